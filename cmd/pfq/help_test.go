@@ -20,6 +20,9 @@ func TestHelpExamples(t *testing.T) {
 		if c.Runnable() || c == root {
 			commands = append(commands, c)
 		}
+		if c.Name() == "plot" {
+			commands = append(commands, c.Commands()...)
+		}
 	}
 	for _, c := range commands {
 		if c.Name() != "version" && c.Name() != "live" && c.Example == "" {

@@ -4,7 +4,8 @@
 //	pfq stability MODEL  whether the cluster is stable, by what margin, and which classes decide
 //	pfq simulate MODEL   estimates of the same by simulation, under three policies, for any distribution of sizes
 //	pfq plan PLAN        what to buy for a cluster so that it meets targets at least cost, with a proof
-//	pfq plot MODEL       a picture of delays, rates and utilizations against load
+//	pfq plot MODEL       a picture of a cluster or a pool against load, or of what plans cost
+//	pfq plot tags        a picture of hosts that guess job sizes against load
 //	pfq tags             hosts that guess job sizes: best cutoffs, and other policies beside them
 //	pfq allocate POOL    divisible resources shared among jobs, at rest or in random traffic
 //	pfq dispatch TRACE   a log of jobs replayed under policies that share workers among them
@@ -35,8 +36,15 @@ import (
 func main() { os.Exit(command.Run(newRoot(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
 
 func newRoot() *cobra.Command {
-	return command.Root(newSolve(), newStability(), newSimulate(), plan.New(), plot.New(), tags.New(), allocate.New(), dispatch.New(), newLive(), newExample(), newVersion(),
+	return command.Root(newSolve(), newStability(), newSimulate(), plan.New(), newPlot(), tags.New(), allocate.New(), dispatch.New(), newLive(), newExample(), newVersion(),
 		command.Help(&cobra.Command{Use: "model"}))
+}
+
+// newPlot returns the command plot, with the pictures of hosts that guess job sizes.
+func newPlot() *cobra.Command {
+	cmd := plot.New()
+	cmd.AddCommand(tags.NewPlot(plot.NewPicture))
+	return cmd
 }
 
 func newVersion() *cobra.Command {

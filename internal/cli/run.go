@@ -32,7 +32,7 @@ Topics:{{range .Commands}}{{if .IsAdditionalHelpTopicCommand}}
 Flags:
 {{.LocalFlags.FlagUsages | trimTrailingWhitespaces}}{{end}}{{if .HasAvailableSubCommands}}
 
-"{{.CommandPath}} help TOPIC" tells more of a command{{if .HasHelpSubCommands}} or a topic{{end}}.{{end}}
+"{{.Root.Name}} help{{if .HasParent}} {{.Name}}{{end}} TOPIC" tells more of a command{{if .HasHelpSubCommands}} or a topic{{end}}.{{end}}
 `
 	help = `{{.Short}}
 {{if or .Runnable .HasSubCommands}}

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -69,6 +70,10 @@ func (q *Query) ask(cmd *cobra.Command, args []string) {
 // --output. The answer comes with whether there is what was asked for; if not, it says why.
 func New(use string, answer func(Query) (a render.Answer, found bool, err error)) *cobra.Command {
 	return NewWriter(use, render.Formats, func(q Query) ([]byte, bool, error) {
+		switch strings.ToLower(filepath.Ext(q.To)) {
+		case ".png", ".svg", ".pdf":
+			return nil, false, input.Errorf("--output", q.To, "a name for text, JSON or CSV: pictures are drawn by pfq plot")
+		}
 		a, found, err := answer(q)
 		if err != nil {
 			return nil, false, err

@@ -22,15 +22,15 @@ type Scaled struct {
 // AddScale adds --scale, a list of factors and of ranges of factors: for each the command does something again, with what is scaled
 // multiplied by it.
 func AddScale(cmd *cobra.Command, target *[]*big.Rat, does, scaled string) {
-	cli.AddList(cmd, target, mostFactors, cli.Flag[[]*big.Rat]{Name: "scale", Parse: parseFactors,
+	cli.AddList(cmd, target, mostFactors, cli.Flag[[]*big.Rat]{Name: "scale", Parse: ParseFactors,
 		Usage: does + " once for each of the `FACTORS`, such as 0.5,9/10 or 0.1:1.3:0.1, with " + scaled + " multiplied by it",
 		Want:  fmt.Sprintf("a number >= 0, or a range FROM:TO:STEP of at most %d numbers", mostFactors)})
 }
 
 const mostFactors = 10_000
 
-// parseFactors reads a number, or a range FROM:TO:STEP: FROM, FROM+STEP, ... up to TO, exactly.
-func parseFactors(word string) (factors []*big.Rat, ok bool) {
+// ParseFactors reads a number, or a range FROM:TO:STEP: FROM, FROM+STEP, ... up to TO, exactly.
+func ParseFactors(word string) (factors []*big.Rat, ok bool) {
 	var bounds []*big.Rat
 	for part := range strings.SplitSeq(word, ":") {
 		v, err := num.ParseRat(part)

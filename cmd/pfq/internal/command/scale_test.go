@@ -21,7 +21,7 @@ func TestScaleRange(t *testing.T) {
 		{"0.5:0.5:2", "1/2"},
 		{"0:1:0.6", "0 3/5"},
 	} {
-		factors, ok := parseFactors(c.scale)
+		factors, ok := ParseFactors(c.scale)
 		var got []string
 		for _, f := range factors {
 			got = append(got, f.RatString())

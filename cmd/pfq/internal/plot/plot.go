@@ -1,8 +1,8 @@
-// Package plot is the command plot of pfq: pictures of the measures of a cluster against its load.
+// Package plot is the command plot of pfq: pictures of a cluster or of shared resources against load, and of what plans cost.
 package plot
 
 import (
-	"context"
+	"cmp"
 	"fmt"
 	"math/big"
 	"path/filepath"
@@ -13,18 +13,27 @@ import (
 	"github.com/spf13/cobra"
 
 	"productform/bf"
-	"productform/cluster"
 	"productform/cmd/pfq/internal/command"
+	"productform/fluid"
 	"productform/internal/cli"
 	"productform/internal/input"
 	"productform/plots"
 	"productform/plots/draw"
 	"productform/sim"
-	"productform/stability"
 )
 
-// byName is the format that the name of the file tells, SVG without one.
-const byName = "auto"
+// What can be drawn against load.
+const (
+	delay       = "delay"
+	jobs        = "jobs"
+	rate        = "rate"
+	utilization = "utilization"
+	tasks       = "tasks"
+	none        = "none"
+)
+
+// allPolicies is the value of --policy that compares them all.
+const allPolicies = "all"
 
 // A plotFlags holds what the flags of plot ask for.
 type plotFlags struct {
@@ -33,86 +42,98 @@ type plotFlags struct {
 	distribution int // most jobs; 0 for none
 	factors      []*big.Rat
 	settings     sim.Settings // Runs is 0 for no simulation
+	policy       string       // of pools
+	states       int          // 0 for the default
+	find         string       // of plans
+	limit        int
+
+	given func(string) bool // whether a flag is
+	table bool              // whether numbers are wanted, not a picture
 }
 
 // New returns the command.
 func New() *cobra.Command {
-	f := plotFlags{show: []string{delay, utilization}}
+	f := plotFlags{show: []string{delay, utilization}, limit: 100_000}
+	cmd := NewPicture("plot MODEL", f.draw)
+	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error { return f.check(cmd.Flags().Changed) }
+	cli.AddWords(cmd, &f.show, "show", []string{delay, jobs, rate, utilization, tasks, none},
+		"what to draw against the load: delay, jobs, rate, utilization, or none; of pools delay, jobs, rate, and tasks and utilization of jobs that stay")
+	command.AddPercentiles(cmd, &f.percentiles, "of a cluster, also draw these percentiles of the delay of each class, in order of arrival with exponential sizes")
+	cli.Flag[int]{Name: "distribution", Usage: fmt.Sprintf("of a cluster, also draw the probabilities of 0, ..., `N` jobs in all at the rates of the model, N from 1 to %d", bf.MostJobs),
+		Want: fmt.Sprintf("an integer in 1..%d", bf.MostJobs), Parse: cli.ParseInt(bf.MostJobs)}.Add(cmd, &f.distribution)
+	command.AddScale(cmd, &f.factors, "draw a point", "all arrival rates, or capacities where jobs stay,")
+	var policies []string
+	for _, p := range fluid.Policies() {
+		policies = append(policies, string(p))
+	}
+	cli.AddChoice(cmd, &f.policy, "policy", append(policies, allPolicies), "how the resources of a pool are shared; all compares them")
+	cli.Flag[int]{Name: "states", Usage: "most `STATES` of the Markov chain of a pool (default 4000000)", Want: "an integer in 1..1000000000",
+		Parse: cli.ParseInt(1e9)}.Add(cmd, &f.states)
+	cli.AddChoice(cmd, &f.find, "find", []string{findFrontier, findGrowth, findLoad},
+		"of a plan, what is best for its cost, the least cost as the load grows, or the greatest load that plans bear")
+	cli.Flag[int]{Name: "limit", Usage: "most `SOLVES` of a search for plans", Default: "100000",
+		Want: "an integer in 1..1000000000", Parse: cli.ParseInt(1e9)}.Add(cmd, &f.limit)
+	cli.Flag[int]{Name: "runs", Usage: "also simulate, `N` independent runs at each of eight loads", Want: "an integer in 2..1000000",
+		Parse: cli.ParseIntFrom(2, 1e6)}.Add(cmd, &f.settings.Runs)
+	command.AddRuns(cmd, &f.settings, f.plans)
+	f.addHints(cmd)
+	return cmd
+}
+
+// addHints answers what other commands take.
+func (f *plotFlags) addHints(cmd *cobra.Command) {
+	cli.AddGone(cmd, "dynamic", "the file tells whether jobs come and go: then they have an arrival_rate")
+	for _, name := range []string{"hosts", "sizes", "alpha", "objective", "mean"} {
+		cli.AddGone(cmd, name, "pfq plot tags draws hosts that guess job sizes")
+	}
+	cli.AddGone(cmd, "load", "--scale takes factors of the arrival rates; pfq plot tags takes loads")
+	accept := cmd.Args
+	cmd.Args = func(cmd *cobra.Command, args []string) error {
+		if len(args) == 2 && slices.Contains(draw.Formats(), draw.Format(strings.ToLower(strings.TrimPrefix(filepath.Ext(args[1]), ".")))) {
+			return fmt.Errorf("plot wants one MODEL, not 2 arguments; the picture is named by --output %s", args[1])
+		}
+		return accept(cmd, args)
+	}
+}
+
+// byName is the format that the name of the file tells, SVG without one.
+const byName = "auto"
+
+// NewPicture returns a command that answers with a figure: a picture, or a table of its numbers. Of a figure that is nil nothing is
+// written.
+func NewPicture(use string, figure func(q command.Query, table bool) (*plots.Figure, error)) *cobra.Command {
 	formats := []string{byName}
 	for _, format := range draw.Formats() {
 		if format != draw.HTML {
 			formats = append(formats, string(format))
 		}
 	}
-	cmd := command.NewWriter("plot MODEL", formats, f.answer)
-	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error { return f.check(cmd.Flags().Changed) }
-	cli.AddWords(cmd, &f.show, "show", []string{delay, jobs, rate, utilization, none}, "means to draw against the load: delay, jobs, rate, utilization, or none")
-	command.AddPercentiles(cmd, &f.percentiles, "also draw these percentiles of the delay of each class, in order of arrival with exponential sizes")
-	cli.Flag[int]{Name: "distribution", Usage: fmt.Sprintf("also draw the probabilities of 0, ..., `N` jobs in all at the rates of the model, N from 1 to %d", bf.MostJobs),
-		Want: fmt.Sprintf("an integer in 1..%d", bf.MostJobs), Parse: cli.ParseInt(bf.MostJobs)}.Add(cmd, &f.distribution)
-	command.AddScale(cmd, &f.factors, "draw a point", "all arrival rates")
-	cli.Flag[int]{Name: "runs", Usage: "also simulate, `N` independent runs at each of eight loads", Want: "an integer in 2..1000000",
-		Parse: cli.ParseIntFrom(2, 1e6)}.Add(cmd, &f.settings.Runs)
-	command.AddRuns(cmd, &f.settings, f.plans)
-	return cmd
+	return command.NewWriter(use, formats, func(q command.Query) (picture []byte, found bool, err error) {
+		format, err := formatOf(q)
+		if err != nil {
+			return nil, false, err
+		}
+		f, err := figure(q, format == draw.CSV)
+		if err != nil || f == nil {
+			return nil, false, err
+		}
+		f.ID, f.Captioned = cmp.Or(f.ID, nameOf(q.File)), true
+		f.Fill()
+		picture, err = draw.Render(f, format)
+		return picture, true, command.InFile(q.File, err)
+	})
 }
 
-// check accepts flags that go together.
-func (f *plotFlags) check(given func(string) bool) error {
-	if slices.Contains(f.show, none) {
-		if len(f.show) > 1 {
-			return input.Errorf("--show", strings.Join(f.show, ","), "%s alone, or without it", none)
-		}
-		f.show = nil
+// nameOf returns a name for the picture of a file.
+func nameOf(file string) string {
+	if file == "-" {
+		return "model"
 	}
-	if len(f.show) == 0 && len(f.percentiles) == 0 && f.distribution == 0 {
-		return input.Errorf("--show", none, "something to draw, here or with --percentiles or --distribution")
-	}
-	for i, factor := range f.factors {
-		if factor.Sign() == 0 {
-			return input.Errorf(input.Index("--scale", i), "0", "factors > 0: without arrivals there is nothing to draw")
-		}
-		if i > 0 && factor.Cmp(f.factors[i-1]) <= 0 {
-			return input.Errorf("--scale", factor.RatString(), "factors that increase, more than %s before it", f.factors[i-1].RatString())
-		}
-	}
-	if err := command.CheckRuns(given); err != nil {
-		return err
-	}
-	return command.SetLevels(&f.settings, f.percentiles)
+	return strings.TrimSuffix(filepath.Base(file), filepath.Ext(file))
 }
 
-// answer draws the model.
-func (f *plotFlags) answer(q command.Query) (picture []byte, found bool, err error) {
-	format, err := formatOf(q)
-	if err != nil {
-		return nil, false, err
-	}
-	m, err := command.ReadModel(q)
-	if err != nil {
-		return nil, false, err
-	}
-	if err := f.checkPanels(m); err != nil {
-		return nil, false, command.InFile(q.File, err)
-	}
-	defer debug.SetMemoryLimit(debug.SetMemoryLimit(16 << 30)) // as that of the tables
-	c, err := f.curves(q, m)
-	if err != nil || c == nil {
-		return nil, false, command.InFile(q.File, err)
-	}
-	c.table = format == draw.CSV
-	if f.settings.Runs > 0 {
-		if c.points, err = f.simulate(q, c); err != nil {
-			return nil, false, command.InFile(q.File, err)
-		}
-	}
-	name := "model"
-	if q.File != "-" {
-		name = strings.TrimSuffix(filepath.Base(q.File), filepath.Ext(q.File))
-	}
-	picture, err = draw.Render(c.figure(name), format)
-	return picture, true, command.InFile(q.File, err)
-}
+// titled returns what a file holds, for a caption: "The cluster shop".
+func titled(file, what string) string { return "The " + what + " " + nameOf(file) }
 
 // formatOf returns the format of the picture: that asked for, or that of the name of the file.
 func formatOf(q command.Query) (draw.Format, error) {
@@ -129,125 +150,50 @@ func formatOf(q command.Query) (draw.Format, error) {
 	return format, nil
 }
 
-// A curves holds the numbers of a picture: what theory says at each load, and simulation at some.
-type curves struct {
-	flags    *plotFlags
-	model    *cluster.Model
-	critical *big.Rat   // factor of the rates from which on the cluster is unstable
-	factors  []*big.Rat // below it
-	results  []*bf.Result
-	delays   []*bf.DelayResult // nil without percentiles
-	jobs     *bf.Result        // at the rates of the model; nil without distribution
-	points   []point           // nil without simulation
-	table    bool              // whether the numbers are wanted, not a picture
+// check accepts flags that go together.
+func (f *plotFlags) check(given func(string) bool) error {
+	f.given = given
+	if slices.Contains(f.show, none) {
+		if len(f.show) > 1 {
+			return input.Errorf("--show", strings.Join(f.show, ","), "%s alone, or without it", none)
+		}
+		f.show = nil
+	}
+	if len(f.show) == 0 && len(f.percentiles) == 0 && f.distribution == 0 {
+		return input.Errorf("--show", none, "something to draw, here or with --percentiles or --distribution")
+	}
+	for i, factor := range f.factors {
+		if factor.Sign() == 0 {
+			return input.Errorf(input.Index("--scale", i), "0", "factors > 0: without arrivals, or a capacity, there is nothing to draw")
+		}
+		if i > 0 && factor.Cmp(f.factors[i-1]) <= 0 {
+			return input.Errorf("--scale", factor.RatString(), "factors that increase, more than %s before it", f.factors[i-1].RatString())
+		}
+	}
+	if err := command.CheckRuns(given); err != nil {
+		return err
+	}
+	if f.policy == allPolicies && given("runs") {
+		return fmt.Errorf("--policy all and --runs exclude each other: simulate one policy at a time")
+	}
+	return command.SetLevels(&f.settings, f.percentiles)
 }
 
-// curves solves the model at all loads. It is nil where none of them is stable, which the standard error says.
-func (f *plotFlags) curves(q command.Query, m *cluster.Model) (*curves, error) {
-	verdict, err := command.WithProgress(q, func(ctx context.Context) (*stability.Result, error) { return stability.Cluster(ctx, m) })
+// draw draws what the file holds.
+func (f *plotFlags) draw(q command.Query, table bool) (*plots.Figure, error) {
+	f.table = table
+	s, err := f.source(q)
 	if err != nil {
 		return nil, err
 	}
-	if verdict.CriticalScale == nil {
-		return nil, input.Errorf("classes", "no arrivals", "a class with an arrival_rate > 0")
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(16 << 30)) // as that of the tables
+	switch s.kind {
+	case planFile:
+		return f.planned(q, s)
+	case poolFile:
+		return f.shared(q, s)
+	case trafficFile:
+		return f.traffic(q, s)
 	}
-	c := &curves{flags: f, model: m, critical: verdict.CriticalScale}
-	c.factors = f.loads(verdict.CriticalScale)
-	bound := verdict.CriticalScale.RatString()
-	switch asked := len(f.factors); {
-	case len(c.factors) == 0:
-		fmt.Fprintf(q.Stderr, "pfq: there is nothing to draw: the cluster is unstable with its arrival rates multiplied by %s or more\n", bound)
-		return nil, nil
-	case f.distribution > 0 && !verdict.Stable:
-		fmt.Fprintf(q.Stderr, "pfq: there is no distribution to draw: the cluster is unstable with its arrival rates multiplied by %s or more\n", bound)
-		return nil, nil
-	case asked > len(c.factors):
-		fmt.Fprintf(q.Stderr, "pfq: note: %d of %d loads are not drawn: the cluster is unstable with its arrival rates multiplied by %s or more\n",
-			asked-len(c.factors), asked, bound)
-	}
-	return command.WithProgress(q, func(ctx context.Context) (*curves, error) { return c, c.solve(ctx) })
-}
-
-// loads returns the factors at which the model is drawn: those asked for below the critical one, or fortieths of that.
-func (f *plotFlags) loads(critical *big.Rat) (factors []*big.Rat) {
-	if f.factors == nil {
-		for k := int64(1); k < 40; k++ {
-			factors = append(factors, new(big.Rat).Mul(critical, big.NewRat(k, 40)))
-		}
-		return factors
-	}
-	for _, factor := range f.factors {
-		if factor.Cmp(critical) < 0 {
-			factors = append(factors, factor)
-		}
-	}
-	return factors
-}
-
-// solve asks theory.
-func (c *curves) solve(ctx context.Context) (err error) {
-	if c.results, err = bf.LoadSweep(ctx, c.model, c.factors, bf.Settings{}); err != nil {
-		return err
-	}
-	if c.flags.distribution > 0 {
-		if c.jobs, err = bf.Solve(ctx, c.model, bf.Settings{MaxJobs: c.flags.distribution}); err != nil {
-			return err
-		}
-	}
-	if len(c.flags.percentiles) == 0 {
-		return nil
-	}
-	var question bf.DelayQuestion
-	for _, p := range c.flags.percentiles {
-		question.Levels = append(question.Levels, p.Level)
-	}
-	for _, factor := range c.factors {
-		r, err := bf.Delays(ctx, c.model.Scale(factor), question, bf.Settings{})
-		if err != nil {
-			return err
-		}
-		c.delays = append(c.delays, r)
-	}
-	return nil
-}
-
-// figure returns what is drawn.
-func (c *curves) figure(name string) *plots.Figure {
-	f := &plots.Figure{ID: name, Title: "measures against load", Caption: c.caption(name), Confidence: c.flags.settings.Confidence}
-	for _, q := range c.quantities() {
-		f.Panels = append(f.Panels, c.panels(q)...)
-	}
-	if c.jobs != nil {
-		f.Panels = append(f.Panels, c.distribution())
-	}
-	return f
-}
-
-// checkPanels refuses a model with more to draw than a picture has room for.
-func (f *plotFlags) checkPanels(m *cluster.Model) error {
-	classes := 0 // with arrivals: others have no delay
-	for _, c := range m.Classes {
-		if c.ArrivalRate.Sign() > 0 {
-			classes++
-		}
-	}
-	count := len(f.percentiles) * panelsOf(classes)
-	for _, word := range f.show {
-		switch word {
-		case delay, rate:
-			count += panelsOf(classes)
-		case jobs:
-			count += panelsOf(len(m.Classes))
-		case utilization:
-			count += panelsOf(len(m.Servers))
-		}
-	}
-	if f.distribution > 0 {
-		count++
-	}
-	if count > mostPanels {
-		return &input.Error{Path: "classes", Value: fmt.Sprintf("%d, and %d rows of servers", len(m.Classes), len(m.Servers)),
-			Want: fmt.Sprintf("less to draw: at most %d panels of %d curves, not %d", mostPanels, mostCurves, count)}
-	}
-	return nil
+	return f.cluster(q, s)
 }

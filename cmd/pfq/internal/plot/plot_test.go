@@ -18,6 +18,7 @@ import (
 	"productform/cluster"
 	"productform/cmd/pfq/internal/command"
 	"productform/cmd/pfq/internal/commandtest"
+	"productform/plots"
 )
 
 // pfq runs one command line in this process.
@@ -180,7 +181,8 @@ func TestManyClasses(t *testing.T) {
 			t.Fatal(err)
 		}
 		factors := []*big.Rat{big.NewRat(1, 2), big.NewRat(1, 1)}
-		c := &curves{flags: &plotFlags{show: []string{delay}, factors: factors}, model: m, critical: big.NewRat(2, 1), factors: factors}
+		flags := &plotFlags{show: []string{delay}, factors: factors}
+		c := &curves{chart: flags.chart(big.NewRat(2, 1), fortieths), flags: flags, model: m}
 		if c.results, err = bf.LoadSweep(t.Context(), m, factors, bf.Settings{}); err != nil {
 			t.Fatal(err)
 		}
@@ -188,6 +190,7 @@ func TestManyClasses(t *testing.T) {
 		if err := c.flags.checkPanels(m); err != nil {
 			t.Error(err)
 		}
+		f.ID = "many"
 		if err := f.Validate(); err != nil {
 			t.Error(err)
 		}
@@ -197,7 +200,7 @@ func TestManyClasses(t *testing.T) {
 			for _, s := range p.Series {
 				looks[s.Look], names[s.Label] = true, true
 			}
-			if len(looks) != len(p.Series) || len(names) != len(p.Series) || len(looks) > mostCurves {
+			if len(looks) != len(p.Series) || len(names) != len(p.Series) || len(looks) > plots.MostCurves {
 				t.Errorf("%d classes: a panel with %d curves has %d looks, %d names", n, len(p.Series), len(looks), len(names))
 			}
 			if p.Y.Min != f.Panels[0].Y.Min || p.Y.Max != f.Panels[0].Y.Max || !(p.Y.Max > p.Y.Min) || math.IsInf(p.Y.Max, 0) {
@@ -205,7 +208,7 @@ func TestManyClasses(t *testing.T) {
 			}
 			seen += len(p.Series)
 		}
-		if seen != n || len(f.Panels) != (n+mostCurves-1)/mostCurves {
+		if seen != n || len(f.Panels) != (n+plots.MostCurves-1)/plots.MostCurves {
 			t.Errorf("%d classes: %d curves in %d panels", n, seen, len(f.Panels))
 		}
 	}
@@ -241,7 +244,7 @@ func TestRefused(t *testing.T) {
 	}{
 		{shop, "--show none", `--show = none: want something to draw`, 2},
 		{shop, "--show none,delay", `--show = none,delay: want none alone`, 2},
-		{shop, "--show speed", `--show = speed: want delay, jobs, rate, utilization or none`, 2},
+		{shop, "--show speed", `--show = speed: want delay, jobs, rate, utilization, tasks or none`, 2},
 		{shop, "--scale 1,0.5", `--scale = 1/2: want factors that increase, more than 1`, 2},
 		{shop, "--scale 0,1", `--scale[0] = 0: want factors > 0`, 2},
 		{shop, "--scale 3,4", `unstable with its arrival rates multiplied by 15/7 or more`, 1},

@@ -1,8 +1,10 @@
 package plot
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"math/big"
 
 	"productform/cluster"
 	"productform/cmd/pfq/internal/command"
@@ -28,7 +30,7 @@ func simulated(n int) (loads []int) {
 	return loads
 }
 
-// plan returns the simulation of a model. Where classes differ in mean size theory is that of balanced fairness, otherwise jobs are
+// plan returns the simulation of a cluster. Where classes differ in mean size theory is that of balanced fairness, otherwise jobs are
 // served in order of arrival.
 func (f *plotFlags) plan(q command.Query, m *cluster.Model) (*sim.Plan, error) {
 	system := simcluster.Cluster{Model: m, Policy: simcluster.FCFS}
@@ -39,10 +41,10 @@ func (f *plotFlags) plan(q command.Query, m *cluster.Model) (*sim.Plan, error) {
 	return plan, command.SimulationError(err, f.settings.Folder)
 }
 
-// simulate simulates the model at some of the loads.
-func (f *plotFlags) simulate(q command.Query, c *curves) (points []point, err error) {
-	for _, k := range simulated(len(c.factors)) {
-		plan, err := f.plan(q, c.model.Scale(c.factors[k]))
+// simulate simulates what is drawn at some of the factors, of which plan returns the simulations.
+func (f *plotFlags) simulate(q command.Query, factors []*big.Rat, plan func(k int) (*sim.Plan, error)) (points []point, err error) {
+	for _, k := range simulated(len(factors)) {
+		plan, err := plan(k)
 		if err != nil {
 			return nil, err
 		}
@@ -55,9 +57,35 @@ func (f *plotFlags) simulate(q command.Query, c *curves) (points []point, err er
 	return points, nil
 }
 
+// simulationCaption says how points were simulated, nothing if there are none.
+func (f *plotFlags) simulationCaption(points []point) string {
+	if points == nil {
+		return ""
+	}
+	const defaultJumps = 1e6 // what sim.Settings take for 0
+	s := f.settings
+	text := fmt.Sprintf(" Points: simulation, %d runs of %g jumps", s.Runs, cmp.Or(s.Jumps, defaultJumps))
+	switch {
+	case s.WarmUp == sim.NoWarmUp:
+		text += " without a warm-up"
+	case s.WarmUp > 0:
+		text += fmt.Sprintf(" after %g", s.WarmUp)
+	default:
+		text += " after as many"
+	}
+	return text + fmt.Sprintf(", seed %d; bars are intervals at confidence %g.", s.Seed, s.Confidence)
+}
+
 // plans returns the simulations of all points.
 func (f *plotFlags) plans(q command.Query) (plans []*sim.Plan, err error) {
-	m, err := command.ReadModel(q)
+	s, err := f.source(q)
+	if err != nil {
+		return nil, err
+	}
+	if s.kind == trafficFile {
+		return f.trafficPlans(q, s)
+	}
+	m, err := command.ReadModel(s.query(q))
 	if err != nil {
 		return nil, err
 	}
@@ -69,7 +97,7 @@ func (f *plotFlags) plans(q command.Query) (plans []*sim.Plan, err error) {
 		fmt.Fprintln(q.Stderr, "pfq: note: a model without arrivals has no runs")
 		return nil, nil
 	}
-	factors := f.loads(verdict.CriticalScale)
+	factors := f.loads(verdict.CriticalScale, fortieths)
 	for _, k := range simulated(len(factors)) {
 		plan, err := f.plan(q, m.Scale(factors[k]))
 		if err != nil {

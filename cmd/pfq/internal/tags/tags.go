@@ -73,22 +73,14 @@ func New() *cobra.Command {
 
 // add gives the flags to the command.
 func (f *tagsFlags) add(cmd *cobra.Command) {
-	cli.Flag[int]{Name: "hosts", Usage: "number `H` of hosts", Want: hostsWanted,
-		Parse: cli.ParseInt(tags.MaxHosts)}.Add(cmd, &f.hosts)
+	f.addHosts(cmd)
 	cli.Flag[decimal]{Name: "load", Usage: "system load `R`, the work that arrives over what all hosts can do",
 		Want:  "a number > 0 and < 1, in double precision too",
 		Parse: parseDecimal(func(v float64) bool { return v > 0 && v < 1 })}.Add(cmd, &f.load)
 	cli.Flag[decimal]{Name: "arrival-rate", Kind: "float", Usage: "jobs `L` a second, in place of --load", Want: "a number in [1e-300, 1e300]",
 		Parse: parseDecimal(func(v float64) bool { return v >= 1e-300 && v <= 1e300 })}.Add(cmd, &f.arrivalRate)
 	f.sizes.add(cmd)
-	cli.AddList(cmd, &f.speeds, tags.MaxHosts, cli.Flag[[]decimal]{Name: "speeds", Kind: "floats", Want: "a number in [1e-100, 1e100]",
-		Usage: "work that each host does in a second, such as 2,1,1 (default 1 each)",
-		Parse: one(func(v float64) bool { return v >= 1e-100 && v <= 1e100 })})
-	f.objectiveText = objectives[0]
-	cli.AddText(cmd, &f.objectiveText, "objective", "", cli.OneOf(objectives), "what the cutoffs are for: "+cli.OneOf(objectives))
-	if err := cmd.RegisterFlagCompletionFunc("objective", cobra.FixedCompletions(objectives[:3], cobra.ShellCompDirectiveNoFileComp)); err != nil {
-		panic(err) // the flag is there
-	}
+	f.addFarm(cmd)
 	cli.AddList(cmd, &f.cutoffs, tags.MaxHosts, cli.Flag[[]decimal]{Name: "cutoffs", Kind: "floats", Want: "0, or a number in [1e-300, 1e300]",
 		Usage: "use these cutoffs, such as 100,1e4, one fewer than hosts",
 		Parse: one(func(v float64) bool { return v == 0 || v >= 1e-300 && v <= 1e300 })})
@@ -103,6 +95,25 @@ func (f *tagsFlags) add(cmd *cobra.Command) {
 	cli.AddNumber(cmd, &f.target, "expand", "", "a number in [1e-100, 1e100]", "also give the hosts to add for a mean slowdown of at most `TARGET`",
 		func(v float64) bool { return v >= 1e-100 && v <= 1e100 })
 	command.AddScale(cmd, &f.factors, "analyse", "the load")
+	cli.AddGone(cmd, "plot", "pfq plot tags draws cutoffs against load")
+}
+
+// addHosts adds --hosts.
+func (f *tagsFlags) addHosts(cmd *cobra.Command) {
+	cli.Flag[int]{Name: "hosts", Usage: "number `H` of hosts", Want: hostsWanted,
+		Parse: cli.ParseInt(tags.MaxHosts)}.Add(cmd, &f.hosts)
+}
+
+// addFarm adds the speeds of the hosts and what their cutoffs are for.
+func (f *tagsFlags) addFarm(cmd *cobra.Command) {
+	cli.AddList(cmd, &f.speeds, tags.MaxHosts, cli.Flag[[]decimal]{Name: "speeds", Kind: "floats", Want: "a number in [1e-100, 1e100]",
+		Usage: "work that each host does in a second, such as 2,1,1 (default 1 each)",
+		Parse: one(func(v float64) bool { return v >= 1e-100 && v <= 1e100 })})
+	f.objectiveText = objectives[0]
+	cli.AddText(cmd, &f.objectiveText, "objective", "", cli.OneOf(objectives), "what the cutoffs are for: "+cli.OneOf(objectives))
+	if err := cmd.RegisterFlagCompletionFunc("objective", cobra.FixedCompletions(objectives[:3], cobra.ShellCompDirectiveNoFileComp)); err != nil {
+		panic(err) // the flag is there
+	}
 }
 
 // check accepts flags that go together.

@@ -1,0 +1,181 @@
+package plot
+
+import (
+	"cmp"
+	"fmt"
+	"math/big"
+	"slices"
+
+	"productform/plots"
+	"productform/sim"
+)
+
+const estimateLook = 7 // dark grey
+
+// A chart is what panels against load have in common.
+type chart struct {
+	x        plots.Axis // its title
+	factors  []*big.Rat // at which numbers are known
+	asked    []*big.Rat // nil if none were
+	critical *big.Rat   // from which on there are none; nil if there are numbers at all factors
+	beyond   string     // what is said of the factors that were asked for and have none
+	points   []point    // nil without simulation
+	table    bool       // whether the numbers are wanted, not a picture
+}
+
+// A quantity is what some panels show.
+type quantity struct {
+	title      string // "" for the name
+	name, unit string
+	rows       []string                               // what has curves: classes or servers
+	theory     func(load, row int) *float64           // nil for a class without arrivals
+	simulated  func(r *sim.Result, row int) *estimate // nil where there are too few jobs for one
+	grows      bool                                   // beyond all bounds near the limit of stability
+	part       bool                                   // of a whole, at most 1
+}
+
+// An estimate is a simulated number with its interval.
+type estimate struct{ value, low, high float64 }
+
+func mean(e *sim.Estimate) *estimate {
+	if e == nil {
+		return nil
+	}
+	return &estimate{e.Mean, e.Mean - e.HalfWidth, e.Mean + e.HalfWidth}
+}
+
+// panels returns the panels of a quantity: one, or as many as it takes for all to have few curves, with the same axes.
+func (c *chart) panels(q quantity) (panels []plots.Panel) {
+	var rows []int
+	for row := range q.rows {
+		if q.theory(0, row) != nil { // a class without arrivals has no delay
+			rows = append(rows, row)
+		}
+	}
+	count := plots.PanelsOf(len(rows))
+	y := c.axis(q, rows)
+	for k := range count {
+		part := rows[k*len(rows)/count : (k+1)*len(rows)/count]
+		panel := plots.Panel{Title: cmp.Or(q.title, q.name), X: c.loadAxis(), Y: y, Regions: c.regions()}
+		if count > 1 {
+			panel.Title = fmt.Sprintf("%s, %d of %d", panel.Title, k+1, count)
+		}
+		for look, row := range part {
+			panel.Series = append(panel.Series, c.curve(q, row, look))
+		}
+		panel.Series = append(panel.Series, c.estimates(q, part)...)
+		panels = append(panels, panel)
+	}
+	return panels
+}
+
+// curve returns what theory says of a row.
+func (c *chart) curve(q quantity, row, look int) plots.Series {
+	s := plots.Series{Label: label(q.rows, row), Look: look, Marked: len(c.factors) == 1}
+	for k, factor := range c.factors {
+		s.X, s.Y = append(s.X, float(factor)), append(s.Y, *q.theory(k, row))
+	}
+	return s
+}
+
+// estimates returns what simulation says of some rows: series of their own in a table, one for all in a picture, where each point lies on
+// the curve that it is about.
+func (c *chart) estimates(q quantity, rows []int) (all []plots.Series) {
+	var together plots.Series
+	for _, p := range c.points {
+		for _, row := range rows {
+			if v := q.simulated(p.result, row); v != nil {
+				add(&together, float(c.factors[p.load]), v)
+			}
+		}
+	}
+	if len(together.X) == 0 {
+		return nil
+	}
+	together.Label, together.Kind, together.Look = "simulated", plots.Points, estimateLook
+	if !c.table {
+		return []plots.Series{together}
+	}
+	for _, row := range rows {
+		s := plots.Series{Label: label(q.rows, row), Group: together.Label, Kind: plots.Points}
+		for _, p := range c.points {
+			if v := q.simulated(p.result, row); v != nil {
+				add(&s, float(c.factors[p.load]), v)
+			}
+		}
+		if len(s.X) > 0 {
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
+// add adds a point.
+func add(s *plots.Series, x float64, v *estimate) {
+	s.X, s.Y, s.Low, s.High = append(s.X, x), append(s.Y, v.value), append(s.Low, v.low), append(s.High, v.high)
+}
+
+// loadAxis returns the horizontal axis, which ends at the critical factor unless there are factors given.
+func (c *chart) loadAxis() plots.Axis {
+	a := c.x
+	if c.asked == nil {
+		a.Max = float(c.critical)
+		return a
+	}
+	switch first, last := float(c.factors[0]), float(c.asked[len(c.asked)-1]); {
+	case first < last/2:
+		a.Max = last
+	case first < last:
+		a.Min, a.Max = first, last
+	}
+	return a
+}
+
+// regions returns the factors that were asked for beyond the critical one.
+func (c *chart) regions() []plots.Region {
+	if c.asked == nil || c.critical == nil || len(c.factors) == len(c.asked) {
+		return nil
+	}
+	last := float(c.asked[len(c.asked)-1])
+	if from := float(c.critical); from < last {
+		return []plots.Region{{Label: c.beyond, From: from, To: last}}
+	}
+	return nil
+}
+
+// axis returns the vertical axis of a quantity, from 0, or logarithmic where values differ by far.
+func (c *chart) axis(q quantity, rows []int) plots.Axis {
+	var values []float64
+	for _, row := range rows {
+		for k := range c.factors {
+			values = append(values, *q.theory(k, row))
+		}
+		for _, p := range c.points {
+			if v := q.simulated(p.result, row); v != nil {
+				values = append(values, v.low, v.high)
+			}
+		}
+	}
+	a := plots.Axis{Quantity: q.name, Unit: q.unit}.Hold(values, q.grows)
+	if q.part && len(values) > 0 {
+		a.Max = max(1, slices.Max(values)) // an interval may reach above 1
+	}
+	return a
+}
+
+// label returns a name that fits beside a curve, and differs from those of other rows.
+func label(names []string, row int) string { return shortened(names, row, 24) }
+
+// shortened returns a name of at most so many letters that differs from those of other rows.
+func shortened(names []string, row, most int) string {
+	name := []rune(names[row])
+	if len(name) <= most {
+		return names[row]
+	}
+	return fmt.Sprintf("%s… (%d)", string(name[:most-6]), row+1)
+}
+
+func float(v *big.Rat) float64 {
+	f, _ := v.Float64()
+	return f
+}

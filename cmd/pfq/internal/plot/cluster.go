@@ -1,0 +1,257 @@
+package plot
+
+import (
+	"context"
+	"fmt"
+	"math/big"
+
+	"productform/bf"
+	"productform/cluster"
+	"productform/cmd/pfq/internal/command"
+	"productform/internal/input"
+	"productform/num"
+	"productform/plots"
+	"productform/sim"
+	"productform/stability"
+)
+
+// A curves holds the numbers of the picture of a cluster: what theory says at each load, and simulation at some.
+type curves struct {
+	chart
+	flags   *plotFlags
+	model   *cluster.Model
+	results []*bf.Result
+	delays  []*bf.DelayResult // nil without percentiles
+	jobs    *bf.Result        // at the rates of the model; nil without distribution
+}
+
+// cluster draws a cluster. The figure is nil where there is nothing to draw, which the standard error says.
+func (f *plotFlags) cluster(q command.Query, s source) (*plots.Figure, error) {
+	m, err := command.ReadModel(s.query(q))
+	if err != nil {
+		return nil, err
+	}
+	if err := f.checkPanels(m); err != nil {
+		return nil, command.InFile(q.File, err)
+	}
+	c, err := f.curves(q, m)
+	if err != nil || c == nil {
+		return nil, command.InFile(q.File, err)
+	}
+	if f.settings.Runs > 0 {
+		if c.points, err = f.simulate(q, c.factors, func(k int) (*sim.Plan, error) { return f.plan(q, m.Scale(c.factors[k])) }); err != nil {
+			return nil, command.InFile(q.File, err)
+		}
+	}
+	return c.figure(q.File), nil
+}
+
+// curves solves the model at all loads. It is nil where none of them is stable, which the standard error says.
+func (f *plotFlags) curves(q command.Query, m *cluster.Model) (*curves, error) {
+	verdict, err := command.WithProgress(q, func(ctx context.Context) (*stability.Result, error) { return stability.Cluster(ctx, m) })
+	if err != nil {
+		return nil, err
+	}
+	if verdict.CriticalScale == nil {
+		return nil, input.Errorf("classes", "no arrivals", "a class with an arrival_rate > 0")
+	}
+	c := &curves{chart: f.chart(verdict.CriticalScale, fortieths), flags: f, model: m}
+	bound := verdict.CriticalScale.RatString()
+	switch asked := len(f.factors); {
+	case len(c.factors) == 0:
+		fmt.Fprintf(q.Stderr, "pfq: there is nothing to draw: the cluster is unstable with its arrival rates multiplied by %s or more\n", bound)
+		return nil, nil
+	case f.distribution > 0 && !verdict.Stable:
+		fmt.Fprintf(q.Stderr, "pfq: there is no distribution to draw: the cluster is unstable with its arrival rates multiplied by %s or more\n", bound)
+		return nil, nil
+	case asked > len(c.factors):
+		fmt.Fprintf(q.Stderr, "pfq: note: %d of %d loads are not drawn: the cluster is unstable with its arrival rates multiplied by %s or more\n",
+			asked-len(c.factors), asked, bound)
+	}
+	return command.WithProgress(q, func(ctx context.Context) (*curves, error) { return c, c.solve(ctx) })
+}
+
+// fortieths are the parts of the critical factor at which clusters are drawn, and other things as far as numbers are known.
+const fortieths = 40
+
+// chart returns what is drawn against load: at the factors asked for below the critical one, or at its n-ths.
+func (f *plotFlags) chart(critical *big.Rat, n int64) chart {
+	c := chart{x: plots.Axis{Quantity: "load", Unit: "times the arrival rates"}, asked: f.factors, critical: critical, beyond: "unstable", table: f.table,
+		factors: f.loads(critical, n)}
+	if !f.table {
+		c.x.Unit += "; stable below " + plots.Short(float(critical))
+	}
+	return c
+}
+
+// loads returns the factors below the critical one that are drawn.
+func (f *plotFlags) loads(critical *big.Rat, n int64) (factors []*big.Rat) {
+	if f.factors == nil {
+		for k := int64(1); k < n; k++ {
+			factors = append(factors, new(big.Rat).Mul(critical, big.NewRat(k, n)))
+		}
+		return factors
+	}
+	for _, factor := range f.factors {
+		if factor.Cmp(critical) < 0 {
+			factors = append(factors, factor)
+		}
+	}
+	return factors
+}
+
+// solve asks theory.
+func (c *curves) solve(ctx context.Context) (err error) {
+	if c.results, err = bf.LoadSweep(ctx, c.model, c.factors, bf.Settings{}); err != nil {
+		return err
+	}
+	if c.flags.distribution > 0 {
+		if c.jobs, err = bf.Solve(ctx, c.model, bf.Settings{MaxJobs: c.flags.distribution}); err != nil {
+			return err
+		}
+	}
+	if len(c.flags.percentiles) == 0 {
+		return nil
+	}
+	var question bf.DelayQuestion
+	for _, p := range c.flags.percentiles {
+		question.Levels = append(question.Levels, p.Level)
+	}
+	for _, factor := range c.factors {
+		r, err := bf.Delays(ctx, c.model.Scale(factor), question, bf.Settings{})
+		if err != nil {
+			return err
+		}
+		c.delays = append(c.delays, r)
+	}
+	return nil
+}
+
+// figure returns what is drawn.
+func (c *curves) figure(file string) *plots.Figure {
+	f := &plots.Figure{Title: "measures against load", Caption: c.caption(file), Confidence: c.flags.settings.Confidence}
+	for _, q := range c.quantities() {
+		f.Panels = append(f.Panels, c.panels(q)...)
+	}
+	if c.jobs != nil {
+		f.Panels = append(f.Panels, c.distribution())
+	}
+	return f
+}
+
+// quantities returns what is drawn against the load, in order.
+func (c *curves) quantities() (all []quantity) {
+	var classes, servers []string
+	for _, k := range c.model.Classes {
+		classes = append(classes, k.Name)
+	}
+	for _, s := range c.model.Servers {
+		servers = append(servers, s.Name)
+	}
+	class := func(measure string) func(*sim.Result, int) *estimate {
+		return func(r *sim.Result, i int) *estimate { return mean(r.Class(i, measure)) }
+	}
+	for _, word := range c.flags.show {
+		switch word {
+		case delay:
+			all = append(all, quantity{name: "mean delay", unit: "units of time", rows: classes, simulated: class(sim.MeanDelay), grows: true,
+				theory: func(k, i int) *float64 { return known(c.results[k].Classes[i].MeanDelay) }})
+		case jobs:
+			all = append(all, quantity{name: "mean jobs", rows: classes, simulated: class(sim.MeanJobs), grows: true,
+				theory: func(k, i int) *float64 { return &c.results[k].Classes[i].MeanJobs.Float }})
+		case rate:
+			all = append(all, quantity{name: "service rate", unit: "work per unit of time", rows: classes, simulated: class(sim.ServiceRate),
+				theory: func(k, i int) *float64 { return known(c.results[k].Classes[i].ServiceRate) }})
+		case utilization:
+			all = append(all, quantity{name: "utilization", rows: servers, part: true,
+				theory:    func(k, s int) *float64 { return &c.results[k].Servers[s].Utilization.Float },
+				simulated: func(r *sim.Result, s int) *estimate { return mean(r.Server(s, sim.Utilization)) }})
+		}
+	}
+	for n, p := range c.flags.percentiles {
+		all = append(all, c.percentile(n, p, classes))
+	}
+	return all
+}
+
+// known returns the number, nil if there is none.
+func known(v *num.Value) *float64 {
+	if v == nil {
+		return nil
+	}
+	return &v.Float
+}
+
+// percentile returns percentile n of the delay as a quantity.
+func (c *curves) percentile(n int, p command.Percentile, classes []string) quantity {
+	return quantity{name: p.Name + " of the delay", unit: "units of time", rows: classes, grows: true,
+		theory: func(k, i int) *float64 {
+			if q := c.delays[k].Classes[i].Quantiles; q != nil {
+				return &q[n].Float
+			}
+			return nil
+		},
+		simulated: func(r *sim.Result, i int) *estimate {
+			if q := r.Quantile(sim.OfClass, i, c.flags.settings.Levels[n]); q != nil {
+				return &estimate{q.Value, q.Low, q.High}
+			}
+			return nil
+		}}
+}
+
+// distribution returns the panel of the number of jobs.
+func (c *curves) distribution() plots.Panel {
+	s := plots.Series{Label: "all jobs", Marked: len(c.jobs.JobsDistribution) <= 40}
+	for n, p := range c.jobs.JobsDistribution {
+		s.X, s.Y = append(s.X, float64(n)), append(s.Y, p.Float)
+	}
+	return plots.Panel{Title: "number of jobs at load 1", X: plots.Axis{Quantity: "jobs present", Max: float64(len(s.X) - 1)}, Y: plots.Axis{Quantity: "probability"},
+		Series: []plots.Series{s}}
+}
+
+// caption says what is drawn.
+func (c *curves) caption(file string) string {
+	text := fmt.Sprintf("%s by theory, against the factor by which all arrival rates are multiplied; the cluster is stable below %s. "+
+		"Means are those of balanced fairness", titled(file, "cluster"), plots.Short(float(c.critical)))
+	if _, err := c.model.OneMeanSize(); err == nil {
+		text += ", and of service in order of arrival with exponential sizes"
+	}
+	if len(c.flags.percentiles) > 0 {
+		text += "; percentiles are of the latter"
+	}
+	return text + "." + c.flags.simulationCaption(c.points)
+}
+
+// checkPanels refuses a model with more to draw than a picture has room for.
+func (f *plotFlags) checkPanels(m *cluster.Model) error {
+	classes := 0 // with arrivals: others have no delay
+	for _, c := range m.Classes {
+		if c.ArrivalRate.Sign() > 0 {
+			classes++
+		}
+	}
+	count := len(f.percentiles) * plots.PanelsOf(classes)
+	for _, word := range f.show {
+		switch word {
+		case delay, rate:
+			count += plots.PanelsOf(classes)
+		case jobs:
+			count += plots.PanelsOf(len(m.Classes))
+		case utilization:
+			count += plots.PanelsOf(len(m.Servers))
+		}
+	}
+	if f.distribution > 0 {
+		count++
+	}
+	return tooMany("classes", fmt.Sprintf("%d, and %d rows of servers", len(m.Classes), len(m.Servers)), count)
+}
+
+// tooMany refuses what takes more panels than a picture has room for.
+func tooMany(field, value string, count int) error {
+	if count > plots.MostPanels {
+		return &input.Error{Path: field, Value: value,
+			Want: fmt.Sprintf("less to draw: at most %d panels of %d curves, not %d", plots.MostPanels, plots.MostCurves, count)}
+	}
+	return nil
+}

@@ -1,0 +1,198 @@
+package plot
+
+import (
+	"context"
+	"errors"
+	"math/big"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"productform/cmd/pfq/internal/command"
+	"productform/cmd/pfq/internal/commandtest"
+	"productform/plots"
+)
+
+const (
+	buy = `{"model": ` + shop + `, "scale": 1.5, "targets": [{"class": "reports", "mean_delay": 2}, {"server": "small", "utilization": 0.8}],
+		"upgrades": [{"server": "small", "step": 0.5, "cost": 2, "most": 4}], "edges": [{"class": "reports", "server": "big", "cost": 1}]}`
+	busy = `{"resources": [{"name": "cpu", "capacity": 9}, {"name": "ram", "capacity": 18}], "jobs": [
+		{"name": "a", "demand": {"cpu": 1, "ram": 4}, "arrival_rate": 3.6}, {"name": "b", "demand": {"cpu": 3, "ram": 1}, "arrival_rate": 1.35}]}`
+	rest = `{"resources": [{"name": "cpu", "capacity": 9}, {"name": "ram", "capacity": 18}], "jobs": [
+		{"name": "a", "demand": {"cpu": 1, "ram": 4}}, {"name": "b", "demand": {"cpu": 3, "ram": 1}, "weight": 2}]}`
+)
+
+// What a file holds is told by its fields, whatever else is wrong with it.
+func TestKinds(t *testing.T) {
+	for text, want := range map[string]kind{
+		shop: clusterFile, buy: planFile, busy: trafficFile, rest: poolFile,
+		`{"targets": []}`: planFile, `{"jobs": 5}`: poolFile, `{"resources": []}`: poolFile, `{"nothing": 1}`: clusterFile, `[1]`: clusterFile,
+		`{"jobs": [{}, {"mean_size": 1}]}`: trafficFile, "servers: []": clusterFile, "jobs:\n- {arrival_rate: 1}": trafficFile,
+	} {
+		file := filepath.Join(t.TempDir(), "m.yaml")
+		if strings.HasPrefix(text, "{") || strings.HasPrefix(text, "[") {
+			file = strings.TrimSuffix(file, "yaml") + "json"
+		}
+		commandtest.WriteFile(t, file, text)
+		for name, again := range map[string]bool{file: true, "-": false} {
+			got, kept, err := look(command.Query{File: name, Stdin: strings.NewReader(text)})
+			if err != nil || got != want || again != (kept == nil) || !again && string(kept) != text {
+				t.Errorf("%s of %s: %v, %v, %q", text, name, got, err, kept)
+			}
+		}
+	}
+}
+
+// A file that names another is read from its own folder, and what can be read once only from the one where the command runs.
+func TestModelBeside(t *testing.T) {
+	dir := t.TempDir()
+	commandtest.WriteFile(t, filepath.Join(dir, "shop.json"), shop)
+	plan := strings.Replace(buy, shop, `"shop.json"`, 1)
+	commandtest.WriteFile(t, filepath.Join(dir, "buy.json"), plan)
+	want, _, _ := pfq(buy, "plot", "-", "--format", "csv")
+	if got, stderr, _ := pfq("", "plot", filepath.Join(dir, "buy.json"), "--format", "csv"); got != want {
+		t.Errorf("%s%s", got, stderr)
+	}
+	t.Chdir(dir)
+	if got, stderr, _ := pfq(plan, "plot", "-", "--format", "csv"); got != want {
+		t.Errorf("%s%s", got, stderr)
+	}
+}
+
+// What does not go with a file is refused, and where there is nothing to draw the status is 1 and the standard error says why; nothing is
+// written.
+func TestRefusedOfKinds(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "p.png")
+	never := strings.Replace(buy, `"mean_delay": 2`, `"mean_delay": 0.01`, 1)
+	for _, c := range []struct {
+		text, args, want string
+		status           int
+	}{
+		{shop, "--find frontier", "--find is of no use here: it is for a plan, and standard input holds a cluster", 2},
+		{shop, "--policy drf", "--policy is of no use here: it is for a pool of jobs that come and go or a pool of jobs that stay, and standard input holds a cluster", 2},
+		{shop, "--show tasks", "--show = tasks: want delay, jobs, rate or utilization, of a cluster", 2},
+		{shop, "--dynamic", "unknown flag: --dynamic; the file tells", 2},
+		{shop, "--hosts 2", "unknown flag: --hosts; pfq plot tags draws", 2},
+		{shop, "x.png", "plot wants one MODEL, not 2 arguments; the picture is named by --output x.png", 2},
+		{buy, "--percentiles 99", "--percentiles is of no use here: it is for a cluster, and", 2},
+		{buy, "--runs 3", "--runs is of no use here: it is for a cluster or a pool of jobs that come and go, and", 2},
+		{buy, "--find growth", "--scale is missing: want growing factors", 2},
+		{buy, "--find cost", "--find = cost: want frontier, growth or load", 2},
+		{buy, "--scale 1,2", "--find frontier and --scale exclude each other", 2},
+		{buy, "--limit 0", "--limit = 0: want an integer in 1..1000000000", 2},
+		{strings.Replace(buy, `"cost": 2`, `"cost": -2`, 1), "", "upgrades[0].cost = -2: want", 2},
+		{strings.Replace(buy, `"most": 4`, `"most": 4}, {"server": "nobody", "step": 1, "cost": 1`, 1), "", `upgrades[1].server = "nobody": want the name of a server`, 2},
+		{strings.Replace(buy, `"scale"`, `"no_worse": true, "scale"`, 1), "--find load", "no_worse = true: want false", 2},
+		{never, "", "there is nothing to draw: no plan meets the targets, not even everything together", 1},
+		{never, "--limit 1", "there is nothing to draw: no plan", 1},
+		{never, "--find growth --scale 1,2", "there is nothing to draw: no plan meets the targets with the arrival rates multiplied by 1", 1},
+		{strings.Replace(buy, `"scale"`, `"budget": 0, "scale"`, 1), "", "there is nothing to draw: no plan within the budget meets the targets: one that does costs 1, the budget is 0", 1},
+		{busy, "--show utilization", "--show = utilization: want delay, jobs or rate, of a pool of jobs that come and go", 2},
+		{busy, "--percentiles 50", "--percentiles is of no use here", 2},
+		{busy, "--policy fair", "--policy = fair: want pf, drf, maxmin, bmf, bf or all", 2},
+		{busy, "--policy all --runs 3", "--policy all and --runs exclude each other", 2},
+		{busy, "--states 10 --scale 0.9", "--states = 10: want", 2},
+		{busy, "--scale 2,3", "there is nothing to draw: jobs pile up under every policy with the arrival rates multiplied by 8/7 or more", 1},
+		{strings.NewReplacer("3.6", "0", "1.35", "0").Replace(busy), "", "jobs = no arrivals: want a class with an arrival_rate > 0", 2},
+		{strings.Replace(busy, `"arrival_rate": 3.6`, `"count": 2`, 1), "", "this one is for jobs that stay", 2},
+		{rest, "--show delay", "--show = delay: want tasks or utilization, of a pool of jobs that stay", 2},
+		{rest, "--policy bf", "jobs[1].weight = 2: want the same weight", 2},
+		{rest, "--states 5", "--states is of no use here: it is for a pool of jobs that come and go, and", 2},
+		{"", "", "standard input: want a cluster, a plan or a pool, not an empty file", 2},
+		{"{", "", "standard input:1:2: the text ends within a value", 2},
+	} {
+		stdout, stderr, status := pfq(c.text, append([]string{"plot", "-", "-o", file}, strings.Fields(c.args)...)...)
+		if status != c.status || stdout != "" || !strings.Contains(stderr, c.want) || status == 2 && strings.Count(stderr, "\n") != 1 {
+			t.Errorf("%.60s %s: status %d, %q %q, want %d, %q", c.text, c.args, status, stdout, stderr, c.status, c.want)
+		}
+		if _, err := os.Stat(file); err == nil {
+			t.Fatalf("%s: a picture", c.args)
+		}
+	}
+	log := filepath.Join(t.TempDir(), "jobs.swf")
+	commandtest.WriteFile(t, log, "1 0 0 5")
+	if _, stderr, status := pfq("", "plot", log); status != 2 || !strings.Contains(stderr, "jobs.swf: a log of jobs, which pfq dispatch replays") {
+		t.Errorf("a log: status %d, %s", status, stderr)
+	}
+}
+
+// What a policy does not take is told, and the others are drawn.
+func TestPolicyLeftOut(t *testing.T) {
+	stdout, stderr, status := pfq(rest, "plot", "-", "--policy", "all", "--format", "csv", "--scale", "1")
+	if status != 0 || !strings.Contains(stderr, "pfq: note: bf is not drawn: jobs[1].weight = 2") || strings.Contains(stdout, ", bf:") || !strings.Contains(stdout, ", drf:") {
+		t.Errorf("status %d, %s%s", status, stdout, stderr)
+	}
+}
+
+// The parts beyond what is stable, or can be bought, are shown, and told as a note.
+func TestRegions(t *testing.T) {
+	for _, c := range []struct {
+		text, args, note string
+		shaded           bool
+	}{
+		{shop, "--scale 0.5:3:0.5", "pfq: note: 2 of 6 loads are not drawn: the cluster is unstable", true},
+		{busy, "--policy bf --scale 0.5:2:0.5", "pfq: note: 2 of 4 loads are not drawn: jobs pile up", true},
+		{buy, "", "", true},
+		{buy, "--find growth --scale 1:4:1", "pfq: note: 3 of 4 loads are not drawn: no plan meets the targets with the arrival rates multiplied by 2 or more", true},
+		{shop, "--scale 0.5:2:0.5", "", false},
+	} {
+		stdout, stderr, status := pfq(c.text, append([]string{"plot", "-", "--format", "svg"}, strings.Fields(c.args)...)...)
+		if status != 0 || !strings.HasPrefix(stderr, c.note) || c.note == "" && stderr != "" {
+			t.Errorf("%s: status %d, %q, want %q", c.args, status, stderr, c.note)
+		}
+		if shaded := strings.Contains(stdout, "fill:#F0F0F0"); shaded != c.shaded {
+			t.Errorf("%s: shaded is %v", c.args, shaded)
+		}
+	}
+}
+
+// A region begins at the critical factor itself, and is there only if something was asked for beyond.
+func TestRegionBounds(t *testing.T) {
+	half := big.NewRat(1, 2)
+	c := chart{asked: []*big.Rat{half, big.NewRat(1, 1), big.NewRat(3, 2)}, factors: []*big.Rat{half, big.NewRat(1, 1)}, critical: big.NewRat(5, 4), beyond: "unstable"}
+	if got, want := c.regions(), []plots.Region{{Label: "unstable", From: 1.25, To: 1.5}}; !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+	c.asked = c.factors
+	if got := c.regions(); got != nil {
+		t.Errorf("%v, want none", got)
+	}
+}
+
+// Whenever the context ends, so does the work, without a figure.
+func TestEnds(t *testing.T) {
+	for _, c := range []struct{ text, args string }{
+		{shop, "--scale 0.001:2:0.001 --percentiles 50,99"}, {buy, "--find growth --scale 1:2:0.001"}, {buy, ""}, {buy, "--find load"},
+		{busy, "--policy all --scale 0.01:1.14:0.01"}, {rest, "--policy all --scale 0.001:2:0.001"},
+		{busy, "--policy bf --runs 1000 --jumps 1e6 --scale 0.5"},
+	} {
+		for _, after := range []time.Duration{0, 10 * time.Millisecond, 60 * time.Millisecond} {
+			ctx, cancel := context.WithTimeout(t.Context(), after)
+			cmd := New()
+			err := cmd.ParseFlags(strings.Fields(c.args))
+			if err == nil {
+				err = cmd.PreRunE(cmd, nil)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			cmd.SetContext(ctx)
+			cmd.SetIn(strings.NewReader(c.text))
+			var stderr strings.Builder
+			cmd.SetErr(&stderr)
+			cmd.SetOut(&stderr)
+			err = cmd.RunE(cmd, []string{"-"})
+			done := ctx.Err() != nil
+			cancel()
+			if done && err != nil && !errors.Is(err, command.ErrInterrupted) {
+				t.Errorf("%s after %v: %v", c.args, after, err)
+			}
+			if err == nil && after == 0 {
+				t.Errorf("%s: a picture", c.args)
+			}
+		}
+	}
+}

@@ -1,0 +1,526 @@
+package plot
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/big"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"productform/cmd/pfq/internal/command"
+	"productform/internal/cli"
+	"productform/internal/input"
+	"productform/internal/render"
+	"productform/num"
+	"productform/plan"
+	"productform/plots"
+)
+
+// What of a plan is drawn.
+const (
+	findFrontier = "frontier"
+	findGrowth   = "growth"
+	findLoad     = "load"
+)
+
+// A planCurves holds the numbers of the picture of plans.
+type planCurves struct {
+	flags   *plotFlags
+	problem *plan.Problem
+	x       plots.Axis     // cost, or load
+	at      []float64      // of each answer that has a plan, on that axis
+	answers []*plan.Answer // those; the axis may go on
+	regions []plots.Region
+	loads   []*plan.Load // of each answer, with --find load
+	note    string       // for the caption
+}
+
+// planned draws a plan. The figure is nil where no plan meets the targets, which the standard error says.
+func (f *plotFlags) planned(q command.Query, s source) (*plots.Figure, error) {
+	p, err := command.Read(s.query(q), func(r io.Reader) (*plan.Problem, error) { return plan.Read(r, ".") }, plan.ReadFile, "solve")
+	if err != nil {
+		return nil, err
+	}
+	c := &planCurves{flags: f, problem: p}
+	find := c.frontier
+	switch {
+	case f.find == findGrowth && f.factors == nil:
+		return nil, command.FlagError{Err: &input.Error{Path: "--scale", Want: "growing factors of the arrival rates, such as 1:2:0.25, with --find growth"}}
+	case f.find == findGrowth:
+		find = c.growth
+	case f.factors != nil:
+		return nil, command.FlagError{Err: fmt.Errorf("--find %s and --scale exclude each other: plans are those of one load, which stands in the file as scale", f.find)}
+	}
+	if err := c.check(); err != nil {
+		return nil, command.InFile(q.File, err)
+	}
+	why, err := find(q)
+	if err == nil && why == "" && f.find == findLoad {
+		err = c.bear(q)
+	}
+	if err != nil {
+		return nil, command.InFile(q.File, c.translate(err))
+	}
+	if why != "" {
+		fmt.Fprintf(q.Stderr, "pfq: there is nothing to draw: %s\n", why)
+		return nil, nil
+	}
+	return c.figure(q.File), nil
+}
+
+// check refuses a plan with more to draw than a picture has room for.
+func (c *planCurves) check() error {
+	p := c.problem
+	options := len(p.Upgrades) + len(p.NewServers) + len(p.Edges)
+	return tooMany("targets", fmt.Sprintf("%d, and %d options", len(p.Targets), options), 2+len(p.Targets)+plots.PanelsOf(options))
+}
+
+// translate says what an error means on the command line: it names the flag instead of the setting.
+func (c *planCurves) translate(err error) error {
+	var bad *input.Error
+	if errors.As(err, &bad) {
+		if rest, ok := strings.CutPrefix(bad.Path, "loads"); ok {
+			return command.FlagError{Err: &input.Error{Path: "--scale" + rest, Value: bad.Value, Want: bad.Want}}
+		}
+	}
+	return err
+}
+
+func (c *planCurves) settings() plan.Settings { return plan.Settings{Limit: c.flags.limit} }
+
+// frontier finds the plans that are best for their cost, or says why there are none.
+func (c *planCurves) frontier(q command.Query) (why string, err error) {
+	p := c.problem
+	c.answers, err = command.WithProgress(q, func(ctx context.Context) ([]*plan.Answer, error) { return plan.Frontier(ctx, p, c.settings()) })
+	if err != nil {
+		return "", err
+	}
+	first, last := c.answers[0], c.answers[len(c.answers)-1]
+	switch {
+	case first.Plan == nil && !first.Complete:
+		return fmt.Sprintf("no plan that meets the targets was found in %d solves; --limit takes more", first.Solves), nil
+	case first.Plan == nil:
+		return "no plan meets the targets, not even everything together; pfq plan says by how much", nil
+	case !first.WithinBudget:
+		return fmt.Sprintf("no plan within the budget meets the targets: one that does costs %s, the budget is %s", render.SixRat(first.Plan.Cost), render.SixRat(p.Budget)), nil
+	}
+	for _, a := range c.answers {
+		c.at = append(c.at, float(a.Plan.Cost))
+	}
+	end := 1.04 * c.at[len(c.at)-1]
+	if p.Budget != nil {
+		end = float(p.Budget)
+	}
+	if !last.Complete { // so that it shows how far the search came
+		end = max(end, 1.2*c.at[len(c.at)-1])
+		if b := last.Proof.Below; b != nil {
+			end = max(end, 1.1*float(b))
+		}
+	}
+	c.x = plots.Axis{Quantity: "cost", Unit: "as in the file", Max: end}
+	if !(end > 0) {
+		c.x.Max = 1
+	}
+	from := c.at[0]                          // whatever costs less misses a target
+	searched := max(from, c.at[len(c.at)-1]) // what costs less has proofs of its own
+	switch b := last.Proof.Below; {
+	case b == nil || last.Complete:
+	case last.Proof.Delay == nil: // of one plan, that it is the cheapest
+		from, searched = float(b), float(b)
+	default:
+		searched = max(searched, float(b))
+	}
+	if from > 0 {
+		c.regions = append(c.regions, plots.Region{Label: "targets missed", To: from})
+	}
+	if last.Complete {
+		return "", nil
+	}
+	c.note = fmt.Sprintf(" The search ended after %d solves: that the last plan is best for its cost is not proved.", c.solves())
+	if searched < c.x.Max {
+		c.regions = append(c.regions, plots.Region{Label: "not searched", From: searched, To: c.x.Max})
+	}
+	return "", nil
+}
+
+// growth finds the cheapest plans as the load grows, or says why there are none.
+func (c *planCurves) growth(q command.Query) (why string, err error) {
+	p, loads := c.problem, c.flags.factors
+	answers, err := command.WithProgress(q, func(ctx context.Context) ([]*plan.Answer, error) { return plan.Growth(ctx, p, loads, c.settings()) })
+	if err != nil {
+		return "", err
+	}
+	for k, a := range answers {
+		if a.Plan != nil {
+			c.at, c.answers = append(c.at, float(loads[k])), append(c.answers, a)
+		}
+	}
+	if c.answers == nil {
+		return fmt.Sprintf("no plan meets the targets with the arrival rates multiplied by %s", loads[0].RatString()), nil
+	}
+	c.x = plots.Axis{Quantity: "load", Unit: "times the arrival rates"}
+	if p.Scale != nil {
+		c.x.Unit += " at scale " + plots.Short(float(p.Scale))
+	}
+	first, last := float(loads[0]), float(loads[len(loads)-1])
+	if c.x.Max = last; first >= last/2 && first < last {
+		c.x.Min = first - (last-first)/20
+	}
+	if n := len(c.answers); n < len(loads) {
+		failed := answers[len(answers)-1]
+		label := "targets missed whatever is bought"
+		if !failed.Complete {
+			label = "no plan found"
+		}
+		fmt.Fprintf(q.Stderr, "pfq: note: %d of %d loads are not drawn: %s with the arrival rates multiplied by %s or more\n",
+			len(loads)-n, len(loads), map[bool]string{true: "no plan meets the targets", false: "no plan was found within --limit"}[failed.Complete], loads[n].RatString())
+		if from := float(loads[n]); from < last {
+			c.regions = append(c.regions, plots.Region{Label: label, From: from, To: last})
+		}
+	}
+	if slices.ContainsFunc(c.answers, func(a *plan.Answer) bool { return !a.Complete }) {
+		c.note = fmt.Sprintf(" Some searches ended before they had a proof: bars go down to what every plan costs at least (%d solves).", c.solves())
+	}
+	return "", nil
+}
+
+// bear finds the greatest load of each plan of the frontier.
+func (c *planCurves) bear(q command.Query) error {
+	for k, a := range c.answers {
+		l, err := command.WithProgress(q.Part(k, len(c.answers)), func(ctx context.Context) (*plan.Load, error) {
+			return plan.GreatestLoad(ctx, c.problem, a.Plan.Choice, c.settings())
+		})
+		if err != nil {
+			return err
+		}
+		c.loads = append(c.loads, l)
+	}
+	return nil
+}
+
+// solves returns how many models were solved.
+func (c *planCurves) solves() (all int) {
+	for _, a := range c.answers {
+		all += a.Solves
+	}
+	return all
+}
+
+// figure returns what is drawn: what the question is about, the measures that have targets, and what is bought.
+func (c *planCurves) figure(file string) *plots.Figure {
+	f := &plots.Figure{Title: "plans by cost", Caption: c.caption(file)}
+	switch c.flags.find {
+	case findGrowth:
+		f.Title = "cheapest plans as the load grows"
+		f.Panels = append(f.Panels, c.costs())
+	case findLoad:
+		f.Panels = append(f.Panels, c.greatestLoads())
+	default:
+		f.Panels = append(f.Panels, c.delays())
+	}
+	f.Panels[0].Wide = true
+	f.Panels = append(f.Panels, c.bought()...)
+	if c.flags.find != findLoad {
+		for row, t := range c.problem.Targets {
+			if panel, ok := c.target(row, t); ok {
+				f.Panels = append(f.Panels, panel)
+			}
+		}
+	}
+	return f
+}
+
+// panel returns a panel with the axis of all, and one that holds the values.
+func (c *planCurves) panel(title string, y plots.Axis, values []float64, series ...plots.Series) plots.Panel {
+	return plots.Panel{Title: title, X: c.x, Y: y.Hold(values, true), Series: series, Regions: c.regions}
+}
+
+// delays returns the panel of the mean delay that is minimized.
+func (c *planCurves) delays() plots.Panel {
+	who := "all jobs"
+	if c.problem.Minimize != "" {
+		who = c.problem.Minimize
+	}
+	s := plots.Series{Label: "least mean delay", Kind: plots.Steps, Marked: true, Names: c.names()}
+	bound := plots.Series{Label: "none is below", Marked: true, Look: 1}
+	for k, a := range c.answers {
+		s.X, s.Y = append(s.X, c.at[k]), append(s.Y, c.aimed(a.Plan))
+		if d := a.Proof.Delay; !a.Complete && d != nil && *d > 0 {
+			bound.X, bound.Y = append(bound.X, c.at[k]), append(bound.Y, *d)
+			if b := a.Proof.Below; b != nil && float(b) > c.at[k] {
+				bound.X, bound.Y = append(bound.X, min(c.x.Max, float(b))), append(bound.Y, *d)
+			}
+		}
+	}
+	values := append(append([]float64{}, s.Y...), bound.Y...)
+	series := []plots.Series{s}
+	if bound.X != nil {
+		series = append(series, bound)
+	}
+	var now []plots.Reference
+	if o := c.answers[0].Now; o.Solution != nil && c.at[0] > 0 {
+		now = append(now, plots.Reference{Label: "as it is", Y: c.aimed(o)})
+		values = append(values, now[0].Y)
+	}
+	panel := c.panel("plans that are best for their cost", plots.Axis{Quantity: "mean delay of " + who, Unit: "units of time"}, values, series...)
+	panel.References = now
+	return panel
+}
+
+// aimed returns the mean delay that is minimized.
+func (c *planCurves) aimed(o *plan.Outcome) float64 {
+	for i, k := range c.problem.Model.Classes {
+		if k.Name == c.problem.Minimize {
+			return o.Solution.Classes[i].MeanDelay.Float
+		}
+	}
+	return o.Solution.MeanDelay.Float
+}
+
+// costs returns the panel of what growing loads cost, with lines from each load to what the next one takes.
+func (c *planCurves) costs() plots.Panel {
+	points := plots.Series{Label: "cheapest plan", Kind: plots.Points, Names: c.names()}
+	between := plots.Series{Label: "up to the next load", Kind: plots.Steps, Look: estimateLook, Thin: true}
+	open := false
+	for k, a := range c.answers {
+		cost := float(a.Plan.Cost)
+		points.X, points.Y = append(points.X, c.at[k]), append(points.Y, cost)
+		least := cost
+		if !a.Complete && a.Proof.Below != nil {
+			least, open = float(a.Proof.Below), true
+		}
+		points.Low, points.High = append(points.Low, least), append(points.High, cost)
+		if k+1 < len(c.answers) {
+			between.X, between.Y = append(between.X, c.at[k]), append(between.Y, float(c.answers[k+1].Plan.Cost))
+		}
+	}
+	values := append(append([]float64{}, points.Y...), points.Low...)
+	if !open {
+		points.Low, points.High = nil, nil
+	}
+	series := []plots.Series{points}
+	if n := len(c.at); n > 1 && !c.flags.table {
+		between.X, between.Y = append(between.X, c.at[n-1]), append(between.Y, between.Y[n-2])
+		series = append(series, between)
+	}
+	y := plots.Axis{Quantity: "cost in all", Unit: "as in the file"}
+	panel := c.panel("cheapest plans", y, values, series...)
+	panel.Y = y.Hold(values, false)
+	return panel
+}
+
+// greatestLoads returns the panel of the loads that plans bear.
+func (c *planCurves) greatestLoads() plots.Panel {
+	holds := plots.Series{Label: "targets hold", Kind: plots.Steps, Marked: true, Names: c.names()}
+	stable := plots.Series{Label: "stable", Kind: plots.Steps, Marked: true, Look: 1}
+	var values []float64
+	for k, l := range c.loads {
+		if l.At != nil {
+			holds.X, holds.Y = append(holds.X, c.at[k]), append(holds.Y, float(l.At))
+		}
+		stable.X, stable.Y = append(stable.X, c.at[k]), append(stable.Y, float(c.answers[k].Plan.Stability.CriticalScale))
+	}
+	values = append(append(values, holds.Y...), stable.Y...)
+	unit := "times the arrival rates"
+	if c.problem.Scale != nil {
+		unit += " at scale " + plots.Short(float(c.problem.Scale))
+	}
+	return c.panel("greatest load of these plans", plots.Axis{Quantity: "greatest load", Unit: unit}, values, holds, stable)
+}
+
+// target returns the panel of a measure that has a target, and whether there is a number to draw.
+func (c *planCurves) target(row int, t plan.Target) (panel plots.Panel, ok bool) {
+	s := plots.Series{Label: "with the plan", Kind: plots.Steps, Marked: true}
+	if c.flags.find == findGrowth {
+		s.Kind, s.Marked = plots.Points, false
+	}
+	for k, a := range c.answers {
+		if v := a.Plan.Targets[row].Value; v != nil {
+			s.X, s.Y = append(s.X, c.at[k]), append(s.Y, v.Float)
+		}
+	}
+	if s.X == nil {
+		return panel, false
+	}
+	name, unit, word := targetName(t), "units of time", "at most "
+	measure, _, _ := strings.Cut(name, " of ")
+	switch t.Measure {
+	case plan.Utilization:
+		unit = ""
+	case plan.LoadFactor:
+		unit, word = "", "at least "
+	case plan.Margin:
+		unit, word = "jobs per unit of time", "at least "
+	}
+	limit := plots.Reference{Label: word + plots.Short(float(t.Limit)), Y: float(t.Limit)}
+	panel = c.panel("target: "+name, plots.Axis{Quantity: measure, Unit: unit}, append(slices.Clone(s.Y), limit.Y), s)
+	panel.References = []plots.Reference{limit}
+	return panel, true
+}
+
+// targetName says what a target is about: "mean delay of web".
+func targetName(t plan.Target) string {
+	who := t.Class
+	if who == "" {
+		who = "all jobs"
+	}
+	switch t.Measure {
+	case plan.MeanDelay:
+		return "mean delay of " + who
+	case plan.Percentile:
+		level := t.Level.RatString()
+		if places, exact := t.Level.FloatPrec(); exact {
+			level = t.Level.FloatString(places)
+		}
+		return "p" + level + " of the delay of " + who
+	case plan.Utilization:
+		return "utilization of " + t.Server
+	}
+	return strings.ReplaceAll(string(t.Measure), "_", " ")
+}
+
+// An option is something that can be bought, and how many steps of it.
+type option struct {
+	name string
+	most int
+	of   func(plan.Choice) int // steps of it in a plan
+}
+
+// options returns what can be bought: upgrades, new servers and edges.
+func (c *planCurves) options() (all []option) {
+	add := func(name string, most int) {
+		k := len(all)
+		all = append(all, option{name, most, func(c plan.Choice) int { return c.Steps[k] }})
+	}
+	for _, u := range c.problem.Upgrades {
+		add(u.Server, u.Most)
+	}
+	for _, s := range c.problem.NewServers {
+		add(s.Name, s.Most)
+	}
+	for k, e := range c.problem.Edges {
+		all = append(all, option{e.Class + ":" + e.Server, 1, func(c plan.Choice) int {
+			if slices.Contains(c.Edges, k) {
+				return 1
+			}
+			return 0
+		}})
+	}
+	return all
+}
+
+// names says what each plan buys, as --choice of pfq plan takes it.
+func (c *planCurves) names() (names []string) {
+	options := c.options()
+	for _, a := range c.answers {
+		var words []string
+		for k, o := range options {
+			switch n := o.of(a.Plan.Choice); {
+			case n == 0:
+			case k < len(c.problem.Upgrades)+len(c.problem.NewServers):
+				words = append(words, fmt.Sprintf("%s=%d", o.name, n))
+			default:
+				words = append(words, o.name)
+			}
+		}
+		if words == nil {
+			words = []string{"none"}
+		}
+		names = append(names, strings.Join(words, ","))
+	}
+	return names
+}
+
+// bought returns the panels of what plans buy: a lane for each option that some plan buys, in which a step stands as high as the part
+// of it that is bought; in a table the steps of each option.
+func (c *planCurves) bought() (panels []plots.Panel) {
+	var lanes []option
+	for _, o := range c.options() {
+		if c.flags.table || slices.ContainsFunc(c.answers, func(a *plan.Answer) bool { return o.of(a.Plan.Choice) > 0 }) {
+			lanes = append(lanes, o)
+		}
+	}
+	var names []string
+	for _, o := range lanes {
+		names = append(names, o.name)
+	}
+	count := plots.PanelsOf(len(lanes))
+	for k := range count {
+		from, to := k*len(lanes)/count, (k+1)*len(lanes)/count
+		panel := plots.Panel{Title: "what is bought", X: c.x, Wide: true, Regions: c.regions, Y: plots.Axis{Quantity: "steps bought"}}
+		if count > 1 {
+			panel.Title = fmt.Sprintf("what is bought, %d of %d", k+1, count)
+		}
+		for look, o := range lanes[from:to] {
+			name := shortened(names, from+look, 18)
+			if o.most > 1 {
+				name = fmt.Sprintf("%s, of %d", name, o.most)
+			}
+			s := plots.Series{Label: name, Kind: plots.Steps, Marked: true, Look: look}
+			lane := float64(look + 1)
+			for i, a := range c.answers {
+				y := float64(o.of(a.Plan.Choice))
+				if !c.flags.table {
+					y = lane - 0.4 + 0.7*y/float64(o.most)
+				}
+				s.X, s.Y = append(s.X, c.at[i]), append(s.Y, y)
+			}
+			if !c.flags.table {
+				panel.Y.Categories = append(panel.Y.Categories, s.Label)
+				panel.References = append(panel.References, plots.Reference{Y: lane - 0.4})
+			}
+			panel.Series = append(panel.Series, s)
+		}
+		panels = append(panels, panel)
+	}
+	return panels
+}
+
+// caption says what is drawn.
+func (c *planCurves) caption(file string) string {
+	p := c.problem
+	var targets, never []string
+	for _, t := range p.Targets {
+		word := " at most "
+		if t.Measure == plan.LoadFactor || t.Measure == plan.Margin {
+			word = " at least "
+		}
+		targets = append(targets, targetName(t)+word+plots.Short(float(t.Limit)))
+	}
+	for _, o := range c.options() {
+		if !slices.ContainsFunc(c.answers, func(a *plan.Answer) bool { return o.of(a.Plan.Choice) > 0 }) {
+			never = append(never, o.name)
+		}
+	}
+	text := "Plans in " + cli.Source(filepath.Base(file))
+	if scale := num.OrOne(p.Scale); scale.Cmp(big.NewRat(1, 1)) != 0 {
+		text += fmt.Sprintf(", its arrival rates multiplied by %s", plots.Decimal(scale))
+	}
+	switch c.flags.find {
+	case findGrowth:
+		text += ": the cheapest at each load that keep what was bought before."
+	case findLoad:
+		text += ": each has the least mean delay of all that cost less than the next. Its greatest load is the factor of the arrival rates up to which the targets hold."
+	default:
+		text += ": each has the least mean delay of all that cost less than the next, as a proof shows."
+	}
+	if targets != nil {
+		text += " Targets: " + plots.ShortList(targets, "; ") + "."
+	}
+	if p.NoWorse {
+		text += " No class is worse off than now."
+	}
+	if p.Budget != nil {
+		text += " Budget: " + plots.Short(float(p.Budget)) + "."
+	}
+	if never != nil {
+		text += " Never bought: " + plots.ShortList(never, ", ") + "."
+	}
+	if n := len(c.answers[len(c.answers)-1].Undecided); n > 0 {
+		text += fmt.Sprintf(" Undecided plans: %d.", n)
+	}
+	return text + c.note
+}

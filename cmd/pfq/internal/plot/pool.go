@@ -1,0 +1,185 @@
+package plot
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/big"
+	"slices"
+
+	"productform/cmd/pfq/internal/command"
+	"productform/fluid"
+	"productform/internal/cli"
+	"productform/internal/input"
+	"productform/plots"
+)
+
+// A shares holds the numbers of the picture of jobs that stay: their tasks as the capacity of one resource changes.
+type shares struct {
+	chart
+	flags    *plotFlags
+	pool     *fluid.Pool
+	policies []fluid.Policy
+	results  [][][]*fluid.Allocation // of each policy and resource, at each factor of its capacity
+}
+
+// shared draws a pool of jobs that stay.
+func (f *plotFlags) shared(q command.Query, s source) (*plots.Figure, error) {
+	p, err := command.Read(s.query(q), fluid.ReadPool, fluid.ReadPoolFile, "solve")
+	if err != nil {
+		return nil, err
+	}
+	c := &shares{chart: chart{asked: f.factors, factors: f.factors, table: f.table}, flags: f, pool: p}
+	if c.factors == nil {
+		for k := int64(1); k <= fortieths; k++ { // up to twice the capacity
+			c.factors = append(c.factors, big.NewRat(k, twentieths))
+		}
+		c.asked = c.factors
+	}
+	if err := c.check(); err != nil {
+		return nil, command.InFile(q.File, err)
+	}
+	if err := c.solve(q); err != nil {
+		return nil, command.InFile(q.File, f.translate(err))
+	}
+	return c.figure(q.File), nil
+}
+
+// check refuses a pool with more to draw than a picture has room for.
+func (c *shares) check() error {
+	resources, count := len(c.pool.Resources), 0
+	for _, word := range c.flags.show {
+		switch rows := len(c.pool.Jobs); {
+		case word == tasks && c.flags.policy == allPolicies:
+			count += resources * rows
+		case word == tasks:
+			count += resources * plots.PanelsOf(rows)
+		case c.flags.policy == allPolicies:
+			count += resources * resources
+		default:
+			count += resources * plots.PanelsOf(resources)
+		}
+	}
+	return tooMany("jobs", fmt.Sprintf("%d rows, and %d resources", len(c.pool.Jobs), resources), count)
+}
+
+// solve allocates the resources at every capacity under the policies.
+func (c *shares) solve(q command.Query) error {
+	var refused error
+	asked := c.flags.asked()
+	for i, policy := range asked {
+		var results [][]*fluid.Allocation
+		var err error
+		for j := 0; j < len(c.pool.Resources) && err == nil; j++ {
+			var row []*fluid.Allocation
+			row, err = c.allocate(q.Part(i, len(asked)).Part(j, len(c.pool.Resources)), policy, j)
+			results = append(results, row)
+		}
+		var bad *input.Error
+		switch {
+		case err == nil:
+			c.policies, c.results = append(c.policies, policy), append(c.results, results)
+		case len(asked) > 1 && q.Ctx.Err() == nil && errors.As(err, &bad):
+			refused = cmp.Or(refused, err)
+			fmt.Fprintf(q.Stderr, "pfq: note: %s is not drawn: %s\n", policy, cli.OneLine(err))
+		default:
+			return err
+		}
+	}
+	if c.results == nil {
+		return refused
+	}
+	return nil
+}
+
+// allocate allocates the resources under a policy with the capacity of resource j multiplied by each of the factors.
+func (c *shares) allocate(q command.Query, policy fluid.Policy, j int) ([]*fluid.Allocation, error) {
+	return command.WithProgress(q, func(ctx context.Context) (row []*fluid.Allocation, err error) {
+		for _, factor := range c.factors {
+			p := *c.pool
+			p.Resources = slices.Clone(p.Resources)
+			p.Resources[j].Capacity = new(big.Rat).Mul(factor, p.Resources[j].Capacity)
+			a, err := fluid.Allocate(ctx, &p, policy, fluid.Settings{})
+			if err != nil {
+				return nil, err
+			}
+			row = append(row, a)
+		}
+		return row, nil
+	})
+}
+
+// figure returns what is drawn: for each resource whose capacity changes the tasks of the jobs, and the utilizations if asked for, with
+// panels of their own for each where policies are compared.
+func (c *shares) figure(file string) *plots.Figure {
+	f := &plots.Figure{Title: "allocations against capacity", Caption: c.caption(file)}
+	var jobNames, resources, policies []string
+	for _, j := range c.pool.Jobs {
+		jobNames = append(jobNames, j.Name)
+	}
+	for _, r := range c.pool.Resources {
+		resources = append(resources, r.Name)
+	}
+	for _, p := range c.policies {
+		policies = append(policies, string(p))
+	}
+	for _, word := range c.flags.show {
+		rows := resources
+		if word == tasks {
+			rows = jobNames
+		}
+		for j := range resources {
+			c.x = plots.Axis{Quantity: "capacity of " + label(resources, j), Unit: "times that of the file"}
+			q := quantity{name: "tasks", unit: "of one job", rows: rows, grows: c.flags.policy != allPolicies && c.differ()}
+			if word == utilization {
+				q = quantity{name: "utilization", rows: rows, part: true}
+			}
+			if c.flags.policy != allPolicies {
+				q.title = q.name + ", capacity of " + label(resources, j)
+				q.theory = func(k, i int) *float64 { return c.value(word, 0, j, k, i) }
+				f.Panels = append(f.Panels, c.panels(q)...)
+				continue
+			}
+			for i := range rows {
+				one := q
+				one.name, one.rows = q.name+" of "+label(rows, i), policies
+				one.title = one.name + ", capacity of " + label(resources, j)
+				one.theory = func(k, p int) *float64 { return c.value(word, p, j, k, i) }
+				f.Panels = append(f.Panels, c.panels(one)...)
+			}
+		}
+	}
+	return f
+}
+
+// differ reports whether some jobs have twenty times as many tasks as others.
+func (c *shares) differ() bool {
+	least, most := math.Inf(1), 0.0
+	for i := range c.pool.Jobs {
+		greatest := 0.0
+		for j := range c.pool.Resources {
+			for k := range c.factors {
+				greatest = max(greatest, *c.value(tasks, 0, j, k, i))
+			}
+		}
+		least, most = min(least, greatest), max(most, greatest)
+	}
+	return most >= 20*least
+}
+
+// value returns the tasks of job i, or the utilization of resource i, with the capacity of resource j at factor k.
+func (c *shares) value(word string, policy, j, k, i int) *float64 {
+	a := c.results[policy][j][k]
+	if word == tasks {
+		return &a.Jobs[i].Tasks.Float
+	}
+	return &a.Resources[i].Utilization.Float
+}
+
+// caption says what is drawn.
+func (c *shares) caption(file string) string {
+	return fmt.Sprintf("%s under %s, as the capacity of one resource changes and those of the others stay as they are in the file.",
+		titled(file, "pool"), policyNames(c.policies))
+}

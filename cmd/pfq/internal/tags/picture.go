@@ -1,0 +1,398 @@
+package tags
+
+import (
+	"fmt"
+	"math/big"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"productform/cmd/pfq/internal/command"
+	"productform/internal/cli"
+	"productform/internal/input"
+	"productform/num"
+	"productform/plots"
+	"productform/sim"
+	"productform/sim/farm"
+	"productform/sizes"
+	"productform/tags"
+)
+
+// A pictureFlags holds what the flags of plot tags ask for.
+type pictureFlags struct {
+	tagsFlags
+	loads []decimal
+}
+
+const mostLoads = 1000
+
+// NewPlot returns the command plot tags, made by newPicture: a command that answers with a figure, which tells whether a table is wanted.
+func NewPlot(newPicture func(use string, figure func(command.Query, bool) (*plots.Figure, error)) *cobra.Command) *cobra.Command {
+	var f pictureFlags
+	var cmd *cobra.Command
+	cmd = newPicture("plot-tags", func(q command.Query, table bool) (*plots.Figure, error) {
+		p, err := f.picture(q, table)
+		if err != nil {
+			err = f.translate(cmd, err)
+		}
+		return p, err
+	})
+	cmd.Use = "tags" // whose help is not that of pfq tags
+	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error { return f.checkPicture(cmd) }
+	f.addPicture(cmd)
+	cli.Flag[int]{Name: "runs", Usage: "also simulate all policies, `N` independent runs at each of eight loads", Want: "an integer in 2..1000000",
+		Parse: cli.ParseIntFrom(2, 1e6)}.Add(cmd, &f.settings.Runs)
+	command.AddRuns(cmd, &f.settings, func(q command.Query) ([]*sim.Plan, error) {
+		plans, err := f.plans(q)
+		if err != nil {
+			err = f.translate(cmd, err)
+		}
+		return plans, err
+	})
+	return cmd
+}
+
+// addPicture gives the flags to the command.
+func (f *pictureFlags) addPicture(cmd *cobra.Command) {
+	f.addHosts(cmd)
+	for k := int64(1); k < 40; k++ {
+		load := big.NewRat(k, 40)
+		v, _ := load.Float64()
+		f.loads = append(f.loads, decimal{load.RatString(), load, v})
+	}
+	cli.AddList(cmd, &f.loads, mostLoads, cli.Flag[[]decimal]{Name: "load", Kind: "floats", Default: "1/40:39/40:1/40", Parse: parseLoads,
+		Usage: "system loads at which points are drawn, such as 0.5,0.6 or 0.1:0.9:0.05",
+		Want:  "a number > 0 and < 1, or a range FROM:TO:STEP of such numbers"})
+	f.sizes.add(cmd)
+	f.addFarm(cmd)
+	cli.AddGone(cmd, "scale", "--load takes the loads themselves, such as 0.1:0.9:0.05")
+	cli.AddGone(cmd, "arrival-rate", "points are drawn at the loads of --load")
+	cli.AddGone(cmd, "cutoffs", "the best cutoffs are drawn; pfq tags takes others")
+	f.engine = autoEngine
+	f.tol = 1e-15
+}
+
+// parseLoads reads a load, or a range of loads.
+func parseLoads(word string) (loads []decimal, ok bool) {
+	factors, ok := command.ParseFactors(word)
+	for _, load := range factors {
+		v, inRange := num.Float64(load)
+		if !inRange || !(v > 0 && v < 1) {
+			return nil, false
+		}
+		loads = append(loads, decimal{load.RatString(), load, v})
+	}
+	return loads, ok
+}
+
+// checkPicture accepts flags that go together.
+func (f *pictureFlags) checkPicture(cmd *cobra.Command) error {
+	given := cmd.Flags().Changed
+	if !given("hosts") {
+		return &input.Error{Path: "--hosts", Want: hostsWanted}
+	}
+	for i, load := range f.loads {
+		if i > 0 && load.exact.Cmp(f.loads[i-1].exact) <= 0 {
+			return input.Errorf("--load", load.text, "loads that increase, more than %s before it", f.loads[i-1].text)
+		}
+	}
+	var err error
+	if f.objective, err = parseObjective(f.objectiveText); err != nil {
+		return err
+	}
+	f.objectiveGiven = given("objective")
+	if err := command.CheckRuns(given); err != nil {
+		return err
+	}
+	return f.sizes.check(given)
+}
+
+// at returns the question at one of the loads.
+func (f *pictureFlags) at(k int) *tagsFlags {
+	one := f.tagsFlags
+	one.load = f.loads[k]
+	return &one
+}
+
+// plans returns the simulations of all points.
+func (f *pictureFlags) plans(q command.Query) (plans []*sim.Plan, err error) {
+	d, err := f.distribution(q)
+	if err != nil {
+		return nil, err
+	}
+	for _, k := range simulatedLoads(len(f.loads)) {
+		a, err := f.at(k).analyzed(q, d)
+		if err != nil {
+			return nil, err
+		}
+		own, _, err := a.plans(q.Ctx)
+		if err != nil {
+			return nil, err
+		}
+		plans = append(plans, own...)
+	}
+	return plans, nil
+}
+
+// simulatedLoads returns the indices of the loads that are simulated, at most eight evenly among n.
+func simulatedLoads(n int) (loads []int) {
+	count := min(n, 8)
+	for k := range count {
+		loads = append(loads, (2*k+1)*n/(2*count))
+	}
+	return loads
+}
+
+// A farmCurves holds the numbers of the picture of a farm.
+type farmCurves struct {
+	flags   *pictureFlags
+	sizes   sizes.Distribution
+	answers []*tagsAnswer // at each load
+	table   bool
+}
+
+// picture analyses the farm at each load and draws it. The figure is nil where there are no cutoffs at any, which the standard error says.
+func (f *pictureFlags) picture(q command.Query, table bool) (*plots.Figure, error) {
+	d, err := f.distribution(q)
+	if err != nil {
+		return nil, err
+	}
+	c := &farmCurves{flags: f, sizes: d, table: table}
+	for k := range f.loads {
+		a, err := f.at(k).analyzed(q.Part(k, len(f.loads)), d)
+		if err != nil {
+			return nil, err
+		}
+		c.answers = append(c.answers, a)
+	}
+	missing := 0
+	for _, a := range c.answers {
+		if !a.feasible() {
+			missing++
+		}
+	}
+	first, last := c.answers[0], c.answers[len(c.answers)-1]
+	switch {
+	case missing == len(f.loads):
+		fmt.Fprintf(q.Stderr, "pfq: there is nothing to draw: %s; loads below %.6g have cutoffs\n", first.reason, first.maxLoad)
+		return nil, nil
+	case missing > 0:
+		reason := last.reason
+		for _, a := range c.answers {
+			if reason == "" {
+				reason = a.reason
+			}
+		}
+		fmt.Fprintf(q.Stderr, "pfq: note: TAGS is not drawn at %d of %d loads: %s\n", missing, len(f.loads), reason)
+	}
+	if f.settings.Runs > 0 {
+		for i, k := range simulatedLoads(len(f.loads)) {
+			if err := c.answers[k].simulate(q.Part(i, 8).Ctx, q.Stderr); err != nil {
+				return nil, err
+			}
+		}
+	}
+	c.warn(q)
+	return c.figure(), nil
+}
+
+// warn writes each warning once.
+func (c *farmCurves) warn(q command.Query) {
+	var seen []string
+	for _, a := range c.answers {
+		for _, w := range a.warnings {
+			if !slices.Contains(seen, w) {
+				seen = append(seen, w)
+				fmt.Fprintln(q.Stderr, "pfq: warning:", w)
+			}
+		}
+	}
+}
+
+// load returns load k.
+func (c *farmCurves) load(k int) float64 { return c.flags.loads[k].float }
+
+// axis returns the horizontal axis.
+func (c *farmCurves) axis() plots.Axis {
+	a := plots.Axis{Quantity: "system load", Unit: "part of what all hosts can do", Max: 1}
+	if first, last := c.load(0), c.load(len(c.answers)-1); first >= last/2 && first < last {
+		a.Min, a.Max = first, last
+	}
+	return a
+}
+
+// regions returns the loads at which there are no cutoffs: from the largest load of TAGS on, or where none were found.
+func (c *farmCurves) regions() (all []plots.Region) {
+	label := "TAGS: no cutoffs"
+	if c.flags.objective.fair {
+		label = "TAGS: no fair cutoffs"
+	}
+	axis := c.axis()
+	for k := 0; k < len(c.answers); k++ {
+		if c.answers[k].feasible() {
+			continue
+		}
+		from := c.load(k)
+		if k > 0 && c.answers[k].maxLoad > c.load(k-1) {
+			from = min(from, c.answers[k].maxLoad)
+		}
+		for k+1 < len(c.answers) && !c.answers[k+1].feasible() {
+			k++
+		}
+		to := c.load(k)
+		if k == len(c.answers)-1 && c.answers[k].maxLoad <= to {
+			to = axis.Max
+		}
+		if from < to {
+			all = append(all, plots.Region{Label: label, From: from, To: to})
+		}
+	}
+	return all
+}
+
+// figure returns what is drawn: cutoffs, means of all policies for what the objective weighs, and loads of the hosts.
+func (c *farmCurves) figure() *plots.Figure {
+	f := &plots.Figure{ID: "tags", Title: "cutoffs against load", Caption: c.caption(), Confidence: c.flags.settings.Confidence}
+	o := c.flags.objective.weights
+	if o.Slowdown > 0 {
+		f.Panels = append(f.Panels, c.means("mean slowdown", "W/X", farm.MeanSlowdown, func(r *tags.Result) (num.Value, bool) { return r.MeanSlowdown, !r.NoSlowdown }))
+	}
+	if o.Waiting > 0 {
+		f.Panels = append(f.Panels, c.means("mean waiting time", "seconds", farm.MeanWaiting, func(r *tags.Result) (num.Value, bool) { return r.MeanWaiting, true }))
+	}
+	if c.flags.hosts > 1 {
+		f.Panels = append(f.Panels, c.cutoffs().Facets()...)
+	}
+	f.Panels = append(f.Panels, c.hosts().Facets()...)
+	return f
+}
+
+// cutoffs returns the panel of the cutoffs.
+func (c *farmCurves) cutoffs() plots.Panel {
+	p := plots.Panel{Title: "best cutoffs", X: c.axis(), Regions: c.regions()}
+	var values []float64
+	for i := range c.flags.hosts - 1 {
+		s := plots.Series{Label: fmt.Sprintf("of host %d", i+1), Marked: len(c.answers) == 1}
+		for k, a := range c.answers {
+			if a.feasible() && a.result.Cutoffs[i] > 0 { // at 0 the host is idle
+				s.X, s.Y = append(s.X, c.load(k)), append(s.Y, a.result.Cutoffs[i])
+			}
+		}
+		if s.X != nil {
+			p.Series, values = append(p.Series, s), append(values, s.Y...)
+		}
+	}
+	p.Y = plots.Axis{Quantity: "cutoff", Unit: "seconds of work"}
+	if !c.table {
+		p.Y = p.Y.Hold(values, false)
+		p.Y.Scale, p.Y.Min, p.Y.Max = plots.Log, slices.Min(values)/1.5, slices.Max(values)*1.5
+	}
+	return p
+}
+
+// hosts returns the panel of the loads of the hosts under TAGS.
+func (c *farmCurves) hosts() plots.Panel {
+	p := plots.Panel{Title: "loads of the hosts under TAGS", X: c.axis(), Y: plots.Axis{Quantity: "load of the host", Max: 1}, Regions: c.regions()}
+	for i := range c.flags.hosts {
+		s := plots.Series{Label: fmt.Sprintf("host %d", i+1), Marked: len(c.answers) == 1}
+		for k, a := range c.answers {
+			if a.feasible() {
+				s.X, s.Y = append(s.X, c.load(k)), append(s.Y, a.result.Hosts[i].Load.Float)
+			}
+		}
+		p.Series = append(p.Series, s)
+	}
+	return p
+}
+
+// means returns the panel of a mean under each policy, a band where there are bounds, and simulated points that look like its curve.
+func (c *farmCurves) means(name, unit, measure string, of func(*tags.Result) (num.Value, bool)) plots.Panel {
+	p := plots.Panel{Title: name + " under TAGS and its rivals", X: c.axis(), Regions: c.regions(), Wide: true}
+	var values []float64
+	for look, policy := range []tags.Policy{tags.PolicyTAGS, tags.PolicyRandom, tags.PolicyRoundRobin, tags.PolicyCentral, tags.PolicySITAE, tags.PolicySITA, farm.ShortestQueue} {
+		s := plots.Series{Label: string(policy), Look: look, Marked: len(c.answers) == 1}
+		simulated := plots.Series{Label: string(policy), Look: look, Kind: plots.Points}
+		if c.table {
+			simulated.Group = "simulated"
+		}
+		for k, a := range c.answers {
+			at := slices.IndexFunc(a.policies, func(p policyAnswer) bool { return p.name == policy })
+			if at < 0 {
+				continue
+			}
+			one := a.policies[at]
+			if one.means != nil {
+				if v, known := of(one.means); known {
+					c.addMean(&s, c.load(k), v, one.means.Kind)
+				}
+			}
+			if one.simulated != nil {
+				addEstimate(&simulated, c.load(k), one.simulated.All(measure), c.table)
+			}
+		}
+		if s.X != nil {
+			p.Series = append(p.Series, s)
+			values = slices.Concat(values, s.Y, s.High) // lower bounds may be next to 0
+		}
+		if simulated.X != nil {
+			p.Series = append(p.Series, simulated)
+			values = slices.Concat(values, simulated.Low, simulated.High)
+		}
+	}
+	p.Y = plots.Axis{Quantity: name, Unit: unit}
+	if !c.table {
+		p.Y = p.Y.Hold(values, true)
+	}
+	return p
+}
+
+// addMean adds what theory says at a load. Bounds make a band; a picture has those above 0 only, for its axis is logarithmic.
+func (c *farmCurves) addMean(s *plots.Series, x float64, v num.Value, kind tags.Kind) {
+	if kind != tags.Bounds {
+		if v.Float > 0 || c.table {
+			s.X, s.Y = append(s.X, x), append(s.Y, v.Float)
+		}
+		return
+	}
+	s.Kind, s.Marked = plots.Band, false
+	if low, high := v.Bounds(); low > 0 || c.table {
+		s.X, s.Low, s.High = append(s.X, x), append(s.Low, low), append(s.High, high)
+	}
+}
+
+// addEstimate adds an estimate, to a picture only if its interval is above 0.
+func addEstimate(s *plots.Series, x float64, e *sim.Estimate, table bool) {
+	if e == nil || !table && e.Mean <= e.HalfWidth {
+		return
+	}
+	s.X, s.Y = append(s.X, x), append(s.Y, e.Mean)
+	s.Low, s.High = append(s.Low, e.Mean-e.HalfWidth), append(s.High, e.Mean+e.HalfWidth)
+}
+
+// caption says what is drawn.
+func (c *farmCurves) caption() string {
+	f := c.flags
+	var words strings.Builder
+	f.sizes.describe(&words, c.sizes)
+	hosts := fmt.Sprintf("%d hosts", f.hosts)
+	if f.hosts == 1 {
+		hosts = "One host"
+	}
+	if f.speeds != nil {
+		var speeds []string
+		for _, v := range f.speeds {
+			speeds = append(speeds, v.short())
+		}
+		hosts += " of speeds " + strings.Join(speeds, ", ")
+	}
+	text := fmt.Sprintf("%s; %s. Objective: %s.", hosts, strings.ReplaceAll(strings.TrimSpace(words.String()), "\n", "; "), f.objectiveText)
+	if f.hosts > 1 {
+		text += fmt.Sprintf(" Cutoffs keep every host below load 1 at system loads below %.4g.", c.answers[0].maxLoad)
+	}
+	text += " TAGS is exact at host 1 and an approximation at the others, least-work-remaining an approximation; round-robin lies between bounds."
+	if s := f.settings; s.Runs > 0 {
+		text += fmt.Sprintf(" Points: simulation, %d runs of %g jumps, seed %d; bars are intervals at confidence %g.", s.Runs, f.jumps(), s.Seed, s.Confidence)
+	}
+	return text
+}

@@ -1,0 +1,274 @@
+package main
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"productform/cmd/pfq/internal/commandtest"
+)
+
+// plotted returns the columns of a picture's numbers by panel and series, in the order of the horizontal axis.
+func plotted(t *testing.T, stdin, line string) map[string][]float64 {
+	t.Helper()
+	stdout, stderr, status := pfq(stdin, strings.Fields("plot "+line+" --format csv")...)
+	if status != 0 {
+		t.Fatalf("plot %s: status %d, %s", line, status, stderr)
+	}
+	records, err := csv.NewReader(strings.NewReader(stdout)).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	columns := make(map[string][]float64)
+	for k, name := range records[0] {
+		name, end, _ := strings.Cut(name, ": ")
+		if name == "target" { // the panel is called after it
+			name, end, _ = strings.Cut(end, ": ")
+		}
+		for _, bound := range []string{", lower bound", ", upper bound"} {
+			if strings.HasSuffix(end, bound) || strings.HasSuffix(name, bound) {
+				name = strings.TrimSuffix(name, bound) + bound
+			}
+		}
+		for _, record := range records[1:] {
+			if record[k] == "" {
+				continue
+			}
+			v, err := strconv.ParseFloat(record[k], 64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			columns[name] = append(columns[name], v)
+		}
+	}
+	return columns
+}
+
+// answers runs a command whose answer is a list in JSON.
+func answers(t *testing.T, stdin, line string) (list []map[string]any) {
+	t.Helper()
+	stdout, stderr, _ := pfq(stdin, strings.Fields(line+" --format json")...)
+	if err := json.Unmarshal([]byte(stdout), &list); err != nil {
+		t.Fatalf("%s: %v, %s", line, err, stderr)
+	}
+	return list
+}
+
+// rows returns a list of an answer.
+func rows(answer map[string]any, field string) (list []map[string]any) {
+	for _, row := range answer[field].([]any) {
+		list = append(list, row.(map[string]any))
+	}
+	return list
+}
+
+// A wanted is what a column should hold: numbers of another command.
+type wanted map[string][]float64
+
+func (w wanted) add(column string, v any) {
+	if number, ok := v.(float64); ok {
+		w[column] = append(w[column], number)
+	}
+}
+
+// check compares each column that is wanted, to the last digit.
+func (w wanted) check(t *testing.T, got map[string][]float64, what string) {
+	t.Helper()
+	if len(w) == 0 {
+		t.Errorf("%s: nothing to compare", what)
+	}
+	for column, numbers := range w {
+		if !slices.Equal(got[column], numbers) {
+			t.Errorf("%s: %s: %v, want %v", what, column, got[column], numbers)
+		}
+	}
+}
+
+// What is drawn of a plan are the numbers of pfq plan: costs, mean delays, measures that have targets, and what is bought.
+func TestPlotPlan(t *testing.T) {
+	plan := string(readExample("shop-plan"))
+	for _, c := range []struct{ edit, flags, axis, first string }{
+		{"", "--find frontier", "cost (as in the file)", "plans that are best for their cost, least mean delay"},
+		{"\nbudget: 10\n", "--find frontier", "cost (as in the file)", "plans that are best for their cost, least mean delay"},
+		{"\nminimize: web\n", "--find frontier", "cost (as in the file)", "plans that are best for their cost, least mean delay"},
+		{"", "--find growth --scale 0.5:3:0.5", "load (times the arrival rates at scale 1.5)", "cheapest plans, cheapest plan"},
+		{"", "--find growth --scale 2,4", "load (times the arrival rates at scale 1.5)", "cheapest plans, cheapest plan"},
+	} {
+		got, want := plotted(t, plan+c.edit, "- "+c.flags), wanted{}
+		for _, a := range answers(t, plan+c.edit, "plan - "+c.flags) {
+			if a["found"] != true {
+				continue
+			}
+			if strings.Contains(c.flags, "growth") {
+				want.add(c.axis, a["scale"])
+				want.add(c.first, a["cost"])
+			} else {
+				want.add(c.axis, a["cost"])
+				want.add(c.first, a["mean_delay"])
+			}
+			for _, target := range rows(a, "targets") {
+				want.add(target["target"].(string)+", with the plan", target["plan"])
+			}
+			choice := a["choice"].(map[string]any)
+			for k, name := range []string{"small, of 4", "big, of 2", "spare, of 2"} {
+				want.add("what is bought, "+name, choice["steps"].([]any)[k])
+			}
+			want.add("what is bought, reports:big", float64(len(choice["edges"].([]any))))
+		}
+		want.check(t, got, c.edit+c.flags)
+	}
+}
+
+// The greatest loads that are drawn are those of pfq plan for the plans of the frontier.
+func TestPlotGreatestLoad(t *testing.T) {
+	plan := string(readExample("shop-plan")) + "\nbudget: 6\n"
+	got, want := plotted(t, plan, "- --find load"), wanted{}
+	for _, a := range answers(t, plan, "plan - --find frontier") {
+		var choice []string
+		for _, b := range rows(a, "buy") {
+			word := b["name"].(string)
+			if b["kind"] != "edge" {
+				word += fmt.Sprintf("=%v", b["steps"])
+			}
+			choice = append(choice, word)
+		}
+		load := program.JSON(t, plan, "plan - --find load --choice "+strings.Join(choice, ","))
+		want.add("greatest load of these plans, targets hold", load["holds_at"])
+		for _, target := range rows(a, "targets") {
+			if target["target"] == "load factor" {
+				want.add("greatest load of these plans, stable", target["plan"])
+			}
+		}
+	}
+	want.check(t, got, "greatest loads")
+}
+
+// What is drawn of a pool are the numbers of pfq allocate.
+func TestPlotPool(t *testing.T) {
+	traffic := string(readExample("two-classes"))
+	got, want := plotted(t, traffic, "- --policy bf --show delay,jobs,rate --scale 0.5,1,2"), wanted{}
+	for _, a := range answers(t, traffic, "allocate - --dynamic --policy bf --scale 0.5,1") {
+		for _, c := range rows(a, "classes") {
+			want.add("mean delay, "+c["name"].(string), c["mean_delay"])
+			want.add("mean jobs, "+c["name"].(string), c["mean_jobs"])
+			want.add("service rate, "+c["name"].(string), c["service_rate"])
+		}
+	}
+	want.check(t, got, "bf")
+	got, want = plotted(t, traffic, "- --policy all --scale 0.25,0.5"), wanted{}
+	for _, a := range answers(t, traffic, "allocate - --dynamic --policy all --scale 0.25,0.5") {
+		for _, policy := range rows(a, "policies") {
+			for _, c := range rows(policy, "classes") {
+				want.add(fmt.Sprintf("mean delay of %s, %s", c["name"], policy["policy"]), c["mean_delay"])
+				want.add(fmt.Sprintf("service rate of %s, %s", c["name"], policy["policy"]), c["service_rate"])
+			}
+		}
+	}
+	want.check(t, got, "all")
+}
+
+// Where jobs stay, the tasks and utilizations that are drawn are those of the pool with another capacity.
+func TestPlotPoolAtRest(t *testing.T) {
+	pool := string(readExample("two-jobs"))
+	got, want := plotted(t, pool, "- --policy all --show tasks,utilization --scale 0.5,1,3/2"), wanted{}
+	one, wantOne := plotted(t, pool, "- --policy drf --scale 0.5,1,3/2"), wanted{}
+	for _, change := range []struct {
+		resource, capacity string
+		values             []string
+	}{{"cpu", "9", []string{"4.5", "9", "13.5"}}, {"ram", "18", []string{"9", "18", "27"}}} {
+		for _, value := range change.values {
+			text := strings.Replace(pool, "{name: "+change.resource+", capacity: "+change.capacity+"}", "{name: "+change.resource+", capacity: "+value+"}", 1)
+			for _, policy := range rows(program.JSON(t, text, "allocate - --policy all"), "policies") {
+				for _, j := range rows(policy, "jobs") {
+					want.add(fmt.Sprintf("tasks of %s, capacity of %s, %s", j["name"], change.resource, policy["policy"]), j["tasks"])
+					if policy["policy"] == "drf" {
+						wantOne.add(fmt.Sprintf("tasks, capacity of %s, %s", change.resource, j["name"]), j["tasks"])
+					}
+				}
+				for _, r := range rows(policy, "resources") {
+					want.add(fmt.Sprintf("utilization of %s, capacity of %s, %s", r["name"], change.resource, policy["policy"]), r["utilization"])
+				}
+			}
+		}
+	}
+	want.check(t, got, "all")
+	wantOne.check(t, one, "drf")
+}
+
+// What is drawn of hosts that guess sizes are the numbers of pfq tags: at loads without cutoffs those of the rivals.
+func TestPlotTAGS(t *testing.T) {
+	for _, c := range []struct {
+		flags, measure, panel string
+		loads                 []string
+	}{
+		{"--hosts 2 --sizes lognormal:9 --mean 1", "mean_slowdown", "mean slowdown under TAGS and its rivals", []string{"0.3", "0.7", "0.9"}},
+		{"--hosts 3 --alpha 1.1 --max 1e6 --min 1 --objective waiting --speeds 2,1,1", "mean_waiting", "mean waiting time under TAGS and its rivals", []string{"0.25", "0.5"}},
+		{"--hosts 2 --sizes exponential --mean 2 --objective fairness", "mean_slowdown", "", []string{"0.4"}},
+	} {
+		if c.panel == "" { // the mean of 1/size is infinite: refused, as by pfq tags
+			if bad := program.Refusal(t, "", strings.Fields("plot tags "+c.flags+" --load 0.4")...); bad.Path != "--objective" {
+				t.Errorf("%+v", bad)
+			}
+			continue
+		}
+		got, want := plotted(t, "", "tags "+c.flags+" --load "+strings.Join(c.loads, ",")), wanted{}
+		for _, load := range c.loads {
+			stdout, _, _ := pfq("", strings.Fields("tags "+c.flags+" --load "+load+" --format json")...)
+			a := commandtest.ParseJSON(t, stdout)
+			cutoffs, _ := a["cutoffs"].([]any)
+			for i, cutoff := range cutoffs {
+				want.add(fmt.Sprintf("best cutoffs, of host %d", i+1), cutoff)
+			}
+			for _, h := range rows(a, "hosts") {
+				want.add(fmt.Sprintf("loads of the hosts under TAGS, host %v", h["host"]), h["load"])
+			}
+			for _, p := range rows(a, "policies") {
+				name := c.panel + ", " + p["name"].(string)
+				want.add(name, p[c.measure])
+				want.add(name+", lower bound", p[c.measure+"_low"])
+				want.add(name+", upper bound", p[c.measure+"_high"])
+			}
+		}
+		want.check(t, got, c.flags)
+	}
+}
+
+// Pictures of all kinds are drawn in all formats, the same twice.
+func TestPlotFormats(t *testing.T) {
+	dir := t.TempDir()
+	plan := string(readExample("shop-plan"))
+	for _, c := range []struct{ stdin, line, png string }{
+		{plan, "- --find growth --scale 1,2,3,4", ""}, {plan + "\nbudget: 4\n", "- --find load", "png"}, {plan, "- --limit 200", ""},
+		{string(readExample("two-classes")), "- --policy bf --scale 0.5:1.5:0.25 --runs 2 --jumps 2000", ""},
+		{string(readExample("two-jobs")), "- --scale 0.5,1", ""},
+		{"", "tags --hosts 2 --sizes lognormal:4 --mean 1 --load 0.2,0.5,0.9 --runs 2 --jumps 2000", ""},
+		{"", "tags --hosts 1 --sizes exponential --mean 1 --objective waiting --load 0.5", ""},
+	} {
+		for format, begin := range map[string]string{"png": "\x89PNG", "svg": "<?xml", "pdf": "%PDF", "csv": ""} {
+			if format == "png" && c.png == "" { // they take long
+				continue
+			}
+			var before []byte
+			for k := range map[bool]int{true: 2, false: 1}[format == "svg"] {
+				name := filepath.Join(dir, fmt.Sprintf("p%d.%s", k, format))
+				if stdout, stderr, status := pfq(c.stdin, append(strings.Fields("plot "+c.line), "-o", name)...); status != 0 || stdout != "" {
+					t.Fatalf("%s, %s: status %d, %s", c.line, format, status, stderr)
+				}
+				text, err := os.ReadFile(name)
+				if err != nil || !strings.HasPrefix(string(text), begin) {
+					t.Errorf("%s, %s: %v, %.20q", c.line, format, err, text)
+				}
+				if k == 1 && !slices.Equal(text, before) {
+					t.Errorf("%s, %s: other bytes", c.line, format)
+				}
+				before = text
+			}
+		}
+	}
+}
