@@ -6,6 +6,7 @@ const (
 	MeanDelay     = "mean_delay"     // mean delay, arrival to end, by Little's law: MeanJobs over the arrival rate
 	MeasuredDelay = "measured_delay" // mean delay of the jobs that left
 	ServiceRate   = "service_rate"   // λ_i σ_i over MeanJobs, the work that a job gets per unit of time
+	Throughput    = "throughput"     // jobs that left per unit of time
 	Utilization   = "utilization"    // part of the time that a server has a job it can serve
 )
 
@@ -16,6 +17,7 @@ type Kind string
 const (
 	OfAll    Kind = "all" // the system as a whole, at index 0
 	OfClass  Kind = "class"
+	OfVisit  Kind = "visit"
 	OfServer Kind = "server"
 )
 
@@ -69,12 +71,13 @@ func (s *Samples) Exactly(v float64) *Estimate {
 // for classes of which jobs arrive, and not over a horizon.
 func (s *Samples) Jobs() []Measure {
 	p := s.plan
-	whole := s.Estimate(func(one *Sample) float64 { return Sum(one.Jobs) })
+	n := len(p.Classes)
+	whole := s.Estimate(func(one *Sample) float64 { return Sum(one.Jobs[:n]) })
 	var rate float64
 	for _, c := range p.Classes {
 		rate += c.ArrivalRate
 	}
-	measured := s.delay(func(one *Sample) bool { return Sum(one.Left) > 0 }, func(one *Sample) float64 { return OverJobs(one.Left, one.Sojourn) })
+	measured := s.delay(func(one *Sample) bool { return Sum(one.Left[:n]) > 0 }, func(one *Sample) float64 { return OverJobs(one.Left[:n], one.Sojourn[:n]) })
 	list := []Measure{
 		{MeanJobs, OfAll, 0, "", "jobs", whole},
 		{MeanDelay, OfAll, 0, "", "time", p.little(whole, rate)},
@@ -93,6 +96,19 @@ func (s *Samples) Jobs() []Measure {
 			Measure{MeanDelay, OfClass, i, c.Name, "time", delay},
 			Measure{MeasuredDelay, OfClass, i, c.Name, "time", measured},
 			Measure{ServiceRate, OfClass, i, c.Name, "work/time", service})
+	}
+	return list
+}
+
+// Visits returns [MeanJobs], [Throughput] and [MeasuredDelay] of each visit.
+func (s *Samples) Visits() (list []Measure) {
+	for v, visit := range s.plan.Visits {
+		i := len(s.plan.Classes) + v
+		measured := s.delay(func(one *Sample) bool { return one.Left[i] > 0 }, func(one *Sample) float64 { return one.Sojourn[i] })
+		list = append(list,
+			Measure{MeanJobs, OfVisit, v, visit.Name, "jobs", s.Estimate(func(one *Sample) float64 { return one.Jobs[i] })},
+			Measure{Throughput, OfVisit, v, visit.Name, "jobs/time", s.Estimate(func(one *Sample) float64 { return one.Left[i] / one.Time })},
+			Measure{MeasuredDelay, OfVisit, v, visit.Name, "time", measured})
 	}
 	return list
 }

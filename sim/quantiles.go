@@ -22,8 +22,8 @@ import (
 // are, rounded away from Value to ends of bins: so the interval is wider by what the bins hide (R. S. Woodruff, "Confidence intervals for medians and
 // other position measures", Journal of the American Statistical Association 47 (1952), 635–646).
 type Quantile struct {
-	Kind       Kind    // [OfAll] or [OfClass]
-	Index      int     // of the class
+	Kind       Kind    // [OfAll], [OfClass] or [OfVisit]
+	Index      int     // of the class or visit
 	Of         string  // its name
 	Level      float64 // in (0, 1): 0.99 is the 99th percentile
 	Value      float64 // unit of time
@@ -44,7 +44,7 @@ const (
 	minIndependent = 20 // those of them that are as good as independent, without which the interval is not to be trusted
 )
 
-// quantiles estimates those that were asked for, of all jobs and of each class, and warns where there are too few jobs. What
+// quantiles estimates those that were asked for, of all jobs, of each class and of each visit, and warns where there are too few jobs. What
 // cannot be estimated is left out.
 func (p *Plan) quantiles(ctx context.Context, r *Result, samples []*Sample) error {
 	if len(p.settings.Levels) == 0 {
@@ -77,16 +77,20 @@ func (p *Plan) quantiles(ctx context.Context, r *Result, samples []*Sample) erro
 		}
 	}
 	for k, s := range samples {
-		lists[k] = s.Delays
+		lists[k] = s.Delays[:len(p.Classes)]
 	}
 	if err := add(Quantile{Kind: OfAll}, "all jobs", arrive > 1); err != nil { // with one such class, that is warned of
 		return err
 	}
-	for i, c := range p.Classes {
+	for i := range samples[0].Delays {
 		for k, s := range samples {
 			lists[k] = s.Delays[i : i+1]
 		}
-		if err := add(Quantile{Kind: OfClass, Index: i, Of: c.Name}, "class "+c.Name, c.ArrivalRate > 0); err != nil {
+		one, what, rows := Quantile{Kind: OfClass, Index: i, Of: p.rowName(i)}, "class ", p.Classes
+		if visit := i - len(p.Classes); visit >= 0 {
+			one.Kind, one.Index, what, rows = OfVisit, visit, "visit ", p.Visits
+		}
+		if err := add(one, what+one.Of, rows[one.Index].ArrivalRate > 0); err != nil {
 			return err
 		}
 	}

@@ -15,11 +15,12 @@ type Result struct {
 	Time     float64   // observed in each replication
 	WarmUp   float64   // time before it
 	Classes  []Class   // of the system
+	Visits   []Class   // of the system
 	Servers  []Server  // of the system
 	Measures []Measure // in the order of their kinds and indices
 
 	Distribution []Estimate // P(n jobs) for n = 0..Settings.Distribution; nil unless asked
-	Quantiles    []Quantile // of the delays of all jobs and of each class, in the order of Settings.Levels; nil unless asked. One with too few jobs is left out
+	Quantiles    []Quantile // of the delays of all jobs, of each class and of each visit, in the order of Settings.Levels; nil unless asked. One with too few jobs is left out
 
 	EffectiveSamples float64 // independent observations of the number of jobs that would tell as much
 	Truncation       float64 // time after which MSER-5 calls the mean number of jobs stationary
@@ -64,7 +65,7 @@ func inOrder(a, b Measure) int {
 
 // result returns the estimates from samples of two replications or more.
 func (p *Plan) result(ctx context.Context, samples []*Sample) (*Result, error) {
-	r := &Result{Method: p.Method, Runs: len(samples), Time: p.time, WarmUp: p.warmUp, Classes: p.Classes, Servers: p.Servers}
+	r := &Result{Method: p.Method, Runs: len(samples), Time: p.time, WarmUp: p.warmUp, Classes: p.Classes, Visits: p.Visits, Servers: p.Servers}
 	for _, s := range samples {
 		r.Jumps += s.Jumps
 	}
@@ -90,7 +91,7 @@ func (p *Plan) result(ctx context.Context, samples []*Sample) (*Result, error) {
 // number returns the time average of the number n in a sample.
 func (p *Plan) number(s *Sample) float64 {
 	if p.Counted.List == "" {
-		return Sum(s.Jobs)
+		return Sum(s.Jobs[:len(p.Classes)])
 	}
 	var number float64
 	for _, v := range s.Own[p.Counted.List] {

@@ -11,7 +11,7 @@ import (
 type Sample struct {
 	Time    float64   `json:"time"`    // observed after the warm-up
 	Jumps   float64   `json:"jumps"`   // arrivals, ends of phases and interruptions observed
-	Jobs    []float64 `json:"jobs"`    // time average of the number of jobs, by class
+	Jobs    []float64 `json:"jobs"`    // time average of the number of jobs, by class, and after the classes by visit, as all lists by class
 	Square  float64   `json:"square"`  // time average of n²
 	Count   []float64 `json:"count"`   // part of the time with n = 0, 1, ..., Settings.Distribution
 	Busy    []float64 `json:"busy"`    // part of the time a server is busy, by row of servers
@@ -32,13 +32,21 @@ func (p *Plan) total(seen *Totals) float64 {
 	if p.Counted.List != "" {
 		return seen.Number
 	}
-	return Sum(seen.Jobs)
+	return Sum(seen.Jobs[:len(p.Classes)])
+}
+
+// rowName returns the name of a row of totals, a class or a visit.
+func (p *Plan) rowName(i int) string {
+	if visit := i - len(p.Classes); visit >= 0 {
+		return p.Visits[visit].Name
+	}
+	return p.Classes[i].Name
 }
 
 // observe runs an engine through the warm-up and the time observed. What is seen in the warm-up counts for the series only.
 func (p *Plan) observe(ctx context.Context, e Engine) (*Sample, error) {
 	var series []float64
-	seen := NewTotals(len(p.Classes), len(p.Servers))
+	seen := p.NewTotals()
 	now, warm := 0.0, false
 	var number, time float64 // ∫ n dt and time in the part
 	pass := func(until float64) error {
@@ -62,9 +70,9 @@ func (p *Plan) observe(ctx context.Context, e Engine) (*Sample, error) {
 			if err := pass(p.warmUp); err != nil {
 				return nil, err
 			}
-			seen, warm = NewTotals(len(p.Classes), len(p.Servers)), true
+			seen, warm = p.NewTotals(), true
 			if len(p.settings.Levels) > 0 {
-				seen.Delays = make([]Counter, len(p.Classes))
+				seen.Delays = make([]Counter, len(seen.Jobs))
 			}
 			if own, ok := e.(Observer); ok {
 				own.Restart()
@@ -80,7 +88,7 @@ func (p *Plan) observe(ctx context.Context, e Engine) (*Sample, error) {
 	for i := range seen.Delays {
 		h := seen.Delays[i].histogram()
 		if counted := float64(h.Total()); counted != s.Left[i] {
-			return nil, fmt.Errorf("the engine tells the delays of %g of the %g jobs of class %s that left; want all, by Totals.Leave", counted, s.Left[i], p.Classes[i].Name)
+			return nil, fmt.Errorf("the engine tells the delays of %g of the %g jobs of class %s that left; want all, by Totals.Leave", counted, s.Left[i], p.rowName(i))
 		}
 		s.Delays = append(s.Delays, h)
 	}

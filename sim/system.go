@@ -33,6 +33,7 @@ type Description struct {
 	Method   string // how the system is simulated
 	Identity []any  // what it is, but for names: values that encoding/json takes. Random numbers and names of samples kept come from it
 	Classes  []Class
+	Visits   []Class // what jobs of classes do one after another, such as visits to stations: measured as the jobs of classes are, but not jobs of their own. [Totals] hold them after the classes
 	Servers  []Server
 
 	// JumpRate is the expected number of jumps per unit of time: arrivals, ends of phases or tasks, interruptions, kills. The

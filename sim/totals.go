@@ -6,7 +6,7 @@ import (
 	"math"
 )
 
-// Totals add up what an engine sees of jobs and servers, in units of time.
+// Totals add up what an engine sees of jobs and servers, in units of time. Lists by class hold the visits, too, after the classes.
 type Totals struct {
 	Time    float64   // observed
 	Jumps   float64   // arrivals, ends of phases and interruptions
@@ -21,7 +21,7 @@ type Totals struct {
 	Delays []Counter // of the jobs that left, by class; nil unless each delay counts
 }
 
-// NewTotals returns totals of no time for so many classes and rows of servers.
+// NewTotals returns totals of no time for so many classes, with visits, and rows of servers.
 func NewTotals(classes, servers int) *Totals {
 	return &Totals{Jobs: make([]float64, classes), Busy: make([]float64, servers), Sojourn: make([]float64, classes), Left: make([]float64, classes)}
 }
@@ -43,6 +43,11 @@ func (s *Totals) countDelay(class int, delay float64) {
 		panic(fmt.Sprintf("sim: a job of class %d has the delay %v", class, delay)) // a broken invariant of the engine
 	}
 	s.Delays[class].add(delay)
+}
+
+// NewTotals returns totals of no time for an engine of the system.
+func (d *Description) NewTotals() *Totals {
+	return NewTotals(len(d.Classes)+len(d.Visits), len(d.Servers))
 }
 
 // Add adds t units of time with n jobs.

@@ -91,13 +91,13 @@ func path(t *testing.T, p *sim.Plan, length float64, advances int) (*sim.Totals,
 		return own
 	}
 	var seen *sim.Totals
-	left := sim.NewTotals(len(p.Classes), len(p.Servers)) // a job of each class, for which means of nothing are 0 and not nil
+	left := p.NewTotals() // a job of each class, for which means of nothing are 0 and not nil
 	for i := range left.Left {
 		left.Left[i] = 1
 	}
 	var nothing [2]map[string][]*float64
 	for half := range nothing {
-		seen = sim.NewTotals(len(p.Classes), len(p.Servers))
+		seen = p.NewTotals()
 		if observes {
 			observer.Restart()
 		}
@@ -242,11 +242,11 @@ func Benchmark(b *testing.B, system sim.System) {
 		b.Fatal(err)
 	}
 	e := p.Start(b.Context(), sim.NewStream([32]byte{1}))
-	seen := sim.NewTotals(len(p.Classes), len(p.Servers))
+	seen := p.NewTotals()
 	if err := e.Advance(1e6/p.JumpRate, seen); err != nil {
 		b.Fatal(err)
 	}
-	seen = sim.NewTotals(len(p.Classes), len(p.Servers))
+	seen = p.NewTotals()
 	b.ReportAllocs()
 	for b.Loop() {
 		if err := e.Advance(1e6/p.JumpRate, seen); err != nil {

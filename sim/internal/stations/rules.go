@@ -1,0 +1,136 @@
+package stations
+
+// first gives the whole rate to the oldest job.
+type first struct{ total func(n int) float64 }
+
+// NewFirst returns a station that serves its oldest job, at the rate total(n) with n jobs.
+func NewFirst(total func(n int) float64, classes int) *Ordered {
+	return newOrdered(first{total}, classes)
+}
+
+func (r first) share(q *Ordered) {
+	if n := len(q.jobs) - q.head; n > 0 {
+		q.give(q.head, r.total(n))
+	}
+}
+
+// last gives the whole rate to the youngest job.
+type last struct{ total func(n int) float64 }
+
+// NewLast returns a station that serves the job that came last, at the rate total(n) with n jobs. Those that it interrupts go on later.
+func NewLast(total func(n int) float64, classes int) *Ordered {
+	return newOrdered(last{total}, classes)
+}
+
+func (r last) share(q *Ordered) {
+	if n := len(q.jobs) - q.head; n > 0 {
+		q.give(len(q.jobs)-1, r.total(n))
+	}
+}
+
+// lastServers serve one of the youngest jobs each.
+type lastServers struct {
+	servers int
+	rate    float64
+}
+
+// NewLastServers returns so many servers of a rate for the jobs that came last. Those that they interrupt go on later.
+func NewLastServers(servers int, rate float64, classes int) *Ordered {
+	return newOrdered(lastServers{servers, rate}, classes)
+}
+
+func (r lastServers) share(q *Ordered) {
+	for k := len(q.jobs) - 1; k >= q.head && len(q.jobs)-k <= r.servers; k-- {
+		q.give(k, r.rate)
+	}
+}
+
+// nodes serve the oldest job each that they can serve.
+type nodes struct {
+	of       [][]int   // by class: the nodes that can serve it
+	capacity []float64 // by node
+	round    int       // of the question
+	taken    []int     // by node: the last round in which it was taken
+	seen     []int     // by class: the last round in which a job of it was seen; older ones have taken all its nodes
+}
+
+// NewNodes returns a station whose nodes serve the oldest job each that they can serve; a job gets all that serve it together. The nodes of a
+// class are listed in of.
+func NewNodes(of [][]int, capacity []float64) *Ordered {
+	return newOrdered(&nodes{of: of, capacity: capacity, taken: make([]int, len(capacity)), seen: make([]int, len(of))}, len(of))
+}
+
+func (r *nodes) share(q *Ordered) {
+	r.round++
+	classes := 0
+	for k := q.head; k < len(q.jobs) && classes < q.classes; k++ {
+		class := q.jobs[k].Class
+		if r.seen[class] == r.round {
+			continue
+		}
+		r.seen[class] = r.round
+		classes++
+		var rate float64
+		for _, n := range r.of[class] {
+			if r.taken[n] < r.round {
+				r.taken[n] = r.round
+				rate += r.capacity[n]
+			}
+		}
+		q.give(k, rate)
+	}
+}
+
+// ranked gives each job what its class adds to the rate of the set of the classes of older jobs.
+type ranked struct{ rank []float64 }
+
+// NewRanked returns a station with the total rate rank[A] while A is the set of the classes present, as bits: in order of arrival each job gets
+// what its class adds to the rate of the jobs before it.
+func NewRanked(rank []float64, classes int) *Ordered { return newOrdered(ranked{rank}, classes) }
+
+func (r ranked) share(q *Ordered) {
+	set, classes := 0, 0
+	for k := q.head; k < len(q.jobs) && classes < q.classes; k++ {
+		with := set | 1<<q.jobs[k].Class
+		if with == set {
+			continue
+		}
+		classes++
+		q.give(k, r.rank[with]-r.rank[set])
+		set = with
+	}
+}
+
+// limited gives servers to jobs in order of arrival, as far as limits let it.
+type limited struct {
+	servers int
+	rate    float64
+	of      [][]int // by class: the limits on it
+	most    []int   // by limit
+	used    []int   // by limit
+}
+
+// NewLimited returns so many servers of a rate, which jobs take in order of arrival: a job gets none if the older ones that have one use all,
+// or as many as a limit on its class allows (MSCCC). The limits on a class are listed in of, and most says what each allows.
+func NewLimited(servers int, rate float64, of [][]int, most []int) *Ordered {
+	return newOrdered(&limited{servers: servers, rate: rate, of: of, most: most, used: make([]int, len(most))}, len(of))
+}
+
+func (r *limited) share(q *Ordered) {
+	clear(r.used)
+	free := r.servers
+next:
+	for k := q.head; k < len(q.jobs) && free > 0; k++ {
+		limits := r.of[q.jobs[k].Class]
+		for _, l := range limits {
+			if r.used[l] == r.most[l] {
+				continue next
+			}
+		}
+		for _, l := range limits {
+			r.used[l]++
+		}
+		free--
+		q.give(k, r.rate)
+	}
+}

@@ -1,0 +1,71 @@
+package stations
+
+import (
+	"math"
+
+	"productform/internal/eventqueue"
+)
+
+// Servers are equal servers, each for one job at a time. Jobs that find none free wait, and are taken in order of arrival. With a server for
+// everyone each job is alone.
+type Servers struct {
+	servers int
+	rate    float64               // of each
+	ends    eventqueue.Queue[Job] // of the jobs in service
+	waiting []waitingJob          // waiting[head:], oldest first
+	head    int
+}
+
+type waitingJob struct {
+	Job
+	work float64
+}
+
+// NewServers returns so many servers of a rate.
+func NewServers(servers int, rate float64) *Servers { return &Servers{servers: servers, rate: rate} }
+
+// Everyone is a number of servers that leaves no job waiting.
+const Everyone = math.MaxInt
+
+// Arrive implements [Station].
+func (s *Servers) Arrive(now float64, job Job, work float64) error {
+	if len(s.ends) < s.servers {
+		s.ends.Push(now+work/s.rate, job)
+	} else {
+		s.waiting = append(s.waiting, waitingJob{job, work})
+	}
+	return nil
+}
+
+// Next implements [Station].
+func (s *Servers) Next() float64 {
+	if len(s.ends) == 0 {
+		return math.Inf(1)
+	}
+	return s.ends[0].Time
+}
+
+// Depart implements [Station].
+func (s *Servers) Depart() (Job, error) {
+	end := s.ends.Pop()
+	if s.head < len(s.waiting) {
+		next := s.waiting[s.head]
+		s.head++
+		if s.head > 1000 && s.head > len(s.waiting)/2 {
+			s.waiting = s.waiting[:copy(s.waiting, s.waiting[s.head:])]
+			s.head = 0
+		}
+		s.ends.Push(end.Time+next.work/s.rate, next.Job)
+	}
+	return end.Item, nil
+}
+
+// Rate implements [Station].
+func (s *Servers) Rate() float64 { return float64(len(s.ends)) * s.rate }
+
+// Shift implements [Station].
+func (s *Servers) Shift(t float64) {
+	for k := range s.ends {
+		s.ends[k].Time -= t
+	}
+}
