@@ -54,12 +54,17 @@ func (s *Samples) Estimate(value func(*Sample) float64) *Estimate {
 	return &e
 }
 
-// Own returns the estimate of an entry of a list in Sample.Own, nil if some replication saw nothing of it.
-func (s *Samples) Own(list string, index int) *Estimate {
-	if !s.all(func(one *Sample) bool { return one.Own[list][index] != nil }) {
+// EstimateIf returns the estimate of the mean of a value that exists if all replications have seen something, else nil.
+func (s *Samples) EstimateIf(seen func(*Sample) bool, value func(*Sample) float64) *Estimate {
+	if !s.all(seen) {
 		return nil
 	}
-	return s.Estimate(func(one *Sample) float64 { return *one.Own[list][index] })
+	return s.Estimate(value)
+}
+
+// Own returns the estimate of an entry of a list in Sample.Own, nil if some replication saw nothing of it.
+func (s *Samples) Own(list string, index int) *Estimate {
+	return s.EstimateIf(func(one *Sample) bool { return one.Own[list][index] != nil }, func(one *Sample) float64 { return *one.Own[list][index] })
 }
 
 // Exactly returns the estimate of a number that is known.
@@ -77,7 +82,7 @@ func (s *Samples) Jobs() []Measure {
 	for _, c := range p.Classes {
 		rate += c.ArrivalRate
 	}
-	measured := s.delay(func(one *Sample) bool { return Sum(one.Left[:n]) > 0 }, func(one *Sample) float64 { return OverJobs(one.Left[:n], one.Sojourn[:n]) })
+	measured := s.EstimateIf(func(one *Sample) bool { return Sum(one.Left[:n]) > 0 }, func(one *Sample) float64 { return OverJobs(one.Left[:n], one.Sojourn[:n]) })
 	list := []Measure{
 		{MeanJobs, OfAll, 0, "", "jobs", whole},
 		{MeanDelay, OfAll, 0, "", "time", p.little(whole, rate)},
@@ -90,7 +95,7 @@ func (s *Samples) Jobs() []Measure {
 		if delay != nil {
 			service = jobs.inverse(c.ArrivalRate * c.MeanSize)
 		}
-		measured := s.delay(func(one *Sample) bool { return one.Left[i] > 0 }, func(one *Sample) float64 { return one.Sojourn[i] })
+		measured := s.EstimateIf(func(one *Sample) bool { return one.Left[i] > 0 }, func(one *Sample) float64 { return one.Sojourn[i] })
 		list = append(list,
 			Measure{MeanJobs, OfClass, i, c.Name, "jobs", jobs},
 			Measure{MeanDelay, OfClass, i, c.Name, "time", delay},
@@ -104,7 +109,7 @@ func (s *Samples) Jobs() []Measure {
 func (s *Samples) Visits() (list []Measure) {
 	for v, visit := range s.plan.Visits {
 		i := len(s.plan.Classes) + v
-		measured := s.delay(func(one *Sample) bool { return one.Left[i] > 0 }, func(one *Sample) float64 { return one.Sojourn[i] })
+		measured := s.EstimateIf(func(one *Sample) bool { return one.Left[i] > 0 }, func(one *Sample) float64 { return one.Sojourn[i] })
 		list = append(list,
 			Measure{MeanJobs, OfVisit, v, visit.Name, "jobs", s.Estimate(func(one *Sample) float64 { return one.Jobs[i] })},
 			Measure{Throughput, OfVisit, v, visit.Name, "jobs/time", s.Estimate(func(one *Sample) float64 { return one.Left[i] / one.Time })},
@@ -119,14 +124,6 @@ func (p *Plan) little(jobs *Estimate, rate float64) *Estimate {
 		return nil
 	}
 	return jobs.Scaled(1 / rate)
-}
-
-// delay estimates a delay that every replication must have seen.
-func (s *Samples) delay(seen func(*Sample) bool, value func(*Sample) float64) *Estimate {
-	if !s.all(seen) {
-		return nil
-	}
-	return s.Estimate(value)
 }
 
 // Utilizations returns [Utilization] of each server, or of each server of a group. Servers are of the given kind.

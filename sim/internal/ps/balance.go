@@ -22,13 +22,15 @@ import (
 // Only positive numbers are added and divided: rates have a relative error of at most 2(N+2)n 2^-53 with n jobs of N classes.
 type Balance struct {
 	classes int
-	rank    func(set uint64) float64 // μ(A) > 0 at the bit mask of A
+	rank    func(set uint64) float64 // μ(A) > 0 at the bit mask of A; or
+	total   func(x []int) float64    // μ(x) > 0
 	limit   int                      // of units
 	root    atomic.Pointer[node]
 
 	growing sync.Mutex
 	units   int // states, and rowUnits for each row
 	states  int
+	here    []int     // the numbers of jobs of the row, for total
 	near    [][]*node // by depth: the nodes of the states with one job less of some class before
 }
 
@@ -54,8 +56,17 @@ const (
 )
 
 func NewBalance(classes int, rank func(set uint64) float64) *Balance {
-	b := &Balance{classes: classes, rank: rank, limit: balanceUnits, near: make([][]*node, classes)}
-	b.root.Store(b.grow(nil, make([]int, classes), 0, 0))
+	return newBalance(&Balance{classes: classes, rank: rank})
+}
+
+// NewCountBalance returns the balance of a total rate μ(x) > 0 that depends on the numbers of jobs. The function must not keep x.
+func NewCountBalance(classes int, total func(x []int) float64) *Balance {
+	return newBalance(&Balance{classes: classes, total: total})
+}
+
+func newBalance(b *Balance) *Balance {
+	b.limit, b.near, b.here = balanceUnits, make([][]*node, b.classes), make([]int, b.classes)
+	b.root.Store(b.grow(nil, make([]int, b.classes), 0, 0))
 	return b
 }
 
@@ -159,6 +170,7 @@ func (b *Balance) grow(n *node, corner []int, depth int, set uint64) *node {
 	below := make([]*node, max(len(n.below), corner[depth]+1))
 	copy(below, n.below)
 	for k := range corner[depth] + 1 {
+		b.here[depth] = k
 		near := b.near[depth+1][:0]
 		for _, m := range b.near[depth] {
 			near = append(near, m.below[k])
@@ -207,8 +219,17 @@ func (b *Balance) lengthen(old []scaled, length int, set uint64) []scaled {
 		if k > 0 {
 			sum += row[k-1].fraction * power(row[k-1].exponent-highest)
 		}
-		fraction, exponent := math.Frexp(sum / b.rank(with))
+		fraction, exponent := math.Frexp(sum / b.rate(k, with))
 		row[k] = scaled{fraction, highest + int32(exponent)}
 	}
 	return row
+}
+
+// rate returns the total rate in a state of the row with a number of jobs of the last class, and with the set of the classes present.
+func (b *Balance) rate(last int, set uint64) float64 {
+	if b.total == nil {
+		return b.rank(set)
+	}
+	b.here[b.classes-1] = last
+	return b.total(b.here)
 }

@@ -105,32 +105,51 @@ func (r ranked) share(q *Ordered) {
 type limited struct {
 	servers int
 	rate    float64
+	limits  []Limit
 	of      [][]int // by class: the limits on it
-	most    []int   // by limit
 	used    []int   // by limit
+	blocked []bool  // by class: whether a limit on it is used up
+}
+
+// A Limit says how many servers jobs of some classes may hold together.
+type Limit struct {
+	Classes []int
+	Most    int
 }
 
 // NewLimited returns so many servers of a rate, which jobs take in order of arrival: a job gets none if the older ones that have one use all,
-// or as many as a limit on its class allows (MSCCC). The limits on a class are listed in of, and most says what each allows.
-func NewLimited(servers int, rate float64, of [][]int, most []int) *Ordered {
-	return newOrdered(&limited{servers: servers, rate: rate, of: of, most: most, used: make([]int, len(most))}, len(of))
+// or as many as a limit on its class allows (MSCCC).
+func NewLimited(servers int, rate float64, limits []Limit, classes int) *Ordered {
+	r := &limited{servers: servers, rate: rate, limits: limits, of: make([][]int, classes), used: make([]int, len(limits)), blocked: make([]bool, classes)}
+	for l, limit := range limits {
+		for _, c := range limit.Classes {
+			r.of[c] = append(r.of[c], l)
+		}
+	}
+	return newOrdered(r, classes)
 }
 
 func (r *limited) share(q *Ordered) {
 	clear(r.used)
-	free := r.servers
-next:
-	for k := q.head; k < len(q.jobs) && free > 0; k++ {
-		limits := r.of[q.jobs[k].Class]
-		for _, l := range limits {
-			if r.used[l] == r.most[l] {
-				continue next
+	clear(r.blocked)
+	free, open := r.servers, q.classes // servers, and classes with jobs that no limit blocks
+	for k := q.head; k < len(q.jobs) && free > 0 && open > 0; k++ {
+		class := q.jobs[k].Class
+		if r.blocked[class] {
+			continue
+		}
+		q.give(k, r.rate)
+		free--
+		for _, l := range r.of[class] {
+			if r.used[l]++; r.used[l] < r.limits[l].Most {
+				continue
+			}
+			for _, c := range r.limits[l].Classes {
+				if !r.blocked[c] {
+					r.blocked[c] = true
+					open -= min(1, q.x[c])
+				}
 			}
 		}
-		for _, l := range limits {
-			r.used[l]++
-		}
-		free--
-		q.give(k, r.rate)
 	}
 }

@@ -1,0 +1,313 @@
+package network
+
+import (
+	"context"
+	"fmt"
+	"math/big"
+	"slices"
+
+	"productform/internal/input"
+	"productform/network"
+	"productform/num"
+	"productform/sim"
+	"productform/sim/internal/ps"
+	"productform/sim/internal/stations"
+	"productform/sizes"
+)
+
+// addStations says how each station is made.
+func (s *system) addStations(ctx context.Context) error {
+	visitors := make([][]int, len(s.model.Stations)) // rows of s.visits
+	for v := range s.visits {
+		i := s.visits[v].station
+		visitors[i] = append(visitors[i], v)
+	}
+	for i := range s.model.Stations {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		one := &s.model.Stations[i]
+		b := &builder{system: s, station: one, path: input.Index("stations", i), visits: visitors[i], classes: len(visitors[i])}
+		made := station{name: one.Name}
+		var err error
+		switch one.Discipline {
+		case network.Order:
+			made.make, made.most, err = b.order()
+		case network.Balanced:
+			made.make, made.most, err = b.balanced(ctx)
+		default:
+			made.make, made.most, err = b.total()
+		}
+		if err != nil {
+			return err
+		}
+		s.stations = append(s.stations, made)
+	}
+	return nil
+}
+
+// A builder reads a station of the model.
+type builder struct {
+	*system
+	station *network.Station
+	path    string
+	visits  []int // of system.visits; their order is that of the classes of the station
+	classes int
+}
+
+// rate reads a rate of the station.
+func (b *builder) rate(field string, exact *big.Rat) (float64, error) {
+	return sim.RateOf(b.path+"."+field, exact)
+}
+
+// total returns a station whose rate depends on the number of jobs.
+func (b *builder) total() (func() stations.Station, float64, error) {
+	servers, classes := max(1, b.station.Servers), b.classes
+	rate, err := b.rate("rate", num.OrOne(b.station.Rate))
+	if err != nil {
+		return nil, 0, err
+	}
+	most := float64(servers) * rate
+	alpha := func(n int) float64 { return float64(min(n, servers)) * rate }
+	var rates []float64
+	for n, r := range b.station.Rates {
+		v, err := b.rate(fmt.Sprintf("rates[%d]", n), r)
+		if err != nil {
+			return nil, 0, err
+		}
+		rates = append(rates, v)
+	}
+	if rates != nil {
+		most = slices.Max(rates)
+		alpha = func(n int) float64 { return rates[min(n, len(rates))-1] }
+	}
+	switch b.station.Discipline {
+	case network.Delay:
+		return func() stations.Station { return stations.NewServers(stations.Everyone, rate) }, 0, nil
+	case network.Sharing:
+		scale := 0.0
+		for _, mean := range b.means() {
+			scale = max(scale, mean)
+		}
+		return func() stations.Station { return stations.NewSharing(alpha, scale) }, most, nil
+	case network.LCFS:
+		if rates != nil {
+			return func() stations.Station { return stations.NewLast(alpha, classes) }, most, nil
+		}
+		return func() stations.Station { return stations.NewLastServers(servers, rate, classes) }, most, nil
+	}
+	if rates != nil {
+		return func() stations.Station { return stations.NewFirst(alpha, classes) }, most, nil
+	}
+	return func() stations.Station { return stations.NewServers(servers, rate) }, most, nil
+}
+
+// means returns the mean sizes of the classes of the station.
+func (b *builder) means() (list []float64) {
+	for _, v := range b.visits {
+		mean, err := sizes.Mean(b.system.visits[v].sizes)
+		if err != nil {
+			panic(err) // checked when they were read
+		}
+		list = append(list, mean)
+	}
+	return list
+}
+
+// local returns the classes of the station for classes of the model.
+func (b *builder) local(classes []int) (list []int) {
+	for _, c := range classes {
+		list = append(list, slices.IndexFunc(b.visits, func(v int) bool { return b.classOf(v) == c }))
+	}
+	return list
+}
+
+// classOf returns the class of the model of a visit.
+func (b *builder) classOf(v int) int {
+	c := 0
+	for v >= len(b.model.Classes[c].Visits) {
+		v -= len(b.model.Classes[c].Visits)
+		c++
+	}
+	return c
+}
+
+// order returns a station that serves in order of arrival.
+func (b *builder) order() (func() stations.Station, float64, error) {
+	classes := b.classes
+	switch {
+	case b.station.Nodes != nil:
+		of, capacity, most, err := b.nodes()
+		return func() stations.Station { return stations.NewNodes(of, capacity) }, most, err
+	case b.station.Limits != nil:
+		servers, rate, limits, err := b.limits()
+		return func() stations.Station { return stations.NewLimited(servers, rate, limits, classes) }, float64(servers) * rate, err
+	}
+	rank, err := b.rank()
+	return func() stations.Station { return stations.NewRanked(rank, classes) }, rank[len(rank)-1], err
+}
+
+// nodes returns the nodes of each class, their capacities, and the sum of those that serve any.
+func (b *builder) nodes() (of [][]int, capacity []float64, most float64, err error) {
+	for k, n := range b.station.Nodes {
+		v, err := b.rate(fmt.Sprintf("nodes[%d].capacity", k), n.Capacity)
+		if err != nil {
+			return nil, nil, 0, err
+		}
+		capacity = append(capacity, v)
+	}
+	used := make([]bool, len(capacity))
+	for _, v := range b.visits {
+		c := b.classOf(v)
+		for _, visit := range b.model.Classes[c].Visits {
+			if &b.model.Stations[visit.Station] == b.station {
+				of = append(of, visit.Nodes)
+				for _, k := range visit.Nodes {
+					used[k] = true
+				}
+			}
+		}
+	}
+	for k, v := range capacity {
+		if used[k] {
+			most += v
+		}
+	}
+	return of, capacity, most, nil
+}
+
+// limits returns the servers, their rate and the limits of classes of the station.
+func (b *builder) limits() (servers int, rate float64, limits []stations.Limit, err error) {
+	rate, err = b.rate("rate", num.OrOne(b.station.Rate))
+	for _, l := range b.station.Limits {
+		limits = append(limits, stations.Limit{Classes: b.local(l.Classes), Most: l.Most})
+	}
+	return max(1, b.station.Servers), rate, limits, err
+}
+
+// rank returns μ(A) at the bit mask of A.
+func (b *builder) rank() ([]float64, error) {
+	rank := make([]float64, 1<<b.classes)
+	for k, r := range b.station.Rank {
+		v, err := b.rate(fmt.Sprintf("rank[%d].rate", k), r.Rate)
+		if err != nil {
+			return rank, err
+		}
+		set := 0
+		for _, c := range b.local(r.Classes) {
+			set |= 1 << c
+		}
+		rank[set] = v
+	}
+	return rank, nil
+}
+
+// balanced returns a station whose classes share by a balance function.
+func (b *builder) balanced(ctx context.Context) (func() stations.Station, float64, error) {
+	scale := b.means()
+	var rates func(x []int, phi []float64) error
+	most := 0.0
+	var err error
+	switch {
+	case b.station.Table != nil:
+		rates, err = b.table(ctx)
+	case b.classes > ps.MaxClasses:
+		err = input.Errorf(b.path, fmt.Sprintf("%d classes", b.classes), "at most %d classes at a station with discipline balanced", ps.MaxClasses)
+	case b.station.Limits != nil:
+		var servers int
+		var rate float64
+		var limits []stations.Limit
+		servers, rate, limits, err = b.limits()
+		rates, most = ps.NewCountBalance(b.classes, func(x []int) float64 { return float64(inUse(servers, limits, x)) * rate }).Rates, float64(servers)*rate
+	case b.station.Nodes != nil:
+		var of [][]int
+		var capacity []float64
+		of, capacity, most, err = b.nodes()
+		rates = ps.NewBalance(b.classes, func(set uint64) float64 { return together(of, capacity, set) }).Rates
+	default:
+		var rank []float64
+		rank, err = b.rank()
+		rates, most = ps.NewBalance(b.classes, func(set uint64) float64 { return rank[set] }).Rates, rank[len(rank)-1]
+	}
+	return func() stations.Station { return stations.NewShared(rates, scale) }, most, err
+}
+
+// together returns the capacity of the nodes that serve a class of a set.
+func together(of [][]int, capacity []float64, set uint64) float64 {
+	var sum float64
+	for k, v := range capacity {
+		for c, nodes := range of {
+			if set>>c&1 == 1 && slices.Contains(nodes, k) {
+				sum += v
+				break
+			}
+		}
+	}
+	return sum
+}
+
+// inUse returns how many servers jobs hold if each takes one as long as there is one and no limit denies it. As limits are nested or disjoint,
+// it does not depend on the order of the jobs.
+func inUse(servers int, limits []stations.Limit, x []int) int {
+	used := make([]int, len(limits))
+	all := 0
+	for c, n := range x {
+		n = min(n, servers-all)
+		for l, limit := range limits {
+			if slices.Contains(limit.Classes, c) {
+				n = min(n, limit.Most-used[l])
+			}
+		}
+		for l, limit := range limits {
+			if slices.Contains(limit.Classes, c) {
+				used[l] += n
+			}
+		}
+		all += n
+	}
+	return all
+}
+
+// table returns the rates of a table.
+func (b *builder) table(ctx context.Context) (func(x []int, phi []float64) error, error) {
+	t := b.station.Table
+	axes := b.local(t.Classes)
+	stride := make([]int, len(axes)) // by axis
+	states := 1
+	for k := len(axes) - 1; k >= 0; k-- {
+		stride[k] = states
+		states *= t.Most[k] + 1
+	}
+	phi := make([]float64, states*len(axes)) // by row and axis
+	for row := range states {
+		if row%1000 == 0 && ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		for k := range axes {
+			if row/stride[k]%(t.Most[k]+1) == 0 {
+				continue
+			}
+			var exact *big.Rat
+			if t.Rates != nil {
+				exact = t.Rates[row][k]
+			} else {
+				exact = new(big.Rat).Quo(t.Balance[row-stride[k]], t.Balance[row])
+			}
+			v, err := b.rate(fmt.Sprintf("table: rate of row %d, class %d", row, k), exact)
+			if err != nil {
+				return nil, err
+			}
+			phi[row*len(axes)+k] = v
+		}
+	}
+	return func(x []int, rates []float64) error {
+		row := 0
+		for k, c := range axes {
+			row += x[c] * stride[k]
+		}
+		for k, c := range axes {
+			rates[c] = phi[row*len(axes)+k]
+		}
+		return nil
+	}, nil
+}

@@ -1,0 +1,136 @@
+package network
+
+import (
+	"fmt"
+
+	"productform/sim"
+)
+
+// Kinds of measures beside those of all systems.
+const (
+	OfStation sim.Kind = "station"
+	OfNode    sim.Kind = "node" // a server of a station with Nodes, in the order of the model
+)
+
+// Measures of networks beside those of all systems. Throughput is that of jobs that leave or cycles that end (chain), or of visits. MeanJobs, Throughput and
+// MeasuredDelay of visits are of kind [sim.OfVisit], in the order of the classes. Utilization of a station is the rate of its work over the largest
+// that it has (none with Delay, where each job has a server, and with a Table); that of a node, the part of the time in which there is a job that it can serve.
+const (
+	EmptyProbability = "empty_probability" // part of the time in which a station has no jobs
+	JobsAway         = "jobs_away"         // mean number of jobs of a chain that are not at its reference; of an open chain, of all its jobs. Only of networks with closed chains
+)
+
+// Restart forgets what was seen so far.
+func (m *motion) Restart() {
+	for i := range m.use {
+		m.use[i].empty = 0
+	}
+}
+
+// Observed returns the parts of the time in which stations are empty and, with closed chains, the jobs away.
+func (m *motion) Observed(seen *sim.Totals) (map[string][]*float64, error) {
+	var empty, away []*float64
+	for i := range m.use {
+		part := m.use[i].empty / seen.Time
+		empty = append(empty, &part)
+	}
+	own := map[string][]*float64{EmptyProbability: empty}
+	for k, c := range m.chains {
+		jobs := seen.Jobs[k]
+		if c.closed {
+			jobs -= seen.Jobs[len(m.chains)+c.reference]
+		}
+		jobs /= seen.Time
+		away = append(away, &jobs)
+	}
+	if m.closed {
+		own[JobsAway] = away
+	}
+	return own, nil
+}
+
+// measures returns what a run tells of a network.
+func (s *system) measures(all *sim.Samples) []sim.Measure {
+	chains := len(s.chains)
+	whole := all.Estimate(func(one *sim.Sample) float64 { return sim.Sum(one.Jobs[:chains]) })
+	list := []sim.Measure{{Name: sim.MeanJobs, Kind: sim.OfAll, Unit: "jobs", Estimate: whole}}
+	for k, c := range s.chains {
+		jobs := all.Estimate(func(one *sim.Sample) float64 { return one.Jobs[k] })
+		if c.closed {
+			jobs = all.Exactly(float64(c.population))
+		}
+		add := func(name, unit string, e *sim.Estimate) {
+			list = append(list, sim.Measure{Name: name, Kind: sim.OfClass, Index: k, Of: c.name, Unit: unit, Estimate: e})
+		}
+		throughput := func(one *sim.Sample) float64 { return s.throughput(k, one) }
+		add(sim.MeanJobs, "jobs", jobs)
+		add(sim.Throughput, "jobs/time", all.Estimate(throughput))
+		add(sim.MeanDelay, "time", all.EstimateIf(func(one *sim.Sample) bool { return throughput(one) > 0 }, func(one *sim.Sample) float64 { return one.Jobs[k] / throughput(one) }))
+		add(sim.MeasuredDelay, "time", all.EstimateIf(func(one *sim.Sample) bool { return one.Left[k] > 0 }, func(one *sim.Sample) float64 { return one.Sojourn[k] }))
+		if s.closed {
+			add(JobsAway, "jobs", all.Own(JobsAway, k))
+		}
+	}
+	list = append(list, all.Visits()...)
+	for i, station := range s.stations {
+		sum := func(value func(one *sim.Sample, row int) float64) *sim.Estimate {
+			return all.Estimate(func(one *sim.Sample) float64 {
+				var sum float64
+				for v := range s.visits {
+					if s.visits[v].station == i {
+						sum += value(one, chains+v)
+					}
+				}
+				return sum
+			})
+		}
+		add := func(name, unit string, e *sim.Estimate) {
+			list = append(list, sim.Measure{Name: name, Kind: OfStation, Index: i, Of: station.name, Unit: unit, Estimate: e})
+		}
+		add(sim.MeanJobs, "jobs", sum(func(one *sim.Sample, row int) float64 { return one.Jobs[row] }))
+		add(sim.Throughput, "jobs/time", sum(func(one *sim.Sample, row int) float64 { return one.Left[row] / one.Time }))
+		add(EmptyProbability, "", all.Own(EmptyProbability, i))
+		if station.most > 0 {
+			add(sim.Utilization, "", all.Estimate(func(one *sim.Sample) float64 { return one.Busy[i] }))
+		}
+	}
+	for k, node := range s.nodes {
+		busy := all.Estimate(func(one *sim.Sample) float64 { return one.Busy[len(s.stations)+k] })
+		list = append(list, sim.Measure{Name: sim.Utilization, Kind: OfNode, Index: k, Of: node.name, Estimate: busy})
+	}
+	return list
+}
+
+// throughput returns the jobs of a chain that left per unit of time, or its cycles.
+func (s *system) throughput(k int, one *sim.Sample) float64 {
+	c := &s.chains[k]
+	switch {
+	case !c.closed:
+		return one.Left[k] / one.Time
+	case c.cycle == 0:
+		return one.Left[len(s.chains)+c.reference] / one.Time
+	}
+	var visits float64
+	for v := range s.visits {
+		if s.visits[v].chain == k {
+			visits += one.Left[len(s.chains)+v]
+		}
+	}
+	return visits / c.cycle / one.Time
+}
+
+// fewJobs is the number of visits below which means say little.
+const fewJobs = 100
+
+// warnings warns of visits of closed chains that are rare. Those of open ones are known beforehand.
+func (s *system) warnings(r *sim.Result) (list []string) {
+	for v := range s.visits {
+		if !s.chains[s.visits[v].chain].closed {
+			continue
+		}
+		if ended := r.Estimate(sim.OfVisit, v, sim.Throughput).Mean * r.Time * float64(r.Runs); ended < fewJobs {
+			list = append(list, fmt.Sprintf("visit %s: only %.0f ended in all runs, and intervals need %d", s.visits[v].name, ended, fewJobs))
+		}
+	}
+	return list
+}

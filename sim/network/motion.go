@@ -1,0 +1,313 @@
+package network
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+
+	"productform/internal/eventqueue"
+	"productform/sim"
+	"productform/sim/internal/stations"
+)
+
+// A motion is a network in motion. An event takes the time of the stations that a job leaves and enters, and O(log stations); it allocates nothing but
+// room for more jobs than ever before.
+type motion struct {
+	*system
+	draws    *rand.Rand
+	now      float64
+	jobs     []job
+	free     []int32             // jobs that left
+	stations []stations.Station  // by station
+	schedule eventqueue.Schedule // of the stations' next departures, and of the next arrival, whose item is their number
+	places   []int32             // in the schedule, by item
+	err      error               // of the jobs that were there from the start
+
+	number  int     // counted in n
+	counted float64 // time up to which it is
+	byChain []count
+	byVisit []count
+	byNode  []count
+	use     []use // by station
+}
+
+// A job is one of the network.
+type job struct {
+	born  float64 // when it arrived or its cycle began, +Inf before its first cycle
+	came  float64 // to its station
+	visit int32
+}
+
+// A count is a number of jobs since a time.
+type count struct {
+	jobs  int
+	since float64
+}
+
+// A use is what a station does since a time.
+type use struct {
+	count
+	part  float64 // rate over the largest
+	empty float64 // time without jobs since Restart
+}
+
+func newMotion(ctx context.Context, s *system, r *sim.Stream) *motion {
+	m := &motion{
+		system: s, draws: rand.New(r), places: make([]int32, len(s.stations)+1),
+		byChain: make([]count, len(s.chains)), byVisit: make([]count, len(s.visits)), byNode: make([]count, len(s.nodes)), use: make([]use, len(s.stations)),
+	}
+	for i := range s.stations {
+		m.stations = append(m.stations, s.stations[i].make())
+		m.schedule.Push(eventqueue.Entry{Time: math.Inf(1), Tie: float64(i), Item: uint32(i)}, m.places)
+	}
+	nothing := sim.NewTotals(len(s.chains)+len(s.visits), len(s.stations)+len(s.nodes))
+	for v := range s.visits {
+		k := s.visits[v].chain
+		for n := range s.visits[v].start {
+			if n%1000 == 0 && ctx.Err() != nil {
+				m.err = ctx.Err()
+			}
+			born := math.Inf(1)
+			if s.chains[k].reference == v || s.chains[k].cycle > 0 {
+				born = 0
+			}
+			if m.err == nil {
+				m.err = m.begin(v, born, nothing)
+			}
+		}
+	}
+	next := math.Inf(1)
+	if s.rate > 0 {
+		next = m.draws.ExpFloat64() / s.rate
+	}
+	m.schedule.Push(eventqueue.Entry{Time: next, Tie: float64(len(s.stations)), Item: uint32(len(s.stations))}, m.places)
+	return m
+}
+
+// Advance simulates t units of time. The error is that of a station, or wraps [sim.ErrTooManyJobs].
+func (m *motion) Advance(t float64, seen *sim.Totals) error {
+	if m.err != nil {
+		return m.err
+	}
+	for m.schedule[0].Time <= t {
+		if err := m.step(seen); err != nil {
+			return err
+		}
+	}
+	m.flush(t, seen)
+	return nil
+}
+
+// step lets the next thing happen.
+func (m *motion) step(seen *sim.Totals) error {
+	next := m.schedule[0]
+	m.now = next.Time
+	seen.Jumps++
+	if int(next.Item) < len(m.stations) {
+		return m.depart(int(next.Item), seen)
+	}
+	m.reschedule(int(next.Item), m.now+m.draws.ExpFloat64()/m.rate)
+	return m.begin(int(m.arrivals.Pick(m.draws.Uint64())), m.now, seen)
+}
+
+// begin lets a new job in.
+func (m *motion) begin(visit int, born float64, seen *sim.Totals) error {
+	if err := sim.CheckJobs(len(m.jobs)-len(m.free)+1, sim.MaxJobs); err != nil {
+		return err
+	}
+	id := int32(len(m.jobs))
+	if last := len(m.free) - 1; last >= 0 {
+		id = m.free[last]
+		m.free = m.free[:last]
+	} else {
+		m.jobs = append(m.jobs, job{})
+	}
+	m.jobs[id].born = born
+	m.change(&m.byChain[m.visits[visit].chain], m.visits[visit].chain, 1, seen)
+	return m.enter(id, visit, seen)
+}
+
+// enter lets a job come to a visit.
+func (m *motion) enter(id int32, visit int, seen *sim.Totals) error {
+	v := &m.visits[visit]
+	j := &m.jobs[id]
+	j.came, j.visit = m.now, int32(visit)
+	m.move(visit, 1, seen)
+	if err := m.stations[v.station].Arrive(m.now, stations.Job{ID: id, Class: v.class}, v.sizes.Sample(m.draws)); err != nil {
+		return err
+	}
+	m.settle(v.station)
+	return nil
+}
+
+// depart lets the next job of a station go where it goes.
+func (m *motion) depart(station int, seen *sim.Totals) error {
+	done, err := m.stations[station].Depart()
+	if err != nil {
+		return err
+	}
+	j := &m.jobs[done.ID]
+	v := &m.visits[j.visit]
+	m.move(int(j.visit), -1, seen)
+	m.settle(station)
+	seen.Leave(len(m.chains)+int(j.visit), m.now-j.came)
+	code := v.next.Pick(m.draws.Uint64())
+	if code == leaves || code&newCycle != 0 {
+		if !math.IsInf(j.born, 1) {
+			seen.Leave(v.chain, m.now-j.born)
+		}
+		j.born = m.now
+	}
+	if code == leaves {
+		m.change(&m.byChain[v.chain], v.chain, -1, seen)
+		m.free = append(m.free, done.ID)
+		return nil
+	}
+	return m.enter(done.ID, int(code&^newCycle), seen)
+}
+
+// settle takes note of what a station does from now on.
+func (m *motion) settle(station int) {
+	s := m.stations[station]
+	if most := m.system.stations[station].most; most > 0 {
+		m.use[station].part = min(1, s.Rate()/most)
+	}
+	m.reschedule(station, s.Next())
+}
+
+// reschedule changes the time of an item.
+func (m *motion) reschedule(item int, time float64) {
+	place := int(m.places[item])
+	e := &m.schedule[place]
+	later := time > e.Time
+	e.Time = time
+	if later {
+		m.schedule.Down(place, m.places)
+	} else {
+		m.schedule.Up(place, m.places)
+	}
+}
+
+// move counts what was up to now, and one job more or less at a visit.
+func (m *motion) move(visit, by int, seen *sim.Totals) {
+	v := &m.visits[visit]
+	m.change(&m.byVisit[visit], len(m.chains)+visit, by, seen)
+	m.tally(v.station, by, m.now, seen)
+	for _, k := range v.nodes {
+		m.watch(k, by, m.now, seen)
+	}
+	m.addNumber(m.now, seen)
+	m.number += by * v.away
+}
+
+// change counts the jobs of a row of totals up to now, and by more from now on.
+func (m *motion) change(c *count, row, by int, seen *sim.Totals) {
+	seen.Jobs[row] += float64(c.jobs) * (m.now - c.since)
+	c.since = m.now
+	c.jobs += by
+}
+
+// tally counts what a station does up to a time, and its jobs.
+func (m *motion) tally(station, by int, now float64, seen *sim.Totals) {
+	u := &m.use[station]
+	seen.Busy[station] += u.part * (now - u.since)
+	if u.jobs == 0 {
+		u.empty += now - u.since
+	}
+	u.since = now
+	u.jobs += by
+}
+
+// watch counts how long a node has jobs that it can serve, up to a time, and these jobs.
+func (m *motion) watch(node, by int, now float64, seen *sim.Totals) {
+	c := &m.byNode[node]
+	if c.jobs > 0 {
+		seen.Busy[len(m.stations)+node] += now - c.since
+	}
+	c.since = now
+	c.jobs += by
+}
+
+// addNumber counts n up to a time.
+func (m *motion) addNumber(now float64, seen *sim.Totals) {
+	t := now - m.counted
+	seen.Add(m.number, t)
+	if m.closed {
+		seen.Number += float64(m.number) * t
+	}
+	m.counted = now
+}
+
+// flush counts what lasts until the end of an advance at time t, and sets the clock to 0.
+func (m *motion) flush(t float64, seen *sim.Totals) {
+	m.now = t
+	seen.Time += t
+	for k := range m.byChain {
+		m.change(&m.byChain[k], k, 0, seen)
+		m.byChain[k].since = 0
+	}
+	for v := range m.byVisit {
+		m.change(&m.byVisit[v], len(m.chains)+v, 0, seen)
+		m.byVisit[v].since = 0
+	}
+	for i := range m.use {
+		m.tally(i, 0, t, seen)
+		m.use[i].since = 0
+		m.stations[i].Shift(t)
+	}
+	for k := range m.byNode {
+		m.watch(k, 0, t, seen)
+		m.byNode[k].since = 0
+	}
+	m.addNumber(t, seen)
+	m.counted = 0
+	for k := range m.jobs {
+		m.jobs[k].born -= t
+		m.jobs[k].came -= t
+	}
+	for k := range m.schedule {
+		m.schedule[k].Time -= t
+	}
+	m.now = 0
+}
+
+// pilotJumps are those that the pilot run observes, and as many before, beside 10 for each closed job.
+const pilotJumps = 20_000
+
+// pilot returns the jumps of closed chains per unit of time, as a run of its own sees them. The length of runs depends on it, and nothing else.
+func (s *system) pilot(ctx context.Context) (float64, error) {
+	m := newMotion(ctx, s, sim.NewStream([32]byte{}))
+	if m.err != nil {
+		return 0, m.err
+	}
+	closed := 0
+	for _, k := range s.chains {
+		closed += k.population
+	}
+	jumps := pilotJumps + 10*closed
+	seen := sim.NewTotals(len(s.chains)+len(s.visits), len(s.stations)+len(s.nodes))
+	var began, before float64
+	for step := range 2 * jumps {
+		if step%1000 == 0 && ctx.Err() != nil {
+			return 0, ctx.Err()
+		}
+		if step == jumps {
+			began, before = m.now, m.closedVisits(seen)
+		}
+		if err := m.step(seen); err != nil {
+			return 0, err
+		}
+	}
+	return (m.closedVisits(seen) - before) / (m.now - began), nil
+}
+
+// closedVisits returns how many visits of closed chains ended.
+func (m *motion) closedVisits(seen *sim.Totals) float64 {
+	var sum float64
+	for v := range m.visits {
+		if m.chains[m.visits[v].chain].closed {
+			sum += seen.Left[len(m.chains)+v]
+		}
+	}
+	return sum
+}

@@ -1,0 +1,309 @@
+package network
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"productform/internal/alias"
+	"productform/internal/input"
+	"productform/network"
+	"productform/num"
+	"productform/sim"
+	"productform/sim/internal/stations"
+	"productform/sizes"
+)
+
+// A Network is a network of stations, open, closed or mixed. Every job is one by itself: at each visit it draws its work, is served by the rule of the
+// station, and goes on by the probabilities of the model.
+//
+//   - Delay, Sharing and FCFS are what they are called; with Rates, FCFS gives all of the rate to the first job.
+//   - LCFS gives a server to each of the jobs that came last, or with Rates all of the rate to the last; who is interrupted goes on later
+//     where it stopped.
+//   - Order looks at the jobs in order of arrival. Each of the Nodes serves the oldest job that it can serve, and a job gets all that serve it together;
+//     with Limits, each job takes a server if there is one left by older jobs and no limit denies it; with Rank a job gets what its class adds to the
+//     rate of the set of classes before it.
+//   - Balanced gives φ_c(x) = Φ(x-e_c)/Φ(x) to class c, shared equally by its jobs: Φ is the balance function of Nodes, Limits or Rank, or that
+//     of the Table. It needs Φ at all states below those seen; a run that would need more than 256 MB for them ends with an error that wraps
+//     [sim.ErrTooManyStates].
+//
+// Where a class says how often its visits come, and not in which order, each visit is followed by one drawn in proportion to these numbers; with n of
+// them in all, each is the last of its cycle, or of the job, with probability 1/n.
+//
+// Closed jobs start at the first visit of their class. The classes of the result are the chains; delays are times in the network (open) or
+// cycles (closed), from one arrival at the reference to the next. A run with more than 10,000,000 jobs present at a time ends with an error that wraps
+// [sim.ErrTooManyJobs].
+type Network struct {
+	Model *network.Model
+
+	// Sizes[c][v] is the distribution of the work of visit v of class c, whose mean is that of the model to 1e-12; nil, also of a class or of
+	// all, means Shape, scaled to that mean; nil means exponential. With Delay, Sharing, LCFS (one server, or Rates) and Balanced the theory claims that
+	// only means matter.
+	Sizes [][]sizes.Distribution
+	Shape sizes.Distribution
+}
+
+// A system is what all replications of a network have in common.
+type system struct {
+	model    *network.Model
+	chains   []chain
+	visits   []visit
+	stations []station
+	nodes    []node
+	arrivals alias.Table // of visits
+	rate     float64     // of arrivals from outside, of all chains
+	closed   bool        // there are closed chains, and the number counted is that of jobs away from the references
+}
+
+// A chain is a set of classes that jobs change between.
+type chain struct {
+	name       string
+	closed     bool
+	population int
+	rate       float64 // of arrivals from outside
+	reference  int     // closed: the visit at which cycles begin
+	cycle      float64 // visits of a cycle in all, of a closed chain that gives them by number; else 0
+}
+
+// A visit is one of a class to a station.
+type visit struct {
+	name    string
+	chain   int
+	station int
+	class   int32 // of the station
+	sizes   sizes.Distribution
+	next    alias.Table // of codes
+	nodes   []int       // rows of system.nodes that can serve it
+	away    int         // 1 if its jobs are counted in n, else 0
+	start   int         // jobs that start here
+	outside float64     // arrivals from outside per unit of time
+	rate    float64     // visits per unit of time of an open chain, about; else 0
+}
+
+// Codes of what comes after a visit: a visit, with newCycle if a cycle ends before it, or leaves.
+const (
+	newCycle = 1 << 31
+	leaves   = 1<<31 - 1
+)
+
+// A station is how one of the model is made.
+type station struct {
+	name string
+	most float64 // largest rate, 0 if it has none
+	make func() stations.Station
+}
+
+// A node is a server of a station with Nodes.
+type node struct{ name string }
+
+// maxVisits bounds the visits of a network, of all classes.
+const maxVisits = 1_000_000
+
+// Describe implements [sim.System].
+func (n Network) Describe(ctx context.Context, o sim.Observation) (*sim.Description, error) {
+	if n.Model == nil {
+		return nil, input.Errorf("Model", "nothing", "a network of stations")
+	}
+	if err := n.Model.Check(); err != nil {
+		return nil, err
+	}
+	s := &system{model: n.Model}
+	d := &sim.Description{Method: "calendar of a network of stations", StepCost: 30, Measures: s.measures, Warnings: s.warnings}
+	if err := s.addVisits(n); err != nil {
+		return nil, err
+	}
+	if err := s.addStations(ctx); err != nil {
+		return nil, err
+	}
+	s.describe(d)
+	if err := s.solveFlows(ctx); err != nil {
+		return nil, err
+	}
+	if d.JumpRate = s.rate; s.rate > 0 {
+		for _, v := range s.visits {
+			d.JumpRate += v.rate
+		}
+	}
+	for i, v := range s.visits {
+		d.Visits[i].ArrivalRate = v.rate
+	}
+	d.Start = func(ctx context.Context, r *sim.Stream) sim.Engine { return newMotion(ctx, s, r) }
+	if s.closed {
+		rate, err := s.pilot(ctx)
+		if err != nil {
+			return nil, err
+		}
+		d.JumpRate += rate
+	}
+	d.SizeRate = d.JumpRate
+	for _, v := range s.visits {
+		d.Moments = append(d.Moments, sim.Moment{Sizes: v.sizes, Orders: []float64{1}})
+	}
+	var names []string
+	for _, v := range s.visits {
+		names = append(names, v.sizes.String())
+	}
+	d.Identity = []any{"network", anonymous(n.Model), names}
+	return d, sim.CheckRate("classes", d.JumpRate)
+}
+
+// describe names the parts of the system.
+func (s *system) describe(d *sim.Description) {
+	for _, c := range s.chains {
+		d.Classes = append(d.Classes, sim.Class{Name: c.name, ArrivalRate: c.rate, MeanSize: 1})
+		s.closed = s.closed || c.closed
+	}
+	for _, v := range s.visits {
+		d.Visits = append(d.Visits, sim.Class{Name: v.name, MeanSize: 1})
+	}
+	for _, i := range s.stations {
+		d.Servers = append(d.Servers, sim.Server{Name: i.name, Size: 1})
+	}
+	for _, k := range s.nodes {
+		d.Servers = append(d.Servers, sim.Server{Name: k.name, Size: 1})
+	}
+	if s.closed {
+		d.Counted = sim.Counted{List: JobsAway, Words: "jobs away from the references of their chains"}
+	}
+}
+
+// addVisits reads classes, chains and visits.
+func (s *system) addVisits(n Network) error {
+	m := n.Model
+	if n.Sizes != nil && len(n.Sizes) != len(m.Classes) {
+		return input.Errorf("Sizes", fmt.Sprintf("%d lists", len(n.Sizes)), "one for each of the %d classes", len(m.Classes))
+	}
+	at := make([]int, len(m.Classes)) // the first visit of each class
+	count := 0
+	for c := range m.Classes {
+		at[c] = count
+		count += len(m.Classes[c].Visits)
+	}
+	if count > maxVisits {
+		return input.Errorf("classes", fmt.Sprintf("%d visits", count), "at most %d visits of all classes", maxVisits)
+	}
+	ofClass, err := s.addChains(m, at)
+	if err != nil {
+		return err
+	}
+	local := make([]int32, len(m.Stations))
+	firstNode := make([]int, len(m.Stations))
+	for i := range m.Stations {
+		firstNode[i] = len(s.nodes)
+		for _, k := range m.Stations[i].Nodes {
+			s.nodes = append(s.nodes, node{m.Stations[i].Name + "/" + k.Name})
+		}
+	}
+	for c := range m.Classes {
+		class := &m.Classes[c]
+		if n.Sizes != nil && n.Sizes[c] != nil && len(n.Sizes[c]) != len(class.Visits) {
+			return input.Errorf(input.Index("Sizes", c), fmt.Sprintf("%d distributions", len(n.Sizes[c])), "one for each of the %d visits", len(class.Visits))
+		}
+		for k, v := range class.Visits {
+			one := visit{name: class.Name + " at " + m.Stations[v.Station].Name, chain: ofClass[c], station: v.Station, class: local[v.Station], next: s.ways(m, c, k, at, &s.chains[ofClass[c]]), away: 1}
+			local[v.Station]++
+			for _, node := range v.Nodes {
+				one.nodes = append(one.nodes, firstNode[v.Station]+node)
+			}
+			if one.sizes, err = n.sizesOf(c, k); err != nil {
+				return err
+			}
+			s.visits = append(s.visits, one)
+		}
+		s.visits[at[c]].start = class.Population
+	}
+	for _, k := range s.chains {
+		if k.closed {
+			s.visits[k.reference].away = 0
+		}
+	}
+	return s.addArrivals(m, at)
+}
+
+// sizesOf returns the sizes of visit v of class c.
+func (n Network) sizesOf(c, v int) (sizes.Distribution, error) {
+	var given sizes.Distribution
+	exact := n.Model.Classes[c].Visits[v].MeanSize
+	path := fmt.Sprintf("Sizes[%d][%d]", c, v)
+	if n.Sizes != nil && n.Sizes[c] != nil {
+		given = n.Sizes[c][v]
+	}
+	if given == nil && n.Shape != nil {
+		mean, _ := num.OrOne(exact).Float64()
+		var err error
+		if given, err = sizes.WithMean(n.Shape, mean); err != nil {
+			return nil, fmt.Errorf("Shape: %w", err)
+		}
+		path = "Shape"
+	}
+	d, _, err := sim.SizesOf(given, exact, path, fmt.Sprintf("classes[%d].visits[%d].mean_size", c, v))
+	return d, err
+}
+
+// addChains finds the chains, and returns that of each class.
+func (s *system) addChains(m *network.Model, at []int) (ofClass []int, err error) {
+	ofClass = slices.Repeat([]int{-1}, len(m.Classes))
+	linked := make([][]int, len(m.Classes)) // classes that each changes into or comes from
+	for c := range m.Classes {
+		for _, v := range m.Classes[c].Visits {
+			for _, b := range v.Next {
+				if b.Class >= 0 && b.Probability.Sign() > 0 {
+					linked[c], linked[b.Class] = append(linked[c], b.Class), append(linked[b.Class], c)
+				}
+			}
+		}
+	}
+	for c := range m.Classes {
+		if ofClass[c] >= 0 {
+			continue
+		}
+		k := chain{closed: true, reference: at[c] + m.Classes[c].Reference}
+		classes := []int{c}
+		ofClass[c] = len(s.chains)
+		for at := 0; at < len(classes); at++ {
+			for _, other := range linked[classes[at]] {
+				if ofClass[other] < 0 {
+					ofClass[other] = len(s.chains)
+					classes = append(classes, other)
+				}
+			}
+		}
+		slices.Sort(classes)
+		var names []string
+		for _, c := range classes {
+			class := &m.Classes[c]
+			names = append(names, class.Name)
+			k.population += class.Population
+			if class.ArrivalRate != nil {
+				rate, err := sim.RateOf(fmt.Sprintf("classes[%d].arrival_rate", c), class.ArrivalRate)
+				if err != nil {
+					return nil, err
+				}
+				k.closed, k.rate = false, k.rate+rate
+			}
+		}
+		k.name = strings.Join(names, "+")
+		if class := &m.Classes[c]; k.closed && class.Visits[0].Count != nil {
+			k.cycle = visitsInAll(class)
+		}
+		s.chains = append(s.chains, k)
+	}
+	return ofClass, nil
+}
+
+// anonymous returns the model without names.
+func anonymous(m *network.Model) *network.Model {
+	same := &network.Model{Stations: slices.Clone(m.Stations), Classes: slices.Clone(m.Classes)}
+	for i := range same.Stations {
+		s := &same.Stations[i]
+		s.Name, s.Nodes = "", slices.Clone(s.Nodes)
+		for k := range s.Nodes {
+			s.Nodes[k].Name = ""
+		}
+	}
+	for c := range same.Classes {
+		same.Classes[c].Name = ""
+	}
+	return same
+}
