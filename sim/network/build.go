@@ -32,11 +32,11 @@ func (s *system) addStations(ctx context.Context) error {
 		var err error
 		switch one.Discipline {
 		case network.Order:
-			made.make, made.most, err = b.order()
+			made.make, err = b.order()
 		case network.Balanced:
-			made.make, made.most, err = b.balanced(ctx)
+			made.make, err = b.balanced(ctx)
 		default:
-			made.make, made.most, err = b.total()
+			made.make, made.full, err = b.total()
 		}
 		if err != nil {
 			return err
@@ -60,14 +60,14 @@ func (b *builder) rate(field string, exact *big.Rat) (float64, error) {
 	return sim.RateOf(b.path+"."+field, exact)
 }
 
-// total returns a station whose rate depends on the number of jobs.
+// total returns a station whose rate depends on the number of jobs, and the rate of its servers together, 0 if it has none.
 func (b *builder) total() (func() stations.Station, float64, error) {
 	servers, classes := max(1, b.station.Servers), b.classes
 	rate, err := b.rate("rate", num.OrOne(b.station.Rate))
 	if err != nil {
 		return nil, 0, err
 	}
-	most := float64(servers) * rate
+	full := float64(servers) * rate
 	alpha := func(n int) float64 { return float64(min(n, servers)) * rate }
 	var rates []float64
 	for n, r := range b.station.Rates {
@@ -78,7 +78,7 @@ func (b *builder) total() (func() stations.Station, float64, error) {
 		rates = append(rates, v)
 	}
 	if rates != nil {
-		most = slices.Max(rates)
+		full = 0
 		alpha = func(n int) float64 { return rates[min(n, len(rates))-1] }
 	}
 	switch b.station.Discipline {
@@ -89,17 +89,17 @@ func (b *builder) total() (func() stations.Station, float64, error) {
 		for _, mean := range b.means() {
 			scale = max(scale, mean)
 		}
-		return func() stations.Station { return stations.NewSharing(alpha, scale) }, most, nil
+		return func() stations.Station { return stations.NewSharing(alpha, scale) }, full, nil
 	case network.LCFS:
 		if rates != nil {
-			return func() stations.Station { return stations.NewLast(alpha, classes) }, most, nil
+			return func() stations.Station { return stations.NewLast(alpha, classes) }, full, nil
 		}
-		return func() stations.Station { return stations.NewLastServers(servers, rate, classes) }, most, nil
+		return func() stations.Station { return stations.NewLastServers(servers, rate, classes) }, full, nil
 	}
 	if rates != nil {
-		return func() stations.Station { return stations.NewFirst(alpha, classes) }, most, nil
+		return func() stations.Station { return stations.NewFirst(alpha, classes) }, full, nil
 	}
-	return func() stations.Station { return stations.NewServers(servers, rate) }, most, nil
+	return func() stations.Station { return stations.NewServers(servers, rate) }, full, nil
 }
 
 // means returns the mean sizes of the classes of the station.
@@ -133,47 +133,38 @@ func (b *builder) classOf(v int) int {
 }
 
 // order returns a station that serves in order of arrival.
-func (b *builder) order() (func() stations.Station, float64, error) {
+func (b *builder) order() (func() stations.Station, error) {
 	classes := b.classes
 	switch {
 	case b.station.Nodes != nil:
-		of, capacity, most, err := b.nodes()
-		return func() stations.Station { return stations.NewNodes(of, capacity) }, most, err
+		of, capacity, err := b.nodes()
+		return func() stations.Station { return stations.NewNodes(of, capacity) }, err
 	case b.station.Limits != nil:
 		servers, rate, limits, err := b.limits()
-		return func() stations.Station { return stations.NewLimited(servers, rate, limits, classes) }, float64(servers) * rate, err
+		return func() stations.Station { return stations.NewLimited(servers, rate, limits, classes) }, err
 	}
 	rank, err := b.rank()
-	return func() stations.Station { return stations.NewRanked(rank, classes) }, rank[len(rank)-1], err
+	return func() stations.Station { return stations.NewRanked(rank, classes) }, err
 }
 
-// nodes returns the nodes of each class, their capacities, and the sum of those that serve any.
-func (b *builder) nodes() (of [][]int, capacity []float64, most float64, err error) {
+// nodes returns the nodes of each class, and their capacities.
+func (b *builder) nodes() (of [][]int, capacity []float64, err error) {
 	for k, n := range b.station.Nodes {
 		v, err := b.rate(fmt.Sprintf("nodes[%d].capacity", k), n.Capacity)
 		if err != nil {
-			return nil, nil, 0, err
+			return nil, nil, err
 		}
 		capacity = append(capacity, v)
 	}
-	used := make([]bool, len(capacity))
 	for _, v := range b.visits {
 		c := b.classOf(v)
 		for _, visit := range b.model.Classes[c].Visits {
 			if &b.model.Stations[visit.Station] == b.station {
 				of = append(of, visit.Nodes)
-				for _, k := range visit.Nodes {
-					used[k] = true
-				}
 			}
 		}
 	}
-	for k, v := range capacity {
-		if used[k] {
-			most += v
-		}
-	}
-	return of, capacity, most, nil
+	return of, capacity, nil
 }
 
 // limits returns the servers, their rate and the limits of classes of the station.
@@ -203,10 +194,9 @@ func (b *builder) rank() ([]float64, error) {
 }
 
 // balanced returns a station whose classes share by a balance function.
-func (b *builder) balanced(ctx context.Context) (func() stations.Station, float64, error) {
+func (b *builder) balanced(ctx context.Context) (func() stations.Station, error) {
 	scale := b.means()
 	var rates func(x []int, phi []float64) error
-	most := 0.0
 	var err error
 	switch {
 	case b.station.Table != nil:
@@ -218,18 +208,18 @@ func (b *builder) balanced(ctx context.Context) (func() stations.Station, float6
 		var rate float64
 		var limits []stations.Limit
 		servers, rate, limits, err = b.limits()
-		rates, most = ps.NewCountBalance(b.classes, func(x []int) float64 { return float64(inUse(servers, limits, x)) * rate }).Rates, float64(servers)*rate
+		rates = ps.NewCountBalance(b.classes, func(x []int) float64 { return float64(inUse(servers, limits, x)) * rate }).Rates
 	case b.station.Nodes != nil:
 		var of [][]int
 		var capacity []float64
-		of, capacity, most, err = b.nodes()
+		of, capacity, err = b.nodes()
 		rates = ps.NewBalance(b.classes, func(set uint64) float64 { return together(of, capacity, set) }).Rates
 	default:
 		var rank []float64
 		rank, err = b.rank()
-		rates, most = ps.NewBalance(b.classes, func(set uint64) float64 { return rank[set] }).Rates, rank[len(rank)-1]
+		rates = ps.NewBalance(b.classes, func(set uint64) float64 { return rank[set] }).Rates
 	}
-	return func() stations.Station { return stations.NewShared(rates, scale) }, most, err
+	return func() stations.Station { return stations.NewShared(rates, scale) }, err
 }
 
 // together returns the capacity of the nodes that serve a class of a set.

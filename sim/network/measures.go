@@ -3,6 +3,7 @@ package network
 import (
 	"fmt"
 
+	"productform/network"
 	"productform/sim"
 )
 
@@ -13,8 +14,9 @@ const (
 )
 
 // Measures of networks beside those of all systems. Throughput is that of jobs that leave or cycles that end (chain), or of visits. MeanJobs, Throughput and
-// MeasuredDelay of visits are of kind [sim.OfVisit], in the order of the classes. Utilization of a station is the rate of its work over the largest
-// that it has (none with Delay, where each job has a server, and with a Table); that of a node, the part of the time in which there is a job that it can serve.
+// MeasuredDelay of visits are of kind [sim.OfVisit], in the order of the classes. Utilization of a station is the mean part of its servers that work, with
+// Rates the part of the time in which there are jobs; none with Delay, Order and Balanced. That of a node is the part of the time in which there is a job
+// that it can serve.
 const (
 	EmptyProbability = "empty_probability" // part of the time in which a station has no jobs
 	JobsAway         = "jobs_away"         // mean number of jobs of a chain that are not at its reference; of an open chain, of all its jobs. Only of networks with closed chains
@@ -90,7 +92,7 @@ func (s *system) measures(all *sim.Samples) []sim.Measure {
 		add(sim.MeanJobs, "jobs", sum(func(one *sim.Sample, row int) float64 { return one.Jobs[row] }))
 		add(sim.Throughput, "jobs/time", sum(func(one *sim.Sample, row int) float64 { return one.Left[row] / one.Time }))
 		add(EmptyProbability, "", all.Own(EmptyProbability, i))
-		if station.most > 0 {
+		if s.hasUtilization(i) {
 			add(sim.Utilization, "", all.Estimate(func(one *sim.Sample) float64 { return one.Busy[i] }))
 		}
 	}
@@ -99,6 +101,15 @@ func (s *system) measures(all *sim.Samples) []sim.Measure {
 		list = append(list, sim.Measure{Name: sim.Utilization, Kind: OfNode, Index: k, Of: node.name, Estimate: busy})
 	}
 	return list
+}
+
+// hasUtilization reports whether a station has servers that are alike, or is one.
+func (s *system) hasUtilization(i int) bool {
+	switch s.model.Stations[i].Discipline {
+	case network.Delay, network.Order, network.Balanced:
+		return false
+	}
+	return true
 }
 
 // throughput returns the jobs of a chain that left per unit of time, or its cycles.

@@ -47,7 +47,7 @@ type count struct {
 // A use is what a station does since a time.
 type use struct {
 	count
-	part  float64 // rate over the largest
+	part  float64 // of its servers that works
 	empty float64 // time without jobs since Restart
 }
 
@@ -169,8 +169,10 @@ func (m *motion) depart(station int, seen *sim.Totals) error {
 // settle takes note of what a station does from now on.
 func (m *motion) settle(station int) {
 	s := m.stations[station]
-	if most := m.system.stations[station].most; most > 0 {
-		m.use[station].part = min(1, s.Rate()/most)
+	if full := m.system.stations[station].full; full > 0 {
+		m.use[station].part = min(1, s.Rate()/full)
+	} else {
+		m.use[station].part = float64(min(1, m.use[station].jobs))
 	}
 	m.reschedule(station, s.Next())
 }
@@ -274,8 +276,9 @@ func (m *motion) flush(t float64, seen *sim.Totals) {
 // pilotJumps are those that the pilot run observes, and as many before, beside 10 for each closed job.
 const pilotJumps = 20_000
 
-// pilot returns the jumps of closed chains per unit of time, as a run of its own sees them. The length of runs depends on it, and nothing else.
-func (s *system) pilot(ctx context.Context) (float64, error) {
+// pilot returns the jumps of closed chains per unit of time, as a run of its own sees them. The length of runs depends on it, and nothing else. In
+// an unstable network it is a short one, about.
+func (s *system) pilot(ctx context.Context, unstable bool) (float64, error) {
 	m := newMotion(ctx, s, sim.NewStream([32]byte{}))
 	if m.err != nil {
 		return 0, m.err
@@ -285,6 +288,9 @@ func (s *system) pilot(ctx context.Context) (float64, error) {
 		closed += k.population
 	}
 	jumps := pilotJumps + 10*closed
+	if unstable {
+		jumps = pilotJumps / 10
+	}
 	seen := sim.NewTotals(len(s.chains)+len(s.visits), len(s.stations)+len(s.nodes))
 	var began, before float64
 	for step := range 2 * jumps {

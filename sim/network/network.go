@@ -2,6 +2,7 @@ package network
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -33,7 +34,8 @@ import (
 //
 // Closed jobs start at the first visit of their class. The classes of the result are the chains; delays are times in the network (open) or
 // cycles (closed), from one arrival at the reference to the next. A run with more than 10,000,000 jobs present at a time ends with an error that wraps
-// [sim.ErrTooManyJobs].
+// [sim.ErrTooManyJobs]. Open chains that bring a station more work than it can do are an error that wraps a *[network.UnstableError], except
+// over a horizon.
 type Network struct {
 	Model *network.Model
 
@@ -90,7 +92,7 @@ const (
 // A station is how one of the model is made.
 type station struct {
 	name string
-	most float64 // largest rate, 0 if it has none
+	full float64 // rate of its servers together; 0 if it has none, or as many as jobs
 	make func() stations.Station
 }
 
@@ -102,6 +104,35 @@ const maxVisits = 1_000_000
 
 // Describe implements [sim.System].
 func (n Network) Describe(ctx context.Context, o sim.Observation) (*sim.Description, error) {
+	s, err := n.prepare(ctx)
+	if err != nil {
+		return nil, err
+	}
+	d := s.describe()
+	if s.rate > 0 {
+		if err := checkStable(ctx, n.Model); errors.Is(err, num.ErrUnstable) && o.OverHorizon {
+			d.Unstable = "network"
+		} else if err != nil {
+			return nil, err
+		}
+	}
+	d.JumpRate = s.rate
+	for _, v := range s.visits {
+		d.JumpRate += v.rate
+	}
+	if s.closed {
+		rate, err := s.pilot(ctx, d.Unstable != "")
+		if err != nil {
+			return nil, err
+		}
+		d.JumpRate += rate
+	}
+	d.SizeRate = d.JumpRate
+	return d, sim.CheckRate("classes", d.JumpRate)
+}
+
+// prepare checks the network and reads it.
+func (n Network) prepare(ctx context.Context) (*system, error) {
 	if n.Model == nil {
 		return nil, input.Errorf("Model", "nothing", "a network of stations")
 	}
@@ -109,54 +140,31 @@ func (n Network) Describe(ctx context.Context, o sim.Observation) (*sim.Descript
 		return nil, err
 	}
 	s := &system{model: n.Model}
-	d := &sim.Description{Method: "calendar of a network of stations", StepCost: 30, Measures: s.measures, Warnings: s.warnings}
 	if err := s.addVisits(n); err != nil {
 		return nil, err
 	}
 	if err := s.addStations(ctx); err != nil {
 		return nil, err
 	}
-	s.describe(d)
-	if err := s.solveFlows(ctx); err != nil {
-		return nil, err
-	}
-	if d.JumpRate = s.rate; s.rate > 0 {
-		for _, v := range s.visits {
-			d.JumpRate += v.rate
-		}
-	}
-	for i, v := range s.visits {
-		d.Visits[i].ArrivalRate = v.rate
-	}
-	d.Start = func(ctx context.Context, r *sim.Stream) sim.Engine { return newMotion(ctx, s, r) }
-	if s.closed {
-		rate, err := s.pilot(ctx)
-		if err != nil {
-			return nil, err
-		}
-		d.JumpRate += rate
-	}
-	d.SizeRate = d.JumpRate
-	for _, v := range s.visits {
-		d.Moments = append(d.Moments, sim.Moment{Sizes: v.sizes, Orders: []float64{1}})
-	}
-	var names []string
-	for _, v := range s.visits {
-		names = append(names, v.sizes.String())
-	}
-	d.Identity = []any{"network", anonymous(n.Model), names}
-	return d, sim.CheckRate("classes", d.JumpRate)
+	return s, s.solveFlows(ctx)
 }
 
 // describe names the parts of the system.
-func (s *system) describe(d *sim.Description) {
+func (s *system) describe() *sim.Description {
+	d := &sim.Description{
+		Method: "calendar of a network of stations", StepCost: 30, Measures: s.measures, Warnings: s.warnings,
+		Start: func(ctx context.Context, r *sim.Stream) sim.Engine { return newMotion(ctx, s, r) },
+	}
 	for _, c := range s.chains {
 		d.Classes = append(d.Classes, sim.Class{Name: c.name, ArrivalRate: c.rate, MeanSize: 1})
-		s.closed = s.closed || c.closed
 	}
+	var sizes []string
 	for _, v := range s.visits {
-		d.Visits = append(d.Visits, sim.Class{Name: v.name, MeanSize: 1})
+		d.Visits = append(d.Visits, sim.Class{Name: v.name, ArrivalRate: v.rate, MeanSize: 1})
+		d.Moments = append(d.Moments, sim.Moment{Sizes: v.sizes, Orders: []float64{1}, Rate: v.rate})
+		sizes = append(sizes, v.sizes.String())
 	}
+	d.Identity = []any{"network", anonymous(s.model), sizes}
 	for _, i := range s.stations {
 		d.Servers = append(d.Servers, sim.Server{Name: i.name, Size: 1})
 	}
@@ -166,6 +174,7 @@ func (s *system) describe(d *sim.Description) {
 	if s.closed {
 		d.Counted = sim.Counted{List: JobsAway, Words: "jobs away from the references of their chains"}
 	}
+	return d
 }
 
 // addVisits reads classes, chains and visits.
@@ -288,8 +297,27 @@ func (s *system) addChains(m *network.Model, at []int) (ofClass []int, err error
 			k.cycle = visitsInAll(class)
 		}
 		s.chains = append(s.chains, k)
+		s.closed = s.closed || k.closed
 	}
 	return ofClass, nil
+}
+
+// checkStable returns an error for a station that open chains bring too much work, as far as that is known: not for tables of rates that are no product
+// form, and models too large to say.
+func checkStable(ctx context.Context, m *network.Model) error {
+	r, err := network.CheckStability(ctx, m)
+	var large *num.TooLargeError
+	var table *network.BalanceError
+	switch {
+	case errors.As(err, &large), errors.As(err, &table):
+		return nil
+	case err != nil:
+		return err
+	case r.Stable:
+		return nil
+	}
+	load := r.Stations[r.Critical]
+	return &network.UnstableError{Station: r.Critical, Name: m.Stations[r.Critical].Name, Classes: load.Bottleneck, Work: load.Work, Capacity: load.Capacity}
 }
 
 // anonymous returns the model without names.

@@ -39,10 +39,12 @@ func NewShared(rates func(x []int, phi []float64) error, scale []float64) *Share
 	return s
 }
 
-// NewSharing returns a station where all jobs share the rate total(n) of n jobs.
+// NewSharing returns a station where all jobs share the rate total(n) of n >= 1 jobs.
 func NewSharing(total func(n int) float64, scale float64) *Shared {
 	s := NewShared(func(x []int, phi []float64) error {
-		phi[0] = total(x[0])
+		if x[0] > 0 {
+			phi[0] = total(x[0])
+		}
 		return nil
 	}, []float64{scale})
 	s.one = true
