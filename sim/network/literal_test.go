@@ -58,6 +58,7 @@ func drawChain(t *rapid.T, m *network.Model) {
 	}
 	if len(m.Classes) == first+1 && rapid.IntRange(0, 3).Draw(t, "short") == 0 {
 		for v := range start.Visits {
+			start.Reference = 0
 			start.Visits[v].Count = big.NewRat(int64(rapid.IntRange(2, 7).Draw(t, "count")), 2)
 		}
 		return

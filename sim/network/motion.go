@@ -60,28 +60,33 @@ func newMotion(ctx context.Context, s *system, r *sim.Stream) *motion {
 		m.stations = append(m.stations, s.stations[i].make())
 		m.schedule.Push(eventqueue.Entry{Time: math.Inf(1), Tie: float64(i), Item: uint32(i)}, m.places)
 	}
-	nothing := sim.NewTotals(len(s.chains)+len(s.visits), len(s.stations)+len(s.nodes))
-	for v := range s.visits {
-		k := s.visits[v].chain
-		for n := range s.visits[v].start {
-			if n%1000 == 0 && ctx.Err() != nil {
-				m.err = ctx.Err()
-			}
-			born := math.Inf(1)
-			if s.chains[k].reference == v || s.chains[k].cycle > 0 {
-				born = 0
-			}
-			if m.err == nil {
-				m.err = m.begin(v, born, nothing)
-			}
-		}
-	}
+	m.err = m.populate(ctx)
 	next := math.Inf(1)
 	if s.rate > 0 {
 		next = m.draws.ExpFloat64() / s.rate
 	}
 	m.schedule.Push(eventqueue.Entry{Time: next, Tie: float64(len(s.stations)), Item: uint32(len(s.stations))}, m.places)
 	return m
+}
+
+// populate lets the jobs of closed chains in.
+func (m *motion) populate(ctx context.Context) error {
+	nothing := sim.NewTotals(len(m.chains)+len(m.visits), len(m.system.stations)+len(m.nodes))
+	for v := range m.visits {
+		chain, born := m.chains[m.visits[v].chain], math.Inf(1)
+		if chain.reference == v || chain.cycle > 0 {
+			born = 0
+		}
+		for n := range m.visits[v].start {
+			if n%1000 == 0 && ctx.Err() != nil {
+				return ctx.Err()
+			}
+			if err := m.begin(v, born, nothing); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // Advance simulates t units of time. The error is that of a station, or wraps [sim.ErrTooManyJobs].

@@ -242,7 +242,7 @@ func (n Network) sizesOf(c, v int) (sizes.Distribution, error) {
 		mean, _ := num.OrOne(exact).Float64()
 		var err error
 		if given, err = sizes.WithMean(n.Shape, mean); err != nil {
-			return nil, fmt.Errorf("Shape: %w", err)
+			return nil, fmt.Errorf("the sizes of shape %v: %w", n.Shape, err)
 		}
 		path = "Shape"
 	}

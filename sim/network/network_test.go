@@ -1,10 +1,14 @@
 package network
 
 import (
+	"context"
+	"errors"
 	"math"
 	"math/big"
+	"strings"
 	"testing"
 
+	"productform/internal/oracle"
 	"productform/network"
 	"productform/sim"
 	"productform/sim/internal/simtest"
@@ -106,7 +110,7 @@ func TestServersAreErlangs(t *testing.T) {
 	wait := term / (sum + term)
 	jobs := lambda + wait*lambda/(c-lambda)
 	for _, discipline := range []network.Discipline{network.FCFS, network.Sharing, network.LCFS} {
-		r := simtest.Run(t, Network{Model: one(network.Station{Discipline: discipline, Servers: c}, "9/5", "3/5")}, sim.Settings{Runs: 20, Jumps: 1e5, Seed: 4, Levels: []float64{0.5, 0.9}})
+		r := simtest.Run(t, Network{Model: one(network.Station{Discipline: discipline, Servers: c}, "9/5", "3/5")}, sim.Settings{Runs: 20, Jumps: 4e4, Seed: 4, Levels: []float64{0.5, 0.9}})
 		at := string(discipline) + ": "
 		simtest.Near(t, at+"jobs", r.All(sim.MeanJobs), jobs)
 		simtest.Near(t, at+"class", r.Class(0, sim.MeanJobs), 0.75*jobs)
@@ -148,4 +152,184 @@ func BenchmarkNetwork(b *testing.B) {
 		b.Run("population=20/"+string(d), func(b *testing.B) { simtest.Benchmark(b, Network{Model: machineRepair(20, 3, d)}) })
 	}
 	b.Run("population=100000/fcfs", func(b *testing.B) { simtest.Benchmark(b, Network{Model: machineRepair(100_000, 3, network.FCFS)}) })
+}
+
+// tableModel has two closed classes that share a station by a table of rates, in the proportions 2 to 1 of all it does, which is what two servers do.
+func tableModel(byRates bool) *network.Model {
+	m := &network.Model{
+		Stations: []network.Station{{Name: "think", Discipline: network.Delay}, {Name: "share", Discipline: network.Balanced}},
+		Classes: []network.Class{
+			{Name: "a", Population: 3, Visits: []network.Visit{{Station: 0, Next: to(1)}, {Station: 1, Next: to(0)}}},
+			{Name: "b", Population: 2, Visits: []network.Visit{{Station: 0, MeanSize: rat("2"), Count: rat("1")}, {Station: 1, MeanSize: rat("1/3"), Count: rat("3/2")}}},
+		},
+	}
+	table := &network.Table{Classes: []int{1, 0}, Most: []int{2, 3}}
+	for b := range 3 {
+		for a := range 4 {
+			phi := big.NewRat(1, 1) // of two servers shared equally: (a+b)! / (a! b!) / Π min(n, 2)
+			for n := 1; n <= a+b; n++ {
+				phi.Mul(phi, big.NewRat(int64(n), int64(min(n, 2))))
+			}
+			for n := 2; n <= a; n++ {
+				phi.Quo(phi, big.NewRat(int64(n), 1))
+			}
+			for n := 2; n <= b; n++ {
+				phi.Quo(phi, big.NewRat(int64(n), 1))
+			}
+			rate := big.NewRat(int64(min(a+b, 2)), int64(max(a+b, 1)))
+			table.Balance = append(table.Balance, phi)
+			table.Rates = append(table.Rates, []*big.Rat{new(big.Rat).Mul(rate, big.NewRat(int64(b), 1)), new(big.Rat).Mul(rate, big.NewRat(int64(a), 1))})
+		}
+	}
+	if byRates {
+		table.Balance = nil
+	} else {
+		table.Rates = nil
+	}
+	m.Stations[1].Table = table
+	return m
+}
+
+// A table is what it says: rates and balance functions of one station take the same path, and that of two shared servers.
+func TestTables(t *testing.T) {
+	shared := tableModel(true)
+	shared.Stations[1] = network.Station{Name: "share", Discipline: network.Sharing, Servers: 2}
+	for _, model := range []*network.Model{tableModel(true), tableModel(false)} {
+		var seen [2]*sim.Totals
+		for k, m := range []*network.Model{model, shared} {
+			s, err := Network{Model: m, Shape: simtest.Sizes(t, "erlang:3", 1)}.prepare(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			seen[k] = s.describe().NewTotals()
+			if err := newMotion(t.Context(), s, sim.NewStream([32]byte{})).Advance(100, seen[k]); err != nil {
+				t.Fatal(err)
+			}
+			seen[k].Busy = nil
+		}
+		simtest.CompareTotals(t, seen[0], seen[1])
+	}
+	m := tableModel(true)
+	m.Stations[1].Table.Rates[11][0] = rat("7") // without the balance property: simulated, not solved
+	simtest.Run(t, Network{Model: m}, sim.Settings{Runs: 2, Jumps: 1000})
+}
+
+// Open chains that bring too much are an error that names the station, but over a horizon.
+func TestUnstable(t *testing.T) {
+	m := one(network.Station{Discipline: network.FCFS}, "3/4", "1/4")
+	var u *network.UnstableError
+	if _, err := sim.NewPlan(t.Context(), Network{Model: m}, sim.Settings{}); !errors.As(err, &u) || u.Name != "station" || len(u.Classes) != 2 {
+		t.Errorf("%v", err)
+	}
+	m.Classes = append(m.Classes, network.Class{Name: "closed", Population: 3, Visits: []network.Visit{{Next: []network.Branch{{Class: 2, Probability: rat("1")}}}}})
+	r := simtest.Run(t, Network{Model: m}, sim.Settings{Runs: 5, Horizon: 2000})
+	if r.Class(0, sim.MeanJobs).Mean < 10 || len(r.Warnings) == 0 {
+		t.Errorf("%v jobs, warnings %q", r.Class(0, sim.MeanJobs).Mean, r.Warnings)
+	}
+}
+
+// Closed chains that give visits by number: a cycle has as many of them as they say, and with fewer than one in all no time of its own.
+func TestVisitsByNumber(t *testing.T) {
+	for _, scale := range []string{"1", "1/10"} {
+		m := machineRepair(6, 1, network.FCFS)
+		for v := range m.Classes[0].Visits {
+			m.Classes[0].Visits[v].Next, m.Classes[0].Visits[v].Count = nil, rat(scale)
+		}
+		exact, err := network.Solve(t.Context(), m, network.Settings{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := simtest.Run(t, Network{Model: m}, sim.Settings{Runs: 20, Jumps: 2e4, Seed: 2})
+		simtest.Near(t, "cycles", r.Class(0, sim.Throughput), exact.Chains[0].Throughput.Float)
+		simtest.Near(t, "cycle by Little", r.Class(0, sim.MeanDelay), exact.Chains[0].MeanDelay.Float)
+		measured := r.Class(0, sim.MeasuredDelay)
+		if scale == "1" {
+			simtest.Near(t, "cycle", measured, exact.Chains[0].MeanDelay.Float)
+		} else if measured != nil {
+			t.Errorf("a measured cycle: %v", measured)
+		}
+	}
+}
+
+// Names do not change the digits; all else does.
+func TestKeys(t *testing.T) {
+	key := func(n Network) string {
+		p, err := sim.NewPlan(t.Context(), n, sim.Settings{Jumps: 1e4})
+		if err != nil {
+			t.Fatal(err)
+		}
+		k, err := p.Key(0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return k
+	}
+	same, other := machineRepair(3, 1, network.FCFS), machineRepair(3, 1, network.FCFS)
+	same.Stations[0].Name, same.Classes[0].Name = "x", "y"
+	other.Classes[0].Visits[0].MeanSize = rat("2")
+	first := key(Network{Model: machineRepair(3, 1, network.FCFS)})
+	if first != key(Network{Model: same}) {
+		t.Error("names change the key")
+	}
+	for _, n := range []Network{{Model: other}, {Model: machineRepair(3, 1, network.LCFS)}, {Model: machineRepair(4, 1, network.FCFS)}, {Model: same, Shape: simtest.Sizes(t, "deterministic", 1)}} {
+		if first == key(n) {
+			t.Errorf("%+v has the key of another", n)
+		}
+	}
+}
+
+func TestGolden(t *testing.T) {
+	simtest.Golden(t, Network{Model: one(network.Station{Discipline: network.LCFS}, "1/2", "1/4")}, 3.9717466718127099)
+}
+
+// A run allocates nothing but room for more jobs than ever.
+func TestAllocatesNothing(t *testing.T) {
+	for seed := range 10 {
+		p, err := sim.NewPlan(t.Context(), Network{Model: stableModel(t, seed)}, sim.Settings{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		e, y := p.Start(t.Context(), sim.NewStream([32]byte{1})), p.NewTotals()
+		advance := func(jumps float64) {
+			if err := e.Advance(jumps/p.JumpRate, y); err != nil {
+				t.Fatal(err)
+			}
+		}
+		advance(1e5)
+		if n := testing.AllocsPerRun(5, func() { advance(1e3) }); n > 5 {
+			t.Errorf("seed %d: %v allocations in 1000 jumps", seed, n)
+		}
+	}
+}
+
+func TestEndsWithContext(t *testing.T) {
+	large := machineRepair(100_000, 3, network.FCFS)
+	if err := oracle.CheckEnds(func(ctx context.Context) error {
+		_, err := sim.Run(ctx, Network{Model: large}, sim.Settings{Runs: 2, Jumps: 2e6, Workers: 1}, nil)
+		return err
+	}, 300, 5); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestBadNetworks(t *testing.T) {
+	for path, spoil := range map[string]func(*Network){
+		"Model = nothing":                      func(n *Network) { n.Model = nil },
+		"stations = []":                        func(n *Network) { n.Model = new(network.Model) },
+		"Sizes = 2 lists":                      func(n *Network) { n.Sizes = make([][]sizes.Distribution, 2) },
+		"Sizes[0] = 1 distributions":           func(n *Network) { n.Sizes = [][]sizes.Distribution{make([]sizes.Distribution, 1)} },
+		"Sizes[0][1]":                          func(n *Network) { n.Sizes = [][]sizes.Distribution{{nil, simtest.Sizes(t, "exponential", 2)}} },
+		"the sizes of shape":                   func(n *Network) { n.Shape = simtest.InfiniteMean(t) },
+		"stations[1].rate = ":                  func(n *Network) { n.Model.Stations[1].Rate = rat("1e-400") },
+		"classes[0].visits[0].mean_size = 100": func(n *Network) { n.Model.Classes[0].Visits[0].MeanSize = rat("1e200") },
+		"classes = arrival rates that are all 0": func(n *Network) {
+			n.Model = one(network.Station{Discipline: network.FCFS}, "0")
+		},
+	} {
+		n := Network{Model: machineRepair(5, 2, network.FCFS)}
+		spoil(&n)
+		if _, err := sim.NewPlan(t.Context(), n, sim.Settings{Horizon: 1}); err == nil || !strings.HasPrefix(err.Error(), path) {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
 }

@@ -1,0 +1,148 @@
+package network
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/gonum/stat/distuv"
+	"pgregory.net/rapid"
+
+	"productform/network"
+	"productform/sim"
+	"productform/sim/internal/simtest"
+	"productform/sizes"
+)
+
+// stableModel draws a network whose open chains bring each station at most half of what it can do.
+func stableModel(t *testing.T, seed int) *network.Model {
+	m := rapid.Custom(drawModel).Example(seed)
+	s, err := network.CheckStability(t.Context(), m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if most := big.NewRat(2, 1); s.CriticalScale != nil && s.CriticalScale.Cmp(most) < 0 {
+		for c := range m.Classes {
+			if rate := m.Classes[c].ArrivalRate; rate != nil {
+				m.Classes[c].ArrivalRate = new(big.Rat).Quo(new(big.Rat).Mul(rate, s.CriticalScale), most)
+			}
+		}
+	}
+	return m
+}
+
+// staysOnTop reports whether a closed chain visits one station only, and that with LCFS: a job of it that comes to the top is followed by itself, and the
+// others are never served, so that what is seen depends on the start.
+func staysOnTop(m *network.Model) bool {
+	return slices.ContainsFunc(m.Classes, func(c network.Class) bool {
+		return c.ArrivalRate == nil && !slices.ContainsFunc(c.Visits, func(v network.Visit) bool {
+			return v.Station != c.Visits[0].Station || m.Stations[v.Station].Discipline != network.LCFS
+		})
+	})
+}
+
+// insensitive returns sizes of a shape for the visits where the theory claims that only means matter, exponential ones elsewhere.
+func insensitive(t *testing.T, m *network.Model, shape string) [][]sizes.Distribution {
+	list := make([][]sizes.Distribution, len(m.Classes))
+	for c := range m.Classes {
+		for _, v := range m.Classes[c].Visits {
+			var d sizes.Distribution
+			switch s := &m.Stations[v.Station]; {
+			case s.Discipline == network.FCFS || s.Discipline == network.Order || s.Discipline == network.LCFS && s.Servers > 1:
+			default:
+				d = simtest.Sizes(t, shape, float(v.MeanSize))
+			}
+			list[c] = append(list[c], d)
+		}
+	}
+	return list
+}
+
+// A pair is what a run estimates, and the exact value.
+type pair struct {
+	what     string
+	estimate *sim.Estimate
+	exact    float64
+}
+
+// pairs lists all that the theory says of a network.
+func pairs(r *sim.Result, exact *network.Result, m *network.Model) (list []pair) {
+	add := func(what string, e *sim.Estimate, v float64) { list = append(list, pair{what, e, v}) }
+	first := make([]int, len(m.Classes)) // visits
+	for c := 1; c < len(first); c++ {
+		first[c] = first[c-1] + len(m.Classes[c-1].Visits)
+	}
+	for k, chain := range exact.Chains {
+		add(fmt.Sprint("throughput of chain ", k), r.Class(k, sim.Throughput), chain.Throughput.Float)
+		add(fmt.Sprint("delay of chain ", k), r.Class(k, sim.MeanDelay), chain.MeanDelay.Float)
+		add(fmt.Sprint("measured delay of chain ", k), r.Class(k, sim.MeasuredDelay), chain.MeanDelay.Float)
+		if !chain.Closed {
+			add(fmt.Sprint("jobs of chain ", k), r.Class(k, sim.MeanJobs), chain.MeanJobs.Float)
+		}
+	}
+	node := 0
+	for i, station := range exact.Stations {
+		add(fmt.Sprint("jobs at ", i), r.Estimate(OfStation, i, sim.MeanJobs), station.MeanJobs.Float)
+		add(fmt.Sprint("empty ", i), r.Estimate(OfStation, i, EmptyProbability), station.ProbEmpty.Float)
+		if station.Utilization != nil {
+			add(fmt.Sprint("utilization of ", i), r.Estimate(OfStation, i, sim.Utilization), station.Utilization.Float)
+		}
+		for _, v := range station.Visits {
+			row := first[v.Class] + v.Visit
+			add(fmt.Sprint("throughput of visit ", row), r.Estimate(sim.OfVisit, row, sim.Throughput), v.Throughput.Float)
+			add(fmt.Sprint("jobs of visit ", row), r.Estimate(sim.OfVisit, row, sim.MeanJobs), v.MeanJobs.Float)
+			add(fmt.Sprint("delay of visit ", row), r.Estimate(sim.OfVisit, row, sim.MeasuredDelay), v.MeanDelay.Float)
+		}
+		for _, n := range station.Nodes {
+			add(fmt.Sprint("node ", node), r.Estimate(OfNode, node, sim.Utilization), 1-n.ProbIdle.Float)
+			node++
+		}
+	}
+	return list
+}
+
+// Random networks of all disciplines have the measures that the theory says, for sizes of several shapes. From each run one measure is taken: their
+// numbers of standard errors look normal.
+func TestNetworksAsTheory(t *testing.T) {
+	shapes := []string{"exponential", "hyperexponential:10", "erlang:2", "lognormal:4"}
+	var seen []float64
+	for seed := range 60 {
+		m := stableModel(t, seed)
+		if staysOnTop(m) {
+			continue
+		}
+		exact, err := network.Solve(t.Context(), m, network.Settings{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		system := Network{Model: m, Sizes: insensitive(t, m, shapes[seed%len(shapes)])}
+		r := simtest.Run(t, system, sim.Settings{Runs: 12, Jumps: 8e3, WarmUp: 4e3, Seed: uint64(seed)})
+		all := pairs(r, exact, m)
+		for _, p := range all {
+			if p.estimate == nil || p.estimate.StdError <= 1e-9*p.exact { // few or no visits in a run; a number that is constant
+				continue
+			}
+			simtest.Near(t, fmt.Sprintf("seed %d: %s", seed, p.what), p.estimate, p.exact)
+		}
+		if one := all[seed%len(all)]; one.estimate != nil && one.estimate.StdError > 1e-9*one.exact {
+			seen = append(seen, one.estimate.Z(one.exact))
+		}
+	}
+	slices.Sort(seen)
+	var square, distance float64
+	n := float64(len(seen))
+	for k, z := range seen {
+		square += z * z
+		below := distuv.UnitNormal.CDF(z)
+		distance = max(distance, below-float64(k)/n, float64(k+1)/n-below)
+	}
+	if p := (distuv.ChiSquared{K: n}).Survival(square); p < 1e-6 || p > 1-1e-6 {
+		t.Errorf("Σ z² = %v of %v values", square, n)
+	}
+	if x := distance * math.Sqrt(n); 2*math.Exp(-2*x*x) < 1e-6 { // Kolmogorov's bound (Massart)
+		t.Errorf("the distance of %v values from the normal distribution is %v", n, distance)
+	}
+	t.Logf("%v values, Σ z² = %.1f, distance %.3f", n, square, distance)
+}
