@@ -243,7 +243,8 @@ func (a *answer) ofApart(ctx context.Context, i int) (stationMeasure, error) {
 	case st.totals.delay != nil:
 		return a.ofDelay(i, &tableMeasure{empty: a.one, powers: []arithmetic.Number{a.one}}), nil
 	}
-	return a.ofTotals(i, &tableMeasure{empty: a.one, some: a.one.Zero(), open: a.one, powers: []arithmetic.Number{a.one}}), nil
+	zero := a.one.Zero()
+	return a.ofTotals(i, &tableMeasure{empty: a.one, some: &zero, open: a.one, powers: []arithmetic.Number{a.one}}), nil
 }
 
 // sharedApart divides the sums of a shared station by that over all its states.

@@ -29,7 +29,7 @@ import (
 // A tableMeasure holds what the tables say of the stations of one group. All numbers but those of tables of shared stations are over G(N).
 type tableMeasure struct {
 	empty  arithmetic.Number   // H(N)
-	some   arithmetic.Number   // [(f - 1) H](N)
+	some   *arithmetic.Number  // [(f - 1) H](N), where it is wanted
 	open   arithmetic.Number   // [Y_1 H](N)
 	closed []arithmetic.Number // [Y_1 H](N - e_k), by axis
 	powers []arithmetic.Number // [(u/α'(1))^j H](N), j = 0, ...; for delays [u^j H](N)
@@ -48,15 +48,22 @@ type latticeResult struct {
 // A convolver computes with tables of one kind.
 type convolver[T populations.Table[T]] struct {
 	*latticePlan
-	ctx    context.Context
-	zeros  T // makes tables
-	one    arithmetic.Number
-	over   [][][]arithmetic.Number // D_k/α'(j) of each group
-	tables [][]arithmetic.Number   // F of each shared station
-	with   []*tabulation
-	jobs   int // powers wanted
-	all    [2][]arithmetic.Number
-	result *latticeResult
+	ctx     context.Context
+	zeros   T // makes tables
+	one     arithmetic.Number
+	over    [][][]arithmetic.Number // D_k/α'(j) of each group
+	tables  [][]arithmetic.Number   // F of each shared station
+	with    []*tabulation
+	jobs    int              // powers wanted
+	at      []int            // indices of the populations that are asked for
+	sums    []topSums        // G at each of them
+	results []*latticeResult // one for each
+}
+
+// topSums holds the numbers of a table at a population N and at N - e_k, by axis.
+type topSums struct {
+	at    arithmetic.Number
+	below []arithmetic.Number
 }
 
 // A worker has tables to compute in.
@@ -76,10 +83,12 @@ func (w *worker[T]) table() T {
 
 func (w *worker[T]) free(t T) { w.spare = append(w.spare, t) }
 
-// convolve solves a plan with tables of one kind. If jobs > 0, there are that many powers and one of each station.
-func convolve[T populations.Table[T]](ctx context.Context, p *latticePlan, zeros T, one arithmetic.Number, jobs int) (*latticeResult, error) {
-	c := &convolver[T]{latticePlan: p, ctx: ctx, zeros: zeros, one: one, jobs: jobs, result: &latticeResult{
-		groups: make([]tableMeasure, len(p.groups)), delays: make([]tableMeasure, len(p.delays))}}
+// convolve solves a plan with tables of one kind, for the populations at some indices of its lattice. If jobs > 0, there are that many powers and one of each station.
+func convolve[T populations.Table[T]](ctx context.Context, p *latticePlan, zeros T, one arithmetic.Number, jobs int, at []int) ([]*latticeResult, error) {
+	c := &convolver[T]{latticePlan: p, ctx: ctx, zeros: zeros, one: one, jobs: jobs, at: at}
+	for range at {
+		c.results = append(c.results, &latticeResult{groups: make([]tableMeasure, len(p.groups)), delays: make([]tableMeasure, len(p.delays))})
+	}
 	if err := c.prepare(); err != nil {
 		return nil, err
 	}
@@ -88,7 +97,7 @@ func convolve[T populations.Table[T]](ctx context.Context, p *latticePlan, zeros
 	c.setDelays(base, p.think)
 	var err error
 	if len(p.groups) == 0 {
-		c.all = c.top(base)
+		c.sums = c.top(base)
 	} else {
 		err = w.halve(base, 0, len(p.groups), true)
 	}
@@ -98,8 +107,10 @@ func convolve[T populations.Table[T]](ctx context.Context, p *latticePlan, zeros
 	if err != nil {
 		return nil, err
 	}
-	c.divide()
-	return c.result, nil
+	for n := range at {
+		c.results[n].divide(&c.sums[n])
+	}
+	return c.results, nil
 }
 
 // prepare brings the numbers of the plan into the arithmetic.
@@ -138,14 +149,19 @@ func (c *convolver[T]) setDelays(t T, think []*big.Rat) {
 	t.SetProducts(factors)
 }
 
-// top returns the numbers of a table at N, and at N - e_k for all k.
-func (c *convolver[T]) top(t T) [2][]arithmetic.Number {
-	l := t.Lattice()
-	all := [2][]arithmetic.Number{{t.At(l.Top())}, nil}
-	for k := range c.most {
-		all[1] = append(all[1], t.At(l.Below(k, 1)))
+// top returns the numbers of a table at the populations that are asked for.
+func (c *convolver[T]) top(t T) []topSums { return c.sumsOf(t.At) }
+
+// sumsOf returns numbers by index at the populations that are asked for.
+func (c *convolver[T]) sumsOf(number func(index int) arithmetic.Number) []topSums {
+	sums := make([]topSums, len(c.at))
+	for n, i := range c.at {
+		sums[n].at = number(i)
+		for k := range c.most {
+			sums[n].below = append(sums[n].below, number(i-c.zeros.Lattice().Step(k)))
+		}
 	}
-	return all
+	return sums
 }
 
 // large is the number of points from which on two parts are worked on side by side.
@@ -247,7 +263,6 @@ func (w *worker[T]) measure(g int, h T) error {
 	if w.groups[g].shared != nil {
 		return w.measureShared(g, h)
 	}
-	m := &w.result.groups[g]
 	over := w.over[g]
 	servers := len(over)
 	r, y := w.table(), w.table()
@@ -267,17 +282,19 @@ func (w *worker[T]) measure(g int, h T) error {
 			return err
 		}
 	}
-	slope := w.top(y)
-	m.empty, m.open, m.closed = h.At(h.Lattice().Top()), slope[0][0], slope[1]
+	for n, slope := range w.top(y) {
+		m := &w.results[n].groups[g]
+		m.empty, m.open, m.closed = h.At(w.at[n]), slope.at, slope.below
+	}
 	if err := w.sum(g, r, h); err != nil {
 		return err
 	}
-	return w.powers(m, h, over[0], func(t T) arithmetic.Number { return t.At(t.Lattice().Top()) })
+	return w.powers(h, over[0], h.At, func(r *latticeResult) *tableMeasure { return &r.groups[g] })
 }
 
 // sum sets what a station of the group adds to states without jobs there, and for the first group all sums.
 func (w *worker[T]) sum(g int, r, h T) error {
-	m, over := &w.result.groups[g], w.over[g]
+	over := w.over[g]
 	if g > 0 && !w.wantsSome(g) {
 		return nil
 	}
@@ -286,9 +303,12 @@ func (w *worker[T]) sum(g int, r, h T) error {
 			return err
 		}
 	}
-	m.some = w.one.Zero()
-	for k, x := range w.top(r)[1] {
-		m.some = m.some.Add(x.Mul(over[0][k]))
+	for n, x := range w.top(r) {
+		some := w.one.Zero()
+		for k, below := range x.below {
+			some = some.Add(below.Mul(over[0][k]))
+		}
+		w.results[n].groups[g].some = &some
 	}
 	if len(over) > 1 {
 		if err := r.Horner(w.ctx, 1, h, over[0]); err != nil {
@@ -296,7 +316,7 @@ func (w *worker[T]) sum(g int, r, h T) error {
 		}
 	}
 	if g == 0 {
-		w.all = w.top(r)
+		w.sums = w.top(r)
 	}
 	return nil
 }
@@ -312,59 +332,65 @@ func (w *worker[T]) wantsSome(g int) bool {
 }
 
 // powers sets those of u^j h, and changes h.
-func (w *worker[T]) powers(m *tableMeasure, h T, u []arithmetic.Number, value func(T) arithmetic.Number) error {
+func (w *worker[T]) powers(h T, u []arithmetic.Number, number func(index int) arithmetic.Number, of func(r *latticeResult) *tableMeasure) error {
 	if w.jobs == 0 {
 		return nil
 	}
-	m.powers = append(m.powers, value(h))
-	for range min(w.jobs, w.latticePlan.jobs) {
-		if err := h.Shift(w.ctx, u); err != nil {
-			return err
+	for j := range min(w.jobs, w.latticePlan.jobs) + 1 {
+		if j > 0 {
+			if err := h.Shift(w.ctx, u); err != nil {
+				return err
+			}
 		}
-		m.powers = append(m.powers, value(h))
+		for n, i := range w.at {
+			m := of(w.results[n])
+			m.powers = append(m.powers, number(i))
+		}
 	}
 	return nil
 }
 
 // measureShared computes the measures of a shared station from its tables.
 func (w *worker[T]) measureShared(g int, h T) error {
-	m, with := &w.result.groups[g], w.with[g]
+	with := w.with[g]
 	f := w.table()
 	defer w.free(f)
-	top := h.Lattice().Top()
-	add := func(to *[]arithmetic.Number, list populationTable, err error) error {
-		if err == nil {
-			f.Set(list)
-			*to = append(*to, h.Convolved(f, top))
-		}
-		return err
-	}
-	m.empty = h.At(top)
 	if g == 0 {
 		f.Set(w.tables[g])
-		w.all[0] = []arithmetic.Number{h.Convolved(f, top)}
-		for k := range w.most {
-			w.all[1] = append(w.all[1], h.Convolved(f, h.Lattice().Below(k, 1)))
+		w.sums = w.sumsOf(func(i int) arithmetic.Number { return h.Convolved(f, i) })
+	}
+	add := func(list populationTable, err error, of func(m *tableMeasure) *[]arithmetic.Number) error {
+		if err != nil {
+			return err
 		}
+		f.Set(list)
+		for n, i := range w.at {
+			to := of(&w.results[n].groups[g])
+			*to = append(*to, h.Convolved(f, i))
+		}
+		return nil
+	}
+	for n, i := range w.at {
+		w.results[n].groups[g].empty = h.At(i)
 	}
 	for c := range w.groups[g].shared.kinds {
 		list, err := with.jobs(w.ctx, c)
-		if err := add(&m.jobs, list, err); err != nil {
+		if err := add(list, err, func(m *tableMeasure) *[]arithmetic.Number { return &m.jobs }); err != nil {
 			return err
 		}
 	}
 	for n := range w.groups[g].shared.nodes {
 		list, err := with.idle(w.ctx, n)
-		if err := add(&m.idle, list, err); err != nil {
+		if err := add(list, err, func(m *tableMeasure) *[]arithmetic.Number { return &m.idle }); err != nil {
 			return err
 		}
 	}
-	return w.sharedPowers(m, f, h, w.tables[g])
+	return w.sharedPowers(g, f, h, w.tables[g])
 }
 
 // sharedPowers sets the sums over the states with j jobs at a shared station, for j = 0, ..., as far as only closed chains visit it.
-func (w *worker[T]) sharedPowers(m *tableMeasure, f, h T, values populationTable) error {
-	if w.jobs == 0 || len(values) == 0 {
+func (w *worker[T]) sharedPowers(g int, f, h T, values populationTable) error {
+	if w.jobs == 0 {
 		return nil
 	}
 	l := h.Lattice()
@@ -380,7 +406,10 @@ func (w *worker[T]) sharedPowers(m *tableMeasure, f, h T, values populationTable
 			part[i] = x
 		}
 		f.Set(part)
-		m.powers = append(m.powers, h.Convolved(f, l.Top()))
+		for n, i := range w.at {
+			m := &w.results[n].groups[g]
+			m.powers = append(m.powers, h.Convolved(f, i))
+		}
 	}
 	return nil
 }
@@ -399,10 +428,11 @@ func (w *worker[T]) measureDelays() error {
 			rest[k] = new(big.Rat).Sub(w.think[k], x)
 		}
 		w.setDelays(others, rest)
-		m := &w.result.delays[n]
-		value := func(t T) arithmetic.Number { return t.Convolved(b, t.Lattice().Top()) }
-		m.empty = value(others)
-		if err := w.powers(m, others, numbersOf(own, w.one), value); err != nil {
+		number := func(index int) arithmetic.Number { return others.Convolved(b, index) }
+		for p, i := range w.at {
+			w.results[p].delays[n].empty = number(i)
+		}
+		if err := w.powers(others, numbersOf(own, w.one), number, func(r *latticeResult) *tableMeasure { return &r.delays[n] }); err != nil {
 			return err
 		}
 	}
@@ -418,32 +448,26 @@ func zerosOf(n int) []*big.Rat {
 }
 
 // divide divides all sums by G(N).
-func (c *convolver[T]) divide() {
-	g := c.all[0][0]
-	for _, x := range c.all[1] {
-		c.result.throughput = append(c.result.throughput, x.Quo(g))
+func (r *latticeResult) divide(g *topSums) {
+	for _, x := range g.below {
+		r.throughput = append(r.throughput, x.Quo(g.at))
 	}
-	over := func(x *arithmetic.Number) { *x = x.Quo(g) }
-	for _, list := range [][]tableMeasure{c.result.groups, c.result.delays} {
+	for _, list := range [][]tableMeasure{r.groups, r.delays} {
 		for i := range list {
 			m := &list[i]
-			over(&m.empty)
+			m.empty = m.empty.Quo(g.at)
 			for _, part := range [][]arithmetic.Number{m.closed, m.powers, m.jobs, m.idle} {
 				for j := range part {
-					over(&part[j])
+					part[j] = part[j].Quo(g.at)
 				}
 			}
 			if m.closed != nil {
-				over(&m.open)
+				m.open = m.open.Quo(g.at)
 			}
-			if m.isSet() {
-				over(&m.some)
+			if m.some != nil {
+				some := m.some.Quo(g.at)
+				m.some = &some
 			}
 		}
 	}
-}
-
-// isSet reports whether some was computed.
-func (m *tableMeasure) isSet() bool {
-	return m.some.Exact != nil || m.some.Interval.Low != nil || m.some.F > 0
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"slices"
 
 	"productform/internal/arithmetic"
 	"productform/internal/input"
@@ -33,7 +34,12 @@ func Solve(ctx context.Context, m *Model, s Settings) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newPlan(sys).solve(ctx, s)
+	p := newPlan(sys)
+	list, err := p.solve(ctx, s, [][]int{p.most})
+	if err != nil {
+		return nil, err
+	}
+	return list[0], nil
 }
 
 // ErrDigits is the error of the engine Float, asked for by name, where it cannot give a bound.
@@ -65,80 +71,131 @@ func (s Settings) checked() (Settings, error) {
 	return s, nil
 }
 
-// solve returns the measures, by the engine that the settings ask for.
-func (p *latticePlan) solve(ctx context.Context, s Settings) (*Result, error) {
-	switch s.Engine {
-	case num.Exact:
-		return p.solveWith(ctx, s, num.Exact, 0)
-	case num.Float:
-		r, err := p.solveWith(ctx, s, num.Float, 0)
-		if err == nil && math.IsInf(r.RelativeErrorBound, 1) {
-			return nil, ErrDigits
-		}
-		return r, err
-	case "", num.Auto:
-		r, err := p.solveWith(ctx, s, num.Float, 0)
-		if err != nil || r.RelativeErrorBound <= s.RelTol {
-			return r, err
-		}
+// solve returns the measures with several populations, up to those of the plan, by the engine that the settings ask for.
+func (p *latticePlan) solve(ctx context.Context, s Settings, at [][]int) ([]*Result, error) {
+	var results []*Result
+	if s.Engine == num.Exact {
+		return p.solveAt(ctx, s, num.Exact, 0, at)
 	}
-	for prec := uint(firstPrecision); prec <= maxPrecision; prec *= 2 {
-		r, err := p.solveWith(ctx, s, num.Enclose, prec)
-		if err != nil || r.width <= s.RelTol {
-			return r, err
-		}
+	left := make([]int, len(at)) // those that a closer enclosure is to be found for
+	for n := range left {
+		left[n] = n
 	}
-	return nil, input.Errorf("RelTol", s.RelTol, "a tolerance within reach of %d bits", maxPrecision)
+	if s.Engine != num.Enclose {
+		var err error
+		if results, err = p.solveAt(ctx, s, num.Float, 0, at); err != nil {
+			return nil, err
+		}
+		if s.Engine == num.Float {
+			if slices.ContainsFunc(results, func(r *Result) bool { return math.IsInf(r.RelativeErrorBound, 1) }) {
+				return nil, ErrDigits
+			}
+			return results, nil
+		}
+		left = slices.DeleteFunc(left, func(n int) bool { return results[n].RelativeErrorBound <= s.RelTol })
+	} else {
+		results = make([]*Result, len(at))
+	}
+	for prec := uint(firstPrecision); len(left) > 0 && prec <= maxPrecision; prec *= 2 {
+		var wanted [][]int
+		for _, n := range left {
+			wanted = append(wanted, at[n])
+		}
+		list, err := p.solveAt(ctx, s, num.Enclose, prec, wanted)
+		if err != nil {
+			return nil, err
+		}
+		for i, n := range left {
+			results[n] = list[i]
+		}
+		left = slices.DeleteFunc(left, func(n int) bool { return results[n].width <= s.RelTol })
+	}
+	if len(left) > 0 {
+		return nil, input.Errorf("RelTol", s.RelTol, "a tolerance within reach of %d bits", maxPrecision)
+	}
+	return results, nil
 }
 
-// solveWith returns the measures by one engine.
-func (p *latticePlan) solveWith(ctx context.Context, s Settings, engine num.Engine, prec uint) (*Result, error) {
-	one := arithmetic.One(engine, prec)
-	measures, r, err := p.measures(ctx, s, engine, prec)
+// solveAt returns the measures with several populations, up to those of the plan, by one engine.
+func (p *latticePlan) solveAt(ctx context.Context, s Settings, engine num.Engine, prec uint, at [][]int) ([]*Result, error) {
+	results := make([]*Result, len(at))
+	measures, err := p.measures(ctx, s, engine, prec, at, results)
 	if err != nil {
 		return nil, err
 	}
-	a := &answer{latticePlan: p, one: one, settings: s, measures: measures, result: r}
-	if err := a.fill(ctx); err != nil {
-		return nil, err
-	}
-	return r, nil
-}
-
-// measures returns what is known of stations that closed chains visit, and a result that says by which method.
-func (p *latticePlan) measures(ctx context.Context, s Settings, engine num.Engine, prec uint) (*latticeResult, *Result, error) {
-	one := arithmetic.One(engine, prec)
-	r := &Result{Engine: engine}
-	switch {
-	case len(p.order) == 0:
-		r.Method, r.Why = ClosedForm, "no chain is closed, so that stations are independent"
-		return &latticeResult{}, r, nil
-	case p.areEqual():
-		r.Method, r.Why = EqualStations, "all stations that closed chains visit are alike, with one server each"
-		return p.equalStations(one, s.MaxJobs), r, nil
-	}
-	if err := p.check(engine, prec, s); err != nil {
-		return nil, nil, err
-	}
-	r.Method, r.States, r.Bytes = Convolution, p.points, p.bytes(engine, prec)
-	r.Why = fmt.Sprintf("%s: %.0f populations of the closed chains, %d different stations", Convolution, p.points, len(p.groups)+len(p.delays))
-	lattice := populations.NewLattice(p.most)
-	var m *latticeResult
-	var err error
-	switch engine {
-	case num.Exact:
-		m, err = convolve(ctx, p, populations.NewExact(lattice, p.scales()), one, s.MaxJobs)
-	case num.Enclose:
-		m, err = convolve(ctx, p, populations.NewEnclosed(lattice, prec), one, s.MaxJobs)
-	default:
-		for segment := p.segment(); ; segment = max(1, segment/8) {
-			m, err = convolve(ctx, p, populations.NewFloat(lattice, segment, p.tilt()), one, s.MaxJobs)
-			if err != nil || segment == 1 || !m.isLost() {
-				break
-			}
+	for n, r := range results {
+		a := &answer{latticePlan: p.with(at[n]), one: arithmetic.One(engine, prec), settings: s, measures: measures[n], result: r}
+		if err := a.fill(ctx); err != nil {
+			return nil, err
 		}
 	}
-	return m, r, err
+	return results, nil
+}
+
+// with returns the plan with other populations, for answers only.
+func (p *latticePlan) with(most []int) *latticePlan {
+	if slices.Equal(most, p.most) {
+		return p
+	}
+	q, sys := *p, *p.sys
+	sys.chains = slices.Clone(sys.chains)
+	q.most, q.jobs, q.sys = most, 0, &sys
+	for axis, k := range p.order {
+		sys.chains[sys.closed[k]].population = most[axis]
+		q.jobs += most[axis]
+	}
+	return &q
+}
+
+// measures returns what is known of stations that closed chains visit, and fills results with by which method.
+func (p *latticePlan) measures(ctx context.Context, s Settings, engine num.Engine, prec uint, at [][]int, results []*Result) ([]*latticeResult, error) {
+	one := arithmetic.One(engine, prec)
+	list := make([]*latticeResult, len(at))
+	if len(p.order) > 0 && !p.areEqual() {
+		if err := p.check(engine, prec, s); err != nil {
+			return nil, err
+		}
+		why := fmt.Sprintf("%.0f populations of the closed chains, %d different stations", p.points, len(p.groups)+len(p.delays))
+		for n := range results {
+			results[n] = &Result{Engine: engine, Method: Convolution, Why: why, States: p.points, Bytes: p.bytes(engine, prec)}
+		}
+		return p.convolve(ctx, s, engine, prec, at)
+	}
+	for n := range at {
+		results[n] = &Result{Engine: engine}
+		if len(p.order) == 0 {
+			results[n].Method, results[n].Why = ClosedForm, "no chain is closed, so that stations are independent"
+			list[n] = &latticeResult{}
+			continue
+		}
+		results[n].Method, results[n].Why = EqualStations, "all stations that closed chains visit are alike, with one server each"
+		list[n] = p.with(at[n]).equalStations(one, s.MaxJobs)
+	}
+	return list, nil
+}
+
+// convolve computes with tables of an engine. In float64 it begins anew with shorter segments where numbers turn out to lie too far apart.
+func (p *latticePlan) convolve(ctx context.Context, s Settings, engine num.Engine, prec uint, at [][]int) ([]*latticeResult, error) {
+	lattice := populations.NewLattice(p.most)
+	one := arithmetic.One(engine, prec)
+	indices := make([]int, len(at))
+	for n, most := range at {
+		for k, jobs := range most {
+			indices[n] += jobs * lattice.Step(k)
+		}
+	}
+	switch engine {
+	case num.Exact:
+		return convolve(ctx, p, populations.NewExact(lattice, p.scales()), one, s.MaxJobs, indices)
+	case num.Enclose:
+		return convolve(ctx, p, populations.NewEnclosed(lattice, prec), one, s.MaxJobs, indices)
+	}
+	for segment := p.segment(); ; segment = max(1, segment/8) {
+		list, err := convolve(ctx, p, populations.NewFloat(lattice, segment, p.tilt()), one, s.MaxJobs, indices)
+		if err != nil || segment == 1 || !slices.ContainsFunc(list, (*latticeResult).isLost) {
+			return list, err
+		}
+	}
 }
 
 // isLost reports whether a number has no bound.
@@ -173,9 +230,10 @@ func (p *latticePlan) equalStations(one arithmetic.Number, jobs int) *latticeRes
 	g := p.groups[0]
 	stations, total := int64(len(g.stations)), int64(p.jobs)
 	ratio := func(a, b int64) *big.Rat { return big.NewRat(a, b) }
+	some := one.Rational(ratio(total, total+stations-1))
 	m := tableMeasure{
 		empty: one.Rational(ratio(stations-1, total+stations-1)),
-		some:  one.Rational(ratio(total, total+stations-1)),
+		some:  &some,
 		open:  one.Rational(ratio(total+stations, stations)),
 	}
 	r := &latticeResult{}

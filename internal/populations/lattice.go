@@ -31,12 +31,12 @@ func (l *Lattice) Jobs() int { return l.jobs }
 // Top returns the index of N.
 func (l *Lattice) Top() int { return l.Points() - 1 }
 
-// Below returns the index of N - m e_k for m <= N_k.
-func (l *Lattice) Below(k, m int) int {
+// Step returns the index of n less that of n - e_k.
+func (l *Lattice) Step(k int) int {
 	if k == len(l.most)-1 {
-		return l.Top() - m
+		return 1
 	}
-	return l.Top() - m*l.stride[k]*l.width
+	return l.stride[k] * l.width
 }
 
 // At returns the population at an index.

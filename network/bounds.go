@@ -1,0 +1,176 @@
+package network
+
+import (
+	"context"
+	"math/big"
+
+	"productform/internal/input"
+)
+
+// ChainBounds encloses the throughput and the mean delay of a closed chain, for networks of any size.
+type ChainBounds struct {
+	Classes         []int // rows of the model's classes
+	Population      int
+	Throughput      [2]*big.Rat // low and high: cycles per unit of time
+	MeanDelay       [2]*big.Rat // low and high: mean time of a cycle, N/X
+	Bottleneck      int         // the station that bounds the throughput, whatever the population; -1 if none does
+	MostThroughput  *big.Rat    // what it leaves; nil if none does
+	EmptyThroughput *big.Rat    // of a single job of the chain alone: 1/(Z + Σ D_i/α_i(1))
+}
+
+// Bounds encloses the throughputs of the closed chains of a network in fractions, in time linear in stations, chains and servers and whatever the populations: it is for
+// networks that are too large to be solved. Stations are all but those with Order and Balanced; open chains are folded in. In the order of [ChainBounds] it has the
+// closed chains only.
+//
+// Z is the time at delays, D_i the demand of the chain at station i, α_i its total rate, |N| the jobs of all closed chains, and Q_i the mean number of jobs.
+// That a chain gets its share of the rate of a station, X_k D_ik = E[α_i(x_i) x_ik/x_i], gives
+//
+//	Σ_k X_k D_ik <= max_n α_i(n),   X_k <= N_k/(Z_k + Σ_i D_ik min_n n/α_i(n)),   1 <= n <= |N|,
+//
+// and the arrival theorem, that the time at station i is R_ik = D_ik E[(x_i+1)/α_i(x_i+1)] with one job of the chain less, with n/α_i(n) <= 1/α_i(1) + b_i (n-1),
+//
+//	R_k <= Σ_i D_ik/α_i(1) + max_i D_ik b_i Σ_i Q_i,   Σ_i Q_i <= |N| - 1,
+//
+// where one chain alone has Σ_i Q_i = (N-1) R/(R + Z) with at most R = Σ_i D_i max_n n/α_i(n). These contain the asymptotic bounds. If there is one chain and
+// all stations have one server, R = Σ_i D_i (1 + Q_i), the Q_i are ordered as the D_i, and by Chebyshev's inequality
+//
+//	R >= D + (D/M) (N-1) R'/(R' + Z),  D = Σ_i D_i, M stations, R' >= D,
+//
+// the bound of a balanced network (Zahorjan, Sevcik, Eager and Galler, "Balanced job bound analysis of queueing networks", Communications of the ACM 25(2), 1982).
+//
+// The error is that of [Model.Check], an [*UnstableError], a [*num.TooLargeError], an *[num.InputError] for a station with Order or Balanced, or that of the context.
+func Bounds(ctx context.Context, m *Model) ([]ChainBounds, error) {
+	sys, err := newSystem(ctx, m)
+	if err != nil {
+		return nil, err
+	}
+	total := 0
+	for i := range sys.stations {
+		if sys.stations[i].shared != nil {
+			return nil, input.Errorf(input.Index("stations", i)+".discipline", m.Stations[i].Discipline, "stations whose rate depends on the number of jobs: bounds know no others")
+		}
+	}
+	for _, k := range sys.closed {
+		total += sys.chains[k].population
+	}
+	at := make([]stationBound, len(sys.stations))
+	for i := range at {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		at[i] = sys.stations[i].totals.bound(total)
+	}
+	var all []ChainBounds
+	for k := range sys.closed {
+		all = append(all, sys.bounds(k, total, at))
+	}
+	return all, nil
+}
+
+// A stationBound holds what bounds need of the rates α(1), ..., α(n), n the jobs of all closed chains.
+type stationBound struct {
+	delay       *big.Rat // time of a unit of work with Delay, otherwise nil
+	most        *big.Rat // max α
+	fast, slow  *big.Rat // min and max of n/α(n)
+	alone, rise *big.Rat // 1/α(1), and b >= 0
+	single      bool     // one rate
+}
+
+func (t *totals) bound(total int) stationBound {
+	if t.delay != nil {
+		return stationBound{delay: new(big.Rat).Inv(t.delay)}
+	}
+	b := stationBound{alone: new(big.Rat).Inv(t.rates[0]), rise: new(big.Rat), single: len(t.rates) == 1}
+	take := func(n int, alpha *big.Rat) {
+		time := new(big.Rat).Quo(big.NewRat(int64(n), 1), alpha)
+		if n == 1 || alpha.Cmp(b.most) > 0 {
+			b.most = alpha
+		}
+		if n == 1 || time.Cmp(b.fast) < 0 {
+			b.fast = time
+		}
+		if n == 1 || time.Cmp(b.slow) > 0 {
+			b.slow = time
+		}
+		if n > 1 {
+			slope := new(big.Rat).Sub(time, b.alone)
+			if slope.Quo(slope, big.NewRat(int64(n-1), 1)); slope.Cmp(b.rise) > 0 {
+				b.rise = slope
+			}
+		}
+	}
+	for j, alpha := range t.rates[:min(len(t.rates), total)] {
+		take(j+1, alpha)
+	}
+	if total > len(t.rates) { // between the last rate and the last number of jobs, n/α(n) and the slope are monotone
+		take(len(t.rates)+1, t.rates[len(t.rates)-1])
+		take(total, t.rates[len(t.rates)-1])
+	}
+	return b
+}
+
+// bounds returns those of the closed chain at place k.
+func (s *system) bounds(k, total int, at []stationBound) ChainBounds {
+	c := &s.chains[s.closed[k]]
+	r := ChainBounds{Classes: c.classes, Population: c.population, Bottleneck: -1}
+	think, first, fast, slow, rise := new(big.Rat), new(big.Rat), new(big.Rat), new(big.Rat), new(big.Rat)
+	stations, single := int64(0), len(s.closed) == 1
+	for i := range s.stations {
+		d := s.stations[i].demand[k]
+		if d.Sign() == 0 {
+			continue
+		}
+		b := &at[i]
+		times := func(x *big.Rat) *big.Rat { return new(big.Rat).Mul(d, x) }
+		if b.delay != nil {
+			think.Add(think, times(b.delay))
+			continue
+		}
+		stations++
+		single = single && b.single
+		first.Add(first, times(b.alone))
+		fast.Add(fast, times(b.fast))
+		slow.Add(slow, times(b.slow))
+		if x := times(b.rise); x.Cmp(rise) > 0 {
+			rise = x
+		}
+		if x := new(big.Rat).Quo(b.most, d); r.MostThroughput == nil || x.Cmp(r.MostThroughput) < 0 {
+			r.MostThroughput, r.Bottleneck = x, i
+		}
+	}
+	n := big.NewRat(int64(c.population), 1)
+	others := big.NewRat(int64(total-1), 1)
+	queued := others
+	if len(s.closed) == 1 {
+		queued = inQueues(others, slow, think)
+	}
+	long := rise.Mul(rise, queued)
+	long.Add(long, first)
+	if long.Cmp(slow) > 0 { // the arrival theorem with max n/α(n), the asymptotic bound
+		long = slow
+	}
+	short := fast
+	if single && stations > 0 {
+		more := inQueues(others, first, think)
+		more.Mul(more, first).Quo(more, big.NewRat(stations, 1))
+		short = more.Add(more, first)
+	}
+	r.MeanDelay = [2]*big.Rat{new(big.Rat).Add(think, short), long.Add(long, think)}
+	r.Throughput = [2]*big.Rat{new(big.Rat).Quo(n, r.MeanDelay[1]), new(big.Rat).Quo(n, r.MeanDelay[0])}
+	if r.MostThroughput != nil && r.MostThroughput.Cmp(r.Throughput[1]) < 0 {
+		r.Throughput[1] = r.MostThroughput
+		r.MeanDelay[0] = new(big.Rat).Quo(n, r.MostThroughput)
+	}
+	r.EmptyThroughput = first.Add(first, think).Inv(first)
+	return r
+}
+
+// inQueues returns n R/(R + Z), how many of n jobs of one chain are not at delays if a cycle takes R besides Z.
+func inQueues(n, r, z *big.Rat) *big.Rat {
+	all := new(big.Rat).Add(r, z)
+	if all.Sign() == 0 {
+		return new(big.Rat)
+	}
+	x := new(big.Rat).Mul(n, r)
+	return x.Quo(x, all)
+}
