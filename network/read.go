@@ -51,6 +51,11 @@ func read(r io.Reader, format tree.Format) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
+	return Decode(root)
+}
+
+// Decode returns the model that a tree describes, with the errors of [Read].
+func Decode(root *tree.Node) (*Model, error) {
 	m, err := decode(root)
 	if err == nil {
 		err = root.AsWritten(m.Check())
