@@ -168,6 +168,8 @@ type batch struct {
 	Jobs    []string
 	Left    int // jobs that are not cleared
 	Refused string
+
+	Sequence uint64 `json:",omitempty"` // of the message that was refused
 }
 
 // A worker, whose number is its place.

@@ -270,7 +270,7 @@ func (b *Book) refuse(r *wire.Refusal) {
 	if b.batches[r.Batch] == nil {
 		b.refused = append(b.refused, r.Batch)
 	}
-	b.batches[r.Batch] = &batch{Refused: r.Why}
+	b.batches[r.Batch] = &batch{Refused: r.Why, Sequence: r.Sequence}
 	b.touched.Batches[r.Batch] = true
 	if len(b.refused) > mostRefused {
 		if old := b.refused[0]; b.batches[old] != nil && b.batches[old].Refused != "" {

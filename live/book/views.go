@@ -109,7 +109,7 @@ func (b *Book) Batch(name string) (wire.BatchView, bool) {
 	if a == nil {
 		return wire.BatchView{}, false
 	}
-	return wire.BatchView{Version: wire.Version, Name: name, Jobs: slices.Clone(a.Jobs), Refused: a.Refused}, true
+	return wire.BatchView{Version: wire.Version, Name: name, Jobs: slices.Clone(a.Jobs), Refused: a.Refused, Sequence: a.Sequence}, true
 }
 
 // Cluster returns the whole at one look.

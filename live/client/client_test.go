@@ -195,6 +195,27 @@ func TestSubmitRefused(t *testing.T) {
 	}
 }
 
+// A batch that was refused is submitted again once it is mended, under its name: what is told then is about it, not about the
+// one before.
+func TestSubmitMended(t *testing.T) {
+	c, ctx := begin(t, nil)
+	submit(t, ctx, c, wire.Batch{Jobs: []wire.Job{job("bills", worker.KindSleep, 1), job("letters", worker.KindSleep, 1)}})
+	var refused *client.RefusedError
+	for _, taken := range []string{"bills", "letters"} {
+		_, err := c.Submit(ctx, wire.Batch{Name: "monday", Jobs: []wire.Job{job("new-"+taken, worker.KindSleep, 1), job(taken, worker.KindSleep, 1)}})
+		if !errors.As(err, &refused) || !strings.Contains(refused.Why, taken) {
+			t.Errorf("with %s, whose name is taken: %v", taken, err)
+		}
+	}
+	b, err := c.Submit(ctx, wire.Batch{Name: "monday", Jobs: []wire.Job{job("mended", worker.KindSleep, 1)}})
+	if err != nil {
+		t.Fatalf("mended: %v", err)
+	}
+	if views, err := b.Wait(ctx); err != nil || views[0].State != wire.JobCompleted {
+		t.Errorf("%+v, %v", views, err)
+	}
+}
+
 // Failures are told apart from results.
 func TestFailures(t *testing.T) {
 	c, ctx := begin(t, map[string]worker.Handler{"odd": func(ctx context.Context, t worker.Task) ([]byte, error) {

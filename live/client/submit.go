@@ -45,14 +45,14 @@ func (c *Client) Submit(ctx context.Context, b wire.Batch) (*Batch, error) {
 	if err != nil {
 		return nil, err
 	}
-	there, err := c.once(ctx, wire.Submit(b.Name), data)
+	there, sequence, err := c.once(ctx, wire.Submit(b.Name), data)
 	if err != nil {
 		return nil, fmt.Errorf("batch %s: %w", b.Name, err)
 	}
 	if !bytes.Equal(there, data) {
 		return nil, fmt.Errorf("batch %s: %w", b.Name, ErrTaken)
 	}
-	v, err := c.verdict(ctx, b.Name)
+	v, err := c.verdict(ctx, b.Name, sequence)
 	if err != nil {
 		return nil, fmt.Errorf("batch %s: %w", b.Name, err)
 	}
@@ -62,30 +62,31 @@ func (c *Client) Submit(ctx context.Context, b wire.Batch) (*Batch, error) {
 	return &Batch{Name: b.Name, Jobs: v.Jobs, client: c}, nil
 }
 
-// once writes a message to a subject that takes one, and returns the message that is there then.
-func (c *Client) once(ctx context.Context, subject string, data []byte) ([]byte, error) {
+// once writes a message to a subject that takes one, and returns the message that is there then, with its sequence.
+func (c *Client) once(ctx context.Context, subject string, data []byte) (there []byte, sequence uint64, err error) {
 	for {
-		wrote, err := store.Once(ctx, c.js, subject, data)
-		if wrote || err != nil {
-			return data, err
+		sequence, err = store.OnceAt(ctx, c.js, subject, data)
+		if sequence > 0 || err != nil {
+			return data, sequence, err
 		}
 		m, err := store.Last(ctx, c.js, wire.InStream, subject)
 		if err == nil {
-			return m.Data, nil
+			return m.Data, m.Sequence, nil
 		}
 		if !errors.Is(err, store.ErrNotFound) {
-			return nil, err
+			return nil, 0, err
 		}
 		select { // the copy of the stream that was asked is behind, or the manager has just removed the message
 		case <-ctx.Done():
-			return nil, context.Cause(ctx)
+			return nil, 0, context.Cause(ctx)
 		case <-time.After(longest):
 		}
 	}
 }
 
-// verdict waits for what becomes of a batch.
-func (c *Client) verdict(ctx context.Context, batch string) (*wire.BatchView, error) {
+// verdict waits for what becomes of a batch whose message has a sequence. That an earlier one of its name was refused says
+// nothing about it.
+func (c *Client) verdict(ctx context.Context, batch string, sequence uint64) (*wire.BatchView, error) {
 	n, err := c.follow(nil)
 	if err != nil {
 		return nil, err
@@ -97,7 +98,10 @@ func (c *Client) verdict(ctx context.Context, batch string) (*wire.BatchView, er
 			return nil, err
 		}
 		if data != nil {
-			return wire.DecodeBatchView(data)
+			v, err := wire.DecodeBatchView(data)
+			if err != nil || v.Refused == "" || v.Sequence == 0 || v.Sequence >= sequence {
+				return v, err
+			}
 		}
 		if err := n.wait(ctx); err != nil {
 			return nil, fmt.Errorf("no manager has looked at it: %w", err)

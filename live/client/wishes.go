@@ -98,7 +98,7 @@ func (c *Client) number(ctx context.Context, all string, subject func(n int) str
 	}
 	for {
 		last++
-		if there, err := c.once(ctx, subject(last), data); err != nil || bytes.Equal(there, data) {
+		if there, _, err := c.once(ctx, subject(last), data); err != nil || bytes.Equal(there, data) {
 			return err
 		}
 	}

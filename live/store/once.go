@@ -28,19 +28,28 @@ const (
 // wrote it; if not, a message is there, which an earlier try of the same may have written. The error wraps [ErrFull], or is
 // a *num.InputError if data has more than [MaxData] bytes, the cause of the context, or what the server says.
 func Once(ctx context.Context, js jetstream.JetStream, subject string, data []byte) (wrote bool, err error) {
+	sequence, err := OnceAt(ctx, js, subject, data)
+	return sequence > 0, err
+}
+
+// OnceAt does what [Once] does, and tells the sequence of the message in its stream: 0 if a message is there.
+func OnceAt(ctx context.Context, js jetstream.JetStream, subject string, data []byte) (sequence uint64, err error) {
 	if len(data) > MaxData {
-		return false, &num.InputError{Path: subject, Value: strconv.Itoa(len(data)) + " bytes", Want: "at most " + strconv.Itoa(MaxData)}
+		return 0, &num.InputError{Path: subject, Value: strconv.Itoa(len(data)) + " bytes", Want: "at most " + strconv.Itoa(MaxData)}
 	}
 	err = insist(ctx, func(ctx context.Context) error {
 		// "Expected 0" makes the answer plain: 10071 is a message that is there, 10077 a stream without room.
-		_, err := js.Publish(ctx, subject, data, jetstream.WithExpectLastSequencePerSubject(0), jetstream.WithRetryAttempts(0))
+		ack, err := js.Publish(ctx, subject, data, jetstream.WithExpectLastSequencePerSubject(0), jetstream.WithRetryAttempts(0))
+		if err == nil {
+			sequence = ack.Sequence
+		}
 		return err
 	})
 	switch code(err) {
 	case jetstream.JSErrCodeStreamWrongLastSequence, jetstream.JSErrCodeStreamWrongLastSequenceConstant:
-		return false, nil
+		return 0, nil
 	}
-	return err == nil, err
+	return sequence, err
 }
 
 // Codes of the JetStream API that nats.go has no names for.

@@ -182,7 +182,7 @@ func (v *ProfileView) Check() error {
 
 // Check checks a view of a batch.
 func (v *BatchView) Check() error {
-	return cmp.Or(checkVersion(v.Version), CheckName("name", v.Name))
+	return cmp.Or(checkVersion(v.Version), CheckName("name", v.Name), must(isSequence(v.Sequence), "sequence", v.Sequence, "a sequence"))
 }
 
 // Check checks a view of the whole.

@@ -76,10 +76,11 @@ type WorkerView struct {
 
 // A BatchView says what became of a batch: the value of its name in [BatchesBucket].
 type BatchView struct {
-	Version int      `json:"v"`
-	Name    string   `json:"name"`
-	Jobs    []string `json:"jobs,omitempty"`    // if it was accepted
-	Refused string   `json:"refused,omitempty"` // why, if it was not
+	Version  int      `json:"v"`
+	Name     string   `json:"name"`
+	Jobs     []string `json:"jobs,omitempty"`     // if it was accepted
+	Refused  string   `json:"refused,omitempty"`  // why, if it was not
+	Sequence uint64   `json:"sequence,omitempty"` // in PFQ_IN, of the message that was refused: a later one may be another batch
 }
 
 // A ProfileView is what was learnt of the speeds of workers at a kind of tasks: the value of the kind in [ProfilesBucket], of each
