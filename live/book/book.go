@@ -244,6 +244,20 @@ func (b *Book) isLogical() bool { return b.script != nil || b.settings.Logical }
 // Removals returns what is to be taken out of PFQ_IN. When that is done, [Book.Take] is told so.
 func (b *Book) Removals() []wire.Removal { return slices.Clone(b.removals) }
 
+// Rewind says that PFQ_IN ends at a sequence before [Book.Upto]: the server has lost what came after it, and the next messages
+// have the sequences of those. What the lost ones said is in the plans; none of them is to be removed any more.
+func (b *Book) Rewind(last uint64) {
+	if last >= b.upto {
+		return
+	}
+	b.upto, b.heard = last, last
+	for _, r := range b.removals {
+		if r.Sequence > last {
+			b.queue = append(b.queue, Input{Removed: &r})
+		}
+	}
+}
+
 // Report returns what came of the jobs so far.
 func (b *Book) Report() *dispatch.Result {
 	if b.maker == nil {

@@ -183,7 +183,7 @@ func TestBatches(t *testing.T) {
 	refuses(t, d.submits("b1", 1), "a name that no other job has or had")
 	accepts(t, d.submits("c", 5))
 	late := wire.Job{Name: "d", Tasks: 1, DeadlineAt: 1e9 + 2, Run: wire.Run{Kind: "sleep"}}
-	refuses(t, d.says(wire.In{Batch: &wire.Batch{Version: 1, Name: "d", Jobs: []wire.Job{late}}}), "deadline_at = 1.000000002e+09: want a time after")
+	refuses(t, d.says(wire.In{Batch: &wire.Batch{Version: 1, Name: "d", Jobs: []wire.Job{late}}}), "jobs[0].deadline = 2001-09-09T01:46:42Z: want a time after the submission, at 2001-09-09T01:46:51Z")
 	at := 3.0
 	refuses(t, d.says(wire.In{Batch: &wire.Batch{Version: 1, Name: "e", Jobs: []wire.Job{{Name: "e", Tasks: 1}}, At: &at}}), "wall clock")
 }
@@ -341,6 +341,44 @@ func TestReports(t *testing.T) {
 	refuses(t, d.says(wire.In{Report: &wire.Report{Version: 1, Job: "j", Task: 1, Worker: "a", Token: "x", Attempt: 1}}), "there is no such task")
 	d.next++
 	refuses(t, d.hear(book.Input{Sequence: d.next, Subject: "pfq.in.done.x.y", Err: errors.New("no \x1bJSON")}), "no ?JSON")
+}
+
+// What the server has lost is not removed, for another message may stand in its place by now, and that is heard.
+func TestRewind(t *testing.T) {
+	d := newDesk(t, nil)
+	d.joins("a", "b")
+	d.submits("i", 1)
+	d.submits("j", 1)
+	forged := d.order("b")
+	forged.Token = "guessed"
+	refuses(t, d.reports("b", forged), "the token is not that of this attempt")
+	if d.book.Upto() != 3 || len(d.book.Removals()) != 1 {
+		t.Fatal(d.book.Upto(), d.book.Removals())
+	}
+	d.book.Rewind(5) // it is all there
+	if d.book.Upto() != 3 {
+		t.Fatal(d.book.Upto())
+	}
+	d.book.Rewind(1)
+	d.next = 1
+	accepts(t, d.reports("b", d.order("b")))
+	d.job("j", wire.JobCompleted)
+	accepts(t, d.reports("a", d.order("a")))
+	d.job("i", wire.JobCompleted)
+	again, err := book.New(d.settings)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range d.plans {
+		if err := again.Fold(p); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, b := range []*book.Book{d.book, again} {
+		if b.Upto() != 3 || len(b.Removals()) != 0 {
+			t.Error(b.Upto(), b.Removals())
+		}
+	}
 }
 
 // Of two reports of a task in one plan, which only a fault of the server can bring, the first counts.

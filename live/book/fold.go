@@ -52,6 +52,7 @@ func (b *Book) fold(p *wire.Plan, apply func(what []dispatch.Happening) error) e
 			return err
 		}
 	}
+	b.heard = p.Upto // which may be less than before, see Rewind
 	return b.note(p)
 }
 

@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"io"
 	"slices"
+	"strconv"
+	"time"
 
 	"productform/dispatch"
 	"productform/internal/input"
@@ -241,7 +243,7 @@ func (b *Book) whyNot(s *wire.Batch, submit float64) string {
 			return input.Errorf(path+".name", j.Name, "a name that no other job has or had").Error()
 		}
 		if d := b.deadline(j, submit); d != 0 && !(d > submit && d <= 1e50) {
-			return input.Errorf(path+".deadline_at", j.DeadlineAt, "a time after the submission, at %v", b.epoch+submit).Error()
+			return input.Errorf(path+".deadline", b.written(d), "a time after the submission, at %s", b.written(submit)).Error()
 		}
 		tasks += j.Tasks
 	}
@@ -252,6 +254,15 @@ func (b *Book) whyNot(s *wire.Batch, submit float64) string {
 		return input.Errorf("jobs", tasks-b.tasks, "at most %d tasks in all jobs that are not cleared", b.settings.MaxTasks).Error()
 	}
 	return ""
+}
+
+// written returns a time on the clock of the plans as users write it.
+func (b *Book) written(at float64) string {
+	const end = 253402300800 // of the year 9999
+	if unix := b.epoch + at; !b.isLogical() && unix >= 0 && unix < end {
+		return time.Unix(int64(unix), 0).UTC().Format(time.RFC3339)
+	}
+	return strconv.FormatFloat(at, 'g', -1, 64)
 }
 
 // deadline returns the deadline of a job on the clock of the plans, 0 for none.

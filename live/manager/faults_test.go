@@ -226,6 +226,45 @@ func results(ctx context.Context, t *testing.T, js jetstream.JetStream, job stri
 	return len(info.State.Subjects)
 }
 
+// A server that has lost the end of PFQ_IN, but not the plans that tell of it, gives its sequences to the next messages. The
+// manager that begins to lead takes them for new ones, and so does the one after it, which has folded all plans.
+func TestServerLosesMessages(t *testing.T) {
+	t.Parallel()
+	s := servertest.Start(t)
+	js, c, ctx := streams(t, s), connect(t, s), deadline(t)
+	runWorkers(t, s, worker.Settings{Name: "w", Slots: 2})
+	stop := runManager(t, s, Settings{Name: "m1", Rules: byPriority})
+	work := func(name string, tasks int) {
+		t.Helper()
+		b, err := c.Submit(ctx, wire.Batch{Name: name, Jobs: []wire.Job{sleepers(name, tasks, 0)}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v, err := b.Wait(ctx); err != nil || v[0].State != wire.JobCompleted {
+			t.Fatalf("%+v, %v", v, err)
+		}
+	}
+	work("before", 20)
+	stop()
+	if err := js.DeleteStream(ctx, wire.InStream); err != nil {
+		t.Fatal(err)
+	}
+	if err := server.Prepare(ctx, js, server.Layout{Memory: true}); err != nil {
+		t.Fatal(err)
+	}
+	stop = runManager(t, s, Settings{Name: "m2", Rules: byPriority})
+	for status, err := c.Status(ctx); err != nil || status.Cluster.Leader != "m2"; status, err = c.Status(ctx) {
+		time.Sleep(10 * time.Millisecond)
+	}
+	runManager(t, s, Settings{Name: "m3", Rules: byPriority})
+	work("after", 3)
+	stop()
+	work("later", 3)
+	if n := results(ctx, t, js, "after") + results(ctx, t, js, "later"); n != 6 {
+		t.Errorf("%d results", n)
+	}
+}
+
 // Junk on every subject is counted, and work goes on.
 func TestJunk(t *testing.T) {
 	t.Parallel()

@@ -61,6 +61,9 @@ func (m *manager) lead(ctx context.Context, f *fold) error {
 		return fmt.Errorf("reading the last plans: %w", err)
 	}
 	f.plans.stop()
+	if err := m.checkLoss(ctx, f.book); err != nil {
+		return err
+	}
 	l := &leader{
 		manager: m, fold: f, health: newHealth(m.settings.LostAfter), history: newHistory(),
 		taken: map[string]time.Time{}, waiting: map[string]time.Time{},
@@ -98,6 +101,23 @@ func (m *manager) lead(ctx context.Context, f *fold) error {
 		return cause
 	}
 	return err
+}
+
+// checkLoss looks whether the server still has what the plans tell of. After a power failure, or from a copy of a store that
+// ran, it may have more of the plans than of PFQ_IN; without this, as many of the next messages would be taken for those lost. A
+// server that has just become the leader of its cluster may not know all of its own for a moment.
+func (m *manager) checkLoss(ctx context.Context, b *book.Book) error {
+	for begun := time.Now(); ; rest(ctx, tryEvery) {
+		end, err := last(ctx, m.js, wire.InStream)
+		if err != nil || end >= b.Upto() {
+			return err
+		}
+		if time.Since(begun) > stallTime {
+			m.settings.Log.Error("the server has lost messages that it had acknowledged", "stream", wire.InStream, "last", end, "before", b.Upto())
+			b.Rewind(end)
+			return nil
+		}
+	}
 }
 
 // begin sends all workers their orders, and shows all there is.
