@@ -38,6 +38,10 @@ func TestCSVHasAllFacts(t *testing.T) {
 	model, _, _ := pfq("", "example", "racks")
 	small, _, _ := pfq("", "example", "three-servers")
 	sized, _, _ := pfq("", "example", "warehouse")
+	closed, _, _ := pfq("", "example", "batch")
+	reentrant, _, _ := pfq("", "example", "reentrant")
+	trunks, _, _ := pfq("", "example", "trunks")
+	calls, _, _ := pfq("", "example", "call-centre")
 	for _, c := range []struct{ model, args string }{
 		{model, "stability -"},
 		{overloaded, "stability -"},
@@ -56,6 +60,10 @@ func TestCSVHasAllFacts(t *testing.T) {
 		{small, "simulate - --runs 3 --jumps 2000 --sizes zipf --interruptions 2"},
 		{small, "simulate - --runs 3 --jumps 2000 --percentiles 50,90,99.9"},
 		{overloaded, "simulate -"},
+		{closed, "network - --distribution 3"},
+		{reentrant, "network - --engine exact --scale 1,3"},
+		{trunks, "network - --engine enclose"},
+		{calls, "network - --scale 0.5:1.5:0.5"},
 	} {
 		text, stderr, _ := pfq(c.model, append(strings.Fields(c.args), "--format", "json")...)
 		d := json.NewDecoder(strings.NewReader(text))

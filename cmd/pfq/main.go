@@ -3,6 +3,7 @@
 //	pfq solve MODEL      mean jobs, delays, service rates and utilizations under balanced fairness
 //	pfq stability MODEL  whether the cluster is stable, by what margin, and which classes decide
 //	pfq simulate MODEL   estimates of the same by simulation, under three policies, for any distribution of sizes
+//	pfq network MODEL    queueing networks, closed, open and mixed, and systems in which jobs are lost
 //	pfq plan PLAN        what to buy for a cluster so that it meets targets at least cost, with a proof
 //	pfq plot MODEL       a picture of a cluster or a pool against load, or of what plans cost
 //	pfq plot tags        a picture of hosts that guess job sizes against load
@@ -27,6 +28,7 @@ import (
 	"productform/cmd/pfq/internal/allocate"
 	"productform/cmd/pfq/internal/command"
 	"productform/cmd/pfq/internal/dispatch"
+	"productform/cmd/pfq/internal/network"
 	"productform/cmd/pfq/internal/plan"
 	"productform/cmd/pfq/internal/plot"
 	"productform/cmd/pfq/internal/tags"
@@ -36,7 +38,7 @@ import (
 func main() { os.Exit(command.Run(newRoot(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
 
 func newRoot() *cobra.Command {
-	return command.Root(newSolve(), newStability(), newSimulate(), plan.New(), newPlot(), tags.New(), allocate.New(), dispatch.New(), newLive(), newExample(), newVersion(),
+	return command.Root(newSolve(), newStability(), newSimulate(), network.New(), plan.New(), newPlot(), tags.New(), allocate.New(), dispatch.New(), newLive(), newExample(), newVersion(),
 		command.Help(&cobra.Command{Use: "model"}))
 }
 

@@ -4,6 +4,7 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
+	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
@@ -226,7 +227,7 @@ func TestBadUsage(t *testing.T) {
 		{"completion bassh", `pfq: unknown command "bassh" for "pfq completion"; did you mean bash?` + "\n"},
 		{"help foo", `pfq: unknown command "foo" for "pfq"` + "\n"},
 		{"help solve foo", `pfq: unknown command "foo" for "pfq solve"` + "\n"},
-		{"example rack", "pfq: example = rack: want line, racks, random-100-2, storage, three-servers, warehouse, shop-plan, two-jobs, two-classes or five-jobs; did you mean racks?\n"},
+		{"example rack", "pfq: example = rack: want line, racks, random-100-2, storage, three-servers, warehouse, batch, call-centre, interactive, reentrant, ten-servers, tokens, trunks, shop-plan, two-jobs, two-classes or five-jobs; did you mean racks?\n"},
 		{"solve good.json --fast", "pfq: unknown flag: --fast"},
 		{"example line racks", "pfq: accepts at most 1 arg(s), received 2"},
 		{"version now", `pfq: unknown command "now" for "pfq version"`},
@@ -370,7 +371,11 @@ func TestExamplesAreSolved(t *testing.T) {
 			}
 			continue
 		}
-		if stdout, stderr, status := pfq(model, "solve", "-"); status != 0 || !strings.HasPrefix(stdout, "stable") {
+		command := "solve"
+		if text, err := fs.Glob(examples, "examples/networks/"+name+".yaml"); err != nil || len(text) > 0 {
+			command = "network"
+		}
+		if stdout, stderr, status := pfq(model, command, "-"); status != 0 || !strings.HasPrefix(stdout, "stable") {
 			t.Errorf("example %s: status %d, %s%s", name, status, stdout, stderr)
 		}
 	}

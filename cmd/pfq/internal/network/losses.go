@@ -1,0 +1,145 @@
+package network
+
+import (
+	"strings"
+
+	"productform/cmd/pfq/internal/command"
+	"productform/internal/render"
+	"productform/network/loss"
+	"productform/num"
+)
+
+// A losses is the answer for a system in which jobs are lost.
+type losses struct {
+	Stable             bool          `json:"stable"`
+	Engine             num.Engine    `json:"engine"`
+	Method             loss.Method   `json:"method"`
+	States             int           `json:"states"`
+	RelativeErrorBound float64       `json:"relative_error_bound"`
+	EmptyProbability   render.Number `json:"empty_probability"`
+	Blocking           render.Number `json:"blocking"`
+	Throughput         render.Number `json:"throughput"`
+	MeanJobs           render.Number `json:"mean_jobs"`
+	MeanDelay          render.Number `json:"mean_delay"`
+	Classes            []lossClass   `json:"classes"`
+	Servers            []lossServer  `json:"servers"`
+	Limits             []lossLimit   `json:"limits"` // that of the room first
+
+	digits int
+}
+
+type lossClass struct {
+	Name       string        `json:"name" title:"class"`
+	Offered    render.Number `json:"offered"`
+	Blocking   render.Number `json:"blocking"`
+	Throughput render.Number `json:"throughput"`
+	MeanJobs   render.Number `json:"mean_jobs"`
+	MeanDelay  render.Number `json:"mean_delay"`
+
+	WaitProbability render.Number `json:"wait_probability"`
+	MeanQueue       render.Number `json:"mean_queue"`
+	MeanWaiting     render.Number `json:"mean_waiting"`
+}
+
+type lossServer struct {
+	Name        string        `json:"name" title:"server"`
+	Utilization render.Number `json:"utilization"`
+	MeanJobs    render.Number `json:"mean_jobs"`
+	Throughput  render.Number `json:"throughput"`
+}
+
+type lossLimit struct {
+	Classes     []string      `json:"classes" title:"limit"`
+	Most        int           `json:"most"`
+	MeanUnits   render.Number `json:"mean_units"`
+	Utilization render.Number `json:"utilization"`
+}
+
+// lossColumns are the first columns of CSV.
+var lossColumns = []string{"kind", "name", "classes", "most", "offered", "blocking", "throughput", "mean_jobs", "mean_delay", "wait_probability", "mean_queue", "mean_waiting",
+	"mean_units", "utilization"}
+
+func newLosses(m *loss.Model, r *loss.Result, digits int) *losses {
+	value := func(v *num.Value) render.Number { return render.Value(v, command.ProofOf(r.Engine), digits) }
+	s := &losses{
+		Stable: true, Engine: r.Engine, Method: r.Method, States: r.States, RelativeErrorBound: r.RelativeErrorBound,
+		EmptyProbability: value(r.EmptyProbability), Blocking: value(r.Blocking), Throughput: value(&r.Throughput), MeanJobs: value(&r.MeanJobs), MeanDelay: value(r.MeanDelay),
+		Classes: []lossClass{}, Servers: []lossServer{}, Limits: []lossLimit{}, digits: digits,
+	}
+	for k := range r.Classes {
+		c := &r.Classes[k]
+		s.Classes = append(s.Classes, lossClass{m.Classes[k].Name, value(&c.Offered), value(&c.Blocking), value(&c.Throughput), value(c.MeanJobs), value(c.MeanDelay),
+			value(c.WaitProbability), value(c.MeanQueue), value(c.MeanWaiting)})
+	}
+	for i := range r.Servers {
+		at := &r.Servers[i]
+		s.Servers = append(s.Servers, lossServer{m.Servers[i].Name, value(&at.Utilization), value(at.MeanJobs), value(at.Throughput)})
+	}
+	if r.Room != nil {
+		all := make([]int, len(m.Classes))
+		for k := range all {
+			all[k] = k
+		}
+		s.Limits = append(s.Limits, lossLimit{lossNames(m, all), m.Room, value(&r.Room.MeanUnits), value(&r.Room.Utilization)})
+	}
+	for l := range r.Limits {
+		at := &r.Limits[l]
+		s.Limits = append(s.Limits, lossLimit{lossNames(m, m.Limits[l].Classes), m.Limits[l].Most, value(&at.MeanUnits), value(&at.Utilization)})
+	}
+	return s
+}
+
+// lines returns the lines of CSV.
+func (s *losses) lines() []render.Lines {
+	return []render.Lines{{Kind: "system", Of: *s}, {Kind: "class", Of: s.Classes}, {Kind: "server", Of: s.Servers}, {Kind: "limit", Of: s.Limits}}
+}
+
+func (s *losses) text(t *render.Text) {
+	t.Digits = s.digits
+	heading(t, s.Engine, s.RelativeErrorBound)
+	t.Line("%s, %d states", s.Method, s.States)
+	t.Line("")
+	t.Table(s, "blocking", "throughput", "mean_jobs", "mean_delay", "empty_probability")
+	class := []string{"name", "offered", "blocking", "throughput", "mean_jobs", "mean_delay"}
+	if s.Classes[0].WaitProbability.Float != nil {
+		class = append(class, "wait_probability", "mean_queue", "mean_waiting")
+	}
+	t.Table(s.Classes, class...)
+	if len(s.Servers) > 0 {
+		server := []string{"name", "utilization"}
+		if s.Servers[0].MeanJobs.Float != nil {
+			server = append(server, "mean_jobs", "throughput")
+		}
+		t.Table(s.Servers, server...)
+	}
+	if len(s.Limits) > 0 {
+		t.Table(s.Limits, "classes", "most", "mean_units", "utilization")
+	}
+}
+
+// An overloaded says what is not limited and arrives too fast.
+type overloaded struct {
+	Stable             bool          `json:"stable"` // false
+	Bottleneck         []string      `json:"bottleneck"`
+	BottleneckWork     render.Number `json:"bottleneck_work"`
+	BottleneckCapacity render.Number `json:"bottleneck_capacity"`
+
+	err *loss.UnstableError
+}
+
+func newOverloaded(m *loss.Model, err *loss.UnstableError, p render.Proof) overloaded {
+	return overloaded{Bottleneck: lossNames(m, err.Classes), BottleneckWork: render.Rat(err.Load, p), BottleneckCapacity: render.Rat(err.Capacity, p), err: err}
+}
+
+func (o overloaded) text(t *render.Text) {
+	t.Line("unstable: nothing limits the jobs of %s", strings.Join(o.Bottleneck, ", "))
+	t.Line("work %s per unit of time on capacity %s", render.SixRat(o.err.Load), render.SixBeside(o.err.Capacity, o.err.Load))
+}
+
+func lossNames(m *loss.Model, classes []int) []string {
+	names := []string{}
+	for _, k := range classes {
+		names = append(names, m.Classes[k].Name)
+	}
+	return names
+}

@@ -1,0 +1,137 @@
+package network
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+
+	"productform/cmd/pfq/internal/command"
+	"productform/cmd/pfq/internal/commandtest"
+	"productform/internal/input"
+	"productform/network"
+	"productform/num"
+)
+
+// program is pfq with the command of this package.
+var program = commandtest.Program(func() *cobra.Command { return command.Root(New()) })
+
+// Ten servers with one queue are M/M/10: at load 8 jobs wait with probability C = B/(1 - 0.8 (1 - B)), B Erlang's loss, and
+// E[jobs] = 8 + C 0.8/0.2.
+func TestTenServers(t *testing.T) {
+	got := program.JSON(t, commandtest.Example(t, "networks/ten-servers.yaml"), "network -")
+	b := 1.0
+	for n := 1; n <= 10; n++ {
+		b = 8 * b / (float64(n) + 8*b)
+	}
+	want := 8 + b/(1-0.8*(1-b))*0.8/0.2
+	chain := got["chains"].([]any)[0].(map[string]any)
+	commandtest.Near(t, "mean jobs", chain["mean_jobs"], want, 1e-13)
+	if chain["population"] != nil || got["critical_scale"] != 1.25 || got["method"] != string(network.ClosedForm) {
+		t.Errorf("population %v, critical scale %v, method %v", chain["population"], got["critical_scale"], got["method"])
+	}
+}
+
+// All numbers of the answer are those of network.Solve.
+func TestStations(t *testing.T) {
+	text := commandtest.Example(t, "networks/batch.yaml")
+	m, err := network.Read(strings.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := network.Solve(t.Context(), m, network.Settings{Engine: num.Exact, MaxJobs: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := program.JSON(t, text, "network - --engine exact --distribution 2")
+	rows := func(key string, k int) map[string]any { return got[key].([]any)[k].(map[string]any) }
+	same := func(what string, got any, want *num.Value) {
+		t.Helper()
+		if want == nil && got != nil || want != nil && got != want.Exact.RatString() {
+			t.Errorf("%s is %v, want %v", what, got, want)
+		}
+	}
+	visits := 0
+	for k := range r.Chains {
+		c, row := &r.Chains[k], rows("chains", k)
+		same("throughput", row["throughput_exact"], &c.Throughput)
+		same("delay", row["mean_delay_exact"], c.MeanDelay)
+	}
+	for i := range r.Stations {
+		at, row := &r.Stations[i], rows("stations", i)
+		same("jobs", row["mean_jobs_exact"], &at.MeanJobs)
+		same("empty", row["empty_probability_exact"], &at.ProbEmpty)
+		same("utilization", row["utilization_exact"], at.Utilization)
+		for n := range at.JobsDistribution {
+			same("probability", row["jobs_distribution_exact"].([]any)[n], &at.JobsDistribution[n])
+		}
+		for k := range at.Visits {
+			v, row := &at.Visits[k], rows("visits", visits)
+			same("jobs of a visit", row["mean_jobs_exact"], &v.MeanJobs)
+			same("delay of a visit", row["mean_delay_exact"], v.MeanDelay)
+			same("throughput of a visit", row["throughput_exact"], &v.Throughput)
+			visits++
+		}
+	}
+	if visits != 6 || len(got["visits"].([]any)) != 6 {
+		t.Errorf("%d visits of %v", visits, got["visits"])
+	}
+}
+
+// A link of 100 units that one class of Poisson arrivals has to itself is Erlang's.
+func TestErlang(t *testing.T) {
+	got := program.JSON(t, `{"room": 100, "classes": [{"name": "voice", "arrival_rate": 90}]}`, "network -")
+	b := 1.0
+	for n := 1; n <= 100; n++ {
+		b = 90 * b / (float64(n) + 90*b)
+	}
+	commandtest.Near(t, "blocking", got["blocking"], b, 1e-13)
+}
+
+// The call centre loses calls of a language when all who speak it are busy.
+func TestCallCentre(t *testing.T) {
+	got := program.JSON(t, commandtest.Example(t, "networks/call-centre.yaml"), "network - --engine exact")
+	english, servers := got["classes"].([]any)[0].(map[string]any), got["servers"].([]any)
+	if english["blocking_exact"] != "185600/944803" || len(servers) != 6 {
+		t.Errorf("blocking %v of %d servers", english["blocking_exact"], len(servers))
+	}
+}
+
+// An overloaded network has a witness, and status 1.
+func TestUnstable(t *testing.T) {
+	text := commandtest.Example(t, "networks/reentrant.yaml")
+	stdout, stderr, status := program.Run(text, "network", "-", "--scale", "1,2", "--engine", "exact")
+	if status != 1 || stderr != "" || !strings.HasSuffix(stdout, "unstable: would be stable with the arrival rates multiplied by anything below 0.75\n"+
+		"bottleneck: station cluster, classes a, b: work 4 per unit of time on capacity 3\n") {
+		t.Errorf("status %d, %s%s", status, stderr, stdout)
+	}
+	stdout, stderr, status = program.Run(`{"servers": 2, "classes": [{"name": "a", "arrival_rate": 3}]}`, "network", "-", "--format", "json")
+	if got := commandtest.ParseJSON(t, stdout); status != 1 || stderr != "" || got["stable"] != false || got["bottleneck_work"] != 3.0 || got["bottleneck_capacity"] != 2.0 {
+		t.Errorf("status %d, %s%s", status, stderr, stdout)
+	}
+}
+
+func TestRefused(t *testing.T) {
+	const erlang = `{"room": 100, "classes": [{"name": "voice", "arrival_rate": 90}]}`
+	batch := commandtest.Example(t, "networks/batch.yaml")
+	for _, c := range []struct {
+		model, args string
+		want        input.Error
+	}{
+		{batch, "--engine doubles", input.Error{Path: "--engine", Value: "doubles", Want: "auto, float, enclose or exact"}},
+		{batch, "--distribution 0", input.Error{Path: "--distribution", Value: "0", Want: "an integer in 1..100000"}},
+		{strings.Replace(batch, "population: 20", "population: 2.5", 1), "", input.Error{File: "standard input", Line: 8, Path: "classes[0].population", Value: "5/2", Want: "an integer from 0 to 1000000000"}},
+		{erlang[:len(erlang)-1] + `, "rom": 3}`, "", input.Error{File: "standard input", Line: 1, Path: "rom", Value: "the number 3", Want: "one of the fields servers, room, classes, limits; did you mean room?"}},
+	} {
+		got := program.Refusal(t, c.model, append([]string{"network", "-"}, strings.Fields(c.args)...)...)
+		if got != c.want {
+			t.Errorf("%s: %+v, want %+v", c.args, got, c.want)
+		}
+	}
+	if _, stderr, status := program.Run(erlang, "network", "-", "--distribution", "3"); status != 2 || !strings.HasSuffix(stderr, "it is for networks with stations\n") {
+		t.Errorf("status %d, %s", status, stderr)
+	}
+	if _, stderr, status := program.Run(commandtest.Example(t, "storage.yaml"), "network", "-"); status != 2 || !strings.HasSuffix(stderr, "; this looks like a model for pfq solve\n") {
+		t.Errorf("status %d, %s", status, stderr)
+	}
+}

@@ -1,0 +1,13 @@
+package loss
+
+import "math/big"
+
+// Scale returns m with all arrival rates multiplied by factor >= 0. It shares all else with m.
+func (m *Model) Scale(factor *big.Rat) *Model {
+	c := *m
+	c.Classes = append([]Class(nil), m.Classes...)
+	for k := range c.Classes {
+		c.Classes[k].ArrivalRate = new(big.Rat).Mul(m.Classes[k].ArrivalRate, factor)
+	}
+	return &c
+}
