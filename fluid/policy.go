@@ -24,6 +24,12 @@ const (
 // Policies returns all policies.
 func Policies() []Policy { return []Policy{PF, DRF, MaxMin, BMF, BF} }
 
+// Words returns the policy in words: "dominant resource fairness".
+func (p Policy) Words() string {
+	return map[Policy]string{PF: "proportional fairness", DRF: "dominant resource fairness", MaxMin: "max-min fairness",
+		BMF: "bottleneck max fairness", BF: "balanced fairness"}[p]
+}
+
 // Check returns an *[input.Error] at path for a policy that does not exist.
 func (p Policy) Check(path string) error {
 	for _, q := range Policies() {

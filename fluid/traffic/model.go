@@ -3,6 +3,7 @@ package traffic
 import (
 	"fmt"
 	"math/big"
+	"slices"
 
 	"productform/fluid"
 	"productform/internal/input"
@@ -129,6 +130,31 @@ func (t *Model) Loads() []*big.Rat {
 		loads[j].Quo(loads[j], r.Capacity)
 	}
 	return loads
+}
+
+// Scale returns the traffic with all arrival rates multiplied by the factor, which is at least 0.
+func (t *Model) Scale(factor *big.Rat) *Model {
+	out := *t
+	out.Classes = slices.Clone(t.Classes)
+	for k := range out.Classes {
+		out.Classes[k].ArrivalRate = new(big.Rat).Mul(factor, t.Classes[k].ArrivalRate)
+	}
+	return &out
+}
+
+// CriticalScale returns the factor of all arrival rates at which the largest load is 1, from which on the numbers of jobs grow without
+// limit; nil if no jobs arrive.
+func (t *Model) CriticalScale() *big.Rat {
+	most := new(big.Rat)
+	for _, load := range t.Loads() {
+		if load.Cmp(most) > 0 {
+			most = load
+		}
+	}
+	if most.Sign() == 0 {
+		return nil
+	}
+	return new(big.Rat).Inv(most)
 }
 
 // Stable returns nil if all loads are below 1, and otherwise an *[UnstableError] for the largest: then the numbers of

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
-	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -108,7 +107,7 @@ func (f *allocateFlags) answer(q command.Query) (a render.Answer, stable bool, e
 			a, stable, err = f.traffic(q, t)
 		} else {
 			a, stable, err = command.AtFactors(q, f.factors, func(q command.Query, factor *big.Rat) (render.Answer, bool, error) {
-				return f.traffic(q, multiplied(t, factor))
+				return f.traffic(q, t.Scale(factor))
 			})
 		}
 		return a, stable, command.InFile(q.File, f.translate(namingDemand(err, t.Pool())))
@@ -131,16 +130,6 @@ func (f *allocateFlags) readTraffic(q command.Query) (*traffic.Model, error) {
 		err = fmt.Errorf("%w, without --dynamic", err)
 	}
 	return t, err
-}
-
-// multiplied returns the traffic with all arrival rates multiplied by the factor.
-func multiplied(t *traffic.Model, factor *big.Rat) *traffic.Model {
-	out := *t
-	out.Classes = slices.Clone(t.Classes)
-	for k := range out.Classes {
-		out.Classes[k].ArrivalRate = new(big.Rat).Mul(factor, t.Classes[k].ArrivalRate)
-	}
-	return &out
 }
 
 // namingDemand names the resource in an error about the demands of a job, which are very large or small for one: the one

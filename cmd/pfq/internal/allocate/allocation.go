@@ -141,7 +141,7 @@ func (a *allocation) answer() render.Answer {
 
 func (a *allocation) text(t *render.Text) {
 	t.Digits, t.Fraction = a.digits, mostFraction
-	t.Line("%s; %s engine, %s\n", policyName(a.Policy), a.Engine, a.accuracy())
+	t.Line("%s; %s engine, %s\n", a.Policy.Words(), a.Engine, a.accuracy())
 	if len(a.Jobs) > 0 && a.Jobs[0].Count > 0 {
 		var rows []countedShare
 		for _, j := range a.Jobs {
@@ -183,12 +183,6 @@ func (a *allocation) accuracy() string {
 	default:
 		return fmt.Sprintf("within %s of exact (relative), shown to six digits", render.OneDigitUp(*bound))
 	}
-}
-
-// policyName returns a policy in words.
-func policyName(p fluid.Policy) string {
-	return map[fluid.Policy]string{fluid.PF: "proportional fairness", fluid.DRF: "dominant resource fairness", fluid.MaxMin: "max-min fairness",
-		fluid.BMF: "bottleneck max fairness", fluid.BF: "balanced fairness"}[p]
 }
 
 // An auditAnswer says what an allocation has, with witnesses of what it has not.
@@ -415,7 +409,7 @@ func headings[T any](t *render.Text, all []compared[T], accuracy func(*T) string
 		if c.answer != nil {
 			what = accuracy(c.answer)
 		}
-		lines = append(lines, []string{string(c.policy), policyName(c.policy) + "; " + what})
+		lines = append(lines, []string{string(c.policy), c.policy.Words() + "; " + what})
 	}
 	t.Columns(lines)
 	t.Line("")

@@ -30,7 +30,7 @@ func TestAllocateAllPolicies(t *testing.T) {
 			if diff := cmp.Diff(allocateJSON(t, c.model, c.args+" --policy "+string(p)), all[i]); diff != "" {
 				t.Errorf("%s: -one +of all: %s", p, diff)
 			}
-			if !strings.Contains(text, string(p)+" ") || !strings.Contains(text, policyName(p)) {
+			if !strings.Contains(text, string(p)+" ") || !strings.Contains(text, p.Words()) {
 				t.Errorf("%s is missing in\n%s", p, text)
 			}
 			if !slices.ContainsFunc(lines, func(l []string) bool { return l[0] == string(p) }) {

@@ -84,7 +84,7 @@ func (f *allocateFlags) plans(q command.Query) (plans []*sim.Plan, err error) {
 		all = nil
 	}
 	for _, factor := range f.factors {
-		all = append(all, multiplied(t, factor))
+		all = append(all, t.Scale(factor))
 	}
 	for _, one := range all {
 		var overload *traffic.UnstableError
@@ -346,7 +346,7 @@ func (a *trafficCase) text(t *render.Text, w *trafficAnswer) {
 	if a.policy == fluid.BMF {
 		verdict = "loads below 1" // which is not proved to suffice
 	}
-	t.Line("%s; %s; %s", verdict, policyName(a.policy), a.accuracy())
+	t.Line("%s; %s; %s", verdict, a.policy.Words(), a.accuracy())
 	a.liesText(t)
 	if s := w.trafficRuns; s != nil {
 		t.Line("%d runs of %.0f jumps, observed for a time of %.6g after a warm-up of %.6g; seed %d; ± at confidence %g",

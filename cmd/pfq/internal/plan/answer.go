@@ -3,7 +3,6 @@ package plan
 import (
 	"fmt"
 	"math/big"
-	"strings"
 
 	"productform/cmd/pfq/internal/command"
 	"productform/internal/render"
@@ -207,28 +206,8 @@ func purchases(p *plan.Problem, c plan.Choice) []purchase {
 	return list
 }
 
-// targetName says what a target is about: "mean delay of web".
-func targetName(t plan.Target) string {
-	switch t.Measure {
-	case plan.MeanDelay:
-		if t.Class == "" {
-			return "mean delay of all jobs"
-		}
-		return "mean delay of " + t.Class
-	case plan.Percentile:
-		level := t.Level.RatString()
-		if places, exact := t.Level.FloatPrec(); exact {
-			level = t.Level.FloatString(places)
-		}
-		return "p" + level + " of the delay of " + t.Class
-	case plan.Utilization:
-		return "utilization of " + t.Server
-	}
-	return strings.ReplaceAll(string(t.Measure), "_", " ")
-}
-
 func newTargetRow(t plan.Target, row int, r *plan.Answer) targetRow {
-	out := targetRow{Target: targetName(t), Limit: render.Rat(t.Limit, render.Fraction), Now: number(r.Now.Targets[row].Value), NowVerdict: r.Now.Targets[row].Verdict.String()}
+	out := targetRow{Target: t.Name(), Limit: render.Rat(t.Limit, render.Fraction), Now: number(r.Now.Targets[row].Value), NowVerdict: r.Now.Targets[row].Verdict.String()}
 	if r.Plan != nil {
 		out.Plan, out.Verdict = number(r.Plan.Targets[row].Value), r.Plan.Targets[row].Verdict.String()
 	} else {
@@ -322,13 +301,13 @@ func (a *found) addProof(p *plan.Problem, r *plan.Answer) {
 
 // addGradients adds what options are worth.
 func (a *found) addGradients(p *plan.Problem, list []plan.Sensitivity) {
-	names, _ := optionNames(p)
+	options := p.Options()
 	for _, x := range list {
 		kind := "upgrade"
 		if x.Option >= len(p.Upgrades) {
 			kind = "new server"
 		}
-		a.Gradients = append(a.Gradients, gradientRow{kind, names[x.Option], number(&x.PerStep), number(x.PerCost)})
+		a.Gradients = append(a.Gradients, gradientRow{kind, options[x.Option].Name, number(&x.PerStep), number(x.PerCost)})
 	}
 }
 

@@ -36,7 +36,7 @@ func newLoadAnswer(p *plan.Problem, l *plan.Load) *loadAnswer {
 	a := &loadAnswer{Find: findLoad, Found: l.Holds != nil, Choice: newChoice(l.Fails.Choice), Cost: render.Rat(l.Fails.Cost, render.Fraction),
 		Holds: render.Rat(l.At, render.Fraction), Fails: render.Rat(l.Below, render.Fraction), Targets: []loadTargetRow{}, Classes: []loadClassRow{}}
 	for row, t := range p.Targets {
-		out := loadTargetRow{Target: targetName(t), Limit: render.Rat(t.Limit, render.Fraction), Fails: number(l.Fails.Targets[row].Value), Verdict: l.Fails.Targets[row].Verdict.String()}
+		out := loadTargetRow{Target: t.Name(), Limit: render.Rat(t.Limit, render.Fraction), Fails: number(l.Fails.Targets[row].Value), Verdict: l.Fails.Targets[row].Verdict.String()}
 		if l.Holds != nil {
 			out.Holds = number(l.Holds.Targets[row].Value)
 		}

@@ -271,8 +271,12 @@ func parseChoice(p *plan.Problem, text string) (c plan.Choice, err error) {
 	if text == "" || text == none {
 		return c, nil
 	}
-	names, most := optionNames(p)
-	edges := edgeNames(p)
+	options := p.Options()
+	var names []string
+	for _, o := range options {
+		names = append(names, o.Name)
+	}
+	names, edges := names[:len(c.Steps)], names[len(c.Steps):]
 	for i, word := range strings.Split(text, ",") {
 		path := input.Index("--choice", i)
 		if k := slices.Index(edges, word); k >= 0 {
@@ -292,9 +296,9 @@ func parseChoice(p *plan.Problem, text string) (c plan.Choice, err error) {
 		k := slices.Index(names, name)
 		switch {
 		case k < 0:
-			return c, input.Errorf(path, word, "NAME=STEPS of an upgrade or new server, or CLASS:SERVER of an edge: %s", strings.Join(append(names, edges...), ", "))
-		case counted && (number < 0 || number > most[k]):
-			return c, input.Errorf(path, word, "%s=STEPS with steps from 0 to %d", name, most[k])
+			return c, input.Errorf(path, word, "NAME=STEPS of an upgrade or new server, or CLASS:SERVER of an edge: %s", strings.Join(slices.Concat(names, edges), ", "))
+		case counted && (number < 0 || number > options[k].Most):
+			return c, input.Errorf(path, word, "%s=STEPS with steps from 0 to %d", name, options[k].Most)
 		case c.Steps[k] > 0:
 			return c, input.Errorf(path, word, "each option once")
 		}
@@ -302,24 +306,6 @@ func parseChoice(p *plan.Problem, text string) (c plan.Choice, err error) {
 	}
 	slices.Sort(c.Edges)
 	return c, nil
-}
-
-// optionNames returns the names of upgrades and new servers, and how many steps each has.
-func optionNames(p *plan.Problem) (names []string, most []int) {
-	for _, u := range p.Upgrades {
-		names, most = append(names, u.Server), append(most, u.Most)
-	}
-	for _, s := range p.NewServers {
-		names, most = append(names, s.Name), append(most, s.Most)
-	}
-	return names, most
-}
-
-func edgeNames(p *plan.Problem) (names []string) {
-	for _, e := range p.Edges {
-		names = append(names, e.Class+":"+e.Server)
-	}
-	return names
 }
 
 // translate says what an error means on the command line: it names the flag instead of the setting.

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"productform/internal/render"
+	"productform/plan"
 )
 
 // text writes the answer for people.
@@ -164,18 +165,5 @@ func (a *found) edgesText(t *render.Text) {
 
 // choiceText says what a plan buys.
 func (a *found) choiceText(c choice) string {
-	var words []string
-	names, _ := optionNames(a.problem)
-	for k, n := range c.Steps {
-		if n > 0 {
-			words = append(words, fmt.Sprintf("%s=%d", names[k], n))
-		}
-	}
-	for _, k := range c.Edges {
-		words = append(words, edgeNames(a.problem)[k])
-	}
-	if words == nil {
-		return none
-	}
-	return strings.Join(words, ",")
+	return a.problem.Words(plan.Choice{Steps: c.Steps, Edges: c.Edges})
 }

@@ -1,0 +1,80 @@
+package plan
+
+import (
+	"fmt"
+	"strings"
+)
+
+// An Option is something that a plan can buy.
+type Option struct {
+	Name   string // of the server, or CLASS:SERVER of an edge
+	Most   int    // steps that can be bought; 1 of an edge
+	IsEdge bool
+}
+
+// Options returns all that can be bought: upgrades, new servers, then edges.
+func (p *Problem) Options() (all []Option) {
+	for _, u := range p.Upgrades {
+		all = append(all, Option{Name: u.Server, Most: u.Most})
+	}
+	for _, s := range p.NewServers {
+		all = append(all, Option{Name: s.Name, Most: s.Most})
+	}
+	for _, e := range p.Edges {
+		all = append(all, Option{Name: e.Class + ":" + e.Server, Most: 1, IsEdge: true})
+	}
+	return all
+}
+
+// Bought returns how many steps of each option a plan buys, in the order of [Problem.Options].
+func (p *Problem) Bought(c Choice) []int {
+	steps := make([]int, len(p.Upgrades)+len(p.NewServers)+len(p.Edges))
+	copy(steps, c.Steps)
+	for _, k := range c.Edges {
+		steps[len(p.Upgrades)+len(p.NewServers)+k] = 1
+	}
+	return steps
+}
+
+// Words says what a plan buys, such as "small=1,reports:big"; "none" if that is nothing.
+func (p *Problem) Words(c Choice) string {
+	var words []string
+	options := p.Options()
+	for k, n := range p.Bought(c) {
+		switch {
+		case n > 0 && options[k].IsEdge:
+			words = append(words, options[k].Name)
+		case n > 0:
+			words = append(words, fmt.Sprintf("%s=%d", options[k].Name, n))
+		}
+	}
+	if words == nil {
+		return "none"
+	}
+	return strings.Join(words, ",")
+}
+
+// Name says what a target is about: "mean delay of web".
+func (t Target) Name() string {
+	who := t.Class
+	if who == "" {
+		who = "all jobs"
+	}
+	switch t.Measure {
+	case MeanDelay:
+		return "mean delay of " + who
+	case Percentile:
+		level := t.Level.RatString()
+		if places, exact := t.Level.FloatPrec(); exact {
+			level = t.Level.FloatString(places)
+		}
+		return "p" + level + " of the delay of " + who
+	case Utilization:
+		return "utilization of " + t.Server
+	}
+	return strings.ReplaceAll(string(t.Measure), "_", " ")
+}
+
+// IsLeast reports whether the limit of a target is the least that its measure may be, as of load factor and margin, and not the
+// greatest.
+func (t Target) IsLeast() bool { return t.Measure == LoadFactor || t.Measure == Margin }
