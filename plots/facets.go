@@ -32,6 +32,15 @@ func (p Panel) Facets() (all []Panel) {
 	return all
 }
 
+// Evenly returns at most so many of the numbers 0, ..., n-1, evenly among them.
+func Evenly(n, most int) (some []int) {
+	count := min(n, most)
+	for k := range count {
+		some = append(some, (2*k+1)*n/(2*count))
+	}
+	return some
+}
+
 // Hold returns the axis with ends that hold the values, from 0 on unless one is below; logarithmic if far is set, all are above 0
 // and they differ twentyfold or more.
 func (a Axis) Hold(values []float64, far bool) Axis {

@@ -78,3 +78,18 @@ func TestFill(t *testing.T) {
 		}
 	}
 }
+
+// At most eight numbers are chosen, evenly.
+func TestEvenly(t *testing.T) {
+	for n := 1; n <= 100; n++ {
+		loads := Evenly(n, 8)
+		if len(loads) != min(n, 8) || loads[0] < 0 || loads[len(loads)-1] >= n {
+			t.Errorf("of %d: %v", n, loads)
+		}
+		for k := 1; k < len(loads); k++ {
+			if gap := loads[k] - loads[k-1]; gap < n/8 || gap > n/8+1 {
+				t.Errorf("of %d: %v", n, loads)
+			}
+		}
+	}
+}

@@ -20,7 +20,10 @@ type chart struct {
 	critical *big.Rat   // from which on there are none; nil if there are numbers at all factors
 	beyond   string     // what is said of the factors that were asked for and have none
 	points   []point    // nil without simulation
+	apart    bool       // whether points may lie beside curves, and look like these
 	table    bool       // whether the numbers are wanted, not a picture
+
+	unsolved []plots.Region // where theory has no numbers
 }
 
 // A quantity is what some panels show.
@@ -28,7 +31,7 @@ type quantity struct {
 	title      string // "" for the name
 	name, unit string
 	rows       []string                               // what has curves: classes or servers
-	theory     func(load, row int) *float64           // nil for a class without arrivals
+	theory     func(load, row int) *float64           // nil for a class without arrivals, and where theory has no number
 	simulated  func(r *sim.Result, row int) *estimate // nil where there are too few jobs for one
 	grows      bool                                   // beyond all bounds near the limit of stability
 	part       bool                                   // of a whole, at most 1
@@ -48,7 +51,7 @@ func mean(e *sim.Estimate) *estimate {
 func (c *chart) panels(q quantity) (panels []plots.Panel) {
 	var rows []int
 	for row := range q.rows {
-		if q.theory(0, row) != nil { // a class without arrivals has no delay
+		if q.theory(0, row) != nil || c.isSimulated(q, row) { // a class without arrivals has no delay
 			rows = append(rows, row)
 		}
 	}
@@ -56,12 +59,14 @@ func (c *chart) panels(q quantity) (panels []plots.Panel) {
 	y := c.axis(q, rows)
 	for k := range count {
 		part := rows[k*len(rows)/count : (k+1)*len(rows)/count]
-		panel := plots.Panel{Title: cmp.Or(q.title, q.name), X: c.loadAxis(), Y: y, Regions: c.regions()}
+		panel := plots.Panel{Title: cmp.Or(q.title, q.name), X: c.loadAxis(), Y: y, Regions: slices.Concat(c.unsolved, c.regions())}
 		if count > 1 {
 			panel.Title = fmt.Sprintf("%s, %d of %d", panel.Title, k+1, count)
 		}
 		for look, row := range part {
-			panel.Series = append(panel.Series, c.curve(q, row, look))
+			if s := c.curve(q, row, look); s.X != nil {
+				panel.Series = append(panel.Series, s)
+			}
 		}
 		panel.Series = append(panel.Series, c.estimates(q, part)...)
 		panels = append(panels, panel)
@@ -69,17 +74,24 @@ func (c *chart) panels(q quantity) (panels []plots.Panel) {
 	return panels
 }
 
+// isSimulated reports whether there is an estimate of a row.
+func (c *chart) isSimulated(q quantity, row int) bool {
+	return slices.ContainsFunc(c.points, func(p point) bool { return q.simulated(p.result, row) != nil })
+}
+
 // curve returns what theory says of a row.
 func (c *chart) curve(q quantity, row, look int) plots.Series {
 	s := plots.Series{Label: label(q.rows, row), Look: look, Marked: len(c.factors) == 1}
 	for k, factor := range c.factors {
-		s.X, s.Y = append(s.X, float(factor)), append(s.Y, *q.theory(k, row))
+		if y := q.theory(k, row); y != nil {
+			s.X, s.Y = append(s.X, float(factor)), append(s.Y, *y)
+		}
 	}
 	return s
 }
 
-// estimates returns what simulation says of some rows: series of their own in a table, one for all in a picture, where each point lies on
-// the curve that it is about.
+// estimates returns what simulation says of some rows: one series for all in a picture where each point lies on the curve that it is
+// about, else series of their own.
 func (c *chart) estimates(q quantity, rows []int) (all []plots.Series) {
 	var together plots.Series
 	for _, p := range c.points {
@@ -93,11 +105,14 @@ func (c *chart) estimates(q quantity, rows []int) (all []plots.Series) {
 		return nil
 	}
 	together.Label, together.Kind, together.Look = "simulated", plots.Points, estimateLook
-	if !c.table {
+	if !c.table && !c.apart {
 		return []plots.Series{together}
 	}
-	for _, row := range rows {
-		s := plots.Series{Label: label(q.rows, row), Group: together.Label, Kind: plots.Points}
+	for look, row := range rows {
+		s := plots.Series{Label: label(q.rows, row), Kind: plots.Points, Look: look}
+		if c.table {
+			s.Group = together.Label
+		}
 		for _, p := range c.points {
 			if v := q.simulated(p.result, row); v != nil {
 				add(&s, float(c.factors[p.load]), v)
@@ -122,10 +137,12 @@ func (c *chart) loadAxis() plots.Axis {
 		a.Max = float(c.critical)
 		return a
 	}
+	const narrow = 1e-6 // an axis that has no ticks
 	switch first, last := float(c.factors[0]), float(c.asked[len(c.asked)-1]); {
+	case last-first < narrow*last:
 	case first < last/2:
 		a.Max = last
-	case first < last:
+	default:
 		a.Min, a.Max = first, last
 	}
 	return a
@@ -148,7 +165,9 @@ func (c *chart) axis(q quantity, rows []int) plots.Axis {
 	var values []float64
 	for _, row := range rows {
 		for k := range c.factors {
-			values = append(values, *q.theory(k, row))
+			if y := q.theory(k, row); y != nil {
+				values = append(values, *y)
+			}
 		}
 		for _, p := range c.points {
 			if v := q.simulated(p.result, row); v != nil {

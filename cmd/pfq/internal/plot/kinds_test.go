@@ -3,6 +3,7 @@ package plot
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math/big"
 	"os"
 	"path/filepath"
@@ -124,6 +125,42 @@ func TestPolicyLeftOut(t *testing.T) {
 	stdout, stderr, status := pfq(rest, "plot", "-", "--policy", "all", "--format", "csv", "--scale", "1")
 	if status != 0 || !strings.Contains(stderr, "pfq: note: bf is not drawn: jobs[1].weight = 2") || strings.Contains(stdout, ", bf:") || !strings.Contains(stdout, ", drf:") {
 		t.Errorf("status %d, %s%s", status, stdout, stderr)
+	}
+}
+
+// A pool that is too large at some loads is drawn at those below, with the rest told and shaded, or simulated.
+func TestTooLarge(t *testing.T) {
+	var jobs []string
+	for k := range 5 {
+		jobs = append(jobs, fmt.Sprintf(`{"name": "c%d", "demand": {"cpu": %d, "ram": %d}, "arrival_rate": 1}`, k, k+1, 6-k))
+	}
+	five := `{"resources": [{"name": "cpu", "capacity": 40}, {"name": "ram", "capacity": 40}], "jobs": [` + strings.Join(jobs, ",") + `]}`
+	for _, c := range []struct {
+		args, note    string
+		curves, bars  bool
+		shaded, solve bool
+	}{
+		{"--policy bf --states 100000", "bf is solved at ", true, false, true, true},
+		{"--policy bf --states 100000 --runs 2 --jumps 2000", "bf is solved at ", true, true, true, true},
+		{"--policy drf --runs 2 --jumps 2000", "drf is solved at 0 of 18 loads: --policy = drf: want bf, or at most 3 classes", false, true, false, true},
+		{"--policy drf", "--policy = drf: want bf, or at most 3 classes", false, false, false, false},
+		{"--policy bf --states 10", "--states = 10: want more than", false, false, false, false},
+	} {
+		args := append([]string{"plot", "-", "--format", "csv"}, strings.Fields(c.args)...)
+		stdout, stderr, status := pfq(five, args...)
+		if status == 0 != c.solve || !strings.Contains(stderr, c.note) {
+			t.Errorf("%s: status %d, %s", c.args, status, stderr)
+		}
+		if curves, bars := strings.Contains(stdout, "mean delay, c0:"), strings.Contains(stdout, "mean delay, simulated, c0:"); curves != c.curves || bars != c.bars {
+			t.Errorf("%s: curves %v, points %v: %.200s", c.args, curves, bars, stdout)
+		}
+		if !c.solve {
+			continue
+		}
+		args[3] = "svg"
+		if stdout, _, _ := pfq(five, args...); strings.Contains(stdout, "fill:#F0F0F0") != c.shaded {
+			t.Errorf("%s: shaded is %v", c.args, !c.shaded)
+		}
 	}
 }
 

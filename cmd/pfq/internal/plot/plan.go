@@ -74,7 +74,7 @@ func (f *plotFlags) planned(q command.Query, s source) (*plots.Figure, error) {
 // check refuses a plan with more to draw than a picture has room for.
 func (c *planCurves) check() error {
 	p := c.problem
-	options := len(p.Upgrades) + len(p.NewServers) + len(p.Edges)
+	options := len(p.Options())
 	return tooMany("targets", fmt.Sprintf("%d, and %d options", len(p.Targets), options), 2+len(p.Targets)+plots.PanelsOf(options))
 }
 
@@ -345,107 +345,68 @@ func (c *planCurves) target(row int, t plan.Target) (panel plots.Panel, ok bool)
 	if s.X == nil {
 		return panel, false
 	}
-	name, unit, word := targetName(t), "units of time", "at most "
+	name, unit := t.Name(), "units of time"
 	measure, _, _ := strings.Cut(name, " of ")
 	switch t.Measure {
 	case plan.Utilization:
 		unit = ""
 	case plan.LoadFactor:
-		unit, word = "", "at least "
+		unit = ""
 	case plan.Margin:
-		unit, word = "jobs per unit of time", "at least "
+		unit = "jobs per unit of time"
 	}
-	limit := plots.Reference{Label: word + plots.Short(float(t.Limit)), Y: float(t.Limit)}
+	limit := plots.Reference{Label: atMost(t) + plots.Short(float(t.Limit)), Y: float(t.Limit)}
 	panel = c.panel("target: "+name, plots.Axis{Quantity: measure, Unit: unit}, append(slices.Clone(s.Y), limit.Y), s)
 	panel.References = []plots.Reference{limit}
 	return panel, true
 }
 
-// targetName says what a target is about: "mean delay of web".
-func targetName(t plan.Target) string {
-	who := t.Class
-	if who == "" {
-		who = "all jobs"
+// atMost says on which side of its limit a measure has to be.
+func atMost(t plan.Target) string {
+	if t.IsLeast() {
+		return "at least "
 	}
-	switch t.Measure {
-	case plan.MeanDelay:
-		return "mean delay of " + who
-	case plan.Percentile:
-		level := t.Level.RatString()
-		if places, exact := t.Level.FloatPrec(); exact {
-			level = t.Level.FloatString(places)
-		}
-		return "p" + level + " of the delay of " + who
-	case plan.Utilization:
-		return "utilization of " + t.Server
-	}
-	return strings.ReplaceAll(string(t.Measure), "_", " ")
-}
-
-// An option is something that can be bought, and how many steps of it.
-type option struct {
-	name string
-	most int
-	of   func(plan.Choice) int // steps of it in a plan
-}
-
-// options returns what can be bought: upgrades, new servers and edges.
-func (c *planCurves) options() (all []option) {
-	add := func(name string, most int) {
-		k := len(all)
-		all = append(all, option{name, most, func(c plan.Choice) int { return c.Steps[k] }})
-	}
-	for _, u := range c.problem.Upgrades {
-		add(u.Server, u.Most)
-	}
-	for _, s := range c.problem.NewServers {
-		add(s.Name, s.Most)
-	}
-	for k, e := range c.problem.Edges {
-		all = append(all, option{e.Class + ":" + e.Server, 1, func(c plan.Choice) int {
-			if slices.Contains(c.Edges, k) {
-				return 1
-			}
-			return 0
-		}})
-	}
-	return all
+	return "at most "
 }
 
 // names says what each plan buys, as --choice of pfq plan takes it.
 func (c *planCurves) names() (names []string) {
-	options := c.options()
 	for _, a := range c.answers {
-		var words []string
-		for k, o := range options {
-			switch n := o.of(a.Plan.Choice); {
-			case n == 0:
-			case k < len(c.problem.Upgrades)+len(c.problem.NewServers):
-				words = append(words, fmt.Sprintf("%s=%d", o.name, n))
-			default:
-				words = append(words, o.name)
-			}
-		}
-		if words == nil {
-			words = []string{"none"}
-		}
-		names = append(names, strings.Join(words, ","))
+		names = append(names, c.problem.Words(a.Plan.Choice))
 	}
 	return names
 }
 
+// A lane is an option, and how many steps of it each plan buys.
+type lane struct {
+	plan.Option
+	steps []int
+}
+
+// lanes returns all options.
+func (c *planCurves) lanes() (all []lane) {
+	for k, o := range c.problem.Options() {
+		one := lane{Option: o}
+		for _, a := range c.answers {
+			one.steps = append(one.steps, c.problem.Bought(a.Plan.Choice)[k])
+		}
+		all = append(all, one)
+	}
+	return all
+}
+
+// isBought reports whether some plan buys of the option.
+func (l lane) isBought() bool { return slices.Max(l.steps) > 0 }
+
 // bought returns the panels of what plans buy: a lane for each option that some plan buys, in which a step stands as high as the part
 // of it that is bought; in a table the steps of each option.
 func (c *planCurves) bought() (panels []plots.Panel) {
-	var lanes []option
-	for _, o := range c.options() {
-		if c.flags.table || slices.ContainsFunc(c.answers, func(a *plan.Answer) bool { return o.of(a.Plan.Choice) > 0 }) {
-			lanes = append(lanes, o)
-		}
-	}
+	var lanes []lane
 	var names []string
-	for _, o := range lanes {
-		names = append(names, o.name)
+	for _, l := range c.lanes() {
+		if c.flags.table || l.isBought() {
+			lanes, names = append(lanes, l), append(names, l.Name)
+		}
 	}
 	count := plots.PanelsOf(len(lanes))
 	for k := range count {
@@ -454,23 +415,23 @@ func (c *planCurves) bought() (panels []plots.Panel) {
 		if count > 1 {
 			panel.Title = fmt.Sprintf("what is bought, %d of %d", k+1, count)
 		}
-		for look, o := range lanes[from:to] {
+		for look, l := range lanes[from:to] {
 			name := shortened(names, from+look, 18)
-			if o.most > 1 {
-				name = fmt.Sprintf("%s, of %d", name, o.most)
+			if l.Most > 1 {
+				name = fmt.Sprintf("%s, of %d", name, l.Most)
 			}
 			s := plots.Series{Label: name, Kind: plots.Steps, Marked: true, Look: look}
-			lane := float64(look + 1)
-			for i, a := range c.answers {
-				y := float64(o.of(a.Plan.Choice))
+			floor := float64(look+1) - 0.4
+			for i, n := range l.steps {
+				y := float64(n)
 				if !c.flags.table {
-					y = lane - 0.4 + 0.7*y/float64(o.most)
+					y = floor + 0.7*y/float64(l.Most)
 				}
 				s.X, s.Y = append(s.X, c.at[i]), append(s.Y, y)
 			}
 			if !c.flags.table {
 				panel.Y.Categories = append(panel.Y.Categories, s.Label)
-				panel.References = append(panel.References, plots.Reference{Y: lane - 0.4})
+				panel.References = append(panel.References, plots.Reference{Y: floor})
 			}
 			panel.Series = append(panel.Series, s)
 		}
@@ -484,15 +445,11 @@ func (c *planCurves) caption(file string) string {
 	p := c.problem
 	var targets, never []string
 	for _, t := range p.Targets {
-		word := " at most "
-		if t.Measure == plan.LoadFactor || t.Measure == plan.Margin {
-			word = " at least "
-		}
-		targets = append(targets, targetName(t)+word+plots.Short(float(t.Limit)))
+		targets = append(targets, t.Name()+" "+atMost(t)+plots.Short(float(t.Limit)))
 	}
-	for _, o := range c.options() {
-		if !slices.ContainsFunc(c.answers, func(a *plan.Answer) bool { return o.of(a.Plan.Choice) > 0 }) {
-			never = append(never, o.name)
+	for _, l := range c.lanes() {
+		if !l.isBought() {
+			never = append(never, l.Name)
 		}
 	}
 	text := "Plans in " + cli.Source(filepath.Base(file))

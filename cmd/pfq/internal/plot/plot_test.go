@@ -127,21 +127,6 @@ func TestSimulated(t *testing.T) {
 	}
 }
 
-// Each load that is simulated is one of those drawn, at most eight and evenly.
-func TestSimulatedLoads(t *testing.T) {
-	for n := 1; n <= 100; n++ {
-		loads := simulated(n)
-		if len(loads) != min(n, 8) || loads[0] < 0 || loads[len(loads)-1] >= n {
-			t.Errorf("of %d: %v", n, loads)
-		}
-		for k := 1; k < len(loads); k++ {
-			if gap := loads[k] - loads[k-1]; gap < n/8 || gap > n/8+1 {
-				t.Errorf("of %d: %v", n, loads)
-			}
-		}
-	}
-}
-
 // The name of the file tells the format, as its first bytes show; the same picture has the same bytes.
 func TestFormats(t *testing.T) {
 	for ending, begin := range map[string]string{"png": "\x89PNG", "PNG": "\x89PNG", "svg": "<?xml", "pdf": "%PDF", "csv": "load"} {

@@ -8,6 +8,7 @@ import (
 
 	"productform/cluster"
 	"productform/cmd/pfq/internal/command"
+	"productform/plots"
 	"productform/sim"
 	simcluster "productform/sim/cluster"
 	"productform/stability"
@@ -19,16 +20,7 @@ type point struct {
 	result *sim.Result
 }
 
-const mostPoints = 8
-
-// simulated returns the indices of the factors that are simulated, at most eight evenly among n.
-func simulated(n int) (loads []int) {
-	count := min(n, mostPoints)
-	for k := range count {
-		loads = append(loads, (2*k+1)*n/(2*count))
-	}
-	return loads
-}
+const mostPoints = 8 // loads that are simulated
 
 // plan returns the simulation of a cluster. Where classes differ in mean size theory is that of balanced fairness, otherwise jobs are
 // served in order of arrival.
@@ -43,7 +35,7 @@ func (f *plotFlags) plan(q command.Query, m *cluster.Model) (*sim.Plan, error) {
 
 // simulate simulates what is drawn at some of the factors, of which plan returns the simulations.
 func (f *plotFlags) simulate(q command.Query, factors []*big.Rat, plan func(k int) (*sim.Plan, error)) (points []point, err error) {
-	for _, k := range simulated(len(factors)) {
+	for _, k := range plots.Evenly(len(factors), mostPoints) {
 		plan, err := plan(k)
 		if err != nil {
 			return nil, err
@@ -98,7 +90,7 @@ func (f *plotFlags) plans(q command.Query) (plans []*sim.Plan, err error) {
 		return nil, nil
 	}
 	factors := f.loads(verdict.CriticalScale, fortieths)
-	for _, k := range simulated(len(factors)) {
+	for _, k := range plots.Evenly(len(factors), mostPoints) {
 		plan, err := f.plan(q, m.Scale(factors[k]))
 		if err != nil {
 			return nil, command.InFile(q.File, err)

@@ -46,7 +46,7 @@ func (f *plotFlags) traffic(q command.Query, s source) (*plots.Figure, error) {
 		return nil, command.InFile(q.File, err)
 	}
 	if f.settings.Runs > 0 {
-		if c.points, err = f.simulate(q, c.factors, func(k int) (*sim.Plan, error) { return f.trafficPlan(q, scaledTraffic(t, c.factors[k])) }); err != nil {
+		if c.points, err = f.simulate(q, c.factors, func(k int) (*sim.Plan, error) { return f.trafficPlan(q, t.Scale(c.factors[k])) }); err != nil {
 			return nil, command.InFile(q.File, err)
 		}
 	}
@@ -62,30 +62,6 @@ func (f *plotFlags) checkTraffic(t *traffic.Model) error {
 	return tooMany("jobs", fmt.Sprintf("%d classes", len(t.Classes)), count)
 }
 
-// scaledTraffic returns the traffic with all arrival rates multiplied by the factor.
-func scaledTraffic(t *traffic.Model, factor *big.Rat) *traffic.Model {
-	out := *t
-	out.Classes = slices.Clone(t.Classes)
-	for k := range out.Classes {
-		out.Classes[k].ArrivalRate = new(big.Rat).Mul(factor, t.Classes[k].ArrivalRate)
-	}
-	return &out
-}
-
-// criticalFactor returns the factor of the arrival rates at which the largest load is 1, nil if no jobs arrive.
-func criticalFactor(t *traffic.Model) *big.Rat {
-	most := new(big.Rat)
-	for _, load := range t.Loads() {
-		if load.Cmp(most) > 0 {
-			most = load
-		}
-	}
-	if most.Sign() == 0 {
-		return nil
-	}
-	return most.Inv(most)
-}
-
 // asked returns the policies to draw.
 func (f *plotFlags) asked() []fluid.Policy {
 	if f.policy == allPolicies {
@@ -96,7 +72,7 @@ func (f *plotFlags) asked() []fluid.Policy {
 
 // poolCurves solves the traffic at all loads below the critical one. It is nil where there are none, which the standard error says.
 func (f *plotFlags) poolCurves(q command.Query, t *traffic.Model) (*poolCurves, error) {
-	critical := criticalFactor(t)
+	critical := t.CriticalScale()
 	if critical == nil {
 		return nil, input.Errorf("jobs", "no arrivals", "a class with an arrival_rate > 0")
 	}
@@ -113,32 +89,69 @@ func (f *plotFlags) poolCurves(q command.Query, t *traffic.Model) (*poolCurves, 
 		fmt.Fprintf(q.Stderr, "pfq: note: %d of %d loads are not drawn: jobs pile up under every policy with the arrival rates multiplied by %s or more\n",
 			asked-len(c.factors), asked, bound)
 	}
-	var refused error
-	for i, policy := range f.asked() {
-		results, err := f.solveTraffic(q.Part(i, len(f.asked())), t, policy, c.factors)
-		var bad *input.Error
-		switch {
-		case err == nil:
-			c.policies, c.results = append(c.policies, policy), append(c.results, results)
-		case f.policy == allPolicies && q.Ctx.Err() == nil && errors.As(err, &bad):
-			refused = cmp.Or(refused, err)
-			fmt.Fprintf(q.Stderr, "pfq: note: %s is not drawn: %s\n", policy, cli.OneLine(err))
-		default:
-			return nil, f.translate(err)
-		}
-	}
-	if c.results == nil {
-		return nil, f.translate(refused)
+	if err := c.solve(q); err != nil {
+		return nil, f.translate(err)
 	}
 	return c, nil
 }
 
-// solveTraffic solves the traffic at all factors under one policy.
-func (f *plotFlags) solveTraffic(q command.Query, t *traffic.Model, policy fluid.Policy, factors []*big.Rat) (results []*traffic.Result, err error) {
-	for k, factor := range factors {
-		r, err := command.WithProgress(q.Part(k, len(factors)), func(ctx context.Context) (*traffic.Result, error) {
-			return traffic.Solve(ctx, scaledTraffic(t, factor), policy, traffic.Settings{MaxStates: f.states})
+// solve solves the traffic under all policies asked for. Of several, those that do not take it are told and left out.
+func (c *poolCurves) solve(q command.Query) error {
+	var refused error
+	asked := c.flags.asked()
+	for i, policy := range asked {
+		results, err := c.underPolicy(q.Part(i, len(asked)), policy)
+		var bad *input.Error
+		switch {
+		case err == nil:
+			c.policies, c.results = append(c.policies, policy), append(c.results, results)
+		case len(asked) > 1 && q.Ctx.Err() == nil && errors.As(err, &bad):
+			refused = cmp.Or(refused, err)
+			fmt.Fprintf(q.Stderr, "pfq: note: %s is not drawn: %s\n", policy, cli.OneLine(err))
+		default:
+			return err
+		}
+	}
+	if c.results == nil {
+		return refused
+	}
+	solved := 0
+	for _, results := range c.results {
+		solved = max(solved, len(results))
+	}
+	if solved == 0 || solved == len(c.factors) {
+		return nil
+	}
+	label := "not solved"
+	if c.flags.settings.Runs > 0 {
+		label = "simulated only"
+	}
+	if from, to := float(c.factors[solved]), float(c.last()); from < to {
+		c.unsolved = []plots.Region{{Label: label, From: from, To: to}}
+	}
+	return nil
+}
+
+// last returns the end of the factors at which there could be numbers.
+func (c *poolCurves) last() *big.Rat {
+	if last := len(c.asked) - 1; last >= 0 && c.asked[last].Cmp(c.critical) < 0 {
+		return c.asked[last]
+	}
+	return c.critical
+}
+
+// underPolicy solves the traffic at the factors under one policy, up to the first at which it is too large: then there are fewer
+// results, none only if simulation is asked for.
+func (c *poolCurves) underPolicy(q command.Query, policy fluid.Policy) (results []*traffic.Result, err error) {
+	for k, factor := range c.factors {
+		r, err := command.WithProgress(q.Part(k, len(c.factors)), func(ctx context.Context) (*traffic.Result, error) {
+			return traffic.Solve(ctx, c.model.Scale(factor), policy, traffic.Settings{MaxStates: c.flags.states})
 		})
+		if errors.Is(err, traffic.ErrTooLarge) && (k > 0 || c.flags.settings.Runs > 0) {
+			c.apart = true
+			fmt.Fprintf(q.Stderr, "pfq: note: %s is solved at %d of %d loads: %s\n", policy, k, len(c.factors), cli.OneLine(c.flags.translate(err)))
+			return results, nil
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -179,7 +192,7 @@ func (f *plotFlags) trafficPlans(q command.Query, s source) (plans []*sim.Plan, 
 	if err != nil {
 		return nil, err
 	}
-	critical := criticalFactor(t)
+	critical := t.CriticalScale()
 	if critical == nil {
 		fmt.Fprintln(q.Stderr, "pfq: note: a pool without arrivals has no runs")
 		return nil, nil
@@ -188,8 +201,8 @@ func (f *plotFlags) trafficPlans(q command.Query, s source) (plans []*sim.Plan, 
 	if f.factors == nil {
 		factors = factors[:twentieths-2]
 	}
-	for _, k := range simulated(len(factors)) {
-		plan, err := f.trafficPlan(q, scaledTraffic(t, factors[k]))
+	for _, k := range plots.Evenly(len(factors), mostPoints) {
+		plan, err := f.trafficPlan(q, t.Scale(factors[k]))
 		if err != nil {
 			return nil, command.InFile(q.File, err)
 		}
@@ -213,17 +226,17 @@ func (c *poolCurves) figure(file string) *plots.Figure {
 		q := poolMeasure(word)
 		if c.flags.policy != allPolicies {
 			q.rows = classes
-			q.theory = func(k, i int) *float64 { return measureOf(word, &c.results[0][k].Classes[i]) }
+			q.theory = func(k, i int) *float64 { return c.value(word, 0, k, i) }
 			f.Panels = append(f.Panels, c.panels(q)...)
 			continue
 		}
 		for i := range classes {
-			if measureOf(word, &c.results[0][0].Classes[i]) == nil {
+			if c.value(word, 0, 0, i) == nil { // a class without arrivals
 				continue
 			}
 			one := q
 			one.name, one.rows = q.name+" of "+label(classes, i), names
-			one.theory = func(k, p int) *float64 { return measureOf(word, &c.results[p][k].Classes[i]) }
+			one.theory = func(k, p int) *float64 { return c.value(word, p, k, i) }
 			f.Panels = append(f.Panels, c.panels(one)...)
 		}
 	}
@@ -244,8 +257,12 @@ func poolMeasure(word string) quantity {
 	return quantity{name: "mean delay", unit: "seconds", simulated: class(sim.MeanDelay), grows: true}
 }
 
-// measureOf returns a measure of a class, nil if it does not exist.
-func measureOf(word string, r *traffic.ClassResult) *float64 {
+// value returns a measure of class i under a policy at factor k, nil if it does not exist.
+func (c *poolCurves) value(word string, policy, k, i int) *float64 {
+	if k >= len(c.results[policy]) {
+		return nil
+	}
+	r := &c.results[policy][k].Classes[i]
 	switch word {
 	case jobs:
 		return &r.MeanJobs
@@ -255,20 +272,14 @@ func measureOf(word string, r *traffic.ClassResult) *float64 {
 	return r.MeanDelay
 }
 
-// policyName returns a policy in words.
-func policyName(p fluid.Policy) string {
-	return map[fluid.Policy]string{fluid.PF: "proportional fairness", fluid.DRF: "dominant resource fairness", fluid.MaxMin: "max-min fairness",
-		fluid.BMF: "bottleneck max fairness", fluid.BF: "balanced fairness"}[p]
-}
-
 // policyNames returns the policies in words, and by the names that curves have if there are several.
 func policyNames(policies []fluid.Policy) string {
 	if len(policies) == 1 {
-		return policyName(policies[0])
+		return policies[0].Words()
 	}
 	var names []string
 	for _, p := range policies {
-		names = append(names, fmt.Sprintf("%s (%s)", policyName(p), p))
+		names = append(names, fmt.Sprintf("%s (%s)", p.Words(), p))
 	}
 	return strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
 }
@@ -286,5 +297,11 @@ func (c *poolCurves) caption(file string) string {
 	if slices.Contains(c.policies, fluid.BMF) {
 		text += " That they do not below is not proved for bottleneck max fairness."
 	}
-	return text + fmt.Sprintf(" States left out change means by a part %s at most, proved or measured.", render.OneDigitUp(worst)) + c.flags.simulationCaption(c.points)
+	if c.apart && len(c.results[0]) == 0 {
+		text += " Theory has no means of so many classes."
+	}
+	if worst > 0 {
+		text += fmt.Sprintf(" States left out change means by a part %s at most, proved or measured.", render.OneDigitUp(worst))
+	}
+	return text + c.flags.simulationCaption(c.points)
 }

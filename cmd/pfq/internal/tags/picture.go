@@ -11,6 +11,7 @@ import (
 	"productform/cmd/pfq/internal/command"
 	"productform/internal/cli"
 	"productform/internal/input"
+	"productform/internal/output"
 	"productform/num"
 	"productform/plots"
 	"productform/sim"
@@ -25,7 +26,10 @@ type pictureFlags struct {
 	loads []decimal
 }
 
-const mostLoads = 1000
+const (
+	mostLoads  = 1000
+	mostPoints = 8 // loads that are simulated
+)
 
 // NewPlot returns the command plot tags, made by newPicture: a command that answers with a figure, which tells whether a table is wanted.
 func NewPlot(newPicture func(use string, figure func(command.Query, bool) (*plots.Figure, error)) *cobra.Command) *cobra.Command {
@@ -121,7 +125,7 @@ func (f *pictureFlags) plans(q command.Query) (plans []*sim.Plan, err error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, k := range simulatedLoads(len(f.loads)) {
+	for _, k := range plots.Evenly(len(f.loads), mostPoints) {
 		a, err := f.at(k).analyzed(q, d)
 		if err != nil {
 			return nil, err
@@ -135,15 +139,6 @@ func (f *pictureFlags) plans(q command.Query) (plans []*sim.Plan, err error) {
 	return plans, nil
 }
 
-// simulatedLoads returns the indices of the loads that are simulated, at most eight evenly among n.
-func simulatedLoads(n int) (loads []int) {
-	count := min(n, 8)
-	for k := range count {
-		loads = append(loads, (2*k+1)*n/(2*count))
-	}
-	return loads
-}
-
 // A farmCurves holds the numbers of the picture of a farm.
 type farmCurves struct {
 	flags   *pictureFlags
@@ -154,6 +149,9 @@ type farmCurves struct {
 
 // picture analyses the farm at each load and draws it. The figure is nil where there are no cutoffs at any, which the standard error says.
 func (f *pictureFlags) picture(q command.Query, table bool) (*plots.Figure, error) {
+	if err := output.NotInput("--output", q.To, f.sizes.file(), q.Stdin); err != nil {
+		return nil, err
+	}
 	d, err := f.distribution(q)
 	if err != nil {
 		return nil, err
@@ -187,8 +185,8 @@ func (f *pictureFlags) picture(q command.Query, table bool) (*plots.Figure, erro
 		fmt.Fprintf(q.Stderr, "pfq: note: TAGS is not drawn at %d of %d loads: %s\n", missing, len(f.loads), reason)
 	}
 	if f.settings.Runs > 0 {
-		for i, k := range simulatedLoads(len(f.loads)) {
-			if err := c.answers[k].simulate(q.Part(i, 8).Ctx, q.Stderr); err != nil {
+		for _, k := range plots.Evenly(len(f.loads), mostPoints) {
+			if err := c.answers[k].simulate(q.Ctx, q.Stderr); err != nil {
 				return nil, err
 			}
 		}
@@ -224,14 +222,14 @@ func (c *farmCurves) axis() plots.Axis {
 
 // regions returns the loads at which there are no cutoffs: from the largest load of TAGS on, or where none were found.
 func (c *farmCurves) regions() (all []plots.Region) {
-	label := "TAGS: no cutoffs"
-	if c.flags.objective.fair {
-		label = "TAGS: no fair cutoffs"
-	}
 	axis := c.axis()
 	for k := 0; k < len(c.answers); k++ {
 		if c.answers[k].feasible() {
 			continue
+		}
+		label := "TAGS: no cutoffs"
+		if c.flags.objective.fair && c.load(k) < c.answers[k].maxLoad {
+			label = "TAGS: no fair cutoffs"
 		}
 		from := c.load(k)
 		if k > 0 && c.answers[k].maxLoad > c.load(k-1) {
