@@ -122,12 +122,12 @@ func takeCensus(m *network.Model) *census {
 			var list []*big.Rat
 			w := big.NewRat(1, 1)
 			for j := 1; j <= n; j++ {
-				w.Mul(w, new(big.Rat).Quo(big.NewRat(int64(j), 1), alpha(m.Stations[i], j)))
+				w.Mul(w, new(big.Rat).Quo(big.NewRat(int64(j), 1), alphaOf(m.Stations[i], j)))
 			}
 			for o := 0; o <= most; o++ {
 				if o > 0 {
 					w = new(big.Rat).Mul(w, big.NewRat(int64(n+o), int64(o)))
-					w.Mul(w, load[i]).Quo(w, alpha(m.Stations[i], n+o))
+					w.Mul(w, load[i]).Quo(w, alphaOf(m.Stations[i], n+o))
 				}
 				list = append(list, w)
 			}
@@ -242,7 +242,8 @@ func takeCensus(m *network.Model) *census {
 	return c
 }
 
-func alpha(s network.Station, n int) *big.Rat {
+// alphaOf returns the total rate of a station with n jobs.
+func alphaOf(s network.Station, n int) *big.Rat {
 	if s.Rates != nil {
 		return s.Rates[min(n, len(s.Rates))-1]
 	}
