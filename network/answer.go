@@ -7,6 +7,7 @@ import (
 
 	"productform/internal/arithmetic"
 	"productform/internal/input"
+	"productform/network/internal/demands"
 	"productform/num"
 )
 
@@ -35,7 +36,7 @@ func (a *answer) fill(ctx context.Context) error {
 	for axis, k := range a.order {
 		a.x[k] = a.measures.throughput[axis]
 	}
-	all := make([]stationMeasure, len(a.sys.stations))
+	all := make([]stationMeasure, len(a.sys.Stations))
 	var err error
 	for _, i := range a.apart {
 		if all[i], err = a.ofApart(ctx, i); err != nil {
@@ -54,17 +55,17 @@ func (a *answer) fill(ctx context.Context) error {
 			}
 		}
 	}
-	inChain := make([]arithmetic.Number, len(a.sys.chains))
+	inChain := make([]arithmetic.Number, len(a.sys.Chains))
 	for k := range inChain {
 		inChain[k] = a.one.Zero()
 	}
 	for i := range all {
 		a.result.Stations = append(a.result.Stations, a.station(i, &all[i]))
-		for row, v := range a.sys.stations[i].visits {
-			inChain[v.chain] = inChain[v.chain].Add(all[i].jobs[row])
+		for row, v := range a.sys.Stations[i].Visits {
+			inChain[v.Chain] = inChain[v.Chain].Add(all[i].jobs[row])
 		}
 	}
-	for k := range a.sys.chains {
+	for k := range a.sys.Chains {
 		a.result.Chains = append(a.result.Chains, a.chain(k, inChain[k]))
 	}
 	if a.beyond && !math.IsInf(a.result.RelativeErrorBound, 1) {
@@ -74,27 +75,27 @@ func (a *answer) fill(ctx context.Context) error {
 }
 
 // throughput returns that of a visit.
-func (a *answer) throughput(v *visit) arithmetic.Number {
-	x := a.one.Rational(v.ratio)
-	if v.k >= 0 {
-		x = x.Mul(a.x[v.k])
+func (a *answer) throughput(v *demands.Visit) arithmetic.Number {
+	x := a.one.Rational(v.Ratio)
+	if v.K >= 0 {
+		x = x.Mul(a.x[v.K])
 	}
 	return x
 }
 
 // ofTotals returns the measures of a station from those of its group.
 func (a *answer) ofTotals(i int, m *tableMeasure) stationMeasure {
-	st := &a.sys.stations[i]
-	first, scale := st.totals.rates[0], st.totals.scale
+	st := &a.sys.Stations[i]
+	first, scale := st.Totals.Rates[0], st.Totals.Scale
 	s := stationMeasure{empty: m.empty.Quo(a.one.Rational(scale))}
 	axis := a.axes()
-	for r := range st.visits {
-		v := &st.visits[r]
+	for r := range st.Visits {
+		v := &st.Visits[r]
 		of := m.open
-		if v.k >= 0 {
-			of = m.closed[axis[v.k]]
+		if v.K >= 0 {
+			of = m.closed[axis[v.K]]
 		}
-		s.jobs = append(s.jobs, of.Mul(a.one.Rational(new(big.Rat).Quo(v.work, first))))
+		s.jobs = append(s.jobs, of.Mul(a.one.Rational(new(big.Rat).Quo(v.Work, first))))
 	}
 	if a.sys.model.Stations[i].Rates != nil {
 		rest := new(big.Rat).Inv(scale)
@@ -103,7 +104,7 @@ func (a *answer) ofTotals(i int, m *tableMeasure) stationMeasure {
 		s.some = &some
 	}
 	if a.settings.MaxJobs > 0 {
-		s.law = a.lawOf(m.powers, st.load, first, st.totals.alone)
+		s.law = a.lawOf(m.powers, st.Load, first, st.Totals.Alone)
 		for n := range s.law {
 			s.law[n] = s.law[n].Quo(a.one.Rational(scale))
 		}
@@ -154,16 +155,16 @@ func (a *answer) lawOf(powers []arithmetic.Number, load, first *big.Rat, alone [
 
 // ofDelay returns the measures of a station with Delay.
 func (a *answer) ofDelay(i int, m *tableMeasure) stationMeasure {
-	st := &a.sys.stations[i]
-	rate := st.totals.delay
-	load := new(big.Rat).Quo(st.load, rate)
+	st := &a.sys.Stations[i]
+	rate := st.Totals.Delay
+	load := new(big.Rat).Quo(st.Load, rate)
 	none := a.exponential(load)
 	s := stationMeasure{empty: timesMixed(m.empty, none)}
-	for r := range st.visits {
-		v := &st.visits[r]
-		x := a.one.Rational(new(big.Rat).Quo(v.work, rate))
-		if v.k >= 0 {
-			x = x.Mul(a.x[v.k])
+	for r := range st.Visits {
+		v := &st.Visits[r]
+		x := a.one.Rational(new(big.Rat).Quo(v.Work, rate))
+		if v.K >= 0 {
+			x = x.Mul(a.x[v.K])
 		}
 		s.jobs = append(s.jobs, x)
 	}
@@ -210,21 +211,21 @@ func timesMixed(x, y arithmetic.Number) arithmetic.Number {
 
 // ofShared returns the measures of a station with Order or Balanced.
 func (a *answer) ofShared(i int, m *tableMeasure) stationMeasure {
-	st := &a.sys.stations[i]
-	s := stationMeasure{empty: m.empty, idle: m.idle, jobs: make([]arithmetic.Number, len(st.visits))}
-	if st.load.Sign() == 0 {
+	st := &a.sys.Stations[i]
+	s := stationMeasure{empty: m.empty, idle: m.idle, jobs: make([]arithmetic.Number, len(st.Visits))}
+	if st.Load.Sign() == 0 {
 		s.law = m.powers
 		for len(s.law) < a.settings.MaxJobs+1 && len(s.law) > 0 {
 			s.law = append(s.law, a.one.Zero())
 		}
 	}
-	for c, k := range st.shared.kinds {
-		for _, row := range k.visits {
-			if k.work.Sign() == 0 {
+	for c, k := range st.Shared.Kinds {
+		for _, row := range k.Visits {
+			if k.Work.Sign() == 0 {
 				s.jobs[row] = a.one.Zero()
 				continue
 			}
-			s.jobs[row] = m.jobs[c].Mul(a.one.Rational(new(big.Rat).Quo(st.visits[row].work, k.work)))
+			s.jobs[row] = m.jobs[c].Mul(a.one.Rational(new(big.Rat).Quo(st.Visits[row].Work, k.Work)))
 		}
 	}
 	return s
@@ -232,15 +233,15 @@ func (a *answer) ofShared(i int, m *tableMeasure) stationMeasure {
 
 // ofApart returns the measures of a station that no closed chain visits.
 func (a *answer) ofApart(ctx context.Context, i int) (stationMeasure, error) {
-	st := &a.sys.stations[i]
+	st := &a.sys.Stations[i]
 	switch {
-	case st.shared != nil:
-		m, err := a.sharedApart(ctx, st.shared)
+	case st.Shared != nil:
+		m, err := a.sharedApart(ctx, st.Shared)
 		if err != nil {
 			return stationMeasure{}, err
 		}
 		return a.ofShared(i, m), nil
-	case st.totals.delay != nil:
+	case st.Totals.Delay != nil:
 		return a.ofDelay(i, &tableMeasure{empty: a.one, powers: []arithmetic.Number{a.one}}), nil
 	}
 	zero := a.one.Zero()
@@ -248,30 +249,30 @@ func (a *answer) ofApart(ctx context.Context, i int) (stationMeasure, error) {
 }
 
 // sharedApart divides the sums of a shared station by that over all its states.
-func (a *answer) sharedApart(ctx context.Context, sh *shared) (*tableMeasure, error) {
-	t, err := sh.tabulate(ctx, nil, nil, a.one)
+func (a *answer) sharedApart(ctx context.Context, sh *demands.Shared) (*tableMeasure, error) {
+	t, err := sh.Tabulate(ctx, nil, nil, a.one)
 	if err != nil {
 		return nil, err
 	}
-	values, err := t.values(ctx)
+	values, err := t.Values(ctx)
 	if err != nil {
 		return nil, err
 	}
 	m := &tableMeasure{empty: a.one.Quo(values[0])}
-	add := func(to *[]arithmetic.Number, list populationTable, err error) error {
+	add := func(to *[]arithmetic.Number, list demands.Table, err error) error {
 		if err == nil {
 			*to = append(*to, list[0].Quo(values[0]))
 		}
 		return err
 	}
-	for c := range sh.kinds {
-		list, err := t.jobs(ctx, c)
+	for c := range sh.Kinds {
+		list, err := t.Jobs(ctx, c)
 		if err := add(&m.jobs, list, err); err != nil {
 			return nil, err
 		}
 	}
-	for n := range sh.nodes {
-		list, err := t.idle(ctx, n)
+	for n := range sh.Serves {
+		list, err := t.Idle(ctx, n)
 		if err := add(&m.idle, list, err); err != nil {
 			return nil, err
 		}
@@ -295,22 +296,22 @@ func (a *answer) pointer(x arithmetic.Number) *num.Value {
 
 // station writes down the measures of one station.
 func (a *answer) station(i int, m *stationMeasure) StationResult {
-	of, st := &a.sys.model.Stations[i], &a.sys.stations[i]
+	of, st := &a.sys.model.Stations[i], &a.sys.Stations[i]
 	r := StationResult{ProbEmpty: a.value(m.empty, true)}
 	sum, busy := a.one.Zero(), a.one.Zero()
-	shares := st.totals != nil && st.totals.delay == nil && of.Rates == nil
-	for row := range st.visits {
-		v := &st.visits[row]
+	shares := st.Totals != nil && st.Totals.Delay == nil && of.Rates == nil
+	for row := range st.Visits {
+		v := &st.Visits[row]
 		x := a.throughput(v)
-		visit := VisitResult{Class: v.class, Visit: v.visit, Throughput: a.value(x, false), MeanJobs: a.value(m.jobs[row], false)}
-		if v.ratio.Sign() > 0 {
+		visit := VisitResult{Class: v.Class, Visit: v.Visit, Throughput: a.value(x, false), MeanJobs: a.value(m.jobs[row], false)}
+		if v.Ratio.Sign() > 0 {
 			visit.MeanDelay = a.pointer(m.jobs[row].Quo(x))
 		}
 		sum = sum.Add(m.jobs[row])
 		if shares {
-			part := a.one.Rational(new(big.Rat).Quo(v.work, st.totals.most))
-			if v.k >= 0 {
-				part = part.Mul(a.x[v.k])
+			part := a.one.Rational(new(big.Rat).Quo(v.Work, st.Totals.Most))
+			if v.K >= 0 {
+				part = part.Mul(a.x[v.K])
 			}
 			busy = busy.Add(part)
 			visit.Utilization = a.pointer(part)
@@ -335,21 +336,21 @@ func (a *answer) station(i int, m *stationMeasure) StationResult {
 
 // chain writes down the measures of one chain, given the mean number of its jobs where it is open.
 func (a *answer) chain(k int, jobs arithmetic.Number) ChainResult {
-	c := &a.sys.chains[k]
-	r := ChainResult{Classes: c.classes, Closed: c.closed, Population: c.population}
+	c := &a.sys.Chains[k]
+	r := ChainResult{Classes: c.Classes, Closed: c.Closed, Population: c.Population}
 	x := a.one.Zero()
-	if c.closed {
-		for place, of := range a.sys.closed {
+	if c.Closed {
+		for place, of := range a.sys.Closed {
 			if of == k {
 				x = a.x[place]
 			}
 		}
-		jobs = a.one.Rational(big.NewRat(int64(c.population), 1))
+		jobs = a.one.Rational(big.NewRat(int64(c.Population), 1))
 	} else {
-		x = a.one.Rational(c.arrivalRate)
+		x = a.one.Rational(c.ArrivalRate)
 	}
 	r.Throughput, r.MeanJobs = a.value(x, false), a.value(jobs, false)
-	if c.closed || c.arrivalRate.Sign() > 0 {
+	if c.Closed || c.ArrivalRate.Sign() > 0 {
 		r.MeanDelay = a.pointer(jobs.Quo(x))
 	}
 	return r

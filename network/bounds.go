@@ -5,6 +5,7 @@ import (
 	"math/big"
 
 	"productform/internal/input"
+	"productform/network/internal/demands"
 )
 
 // ChainBounds encloses the throughput and the mean delay of a closed chain, for networks of any size.
@@ -45,23 +46,23 @@ func Bounds(ctx context.Context, m *Model) ([]ChainBounds, error) {
 		return nil, err
 	}
 	total := 0
-	for i := range sys.stations {
-		if sys.stations[i].shared != nil {
+	for i := range sys.Stations {
+		if sys.Stations[i].Shared != nil {
 			return nil, input.Errorf(input.Index("stations", i)+".discipline", m.Stations[i].Discipline, "stations whose rate depends on the number of jobs: bounds know no others")
 		}
 	}
-	for _, k := range sys.closed {
-		total += sys.chains[k].population
+	for _, k := range sys.Closed {
+		total += sys.Chains[k].Population
 	}
-	at := make([]stationBound, len(sys.stations))
+	at := make([]stationBound, len(sys.Stations))
 	for i := range at {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		at[i] = sys.stations[i].totals.bound(total)
+		at[i] = boundOf(sys.Stations[i].Totals, total)
 	}
 	var all []ChainBounds
-	for k := range sys.closed {
+	for k := range sys.Closed {
 		all = append(all, sys.bounds(k, total, at))
 	}
 	return all, nil
@@ -76,11 +77,11 @@ type stationBound struct {
 	single      bool     // one rate
 }
 
-func (t *totals) bound(total int) stationBound {
-	if t.delay != nil {
-		return stationBound{delay: new(big.Rat).Inv(t.delay)}
+func boundOf(t *demands.Totals, total int) stationBound {
+	if t.Delay != nil {
+		return stationBound{delay: new(big.Rat).Inv(t.Delay)}
 	}
-	b := stationBound{alone: new(big.Rat).Inv(t.rates[0]), rise: new(big.Rat), single: len(t.rates) == 1}
+	b := stationBound{alone: new(big.Rat).Inv(t.Rates[0]), rise: new(big.Rat), single: len(t.Rates) == 1}
 	take := func(n int, alpha *big.Rat) {
 		time := new(big.Rat).Quo(big.NewRat(int64(n), 1), alpha)
 		if n == 1 || alpha.Cmp(b.most) > 0 {
@@ -99,24 +100,24 @@ func (t *totals) bound(total int) stationBound {
 			}
 		}
 	}
-	for j, alpha := range t.rates[:min(len(t.rates), total)] {
+	for j, alpha := range t.Rates[:min(len(t.Rates), total)] {
 		take(j+1, alpha)
 	}
-	if total > len(t.rates) { // between the last rate and the last number of jobs, n/α(n) and the slope are monotone
-		take(len(t.rates)+1, t.rates[len(t.rates)-1])
-		take(total, t.rates[len(t.rates)-1])
+	if total > len(t.Rates) { // between the last rate and the last number of jobs, n/α(n) and the slope are monotone
+		take(len(t.Rates)+1, t.Rates[len(t.Rates)-1])
+		take(total, t.Rates[len(t.Rates)-1])
 	}
 	return b
 }
 
 // bounds returns those of the closed chain at place k.
 func (s *system) bounds(k, total int, at []stationBound) ChainBounds {
-	c := &s.chains[s.closed[k]]
-	r := ChainBounds{Classes: c.classes, Population: c.population, Bottleneck: -1}
+	c := &s.Chains[s.Closed[k]]
+	r := ChainBounds{Classes: c.Classes, Population: c.Population, Bottleneck: -1}
 	think, first, fast, slow, rise := new(big.Rat), new(big.Rat), new(big.Rat), new(big.Rat), new(big.Rat)
-	stations, single := int64(0), len(s.closed) == 1
-	for i := range s.stations {
-		d := s.stations[i].demand[k]
+	stations, single := int64(0), len(s.Closed) == 1
+	for i := range s.Stations {
+		d := s.Stations[i].Demand[k]
 		if d.Sign() == 0 {
 			continue
 		}
@@ -138,10 +139,10 @@ func (s *system) bounds(k, total int, at []stationBound) ChainBounds {
 			r.MostThroughput, r.Bottleneck = x, i
 		}
 	}
-	n := big.NewRat(int64(c.population), 1)
+	n := big.NewRat(int64(c.Population), 1)
 	others := big.NewRat(int64(total-1), 1)
 	queued := others
-	if len(s.closed) == 1 {
+	if len(s.Closed) == 1 {
 		queued = inQueues(others, slow, think)
 	}
 	long := rise.Mul(rise, queued)

@@ -8,6 +8,7 @@ import (
 
 	"productform/internal/input"
 	"productform/internal/tree"
+	"productform/network/internal/demands"
 )
 
 // disciplines are all, in the order of messages.
@@ -302,7 +303,7 @@ func (t *Table) checkRates(path string) error {
 				return err
 			}
 		}
-		nextVector(x, t.Most)
+		demands.NextVector(x, t.Most)
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 
 	"productform/internal/arithmetic"
 	"productform/internal/populations"
+	"productform/network/internal/demands"
 )
 
 // What follows computes on the lattice of populations. With f_i the series of station i in u_i = Σ_k D_ik z_k, open chains folded in,
@@ -53,7 +54,7 @@ type convolver[T populations.Table[T]] struct {
 	one     arithmetic.Number
 	over    [][][]arithmetic.Number // D_k/α'(j) of each group
 	tables  [][]arithmetic.Number   // F of each shared station
-	with    []*tabulation
+	with    []*demands.Tabulation
 	jobs    int              // powers wanted
 	at      []int            // indices of the populations that are asked for
 	sums    []topSums        // G at each of them
@@ -116,7 +117,7 @@ func convolve[T populations.Table[T]](ctx context.Context, p *latticePlan, zeros
 // prepare brings the numbers of the plan into the arithmetic.
 func (c *convolver[T]) prepare() error {
 	c.over = make([][][]arithmetic.Number, len(c.groups))
-	c.tables, c.with = make([][]arithmetic.Number, len(c.groups)), make([]*tabulation, len(c.groups))
+	c.tables, c.with = make([][]arithmetic.Number, len(c.groups)), make([]*demands.Tabulation, len(c.groups))
 	for g := range c.groups {
 		if c.groups[g].shared == nil {
 			for _, list := range c.groups[g].over {
@@ -125,10 +126,10 @@ func (c *convolver[T]) prepare() error {
 			continue
 		}
 		var err error
-		if c.with[g], err = c.groups[g].shared.tabulate(c.ctx, c.order, c.most, c.one); err != nil {
+		if c.with[g], err = c.groups[g].shared.Tabulate(c.ctx, c.order, c.most, c.one); err != nil {
 			return err
 		}
-		if c.tables[g], err = c.with[g].values(c.ctx); err != nil {
+		if c.tables[g], err = c.with[g].Values(c.ctx); err != nil {
 			return err
 		}
 	}
@@ -359,7 +360,7 @@ func (w *worker[T]) measureShared(g int, h T) error {
 		f.Set(w.tables[g])
 		w.sums = w.sumsOf(func(i int) arithmetic.Number { return h.Convolved(f, i) })
 	}
-	add := func(list populationTable, err error, of func(m *tableMeasure) *[]arithmetic.Number) error {
+	add := func(list demands.Table, err error, of func(m *tableMeasure) *[]arithmetic.Number) error {
 		if err != nil {
 			return err
 		}
@@ -373,14 +374,14 @@ func (w *worker[T]) measureShared(g int, h T) error {
 	for n, i := range w.at {
 		w.results[n].groups[g].empty = h.At(i)
 	}
-	for c := range w.groups[g].shared.kinds {
-		list, err := with.jobs(w.ctx, c)
+	for c := range w.groups[g].shared.Kinds {
+		list, err := with.Jobs(w.ctx, c)
 		if err := add(list, err, func(m *tableMeasure) *[]arithmetic.Number { return &m.jobs }); err != nil {
 			return err
 		}
 	}
-	for n := range w.groups[g].shared.nodes {
-		list, err := with.idle(w.ctx, n)
+	for n := range w.groups[g].shared.Serves {
+		list, err := with.Idle(w.ctx, n)
 		if err := add(list, err, func(m *tableMeasure) *[]arithmetic.Number { return &m.idle }); err != nil {
 			return err
 		}
@@ -389,7 +390,7 @@ func (w *worker[T]) measureShared(g int, h T) error {
 }
 
 // sharedPowers sets the sums over the states with j jobs at a shared station, for j = 0, ..., as far as only closed chains visit it.
-func (w *worker[T]) sharedPowers(g int, f, h T, values populationTable) error {
+func (w *worker[T]) sharedPowers(g int, f, h T, values demands.Table) error {
 	if w.jobs == 0 {
 		return nil
 	}
@@ -398,7 +399,7 @@ func (w *worker[T]) sharedPowers(g int, f, h T, values populationTable) error {
 		if err := w.ctx.Err(); err != nil {
 			return err
 		}
-		part := make(populationTable, len(values))
+		part := make(demands.Table, len(values))
 		for i, x := range values {
 			if l.Total(i) != j {
 				x = w.one.Zero()

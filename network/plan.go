@@ -9,6 +9,7 @@ import (
 	"productform/internal/arithmetic"
 	"productform/internal/input"
 	"productform/internal/populations"
+	"productform/network/internal/demands"
 	"productform/num"
 )
 
@@ -34,16 +35,16 @@ type latticePlan struct {
 type group struct {
 	stations []int
 	over     [][]*big.Rat // D_k/α'(j), for j = 1, ... by axis; nil of a shared station
-	shared   *shared
+	shared   *demands.Shared
 }
 
 // newPlan looks for equal stations.
 func newPlan(sys *system) *latticePlan {
 	p := &latticePlan{sys: sys, points: 1}
-	for k := range sys.closed {
+	for k := range sys.Closed {
 		p.order = append(p.order, k)
 	}
-	population := func(k int) int { return sys.chains[sys.closed[k]].population }
+	population := func(k int) int { return sys.Chains[sys.Closed[k]].Population }
 	slices.SortStableFunc(p.order, func(a, b int) int { return cmp.Compare(population(a), population(b)) })
 	for _, k := range p.order {
 		p.most = append(p.most, population(k))
@@ -56,24 +57,24 @@ func newPlan(sys *system) *latticePlan {
 		p.think = []*big.Rat{new(big.Rat)}
 	}
 	of := map[string]int{}
-	for i := range sys.stations {
-		st := &sys.stations[i]
+	for i := range sys.Stations {
+		st := &sys.Stations[i]
 		demand := p.demand(i)
 		visited := slices.ContainsFunc(demand, func(d *big.Rat) bool { return d.Sign() > 0 })
 		switch {
 		case !visited:
 			p.apart = append(p.apart, i)
-		case st.shared != nil:
-			p.groups = append(p.groups, group{stations: []int{i}, shared: st.shared})
-		case st.totals.delay != nil:
+		case st.Shared != nil:
+			p.groups = append(p.groups, group{stations: []int{i}, shared: st.Shared})
+		case st.Totals.Delay != nil:
 			p.delays = append(p.delays, i)
-			own, _ := overRates(demand, []*big.Rat{st.totals.delay})
+			own, _ := overRates(demand, []*big.Rat{st.Totals.Delay})
 			p.own = append(p.own, own[0])
 			for k, x := range own[0] {
 				p.think[k] = new(big.Rat).Add(p.think[k], x)
 			}
 		default:
-			over, key := overRates(demand, st.totals.rates[:min(len(st.totals.rates), p.jobs+1)])
+			over, key := overRates(demand, st.Totals.Rates[:min(len(st.Totals.Rates), p.jobs+1)])
 			g, ok := of[key]
 			if !ok {
 				g = len(p.groups)
@@ -100,7 +101,7 @@ func newPlan(sys *system) *latticePlan {
 func (p *latticePlan) demand(i int) []*big.Rat {
 	list := make([]*big.Rat, 0, len(p.most))
 	for _, k := range p.order {
-		list = append(list, p.sys.stations[i].demand[k])
+		list = append(list, p.sys.Stations[i].Demand[k])
 	}
 	if len(list) == 0 {
 		list = append(list, new(big.Rat))

@@ -13,6 +13,7 @@ import (
 
 	"productform/internal/arithmetic"
 	"productform/internal/oracle"
+	"productform/network/internal/demands"
 	"productform/num"
 )
 
@@ -187,16 +188,16 @@ func systemOf(t *rapid.T, m *Model) (*system, []*big.Rat) {
 		t.Fatal(err)
 	}
 	work := make([]*big.Rat, len(m.Classes))
-	for _, v := range s.stations[0].visits {
-		work[v.class] = v.work
+	for _, v := range s.Stations[0].Visits {
+		work[v.Class] = v.Work
 	}
 	return s, work
 }
 
 // populationsOf returns the axes of all closed chains and their populations.
 func populationsOf(s *system) (axes, most []int) {
-	for k, i := range s.closed {
-		axes, most = append(axes, k), append(most, s.chains[i].population)
+	for k, i := range s.Closed {
+		axes, most = append(axes, k), append(most, s.Chains[i].Population)
 	}
 	return axes, most
 }
@@ -206,17 +207,17 @@ func TestTablesAreSumsOverSequences(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := drawStation(t, false)
 		s, work := systemOf(t, m)
-		sh := s.stations[0].shared
+		sh := s.Stations[0].Shared
 		axes, most := populationsOf(s)
 		slices.Reverse(axes)
 		slices.Reverse(most)
 		axisOf := make([]int, len(m.Classes))
 		limit := make([]int, len(m.Classes))
-		for _, v := range s.stations[0].visits {
-			axisOf[v.class] = slices.Index(axes, v.k)
-			limit[v.class] = most[axisOf[v.class]]
+		for _, v := range s.Stations[0].Visits {
+			axisOf[v.Class] = slices.Index(axes, v.K)
+			limit[v.Class] = most[axisOf[v.Class]]
 		}
-		stride := strides(most)
+		stride := demands.Strides(most)
 		points := stride[0] * (most[0] + 1)
 		zeros := func() []*big.Rat {
 			x := make([]*big.Rat, points)
@@ -225,7 +226,7 @@ func TestTablesAreSumsOverSequences(t *testing.T) {
 			}
 			return x
 		}
-		all, idle, jobsOf := zeros(), make([][]*big.Rat, len(m.Stations[0].Nodes)), make([][]*big.Rat, len(sh.kinds))
+		all, idle, jobsOf := zeros(), make([][]*big.Rat, len(m.Stations[0].Nodes)), make([][]*big.Rat, len(sh.Kinds))
 		for k := range idle {
 			idle[k] = zeros()
 		}
@@ -249,31 +250,31 @@ func TestTablesAreSumsOverSequences(t *testing.T) {
 					idle[k][at].Add(idle[k][at], weight)
 				}
 			}
-			for c, kind := range sh.kinds {
+			for c, kind := range sh.Kinds {
 				for _, j := range jobs {
-					if slices.ContainsFunc(kind.visits, func(v int) bool { return s.stations[0].visits[v].class == j }) {
+					if slices.ContainsFunc(kind.Visits, func(v int) bool { return s.Stations[0].Visits[v].Class == j }) {
 						jobsOf[c][at].Add(jobsOf[c][at], weight)
 					}
 				}
 			}
 		})
 		for name, one := range engines {
-			tab, err := sh.tabulate(context.Background(), axes, most, one)
+			tab, err := sh.Tabulate(context.Background(), axes, most, one)
 			if err != nil {
 				t.Fatal(err)
 			}
-			compare(t, name+" F", all, func() (populationTable, error) { return tab.values(context.Background()) })
+			compare(t, name+" F", all, func() (demands.Table, error) { return tab.Values(context.Background()) })
 			for k := range idle {
-				compare(t, name+" idle", idle[k], func() (populationTable, error) { return tab.idle(context.Background(), k) })
+				compare(t, name+" idle", idle[k], func() (demands.Table, error) { return tab.Idle(context.Background(), k) })
 			}
 			for c := range jobsOf {
-				compare(t, name+" jobs", jobsOf[c], func() (populationTable, error) { return tab.jobs(context.Background(), c) })
+				compare(t, name+" jobs", jobsOf[c], func() (demands.Table, error) { return tab.Jobs(context.Background(), c) })
 			}
 		}
 	})
 }
 
-func compare(t *rapid.T, what string, want []*big.Rat, table func() (populationTable, error)) {
+func compare(t *rapid.T, what string, want []*big.Rat, table func() (demands.Table, error)) {
 	got, err := table()
 	if err != nil {
 		t.Fatal(err)
@@ -294,21 +295,20 @@ func TestTablesWithOpenClasses(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := drawStation(t, true)
 		s, work := systemOf(t, m)
-		sh := s.stations[0].shared
-		for i, l := range sh.left { // far from instability, so that the sums below end soon
-			if i > 0 {
-				need := new(big.Rat).Mul(s.stations[0].load, big.NewRat(2, 1))
-				if l.Cmp(need) < 0 {
-					t.Skip("too near to instability")
-				}
-			}
-		}
-		axes, most := populationsOf(s)
-		tab, err := sh.tabulate(context.Background(), axes, most, arithmetic.One(num.Exact, 0))
+		sh := s.Stations[0].Shared
+		load, err := s.load(context.Background(), 0)
 		if err != nil {
 			t.Fatal(err)
 		}
-		f, err := tab.values(context.Background())
+		if load.CriticalScale != nil && load.CriticalScale.Cmp(big.NewRat(3, 1)) < 0 {
+			t.Skip("so near to instability that the sums below do not end soon")
+		}
+		axes, most := populationsOf(s)
+		tab, err := sh.Tabulate(context.Background(), axes, most, arithmetic.One(num.Exact, 0))
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, err := tab.Values(context.Background())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -318,15 +318,15 @@ func TestTablesWithOpenClasses(t *testing.T) {
 				t.Fatalf("F[%d] = %v, summed %v", i, v, all[i])
 			}
 		}
-		for c, kind := range sh.kinds {
-			g, err := tab.jobs(context.Background(), c)
+		for c, kind := range sh.Kinds {
+			g, err := tab.Jobs(context.Background(), c)
 			if err != nil {
 				t.Fatal(err)
 			}
 			for i, x := range g {
 				want := 0.0
-				for _, v := range kind.visits {
-					want += jobs[s.stations[0].visits[v].class][i]
+				for _, v := range kind.Visits {
+					want += jobs[s.Stations[0].Visits[v].Class][i]
 				}
 				if v, _ := x.Exact.Float64(); math.Abs(v-want) > 1e-8*(1+v) {
 					t.Fatalf("jobs of kind %d at %d: %v, summed %v", c, i, v, want)
@@ -344,12 +344,12 @@ func openSums(s *system, work []*big.Rat, most []int, open int) (all []float64, 
 	for c := range limit {
 		limit[c], axis[c] = open, -1
 	}
-	for _, v := range s.stations[0].visits {
-		if v.k >= 0 {
-			limit[v.class], axis[v.class] = most[v.k], v.k
+	for _, v := range s.Stations[0].Visits {
+		if v.K >= 0 {
+			limit[v.Class], axis[v.Class] = most[v.K], v.K
 		}
 	}
-	stride, total := strides(limit), 1
+	stride, total := demands.Strides(limit), 1
 	for _, n := range limit {
 		total *= n + 1
 	}
@@ -368,7 +368,7 @@ func openSums(s *system, work []*big.Rat, most []int, open int) (all []float64, 
 	}
 	rates := map[string]float64{}
 	x := make([]int, len(limit))
-	to := strides(most)
+	to := demands.Strides(most)
 	for row := 0; row < total; row++ {
 		if row == 0 {
 			phi[0] = 1
@@ -406,7 +406,7 @@ func openSums(s *system, work []*big.Rat, most []int, open int) (all []float64, 
 				jobs[c][at] += float64(x[c]) * phi[row]
 			}
 		}
-		nextVector(x, limit)
+		demands.NextVector(x, limit)
 	}
 	return all, jobs
 }
@@ -419,17 +419,17 @@ func TestRatesByCounts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		sh := s.stations[0].shared
+		sh := s.Stations[0].Shared
 		jobs := rapid.SliceOfN(rapid.IntRange(0, len(m.Classes)-1), 1, 8).Draw(t, "order")
-		y := make([]int, len(sh.kinds))
-		for c, kind := range sh.kinds {
+		y := make([]int, len(sh.Kinds))
+		for c, kind := range sh.Kinds {
 			for _, j := range jobs {
-				if slices.ContainsFunc(kind.visits, func(v int) bool { return s.stations[0].visits[v].class == j }) {
+				if slices.ContainsFunc(kind.Visits, func(v int) bool { return s.Stations[0].Visits[v].Class == j }) {
 					y[c]++
 				}
 			}
 		}
-		if got, want := sh.rate(y), busy(m, 0, jobs); got.Cmp(want) != 0 {
+		if got, want := sh.Rate(y), busy(m, 0, jobs); got.Cmp(want) != 0 {
 			t.Fatalf("rate %v with jobs %v, the servers have %v", got, jobs, want)
 		}
 	})
@@ -443,9 +443,9 @@ func TestTabulateEnds(t *testing.T) {
 	}
 	axes, most := populationsOf(s)
 	err = oracle.CheckEnds(func(ctx context.Context) error {
-		tab, err := s.stations[0].shared.tabulate(ctx, axes, most, engines["float"])
+		tab, err := s.Stations[0].Shared.Tabulate(ctx, axes, most, engines["float"])
 		if err == nil {
-			_, err = tab.jobs(ctx, 0)
+			_, err = tab.Jobs(ctx, 0)
 		}
 		return err
 	}, 100_000, 3)
@@ -459,24 +459,24 @@ func TestTables(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := drawStation(t, false)
 		s, _ := systemOf(t, m)
-		sh := s.stations[0].shared
+		sh := s.Stations[0].Shared
 		classes := allClasses(m)
 		table := &Table{Classes: slices.Clone(classes)}
 		slices.Reverse(table.Classes)
 		of := make([]int, len(classes)) // kind of each class
-		for c, kind := range sh.kinds {
-			for _, v := range kind.visits {
-				of[s.stations[0].visits[v].class] = c
+		for c, kind := range sh.Kinds {
+			for _, v := range kind.Visits {
+				of[s.Stations[0].Visits[v].Class] = c
 			}
 		}
 		for _, c := range table.Classes {
-			table.Most = append(table.Most, s.chains[s.closed[sh.kinds[of[c]].k]].population)
+			table.Most = append(table.Most, s.Chains[s.Closed[sh.Kinds[of[c]].K]].Population)
 		}
-		x, stride := make([]int, len(classes)), strides(table.Most)
+		x, stride := make([]int, len(classes)), demands.Strides(table.Most)
 		for row := 0; ; row++ { // Φ of balanced fairness
 			phi := big.NewRat(1, 1)
 			if row > 0 {
-				y := make([]int, len(sh.kinds))
+				y := make([]int, len(sh.Kinds))
 				phi.SetInt64(0)
 				for a, n := range x {
 					y[of[table.Classes[a]]] += n
@@ -484,7 +484,7 @@ func TestTables(t *testing.T) {
 						phi.Add(phi, table.Balance[row-stride[a]])
 					}
 				}
-				phi.Quo(phi, sh.rate(y))
+				phi.Quo(phi, sh.Rate(y))
 			}
 			table.Balance = append(table.Balance, phi)
 			rates := make([]*big.Rat, len(x))
@@ -494,16 +494,16 @@ func TestTables(t *testing.T) {
 				}
 			}
 			table.Rates = append(table.Rates, rates)
-			if !nextVector(x, table.Most) {
+			if !demands.NextVector(x, table.Most) {
 				break
 			}
 		}
 		axes, most := populationsOf(s)
-		tab, err := sh.tabulate(context.Background(), axes, most, engines["exact"])
+		tab, err := sh.Tabulate(context.Background(), axes, most, engines["exact"])
 		if err != nil {
 			t.Fatal(err)
 		}
-		values, err := tab.values(context.Background())
+		values, err := tab.Values(context.Background())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -515,11 +515,11 @@ func TestTables(t *testing.T) {
 			c := tabled(m, &by)
 			s, _ := systemOf(t, c)
 			for name, one := range engines {
-				tab, err := s.stations[0].shared.tabulate(context.Background(), axes, most, one)
+				tab, err := s.Stations[0].Shared.Tabulate(context.Background(), axes, most, one)
 				if err != nil {
 					t.Fatal(err)
 				}
-				compare(t, name+" of a table", want, func() (populationTable, error) { return tab.values(context.Background()) })
+				compare(t, name+" of a table", want, func() (demands.Table, error) { return tab.Values(context.Background()) })
 			}
 		}
 		if len(classes) < 2 {
@@ -564,8 +564,8 @@ func TestClosedPairInAllStates(t *testing.T) {
 	solved := 0
 	for seed := range 60 {
 		m := draw.Example(seed)
-		if states, p := pairStates(m, 60); states != nil && len(states) == arrangements(m) {
-			checkPair(t, m, states, p)
+		if chain, states := pairChain(m, 60); chain != nil && len(states) == arrangements(m) {
+			checkPair(t, m, chain)
 			solved++
 		}
 	}
@@ -574,8 +574,8 @@ func TestClosedPairInAllStates(t *testing.T) {
 	}
 }
 
-// A pairState holds the classes of the jobs at each of two stations, in order of arrival.
-type pairState [2][]int
+// A pairState holds the classes of the jobs at each of two stations, a byte each, in order of arrival.
+type pairState [2]string
 
 // arrangements returns the number of states if jobs can come into every order: the jobs in some order, each as some class of its chain, and where the first station ends.
 func arrangements(m *Model) int {
@@ -590,104 +590,75 @@ func arrangements(m *Model) int {
 	return ways * (n + 1)
 }
 
-// pairStates returns all states that the jobs of m can get to and the stationary distribution, nothing if there are more than so many.
-func pairStates(m *Model, most int) ([]pairState, []*big.Rat) {
-	var first pairState
+// pairChain returns the Markov chain of the states that the jobs of m get to from all at the first station, nil if there are more than so many.
+func pairChain(m *Model, most int) (chain *oracle.Chain[pairState], states []pairState) {
+	var first []byte
 	for c, class := range m.Classes {
 		for range class.Population {
-			first[0] = append(first[0], c)
+			first = append(first, byte(c))
 		}
 	}
-	number := map[string]int{fmt.Sprint(first): 0}
-	states := []pairState{first}
-	rates := newFlow(1)
+	start := pairState{string(first), ""}
+	states = []pairState{start}
 	for i := 0; i < len(states); i++ {
-		from := states[i]
-		for station, jobs := range from {
-			for at, c := range jobs {
-				rate := new(big.Rat).Sub(busy(m, station, jobs[:at+1]), busy(m, station, jobs[:at]))
-				rate.Quo(rate, m.Classes[c].Visits[station].size())
-				if rate.Sign() == 0 {
+		if len(states) > most {
+			return nil, nil
+		}
+		pairMoves(m, states[i], func(to pairState, _ *big.Rat) {
+			if !slices.Contains(states, to) {
+				states = append(states, to)
+			}
+		})
+	}
+	return oracle.NewChain(start, func(s pairState, move func(to pairState, rate *big.Rat)) { pairMoves(m, s, move) }), states
+}
+
+// pairMoves calls move for every way out of a state.
+func pairMoves(m *Model, from pairState, move func(to pairState, rate *big.Rat)) {
+	for station, jobs := range from {
+		list := classesOf(jobs)
+		for at, c := range list {
+			rate := new(big.Rat).Sub(busy(m, station, list[:at+1]), busy(m, station, list[:at]))
+			rate.Quo(rate, m.Classes[c].Visits[station].size())
+			if rate.Sign() == 0 {
+				continue
+			}
+			for _, b := range m.Classes[c].Visits[station].Next {
+				if b.Probability.Sign() == 0 {
 					continue
 				}
-				for _, b := range m.Classes[c].Visits[station].Next {
-					to := pairState{slices.Clone(from[0]), slices.Clone(from[1])}
-					to[station] = slices.Delete(to[station], at, at+1)
-					to[b.Visit] = append(to[b.Visit], b.Class)
-					j, ok := number[fmt.Sprint(to)]
-					if !ok {
-						if j = len(states); j == most {
-							return nil, nil
-						}
-						number[fmt.Sprint(to)] = j
-						states = append(states, to)
-						rates.out, rates.in = append(rates.out, map[int]*big.Rat{}), append(rates.in, map[int]*big.Rat{})
-					}
-					rates.add(i, j, new(big.Rat).Mul(rate, b.Probability))
-				}
+				to := from
+				to[station] = jobs[:at] + jobs[at+1:]
+				to[b.Visit] += string([]byte{byte(b.Class)})
+				move(to, new(big.Rat).Mul(rate, b.Probability))
 			}
 		}
 	}
-	return states, gth(rates.out)
 }
 
-// gth returns the stationary distribution of a chain, by the method of Grassmann, Taksar and Heyman in fractions.
-func gth(out []map[int]*big.Rat) []*big.Rat {
-	n := len(out)
-	q := make([][]*big.Rat, n)
-	for i := range q {
-		q[i] = make([]*big.Rat, n)
-		for j := range q {
-			q[i][j] = new(big.Rat)
-			if x := out[i][j]; x != nil {
-				q[i][j].Set(x)
-			}
-		}
+func classesOf(jobs string) []int {
+	var list []int
+	for _, c := range []byte(jobs) {
+		list = append(list, int(c))
 	}
-	for s := n - 1; s > 0; s-- {
-		leave := new(big.Rat)
-		for j := range s {
-			leave.Add(leave, q[s][j])
-		}
-		for i := range s {
-			q[i][s].Quo(q[i][s], leave)
-			for j := range s {
-				q[i][j].Add(q[i][j], new(big.Rat).Mul(q[i][s], q[s][j]))
-			}
-		}
-	}
-	p, sum := make([]*big.Rat, n), new(big.Rat)
-	for s := range p {
-		p[s] = new(big.Rat)
-		if s == 0 {
-			p[s].SetInt64(1)
-		}
-		for i := range s {
-			p[s].Add(p[s], new(big.Rat).Mul(p[i], q[i][s]))
-		}
-		sum.Add(sum, p[s])
-	}
-	for s := range p {
-		p[s].Quo(p[s], sum)
-	}
-	return p
+	return list
 }
 
-func checkPair(t *testing.T, m *Model, states []pairState, p []*big.Rat) {
+func checkPair(t *testing.T, m *Model, chain *oracle.Chain[pairState]) {
 	t.Helper()
 	s, err := newSystem(context.Background(), m)
 	if err != nil {
 		t.Fatal(err)
 	}
 	axes, most := populationsOf(s)
-	stride := strides(most)
-	var tabs [2]*tabulation
-	var values [2]populationTable
+	stride := demands.Strides(most)
+	var tabs [2]*demands.Tabulation
+	var values [2]demands.Table
 	for i := range tabs {
-		if tabs[i], err = s.stations[i].shared.tabulate(context.Background(), axes, most, engines["exact"]); err != nil {
+		if tabs[i], err = s.Stations[i].Shared.Tabulate(context.Background(), axes, most, engines["exact"]); err != nil {
 			t.Fatal(err)
 		}
-		if values[i], err = tabs[i].values(context.Background()); err != nil {
+		if values[i], err = tabs[i].Values(context.Background()); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -697,10 +668,10 @@ func checkPair(t *testing.T, m *Model, states []pairState, p []*big.Rat) {
 		g.Add(g, new(big.Rat).Mul(values[0][n].Exact, values[1][points-1-n].Exact))
 	}
 	chainOf := map[int]int{}
-	for _, v := range s.stations[0].visits {
-		chainOf[v.class] = v.k
+	for _, v := range s.Stations[0].Visits {
+		chainOf[v.Class] = v.K
 	}
-	mean := func(table populationTable, station int) *big.Rat { // of what table has in place of values
+	mean := func(table demands.Table, station int) *big.Rat { // of what table has in place of values
 		sum := new(big.Rat)
 		for n := range points {
 			sum.Add(sum, new(big.Rat).Mul(table[n].Exact, values[1-station][points-1-n].Exact))
@@ -708,16 +679,16 @@ func checkPair(t *testing.T, m *Model, states []pairState, p []*big.Rat) {
 		return sum.Quo(sum, g)
 	}
 	for n := range points {
-		want := new(big.Rat)
-		for i, state := range states {
+		want := chain.Mean(func(s pairState) *big.Rat {
 			at := 0
-			for _, c := range state[0] {
+			for _, c := range classesOf(s[0]) {
 				at += stride[chainOf[c]]
 			}
 			if at == n {
-				want.Add(want, p[i])
+				return big.NewRat(1, 1)
 			}
-		}
+			return new(big.Rat)
+		})
 		got := new(big.Rat).Mul(values[0][n].Exact, values[1][points-1-n].Exact)
 		if got.Quo(got, g).Cmp(want) != 0 {
 			t.Fatalf("P(population %d at the first station) = %v, over all states %v", n, got, want)
@@ -725,13 +696,13 @@ func checkPair(t *testing.T, m *Model, states []pairState, p []*big.Rat) {
 	}
 	for station := range 2 {
 		for k := range m.Stations[station].Nodes {
-			want := new(big.Rat)
-			for i, state := range states {
-				if !slices.ContainsFunc(state[station], func(c int) bool { return slices.Contains(m.Classes[c].Visits[station].Nodes, k) }) {
-					want.Add(want, p[i])
+			want := chain.Mean(func(state pairState) *big.Rat {
+				if slices.ContainsFunc(classesOf(state[station]), func(c int) bool { return slices.Contains(m.Classes[c].Visits[station].Nodes, k) }) {
+					return new(big.Rat)
 				}
-			}
-			table, err := tabs[station].idle(context.Background(), k)
+				return big.NewRat(1, 1)
+			})
+			table, err := tabs[station].Idle(context.Background(), k)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -739,16 +710,17 @@ func checkPair(t *testing.T, m *Model, states []pairState, p []*big.Rat) {
 				t.Fatalf("node %d of station %d idle: %v, over all states %v", k, station, got, want)
 			}
 		}
-		for c, kind := range s.stations[station].shared.kinds {
-			want := new(big.Rat)
-			for i, state := range states {
-				for _, j := range state[station] {
-					if slices.ContainsFunc(kind.visits, func(v int) bool { return s.stations[station].visits[v].class == j }) {
-						want.Add(want, p[i])
+		for c, kind := range s.Stations[station].Shared.Kinds {
+			want := chain.Mean(func(state pairState) *big.Rat {
+				n := int64(0)
+				for _, j := range classesOf(state[station]) {
+					if slices.ContainsFunc(kind.Visits, func(v int) bool { return s.Stations[station].Visits[v].Class == j }) {
+						n++
 					}
 				}
-			}
-			table, err := tabs[station].jobs(context.Background(), c)
+				return big.NewRat(n, 1)
+			})
+			table, err := tabs[station].Jobs(context.Background(), c)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -138,10 +138,10 @@ func (p *latticePlan) with(most []int) *latticePlan {
 		return p
 	}
 	q, sys := *p, *p.sys
-	sys.chains = slices.Clone(sys.chains)
+	sys.Chains = slices.Clone(sys.Chains)
 	q.most, q.jobs, q.sys = most, 0, &sys
 	for axis, k := range p.order {
-		sys.chains[sys.closed[k]].population = most[axis]
+		sys.Chains[sys.Closed[k]].Population = most[axis]
 		q.jobs += most[axis]
 	}
 	return &q

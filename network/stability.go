@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"productform/internal/input"
+	"productform/network/internal/demands"
 	"productform/num"
 )
 
@@ -66,7 +67,7 @@ func CheckStability(ctx context.Context, m *Model) (*Stability, error) {
 		return nil, err
 	}
 	r := &Stability{Stable: true, Critical: -1}
-	for i := range s.stations {
+	for i := range s.Stations {
 		load, err := s.load(ctx, i)
 		if err != nil {
 			return nil, err
@@ -80,7 +81,7 @@ func CheckStability(ctx context.Context, m *Model) (*Stability, error) {
 	if !r.Stable {
 		return r, nil
 	}
-	for k := range s.closed {
+	for k := range s.Closed {
 		limit, err := s.saturate(ctx, k)
 		if err != nil {
 			return nil, err
@@ -99,19 +100,19 @@ func (s *system) checkStable(ctx context.Context, i int) error {
 	if load.CriticalScale != nil && load.CriticalScale.Cmp(big.NewRat(1, 1)) <= 0 {
 		return &UnstableError{Station: i, Name: s.model.Stations[i].Name, Classes: load.Bottleneck, Work: load.Work, Capacity: load.Capacity}
 	}
-	if sh := s.stations[i].shared; sh != nil && sh.table == nil {
-		return sh.settle(ctx)
+	if sh := s.Stations[i].Shared; sh != nil && sh.Form == nil {
+		return sh.Settle(ctx)
 	}
 	return nil
 }
 
 // load returns what open chains bring to station i.
 func (s *system) load(ctx context.Context, i int) (Load, error) {
-	st := &s.stations[i]
-	if st.load.Sign() == 0 || st.totals != nil && st.totals.delay != nil {
+	st := &s.Stations[i]
+	if st.Load.Sign() == 0 || st.Totals != nil && st.Totals.Delay != nil {
 		return Load{}, nil
 	}
-	best, err := st.tightest(ctx, func(v visit) bool { return v.k < 0 }, func(v visit) bool { return false })
+	best, err := tightest(ctx, st, func(v demands.Visit) bool { return v.K < 0 }, func(v demands.Visit) bool { return false })
 	if err != nil {
 		return Load{}, err
 	}
@@ -120,16 +121,16 @@ func (s *system) load(ctx context.Context, i int) (Load, error) {
 
 // saturate returns what the closed chain k comes to.
 func (s *system) saturate(ctx context.Context, k int) (Saturation, error) {
-	r := Saturation{Classes: s.chains[s.closed[k]].classes, Station: -1}
-	for i := range s.stations {
-		st := &s.stations[i]
-		if st.demand[k].Sign() == 0 || st.totals != nil && st.totals.delay != nil {
+	r := Saturation{Classes: s.Chains[s.Closed[k]].Classes, Station: -1}
+	for i := range s.Stations {
+		st := &s.Stations[i]
+		if st.Demand[k].Sign() == 0 || st.Totals != nil && st.Totals.Delay != nil {
 			continue
 		}
-		if st.shared != nil && st.shared.table != nil {
+		if st.Shared != nil && st.Shared.Form != nil {
 			return Saturation{Classes: r.Classes, Station: -1}, nil
 		}
-		best, err := st.tightest(ctx, func(v visit) bool { return v.k == k }, func(v visit) bool { return v.k < 0 })
+		best, err := tightest(ctx, st, func(v demands.Visit) bool { return v.K == k }, func(v demands.Visit) bool { return v.K < 0 })
 		if err != nil {
 			return r, err
 		}
@@ -146,10 +147,10 @@ type tightSet struct {
 	visits                []int
 }
 
-func (a *tightSet) classes(st *station) []int {
+func (a *tightSet) classes(st *demands.Station) []int {
 	var list []int
 	for _, v := range a.visits {
-		list = append(list, st.visits[v].class)
+		list = append(list, st.Visits[v].Class)
 	}
 	slices.Sort(list)
 	return list
@@ -157,17 +158,17 @@ func (a *tightSet) classes(st *station) []int {
 
 // tightest returns the set with the least (μ(A) - ρ(A))/w(A), w the work of visits that bring and ρ that of others which take capacity away, over all A
 // with w(A) > 0: one of the fewest kinds, the first of these.
-func (st *station) tightest(ctx context.Context, brings, takes func(v visit) bool) (*tightSet, error) {
-	if st.shared != nil {
-		return st.tightestShared(ctx, brings, takes)
+func tightest(ctx context.Context, st *demands.Station, brings, takes func(v demands.Visit) bool) (*tightSet, error) {
+	if st.Shared != nil {
+		return tightestShared(ctx, st, brings, takes)
 	}
-	all := &tightSet{work: new(big.Rat), capacity: new(big.Rat).Set(st.totals.most)}
-	for row, v := range st.visits {
+	all := &tightSet{work: new(big.Rat), capacity: new(big.Rat).Set(st.Totals.Most)}
+	for row, v := range st.Visits {
 		switch {
 		case brings(v):
-			all.work.Add(all.work, v.work)
+			all.work.Add(all.work, v.Work)
 		case takes(v):
-			all.capacity.Sub(all.capacity, v.work)
+			all.capacity.Sub(all.capacity, v.Work)
 		default:
 			continue
 		}
@@ -178,15 +179,15 @@ func (st *station) tightest(ctx context.Context, brings, takes func(v visit) boo
 }
 
 // tightestShared is tightest at a station with Order or Balanced.
-func (st *station) tightestShared(ctx context.Context, brings, takes func(v visit) bool) (*tightSet, error) {
-	sh := st.shared
+func tightestShared(ctx context.Context, st *demands.Station, brings, takes func(v demands.Visit) bool) (*tightSet, error) {
+	sh := st.Shared
 	var place []int // the kinds that bring or take
-	for c, k := range sh.kinds {
-		if v := st.visits[k.visits[0]]; brings(v) || takes(v) {
+	for c, k := range sh.Kinds {
+		if v := st.Visits[k.Visits[0]]; brings(v) || takes(v) {
 			place = append(place, c)
 		}
 	}
-	y := make([]int, len(sh.kinds))
+	y := make([]int, len(sh.Kinds))
 	var best *tightSet
 	size := 0
 	for mask := 1; mask < 1<<len(place); mask++ {
@@ -196,22 +197,22 @@ func (st *station) tightestShared(ctx context.Context, brings, takes func(v visi
 		set := &tightSet{work: new(big.Rat), capacity: new(big.Rat)}
 		clear(y)
 		for j, c := range place {
-			k := sh.kinds[c]
+			k := sh.Kinds[c]
 			if mask>>j&1 == 0 {
 				continue
 			}
-			y[c] = sh.much
-			set.visits = append(set.visits, k.visits...)
-			if brings(st.visits[k.visits[0]]) {
-				set.work.Add(set.work, k.work)
+			y[c] = sh.Much
+			set.visits = append(set.visits, k.Visits...)
+			if brings(st.Visits[k.Visits[0]]) {
+				set.work.Add(set.work, k.Work)
 			} else {
-				set.capacity.Sub(set.capacity, k.work)
+				set.capacity.Sub(set.capacity, k.Work)
 			}
 		}
 		if set.work.Sign() == 0 {
 			continue
 		}
-		set.capacity.Add(set.capacity, sh.rate(y))
+		set.capacity.Add(set.capacity, sh.Rate(y))
 		set.ratio = new(big.Rat).Quo(set.capacity, set.work)
 		n := bits.OnesCount(uint(mask))
 		if best != nil {

@@ -133,7 +133,7 @@ func (m *Model) sweepPopulation(ctx context.Context, c Change, s Settings) ([]*R
 		return nil, fmt.Errorf("population %s: %w", largest.RatString(), err)
 	}
 	p := newPlan(sys)
-	axis := slices.IndexFunc(p.order, func(k int) bool { return slices.Contains(sys.chains[sys.closed[k]].classes, c.Class) })
+	axis := slices.IndexFunc(p.order, func(k int) bool { return slices.Contains(sys.Chains[sys.Closed[k]].Classes, c.Class) })
 	at := make([][]int, len(c.Values))
 	for i, v := range c.Values {
 		at[i] = slices.Clone(p.most)

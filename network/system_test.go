@@ -11,6 +11,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"productform/network/internal/demands"
 	"productform/num"
 )
 
@@ -24,8 +25,8 @@ func TestFoldedRatesAreTheShiftedSeries(t *testing.T) {
 		last := rates[len(rates)-1]
 		load := new(big.Rat).Mul(last, big.NewRat(int64(rapid.IntRange(0, 7).Draw(t, "load")), 10))
 		jobs := rapid.IntRange(0, 9).Draw(t, "jobs")
-		f := &totals{alone: rates, most: last}
-		if err := f.fold(context.Background(), "", load, jobs); err != nil {
+		f := &demands.Totals{Alone: rates, Most: last}
+		if err := f.Fold(context.Background(), "", load, jobs); err != nil {
 			t.Fatal(err)
 		}
 		rho, _ := load.Float64()
@@ -48,14 +49,14 @@ func TestFoldedRatesAreTheShiftedSeries(t *testing.T) {
 				want[0]++
 			}
 		}
-		c, _ := f.scale.Float64()
+		c, _ := f.Scale.Float64()
 		for j, w := range want {
 			if j > 0 {
-				alpha, _ := f.rates[min(j, len(f.rates))-1].Float64()
+				alpha, _ := f.Rates[min(j, len(f.Rates))-1].Float64()
 				c /= alpha
 			}
 			if math.Abs(c-w) > 1e-11*w { // some 400 roundings a term
-				t.Fatalf("coefficient %d: %v, summed %v (rates %v)", j, c, w, f.rates)
+				t.Fatalf("coefficient %d: %v, summed %v (rates %v)", j, c, w, f.Rates)
 			}
 		}
 	})
@@ -65,11 +66,11 @@ func TestFoldedRatesAreTheShiftedSeries(t *testing.T) {
 func TestFoldedQueueIsErlangs(t *testing.T) {
 	for _, m := range []int{1, 2, 10, 60} {
 		load := big.NewRat(int64(9*m), 10)
-		f := &totals{most: big.NewRat(int64(m), 1)}
+		f := &demands.Totals{Most: big.NewRat(int64(m), 1)}
 		for j := range m {
-			f.alone = append(f.alone, big.NewRat(int64(j)+1, 1))
+			f.Alone = append(f.Alone, big.NewRat(int64(j)+1, 1))
 		}
-		if err := f.fold(context.Background(), "", load, 0); err != nil {
+		if err := f.Fold(context.Background(), "", load, 0); err != nil {
 			t.Fatal(err)
 		}
 		sum, term := new(big.Rat), big.NewRat(1, 1)
@@ -79,13 +80,13 @@ func TestFoldedQueueIsErlangs(t *testing.T) {
 		}
 		wait := new(big.Rat).Quo(term, big.NewRat(1, 10)) // (a^m/m!)/(1 - a/m)
 		sum.Add(sum, wait)
-		if f.scale.Cmp(sum) != 0 {
-			t.Errorf("m = %d: 1/P(empty) = %v, want %v", m, f.scale, sum)
+		if f.Scale.Cmp(sum) != 0 {
+			t.Errorf("m = %d: 1/P(empty) = %v, want %v", m, f.Scale, sum)
 		}
 		mean := new(big.Rat).Quo(wait, sum) // P(wait)
 		mean.Mul(mean, big.NewRat(9, 1))    // ρ/(1 - ρ)
 		mean.Add(mean, load)
-		if got := new(big.Rat).Quo(load, f.rates[0]); got.Cmp(mean) != 0 {
+		if got := new(big.Rat).Quo(load, f.Rates[0]); got.Cmp(mean) != 0 {
 			t.Errorf("m = %d: mean jobs %v, want %v", m, got, mean)
 		}
 	}
@@ -122,14 +123,14 @@ classes:
 	if err != nil {
 		t.Fatal(err)
 	}
-	cpu := s.stations[0]
-	got := fmt.Sprint(cpu.demand, cpu.load, len(s.chains), s.closed, s.chains[1].classes, s.chains[1].arrivalRate, s.stations[1].demand)
+	cpu := s.Stations[0]
+	got := fmt.Sprint(cpu.Demand, cpu.Load, len(s.Chains), s.Closed, s.Chains[1].Classes, s.Chains[1].ArrivalRate, s.Stations[1].Demand)
 	if want := "[6/1 1/1] 25/16 3 [0 2] [1 3] 1/2 [1/1 0/1]"; got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
-	for c, v := range cpu.visits {
-		if v.class != c {
-			t.Errorf("visit %d is of class %d", c, v.class)
+	for c, v := range cpu.Visits {
+		if v.Class != c {
+			t.Errorf("visit %d is of class %d", c, v.Class)
 		}
 	}
 }

@@ -6,8 +6,8 @@ import (
 	"math/big"
 	"slices"
 
-	"productform/internal/arithmetic"
 	"productform/internal/input"
+	"productform/network/internal/demands"
 	"productform/num"
 )
 
@@ -29,15 +29,9 @@ func (e *BalanceError) Error() string { return e.Input.Error() }
 
 func (e *BalanceError) Unwrap() error { return e.Input }
 
-// tableForm is the balance function of a [Table], its axes in the order of the kinds of a station, one for each class.
-type tableForm struct {
-	most    []int
-	balance []*big.Rat // Φ(x) at row Σ_c x_c Π_{d>c} (most_d + 1)
-}
-
 // newTableForm reads the table of station i, of which classes are the visitors in the order of the kinds. The error is a [*BalanceError], or
 // ctx.Err() soon after ctx is done. It takes O(kinds²) products a state.
-func newTableForm(ctx context.Context, m *Model, i int, classes []int) (*tableForm, error) {
+func newTableForm(ctx context.Context, m *Model, i int, classes []int) (*demands.Form, error) {
 	t := m.Stations[i].Table
 	phi := t.Balance
 	if phi == nil {
@@ -46,33 +40,33 @@ func newTableForm(ctx context.Context, m *Model, i int, classes []int) (*tableFo
 			return nil, err
 		}
 	}
-	form := &tableForm{most: make([]int, len(classes)), balance: make([]*big.Rat, len(phi))}
+	form := &demands.Form{Most: make([]int, len(classes)), Balance: make([]*big.Rat, len(phi))}
 	axis := make([]int, len(t.Classes)) // of the form, by axis of the table
 	for a, c := range t.Classes {
 		axis[a] = slices.Index(classes, c)
-		form.most[axis[a]] = t.Most[a]
+		form.Most[axis[a]] = t.Most[a]
 	}
-	stride := strides(form.most)
+	stride := demands.Strides(form.Most)
 	x := make([]int, len(classes))
 	for _, v := range phi {
 		row := 0
 		for a, n := range x {
 			row += n * stride[axis[a]]
 		}
-		form.balance[row] = v
-		nextVector(x, t.Most)
+		form.Balance[row] = v
+		demands.NextVector(x, t.Most)
 	}
 	return form, nil
 }
 
 // integrate returns Φ(x) = Φ(x-e_c)/φ_c(x), c the first class present, after it has looked at all states and pairs.
 func (t *Table) integrate(ctx context.Context, m *Model, i int) ([]*big.Rat, error) {
-	stride := strides(t.Most)
+	stride := demands.Strides(t.Most)
 	phi := make([]*big.Rat, len(t.Rates))
 	phi[0] = big.NewRat(1, 1)
 	x := make([]int, len(t.Most))
 	worst := BalanceError{Station: i, Relative: new(big.Rat)}
-	for row := 1; nextVector(x, t.Most); row++ {
+	for row := 1; demands.NextVector(x, t.Most); row++ {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
@@ -105,46 +99,4 @@ func (t *Table) integrate(ctx context.Context, m *Model, i int) ([]*big.Rat, err
 		"φ_c(x) φ_d(x-e_c) = φ_c(x-e_d) φ_d(x) for all classes c, d and numbers of jobs x; for %s and %s at x = %v the sides are %s and %s, %.3g apart, the worst of all",
 		input.Quote(m.Classes[worst.Classes[0]].Name), input.Quote(m.Classes[worst.Classes[1]].Name), fmt.Sprint(worst.State), worst.Left.RatString(), worst.Right.RatString(), relative)
 	return nil, &worst
-}
-
-// tableSum returns the sum of weight(x) Φ(x) w^x over all x of a table with n_k jobs of each closed chain k.
-func (t *tabulation) tableSum(ctx context.Context, weight func(x []int) int) (populationTable, error) {
-	form := t.sh.table
-	powers := make([][]arithmetic.Number, len(form.most))
-	for c, most := range form.most {
-		powers[c] = []arithmetic.Number{t.one}
-		for n := range most {
-			powers[c] = append(powers[c], powers[c][n].Mul(t.work[c]))
-		}
-	}
-	total := t.zeros()
-	x := make([]int, len(form.most))
-	n := make([]int, len(t.most))
-	for row := 0; ; row++ {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		clear(n)
-		at, inside := 0, true
-		for c, a := range t.axis {
-			n[a] += x[c]
-			at += x[c] * t.stride[a]
-			inside = inside && n[a] <= t.most[a]
-		}
-		if w := weight(x); inside && w > 0 {
-			term := t.one.Rational(form.balance[row])
-			for c, j := range x {
-				if j > 0 {
-					term = term.Mul(powers[c][j])
-				}
-			}
-			if w > 1 {
-				term = term.Mul(t.one.Rational(big.NewRat(int64(w), 1)))
-			}
-			total[at] = total[at].Add(term)
-		}
-		if !nextVector(x, form.most) {
-			return t.spread(total), nil
-		}
-	}
 }

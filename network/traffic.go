@@ -1,19 +1,10 @@
 package network
 
 import (
-	"container/heap"
 	"context"
-	"fmt"
 	"math/big"
-	"slices"
 
-	"productform/internal/input"
-	"productform/num"
-)
-
-const (
-	maxProducts    = 2_000_000 // of the elimination of one chain
-	maxTrafficBits = 1 << 20   // of a number in it
+	"productform/network/internal/traffic"
 )
 
 // ratios returns the visits of each visit of a chain: per cycle (closed), 1 at the reference, or per unit of time (open). They solve the traffic
@@ -35,16 +26,16 @@ func (m *Model) ratios(ctx context.Context, classes []int, closed bool) (map[int
 		return v, nil
 	}
 	g := m.newVisitGraph(classes)
-	flow := newFlow(len(g.visits) + 1) // the last node is the outside
+	flow := traffic.NewFlow(len(g.visits) + 1) // the last node is the outside
 	outside := len(g.visits)
 	total := new(big.Rat)
 	for a, at := range g.visits {
 		for _, b := range m.Classes[at.Class].Visits[at.Visit].Next {
 			switch {
 			case b.Class == Leaves:
-				flow.add(a, outside, b.Probability)
+				flow.Add(a, outside, b.Probability)
 			default:
-				flow.add(a, g.first[b.Class]+b.Visit, b.Probability)
+				flow.Add(a, g.first[b.Class]+b.Visit, b.Probability)
 			}
 		}
 	}
@@ -55,17 +46,17 @@ func (m *Model) ratios(ctx context.Context, classes []int, closed bool) (map[int
 		}
 		total.Add(total, class.ArrivalRate)
 		if class.Arrives == nil {
-			flow.add(outside, g.first[c], class.ArrivalRate)
+			flow.Add(outside, g.first[c], class.ArrivalRate)
 		}
 		for _, b := range class.Arrives {
-			flow.add(outside, g.first[c]+b.Visit, new(big.Rat).Mul(b.Probability, class.ArrivalRate))
+			flow.Add(outside, g.first[c]+b.Visit, new(big.Rat).Mul(b.Probability, class.ArrivalRate))
 		}
 	}
 	reference := outside // with the flow 1, and arrivals for probabilities
 	if closed {
 		reference = g.first[classes[0]] + m.Classes[classes[0]].Reference
 	}
-	values, err := flow.solve(ctx, reference)
+	values, err := flow.Solve(ctx, reference)
 	if err != nil {
 		return nil, err
 	}
@@ -73,175 +64,4 @@ func (m *Model) ratios(ctx context.Context, classes []int, closed bool) (map[int
 		v[at.Class] = append(v[at.Class], values[a])
 	}
 	return v, nil
-}
-
-// A flow is a graph with weights P, in which nodes are eliminated.
-type flow struct {
-	out, in []map[int]*big.Rat // out[a][b] = in[b][a] = P_ab > 0
-}
-
-func newFlow(nodes int) *flow {
-	f := &flow{make([]map[int]*big.Rat, nodes), make([]map[int]*big.Rat, nodes)}
-	for a := range nodes {
-		f.out[a], f.in[a] = map[int]*big.Rat{}, map[int]*big.Rat{}
-	}
-	return f
-}
-
-// add adds p >= 0 to P_ab, in place of which it puts a new number.
-func (f *flow) add(a, b int, p *big.Rat) {
-	if p.Sign() == 0 {
-		return
-	}
-	sum := p
-	if old := f.out[a][b]; old != nil {
-		sum = new(big.Rat).Add(old, p)
-	}
-	f.out[a][b], f.in[b][a] = sum, sum
-}
-
-// solve returns v with v_b = Σ_a v_a P_ab for all nodes but the reference, whose v is 1. Every node is left for another with positive weight.
-//
-// Nodes are taken out one by one, those with the fewest ways through them first: with s out, P_ab grows by P_as P_sb/(1 - P_ss). In the
-// opposite order v_s = Σ_a v_a P_as/(1 - P_ss) over the nodes that were left.
-func (f *flow) solve(ctx context.Context, reference int) ([]*big.Rat, error) {
-	order, err := f.order(reference)
-	if err != nil {
-		return nil, err
-	}
-	into := make([]map[int]*big.Rat, len(f.in))
-	for _, s := range order {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		stay := big.NewRat(1, 1)
-		if loop := f.out[s][s]; loop != nil {
-			stay.Sub(stay, loop)
-			delete(f.out[s], s)
-			delete(f.in[s], s)
-		}
-		stay.Inv(stay)
-		for a, p := range f.in[s] {
-			delete(f.out[a], s)
-			p = new(big.Rat).Mul(p, stay)
-			f.in[s][a] = p
-			if p.Num().BitLen() > maxTrafficBits || p.Denom().BitLen() > maxTrafficBits {
-				return nil, tooMuchTraffic(fmt.Sprintf("numbers of over %d bits", maxTrafficBits), "shorter probabilities, or fewer")
-			}
-			for b, q := range f.out[s] {
-				f.add(a, b, new(big.Rat).Mul(p, q))
-			}
-			if err := ctx.Err(); err != nil {
-				return nil, err
-			}
-		}
-		for b := range f.out[s] {
-			delete(f.in[b], s)
-		}
-		into[s] = f.in[s]
-	}
-	v := make([]*big.Rat, len(f.in))
-	for s := range v {
-		v[s] = new(big.Rat)
-	}
-	v[reference].SetInt64(1)
-	for _, s := range slices.Backward(order) {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		var terms []*big.Rat
-		for a, p := range into[s] {
-			terms = append(terms, new(big.Rat).Mul(v[a], p))
-		}
-		v[s] = num.SumRats(terms)
-	}
-	return v, nil
-}
-
-func tooMuchTraffic(value, want string) error {
-	bad := input.Errorf("classes", value, "traffic equations of at most %d products in fractions of at most %d bits: %s", maxProducts, maxTrafficBits, want)
-	return &num.TooLargeError{Input: bad, Limit: maxTrafficBits / 8}
-}
-
-// order returns all nodes but the reference as they are to be taken out, and refuses what would take too many products.
-func (f *flow) order(reference int) ([]int, error) {
-	n := len(f.out)
-	out, in := make([]map[int]bool, n), make([]map[int]bool, n)
-	q := make(eliminations, 0, n)
-	current := make([]int, n) // products that a node takes now
-	for a := range n {
-		out[a], in[a] = map[int]bool{}, map[int]bool{}
-	}
-	for a := range n {
-		for b := range f.out[a] {
-			if a != b {
-				out[a][b], in[b][a] = true, true
-			}
-		}
-	}
-	push := func(a int) {
-		current[a] = len(in[a]) * len(out[a])
-		heap.Push(&q, elimination{current[a], a})
-	}
-	for a := range n {
-		if a != reference {
-			push(a)
-		}
-	}
-	order := make([]int, 0, n)
-	done := make([]bool, n)
-	done[reference] = true
-	products := 0
-	for q.Len() > 0 {
-		e := heap.Pop(&q).(elimination)
-		s := e.node
-		if done[s] || e.products != current[s] {
-			continue
-		}
-		done[s] = true
-		order = append(order, s)
-		if products += e.products; products > maxProducts {
-			return nil, tooMuchTraffic(fmt.Sprintf("%d visits of a chain", n-1), "fewer visits or branches")
-		}
-		for a := range in[s] {
-			delete(out[a], s)
-			for b := range out[s] {
-				if a != b {
-					out[a][b], in[b][a] = true, true
-				}
-			}
-		}
-		for b := range out[s] {
-			delete(in[b], s)
-		}
-		for _, near := range []map[int]bool{in[s], out[s]} {
-			for a := range near {
-				if !done[a] {
-					push(a)
-				}
-			}
-		}
-	}
-	return order, nil
-}
-
-// An elimination is a node with the products that taking it out needs, or needed when it was put in the queue.
-type elimination struct{ products, node int }
-
-type eliminations []elimination
-
-func (q eliminations) Len() int { return len(q) }
-func (q eliminations) Less(i, j int) bool {
-	if q[i].products != q[j].products {
-		return q[i].products < q[j].products
-	}
-	return q[i].node < q[j].node
-}
-func (q eliminations) Swap(i, j int) { q[i], q[j] = q[j], q[i] }
-func (q *eliminations) Push(x any)   { *q = append(*q, x.(elimination)) }
-func (q *eliminations) Pop() any {
-	last := len(*q) - 1
-	x := (*q)[last]
-	*q = (*q)[:last]
-	return x
 }

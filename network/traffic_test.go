@@ -240,12 +240,12 @@ func TestTrafficByHand(t *testing.T) {
 	}
 	// Per visit to think there are 1/0.4 = 5/2 to the cpu, 3/2 to the disk, and 1/4 · 2 = 1/2 of batch jobs to the cpu.
 	for i, want := range []string{"1", "9/2", "3/2"} { // the cpu has 5/2 of size 1 and 1/2 of size 4
-		if got := s.stations[i].demand[0]; got.Cmp(r(want)) != 0 {
+		if got := s.Stations[i].Demand[0]; got.Cmp(r(want)) != 0 {
 			t.Errorf("demand of %s: %v, want %s", m.Stations[i].Name, got, want)
 		}
 	}
-	if len(s.chains) != 1 || s.chains[0].population != 3 || len(s.stations[1].visits) != 2 {
-		t.Errorf("%+v", s.chains)
+	if len(s.Chains) != 1 || s.Chains[0].Population != 3 || len(s.Stations[1].Visits) != 2 {
+		t.Errorf("%+v", s.Chains)
 	}
 }
 
@@ -313,9 +313,9 @@ func TestTrafficOfManyVisits(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i := range s.stations {
-		if s.stations[i].demand[0].Cmp(one) != 0 {
-			t.Fatal(s.stations[i].demand)
+	for i := range s.Stations {
+		if s.Stations[i].Demand[0].Cmp(one) != 0 {
+			t.Fatal(s.Stations[i].Demand)
 		}
 	}
 	const wide = 200
