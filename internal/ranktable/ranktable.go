@@ -99,6 +99,20 @@ func OfServers(ctx context.Context, servers [][]int, capacities []*big.Rat) ([]*
 	return rank, nil
 }
 
+// Sums returns the sum of the values of the classes of each set, at its bit mask: 2^N additions. The error is ctx.Err(), soon after
+// ctx is done.
+func Sums(ctx context.Context, values []*big.Rat) ([]*big.Rat, error) {
+	sums := make([]*big.Rat, 1<<len(values))
+	sums[0] = new(big.Rat)
+	for a := 1; a < len(sums); a++ {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		sums[a] = new(big.Rat).Add(sums[a&(a-1)], values[bits.TrailingZeros(uint(a))])
+	}
+	return sums, nil
+}
+
 // Members lists the classes of a mask in increasing order.
 func Members(a int) []int {
 	list := make([]int, 0, bits.OnesCount(uint(a)))

@@ -69,3 +69,21 @@ func TestCheckMessages(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// Sums are those of the members.
+func TestSums(t *testing.T) {
+	values := []*big.Rat{big.NewRat(1, 2), big.NewRat(0, 1), big.NewRat(3, 7), big.NewRat(5, 1)}
+	sums, err := ranktable.Sums(t.Context(), values)
+	if err != nil || len(sums) != 16 {
+		t.Fatal(sums, err)
+	}
+	for a, got := range sums {
+		want := new(big.Rat)
+		for _, i := range ranktable.Members(a) {
+			want.Add(want, values[i])
+		}
+		if got.Cmp(want) != 0 {
+			t.Errorf("sum of %b is %v, want %v", a, got, want)
+		}
+	}
+}

@@ -1,9 +1,11 @@
 package tree
 
 import (
+	"maps"
 	"math/big"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"productform/internal/input"
@@ -111,4 +113,42 @@ func (n *Node) Integer(path string, high int, want string) (int, error) {
 		return 0, n.errorf(path, n.written(), "%s", want)
 	}
 	return int(x.Num().Int64()), nil
+}
+
+// List decodes each element of an array; n is nil if the field is missing.
+func List[T any](n *Node, path, want string, decode func(n *Node, path string) (T, error)) ([]T, error) {
+	elements, err := n.Elements(path, want)
+	if err != nil {
+		return nil, err
+	}
+	all := make([]T, len(elements))
+	for i := range elements {
+		if all[i], err = decode(&elements[i], input.Index(path, i)); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+// Row returns the row of a name: that of a server, say, or of what else rows are named. n is nil if the field is missing.
+func (n *Node) Row(path, what string, rows map[string]int) (int, error) {
+	name, err := n.Name(path)
+	if err != nil {
+		return 0, err
+	}
+	i, ok := rows[name]
+	if !ok {
+		names := slices.Values(slices.Sorted(maps.Keys(rows)))
+		return 0, input.Errorf(path, strconv.Quote(name), "the name of a %s%s", what, DidYouMean(name, names, input.Quote))
+	}
+	return i, nil
+}
+
+// Rows returns the row of each of n names, the first of those that have it.
+func Rows(n int, name func(int) string) map[string]int {
+	rows := make(map[string]int, n)
+	for i := n - 1; i >= 0; i-- {
+		rows[name(i)] = i
+	}
+	return rows
 }

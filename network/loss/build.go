@@ -218,25 +218,33 @@ func (b *builder) graph(ctx context.Context, m *Model, rows []int) error {
 	if err != nil {
 		return err
 	}
+	free, isFree := make([]*big.Rat, n), 0
+	for k := range b.members {
+		free[k] = new(big.Rat)
+		if len(b.members[k].hard) == 0 {
+			free[k], isFree = b.members[k].work, isFree|1<<k
+		}
+	}
+	load, err := ranktable.Sums(ctx, free)
+	if err != nil {
+		return err
+	}
 	var worst *UnstableError
-	ratio := big.NewRat(1, 1)
+	most := big.NewRat(1, 1)
 	b.drain = make([]*big.Rat, len(rank))
-	b.drain[0] = new(big.Rat)
-	for set := 1; set < len(rank); set++ {
+	for set := range rank {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		load := new(big.Rat)
-		var free []int
-		for _, k := range ranktable.Members(set) {
-			if len(b.members[k].hard) == 0 {
-				load.Add(load, b.members[k].work)
-				free = append(free, rows[k])
-			}
+		b.drain[set] = new(big.Rat).Sub(rank[set], load[set])
+		if set&^isFree != 0 || set == 0 || b.drain[set].Sign() > 0 {
+			continue
 		}
-		b.drain[set] = new(big.Rat).Sub(rank[set], load)
-		if q := new(big.Rat).Quo(load, rank[set]); len(free) == len(ranktable.Members(set)) && q.Cmp(ratio) >= 0 && (worst == nil || q.Cmp(ratio) > 0) {
-			worst, ratio = &UnstableError{Classes: free, Load: load, Capacity: rank[set]}, q
+		if q := new(big.Rat).Quo(load[set], rank[set]); q.Cmp(most) > 0 || worst == nil {
+			worst, most = &UnstableError{Load: load[set], Capacity: rank[set]}, q
+			for _, k := range ranktable.Members(set) {
+				worst.Classes = append(worst.Classes, rows[k])
+			}
 		}
 	}
 	if worst != nil {

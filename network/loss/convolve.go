@@ -42,7 +42,7 @@ func spread(ctx context.Context, a, b []arithmetic.Number, most, sign int) ([]ar
 		}
 	}
 	for i, x := range a {
-		if isZero(x) {
+		if x.IsZero() {
 			continue
 		}
 		if err := ctx.Err(); err != nil {

@@ -60,7 +60,7 @@ func Engset(ctx context.Context, n, sources int, load *big.Rat, s Settings) (num
 		}
 		a := one.Rational(load)
 		return inverse(ctx, n, one, func(j int) arithmetic.Number {
-			return one.Rational(ratOf(j)).Quo(a.Mul(one.Rational(ratOf(sources - j))))
+			return one.Integer(j).Quo(a.Mul(one.Integer(sources - j)))
 		})
 	}, func(inverse arithmetic.Number) arithmetic.Number {
 		if n >= sources {
@@ -73,19 +73,26 @@ func Engset(ctx context.Context, n, sources int, load *big.Rat, s Settings) (num
 // inverseB returns 1/B(n).
 func inverseB(ctx context.Context, n int, load *big.Rat, one arithmetic.Number) (arithmetic.Number, error) {
 	a := one.Rational(load)
-	return inverse(ctx, n, one, func(j int) arithmetic.Number { return one.Rational(ratOf(j)).Quo(a) })
+	return inverse(ctx, n, one, func(j int) arithmetic.Number { return one.Integer(j).Quo(a) })
 }
 
-// inverse returns x_n, x_0 = 1, x_j = 1 + factor(j) x_{j-1}.
+// inverse returns x_n, x_0 = 1, x_j = 1 + factor(j) x_{j-1}. Of float64 the bound is e_j = (1 - 1/x_j)(e_{j-1} + that of the product) + u: the 1
+// has no error, and takes its part of the sum.
 func inverse(ctx context.Context, n int, one arithmetic.Number, factor func(j int) arithmetic.Number) (arithmetic.Number, error) {
 	x := one
+	float := one.Exact == nil && one.Interval.Low == nil
 	for j := 1; j <= n; j++ {
 		if j%256 == 0 || one.Exact != nil {
 			if err := ctx.Err(); err != nil {
 				return x, err
 			}
 		}
-		x = one.Add(factor(j).Mul(x))
+		product := factor(j).Mul(x)
+		x = one.Add(product)
+		if float {
+			part := product.Over(x.Wide).Double() * (1 + 4*product.Bound + 8*arithmetic.Roundoff)
+			x.Bound = arithmetic.Compound(min(part, 1)*product.Bound, arithmetic.Roundoff, 0x1p-100)
+		}
 	}
 	return x, nil
 }
@@ -102,25 +109,22 @@ func formula(n int, load *big.Rat, s Settings, recursion func(one arithmetic.Num
 	if err != nil {
 		return num.Value{}, err
 	}
-	return byEngine(s, func(engine num.Engine, prec uint) (num.Value, float64, error) {
-		one := (&Model{Classes: []Class{{ArrivalRate: load}}})
-		if err := one.checkExact(engine, float64(n), 2*float64(n), float64(n)); err != nil {
+	m := &Model{Classes: []Class{{ArrivalRate: load}}}
+	return arithmetic.ByEngine(s.Engine, s.RelTol, func(engine num.Engine, one arithmetic.Number) (num.Value, float64, error) {
+		if err := m.checkExact(engine, float64(n), 2*float64(n), float64(n)); err != nil {
 			return num.Value{}, 0, err
 		}
-		end, err := recursion(arithmetic.One(engine, prec))
+		end, err := recursion(one)
 		if err != nil {
 			return num.Value{}, 0, err
 		}
+		var o arithmetic.Output
 		x := answer(end)
-		o := output{exact: engine == num.Exact}
-		v := o.value(x)
-		if !(o.bound < 1) {
-			return num.Value{}, 0, ErrDigits
-		}
-		if engine == num.Float {
+		v := o.Value(x)
+		if engine == num.Float && o.Check() == nil {
 			v.Low, v.High = around(x)
 		}
-		return v, max(o.bound, o.width), nil
+		return v, o.Width, o.Check()
 	})
 }
 

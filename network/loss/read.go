@@ -2,9 +2,6 @@ package loss
 
 import (
 	"io"
-	"maps"
-	"slices"
-	"strconv"
 
 	"productform/internal/input"
 	"productform/internal/tree"
@@ -66,15 +63,15 @@ func decode(root *tree.Node) (*Model, error) {
 	if m.Room, err = count(f["room"], "room", wantUnits); err != nil {
 		return nil, err
 	}
-	rows := rowsOf(len(m.Servers), func(s int) string { return m.Servers[s].Name })
-	if m.Classes, err = list(f["classes"], "classes", "an array of classes", func(n *tree.Node, path string) (Class, error) { return decodeClass(n, path, rows) }); err != nil {
+	rows := tree.Rows(len(m.Servers), func(s int) string { return m.Servers[s].Name })
+	if m.Classes, err = tree.List(f["classes"], "classes", "an array of classes", func(n *tree.Node, path string) (Class, error) { return decodeClass(n, path, rows) }); err != nil {
 		return nil, err
 	}
 	if f["limits"] == nil {
 		return m, nil
 	}
-	rows = rowsOf(len(m.Classes), func(k int) string { return m.Classes[k].Name })
-	m.Limits, err = list(f["limits"], "limits", "an array of limits", func(n *tree.Node, path string) (Limit, error) { return decodeLimit(n, path, rows) })
+	rows = tree.Rows(len(m.Classes), func(k int) string { return m.Classes[k].Name })
+	m.Limits, err = tree.List(f["limits"], "limits", "an array of limits", func(n *tree.Node, path string) (Limit, error) { return decodeLimit(n, path, rows) })
 	return m, err
 }
 
@@ -87,7 +84,7 @@ func (m *Model) decodeServers(n *tree.Node) (err error) {
 	case n.Kind != tree.Array || len(n.Kids) == 0:
 		return input.Errorf("servers", n, "a number of equal servers, or an array of servers with names")
 	default:
-		m.Servers, err = list(n, "servers", "", decodeServer)
+		m.Servers, err = tree.List(n, "servers", "", decodeServer)
 	}
 	return err
 }
@@ -130,7 +127,7 @@ func decodeClass(n *tree.Node, path string, servers map[string]int) (c Class, er
 		return c, err
 	}
 	if f["servers"] != nil {
-		c.Servers, err = list(f["servers"], path+".servers", "an array of names of servers", func(n *tree.Node, path string) (int, error) { return row(n, path, "server", servers) })
+		c.Servers, err = tree.List(f["servers"], path+".servers", "an array of names of servers", func(n *tree.Node, path string) (int, error) { return n.Row(path, "server", servers) })
 	}
 	return c, err
 }
@@ -140,7 +137,7 @@ func decodeLimit(n *tree.Node, path string, classes map[string]int) (l Limit, er
 	if err != nil {
 		return l, err
 	}
-	l.Classes, err = list(f["classes"], path+".classes", "an array of names of classes", func(n *tree.Node, path string) (int, error) { return row(n, path, "class", classes) })
+	l.Classes, err = tree.List(f["classes"], path+".classes", "an array of names of classes", func(n *tree.Node, path string) (int, error) { return n.Row(path, "class", classes) })
 	if err != nil {
 		return l, err
 	}
@@ -150,48 +147,10 @@ func decodeLimit(n *tree.Node, path string, classes map[string]int) (l Limit, er
 	return l, nil
 }
 
-// list decodes each element of an array.
-func list[T any](n *tree.Node, path, want string, decode func(n *tree.Node, path string) (T, error)) ([]T, error) {
-	elements, err := n.Elements(path, want)
-	if err != nil {
-		return nil, err
-	}
-	all := make([]T, len(elements))
-	for i := range elements {
-		if all[i], err = decode(&elements[i], input.Index(path, i)); err != nil {
-			return nil, err
-		}
-	}
-	return all, nil
-}
-
 // count reads an integer, 0 if it is missing.
 func count(n *tree.Node, path, want string) (int, error) {
 	if n == nil {
 		return 0, nil
 	}
 	return n.Integer(path, maxUnits, want)
-}
-
-// rowsOf returns the row of each name, the first of those that have it.
-func rowsOf(n int, name func(int) string) map[string]int {
-	rows := make(map[string]int, n)
-	for i := n - 1; i >= 0; i-- {
-		rows[name(i)] = i
-	}
-	return rows
-}
-
-// row reads the name of a server or class.
-func row(n *tree.Node, path, what string, rows map[string]int) (int, error) {
-	name, err := n.Name(path)
-	if err != nil {
-		return 0, err
-	}
-	i, ok := rows[name]
-	if !ok {
-		names := slices.Values(slices.Sorted(maps.Keys(rows)))
-		return 0, input.Errorf(path, strconv.Quote(name), "the name of a %s%s", what, tree.DidYouMean(name, names, input.Quote))
-	}
-	return i, nil
 }

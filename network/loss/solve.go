@@ -3,8 +3,6 @@ package loss
 import (
 	"cmp"
 	"context"
-	"errors"
-	"fmt"
 	"math"
 	"math/big"
 
@@ -15,7 +13,7 @@ import (
 
 // ErrDigits is the error of the engine Float where it has no proved digits, or its numbers leave the range of float64; Enclose and Exact
 // have digits then.
-var ErrDigits = errors.New("loss: float64 has no proved digits of the measures")
+var ErrDigits = arithmetic.ErrDigits
 
 // Solve returns the stationary measures of a system. Where each job is served from its arrival on and any two limits are nested or disjoint, it
 // works along the tree of limits ([Tree]): with n units at a limit and K Poisson classes O(K n) operations, and O(n²) for each class with sources and
@@ -40,67 +38,35 @@ func Solve(ctx context.Context, m *Model, s Settings) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	return byEngine(s, func(engine num.Engine, prec uint) (*Result, float64, error) {
-		r, err := m.solve(ctx, engine, prec, s)
+	return arithmetic.ByEngine(s.Engine, s.RelTol, func(engine num.Engine, one arithmetic.Number) (*Result, float64, error) {
+		r, err := m.solve(ctx, engine, one, s)
 		if err != nil {
 			return nil, 0, err
 		}
-		return r, max(r.width, r.RelativeErrorBound), nil
+		return r, r.width, nil
 	})
-}
-
-// Enclosures start with firstPrecision bits and give up beyond maxPrecision.
-const firstPrecision, maxPrecision = 128, 1 << 14
-
-// byEngine answers with the engine of the settings, as Auto by float64 if its bound is within the tolerance, and by enclosures of as many bits as
-// that takes. solve also returns a bound of the relative error.
-func byEngine[T any](s Settings, solve func(engine num.Engine, prec uint) (T, float64, error)) (r T, err error) {
-	var bound float64
-	switch s.Engine {
-	case num.Exact:
-		r, _, err = solve(num.Exact, 0)
-		return r, err
-	case num.Float, num.Auto:
-		r, bound, err = solve(num.Float, 0)
-		if s.Engine == num.Float || err == nil && bound <= s.RelTol || err != nil && !errors.Is(err, ErrDigits) {
-			return r, err
-		}
-	}
-	for prec := uint(firstPrecision); prec <= maxPrecision; prec *= 2 {
-		if r, bound, err = solve(num.Enclose, prec); err != nil || bound <= s.RelTol {
-			return r, err
-		}
-	}
-	var none T
-	return none, input.Errorf("RelTol", s.RelTol, "a tolerance within reach of %d bits", maxPrecision)
 }
 
 // checked returns s with the values that zeros stand for, or the error for one out of range.
 func (s Settings) checked() (Settings, error) {
-	s.Engine = cmp.Or(s.Engine, num.Auto)
-	switch s.Engine {
-	case num.Auto, num.Float, num.Enclose, num.Exact:
-	default:
-		return s, input.Errorf("Engine", s.Engine, "auto, float, enclose or exact")
-	}
-	if !(s.RelTol >= 0 && s.RelTol < 1) {
-		return s, input.Errorf("RelTol", s.RelTol, "a number in (0, 1), or 0 for 1e-9")
+	if err := arithmetic.CheckEngine(s.Engine, s.RelTol); err != nil {
+		return s, err
 	}
 	if s.MaxBytes < 0 {
 		return s, input.Errorf("MaxBytes", s.MaxBytes, "a number of bytes, or 0 for 4 GiB")
 	}
-	s.RelTol, s.MaxBytes = cmp.Or(s.RelTol, 1e-9), cmp.Or(s.MaxBytes, 4<<30)
+	s.MaxBytes = cmp.Or(s.MaxBytes, 4<<30)
 	return s, nil
 }
 
 // solve solves with one engine.
-func (m *Model) solve(ctx context.Context, engine num.Engine, prec uint, s Settings) (*Result, error) {
-	x := &measures{m: m, engine: engine, one: arithmetic.One(engine, prec)}
+func (m *Model) solve(ctx context.Context, engine num.Engine, one arithmetic.Number, s Settings) (*Result, error) {
+	x := &measures{m: m, engine: engine, one: one}
 	n := len(m.Classes)
 	for _, list := range []*[]arithmetic.Number{&x.pass, &x.lost, &x.jobs, &x.wait, &x.queue} {
 		*list = make([]arithmetic.Number, n)
 	}
-	each := numberBytes(engine, prec)
+	each := numberBytes(one)
 	var err error
 	roots, nested := m.forest()
 	switch {
@@ -118,13 +84,13 @@ func (m *Model) solve(ctx context.Context, engine num.Engine, prec uint, s Setti
 }
 
 // numberBytes estimates the memory of a number.
-func numberBytes(engine num.Engine, prec uint) float64 {
+func numberBytes(one arithmetic.Number) float64 {
 	const number, header = 56, 40
-	switch engine {
-	case num.Enclose:
-		return number + 2*(header+float64(prec)/8+16)
-	case num.Exact:
+	switch {
+	case one.Exact != nil:
 		return number + 1000
+	case one.Interval.Low != nil:
+		return number + 2*(header+float64(one.Interval.Prec())/8+16)
 	}
 	return number
 }
@@ -184,7 +150,7 @@ func (x *measures) unlimited(classes []int) {
 		}
 		idle := new(big.Rat).Add(ratOf(1), c.work())
 		idle.Inv(idle) // probability that a source is
-		x.pass[k] = x.one.Rational(idle).Mul(x.one.Rational(ratOf(c.Sources)))
+		x.pass[k] = x.one.Rational(idle).Mul(x.one.Integer(c.Sources))
 		x.jobs[k] = x.jobs[k].Mul(x.pass[k])
 		if x.empty != nil {
 			*x.empty = x.empty.Mul(power(x.one.Rational(idle), c.Sources))
@@ -326,9 +292,9 @@ func (x *measures) byTokens(ctx context.Context, each, maxBytes float64) error {
 // result makes the result of the measures.
 func (x *measures) result() (*Result, error) {
 	r := &Result{Engine: x.engine, Method: x.method, States: int(x.states)}
-	o := &output{exact: x.engine == num.Exact}
+	o := new(arithmetic.Output)
 	if x.empty != nil {
-		r.EmptyProbability = o.pointer(*x.empty)
+		r.EmptyProbability = o.Pointer(*x.empty)
 	}
 	zero := x.one.Zero()
 	offered, accepted, jobs, lost := zero, zero, zero, zero
@@ -338,57 +304,54 @@ func (x *measures) result() (*Result, error) {
 		in, out := x.pass[k].Mul(rate), x.lost[k].Mul(rate)
 		all := in.Add(out)
 		seen := x.pass[k].Add(x.lost[k])
-		row := ClassResult{Offered: o.value(all), Throughput: o.value(in), Blocking: o.value(x.lost[k].Quo(seen))}
+		row := ClassResult{Offered: o.Value(all), Throughput: o.Value(in), Blocking: o.Value(x.lost[k].Quo(seen))}
 		offered, accepted, lost = offered.Add(all), accepted.Add(in), lost.Add(out)
 		if !x.m.hasTokens() {
 			jobs = jobs.Add(x.jobs[k])
-			row.MeanJobs = o.pointer(x.jobs[k])
-			if !isZero(in) {
-				row.MeanDelay = o.pointer(x.jobs[k].Quo(in))
+			row.MeanJobs = o.Pointer(x.jobs[k])
+			if !in.IsZero() {
+				row.MeanDelay = o.Pointer(x.jobs[k].Quo(in))
 			}
 		}
 		if x.m.Count > 0 {
-			row.WaitProbability, row.MeanQueue = o.pointer(zero), o.pointer(x.queue[k])
-			if !isZero(x.pass[k]) {
-				row.WaitProbability = o.pointer(x.wait[k].Quo(x.pass[k]))
+			row.WaitProbability, row.MeanQueue = o.Pointer(zero), o.Pointer(x.queue[k])
+			if !x.pass[k].IsZero() {
+				row.WaitProbability = o.Pointer(x.wait[k].Quo(x.pass[k]))
 			}
-			if !isZero(in) {
-				row.MeanWaiting = o.pointer(x.queue[k].Quo(in))
+			if !in.IsZero() {
+				row.MeanWaiting = o.Pointer(x.queue[k].Quo(in))
 			}
 		}
 		r.Classes = append(r.Classes, row)
 	}
 	for s := range x.busy {
-		row := ServerResult{Utilization: o.value(x.busy[s])}
+		row := ServerResult{Utilization: o.Value(x.busy[s])}
 		if x.m.hasTokens() {
-			row.MeanJobs, row.Throughput = o.pointer(x.jobsGiven[s]), o.pointer(x.given[s])
+			row.MeanJobs, row.Throughput = o.Pointer(x.jobsGiven[s]), o.Pointer(x.given[s])
 			jobs = jobs.Add(x.jobsGiven[s])
 		}
 		r.Servers = append(r.Servers, row)
 	}
-	r.Throughput, r.MeanJobs = o.value(accepted), o.value(jobs)
-	if !isZero(offered) {
-		r.Blocking = o.pointer(lost.Quo(offered))
+	r.Throughput, r.MeanJobs = o.Value(accepted), o.Value(jobs)
+	if !offered.IsZero() {
+		r.Blocking = o.Pointer(lost.Quo(offered))
 	}
-	if !isZero(accepted) {
-		r.MeanDelay = o.pointer(jobs.Quo(accepted))
+	if !accepted.IsZero() {
+		r.MeanDelay = o.Pointer(jobs.Quo(accepted))
 	}
 	x.limits(r, o)
-	r.RelativeErrorBound, r.width = o.bound, o.width
-	if !(o.bound < 1) {
-		return nil, fmt.Errorf("%w; engines enclose and exact have them", ErrDigits)
-	}
-	return r, nil
+	r.RelativeErrorBound, r.width = o.Bound, o.Width
+	return r, o.Check()
 }
 
 // limits sets how far limits are used.
-func (x *measures) limits(r *Result, o *output) {
+func (x *measures) limits(r *Result, o *arithmetic.Output) {
 	use := func(classes []int, most int) LimitResult {
 		units := x.one.Zero()
 		for _, k := range classes {
-			units = units.Add(x.jobs[k].Mul(x.one.Rational(ratOf(x.m.Classes[k].units()))))
+			units = units.Add(x.jobs[k].Mul(x.one.Integer(x.m.Classes[k].units())))
 		}
-		return LimitResult{MeanUnits: o.value(units), Utilization: o.value(units.Quo(x.one.Rational(ratOf(most))))}
+		return LimitResult{MeanUnits: o.Value(units), Utilization: o.Value(units.Quo(x.one.Integer(most)))}
 	}
 	for _, l := range x.m.Limits {
 		r.Limits = append(r.Limits, use(l.Classes, l.Most))
@@ -401,27 +364,4 @@ func (x *measures) limits(r *Result, o *output) {
 		room := use(all, x.m.Room)
 		r.Room = &room
 	}
-}
-
-// An output turns numbers into values, and keeps the largest of their errors.
-type output struct {
-	exact        bool
-	bound, width float64
-}
-
-func (o *output) value(x arithmetic.Number) num.Value {
-	v, fits := x.Value()
-	switch {
-	case math.IsInf(v.Float, 0):
-		o.bound = math.Inf(1)
-	case fits && !o.exact:
-		o.bound = max(o.bound, x.RelativeError())
-	}
-	o.width = max(o.width, x.Width())
-	return v
-}
-
-func (o *output) pointer(x arithmetic.Number) *num.Value {
-	v := o.value(x)
-	return &v
 }

@@ -142,13 +142,12 @@ func (t *table) busy(jobs int) bool { return jobs >= t.servers }
 // An evaluation is a table in the arithmetic of an engine.
 type evaluation struct {
 	*table
-	ctx     context.Context
-	one     arithmetic.Number
-	work    []arithmetic.Number
-	drains  []arithmetic.Number // of a graph
-	full    arithmetic.Number   // μ less the work of the free members where all servers are busy
-	integer []arithmetic.Number // 0, 1, ...
-	looks   int
+	ctx    context.Context
+	one    arithmetic.Number
+	work   []arithmetic.Number
+	drains []arithmetic.Number // of a graph
+	full   arithmetic.Number   // μ less the work of the free members where all servers are busy
+	looks  int
 
 	weight []arithmetic.Number // W
 }
@@ -168,12 +167,7 @@ func (t *table) evaluate(ctx context.Context, one arithmetic.Number) *evaluation
 }
 
 // number returns n >= 0.
-func (e *evaluation) number(n int) arithmetic.Number {
-	for len(e.integer) <= n {
-		e.integer = append(e.integer, e.one.Rational(big.NewRat(int64(len(e.integer)), 1)))
-	}
-	return e.integer[n]
-}
+func (e *evaluation) number(n int) arithmetic.Number { return e.one.Integer(n) }
 
 // look returns the error of the context, now and then.
 func (e *evaluation) look() error {
@@ -335,7 +329,7 @@ func (e *evaluation) across(tokens bool) (*sums, error) {
 			return nil, err
 		}
 		x := e.weight[w.at]
-		if isZero(x) {
+		if x.IsZero() {
 			continue
 		}
 		total.add(x)
@@ -408,14 +402,4 @@ func (a *accumulator) value(zero arithmetic.Number) arithmetic.Number {
 		}
 	}
 	return sum
-}
-
-func isZero(x arithmetic.Number) bool {
-	switch {
-	case x.Exact != nil:
-		return x.Exact.Sign() == 0
-	case x.Interval.Low != nil:
-		return x.Interval.High.Sign() == 0
-	}
-	return x.F == 0
 }

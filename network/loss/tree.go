@@ -159,7 +159,7 @@ func (f *forestRun) zeros(most int) []arithmetic.Number {
 	return a
 }
 
-func (f *forestRun) number(n int) arithmetic.Number { return f.one.Rational(ratOf(n)) }
+func (f *forestRun) number(n int) arithmetic.Number { return f.one.Integer(n) }
 
 // sum adds the entries of an array.
 func (f *forestRun) sum(a []arithmetic.Number) (arithmetic.Number, error) {

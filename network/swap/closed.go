@@ -1,0 +1,256 @@
+package swap
+
+import (
+	"context"
+	"fmt"
+	"math/big"
+
+	"productform/internal/arithmetic"
+	"productform/internal/input"
+	"productform/internal/lattice"
+	"productform/num"
+)
+
+// isPlaced reports whether the start places the classes and each has a server of positive capacity to itself, so that all orders that place the classes
+// alike can be reached.
+func (m *Model) isPlaced() bool {
+	for i := range m.Classes {
+		own := false
+		for s := range m.Servers {
+			own = own || m.users(s) == 1<<i && m.Servers[s].Capacity.Sign() > 0
+		}
+		if !own {
+			return false
+		}
+	}
+	first, last := m.ends()
+	for _, pair := range m.Swaps {
+		i, k := pair[0], pair[1]
+		if i == k && m.Classes[i].Population > 1 || i != k && last[i] > first[k] && last[k] > first[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// ends returns the positions of the oldest and the newest job of each class at the start.
+func (m *Model) ends() (first, last []int) {
+	first, last = make([]int, len(m.Classes)), make([]int, len(m.Classes))
+	for i := range first {
+		first[i] = -1
+	}
+	for p, i := range m.start() {
+		if first[i] < 0 {
+			first[i] = p
+		}
+		last[i] = p
+	}
+	return first, last
+}
+
+// before returns of each class the set of joined classes that are placed before it, as a bit mask.
+func (m *Model) before() []uint {
+	first, _ := m.ends()
+	sets := make([]uint, len(m.Classes))
+	for _, pair := range m.Swaps {
+		i, k := pair[0], pair[1]
+		switch {
+		case first[i] < first[k]:
+			sets[k] |= 1 << i
+		case first[k] < first[i]:
+			sets[i] |= 1 << k
+		}
+	}
+	return sets
+}
+
+// counts solves a closed queue by the recursion over numbers of jobs. With Ψ(x) the weight of what can follow x, Ψ(ℓ) = 1, a job of class i that comes last of x
+// is served at the rate μ(A(x)) - μ(A(x-e_i)), so that jobs of class i end at the rate
+//
+//	1/G Σ_x Φ(x-e_i) (μ(A(x)) - μ(A(x-e_i)))/μ(A(x)) Ψ(x).
+func (q *queue) counts(s Settings) error {
+	q.r.Method = Counts
+	limits, states := make([]int, len(q.Classes)), 1.0
+	for i, c := range q.Classes {
+		limits[i] = c.Population
+		states *= float64(c.Population + 1)
+	}
+	if err := q.size(states, 2, s); err != nil {
+		return err
+	}
+	box, before := lattice.NewBox(limits), q.before()
+	rate, gain := q.rates()
+	zero := q.one.Zero()
+	full := make([]uint, box.States) // classes whose jobs are all there
+	phi := make([]arithmetic.Number, box.States)
+	phi[0] = q.one
+	for w := lattice.Walk(box); w.Next(); {
+		if err := q.ctx.Err(); err != nil {
+			return err
+		}
+		for i, n := range w.X {
+			if n == limits[i] {
+				full[w.At] |= 1 << i
+			}
+		}
+		sum := zero
+		for i, n := range w.X {
+			if n > 0 && before[i]&^full[w.At] == 0 {
+				sum = sum.Add(phi[w.At-box.Stride[i]])
+			}
+		}
+		phi[w.At] = sum.Quo(rate[w.Active])
+	}
+	leave, end := make([]arithmetic.Number, len(limits)), make([]arithmetic.Number, len(limits))
+	psi := make([]arithmetic.Number, box.States)
+	for at := range psi {
+		psi[at] = zero
+	}
+	root := box.States - 1
+	psi[root] = q.one
+	for i := range limits {
+		leave[i], end[i] = zero, zero
+		if before[i]&^full[root] == 0 && q.isLast(i, before) {
+			leave[i] = phi[root-box.Stride[i]]
+		}
+	}
+	for at := root; at > 0; at-- {
+		if err := q.ctx.Err(); err != nil {
+			return err
+		}
+		x := box.State(at)
+		active := activeSet(x)
+		share := psi[at].Quo(rate[active])
+		for i, n := range x {
+			if n == 0 || before[i]&^full[at] != 0 {
+				continue
+			}
+			to := at - box.Stride[i]
+			psi[to] = psi[to].Add(share)
+			if n == 1 {
+				end[i] = end[i].Add(phi[to].Mul(share).Mul(gain(active, i)))
+			}
+		}
+	}
+	q.finish(phi[root], leave, end)
+	return nil
+}
+
+// isLast reports whether no class is placed behind class i.
+func (q *queue) isLast(i int, before []uint) bool {
+	for _, set := range before {
+		if set>>i&1 == 1 {
+			return false
+		}
+	}
+	return true
+}
+
+func activeSet(x []int) (set uint) {
+	for i, n := range x {
+		if n > 0 {
+			set |= 1 << i
+		}
+	}
+	return set
+}
+
+// rates returns μ(A), and μ(A) - μ(A∖{i}) of a class in A, in the arithmetic of the engine.
+func (q *queue) rates() (rate []arithmetic.Number, gain func(a uint, i int) arithmetic.Number) {
+	for _, mu := range q.rank {
+		rate = append(rate, q.one.Rational(mu))
+	}
+	return rate, func(a uint, i int) arithmetic.Number {
+		return q.one.Rational(new(big.Rat).Sub(q.rank[a], q.rank[a&^(1<<i)]))
+	}
+}
+
+// reach returns all orders that the start can reach, each as the bytes of its classes.
+func (m *Model) reach(ctx context.Context, s Settings) ([]string, error) {
+	const bytesEach = 256 // of an order, in the list and in the map, besides its jobs
+	limit := s.MaxBytes
+	if limit == 0 {
+		limit = 4 << 30
+	}
+	joined := m.joined()
+	start := m.start()
+	known := map[string]bool{text(start): true}
+	list := []string{text(start)}
+	for at := 0; at < len(list); at++ {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		c := classes(list[at])
+		for p, rate := range m.positionRates(c) {
+			if rate.Sign() == 0 {
+				continue
+			}
+			rest, leaves := complete(joined, c, p)
+			next := text(append(rest, leaves))
+			if known[next] {
+				continue
+			}
+			if need := int64(len(list)) * (bytesEach + 2*int64(len(c))); need > limit || s.Engine == num.Exact && len(list) >= maxExactStates {
+				return nil, &num.TooLargeError{Bytes: float64(need), Limit: limit, Input: input.Errorf("classes", fmt.Sprintf("more than %d orders of %d jobs", len(list), len(c)),
+					"fewer, or a start that places the classes, each with a server of its own")}
+			}
+			known[next] = true
+			list = append(list, next)
+		}
+	}
+	return list, nil
+}
+
+func text(c []int) string {
+	b := make([]byte, len(c))
+	for p, i := range c {
+		b[p] = byte(i)
+	}
+	return string(b)
+}
+
+func classes(order string) []int {
+	c := make([]int, len(order))
+	for p := range c {
+		c[p] = int(order[p])
+	}
+	return c
+}
+
+// orders solves a closed queue by adding up its orders.
+func (q *queue) orders(list []string, s Settings) error {
+	q.r.Method = Orders
+	if err := q.size(float64(len(list)), 1, s); err != nil {
+		return err
+	}
+	n := len(q.Classes)
+	leave, end, z := make([]arithmetic.Number, n), make([]arithmetic.Number, n), q.one.Zero()
+	for i := range n {
+		leave[i], end[i] = q.one.Zero(), q.one.Zero()
+	}
+	joined := q.joined()
+	rate, gain := q.rates()
+	for _, order := range list {
+		if err := q.ctx.Err(); err != nil {
+			return err
+		}
+		c, weight, set := classes(order), q.one, uint(0)
+		for _, i := range c {
+			set |= 1 << i
+			weight = weight.Quo(rate[set])
+		}
+		z = z.Add(weight)
+		set = 0
+		for p, i := range c {
+			if set>>i&1 == 1 {
+				continue // all servers of the class are with older jobs
+			}
+			set |= 1 << i
+			part := weight.Mul(gain(set, i))
+			_, leaves := complete(joined, c, p)
+			end[i], leave[leaves] = end[i].Add(part), leave[leaves].Add(part)
+		}
+	}
+	q.finish(z, leave, end)
+	return nil
+}

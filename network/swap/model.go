@@ -1,0 +1,195 @@
+package swap
+
+import (
+	"fmt"
+	"math/big"
+	"slices"
+	"strconv"
+
+	"productform/internal/input"
+	"productform/num"
+)
+
+// A Model is a pass-and-swap queue, open if classes have arrival rates, closed if they have populations. All numbers are rational and exactly those of the file.
+type Model struct {
+	Servers  []Server
+	Classes  []Class
+	Swaps    [][2]int // rows of classes that are joined; a class may be joined to itself
+	MeanSize *big.Rat // σ > 0, of exponential sizes; nil means 1
+	Start    []int    // closed: the classes of all jobs at the start, the oldest first; nil means those of the first class, then those of the second, and so on
+}
+
+// A Server serves the first job that it can.
+type Server struct {
+	Name     string
+	Capacity *big.Rat // C_s >= 0, work per unit of time
+}
+
+// A Class is a kind of job.
+type Class struct {
+	Name        string
+	ArrivalRate *big.Rat // open: λ_i >= 0, jobs per unit of time
+	Population  int      // closed: ℓ_i >= 1
+	Servers     []int    // rows of Model.Servers that can serve its jobs
+}
+
+const (
+	maxClasses    = 20 // whose sets are tabulated
+	maxPopulation = 1_000_000
+)
+
+var wantPopulation = fmt.Sprintf("an integer from 1 to %d", maxPopulation)
+
+// IsClosed reports whether the queue is closed.
+func (m *Model) IsClosed() bool {
+	return slices.ContainsFunc(m.Classes, func(c Class) bool { return c.Population > 0 })
+}
+
+// Check reports whether the model makes sense. The error is a *[num.InputError] for the first entry, in the order of the file, that does not:
+//
+//   - there are servers, and 1 to 20 classes, with names of their own among their kind;
+//   - C_s >= 0, λ_i >= 0, σ > 0, with numerators and denominators of at most 16,384 bits;
+//   - all classes have arrival rates and none a population, or all a population from 1 to 1,000,000 and none an arrival rate;
+//   - each class has servers, none twice, at least one of them of positive capacity;
+//   - swaps name classes, no pair twice;
+//   - a start is that of a closed queue, and has as many jobs of each class as there are.
+func (m *Model) Check() error {
+	if len(m.Servers) == 0 {
+		return input.Errorf("servers", "[]", "at least one server")
+	}
+	names := make(map[string]int)
+	for s, server := range m.Servers {
+		if err := input.CheckName(names, "servers", s, server.Name); err != nil {
+			return err
+		}
+		if err := input.CheckNumber(input.Index("servers", s)+".capacity", server.Capacity, input.Nonnegative); err != nil {
+			return err
+		}
+	}
+	if len(m.Classes) == 0 {
+		return input.Errorf("classes", "[]", "at least one class")
+	}
+	if n := len(m.Classes); n > maxClasses {
+		return &num.TooLargeError{States: float64(uint64(1) << min(n, 63)),
+			Input: input.Errorf("classes", fmt.Sprintf("%d of them", n), "at most %d, whose sets are tabulated", maxClasses)}
+	}
+	clear(names)
+	for i := range m.Classes {
+		if err := input.CheckName(names, "classes", i, m.Classes[i].Name); err != nil {
+			return err
+		}
+		if err := m.checkClass(i); err != nil {
+			return err
+		}
+	}
+	if err := m.checkSwaps(); err != nil {
+		return err
+	}
+	if m.MeanSize != nil {
+		if err := input.CheckNumber("mean_size", m.MeanSize, input.Positive); err != nil {
+			return err
+		}
+	}
+	return m.checkStart()
+}
+
+func (m *Model) checkClass(i int) error {
+	c, path := &m.Classes[i], input.Index("classes", i)
+	switch closed := m.IsClosed(); {
+	case closed && c.ArrivalRate != nil:
+		return input.Errorf(path+".arrival_rate", c.ArrivalRate.RatString(), "none: a class has a population, which makes the queue closed")
+	case closed && (c.Population < 1 || c.Population > maxPopulation):
+		return input.Errorf(path+".population", c.Population, "%s", wantPopulation)
+	case !closed && c.Population < 0:
+		return input.Errorf(path+".population", c.Population, "%s", wantPopulation)
+	case !closed:
+		if err := input.CheckNumber(path+".arrival_rate", c.ArrivalRate, input.Nonnegative); err != nil {
+			return err
+		}
+	}
+	if len(c.Servers) == 0 {
+		return input.Errorf(path+".servers", "[]", "at least one server")
+	}
+	served := false
+	for j, s := range c.Servers {
+		at := input.Index(path+".servers", j)
+		if s < 0 || s >= len(m.Servers) {
+			return input.Errorf(at, s, "a row of servers, 0 to %d", len(m.Servers)-1)
+		}
+		if slices.Contains(c.Servers[:j], s) {
+			return input.Errorf(at, strconv.Quote(m.Servers[s].Name), "each server once; it is in this class already")
+		}
+		served = served || m.Servers[s].Capacity.Sign() > 0
+	}
+	if !served {
+		return input.Errorf(path+".servers", fmt.Sprintf("%d without capacity", len(c.Servers)), "a server of positive capacity")
+	}
+	return nil
+}
+
+func (m *Model) checkSwaps() error {
+	first := map[[2]int]int{}
+	for e, pair := range m.Swaps {
+		path := input.Index("swaps", e)
+		for j, i := range pair {
+			if i < 0 || i >= len(m.Classes) {
+				return input.Errorf(input.Index(path, j), i, "a row of classes, 0 to %d", len(m.Classes)-1)
+			}
+		}
+		key := [2]int{min(pair[0], pair[1]), max(pair[0], pair[1])}
+		if f, ok := first[key]; ok {
+			return input.Errorf(path, fmt.Sprintf("%s, %s", m.Classes[pair[0]].Name, m.Classes[pair[1]].Name), "each pair once; %s is the same", input.Index("swaps", f))
+		}
+		first[key] = e
+	}
+	return nil
+}
+
+func (m *Model) checkStart() error {
+	if m.Start == nil {
+		return nil
+	}
+	if !m.IsClosed() {
+		return input.Errorf("start", fmt.Sprintf("%d jobs", len(m.Start)), "none: the classes have no populations")
+	}
+	jobs := make([]int, len(m.Classes))
+	for p, i := range m.Start {
+		if i < 0 || i >= len(m.Classes) {
+			return input.Errorf(input.Index("start", p), i, "a row of classes, 0 to %d", len(m.Classes)-1)
+		}
+		jobs[i]++
+	}
+	for i, n := range jobs {
+		if want := m.Classes[i].Population; n != want {
+			return input.Errorf("start", fmt.Sprintf("%d jobs of %s", n, input.Quote(m.Classes[i].Name)), "%d of them, its population", want)
+		}
+	}
+	return nil
+}
+
+// start returns the classes of the jobs at the start.
+func (m *Model) start() []int {
+	if m.Start != nil {
+		return m.Start
+	}
+	var c []int
+	for i, class := range m.Classes {
+		c = append(c, slices.Repeat([]int{i}, class.Population)...)
+	}
+	return c
+}
+
+// joined returns of each class the set of those that it is joined to, as a bit mask.
+func (m *Model) joined() []uint {
+	sets := make([]uint, len(m.Classes))
+	for _, pair := range m.Swaps {
+		sets[pair[0]] |= 1 << pair[1]
+		sets[pair[1]] |= 1 << pair[0]
+	}
+	return sets
+}
+
+// capacity returns C_s/σ, in jobs per unit of time.
+func (m *Model) capacity(s int) *big.Rat {
+	return new(big.Rat).Quo(m.Servers[s].Capacity, num.OrOne(m.MeanSize))
+}

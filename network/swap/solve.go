@@ -1,0 +1,235 @@
+package swap
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"math/big"
+
+	"productform/cluster"
+	"productform/internal/arithmetic"
+	"productform/internal/input"
+	"productform/internal/lattice"
+	"productform/internal/ranktable"
+	"productform/num"
+)
+
+// ErrDigits is the error of the engine Float where it has no proved digits, or its numbers leave the range of float64; Enclose and Exact
+// have digits then.
+var ErrDigits = arithmetic.ErrDigits
+
+// Solve returns the stationary measures of a queue. An open one takes O(N 2^N) operations ([Sets]). A closed one whose start places the classes, each of which has a server
+// of positive capacity to itself, takes O(N Π_i (ℓ_i+1)) ([Counts]); else the orders that the start can reach are found and added up ([Orders]).
+//
+// The error is that of [Model.Check] or a *[num.InputError] for settings out of range; a *[cluster.UnstableError], which wraps [num.ErrUnstable] and names the
+// classes of a set that is overloaded; a *[num.TooLargeError] for a model that needs more than Settings.MaxBytes, or 2^16 states in fractions; [ErrDigits], of the
+// engine Float if asked for by name; or that of the context, soon after it has ended. m is not modified.
+func Solve(ctx context.Context, m *Model, s Settings) (*Result, error) {
+	if err := m.Check(); err != nil {
+		return nil, err
+	}
+	if err := arithmetic.CheckEngine(s.Engine, s.RelTol); err != nil {
+		return nil, err
+	}
+	if s.MaxBytes < 0 {
+		return nil, input.Errorf("MaxBytes", s.MaxBytes, "a number of bytes, or 0 for 4 GiB")
+	}
+	rank, err := m.rank(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var orders []string
+	var arrivals []*big.Rat
+	switch {
+	case !m.IsClosed():
+		if arrivals, err = m.arrivals(ctx); err == nil {
+			err = checkStable(ctx, rank, arrivals)
+		}
+	case !m.isPlaced():
+		orders, err = m.reach(ctx, s)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return arithmetic.ByEngine(s.Engine, s.RelTol, func(engine num.Engine, one arithmetic.Number) (*Result, float64, error) {
+		r := &Result{Engine: engine}
+		q := &queue{Model: m, ctx: ctx, one: one, rank: rank, r: r}
+		var err error
+		switch {
+		case !m.IsClosed():
+			err = q.open(arrivals, s)
+		case orders == nil:
+			err = q.counts(s)
+		default:
+			err = q.orders(orders, s)
+		}
+		if err == nil {
+			err = q.o.Check()
+		}
+		r.RelativeErrorBound, r.width = q.o.Bound, q.o.Width
+		return r, r.width, err
+	})
+}
+
+// rank returns μ(A) in jobs per unit of time, at the bit mask of each set of classes.
+func (m *Model) rank(ctx context.Context) ([]*big.Rat, error) {
+	var servers [][]int
+	for _, c := range m.Classes {
+		servers = append(servers, c.Servers)
+	}
+	var capacities []*big.Rat
+	for s := range m.Servers {
+		capacities = append(capacities, m.capacity(s))
+	}
+	return ranktable.OfServers(ctx, servers, capacities)
+}
+
+// arrivals returns the rate at which jobs of the classes of each set arrive.
+func (m *Model) arrivals(ctx context.Context) ([]*big.Rat, error) {
+	var rates []*big.Rat
+	for _, c := range m.Classes {
+		rates = append(rates, c.ArrivalRate)
+	}
+	return ranktable.Sums(ctx, rates)
+}
+
+// checkStable returns an error that names the set of classes with the largest load of its capacity, if that is 1 or more.
+func checkStable(ctx context.Context, rank, arrivals []*big.Rat) error {
+	var worst *cluster.UnstableError
+	most := big.NewRat(1, 1)
+	for a := 1; a < len(rank); a++ {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if arrivals[a].Cmp(rank[a]) < 0 {
+			continue
+		}
+		if load := new(big.Rat).Quo(arrivals[a], rank[a]); load.Cmp(most) > 0 || worst == nil {
+			worst, most = &cluster.UnstableError{Classes: ranktable.Members(a), ArrivalRate: arrivals[a], Capacity: rank[a]}, load
+		}
+	}
+	if worst != nil {
+		return worst
+	}
+	return nil
+}
+
+// A queue is a model in the arithmetic of an engine, with the result in the making.
+type queue struct {
+	*Model
+	ctx  context.Context
+	one  arithmetic.Number
+	rank []*big.Rat
+	r    *Result
+	o    arithmetic.Output
+}
+
+const maxExactStates = 1 << 16
+
+// size refuses a table of so many states, with so many numbers for each.
+func (q *queue) size(states float64, numbers int, s Settings) error {
+	bytes, limit := 56.0, cmp.Or(s.MaxBytes, 4<<30)
+	switch {
+	case q.one.Exact != nil && states > maxExactStates:
+		return &num.TooLargeError{States: states, Input: input.Errorf("Engine", num.Exact, "float or enclose: %.3g states are more than the %d that fractions are kept for", states, maxExactStates)}
+	case q.one.Interval.Low != nil:
+		bytes += 2 * (56 + float64(q.one.Interval.Prec())/8)
+	}
+	if need := states * bytes * float64(numbers); need > float64(limit) {
+		return &num.TooLargeError{States: states, Bytes: need, Limit: limit,
+			Input: input.Errorf("", fmt.Sprintf("a table of %.3g states, some %.3g GB", states, need/1e9), "one of at most %.3g GB (MaxBytes)", float64(limit)/1e9)}
+	}
+	q.r.States = int(states)
+	return nil
+}
+
+// open solves an open queue by the recursion over sets of classes, with Z = Σ_A G(A).
+func (q *queue) open(arrivals []*big.Rat, s Settings) error {
+	q.r.Method = Sets
+	if err := q.size(float64(len(q.rank)), 3, s); err != nil {
+		return err
+	}
+	ones := make([]int, len(q.Classes))
+	total := arrivals[len(arrivals)-1]
+	sets := lattice.Recursion{}
+	for i, c := range q.Classes {
+		ones[i] = 1
+		sets.Lambda = append(sets.Lambda, q.one.Rational(c.ArrivalRate))
+	}
+	sets.Lattice = lattice.NewBox(ones)
+	for a, mu := range q.rank {
+		sets.Drain = append(sets.Drain, q.one.Rational(new(big.Rat).Sub(mu, arrivals[a])))
+	}
+	g, jobs, z, err := sets.Measures(q.ctx)
+	if err != nil {
+		return err
+	}
+	all := q.one.Zero()
+	for i, c := range q.Classes {
+		row := ClassResult{Throughput: q.o.Value(sets.Lambda[i]), Completions: q.o.Value(sets.Lambda[i]), MeanJobs: q.o.Value(jobs[i])}
+		if c.ArrivalRate.Sign() > 0 {
+			row.MeanDelay = q.o.Pointer(jobs[i].Quo(sets.Lambda[i]))
+		}
+		q.r.Classes = append(q.r.Classes, row)
+		all = all.Add(jobs[i])
+	}
+	q.normalize(z)
+	q.r.EmptyProbability = q.o.Pointer(q.one.Quo(z))
+	q.r.MeanJobs = q.o.Value(all)
+	if total.Sign() > 0 {
+		q.r.MeanDelay = q.o.Pointer(all.Quo(q.one.Rational(total)))
+	}
+	for server := range q.Servers {
+		users := q.users(server)
+		busy, err := arithmetic.Sum(q.ctx, 0, len(g)-1, func(a int) arithmetic.Number {
+			if uint(a)&users == 0 {
+				return q.one.Zero()
+			}
+			return g[a]
+		})
+		if err != nil {
+			return err
+		}
+		q.r.Servers = append(q.r.Servers, ServerResult{Utilization: q.o.Value(busy.Quo(z))})
+	}
+	return nil
+}
+
+// users returns the classes that a server can serve, as a bit mask.
+func (m *Model) users(server int) (set uint) {
+	for i, c := range m.Classes {
+		for _, s := range c.Servers {
+			if s == server {
+				set |= 1 << i
+			}
+		}
+	}
+	return set
+}
+
+// normalize sets the normalization, if float64 holds it.
+func (q *queue) normalize(z arithmetic.Number) {
+	if v, _ := z.Value(); !math.IsInf(v.Float, 0) {
+		q.r.Normalization = q.o.Pointer(z)
+	}
+}
+
+// finish sets the measures of a closed queue, from the rates at which its classes leave and end, times the normalization.
+func (q *queue) finish(z arithmetic.Number, leave, end []arithmetic.Number) {
+	q.normalize(z)
+	all := 0
+	for i, c := range q.Classes {
+		rate := leave[i].Quo(z)
+		row := ClassResult{Throughput: q.o.Value(rate), Completions: q.o.Value(end[i].Quo(z)), MeanJobs: q.o.Value(q.one.Integer(c.Population))}
+		if !rate.IsZero() {
+			row.MeanDelay = q.o.Pointer(q.one.Integer(c.Population).Quo(rate))
+		}
+		q.r.Classes = append(q.r.Classes, row)
+		all += c.Population
+	}
+	q.r.MeanJobs = q.o.Value(q.one.Integer(all))
+	for server := range q.Servers {
+		q.r.Servers = append(q.r.Servers, ServerResult{Utilization: q.o.Value(q.one.Integer(int(min(q.users(server), 1))))})
+	}
+}
