@@ -213,27 +213,13 @@ func (b *builder) balanced(ctx context.Context) (func() stations.Station, error)
 		var of [][]int
 		var capacity []float64
 		of, capacity, err = b.nodes()
-		rates = ps.NewBalance(b.classes, func(set uint64) float64 { return together(of, capacity, set) }).Rates
+		rates = ps.NewBalance(b.classes, func(set uint64) float64 { return stations.Together(of, capacity, set) }).Rates
 	default:
 		var rank []float64
 		rank, err = b.rank()
 		rates = ps.NewBalance(b.classes, func(set uint64) float64 { return rank[set] }).Rates
 	}
 	return func() stations.Station { return stations.NewShared(rates, scale) }, err
-}
-
-// together returns the capacity of the nodes that serve a class of a set.
-func together(of [][]int, capacity []float64, set uint64) float64 {
-	var sum float64
-	for k, v := range capacity {
-		for c, nodes := range of {
-			if set>>c&1 == 1 && slices.Contains(nodes, k) {
-				sum += v
-				break
-			}
-		}
-	}
-	return sum
 }
 
 // inUse returns how many servers jobs hold if each takes one as long as there is one and no limit denies it. As limits are nested or disjoint,

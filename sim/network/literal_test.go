@@ -439,7 +439,7 @@ func lengthOf(t *rapid.T, m *motion, jumps int) float64 {
 			t.Fatal(err)
 		}
 	}
-	return (m.now + m.schedule[0].Time) / 2
+	return (m.now + m.next()) / 2
 }
 
 // The engine takes the path of the literal rules, on all disciplines and with sizes of several shapes.

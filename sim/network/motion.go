@@ -5,7 +5,6 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"productform/internal/eventqueue"
 	"productform/sim"
 	"productform/sim/internal/stations"
 )
@@ -16,12 +15,11 @@ type motion struct {
 	*system
 	draws    *rand.Rand
 	now      float64
+	arrival  float64 // time of the next, +Inf if there are none
+	calendar *stations.Calendar
 	jobs     []job
-	free     []int32             // jobs that left
-	stations []stations.Station  // by station
-	schedule eventqueue.Schedule // of the stations' next departures, and of the next arrival, whose item is their number
-	places   []int32             // in the schedule, by item
-	err      error               // of the jobs that were there from the start
+	free     []int32 // jobs that left
+	err      error   // of the jobs that were there from the start
 
 	number  int     // counted in n
 	counted float64 // time up to which it is
@@ -53,25 +51,24 @@ type use struct {
 
 func newMotion(ctx context.Context, s *system, r *sim.Stream) *motion {
 	m := &motion{
-		system: s, draws: rand.New(r), places: make([]int32, len(s.stations)+1),
+		system: s, draws: rand.New(r), arrival: math.Inf(1),
 		byChain: make([]count, len(s.chains)), byVisit: make([]count, len(s.visits)), byNode: make([]count, len(s.nodes)), use: make([]use, len(s.stations)),
 	}
+	var list []stations.Station
 	for i := range s.stations {
-		m.stations = append(m.stations, s.stations[i].make())
-		m.schedule.Push(eventqueue.Entry{Time: math.Inf(1), Tie: float64(i), Item: uint32(i)}, m.places)
+		list = append(list, s.stations[i].make())
 	}
+	m.calendar = stations.NewCalendar(list)
 	m.err = m.populate(ctx)
-	next := math.Inf(1)
 	if s.rate > 0 {
-		next = m.draws.ExpFloat64() / s.rate
+		m.arrival = m.draws.ExpFloat64() / s.rate
 	}
-	m.schedule.Push(eventqueue.Entry{Time: next, Tie: float64(len(s.stations)), Item: uint32(len(s.stations))}, m.places)
 	return m
 }
 
 // populate lets the jobs of closed chains in.
 func (m *motion) populate(ctx context.Context) error {
-	nothing := sim.NewTotals(len(m.chains)+len(m.visits), len(m.system.stations)+len(m.nodes))
+	nothing := sim.NewTotals(len(m.chains)+len(m.visits), len(m.stations)+len(m.nodes))
 	for v := range m.visits {
 		chain, born := m.chains[m.visits[v].chain], math.Inf(1)
 		if chain.reference == v || chain.cycle > 0 {
@@ -94,7 +91,7 @@ func (m *motion) Advance(t float64, seen *sim.Totals) error {
 	if m.err != nil {
 		return m.err
 	}
-	for m.schedule[0].Time <= t {
+	for m.next() <= t {
 		if err := m.step(seen); err != nil {
 			return err
 		}
@@ -103,15 +100,17 @@ func (m *motion) Advance(t float64, seen *sim.Totals) error {
 	return nil
 }
 
+// next returns the time of what happens next.
+func (m *motion) next() float64 { return min(m.arrival, m.calendar.Next()) }
+
 // step lets the next thing happen.
 func (m *motion) step(seen *sim.Totals) error {
-	next := m.schedule[0]
-	m.now = next.Time
+	m.now = m.next()
 	seen.Jumps++
-	if int(next.Item) < len(m.stations) {
-		return m.depart(int(next.Item), seen)
+	if m.arrival > m.now {
+		return m.depart(seen)
 	}
-	m.reschedule(int(next.Item), m.now+m.draws.ExpFloat64()/m.rate)
+	m.arrival = m.now + m.draws.ExpFloat64()/m.rate
 	return m.begin(int(m.arrivals.Pick(m.draws.Uint64())), m.now, seen)
 }
 
@@ -138,16 +137,16 @@ func (m *motion) enter(id int32, visit int, seen *sim.Totals) error {
 	j := &m.jobs[id]
 	j.came, j.visit = m.now, int32(visit)
 	m.move(visit, 1, seen)
-	if err := m.stations[v.station].Arrive(m.now, stations.Job{ID: id, Class: v.class}, v.sizes.Sample(m.draws)); err != nil {
+	if err := m.calendar.Arrive(v.station, m.now, stations.Job{ID: id, Class: v.class}, v.sizes.Sample(m.draws)); err != nil {
 		return err
 	}
 	m.settle(v.station)
 	return nil
 }
 
-// depart lets the next job of a station go where it goes.
-func (m *motion) depart(station int, seen *sim.Totals) error {
-	done, err := m.stations[station].Depart()
+// depart lets the next job that is done go where it goes.
+func (m *motion) depart(seen *sim.Totals) error {
+	station, done, err := m.calendar.Depart()
 	if err != nil {
 		return err
 	}
@@ -173,25 +172,11 @@ func (m *motion) depart(station int, seen *sim.Totals) error {
 
 // settle takes note of what a station does from now on.
 func (m *motion) settle(station int) {
-	s := m.stations[station]
-	if full := m.system.stations[station].full; full > 0 {
-		m.use[station].part = min(1, s.Rate()/full)
+	u := &m.use[station]
+	if full := m.stations[station].full; full > 0 {
+		u.part = min(1, m.calendar.Station(station).Rate()/full)
 	} else {
-		m.use[station].part = float64(min(1, m.use[station].jobs))
-	}
-	m.reschedule(station, s.Next())
-}
-
-// reschedule changes the time of an item.
-func (m *motion) reschedule(item int, time float64) {
-	place := int(m.places[item])
-	e := &m.schedule[place]
-	later := time > e.Time
-	e.Time = time
-	if later {
-		m.schedule.Down(place, m.places)
-	} else {
-		m.schedule.Up(place, m.places)
+		u.part = float64(min(1, u.jobs))
 	}
 }
 
@@ -260,7 +245,6 @@ func (m *motion) flush(t float64, seen *sim.Totals) {
 	for i := range m.use {
 		m.tally(i, 0, t, seen)
 		m.use[i].since = 0
-		m.stations[i].Shift(t)
 	}
 	for k := range m.byNode {
 		m.watch(k, 0, t, seen)
@@ -272,9 +256,8 @@ func (m *motion) flush(t float64, seen *sim.Totals) {
 		m.jobs[k].born -= t
 		m.jobs[k].came -= t
 	}
-	for k := range m.schedule {
-		m.schedule[k].Time -= t
-	}
+	m.calendar.Shift(t)
+	m.arrival -= t
 	m.now = 0
 }
 

@@ -1,5 +1,7 @@
 package stations
 
+import "slices"
+
 // first gives the whole rate to the oldest job.
 type first struct{ total func(n int) float64 }
 
@@ -79,6 +81,20 @@ func (r *nodes) share(q *Ordered) {
 		}
 		q.give(k, rate)
 	}
+}
+
+// Together returns the work that the nodes of some classes do together, given as bits.
+func Together(of [][]int, capacity []float64, classes uint64) float64 {
+	var sum float64
+	for k, v := range capacity {
+		for c, nodes := range of {
+			if classes>>c&1 == 1 && slices.Contains(nodes, k) {
+				sum += v
+				break
+			}
+		}
+	}
+	return sum
 }
 
 // ranked gives each job what its class adds to the rate of the set of the classes of older jobs.
