@@ -1,0 +1,312 @@
+package loss
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/big"
+	"slices"
+
+	"productform/internal/alias"
+	"productform/internal/input"
+	"productform/network/loss"
+	"productform/num"
+	"productform/sim"
+	"productform/sim/internal/ps"
+	"productform/sim/internal/stations"
+	"productform/sizes"
+	"productform/stability"
+)
+
+// A System is one in which arrivals that do not fit are lost.
+//
+// Each arrival counts the units in use: it is lost if with its own they are more than fit, of all classes or of those of a limit. Sources are one by one: a
+// source waits an exponential time from when its last job left, or was lost, and then makes the next.
+//
+// Without servers a job is served at rate 1 from its arrival on. With Count, each server takes one job at a time, in order of arrival. Servers of a
+// compatibility graph serve the oldest job each that they can serve, and a job gets all that serve it together. With Sharing, in place of that, all
+// jobs share the equal servers, each at most one, or by balanced fairness those of the graph.
+//
+// With tokens, an arrival takes the token of its servers that was released first, of those that are free, and gives it back when it leaves; each server
+// serves its jobs in order of arrival, or with Sharing all of them in equal parts. At the start tokens are in turn of all servers.
+//
+// A run with more than 10,000,000 jobs present at a time ends with an error that wraps [sim.ErrTooManyJobs]; classes that nothing limits and
+// that bring too much work are an error that wraps a *[loss.UnstableError], except over a horizon. Balanced fairness of a graph is for at most 64 classes.
+type System struct {
+	Model   *loss.Model
+	Sharing bool
+
+	// Sizes are those of each class, of the mean of the model to 1e-12; nil, of a class or of all, means Shape, scaled to that mean; nil means exponential.
+	// Without servers, and with Sharing, the theory claims that only means matter.
+	Sizes []sizes.Distribution
+	Shape sizes.Distribution
+}
+
+// A system is what all its replications have in common.
+type system struct {
+	model    *loss.Model
+	classes  []class
+	most     []int // units that fit, by bound: of the room, and of each limit
+	servers  int   // equal ones, 0 if there are none
+	sharing  bool
+	tokens   []int // by server; nil without tokens
+	arrivals alias.Table
+	rate     float64 // of Poisson arrivals
+	sources  int
+	make     func() []stations.Station // one, or with tokens one for each server
+}
+
+// A class is a kind of job.
+type class struct {
+	name    string
+	rate    float64 // λ
+	sources int
+	sizes   sizes.Distribution
+	units   int
+	bounds  []int // on its units
+	servers []int // that can serve it
+}
+
+// Describe implements [sim.System].
+func (s System) Describe(ctx context.Context, o sim.Observation) (*sim.Description, error) {
+	p, err := s.prepare()
+	if err != nil {
+		return nil, err
+	}
+	d := p.describe()
+	if err := checkStable(ctx, s.Model); errors.Is(err, num.ErrUnstable) && o.OverHorizon {
+		d.Unstable = "system"
+	} else if err != nil {
+		return nil, err
+	}
+	if d.JumpRate, err = p.pilot(ctx, d.Unstable != ""); err != nil {
+		return nil, err
+	}
+	d.JumpRate += p.rate
+	d.SizeRate = d.JumpRate / 2
+	return d, sim.CheckRate("classes", d.JumpRate)
+}
+
+// describe names the parts of the system.
+func (p *system) describe() *sim.Description {
+	d := &sim.Description{
+		Method: "calendar of a system with losses", StepCost: 30, Measures: p.measures, Warnings: p.warnings,
+		Start: func(ctx context.Context, r *sim.Stream) sim.Engine { return newMotion(ctx, p, r) },
+	}
+	var sizes []string
+	for _, c := range p.classes {
+		one := sim.Class{Name: c.name, MeanSize: 1}
+		if c.sources == 0 {
+			one.ArrivalRate = c.rate
+		}
+		d.Classes = append(d.Classes, one)
+		d.Moments = append(d.Moments, sim.Moment{Sizes: c.sizes, Orders: []float64{1}})
+		sizes = append(sizes, c.sizes.String())
+	}
+	for _, server := range p.model.Servers {
+		d.Servers = append(d.Servers, sim.Server{Name: server.Name, Size: 1})
+	}
+	d.Identity = []any{"loss", anonymous(p.model), p.sharing, sizes}
+	return d
+}
+
+// prepare checks the system and reads it.
+func (s System) prepare() (*system, error) {
+	if s.Model == nil {
+		return nil, input.Errorf("Model", "nothing", "a system with losses")
+	}
+	m := s.Model
+	if err := m.Check(); err != nil {
+		return nil, err
+	}
+	if s.Sizes != nil && len(s.Sizes) != len(m.Classes) {
+		return nil, input.Errorf("Sizes", fmt.Sprintf("%d distributions", len(s.Sizes)), "one for each of the %d classes", len(m.Classes))
+	}
+	p := &system{model: m, servers: m.Count, sharing: s.Sharing}
+	rates := make([]float64, len(m.Classes))
+	for k := range m.Classes {
+		c := &m.Classes[k]
+		one := class{name: c.Name, sources: c.Sources, units: max(1, c.Units), servers: c.Servers}
+		var err error
+		if one.rate, err = sim.RateOf(fmt.Sprintf("classes[%d].arrival_rate", k), c.ArrivalRate); err != nil {
+			return nil, err
+		}
+		if one.sizes, err = s.sizesOf(k); err != nil {
+			return nil, err
+		}
+		if c.Sources == 0 {
+			rates[k] = one.rate
+			p.rate += one.rate
+		} else if one.rate > 0 {
+			p.sources += c.Sources
+		}
+		p.classes = append(p.classes, one)
+	}
+	if p.rate > 0 {
+		p.arrivals = alias.NewTable(rates, nil)
+	} else if p.sources == 0 {
+		return nil, input.Errorf("classes", "arrival rates that are all 0", "jobs to simulate")
+	}
+	if p.sources > sim.MaxJobs {
+		return nil, input.Errorf("classes", fmt.Sprintf("%d sources", p.sources), "at most %d sources of all classes", sim.MaxJobs)
+	}
+	p.addBounds()
+	return p, p.addStations()
+}
+
+// sizesOf returns the sizes of class k.
+func (s System) sizesOf(k int) (sizes.Distribution, error) {
+	var given sizes.Distribution
+	exact := s.Model.Classes[k].MeanSize
+	path := input.Index("Sizes", k)
+	if s.Sizes != nil {
+		given = s.Sizes[k]
+	}
+	if given == nil && s.Shape != nil {
+		mean, _ := num.OrOne(exact).Float64()
+		var err error
+		if given, err = sizes.WithMean(s.Shape, mean); err != nil {
+			return nil, fmt.Errorf("the sizes of shape %v: %w", s.Shape, err)
+		}
+	}
+	d, _, err := sim.SizesOf(given, exact, path, fmt.Sprintf("classes[%d].mean_size", k))
+	return d, err
+}
+
+// addBounds reads what fits.
+func (p *system) addBounds() {
+	add := func(most int, classes func(k int) bool) {
+		for k := range p.classes {
+			if classes(k) {
+				p.classes[k].bounds = append(p.classes[k].bounds, len(p.most))
+			}
+		}
+		p.most = append(p.most, most)
+	}
+	if p.model.Room > 0 {
+		add(p.model.Room, func(int) bool { return true })
+	}
+	for _, l := range p.model.Limits {
+		add(l.Most, func(k int) bool { return slices.Contains(l.Classes, k) })
+	}
+}
+
+// addStations says how jobs are served.
+func (p *system) addStations() error {
+	var capacity []float64
+	for s, server := range p.model.Servers {
+		v, err := sim.RateOf(fmt.Sprintf("servers[%d].capacity", s), server.Capacity)
+		if err != nil {
+			return err
+		}
+		capacity = append(capacity, v)
+		if server.Tokens > 0 {
+			p.tokens = append(p.tokens, server.Tokens)
+		}
+	}
+	var of [][]int
+	var scale []float64
+	largest := 0.0
+	for k := range p.classes {
+		mean, _ := num.OrOne(p.model.Classes[k].MeanSize).Float64()
+		of, scale, largest = append(of, p.classes[k].servers), append(scale, mean), max(largest, mean)
+	}
+	one := func(make func() stations.Station) {
+		p.make = func() []stations.Station { return []stations.Station{make()} }
+	}
+	c := p.servers
+	switch {
+	case p.tokens != nil:
+		p.make = func() (list []stations.Station) {
+			for _, v := range capacity {
+				if p.sharing {
+					list = append(list, stations.NewSharing(func(int) float64 { return v }, largest))
+				} else {
+					list = append(list, stations.NewServers(1, v))
+				}
+			}
+			return list
+		}
+	case len(capacity) == 0 && c == 0:
+		one(func() stations.Station { return stations.NewServers(stations.Everyone, 1) })
+	case c > 0 && p.sharing:
+		one(func() stations.Station {
+			return stations.NewSharing(func(n int) float64 { return float64(min(n, c)) }, largest)
+		})
+	case c > 0:
+		one(func() stations.Station { return stations.NewServers(c, 1) })
+	case !p.sharing:
+		one(func() stations.Station { return stations.NewNodes(of, capacity) })
+	case len(of) > ps.MaxClasses:
+		return input.Errorf("classes", fmt.Sprintf("%d of them", len(of)), "at most %d under balanced fairness", ps.MaxClasses)
+	default:
+		table := ps.NewBalance(len(of), func(set uint64) float64 { return stations.Together(of, capacity, set) })
+		one(func() stations.Station { return stations.NewShared(table.Rates, scale) })
+	}
+	return nil
+}
+
+// maxFree bounds the classes without a limit of which all sets are looked at.
+const maxFree = 16
+
+// checkStable returns an error for classes that nothing limits and that bring too much work, as far as that is known.
+func checkStable(ctx context.Context, m *loss.Model) error {
+	if m.Room > 0 || m.Count == 0 && len(m.Servers) == 0 || len(m.Servers) > 0 && m.Servers[0].Tokens > 0 {
+		return nil
+	}
+	var free []int
+	var work []*big.Rat
+	for k, c := range m.Classes {
+		limited := slices.ContainsFunc(m.Limits, func(l loss.Limit) bool { return slices.Contains(l.Classes, k) })
+		if c.Sources == 0 && !limited && c.ArrivalRate.Sign() > 0 {
+			free, work = append(free, k), append(work, new(big.Rat).Mul(c.ArrivalRate, num.OrOne(c.MeanSize)))
+		}
+	}
+	if len(free) == 0 {
+		return nil
+	}
+	if m.Count > 0 {
+		sum, capacity := num.SumRats(work), big.NewRat(int64(m.Count), 1)
+		if sum.Cmp(capacity) < 0 {
+			return nil
+		}
+		return &loss.UnstableError{Classes: free, Load: sum, Capacity: capacity}
+	}
+	if len(free) > maxFree {
+		return nil
+	}
+	rank := make([]*big.Rat, 1<<len(free))
+	for set := 1; set < len(rank); set++ {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		rank[set] = new(big.Rat)
+		for s, server := range m.Servers {
+			if slices.ContainsFunc(free, func(k int) bool { return set>>slices.Index(free, k)&1 == 1 && slices.Contains(m.Classes[k].Servers, s) }) {
+				rank[set].Add(rank[set], server.Capacity)
+			}
+		}
+	}
+	v, err := stability.Rank(ctx, work, rank)
+	if err != nil || v.Stable {
+		return err
+	}
+	e := &loss.UnstableError{Load: v.Arrival, Capacity: v.Capacity}
+	for _, i := range v.Bottleneck {
+		e.Classes = append(e.Classes, free[i])
+	}
+	return e
+}
+
+// anonymous returns the model without names.
+func anonymous(m *loss.Model) *loss.Model {
+	same := *m
+	same.Servers, same.Classes = slices.Clone(m.Servers), slices.Clone(m.Classes)
+	for s := range same.Servers {
+		same.Servers[s].Name = ""
+	}
+	for k := range same.Classes {
+		same.Classes[k].Name = ""
+	}
+	return &same
+}

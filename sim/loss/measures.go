@@ -1,0 +1,138 @@
+package loss
+
+import (
+	"fmt"
+
+	"productform/sim"
+)
+
+// Measures of systems with losses, beside those of all systems. Offered, Blocking and Throughput are of all jobs and of each class; MeanJobs of a server, and its Throughput,
+// with tokens only; Utilization of a server is the part of the time in which there is a job that it can serve, or with tokens, has been given.
+const (
+	Offered          = "offered"           // jobs that arrive per unit of time, those that are lost among them
+	Blocking         = "blocking"          // part of the arriving jobs that is lost
+	EmptyProbability = "empty_probability" // part of the time in which no job is in the system
+	WaitProbability  = "wait_probability"  // part of the jobs let in that finds all servers busy; only of equal servers
+	MeanWaiting      = "mean_waiting"      // mean time that the jobs that left waited for a server; only of equal servers in order of arrival
+	MeanUnits        = "mean_units"        // mean number of units in use, of the room and of each limit
+)
+
+// OfLimit is the kind of measures of what fits: at index 0 of the room, if there is one, then of the limits.
+const OfLimit sim.Kind = "limit"
+
+// Restart forgets what was seen so far.
+func (m *motion) Restart() {
+	clear(m.byClass)
+	clear(m.byToken)
+	for s := range m.byServer {
+		m.byServer[s].area = 0
+	}
+}
+
+// Observed returns what was seen of arrivals by class and, last, of all; and of the servers.
+func (m *motion) Observed(seen *sim.Totals) (map[string][]*float64, error) {
+	own := map[string][]*float64{}
+	var all tally
+	add := func(t tally, left float64) {
+		own[Offered] = append(own[Offered], over(t.offered, seen.Time))
+		own[Blocking] = append(own[Blocking], over(t.lost, t.offered))
+		own[sim.Throughput] = append(own[sim.Throughput], over(t.offered-t.lost, seen.Time))
+		own[WaitProbability] = append(own[WaitProbability], over(t.met, t.offered-t.lost))
+		own[MeanWaiting] = append(own[MeanWaiting], over(t.waited, left)) // of no meaning where jobs share
+	}
+	var left float64
+	for k, t := range m.byClass {
+		add(t, seen.Left[k])
+		all.offered, all.lost, all.met, all.waited, left = all.offered+t.offered, all.lost+t.lost, all.met+t.met, all.waited+t.waited, left+seen.Left[k]
+	}
+	add(all, left)
+	empty := 0.0
+	if len(seen.Count) > 0 {
+		empty = seen.Count[0]
+	}
+	own[EmptyProbability] = []*float64{over(empty, seen.Time)}
+	for s := range m.byToken {
+		own["server_jobs"] = append(own["server_jobs"], over(m.byServer[s].area, seen.Time))
+		own["server_throughput"] = append(own["server_throughput"], over(m.byToken[s], seen.Time))
+	}
+	return own, nil
+}
+
+// over returns a mean, nil if there is nothing that it is of.
+func over(sum, n float64) *float64 {
+	if !(n > 0) {
+		return nil
+	}
+	mean := sum / n
+	return &mean
+}
+
+// measures returns what a run tells of a system.
+func (p *system) measures(all *sim.Samples) (list []sim.Measure) {
+	n := len(p.classes)
+	add := func(kind sim.Kind, index int, of, name, unit string, e *sim.Estimate) {
+		list = append(list, sim.Measure{Name: name, Kind: kind, Index: index, Of: of, Unit: unit, Estimate: e})
+	}
+	own := func(kind sim.Kind, index int, of string, row int) {
+		add(kind, index, of, Offered, "jobs/time", all.Own(Offered, row))
+		add(kind, index, of, Blocking, "", all.Own(Blocking, row))
+		add(kind, index, of, sim.Throughput, "jobs/time", all.Own(sim.Throughput, row))
+		if p.servers > 0 {
+			add(kind, index, of, WaitProbability, "", all.Own(WaitProbability, row))
+		}
+		if p.servers > 0 && !p.sharing {
+			add(kind, index, of, MeanWaiting, "time", all.Own(MeanWaiting, row))
+		}
+	}
+	for _, m := range all.Jobs() {
+		switch m.Name { // the others know of no losses
+		case sim.MeanJobs, sim.MeasuredDelay:
+			list = append(list, m)
+		}
+	}
+	own(sim.OfAll, 0, "", n)
+	add(sim.OfAll, 0, "", EmptyProbability, "", all.Own(EmptyProbability, 0))
+	for k, c := range p.classes {
+		own(sim.OfClass, k, c.name, k)
+	}
+	list = append(list, all.Utilizations(sim.OfServer)...)
+	for s := range p.tokens {
+		name := p.model.Servers[s].Name
+		add(sim.OfServer, s, name, sim.MeanJobs, "jobs", all.Own("server_jobs", s))
+		add(sim.OfServer, s, name, sim.Throughput, "jobs/time", all.Own("server_throughput", s))
+	}
+	for b := range p.most {
+		units := all.Estimate(func(one *sim.Sample) float64 {
+			var sum float64
+			for k, c := range p.classes {
+				for _, at := range c.bounds {
+					if at == b {
+						sum += float64(c.units) * one.Jobs[k]
+					}
+				}
+			}
+			return sum
+		})
+		add(OfLimit, b, "", MeanUnits, "units", units)
+	}
+	return list
+}
+
+// fewLosses is the number of lost jobs below which blocking says little.
+const fewLosses = 100
+
+// warnings warns of classes of which next to no jobs were lost, or none arrived in some run.
+func (p *system) warnings(r *sim.Result) (list []string) {
+	for k, c := range p.classes {
+		if c.rate == 0 || p.tokens == nil && len(c.bounds) == 0 {
+			continue
+		}
+		offered, blocking := r.Class(k, Offered), r.Class(k, Blocking)
+		if offered == nil || blocking == nil {
+			list = append(list, "class "+c.name+": no jobs arrived in some run")
+		} else if lost := offered.Mean * blocking.Mean * r.Time * float64(r.Runs); lost < fewLosses {
+			list = append(list, fmt.Sprintf("class %s: only about %.0f jobs were lost in all runs, and intervals of blocking need %d", c.name, lost, fewLosses))
+		}
+	}
+	return list
+}

@@ -1,0 +1,321 @@
+package loss
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+
+	"productform/internal/eventqueue"
+	"productform/sim"
+	"productform/sim/internal/stations"
+)
+
+// A motion is a system in motion. An event takes the time of the service, and of one look at each bound on the class, or each of its servers; it allocates
+// nothing but room for more jobs than ever before.
+type motion struct {
+	*system
+	draws    *rand.Rand
+	now      float64
+	arrival  float64                 // time of the next from outside, +Inf if there are none
+	ready    eventqueue.Queue[int32] // times at which sources make their next jobs, with their classes
+	calendar *stations.Calendar
+	jobs     []job
+	free     []int32 // jobs that left
+	used     []int   // units, by bound
+	released []line  // free tokens, by server
+	releases int     // tokens released so far
+	err      error   // of the start
+	sim.Population
+
+	byServer []count
+	byClass  []tally
+	byToken  []float64 // jobs given to each server, since Restart
+}
+
+// A job is one of the system.
+type job struct {
+	came, work float64
+	class      int32
+	met        bool // found all servers busy
+}
+
+// A count is a number of jobs since a time, and their integral up to then.
+type count struct {
+	jobs        int
+	since, area float64
+}
+
+// A tally is what was seen of a class since Restart.
+type tally struct {
+	offered, lost float64 // arrivals
+	met           float64 // those let in that found all servers busy
+	waited        float64 // time that the jobs that left waited for a server
+}
+
+// A line is the free tokens of a server, as numbers of their releases, oldest first.
+type line struct {
+	tokens []int // a ring
+	first  int
+	length int
+}
+
+func (l *line) put(token int) {
+	l.tokens[(l.first+l.length)%len(l.tokens)] = token
+	l.length++
+}
+
+func (l *line) take() {
+	l.first = (l.first + 1) % len(l.tokens)
+	l.length--
+}
+
+func newMotion(ctx context.Context, s *system, r *sim.Stream) *motion {
+	m := &motion{
+		system: s, draws: rand.New(r), arrival: math.Inf(1), calendar: stations.NewCalendar(s.make()), used: make([]int, len(s.most)),
+		Population: sim.NewPopulation(len(s.classes)), byServer: make([]count, len(s.model.Servers)), byClass: make([]tally, len(s.classes)), byToken: make([]float64, len(s.tokens)),
+	}
+	for _, n := range s.tokens {
+		m.released = append(m.released, line{tokens: make([]int, n)})
+	}
+	m.releaseAll()
+	if s.rate > 0 {
+		m.arrival = m.draws.ExpFloat64() / s.rate
+	}
+	for k := range s.classes {
+		for n := range s.classes[k].sources {
+			if n%1000 == 0 && ctx.Err() != nil {
+				m.err = ctx.Err()
+				return m
+			}
+			m.rest(k)
+		}
+	}
+	return m
+}
+
+// releaseAll releases the tokens of all servers, in turn.
+func (m *motion) releaseAll() {
+	for more := true; more; {
+		more = false
+		for s := range m.released {
+			if l := &m.released[s]; l.length < len(l.tokens) {
+				m.releases++
+				l.put(m.releases)
+				more = true
+			}
+		}
+	}
+}
+
+// rest lets a source of a class begin to wait until it makes its next job.
+func (m *motion) rest(class int) {
+	if rate := m.classes[class].rate; rate > 0 {
+		m.ready.Push(m.now+m.draws.ExpFloat64()/rate, int32(class))
+	}
+}
+
+// next returns the time of what happens next.
+func (m *motion) next() float64 { return min(m.arrival, m.calendar.Next(), m.nextReady()) }
+
+func (m *motion) nextReady() float64 {
+	if len(m.ready) == 0 {
+		return math.Inf(1)
+	}
+	return m.ready[0].Time
+}
+
+// Advance simulates t units of time. The error is that of the service, or wraps [sim.ErrTooManyJobs].
+func (m *motion) Advance(t float64, seen *sim.Totals) error {
+	if m.err != nil {
+		return m.err
+	}
+	for m.next() <= t {
+		if err := m.step(seen); err != nil {
+			return err
+		}
+	}
+	m.flush(t, seen)
+	return nil
+}
+
+// step lets the next thing happen.
+func (m *motion) step(seen *sim.Totals) error {
+	m.now = m.next()
+	seen.Jumps++
+	switch m.now {
+	case m.calendar.Next():
+		return m.depart(seen)
+	case m.arrival:
+		m.arrival = m.now + m.draws.ExpFloat64()/m.rate
+		return m.arrive(int(m.arrivals.Pick(m.draws.Uint64())), seen)
+	}
+	return m.arrive(int(m.ready.Pop().Item), seen)
+}
+
+// arrive lets a job in, or loses it.
+func (m *motion) arrive(class int, seen *sim.Totals) error {
+	c := &m.classes[class]
+	t := &m.byClass[class]
+	t.offered++
+	station, fits := m.fits(c)
+	if !fits {
+		t.lost++
+		if c.sources > 0 {
+			m.rest(class)
+		}
+		return nil
+	}
+	if err := sim.CheckJobs(m.Total+1, sim.MaxJobs); err != nil {
+		return err
+	}
+	for _, b := range c.bounds {
+		m.used[b] += c.units
+	}
+	met := m.servers > 0 && m.Total >= m.servers
+	if met {
+		t.met++
+	}
+	if m.tokens != nil {
+		m.released[station].take()
+		m.byToken[station]++
+		m.watch(station, 1, m.now, seen)
+	} else {
+		for _, s := range c.servers {
+			m.watch(s, 1, m.now, seen)
+		}
+	}
+	m.Change(class, 1, m.now, seen)
+	id := int32(len(m.jobs))
+	if last := len(m.free) - 1; last >= 0 {
+		id = m.free[last]
+		m.free = m.free[:last]
+	} else {
+		m.jobs = append(m.jobs, job{})
+	}
+	work := c.sizes.Sample(m.draws)
+	m.jobs[id] = job{m.now, work, int32(class), met}
+	return m.calendar.Arrive(station, m.now, stations.Job{ID: id, Class: int32(class)}, work)
+}
+
+// fits reports whether a job of a class is let in, and where it goes then: with tokens, to the server of the one that was released first.
+func (m *motion) fits(c *class) (station int, fits bool) {
+	for _, b := range c.bounds {
+		if m.used[b]+c.units > m.most[b] {
+			return 0, false
+		}
+	}
+	if m.tokens == nil {
+		return 0, true
+	}
+	oldest := math.MaxInt
+	for _, s := range c.servers {
+		if l := &m.released[s]; l.length > 0 && l.tokens[l.first] < oldest {
+			station, oldest = s, l.tokens[l.first]
+		}
+	}
+	return station, oldest < math.MaxInt
+}
+
+// depart lets the next job that is done leave.
+func (m *motion) depart(seen *sim.Totals) error {
+	station, done, err := m.calendar.Depart()
+	if err != nil {
+		return err
+	}
+	j := m.jobs[done.ID]
+	m.free = append(m.free, done.ID)
+	class := int(j.class)
+	c := &m.classes[class]
+	for _, b := range c.bounds {
+		m.used[b] -= c.units
+	}
+	if m.tokens != nil {
+		m.releases++
+		m.released[station].put(m.releases)
+		m.watch(station, -1, m.now, seen)
+	} else {
+		for _, s := range c.servers {
+			m.watch(s, -1, m.now, seen)
+		}
+	}
+	m.Change(class, -1, m.now, seen)
+	seen.Leave(class, m.now-j.came)
+	if j.met {
+		m.byClass[class].waited += m.now - j.came - j.work // at a rate of 1
+	}
+	if c.sources > 0 {
+		m.rest(class)
+	}
+	return nil
+}
+
+// watch counts how long a server has jobs that it can serve, or was given, up to a time, and these jobs.
+func (m *motion) watch(server, by int, now float64, seen *sim.Totals) {
+	c := &m.byServer[server]
+	t := now - c.since
+	if c.jobs > 0 {
+		seen.Busy[server] += t
+	}
+	c.area += float64(c.jobs) * t
+	c.since = now
+	c.jobs += by
+}
+
+// flush counts what lasts until the end of an advance at time t, and sets the clock to 0.
+func (m *motion) flush(t float64, seen *sim.Totals) {
+	m.Flush(t, seen)
+	for s := range m.byServer {
+		m.watch(s, 0, t, seen)
+		m.byServer[s].since = 0
+	}
+	for k := range m.jobs {
+		m.jobs[k].came -= t
+	}
+	for k := range m.ready {
+		m.ready[k].Time -= t
+	}
+	m.calendar.Shift(t)
+	m.arrival -= t
+	m.now = 0
+}
+
+// pilotJumps are those that the pilot run observes, and as many before, beside some for each source.
+const pilotJumps = 20_000
+
+// pilot returns the jumps but for Poisson arrivals per unit of time, as a run of its own sees them. The length of runs depends on it, and nothing else. In an
+// unstable system it is a short one, about.
+func (s *system) pilot(ctx context.Context, unstable bool) (float64, error) {
+	m := newMotion(ctx, s, sim.NewStream([32]byte{}))
+	if m.err != nil {
+		return 0, m.err
+	}
+	jumps := pilotJumps + 4*s.sources
+	if unstable {
+		jumps = pilotJumps / 10
+	}
+	seen := sim.NewTotals(len(s.classes), len(s.model.Servers))
+	var began, before float64
+	for step := range 2 * jumps {
+		if step%1000 == 0 && ctx.Err() != nil {
+			return 0, ctx.Err()
+		}
+		if step == jumps {
+			began, before = m.now, m.others(seen)
+		}
+		if err := m.step(seen); err != nil {
+			return 0, err
+		}
+	}
+	return (m.others(seen) - before) / (m.now - began), nil
+}
+
+// others returns how many jumps were no Poisson arrivals.
+func (m *motion) others(seen *sim.Totals) float64 {
+	n := seen.Jumps
+	for k := range m.classes {
+		if m.classes[k].sources == 0 {
+			n -= m.byClass[k].offered
+		}
+	}
+	return n
+}
