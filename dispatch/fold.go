@@ -74,9 +74,7 @@ func (m *Maker) follow(e Event) error {
 		return input.Errorf("Worker", e.Worker, "a worker that is idle")
 	case e.Attempt <= m.attempts:
 		return input.Errorf("Attempt", e.Attempt, "the number of a new attempt, above %d", m.attempts)
-	case e.Task == t.next && t.next < m.jobs[e.Job].Tasks:
-		t.next++
-	case !t.lost.takeOut(e.Task) && !t.refused.takeOut(e.Task):
+	case e.Task >= t.next && !(e.Task == t.next && t.next < m.jobs[e.Job].Tasks), !t.takeOut(e.Task):
 		return input.Errorf("Task", e.Task, "a task that waits: %d, or one that has begun before", t.next)
 	}
 	m.attempts = e.Attempt

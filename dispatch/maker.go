@@ -70,7 +70,8 @@ type Maker struct {
 	isRecording bool // whether events are recorded
 	events      []Event
 
-	kinds map[string]*profiles // what is learnt of speeds, by kind of tasks
+	kinds  map[string]*profiles // what is learnt of speeds, by kind of tasks
+	barred int                  // tasks that some worker may not begin
 
 	totals Totals
 }
@@ -167,6 +168,8 @@ func (m *Maker) step(at float64, what []Happening) {
 			m.finish(h.Worker, h.Job, h.Task, h.Attempt, h.Work, h.Seconds)
 		case Refused:
 			m.refuse(h)
+		case Repeated:
+			m.repeat(h)
 		case Failed:
 			m.fail(h.Worker)
 		case Returned:
@@ -255,9 +258,12 @@ func (m *Maker) assign() {
 // carryOut begins tasks as planned.
 func (m *Maker) carryOut() {
 	p := m.plan
+	if m.barred > 0 {
+		m.exchange()
+	}
 	left := m.idle[:0]
 	for _, w := range m.idle {
-		if j := p.job[w]; j >= 0 && m.wants(j) && len(m.averse) == 0 {
+		if j := p.job[w]; j >= 0 && m.wants(j) && m.may(w, j) && len(m.averse) == 0 {
 			m.begin(w, j)
 		} else {
 			left = append(left, w)
@@ -265,11 +271,15 @@ func (m *Maker) carryOut() {
 	}
 	turns, taken := m.turns(left), 0
 	for _, j := range p.chosen {
+		if m.barred > 0 {
+			m.beginWhereMay(turns, j)
+			continue
+		}
 		for ; taken < len(turns) && m.wants(j); taken++ {
 			m.begin(turns[taken], j)
 		}
 	}
-	if len(m.averse) == 0 {
+	if len(m.averse) == 0 && m.barred == 0 {
 		m.idle = slices.Delete(left, 0, taken)
 	} else {
 		m.idle = slices.DeleteFunc(left, func(w int) bool { return m.hand[w].job >= 0 })
@@ -320,10 +330,21 @@ func (m *Maker) preempt() {
 	})
 	rest := m.victims
 	for _, j := range m.plan.chosen {
-		for ; len(rest) > 0 && isUrgent(j) && m.wants(j); rest = rest[1:] {
-			if w := rest[0]; !isSpared(m.hand[w].job) {
+		for k := 0; k < len(rest) && isUrgent(j) && m.wants(j); {
+			w := rest[k]
+			isLeft := isSpared(m.hand[w].job)
+			switch {
+			case !isLeft && !m.may(w, j):
+				k++
+				continue
+			case !isLeft:
 				m.lose(Preempted, w)
 				m.begin(w, j)
+			}
+			if k == 0 {
+				rest = rest[1:]
+			} else {
+				rest = slices.Delete(rest, k, k+1)
 			}
 		}
 	}

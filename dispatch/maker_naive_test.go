@@ -107,9 +107,9 @@ func (n *naiveMaker) end(number, task int) {
 func (n *naiveMaker) report(h dispatch.Happening) {
 	a := &n.attempts[h.Attempt-1]
 	j := n.jobs[h.Job]
-	if h.Kind == dispatch.Refused {
+	if h.Kind == dispatch.Refused || h.Kind == dispatch.Repeated {
 		if a.fate == "" {
-			n.stop(a, dispatch.Refused)
+			n.stop(a, h.Kind)
 		}
 		return
 	}
@@ -227,7 +227,7 @@ func (n *naiveMaker) decide(at float64, what []dispatch.Happening) []dispatch.Ev
 	of := func(kinds ...dispatch.Kind) []dispatch.Happening {
 		return slices.DeleteFunc(slices.Clone(what), func(h dispatch.Happening) bool { return !slices.Contains(kinds, h.Kind) })
 	}
-	reports := of(dispatch.Finished, dispatch.Refused)
+	reports := of(dispatch.Finished, dispatch.Refused, dispatch.Repeated)
 	slices.SortFunc(reports, func(a, b dispatch.Happening) int {
 		return cmp.Or(cmp.Compare(a.Attempt, b.Attempt), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Worker, b.Worker), cmp.Compare(a.Job, b.Job),
 			cmp.Compare(a.Task, b.Task), cmp.Compare(a.Work, b.Work), cmp.Compare(a.Seconds, b.Seconds))
@@ -408,8 +408,9 @@ func (n *naiveMaker) plan() {
 			averse = append(averse, e.Worker)
 		}
 	}
+	n.exchange(workers, plan, wants)
 	for _, w := range workers {
-		if number, ok := plan[w]; ok && n.of(w) == nil && wants(number) && len(averse) == 0 {
+		if number, ok := plan[w]; ok && n.of(w) == nil && wants(number) && n.may(w, number) && len(averse) == 0 {
 			n.begin(w, number)
 		}
 	}
@@ -418,7 +419,7 @@ func (n *naiveMaker) plan() {
 	}
 	for _, number := range turns {
 		for _, w := range workers {
-			if n.of(w) == nil && wants(number) {
+			if n.of(w) == nil && wants(number) && n.may(w, number) {
 				n.begin(w, number)
 			}
 		}
@@ -460,7 +461,7 @@ func (n *naiveMaker) kill(turns []int, planned map[int]int, wants func(int) bool
 			continue
 		}
 		victims := n.inHand(func(a *naiveAttempt) bool {
-			return n.workers[a.worker].up && a.of.Priority < n.rules.Emergency && n.held(a.of, false) > planned[a.job]
+			return n.workers[a.worker].up && a.of.Priority < n.rules.Emergency && n.held(a.of, false) > planned[a.job] && n.may(a.worker, number)
 		})
 		if len(victims) == 0 {
 			continue
@@ -475,32 +476,71 @@ func (n *naiveMaker) kill(turns []int, planned map[int]int, wants func(int) bool
 	return false
 }
 
-// begin begins the first task that was lost, or else the first that never began, or else the first that was refused.
+// begin begins the first task that was lost, or else the first that never began, or else the first that was refused or is to be
+// repeated.
 func (n *naiveMaker) begin(worker, number int) {
+	task := n.next(worker, number)
+	if task < 0 {
+		panic(fmt.Sprint("no task to begin of job ", number))
+	}
+	n.attempts = append(n.attempts, naiveAttempt{number: len(n.attempts) + 1, job: number, task: task, worker: worker, from: n.now, of: n.jobs[number]})
+	n.tell(dispatch.Started, number, task, worker, len(n.attempts))
+}
+
+// next returns the task of a job that a worker begins next, -1 if it may begin none. It does not repeat what it has run itself.
+func (n *naiveMaker) next(worker, number int) int {
 	j := n.jobs[number]
 	first := map[dispatch.Kind]int{} // by what became of the last attempt
 	for task := j.Tasks - 1; task >= 0; task-- {
-		last := dispatch.Submitted
+		last, ran := dispatch.Submitted, -1
 		for _, a := range n.attempts {
 			if a.of == j && a.task == task {
 				last = a.fate
+				if last == dispatch.Repeated {
+					ran = a.worker
+				}
 			}
 		}
-		if last == dispatch.Preempted {
+		switch last {
+		case dispatch.Preempted:
 			last = dispatch.Lost
+		case dispatch.Repeated:
+			last = dispatch.Refused
 		}
-		if !slices.Contains(j.ended, task) {
+		if !slices.Contains(j.ended, task) && ran != worker {
 			first[last] = task
 		}
 	}
 	for _, kind := range []dispatch.Kind{dispatch.Lost, dispatch.Submitted, dispatch.Refused} {
 		if task, ok := first[kind]; ok {
-			n.attempts = append(n.attempts, naiveAttempt{number: len(n.attempts) + 1, job: number, task: task, worker: worker, from: n.now, of: j})
-			n.tell(dispatch.Started, number, task, worker, len(n.attempts))
-			return
+			return task
 		}
 	}
-	panic(fmt.Sprint("no task to begin of job ", number))
+	return -1
+}
+
+func (n *naiveMaker) may(worker, number int) bool { return n.next(worker, number) >= 0 }
+
+// exchange lets idle workers that may begin nothing of the job planned for them change places with the first that helps both.
+func (n *naiveMaker) exchange(workers []int, plan map[int]int, wants func(int) bool) {
+	for _, w := range workers {
+		number, planned := plan[w]
+		if !planned || n.of(w) != nil || !wants(number) || n.may(w, number) {
+			continue
+		}
+		for _, v := range workers {
+			other, has := plan[v]
+			if n.of(v) != nil || has && other == number || !n.may(v, number) || has && !n.may(w, other) {
+				continue
+			}
+			if plan[v] = number; has {
+				plan[w] = other
+			} else {
+				delete(plan, w)
+			}
+			break
+		}
+	}
 }
 
 // judge looks at all pairs of jobs.
@@ -602,6 +642,8 @@ func (n *naiveMaker) randomHappenings(at float64, pick func(k int) int) []dispat
 				Seconds: []float64{0, 0.25, 0.5, 1, 1, 2, 4}[pick(7)]}
 			if pick(5) == 0 {
 				h.Kind, h.Work, h.Seconds = dispatch.Refused, 0, 0
+			} else if pick(4) == 0 {
+				h.Kind, h.Work, h.Seconds = dispatch.Repeated, 0, 0
 			}
 		case kind < 9:
 			h.Kind = dispatch.Failed

@@ -18,6 +18,8 @@ type tasks struct {
 	lost    intHeap // to be run again, the first in order first, before those that never began
 	refused intHeap // likewise, but after them
 
+	barred map[int]int // by task that is to be repeated: the worker that has run it
+
 	learner // of the work of those that finished
 
 	state  Stage
@@ -78,6 +80,9 @@ func (m *Maker) begin(w, j int) {
 	t := &m.tasks[j]
 	task := t.next
 	switch {
+	case len(t.barred) > 0:
+		task = m.firstFor(w, j)
+		t.takeOut(task)
 	case len(t.lost) > 0:
 		task = heap.Pop(&t.lost).(int)
 	case len(t.refused) == 0 || t.next < m.jobs[j].Tasks:
@@ -173,6 +178,7 @@ func (m *Maker) end(i, task int) {
 	if works := m.jobs[i].Works; works != nil {
 		t.left.Add(-works[task])
 	}
+	m.unbar(t, task)
 	t.open--
 	m.estimate(i)
 	if t.open == 0 {
@@ -261,6 +267,7 @@ func (m *Maker) cancel(i int) {
 	}
 	m.remove(i)
 	m.claims.of[i].most = 0
+	m.barred -= len(m.tasks[i].barred)
 	m.tasks[i] = tasks{state: JobCancelled}
 	m.tell(Cancelled, i, -1, -1, 0)
 }
