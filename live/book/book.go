@@ -28,6 +28,10 @@ type Settings struct {
 	// Logical says that the clock is logical: a script is wanted, and wishes are refused.
 	Logical bool
 
+	// Verify is the part of the tasks that run twice, on different workers, whose results are compared; 0 for none. Those that do are
+	// drawn when the first result is there.
+	Verify float64
+
 	Replan     float64 // seconds after which the plan is made anew though nothing happened, while jobs are present; 0 for never, or for 5 with a policy service
 	Losses     int     // of workers, after which the task that they had in hand is given up; 0 means 10
 	Keep       float64 // seconds after which a job that is done is cleared; 0 means 7 days
@@ -58,6 +62,12 @@ func (s *Settings) check() error {
 	switch {
 	case s.Random == nil:
 		return input.Errorf("Random", "", "a source of random bytes")
+	case !(s.Verify >= 0 && s.Verify <= 1):
+		return input.Errorf("Verify", s.Verify, "a number in [0, 1]")
+	case s.Verify > 0 && s.Logical:
+		return input.Errorf("Verify", s.Verify, "0 on a logical clock")
+	case s.Verify > 0 && s.Rigid != rigid.Policy{}:
+		return input.Errorf("Verify", s.Verify, "0 beside a policy under which the tasks of a job begin together")
 	case !(s.Epoch >= 0 && s.Epoch <= 1e50):
 		return input.Errorf("Epoch", s.Epoch, "a time in [0, 1e50]")
 	case !(s.Replan >= 0 && s.Replan <= 1e50):
@@ -125,6 +135,7 @@ type volatile struct {
 	reports map[int]*Input // reports and failures on a logical clock, by attempt
 	lowest  int            // below which no number of a job is free
 	touched Changes
+	repeats map[int]bool      // numbers of the jobs with results to be checked
 	shown   map[string]*shown // by kind of tasks: what the last view of its profile had
 }
 
@@ -147,6 +158,10 @@ type job struct {
 	Failures map[int]*failure `json:",omitempty"` // by task, of those that have not ended
 	Start    *float64
 	Finish   *float64
+
+	Repeats   map[int]*wire.Repeat `json:",omitempty"` // by task: the first results, of those that are to be checked
+	Checked   int                  `json:",omitempty"`
+	Differing int                  `json:",omitempty"`
 
 	taken map[int][]int // by task, of those that have not ended: attempts taken from their workers
 }
@@ -210,7 +225,7 @@ func New(s Settings) (*Book, error) {
 	return &Book{
 		settings: s, numbers: map[string]int{}, batches: map[string]*batch{}, cleared: map[string]bool{},
 		places: map[string]int{}, attempts: map[int]*attempt{},
-		volatile: volatile{beats: map[string]*wire.Beat{}, strays: map[string]int{}, reports: map[int]*Input{}, touched: newChanges(), shown: map[string]*shown{}},
+		volatile: volatile{beats: map[string]*wire.Beat{}, strays: map[string]int{}, reports: map[int]*Input{}, touched: newChanges(), shown: map[string]*shown{}, repeats: map[int]bool{}},
 	}, nil
 }
 

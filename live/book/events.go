@@ -43,7 +43,7 @@ func (b *Book) happened(at float64, e *dispatch.Event, token string) error {
 		b.begun(at, e, j, token)
 	case dispatch.Finished, dispatch.GivenUp:
 		b.ended(at, e, j)
-	case dispatch.Refused, dispatch.Lost, dispatch.Preempted:
+	case dispatch.Refused, dispatch.Lost, dispatch.Preempted, dispatch.Repeated:
 		b.taken(at, e, j)
 	case dispatch.Dropped:
 		b.release(at, e.Attempt)
@@ -92,7 +92,8 @@ func (b *Book) went(at float64, kind dispatch.Kind, j *job) {
 			delete(b.attempts, n)
 		}
 	}
-	j.taken, j.Failures = nil, nil
+	j.taken, j.Failures, j.Repeats = nil, nil, nil
+	delete(b.repeats, j.Number)
 }
 
 // begun takes in that a worker has a task in hand.
@@ -127,7 +128,8 @@ func (b *Book) release(at float64, number int) *attempt {
 // ended takes in that a task has its result, or never will.
 func (b *Book) ended(at float64, e *dispatch.Event, j *job) {
 	if e.Kind == dispatch.Finished {
-		if a := b.attempts[e.Attempt]; a != nil && a.Taken {
+		first := j.Repeats[e.Task]
+		if a := b.attempts[e.Attempt]; a != nil && a.Taken && (first == nil || first.Attempt != e.Attempt) {
 			b.counts.Late++
 		}
 		b.release(at, e.Attempt)
@@ -162,6 +164,9 @@ func (b *Book) taken(at float64, e *dispatch.Event, j *job) {
 		}
 	}
 	switch e.Kind {
+	case dispatch.Repeated:
+		b.workers[e.Worker].Tasks++
+		return
 	case dispatch.Preempted:
 		b.counts.Preempted++
 		j.Lost++

@@ -85,6 +85,7 @@ type machine struct {
 	order         *wire.Order // in hand
 	ends          float64
 	unsent        *wire.Report // until the server has it
+	place         string       // of that, and of last
 	failed        *wire.Failure
 	last          *wire.Report
 }
@@ -176,7 +177,7 @@ func (w *world) settings() book.Settings {
 		s.Rules, s.Rigid = dispatch.Rules{}, w.rigid
 		return s
 	}
-	s.Service, s.Ask = "odd", w.advise
+	s.Service, s.Ask, s.Verify = "odd", w.advise, 0.4
 	return s
 }
 
@@ -302,14 +303,17 @@ func (w *world) work(m *machine) {
 		return
 	}
 	m.unsent = &wire.Report{Version: 1, Job: o.Job, Task: o.Task, Attempt: o.Attempt, Worker: m.name, Token: o.Token, Seconds: o.Work}
-	m.last = m.unsent
+	if m.unsent.Output = []byte(o.Job); m.name == "w0" { // it lies
+		m.unsent.Output = []byte("lie")
+	}
+	m.last, m.place = m.unsent, o.ReportTo()
 }
 
 // report sends what the server has not acknowledged.
 func (w *world) report(m *machine) {
-	if r := m.unsent; r != nil {
+	if r, place := m.unsent, m.place; r != nil {
 		w.post(func() {
-			w.publish(wire.Done(r.Job, r.Task), r)
+			w.publish(place, r)
 			w.post(func() {
 				if m.unsent == r {
 					m.unsent = nil
@@ -431,10 +435,16 @@ func (w *world) check() {
 	t := w.t
 	finished, tokens := map[[2]int]int{}, map[string]bool{} // attempts by task
 	givenUp := map[[2]int]bool{}
+	repeated := map[[2]int]*wire.Repeat{}
 	for _, p := range w.plans {
+		w.checkRepeats(p, repeated)
 		for _, e := range p.Events {
 			task := [2]int{e.Job, e.Task}
 			switch e.Kind {
+			case dispatch.Started:
+				if r := repeated[task]; r != nil && r.Worker == w.book.WorkerName(e.Worker) {
+					t.Fatalf("%s runs task %v again, which it has run", r.Worker, task)
+				}
 			case dispatch.Finished:
 				if finished[task] != 0 || givenUp[task] {
 					t.Fatalf("task %v ends twice", task)
@@ -456,7 +466,11 @@ func (w *world) check() {
 	}
 	for n, v := range w.book.Jobs() {
 		for task := range v.Tasks {
-			w.checkTask(v, task, finished[[2]int{n, task}], givenUp[[2]int{n, task}])
+			attempt := finished[[2]int{n, task}]
+			if r := repeated[[2]int{n, task}]; r != nil && (attempt != 0 || v.State == wire.JobCancelled) {
+				attempt = r.Attempt // whose result holds
+			}
+			w.checkTask(v, task, attempt, givenUp[[2]int{n, task}])
 		}
 		switch want := wire.JobCompleted; {
 		case v.State == wire.JobCancelled && v.Name == "j0-0":
@@ -466,6 +480,26 @@ func (w *world) check() {
 		}
 	}
 	checkLog(t, w.settings(), w.book, w.plans)
+}
+
+// checkRepeats takes note of what is to be checked, and holds what came of it to who lies. A result that is to be checked is checked
+// once, or left.
+func (w *world) checkRepeats(p *wire.Plan, repeated map[[2]int]*wire.Repeat) {
+	for _, r := range p.Repeats {
+		if repeated[[2]int{r.Job, r.Task}] != nil {
+			w.t.Fatalf("%+v is to be checked twice", r)
+		}
+		repeated[[2]int{r.Job, r.Task}] = &r
+	}
+	for _, c := range p.Checks {
+		r := repeated[[2]int{c.Job, c.Task}]
+		if r == nil || c.First != r.Worker || c.Second == c.First {
+			w.t.Fatalf("%+v checks %+v", c, r)
+		}
+		if lies := (c.First == "w0") != (c.Second == "w0"); c.Second != "" && c.Differs != lies {
+			w.t.Fatalf("%+v", c)
+		}
+	}
 }
 
 // checkTask holds what the plans say of a task against the messages of PFQ_IN.

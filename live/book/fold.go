@@ -207,6 +207,9 @@ func (b *Book) note(p *wire.Plan) error {
 			b.edges++
 		}
 	}
+	if err := b.check(p); err != nil {
+		return err
+	}
 	b.countAdvice(p.Advice)
 	b.learn(p)
 	for _, n := range p.Cleared {

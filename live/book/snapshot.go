@@ -121,6 +121,14 @@ func (b *Book) index(s *state) error {
 		}
 		b.jobs[j.Number] = j
 		b.numbers[j.Job.Name] = j.Number
+		if len(j.Repeats) > 0 {
+			b.repeats[j.Number] = true
+		}
+		for task, r := range j.Repeats {
+			if r == nil || task < 0 || task >= j.Job.Tasks || r.Task != task || b.attempts[r.Attempt] == nil {
+				return input.Errorf("repeats", task, "a task, and an attempt at it")
+			}
+		}
 		b.tasks += j.Job.Tasks
 	}
 	for n := range b.workers {

@@ -20,7 +20,7 @@ const (
 	mostInputs = 1000
 	mostBytes  = wire.MaxMessage * 3 / 4
 	jobBytes   = 240
-	inputBytes = 300
+	inputBytes = 500
 )
 
 // Take is told what was heard, messages of PFQ_IN in the order of their sequences, and decides a moment. It returns the
@@ -113,6 +113,8 @@ func bytesOf(in *Input) int {
 // finish decides the moment, and returns the plan if it says anything.
 func (t *taking) finish() (*wire.Plan, error) {
 	b, p := t.b, t.plan
+	t.giveUp()
+	t.checkNoMore()
 	if !t.says() {
 		return nil, nil
 	}
@@ -121,7 +123,6 @@ func (t *taking) finish() (*wire.Plan, error) {
 			return nil, err
 		}
 	}
-	t.giveUp()
 	if decides(p) {
 		what, err := b.filled(p.What)
 		if err != nil {
@@ -331,8 +332,18 @@ func (t *taking) report(in *Input) {
 		return
 	}
 	task := [2]int{a.Job, a.Task}
-	if t.ended[task] {
+	first := t.first(task)
+	switch {
+	case t.ended[task] || first != nil && first.Attempt == r.Attempt:
 		t.refuse(in, false, r.Worker, "the task has its result")
+		return
+	case in.In.Again != (first != nil):
+		t.refuse(in, true, r.Worker, "the report is not where the order says")
+		return
+	case first != nil:
+		t.compare(first, r)
+	case t.isDrawn(a):
+		t.repeat(r, a)
 		return
 	}
 	t.ended[task], t.ending[r.Attempt] = true, true
@@ -403,7 +414,11 @@ func (t *taking) giveUp() {
 		most := cmp.Or(j.Job.Attempts, defaultAttempts)
 		several := f.Several || up < 2
 		if f.Refused >= most && several || f.Refused >= 2*most || f.Lost >= b.settings.Losses && several || f.Lost >= 2*b.settings.Losses {
-			t.tell(dispatch.Happening{Kind: dispatch.GivenUp, Job: task[0], Task: task[1]})
+			if first := t.first(task); first != nil {
+				t.leaveUnchecked(first)
+			} else {
+				t.tell(dispatch.Happening{Kind: dispatch.GivenUp, Job: task[0], Task: task[1]})
+			}
 		}
 	}
 }

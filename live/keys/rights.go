@@ -45,6 +45,7 @@ func Rights() []Right {
 	all := []Right{
 		{Worker, Publish, "pfq.beat.{name}", "its heartbeats", false},
 		{Worker, Publish, "pfq.in.done.>", "results: the first of a task is taken", false},
+		{Worker, Publish, "pfq.in.again.>", "results that are compared with others", false},
 		{Worker, Publish, "pfq.in.fail.>", "attempts that it gave up", false},
 		{Worker, Publish, wire.BlobSubjects, "large results: a content is written once", false},
 		{Worker, Publish, direct + wire.InStream + ".pfq.in.submit.*", "the jobs of its orders", false},

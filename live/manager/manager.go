@@ -154,7 +154,7 @@ func (m *manager) recall(ctx context.Context) (*fold, error) {
 	f := &fold{epoch: unix(m.settings.Now())}
 	settings := book.Settings{
 		Leader: m.settings.Name, Rules: m.settings.Rules, Rigid: m.settings.Rigid, Epoch: f.epoch, Random: m.settings.Random, Logical: m.settings.Logical,
-		Replan: m.settings.Replan.Seconds(), Keep: m.settings.Keep.Seconds(),
+		Replan: m.settings.Replan.Seconds(), Keep: m.settings.Keep.Seconds(), Verify: m.settings.Verify,
 	}
 	if m.settings.Service != "" {
 		settings.Service, settings.Ask = m.settings.Service, (&adviser{manager: m}).asking(ctx)

@@ -24,6 +24,8 @@ type Settings struct {
 
 	Service string // name of a policy service that is asked before Rules decide; empty for none. It goes without Rigid.
 
+	Verify float64 // part of the tasks that run twice, on different workers, whose results are compared; 0 for none
+
 	LostAfter time.Duration // a worker that is silent for so long is down; 0 for 2 s
 	Replan    time.Duration // how often to plan anew though nothing happens; 0 for never
 	Keep      time.Duration // after which a job that is done is cleared; 0 for 7 days

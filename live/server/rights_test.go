@@ -100,7 +100,7 @@ var publishes = []probe{
 	{"pfq.beat.w7", "w"}, {"pfq.beat.w8", ""}, {"pfq.beat.client", ""},
 	{"pfq.order.w7", "m"}, {"pfq.order.w8", "m"}, {"pfq.news.j", "m"},
 	{"pfq.in.submit.b", "c"}, {"pfq.in.cancel.j", "c"}, {"pfq.in.change.j.1", "c"}, {"pfq.in.clear.j", "c"}, {"pfq.in.drain.w7.1", "c"},
-	{"pfq.in.done.j.1", "w"}, {"pfq.in.done.j.1.2", "w"}, {"pfq.in.fail.j.1.1", "w"}, {"pfq.in.else", ""},
+	{"pfq.in.done.j.1", "w"}, {"pfq.in.done.j.1.2", "w"}, {"pfq.in.again.j.1.2", "w"}, {"pfq.in.fail.j.1.1", "w"}, {"pfq.in.else", ""},
 	{"pfq.blob.d.0", "wc"}, {"pfq.blob.d.size", "wc"}, {"pfq.blob.d", ""},
 	{"pfq.api.status", "co"}, {"pfq.api.history", "co"}, {"pfq.policy.mine", "m"}, {"pfq.policy.else", "m"}, {"_R_.x", "mp"},
 	{"_INBOX_manager.x", "m"}, {"_INBOX_w7.x", ""}, {"_INBOX_w8.x", ""}, {"_INBOX_client.x", ""}, {"_INBOX.x", ""}, {"else", ""},

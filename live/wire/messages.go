@@ -132,6 +132,7 @@ type Order struct {
 	Attempt int     `json:"attempt,omitempty"`
 	Token   string  `json:"token,omitempty"`   // to be repeated in the report
 	At      float64 `json:"at"`                // time of the begin, on the clock of the manager
+	Again   bool    `json:"again,omitempty"`   // another worker has reported a result, which is to be compared: the report has a place of its own
 	Logical bool    `json:"logical,omitempty"` // the clock is logical: the task ends at At + Work/speed, and the report says so
 	Work    float64 `json:"work,omitempty"`
 	Run     Run     `json:"run"`

@@ -28,6 +28,9 @@ type Plan struct {
 	Events     []dispatch.Event     `json:"events,omitempty"`
 	Tokens     []string             `json:"tokens,omitempty"` // of the tasks that begin, in the order of Events
 
+	Repeats []Repeat `json:"repeats,omitempty"` // results that other workers are to check
+	Checks  []Check  `json:"checks,omitempty"`  // what came of such
+
 	Cleared []int `json:"cleared,omitempty"` // jobs; their numbers are free after this plan
 
 	Refused []Refusal `json:"refused,omitempty"`
@@ -49,6 +52,25 @@ type NumberedWorker struct {
 	Name    string  `json:"name"`
 	Process string  `json:"process,omitempty"` // not given in a replay
 	Speed   float64 `json:"speed"`
+}
+
+// A Repeat is the result of a task that another worker is to check, by running the task again.
+type Repeat struct {
+	Job     int     `json:"job"`
+	Task    int     `json:"task"`
+	Attempt int     `json:"attempt"`
+	Worker  string  `json:"worker"`
+	Digest  string  `json:"digest"` // of the output
+	Seconds float64 `json:"seconds"`
+}
+
+// A Check says what came of a [Repeat]. The result that was reported first holds in any case.
+type Check struct {
+	Job     int    `json:"job"`
+	Task    int    `json:"task"`
+	First   string `json:"first"`            // worker whose result it is
+	Second  string `json:"second,omitempty"` // worker that ran the task again; empty if none could, or it failed too often
+	Differs bool   `json:"differs,omitempty"`
 }
 
 // A Refusal says what of PFQ_IN was not followed, and why.

@@ -39,6 +39,11 @@ func DoneAttempt(job string, task, attempt int) string {
 	return Done(job, task) + "." + strconv.Itoa(attempt)
 }
 
+// Again is the subject of the report of an attempt at a task that has its result: the two are compared.
+func Again(job string, task, attempt int) string {
+	return "pfq.in.again." + job + "." + strconv.Itoa(task) + "." + strconv.Itoa(attempt)
+}
+
 // Failed is the subject of an attempt at a task that the worker gave up.
 func Failed(job string, task, attempt int) string {
 	return "pfq.in.fail." + job + "." + strconv.Itoa(task) + "." + strconv.Itoa(attempt)
@@ -64,16 +69,20 @@ func OrderTo(worker string) string { return "pfq.order." + worker }
 func BeatOf(worker string) string  { return "pfq.beat." + worker }
 func News(job string) string       { return "pfq.news." + job }
 
-// ReportTo is the subject of the report of what the order asks for: [Done], or [DoneAttempt] on a logical clock.
+// ReportTo is the subject of the report of what the order asks for: [Done], [Again], or [DoneAttempt] on a logical clock.
 func (o *Order) ReportTo() string {
-	if o.Logical {
+	switch {
+	case o.Logical:
 		return DoneAttempt(o.Job, o.Task, o.Attempt)
+	case o.Again:
+		return Again(o.Job, o.Task, o.Attempt)
 	}
 	return Done(o.Job, o.Task)
 }
 
-// DoneOf, FailedOf, ChangesOf and DrainsOf match the subjects of all messages of a job, or a worker.
+// DoneOf, AgainOf, FailedOf, ChangesOf and DrainsOf match the subjects of all messages of a job, or a worker.
 func DoneOf(job string) string      { return "pfq.in.done." + job + ".>" }
+func AgainOf(job string) string     { return "pfq.in.again." + job + ".>" }
 func FailedOf(job string) string    { return "pfq.in.fail." + job + ".>" }
 func ChangesOf(job string) string   { return "pfq.in.change." + job + ".*" }
 func DrainsOf(worker string) string { return "pfq.in.drain." + worker + ".*" }

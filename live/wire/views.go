@@ -37,11 +37,13 @@ type JobView struct {
 	State      JobState `json:"state"`
 	Kind       string   `json:"kind"` // of its tasks
 	Tasks      int      `json:"tasks"`
-	Left       int      `json:"left"`    // tasks not finished
-	Failed     int      `json:"failed"`  // tasks given up
-	Lost       int      `json:"lost"`    // tasks in hand that were lost, each counted as often as it was
-	Hand       int      `json:"hand"`    // workers that have a task of the job in hand
-	Planned    int      `json:"planned"` // workers planned for it
+	Left       int      `json:"left"`                // tasks not finished
+	Failed     int      `json:"failed"`              // tasks given up
+	Lost       int      `json:"lost"`                // tasks in hand that were lost, each counted as often as it was
+	Checked    int      `json:"checked,omitempty"`   // tasks that another worker has run, too
+	Differing  int      `json:"differing,omitempty"` // of these, tasks of which the two results differ
+	Hand       int      `json:"hand"`                // workers that have a task of the job in hand
+	Planned    int      `json:"planned"`             // workers planned for it
 	MaxWorkers int      `json:"max_workers,omitempty"`
 	Priority   float64  `json:"priority"`
 	Epoch      float64  `json:"epoch,omitempty"`
@@ -130,6 +132,11 @@ type Counts struct {
 	Late      int `json:"late"`      // results of attempts that had been taken from their workers
 	Downs     int `json:"downs"`     // workers that went down
 	Refused   int `json:"refused"`   // messages that were not followed
+
+	// Of results that another worker was to check: those that were, of these those that differ, and those that nobody could check.
+	Checked   int `json:"checked"`
+	Differing int `json:"differing"`
+	Unchecked int `json:"unchecked"`
 
 	// Of a policy service: plans that it decided, and those that the policy of the rules decided since there was no answer, or
 	// none that could be followed.

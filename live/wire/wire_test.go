@@ -64,6 +64,8 @@ func goodMessages() []struct {
 			Advice:     &Advice{Service: "mine", Jobs: []int{-1, 0}},
 			Events:     []dispatch.Event{{Kind: dispatch.Submitted, Task: -1, Worker: -1}, {Kind: dispatch.Started, Attempt: 1}},
 			Tokens:     []string{aToken}, Cleared: []int{3},
+			Repeats: []Repeat{{Job: 2, Task: 1, Attempt: 4, Worker: "w", Digest: Digest(nil), Seconds: 2}},
+			Checks:  []Check{{Job: 2, Task: 0, First: "w", Second: "x", Differs: true}, {Job: 2, Task: 3, First: "w"}},
 			Refused: []Refusal{{Sequence: 3, Batch: "b", Why: "no"}}, Removed: []Removal{{Job: "j"}}}, as(DecodePlan)},
 		{&JobView{Version: 1, Name: "j", Batch: "b", State: JobPresent, Start: &aTime}, as(DecodeJobView)},
 		{&WorkerView{Version: 1, Name: "w", State: WorkerBusy}, as(DecodeWorkerView)},

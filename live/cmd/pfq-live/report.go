@@ -99,6 +99,19 @@ func (m measures) write(t *render.Text, more ...any) {
 	t.Columns(lines)
 }
 
+// checks are what came of results that other workers were to check.
+type checks struct {
+	Checked   int `json:"results_checked"`
+	Differing int `json:"results_differing"`
+	Unchecked int `json:"results_unchecked"`
+}
+
+// A reportAnswer is what became of the jobs of a live cluster.
+type reportAnswer struct {
+	measures
+	checks
+}
+
 func newReport() *cobra.Command {
 	var url string
 	var f answerFlags
@@ -109,8 +122,13 @@ func newReport() *cobra.Command {
 			if err := ask(cmd.Context(), url, wire.ReportService, "", &r); err != nil {
 				return err
 			}
-			m := newMeasures(&r)
-			return f.write(cmd, render.Answer{JSON: m, Lines: []render.Lines{{Of: m}}, Text: func(t *render.Text) { m.write(t) }})
+			var s wire.Status
+			if err := ask(cmd.Context(), url, wire.StatusService, "", &s); err != nil {
+				return err
+			}
+			n := &s.Cluster.Counts
+			a := reportAnswer{newMeasures(&r), checks{n.Checked, n.Differing, n.Unchecked}}
+			return f.write(cmd, render.Answer{JSON: a, Lines: []render.Lines{{Of: a}}, Text: func(t *render.Text) { a.measures.write(t, a.checks) }})
 		},
 	})
 	addURL(cmd, &url)

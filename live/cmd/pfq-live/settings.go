@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -24,6 +25,7 @@ type managerFlags struct {
 	learn, emergency float64
 	learnLast        int
 	learnSpeeds      bool
+	verify           float64
 	lostAfter        time.Duration
 	replan, settle   time.Duration
 }
@@ -36,6 +38,11 @@ func (f *managerFlags) add(cmd *cobra.Command) {
 	addNumber(cmd, &f.learn, "learn", "", "seconds that a task is taken to run until one of its job is done; then what tasks took counts, not what their jobs say")
 	addInt(cmd, &f.learnLast, "learn-last", 0, math.MaxInt32, "with --learn: how many tasks of a job the mean is over, the last to finish; 0 for all")
 	cli.AddSwitch(cmd, &f.learnSpeeds, "learn-speeds", "learn how fast each worker is at each kind of task; then that counts, not what workers say")
+	cli.Flag[float64]{Name: "verify", Kind: "float", Usage: "part of the tasks that run twice, on different workers, to compare their results", Default: "0", Want: "a number in [0, 1]",
+		Parse: func(text string) (float64, bool) {
+			v, err := strconv.ParseFloat(text, 64)
+			return v, err == nil && v >= 0 && v <= 1
+		}}.Add(cmd, &f.verify)
 	addNumber(cmd, &f.emergency, "emergency", "", "`PRIORITY` from which on jobs take workers from tasks in hand")
 	addDuration(cmd, &f.lostAfter, "lost-after", 10*time.Millisecond, "how long a worker may be silent")
 	addDuration(cmd, &f.replan, "replan", 0, "how often to plan anew though nothing happens; 0s for never")
@@ -44,7 +51,7 @@ func (f *managerFlags) add(cmd *cobra.Command) {
 
 // settings are those of the manager.
 func (f *managerFlags) settings() (manager.Settings, error) {
-	s := manager.Settings{Service: f.service, LostAfter: f.lostAfter, Replan: f.replan, Settle: f.settle}
+	s := manager.Settings{Service: f.service, Verify: f.verify, LostAfter: f.lostAfter, Replan: f.replan, Settle: f.settle}
 	policy, err := joblog.ParsePolicy(f.policy)
 	if bad := (*input.Error)(nil); errors.As(err, &bad) {
 		return s, &input.Error{Path: "--policy", Value: bad.Value, Want: bad.Want}
@@ -63,6 +70,8 @@ func (f *managerFlags) settings() (manager.Settings, error) {
 		return s, nil
 	case f.service != "":
 		return s, fmt.Errorf("--policy-service is of no use with --policy %s, under which the tasks of a job begin together", policy)
+	case f.verify > 0:
+		return s, fmt.Errorf("--verify is of no use with --policy %s, under which the tasks of a job begin together", policy)
 	case f.learnSpeeds:
 		return s, fmt.Errorf("--learn-speeds is of no use with --policy %s, which takes workers for alike", policy)
 	case f.learn > 0:

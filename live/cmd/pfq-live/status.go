@@ -93,6 +93,9 @@ func (a statusAnswer) render() render.Answer {
 			c := &a.Counts
 			t.Line("%d of %d jobs completed, %d of %d tasks finished; lost %d, preempted %d, failures %d, late %d, refused %d, orders sent again %d",
 				c.Completed, c.Jobs, c.Finished, c.Tasks, c.Lost, c.Preempted, c.Failures, c.Late, c.Refused, a.Resent)
+			if c.Checked+c.Unchecked > 0 {
+				t.Line("results of %d tasks checked, of which %d differ; %d left unchecked", c.Checked, c.Differing, c.Unchecked)
+			}
 			if a.Service != nil {
 				t.Line("policy service %s decided %d plans; absent %d, late %d, malformed %d, impossible %d, question too large %d times",
 					*a.Service, c.Advised, c.AdviceAbsent, c.AdviceLate, c.AdviceMalformed, c.AdviceImpossible, c.AdviceTooLarge)
