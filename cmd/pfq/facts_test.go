@@ -61,6 +61,8 @@ func TestCSVHasAllFacts(t *testing.T) {
 		{small, "simulate - --runs 3 --jumps 2000 --percentiles 50,90,99.9"},
 		{overloaded, "simulate -"},
 		{closed, "network - --distribution 3"},
+		{closed, "network - --population long=1,3 --engine exact"},
+		{closed, "network - --bounds"},
 		{reentrant, "network - --engine exact --scale 1,3"},
 		{trunks, "network - --engine enclose"},
 		{calls, "network - --scale 0.5:1.5:0.5"},

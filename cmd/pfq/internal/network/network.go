@@ -23,9 +23,11 @@ import (
 type networkFlags struct {
 	engine       string
 	tol          float64
-	memory       int // MiB
-	distribution int // most jobs; 0 for no distribution
-	factors      []*big.Rat
+	memory       int        // MiB
+	distribution int        // most jobs; 0 for no distribution
+	factors      []*big.Rat // of the arrival rates; nil for the model as it is
+	populations  populations
+	bounds       bool // for networks of any size
 }
 
 const (
@@ -46,30 +48,69 @@ func New() *cobra.Command {
 	cli.Flag[int]{Name: "memory", Usage: "memory the tables may take, in `MIB` (2^20 bytes); a model that needs more is refused",
 		Default: strconv.Itoa(defaultMemory), Want: fmt.Sprintf("an integer in 1..%d", mostMemory), Parse: cli.ParseInt(mostMemory)}.Add(cmd, &f.memory)
 	command.AddScale(cmd, &f.factors, "solve", "all arrival rates")
+	cli.Flag[populations]{Name: "population", Kind: "[CLASS=]LIST", Usage: "solve once for each population of a closed class, such as 1:100:1 or user=10,20,50",
+		Want:  fmt.Sprintf("numbers of jobs or ranges FROM:TO:STEP, after CLASS= if several classes are closed, at most %d in all", mostPopulations),
+		Parse: parsePopulations}.Add(cmd, &f.populations)
+	cli.AddSwitch(cmd, &f.bounds, "bounds", "do not solve: give proved bounds of throughputs and delays of closed chains, at any size")
+	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error { return f.check(cmd.Flags().Changed) }
 	return cmd
 }
 
-// answer solves the model, at every factor if there are some.
+// check accepts flags that go together.
+func (f *networkFlags) check(given func(string) bool) error {
+	if given("population") && given("scale") {
+		return errors.New("--population and --scale exclude each other: one thing changes at a time")
+	}
+	for _, flag := range []string{"engine", "tol", "distribution", "memory", "population"} {
+		if f.bounds && given(flag) {
+			return fmt.Errorf("--bounds and --%s exclude each other: bounds are fractions, and solve nothing", flag)
+		}
+	}
+	return nil
+}
+
+// answer solves the model, at every factor or population if there are some.
 func (f *networkFlags) answer(q command.Query) (a render.Answer, found bool, err error) {
 	m, err := read(q)
 	if err != nil {
 		return a, false, err
 	}
-	if m.loss != nil && f.distribution > 0 {
-		return a, false, errors.New("--distribution is of no use here: it is for networks with stations")
-	}
-	one := func(q command.Query, factor *big.Rat) (render.Answer, bool, error) {
-		if m.loss != nil {
-			return f.losses(q, m.loss.Scale(factor))
-		}
-		return f.stations(q, m.network.Scale(factor))
-	}
-	if f.factors == nil {
-		a, found, err = one(q, big.NewRat(1, 1))
+	if m.loss != nil {
+		a, found, err = f.allLosses(q, m.loss)
 	} else {
-		a, found, err = command.AtFactors(q, f.factors, one)
+		a, found, err = f.allStations(q, m.network)
 	}
 	return a, found, command.InFile(q.File, err)
+}
+
+// allLosses solves a system with losses, at every factor if there are some.
+func (f *networkFlags) allLosses(q command.Query, m *loss.Model) (a render.Answer, found bool, err error) {
+	for name, given := range map[string]bool{"distribution": f.distribution > 0, "population": f.populations.list != nil, "bounds": f.bounds} {
+		if given {
+			return a, false, command.FlagError{Err: fmt.Errorf("--%s is of no use here: it is for networks with stations", name)}
+		}
+	}
+	if f.factors == nil {
+		return f.losses(q, m)
+	}
+	return command.AtFactors(q, f.factors, func(q command.Query, factor *big.Rat) (render.Answer, bool, error) {
+		return f.losses(q, m.Scale(factor))
+	})
+}
+
+// allStations solves a network, at every factor or population if there are some.
+func (f *networkFlags) allStations(q command.Query, m *network.Model) (a render.Answer, found bool, err error) {
+	one := f.stations
+	switch {
+	case f.populations.list != nil:
+		return f.sweep(q, m)
+	case f.bounds:
+		one = f.bound
+	}
+	if f.factors == nil {
+		return one(q, m)
+	}
+	return command.AtFactors(q, f.factors, func(q command.Query, factor *big.Rat) (render.Answer, bool, error) { return one(q, m.Scale(factor)) })
 }
 
 // stations solves a network, or says why it is unstable.
@@ -82,18 +123,27 @@ func (f *networkFlags) stations(q command.Query, m *network.Model) (a render.Ans
 		if r.limits, err = network.CheckStability(ctx, m); err != nil || !r.limits.Stable {
 			return r, err
 		}
-		r.result, err = network.Solve(ctx, m, network.Settings{Engine: num.Engine(f.engine), RelTol: f.tol, MaxJobs: f.distribution, MaxBytes: int64(f.memory) << 20})
+		r.result, err = network.Solve(ctx, m, f.settings())
 		return r, err
 	})
 	if err != nil {
-		return a, false, f.translate(err)
+		return a, false, f.translate(err, true)
 	}
 	if r.result == nil {
-		u := newUnstable(m, r.limits, command.GivenProof(num.Engine(f.engine)))
-		return render.Answer{JSON: u, Lines: []render.Lines{{Of: u}}, Text: u.text}, false, nil
+		return f.unstable(m, r.limits), false, nil
 	}
 	s := newSolution(m, r.result, r.limits, command.Digits(f.tol))
 	return render.Answer{JSON: s, Lines: s.lines(), Columns: columns, Text: s.text}, true, nil
+}
+
+func (f *networkFlags) settings() network.Settings {
+	return network.Settings{Engine: num.Engine(f.engine), RelTol: f.tol, MaxJobs: f.distribution, MaxBytes: int64(f.memory) << 20}
+}
+
+// unstable says why a network has no answer.
+func (f *networkFlags) unstable(m *network.Model, limits *network.Stability) render.Answer {
+	u := newUnstable(m, limits, command.GivenProof(num.Engine(f.engine)))
+	return render.Answer{JSON: u, Lines: []render.Lines{{Of: u}}, Text: u.text}
 }
 
 // losses solves a system with losses, or says why it is unstable.
@@ -107,14 +157,14 @@ func (f *networkFlags) losses(q command.Query, m *loss.Model) (a render.Answer, 
 		u := newOverloaded(m, overloaded, command.GivenProof(num.Engine(f.engine)))
 		return render.Answer{JSON: u, Lines: []render.Lines{{Of: u}}, Text: u.text}, false, nil
 	case err != nil:
-		return a, false, f.translate(err)
+		return a, false, f.translate(err, false)
 	}
 	s := newLosses(m, r, command.Digits(f.tol))
 	return render.Answer{JSON: s, Lines: s.lines(), Columns: lossColumns, Text: s.text}, true, nil
 }
 
-// translate puts flags in the place of settings.
-func (f *networkFlags) translate(err error) error {
+// translate puts flags in the place of settings, and says what else there is for networks that are too large.
+func (f *networkFlags) translate(err error, isNetwork bool) error {
 	var bad *input.Error
 	if !errors.As(err, &bad) {
 		return err
@@ -124,6 +174,9 @@ func (f *networkFlags) translate(err error) error {
 	if errors.As(err, &large) {
 		if need := large.Bytes / (1 << 20); need > float64(f.memory) && need < mostMemory {
 			want += fmt.Sprintf("; or --memory %.0f, if the machine has as much", need+1)
+		}
+		if isNetwork {
+			want += "; --bounds gives bounds of closed chains at any size"
 		}
 	}
 	flags := map[string]string{"Engine": "--engine", "RelTol": "--tol", "MaxJobs": "--distribution", "MaxBytes": "--memory"}

@@ -111,6 +111,40 @@ func TestUnstable(t *testing.T) {
 	}
 }
 
+// Two users think for 5 seconds and need the server for 1: 0, 1 and 2 jobs at the server have the weights 25/2, 5 and 1, so that it is busy, and lets
+// jobs through, for 6/(37/2) = 12/37 of the time.
+func TestPopulations(t *testing.T) {
+	const model = `{"stations": [{"name": "think", "discipline": "delay"}, {"name": "cpu", "discipline": "fcfs"}], "classes": [{"name": "user", "population": 9,
+		"visits": [{"station": "think", "mean_size": 5, "next": {"cpu": 1}}, {"station": "cpu", "next": {"think": 1}}]}]}`
+	stdout, stderr, status := program.Run(model, "network", "-", "--population", "1,2:4:2", "--engine", "exact", "--format", "csv")
+	for _, want := range []string{"user,1,chain,,,,user,1,,0.16666666666666666,1/6,", "user,2,chain,,,,user,2,,0.32432432432432434,12/37,", "user,4,chain,"} {
+		if status != 0 || stderr != "" || !strings.Contains(stdout, "\n"+want) {
+			t.Errorf("status %d, %s; no %s in\n%s", status, stderr, want, stdout)
+		}
+	}
+	stdout, _, status = program.Run(model, "network", "-", "--population", "user=1,2")
+	if want := "1             user   1           0.166667"; status != 0 || !strings.Contains(stdout, want) {
+		t.Errorf("status %d; no %q in\n%s", status, want, stdout)
+	}
+}
+
+// Bounds hold the throughput of the network between them.
+func TestBounds(t *testing.T) {
+	text := commandtest.Example(t, "networks/interactive.yaml")
+	got := program.JSON(t, text, "network - --bounds")["bounds"].([]any)[0].(map[string]any)["throughput"].(map[string]any)
+	x := program.JSON(t, text, "network -")["chains"].([]any)[0].(map[string]any)["throughput"].(float64)
+	if low, high := got["low"].(float64), got["high"].(float64); !(0 < low && low < x && x < high) {
+		t.Errorf("throughput %v outside [%v, %v]", x, low, high)
+	}
+	huge := strings.Replace(commandtest.Example(t, "networks/batch.yaml"), "population: 20", "population: 1000000000", 1)
+	if bad := program.Refusal(t, huge, "network", "-"); !strings.HasSuffix(bad.Want, "; --bounds gives bounds of closed chains at any size") {
+		t.Errorf("%+v", bad)
+	}
+	if _, stderr, status := program.Run(huge, "network", "-", "--bounds"); status != 0 {
+		t.Error(stderr)
+	}
+}
+
 func TestRefused(t *testing.T) {
 	const erlang = `{"room": 100, "classes": [{"name": "voice", "arrival_rate": 90}]}`
 	batch := commandtest.Example(t, "networks/batch.yaml")
@@ -119,6 +153,9 @@ func TestRefused(t *testing.T) {
 		want        input.Error
 	}{
 		{batch, "--engine doubles", input.Error{Path: "--engine", Value: "doubles", Want: "auto, float, enclose or exact"}},
+		{batch, "--population 1.5", input.Error{Path: "--population", Value: "1.5", Want: "numbers of jobs or ranges FROM:TO:STEP, after CLASS= if several classes are closed, at most 10000 in all"}},
+		{batch, "--population 1", input.Error{Path: "--population", Want: "CLASS= before the list, one of short, long"}},
+		{batch, "--population log=1", input.Error{Path: "--population", Value: "log", Want: `the name of a class; did you mean "long"?`}},
 		{batch, "--distribution 0", input.Error{Path: "--distribution", Value: "0", Want: "an integer in 1..100000"}},
 		{strings.Replace(batch, "population: 20", "population: 2.5", 1), "", input.Error{File: "standard input", Line: 8, Path: "classes[0].population", Value: "5/2", Want: "an integer from 0 to 1000000000"}},
 		{erlang[:len(erlang)-1] + `, "rom": 3}`, "", input.Error{File: "standard input", Line: 1, Path: "rom", Value: "the number 3", Want: "one of the fields servers, room, classes, limits; did you mean room?"}},
