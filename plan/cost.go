@@ -47,7 +47,11 @@ func (in *instance) leastCost(ctx context.Context, s Settings, q question) (*Ans
 		return nil, err
 	}
 	least, limited := search.leastCost()
-	proof := Proof{From: q.from, Delay: q.delay, Corners: search.proof(math.Inf(1))}
+	corners, err := search.proof(ctx, math.Inf(1))
+	if err != nil {
+		return nil, err
+	}
+	proof := Proof{From: q.from, Delay: q.delay, Corners: corners}
 	if limited && least < q.below {
 		proof.Below = in.rat(least)
 	}
@@ -95,10 +99,14 @@ func (s *search) answer(ctx context.Context, settings Settings, proof Proof) (*A
 }
 
 // proof returns the corners in the words of the problem.
-func (s *search) proof(delay float64) []Corner {
+func (s *search) proof(ctx context.Context, delay float64) ([]Corner, error) {
+	list, err := s.corners(ctx, delay)
+	if err != nil {
+		return nil, err
+	}
 	corners := []Corner{}
 	fewer := len(s.fewer)
-	for i, c := range s.corners(delay) {
+	for i, c := range list {
 		out := Corner{Choice: s.in.choice(c.edges, c.steps), Fewer: i < fewer, Class: c.fails.class}
 		switch c.fails.fails {
 		case failsStability:
@@ -112,5 +120,5 @@ func (s *search) proof(delay float64) []Corner {
 		}
 		corners = append(corners, out)
 	}
-	return corners
+	return corners, nil
 }

@@ -41,7 +41,11 @@ func (in *instance) leastDelay(ctx context.Context, s Settings, below int64) (*A
 		return nil, err
 	}
 	least, limited := search.leastDelay()
-	proof := Proof{Corners: search.proof(least)}
+	corners, err := search.proof(ctx, least)
+	if err != nil {
+		return nil, err
+	}
+	proof := Proof{Corners: corners}
 	if limited {
 		proof.Delay = &least
 	}

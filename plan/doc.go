@@ -17,9 +17,9 @@
 // whose capacity grows from 0, and a class that chooses servers of a group stands for its combinations. ∎
 //
 // So a plan that fails a target shows that all plans with at most its steps do: it is a corner. [LeastCost] goes through boxes of
-// plans: it drops one whose upper corner fails, raises the lower corner step by step to the least values that do not fail with
-// the others at their upper ends, and divides what is left, the cheapest first. The corners that cover all cheaper plans are the
-// proof, which [Verify] checks by a routine of its own. Costs are not convex in the capacities, nor is the mean number of jobs,
+// plans, the cheapest first. What a known corner leaves of a box are the plans with more steps than it of one option or another; if
+// none is known around the cheapest plan of a box, and that fails, steps are added to it until none can be added without success,
+// which gives one. The corners that cover all cheaper plans are the proof, which [Verify] checks by a routine of its own. Costs are not convex in the capacities, nor is the mean number of jobs,
 // so that no local search would prove anything.
 //
 // Capacity that can be had in any amount is an upgrade in small steps. Rounded up to whole steps, the best plan still meets the targets,

@@ -23,11 +23,10 @@ const (
 
 // A judgement of a plan.
 type judgement struct {
-	verdict  Verdict
-	fails    int     // row of a target, or one of the above
-	class    int     // whose mean delay is worse
-	capacity bool    // it fails for want of capacity, whatever edges are taken away
-	delay    float64 // a lower bound on the mean delay to be minimized
+	verdict Verdict
+	fails   int     // row of a target, or one of the above
+	class   int     // whose mean delay is worse
+	delay   float64 // a lower bound on the mean delay to be minimized
 }
 
 // A judge decides which plans meet the targets.
@@ -166,7 +165,7 @@ func (j *judge) scales(ctx context.Context, m *cluster.Model) (judgement, error)
 	case err != nil:
 		return judgement{}, err
 	case !r.Stable:
-		return judgement{verdict: Failed, fails: failsStability, capacity: true}, nil
+		return judgement{verdict: Failed, fails: failsStability}, nil
 	}
 	for row, t := range j.targets {
 		short := false
@@ -179,7 +178,7 @@ func (j *judge) scales(ctx context.Context, m *cluster.Model) (judgement, error)
 			short = leastDelay(m, t.row).Cmp(t.limit) > 0
 		}
 		if short {
-			return judgement{verdict: Failed, fails: row, capacity: true}, nil
+			return judgement{verdict: Failed, fails: row}, nil
 		}
 	}
 	return judgement{}, nil

@@ -1,5 +1,7 @@
 package plan
 
+import "encoding/binary"
+
 // A corner is a plan that fails; so do all that buy less.
 type corner struct {
 	edges bits
@@ -13,13 +15,13 @@ type known struct {
 	packing *packing
 	failed  packed[corner]
 	met     packed[struct{}]
-	seen    []corner // in place of met if byDelay: plans that failed at nothing yet, but will if a better one is found
+	seen    map[string]judgement // by the words of the plan: what neither list can say, that it is undecided or, if byDelay, its mean delay
 }
 
 // of returns what is known of a set of edges.
 func (s *search) of(edges bits) *known {
 	if s.known[edges] == nil {
-		s.known[edges] = &known{packing: s.packing}
+		s.known[edges] = &known{packing: s.packing, seen: map[string]judgement{}}
 	}
 	return s.known[edges]
 }
@@ -90,7 +92,8 @@ func (l *packed[T]) keep(n int, isGood func(plan []uint64) bool) {
 // A packing puts the steps of a plan side by side into words, as most searches compare many plans with each other. Each has as many
 // bits as its largest value takes, and a guard bit above them.
 type packing struct {
-	word, shift []int // of each option
+	word, shift []int    // of each option
+	masks       []uint64 // of the bits of each option, shifted to the end
 	guards      []uint64
 }
 
@@ -106,11 +109,30 @@ func newPacking(options []option) *packing {
 			p.guards, free = append(p.guards, 0), 64
 		}
 		last := len(p.guards) - 1
-		p.word, p.shift = append(p.word, last), append(p.shift, 64-free)
+		p.word, p.shift, p.masks = append(p.word, last), append(p.shift, 64-free), append(p.masks, 1<<(width-1)-1)
 		free -= width
 		p.guards[last] |= 1 << (63 - free)
 	}
 	return p
+}
+
+// key returns words as the key of a map.
+func key(plan []uint64) string {
+	text := make([]byte, 0, 8*len(plan))
+	for _, word := range plan {
+		text = binary.LittleEndian.AppendUint64(text, word)
+	}
+	return string(text)
+}
+
+// unpack returns the steps in the words of a key.
+func (p *packing) unpack(key string) []int {
+	steps := make([]int, len(p.word))
+	for k, shift := range p.shift {
+		word := binary.LittleEndian.Uint64([]byte(key[8*p.word[k]:]))
+		steps[k] = int(word >> shift & p.masks[k])
+	}
+	return steps
 }
 
 func (p *packing) pack(steps []int) []uint64 {

@@ -5,6 +5,7 @@ import (
 	"container/heap"
 	"context"
 	"errors"
+	"maps"
 	"math"
 	"slices"
 )
@@ -132,6 +133,9 @@ func (s *search) push(b *box) {
 
 // test judges a plan by what is known, or by solving it.
 func (s *search) test(ctx context.Context, edges bits, steps []int) (judgement, error) {
+	if err := ctx.Err(); err != nil {
+		return judgement{}, err
+	}
 	k, plan := s.of(edges), s.packing.pack(steps)
 	if c := k.failure(plan); c != nil {
 		return c.fails, nil
@@ -144,8 +148,12 @@ func (s *search) test(ctx context.Context, edges bits, steps []int) (judgement, 
 	if k.isMet(plan) {
 		return judgement{verdict: Met}, nil
 	}
-	if err := ctx.Err(); err != nil {
-		return judgement{}, err
+	if r, ok := k.seen[key(plan)]; ok {
+		if s.open.byDelay && s.delay != nil && r.delay >= *s.delay { // a better plan has been found since
+			r = judgement{verdict: Failed, fails: failsDelay, delay: r.delay}
+			k.fail(corner{edges, slices.Clone(steps), r})
+		}
+		return r, nil
 	}
 	if s.judge.solves >= s.limit {
 		return judgement{}, errLimit
@@ -161,10 +169,10 @@ func (s *search) test(ctx context.Context, edges bits, steps []int) (judgement, 
 		return r, err
 	case r.verdict == Failed:
 		k.fail(corner{edges, slices.Clone(steps), r})
-	case s.open.byDelay:
-		k.seen = append(k.seen, corner{edges, slices.Clone(steps), judgement{verdict: Failed, fails: failsDelay, delay: r.delay}})
-	case r.verdict == Met:
+	case r.verdict == Met && !s.open.byDelay:
 		k.meet(steps)
+	default:
+		k.seen[key(plan)] = r
 	}
 	if s.tell != nil {
 		s.tell(s.progress())
@@ -230,16 +238,19 @@ func (s *search) progress() Progress {
 
 // corners returns those that prove the result, without those that others cover: plans that fail, or have a mean delay of at least
 // delay.
-func (s *search) corners(delay float64) []corner {
+func (s *search) corners(ctx context.Context, delay float64) ([]corner, error) {
 	all := slices.Clone(s.fewer)
 	for edges := range bits(1) << len(s.in.edges) {
 		k := s.known[edges]
 		if k == nil {
 			continue
 		}
-		for _, c := range k.seen {
-			if c.fails.delay >= delay {
-				k.fail(c)
+		for _, plan := range slices.Sorted(maps.Keys(k.seen)) {
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
+			if r := k.seen[plan]; s.open.byDelay && r.delay >= delay {
+				k.fail(corner{edges, s.packing.unpack(plan), judgement{verdict: Failed, fails: failsDelay, delay: r.delay}})
 			}
 		}
 		for _, c := range k.failed.rows {
@@ -249,5 +260,5 @@ func (s *search) corners(delay float64) []corner {
 			}
 		}
 	}
-	return all
+	return all, nil
 }

@@ -35,7 +35,7 @@ func (s *search) explore(ctx context.Context, b *box) error {
 		s.around(b, upper, b.lower)
 		return nil
 	}
-	if top.verdict == Met {
+	if top.verdict == Met && s.best == nil {
 		if err := s.descend(ctx, b, upper); err != nil {
 			return err
 		}
@@ -119,21 +119,24 @@ func (s *search) gather(ctx context.Context, b *box) error {
 	}
 }
 
-// inOrder returns the options, the cheapest steps first.
-func (s *search) inOrder() []int {
+// inOrder returns the options, the cheapest steps first, from some place on, and then those before it.
+func (s *search) inOrder(from int) []int {
 	order := make([]int, len(s.in.options))
 	for k := range order {
 		order[k] = k
 	}
 	slices.SortStableFunc(order, func(x, y int) int { return cmp.Compare(s.in.options[x].cost, s.in.options[y].cost) })
+	if from %= max(len(order), 1); from > 0 {
+		order = slices.Concat(order[from:], order[:from])
+	}
 	return order
 }
 
-// extend returns a corner beyond a plan that fails, to which no step can be added: cheap steps are added first, so that what has to be
-// bought by a plan beyond it is dear.
+// extend returns a corner beyond a plan that fails, to which no step can be added: those of cheap options first, so that what has to be
+// bought by a plan beyond it is dear, but another option each time, so that corners have little in common.
 func (s *search) extend(ctx context.Context, edges bits, plan []int) ([]int, error) {
 	at := slices.Clone(plan)
-	for _, k := range s.inOrder() {
+	for _, k := range s.inOrder(s.boxes) {
 		low, high := at[k], s.most[k]
 		for at[k] = high; low < high; at[k] = low + (high-low+1)/2 {
 			r, err := s.test(ctx, edges, at)
@@ -154,7 +157,7 @@ func (s *search) extend(ctx context.Context, edges bits, plan []int) ([]int, err
 // taken off first.
 func (s *search) descend(ctx context.Context, b *box, upper []int) error {
 	at := slices.Clone(upper)
-	order := s.inOrder()
+	order := s.inOrder(0)
 	slices.Reverse(order)
 	for _, k := range order {
 		low, high := b.lower[k], at[k]

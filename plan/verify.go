@@ -360,14 +360,14 @@ func (v *verifier) isLate(ctx context.Context, m *cluster.Model, t target) (Verd
 		engines = []num.Engine{num.Float, num.Enclose}
 	}
 	for _, engine := range engines {
-		d, err := bf.Delays(ctx, m, bf.DelayQuestion{Times: []*big.Rat{t.delay}}, bf.Settings{Engine: engine, RelTol: verifyTol, MaxBytes: v.s.MaxBytes})
+		tails, err := bf.Tails(ctx, m, []bf.TailQuestion{{Class: t.row, Time: t.delay}}, bf.Settings{Engine: engine, RelTol: verifyTol, MaxBytes: v.s.MaxBytes})
 		switch {
 		case beyond(err):
 			continue
 		case err != nil:
 			return Undecided, err
 		}
-		if verdict := isAbove(d.Classes[t.row].Tails[0], num.Value{Exact: t.limit}); verdict != Undecided {
+		if verdict := isAbove(tails[0], num.Value{Exact: t.limit}); verdict != Undecided {
 			return verdict, nil
 		}
 	}
@@ -481,11 +481,11 @@ func (c *cover) open(ctx context.Context, lower, upper []int, corners [][]int) (
 			continue
 		}
 		here = append(here, corner)
-		part := 1.
+		part := 0. // the logarithm, for the product of many parts is too small for float64
 		for k := range lower {
-			part *= float64(min(corner[k], upper[k])-lower[k]+1) / float64(upper[k]-lower[k]+1)
+			part += math.Log(float64(min(corner[k], upper[k])-lower[k]+1) / float64(upper[k]-lower[k]+1))
 		}
-		if part > most {
+		if best == nil || part > most {
 			best, most = corner, part
 		}
 	}

@@ -1,0 +1,127 @@
+package plan
+
+import (
+	"context"
+	"errors"
+	"math/big"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"productform/cluster"
+)
+
+// queue returns a problem of one class that uses all servers, of capacity 1, each of which can get more.
+func queue(servers, most int, target Target) *Problem {
+	p := &Problem{Model: &cluster.Model{Classes: []cluster.Class{{Name: "a", ArrivalRate: big.NewRat(int64(servers), 2)}}}, Targets: []Target{target}}
+	for s := range servers {
+		name := string(rune('A' + s))
+		p.Model.Servers = append(p.Model.Servers, cluster.Server{Name: name, Capacity: big.NewRat(1, 1)})
+		p.Model.Classes[0].Servers = append(p.Model.Classes[0].Servers, cluster.Choice{Server: s, Choose: 1})
+		p.Upgrades = append(p.Upgrades, Upgrade{Server: name, Step: big.NewRat(1, 1), Cost: big.NewRat(int64(s+1), 1), Most: most})
+	}
+	return p
+}
+
+// Words compare plans as their steps do, and give them back.
+func TestPacking(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 2000 {
+		var options []option
+		for range 1 + r.IntN(70) {
+			options = append(options, option{most: 1 + r.IntN(1<<r.IntN(20))})
+		}
+		p := newPacking(options)
+		x, y := make([]int, len(options)), make([]int, len(options))
+		for k, o := range options {
+			x[k] = r.IntN(o.most + 1)
+			y[k] = min(o.most, x[k]+r.IntN(2))
+		}
+		if k := r.IntN(len(options)); r.IntN(2) == 0 {
+			y[k] = r.IntN(options[k].most + 1)
+		}
+		if got := p.atMost(p.pack(x), p.pack(y)); got != atMost(x, y) {
+			t.Fatalf("%v <= %v: %v", x, y, got)
+		}
+		if got := p.unpack(key(p.pack(x))); !slices.Equal(got, x) {
+			t.Fatalf("%v becomes %v", x, got)
+		}
+	}
+}
+
+// Even where all is known, and nothing is solved, a search looks at its context.
+func TestSearchLooksAtItsContext(t *testing.T) {
+	in, s, err := begin(queue(3, 2, Target{Measure: Margin, Limit: big.NewRat(100, 1)}), Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	j, err := in.newJudge(t.Context(), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	search := newSearch(in, j, s, Choice{}, 1000, true)
+	search.of(0).fail(corner{0, in.most(), judgement{verdict: Failed}})
+	search.of(0).seen[key(search.packing.pack(in.most()))] = judgement{}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	b := &box{lower: make([]int, 3), upper: in.most()}
+	for name, do := range map[string]func() error{
+		"run":     func() error { return search.run(ended) },
+		"raise":   func() error { return search.raise(ended, b, b.upper) },
+		"descend": func() error { return search.descend(ended, b, b.upper) },
+		"gather":  func() error { return search.gather(ended, b) },
+		"proof":   func() error { _, err := search.proof(ended, 0); return err },
+	} {
+		if err := do(); !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: error %v", name, err)
+		}
+	}
+}
+
+// A proof with 60 options of a million steps each is verified: parts of boxes are far below the range of float64.
+func TestVerifyManyOptions(t *testing.T) {
+	p := queue(60, maxMost, Target{Measure: Margin, Limit: big.NewRat(61, 2)})
+	a, err := LeastCost(t.Context(), p, Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !a.Complete || a.Plan.Cost.Cmp(big.NewRat(1, 1)) != 0 {
+		t.Fatalf("cost %v, want 1", a.Plan.Cost)
+	}
+	if err := Verify(t.Context(), p, a, Settings{}); err != nil {
+		t.Error(err)
+	}
+}
+
+// No plan is solved twice, whatever is minimized, and one that was good enough fails once a better one is known.
+func TestPlansAreSolvedOnce(t *testing.T) {
+	for _, byDelay := range []bool{false, true} {
+		in, s, err := begin(queue(3, 4, Target{Measure: MeanDelay, Class: "a", Limit: big.NewRat(1, 3)}), Settings{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		j, err := in.newJudge(t.Context(), s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		search := newSearch(in, j, s, Choice{}, 1000, byDelay)
+		search.bound = &box{}
+		test := func(steps ...int) judgement {
+			r, err := search.test(t.Context(), 0, steps)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return r
+		}
+		first, solves := test(2, 1, 1), j.solves
+		if second := test(2, 1, 1); second != first && byDelay || second.verdict != Met || j.solves != solves {
+			t.Errorf("by delay %v: %+v after %d solves, then %+v after %d", byDelay, first, solves, second, j.solves)
+		}
+		if byDelay {
+			search.better(0, []int{2, 2, 2}, first.delay/2)
+			if third := test(2, 1, 1); third.verdict != Failed || third.fails != failsDelay || j.solves != solves {
+				t.Errorf("beside a better plan: %+v", third)
+			}
+		}
+	}
+}
