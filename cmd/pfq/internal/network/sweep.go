@@ -173,7 +173,7 @@ func (f *networkFlags) bound(q command.Query, m *network.Model) (a render.Answer
 		row.ThroughputOne = render.Rat(c.EmptyThroughput, render.Fraction)
 		b.Bounds = append(b.Bounds, row)
 	}
-	return render.Answer{JSON: b, Lines: []render.Lines{{Kind: "chain", Of: b.Bounds}}, Text: b.text}, true, nil
+	return render.Answer{JSON: b, Lines: []render.Lines{{Kind: "network", Of: b}, {Kind: "chain", Of: b.Bounds}}, Text: b.text}, true, nil
 }
 
 func (b bounded) text(t *render.Text) {
