@@ -71,6 +71,7 @@ type topSums struct {
 type worker[T populations.Table[T]] struct {
 	*convolver[T]
 	spare []T
+	all   []T // G, once a station with one rate was measured, for which T_1 = H/(1 - u/α'(1)) is G
 }
 
 func (w *worker[T]) table() T {
@@ -83,6 +84,12 @@ func (w *worker[T]) table() T {
 }
 
 func (w *worker[T]) free(t T) { w.spare = append(w.spare, t) }
+
+// forget gives up G.
+func (w *worker[T]) forget() {
+	w.spare = append(w.spare, w.all...)
+	w.all = nil
+}
 
 // convolve solves a plan with tables of one kind, for the populations at some indices of its lattice. If jobs > 0, there are that many powers and one of each station.
 func convolve[T populations.Table[T]](ctx context.Context, p *latticePlan, zeros T, one arithmetic.Number, jobs int, at []int) ([]*latticeResult, error) {
@@ -198,13 +205,16 @@ func (w *worker[T]) halve(h T, first, last int, split bool) error {
 	if err := w.multiply(&other, middle, last); err != nil {
 		return err
 	}
-	if err := w.halve(other, first, middle, split); err != nil {
+	if err := w.halve(other, first, middle, false); err != nil {
 		return err
+	}
+	if split { // the same digits as of two workers
+		w.forget()
 	}
 	if err := w.multiply(&h, first, middle); err != nil {
 		return err
 	}
-	return w.halve(h, middle, last, split)
+	return w.halve(h, middle, last, false)
 }
 
 // multiply multiplies *h by the series of all stations of groups first..last-1. The table may be another afterwards.
@@ -266,11 +276,14 @@ func (w *worker[T]) measure(g int, h T) error {
 	}
 	over := w.over[g]
 	servers := len(over)
-	r, y := w.table(), w.table()
-	defer w.free(r)
+	y := w.table()
 	defer w.free(y)
-	if err := r.Divide(w.ctx, h, over[servers-1]); err != nil {
+	r, err := w.geometric(h, over)
+	if err != nil {
 		return err
+	}
+	if servers > 1 {
+		defer w.free(r)
 	}
 	if err := y.Divide(w.ctx, r, over[servers-1]); err != nil {
 		return err
@@ -291,6 +304,20 @@ func (w *worker[T]) measure(g int, h T) error {
 		return err
 	}
 	return w.powers(h, over[0], h.At, func(r *latticeResult) *tableMeasure { return &r.groups[g] })
+}
+
+// geometric returns R = h/(1 - u/α'(m)), which is kept if it is G.
+func (w *worker[T]) geometric(h T, over [][]arithmetic.Number) (T, error) {
+	servers := len(over)
+	if servers == 1 && len(w.all) > 0 {
+		return w.all[0], nil
+	}
+	r := w.table()
+	err := r.Divide(w.ctx, h, over[servers-1])
+	if servers == 1 {
+		w.all = append(w.all, r)
+	}
+	return r, err
 }
 
 // sum sets what a station of the group adds to states without jobs there, and for the first group all sums.

@@ -125,8 +125,8 @@ func overRates(demand, rates []*big.Rat) ([][]*big.Rat, string) {
 	return over, string(key)
 }
 
-// tables returns how many tables are held at a time: those on the way to a station by halving, twice as two parts are worked on side by side, and two more for each
-// to compute in.
+// tables returns how many tables are held at a time: for each of two parts that are worked on side by side those on the way to a station by halving, G, and two to
+// compute in.
 func (p *latticePlan) tables() float64 {
 	return 2 * (math.Ceil(math.Log2(float64(max(len(p.groups), 1)))) + 3)
 }

@@ -82,10 +82,9 @@ func drawTotals(t *rapid.T, open bool) *network.Model {
 
 // A census holds the sums over all states of a network with visits by count, over the normalization: by station and class.
 type census struct {
-	jobs       [][]*big.Rat
-	empty      []*big.Rat
-	law        [][]*big.Rat // P(n jobs)
-	throughput []*big.Rat   // cycles of each closed class
+	jobs  [][]*big.Rat
+	empty []*big.Rat
+	law   [][]*big.Rat // P(n jobs)
 }
 
 // openJobs is how many open jobs a station may have in a census: each more is at most a fourth as likely, roughly.

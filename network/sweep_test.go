@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"math/big"
+	"reflect"
+	"runtime"
 	"slices"
 	"testing"
 
@@ -205,5 +207,22 @@ func TestSolveEndsWithItsContext(t *testing.T) {
 		}, 600, 40); err != nil {
 			t.Error(err)
 		}
+	}
+}
+
+// The digits are the same on any number of cores.
+func TestDigitsDoNotDependOnCores(t *testing.T) {
+	m := manyChains(3, 16, 6, true)
+	solve := func() *network.Result {
+		r, err := network.Solve(t.Context(), m, network.Settings{Engine: num.Float, MaxJobs: 3})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	many := solve()
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	if one := solve(); !reflect.DeepEqual(one, many) {
+		t.Errorf("%+v on one core, %+v on %d", one, many, runtime.NumCPU())
 	}
 }

@@ -244,7 +244,7 @@ func (t *Float) sweep(ctx context.Context, w int64, from *Float, d []arithmetic.
 		}
 	}
 	stop := recursion.Cancellation{Ctx: ctx}
-	row := rowStep{t: t, from: from, w: float64(w), own: own, below: make([]neighbour, 0, len(outer))}
+	row := rowStep{t: t, from: from, w: float64(w), own: own, below: make([]neighbour, 0, len(outer)), terms: make([]term, 0, len(outer))}
 	for s := t.lattice.sweep(down); ; {
 		if err := stop.After((len(outer) + 2) * t.lattice.width); err != nil {
 			return err

@@ -123,6 +123,13 @@ type rowStep struct {
 	w       float64
 	own     factor // of the last chain
 	below   []neighbour
+	terms   []term
+}
+
+// A term is a segment with its factor.
+type term struct {
+	c float64
+	x []float64
 }
 
 // begin returns the step of segment i of a row, with the exponents of all terms but the own ones taken.
@@ -154,20 +161,43 @@ func (r *rowStep) before(row, i int) (x float64, e int) {
 	return r.own.m * x, e + shift + r.own.e
 }
 
-// add adds the terms of the neighbours to segment i of the row.
-func (r *rowStep) add(x []float64, i int, s *step) {
-	t := r.t
+// add sets x to of y, and adds the terms of the neighbours to segment i of the row, two at a time. x may be y.
+func (r *rowStep) add(x []float64, of float64, y []float64, i int, s *step) {
+	terms := r.terms[:0]
 	for k := range r.below {
 		b := &r.below[k]
-		e := t.exponent[b.row*t.perRow+i]
-		if e == absent {
-			continue
+		if e := r.t.exponent[b.row*r.t.perRow+i]; e != absent {
+			first := b.row*r.t.lattice.width + i*r.t.segment
+			terms = append(terms, term{b.m * s.scale(e+b.e), r.t.mantissa[first : first+len(x)]})
 		}
-		c := b.m * s.scale(e+b.e)
-		first := b.row*t.lattice.width + i*t.segment
-		y := t.mantissa[first : first+len(x)]
+	}
+	switch len(terms) {
+	case 0:
 		for j, v := range y {
-			x[j] = math.FMA(c, v, x[j])
+			x[j] = of * v
+		}
+		return
+	case 1:
+		c, u := terms[0].c, terms[0].x[:len(x)]
+		for j, v := range y {
+			x[j] = math.FMA(c, u[j], of*v)
+		}
+		return
+	}
+	c, d, u, w := terms[0].c, terms[1].c, terms[0].x[:len(x)], terms[1].x[:len(x)]
+	for j, v := range y {
+		x[j] = math.FMA(d, w[j], math.FMA(c, u[j], of*v))
+	}
+	for terms = terms[2:]; len(terms) > 1; terms = terms[2:] {
+		c, d, u, w := terms[0].c, terms[1].c, terms[0].x[:len(x)], terms[1].x[:len(x)]
+		for j, v := range x {
+			x[j] = math.FMA(d, w[j], math.FMA(c, u[j], v))
+		}
+	}
+	if len(terms) > 0 {
+		c, u := terms[0].c, terms[0].x[:len(x)]
+		for j, v := range x {
+			x[j] = math.FMA(c, u[j], v)
 		}
 	}
 }
@@ -206,10 +236,7 @@ func (r *rowStep) upward(row, i int) {
 			x[j] = last
 		}
 	} else {
-		for j, v := range y {
-			x[j] = of * v
-		}
-		r.add(x, i, &s)
+		r.add(x, of, y, i, &s)
 		last += x[0]
 		x[0] = last
 		for j := 1; j < len(x); j++ {
@@ -250,7 +277,9 @@ func (r *rowStep) downward(row, i int) {
 		x[j] = math.FMA(c, x[j-1], of*y[j])
 	}
 	x[0] = of*y[0] + last
-	r.add(x, i, &s)
+	if len(r.below) > 0 {
+		r.add(x, 1, x, i, &s)
+	}
 	t.exponent[row*t.perRow+i] = s.settle(x)
 	t.lost = s.lost
 }
