@@ -120,3 +120,43 @@ func TestInterruptedSimulation(t *testing.T) {
 		}
 	}
 }
+
+// A picture that is interrupted while its numbers are computed leaves no file, and nothing on the standard output.
+func TestInterruptedPicture(t *testing.T) {
+	if line := os.Getenv("PFQ_TEST_PLOT"); line != "" {
+		signal.Notify(make(chan os.Signal, 1), os.Interrupt) // so that it is not ignored, if the tests run in the background
+		os.Exit(command.Run(program(), strings.Fields(line), os.Stdin, os.Stdout, os.Stderr))
+	}
+	for _, c := range []struct{ stdin, line string }{ // each takes minutes
+		{string(readExample("two-classes")), "plot - --policy maxmin --scale 0.9:1.14:0.0001"},
+		{string(readExample("shop-plan")), "plot - --find growth --scale 0.5:3:0.0005"},
+		{"", "plot tags --hosts 4 --sizes lognormal:9 --mean 1 --load 0.0007:0.6:0.0007"},
+	} {
+		dir := t.TempDir()
+		run := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestInterruptedPicture$")
+		run.Env = append(os.Environ(), "PFQ_TEST_PLOT="+c.line+" -o "+filepath.Join(dir, "p.png"))
+		run.Stdin = strings.NewReader(c.stdin)
+		var stdout, stderr bytes.Buffer
+		run.Stdout, run.Stderr = &stdout, &stderr
+		if err := run.Start(); err != nil {
+			t.Fatal(err)
+		}
+		ended := make(chan error, 1)
+		go func() { ended <- run.Wait() }()
+		for running := true; running; { // a signal that comes before the work begins does nothing
+			select {
+			case <-ended:
+				running = false
+			case <-time.After(100 * time.Millisecond):
+				_ = run.Process.Signal(os.Interrupt) // it may have ended
+			}
+		}
+		said := commandtest.ProgressLines.ReplaceAllString(stderr.String(), "")
+		if run.ProcessState.ExitCode() != cli.Interrupted || stdout.Len() > 0 || said != "pfq: interrupted\n" {
+			t.Errorf("%s: %v, %s%s", c.line, run.ProcessState, stdout.String(), said)
+		}
+		if files, err := os.ReadDir(dir); err != nil || len(files) != 0 {
+			t.Errorf("%s: files %v were left, error %v", c.line, files, err)
+		}
+	}
+}

@@ -9,17 +9,14 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"productform/cluster"
 	"productform/internal/cli"
 	"productform/internal/input"
 	"productform/internal/output"
 	"productform/internal/render"
-	"productform/internal/tree"
 )
 
 // The help of a command is its short description, an empty line, and the text; its examples stand in a file of their own.
@@ -142,31 +139,4 @@ func InFile(name string, err error) error {
 		return err
 	}
 	return input.InFile(cli.Source(name), err)
-}
-
-// Read reads the file that the question is about, or the standard input if its name is "-". An error about a field that
-// files of another command have says so.
-func Read[T any](q Query, read func(io.Reader) (*T, error), readFile func(string) (*T, error), other string, fields ...string) (*T, error) {
-	var v *T
-	var err error
-	if q.File != "-" {
-		v, err = readFile(q.File)
-	} else if v, err = read(q.Stdin); err != nil {
-		err = tree.InFile(cli.Source(q.File), err)
-	}
-	return v, meantFor(err, other, fields...)
-}
-
-// ReadModel reads the cluster that the question is about.
-func ReadModel(q Query) (*cluster.Model, error) {
-	return Read(q, cluster.Read, cluster.ReadFile, "allocate", "resources", "jobs")
-}
-
-// meantFor adds to an error about a field that models of another command have that they are for this one.
-func meantFor(err error, command string, fields ...string) error {
-	var bad *input.Error
-	if errors.As(err, &bad) && slices.Contains(fields, bad.Path) {
-		return fmt.Errorf("%w; this looks like a model for pfq %s", err, command)
-	}
-	return err
 }

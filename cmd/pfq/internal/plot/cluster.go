@@ -27,7 +27,7 @@ type curves struct {
 
 // cluster draws a cluster. The figure is nil where there is nothing to draw, which the standard error says.
 func (f *plotFlags) cluster(q command.Query, s source) (*plots.Figure, error) {
-	m, err := command.ReadModel(s.query(q))
+	m, err := command.ReadModel(s.query)
 	if err != nil {
 		return nil, err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"math/big"
 	"os"
 	"path/filepath"
@@ -39,9 +40,13 @@ func TestKinds(t *testing.T) {
 		}
 		commandtest.WriteFile(t, file, text)
 		for name, again := range map[string]bool{file: true, "-": false} {
-			got, kept, err := look(command.Query{File: name, Stdin: strings.NewReader(text)})
-			if err != nil || got != want || again != (kept == nil) || !again && string(kept) != text {
-				t.Errorf("%s of %s: %v, %v, %q", text, name, got, err, kept)
+			f := plotFlags{given: func(string) bool { return false }}
+			got, err := f.source(command.Query{File: name, Stdin: strings.NewReader(text)})
+			if err != nil || got.kind != want || got.query.File != name {
+				t.Errorf("%s of %s: %v, %v", text, name, got.kind, err)
+			}
+			if kept, err := io.ReadAll(got.query.Stdin); !again && (err != nil || string(kept) != text) {
+				t.Errorf("%s: %q is read again, %v", text, kept, err)
 			}
 		}
 	}

@@ -40,7 +40,7 @@ type planCurves struct {
 
 // planned draws a plan. The figure is nil where no plan meets the targets, which the standard error says.
 func (f *plotFlags) planned(q command.Query, s source) (*plots.Figure, error) {
-	p, err := command.Read(s.query(q), func(r io.Reader) (*plan.Problem, error) { return plan.Read(r, ".") }, plan.ReadFile, "solve")
+	p, err := command.Read(s.query, func(r io.Reader) (*plan.Problem, error) { return plan.Read(r, ".") }, plan.ReadFile, "solve")
 	if err != nil {
 		return nil, err
 	}
@@ -112,7 +112,7 @@ func (c *planCurves) frontier(q command.Query) (why string, err error) {
 	}
 	end := 1.04 * c.at[len(c.at)-1]
 	if p.Budget != nil {
-		end = float(p.Budget)
+		end = max(c.at[len(c.at)-1], min(1.25*end, float(p.Budget))) // up to it nothing more is better
 	}
 	if !last.Complete { // so that it shows how far the search came
 		end = max(end, 1.2*c.at[len(c.at)-1])
@@ -133,8 +133,12 @@ func (c *planCurves) frontier(q command.Query) (why string, err error) {
 	default:
 		searched = max(searched, float(b))
 	}
+	label := "targets missed"
+	if len(first.Undecided) > 0 {
+		label = "missed or undecided"
+	}
 	if from > 0 {
-		c.regions = append(c.regions, plots.Region{Label: "targets missed", To: from})
+		c.regions = append(c.regions, plots.Region{Label: label, To: from})
 	}
 	if last.Complete {
 		return "", nil
@@ -476,8 +480,12 @@ func (c *planCurves) caption(file string) string {
 	if never != nil {
 		text += " Never bought: " + plots.ShortList(never, ", ") + "."
 	}
-	if n := len(c.answers[len(c.answers)-1].Undecided); n > 0 {
-		text += fmt.Sprintf(" Undecided plans: %d.", n)
+	undecided := 0
+	for _, a := range c.answers {
+		undecided = max(undecided, len(a.Undecided))
+	}
+	if undecided > 0 {
+		text += fmt.Sprintf(" Whether %d plans meet the targets is not decided.", undecided)
 	}
 	return text + c.note
 }

@@ -27,7 +27,7 @@ type shares struct {
 
 // shared draws a pool of jobs that stay.
 func (f *plotFlags) shared(q command.Query, s source) (*plots.Figure, error) {
-	p, err := command.Read(s.query(q), fluid.ReadPool, fluid.ReadPoolFile, "solve")
+	p, err := command.Read(s.query, fluid.ReadPool, fluid.ReadPoolFile, "solve")
 	if err != nil {
 		return nil, err
 	}

@@ -77,7 +77,7 @@ func (f *plotFlags) plans(q command.Query) (plans []*sim.Plan, err error) {
 	if s.kind == trafficFile {
 		return f.trafficPlans(q, s)
 	}
-	m, err := command.ReadModel(s.query(q))
+	m, err := command.ReadModel(s.query)
 	if err != nil {
 		return nil, err
 	}

@@ -1,11 +1,7 @@
 package plot
 
 import (
-	"bytes"
 	"fmt"
-	"io"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -48,23 +44,20 @@ func wordsOf(k kind) (words, standard []string) {
 
 // A source is a file that has been looked at.
 type source struct {
-	kind kind
-	text []byte // of what cannot be read twice, such as the standard input; nil for a file
-}
-
-// query returns the query with which the file is read again.
-func (s source) query(q command.Query) command.Query {
-	if s.text != nil {
-		q.File, q.Stdin = "-", bytes.NewReader(s.text)
-	}
-	return q
+	kind  kind
+	query command.Query // with which it is read again
 }
 
 // source looks at the file, and accepts the flags that are for what it holds.
 func (f *plotFlags) source(q command.Query) (s source, err error) {
-	if s.kind, s.text, err = look(q); err != nil {
-		return s, err
+	if isLog(q.File) {
+		return s, command.FlagError{Err: fmt.Errorf("%s: a log of jobs, which pfq dispatch replays: want a cluster, a plan or a pool", q.File)}
 	}
+	root, again, err := command.Look(q, "a cluster, a plan or a pool")
+	if err != nil {
+		return s, command.FlagError{Err: err}
+	}
+	s.kind, s.query = kindOf(root), again
 	for _, name := range []string{"show", "percentiles", "distribution", "policy", "states", "runs", "find", "limit"} {
 		if kinds := flagsOf()[name]; f.given(name) && !slices.Contains(kinds, s.kind) {
 			return s, command.FlagError{Err: fmt.Errorf("--%s is of no use here: it is for %s, and %s holds %s", name, orOf(kinds), cli.Source(q.File), s.kind)}
@@ -94,54 +87,10 @@ func orOf(kinds []kind) string {
 	return cli.OneOf(words)
 }
 
-// mostText bounds what is looked at: the readers take no more.
-const mostText = 65 << 20
-
-// look says what a file holds by its fields, and returns the text of one that cannot be read twice.
-func look(q command.Query) (k kind, text []byte, err error) {
-	from, name := q.Stdin, cli.Source(q.File)
-	again := false
-	if q.File != "-" {
-		file, err := os.Open(q.File)
-		if err != nil {
-			return k, nil, command.FlagError{Err: input.InFile(q.File, err)}
-		}
-		defer file.Close()
-		from = file
-		info, err := file.Stat()
-		again = err == nil && info.Mode().IsRegular()
-	}
-	if text, err = io.ReadAll(io.LimitReader(from, mostText)); err != nil {
-		return k, nil, command.FlagError{Err: input.InFile(name, err)}
-	}
-	if isLog(q.File) {
-		return k, nil, command.FlagError{Err: fmt.Errorf("%s: a log of jobs, which pfq dispatch replays: want a cluster, a plan or a pool", name)}
-	}
-	root, err := tree.Read(bytes.NewReader(text), formatOfText(q.File), "a cluster, a plan or a pool")
-	if err != nil {
-		return k, nil, command.FlagError{Err: tree.InFile(name, err)}
-	}
-	if again {
-		text = nil
-	}
-	return kindOf(root), text, nil
-}
-
 // isLog reports whether the name is that of a log of jobs.
 func isLog(name string) bool {
 	name = strings.TrimSuffix(strings.ToLower(name), ".gz")
 	return strings.HasSuffix(name, ".swf")
-}
-
-// formatOfText returns the format that the name of a file tells.
-func formatOfText(name string) tree.Format {
-	switch strings.ToLower(filepath.Ext(name)) {
-	case ".json":
-		return tree.JSON
-	case ".yaml", ".yml":
-		return tree.YAML
-	}
-	return tree.Auto
 }
 
 // kindOf tells what a file holds: a plan has fields that a cluster has not, a pool has resources or jobs, which come and go if one has

@@ -34,7 +34,7 @@ type poolCurves struct {
 
 // traffic draws a pool of jobs that come and go. The figure is nil where there is nothing to draw, which the standard error says.
 func (f *plotFlags) traffic(q command.Query, s source) (*plots.Figure, error) {
-	t, err := command.Read(s.query(q), traffic.Read, traffic.ReadFile, "solve")
+	t, err := command.Read(s.query, traffic.Read, traffic.ReadFile, "solve")
 	if err != nil {
 		return nil, err
 	}
@@ -188,7 +188,7 @@ func (f *plotFlags) trafficPlan(q command.Query, t *traffic.Model) (*sim.Plan, e
 
 // trafficPlans returns the simulations of all points of a pool.
 func (f *plotFlags) trafficPlans(q command.Query, s source) (plans []*sim.Plan, err error) {
-	t, err := command.Read(s.query(q), traffic.Read, traffic.ReadFile, "solve")
+	t, err := command.Read(s.query, traffic.Read, traffic.ReadFile, "solve")
 	if err != nil {
 		return nil, err
 	}

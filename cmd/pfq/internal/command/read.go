@@ -1,0 +1,86 @@
+package command
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"productform/cluster"
+	"productform/internal/cli"
+	"productform/internal/input"
+	"productform/internal/tree"
+)
+
+// Read reads the file that the question is about, or the standard input if its name is "-". An error about a field that
+// files of another command have says so.
+func Read[T any](q Query, read func(io.Reader) (*T, error), readFile func(string) (*T, error), other string, fields ...string) (*T, error) {
+	var v *T
+	var err error
+	if q.File != "-" {
+		v, err = readFile(q.File)
+	} else if v, err = read(q.Stdin); err != nil {
+		err = tree.InFile(cli.Source(q.File), err)
+	}
+	return v, meantFor(err, other, fields...)
+}
+
+// ReadModel reads the cluster that the question is about.
+func ReadModel(q Query) (*cluster.Model, error) {
+	m, err := Read(q, cluster.Read, cluster.ReadFile, "allocate", "resources", "jobs")
+	err = meantFor(err, "plan", "model", "scale", "targets", "no_worse", "upgrades", "new_servers", "edges", "budget", "minimize")
+	return m, meantFor(err, "network", "stations", "room", "limits", "servers.tokens", "classes.sources", "classes.units")
+}
+
+// meantFor adds to an error about a field that models of another command have that they are for this one.
+func meantFor(err error, command string, fields ...string) error {
+	var bad *input.Error
+	if errors.As(err, &bad) && slices.Contains(fields, numbers.ReplaceAllString(bad.Path, "")) {
+		return fmt.Errorf("%w; this looks like a model for pfq %s", err, command)
+	}
+	return err
+}
+
+// numbers are those of rows in a path.
+var numbers = regexp.MustCompile(`\[[0-9]+\]`)
+
+// mostText bounds what is looked at: the readers take no more.
+const mostText = 65 << 20
+
+// Look returns the tree of the file that the question is about, which should be what want says, and the query with which it is read again:
+// what can be read only once, such as the standard input, is kept.
+func Look(q Query, want string) (root *tree.Node, again Query, err error) {
+	from, regular, name := q.Stdin, false, cli.Source(q.File)
+	if q.File != "-" {
+		f, err := os.Open(q.File)
+		if err != nil {
+			return nil, q, tree.InFile(name, err)
+		}
+		defer f.Close()
+		info, err := f.Stat()
+		from, regular = f, err == nil && info.Mode().IsRegular()
+	}
+	text, err := io.ReadAll(io.LimitReader(from, mostText))
+	if err != nil {
+		return nil, q, input.InFile(name, err)
+	}
+	format := tree.Auto
+	switch strings.ToLower(filepath.Ext(q.File)) {
+	case ".json":
+		format = tree.JSON
+	case ".yaml", ".yml":
+		format = tree.YAML
+	}
+	if root, err = tree.Read(bytes.NewReader(text), format, want); err != nil {
+		return nil, q, tree.InFile(name, err)
+	}
+	if !regular {
+		q.File, q.Stdin = "-", bytes.NewReader(text)
+	}
+	return root, q, nil
+}
