@@ -90,6 +90,15 @@ func TestPointNames(t *testing.T) {
 			if !l.isFree(n.at, slices.Concat(l.names, l.regions)) || !inside(n.at.Min, l.plot) || !inside(n.at.Max, l.plot) {
 				rt.Errorf("name %d at %v is not free", i, n.at)
 			}
+			near := 0
+			for _, p := range l.markers(*s) {
+				if outside(p, n.at) < 2*labelGap {
+					near++
+				}
+			}
+			if near > 1 || near == 1 && n.leader != nil {
+				rt.Errorf("name %d at %v is near %d points", i, n.at, near)
+			}
 			for j, o := range l.pointNames {
 				if i != j && (overlap(n.at, o.at, 0) || o.leader != nil && distance(o.leader[0], o.leader[1], n.at) == 0) {
 					rt.Errorf("names %d and %d touch", i, j)

@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"gonum.org/v1/plot/vg"
+
+	"productform/plots"
 )
 
 // A pointName is the name of a point in its place.
@@ -25,13 +27,19 @@ var headings = []float64{45, 65, 25, 85, 5, 135, 115, 95, 155, 315, 335, 225}
 func (l *panelPlan) namePoints(t typesetter) {
 	l.pointNames = nil
 	taken := slices.Concat(l.names, l.regions)
+	var points []vg.Point
+	for _, s := range l.Series {
+		if s.Marked || s.Kind == plots.Points {
+			points = append(points, l.markers(s)...)
+		}
+	}
 	for _, s := range l.Series {
 		for k, p := range l.markers(s) {
 			if s.Names == nil || s.Names[k] == "" || !inside(p, l.plot) {
 				continue
 			}
 			size := vg.Point{X: t.width(s.Names[k], nameSize, false), Y: (capHeight + descent) * nameSize}
-			if n, ok := l.namePoint(p, size, taken); ok {
+			if n, ok := l.namePoint(p, points, size, taken); ok {
 				n.text = s.Names[k]
 				l.pointNames, taken = append(l.pointNames, n), append(taken, n.at)
 			}
@@ -39,8 +47,8 @@ func (l *panelPlan) namePoints(t typesetter) {
 	}
 }
 
-// namePoint returns a place for a name of this size beside p, and whether there is one.
-func (l *panelPlan) namePoint(p, size vg.Point, taken []vg.Rectangle) (n pointName, ok bool) {
+// namePoint returns a place for a name of this size beside p, one of the points of all series, and whether there is one.
+func (l *panelPlan) namePoint(p vg.Point, points []vg.Point, size vg.Point, taken []vg.Rectangle) (n pointName, ok bool) {
 	area := l.area()
 	for _, reach := range reaches {
 		for _, heading := range headings {
@@ -60,6 +68,9 @@ func (l *panelPlan) namePoint(p, size vg.Point, taken []vg.Rectangle) (n pointNa
 			if corner.X < area.Min.X || n.at.Max.X > area.Max.X || corner.Y < area.Min.Y || n.at.Max.Y > area.Max.Y || !l.isFree(n.at, taken) || l.isOnLeader(n.at) {
 				continue
 			}
+			if !isNearest(p, points, n.at) {
+				continue
+			}
 			if reach == labelGap {
 				return n, true
 			}
@@ -72,6 +83,11 @@ func (l *panelPlan) namePoint(p, size vg.Point, taken []vg.Rectangle) (n pointNa
 		}
 	}
 	return n, false
+}
+
+// isNearest reports whether no point but p is as near to a name as the point that it is of, if that is close by.
+func isNearest(p vg.Point, points []vg.Point, name vg.Rectangle) bool {
+	return !slices.ContainsFunc(points, func(o vg.Point) bool { return o != p && outside(o, name) < 2.5*labelGap })
 }
 
 // isOnLeader reports whether a line that leads to a name comes close to r.
