@@ -7,18 +7,19 @@ import (
 
 	"productform/internal/arithmetic"
 	"productform/internal/input"
+	"productform/network/internal/convolution"
 	"productform/network/internal/demands"
 	"productform/num"
 )
 
 // An answer is a Result being made.
 type answer struct {
-	*latticePlan
+	problem
 	one      arithmetic.Number
 	settings Settings
-	measures *latticeResult
+	measures *convolution.Result
 	result   *Result
-	x        []arithmetic.Number // throughput of closed chains, by place in system.closed
+	x        []arithmetic.Number // throughput of closed chains, by place in System.Closed
 	beyond   bool                // a number is beyond the range of float64
 }
 
@@ -32,40 +33,40 @@ type stationMeasure struct {
 }
 
 func (a *answer) fill(ctx context.Context) error {
-	a.x = make([]arithmetic.Number, len(a.order))
-	for axis, k := range a.order {
-		a.x[k] = a.measures.throughput[axis]
+	a.x = make([]arithmetic.Number, len(a.Order))
+	for axis, k := range a.Order {
+		a.x[k] = a.measures.Throughput[axis]
 	}
-	all := make([]stationMeasure, len(a.sys.Stations))
+	all := make([]stationMeasure, len(a.System.Stations))
 	var err error
-	for _, i := range a.apart {
+	for _, i := range a.Apart {
 		if all[i], err = a.ofApart(ctx, i); err != nil {
 			return err
 		}
 	}
-	for n, i := range a.delays {
-		all[i] = a.ofDelay(i, &a.measures.delays[n])
+	for n, i := range a.Delays {
+		all[i] = a.ofDelay(i, &a.measures.Delays[n])
 	}
-	for g := range a.groups {
-		for _, i := range a.groups[g].stations {
-			if a.groups[g].shared != nil {
-				all[i] = a.ofShared(i, &a.measures.groups[g])
+	for g := range a.Groups {
+		for _, i := range a.Groups[g].Stations {
+			if a.Groups[g].Shared != nil {
+				all[i] = a.ofShared(i, &a.measures.Groups[g])
 			} else {
-				all[i] = a.ofTotals(i, &a.measures.groups[g])
+				all[i] = a.ofTotals(i, &a.measures.Groups[g])
 			}
 		}
 	}
-	inChain := make([]arithmetic.Number, len(a.sys.Chains))
+	inChain := make([]arithmetic.Number, len(a.System.Chains))
 	for k := range inChain {
 		inChain[k] = a.one.Zero()
 	}
 	for i := range all {
 		a.result.Stations = append(a.result.Stations, a.station(i, &all[i]))
-		for row, v := range a.sys.Stations[i].Visits {
+		for row, v := range a.System.Stations[i].Visits {
 			inChain[v.Chain] = inChain[v.Chain].Add(all[i].jobs[row])
 		}
 	}
-	for k := range a.sys.Chains {
+	for k := range a.System.Chains {
 		a.result.Chains = append(a.result.Chains, a.chain(k, inChain[k]))
 	}
 	if a.beyond && !math.IsInf(a.result.RelativeErrorBound, 1) {
@@ -84,41 +85,32 @@ func (a *answer) throughput(v *demands.Visit) arithmetic.Number {
 }
 
 // ofTotals returns the measures of a station from those of its group.
-func (a *answer) ofTotals(i int, m *tableMeasure) stationMeasure {
-	st := &a.sys.Stations[i]
+func (a *answer) ofTotals(i int, m *convolution.Measure) stationMeasure {
+	st := &a.System.Stations[i]
 	first, scale := st.Totals.Rates[0], st.Totals.Scale
-	s := stationMeasure{empty: m.empty.Quo(a.one.Rational(scale))}
-	axis := a.axes()
+	s := stationMeasure{empty: m.Empty.Quo(a.one.Rational(scale))}
+	axis := a.Axes()
 	for r := range st.Visits {
 		v := &st.Visits[r]
-		of := m.open
+		of := m.Open
 		if v.K >= 0 {
-			of = m.closed[axis[v.K]]
+			of = m.Closed[axis[v.K]]
 		}
 		s.jobs = append(s.jobs, of.Mul(a.one.Rational(new(big.Rat).Quo(v.Work, first))))
 	}
-	if a.sys.model.Stations[i].Rates != nil {
+	if a.model.Stations[i].Rates != nil {
 		rest := new(big.Rat).Inv(scale)
 		rest.Sub(big.NewRat(1, 1), rest)
-		some := m.some.Add(m.empty.Mul(a.one.Rational(rest)))
+		some := m.Some.Add(m.Empty.Mul(a.one.Rational(rest)))
 		s.some = &some
 	}
 	if a.settings.MaxJobs > 0 {
-		s.law = a.lawOf(m.powers, st.Load, first, st.Totals.Alone)
+		s.law = a.lawOf(m.Powers, st.Load, first, st.Totals.Alone)
 		for n := range s.law {
 			s.law[n] = s.law[n].Quo(a.one.Rational(scale))
 		}
 	}
 	return s
-}
-
-// axes returns the axis of each place in system.closed.
-func (p *latticePlan) axes() []int {
-	axis := make([]int, len(p.order))
-	for x, k := range p.order {
-		axis[k] = x
-	}
-	return axis
 }
 
 // lawOf returns P(n jobs) f(ρ), n = 0..MaxJobs, given the powers s_j = [(u/a)^j H](N)/G(N): since (u + ρ)^n/n! = Σ_j u^j/j! ρ^(n-j)/(n-j)!,
@@ -154,12 +146,12 @@ func (a *answer) lawOf(powers []arithmetic.Number, load, first *big.Rat, alone [
 }
 
 // ofDelay returns the measures of a station with Delay.
-func (a *answer) ofDelay(i int, m *tableMeasure) stationMeasure {
-	st := &a.sys.Stations[i]
+func (a *answer) ofDelay(i int, m *convolution.Measure) stationMeasure {
+	st := &a.System.Stations[i]
 	rate := st.Totals.Delay
 	load := new(big.Rat).Quo(st.Load, rate)
 	none := a.exponential(load)
-	s := stationMeasure{empty: timesMixed(m.empty, none)}
+	s := stationMeasure{empty: timesMixed(m.Empty, none)}
 	for r := range st.Visits {
 		v := &st.Visits[r]
 		x := a.one.Rational(new(big.Rat).Quo(v.Work, rate))
@@ -173,7 +165,7 @@ func (a *answer) ofDelay(i int, m *tableMeasure) stationMeasure {
 		for n := 2; n <= a.settings.MaxJobs; n++ {
 			one = append(one, big.NewRat(int64(n), 1))
 		}
-		for _, p := range a.lawOf(m.powers, load, one[0], one) {
+		for _, p := range a.lawOf(m.Powers, load, one[0], one) {
 			s.law = append(s.law, timesMixed(p, none))
 		}
 	}
@@ -210,11 +202,11 @@ func timesMixed(x, y arithmetic.Number) arithmetic.Number {
 }
 
 // ofShared returns the measures of a station with Order or Balanced.
-func (a *answer) ofShared(i int, m *tableMeasure) stationMeasure {
-	st := &a.sys.Stations[i]
-	s := stationMeasure{empty: m.empty, idle: m.idle, jobs: make([]arithmetic.Number, len(st.Visits))}
+func (a *answer) ofShared(i int, m *convolution.Measure) stationMeasure {
+	st := &a.System.Stations[i]
+	s := stationMeasure{empty: m.Empty, idle: m.Idle, jobs: make([]arithmetic.Number, len(st.Visits))}
 	if st.Load.Sign() == 0 {
-		s.law = m.powers
+		s.law = m.Powers
 		for len(s.law) < a.settings.MaxJobs+1 && len(s.law) > 0 {
 			s.law = append(s.law, a.one.Zero())
 		}
@@ -225,7 +217,7 @@ func (a *answer) ofShared(i int, m *tableMeasure) stationMeasure {
 				s.jobs[row] = a.one.Zero()
 				continue
 			}
-			s.jobs[row] = m.jobs[c].Mul(a.one.Rational(new(big.Rat).Quo(st.Visits[row].Work, k.Work)))
+			s.jobs[row] = m.Jobs[c].Mul(a.one.Rational(new(big.Rat).Quo(st.Visits[row].Work, k.Work)))
 		}
 	}
 	return s
@@ -233,7 +225,7 @@ func (a *answer) ofShared(i int, m *tableMeasure) stationMeasure {
 
 // ofApart returns the measures of a station that no closed chain visits.
 func (a *answer) ofApart(ctx context.Context, i int) (stationMeasure, error) {
-	st := &a.sys.Stations[i]
+	st := &a.System.Stations[i]
 	switch {
 	case st.Shared != nil:
 		m, err := a.sharedApart(ctx, st.Shared)
@@ -242,14 +234,14 @@ func (a *answer) ofApart(ctx context.Context, i int) (stationMeasure, error) {
 		}
 		return a.ofShared(i, m), nil
 	case st.Totals.Delay != nil:
-		return a.ofDelay(i, &tableMeasure{empty: a.one, powers: []arithmetic.Number{a.one}}), nil
+		return a.ofDelay(i, &convolution.Measure{Empty: a.one, Powers: []arithmetic.Number{a.one}}), nil
 	}
 	zero := a.one.Zero()
-	return a.ofTotals(i, &tableMeasure{empty: a.one, some: &zero, open: a.one, powers: []arithmetic.Number{a.one}}), nil
+	return a.ofTotals(i, &convolution.Measure{Empty: a.one, Some: &zero, Open: a.one, Powers: []arithmetic.Number{a.one}}), nil
 }
 
 // sharedApart divides the sums of a shared station by that over all its states.
-func (a *answer) sharedApart(ctx context.Context, sh *demands.Shared) (*tableMeasure, error) {
+func (a *answer) sharedApart(ctx context.Context, sh *demands.Shared) (*convolution.Measure, error) {
 	t, err := sh.Tabulate(ctx, nil, nil, a.one)
 	if err != nil {
 		return nil, err
@@ -258,7 +250,7 @@ func (a *answer) sharedApart(ctx context.Context, sh *demands.Shared) (*tableMea
 	if err != nil {
 		return nil, err
 	}
-	m := &tableMeasure{empty: a.one.Quo(values[0])}
+	m := &convolution.Measure{Empty: a.one.Quo(values[0])}
 	add := func(to *[]arithmetic.Number, list demands.Table, err error) error {
 		if err == nil {
 			*to = append(*to, list[0].Quo(values[0]))
@@ -267,13 +259,13 @@ func (a *answer) sharedApart(ctx context.Context, sh *demands.Shared) (*tableMea
 	}
 	for c := range sh.Kinds {
 		list, err := t.Jobs(ctx, c)
-		if err := add(&m.jobs, list, err); err != nil {
+		if err := add(&m.Jobs, list, err); err != nil {
 			return nil, err
 		}
 	}
 	for n := range sh.Serves {
 		list, err := t.Idle(ctx, n)
-		if err := add(&m.idle, list, err); err != nil {
+		if err := add(&m.Idle, list, err); err != nil {
 			return nil, err
 		}
 	}
@@ -296,7 +288,7 @@ func (a *answer) pointer(x arithmetic.Number) *num.Value {
 
 // station writes down the measures of one station.
 func (a *answer) station(i int, m *stationMeasure) StationResult {
-	of, st := &a.sys.model.Stations[i], &a.sys.Stations[i]
+	of, st := &a.model.Stations[i], &a.System.Stations[i]
 	r := StationResult{ProbEmpty: a.value(m.empty, true)}
 	sum, busy := a.one.Zero(), a.one.Zero()
 	shares := st.Totals != nil && st.Totals.Delay == nil && of.Rates == nil
@@ -336,11 +328,11 @@ func (a *answer) station(i int, m *stationMeasure) StationResult {
 
 // chain writes down the measures of one chain, given the mean number of its jobs where it is open.
 func (a *answer) chain(k int, jobs arithmetic.Number) ChainResult {
-	c := &a.sys.Chains[k]
+	c := &a.System.Chains[k]
 	r := ChainResult{Classes: c.Classes, Closed: c.Closed, Population: c.Population}
 	x := a.one.Zero()
 	if c.Closed {
-		for place, of := range a.sys.Closed {
+		for place, of := range a.System.Closed {
 			if of == k {
 				x = a.x[place]
 			}

@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 
 	"productform/internal/input"
+	"productform/network/internal/convolution"
 )
 
 // A Parameter is a number of a model.
@@ -53,7 +54,7 @@ func Sweep(ctx context.Context, m *Model, c Change, s Settings) ([]*Result, erro
 	}
 	solve(0) // says how large the lattice is
 	workers := 1
-	if errs[0] == nil && results[0].States < large {
+	if errs[0] == nil && results[0].States < convolution.Large {
 		workers = runtime.GOMAXPROCS(0)
 	}
 	if errs[0] == nil {
@@ -132,11 +133,11 @@ func (m *Model) sweepPopulation(ctx context.Context, c Change, s Settings) ([]*R
 	if err != nil {
 		return nil, fmt.Errorf("population %s: %w", largest.RatString(), err)
 	}
-	p := newPlan(sys)
-	axis := slices.IndexFunc(p.order, func(k int) bool { return slices.Contains(sys.Chains[sys.Closed[k]].Classes, c.Class) })
+	p := newProblem(sys)
+	axis := slices.IndexFunc(p.Order, func(k int) bool { return slices.Contains(sys.Chains[sys.Closed[k]].Classes, c.Class) })
 	at := make([][]int, len(c.Values))
 	for i, v := range c.Values {
-		at[i] = slices.Clone(p.most)
+		at[i] = slices.Clone(p.Most)
 		if axis >= 0 {
 			at[i][axis] -= int(largest.Num().Int64() - v.Num().Int64())
 		}

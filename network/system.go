@@ -117,7 +117,7 @@ func (s *system) describe(ctx context.Context, i int) (err error) {
 			return err
 		}
 	default:
-		st.Totals = &demands.Totals{Alone: of.Rates}
+		st.Totals = &demands.Totals{Alone: of.Rates, Listed: of.Rates != nil}
 		if of.Rates == nil {
 			r := num.OrOne(of.Rate)
 			n := max(of.Servers, 1)

@@ -17,11 +17,12 @@ import (
 // T_{m-1} = G/(1 - u/α'(m)), T_{j-1} = G + (u/α'(j)) T_j, f G = Scale T_0. With Delay f(u + ρ) = e^((u + ρ)/Delay), and Rates is nil. If no closed
 // chain visits the station, the mean number of its jobs is ρ/α'(1) = ρ f'(ρ)/f(ρ).
 type Totals struct {
-	Delay *big.Rat   // work per unit of time of each server; nil but with Delay
-	Rates []*big.Rat // α'(1), ..., of which no more are given than matter; nil with Delay
-	Scale *big.Rat   // f(ρ), 1 if ρ = 0, so that the station is empty with probability 1/f(ρ) if no closed chain visits it; nil with Delay, for which it is e^(ρ/Delay)
-	Alone []*big.Rat // α(1), ..., α(m) of the model, likewise no more than matter; nil with Delay
-	Most  *big.Rat   // α(n) with as many jobs as can be; nil with Delay
+	Delay  *big.Rat   // work per unit of time of each server; nil but with Delay
+	Rates  []*big.Rat // α'(1), ..., of which no more are given than matter; nil with Delay
+	Scale  *big.Rat   // f(ρ), 1 if ρ = 0, so that the station is empty with probability 1/f(ρ) if no closed chain visits it; nil with Delay, for which it is e^(ρ/Delay)
+	Alone  []*big.Rat // α(1), ..., α(m) of the model, likewise no more than matter; nil with Delay
+	Listed bool       // the rates are given one by one, not as those of so many servers
+	Most   *big.Rat   // α(n) with as many jobs as can be; nil with Delay
 }
 
 // maxFoldedBits bounds the integers that folding open chains into a station takes: their number times their bits, in all.

@@ -1,64 +1,51 @@
-package network
+package convolution
 
 import (
 	"context"
+	"math"
 	"math/big"
 	"runtime"
+	"slices"
 	"sync"
 
 	"productform/internal/arithmetic"
 	"productform/internal/populations"
 	"productform/network/internal/demands"
+	"productform/num"
 )
 
-// What follows computes on the lattice of populations. With f_i the series of station i in u_i = Σ_k D_ik z_k, open chains folded in,
-//
-//	G = Π_i f_i,  H_i = Π_{j≠i} f_j,  f_i = Σ_n u^n / Π_{j <= n} α'(j),
-//
-// the coefficients at the populations N give all measures, by sums of positive terms:
-//
-//	X_k = G(N - e_k)/G(N),  E[x_ik] = D_ik [f_i' H_i](N - e_k)/G(N),  P(station i empty) = H_i(N)/(f_i(ρ_i) G(N)).
-//
-// f_i times a table takes one division and m - 1 steps of Horner's rule for rates that are constant from m on: T_m = H/(1 - u/α'(m)),
-// T_j = H + (u/α'(j)) T_{j+1}, f H = T_1. So does f_i': f' = Y_1/α'(1) with Y_j = Σ_{n >= j} n u^(n-j) / Π_{j < i <= n} α'(i),
-//
-//	Y_{m-1} H = (m-2) R + R/(1 - u/α'(m)),  R = H/(1 - u/α'(m)),  Y_j H = j H + (u/α'(j+1)) Y_{j+1} H  (m >= 2);  Y_1 H = R/(1 - u/α'(1))  (m = 1).
-//
-// All H_i come by halving: the product of all stations outside of a part of them, times one half of the part, is that of all outside of the other half. Each
-// station is multiplied in about log2(M) times, M the number of different stations.
+// A Measure holds what the tables say of the stations of one group. All numbers but those of tables of shared stations are over G(N).
+type Measure struct {
+	Empty  arithmetic.Number   // H(N)
+	Some   *arithmetic.Number  // [(f - 1) H](N), where it is wanted
+	Open   arithmetic.Number   // [Y_1 H](N)
+	Closed []arithmetic.Number // [Y_1 H](N - e_k), by axis
+	Powers []arithmetic.Number // [(u/α'(1))^j H](N), j = 0, ...; for delays [u^j H](N)
 
-// A tableMeasure holds what the tables say of the stations of one group. All numbers but those of tables of shared stations are over G(N).
-type tableMeasure struct {
-	empty  arithmetic.Number   // H(N)
-	some   *arithmetic.Number  // [(f - 1) H](N), where it is wanted
-	open   arithmetic.Number   // [Y_1 H](N)
-	closed []arithmetic.Number // [Y_1 H](N - e_k), by axis
-	powers []arithmetic.Number // [(u/α'(1))^j H](N), j = 0, ...; for delays [u^j H](N)
-
-	jobs []arithmetic.Number // shared stations: E[x_c] of each kind
-	idle []arithmetic.Number // and P(idle) of each node
+	Jobs []arithmetic.Number // shared stations: E[x_c] of each kind
+	Idle []arithmetic.Number // and P(idle) of each node
 }
 
-// A lattice result is what tables give for all stations.
-type latticeResult struct {
-	throughput []arithmetic.Number // X_k, by axis
-	groups     []tableMeasure
-	delays     []tableMeasure
+// A Result is what tables give for all stations.
+type Result struct {
+	Throughput []arithmetic.Number // X_k, by axis
+	Groups     []Measure
+	Delays     []Measure
 }
 
 // A convolver computes with tables of one kind.
 type convolver[T populations.Table[T]] struct {
-	*latticePlan
+	*Plan
 	ctx     context.Context
 	zeros   T // makes tables
 	one     arithmetic.Number
 	over    [][][]arithmetic.Number // D_k/α'(j) of each group
 	tables  [][]arithmetic.Number   // F of each shared station
 	with    []*demands.Tabulation
-	jobs    int              // powers wanted
-	at      []int            // indices of the populations that are asked for
-	sums    []topSums        // G at each of them
-	results []*latticeResult // one for each
+	jobs    int       // powers wanted
+	at      []int     // indices of the populations that are asked for
+	sums    []topSums // G at each of them
+	results []*Result // one for each
 }
 
 // topSums holds the numbers of a table at a population N and at N - e_k, by axis.
@@ -92,10 +79,10 @@ func (w *worker[T]) forget() {
 }
 
 // convolve solves a plan with tables of one kind, for the populations at some indices of its lattice. If jobs > 0, there are that many powers and one of each station.
-func convolve[T populations.Table[T]](ctx context.Context, p *latticePlan, zeros T, one arithmetic.Number, jobs int, at []int) ([]*latticeResult, error) {
-	c := &convolver[T]{latticePlan: p, ctx: ctx, zeros: zeros, one: one, jobs: jobs, at: at}
+func convolve[T populations.Table[T]](ctx context.Context, p *Plan, zeros T, one arithmetic.Number, jobs int, at []int) ([]*Result, error) {
+	c := &convolver[T]{Plan: p, ctx: ctx, zeros: zeros, one: one, jobs: jobs, at: at}
 	for range at {
-		c.results = append(c.results, &latticeResult{groups: make([]tableMeasure, len(p.groups)), delays: make([]tableMeasure, len(p.delays))})
+		c.results = append(c.results, &Result{Groups: make([]Measure, len(p.Groups)), Delays: make([]Measure, len(p.Delays))})
 	}
 	if err := c.prepare(); err != nil {
 		return nil, err
@@ -104,12 +91,12 @@ func convolve[T populations.Table[T]](ctx context.Context, p *latticePlan, zeros
 	base := zeros.New()
 	c.setDelays(base, p.think)
 	var err error
-	if len(p.groups) == 0 {
+	if len(p.Groups) == 0 {
 		c.sums = c.top(base)
 	} else {
-		err = w.halve(base, 0, len(p.groups), true)
+		err = w.halve(base, 0, len(p.Groups), true)
 	}
-	if err == nil && len(p.delays) > 0 {
+	if err == nil && len(p.Delays) > 0 {
 		err = w.measureDelays()
 	}
 	if err != nil {
@@ -123,17 +110,17 @@ func convolve[T populations.Table[T]](ctx context.Context, p *latticePlan, zeros
 
 // prepare brings the numbers of the plan into the arithmetic.
 func (c *convolver[T]) prepare() error {
-	c.over = make([][][]arithmetic.Number, len(c.groups))
-	c.tables, c.with = make([][]arithmetic.Number, len(c.groups)), make([]*demands.Tabulation, len(c.groups))
-	for g := range c.groups {
-		if c.groups[g].shared == nil {
-			for _, list := range c.groups[g].over {
+	c.over = make([][][]arithmetic.Number, len(c.Groups))
+	c.tables, c.with = make([][]arithmetic.Number, len(c.Groups)), make([]*demands.Tabulation, len(c.Groups))
+	for g := range c.Groups {
+		if c.Groups[g].Shared == nil {
+			for _, list := range c.Groups[g].over {
 				c.over[g] = append(c.over[g], numbersOf(list, c.one))
 			}
 			continue
 		}
 		var err error
-		if c.with[g], err = c.groups[g].shared.Tabulate(c.ctx, c.order, c.most, c.one); err != nil {
+		if c.with[g], err = c.Groups[g].Shared.Tabulate(c.ctx, c.Order, c.Most, c.one); err != nil {
 			return err
 		}
 		if c.tables[g], err = c.with[g].Values(c.ctx); err != nil {
@@ -149,7 +136,7 @@ func (c *convolver[T]) setDelays(t T, think []*big.Rat) {
 	for k, d := range think {
 		x, by := c.one, c.one.Rational(d)
 		factors[k] = append(factors[k], x)
-		for n := 1; n <= c.most[k]; n++ {
+		for n := 1; n <= c.Most[k]; n++ {
 			x = x.Mul(by).Quo(c.one.Rational(big.NewRat(int64(n), 1)))
 			factors[k] = append(factors[k], x)
 		}
@@ -165,15 +152,15 @@ func (c *convolver[T]) sumsOf(number func(index int) arithmetic.Number) []topSum
 	sums := make([]topSums, len(c.at))
 	for n, i := range c.at {
 		sums[n].at = number(i)
-		for k := range c.most {
+		for k := range c.Most {
 			sums[n].below = append(sums[n].below, number(i-c.zeros.Lattice().Step(k)))
 		}
 	}
 	return sums
 }
 
-// large is the number of points from which on two parts are worked on side by side.
-const large = 1 << 12
+// Large is the number of points from which on two parts are worked on side by side.
+const Large = 1 << 12
 
 // halve computes the measures of groups first..last-1, given the product h of all others, which it uses up.
 func (w *worker[T]) halve(h T, first, last int, split bool) error {
@@ -183,7 +170,7 @@ func (w *worker[T]) halve(h T, first, last int, split bool) error {
 	middle := (first + last) / 2
 	other := w.table()
 	other.Copy(h)
-	if split && w.points >= large && runtime.GOMAXPROCS(0) > 1 {
+	if split && w.Points >= Large && runtime.GOMAXPROCS(0) > 1 {
 		var group sync.WaitGroup
 		var err error
 		group.Go(func() {
@@ -220,7 +207,7 @@ func (w *worker[T]) halve(h T, first, last int, split bool) error {
 // multiply multiplies *h by the series of all stations of groups first..last-1. The table may be another afterwards.
 func (w *worker[T]) multiply(h *T, first, last int) error {
 	for g := first; g < last; g++ {
-		for range w.groups[g].stations {
+		for range w.Groups[g].Stations {
 			if err := w.times(h, g); err != nil {
 				return err
 			}
@@ -232,7 +219,7 @@ func (w *worker[T]) multiply(h *T, first, last int) error {
 // times multiplies *h by the series of one station of a group.
 func (w *worker[T]) times(h *T, g int) error {
 	t := w.table()
-	if w.groups[g].shared != nil {
+	if w.Groups[g].Shared != nil {
 		f := w.table()
 		defer w.free(f)
 		f.Set(w.tables[g])
@@ -265,13 +252,13 @@ func (w *worker[T]) series(t, h T, over [][]arithmetic.Number) error {
 
 // measure computes the measures of group g, given the product h of all other groups, which it uses up.
 func (w *worker[T]) measure(g int, h T) error {
-	for range len(w.groups[g].stations) - 1 {
+	for range len(w.Groups[g].Stations) - 1 {
 		if err := w.times(&h, g); err != nil {
 			return err
 		}
 	}
 	defer w.free(h)
-	if w.groups[g].shared != nil {
+	if w.Groups[g].Shared != nil {
 		return w.measureShared(g, h)
 	}
 	over := w.over[g]
@@ -297,13 +284,13 @@ func (w *worker[T]) measure(g int, h T) error {
 		}
 	}
 	for n, slope := range w.top(y) {
-		m := &w.results[n].groups[g]
-		m.empty, m.open, m.closed = h.At(w.at[n]), slope.at, slope.below
+		m := &w.results[n].Groups[g]
+		m.Empty, m.Open, m.Closed = h.At(w.at[n]), slope.at, slope.below
 	}
 	if err := w.sum(g, r, h); err != nil {
 		return err
 	}
-	return w.powers(h, over[0], h.At, func(r *latticeResult) *tableMeasure { return &r.groups[g] })
+	return w.powers(h, over[0], h.At, func(r *Result) *Measure { return &r.Groups[g] })
 }
 
 // geometric returns R = h/(1 - u/α'(m)), which is kept if it is G.
@@ -336,7 +323,7 @@ func (w *worker[T]) sum(g int, r, h T) error {
 		for k, below := range x.below {
 			some = some.Add(below.Mul(over[0][k]))
 		}
-		w.results[n].groups[g].some = &some
+		w.results[n].Groups[g].Some = &some
 	}
 	if len(over) > 1 {
 		if err := r.Horner(w.ctx, 1, h, over[0]); err != nil {
@@ -351,8 +338,8 @@ func (w *worker[T]) sum(g int, r, h T) error {
 
 // wantsSome reports whether a station of the group has rates of its own.
 func (w *worker[T]) wantsSome(g int) bool {
-	for _, i := range w.groups[g].stations {
-		if w.sys.model.Stations[i].Rates != nil {
+	for _, i := range w.Groups[g].Stations {
+		if w.System.Stations[i].Totals.Listed {
 			return true
 		}
 	}
@@ -360,11 +347,11 @@ func (w *worker[T]) wantsSome(g int) bool {
 }
 
 // powers sets those of u^j h, and changes h.
-func (w *worker[T]) powers(h T, u []arithmetic.Number, number func(index int) arithmetic.Number, of func(r *latticeResult) *tableMeasure) error {
+func (w *worker[T]) powers(h T, u []arithmetic.Number, number func(index int) arithmetic.Number, of func(r *Result) *Measure) error {
 	if w.jobs == 0 {
 		return nil
 	}
-	for j := range min(w.jobs, w.latticePlan.jobs) + 1 {
+	for j := range min(w.jobs, w.Plan.Jobs) + 1 {
 		if j > 0 {
 			if err := h.Shift(w.ctx, u); err != nil {
 				return err
@@ -372,7 +359,7 @@ func (w *worker[T]) powers(h T, u []arithmetic.Number, number func(index int) ar
 		}
 		for n, i := range w.at {
 			m := of(w.results[n])
-			m.powers = append(m.powers, number(i))
+			m.Powers = append(m.Powers, number(i))
 		}
 	}
 	return nil
@@ -387,29 +374,29 @@ func (w *worker[T]) measureShared(g int, h T) error {
 		f.Set(w.tables[g])
 		w.sums = w.sumsOf(func(i int) arithmetic.Number { return h.Convolved(f, i) })
 	}
-	add := func(list demands.Table, err error, of func(m *tableMeasure) *[]arithmetic.Number) error {
+	add := func(list demands.Table, err error, of func(m *Measure) *[]arithmetic.Number) error {
 		if err != nil {
 			return err
 		}
 		f.Set(list)
 		for n, i := range w.at {
-			to := of(&w.results[n].groups[g])
+			to := of(&w.results[n].Groups[g])
 			*to = append(*to, h.Convolved(f, i))
 		}
 		return nil
 	}
 	for n, i := range w.at {
-		w.results[n].groups[g].empty = h.At(i)
+		w.results[n].Groups[g].Empty = h.At(i)
 	}
-	for c := range w.groups[g].shared.Kinds {
+	for c := range w.Groups[g].Shared.Kinds {
 		list, err := with.Jobs(w.ctx, c)
-		if err := add(list, err, func(m *tableMeasure) *[]arithmetic.Number { return &m.jobs }); err != nil {
+		if err := add(list, err, func(m *Measure) *[]arithmetic.Number { return &m.Jobs }); err != nil {
 			return err
 		}
 	}
-	for n := range w.groups[g].shared.Serves {
+	for n := range w.Groups[g].Shared.Serves {
 		list, err := with.Idle(w.ctx, n)
-		if err := add(list, err, func(m *tableMeasure) *[]arithmetic.Number { return &m.idle }); err != nil {
+		if err := add(list, err, func(m *Measure) *[]arithmetic.Number { return &m.Idle }); err != nil {
 			return err
 		}
 	}
@@ -422,7 +409,7 @@ func (w *worker[T]) sharedPowers(g int, f, h T, values demands.Table) error {
 		return nil
 	}
 	l := h.Lattice()
-	for j := range min(w.jobs, w.latticePlan.jobs) + 1 {
+	for j := range min(w.jobs, w.Plan.Jobs) + 1 {
 		if err := w.ctx.Err(); err != nil {
 			return err
 		}
@@ -435,8 +422,8 @@ func (w *worker[T]) sharedPowers(g int, f, h T, values demands.Table) error {
 		}
 		f.Set(part)
 		for n, i := range w.at {
-			m := &w.results[n].groups[g]
-			m.powers = append(m.powers, h.Convolved(f, i))
+			m := &w.results[n].Groups[g]
+			m.Powers = append(m.Powers, h.Convolved(f, i))
 		}
 	}
 	return nil
@@ -445,8 +432,8 @@ func (w *worker[T]) sharedPowers(g int, f, h T, values demands.Table) error {
 // measureDelays computes the measures of delays: of each, the others are a product in closed form, and the other stations one table.
 func (w *worker[T]) measureDelays() error {
 	b := w.table()
-	w.setDelays(b, zerosOf(len(w.most)))
-	if err := w.multiply(&b, 0, len(w.groups)); err != nil {
+	w.setDelays(b, zerosOf(len(w.Most)))
+	if err := w.multiply(&b, 0, len(w.Groups)); err != nil {
 		return err
 	}
 	others := w.table()
@@ -458,9 +445,9 @@ func (w *worker[T]) measureDelays() error {
 		w.setDelays(others, rest)
 		number := func(index int) arithmetic.Number { return others.Convolved(b, index) }
 		for p, i := range w.at {
-			w.results[p].delays[n].empty = number(i)
+			w.results[p].Delays[n].Empty = number(i)
 		}
-		if err := w.powers(others, numbersOf(own, w.one), number, func(r *latticeResult) *tableMeasure { return &r.delays[n] }); err != nil {
+		if err := w.powers(others, numbersOf(own, w.one), number, func(r *Result) *Measure { return &r.Delays[n] }); err != nil {
 			return err
 		}
 	}
@@ -476,26 +463,67 @@ func zerosOf(n int) []*big.Rat {
 }
 
 // divide divides all sums by G(N).
-func (r *latticeResult) divide(g *topSums) {
+func (r *Result) divide(g *topSums) {
 	for _, x := range g.below {
-		r.throughput = append(r.throughput, x.Quo(g.at))
+		r.Throughput = append(r.Throughput, x.Quo(g.at))
 	}
-	for _, list := range [][]tableMeasure{r.groups, r.delays} {
+	for _, list := range [][]Measure{r.Groups, r.Delays} {
 		for i := range list {
 			m := &list[i]
-			m.empty = m.empty.Quo(g.at)
-			for _, part := range [][]arithmetic.Number{m.closed, m.powers, m.jobs, m.idle} {
+			m.Empty = m.Empty.Quo(g.at)
+			for _, part := range [][]arithmetic.Number{m.Closed, m.Powers, m.Jobs, m.Idle} {
 				for j := range part {
 					part[j] = part[j].Quo(g.at)
 				}
 			}
-			if m.closed != nil {
-				m.open = m.open.Quo(g.at)
+			if m.Closed != nil {
+				m.Open = m.Open.Quo(g.at)
 			}
-			if m.some != nil {
-				some := m.some.Quo(g.at)
-				m.some = &some
+			if m.Some != nil {
+				some := m.Some.Quo(g.at)
+				m.Some = &some
 			}
 		}
 	}
+}
+
+// Convolve returns the measures with several populations, up to those of the plan, from the tables of an engine; if jobs > 0, also the powers up to that number. In float64 it begins anew with shorter segments where numbers turn out to lie too far apart.
+func (p *Plan) Convolve(ctx context.Context, engine num.Engine, prec uint, jobs int, at [][]int) ([]*Result, error) {
+	lattice := populations.NewLattice(p.Most)
+	one := arithmetic.One(engine, prec)
+	indices := make([]int, len(at))
+	for n, most := range at {
+		for k, count := range most {
+			indices[n] += count * lattice.Step(k)
+		}
+	}
+	switch engine {
+	case num.Exact:
+		return convolve(ctx, p, populations.NewExact(lattice, p.scales()), one, jobs, indices)
+	case num.Enclose:
+		return convolve(ctx, p, populations.NewEnclosed(lattice, prec), one, jobs, indices)
+	}
+	for segment := p.segment(); ; segment = max(1, segment/8) {
+		list, err := convolve(ctx, p, populations.NewFloat(lattice, segment, p.tilt()), one, jobs, indices)
+		if err != nil || segment == 1 || !slices.ContainsFunc(list, (*Result).isLost) {
+			return list, err
+		}
+	}
+}
+
+// isLost reports whether a number has no bound.
+func (m *Result) isLost() bool {
+	for _, x := range m.Throughput {
+		if math.IsInf(x.Bound, 1) {
+			return true
+		}
+	}
+	for _, list := range [][]Measure{m.Groups, m.Delays} {
+		for _, t := range list {
+			if math.IsInf(t.Empty.Bound, 1) || math.IsInf(t.Open.Bound, 1) || len(t.Powers) > 0 && math.IsInf(t.Powers[len(t.Powers)-1].Bound, 1) {
+				return true
+			}
+		}
+	}
+	return false
 }

@@ -1,7 +1,8 @@
-package network
+package convolution
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"math/big"
 	"slices"
@@ -13,47 +14,47 @@ import (
 	"productform/num"
 )
 
-// A lattice plan is what of a system stands on the lattice of populations.
+// A Plan is what of a system stands on the lattice of populations.
 //
 // Chains are its axes, the one with the most jobs last. A station that no closed chain visits is not in it: its jobs are independent of all others. Delays are put in
 // first, together, as Σ_i D_ik/rate_i: their product has the coefficients Π_k D_k^n_k/n_k!.
-type latticePlan struct {
-	sys    *system
-	order  []int // of the axes: places in system.closed
-	most   []int // N, by axis
-	points float64
-	jobs   int // Σ N
+type Plan struct {
+	System *demands.System
+	Order  []int // of the axes: places in System.Closed
+	Most   []int // N, by axis
+	Points float64
+	Jobs   int // Σ N
 
-	delays []int        // stations with Delay that closed chains visit
+	Delays []int        // stations with Delay that closed chains visit
 	own    [][]*big.Rat // D/rate of each of them, by axis
 	think  []*big.Rat   // their sums
-	groups []group      // all other stations that closed chains visit
-	apart  []int        // stations that no closed chain visits
+	Groups []Group      // all other stations that closed chains visit
+	Apart  []int        // stations that no closed chain visits
 }
 
-// A group is a number of stations whose series are equal.
-type group struct {
-	stations []int
+// A Group is a number of stations whose series are equal.
+type Group struct {
+	Stations []int
 	over     [][]*big.Rat // D_k/α'(j), for j = 1, ... by axis; nil of a shared station
-	shared   *demands.Shared
+	Shared   *demands.Shared
 }
 
-// newPlan looks for equal stations.
-func newPlan(sys *system) *latticePlan {
-	p := &latticePlan{sys: sys, points: 1}
+// New looks for equal stations.
+func New(sys *demands.System) *Plan {
+	p := &Plan{System: sys, Points: 1}
 	for k := range sys.Closed {
-		p.order = append(p.order, k)
+		p.Order = append(p.Order, k)
 	}
 	population := func(k int) int { return sys.Chains[sys.Closed[k]].Population }
-	slices.SortStableFunc(p.order, func(a, b int) int { return cmp.Compare(population(a), population(b)) })
-	for _, k := range p.order {
-		p.most = append(p.most, population(k))
-		p.points *= float64(population(k)) + 1
-		p.jobs += population(k)
+	slices.SortStableFunc(p.Order, func(a, b int) int { return cmp.Compare(population(a), population(b)) })
+	for _, k := range p.Order {
+		p.Most = append(p.Most, population(k))
+		p.Points *= float64(population(k)) + 1
+		p.Jobs += population(k)
 		p.think = append(p.think, new(big.Rat))
 	}
-	if len(p.most) == 0 {
-		p.most = []int{0}
+	if len(p.Most) == 0 {
+		p.Most = []int{0}
 		p.think = []*big.Rat{new(big.Rat)}
 	}
 	of := map[string]int{}
@@ -63,33 +64,33 @@ func newPlan(sys *system) *latticePlan {
 		visited := slices.ContainsFunc(demand, func(d *big.Rat) bool { return d.Sign() > 0 })
 		switch {
 		case !visited:
-			p.apart = append(p.apart, i)
+			p.Apart = append(p.Apart, i)
 		case st.Shared != nil:
-			p.groups = append(p.groups, group{stations: []int{i}, shared: st.Shared})
+			p.Groups = append(p.Groups, Group{Stations: []int{i}, Shared: st.Shared})
 		case st.Totals.Delay != nil:
-			p.delays = append(p.delays, i)
+			p.Delays = append(p.Delays, i)
 			own, _ := overRates(demand, []*big.Rat{st.Totals.Delay})
 			p.own = append(p.own, own[0])
 			for k, x := range own[0] {
 				p.think[k] = new(big.Rat).Add(p.think[k], x)
 			}
 		default:
-			over, key := overRates(demand, st.Totals.Rates[:min(len(st.Totals.Rates), p.jobs+1)])
+			over, key := overRates(demand, st.Totals.Rates[:min(len(st.Totals.Rates), p.Jobs+1)])
 			g, ok := of[key]
 			if !ok {
-				g = len(p.groups)
+				g = len(p.Groups)
 				of[key] = g
-				p.groups = append(p.groups, group{over: over})
+				p.Groups = append(p.Groups, Group{over: over})
 			}
-			p.groups[g].stations = append(p.groups[g].stations, i)
+			p.Groups[g].Stations = append(p.Groups[g].Stations, i)
 		}
 	}
 	// Shared stations come first, so that all but one of their products of tables are with few other stations.
-	slices.SortStableFunc(p.groups, func(a, b group) int {
+	slices.SortStableFunc(p.Groups, func(a, b Group) int {
 		switch {
-		case a.shared != nil && b.shared == nil:
+		case a.Shared != nil && b.Shared == nil:
 			return -1
-		case a.shared == nil && b.shared != nil:
+		case a.Shared == nil && b.Shared != nil:
 			return 1
 		}
 		return 0
@@ -98,10 +99,10 @@ func newPlan(sys *system) *latticePlan {
 }
 
 // demand returns the demands of station i by axis.
-func (p *latticePlan) demand(i int) []*big.Rat {
-	list := make([]*big.Rat, 0, len(p.most))
-	for _, k := range p.order {
-		list = append(list, p.sys.Stations[i].Demand[k])
+func (p *Plan) demand(i int) []*big.Rat {
+	list := make([]*big.Rat, 0, len(p.Most))
+	for _, k := range p.Order {
+		list = append(list, p.System.Stations[i].Demand[k])
 	}
 	if len(list) == 0 {
 		list = append(list, new(big.Rat))
@@ -127,53 +128,53 @@ func overRates(demand, rates []*big.Rat) ([][]*big.Rat, string) {
 
 // tables returns how many tables are held at a time: for each of two parts that are worked on side by side those on the way to a station by halving, G, and two to
 // compute in.
-func (p *latticePlan) tables() float64 {
-	return 2 * (math.Ceil(math.Log2(float64(max(len(p.groups), 1)))) + 3)
+func (p *Plan) tables() float64 {
+	return 2 * (math.Ceil(math.Log2(float64(max(len(p.Groups), 1)))) + 3)
 }
 
-// bytes estimates the memory of the tables of an engine. Integers of fractions have the digits of Π_k (scale_k Σ_i D_ik)^N_k at most, about.
-func (p *latticePlan) bytes(engine num.Engine, prec uint) float64 {
+// Bytes estimates the memory of the tables of an engine. Integers of fractions have the digits of Π_k (scale_k Σ_i D_ik)^N_k at most, about.
+func (p *Plan) Bytes(engine num.Engine, prec uint) float64 {
 	switch engine {
 	case num.Enclose:
-		return p.tables() * populations.EnclosedBytes(p.points, prec)
+		return p.tables() * populations.EnclosedBytes(p.Points, prec)
 	case num.Exact:
 		bits := 0.0
 		for k, scale := range p.scales() {
 			sum := new(big.Rat).Set(p.think[k])
-			for _, g := range p.groups {
+			for _, g := range p.Groups {
 				for _, list := range g.over {
 					sum.Add(sum, list[k])
 				}
 			}
-			bits += float64(p.most[k]) * (float64(scale.BitLen()) + max(0, log2(sum)+1) + math.Log2(float64(p.most[k]+1)))
+			bits += float64(p.Most[k]) * (float64(scale.BitLen()) + max(0, log2(sum)+1) + math.Log2(float64(p.Most[k]+1)))
 		}
-		return p.tables() * p.points * (24 + bits/8)
+		return p.tables() * p.Points * (24 + bits/8)
 	}
-	return p.tables() * populations.FloatBytes(p.points, p.segment())
+	return p.tables() * populations.FloatBytes(p.Points, p.segment())
 }
 
-// check refuses a lattice that is too large.
-func (p *latticePlan) check(engine num.Engine, prec uint, s Settings) error {
-	need := p.bytes(engine, prec)
-	if need <= float64(s.MaxBytes) && p.points < math.MaxInt32*64 {
+// Check refuses a lattice that is too large.
+func (p *Plan) Check(engine num.Engine, prec uint, maxBytes int64) error {
+	need := p.Bytes(engine, prec)
+	if need <= float64(maxBytes) && p.Points < math.MaxInt32*64 {
 		return nil
 	}
-	bad := input.Errorf("classes", fmtPopulations(p.most),
+	bad := input.Errorf("classes", fmtPopulations(p.Most),
 		"populations whose tables fit into %d MiB: %.4g numbers in each of %.0f tables of the engine %s take %.4g MiB; Bounds and simulation have no such limit",
-		s.MaxBytes>>20, p.points, p.tables(), engine, math.Ceil(need/(1<<20)))
-	return &num.TooLargeError{Input: bad, States: p.points, Bytes: need, Limit: s.MaxBytes}
+		maxBytes>>20, p.Points, p.tables(), engine, math.Ceil(need/(1<<20)))
+	return &num.TooLargeError{Input: bad, States: p.Points, Bytes: need, Limit: maxBytes}
 }
 
 // scales returns a multiple of the denominators of all D_ik/α'(j) of each axis.
-func (p *latticePlan) scales() []*big.Int {
+func (p *Plan) scales() []*big.Int {
 	var list []*big.Int
-	for k := range p.most {
+	for k := range p.Most {
 		scale := big.NewInt(1)
 		take := func(d *big.Int) {
 			common := new(big.Int).GCD(nil, nil, scale, d)
 			scale.Mul(scale, common.Quo(d, common))
 		}
-		for _, g := range p.groups {
+		for _, g := range p.Groups {
 			for _, over := range g.over {
 				take(over[k].Denom())
 			}
@@ -188,14 +189,14 @@ func (p *latticePlan) scales() []*big.Int {
 
 // slopes returns the logarithms to base 2 of the least and the greatest ratio that numbers with one job more and less of a chain may have in
 // the tables: of each station with many jobs, and of the delays with few and with many.
-func (p *latticePlan) slopes(k int) (least, most float64) {
+func (p *Plan) slopes(k int) (least, most float64) {
 	least, most = math.Inf(1), math.Inf(-1)
 	take := func(x *big.Rat) {
 		if x.Sign() > 0 {
 			least, most = min(least, log2(x)), max(most, log2(x))
 		}
 	}
-	for _, g := range p.groups {
+	for _, g := range p.Groups {
 		if len(g.over) > 0 {
 			take(g.over[0][k])
 			take(g.over[len(g.over)-1][k])
@@ -203,7 +204,7 @@ func (p *latticePlan) slopes(k int) (least, most float64) {
 	}
 	if x := p.think[k]; x.Sign() > 0 {
 		take(x)
-		take(new(big.Rat).Quo(x, big.NewRat(int64(max(p.most[k], 1)), 1)))
+		take(new(big.Rat).Quo(x, big.NewRat(int64(max(p.Most[k], 1)), 1)))
 	}
 	if math.IsInf(most, 0) {
 		return 0, 0
@@ -212,9 +213,9 @@ func (p *latticePlan) slopes(k int) (least, most float64) {
 }
 
 // tilt returns about the middle of the slopes of each axis.
-func (p *latticePlan) tilt() []int {
+func (p *Plan) tilt() []int {
 	var list []int
-	for k := range p.most {
+	for k := range p.Most {
 		least, most := p.slopes(k)
 		list = append(list, int((least+most)/2))
 	}
@@ -222,8 +223,8 @@ func (p *latticePlan) tilt() []int {
 }
 
 // segment returns how many numbers are scaled together, so that they do not lie too far apart.
-func (p *latticePlan) segment() int {
-	least, most := p.slopes(len(p.most) - 1)
+func (p *Plan) segment() int {
+	least, most := p.slopes(len(p.Most) - 1)
 	segment := 64
 	for segment > 1 && float64(segment)*(most-least+1) > 500 {
 		segment /= 2
@@ -247,3 +248,29 @@ func numbersOf(list []*big.Rat, one arithmetic.Number) []arithmetic.Number {
 	}
 	return numbers
 }
+
+// Axes returns the axis of each place in System.Closed.
+func (p *Plan) Axes() []int {
+	axis := make([]int, len(p.Order))
+	for x, k := range p.Order {
+		axis[k] = x
+	}
+	return axis
+}
+
+// With returns the plan with other populations, for answers only.
+func (p *Plan) With(most []int) *Plan {
+	if slices.Equal(most, p.Most) {
+		return p
+	}
+	q, sys := *p, *p.System
+	sys.Chains = slices.Clone(sys.Chains)
+	q.Most, q.Jobs, q.System = most, 0, &sys
+	for axis, k := range p.Order {
+		sys.Chains[sys.Closed[k]].Population = most[axis]
+		q.Jobs += most[axis]
+	}
+	return &q
+}
+
+func fmtPopulations(most []int) string { return fmt.Sprint("populations ", most) }
