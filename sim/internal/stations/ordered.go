@@ -17,6 +17,7 @@ type Ordered struct {
 
 	swaps [][]bool // of a pass-and-swap queue: whether a job of a class swaps places with one of another; else nil
 	draw  func(class int32) float64
+	ended int32 // class of the job that was done last
 }
 
 type orderedJob struct {
@@ -61,6 +62,7 @@ func (q *Ordered) Depart() (Job, error) {
 	now := q.next
 	q.work(now)
 	job := q.jobs[q.which].Job
+	q.ended = job.Class
 	if q.swaps != nil {
 		for k := q.which + 1; k < len(q.jobs); k++ {
 			if other := &q.jobs[k]; q.swaps[job.Class][other.Class] {
@@ -75,6 +77,9 @@ func (q *Ordered) Depart() (Job, error) {
 	q.reschedule(now)
 	return job, nil
 }
+
+// Ended returns the class of the job that was done when the last one left, which is another if they swapped.
+func (q *Ordered) Ended() int { return int(q.ended) }
 
 // remove closes the gap at a place, from the nearer end.
 func (q *Ordered) remove(place int) {

@@ -1,0 +1,76 @@
+package swap
+
+import "productform/sim"
+
+// Measures of a pass-and-swap queue, beside those of all systems, of all jobs and of each class. Throughput is that of the jobs that leave, in a closed
+// queue to come back. MeanDelay in a closed queue is the number of jobs of the class over its throughput, MeasuredDelay the time of those that leave: it is less if some jobs never
+// do, such as the first of two that swap with each other. Utilization of a server is the part of the time in which there is a job that it can serve.
+const (
+	Completions      = "completions"       // jobs that are done per unit of time, those that take the place of another among them
+	EmptyProbability = "empty_probability" // part of the time in which an open queue has no jobs
+)
+
+// Restart forgets what was seen so far.
+func (m *motion) Restart() {
+	clear(m.ended)
+	clear(m.gone)
+}
+
+// Observed returns what was seen of each class and, last, of all; of a closed queue, its jobs.
+func (m *motion) Observed(seen *sim.Totals) (map[string][]*float64, error) {
+	own := map[string][]*float64{}
+	rate := func(name string, jobs float64) {
+		v := jobs / seen.Time
+		own[name] = append(own[name], &v)
+	}
+	for i := range m.classes {
+		rate(Completions, m.ended[i])
+		rate(sim.Throughput, m.gone[i])
+	}
+	rate(Completions, sim.Sum(m.ended))
+	rate(sim.Throughput, sim.Sum(m.gone))
+	if m.start != nil {
+		for _, jobs := range seen.Jobs {
+			rate(sim.MeanJobs, jobs)
+		}
+		return own, nil
+	}
+	empty := 0.0
+	if len(seen.Count) > 0 {
+		empty = seen.Count[0]
+	}
+	rate(EmptyProbability, empty)
+	return own, nil
+}
+
+// measures returns what a run tells of a queue.
+func (s *system) measures(all *sim.Samples) (list []sim.Measure) {
+	add := func(kind sim.Kind, index int, of, name, unit string, e *sim.Estimate) {
+		list = append(list, sim.Measure{Name: name, Kind: kind, Index: index, Of: of, Unit: unit, Estimate: e})
+	}
+	for _, m := range all.Jobs() {
+		switch m.Name {
+		case sim.MeanJobs, sim.MeasuredDelay:
+			list = append(list, m)
+		case sim.MeanDelay:
+			if s.start == nil {
+				list = append(list, m)
+			}
+		}
+	}
+	n := len(s.classes)
+	add(sim.OfAll, 0, "", sim.Throughput, "jobs/time", all.Own(sim.Throughput, n))
+	add(sim.OfAll, 0, "", Completions, "jobs/time", all.Own(Completions, n))
+	if s.start == nil {
+		add(sim.OfAll, 0, "", EmptyProbability, "", all.Own(EmptyProbability, 0))
+	}
+	for i, c := range s.classes {
+		add(sim.OfClass, i, c.name, sim.Throughput, "jobs/time", all.Own(sim.Throughput, i))
+		add(sim.OfClass, i, c.name, Completions, "jobs/time", all.Own(Completions, i))
+		if s.start != nil {
+			gone := func(one *sim.Sample) float64 { return *one.Own[sim.Throughput][i] }
+			add(sim.OfClass, i, c.name, sim.MeanDelay, "time", all.EstimateIf(func(one *sim.Sample) bool { return gone(one) > 0 }, func(one *sim.Sample) float64 { return one.Jobs[i] / gone(one) }))
+		}
+	}
+	return append(list, all.Utilizations(sim.OfServer)...)
+}

@@ -1,0 +1,200 @@
+package swap
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+
+	"productform/sim"
+	"productform/sim/internal/stations"
+)
+
+// A motion is a queue in motion. An event takes the time of a look at the jobs up to the first of each class, and for a job that is done at all behind it;
+// it allocates nothing but room for more jobs than ever before.
+type motion struct {
+	*system
+	draws   *rand.Rand
+	now     float64
+	arrival float64 // time of the next, +Inf if there are none
+	queue   *stations.Ordered
+	jobs    []job
+	free    []int32 // jobs that left
+	err     error   // of the start
+	sim.Population
+
+	serves []count   // by server: the jobs that it can serve
+	ended  []float64 // jobs that were done, by class, since Restart
+	gone   []float64 // jobs that left
+}
+
+// A job is one of the queue.
+type job struct {
+	came  float64 // +Inf in a closed queue before it first leaves
+	class int32
+}
+
+// A count is a number of jobs since a time.
+type count struct {
+	jobs  int
+	since float64
+}
+
+func newMotion(ctx context.Context, s *system, r *sim.Stream) *motion {
+	m := &motion{
+		system: s, draws: rand.New(r), arrival: math.Inf(1),
+		Population: sim.NewPopulation(len(s.classes)), serves: make([]count, len(s.capacity)), ended: make([]float64, len(s.classes)), gone: make([]float64, len(s.classes)),
+	}
+	of := make([][]int, len(s.classes))
+	for i, c := range s.classes {
+		of[i] = c.servers
+	}
+	m.queue = stations.NewNodes(of, s.capacity).Swapping(s.swaps, func(int32) float64 { return s.sizes.Sample(m.draws) })
+	if s.rate > 0 {
+		m.arrival = m.draws.ExpFloat64() / s.rate
+	}
+	nothing := sim.NewTotals(len(s.classes), len(s.capacity))
+	for n, class := range s.start {
+		if n%1000 == 0 && ctx.Err() != nil {
+			m.err = ctx.Err()
+		}
+		if m.err == nil {
+			m.err = m.join(class, math.Inf(1), nothing)
+		}
+		if m.err != nil {
+			break
+		}
+	}
+	return m
+}
+
+// next returns the time of what happens next.
+func (m *motion) next() float64 { return min(m.arrival, m.queue.Next()) }
+
+// Advance simulates t units of time. The error wraps [sim.ErrTooManyJobs].
+func (m *motion) Advance(t float64, seen *sim.Totals) error {
+	if m.err != nil {
+		return m.err
+	}
+	for m.next() <= t {
+		if err := m.step(seen); err != nil {
+			return err
+		}
+	}
+	m.flush(t, seen)
+	return nil
+}
+
+// step lets the next thing happen.
+func (m *motion) step(seen *sim.Totals) error {
+	m.now = m.next()
+	seen.Jumps++
+	if m.arrival > m.now {
+		return m.depart(seen)
+	}
+	m.arrival = m.now + m.draws.ExpFloat64()/m.rate
+	return m.join(int(m.arrivals.Pick(m.draws.Uint64())), m.now, seen)
+}
+
+// join puts a job at the end of the queue, that came at a time.
+func (m *motion) join(class int, came float64, seen *sim.Totals) error {
+	if err := sim.CheckJobs(m.Total+1, sim.MaxJobs); err != nil {
+		return err
+	}
+	id := int32(len(m.jobs))
+	if last := len(m.free) - 1; last >= 0 {
+		id = m.free[last]
+		m.free = m.free[:last]
+	} else {
+		m.jobs = append(m.jobs, job{})
+	}
+	m.jobs[id] = job{came, int32(class)}
+	m.change(class, 1, seen)
+	return m.queue.Arrive(m.now, stations.Job{ID: id, Class: int32(class)}, m.sizes.Sample(m.draws))
+}
+
+// depart lets the job leave that finds no place when the next is done. In a closed queue it comes back.
+func (m *motion) depart(seen *sim.Totals) error {
+	left, err := m.queue.Depart()
+	if err != nil {
+		return err
+	}
+	m.ended[m.queue.Ended()]++
+	j := m.jobs[left.ID]
+	class := int(j.class)
+	m.free = append(m.free, left.ID)
+	m.gone[class]++
+	m.change(class, -1, seen)
+	if m.start == nil || !math.IsInf(j.came, 1) {
+		seen.Leave(class, m.now-j.came)
+	}
+	if m.start == nil {
+		return nil
+	}
+	return m.join(class, m.now, seen)
+}
+
+// change counts what was up to now, and one job more or less.
+func (m *motion) change(class, by int, seen *sim.Totals) {
+	m.Change(class, by, m.now, seen)
+	for _, s := range m.classes[class].servers {
+		m.watch(s, by, m.now, seen)
+	}
+}
+
+// watch counts how long a server has jobs that it can serve, up to a time, and these jobs.
+func (m *motion) watch(server, by int, now float64, seen *sim.Totals) {
+	c := &m.serves[server]
+	if c.jobs > 0 {
+		seen.Busy[server] += now - c.since
+	}
+	c.since = now
+	c.jobs += by
+}
+
+// flush counts what lasts until the end of an advance at time t, and sets the clock to 0.
+func (m *motion) flush(t float64, seen *sim.Totals) {
+	m.Flush(t, seen)
+	if m.start != nil {
+		seen.Number += float64(m.Total) * t
+	}
+	for s := range m.serves {
+		m.watch(s, 0, t, seen)
+		m.serves[s].since = 0
+	}
+	for k := range m.jobs {
+		m.jobs[k].came -= t
+	}
+	m.queue.Shift(t)
+	m.arrival -= t
+	m.now = 0
+}
+
+// pilotJumps are those that the pilot run observes, and as many before, beside 10 for each closed job.
+const pilotJumps = 20_000
+
+// pilot returns the jobs that are done per unit of time, as a run of its own sees them. The length of runs depends on it, and nothing else. In an unstable
+// queue it is a short one, about.
+func (s *system) pilot(ctx context.Context, unstable bool) (float64, error) {
+	m := newMotion(ctx, s, sim.NewStream([32]byte{}))
+	if m.err != nil {
+		return 0, m.err
+	}
+	jumps := pilotJumps + 10*len(s.start)
+	if unstable {
+		jumps = pilotJumps / 10
+	}
+	seen := sim.NewTotals(len(s.classes), len(s.capacity))
+	var began, before float64
+	for step := range 2 * jumps {
+		if step%1000 == 0 && ctx.Err() != nil {
+			return 0, ctx.Err()
+		}
+		if step == jumps {
+			began, before = m.now, sim.Sum(m.ended)
+		}
+		if err := m.step(seen); err != nil {
+			return 0, err
+		}
+	}
+	return (sim.Sum(m.ended) - before) / (m.now - began), nil
+}
