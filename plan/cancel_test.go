@@ -46,7 +46,7 @@ func TestEnds(t *testing.T) {
 		},
 		"verify": func(ctx context.Context) error { return plan.Verify(ctx, p, a, plan.Settings{}) },
 		"verify load": func(ctx context.Context) error {
-			return plan.VerifyLoad(ctx, p, plan.Choice{}, l.At, l.Below, plan.Settings{})
+			return plan.VerifyLoad(ctx, p, plan.Choice{}, l, plan.Settings{})
 		},
 	} {
 		if err := oracle.CheckEnds(ask, 100_000, 20); err != nil {

@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/big"
 
+	"productform/bf"
 	"productform/internal/input"
 	"productform/num"
 	"productform/stability"
@@ -16,15 +17,18 @@ type Load struct {
 	At    *big.Rat // by which the arrival rates of the problem are multiplied; nil if Holds is
 	Fails *Outcome // at the factor Below, the least that is known to be too much
 	Below *big.Rat
+
+	// Complete says whether they are as close as was asked for. If not, no engine decides the factors between.
+	Complete bool
 }
 
 // leastPart is the part of the critical scale below which no loads are looked at.
 const leastPart = 0x1p-30
 
 // GreatestLoad returns the greatest factor of all arrival rates at which the cluster with a plan meets the targets, to within
-// Settings.RelTol of it. All measures only get worse as arrival rates grow, so that the targets hold at all smaller factors if they
-// hold at one, and fail at all larger ones if they fail at one: two outcomes prove the bracket. A target that is undecided at a
-// factor counts as one that fails. Factors below 2^-30 of the critical scale are not looked at.
+// Settings.RelTol of it on either side. All measures only get worse as arrival rates grow, so that the targets hold at all smaller
+// factors if they hold at one, and fail at all larger ones if they fail at one: two outcomes prove the bracket. Where a target is
+// undecided at a factor, those beside it are looked at. Factors below 2^-30 of the critical scale are not.
 //
 // The error for a problem with NoWorse is a *[num.InputError], since delays of other loads are not compared; others are those of
 // [Evaluate].
@@ -37,58 +41,112 @@ func GreatestLoad(ctx context.Context, p *Problem, c Choice, s Settings) (*Load,
 	if err != nil {
 		return nil, err
 	}
-	if p.NoWorse {
-		return nil, input.Errorf("no_worse", true, "false: the delays are those of another load")
+	if err := p.refuseNoWorse(); err != nil {
+		return nil, err
 	}
-	at := func(factor *big.Rat) (*Outcome, error) {
-		scaled := *in
-		scaled.base = in.base.Scale(factor)
-		return scaled.outcome(ctx, edges, steps, s)
-	}
-	limit, err := stability.Cluster(ctx, in.model(edges, steps))
+	b, _, err := in.greatest(ctx, edges, steps, s)
 	if err != nil {
 		return nil, err
 	}
-	l := &Load{Below: limit.CriticalScale}
-	if l.Fails, err = at(l.Below); err != nil {
-		return nil, err
+	l := &Load{Below: b.factor(b.high), Complete: b.isNarrow(s.RelTol)}
+	if l.Fails, err = in.scaled(l.Below).outcome(ctx, edges, steps, s); err != nil || b.low == 0 {
+		return l, err
 	}
-	// Parts of the critical scale are doubles of few bits, so that rates stay short.
-	part := func(x float64) *big.Rat {
-		f := new(big.Rat)
-		f.SetFloat64(x)
-		return f.Mul(f, limit.CriticalScale)
-	}
-	low, high := 0., 1.
-	for high > leastPart && (low == 0 || high-low > s.RelTol*high) {
-		x := high / 2
-		if low > 0 {
-			x = (low + high) / 2
-		}
-		if x == low || x == high {
-			break
-		}
-		o, err := at(part(x))
-		if err != nil {
-			return nil, err
-		}
-		if isMet(o) {
-			low, l.Holds, l.At = x, o, part(x)
-		} else {
-			high, l.Fails, l.Below = x, o, part(x)
-		}
-	}
-	return l, nil
+	l.At = b.factor(b.low)
+	l.Holds, err = in.scaled(l.At).outcome(ctx, edges, steps, s)
+	return l, err
 }
 
-// isMet reports whether all targets are met in a stable cluster.
-func isMet(o *Outcome) bool {
-	for _, t := range o.Targets {
-		if t.Verdict != Met {
-			return false
-		}
+func (p *Problem) refuseNoWorse() error {
+	if p.NoWorse {
+		return input.Errorf("no_worse", true, "false: the delays are those of another load")
 	}
-	return o.Stability.Stable
+	return nil
+}
+
+// scaled returns the instance with all arrival rates multiplied by a factor.
+func (in *instance) scaled(factor *big.Rat) *instance {
+	at := *in
+	at.base = in.base.Scale(factor)
+	return &at
+}
+
+// greatest finds the bracket of the greatest load of a plan.
+func (in *instance) greatest(ctx context.Context, edges bits, steps []int, s Settings) (b *bracket, solves int, err error) {
+	limit, err := stability.Cluster(ctx, in.model(edges, steps))
+	if err != nil {
+		return nil, 0, err
+	}
+	b = &bracket{critical: limit.CriticalScale, high: 1}
+	for {
+		x, ok := b.next(s.RelTol)
+		if !ok {
+			return b, solves, nil
+		}
+		at := in.scaled(b.factor(x))
+		j := &judge{in: at, s: s, targets: at.targets, base: map[num.Engine]*bf.Result{}}
+		r, err := j.judge(ctx, edges, steps, nil)
+		if err != nil {
+			return nil, solves, err
+		}
+		solves += j.solves
+		b.take(x, r.verdict)
+	}
+}
+
+// A bracket holds the greatest load, as part of the critical scale. Parts are doubles of few bits, so that rates stay short.
+type bracket struct {
+	critical    *big.Rat
+	low, high   float64 // the targets hold at low, which is 0 if none is known, and fail at high
+	first, last float64 // parts that no engine decides, and that have no other beyond them; 0 for none
+}
+
+// factor returns the factor of the arrival rates that is so large a part of the critical scale.
+func (b *bracket) factor(part float64) *big.Rat {
+	f := new(big.Rat)
+	f.SetFloat64(part)
+	return f.Mul(f, b.critical)
+}
+
+// next returns a part to look at, in the middle of two that are too far apart.
+func (b *bracket) next(tol float64) (x float64, ok bool) {
+	if b.first == 0 {
+		return between(b.low, b.high, tol)
+	}
+	if x, ok = between(b.low, b.first, tol); ok {
+		return x, ok
+	}
+	return between(b.last, b.high, tol)
+}
+
+func between(low, high, tol float64) (x float64, ok bool) {
+	x = high / 2
+	if low > 0 {
+		x = low + (high-low)/2
+	}
+	return x, high > leastPart && (low == 0 || high-low > tol*high) && x > low && x < high
+}
+
+// take takes note of what the targets do at a part that [bracket.next] gave.
+func (b *bracket) take(x float64, v Verdict) {
+	switch {
+	case v == Met:
+		b.low = x
+	case v == Failed:
+		b.high = x
+	case b.first == 0:
+		b.first, b.last = x, x
+	default:
+		b.first, b.last = min(b.first, x), max(b.last, x)
+	}
+}
+
+// isNarrow reports whether the ends are within a tolerance of what lies between, or no load holds.
+func (b *bracket) isNarrow(tol float64) bool {
+	if b.low == 0 {
+		return b.high <= leastPart
+	}
+	return b.high-b.low <= 2*tol*b.high
 }
 
 // Growth returns the cheapest plans for growing loads, factors > 0 by which all arrival rates are multiplied, one after the other:

@@ -125,3 +125,31 @@ func TestPlansAreSolvedOnce(t *testing.T) {
 		}
 	}
 }
+
+// A bracket goes on at both sides of what is undecided, and is narrow only if that is.
+func TestBracket(t *testing.T) {
+	for _, c := range []struct {
+		holds, fails float64 // known to hold up to, and to fail from
+		narrow       bool
+	}{{0.3, 0.3, true}, {0.5, 0.5, true}, {0.4999999999, 0.5000000001, true}, {0.4, 0.6, false}, {0, 0, true}, {0, 0.25, false}, {0.25, 1, false}} {
+		b := &bracket{high: 1}
+		for {
+			x, ok := b.next(1e-6)
+			if !ok {
+				break
+			}
+			v := Undecided
+			switch {
+			case x < c.holds:
+				v = Met
+			case x > c.fails:
+				v = Failed
+			}
+			b.take(x, v)
+		}
+		isNear := func(x, y float64) bool { return x-y <= 1e-6 && y-x <= 1e-6 }
+		if b.isNarrow(1e-6) != c.narrow || !isNear(b.low, c.holds) || !isNear(b.high, c.fails) {
+			t.Errorf("holds to %v, fails from %v: bracket %+v", c.holds, c.fails, b)
+		}
+	}
+}

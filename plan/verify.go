@@ -88,12 +88,13 @@ func (c Choice) isNothing() bool {
 	return len(c.Edges) == 0 && !slices.ContainsFunc(c.Steps, func(n int) bool { return n != 0 })
 }
 
-// VerifyLoad checks, by enclosures and fractions, that a plan meets the targets at one factor of the arrival rates, and fails one at
-// another, which is larger by at most three times Settings.RelTol of it. If the first is nil, the other is at most 2^-30 of the
-// critical scale, below which [GreatestLoad] does not look.
+// VerifyLoad checks a greatest load of a plan, whoever found it, by enclosures and fractions: the plan meets the targets at the factor
+// At of the arrival rates, and fails one at the factor Below, which is larger. If the load is complete, it is so by at most three times
+// Settings.RelTol of it, or if At is nil, Below is at most 2^-30 of the critical scale, below which [GreatestLoad] does not look.
 //
-// The error wraps [ErrProof], or is as of [Evaluate].
-func VerifyLoad(ctx context.Context, p *Problem, c Choice, holds, fails *big.Rat, s Settings) error {
+// Of l it reads At, Below and Complete. The error wraps [ErrProof], or is as of [Evaluate].
+func VerifyLoad(ctx context.Context, p *Problem, c Choice, l *Load, s Settings) error {
+	holds, fails := l.At, l.Below
 	in, s, err := begin(p, s)
 	if err != nil {
 		return err
@@ -105,22 +106,18 @@ func VerifyLoad(ctx context.Context, p *Problem, c Choice, holds, fails *big.Rat
 	if p.NoWorse || fails == nil || fails.Sign() <= 0 || holds != nil && (holds.Sign() <= 0 || holds.Cmp(fails) >= 0) {
 		return unproved("no load is said to be too much, or it is not above one at which the targets hold")
 	}
-	if holds != nil {
-		if ratio, _ := new(big.Rat).Quo(fails, holds).Float64(); ratio > 1+3*s.RelTol {
-			return unproved("the loads are not within %g of each other", s.RelTol)
-		}
-		at := *in
-		at.base = in.base.Scale(holds)
-		v := &verifier{in: &at, s: s}
-		if err := v.meets(ctx, at.model(edges, steps), edges); err != nil {
+	if l.Complete {
+		if err := in.isNarrow(ctx, in.model(edges, steps), holds, fails, s.RelTol); err != nil {
 			return err
 		}
-	} else if err := in.isLeast(ctx, in.model(edges, steps), fails); err != nil {
-		return err
 	}
-	at := *in
-	at.base = in.base.Scale(fails)
-	v := &verifier{in: &at, s: s}
+	if holds != nil {
+		at := in.scaled(holds)
+		if err := (&verifier{in: at, s: s}).meets(ctx, at.model(edges, steps), edges); err != nil {
+			return err
+		}
+	}
+	v := &verifier{in: in.scaled(fails), s: s}
 	for row := range in.targets {
 		if failed, err := v.fails(ctx, Corner{Choice: c, Fails: FailsTarget, Target: row}, nil); err != nil || failed {
 			return err
@@ -132,15 +129,22 @@ func VerifyLoad(ctx context.Context, p *Problem, c Choice, holds, fails *big.Rat
 	return unproved("no target is shown to fail with the arrival rates multiplied by %s", fails.RatString())
 }
 
-// isLeast checks that a factor of the arrival rates is so small that none below it is looked at.
-func (in *instance) isLeast(ctx context.Context, m *cluster.Model, factor *big.Rat) error {
+// isNarrow checks that two factors of the arrival rates are within three times a tolerance of each other or, if the first is nil, that the
+// other is so small that none below it is looked at.
+func (in *instance) isNarrow(ctx context.Context, m *cluster.Model, holds, fails *big.Rat, tol float64) error {
+	if holds != nil {
+		if ratio, _ := new(big.Rat).Quo(fails, holds).Float64(); ratio > 1+3*tol {
+			return unproved("the loads are not within %g of each other", tol)
+		}
+		return nil
+	}
 	r, err := (&verifier{in: in}).stability(ctx, m)
 	if err != nil {
 		return err
 	}
 	least := new(big.Rat).SetFloat64(leastPart)
-	if least.Mul(least, r.CriticalScale); factor.Cmp(least) > 0 {
-		return unproved("no load is said to hold, and smaller ones than %s are not said to fail", factor.RatString())
+	if least.Mul(least, r.CriticalScale); fails.Cmp(least) > 0 {
+		return unproved("no load is said to hold, and smaller ones than %s are not said to fail", fails.RatString())
 	}
 	return nil
 }

@@ -183,7 +183,7 @@ func TestVerifyNoLoad(t *testing.T) {
 		t.Fatal(err)
 	}
 	verify := func(fails *big.Rat) error {
-		return plan.VerifyLoad(ctx, p, plan.Choice{}, nil, fails, plan.Settings{})
+		return plan.VerifyLoad(ctx, p, plan.Choice{}, &plan.Load{Below: fails, Complete: true}, plan.Settings{})
 	}
 	if err := verify(big.NewRat(2, 1)); !errors.Is(err, plan.ErrProof) {
 		t.Errorf("twice the load fails, which says nothing of less: %v", err)
@@ -232,5 +232,40 @@ func TestVerifyFineDelay(t *testing.T) {
 	}
 	if err := plan.Verify(t.Context(), p, a, s); err != nil {
 		t.Error(err)
+	}
+}
+
+// A factor at which no engine decides a target lies in the bracket, and both of its ends are proved. A wide bracket proves what it says, but
+// not that it is narrow.
+func TestUndecidedLoad(t *testing.T) {
+	p := &plan.Problem{
+		Model: &cluster.Model{
+			Servers: []cluster.Server{{Name: "s", Capacity: big.NewRat(2, 1)}},
+			Classes: []cluster.Class{{Name: "a", ArrivalRate: big.NewRat(1, 1), Servers: cluster.On(0)}},
+		},
+		Targets: []plan.Target{{Measure: plan.Percentile, Class: "a", Limit: big.NewRat(1, 1),
+			Level: num.MustRat("63.2120558828557678404476229838539132554188868968")}}, // 1 - exp(-1): the load 1 meets it with equality, but for the 46th digit
+	}
+	for _, tol := range []float64{1e-9, 1e-3, plan.MinRelTol} {
+		s := plan.Settings{RelTol: tol}
+		l, err := plan.GreatestLoad(t.Context(), p, plan.Choice{}, s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		one := big.NewRat(1, 1)
+		if !l.Complete || l.At.Cmp(one) >= 0 || l.Below.Cmp(one) <= 0 || l.Fails.Targets[0].Verdict != plan.Failed {
+			t.Errorf("holds at %v, fails at %v, complete %v", l.At, l.Below, l.Complete)
+		}
+		if err := plan.VerifyLoad(t.Context(), p, plan.Choice{}, l, s); err != nil {
+			t.Error(err)
+		}
+		wide := &plan.Load{At: big.NewRat(1, 2), Below: big.NewRat(3, 2)}
+		if err := plan.VerifyLoad(t.Context(), p, plan.Choice{}, wide, s); err != nil {
+			t.Errorf("a wide bracket that is said to be one: %v", err)
+		}
+		wide.Complete = true
+		if err := plan.VerifyLoad(t.Context(), p, plan.Choice{}, wide, s); !errors.Is(err, plan.ErrProof) {
+			t.Errorf("a wide bracket that is said to be narrow: %v", err)
+		}
 	}
 }

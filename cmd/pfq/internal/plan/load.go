@@ -9,14 +9,15 @@ import (
 
 // A loadAnswer is the greatest load of a plan.
 type loadAnswer struct {
-	Find    string          `json:"find"`
-	Found   bool            `json:"found"`
-	Choice  choice          `json:"choice"`
-	Cost    render.Number   `json:"cost"`
-	Holds   render.Number   `json:"holds_at"` // factor of the arrival rates
-	Fails   render.Number   `json:"fails_at"`
-	Targets []loadTargetRow `json:"targets"`
-	Classes []loadClassRow  `json:"classes"`
+	Find     string          `json:"find"`
+	Found    bool            `json:"found"`
+	Complete bool            `json:"complete"` // whether no load between is left open
+	Choice   choice          `json:"choice"`
+	Cost     render.Number   `json:"cost"`
+	Holds    render.Number   `json:"holds_at"` // factor of the arrival rates
+	Fails    render.Number   `json:"fails_at"`
+	Targets  []loadTargetRow `json:"targets"`
+	Classes  []loadClassRow  `json:"classes"`
 }
 
 type loadTargetRow struct {
@@ -33,7 +34,7 @@ type loadClassRow struct {
 }
 
 func newLoadAnswer(p *plan.Problem, l *plan.Load) *loadAnswer {
-	a := &loadAnswer{Find: findLoad, Found: l.Holds != nil, Choice: newChoice(l.Fails.Choice), Cost: render.Rat(l.Fails.Cost, render.Fraction),
+	a := &loadAnswer{Find: findLoad, Found: l.Holds != nil, Complete: l.Complete, Choice: newChoice(l.Fails.Choice), Cost: render.Rat(l.Fails.Cost, render.Fraction),
 		Holds: render.Rat(l.At, render.Fraction), Fails: render.Rat(l.Below, render.Fraction), Targets: []loadTargetRow{}, Classes: []loadClassRow{}}
 	for row, t := range p.Targets {
 		out := loadTargetRow{Target: t.Name(), Limit: render.Rat(t.Limit, render.Fraction), Fails: number(l.Fails.Targets[row].Value), Verdict: l.Fails.Targets[row].Verdict.String()}
@@ -59,32 +60,19 @@ func (a *loadAnswer) answer() render.Answer {
 
 func (a *loadAnswer) text(t *render.Text) {
 	t.Fraction = 6
-	fail := "fail"
-	if a.isOpen() {
-		fail = "are not shown to hold"
-	}
 	if a.Found {
-		t.Line("the targets hold with the arrival rates multiplied by %s, and %s at %s", render.Six(a.Holds.Float), fail, at(a.Fails))
+		t.Line("the targets hold with the arrival rates multiplied by %s, and fail at %s", render.Six(a.Holds.Float), at(a.Fails))
 	} else {
-		t.Line("the targets %s even with the arrival rates multiplied by %s", fail, render.Six(a.Fails.Float))
+		t.Line("the targets fail even with the arrival rates multiplied by %s", render.Six(a.Fails.Float))
+	}
+	if !a.Complete {
+		t.Line("%s the targets could not be decided", map[bool]string{true: "between them", false: "below it"}[a.Found])
 	}
 	t.Line("")
 	t.Table(a.Targets, "target", "limit", "holding", "failing", "failing_verdict")
 	if a.Found {
 		t.Table(a.Classes, "name", "mean_delay_holding")
 	}
-}
-
-// isOpen reports whether no target is known to fail at the load that is too much, but one is undecided there.
-func (a *loadAnswer) isOpen() bool {
-	open := false
-	for _, row := range a.Targets {
-		if row.Verdict == plan.Failed.String() {
-			return false
-		}
-		open = open || row.Verdict == plan.Undecided.String()
-	}
-	return open
 }
 
 // at returns a number with so many digits that it differs from those close to it.

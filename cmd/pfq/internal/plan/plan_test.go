@@ -355,13 +355,50 @@ func TestVerifyGrowthHolds(t *testing.T) {
 	}
 }
 
-// The percentile 100 (1 - 1/e) to 45 digits of an M/M/1 at the load 1, which no engine decides: it is not said to fail there.
-func TestLoadNotShown(t *testing.T) {
+// The percentile 100 (1 - 1/e) to 45 digits of an M/M/1 at the load 1, which no engine decides: loads beside it hold and fail, and prove
+// the answer.
+func TestUndecidedLoad(t *testing.T) {
 	const text = `{"model": {"servers": [{"name": "s", "capacity": 2}], "classes": [{"name": "a", "arrival_rate": 1, "servers": ["s"]}]},
 		"targets": [{"class": "a", "percentile": "63.2120558828557678404476229838539132554188868968", "delay": 1}]}`
 	stdout, stderr, status := pfq(text, "plan", "-", "--find", "load")
-	if want := "the targets hold with the arrival rates multiplied by 1, and are not shown to hold at 1\n"; status != 0 || !strings.HasPrefix(stdout, want) {
+	if want := "the targets hold with the arrival rates multiplied by 1, and fail at 1.00000000093\n"; status != 0 || !strings.HasPrefix(stdout, want) {
 		t.Errorf("status %d, %s%s", status, stdout, stderr)
+	}
+	file := filepath.Join(t.TempDir(), "answer.json")
+	answer, _, _ := pfq(text, "plan", "-", "--find", "load", "--format", "json")
+	commandtest.WriteFile(t, file, answer)
+	if stdout, stderr, status := pfq(text, "plan", "-", "--find", "load", "--verify", file); status != 0 {
+		t.Errorf("status %d, %s%s", status, stdout, stderr)
+	}
+}
+
+// An answer that says that it is at another scale than --scale is refused, whatever else it says.
+func TestVerifyOtherScale(t *testing.T) {
+	text := shop(t)
+	file := filepath.Join(t.TempDir(), "answer.json")
+	for _, args := range []string{"--scale 1", "--find load --scale 1", "--find growth --scale 1", "--find delay --scale 1"} {
+		answer, _, _ := pfq(text, strings.Fields("plan - --format json "+args)...)
+		for _, c := range [][2]string{{`"scale": 1,`, `"scale": 2,`}, {`"scale_exact": "1"`, `"scale_exact": "2"`}, {`"scale": 1,`, ``}} {
+			changed := strings.Replace(answer, c[0], c[1], 1)
+			if changed == answer {
+				continue // only growth has its loads as fractions
+			}
+			commandtest.WriteFile(t, file, changed)
+			if stdout, stderr, status := pfq(text, append(strings.Fields("plan - "+args), "--verify", file)...); status != 1 || !strings.Contains(stdout, "scale") {
+				t.Errorf("%s, %s: status %d, %s%s", args, c[1], status, stdout, stderr)
+			}
+		}
+		commandtest.WriteFile(t, file, answer)
+		if stdout, stderr, status := pfq(text, append(strings.Fields("plan - "+args), "--verify", file)...); status != 0 {
+			t.Errorf("%s: status %d, %s%s", args, status, stdout, stderr)
+		}
+		asked := strings.TrimSuffix(args, "--scale 1")
+		if strings.Contains(args, "growth") {
+			continue
+		}
+		if stdout, stderr, status := pfq(text, append(strings.Fields("plan - "+asked), "--verify", file)...); status != 1 || !strings.Contains(stdout, "scale") {
+			t.Errorf("%s without --scale: status %d, %s%s", args, status, stdout, stderr)
+		}
 	}
 }
 

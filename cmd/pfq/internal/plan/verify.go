@@ -81,6 +81,7 @@ func (f *planFlags) checkAnswer(ctx context.Context, p *plan.Problem, answers []
 	}
 	if f.loads != nil {
 		p = scaled(p, f.loads[i])
+		one.scale = f.loads[i]
 	}
 	if one.find == findLoad {
 		asked, err := parseChoice(p, f.choice)
@@ -177,11 +178,11 @@ func (a *answered) checkMeasures(ctx context.Context, f *planFlags, p *plan.Prob
 // checkLoad checks the greatest load of a plan.
 func (a *answered) checkLoad(ctx context.Context, p *plan.Problem, s plan.Settings) error {
 	choice := a.answer.Plan.Choice
-	err := plan.VerifyLoad(ctx, p, choice, a.holds, a.fails, s)
+	l := &plan.Load{At: a.holds, Below: a.fails, Complete: a.answer.Complete}
+	err := plan.VerifyLoad(ctx, p, choice, l, s)
 	if err != nil {
 		return notProved(err)
 	}
-	l := &plan.Load{At: a.holds, Below: a.fails}
 	if l.Fails, err = plan.Evaluate(ctx, scaled(p, a.fails), choice, s); err != nil {
 		return err
 	}
@@ -203,8 +204,18 @@ func (a *answered) compare(answer render.Answer, s plan.Settings) error {
 	if err := json.Unmarshal(text, &right); err != nil {
 		return err
 	}
-	for _, key := range []string{"scale", "scale_exact"} { // it stands in --scale
-		delete(a.fields, key)
+	if a.scale != nil { // that of --scale stands before the others
+		style := render.Unproved
+		if a.find == findGrowth {
+			style = render.Fraction
+		}
+		text, err := render.Answer{JSON: command.Scaled{Scale: render.Rat(a.scale, style)}}.Format("json")
+		if err == nil {
+			err = json.Unmarshal(text, &right)
+		}
+		if err != nil {
+			return err
+		}
 	}
 	if path, want := difference("", right, a.fields, s.RelTol); path != "" {
 		return fmt.Errorf("%w: %s is %v", plan.ErrProof, strings.TrimPrefix(path, "."), want)
@@ -279,6 +290,7 @@ type answered struct {
 	answer       plan.Answer
 	fields       map[string]any // all that it says
 	holds, fails *big.Rat       // of a greatest load
+	scale        *big.Rat       // of --scale, nil without it
 }
 
 // readAnswers reads the answers in a file in JSON.
@@ -412,12 +424,12 @@ func (d *decoder) answered(n *tree.Node) *answered {
 		a.find = f.Text
 	}
 	a.found = d.boolean(field(n, "found"), "found")
+	a.answer.Complete = d.boolean(field(n, "complete"), "complete")
 	if a.find == findLoad {
 		a.answer.Plan = &plan.Outcome{Choice: d.choice(field(n, "choice"), "choice"), Cost: d.rat(field(n, "cost_exact"), "cost_exact")}
 		a.holds, a.fails = d.rat(field(n, "holds_at_exact"), "holds_at_exact"), d.rat(field(n, "fails_at_exact"), "fails_at_exact")
 		return a
 	}
-	a.answer.Complete = d.boolean(field(n, "complete"), "complete")
 	a.answer.Undecided = d.undecided(field(n, "undecided"))
 	if n := field(n, "solves"); n != nil {
 		a.answer.Solves, _ = strconv.Atoi(n.Text)
