@@ -259,7 +259,7 @@ func (c *planCurves) delays() plots.Panel {
 			}
 		}
 	}
-	values := append(append([]float64{}, s.Y...), bound.Y...)
+	values := slices.Concat(s.Y, bound.Y)
 	series := []plots.Series{s}
 	if bound.X != nil {
 		series = append(series, bound)
@@ -301,7 +301,7 @@ func (c *planCurves) costs() plots.Panel {
 			between.X, between.Y = append(between.X, c.at[k]), append(between.Y, float(c.answers[k+1].Plan.Cost))
 		}
 	}
-	values := append(append([]float64{}, points.Y...), points.Low...)
+	values := slices.Concat(points.Y, points.Low)
 	if !open {
 		points.Low, points.High = nil, nil
 	}
@@ -320,19 +320,15 @@ func (c *planCurves) costs() plots.Panel {
 func (c *planCurves) greatestLoads() plots.Panel {
 	holds := plots.Series{Label: "targets hold", Kind: plots.Steps, Marked: true, Names: c.names()}
 	stable := plots.Series{Label: "stable", Kind: plots.Steps, Marked: true, Look: 1}
-	var values []float64
-	for k, l := range c.loads {
-		if l.At != nil {
-			holds.X, holds.Y = append(holds.X, c.at[k]), append(holds.Y, float(l.At))
-		}
+	for k, l := range c.loads { // the plans meet the targets at factor 1, so that there is one
+		holds.X, holds.Y = append(holds.X, c.at[k]), append(holds.Y, float(l.At))
 		stable.X, stable.Y = append(stable.X, c.at[k]), append(stable.Y, float(c.answers[k].Plan.Stability.CriticalScale))
 	}
-	values = append(append(values, holds.Y...), stable.Y...)
 	unit := "times the arrival rates"
 	if c.problem.Scale != nil {
 		unit += " at scale " + plots.Short(float(c.problem.Scale))
 	}
-	return c.panel("greatest load of these plans", plots.Axis{Quantity: "greatest load", Unit: unit}, values, holds, stable)
+	return c.panel("greatest load of these plans", plots.Axis{Quantity: "greatest load", Unit: unit}, slices.Concat(holds.Y, stable.Y), holds, stable)
 }
 
 // target returns the panel of a measure that has a target, and whether there is a number to draw.

@@ -298,7 +298,7 @@ func (c *poolCurves) caption(file string) string {
 		text += " That they do not below is not proved for bottleneck max fairness."
 	}
 	if c.apart && len(c.results[0]) == 0 {
-		text += " Theory has no means of so many classes."
+		text += " All is simulated: there is too much to solve."
 	}
 	if worst > 0 {
 		text += fmt.Sprintf(" States left out change means by a part %s at most, proved or measured.", render.OneDigitUp(worst))

@@ -170,18 +170,11 @@ func (f *pictureFlags) picture(q command.Query, table bool) (*plots.Figure, erro
 			missing++
 		}
 	}
-	first, last := c.answers[0], c.answers[len(c.answers)-1]
-	switch {
+	switch reason := c.reason(); {
 	case missing == len(f.loads):
-		fmt.Fprintf(q.Stderr, "pfq: there is nothing to draw: %s; loads below %.6g have cutoffs\n", first.reason, first.maxLoad)
+		fmt.Fprintf(q.Stderr, "pfq: there is nothing to draw: %s\n", reason)
 		return nil, nil
 	case missing > 0:
-		reason := last.reason
-		for _, a := range c.answers {
-			if reason == "" {
-				reason = a.reason
-			}
-		}
 		fmt.Fprintf(q.Stderr, "pfq: note: TAGS is not drawn at %d of %d loads: %s\n", missing, len(f.loads), reason)
 	}
 	if f.settings.Runs > 0 {
@@ -193,6 +186,19 @@ func (f *pictureFlags) picture(q command.Query, table bool) (*plots.Figure, erro
 	}
 	c.warn(q)
 	return c.figure(), nil
+}
+
+// reason says why there are no cutoffs at the last load that has none.
+func (c *farmCurves) reason() (why string) {
+	for k, a := range c.answers {
+		if a.feasible() {
+			continue
+		}
+		if why = a.reason; c.load(k) >= a.maxLoad {
+			why += fmt.Sprintf("; there are such cutoffs at loads below %.6g", a.maxLoad)
+		}
+	}
+	return why
 }
 
 // warn writes each warning once.
@@ -214,7 +220,8 @@ func (c *farmCurves) load(k int) float64 { return c.flags.loads[k].float }
 // axis returns the horizontal axis.
 func (c *farmCurves) axis() plots.Axis {
 	a := plots.Axis{Quantity: "system load", Unit: "part of what all hosts can do", Max: 1}
-	if first, last := c.load(0), c.load(len(c.answers)-1); first >= last/2 && first < last {
+	const narrow = 1e-6 // an axis that has no ticks
+	if first, last := c.load(0), c.load(len(c.answers)-1); first >= last/2 && last-first > narrow {
 		a.Min, a.Max = first, last
 	}
 	return a
@@ -259,21 +266,19 @@ func (c *farmCurves) figure() *plots.Figure {
 	if o.Waiting > 0 {
 		f.Panels = append(f.Panels, c.means("mean waiting time", "seconds", farm.MeanWaiting, func(r *tags.Result) (num.Value, bool) { return r.MeanWaiting, true }))
 	}
-	if c.flags.hosts > 1 {
-		f.Panels = append(f.Panels, c.cutoffs().Facets()...)
-	}
+	f.Panels = append(f.Panels, c.cutoffs().Facets()...)
 	f.Panels = append(f.Panels, c.hosts().Facets()...)
 	return f
 }
 
-// cutoffs returns the panel of the cutoffs.
+// cutoffs returns the panel of the cutoffs, without series if there are none but those of idle hosts.
 func (c *farmCurves) cutoffs() plots.Panel {
 	p := plots.Panel{Title: "best cutoffs", X: c.axis(), Regions: c.regions()}
 	var values []float64
 	for i := range c.flags.hosts - 1 {
 		s := plots.Series{Label: fmt.Sprintf("of host %d", i+1), Marked: len(c.answers) == 1}
 		for k, a := range c.answers {
-			if a.feasible() && a.result.Cutoffs[i] > 0 { // at 0 the host is idle
+			if a.feasible() && a.result.Cutoffs[i] > 0 { // at 0 host i+1 is idle
 				s.X, s.Y = append(s.X, c.load(k)), append(s.Y, a.result.Cutoffs[i])
 			}
 		}
@@ -282,8 +287,7 @@ func (c *farmCurves) cutoffs() plots.Panel {
 		}
 	}
 	p.Y = plots.Axis{Quantity: "cutoff", Unit: "seconds of work"}
-	if !c.table {
-		p.Y = p.Y.Hold(values, false)
+	if !c.table && values != nil {
 		p.Y.Scale, p.Y.Min, p.Y.Max = plots.Log, slices.Min(values)/1.5, slices.Max(values)*1.5
 	}
 	return p
@@ -330,6 +334,9 @@ func (c *farmCurves) means(name, unit, measure string, of func(*tags.Result) (nu
 			}
 		}
 		if s.X != nil {
+			if !c.table {
+				s = drawable(s)
+			}
 			p.Series = append(p.Series, s)
 			values = slices.Concat(values, s.Y, s.High) // lower bounds may be next to 0
 		}
@@ -345,10 +352,18 @@ func (c *farmCurves) means(name, unit, measure string, of func(*tags.Result) (nu
 	return p
 }
 
+// drawable returns a series, in place of a band of one point a bar.
+func drawable(s plots.Series) plots.Series {
+	if s.Kind == plots.Band && len(s.X) == 1 {
+		s.Kind, s.Y = plots.Points, []float64{(s.Low[0] + s.High[0]) / 2}
+	}
+	return s
+}
+
 // addMean adds what theory says at a load. Bounds make a band; a picture has those above 0 only, for its axis is logarithmic.
 func (c *farmCurves) addMean(s *plots.Series, x float64, v num.Value, kind tags.Kind) {
 	if kind != tags.Bounds {
-		if v.Float > 0 || c.table {
+		if given(false, v.Float) != nil && (v.Float > 0 || c.table) {
 			s.X, s.Y = append(s.X, x), append(s.Y, v.Float)
 		}
 		return
@@ -388,7 +403,20 @@ func (c *farmCurves) caption() string {
 	if f.hosts > 1 {
 		text += fmt.Sprintf(" Cutoffs keep every host below load 1 at system loads below %.4g.", c.answers[0].maxLoad)
 	}
-	text += " TAGS is exact at host 1 and an approximation at the others, least-work-remaining an approximation; round-robin lies between bounds."
+	if slices.ContainsFunc(c.answers, func(a *tagsAnswer) bool { return slices.Contains(a.result.Cutoffs, 0) }) {
+		text += " Hosts with a cutoff of 0, which is not drawn, are idle."
+	}
+	text += " TAGS is exact at host 1 and an approximation at the others"
+	for _, p := range c.answers[0].policies {
+		switch {
+		case p.means == nil:
+		case p.name == tags.PolicyCentral:
+			text += "; least-work-remaining is " + map[bool]string{true: "exact", false: "an approximation"}[p.means.Kind == tags.Exact]
+		case p.name == tags.PolicyRoundRobin && p.means.Kind == tags.Bounds:
+			text += "; round-robin lies between bounds"
+		}
+	}
+	text += "."
 	if s := f.settings; s.Runs > 0 {
 		text += fmt.Sprintf(" Points: simulation, %d runs of %g jumps, seed %d; bars are intervals at confidence %g.", s.Runs, f.jumps(), s.Seed, s.Confidence)
 	}

@@ -60,7 +60,7 @@ func TestPicture(t *testing.T) {
 		{"--hosts 2 --sizes lognormal:9 --mean 1 --cutoffs 1", "unknown flag: --cutoffs; the best cutoffs are drawn", 2},
 		{"--hosts 2 --speeds 1 --sizes lognormal:9 --mean 1 --load 0.5", "--speeds", 2},
 		{"--hosts 2 --sizes file:nowhere.txt", "nowhere.txt", 2},
-		{"--hosts 2 --sizes lognormal:9 --mean 1 --load 0.9,0.95", "there is nothing to draw: no cutoffs keep every host below load 1; loads below 0.817394 have cutoffs", 1},
+		{"--hosts 2 --sizes lognormal:9 --mean 1 --load 0.9,0.95", "there is nothing to draw: no cutoffs keep every host below load 1; there are such cutoffs at loads below 0.817394", 1},
 	} {
 		stdout, stderr, status := drawing("", append([]string{"tags"}, strings.Fields(c.args)...)...)
 		if status != c.status || stdout != "" || !strings.Contains(stderr, c.want) {
@@ -74,8 +74,17 @@ func TestPicture(t *testing.T) {
 			t.Errorf("%q is not in %s", want, stdout)
 		}
 	}
-	if want := "pfq: note: TAGS is not drawn at 1 of 3 loads: no cutoffs keep every host below load 1\n"; stderr != want {
+	if want := "pfq: note: TAGS is not drawn at 1 of 3 loads: no cutoffs keep every host below load 1; there are such cutoffs at loads below 0.817394\n"; stderr != want {
 		t.Errorf("%q, want %q", stderr, want)
+	}
+}
+
+// Where the best cutoffs leave hosts idle there are none to draw, and the caption says so; rivals that are not known are not named.
+func TestPictureOfIdleHosts(t *testing.T) {
+	stdout, stderr, status := drawing("", strings.Fields("tags --hosts 2 --speeds 1,20 --sizes deterministic --mean 1 --load 0.3,0.4")...)
+	if status != 0 || stderr != "" || strings.Contains(stdout, "best cutoffs\n") || !strings.Contains(stdout, "2 hosts of speeds 1, 20;") ||
+		!strings.Contains(stdout, "Hosts with a cutoff of 0, which is not drawn, are idle.") || strings.Contains(stdout, "round-robin") {
+		t.Errorf("status %d, %s%s", status, stdout, stderr)
 	}
 }
 
