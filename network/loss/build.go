@@ -72,14 +72,10 @@ func gcd(a, b int) int {
 }
 
 // A builder makes a table of some members.
-type builder struct {
-	*table
-	size float64 // entries
-}
+type builder struct{ *table }
 
 func (b *builder) add(top int, soft bool) int {
 	b.axes = append(b.axes, axis{top: top, soft: soft})
-	b.size *= float64(top + 1)
 	return len(b.axes) - 1
 }
 
@@ -95,12 +91,8 @@ func (b *builder) bind(members, units []int, most int) int {
 	return at
 }
 
-// finish sets strides, if the table is not too large.
-func (b *builder) finish(bytesEach, maxBytes float64) (*table, error) {
-	if need := b.size * bytesEach; need > maxBytes {
-		return nil, &num.TooLargeError{States: b.size, Bytes: need, Limit: int64(maxBytes),
-			Input: input.Errorf("", fmt.Sprintf("a table of %.3g entries, some %.3g GB", b.size, need/1e9), "limits whose table takes at most %.3g GB (MaxBytes): a factor for each limit, class or server", maxBytes/1e9)}
-	}
+// finish sets strides. They are wrong if the table is too large, which [table.checkSize] tells.
+func (b *builder) finish() *table {
 	stride := 1
 	for a := range b.axes {
 		b.axes[a].stride = stride
@@ -116,14 +108,32 @@ func (b *builder) finish(bytesEach, maxBytes float64) (*table, error) {
 			m.drops = b.axes[m.soft].stride
 		}
 	}
-	return b.table, nil
+	return b.table
 }
 
-func newBuilder() *builder { return &builder{table: &table{jobs: -1, free: new(big.Rat)}, size: 1} }
+// size returns the number of entries.
+func (t *table) size() float64 {
+	n := 1.0
+	for _, a := range t.axes {
+		n *= float64(a.top + 1)
+	}
+	return n
+}
+
+// checkSize refuses a table that takes too much memory.
+func (t *table) checkSize(bytesEach, maxBytes float64) error {
+	if need := t.size() * bytesEach; need > maxBytes {
+		return &num.TooLargeError{States: t.size(), Bytes: need, Limit: int64(maxBytes),
+			Input: input.Errorf("", fmt.Sprintf("a table of %.3g entries, some %.3g GB", t.size(), need/1e9), "limits whose table takes at most %.3g GB (MaxBytes): a factor for each limit, class or server", maxBytes/1e9)}
+	}
+	return nil
+}
+
+func newBuilder() *builder { return &builder{&table{jobs: -1, free: new(big.Rat)}} }
 
 // newTable returns the table of the classes, of which rows[k] is the row of member k in the model: all, or where each job is served at
 // rate 1 those that a limit binds. The error is an [*UnstableError], a [*num.TooLargeError] or that of the context.
-func (m *Model) newTable(ctx context.Context, bytesEach, maxBytes float64) (t *table, rows []int, err error) {
+func (m *Model) newTable(ctx context.Context) (t *table, rows []int, err error) {
 	b, bounds := newBuilder(), m.bounds()
 	member := make([]int, len(m.Classes))
 	unlimited := unbound(len(m.Classes), bounds)
@@ -163,8 +173,7 @@ func (m *Model) newTable(ctx context.Context, bytesEach, maxBytes float64) (t *t
 	if err != nil {
 		return nil, nil, err
 	}
-	t, err = b.finish(bytesEach, maxBytes)
-	return t, rows, err
+	return b.finish(), rows, nil
 }
 
 func newMember(work *big.Rat, sources int) member {
@@ -259,7 +268,7 @@ func tooManySets(path string, n int) error {
 }
 
 // newTokens returns the table of the free tokens: its members are the servers rows that classes with arrivals use, its nodes all classes.
-func (m *Model) newTokens(ctx context.Context, bytesEach, maxBytes float64) (t *table, rows []int, err error) {
+func (m *Model) newTokens(ctx context.Context) (t *table, rows []int, err error) {
 	b := newBuilder()
 	member := make([]int, len(m.Servers))
 	for s, server := range m.Servers {
@@ -288,6 +297,5 @@ func (m *Model) newTokens(ctx context.Context, bytesEach, maxBytes float64) (t *
 	if b.drain, err = ranktable.OfServers(ctx, classes, rates); err != nil {
 		return nil, nil, err
 	}
-	t, err = b.finish(bytesEach, maxBytes)
-	return t, rows, err
+	return b.finish(), rows, nil
 }

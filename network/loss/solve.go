@@ -66,16 +66,15 @@ func (m *Model) solve(ctx context.Context, engine num.Engine, one arithmetic.Num
 	for _, list := range []*[]arithmetic.Number{&x.pass, &x.lost, &x.jobs, &x.wait, &x.queue} {
 		*list = make([]arithmetic.Number, n)
 	}
-	each := numberBytes(one)
 	var err error
 	roots, nested := m.forest()
 	switch {
 	case m.hasTokens():
-		err = x.byTokens(ctx, each, float64(s.MaxBytes))
+		err = x.byTokens(ctx, float64(s.MaxBytes))
 	case m.Count == 0 && len(m.Servers) == 0 && nested:
-		err = x.byTree(ctx, roots, each, s.MaxBytes)
+		err = x.byTree(ctx, roots, numberBytes(one), s.MaxBytes)
 	default:
-		err = x.byTable(ctx, each, float64(s.MaxBytes))
+		err = x.byTable(ctx, float64(s.MaxBytes))
 	}
 	if err != nil {
 		return nil, err
@@ -203,23 +202,19 @@ func (x *measures) byTree(ctx context.Context, roots []*node, each float64, maxB
 }
 
 // byTable solves a system by a table of its classes.
-func (x *measures) byTable(ctx context.Context, each, maxBytes float64) error {
+func (x *measures) byTable(ctx context.Context, maxBytes float64) error {
 	x.method = Table
-	t, rows, err := x.m.newTable(ctx, 2*each, maxBytes)
+	t, rows, err := x.m.newTable(ctx)
 	if err != nil {
 		return err
 	}
-	e, s, err := x.sweep(ctx, t, false)
-	if err != nil {
-		return err
-	}
-	jobs, queue, err := e.down()
+	s, err := x.sweep(ctx, t, false, maxBytes)
 	if err != nil {
 		return err
 	}
 	for j, k := range rows {
 		x.pass[k], x.lost[k], x.wait[k] = s.pass[j].Quo(s.total), s.lost[j].Quo(s.total), s.wait[j].Quo(s.total)
-		x.jobs[k], x.queue[k] = jobs[j].Quo(s.total), queue[j].Quo(s.total)
+		x.jobs[k], x.queue[k] = s.jobs[j].Quo(s.total), s.queue[j].Quo(s.total)
 	}
 	for _, b := range s.serves {
 		x.busy = append(x.busy, b.Quo(s.total))
@@ -230,40 +225,53 @@ func (x *measures) byTable(ctx context.Context, each, maxBytes float64) error {
 	return nil
 }
 
-// sweep computes the weights of a table and their sums.
-func (x *measures) sweep(ctx context.Context, t *table, tokens bool) (*evaluation, *sums, error) {
-	x.states = float64(t.states)
-	longest := 0.0
+// sweep computes the sums of a table: of float64 in plain numbers if these stay in its range.
+func (x *measures) sweep(ctx context.Context, t *table, tokens bool, maxBytes float64) (s *scan, err error) {
+	x.states = t.size()
+	longest, empty := 0.0, 0
 	for _, a := range t.axes {
 		longest += float64(a.top)
 	}
-	if err := x.m.checkExact(x.engine, x.states, 3*x.states*float64(len(t.members)), longest); err != nil {
-		return nil, nil, err
-	}
-	e := t.evaluate(ctx, x.one)
-	if err := e.up(); err != nil {
-		return nil, nil, err
-	}
-	s, err := e.across(tokens)
-	if err != nil {
-		return nil, nil, err
-	}
-	empty := x.one.Quo(s.total)
+	tables := 2.0 // W and V
 	if tokens {
-		empty = e.weight[t.states-1].Quo(s.total) // all tokens free
+		tables = 1
 	}
-	x.empty = &empty
-	return e, s, nil
+	if err := t.checkSize(8*tables, maxBytes); err != nil {
+		return nil, err
+	}
+	if tokens {
+		empty = t.states - 1 // all tokens are free
+	}
+	if err := x.m.checkExact(x.engine, x.states, 3*x.states*float64(len(t.members)), longest); err != nil {
+		return nil, err
+	}
+	ok := false
+	if x.engine == num.Float {
+		if s, ok, err = t.doubles(ctx, tokens, empty); err != nil {
+			return nil, err
+		}
+	}
+	if !ok {
+		if err := t.checkSize(tables*numberBytes(x.one), maxBytes); err != nil {
+			return nil, err
+		}
+		if s, err = t.scan(ctx, x.one, tokens, empty); err != nil {
+			return nil, err
+		}
+	}
+	p := s.empty.Quo(s.total)
+	x.empty = &p
+	return s, nil
 }
 
 // byTokens solves a system with tokens.
-func (x *measures) byTokens(ctx context.Context, each, maxBytes float64) error {
+func (x *measures) byTokens(ctx context.Context, maxBytes float64) error {
 	x.method = Table
-	t, rows, err := x.m.newTokens(ctx, each, maxBytes)
+	t, rows, err := x.m.newTokens(ctx)
 	if err != nil {
 		return err
 	}
-	_, s, err := x.sweep(ctx, t, true)
+	s, err := x.sweep(ctx, t, true, maxBytes)
 	if err != nil {
 		return err
 	}

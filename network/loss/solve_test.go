@@ -48,7 +48,7 @@ func TestTooLarge(t *testing.T) {
 		"tree":                       {many(6, 1000, 0), loss.Settings{MaxBytes: 1 << 10}, 1001},
 		"fractions along a tree":     {many(6, 1_000_000, 0), loss.Settings{Engine: num.Exact, MaxBytes: 1 << 60}, 1_000_001},
 		"fractions of a table":       {many(6, 1000, 2), loss.Settings{Engine: num.Exact, MaxBytes: 1 << 60}, 1001 * 501 * 501},
-		"fractions of nested limits": {many(6, 1000, 1), loss.Settings{Engine: num.Exact, MaxBytes: 1 << 60}, 4*1001 + 501},
+		"fractions of nested limits": {many(6, 1000, 1), loss.Settings{Engine: num.Exact, MaxBytes: 1 << 60}, 4*1001 + 1001*13 + 501},
 		"servers and their queue":    {&loss.Model{Count: 10_000_000, Classes: many(2, 10, 0).Classes}, loss.Settings{MaxBytes: 1 << 20}, 10_000_001},
 	} {
 		_, err := loss.Solve(ctx, c.m, c.s)

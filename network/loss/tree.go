@@ -98,6 +98,9 @@ func (v *node) cost() (states, operations float64) {
 			different[w.units[k]] = true
 		}
 		states += n * (1 + 3*parts)
+		if parts > 0 {
+			states += n * float64(1+2*len(different))
+		}
 		operations += n*float64(1+len(w.poisson)) + n*n/2*parts*float64(4+2*len(different))
 	})
 	return states, operations
@@ -127,6 +130,20 @@ func (f *forestRun) solveTree(root *node) (arithmetic.Number, error) {
 	if f.total, err = f.sum(f.law[root]); err != nil {
 		return f.one, err
 	}
+	law := f.law[root]
+	for _, k := range root.poisson {
+		fit := root.most - root.units[k]
+		if f.pass[k], err = f.sum(law[:fit+1]); err != nil {
+			return f.one, err
+		}
+		if f.lost[k], err = f.sum(law[fit+1:]); err != nil {
+			return f.one, err
+		}
+		f.pass[k], f.lost[k] = f.pass[k].Quo(f.total), f.lost[k].Quo(f.total)
+	}
+	if len(f.part[root]) == 1 {
+		return f.total, nil
+	}
 	whole := f.zeros(root.most)
 	for j := range whole {
 		whole[j] = f.one
@@ -134,7 +151,7 @@ func (f *forestRun) solveTree(root *node) (arithmetic.Number, error) {
 	views := map[int]view{}
 	for _, k := range root.rows {
 		b := root.units[k]
-		if _, ok := views[b]; ok {
+		if _, ok := views[b]; ok || slices.Contains(root.poisson, k) {
 			continue
 		}
 		v := view{f.zeros(root.most), f.zeros(root.most)}
@@ -159,11 +176,23 @@ func (f *forestRun) zeros(most int) []arithmetic.Number {
 	return a
 }
 
-func (f *forestRun) number(n int) arithmetic.Number { return f.one.Integer(n) }
-
 // sum adds the entries of an array.
 func (f *forestRun) sum(a []arithmetic.Number) (arithmetic.Number, error) {
-	return arithmetic.Sum(f.ctx, 0, len(a)-1, func(j int) arithmetic.Number { return a[j] })
+	return f.add(len(a), func(j int) arithmetic.Number { return a[j] })
+}
+
+// add returns Σ_{j<n} term(j).
+func (f *forestRun) add(n int, term func(j int) arithmetic.Number) (arithmetic.Number, error) {
+	var sum accumulator[arithmetic.Number]
+	for j := range n {
+		if j%1024 == 0 || f.one.Exact != nil {
+			if err := f.ctx.Err(); err != nil {
+				return f.one, err
+			}
+		}
+		sum.add(term(j))
+	}
+	return sum.value(f.one.Zero()), nil
 }
 
 // up returns the weights of a limit, with those of what is below.
@@ -198,26 +227,56 @@ func (f *forestRun) poisson(v *node) ([]arithmetic.Number, error) {
 	if len(v.poisson) == 0 {
 		return []arithmetic.Number{f.one}, nil
 	}
+	flow, units := make([]arithmetic.Number, len(v.poisson)), make([]int, len(v.poisson)) // b_k w_k, b_k
+	for i, k := range v.poisson {
+		units[i] = v.units[k]
+		flow[i] = f.one.Integer(units[i]).Mul(f.one.Rational(f.m.Classes[k].work()))
+	}
+	if f.one.Exact == nil && f.one.Interval.Low == nil {
+		return f.poissonWide(flow, units, v.most)
+	}
 	w := f.zeros(v.most)
 	w[0] = f.one
-	flow := make([]arithmetic.Number, len(v.poisson)) // b_k w_k
-	for i, k := range v.poisson {
-		flow[i] = f.number(v.units[k]).Mul(f.one.Rational(f.m.Classes[k].work()))
-	}
 	for j := 1; j <= v.most; j++ {
-		if j%64 == 0 || f.one.Exact != nil {
+		if err := f.ctx.Err(); err != nil {
+			return nil, err
+		}
+		for i, b := range units {
+			if b <= j {
+				w[j] = w[j].Add(flow[i].Mul(w[j-b]))
+			}
+		}
+		w[j] = w[j].Quo(f.one.Integer(j))
+	}
+	return w, nil
+}
+
+// poissonWide is poisson in float64 with exponents. With K classes a step takes K + 1 roundings, and less than one for what sums leave out, besides the error e of b_k w_k;
+// W(j) takes at most n = j/min b_k steps, and (1+x)^n - 1 <= r (1 + r) for r = n x <= 1.
+func (f *forestRun) poissonWide(flow []arithmetic.Number, units []int, most int) ([]arithmetic.Number, error) {
+	worst := 0.0
+	for _, x := range flow {
+		worst = max(worst, x.Bound)
+	}
+	step := worst + float64(len(flow)+2)*arithmetic.Roundoff
+	out, least := make([]arithmetic.Number, most+1), slices.Min(units)
+	out[0] = f.one
+	for j := 1; j <= most; j++ {
+		if j%1024 == 0 {
 			if err := f.ctx.Err(); err != nil {
 				return nil, err
 			}
 		}
-		for i, k := range v.poisson {
-			if b := v.units[k]; b <= j {
-				w[j] = w[j].Add(flow[i].Mul(w[j-b]))
+		var sum arithmetic.Wide
+		for i, b := range units {
+			if b <= j {
+				sum = sum.Plus(flow[i].Wide.Times(out[j-b].Wide))
 			}
 		}
-		w[j] = w[j].Quo(f.number(j))
+		r := step * float64(j/least) * (1 + 4*arithmetic.Roundoff)
+		out[j] = arithmetic.FromWide(sum.Over(arithmetic.Wide{F: float64(j)}), r*(1+r)*(1+4*arithmetic.Roundoff))
 	}
-	return w, nil
+	return out, nil
 }
 
 // binomial returns C(n, x) w_k^x at x b units, as far as they fit.
@@ -227,22 +286,14 @@ func (f *forestRun) binomial(k, n, b, most int) []arithmetic.Number {
 	a[0] = f.one
 	work := f.one.Rational(f.m.Classes[k].work())
 	for i := 1; i <= x; i++ {
-		a[i*b] = a[(i-1)*b].Mul(work).Mul(f.number(n - i + 1)).Quo(f.number(i))
+		a[i*b] = a[(i-1)*b].Mul(work).Mul(f.one.Integer(n - i + 1)).Quo(f.one.Integer(i))
 	}
 	return a
 }
 
 // down takes whole, the weight of the completions of j units below a limit, and the views from there, to the classes below.
 func (f *forestRun) down(v *node, whole []arithmetic.Number, views map[int]view) error {
-	for _, k := range v.poisson {
-		if err := f.see(k, f.law[v], views[v.units[k]]); err != nil {
-			return err
-		}
-	}
 	parts := f.part[v]
-	if len(parts) == 1 {
-		return nil
-	}
 	after := make([][]arithmetic.Number, len(parts)+1) // products of the parts from t on
 	after[len(parts)] = []arithmetic.Number{f.one}
 	var err error
@@ -287,7 +338,7 @@ func (f *forestRun) source(v *node, k int, rest []arithmetic.Number, views map[i
 	if err := f.see(k, law, at); err != nil {
 		return err
 	}
-	f.pass[k], f.lost[k] = f.pass[k].Mul(f.number(n)), f.lost[k].Mul(f.number(n))
+	f.pass[k], f.lost[k] = f.pass[k].Mul(f.one.Integer(n)), f.lost[k].Mul(f.one.Integer(n))
 	return nil
 }
 
@@ -315,21 +366,23 @@ func (f *forestRun) child(c *node, rest, whole []arithmetic.Number, views map[in
 		}
 		seen[b] = v
 	}
+	for _, k := range c.poisson {
+		if err := f.see(k, f.law[c], seen[c.units[k]]); err != nil {
+			return err
+		}
+	}
 	return f.down(c, below, seen)
 }
 
 // see sets what class k sees, from weights of j units and the view there.
-func (f *forestRun) see(k int, law []arithmetic.Number, at view) error {
-	for _, s := range []struct {
-		sum  *arithmetic.Number
-		seen []arithmetic.Number
-	}{{&f.pass[k], at.pass}, {&f.lost[k], at.lost}} {
-		sum, err := arithmetic.Sum(f.ctx, 0, len(law)-1, func(j int) arithmetic.Number { return law[j].Mul(s.seen[j]) })
-		if err != nil {
-			return err
-		}
-		*s.sum = sum.Quo(f.total)
+func (f *forestRun) see(k int, law []arithmetic.Number, at view) (err error) {
+	if f.pass[k], err = f.add(len(law), func(j int) arithmetic.Number { return law[j].Mul(at.pass[j]) }); err != nil {
+		return err
 	}
+	if f.lost[k], err = f.add(len(law), func(j int) arithmetic.Number { return law[j].Mul(at.lost[j]) }); err != nil {
+		return err
+	}
+	f.pass[k], f.lost[k] = f.pass[k].Quo(f.total), f.lost[k].Quo(f.total)
 	return nil
 }
 
