@@ -56,8 +56,14 @@ func (m *Model) bounds() []bound {
 
 // unbound returns the classes that no limit binds.
 func unbound(classes int, bounds []bound) (list []int) {
+	bind := make([]bool, classes)
+	for _, b := range bounds {
+		for _, k := range b.classes {
+			bind[k] = true
+		}
+	}
 	for k := range classes {
-		if !slices.ContainsFunc(bounds, func(b bound) bool { return slices.Contains(b.classes, k) }) {
+		if !bind[k] {
 			list = append(list, k)
 		}
 	}
@@ -131,31 +137,32 @@ func (t *table) checkSize(bytesEach, maxBytes float64) error {
 
 func newBuilder() *builder { return &builder{&table{jobs: -1, free: new(big.Rat)}} }
 
-// newTable returns the table of the classes, of which rows[k] is the row of member k in the model: all, or where each job is served at
-// rate 1 those that a limit binds. The error is an [*UnstableError], a [*num.TooLargeError] or that of the context.
-func (m *Model) newTable(ctx context.Context) (t *table, rows []int, err error) {
+// newTable returns the table of the classes, of which rows[j] are those of member j: all, or where each job is served at
+// rate 1 those that a limit binds. Poisson classes with the same servers, limits and units are one member, which brings the work of all.
+// The error is an [*UnstableError], a [*num.TooLargeError] or that of the context.
+func (m *Model) newTable(ctx context.Context) (t *table, rows [][]int, err error) {
 	b, bounds := newBuilder(), m.bounds()
-	member := make([]int, len(m.Classes))
-	unlimited := unbound(len(m.Classes), bounds)
-	for k := range m.Classes {
-		member[k] = -1
-		if m.Count > 0 || len(m.Servers) > 0 || !slices.Contains(unlimited, k) {
-			member[k] = len(rows)
-			rows = append(rows, k)
-			b.members = append(b.members, newMember(m.Classes[k].work(), m.Classes[k].Sources))
+	member, rows := m.members(bounds)
+	for _, list := range rows {
+		work := new(big.Rat)
+		for _, k := range list {
+			work.Add(work, m.Classes[k].work())
 		}
+		b.members = append(b.members, newMember(work, m.Classes[list[0]].Sources))
 	}
 	for _, l := range bounds {
-		members := make([]int, len(l.classes))
+		var members, units []int
 		for j, k := range l.classes {
-			members[j] = member[k]
+			if !slices.Contains(members, member[k]) {
+				members, units = append(members, member[k]), append(units, l.units[j])
+			}
 		}
 		most := l.most
-		if c := &m.Classes[l.classes[0]]; len(members) == 1 && c.Sources > 0 {
-			most = min(most, c.Sources)
+		if n := b.members[members[0]].sources; len(members) == 1 && n > 0 {
+			most = min(most, n)
 		}
-		at := b.bind(members, l.units, most)
-		if len(members) == len(rows) && slices.Max(l.units) == 1 {
+		at := b.bind(members, units, most)
+		if len(members) == len(rows) && slices.Max(units) == 1 {
 			b.jobs = at
 		}
 	}
@@ -176,12 +183,43 @@ func (m *Model) newTable(ctx context.Context) (t *table, rows []int, err error) 
 	return b.finish(), rows, nil
 }
 
+// members returns the member of each class, -1 for none, and the classes of each member.
+func (m *Model) members(bounds []bound) (member []int, rows [][]int) {
+	unlimited := unbound(len(m.Classes), bounds)
+	limits := make([][]int, len(m.Classes))
+	for l, b := range bounds {
+		for _, k := range b.classes {
+			limits[k] = append(limits[k], l)
+		}
+	}
+	first := map[string]int{}
+	member = make([]int, len(m.Classes))
+	for k, c := range m.Classes {
+		member[k] = -1
+		if m.Count == 0 && len(m.Servers) == 0 && slices.Contains(unlimited, k) {
+			continue
+		}
+		key := fmt.Sprint(slices.Sorted(slices.Values(c.Servers)), limits[k], c.units())
+		j, ok := first[key]
+		if !ok || c.Sources > 0 {
+			j = len(rows)
+			rows = append(rows, nil)
+			if c.Sources == 0 {
+				first[key] = j
+			}
+		}
+		member[k] = j
+		rows[j] = append(rows[j], k)
+	}
+	return member, rows
+}
+
 func newMember(work *big.Rat, sources int) member {
 	return member{work: work, sources: sources, soft: -1, own: -1}
 }
 
 // wait adds what equal servers need: an axis that counts jobs, up to the number of servers if no limit does.
-func (b *builder) wait(servers int, rows []int) error {
+func (b *builder) wait(servers int, rows [][]int) error {
 	b.servers = servers
 	if b.jobs < 0 {
 		b.jobs = b.add(servers, true)
@@ -192,27 +230,28 @@ func (b *builder) wait(servers int, rows []int) error {
 	var free []int
 	for k := range b.members {
 		if len(b.members[k].hard) == 0 {
-			free = append(free, rows[k])
+			free = append(free, rows[k]...)
 			b.free.Add(b.free, b.members[k].work)
 		}
 	}
 	if capacity := big.NewRat(int64(servers), 1); len(free) > 0 && b.free.Cmp(capacity) >= 0 {
+		slices.Sort(free)
 		return &UnstableError{Classes: free, Load: b.free, Capacity: capacity}
 	}
 	return nil
 }
 
 // graph adds what a compatibility graph needs: the set of members present.
-func (b *builder) graph(ctx context.Context, m *Model, rows []int) error {
+func (b *builder) graph(ctx context.Context, m *Model, rows [][]int) error {
 	n := len(b.members)
 	if n > maxSets {
 		return tooManySets("classes", n)
 	}
 	var servers [][]int
 	b.nodes = make([]uint, len(m.Servers))
-	for k, row := range rows {
-		servers = append(servers, m.Classes[row].Servers)
-		for _, s := range m.Classes[row].Servers {
+	for k, list := range rows {
+		servers = append(servers, m.Classes[list[0]].Servers)
+		for _, s := range servers[k] {
 			b.nodes[s] |= 1 << k
 		}
 		if b.members[k].own < 0 {
@@ -252,11 +291,12 @@ func (b *builder) graph(ctx context.Context, m *Model, rows []int) error {
 		if q := new(big.Rat).Quo(load[set], rank[set]); q.Cmp(most) > 0 || worst == nil {
 			worst, most = &UnstableError{Load: load[set], Capacity: rank[set]}, q
 			for _, k := range ranktable.Members(set) {
-				worst.Classes = append(worst.Classes, rows[k])
+				worst.Classes = append(worst.Classes, rows[k]...)
 			}
 		}
 	}
 	if worst != nil {
+		slices.Sort(worst.Classes)
 		return worst
 	}
 	return nil
@@ -265,37 +305,4 @@ func (b *builder) graph(ctx context.Context, m *Model, rows []int) error {
 func tooManySets(path string, n int) error {
 	return &num.TooLargeError{States: float64(uint64(1) << min(n, 63)),
 		Input: input.Errorf(path, fmt.Sprintf("%d of them", n), "at most %d, whose sets are tabulated, beside servers with names", maxSets)}
-}
-
-// newTokens returns the table of the free tokens: its members are the servers rows that classes with arrivals use, its nodes all classes.
-func (m *Model) newTokens(ctx context.Context) (t *table, rows []int, err error) {
-	b := newBuilder()
-	member := make([]int, len(m.Servers))
-	for s, server := range m.Servers {
-		member[s] = -1
-		if slices.ContainsFunc(m.Classes, func(c Class) bool { return c.ArrivalRate.Sign() > 0 && slices.Contains(c.Servers, s) }) {
-			member[s] = len(rows)
-			rows = append(rows, s)
-			b.members = append(b.members, newMember(new(big.Rat).Quo(server.Capacity, num.OrOne(m.Classes[0].MeanSize)), 0))
-			b.bind([]int{member[s]}, []int{1}, server.Tokens)
-		}
-	}
-	if len(rows) > maxSets {
-		return nil, nil, tooManySets("servers", len(rows))
-	}
-	classes, rates := make([][]int, len(rows)), make([]*big.Rat, len(m.Classes))
-	b.nodes = make([]uint, len(m.Classes))
-	for k, c := range m.Classes {
-		rates[k] = c.ArrivalRate
-		for _, s := range c.Servers {
-			if member[s] >= 0 {
-				classes[member[s]] = append(classes[member[s]], k)
-				b.nodes[k] |= 1 << member[s]
-			}
-		}
-	}
-	if b.drain, err = ranktable.OfServers(ctx, classes, rates); err != nil {
-		return nil, nil, err
-	}
-	return b.finish(), rows, nil
 }

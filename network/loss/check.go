@@ -21,7 +21,7 @@ var (
 
 // Check reports whether the model makes sense. The error is a *[num.InputError] for the first entry, in the order of the file, that does not:
 //
-//   - there are 1 to 1000 classes; they and the servers have names of their own among their kind;
+//   - there are 1 to 1000 classes, and at most 1000 limits; classes and servers have names of their own among their kind;
 //   - λ_k >= 0, σ_k > 0, C_s >= 0, with numerators and denominators of at most 16,384 bits;
 //   - all counts are from 1 to 10,000,000, or 0 where that stands for something;
 //   - with Servers, each class has some, none twice, at least one of them of positive capacity; without, none;
@@ -55,8 +55,12 @@ func (m *Model) Check() error {
 			return err
 		}
 	}
+	if len(m.Limits) > maxClasses {
+		return input.Errorf("limits", fmt.Sprintf("%d of them", len(m.Limits)), "at most %d limits", maxClasses)
+	}
+	first := make(map[string]int, len(m.Limits))
 	for l := range m.Limits {
-		if err := m.checkLimit(l); err != nil {
+		if err := m.checkLimit(l, first); err != nil {
 			return err
 		}
 	}
@@ -152,7 +156,8 @@ func (m *Model) checkCompatible(c *Class, path string) error {
 	return nil
 }
 
-func (m *Model) checkLimit(l int) error {
+// checkLimit checks limit l; first has the limits before it by their sets of classes.
+func (m *Model) checkLimit(l int, first map[string]int) error {
 	limit, path := m.Limits[l], input.Index("limits", l)
 	if len(limit.Classes) == 0 {
 		return input.Errorf(path+".classes", "[]", "at least one class")
@@ -160,40 +165,29 @@ func (m *Model) checkLimit(l int) error {
 	if limit.Most < 1 || limit.Most > maxUnits {
 		return input.Errorf(path+".most", limit.Most, "%s", wantUnits)
 	}
+	in := make([]byte, len(m.Classes)) // 1 for the classes of the limit
 	for j, k := range limit.Classes {
 		at := input.Index(path+".classes", j)
 		if k < 0 || k >= len(m.Classes) {
 			return input.Errorf(at, k, "a row of classes, 0 to %d", len(m.Classes)-1)
 		}
 		name := strconv.Quote(m.Classes[k].Name)
-		if slices.Contains(limit.Classes[:j], k) {
+		if in[k] == 1 {
 			return input.Errorf(at, name, "each class once; it is in this limit already")
 		}
+		in[k] = 1
 		if b := m.Classes[k].units(); b > limit.Most {
 			return input.Errorf(path+".most", limit.Most, "at least %d, the units of a job of %s, or its jobs never fit", b, name)
 		}
 	}
-	for other := range l {
-		if sameSet(m.Limits[other].Classes, limit.Classes) {
-			return input.Errorf(path+".classes", m.classNames(limit.Classes), "other classes than those of %s", input.Index("limits", other))
-		}
+	if other, ok := first[string(in)]; ok {
+		return input.Errorf(path+".classes", m.classNames(limit.Classes), "other classes than those of %s", input.Index("limits", other))
 	}
+	first[string(in)] = l
 	if m.Room > 0 && len(limit.Classes) == len(m.Classes) {
 		return input.Errorf(path+".classes", m.classNames(limit.Classes), "not all classes: these have the room")
 	}
 	return nil
-}
-
-func sameSet(a, b []int) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for _, k := range a {
-		if !slices.Contains(b, k) {
-			return false
-		}
-	}
-	return true
 }
 
 // classNames lists the names of the first few classes of a set, for a message.

@@ -56,7 +56,8 @@
 //	π(y) = Λ(y) Π_s (C_s/σ)^y_s / G,  ν(A(y)) Λ(y) = Σ_{s: y_s>0} Λ(y-e_s),  y <= l,
 //
 // with ν(A) the rate of the classes that can use a server of A: the free tokens are an order-independent loss queue which the busy servers feed and
-// arrivals serve, and a class is blocked as long as its servers have none in it (Comte, "Dynamic load balancing with tokens", Computer
+// arrivals serve, and a class is blocked as long as its servers have none in it. Servers of the same classes are summed over: their free tokens are alike to
+// arrivals (Comte, "Dynamic load balancing with tokens", Computer
 // Communications 144, 2019, 76–88). With one token each a server has one job at a time, and arrivals go to the server that was idle longest.
 // With processor sharing at each server, sizes may have any distribution of one mean; in order of arrival they are exponential.
 package loss

@@ -37,7 +37,7 @@ type scan struct {
 
 // scan sweeps the table in the arithmetic of one, with the jobs unless there are tokens; empty is the entry of the empty system.
 func (t *table) scan(ctx context.Context, one arithmetic.Number, tokens bool, empty int) (*scan, error) {
-	e := newSweep(ctx, t, one.Rational, one.Integer)
+	e := newSweep(ctx, t, one.Rational, one.Integer, func(x arithmetic.Number) arithmetic.Number { return x })
 	if err := e.up(one); err != nil {
 		return nil, err
 	}
@@ -70,7 +70,12 @@ func (t *table) doubles(ctx context.Context, tokens bool, empty int) (x *scan, o
 }
 
 func (t *table) doublesFrom(ctx context.Context, first double, tokens bool, empty int) (*scan, bool, error) {
-	e := newSweep(ctx, t, nearestDouble, func(n int) double { return double(n) })
+	worst := 0.0 // error of a growth
+	of := func(x arithmetic.Number) double {
+		worst = max(worst, x.Bound)
+		return checked(double(x.Double()), false)
+	}
+	e := newSweep(ctx, t, nearestDouble, func(n int) double { return double(n) }, of)
 	if err := e.up(first); err != nil {
 		return nil, false, err
 	}
@@ -88,8 +93,8 @@ func (t *table) doublesFrom(ctx context.Context, first double, tokens bool, empt
 	for _, a := range t.axes {
 		steps += float64(a.top)
 	}
-	bound := arithmetic.Roundings((steps+1)*(2*members+8) + steps*(members+8) + 2*(math.Log2(2*members*states+2)+2) + 16)
-	ok := true
+	bound := arithmetic.Compound(2*(steps+1)*worst, arithmetic.Roundings((steps+1)*(2*members+8)+steps*(members+8)+2*(math.Log2(2*members*states+2)+2)+16), 0)
+	ok := steps*worst < 1e-3
 	number := func(x double) arithmetic.Number {
 		ok = ok && !math.IsNaN(float64(x))
 		if x == 0 {
@@ -103,8 +108,14 @@ func (t *table) doublesFrom(ctx context.Context, first double, tokens bool, empt
 		}
 		return b
 	}
+	lists := func(a [][]double) (b [][]arithmetic.Number) {
+		for _, x := range a {
+			b = append(b, list(x))
+		}
+		return b
+	}
 	return &scan{
-		sums: sums[arithmetic.Number]{total: number(s.total), pass: list(s.pass), lost: list(s.lost), wait: list(s.wait), serves: list(s.serves), rests: list(s.rests), left: list(s.left)},
+		sums: sums[arithmetic.Number]{total: number(s.total), pass: list(s.pass), lost: list(s.lost), wait: list(s.wait), serves: list(s.serves), rests: list(s.rests), marginal: lists(s.marginal)},
 		jobs: list(jobs), queue: list(queue), empty: number(e.weight[empty]),
 	}, ok, nil
 }

@@ -20,14 +20,15 @@ var ErrDigits = arithmetic.ErrDigits
 // each limit directly below it. Otherwise it works on a table ([Table]), whose entries are the product over
 //
 //   - n_L + 1 for each limit of n_L, in units of what its jobs have in common,
-//   - N_k + 1 for each class with N_k sources, and for servers with tokens their number + 1,
+//   - N_k + 1 for each class with N_k sources,
+//   - the number of tokens + 1 for all servers together that the same classes use,
 //   - 2 for each class that has no limit of its own, in a compatibility graph,
 //   - the number of equal servers + 1, unless the room tells the number of jobs,
 //
-// in O(K) operations an entry.
+// in O(K) operations an entry. Poisson classes with the same servers, limits and units count as one.
 //
 // The error is that of [Model.Check] or a *[num.InputError] for settings out of range; an [*UnstableError], which wraps [num.ErrUnstable]; a
-// *[num.TooLargeError], at once, for a model that needs more than Settings.MaxBytes, more than 20 classes (servers, with tokens) in a
+// *[num.TooLargeError], at once, for a model that needs more than Settings.MaxBytes, more than 20 classes (sets of servers, with tokens) in a
 // compatibility graph, or too long fractions; [ErrDigits], of the engine Float if asked for by name; or that of the context, soon after it
 // has ended. m is not modified.
 func Solve(ctx context.Context, m *Model, s Settings) (*Result, error) {
@@ -212,9 +213,15 @@ func (x *measures) byTable(ctx context.Context, maxBytes float64) error {
 	if err != nil {
 		return err
 	}
-	for j, k := range rows {
-		x.pass[k], x.lost[k], x.wait[k] = s.pass[j].Quo(s.total), s.lost[j].Quo(s.total), s.wait[j].Quo(s.total)
-		x.jobs[k], x.queue[k] = s.jobs[j].Quo(s.total), s.queue[j].Quo(s.total)
+	for j, list := range rows {
+		for _, k := range list {
+			x.pass[k], x.lost[k], x.wait[k] = s.pass[j].Quo(s.total), s.lost[j].Quo(s.total), s.wait[j].Quo(s.total)
+			x.jobs[k], x.queue[k] = s.jobs[j].Quo(s.total), s.queue[j].Quo(s.total)
+			if work := t.members[j].work; len(list) > 1 && work.Sign() > 0 { // jobs of a member are of its classes by their work
+				part := x.one.Rational(new(big.Rat).Quo(x.m.Classes[k].work(), work))
+				x.jobs[k], x.queue[k] = x.jobs[k].Mul(part), x.queue[k].Mul(part)
+			}
+		}
 	}
 	for _, b := range s.serves {
 		x.busy = append(x.busy, b.Quo(s.total))
@@ -262,39 +269,6 @@ func (x *measures) sweep(ctx context.Context, t *table, tokens bool, maxBytes fl
 	p := s.empty.Quo(s.total)
 	x.empty = &p
 	return s, nil
-}
-
-// byTokens solves a system with tokens.
-func (x *measures) byTokens(ctx context.Context, maxBytes float64) error {
-	x.method = Table
-	t, rows, err := x.m.newTokens(ctx)
-	if err != nil {
-		return err
-	}
-	s, err := x.sweep(ctx, t, true, maxBytes)
-	if err != nil {
-		return err
-	}
-	zero := x.one.Zero()
-	used := make([]bool, len(x.m.Servers))
-	for range x.m.Servers {
-		x.busy, x.given, x.jobsGiven = append(x.busy, zero), append(x.given, zero), append(x.jobsGiven, zero)
-	}
-	for j, row := range rows {
-		used[row] = true
-		x.busy[row] = s.pass[j].Quo(s.total)
-		x.given[row] = x.busy[row].Mul(x.one.Rational(t.members[j].work))
-		x.jobsGiven[row] = s.left[j].Quo(s.total)
-	}
-	for k, c := range x.m.Classes {
-		x.pass[k], x.lost[k] = s.serves[k].Quo(s.total), s.rests[k].Quo(s.total)
-		for _, row := range c.Servers {
-			if !used[row] { // no other class takes its tokens
-				x.pass[k], x.lost[k] = x.one, zero
-			}
-		}
-	}
-	return nil
 }
 
 // result makes the result of the measures.

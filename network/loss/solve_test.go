@@ -124,9 +124,9 @@ func TestContextEnds(t *testing.T) {
 		graph.Servers = append(graph.Servers, loss.Server{Name: fmt.Sprint("s", k), Capacity: rat(1, 1)})
 		graph.Classes = append(graph.Classes, loss.Class{Name: fmt.Sprint("c", k), ArrivalRate: rat(1, 1), Servers: []int{k, (k + 1) % 16}})
 	}
-	for k := range 8 {
+	for k := range 6 {
 		tokens.Servers = append(tokens.Servers, loss.Server{Name: fmt.Sprint("s", k), Capacity: rat(1, 1), Tokens: 9})
-		tokens.Classes = append(tokens.Classes, loss.Class{Name: fmt.Sprint("c", k), ArrivalRate: rat(1, 1), Servers: []int{k, (k + 1) % 8}})
+		tokens.Classes = append(tokens.Classes, loss.Class{Name: fmt.Sprint("c", k), ArrivalRate: rat(1, 1), Servers: []int{k, (k + 1) % 6}})
 	}
 	sources := many(6, 100_000, 0)
 	for k := range sources.Classes {

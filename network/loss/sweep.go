@@ -4,6 +4,8 @@ import (
 	"context"
 	"math/big"
 	"math/bits"
+
+	"productform/internal/arithmetic"
 )
 
 // A number is >= 0, in one of the arithmetics: an arithmetic.Number or a double.
@@ -22,6 +24,7 @@ type sweep[T number[T]] struct {
 	integer  func(int) T
 	zero     T
 	flows    [][]T // of each member: its work, and that times its units on each axis
+	growth   [][]T // with tokens
 	drains   []T   // of a graph
 	full     T     // μ less the work of the free members where all servers are busy
 	looks    int
@@ -29,7 +32,7 @@ type sweep[T number[T]] struct {
 	weight []T // W
 }
 
-func newSweep[T number[T]](ctx context.Context, t *table, rational func(*big.Rat) T, integer func(int) T) *sweep[T] {
+func newSweep[T number[T]](ctx context.Context, t *table, rational func(*big.Rat) T, integer func(int) T, of func(arithmetic.Number) T) *sweep[T] {
 	e := &sweep[T]{table: t, ctx: ctx, rational: rational, integer: integer, zero: integer(0)}
 	for k := range t.members {
 		work := rational(t.members[k].work)
@@ -42,6 +45,11 @@ func newSweep[T number[T]](ctx context.Context, t *table, rational func(*big.Rat
 			flows[1+h.axis] = work.Mul(integer(h.units))
 		}
 		e.flows = append(e.flows, flows)
+		var growth []T
+		for _, x := range t.members[k].growth {
+			growth = append(growth, of(x))
+		}
+		e.growth = append(e.growth, growth)
 	}
 	for _, d := range t.drain {
 		e.drains = append(e.drains, rational(d))
@@ -83,8 +91,11 @@ func (e *sweep[T]) rate(w *walk) (d T, by int, ok bool) {
 }
 
 // flow returns the factor of W at the entries before in the flow into this one by jobs of member k: w_k, times the units on the axis by
-// which flow is counted, times the sources that were idle.
+// which flow is counted, times the sources that were idle; or the growth.
 func (e *sweep[T]) flow(w *walk, k, by int) T {
+	if e.growth[k] != nil {
+		return e.growth[k][w.digit[e.members[k].own]]
+	}
 	f := e.flows[k][by]
 	if e.members[k].sources > 0 {
 		f = f.Mul(e.integer(w.idle(k) + 1))
@@ -172,16 +183,22 @@ func (e *sweep[T]) down() (jobs, queue []T, err error) {
 
 // Sums over the entries, all times G.
 type sums[T any] struct {
-	total            T   // G
-	pass, lost, wait []T // of each member: weight of the arrivals' view in which one more fits, does not, fits and waits
-	serves, rests    []T // of each node: that it has a member to serve, or none
-	left             []T // of each member, with tokens: those not on its axis
+	total            T     // G
+	pass, lost, wait []T   // of each member: weight of the arrivals' view in which one more fits, does not, fits and waits
+	serves, rests    []T   // of each node: that it has a member to serve, or none
+	marginal         [][]T // with tokens: of each member, that n are free, n = 0, 1, ...
 }
 
 // across adds up what arrivals and nodes see.
 func (e *sweep[T]) across(tokens bool) (*sums[T], error) {
 	n := len(e.members)
-	pass, lost, wait, left := make([]accumulator[T], n), make([]accumulator[T], n), make([]accumulator[T], n), make([]accumulator[T], n)
+	pass, lost, wait := make([]accumulator[T], n), make([]accumulator[T], n), make([]accumulator[T], n)
+	free := make([][]accumulator[T], n)
+	for k := range free {
+		if tokens {
+			free[k] = make([]accumulator[T], e.axes[e.members[k].own].top+1)
+		}
+	}
 	serves, rests := make([]accumulator[T], len(e.nodes)), make([]accumulator[T], len(e.nodes))
 	var total accumulator[T]
 	w := e.walk()
@@ -195,6 +212,10 @@ func (e *sweep[T]) across(tokens bool) (*sums[T], error) {
 		}
 		total.add(x)
 		for k := range e.members {
+			if tokens {
+				free[k][w.digit[e.members[k].own]].add(x)
+				continue
+			}
 			seen := x
 			if e.members[k].sources > 0 {
 				idle := w.idle(k)
@@ -211,9 +232,6 @@ func (e *sweep[T]) across(tokens bool) (*sums[T], error) {
 			if e.servers > 0 && w.digit[e.jobs] >= e.servers {
 				wait[k].add(seen)
 			}
-			if tokens {
-				left[k].add(x.Mul(e.integer(e.axes[e.members[k].own].top - w.count(k))))
-			}
 		}
 		if e.nodes == nil {
 			continue
@@ -227,8 +245,12 @@ func (e *sweep[T]) across(tokens bool) (*sums[T], error) {
 			}
 		}
 	}
-	return &sums[T]{total: total.value(e.zero), pass: values(pass, e.zero), lost: values(lost, e.zero), wait: values(wait, e.zero),
-		serves: values(serves, e.zero), rests: values(rests, e.zero), left: values(left, e.zero)}, nil
+	s := &sums[T]{total: total.value(e.zero), pass: values(pass, e.zero), lost: values(lost, e.zero), wait: values(wait, e.zero),
+		serves: values(serves, e.zero), rests: values(rests, e.zero)}
+	for k := range free {
+		s.marginal = append(s.marginal, values(free[k], e.zero))
+	}
+	return s, nil
 }
 
 // An accumulator adds numbers by halves, so that each takes part in few additions.

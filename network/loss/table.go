@@ -1,6 +1,10 @@
 package loss
 
-import "math/big"
+import (
+	"math/big"
+
+	"productform/internal/arithmetic"
+)
 
 // A table is the set of entries over which the recursion runs: mixed-radix numbers with a digit for each axis. It holds all that is
 // known before an engine is chosen.
@@ -25,12 +29,13 @@ type axis struct {
 // A member is a class as the table knows it; with tokens, a server.
 type member struct {
 	work    *big.Rat
-	sources int    // 0 for Poisson arrivals
-	hard    []step // axes that one job more moves up
-	soft    int    // soft axis that it moves up, or -1
-	own     int    // axis that tells the number of its jobs, or -1
-	shift   int    // Σ units stride over its hard axes: 0 if it is free
-	drops   int    // stride of its soft axis, 0 without
+	sources int                 // 0 for Poisson arrivals
+	growth  []arithmetic.Number // with tokens: factor of the n-th one that is free, in place of work
+	hard    []step              // axes that one job more moves up
+	soft    int                 // soft axis that it moves up, or -1
+	own     int                 // axis that tells the number of its jobs, or -1
+	shift   int                 // Σ units stride over its hard axes: 0 if it is free
+	drops   int                 // stride of its soft axis, 0 without
 }
 
 type step struct{ axis, units int }

@@ -137,3 +137,47 @@ func TestTokensWithoutArrivals(t *testing.T) {
 	equal(t, "idle", *r.Servers[1].MeanJobs, new(big.Rat))
 	equal(t, "idle", r.Servers[1].Utilization, new(big.Rat))
 }
+
+// Fifty servers of two kinds are two pools: with equal servers for all classes, the jobs in the system are those of a birth and death with the rates of
+// the busy servers. Of one class, tokens go round in the order of their release; with one token each, it is Erlang's loss system.
+func TestPoolsOfTokens(t *testing.T) {
+	m := &loss.Model{Classes: []loss.Class{{Name: "a", ArrivalRate: rat(40, 1)}, {Name: "b", ArrivalRate: rat(3, 1)}}}
+	for s := range 50 {
+		m.Servers = append(m.Servers, loss.Server{Name: fmt.Sprint("s", s), Capacity: rat(1, 1), Tokens: 1})
+		m.Classes[0].Servers = append(m.Classes[0].Servers, s)
+	}
+	m.Classes[1].Servers = m.Classes[0].Servers
+	r := solve(t, m, num.Exact)
+	want, err := loss.ErlangB(ctx, 50, rat(43, 1), loss.Settings{Engine: num.Exact})
+	if err != nil {
+		t.Fatal(err)
+	}
+	equal(t, "blocking", r.Classes[1].Blocking, want.Exact)
+	equal(t, "utilization", r.Servers[7].Utilization, mul(rat(43, 50), new(big.Rat).Sub(rat(1, 1), want.Exact)))
+	if r.States != 51 {
+		t.Errorf("%d states", r.States)
+	}
+	m.Classes[1].Servers = m.Classes[0].Servers[:20]
+	for s := range m.Servers {
+		m.Servers[s].Tokens = 8
+		m.Servers[s].Capacity = rat(int64(s%3+1), 2)
+	}
+	r = solve(t, m, num.Float)
+	if r.States != 161*241 {
+		t.Errorf("%d states", r.States)
+	}
+	jobs, throughput := 0.0, 0.0
+	for s, server := range r.Servers {
+		jobs += server.MeanJobs.Float
+		throughput += server.Throughput.Float
+		if s+3 < 50 && (s < 20) == (s+3 < 20) && r.Servers[s+3].MeanJobs.Float != server.MeanJobs.Float {
+			t.Errorf("equal servers have %v and %v jobs", r.Servers[s+3].MeanJobs.Float, server.MeanJobs.Float)
+		}
+	}
+	if d := jobs/r.MeanJobs.Float - 1; d > 1e-12 || d < -1e-12 {
+		t.Errorf("jobs %v, together %v", r.MeanJobs.Float, jobs)
+	}
+	if d := throughput/r.Throughput.Float - 1; d > 1e-10 || d < -1e-10 { // what the servers do is what is let in: by two sums that share no term
+		t.Errorf("throughput %v, together %v", r.Throughput.Float, throughput)
+	}
+}
