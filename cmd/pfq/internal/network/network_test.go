@@ -1,6 +1,7 @@
 package network
 
 import (
+	"reflect"
 	"strings"
 	"testing"
 
@@ -29,6 +30,21 @@ func TestTenServers(t *testing.T) {
 	commandtest.Near(t, "mean jobs", chain["mean_jobs"], want, 1e-13)
 	if chain["population"] != nil || got["critical_scale"] != 1.25 || got["method"] != string(network.ClosedForm) {
 		t.Errorf("population %v, critical scale %v, method %v", chain["population"], got["critical_scale"], got["method"])
+	}
+}
+
+// A file of LINE is the network that it describes.
+func TestFileOfLINE(t *testing.T) {
+	const text = `{"format": "line-model", "version": "1.0", "model": {"type": "Network", "name": "m",
+"nodes": [{"name": "Think", "type": "Delay", "service": {"Users": {"type": "Exp", "params": {"lambda": 0.2}}}},
+ {"name": "Disk", "type": "Queue", "scheduling": "PS", "servers": 2, "service": {"Users": {"type": "Exp", "params": {"lambda": 4}}}}],
+"classes": [{"name": "Users", "type": "Closed", "population": 40, "refNode": "Think"}],
+"routing": {"type": "matrix", "matrix": {"Users,Users": {"Think": {"Disk": 1}, "Disk": {"Think": 0.5, "Disk": 0.5}}}}}}`
+	const same = `{"stations": [{"name": "Think", "discipline": "delay"}, {"name": "Disk", "discipline": "sharing", "servers": 2}],
+"classes": [{"name": "Users", "population": 40, "visits": [{"station": "Think", "mean_size": 5, "visits": 1}, {"station": "Disk", "mean_size": 0.25, "visits": 2}]}]}`
+	got, want := program.JSON(t, text, "network - --engine exact"), program.JSON(t, same, "network - --engine exact")
+	if !reflect.DeepEqual(got["stations"], want["stations"]) || !reflect.DeepEqual(got["chains"], want["chains"]) {
+		t.Errorf("%v\nwant %v", got, want)
 	}
 }
 
