@@ -63,6 +63,7 @@ func TestCSVHasAllFacts(t *testing.T) {
 		{closed, "network - --distribution 3"},
 		{closed, "network - --population long=1,3 --engine exact"},
 		{closed, "network - --bounds"},
+		{closed, "network - --runs 3 --jumps 2000 --percentiles 50"},
 		{reentrant, "network - --engine exact --scale 1,3"},
 		{trunks, "network - --engine enclose"},
 		{calls, "network - --scale 0.5:1.5:0.5"},

@@ -221,7 +221,7 @@ func TestBadUsage(t *testing.T) {
 		{"solve good.json --fromat json", "pfq: unknown flag: --fromat; did you mean --format?\n"},
 		{"solve good.json --tol", "pfq: flag needs an argument: --tol\n"},
 		{"stability good.json --exact", "pfq: unknown flag: --exact; fractions are always given\n"},
-		{"solve good.json --jobs 2", "pfq: unknown flag: --jobs; it is --parallel of allocate, plot, simulate and tags now\n"},
+		{"solve good.json --jobs 2", "pfq: unknown flag: --jobs; it is --parallel of allocate, network, plot, simulate and tags now\n"},
 		{"solve good.json --policy ps", "pfq: unknown flag: --policy; it is a flag of allocate, dispatch, plot and simulate\n"},
 		{"completion foo", `pfq: unknown command "foo" for "pfq completion"` + "\n"},
 		{"completion bassh", `pfq: unknown command "bassh" for "pfq completion"; did you mean bash?` + "\n"},

@@ -17,6 +17,7 @@ import (
 	"productform/network"
 	"productform/network/loss"
 	"productform/num"
+	"productform/sim"
 )
 
 // A networkFlags holds what the flags of network ask for.
@@ -28,6 +29,9 @@ type networkFlags struct {
 	factors      []*big.Rat // of the arrival rates; nil for the model as it is
 	populations  populations
 	bounds       bool // for networks of any size
+	simulation   sim.Settings
+	percentiles  []command.Percentile
+	sizes        string // that are simulated, "" for exponential ones
 }
 
 const (
@@ -52,6 +56,8 @@ func New() *cobra.Command {
 		Want:  fmt.Sprintf("numbers of jobs or ranges FROM:TO:STEP, after CLASS= if several classes are closed, at most %d in all", mostPopulations),
 		Parse: parsePopulations}.Add(cmd, &f.populations)
 	cli.AddSwitch(cmd, &f.bounds, "bounds", "do not solve: give proved bounds of throughputs and delays of closed chains, at any size")
+	command.AddSimulation(cmd, &f.simulation, &f.percentiles, "also simulate the network, in so many `RUNS`", f.plans)
+	command.AddSizes(cmd, &f.sizes, "with --runs, distribution of the sizes that are simulated, each scaled to its mean (default exponential)")
 	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error { return f.check(cmd.Flags().Changed) }
 	return cmd
 }
@@ -66,7 +72,15 @@ func (f *networkFlags) check(given func(string) bool) error {
 			return fmt.Errorf("--bounds and --%s exclude each other: bounds are fractions, and solve nothing", flag)
 		}
 	}
-	return nil
+	for _, flag := range []string{"bounds", "population"} {
+		if given("runs") && given(flag) {
+			return fmt.Errorf("--runs and --%s exclude each other", flag)
+		}
+	}
+	if given("sizes") && !given("runs") {
+		return errors.New("--sizes is of no use without --runs")
+	}
+	return command.CheckSimulation(given, &f.simulation, f.percentiles)
 }
 
 // answer solves the model, at every factor or population if there are some.
@@ -85,7 +99,7 @@ func (f *networkFlags) answer(q command.Query) (a render.Answer, found bool, err
 
 // allLosses solves a system with losses, at every factor if there are some.
 func (f *networkFlags) allLosses(q command.Query, m *loss.Model) (a render.Answer, found bool, err error) {
-	for name, given := range map[string]bool{"distribution": f.distribution > 0, "population": f.populations.list != nil, "bounds": f.bounds} {
+	for name, given := range map[string]bool{"distribution": f.distribution > 0, "population": f.populations.list != nil, "bounds": f.bounds, "runs": f.simulation.Runs > 0} {
 		if given {
 			return a, false, command.FlagError{Err: fmt.Errorf("--%s is of no use here: it is for networks with stations", name)}
 		}
@@ -113,26 +127,35 @@ func (f *networkFlags) allStations(q command.Query, m *network.Model) (a render.
 	return command.AtFactors(q, f.factors, func(q command.Query, factor *big.Rat) (render.Answer, bool, error) { return one(q, m.Scale(factor)) })
 }
 
-// stations solves a network, or says why it is unstable.
+// stations solves a network, or says why it is unstable, and simulates it if that is asked for.
 func (f *networkFlags) stations(q command.Query, m *network.Model) (a render.Answer, found bool, err error) {
-	type answer struct {
-		limits *network.Stability
-		result *network.Result // nil if unstable
-	}
-	r, err := command.WithProgress(q, func(ctx context.Context) (r answer, err error) {
-		if r.limits, err = network.CheckStability(ctx, m); err != nil || !r.limits.Stable {
-			return r, err
-		}
-		r.result, err = network.Solve(ctx, m, f.settings())
-		return r, err
-	})
+	limits, err := command.WithProgress(q, func(ctx context.Context) (*network.Stability, error) { return network.CheckStability(ctx, m) })
 	if err != nil {
 		return a, false, f.translate(err, true)
 	}
-	if r.result == nil {
-		return f.unstable(m, r.limits), false, nil
+	if !limits.Stable {
+		return f.unstable(m, limits), false, nil
 	}
-	s := newSolution(m, r.result, r.limits, command.Digits(f.tol))
+	var plan *sim.Plan
+	if f.simulation.Runs > 0 { // before anything that takes long
+		if plan, err = f.plan(q.Ctx, m); err != nil {
+			return a, false, err
+		}
+	}
+	r, err := command.WithProgress(q, func(ctx context.Context) (*network.Result, error) { return network.Solve(ctx, m, f.settings()) })
+	var large *num.TooLargeError
+	switch {
+	case plan != nil && errors.As(err, &large):
+		noted(q, err)
+	case err != nil:
+		return a, false, f.translate(err, true)
+	}
+	s := newSolution(m, r, limits, command.Digits(f.tol))
+	if plan != nil {
+		if s.Simulated, err = f.simulate(q, plan, m, r); err != nil {
+			return a, false, err
+		}
+	}
 	return render.Answer{JSON: s, Lines: s.lines(), Columns: columns, Text: s.text}, true, nil
 }
 
@@ -176,7 +199,7 @@ func (f *networkFlags) translate(err error, isNetwork bool) error {
 			want += fmt.Sprintf("; or --memory %.0f, if the machine has as much", need+1)
 		}
 		if isNetwork {
-			want += "; --bounds gives bounds of closed chains at any size"
+			want += ": --bounds and --runs"
 		}
 	}
 	flags := map[string]string{"Engine": "--engine", "RelTol": "--tol", "MaxJobs": "--distribution", "MaxBytes": "--memory"}

@@ -1,6 +1,7 @@
 package network
 
 import (
+	"math"
 	"reflect"
 	"strings"
 	"testing"
@@ -153,11 +154,42 @@ func TestBounds(t *testing.T) {
 		t.Errorf("throughput %v outside [%v, %v]", x, low, high)
 	}
 	huge := strings.Replace(commandtest.Example(t, "networks/batch.yaml"), "population: 20", "population: 1000000000", 1)
-	if bad := program.Refusal(t, huge, "network", "-"); !strings.HasSuffix(bad.Want, "; --bounds gives bounds of closed chains at any size") {
+	if bad := program.Refusal(t, huge, "network", "-"); !strings.HasSuffix(bad.Want, ": --bounds and --runs") {
 		t.Errorf("%+v", bad)
 	}
 	if _, stderr, status := program.Run(huge, "network", "-", "--bounds"); status != 0 {
 		t.Error(stderr)
+	}
+}
+
+// Estimates stand beside the exact values, not far from them; where theory has none for the sizes, or the network is too large, alone.
+func TestSimulated(t *testing.T) {
+	text := commandtest.Example(t, "networks/interactive.yaml")
+	got := program.JSON(t, text, "network - --runs 4 --jumps 2e4 --percentiles 50")["simulated"].(map[string]any)
+	count := 0
+	for _, key := range []string{"chains", "stations", "visits"} {
+		for _, row := range got[key].([]any) {
+			for name, e := range row.(map[string]any) {
+				if estimate, ok := e.(map[string]any); ok && estimate["z"] != nil {
+					count++
+					if z := estimate["z"].(float64); math.Abs(z) > 40 { // Student's with 3 degrees of freedom: beyond with probability 3e-5
+						t.Errorf("%v: %s is %v", row, name, estimate)
+					}
+				}
+			}
+		}
+	}
+	if p50 := got["visits"].([]any)[0].(map[string]any)["delay"].(map[string]any)["p50"].(map[string]any); count < 15 || p50["jobs"].(float64) < 1000 {
+		t.Errorf("%d estimates beside exact values; %v", count, p50)
+	}
+	stdout, stderr, status := program.Run(text, "network", "-", "--runs", "2", "--jumps", "2000", "--sizes", "lognormal:4", "--format", "json")
+	if e := commandtest.ParseJSON(t, stdout)["simulated"].(map[string]any)["chains"].([]any)[0].(map[string]any)["throughput"].(map[string]any); status != 0 || e["exact"] != nil {
+		t.Errorf("status %d, %s; order of arrival has no theory for lognormal sizes: %v", status, stderr, e)
+	}
+	large := strings.Replace(commandtest.Example(t, "networks/batch.yaml"), "population: 20", "population: 200000", 1)
+	stdout, stderr, status = program.Run(large, "network", "-", "--runs", "2", "--jumps", "2000", "--memory", "1")
+	if status != 0 || !strings.Contains(stderr, "pfq: note: no exact means: ") || !strings.HasPrefix(stdout, "stable; too large to be solved\n") {
+		t.Errorf("status %d, %s%s", status, stderr, stdout)
 	}
 }
 

@@ -12,17 +12,18 @@ import (
 
 // A solution is the answer for a stable network.
 type solution struct {
-	Stable             bool           `json:"stable"`
-	Engine             num.Engine     `json:"engine"`
-	Method             network.Method `json:"method"`
-	Why                string         `json:"why"`
-	States             float64        `json:"states"`
-	RelativeErrorBound float64        `json:"relative_error_bound"`
-	CriticalScale      render.Number  `json:"critical_scale"`
-	Chains             []chain        `json:"chains"`
-	Stations           []station      `json:"stations"`
-	Visits             []visit        `json:"visits"`
-	Nodes              []node         `json:"nodes"`
+	Stable             bool            `json:"stable"`
+	Engine             *num.Engine     `json:"engine"` // nil, as the next, for a network that is simulated but too large to be solved
+	Method             *network.Method `json:"method"`
+	Why                string          `json:"why"`
+	States             *float64        `json:"states"`
+	RelativeErrorBound *float64        `json:"relative_error_bound"`
+	CriticalScale      render.Number   `json:"critical_scale"`
+	Chains             []chain         `json:"chains"`
+	Stations           []station       `json:"stations"`
+	Visits             []visit         `json:"visits"`
+	Nodes              []node          `json:"nodes"`
+	Simulated          *simulated      `json:"simulated,omitempty"`
 
 	digits int
 	limits *network.Stability
@@ -77,12 +78,17 @@ type jobsProbability struct {
 var columns = []string{"kind", "name", "station", "class", "classes", "population", "discipline", "throughput", "mean_jobs", "mean_delay", "utilization",
 	"empty_probability", "idle_probability", "jobs", "probability"}
 
+// newSolution returns the answer of a result, nil for a network that is too large to be solved.
 func newSolution(m *network.Model, r *network.Result, limits *network.Stability, digits int) *solution {
+	if r == nil {
+		return &solution{Stable: true, Why: "too large to be solved", CriticalScale: render.RatBeside(limits.CriticalScale, big.NewRat(1, 1), render.Unproved),
+			Chains: []chain{}, Stations: []station{}, Visits: []visit{}, Nodes: []node{}, limits: limits, model: m}
+	}
 	proof := command.ProofOf(r.Engine)
 	value := func(v *num.Value) render.Number { return render.Value(v, proof, digits) }
 	given := command.GivenProof(r.Engine)
 	s := &solution{
-		Stable: true, Engine: r.Engine, Method: r.Method, Why: r.Why, States: r.States, RelativeErrorBound: r.RelativeErrorBound,
+		Stable: true, Engine: &r.Engine, Method: &r.Method, Why: r.Why, States: &r.States, RelativeErrorBound: &r.RelativeErrorBound,
 		CriticalScale: render.RatBeside(limits.CriticalScale, big.NewRat(1, 1), given),
 		Chains:        []chain{}, Stations: []station{}, Visits: []visit{}, Nodes: []node{},
 		digits: digits, limits: limits, model: m,
@@ -130,28 +136,43 @@ func (s *solution) distribution() (rows []jobsProbability) {
 
 // lines returns the lines of CSV.
 func (s *solution) lines() []render.Lines {
-	return []render.Lines{{Kind: "network", Of: *s}, {Kind: "chain", Of: s.Chains}, {Kind: "station", Of: s.Stations}, {Kind: "visit", Of: s.Visits},
+	whole := *s
+	whole.Simulated = nil
+	lines := []render.Lines{{Kind: "network", Of: whole}, {Kind: "chain", Of: s.Chains}, {Kind: "station", Of: s.Stations}, {Kind: "visit", Of: s.Visits},
 		{Kind: "node", Of: s.Nodes}, {Kind: "distribution", Of: s.distribution()}}
+	if s.Simulated != nil {
+		lines = append(lines, s.Simulated.lines()...)
+	}
+	return lines
 }
 
 func (s *solution) text(t *render.Text) {
 	t.Digits = s.digits
-	heading(t, s.Engine, s.RelativeErrorBound)
-	t.Line("%s: %s", s.Method, strings.TrimPrefix(s.Why, string(s.Method)+": "))
+	if s.Engine == nil {
+		t.Line("stable; %s", s.Why)
+	} else {
+		heading(t, *s.Engine, *s.RelativeErrorBound)
+		t.Line("%s: %s", *s.Method, strings.TrimPrefix(s.Why, string(*s.Method)+": "))
+	}
 	if l := s.limits; l.CriticalScale != nil {
 		at := l.Stations[l.Critical]
 		t.Line("still stable with the arrival rates multiplied by anything below %s; bottleneck: station %s, classes %s",
 			render.SixBeside(l.CriticalScale, big.NewRat(1, 1)), s.model.Stations[l.Critical].Name, strings.Join(classNames(s.model, at.Bottleneck), ", "))
 	}
 	t.Line("")
-	t.Table(s.Chains, chainColumns(s.Chains)...)
-	t.Table(s.Stations, "name", "discipline", "mean_jobs", "utilization", "empty_probability")
-	t.Table(s.Visits, "station", "class", "throughput", "mean_jobs", "mean_delay", "utilization")
+	if s.Engine != nil {
+		t.Table(s.Chains, chainColumns(s.Chains)...)
+		t.Table(s.Stations, "name", "discipline", "mean_jobs", "utilization", "empty_probability")
+		t.Table(s.Visits, "station", "class", "throughput", "mean_jobs", "mean_delay", "utilization")
+	}
 	if len(s.Nodes) > 0 {
 		t.Table(s.Nodes, "station", "name", "idle_probability")
 	}
 	if rows := s.distribution(); rows != nil {
 		t.Table(rows, "name", "jobs", "probability")
+	}
+	if s.Simulated != nil {
+		s.Simulated.text(t)
 	}
 }
 

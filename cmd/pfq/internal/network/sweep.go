@@ -108,7 +108,7 @@ func (f *networkFlags) sweepText(t *render.Text, class string, points []*solutio
 	worst := points[0]
 	var chains, stations []render.Record
 	for i, s := range points {
-		if s.RelativeErrorBound > worst.RelativeErrorBound {
+		if *s.RelativeErrorBound > *worst.RelativeErrorBound {
 			worst = s
 		}
 		of := render.Record{{Key: "of", Value: f.populations.list[i].RatString(), Title: "jobs of " + class}}
@@ -120,8 +120,8 @@ func (f *networkFlags) sweepText(t *render.Text, class string, points []*solutio
 		}
 	}
 	t.Digits = worst.digits
-	heading(t, worst.Engine, worst.RelativeErrorBound)
-	t.Line("%d populations of %s; %s", len(points), class, worst.Method)
+	heading(t, *worst.Engine, *worst.RelativeErrorBound)
+	t.Line("%d populations of %s; %s", len(points), class, *worst.Method)
 	t.Line("")
 	t.Table(chains, append([]string{"of"}, chainColumns(worst.Chains)...)...)
 	t.Table(stations, "of", "name", "mean_jobs", "utilization", "empty_probability")
