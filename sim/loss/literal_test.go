@@ -75,6 +75,7 @@ type literalSystem struct {
 	jobs   []literalJob
 	tokens []int // servers
 	ready  []literalSource
+	draws  *rand.Rand
 }
 
 type literalJob struct {
@@ -187,12 +188,40 @@ func (l *literalSystem) admits(class int) (bool, int) {
 	if len(l.system.tokens) == 0 {
 		return true, 0
 	}
-	token := slices.IndexFunc(l.tokens, func(s int) bool { return slices.Contains(l.model.Classes[class].Servers, s) })
+	servers := l.model.Classes[class].Servers
+	token := slices.IndexFunc(l.tokens, func(s int) bool { return slices.Contains(servers, s) })
+	if l.assign == OldestToken {
+		return token >= 0, token
+	}
+	best := -1
+	if l.assign == RandomServer {
+		best = servers[l.draws.IntN(len(servers))]
+	} else {
+		jobs := make([]int, len(l.model.Servers))
+		for _, j := range l.jobs {
+			jobs[j.server]++
+		}
+		ties := 0
+		for _, s := range servers {
+			if !slices.Contains(l.tokens, s) {
+				continue
+			}
+			if best < 0 || jobs[s] < jobs[best] {
+				best, ties = s, 1
+			} else if jobs[s] == jobs[best] {
+				if ties++; l.draws.IntN(ties) == 0 {
+					best = s
+				}
+			}
+		}
+	}
+	token = slices.Index(l.tokens, best)
 	return token >= 0, token
 }
 
 // run simulates the system from the same stream as the engine, and returns what it sees of arrivals by class.
 func (l *literalSystem) run(t float64, draws *rand.Rand, y *sim.Totals) []tally {
+	l.draws = draws
 	seen := make([]tally, len(l.classes))
 	now, arrival := 0.0, math.Inf(1)
 	for k := range 3 {
@@ -299,6 +328,9 @@ func TestEngineIsLiteral(t *testing.T) {
 	shapes := []sizes.Distribution{nil, simtest.Sizes(t, "lognormal:4", 1), simtest.Sizes(t, "erlang:3", 1)}
 	rapid.Check(t, func(rt *rapid.T) {
 		system := System{Model: drawModel(rt), Sharing: rapid.Bool().Draw(rt, "sharing"), Shape: rapid.SampledFrom(shapes).Draw(rt, "shape")}
+		if system.Model.Servers != nil && system.Model.Servers[0].Tokens > 0 {
+			system.Assign = rapid.SampledFrom([]Assignment{OldestToken, RandomServer, ShortestQueue}).Draw(rt, "assign")
+		}
 		s, err := system.prepare()
 		if err != nil {
 			rt.Fatal(err)

@@ -1,6 +1,7 @@
 package loss
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -27,7 +28,7 @@ import (
 // compatibility graph serve the oldest job each that they can serve, and a job gets all that serve it together. With Sharing, in place of that, all
 // jobs share the equal servers, each at most one, or by balanced fairness those of the graph.
 //
-// With tokens, an arrival takes the token of its servers that was released first, of those that are free, and gives it back when it leaves; each server
+// With tokens, an arrival takes the token of its servers that was released first, of those that are free, or as Assign says, and gives it back when it leaves; each server
 // serves its jobs in order of arrival, or with Sharing all of them in equal parts. At the start tokens are in turn of all servers.
 //
 // A run with more than 10,000,000 jobs present at a time ends with an error that wraps [sim.ErrTooManyJobs]; classes that nothing limits and
@@ -35,12 +36,23 @@ import (
 type System struct {
 	Model   *loss.Model
 	Sharing bool
+	Assign  Assignment // with tokens: "" means OldestToken
 
 	// Sizes are those of each class, of the mean of the model to 1e-12; nil, of a class or of all, means Shape, scaled to that mean; nil means exponential.
 	// Without servers, and with Sharing, the theory claims that only means matter.
 	Sizes []sizes.Distribution
 	Shape sizes.Distribution
 }
+
+// An Assignment says which server a job gets, of those of its class, where servers have tokens.
+type Assignment string
+
+// The assignments. All but OldestToken are for comparison: no product form is known of ShortestQueue.
+const (
+	OldestToken   Assignment = "oldest token"   // that of the free token which was released first
+	RandomServer  Assignment = "random server"  // any, each with the same probability; the job is lost if it has no token free
+	ShortestQueue Assignment = "shortest queue" // one with the fewest jobs of those with a free token, each with the same probability
+)
 
 // A system is what all its replications have in common.
 type system struct {
@@ -49,6 +61,7 @@ type system struct {
 	most     []int // units that fit, by bound: of the room, and of each limit
 	servers  int   // equal ones, 0 if there are none
 	sharing  bool
+	assign   Assignment
 	tokens   []int // by server; nil without tokens
 	arrivals alias.Table
 	rate     float64 // of Poisson arrivals
@@ -106,7 +119,7 @@ func (p *system) describe() *sim.Description {
 	for _, server := range p.model.Servers {
 		d.Servers = append(d.Servers, sim.Server{Name: server.Name, Size: 1})
 	}
-	d.Identity = []any{"loss", anonymous(p.model), p.sharing, sizes}
+	d.Identity = []any{"loss", anonymous(p.model), p.sharing, p.assign, sizes}
 	return d
 }
 
@@ -122,7 +135,13 @@ func (s System) prepare() (*system, error) {
 	if s.Sizes != nil && len(s.Sizes) != len(m.Classes) {
 		return nil, input.Errorf("Sizes", fmt.Sprintf("%d distributions", len(s.Sizes)), "one for each of the %d classes", len(m.Classes))
 	}
-	p := &system{model: m, servers: m.Count, sharing: s.Sharing}
+	p := &system{model: m, servers: m.Count, sharing: s.Sharing, assign: cmp.Or(s.Assign, OldestToken)}
+	switch tokens := len(m.Servers) > 0 && m.Servers[0].Tokens > 0; {
+	case !slices.Contains([]Assignment{OldestToken, RandomServer, ShortestQueue}, p.assign):
+		return nil, input.Errorf("Assign", string(s.Assign), "oldest token, random server or shortest queue")
+	case s.Assign != "" && !tokens:
+		return nil, input.Errorf("Assign", string(s.Assign), "servers with tokens")
+	}
 	rates := make([]float64, len(m.Classes))
 	for k := range m.Classes {
 		c := &m.Classes[k]

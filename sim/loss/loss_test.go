@@ -140,6 +140,32 @@ func TestOrderOfArrivalIsSensitive(t *testing.T) {
 	}
 }
 
+// At random, a server with n tokens is a queue with n places of its own: it loses B = (1-r) r^n/(1-r^(n+1)) at load r. The oldest token is better, the
+// shortest queue best.
+func TestAssignments(t *testing.T) {
+	const tokens = 4
+	one := big.NewRat(1, 1)
+	m := &loss.Model{Classes: []loss.Class{{Name: "a", ArrivalRate: big.NewRat(12, 5)}}}
+	for s := range 3 {
+		m.Servers = append(m.Servers, loss.Server{Name: fmt.Sprint(s), Capacity: one, Tokens: tokens})
+		m.Classes[0].Servers = append(m.Classes[0].Servers, s)
+	}
+	exact, err := loss.Solve(t.Context(), m, loss.Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var lost []*sim.Estimate
+	for _, a := range []Assignment{RandomServer, OldestToken, ShortestQueue} {
+		lost = append(lost, simtest.Run(t, System{Model: m, Assign: a}, sim.Settings{Runs: 20, Jumps: 2e4}).All(Blocking))
+	}
+	r := 0.8
+	simtest.Near(t, "at random", lost[0], (1-r)*math.Pow(r, tokens)/(1-math.Pow(r, tokens+1)))
+	simtest.Near(t, "oldest token", lost[1], exact.Blocking.Float)
+	if !(lost[0].Mean > lost[1].Mean && lost[1].Mean > lost[2].Mean+5*lost[2].StdError) {
+		t.Errorf("lost %v at random, %v by the oldest token, %v by the shortest queue", lost[0].Mean, lost[1].Mean, lost[2].Mean)
+	}
+}
+
 // someTokens is a system with tokens.
 func someTokens() *loss.Model {
 	one := big.NewRat(1, 1)
@@ -154,7 +180,7 @@ func TestConforms(t *testing.T) {
 	engset := erlang(4, big.NewRat(1, 2))
 	engset.Classes = append(engset.Classes, loss.Class{Name: "sources", ArrivalRate: big.NewRat(1, 3), Sources: 5, Units: 2})
 	simtest.Conforms(t, System{Model: engset})
-	simtest.Golden(t, System{Model: engset}, 1.2502200352529353)
+	simtest.Golden(t, System{Model: engset}, 1.2339255408434266)
 }
 
 func TestAllocatesNothing(t *testing.T) {
@@ -216,6 +242,8 @@ func TestBadSystems(t *testing.T) {
 		"Sizes = 2 distributions":     func(s *System) { s.Sizes = make([]sizes.Distribution, 2) },
 		"Sizes[0]":                    func(s *System) { s.Sizes = []sizes.Distribution{simtest.Sizes(t, "exponential", 2)} },
 		"the sizes of shape":          func(s *System) { s.Shape = simtest.InfiniteMean(t) },
+		"Assign = nearest":            func(s *System) { s.Assign = "nearest" },
+		"Assign = random server":      func(s *System) { s.Assign = RandomServer },
 		"classes = arrival rates":     func(s *System) { s.Model.Classes[0].ArrivalRate = new(big.Rat) },
 		"classes = 10000001 sources":  func(s *System) { s.Model.Classes = sourcesOf(10_000_000, 1) },
 		"classes[0].arrival_rate = 1": func(s *System) { s.Model.Classes[0].ArrivalRate = simtest.Rationals("1e400")[0] },

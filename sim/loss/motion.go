@@ -197,7 +197,7 @@ func (m *motion) arrive(class int, seen *sim.Totals) error {
 	return m.calendar.Arrive(station, m.now, stations.Job{ID: id, Class: int32(class)}, work)
 }
 
-// fits reports whether a job of a class is let in, and where it goes then: with tokens, to the server of the one that was released first.
+// fits reports whether a job of a class is let in, and where it goes then.
 func (m *motion) fits(c *class) (station int, fits bool) {
 	for _, b := range c.bounds {
 		if m.used[b]+c.units > m.most[b] {
@@ -207,6 +207,13 @@ func (m *motion) fits(c *class) (station int, fits bool) {
 	if m.tokens == nil {
 		return 0, true
 	}
+	switch m.assign {
+	case RandomServer:
+		station = c.servers[m.draws.IntN(len(c.servers))]
+		return station, m.released[station].length > 0
+	case ShortestQueue:
+		return m.shortest(c)
+	}
 	oldest := math.MaxInt
 	for _, s := range c.servers {
 		if l := &m.released[s]; l.length > 0 && l.tokens[l.first] < oldest {
@@ -214,6 +221,25 @@ func (m *motion) fits(c *class) (station int, fits bool) {
 		}
 	}
 	return station, oldest < math.MaxInt
+}
+
+// shortest returns a server with the fewest jobs of those with a free token, and whether there is one.
+func (m *motion) shortest(c *class) (station int, found bool) {
+	fewest, same := math.MaxInt, 0
+	for _, s := range c.servers {
+		if m.released[s].length == 0 {
+			continue
+		}
+		switch jobs := m.byServer[s].jobs; {
+		case jobs < fewest:
+			station, fewest, same = s, jobs, 1
+		case jobs == fewest:
+			if same++; m.draws.IntN(same) == 0 {
+				station = s
+			}
+		}
+	}
+	return station, same > 0
 }
 
 // depart lets the next job that is done leave.

@@ -261,7 +261,7 @@ func (m *motion) flush(t float64, seen *sim.Totals) {
 	m.now = 0
 }
 
-// pilotJumps are those that the pilot run observes, and as many before, beside 10 for each closed job.
+// pilotJumps are those that the pilot run observes, and as many before, beside 3 for each closed job.
 const pilotJumps = 20_000
 
 // pilot returns the jumps of closed chains per unit of time, as a run of its own sees them. The length of runs depends on it, and nothing else. In
@@ -275,7 +275,7 @@ func (s *system) pilot(ctx context.Context, unstable bool) (float64, error) {
 	for _, k := range s.chains {
 		closed += k.population
 	}
-	jumps := pilotJumps + 10*closed
+	jumps := pilotJumps + 3*closed
 	if unstable {
 		jumps = pilotJumps / 10
 	}
