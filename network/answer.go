@@ -296,7 +296,7 @@ func (a *answer) station(i int, m *stationMeasure) StationResult {
 		v := &st.Visits[row]
 		x := a.throughput(v)
 		visit := VisitResult{Class: v.Class, Visit: v.Visit, Throughput: a.value(x, false), MeanJobs: a.value(m.jobs[row], false)}
-		if v.Ratio.Sign() > 0 {
+		if v.Ratio.Sign() > 0 && a.System.Chains[v.Chain].Population > 0 == (v.K >= 0) {
 			visit.MeanDelay = a.pointer(m.jobs[row].Quo(x))
 		}
 		sum = sum.Add(m.jobs[row])
@@ -342,7 +342,7 @@ func (a *answer) chain(k int, jobs arithmetic.Number) ChainResult {
 		x = a.one.Rational(c.ArrivalRate)
 	}
 	r.Throughput, r.MeanJobs = a.value(x, false), a.value(jobs, false)
-	if c.Closed || c.ArrivalRate.Sign() > 0 {
+	if c.Closed && c.Population > 0 || !c.Closed && c.ArrivalRate.Sign() > 0 {
 		r.MeanDelay = a.pointer(jobs.Quo(x))
 	}
 	return r

@@ -152,8 +152,12 @@ func (c *convolver[T]) sumsOf(number func(index int) arithmetic.Number) []topSum
 	sums := make([]topSums, len(c.at))
 	for n, i := range c.at {
 		sums[n].at = number(i)
-		for k := range c.Most {
-			sums[n].below = append(sums[n].below, number(i-c.zeros.Lattice().Step(k)))
+		for k, jobs := range c.zeros.Lattice().At(i) {
+			x := c.one.Zero()
+			if jobs > 0 {
+				x = number(i - c.zeros.Lattice().Step(k))
+			}
+			sums[n].below = append(sums[n].below, x)
 		}
 	}
 	return sums
@@ -290,7 +294,7 @@ func (w *worker[T]) measure(g int, h T) error {
 	if err := w.sum(g, r, h); err != nil {
 		return err
 	}
-	return w.powers(h, over[0], h.At, func(r *Result) *Measure { return &r.Groups[g] })
+	return w.groupPowers(g, h)
 }
 
 // geometric returns R = h/(1 - u/α'(m)), which is kept if it is G.
@@ -348,10 +352,7 @@ func (w *worker[T]) wantsSome(g int) bool {
 
 // powers sets those of u^j h, and changes h.
 func (w *worker[T]) powers(h T, u []arithmetic.Number, number func(index int) arithmetic.Number, of func(r *Result) *Measure) error {
-	if w.jobs == 0 {
-		return nil
-	}
-	for j := range min(w.jobs, w.Plan.Jobs) + 1 {
+	for j := range w.powersWanted() {
 		if j > 0 {
 			if err := h.Shift(w.ctx, u); err != nil {
 				return err
@@ -363,6 +364,43 @@ func (w *worker[T]) powers(h T, u []arithmetic.Number, number func(index int) ar
 		}
 	}
 	return nil
+}
+
+// powersWanted returns how many there are.
+func (w *worker[T]) powersWanted() int {
+	if w.jobs == 0 {
+		return 0
+	}
+	return min(w.jobs, w.Plan.Jobs) + 1
+}
+
+// groupPowers sets those of the stations of group g, and may change h. With one chain, u^j h at n is u^j times h at n - j.
+func (w *worker[T]) groupPowers(g int, h T) error {
+	u := w.over[g][0]
+	if !w.wantsLaw(w.Groups[g].Stations...) {
+		return nil
+	}
+	if len(w.Most) > 1 {
+		return w.powers(h, u, h.At, func(r *Result) *Measure { return &r.Groups[g] })
+	}
+	power := w.one
+	for j := range w.powersWanted() {
+		for n, i := range w.at {
+			x := w.one.Zero()
+			if j <= i {
+				x = power.Mul(h.At(i - j))
+			}
+			m := &w.results[n].Groups[g]
+			m.Powers = append(m.Powers, x)
+		}
+		power = power.Mul(u[0])
+	}
+	return nil
+}
+
+// wantsLaw reports whether the distribution of the number of jobs is wanted of one of these stations.
+func (p *Plan) wantsLaw(stations ...int) bool {
+	return p.LawsOf == nil || slices.ContainsFunc(stations, func(i int) bool { return slices.Contains(p.LawsOf, i) })
 }
 
 // measureShared computes the measures of a shared station from its tables.
@@ -405,7 +443,7 @@ func (w *worker[T]) measureShared(g int, h T) error {
 
 // sharedPowers sets the sums over the states with j jobs at a shared station, for j = 0, ..., as far as only closed chains visit it.
 func (w *worker[T]) sharedPowers(g int, f, h T, values demands.Table) error {
-	if w.jobs == 0 {
+	if w.jobs == 0 || !w.wantsLaw(w.Groups[g].Stations...) {
 		return nil
 	}
 	l := h.Lattice()
@@ -446,6 +484,9 @@ func (w *worker[T]) measureDelays() error {
 		number := func(index int) arithmetic.Number { return others.Convolved(b, index) }
 		for p, i := range w.at {
 			w.results[p].Delays[n].Empty = number(i)
+		}
+		if !w.wantsLaw(w.Plan.Delays[n]) {
+			continue
 		}
 		if err := w.powers(others, numbersOf(own, w.one), number, func(r *Result) *Measure { return &r.Delays[n] }); err != nil {
 			return err

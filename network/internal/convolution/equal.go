@@ -2,6 +2,7 @@ package convolution
 
 import (
 	"math/big"
+	"slices"
 
 	"productform/internal/arithmetic"
 )
@@ -20,6 +21,11 @@ func (p *Plan) AreEqual() bool {
 func (p *Plan) EqualStations(one arithmetic.Number, jobs int) *Result {
 	g := p.Groups[0]
 	stations, total := int64(len(g.Stations)), int64(p.Jobs)
+	if total == 0 {
+		zero := one.Zero()
+		return &Result{Throughput: slices.Repeat([]arithmetic.Number{zero}, len(p.Most)), Groups: []Measure{
+			{Empty: one, Some: &zero, Open: one, Closed: slices.Repeat([]arithmetic.Number{zero}, len(p.Most)), Powers: []arithmetic.Number{one}}}}
+	}
 	ratio := func(a, b int64) *big.Rat { return big.NewRat(a, b) }
 	some := one.Rational(ratio(total, total+stations-1))
 	m := Measure{

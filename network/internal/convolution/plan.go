@@ -30,6 +30,8 @@ type Plan struct {
 	think  []*big.Rat   // their sums
 	Groups []Group      // all other stations that closed chains visit
 	Apart  []int        // stations that no closed chain visits
+
+	LawsOf []int // stations of which distributions of the number of jobs are wanted; nil for all
 }
 
 // A Group is a number of stations whose series are equal.

@@ -1,0 +1,147 @@
+package network_test
+
+import (
+	"context"
+	"errors"
+	"math"
+	"math/big"
+	"testing"
+
+	"productform/internal/oracle"
+	"productform/network"
+	"productform/num"
+)
+
+var half, ninetyNine = big.NewRat(1, 2), big.NewRat(99, 100)
+
+// queueOf returns an open queue in order of arrival.
+func queueOf(servers int, rate, size *big.Rat) *network.Model {
+	return &network.Model{
+		Stations: []network.Station{{Name: "queue", Discipline: network.FCFS, Servers: servers}},
+		Classes:  []network.Class{{Name: "a", ArrivalRate: rate, Visits: []network.Visit{{Station: 0, MeanSize: size, Count: big.NewRat(1, 1)}}}},
+	}
+}
+
+// The delay in an M/M/1 is exponential of rate 1/σ - λ, that in an M/M/m waits with Erlang's probability C for an exponential time of rate mν - λ.
+func TestDelaysOfOpenQueues(t *testing.T) {
+	for _, servers := range []int{1, 2, 7} {
+		lambda, size := 0.8*float64(servers)/0.5, 0.5
+		m := queueOf(servers, big.NewRat(int64(8*servers), 5), half)
+		times := []*big.Rat{new(big.Rat), big.NewRat(1, 10), big.NewRat(1, 1), big.NewRat(9, 1)}
+		r, err := network.Delays(t.Context(), m, network.DelayQuestion{Times: times, Levels: []*big.Rat{half, ninetyNine}}, network.Settings{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		b := 1.0
+		for n := 1; n <= servers; n++ {
+			b = lambda * size * b / (float64(n) + lambda*size*b)
+		}
+		c := b / (1 - 0.8*(1-b))
+		nu := 1 / size
+		theta := float64(servers)*nu - lambda
+		tail := func(t float64) float64 {
+			return (1-c)*math.Exp(-nu*t) + c*(theta*math.Exp(-nu*t)-nu*math.Exp(-theta*t))/(theta-nu)
+		}
+		if servers == 1 {
+			tail = func(t float64) float64 { return math.Exp(-theta * t) }
+		}
+		for i, x := range r[0].Tails {
+			at, _ := times[i].Float64()
+			if math.Abs(x.Float-tail(at)) > 1e-12 || x.Low.Cmp(x.High) > 0 {
+				t.Errorf("%d servers: P(T > %v) = %v, want %v", servers, at, x, tail(at))
+			}
+		}
+		for i, share := range []float64{0.5, 0.01} {
+			q := r[0].Quantiles[i]
+			low, _ := q.Low.Float64()
+			high, _ := q.High.Float64()
+			if !(tail(low) >= share*(1-1e-11) && tail(high) <= share*(1+1e-11)) || high-low > 1e-9*high {
+				t.Errorf("%d servers: quantile %v in [%v, %v] has the tail %v", servers, q.Float, low, high, tail(q.Float))
+			}
+		}
+	}
+}
+
+// Tails of closed and mixed networks start at 1 and integrate to the mean delay, which Solve gives without them.
+func TestDelaysIntegrateToTheirMean(t *testing.T) {
+	one, size := big.NewRat(1, 1), big.NewRat(3, 2)
+	for _, c := range []struct {
+		servers int
+		jobs    []int
+		open    bool
+	}{{1, []int{6}, false}, {2, []int{3, 4}, false}, {3, []int{9}, true}, {1, []int{2}, true}} {
+		m := &network.Model{Stations: []network.Station{{Name: "think", Discipline: network.Delay}, {Name: "queue", Discipline: network.FCFS, Servers: c.servers}}}
+		for k, jobs := range c.jobs {
+			m.Classes = append(m.Classes, network.Class{Name: string(rune('a' + k)), Population: jobs, Visits: []network.Visit{
+				{Station: 0, MeanSize: big.NewRat(int64(2+k), 1), Count: one}, {Station: 1, MeanSize: size, Count: one}}})
+		}
+		if c.open {
+			rate := new(big.Rat).Quo(big.NewRat(int64(c.servers), 3), size)
+			m.Classes = append(m.Classes, network.Class{Name: "open", ArrivalRate: rate, Visits: []network.Visit{{Station: 1, MeanSize: size, Count: one}}})
+		}
+		solved, err := network.Solve(t.Context(), m, network.Settings{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		// Simpson's rule up to a time beyond which less than 1e-8 is left.
+		const steps = 160
+		step := 1.5 * 40 / steps
+		q := network.DelayQuestion{Station: 1}
+		for i := range steps + 1 {
+			q.Times = append(q.Times, new(big.Rat).SetFloat64(step*float64(i)))
+		}
+		r, err := network.Delays(t.Context(), m, q, network.Settings{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, v := range solved.Stations[1].Visits {
+			sum := 0.0
+			for k, x := range r[i].Tails {
+				weight := 2.0 + 2*float64(k%2)
+				if k == 0 || k == steps {
+					weight = 1
+				}
+				sum += weight * x.Float * step / 3
+			}
+			if math.Abs(sum-v.MeanDelay.Float) > 1e-4*sum || math.Abs(r[i].Tails[0].Float-1) > 1e-12 {
+				t.Errorf("%v, class %d: tails integrate to %v, want %v; P(T > 0) = %v", c, v.Class, sum, v.MeanDelay.Float, r[i].Tails[0].Float)
+			}
+		}
+	}
+}
+
+// A single job finds nobody: its delay is exponential.
+func TestDelayOfOneJob(t *testing.T) {
+	m := centralServer(1)
+	r, err := network.Delays(t.Context(), m, network.DelayQuestion{Station: 2, Levels: []*big.Rat{half}}, network.Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := 0.3 * math.Ln2; math.Abs(r[0].Quantiles[0].Float-want) > 1e-9*want {
+		t.Errorf("%v, want %v", r[0].Quantiles[0].Float, want)
+	}
+}
+
+func TestDelaysRefuse(t *testing.T) {
+	m := centralServer(3)
+	for path, q := range map[string]network.DelayQuestion{
+		"station":   {Station: 0},
+		"levels[0]": {Station: 1, Levels: []*big.Rat{big.NewRat(1, 1)}},
+		"times[1]":  {Station: 1, Times: []*big.Rat{new(big.Rat), big.NewRat(-1, 1)}},
+	} {
+		var bad *num.InputError
+		if _, err := network.Delays(t.Context(), m, q, network.Settings{}); !errors.As(err, &bad) || bad.Path != path {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+}
+
+func TestDelaysEndWithTheirContext(t *testing.T) {
+	m := serversOf(200, 4, 1)
+	if err := oracle.CheckEnds(func(ctx context.Context) error {
+		_, err := network.Delays(ctx, m, network.DelayQuestion{Station: 1, Levels: []*big.Rat{ninetyNine}}, network.Settings{})
+		return err
+	}, 2000, 3); err != nil {
+		t.Error(err)
+	}
+}
