@@ -24,6 +24,10 @@ func TestEnds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	most, err := plan.GreatestLoadOfAll(context.Background(), p, plan.Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
 	for name, ask := range map[string]func(context.Context) error{
 		"cost":     func(ctx context.Context) error { _, err := plan.LeastCost(ctx, p, plan.Settings{}); return err },
 		"delay":    func(ctx context.Context) error { _, err := plan.LeastDelay(ctx, p, plan.Settings{}); return err },
@@ -32,6 +36,8 @@ func TestEnds(t *testing.T) {
 			_, err := plan.GreatestLoad(ctx, p, plan.Choice{}, plan.Settings{})
 			return err
 		},
+		"most load":        func(ctx context.Context) error { _, err := plan.GreatestLoadOfAll(ctx, p, plan.Settings{}); return err },
+		"verify most load": func(ctx context.Context) error { return plan.VerifyMostLoad(ctx, p, most, plan.Settings{}) },
 		"growth": func(ctx context.Context) error {
 			_, err := plan.Growth(ctx, p, []*big.Rat{big.NewRat(1, 1)}, plan.Settings{})
 			return err

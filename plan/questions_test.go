@@ -316,3 +316,96 @@ func TestSensitivities(t *testing.T) {
 		}
 	})
 }
+
+// The plan that bears the most load is that of all plans within the budget, each taken to its greatest load; the proof holds, and what is
+// broken of it is refused.
+func TestGreatestLoadOfAllIsBruteForce(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p, all := drawQuestion(t)
+		p.NoWorse = false
+		if rapid.Bool().Draw(t, "limited") {
+			p.Budget = rapid.SampledFrom(all).Draw(t, "budget").cost
+		}
+		s := plan.Settings{RelTol: 1e-4}
+		a, err := plan.GreatestLoadOfAll(context.Background(), p, s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var low, high *big.Rat // of the best
+		for _, m := range all {
+			if p.Budget != nil && m.cost.Cmp(p.Budget) > 0 {
+				continue
+			}
+			l, err := plan.GreatestLoad(context.Background(), p, m.choice, s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if l.At != nil && (low == nil || l.At.Cmp(low) > 0) {
+				low = l.At
+			}
+			if high == nil || l.Below.Cmp(high) > 0 {
+				high = l.Below
+			}
+		}
+		verify := func(a plan.MostLoad) error { return plan.VerifyMostLoad(context.Background(), p, &a, s) }
+		if err := verify(*a); err != nil || !a.Complete {
+			t.Fatalf("complete %v: %v", a.Complete, err)
+		}
+		if low == nil {
+			if a.Plan != nil {
+				t.Fatalf("plan %+v, want none", a.Plan.Choice)
+			}
+			return
+		}
+		at := *p
+		at.Scale = new(big.Rat).Mul(num.OrOne(p.Scale), a.At)
+		if a.Plan == nil || a.At.Cmp(high) >= 0 || a.Below.Cmp(low) <= 0 || !measure(t, &at, a.Plan.Choice).meets(&at, measured{}) {
+			t.Fatalf("holds at %v, fails at %v, want %v to %v", a.At, a.Below, low, high)
+		}
+		for what, change := range map[string]func(*plan.MostLoad){
+			"a larger load": func(b *plan.MostLoad) { b.At, b.Complete = high, false },
+			"a smaller bound": func(b *plan.MostLoad) {
+				b.Below = new(big.Rat).Mul(low, big.NewRat(999, 1000))
+				b.At = new(big.Rat).Mul(low, big.NewRat(9989, 10000))
+			},
+			"no corner":          func(b *plan.MostLoad) { b.Proof.Corners = nil },
+			"another budget":     func(b *plan.MostLoad) { b.Proof.AtMost = big.NewRat(1000, 1) },
+			"plans that hold it": func(b *plan.MostLoad) { b.Proof.From = plan.Everything(p) },
+			"a small load":       func(b *plan.MostLoad) { b.At = new(big.Rat).Mul(b.At, big.NewRat(1, 2)) },
+			"no plan":            func(b *plan.MostLoad) { b.At, b.Plan = nil, nil },
+		} {
+			b := *a
+			if change(&b); what == "plans that hold it" && len(p.Upgrades)+len(p.NewServers)+len(p.Edges) == 0 {
+				continue
+			}
+			if err := verify(b); !errors.Is(err, plan.ErrProof) {
+				t.Fatalf("%s: %v", what, err)
+			}
+		}
+	})
+}
+
+// A search that the limit ends says what is known, and that is proved.
+func TestGreatestLoadOfAllLimit(t *testing.T) {
+	p, err := plan.ReadFile("testdata/plan.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Budget = big.NewRat(12, 1)
+	whole, err := plan.GreatestLoadOfAll(t.Context(), p, plan.Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for limit := 1; limit <= whole.Solves; limit += 1 + whole.Solves/20 {
+		a, err := plan.GreatestLoadOfAll(t.Context(), p, plan.Settings{Limit: limit})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a.Below.Cmp(whole.Below) < 0 || a.At != nil && a.At.Cmp(whole.At) > 0 {
+			t.Errorf("limit %d: holds at %v, fails at %v", limit, a.At, a.Below)
+		}
+		if err := plan.VerifyMostLoad(t.Context(), p, a, plan.Settings{}); err != nil {
+			t.Errorf("limit %d: %v", limit, err)
+		}
+	}
+}

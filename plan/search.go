@@ -65,6 +65,7 @@ type search struct {
 	tol     float64  // by which, relatively, another plan has to be better, if byDelay
 	most    []int    // all that can be bought
 	bound   *box     // the most promising one
+	any     bool     // whether any plan that meets the targets will do
 }
 
 var errLimit = errors.New("plan: limit of solves")
@@ -85,7 +86,7 @@ func (s *search) run(ctx context.Context) error {
 			s.push(&box{edges: edges, lower: lower, upper: s.most, cost: s.in.cost(edges, lower)})
 		}
 	}
-	for s.open.Len() > 0 {
+	for s.open.Len() > 0 && !(s.any && s.best != nil) {
 		if err := ctx.Err(); err != nil {
 			return err
 		}

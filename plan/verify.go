@@ -510,3 +510,35 @@ func (c *cover) open(ctx context.Context, lower, upper []int, corners [][]int) (
 	}
 	return nil, nil
 }
+
+// VerifyMostLoad checks the plan that bears the most load, whoever found it: at the factor At of the arrival rates the plan meets the
+// targets within the budget, at the factor Below the corners of the proof fail and cover all plans within the budget, and if the answer
+// is complete the factors are within three times Settings.RelTol of each other or, without a plan, Below is at most 2^-30 of the critical
+// scale with everything bought.
+//
+// Of a.Plan it reads Choice and Cost. The error wraps [ErrProof], or is as of [Evaluate].
+func VerifyMostLoad(ctx context.Context, p *Problem, a *MostLoad, s Settings) error {
+	in, s, err := begin(p, s)
+	if err != nil {
+		return err
+	}
+	proof := a.Proof
+	switch {
+	case p.NoWorse || a.Below == nil || a.Below.Sign() <= 0 || (a.At == nil) != (a.Plan == nil) || a.At != nil && (a.At.Sign() <= 0 || a.At.Cmp(a.Below) >= 0):
+		return unproved("no load is said to be too much, or it is not above one at which the plan meets the targets")
+	case proof.Delay != nil || proof.Below != nil || !proof.From.isNothing() || (proof.AtMost == nil) != (p.Budget == nil) || proof.AtMost != nil && proof.AtMost.Cmp(p.Budget) != 0:
+		return unproved("the proof does not speak of all plans within the budget")
+	}
+	if a.Plan != nil {
+		if err := (&verifier{in: in.scaled(a.At), s: s}).plan(ctx, a.Plan, Proof{AtMost: p.Budget}, false); err != nil {
+			return err
+		}
+	}
+	if a.Complete {
+		everything := Everything(p)
+		if err := in.isNarrow(ctx, in.model(bitsOf(everything.Edges), everything.Steps), a.At, a.Below, s.RelTol); err != nil {
+			return err
+		}
+	}
+	return (&verifier{in: in.scaled(a.Below), s: s}).proof(ctx, proof)
+}

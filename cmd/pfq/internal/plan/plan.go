@@ -29,6 +29,7 @@ const (
 	findDelay    = "delay"
 	findFrontier = "frontier"
 	findLoad     = "load"
+	findMostLoad = "most-load"
 	findGrowth   = "growth"
 )
 
@@ -48,8 +49,8 @@ func New() *cobra.Command {
 	f := planFlags{limit: 100_000, tol: 1e-9}
 	cmd := command.New("plan PLAN", f.answer)
 	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error { return f.check(cmd.Flags().Changed) }
-	cli.AddChoice(cmd, &f.find, "find", []string{findCost, findDelay, findFrontier, findLoad, findGrowth},
-		"the least cost, the least delay within the budget, all plans that are best for their cost, the greatest load, or the least cost as the load grows")
+	cli.AddChoice(cmd, &f.find, "find", []string{findCost, findDelay, findFrontier, findLoad, findMostLoad, findGrowth},
+		"the least cost, the least delay within the budget, all plans that are best for their cost, the greatest load, the plan that bears the most load within the budget, or the least cost as the load grows")
 	cli.AddText(cmd, &f.choice, "choice", "", "options of the file, such as SERVER=2,CLASS:SERVER",
 		"do not search: measure the plan with so many steps of upgrades and new servers and with these edges, such as `small=1,reports:big`; none is the plan without any")
 	cli.Flag[int]{Name: "limit", Usage: "most `SOLVES` of a search, after which it says how far from the best its plan can be", Default: "100000",
@@ -76,8 +77,8 @@ func (f *planFlags) check(given func(string) bool) error {
 		return fmt.Errorf("--choice and --find %s exclude each other: a plan that is given is not looked for", f.find)
 	case given("choice") && given("verify") && f.find != findLoad:
 		return errors.New("--choice and --verify exclude each other: measures of a plan that is given need no proof")
-	case given("gradients") && (f.find == findLoad || given("verify")):
-		return errors.New("--gradients is of no use with --find load and --verify: it says what is worth most at a plan, and proves nothing")
+	case given("gradients") && (f.find == findLoad || f.find == findMostLoad || given("verify")):
+		return errors.New("--gradients is of no use with --find load, --find most-load and --verify: it says what is worth most at a plan, and proves nothing")
 	case f.find == findFrontier && given("scale"):
 		return errors.New("--find frontier and --scale exclude each other: a frontier is that of one load, which stands in the file as scale")
 	case f.find == findGrowth && !given("scale"):
@@ -119,6 +120,8 @@ func (f *planFlags) one(q command.Query, p *plan.Problem) (render.Answer, bool, 
 	switch {
 	case f.find == findLoad:
 		return f.load(q, p)
+	case f.find == findMostLoad:
+		return f.mostLoad(q, p)
 	case f.choice != "":
 		return f.measured(q, p)
 	case f.find == findFrontier:

@@ -71,6 +71,9 @@ var questions = []struct {
 	{"--find frontier", 0},
 	{"--find load", 0},
 	{"--find load --choice small=2,reports:big", 0},
+	{"--find most-load", 0},
+	{"--find most-load --limit 30", 0},
+	{"--find most-load --tol 1e-12 --scale 1/2,2", 0},
 	{"--find growth --scale 1,1.25,3/2", 0},
 	{"--find growth --scale 1,100", 1},
 	{"--scale 1/3,1,2", 0},
@@ -299,6 +302,7 @@ func TestVerifyOtherQuestion(t *testing.T) {
 		{"growth that ends before it has to", "--find growth --scale 1,1.25", "", func(a any) any { return a.([]any)[:1] }},
 		{"no load", "--find load --scale 1,2", "", func(any) any { return []any{} }},
 		{"the load of another plan", "--find load", "--find load --choice small=2", nil},
+		{"the load of the best plan, for that of none", "--find most-load", "--find load", nil},
 		{"the load of a plan, for that of none", "--find load --choice reports:big", "--find load", nil},
 	} {
 		stdout, stderr, _ := pfq(text, append(strings.Fields("plan - "+c.asked), "--format", "json")...)

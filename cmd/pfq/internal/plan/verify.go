@@ -93,6 +93,9 @@ func (f *planFlags) checkAnswer(ctx context.Context, p *plan.Problem, answers []
 		}
 		return one.checkLoad(ctx, p, s)
 	}
+	if one.find == findMostLoad {
+		return one.checkMostLoad(ctx, p, s)
+	}
 	proof := &one.answer.Proof
 	var from plan.Choice
 	right := true
@@ -430,7 +433,11 @@ func (d *decoder) answered(n *tree.Node) *answered {
 		a.holds, a.fails = d.rat(field(n, "holds_at_exact"), "holds_at_exact"), d.rat(field(n, "fails_at_exact"), "fails_at_exact")
 		return a
 	}
-	a.answer.Undecided = d.undecided(field(n, "undecided"))
+	if a.find == findMostLoad {
+		a.holds, a.fails = d.rat(field(n, "holds_at_exact"), "holds_at_exact"), d.rat(field(n, "fails_at_exact"), "fails_at_exact")
+	} else {
+		a.answer.Undecided = d.undecided(field(n, "undecided"))
+	}
 	if n := field(n, "solves"); n != nil {
 		a.answer.Solves, _ = strconv.Atoi(n.Text)
 	}

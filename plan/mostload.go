@@ -1,0 +1,167 @@
+package plan
+
+import (
+	"context"
+	"math"
+	"math/big"
+	"slices"
+
+	"productform/stability"
+)
+
+// A MostLoad is the plan within the budget that meets the targets at the greatest load, with the proof that none does at a little more.
+type MostLoad struct {
+	Plan     *Outcome // at the factor At; nil if no plan meets the targets at any load looked at
+	At       *big.Rat // by which the arrival rates of the problem are multiplied; nil if Plan is
+	Below    *big.Rat // a factor at which no plan within the budget meets the targets
+	Proof    Proof    // of that, with the budget as AtMost
+	Complete bool     // whether the two are as close as was asked for; if not, what lies between is not known
+	Solves   int
+}
+
+// GreatestLoadOfAll returns the plan that costs at most Problem.Budget, if there is one, and meets the targets at the greatest factor of
+// all arrival rates, to within Settings.RelTol. As the measures of each plan only get worse with the load, a plan that is good at one
+// factor is so at all smaller ones, and what no plan meets at one factor none meets at a larger one: a plan at one factor and the corners
+// of a search at another prove the answer. Factors below 2^-30 of the critical scale with everything bought are not looked at.
+//
+// Each plan that is found is taken to its own greatest load; then one is looked for that bears more: half way to the least factor that is
+// known to be too much while that is far, and then a little more.
+//
+// After Settings.Limit solves, or where no engine decides a plan, the answer is not complete: Below is what was known before.
+//
+// The error for a problem with NoWorse is a *[num.InputError], since delays of other loads are not compared; others are those of
+// [Evaluate].
+func GreatestLoadOfAll(ctx context.Context, p *Problem, s Settings) (*MostLoad, error) {
+	in, s, err := begin(p, s)
+	if err == nil {
+		err = p.refuseNoWorse()
+	}
+	if err != nil {
+		return nil, err
+	}
+	l, err := in.beginMostLoad(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	for !l.isDone() {
+		open, err := l.try(ctx, l.next())
+		if err != nil {
+			return nil, err
+		}
+		if open {
+			break
+		}
+	}
+	a := &MostLoad{At: l.low, Below: l.high, Proof: l.proof, Complete: l.isDone(), Solves: l.solves}
+	if l.low != nil {
+		a.Plan, err = in.scaled(l.low).outcome(ctx, l.edges, l.steps, s)
+	}
+	return a, err
+}
+
+// A mostLoad is the search for the plan that bears the most load.
+type mostLoad struct {
+	in     *instance
+	s      Settings
+	below  int64    // what plans cost less than
+	least  *big.Rat // the least factor that is looked at
+	low    *big.Rat // the greatest load of the best plan, nil for none
+	high   *big.Rat // at which no plan within the budget meets the targets
+	edges  bits     // of the best plan
+	steps  []int
+	proof  Proof // for high
+	solves int
+}
+
+// beginMostLoad begins at the critical scale of everything that can be bought, at which no plan is stable.
+func (in *instance) beginMostLoad(ctx context.Context, s Settings) (*mostLoad, error) {
+	everything := Everything(in.Problem)
+	r, err := stability.Cluster(ctx, in.model(bitsOf(everything.Edges), everything.Steps))
+	if err != nil {
+		return nil, err
+	}
+	l := &mostLoad{in: in, s: s, below: math.MaxInt64, high: r.CriticalScale}
+	if in.Budget != nil {
+		l.below = in.inUnits(in.Budget) + 1
+	}
+	l.least = new(big.Rat).SetFloat64(leastPart)
+	l.least.Mul(l.least, l.high)
+	l.proof = Proof{AtMost: in.Budget, Corners: []Corner{{Choice: everything, Fewer: true, Fails: FailsStability}}}
+	return l, nil
+}
+
+// isDone reports whether the ends are close enough.
+func (l *mostLoad) isDone() bool {
+	if l.low == nil {
+		return l.high.Cmp(l.least) <= 0
+	}
+	ratio, _ := new(big.Rat).Quo(l.high, l.low).Float64()
+	return ratio <= 1+2*l.s.RelTol
+}
+
+// next returns the factor to look at next.
+func (l *mostLoad) next() *big.Rat {
+	if l.low == nil {
+		return new(big.Rat).Mul(l.high, big.NewRat(1, 2))
+	}
+	const far = 1.01
+	by := 1 + 1.5*l.s.RelTol // beyond what the best plan is known to fail at
+	if ratio, _ := new(big.Rat).Quo(l.high, l.low).Float64(); ratio > far {
+		by = (1 + min(ratio, 2)) / 2
+	}
+	more := new(big.Rat).SetFloat64(by)
+	return more.Mul(more, l.low)
+}
+
+// try looks for a plan at a factor, and takes it to its greatest load. It leaves the factor open if a limit or the engines do.
+func (l *mostLoad) try(ctx context.Context, factor *big.Rat) (open bool, err error) {
+	left := l.s
+	if left.Limit -= l.solves; left.Limit <= 0 {
+		return true, nil
+	}
+	at := l.in.scaled(factor)
+	j, err := at.newJudge(ctx, left)
+	if err != nil {
+		return true, err
+	}
+	search := newSearch(at, j, left, Choice{}, l.below, false)
+	search.any = true
+	err = search.run(ctx)
+	l.solves += j.solves
+	if err != nil {
+		return true, err
+	}
+	if search.best == nil {
+		if least, _ := search.leastCost(); least < l.below {
+			return true, nil
+		}
+		corners, err := search.proof(ctx, math.Inf(1))
+		l.high, l.proof.Corners = factor, corners
+		return false, err
+	}
+	l.edges, l.steps = search.best.edges, l.in.filled(search.best, l.below)
+	b, solves, err := l.in.greatest(ctx, l.edges, l.steps, l.s)
+	if err != nil {
+		return true, err
+	}
+	l.solves += solves
+	if l.low = b.factor(b.low); l.low.Cmp(factor) < 0 {
+		l.low = factor // the bracket ends a little below
+	}
+	return false, nil
+}
+
+// filled returns the steps of a plan, and as many more as can be had for less than below.
+func (in *instance) filled(b *box, below int64) []int {
+	steps := slices.Clone(b.lower)
+	left := below - 1 - b.cost
+	for k, o := range in.options {
+		more := int64(o.most - steps[k])
+		if o.cost > 0 {
+			more = min(more, left/o.cost)
+		}
+		steps[k] += int(more)
+		left -= more * o.cost
+	}
+	return steps
+}
