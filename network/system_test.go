@@ -134,3 +134,30 @@ classes:
 		}
 	}
 }
+
+// Tables of a station with Order count in the memory that a network may take, and sets of classes that are too many are refused.
+func TestSharedStationsAreRefusedByTheirSize(t *testing.T) {
+	m := &Model{Stations: []Station{{Name: "pool", Discipline: Order}, {Name: "think", Discipline: Delay}}}
+	one := big.NewRat(1, 1)
+	for c := range 24 {
+		m.Stations[0].Nodes = append(m.Stations[0].Nodes, Node{Name: fmt.Sprint(c), Capacity: one})
+		m.Classes = append(m.Classes, Class{Name: fmt.Sprint(c), Visits: []Visit{{Station: 0, Nodes: []int{c}}, {Station: 1}}})
+	}
+	chain := func(classes int) { // all classes in a ring
+		m.Classes = m.Classes[:classes]
+		for c := range m.Classes {
+			m.Classes[c].Visits[0].Next = []Branch{{c, 1, one}}
+			m.Classes[c].Visits[1].Next = []Branch{{(c + 1) % classes, 0, one}}
+		}
+		m.Classes[0].Population = 1000
+	}
+	var tooLarge *num.TooLargeError
+	chain(24)
+	if _, err := Solve(context.Background(), m, Settings{}); !errors.As(err, &tooLarge) || tooLarge.States != 1<<24 {
+		t.Errorf("24 classes: %v", err)
+	}
+	chain(18)
+	if _, err := Solve(context.Background(), m, Settings{MaxBytes: 1 << 30}); !errors.As(err, &tooLarge) || tooLarge.Bytes < 2*48*1000*(1<<18) {
+		t.Errorf("18 classes: %v", err)
+	}
+}

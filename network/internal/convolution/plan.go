@@ -134,11 +134,13 @@ func (p *Plan) tables() float64 {
 	return 2 * (math.Ceil(math.Log2(float64(max(len(p.Groups), 1)))) + 3)
 }
 
-// Bytes estimates the memory of the tables of an engine. Integers of fractions have the digits of Π_k (scale_k Σ_i D_ik)^N_k at most, about.
+// Bytes estimates the memory of the tables of an engine, and of those of shared stations. Integers of fractions have the digits of Π_k (scale_k Σ_i D_ik)^N_k at most,
+// about.
 func (p *Plan) Bytes(engine num.Engine, prec uint) float64 {
+	const number = 48 // bytes of an arithmetic.Number without what it points to
 	switch engine {
 	case num.Enclose:
-		return p.tables() * populations.EnclosedBytes(p.Points, prec)
+		return p.tables()*populations.EnclosedBytes(p.Points, prec) + p.shared()*(number+populations.EnclosedBytes(1, prec))
 	case num.Exact:
 		bits := 0.0
 		for k, scale := range p.scales() {
@@ -150,9 +152,20 @@ func (p *Plan) Bytes(engine num.Engine, prec uint) float64 {
 			}
 			bits += float64(p.Most[k]) * (float64(scale.BitLen()) + max(0, log2(sum)+1) + math.Log2(float64(p.Most[k]+1)))
 		}
-		return p.tables() * p.Points * (24 + bits/8)
+		return p.tables()*p.Points*(24+bits/8) + p.shared()*(number+64+bits/4)
 	}
-	return p.tables() * populations.FloatBytes(p.Points, p.segment())
+	return p.tables()*populations.FloatBytes(p.Points, p.segment()) + p.shared()*number
+}
+
+// shared returns the numbers in tables of shared stations: twice those of each, while jobs are counted.
+func (p *Plan) shared() float64 {
+	sum := 0.0
+	for _, g := range p.Groups {
+		if g.Shared != nil {
+			sum += 2 * g.Shared.States(p.Order, p.Most)
+		}
+	}
+	return sum
 }
 
 // Check refuses a lattice that is too large.
@@ -162,8 +175,8 @@ func (p *Plan) Check(engine num.Engine, prec uint, maxBytes int64) error {
 		return nil
 	}
 	bad := input.Errorf("classes", fmtPopulations(p.Most),
-		"populations whose tables fit into %d MiB: %.4g numbers in each of %.0f tables of the engine %s take %.4g MiB; Bounds and simulation have no such limit",
-		maxBytes>>20, p.Points, p.tables(), engine, math.Ceil(need/(1<<20)))
+		"populations whose tables fit into %d MiB: %.4g numbers in each of %.0f tables of the engine %s, and %.4g of stations that share by class, take %.4g MiB; Bounds and simulation have no such limit",
+		maxBytes>>20, p.Points, p.tables(), engine, p.shared(), math.Ceil(need/(1<<20)))
 	return &num.TooLargeError{Input: bad, States: p.Points, Bytes: need, Limit: maxBytes}
 }
 

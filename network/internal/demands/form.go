@@ -13,8 +13,8 @@ type Form struct {
 	Balance []*big.Rat // Φ(x) at row Σ_c x_c Π_{d>c} (most_d + 1)
 }
 
-// tableSum returns the sum of weight(x) Φ(x) w^x over all x of a table with n_k jobs of each closed chain k.
-func (t *Tabulation) tableSum(ctx context.Context, weight func(x []int) int) (Table, error) {
+// formSum returns the sum of weight(x) Φ(x) w^x over all x of a table with n_k jobs of each closed chain k.
+func (t *Tabulation) formSum(ctx context.Context, weight func(x []int) int) (Table, error) {
 	form := t.sh.Form
 	powers := make([][]arithmetic.Number, len(form.Most))
 	for c, most := range form.Most {

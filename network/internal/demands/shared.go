@@ -95,60 +95,85 @@ func (sh *Shared) Settle(ctx context.Context) error {
 type Table []arithmetic.Number
 
 // A Tabulation computes tables of a station over populations, in one arithmetic. It works on the chains that visit the station, as if the others had no jobs.
+//
+// Of a chain with one kind here, y_c = min(n_k, m_c): the populations tell it. So F^y(n) is kept for the vectors of all other kinds only, which are called free. For c
+// that is not free, F^{y-e_c}(n - e_k) + F^y(n - e_k) 1{y_c = m_c} is the one of the two in which y_c fits to n_k - 1, the other being 0.
 type Tabulation struct {
 	sh     *Shared
 	one    arithmetic.Number
 	zero   arithmetic.Number
-	full   []int // the populations asked for, by axis
+	all    []int // the populations asked for, by axis
 	most   []int // those worked on: 0 for chains that do not visit the station
 	points int
-	stride []int                 // by axis
-	axis   []int                 // of each kind; -1 if it is open
+	stride []int // by axis
+	axis   []int // of each kind; -1 if it is open
+	free   []bool
+	freely []int                 // m_c of free kinds, 0 for others
+	vector []int                 // rows of f from y-e_c to y
+	row    []int                 // rows of left from y-e_c to y
 	work   []arithmetic.Number   // w of each kind
 	left   []arithmetic.Number   // denominators, by row of y
-	vector []int                 // rows between y-e_c and y
-	f      [][]arithmetic.Number // F^y(n), by row of y and index of n
+	f      [][]arithmetic.Number // F^y(n), by row of the free kinds and index of n
 }
 
-// Tabulate computes F^y(n) for all n <= most in the arithmetic of one; axis a is the closed chain axes[a]. It takes
-// O(vectors points kinds) operations. [Shared.Settle] has been called.
-func (sh *Shared) Tabulate(ctx context.Context, axes, most []int, one arithmetic.Number) (*Tabulation, error) {
-	t := &Tabulation{sh: sh, one: one, zero: one.Zero(), full: most, most: make([]int, len(most)), points: 1}
+// newTabulation returns one without its table.
+func (sh *Shared) newTabulation(axes, most []int) *Tabulation {
+	t := &Tabulation{sh: sh, all: most, most: make([]int, len(most)), points: 1, freely: make([]int, len(sh.Kinds))}
+	kinds := make([]int, len(most)) // of each axis
 	for _, k := range sh.Kinds {
-		a := slices.Index(axes, k.K)
-		if k.K < 0 {
-			a = -1
-		} else {
+		a := -1
+		if k.K >= 0 {
+			a = slices.Index(axes, k.K)
 			t.most[a] = most[a]
+			kinds[a]++
 		}
 		t.axis = append(t.axis, a)
-		t.work = append(t.work, one.Rational(k.Work))
 	}
 	for _, n := range t.most {
 		t.points *= n + 1
 	}
 	t.stride = Strides(t.most)
+	for c, a := range t.axis {
+		t.free = append(t.free, a < 0 || kinds[a] > 1)
+		if t.free[c] && sh.Form == nil {
+			t.freely[c] = sh.Most[c]
+		}
+	}
+	t.vector = Strides(t.freely)
+	return t
+}
+
+// States returns how many numbers Tabulate computes and keeps; [Tabulation.Jobs] has as many for itself.
+func (sh *Shared) States(axes, most []int) float64 {
+	t := sh.newTabulation(axes, most)
+	states := 1.0
+	for _, n := range t.most {
+		states *= float64(n) + 1
+	}
+	for _, n := range t.freely {
+		states *= float64(n) + 1
+	}
+	return states
+}
+
+// Tabulate computes F^y(n) for all n <= most in the arithmetic of one; axis a is the closed chain axes[a]. It takes
+// O(kinds) operations for each of [Shared.States]. [Shared.Settle] has been called.
+func (sh *Shared) Tabulate(ctx context.Context, axes, most []int, one arithmetic.Number) (*Tabulation, error) {
+	t := sh.newTabulation(axes, most)
+	t.one, t.zero = one, one.Zero()
+	for _, k := range sh.Kinds {
+		t.work = append(t.work, one.Rational(k.Work))
+	}
 	if sh.Form != nil {
 		return t, nil
 	}
-	t.vector = Strides(sh.Most)
-	for row, left := range sh.left {
-		if row == 0 {
-			left = big.NewRat(1, 1)
-		}
+	t.row = Strides(sh.Most)
+	for _, left := range sh.left {
 		t.left = append(t.left, one.Rational(left))
 	}
-	t.f = make([][]arithmetic.Number, len(sh.left))
-	t.f[0] = t.zeros()
-	t.f[0][0] = one
-	return t, sh.vectors(ctx, func(row int, y []int) error {
-		if row == 0 {
-			return nil
-		}
-		var err error
-		t.f[row], err = t.sweep(ctx, row, y, nil)
-		return err
-	})
+	var err error
+	t.f, err = t.sweep(ctx, -1)
+	return t, err
 }
 
 // zeros returns a table of zeros.
@@ -160,59 +185,96 @@ func (t *Tabulation) zeros() []arithmetic.Number {
 	return x
 }
 
-// sweep computes F^y(n) for all n, or of a marking what [Tabulation.Jobs] says.
-func (t *Tabulation) sweep(ctx context.Context, row int, y []int, marked *marking) ([]arithmetic.Number, error) {
-	f := t.f
-	if marked != nil {
-		f = marked.f
+// sweep computes F^y(n) for all free y and n, or what [Tabulation.Jobs] says of a marked kind. Where the station is empty, F is 1 and the number of jobs 0.
+func (t *Tabulation) sweep(ctx context.Context, marked int) ([][]arithmetic.Number, error) {
+	rows := 1
+	for _, m := range t.freely {
+		rows *= m + 1
 	}
-	g := make([]arithmetic.Number, t.points)
-	n := make([]int, len(t.most))
-	for i := range g {
-		if err := ctx.Err(); err != nil {
-			return nil, err
+	f := make([][]arithmetic.Number, rows)
+	y, n := make([]int, len(t.axis)), make([]int, len(t.most))
+	for row := range f {
+		f[row] = t.zeros()
+		for i := range f[row] {
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
+			switch of := t.fit(y, n); {
+			case of > 0:
+				f[row][i] = t.flow(f, row, i, y, n, marked).Quo(t.left[of])
+			case i == 0 && marked < 0:
+				f[row][i] = t.one
+			}
+			NextVector(n, t.most)
 		}
-		sum := t.zero
-		for c, a := range t.axis {
-			at := i
-			if y[c] == 0 || a >= 0 && n[a] == 0 {
-				continue
-			}
-			if a >= 0 {
-				at -= t.stride[a]
-			}
-			before := row - t.vector[c]
-			full := y[c] == t.sh.Most[c]
-			term := f[before][at]
-			if full && a >= 0 {
-				term = term.Add(g[at])
-			}
-			if marked != nil && marked.kind == c {
-				term = term.Add(t.f[before][at])
-				if full {
-					term = term.Add(t.f[row][at])
-				}
-			}
-			sum = sum.Add(t.work[c].Mul(term))
-		}
-		g[i] = sum.Quo(t.left[row])
-		NextVector(n, t.most)
+		t.unfit(y)
+		NextVector(y, t.freely)
 	}
-	return g, nil
+	return f, nil
 }
 
-// A marking is a table of sums weighted by the jobs of one kind.
-type marking struct {
-	kind int
-	f    [][]arithmetic.Number
+// fit sets the y of kinds that are not free to those of n, and returns the row of y.
+func (t *Tabulation) fit(y, n []int) int {
+	of := 0
+	for c, m := range t.sh.Most {
+		if !t.free[c] {
+			y[c] = min(n[t.axis[c]], m)
+		}
+		of += y[c] * t.row[c]
+	}
+	return of
+}
+
+// unfit sets them to 0, so that y counts the free kinds.
+func (t *Tabulation) unfit(y []int) {
+	for c, free := range t.free {
+		if !free {
+			y[c] = 0
+		}
+	}
+}
+
+// flow returns the right side of the recursion for y and n, whose tables are at row and i of f.
+func (t *Tabulation) flow(f [][]arithmetic.Number, row, i int, y, n []int, marked int) arithmetic.Number {
+	sum := t.zero
+	for c, a := range t.axis {
+		if y[c] == 0 || a >= 0 && n[a] == 0 {
+			continue
+		}
+		at, full := i, y[c] == t.sh.Most[c]
+		if a >= 0 {
+			at -= t.stride[a]
+		}
+		var term arithmetic.Number
+		switch {
+		case !t.free[c]:
+			term = f[row][at]
+		case a >= 0 && full:
+			term = f[row-t.vector[c]][at].Add(f[row][at])
+		default:
+			term = f[row-t.vector[c]][at]
+		}
+		if marked == c {
+			switch {
+			case !t.free[c]:
+				term = term.Add(t.f[row][at])
+			case full:
+				term = term.Add(t.f[row-t.vector[c]][at]).Add(t.f[row][at])
+			default:
+				term = term.Add(t.f[row-t.vector[c]][at])
+			}
+		}
+		sum = sum.Add(t.work[c].Mul(term))
+	}
+	return sum
 }
 
 // Values returns F(n), the sum of Φ(x) w^x over all x with n_k jobs of each closed chain k.
 func (t *Tabulation) Values(ctx context.Context) (Table, error) {
 	if t.sh.Form != nil {
-		return t.tableSum(ctx, func([]int) int { return 1 })
+		return t.formSum(ctx, func([]int) int { return 1 })
 	}
-	return t.sum(ctx, t.f, func([]int) bool { return true })
+	return t.sum(ctx, t.f, nil)
 }
 
 // Idle returns the sum over the x in which a node serves no job.
@@ -232,52 +294,54 @@ func (t *Tabulation) Idle(ctx context.Context, node int) (Table, error) {
 // right for c itself, since x_c = (x - e_c)_c + 1.
 func (t *Tabulation) Jobs(ctx context.Context, c int) (Table, error) {
 	if t.sh.Form != nil {
-		return t.tableSum(ctx, func(x []int) int { return x[c] })
+		return t.formSum(ctx, func(x []int) int { return x[c] })
 	}
-	marked := &marking{kind: c, f: make([][]arithmetic.Number, len(t.f))}
-	marked.f[0] = t.zeros()
-	err := t.sh.vectors(ctx, func(row int, y []int) error {
-		if row == 0 {
-			return nil
-		}
-		var err error
-		marked.f[row], err = t.sweep(ctx, row, y, marked)
-		return err
-	})
+	f, err := t.sweep(ctx, c)
 	if err != nil {
 		return nil, err
 	}
-	return t.sum(ctx, marked.f, func([]int) bool { return true })
+	return t.sum(ctx, f, nil)
 }
 
-// sum adds the tables of the vectors y that are wanted.
+// sum adds the tables of the vectors y that are wanted, all if that is nil.
 func (t *Tabulation) sum(ctx context.Context, f [][]arithmetic.Number, wanted func(y []int) bool) (Table, error) {
 	total := t.zeros()
-	err := t.sh.vectors(ctx, func(row int, y []int) error {
-		if wanted(y) {
-			for i, x := range f[row] {
+	y, n := make([]int, len(t.axis)), make([]int, len(t.most))
+	for _, row := range f {
+		for i, x := range row {
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
+			if wanted == nil {
+				total[i] = total[i].Add(x)
+				continue
+			}
+			t.fit(y, n)
+			if wanted(y) {
 				total[i] = total[i].Add(x)
 			}
+			NextVector(n, t.most)
 		}
-		return nil
-	})
-	return t.spread(total), err
+		t.unfit(y)
+		NextVector(y, t.freely)
+	}
+	return t.spread(total), nil
 }
 
 // spread puts a table of the chains that visit the station among those of all: 0 where others have jobs.
 func (t *Tabulation) spread(x []arithmetic.Number) Table {
-	if slices.Equal(t.full, t.most) {
+	if slices.Equal(t.all, t.most) {
 		return x
 	}
 	points := 1
-	for _, n := range t.full {
+	for _, n := range t.all {
 		points *= n + 1
 	}
 	all := make(Table, points)
 	for i := range all {
 		all[i] = t.zero
 	}
-	stride := Strides(t.full)
+	stride := Strides(t.all)
 	n := make([]int, len(t.most))
 	for _, v := range x {
 		at := 0
