@@ -7,6 +7,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"io/fs"
 	"net"
 	"net/url"
 	"strings"
@@ -30,7 +32,7 @@ const (
 // that the key may not use, or to connect within the process.
 //
 // A connection that was lost is sought again every 50 ms for as long as it is not closed; it is closed if the server refuses
-// the key twice. What is published meanwhile is refused, not sent later. The error is that of the context, of the file, or of the server, see [Refused].
+// the key twice. What is published meanwhile is refused, not sent later. The error is that of the context, of the file, or of the server, see [Refused] and [Away].
 func Connect(ctx context.Context, target, name string, more ...nats.Option) (*nats.Conn, error) {
 	address, key, err := Options(target)
 	if err != nil {
@@ -53,9 +55,18 @@ func Connect(ctx context.Context, target, name string, more ...nats.Option) (*na
 		if cause := context.Cause(ctx); cause != nil {
 			return nil, cause
 		}
+		if Away(err) {
+			return nil, fmt.Errorf("no server answers at %s: %w", address, err)
+		}
 		return nil, fmt.Errorf("%s: %w", address, err)
 	}
 	return nc, nil
+}
+
+// Away tells whether an error of [Connect] is that of a server that cannot be reached now, but perhaps later.
+func Away(err error) bool {
+	var network *net.OpError
+	return errors.Is(err, nats.ErrNoServers) || errors.Is(err, nats.ErrTimeout) || errors.Is(err, io.EOF) || errors.As(err, &network)
 }
 
 // Options are the URL of a server and what a connection needs to it, for a target as of [Connect]: nothing for a URL; for
@@ -65,6 +76,9 @@ func Options(target string) (url string, options []nats.Option, err error) {
 		return target, nil, checkURL("url", target)
 	}
 	f, err := Read(target)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil, &num.InputError{Path: "url", Value: target, Want: "a URL such as nats://127.0.0.1:4222, or the file of a key"}
+	}
 	if err != nil {
 		return "", nil, err
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"productform/live/server"
 	"productform/live/store"
@@ -166,4 +167,37 @@ func (d deafTo) Write(b []byte) (int, error) {
 		return len(b), nil
 	}
 	return d.near.Write(b)
+}
+
+// Workers that are to leave end though their server is away, before they have reached it and after.
+func TestLeaveWithoutServer(t *testing.T) {
+	ends := func(what string, leave func(), err <-chan error) {
+		t.Helper()
+		leave()
+		select {
+		case err := <-err:
+			if err != nil {
+				t.Errorf("%s: %v", what, err)
+			}
+		case <-time.After(20 * time.Second):
+			t.Fatalf("%s: the worker waits", what)
+		}
+	}
+	run := func(url string) (leave func(), err <-chan error) {
+		left, ended := make(chan struct{}), make(chan error, 1)
+		go func() {
+			ended <- worker.Run(t.Context(), worker.Settings{Server: url, Name: "w", Slots: 2, Leave: left})
+		}()
+		return func() { close(left) }, ended
+	}
+	leave, err := run("nats://127.0.0.1:1")
+	ends("never reached", leave, err)
+
+	k := keep(t)
+	m := connectManager(t, k.now.URL())
+	leave, err = run(k.now.URL())
+	m.process("w-1")
+	m.process("w-2")
+	k.stop()
+	ends("lost", leave, err)
 }

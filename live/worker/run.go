@@ -6,7 +6,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -25,7 +24,7 @@ import (
 )
 
 // Run runs the workers of a process until ctx is done or, after s.Leave was closed, the tasks in hand are reported: then the
-// error is nil. A server that cannot be reached is waited for; one that refuses the connection is an error. Programs that a
+// error is nil. A server that cannot be reached is waited for, until the workers are to leave; one that refuses the connection is an error. Programs that a
 // killed process left behind in the folder are killed first.
 func Run(ctx context.Context, s Settings) error {
 	s = s.defaults()
@@ -102,7 +101,9 @@ func own(path string) (folder string, release func(), err error) {
 func (s *slot) run(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	if err := s.connect(ctx, cancel); err != nil {
+	if err := s.connect(ctx, cancel); errors.Is(err, errLeft) {
+		return nil
+	} else if err != nil {
 		return fmt.Errorf("worker %s: %w", s.name, err)
 	}
 	defer s.nc.Close()
@@ -121,9 +122,13 @@ func (s *slot) run(ctx context.Context) error {
 	if err := context.Cause(ctx); err != nil {
 		return err
 	}
-	s.beat() // that it leaves, with nothing in hand
-	return s.nc.FlushTimeout(time.Second)
+	s.beat()                           // that it leaves, with nothing in hand
+	_ = s.nc.FlushTimeout(time.Second) // where the server is away, the end of the connection says so
+	return nil
 }
+
+// errLeft ends the wait for a server, of a worker that is to leave.
+var errLeft = errors.New("the worker has left")
 
 // connect connects, and waits for a server that cannot be reached. Where the connection is closed for good, lost is called.
 func (s *slot) connect(ctx context.Context, lost context.CancelCauseFunc) (err error) {
@@ -139,14 +144,15 @@ func (s *slot) connect(ctx context.Context, lost context.CancelCauseFunc) (err e
 			s.js, err = jetstream.New(s.nc)
 			return err
 		}
-		var system *net.OpError
-		if !errors.Is(err, nats.ErrNoServers) && !errors.Is(err, nats.ErrTimeout) && !errors.As(err, &system) {
+		if !keys.Away(err) {
 			return err
 		}
 		s.log.Warn("waiting for the server", "error", err)
 		select {
 		case <-ctx.Done():
 			return context.Cause(ctx)
+		case <-s.settings.Leave:
+			return errLeft
 		case <-time.After(pause):
 		}
 	}
