@@ -27,7 +27,7 @@ func (f *Flags) addRequests(cmd *cobra.Command) {
 	f.Requests = Requests{rigid.Requests{Factor: 1}, true}
 	cli.Flag[Requests]{Name: "requests", Kind: "log[:F]|F|uniform:F", Default: "log", Want: requestsWanted, Parse: parseRequests,
 		Usage: "requested times of fcfs, sjf, easy and conservative: those of the log, else run times times F (1)"}.Add(cmd, &f.Requests)
-	cli.AddSwitch(cmd, &f.Kill, "kill", "likewise, end jobs at their requested times")
+	cli.AddSwitch(cmd, &f.Kill, "kill", "under fcfs, sjf, easy and conservative, end jobs at their requested times")
 }
 
 // parseRequests reads --requests.

@@ -28,6 +28,11 @@ func IsDone(s wire.JobState) bool { return s != wire.JobSubmitted && s != wire.J
 // Wait waits until all of some jobs are done, and returns how they stand, in the order of their names. The error wraps
 // [ErrUnknown] if one stays unknown for 3 s, or is cleared meanwhile.
 func (c *Client) Wait(ctx context.Context, jobs ...string) ([]wire.JobView, error) {
+	for _, name := range jobs {
+		if err := wire.CheckName("job", name); err != nil {
+			return nil, err
+		}
+	}
 	n, err := c.follow(jobs)
 	if err != nil {
 		return nil, err

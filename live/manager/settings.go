@@ -53,6 +53,12 @@ func (s Settings) defaults() Settings {
 	return s
 }
 
+// Check refuses settings that cannot be meant, as [Run] does: the error is an *[num.InputError].
+func (s Settings) Check() error {
+	s = s.defaults()
+	return s.check()
+}
+
 func (s *Settings) check() error {
 	if err := wire.CheckName("name", s.Name); err != nil {
 		return err

@@ -62,7 +62,12 @@ const (
 	slotName = "{name}" // in Server
 )
 
-// check refuses settings that cannot be meant.
+// Check refuses settings that cannot be meant, as [Run] does: the error is an *[num.InputError].
+func (s Settings) Check() error {
+	s = s.defaults()
+	return s.check()
+}
+
 func (s *Settings) check() error {
 	if err := wire.CheckName("name", s.Name); err != nil {
 		return err
@@ -96,7 +101,7 @@ func (s *Settings) check() error {
 // checkUser refuses to run programs for others as root unless that is insisted on. user is -1 where there are no numbers.
 func (s *Settings) checkUser(user int) error {
 	if user == 0 && len(s.Allow) > 0 && !s.AsRoot {
-		return input.Errorf("allow", "programs, run by root", "another user to run programs, or to insist on root")
+		return input.Errorf("as_root", false, "true, if programs are to run as root, or another user than root")
 	}
 	return nil
 }

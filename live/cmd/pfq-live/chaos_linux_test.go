@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -70,7 +71,7 @@ func runChaos(t *testing.T, of chaosCase) *chaos {
 	ctx := limited(t, 3*time.Minute+10*time.Second*time.Duration(of.jobs))
 	c := chaos{chaosCase: of, t: t, random: rand.New(rand.NewPCG(of.seed, uint64(of.servers)))}
 	url := c.begin(t.TempDir())
-	nc, err := connect(ctx, url, "test")
+	nc, err := connect(ctx, url, "test", slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,7 +17,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"productform/internal/cli"
-	"productform/internal/input"
 	"productform/internal/output"
 	"productform/internal/render"
 	"productform/live/keys"
@@ -135,13 +134,14 @@ func addLog(cmd *cobra.Command, form *string) {
 }
 
 // connect connects to a server, which is waited for.
-func connect(ctx context.Context, url, name string, more ...nats.Option) (*nats.Conn, error) {
-	for {
-		nc, err := keys.Connect(ctx, url, name, more...)
-		if err == nil || keys.Refused(err) || ctx.Err() != nil || !isAway(err) {
+func connect(ctx context.Context, url, name string, log *slog.Logger) (*nats.Conn, error) {
+	for pause := 50 * time.Millisecond; ; pause = min(2*pause, time.Second) {
+		nc, err := keys.Connect(ctx, url, name)
+		if err == nil || ctx.Err() != nil || !keys.Away(err) {
 			return nc, err
 		}
-		rest(ctx, 100*time.Millisecond)
+		log.Warn("waiting for the server", "error", err)
+		rest(ctx, pause)
 	}
 }
 
@@ -168,12 +168,4 @@ func (f *answerFlags) write(cmd *cobra.Command, a render.Answer) error {
 		return err
 	}
 	return output.Write(text, f.file, cmd.OutOrStdout())
-}
-
-// atFlag puts the name of a flag in place of the path of an error about a setting.
-func atFlag(err error) error {
-	if bad, ok := err.(*input.Error); ok && bad.Path != "" && bad.File == "" {
-		return &input.Error{Path: "--" + strings.ReplaceAll(bad.Path, "_", "-"), Value: bad.Value, Want: bad.Want}
-	}
-	return err
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -47,7 +48,7 @@ func startCluster(b *testing.B, managers, workers, slots int) *cluster {
 	for w := range workers {
 		c.workers = append(c.workers, c.start([]string{"worker", "--url", url, "--name", "w" + strconv.Itoa(w), "--slots", strconv.Itoa(slots)}))
 	}
-	nc, err := connect(b.Context(), url, "test")
+	nc, err := connect(b.Context(), url, "test", slog.New(slog.DiscardHandler))
 	if err != nil {
 		b.Fatal(err)
 	}

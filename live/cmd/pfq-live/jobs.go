@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -20,6 +21,7 @@ import (
 	"productform/internal/render"
 	"productform/live/client"
 	"productform/live/jobfile"
+	"productform/live/keys"
 	"productform/live/wire"
 )
 
@@ -74,6 +76,11 @@ func jobAnswer(views []wire.JobView) render.Answer {
 	rows := jobRows(views)
 	return render.Answer{JSON: rows, Lines: []render.Lines{{Of: rows}}, Text: func(t *render.Text) {
 		t.Table(rows, slices.DeleteFunc(slices.Clone(jobColumns), func(c string) bool { return c == "at_work" || c == "planned" })...)
+		for _, r := range rows {
+			if r.Failed > 0 {
+				t.Line("why tasks of %s failed: pfq-live results %s --failures", r.Name, r.Name)
+			}
+		}
 	}}
 }
 
@@ -85,7 +92,7 @@ func withClient(cmd *cobra.Command, url string, do func(context.Context, *client
 	ctx := cmd.Context()
 	for until := time.Now().Add(connectTime); ; {
 		c, err := client.Connect(ctx, url)
-		if err != nil && isAway(err) && time.Now().Before(until) && ctx.Err() == nil {
+		if err != nil && keys.Away(err) && time.Now().Before(until) && ctx.Err() == nil {
 			rest(ctx, 100*time.Millisecond)
 			continue
 		}
@@ -112,7 +119,11 @@ func newSubmit() *cobra.Command {
 				return err
 			}
 			return withClient(cmd, url, func(ctx context.Context, c *client.Client) error {
-				b, err := submit(ctx, c, file, filepath.Dir(args[0]))
+				var b *client.Batch
+				err := patiently(cmd, "no manager has looked at the batch yet; it is waited for", func() (err error) {
+					b, err = submit(ctx, c, file, filepath.Dir(args[0]))
+					return err
+				})
 				if err != nil {
 					return err
 				}
@@ -127,6 +138,22 @@ func newSubmit() *cobra.Command {
 	cli.AddSwitch(cmd, &wait, "wait", "wait until all jobs are done, and tell how they stand")
 	f.add(cmd)
 	return cmd
+}
+
+// noteAfter is how long something may take that is not said to be waited for.
+const noteAfter = 3 * time.Second
+
+// patiently does something, and notes on the standard error what is waited for if it takes long.
+func patiently(cmd *cobra.Command, note string, do func() error) error {
+	done := make(chan error, 1)
+	go func() { done <- do() }()
+	select {
+	case err := <-done:
+		return err
+	case <-time.After(noteAfter):
+		fmt.Fprintln(cmd.ErrOrStderr(), "pfq-live:", note)
+	}
+	return <-done
 }
 
 // readJobs reads a file of jobs.
@@ -150,7 +177,7 @@ func submit(ctx context.Context, c *client.Client, file *jobfile.File, folder st
 		}
 		content, err := os.Open(path)
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("jobs[%d].run.inputs.%s: %w", u.Job, u.Name, err)
 		}
 		digest, err := c.Upload(ctx, content)
 		content.Close()
@@ -225,11 +252,22 @@ type resultRow struct {
 
 func newResults() *cobra.Command {
 	var url, folder string
+	var isFailures bool
 	var f answerFlags
 	cmd := help(&cobra.Command{
 		Use: "results JOB", Args: arguments("JOB"),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if isFailures && folder != "" {
+				return errors.New("--to is of no use with --failures")
+			}
 			return withClient(cmd, url, func(ctx context.Context, c *client.Client) error {
+				if isFailures {
+					a, err := failures(ctx, c, args[0])
+					if err != nil {
+						return err
+					}
+					return f.write(cmd, a)
+				}
 				rows, err := results(ctx, c, args[0], folder)
 				if err != nil {
 					return err
@@ -239,6 +277,7 @@ func newResults() *cobra.Command {
 		},
 	})
 	addURL(cmd, &url)
+	cli.AddSwitch(cmd, &isFailures, "failures", "tell of the attempts that failed so far instead, and why")
 	cli.AddText(cmd, &folder, "to", "", "the name of a folder", "also write the output of each task to a file in `DIR`, named by its number")
 	f.add(cmd)
 	return cmd
@@ -291,9 +330,39 @@ func resultAnswer(rows []resultRow) render.Answer {
 	}}
 }
 
+// A failureRow is an attempt at a task that failed.
+type failureRow struct {
+	Task    int     `json:"task"`
+	Worker  string  `json:"worker"`
+	Attempt int     `json:"attempt"`
+	Seconds float64 `json:"seconds"`
+	Exit    int     `json:"exit"` // status of a program, 0 for what is none
+	Reason  string  `json:"reason"`
+}
+
+// failures tells of the attempts of a job that failed so far, in the order of the tasks.
+func failures(ctx context.Context, c *client.Client, job string) (render.Answer, error) {
+	if _, err := c.Job(ctx, job); err != nil {
+		return render.Answer{}, err
+	}
+	list, err := c.Failures(ctx, job)
+	rows := []failureRow{}
+	for _, f := range list {
+		rows = append(rows, failureRow{f.Task, f.Worker, f.Attempt, f.Seconds, f.Exit, f.Reason})
+	}
+	slices.SortStableFunc(rows, func(a, b failureRow) int { return a.Task - b.Task })
+	return render.Answer{JSON: rows, Lines: []render.Lines{{Of: rows}}, Text: func(t *render.Text) {
+		lines := [][]string{{"task", "worker", "attempt", "seconds", "exit", "reason"}}
+		for _, r := range rows {
+			lines = append(lines, []string{strconv.Itoa(r.Task), r.Worker, strconv.Itoa(r.Attempt), render.Six(r.Seconds), strconv.Itoa(r.Exit), firstLine(r.Reason)})
+		}
+		t.Columns(lines)
+	}}, err
+}
+
 // firstLine returns the first line of an output, as far as it is text and not long; nothing that a terminal would obey.
 func firstLine(text string) string {
-	const most = 60
+	const most = 80
 	line, rest, _ := strings.Cut(text, "\n")
 	runes := []rune(strings.ToValidUTF8(line, "?"))
 	cut := len(runes) > most || strings.TrimSpace(rest) != ""

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"path/filepath"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -27,8 +28,17 @@ func newKeysInit() *cobra.Command {
 	var folder string
 	url := "nats://127.0.0.1:4222"
 	cmd := &cobra.Command{
-		Use: "init", Short: "Make an authority, a certificate of the server, and a key each of a manager, a client and a monitor", Args: arguments(),
-		RunE: func(cmd *cobra.Command, args []string) error { return atFlag(keys.Init(folder, url)) },
+		Use: "init", Short: "Make an authority, a certificate of the server, and a key each of a manager, a client and a monitor, and tell their files", Args: arguments(),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := keys.Init(folder, url); err != nil {
+				return err
+			}
+			files, err := filepath.Glob(filepath.Join(folder, "*.key"))
+			for _, f := range files {
+				fmt.Fprintln(cmd.OutOrStdout(), f)
+			}
+			return err
+		},
 	}
 	addFolder(cmd, &folder)
 	cli.AddText(cmd, &url, "url", "", "a URL such as nats://cluster.example:4222", "`URL` at which the server is reached, for its certificate and the files of keys")

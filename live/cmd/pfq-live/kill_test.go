@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"log/slog"
 	"math/rand/v2"
 	"strconv"
 	"testing"
@@ -133,7 +134,7 @@ func startReplay(ctx context.Context, t *testing.T, s *replay.Scenario, pace flo
 	for _, c := range v.commands {
 		v.processes = append(v.processes, start(t, c...))
 	}
-	nc, err := connect(ctx, url, "test")
+	nc, err := connect(ctx, url, "test", slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}

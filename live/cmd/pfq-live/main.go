@@ -21,11 +21,13 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
 
 	"productform/internal/cli"
+	"productform/internal/input"
 	"productform/live/sweep"
 )
 
@@ -56,8 +58,30 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		fmt.Fprintln(stderr, "pfq-live: interrupted")
 		return cli.Interrupted
 	}
-	fmt.Fprintln(stderr, "pfq-live:", cli.OneLine(err))
+	fmt.Fprintln(stderr, "pfq-live:", cli.OneLine(atFlag(root, args, err)))
 	return 2
+}
+
+// atFlag puts the name of a flag in place of the path of an error about a setting, if the command has such a flag.
+func atFlag(root *cobra.Command, args []string, err error) error {
+	bad, ok := err.(*input.Error)
+	if !ok || bad.Path == "" || bad.File != "" {
+		return err
+	}
+	cmd, _, missing := root.Find(args)
+	if missing != nil {
+		return err
+	}
+	name := strings.ReplaceAll(bad.Path, "_", "-")
+	if name == "folder" && cmd.Flags().Lookup(name) == nil { // that of the keys
+		name = "keys"
+	}
+	if cmd.Flags().Lookup(name) == nil {
+		return err
+	}
+	at := *bad
+	at.Path = "--" + name
+	return &at
 }
 
 // errNoAnswer ends a command that has written why the answer is no.

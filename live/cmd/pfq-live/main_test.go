@@ -194,11 +194,56 @@ func TestBadUsage(t *testing.T) {
 		{"replay SDSC-Par-1996 --requests 2", "--requests is of no use without fcfs"},
 		{"replay SDSC-Par-1996 --heterogeneous 1,x", "--heterogeneous[1]"},
 		{"status extra", "takes flags only"},
+		{"serve --memory --lost-after 800ms", "--lost-after = 800ms: want at least 1s, twice --beat"},
+		{"status --url 127.0.0.1:4222", "--url = 127.0.0.1:4222: want a URL such as nats://"},
+		{"manager --url nowhere.key", "--url = nowhere.key: want a URL"},
+		{"manager --url nats://127.0.0.1:1 --name a.b", "--name"},
+		{"manager --url nats://127.0.0.1:1 --replicas 2", "--replicas = 2: want 1 or 3"},
+		{"report --url nats://127.0.0.1:1", "no server answers at nats://127.0.0.1:1"},
+		{"keys list --keys nowhere", "--keys = nowhere: want a folder"},
+		{"serve --keys nowhere --listen 127.0.0.1:0 --http none", "--keys = nowhere: want a folder"},
+		{"results job --failures --to folder", "--to is of no use with --failures"},
+		{"plan", "standard input: want an object in JSON"},
 		{"change job --url nats://127.0.0.1:1 --deadline soon", "--deadline"},
 	} {
 		status, out, errs := pfqLive("", strings.Fields(c.args)...)
 		if status != 2 || out != "" || !strings.Contains(errs, c.want) || strings.Count(errs, "\n") != 1 {
 			t.Errorf("%s: status %d, %q, %q", c.args, status, out, errs)
+		}
+	}
+}
+
+// Whoever submits what workers cannot do is told where to read why it failed, and reads it there; a name that is none is told
+// before a server is asked.
+func TestFailuresAreTold(t *testing.T) {
+	address := freeAddress(t)
+	url := "nats://" + address
+	start(t, "serve", "--memory", "--listen", address, "--http", "none", "--workers", "2")
+	status, out, errs := pfqLive(`{"jobs": [{"name": "odd", "tasks": 1, "work": 0, "run": {"kind": "odd"}}]}`, "submit", "-", "--wait", "--url", url)
+	if status != 1 || !strings.Contains(out, "\nwhy tasks of odd failed: pfq-live results odd --failures\n") {
+		t.Errorf("status %d: %s%s", status, out, errs)
+	}
+	for _, form := range []string{"text", "json", "csv"} {
+		status, out, errs = pfqLive("", "results", "odd", "--failures", "--url", url, "--format", form)
+		if n := strings.Count(out, "has no handler for tasks of kind"); status != 0 || n < 3 {
+			t.Errorf("status %d: %d failures of three at least: %s%s", status, n, out, errs)
+		}
+	}
+	for args, want := range map[string]string{"results nothing --failures": "job nothing: unknown", "wait a.b": `job = "a.b": want a name`} {
+		if status, _, errs := pfqLive("", append(strings.Fields(args), "--url", url)...); status != 2 || !strings.Contains(errs, want) {
+			t.Errorf("%s: status %d: %s", args, status, errs)
+		}
+	}
+}
+
+// A batch that no manager looks at is waited for, and that is said.
+func TestSubmitWithoutManager(t *testing.T) {
+	address := freeAddress(t)
+	start(t, "server", "--memory", "--listen", address)
+	p := start(t, "submit", "../../examples/sleep.yaml", "--url", "nats://"+address)
+	for begun := time.Now(); !strings.Contains(p.said.String(), "no manager has looked at the batch yet"); time.Sleep(20 * time.Millisecond) {
+		if time.Since(begun) > time.Minute {
+			t.Fatal("nothing is said")
 		}
 	}
 }

@@ -214,7 +214,9 @@ func newPlan() *cobra.Command {
 			d := json.NewDecoder(bytes.NewReader(text))
 			d.DisallowUnknownFields()
 			var q wire.Assignment
-			if err := d.Decode(&q); err != nil {
+			if err := d.Decode(&q); errors.Is(err, io.EOF) {
+				return &input.Error{File: "standard input", Value: "an empty text", Want: "an object in JSON with policy, now, speeds and jobs"}
+			} else if err != nil {
 				return input.InFile("standard input", err)
 			}
 			if err := manager.Assign(&q); err != nil {

@@ -24,6 +24,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"productform/internal/cli"
+	"productform/internal/input"
 	"productform/live/keys"
 	"productform/live/manager"
 	"productform/live/page"
@@ -63,7 +64,7 @@ func newServe() *cobra.Command {
 	f.manager.add(cmd)
 	f.worker.add(cmd)
 	f.page.add(cmd, "127.0.0.1:9180")
-	addInt(cmd, &f.workers, "workers", 0, 1024, "number of workers of this process (default one a processor)")
+	addInt(cmd, &f.workers, "workers", 0, 1024, "number of workers of this process; as many as processors unless given")
 	addLog(cmd, &f.log)
 	return cmd
 }
@@ -83,7 +84,14 @@ func (f *serveFlags) serve(ctx context.Context, out io.Writer, log *slog.Logger)
 		return err
 	}
 	defer end()
+	if least := 2 * f.worker.beat; f.manager.lostAfter < least {
+		return input.Errorf("--lost-after", f.manager.lostAfter, "at least %v, twice --beat: else workers that are well are lost", least)
+	}
 	const local = "local" // name of the workers of this process; the server knows their keys from its start
+	ws.Name, ws.Slots = local, max(1, f.workers)
+	if err := ws.Check(); err != nil {
+		return err
+	}
 	if err := f.server.addWorkerKeys(local, f.workers); err != nil {
 		return err
 	}
@@ -112,7 +120,7 @@ func (f *serveFlags) serve(ctx context.Context, out io.Writer, log *slog.Logger)
 	group.Go(func() error { return manager.Run(ctx, nc, ms) })
 	group.Go(func() error { return web.serve(ctx, registry) })
 	if f.workers > 0 {
-		ws.Name, ws.Slots, ws.Server, ws.Options, ws.Log = local, f.workers, way.worker, way.options, log
+		ws.Server, ws.Options, ws.Log = way.worker, way.options, log
 		group.Go(func() error { return untilDone(ctx, worker.Run(ctx, ws)) })
 	}
 	group.Go(func() error {
@@ -169,7 +177,10 @@ func (f *serverFlags) start(ctx context.Context, log *slog.Logger) (*server.Serv
 	}
 	settings.Log = log
 	s, err := server.Start(ctx, settings)
-	return s, layout, atFlag(err)
+	if err == nil && settings.Store != "" {
+		log.Info("server", "store", settings.Store)
+	}
+	return s, layout, err
 }
 
 // prepare makes the streams and buckets. A server that is away is waited for, and so are servers that have not found each other yet.
@@ -263,12 +274,6 @@ func (w website) serve(ctx context.Context, registry *prometheus.Registry) error
 	return nil
 }
 
-// isAway reports whether a server cannot be reached now, but perhaps later.
-func isAway(err error) bool {
-	var network net.Error
-	return errors.Is(err, nats.ErrNoServers) || errors.Is(err, nats.ErrTimeout) || errors.As(err, &network)
-}
-
 func newServer() *cobra.Command {
 	var f serverFlags
 	var log string
@@ -325,7 +330,10 @@ func newManager() *cobra.Command {
 			registry := prometheus.NewRegistry()
 			s.Logical = logical
 			s.Name, s.Log, s.Registry = cmp.Or(name, ownName()), newLog(cmd.ErrOrStderr(), log), registry
-			nc, err := connect(ctx, url, s.Name)
+			if err := s.Check(); err != nil {
+				return err
+			}
+			nc, err := connect(ctx, url, s.Name, s.Log)
 			if err != nil {
 				return err
 			}
@@ -350,7 +358,11 @@ func newManager() *cobra.Command {
 	p.add(cmd, "none")
 	cli.AddText(cmd, &key, "page-key", "", "the file of a key of a monitor", "`FILE` of the key with which the page asks, if the server wants keys")
 	cli.AddSwitch(cmd, &logical, "logical", "the clock is the logical one of a replay")
-	addInt(cmd, &replicas, "replicas", 1, 3, "copies of what is kept, each on a server of its own: 1 or 3")
+	cli.Flag[int]{Name: "replicas", Kind: "1|3", Default: "1", Usage: "copies of what is kept, each on a server of its own", Want: "1 or 3",
+		Parse: func(text string) (int, bool) {
+			n, err := strconv.Atoi(text)
+			return n, err == nil && (n == 1 || n == 3)
+		}}.Add(cmd, &replicas)
 	addLog(cmd, &log)
 	return cmd
 }

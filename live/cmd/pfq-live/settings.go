@@ -92,7 +92,7 @@ type serverFlags struct {
 
 func (f *serverFlags) add(cmd *cobra.Command) {
 	f.listen = "127.0.0.1:4222"
-	cli.AddText(cmd, &f.store, "store", "", "the name of a folder", "`DIR` of all that is kept (default pfq-live in the folder of the user for such data)")
+	cli.AddText(cmd, &f.store, "store", "", "the name of a folder", "`DIR` of all that is kept, of this server alone (default $XDG_STATE_HOME/pfq-live, or else ~/.local/state/pfq-live)")
 	cli.AddSwitch(cmd, &f.memory, "memory", "keep all in memory: nothing is left when the server ends")
 	cli.AddText(cmd, &f.listen, "listen", "", "HOST:PORT", "`HOST:PORT` to listen on; beyond this machine only with --keys")
 	cli.AddText(cmd, &f.keys, "keys", "", "a folder made by pfq-live keys init", "`DIR` of the keys: connections need one, and TLS")
