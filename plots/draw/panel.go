@@ -76,7 +76,13 @@ func plan(t typesetter, p *plots.Panel, letter string, outer vg.Rectangle, besid
 	if err := l.nameSeries(t, beside, shared); err != nil {
 		return nil, err
 	}
-	l.namePoints(t) // where the names of the series leave room
+	if l.namePoints(t) || shared || l.legend != nil {
+		return l, nil
+	}
+	above := *l // with a legend there may be room for more points
+	if err := above.nameAbove(t, beside); err == nil && (above.namePoints(t) || len(above.pointNames) > len(l.pointNames)) {
+		return &above, nil
+	}
 	return l, nil
 }
 
@@ -101,6 +107,11 @@ func (l *panelPlan) nameSeries(t typesetter, beside room, shared bool) error {
 		l.names = names
 		return nil
 	}
+	return l.nameAbove(t, beside)
+}
+
+// nameAbove names the series in a legend above the plot.
+func (l *panelPlan) nameAbove(t typesetter, beside room) error {
 	if err := l.planLegend(t); err != nil {
 		return err
 	}

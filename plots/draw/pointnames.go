@@ -16,33 +16,50 @@ type pointName struct {
 	leader []vg.Point // the line from the point to its name, nil if that is close by
 }
 
-// reaches are how far from its point a name may stand. Beyond the first a line leads to it.
-var reaches = []vg.Length{labelGap, 10, 16, 23, 31, 40, 50, 61, 73}
+// reaches are how far from its point a name may stand. Beyond what is close a line leads to it.
+var reaches = []vg.Length{labelGap, closeBy, 10, 16, 23, 31, 40, 50, 61, 73}
+
+const closeBy = 1.8 * labelGap
 
 // headings are the directions in which a name may stand, in degrees: up and to the right first, where curves that fall leave room.
 var headings = []float64{45, 65, 25, 85, 5, 135, 115, 95, 155, 315, 335, 225}
 
-// namePoints finds places for the names of points, one after the other, each at the first place that is free. Names without one
-// are left out.
-func (l *panelPlan) namePoints(t typesetter) {
-	l.pointNames = nil
-	taken := slices.Concat(l.names, l.regions)
+// namePoints finds places for the names of points where the names of the series leave room, from the first point on or from the last,
+// whichever finds more. Names without a place are left out: it reports whether there are none.
+func (l *panelPlan) namePoints(t typesetter) (all bool) {
+	var named []pointName // where the points are
 	var points []vg.Point
 	for _, s := range l.Series {
-		if s.Marked || s.Kind == plots.Points {
-			points = append(points, l.markers(s)...)
+		for k, p := range l.markers(s) {
+			if s.Marked || s.Kind == plots.Points {
+				points = append(points, p)
+			}
+			if s.Names != nil && s.Names[k] != "" && inside(p, l.plot) {
+				named = append(named, pointName{text: s.Names[k], at: vg.Rectangle{Min: p, Max: p}})
+			}
 		}
 	}
-	for _, s := range l.Series {
-		for k, p := range l.markers(s) {
-			if s.Names == nil || s.Names[k] == "" || !inside(p, l.plot) {
-				continue
-			}
-			size := vg.Point{X: t.width(s.Names[k], nameSize, false), Y: (capHeight + descent) * nameSize}
-			if n, ok := l.namePoint(p, points, size, taken); ok {
-				n.text = s.Names[k]
-				l.pointNames, taken = append(l.pointNames, n), append(taken, n.at)
-			}
+	l.nameEach(t, named, points)
+	if len(l.pointNames) == len(named) {
+		return true
+	}
+	forward := l.pointNames
+	slices.Reverse(named)
+	if l.nameEach(t, named, points); len(l.pointNames) <= len(forward) {
+		l.pointNames = forward
+	}
+	return len(l.pointNames) == len(named)
+}
+
+// nameEach finds places for names one after the other, each at the first place that is free.
+func (l *panelPlan) nameEach(t typesetter, named []pointName, points []vg.Point) {
+	l.pointNames = nil
+	taken := slices.Concat(l.names, l.regions)
+	for _, o := range named {
+		size := vg.Point{X: t.width(o.text, nameSize, false), Y: (capHeight + descent) * nameSize}
+		if n, ok := l.namePoint(o.at.Min, points, size, taken); ok {
+			n.text = o.text
+			l.pointNames, taken = append(l.pointNames, n), append(taken, n.at)
 		}
 	}
 }
@@ -58,7 +75,7 @@ func (l *panelPlan) namePoint(p vg.Point, points []vg.Point, size vg.Point, take
 			if cos < 0 {
 				corner.X -= size.X
 			}
-			if reach == labelGap { // close by, above or below
+			if reach <= closeBy { // above or below
 				corner.Y = end.Y
 				if sin < 0 {
 					corner.Y -= size.Y
@@ -71,7 +88,7 @@ func (l *panelPlan) namePoint(p vg.Point, points []vg.Point, size vg.Point, take
 			if !isNearest(p, points, n.at) {
 				continue
 			}
-			if reach == labelGap {
+			if reach <= closeBy {
 				return n, true
 			}
 			gap := vg.Point{X: vg.Length(cos), Y: vg.Length(sin)}
