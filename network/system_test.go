@@ -156,8 +156,8 @@ func TestSharedStationsAreRefusedByTheirSize(t *testing.T) {
 	if _, err := Solve(context.Background(), m, Settings{}); !errors.As(err, &tooLarge) || tooLarge.States != 1<<24 {
 		t.Errorf("24 classes: %v", err)
 	}
-	chain(18)
-	if _, err := Solve(context.Background(), m, Settings{MaxBytes: 1 << 30}); !errors.As(err, &tooLarge) || tooLarge.Bytes < 2*48*1000*(1<<18) {
-		t.Errorf("18 classes: %v", err)
+	chain(12)
+	if _, err := Solve(context.Background(), m, Settings{MaxBytes: 1 << 28}); !errors.As(err, &tooLarge) || tooLarge.Bytes < 2*48*1000*(1<<12) {
+		t.Errorf("12 classes: %v", err)
 	}
 }

@@ -9,7 +9,7 @@ import (
 )
 
 // MaxVectors bounds the vectors y of one station.
-const MaxVectors = 1 << 22
+const MaxVectors = 1 << 20
 
 // Shared is a station with Order or Balanced. Classes that it cannot tell apart, of one closed chain or open ones, are one kind: its jobs are of
 // each of its classes with probability w_c/w.
