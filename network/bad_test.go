@@ -105,7 +105,7 @@ func TestMalformed(t *testing.T) {
 		{", balance: [1, 1, 1/2, 1/6]", "", `line 8: stations[6].table = one with both or neither: want either balance or rates`},
 		{"  - name: user\n", "  - {}\n  - name: user\n", `line 10: classes[0].name is missing: want a name in quotes, not empty`},
 		{"population: 2\n", "population: -2\n", `line 11: classes[0].population = -2: want an integer from 0 to 1000000000`},
-		{"population: 2\n", "population: 2.5\n", `line 11: classes[0].population = 5/2: want an integer from 0 to 1000000000`},
+		{"population: 2\n", "population: 2.5\n", `line 11: classes[0].population = 2.5: want an integer from 0 to 1000000000`},
 		{"population: 2\n", "population: 0\n", `line 11: classes[0].population = 0: want at least one job in the chain of "user", "batch", or arrivals`},
 		{"population: 2\n", "population: 2\n    arrival_rate: 1\n", `line 11: classes[0].population = 2: want either a population (closed) or an arrival_rate (open)`},
 		{"  - name: batch\n", "  - name: batch\n    arrival_rate: 0.5\n", `line 21: classes[1].arrival_rate = 0.5: want none, for jobs of "batch" and "user" turn into one another, and "user" has a population: a chain is open or closed`},

@@ -18,6 +18,7 @@ const (
 	maxPopulation  = 1_000_000_000
 	maxServers     = 1_000_000
 	maxRates       = 100_000
+	maxLimits      = 1000    // of a station, each compared with each
 	maxRankClasses = 16      // at a station with Rank, which lists 2^n sets
 	maxTable       = 1 << 20 // states of a Table
 )

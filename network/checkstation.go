@@ -73,8 +73,8 @@ func (s *Station) checkFields(path string) error {
 		is    bool
 		value string // what a message calls it
 	}
-	given := []field{{"servers", s.Servers != 0, fmt.Sprint(s.Servers)}, {"rate", s.Rate != nil, "a rate"}, {"rates", s.Rates != nil, "a list"}, {"nodes", s.Nodes != nil, "a list"},
-		{"limits", s.Limits != nil, "a list"}, {"rank", s.Rank != nil, "a list"}, {"table", s.Table != nil, "a table"}}
+	given := []field{{"servers", s.Servers != 0, fmt.Sprint(s.Servers)}, {"rate", s.Rate != nil, "a rate"}, {"rates", s.Rates != nil, "a list"},
+		{"nodes", s.Nodes != nil, "a list"}, {"limits", s.Limits != nil, "a list"}, {"rank", s.Rank != nil, "a list"}, {"table", s.Table != nil, "a table"}}
 	var allowed []string
 	want := ""
 	switch s.Discipline {
@@ -146,15 +146,18 @@ func (m *Model) checkSet(path string, set, visitors []int) ([]int, error) {
 	if len(set) == 0 {
 		return nil, input.Errorf(path, "[]", "at least one class")
 	}
+	seen := make(map[int]bool, len(set))
 	for k, c := range set {
-		switch {
-		case c < 0 || c >= len(m.Classes):
+		if c < 0 || c >= len(m.Classes) {
 			return nil, input.Errorf(input.Index(path, k), c, "a row of classes, 0 to %d", len(m.Classes)-1)
-		case !slices.Contains(visitors, c):
+		}
+		if _, visits := slices.BinarySearch(visitors, c); !visits {
 			return nil, input.Errorf(input.Index(path, k), strconv.Quote(m.Classes[c].Name), "a class that visits the station")
-		case slices.Contains(set[:k], c):
+		}
+		if seen[c] {
 			return nil, input.Errorf(input.Index(path, k), strconv.Quote(m.Classes[c].Name), "each class once")
 		}
+		seen[c] = true
 	}
 	sorted := slices.Clone(set)
 	slices.Sort(sorted)
@@ -162,8 +165,8 @@ func (m *Model) checkSet(path string, set, visitors []int) ([]int, error) {
 }
 
 func (m *Model) checkLimits(path string, s *Station, visitors []int) error {
-	if s.Limits != nil && len(s.Limits) == 0 {
-		return input.Errorf(path, "[]", "at least one limit")
+	if s.Limits != nil && (len(s.Limits) == 0 || len(s.Limits) > maxLimits) {
+		return input.Errorf(path, fmt.Sprintf("%d limits", len(s.Limits)), "1 to %d limits", maxLimits)
 	}
 	var sets [][]int
 	for k, l := range s.Limits {
@@ -211,7 +214,8 @@ func (m *Model) checkRank(path string, s *Station, visitors []int) error {
 	}
 	for mask := 1; mask < len(rank); mask++ {
 		if rank[mask] == nil {
-			return input.Errorf(path, fmt.Sprintf("%d sets", len(s.Rank)), "every set of the %d classes that visit the station, %d in all; there is none of %s",
+			return input.Errorf(path, fmt.Sprintf("%d sets", len(s.Rank)),
+				"every set of the %d classes that visit the station, %d in all; there is none of %s",
 				len(visitors), len(rank)-1, m.classNames(membersOf(mask, visitors)))
 		}
 		for k := range visitors {
@@ -261,7 +265,8 @@ func (m *Model) checkTable(path string, t *Table, visitors []int) error {
 			return input.Errorf(input.Index(path+".classes", k), strconv.Quote(m.Classes[c].Name), "classes of closed chains; a table ends")
 		}
 		if population := chains.population[chains.of[c]]; t.Most[k] < population || t.Most[k] >= maxTable {
-			return input.Errorf(input.Index(path+".most", k), t.Most[k], "an integer from %d, the jobs in the chain of %s, to %d", population, input.Quote(m.Classes[c].Name), maxTable-1)
+			return input.Errorf(input.Index(path+".most", k), t.Most[k], "an integer from %d, the jobs in the chain of %s, to %d",
+				population, input.Quote(m.Classes[c].Name), maxTable-1)
 		}
 		if states *= t.Most[k] + 1; states > maxTable {
 			return input.Errorf(path+".most", fmt.Sprint(t.Most), "a table of at most %d states", maxTable)

@@ -71,7 +71,8 @@ func (m *Model) checkChains() error {
 				}
 			}
 		case open < 0 && k.population[i] == 0:
-			return input.Errorf(input.Index("classes", first)+".population", m.Classes[first].Population, "at least one job in the chain of %s, or arrivals", m.classNames(classes))
+			return input.Errorf(input.Index("classes", first)+".population", m.Classes[first].Population,
+				"at least one job in the chain of %s, or arrivals", m.classNames(classes))
 		case k.population[i] > maxPopulation:
 			return input.Errorf(input.Index("classes", first)+".population", m.Classes[first].Population, "at most %d jobs in the chain of %s", maxPopulation, m.classNames(classes))
 		}
@@ -83,7 +84,8 @@ func (m *Model) checkChains() error {
 				return input.Errorf(input.Index("classes", c)+".reference", m.Classes[c].Reference, "none, for visits are given per cycle")
 			}
 			if c != first && m.Classes[c].Reference != 0 {
-				return input.Errorf(input.Index("classes", c)+".reference", m.Classes[c].Reference, "none, for that of %s, the first class of the chain, counts", input.Quote(m.Classes[first].Name))
+				return input.Errorf(input.Index("classes", c)+".reference", m.Classes[c].Reference,
+					"none, for that of %s, the first class of the chain, counts", input.Quote(m.Classes[first].Name))
 			}
 		}
 		if m.Classes[first].Visits[0].Count != nil {

@@ -271,7 +271,7 @@ func (d *decoder) class(n *tree.Node, c int) (map[string]*tree.Node, error) {
 			return nil, err
 		}
 		if !x.IsInt() || x.Sign() < 0 || x.Cmp(big.NewRat(maxPopulation, 1)) > 0 {
-			return nil, input.Errorf(path+".population", x.RatString(), wantPopulation)
+			return nil, d.root.AsWritten(input.Errorf(path+".population", x.RatString(), wantPopulation))
 		}
 		class.Population = int(x.Num().Int64())
 	}
@@ -408,6 +408,9 @@ func (d *decoder) branches(n *tree.Node, path string, c int) ([]Branch, error) {
 	return all, nil
 }
 
+// maxStrokes bounds the ways to read a name in next as station/class.
+const maxStrokes = 100
+
 // branch finds what a name in next of class c means: out, a station that the class visits, or station/class.
 func (d *decoder) branch(end, path string, c int) (b Branch, err error) {
 	if end == out {
@@ -418,6 +421,9 @@ func (d *decoder) branch(end, path string, c int) (b Branch, err error) {
 		if v, ok := d.visits[c][i]; ok {
 			b, found = Branch{Class: c, Visit: v}, 1
 		}
+	}
+	if strings.Count(end, "/") > maxStrokes {
+		return b, input.Errorf(path, strconv.Quote(end), "a name with at most %d strokes", maxStrokes)
 	}
 	for at := range end { // names may hold strokes themselves
 		if end[at] != '/' {

@@ -18,7 +18,7 @@ const (
 	FCFS     Discipline = "fcfs"     // order of arrival; exponential sizes of one mean
 	LCFS     Discipline = "lcfs"     // the last to arrive first, at once, and those that it interrupts go on later; with several servers: exponential sizes of one mean
 	Order    Discipline = "order"    // order of arrival by an order-independent total rate: Nodes, Limits or Rank; exponential sizes of one mean
-	Balanced Discipline = "balanced" // jobs of a class share its rate equally, rates of classes have a balance function: that of Nodes, Limits or Rank (balanced fairness), or a Table
+	Balanced Discipline = "balanced" // balanced fairness with Nodes, Limits or Rank, or a Table: jobs of a class share its rate equally, and rates of classes have a balance function
 )
 
 // A Station serves jobs. Stations with Delay, Sharing, FCFS and LCFS have the total rate α(n) = min(n, Servers) Rate with n jobs (n Rate
@@ -71,7 +71,7 @@ type Class struct {
 	ArrivalRate *big.Rat // open: >= 0, jobs per unit of time from outside; nil if none ever come
 	Arrives     []Branch // open: where they go, probabilities of sum 1; nil means the first visit
 	Visits      []Visit  // at least one, no station twice
-	Reference   int      // closed: index into Visits; a cycle of the chain is from one visit there to the next. That of the first class of the chain counts, others have 0, as with Visit.Count
+	Reference   int      // closed: index into Visits; a cycle of the chain is from one visit there to the next; 0 but for its first class, and with Visit.Count
 }
 
 // A Visit is one of a class to a station. All visits of a class say where its jobs go next, or all say how often they come (of a
@@ -103,42 +103,4 @@ func (m *Model) Scale(factor *big.Rat) *Model {
 		}
 	}
 	return &c
-}
-
-// Routed returns m with all visits that are given by their number V_i given by where jobs go next. With S = Σ_i V_i, jobs of a closed class then go to visit i with
-// probability V_i/S after every visit, and V_0 cycles of the new class, from one visit 0 to the next, make one of m. Jobs of an open class arrive at visit i with
-// probability V_i/S, leave after a visit with probability 1/S, and else go on to visit i with probability (V_i/S) (1 - 1/S). Of all ways with these numbers this is one;
-// the product form depends on the numbers only. m has passed [Model.Check]; the result shares memory with it.
-func (m *Model) Routed() *Model {
-	r := *m
-	r.Classes = append([]Class(nil), m.Classes...)
-	for c := range r.Classes {
-		class := &r.Classes[c]
-		if class.Visits[0].Count == nil {
-			continue
-		}
-		class.Visits = append([]Visit(nil), class.Visits...)
-		sum := new(big.Rat)
-		for _, v := range class.Visits {
-			sum.Add(sum, v.Count)
-		}
-		var next []Branch
-		leave := new(big.Rat)
-		for v := range class.Visits {
-			share := new(big.Rat).Quo(class.Visits[v].Count, sum)
-			if class.ArrivalRate != nil {
-				class.Arrives = append(class.Arrives, Branch{Class: c, Visit: v, Probability: share})
-				leave.Inv(sum)
-				share = new(big.Rat).Mul(share, new(big.Rat).Sub(big.NewRat(1, 1), leave))
-			}
-			next = append(next, Branch{Class: c, Visit: v, Probability: share})
-		}
-		if leave.Sign() > 0 {
-			next = append(next, Branch{Class: Leaves, Probability: leave})
-		}
-		for v := range class.Visits {
-			class.Visits[v].Count, class.Visits[v].Next = nil, next
-		}
-	}
-	return &r
 }

@@ -56,7 +56,8 @@ func (s *system) newShared(ctx context.Context, i int) (*demands.Shared, error) 
 		vectors *= float64(m + 1)
 	}
 	if vectors > demands.MaxVectors {
-		bad := input.Errorf(input.Index("stations", i), fmt.Sprintf("%d kinds of classes", len(sh.Kinds)), "at most %d sets or vectors of numbers of classes that it tells apart, not %.0f", demands.MaxVectors, vectors)
+		bad := input.Errorf(input.Index("stations", i), fmt.Sprintf("%d kinds of classes", len(sh.Kinds)),
+			"at most %d sets of classes that it tells apart, or vectors of their numbers up to the limits, not %.0f", demands.MaxVectors, vectors)
 		return nil, &num.TooLargeError{Input: bad, States: vectors, Bytes: 64 * vectors, Limit: 64 * demands.MaxVectors}
 	}
 	sh.Much = 1

@@ -271,7 +271,7 @@ func TestRoutedHasTheVisits(t *testing.T) {
 		if err := m.Check(); err != nil {
 			t.Fatal(err)
 		}
-		long := m.Routed()
+		long := routed(m)
 		if err := long.Check(); err != nil {
 			t.Fatal(err)
 		}
@@ -349,4 +349,41 @@ func TestTrafficEnds(t *testing.T) {
 func drawOf[T any](t *testing.T, draw func(t *rapid.T) T) T {
 	t.Helper()
 	return rapid.Custom(draw).Example(1)
+}
+
+// routed returns m with all visits that are given by their number V_i given by where jobs go next. With S = Σ_i V_i, jobs of a closed class then go to visit i with
+// probability V_i/S after every visit, and V_0 cycles of the new class, from one visit 0 to the next, make one of m. Jobs of an open class arrive at visit i with
+// probability V_i/S, leave after a visit with probability 1/S, and else go on to visit i with probability (V_i/S) (1 - 1/S).
+func routed(m *Model) *Model {
+	r := *m
+	r.Classes = append([]Class(nil), m.Classes...)
+	for c := range r.Classes {
+		class := &r.Classes[c]
+		if class.Visits[0].Count == nil {
+			continue
+		}
+		class.Visits = append([]Visit(nil), class.Visits...)
+		sum := new(big.Rat)
+		for _, v := range class.Visits {
+			sum.Add(sum, v.Count)
+		}
+		var next []Branch
+		leave := new(big.Rat)
+		for v := range class.Visits {
+			share := new(big.Rat).Quo(class.Visits[v].Count, sum)
+			if class.ArrivalRate != nil {
+				class.Arrives = append(class.Arrives, Branch{Class: c, Visit: v, Probability: share})
+				leave.Inv(sum)
+				share = new(big.Rat).Mul(share, new(big.Rat).Sub(big.NewRat(1, 1), leave))
+			}
+			next = append(next, Branch{Class: c, Visit: v, Probability: share})
+		}
+		if leave.Sign() > 0 {
+			next = append(next, Branch{Class: Leaves, Probability: leave})
+		}
+		for v := range class.Visits {
+			class.Visits[v].Count, class.Visits[v].Next = nil, next
+		}
+	}
+	return &r
 }

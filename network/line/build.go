@@ -69,7 +69,8 @@ func (b *builder) find(at place) error {
 		return nil
 	}
 	if n.mean[at.class] == nil {
-		return input.Errorf(input.Field(input.Index("model.nodes", at.node)+".service", b.classes[at.class].name), "", "a distribution, for jobs of the class get to %s", input.Quote(n.station.Name))
+		return input.Errorf(input.Field(input.Index("model.nodes", at.node)+".service", b.classes[at.class].name), "",
+			"a distribution, for jobs of the class get to %s", input.Quote(n.station.Name))
 	}
 	b.visits[at] = b.counts[at.class]
 	b.counts[at.class]++
@@ -124,7 +125,8 @@ func (b *builder) after(at place) ([]branch, error) {
 	ways := []branch{{at, big.NewRat(1, 1)}}
 	if n.switches != nil {
 		if ways = n.switches[at.class]; ways == nil {
-			return nil, input.Errorf(input.Field(input.Index("model.nodes", at.node)+".classSwitchMatrix", b.classes[at.class].name), "", "probabilities, for jobs of the class get there")
+			return nil, input.Errorf(input.Field(input.Index("model.nodes", at.node)+".classSwitchMatrix", b.classes[at.class].name), "",
+				"probabilities, for jobs of the class get there")
 		}
 	}
 	var order []place

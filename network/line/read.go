@@ -542,6 +542,10 @@ func (d *file) routing(n *tree.Node) error {
 // pair finds the classes of a key such as "A,B". Names may hold commas themselves.
 func (d *file) pair(key, path string) (from, to int, err error) {
 	found := 0
+	const most = 100 // ways to read a key
+	if strings.Count(key, ",") > most {
+		return 0, 0, input.Errorf(path, strconv.Quote(key), "a name with at most %d commas", most)
+	}
 	for at := range key {
 		if key[at] != ',' {
 			continue

@@ -25,8 +25,11 @@ type Totals struct {
 	Most   *big.Rat   // α(n) with as many jobs as can be; nil with Delay
 }
 
-// maxFoldedBits bounds the integers that folding open chains into a station takes: their number times their bits, in all.
-const maxFoldedBits = 1 << 33
+// What folding open chains into a station may take: memory, and the bits of all integers that it adds.
+const (
+	maxFoldedBytes = 1 << 30
+	maxFoldedBits  = 1 << 36
+)
 
 // Fold sets Rates and Scale, given the open load ρ < α(m) and the jobs of closed chains that visit the station.
 //
@@ -86,9 +89,12 @@ func (t *Totals) shifted(ctx context.Context, path string, load *big.Rat, n int)
 	for _, r := range t.Alone {
 		bits = max(bits, float64(x.BitLen()+y.BitLen()+r.Num().BitLen()+r.Denom().BitLen()))
 	}
-	if work := float64(m) * float64(m) * bits * float64(n+2); work > maxFoldedBits*8 {
-		bad := input.Errorf(path, fmt.Sprintf("%d rates", m), "fewer rates or servers, since open chains are folded into them in fractions of %.0f bits", float64(m)*bits)
-		return nil, &num.TooLargeError{Input: bad, Bytes: float64(m) * float64(m) * bits / 8, Limit: maxFoldedBits / 8}
+	memory, work := float64(m)*float64(m)*bits/4, float64(m)*float64(m)*bits*float64(n+2)
+	if memory > maxFoldedBytes || work > maxFoldedBits {
+		bad := input.Errorf(path, fmt.Sprintf("%d rates", m),
+			"fewer rates or servers: open chains are folded into them by fractions of %.0f bits, which take %.3g MiB and %.3g operations on words, not %d MiB and %.0e",
+			float64(m)*bits, memory/(1<<20), work/64, int64(maxFoldedBytes)>>20, float64(maxFoldedBits)/64)
+		return nil, &num.TooLargeError{Input: bad, States: float64(m) * float64(n), Bytes: memory, Limit: maxFoldedBytes}
 	}
 	// A_j Π r_i = Π_{i<=j} s_i Π_{i>j} r_i.
 	above := make([]*big.Int, m) // Π_{i>j} r_i for j = 0, ..., m-1: rates i = j+1, ..., m-1 only
