@@ -187,6 +187,11 @@ func TestBoundsOfLargeNetworks(t *testing.T) {
 	if !errors.As(err, &large) || large.States < 1e47 || large.Bytes < large.States {
 		t.Errorf("%v", err)
 	}
+	slow := oneChain(10_000_000, 20)
+	slow.Stations[1].Servers = 200_000
+	if _, err := network.Solve(t.Context(), slow, network.Settings{}); !errors.As(err, &large) || large.Bytes > 1e10 {
+		t.Errorf("%v", err)
+	}
 	b, err := network.Bounds(t.Context(), m)
 	if err != nil || len(b) != 8 {
 		t.Fatal(err)

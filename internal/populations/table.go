@@ -2,6 +2,9 @@ package populations
 
 import (
 	"context"
+	"runtime"
+	"sync"
+	"sync/atomic"
 
 	"productform/internal/arithmetic"
 )
@@ -27,14 +30,28 @@ type Table[T any] interface {
 	Convolved(with T, index int) arithmetic.Number // Σ_{m <= n} G(m) H(n - m), for n at the index
 }
 
-// Convolve sets t to the product of two series, other tables than t, in about as many steps as there are pairs m <= n of populations.
+// Convolve sets t to the product of two series, other tables than t, in about as many steps as there are pairs m <= n of populations. All cores take part.
 func Convolve[T Table[T]](ctx context.Context, t, a, b T) error {
 	numbers := make([]arithmetic.Number, t.Lattice().Points())
-	for i := range numbers {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		numbers[i] = a.Convolved(b, i)
+	const block = 16
+	var next atomic.Int64
+	var group sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), len(numbers)/block+1) {
+		group.Go(func() {
+			for {
+				first := int(next.Add(block)) - block
+				if first >= len(numbers) || ctx.Err() != nil {
+					return
+				}
+				for i := first; i < min(first+block, len(numbers)); i++ {
+					numbers[i] = a.Convolved(b, i)
+				}
+			}
+		})
+	}
+	group.Wait()
+	if err := ctx.Err(); err != nil {
+		return err
 	}
 	t.Set(numbers)
 	return nil

@@ -94,7 +94,7 @@ func convolve[T populations.Table[T]](ctx context.Context, p *Plan, zeros T, one
 	if len(p.Groups) == 0 {
 		c.sums = c.top(base)
 	} else {
-		err = w.halve(base, 0, len(p.Groups), true)
+		err = w.halve(base, 0, len(p.Groups), true, p.think)
 	}
 	if err == nil && len(p.Delays) > 0 {
 		err = w.measureDelays()
@@ -166,26 +166,33 @@ func (c *convolver[T]) sumsOf(number func(index int) arithmetic.Number) []topSum
 // Large is the number of points from which on two parts are worked on side by side.
 const Large = 1 << 12
 
-// halve computes the measures of groups first..last-1, given the product h of all others, which it uses up.
-func (w *worker[T]) halve(h T, first, last int, split bool) error {
+// large is the number of points from which on two parts are worked on side by side.
+const large = 1 << 12
+
+// halve computes the measures of groups first..last-1, given the product h of all others, which it uses up. If h is that of the delays alone, think
+// is what they contribute. Shared stations are taken one by one, so that their tables are multiplied as rarely as can be.
+func (w *worker[T]) halve(h T, first, last int, split bool, think []*big.Rat) error {
 	if last-first == 1 {
 		return w.measure(first, h)
 	}
 	middle := (first + last) / 2
+	if w.Groups[first].Shared != nil {
+		middle = first + 1
+	}
 	other := w.table()
 	other.Copy(h)
-	if split && w.Points >= Large && runtime.GOMAXPROCS(0) > 1 {
+	if split && w.Points >= large && runtime.GOMAXPROCS(0) > 1 {
 		var group sync.WaitGroup
 		var err error
 		group.Go(func() {
 			second := &worker[T]{convolver: w.convolver}
-			if err = second.multiply(&other, middle, last); err == nil {
-				err = second.halve(other, first, middle, false)
+			if err = second.multiply(&other, middle, last, think); err == nil {
+				err = second.halve(other, first, middle, false, nil)
 			}
 		})
-		own := w.multiply(&h, first, middle)
+		own := w.multiply(&h, first, middle, think)
 		if own == nil {
-			own = w.halve(h, middle, last, false)
+			own = w.halve(h, middle, last, false, nil)
 		}
 		group.Wait()
 		if own != nil {
@@ -193,54 +200,77 @@ func (w *worker[T]) halve(h T, first, last int, split bool) error {
 		}
 		return err
 	}
-	if err := w.multiply(&other, middle, last); err != nil {
+	if err := w.multiply(&other, middle, last, think); err != nil {
 		return err
 	}
-	if err := w.halve(other, first, middle, false); err != nil {
+	if err := w.halve(other, first, middle, false, nil); err != nil {
 		return err
 	}
 	if split { // the same digits as of two workers
 		w.forget()
 	}
-	if err := w.multiply(&h, first, middle); err != nil {
+	if err := w.multiply(&h, first, middle, think); err != nil {
 		return err
 	}
-	return w.halve(h, middle, last, false)
+	return w.halve(h, middle, last, false, nil)
 }
 
-// multiply multiplies *h by the series of all stations of groups first..last-1. The table may be another afterwards.
-func (w *worker[T]) multiply(h *T, first, last int) error {
+// multiply multiplies *h by the series of all stations of groups first..last-1; if it is that of the delays alone, think is what they contribute. The table may be
+// another afterwards.
+func (w *worker[T]) multiply(h *T, first, last int, think []*big.Rat) error {
 	for g := first; g < last; g++ {
 		for range w.Groups[g].Stations {
-			if err := w.times(h, g); err != nil {
+			if err := w.times(h, g, think); err != nil {
 				return err
 			}
+			think = nil
 		}
 	}
 	return nil
 }
 
 // times multiplies *h by the series of one station of a group.
-func (w *worker[T]) times(h *T, g int) error {
+func (w *worker[T]) times(h *T, g int, think []*big.Rat) error {
 	t := w.table()
-	if w.Groups[g].Shared != nil {
+	var err error
+	switch over := w.over[g]; {
+	case w.Groups[g].Shared == nil:
+		if err = t.Divide(w.ctx, *h, over[len(over)-1]); err == nil {
+			err = w.series(t, *h, over[:len(over)-1])
+		}
+	case think != nil && w.one.Exact == nil:
+		(*h).Set(w.tables[g])
+		t.Copy(*h)
+		err = w.delay(t, *h, think)
+	default:
 		f := w.table()
-		defer w.free(f)
 		f.Set(w.tables[g])
-		if err := populations.Convolve(w.ctx, t, *h, f); err != nil {
-			return err
-		}
-	} else {
-		over := w.over[g]
-		if err := t.Divide(w.ctx, *h, over[len(over)-1]); err != nil {
-			return err
-		}
-		if err := w.series(t, *h, over[:len(over)-1]); err != nil {
-			return err
-		}
+		err = populations.Convolve(w.ctx, t, *h, f)
+		w.free(f)
 	}
 	w.free(*h)
 	*h = t
+	return err
+}
+
+// delay makes t = h the product of h and that of the delays, e^u = 1 + u (1 + u/2 (1 + u/3 (...))) up to all jobs that come to one: for the table of a shared station
+// that is much less than to convolve.
+func (w *worker[T]) delay(t, h T, think []*big.Rat) error {
+	jobs := 0
+	for k, x := range think {
+		if x.Sign() > 0 {
+			jobs += w.Most[k]
+		}
+	}
+	for j := int64(jobs); j >= 1; j-- {
+		over := make([]arithmetic.Number, len(think))
+		for k, x := range think {
+			over[k] = w.one.Rational(new(big.Rat).Quo(x, big.NewRat(j, 1)))
+		}
+		if err := t.Horner(w.ctx, 1, h, over); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 
@@ -257,7 +287,7 @@ func (w *worker[T]) series(t, h T, over [][]arithmetic.Number) error {
 // measure computes the measures of group g, given the product h of all other groups, which it uses up.
 func (w *worker[T]) measure(g int, h T) error {
 	for range len(w.Groups[g].Stations) - 1 {
-		if err := w.times(&h, g); err != nil {
+		if err := w.times(&h, g, nil); err != nil {
 			return err
 		}
 	}
@@ -470,8 +500,9 @@ func (w *worker[T]) sharedPowers(g int, f, h T, values demands.Table) error {
 // measureDelays computes the measures of delays: of each, the others are a product in closed form, and the other stations one table.
 func (w *worker[T]) measureDelays() error {
 	b := w.table()
-	w.setDelays(b, zerosOf(len(w.Most)))
-	if err := w.multiply(&b, 0, len(w.Groups)); err != nil {
+	none := zerosOf(len(w.Most))
+	w.setDelays(b, none)
+	if err := w.multiply(&b, 0, len(w.Groups), none); err != nil {
 		return err
 	}
 	others := w.table()

@@ -128,11 +128,38 @@ func overRates(demand, rates []*big.Rat) ([][]*big.Rat, string) {
 	return over, string(key)
 }
 
+// levels returns how often a part is halved until it is one station: shared stations are taken one by one.
+func (p *Plan) levels() float64 {
+	shared := 0
+	for _, g := range p.Groups {
+		if g.Shared != nil {
+			shared++
+		}
+	}
+	return float64(shared) + math.Ceil(math.Log2(float64(max(len(p.Groups)-shared, 1))))
+}
+
 // tables returns how many tables are held at a time: for each of two parts that are worked on side by side those on the way to a station by halving, G, and two to
 // compute in.
-func (p *Plan) tables() float64 {
-	return 2 * (math.Ceil(math.Log2(float64(max(len(p.Groups), 1)))) + 3)
+func (p *Plan) tables() float64 { return 2 * (p.levels() + 3) }
+
+// steps estimates the products that an answer takes: a sweep for each rate of a station and level, and of two shared stations the convolution of their tables.
+func (p *Plan) steps() float64 {
+	sweeps, pairs := 0.0, -1.0
+	for _, g := range p.Groups {
+		if g.Shared != nil {
+			pairs++
+			sweeps += float64(p.Jobs)
+			continue
+		}
+		sweeps += (p.levels() + 3) * float64(len(g.over)) * float64(len(g.Stations))
+	}
+	steps := sweeps * p.Points * float64(len(p.Most))
+	return steps + max(pairs, 0)*p.Points*p.Points/math.Pow(2, float64(len(p.Most)))
 }
+
+// maxSteps is what is done in some hours in float64; other engines take hundreds of times as long for a step.
+const maxSteps = 1e13
 
 // Bytes estimates the memory of the tables of an engine, and of those of shared stations. Integers of fractions have the digits of Π_k (scale_k Σ_i D_ik)^N_k at most,
 // about.
@@ -170,7 +197,16 @@ func (p *Plan) shared() float64 {
 
 // Check refuses a lattice that is too large.
 func (p *Plan) Check(engine num.Engine, prec uint, maxBytes int64) error {
-	need := p.Bytes(engine, prec)
+	need, steps := p.Bytes(engine, prec), p.steps()
+	if engine != num.Float {
+		steps *= 200
+	}
+	if steps > maxSteps && need <= float64(maxBytes) {
+		bad := input.Errorf("classes", fmtPopulations(p.Most),
+			"populations, stations and servers that take at most %.1g products of float64; these take about %.2g with the engine %s; Bounds and simulation have no such limit",
+			maxSteps, steps, engine)
+		return &num.TooLargeError{Input: bad, States: p.Points, Bytes: need, Limit: maxBytes}
+	}
 	if need <= float64(maxBytes) && p.Points < math.MaxInt32*64 {
 		return nil
 	}
