@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -167,6 +168,13 @@ func drawProblem(t *rapid.T) *plan.Problem {
 			}
 			if !has && len(p.Edges) < 2 && rapid.Bool().Draw(t, "edge") {
 				p.Edges = append(p.Edges, plan.Edge{Class: c.Name, Server: server.Name, Choose: rapid.IntRange(1, server.Size()).Draw(t, "choose"), Cost: number("cost")})
+			}
+		}
+	}
+	for _, s := range p.NewServers {
+		for _, c := range p.Model.Classes {
+			if c.ArrivalRate.Sign() > 0 && !slices.Contains(s.Classes, c.Name) && len(p.Edges) < 2 && rapid.Bool().Draw(t, "edge to new servers") {
+				p.Edges = append(p.Edges, plan.Edge{Class: c.Name, Server: s.Name, Cost: number("cost")})
 			}
 		}
 	}

@@ -304,13 +304,27 @@ func (p *Problem) checkClasses(path string, classes []string) error {
 
 func (p *Problem) checkEdges() error {
 	if len(p.Edges) > maxEdges {
-		return input.Errorf("edges", fmt.Sprintf("%d of them", len(p.Edges)), "at most %d: all their sets are looked at", maxEdges)
+		return input.Errorf("edges", fmt.Sprintf("%d of them", len(p.Edges)), "at most %d: all their sets are looked at, %d then", maxEdges, 1<<maxEdges)
 	}
 	for k, e := range p.Edges {
 		path := input.Index("edges", k)
 		i, err := p.arriving(path+".class", e.Class)
 		if err != nil {
 			return err
+		}
+		for before, other := range p.Edges[:k] {
+			if other.Class == e.Class && other.Server == e.Server {
+				return input.Errorf(path, fmt.Sprintf("%s, %s", e.Class, e.Server), "each edge once; %s is the same", input.Index("edges", before))
+			}
+		}
+		if err := input.CheckNumber(path+".cost", e.Cost, input.Nonnegative); err != nil {
+			return err
+		}
+		if added := p.newServer(e.Server); added >= 0 {
+			if err := p.checkNewEdge(path, e, p.NewServers[added]); err != nil {
+				return err
+			}
+			continue
 		}
 		s, err := p.server(path+".server", e.Server)
 		if err != nil {
@@ -319,20 +333,28 @@ func (p *Problem) checkEdges() error {
 		if slices.ContainsFunc(p.Model.Classes[i].Servers, func(c cluster.Choice) bool { return c.Server == s }) {
 			return input.Errorf(path+".server", strconv.Quote(e.Server), "a server that %s cannot use yet", input.Quote(e.Class))
 		}
-		for before, other := range p.Edges[:k] {
-			if other.Class == e.Class && other.Server == e.Server {
-				return input.Errorf(path, fmt.Sprintf("%s, %s", e.Class, e.Server), "each edge once; %s is the same", input.Index("edges", before))
-			}
-		}
 		if size := p.Model.Servers[s].Size(); e.Choose < 0 || e.Choose > size || e.Choose == 0 && size > 1 {
 			return input.Errorf(path+".choose", e.Choose, "an integer from 1 to %d, the servers in %s", size, input.Quote(e.Server))
 		}
 		if p.Model.Servers[s].Capacity.Sign() == 0 && !slices.ContainsFunc(p.Upgrades, func(u Upgrade) bool { return u.Server == e.Server }) {
 			return input.Errorf(path+".server", strconv.Quote(e.Server), "a server of positive capacity, or the edge has no effect")
 		}
-		if err := input.CheckNumber(path+".cost", e.Cost, input.Nonnegative); err != nil {
-			return err
-		}
+	}
+	return nil
+}
+
+// newServer returns the row of new servers of this name, -1 for none.
+func (p *Problem) newServer(name string) int {
+	return slices.IndexFunc(p.NewServers, func(s NewServer) bool { return s.Name == name })
+}
+
+// checkNewEdge checks an edge to new servers.
+func (p *Problem) checkNewEdge(path string, e Edge, s NewServer) error {
+	switch {
+	case slices.Contains(s.Classes, e.Class):
+		return input.Errorf(path+".server", strconv.Quote(e.Server), "a server that %s cannot use yet", input.Quote(e.Class))
+	case e.Choose != 0:
+		return input.Errorf(path+".choose", e.Choose, "no such field for new servers: each job is at all of them")
 	}
 	return nil
 }

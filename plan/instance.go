@@ -31,9 +31,11 @@ type option struct {
 	most     int
 }
 
+// An edge leads to a server of the model or, if option is not negative, to the new servers of that option, as many as are bought.
 type edge struct {
 	class  int
-	choice cluster.Choice
+	choice cluster.Choice // of a server of the model
+	option int
 	cost   int64
 }
 
@@ -87,8 +89,14 @@ func newInstance(p *Problem) (*instance, error) {
 	}
 	for k, e := range p.Edges {
 		i, _ := p.class("", e.Class)
-		s, _ := p.server("", e.Server)
-		in.edges = append(in.edges, edge{i, cluster.Choice{Server: s, Choose: max(e.Choose, 1)}, whole[len(in.options)+k]})
+		in.edges = append(in.edges, edge{class: i, option: -1, cost: whole[len(in.options)+k]})
+		to := &in.edges[k]
+		if added := p.newServer(e.Server); added >= 0 {
+			to.option = len(p.Upgrades) + added
+		} else {
+			s, _ := p.server("", e.Server)
+			to.choice = cluster.Choice{Server: s, Choose: max(e.Choose, 1)}
+		}
 	}
 	return in, nil
 }
@@ -257,22 +265,34 @@ func (in *instance) model(edges bits, steps []int) *cluster.Model {
 			more.Mul(more, o.capacity)
 			m.Servers[o.server].Capacity = more.Add(more, m.Servers[o.server].Capacity)
 		default:
-			for _, i := range o.classes {
+			for _, i := range in.usersOf(k, edges) {
 				add(i, cluster.Choice{Server: len(m.Servers), Choose: n})
 			}
 			m.Servers = append(m.Servers, cluster.Server{Name: o.name, Count: n, Capacity: o.capacity})
 		}
 	}
 	for k, e := range in.edges {
-		if edges.has(k) {
+		if edges.has(k) && e.option < 0 {
 			add(e.class, e.choice)
 		}
 	}
 	return &m
 }
 
+// usersOf returns the classes that use the new servers of an option, with a set of edges.
+func (in *instance) usersOf(option int, edges bits) []int {
+	classes := slices.Clone(in.options[option].classes)
+	for k, e := range in.edges {
+		if edges.has(k) && e.option == option {
+			classes = append(classes, e.class)
+		}
+	}
+	return classes
+}
+
 // Apply returns the model of the problem with a plan: its rates scaled, its capacities raised, new servers after the
-// others, each kind as a group that its classes choose whole, and edges added. Parts may be shared with the problem's.
+// others, each kind as a group that its classes choose whole, and edges added, to new servers where there are any. Parts may be
+// shared with the problem's.
 func (p *Problem) Apply(c Choice) (*cluster.Model, error) {
 	in, err := newInstance(p)
 	if err != nil {

@@ -373,7 +373,13 @@ func (in *instance) touched(m *cluster.Model, edges bits) (rows []int) {
 	}
 	var parts []int
 	for _, k := range edges.list() {
-		parts = append(parts, find(in.edges[k].choice.Server))
+		e, server := in.edges[k], in.edges[k].choice.Server
+		if e.option >= 0 {
+			server = slices.IndexFunc(m.Servers, func(s cluster.Server) bool { return s.Name == in.options[e.option].name })
+		}
+		if server >= 0 { // or none is bought
+			parts = append(parts, find(server))
+		}
 	}
 	for i, c := range m.Classes {
 		if c.ArrivalRate.Sign() > 0 && slices.Contains(parts, find(len(m.Servers)+i)) {

@@ -62,11 +62,11 @@ type NewServer struct {
 	Most     int      // >= 1
 }
 
-// An Edge lets a class use a server that it cannot use now.
+// An Edge lets a class use a server that it cannot use now, or new servers, all that are bought, beside the classes that use them anyway.
 type Edge struct {
 	Class  string
 	Server string
-	Choose int      // servers drawn from a group for each job; 0 means 1
+	Choose int      // servers drawn from a group of the model for each job; 0 means 1
 	Cost   *big.Rat // >= 0
 }
 

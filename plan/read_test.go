@@ -83,6 +83,9 @@ func TestBadPlans(t *testing.T) {
 		{someModel + "edges:\n  - {class: web, server: off, cost: 1}", input.Error{Line: 8, Path: "edges[0].server", Value: `"off"`, Want: "a server of positive capacity, or the edge has no effect"}},
 		{someModel + "edges:\n  - {class: web, server: rack, cost: 1}", input.Error{Line: 8, Path: "edges[0].choose", Value: "0", Want: `an integer from 1 to 4, the servers in "rack"`}},
 		{someModel + "edges:\n  - {class: web, server: rack, choose: 5, cost: 1}", input.Error{Line: 8, Path: "edges[0].choose", Value: "5", Want: `an integer from 1 to 4, the servers in "rack"`}},
+		{someModel + "new_servers:\n  - {name: x, capacity: 1, classes: [web], cost: 1}\nedges:\n  - {class: web, server: x, cost: 1}", input.Error{Line: 10, Path: "edges[0].server", Value: `"x"`, Want: `a server that "web" cannot use yet`}},
+		{someModel + "new_servers:\n  - {name: x, capacity: 1, classes: [web], cost: 1}\nedges:\n  - {class: reports, server: x, choose: 1, cost: 1}", input.Error{Line: 10, Path: "edges[0].choose", Value: "1", Want: "no such field for new servers: each job is at all of them"}},
+		{someModel + "edges:" + strings.Repeat("\n  - {class: web, server: idle, cost: 1}", 17), input.Error{Line: 7, Path: "edges", Value: "17 of them", Want: "at most 16: all their sets are looked at, 65536 then"}},
 		{someModel + "edges:\n  - {class: web, server: idle, cost: 1}\n  - {class: web, server: idle, cost: 2}", input.Error{Line: 9, Path: "edges[1]", Value: "web, idle", Want: "each edge once; edges[0] is the same"}},
 	} {
 		_, err := plan.Read(strings.NewReader(c.text), ".")

@@ -78,18 +78,19 @@ func TestSearchLooksAtItsContext(t *testing.T) {
 	}
 }
 
-// A proof with 60 options of a million steps each is verified: parts of boxes are far below the range of float64.
-func TestVerifyManyOptions(t *testing.T) {
-	p := queue(60, maxMost, Target{Measure: Margin, Limit: big.NewRat(61, 2)})
-	a, err := LeastCost(t.Context(), p, Settings{})
+// A corner covers all plans that are cheaper than 1 among those of 60 options of a million steps each, though its part of them all is far
+// below the range of float64.
+func TestCoverOfManyOptions(t *testing.T) {
+	in, _, err := begin(queue(60, maxMost, Target{Measure: Margin, Limit: big.NewRat(61, 2)}), Settings{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !a.Complete || a.Plan.Cost.Cmp(big.NewRat(1, 1)) != 0 {
-		t.Fatalf("cost %v, want 1", a.Plan.Cost)
-	}
-	if err := Verify(t.Context(), p, a, Settings{}); err != nil {
-		t.Error(err)
+	nothing := make([]int, 60)
+	for below, want := range map[*big.Rat]bool{big.NewRat(1, 1): true, big.NewRat(2, 1): false} {
+		c := &cover{in: in, proof: Proof{Below: below}}
+		if open, err := c.open(t.Context(), nothing, in.most(), [][]int{nothing}); err != nil || (open == nil) != want {
+			t.Errorf("below %v: open %v, %v", below, open, err)
+		}
 	}
 }
 

@@ -43,7 +43,7 @@ func Sensitivities(ctx context.Context, p *Problem, c Choice, s Settings) ([]Sen
 		default: // a new server of capacity 0 so far
 			rows[k] = len(m.Servers)
 			m.Servers = append(m.Servers, cluster.Server{Name: o.name, Count: 1, Capacity: new(big.Rat)})
-			for _, i := range o.classes {
+			for _, i := range in.usersOf(k, edges) {
 				m.Classes[i].Servers = append(slices.Clone(m.Classes[i].Servers), cluster.Choice{Server: rows[k], Choose: 1})
 			}
 		}

@@ -170,3 +170,44 @@ func TestNotConvex(t *testing.T) {
 		t.Error("convex")
 	}
 }
+
+// An edge to new servers adds its class to those that use them, as many as are bought; where none is, it has no effect.
+func TestEdgeToNewServers(t *testing.T) {
+	p := &plan.Problem{
+		Model: &cluster.Model{
+			Servers: []cluster.Server{{Name: "s", Capacity: big.NewRat(2, 1)}},
+			Classes: []cluster.Class{{Name: "a", ArrivalRate: big.NewRat(1, 1), Servers: cluster.On(0)}, {Name: "b", ArrivalRate: big.NewRat(1, 2), Servers: cluster.On(0)}},
+		},
+		NewServers: []plan.NewServer{{Name: "n", Capacity: big.NewRat(1, 1), Classes: []string{"a"}, Cost: big.NewRat(3, 1), Most: 2}},
+		Edges:      []plan.Edge{{Class: "b", Server: "n", Cost: big.NewRat(1, 1)}},
+	}
+	both := []cluster.Choice{{Server: 0, Choose: 1}, {Server: 1, Choose: 2}}
+	for _, c := range []struct {
+		choice plan.Choice
+		a, b   []cluster.Choice
+	}{
+		{plan.Choice{Steps: []int{2}, Edges: []int{0}}, both, both},
+		{plan.Choice{Steps: []int{2}}, both, both[:1]},
+		{plan.Choice{Steps: []int{0}, Edges: []int{0}}, both[:1], both[:1]},
+	} {
+		m, err := p.Apply(c.choice)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := m.Check(); err != nil || !slices.Equal(m.Classes[0].Servers, c.a) || !slices.Equal(m.Classes[1].Servers, c.b) {
+			t.Errorf("%+v: %+v, %v", c.choice, m.Classes, err)
+		}
+	}
+	// Both classes on all servers have a mean delay of 1/(4 - 3/2) = 2/5; nothing less will do.
+	p.Targets = []plan.Target{{Measure: plan.MeanDelay, Limit: big.NewRat(2, 5)}}
+	a, err := plan.LeastCost(t.Context(), p, plan.Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a.Plan == nil || a.Plan.Cost.Cmp(big.NewRat(7, 1)) != 0 {
+		t.Fatalf("plan %+v, want cost 7", a.Plan)
+	}
+	if err := plan.Verify(t.Context(), p, a, plan.Settings{}); err != nil {
+		t.Error(err)
+	}
+}
