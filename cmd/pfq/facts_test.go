@@ -41,6 +41,7 @@ func TestCSVHasAllFacts(t *testing.T) {
 	closed, _, _ := pfq("", "example", "batch")
 	reentrant, _, _ := pfq("", "example", "reentrant")
 	trunks, _, _ := pfq("", "example", "trunks")
+	swaps, _, _ := pfq("", "example", "swaps")
 	calls, _, _ := pfq("", "example", "call-centre")
 	for _, c := range []struct{ model, args string }{
 		{model, "stability -"},
@@ -66,6 +67,9 @@ func TestCSVHasAllFacts(t *testing.T) {
 		{closed, "network - --runs 3 --jumps 2000 --percentiles 50"},
 		{reentrant, "network - --engine exact --scale 1,3"},
 		{trunks, "network - --engine enclose"},
+		{trunks, "network - --runs 3 --jumps 2000 --percentiles 50"},
+		{swaps, "network - --engine exact --scale 1/2,1"},
+		{swaps, "network - --runs 3 --jumps 2000"},
 		{calls, "network - --scale 0.5:1.5:0.5"},
 	} {
 		text, stderr, _ := pfq(c.model, append(strings.Fields(c.args), "--format", "json")...)

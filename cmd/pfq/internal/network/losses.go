@@ -1,6 +1,7 @@
 package network
 
 import (
+	"math/big"
 	"strings"
 
 	"productform/cmd/pfq/internal/command"
@@ -24,8 +25,10 @@ type losses struct {
 	Classes            []lossClass   `json:"classes"`
 	Servers            []lossServer  `json:"servers"`
 	Limits             []lossLimit   `json:"limits"` // that of the room first
+	Simulated          render.Record `json:"simulated,omitempty"`
 
-	digits int
+	digits    int
+	simulated *simulated
 }
 
 type lossClass struct {
@@ -59,12 +62,12 @@ type lossLimit struct {
 var lossColumns = []string{"kind", "name", "classes", "most", "offered", "blocking", "throughput", "mean_jobs", "mean_delay", "wait_probability", "mean_queue", "mean_waiting",
 	"mean_units", "utilization"}
 
-func newLosses(m *loss.Model, r *loss.Result, digits int) *losses {
+func newLosses(m *loss.Model, r *loss.Result, found *simulated, digits int) *losses {
 	value := func(v *num.Value) render.Number { return render.Value(v, command.ProofOf(r.Engine), digits) }
 	s := &losses{
 		Stable: true, Engine: r.Engine, Method: r.Method, States: r.States, RelativeErrorBound: r.RelativeErrorBound,
 		EmptyProbability: value(r.EmptyProbability), Blocking: value(r.Blocking), Throughput: value(&r.Throughput), MeanJobs: value(&r.MeanJobs), MeanDelay: value(r.MeanDelay),
-		Classes: []lossClass{}, Servers: []lossServer{}, Limits: []lossLimit{}, digits: digits,
+		Classes: []lossClass{}, Servers: []lossServer{}, Limits: []lossLimit{}, Simulated: found.record(), digits: digits, simulated: found,
 	}
 	for k := range r.Classes {
 		c := &r.Classes[k]
@@ -91,7 +94,9 @@ func newLosses(m *loss.Model, r *loss.Result, digits int) *losses {
 
 // lines returns the lines of CSV.
 func (s *losses) lines() []render.Lines {
-	return []render.Lines{{Kind: "system", Of: *s}, {Kind: "class", Of: s.Classes}, {Kind: "server", Of: s.Servers}, {Kind: "limit", Of: s.Limits}}
+	whole := *s
+	whole.Simulated = nil
+	return append([]render.Lines{{Kind: "system", Of: whole}, {Kind: "class", Of: s.Classes}, {Kind: "server", Of: s.Servers}, {Kind: "limit", Of: s.Limits}}, s.simulated.lines()...)
 }
 
 func (s *losses) text(t *render.Text) {
@@ -115,6 +120,7 @@ func (s *losses) text(t *render.Text) {
 	if len(s.Limits) > 0 {
 		t.Table(s.Limits, "classes", "most", "mean_units", "utilization")
 	}
+	s.simulated.text(t)
 }
 
 // An overloaded says what is not limited and arrives too fast.
@@ -124,16 +130,12 @@ type overloaded struct {
 	BottleneckWork     render.Number `json:"bottleneck_work"`
 	BottleneckCapacity render.Number `json:"bottleneck_capacity"`
 
-	err *loss.UnstableError
-}
-
-func newOverloaded(m *loss.Model, err *loss.UnstableError, p render.Proof) overloaded {
-	return overloaded{Bottleneck: lossNames(m, err.Classes), BottleneckWork: render.Rat(err.Load, p), BottleneckCapacity: render.Rat(err.Capacity, p), err: err}
+	work, capacity *big.Rat
 }
 
 func (o overloaded) text(t *render.Text) {
 	t.Line("unstable: nothing limits the jobs of %s", strings.Join(o.Bottleneck, ", "))
-	t.Line("work %s per unit of time on capacity %s", render.SixRat(o.err.Load), render.SixBeside(o.err.Capacity, o.err.Load))
+	t.Line("work %s per unit of time on capacity %s", render.SixRat(o.work), render.SixBeside(o.capacity, o.work))
 }
 
 func lossNames(m *loss.Model, classes []int) []string {

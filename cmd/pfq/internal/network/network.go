@@ -10,12 +10,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"productform/cluster"
 	"productform/cmd/pfq/internal/command"
 	"productform/internal/cli"
 	"productform/internal/input"
 	"productform/internal/render"
 	"productform/network"
 	"productform/network/loss"
+	"productform/network/swap"
 	"productform/num"
 	"productform/sim"
 )
@@ -89,46 +91,46 @@ func (f *networkFlags) answer(q command.Query) (a render.Answer, found bool, err
 	if err != nil {
 		return a, false, err
 	}
-	if m.loss != nil {
-		a, found, err = f.allLosses(q, m.loss)
-	} else {
-		a, found, err = f.allStations(q, m.network)
+	for name, given := range map[string]bool{"distribution": f.distribution > 0, "population": f.populations.list != nil, "bounds": f.bounds} {
+		if given && m.network == nil {
+			return a, false, fmt.Errorf("--%s is of no use here: it is for networks with stations", name)
+		}
+	}
+	switch {
+	case f.populations.list != nil:
+		a, found, err = f.sweep(q, m.network)
+	case f.factors == nil:
+		a, found, err = f.one(q, m)
+	default:
+		a, found, err = command.AtFactors(q, f.factors, func(q command.Query, factor *big.Rat) (render.Answer, bool, error) { return f.one(q, m.scale(factor)) })
 	}
 	return a, found, command.InFile(q.File, err)
 }
 
-// allLosses solves a system with losses, at every factor if there are some.
-func (f *networkFlags) allLosses(q command.Query, m *loss.Model) (a render.Answer, found bool, err error) {
-	for name, given := range map[string]bool{"distribution": f.distribution > 0, "population": f.populations.list != nil, "bounds": f.bounds, "runs": f.simulation.Runs > 0} {
-		if given {
-			return a, false, command.FlagError{Err: fmt.Errorf("--%s is of no use here: it is for networks with stations", name)}
-		}
+// one answers for one model.
+func (f *networkFlags) one(q command.Query, m model) (a render.Answer, found bool, err error) {
+	switch {
+	case f.bounds:
+		return f.bound(q, m.network)
+	case m.network != nil:
+		return f.stations(q, m)
+	case m.swap != nil:
+		return f.swaps(q, m)
 	}
-	if f.factors == nil {
-		return f.losses(q, m)
-	}
-	return command.AtFactors(q, f.factors, func(q command.Query, factor *big.Rat) (render.Answer, bool, error) {
-		return f.losses(q, m.Scale(factor))
-	})
+	return f.losses(q, m)
 }
 
-// allStations solves a network, at every factor or population if there are some.
-func (f *networkFlags) allStations(q command.Query, m *network.Model) (a render.Answer, found bool, err error) {
-	one := f.stations
-	switch {
-	case f.populations.list != nil:
-		return f.sweep(q, m)
-	case f.bounds:
-		one = f.bound
+// planned returns the plan of what is to be simulated, before anything that takes long; nil if nothing is.
+func (f *networkFlags) planned(q command.Query, m model) (*sim.Plan, error) {
+	if f.simulation.Runs == 0 {
+		return nil, nil
 	}
-	if f.factors == nil {
-		return one(q, m)
-	}
-	return command.AtFactors(q, f.factors, func(q command.Query, factor *big.Rat) (render.Answer, bool, error) { return one(q, m.Scale(factor)) })
+	return f.plan(q.Ctx, m)
 }
 
 // stations solves a network, or says why it is unstable, and simulates it if that is asked for.
-func (f *networkFlags) stations(q command.Query, m *network.Model) (a render.Answer, found bool, err error) {
+func (f *networkFlags) stations(q command.Query, all model) (a render.Answer, found bool, err error) {
+	m := all.network
 	limits, err := command.WithProgress(q, func(ctx context.Context) (*network.Stability, error) { return network.CheckStability(ctx, m) })
 	if err != nil {
 		return a, false, f.translate(err, true)
@@ -136,11 +138,9 @@ func (f *networkFlags) stations(q command.Query, m *network.Model) (a render.Ans
 	if !limits.Stable {
 		return f.unstable(m, limits), false, nil
 	}
-	var plan *sim.Plan
-	if f.simulation.Runs > 0 { // before anything that takes long
-		if plan, err = f.plan(q.Ctx, m); err != nil {
-			return a, false, err
-		}
+	plan, err := f.planned(q, all)
+	if err != nil {
+		return a, false, err
 	}
 	r, err := command.WithProgress(q, func(ctx context.Context) (*network.Result, error) { return network.Solve(ctx, m, f.settings()) })
 	var large *num.TooLargeError
@@ -150,12 +150,14 @@ func (f *networkFlags) stations(q command.Query, m *network.Model) (a render.Ans
 	case err != nil:
 		return a, false, f.translate(err, true)
 	}
-	s := newSolution(m, r, limits, command.Digits(f.tol))
+	var estimates *simulated
 	if plan != nil {
-		if s.Simulated, err = f.simulate(q, plan, m, r); err != nil {
+		if estimates, err = f.run(q, plan); err != nil {
 			return a, false, err
 		}
+		estimates.besideStations(m, r)
 	}
+	s := newSolution(m, r, limits, estimates, command.Digits(f.tol))
 	return render.Answer{JSON: s, Lines: s.lines(), Columns: columns, Text: s.text}, true, nil
 }
 
@@ -169,21 +171,71 @@ func (f *networkFlags) unstable(m *network.Model, limits *network.Stability) ren
 	return render.Answer{JSON: u, Lines: []render.Lines{{Of: u}}, Text: u.text}
 }
 
-// losses solves a system with losses, or says why it is unstable.
-func (f *networkFlags) losses(q command.Query, m *loss.Model) (a render.Answer, found bool, err error) {
+// losses solves a system with losses, or says why it is unstable, and simulates it if that is asked for.
+func (f *networkFlags) losses(q command.Query, all model) (a render.Answer, found bool, err error) {
+	m := all.loss
 	r, err := command.WithProgress(q, func(ctx context.Context) (*loss.Result, error) {
 		return loss.Solve(ctx, m, loss.Settings{Engine: num.Engine(f.engine), RelTol: f.tol, MaxBytes: int64(f.memory) << 20})
 	})
-	var overloaded *loss.UnstableError
+	var unstable *loss.UnstableError
 	switch {
-	case errors.As(err, &overloaded):
-		u := newOverloaded(m, overloaded, command.GivenProof(num.Engine(f.engine)))
-		return render.Answer{JSON: u, Lines: []render.Lines{{Of: u}}, Text: u.text}, false, nil
+	case errors.As(err, &unstable):
+		return f.overloaded(lossNames(m, unstable.Classes), unstable.Load, unstable.Capacity), false, nil
 	case err != nil:
 		return a, false, f.translate(err, false)
 	}
-	s := newLosses(m, r, command.Digits(f.tol))
+	plan, err := f.planned(q, all)
+	if err != nil {
+		return a, false, err
+	}
+	var estimates *simulated
+	if plan != nil {
+		if estimates, err = f.run(q, plan); err != nil {
+			return a, false, err
+		}
+		estimates.besideLosses(m, r)
+	}
+	s := newLosses(m, r, estimates, command.Digits(f.tol))
 	return render.Answer{JSON: s, Lines: s.lines(), Columns: lossColumns, Text: s.text}, true, nil
+}
+
+// swaps solves a pass-and-swap queue, or says why it is unstable, and simulates it if that is asked for.
+func (f *networkFlags) swaps(q command.Query, all model) (a render.Answer, found bool, err error) {
+	m := all.swap
+	r, err := command.WithProgress(q, func(ctx context.Context) (*swap.Result, error) {
+		return swap.Solve(ctx, m, swap.Settings{Engine: num.Engine(f.engine), RelTol: f.tol, MaxBytes: int64(f.memory) << 20})
+	})
+	var unstable *cluster.UnstableError
+	switch {
+	case errors.As(err, &unstable):
+		var names []string
+		for _, i := range unstable.Classes {
+			names = append(names, m.Classes[i].Name)
+		}
+		return f.overloaded(names, unstable.ArrivalRate, unstable.Capacity), false, nil
+	case err != nil:
+		return a, false, f.translate(err, false)
+	}
+	plan, err := f.planned(q, all)
+	if err != nil {
+		return a, false, err
+	}
+	var estimates *simulated
+	if plan != nil {
+		if estimates, err = f.run(q, plan); err != nil {
+			return a, false, err
+		}
+		estimates.besideSwaps(m, r)
+	}
+	s := newSwaps(m, r, estimates, command.Digits(f.tol))
+	return render.Answer{JSON: s, Lines: s.lines(), Columns: swapColumns, Text: s.text}, true, nil
+}
+
+// overloaded says which classes of a system without stations bring too much work.
+func (f *networkFlags) overloaded(classes []string, work, capacity *big.Rat) render.Answer {
+	p := command.GivenProof(num.Engine(f.engine))
+	o := overloaded{Bottleneck: classes, BottleneckWork: render.Rat(work, p), BottleneckCapacity: render.Rat(capacity, p), work: work, capacity: capacity}
+	return render.Answer{JSON: o, Lines: []render.Lines{{Of: o}}, Text: o.text}
 }
 
 // translate puts flags in the place of settings, and says what else there is for networks that are too large.

@@ -114,6 +114,30 @@ func TestCallCentre(t *testing.T) {
 	}
 }
 
+// The normalization is that of order of arrival, in fractions, and estimates are not far from what theory says.
+func TestSwaps(t *testing.T) {
+	text := commandtest.Example(t, "networks/swaps.yaml")
+	got := program.JSON(t, text, "network - --engine exact")
+	cut := strings.Replace(strings.Replace(text, "swaps: [[a, b], [b, c]]", "", 1), "# A", "# B", 1)
+	order := program.JSON(t, cut, "network - --engine exact") // no limits: an order-independent queue
+	if got["mean_jobs_exact"] != order["mean_jobs_exact"] || got["empty_probability_exact"] != order["empty_probability_exact"] {
+		t.Errorf("%v jobs with swaps, %v without", got["mean_jobs_exact"], order["mean_jobs_exact"])
+	}
+	for _, model := range []string{text, commandtest.Example(t, "networks/trunks.yaml")} {
+		classes := program.JSON(t, model, "network - --runs 4 --jumps 2e4")["simulated"].(map[string]any)["classes"].([]any)
+		for _, row := range classes {
+			e := row.(map[string]any)["mean_jobs"].(map[string]any)
+			if z := e["z"].(float64); math.Abs(z) > 40 { // Student's with 3 degrees of freedom
+				t.Errorf("%v", row)
+			}
+		}
+	}
+	stdout, stderr, status := program.Run(text, "network", "-", "--scale", "2")
+	if status != 1 || stderr != "" || !strings.HasPrefix(stdout, "scale 2\nunstable: nothing limits the jobs of ") {
+		t.Errorf("status %d, %s%s", status, stderr, stdout)
+	}
+}
+
 // An overloaded network has a witness, and status 1.
 func TestUnstable(t *testing.T) {
 	text := commandtest.Example(t, "networks/reentrant.yaml")

@@ -1,21 +1,35 @@
 package network
 
 import (
+	"math/big"
 	"slices"
 
 	"productform/cmd/pfq/internal/command"
 	"productform/network"
 	"productform/network/line"
 	"productform/network/loss"
+	"productform/network/swap"
 )
 
 // A model is what a file holds: one of them is set.
 type model struct {
 	network *network.Model // with stations
-	loss    *loss.Model    // without
+	swap    *swap.Model    // with swaps
+	loss    *loss.Model    // without either
 }
 
-// read reads the file that the question is about. Which model it holds is told by whether it has stations, or the format of LINE.
+// scale returns the model with all arrival rates multiplied by factor >= 0.
+func (m model) scale(factor *big.Rat) model {
+	switch {
+	case m.network != nil:
+		return model{network: m.network.Scale(factor)}
+	case m.swap != nil:
+		return model{swap: scaleSwaps(m.swap, factor)}
+	}
+	return model{loss: m.loss.Scale(factor)}
+}
+
+// read reads the file that the question is about. Which model it holds is told by whether it has stations, the format of LINE, or swaps.
 func read(q command.Query) (m model, err error) {
 	root, q, err := command.Look(q, "a network with stations, or a system with losses")
 	if err != nil {
@@ -26,6 +40,8 @@ func read(q command.Query) (m model, err error) {
 		m.network, err = command.Read(q, network.Read, network.ReadFile, "solve", "servers", "mean_size")
 	case slices.Contains(root.Keys, "format"):
 		m.network, err = command.Read(q, line.Read, line.ReadFile, "solve")
+	case slices.Contains(root.Keys, "swaps"):
+		m.swap, err = command.Read(q, swap.Read, swap.ReadFile, "")
 	default:
 		m.loss, err = command.Read(q, loss.Read, loss.ReadFile, "solve", "mean_size")
 	}

@@ -10,19 +10,37 @@ import (
 	"productform/internal/cli"
 	"productform/internal/render"
 	"productform/network"
+	"productform/network/loss"
+	"productform/network/swap"
 	"productform/num"
 	"productform/sim"
+	simloss "productform/sim/loss"
 	simnetwork "productform/sim/network"
+	simswap "productform/sim/swap"
+	"productform/sizes"
 )
 
 // plan checks what is to be simulated.
-func (f *networkFlags) plan(ctx context.Context, m *network.Model) (*sim.Plan, error) {
-	system := simnetwork.Network{Model: m}
+func (f *networkFlags) plan(ctx context.Context, m model) (*sim.Plan, error) {
+	var shape sizes.Distribution
 	if f.sizes != "" {
+		mean := 1.0
+		if m.swap != nil {
+			mean, _ = num.OrOne(m.swap.MeanSize).Float64()
+		}
 		var err error
-		if system.Shape, err = command.ParseSizes("--sizes", f.sizes, 1); err != nil {
+		if shape, err = command.ParseSizes("--sizes", f.sizes, mean); err != nil {
 			return nil, command.FlagError{Err: err}
 		}
+	}
+	var system sim.System
+	switch {
+	case m.network != nil:
+		system = simnetwork.Network{Model: m.network, Shape: shape}
+	case m.swap != nil:
+		system = simswap.Queue{Model: m.swap, Sizes: shape}
+	default:
+		system = simloss.System{Model: m.loss, Shape: shape}
 	}
 	plan, err := sim.NewPlan(ctx, system, f.simulation)
 	if err != nil {
@@ -31,26 +49,23 @@ func (f *networkFlags) plan(ctx context.Context, m *network.Model) (*sim.Plan, e
 	return plan, nil
 }
 
-// plans returns the plans of what answer simulates, at every factor. An unstable network has none.
+// plans returns the plans of what answer simulates, at every factor. A model that is unstable has none.
 func (f *networkFlags) plans(q command.Query) (plans []*sim.Plan, err error) {
 	m, err := read(q)
 	if err != nil {
 		return nil, err
 	}
-	if m.network == nil {
-		return nil, command.FlagError{Err: errors.New("--runs is of no use here: it is for networks with stations")}
-	}
-	all := []*network.Model{m.network}
+	all := []model{m}
 	if f.factors != nil {
 		all = nil
 	}
 	for _, factor := range f.factors {
-		all = append(all, m.network.Scale(factor))
+		all = append(all, m.scale(factor))
 	}
 	for _, one := range all {
 		plan, err := f.plan(q.Ctx, one)
 		if errors.Is(err, num.ErrUnstable) {
-			fmt.Fprintln(q.Stderr, "pfq: note: an unstable network has no runs; without --part and --tasks the command says why")
+			fmt.Fprintln(q.Stderr, "pfq: note: what is unstable has no runs; without --part and --tasks the command says why")
 			continue
 		}
 		if err != nil {
@@ -61,98 +76,99 @@ func (f *networkFlags) plans(q command.Query) (plans []*sim.Plan, err error) {
 	return plans, nil
 }
 
-// A simulated is what a simulation of a network estimates.
+// A simulated is what a simulation estimates, in tables.
 type simulated struct {
-	Method   string           `json:"method"`
-	Sizes    string           `json:"sizes"`
-	Runs     int              `json:"runs"`
-	Jumps    float64          `json:"jumps"`
-	Time     float64          `json:"time"`
-	WarmUp   float64          `json:"warm_up"`
-	Seed     uint64           `json:"seed"`
-	Chains   []simulatedChain `json:"chains"`
-	Stations []simulatedPlace `json:"stations"`
-	Visits   []simulatedVisit `json:"visits"`
-	Warnings []string         `json:"warnings"`
-	Speed    *float64         `json:"jumps_per_second"`
+	found  *sim.Result
+	speed  *float64
+	sizes  string
+	flags  *networkFlags
+	tables []table
 }
 
-type simulatedChain struct {
-	Chain         string           `json:"chain"`
-	Throughput    *render.Estimate `json:"throughput"`
-	MeanJobs      *render.Estimate `json:"mean_jobs"`
-	MeasuredDelay *render.Estimate `json:"measured_delay"`
-	Delay         render.Record    `json:"delay,omitempty"` // the percentiles asked for
+// A table has a row of estimates for each part of one kind of a model.
+type table struct {
+	key, kind string // of the list in JSON, of the lines of CSV
+	rows      []render.Record
 }
 
-type simulatedPlace struct {
-	Station          string           `json:"station"`
-	MeanJobs         *render.Estimate `json:"mean_jobs"`
-	Utilization      *render.Estimate `json:"utilization"`
-	EmptyProbability *render.Estimate `json:"empty_probability"`
+// A measure is an estimate with its name, beside its exact value if there is one.
+type measure struct {
+	name  string
+	found *sim.Estimate
+	exact *num.Value
 }
 
-type simulatedVisit struct {
-	Visit         string           `json:"visit"`
-	Throughput    *render.Estimate `json:"throughput"`
-	MeanJobs      *render.Estimate `json:"mean_jobs"`
-	MeasuredDelay *render.Estimate `json:"measured_delay"`
-	Delay         render.Record    `json:"delay,omitempty"`
-}
-
-// simulate runs the plan, and sets what it finds beside the result, nil if there is none or theory has none for these sizes.
-func (f *networkFlags) simulate(q command.Query, plan *sim.Plan, m *network.Model, r *network.Result) (*simulated, error) {
-	found, speed, err := command.Replicate(q.Ctx, plan, f.simulation, q.Stderr)
-	if err != nil {
-		return nil, err
-	}
-	if r != nil && !f.insensitive(m) {
-		r = nil
-	}
-	s := &simulated{Method: found.Method, Sizes: f.shape(), Runs: found.Runs, Jumps: found.Jumps, Time: found.Time, WarmUp: found.WarmUp, Seed: f.simulation.Seed,
-		Chains: []simulatedChain{}, Stations: []simulatedPlace{}, Visits: []simulatedVisit{}, Warnings: append([]string{}, found.Warnings...), Speed: speed}
-	percentiles := func(kind sim.Kind, index int) render.Record {
-		return command.Quantiles(f.percentiles, f.simulation.Levels, found, kind, index, nil)
-	}
-	for k, c := range found.Classes {
-		var exact network.ChainResult
-		if r != nil {
-			exact = r.Chains[k]
+// row returns the estimates of one part of the model, and the percentiles of its delays that were asked for.
+func (s *simulated) row(title, name string, kind sim.Kind, index int, delays bool, measures ...measure) render.Record {
+	row := render.Record{{Key: "name", Value: name, Title: title}}
+	for _, m := range measures {
+		field := render.Field{Key: m.name}
+		if e := command.Estimated(m.found, m.exact); e != nil {
+			field.Value = render.Fields(*e)
 		}
-		s.Chains = append(s.Chains, simulatedChain{c.Name, beside(found.Class(k, sim.Throughput), r, &exact.Throughput), beside(found.Class(k, sim.MeanJobs), r, &exact.MeanJobs),
-			beside(found.Class(k, sim.MeasuredDelay), r, exact.MeanDelay), percentiles(sim.OfClass, k)})
+		row = append(row, field)
 	}
-	visits := make([]*network.VisitResult, len(found.Visits)) // in the order of classes and their visits
+	if delays && len(s.flags.percentiles) > 0 {
+		row = append(row, render.Field{Key: "delay", Value: command.Quantiles(s.flags.percentiles, s.flags.simulation.Levels, s.found, kind, index, nil)})
+	}
+	return row
+}
+
+// run runs the plan.
+func (f *networkFlags) run(q command.Query, plan *sim.Plan) (*simulated, error) {
+	s := &simulated{sizes: "exponential", flags: f}
+	if f.sizes != "" {
+		s.sizes = f.sizes
+	}
+	var err error
+	s.found, s.speed, err = command.Replicate(q.Ctx, plan, f.simulation, q.Stderr)
+	return s, err
+}
+
+// isExponential reports whether the sizes that are simulated are.
+func (f *networkFlags) isExponential() bool { return f.sizes == "" || f.sizes == "exponential" }
+
+// besideStations sets what was found beside the result, nil if there is none; theory has none for these sizes where they matter.
+func (s *simulated) besideStations(m *network.Model, r *network.Result) {
+	sensitive := func(st network.Station) bool {
+		return st.Discipline == network.FCFS || st.Discipline == network.Order || st.Discipline == network.LCFS && st.Servers > 1
+	}
+	known := r != nil && (s.flags.isExponential() || !slices.ContainsFunc(m.Stations, sensitive))
+	if !known {
+		r = &network.Result{Chains: make([]network.ChainResult, len(s.found.Classes)), Stations: make([]network.StationResult, len(m.Stations))}
+	}
+	exact := func(v *num.Value) *num.Value {
+		if !known {
+			return nil
+		}
+		return v
+	}
+	chains, stations, visits := table{key: "chains", kind: "simulated_chain"}, table{key: "stations", kind: "simulated_station"}, table{key: "visits", kind: "simulated_visit"}
+	for k, c := range s.found.Classes {
+		of := &r.Chains[k]
+		chains.rows = append(chains.rows, s.row("chain", c.Name, sim.OfClass, k, true,
+			measure{"throughput", s.found.Class(k, sim.Throughput), exact(&of.Throughput)},
+			measure{"mean_jobs", s.found.Class(k, sim.MeanJobs), exact(&of.MeanJobs)},
+			measure{"measured_delay", s.found.Class(k, sim.MeasuredDelay), exact(of.MeanDelay)}))
+	}
+	ofVisit := make([]network.VisitResult, len(s.found.Visits)) // in the order of classes and their visits
 	for i := range m.Stations {
-		var exact network.StationResult
-		if r != nil {
-			exact = r.Stations[i]
-			for k := range exact.Visits {
-				visits[visitRow(m, exact.Visits[k].Class, exact.Visits[k].Visit)] = &exact.Visits[k]
-			}
+		of := &r.Stations[i]
+		for _, v := range of.Visits {
+			ofVisit[visitRow(m, v.Class, v.Visit)] = v
 		}
-		at := func(name string) *sim.Estimate { return found.Estimate(simnetwork.OfStation, i, name) }
-		s.Stations = append(s.Stations, simulatedPlace{m.Stations[i].Name, beside(at(sim.MeanJobs), r, &exact.MeanJobs), beside(at(sim.Utilization), r, exact.Utilization),
-			beside(at(simnetwork.EmptyProbability), r, &exact.ProbEmpty)})
+		at := func(name string) *sim.Estimate { return s.found.Estimate(simnetwork.OfStation, i, name) }
+		stations.rows = append(stations.rows, s.row("station", m.Stations[i].Name, simnetwork.OfStation, i, false,
+			measure{"mean_jobs", at(sim.MeanJobs), exact(&of.MeanJobs)}, measure{"utilization", at(sim.Utilization), exact(of.Utilization)},
+			measure{"empty_probability", at(simnetwork.EmptyProbability), exact(&of.ProbEmpty)}))
 	}
-	for k, v := range found.Visits {
-		var exact network.VisitResult
-		if visits[k] != nil {
-			exact = *visits[k]
-		}
-		at := func(name string) *sim.Estimate { return found.Estimate(sim.OfVisit, k, name) }
-		s.Visits = append(s.Visits, simulatedVisit{v.Name, beside(at(sim.Throughput), r, &exact.Throughput), beside(at(sim.MeanJobs), r, &exact.MeanJobs),
-			beside(at(sim.MeasuredDelay), r, exact.MeanDelay), percentiles(sim.OfVisit, k)})
+	for k, v := range s.found.Visits {
+		at := func(name string) *sim.Estimate { return s.found.Estimate(sim.OfVisit, k, name) }
+		visits.rows = append(visits.rows, s.row("visit", v.Name, sim.OfVisit, k, true,
+			measure{"throughput", at(sim.Throughput), exact(&ofVisit[k].Throughput)}, measure{"mean_jobs", at(sim.MeanJobs), exact(&ofVisit[k].MeanJobs)},
+			measure{"measured_delay", at(sim.MeasuredDelay), exact(ofVisit[k].MeanDelay)}))
 	}
-	return s, nil
-}
-
-// beside returns an estimate beside its exact value, if there is a result.
-func beside(e *sim.Estimate, r *network.Result, exact *num.Value) *render.Estimate {
-	if r == nil {
-		exact = nil
-	}
-	return command.Estimated(e, exact)
+	s.tables = []table{chains, stations, visits}
 }
 
 // visitRow returns the place of a visit in the order of classes and their visits.
@@ -163,58 +179,128 @@ func visitRow(m *network.Model, class, visit int) int {
 	return visit
 }
 
-// shape returns the name of the sizes that are simulated.
-func (f *networkFlags) shape() string {
-	if f.sizes == "" {
-		return "exponential"
+// besideLosses sets what was found beside the result; in order of arrival it holds for exponential sizes only.
+func (s *simulated) besideLosses(m *loss.Model, r *loss.Result) {
+	known := s.flags.isExponential() || m.Count == 0 && len(m.Servers) == 0
+	exact := func(v *num.Value) *num.Value {
+		if !known {
+			return nil
+		}
+		return v
 	}
-	return f.sizes
+	classes, servers := table{key: "classes", kind: "simulated_class"}, table{key: "servers", kind: "simulated_server"}
+	for k := range m.Classes {
+		of, at := &r.Classes[k], func(name string) *sim.Estimate { return s.found.Class(k, name) }
+		row := []measure{{"offered", at(simloss.Offered), exact(&of.Offered)}, {"blocking", at(simloss.Blocking), exact(&of.Blocking)},
+			{"throughput", at(sim.Throughput), exact(&of.Throughput)}, {"mean_jobs", at(sim.MeanJobs), exact(of.MeanJobs)},
+			{"measured_delay", at(sim.MeasuredDelay), exact(of.MeanDelay)}}
+		if m.Count > 0 {
+			row = append(row, measure{"wait_probability", at(simloss.WaitProbability), exact(of.WaitProbability)},
+				measure{"mean_waiting", at(simloss.MeanWaiting), exact(of.MeanWaiting)})
+		}
+		classes.rows = append(classes.rows, s.row("class", m.Classes[k].Name, sim.OfClass, k, true, row...))
+	}
+	for i := range m.Servers {
+		row := []measure{{"utilization", s.found.Server(i, sim.Utilization), exact(&r.Servers[i].Utilization)}}
+		if r.Servers[i].MeanJobs != nil {
+			row = append(row, measure{"mean_jobs", s.found.Server(i, sim.MeanJobs), exact(r.Servers[i].MeanJobs)})
+		}
+		servers.rows = append(servers.rows, s.row("server", m.Servers[i].Name, sim.OfServer, i, false, row...))
+	}
+	s.tables = []table{classes, servers}
 }
 
-// insensitive reports whether theory holds for the sizes that are simulated: exponential ones, or stations where only the means matter.
-func (f *networkFlags) insensitive(m *network.Model) bool {
-	if f.sizes == "" || f.sizes == "exponential" {
-		return true
+// besideSwaps sets what was found beside the result; it holds for exponential sizes only.
+func (s *simulated) besideSwaps(m *swap.Model, r *swap.Result) {
+	exact := func(v *num.Value) *num.Value {
+		if !s.flags.isExponential() {
+			return nil
+		}
+		return v
 	}
-	return !slices.ContainsFunc(m.Stations, func(s network.Station) bool {
-		return s.Discipline == network.FCFS || s.Discipline == network.Order || s.Discipline == network.LCFS && s.Servers > 1
-	})
+	classes, servers := table{key: "classes", kind: "simulated_class"}, table{key: "servers", kind: "simulated_server"}
+	for k := range m.Classes {
+		of, at := &r.Classes[k], func(name string) *sim.Estimate { return s.found.Class(k, name) }
+		classes.rows = append(classes.rows, s.row("class", m.Classes[k].Name, sim.OfClass, k, true,
+			measure{"throughput", at(sim.Throughput), exact(&of.Throughput)}, measure{"completions", at(simswap.Completions), exact(&of.Completions)},
+			measure{"mean_jobs", at(sim.MeanJobs), exact(&of.MeanJobs)}, measure{"measured_delay", at(sim.MeasuredDelay), exact(of.MeanDelay)}))
+	}
+	for i := range m.Servers {
+		servers.rows = append(servers.rows, s.row("server", m.Servers[i].Name, sim.OfServer, i, false,
+			measure{"utilization", s.found.Server(i, sim.Utilization), exact(&r.Servers[i].Utilization)}))
+	}
+	s.tables = []table{classes, servers}
+}
+
+// head returns what all estimates have in common.
+func (s *simulated) head() render.Record {
+	r := s.found
+	return render.Fields(struct {
+		Method   string   `json:"method"`
+		Sizes    string   `json:"sizes"`
+		Runs     int      `json:"runs"`
+		Jumps    float64  `json:"jumps"`
+		Time     float64  `json:"time"`
+		WarmUp   float64  `json:"warm_up"`
+		Seed     uint64   `json:"seed"`
+		Warnings []string `json:"warnings"`
+	}{r.Method, s.sizes, r.Runs, r.Jumps, r.Time, r.WarmUp, s.flags.simulation.Seed, append([]string{}, r.Warnings...)})
+}
+
+// record returns the part of the answer in JSON, nil if nothing was simulated.
+func (s *simulated) record() render.Record {
+	if s == nil {
+		return nil
+	}
+	all := s.head()
+	var speed any
+	if s.speed != nil {
+		speed = *s.speed
+	}
+	for _, t := range s.tables {
+		if len(t.rows) > 0 {
+			all = append(all, render.Field{Key: t.key, Value: t.rows})
+		}
+	}
+	return append(all, render.Field{Key: "jumps_per_second", Value: speed})
 }
 
 // lines returns the lines of CSV.
-func (s *simulated) lines() []render.Lines {
-	whole := *s
-	whole.Speed = nil
-	return []render.Lines{{Kind: "simulation", Of: whole}, {Kind: "simulated_chain", Of: s.Chains}, {Kind: "simulated_station", Of: s.Stations}, {Kind: "simulated_visit", Of: s.Visits}}
+func (s *simulated) lines() (lines []render.Lines) {
+	if s == nil {
+		return nil
+	}
+	lines = []render.Lines{{Kind: "simulation", Of: s.head()}}
+	for _, t := range s.tables {
+		lines = append(lines, render.Lines{Kind: t.kind, Of: t.rows})
+	}
+	return lines
 }
 
 func (s *simulated) text(t *render.Text) {
+	if s == nil {
+		return
+	}
 	t.Blank()
-	t.Line("%s; sizes %s", s.Method, s.Sizes)
-	t.Line("%s, observed for a time of %s after a warm-up of %s; seed %d; ± at confidence %v", render.Counted(s.Runs, "run"), render.Six(s.Time), render.Six(s.WarmUp), s.Seed, s.confidence())
+	t.Line("%s; sizes %s", s.found.Method, s.sizes)
+	t.Line("%s, observed for a time of %s after a warm-up of %s; seed %d; ± at confidence %v",
+		render.Counted(s.found.Runs, "run"), render.Six(s.found.Time), render.Six(s.found.WarmUp), s.flags.simulation.Seed, s.flags.simulation.Confidence)
 	t.Line("")
-	t.Table(s.Chains, "chain", "throughput", "mean_jobs", "measured_delay")
-	t.Table(s.Stations, "station", "mean_jobs", "utilization", "empty_probability")
-	t.Table(s.Visits, "visit", "throughput", "mean_jobs", "measured_delay")
-	var chains, visits []render.Record
-	for _, c := range s.Chains {
-		chains = append(chains, render.Fields(c))
-	}
-	for _, v := range s.Visits {
-		visits = append(visits, render.Fields(v))
-	}
-	command.QuantileTables(t, chains, "delay")
-	command.QuantileTables(t, visits, "delay")
-}
-
-// confidence returns that of the intervals.
-func (s *simulated) confidence() any {
-	for _, c := range s.Chains {
-		if c.Throughput != nil {
-			return c.Throughput.Confidence
+	for _, one := range s.tables {
+		if len(one.rows) == 0 {
+			continue
 		}
+		var columns []string
+		for _, f := range one.rows[0] {
+			if f.Key != "delay" {
+				columns = append(columns, f.Key)
+			}
+		}
+		for some := range slices.Chunk(columns[1:], 3) {
+			t.Table(one.rows, append(columns[:1:1], some...)...)
+		}
+		command.QuantileTables(t, one.rows, "delay")
 	}
-	return "-"
 }
 
 // noted writes on the standard error why there are no exact numbers.

@@ -23,11 +23,12 @@ type solution struct {
 	Stations           []station       `json:"stations"`
 	Visits             []visit         `json:"visits"`
 	Nodes              []node          `json:"nodes"`
-	Simulated          *simulated      `json:"simulated,omitempty"`
+	Simulated          render.Record   `json:"simulated,omitempty"`
 
-	digits int
-	limits *network.Stability
-	model  *network.Model
+	digits    int
+	simulated *simulated
+	limits    *network.Stability
+	model     *network.Model
 }
 
 type chain struct {
@@ -79,10 +80,10 @@ var columns = []string{"kind", "name", "station", "class", "classes", "populatio
 	"empty_probability", "idle_probability", "jobs", "probability"}
 
 // newSolution returns the answer of a result, nil for a network that is too large to be solved.
-func newSolution(m *network.Model, r *network.Result, limits *network.Stability, digits int) *solution {
+func newSolution(m *network.Model, r *network.Result, limits *network.Stability, found *simulated, digits int) *solution {
 	if r == nil {
 		return &solution{Stable: true, Why: "too large to be solved", CriticalScale: render.RatBeside(limits.CriticalScale, big.NewRat(1, 1), render.Unproved),
-			Chains: []chain{}, Stations: []station{}, Visits: []visit{}, Nodes: []node{}, limits: limits, model: m}
+			Chains: []chain{}, Stations: []station{}, Visits: []visit{}, Nodes: []node{}, Simulated: found.record(), simulated: found, limits: limits, model: m}
 	}
 	proof := command.ProofOf(r.Engine)
 	value := func(v *num.Value) render.Number { return render.Value(v, proof, digits) }
@@ -91,7 +92,7 @@ func newSolution(m *network.Model, r *network.Result, limits *network.Stability,
 		Stable: true, Engine: &r.Engine, Method: &r.Method, Why: r.Why, States: &r.States, RelativeErrorBound: &r.RelativeErrorBound,
 		CriticalScale: render.RatBeside(limits.CriticalScale, big.NewRat(1, 1), given),
 		Chains:        []chain{}, Stations: []station{}, Visits: []visit{}, Nodes: []node{},
-		digits: digits, limits: limits, model: m,
+		Simulated: found.record(), simulated: found, digits: digits, limits: limits, model: m,
 	}
 	closed := 0
 	for i := range r.Chains {
@@ -140,10 +141,7 @@ func (s *solution) lines() []render.Lines {
 	whole.Simulated = nil
 	lines := []render.Lines{{Kind: "network", Of: whole}, {Kind: "chain", Of: s.Chains}, {Kind: "station", Of: s.Stations}, {Kind: "visit", Of: s.Visits},
 		{Kind: "node", Of: s.Nodes}, {Kind: "distribution", Of: s.distribution()}}
-	if s.Simulated != nil {
-		lines = append(lines, s.Simulated.lines()...)
-	}
-	return lines
+	return append(lines, s.simulated.lines()...)
 }
 
 func (s *solution) text(t *render.Text) {
@@ -171,9 +169,7 @@ func (s *solution) text(t *render.Text) {
 	if rows := s.distribution(); rows != nil {
 		t.Table(rows, "name", "jobs", "probability")
 	}
-	if s.Simulated != nil {
-		s.Simulated.text(t)
-	}
+	s.simulated.text(t)
 }
 
 // heading writes how far the numbers can be trusted.

@@ -90,7 +90,7 @@ func (f *networkFlags) sweep(q command.Query, m *network.Model) (a render.Answer
 	var objects []any
 	var points []*solution
 	for i, r := range results {
-		s := newSolution(m, r, limits, command.Digits(f.tol))
+		s := newSolution(m, r, limits, nil, command.Digits(f.tol))
 		head := render.Fields(populated{m.Classes[class].Name, int(f.populations.list[i].Num().Int64())})
 		points = append(points, s)
 		objects = append(objects, slices.Concat(head, render.Fields(s)))

@@ -1,0 +1,92 @@
+package network
+
+import (
+	"math/big"
+
+	"productform/cmd/pfq/internal/command"
+	"productform/internal/render"
+	"productform/network/swap"
+	"productform/num"
+)
+
+// A swaps is the answer for a pass-and-swap queue.
+type swaps struct {
+	Stable             bool          `json:"stable"`
+	Engine             num.Engine    `json:"engine"`
+	Method             swap.Method   `json:"method"`
+	States             int           `json:"states"`
+	RelativeErrorBound float64       `json:"relative_error_bound"`
+	Normalization      render.Number `json:"normalization"`
+	EmptyProbability   render.Number `json:"empty_probability"`
+	MeanJobs           render.Number `json:"mean_jobs"`
+	MeanDelay          render.Number `json:"mean_delay"`
+	Classes            []swapClass   `json:"classes"`
+	Servers            []swapServer  `json:"servers"`
+	Simulated          render.Record `json:"simulated,omitempty"`
+
+	digits    int
+	simulated *simulated
+}
+
+type swapClass struct {
+	Name        string        `json:"name" title:"class"`
+	Throughput  render.Number `json:"throughput"`
+	Completions render.Number `json:"completions"`
+	MeanJobs    render.Number `json:"mean_jobs"`
+	MeanDelay   render.Number `json:"mean_delay"`
+}
+
+type swapServer struct {
+	Name        string        `json:"name" title:"server"`
+	Utilization render.Number `json:"utilization"`
+}
+
+// swapColumns are the first columns of CSV.
+var swapColumns = []string{"kind", "name", "throughput", "completions", "mean_jobs", "mean_delay", "utilization"}
+
+func newSwaps(m *swap.Model, r *swap.Result, found *simulated, digits int) *swaps {
+	value := func(v *num.Value) render.Number { return render.Value(v, command.ProofOf(r.Engine), digits) }
+	s := &swaps{
+		Stable: true, Engine: r.Engine, Method: r.Method, States: r.States, RelativeErrorBound: r.RelativeErrorBound,
+		Normalization: value(r.Normalization), EmptyProbability: value(r.EmptyProbability), MeanJobs: value(&r.MeanJobs), MeanDelay: value(r.MeanDelay),
+		Classes: []swapClass{}, Servers: []swapServer{}, Simulated: found.record(), digits: digits, simulated: found,
+	}
+	for i := range r.Classes {
+		c := &r.Classes[i]
+		s.Classes = append(s.Classes, swapClass{m.Classes[i].Name, value(&c.Throughput), value(&c.Completions), value(&c.MeanJobs), value(c.MeanDelay)})
+	}
+	for i := range r.Servers {
+		s.Servers = append(s.Servers, swapServer{m.Servers[i].Name, value(&r.Servers[i].Utilization)})
+	}
+	return s
+}
+
+// lines returns the lines of CSV.
+func (s *swaps) lines() []render.Lines {
+	whole := *s
+	whole.Simulated = nil
+	return append([]render.Lines{{Kind: "queue", Of: whole}, {Kind: "class", Of: s.Classes}, {Kind: "server", Of: s.Servers}}, s.simulated.lines()...)
+}
+
+func (s *swaps) text(t *render.Text) {
+	t.Digits = s.digits
+	heading(t, s.Engine, s.RelativeErrorBound)
+	t.Line("pass-and-swap queue, %s, %d states", s.Method, s.States)
+	t.Line("")
+	t.Table(s, "normalization", "empty_probability", "mean_jobs", "mean_delay")
+	t.Table(s.Classes, "name", "throughput", "completions", "mean_jobs", "mean_delay")
+	t.Table(s.Servers, "name", "utilization")
+	s.simulated.text(t)
+}
+
+// scaleSwaps returns m with all arrival rates multiplied by factor >= 0. It shares all else with m.
+func scaleSwaps(m *swap.Model, factor *big.Rat) *swap.Model {
+	c := *m
+	c.Classes = append([]swap.Class(nil), m.Classes...)
+	for i := range c.Classes {
+		if rate := m.Classes[i].ArrivalRate; rate != nil {
+			c.Classes[i].ArrivalRate = new(big.Rat).Mul(rate, factor)
+		}
+	}
+	return &c
+}
