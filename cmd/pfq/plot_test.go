@@ -31,7 +31,7 @@ func plotted(t *testing.T, stdin, line string) map[string][]float64 {
 		if name == "target" { // the panel is called after it
 			name, end, _ = strings.Cut(end, ": ")
 		}
-		for _, bound := range []string{", lower bound", ", upper bound"} {
+		for _, bound := range []string{", lower bound", ", upper bound", ", low end of 90 % interval", ", high end of 90 % interval"} {
 			if strings.HasSuffix(end, bound) || strings.HasSuffix(name, bound) {
 				name = strings.TrimSuffix(name, bound) + bound
 			}
@@ -237,6 +237,42 @@ func TestPlotTAGS(t *testing.T) {
 		}
 		want.check(t, got, c.flags)
 	}
+}
+
+// Points that are simulated are those of the commands that simulate, with their intervals.
+func TestPlotSimulated(t *testing.T) {
+	const runs = " --runs 3 --jumps 2000 --seed 7 --confidence 0.9"
+	add := func(w wanted, column string, estimate any) {
+		e, ok := estimate.(map[string]any)
+		if !ok {
+			return
+		}
+		mean, half := e["mean"].(float64), e["half_width"].(float64)
+		w.add(column, mean)
+		w.add(column+", low end of 90 % interval", mean-half)
+		w.add(column+", high end of 90 % interval", mean+half)
+	}
+	traffic := string(readExample("two-classes"))
+	got, want := plotted(t, traffic, "- --policy bf --scale 0.5,1"+runs), wanted{}
+	for _, a := range answers(t, traffic, "allocate - --dynamic --policy bf --scale 0.5,1"+runs) {
+		for _, c := range rows(a, "classes") {
+			simulated := c["simulated"].(map[string]any)
+			add(want, "mean delay, simulated, "+c["name"].(string), simulated["mean_delay"])
+			add(want, "service rate, simulated, "+c["name"].(string), simulated["service_rate"])
+		}
+	}
+	want.check(t, got, "pool")
+	const farm = "tags --hosts 2 --sizes lognormal:4 --mean 1"
+	got, want = plotted(t, "", farm+" --load 0.3,0.9"+runs), wanted{}
+	for _, load := range []string{"0.3", "0.9"} {
+		stdout, _, _ := pfq("", strings.Fields(farm+" --load "+load+runs+" --format json")...)
+		for _, p := range rows(commandtest.ParseJSON(t, stdout), "policies") {
+			if simulated, ok := p["simulated"].(map[string]any); ok {
+				add(want, "mean slowdown under TAGS and its rivals, simulated, "+p["name"].(string), simulated["mean_slowdown"])
+			}
+		}
+	}
+	want.check(t, got, "farm")
 }
 
 // Pictures of all kinds are drawn in all formats, the same twice.

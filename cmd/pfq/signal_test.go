@@ -124,7 +124,8 @@ func TestInterruptedSimulation(t *testing.T) {
 // A picture that is interrupted while its numbers are computed leaves no file, and nothing on the standard output.
 func TestInterruptedPicture(t *testing.T) {
 	if line := os.Getenv("PFQ_TEST_PLOT"); line != "" {
-		signal.Notify(make(chan os.Signal, 1), os.Interrupt) // so that it is not ignored, if the tests run in the background
+		signal.Notify(make(chan os.Signal, 1), os.Interrupt) // so that it is not ignored, and does not end the program before it begins
+		commandtest.WriteFile(t, os.Getenv("PFQ_TEST_READY"), "")
 		os.Exit(command.Run(program(), strings.Fields(line), os.Stdin, os.Stdout, os.Stderr))
 	}
 	for _, c := range []struct{ stdin, line string }{ // each takes minutes
@@ -132,9 +133,9 @@ func TestInterruptedPicture(t *testing.T) {
 		{string(readExample("shop-plan")), "plot - --find growth --scale 0.5:3:0.0005"},
 		{"", "plot tags --hosts 4 --sizes lognormal:9 --mean 1 --load 0.0007:0.6:0.0007"},
 	} {
-		dir := t.TempDir()
+		dir, ready := t.TempDir(), filepath.Join(t.TempDir(), "ready")
 		run := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestInterruptedPicture$")
-		run.Env = append(os.Environ(), "PFQ_TEST_PLOT="+c.line+" -o "+filepath.Join(dir, "p.png"))
+		run.Env = append(os.Environ(), "PFQ_TEST_PLOT="+c.line+" -o "+filepath.Join(dir, "p.png"), "PFQ_TEST_READY="+ready)
 		run.Stdin = strings.NewReader(c.stdin)
 		var stdout, stderr bytes.Buffer
 		run.Stdout, run.Stderr = &stdout, &stderr
@@ -147,8 +148,10 @@ func TestInterruptedPicture(t *testing.T) {
 			select {
 			case <-ended:
 				running = false
-			case <-time.After(100 * time.Millisecond):
-				_ = run.Process.Signal(os.Interrupt) // it may have ended
+			case <-time.After(50 * time.Millisecond):
+				if _, err := os.Stat(ready); err == nil {
+					_ = run.Process.Signal(os.Interrupt) // it may have ended
+				}
 			}
 		}
 		said := commandtest.ProgressLines.ReplaceAllString(stderr.String(), "")

@@ -22,16 +22,22 @@ const (
 	poolFile    kind = "a pool of jobs that stay"
 )
 
-// flagsOf returns the flags that are not for all kinds, and for which they are.
-func flagsOf() map[string][]kind {
-	return map[string][]kind{
-		"show": {clusterFile, trafficFile, poolFile}, "percentiles": {clusterFile}, "distribution": {clusterFile},
-		"policy": {trafficFile, poolFile}, "states": {trafficFile}, "runs": {clusterFile, trafficFile},
-		"find": {planFile}, "limit": {planFile},
+// A limited is a flag that is not for all kinds.
+type limited struct {
+	flag  string
+	kinds []kind
+}
+
+// limits returns the flags that are not for all kinds.
+func limits() []limited {
+	return []limited{
+		{"show", []kind{clusterFile, trafficFile, poolFile}}, {"percentiles", []kind{clusterFile}}, {"distribution", []kind{clusterFile}},
+		{"policy", []kind{trafficFile, poolFile}}, {"states", []kind{trafficFile}}, {"runs", []kind{clusterFile, trafficFile}},
+		{"find", []kind{planFile}}, {"limit", []kind{planFile}},
 	}
 }
 
-// wordsOf returns what there is to --show of a kind, that without the flag first.
+// wordsOf returns what there is to --show of a kind, and what is shown without the flag.
 func wordsOf(k kind) (words, standard []string) {
 	switch k {
 	case trafficFile:
@@ -58,9 +64,9 @@ func (f *plotFlags) source(q command.Query) (s source, err error) {
 		return s, command.FlagError{Err: err}
 	}
 	s.kind, s.query = kindOf(root), again
-	for _, name := range []string{"show", "percentiles", "distribution", "policy", "states", "runs", "find", "limit"} {
-		if kinds := flagsOf()[name]; f.given(name) && !slices.Contains(kinds, s.kind) {
-			return s, command.FlagError{Err: fmt.Errorf("--%s is of no use here: it is for %s, and %s holds %s", name, orOf(kinds), cli.Source(q.File), s.kind)}
+	for _, l := range limits() {
+		if f.given(l.flag) && !slices.Contains(l.kinds, s.kind) {
+			return s, command.FlagError{Err: fmt.Errorf("--%s is of no use here: it is for %s, and %s holds %s", l.flag, orOf(l.kinds), cli.Source(q.File), s.kind)}
 		}
 	}
 	words, standard := wordsOf(s.kind)
