@@ -157,11 +157,7 @@ func (m *Model) newTable(ctx context.Context) (t *table, rows [][]int, err error
 				members, units = append(members, member[k]), append(units, l.units[j])
 			}
 		}
-		most := l.most
-		if n := b.members[members[0]].sources; len(members) == 1 && n > 0 {
-			most = min(most, n)
-		}
-		at := b.bind(members, units, most)
+		at := b.bind(members, units, l.most)
 		if len(members) == len(rows) && slices.Max(units) == 1 {
 			b.jobs = at
 		}

@@ -2,7 +2,6 @@ package loss
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 
 	"productform/internal/input"
@@ -12,6 +11,7 @@ import (
 const (
 	maxUnits   = 10_000_000 // servers, units, sources and tokens
 	maxClasses = 1000
+	maxServers = 10_000 // with names
 )
 
 var (
@@ -21,7 +21,7 @@ var (
 
 // Check reports whether the model makes sense. The error is a *[num.InputError] for the first entry, in the order of the file, that does not:
 //
-//   - there are 1 to 1000 classes, and at most 1000 limits; classes and servers have names of their own among their kind;
+//   - there are 1 to 1000 classes, and at most 10,000 servers and 1000 limits; classes and servers have names of their own among their kind;
 //   - λ_k >= 0, σ_k > 0, C_s >= 0, with numerators and denominators of at most 16,384 bits;
 //   - all counts are from 1 to 10,000,000, or 0 where that stands for something;
 //   - with Servers, each class has some, none twice, at least one of them of positive capacity; without, none;
@@ -68,6 +68,9 @@ func (m *Model) Check() error {
 }
 
 func (m *Model) checkServers() error {
+	if len(m.Servers) > maxServers {
+		return input.Errorf("servers", fmt.Sprintf("%d of them", len(m.Servers)), "at most %d servers", maxServers)
+	}
 	names := make(map[string]int, len(m.Servers))
 	for s, server := range m.Servers {
 		if err := input.CheckName(names, "servers", s, server.Name); err != nil {
@@ -140,14 +143,15 @@ func (m *Model) checkCompatible(c *Class, path string) error {
 	if len(c.Servers) == 0 {
 		return input.Errorf(path, "[]", "at least one server")
 	}
-	served := false
+	served, seen := false, make([]bool, len(m.Servers))
 	for j, s := range c.Servers {
 		if s < 0 || s >= len(m.Servers) {
 			return input.Errorf(input.Index(path, j), s, "a row of servers, 0 to %d", len(m.Servers)-1)
 		}
-		if slices.Contains(c.Servers[:j], s) {
+		if seen[s] {
 			return input.Errorf(input.Index(path, j), strconv.Quote(m.Servers[s].Name), "each server once; it is in this class already")
 		}
+		seen[s] = true
 		served = served || m.Servers[s].Capacity.Sign() > 0
 	}
 	if !served {

@@ -29,14 +29,18 @@ func (m *Model) pools() (pools []pool, uses []uint, ok []bool) {
 	for k := range ok {
 		ok[k] = true
 	}
-	for s, server := range m.Servers {
-		key, used := make([]byte, len(m.Classes)), false
-		for k, c := range m.Classes {
-			if slices.Contains(c.Servers, s) {
-				key[k] = 1
-				used = used || c.ArrivalRate.Sign() > 0
-			}
+	keys, busy := make([][]byte, len(m.Servers)), make([]bool, len(m.Servers)) // classes of each server, and whether jobs come
+	for s := range keys {
+		keys[s] = make([]byte, len(m.Classes))
+	}
+	for k, c := range m.Classes {
+		for _, s := range c.Servers {
+			keys[s][k] = 1
+			busy[s] = busy[s] || c.ArrivalRate.Sign() > 0
 		}
+	}
+	for s, server := range m.Servers {
+		key, used := keys[s], busy[s]
 		p, known := first[string(key)]
 		if used && !known {
 			p = len(pools)

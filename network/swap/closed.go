@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/big"
+	"slices"
 
 	"productform/internal/arithmetic"
 	"productform/internal/input"
@@ -35,14 +36,19 @@ func (m *Model) isPlaced() bool {
 
 // ends returns the positions of the oldest and the newest job of each class at the start.
 func (m *Model) ends() (first, last []int) {
+	if m.Start == nil {
+		n := 0
+		for _, c := range m.Classes {
+			first, last = append(first, n), append(last, n+c.Population-1)
+			n += c.Population
+		}
+		return first, last
+	}
 	first, last = make([]int, len(m.Classes)), make([]int, len(m.Classes))
 	for i := range first {
-		first[i] = -1
+		first[i] = slices.Index(m.Start, i)
 	}
-	for p, i := range m.start() {
-		if first[i] < 0 {
-			first[i] = p
-		}
+	for p, i := range m.Start {
 		last[i] = p
 	}
 	return first, last
@@ -109,10 +115,7 @@ func (q *queue) counts(s Settings) error {
 	root := box.States - 1
 	psi[root] = q.one
 	for i := range limits {
-		leave[i], end[i] = zero, zero
-		if before[i]&^full[root] == 0 && q.isLast(i, before) {
-			leave[i] = phi[root-box.Stride[i]]
-		}
+		leave[i], end[i] = phi[root-box.Stride[i]], zero // 0 if class i may not come last: then no order has its last job missing only
 	}
 	for at := root; at > 0; at-- {
 		if err := q.ctx.Err(); err != nil {
@@ -134,16 +137,6 @@ func (q *queue) counts(s Settings) error {
 	}
 	q.finish(phi[root], leave, end)
 	return nil
-}
-
-// isLast reports whether no class is placed behind class i.
-func (q *queue) isLast(i int, before []uint) bool {
-	for _, set := range before {
-		if set>>i&1 == 1 {
-			return false
-		}
-	}
-	return true
 }
 
 func activeSet(x []int) (set uint) {

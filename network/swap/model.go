@@ -35,6 +35,7 @@ type Class struct {
 
 const (
 	maxClasses    = 20 // whose sets are tabulated
+	maxServers    = 10_000
 	maxPopulation = 1_000_000
 )
 
@@ -47,7 +48,7 @@ func (m *Model) IsClosed() bool {
 
 // Check reports whether the model makes sense. The error is a *[num.InputError] for the first entry, in the order of the file, that does not:
 //
-//   - there are servers, and 1 to 20 classes, with names of their own among their kind;
+//   - there are 1 to 10,000 servers, and 1 to 20 classes, with names of their own among their kind;
 //   - C_s >= 0, λ_i >= 0, σ > 0, with numerators and denominators of at most 16,384 bits;
 //   - all classes have arrival rates and none a population, or all a population from 1 to 1,000,000 and none an arrival rate;
 //   - each class has servers, none twice, at least one of them of positive capacity;
@@ -56,6 +57,9 @@ func (m *Model) IsClosed() bool {
 func (m *Model) Check() error {
 	if len(m.Servers) == 0 {
 		return input.Errorf("servers", "[]", "at least one server")
+	}
+	if len(m.Servers) > maxServers {
+		return input.Errorf("servers", fmt.Sprintf("%d of them", len(m.Servers)), "at most %d servers", maxServers)
 	}
 	names := make(map[string]int)
 	for s, server := range m.Servers {
@@ -110,15 +114,16 @@ func (m *Model) checkClass(i int) error {
 	if len(c.Servers) == 0 {
 		return input.Errorf(path+".servers", "[]", "at least one server")
 	}
-	served := false
+	served, seen := false, make([]bool, len(m.Servers))
 	for j, s := range c.Servers {
 		at := input.Index(path+".servers", j)
 		if s < 0 || s >= len(m.Servers) {
 			return input.Errorf(at, s, "a row of servers, 0 to %d", len(m.Servers)-1)
 		}
-		if slices.Contains(c.Servers[:j], s) {
+		if seen[s] {
 			return input.Errorf(at, strconv.Quote(m.Servers[s].Name), "each server once; it is in this class already")
 		}
+		seen[s] = true
 		served = served || m.Servers[s].Capacity.Sign() > 0
 	}
 	if !served {

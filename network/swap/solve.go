@@ -150,26 +150,21 @@ func (q *queue) open(arrivals []*big.Rat, s Settings) error {
 	if err := q.size(float64(len(q.rank)), 3, s); err != nil {
 		return err
 	}
-	ones := make([]int, len(q.Classes))
 	total := arrivals[len(arrivals)-1]
-	sets := lattice.Recursion{}
-	for i, c := range q.Classes {
-		ones[i] = 1
-		sets.Lambda = append(sets.Lambda, q.one.Rational(c.ArrivalRate))
-	}
-	sets.Lattice = lattice.NewBox(ones)
+	drains := make([]*big.Rat, len(q.rank))
 	for a, mu := range q.rank {
-		sets.Drain = append(sets.Drain, q.one.Rational(new(big.Rat).Sub(mu, arrivals[a])))
+		drains[a] = new(big.Rat).Sub(mu, arrivals[a])
 	}
-	g, jobs, z, err := sets.Measures(q.ctx)
+	g, jobs, z, err := q.sets(drains)
 	if err != nil {
 		return err
 	}
 	all := q.one.Zero()
 	for i, c := range q.Classes {
-		row := ClassResult{Throughput: q.o.Value(sets.Lambda[i]), Completions: q.o.Value(sets.Lambda[i]), MeanJobs: q.o.Value(jobs[i])}
+		rate := q.one.Rational(c.ArrivalRate)
+		row := ClassResult{Throughput: q.o.Value(rate), Completions: q.o.Value(rate), MeanJobs: q.o.Value(jobs[i])}
 		if c.ArrivalRate.Sign() > 0 {
-			row.MeanDelay = q.o.Pointer(jobs[i].Quo(sets.Lambda[i]))
+			row.MeanDelay = q.o.Pointer(jobs[i].Quo(rate))
 		}
 		q.r.Classes = append(q.r.Classes, row)
 		all = all.Add(jobs[i])
@@ -194,6 +189,36 @@ func (q *queue) open(arrivals []*big.Rat, s Settings) error {
 		q.r.Servers = append(q.r.Servers, ServerResult{Utilization: q.o.Value(busy.Quo(z))})
 	}
 	return nil
+}
+
+// sets returns the measure G of each set of classes present, E[X_i] and Z: of float64 in plain numbers if these stay in its range.
+func (q *queue) sets(drains []*big.Rat) (g, jobs []arithmetic.Number, z arithmetic.Number, err error) {
+	ones, rates := make([]int, len(q.Classes)), make([]*big.Rat, len(q.Classes))
+	for i, c := range q.Classes {
+		ones[i], rates[i] = 1, c.ArrivalRate
+	}
+	box := lattice.NewBox(ones)
+	if q.one.Exact == nil && q.one.Interval.Low == nil {
+		if g, jobs, z, bound, ok := lattice.Floats(box, rates, drains); ok {
+			return bounded(g, bound), bounded(jobs, bound), arithmetic.FromFloat(z, bound), nil
+		}
+	}
+	r := lattice.Recursion{Lattice: box}
+	for _, x := range rates {
+		r.Lambda = append(r.Lambda, q.one.Rational(x))
+	}
+	for _, x := range drains {
+		r.Drain = append(r.Drain, q.one.Rational(x))
+	}
+	return r.Measures(q.ctx)
+}
+
+// bounded returns numbers of a bound.
+func bounded(list []float64, bound float64) (all []arithmetic.Number) {
+	for _, x := range list {
+		all = append(all, arithmetic.FromFloat(x, bound))
+	}
+	return all
 }
 
 // users returns the classes that a server can serve, as a bit mask.

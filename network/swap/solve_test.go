@@ -108,6 +108,19 @@ func TestOneClass(t *testing.T) {
 	}
 }
 
+// A server without capacity is none of its own: jobs of one server go round, in one cycle of orders.
+func TestIdleServerIsNoneOfItsOwn(t *testing.T) {
+	m := &swap.Model{
+		Servers: []swap.Server{{Name: "s", Capacity: rat(1, 1)}, {Name: "a", Capacity: rat(0, 1)}, {Name: "b", Capacity: rat(0, 1)}},
+		Classes: []swap.Class{{Name: "a", Population: 2, Servers: []int{0, 1}}, {Name: "b", Population: 2, Servers: []int{0, 2}}},
+	}
+	r := solve(t, m, num.Exact)
+	if r.Method != swap.Orders || r.States != 4 { // aabb, abba, bbaa, baab
+		t.Errorf("method %s, %d orders", r.Method, r.States)
+	}
+	equal(t, "throughput", r.Classes[0].Throughput, rat(1, 2))
+}
+
 // The recursion over numbers of jobs is the sum over all orders of nine jobs that place the classes.
 func TestCountsAreSumsOverOrders(t *testing.T) {
 	m := ring(3, 3, true)
