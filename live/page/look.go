@@ -26,6 +26,7 @@ type view struct {
 	Status    *wire.Status
 	Started   string // the time of the first plan
 	Jobs      []jobRow
+	Present   int // jobs
 	More      int // jobs present that are not listed
 	Workers   []workerRow
 	Lanes     lanes
@@ -93,7 +94,7 @@ func look(s *wire.Status, h *wire.History, job string) view {
 		v.Started = time.Unix(int64(s.Cluster.Epoch), 0).UTC().Format("2006-01-02 15:04:05 UTC")
 	}
 	colours := colours(s, h)
-	present := 0
+	listed := 0
 	for _, j := range s.Jobs {
 		r := jobRow{JobView: j, Colour: colours[j.Name], Done: j.Tasks - j.Left}
 		r.Part = float64(r.Done) / float64(max(j.Tasks, 1))
@@ -105,12 +106,13 @@ func look(s *wire.Status, h *wire.History, job string) view {
 			r.Slack = number(*j.Deadline - at)
 		}
 		if j.State == wire.JobPresent {
-			present++
+			listed++
 		}
 		v.Jobs = append(v.Jobs, r)
 	}
 	c := &s.Cluster.Counts
-	v.More = max(0, c.Jobs-c.Completed-c.Cancelled-present)
+	v.Present = c.Jobs - c.Completed - c.Cancelled
+	v.More = max(0, v.Present-listed)
 	for _, w := range s.Workers {
 		r := workerRow{WorkerView: w, Colour: colours[w.Job], Held: since(s.Cluster.At - w.Since)}
 		if w.Heard != nil {

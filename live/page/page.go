@@ -25,6 +25,7 @@ var assets embed.FS
 // answerTime bounds how long a manager may take to answer, and mostWatchers how many pages are kept up to date at a time.
 const (
 	answerTime   = time.Second
+	writeTime    = 10 * time.Second // that a reader may take for what is sent at a time
 	refreshEvery = time.Second
 	mostWatchers = 50
 )
@@ -65,7 +66,7 @@ func Handler(ctx context.Context, nc *nats.Conn, registry *prometheus.Registry) 
 	return guard(mux), nil
 }
 
-// guard sets the headers of all answers. It answers requests to this machine alone under a name of this machine, so that
+// guard sets the headers of all answers, and the time that a reader has for them. It answers requests to this machine alone under a name of this machine, so that
 // no page of a browser here can read along by giving its own name our address.
 func guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -74,6 +75,7 @@ func guard(next http.Handler) http.Handler {
 		h.Set("X-Content-Type-Options", "nosniff")
 		h.Set("Referrer-Policy", "no-referrer")
 		h.Set("Cache-Control", "no-store")
+		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(writeTime)) // connections have one
 		if local, ok := r.Context().Value(http.LocalAddrContextKey).(net.Addr); ok && isLoopback(local.String()) && !isLoopback(r.Host) {
 			http.Error(w, "this page is at 127.0.0.1", http.StatusMisdirectedRequest)
 			return
@@ -172,6 +174,7 @@ func (p *page) events(w http.ResponseWriter, r *http.Request) {
 			b.WriteByte('\n')
 		}
 		b.WriteByte('\n')
+		_ = out.SetWriteDeadline(time.Now().Add(writeTime)) // a reader that hangs gives its place up
 		if _, err := w.Write(b.Bytes()); err != nil || out.Flush() != nil {
 			return
 		}

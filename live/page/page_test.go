@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/prometheus/client_golang/prometheus"
@@ -112,7 +113,7 @@ func TestPageShowsWhatTheManagerTells(t *testing.T) {
 	body, header := get(t, url+"/", 200)
 	for _, want := range []string{
 		"m1 leads", "deadline/priority", "12 / 20", "9.25", "w3", "down", "Workers of bills", "w2 begins task 13 of bills",
-		"&lt;b&gt;mail", "#0072b2", "task 2, attempt 2: 1 to 20, lost", "and 1 more",
+		"&lt;b&gt;mail", "#0072b2", "task 2, attempt 2: 1 to 20, lost", "and 1 more", "<dt>jobs present</dt><dd>2</dd>", "<dt>jobs completed</dt><dd>1 of 3</dd>",
 	} {
 		if !strings.Contains(body, want) {
 			t.Errorf("the page lacks %q", want)
@@ -163,6 +164,41 @@ func TestPageSendsEvents(t *testing.T) {
 	}
 	if first != second || !strings.Contains(first, "m1 leads") {
 		t.Errorf("events %q and %q", first, second)
+	}
+}
+
+// A deadlined keeps what times are set for its writes.
+type deadlined struct {
+	*httptest.ResponseRecorder
+	set []time.Time
+}
+
+func (d *deadlined) SetWriteDeadline(at time.Time) error {
+	d.set = append(d.set, at)
+	return nil
+}
+
+// A reader that takes nothing any more is left after a while: each write has its time, also those of pages that stay open.
+func TestReadersHaveTime(t *testing.T) {
+	nc := servertest.Connect(t, servertest.Start(t))
+	h, err := Handler(t.Context(), nc, prometheus.NewRegistry())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path, least := range map[string]int{"/": 1, "/metrics": 1, "/events": 3} { // for the headers, and two events
+		ctx, cancel := context.WithTimeout(t.Context(), 1500*time.Millisecond)
+		d := &deadlined{ResponseRecorder: httptest.NewRecorder()}
+		begun := time.Now()
+		h.ServeHTTP(d, httptest.NewRequest("GET", path, nil).WithContext(ctx))
+		cancel()
+		if len(d.set) < least {
+			t.Errorf("%s: %d times for writes, want %d", path, len(d.set), least)
+		}
+		for _, at := range d.set {
+			if wait := at.Sub(begun); wait < time.Second || wait > time.Minute {
+				t.Errorf("%s: a write has %v", path, wait)
+			}
+		}
 	}
 }
 
