@@ -343,6 +343,27 @@ func TestReports(t *testing.T) {
 	refuses(t, d.hear(book.Input{Sequence: d.next, Subject: "pfq.in.done.x.y", Err: errors.New("no \x1bJSON")}), "no ?JSON")
 }
 
+// All jobs that go on are told, and of the others those that ended last.
+func TestLatest(t *testing.T) {
+	d := newDesk(t, nil)
+	d.joins("a")
+	for _, name := range []string{"i", "j", "k", "l", "m"} {
+		d.submits(name, 1)
+	}
+	for _, name := range []string{"l", "i", "m"} {
+		d.wishes(wire.ToCancel, name)
+	}
+	for most, want := range map[int]string{0: "j k", 1: "j k m", 2: "j k i m", 9: "j k l i m"} {
+		var names []string
+		for _, v := range d.book.Latest(most) {
+			names = append(names, v.Name)
+		}
+		if got := strings.Join(names, " "); got != want {
+			t.Errorf("%d: %s, want %s", most, got, want)
+		}
+	}
+}
+
 // What the server has lost is not removed, for another message may stand in its place by now, and that is heard.
 func TestRewind(t *testing.T) {
 	d := newDesk(t, nil)

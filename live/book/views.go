@@ -24,6 +24,19 @@ func (b *Book) Jobs() (views []wire.JobView) {
 	return views
 }
 
+// Latest returns the jobs that are not done, and of the others at most some, those that ended last.
+func (b *Book) Latest(most int) (views []wire.JobView) {
+	for _, j := range b.jobs {
+		if j != nil && !j.isDone() {
+			views = append(views, b.jobView(j))
+		}
+	}
+	for _, n := range b.done[max(0, len(b.done)-most):] {
+		views = append(views, b.jobView(b.jobs[n]))
+	}
+	return views
+}
+
 // Job returns the job with a name. Of one that is cleared only name and state are known.
 func (b *Book) Job(name string) (wire.JobView, bool) {
 	if n, ok := b.numbers[name]; ok {

@@ -16,7 +16,9 @@ func (l *leader) answer(m *nats.Msg) {
 	var err error
 	switch m.Subject {
 	case wire.StatusService:
-		a = l.status()
+		s := l.status()
+		fit(s)
+		a = s
 	case wire.HistoryService:
 		a = l.history.answer(l.at(), string(m.Data))
 	case wire.ReportService:
@@ -42,6 +44,24 @@ func (l *leader) answer(m *nats.Msg) {
 	}
 	if err := m.RespondMsg(reply); err != nil {
 		l.settings.Log.Warn("answer not sent", "subject", m.Subject, "error", err)
+	}
+}
+
+// fit takes from a status what does not fit into a message: facts of workers first, then jobs from the end of the list.
+func fit(s *wire.Status) {
+	const most = wire.MaxMessage - 4096 // with its header
+	isLarge := func() bool {
+		data, err := json.Marshal(s)
+		return err == nil && len(data) > most
+	}
+	if !isLarge() {
+		return
+	}
+	for i := range s.Workers {
+		s.Workers[i].Facts = nil
+	}
+	for len(s.Jobs) > 0 && isLarge() {
+		s.Jobs = s.Jobs[:len(s.Jobs)/2]
 	}
 }
 

@@ -136,7 +136,11 @@ func describe(p *wire.Plan, b *book.Book) string {
 			add("results of task %d of %s differ: %s was first, %s came to another", c.Task, b.JobName(c.Job), c.First, c.Second)
 		}
 	}
-	for _, r := range p.Refused {
+	for i, r := range p.Refused {
+		if i == most {
+			add("... %d messages refused in all", len(p.Refused))
+			break
+		}
 		add("message %d refused: %s", r.Sequence, r.Why)
 	}
 	return strings.Join(parts, "; ")

@@ -141,7 +141,7 @@ func (l *leader) showChanges() {
 func (l *leader) status() *wire.Status {
 	s := &wire.Status{
 		Version: wire.Version, Cluster: l.book.Cluster(), Leading: l.began, Resent: l.orders.resent, Malformed: l.malformed,
-		Jobs: l.book.Jobs(), Workers: l.book.Workers(),
+		Jobs: l.book.Latest(wire.MostListed), Workers: l.book.Workers(),
 	}
 	s.Cluster.Leader = l.settings.Name
 	if !l.settings.Logical {
