@@ -254,13 +254,9 @@ func (p *Problem) checkUpgrades() error {
 }
 
 func (p *Problem) checkNewServers() error {
-	names := map[string]int{}
-	for i, s := range p.Model.Servers {
-		names[s.Name] = i
-	}
 	for k, s := range p.NewServers {
 		path := input.Index("new_servers", k)
-		if at, ok := names[s.Name]; ok && at < len(p.Model.Servers) {
+		if slices.ContainsFunc(p.Model.Servers, func(other cluster.Server) bool { return other.Name == s.Name }) {
 			return input.Errorf(path+".name", strconv.Quote(s.Name), "a name of its own; the model has a server of this name")
 		}
 		own := map[string]int{}

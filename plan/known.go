@@ -12,16 +12,16 @@ type corner struct {
 // known is what is known of the plans with one set of edges. No corner is within another, and no plan that meets the targets above
 // another.
 type known struct {
-	packing *packing
-	failed  packed[corner]
-	met     packed[struct{}]
-	seen    map[string]judgement // by the words of the plan: what neither list can say, that it is undecided or, if byDelay, its mean delay
+	encoding *encoding
+	failed   packed[corner]
+	met      packed[struct{}]
+	seen     map[string]judgement // by the words of the plan: what neither list can say, that it is undecided or, if byDelay, its mean delay
 }
 
 // of returns what is known of a set of edges.
 func (s *search) of(edges bits) *known {
 	if s.known[edges] == nil {
-		s.known[edges] = &known{packing: s.packing, seen: map[string]judgement{}}
+		s.known[edges] = &known{encoding: s.encoding, seen: map[string]judgement{}}
 	}
 	return s.known[edges]
 }
@@ -29,7 +29,7 @@ func (s *search) of(edges bits) *known {
 // failure returns a corner that a plan is within, nil if none is known.
 func (k *known) failure(plan []uint64) *corner {
 	for i := range k.failed.rows {
-		if k.packing.atMost(plan, k.failed.at(i, len(plan))) {
+		if k.encoding.atMost(plan, k.failed.at(i, len(plan))) {
 			return &k.failed.rows[i]
 		}
 	}
@@ -39,7 +39,7 @@ func (k *known) failure(plan []uint64) *corner {
 // isMet reports whether a plan is known that meets the targets and buys no more.
 func (k *known) isMet(plan []uint64) bool {
 	for i := range k.met.rows {
-		if k.packing.atMost(k.met.at(i, len(plan)), plan) {
+		if k.encoding.atMost(k.met.at(i, len(plan)), plan) {
 			return true
 		}
 	}
@@ -48,17 +48,17 @@ func (k *known) isMet(plan []uint64) bool {
 
 // fail takes note of a corner, in place of those within it, unless it is within another.
 func (k *known) fail(c corner) {
-	plan := k.packing.pack(c.steps)
+	plan := k.encoding.pack(c.steps)
 	if k.failure(plan) == nil {
-		k.failed.keep(len(plan), func(other []uint64) bool { return !k.packing.atMost(other, plan) })
+		k.failed.keep(len(plan), func(other []uint64) bool { return !k.encoding.atMost(other, plan) })
 		k.failed.add(c, plan)
 	}
 }
 
 // meet takes note of a plan that meets the targets, in place of those that buy more.
 func (k *known) meet(steps []int) {
-	plan := k.packing.pack(steps)
-	k.met.keep(len(plan), func(other []uint64) bool { return !k.packing.atMost(plan, other) })
+	plan := k.encoding.pack(steps)
+	k.met.keep(len(plan), func(other []uint64) bool { return !k.encoding.atMost(plan, other) })
 	k.met.add(struct{}{}, plan)
 }
 
@@ -89,16 +89,16 @@ func (l *packed[T]) keep(n int, isGood func(plan []uint64) bool) {
 	l.rows, l.words = l.rows[:kept], l.words[:kept*n]
 }
 
-// A packing puts the steps of a plan side by side into words, as most searches compare many plans with each other. Each has as many
+// An encoding puts the steps of a plan side by side into words, as most searches compare many plans with each other. Each has as many
 // bits as its largest value takes, and a guard bit above them.
-type packing struct {
+type encoding struct {
 	word, shift []int    // of each option
 	masks       []uint64 // of the bits of each option, shifted to the end
 	guards      []uint64
 }
 
-func newPacking(options []option) *packing {
-	p := &packing{guards: []uint64{0}}
+func newEncoding(options []option) *encoding {
+	p := &encoding{guards: []uint64{0}}
 	free := 64
 	for _, o := range options {
 		width := 1
@@ -126,7 +126,7 @@ func key(plan []uint64) string {
 }
 
 // unpack returns the steps in the words of a key.
-func (p *packing) unpack(key string) []int {
+func (p *encoding) unpack(key string) []int {
 	steps := make([]int, len(p.word))
 	for k, shift := range p.shift {
 		word := binary.LittleEndian.Uint64([]byte(key[8*p.word[k]:]))
@@ -135,7 +135,7 @@ func (p *packing) unpack(key string) []int {
 	return steps
 }
 
-func (p *packing) pack(steps []int) []uint64 {
+func (p *encoding) pack(steps []int) []uint64 {
 	words := make([]uint64, len(p.guards))
 	for k, n := range steps {
 		words[p.word[k]] |= uint64(n) << p.shift[k]
@@ -145,7 +145,7 @@ func (p *packing) pack(steps []int) []uint64 {
 
 // atMost reports whether a plan buys at most the steps of another: with its guard set, no step of the other borrows from the next one,
 // and it keeps the guard where it is not smaller.
-func (p *packing) atMost(plan, other []uint64) bool {
+func (p *encoding) atMost(plan, other []uint64) bool {
 	for i, guard := range p.guards {
 		if ((other[i]|guard)-plan[i])&guard != guard {
 			return false

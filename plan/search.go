@@ -48,24 +48,24 @@ func (b *boxes) Pop() any {
 // the best plan known is not looked at. Each plan that was seen to fail is a corner that all plans with at most its steps share the
 // failure of: the corners and the costs are the proof.
 type search struct {
-	in      *instance
-	judge   *judge
-	limit   int
-	tell    func(Progress)
-	open    boxes
-	boxes   int
-	from    Choice // what every plan holds
-	known   map[bits]*known
-	packing *packing
-	fewer   []corner // whose failure all sets of fewer edges share
-	below   int64    // plans that cost as much are of no interest
-	delay   *float64 // nor, if byDelay, are those with a mean delay as large; nil until a plan is found
-	best    *box     // the best plan found, at lower
-	pending []*box   // single plans that no engine decides
-	tol     float64  // by which, relatively, another plan has to be better, if byDelay
-	most    []int    // all that can be bought
-	bound   *box     // the most promising one
-	any     bool     // whether any plan that meets the targets will do
+	in       *instance
+	judge    *judge
+	limit    int
+	tell     func(Progress)
+	open     boxes
+	boxes    int
+	from     Choice // what every plan holds
+	known    map[bits]*known
+	encoding *encoding
+	fewer    []corner // whose failure all sets of fewer edges share
+	below    int64    // plans that cost as much are of no interest
+	delay    *float64 // nor, if byDelay, are those with a mean delay as large; nil until a plan is found
+	best     *box     // the best plan found, at lower
+	pending  []*box   // single plans that no engine decides
+	tol      float64  // by which, relatively, another plan has to be better, if byDelay
+	most     []int    // all that can be bought
+	bound    *box     // the most promising one
+	any      bool     // whether any plan that meets the targets will do
 }
 
 var errLimit = errors.New("plan: limit of solves")
@@ -73,7 +73,7 @@ var errLimit = errors.New("plan: limit of solves")
 // newSearch starts a search among the plans that hold from and cost less than below.
 func newSearch(in *instance, j *judge, s Settings, from Choice, below int64, byDelay bool) *search {
 	return &search{in: in, judge: j, limit: j.solves + s.Limit, tell: s.Progress, open: boxes{byDelay: byDelay},
-		from: from, known: map[bits]*known{}, packing: newPacking(in.options), below: below, tol: s.RelTol, most: in.most()}
+		from: from, known: map[bits]*known{}, encoding: newEncoding(in.options), below: below, tol: s.RelTol, most: in.most()}
 }
 
 // run searches to the end, or until the limit of solves.
@@ -137,7 +137,7 @@ func (s *search) test(ctx context.Context, edges bits, steps []int) (judgement, 
 	if err := ctx.Err(); err != nil {
 		return judgement{}, err
 	}
-	k, plan := s.of(edges), s.packing.pack(steps)
+	k, plan := s.of(edges), s.encoding.pack(steps)
 	if c := k.failure(plan); c != nil {
 		return c.fails, nil
 	}
@@ -251,7 +251,7 @@ func (s *search) corners(ctx context.Context, delay float64) ([]corner, error) {
 				return nil, err
 			}
 			if r := k.seen[plan]; s.open.byDelay && r.delay >= delay {
-				k.fail(corner{edges, s.packing.unpack(plan), judgement{verdict: Failed, fails: failsDelay, delay: r.delay}})
+				k.fail(corner{edges, s.encoding.unpack(plan), judgement{verdict: Failed, fails: failsDelay, delay: r.delay}})
 			}
 		}
 		for _, c := range k.failed.rows {

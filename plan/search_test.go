@@ -24,14 +24,14 @@ func queue(servers, most int, target Target) *Problem {
 }
 
 // Words compare plans as their steps do, and give them back.
-func TestPacking(t *testing.T) {
+func TestEncoding(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 2000 {
 		var options []option
 		for range 1 + r.IntN(70) {
 			options = append(options, option{most: 1 + r.IntN(1<<r.IntN(20))})
 		}
-		p := newPacking(options)
+		p := newEncoding(options)
 		x, y := make([]int, len(options)), make([]int, len(options))
 		for k, o := range options {
 			x[k] = r.IntN(o.most + 1)
@@ -61,7 +61,7 @@ func TestSearchLooksAtItsContext(t *testing.T) {
 	}
 	search := newSearch(in, j, s, Choice{}, 1000, true)
 	search.of(0).fail(corner{0, in.most(), judgement{verdict: Failed}})
-	search.of(0).seen[key(search.packing.pack(in.most()))] = judgement{}
+	search.of(0).seen[key(search.encoding.pack(in.most()))] = judgement{}
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
 	b := &box{lower: make([]int, 3), upper: in.most()}

@@ -50,10 +50,10 @@ func (s *search) explore(ctx context.Context, b *box) error {
 // widest returns the steps of a corner around the lower corner of a box, nil if none is known: one beyond which even the cheapest plans
 // of the box cost most, and among these one that leaves fewest options.
 func (s *search) widest(b *box, upper []int) (steps []int) {
-	k, plan := s.of(b.edges), s.packing.pack(b.lower)
+	k, plan := s.of(b.edges), s.encoding.pack(b.lower)
 	most, fewest := int64(-1), 0
 	for i := range k.failed.rows {
-		if !k.packing.atMost(plan, k.failed.at(i, len(plan))) {
+		if !k.encoding.atMost(plan, k.failed.at(i, len(plan))) {
 			continue
 		}
 		c := k.failed.rows[i].steps
@@ -202,9 +202,9 @@ func (s *search) packedCost(b *box) (sum int64) {
 		size  int // elements in the box
 	}
 	var cores []core
-	failed, plan := &s.of(b.edges).failed, s.packing.pack(b.lower)
+	failed, plan := &s.of(b.edges).failed, s.encoding.pack(b.lower)
 	for i, c := range failed.rows {
-		if s.packing.atMost(plan, failed.at(i, len(plan))) {
+		if s.encoding.atMost(plan, failed.at(i, len(plan))) {
 			size := 0
 			for k, n := range c.steps {
 				if n < upper[k] {
