@@ -8,9 +8,10 @@ import (
 	"productform/plots/br14"
 	"productform/plots/hb02"
 	"productform/plots/l14"
+	"productform/plots/net"
 )
 
 // catalogue returns every figure there is, in the order of the papers.
 func catalogue() []plots.Spec {
-	return slices.Concat(bc17.Figures(), hb02.Figures(), br14.Figures(), l14.Figures())
+	return slices.Concat(bc17.Figures(), hb02.Figures(), br14.Figures(), l14.Figures(), net.Figures())
 }

@@ -1,0 +1,137 @@
+package net
+
+import (
+	"context"
+	"fmt"
+	"math/big"
+
+	"productform/network/loss"
+	"productform/plots"
+	simloss "productform/sim/loss"
+)
+
+// Numbers of net-5.
+const (
+	channels   = 30
+	conference = 6
+	mostOfThem = 18
+	places     = 5
+)
+
+// link is a link of some channels at a load: calls take one and bring two thirds of the work, conferences take more.
+func link(rho *big.Rat) *loss.Model {
+	part := func(p *big.Rat, units int64) *big.Rat {
+		work := new(big.Rat).Mul(rho, big.NewRat(channels, units))
+		return work.Mul(work, p)
+	}
+	return &loss.Model{
+		Room: channels,
+		Classes: []loss.Class{{Name: "call", ArrivalRate: part(big.NewRat(2, 3), 1)},
+			{Name: "conference", ArrivalRate: part(big.NewRat(1, 3), conference), Units: conference}},
+		Limits: []loss.Limit{{Classes: []int{1}, Most: mostOfThem}},
+	}
+}
+
+// oneServer is a server with a waiting room.
+func oneServer(rho *big.Rat) *loss.Model {
+	return &loss.Model{Count: 1, Room: places, Classes: []loss.Class{{Name: "job", ArrivalRate: rho}}}
+}
+
+// A lossPanel is a system of net-5.
+type lossPanel struct {
+	Title, letter string
+	model         func(rho *big.Rat) *loss.Model
+	classes       []int // drawn
+	sharing       bool
+	ordered       bool // whether jobs wait in order of arrival, so that sizes matter
+}
+
+func lossPanels() []lossPanel {
+	return []lossPanel{
+		{Title: "A link for calls and conferences", letter: "a", model: link, classes: []int{0, 1}},
+		{Title: "A shared server with a waiting room", letter: "b", model: oneServer, classes: []int{0}, sharing: true},
+		{Title: "The same in order of arrival", letter: "c", model: oneServer, classes: []int{0}, ordered: true},
+	}
+}
+
+// A sizedRun is a simulation of a panel.
+type sizedRun struct {
+	letter string
+	shape  shape
+	rho    *big.Rat
+	run    *plots.Simulation
+}
+
+// prepareLosses plans net-5.
+func prepareLosses(ctx context.Context, e plots.Effort, p *plots.Plan) (plots.Build, error) {
+	var runs []sizedRun
+	for _, panel := range lossPanels() {
+		for _, s := range shapes() {
+			law, err := s.sizes()
+			if err != nil {
+				return nil, err
+			}
+			for _, rho := range skillLoads() {
+				name := fmt.Sprintf("%s, %s, load %s", panel.Title, s.label(), plots.Decimal(rho))
+				run, err := simulate(ctx, p, name, simloss.System{Model: panel.model(rho), Sharing: panel.sharing, Shape: law}, e)
+				if err != nil {
+					return nil, err
+				}
+				runs = append(runs, sizedRun{panel.letter, s, rho, run})
+			}
+		}
+	}
+	return func(ctx context.Context, f *plots.Figure) error {
+		for _, one := range lossPanels() {
+			panel, err := one.draw(ctx, f, runs)
+			if err != nil {
+				return err
+			}
+			f.Panels = append(f.Panels, panel)
+		}
+		f.OneLegend = true
+		f.Fill()
+		return texts.Describe(f, map[string]any{
+			"Channels": channels, "Conference": conference, "Most": mostOfThem, "Places": places, "Loads": exactLoads(), "Simulated": skillLoads(), "Runs": runWords(p, e, "arrivals, ends of jobs"),
+		}, nil)
+	}, nil
+}
+
+// draw draws blocking against the load.
+func (l lossPanel) draw(ctx context.Context, f *plots.Figure, runs []sizedRun) (plots.Panel, error) {
+	panel := plots.Panel{Title: l.Title, X: loadAxis(), Y: blockingAxis()}
+	for _, k := range l.classes {
+		group := ""
+		if len(l.classes) > 1 {
+			group = l.model(big.NewRat(1, 1)).Classes[k].Name + "s"
+		}
+		line := plots.Series{Label: "exact", Group: group, Look: firstLook}
+		for _, rho := range exactLoads() {
+			r, err := loss.Solve(ctx, l.model(rho), loss.Settings{})
+			if err != nil {
+				return panel, err
+			}
+			line.X, line.Y = append(line.X, float(rho)), append(line.Y, r.Classes[k].Blocking.Float)
+		}
+		panel.Series = append(panel.Series, line)
+		for look, s := range shapes() {
+			dots := plots.Series{Label: "simulated, " + s.label(), Group: group, Kind: plots.Points, Look: secondLook + look}
+			for _, one := range runs {
+				if one.letter != l.letter || one.shape != s {
+					continue
+				}
+				lost := one.run.Result.Class(k, simloss.Blocking)
+				if !seen(lost) {
+					continue
+				}
+				addPoint(&dots, float(one.rho), lost, plots.Log)
+				if !l.ordered || s.SCV == 1 {
+					f.Checks = append(f.Checks, plots.SimulatedCheck(f.ID+l.letter, fmt.Sprintf("blocking, class %d, %s, load %s", k+1, s.label(), plots.Decimal(one.rho)),
+						line.At(float(one.rho)), lost, one.run.Name))
+				}
+			}
+			addSeen(&panel, dots)
+		}
+	}
+	return panel, nil
+}
