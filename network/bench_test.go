@@ -47,6 +47,14 @@ func oneChain(jobs, stations int) *network.Model {
 	return m
 }
 
+// repair returns so many machines that are up for 20 on average, and repairers who take 1.
+func repair(machines, repairers int) *network.Model {
+	m := manyChains(1, machines, 2, false)
+	m.Stations[1].Servers = repairers
+	m.Classes[0].Visits[0].MeanSize, m.Classes[0].Visits[1].MeanSize = big.NewRat(20, 1), big.NewRat(1, 1)
+	return m
+}
+
 func BenchmarkSolve(b *testing.B) {
 	for _, c := range []struct {
 		name   string
@@ -60,6 +68,7 @@ func BenchmarkSolve(b *testing.B) {
 		{"chains=4/jobs=50/stations=10", manyChains(4, 50, 10, false), num.Float},
 		{"chains=1/jobs=1000/stations=20", oneChain(1000, 20), num.Float},
 		{"chains=1/jobs=100000/stations=20", oneChain(100000, 20), num.Float},
+		{"chains=1/jobs=1000000/repairers=100000", repair(1000000, 100000), num.Float},
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			var r *network.Result

@@ -16,7 +16,12 @@ import (
 
 // Machine repair: N machines, m repairers. P(n broken) is that of a birth and death chain, p_n = p_{n-1} (N-n+1)/z s/min(n, m).
 func TestMachineRepair(t *testing.T) {
-	const machines, repairers = 12, 3
+	testMachineRepair(t, 12, 3)
+	testMachineRepair(t, 12, 8)
+	testMachineRepair(t, 9, 20)
+}
+
+func testMachineRepair(t *testing.T, machines, repairers int) {
 	up, repair := big.NewRat(7, 2), big.NewRat(5, 3)
 	m := &network.Model{
 		Stations: []network.Station{{Name: "up", Discipline: network.Delay}, {Name: "shop", Discipline: network.FCFS, Servers: repairers}},
@@ -30,8 +35,8 @@ func TestMachineRepair(t *testing.T) {
 	}
 	p := []*big.Rat{big.NewRat(1, 1)}
 	sum, mean := big.NewRat(1, 1), new(big.Rat)
-	for n := int64(1); n <= machines; n++ {
-		x := new(big.Rat).Mul(p[n-1], big.NewRat(machines-n+1, min(n, repairers)))
+	for n := int64(1); n <= int64(machines); n++ {
+		x := new(big.Rat).Mul(p[n-1], big.NewRat(int64(machines)-n+1, min(n, int64(repairers))))
 		x.Mul(x, repair).Quo(x, up)
 		p = append(p, x)
 		sum.Add(sum, x)

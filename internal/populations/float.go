@@ -72,15 +72,18 @@ func (t *Float) Set(numbers []arithmetic.Number) {
 	}
 }
 
-// SetProducts rounds each product K - 1 times.
+// SetProducts rounds each product K times. If x_n has at most r_0 + b n roundings of each list, their product has at most Σ r_0 + b |n| for the greatest b.
 func (t *Float) SetProducts(factors [][]arithmetic.Number) {
 	t.a, t.b, t.lost = 0, 0, false
 	for _, list := range factors {
-		worst := 0.0
-		for _, x := range list {
-			worst = max(worst, roundingsOf(x))
+		least := roundingsOf(list[0])
+		for n, x := range list[1:] {
+			t.b = max(t.b, (roundingsOf(x)-least)/float64(n+1))
 		}
-		t.a += worst + 1
+		t.a += least + 1
+	}
+	if !(t.a+t.b < math.MaxFloat64) {
+		t.a, t.b, t.lost = 0, 0, true
 	}
 	mantissas, exponents := make([]float64, t.lattice.width), make([]int, t.lattice.width)
 	last := len(factors) - 1

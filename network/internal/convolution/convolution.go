@@ -234,6 +234,8 @@ func (w *worker[T]) times(h *T, g int, think []*big.Rat) error {
 	t := w.table()
 	var err error
 	switch over := w.over[g]; {
+	case w.isDirect(g) && think != nil && think[0].Sign() == 0: // *h is 1
+		t.SetProducts([][]arithmetic.Number{w.list(g, 1)})
 	case w.Groups[g].Shared == nil:
 		if err = t.Divide(w.ctx, *h, over[len(over)-1]); err == nil {
 			err = w.series(t, *h, over[:len(over)-1])
@@ -294,6 +296,9 @@ func (w *worker[T]) measure(g int, h T) error {
 	defer w.free(h)
 	if w.Groups[g].Shared != nil {
 		return w.measureShared(g, h)
+	}
+	if w.isDirect(g) {
+		return w.measureDirectly(g, h)
 	}
 	over := w.over[g]
 	servers := len(over)

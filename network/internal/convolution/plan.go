@@ -152,7 +152,11 @@ func (p *Plan) steps() float64 {
 			sweeps += float64(p.Jobs)
 			continue
 		}
-		sweeps += (p.levels() + 3) * float64(len(g.over)) * float64(len(g.Stations))
+		leaf := 3 * float64(len(g.over))
+		if len(p.Most) == 1 {
+			leaf = min(leaf, 20)
+		}
+		sweeps += leaf + float64(len(g.over))*(p.levels()*float64(len(g.Stations))+float64(len(g.Stations)-1))
 	}
 	steps := sweeps * p.Points * float64(len(p.Most))
 	return steps + max(pairs, 0)*p.Points*p.Points/math.Pow(2, float64(len(p.Most)))
@@ -161,13 +165,13 @@ func (p *Plan) steps() float64 {
 // maxSteps is what is done in some hours in float64; other engines take hundreds of times as long for a step.
 const maxSteps = 1e13
 
-// Bytes estimates the memory of the tables of an engine, and of those of shared stations. Integers of fractions have the digits of Π_k (scale_k Σ_i D_ik)^N_k at most,
+// Bytes estimates the memory of the tables of an engine, of those of shared stations, and of lists. Integers of fractions have the digits of Π_k (scale_k Σ_i D_ik)^N_k at most,
 // about.
 func (p *Plan) Bytes(engine num.Engine, prec uint) float64 {
 	const number = 48 // bytes of an arithmetic.Number without what it points to
 	switch engine {
 	case num.Enclose:
-		return p.tables()*populations.EnclosedBytes(p.Points, prec) + p.shared()*(number+populations.EnclosedBytes(1, prec))
+		return p.tables()*populations.EnclosedBytes(p.Points, prec) + (p.shared()+p.listed())*(number+populations.EnclosedBytes(1, prec))
 	case num.Exact:
 		bits := 0.0
 		for k, scale := range p.scales() {
@@ -179,10 +183,13 @@ func (p *Plan) Bytes(engine num.Engine, prec uint) float64 {
 			}
 			bits += float64(p.Most[k]) * (float64(scale.BitLen()) + max(0, log2(sum)+1) + math.Log2(float64(p.Most[k]+1)))
 		}
-		return p.tables()*p.Points*(24+bits/8) + p.shared()*(number+64+bits/4)
+		return p.tables()*p.Points*(24+bits/8) + (p.shared()+p.listed())*(number+64+bits/4)
 	}
-	return p.tables()*populations.FloatBytes(p.Points, p.segment()) + p.shared()*number
+	return p.tables()*populations.FloatBytes(p.Points, p.segment()) + (p.shared()+p.listed())*number
 }
+
+// listed returns the numbers in lists by chain.
+func (p *Plan) listed() float64 { return 6 * float64(p.Jobs) }
 
 // shared returns the numbers in tables of shared stations: twice those of each, while jobs are counted.
 func (p *Plan) shared() float64 {
