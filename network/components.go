@@ -100,14 +100,14 @@ func (m *Model) checkChains() error {
 
 // A visitGraph is the graph of the visits of a chain: an edge where jobs can go.
 type visitGraph struct {
-	visits []Branch // the nodes; Probability is nil
-	first  []int    // of each class in the model: its first node
+	visits []Branch    // the nodes; Probability is nil
+	first  map[int]int // of each class: its first node
 	next   [][]int
 	leaves []bool // whether jobs can leave the network after the visit
 }
 
 func (m *Model) newVisitGraph(classes []int) visitGraph {
-	g := visitGraph{first: make([]int, len(m.Classes))}
+	g := visitGraph{first: make(map[int]int, len(classes))}
 	for _, c := range classes {
 		g.first[c] = len(g.visits)
 		for v := range m.Classes[c].Visits {

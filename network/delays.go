@@ -50,7 +50,11 @@ func Delays(ctx context.Context, m *Model, q DelayQuestion, s Settings) ([]Visit
 	if err := m.checkDelays(q); err != nil {
 		return nil, err
 	}
-	d := &delays{ctx: ctx, sys: sys, problem: newProblem(sys), question: q, settings: s}
+	p, err := newProblem(sys, s)
+	if err != nil {
+		return nil, err
+	}
+	d := &delays{ctx: ctx, sys: sys, problem: p, question: q, settings: s}
 	st := &m.Stations[q.Station]
 	d.servers = max(st.Servers, 1)
 	var all []VisitDelays

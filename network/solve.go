@@ -33,7 +33,10 @@ func Solve(ctx context.Context, m *Model, s Settings) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := newProblem(sys)
+	p, err := newProblem(sys, s)
+	if err != nil {
+		return nil, err
+	}
 	list, err := p.solve(ctx, s, [][]int{p.Most})
 	if err != nil {
 		return nil, err
@@ -47,7 +50,13 @@ type problem struct {
 	model *Model
 }
 
-func newProblem(s *system) problem { return problem{convolution.New(&s.System), s.model} }
+// newProblem makes the plan, but for a network that is far too large.
+func newProblem(sys *system, s Settings) (problem, error) {
+	if err := convolution.Refuse(&sys.System, s.MaxBytes); err != nil {
+		return problem{}, err
+	}
+	return problem{convolution.New(&sys.System), sys.model}, nil
+}
 
 // ErrDigits is the error of the engine Float, asked for by name, where it cannot give a bound.
 var ErrDigits = errors.New("float64 has too few digits for a bound; the engine enclose has as many as asked")

@@ -130,15 +130,41 @@ func (s *system) saturate(ctx context.Context, k int) (Saturation, error) {
 		if st.Shared != nil && st.Shared.Form != nil {
 			return Saturation{Classes: r.Classes, Station: -1}, nil
 		}
-		best, err := tightest(ctx, st, func(v demands.Visit) bool { return v.K == k }, func(v demands.Visit) bool { return v.K < 0 })
+		ratio, err := s.limit(ctx, i, k)
 		if err != nil {
 			return r, err
 		}
-		if r.Throughput == nil || best.ratio.Cmp(r.Throughput) < 0 {
-			r.Throughput, r.Station, r.Bottleneck = best.ratio, i, best.classes(st)
+		if r.Throughput == nil || ratio.Cmp(r.Throughput) < 0 {
+			r.Throughput, r.Station = ratio, i
 		}
 	}
+	if r.Station < 0 {
+		return r, nil
+	}
+	best, err := s.tightestOf(ctx, r.Station, k)
+	if err != nil {
+		return r, err
+	}
+	r.Bottleneck = best.classes(&s.Stations[r.Station])
 	return r, nil
+}
+
+// limit returns the least (μ(A) - ρ(A))/D(A) of the closed chain k at station i.
+func (s *system) limit(ctx context.Context, i, k int) (*big.Rat, error) {
+	if t := s.Stations[i].Totals; t != nil {
+		left := new(big.Rat).Sub(t.Most, s.Stations[i].Load)
+		return left.Quo(left, s.Stations[i].Demand[k]), ctx.Err()
+	}
+	best, err := s.tightestOf(ctx, i, k)
+	if err != nil {
+		return nil, err
+	}
+	return best.ratio, nil
+}
+
+// tightestOf returns the set with that ratio.
+func (s *system) tightestOf(ctx context.Context, i, k int) (*tightSet, error) {
+	return tightest(ctx, &s.Stations[i], func(v demands.Visit) bool { return v.K == k }, func(v demands.Visit) bool { return v.K < 0 })
 }
 
 // A tightSet is a set A of visits to a station, with the least ratio of what the station can do for it over the work that it brings.

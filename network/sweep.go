@@ -133,7 +133,10 @@ func (m *Model) sweepPopulation(ctx context.Context, c Change, s Settings) ([]*R
 	if err != nil {
 		return nil, fmt.Errorf("population %s: %w", largest.RatString(), err)
 	}
-	p := newProblem(sys)
+	p, err := newProblem(sys, s)
+	if err != nil {
+		return nil, err
+	}
 	axis := slices.IndexFunc(p.Order, func(k int) bool { return slices.Contains(sys.Chains[sys.Closed[k]].Classes, c.Class) })
 	at := make([][]int, len(c.Values))
 	for i, v := range c.Values {

@@ -57,11 +57,10 @@ func newDemands(ctx context.Context, m *Model) (*system, error) {
 		}
 		s.Chains = append(s.Chains, c)
 	}
+	zero := new(big.Rat)
 	for i := range s.Stations {
 		s.Stations[i].Load = new(big.Rat)
-		for range s.Closed {
-			s.Stations[i].Demand = append(s.Stations[i].Demand, new(big.Rat))
-		}
+		s.Stations[i].Demand = slices.Repeat([]*big.Rat{zero}, len(s.Closed))
 	}
 	place := 0
 	for i, c := range s.Chains {
@@ -96,11 +95,11 @@ func (s *system) addVisits(ctx context.Context, chain, k int) error {
 			x := demands.Visit{Class: c, Visit: v, Chain: chain, K: k, Ratio: ratios[c][v]}
 			x.Work = new(big.Rat).Mul(x.Ratio, of.size())
 			st.Visits = append(st.Visits, x)
-			sum := st.Load
 			if k >= 0 {
-				sum = st.Demand[k]
+				st.Demand[k] = new(big.Rat).Add(st.Demand[k], x.Work)
+			} else {
+				st.Load.Add(st.Load, x.Work)
 			}
-			sum.Add(sum, x.Work)
 		}
 	}
 	return nil

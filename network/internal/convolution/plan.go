@@ -41,6 +41,44 @@ type Group struct {
 	Shared   *demands.Shared
 }
 
+// Refuse refuses a system whose tables are too large however few they are, unless all stations are equal. In a large network [New] takes long to find that out.
+func Refuse(sys *demands.System, maxBytes int64) error {
+	points := 1.0
+	for _, k := range sys.Closed {
+		points = min(points*(float64(sys.Chains[k].Population)+1), 1e300)
+	}
+	if 8*points <= float64(maxBytes) || mayBeEqual(sys) {
+		return nil
+	}
+	bad := input.Errorf("classes", fmt.Sprintf("%d closed chains", len(sys.Closed)),
+		"populations whose tables fit into %d MiB: one of %.4g numbers or more takes %.4g MiB; Bounds and simulation have no such limit", maxBytes>>20, points, math.Ceil(points/(1<<17)))
+	return &num.TooLargeError{Input: bad, States: points, Bytes: 8 * points, Limit: maxBytes}
+}
+
+// mayBeEqual reports whether all stations that closed chains visit have one rate each, and the same demands over it.
+func mayBeEqual(sys *demands.System) bool {
+	var first *demands.Station
+	for i := range sys.Stations {
+		st := &sys.Stations[i]
+		if !slices.ContainsFunc(st.Demand, func(d *big.Rat) bool { return d.Sign() > 0 }) {
+			continue
+		}
+		if st.Shared != nil || len(st.Totals.Rates) != 1 {
+			return false
+		}
+		if first == nil {
+			first = st
+		}
+		of, by := first.Totals.Rates[0], st.Totals.Rates[0]
+		if !slices.EqualFunc(st.Demand, first.Demand, func(a, b *big.Rat) bool {
+			return a.Sign() == 0 && b.Sign() == 0 || new(big.Rat).Mul(a, of).Cmp(new(big.Rat).Mul(b, by)) == 0
+		}) {
+			return false
+		}
+	}
+	return true
+}
+
 // New looks for equal stations.
 func New(sys *demands.System) *Plan {
 	p := &Plan{System: sys, Points: 1}
