@@ -68,6 +68,7 @@ func TestCSVHasAllFacts(t *testing.T) {
 		{reentrant, "network - --engine exact --scale 1,3"},
 		{trunks, "network - --engine enclose"},
 		{trunks, "network - --runs 3 --jumps 2000 --percentiles 50"},
+		{closed, "network - --percentiles 50,99"},
 		{swaps, "network - --engine exact --scale 1/2,1"},
 		{swaps, "network - --runs 3 --jumps 2000"},
 		{calls, "network - --scale 0.5:1.5:0.5"},

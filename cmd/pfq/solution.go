@@ -110,6 +110,9 @@ func newSolution(m *cluster.Model, r *bf.Result, digits int) *solution {
 	if _, err := m.OneMeanSize(); err != nil {
 		s.Note = "mean sizes differ by class: the answer is that of balanced fairness, not that of service in order of arrival"
 	}
+	if drawsOne(m) {
+		s.Note = strings.TrimPrefix(s.Note+"; choose: 1 gives each job a server at random, with a queue of its own; for servers with one queue see pfq example ten-servers", "; ")
+	}
 	for i := range r.Classes {
 		c := &r.Classes[i]
 		s.Classes = append(s.Classes, solutionClass{m.Classes[i].Name, render.Rat(c.ArrivalRate, command.GivenProof(r.Engine)),
@@ -120,6 +123,13 @@ func newSolution(m *cluster.Model, r *bf.Result, digits int) *solution {
 	}
 	s.JobsDistribution = values(r.JobsDistribution)
 	return s
+}
+
+// drawsOne reports whether jobs of a class draw one of several equal servers.
+func drawsOne(m *cluster.Model) bool {
+	return slices.ContainsFunc(m.Classes, func(c cluster.Class) bool {
+		return len(c.Servers) == 1 && c.Servers[0].Choose == 1 && m.Servers[c.Servers[0].Server].Size() > 1
+	})
 }
 
 // setDelays adds the percentiles to the classes, unless r is nil. A class without arrivals has some that do not exist.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
+	"slices"
 	"strconv"
 
 	"github.com/spf13/cobra"
@@ -58,7 +59,9 @@ func New() *cobra.Command {
 		Want:  fmt.Sprintf("numbers of jobs or ranges FROM:TO:STEP, after CLASS= if several classes are closed, at most %d in all", mostPopulations),
 		Parse: parsePopulations}.Add(cmd, &f.populations)
 	cli.AddSwitch(cmd, &f.bounds, "bounds", "do not solve: give proved bounds of throughputs and delays of closed chains, at any size")
-	command.AddSimulation(cmd, &f.simulation, &f.percentiles, "also simulate the network, in so many `RUNS`", f.plans)
+	cli.Flag[int]{Name: "runs", Usage: "also simulate the model, in so many `RUNS`", Want: "an integer in 2..1000000", Parse: cli.ParseIntFrom(2, 1e6)}.Add(cmd, &f.simulation.Runs)
+	command.AddPercentiles(cmd, &f.percentiles, "also give these percentiles of the delays of visits to stations in order of arrival; with --runs estimate those of all delays")
+	command.AddRuns(cmd, &f.simulation, f.plans)
 	command.AddSizes(cmd, &f.sizes, "with --runs, distribution of the sizes that are simulated, each scaled to its mean (default exponential)")
 	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error { return f.check(cmd.Flags().Changed) }
 	return cmd
@@ -82,7 +85,18 @@ func (f *networkFlags) check(given func(string) bool) error {
 	if given("sizes") && !given("runs") {
 		return errors.New("--sizes is of no use without --runs")
 	}
-	return command.CheckSimulation(given, &f.simulation, f.percentiles)
+	for _, flag := range []string{"bounds", "population"} {
+		if given("percentiles") && given(flag) {
+			return fmt.Errorf("--percentiles and --%s exclude each other", flag)
+		}
+	}
+	if err := command.CheckRuns(given); err != nil {
+		return err
+	}
+	if err := command.CheckPercentiles(f.percentiles); err != nil {
+		return err
+	}
+	return command.SetLevels(&f.simulation, f.percentiles)
 }
 
 // answer solves the model, at every factor or population if there are some.
@@ -95,6 +109,9 @@ func (f *networkFlags) answer(q command.Query) (a render.Answer, found bool, err
 		if given && m.network == nil {
 			return a, false, fmt.Errorf("--%s is of no use here: it is for networks with stations", name)
 		}
+	}
+	if f.percentiles != nil && f.simulation.Runs == 0 && (m.network == nil || !slices.ContainsFunc(m.network.Stations, knowsDelays)) {
+		return a, false, errors.New("--percentiles is of no use here without --runs: they are known at stations with fcfs and equal servers only, and else estimated")
 	}
 	switch {
 	case f.populations.list != nil:
@@ -142,11 +159,19 @@ func (f *networkFlags) stations(q command.Query, all model) (a render.Answer, fo
 	if err != nil {
 		return a, false, err
 	}
-	r, err := command.WithProgress(q, func(ctx context.Context) (*network.Result, error) { return network.Solve(ctx, m, f.settings()) })
+	var delays visitDelays
+	r, err := command.WithProgress(q, func(ctx context.Context) (*network.Result, error) {
+		r, err := network.Solve(ctx, m, f.settings())
+		if err == nil {
+			delays, err = f.delays(ctx, m)
+		}
+		return r, err
+	})
 	var large *num.TooLargeError
 	switch {
 	case plan != nil && errors.As(err, &large):
 		noted(q, err)
+		r = nil
 	case err != nil:
 		return a, false, f.translate(err, true)
 	}
@@ -155,9 +180,10 @@ func (f *networkFlags) stations(q command.Query, all model) (a render.Answer, fo
 		if estimates, err = f.run(q, plan); err != nil {
 			return a, false, err
 		}
-		estimates.besideStations(m, r)
+		estimates.besideStations(m, r, delays)
 	}
 	s := newSolution(m, r, limits, estimates, command.Digits(f.tol))
+	s.setDelays(m, delays, f.percentiles)
 	return render.Answer{JSON: s, Lines: s.lines(), Columns: columns, Text: s.text}, true, nil
 }
 

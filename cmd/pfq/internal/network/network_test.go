@@ -95,6 +95,26 @@ func TestStations(t *testing.T) {
 	}
 }
 
+// The delay in M/M/1 is exponential: its 99th percentile at load 1/2 is 2 log 100, and that of a station that shares is not known.
+func TestPercentiles(t *testing.T) {
+	const model = `{"stations": [{"name": "one", "discipline": "fcfs"}, {"name": "two", "discipline": "sharing"}], "classes": [{"name": "job", "arrival_rate": 0.5,
+		"visits": [{"station": "one", "next": {"two": 1}}, {"station": "two", "next": {"out": 1}}]}]}`
+	visits := program.JSON(t, model, "network - --percentiles 50,99")["visits"].([]any)
+	commandtest.Near(t, "p99", visits[0].(map[string]any)["delay"].(map[string]any)["p99"], 2*math.Log(100), 1e-9)
+	if p := visits[1].(map[string]any)["delay"].(map[string]any)["p99"]; p != nil {
+		t.Errorf("p99 of processor sharing: %v", p)
+	}
+	stdout, _, _ := program.Run(model, "network", "-", "--percentiles", "99", "--runs", "3", "--jumps", "4e4")
+	for _, want := range []string{"\nvisit       delay p99 ", " 9.21034  ", "\none      job    9.2103403"} {
+		if !strings.Contains(stdout, want) {
+			t.Errorf("no %q in\n%s", want, stdout)
+		}
+	}
+	if _, stderr, status := program.Run(commandtest.Example(t, "networks/reentrant.yaml"), "network", "-", "--percentiles", "99"); status != 2 || !strings.Contains(stderr, "without --runs") {
+		t.Errorf("status %d, %s", status, stderr)
+	}
+}
+
 // A link of 100 units that one class of Poisson arrivals has to itself is Erlang's.
 func TestErlang(t *testing.T) {
 	got := program.JSON(t, `{"room": 100, "classes": [{"name": "voice", "arrival_rate": 90}]}`, "network -")
@@ -124,7 +144,7 @@ func TestSwaps(t *testing.T) {
 		t.Errorf("%v jobs with swaps, %v without", got["mean_jobs_exact"], order["mean_jobs_exact"])
 	}
 	for _, model := range []string{text, commandtest.Example(t, "networks/trunks.yaml")} {
-		classes := program.JSON(t, model, "network - --runs 4 --jumps 2e4")["simulated"].(map[string]any)["classes"].([]any)
+		classes := program.JSON(t, model, "network - --runs 4 --jumps 2e5")["simulated"].(map[string]any)["classes"].([]any)
 		for _, row := range classes {
 			e := row.(map[string]any)["mean_jobs"].(map[string]any)
 			if z := e["z"].(float64); math.Abs(z) > 40 { // Student's with 3 degrees of freedom

@@ -98,8 +98,8 @@ type measure struct {
 	exact *num.Value
 }
 
-// row returns the estimates of one part of the model, and the percentiles of its delays that were asked for.
-func (s *simulated) row(title, name string, kind sim.Kind, index int, delays bool, measures ...measure) render.Record {
+// row returns the estimates of one part of the model, and the percentiles of its delays that were asked for, beside exact ones unless delays is nil.
+func (s *simulated) row(title, name string, kind sim.Kind, index int, delays []num.Value, measures ...measure) render.Record {
 	row := render.Record{{Key: "name", Value: name, Title: title}}
 	for _, m := range measures {
 		field := render.Field{Key: m.name}
@@ -108,8 +108,8 @@ func (s *simulated) row(title, name string, kind sim.Kind, index int, delays boo
 		}
 		row = append(row, field)
 	}
-	if delays && len(s.flags.percentiles) > 0 {
-		row = append(row, render.Field{Key: "delay", Value: command.Quantiles(s.flags.percentiles, s.flags.simulation.Levels, s.found, kind, index, nil)})
+	if len(s.flags.percentiles) > 0 && kind != sim.OfServer && kind != simnetwork.OfStation {
+		row = append(row, render.Field{Key: "delay", Value: command.Quantiles(s.flags.percentiles, s.flags.simulation.Levels, s.found, kind, index, delays)})
 	}
 	return row
 }
@@ -129,7 +129,7 @@ func (f *networkFlags) run(q command.Query, plan *sim.Plan) (*simulated, error) 
 func (f *networkFlags) isExponential() bool { return f.sizes == "" || f.sizes == "exponential" }
 
 // besideStations sets what was found beside the result, nil if there is none; theory has none for these sizes where they matter.
-func (s *simulated) besideStations(m *network.Model, r *network.Result) {
+func (s *simulated) besideStations(m *network.Model, r *network.Result, delays visitDelays) {
 	sensitive := func(st network.Station) bool {
 		return st.Discipline == network.FCFS || st.Discipline == network.Order || st.Discipline == network.LCFS && st.Servers > 1
 	}
@@ -146,25 +146,26 @@ func (s *simulated) besideStations(m *network.Model, r *network.Result) {
 	chains, stations, visits := table{key: "chains", kind: "simulated_chain"}, table{key: "stations", kind: "simulated_station"}, table{key: "visits", kind: "simulated_visit"}
 	for k, c := range s.found.Classes {
 		of := &r.Chains[k]
-		chains.rows = append(chains.rows, s.row("chain", c.Name, sim.OfClass, k, true,
+		chains.rows = append(chains.rows, s.row("chain", c.Name, sim.OfClass, k, nil,
 			measure{"throughput", s.found.Class(k, sim.Throughput), exact(&of.Throughput)},
 			measure{"mean_jobs", s.found.Class(k, sim.MeanJobs), exact(&of.MeanJobs)},
 			measure{"measured_delay", s.found.Class(k, sim.MeasuredDelay), exact(of.MeanDelay)}))
 	}
-	ofVisit := make([]network.VisitResult, len(s.found.Visits)) // in the order of classes and their visits
+	ofVisit, exactDelays := make([]network.VisitResult, len(s.found.Visits)), make([][]num.Value, len(s.found.Visits)) // in the order of classes and their visits
 	for i := range m.Stations {
 		of := &r.Stations[i]
 		for _, v := range of.Visits {
-			ofVisit[visitRow(m, v.Class, v.Visit)] = v
+			row := visitRow(m, v.Class, v.Visit)
+			ofVisit[row], exactDelays[row] = v, delays[[2]int{v.Class, v.Visit}]
 		}
 		at := func(name string) *sim.Estimate { return s.found.Estimate(simnetwork.OfStation, i, name) }
-		stations.rows = append(stations.rows, s.row("station", m.Stations[i].Name, simnetwork.OfStation, i, false,
+		stations.rows = append(stations.rows, s.row("station", m.Stations[i].Name, simnetwork.OfStation, i, nil,
 			measure{"mean_jobs", at(sim.MeanJobs), exact(&of.MeanJobs)}, measure{"utilization", at(sim.Utilization), exact(of.Utilization)},
 			measure{"empty_probability", at(simnetwork.EmptyProbability), exact(&of.ProbEmpty)}))
 	}
 	for k, v := range s.found.Visits {
 		at := func(name string) *sim.Estimate { return s.found.Estimate(sim.OfVisit, k, name) }
-		visits.rows = append(visits.rows, s.row("visit", v.Name, sim.OfVisit, k, true,
+		visits.rows = append(visits.rows, s.row("visit", v.Name, sim.OfVisit, k, exactDelays[k],
 			measure{"throughput", at(sim.Throughput), exact(&ofVisit[k].Throughput)}, measure{"mean_jobs", at(sim.MeanJobs), exact(&ofVisit[k].MeanJobs)},
 			measure{"measured_delay", at(sim.MeasuredDelay), exact(ofVisit[k].MeanDelay)}))
 	}
@@ -198,14 +199,14 @@ func (s *simulated) besideLosses(m *loss.Model, r *loss.Result) {
 			row = append(row, measure{"wait_probability", at(simloss.WaitProbability), exact(of.WaitProbability)},
 				measure{"mean_waiting", at(simloss.MeanWaiting), exact(of.MeanWaiting)})
 		}
-		classes.rows = append(classes.rows, s.row("class", m.Classes[k].Name, sim.OfClass, k, true, row...))
+		classes.rows = append(classes.rows, s.row("class", m.Classes[k].Name, sim.OfClass, k, nil, row...))
 	}
 	for i := range m.Servers {
 		row := []measure{{"utilization", s.found.Server(i, sim.Utilization), exact(&r.Servers[i].Utilization)}}
 		if r.Servers[i].MeanJobs != nil {
 			row = append(row, measure{"mean_jobs", s.found.Server(i, sim.MeanJobs), exact(r.Servers[i].MeanJobs)})
 		}
-		servers.rows = append(servers.rows, s.row("server", m.Servers[i].Name, sim.OfServer, i, false, row...))
+		servers.rows = append(servers.rows, s.row("server", m.Servers[i].Name, sim.OfServer, i, nil, row...))
 	}
 	s.tables = []table{classes, servers}
 }
@@ -221,12 +222,12 @@ func (s *simulated) besideSwaps(m *swap.Model, r *swap.Result) {
 	classes, servers := table{key: "classes", kind: "simulated_class"}, table{key: "servers", kind: "simulated_server"}
 	for k := range m.Classes {
 		of, at := &r.Classes[k], func(name string) *sim.Estimate { return s.found.Class(k, name) }
-		classes.rows = append(classes.rows, s.row("class", m.Classes[k].Name, sim.OfClass, k, true,
+		classes.rows = append(classes.rows, s.row("class", m.Classes[k].Name, sim.OfClass, k, nil,
 			measure{"throughput", at(sim.Throughput), exact(&of.Throughput)}, measure{"completions", at(simswap.Completions), exact(&of.Completions)},
 			measure{"mean_jobs", at(sim.MeanJobs), exact(&of.MeanJobs)}, measure{"measured_delay", at(sim.MeasuredDelay), exact(of.MeanDelay)}))
 	}
 	for i := range m.Servers {
-		servers.rows = append(servers.rows, s.row("server", m.Servers[i].Name, sim.OfServer, i, false,
+		servers.rows = append(servers.rows, s.row("server", m.Servers[i].Name, sim.OfServer, i, nil,
 			measure{"utilization", s.found.Server(i, sim.Utilization), exact(&r.Servers[i].Utilization)}))
 	}
 	s.tables = []table{classes, servers}

@@ -60,6 +60,9 @@ type visit struct {
 	MeanJobs    render.Number `json:"mean_jobs"`
 	MeanDelay   render.Number `json:"mean_delay"`
 	Utilization render.Number `json:"utilization"`
+	Delay       render.Record `json:"delay,omitempty"` // the percentiles asked for, null where they are not known
+
+	of [2]int // class and visit
 }
 
 type node struct {
@@ -117,7 +120,7 @@ func newSolution(m *network.Model, r *network.Result, limits *network.Stability,
 		s.Stations = append(s.Stations, row)
 		for k := range at.Visits {
 			v := &at.Visits[k]
-			s.Visits = append(s.Visits, visit{name, m.Classes[v.Class].Name, value(&v.Throughput), value(&v.MeanJobs), value(v.MeanDelay), value(v.Utilization)})
+			s.Visits = append(s.Visits, visit{name, m.Classes[v.Class].Name, value(&v.Throughput), value(&v.MeanJobs), value(v.MeanDelay), value(v.Utilization), nil, [2]int{v.Class, v.Visit}})
 		}
 		for k := range at.Nodes {
 			s.Nodes = append(s.Nodes, node{name, m.Stations[i].Nodes[k].Name, value(&at.Nodes[k].ProbIdle)})
@@ -162,6 +165,7 @@ func (s *solution) text(t *render.Text) {
 		t.Table(s.Chains, chainColumns(s.Chains)...)
 		t.Table(s.Stations, "name", "discipline", "mean_jobs", "utilization", "empty_probability")
 		t.Table(s.Visits, "station", "class", "throughput", "mean_jobs", "mean_delay", "utilization")
+		s.delayText(t)
 	}
 	if len(s.Nodes) > 0 {
 		t.Table(s.Nodes, "station", "name", "idle_probability")
@@ -170,6 +174,23 @@ func (s *solution) text(t *render.Text) {
 		t.Table(rows, "name", "jobs", "probability")
 	}
 	s.simulated.text(t)
+}
+
+// delayText writes the percentiles that were asked for.
+func (s *solution) delayText(t *render.Text) {
+	var rows []render.Record
+	columns := []string{"station", "class"}
+	for k, v := range s.Visits {
+		for _, f := range v.Delay {
+			if k == 0 {
+				columns = append(columns, "delay_"+f.Key)
+			}
+		}
+		rows = append(rows, render.Fields(v).Flat())
+	}
+	if len(columns) > 2 {
+		t.Table(rows, columns...)
+	}
 }
 
 // heading writes how far the numbers can be trusted.
