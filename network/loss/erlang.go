@@ -76,25 +76,40 @@ func inverseB(ctx context.Context, n int, load *big.Rat, one arithmetic.Number) 
 	return inverse(ctx, n, one, func(j int) arithmetic.Number { return one.Integer(j).Quo(a) })
 }
 
-// inverse returns x_n, x_0 = 1, x_j = 1 + factor(j) x_{j-1}. Of float64 the bound is e_j = (1 - 1/x_j)(e_{j-1} + that of the product) + u: the 1
-// has no error, and takes its part of the sum.
+// inverse returns x_n, x_0 = 1, x_j = 1 + factor(j) x_{j-1}.
 func inverse(ctx context.Context, n int, one arithmetic.Number, factor func(j int) arithmetic.Number) (arithmetic.Number, error) {
+	if one.Exact == nil && one.Interval.Low == nil {
+		return inverseFloat(ctx, n, factor)
+	}
 	x := one
-	float := one.Exact == nil && one.Interval.Low == nil
 	for j := 1; j <= n; j++ {
-		if j%256 == 0 || one.Exact != nil {
-			if err := ctx.Err(); err != nil {
-				return x, err
-			}
+		if err := ctx.Err(); err != nil {
+			return x, err
 		}
-		product := factor(j).Mul(x)
-		x = one.Add(product)
-		if float {
-			part := product.Over(x.Wide).Double() * (1 + 4*product.Bound + 8*arithmetic.Roundoff)
-			x.Bound = arithmetic.Compound(min(part, 1)*product.Bound, arithmetic.Roundoff, 0x1p-100)
-		}
+		x = one.Add(factor(j).Mul(x))
 	}
 	return x, nil
+}
+
+// inverseFloat is inverse in float64 with exponents. The bound is e_j = (1 - 1/x_j) (e_{j-1} + f + u) + u, but for terms of second order, with f that of factor(j): the 1
+// has no error, and takes its part of the sum. So it stays near u times the number of servers that are seldom idle, however many there are.
+func inverseFloat(ctx context.Context, n int, factor func(j int) arithmetic.Number) (arithmetic.Number, error) {
+	const u = arithmetic.Roundoff
+	one := arithmetic.Wide{F: 1}
+	x, e := one, 0.0
+	for j := 1; j <= n; j++ {
+		if j%1024 == 0 {
+			if err := ctx.Err(); err != nil {
+				return arithmetic.Number{}, err
+			}
+		}
+		f := factor(j)
+		product, worst := f.Wide.Times(x), arithmetic.Compound(e, f.Bound, u)
+		x = one.Plus(product)
+		part := product.Over(x).Double() * (1 + 4*worst + 8*u)
+		e = arithmetic.Compound(min(part, 1)*worst, u, 0x1p-100)
+	}
+	return arithmetic.FromWide(x, e), nil
 }
 
 // formula evaluates a function of the end of a recursion with the engine of the settings.

@@ -27,10 +27,10 @@ func drawLink(t *rapid.T) *loss.Model {
 		m.Classes = append(m.Classes, c)
 	}
 	if rapid.Bool().Draw(t, "one room") {
-		m.Room = rapid.IntRange(3, 12).Draw(t, "room")
+		m.Room = rapid.IntRange(3, 9).Draw(t, "room")
 	}
-	for range rapid.IntRange(0, 4).Draw(t, "limits") {
-		l := loss.Limit{Most: rapid.IntRange(3, 9).Draw(t, "most")}
+	for range rapid.IntRange(0, 3).Draw(t, "limits") {
+		l := loss.Limit{Most: rapid.IntRange(3, 7).Draw(t, "most")}
 		for k := range n {
 			if rapid.Bool().Draw(t, "in") {
 				l.Classes = append(l.Classes, k)

@@ -107,6 +107,10 @@ func TestBadRows(t *testing.T) {
 	for i := range closed.Classes {
 		closed.Classes[i].ArrivalRate, closed.Classes[i].Population = nil, 1
 	}
+	var bad *num.InputError
+	if _, err := swap.Reachable(ctx, good()); !errors.As(err, &bad) || bad.Path != "classes" {
+		t.Errorf("error %v", err)
+	}
 	for path, ask := range map[string]func() error{
 		"c[1]":     func() error { _, err := swap.Departures(good(), []int{0, 2}); return err },
 		"c[0]":     func() error { _, err := swap.Completions(good(), []int{-1}); return err },

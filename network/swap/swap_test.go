@@ -307,6 +307,15 @@ func TestClosedAgainstChains(t *testing.T) {
 				move(order(append(rest, leaves)), rate)
 			}
 		})
+		reached, err := swap.Reachable(ctx, m)
+		if err != nil || len(reached) != len(chain.Prob) {
+			t.Fatalf("%d orders, error %v, want %d", len(reached), err, len(chain.Prob))
+		}
+		for _, c := range reached {
+			if chain.Prob[order(c)] == nil {
+				t.Fatalf("order %v is not reached", c)
+			}
+		}
 		r := solve(t, m, num.Exact)
 		methods[r.Method]++
 		total := new(big.Rat)
