@@ -161,6 +161,16 @@ func TestCaption(t *testing.T) {
 		}
 	}
 	_, with := size(f)
+	f.Caption = "short " + strings.Repeat("x", 500) + " short"
+	for _, line := range captionLines(text, f) {
+		if text.width(line, tickSize, false) > columns*panelWidth-2*margin {
+			t.Errorf("too wide: %q", line)
+		}
+	}
+	if got := strings.Join(captionLines(text, f), ""); strings.Count(got, "x") != 500 {
+		t.Errorf("letters are lost: %q", got)
+	}
+	f.Caption = strings.Join(lines, " ")
 	f.Captioned = false
 	if _, without := size(f); math.Abs(float64(with-without-captionHeight(lines))) > 1e-9 || captionLines(text, f) != nil {
 		t.Errorf("the caption takes %v, want %v", with-without, captionHeight(lines))

@@ -92,6 +92,15 @@ func captionLines(t typesetter, f *plots.Figure) (lines []string) {
 	_, _, across := grid(f)
 	room := panelWidth*vg.Length(across) - 2*margin
 	for word := range strings.FieldsSeq(f.Caption) {
+		for letters := []rune(word); t.width(word, tickSize, false) > room; { // a name, say
+			n := 1
+			for n < len(letters) && t.width(string(letters[:n+1]), tickSize, false) <= room {
+				n++
+			}
+			lines = append(lines, string(letters[:n]))
+			letters = letters[n:]
+			word = string(letters)
+		}
 		if last := len(lines) - 1; last >= 0 && t.width(lines[last]+" "+word, tickSize, false) <= room {
 			lines[last] += " " + word
 		} else {

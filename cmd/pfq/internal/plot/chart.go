@@ -81,7 +81,7 @@ func (c *chart) isSimulated(q quantity, row int) bool {
 
 // curve returns what theory says of a row.
 func (c *chart) curve(q quantity, row, look int) plots.Series {
-	s := plots.Series{Label: label(q.rows, row), Look: look, Marked: len(c.factors) == 1}
+	s := plots.Series{Label: c.label(q.rows, row), Look: look, Marked: len(c.factors) == 1}
 	for k, factor := range c.factors {
 		if y := q.theory(k, row); y != nil {
 			s.X, s.Y = append(s.X, float(factor)), append(s.Y, *y)
@@ -109,7 +109,7 @@ func (c *chart) estimates(q quantity, rows []int) (all []plots.Series) {
 		return []plots.Series{together}
 	}
 	for look, row := range rows {
-		s := plots.Series{Label: label(q.rows, row), Kind: plots.Points, Look: look}
+		s := plots.Series{Label: c.label(q.rows, row), Kind: plots.Points, Look: look}
 		if c.table {
 			s.Group = together.Label
 		}
@@ -182,8 +182,19 @@ func (c *chart) axis(q quantity, rows []int) plots.Axis {
 	return a
 }
 
-// label returns a name that fits beside a curve, and differs from those of other rows.
-func label(names []string, row int) string { return shortened(names, row, 24) }
+// label returns a name that in a picture fits beside a curve, and differs from those of other rows.
+func (c *chart) label(names []string, row int) string { return c.named(names, row, 24) }
+
+// short returns a name that in a picture fits into a title beside another, and differs from those of other rows.
+func (c *chart) short(names []string, row int) string { return c.named(names, row, 16) }
+
+// named returns a name, of at most so many letters in a picture.
+func (c *chart) named(names []string, row, most int) string {
+	if c.table {
+		return names[row]
+	}
+	return shortened(names, row, most)
+}
 
 // shortened returns a name of at most so many letters that differs from those of other rows.
 func shortened(names []string, row, most int) string {

@@ -169,6 +169,35 @@ func TestTooLarge(t *testing.T) {
 	}
 }
 
+// Names of any length are drawn, shortened, and stand in full in tables; of letters that the font has not there is a table only.
+func TestLongNames(t *testing.T) {
+	long := "a name of many words that goes on and on and on"
+	for _, text := range []string{shop, buy, busy, rest} {
+		text = strings.NewReplacer(`"web"`, `"`+long+`"`, `"a"`, `"`+long+`"`, `"small"`, `"another `+long+`"`, `"cpu"`, `"another `+long+`"`).Replace(text)
+		if strings.HasPrefix(text, `{"model"`) {
+			text = strings.Replace(text, `"scale"`, `"minimize": "`+long+`", "scale"`, 1)
+		}
+		args := []string{"plot", "-", "--format", "svg"}
+		if strings.Contains(text, "resources") {
+			args = append(args, "--policy", "drf", "--scale", "0.5,0.6")
+		}
+		if stdout, stderr, status := pfq(text, args...); status != 0 || stdout == "" {
+			t.Errorf("%.80s: status %d, %s", text, status, stderr)
+		}
+		args[3] = "csv"
+		if stdout, stderr, status := pfq(text, args...); status != 0 || !strings.Contains(stdout, long) {
+			t.Errorf("%.80s: status %d, %s%.300s", text, status, stderr, stdout)
+		}
+	}
+	text := strings.ReplaceAll(shop, "web", "注")
+	if _, stderr, status := pfq(text, "plot", "-"); status != 2 || !strings.Contains(stderr, "text of the picture = 注: want text without '注', which Liberation Sans lacks; --format csv takes all") {
+		t.Errorf("status %d, %s", status, stderr)
+	}
+	if stdout, _, status := pfq(text, "plot", "-", "--format", "csv"); status != 0 || !strings.Contains(stdout, "注") {
+		t.Errorf("status %d, %.200s", status, stdout)
+	}
+}
+
 // The parts beyond what is stable, or can be bought, are shown, and told as a note.
 func TestRegions(t *testing.T) {
 	for _, c := range []struct {

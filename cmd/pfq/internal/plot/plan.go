@@ -246,7 +246,7 @@ func (c *planCurves) panel(title string, y plots.Axis, values []float64, series 
 func (c *planCurves) delays() plots.Panel {
 	who := "all jobs"
 	if c.problem.Minimize != "" {
-		who = c.problem.Minimize
+		who = c.named(c.problem.Minimize)
 	}
 	s := plots.Series{Label: "least mean delay", Kind: plots.Steps, Marked: true, Names: c.names()}
 	bound := plots.Series{Label: "none is below", Marked: true, Look: 1}
@@ -272,6 +272,24 @@ func (c *planCurves) delays() plots.Panel {
 	panel := c.panel("plans that are best for their cost", plots.Axis{Quantity: "mean delay of " + who, Unit: "units of time"}, values, series...)
 	panel.References = now
 	return panel
+}
+
+// named returns a name of the model, which in a picture is short enough for a title.
+func (c *planCurves) named(name string) string {
+	var names []string
+	for _, k := range c.problem.Model.Classes {
+		names = append(names, k.Name)
+	}
+	for _, s := range c.problem.Model.Servers {
+		names = append(names, s.Name)
+	}
+	for _, s := range c.problem.NewServers {
+		names = append(names, s.Name)
+	}
+	if row := slices.Index(names, name); row >= 0 && !c.flags.table {
+		return shortened(names, row, 16)
+	}
+	return name
 }
 
 // aimed returns the mean delay that is minimized.
@@ -345,8 +363,9 @@ func (c *planCurves) target(row int, t plan.Target) (panel plots.Panel, ok bool)
 	if s.X == nil {
 		return panel, false
 	}
+	t.Class, t.Server = c.named(t.Class), c.named(t.Server)
 	name, unit := t.Name(), "units of time"
-	measure, _, _ := strings.Cut(name, " of ")
+	measure, _, _ := strings.Cut(name, " of ") // as all of them begin
 	switch t.Measure {
 	case plan.Utilization:
 		unit = ""
@@ -416,7 +435,10 @@ func (c *planCurves) bought() (panels []plots.Panel) {
 			panel.Title = fmt.Sprintf("what is bought, %d of %d", k+1, count)
 		}
 		for look, l := range lanes[from:to] {
-			name := shortened(names, from+look, 18)
+			name := names[from+look]
+			if !c.flags.table {
+				name = shortened(names, from+look, 18)
+			}
 			if l.Most > 1 {
 				name = fmt.Sprintf("%s, of %d", name, l.Most)
 			}

@@ -3,6 +3,7 @@ package plot
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"math/big"
 	"path/filepath"
@@ -120,8 +121,17 @@ func NewPicture(use string, figure func(q command.Query, table bool) (*plots.Fig
 		f.ID, f.Captioned = cmp.Or(f.ID, nameOf(q.File)), true
 		f.Fill()
 		picture, err = draw.Render(f, format)
-		return picture, true, command.InFile(q.File, err)
+		return picture, true, command.InFile(q.File, ofPicture(err))
 	})
+}
+
+// ofPicture says of an error about a text that cannot be drawn, such as a name in letters that the font has not, what can be done.
+func ofPicture(err error) error {
+	var bad *input.Error
+	if !errors.As(err, &bad) {
+		return err
+	}
+	return &input.Error{Path: "text of the picture", Value: bad.Value, Want: bad.Want + "; --format csv takes all"}
 }
 
 // nameOf returns a name for the picture of a file.

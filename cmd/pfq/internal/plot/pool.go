@@ -131,21 +131,20 @@ func (c *shares) figure(file string) *plots.Figure {
 			rows = jobNames
 		}
 		for j := range resources {
-			c.x = plots.Axis{Quantity: "capacity of " + label(resources, j), Unit: "times that of the file"}
+			c.x = plots.Axis{Quantity: "capacity of " + c.short(resources, j), Unit: "times that of the file"}
 			q := quantity{name: "tasks", unit: "of one job", rows: rows, grows: c.flags.policy != allPolicies && c.differ()}
 			if word == utilization {
 				q = quantity{name: "utilization", rows: rows, part: true}
 			}
 			if c.flags.policy != allPolicies {
-				q.title = q.name + ", capacity of " + label(resources, j)
+				q.title = q.name + ", capacity of " + c.short(resources, j)
 				q.theory = func(k, i int) *float64 { return c.value(word, 0, j, k, i) }
 				f.Panels = append(f.Panels, c.panels(q)...)
 				continue
 			}
 			for i := range rows {
 				one := q
-				one.name, one.rows = q.name+" of "+label(rows, i), policies
-				one.title = one.name + ", capacity of " + label(resources, j)
+				one.title, one.rows = q.name+" of "+c.short(rows, i)+", capacity of "+c.short(resources, j), policies
 				one.theory = func(k, p int) *float64 { return c.value(word, p, j, k, i) }
 				f.Panels = append(f.Panels, c.panels(one)...)
 			}

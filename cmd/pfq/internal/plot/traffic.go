@@ -235,7 +235,7 @@ func (c *poolCurves) figure(file string) *plots.Figure {
 				continue
 			}
 			one := q
-			one.name, one.rows = q.name+" of "+label(classes, i), names
+			one.title, one.rows = q.name+" of "+c.label(classes, i), names
 			one.theory = func(k, p int) *float64 { return c.value(word, p, k, i) }
 			f.Panels = append(f.Panels, c.panels(one)...)
 		}
