@@ -263,7 +263,7 @@ func (m *Maker) carryOut() {
 	}
 	left := m.idle[:0]
 	for _, w := range m.idle {
-		if j := p.job[w]; j >= 0 && m.wants(j) && m.may(w, j) && len(m.averse) == 0 {
+		if j := p.job[w]; j >= 0 && m.wants(j) && (m.barred == 0 || m.may(w, j)) && len(m.averse) == 0 {
 			m.begin(w, j)
 		} else {
 			left = append(left, w)

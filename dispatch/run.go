@@ -168,8 +168,12 @@ func (r *run) happens(now float64) {
 	slices.SortFunc(r.due, func(a, b ending) int { return cmp.Compare(a.attempt, b.attempt) })
 	for _, e := range r.due {
 		h := &m.hand[e.worker]
-		work := r.s.Jobs[h.job].work(h.task)
-		m.finish(e.worker, h.job, h.task, e.attempt, work, work/r.speed(e.worker, h.job))
+		j := &r.s.Jobs[h.job]
+		work, seconds := j.work(h.task), 0.0
+		if m.rules.Learning.Speeds {
+			seconds = work / r.speed(e.worker, j)
+		}
+		m.finish(e.worker, h.job, h.task, e.attempt, work, seconds)
 	}
 	n := 0
 	for n < len(r.edges) && r.edges[n].Time <= now {
@@ -200,14 +204,15 @@ func (r *run) happens(now float64) {
 func (r *run) begin() {
 	for _, w := range r.maker.begun {
 		h := &r.maker.hand[w]
-		r.ends.Push(h.since+r.s.Jobs[h.job].work(h.task)/r.speed(w, h.job), ending{w, h.attempt})
+		j := &r.s.Jobs[h.job]
+		r.ends.Push(h.since+j.work(h.task)/r.speed(w, j), ending{w, h.attempt})
 	}
 }
 
 // speed returns that of a worker at the tasks of a job.
-func (r *run) speed(w, job int) float64 {
-	if own := r.s.Jobs[job].Speeds; own != nil {
-		return own[w]
+func (r *run) speed(w int, j *Job) float64 {
+	if j.Speeds != nil {
+		return j.Speeds[w]
 	}
 	return r.s.Speeds[w]
 }

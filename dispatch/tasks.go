@@ -80,7 +80,7 @@ func (m *Maker) begin(w, j int) {
 	t := &m.tasks[j]
 	task := t.next
 	switch {
-	case len(t.barred) > 0:
+	case m.barred > 0 && len(t.barred) > 0:
 		task = m.firstFor(w, j)
 		t.takeOut(task)
 	case len(t.lost) > 0:
@@ -178,7 +178,9 @@ func (m *Maker) end(i, task int) {
 	if works := m.jobs[i].Works; works != nil {
 		t.left.Add(-works[task])
 	}
-	m.unbar(t, task)
+	if m.barred > 0 {
+		m.unbar(t, task)
+	}
 	t.open--
 	m.estimate(i)
 	if t.open == 0 {
