@@ -70,8 +70,11 @@ type Maker struct {
 	isRecording bool // whether events are recorded
 	events      []Event
 
-	kinds  map[string]*profiles // what is learnt of speeds, by kind of tasks
-	barred int                  // tasks that some worker may not begin
+	kinds map[string]*profiles // what is learnt of speeds, by kind of tasks
+
+	// bars are the tasks that are to be repeated, by job, and the workers that have run them and may not begin them. A job without
+	// any is not in it.
+	bars map[int]map[int]int
 
 	totals Totals
 }
@@ -257,13 +260,24 @@ func (m *Maker) assign() {
 
 // carryOut begins tasks as planned.
 func (m *Maker) carryOut() {
-	p := m.plan
-	if m.barred > 0 {
-		m.exchange()
+	if len(m.bars) == 0 {
+		m.beginPlanned()
+	} else {
+		m.beginWhereMay()
 	}
+	m.averse = m.averse[:0]
+	if m.rules.Emergency != 0 {
+		m.preempt()
+	}
+	m.judge()
+}
+
+// beginPlanned begins tasks on the idle workers that are planned for a job that wants them, then what is left to do on the others.
+func (m *Maker) beginPlanned() {
+	p := m.plan
 	left := m.idle[:0]
 	for _, w := range m.idle {
-		if j := p.job[w]; j >= 0 && m.wants(j) && (m.barred == 0 || m.may(w, j)) && len(m.averse) == 0 {
+		if j := p.job[w]; j >= 0 && m.wants(j) && len(m.averse) == 0 {
 			m.begin(w, j)
 		} else {
 			left = append(left, w)
@@ -271,24 +285,15 @@ func (m *Maker) carryOut() {
 	}
 	turns, taken := m.turns(left), 0
 	for _, j := range p.chosen {
-		if m.barred > 0 {
-			m.beginWhereMay(turns, j)
-			continue
-		}
 		for ; taken < len(turns) && m.wants(j); taken++ {
 			m.begin(turns[taken], j)
 		}
 	}
-	if len(m.averse) == 0 && m.barred == 0 {
+	if len(m.averse) == 0 {
 		m.idle = slices.Delete(left, 0, taken)
 	} else {
 		m.idle = slices.DeleteFunc(left, func(w int) bool { return m.hand[w].job >= 0 })
-		m.averse = m.averse[:0]
 	}
-	if m.rules.Emergency != 0 {
-		m.preempt()
-	}
-	m.judge()
 }
 
 // turns returns the idle workers in the order in which they take what the plan has left to do. At a moment with a refusal

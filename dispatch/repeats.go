@@ -15,42 +15,41 @@ func (m *Maker) repeat(h *Happening) {
 		return
 	}
 	m.release(Repeated, h.Worker)
-	t := &m.tasks[h.Job]
-	heap.Push(&t.refused, h.Task)
-	m.unbar(t, h.Task)
-	if t.barred == nil {
-		t.barred = map[int]int{}
+	heap.Push(&m.tasks[h.Job].refused, h.Task)
+	if m.bars == nil {
+		m.bars = map[int]map[int]int{}
 	}
-	t.barred[h.Task] = h.Worker
-	m.barred++
+	if m.bars[h.Job] == nil {
+		m.bars[h.Job] = map[int]int{}
+	}
+	m.bars[h.Job][h.Task] = h.Worker
 	m.totals.Wasted.Add(m.now - x.since)
 }
 
-// unbar lets all workers begin a task.
-func (m *Maker) unbar(t *tasks, task int) {
-	if _, is := t.barred[task]; is {
-		delete(t.barred, task)
-		m.barred--
+// unbar forgets who may not begin a task of job j.
+func (m *Maker) unbar(j, task int) {
+	delete(m.bars[j], task)
+	if len(m.bars[j]) == 0 {
+		delete(m.bars, j)
 	}
 }
 
-// isFor reports whether a worker may begin a task.
-func (t *tasks) isFor(w, task int) bool {
-	other, is := t.barred[task]
-	return !is || other != w
+// may reports whether a task of job j waits that worker w may begin.
+func (m *Maker) may(w, j int) bool {
+	if t := &m.tasks[j]; m.bars[j] == nil {
+		return len(t.lost)+len(t.refused) > 0 || t.next < m.jobs[j].Tasks
+	}
+	return m.firstFor(w, j) >= 0
 }
-
-// may reports whether a task of job j waits that worker w may begin, if any waits.
-func (m *Maker) may(w, j int) bool { return len(m.tasks[j].barred) == 0 || m.firstFor(w, j) >= 0 }
 
 // firstFor returns the first task of job j that waits and that worker w may begin, -1 if there is none: one that was lost, else one that
 // never began, else one that was refused or is to be repeated.
 func (m *Maker) firstFor(w, j int) int {
-	t := &m.tasks[j]
+	t, bars := &m.tasks[j], m.bars[j]
 	first := func(of intHeap) int {
 		task := -1
 		for _, k := range of {
-			if (task < 0 || k < task) && t.isFor(w, k) {
+			if by, is := bars[k]; (task < 0 || k < task) && !(is && by == w) {
 				task = k
 			}
 		}
@@ -93,13 +92,28 @@ func (m *Maker) exchange() {
 	}
 }
 
-// beginWhereMay begins what the plan has left to do of job j on the workers in turn that are idle and may.
-func (m *Maker) beginWhereMay(turns []int, j int) {
-	for k := 0; k < len(turns) && m.wants(j); k++ {
-		if w := turns[k]; m.hand[w].job < 0 && m.may(w, j) {
+// beginWhereMay is beginPlanned where workers may not begin each task.
+func (m *Maker) beginWhereMay() {
+	m.exchange()
+	begins := func(w, j int) {
+		if m.hand[w].job < 0 && m.wants(j) && m.may(w, j) {
 			m.begin(w, j)
 		}
 	}
+	if len(m.averse) == 0 {
+		for _, w := range m.idle {
+			if j := m.plan.job[w]; j >= 0 {
+				begins(w, j)
+			}
+		}
+	}
+	turns := m.turns(m.idle)
+	for _, j := range m.plan.chosen {
+		for k := 0; k < len(turns) && m.wants(j); k++ {
+			begins(turns[k], j)
+		}
+	}
+	m.idle = slices.DeleteFunc(m.idle, func(w int) bool { return m.hand[w].job >= 0 })
 }
 
 // restoreBars takes in which tasks are to be repeated: tasks that wait or are in hand.
@@ -114,7 +128,11 @@ func (m *Maker) restoreBars(s *JobState) error {
 			return input.Errorf("Barred", w, "a worker")
 		}
 	}
-	t.barred = maps.Clone(s.Barred)
-	m.barred += len(t.barred)
+	if len(s.Barred) > 0 {
+		if m.bars == nil {
+			m.bars = map[int]map[int]int{}
+		}
+		m.bars[s.Number] = maps.Clone(s.Barred)
+	}
 	return nil
 }

@@ -87,7 +87,7 @@ func (m *Maker) jobState(i int) JobState {
 	s := JobState{
 		Number: i, Stage: t.state, What: *m.jobs[i].clone(), Next: t.next, Before: t.before,
 		Lost: slices.Sorted(slices.Values(t.lost)), Refused: slices.Sorted(slices.Values(t.refused)),
-		Start: r.Start, Finish: r.Finish, LostCount: r.Lost, GivenUp: r.GivenUp, Barred: maps.Clone(t.barred),
+		Start: r.Start, Finish: r.Finish, LostCount: r.Lost, GivenUp: r.GivenUp, Barred: maps.Clone(m.bars[i]),
 	}
 	if t.state == JobPresent && s.What.Works != nil {
 		left := t.left

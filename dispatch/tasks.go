@@ -18,8 +18,6 @@ type tasks struct {
 	lost    intHeap // to be run again, the first in order first, before those that never began
 	refused intHeap // likewise, but after them
 
-	barred map[int]int // by task that is to be repeated: the worker that has run it
-
 	learner // of the work of those that finished
 
 	state  Stage
@@ -80,7 +78,7 @@ func (m *Maker) begin(w, j int) {
 	t := &m.tasks[j]
 	task := t.next
 	switch {
-	case m.barred > 0 && len(t.barred) > 0:
+	case len(m.bars) > 0 && m.bars[j] != nil:
 		task = m.firstFor(w, j)
 		t.takeOut(task)
 	case len(t.lost) > 0:
@@ -178,8 +176,8 @@ func (m *Maker) end(i, task int) {
 	if works := m.jobs[i].Works; works != nil {
 		t.left.Add(-works[task])
 	}
-	if m.barred > 0 {
-		m.unbar(t, task)
+	if len(m.bars) > 0 {
+		m.unbar(i, task)
 	}
 	t.open--
 	m.estimate(i)
@@ -269,7 +267,7 @@ func (m *Maker) cancel(i int) {
 	}
 	m.remove(i)
 	m.claims.of[i].most = 0
-	m.barred -= len(m.tasks[i].barred)
+	delete(m.bars, i)
 	m.tasks[i] = tasks{state: JobCancelled}
 	m.tell(Cancelled, i, -1, -1, 0)
 }
