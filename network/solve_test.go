@@ -1,6 +1,7 @@
 package network_test
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"math/big"
@@ -312,4 +313,53 @@ func TestSolveIsSumOverStates(t *testing.T) {
 			}
 		}
 	})
+}
+
+// Demands 1e240 apart keep their digits in float64; answers beyond its range are refused.
+func TestDemandsFarApart(t *testing.T) {
+	tiny := new(big.Rat).SetFrac(big.NewInt(3), new(big.Int).Exp(big.NewInt(10), big.NewInt(120), nil))
+	for chains := 1; chains <= 2; chains++ {
+		m := manyChains(chains, 40/chains, 4, true)
+		for c := range m.Classes {
+			m.Classes[c].Visits[2].MeanSize = tiny
+		}
+		m.Classes[0].Visits[3].MeanSize = new(big.Rat).Inv(tiny)
+		m.Classes[0].Visits[3].MeanSize.Mul(m.Classes[0].Visits[3].MeanSize, big.NewRat(1, 1_000_000))
+		got, err := network.Solve(t.Context(), m, network.Settings{Engine: num.Float})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := network.Solve(t.Context(), m, network.Settings{Engine: num.Exact})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, s := range want.Stations {
+			if got.RelativeErrorBound > 1e-12 {
+				t.Errorf("bound %g", got.RelativeErrorBound)
+			}
+			near(t, "empty", got.Stations[i].ProbEmpty, s.ProbEmpty.Exact, got.RelativeErrorBound)
+			for v := range s.Visits {
+				near(t, "jobs", got.Stations[i].Visits[v].MeanJobs, s.Visits[v].MeanJobs.Exact, got.RelativeErrorBound)
+			}
+		}
+	}
+	m := manyChains(1, 2, 3, false)
+	m.Classes[0].Visits[1].MeanSize = new(big.Rat).Mul(tiny, new(big.Rat).Mul(tiny, tiny))
+	for _, engine := range []num.Engine{num.Auto, num.Float, num.Enclose, num.Exact} {
+		var bad *num.InputError
+		if _, err := network.Solve(t.Context(), m, network.Settings{Engine: engine}); !errors.As(err, &bad) || bad.Path != "model" {
+			t.Errorf("%s: %v", engine, err)
+		}
+	}
+}
+
+func TestSettingsAreChecked(t *testing.T) {
+	for path, s := range map[string]network.Settings{
+		"Engine": {Engine: "decimal"}, "RelTol": {RelTol: 1}, "MaxJobs": {MaxJobs: -1}, "MaxBytes": {MaxBytes: -1},
+	} {
+		var bad *num.InputError
+		if _, err := network.Solve(t.Context(), oneChain(3, 3), s); !errors.As(err, &bad) || bad.Path != path {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
 }
