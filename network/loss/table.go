@@ -26,14 +26,14 @@ type axis struct {
 	soft        bool
 }
 
-// A member is a class as the table knows it; with tokens, a server.
+// A member is what the table knows of classes that are alike; with tokens, of a pool of servers.
 type member struct {
 	work    *big.Rat
 	sources int                 // 0 for Poisson arrivals
 	growth  []arithmetic.Number // with tokens: factor of the n-th one that is free, in place of work
 	hard    []step              // axes that one job more moves up
 	soft    int                 // soft axis that it moves up, or -1
-	own     int                 // axis that tells the number of its jobs, or -1
+	own     int                 // hard axis of its jobs alone, of one unit each, or -1
 	shift   int                 // Σ units stride over its hard axes: 0 if it is free
 	drops   int                 // stride of its soft axis, 0 without
 }
@@ -79,9 +79,6 @@ func (w *walk) back() bool {
 // top before, too; -1 if there is none. high is this entry itself if the member is free.
 func (w *walk) before(k int) (low, high int) {
 	m := &w.members[k]
-	if m.sources > 0 && w.count(k) > m.sources {
-		return -1, -1
-	}
 	for _, h := range m.hard {
 		if w.digit[h.axis] < h.units {
 			return -1, -1
@@ -121,22 +118,8 @@ func (w *walk) present() (set uint) {
 	return set
 }
 
-// idle returns the sources of member k that have no job.
-func (w *walk) idle(k int) int {
-	m := &w.members[k]
-	return max(0, m.sources-w.count(k))
-}
-
-// count returns the number of jobs of a member with an axis of its own.
-func (w *walk) count(k int) int {
-	m := &w.members[k]
-	for _, h := range m.hard {
-		if h.axis == m.own {
-			return w.digit[m.own] / h.units
-		}
-	}
-	return w.digit[m.own]
-}
+// idle returns the sources of member k that have no job. Their axis ends at their number, or before at a limit.
+func (w *walk) idle(k int) int { return w.members[k].sources - w.digit[w.members[k].own] }
 
 // jobsBefore returns the digit of the axis that counts jobs before the last one came, which stayed at its top if high.
 func (w *walk) jobsBefore(high bool) int {
