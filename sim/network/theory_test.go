@@ -146,3 +146,61 @@ func TestNetworksAsTheory(t *testing.T) {
 	}
 	t.Logf("%v values, Σ z² = %.1f, distance %.3f", n, square, distance)
 }
+
+// Percentiles of visits are those that the theory has in order of arrival: of two closed chains and an open one at three servers. That of a cycle of a job alone is of
+// a sum of two exponential times, P(T > t) = (b e^(-at) - a e^(-bt))/(b-a).
+func TestPercentiles(t *testing.T) {
+	m := machineRepair(4, 3, network.FCFS)
+	m.Classes[0].Visits[1].MeanSize = rat("1")
+	m.Classes = append(m.Classes,
+		network.Class{Name: "other", Population: 2, Visits: []network.Visit{{Station: 0, MeanSize: rat("2"), Count: rat("1")}, {Station: 1, Count: rat("1")}}},
+		network.Class{Name: "open", ArrivalRate: rat("1/2"), Visits: []network.Visit{{Station: 1, Count: rat("1")}}})
+	levels := simtest.Rationals("1/2", "9/10", "99/100")
+	exact, err := network.Delays(t.Context(), m, network.DelayQuestion{Station: 1, Levels: levels}, network.Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	settings := sim.Settings{Runs: 20, Jumps: 3e4, Seed: 8}
+	for _, level := range levels {
+		settings.Levels = append(settings.Levels, float(level))
+	}
+	r := simtest.Run(t, Network{Model: m}, settings)
+	for _, v := range exact {
+		row := 2*v.Class + v.Visit
+		for k, want := range v.Quantiles {
+			if q := r.Quantile(sim.OfVisit, row, settings.Levels[k]); q == nil || !(math.Abs(q.Z(want.Float)) < 5) {
+				t.Errorf("visit %d, level %v: %+v, want %v", row, settings.Levels[k], q, want.Float)
+			}
+		}
+	}
+	r = simtest.Run(t, Network{Model: machineRepair(1, 1, network.LCFS)}, settings)
+	for _, level := range settings.Levels {
+		const a, b = 1, 5
+		low, high := 0.0, 50.0
+		for range 100 {
+			if x := (low + high) / 2; (b*math.Exp(-a*x)-a*math.Exp(-b*x))/(b-a) > 1-level {
+				low = x
+			} else {
+				high = x
+			}
+		}
+		if q := r.Quantile(sim.OfClass, 0, level); q == nil || !(math.Abs(q.Z(low)) < 5) {
+			t.Errorf("cycle, level %v: %+v, want %v", level, q, low)
+		}
+	}
+}
+
+// In order of arrival sizes matter, and the tests above would see it: machines wait longer for repairs that vary more.
+func TestOrderOfArrivalIsSensitive(t *testing.T) {
+	exact, err := network.Solve(t.Context(), machineRepair(12, 2, network.FCFS), network.Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for shape, sign := range map[string]float64{"deterministic": -1, "hyperexponential:20": 1} {
+		system := Network{Model: machineRepair(12, 2, network.FCFS), Shape: simtest.Sizes(t, shape, 1)}
+		r := simtest.Run(t, system, sim.Settings{Runs: 20, Jumps: 5e4})
+		if z := r.Estimate(OfStation, 1, sim.MeanJobs).Z(exact.Stations[1].MeanJobs.Float); sign*z < 5 {
+			t.Errorf("%s: z = %v", shape, z)
+		}
+	}
+}
