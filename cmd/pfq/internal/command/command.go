@@ -84,10 +84,11 @@ func New(use string, answer func(Query) (a render.Answer, found bool, err error)
 // nil nothing is written.
 func NewWriter(use string, formats []string, answer func(Query) (a []byte, found bool, err error)) *cobra.Command {
 	var q Query
-	name, kind, _ := strings.Cut(use, " ")
+	_, kind, _ := strings.Cut(use, " ")
 	cmd := &cobra.Command{
 		Use: use,
-		Args: func(_ *cobra.Command, args []string) error {
+		Args: func(cmd *cobra.Command, args []string) error {
+			name := strings.TrimPrefix(cmd.CommandPath(), cmd.Root().Name()+" ")
 			if kind == "" && len(args) > 0 {
 				return fmt.Errorf("unexpected argument %q: %s takes flags only", args[0], name)
 			}

@@ -83,6 +83,7 @@ func TestRefusedOfKinds(t *testing.T) {
 		{shop, "--dynamic", "unknown flag: --dynamic; the file tells", 2},
 		{shop, "--hosts 2", "unknown flag: --hosts; pfq plot tags draws", 2},
 		{shop, "x.png", "plot wants one MODEL, not 2 arguments; the picture is named by --output x.png", 2},
+		{buy, "--budget 5", "unknown flag: --budget; it stands in the file of the plan", 2},
 		{buy, "--percentiles 99", "--percentiles is of no use here: it is for a cluster, and", 2},
 		{buy, "--runs 3", "--runs is of no use here: it is for a cluster or a pool of jobs that come and go, and", 2},
 		{buy, "--find growth", "--scale is missing: want growing factors", 2},
@@ -117,6 +118,9 @@ func TestRefusedOfKinds(t *testing.T) {
 		if _, err := os.Stat(file); err == nil {
 			t.Fatalf("%s: a picture", c.args)
 		}
+	}
+	if _, stderr, status := pfq("", "plot", "frontier", "buy.yaml"); status != 2 || !strings.Contains(stderr, "of a plan frontier is drawn with --find frontier") {
+		t.Errorf("a word before the file: status %d, %s", status, stderr)
 	}
 	log := filepath.Join(t.TempDir(), "jobs.swf")
 	commandtest.WriteFile(t, log, "1 0 0 5")

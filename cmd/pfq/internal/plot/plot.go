@@ -87,11 +87,17 @@ func (f *plotFlags) addHints(cmd *cobra.Command) {
 	for _, name := range []string{"hosts", "sizes", "alpha", "objective", "mean"} {
 		cli.AddGone(cmd, name, "pfq plot tags draws hosts that guess job sizes")
 	}
+	for _, name := range []string{"budget", "minimize", "targets"} {
+		cli.AddGone(cmd, name, "it stands in the file of the plan")
+	}
 	cli.AddGone(cmd, "load", "--scale takes factors of the arrival rates; pfq plot tags takes loads")
 	accept := cmd.Args
 	cmd.Args = func(cmd *cobra.Command, args []string) error {
 		if len(args) == 2 && slices.Contains(draw.Formats(), draw.Format(strings.ToLower(strings.TrimPrefix(filepath.Ext(args[1]), ".")))) {
 			return fmt.Errorf("plot wants one MODEL, not 2 arguments; the picture is named by --output %s", args[1])
+		}
+		if len(args) == 2 && slices.Contains([]string{findFrontier, findGrowth, findLoad}, args[0]) {
+			return fmt.Errorf("plot wants one MODEL, not 2 arguments; of a plan %s is drawn with --find %s", args[0], args[0])
 		}
 		return accept(cmd, args)
 	}

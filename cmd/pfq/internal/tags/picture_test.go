@@ -48,6 +48,7 @@ func TestPicture(t *testing.T) {
 		status     int
 	}{
 		{"", "--hosts is missing: want an integer in 1..64", 2},
+		{"shop.yaml --hosts 2", `unexpected argument "shop.yaml": tags takes flags only`, 2},
 		{"--hosts 2", "--sizes is missing: want", 2},
 		{"--hosts 2 --sizes lognormal:9", "--mean is missing", 2},
 		{"--hosts 2 --sizes lognormal:9 --mean 1 --load 0.5,1", "--load[1] = 1: want a number > 0 and < 1, or a range", 2},
