@@ -38,7 +38,8 @@ type Command struct {
 }
 
 // NewCommand returns the command line, whose results are kept in a folder. The first word is the file of pfq or figures, or its
-// name in the path. Arguments that name files, also as file:PATH and swf:PATH, stand for their contents, which workers get.
+// name in the path. Arguments that name files, also as file:PATH and swf:PATH, stand for their contents, which workers get; where
+// the answer goes they are not told.
 func NewCommand(words []string, results string) (*Command, error) {
 	if results == "" {
 		return nil, &input.Error{Path: "--results", Want: "a folder, in which runs are kept"}
@@ -71,8 +72,23 @@ func NewCommand(words []string, results string) (*Command, error) {
 	if c.sha256, err = fileDigest(c.path); err != nil {
 		return nil, err
 	}
+	isOutput := false // an argument, since that before it is the flag
 	for _, arg := range c.args {
-		c.there = append(c.there, c.elsewhere(arg))
+		there := arg
+		switch flag, _, attached := strings.Cut(arg, "="); {
+		case isOutput:
+			there = "output" // workers write no answer
+		case attached && flag == "--output":
+			there = "--output=output"
+		case arg == "--output" || arg == "-o":
+		default:
+			there = c.elsewhere(arg)
+		}
+		isOutput = !isOutput && (arg == "--output" || arg == "-o")
+		if isOutside(there) { // workers would refuse it
+			return nil, input.Errorf("COMMAND", arg, "arguments that name files which are there, and no others of this machine")
+		}
+		c.there = append(c.there, there)
 	}
 	return c, nil
 }

@@ -171,6 +171,57 @@ func TestLive(t *testing.T) {
 	}
 }
 
+// A figure whose runs are done by workers, one of which is killed in mid-run, has the CSV and the JSON of one process, to the byte.
+func TestFigure(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	c := newCluster(ctx, t)
+	figures, one, many, results := sweep.Build(t, "figures"), t.TempDir(), t.TempDir(), t.TempDir()
+	words := append([]string{figures}, strings.Fields("--only bf-6 --precision draft --format csv --output")...)
+	if out, err := exec.CommandContext(ctx, words[0], append(words[1:], one)...).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+
+	short := c.work("short", 1, "SWEEP_FIGURES="+figures)
+	c.work("long", 2, "SWEEP_FIGURES="+figures)
+	command, err := sweep.NewCommand(append(words, many), results)
+	if err != nil {
+		t.Fatal(err)
+	}
+	submit, tasks, taken := sweep.By(c.user, sweep.Queue{}), 0, 0
+	killing := func(ctx context.Context, job wire.Job, files map[string][]byte, take func(int, []byte) error) (int, string, error) {
+		tasks = job.Tasks
+		return submit(ctx, job, files, func(task int, output []byte) error {
+			if taken++; taken == 10 {
+				if err := short.Process.Kill(); err != nil {
+					t.Error(err)
+				}
+			}
+			return take(task, output)
+		})
+	}
+	var said bytes.Buffer
+	if err := sweep.Run(ctx, command, sweep.Settings{Least: time.Microsecond, Stdout: &bytes.Buffer{}, Stderr: &said}, killing); err != nil {
+		t.Fatalf("%v\n%s", err, &said)
+	}
+	if tasks != 49 || taken != tasks { // one run is done by the sweep itself
+		t.Errorf("workers did %d of %d tasks, want 49", taken, tasks)
+	}
+	for _, name := range []string{"bf-6.csv", "checks.json"} {
+		got, err := os.ReadFile(filepath.Join(many, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := os.ReadFile(filepath.Join(one, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(got, want) || len(got) < 1000 {
+			t.Errorf("%s differs from that of one process, or is short:\n%s\nwant\n%s", name, got, want)
+		}
+	}
+}
+
 // A sweep that is interrupted cancels its job; the runs that were done are in the folder, and the next sweep does the others only.
 func TestInterrupted(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)

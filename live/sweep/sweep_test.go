@@ -38,15 +38,23 @@ func TestMain(m *testing.M) {
 	if err != nil {
 		log.Fatal(err)
 	}
-	pfq = filepath.Join(folder, "pfq")
-	build := exec.Command("go", "build", "-ldflags=-s -w", "-o", pfq, "./cmd/pfq")
-	build.Dir = "../.."
-	if out, err := build.CombinedOutput(); err != nil {
-		log.Fatalf("%v\n%s", err, out)
+	if pfq, err = build(folder, "pfq"); err != nil {
+		log.Fatal(err)
 	}
 	status := m.Run()
 	os.RemoveAll(folder)
 	os.Exit(status)
+}
+
+// build builds a program into a folder.
+func build(folder, name string) (file string, err error) {
+	file = filepath.Join(folder, name)
+	cmd := exec.Command("go", "build", "-ldflags=-s -w", "-o", file, "./cmd/"+name)
+	cmd.Dir = "../.."
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("%w\n%s", err, out)
+	}
+	return file, nil
 }
 
 // work is a process of workers.
@@ -55,7 +63,11 @@ func work(name string) {
 	if err != nil {
 		log.Fatal(err)
 	}
-	r := NewRunner(map[string]string{"pfq": os.Getenv("SWEEP_PFQ")})
+	programs := map[string]string{"pfq": os.Getenv("SWEEP_PFQ")}
+	if file := os.Getenv("SWEEP_FIGURES"); file != "" {
+		programs["figures"] = file
+	}
+	r := NewRunner(programs)
 	defer r.Close()
 	err = worker.Run(context.Background(), worker.Settings{Server: os.Getenv("SWEEP_SERVER"), Name: name, Slots: slots, Beat: 50 * time.Millisecond,
 		Folder: os.Getenv("SWEEP_FOLDER"), Handlers: map[string]worker.Handler{Kind: r.Handle}})
@@ -461,10 +473,21 @@ func TestNewCommand(t *testing.T) {
 		{pfq + " simulate x --results y", "r", "COMMAND = --results: want --results before COMMAND"},
 		{pfq + " simulate x --part=0/2", "r", "COMMAND = --part=0/2: want a command that answers"},
 		{pfq + " simulate x --tasks list", "r", "COMMAND = --tasks: want a command that answers"},
+		{pfq + " simulate x --sizes=file:/nowhere/sizes", "r",
+			"COMMAND = --sizes=file:/nowhere/sizes: want arguments that name files which are there, and no others of this machine"},
 		{"./nowhere/pfq simulate x", "r", "exec: \"./nowhere/pfq\": stat ./nowhere/pfq: no such file or directory"},
 	} {
 		if _, err := NewCommand(strings.Fields(c.words), c.results); err == nil || err.Error() != c.want {
 			t.Errorf("%s: %v, want %s", c.words, err, c.want)
+		}
+	}
+	for _, output := range []string{"--output /there/is", "--output=/there/is", "-o ../is"} { // workers have no use for it
+		c, err := NewCommand(strings.Fields(pfq+" simulate x "+output+" --runs 5"), "r")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if there := strings.Join(c.there, " "); strings.Contains(there, "is") || !strings.HasSuffix(there, "output --runs 5") {
+			t.Errorf("%s: workers get %s", output, there)
 		}
 	}
 	command, err := NewCommand([]string{pfq, "solve", "x"}, t.TempDir())
