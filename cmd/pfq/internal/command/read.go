@@ -33,8 +33,13 @@ func Read[T any](q Query, read func(io.Reader) (*T, error), readFile func(string
 // ReadModel reads the cluster that the question is about.
 func ReadModel(q Query) (*cluster.Model, error) {
 	m, err := Read(q, cluster.Read, cluster.ReadFile, "allocate", "resources", "jobs")
-	err = meantFor(err, "plan", "model", "scale", "targets", "no_worse", "upgrades", "new_servers", "edges", "budget", "minimize")
+	err = MeantForPlan(err)
 	return m, meantFor(err, "network", "stations", "room", "limits", "servers.tokens", "classes.sources", "classes.units")
+}
+
+// MeantForPlan adds to an error about a field that plans have that they are for pfq plan.
+func MeantForPlan(err error) error {
+	return meantFor(err, "plan", "model", "scale", "targets", "no_worse", "upgrades", "new_servers", "edges", "budget", "minimize")
 }
 
 // meantFor adds to an error about a field that models of another command have that they are for this one.

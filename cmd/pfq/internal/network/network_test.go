@@ -260,7 +260,9 @@ func TestRefused(t *testing.T) {
 	if _, stderr, status := program.Run(erlang, "network", "-", "--distribution", "3"); status != 2 || !strings.HasSuffix(stderr, "it is for networks with stations\n") {
 		t.Errorf("status %d, %s", status, stderr)
 	}
-	if _, stderr, status := program.Run(commandtest.Example(t, "storage.yaml"), "network", "-"); status != 2 || !strings.HasSuffix(stderr, "; this looks like a model for pfq solve\n") {
-		t.Errorf("status %d, %s", status, stderr)
+	for file, command := range map[string]string{"storage.yaml": "solve", "racks.yaml": "solve", "pools/two-jobs.yaml": "allocate", "plans/shop-plan.yaml": "plan"} {
+		if _, stderr, status := program.Run(commandtest.Example(t, file), "network", "-"); status != 2 || !strings.HasSuffix(stderr, "; this looks like a model for pfq "+command+"\n") {
+			t.Errorf("%s: status %d, %s", file, status, stderr)
+		}
 	}
 }

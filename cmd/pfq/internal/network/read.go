@@ -42,8 +42,11 @@ func read(q command.Query) (m model, err error) {
 		m.network, err = command.Read(q, line.Read, line.ReadFile, "solve")
 	case slices.Contains(root.Keys, "swaps"):
 		m.swap, err = command.Read(q, swap.Read, swap.ReadFile, "")
+	case slices.Contains(root.Keys, "resources"):
+		m.loss, err = command.Read(q, loss.Read, loss.ReadFile, "allocate", "resources", "jobs")
 	default:
-		m.loss, err = command.Read(q, loss.Read, loss.ReadFile, "solve", "mean_size")
+		m.loss, err = command.Read(q, loss.Read, loss.ReadFile, "solve", "mean_size", "servers.count")
+		err = command.MeantForPlan(err)
 	}
 	return m, err
 }
