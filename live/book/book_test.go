@@ -605,6 +605,24 @@ func TestRulesChange(t *testing.T) {
 	}
 }
 
+// A clock that is set back does not take the plans back.
+func TestClockGoesBack(t *testing.T) {
+	d := newDesk(t, nil)
+	d.at = 100
+	d.joins("a")
+	d.at = 3
+	accepts(t, d.submits("j", 1))
+	accepts(t, d.reports("a", d.order("a")))
+	for _, p := range d.plans {
+		if p.At < 101 {
+			t.Errorf("plan %d is at %v", p.Number, p.At)
+		}
+	}
+	if v := d.job("j", wire.JobCompleted); v.Submit != 101 || *v.Finish != 101 {
+		t.Errorf("%+v", v)
+	}
+}
+
 // A baseline takes over from a policy of package dispatch and gives way to one: tasks in hand go on, and a job whose tasks begin
 // together waits for workers that it does not need all the time.
 func TestBaselineTakesOver(t *testing.T) {

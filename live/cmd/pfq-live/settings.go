@@ -28,11 +28,12 @@ type managerFlags struct {
 	verify           float64
 	lostAfter        time.Duration
 	replan, settle   time.Duration
+	keep             time.Duration
 }
 
 func (f *managerFlags) add(cmd *cobra.Command) {
 	f.policy = "deadline/priority"
-	f.lostAfter = 2 * time.Second
+	f.lostAfter, f.keep = 2*time.Second, 7*24*time.Hour
 	cli.AddText(cmd, &f.policy, "policy", "", "a policy such as deadline/priority, workload:60, edf or easy", "`POLICY` that shares the workers, as pfq dispatch names them")
 	cli.AddText(cmd, &f.service, "policy-service", "", "a name of letters, digits, _ and -", "`NAME` of a service with a policy of one's own, which is asked first; --policy decides where it does not answer within 0.2 s")
 	addNumber(cmd, &f.learn, "learn", "", "seconds that a task is taken to run until one of its job is done; then what tasks took counts, not what their jobs say")
@@ -46,12 +47,13 @@ func (f *managerFlags) add(cmd *cobra.Command) {
 	addNumber(cmd, &f.emergency, "emergency", "", "`PRIORITY` from which on jobs take workers from tasks in hand")
 	addDuration(cmd, &f.lostAfter, "lost-after", 10*time.Millisecond, "how long a worker may be silent")
 	addDuration(cmd, &f.replan, "replan", 0, "how often to plan anew though nothing happens; 0s for never")
+	addDuration(cmd, &f.keep, "keep", time.Second, "how long a job that is done is kept, with its results")
 	addDuration(cmd, &f.settle, "settle", 0, "how long to wait for more that happens at the same moment")
 }
 
 // settings are those of the manager.
 func (f *managerFlags) settings() (manager.Settings, error) {
-	s := manager.Settings{Service: f.service, Verify: f.verify, LostAfter: f.lostAfter, Replan: f.replan, Settle: f.settle}
+	s := manager.Settings{Service: f.service, Verify: f.verify, LostAfter: f.lostAfter, Replan: f.replan, Settle: f.settle, Keep: f.keep}
 	policy, err := joblog.ParsePolicy(f.policy)
 	if bad := (*input.Error)(nil); errors.As(err, &bad) {
 		return s, &input.Error{Path: "--policy", Value: bad.Value, Want: bad.Want}
