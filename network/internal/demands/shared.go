@@ -290,21 +290,46 @@ func (t *Tabulation) Idle(ctx context.Context, node int) (Table, error) {
 	})
 }
 
-// Jobs returns the sum of x_c Φ(x) w^x, c a kind. It obeys the recursion of F with w_c F^{y-e_c}, and w_c F^y where y_c = m_c, at n - e_k(c) (open: at n) added on the
-// right for c itself, since x_c = (x - e_c)_c + 1.
+// Jobs returns the sum of x_c Φ(x) w^x, c a kind: n_k F(n) if it is the only one of its chain here. Otherwise it obeys the recursion of F with w_c F^{y-e_c}, and w_c F^y where
+// y_c = m_c, at n - e_k(c) (open: at n) added on the right for c itself, since x_c = (x - e_c)_c + 1.
 func (t *Tabulation) Jobs(ctx context.Context, c int) (Table, error) {
-	if t.sh.Form != nil {
+	switch {
+	case t.sh.Form != nil:
 		return t.formSum(ctx, func(x []int) int { return x[c] })
+	case t.free[c]:
+		f, err := t.sweep(ctx, c)
+		if err != nil {
+			return nil, err
+		}
+		return t.sum(ctx, f, nil)
 	}
-	f, err := t.sweep(ctx, c)
+	total, err := t.total(ctx, t.f, nil)
 	if err != nil {
 		return nil, err
 	}
-	return t.sum(ctx, f, nil)
+	count := make([]arithmetic.Number, t.most[t.axis[c]]+1)
+	for j := range count {
+		count[j] = t.one.Rational(big.NewRat(int64(j), 1))
+	}
+	n := make([]int, len(t.most))
+	for i := range total {
+		total[i] = total[i].Mul(count[n[t.axis[c]]])
+		NextVector(n, t.most)
+	}
+	return t.spread(total), nil
 }
 
-// sum adds the tables of the vectors y that are wanted, all if that is nil.
+// sum is total for the populations of all chains.
 func (t *Tabulation) sum(ctx context.Context, f [][]arithmetic.Number, wanted func(y []int) bool) (Table, error) {
+	total, err := t.total(ctx, f, wanted)
+	if err != nil {
+		return nil, err
+	}
+	return t.spread(total), nil
+}
+
+// total adds the tables of the vectors y that are wanted, all if that is nil.
+func (t *Tabulation) total(ctx context.Context, f [][]arithmetic.Number, wanted func(y []int) bool) ([]arithmetic.Number, error) {
 	total := t.zeros()
 	y, n := make([]int, len(t.axis)), make([]int, len(t.most))
 	for _, row := range f {
@@ -325,7 +350,7 @@ func (t *Tabulation) sum(ctx context.Context, f [][]arithmetic.Number, wanted fu
 		t.unfit(y)
 		NextVector(y, t.freely)
 	}
-	return t.spread(total), nil
+	return total, nil
 }
 
 // spread puts a table of the chains that visit the station among those of all: 0 where others have jobs.
