@@ -25,7 +25,8 @@ type MostLoad struct {
 // of a search at another prove the answer. Factors below 2^-30 of the critical scale with everything bought are not looked at.
 //
 // Each plan that is found is taken to its own greatest load; then one is looked for that bears more: half way to the least factor that is
-// known to be too much while that is far, and then a little more.
+// known to be too much while that is far, then a little more and half way by turns, so that many plans that are nearly as good take few
+// searches.
 //
 // After Settings.Limit solves, or where no engine decides a plan, the answer is not complete: Below is what was known before.
 //
@@ -70,6 +71,7 @@ type mostLoad struct {
 	edges  bits     // of the best plan
 	steps  []int
 	proof  Proof // for high
+	little bool  // whether the last factor was a little more than low
 	solves int
 }
 
@@ -105,9 +107,10 @@ func (l *mostLoad) next() *big.Rat {
 		return new(big.Rat).Mul(l.high, big.NewRat(1, 2))
 	}
 	const far = 1.01
+	ratio, _ := new(big.Rat).Quo(l.high, l.low).Float64()
 	by := 1 + 1.5*l.s.RelTol // beyond what the best plan is known to fail at
-	if ratio, _ := new(big.Rat).Quo(l.high, l.low).Float64(); ratio > far {
-		by = (1 + min(ratio, 2)) / 2
+	if l.little = ratio <= far && !l.little; !l.little {
+		by = max(by, (1+min(ratio, 2))/2)
 	}
 	more := new(big.Rat).SetFloat64(by)
 	return more.Mul(more, l.low)
