@@ -41,7 +41,7 @@ func ExampleSolve() {
 		fmt.Printf("%s: %.6f jobs, each for %.6f\n", m.Stations[i].Name, s.MeanJobs.Float, s.Visits[0].MeanDelay.Float)
 	}
 	// Output:
-	// 18.893577 requests a second, within 1e-13
+	// 18.893577 requests a second, within 9e-14
 	// think: 94.467884 jobs, each for 5.000000
 	// cpu: 0.949526 jobs, each for 0.020103
 	// disk: 4.582589 jobs, each for 0.161698

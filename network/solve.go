@@ -21,7 +21,7 @@ import (
 // With M different stations, m the rates of one until they stay the same, K closed chains and L = Π_k (N_k + 1) populations, it takes about
 // (log2(M) + 3) M m K L products and sums, and 2 (log2(M) + 3) tables of L numbers: 8 bytes each in float64. A station with Order or Balanced takes another L²/2^K for each
 // of these but one, since tables are convolved. More than 1e13 products, hours, are refused as is what needs more memory than allowed. In float64
-// the relative error of a number is below about 2 (Σ_k N_k (max(K, 2) + 1) + M (K + 2)) 2^-53: a job is at one station at a time.
+// the relative error of a number is below about 2 (Σ_k N_k (K + 1) + M (K + 2)) 2^-53: a job is at one station at a time.
 //
 // The error is that of [Model.Check]; an [*UnstableError], which wraps [num.ErrUnstable]; a [*num.TooLargeError], at once; an
 // *[num.InputError] for settings out of range or answers beyond that of float64; [ErrDigits]; or that of the context, soon after it has ended. m is not modified.

@@ -11,8 +11,8 @@ import (
 // A Float is a table of float64 numbers: that of n is mantissa 2^(exponent + Σ_k tilt_k n_k), with one exponent for each segment of so many numbers of a row. It is
 // a sum of products that took part in at most a + b |n| roundings, whence its relative error is at most (1 + u)^(a + b |n|) - 1, u = 2^-53.
 //
-// Proof. Let b be at least max(K, 2) + δ + 2^-30, with δ the roundings that the error of a factor counts for. The term d_k G(n - e_k) has
-// a + b (|n| - 1) roundings, δ of its factor, and at most max(K, 2) of fused products and sums; what is left out is below 2^-380 of the sum, so that 2^-30
+// Proof. Let b be at least K + δ + 2^-30, with δ the roundings that the error of a factor counts for. The term d_k G(n - e_k) has
+// a + b (|n| - 1) roundings, δ of its factor, and at most K of products and sums, fused; what is left out is below 2^-380 of the sum, so that 2^-30
 // roundings are more (see [step.settle]). Together these are at most a + b |n|. The term w H(n) has at most K + 2 more than H. So one sweep
 // adds K + 2 to the greater a, and however often a table is divided, b stays. Scaling by powers of two does not round.
 //
@@ -236,7 +236,7 @@ func (t *Float) sweep(ctx context.Context, w int64, from *Float, d []arithmetic.
 	var outer []factor
 	var own factor
 	for k, x := range d {
-		t.b = max(t.b, max(chains, 2)+roundingsOf(x)+0x1p-30)
+		t.b = max(t.b, chains+roundingsOf(x)+0x1p-30)
 		if m, e := split(x); m != 0 {
 			e -= t.tilt[k]
 			if k == len(d)-1 {

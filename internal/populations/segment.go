@@ -147,7 +147,7 @@ func (r *rowStep) begin(row, i int) step {
 	return s
 }
 
-// before returns the number before segment i of a row, and its exponent with that of the factor.
+// before returns the number before segment i of a row, and its exponent with that of the factor; absent where there is none.
 func (r *rowStep) before(row, i int) (x float64, e int) {
 	if i == 0 || r.own.m == 0 {
 		return 0, absent
@@ -158,7 +158,7 @@ func (r *rowStep) before(row, i int) (x float64, e int) {
 		return 0, absent
 	}
 	x, shift := math.Frexp(x) // the last number of a segment may be far below the first
-	return r.own.m * x, e + shift + r.own.e
+	return x, e + shift + r.own.e
 }
 
 // add sets x to of y, and adds the terms of the neighbours to segment i of the row, two at a time. x may be y.
@@ -217,7 +217,7 @@ func (r *rowStep) upward(row, i int) {
 		return
 	}
 	of := r.w * s.scale(r.from.exponent[row*t.perRow+i])
-	last *= s.scale(e)
+	first0 := r.own.m * s.scale(e) // factor of the number before
 	c := 0.0
 	if r.own.m != 0 && len(x) > 1 {
 		switch {
@@ -229,7 +229,7 @@ func (r *rowStep) upward(row, i int) {
 		c = math.Ldexp(r.own.m, r.own.e)
 	}
 	if len(r.below) == 0 {
-		last += of * y[0]
+		last = math.FMA(first0, last, of*y[0])
 		x[0] = last
 		for j := 1; j < len(x); j++ {
 			last = math.FMA(c, last, of*y[j])
@@ -237,7 +237,7 @@ func (r *rowStep) upward(row, i int) {
 		}
 	} else {
 		r.add(x, of, y, i, &s)
-		last += x[0]
+		last = math.FMA(first0, last, x[0])
 		x[0] = last
 		for j := 1; j < len(x); j++ {
 			last = math.FMA(c, last, x[j])
@@ -272,11 +272,10 @@ func (r *rowStep) downward(row, i int) {
 	if r.w != 0 {
 		of = r.w * s.scale(r.from.exponent[row*t.perRow+i])
 	}
-	last *= s.scale(e)
 	for j := len(x) - 1; j > 0; j-- {
 		x[j] = math.FMA(c, x[j-1], of*y[j])
 	}
-	x[0] = of*y[0] + last
+	x[0] = math.FMA(r.own.m*s.scale(e), last, of*y[0])
 	if len(r.below) > 0 {
 		r.add(x, 1, x, i, &s)
 	}
