@@ -176,20 +176,10 @@ func (s System) prepare() (*system, error) {
 // sizesOf returns the sizes of class k.
 func (s System) sizesOf(k int) (sizes.Distribution, error) {
 	var given sizes.Distribution
-	exact := s.Model.Classes[k].MeanSize
-	path := input.Index("Sizes", k)
 	if s.Sizes != nil {
 		given = s.Sizes[k]
 	}
-	if given == nil && s.Shape != nil {
-		mean, _ := num.OrOne(exact).Float64()
-		var err error
-		if given, err = sizes.WithMean(s.Shape, mean); err != nil {
-			return nil, fmt.Errorf("the sizes of shape %v: %w", s.Shape, err)
-		}
-	}
-	d, _, err := sim.SizesOf(given, exact, path, fmt.Sprintf("classes[%d].mean_size", k))
-	return d, err
+	return stations.SizesOf(given, s.Shape, s.Model.Classes[k].MeanSize, input.Index("Sizes", k), fmt.Sprintf("classes[%d].mean_size", k))
 }
 
 // addBounds reads what fits.

@@ -20,11 +20,11 @@ type motion struct {
 	ready    eventqueue.Queue[int32] // times at which sources make their next jobs, with their classes
 	calendar *stations.Calendar
 	jobs     []job
-	free     []int32 // jobs that left
-	used     []int   // units, by bound
-	released []line  // free tokens, by server
-	releases int     // tokens released so far
-	err      error   // of the start
+	ids      stations.IDs
+	used     []int  // units, by bound
+	released []line // free tokens, by server
+	releases int    // tokens released so far
+	err      error  // of the start
 	sim.Population
 
 	byServer []count
@@ -185,11 +185,8 @@ func (m *motion) arrive(class int, seen *sim.Totals) error {
 		}
 	}
 	m.Change(class, 1, m.now, seen)
-	id := int32(len(m.jobs))
-	if last := len(m.free) - 1; last >= 0 {
-		id = m.free[last]
-		m.free = m.free[:last]
-	} else {
+	id, first := m.ids.Take()
+	if first {
 		m.jobs = append(m.jobs, job{})
 	}
 	work := c.sizes.Sample(m.draws)
@@ -249,7 +246,7 @@ func (m *motion) depart(seen *sim.Totals) error {
 		return err
 	}
 	j := m.jobs[done.ID]
-	m.free = append(m.free, done.ID)
+	m.ids.Give(done.ID)
 	class := int(j.class)
 	c := &m.classes[class]
 	for _, b := range c.bounds {
@@ -305,34 +302,14 @@ func (m *motion) flush(t float64, seen *sim.Totals) {
 	m.now = 0
 }
 
-// pilotJumps are those that the pilot run observes, and as many before, beside some for each source.
-const pilotJumps = 20_000
-
-// pilot returns the jumps but for Poisson arrivals per unit of time, as a run of its own sees them. The length of runs depends on it, and nothing else. In an
-// unstable system it is a short one, about.
+// pilot returns the jumps but for Poisson arrivals per unit of time, as a run of its own sees them.
 func (s *system) pilot(ctx context.Context, unstable bool) (float64, error) {
 	m := newMotion(ctx, s, sim.NewStream([32]byte{}))
 	if m.err != nil {
 		return 0, m.err
 	}
-	jumps := pilotJumps + 4*s.sources
-	if unstable {
-		jumps = pilotJumps / 10
-	}
 	seen := sim.NewTotals(len(s.classes), len(s.model.Servers))
-	var began, before float64
-	for step := range 2 * jumps {
-		if step%1000 == 0 && ctx.Err() != nil {
-			return 0, ctx.Err()
-		}
-		if step == jumps {
-			began, before = m.now, m.others(seen)
-		}
-		if err := m.step(seen); err != nil {
-			return 0, err
-		}
-	}
-	return (m.others(seen) - before) / (m.now - began), nil
+	return stations.Pilot(ctx, 4*s.sources, unstable, func() error { return m.step(seen) }, func() (now, jumps float64) { return m.now, m.others(seen) })
 }
 
 // others returns how many jumps were no Poisson arrivals.

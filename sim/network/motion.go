@@ -18,8 +18,8 @@ type motion struct {
 	arrival  float64 // time of the next, +Inf if there are none
 	calendar *stations.Calendar
 	jobs     []job
-	free     []int32 // jobs that left
-	err      error   // of the jobs that were there from the start
+	ids      stations.IDs
+	err      error // of the jobs that were there from the start
 
 	number  int     // counted in n
 	counted float64 // time up to which it is
@@ -116,14 +116,11 @@ func (m *motion) step(seen *sim.Totals) error {
 
 // begin lets a new job in.
 func (m *motion) begin(visit int, born float64, seen *sim.Totals) error {
-	if err := sim.CheckJobs(len(m.jobs)-len(m.free)+1, sim.MaxJobs); err != nil {
+	if err := sim.CheckJobs(m.ids.Present()+1, sim.MaxJobs); err != nil {
 		return err
 	}
-	id := int32(len(m.jobs))
-	if last := len(m.free) - 1; last >= 0 {
-		id = m.free[last]
-		m.free = m.free[:last]
-	} else {
+	id, first := m.ids.Take()
+	if first {
 		m.jobs = append(m.jobs, job{})
 	}
 	m.jobs[id].born = born
@@ -164,7 +161,7 @@ func (m *motion) depart(seen *sim.Totals) error {
 	}
 	if code == leaves {
 		m.change(&m.byChain[v.chain], v.chain, -1, seen)
-		m.free = append(m.free, done.ID)
+		m.ids.Give(done.ID)
 		return nil
 	}
 	return m.enter(done.ID, int(code&^newCycle), seen)
@@ -261,11 +258,7 @@ func (m *motion) flush(t float64, seen *sim.Totals) {
 	m.now = 0
 }
 
-// pilotJumps are those that the pilot run observes, and as many before, beside 3 for each closed job.
-const pilotJumps = 20_000
-
-// pilot returns the jumps of closed chains per unit of time, as a run of its own sees them. The length of runs depends on it, and nothing else. In
-// an unstable network it is a short one, about.
+// pilot returns the jumps of closed chains per unit of time, as a run of its own sees them.
 func (s *system) pilot(ctx context.Context, unstable bool) (float64, error) {
 	m := newMotion(ctx, s, sim.NewStream([32]byte{}))
 	if m.err != nil {
@@ -275,24 +268,8 @@ func (s *system) pilot(ctx context.Context, unstable bool) (float64, error) {
 	for _, k := range s.chains {
 		closed += k.population
 	}
-	jumps := pilotJumps + 3*closed
-	if unstable {
-		jumps = pilotJumps / 10
-	}
 	seen := sim.NewTotals(len(s.chains)+len(s.visits), len(s.stations)+len(s.nodes))
-	var began, before float64
-	for step := range 2 * jumps {
-		if step%1000 == 0 && ctx.Err() != nil {
-			return 0, ctx.Err()
-		}
-		if step == jumps {
-			began, before = m.now, m.closedVisits(seen)
-		}
-		if err := m.step(seen); err != nil {
-			return 0, err
-		}
-	}
-	return (m.closedVisits(seen) - before) / (m.now - began), nil
+	return stations.Pilot(ctx, 3*closed, unstable, func() error { return m.step(seen) }, func() (now, visits float64) { return m.now, m.closedVisits(seen) })
 }
 
 // closedVisits returns how many visits of closed chains ended.

@@ -152,7 +152,7 @@ func (n Network) prepare(ctx context.Context) (*system, error) {
 // describe names the parts of the system.
 func (s *system) describe() *sim.Description {
 	d := &sim.Description{
-		Method: "calendar of a network of stations", StepCost: 30, Measures: s.measures, Warnings: s.warnings,
+		Method: "calendar of a network of stations", StepCost: s.stepCost(), Measures: s.measures, Warnings: s.warnings,
 		Start: func(ctx context.Context, r *sim.Stream) sim.Engine { return newMotion(ctx, s, r) },
 	}
 	for _, c := range s.chains {
@@ -175,6 +175,23 @@ func (s *system) describe() *sim.Description {
 		d.Counted = sim.Counted{List: JobsAway, Words: "jobs away from the references of their chains"}
 	}
 	return d
+}
+
+// stepCost is about the time of an event over 10 ns: stations that look at their jobs one by one may look at all of closed chains, or at one for each server.
+func (s *system) stepCost() float64 {
+	cost, closed := 30.0, 0
+	for _, k := range s.chains {
+		closed += k.population
+	}
+	for _, i := range s.model.Stations {
+		switch i.Discipline {
+		case network.LCFS:
+			cost = max(cost, 30+float64(min(i.Servers, closed+1000)))
+		case network.Order:
+			cost = max(cost, 30+float64(closed)/4)
+		}
+	}
+	return cost
 }
 
 // addVisits reads classes, chains and visits.
@@ -233,21 +250,10 @@ func (s *system) addVisits(n Network) error {
 // sizesOf returns the sizes of visit v of class c.
 func (n Network) sizesOf(c, v int) (sizes.Distribution, error) {
 	var given sizes.Distribution
-	exact := n.Model.Classes[c].Visits[v].MeanSize
-	path := fmt.Sprintf("Sizes[%d][%d]", c, v)
 	if n.Sizes != nil && n.Sizes[c] != nil {
 		given = n.Sizes[c][v]
 	}
-	if given == nil && n.Shape != nil {
-		mean, _ := num.OrOne(exact).Float64()
-		var err error
-		if given, err = sizes.WithMean(n.Shape, mean); err != nil {
-			return nil, fmt.Errorf("the sizes of shape %v: %w", n.Shape, err)
-		}
-		path = "Shape"
-	}
-	d, _, err := sim.SizesOf(given, exact, path, fmt.Sprintf("classes[%d].visits[%d].mean_size", c, v))
-	return d, err
+	return stations.SizesOf(given, n.Shape, n.Model.Classes[c].Visits[v].MeanSize, fmt.Sprintf("Sizes[%d][%d]", c, v), fmt.Sprintf("classes[%d].visits[%d].mean_size", c, v))
 }
 
 // addChains finds the chains, and returns that of each class.

@@ -18,8 +18,8 @@ type motion struct {
 	arrival float64 // time of the next, +Inf if there are none
 	queue   *stations.Ordered
 	jobs    []job
-	free    []int32 // jobs that left
-	err     error   // of the start
+	ids     stations.IDs
+	err     error // of the start
 	sim.Population
 
 	serves []count   // by server: the jobs that it can serve
@@ -100,11 +100,8 @@ func (m *motion) join(class int, came float64, seen *sim.Totals) error {
 	if err := sim.CheckJobs(m.Total+1, sim.MaxJobs); err != nil {
 		return err
 	}
-	id := int32(len(m.jobs))
-	if last := len(m.free) - 1; last >= 0 {
-		id = m.free[last]
-		m.free = m.free[:last]
-	} else {
+	id, first := m.ids.Take()
+	if first {
 		m.jobs = append(m.jobs, job{})
 	}
 	m.jobs[id] = job{came, int32(class)}
@@ -121,7 +118,7 @@ func (m *motion) depart(seen *sim.Totals) error {
 	m.ended[m.queue.Ended()]++
 	j := m.jobs[left.ID]
 	class := int(j.class)
-	m.free = append(m.free, left.ID)
+	m.ids.Give(left.ID)
 	m.gone[class]++
 	m.change(class, -1, seen)
 	if m.start == nil || !math.IsInf(j.came, 1) {
@@ -169,32 +166,12 @@ func (m *motion) flush(t float64, seen *sim.Totals) {
 	m.now = 0
 }
 
-// pilotJumps are those that the pilot run observes, and as many before, beside 10 for each closed job.
-const pilotJumps = 20_000
-
-// pilot returns the jobs that are done per unit of time, as a run of its own sees them. The length of runs depends on it, and nothing else. In an unstable
-// queue it is a short one, about.
+// pilot returns the jobs that are done per unit of time, as a run of its own sees them.
 func (s *system) pilot(ctx context.Context, unstable bool) (float64, error) {
 	m := newMotion(ctx, s, sim.NewStream([32]byte{}))
 	if m.err != nil {
 		return 0, m.err
 	}
-	jumps := pilotJumps + 10*len(s.start)
-	if unstable {
-		jumps = pilotJumps / 10
-	}
 	seen := sim.NewTotals(len(s.classes), len(s.capacity))
-	var began, before float64
-	for step := range 2 * jumps {
-		if step%1000 == 0 && ctx.Err() != nil {
-			return 0, ctx.Err()
-		}
-		if step == jumps {
-			began, before = m.now, sim.Sum(m.ended)
-		}
-		if err := m.step(seen); err != nil {
-			return 0, err
-		}
-	}
-	return (sim.Sum(m.ended) - before) / (m.now - began), nil
+	return stations.Pilot(ctx, 3*len(s.start), unstable, func() error { return m.step(seen) }, func() (now, ended float64) { return m.now, sim.Sum(m.ended) })
 }

@@ -75,7 +75,7 @@ func (q Queue) Describe(ctx context.Context, o sim.Observation) (*sim.Descriptio
 // describe names the parts of the system.
 func (s *system) describe() *sim.Description {
 	d := &sim.Description{
-		Method: "calendar of a pass-and-swap queue", StepCost: 30, Measures: s.measures,
+		Method: "calendar of a pass-and-swap queue", StepCost: 30 + float64(len(s.start)), Measures: s.measures,
 		Start:   func(ctx context.Context, r *sim.Stream) sim.Engine { return newMotion(ctx, s, r) },
 		Moments: []sim.Moment{{Sizes: s.sizes, Orders: []float64{1, 2}}},
 	}

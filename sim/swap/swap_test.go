@@ -279,9 +279,9 @@ func TestAllocatesNothing(t *testing.T) {
 
 func TestEndsWithContext(t *testing.T) {
 	m := closedQueue()
-	m.Classes[0].Population = 3000
+	m.Classes[0].Population = 1000
 	if err := oracle.CheckEnds(func(ctx context.Context) error {
-		_, err := sim.Run(ctx, Queue{Model: m}, sim.Settings{Runs: 2, Jumps: 1e6, Workers: 1}, nil)
+		_, err := sim.Run(ctx, Queue{Model: m}, sim.Settings{Runs: 2, Jumps: 1e5, Workers: 1}, nil)
 		return err
 	}, 100, 5); err != nil {
 		t.Error(err)
