@@ -100,6 +100,10 @@ func brute(m *loss.Model) seen {
 					}
 				}
 			}
+		case len(m.Rank) > 0: // a job gets what the rate grows by as it joins those before it
+			for p := range jobs {
+				rate[p].Sub(rateOf(m, jobs[:p+1]), rateOf(m, jobs[:p]))
+			}
 		default:
 			for p := range jobs {
 				rate[p] = rat(1, 1)
@@ -110,6 +114,41 @@ func brute(m *loss.Model) seen {
 		}
 	})
 	return seen{chain, m}
+}
+
+// rateOf returns the total rate while some jobs are present.
+func rateOf(m *loss.Model, jobs []int) *big.Rat {
+	present := slices.Compact(slices.Sorted(slices.Values(jobs)))
+	for _, r := range m.Rank {
+		if slices.Equal(slices.Sorted(slices.Values(r.Classes)), present) {
+			return r.Rate
+		}
+	}
+	return new(big.Rat)
+}
+
+// drawRank gives the model a rank function.
+func drawRank(t *rapid.T, m *loss.Model) {
+	n := len(m.Classes)
+	rate := make([]*big.Rat, 1<<n)
+	for set := 1; set < len(rate); set++ {
+		x, classes := new(big.Rat), []int{}
+		for k := range n {
+			if set>>k&1 == 1 {
+				classes = append(classes, k)
+				if less := rate[set&^(1<<k)]; less != nil && less.Cmp(x) > 0 {
+					x.Set(less)
+				}
+			}
+		}
+		more := rapid.Int64Range(0, 4).Draw(t, "more")
+		if x.Sign() == 0 {
+			more++
+		}
+		rate[set] = x.Add(x, rat(more, 2))
+		m.Rank = append(m.Rank, loss.SetRate{Classes: rapid.Permutation(classes).Draw(t, "set"), Rate: rate[set]})
+	}
+	m.Rank = rapid.Permutation(m.Rank).Draw(t, "rank")
 }
 
 func rat(a, b int64) *big.Rat       { return big.NewRat(a, b) }
@@ -128,7 +167,7 @@ func drawModel(t *rapid.T) *loss.Model {
 		return rat(rapid.Int64Range(1, 9).Draw(t, label), rapid.Int64Range(1, 5).Draw(t, label+" over"))
 	}
 	m := &loss.Model{}
-	kind := rapid.IntRange(0, 2).Draw(t, "kind")
+	kind := rapid.IntRange(0, 3).Draw(t, "kind")
 	if kind == 1 {
 		m.Count = rapid.IntRange(1, 3).Draw(t, "servers")
 	}
@@ -152,6 +191,9 @@ func drawModel(t *rapid.T) *loss.Model {
 			}
 		}
 		m.Classes = append(m.Classes, c)
+	}
+	if kind == 3 {
+		drawRank(t, m)
 	}
 	m.Room = rapid.IntRange(2, 6-max(n, 2)).Draw(t, "room") // 121 orders of three classes would take seconds
 	for range rapid.IntRange(0, 2).Draw(t, "limits") {

@@ -11,7 +11,7 @@ import (
 	"productform/num"
 )
 
-// maxSets is the most classes, or with tokens servers, of a compatibility graph: their sets are tabulated.
+// maxSets is the most classes, or with tokens pools of servers, whose sets are tabulated.
 const maxSets = 20
 
 // A bound is a limit that can be reached, in units of the greatest common divisor of what jobs take of it.
@@ -170,8 +170,8 @@ func (m *Model) newTable(ctx context.Context) (t *table, rows [][]int, err error
 	switch {
 	case m.Count > 0:
 		err = b.wait(m.Count, rows)
-	case len(m.Servers) > 0:
-		err = b.graph(ctx, m, rows)
+	case m.hasSets():
+		err = b.sets(ctx, m, rows)
 	}
 	if err != nil {
 		return nil, nil, err
@@ -192,12 +192,12 @@ func (m *Model) members(bounds []bound) (member []int, rows [][]int) {
 	member = make([]int, len(m.Classes))
 	for k, c := range m.Classes {
 		member[k] = -1
-		if m.Count == 0 && len(m.Servers) == 0 && slices.Contains(unlimited, k) {
+		if m.Count == 0 && !m.hasSets() && slices.Contains(unlimited, k) {
 			continue
 		}
 		key := fmt.Sprint(slices.Sorted(slices.Values(c.Servers)), limits[k], c.units())
 		j, ok := first[key]
-		if !ok || c.Sources > 0 {
+		if !ok || c.Sources > 0 || len(m.Rank) > 0 {
 			j = len(rows)
 			rows = append(rows, nil)
 			if c.Sources == 0 {
@@ -237,28 +237,18 @@ func (b *builder) wait(servers int, rows [][]int) error {
 	return nil
 }
 
-// graph adds what a compatibility graph needs: the set of members present.
-func (b *builder) graph(ctx context.Context, m *Model, rows [][]int) error {
+// sets adds what rates of sets of classes need: the set of members present.
+func (b *builder) sets(ctx context.Context, m *Model, rows [][]int) error {
 	n := len(b.members)
 	if n > maxSets {
 		return tooManySets("classes", n)
 	}
-	var servers [][]int
-	b.nodes = make([]uint, len(m.Servers))
-	for k, list := range rows {
-		servers = append(servers, m.Classes[list[0]].Servers)
-		for _, s := range servers[k] {
-			b.nodes[s] |= 1 << k
-		}
+	for k := range b.members {
 		if b.members[k].own < 0 {
 			b.members[k].soft = b.add(1, true)
 		}
 	}
-	var capacities []*big.Rat
-	for _, s := range m.Servers {
-		capacities = append(capacities, s.Capacity)
-	}
-	rank, err := ranktable.OfServers(ctx, servers, capacities)
+	rank, err := b.rank(ctx, m, rows)
 	if err != nil {
 		return err
 	}
@@ -298,7 +288,36 @@ func (b *builder) graph(ctx context.Context, m *Model, rows [][]int) error {
 	return nil
 }
 
+// rank returns μ(A) at the bit mask of each set of members, and sets the nodes.
+func (b *builder) rank(ctx context.Context, m *Model, rows [][]int) ([]*big.Rat, error) {
+	b.nodes = make([]uint, len(m.Servers))
+	if len(m.Rank) > 0 { // a member is a class
+		rank := make([]*big.Rat, 1<<len(rows))
+		rank[0] = new(big.Rat)
+		for _, r := range m.Rank {
+			set := 0
+			for _, k := range r.Classes {
+				set |= 1 << k
+			}
+			rank[set] = r.Rate
+		}
+		return rank, nil
+	}
+	var servers [][]int
+	for k, list := range rows {
+		servers = append(servers, m.Classes[list[0]].Servers)
+		for _, s := range servers[k] {
+			b.nodes[s] |= 1 << k
+		}
+	}
+	var capacities []*big.Rat
+	for _, s := range m.Servers {
+		capacities = append(capacities, s.Capacity)
+	}
+	return ranktable.OfServers(ctx, servers, capacities)
+}
+
 func tooManySets(path string, n int) error {
 	return &num.TooLargeError{States: float64(uint64(1) << min(n, 63)),
-		Input: input.Errorf(path, fmt.Sprintf("%d of them", n), "at most %d, whose sets are tabulated, beside servers with names", maxSets)}
+		Input: input.Errorf(path, fmt.Sprintf("%d of them", n), "at most %d, whose sets are tabulated, beside servers with names or a rank function", maxSets)}
 }

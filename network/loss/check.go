@@ -2,9 +2,11 @@ package loss
 
 import (
 	"fmt"
+	"math/big"
 	"strconv"
 
 	"productform/internal/input"
+	"productform/internal/ranktable"
 	"productform/num"
 )
 
@@ -25,6 +27,7 @@ var (
 //   - λ_k >= 0, σ_k > 0, C_s >= 0, with numerators and denominators of at most 16,384 bits;
 //   - all counts are from 1 to 10,000,000, or 0 where that stands for something;
 //   - with Servers, each class has some, none twice, at least one of them of positive capacity; without, none;
+//   - with Rank, there are at most 20 classes, each non-empty set of them has one rate, and no rate falls when a class joins;
 //   - limits have classes, none twice, no two limits the same ones, and let each class in at least once;
 //   - with tokens, every server has some and a positive capacity, all classes have one mean size, and nothing else limits the jobs: no room, limits, units or sources.
 func (m *Model) Check() error {
@@ -33,6 +36,9 @@ func (m *Model) Check() error {
 	}
 	if m.Count > 0 && len(m.Servers) > 0 {
 		return input.Errorf("servers", m.Count, "a number of equal servers, or servers with names, not both")
+	}
+	if len(m.Rank) > 0 && (m.Count > 0 || len(m.Servers) > 0) {
+		return input.Errorf("rank", fmt.Sprintf("%d rates", len(m.Rank)), "servers or a rank function, not both")
 	}
 	if err := m.checkServers(); err != nil {
 		return err
@@ -54,6 +60,9 @@ func (m *Model) Check() error {
 		if err := m.checkClass(k); err != nil {
 			return err
 		}
+	}
+	if err := m.checkRank(); err != nil {
+		return err
 	}
 	if len(m.Limits) > maxClasses {
 		return input.Errorf("limits", fmt.Sprintf("%d of them", len(m.Limits)), "at most %d limits", maxClasses)
@@ -156,6 +165,52 @@ func (m *Model) checkCompatible(c *Class, path string) error {
 	}
 	if !served {
 		return input.Errorf(path, fmt.Sprintf("%d without capacity", len(c.Servers)), "a server of positive capacity")
+	}
+	return nil
+}
+
+// checkRank refuses a rank function that has not one rate for each non-empty set of classes, or falls when a class joins.
+func (m *Model) checkRank() error {
+	if len(m.Rank) == 0 {
+		return nil
+	}
+	n := len(m.Classes)
+	if n > maxSets {
+		return tooManySets("classes", n)
+	}
+	rate, row := make([]*big.Rat, 1<<n), make([]int, 1<<n)
+	for r, x := range m.Rank {
+		path, set := input.Index("rank", r), 0
+		for j, k := range x.Classes {
+			at := input.Index(path+".classes", j)
+			if k < 0 || k >= n {
+				return input.Errorf(at, k, "a row of classes, 0 to %d", n-1)
+			}
+			if set>>k&1 == 1 {
+				return input.Errorf(at, strconv.Quote(m.Classes[k].Name), "each class once; it is in this set already")
+			}
+			set |= 1 << k
+		}
+		if set == 0 {
+			return input.Errorf(path+".classes", "[]", "at least one class")
+		}
+		if err := input.CheckNumber(path+".rate", x.Rate, input.Positive); err != nil {
+			return err
+		}
+		if rate[set] != nil {
+			return input.Errorf(path+".classes", m.classNames(x.Classes), "each set once; %s is the same", input.Index("rank", row[set]))
+		}
+		rate[set], row[set] = x.Rate, r
+	}
+	for set := 1; set < len(rate); set++ {
+		if rate[set] == nil {
+			return input.Errorf("rank", fmt.Sprintf("%d rates", len(m.Rank)), "one rate for each of the %d sets of classes; that of %s is missing", len(rate)-1, m.classNames(ranktable.Members(set)))
+		}
+		for _, k := range ranktable.Members(set) {
+			if less := rate[set&^(1<<k)]; less != nil && less.Cmp(rate[set]) > 0 {
+				return input.Errorf(input.Index("rank", row[set])+".rate", rate[set].RatString(), "at least %s, the rate without %s", less.RatString(), input.Quote(m.Classes[k].Name))
+			}
+		}
 	}
 	return nil
 }

@@ -16,9 +16,9 @@
 //
 //	Φ(x) = Π_k 1/x_k!                          each job at rate 1 from its arrival on (a loss system),
 //	min(c, Σ x) Φ(x) = Σ_{k: x_k>0} Φ(x-e_k)   c equal servers of rate 1, one for each job; the others wait,
-//	μ(A(x)) Φ(x) = Σ_{k: x_k>0} Φ(x-e_k)       servers of a compatibility graph, all that can serve a class of the set A(x) present.
+//	μ(A(x)) Φ(x) = Σ_{k: x_k>0} Φ(x-e_k)       servers of a compatibility graph, all that can serve a class of the set A(x) present, or any rank function μ.
 //
-// The first is for sizes of any distribution. So are the others where jobs share: c servers in equal parts, the graph by balanced fairness (a
+// The first is for sizes of any distribution. So are the others where jobs share: c servers in equal parts, sets of classes by balanced fairness (a
 // Whittle network). In order of arrival they are for exponential sizes of one mean (order-independent queues). Truncation keeps
 // the measure, as every class is in balance with its own arrivals in every state (Kelly, Reversibility and Stochastic Networks, 1979; Berezner and Krzesinski,
 // "Order independent loss queues", 1996; Bonald and Comte, [BC17] of docs/equations.md for the measure without limits).

@@ -2,13 +2,14 @@ package loss
 
 import "math/big"
 
-// A Model is a system in which arrivals that do not fit are lost. All numbers are rational and exactly those of the file. It has one of three
-// kinds of service: neither Count nor Servers, so that each job is served at rate 1 from its arrival on; Count; or Servers.
+// A Model is a system in which arrivals that do not fit are lost. All numbers are rational and exactly those of the file. It has one of four
+// kinds of service: Count, Servers, Rank, or none of them, so that each job is served at rate 1 from its arrival on.
 type Model struct {
-	Count   int      // equal servers of rate 1, each for one job at a time while the others wait; 0 for another service
-	Servers []Server // of a compatibility graph: a job is served by all servers of its class, or with tokens by one of them
-	Room    int      // units that fit into the system, waiting and in service; 0 for any number
-	Limits  []Limit  // of what fits of some classes
+	Count   int       // equal servers of rate 1, each for one job at a time while the others wait; 0 for another service
+	Servers []Server  // of a compatibility graph: a job is served by all servers of its class, or with tokens by one of them
+	Rank    []SetRate // μ(A) of every non-empty set A of classes, nondecreasing in A
+	Room    int       // units that fit into the system, waiting and in service; 0 for any number
+	Limits  []Limit   // of what fits of some classes
 	Classes []Class
 }
 
@@ -17,6 +18,12 @@ type Server struct {
 	Name     string
 	Capacity *big.Rat // C_s >= 0, > 0 with tokens
 	Tokens   int      // jobs that it can have, if each job is for one server; 0 if jobs are served by all their servers. All servers have some, or none
+}
+
+// A SetRate is the total rate while exactly these classes are present.
+type SetRate struct {
+	Classes []int    // rows of Model.Classes, not empty
+	Rate    *big.Rat // μ(A) > 0, work per unit of time
 }
 
 // A Limit is a number of units that fit of some classes together.
@@ -45,6 +52,9 @@ func (c *Class) work() *big.Rat {
 	}
 	return new(big.Rat).Mul(c.ArrivalRate, c.MeanSize)
 }
+
+// hasSets reports whether rates depend on the set of classes present.
+func (m *Model) hasSets() bool { return len(m.Servers) > 0 || len(m.Rank) > 0 }
 
 // hasTokens reports whether jobs are for one server each.
 func (m *Model) hasTokens() bool { return len(m.Servers) > 0 && m.Servers[0].Tokens > 0 }

@@ -26,7 +26,8 @@ type SyntaxError = tree.SyntaxError
 //	classes: [{name: en, arrival_rate: 2, servers: [english, both]}]
 //	room: 20
 //
-// With tokens ({name: s, capacity: 1, tokens: 4}) each job is for one of the servers of its class.
+// With tokens ({name: s, capacity: 1, tokens: 4}) each job is for one of the servers of its class. In place of servers, "rank" gives the total rate of every set of
+// classes: [{classes: [en], rate: 2}, {classes: [fr], rate: 1}, {classes: [en, fr], rate: 2.5}].
 //
 // The error is a *[SyntaxError] or wraps a *[num.InputError] with the line and the path of the field: for an unknown, missing or repeated field, a
 // value of another type, and all that [Model.Check] refuses.
@@ -52,7 +53,7 @@ func read(r io.Reader, format tree.Format) (*Model, error) {
 }
 
 func decode(root *tree.Node) (*Model, error) {
-	f, err := root.Fields("", "an object with classes and room, limits or servers", "servers", "room", "classes", "limits")
+	f, err := root.Fields("", "an object with classes and room, limits or servers", "servers", "rank", "room", "classes", "limits")
 	if err != nil {
 		return nil, err
 	}
@@ -67,10 +68,19 @@ func decode(root *tree.Node) (*Model, error) {
 	if m.Classes, err = tree.List(f["classes"], "classes", "an array of classes", func(n *tree.Node, path string) (Class, error) { return decodeClass(n, path, rows) }); err != nil {
 		return nil, err
 	}
+	rows = tree.Rows(len(m.Classes), func(k int) string { return m.Classes[k].Name })
+	if f["rank"] != nil {
+		m.Rank, err = tree.List(f["rank"], "rank", "an array of sets of classes with their rates", func(n *tree.Node, path string) (SetRate, error) { return decodeRate(n, path, rows) })
+		if err != nil {
+			return nil, err
+		}
+		if len(m.Rank) == 0 {
+			return nil, input.Errorf("rank", "[]", "a rate for each set of classes")
+		}
+	}
 	if f["limits"] == nil {
 		return m, nil
 	}
-	rows = tree.Rows(len(m.Classes), func(k int) string { return m.Classes[k].Name })
 	m.Limits, err = tree.List(f["limits"], "limits", "an array of limits", func(n *tree.Node, path string) (Limit, error) { return decodeLimit(n, path, rows) })
 	return m, err
 }
@@ -130,6 +140,19 @@ func decodeClass(n *tree.Node, path string, servers map[string]int) (c Class, er
 		c.Servers, err = tree.List(f["servers"], path+".servers", "an array of names of servers", func(n *tree.Node, path string) (int, error) { return n.Row(path, "server", servers) })
 	}
 	return c, err
+}
+
+func decodeRate(n *tree.Node, path string, classes map[string]int) (r SetRate, err error) {
+	f, err := n.Fields(path, "an object with classes and rate", "classes", "rate")
+	if err != nil {
+		return r, err
+	}
+	r.Classes, err = tree.List(f["classes"], path+".classes", "an array of names of classes", func(n *tree.Node, path string) (int, error) { return n.Row(path, "class", classes) })
+	if err != nil {
+		return r, err
+	}
+	r.Rate, err = f["rate"].Rat(path+".rate", input.Positive)
+	return r, err
 }
 
 func decodeLimit(n *tree.Node, path string, classes map[string]int) (l Limit, err error) {

@@ -18,7 +18,7 @@ import (
 func TestBadModels(t *testing.T) {
 	const (
 		unit   = "an integer from 1 to 10000000"
-		fields = "one of the fields servers, room, classes, limits"
+		fields = "one of the fields servers, rank, room, classes, limits"
 		graph  = "servers: [{name: s, capacity: 1}, {name: t, capacity: 0}]\n"
 		token  = "servers: [{name: s, capacity: 1, tokens: 2}]\n"
 		some   = "classes:\n  - {name: a, arrival_rate: 1}\n  - {name: b, arrival_rate: 2, units: 3}\n"
@@ -77,6 +77,16 @@ func TestBadModels(t *testing.T) {
 		{some + "limits:\n  - {most: 3}", input.Error{Line: 5, Path: "limits[0].classes", Want: "an array of names of classes"}},
 		{some + "limits:\n  - {classes: [a, b], most: 2}", input.Error{Line: 5, Path: "limits[0].most", Value: "2", Want: `at least 3, the units of a job of "b", or its jobs never fit`}},
 		{some + "limits:\n  - {classes: [a, b], most: 4}\n  - {classes: [b, a], most: 5}", input.Error{Line: 6, Path: "limits[1].classes", Value: `["b" "a"]`, Want: "other classes than those of limits[0]"}},
+		{some + "servers: 2\nrank: [{classes: [a], rate: 1}]", input.Error{Line: 5, Path: "rank", Value: "1 rates", Want: "servers or a rank function, not both"}},
+		{some + "rank: []", input.Error{Line: 4, Path: "rank", Value: "[]", Want: "a rate for each set of classes"}},
+		{some + "rank: 3", input.Error{Line: 4, Path: "rank", Value: "the number 3", Want: "an array of sets of classes with their rates"}},
+		{some + "rank: [3]", input.Error{Line: 4, Path: "rank[0]", Value: "the number 3", Want: "an object with classes and rate"}},
+		{some + "rank: [{classes: [], rate: 3}]", input.Error{Line: 4, Path: "rank[0].classes", Value: "[]", Want: "at least one class"}},
+		{some + "rank: [{classes: [a, a], rate: 3}]", input.Error{Line: 4, Path: "rank[0].classes[1]", Value: `"a"`, Want: "each class once; it is in this set already"}},
+		{some + "rank: [{classes: [a], rate: 0}]", input.Error{Line: 4, Path: "rank[0].rate", Value: "0", Want: "a number > 0"}},
+		{some + "rank: [{classes: [a], rate: 1}, {classes: [a], rate: 1}]", input.Error{Line: 4, Path: "rank[1].classes", Value: `["a"]`, Want: "each set once; rank[0] is the same"}},
+		{some + "rank: [{classes: [a], rate: 1}, {classes: [b], rate: 1}]", input.Error{Line: 4, Path: "rank", Value: "2 rates", Want: `one rate for each of the 3 sets of classes; that of ["a" "b"] is missing`}},
+		{some + "rank:\n  - {classes: [a], rate: 2}\n  - {classes: [b], rate: 1}\n  - {classes: [b, a], rate: 3/2}", input.Error{Line: 7, Path: "rank[2].rate", Value: `"3/2"`, Want: `at least 2, the rate without "b"`}},
 		{some + "room: 9\nlimits:\n  - {classes: [a, b], most: 4}", input.Error{Line: 6, Path: "limits[0].classes", Value: `["a" "b"]`, Want: "not all classes: these have the room"}},
 	} {
 		_, err := loss.Read(strings.NewReader(c.text))
@@ -112,7 +122,10 @@ func TestBadRows(t *testing.T) {
 		"limits[0].most":        func(m *loss.Model) { m.Limits[0].Most = -1 },
 		"servers[0].tokens":     func(m *loss.Model) { m.Servers[0].Tokens = -1 },
 		"servers[0].capacity":   func(m *loss.Model) { m.Servers[0].Capacity = nil },
-		"classes":               func(m *loss.Model) { m.Classes = make([]loss.Class, 1001) },
+		"rank[0].classes[0]": func(m *loss.Model) {
+			m.Servers, m.Classes[0].Servers, m.Rank = nil, nil, []loss.SetRate{{Classes: []int{1}, Rate: rat(1, 1)}}
+		},
+		"classes": func(m *loss.Model) { m.Classes = make([]loss.Class, 1001) },
 	} {
 		m := good()
 		spoil(m)

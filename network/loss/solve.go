@@ -22,14 +22,14 @@ var ErrDigits = arithmetic.ErrDigits
 //   - n_L + 1 for each limit of n_L, in units of what its jobs have in common,
 //   - N_k + 1 for each class with N_k sources,
 //   - the number of tokens + 1 for all servers together that the same classes use,
-//   - 2 for each class that has no limit of its own, in a compatibility graph,
+//   - 2 for each class that has no limit of its own, in a compatibility graph or with a rank function,
 //   - the number of equal servers + 1, unless the room tells the number of jobs,
 //
 // in O(K) operations an entry. Poisson classes with the same servers, limits and units count as one.
 //
 // The error is that of [Model.Check] or a *[num.InputError] for settings out of range; an [*UnstableError], which wraps [num.ErrUnstable]; a
 // *[num.TooLargeError], at once, for a model that needs more than Settings.MaxBytes, more than 20 classes (sets of servers, with tokens) in a
-// compatibility graph, or too long fractions; [ErrDigits], of the engine Float if asked for by name; or that of the context, soon after it
+// compatibility graph or with a rank function, or too long fractions; [ErrDigits], of the engine Float if asked for by name; or that of the context, soon after it
 // has ended. m is not modified.
 func Solve(ctx context.Context, m *Model, s Settings) (*Result, error) {
 	if err := m.Check(); err != nil {
@@ -72,7 +72,7 @@ func (m *Model) solve(ctx context.Context, engine num.Engine, one arithmetic.Num
 	switch {
 	case m.hasTokens():
 		err = x.byTokens(ctx, float64(s.MaxBytes))
-	case m.Count == 0 && len(m.Servers) == 0 && nested:
+	case m.Count == 0 && !m.hasSets() && nested:
 		err = x.byTree(ctx, roots, numberBytes(one), s.MaxBytes)
 	default:
 		err = x.byTable(ctx, float64(s.MaxBytes))
@@ -226,7 +226,7 @@ func (x *measures) byTable(ctx context.Context, maxBytes float64) error {
 	for _, b := range s.serves {
 		x.busy = append(x.busy, b.Quo(s.total))
 	}
-	if x.m.Count == 0 && len(x.m.Servers) == 0 {
+	if x.m.Count == 0 && !x.m.hasSets() {
 		x.unlimited(unbound(len(x.m.Classes), x.m.bounds()))
 	}
 	return nil

@@ -25,7 +25,7 @@ type sweep[T number[T]] struct {
 	zero     T
 	flows    [][]T // of each member: its work, and that times its units on each axis
 	growth   [][]T // with tokens
-	drains   []T   // of a graph
+	drains   []T   // of sets
 	full     T     // μ less the work of the free members where all servers are busy
 	looks    int
 

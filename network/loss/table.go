@@ -15,8 +15,8 @@ type table struct {
 
 	servers int        // of Model.Count; 0 without
 	jobs    int        // axis that counts all jobs, -1 without: up to servers if it is soft
-	nodes   []uint     // sets of members that each node serves; nil without a graph
-	drain   []*big.Rat // μ(A) less the work of the free members of A, at the bit mask of A; nil without a graph
+	nodes   []uint     // sets of members that each node serves; nil unless rates are of sets
+	drain   []*big.Rat // μ(A) less the work of the free members of A, at the bit mask of A; nil unless rates are of sets
 	free    *big.Rat   // work of all free members
 }
 
@@ -107,7 +107,7 @@ func (w *walk) fits(k int) bool {
 	return true
 }
 
-// present returns the set of members with jobs in this entry, of a graph.
+// present returns the set of members with jobs in this entry, where rates are of sets.
 func (w *walk) present() (set uint) {
 	for k := range w.members {
 		m := &w.members[k]
