@@ -7,7 +7,7 @@ import "math/big"
 type Model struct {
 	Count   int       // equal servers of rate 1, each for one job at a time while the others wait; 0 for another service
 	Servers []Server  // of a compatibility graph: a job is served by all servers of its class, or with tokens by one of them
-	Rank    []SetRate // μ(A) of every non-empty set A of classes, nondecreasing in A
+	Rank    []SetRate `json:",omitempty"` // μ(A) of every non-empty set A of classes, nondecreasing in A; models without one keep the key of their simulations
 	Room    int       // units that fit into the system, waiting and in service; 0 for any number
 	Limits  []Limit   // of what fits of some classes
 	Classes []Class

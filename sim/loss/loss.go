@@ -26,7 +26,8 @@ import (
 //
 // Without servers a job is served at rate 1 from its arrival on. With Count, each server takes one job at a time, in order of arrival. Servers of a
 // compatibility graph serve the oldest job each that they can serve, and a job gets all that serve it together. With Sharing, in place of that, all
-// jobs share the equal servers, each at most one, or by balanced fairness those of the graph.
+// jobs share the equal servers, each at most one, or by balanced fairness those of the graph. With a rank function a job gets what its class adds to the rate of the
+// classes of older jobs, or all share by balanced fairness.
 //
 // With tokens, an arrival takes the token of its servers that was released first, of those that are free, or as Assign says, and gives it back when it leaves; each server
 // serves its jobs in order of arrival, or with Sharing all of them in equal parts. At the start tokens are in turn of all servers.
@@ -236,6 +237,17 @@ func (p *system) addStations() error {
 			}
 			return list
 		}
+	case len(p.model.Rank) > 0:
+		rank, err := p.rank()
+		if err != nil {
+			return err
+		}
+		if !p.sharing {
+			one(func() stations.Station { return stations.NewRanked(rank, len(of)) })
+			break
+		}
+		table := ps.NewBalance(len(of), func(set uint64) float64 { return rank[set] })
+		one(func() stations.Station { return stations.NewShared(table.Rates, scale) })
 	case len(capacity) == 0 && c == 0:
 		one(func() stations.Station { return stations.NewServers(stations.Everyone, 1) })
 	case c > 0 && p.sharing:
@@ -255,12 +267,29 @@ func (p *system) addStations() error {
 	return nil
 }
 
+// rank returns the rate of each set of classes, as bits.
+func (p *system) rank() ([]float64, error) {
+	rank := make([]float64, 1<<len(p.classes))
+	for r, x := range p.model.Rank {
+		v, err := sim.RateOf(fmt.Sprintf("rank[%d].rate", r), x.Rate)
+		if err != nil {
+			return nil, err
+		}
+		set := 0
+		for _, k := range x.Classes {
+			set |= 1 << k
+		}
+		rank[set] = v
+	}
+	return rank, nil
+}
+
 // maxFree bounds the classes without a limit of which all sets are looked at.
 const maxFree = 16
 
 // checkStable returns an error for classes that nothing limits and that bring too much work, as far as that is known.
 func checkStable(ctx context.Context, m *loss.Model) error {
-	if m.Room > 0 || m.Count == 0 && len(m.Servers) == 0 || len(m.Servers) > 0 && m.Servers[0].Tokens > 0 {
+	if m.Room > 0 || m.Count == 0 && len(m.Servers) == 0 && len(m.Rank) == 0 || len(m.Servers) > 0 && m.Servers[0].Tokens > 0 {
 		return nil
 	}
 	var free []int
@@ -289,12 +318,13 @@ func checkStable(ctx context.Context, m *loss.Model) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		rank[set] = new(big.Rat)
-		for s, server := range m.Servers {
-			if slices.ContainsFunc(free, func(k int) bool { return set>>slices.Index(free, k)&1 == 1 && slices.Contains(m.Classes[k].Servers, s) }) {
-				rank[set].Add(rank[set], server.Capacity)
+		var classes []int
+		for i, k := range free {
+			if set>>i&1 == 1 {
+				classes = append(classes, k)
 			}
 		}
+		rank[set] = rateOf(m, classes)
 	}
 	v, err := stability.Rank(ctx, work, rank)
 	if err != nil || v.Stable {
@@ -305,6 +335,22 @@ func checkStable(ctx context.Context, m *loss.Model) error {
 		e.Classes = append(e.Classes, free[i])
 	}
 	return e
+}
+
+// rateOf returns the total rate while some classes are present, in their order in the model.
+func rateOf(m *loss.Model, classes []int) *big.Rat {
+	for _, r := range m.Rank {
+		if len(r.Classes) == len(classes) && slices.Equal(slices.Sorted(slices.Values(r.Classes)), classes) {
+			return r.Rate
+		}
+	}
+	rate := new(big.Rat)
+	for s, server := range m.Servers {
+		if slices.ContainsFunc(classes, func(k int) bool { return slices.Contains(m.Classes[k].Servers, s) }) {
+			rate.Add(rate, server.Capacity)
+		}
+	}
+	return rate
 }
 
 // anonymous returns the model without names.

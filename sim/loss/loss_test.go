@@ -235,6 +235,38 @@ func TestUnstable(t *testing.T) {
 	}
 }
 
+// A rank function that is none of servers, in order of arrival and by balanced fairness.
+func TestRankAsTheory(t *testing.T) {
+	rate := func(a, b int64, classes ...int) loss.SetRate {
+		return loss.SetRate{Classes: classes, Rate: big.NewRat(a, b)}
+	}
+	m := &loss.Model{
+		Classes: []loss.Class{{Name: "a", ArrivalRate: big.NewRat(1, 1)}, {Name: "b", ArrivalRate: big.NewRat(3, 2)}, {Name: "c", ArrivalRate: big.NewRat(1, 2), Sources: 4}},
+		Rank:    []loss.SetRate{rate(1, 1, 0), rate(1, 1, 1), rate(1, 1, 2), rate(3, 1, 1, 0), rate(5, 4, 2, 0), rate(3, 2, 1, 2), rate(4, 1, 0, 1, 2)},
+		Room:    6,
+		Limits:  []loss.Limit{{Classes: []int{1}, Most: 3}},
+	}
+	exact, err := loss.Solve(t.Context(), m, loss.Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, sharing := range []bool{false, true} {
+		system := System{Model: m, Sharing: sharing}
+		if sharing {
+			system.Shape = simtest.Sizes(t, "hyperexponential:10", 1)
+		}
+		r := simtest.Run(t, system, sim.Settings{Runs: 20, Jumps: 2e4, WarmUp: 2e3, Seed: 3})
+		for _, p := range pairs(r, exact, m, sharing) {
+			simtest.Near(t, fmt.Sprintf("sharing %v: %s", sharing, p.what), p.estimate, p.exact)
+		}
+	}
+	m.Room, m.Limits = 0, nil
+	var unstable *loss.UnstableError
+	if _, err := sim.NewPlan(t.Context(), System{Model: m}, sim.Settings{}); !errors.As(err, &unstable) || fmt.Sprint(unstable.Classes) != "[1]" {
+		t.Errorf("error %v", err)
+	}
+}
+
 func TestBadSystems(t *testing.T) {
 	for path, spoil := range map[string]func(*System){
 		"Model = nothing":             func(s *System) { s.Model = nil },

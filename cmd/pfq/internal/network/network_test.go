@@ -250,7 +250,7 @@ func TestRefused(t *testing.T) {
 		{batch, "--population log=1", input.Error{Path: "--population", Value: "log", Want: `the name of a class; did you mean "long"?`}},
 		{batch, "--distribution 0", input.Error{Path: "--distribution", Value: "0", Want: "an integer in 1..100000"}},
 		{strings.Replace(batch, "population: 20", "population: 2.5", 1), "", input.Error{File: "standard input", Line: 8, Path: "classes[0].population", Value: "2.5", Want: "an integer from 0 to 1000000000"}},
-		{erlang[:len(erlang)-1] + `, "rom": 3}`, "", input.Error{File: "standard input", Line: 1, Path: "rom", Value: "the number 3", Want: "one of the fields servers, room, classes, limits; did you mean room?"}},
+		{erlang[:len(erlang)-1] + `, "rom": 3}`, "", input.Error{File: "standard input", Line: 1, Path: "rom", Value: "the number 3", Want: "one of the fields servers, rank, room, classes, limits; did you mean room?"}},
 	} {
 		got := program.Refusal(t, c.model, append([]string{"network", "-"}, strings.Fields(c.args)...)...)
 		if got != c.want {
