@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"net"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -58,9 +59,36 @@ func Connect(ctx context.Context, target, name string, more ...nats.Option) (*na
 		if Away(err) {
 			return nil, fmt.Errorf("no server answers at %s: %w", address, err)
 		}
+		var unknown *tls.CertificateVerificationError
+		if len(key) == 0 && (Refused(err) || errors.As(err, &unknown)) {
+			return nil, fmt.Errorf("%s wants a key, whose file is given in place of the URL: %w", address, err)
+		}
 		return nil, fmt.Errorf("%s: %w", address, err)
 	}
 	return nc, nil
+}
+
+// Check refuses the file of a key that has none of some roles, and if name is not empty one with another name: the server would
+// pass over what it may not do, without an answer. For a URL, and a file that cannot be read, there is nothing to check.
+func Check(target, name string, roles ...Role) error {
+	if strings.Contains(target, "://") {
+		return nil
+	}
+	f, err := Read(target)
+	if err != nil {
+		return nil // Connect tells
+	}
+	if !slices.Contains(roles, f.Role) {
+		want := "a key of a " + string(roles[0])
+		for _, r := range roles[1:] {
+			want += " or a " + string(r)
+		}
+		return &num.InputError{File: target, Path: "role", Value: string(f.Role), Want: want}
+	}
+	if name != "" && f.Name != name {
+		return &num.InputError{File: target, Path: "name", Value: f.Name, Want: "a key named " + name}
+	}
+	return nil
 }
 
 // Away tells whether an error of [Connect] is that of a server that cannot be reached now, but perhaps later.

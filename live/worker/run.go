@@ -138,8 +138,12 @@ func (s *slot) connect(ctx context.Context, lost context.CancelCauseFunc) (err e
 		nats.ClosedHandler(func(nc *nats.Conn) {
 			lost(fmt.Errorf("worker %s: connection closed: %w", s.name, cmp.Or(nc.LastError(), nats.ErrConnectionClosed)))
 		}))
+	server := strings.ReplaceAll(s.settings.Server, slotName, s.name)
+	if err := keys.Check(server, s.name, keys.Worker); err != nil {
+		return err
+	}
 	for pause := 50 * time.Millisecond; ; pause = min(2*pause, time.Second) {
-		s.nc, err = keys.Connect(ctx, strings.ReplaceAll(s.settings.Server, slotName, s.name), s.name, options...)
+		s.nc, err = keys.Connect(ctx, server, s.name, options...)
 		if err == nil {
 			s.js, err = jetstream.New(s.nc)
 			return err

@@ -87,9 +87,18 @@ func jobAnswer(views []wire.JobView) render.Answer {
 // connectTime is how long a server is waited for that cannot be reached, since it may be starting.
 const connectTime = 3 * time.Second
 
+// readers are the commands that do with the key of a monitor, too.
+var readers = []string{"wait", "results", "status", "profiles"}
+
 // withClient runs what needs a connection.
 func withClient(cmd *cobra.Command, url string, do func(context.Context, *client.Client) error) error {
-	ctx := cmd.Context()
+	ctx, roles := cmd.Context(), []keys.Role{keys.Client}
+	if slices.Contains(readers, cmd.Name()) {
+		roles = append(roles, keys.Monitor)
+	}
+	if err := keys.Check(url, "", roles...); err != nil {
+		return err
+	}
 	for until := time.Now().Add(connectTime); ; {
 		c, err := client.Connect(ctx, url)
 		if err != nil && keys.Away(err) && time.Now().Before(until) && ctx.Err() == nil {
@@ -259,6 +268,11 @@ func newResults() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if isFailures && folder != "" {
 				return errors.New("--to is of no use with --failures")
+			}
+			if folder != "" { // it reads large outputs
+				if err := keys.Check(url, "", keys.Client); err != nil {
+					return err
+				}
 			}
 			return withClient(cmd, url, func(ctx context.Context, c *client.Client) error {
 				if isFailures {

@@ -164,8 +164,30 @@ func TestServeWithKeys(t *testing.T) {
 	if text, err := io.ReadAll(r.Body); err != nil || !strings.Contains(string(text), "\npfq_tasks{state=\"finished\"} 3\n") {
 		t.Errorf("metrics: %v\n%s", err, text)
 	}
-	if status, _, errs := pfqLive("", "status", "--url", "nats://"+address); status != 2 || errs == "" {
+	if status, _, errs := pfqLive("", "status", "--url", "nats://"+address); status != 2 || !strings.Contains(errs, "wants a key, whose file is given in place of the URL") {
 		t.Errorf("without a key: status %d: %s", status, errs)
+	}
+	for args, want := range map[string]string{ // what the server would not answer is told before it is asked
+		"submit ../../examples/sleep.yaml --url monitor": "role = monitor: want a key of a client",
+		"cancel j --url monitor":                         "role = monitor: want a key of a client",
+		"results j --to there --url monitor":             "role = monitor: want a key of a client",
+		"status --url manager":                           "role = manager: want a key of a client or a monitor",
+		"timeline --url local-1":                         "role = worker: want a key of a client or a monitor",
+		"audit --url client":                             "role = client: want a key of a manager",
+		"manager --url client":                           "role = client: want a key of a manager",
+		"worker --name w --url client":                   "role = client: want a key of a worker",
+		"worker --name w --url local-1":                  "name = local-1: want a key named w",
+	} {
+		words := strings.Fields(args)
+		words[len(words)-1] = filepath.Join(folder, words[len(words)-1]+".key")
+		if status, _, errs := pfqLive("", words...); status != 2 || !strings.Contains(errs, want) {
+			t.Errorf("%s: status %d: %s", args, status, errs)
+		}
+	}
+	for _, args := range []string{"wait j", "results j", "status", "report", "timeline", "profiles"} {
+		if status, _, errs := pfqLive("", append(strings.Fields(args), "--url", filepath.Join(folder, "monitor.key"))...); status != 0 {
+			t.Errorf("%s: status %d: %s", args, status, errs)
+		}
 	}
 }
 

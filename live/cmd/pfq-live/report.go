@@ -26,6 +26,9 @@ import (
 
 // ask asks a service of the manager that leads.
 func ask(ctx context.Context, url, service, question string, answer any) error {
+	if err := keys.Check(url, "", keys.Client, keys.Monitor); err != nil {
+		return err
+	}
 	nc, err := keys.Connect(ctx, url, "client")
 	if err != nil {
 		return err
@@ -153,6 +156,9 @@ func newAudit() *cobra.Command {
 	cmd := help(&cobra.Command{
 		Use: "audit", Args: arguments(),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := keys.Check(url, "", keys.Manager); err != nil {
+				return err
+			}
 			nc, err := keys.Connect(cmd.Context(), url, "audit")
 			if err != nil {
 				return err

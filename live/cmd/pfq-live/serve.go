@@ -333,6 +333,9 @@ func newManager() *cobra.Command {
 			if err := s.Check(); err != nil {
 				return err
 			}
+			if err := keys.Check(url, "", keys.Manager); err != nil {
+				return err
+			}
 			nc, err := connect(ctx, url, s.Name, s.Log)
 			if err != nil {
 				return err
