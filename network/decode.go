@@ -2,7 +2,6 @@ package network
 
 import (
 	"fmt"
-	"maps"
 	"math/big"
 	"slices"
 	"strconv"
@@ -111,13 +110,13 @@ func (d *decoder) station(n *tree.Node, i int) error {
 		}
 	}
 	if n := f["rates"]; n != nil {
-		if s.Rates, err = list(n, path+".rates", "an array of rates", rate); err != nil {
+		if s.Rates, err = tree.List(n, path+".rates", "an array of rates", rate); err != nil {
 			return err
 		}
 	}
 	d.nodes[i] = make(map[string]int)
 	if n := f["nodes"]; n != nil {
-		if s.Nodes, err = list(n, path+".nodes", "an array of nodes", decodeNode); err != nil {
+		if s.Nodes, err = tree.List(n, path+".nodes", "an array of nodes", decodeNode); err != nil {
 			return err
 		}
 		for k, node := range s.Nodes {
@@ -127,12 +126,12 @@ func (d *decoder) station(n *tree.Node, i int) error {
 		}
 	}
 	if n := f["limits"]; n != nil {
-		if s.Limits, err = list(n, path+".limits", "an array of limits", d.limit); err != nil {
+		if s.Limits, err = tree.List(n, path+".limits", "an array of limits", d.limit); err != nil {
 			return err
 		}
 	}
 	if n := f["rank"]; n != nil {
-		if s.Rank, err = list(n, path+".rank", "an array of sets of classes with their rates", d.setRate); err != nil {
+		if s.Rank, err = tree.List(n, path+".rank", "an array of sets of classes with their rates", d.setRate); err != nil {
 			return err
 		}
 	}
@@ -150,21 +149,6 @@ func shown(n *tree.Node) any {
 		return ""
 	}
 	return n
-}
-
-// list decodes each element of an array.
-func list[T any](n *tree.Node, path, want string, decode func(n *tree.Node, path string) (T, error)) ([]T, error) {
-	elements, err := n.Elements(path, want)
-	if err != nil {
-		return nil, err
-	}
-	all := make([]T, len(elements))
-	for i := range elements {
-		if all[i], err = decode(&elements[i], input.Index(path, i)); err != nil {
-			return nil, err
-		}
-	}
-	return all, nil
 }
 
 func rate(n *tree.Node, path string) (*big.Rat, error) { return n.Rat(path, input.Positive) }
@@ -188,7 +172,7 @@ func (d *decoder) limit(n *tree.Node, path string) (l Limit, err error) {
 	if err != nil {
 		return l, err
 	}
-	if l.Classes, err = list(f["classes"], path+".classes", wantClassList, d.className); err != nil {
+	if l.Classes, err = tree.List(f["classes"], path+".classes", wantClassList, d.className); err != nil {
 		return l, err
 	}
 	l.Most, err = f["most"].Integer(path+".most", maxServers, wantServers)
@@ -200,7 +184,7 @@ func (d *decoder) setRate(n *tree.Node, path string) (r SetRate, err error) {
 	if err != nil {
 		return r, err
 	}
-	if r.Classes, err = list(f["classes"], path+".classes", wantClassList, d.className); err != nil {
+	if r.Classes, err = tree.List(f["classes"], path+".classes", wantClassList, d.className); err != nil {
 		return r, err
 	}
 	r.Rate, err = f["rate"].Rat(path+".rate", input.Positive)
@@ -213,46 +197,29 @@ func (d *decoder) table(n *tree.Node, path string) (*Table, error) {
 		return nil, err
 	}
 	t := new(Table)
-	if t.Classes, err = list(f["classes"], path+".classes", wantClassList, d.className); err != nil {
+	if t.Classes, err = tree.List(f["classes"], path+".classes", wantClassList, d.className); err != nil {
 		return nil, err
 	}
-	if t.Most, err = list(f["most"], path+".most", "an array of numbers of jobs", func(n *tree.Node, path string) (int, error) {
+	if t.Most, err = tree.List(f["most"], path+".most", "an array of numbers of jobs", func(n *tree.Node, path string) (int, error) {
 		return n.Integer(path, maxTable-1, fmt.Sprintf("an integer from 1 to %d", maxTable-1))
 	}); err != nil {
 		return nil, err
 	}
 	if n := f["balance"]; n != nil {
-		if t.Balance, err = list(n, path+".balance", "an array of numbers", rate); err != nil {
+		if t.Balance, err = tree.List(n, path+".balance", "an array of numbers", rate); err != nil {
 			return nil, err
 		}
 	}
 	if n := f["rates"]; n != nil {
-		t.Rates, err = list(n, path+".rates", "an array of rows of rates", func(n *tree.Node, path string) ([]*big.Rat, error) {
-			return list(n, path, "an array of rates, one for each class", func(n *tree.Node, path string) (*big.Rat, error) { return n.Rat(path, input.Nonnegative) })
+		t.Rates, err = tree.List(n, path+".rates", "an array of rows of rates", func(n *tree.Node, path string) ([]*big.Rat, error) {
+			return tree.List(n, path, "an array of rates, one for each class", func(n *tree.Node, path string) (*big.Rat, error) { return n.Rat(path, input.Nonnegative) })
 		})
 	}
 	return t, err
 }
 
 func (d *decoder) className(n *tree.Node, path string) (int, error) {
-	name, err := n.Name(path)
-	if err != nil {
-		return 0, err
-	}
-	c, ok := d.classes[name]
-	if !ok {
-		return 0, unknown(path, name, "class", inOrder(d.classes))
-	}
-	return c, nil
-}
-
-// inOrder lists the names of rows, in their order.
-func inOrder(rows map[string]int) []string {
-	return slices.SortedFunc(maps.Keys(rows), func(a, b string) int { return rows[a] - rows[b] })
-}
-
-func unknown(path, name, what string, names []string) error {
-	return input.Errorf(path, strconv.Quote(name), "the name of a %s%s", what, tree.DidYouMean(name, slices.Values(names), input.Quote))
+	return n.Row(path, "class", d.classes)
 }
 
 // class decodes all of a class but its ways.
@@ -304,16 +271,11 @@ func (d *decoder) class(n *tree.Node, c int) (map[string]*tree.Node, error) {
 
 // visitOf decodes the name of a station that class c visits.
 func (d *decoder) visitOf(n *tree.Node, path string, c int) (int, error) {
-	name, err := n.Name(path)
-	if err != nil {
-		return 0, err
+	rows := make(map[string]int, len(d.visits[c]))
+	for i, v := range d.visits[c] {
+		rows[d.model.Stations[i].Name] = v
 	}
-	if i, ok := d.stations[name]; ok {
-		if v, ok := d.visits[c][i]; ok {
-			return v, nil
-		}
-	}
-	return 0, unknown(path, name, "station that the class visits", d.visited(c))
+	return n.Row(path, "station that the class visits", rows)
 }
 
 // visited lists the stations that class c visits.
@@ -331,15 +293,9 @@ func (d *decoder) visit(n *tree.Node, path string, v *Visit) error {
 	if err != nil {
 		return err
 	}
-	name, err := f["station"].Name(path + ".station")
-	if err != nil {
+	if v.Station, err = f["station"].Row(path+".station", "station", d.stations); err != nil {
 		return err
 	}
-	i, ok := d.stations[name]
-	if !ok {
-		return unknown(path+".station", name, "station", inOrder(d.stations))
-	}
-	v.Station = i
 	if n := f["mean_size"]; n != nil {
 		if v.MeanSize, err = n.Rat(path+".mean_size", input.Positive); err != nil {
 			return err
@@ -351,16 +307,8 @@ func (d *decoder) visit(n *tree.Node, path string, v *Visit) error {
 		}
 	}
 	if n := f["nodes"]; n != nil {
-		v.Nodes, err = list(n, path+".nodes", "an array of names of nodes", func(n *tree.Node, path string) (int, error) {
-			name, err := n.Name(path)
-			if err != nil {
-				return 0, err
-			}
-			k, ok := d.nodes[i][name]
-			if !ok {
-				return 0, unknown(path, name, "node of station "+input.Quote(d.model.Stations[i].Name), inOrder(d.nodes[i]))
-			}
-			return k, nil
+		v.Nodes, err = tree.List(n, path+".nodes", "an array of names of nodes", func(n *tree.Node, path string) (int, error) {
+			return n.Row(path, "node of station "+input.Quote(d.model.Stations[v.Station].Name), d.nodes[v.Station])
 		})
 	}
 	return err
@@ -449,13 +397,12 @@ func (d *decoder) branch(end, path string, c int) (b Branch, err error) {
 		return b, input.Errorf(path, strconv.Quote(end), "a station that the class visits; %s is not among its visits", input.Quote(end))
 	}
 	known := append(d.visited(c), out)
-	for _, name := range inOrder(d.classes) {
-		to := d.classes[name]
+	for to := range d.model.Classes {
 		if to == c || len(known) > 1000 {
 			continue
 		}
 		for _, station := range d.visited(to) {
-			known = append(known, station+"/"+name)
+			known = append(known, station+"/"+d.model.Classes[to].Name)
 		}
 	}
 	return b, input.Errorf(path, strconv.Quote(end), "a station that the class visits, station/class, or out%s", tree.DidYouMean(end, slices.Values(known), input.Quote))

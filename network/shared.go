@@ -60,15 +60,13 @@ func (s *system) newShared(ctx context.Context, i int) (*demands.Shared, error) 
 			"at most %d sets of classes that it tells apart, or vectors of their numbers up to the limits, not %.0f", demands.MaxVectors, vectors)
 		return nil, &num.TooLargeError{Input: bad, States: vectors, Bytes: 64 * vectors, Limit: 64 * demands.MaxVectors}
 	}
-	sh.Much = 1
 	switch {
 	case of.Nodes != nil:
-		rateOfNodes(sh, s.model, of, st)
+		sh.OfNodes(s.nodesOf(i, sh.Kinds))
 	case of.Limits != nil:
-		sh.Much = max(of.Servers, 1)
-		rateOfLimits(sh, of, st)
+		sh.OfLimits(max(of.Servers, 1), num.OrOne(of.Rate), limitsOf(of, st, sh.Kinds))
 	default:
-		rateOfRank(sh, of, st)
+		sh.OfSets(rankOf(of, st, sh.Kinds))
 	}
 	return sh, nil
 }
@@ -104,92 +102,42 @@ func (s *system) saturation(of *Station, st *demands.Station, k demands.Kind) in
 	return most
 }
 
-// rateOfNodes sets μ(y), the capacity of all nodes that serve a kind with y_c > 0.
-func rateOfNodes(sh *demands.Shared, m *Model, of *Station, st *demands.Station) {
-	sh.Serves = make([][]bool, len(of.Nodes))
-	for n := range sh.Serves {
-		sh.Serves[n] = make([]bool, len(sh.Kinds))
+// nodesOf returns the capacities of the nodes of station i, and which kinds each serves.
+func (s *system) nodesOf(i int, kinds []demands.Kind) (capacities []*big.Rat, serves [][]bool) {
+	for _, n := range s.model.Stations[i].Nodes {
+		capacities, serves = append(capacities, n.Capacity), append(serves, make([]bool, len(kinds)))
 	}
-	for c, k := range sh.Kinds {
-		v := st.Visits[k.Visits[0]]
-		for _, n := range m.Classes[v.Class].Visits[v.Visit].Nodes {
-			sh.Serves[n][c] = true
+	for c, k := range kinds {
+		v := s.Stations[i].Visits[k.Visits[0]]
+		for _, n := range s.model.Classes[v.Class].Visits[v.Visit].Nodes {
+			serves[n][c] = true
 		}
 	}
-	// Nodes that serve the same kinds are one.
-	type group struct {
-		serves   []bool
-		capacity *big.Rat
-	}
-	groups := map[string]*group{}
-	var order []*group
-	for n, node := range of.Nodes {
-		key := fmt.Sprint(sh.Serves[n])
-		if groups[key] == nil {
-			groups[key] = &group{sh.Serves[n], new(big.Rat)}
-			order = append(order, groups[key])
-		}
-		groups[key].capacity.Add(groups[key].capacity, node.Capacity)
-	}
-	sh.Rate = func(y []int) *big.Rat {
-		rate := new(big.Rat)
-		for _, g := range order {
-			for c, n := range y {
-				if n > 0 && g.serves[c] {
-					rate.Add(rate, g.capacity)
-					break
-				}
-			}
-		}
-		return rate
-	}
+	return capacities, serves
 }
 
-// rateOfLimits sets μ(y): with b(L) the bound of a set, the busy servers of it are the least of b(L) and the sum over the largest sets in it and the classes of it in none of
-// these; the servers bound the whole.
-func rateOfLimits(sh *demands.Shared, of *Station, st *demands.Station) {
-	limits := slices.Clone(of.Limits)
-	slices.SortStableFunc(limits, func(a, b Limit) int { return len(a.Classes) - len(b.Classes) }) // those inside come first
-	first := func(c int) int { return st.Visits[sh.Kinds[c].Visits[0]].Class }
-	parent := make([]int, len(limits)) // the least set around a limit, len(limits) the station
-	for l := range limits {
-		parent[l] = len(limits)
-		for o := l + 1; o < len(limits); o++ {
-			if slices.Contains(limits[o].Classes, limits[l].Classes[0]) {
-				parent[l] = o
-				break
+// limitsOf returns the limits of a station for its kinds, each of which a limit holds wholly or not at all.
+func limitsOf(of *Station, st *demands.Station, kinds []demands.Kind) []demands.Limit {
+	var limits []demands.Limit
+	for _, l := range of.Limits {
+		limit := demands.Limit{Most: l.Most}
+		for c, k := range kinds {
+			if slices.Contains(l.Classes, st.Visits[k.Visits[0]].Class) {
+				limit.Kinds = append(limit.Kinds, c)
 			}
 		}
+		limits = append(limits, limit)
 	}
-	home := make([]int, len(sh.Kinds)) // the least set that holds a kind
-	for c := range home {
-		home[c] = slices.IndexFunc(limits, func(l Limit) bool { return slices.Contains(l.Classes, first(c)) })
-		if home[c] < 0 {
-			home[c] = len(limits)
-		}
-	}
-	rate := num.OrOne(of.Rate)
-	busy := make([]int, len(limits)+1)
-	sh.Rate = func(y []int) *big.Rat {
-		clear(busy)
-		for c, n := range y {
-			busy[home[c]] += n
-		}
-		for l, limit := range limits {
-			busy[parent[l]] += min(busy[l], limit.Most)
-		}
-		n := min(busy[len(limits)], max(of.Servers, 1))
-		return new(big.Rat).Mul(big.NewRat(int64(n), 1), rate)
-	}
+	return limits
 }
 
-// rateOfRank sets μ(y) from the table of sets.
-func rateOfRank(sh *demands.Shared, of *Station, st *demands.Station) {
-	bit := map[int]int{} // of the kind of a class
-	for c, k := range sh.Kinds {
+// rankOf returns the rank function of a station at the bit masks of its kinds, one for each class.
+func rankOf(of *Station, st *demands.Station, kinds []demands.Kind) []*big.Rat {
+	bit := map[int]int{}
+	for c, k := range kinds {
 		bit[st.Visits[k.Visits[0]].Class] = 1 << c
 	}
-	rates := make([]*big.Rat, 1<<len(sh.Kinds))
+	rates := make([]*big.Rat, 1<<len(kinds))
 	rates[0] = new(big.Rat)
 	for _, r := range of.Rank {
 		mask := 0
@@ -198,13 +146,5 @@ func rateOfRank(sh *demands.Shared, of *Station, st *demands.Station) {
 		}
 		rates[mask] = r.Rate
 	}
-	sh.Rate = func(y []int) *big.Rat {
-		mask := 0
-		for c, n := range y {
-			if n > 0 {
-				mask |= 1 << c
-			}
-		}
-		return rates[mask]
-	}
+	return rates
 }

@@ -58,45 +58,16 @@ func newTableForm(ctx context.Context, m *Model, i int, classes []int) (*demands
 	return form, nil
 }
 
-// integrate returns Φ(x) = Φ(x-e_c)/φ_c(x), c the first class present, after it has looked at all states and pairs.
+// integrate returns the balance function of the rates of station i.
 func (t *Table) integrate(ctx context.Context, m *Model, i int) ([]*big.Rat, error) {
-	stride := demands.Strides(t.Most)
-	phi := make([]*big.Rat, len(t.Rates))
-	phi[0] = big.NewRat(1, 1)
-	x := make([]int, len(t.Most))
-	worst := BalanceError{Station: i, Relative: new(big.Rat)}
-	for row := 1; demands.NextVector(x, t.Most); row++ {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		first := slices.IndexFunc(x, func(n int) bool { return n > 0 })
-		phi[row] = new(big.Rat).Quo(phi[row-stride[first]], t.Rates[row][first])
-		for c := range x {
-			for d := range c {
-				if x[c] == 0 || x[d] == 0 {
-					continue
-				}
-				left := new(big.Rat).Mul(t.Rates[row][c], t.Rates[row-stride[c]][d])
-				right := new(big.Rat).Mul(t.Rates[row-stride[d]][c], t.Rates[row][d])
-				most := left
-				if right.Cmp(left) > 0 {
-					most = right
-				}
-				gap := new(big.Rat).Sub(left, right)
-				if gap.Abs(gap).Quo(gap, most).Cmp(worst.Relative) > 0 {
-					worst.State, worst.Classes = slices.Clone(x), [2]int{t.Classes[c], t.Classes[d]}
-					worst.Left, worst.Right, worst.Relative = left, right, gap
-				}
-			}
-		}
+	phi, v, err := demands.Integrate(ctx, t.Most, t.Rates)
+	if err != nil || v == nil {
+		return phi, err
 	}
-	if worst.Relative.Sign() == 0 {
-		return phi, nil
-	}
-	relative, _ := worst.Relative.Float64()
+	worst := &BalanceError{Station: i, State: v.State, Classes: [2]int{t.Classes[v.C], t.Classes[v.D]}, Left: v.Left, Right: v.Right, Relative: v.Relative}
+	relative, _ := v.Relative.Float64()
 	worst.Input = input.Errorf(input.Index("stations", i)+".table.rates", "rates without a balance function",
 		"φ_c(x) φ_d(x-e_c) = φ_c(x-e_d) φ_d(x) for all classes c, d and numbers of jobs x; for %s and %s at x = %v the sides are %s and %s, %.3g apart, the worst of all",
-		input.Quote(m.Classes[worst.Classes[0]].Name), input.Quote(m.Classes[worst.Classes[1]].Name), worst.State,
-		worst.Left.RatString(), worst.Right.RatString(), relative)
-	return nil, &worst
+		input.Quote(m.Classes[worst.Classes[0]].Name), input.Quote(m.Classes[worst.Classes[1]].Name), v.State, v.Left.RatString(), v.Right.RatString(), relative)
+	return nil, worst
 }
