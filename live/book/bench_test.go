@@ -20,7 +20,7 @@ func log(b testing.TB, policy scenario, tasks, workers int) (s book.Settings, pl
 	if err != nil {
 		b.Fatal(err)
 	}
-	sequence, reports := uint64(1), []*wire.Report(nil)
+	sequence, reports := uint64(1), []wire.In(nil)
 	take := func(in ...book.Input) {
 		for {
 			p, err := k.Take(float64(sequence), in)
@@ -37,8 +37,9 @@ func log(b testing.TB, policy scenario, tasks, workers int) (s book.Settings, pl
 			plans = append(plans, data)
 			for _, o := range k.OrdersOf(p) {
 				if !o.Order.Idle {
-					reports = append(reports, &wire.Report{Version: 1, Job: o.Order.Job, Task: o.Order.Task, Attempt: o.Order.Attempt,
-						Worker: o.Worker, Token: o.Order.Token, Seconds: 1})
+					reports = append(reports, wire.In{Again: o.Order.Again, Report: &wire.Report{
+						Version: 1, Job: o.Order.Job, Task: o.Order.Task, Attempt: o.Order.Attempt, Worker: o.Worker, Token: o.Order.Token, Seconds: 1,
+					}})
 				}
 			}
 		}
@@ -52,7 +53,7 @@ func log(b testing.TB, policy scenario, tasks, workers int) (s book.Settings, pl
 		r := reports[0]
 		reports = reports[1:]
 		sequence++
-		take(book.Input{Sequence: sequence, In: wire.In{Report: r}})
+		take(book.Input{Sequence: sequence, In: r})
 	}
 	return s, plans
 }

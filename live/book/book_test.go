@@ -746,8 +746,10 @@ func TestSettings(t *testing.T) {
 // FuzzFold folds whatever can be read as plans, and restores whatever claims to be a snapshot: errors, never a panic.
 func FuzzFold(f *testing.F) {
 	together := scenario{rigid: rigid.Policies()[3]}
+	all := byDeadline
+	all.asks, all.checks, all.Learning.Speeds = true, true, true
 	var logs [][][]byte
-	for _, policy := range []scenario{byDeadline, together} {
+	for _, policy := range []scenario{byDeadline, together, all} {
 		settings, plans := log(f, policy, 3, 3)
 		logs = append(logs, plans)
 		for i := range plans {
@@ -788,6 +790,10 @@ func foldAll(b *book.Book, messages [][]byte) {
 		b.Jobs()
 		b.Workers()
 		b.Orders()
+		b.Profiles()
+	}
+	if b.Number() > 0 {
+		_, _ = b.Take(b.At(), nil) // an error is an answer
 	}
 }
 

@@ -22,6 +22,8 @@ type scenario struct {
 	dispatch.Scenario
 	rigid rigid.Policy
 	asks  bool // a policy service, which has the policy itself
+
+	checks bool // all results
 }
 
 // isRigid reports whether the tasks of a job begin together.
@@ -168,6 +170,9 @@ func settings(s scenario, seed uint64, logical bool) book.Settings {
 	}
 	if s.isRigid() {
 		set.Rules, set.Rigid = dispatch.Rules{}, s.rigid
+	}
+	if s.checks {
+		set.Verify = 1
 	}
 	if s.asks {
 		set.Service, set.Ask = "same", samePolicy
