@@ -120,7 +120,7 @@ func (p problem) solve(ctx context.Context, s Settings, at [][]int) ([]*Result, 
 		}
 		list, err := p.solveAt(ctx, s, num.Enclose, prec, wanted)
 		if err != nil {
-			return nil, err
+			return nil, s.explained(err, results)
 		}
 		for i, n := range left {
 			results[n] = list[i]
@@ -131,6 +131,24 @@ func (p problem) solve(ctx context.Context, s Settings, at [][]int) ([]*Result, 
 		return nil, input.Errorf("RelTol", s.RelTol, "a tolerance within reach of %d bits", maxPrecision)
 	}
 	return results, nil
+}
+
+// explained says, of an enclosure that is too large, which tolerance float64 meets.
+func (s Settings) explained(err error, results []*Result) error {
+	var large *num.TooLargeError
+	if s.Engine == num.Enclose || !errors.As(err, &large) {
+		return err
+	}
+	bound := 0.0
+	for _, r := range results {
+		bound = max(bound, r.RelativeErrorBound)
+	}
+	if math.IsInf(bound, 1) {
+		return err
+	}
+	more := *large
+	more.Input = input.Errorf("RelTol", s.RelTol, "at least %.2g, which float64 proves, since the engine enclose is refused: %v", bound, large.Input)
+	return &more
 }
 
 // solveAt returns the measures with several populations, up to those of the plan, by one engine.

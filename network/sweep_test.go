@@ -252,6 +252,20 @@ func TestSolveEndsWithItsContext(t *testing.T) {
 	}
 }
 
+// Where float64 misses the tolerance and enclosures do not fit, the error says which tolerance would do.
+func TestToleranceWithinReach(t *testing.T) {
+	m := oneChain(1000, 2)
+	s := network.Settings{RelTol: 1e-15, MaxBytes: 1 << 20}
+	var large *num.TooLargeError
+	if _, err := network.Solve(t.Context(), m, s); !errors.As(err, &large) || large.Input.Path != "RelTol" || large.Bytes <= float64(s.MaxBytes) {
+		t.Fatalf("%v", err)
+	}
+	s.RelTol = 1e-11
+	if r, err := network.Solve(t.Context(), m, s); err != nil || r.Engine != num.Float {
+		t.Errorf("%v", err)
+	}
+}
+
 // The digits are the same on any number of cores.
 func TestDigitsDoNotDependOnCores(t *testing.T) {
 	m := manyChains(3, 16, 6, true)
