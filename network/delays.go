@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"productform/internal/input"
+	"productform/network/internal/demands"
 	"productform/num"
 )
 
@@ -33,7 +34,7 @@ type VisitDelays struct {
 //
 //	P(E_k + S > t) = P(Poisson(mνt) < k) + e^(-νt) (m/(m-1))^k P(Poisson((m-1)νt) >= k),   for m = 1 P(Poisson(νt) <= k),
 //
-// of which the second term is the density of E_k times e^(-ν(t-s)), integrated over s. All sums are of positive terms in intervals of 128 bits. Where open chains leave no last n,
+// of which the second term is the density of E_k times e^(-ν(t-s)), integrated over s. Where no closed chain comes, jobs wait with Erlang's probability C for an exponential time. All sums are of positive terms in intervals of 128 bits. Where open chains leave no last n,
 // P(more than n) is added to the upper bound of a tail. A quantile is bracketed by times whose tails are on both sides for sure.
 //
 // It takes one solution of the network with the distribution of the jobs at the station, and for each time or step of a bisection as many operations as there are n.
@@ -109,6 +110,8 @@ type delays struct {
 
 	seen []num.Interval // P(a job finds n jobs)
 	rest *big.Float     // upper bound of P(it finds more)
+	wait *num.Interval  // P(a job waits), where no closed chain comes: then for an exponential time of rate θ; nil elsewhere
+	free *big.Rat       // θ = mν - λ
 }
 
 const delayPrecision = 128
@@ -118,6 +121,7 @@ const restTol = 0x1p-70
 
 // ofChain returns the answers for the visits of one closed chain, or of the open ones if k is -1.
 func (d *delays) ofChain(k int) (*VisitDelays, error) {
+	d.wait = nil
 	if err := d.find(k); err != nil {
 		return nil, err
 	}
@@ -157,6 +161,9 @@ func (d *delays) find(k int) error {
 		}
 	}
 	open := st.Load.Sign() > 0
+	if jobs == 0 && open && d.isOpen(st) {
+		return d.findOpen(p, at, st)
+	}
 	for more := max(jobs, 64); ; more *= 4 {
 		s := d.settings
 		s.MaxJobs = jobs
@@ -188,6 +195,48 @@ func (d *delays) find(k int) error {
 			return input.Errorf("station", d.problem.model.Stations[d.question.Station].Name, "a load of open chains at which %d jobs are all that matter", more)
 		}
 	}
+}
+
+// isOpen reports whether no closed chain comes, and θ is not so near to ν that their difference would cost digits.
+func (d *delays) isOpen(st *demands.Station) bool {
+	if slices.ContainsFunc(st.Demand, func(x *big.Rat) bool { return x.Sign() > 0 }) {
+		return false
+	}
+	busy := new(big.Rat).Quo(st.Load, st.Totals.Most)
+	d.free = busy.Sub(big.NewRat(1, 1), busy) // 1 - λ/(mν)
+	d.free.Mul(d.free, d.rate).Mul(d.free, big.NewRat(int64(d.servers), 1))
+	gap := new(big.Rat).Quo(d.free, d.rate)
+	gap.Sub(gap, big.NewRat(1, 1))
+	return gap.Abs(gap).Cmp(big.NewRat(1, 1<<40)) > 0
+}
+
+// findOpen sets what jobs find at a queue M/M/m: P(n >= m) = P(m)/(1 - λ/(mν)).
+func (d *delays) findOpen(p problem, at []int, st *demands.Station) error {
+	s := d.settings
+	s.MaxJobs = d.servers
+	list, err := p.solve(d.ctx, s, [][]int{at})
+	if err != nil {
+		return err
+	}
+	d.seen, d.rest = nil, new(big.Float)
+	for _, x := range list[0].Stations[d.question.Station].JobsDistribution {
+		d.seen = append(d.seen, enclosure(x, list[0].RelativeErrorBound))
+	}
+	left := new(big.Rat).Sub(st.Totals.Most, st.Load)
+	wait := d.seen[d.servers].Mul(num.FromRat(left.Quo(st.Totals.Most, left), delayPrecision))
+	d.wait, d.seen = &wait, d.seen[:d.servers]
+	return nil
+}
+
+// waited encloses P(W + S > t), W exponential of rate θ and S of rate ν: e^(-νt) + ν (e^(-θt) - e^(-νt))/(ν - θ), given x = νt and e^-x.
+func (d *delays) waited(x *big.Rat, alone num.Interval) (num.Interval, error) {
+	ratio := new(big.Rat).Quo(d.free, d.rate)
+	e, err := num.FromRat(new(big.Rat).Neg(new(big.Rat).Mul(x, ratio)), delayPrecision).Exp()
+	if err != nil {
+		return num.Interval{}, input.Errorf("times", x.RatString(), "times t with e^(-θt) in range")
+	}
+	gap := num.FromRat(new(big.Rat).Sub(big.NewRat(1, 1), ratio), delayPrecision)
+	return alone.Add(e.Sub(alone).Quo(gap)), nil
 }
 
 // enclosure returns bounds of a value that are within its relative error.
@@ -238,6 +287,13 @@ func (d *delays) tail(t *big.Rat) (num.Interval, error) {
 	free := num.FromInt(0, delayPrecision)
 	for _, p := range d.seen[:min(d.servers, len(d.seen))] {
 		free = free.Add(p)
+	}
+	if d.wait != nil {
+		w, err := d.waited(x, alone)
+		if err != nil {
+			return num.Interval{}, err
+		}
+		busy = d.wait.Mul(w)
 	}
 	tail := busy.Add(free.Mul(alone))
 	tail.High.Add(tail.High, d.rest)

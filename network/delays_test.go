@@ -62,6 +62,34 @@ func TestDelaysOfOpenQueues(t *testing.T) {
 	}
 }
 
+// A queue that is nearly overloaded takes no longer. Where the rate of waiting is that of service, the sum over all that a job may find takes the place of a formula.
+func TestDelaysNearTheEdge(t *testing.T) {
+	for _, c := range []struct {
+		servers int
+		rate    *big.Rat // at mean size 1
+	}{{3, num.MustRat("2.99999")}, {2, big.NewRat(1, 1)}, {2, num.MustRat("1.0000000001")}} {
+		m := queueOf(c.servers, c.rate, big.NewRat(1, 1))
+		r, err := network.Delays(t.Context(), m, network.DelayQuestion{Times: []*big.Rat{big.NewRat(3, 1)}}, network.Settings{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		lambda, _ := c.rate.Float64()
+		b := 1.0
+		for n := 1; n <= c.servers; n++ {
+			b = lambda * b / (float64(n) + lambda*b)
+		}
+		theta := float64(c.servers) - lambda
+		wait := b / (1 - lambda/float64(c.servers)*(1-b))
+		convolved := 3 * math.Exp(-3.0) // ∫ e^(-s) e^(-θ(3-s)) ds
+		if theta != 1 {
+			convolved = math.Exp(-3) * math.Expm1(3*(1-theta)) / (1 - theta)
+		}
+		if want := math.Exp(-3) + wait*convolved; math.Abs(r[0].Tails[0].Float-want) > 1e-12 {
+			t.Errorf("%v: %v, want %v", c, r[0].Tails[0].Float, want)
+		}
+	}
+}
+
 // Tails of closed and mixed networks start at 1 and integrate to the mean delay, which Solve gives without them.
 func TestDelaysIntegrateToTheirMean(t *testing.T) {
 	one, size := big.NewRat(1, 1), big.NewRat(3, 2)
