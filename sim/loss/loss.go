@@ -32,6 +32,8 @@ import (
 // With tokens, an arrival takes the token of its servers that was released first, of those that are free, or as Assign says, and gives it back when it leaves; each server
 // serves its jobs in order of arrival, or with Sharing all of them in equal parts. At the start tokens are in turn of all servers.
 //
+// In the result, the arrival rate of a class of sources is that of all of them while none has a job.
+//
 // A run with more than 10,000,000 jobs present at a time ends with an error that wraps [sim.ErrTooManyJobs]; classes that nothing limits and
 // that bring too much work are an error that wraps a *[loss.UnstableError], except over a horizon. Balanced fairness of a graph is for at most 64 classes.
 type System struct {
@@ -109,11 +111,7 @@ func (p *system) describe() *sim.Description {
 	}
 	var sizes []string
 	for _, c := range p.classes {
-		one := sim.Class{Name: c.name, MeanSize: 1}
-		if c.sources == 0 {
-			one.ArrivalRate = c.rate
-		}
-		d.Classes = append(d.Classes, one)
+		d.Classes = append(d.Classes, sim.Class{Name: c.name, ArrivalRate: c.rate * float64(max(c.sources, 1)), MeanSize: 1})
 		d.Moments = append(d.Moments, sim.Moment{Sizes: c.sizes, Orders: []float64{1}})
 		sizes = append(sizes, c.sizes.String())
 	}

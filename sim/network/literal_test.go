@@ -398,7 +398,8 @@ func (l *literalNetwork) count(t float64, rates []float64, y *sim.Totals, empty 
 		c := l.chains[v.chain]
 		y.Jobs[v.chain] += t
 		y.Jobs[len(l.chains)+j.visit] += t
-		if !c.closed || c.reference != j.visit {
+		alone := !slices.ContainsFunc(l.visits[:c.reference], func(o visit) bool { return o.chain == v.chain }) && !slices.ContainsFunc(l.visits[c.reference+1:], func(o visit) bool { return o.chain == v.chain })
+		if !c.closed || c.reference != j.visit || alone {
 			n++
 		}
 		s := l.model.Stations[v.station]

@@ -19,7 +19,7 @@ const (
 // that it can serve.
 const (
 	EmptyProbability = "empty_probability" // part of the time in which a station has no jobs
-	JobsAway         = "jobs_away"         // mean number of jobs of a chain that are not at its reference; of an open chain, of all its jobs. Only of networks with closed chains
+	JobsAway         = "jobs_away"         // mean number of jobs of a chain that are not at its reference; of an open chain, or of a closed one with no other visit, all its jobs. Only of networks with closed chains
 )
 
 // Restart forgets what was seen so far.
@@ -39,7 +39,7 @@ func (m *motion) Observed(seen *sim.Totals) (map[string][]*float64, error) {
 	own := map[string][]*float64{EmptyProbability: empty}
 	for k, c := range m.chains {
 		jobs := seen.Jobs[k]
-		if c.closed {
+		if c.closed && m.visits[c.reference].away == 0 {
 			jobs -= seen.Jobs[len(m.chains)+c.reference]
 		}
 		jobs /= seen.Time
@@ -67,7 +67,7 @@ func (s *system) measures(all *sim.Samples) []sim.Measure {
 		throughput := func(one *sim.Sample) float64 { return s.throughput(k, one) }
 		add(sim.MeanJobs, "jobs", jobs)
 		add(sim.Throughput, "jobs/time", all.Estimate(throughput))
-		add(sim.MeanDelay, "time", all.EstimateIf(func(one *sim.Sample) bool { return throughput(one) > 0 }, func(one *sim.Sample) float64 { return one.Jobs[k] / throughput(one) }))
+		add(sim.MeanDelay, "time", all.EstimateIf(func(one *sim.Sample) bool { return throughput(one) > 0 && !s.horizon }, func(one *sim.Sample) float64 { return one.Jobs[k] / throughput(one) }))
 		add(sim.MeasuredDelay, "time", all.EstimateIf(func(one *sim.Sample) bool { return one.Left[k] > 0 }, func(one *sim.Sample) float64 { return one.Sojourn[k] }))
 		if s.closed {
 			add(JobsAway, "jobs", all.Own(JobsAway, k))

@@ -56,6 +56,7 @@ type system struct {
 	arrivals alias.Table // of visits
 	rate     float64     // of arrivals from outside, of all chains
 	closed   bool        // there are closed chains, and the number counted is that of jobs away from the references
+	horizon  bool        // runs are observed from the start, so that Little's law does not hold
 }
 
 // A chain is a set of classes that jobs change between.
@@ -108,6 +109,7 @@ func (n Network) Describe(ctx context.Context, o sim.Observation) (*sim.Descript
 	if err != nil {
 		return nil, err
 	}
+	s.horizon = o.OverHorizon
 	d := s.describe()
 	if s.rate > 0 {
 		if err := checkStable(ctx, n.Model); errors.Is(err, num.ErrUnstable) && o.OverHorizon {
@@ -161,7 +163,11 @@ func (s *system) describe() *sim.Description {
 	var sizes []string
 	for _, v := range s.visits {
 		d.Visits = append(d.Visits, sim.Class{Name: v.name, ArrivalRate: v.rate, MeanSize: 1})
-		d.Moments = append(d.Moments, sim.Moment{Sizes: v.sizes, Orders: []float64{1}, Rate: v.rate})
+		orders := []float64{1}
+		if i := s.model.Stations[v.station]; i.Discipline == network.FCFS || i.Discipline == network.Order || i.Discipline == network.LCFS && i.Servers > 1 {
+			orders = []float64{1, 2} // where sizes matter
+		}
+		d.Moments = append(d.Moments, sim.Moment{Sizes: v.sizes, Orders: orders, Rate: v.rate})
 		sizes = append(sizes, v.sizes.String())
 	}
 	d.Identity = []any{"network", anonymous(s.model), sizes}
@@ -239,9 +245,13 @@ func (s *system) addVisits(n Network) error {
 		}
 		s.visits[at[c]].start = class.Population
 	}
-	for _, k := range s.chains {
-		if k.closed {
-			s.visits[k.reference].away = 0
+	visits := make([]int, len(s.chains))
+	for _, v := range s.visits {
+		visits[v.chain]++
+	}
+	for k, c := range s.chains {
+		if c.closed && visits[k] > 1 {
+			s.visits[c.reference].away = 0
 		}
 	}
 	return s.addArrivals(m, at)

@@ -251,6 +251,17 @@ func TestVisitsByNumber(t *testing.T) {
 	}
 }
 
+// A closed chain with one visit is never away; it does not keep a run from its precision, which that of others decides.
+func TestPrecision(t *testing.T) {
+	m := machineRepair(6, 1, network.FCFS)
+	m.Stations = append(m.Stations, network.Station{Name: "alone", Discipline: network.Sharing})
+	m.Classes = append(m.Classes, network.Class{Name: "alone", Population: 2, Visits: []network.Visit{{Station: 2, Count: rat("1")}}})
+	r := simtest.Run(t, Network{Model: m}, sim.Settings{Runs: 200, Jumps: 3000, Precision: 0.02})
+	if away := r.Class(0, JobsAway); !r.PrecisionMet || r.Runs == 200 || away.HalfWidth > 0.02*away.Mean || r.Class(1, JobsAway).Mean != 2 {
+		t.Errorf("met: %v after %d runs, away %v and %v", r.PrecisionMet, r.Runs, away, r.Class(1, JobsAway))
+	}
+}
+
 // Names do not change the digits; all else does.
 func TestKeys(t *testing.T) {
 	key := func(n Network) string {

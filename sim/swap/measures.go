@@ -69,7 +69,7 @@ func (s *system) measures(all *sim.Samples) (list []sim.Measure) {
 		add(sim.OfClass, i, c.name, Completions, "jobs/time", all.Own(Completions, i))
 		if s.start != nil {
 			gone := func(one *sim.Sample) float64 { return *one.Own[sim.Throughput][i] }
-			add(sim.OfClass, i, c.name, sim.MeanDelay, "time", all.EstimateIf(func(one *sim.Sample) bool { return gone(one) > 0 }, func(one *sim.Sample) float64 { return one.Jobs[i] / gone(one) }))
+			add(sim.OfClass, i, c.name, sim.MeanDelay, "time", all.EstimateIf(func(one *sim.Sample) bool { return gone(one) > 0 && !s.horizon }, func(one *sim.Sample) float64 { return one.Jobs[i] / gone(one) }))
 		}
 	}
 	return append(list, all.Utilizations(sim.OfServer)...)
