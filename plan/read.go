@@ -132,17 +132,7 @@ func list[T any](n *tree.Node, path string, decode func(n *tree.Node, path strin
 	if n == nil {
 		return nil, nil
 	}
-	elements, err := n.Elements(path, "an array of "+strings.ReplaceAll(path, "_", " "))
-	if err != nil {
-		return nil, err
-	}
-	all := make([]T, len(elements))
-	for i := range elements {
-		if all[i], err = decode(&elements[i], input.Index(path, i)); err != nil {
-			return nil, err
-		}
-	}
-	return all, nil
+	return tree.List(n, path, "an array of "+strings.ReplaceAll(path, "_", " "), decode)
 }
 
 func optional(n *tree.Node, path, want string) (*big.Rat, error) {
