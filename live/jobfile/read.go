@@ -123,8 +123,8 @@ func (d *decoder) job(n *tree.Node, j *wire.Job) {
 	j.Name = d.name(f["name"], d.path+".name")
 	j.Priority = d.number(f["priority"], d.path+".priority", "a number")
 	d.deadline(f["deadline"], j)
-	j.MaxWorkers = d.count(f["max_workers"], d.path+".max_workers")
-	j.Attempts = d.count(f["attempts"], d.path+".attempts")
+	j.MaxWorkers = d.count(f["max_workers"], d.path+".max_workers", 1_000_000_000, wantCount)
+	j.Attempts = d.count(f["attempts"], d.path+".attempts", 100, wantAttempts)
 	j.Work = d.number(f["work"], d.path+".work", wantWork)
 	j.Estimate = d.number(f["estimate"], d.path+".estimate", wantWork)
 	j.Works = d.works(f["works"])
@@ -137,9 +137,9 @@ func (d *decoder) job(n *tree.Node, j *wire.Job) {
 	case f["tasks"] == nil && f["works"] != nil:
 		j.Tasks = len(j.Works)
 	case f["tasks"] == nil:
-		d.err = input.Errorf(d.path+".tasks", "", "%s", wantCount)
+		d.err = input.Errorf(d.path+".tasks", "", wantTasks)
 	default:
-		j.Tasks = d.count(f["tasks"], d.path+".tasks")
+		j.Tasks = d.count(f["tasks"], d.path+".tasks", wire.MaxTasks, wantTasks)
 	}
 	d.run(f["run"], &j.Run)
 }
@@ -156,6 +156,9 @@ func (d *decoder) run(n *tree.Node, r *wire.Run) {
 	r.Kind = d.name(f["kind"], path+".kind")
 	if f["program"] != nil {
 		r.Program = d.name(f["program"], path+".program")
+	}
+	if d.err == nil && r.Kind == "command" && r.Program == "" { // no worker could run it
+		d.err = input.Errorf(path+".program", "", "the name of a program in the allow-list of the workers")
 	}
 	if f["args"] != nil {
 		r.Args = d.texts(f["args"], path+".args")
@@ -204,6 +207,8 @@ func (d *decoder) inputs(n *tree.Node, r *wire.Run) {
 
 const (
 	wantCount    = "an integer from 1 to 1,000,000,000"
+	wantTasks    = "an integer from 1 to 10,000,000"
+	wantAttempts = "an integer from 1 to 100"
 	wantWork     = "a number of seconds >= 0"
 	wantDuration = `a duration in quotes, such as "200s" or "1h30m"`
 	wantDeadline = wantDuration + `, or a time such as "2026-11-23T08:00:00Z"`
@@ -264,13 +269,13 @@ func (d *decoder) number(n *tree.Node, path, want string) float64 {
 	return v
 }
 
-// count returns a positive integer; 0 if it is missing.
-func (d *decoder) count(n *tree.Node, path string) int {
+// count returns an integer from 1 to most; 0 if it is missing.
+func (d *decoder) count(n *tree.Node, path string, most int, want string) int {
 	if d.err != nil || n == nil {
 		return 0
 	}
 	var v int
-	v, d.err = n.Integer(path, 1_000_000_000, wantCount)
+	v, d.err = n.Integer(path, most, want)
 	return v
 }
 
