@@ -23,6 +23,7 @@ import (
 	"productform/live/keys"
 	"productform/live/manager"
 	"productform/live/page"
+	"productform/live/policy"
 	"productform/live/server"
 	"productform/live/store"
 	"productform/live/wire"
@@ -53,7 +54,7 @@ func TestSystemWithKeys(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 6*soon)
 	defer cancel()
 	g := guard(t)
-	for _, name := range []string{"manager", "client", "w7", "w8"} { // as if the server had always been here
+	for _, name := range []string{"manager", "client", "mine", "w7", "w8"} { // as if the server had always been here
 		path := filepath.Join(g.folder, name+".key")
 		text, err := os.ReadFile(path)
 		if err != nil {
@@ -77,7 +78,20 @@ func TestSystemWithKeys(t *testing.T) {
 		t.Error(lacks, err)
 	}
 	running.Go(func() {
-		if err := manager.Run(parts, nc, manager.Settings{Name: "m", Rules: dispatch.Rules{Policy: dispatch.Policy{Rule: dispatch.Priority}}, Log: log}); err != nil && parts.Err() == nil {
+		rules := dispatch.Rules{Policy: dispatch.Policy{Rule: dispatch.Priority}, Learning: dispatch.Learning{Speeds: true}}
+		if err := manager.Run(parts, nc, manager.Settings{Name: "m", Rules: rules, Service: "mine", Verify: 1, Log: log}); err != nil && parts.Err() == nil {
+			t.Error(err)
+		}
+	})
+	running.Go(func() {
+		err := policy.Serve(parts, filepath.Join(g.folder, "mine.key"), "mine", func(q *wire.Question) ([]string, error) {
+			jobs := make([]string, len(q.About))
+			for w := range min(len(jobs), q.Jobs[0].Tasks) {
+				jobs[w] = q.Jobs[0].Name
+			}
+			return jobs, nil
+		}, refused.option("policy"))
+		if err != nil {
 			t.Error(err)
 		}
 	})
@@ -97,6 +111,13 @@ func TestSystemWithKeys(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.Close()
+	for joined := 0; joined < 2; time.Sleep(time.Millisecond) {
+		workers, err := c.Workers(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		joined = len(workers)
+	}
 	digest, err := c.Upload(ctx, strings.NewReader("an input"))
 	if err != nil {
 		t.Fatal(err)
@@ -136,15 +157,21 @@ func TestSystemWithKeys(t *testing.T) {
 			t.Errorf("%s: %d %s", path, answer.Code, answer.Body)
 		}
 	}
-	for joined := 0; joined < 2; time.Sleep(time.Millisecond) { // the first may do all tasks before the second is there
-		workers, err := c.Workers(ctx)
-		if err != nil {
-			t.Fatal(err)
-		}
-		joined = len(workers)
+	status, err := c.Status(ctx)
+	if err != nil {
+		t.Fatal(err)
 	}
-	if status, err := c.Status(ctx); err != nil || status.Cluster.Counts.Completed != 1 {
-		t.Error(status, err)
+	if n := status.Cluster.Counts; n.Completed != 1 || n.Advised == 0 || n.Checked != 6 || n.Differing != 0 {
+		t.Errorf("%+v", n)
+	}
+	for begun := time.Now(); ; time.Sleep(time.Millisecond) { // views are written beside the plans
+		profiles, err := c.Profiles(ctx)
+		if err == nil && len(profiles) == 1 && profiles[0].Kind == "echo" {
+			break
+		}
+		if err != nil || time.Since(begun) > soon {
+			t.Fatal(profiles, err)
+		}
 	}
 
 	// A job that is cleared is purged by the manager.
