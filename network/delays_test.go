@@ -62,6 +62,26 @@ func TestDelaysOfOpenQueues(t *testing.T) {
 	}
 }
 
+// Late times are as good as early ones: with several servers and many jobs P(T > t) falls as the last of them end.
+func TestLateTails(t *testing.T) {
+	m := serversOf(60, 4, 1)
+	q := network.DelayQuestion{Station: 1, Times: []*big.Rat{big.NewRat(200, 1), big.NewRat(400, 1), big.NewRat(2000, 1)}}
+	r, err := network.Delays(t.Context(), m, q, network.Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	closer, err := network.Delays(t.Context(), m, q, network.Settings{Engine: num.Enclose, RelTol: 1e-20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, x := range r[0].Tails {
+		y := closer[0].Tails[i]
+		if x.Low.Cmp(y.High) > 0 || x.High.Cmp(y.Low) < 0 || math.Abs(x.Float-y.Float) > 1e-11*y.Float || y.Float <= 0 {
+			t.Errorf("P(T > %v) = %v, or %v", q.Times[i], x.Float, y.Float)
+		}
+	}
+}
+
 // A queue that is nearly overloaded takes no longer. Where the rate of waiting is that of service, the sum over all that a job may find takes the place of a formula.
 func TestDelaysNearTheEdge(t *testing.T) {
 	for _, c := range []struct {
@@ -152,10 +172,13 @@ func TestDelayOfOneJob(t *testing.T) {
 
 func TestDelaysRefuse(t *testing.T) {
 	m := centralServer(3)
+	m.Classes = append(m.Classes, network.Class{Name: "open", ArrivalRate: big.NewRat(1, 1), Visits: []network.Visit{{Station: 3, MeanSize: num.MustRat("0.2"), Count: big.NewRat(1, 1)}}})
 	for path, q := range map[string]network.DelayQuestion{
 		"station":   {Station: 0},
 		"levels[0]": {Station: 1, Levels: []*big.Rat{big.NewRat(1, 1)}},
 		"times[1]":  {Station: 1, Times: []*big.Rat{new(big.Rat), big.NewRat(-1, 1)}},
+		"times[0]":  {Station: 1, Times: []*big.Rat{num.MustRat("1e12")}},
+		"levels":    {Station: 3, Levels: []*big.Rat{new(big.Rat).Sub(big.NewRat(1, 1), num.MustRat("1e-40"))}},
 	} {
 		var bad *num.InputError
 		if _, err := network.Delays(t.Context(), m, q, network.Settings{}); !errors.As(err, &bad) || bad.Path != path {

@@ -1,0 +1,237 @@
+package waiting
+
+import (
+	"context"
+	"math"
+	"math/big"
+
+	"productform/internal/input"
+	"productform/num"
+)
+
+// Precision is that of the intervals, in bits.
+const Precision = 128
+
+// A Queue says what a job finds.
+type Queue struct {
+	Servers int            // m
+	Rate    *big.Rat       // ν
+	Seen    []num.Interval // P(it finds n jobs)
+	Rest    *big.Float     // upper bound of P(it finds more)
+	Wait    *num.Interval  // P(it waits for an exponential time of rate Free, and then is served), beside Seen for n < m only; nil where Seen has all
+	Free    *big.Rat       // not ν
+}
+
+// Tail encloses P(T > t).
+func (q *Queue) Tail(ctx context.Context, t *big.Rat) (num.Interval, error) {
+	x := new(big.Rat).Mul(q.Rate, t)
+	alone, err := num.FromRat(new(big.Rat).Neg(x), Precision).Exp() // e^(-νt)
+	if err != nil {
+		return num.Interval{}, input.Errorf("times", t.RatString(), "times t with e^(-νt) in range")
+	}
+	steps := len(q.Seen) - q.Servers // of the last n
+	busy := num.FromInt(0, Precision)
+	if steps > 0 {
+		var waits []num.Interval // P(E_k + S > t), k = 1, ...
+		if q.Servers == 1 {
+			waits, err = q.poisson(ctx, x, steps+1)
+			waits = waits[1:]
+		} else {
+			waits, err = q.waits(ctx, x, alone, steps)
+		}
+		if err != nil {
+			return num.Interval{}, err
+		}
+		for k, w := range waits[:steps] {
+			busy = busy.Add(q.Seen[q.Servers+k].Mul(w))
+		}
+	}
+	free := num.FromInt(0, Precision)
+	for _, p := range q.Seen[:min(q.Servers, len(q.Seen))] {
+		free = free.Add(p)
+	}
+	if q.Wait != nil {
+		w, err := q.waited(x, alone)
+		if err != nil {
+			return num.Interval{}, err
+		}
+		busy = q.Wait.Mul(w)
+	}
+	tail := busy.Add(free.Mul(alone))
+	tail.High.Add(tail.High, q.Rest)
+	if one := big.NewFloat(1); tail.High.Cmp(one) > 0 {
+		tail.High.Set(one)
+	}
+	return tail, nil
+}
+
+// poisson encloses P(Poisson(x) < k) for k = 1, ..., n.
+func (q *Queue) poisson(ctx context.Context, x *big.Rat, n int) ([]num.Interval, error) {
+	terms, err := q.poissonTerms(ctx, x, n-1)
+	if err != nil {
+		return nil, err
+	}
+	list := terms[:n]
+	for k := 1; k < n; k++ {
+		list[k] = list[k].Add(list[k-1])
+	}
+	return list, nil
+}
+
+// waits encloses P(E_k + S > t) for k = 1, ..., n and several servers, given x = νt and e^-x.
+func (q *Queue) waits(ctx context.Context, x *big.Rat, alone num.Interval, n int) ([]num.Interval, error) {
+	few, err := q.poisson(ctx, new(big.Rat).Mul(x, big.NewRat(int64(q.Servers), 1)), n)
+	if err != nil {
+		return nil, err
+	}
+	many, err := q.atLeast(ctx, new(big.Rat).Mul(x, big.NewRat(int64(q.Servers-1), 1)), n)
+	if err != nil {
+		return nil, err
+	}
+	factor := num.FromRat(big.NewRat(int64(q.Servers), int64(q.Servers-1)), Precision)
+	powers := []num.Interval{alone.Mul(factor)}
+	for k := 1; k < n; k++ {
+		powers = append(powers, powers[k-1].Mul(factor))
+	}
+	for k, p := range powers {
+		few[k] = few[k].Add(p.Mul(many[k]))
+	}
+	return few, nil
+}
+
+// atLeast encloses P(Poisson(y) >= k) for k = 1, ..., n: if y > 2n, which makes it more than 1/2, from the terms below k, and else from its far end on, where each term is at most
+// half of the one before, so that what is left out is at most the last.
+func (q *Queue) atLeast(ctx context.Context, y *big.Rat, n int) ([]num.Interval, error) {
+	if y.Cmp(big.NewRat(2*int64(n), 1)) > 0 {
+		list, err := q.poisson(ctx, y, n)
+		one := num.FromInt(1, Precision)
+		for k, x := range list {
+			list[k] = one.Sub(x)
+		}
+		return list, err
+	}
+	terms, err := q.poissonTerms(ctx, y, 4*n+Precision)
+	if err != nil {
+		return nil, err
+	}
+	last := len(terms) - 1
+	sum := num.Interval{Low: num.Down(Precision), High: num.Up(Precision).Set(terms[last].High)}
+	for k := last; k >= 1; k-- {
+		sum = sum.Add(terms[k])
+		terms[k] = sum
+	}
+	return terms[1 : n+1], nil
+}
+
+// poissonTerms encloses P(Poisson(y) = k) for k = 0, ..., n.
+func (q *Queue) poissonTerms(ctx context.Context, y *big.Rat, n int) ([]num.Interval, error) {
+	mean := num.FromRat(y, Precision)
+	term, err := num.FromRat(new(big.Rat).Neg(y), Precision).Exp()
+	if err != nil {
+		return nil, input.Errorf("times", y.RatString(), "times t with e^(-mνt) in range")
+	}
+	terms := []num.Interval{term}
+	for k := 1; k <= n; k++ {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		term = term.Mul(mean).Quo(num.FromInt(int64(k), Precision))
+		terms = append(terms, term)
+	}
+	return terms, nil
+}
+
+// Quantile brackets the t with P(T > t) = share, for a share above Rest.
+func (q *Queue) Quantile(ctx context.Context, share *big.Rat, relTol float64) (num.Value, error) {
+	want := num.FromRat(share, Precision)
+	if q.Rest.Cmp(want.Low) >= 0 {
+		return num.Value{}, input.Errorf("levels", share.RatString(), "a level of which 1 less is above %.2g, the probability of more jobs than are looked at", q.Rest)
+	}
+	relTol = max(relTol, 0x1p-48)          // doubles end at 2^-52
+	side := func(t float64) (int, error) { // of t: -1 below, 1 above, 0 not known
+		x, err := q.Tail(ctx, new(big.Rat).SetFloat64(t))
+		switch {
+		case err != nil:
+			return 0, err
+		case x.Low.Cmp(want.High) > 0:
+			return -1, nil
+		case x.High.Cmp(want.Low) < 0:
+			return 1, nil
+		}
+		return 0, nil
+	}
+	rate, _ := q.Rate.Float64()
+	low, high := 0.0, 1/rate
+	for {
+		at, err := side(high)
+		if err != nil {
+			return num.Value{}, err
+		}
+		if at > 0 {
+			break
+		}
+		if at < 0 {
+			low = high
+		}
+		if high *= 2; high > math.MaxFloat64/4 {
+			return num.Value{}, input.Errorf("levels", share.RatString(), "a quantile within the range of float64")
+		}
+	}
+	for high-low > relTol/4*high {
+		middle := low + (high-low)/2
+		at, err := side(middle)
+		if err != nil {
+			return num.Value{}, err
+		}
+		switch {
+		case at < 0:
+			low = middle
+		case at > 0:
+			high = middle
+		default:
+			return narrow(low, middle, high, relTol, side)
+		}
+	}
+	return bracket(low, high), nil
+}
+
+// narrow closes in from both sides on the times around middle whose side is not known.
+func narrow(low, middle, high, relTol float64, side func(float64) (int, error)) (num.Value, error) {
+	inLow, inHigh := middle, middle
+	for inLow-low > relTol/8*high || high-inHigh > relTol/8*high {
+		for _, end := range []struct {
+			known, open *float64
+			want        int
+		}{{&low, &inLow, -1}, {&high, &inHigh, 1}} {
+			t := *end.known + (*end.open-*end.known)/2
+			if t == *end.known || t == *end.open {
+				continue
+			}
+			at, err := side(t)
+			if err != nil {
+				return num.Value{}, err
+			}
+			if at == end.want {
+				*end.known = t
+			} else {
+				*end.open = t
+			}
+		}
+	}
+	return bracket(low, high), nil
+}
+
+func bracket(low, high float64) num.Value {
+	return num.Value{Float: low + (high-low)/2, Low: big.NewFloat(low), High: big.NewFloat(high)}
+}
+
+// waited encloses P(W + S > t), W exponential of rate θ and S of rate ν: e^(-νt) + ν (e^(-θt) - e^(-νt))/(ν - θ), given x = νt and e^-x.
+func (q *Queue) waited(x *big.Rat, alone num.Interval) (num.Interval, error) {
+	ratio := new(big.Rat).Quo(q.Free, q.Rate)
+	e, err := num.FromRat(new(big.Rat).Neg(new(big.Rat).Mul(x, ratio)), Precision).Exp()
+	if err != nil {
+		return num.Interval{}, input.Errorf("times", x.RatString(), "times t with e^(-θt) in range")
+	}
+	gap := num.FromRat(new(big.Rat).Sub(big.NewRat(1, 1), ratio), Precision)
+	return alone.Add(e.Sub(alone).Quo(gap)), nil
+}
