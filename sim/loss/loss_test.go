@@ -180,6 +180,12 @@ func TestConforms(t *testing.T) {
 	engset := erlang(4, big.NewRat(1, 2))
 	engset.Classes = append(engset.Classes, loss.Class{Name: "sources", ArrivalRate: big.NewRat(1, 3), Sources: 5, Units: 2})
 	simtest.Conforms(t, System{Model: engset})
+	graph := someTokens()
+	for s := range graph.Servers {
+		graph.Servers[s].Tokens = 0
+	}
+	graph.Room = 10
+	simtest.Conforms(t, System{Model: graph, Sharing: true}) // replications share a table
 	simtest.Golden(t, System{Model: engset}, 1.2339255408434266)
 }
 
