@@ -41,7 +41,10 @@ type jobRow struct {
 	Started    *float64 `json:"started"`
 	Ended      *float64 `json:"ended"`
 	Deadline   *float64 `json:"deadline"`
+	Slack      *float64 `json:"slack"` // from now, or from the end, to the deadline
 	Delay      *float64 `json:"delay"`
+	Checked    int      `json:"results_checked"`
+	Differing  int      `json:"results_differing"`
 }
 
 var jobColumns = []string{
@@ -52,6 +55,7 @@ func newJobRow(v *wire.JobView) jobRow {
 	r := jobRow{
 		Name: v.Name, State: string(v.State), Priority: v.Priority, Tasks: v.Tasks, Left: v.Left, AtWork: v.Hand, Planned: v.Planned,
 		Failed: v.Failed, Lost: v.Lost, Submitted: v.Submit, Started: v.Start, Ended: v.Finish, Deadline: v.Deadline,
+		Checked: v.Checked, Differing: v.Differing,
 	}
 	if v.MaxWorkers > 0 {
 		r.MaxWorkers = &v.MaxWorkers
@@ -59,8 +63,17 @@ func newJobRow(v *wire.JobView) jobRow {
 	if v.Finish != nil {
 		delay := *v.Finish - v.Submit
 		r.Delay = &delay
+		r.slackAt(*v.Finish)
 	}
 	return r
+}
+
+// slackAt sets the slack of a job with a deadline.
+func (r *jobRow) slackAt(at float64) {
+	if r.Deadline != nil {
+		slack := *r.Deadline - at
+		r.Slack = &slack
+	}
 }
 
 func jobRows(views []wire.JobView) []jobRow {

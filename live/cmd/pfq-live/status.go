@@ -51,6 +51,11 @@ func newStatusAnswer(s *wire.Status) statusAnswer {
 		Manager: s.Cluster.Leader, Policy: s.Cluster.Policy, Plan: s.Cluster.Plan, Time: s.Cluster.At, Leading: s.Leading,
 		Counts: s.Cluster.Counts, Resent: s.Resent, Jobs: jobRows(s.Jobs), Workers: []workerRow{},
 	}
+	for i := range a.Jobs {
+		if r := &a.Jobs[i]; r.Ended == nil {
+			r.slackAt(a.Time)
+		}
+	}
 	if s.Cluster.Service != "" {
 		a.Service = &s.Cluster.Service
 	}
@@ -101,7 +106,7 @@ func (a statusAnswer) render() render.Answer {
 					*a.Service, c.Advised, c.AdviceAbsent, c.AdviceLate, c.AdviceMalformed, c.AdviceImpossible, c.AdviceTooLarge)
 			}
 			t.Line("")
-			t.Table(a.Jobs, jobColumns...)
+			t.Table(a.Jobs, append(slices.Clone(jobColumns), "slack")...)
 			columns := []string{"name", "state", "job", "task", "attempt", "for", "speed", "silent", "finished", "lost"}
 			if slices.ContainsFunc(a.Workers, func(w workerRow) bool { return w.Facts != nil }) {
 				columns = append(columns, "facts")
