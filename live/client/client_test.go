@@ -317,6 +317,10 @@ func TestWishes(t *testing.T) {
 	if err != nil || views[0].State != wire.JobCancelled {
 		t.Errorf("job %+v, %v", views, err)
 	}
+	nine := 9.0
+	if err := c.Change(ctx, "endless", wire.Wish{Priority: &nine}); !errors.Is(err, client.ErrDone) {
+		t.Errorf("changed though it has ended: %v", err)
+	}
 	until(t, "the worker is gone", func() bool {
 		v, err := c.Worker(ctx, "w-2")
 		return err == nil && v.State == wire.WorkerGone

@@ -12,8 +12,11 @@ import (
 	"productform/live/wire"
 )
 
-// ErrNotDone says that a job goes on.
-var ErrNotDone = errors.New("the job is not done; cancel it first")
+// ErrNotDone says that a job goes on, ErrDone that it has ended.
+var (
+	ErrNotDone = errors.New("the job is not done; cancel it first")
+	ErrDone    = errors.New("the job has ended")
+)
 
 // Cancel cancels a job: its tasks in hand are dropped. What is done stays done, and a job that has ended stays as it is.
 func (c *Client) Cancel(ctx context.Context, job string) error {
@@ -40,11 +43,15 @@ func (c *Client) Clear(ctx context.Context, job string) error {
 	return c.wish(ctx, wire.Clear(job), &wire.Wish{})
 }
 
-// Change changes priority or deadline of a job, those fields of w that are not nil. The error wraps [ErrUnknown], or is an
+// Change changes priority or deadline of a job, those fields of w that are not nil. The error wraps [ErrUnknown] or [ErrDone], or is an
 // *[num.InputError] if nothing is to be changed, or to what cannot be.
 func (c *Client) Change(ctx context.Context, job string, w wire.Wish) error {
-	if _, err := c.Job(ctx, job); err != nil {
+	v, err := c.Job(ctx, job)
+	if err != nil {
 		return err
+	}
+	if IsDone(v.State) {
+		return fmt.Errorf("job %s: %w", job, ErrDone)
 	}
 	w.Verb, w.Name = wire.ToChange, job
 	return c.number(ctx, wire.ChangesOf(job), func(n int) string { return wire.Change(job, n) }, &w)
