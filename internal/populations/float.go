@@ -179,6 +179,8 @@ func (t *Float) bound(jobs int, more float64) float64 {
 
 // wide returns m 2^e, given the bound of its error.
 func wide(m float64, e int, bound float64) arithmetic.Number {
+	m, shift := math.Frexp(m) // products of two mantissas may be as small as 2^-800
+	e += shift
 	steps := e / 512
 	return arithmetic.FromWide(arithmetic.NewWide(math.Ldexp(m, e-512*steps), steps), bound)
 }

@@ -154,7 +154,10 @@ func scales(stations []station, chains int) []*big.Int {
 }
 
 // hold checks that a fraction lies within the bound of a float, and between those of an enclosure.
-func hold(t *rapid.T, what string, want *big.Rat, got arithmetic.Number, lostToo bool) {
+func hold(t interface {
+	Helper()
+	Fatalf(string, ...any)
+}, what string, want *big.Rat, got arithmetic.Number, lostToo bool) {
 	t.Helper()
 	switch {
 	case got.Exact != nil:
@@ -340,6 +343,27 @@ func TestSweepsEndWithTheirContext(t *testing.T) {
 	interval := arithmetic.One(num.Enclose, 64)
 	if err := e.Divide(ctx, e, []arithmetic.Number{interval, interval}); !errors.Is(err, context.Canceled) {
 		t.Error(err)
+	}
+}
+
+// Small numbers of segments, beside large ones, are convolved as they are: products of two of them are as small as 2^-780.
+func TestConvolvedSmall(t *testing.T) {
+	for exponent := -600; exponent <= 600; exponent += 40 {
+		l := populations.NewLattice([]int{2})
+		f := populations.NewFloat(l, 3, []int{0})
+		one := arithmetic.One(num.Float, 0)
+		power := func(e int) *big.Rat {
+			x := new(big.Rat).SetInt(new(big.Int).Lsh(big.NewInt(1), uint(max(e, -e))))
+			if e < 0 {
+				x.Inv(x)
+			}
+			return x
+		}
+		x, y := power(exponent), power(exponent-390)
+		f.Set([]arithmetic.Number{one.Rational(y), one.Rational(x), one.Rational(y)})
+		got := f.Convolved(f, 0)
+		want := new(big.Rat).Mul(y, y)
+		hold(t, "square", want, got, false)
 	}
 }
 
