@@ -453,7 +453,7 @@ func TestEngineIsLiteral(t *testing.T) {
 			rt.Fatal(err)
 		}
 		key := [32]byte{byte(rapid.IntRange(0, 255).Draw(rt, "seed"))}
-		length := lengthOf(rt, newMotion(t.Context(), s, sim.NewStream(key)), 150)
+		length := lengthOf(rt, newMotion(t.Context(), s, sim.NewStream(key)), 100)
 		got, want := s.describe().NewTotals(), s.describe().NewTotals()
 		e := newMotion(t.Context(), s, sim.NewStream(key))
 		for range 3 {

@@ -145,11 +145,13 @@ func TestServersAreErlangs(t *testing.T) {
 func TestConforms(t *testing.T) {
 	simtest.Conforms(t, Network{Model: machineRepair(5, 2, network.FCFS)})
 	simtest.Conforms(t, Network{Model: one(network.Station{Discipline: network.LCFS}, "1/2", "1/4")})
-	shared := machineRepair(4, 0, network.Balanced) // replications share a table of balanced fairness
+	// Replications share a table of balanced fairness. Closed jobs that share are no system for Conforms: their path magnifies roundings about tenfold every hundred
+	// jumps, so that it depends on the advances, which are those of the plan.
+	shared := machineRepair(4, 0, network.Balanced)
 	shared.Stations[1].Nodes = []network.Node{{Name: "a", Capacity: rat("1")}, {Name: "b", Capacity: rat("1")}}
 	shared.Classes = append(shared.Classes, network.Class{Name: "open", ArrivalRate: rat("1/4"), Visits: []network.Visit{{Station: 1, Nodes: []int{1}, Next: []network.Branch{{Class: network.Leaves, Probability: rat("1")}}}}})
 	shared.Classes[0].Visits[1].Nodes = []int{0, 1}
-	simtest.Conforms(t, Network{Model: shared, Shape: simtest.Sizes(t, "lognormal:2", 1)})
+	simtest.SameDigits(t, Network{Model: shared, Shape: simtest.Sizes(t, "lognormal:2", 1)}, sim.Settings{Runs: 8, Jumps: 1e4, Levels: []float64{0.5}})
 }
 
 func BenchmarkNetwork(b *testing.B) {
