@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"math/big"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -207,9 +208,25 @@ func TestChangesAreSolved(t *testing.T) {
 			best = c.Total
 		}
 	})
+	// Six connections of a class that waits long help more than any capacity, whose best stands among the changes nevertheless.
+	long := model(t, `servers: [{name: a, capacity: 1}, {name: b, capacity: 9}, {name: c, capacity: 9}, {name: d, capacity: 9}, {name: e, capacity: 9}, {name: f, capacity: 9}]
+classes: [{name: slow, arrival_rate: 0.9, servers: [a]}, {name: fast, arrival_rate: 1, servers: [b, c, d, e, f]}]`)
+	listed := ask[Changes](t, Question{Ask: "changes", Model: text(t, long), Load: "1"}).Changes
+	if len(listed) != mostChanges+1 || listed[mostChanges].Words != "capacity of a 1 → 1.1" {
+		t.Errorf("changes: %+v", listed)
+	}
 	shopChanges := ask[Changes](t, Question{Ask: "changes", Model: text(t, model(t, shop)), Load: "1"})
 	if first := shopChanges.Changes[0]; first.Words != "reports on big as well" {
 		t.Errorf("first: %s", first.Words)
+	}
+}
+
+// Where classes differ in mean size the page says in its own words why there are no percentiles.
+func TestNoPercentilesOfSeveralSizes(t *testing.T) {
+	m := model(t, strings.Replace(shop, "name: web,", "name: web, mean_size: 2,", 1))
+	got := ask[Solution](t, Question{Ask: "solve", Model: text(t, m), Load: "1", Percentiles: percentiles})
+	if want := "classes differ in mean size, and service in order of arrival has formulas for exponential sizes of one mean only"; got.NoPercentiles != want || !got.Stable {
+		t.Errorf("no percentiles: %q, want %q", got.NoPercentiles, want)
 	}
 }
 

@@ -31,7 +31,7 @@ type Change struct {
 const (
 	mostCapacities  = 3
 	mostConnections = 24
-	mostChanges     = 4
+	mostChanges     = 4 // and the best of more capacity besides, if connections are all that is among them
 )
 
 // changes tries a tenth more capacity for the servers whose capacity matters most by the gradient of the mean number of jobs, and
@@ -50,29 +50,55 @@ func changes(ctx context.Context, m *cluster.Model, load *big.Rat) (*Changes, er
 	if err != nil {
 		return nil, err
 	}
-	tried := slices.Concat(capacities(m, gradient), connections(m, before))
-	c := &Changes{[]Change{}}
+	c := comparison{load, before}
+	capacity, err := c.helpful(ctx, capacities(m, gradient))
+	if err != nil {
+		return nil, err
+	}
+	connection, err := c.helpful(ctx, connections(m, before))
+	if err != nil {
+		return nil, err
+	}
+	told := slices.Concat(capacity, connection)
+	slices.SortStableFunc(told, byTotal)
+	told = told[:min(len(told), mostChanges)]
+	if len(capacity) > 0 && byTotal(capacity[0], told[len(told)-1]) > 0 {
+		told = append(told, capacity[0])
+	}
+	return &Changes{told}, nil
+}
+
+// A comparison solves changed models at a load.
+type comparison struct {
+	load   *big.Rat
+	before *bf.Result
+}
+
+// helpful returns the changes that lower the mean delay of all jobs, the best first.
+func (c comparison) helpful(ctx context.Context, tried []trial) ([]Change, error) {
+	list := []Change{}
 	for _, t := range tried {
-		after, err := bf.Solve(ctx, t.model.Scale(load), settings())
+		after, err := bf.Solve(ctx, t.model.Scale(c.load), settings())
 		if err != nil {
 			return nil, err
 		}
-		change := Change{Words: t.words, Model: describe(t.model).Model, Total: relative(after.MeanDelay, before.MeanDelay)}
-		for i := range before.Classes {
-			if before.Classes[i].MeanDelay == nil {
+		change := Change{Words: t.words, Model: describe(t.model).Model, Total: relative(after.MeanDelay, c.before.MeanDelay)}
+		for i := range c.before.Classes {
+			if c.before.Classes[i].MeanDelay == nil {
 				change.Classes = append(change.Classes, nil)
 			} else {
-				change.Classes = append(change.Classes, relative(after.Classes[i].MeanDelay, before.Classes[i].MeanDelay))
+				change.Classes = append(change.Classes, relative(after.Classes[i].MeanDelay, c.before.Classes[i].MeanDelay))
 			}
 		}
 		if change.Total < 0 {
-			c.Changes = append(c.Changes, change)
+			list = append(list, change)
 		}
 	}
-	slices.SortStableFunc(c.Changes, func(a, b Change) int { return cmp.Compare(a.Total, b.Total) })
-	c.Changes = c.Changes[:min(len(c.Changes), mostChanges)]
-	return c, nil
+	slices.SortStableFunc(list, byTotal)
+	return list, nil
 }
+
+func byTotal(a, b Change) int { return cmp.Compare(a.Total, b.Total) }
 
 func relative(after, before *num.Value) float64 { return after.Float/before.Float - 1 }
 

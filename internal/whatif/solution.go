@@ -68,6 +68,10 @@ func (s *Solution) addPercentiles(ctx context.Context, m *cluster.Model, percent
 	if err != nil || len(levels) == 0 {
 		return err
 	}
+	if _, err := m.OneMeanSize(); err != nil {
+		s.NoPercentiles = "classes differ in mean size, and service in order of arrival has formulas for exponential sizes of one mean only"
+		return nil
+	}
 	if s.States > mostPercentileStates {
 		s.NoPercentiles = fmt.Sprintf("this model has %d states; up to %d the page computes them, beyond pfq does", s.States, mostPercentileStates)
 		return nil

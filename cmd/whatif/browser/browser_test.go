@@ -99,7 +99,10 @@ func newTab(t *testing.T, address string) *tab {
 		case *runtime.EventConsoleAPICalled:
 			fault = fmt.Sprintf("a message of the console: %v", e.Args)
 		case *runtime.EventExceptionThrown:
-			fault = fmt.Sprintf("an exception: %v", e.ExceptionDetails)
+			fault = "an exception: " + e.ExceptionDetails.Text
+			if x := e.ExceptionDetails.Exception; x != nil {
+				fault = "an exception: " + x.Description
+			}
 		case *log.EventEntryAdded: // among others what the policy forbids
 			fault = "an entry of the log: " + e.Entry.Text
 		}

@@ -36,7 +36,8 @@ function drawChart(saved, seen) {
   if (critical === null) return h("p", { class: "quiet empty" }, seen.verdict && !seen.verdict.error ? "No jobs arrive." : "");
   const fresh = curvesOf(saved, saved.view);
   const kind = `${saved.view}/${saved.percentile}/${rows.map((row) => row.name).join("/")}`;
-  if (fresh.some((curve) => curve.length >= 9) || heldCurves?.kind !== kind) heldCurves = { kind, curves: fresh };
+  const none = !isSolved(saved) || (saved.view === "percentile" && !(hasOneSize(saved.model) && hasPercentiles(saved)));
+  if (none || fresh.some((curve) => curve.length >= 9) || heldCurves?.kind !== kind) heldCurves = { kind, curves: fresh };
   const { curves } = heldCurves;
   const ghosts = saved.pinned ? curvesOf(saved.pinned, saved.view) : [];
   const estimates = found(measure);
@@ -58,6 +59,7 @@ function drawChart(saved, seen) {
   bars,
   h("line", { key: "cursor", class: "cursor", x1: at, x2: at, y1: plot.top, y2: plot.height - plot.bottom }),
   dots,
+  none && estimates.length === 0 && h("text", { key: "none", class: "axis middle", x: plot.width / 2, y: plot.height / 2 }, "No formula here; it can be simulated."),
   drawNames(curves, rows, scale));
 }
 
@@ -138,7 +140,7 @@ function drawNames(curves, rows, scale) {
     listed.map(({ i, name, x, end, at }) => h("g", { key: name },
       h("path", { class: "leader", d: `M${(x + 2).toFixed(1)} ${end.toFixed(1)}L${scale.right + 4} ${at.toFixed(1)}` }),
       h("path", { class: `sample stroke${i % 7} dash${Math.floor(i / 7) % 3}`, d: `M${scale.right + 5} ${at.toFixed(1)}h13` }),
-      h("text", { class: "curve-name", x: scale.right + 22, y: at + 4 }, shorten(name, plot.width < 480 ? 9 : 14)))),
+      h("text", { class: "curve-name", x: scale.right + 22, y: at + 4 }, shorten(name, plot.width < 480 ? 9 : 14, rows.map(titleOf))))),
     left > 0 && h("text", { key: "more", class: "curve-name", x: scale.right + 22, y: scale.bottom + 4 }, `and ${left + 1} more`));
 }
 

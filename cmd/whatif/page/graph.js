@@ -11,6 +11,7 @@ function drawGraph(saved, seen) {
   const load = parseNumber(saved.load);
   const places = { classes: placesOf(model.classes, model.servers), servers: placesOf(model.servers, model.classes) };
   const tall = Math.max(model.classes.length, model.servers.length) * graph.row + 4;
+  const titles = { classes: model.classes.map(titleOf), servers: model.servers.map(titleOf) };
   const nodes = [...model.classes.map((row) => ["classes", row.name]), ...model.servers.map((row) => ["servers", row.name])];
   if (!nodes.some((node) => node.join("/") === focusedNode)) focusedNode = nodes[0].join("/");
   const ringed = (rows, i) => seen.verdict?.[`bottleneck_${rows}`]?.includes(i) ?? false;
@@ -23,15 +24,15 @@ function drawGraph(saved, seen) {
     return drawEdge(places.classes[i], places.servers[k], choice, model.servers[k], lit, i);
   }));
   const classes = model.classes.map((row, i) => drawNode("classes", row, places.classes[i], nodes, {
-    ringed: ringed("classes", i), unstable, color: i,
+    ringed: ringed("classes", i), unstable, color: i, others: titles.classes,
     text: `${shown(parseNumber(row.arrival_rate) * load)}/s`,
     label: `class ${row.name}, ${shown(parseNumber(row.arrival_rate) * load)} jobs per second, on ${row.servers.map((choice) => choice.group ?? choice).join(", ")}`,
   }));
   const servers = model.servers.map((row, k) => {
     const busy = seen.solution?.stable ? seen.solution.servers[k].utilization : null;
     return drawNode("servers", row, places.servers[k], nodes, {
-      ringed: ringed("servers", k), unstable, busy,
-      text: busy === null ? "" : percent(busy).replace(/\.\d/, ""),
+      ringed: ringed("servers", k), unstable, busy, others: titles.servers,
+      text: busy === null ? "" : percent(busy, 0),
       label: `${row.count > 1 ? `group of ${row.count} servers` : "server"} ${row.name}, capacity ${row.capacity}${busy === null ? "" : `, busy ${percent(busy)}`}`,
     });
   });
@@ -41,6 +42,8 @@ function drawGraph(saved, seen) {
     on: { pointermove: pullOn, pointerup: pullEnd, pointercancel: pullCancel, keydown: (event) => graphKey(event, nodes) },
   }, h("g", { key: "edges", class: "edges" }, edges), line, classes, servers);
 }
+
+const titleOf = (row) => row.name + (row.count > 1 ? ` ×${row.count}` : "");
 
 // placesOf returns the heights of the nodes of one side, in the middle of the other if that is taller.
 function placesOf(list, others) {
@@ -63,7 +66,7 @@ function drawNode(rows, row, y, nodes, look) {
   const key = `${rows}/${row.name}`;
   const pressed = state.selected?.rows === rows && state.selected.name === row.name;
   const round = rows === "classes" ? height / 2 : 5;
-  const name = row.name + (row.count > 1 ? ` ×${row.count}` : "");
+  const name = titleOf(row);
   return h("g", {
     key, class: `node ${rows}${pressed ? " pressed" : ""}`, role: "button", tabindex: key === focusedNode ? 0 : -1, "aria-pressed": String(pressed),
     "aria-label": look.label + (look.ringed ? `, in the bottleneck${look.unstable ? ", overloaded" : ""}` : ""), "data-node": key,
@@ -77,11 +80,19 @@ function drawNode(rows, row, y, nodes, look) {
     h("rect", { key: "box", class: "box", x, y: y - height / 2, width: node, height, rx: round }),
     look.busy !== undefined && h("rect", { key: "busy", class: "busy", x: x + 1.5, y: y + height / 2 - 6, width: Math.max(0, (node - 3) * (look.busy ?? 0)), height: 4.5, rx: 2 }),
     rows === "classes" && h("circle", { key: "dot", class: look.color % 14 < 7 ? `fill${look.color % 7}` : `hollow stroke${look.color % 7}`, cx: x + 16, cy: y, r: look.color % 14 < 7 ? 5 : 4 }),
-    h("text", { key: "name", class: "name", x: x + (rows === "classes" ? 28 : 12), y: y + (rows === "classes" ? 4.5 : 2) }, shorten(name, rows === "classes" ? 11 : 13)),
+    h("text", { key: "name", class: "name", x: x + (rows === "classes" ? 28 : 12), y: y + (rows === "classes" ? 4.5 : 2) }, shorten(name, rows === "classes" ? 11 : 13, look.others)),
     h("text", { key: "number", class: "number", x: x + node - 12, y: y + (rows === "classes" ? 4.5 : 2) }, look.text));
 }
 
-const shorten = (text, most) => ([...text].length > most ? `${[...text].slice(0, most - 1).join("")}…` : text);
+// shorten returns the beginning of a long name, with its end where another name begins in the same way.
+function shorten(text, most, others) {
+  const letters = [...text];
+  if (letters.length <= most) return text;
+  const begin = letters.slice(0, most - 1).join("");
+  if (!others.some((other) => other !== text && other.startsWith(begin))) return `${begin}…`;
+  const half = Math.floor((most - 1) / 2);
+  return `${letters.slice(0, half).join("")}…${letters.slice(-half).join("")}`;
+}
 
 function select(rows, name) {
   const same = state.selected?.rows === rows && state.selected.name === name;

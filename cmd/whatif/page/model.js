@@ -10,6 +10,21 @@ function withRow(model, rows, name, fields) {
   return { ...model, [rows]: model[rows].map((row) => (row.name === name ? { ...row, ...fields } : row)) };
 }
 
+// sizeOf returns the mean size of a class: its own, or else that of the model.
+const sizeOf = (model, row) => row.mean_size ?? model.mean_size ?? "1";
+
+// hasOneSize says whether all jobs that arrive have the same mean size.
+const hasOneSize = (model) => new Set(model.classes.filter((row) => parseNumber(row.arrival_rate) > 0).map((row) => parseNumber(sizeOf(model, row)))).size <= 1;
+
+// resize gives a class a mean size, and resizeAll all of them; a size that is said elsewhere is left out.
+function resize(model, name, size) {
+  return withRow(model, "classes", name, { mean_size: size === (model.mean_size ?? "1") ? undefined : size });
+}
+
+function resizeAll(model, size) {
+  return { ...model, classes: model.classes.map((row) => ({ ...row, mean_size: undefined })), mean_size: size === "1" ? undefined : size };
+}
+
 function newName(list, stem) {
   let n = list.length + 1;
   while (list.some((row) => row.name === `${stem}-${n}`)) n++;

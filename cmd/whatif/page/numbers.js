@@ -28,10 +28,10 @@ function shown(value) {
 }
 
 // percent returns a part as a percentage; one below 1 never reads 100 %.
-function percent(part) {
+function percent(part, digits = 1) {
   if (part === null || part === undefined) return "–";
-  const text = (100 * part).toFixed(1);
-  return `${part < 1 && text === "100.0" ? ">99.9" : text} %`;
+  const text = (100 * part).toFixed(digits);
+  return `${part < 1 && Number(text) === 100 ? (digits > 0 ? ">99.9" : ">99") : text} %`;
 }
 
 // change returns a relative change with its sign.

@@ -116,8 +116,9 @@ function drawSimulation(saved) {
   const refused = found.find((answer) => answer.error)?.error;
   const warned = found.filter((answer) => answer.warnings?.length > 0).length;
   const critical = criticalOf(saved);
+  const apart = hasOneSize(saved.model) ? "" : " Classes differ in mean size: the curves are those of balanced fairness, the bars those of service in order of arrival.";
   const text = wanted.length === 0 ? "Runs the cluster itself, job by job in order of arrival, and sets what it finds beside the curves."
-    : refused ? `No simulation: ${refused}.` : running ? "" : `${runs.runs} runs of ${runs.jumps.toLocaleString("en")} events a load; bars hold the true value 95 times in 100.${warned ? ` At ${warned} of ${found.length} loads the runs are short for such a load.` : ""}`;
+    : refused ? `No simulation: ${refused}.` : running ? "" : `${runs.runs} runs of ${runs.jumps.toLocaleString("en")} events a load; bars hold the true value 95 times in 100.${warned ? ` At ${warned} of ${found.length} loads the runs are short for such a load.` : ""}${apart}`;
   return h("div", { class: "bar simulation" },
     running ? h("button", { key: "stop", type: "button", on: { click: () => show({ simulate: null }) } }, "Stop")
       : h("button", { key: "simulate", type: "button", disabled: critical === null, on: { click: () => show({ simulate: { model: saved.model, load: saved.load } }) } }, "Simulate"),

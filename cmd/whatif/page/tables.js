@@ -2,7 +2,7 @@
 
 // drawField describes a field for a number or a name. What is typed counts at once if it is accepted, with last only when the field
 // is left; until then it stays as typed, and a text that is not accepted changes nothing.
-function drawField({ key, label, text, wide, accept, set, last }) {
+function drawField({ key, label, text, wide, accept, set, last, hint }) {
   const typing = state.typing?.key === key ? state.typing : null;
   const end = () => {
     const current = state.typing?.key === key ? state.typing : null;
@@ -14,7 +14,7 @@ function drawField({ key, label, text, wide, accept, set, last }) {
   };
   return h("input", {
     key, id: key, type: "text", size: wide, value: typing ? typing.text : text, "aria-label": label, "aria-invalid": typing?.bad ? "true" : null,
-    autocomplete: "off", spellcheck: "false", inputmode: accept === isNumber ? "decimal" : null,
+    autocomplete: "off", spellcheck: "false", inputmode: accept === isNumber || accept === isSize ? "decimal" : null, placeholder: hint,
     on: {
       input: (event) => {
         const now = event.target.value;
@@ -32,6 +32,7 @@ function drawField({ key, label, text, wide, accept, set, last }) {
 }
 
 const isNumber = (text) => !Number.isNaN(parseNumber(text));
+const isSize = (text) => parseNumber(text) > 0;
 
 // A slider goes from 0 to a round number that is at least twice the value, in 200 steps. While it is dragged its end stays.
 const steps = 200;
@@ -108,30 +109,48 @@ function drawTable(saved, seen, rows, columns, input) {
       h("th", { key: "name", role: "rowheader", scope: "row" }, isClass && h("span", { class: `key ${i % 14 < 7 ? "" : "hollow "}back${i % 7}` }), row.name, row.count > 1 && h("span", { class: "quiet" }, ` ×${row.count}`)),
       h("td", { key: "input", role: "cell" }, h("span", { class: "inputs" },
         drawSlider({ key, label: `${input.label} of ${row.name}`, value, words: `${row[input.field]} ${input.unit}`, set }),
-        drawField({ key: `${key}/text`, label: `${input.label} of ${row.name}, exact`, text: row[input.field], wide: 6, accept: isNumber, set: (text) => set(text, `${key}/text`) }))),
+        drawField({ key: `${key}/text`, label: `${input.label} of ${row.name}, exact`, text: row[input.field], wide: 5, accept: isNumber, set: (text) => set(text, `${key}/text`) }))),
+      isClass && drawSize(saved, row),
       cells(row, i));
   });
   return h("div", { class: `scroll ${rows}` }, h("table", { id: rows, role: "table" },
     h("caption", null, isClass ? "Classes" : "Servers"),
     h("thead", { role: "rowgroup" }, h("tr", { role: "row" }, h("th", { scope: "col", role: "columnheader" }, "Name"), h("th", { scope: "col", role: "columnheader" }, input.title),
+      isClass && h("th", { key: "size", scope: "col", role: "columnheader" }, sizeTitle),
       columns.map(({ title, id }) => h("th", { key: id, scope: "col", role: "columnheader", class: "number" }, title)))),
-    h("tbody", { role: "rowgroup" }, body, isClass && drawTotal(seen, columns))));
+    h("tbody", { role: "rowgroup" }, body, isClass && drawTotal(saved, seen, columns))));
+}
+
+const sizeTitle = "Mean size";
+
+// drawSize describes the mean size of a class, and drawSizes that of all classes, empty where they differ.
+function drawSize(saved, row) {
+  const key = `mean_size/${row.name}/text`;
+  return h("td", { key: "size", role: "cell", class: "size", "data-title": sizeTitle },
+    drawField({ key, label: `Mean size of ${row.name}, units of work`, text: sizeOf(saved.model, row), wide: 4, accept: isSize, set: (text) => edit(resize(saved.model, row.name, text), key) }));
+}
+
+function drawSizes({ model }) {
+  const one = model.classes.every((row) => sizeOf(model, row) === sizeOf(model, model.classes[0]));
+  return h("td", { key: "size", role: "cell", class: "size", "data-title": sizeTitle },
+    drawField({ key: "mean_size", label: "Mean size of all classes, units of work", text: one ? sizeOf(model, model.classes[0]) : "", hint: one ? null : "differ", wide: 4, accept: isSize, set: (text) => edit(resizeAll(model, text), "mean_size") }));
 }
 
 // drawTotal describes the row of all classes together.
-function drawTotal(seen, columns) {
+function drawTotal(saved, seen, columns) {
   const { solution } = seen;
   const of = { mean_jobs: solution?.mean_jobs, mean_delay: solution?.mean_delay };
-  return h("tr", { key: "all classes", role: "row", class: "total" }, h("th", { scope: "row", role: "rowheader" }, "all classes"), h("td", { role: "cell" }),
+  return h("tr", { key: "all classes", role: "row", class: "total" }, h("th", { scope: "row", role: "rowheader" }, "all classes"), h("td", { role: "cell" }), drawSizes(saved),
     columns.map(({ id, title }) => h("td", { key: id, role: "cell", class: "number", "data-title": title, "data-cell": `all/${id}` }, id in of && solution?.stable && [drawNumber(of[id]), drawChange(of[id], seen.pinnedSolution?.stable ? seen.pinnedSolution[id] : null)])));
 }
 
-// drawTables describes both tables, and why there are no percentiles if there are none.
+// drawTables describes both tables, and what the numbers are not: percentiles if there are none, in order of arrival if mean sizes differ.
 function drawTables(saved, seen) {
   const why = seen.percentiles?.no_percentiles;
   return [
     drawTable(saved, seen, "classes", why ? classColumns.filter(({ percentile }) => !percentile) : classColumns, { field: "arrival_rate", title: "Arrival rate (jobs/s)", label: "Arrival rate", unit: "jobs per second" }),
-    why && h("p", { key: "why", class: "quiet" }, `No percentiles: ${why}.`),
+    (why || !hasOneSize(saved.model)) && h("p", { key: "why", class: "quiet" },
+      [why && `No percentiles: ${why}.`, !hasOneSize(saved.model) && "Mean delays are those of balanced fairness."].filter(Boolean).join(" ")),
     drawTable(saved, seen, "servers", serverColumns, { field: "capacity", title: "Capacity (work/s)", label: "Capacity", unit: "units of work per second" }),
   ];
 }
