@@ -3,6 +3,7 @@ package manager
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -45,6 +46,15 @@ func TestStatusFits(t *testing.T) {
 		if isSmall && (len(s.Jobs) != 2 || s.Workers[1].Facts["gpus"] != 2.0) {
 			t.Errorf("%+v", s)
 		}
+	}
+}
+
+// Names of workers are told in the order in which people read them.
+func TestCompareNames(t *testing.T) {
+	names := []string{"w-10", "w-9", "local", "w-09", "w-99999999999999999999", "local-1", "1", "w-1"}
+	slices.SortFunc(names, compareNames)
+	if got, want := strings.Join(names, " "), "1 local local-1 w-1 w-09 w-9 w-10 w-99999999999999999999"; got != want {
+		t.Errorf("%s, want %s", got, want)
 	}
 }
 

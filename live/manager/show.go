@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"productform/dispatch"
@@ -157,10 +159,23 @@ func (l *leader) status() *wire.Status {
 		return cmp.Or(cmp.Compare(*b.Finish, *a.Finish), cmp.Compare(a.Name, b.Name))
 	})
 	s.Jobs = s.Jobs[:min(len(s.Jobs), wire.MostListed)]
+	slices.SortFunc(s.Workers, func(a, b wire.WorkerView) int { return compareNames(a.Name, b.Name) })
 	for i := range s.Workers {
 		l.complete(&s.Workers[i])
 	}
 	return s
+}
+
+// compareNames orders names as they are read: w-2 comes before w-10.
+func compareNames(a, b string) int {
+	split := func(name string) (head string, number int) {
+		head = strings.TrimRight(name, "0123456789")
+		number, _ = strconv.Atoi(name[len(head):]) // 0 without digits, the largest one of too many
+		return head, number
+	}
+	headA, numberA := split(a)
+	headB, numberB := split(b)
+	return cmp.Or(cmp.Compare(headA, headB), cmp.Compare(numberA, numberB), cmp.Compare(a, b))
 }
 
 // snapshotEvery is the number of plans and of what they tell after which a snapshot is written.

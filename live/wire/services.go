@@ -9,7 +9,7 @@ const (
 )
 
 // A Status is how the cluster stands. It lists at most [MostListed] jobs: those that are present, the most urgent first,
-// then those that ended last.
+// then those that ended last. Workers are in the order of their names.
 type Status struct {
 	Version   int          `json:"v"`
 	Cluster   ClusterView  `json:"cluster"`
