@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/stat/distuv"
 )
@@ -90,7 +91,9 @@ func (p *Plan) quantiles(ctx context.Context, r *Result, samples []*Sample) erro
 		if visit := i - len(p.Classes); visit >= 0 {
 			one.Kind, one.Index, what, rows = OfVisit, visit, "visit ", p.Visits
 		}
-		if err := add(one, what+one.Of, rows[one.Index].ArrivalRate > 0); err != nil {
+		// of a closed system no arrival rate is known, but its jobs leave
+		warn := rows[one.Index].ArrivalRate > 0 || slices.ContainsFunc(samples, func(s *Sample) bool { return s.Left[i] > 0 })
+		if err := add(one, what+one.Of, warn); err != nil {
 			return err
 		}
 	}

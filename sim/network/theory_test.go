@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/big"
 	"slices"
+	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/stat/distuv"
@@ -171,6 +172,12 @@ func TestPercentiles(t *testing.T) {
 			if q := r.Quantile(sim.OfVisit, row, settings.Levels[k]); q == nil || !(math.Abs(q.Z(want.Float)) < 5) {
 				t.Errorf("visit %d, level %v: %+v, want %v", row, settings.Levels[k], q, want.Float)
 			}
+		}
+	}
+	few := simtest.Run(t, Network{Model: m}, sim.Settings{Runs: 2, Jumps: 1000, Levels: []float64{0.9999}})
+	for _, what := range []string{"class machine", "visit machine at repair", "visit open at repair"} {
+		if !slices.ContainsFunc(few.Warnings, func(w string) bool { return strings.HasPrefix(w, what+": percentile 99.99") }) {
+			t.Errorf("no warning that %s has too few jobs: %q", what, few.Warnings)
 		}
 	}
 	r = simtest.Run(t, Network{Model: machineRepair(1, 1, network.LCFS)}, settings)
