@@ -89,7 +89,7 @@ func (m *Maker) planBy(ask func(*Question) []int) error {
 	if err := q.Check(plan); err != nil {
 		return err
 	}
-	m.plan.adopt(m.byPriority.list(), q.Workers, plan)
+	m.plan.adopt(m.byPriority.List(), q.Workers, plan)
 	return nil
 }
 
@@ -99,7 +99,7 @@ func (m *Maker) question() Question {
 	for _, w := range q.Workers {
 		q.Speeds = append(q.Speeds, m.speeds[w])
 	}
-	for _, j := range m.byPriority.list() {
+	for _, j := range m.byPriority.List() {
 		if m.claims.of[j].most > 0 {
 			q.Jobs = append(q.Jobs, j)
 		}

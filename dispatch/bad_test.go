@@ -40,10 +40,4 @@ const (
 	wantEmergency      = "a priority in (0, 1e50], or 0 for none"
 	wantWorker         = "a worker, 0 to 1"
 	wantEndAfter4      = "a time > 4, at which the outage begins, and at most 1e50, or +Inf"
-	wantDistribution   = "a distribution"
-	wantParallelism    = "an integer >= 1, or 0 without deadlines"
-	wantHighest        = "a number in [1, 1e50], from the lowest priority on"
-	wantHigh           = "a number in [2, 1e50], from the low end on"
-	wantFactor         = "a number in [1e-50, 1e50], or 0 for no deadlines"
-	wantProcessors     = "an integer in [0, 1000000000], or -1 for unknown"
 )

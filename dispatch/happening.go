@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"productform/internal/input"
+	"productform/internal/ranges"
 )
 
 // A Happening is what a [Maker] is told. Which fields count depends on the kind:
@@ -106,7 +107,7 @@ type moment struct {
 // Check returns the error of [Maker.Decide], and changes nothing.
 func (m *Maker) Check(at float64, what []Happening) error {
 	switch {
-	case !isTime(at):
+	case !ranges.IsTime(at):
 		return input.Errorf("At", at, "a time in [0, 1e50]")
 	case at < m.now:
 		return input.Errorf("At", at, "a time >= %v, that of the moment before", m.now)
@@ -176,9 +177,9 @@ func (c *moment) checkReport(h *Happening) error {
 		return input.Errorf("Attempt", h.Attempt, "an attempt that has begun, 1 to %d", m.attempts)
 	case m.state(h.Job) == unknown:
 		return input.Errorf("Job", h.Job, "a job that was submitted")
-	case !isTime(h.Work):
+	case !ranges.IsTime(h.Work):
 		return input.Errorf("Work", h.Work, "a number of seconds in [0, 1e50]")
-	case !isTime(h.Seconds):
+	case !ranges.IsTime(h.Seconds):
 		return input.Errorf("Seconds", h.Seconds, "a number of seconds in [0, 1e50]")
 	}
 	holder := h.Worker

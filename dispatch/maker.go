@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"slices"
 
+	"productform/dispatch/internal/order"
 	"productform/internal/input"
+	"productform/internal/ranges"
 )
 
 // Rules are what a decision maker follows.
@@ -19,13 +21,13 @@ func (r *Rules) check() error {
 		return err
 	}
 	switch {
-	case !isWork(r.Learning.Default):
+	case !ranges.IsWork(r.Learning.Default):
 		return input.Errorf("Learning.Default", r.Learning.Default, "a number of seconds in [1e-50, 1e50], or 0 for none")
 	case r.Learning.Window < 0:
 		return input.Errorf("Learning.Window", r.Learning.Window, "an integer >= 0")
 	case r.Learning.Window > 0 && r.Learning.Default == 0:
 		return input.Errorf("Learning.Window", r.Learning.Window, "0 without a Default")
-	case !isTime(r.Emergency):
+	case !ranges.IsTime(r.Emergency):
 		return input.Errorf("Emergency", r.Emergency, "a priority in (0, 1e50], or 0 for none")
 	}
 	return nil
@@ -50,10 +52,10 @@ type Maker struct {
 	tasks   []tasks  // by job
 	records []Record // by job
 
-	byPriority order // jobs present
-	byDeadline order // likewise, if the policy asks for it
-	active     []int // jobs with tasks in hand
-	done       int   // jobs completed
+	byPriority order.Order // jobs present
+	byDeadline order.Order // likewise, if the policy asks for it
+	active     []int       // jobs with tasks in hand
+	done       int         // jobs completed
 
 	plan    *planner
 	workers []int // that are up, in the order of the policy
@@ -117,7 +119,7 @@ func newMaker(r Rules, speeds []float64, jobs int) *Maker {
 		m.up[w] = true
 		m.hand[w] = emptyHand()
 	}
-	m.byPriority.compare, m.byDeadline.compare = m.claims.moreUrgent, m.claims.dueEarlier
+	m.byPriority.Compare, m.byDeadline.Compare = m.claims.moreUrgent, m.claims.dueEarlier
 	m.number(jobs)
 	m.listWorkers()
 	return m
@@ -239,23 +241,23 @@ func (m *Maker) listWorkers() {
 
 // add puts jobs, at least one, among those present.
 func (m *Maker) add(jobs []int) {
-	m.byPriority.add(jobs)
+	m.byPriority.Add(jobs)
 	if m.plan.looksAtDeadlines() {
-		m.byDeadline.add(jobs)
+		m.byDeadline.Add(jobs)
 	}
 }
 
 // remove takes job i out of those present.
 func (m *Maker) remove(i int) {
-	m.byPriority.remove(i)
+	m.byPriority.Remove(i)
 	if m.plan.looksAtDeadlines() {
-		m.byDeadline.remove(i)
+		m.byDeadline.Remove(i)
 	}
 }
 
 // assign plans the workers that are up for the jobs present.
 func (m *Maker) assign() {
-	m.plan.assign(m.claims, m.byPriority.list(), m.byDeadline.list(), m.workers, m.now)
+	m.plan.assign(m.claims, m.byPriority.List(), m.byDeadline.List(), m.workers, m.now)
 }
 
 // carryOut begins tasks as planned.

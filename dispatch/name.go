@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"productform/internal/input"
+	"productform/internal/ranges"
 	"productform/internal/tree"
 )
 
@@ -63,7 +64,7 @@ func ParsePolicy(text string) (Policy, error) {
 	case !hasParameter:
 	case p.Rule == Priority && err == nil && v >= 0 && v <= 1:
 		p.Reserve = math.Abs(v) // of -0, 0
-	case p.Rule == Workload && err == nil && v > 0 && isWork(v):
+	case p.Rule == Workload && err == nil && v > 0 && ranges.IsWork(v):
 		p.Horizon = v
 	case p.Rule == Priority:
 		return refuse("%s, R in [0, 1]", p.form())

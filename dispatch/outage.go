@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"productform/internal/input"
+	"productform/internal/ranges"
 )
 
 // An Outage takes a worker away from From until To, and the task that it has in hand is lost: it is run again from its
@@ -25,9 +26,9 @@ func CheckOutages(outages []Outage, workers int) error {
 		switch {
 		case o.Worker < 0 || o.Worker >= workers:
 			return input.Errorf(input.Field(path, "Worker"), o.Worker, "a worker, 0 to %d", workers-1)
-		case !isTime(o.From):
+		case !ranges.IsTime(o.From):
 			return input.Errorf(input.Field(path, "From"), o.From, "a time in [0, 1e50]")
-		case !(o.To > o.From && (o.To <= largest || math.IsInf(o.To, 1))):
+		case !(o.To > o.From && (o.To <= ranges.Largest || math.IsInf(o.To, 1))):
 			return input.Errorf(input.Field(path, "To"), o.To,
 				"a time > %v, at which the outage begins, and at most 1e50, or +Inf", o.From)
 		}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"productform/internal/input"
+	"productform/internal/ranges"
 )
 
 // A Rule says how many workers a job is given, and which. The rules take jobs in order of priority, the highest first,
@@ -89,7 +90,7 @@ func (p Policy) Assign(jobs []Request, speeds []float64, now float64) ([]int, er
 	if err := checkSpeeds("Speeds", speeds); err != nil {
 		return nil, err
 	}
-	if !isTime(now) {
+	if !ranges.IsTime(now) {
 		return nil, input.Errorf("Now", now, "a time in [0, 1e50]")
 	}
 	for j := range jobs {
@@ -126,7 +127,7 @@ func (p Policy) check(path string) error {
 		return input.Errorf(input.Field(path, "Spare"), p.Spare, "one of %s", list(AllSpares()))
 	case !(p.Reserve >= 0 && p.Reserve <= 1):
 		return input.Errorf(input.Field(path, "Reserve"), p.Reserve, "a number in [0, 1]")
-	case !isWork(p.Horizon):
+	case !ranges.IsWork(p.Horizon):
 		return input.Errorf(input.Field(path, "Horizon"), p.Horizon, "a number of seconds in [1e-50, 1e50], or 0 for 1 second")
 	}
 	return nil
@@ -135,15 +136,15 @@ func (p Policy) check(path string) error {
 // check checks a request.
 func (r *Request) check(workers int) error {
 	switch {
-	case !isTime(r.Priority):
+	case !ranges.IsTime(r.Priority):
 		return input.Errorf("Priority", r.Priority, "a number in [0, 1e50]")
-	case !(r.Deadline == 0 || isTime(r.Deadline)):
+	case !(r.Deadline == 0 || ranges.IsTime(r.Deadline)):
 		return input.Errorf("Deadline", r.Deadline, "a time in (0, 1e50], or 0 for none")
 	case r.MaxWorkers < 0:
 		return input.Errorf("MaxWorkers", r.MaxWorkers, "an integer >= 1, or 0 for no limit")
 	case r.Tasks < 1:
 		return input.Errorf("Tasks", r.Tasks, "an integer >= 1")
-	case !isTime(r.Work):
+	case !ranges.IsTime(r.Work):
 		return input.Errorf("Work", r.Work, "a number of seconds in [0, 1e50]")
 	}
 	return checkJobSpeeds(r.Speeds, workers)
@@ -174,7 +175,7 @@ func checkSpeeds(path string, speeds []float64) error {
 	return nil
 }
 
-func isNotSpeed(v float64) bool { return !(v > 0 && isWork(v)) }
+func isNotSpeed(v float64) bool { return !(v > 0 && ranges.IsWork(v)) }
 
 func speedError(path string, worker int, v float64) error {
 	return input.Errorf(input.Index(path, worker), v, "a number in [1e-50, 1e50]")

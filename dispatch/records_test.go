@@ -161,10 +161,7 @@ func ExampleWriteRecords() {
 }
 
 func BenchmarkRecords(b *testing.B) {
-	jobs, err := synthetic(b, 10000).Draw(1)
-	if err != nil {
-		b.Fatal(err)
-	}
+	jobs := yearJobs(b)[:10000]
 	r, err := dispatch.Run(b.Context(), dispatch.Scenario{
 		Jobs: jobs, Speeds: []float64{1, 2}, Policy: dispatch.Policy{Rule: dispatch.EDF},
 	})

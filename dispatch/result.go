@@ -1,7 +1,9 @@
 package dispatch
 
 import (
+	"fmt"
 	"math"
+	"math/big"
 	"slices"
 	"sort"
 
@@ -135,7 +137,7 @@ func (t *Totals) begins(submit float64) {
 // so that no machine fuses the two and all give the same digits.
 func (m *Maker) measure(then float64) {
 	seconds := then - m.now
-	if len(m.byPriority.list()) > 0 {
+	if len(m.byPriority.List()) > 0 {
 		m.totals.Present += seconds
 		m.totals.PlannedBy += float64(m.totals.Planned * seconds)
 		m.totals.RunningBy += float64(m.totals.Running * seconds)
@@ -148,11 +150,11 @@ func (m *Maker) measure(then float64) {
 // judge computes the parts of the jobs present that are violated, by the plan and by what runs: those of a higher priority
 // than one of the jobs served, not being one.
 func (m *Maker) judge() {
-	if len(m.byPriority.list()) == 0 {
+	if len(m.byPriority.List()) == 0 {
 		m.totals.Planned, m.totals.Running = 0, 0
 		return
 	}
-	present := float64(len(m.byPriority.list()))
+	present := float64(len(m.byPriority.List()))
 	lowest, others := m.lowest(m.plan.chosen)
 	higher := m.higher(lowest, len(m.plan.chosen))
 	m.totals.Planned = float64(higher-others) / present
@@ -182,7 +184,7 @@ func (m *Maker) lowest(served []int) (lowest float64, others int) {
 // higher returns how many jobs present have a priority above the lowest of those served. As a rule these are near the
 // front, so the search first goes on from their number in growing steps.
 func (m *Maker) higher(lowest float64, served int) int {
-	all, present := m.claims.of, m.byPriority.list()
+	all, present := m.claims.of, m.byPriority.List()
 	low, high := 0, max(served, 1)
 	for high < len(present) && all[present[high-1]].priority > lowest {
 		low, high = high, 8*high
@@ -265,4 +267,27 @@ func spread(values []float64) Spread {
 	at := func(percent int) float64 { return values[(len(values)*percent+99)/100-1] }
 	s.P50, s.P95, s.P99 = at(50), at(95), at(99)
 	return s
+}
+
+// SpreadOf sums up values, which it does not change. It takes O(n log n) time.
+func SpreadOf(values []float64) Spread { return spread(slices.Clone(values)) }
+
+// Quantiles returns for each level in (0, 1) the smallest of the values that the part level of them do not exceed: value ⌈n level⌉ of the n in
+// order. A log is run once, and these are of its jobs, without error; what other jobs would find is another question. There must be
+// a value. It takes O(n log n) time and does not change the values.
+func Quantiles(values []float64, levels []*big.Rat) ([]float64, error) {
+	if len(values) == 0 {
+		return nil, input.Errorf("values", "[]", "at least one")
+	}
+	sorted := slices.Sorted(slices.Values(values))
+	quantiles := make([]float64, len(levels))
+	for k, level := range levels {
+		if level == nil || level.Sign() <= 0 || level.Cmp(big.NewRat(1, 1)) >= 0 {
+			return nil, input.Errorf(input.Index("levels", k), fmt.Sprint(level), "a number > 0 and < 1")
+		}
+		rank := new(big.Int).Mul(level.Num(), big.NewInt(int64(len(sorted))))
+		rank.Add(rank, level.Denom()).Sub(rank, big.NewInt(1)).Quo(rank, level.Denom())
+		quantiles[k] = sorted[rank.Int64()-1]
+	}
+	return quantiles, nil
 }

@@ -44,7 +44,7 @@ func Run(ctx context.Context, s Scenario) (*Result, error) {
 	}
 	r := newRun(&s)
 	m := r.maker
-	for work := checkEvery; m.done < len(s.Jobs); work += 100 + len(s.Speeds) + len(m.byPriority.list()) {
+	for work := checkEvery; m.done < len(s.Jobs); work += 100 + len(s.Speeds) + len(m.byPriority.List()) {
 		if work >= checkEvery {
 			if ctx.Err() != nil {
 				return nil, context.Cause(ctx)
@@ -141,7 +141,7 @@ func (r *run) advance() float64 {
 
 // replan returns the next time at which a new plan is asked for though nothing happens, +Inf if there is none.
 func (r *run) replan() float64 {
-	if r.s.Replan == 0 || len(r.maker.byPriority.list()) == 0 {
+	if r.s.Replan == 0 || len(r.maker.byPriority.List()) == 0 {
 		return math.Inf(1)
 	}
 	return NextReplan(r.maker.now, r.s.Replan)
@@ -225,7 +225,7 @@ func (r *run) decision() *Decision {
 		r.shown = append(r.shown, h.job)
 	}
 	return &Decision{
-		Time: m.now, Events: m.events, Present: m.byPriority.list(), Plan: m.plan.job, Planned: m.plan.planned,
+		Time: m.now, Events: m.events, Present: m.byPriority.List(), Plan: m.plan.job, Planned: m.plan.planned,
 		Hand: r.shown, Up: m.up, Done: m.done,
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"productform/internal/input"
+	"productform/internal/ranges"
 )
 
 // A Scenario is a cluster, what is asked of it and a policy.
@@ -66,23 +67,6 @@ type Learning struct {
 	Speeds bool `json:"speeds,omitempty"`
 }
 
-// largest bounds what comes in, and 1/largest all of it that is divided by: then a task takes at most 1e100 seconds, and
-// no sum or product leaves the range of float64.
-const largest = 1e50
-
-// mostTasks and mostTasksInAll bound the tasks of a job and of a run. A run takes some 0.1 to 1 µs a task, whatever they
-// are: some minutes for a job of the first, an hour or two for the second. The largest clusters have 10^7 processors.
-const (
-	mostTasks      = 1_000_000_000
-	mostTasksInAll = int64(10_000_000_000)
-)
-
-// isTime reports whether v may be a time or a priority.
-func isTime(v float64) bool { return v >= 0 && v <= largest }
-
-// isWork reports whether v may be a work or a factor: 0 or neither too large nor too small.
-func isWork(v float64) bool { return v == 0 || v >= 1/largest && v <= largest }
-
 // work returns the work of a task.
 func (j *Job) work(task int) float64 {
 	if j.Works != nil {
@@ -119,11 +103,11 @@ func (s *Scenario) check() error {
 		if err := s.Jobs[i].check(len(s.Speeds)); err != nil {
 			return within(input.Index("Jobs", i), err)
 		}
-		if tasks += int64(s.Jobs[i].Tasks); tasks > mostTasksInAll {
-			return input.Errorf(input.Field(input.Index("Jobs", i), "Tasks"), s.Jobs[i].Tasks, "at most %d tasks in this and all jobs before it", mostTasksInAll)
+		if tasks += int64(s.Jobs[i].Tasks); tasks > ranges.MostTasksInAll {
+			return input.Errorf(input.Field(input.Index("Jobs", i), "Tasks"), s.Jobs[i].Tasks, "at most %d tasks in this and all jobs before it", ranges.MostTasksInAll)
 		}
 	}
-	if !isWork(s.Replan) {
+	if !ranges.IsWork(s.Replan) {
 		return input.Errorf("Replan", s.Replan, "a number of seconds in [1e-50, 1e50], or 0 for none")
 	}
 	return CheckOutages(s.Outages, len(s.Speeds))
@@ -134,7 +118,7 @@ func (s *Scenario) rules() Rules { return Rules{s.Policy, s.Learning, s.Emergenc
 
 // check checks a job.
 func (j *Job) check(workers int) error {
-	if !isTime(j.Submit) {
+	if !ranges.IsTime(j.Submit) {
 		return input.Errorf("Submit", j.Submit, "a time in [0, 1e50]")
 	}
 	if err := j.checkDemand(j.Submit); err != nil {
@@ -143,11 +127,11 @@ func (j *Job) check(workers int) error {
 	switch {
 	case j.MaxWorkers < 0:
 		return input.Errorf("MaxWorkers", j.MaxWorkers, "an integer >= 1, or 0 for no limit")
-	case j.Tasks < 1 || j.Tasks > mostTasks:
-		return input.Errorf("Tasks", j.Tasks, "an integer in [1, %d]", mostTasks)
-	case !isWork(j.Work):
+	case j.Tasks < 1 || j.Tasks > ranges.MostTasks:
+		return input.Errorf("Tasks", j.Tasks, "an integer in [1, %d]", ranges.MostTasks)
+	case !ranges.IsWork(j.Work):
 		return input.Errorf("Work", j.Work, "a number of seconds in [1e-50, 1e50], or 0")
-	case !isWork(j.Estimate):
+	case !ranges.IsWork(j.Estimate):
 		return input.Errorf("Estimate", j.Estimate, "a number of seconds in [1e-50, 1e50], or 0 for the truth")
 	}
 	if j.Works != nil {
@@ -158,7 +142,7 @@ func (j *Job) check(workers int) error {
 			return input.Errorf("Work", j.Work, "0 beside Works")
 		}
 		for task, w := range j.Works {
-			if !isWork(w) {
+			if !ranges.IsWork(w) {
 				return input.Errorf(input.Index("Works", task), w, "a number of seconds in [1e-50, 1e50], or 0")
 			}
 		}
@@ -169,9 +153,9 @@ func (j *Job) check(workers int) error {
 // checkDemand checks priority and deadline of a job that is submitted at a time.
 func (j *Job) checkDemand(submit float64) error {
 	switch {
-	case !(j.Deadline == 0 || j.Deadline > submit && isTime(j.Deadline)):
+	case !(j.Deadline == 0 || j.Deadline > submit && ranges.IsTime(j.Deadline)):
 		return input.Errorf("Deadline", j.Deadline, "a time > %v, at which the job is submitted, and at most 1e50, or 0 for none", submit)
-	case !isTime(j.Priority):
+	case !ranges.IsTime(j.Priority):
 		return input.Errorf("Priority", j.Priority, "a number in [0, 1e50]")
 	}
 	return nil

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"productform/internal/input"
+	"productform/internal/ranges"
 	"productform/num"
 )
 
@@ -124,7 +125,7 @@ func restored(s State) (*Maker, error) {
 		return nil, err
 	}
 	switch most := len(s.Jobs) + 1<<24; {
-	case !isTime(s.Now):
+	case !ranges.IsTime(s.Now):
 		return nil, input.Errorf("Now", s.Now, "a time in [0, 1e50]")
 	case s.Attempts < 0:
 		return nil, input.Errorf("Attempts", s.Attempts, "an integer >= 0")
@@ -224,7 +225,7 @@ func (m *Maker) recollect(t *tasks, s *Learnt) error {
 		return input.Errorf("Learnt", "something", "nothing without Rules.Learning")
 	case s.Seen < 1:
 		return input.Errorf("Learnt.Seen", s.Seen, "an integer >= 1")
-	case !isTime(s.Mean):
+	case !ranges.IsTime(s.Mean):
 		return input.Errorf("Learnt.Mean", s.Mean, "a number of seconds in [0, 1e50]")
 	case !(s.Sum >= 0 && isFinite(s.Sum)):
 		return input.Errorf("Learnt.Sum", s.Sum, "a number >= 0")

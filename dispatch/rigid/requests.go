@@ -8,6 +8,7 @@ import (
 	"productform/dispatch"
 	"productform/dispatch/swf"
 	"productform/internal/input"
+	"productform/internal/ranges"
 )
 
 // A Requests says for how long jobs ask whose log does not tell: for their run times times a factor. The zero value is
@@ -31,7 +32,7 @@ func (q Requests) Apply(jobs []dispatch.Job, requested []float64) ([]dispatch.Jo
 	switch {
 	case factor == 0:
 		factor = 1
-	case !(factor >= 1 && factor <= largest):
+	case !(factor >= 1 && factor <= ranges.Largest):
 		return nil, input.Errorf("Factor", factor, "a number in [1, 1e50], or 0 for 1")
 	}
 	if requested != nil && len(requested) != len(jobs) {
@@ -50,14 +51,14 @@ func (q Requests) Apply(jobs []dispatch.Job, requested []float64) ([]dispatch.Jo
 		if requested != nil && requested[i] > 0 {
 			j.Estimate = requested[i]
 		}
-		if !isSeconds(j.Estimate) {
+		if !ranges.IsWork(j.Estimate) {
 			return nil, input.Errorf(fmt.Sprintf("job %d, requested time", j.ID), j.Estimate, "seconds in [1e-50, 1e50]")
 		}
 	}
 	return jobs, nil
 }
 
-// Requested returns the requested times of the jobs at these places of a log, as [dispatch.Sampling.Take] gives them, times
+// Requested returns the requested times of the jobs at these places of a log, as [workload.Sampling.Take] gives them, times
 // the scale of run times; 0 for those that the log does not know or that are 0.
 func Requested(log []swf.Job, places []int, timeScale float64) []float64 {
 	times := make([]float64, len(places))

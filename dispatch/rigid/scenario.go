@@ -5,6 +5,7 @@ import (
 
 	"productform/dispatch"
 	"productform/internal/input"
+	"productform/internal/ranges"
 )
 
 // A Scenario is a cluster of equal workers, what is asked of it and a policy.
@@ -33,20 +34,13 @@ type Scenario struct {
 	Events func(at float64, events []dispatch.Event)
 }
 
-// largest bounds times, as in package dispatch, and 1/largest run times that are not 0.
-const largest = 1e50
-
-func isTime(v float64) bool { return v >= 0 && v <= largest }
-
-func isSeconds(v float64) bool { return v == 0 || v >= 1/largest && v <= largest }
-
 func (s *Scenario) check() error {
 	switch {
 	case len(s.Jobs) == 0:
 		return input.Errorf("Jobs", "no jobs", "at least one")
 	case s.Workers < 1:
 		return input.Errorf("Workers", s.Workers, "an integer >= 1")
-	case !isSeconds(s.Threshold):
+	case !ranges.IsWork(s.Threshold):
 		return input.Errorf("Threshold", s.Threshold, "a number of seconds in [1e-50, 1e50], or 0 for 10 seconds")
 	}
 	if err := s.Policy.check(); err != nil {
@@ -64,13 +58,13 @@ func (s *Scenario) check() error {
 func checkJob(j *dispatch.Job, i, workers int) error {
 	field := func(name string) string { return input.Field(input.Index("Jobs", i), name) }
 	switch {
-	case !isTime(j.Submit):
+	case !ranges.IsTime(j.Submit):
 		return input.Errorf(field("Submit"), j.Submit, "a time in [0, 1e50]")
 	case j.Tasks < 1 || j.Tasks > workers:
 		return input.Errorf(field("Tasks"), j.Tasks, "an integer in [1, %d], the number of workers", workers)
-	case !isSeconds(j.Work):
+	case !ranges.IsWork(j.Work):
 		return input.Errorf(field("Work"), j.Work, "a number of seconds in [1e-50, 1e50], or 0")
-	case !isSeconds(j.Estimate):
+	case !ranges.IsWork(j.Estimate):
 		return input.Errorf(field("Estimate"), j.Estimate, "a number of seconds in [1e-50, 1e50], or 0 for the run time")
 	case j.MaxWorkers != 0:
 		return input.Errorf(field("MaxWorkers"), j.MaxWorkers, "0: a rigid job has all its workers at once")
@@ -78,9 +72,9 @@ func checkJob(j *dispatch.Job, i, workers int) error {
 		return input.Errorf(field("Works"), len(j.Works), "nil: workers of a rigid job run equally long")
 	case j.Speeds != nil:
 		return input.Errorf(field("Speeds"), len(j.Speeds), "nil: workers of rigid jobs have speed 1")
-	case !isTime(j.Priority):
+	case !ranges.IsTime(j.Priority):
 		return input.Errorf(field("Priority"), j.Priority, "a number in [0, 1e50]")
-	case !(j.Deadline == 0 || j.Deadline > j.Submit && isTime(j.Deadline)):
+	case !(j.Deadline == 0 || j.Deadline > j.Submit && ranges.IsTime(j.Deadline)):
 		return input.Errorf(field("Deadline"), j.Deadline, "a time > %v, at which the job is submitted, and at most 1e50, or 0 for none", j.Submit)
 	}
 	return nil

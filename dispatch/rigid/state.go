@@ -6,6 +6,7 @@ import (
 
 	"productform/dispatch"
 	"productform/internal/input"
+	"productform/internal/ranges"
 )
 
 // A State is all that a [Maker] remembers, as plain data. Written as JSON and read back it is the same, to the last digit.
@@ -140,7 +141,7 @@ func (m *Maker) restore(s *JobState) error {
 		return input.Errorf("Stage", s.Stage, "running if tasks are in hand, waiting if some only wait, nothing if the job is done")
 	case isPresent && s.Size < 1 || s.Size < 0 || k == int(waiting) && s.Size != p.Left:
 		return input.Errorf("Size", s.Size, "the number of tasks that have not ended")
-	case isPresent && !(s.Asks > 0 && s.Asks <= largest*largest):
+	case isPresent && !(s.Asks > 0 && s.Asks <= ranges.Largest*ranges.Largest):
 		return input.Errorf("Asks", s.Asks, "seconds > 0")
 	case !(s.Start >= 0) || !(s.Runs >= 0):
 		return input.Errorf("Start", s.Start, "a time >= 0")

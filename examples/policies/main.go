@@ -12,6 +12,7 @@ import (
 
 	"productform/dispatch"
 	"productform/dispatch/swf"
+	"productform/dispatch/workload"
 	"productform/traces"
 )
 
@@ -40,7 +41,7 @@ func month() ([]dispatch.Job, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := dispatch.WholeLog()
+	s := workload.WholeLog()
 	s.Count = 2700
 	jobs, _, err := s.Jobs(year.Jobs, 5)
 	return jobs, err

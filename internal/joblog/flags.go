@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"productform/dispatch"
+	"productform/dispatch/workload"
 	"productform/internal/cli"
 	"productform/internal/input"
 )
@@ -34,7 +35,7 @@ type Flags struct {
 	Emergency float64
 	Requests  Requests // of the baselines
 	Kill      bool
-	Sampling  dispatch.Sampling
+	Sampling  workload.Sampling
 	Seed      uint64
 
 	heterogeneous string // empty if all speeds are 1
@@ -150,7 +151,7 @@ func (f *Flags) Read(ctx context.Context, name string, stdin io.Reader) (*Jobs, 
 		return nil, err
 	}
 	if f.IsSampled && f.Sampling.Count == 0 {
-		f.Sampling.Count = dispatch.LinSampling(len(log.Jobs)).Count
+		f.Sampling.Count = workload.LinSampling(len(log.Jobs)).Count
 	}
 	var places []int
 	if j.List, places, j.Skipped, err = f.jobsOf(log.Jobs, j.Name); err != nil {

@@ -9,13 +9,14 @@ import (
 
 	"productform/dispatch"
 	"productform/dispatch/swf"
+	"productform/dispatch/workload"
 	"productform/internal/cli"
 	"productform/internal/input"
 )
 
 // addSampling gives the flags of what is taken from the log.
 func (f *Flags) addSampling(cmd *cobra.Command) {
-	s, lin := &f.Sampling, dispatch.LinSampling(1)
+	s, lin := &f.Sampling, workload.LinSampling(1)
 	otherwise, one, none := "all, unscaled", "1, with --sample ", "0, with --sample "
 	if f.IsSampled {
 		otherwise, one, none = "one in a hundred", "", ""
@@ -48,9 +49,9 @@ func (f *Flags) addSampling(cmd *cobra.Command) {
 
 // settleSampling takes what no flag says from one of the two samplings.
 func (f *Flags) settleSampling(given func(string) bool) {
-	s, standard := &f.Sampling, dispatch.WholeLog()
+	s, standard := &f.Sampling, workload.WholeLog()
 	if given("sample") || f.IsSampled {
-		standard = dispatch.LinSampling(1)
+		standard = workload.LinSampling(1)
 	}
 	if !given("time-scale") {
 		s.TimeScale = standard.TimeScale

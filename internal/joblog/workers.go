@@ -9,6 +9,7 @@ import (
 
 	"productform/dispatch"
 	"productform/dispatch/swf"
+	"productform/dispatch/workload"
 	"productform/internal/cli"
 	"productform/internal/input"
 	"productform/internal/render"
@@ -57,7 +58,7 @@ func (f *Flags) parseSpeeds() error {
 			return input.Errorf(flag, f.heterogeneous, "%s", uniformWanted)
 		}
 		var err error
-		f.Speeds, err = dispatch.UniformSpeeds(f.Workers, v.low, v.high, f.Seed)
+		f.Speeds, err = workload.UniformSpeeds(f.Workers, v.low, v.high, f.Seed)
 		return err
 	}
 	if f.heterogeneous == "" {

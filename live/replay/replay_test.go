@@ -9,6 +9,7 @@ import (
 	"productform/dispatch"
 	"productform/dispatch/rigid"
 	"productform/dispatch/swf"
+	"productform/dispatch/workload"
 	"productform/internal/input"
 	"productform/traces"
 )
@@ -32,7 +33,7 @@ func sample(t testing.TB, jobs int, seed uint64) Scenario {
 		}
 		log = append(log, j)
 	}
-	sampling := dispatch.LinSampling(1)
+	sampling := workload.LinSampling(1)
 	sampling.Count, sampling.GapScale, sampling.Batch = jobs, 0.0002, 0.01 // so that jobs wait for one another
 	list, _, err := sampling.Jobs(log, seed)
 	if err != nil {

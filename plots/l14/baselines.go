@@ -13,6 +13,7 @@ import (
 	"productform/dispatch"
 	"productform/dispatch/rigid"
 	"productform/dispatch/swf"
+	"productform/dispatch/workload"
 	"productform/plots"
 )
 
@@ -47,7 +48,7 @@ func comparedBaselines() []rigidPolicy {
 type site struct {
 	log      []swf.Job
 	workers  int
-	sampling dispatch.Sampling
+	sampling workload.Sampling
 	seed     uint64
 	parallel int
 	load     float64 // of the log, the part of the time of the workers that is asked for
@@ -67,7 +68,7 @@ func newSite(e plots.Effort) (*site, error) {
 	if !ok {
 		return nil, fmt.Errorf("the log %s does not tell its processors", plots.LogName)
 	}
-	s := &site{log: log.Jobs, workers: int(processors), sampling: dispatch.WholeLog(), seed: e.Seed, parallel: cmp.Or(e.Workers, runtime.GOMAXPROCS(0))}
+	s := &site{log: log.Jobs, workers: int(processors), sampling: workload.WholeLog(), seed: e.Seed, parallel: cmp.Or(e.Workers, runtime.GOMAXPROCS(0))}
 	if e.Precision == plots.Draft {
 		s.sampling.Count = draftJobs
 	}

@@ -1,4 +1,4 @@
-package dispatch_test
+package workload_test
 
 import (
 	"fmt"
@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"productform/dispatch"
+	"productform/dispatch/workload"
 	"productform/sizes"
 )
 
@@ -24,7 +25,7 @@ func distribution[D sizes.Distribution](t testing.TB) func(d D, err error) sizes
 // checkPairs checks that each two of gap, work, tasks and user are independent, on events of probability 1/2: above the
 // median, two tasks, one of the two users with the fewest jobs; and tasks and user, four each so that equal draws would
 // show, on all events.
-func checkPairs(t *testing.T, s dispatch.Synthetic, jobs []dispatch.Job, off float64) {
+func checkPairs(t *testing.T, s workload.Synthetic, jobs []dispatch.Job, off float64) {
 	t.Helper()
 	gap, err := s.Gaps.Quantile(0.5)
 	if err != nil {
@@ -74,8 +75,8 @@ func pareto(t testing.TB) sizes.Distribution {
 	return distribution[sizes.Distribution](t)(sizes.NewBoundedPareto(0.5, 100, 1.5))
 }
 
-func synthetic(t testing.TB, jobs int) dispatch.Synthetic {
-	return dispatch.Synthetic{
+func synthetic(t testing.TB, jobs int) workload.Synthetic {
+	return workload.Synthetic{
 		Jobs: jobs, Gaps: distribution[sizes.Phased](t)(sizes.NewExponential(3)), Work: pareto(t), Tasks: []int{1, 2, 2, 8}, Users: 4,
 		DeadlineFactor: 2, Parallelism: 4, LowestPriority: 1, HighestPriority: 7,
 	}
@@ -197,7 +198,7 @@ func TestSyntheticUnderRun(t *testing.T) {
 // One thing changed leaves the rest as it was.
 func TestSyntheticStreams(t *testing.T) {
 	s := synthetic(t, 50)
-	draw := func(s dispatch.Synthetic, seed uint64) []dispatch.Job {
+	draw := func(s workload.Synthetic, seed uint64) []dispatch.Job {
 		jobs, err := s.Draw(seed)
 		if err != nil {
 			t.Fatal(err)
@@ -276,25 +277,25 @@ func TestSyntheticErrors(t *testing.T) {
 	huge := distribution[sizes.Distribution](t)(sizes.NewDeterministic(1e101))
 	long := distribution[sizes.Distribution](t)(sizes.NewDeterministic(6e49))
 	for _, c := range []struct {
-		spoil func(s *dispatch.Synthetic)
+		spoil func(s *workload.Synthetic)
 		want  badEntry
 	}{
-		{func(s *dispatch.Synthetic) { s.Jobs = 0 }, badEntry{"Jobs", "0", wantCount}},
-		{func(s *dispatch.Synthetic) { s.Gaps = nil }, badEntry{"Gaps", "", wantDistribution}},
-		{func(s *dispatch.Synthetic) { s.Gaps = long },
+		{func(s *workload.Synthetic) { s.Jobs = 0 }, badEntry{"Jobs", "0", wantCount}},
+		{func(s *workload.Synthetic) { s.Gaps = nil }, badEntry{"Gaps", "", wantDistribution}},
+		{func(s *workload.Synthetic) { s.Gaps = long },
 			badEntry{"Gaps", long.String(), "a distribution that submits all 3 jobs by 1e50"}},
-		{func(s *dispatch.Synthetic) { s.Work = nil }, badEntry{"Work", "", wantDistribution}},
-		{func(s *dispatch.Synthetic) { s.Work = huge },
+		{func(s *workload.Synthetic) { s.Work = nil }, badEntry{"Work", "", wantDistribution}},
+		{func(s *workload.Synthetic) { s.Work = huge },
 			badEntry{"Work", huge.String(), "a distribution whose draws lie in [1e-50, 1e50]"}},
-		{func(s *dispatch.Synthetic) { s.Work = long },
+		{func(s *workload.Synthetic) { s.Work = long },
 			badEntry{"DeadlineFactor", "2", "a factor that leaves the deadline of job 1 within 1e50"}},
-		{func(s *dispatch.Synthetic) { s.Tasks = nil }, badEntry{"Tasks", "", "at least one number of tasks"}},
-		{func(s *dispatch.Synthetic) { s.Tasks = []int{1, 0} }, badEntry{"Tasks[1]", "0", wantTasks}},
-		{func(s *dispatch.Synthetic) { s.Tasks = []int{1, 1_000_000_001} }, badEntry{"Tasks[1]", "1000000001", wantTasks}},
-		{func(s *dispatch.Synthetic) { s.Users = 0 }, badEntry{"Users", "0", wantCount}},
-		{func(s *dispatch.Synthetic) { s.Parallelism = -1 },
+		{func(s *workload.Synthetic) { s.Tasks = nil }, badEntry{"Tasks", "", "at least one number of tasks"}},
+		{func(s *workload.Synthetic) { s.Tasks = []int{1, 0} }, badEntry{"Tasks[1]", "0", wantTasks}},
+		{func(s *workload.Synthetic) { s.Tasks = []int{1, 1_000_000_001} }, badEntry{"Tasks[1]", "1000000001", wantTasks}},
+		{func(s *workload.Synthetic) { s.Users = 0 }, badEntry{"Users", "0", wantCount}},
+		{func(s *workload.Synthetic) { s.Parallelism = -1 },
 			badEntry{"Parallelism", "-1", wantParallelism}},
-		{func(s *dispatch.Synthetic) { s.HighestPriority = 0 },
+		{func(s *workload.Synthetic) { s.HighestPriority = 0 },
 			badEntry{"HighestPriority", "0", wantHighest}},
 	} {
 		s := synthetic(t, 3)
@@ -312,7 +313,7 @@ func TestSyntheticErrors(t *testing.T) {
 func ExampleSynthetic_Draw() {
 	second, _ := sizes.NewDeterministic(1)
 	work, _ := sizes.NewExponential(10)
-	s := dispatch.Synthetic{
+	s := workload.Synthetic{
 		Jobs: 1000, Gaps: second, Work: work, Tasks: []int{1, 2, 4}, Users: 3,
 		DeadlineFactor: 2, Parallelism: 4, LowestPriority: 1, HighestPriority: 3,
 	}
@@ -321,7 +322,7 @@ func ExampleSynthetic_Draw() {
 		fmt.Println(err)
 		return
 	}
-	speeds, _ := dispatch.UniformSpeeds(30, 0.5, 1.5, 1)
+	speeds, _ := workload.UniformSpeeds(30, 0.5, 1.5, 1)
 	var load, capacity float64
 	of := map[float64]int{}
 	for _, j := range jobs {

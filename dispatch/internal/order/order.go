@@ -1,23 +1,25 @@
-package dispatch
+// Package order keeps sorted lists whose items come and go.
+package order
 
 import "slices"
 
-// An order is a sorted list in an array with room on both sides of it, so that what comes or goes moves what is before
+// An Order is a sorted list in an array with room on both sides of it, so that what comes or goes moves what is before
 // it or what is after it, whichever is less.
-type order struct {
-	compare  func(a, b int) int // 0 for the same item only
+type Order struct {
+	Compare  func(a, b int) int // 0 for the same item only
 	array    []int
 	from, to int // the list is array[from:to]
 }
 
-func (o *order) list() []int { return o.array[o.from:o.to] }
+// List returns the items in order; it holds until the next change.
+func (o *Order) List() []int { return o.array[o.from:o.to] }
 
-// add puts items, at least one, which it sorts, in their places. Each item of the list moves at most once.
-func (o *order) add(items []int) {
-	slices.SortFunc(items, o.compare)
+// Add puts items, at least one, which it sorts, in their places. Each item of the list moves at most once.
+func (o *Order) Add(items []int) {
+	slices.SortFunc(items, o.Compare)
 	n := len(items)
 	o.makeRoom(n)
-	old := o.list()
+	old := o.List()
 	if middle := o.place(old, items[n/2]); middle < len(old)/2 {
 		o.from -= n
 		next := o.array[o.from:]
@@ -38,9 +40,9 @@ func (o *order) add(items []int) {
 	}
 }
 
-// remove takes out an item of the list.
-func (o *order) remove(i int) {
-	list := o.list()
+// Remove takes out an item of the list.
+func (o *Order) Remove(i int) {
+	list := o.List()
 	if at := o.place(list, i); at < len(list)/2 {
 		copy(list[1:], list[:at])
 		o.from++
@@ -50,14 +52,14 @@ func (o *order) remove(i int) {
 	}
 }
 
-func (o *order) place(list []int, i int) int {
-	at, _ := slices.BinarySearchFunc(list, i, o.compare)
+func (o *Order) place(list []int, i int) int {
+	at, _ := slices.BinarySearchFunc(list, i, o.Compare)
 	return at
 }
 
 // makeRoom makes room for n items on either side. If it moves the list, then to where as many items as there are then
 // find room, so that this costs O(1) an item added.
-func (o *order) makeRoom(n int) {
+func (o *Order) makeRoom(n int) {
 	if o.from >= n && o.to+n <= len(o.array) {
 		return
 	}
@@ -67,6 +69,6 @@ func (o *order) makeRoom(n int) {
 		array = make([]int, 4*all)
 	}
 	from := (len(array) - all) / 2
-	o.to = from + copy(array[from:], o.list())
+	o.to = from + copy(array[from:], o.List())
 	o.array, o.from = array, from
 }

@@ -1,4 +1,4 @@
-package dispatch_test
+package workload_test
 
 import (
 	"bufio"
@@ -16,12 +16,13 @@ import (
 
 	"productform/dispatch"
 	"productform/dispatch/swf"
+	"productform/dispatch/workload"
 	"productform/internal/input"
 	"productform/traces"
 )
 
 // naiveJobs takes count jobs from start on, each rule as a search over all jobs.
-func naiveJobs(s dispatch.Sampling, log []swf.Job, start, count int) []dispatch.Job {
+func naiveJobs(s workload.Sampling, log []swf.Job, start, count int) []dispatch.Job {
 	var sorted []swf.Job
 	taken := make([]bool, len(log))
 	for {
@@ -131,7 +132,7 @@ func TestSamplingAgainstNaive(t *testing.T) {
 				usable++
 			}
 		}
-		s := dispatch.Sampling{
+		s := workload.Sampling{
 			Count:          rapid.IntRange(0, usable).Draw(t, "count"),
 			TimeScale:      rapid.SampledFrom([]float64{1, 0.001, 7}).Draw(t, "time scale"),
 			GapScale:       rapid.SampledFrom([]float64{1, 0.125, 0.1, 3}).Draw(t, "gap scale"),
@@ -184,7 +185,7 @@ func TestStartIsUniform(t *testing.T) {
 	for i := range int64(12) {
 		log = append(log, swf.Job{Number: i, Submit: float64(i), RunTime: 1, Processors: 1})
 	}
-	s := dispatch.WholeLog()
+	s := workload.WholeLog()
 	s.Count = 5
 	const seeds = 4000
 	counts := map[int64]int{}
@@ -247,7 +248,7 @@ func yearOfSDSC(t testing.TB) []swf.Job {
 // has most, 6773.
 func TestWholeYearOfSDSC(t *testing.T) {
 	log := yearOfSDSC(t)
-	jobs, skipped, err := dispatch.WholeLog().Jobs(log, 1)
+	jobs, skipped, err := workload.WholeLog().Jobs(log, 1)
 	if err != nil || len(jobs) != 32135 || skipped != 0 {
 		t.Fatalf("%d jobs, %d skipped, error %v", len(jobs), skipped, err)
 	}
@@ -298,12 +299,12 @@ func TestWholeYearOfSDSC(t *testing.T) {
 // The samples of [L14] have 321 jobs, in batches at least a second apart.
 func TestLinSampling(t *testing.T) {
 	log := yearOfSDSC(t)
-	s := dispatch.LinSampling(len(log))
+	s := workload.LinSampling(len(log))
 	if s.Count != 321 {
 		t.Fatalf("%d jobs, want 321", s.Count)
 	}
 	for jobs, want := range map[int]int{0: 1, 1: 1, 199: 1, 200: 2, 32135: 321} {
-		if got := dispatch.LinSampling(jobs).Count; got != want {
+		if got := workload.LinSampling(jobs).Count; got != want {
 			t.Errorf("%d of %d jobs, want %d", got, jobs, want)
 		}
 	}
@@ -328,7 +329,7 @@ func TestLinSampling(t *testing.T) {
 		if lowest != 1 || highest != 100 {
 			t.Errorf("seed %d: priorities from %v to %v", seed, lowest, highest)
 		}
-		speeds, err := dispatch.UniformSpeeds(20, 0.5, 1.5, seed)
+		speeds, err := workload.UniformSpeeds(20, 0.5, 1.5, seed)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -346,7 +347,7 @@ func TestBatchEnds(t *testing.T) {
 	for i := range 1000 {
 		log = append(log, swf.Job{Submit: 10 * float64(i), RunTime: 1, Processors: 1})
 	}
-	s := dispatch.LinSampling(0)
+	s := workload.LinSampling(0)
 	s.Count = 0
 	jobs, _, err := s.Jobs(log, 1)
 	if err != nil {
@@ -366,7 +367,7 @@ func TestDeadlineBelowTheClock(t *testing.T) {
 		{Number: 2, Submit: 1e15, RunTime: 1e-3, Processors: 1},
 		{Number: 3, Submit: 1e15, RunTime: 0.1, Processors: 1},
 	}
-	jobs, _, err := dispatch.WholeLog().Jobs(log, 1)
+	jobs, _, err := workload.WholeLog().Jobs(log, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -392,52 +393,52 @@ func TestSamplingErrors(t *testing.T) {
 		{Number: 4, Submit: 7, RunTime: 0, Processors: 1},
 	}
 	for _, c := range []struct {
-		spoil func(s *dispatch.Sampling, log []swf.Job)
+		spoil func(s *workload.Sampling, log []swf.Job)
 		want  badEntry
 	}{
-		{func(s *dispatch.Sampling, _ []swf.Job) { s.Count = -1 }, badEntry{"Count", "-1", wantNumber}},
-		{func(s *dispatch.Sampling, _ []swf.Job) { s.Count = 4 },
+		{func(s *workload.Sampling, _ []swf.Job) { s.Count = -1 }, badEntry{"Count", "-1", wantNumber}},
+		{func(s *workload.Sampling, _ []swf.Job) { s.Count = 4 },
 			badEntry{"Count", "4", "at most 3, the number of usable jobs"}},
-		{func(s *dispatch.Sampling, _ []swf.Job) { s.TimeScale = 0 }, badEntry{"TimeScale", "0", wantPositive}},
-		{func(s *dispatch.Sampling, _ []swf.Job) { s.TimeScale = nan }, badEntry{"TimeScale", "NaN", wantPositive}},
-		{func(s *dispatch.Sampling, _ []swf.Job) { s.TimeScale = 1e45 },
+		{func(s *workload.Sampling, _ []swf.Job) { s.TimeScale = 0 }, badEntry{"TimeScale", "0", wantPositive}},
+		{func(s *workload.Sampling, _ []swf.Job) { s.TimeScale = nan }, badEntry{"TimeScale", "NaN", wantPositive}},
+		{func(s *workload.Sampling, _ []swf.Job) { s.TimeScale = 1e45 },
 			badEntry{"TimeScale", "1e+45", "a factor that brings the run time of job 2 into [1e-50, 1e50]"}},
-		{func(s *dispatch.Sampling, _ []swf.Job) { s.GapScale = -2 }, badEntry{"GapScale", "-2", wantPositive}},
-		{func(s *dispatch.Sampling, _ []swf.Job) { s.GapScale = inf }, badEntry{"GapScale", "+Inf", wantPositive}},
-		{func(s *dispatch.Sampling, _ []swf.Job) { s.GapScale = 1e45 },
+		{func(s *workload.Sampling, _ []swf.Job) { s.GapScale = -2 }, badEntry{"GapScale", "-2", wantPositive}},
+		{func(s *workload.Sampling, _ []swf.Job) { s.GapScale = inf }, badEntry{"GapScale", "+Inf", wantPositive}},
+		{func(s *workload.Sampling, _ []swf.Job) { s.GapScale = 1e45 },
 			badEntry{"GapScale", "1e+45", "a factor that submits job 2 by 1e50"}},
-		{func(s *dispatch.Sampling, _ []swf.Job) { s.Batch = -1 }, badEntry{"Batch", "-1", wantSeconds}},
-		{func(s *dispatch.Sampling, _ []swf.Job) { s.Batch = nan }, badEntry{"Batch", "NaN", wantSeconds}},
-		{func(s *dispatch.Sampling, _ []swf.Job) { s.DeadlineFactor = -1 },
+		{func(s *workload.Sampling, _ []swf.Job) { s.Batch = -1 }, badEntry{"Batch", "-1", wantSeconds}},
+		{func(s *workload.Sampling, _ []swf.Job) { s.Batch = nan }, badEntry{"Batch", "NaN", wantSeconds}},
+		{func(s *workload.Sampling, _ []swf.Job) { s.DeadlineFactor = -1 },
 			badEntry{"DeadlineFactor", "-1", wantFactor}},
-		{func(s *dispatch.Sampling, _ []swf.Job) { s.DeadlineFactor = nan },
+		{func(s *workload.Sampling, _ []swf.Job) { s.DeadlineFactor = nan },
 			badEntry{"DeadlineFactor", "NaN", wantFactor}},
-		{func(s *dispatch.Sampling, _ []swf.Job) { s.DeadlineFactor = 1e45 },
+		{func(s *workload.Sampling, _ []swf.Job) { s.DeadlineFactor = 1e45 },
 			badEntry{"DeadlineFactor", "1e+45", "a factor that leaves the deadline of job 2 within 1e50"}},
-		{func(s *dispatch.Sampling, _ []swf.Job) { s.Parallelism = 0 },
+		{func(s *workload.Sampling, _ []swf.Job) { s.Parallelism = 0 },
 			badEntry{"Parallelism", "0", wantParallelism}},
-		{func(s *dispatch.Sampling, _ []swf.Job) { s.DeadlineFactor, s.Parallelism = 0, -1 },
+		{func(s *workload.Sampling, _ []swf.Job) { s.DeadlineFactor, s.Parallelism = 0, -1 },
 			badEntry{"Parallelism", "-1", wantParallelism}},
-		{func(s *dispatch.Sampling, _ []swf.Job) { s.LowestPriority = -1 },
+		{func(s *workload.Sampling, _ []swf.Job) { s.LowestPriority = -1 },
 			badEntry{"LowestPriority", "-1", wantNonnegative}},
-		{func(s *dispatch.Sampling, _ []swf.Job) { s.LowestPriority = 101 },
+		{func(s *workload.Sampling, _ []swf.Job) { s.LowestPriority = 101 },
 			badEntry{"HighestPriority", "100", "a number in [101, 1e50], from the lowest priority on"}},
-		{func(s *dispatch.Sampling, _ []swf.Job) { s.HighestPriority = nan },
+		{func(s *workload.Sampling, _ []swf.Job) { s.HighestPriority = nan },
 			badEntry{"HighestPriority", "NaN", wantHighest}},
-		{func(_ *dispatch.Sampling, log []swf.Job) { log[2].Submit = -3 },
+		{func(_ *workload.Sampling, log []swf.Job) { log[2].Submit = -3 },
 			badEntry{"job 3, submit time", "-3", "a time in [0, 1e50], or -1 for unknown"}},
-		{func(_ *dispatch.Sampling, log []swf.Job) { log[0].RunTime = nan },
+		{func(_ *workload.Sampling, log []swf.Job) { log[0].RunTime = nan },
 			badEntry{"job 1, run time", "NaN", "seconds in [0, 1e50], or -1 for unknown"}},
-		{func(_ *dispatch.Sampling, log []swf.Job) { log[3].Processors = -2 },
+		{func(_ *workload.Sampling, log []swf.Job) { log[3].Processors = -2 },
 			badEntry{"job 4, processors", "-2", wantProcessors}},
-		{func(_ *dispatch.Sampling, log []swf.Job) { log[3].Processors = 1_000_000_001 },
+		{func(_ *workload.Sampling, log []swf.Job) { log[3].Processors = 1_000_000_001 },
 			badEntry{"job 4, processors", "1000000001", wantProcessors}},
-		{func(_ *dispatch.Sampling, log []swf.Job) {
+		{func(_ *workload.Sampling, log []swf.Job) {
 			log[0].Processors, log[1].Processors, log[3].Submit = 0, -1, -1
 		},
 			badEntry{"", "a log without", "a job of known submission, run time and processors"}},
 	} {
-		s, bad := dispatch.WholeLog(), slices.Clone(log)
+		s, bad := workload.WholeLog(), slices.Clone(log)
 		if _, _, err := s.Jobs(bad, 1); err != nil {
 			t.Fatal(err)
 		}
@@ -447,7 +448,7 @@ func TestSamplingErrors(t *testing.T) {
 			t.Errorf("error %v, want %v", err, c.want)
 		}
 	}
-	s := dispatch.WholeLog()
+	s := workload.WholeLog()
 	s.DeadlineFactor, s.Parallelism = 0, 0
 	if _, _, err := s.Jobs(log, 1); err != nil {
 		t.Errorf("no deadlines: %v", err)
@@ -457,7 +458,7 @@ func TestSamplingErrors(t *testing.T) {
 // The mean of n uniform numbers on [0.5, 1.5] is off by more than d with probability at most 2 exp(-2 n d²).
 func TestUniformSpeeds(t *testing.T) {
 	const n = 10000
-	speeds, err := dispatch.UniformSpeeds(n, 0.5, 1.5, 7)
+	speeds, err := workload.UniformSpeeds(n, 0.5, 1.5, 7)
 	if err != nil || len(speeds) != n {
 		t.Fatalf("%d speeds, error %v", len(speeds), err)
 	}
@@ -471,11 +472,11 @@ func TestUniformSpeeds(t *testing.T) {
 	if low, high := slices.Min(speeds), slices.Max(speeds); !(low >= 0.5 && low < 0.51 && high <= 1.5 && high > 1.49) {
 		t.Errorf("speeds from %v to %v", low, high)
 	}
-	few, _ := dispatch.UniformSpeeds(5, 0.5, 1.5, 7)
-	if other, _ := dispatch.UniformSpeeds(5, 0.5, 1.5, 8); !slices.Equal(few, speeds[:5]) || slices.Equal(few, other) {
+	few, _ := workload.UniformSpeeds(5, 0.5, 1.5, 7)
+	if other, _ := workload.UniformSpeeds(5, 0.5, 1.5, 8); !slices.Equal(few, speeds[:5]) || slices.Equal(few, other) {
 		t.Errorf("speeds %v, %v, %v", few, speeds[:5], other)
 	}
-	if equal, err := dispatch.UniformSpeeds(3, 0.1, 0.1, 7); err != nil || !slices.Equal(equal, []float64{0.1, 0.1, 0.1}) {
+	if equal, err := workload.UniformSpeeds(3, 0.1, 0.1, 7); err != nil || !slices.Equal(equal, []float64{0.1, 0.1, 0.1}) {
 		t.Errorf("equal speeds %v, error %v", equal, err)
 	}
 	for _, c := range []struct {
@@ -490,7 +491,7 @@ func TestUniformSpeeds(t *testing.T) {
 		{1, 2, math.Inf(1), badEntry{"High", "+Inf", wantHigh}},
 		{1, 2, math.NaN(), badEntry{"High", "NaN", wantHigh}},
 	} {
-		if got, err := dispatch.UniformSpeeds(c.workers, c.low, c.high, 1); got != nil || !c.want.is(err) {
+		if got, err := workload.UniformSpeeds(c.workers, c.low, c.high, 1); got != nil || !c.want.is(err) {
 			t.Errorf("%v, error %v, want %v", got, err, c.want)
 		}
 	}
@@ -509,7 +510,7 @@ func ExampleLinSampling() {
 		fmt.Println(err)
 		return
 	}
-	jobs, skipped, err := dispatch.LinSampling(len(log.Jobs)).Jobs(log.Jobs, 1)
+	jobs, skipped, err := workload.LinSampling(len(log.Jobs)).Jobs(log.Jobs, 1)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -533,7 +534,7 @@ func ExampleSampling_Jobs() {
 		{Number: 3, Submit: 400, RunTime: swf.Unknown, Processors: 1, User: 8},
 		{Number: 4, Submit: 700, RunTime: 90, Processors: 4, User: 7},
 	}
-	s := dispatch.Sampling{
+	s := workload.Sampling{
 		TimeScale: 0.1, GapScale: 0.1, Batch: 1,
 		DeadlineFactor: 2, Parallelism: 4, LowestPriority: 1, HighestPriority: 100,
 	}
@@ -557,7 +558,7 @@ func BenchmarkSampling(b *testing.B) {
 	log := yearOfSDSC(b)
 	for _, count := range []int{321, 32135} {
 		b.Run(fmt.Sprintf("jobs=%d", count), func(b *testing.B) {
-			s := dispatch.WholeLog()
+			s := workload.WholeLog()
 			s.Count = count
 			for b.Loop() {
 				if _, _, err := s.Jobs(log, 1); err != nil {
@@ -590,7 +591,7 @@ func TestTooManyTasks(t *testing.T) {
 				first = i
 			}
 		}
-		_, _, err := dispatch.WholeLog().Jobs(log, 1)
+		_, _, err := workload.WholeLog().Jobs(log, 1)
 		_, runErr := dispatch.Run(stopped, dispatch.Scenario{Jobs: jobs, Speeds: []float64{1}, Policy: dispatch.Policy{Rule: dispatch.EDF}})
 		if first < 0 {
 			if err != nil || runErr != context.Canceled {

@@ -1,4 +1,4 @@
-package dispatch
+package workload
 
 import (
 	"cmp"
@@ -7,8 +7,10 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"productform/dispatch"
 	"productform/dispatch/swf"
 	"productform/internal/input"
+	"productform/internal/ranges"
 )
 
 // A Sampling says how jobs are made of a log ([L14], section 6.3.1).
@@ -61,13 +63,13 @@ func WholeLog() Sampling {
 // The cost is O(n log n) for n jobs in the log, which is not modified. The same seed gives the same jobs. The error is
 // a [num.InputError], also if no job is usable or fewer than Count are, or if a job of the log has more than 10^9
 // processors, or those that are taken more than 10^10.
-func (s Sampling) Jobs(log []swf.Job, seed uint64) (jobs []Job, skipped int, err error) {
+func (s Sampling) Jobs(log []swf.Job, seed uint64) (jobs []dispatch.Job, skipped int, err error) {
 	jobs, _, skipped, err = s.Take(log, seed)
 	return jobs, skipped, err
 }
 
 // Take makes jobs as [Sampling.Jobs] does, and returns the place in the log of each.
-func (s Sampling) Take(log []swf.Job, seed uint64) (jobs []Job, places []int, skipped int, err error) {
+func (s Sampling) Take(log []swf.Job, seed uint64) (jobs []dispatch.Job, places []int, skipped int, err error) {
 	if err := s.check(); err != nil {
 		return nil, nil, 0, err
 	}
@@ -86,7 +88,7 @@ func (s Sampling) Take(log []swf.Job, seed uint64) (jobs []Job, places []int, sk
 		start := random.IntN(len(usable) - s.Count + 1)
 		usable = usable[start : start+s.Count]
 	}
-	jobs, users := make([]Job, len(usable)), make([]int64, len(usable))
+	jobs, users := make([]dispatch.Job, len(usable)), make([]int64, len(usable))
 	var tasks int64
 	first := log[usable[0]].Submit
 	head := first // of the batch; gaps from it are scaled: 0.1 times 10 s is 1 s, but 0.1 (t + 10) - 0.1 t may be less
@@ -99,14 +101,14 @@ func (s Sampling) Take(log []swf.Job, seed uint64) (jobs []Job, places []int, sk
 		j.Tasks, j.Work = int(l.Processors), s.TimeScale*l.RunTime
 		users[k] = l.User
 		switch {
-		case !isTime(j.Submit):
+		case !ranges.IsTime(j.Submit):
 			return nil, nil, 0, input.Errorf("GapScale", s.GapScale, "a factor that submits job %d by 1e50", l.Number)
-		case !isWork(j.Work) || j.Work == 0 && l.RunTime > 0:
+		case !ranges.IsWork(j.Work) || j.Work == 0 && l.RunTime > 0:
 			return nil, nil, 0, input.Errorf("TimeScale", s.TimeScale, "a factor that brings the run time of job %d into [1e-50, 1e50]", l.Number)
 		}
-		if tasks += l.Processors; tasks > mostTasksInAll {
+		if tasks += l.Processors; tasks > ranges.MostTasksInAll {
 			return nil, nil, 0, input.Errorf(jobOfLog(l, "processors"), l.Processors,
-				"at most %d in this and all jobs taken before it", mostTasksInAll)
+				"at most %d in this and all jobs taken before it", ranges.MostTasksInAll)
 		}
 	}
 	if err := s.demands().apply(jobs, users); err != nil {
@@ -134,12 +136,12 @@ func usableJobs(log []swf.Job) ([]int, error) {
 	for i := range log {
 		l := &log[i]
 		switch {
-		case !(l.Submit == swf.Unknown || isTime(l.Submit)):
+		case !(l.Submit == swf.Unknown || ranges.IsTime(l.Submit)):
 			return nil, input.Errorf(jobOfLog(l, "submit time"), l.Submit, "a time in [0, 1e50], or -1 for unknown")
-		case !(l.RunTime == swf.Unknown || isTime(l.RunTime)):
+		case !(l.RunTime == swf.Unknown || ranges.IsTime(l.RunTime)):
 			return nil, input.Errorf(jobOfLog(l, "run time"), l.RunTime, "seconds in [0, 1e50], or -1 for unknown")
-		case l.Processors < swf.Unknown || l.Processors > mostTasks:
-			return nil, input.Errorf(jobOfLog(l, "processors"), l.Processors, "an integer in [0, %d], or -1 for unknown", mostTasks)
+		case l.Processors < swf.Unknown || l.Processors > ranges.MostTasks:
+			return nil, input.Errorf(jobOfLog(l, "processors"), l.Processors, "an integer in [0, %d], or -1 for unknown", ranges.MostTasks)
 		}
 		if l.Submit != swf.Unknown && l.RunTime != swf.Unknown && l.Processors > 0 {
 			usable = append(usable, i)
@@ -153,11 +155,11 @@ func (s Sampling) check() error {
 	switch {
 	case s.Count < 0:
 		return input.Errorf("Count", s.Count, "an integer >= 0")
-	case !(s.TimeScale > 0 && isWork(s.TimeScale)):
+	case !(s.TimeScale > 0 && ranges.IsWork(s.TimeScale)):
 		return input.Errorf("TimeScale", s.TimeScale, "a number in [1e-50, 1e50]")
-	case !(s.GapScale > 0 && isWork(s.GapScale)):
+	case !(s.GapScale > 0 && ranges.IsWork(s.GapScale)):
 		return input.Errorf("GapScale", s.GapScale, "a number in [1e-50, 1e50]")
-	case !isTime(s.Batch):
+	case !ranges.IsTime(s.Batch):
 		return input.Errorf("Batch", s.Batch, "a number of seconds in [0, 1e50]")
 	}
 	return s.demands().check()
@@ -176,20 +178,20 @@ type demands struct {
 
 func (d demands) check() error {
 	switch {
-	case !isWork(d.deadlineFactor):
+	case !ranges.IsWork(d.deadlineFactor):
 		return input.Errorf("DeadlineFactor", d.deadlineFactor, "a number in [1e-50, 1e50], or 0 for no deadlines")
 	case d.parallelism < 0 || d.parallelism == 0 && d.deadlineFactor > 0:
 		return input.Errorf("Parallelism", d.parallelism, "an integer >= 1, or 0 without deadlines")
-	case !isTime(d.lowestPriority):
+	case !ranges.IsTime(d.lowestPriority):
 		return input.Errorf("LowestPriority", d.lowestPriority, "a number in [0, 1e50]")
-	case !(d.highestPriority >= d.lowestPriority && isTime(d.highestPriority)):
+	case !(d.highestPriority >= d.lowestPriority && ranges.IsTime(d.highestPriority)):
 		return input.Errorf("HighestPriority", d.highestPriority, "a number in [%v, 1e50], from the lowest priority on", d.lowestPriority)
 	}
 	return nil
 }
 
 // apply gives jobs their deadlines, and the priorities of their users.
-func (d demands) apply(jobs []Job, users []int64) error {
+func (d demands) apply(jobs []dispatch.Job, users []int64) error {
 	count := map[int64]int{}
 	for _, u := range users {
 		count[u]++
@@ -211,7 +213,7 @@ func (d demands) apply(jobs []Job, users []int64) error {
 		}
 		relative := d.deadlineFactor * j.Work * max(1, float64(j.Tasks)/float64(d.parallelism))
 		j.Deadline = max(j.Submit+relative, math.Nextafter(j.Submit, math.Inf(1)))
-		if !isTime(j.Deadline) {
+		if !ranges.IsTime(j.Deadline) {
 			return input.Errorf("DeadlineFactor", d.deadlineFactor, "a factor that leaves the deadline of job %d within 1e50", j.ID)
 		}
 	}
@@ -232,9 +234,9 @@ func UniformSpeeds(workers int, low, high float64, seed uint64) ([]float64, erro
 	switch {
 	case workers < 1:
 		return nil, input.Errorf("Workers", workers, "an integer >= 1")
-	case !(low > 0 && isWork(low)):
+	case !(low > 0 && ranges.IsWork(low)):
 		return nil, input.Errorf("Low", low, "a number in [1e-50, 1e50]")
-	case !(high >= low && high <= largest):
+	case !(high >= low && high <= ranges.Largest):
 		return nil, input.Errorf("High", high, "a number in [%v, 1e50], from the low end on", low)
 	}
 	random := rand.New(rand.NewPCG(seed, streamSpeeds))

@@ -1,9 +1,11 @@
-package dispatch
+package workload
 
 import (
 	"math/rand/v2"
 
+	"productform/dispatch"
 	"productform/internal/input"
+	"productform/internal/ranges"
 	"productform/sizes"
 )
 
@@ -25,13 +27,13 @@ type Synthetic struct {
 // Gaps, work, tasks and users have streams of their own: a change of one of them leaves the draws of the others as they
 // are, and more jobs change no more than the priorities of the first. The error is a [num.InputError], also if a time or
 // a work drawn is not within [1e-50, 1e50].
-func (s Synthetic) Draw(seed uint64) ([]Job, error) {
+func (s Synthetic) Draw(seed uint64) ([]dispatch.Job, error) {
 	if err := s.check(); err != nil {
 		return nil, err
 	}
 	gaps, work := rand.New(rand.NewPCG(seed, streamGaps)), rand.New(rand.NewPCG(seed, streamWork))
 	tasks, users := rand.New(rand.NewPCG(seed, streamTasks)), rand.New(rand.NewPCG(seed, streamUsers))
-	jobs, user := make([]Job, s.Jobs), make([]int64, s.Jobs)
+	jobs, user := make([]dispatch.Job, s.Jobs), make([]int64, s.Jobs)
 	var now float64
 	for i := range jobs {
 		if i > 0 {
@@ -42,9 +44,9 @@ func (s Synthetic) Draw(seed uint64) ([]Job, error) {
 		j.Tasks, j.Work = s.Tasks[tasks.IntN(len(s.Tasks))], s.Work.Sample(work)
 		user[i] = int64(users.IntN(s.Users))
 		switch {
-		case !isTime(now):
+		case !ranges.IsTime(now):
 			return nil, input.Errorf("Gaps", s.Gaps, "a distribution that submits all %d jobs by 1e50", s.Jobs)
-		case !isWork(j.Work):
+		case !ranges.IsWork(j.Work):
 			return nil, input.Errorf("Work", s.Work, "a distribution whose draws lie in [1e-50, 1e50]")
 		}
 	}
@@ -68,8 +70,8 @@ func (s Synthetic) check() error {
 		return input.Errorf("Users", s.Users, "an integer >= 1")
 	}
 	for i, n := range s.Tasks {
-		if n < 1 || n > mostTasks {
-			return input.Errorf(input.Index("Tasks", i), n, "an integer in [1, %d]", mostTasks)
+		if n < 1 || n > ranges.MostTasks {
+			return input.Errorf(input.Index("Tasks", i), n, "an integer in [1, %d]", ranges.MostTasks)
 		}
 	}
 	return s.demands().check()

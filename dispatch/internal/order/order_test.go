@@ -1,0 +1,58 @@
+package order
+
+import (
+	"cmp"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// Items come in lots and go one by one, at the front, at the back and anywhere: the list is the sorted one.
+func TestOrder(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		o := Order{Compare: cmp.Compare[int]}
+		var want []int
+		for range 60 {
+			low, size := rapid.IntRange(0, 900).Draw(t, "low"), rapid.IntRange(1, 20).Draw(t, "size")
+			var lot []int
+			for k := low; k < low+size; k++ {
+				if i := k * 7919 % 1000; !slices.Contains(want, i) {
+					lot = append(lot, i)
+				}
+			}
+			if len(lot) > 0 {
+				want = append(want, lot...)
+				o.Add(lot)
+			}
+			slices.Sort(want)
+			for range rapid.IntRange(0, 20).Draw(t, "gone") {
+				if len(want) == 0 {
+					break
+				}
+				k := rapid.SampledFrom([]int{0, len(want) - 1, len(want) / 3}).Draw(t, "place")
+				o.Remove(want[k])
+				want = slices.Delete(want, k, k+1)
+			}
+			if !slices.Equal(o.List(), want) {
+				t.Fatalf("%v, want %v", o.List(), want)
+			}
+		}
+	})
+}
+
+// What comes at the back and goes at the front, or the other way round, as in queues, does not make the array grow.
+func TestOrderStaysSmall(t *testing.T) {
+	for _, sign := range []int{1, -1} {
+		o := Order{Compare: cmp.Compare[int]}
+		for i := range 100000 {
+			o.Add([]int{sign * i})
+			if i >= 100 {
+				o.Remove(sign * (i - 100))
+			}
+		}
+		if n := len(o.array); n > 1000 || len(o.List()) != 100 {
+			t.Errorf("%d places for %d items", n, len(o.List()))
+		}
+	}
+}
