@@ -11,7 +11,9 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -83,7 +85,6 @@ used, or no way to build the solver; 130 interrupted before.`,
 			v, err := strconv.Atoi(text)
 			return v, err == nil && v >= 1 && v <= 65535
 		}}.Add(cmd, &o.port)
-	cmd.MarkFlagsMutuallyExclusive("output", "folder", "port")
 	cli.AddSwitch(cmd, &o.version, "version", "print the version")
 	return cmd
 }
@@ -96,6 +97,9 @@ func (o *options) run(cmd *cobra.Command, args []string) error {
 	file := ""
 	if len(args) == 1 {
 		file = args[0]
+	}
+	if err := o.check(); err != nil {
+		return err
 	}
 	if err := output.NotInput("--output", o.output, file, cmd.InOrStdin()); err != nil {
 		return err
@@ -126,6 +130,17 @@ func (o *options) run(cmd *cobra.Command, args []string) error {
 	return serve(cmd.Context(), page[indexFile], o.port, cmd.OutOrStdout())
 }
 
+// check refuses flags of which one says to serve the page or to write it in another form than a second one.
+func (o *options) check() error {
+	switch {
+	case o.output != "" && o.folder != "":
+		return input.Errorf("--folder", o.folder, "no such flag beside --output")
+	case o.port != 0 && o.output+o.folder != "":
+		return input.Errorf("--port", strconv.Itoa(o.port), "no such flag beside --output or --folder, with which nothing is served")
+	}
+	return nil
+}
+
 // readStart reads the model that the page starts with, and refuses one that is none.
 func readStart(file string, stdin io.Reader) (first start, err error) {
 	first = start{Name: "shop.yaml", Text: example}
@@ -144,9 +159,18 @@ func readStart(file string, stdin io.Reader) (first start, err error) {
 		return first, input.InFile(name, err)
 	}
 	if _, err := cluster.Read(bytes.NewReader(text)); err != nil {
-		return first, input.InFile(name, err)
+		return first, forClusters(input.InFile(name, err))
 	}
 	return start{Name: filepath.Base(name), Text: string(text)}, nil
+}
+
+// forClusters adds to an error about a field that clusters have not, as plans, pools and networks have some, what the page is for.
+func forClusters(err error) error {
+	var bad *input.Error
+	if errors.As(err, &bad) && !strings.ContainsAny(bad.Path, ".[") && !slices.Contains([]string{"", "servers", "classes", "mean_size"}, bad.Path) {
+		return fmt.Errorf("%w; the page takes clusters, the models of pfq solve", err)
+	}
+	return err
 }
 
 // writeFolder writes the files of a site, and prints their names.

@@ -15,6 +15,10 @@ func TestBadUsage(t *testing.T) {
 	if err := os.WriteFile(bad, []byte("servers:\n  - {name: a, capacity: -1}\nclasses: []\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	plan := filepath.Join(dir, "plan.yaml")
+	if err := os.WriteFile(plan, []byte("model: shop.yaml\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	for _, c := range []struct {
 		args []string
 		want string
@@ -23,7 +27,9 @@ func TestBadUsage(t *testing.T) {
 		{[]string{filepath.Join(dir, "none.yaml")}, "none.yaml: no such file"},
 		{[]string{"a", "b"}, "at most 1 arg"},
 		{[]string{"--port", "0"}, "--port = 0: want an integer in 1..65535"},
-		{[]string{"--output", "a.html", "--folder", "b"}, "[folder output]"},
+		{[]string{"--output", "a.html", "--folder", "b"}, "--folder = b: want no such flag beside --output"},
+		{[]string{"--folder", "b", "--port", "8000"}, "--port = 8000: want no such flag beside --output or --folder"},
+		{[]string{plan}, "plan.yaml:1: model = a string \"shop.yaml\": want one of the fields servers, classes, mean_size; the page takes clusters, the models of pfq solve"},
 		{[]string{bad, "--output", bad}, "--output"},
 	} {
 		var out, errs bytes.Buffer
