@@ -14,19 +14,20 @@ import (
 	"productform/internal/oracle"
 	"productform/num"
 	"productform/plan"
+	"productform/plan/problem"
 	"productform/stability"
 )
 
 // A measured plan has all its measures in fractions.
 type measured struct {
-	choice    plan.Choice
+	choice    problem.Choice
 	cost      *big.Rat
 	stability *stability.Result
 	solution  *bf.Result // nil if unstable
 }
 
 // everyPlan returns all plans of a problem, measured in fractions.
-func everyPlan(t *rapid.T, p *plan.Problem) (all []measured) {
+func everyPlan(t *rapid.T, p *problem.Problem) (all []measured) {
 	t.Helper()
 	var most []int
 	for _, u := range p.Upgrades {
@@ -44,7 +45,7 @@ func everyPlan(t *rapid.T, p *plan.Problem) (all []measured) {
 		}
 		steps := make([]int, len(most))
 		for done := false; !done; {
-			all = append(all, measure(t, p, plan.Choice{Steps: append([]int{}, steps...), Edges: rows}))
+			all = append(all, measure(t, p, problem.Choice{Steps: append([]int{}, steps...), Edges: rows}))
 			done = true
 			for k := range steps {
 				if steps[k]++; steps[k] <= most[k] {
@@ -58,9 +59,9 @@ func everyPlan(t *rapid.T, p *plan.Problem) (all []measured) {
 	return all
 }
 
-func measure(t *rapid.T, p *plan.Problem, c plan.Choice) measured {
+func measure(t *rapid.T, p *problem.Problem, c problem.Choice) measured {
 	t.Helper()
-	m, err := p.Apply(c)
+	m, err := plan.Apply(p, c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,7 +89,7 @@ func measure(t *rapid.T, p *plan.Problem, c plan.Choice) measured {
 }
 
 // meets says whether a plan meets all targets and is no worse than now for any class, in fractions.
-func (m measured) meets(p *plan.Problem, now measured) bool {
+func (m measured) meets(p *problem.Problem, now measured) bool {
 	if m.solution == nil {
 		return false
 	}
@@ -105,16 +106,18 @@ func (m measured) meets(p *plan.Problem, now measured) bool {
 	return true
 }
 
-func atMost(t plan.Target) bool { return t.Measure != plan.LoadFactor && t.Measure != plan.Margin }
+func atMost(t problem.Target) bool {
+	return t.Measure != problem.LoadFactor && t.Measure != problem.Margin
+}
 
 // value returns the measure of a target, nil if there is none.
-func (m measured) value(p *plan.Problem, t plan.Target) *big.Rat {
+func (m measured) value(p *problem.Problem, t problem.Target) *big.Rat {
 	switch t.Measure {
-	case plan.LoadFactor:
+	case problem.LoadFactor:
 		return m.stability.CriticalScale
-	case plan.Margin:
+	case problem.Margin:
 		return m.stability.Margin
-	case plan.Utilization:
+	case problem.Utilization:
 		for s, server := range p.Model.Servers {
 			if server.Name == t.Server {
 				return m.solution.Servers[s].Utilization.Exact
@@ -131,8 +134,8 @@ func (m measured) value(p *plan.Problem, t plan.Target) *big.Rat {
 
 // drawProblem draws a problem of at most some hundred plans. Limits are often the measures of one of its plans, so that targets are
 // met with equality.
-func drawProblem(t *rapid.T) *plan.Problem {
-	p := &plan.Problem{Model: oracle.DrawModel(t, oracle.Options{Servers: 3, Classes: 3, Count: 2, Stable: true})}
+func drawProblem(t *rapid.T) *problem.Problem {
+	p := &problem.Problem{Model: oracle.DrawModel(t, oracle.Options{Servers: 3, Classes: 3, Count: 2, Stable: true})}
 	if rapid.Bool().Draw(t, "scaled") {
 		p.Scale = big.NewRat(rapid.Int64Range(1, 8).Draw(t, "scale"), 4)
 	}
@@ -147,7 +150,7 @@ func drawProblem(t *rapid.T) *plan.Problem {
 	}
 	for s, server := range p.Model.Servers {
 		if used[s] && rapid.Bool().Draw(t, "upgrade") {
-			p.Upgrades = append(p.Upgrades, plan.Upgrade{Server: server.Name, Step: number("step"), Cost: number("cost"), Most: rapid.IntRange(1, 3).Draw(t, "most")})
+			p.Upgrades = append(p.Upgrades, problem.Upgrade{Server: server.Name, Step: number("step"), Cost: number("cost"), Most: rapid.IntRange(1, 3).Draw(t, "most")})
 		}
 	}
 	for k := range rapid.IntRange(0, 1).Draw(t, "new servers") {
@@ -157,7 +160,7 @@ func drawProblem(t *rapid.T) *plan.Problem {
 				classes = append(classes, c.Name)
 			}
 		}
-		p.NewServers = append(p.NewServers, plan.NewServer{Name: fmt.Sprint("new", k), Capacity: number("capacity"), Classes: classes, Cost: number("cost"),
+		p.NewServers = append(p.NewServers, problem.NewServer{Name: fmt.Sprint("new", k), Capacity: number("capacity"), Classes: classes, Cost: number("cost"),
 			Most: rapid.IntRange(1, 2).Draw(t, "most")})
 	}
 	for _, c := range p.Model.Classes {
@@ -167,14 +170,14 @@ func drawProblem(t *rapid.T) *plan.Problem {
 				has = has || k.Server == s
 			}
 			if !has && len(p.Edges) < 2 && rapid.Bool().Draw(t, "edge") {
-				p.Edges = append(p.Edges, plan.Edge{Class: c.Name, Server: server.Name, Choose: rapid.IntRange(1, server.Size()).Draw(t, "choose"), Cost: number("cost")})
+				p.Edges = append(p.Edges, problem.Edge{Class: c.Name, Server: server.Name, Choose: rapid.IntRange(1, server.Size()).Draw(t, "choose"), Cost: number("cost")})
 			}
 		}
 	}
 	for _, s := range p.NewServers {
 		for _, c := range p.Model.Classes {
 			if c.ArrivalRate.Sign() > 0 && !slices.Contains(s.Classes, c.Name) && len(p.Edges) < 2 && rapid.Bool().Draw(t, "edge to new servers") {
-				p.Edges = append(p.Edges, plan.Edge{Class: c.Name, Server: s.Name, Cost: number("cost")})
+				p.Edges = append(p.Edges, problem.Edge{Class: c.Name, Server: s.Name, Cost: number("cost")})
 			}
 		}
 	}
@@ -183,9 +186,9 @@ func drawProblem(t *rapid.T) *plan.Problem {
 }
 
 // drawTargets gives a problem targets near the measures of its plans, often at them.
-func drawTargets(t *rapid.T, p *plan.Problem, all []measured) {
+func drawTargets(t *rapid.T, p *problem.Problem, all []measured) {
 	near := rapid.SampledFrom(all).Draw(t, "near")
-	add := func(target plan.Target) {
+	add := func(target problem.Target) {
 		if near.solution == nil {
 			return
 		}
@@ -193,27 +196,27 @@ func drawTargets(t *rapid.T, p *plan.Problem, all []measured) {
 		if target.Limit == nil || rapid.Bool().Draw(t, "off") {
 			target.Limit = new(big.Rat).Mul(rapid.SampledFrom([]*big.Rat{big.NewRat(9, 10), big.NewRat(11, 10)}).Draw(t, "by"), num.OrOne(target.Limit))
 		}
-		if target.Limit.Sign() > 0 && (target.Measure != plan.Utilization || target.Limit.Cmp(big.NewRat(1, 1)) < 0) {
+		if target.Limit.Sign() > 0 && (target.Measure != problem.Utilization || target.Limit.Cmp(big.NewRat(1, 1)) < 0) {
 			p.Targets = append(p.Targets, target)
 		}
 	}
 	for _, c := range p.Model.Classes {
 		if rapid.Bool().Draw(t, "delay") {
-			add(plan.Target{Measure: plan.MeanDelay, Class: c.Name})
+			add(problem.Target{Measure: problem.MeanDelay, Class: c.Name})
 		}
 	}
-	for _, kind := range []plan.Measure{plan.MeanDelay, plan.LoadFactor, plan.Margin} {
+	for _, kind := range []problem.Measure{problem.MeanDelay, problem.LoadFactor, problem.Margin} {
 		if rapid.IntRange(0, 3).Draw(t, "target") == 0 {
-			add(plan.Target{Measure: kind})
+			add(problem.Target{Measure: kind})
 		}
 	}
 	if len(p.Upgrades) > 0 && rapid.Bool().Draw(t, "utilization") {
-		add(plan.Target{Measure: plan.Utilization, Server: p.Upgrades[0].Server})
+		add(problem.Target{Measure: problem.Utilization, Server: p.Upgrades[0].Server})
 	}
 }
 
 // cheapest returns the least cost of the plans that meet the targets, nil if none does.
-func cheapest(p *plan.Problem, all []measured) (least *big.Rat) {
+func cheapest(p *problem.Problem, all []measured) (least *big.Rat) {
 	for _, m := range all {
 		if m.meets(p, all[0]) && (least == nil || m.cost.Cmp(least) < 0) {
 			least = m.cost
@@ -259,7 +262,7 @@ func TestLeastCostIsBruteForce(t *testing.T) {
 }
 
 // covers checks a proof plan by plan, in fractions.
-func covers(t *rapid.T, p *plan.Problem, proof plan.Proof, all []measured) {
+func covers(t *rapid.T, p *problem.Problem, proof plan.Proof, all []measured) {
 	t.Helper()
 	for _, c := range proof.Corners {
 		if m := measure(t, p, c.Choice); m.meets(p, all[0]) && proof.Delay == nil {
@@ -280,7 +283,7 @@ func covers(t *rapid.T, p *plan.Problem, proof plan.Proof, all []measured) {
 	}
 }
 
-func within(c plan.Choice, corner plan.Corner) bool {
+func within(c problem.Choice, corner plan.Corner) bool {
 	for k, n := range c.Steps {
 		if n > corner.Choice.Steps[k] {
 			return false

@@ -8,6 +8,7 @@ import (
 	"productform/bf"
 	"productform/internal/input"
 	"productform/num"
+	"productform/plan/problem"
 )
 
 // LeastCost returns the cheapest plan that meets the targets, is no worse for anybody if that is asked, and leaves the cluster
@@ -18,7 +19,7 @@ import (
 // Proof.Below, which is then less than the cost of the plan.
 //
 // The errors are those of [Evaluate].
-func LeastCost(ctx context.Context, p *Problem, s Settings) (*Answer, error) {
+func LeastCost(ctx context.Context, p *problem.Problem, s Settings) (*Answer, error) {
 	in, s, err := begin(p, s)
 	if err != nil {
 		return nil, err
@@ -29,7 +30,7 @@ func LeastCost(ctx context.Context, p *Problem, s Settings) (*Answer, error) {
 // A question about costs is which plan is the cheapest of those that hold from, cost less than below, and have a mean delay below
 // delay, unless that is nil.
 type question struct {
-	from  Choice
+	from  problem.Choice
 	below int64
 	delay *float64
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"productform/internal/input"
+	"productform/plan/problem"
 )
 
 // LeastDelay returns the plan with the least mean delay, of the class Problem.Minimize or of all jobs, among those that cost at
@@ -13,7 +14,7 @@ import (
 //
 // After Settings.Limit solves the search stops with the best plan so far, and Proof.Delay is the mean delay that no plan is below,
 // 0 if nothing is known of some. The error for a problem without a budget is a *[num.InputError]; others are those of [Evaluate].
-func LeastDelay(ctx context.Context, p *Problem, s Settings) (*Answer, error) {
+func LeastDelay(ctx context.Context, p *problem.Problem, s Settings) (*Answer, error) {
 	in, s, err := begin(p, s)
 	if err != nil {
 		return nil, err
@@ -36,7 +37,7 @@ func (in *instance) leastDelay(ctx context.Context, s Settings, below int64) (*A
 		return nil, err
 	}
 	j.delays = true
-	search := newSearch(in, j, s, Choice{}, below, true)
+	search := newSearch(in, j, s, problem.Choice{}, below, true)
 	if err := search.run(ctx); err != nil {
 		return nil, err
 	}
@@ -67,7 +68,7 @@ func (in *instance) leastDelay(ctx context.Context, s Settings, below int64) (*A
 // If no plan meets the targets, or only one beyond the budget, the answer is that of [LeastCost] alone.
 //
 // The errors are those of [Evaluate].
-func Frontier(ctx context.Context, p *Problem, s Settings) ([]*Answer, error) {
+func Frontier(ctx context.Context, p *problem.Problem, s Settings) ([]*Answer, error) {
 	in, s, err := begin(p, s)
 	if err != nil {
 		return nil, err

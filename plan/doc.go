@@ -1,6 +1,6 @@
 // Package plan finds what to buy for a cluster so that it meets targets, and proves that nothing cheaper does.
 //
-// A plan buys steps of capacity for servers, new servers, and edges that let a class use one more server. Targets are upper bounds
+// What is asked is a [problem.Problem]. A plan buys steps of capacity for servers, new servers, and edges that let a class use one more server. Targets are upper bounds
 // on mean delays, percentiles of delay and utilizations, and lower bounds on load factor and margin of stability. With x the steps
 // that are bought and the set of edges fixed, all of these are monotone:
 //

@@ -8,11 +8,12 @@ import (
 	"productform/internal/arithmetic"
 	"productform/internal/input"
 	"productform/num"
+	"productform/plan/problem"
 )
 
 // An instance is a problem with names resolved and costs as whole numbers.
 type instance struct {
-	*Problem
+	*problem.Problem
 	base    *cluster.Model // with the arrival rates scaled
 	options []option       // upgrades, then new servers
 	edges   []edge
@@ -39,9 +40,9 @@ type edge struct {
 	cost   int64
 }
 
-// A target is a [Target] with rows for names; limit is that on P(T > delay) for a percentile.
+// A target is one of the problem with rows for names; limit is that on P(T > delay) for a percentile.
 type target struct {
-	measure   Measure
+	measure   problem.Measure
 	row       int // of the class or server, -1 for all jobs
 	limit     *big.Rat
 	low, high float64  // doubles around the limit
@@ -50,113 +51,58 @@ type target struct {
 }
 
 // newInstance checks a problem and resolves it.
-func newInstance(p *Problem) (*instance, error) {
-	if err := p.check(); err != nil {
+func newInstance(p *problem.Problem) (*instance, error) {
+	if err := p.Check(); err != nil {
 		return nil, err
 	}
-	in := &instance{Problem: p, base: p.Model.Scale(num.OrOne(p.Scale)), aim: -1}
-	if p.Minimize != "" {
-		in.aim, _ = p.class("", p.Minimize)
-	}
-	for _, t := range p.Targets {
-		in.targets = append(in.targets, p.target(t))
-	}
-	var costs []*big.Rat
-	for _, u := range p.Upgrades {
-		costs = append(costs, u.Cost)
-	}
-	for _, s := range p.NewServers {
-		costs = append(costs, s.Cost)
-	}
-	for _, e := range p.Edges {
-		costs = append(costs, e.Cost)
-	}
-	whole, err := in.wholeCosts(costs)
+	unit, whole, err := p.WholeCosts()
 	if err != nil {
 		return nil, err
 	}
+	in := &instance{Problem: p, base: p.Model.Scale(num.OrOne(p.Scale)), unit: unit, aim: -1}
+	if p.Minimize != "" {
+		in.aim = p.ClassRow(p.Minimize)
+	}
+	for _, t := range p.Targets {
+		in.targets = append(in.targets, newTarget(p, t))
+	}
 	for _, u := range p.Upgrades {
-		s, _ := p.server("", u.Server)
-		in.options = append(in.options, option{server: s, name: u.Server, capacity: u.Step, cost: whole[len(in.options)], most: u.Most})
+		in.options = append(in.options, option{server: p.ServerRow(u.Server), name: u.Server, capacity: u.Step, cost: whole[len(in.options)], most: u.Most})
 	}
 	for _, s := range p.NewServers {
 		o := option{server: -1, name: s.Name, capacity: s.Capacity, cost: whole[len(in.options)], most: s.Most}
 		for _, name := range s.Classes {
-			i, _ := p.class("", name)
-			o.classes = append(o.classes, i)
+			o.classes = append(o.classes, p.ClassRow(name))
 		}
 		in.options = append(in.options, o)
 	}
 	for k, e := range p.Edges {
-		i, _ := p.class("", e.Class)
-		in.edges = append(in.edges, edge{class: i, option: -1, cost: whole[len(in.options)+k]})
+		in.edges = append(in.edges, edge{class: p.ClassRow(e.Class), option: -1, cost: whole[len(in.options)+k]})
 		to := &in.edges[k]
-		if added := p.newServer(e.Server); added >= 0 {
+		if added := p.NewServerRow(e.Server); added >= 0 {
 			to.option = len(p.Upgrades) + added
 		} else {
-			s, _ := p.server("", e.Server)
-			to.choice = cluster.Choice{Server: s, Choose: max(e.Choose, 1)}
+			to.choice = cluster.Choice{Server: p.ServerRow(e.Server), Choose: max(e.Choose, 1)}
 		}
 	}
 	return in, nil
 }
 
-// target resolves a target, with doubles around its limit.
-func (p *Problem) target(t Target) target {
+// newTarget resolves a target, with doubles around its limit.
+func newTarget(p *problem.Problem, t problem.Target) target {
 	r := target{measure: t.Measure, row: -1, limit: t.Limit}
 	switch {
-	case t.Measure == Utilization:
-		r.row, _ = p.server("", t.Server)
+	case t.Measure == problem.Utilization:
+		r.row = p.ServerRow(t.Server)
 	case t.Class != "":
-		r.row, _ = p.class("", t.Class)
+		r.row = p.ClassRow(t.Class)
 	}
-	if t.Measure == Percentile {
-		r.delay, r.level = t.Limit, new(big.Rat).Quo(t.Level, hundred)
-		r.limit = new(big.Rat).Sub(one, r.level)
+	if t.Measure == problem.Percentile {
+		r.delay, r.level = t.Limit, new(big.Rat).Quo(t.Level, big.NewRat(100, 1))
+		r.limit = new(big.Rat).Sub(big.NewRat(1, 1), r.level)
 	}
 	r.low, r.high = arithmetic.Around(r.limit)
 	return r
-}
-
-// wholeCosts sets the unit and returns costs as multiples of it.
-func (in *instance) wholeCosts(costs []*big.Rat) ([]int64, error) {
-	refused := func(k int) error {
-		path := input.Index("edges", k-len(in.Upgrades)-len(in.NewServers))
-		switch u := len(in.Upgrades); {
-		case k < u:
-			path = input.Index("upgrades", k)
-		case k < u+len(in.NewServers):
-			path = input.Index("new_servers", k-u)
-		}
-		return input.Errorf(path+".cost", costs[k].RatString(), "costs that add up to at most 2^62 of their common unit: fewer digits, or multiples of one fraction")
-	}
-	denominator := big.NewInt(1)
-	for k, c := range costs {
-		if num.JoinDenominator(denominator, c); denominator.BitLen() > 62 {
-			return nil, refused(k)
-		}
-	}
-	in.unit = new(big.Rat).SetFrac(big.NewInt(1), denominator)
-	total := new(big.Rat)
-	most := func(k int) int64 {
-		switch u := len(in.Upgrades); {
-		case k < u:
-			return int64(in.Upgrades[k].Most)
-		case k < u+len(in.NewServers):
-			return int64(in.NewServers[k-u].Most)
-		}
-		return 1
-	}
-	whole := make([]int64, len(costs))
-	for k, c := range costs {
-		n := new(big.Rat).Quo(c, in.unit)
-		total.Add(total, new(big.Rat).Mul(n, big.NewRat(most(k), 1)))
-		if total.Num().BitLen() > 62 {
-			return nil, refused(k)
-		}
-		whole[k] = n.Num().Int64()
-	}
-	return whole, nil
 }
 
 // inUnits returns the largest number of units within a cost.
@@ -180,7 +126,7 @@ type bits uint32
 func (b bits) has(k int) bool { return b>>k&1 == 1 }
 
 func (b bits) list() (rows []int) {
-	for k := range maxEdges {
+	for k := range problem.MaxEdges {
 		if b.has(k) {
 			rows = append(rows, k)
 		}
@@ -214,12 +160,12 @@ func (in *instance) edgeCost(edges bits) (sum int64) {
 }
 
 // choice returns a plan in the words of the problem.
-func (in *instance) choice(edges bits, steps []int) Choice {
-	return Choice{Steps: slices.Clone(steps), Edges: edges.list()}
+func (in *instance) choice(edges bits, steps []int) problem.Choice {
+	return problem.Choice{Steps: slices.Clone(steps), Edges: edges.list()}
 }
 
 // resolve checks a choice and returns it as a set of edges and steps.
-func (in *instance) resolve(c Choice) (edges bits, steps []int, err error) {
+func (in *instance) resolve(c problem.Choice) (edges bits, steps []int, err error) {
 	steps = make([]int, len(in.options))
 	if c.Steps != nil && len(c.Steps) != len(steps) {
 		return 0, nil, input.Errorf("Choice.Steps", len(c.Steps), "%d numbers, one for each upgrade and new server", len(steps))
@@ -290,10 +236,10 @@ func (in *instance) usersOf(option int, edges bits) []int {
 	return classes
 }
 
-// Apply returns the model of the problem with a plan: its rates scaled, its capacities raised, new servers after the
+// Apply returns the model of a problem with a plan: its rates scaled, its capacities raised, new servers after the
 // others, each kind as a group that its classes choose whole, and edges added, to new servers where there are any. Parts may be
-// shared with the problem's.
-func (p *Problem) Apply(c Choice) (*cluster.Model, error) {
+// shared with the problem's. The error is a *[num.InputError] for a problem or a choice out of range.
+func Apply(p *problem.Problem, c problem.Choice) (*cluster.Model, error) {
 	in, err := newInstance(p)
 	if err != nil {
 		return nil, err
@@ -305,8 +251,8 @@ func (p *Problem) Apply(c Choice) (*cluster.Model, error) {
 	return in.model(edges, steps), nil
 }
 
-// Cost returns what a plan costs.
-func (p *Problem) Cost(c Choice) (*big.Rat, error) {
+// Cost returns what a plan costs. The errors are those of [Apply].
+func Cost(p *problem.Problem, c problem.Choice) (*big.Rat, error) {
 	in, err := newInstance(p)
 	if err != nil {
 		return nil, err

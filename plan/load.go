@@ -8,6 +8,7 @@ import (
 	"productform/bf"
 	"productform/internal/input"
 	"productform/num"
+	"productform/plan/problem"
 	"productform/stability"
 )
 
@@ -32,7 +33,7 @@ const leastPart = 0x1p-30
 //
 // The error for a problem with NoWorse is a *[num.InputError], since delays of other loads are not compared; others are those of
 // [Evaluate].
-func GreatestLoad(ctx context.Context, p *Problem, c Choice, s Settings) (*Load, error) {
+func GreatestLoad(ctx context.Context, p *problem.Problem, c problem.Choice, s Settings) (*Load, error) {
 	in, s, err := begin(p, s)
 	if err != nil {
 		return nil, err
@@ -41,7 +42,7 @@ func GreatestLoad(ctx context.Context, p *Problem, c Choice, s Settings) (*Load,
 	if err != nil {
 		return nil, err
 	}
-	if err := p.refuseNoWorse(); err != nil {
+	if err := refuseNoWorse(p); err != nil {
 		return nil, err
 	}
 	b, _, err := in.greatest(ctx, edges, steps, s)
@@ -57,7 +58,7 @@ func GreatestLoad(ctx context.Context, p *Problem, c Choice, s Settings) (*Load,
 	return l, err
 }
 
-func (p *Problem) refuseNoWorse() error {
+func refuseNoWorse(p *problem.Problem) error {
 	if p.NoWorse {
 		return input.Errorf("no_worse", true, "false: the delays are those of another load")
 	}
@@ -154,9 +155,9 @@ func (b *bracket) isNarrow(tol float64) bool {
 // targets at its load.
 //
 // The errors are those of [Evaluate], and a *[num.InputError] for loads that do not increase.
-func Growth(ctx context.Context, p *Problem, loads []*big.Rat, s Settings) ([]*Answer, error) {
+func Growth(ctx context.Context, p *problem.Problem, loads []*big.Rat, s Settings) ([]*Answer, error) {
 	var answers []*Answer
-	var from Choice
+	var from problem.Choice
 	for i, load := range loads {
 		path := input.Index("loads", i)
 		if err := input.CheckNumber(path, load, input.Positive); err != nil {

@@ -6,6 +6,7 @@ import (
 	"math/big"
 	"slices"
 
+	"productform/plan/problem"
 	"productform/stability"
 )
 
@@ -32,10 +33,10 @@ type MostLoad struct {
 //
 // The error for a problem with NoWorse is a *[num.InputError], since delays of other loads are not compared; others are those of
 // [Evaluate].
-func GreatestLoadOfAll(ctx context.Context, p *Problem, s Settings) (*MostLoad, error) {
+func GreatestLoadOfAll(ctx context.Context, p *problem.Problem, s Settings) (*MostLoad, error) {
 	in, s, err := begin(p, s)
 	if err == nil {
-		err = p.refuseNoWorse()
+		err = refuseNoWorse(p)
 	}
 	if err != nil {
 		return nil, err
@@ -77,7 +78,7 @@ type mostLoad struct {
 
 // beginMostLoad begins at the critical scale of everything that can be bought, at which no plan is stable.
 func (in *instance) beginMostLoad(ctx context.Context, s Settings) (*mostLoad, error) {
-	everything := Everything(in.Problem)
+	everything := in.Everything()
 	r, err := stability.Cluster(ctx, in.model(bitsOf(everything.Edges), everything.Steps))
 	if err != nil {
 		return nil, err
@@ -127,7 +128,7 @@ func (l *mostLoad) try(ctx context.Context, factor *big.Rat) (open bool, err err
 	if err != nil {
 		return true, err
 	}
-	search := newSearch(at, j, left, Choice{}, l.below, false)
+	search := newSearch(at, j, left, problem.Choice{}, l.below, false)
 	search.any = true
 	err = search.run(ctx)
 	l.solves += j.solves

@@ -12,15 +12,16 @@ import (
 
 	"productform/num"
 	"productform/plan"
+	"productform/plan/problem"
 )
 
 // aimed returns the mean delay that a problem minimizes.
-func (m measured) aimed(p *plan.Problem) *big.Rat {
-	return m.value(p, plan.Target{Measure: plan.MeanDelay, Class: p.Minimize})
+func (m measured) aimed(p *problem.Problem) *big.Rat {
+	return m.value(p, problem.Target{Measure: problem.MeanDelay, Class: p.Minimize})
 }
 
 // drawQuestion draws a problem with targets, and often a class whose mean delay is to be least.
-func drawQuestion(t *rapid.T) (*plan.Problem, []measured) {
+func drawQuestion(t *rapid.T) (*problem.Problem, []measured) {
 	p := drawProblem(t)
 	all := everyPlan(t, p)
 	p.NoWorse = p.NoWorse && all[0].solution != nil
@@ -125,12 +126,12 @@ func TestFrontierIsBruteForce(t *testing.T) {
 
 // A frontier ends with its plans whatever number of solves it may use: all but the last are complete, and all are proved.
 func TestFrontierLimit(t *testing.T) {
-	p, err := plan.ReadFile("testdata/plan.yaml")
+	p, err := problem.ReadFile("testdata/plan.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
 	p.Budget = big.NewRat(12, 1)
-	p.Targets = slices.DeleteFunc(p.Targets, func(t plan.Target) bool { return t.Measure == plan.Percentile }) // which take longest
+	p.Targets = slices.DeleteFunc(p.Targets, func(t problem.Target) bool { return t.Measure == problem.Percentile }) // which take longest
 	whole, err := plan.Frontier(t.Context(), p, plan.Settings{})
 	if err != nil {
 		t.Fatal(err)
@@ -195,7 +196,7 @@ func TestGrowth(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var before plan.Choice
+		var before problem.Choice
 		for i, a := range answers {
 			at := *p
 			at.Scale = new(big.Rat).Mul(num.OrOne(p.Scale), loads[i])
@@ -291,16 +292,16 @@ func TestSensitivities(t *testing.T) {
 		}
 		part := big.NewRat(1, 1_000_000_000_000) // differences of fractions lose no digits
 		for _, x := range list {
-			m, err := p.Apply(c)
+			m, err := plan.Apply(p, c)
 			if err != nil {
 				t.Fatal(err)
 			}
 			at := *p
 			at.Model, at.Scale, at.Upgrades, at.NewServers, at.Edges, at.Targets = m, nil, nil, nil, nil, nil
-			var each plan.Choice
+			var each problem.Choice
 			if u := len(p.Upgrades); x.Option < u {
 				up := p.Upgrades[x.Option]
-				at.Upgrades = []plan.Upgrade{{Server: up.Server, Step: new(big.Rat).Mul(up.Step, part), Cost: up.Cost, Most: 1}}
+				at.Upgrades = []problem.Upgrade{{Server: up.Server, Step: new(big.Rat).Mul(up.Step, part), Cost: up.Cost, Most: 1}}
 			} else {
 				s := p.NewServers[x.Option-u]
 				classes := slices.Clone(s.Classes)
@@ -309,7 +310,7 @@ func TestSensitivities(t *testing.T) {
 						classes = append(classes, p.Edges[k].Class)
 					}
 				}
-				at.NewServers = []plan.NewServer{{Name: "another", Capacity: new(big.Rat).Mul(s.Capacity, part), Classes: classes, Cost: s.Cost, Most: 1}}
+				at.NewServers = []problem.NewServer{{Name: "another", Capacity: new(big.Rat).Mul(s.Capacity, part), Classes: classes, Cost: s.Cost, Most: 1}}
 			}
 			each.Steps = []int{1}
 			after := measure(t, &at, each)
@@ -376,7 +377,7 @@ func TestGreatestLoadOfAllIsBruteForce(t *testing.T) {
 			},
 			"no corner":          func(b *plan.MostLoad) { b.Proof.Corners = nil },
 			"another budget":     func(b *plan.MostLoad) { b.Proof.AtMost = big.NewRat(1000, 1) },
-			"plans that hold it": func(b *plan.MostLoad) { b.Proof.From = plan.Everything(p) },
+			"plans that hold it": func(b *plan.MostLoad) { b.Proof.From = p.Everything() },
 			"a small load":       func(b *plan.MostLoad) { b.At = new(big.Rat).Mul(b.At, big.NewRat(1, 2)) },
 			"no plan":            func(b *plan.MostLoad) { b.At, b.Plan = nil, nil },
 		} {
@@ -393,7 +394,7 @@ func TestGreatestLoadOfAllIsBruteForce(t *testing.T) {
 
 // A search that the limit ends says what is known, and that is proved.
 func TestGreatestLoadOfAllLimit(t *testing.T) {
-	p, err := plan.ReadFile("testdata/plan.yaml")
+	p, err := problem.ReadFile("testdata/plan.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 	"productform/bf"
 	"productform/cluster"
 	"productform/num"
+	"productform/plan/problem"
 	"productform/stability"
 )
 
@@ -25,7 +26,7 @@ func (v Verdict) String() string { return [...]string{"undecided", "met", "faile
 
 // An Outcome holds the measures of a cluster with a plan.
 type Outcome struct {
-	Choice    Choice
+	Choice    problem.Choice
 	Cost      *big.Rat
 	Model     *cluster.Model
 	Stability *stability.Result
@@ -46,9 +47,9 @@ type Answer struct {
 	WithinBudget bool     // whether Plan is
 	Most         *Outcome // with everything bought; nil if there is a plan
 	Proof        Proof
-	Cheaper      *Proof   // of the first plan of a frontier, that no plan which meets the targets costs less; nil for others
-	Complete     bool     // whether the search came to its end; else Proof says what it has excluded
-	Undecided    []Choice // plans that might meet the targets: for them some bound straddles a limit at the widest precision
+	Cheaper      *Proof           // of the first plan of a frontier, that no plan which meets the targets costs less; nil for others
+	Complete     bool             // whether the search came to its end; else Proof says what it has excluded
+	Undecided    []problem.Choice // plans that might meet the targets: for them some bound straddles a limit at the widest precision
 	Solves       int
 }
 
@@ -60,7 +61,7 @@ type Answer struct {
 //
 // Each such plan is within one of the corners, and these fail.
 type Proof struct {
-	From          Choice
+	From          problem.Choice
 	Below, AtMost *big.Rat
 	Delay         *float64
 	Corners       []Corner
@@ -69,7 +70,7 @@ type Proof struct {
 // A Corner is a plan that fails at something. By monotonicity so does every plan with the same edges and at most its steps and, if
 // Fewer is set, also with some of its edges.
 type Corner struct {
-	Choice Choice
+	Choice problem.Choice
 	Fewer  bool
 	Fails  Failure
 	Target int // row of the target, if it fails at one
@@ -93,25 +94,11 @@ type EdgeEffect struct {
 	Without, With *bf.Result // nil where unstable
 }
 
-// Everything returns the plan that buys all there is.
-func Everything(p *Problem) (c Choice) {
-	for _, u := range p.Upgrades {
-		c.Steps = append(c.Steps, u.Most)
-	}
-	for _, s := range p.NewServers {
-		c.Steps = append(c.Steps, s.Most)
-	}
-	for k := range p.Edges {
-		c.Edges = append(c.Edges, k)
-	}
-	return c
-}
-
 // Evaluate returns the measures of a plan, without a search.
 //
 // The error is a *[num.InputError] for a problem, a choice or settings out of range, and else as of [bf.Solve], or ctx.Err()
 // soon after the context ends. An unstable cluster is an outcome.
-func Evaluate(ctx context.Context, p *Problem, c Choice, s Settings) (*Outcome, error) {
+func Evaluate(ctx context.Context, p *problem.Problem, c problem.Choice, s Settings) (*Outcome, error) {
 	in, s, err := begin(p, s)
 	if err != nil {
 		return nil, err
@@ -124,7 +111,7 @@ func Evaluate(ctx context.Context, p *Problem, c Choice, s Settings) (*Outcome, 
 }
 
 // begin checks a problem and settings.
-func begin(p *Problem, s Settings) (*instance, Settings, error) {
+func begin(p *problem.Problem, s Settings) (*instance, Settings, error) {
 	in, err := newInstance(p)
 	if err != nil {
 		return nil, s, err
@@ -162,9 +149,9 @@ func (in *instance) outcome(ctx context.Context, edges bits, steps []int, s Sett
 func (in *instance) judgeTarget(ctx context.Context, o *Outcome, row int, s Settings) error {
 	t, out := in.targets[row], &o.Targets[row]
 	switch t.measure {
-	case LoadFactor, Margin:
+	case problem.LoadFactor, problem.Margin:
 		x := o.Stability.Margin
-		if t.measure == LoadFactor {
+		if t.measure == problem.LoadFactor {
 			x = o.Stability.CriticalScale
 		}
 		f, _ := x.Float64()
@@ -174,7 +161,7 @@ func (in *instance) judgeTarget(ctx context.Context, o *Outcome, row int, s Sett
 		}
 		return nil
 	}
-	if out.Value = measured(o.Solution, t); t.measure == Percentile {
+	if out.Value = measured(o.Solution, t); t.measure == problem.Percentile {
 		d, err := bf.Delays(ctx, o.Model, bf.DelayQuestion{Levels: []*big.Rat{t.level}}, bf.Settings{RelTol: s.RelTol, MaxBytes: s.MaxBytes})
 		switch {
 		case err == nil:
@@ -193,7 +180,7 @@ func (in *instance) judgeTarget(ctx context.Context, o *Outcome, row int, s Sett
 // not.
 //
 // The errors are those of [Evaluate].
-func EdgeEffects(ctx context.Context, p *Problem, c Choice, s Settings) ([]EdgeEffect, error) {
+func EdgeEffects(ctx context.Context, p *problem.Problem, c problem.Choice, s Settings) ([]EdgeEffect, error) {
 	in, s, err := begin(p, s)
 	if err != nil {
 		return nil, err

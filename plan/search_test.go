@@ -9,16 +9,17 @@ import (
 	"testing"
 
 	"productform/cluster"
+	"productform/plan/problem"
 )
 
 // queue returns a problem of one class that uses all servers, of capacity 1, each of which can get more.
-func queue(servers, most int, target Target) *Problem {
-	p := &Problem{Model: &cluster.Model{Classes: []cluster.Class{{Name: "a", ArrivalRate: big.NewRat(int64(servers), 2)}}}, Targets: []Target{target}}
+func queue(servers, most int, target problem.Target) *problem.Problem {
+	p := &problem.Problem{Model: &cluster.Model{Classes: []cluster.Class{{Name: "a", ArrivalRate: big.NewRat(int64(servers), 2)}}}, Targets: []problem.Target{target}}
 	for s := range servers {
 		name := string(rune('A' + s))
 		p.Model.Servers = append(p.Model.Servers, cluster.Server{Name: name, Capacity: big.NewRat(1, 1)})
 		p.Model.Classes[0].Servers = append(p.Model.Classes[0].Servers, cluster.Choice{Server: s, Choose: 1})
-		p.Upgrades = append(p.Upgrades, Upgrade{Server: name, Step: big.NewRat(1, 1), Cost: big.NewRat(int64(s+1), 1), Most: most})
+		p.Upgrades = append(p.Upgrades, problem.Upgrade{Server: name, Step: big.NewRat(1, 1), Cost: big.NewRat(int64(s+1), 1), Most: most})
 	}
 	return p
 }
@@ -51,7 +52,7 @@ func TestEncoding(t *testing.T) {
 
 // Even where all is known, and nothing is solved, a search looks at its context.
 func TestSearchLooksAtItsContext(t *testing.T) {
-	in, s, err := begin(queue(3, 2, Target{Measure: Margin, Limit: big.NewRat(100, 1)}), Settings{})
+	in, s, err := begin(queue(3, 2, problem.Target{Measure: problem.Margin, Limit: big.NewRat(100, 1)}), Settings{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +60,7 @@ func TestSearchLooksAtItsContext(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	search := newSearch(in, j, s, Choice{}, 1000, true)
+	search := newSearch(in, j, s, problem.Choice{}, 1000, true)
 	search.of(0).fail(corner{0, in.most(), judgement{verdict: Failed}})
 	search.of(0).seen[key(search.encoding.pack(in.most()))] = judgement{}
 	ended, cancel := context.WithCancel(t.Context())
@@ -81,7 +82,7 @@ func TestSearchLooksAtItsContext(t *testing.T) {
 // A corner covers all plans that are cheaper than 1 among those of 60 options of a million steps each, though its part of them all is far
 // below the range of float64.
 func TestCoverOfManyOptions(t *testing.T) {
-	in, _, err := begin(queue(60, maxMost, Target{Measure: Margin, Limit: big.NewRat(61, 2)}), Settings{})
+	in, _, err := begin(queue(60, problem.MaxMost, problem.Target{Measure: problem.Margin, Limit: big.NewRat(61, 2)}), Settings{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,7 +98,7 @@ func TestCoverOfManyOptions(t *testing.T) {
 // No plan is solved twice, whatever is minimized, and one that was good enough fails once a better one is known.
 func TestPlansAreSolvedOnce(t *testing.T) {
 	for _, byDelay := range []bool{false, true} {
-		in, s, err := begin(queue(3, 4, Target{Measure: MeanDelay, Class: "a", Limit: big.NewRat(1, 3)}), Settings{})
+		in, s, err := begin(queue(3, 4, problem.Target{Measure: problem.MeanDelay, Class: "a", Limit: big.NewRat(1, 3)}), Settings{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -105,7 +106,7 @@ func TestPlansAreSolvedOnce(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		search := newSearch(in, j, s, Choice{}, 1000, byDelay)
+		search := newSearch(in, j, s, problem.Choice{}, 1000, byDelay)
 		search.bound = &box{}
 		test := func(steps ...int) judgement {
 			r, err := search.test(t.Context(), 0, steps)

@@ -11,6 +11,7 @@ import (
 	"productform/bf"
 	"productform/cluster"
 	"productform/num"
+	"productform/plan/problem"
 	"productform/stability"
 )
 
@@ -35,7 +36,7 @@ const verifyTol = MinRelTol
 //   - the plan holds Proof.From, and Proof.AtMost is the budget of the problem or nil; a proof that nothing is cheaper speaks of all plans.
 //
 // Of a.Plan it reads Choice and Cost. The error wraps [ErrProof], or is as of [Evaluate].
-func Verify(ctx context.Context, p *Problem, a *Answer, s Settings) error {
+func Verify(ctx context.Context, p *problem.Problem, a *Answer, s Settings) error {
 	in, s, err := begin(p, s)
 	if err != nil {
 		return err
@@ -55,7 +56,7 @@ func Verify(ctx context.Context, p *Problem, a *Answer, s Settings) error {
 		}
 	}
 	if a.Cheaper != nil {
-		if a.Cheaper.Delay != nil || a.Cheaper.AtMost != nil || !isSame(a.Cheaper.Below, a.Plan) || !a.Cheaper.From.isNothing() {
+		if a.Cheaper.Delay != nil || a.Cheaper.AtMost != nil || !isSame(a.Cheaper.Below, a.Plan) || !a.Cheaper.From.IsNothing() {
 			return unproved("the first proof does not speak of all plans that cost less than the one found")
 		}
 		if err := v.proof(ctx, *a.Cheaper); err != nil {
@@ -83,17 +84,12 @@ func (a *Answer) reaches() error {
 	return nil
 }
 
-// isNothing reports whether a choice buys nothing.
-func (c Choice) isNothing() bool {
-	return len(c.Edges) == 0 && !slices.ContainsFunc(c.Steps, func(n int) bool { return n != 0 })
-}
-
 // VerifyLoad checks a greatest load of a plan, whoever found it, by enclosures and fractions: the plan meets the targets at the factor
 // At of the arrival rates, and fails one at the factor Below, which is larger. If the load is complete, it is so by at most three times
 // Settings.RelTol of it, or if At is nil, Below is at most 2^-30 of the critical scale, below which [GreatestLoad] does not look.
 //
 // Of l it reads At, Below and Complete. The error wraps [ErrProof], or is as of [Evaluate].
-func VerifyLoad(ctx context.Context, p *Problem, c Choice, l *Load, s Settings) error {
+func VerifyLoad(ctx context.Context, p *problem.Problem, c problem.Choice, l *Load, s Settings) error {
 	holds, fails := l.At, l.Below
 	in, s, err := begin(p, s)
 	if err != nil {
@@ -237,7 +233,7 @@ func (v *verifier) meets(ctx context.Context, m *cluster.Model, edges bits) erro
 }
 
 // cost adds up what a plan costs, in the words of the problem.
-func (v *verifier) cost(c Choice) *big.Rat {
+func (v *verifier) cost(c problem.Choice) *big.Rat {
 	sum := new(big.Rat)
 	for k, n := range c.Steps {
 		price := new(big.Rat)
@@ -339,17 +335,17 @@ func (v *verifier) stability(ctx context.Context, m *cluster.Model) (*stability.
 // only make worse.
 func (v *verifier) misses(ctx context.Context, m *cluster.Model, r *stability.Result, t target, fewer bool) (Verdict, error) {
 	switch {
-	case t.measure == LoadFactor && r.CriticalScale == nil:
+	case t.measure == problem.LoadFactor && r.CriticalScale == nil:
 		return Failed, nil
-	case t.measure == LoadFactor:
+	case t.measure == problem.LoadFactor:
 		return isAbove(num.Value{Exact: t.limit}, num.Value{Exact: r.CriticalScale}), nil
-	case t.measure == Margin:
+	case t.measure == problem.Margin:
 		return isAbove(num.Value{Exact: t.limit}, num.Value{Exact: r.Margin}), nil
-	case t.measure == MeanDelay && leastDelay(m, t.row).Cmp(t.limit) > 0:
+	case t.measure == problem.MeanDelay && leastDelay(m, t.row).Cmp(t.limit) > 0:
 		return Met, nil
 	case fewer:
 		return Undecided, nil
-	case t.measure == Percentile:
+	case t.measure == problem.Percentile:
 		return v.isLate(ctx, m, t)
 	}
 	return v.byEngines(ctx, m, func(r *bf.Result) (Verdict, error) { return isAbove(*measured(r, t), num.Value{Exact: t.limit}), nil })
@@ -517,7 +513,7 @@ func (c *cover) open(ctx context.Context, lower, upper []int, corners [][]int) (
 // scale with everything bought.
 //
 // Of a.Plan it reads Choice and Cost. The error wraps [ErrProof], or is as of [Evaluate].
-func VerifyMostLoad(ctx context.Context, p *Problem, a *MostLoad, s Settings) error {
+func VerifyMostLoad(ctx context.Context, p *problem.Problem, a *MostLoad, s Settings) error {
 	in, s, err := begin(p, s)
 	if err != nil {
 		return err
@@ -526,7 +522,7 @@ func VerifyMostLoad(ctx context.Context, p *Problem, a *MostLoad, s Settings) er
 	switch {
 	case p.NoWorse || a.Below == nil || a.Below.Sign() <= 0 || (a.At == nil) != (a.Plan == nil) || a.At != nil && (a.At.Sign() <= 0 || a.At.Cmp(a.Below) >= 0):
 		return unproved("no load is said to be too much, or it is not above one at which the plan meets the targets")
-	case proof.Delay != nil || proof.Below != nil || !proof.From.isNothing() || (proof.AtMost == nil) != (p.Budget == nil) || proof.AtMost != nil && proof.AtMost.Cmp(p.Budget) != 0:
+	case proof.Delay != nil || proof.Below != nil || !proof.From.IsNothing() || (proof.AtMost == nil) != (p.Budget == nil) || proof.AtMost != nil && proof.AtMost.Cmp(p.Budget) != 0:
 		return unproved("the proof does not speak of all plans within the budget")
 	}
 	if a.Plan != nil {
@@ -535,7 +531,7 @@ func VerifyMostLoad(ctx context.Context, p *Problem, a *MostLoad, s Settings) er
 		}
 	}
 	if a.Complete {
-		everything := Everything(p)
+		everything := p.Everything()
 		if err := in.isNarrow(ctx, in.model(bitsOf(everything.Edges), everything.Steps), a.At, a.Below, s.RelTol); err != nil {
 			return err
 		}

@@ -12,6 +12,7 @@ import (
 	"productform/cluster"
 	"productform/num"
 	"productform/plan"
+	"productform/plan/problem"
 )
 
 // Answers are proved, by another routine than that which found them, and what is broken on purpose is refused: a corner that is left
@@ -26,7 +27,7 @@ func TestVerify(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		verify := func(p *plan.Problem, a *plan.Answer) error {
+		verify := func(p *problem.Problem, a *plan.Answer) error {
 			return plan.Verify(context.Background(), p, a, plan.Settings{})
 		}
 		if err := verify(p, a); err != nil {
@@ -74,8 +75,8 @@ func TestVerify(t *testing.T) {
 }
 
 // isRight says whether an answer says what is so, and its corners prove it, plan by plan in fractions.
-func isRight(t *rapid.T, p *plan.Problem, a *plan.Answer, all []measured) bool {
-	at := func(c plan.Choice) *measured {
+func isRight(t *rapid.T, p *problem.Problem, a *plan.Answer, all []measured) bool {
+	at := func(c problem.Choice) *measured {
 		for i := range all {
 			if slices.Equal(all[i].choice.Steps, c.Steps) && slices.Equal(all[i].choice.Edges, c.Edges) {
 				return &all[i]
@@ -114,7 +115,7 @@ func isRight(t *rapid.T, p *plan.Problem, a *plan.Answer, all []measured) bool {
 }
 
 // failsAt says whether a plan fails at what a corner says.
-func failsAt(p *plan.Problem, m, now measured, c plan.Corner) bool {
+func failsAt(p *problem.Problem, m, now measured, c plan.Corner) bool {
 	alone := *p
 	alone.NoWorse, alone.Targets = false, nil
 	switch c.Fails {
@@ -129,7 +130,7 @@ func failsAt(p *plan.Problem, m, now measured, c plan.Corner) bool {
 // Proofs that hold, but not of what the answer says, are refused.
 func TestVerifyOtherStatements(t *testing.T) {
 	ctx := t.Context()
-	p, err := plan.ReadFile("testdata/plan.yaml")
+	p, err := problem.ReadFile("testdata/plan.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -146,10 +147,10 @@ func TestVerifyOtherStatements(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	most := plan.Everything(p)
+	most := p.Everything()
 	least := func(a *plan.Answer, delay float64) {
 		a.Proof.Delay = &delay
-		a.Proof.Corners = []plan.Corner{{Choice: most, Fails: plan.FailsDelay}, {Choice: plan.Choice{Steps: most.Steps}, Fails: plan.FailsDelay}}
+		a.Proof.Corners = []plan.Corner{{Choice: most, Fails: plan.FailsDelay}, {Choice: problem.Choice{Steps: most.Steps}, Fails: plan.FailsDelay}}
 	}
 	for what, c := range map[string]struct {
 		answer *plan.Answer
@@ -158,8 +159,8 @@ func TestVerifyOtherStatements(t *testing.T) {
 		"no plan with a tiny delay":                {delay, func(a *plan.Answer) { a.Plan = nil; least(a, 1e-300) }},
 		"no plan with the delay 0":                 {delay, func(a *plan.Answer) { a.Plan = nil; least(a, 0) }},
 		"a plan, and nothing said of delays":       {delay, func(a *plan.Answer) { least(a, 0) }},
-		"a plan without what was bought":           {cost, func(a *plan.Answer) { a.Proof = plan.Proof{From: plan.Everything(p), Below: a.Plan.Cost} }},
-		"nothing cheaper that holds everything":    {points[0], func(a *plan.Answer) { a.Cheaper = &plan.Proof{From: plan.Everything(p), Below: a.Plan.Cost} }},
+		"a plan without what was bought":           {cost, func(a *plan.Answer) { a.Proof = plan.Proof{From: p.Everything(), Below: a.Plan.Cost} }},
+		"nothing cheaper that holds everything":    {points[0], func(a *plan.Answer) { a.Cheaper = &plan.Proof{From: p.Everything(), Below: a.Plan.Cost} }},
 		"a cheapest plan, and a proof of another":  {cost, func(a *plan.Answer) { a.Proof = plan.Proof{AtMost: p.Budget, Below: new(big.Rat)} }},
 		"plans that cost at most another budget":   {delay, func(a *plan.Answer) { a.Proof.AtMost = big.NewRat(11, 1) }},
 		"a delay among the plans that cost less":   {delay, func(a *plan.Answer) { a.Proof.Below = a.Plan.Cost }},
@@ -178,18 +179,18 @@ func TestVerifyOtherStatements(t *testing.T) {
 // That no load holds is proved by a tiny one that fails, not by a large one.
 func TestVerifyNoLoad(t *testing.T) {
 	ctx := t.Context()
-	p, err := plan.ReadFile("testdata/plan.yaml")
+	p, err := problem.ReadFile("testdata/plan.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
 	verify := func(fails *big.Rat) error {
-		return plan.VerifyLoad(ctx, p, plan.Choice{}, &plan.Load{Below: fails, Complete: true}, plan.Settings{})
+		return plan.VerifyLoad(ctx, p, problem.Choice{}, &plan.Load{Below: fails, Complete: true}, plan.Settings{})
 	}
 	if err := verify(big.NewRat(2, 1)); !errors.Is(err, plan.ErrProof) {
 		t.Errorf("twice the load fails, which says nothing of less: %v", err)
 	}
-	p.Targets = append(p.Targets, plan.Target{Measure: plan.MeanDelay, Limit: big.NewRat(1, 1000)})
-	l, err := plan.GreatestLoad(ctx, p, plan.Choice{}, plan.Settings{})
+	p.Targets = append(p.Targets, problem.Target{Measure: problem.MeanDelay, Limit: big.NewRat(1, 1000)})
+	l, err := plan.GreatestLoad(ctx, p, problem.Choice{}, plan.Settings{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -210,12 +211,12 @@ func TestVerifyFineDelay(t *testing.T) {
 	groups := func(first, second int) []cluster.Choice {
 		return []cluster.Choice{{Server: 0, Choose: first}, {Server: 1, Choose: second}}
 	}
-	p := &plan.Problem{
+	p := &problem.Problem{
 		Model: &cluster.Model{
 			Servers: []cluster.Server{{Name: "g", Count: 150, Capacity: big.NewRat(1, 1)}, {Name: "h", Count: 150, Capacity: big.NewRat(1, 1)}},
 			Classes: []cluster.Class{{Name: "a", ArrivalRate: big.NewRat(100, 1), Servers: groups(2, 0)[:1]}, {Name: "b", ArrivalRate: big.NewRat(75, 1), Servers: groups(1, 1)}},
 		},
-		Upgrades: []plan.Upgrade{{Server: "g", Step: big.NewRat(1, 10), Cost: big.NewRat(1, 1), Most: 3}},
+		Upgrades: []problem.Upgrade{{Server: "g", Step: big.NewRat(1, 10), Cost: big.NewRat(1, 1), Most: 3}},
 		Budget:   big.NewRat(2, 1),
 	}
 	s := plan.Settings{RelTol: plan.MinRelTol}
@@ -238,17 +239,17 @@ func TestVerifyFineDelay(t *testing.T) {
 // A factor at which no engine decides a target lies in the bracket, and both of its ends are proved. A wide bracket proves what it says, but
 // not that it is narrow.
 func TestUndecidedLoad(t *testing.T) {
-	p := &plan.Problem{
+	p := &problem.Problem{
 		Model: &cluster.Model{
 			Servers: []cluster.Server{{Name: "s", Capacity: big.NewRat(2, 1)}},
 			Classes: []cluster.Class{{Name: "a", ArrivalRate: big.NewRat(1, 1), Servers: cluster.On(0)}},
 		},
-		Targets: []plan.Target{{Measure: plan.Percentile, Class: "a", Limit: big.NewRat(1, 1),
+		Targets: []problem.Target{{Measure: problem.Percentile, Class: "a", Limit: big.NewRat(1, 1),
 			Level: num.MustRat("63.2120558828557678404476229838539132554188868968")}}, // 1 - exp(-1): the load 1 meets it with equality, but for the 46th digit
 	}
 	for _, tol := range []float64{1e-9, 1e-3, plan.MinRelTol} {
 		s := plan.Settings{RelTol: tol}
-		l, err := plan.GreatestLoad(t.Context(), p, plan.Choice{}, s)
+		l, err := plan.GreatestLoad(t.Context(), p, problem.Choice{}, s)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -256,15 +257,15 @@ func TestUndecidedLoad(t *testing.T) {
 		if !l.Complete || l.At.Cmp(one) >= 0 || l.Below.Cmp(one) <= 0 || l.Fails.Targets[0].Verdict != plan.Failed {
 			t.Errorf("holds at %v, fails at %v, complete %v", l.At, l.Below, l.Complete)
 		}
-		if err := plan.VerifyLoad(t.Context(), p, plan.Choice{}, l, s); err != nil {
+		if err := plan.VerifyLoad(t.Context(), p, problem.Choice{}, l, s); err != nil {
 			t.Error(err)
 		}
 		wide := &plan.Load{At: big.NewRat(1, 2), Below: big.NewRat(3, 2)}
-		if err := plan.VerifyLoad(t.Context(), p, plan.Choice{}, wide, s); err != nil {
+		if err := plan.VerifyLoad(t.Context(), p, problem.Choice{}, wide, s); err != nil {
 			t.Errorf("a wide bracket that is said to be one: %v", err)
 		}
 		wide.Complete = true
-		if err := plan.VerifyLoad(t.Context(), p, plan.Choice{}, wide, s); !errors.Is(err, plan.ErrProof) {
+		if err := plan.VerifyLoad(t.Context(), p, problem.Choice{}, wide, s); !errors.Is(err, plan.ErrProof) {
 			t.Errorf("a wide bracket that is said to be narrow: %v", err)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"productform/internal/render"
 	"productform/num"
 	"productform/plan"
+	"productform/plan/problem"
 )
 
 // A found is the answer to a search, or about a plan that is given.
@@ -35,7 +36,7 @@ type found struct {
 	Proof            *proof        `json:"proof"`
 	Cheaper          *proof        `json:"cheaper_proof,omitempty"`
 
-	problem *plan.Problem
+	problem *problem.Problem
 	minimum string // whose mean delay is minimized
 }
 
@@ -122,11 +123,11 @@ type corner struct {
 	Class string `json:"class,omitempty"`
 }
 
-func newChoice(c plan.Choice) choice {
+func newChoice(c problem.Choice) choice {
 	return choice{append([]int{}, c.Steps...), append([]int{}, c.Edges...)}
 }
 
-func newFound(find string, p *plan.Problem, r *plan.Answer, effects []plan.EdgeEffect) *found {
+func newFound(find string, p *problem.Problem, r *plan.Answer, effects []plan.EdgeEffect) *found {
 	a := &found{Find: find, Complete: r.Complete, Budget: render.Rat(p.Budget, render.Fraction), Solves: r.Solves,
 		Buy: []purchase{}, Targets: []targetRow{}, Undecided: []choice{}, Edges: []edgeRow{}, problem: p, minimum: "all jobs"}
 	if p.Minimize != "" {
@@ -161,7 +162,7 @@ func newFound(find string, p *plan.Problem, r *plan.Answer, effects []plan.EdgeE
 }
 
 // aimed returns the mean delay that is minimized, nil if unstable.
-func aimed(p *plan.Problem, o *plan.Outcome) *num.Value {
+func aimed(p *problem.Problem, o *plan.Outcome) *num.Value {
 	if o == nil || o.Solution == nil {
 		return nil
 	}
@@ -181,7 +182,7 @@ func number(v *num.Value) render.Number {
 }
 
 // purchases lists what a plan buys.
-func purchases(p *plan.Problem, c plan.Choice) []purchase {
+func purchases(p *problem.Problem, c problem.Choice) []purchase {
 	list := []purchase{}
 	add := func(kind, name string, steps int, capacity, cost *big.Rat) {
 		n := new(big.Rat).SetInt64(int64(steps))
@@ -206,7 +207,7 @@ func purchases(p *plan.Problem, c plan.Choice) []purchase {
 	return list
 }
 
-func newTargetRow(t plan.Target, row int, r *plan.Answer) targetRow {
+func newTargetRow(t problem.Target, row int, r *plan.Answer) targetRow {
 	out := targetRow{Target: t.Name(), Limit: render.Rat(t.Limit, render.Fraction), Now: number(r.Now.Targets[row].Value), NowVerdict: r.Now.Targets[row].Verdict.String()}
 	if r.Plan != nil {
 		out.Plan, out.Verdict = number(r.Plan.Targets[row].Value), r.Plan.Targets[row].Verdict.String()
@@ -217,7 +218,7 @@ func newTargetRow(t plan.Target, row int, r *plan.Answer) targetRow {
 }
 
 // addMeasures adds the mean delays and utilizations.
-func (a *found) addMeasures(p *plan.Problem, r *plan.Answer) {
+func (a *found) addMeasures(p *problem.Problem, r *plan.Answer) {
 	delay := func(o *plan.Outcome, i int) render.Number {
 		if o == nil || o.Solution == nil {
 			return render.Number{}
@@ -251,7 +252,7 @@ func (a *found) addMeasures(p *plan.Problem, r *plan.Answer) {
 	}
 }
 
-func newEdgeRow(p *plan.Problem, r *plan.Answer, e plan.EdgeEffect) edgeRow {
+func newEdgeRow(p *problem.Problem, r *plan.Answer, e plan.EdgeEffect) edgeRow {
 	edge := p.Edges[e.Edge]
 	out := edgeRow{Class: edge.Class, Server: edge.Server, Pays: []payRow{}}
 	if r.Plan != nil {
@@ -272,7 +273,7 @@ func newEdgeRow(p *plan.Problem, r *plan.Answer, e plan.EdgeEffect) edgeRow {
 }
 
 // addProof adds the proof, and how far from the best the plan can be.
-func (a *found) addProof(p *plan.Problem, r *plan.Answer) {
+func (a *found) addProof(p *problem.Problem, r *plan.Answer) {
 	a.CostAtLeast = render.Rat(nil, render.Fraction)
 	a.Proof = newProof(p, r.Proof)
 	if r.Cheaper != nil {
@@ -300,7 +301,7 @@ func (a *found) addProof(p *plan.Problem, r *plan.Answer) {
 }
 
 // addGradients adds what options are worth.
-func (a *found) addGradients(p *plan.Problem, list []plan.Sensitivity) {
+func (a *found) addGradients(p *problem.Problem, list []plan.Sensitivity) {
 	options := p.Options()
 	for _, x := range list {
 		kind := "upgrade"
@@ -311,7 +312,7 @@ func (a *found) addGradients(p *plan.Problem, list []plan.Sensitivity) {
 	}
 }
 
-func newProof(p *plan.Problem, from plan.Proof) *proof {
+func newProof(p *problem.Problem, from plan.Proof) *proof {
 	out := &proof{From: newChoice(from.From), Below: render.Rat(from.Below, render.Fraction), AtMost: render.Rat(from.AtMost, render.Fraction),
 		MeanDelay: from.Delay, Corners: []corner{}}
 	for _, c := range from.Corners {

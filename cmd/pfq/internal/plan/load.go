@@ -5,6 +5,7 @@ import (
 
 	"productform/internal/render"
 	"productform/plan"
+	"productform/plan/problem"
 )
 
 // A loadAnswer is the greatest load of a plan.
@@ -33,7 +34,7 @@ type loadClassRow struct {
 	Holds render.Number `json:"mean_delay_holding" title:"mean delay where targets hold"`
 }
 
-func newLoadAnswer(p *plan.Problem, l *plan.Load) *loadAnswer {
+func newLoadAnswer(p *problem.Problem, l *plan.Load) *loadAnswer {
 	a := &loadAnswer{Find: findLoad, Found: l.Holds != nil, Complete: l.Complete, Choice: newChoice(l.Fails.Choice), Cost: render.Rat(l.Fails.Cost, render.Fraction),
 		Holds: render.Rat(l.At, render.Fraction), Fails: render.Rat(l.Below, render.Fraction), Targets: []loadTargetRow{}, Classes: []loadClassRow{}}
 	for row, t := range p.Targets {

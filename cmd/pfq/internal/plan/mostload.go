@@ -6,6 +6,7 @@ import (
 	"productform/cmd/pfq/internal/command"
 	"productform/internal/render"
 	"productform/plan"
+	"productform/plan/problem"
 )
 
 // A mostLoadAnswer is the plan within the budget that meets the targets at the greatest load.
@@ -32,7 +33,7 @@ type mostTargetRow struct {
 }
 
 // mostLoad finds the plan that bears the most load.
-func (f *planFlags) mostLoad(q command.Query, p *plan.Problem) (render.Answer, bool, error) {
+func (f *planFlags) mostLoad(q command.Query, p *problem.Problem) (render.Answer, bool, error) {
 	l, err := working(q, f, func(ctx context.Context, s plan.Settings) (*plan.MostLoad, error) {
 		return plan.GreatestLoadOfAll(ctx, p, s)
 	})
@@ -42,7 +43,7 @@ func (f *planFlags) mostLoad(q command.Query, p *plan.Problem) (render.Answer, b
 	return newMostLoad(p, l).answer(), l.Plan != nil, nil
 }
 
-func newMostLoad(p *plan.Problem, l *plan.MostLoad) *mostLoadAnswer {
+func newMostLoad(p *problem.Problem, l *plan.MostLoad) *mostLoadAnswer {
 	a := &mostLoadAnswer{Find: findMostLoad, Found: l.Plan != nil, Complete: l.Complete, Cost: render.Rat(nil, render.Fraction), Budget: render.Rat(p.Budget, render.Fraction),
 		Holds: render.Rat(l.At, render.Fraction), Fails: render.Rat(l.Below, render.Fraction), Solves: l.Solves,
 		Buy: []purchase{}, Targets: []mostTargetRow{}, Classes: []loadClassRow{}, Proof: newProof(p, l.Proof)}
@@ -100,7 +101,7 @@ func (a *mostLoadAnswer) text(t *render.Text) {
 }
 
 // checkMostLoad checks the plan that bears the most load.
-func (a *answered) checkMostLoad(ctx context.Context, p *plan.Problem, s plan.Settings) error {
+func (a *answered) checkMostLoad(ctx context.Context, p *problem.Problem, s plan.Settings) error {
 	l := &plan.MostLoad{Plan: a.answer.Plan, At: a.holds, Below: a.fails, Proof: a.answer.Proof, Complete: a.answer.Complete, Solves: a.answer.Solves}
 	err := plan.VerifyMostLoad(ctx, p, l, s)
 	if err != nil {

@@ -21,6 +21,7 @@ import (
 	"productform/internal/render"
 	"productform/num"
 	"productform/plan"
+	"productform/plan/problem"
 )
 
 // What there is to find.
@@ -89,7 +90,7 @@ func (f *planFlags) check(given func(string) bool) error {
 
 // answer reads the plan and answers, and says whether the targets can be met.
 func (f *planFlags) answer(q command.Query) (a render.Answer, found bool, err error) {
-	p, err := command.Read(q, func(r io.Reader) (*plan.Problem, error) { return plan.Read(r, ".") }, plan.ReadFile, "solve", "servers", "classes")
+	p, err := command.Read(q, func(r io.Reader) (*problem.Problem, error) { return problem.Read(r, ".") }, problem.ReadFile, "solve", "servers", "classes")
 	if err != nil {
 		return a, false, err
 	}
@@ -109,14 +110,14 @@ func (f *planFlags) answer(q command.Query) (a render.Answer, found bool, err er
 }
 
 // scaled returns the problem with its arrival rates multiplied by a factor.
-func scaled(p *plan.Problem, factor *big.Rat) *plan.Problem {
+func scaled(p *problem.Problem, factor *big.Rat) *problem.Problem {
 	at := *p
 	at.Scale = new(big.Rat).Mul(num.OrOne(p.Scale), factor)
 	return &at
 }
 
 // one answers a question at one load.
-func (f *planFlags) one(q command.Query, p *plan.Problem) (render.Answer, bool, error) {
+func (f *planFlags) one(q command.Query, p *problem.Problem) (render.Answer, bool, error) {
 	switch {
 	case f.find == findLoad:
 		return f.load(q, p)
@@ -143,8 +144,8 @@ func (f *planFlags) one(q command.Query, p *plan.Problem) (render.Answer, bool, 
 }
 
 // found returns the answer to a search, with what edges do.
-func (f *planFlags) found(q command.Query, p *plan.Problem, r *plan.Answer) (*found, error) {
-	at := plan.Choice{}
+func (f *planFlags) found(q command.Query, p *problem.Problem, r *plan.Answer) (*found, error) {
+	at := problem.Choice{}
 	if r.Plan != nil {
 		at = r.Plan.Choice
 	}
@@ -168,31 +169,31 @@ func (f *planFlags) found(q command.Query, p *plan.Problem, r *plan.Answer) (*fo
 }
 
 // frontier finds the plans that are best for their cost.
-func (f *planFlags) frontier(q command.Query, p *plan.Problem) (a render.Answer, found bool, err error) {
+func (f *planFlags) frontier(q command.Query, p *problem.Problem) (a render.Answer, found bool, err error) {
 	points, err := working(q, f, func(ctx context.Context, s plan.Settings) ([]*plan.Answer, error) { return plan.Frontier(ctx, p, s) })
 	if err != nil {
 		return a, false, err
 	}
-	return f.several(q, points, func(int) *plan.Problem { return p }, nil)
+	return f.several(q, points, func(int) *problem.Problem { return p }, nil)
 }
 
 // growth finds what to buy as the load grows.
-func (f *planFlags) growth(q command.Query, p *plan.Problem) (a render.Answer, found bool, err error) {
+func (f *planFlags) growth(q command.Query, p *problem.Problem) (a render.Answer, found bool, err error) {
 	answers, err := working(q, f, func(ctx context.Context, s plan.Settings) ([]*plan.Answer, error) {
 		return plan.Growth(ctx, p, f.loads, s)
 	})
 	if err != nil {
 		return a, false, err
 	}
-	return f.several(q, answers, func(i int) *plan.Problem { return scaled(p, f.loads[i]) }, f.loads)
+	return f.several(q, answers, func(i int) *problem.Problem { return scaled(p, f.loads[i]) }, f.loads)
 }
 
 // several puts the answers of a frontier or of growing loads together.
-func (f *planFlags) several(q command.Query, answers []*plan.Answer, problem func(int) *plan.Problem, loads []*big.Rat) (a render.Answer, good bool, err error) {
+func (f *planFlags) several(q command.Query, answers []*plan.Answer, problemOf func(int) *problem.Problem, loads []*big.Rat) (a render.Answer, good bool, err error) {
 	var all []*found
 	good = loads == nil || len(answers) == len(loads)
 	for i, r := range answers {
-		one, err := f.found(q, problem(i), r)
+		one, err := f.found(q, problemOf(i), r)
 		if err != nil {
 			return a, false, err
 		}
@@ -206,13 +207,13 @@ func (f *planFlags) several(q command.Query, answers []*plan.Answer, problem fun
 }
 
 // measured measures a plan that is given.
-func (f *planFlags) measured(q command.Query, p *plan.Problem) (a render.Answer, good bool, err error) {
+func (f *planFlags) measured(q command.Query, p *problem.Problem) (a render.Answer, good bool, err error) {
 	choice, err := parseChoice(p, f.choice)
 	if err != nil {
 		return a, false, err
 	}
 	r, err := working(q, f, func(ctx context.Context, s plan.Settings) (*plan.Answer, error) {
-		now, err := plan.Evaluate(ctx, p, plan.Choice{}, s)
+		now, err := plan.Evaluate(ctx, p, problem.Choice{}, s)
 		if err != nil {
 			return nil, err
 		}
@@ -231,7 +232,7 @@ func (f *planFlags) measured(q command.Query, p *plan.Problem) (a render.Answer,
 }
 
 // load finds the greatest load of a plan.
-func (f *planFlags) load(q command.Query, p *plan.Problem) (a render.Answer, good bool, err error) {
+func (f *planFlags) load(q command.Query, p *problem.Problem) (a render.Answer, good bool, err error) {
 	choice, err := parseChoice(p, f.choice)
 	if err != nil {
 		return a, false, err
@@ -269,7 +270,7 @@ func working[T any](q command.Query, f *planFlags, work func(context.Context, pl
 const none = "none"
 
 // parseChoice reads what to buy: NAME or NAME=STEPS of an upgrade or of new servers, CLASS:SERVER of an edge.
-func parseChoice(p *plan.Problem, text string) (c plan.Choice, err error) {
+func parseChoice(p *problem.Problem, text string) (c problem.Choice, err error) {
 	c.Steps = make([]int, len(p.Upgrades)+len(p.NewServers))
 	if text == "" || text == none {
 		return c, nil

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"productform/internal/render"
-	"productform/plan"
+	"productform/plan/problem"
 )
 
 // text writes the answer for people.
@@ -165,5 +165,5 @@ func (a *found) edgesText(t *render.Text) {
 
 // choiceText says what a plan buys.
 func (a *found) choiceText(c choice) string {
-	return a.problem.Words(plan.Choice{Steps: c.Steps, Edges: c.Edges})
+	return a.problem.Words(problem.Choice{Steps: c.Steps, Edges: c.Edges})
 }

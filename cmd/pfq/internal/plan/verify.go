@@ -15,12 +15,12 @@ import (
 	"strconv"
 	"strings"
 
-	"productform/cluster"
 	"productform/cmd/pfq/internal/command"
 	"productform/internal/input"
 	"productform/internal/render"
 	"productform/internal/tree"
 	"productform/plan"
+	"productform/plan/problem"
 )
 
 // A verification says whether an answer is proved.
@@ -33,7 +33,7 @@ type verification struct {
 }
 
 // verified checks the answers in a file, to the question that the other flags ask.
-func (f *planFlags) verified(q command.Query, p *plan.Problem) (a render.Answer, proved bool, err error) {
+func (f *planFlags) verified(q command.Query, p *problem.Problem) (a render.Answer, proved bool, err error) {
 	answers, err := readAnswers(f.verify, p)
 	if err != nil {
 		return a, false, command.FlagError{Err: err}
@@ -74,7 +74,7 @@ func (f *planFlags) miscounted(answers []*answered) string {
 }
 
 // checkAnswer checks one of the answers.
-func (f *planFlags) checkAnswer(ctx context.Context, p *plan.Problem, answers []*answered, i int, s plan.Settings) error {
+func (f *planFlags) checkAnswer(ctx context.Context, p *problem.Problem, answers []*answered, i int, s plan.Settings) error {
 	one := answers[i]
 	if one.find != f.find {
 		return fmt.Errorf("%w: it is the answer to --find %s", plan.ErrProof, one.find)
@@ -97,7 +97,7 @@ func (f *planFlags) checkAnswer(ctx context.Context, p *plan.Problem, answers []
 		return one.checkMostLoad(ctx, p, s)
 	}
 	proof := &one.answer.Proof
-	var from plan.Choice
+	var from problem.Choice
 	right := true
 	switch f.find {
 	case findCost:
@@ -122,7 +122,7 @@ func (f *planFlags) checkAnswer(ctx context.Context, p *plan.Problem, answers []
 }
 
 // isPoint reports whether the proof of a point of a frontier reaches to the next one, and the first has one that nothing is cheaper.
-func (f *planFlags) isPoint(p *plan.Problem, answers []*answered, i int) bool {
+func (f *planFlags) isPoint(p *problem.Problem, answers []*answered, i int) bool {
 	a := answers[i].answer
 	switch {
 	case a.Plan == nil || a.Proof.Delay == nil: // nothing is known to meet the targets within the budget, or nothing of mean delays
@@ -145,7 +145,7 @@ func isEqual(x, y *big.Rat) bool {
 }
 
 // nonzero returns a plan as a list of numbers that is empty if it buys nothing.
-func nonzero(c plan.Choice) (list []int) {
+func nonzero(c problem.Choice) (list []int) {
 	for k, n := range c.Steps {
 		if n != 0 {
 			list = append(list, k, n)
@@ -155,11 +155,11 @@ func nonzero(c plan.Choice) (list []int) {
 }
 
 // checkMeasures checks all else that an answer says, by making it anew for the plan and the proof that it has.
-func (a *answered) checkMeasures(ctx context.Context, f *planFlags, p *plan.Problem, s plan.Settings) error {
+func (a *answered) checkMeasures(ctx context.Context, f *planFlags, p *problem.Problem, s plan.Settings) error {
 	r := a.answer
-	var at plan.Choice
+	var at problem.Choice
 	var err error
-	if r.Now, err = plan.Evaluate(ctx, p, plan.Choice{}, s); err != nil {
+	if r.Now, err = plan.Evaluate(ctx, p, problem.Choice{}, s); err != nil {
 		return err
 	}
 	if r.Plan != nil {
@@ -168,7 +168,7 @@ func (a *answered) checkMeasures(ctx context.Context, f *planFlags, p *plan.Prob
 			return notProved(err)
 		}
 		r.WithinBudget = p.Budget == nil || r.Plan.Cost.Cmp(p.Budget) <= 0
-	} else if r.Most, err = plan.Evaluate(ctx, p, plan.Everything(p), s); err != nil {
+	} else if r.Most, err = plan.Evaluate(ctx, p, p.Everything(), s); err != nil {
 		return err
 	}
 	effects, err := plan.EdgeEffects(ctx, p, at, s)
@@ -179,7 +179,7 @@ func (a *answered) checkMeasures(ctx context.Context, f *planFlags, p *plan.Prob
 }
 
 // checkLoad checks the greatest load of a plan.
-func (a *answered) checkLoad(ctx context.Context, p *plan.Problem, s plan.Settings) error {
+func (a *answered) checkLoad(ctx context.Context, p *problem.Problem, s plan.Settings) error {
 	choice := a.answer.Plan.Choice
 	l := &plan.Load{At: a.holds, Below: a.fails, Complete: a.answer.Complete}
 	err := plan.VerifyLoad(ctx, p, choice, l, s)
@@ -297,7 +297,7 @@ type answered struct {
 }
 
 // readAnswers reads the answers in a file in JSON.
-func readAnswers(name string, p *plan.Problem) ([]*answered, error) {
+func readAnswers(name string, p *problem.Problem) ([]*answered, error) {
 	file, err := os.Open(name)
 	if err != nil {
 		return nil, input.InFile(name, err)
@@ -310,7 +310,7 @@ func readAnswers(name string, p *plan.Problem) ([]*answered, error) {
 	return answers, nil
 }
 
-func decodeAnswers(r io.Reader, p *plan.Problem) ([]*answered, error) {
+func decodeAnswers(r io.Reader, p *problem.Problem) ([]*answered, error) {
 	var text bytes.Buffer
 	root, err := tree.Read(io.TeeReader(r, &text), tree.JSON, "an answer of pfq plan in JSON")
 	if err != nil {
@@ -343,7 +343,7 @@ func decodeAnswers(r io.Reader, p *plan.Problem) ([]*answered, error) {
 
 // A decoder takes an answer apart; err is the first error.
 type decoder struct {
-	problem *plan.Problem
+	problem *problem.Problem
 	prefix  string
 	err     error
 }
@@ -413,8 +413,8 @@ func (d *decoder) ints(n *tree.Node, path string) (list []int) {
 	return list
 }
 
-func (d *decoder) choice(n *tree.Node, path string) plan.Choice {
-	return plan.Choice{Steps: d.ints(field(n, "steps"), path+".steps"), Edges: d.ints(field(n, "edges"), path+".edges")}
+func (d *decoder) choice(n *tree.Node, path string) problem.Choice {
+	return problem.Choice{Steps: d.ints(field(n, "steps"), path+".steps"), Edges: d.ints(field(n, "edges"), path+".edges")}
 }
 
 // answered decodes one answer.
@@ -453,7 +453,7 @@ func (d *decoder) answered(n *tree.Node) *answered {
 }
 
 // undecided decodes the plans that are undecided.
-func (d *decoder) undecided(n *tree.Node) (list []plan.Choice) {
+func (d *decoder) undecided(n *tree.Node) (list []problem.Choice) {
 	if n == nil || n.Kind != tree.Array {
 		d.fail("undecided", n, "an array of plans")
 		return nil
@@ -502,7 +502,7 @@ func (d *decoder) corner(n *tree.Node, path string) plan.Corner {
 		c.Fails, c.Target = plan.FailsTarget, k
 	}
 	if class := field(n, "class"); class != nil {
-		c.Class = slices.IndexFunc(d.problem.Model.Classes, func(c cluster.Class) bool { return c.Name == class.Text })
+		c.Class = d.problem.ClassRow(class.Text)
 	}
 	return c
 }

@@ -16,6 +16,7 @@ import (
 	"productform/internal/render"
 	"productform/num"
 	"productform/plan"
+	"productform/plan/problem"
 	"productform/plots"
 )
 
@@ -29,7 +30,7 @@ const (
 // A planCurves holds the numbers of the picture of plans.
 type planCurves struct {
 	flags   *plotFlags
-	problem *plan.Problem
+	problem *problem.Problem
 	x       plots.Axis     // cost, or load
 	at      []float64      // of each answer that has a plan, on that axis
 	answers []*plan.Answer // those; the axis may go on
@@ -40,7 +41,7 @@ type planCurves struct {
 
 // planned draws a plan. The figure is nil where no plan meets the targets, which the standard error says.
 func (f *plotFlags) planned(q command.Query, s source) (*plots.Figure, error) {
-	p, err := command.Read(s.query, func(r io.Reader) (*plan.Problem, error) { return plan.Read(r, ".") }, plan.ReadFile, "solve")
+	p, err := command.Read(s.query, func(r io.Reader) (*problem.Problem, error) { return problem.Read(r, ".") }, problem.ReadFile, "solve")
 	if err != nil {
 		return nil, err
 	}
@@ -350,7 +351,7 @@ func (c *planCurves) greatestLoads() plots.Panel {
 }
 
 // target returns the panel of a measure that has a target, and whether there is a number to draw.
-func (c *planCurves) target(row int, t plan.Target) (panel plots.Panel, ok bool) {
+func (c *planCurves) target(row int, t problem.Target) (panel plots.Panel, ok bool) {
 	s := plots.Series{Label: "with the plan", Kind: plots.Steps, Marked: true}
 	if c.flags.find == findGrowth {
 		s.Kind, s.Marked = plots.Points, false
@@ -367,11 +368,11 @@ func (c *planCurves) target(row int, t plan.Target) (panel plots.Panel, ok bool)
 	name, unit := t.Name(), "units of time"
 	measure, _, _ := strings.Cut(name, " of ") // as all of them begin
 	switch t.Measure {
-	case plan.Utilization:
+	case problem.Utilization:
 		unit = ""
-	case plan.LoadFactor:
+	case problem.LoadFactor:
 		unit = ""
-	case plan.Margin:
+	case problem.Margin:
 		unit = "jobs per unit of time"
 	}
 	limit := plots.Reference{Label: atMost(t) + plots.Short(float(t.Limit)), Y: float(t.Limit)}
@@ -381,7 +382,7 @@ func (c *planCurves) target(row int, t plan.Target) (panel plots.Panel, ok bool)
 }
 
 // atMost says on which side of its limit a measure has to be.
-func atMost(t plan.Target) string {
+func atMost(t problem.Target) string {
 	if t.IsLeast() {
 		return "at least "
 	}
@@ -398,7 +399,7 @@ func (c *planCurves) names() (names []string) {
 
 // A lane is an option, and how many steps of it each plan buys.
 type lane struct {
-	plan.Option
+	problem.Option
 	steps []int
 }
 

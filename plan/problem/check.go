@@ -1,4 +1,4 @@
-package plan
+package problem
 
 import (
 	"fmt"
@@ -11,10 +11,10 @@ import (
 	"productform/internal/tree"
 )
 
-// The most that a problem may have: sets of edges are enumerated, and costs are counted in 62 bits.
+// The most edges that a problem may have, for their sets are enumerated, and the most steps of an option.
 const (
-	maxEdges = 16
-	maxMost  = 1_000_000
+	MaxEdges = 16
+	MaxMost  = 1_000_000
 )
 
 const (
@@ -27,12 +27,6 @@ const (
 // named as in a file (see [Read]): the model passes [cluster.Model.Check]; names are those of the model; numbers are in
 // range; no measure has two targets; every option has an effect, and new servers have names of their own.
 func (p *Problem) Check() error {
-	_, err := newInstance(p)
-	return err
-}
-
-// check does the work of Check but for the costs.
-func (p *Problem) check() error {
 	if p.Model == nil {
 		return input.Errorf("model", "", "%s", wantModel)
 	}
@@ -58,10 +52,12 @@ func (p *Problem) check() error {
 		}
 	}
 	if p.Minimize != "" {
-		_, err := p.arriving("minimize", p.Minimize)
-		return err
+		if _, err := p.arriving("minimize", p.Minimize); err != nil {
+			return err
+		}
 	}
-	return nil
+	_, _, err := p.WholeCosts()
+	return err
 }
 
 // within returns an error of a model with the path of the model before its own.
@@ -74,24 +70,30 @@ func within(path string, err error) error {
 	return err
 }
 
-// class returns the row of a class.
+// class returns the row of a class, or the error for a name of none.
 func (p *Problem) class(path, name string) (int, error) {
-	return row(path, "class", name, p.Model.Classes, func(c cluster.Class) string { return c.Name })
+	i := p.ClassRow(name)
+	if i < 0 {
+		return 0, unknown(path, "class", name, p.Model.Classes, func(c cluster.Class) string { return c.Name })
+	}
+	return i, nil
 }
 
-// server returns the row of a server.
+// server returns the row of a server, or the error for a name of none.
 func (p *Problem) server(path, name string) (int, error) {
-	return row(path, "server", name, p.Model.Servers, func(s cluster.Server) string { return s.Name })
+	i := p.ServerRow(name)
+	if i < 0 {
+		return 0, unknown(path, "server", name, p.Model.Servers, func(s cluster.Server) string { return s.Name })
+	}
+	return i, nil
 }
 
-func row[Row any](path, kind, name string, rows []Row, nameOf func(Row) string) (int, error) {
+func unknown[Row any](path, kind, name string, rows []Row, nameOf func(Row) string) error {
 	names := make([]string, len(rows))
 	for i, r := range rows {
-		if names[i] = nameOf(r); names[i] == name {
-			return i, nil
-		}
+		names[i] = nameOf(r)
 	}
-	return 0, input.Errorf(path, strconv.Quote(name), "the name of a %s of the model%s", kind, tree.DidYouMean(name, slices.Values(names), input.Quote))
+	return input.Errorf(path, strconv.Quote(name), "the name of a %s of the model%s", kind, tree.DidYouMean(name, slices.Values(names), input.Quote))
 }
 
 // arriving returns the row of a class that has arrivals.
@@ -225,7 +227,7 @@ func checkStep(path, field string, step, cost *big.Rat, most int) error {
 	if err := input.CheckNumber(path+".cost", cost, input.Nonnegative); err != nil {
 		return err
 	}
-	if most < 1 || most > maxMost {
+	if most < 1 || most > MaxMost {
 		return input.Errorf(path+".most", most, wantMost)
 	}
 	return nil
@@ -256,7 +258,7 @@ func (p *Problem) checkUpgrades() error {
 func (p *Problem) checkNewServers() error {
 	for k, s := range p.NewServers {
 		path := input.Index("new_servers", k)
-		if slices.ContainsFunc(p.Model.Servers, func(other cluster.Server) bool { return other.Name == s.Name }) {
+		if p.ServerRow(s.Name) >= 0 {
 			return input.Errorf(path+".name", strconv.Quote(s.Name), "a name of its own; the model has a server of this name")
 		}
 		own := map[string]int{}
@@ -299,8 +301,8 @@ func (p *Problem) checkClasses(path string, classes []string) error {
 }
 
 func (p *Problem) checkEdges() error {
-	if len(p.Edges) > maxEdges {
-		return input.Errorf("edges", fmt.Sprintf("%d of them", len(p.Edges)), "at most %d: all their sets are looked at, %d then", maxEdges, 1<<maxEdges)
+	if len(p.Edges) > MaxEdges {
+		return input.Errorf("edges", fmt.Sprintf("%d of them", len(p.Edges)), "at most %d: all their sets are looked at, %d then", MaxEdges, 1<<MaxEdges)
 	}
 	for k, e := range p.Edges {
 		path := input.Index("edges", k)
@@ -316,7 +318,7 @@ func (p *Problem) checkEdges() error {
 		if err := input.CheckNumber(path+".cost", e.Cost, input.Nonnegative); err != nil {
 			return err
 		}
-		if added := p.newServer(e.Server); added >= 0 {
+		if added := p.NewServerRow(e.Server); added >= 0 {
 			if err := p.checkNewEdge(path, e, p.NewServers[added]); err != nil {
 				return err
 			}
@@ -337,11 +339,6 @@ func (p *Problem) checkEdges() error {
 		}
 	}
 	return nil
-}
-
-// newServer returns the row of new servers of this name, -1 for none.
-func (p *Problem) newServer(name string) int {
-	return slices.IndexFunc(p.NewServers, func(s NewServer) bool { return s.Name == name })
 }
 
 // checkNewEdge checks an edge to new servers.

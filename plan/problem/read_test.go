@@ -1,4 +1,4 @@
-package plan_test
+package problem_test
 
 import (
 	"errors"
@@ -10,9 +10,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"productform/cluster"
 	"productform/internal/input"
 	"productform/num"
-	"productform/plan"
+	"productform/plan/problem"
 )
 
 const someModel = `model:
@@ -88,7 +89,7 @@ func TestBadPlans(t *testing.T) {
 		{someModel + "edges:" + strings.Repeat("\n  - {class: web, server: idle, cost: 1}", 17), input.Error{Line: 7, Path: "edges", Value: "17 of them", Want: "at most 16: all their sets are looked at, 65536 then"}},
 		{someModel + "edges:\n  - {class: web, server: idle, cost: 1}\n  - {class: web, server: idle, cost: 2}", input.Error{Line: 9, Path: "edges[1]", Value: "web, idle", Want: "each edge once; edges[0] is the same"}},
 	} {
-		_, err := plan.Read(strings.NewReader(c.text), ".")
+		_, err := problem.Read(strings.NewReader(c.text), ".")
 		var bad *num.InputError
 		if !errors.As(err, &bad) {
 			t.Errorf("%s: error %v", c.text, err)
@@ -101,7 +102,7 @@ func TestBadPlans(t *testing.T) {
 // Percentiles are of exponential sizes of one mean.
 func TestPercentilesNeedOneMeanSize(t *testing.T) {
 	text := strings.Replace(someModel, "servers: [small]}", "servers: [small], mean_size: 2}", 1) + "targets:\n  - {class: web, percentile: 99, delay: 4}"
-	_, err := plan.Read(strings.NewReader(text), ".")
+	_, err := problem.Read(strings.NewReader(text), ".")
 	var bad *num.InputError
 	if !errors.As(err, &bad) || bad.Path != "model.classes[1].mean_size" || bad.Line != 5 {
 		t.Errorf("error %v", err)
@@ -110,22 +111,22 @@ func TestPercentilesNeedOneMeanSize(t *testing.T) {
 
 // A target names what its measure is of, and nothing else.
 func TestTargetOfAnother(t *testing.T) {
-	p, err := plan.ReadFile("testdata/plan.yaml")
+	p, err := problem.ReadFile("../testdata/plan.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {
-		target plan.Target
+		target problem.Target
 		want   input.Error
 	}{
-		{plan.Target{Measure: plan.MeanDelay, Class: "reports", Server: "big"}, input.Error{Path: "targets[0].server", Value: `"big"`, Want: "no server: only a utilization has one"}},
-		{plan.Target{Measure: plan.Percentile, Class: "web", Server: "big", Level: big.NewRat(99, 1)}, input.Error{Path: "targets[0].server", Value: `"big"`, Want: "no server: only a utilization has one"}},
-		{plan.Target{Measure: plan.LoadFactor, Server: "big"}, input.Error{Path: "targets[0].server", Value: `"big"`, Want: "no server: only a utilization has one"}},
-		{plan.Target{Measure: plan.Utilization, Class: "web", Server: "big"}, input.Error{Path: "targets[0].class", Value: `"web"`, Want: "no class: only a mean delay and a percentile have one"}},
-		{plan.Target{Measure: plan.Margin, Class: "web"}, input.Error{Path: "targets[0].class", Value: `"web"`, Want: "no class: only a mean delay and a percentile have one"}},
+		{problem.Target{Measure: problem.MeanDelay, Class: "reports", Server: "big"}, input.Error{Path: "targets[0].server", Value: `"big"`, Want: "no server: only a utilization has one"}},
+		{problem.Target{Measure: problem.Percentile, Class: "web", Server: "big", Level: big.NewRat(99, 1)}, input.Error{Path: "targets[0].server", Value: `"big"`, Want: "no server: only a utilization has one"}},
+		{problem.Target{Measure: problem.LoadFactor, Server: "big"}, input.Error{Path: "targets[0].server", Value: `"big"`, Want: "no server: only a utilization has one"}},
+		{problem.Target{Measure: problem.Utilization, Class: "web", Server: "big"}, input.Error{Path: "targets[0].class", Value: `"web"`, Want: "no class: only a mean delay and a percentile have one"}},
+		{problem.Target{Measure: problem.Margin, Class: "web"}, input.Error{Path: "targets[0].class", Value: `"web"`, Want: "no class: only a mean delay and a percentile have one"}},
 	} {
 		c.target.Limit = big.NewRat(1, 2)
-		p.Targets = []plan.Target{c.target}
+		p.Targets = []problem.Target{c.target}
 		var bad *num.InputError
 		if err := p.Check(); !errors.As(err, &bad) {
 			t.Errorf("%+v: error %v", c.target, err)
@@ -147,24 +148,21 @@ func TestReadFile(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	var costs []string
-	for _, name := range []string{"plan.json", "plan.yaml"} {
-		p, err := plan.ReadFile(filepath.Join(folder, name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		c := plan.Choice{Steps: []int{1}}
-		cost, err := p.Cost(c)
-		if err != nil {
-			t.Fatal(err)
-		}
-		m, err := p.Apply(c)
-		if err != nil {
-			t.Fatal(err)
-		}
-		costs = append(costs, cost.RatString()+" "+m.Servers[0].Capacity.RatString()+" "+m.Classes[0].ArrivalRate.RatString())
+	want := &problem.Problem{
+		Model: &cluster.Model{
+			Servers: []cluster.Server{{Name: "s", Count: 1, Capacity: big.NewRat(1, 1)}},
+			Classes: []cluster.Class{{Name: "a", ArrivalRate: big.NewRat(1, 2), Servers: cluster.On(0)}},
+		},
+		Scale:    big.NewRat(3, 2),
+		Upgrades: []problem.Upgrade{{Server: "s", Step: big.NewRat(1, 2), Cost: big.NewRat(2, 3), Most: 1}},
 	}
-	if want := "2/3 3/2 3/4"; costs[0] != want || costs[1] != want {
-		t.Errorf("%q, want %s", costs, want)
+	for _, name := range []string{"plan.json", "plan.yaml"} {
+		p, err := problem.ReadFile(filepath.Join(folder, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, p, cmp.Comparer(func(x, y big.Rat) bool { return x.Cmp(&y) == 0 })); diff != "" {
+			t.Errorf("%s\n%s", name, diff)
+		}
 	}
 }

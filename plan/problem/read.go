@@ -1,4 +1,4 @@
-package plan
+package problem
 
 import (
 	"fmt"
@@ -235,7 +235,7 @@ func decodeStep(f map[string]*tree.Node, path, field string) (step, cost *big.Ra
 	if f["most"] == nil {
 		return step, cost, 1, nil
 	}
-	most, err = f["most"].Integer(path+".most", maxMost, wantMost)
+	most, err = f["most"].Integer(path+".most", MaxMost, wantMost)
 	return step, cost, most, err
 }
 

@@ -1,8 +1,11 @@
-package plan
+package problem
 
 import (
 	"fmt"
+	"slices"
 	"strings"
+
+	"productform/cluster"
 )
 
 // An Option is something that a plan can buy.
@@ -52,6 +55,21 @@ func (p *Problem) Words(c Choice) string {
 		return "none"
 	}
 	return strings.Join(words, ",")
+}
+
+// ClassRow returns the row of a class of the model, -1 if it has none of this name.
+func (p *Problem) ClassRow(name string) int {
+	return slices.IndexFunc(p.Model.Classes, func(c cluster.Class) bool { return c.Name == name })
+}
+
+// ServerRow returns the row of a server of the model, -1 if it has none of this name.
+func (p *Problem) ServerRow(name string) int {
+	return slices.IndexFunc(p.Model.Servers, func(s cluster.Server) bool { return s.Name == name })
+}
+
+// NewServerRow returns the row of new servers, -1 if there are none of this name.
+func (p *Problem) NewServerRow(name string) int {
+	return slices.IndexFunc(p.NewServers, func(s NewServer) bool { return s.Name == name })
 }
 
 // Name says what a target is about: "mean delay of web".

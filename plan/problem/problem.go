@@ -1,7 +1,12 @@
-package plan
+// Package problem is the model of what package plan answers: a cluster, what can be bought for it, and what it shall achieve.
+//
+// A [Problem] is plain data, read by [Read] and [ReadFile] and checked by [Problem.Check]. A [Choice] is a plan: how many steps of each
+// upgrade and new server it buys, and which edges.
+package problem
 
 import (
 	"math/big"
+	"slices"
 
 	"productform/cluster"
 )
@@ -20,7 +25,7 @@ type Problem struct {
 	Edges      []Edge
 
 	Budget   *big.Rat // >= 0, the most that a plan may cost; nil for no limit
-	Minimize string   // the class whose mean delay [LeastDelay] and [Frontier] minimize; empty for that of all jobs
+	Minimize string   // the class whose mean delay is minimized where that is asked; empty for that of all jobs
 }
 
 // A Measure is what a target is about.
@@ -74,4 +79,23 @@ type Edge struct {
 type Choice struct {
 	Steps []int // of each upgrade, then of each new server; nil for none
 	Edges []int // rows of Problem.Edges, increasing
+}
+
+// IsNothing reports whether a choice buys nothing.
+func (c Choice) IsNothing() bool {
+	return len(c.Edges) == 0 && !slices.ContainsFunc(c.Steps, func(n int) bool { return n != 0 })
+}
+
+// Everything returns the plan that buys all there is.
+func (p *Problem) Everything() (c Choice) {
+	for _, u := range p.Upgrades {
+		c.Steps = append(c.Steps, u.Most)
+	}
+	for _, s := range p.NewServers {
+		c.Steps = append(c.Steps, s.Most)
+	}
+	for k := range p.Edges {
+		c.Edges = append(c.Edges, k)
+	}
+	return c
 }

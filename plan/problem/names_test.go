@@ -1,4 +1,4 @@
-package plan
+package problem
 
 import (
 	"math/big"
