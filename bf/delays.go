@@ -11,6 +11,7 @@ import (
 	"productform/cluster"
 	"productform/internal/arithmetic"
 	"productform/internal/delays"
+	"productform/internal/enclosures"
 	"productform/internal/input"
 	"productform/num"
 )
@@ -334,11 +335,11 @@ func (r *DelayResult) add(ctx context.Context, l *plan, q delayQuestion, engine 
 // distribution answers what is asked of the distribution of the delays, with the engine Float or Enclose.
 func (l *plan) distribution(ctx context.Context, chain *delays.Chain, q delays.Question, engine num.Engine, prec uint) ([]delays.Answer, error) {
 	if engine == num.Enclose {
-		low, high := newBoundRun(ctx, l.problem, l.graph, prec, big.ToNegativeInf), newBoundRun(ctx, l.problem, l.graph, prec, big.ToPositiveInf)
-		if err := cmp.Or(low.up(), high.up()); err != nil {
+		low, high, err := enclosures.Values(ctx, l.problem, l.graph, prec)
+		if err != nil {
 			return nil, err
 		}
-		return delays.Enclose(ctx, chain, low.v, high.v, prec, q)
+		return delays.Enclose(ctx, chain, low, high, prec, q)
 	}
 	f := newFloatRun(ctx, l.graph)
 	if err := f.up(); err != nil {

@@ -9,6 +9,7 @@ import (
 
 	"productform/cluster"
 	"productform/internal/arithmetic"
+	"productform/internal/enclosures"
 	"productform/internal/fractions"
 	"productform/internal/input"
 	"productform/internal/recursion"
@@ -355,7 +356,8 @@ func (l *plan) measure(ctx context.Context, engine num.Engine, prec uint, maxByt
 	case num.Float:
 		return floatGraph(ctx, l.problem, l.graph)
 	case num.Enclose:
-		return encloseGraph(ctx, l.problem, l.graph, prec)
+		x, err := enclosures.Evaluate(ctx, l.problem, l.graph, prec)
+		return measures{x.Normalization, x.Jobs, x.Busy}, err
 	default:
 		x, err := fractions.Evaluate(ctx, l.problem, l.graph, string(l.lattice), maxBytes-int64(l.bytes(num.Exact, 0, 0)))
 		numbers := func(list []*big.Rat) (numbers []arithmetic.Number) {

@@ -1,4 +1,4 @@
-package bf
+package enclosures
 
 import (
 	"cmp"
@@ -11,10 +11,17 @@ import (
 	"productform/num"
 )
 
-// encloseGraph evaluates a graph in big.Float of prec bits twice, once with every operation
+// Measures are enclosures of the stationary measures that a graph gives.
+type Measures struct {
+	Normalization arithmetic.Number
+	Jobs          []arithmetic.Number // E[X_i] of each class
+	Busy          []arithmetic.Number // utilization of the servers of each group
+}
+
+// Evaluate returns the measures of a graph, computed in big.Float of prec bits twice, once with every operation
 // rounded down and once rounded up. All the recursions add, multiply and divide positive numbers, and the
-// denominators are exact integers, so that the two runs enclose every number.
-func encloseGraph(ctx context.Context, p *recursion.Problem, g *recursion.Graph, prec uint) (measures, error) {
+// denominators are exact integers, so that the two runs enclose every number. The errors are those of the context.
+func Evaluate(ctx context.Context, p *recursion.Problem, g *recursion.Graph, prec uint) (Measures, error) {
 	low, high := newBoundRun(ctx, p, g, prec, big.ToNegativeInf), newBoundRun(ctx, p, g, prec, big.ToPositiveInf)
 	var lowErr error
 	done := make(chan struct{})
@@ -25,25 +32,33 @@ func encloseGraph(ctx context.Context, p *recursion.Problem, g *recursion.Graph,
 	err := high.run()
 	<-done
 	if err := cmp.Or(err, lowErr); err != nil {
-		return measures{}, err
+		return Measures{}, err
 	}
 	between := func(low, high *big.Float) arithmetic.Number {
 		return arithmetic.Number{Interval: num.Interval{Low: low, High: high}}
 	}
 	root := g.States() - 1
 	z := between(&low.v[root], &high.v[root])
-	m := measures{normalization: z}
+	m := Measures{Normalization: z}
 	for s := range p.Groups {
 		part := between(low.part[s], high.part[s]).Quo(z)
 		if !g.ByClass {
 			part = part.OneMinus()
 		}
-		m.busy = append(m.busy, part)
+		m.Busy = append(m.Busy, part)
 	}
 	for i := range p.Classes {
-		m.jobs = append(m.jobs, between(&low.jobs[i], &high.jobs[i]).Quo(z))
+		m.Jobs = append(m.Jobs, between(&low.jobs[i], &high.jobs[i]).Quo(z))
 	}
 	return m, nil
+}
+
+// Values returns lower and upper bounds of the values of all states of a graph, in big.Float of prec bits. The errors are those of the
+// context.
+func Values(ctx context.Context, p *recursion.Problem, g *recursion.Graph, prec uint) (low, high []big.Float, err error) {
+	below, above := newBoundRun(ctx, p, g, prec, big.ToNegativeInf), newBoundRun(ctx, p, g, prec, big.ToPositiveInf)
+	err = cmp.Or(below.up(), above.up())
+	return below.v, above.v, err
 }
 
 // A boundRun computes lower bounds, or upper bounds, of all numbers of a graph.
