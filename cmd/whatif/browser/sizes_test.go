@@ -3,6 +3,8 @@ package browser
 import (
 	"strings"
 	"testing"
+
+	"github.com/chromedp/chromedp"
 )
 
 // Mean sizes are changed by class or for all classes, with the numbers of pfq. Where they differ, the page has no percentiles, says so, and
@@ -97,6 +99,19 @@ classes:
 	for text, want := range map[string]string{"percent(0.996, 0)": ">99 %", "percent(0.9996)": ">99.9 %", "percent(1, 0)": "100 %", "percent(0.994, 0)": "99 %"} {
 		if got := eval[string](p, text); got != want {
 			t.Errorf("%s is %s, want %s", text, got, want)
+		}
+	}
+}
+
+// Nothing is wider than the page, from phones to wide screens, with 12 classes and sizes that differ; only tables scroll in themselves.
+func TestWidths(t *testing.T) {
+	p := newTab(t, onePage)
+	p.open("ring.yaml", strings.Replace(ring(12), "name: c0,", "name: c0, mean_size: 0.9,", 1))
+	for _, width := range []int64{360, 390, 768, 1000, 1280, 1920} {
+		p.do(chromedp.EmulateViewport(width, 844))
+		p.wait("!drawing")
+		if wide := eval[int64](p, "document.documentElement.scrollWidth"); wide > width {
+			t.Errorf("%d pixels on a screen of %d", wide, width)
 		}
 	}
 }
