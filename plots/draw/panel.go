@@ -30,6 +30,7 @@ type panelPlan struct {
 	groups     []string      // of the series, named by the last traces if the figure has one legend for all panels
 	legend     []legendEntry // of the series, if they have no place and there is no such legend
 	legendRows int
+	leastRows  int // room kept for rows of a legend, as beside it
 
 	groupsFrom int // the first trace of a group
 }
@@ -110,16 +111,31 @@ func (l *panelPlan) nameSeries(t typesetter, beside room, shared bool) error {
 	return l.nameAbove(t, beside)
 }
 
+// keepRows makes room for so many rows of a legend, if the panel has one, so that its plot is as high as the one beside it.
+func (l *panelPlan) keepRows(t typesetter, beside room, rows int) {
+	if l.legend == nil || rows <= l.legendRows {
+		return
+	}
+	l.leastRows = rows
+	l.lower(t, beside)
+	l.namePoints(t)
+}
+
 // nameAbove names the series in a legend above the plot.
 func (l *panelPlan) nameAbove(t typesetter, beside room) error {
 	if err := l.planLegend(t); err != nil {
 		return err
 	}
-	l.arrange(beside.of(l.Panel)) // again: the plot is now lower by the rows of the legend
+	l.lower(t, beside)
+	return nil
+}
+
+// lower makes the plot lower by the rows of the legend, and finds places for the names of the references.
+func (l *panelPlan) lower(t typesetter, beside room) {
+	l.arrange(beside.of(l.Panel))
 	l.trace(t)
 	l.unname()
-	l.names, _ = place(l.traces, l.area()) // of the references
-	return nil
+	l.names, _ = place(l.traces, l.area())
 }
 
 // area is where names may stand.
@@ -132,11 +148,14 @@ func (l *panelPlan) unname() {
 	}
 }
 
+// roomRows is the number of rows of a legend that there is room for.
+func (l *panelPlan) roomRows() int { return max(l.legendRows, l.leastRows) }
+
 // arrange sets the plot rectangle, the ends of the axes and the ticks.
 func (l *panelPlan) arrange(left vg.Length) {
 	l.plot = vg.Rectangle{
 		Min: l.outer.Min.Add(vg.Point{X: left, Y: margin + 2.5*textGap + tickLength + descent*fontSize + capHeight*(fontSize+tickSize) + l.below}),
-		Max: l.outer.Max.Sub(vg.Point{X: rightRoom, Y: margin + titleSize + legendGap + vg.Length(l.legendRows)*rowHeight}),
+		Max: l.outer.Max.Sub(vg.Point{X: rightRoom, Y: margin + titleSize + legendGap + vg.Length(l.roomRows())*rowHeight}),
 	}
 	l.lo[0], l.hi[0], l.ticks[0] = axis(&l.X, xValues(l.Panel), ticksAcross)
 	l.lo[1], l.hi[1], l.ticks[1] = axis(&l.Y, yValues(l.Panel), ticksUp)
@@ -368,7 +387,7 @@ func (l *panelPlan) draw(c vg.Canvas, t typesetter) {
 	l.drawAxes(c, t)
 	l.nameRegions(c, t)
 	l.drawPointNames(c, t)
-	drawLegend(c, t, l.legend, l.legendRows, vg.Point{X: l.plot.Min.X, Y: l.plot.Max.Y + legendGap})
+	drawLegend(c, t, l.legend, l.legendRows, vg.Point{X: l.plot.Min.X, Y: l.plot.Max.Y + legendGap + vg.Length(l.roomRows()-l.legendRows)*rowHeight})
 	if l.names == nil {
 		return
 	}

@@ -145,7 +145,20 @@ func paintFigure(c vg.Canvas, f *plots.Figure) error {
 	bottom := height - sharedHeight(rows) // of the legend
 	drawLegend(c, t, legend, rows, vg.Point{X: beside.of(&f.Panels[0]), Y: bottom})
 	drawCaption(c, t, captionLines(t, f))
-	at, _, _ := grid(f)
+	plans, err := planAll(t, f, beside, bottom)
+	if err != nil {
+		return err
+	}
+	for _, p := range plans {
+		p.draw(c, t)
+	}
+	return nil
+}
+
+// planAll plans all panels below the height bottom. Legends of panels side by side take the same room, so that their plots are of one height.
+func planAll(t typesetter, f *plots.Figure, beside room, bottom vg.Length) ([]*panelPlan, error) {
+	at, gridRows, _ := grid(f)
+	plans, most := make([]*panelPlan, len(f.Panels)), make([]int, gridRows) // rows of the legends of panels side by side
 	for i := range f.Panels {
 		letter := ""
 		if len(f.Panels) > 1 {
@@ -155,11 +168,14 @@ func paintFigure(c vg.Canvas, f *plots.Figure) error {
 		outer := rectangle(x, y, x+widthOf(&f.Panels[i]), y+panelHeight)
 		p, err := plan(t, &f.Panels[i], letter, outer, beside, isShared(f))
 		if err != nil {
-			return fmt.Errorf("panels[%d]: %w", i, err)
+			return nil, fmt.Errorf("panels[%d]: %w", i, err)
 		}
-		p.draw(c, t)
+		plans[i], most[at[i].row] = p, max(most[at[i].row], p.legendRows)
 	}
-	return nil
+	for i, p := range plans {
+		p.keepRows(t, beside, most[at[i].row])
+	}
+	return plans, nil
 }
 
 // checkText returns an error if the font cannot write one of the texts in the picture.

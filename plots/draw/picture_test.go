@@ -116,6 +116,37 @@ func TestNamesOrLegend(t *testing.T) {
 	}
 }
 
+// Panels side by side whose legends have different numbers of rows have plots of one height, and legends that end at their titles.
+func TestAlignedLegends(t *testing.T) {
+	panel := func(names ...string) plots.Panel {
+		p := plots.Panel{Title: "panel", X: plots.Axis{Quantity: "x", Min: 0, Max: 1}, Y: plots.Axis{Quantity: "y", Min: 0, Max: 1}}
+		for k, name := range names {
+			s := plots.Series{Label: "a name that takes a whole row, " + name, Look: k}
+			for i := range 41 { // everywhere, so that no name has a place
+				s.X, s.Y = append(s.X, float64(i)/40), append(s.Y, float64(i%2))
+			}
+			p.Series = append(p.Series, s)
+		}
+		return p
+	}
+	f := &plots.Figure{ID: "legends", Title: "legends", Panels: []plots.Panel{panel("1", "2", "3"), panel("1", "2")}}
+	text := newTypesetter()
+	beside, err := besideAll(text, f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	plans, err := planAll(text, f, beside, panelHeight)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if plans[0].legendRows != 3 || plans[1].legendRows != 2 {
+		t.Fatalf("legends of %d and %d rows", plans[0].legendRows, plans[1].legendRows)
+	}
+	if a, b := plans[0].plot, plans[1].plot; a.Min.Y != b.Min.Y || a.Max.Y != b.Max.Y {
+		t.Errorf("plots from %v to %v and from %v to %v", a.Min.Y, a.Max.Y, b.Min.Y, b.Max.Y)
+	}
+}
+
 // Groups of curves are named beside them and in the legend, each by itself; where there is no room, only there.
 func TestGroups(t *testing.T) {
 	text := newTypesetter()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/big"
+	"slices"
 
 	"productform/network/loss"
 	"productform/plots"
@@ -40,23 +41,25 @@ func oneServer(rho *big.Rat) *loss.Model {
 // A lossPanel is a system of net-5.
 type lossPanel struct {
 	Title, letter string
+	system        string // panels of one system show the same runs
 	model         func(rho *big.Rat) *loss.Model
-	classes       []int // drawn
+	class         int // that is drawn
 	sharing       bool
 	ordered       bool // whether jobs wait in order of arrival, so that sizes matter
 }
 
 func lossPanels() []lossPanel {
 	return []lossPanel{
-		{Title: "A link for calls and conferences", letter: "a", model: link, classes: []int{0, 1}},
-		{Title: "A shared server with a waiting room", letter: "b", model: oneServer, classes: []int{0}, sharing: true},
-		{Title: "The same in order of arrival", letter: "c", model: oneServer, classes: []int{0}, ordered: true},
+		{Title: "Calls on a link", letter: "a", system: "link", model: link},
+		{Title: "Conferences on the same link", letter: "b", system: "link", model: link, class: 1},
+		{Title: "A shared server with a waiting room", letter: "c", system: "shared server", model: oneServer, sharing: true},
+		{Title: "The same in order of arrival", letter: "d", system: "server in order of arrival", model: oneServer, ordered: true},
 	}
 }
 
-// A sizedRun is a simulation of a panel.
+// A sizedRun is a simulation of a system.
 type sizedRun struct {
-	letter string
+	system string
 	shape  shape
 	rho    *big.Rat
 	run    *plots.Simulation
@@ -66,18 +69,21 @@ type sizedRun struct {
 func prepareLosses(ctx context.Context, e plots.Effort, p *plots.Plan) (plots.Build, error) {
 	var runs []sizedRun
 	for _, panel := range lossPanels() {
+		if slices.ContainsFunc(runs, func(r sizedRun) bool { return r.system == panel.system }) {
+			continue
+		}
 		for _, s := range shapes() {
 			law, err := s.sizes()
 			if err != nil {
 				return nil, err
 			}
 			for _, rho := range skillLoads() {
-				name := fmt.Sprintf("%s, %s, load %s", panel.Title, s.label(), plots.Decimal(rho))
+				name := fmt.Sprintf("%s, %s, load %s", panel.system, s.label(), plots.Decimal(rho))
 				run, err := simulate(ctx, p, name, simloss.System{Model: panel.model(rho), Sharing: panel.sharing, Shape: law}, e)
 				if err != nil {
 					return nil, err
 				}
-				runs = append(runs, sizedRun{panel.letter, s, rho, run})
+				runs = append(runs, sizedRun{panel.system, s, rho, run})
 			}
 		}
 	}
@@ -90,7 +96,6 @@ func prepareLosses(ctx context.Context, e plots.Effort, p *plots.Plan) (plots.Bu
 			f.Panels = append(f.Panels, panel)
 		}
 		f.OneLegend = true
-		f.Fill()
 		return texts.Describe(f, map[string]any{
 			"Channels": channels, "Conference": conference, "Most": mostOfThem, "Places": places, "Loads": exactLoads(), "Simulated": skillLoads(), "Runs": runWords(p, e, "arrivals, ends of jobs"),
 		}, nil)
@@ -100,38 +105,32 @@ func prepareLosses(ctx context.Context, e plots.Effort, p *plots.Plan) (plots.Bu
 // draw draws blocking against the load.
 func (l lossPanel) draw(ctx context.Context, f *plots.Figure, runs []sizedRun) (plots.Panel, error) {
 	panel := plots.Panel{Title: l.Title, X: loadAxis(), Y: blockingAxis()}
-	for _, k := range l.classes {
-		group := ""
-		if len(l.classes) > 1 {
-			group = l.model(big.NewRat(1, 1)).Classes[k].Name + "s"
+	line := plots.Series{Label: "exact", Look: firstLook}
+	for _, rho := range exactLoads() {
+		r, err := loss.Solve(ctx, l.model(rho), loss.Settings{})
+		if err != nil {
+			return panel, err
 		}
-		line := plots.Series{Label: "exact", Group: group, Look: firstLook}
-		for _, rho := range exactLoads() {
-			r, err := loss.Solve(ctx, l.model(rho), loss.Settings{})
-			if err != nil {
-				return panel, err
+		line.X, line.Y = append(line.X, float(rho)), append(line.Y, r.Classes[l.class].Blocking.Float)
+	}
+	panel.Series = append(panel.Series, line)
+	for look, s := range shapes() {
+		dots := plots.Series{Label: "simulated, " + s.label(), Kind: plots.Points, Look: secondLook + look}
+		for _, one := range runs {
+			if one.system != l.system || one.shape != s {
+				continue
 			}
-			line.X, line.Y = append(line.X, float(rho)), append(line.Y, r.Classes[k].Blocking.Float)
-		}
-		panel.Series = append(panel.Series, line)
-		for look, s := range shapes() {
-			dots := plots.Series{Label: "simulated, " + s.label(), Group: group, Kind: plots.Points, Look: secondLook + look}
-			for _, one := range runs {
-				if one.letter != l.letter || one.shape != s {
-					continue
-				}
-				lost := one.run.Result.Class(k, simloss.Blocking)
-				if !seen(lost) {
-					continue
-				}
-				addPoint(&dots, float(one.rho), lost, plots.Log)
-				if !l.ordered || s.SCV == 1 {
-					f.Checks = append(f.Checks, plots.SimulatedCheck(f.ID+l.letter, fmt.Sprintf("blocking, class %d, %s, load %s", k+1, s.label(), plots.Decimal(one.rho)),
-						line.At(float(one.rho)), lost, one.run.Name))
-				}
+			lost := one.run.Result.Class(l.class, simloss.Blocking)
+			if !seen(lost) {
+				continue
 			}
-			addSeen(&panel, dots)
+			addPoint(&dots, float(one.rho), lost, plots.Log)
+			if !l.ordered || s.SCV == 1 {
+				f.Checks = append(f.Checks, plots.SimulatedCheck(f.ID+l.letter, fmt.Sprintf("blocking, %s, load %s", s.label(), plots.Decimal(one.rho)),
+					line.At(float(one.rho)), lost, one.run.Name))
+			}
 		}
+		addSeen(&panel, dots)
 	}
 	return panel, nil
 }

@@ -102,7 +102,7 @@ func (s *losses) lines() []render.Lines {
 func (s *losses) text(t *render.Text) {
 	t.Digits = s.digits
 	heading(t, s.Engine, s.RelativeErrorBound)
-	t.Line("%s, %d states", s.Method, s.States)
+	t.Line("%s, %s", s.Method, render.Counted(s.States, "state"))
 	t.Line("")
 	t.Table(s, "blocking", "throughput", "mean_jobs", "mean_delay", "empty_probability")
 	class := []string{"name", "offered", "blocking", "throughput", "mean_jobs", "mean_delay"}

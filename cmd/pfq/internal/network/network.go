@@ -8,6 +8,7 @@ import (
 	"math/big"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -109,6 +110,9 @@ func (f *networkFlags) answer(q command.Query) (a render.Answer, found bool, err
 		if given && m.network == nil {
 			return a, false, fmt.Errorf("--%s is of no use here: it is for networks with stations", name)
 		}
+	}
+	if f.factors != nil && !m.isOpen() {
+		return a, false, errors.New("--scale is of no use here: it multiplies arrival rates, and all jobs are there from the start")
 	}
 	if f.percentiles != nil && f.simulation.Runs == 0 && (m.network == nil || !slices.ContainsFunc(m.network.Stations, knowsDelays)) {
 		return a, false, errors.New("--percentiles is of no use here without --runs: they are known at stations with fcfs and equal servers only, and else estimated")
@@ -277,7 +281,7 @@ func (f *networkFlags) translate(err error, isNetwork bool) error {
 			want += fmt.Sprintf("; or --memory %.0f, if the machine has as much", need+1)
 		}
 		if isNetwork {
-			want += ": --bounds and --runs"
+			want = strings.Replace(want, "Bounds and simulation have", "--bounds and --runs have", 1)
 		}
 	}
 	flags := map[string]string{"Engine": "--engine", "RelTol": "--tol", "MaxJobs": "--distribution", "MaxBytes": "--memory"}

@@ -198,7 +198,7 @@ func TestBounds(t *testing.T) {
 		t.Errorf("throughput %v outside [%v, %v]", x, low, high)
 	}
 	huge := strings.Replace(commandtest.Example(t, "networks/batch.yaml"), "population: 20", "population: 1000000000", 1)
-	if bad := program.Refusal(t, huge, "network", "-"); !strings.HasSuffix(bad.Want, ": --bounds and --runs") {
+	if bad := program.Refusal(t, huge, "network", "-"); !strings.Contains(bad.Want, "; --bounds and --runs have no such limit") {
 		t.Errorf("%+v", bad)
 	}
 	if _, stderr, status := program.Run(huge, "network", "-", "--bounds"); status != 0 {
@@ -248,6 +248,7 @@ func TestRefused(t *testing.T) {
 		{batch, "--population 1.5", input.Error{Path: "--population", Value: "1.5", Want: "numbers of jobs or ranges FROM:TO:STEP, after CLASS= if several classes are closed, at most 10000 in all"}},
 		{batch, "--population 1", input.Error{Path: "--population", Want: "CLASS= before the list, one of short, long"}},
 		{batch, "--population log=1", input.Error{Path: "--population", Value: "log", Want: `the name of a class; did you mean "long"?`}},
+		{batch, "--population short=3,0", input.Error{Path: "--population", Value: "0", Want: `at least one job in the chain of "short", or arrivals`}},
 		{batch, "--distribution 0", input.Error{Path: "--distribution", Value: "0", Want: "an integer in 1..100000"}},
 		{strings.Replace(batch, "population: 20", "population: 2.5", 1), "", input.Error{File: "standard input", Line: 8, Path: "classes[0].population", Value: "2.5", Want: "an integer from 0 to 1000000000"}},
 		{erlang[:len(erlang)-1] + `, "rom": 3}`, "", input.Error{File: "standard input", Line: 1, Path: "rom", Value: "the number 3", Want: "one of the fields servers, rank, room, classes, limits; did you mean room?"}},
@@ -258,6 +259,9 @@ func TestRefused(t *testing.T) {
 		}
 	}
 	if _, stderr, status := program.Run(erlang, "network", "-", "--distribution", "3"); status != 2 || !strings.HasSuffix(stderr, "it is for networks with stations\n") {
+		t.Errorf("status %d, %s", status, stderr)
+	}
+	if _, stderr, status := program.Run(batch, "network", "-", "--scale", "1,2"); status != 2 || !strings.HasPrefix(stderr, "pfq: --scale is of no use here") {
 		t.Errorf("status %d, %s", status, stderr)
 	}
 	for file, command := range map[string]string{"storage.yaml": "solve", "racks.yaml": "solve", "pools/two-jobs.yaml": "allocate", "plans/shop-plan.yaml": "plan"} {

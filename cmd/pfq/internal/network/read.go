@@ -18,6 +18,17 @@ type model struct {
 	loss    *loss.Model    // without either
 }
 
+// isOpen reports whether some jobs arrive from outside or from sources.
+func (m model) isOpen() bool {
+	switch {
+	case m.network != nil:
+		return slices.ContainsFunc(m.network.Classes, func(c network.Class) bool { return c.ArrivalRate != nil })
+	case m.swap != nil:
+		return slices.ContainsFunc(m.swap.Classes, func(c swap.Class) bool { return c.ArrivalRate != nil })
+	}
+	return true
+}
+
 // scale returns the model with all arrival rates multiplied by factor >= 0.
 func (m model) scale(factor *big.Rat) model {
 	switch {

@@ -71,7 +71,7 @@ func (s *swaps) lines() []render.Lines {
 func (s *swaps) text(t *render.Text) {
 	t.Digits = s.digits
 	heading(t, s.Engine, s.RelativeErrorBound)
-	t.Line("pass-and-swap queue, %s, %d states", s.Method, s.States)
+	t.Line("pass-and-swap queue, %s, %s", s.Method, render.Counted(s.States, "state"))
 	t.Line("")
 	t.Table(s, "normalization", "empty_probability", "mean_jobs", "mean_delay")
 	t.Table(s.Classes, "name", "throughput", "completions", "mean_jobs", "mean_delay")

@@ -84,6 +84,10 @@ func (f *networkFlags) sweep(q command.Query, m *network.Model) (a render.Answer
 	results, err := command.WithProgress(q, func(ctx context.Context) ([]*network.Result, error) {
 		return network.Sweep(ctx, m, network.Change{Parameter: network.Population, Class: class, Values: f.populations.list}, f.settings())
 	})
+	var bad *input.Error
+	if errors.As(err, &bad) && bad.Path == input.Index("classes", class)+".population" {
+		return a, false, command.FlagError{Err: &input.Error{Path: "--population", Value: bad.Value, Want: bad.Want}}
+	}
 	if err != nil {
 		return a, false, f.translate(err, true)
 	}
