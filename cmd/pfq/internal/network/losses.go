@@ -31,6 +31,7 @@ type losses struct {
 	simulated *simulated
 }
 
+// A lossClass is a row of one class.
 type lossClass struct {
 	Name       string        `json:"name" title:"class"`
 	Offered    render.Number `json:"offered"`
@@ -44,6 +45,7 @@ type lossClass struct {
 	MeanWaiting     render.Number `json:"mean_waiting"`
 }
 
+// A lossServer is a row of a server with a name.
 type lossServer struct {
 	Name        string        `json:"name" title:"server"`
 	Utilization render.Number `json:"utilization"`
@@ -51,6 +53,7 @@ type lossServer struct {
 	Throughput  render.Number `json:"throughput"`
 }
 
+// A lossLimit is a row of the room or a limit.
 type lossLimit struct {
 	Classes     []string      `json:"classes" title:"limit"`
 	Most        int           `json:"most"`

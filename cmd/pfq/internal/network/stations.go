@@ -31,6 +31,7 @@ type solution struct {
 	model     *network.Model
 }
 
+// A chain is a row of the classes that jobs change between.
 type chain struct {
 	Classes    []string      `json:"classes" title:"chain"`
 	Population *int          `json:"population"` // nil for an open one
@@ -43,6 +44,7 @@ type chain struct {
 	LimitStation *string       `json:"limit_station"`
 }
 
+// A station is a row of one station.
 type station struct {
 	Name             string             `json:"name" title:"station"`
 	Discipline       network.Discipline `json:"discipline"`
@@ -53,6 +55,7 @@ type station struct {
 	JobsDistribution []render.Number `json:"jobs_distribution,omitempty"`
 }
 
+// A visit is a row of one class at one station.
 type visit struct {
 	Station     string        `json:"station"`
 	Class       string        `json:"class"`
@@ -65,6 +68,7 @@ type visit struct {
 	of [2]int // class and visit
 }
 
+// A node is a row of a named server of a station.
 type node struct {
 	Station         string        `json:"station"`
 	Name            string        `json:"name" title:"node"`

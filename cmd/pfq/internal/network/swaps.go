@@ -28,6 +28,7 @@ type swaps struct {
 	simulated *simulated
 }
 
+// A swapClass is a row of one class.
 type swapClass struct {
 	Name        string        `json:"name" title:"class"`
 	Throughput  render.Number `json:"throughput"`
@@ -36,6 +37,7 @@ type swapClass struct {
 	MeanDelay   render.Number `json:"mean_delay"`
 }
 
+// A swapServer is a row of one server.
 type swapServer struct {
 	Name        string        `json:"name" title:"server"`
 	Utilization render.Number `json:"utilization"`

@@ -148,6 +148,7 @@ type between struct {
 	High render.Number `json:"high"`
 }
 
+// A bounded is the answer of bounds.
 type bounded struct {
 	Stable bool          `json:"stable"`
 	Bounds []chainBounds `json:"bounds"`
