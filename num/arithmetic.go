@@ -69,12 +69,27 @@ func (a Interval) Neg() Interval {
 
 // Add encloses a + b.
 func (a Interval) Add(b Interval) Interval {
-	return Interval{Down(a.Prec()).Add(a.Low, b.Low), Up(a.Prec()).Add(a.High, b.High)}
+	return Interval{add(Down(a.Prec()), a.Low, b.Low), add(Up(a.Prec()), a.High, b.High)}
 }
 
 // Sub encloses a - b. It adds -b, since big.Float.Sub takes 0 - y for a Neg.
 func (a Interval) Sub(b Interval) Interval {
-	return Interval{Down(a.Prec()).Add(a.Low, new(big.Float).Neg(b.High)), Up(a.Prec()).Add(a.High, new(big.Float).Neg(b.Low))}
+	return Interval{add(Down(a.Prec()), a.Low, new(big.Float).Neg(b.High)), add(Up(a.Prec()), a.High, new(big.Float).Neg(b.Low))}
+}
+
+// add sets z to x + y, rounded down or up as z is. big.Float.Add writes out all bits between the two, which may be millions. A number far below the last bit of
+// the other, and of the last place of z, only says which way to round, and so does any other one as far below: with x of exponent e and p the greater of the
+// precisions of x and z, all of x + d for 0 < |d| <= 2^(e-p-3) of one sign lie strictly between two neighbours of p + 1 bits, of which x is one.
+func add(z, x, y *big.Float) *big.Float {
+	if x.Sign() != 0 && y.Sign() != 0 {
+		if x.MantExp(nil) < y.MantExp(nil) {
+			x, y = y, x
+		}
+		if last := x.MantExp(nil) - int(max(x.Prec(), z.Prec())) - 2; y.MantExp(nil) < last {
+			y = new(big.Float).SetMantExp(big.NewFloat(float64(y.Sign())/2), last)
+		}
+	}
+	return z.Add(x, y)
 }
 
 // Mul encloses a b.

@@ -84,3 +84,25 @@ func TestSqrtIsNarrow(t *testing.T) {
 		t.Errorf("root of 0: %v", zero)
 	}
 }
+
+// Sums of numbers however far apart are those of big.Float.
+func TestAddFarApart(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		draw := func(name string) *big.Float {
+			x := new(big.Float).SetPrec(rapid.SampledFrom([]uint{1, 10, 53, 64, 200}).Draw(t, name+" precision"))
+			x.SetMode(big.ToZero).SetInt64(rapid.Int64().Draw(t, name))
+			return x.SetMantExp(x, rapid.OneOf(rapid.IntRange(-80, 80), rapid.IntRange(-3000, 3000)).Draw(t, name+" exponent"))
+		}
+		x, y, prec := draw("x"), draw("y"), rapid.SampledFrom([]uint{2, 53, 64, 128}).Draw(t, "precision")
+		for _, mode := range []big.RoundingMode{big.ToNegativeInf, big.ToPositiveInf} {
+			z := func() *big.Float { return new(big.Float).SetPrec(prec).SetMode(mode) }
+			if got, want := add(z(), x, y), z().Add(x, y); got.Cmp(want) != 0 {
+				t.Errorf("%v + %v is %v, want %v", x, y, got, want)
+			}
+		}
+	})
+	tiny := new(big.Float).SetMantExp(big.NewFloat(1), -1<<30)
+	if n := testing.AllocsPerRun(10, func() { add(Up(64), big.NewFloat(1), tiny) }); n > 10 {
+		t.Errorf("%v allocations", n)
+	}
+}
