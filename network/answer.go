@@ -117,7 +117,7 @@ func (a *answer) ofTotals(i int, m *convolution.Measure) stationMeasure {
 //
 //	P(n) f(ρ) = n!/Π_{i <= n} α(i) Σ_j s_j a^j/j! ρ^(n-j)/(n-j)!.
 func (a *answer) lawOf(powers []arithmetic.Number, load, first *big.Rat, alone []*big.Rat) []arithmetic.Number {
-	integer := func(n int) arithmetic.Number { return a.one.Rational(big.NewRat(int64(n), 1)) }
+	integer := func(n int) arithmetic.Number { return a.one.Integer(n) }
 	of, rho := a.one.Rational(first), a.one.Rational(load)
 	closed, open := make([]arithmetic.Number, len(powers)), []arithmetic.Number{a.one}
 	x := a.one
@@ -337,7 +337,7 @@ func (a *answer) chain(k int, jobs arithmetic.Number) ChainResult {
 				x = a.x[place]
 			}
 		}
-		jobs = a.one.Rational(big.NewRat(int64(c.Population), 1))
+		jobs = a.one.Integer(c.Population)
 	} else {
 		x = a.one.Rational(c.ArrivalRate)
 	}

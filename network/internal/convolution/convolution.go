@@ -137,7 +137,7 @@ func (c *convolver[T]) setDelays(t T, think []*big.Rat) {
 		x, by := c.one, c.one.Rational(d)
 		factors[k] = append(factors[k], x)
 		for n := 1; n <= c.Most[k]; n++ {
-			x = x.Mul(by).Quo(c.one.Rational(big.NewRat(int64(n), 1)))
+			x = x.Mul(by).Quo(c.one.Integer(n))
 			factors[k] = append(factors[k], x)
 		}
 	}

@@ -1,8 +1,6 @@
 package convolution
 
 import (
-	"math/big"
-
 	"productform/internal/arithmetic"
 )
 
@@ -45,7 +43,7 @@ func (w *worker[T]) measureDirectly(g int, h T) error {
 	}
 	y := w.list(g, 2)
 	for j := range y {
-		y[j] = y[j].Mul(w.one.Rational(big.NewRat(int64(j)+1, 1)))
+		y[j] = y[j].Mul(w.one.Integer(j + 1))
 	}
 	t.SetProducts([][]arithmetic.Number{y})
 	for n, slope := range w.sumsOf(func(i int) arithmetic.Number { return h.Convolved(t, i) }) {

@@ -46,7 +46,7 @@ func (t *Tabulation) formSum(ctx context.Context, weight func(x []int) int) (Tab
 				}
 			}
 			if w > 1 {
-				term = term.Mul(t.one.Rational(big.NewRat(int64(w), 1)))
+				term = term.Mul(t.one.Integer(w))
 			}
 			total[at] = total[at].Add(term)
 		}

@@ -309,7 +309,7 @@ func (t *Tabulation) Jobs(ctx context.Context, c int) (Table, error) {
 	}
 	count := make([]arithmetic.Number, t.most[t.axis[c]]+1)
 	for j := range count {
-		count[j] = t.one.Rational(big.NewRat(int64(j), 1))
+		count[j] = t.one.Integer(j)
 	}
 	n := make([]int, len(t.most))
 	for i := range total {
