@@ -209,7 +209,8 @@ func TestMalformedModels(t *testing.T) {
 		{limits([]int{0, 1}, []int{1}, []int{2}, []int{2, 1, 0}), ``},
 		{&network.Model{Stations: []network.Station{{Name: "s", Discipline: network.LCFS, Servers: 2}}, Classes: []network.Class{class("a", network.Visit{Count: one}), class("b", network.Visit{Count: one, MeanSize: big.NewRat(1, 2)})}},
 			`classes[1].visits[0].mean_size = 1/2: want 1, that of "a": station "s" has a product form for exponential sizes of one mean only`},
-		{&network.Model{Stations: []network.Station{{Name: "s", Discipline: network.LCFS}}, Classes: []network.Class{class("a", network.Visit{Count: one}), class("b", network.Visit{Count: one, MeanSize: big.NewRat(1, 2)})}}, ``},
+		{&network.Model{Stations: []network.Station{{Name: "s", Discipline: network.LCFS}}, Classes: []network.Class{class("a", network.Visit{Count: one}), class("b", network.Visit{Count: one, MeanSize: big.NewRat(1, 2)})}},
+			`classes[0].visits[0].station = "s": want another station beside it in the closed chain of "a": with lcfs alone the last job is served for ever, and numbers depend on the start`},
 	} {
 		err := c.m.Check()
 		if err == nil {

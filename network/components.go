@@ -1,6 +1,10 @@
 package network
 
-import "productform/internal/input"
+import (
+	"slices"
+
+	"productform/internal/input"
+)
 
 // components are the chains of a model as its graph shows them: sets of classes that branches of positive probability link.
 type components struct {
@@ -56,6 +60,17 @@ func (m *Model) components() components {
 // closed reports whether class c is of a closed chain.
 func (k components) closed(c int) bool { return k.open[k.of[c]] < 0 }
 
+// staysOnTop reports whether the classes visit nothing but one station with LCFS. Of a closed chain of them the job on top is then followed by itself.
+func (m *Model) staysOnTop(classes []int) bool {
+	station := m.Classes[classes[0]].Visits[0].Station
+	for _, c := range classes {
+		if slices.ContainsFunc(m.Classes[c].Visits, func(v Visit) bool { return v.Station != station }) {
+			return false
+		}
+	}
+	return m.Stations[station].Discipline == LCFS
+}
+
 // checkChains checks that each chain is open or closed, and that jobs get everywhere in it.
 func (m *Model) checkChains() error {
 	k := m.components()
@@ -75,6 +90,9 @@ func (m *Model) checkChains() error {
 				"at least one job in the chain of %s, or arrivals", m.classNames(classes))
 		case k.population[i] > maxPopulation:
 			return input.Errorf(input.Index("classes", first)+".population", m.Classes[first].Population, "at most %d jobs in the chain of %s", maxPopulation, m.classNames(classes))
+		case open < 0 && m.staysOnTop(classes):
+			return input.Errorf(input.Index("classes", first)+".visits[0].station", input.Quote(m.Stations[m.Classes[first].Visits[0].Station].Name),
+				"another station beside it in the closed chain of %s: with lcfs alone the last job is served for ever, and numbers depend on the start", m.classNames(classes))
 		}
 		for _, c := range classes {
 			if m.Classes[c].Reference != 0 && k.open[i] >= 0 {

@@ -27,6 +27,13 @@ func drawModel(t *rapid.T) *network.Model {
 	for range rapid.IntRange(1, 3).Draw(t, "chains") {
 		drawChain(t, m)
 	}
+	for _, c := range m.Classes { // a closed chain may not visit one station with LCFS only
+		if c.ArrivalRate == nil && !slices.ContainsFunc(c.Visits, func(v network.Visit) bool { return v.Station != c.Visits[0].Station }) {
+			if s := &m.Stations[c.Visits[0].Station]; s.Discipline == network.LCFS {
+				s.Discipline = network.Sharing
+			}
+		}
+	}
 	for i := range m.Stations {
 		drawService(t, m, i)
 	}
