@@ -5,6 +5,7 @@ import (
 	"math/big"
 	"slices"
 	"strconv"
+	"strings"
 
 	"productform/internal/input"
 	"productform/internal/tree"
@@ -63,6 +64,10 @@ func (s *Station) check(path string) error {
 }
 
 func wantDiscipline(word string) string {
+	other := map[string]Discipline{"ps": Sharing, "is": Delay, "inf": Delay, "fifo": FCFS, "lifo": LCFS, "lcfspr": LCFS, "oi": Order, "bf": Balanced} // names elsewhere
+	if d, known := other[strings.ToLower(word)]; known {
+		return "one of delay, sharing, fcfs, lcfs, order, balanced; that is " + string(d) + " here"
+	}
 	return "one of delay, sharing, fcfs, lcfs, order, balanced" + tree.DidYouMean(word, slices.Values(disciplines), strconv.Quote)
 }
 
