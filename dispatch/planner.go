@@ -85,7 +85,11 @@ func (q *planner) assign(jobs claims, byPriority, byDeadline, workers []int, now
 		horizon := cmp.Or(q.policy.Horizon, 1)
 		for k := 0; k < len(byPriority) && len(q.free) > 0; k++ {
 			j := byPriority[k]
-			q.meet(j, jobs.of[j].work/horizon)
+			need := jobs.of[j].work
+			if horizon != 1 { // divisions take a while
+				need /= horizon
+			}
+			q.meet(j, need)
 		}
 	case Deadline:
 		for k := 0; k < len(byPriority) && len(q.free) > 0; k++ {
