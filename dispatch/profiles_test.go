@@ -2,6 +2,7 @@ package dispatch_test
 
 import (
 	"context"
+	"fmt"
 	"math/rand/v2"
 	"reflect"
 	"testing"
@@ -65,13 +66,10 @@ func TestRunLearnsSpeeds(t *testing.T) {
 			s.Jobs[i].Estimate = 0
 		}
 		want, err := dispatch.Run(context.Background(), s)
-		if err != nil {
-			t.Skip("stranded")
-		}
 		s.Learning.Speeds = true
-		got, err := dispatch.Run(context.Background(), s)
-		if err != nil || !reflect.DeepEqual(got, want) {
-			t.Fatalf("%+v\nwant %+v, error %v", got, want, err)
+		got, again := dispatch.Run(context.Background(), s)
+		if fmt.Sprint(again) != fmt.Sprint(err) || !reflect.DeepEqual(got, want) { // both may leave jobs stranded
+			t.Fatalf("%+v, error %v\nwant %+v, error %v", got, again, want, err)
 		}
 	})
 	jobs := []dispatch.Job{

@@ -15,9 +15,9 @@ type visitDelays map[[2]int][]num.Value
 // knowsDelays reports whether percentiles of delays at a station are known.
 func knowsDelays(s network.Station) bool { return s.Discipline == network.FCFS && s.Rates == nil }
 
-// delays returns the percentiles that were asked for of all visits of which they are known, nil if none were.
-func (f *networkFlags) delays(ctx context.Context, m *network.Model) (visitDelays, error) {
-	if f.percentiles == nil {
+// delays returns the percentiles that were asked for of all visits of which they are known, nil if none were or the network is not solved.
+func (f *networkFlags) delays(ctx context.Context, m *network.Model, isSolved bool) (visitDelays, error) {
+	if f.percentiles == nil || !isSolved {
 		return nil, nil
 	}
 	known := visitDelays{}

@@ -163,32 +163,34 @@ func (f *networkFlags) stations(q command.Query, all model) (a render.Answer, fo
 	if err != nil {
 		return a, false, err
 	}
-	var delays visitDelays
-	r, err := command.WithProgress(q, func(ctx context.Context) (*network.Result, error) {
-		r, err := network.Solve(ctx, m, f.settings())
-		if err == nil {
-			delays, err = f.delays(ctx, m)
-		}
-		return r, err
-	})
-	var large *num.TooLargeError
-	switch {
-	case plan != nil && errors.As(err, &large):
-		noted(q, err)
-		r = nil
-	case err != nil:
-		return a, false, f.translate(err, true)
+	r, err := command.WithProgress(q, func(ctx context.Context) (*network.Result, error) { return network.Solve(ctx, m, f.settings()) })
+	if err = f.orNoted(q, plan, "means", err); err != nil {
+		return a, false, err
 	}
-	var estimates *simulated
-	if plan != nil {
-		if estimates, err = f.run(q, plan); err != nil {
-			return a, false, err
-		}
-		estimates.besideStations(m, r, delays)
+	delays, err := command.WithProgress(q, func(ctx context.Context) (visitDelays, error) { return f.delays(ctx, m, r != nil) })
+	if err = f.orNoted(q, plan, "percentiles", err); err != nil {
+		return a, false, err
+	}
+	estimates, err := f.run(q, plan, func(s *simulated) { s.besideStations(m, r, delays) })
+	if err != nil {
+		return a, false, err
 	}
 	s := newSolution(m, r, limits, estimates, command.Digits(f.tol))
 	s.setDelays(m, delays, f.percentiles)
 	return render.Answer{JSON: s, Lines: s.lines(), Columns: columns, Text: s.text}, true, nil
+}
+
+// orNoted returns an error as flags have it; that a network is too large is only noted if it is simulated.
+func (f *networkFlags) orNoted(q command.Query, plan *sim.Plan, what string, err error) error {
+	var large *num.TooLargeError
+	switch {
+	case plan != nil && errors.As(err, &large):
+		fmt.Fprintf(q.Stderr, "pfq: note: no exact %s: %s\n", what, cli.OneLine(err))
+		return nil
+	case err != nil:
+		return f.translate(err, true)
+	}
+	return nil
 }
 
 func (f *networkFlags) settings() network.Settings {
@@ -218,12 +220,9 @@ func (f *networkFlags) losses(q command.Query, all model) (a render.Answer, foun
 	if err != nil {
 		return a, false, err
 	}
-	var estimates *simulated
-	if plan != nil {
-		if estimates, err = f.run(q, plan); err != nil {
-			return a, false, err
-		}
-		estimates.besideLosses(m, r)
+	estimates, err := f.run(q, plan, func(s *simulated) { s.besideLosses(m, r) })
+	if err != nil {
+		return a, false, err
 	}
 	s := newLosses(m, r, estimates, command.Digits(f.tol))
 	return render.Answer{JSON: s, Lines: s.lines(), Columns: lossColumns, Text: s.text}, true, nil
@@ -242,7 +241,8 @@ func (f *networkFlags) swaps(q command.Query, all model) (a render.Answer, found
 		for _, i := range unstable.Classes {
 			names = append(names, m.Classes[i].Name)
 		}
-		return f.overloaded(names, unstable.ArrivalRate, unstable.Capacity), false, nil
+		size := num.OrOne(m.MeanSize) // rates of a queue count jobs
+		return f.overloaded(names, new(big.Rat).Mul(unstable.ArrivalRate, size), new(big.Rat).Mul(unstable.Capacity, size)), false, nil
 	case err != nil:
 		return a, false, f.translate(err, false)
 	}
@@ -250,12 +250,9 @@ func (f *networkFlags) swaps(q command.Query, all model) (a render.Answer, found
 	if err != nil {
 		return a, false, err
 	}
-	var estimates *simulated
-	if plan != nil {
-		if estimates, err = f.run(q, plan); err != nil {
-			return a, false, err
-		}
-		estimates.besideSwaps(m, r)
+	estimates, err := f.run(q, plan, func(s *simulated) { s.besideSwaps(m, r) })
+	if err != nil {
+		return a, false, err
 	}
 	s := newSwaps(m, r, estimates, command.Digits(f.tol))
 	return render.Answer{JSON: s, Lines: s.lines(), Columns: swapColumns, Text: s.text}, true, nil

@@ -35,7 +35,7 @@ func (m model) scale(factor *big.Rat) model {
 	case m.network != nil:
 		return model{network: m.network.Scale(factor)}
 	case m.swap != nil:
-		return model{swap: scaleSwaps(m.swap, factor)}
+		return model{swap: m.swap.Scale(factor)}
 	}
 	return model{loss: m.loss.Scale(factor)}
 }

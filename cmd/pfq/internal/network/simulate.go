@@ -1,13 +1,13 @@
 package network
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
 
 	"productform/cmd/pfq/internal/command"
-	"productform/internal/cli"
 	"productform/internal/render"
 	"productform/network"
 	"productform/network/loss"
@@ -114,15 +114,18 @@ func (s *simulated) row(title, name string, kind sim.Kind, index int, delays []n
 	return row
 }
 
-// run runs the plan.
-func (f *networkFlags) run(q command.Query, plan *sim.Plan) (*simulated, error) {
-	s := &simulated{sizes: "exponential", flags: f}
-	if f.sizes != "" {
-		s.sizes = f.sizes
+// run runs a plan and sets exact values beside what is found; nil without a plan.
+func (f *networkFlags) run(q command.Query, plan *sim.Plan, beside func(*simulated)) (*simulated, error) {
+	if plan == nil {
+		return nil, nil
 	}
+	s := &simulated{sizes: cmp.Or(f.sizes, "exponential"), flags: f}
 	var err error
-	s.found, s.speed, err = command.Replicate(q.Ctx, plan, f.simulation, q.Stderr)
-	return s, err
+	if s.found, s.speed, err = command.Replicate(q.Ctx, plan, f.simulation, q.Stderr); err != nil {
+		return nil, err
+	}
+	beside(s)
+	return s, nil
 }
 
 // isExponential reports whether the sizes that are simulated are.
@@ -302,9 +305,4 @@ func (s *simulated) text(t *render.Text) {
 		}
 		command.QuantileTables(t, one.rows, "delay")
 	}
-}
-
-// noted writes on the standard error why there are no exact numbers.
-func noted(q command.Query, err error) {
-	fmt.Fprintln(q.Stderr, "pfq: note: no exact means:", cli.OneLine(err))
 }

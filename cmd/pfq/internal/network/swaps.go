@@ -1,8 +1,6 @@
 package network
 
 import (
-	"math/big"
-
 	"productform/cmd/pfq/internal/command"
 	"productform/internal/render"
 	"productform/network/swap"
@@ -79,16 +77,4 @@ func (s *swaps) text(t *render.Text) {
 	t.Table(s.Classes, "name", "throughput", "completions", "mean_jobs", "mean_delay")
 	t.Table(s.Servers, "name", "utilization")
 	s.simulated.text(t)
-}
-
-// scaleSwaps returns m with all arrival rates multiplied by factor >= 0. It shares all else with m.
-func scaleSwaps(m *swap.Model, factor *big.Rat) *swap.Model {
-	c := *m
-	c.Classes = append([]swap.Class(nil), m.Classes...)
-	for i := range c.Classes {
-		if rate := m.Classes[i].ArrivalRate; rate != nil {
-			c.Classes[i].ArrivalRate = new(big.Rat).Mul(rate, factor)
-		}
-	}
-	return &c
 }
