@@ -56,12 +56,5 @@ func read(r io.Reader, format tree.Format) (*Model, error) {
 
 // Decode returns the model that a tree describes, with the errors of [Read].
 func Decode(root *tree.Node) (*Model, error) {
-	m, err := decode(root)
-	if err == nil {
-		err = root.AsWritten(m.Check())
-	}
-	if err != nil {
-		return nil, root.Locate(err)
-	}
-	return m, nil
+	return tree.Make(root, decode)
 }

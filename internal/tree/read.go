@@ -74,6 +74,21 @@ func ReadFile[T any](name string, read func(io.Reader, Format) (*T, error)) (*T,
 	return v, nil
 }
 
+// A Checked value says what is wrong with it.
+type Checked interface{ Check() error }
+
+// Make makes a value of a tree and checks it. Errors have the line of the field that they are about, and its value as it is written.
+func Make[T Checked](root *Node, decode func(*Node) (T, error)) (v T, err error) {
+	made, err := decode(root)
+	if err == nil {
+		err = root.AsWritten(made.Check())
+	}
+	if err != nil {
+		return v, root.Locate(err)
+	}
+	return made, nil
+}
+
 // readText reads everything, if it is text: UTF-8 without control characters. A byte order mark is dropped.
 func readText(r io.Reader) ([]byte, error) {
 	data, err := io.ReadAll(io.LimitReader(r, maxFile+1))

@@ -256,7 +256,7 @@ func (s seen) compare(t *rapid.T, k int, got *loss.ClassResult) {
 	equal(t, "waiting", *got.MeanWaiting, quo(queue, in))
 }
 
-func solve(t tester, m *loss.Model, engine num.Engine) *loss.Result {
+func solve(t oracle.Tester, m *loss.Model, engine num.Engine) *loss.Result {
 	t.Helper()
 	r, err := loss.Solve(ctx, m, loss.Settings{Engine: engine})
 	if err != nil {
@@ -265,7 +265,7 @@ func solve(t tester, m *loss.Model, engine num.Engine) *loss.Result {
 	return r
 }
 
-func equal(t tester, what string, got num.Value, want *big.Rat) {
+func equal(t oracle.Tester, what string, got num.Value, want *big.Rat) {
 	t.Helper()
 	if got.Exact == nil || got.Exact.Cmp(want) != 0 {
 		t.Errorf("%s %v, want %v", what, got.Exact, want)
@@ -292,26 +292,9 @@ func values(r *loss.Result) (list []*num.Value) {
 }
 
 // within holds the numbers of another engine against fractions.
-func within(t tester, exact, other *loss.Result) {
+func within(t oracle.Tester, exact, other *loss.Result) {
 	t.Helper()
-	bound := new(big.Rat).SetFloat64(other.RelativeErrorBound)
-	want := values(exact)
-	for i, v := range values(other) {
-		if (v == nil) != (want[i] == nil) {
-			t.Fatalf("%s: number %d is %v, want %v", other.Engine, i, v, want[i])
-		}
-		if v == nil {
-			continue
-		}
-		x := want[i].Exact
-		off := new(big.Rat).SetFloat64(v.Float)
-		if off.Sub(off, x).Abs(off); off.Cmp(mul(bound, x)) > 0 {
-			t.Errorf("%s: number %d is %v, want %v within %v", other.Engine, i, v.Float, want[i].Float, other.RelativeErrorBound)
-		}
-		if e, ok := v.Interval(); ok && !holds(e, x) {
-			t.Errorf("%s: number %d is in [%v, %v], want %v", other.Engine, i, v.Low, v.High, want[i].Float)
-		}
-	}
+	oracle.HoldValues(t, other.Engine, other.RelativeErrorBound, values(other), values(exact))
 	if other.RelativeErrorBound > 1e-12 {
 		t.Errorf("%s: bound %v", other.Engine, other.RelativeErrorBound)
 	}
@@ -324,10 +307,3 @@ func holds(e num.Interval, x *big.Rat) bool {
 }
 
 var ctx = context.Background()
-
-// A tester is a *testing.T or a *rapid.T.
-type tester interface {
-	Helper()
-	Errorf(format string, args ...any)
-	Fatalf(format string, args ...any)
-}

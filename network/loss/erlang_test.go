@@ -8,6 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"productform/internal/oracle"
 	"productform/network/loss"
 	"productform/num"
 )
@@ -88,7 +89,7 @@ func sumBelow(n int, a *big.Rat) *big.Rat {
 }
 
 // enclosed holds a formula in all engines against a fraction.
-func enclosed(t tester, what string, want *big.Rat, formula func(loss.Settings) (num.Value, error)) {
+func enclosed(t oracle.Tester, what string, want *big.Rat, formula func(loss.Settings) (num.Value, error)) {
 	t.Helper()
 	for _, engine := range []num.Engine{num.Float, num.Enclose, num.Exact} {
 		v, err := formula(loss.Settings{Engine: engine})

@@ -42,14 +42,7 @@ func read(r io.Reader, format tree.Format) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	m, err := decode(root)
-	if err == nil {
-		err = root.AsWritten(m.Check())
-	}
-	if err != nil {
-		return nil, root.Locate(err)
-	}
-	return m, nil
+	return tree.Make(root, decode)
 }
 
 func decode(root *tree.Node) (*Model, error) {

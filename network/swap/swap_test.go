@@ -22,13 +22,6 @@ func rat(a, b int64) *big.Rat    { return big.NewRat(a, b) }
 func mul(a, b *big.Rat) *big.Rat { return new(big.Rat).Mul(a, b) }
 func quo(a, b *big.Rat) *big.Rat { return new(big.Rat).Quo(a, b) }
 
-// A tester is a *testing.T or a *rapid.T.
-type tester interface {
-	Helper()
-	Errorf(format string, args ...any)
-	Fatalf(format string, args ...any)
-}
-
 // drawModel draws a queue of up to three classes and any swaps, open and stable or closed with a start in any order; own tells whether each class has a server of its own.
 func drawModel(t *rapid.T, closed, own bool) *swap.Model {
 	m := &swap.Model{MeanSize: rat(rapid.Int64Range(1, 3).Draw(t, "size"), 2)}
@@ -394,7 +387,7 @@ func placements(m *swap.Model, start []int) int {
 	return count
 }
 
-func solve(t tester, m *swap.Model, engine num.Engine) *swap.Result {
+func solve(t oracle.Tester, m *swap.Model, engine num.Engine) *swap.Result {
 	t.Helper()
 	r, err := swap.Solve(ctx, m, swap.Settings{Engine: engine})
 	if err != nil {
@@ -403,7 +396,7 @@ func solve(t tester, m *swap.Model, engine num.Engine) *swap.Result {
 	return r
 }
 
-func equal(t tester, what string, got num.Value, want *big.Rat) {
+func equal(t oracle.Tester, what string, got num.Value, want *big.Rat) {
 	t.Helper()
 	if got.Exact == nil || got.Exact.Cmp(want) != 0 {
 		t.Errorf("%s %v, want %v", what, got.Exact, want)
@@ -423,30 +416,9 @@ func values(r *swap.Result) (list []*num.Value) {
 }
 
 // within holds the numbers of another engine against fractions.
-func within(t tester, exact, other *swap.Result) {
+func within(t oracle.Tester, exact, other *swap.Result) {
 	t.Helper()
-	bound := new(big.Rat).SetFloat64(other.RelativeErrorBound)
-	want := values(exact)
-	for i, v := range values(other) {
-		if (v == nil) != (want[i] == nil) {
-			t.Fatalf("%s: number %d is %v, want %v", other.Engine, i, v, want[i])
-		}
-		if v == nil {
-			continue
-		}
-		x := want[i].Exact
-		off := new(big.Rat).SetFloat64(v.Float)
-		if off.Sub(off, x).Abs(off); off.Cmp(mul(bound, x)) > 0 {
-			t.Errorf("%s: number %d is %v, want %v within %v", other.Engine, i, v.Float, want[i].Float, other.RelativeErrorBound)
-		}
-		if e, ok := v.Interval(); ok {
-			low, _ := e.Low.Rat(nil)
-			high, _ := e.High.Rat(nil)
-			if low.Cmp(x) > 0 || x.Cmp(high) > 0 {
-				t.Errorf("%s: number %d is in [%v, %v], want %v", other.Engine, i, v.Low, v.High, want[i].Float)
-			}
-		}
-	}
+	oracle.HoldValues(t, other.Engine, other.RelativeErrorBound, values(other), values(exact))
 	if other.RelativeErrorBound > 1e-12 {
 		t.Errorf("%s: bound %v", other.Engine, other.RelativeErrorBound)
 	}

@@ -53,14 +53,7 @@ func read(r io.Reader, format tree.Format, folder string) (*Problem, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := decode(root, folder)
-	if err == nil {
-		err = root.AsWritten(p.Check())
-	}
-	if err != nil {
-		return nil, root.Locate(err)
-	}
-	return p, nil
+	return tree.Make(root, func(root *tree.Node) (*Problem, error) { return decode(root, folder) })
 }
 
 func decode(root *tree.Node, folder string) (*Problem, error) {
