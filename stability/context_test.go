@@ -32,6 +32,7 @@ func TestContextEnds(t *testing.T) {
 		"Cluster, chain":  func(ctx context.Context) error { _, err := Cluster(ctx, chain); return err },
 		"Cluster, ring":   func(ctx context.Context) error { _, err := Cluster(ctx, ring); return err },
 		"Cluster, digits": func(ctx context.Context) error { _, err := Cluster(ctx, digits); return err },
+		"Overload, ring":  func(ctx context.Context) error { _, err := Overload(ctx, ring); return err },
 		"Verify":          func(ctx context.Context) error { return Verify(ctx, ring, verdict) },
 		"Rank":            func(ctx context.Context) error { _, err := Rank(ctx, rates, rank); return err },
 		"Rank, digits":    func(ctx context.Context) error { _, err := Rank(ctx, rates, long); return err },

@@ -176,7 +176,8 @@ func TestFloorsAreSeen(t *testing.T) {
 	all := floors(t)
 	for _, c := range []struct{ pkg, text, want string }{
 		{"bf", `import "productform/cluster"`, ""},
-		{"bf", `import "productform/stability"`, "imports stability, which it may not"},
+		{"bf", `import "productform/stability"`, ""},
+		{"bf", `import "productform/oiqueue"`, "imports oiqueue, which it may not"},
 		{"cluster", `import "productform/bf"`, "imports bf, which it may not"},
 		{"plots/draw", `import "productform/plots"`, ""},
 		{"cmd/pfq", `import "productform/cmd/pfq/internal/tags"`, ""},
