@@ -1,0 +1,259 @@
+package oracle_test
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"productform/bf"
+	"productform/cluster"
+	"productform/internal/oracle"
+	"productform/num"
+)
+
+// drawDeaths draws a stable model of few servers.
+func drawDeaths(t *rapid.T) *cluster.Model {
+	return oracle.DrawModel(t, oracle.Options{Servers: 4, Classes: 5, OwnSizes: true, Stable: true})
+}
+
+// Z is the mean of exp(Σ λ_i min_{S_i} T) over servers that die, E[X_i] = λ_i E~[min_{S_i} T], and C_s P(s idle) is the density of T_s at 0: the
+// sum over all orders of deaths is the sum over sets of active classes.
+func TestServerDeaths(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		m := drawDeaths(t)
+		want, rates := oracle.Solve(m), oracle.Rates(m)
+		z, jobs, idle := new(big.Rat), make([]*big.Rat, len(m.Classes)), make([]*big.Rat, len(m.Servers))
+		for i := range jobs {
+			jobs[i] = new(big.Rat)
+		}
+		for s := range idle {
+			idle[s] = new(big.Rat)
+		}
+		for _, o := range oracle.DeathOrders(m) {
+			z.Add(z, o.Weight)
+			for i, c := range m.Classes {
+				mean := new(big.Rat)
+				for _, d := range o.Until(c) {
+					mean.Add(mean, new(big.Rat).Inv(d))
+				}
+				jobs[i].Add(jobs[i], mean.Mul(mean, o.Weight).Mul(mean, rates[i]))
+			}
+			first := o.Servers[0]
+			idle[first].Add(idle[first], new(big.Rat).Mul(o.Weight, o.Rates[0]))
+		}
+		if z.Cmp(want.Normalization) != 0 {
+			t.Fatalf("Z = %v, want %v", z, want.Normalization)
+		}
+		for i, x := range jobs {
+			if x.Quo(x, z).Cmp(want.MeanJobs[i]) != 0 {
+				t.Errorf("E[X_%d] = %v, want %v", i, x, want.MeanJobs[i])
+			}
+		}
+		size := num.OrOne(m.MeanSize)
+		for s, x := range idle {
+			x.Mul(x, size).Quo(x, m.Servers[s].Capacity).Quo(x, z)
+			if x.Add(x, want.Busy[s]).Cmp(big.NewRat(1, 1)) != 0 {
+				t.Errorf("server %d idle and busy: %v, want 1", s, x)
+			}
+		}
+	})
+}
+
+// The number of jobs of a class is Poisson of mean λ_i min_{S_i} T, mixed over the servers' deaths.
+func TestJobsAreMixedPoisson(t *testing.T) {
+	const most = 4
+	rapid.Check(t, func(t *rapid.T) {
+		m := drawDeaths(t)
+		want, err := bf.Solve(t.Context(), m, bf.Settings{Engine: num.Exact, MaxJobs: most, ByClass: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		rates, orders := oracle.Rates(m), oracle.DeathOrders(m)
+		for i, c := range m.Classes {
+			law, z := make([]*big.Rat, most+1), new(big.Rat)
+			for n := range law {
+				law[n] = new(big.Rat)
+			}
+			for _, o := range orders {
+				z.Add(z, o.Weight)
+				for n, p := range oracle.PoissonOfSum(rates[i], o.Until(c), most) {
+					law[n].Add(law[n], p.Mul(p, o.Weight))
+				}
+			}
+			for n, p := range law {
+				if got := want.Classes[i].JobsDistribution[n].Exact; p.Quo(p, z).Cmp(got) != 0 {
+					t.Errorf("P(X_%d = %d) = %v of Poisson variables, %v by Solve", i, n, p, got)
+				}
+			}
+		}
+	})
+}
+
+// In order of arrival the delay of a class has the distribution of min_{S_i} T, under the density weighted by exp(Σ λ_i min_{S_i} T): given the order of
+// deaths E[(min_{S_i} T)^k] is k! times the complete homogeneous polynomial of degree k of the mean times that it is the sum of.
+func TestDelaysAreLivesOfServers(t *testing.T) {
+	const most = 4
+	rapid.Check(t, func(t *rapid.T) {
+		m := oracle.DrawModel(t, oracle.Options{Servers: 4, Classes: 4, Stable: true})
+		want, err := bf.Delays(t.Context(), m, bf.DelayQuestion{Moments: most}, bf.Settings{Engine: num.Exact})
+		if err != nil {
+			t.Fatal(err)
+		}
+		orders := oracle.DeathOrders(m)
+		for i, c := range m.Classes {
+			moments, z := make([]*big.Rat, most+1), new(big.Rat)
+			for k := range moments {
+				moments[k] = new(big.Rat)
+			}
+			for _, o := range orders {
+				z.Add(z, o.Weight)
+				h := make([]*big.Rat, most+1)
+				for k := range h {
+					h[k] = new(big.Rat)
+				}
+				h[0].SetInt64(1)
+				for _, d := range o.Until(c) {
+					for k := 1; k <= most; k++ {
+						h[k].Add(h[k], new(big.Rat).Quo(h[k-1], d))
+					}
+				}
+				for k, x := range h {
+					moments[k].Add(moments[k], x.Mul(x, o.Weight))
+				}
+			}
+			for k := 1; k <= most; k++ {
+				x := moments[k].Mul(moments[k], new(big.Rat).SetInt(new(big.Int).MulRange(1, int64(k))))
+				if x.Quo(x, z).Cmp(want.Classes[i].Moments[k-1].Exact) != 0 {
+					t.Errorf("E[T_%d^%d] = %v by deaths, %v by Delays", i, k, x, want.Classes[i].Moments[k-1])
+				}
+			}
+		}
+	})
+}
+
+// Two servers that a class each has for itself and one shares: the integrals by hand. With a = C_1 - λ_1, b = C_2 - λ_2 and d = a + b - λ_12,
+// min(T_1, T_2) is exponential of rate d, after which T_1 lives on with probability b/(a+b), for an exponential time of rate a.
+func TestTwoServersAreIntegrals(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		rat := func(label string) *big.Rat {
+			return big.NewRat(rapid.Int64Range(1, 99).Draw(t, label), rapid.Int64Range(1, 9).Draw(t, label+" over"))
+		}
+		c1, c2, l1, l2, shared := rat("C_1"), rat("C_2"), rat("λ_1"), rat("λ_2"), rat("λ_12")
+		add := func(x, y *big.Rat) *big.Rat { return new(big.Rat).Add(x, y) }
+		sub := func(x, y *big.Rat) *big.Rat { return new(big.Rat).Sub(x, y) }
+		mul := func(x, y *big.Rat) *big.Rat { return new(big.Rat).Mul(x, y) }
+		quo := func(x, y *big.Rat) *big.Rat { return new(big.Rat).Quo(x, y) }
+		a, b := sub(c1, l1), sub(c2, l2)
+		d := sub(add(a, b), shared)
+		m := &cluster.Model{
+			Servers: []cluster.Server{{Name: "1", Capacity: c1}, {Name: "2", Capacity: c2}},
+			Classes: []cluster.Class{{Name: "1", ArrivalRate: l1, Servers: cluster.On(0)}, {Name: "2", ArrivalRate: l2, Servers: cluster.On(1)}, {Name: "12", ArrivalRate: shared, Servers: cluster.On(0, 1)}},
+		}
+		r, err := bf.Solve(t.Context(), m, bf.Settings{Engine: num.Exact})
+		if a.Sign() <= 0 || b.Sign() <= 0 || d.Sign() <= 0 { // the integral is infinite
+			if err == nil {
+				t.Fatalf("a = %v, b = %v, d = %v, but Z = %v", a, b, d, r.Normalization)
+			}
+			return
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		check := func(what string, got, want *big.Rat) {
+			t.Helper()
+			if got.Cmp(want) != 0 {
+				t.Errorf("%s = %v, want %v", what, got, want)
+			}
+		}
+		one := big.NewRat(1, 1)
+		ab := add(a, b)
+		z := quo(mul(mul(c1, c2), ab), mul(d, mul(a, b)))
+		check("Z", r.Normalization.Exact, z)
+		check("E[T_1]", r.Classes[0].MeanDelay.Exact, add(quo(one, d), quo(b, mul(a, ab))))
+		check("E[T_2]", r.Classes[1].MeanDelay.Exact, add(quo(one, d), quo(a, mul(b, ab))))
+		check("E[min(T_1, T_2)]", r.Classes[2].MeanDelay.Exact, quo(one, d))
+		check("P(1 idle)", sub(one, r.Servers[0].Utilization.Exact), quo(quo(c2, b), z))
+		check("P(2 idle)", sub(one, r.Servers[1].Utilization.Exact), quo(quo(c1, a), z))
+		g, err := bf.ClassGradients(t.Context(), m, bf.Settings{Engine: num.Exact})
+		if err != nil {
+			t.Fatal(err)
+		}
+		// min and what is left of T_1 are independent, so that Cov(T_1, min) = Var min = 1/d².
+		check("Cov(T_1, min)", g.Classes[0].MeanDelay.ArrivalRates[2].Exact, quo(one, mul(d, d)))
+	})
+}
+
+// Draws of independent T_s give Z, the means and the scale: with W = exp(Σ λ_i min_{S_i} T), the means of W - Z, of W (λ_i min_{S_i} T - E[X_i]) and of
+// W (Σ C_s T_s - Σ λ_i min_{S_i} T - S) are 0. E[W^k] is finite if and only if the model is stable with k times the rates; they are at a ninth of
+// the critical ones, so that sums of squares settle, too. Fixed seeds; of others one in a million sets would fail.
+func TestDeathsByDraws(t *testing.T) {
+	const draws = 50_000
+	for seed := range uint64(3) {
+		rng := rand.New(rand.NewPCG(seed, 17))
+		m := randomCluster(rng, 6, 8)
+		m = oracle.ScaleTo(m, big.NewRat(1, 9))
+		r, err := bf.Solve(t.Context(), m, bf.Settings{Engine: num.Exact})
+		if err != nil {
+			t.Fatal(err)
+		}
+		rates := oracle.Rates(m)
+		sums := make([]moments, len(m.Classes)+2)
+		life := make([]float64, len(m.Servers))
+		product := make([]float64, len(m.Classes))
+		for range draws {
+			v, l := 0.0, 0.0
+			for s, server := range m.Servers {
+				c, _ := server.Capacity.Float64()
+				life[s] = rng.ExpFloat64() / c
+				v += c * life[s]
+			}
+			for i, c := range m.Classes {
+				least := math.Inf(1)
+				for _, s := range c.Servers {
+					least = min(least, life[s.Server])
+				}
+				rate, _ := rates[i].Float64()
+				product[i] = rate * least
+				l += product[i]
+			}
+			w := math.Exp(l)
+			for i, x := range product {
+				sums[i].add(w * (x - r.Classes[i].MeanJobs.Float))
+			}
+			sums[len(product)].add(w - r.Normalization.Float)
+			sums[len(product)+1].add(w * (v - l - float64(len(life))))
+		}
+		for k, s := range sums {
+			if z := s.z(draws); math.Abs(z) > 5.6 { // two of 10^8 normal variables are
+				t.Errorf("seed %d, mean %d: %v standard errors from 0", seed, k, z)
+			}
+		}
+	}
+}
+
+// moments are sums of draws and of their squares.
+type moments struct{ sum, squares float64 }
+
+func (m *moments) add(x float64) { m.sum, m.squares = m.sum+x, m.squares+x*x }
+
+// z returns the mean in standard errors.
+func (m *moments) z(n float64) float64 {
+	mean := m.sum / n
+	return mean / math.Sqrt((m.squares/n-mean*mean)/n)
+}
+
+// randomCluster has classes of one to three servers each.
+func randomCluster(rng *rand.Rand, servers, classes int) *cluster.Model {
+	m := &cluster.Model{}
+	for s := range servers {
+		m.Servers = append(m.Servers, cluster.Server{Name: fmt.Sprint("s", s), Capacity: big.NewRat(1+rng.Int64N(4), 2)})
+	}
+	for i := range classes {
+		m.Classes = append(m.Classes, cluster.Class{Name: fmt.Sprint("c", i), ArrivalRate: big.NewRat(1+rng.Int64N(9), 10), Servers: cluster.On(rng.Perm(servers)[:1+rng.IntN(3)]...)})
+	}
+	return m
+}
