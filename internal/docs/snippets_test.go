@@ -1,6 +1,7 @@
 package docs_test
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -23,7 +24,7 @@ const root = "../.."
 func texts(t *testing.T) []string {
 	t.Helper()
 	files := []string{filepath.Join(root, "README.md"), filepath.Join(root, "CONTRIBUTING.md"), filepath.Join(root, "CHANGELOG.md")}
-	for _, pattern := range []string{"docs/*.md", "examples/*/README.md"} {
+	for _, pattern := range []string{"docs/*.md", "docs/guide/*.md", "examples/*/README.md"} {
 		more, err := filepath.Glob(filepath.Join(root, pattern))
 		if err != nil || len(more) == 0 {
 			t.Fatalf("%s: %v, %v", pattern, more, err)
@@ -35,6 +36,7 @@ func texts(t *testing.T) []string {
 
 // Every block that shows a file is written to an empty folder, and every command in a console block is run there.
 func TestSnippets(t *testing.T) {
+	programs := t.TempDir()
 	for _, file := range texts(t) {
 		name, err := filepath.Rel(root, file)
 		if err != nil {
@@ -45,14 +47,14 @@ func TestSnippets(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			s := newShell(t)
+			s := newShell(t, programs)
 			for _, b := range docs.Blocks(string(text)) {
 				language, name, named := strings.Cut(b.Info, " ")
 				switch {
 				case b.Info == "console live": // the tests of live/cmd/pfq-live run it
 				case language == "console":
 					for _, c := range b.Commands() {
-						s.check(file, c, name == "module")
+						s.check(file, c, name)
 					}
 				case named:
 					s.write(name, b.Text)
@@ -65,19 +67,20 @@ func TestSnippets(t *testing.T) {
 }
 
 // A shell runs commands in a folder of its own, as if that were a clone of the module: "go run ./x"
-// is the program of the module or, failing that, of the folder.
+// is the program of the module or, failing that, of the folder, and pfq is that of the module.
 type shell struct {
-	t           *testing.T
-	clone       string
-	folder, bin string
+	t        *testing.T
+	clone    string
+	folder   string
+	programs string // folder of the programs of the module, which texts share
 }
 
-func newShell(t *testing.T) *shell {
+func newShell(t *testing.T, programs string) *shell {
 	clone, err := filepath.Abs(root)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &shell{t, clone, t.TempDir(), t.TempDir()}
+	return &shell{t, clone, t.TempDir(), programs}
 }
 
 func (s *shell) write(name, text string) {
@@ -91,8 +94,9 @@ func (s *shell) write(name, text string) {
 	}
 }
 
-// check compares what a command prints on standard output with what the text says.
-func (s *shell) check(file string, c docs.Command, module bool) {
+// check compares what a command prints on standard output with what the text says. In a block of the kind "no" the answer is no,
+// status 1; one of the kind "module" is run in a module of the reader's own.
+func (s *shell) check(file string, c docs.Command, kind string) {
 	s.t.Helper()
 	if c.Text == "go test ./..." || s.runByExample(file, c.Text) || s.runByFigures(file, c.Text) {
 		return // the first runs this test
@@ -100,7 +104,13 @@ func (s *shell) check(file string, c docs.Command, module bool) {
 	words := strings.Fields(c.Text)
 	var cmd *exec.Cmd
 	switch {
-	case module:
+	case c.Text == "go build -o pfq ./cmd/pfq":
+		s.build("./cmd/pfq")
+		return
+	case words[0] == "pfq" || words[0] == "./pfq":
+		cmd = exec.Command(s.build("./cmd/pfq"), words[1:]...)
+		cmd.Dir = s.folder
+	case kind == "module":
 		cmd = exec.Command(words[0], words[1:]...)
 		cmd.Dir = s.module()
 	case len(words) > 2 && words[0] == "go" && words[1] == "run":
@@ -114,6 +124,10 @@ func (s *shell) check(file string, c docs.Command, module bool) {
 	cmd.Stderr = &stderr
 	cmd.Env = append(os.Environ(), "GOFLAGS=", "GOWORK=")
 	out, err := cmd.Output()
+	var exit *exec.ExitError
+	if kind == "no" && errors.As(err, &exit) && exit.ExitCode() == 1 {
+		err = nil
+	}
 	if err != nil {
 		s.t.Errorf("%s:%d: %s: %v\n%s", file, c.Line, c.Text, err, stderr.String())
 	}
@@ -149,13 +163,12 @@ func (s *shell) runByFigures(file, command string) bool {
 // build returns the program of a folder, built once.
 func (s *shell) build(folder string) string {
 	s.t.Helper()
-	program := filepath.Join(s.bin, filepath.Base(folder)+".exe")
+	program, source := filepath.Join(s.programs, filepath.Base(folder)+".exe"), folder
+	if _, err := os.Stat(filepath.Join(s.clone, folder)); err != nil {
+		program, source = filepath.Join(s.folder, folder, "program.exe"), filepath.Join(s.folder, folder, "main.go")
+	}
 	if _, err := os.Stat(program); err == nil {
 		return program
-	}
-	source := folder
-	if _, err := os.Stat(filepath.Join(s.clone, folder)); err != nil {
-		source = filepath.Join(s.folder, folder, "main.go")
 	}
 	cmd := exec.Command("go", "build", "-ldflags=-s -w", "-o", program, source)
 	cmd.Dir = s.clone

@@ -16,7 +16,7 @@ import (
 )
 
 // pages are the texts about the live system, from this folder.
-var pages = []string{"../../../README.md", "../../../docs/live.md", "../../README.md"}
+var pages = []string{"../../../docs/guide/live.md", "../../../docs/live.md", "../../README.md"}
 
 // What the texts show on a console is run, and prints what they say but for times, on a server of this test's own.
 func TestTexts(t *testing.T) {
