@@ -109,7 +109,7 @@ func classGradientsWith(ctx context.Context, m *cluster.Model, plans []*plan, en
 
 // oneClass is the direction in which the rate of one class grows by 1.
 func (r *dualRun) oneClass(class int) (direction, error) {
-	zero := new(big.Int)
+	zero, one := new(big.Int), big.NewInt(1)
 	inside := make([]*big.Int, r.States()) // the number of ways of the class in λ(k)
 	for k := range inside {
 		if err := r.stop.After(4); err != nil {
@@ -127,7 +127,7 @@ func (r *dualRun) oneClass(class int) (direction, error) {
 			case r.Coef != nil:
 				add(r.Coef.At(int(o), new(big.Int)))
 			default:
-				add(intOne)
+				add(one)
 			}
 		}
 		if t := r.Rest[k]; t >= 0 {
@@ -137,7 +137,12 @@ func (r *dualRun) oneClass(class int) (direction, error) {
 		}
 	}
 	return direction{
-		func(i int) arithmetic.Number { return r.integer(big.NewInt(int64(oneIf(i == class)))) },
+		func(i int) arithmetic.Number {
+			if i == class {
+				return r.integer(one)
+			}
+			return r.integer(zero)
+		},
 		func(k int) arithmetic.Number { return r.integer(inside[k]) },
 	}, nil
 }

@@ -8,6 +8,7 @@ import (
 	"math/big"
 	"slices"
 
+	"productform/bf/internal/integers"
 	"productform/cluster"
 	"productform/internal/arithmetic"
 	"productform/internal/delays"
@@ -176,7 +177,7 @@ func delaysByEngines(ctx context.Context, m *cluster.Model, q delayQuestion, s S
 	return nil, errPrecision(s)
 }
 
-var leastTail = new(big.Rat).SetFrac(intOne, new(big.Int).Lsh(intOne, 900)) // never changed
+var leastTail = new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).Lsh(big.NewInt(1), 900)) // never changed
 
 // check refuses what cannot be asked.
 func (q DelayQuestion) check(s Settings) error {
@@ -255,7 +256,7 @@ func newDelayPlan(c *cluster.Component, engine num.Engine, prec uint, s Settings
 	if err := longWays(c, engine, s); err != nil {
 		return nil, err
 	}
-	p := newProblem(c, engine == num.Exact)
+	p := integers.New(c, engine == num.Exact)
 	l := &plan{component: c, problem: p, lattice: s.Lattice}
 	classes, servers := p.SubsetStates()
 	switch {

@@ -6,6 +6,7 @@ import (
 	"math/big"
 	"slices"
 
+	"productform/bf/internal/integers"
 	"productform/cluster"
 	"productform/internal/arithmetic"
 	"productform/internal/input"
@@ -151,7 +152,7 @@ func setZero(list []num.Value, engine num.Engine) {
 // perRate returns by how much the rate of class i of a problem grows for each unit of λ of a row of m. A rate of the problem
 // counts one way to choose servers, of which the class moves all, in jobs of one mean size.
 func perRate(l *plan, i, row int, m, equal *cluster.Model) *big.Rat {
-	ways := waysToChoose(l.component.Model.Servers, l.component.Model.Classes[i].Servers)
+	ways := integers.Ways(l.component.Model.Servers, l.component.Model.Classes[i].Servers)
 	return new(big.Rat).Mul(sizeRatio(m, equal, row), new(big.Rat).SetFrac(l.problem.Scale, ways))
 }
 

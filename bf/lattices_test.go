@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
-	"reflect"
 	"testing"
 
 	"productform/cluster"
@@ -150,38 +149,4 @@ func TestTablesAgreeWithGraphs(t *testing.T) {
 			}
 		}
 	})
-}
-
-// Integers found in words are those found at any length, where they fit.
-func TestWordProblem(t *testing.T) {
-	small := 0
-	rapid.Check(t, func(t *rapid.T) {
-		m := oracle.DrawModel(t, oracle.Options{ZeroRates: true, Long: rapid.Bool().Draw(t, "long")})
-		if rapid.Bool().Draw(t, "far apart") {
-			m.Servers[0].Capacity = num.MustRat(rapid.SampledFrom([]string{"1e18", "1e19", "1e-18", "1e-19", "4611686018427387903", "4611686018427387904"}).Draw(t, "capacity"))
-		}
-		c := &cluster.Component{Model: *m}
-		got, want := wordProblem(c), problemOf(c, oneWay(c))
-		if (got != nil) != (want.Small && want.Scale.IsUint64()) {
-			t.Fatalf("in words %v, small %v, over %v", got != nil, want.Small, want.Scale)
-		}
-		if got == nil {
-			return
-		}
-		small++
-		same := got.Scale.Cmp(want.Scale) == 0 && got.Bits == want.Bits && reflect.DeepEqual(got.Capacity64, want.Capacity64) && reflect.DeepEqual(got.Rate64, want.Rate64) &&
-			len(got.Groups) == len(want.Groups) && len(got.Classes) == len(want.Classes)
-		for s := range want.Groups {
-			same = same && got.Groups[s].N == want.Groups[s].N && got.Groups[s].Capacity.Cmp(want.Groups[s].Capacity) == 0
-		}
-		for i := range want.Classes {
-			same = same && got.Classes[i].Rate.Cmp(want.Classes[i].Rate) == 0 && reflect.DeepEqual(got.Classes[i].Choose, want.Classes[i].Choose)
-		}
-		if !same {
-			t.Fatalf("%+v, want %+v", got, want)
-		}
-	})
-	if small == 0 {
-		t.Error("no model fits into words")
-	}
 }

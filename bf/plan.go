@@ -7,6 +7,7 @@ import (
 	"math/big"
 	"runtime"
 
+	"productform/bf/internal/integers"
 	"productform/cluster"
 	"productform/internal/arithmetic"
 	"productform/internal/enclosures"
@@ -43,7 +44,7 @@ func newPlan(ctx context.Context, c *cluster.Component, engine num.Engine, prec 
 	if err := longWays(c, engine, s); err != nil {
 		return nil, err
 	}
-	p := newProblem(c, engine == num.Exact)
+	p := integers.New(c, engine == num.Exact)
 	l := &plan{component: c, problem: p, spare: s.spare, lattice: s.Lattice}
 	n, groups := len(p.Classes), len(p.Groups)
 	classes, servers := p.SubsetStates()
@@ -105,7 +106,7 @@ func (l *plan) at(ctx context.Context, c *cluster.Component, engine num.Engine, 
 	if err := longWays(c, engine, s); err != nil {
 		return nil, err
 	}
-	p := newProblem(c, engine == num.Exact)
+	p := integers.New(c, engine == num.Exact)
 	if l.graph != nil && !l.graph.Serves(l.problem, p) {
 		return newPlan(ctx, c, engine, prec, s)
 	}
@@ -198,7 +199,7 @@ func longWays(c *cluster.Component, engine num.Engine, s Settings) error {
 	}
 	length := 0.0
 	for _, k := range c.Model.Classes {
-		length = max(length, log2Ways(c.Model.Servers, k.Servers)-float64(k.ArrivalRate.Num().BitLen()+cancels))
+		length = max(length, integers.Log2Ways(c.Model.Servers, k.Servers)-float64(k.ArrivalRate.Num().BitLen()+cancels))
 	}
 	need := states * length / 8 * 2
 	if s.Engine == num.Exact {

@@ -6,6 +6,7 @@ import (
 	"math/big"
 	"testing"
 
+	"productform/bf/internal/integers"
 	"productform/cluster"
 	"productform/internal/arithmetic"
 	"productform/internal/oracle"
@@ -70,7 +71,7 @@ func TestSharesAgainstFractions(t *testing.T) {
 		jobs := rapid.IntRange(0, 3).Draw(t, "jobs")
 		want, err := Solve(t.Context(), m, Settings{Engine: num.Exact, MaxJobs: jobs})
 		for _, c := range oracle.Must(m.Reduce(t.Context())) {
-			if newProblem(&c, false).Shared {
+			if integers.New(&c, false).Shared {
 				shared++
 			}
 		}
@@ -155,7 +156,7 @@ func TestSharesAgainstLiteral(t *testing.T) {
 		m := drawModel(t, true, rapid.Bool().Draw(t, "long"))
 		want := oracle.Solve(m)
 		for _, c := range oracle.Must(m.Reduce(t.Context())) {
-			p := sharedProblem(&c)
+			p := integers.Shared(&c)
 			if len(c.Model.Servers) == 0 {
 				continue
 			}

@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"testing"
 
+	"productform/bf/internal/integers"
 	"productform/cluster"
 	"productform/internal/cube"
 	"productform/internal/recursion"
@@ -64,7 +65,7 @@ func TestKernelsGiveOneAnswer(t *testing.T) {
 
 // oneProblem returns the whole of a model, unreduced, as one problem.
 func oneProblem(m *cluster.Model) *recursion.Problem {
-	return newProblem(&cluster.Component{Model: *m}, false)
+	return integers.New(&cluster.Component{Model: *m}, false)
 }
 
 // What is solved, and what is refused for its memory, does not depend on the number of cores.

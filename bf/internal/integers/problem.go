@@ -1,4 +1,6 @@
-package bf
+// Package integers brings a component of a cluster to whole numbers: capacities and arrival rates over a common denominator, in words
+// where they fit, and otherwise as long as they are.
+package integers
 
 import (
 	"math"
@@ -11,9 +13,9 @@ import (
 	"productform/num"
 )
 
-// newProblem returns the integers of a component. Where the numbers of ways to choose servers make them longer than a
+// New returns the integers of a component. Where the numbers of ways to choose servers make them longer than a
 // word the rates are those of all ways together, unless they are asked for as perWay.
-func newProblem(c *cluster.Component, perWay bool) *recursion.Problem {
+func New(c *cluster.Component, perWay bool) *recursion.Problem {
 	if !slices.ContainsFunc(c.Model.Servers, func(s cluster.Server) bool { return s.Size() > 1 }) {
 		p := wordProblem(c)
 		if p == nil {
@@ -24,22 +26,22 @@ func newProblem(c *cluster.Component, perWay bool) *recursion.Problem {
 	}
 	few := true
 	for _, k := range c.Model.Classes {
-		few = few && log2Ways(c.Model.Servers, k.Servers) <= 64
+		few = few && Log2Ways(c.Model.Servers, k.Servers) <= 64
 	}
 	if perWay || few {
 		ways := make([]*big.Int, len(c.Model.Classes))
 		for i, k := range c.Model.Classes {
-			ways[i] = waysToChoose(c.Model.Servers, k.Servers)
+			ways[i] = Ways(c.Model.Servers, k.Servers)
 		}
 		if p := problemOf(c, ways); perWay || p.Small {
 			return p
 		}
 	}
-	return sharedProblem(c)
+	return Shared(c)
 }
 
-// sharedProblem returns the integers of a component with the rates of all ways together.
-func sharedProblem(c *cluster.Component) *recursion.Problem {
+// Shared returns the integers of a component with the rates of all ways together.
+func Shared(c *cluster.Component) *recursion.Problem {
 	p := problemOf(c, oneWay(c))
 	p.Shared, p.Small, p.Capacity64, p.Rate64 = true, false, nil, nil
 	return p
@@ -170,8 +172,8 @@ func choices(servers []cluster.Choice) []recursion.Choice {
 
 var intOne = big.NewInt(1) // never changed
 
-// log2Ways returns log2 Π_g C(n_g, d_g), to ten digits.
-func log2Ways(servers []cluster.Server, choose []cluster.Choice) float64 {
+// Log2Ways returns log2 Π_g C(n_g, d_g), to ten digits.
+func Log2Ways(servers []cluster.Server, choose []cluster.Choice) float64 {
 	sum := 0.0
 	for _, c := range choose {
 		n, d := float64(servers[c.Server].Size()), float64(c.Choose)
@@ -183,8 +185,8 @@ func log2Ways(servers []cluster.Server, choose []cluster.Choice) float64 {
 	return sum
 }
 
-// waysToChoose returns Π_g C(n_g, d_g), the number of server sets a class chooses from.
-func waysToChoose(servers []cluster.Server, choose []cluster.Choice) *big.Int {
+// Ways returns Π_g C(n_g, d_g), the number of server sets a class chooses from.
+func Ways(servers []cluster.Server, choose []cluster.Choice) *big.Int {
 	ways := big.NewInt(1)
 	for _, c := range choose {
 		ways.Mul(ways, new(big.Int).Binomial(int64(servers[c.Server].Size()), int64(c.Choose)))
