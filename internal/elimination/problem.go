@@ -1,0 +1,75 @@
+package elimination
+
+import (
+	"fmt"
+	"math"
+
+	"productform/internal/arithmetic"
+	"productform/internal/input"
+)
+
+// A Problem is a cluster of single servers. Capacities and rates are taken as they are. Where they are integers, of any unit, with a sum below
+// 2^53, all sums of them are exact; other numbers lose digits where the slack of the cluster is small.
+type Problem struct {
+	Capacities []float64 // C_s > 0 of each server
+	Classes    []Class
+}
+
+// A Class is served by its servers together.
+type Class struct {
+	Rate    float64 // λ_i >= 0, in work per unit of time
+	Servers []int   // different ones, at least one
+}
+
+// Settings tunes [Solve].
+type Settings struct {
+	Tolerance float64 // relative bound asked of all numbers, in (0, 1)
+	ByClass   int     // if > 0, Result.ClassJobs has P(X_i = n), n = 0..ByClass
+	Total     int     // if > 0, Result.TotalJobs has P(Σ_i X_i = n), n = 0..Total
+	Gradients bool    // Result.Gradients is wanted
+}
+
+// A Result holds the measures of a problem, each a float64 with a proved bound of its relative error.
+type Result struct {
+	Normalization arithmetic.Number   // Z, maybe beyond the range of float64
+	Jobs          []arithmetic.Number // E[X_i] of each class
+	Busy          []arithmetic.Number // probability that a server has a job to serve
+	ClassJobs     [][]arithmetic.Number
+	TotalJobs     []arithmetic.Number
+	Gradients     *Gradients
+}
+
+// Gradients holds the derivatives of E[Σ_i X_i].
+type Gradients struct {
+	Rates      []Difference // ∂/∂λ_i
+	Capacities []Difference // ∂/∂C_s
+}
+
+// A Difference is Plus - Minus, two numbers >= 0.
+type Difference struct{ Plus, Minus arithmetic.Number }
+
+// check refuses a problem that makes no sense.
+func (p *Problem) check() error {
+	for s, c := range p.Capacities {
+		if !(c > 0 && c <= math.MaxFloat64) {
+			return input.Errorf(input.Index("Capacities", s), c, input.Positive)
+		}
+	}
+	seen := make([]int, len(p.Capacities)) // one more than the last class that has the server
+	for i, k := range p.Classes {
+		path := input.Index("Classes", i)
+		if !(k.Rate >= 0 && k.Rate <= math.MaxFloat64) {
+			return input.Errorf(path+".Rate", k.Rate, input.Nonnegative)
+		}
+		if len(k.Servers) == 0 {
+			return input.Errorf(path+".Servers", "[]", "at least one server")
+		}
+		for _, s := range k.Servers {
+			if s < 0 || s >= len(seen) || seen[s] == i+1 {
+				return input.Errorf(path+".Servers", fmt.Sprint(k.Servers), "different servers of 0..%d", len(seen)-1)
+			}
+			seen[s] = i + 1
+		}
+	}
+	return nil
+}
