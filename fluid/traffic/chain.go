@@ -67,15 +67,16 @@ type distribution struct {
 	edge     []float64   // λ_k E[(1 + Σ_l x_l) 1{x_k = limit}]
 }
 
-// solveAt solves the chain with these limits.
-func (w *problem) solveAt(ctx context.Context, policy fluid.Policy, limits []int, tol float64) (*solution, error) {
+// solveAt solves the chain with these limits: as a step on the way by the method that is faster, else by the one whose rounding
+// is proved, as long as it is affordable.
+func (w *problem) solveAt(ctx context.Context, policy fluid.Policy, limits []int, tol float64, step bool) (*solution, error) {
 	c, residual, err := w.newChain(ctx, policy, limits)
 	if err != nil {
 		return nil, err
 	}
 	var pi []float64
 	v := &solution{limits: limits, residual: residual}
-	if c.IsEliminable() {
+	if c.IsEliminable() && !(step && c.IsIterable()) {
 		pi, v.rounding, err = c.Eliminate(ctx)
 	} else {
 		v.multigrid = true

@@ -228,7 +228,7 @@ func TestChainOfBalancedFairness(t *testing.T) {
 			t.Fatal(err)
 		}
 		limits := []int{3 + r.IntN(25), 3 + r.IntN(25), 3 + r.IntN(8)}[:classes]
-		v, err := w.solveAt(context.Background(), fluid.BF, limits, 1e-12)
+		v, err := w.solveAt(context.Background(), fluid.BF, limits, 1e-12, false)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -56,11 +56,11 @@ func (w *problem) truncated(ctx context.Context, policy fluid.Policy, s Settings
 		if _, err := checkStates(limits, s); err != nil {
 			return nil, 0, err
 		}
-		v, err := w.solveAt(ctx, policy, limits, tol)
+		v, err := w.solveAt(ctx, policy, limits, tol, false)
 		if err != nil {
 			return nil, 0, err
 		}
-		small, err := w.solveAt(ctx, policy, v.smaller(), tol)
+		small, err := w.solveAt(ctx, policy, v.smaller(), tol, true)
 		if err != nil {
 			return nil, 0, err
 		}
@@ -71,18 +71,20 @@ func (w *problem) truncated(ctx context.Context, policy fluid.Policy, s Settings
 	if err != nil {
 		return nil, 0, err
 	}
-	limits := small.grown(filled(len(w.class), 1), max(s.RelTol, 1e-4)) // a step on the way that says how errors fall
+	const onTheWay = 1e-4 // asked of a step that says how errors fall
+	step := s.RelTol < onTheWay
+	limits := small.grown(filled(len(w.class), 1), max(s.RelTol, onTheWay))
 	// Limits grow by more than an eighth each time, until MaxStates at the latest.
-	for {
+	for ; ; step = false {
 		if _, err := checkStates(limits, s); err != nil {
 			return nil, 0, err
 		}
-		v, err := w.solveAt(ctx, policy, limits, tol)
+		v, err := w.solveAt(ctx, policy, limits, tol, step)
 		if err != nil {
 			return nil, 0, err
 		}
 		bound, byClass := v.truncationBound(small)
-		if bound <= s.RelTol {
+		if bound <= s.RelTol && !step {
 			return v, bound, v.converged(s)
 		}
 		limits = v.grown(byClass, s.RelTol)
@@ -103,7 +105,7 @@ func (w *problem) pilot(ctx context.Context, policy fluid.Policy, s Settings) (*
 			}
 			return nil, err
 		}
-		v, err := w.solveAt(ctx, policy, limits, 1e-8)
+		v, err := w.solveAt(ctx, policy, limits, 1e-8, true)
 		if err != nil {
 			return nil, err
 		}

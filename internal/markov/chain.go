@@ -54,8 +54,8 @@ func (c *Chain) SetRates(state, k int, up, down float64) {
 	c.up[k][c.pad+state], c.down[k][c.pad+state] = up, down
 }
 
-// IsEliminable reports whether elimination is the method to take: of two coordinates while it takes at most about a
-// gigabyte, of three while it is not slower than the iteration.
+// IsEliminable reports whether elimination is affordable: of two coordinates while it takes at most about a gigabyte, of
+// three while it is hardly slower than the iteration.
 func (c *Chain) IsEliminable() bool {
 	switch len(c.Size) {
 	case 1:
@@ -65,3 +65,6 @@ func (c *Chain) IsEliminable() bool {
 	}
 	return c.States <= 8_000
 }
+
+// IsIterable reports whether the iteration is as a rule faster than elimination.
+func (c *Chain) IsIterable() bool { return len(c.Size) > 1 && c.States > 20_000 || !c.IsEliminable() }

@@ -1,0 +1,35 @@
+package traffic
+
+import (
+	"context"
+	"fmt"
+	"math/big"
+	"testing"
+
+	"productform/fluid"
+	"productform/internal/oracle"
+)
+
+// Two classes that each need one resource most, near saturation of both; and three.
+func BenchmarkSolve(b *testing.B) {
+	two := [][]*big.Rat{oracle.Rats("1 1/3"), oracle.Rats("1/3 1")}
+	three := [][]*big.Rat{oracle.Rats("1 1/3 0"), oracle.Rats("0 1 1/3"), oracle.Rats("1/3 0 1")}
+	for _, c := range []struct {
+		profiles [][]*big.Rat
+		load     string
+		tol      float64
+	}{{two, "0.9", 0}, {two, "0.97", 0}, {three, "0.7", 1e-6}} {
+		for _, policy := range []fluid.Policy{fluid.PF, fluid.DRF} {
+			t := trafficOf(c.profiles, oracle.Rats("1 1 1")[:len(c.profiles)]...)
+			scaleTo(t, oracle.Rats(c.load)[0])
+			b.Run(fmt.Sprintf("classes=%d/load=%s/policy=%s", len(c.profiles), c.load, policy), func(b *testing.B) {
+				b.ReportAllocs()
+				for b.Loop() {
+					if _, err := Solve(context.Background(), t, policy, Settings{RelTol: c.tol}); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+		}
+	}
+}
