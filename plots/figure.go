@@ -7,10 +7,10 @@ import (
 
 // A Figure is one figure of a paper as data.
 type Figure struct {
-	ID    string // name in the catalogue and of its files, such as "bf-1"
-	Title string // one line
-	// sentences that say what is drawn and name every parameter but those that Parameters alone has
-	Caption    string
+	ID         string      // name in the catalogue and of its files, such as "bf-1"
+	Title      string      // one line
+	Caption    string      // what the figure shows: first what is found, in at most [MostWords] words
+	Setting    string      // sentences that say how it was made and name every parameter but those that Parameters alone has; may be empty
 	Parameters []Parameter // every one, as a table
 	Panels     []Panel     // at least one
 	Checks     []Check     // numbers of the figure reached a second way

@@ -14,8 +14,11 @@ import (
 )
 
 // Texts are the words of figures, embedded files beside the code that computes the numbers in them. The file fig.txt
-// of the figure of that ID is a template (text/template) of its caption, then of its parameters, then of its claims:
+// of the figure of that ID is a template (text/template) of its caption, then of its setting, its parameters and its claims:
 //
+//	The mean delay is half as long.
+//
+//	# Setting
 //	Mean delay against the load, at {{len .Loads}} loads.
 //
 //	# Parameters
@@ -90,7 +93,7 @@ func (v Verdicts) Decide(name string, holds bool) {
 	}
 }
 
-// Describe fills in the caption, the parameters and the claims of a figure with the numbers in data. The error names a
+// Describe fills in the caption, the setting, the parameters and the claims of a figure with the numbers in data. The error names a
 // claim without a verdict, a verdict without a claim, or what the template lacks.
 func (t Texts) Describe(f *Figure, data any, verdicts Verdicts) error {
 	var text strings.Builder
@@ -104,6 +107,8 @@ func (t Texts) Describe(f *Figure, data any, verdicts Verdicts) error {
 		heading, body, _ := strings.Cut(section, "\n")
 		words := strings.Fields(heading)
 		switch {
+		case len(words) == 1 && words[0] == "Setting":
+			f.Setting = strings.Join(strings.Fields(body), " ")
 		case len(words) == 1 && words[0] == "Parameters":
 			for _, row := range paragraphs(body) {
 				name, value, _ := strings.Cut(row, " | ")
@@ -122,7 +127,7 @@ func (t Texts) Describe(f *Figure, data any, verdicts Verdicts) error {
 			}
 			f.Claims = append(f.Claims, c)
 		default:
-			return fmt.Errorf("%s: the heading %q is not Parameters, Claim or Finding", f.ID, heading)
+			return fmt.Errorf("%s: the heading %q is not Setting, Parameters, Claim or Finding", f.ID, heading)
 		}
 	}
 	for name := range open {

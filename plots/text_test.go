@@ -64,7 +64,7 @@ func TestDescribeRefuses(t *testing.T) {
 		{"# Claim a\nSentence.", nil, `the claim "a" has no verdict`},
 		{"Caption.", Verdicts{"a": Holds}, `there is no claim "a"`},
 		{"# Claim a", Verdicts{"a": Holds}, `the claim "a" is empty`},
-		{"# Claims", nil, `the heading "Claims" is not Parameters, Claim or Finding`},
+		{"# Claims", nil, `the heading "Claims" is not Setting, Parameters, Claim or Finding`},
 		{"{{.Nothing}}", nil, `no entry for key "Nothing"`},
 	} {
 		err := texts(map[string]string{"x.txt": c.text}).Describe(&Figure{ID: "x"}, map[string]any{}, c.verdicts)

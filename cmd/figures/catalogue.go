@@ -11,6 +11,11 @@ import (
 	"productform/plots/net"
 )
 
+// sources returns where the figures come from, in their order.
+func sources() []plots.Source {
+	return []plots.Source{bc17.Source(), hb02.Source(), br14.Source(), l14.Source(), net.Source()}
+}
+
 // catalogue returns every figure there is, in the order of the papers.
 func catalogue() []plots.Spec {
 	return slices.Concat(bc17.Figures(), hb02.Figures(), br14.Figures(), l14.Figures(), net.Figures())

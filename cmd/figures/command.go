@@ -170,7 +170,9 @@ func (o options) run(cmd *cobra.Command, all []plots.Spec, s plots.Settings) err
 		p.Clear()
 		return printChecks(cmd.OutOrStdout(), figures)
 	}
-	paths, err := writer{o.parallel, p}.write(cmd.Context(), o.output, figures, formats)
+	edition := draw.Edition{Sources: sources(), Made: time.Now().UTC().Format("2 January 2006"), Version: strings.TrimSpace(cli.Version("figures")),
+		Precision: s.Precision, Seed: s.Seed}
+	paths, err := writer{o.parallel, p, edition}.write(cmd.Context(), o.output, figures, formats)
 	if err != nil {
 		return err
 	}

@@ -21,6 +21,7 @@ import (
 type writer struct {
 	parallel int
 	progress *cli.Progress
+	edition  draw.Edition // of the page
 }
 
 // write writes every figure in every format, then the page and the checks, so that these never tell of files that
@@ -59,7 +60,7 @@ func (w writer) write(ctx context.Context, folder string, figures []*plots.Figur
 		return nil, err
 	}
 	if slices.Contains(formats, draw.HTML) {
-		b, err := draw.Page(figures, formats)
+		b, err := draw.Page(figures, formats, w.edition)
 		if err != nil {
 			return nil, err
 		}

@@ -4,6 +4,16 @@ import (
 	"productform/plots"
 )
 
+// Source returns what the entries have in common.
+func Source() plots.Source {
+	return plots.Source{
+		Prefix: "fluid", Name: "T. Bonald and J. Roberts (2014)", Title: "Enhanced cluster computing performance through proportional fairness",
+		Address: "https://doi.org/10.1016/j.peva.2014.07.009",
+		Claim:   "When jobs come and go, proportional fairness serves them faster than dominant resource fairness.",
+		Verdict: "In the mean over all jobs it does; one class may lose, and lies can pay.",
+	}
+}
+
 // Figures returns the entries after [BR14]. The parameters of the figures of the paper are not known here; these
 // have their own, which the captions state.
 func Figures() []plots.Spec {

@@ -108,12 +108,14 @@ func TestPage(t *testing.T) {
 		all[0].Checks = append(all[0].Checks, plots.Check{Figure: "test-b", Quantity: "load", Exact: 1, Simulated: &v, HalfWidth: &v, Z: &z, Simulation: &name})
 	}
 	all[0].Claims = []plots.Claim{{Place: "test", Sentence: "All is well.", Criterion: "Little.", Numbers: "1.5.", Verdict: plots.Open}}
-	b, err := Page(all, Formats())
+	all[1].Setting, all[2].ID = "Set up so.", "g-1"
+	source := plots.Source{Prefix: "g", Name: "N. N. (1999)", Title: "On figures", Address: "https://example.org/g", Claim: "It is so.", Verdict: "It is."}
+	b, err := Page(all, Formats(), Edition{Sources: []plots.Source{source, {Prefix: "none", Name: "Nobody"}}, Made: "1 May 2026", Version: "figures (devel)", Precision: plots.Draft, Seed: 7})
 	if err != nil {
 		t.Fatal(err)
 	}
 	page := string(b)
-	for _, want := range []string{"&lt;b&gt; &amp; more", "<td>mean delay</td><td class=\"n\">1.25</td>", "1.5 ± 1.5", `name="viewport"`, `<td class="text">All is well.</td>`, "<td>open</td>", `id="summary"`, "cells of equal probability",
+	for _, want := range []string{"&lt;b&gt; &amp; more", "<td>mean delay</td><td class=\"n\">1.25</td>", "1.5 ± 1.5", `name="viewport"`, `<td class="text">All is well.</td>`, "<td>open</td>", `id="summary"`, "cells of equal probability", "<p>Set up so.</p>", "<b>It claims:</b> It is so.", "<b>We find:</b> It is.", "Made on 1 May 2026 by figures (devel), precision draft, seed 7.", "This is a draft",
 		"and |z| at most 5.", "if no |z| exceeds 5 and p is at least 10⁻⁶: they do"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %q", want)
@@ -123,8 +125,8 @@ func TestPage(t *testing.T) {
 	for _, m := range regexp.MustCompile(`(?:href|src)="([^"#]+)"`).FindAllStringSubmatch(page, -1) {
 		links = append(links, m[1])
 	}
-	var want []string
-	for _, f := range all {
+	want := []string{"https://example.org/g"}
+	for _, f := range []*plots.Figure{all[2], all[0], all[1]} { // those of no source come last
 		want = append(want, f.ID+".svg", f.ID+".png", f.ID+".svg", f.ID+".pdf", f.ID+".csv")
 		if !strings.Contains(page, `id="`+f.ID+`"`) {
 			t.Errorf("the page lacks %s", f.ID)
@@ -133,7 +135,7 @@ func TestPage(t *testing.T) {
 	if diff := cmp.Diff(append(want, "checks.json"), links); diff != "" {
 		t.Errorf("links (-want +got):\n%s", diff)
 	}
-	if strings.Contains(page, "http") || strings.Contains(page, "<script") {
+	if strings.Contains(strings.ReplaceAll(page, `<a href="https://example.org/g">On figures</a>`, ""), "http") || strings.Contains(page, "<script") {
 		t.Error("the page needs more than itself")
 	}
 	for _, alt := range regexp.MustCompile(`<img [^>]*>`).FindAllString(page, -1) {
@@ -141,11 +143,11 @@ func TestPage(t *testing.T) {
 			t.Errorf("no alternative text: %s", alt)
 		}
 	}
-	only, err := Page(all, []Format{HTML, PNG})
-	if err != nil || !bytes.Contains(only, []byte(`src="g.png"`)) || bytes.Contains(only, []byte(".svg")) {
+	only, err := Page(all, []Format{HTML, PNG}, Edition{})
+	if err != nil || !bytes.Contains(only, []byte(`src="g-1.png"`)) || bytes.Contains(only, []byte(".svg")) {
 		t.Errorf("a page of PNG alone: %v", err)
 	}
-	if _, err := Page([]*plots.Figure{{ID: "x"}}, nil); err == nil || err.Error() != "x: title is missing: want one line" {
+	if _, err := Page([]*plots.Figure{{ID: "x"}}, nil, Edition{}); err == nil || err.Error() != "x: title is missing: want one line" {
 		t.Errorf("a page of a bad figure: %v", err)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"html/template"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -24,36 +25,85 @@ func FileName(f *plots.Figure, format Format) string {
 	return f.ID + "." + string(format)
 }
 
-// Page returns an HTML page with every figure, its caption, its parameters, what the papers claim of it and the checks of its numbers. It shows the
-// SVG or else the PNG picture and links to the files of the formats given, which lie in the same folder under their
-// [FileName]; it needs nothing else.
-func Page(figures []*plots.Figure, formats []Format) ([]byte, error) {
-	type link struct{ Name, File string }
-	type item struct {
+// An Edition says what a page of figures is: where they come from and how they were made.
+type Edition struct {
+	Sources   []plots.Source // in the order of their groups; figures of none come last, without a heading
+	Made      string         // when, such as "23 November 2026"
+	Version   string         // of the program
+	Precision plots.Precision
+	Seed      uint64
+}
+
+// A pageLink leads to a file of a figure, a pageItem is a figure on the page, a pageGroup those of one source.
+type (
+	pageLink struct{ Name, File string }
+	pageItem struct {
 		*plots.Figure
 		Image, Alt    string
 		Width, Height int // for the ratio
-		Links         []link
+		Columns       int // of panels
+		Links         []pageLink
 	}
-	var items []item
+	pageGroup struct {
+		plots.Source
+		Tally string
+		Items []pageItem
+	}
+)
+
+// newItem returns what the page shows of a figure.
+func newItem(f *plots.Figure, formats []Format) pageItem {
+	w, h := size(f)
+	_, _, wide := grid(f)
+	it := pageItem{Figure: f, Alt: alt(f), Width: int(w + 0.5), Height: int(h + 0.5), Columns: wide}
+	for _, k := range formats {
+		if k == HTML {
+			continue
+		}
+		it.Links = append(it.Links, pageLink{strings.ToUpper(string(k)), FileName(f, k)})
+		if k == SVG || k == PNG && it.Image == "" {
+			it.Image = FileName(f, k)
+		}
+	}
+	return it
+}
+
+// bySource returns the figures by their sources, those of none last.
+func bySource(figures []*plots.Figure, sources []plots.Source, formats []Format) []pageGroup {
+	var all []pageGroup
+	left := figures
+	for _, source := range append(slices.Clone(sources), plots.Source{}) {
+		var own, others []*plots.Figure
+		for _, f := range left {
+			if source.Prefix == "" || source.Has(f) {
+				own = append(own, f)
+			} else {
+				others = append(others, f)
+			}
+		}
+		left = others
+		if len(own) == 0 {
+			continue
+		}
+		g := pageGroup{Source: source, Tally: plots.Tally(own)}
+		for _, f := range own {
+			g.Items = append(g.Items, newItem(f, formats))
+		}
+		all = append(all, g)
+	}
+	return all
+}
+
+// Page returns an HTML page with every figure, its caption, its setting and parameters, what the papers claim of it and the checks of its numbers,
+// in the groups of their sources. It shows the SVG or else the PNG picture and links to the files of the formats given, which lie in the same folder
+// under their [FileName]; it needs nothing else.
+func Page(figures []*plots.Figure, formats []Format, e Edition) ([]byte, error) {
 	var checks []plots.Check
 	var claims []plots.Claim
 	for _, f := range figures {
 		if err := f.Validate(); err != nil {
 			return nil, fmt.Errorf("%s: %w", f.ID, err)
 		}
-		w, h := size(f)
-		it := item{Figure: f, Alt: alt(f), Width: int(w + 0.5), Height: int(h + 0.5)}
-		for _, k := range formats {
-			if k == HTML {
-				continue
-			}
-			it.Links = append(it.Links, link{strings.ToUpper(string(k)), FileName(f, k)})
-			if k == SVG || k == PNG && it.Image == "" {
-				it.Image = FileName(f, k)
-			}
-		}
-		items = append(items, it)
 		checks = append(checks, f.Checks...)
 		claims = append(claims, f.Claims...)
 	}
@@ -69,12 +119,13 @@ func Page(figures []*plots.Figure, formats []Format) ([]byte, error) {
 	}
 	var b bytes.Buffer
 	err = t.Execute(&b, struct {
-		Figures         []item
+		Edition
+		Groups          []pageGroup
 		Claims          []plots.Claim
 		Checks          []plots.Check
 		Summary         plots.Summary
 		MaxZ, LeastProb float64
-	}{items, claims, checks, plots.Summarize(checks), plots.MaxZ, plots.LeastProb})
+	}{e, bySource(figures, e.Sources, formats), claims, checks, plots.Summarize(checks), plots.MaxZ, plots.LeastProb})
 	return b.Bytes(), err
 }
 

@@ -4,6 +4,15 @@ import (
 	"productform/plots"
 )
 
+// Source returns what the entries have in common.
+func Source() plots.Source {
+	return plots.Source{
+		Prefix: "dispatch", Name: "T.-C. Lin (2014)", Title: "Job dispatching and scheduling under heterogeneous clusters",
+		Claim:   "Policies that plan by priority and deadline keep both, on workers that differ in speed.",
+		Verdict: "By the plan they do; tasks in hand violate priorities all the same, and earliest deadline first is often the better trade.",
+	}
+}
+
 // Figures returns the entries after [L14]. What it does not state, the captions do.
 func Figures() []plots.Spec {
 	return []plots.Spec{

@@ -122,8 +122,8 @@ func checksForm(data []byte, ids []string) error {
 	return nil
 }
 
-// pageForm asks for a section of every figure, and that every href and src leads to a file of the folder or an
-// id of the page.
+// pageForm asks for a section of every figure, and that every href and src leads to a file of the folder, an
+// id of the page or a paper.
 func pageForm(data []byte, folder string, ids []string) error {
 	sections := map[string]bool{}
 	var links []string
@@ -154,6 +154,9 @@ func pageForm(data []byte, folder string, ids []string) error {
 				return fmt.Errorf("no id for the link %q", link)
 			}
 			continue
+		}
+		if strings.HasPrefix(link, "https://") {
+			continue // of a paper
 		}
 		if info, err := os.Stat(filepath.Join(folder, filepath.FromSlash(link))); err != nil || info.Size() == 0 {
 			return fmt.Errorf("no file for the link %q", link)

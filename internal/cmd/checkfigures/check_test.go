@@ -60,7 +60,7 @@ func write(t *testing.T, folder string) {
 			}
 		}
 	}
-	data, err := draw.Page(figures, draw.Formats())
+	data, err := draw.Page(figures, draw.Formats(), draw.Edition{Sources: []plots.Source{{Prefix: "x", Address: "https://example.org"}}})
 	save("index.html", data, err)
 	data, err = draw.ChecksJSON(figures)
 	save("checks.json", data, err)

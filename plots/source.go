@@ -1,0 +1,38 @@
+package plots
+
+import (
+	"fmt"
+	"strings"
+)
+
+// MostWords is how many words a caption has at most.
+const MostWords = 80
+
+// A Source is where a group of figures comes from.
+type Source struct {
+	Prefix  string // with which the IDs of its figures begin, such as "bf"
+	Name    string // authors and year
+	Title   string // of the paper, or what the group is about
+	Address string // of the paper; may be empty
+	Claim   string // what it claims, in a sentence
+	Verdict string // what the figures say of that, in a sentence
+}
+
+// Has reports whether a figure is one of its own.
+func (p Source) Has(f *Figure) bool { return strings.HasPrefix(f.ID, p.Prefix+"-") }
+
+// Tally says of how many claims of some figures the numbers decide what, in a sentence; it is empty if there are none.
+func Tally(figures []*Figure) string {
+	count := map[Verdict]int{}
+	all := 0
+	for _, f := range figures {
+		for _, c := range f.Claims {
+			count[c.Verdict]++
+			all++
+		}
+	}
+	if all == 0 {
+		return ""
+	}
+	return fmt.Sprintf("Of %d statements put to the numbers %d hold, %d are open and %d are refuted.", all, count[Holds], count[Open], count[Refuted])
+}
