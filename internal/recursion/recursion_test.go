@@ -218,7 +218,7 @@ func TestGraphsOfGroups(t *testing.T) {
 		check(t, "groups", p, g, err, want)
 
 		shared := *p
-		shared.Shared, shared.Small, shared.Capacity64, shared.Rate64, shared.Classes = true, false, nil, nil, slices.Clone(p.Classes)
+		shared.Shared, shared.Whole, shared.Small, shared.Capacity64, shared.Rate64, shared.Classes = true, false, false, nil, nil, slices.Clone(p.Classes)
 		for i, k := range p.Classes { // the rate of all ways together
 			for _, c := range k.Choose {
 				shared.Classes[i].Rate = new(big.Int).Mul(shared.Classes[i].Rate, new(big.Int).Binomial(int64(p.Groups[c.Group].N), int64(c.Choose)))
@@ -226,7 +226,6 @@ func TestGraphsOfGroups(t *testing.T) {
 		}
 		g, err = SymmetricGraph(ctx, &shared, 100)
 		if want == nil {
-			shared.Whole = false
 			check(t, "shares", &shared, g, err, nil)
 			return
 		}
