@@ -231,6 +231,73 @@ func TestTooLargeErrorHasNumbers(t *testing.T) {
 	}
 }
 
+// gridModel has a server at each place of a grid, and a class on each two neighbours.
+func gridModel(rows, columns int) *cluster.Model {
+	m := &cluster.Model{}
+	add := func(a, b int) {
+		m.Classes = append(m.Classes, cluster.Class{Name: fmt.Sprint("c", len(m.Classes)), ArrivalRate: big.NewRat(1, 4), Servers: cluster.On(a, b)})
+	}
+	for s := range rows * columns {
+		m.Servers = append(m.Servers, cluster.Server{Name: fmt.Sprint("s", s), Capacity: big.NewRat(1, 1)})
+		if s%columns > 0 {
+			add(s-1, s)
+		}
+		if s >= columns {
+			add(s-columns, s)
+		}
+	}
+	return m
+}
+
+// What no lattice holds is refused before anything is built, with all that was tried.
+func TestRefusedBeforeBuilt(t *testing.T) {
+	for _, c := range []struct {
+		lattice Lattice
+		want    string
+	}{
+		{"", "tables of at most 16384 MiB; those of the server lattice are out of reach, and the connected lattice has more than 20,000,000 terms, which is the limit"},
+		{ConnectedLattice, "at most 20,000,000 terms over the connected sets of servers of the connected lattice"},
+	} {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		_, err := Solve(t.Context(), gridModel(5, 10), Settings{Lattice: c.lattice})
+		runtime.ReadMemStats(&after)
+		var large *num.TooLargeError
+		if !errors.As(err, &large) || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%v, want %s", err, c.want)
+		}
+		if made := after.TotalAlloc - before.TotalAlloc; made > 64<<20 {
+			t.Errorf("%d bytes allocated", made)
+		}
+	}
+}
+
+// The connected lattice is taken where the graph of all sets would be much larger, and where the other does not fit.
+func TestConnectedBeforeAllSets(t *testing.T) {
+	for _, c := range []struct {
+		m    *cluster.Model
+		s    Settings
+		want Lattice
+	}{
+		{sparseModel(14), Settings{Engine: num.Exact}, ConnectedLattice},
+		{sparseModel(14), Settings{Engine: num.Enclose}, ConnectedLattice},
+		{sparseModel(14), Settings{}, ClassLattice},
+		{lineModel(20, 2), Settings{MaxBytes: 1 << 20}, ConnectedLattice},
+		{lineModel(12, 2), Settings{Engine: num.Exact}, ConnectedLattice},
+		{lineModel(6, 2), Settings{Engine: num.Exact}, ClassLattice},
+		{triplesModel(10), Settings{Engine: num.Enclose}, ServerLattice},
+	} {
+		n := len(c.m.Classes)
+		r, err := Solve(t.Context(), c.m, c.s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := r.Parts[0].Lattice; got != c.want {
+			t.Errorf("%d classes, %s, %d bytes: %s, want %s", n, c.s.Engine, c.s.MaxBytes, got, c.want)
+		}
+	}
+}
+
 // A double f with f = x(1+ε), |ε| <= e, may be that of any x in [f/(1+e), f/(1-e)]: the bounds of a derivative hold them all.
 func TestDifferenceOfRoughNumbers(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

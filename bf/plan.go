@@ -26,16 +26,18 @@ type plan struct {
 	why       string
 	states    float64
 	graph     *recursion.Graph // built when first needed; nil for the sweeps over tables of subsets
-	counted   float64          // terms of connected sets, or work as long, that the choice of the connected lattice took
+	counted   float64          // terms of connected sets, or work as long, that the connected lattice takes
+	tooMany   float64          // the number of these that it may take at most, if it takes more; or 0
 	like      *plan            // the outline of a plan for other rates, whose graph serves for these, too; or nil
 }
 
-// Connected sets are counted where the other lattices have more than many terms, up to 1/gain of
+// Connected sets are counted where the other lattices have more than many terms, and taken where they have at most 1/gain of
 // these. A sweep over a table of subsets goes through about a thousand terms in the time that it takes to find one
-// term of a connected set, and the count must not cost much when it is in vain.
+// term of a connected set; fractions of connected sets, which are multiplied, are longer than those of subsets.
 const (
 	manyTableTerms, tableGain = 1 << 31, 1 << 12 // about a second
-	manyGraphTerms, graphGain = 1 << 18, 4
+	manyGraphTerms, graphGain = 1 << 12, 4
+	exactGain                 = 8
 )
 
 // newPlan chooses the lattice of a component: the one with the fewest terms to add up, and
@@ -67,28 +69,49 @@ func newPlan(ctx context.Context, c *cluster.Component, engine num.Engine, prec 
 		l.why = fmt.Sprintf("%.0f counts of servers in groups of equal ones", servers)
 	default:
 		l.cheapest(classes, servers)
-		many, gain := float64(manyTableTerms), float64(tableGain)
-		if !l.onTable(engine) {
-			many, gain = manyGraphTerms, graphGain
-		}
-		if cost := l.states * float64(l.elements()); cost > many {
-			best := *l
-			err := l.connect(ctx, s, cost/gain)
-			switch {
-			case err == nil:
-				l.lattice = ConnectedLattice
-				l.why = fmt.Sprintf("%d connected sets of %d servers, instead of 2^%d sets of servers or 2^%d of classes", l.graph.States(), groups, groups, n)
-			case isInput(err): // too many of them
-				*l = best
-			default:
-				return nil, err
-			}
+		if err := l.preferConnected(ctx, engine, prec, s); err != nil {
+			return nil, err
 		}
 	}
 	if need := l.bytes(engine, prec, s.MaxJobs); need > float64(s.MaxBytes) {
 		return nil, l.tooLarge(need, engine, prec, s)
 	}
 	return l, nil
+}
+
+// preferConnected takes the connected lattice in place of that of subsets where it takes less time, or these do not fit into memory.
+func (l *plan) preferConnected(ctx context.Context, engine num.Engine, prec uint, s Settings) error {
+	many, gain := float64(manyGraphTerms), float64(graphGain)
+	switch {
+	case l.onTable(engine):
+		many, gain = manyTableTerms, tableGain
+	case engine == num.Exact:
+		gain = exactGain
+	}
+	if s.MaxJobs > 1 && !l.onTable(engine) { // a product of series takes MaxJobs/2 times as long as a step from one order to the next
+		gain *= float64(s.MaxJobs) / 2
+	}
+	cost := l.states * float64(l.elements())
+	limit := cost / gain
+	switch {
+	case l.bytes(engine, prec, s.MaxJobs) > float64(s.MaxBytes):
+		limit = math.Inf(1)
+	case cost <= many:
+		return nil
+	}
+	best := *l
+	switch err := l.connect(ctx, s, limit); {
+	case err == nil:
+		n, groups := len(l.problem.Classes), len(l.problem.Groups)
+		l.lattice = ConnectedLattice
+		l.why = fmt.Sprintf("%d connected sets of %d servers, instead of 2^%d sets of servers or 2^%d of classes", l.graph.States(), groups, groups, n)
+	case isInput(err): // too many of them
+		best.tooMany = l.tooMany
+		*l = best
+	default:
+		return err
+	}
+	return nil
 }
 
 // outline returns what the plan is to another, for the same component with other rates. It is not changed by those it serves.
@@ -137,6 +160,9 @@ func (l *plan) tooLarge(need float64, engine num.Engine, prec uint, s Settings) 
 	case (s.Engine == num.Enclose || s.Engine == num.Exact) && l.bytes(num.Float, 0, s.MaxJobs) <= float64(s.MaxBytes):
 		help = "use the float engine, which needs less"
 	}
+	if l.tooMany > 0 {
+		size += fmt.Sprintf(", and the connected lattice has more than %s terms, which is the limit", thousands(l.tooMany))
+	}
 	return &num.TooLargeError{States: l.states, Bytes: need, Limit: s.MaxBytes, Input: input.Errorf("model",
 		fmt.Sprintf("%d classes on %d rows of servers", len(l.problem.Classes), len(l.problem.Groups)),
 		"tables of at most %d MiB; those of the %s lattice are %s: %s", s.MaxBytes>>20, l.lattice, size, help)}
@@ -163,19 +189,33 @@ func (l *plan) elements() int {
 
 const bytesPerTerm = 48 // of a graph of connected sets
 
-// connect builds the graph of connected sets, if it has at most limit terms and fits into memory.
+// mostConnectedTerms is the most terms of a graph of connected sets. It takes a second to count as many, and some to find them.
+const mostConnectedTerms = 2e7
+
+// connect builds the graph of connected sets, if it has at most limit terms and fits into memory. They are counted before.
 func (l *plan) connect(ctx context.Context, s Settings, limit float64) error {
-	const most = 2e7 // terms: it takes some seconds to find so many
-	limit = min(limit, float64(s.MaxBytes)/bytesPerTerm, most)
+	limit = math.Floor(min(limit, float64(s.MaxBytes)/bytesPerTerm, mostConnectedTerms))
 	g, used, err := recursion.ConnectedGraph(ctx, l.problem, int(limit))
 	if err != nil {
 		return err
 	}
 	if g == nil {
-		return input.Errorf("model", fmt.Sprintf("%d servers", len(l.problem.Groups)), "at most %.3g terms over connected sets of servers", limit)
+		l.tooMany = limit
+		return &num.TooLargeError{States: float64(used), Bytes: bytesPerTerm * float64(used), Limit: s.MaxBytes, Input: input.Errorf("model",
+			fmt.Sprintf("%d classes on %d servers", len(l.problem.Classes), len(l.problem.Groups)),
+			"at most %s terms over the connected sets of servers of the connected lattice", thousands(limit))}
 	}
 	l.graph, l.states, l.counted = g, float64(g.States()), float64(used)
 	return nil
+}
+
+// thousands writes a whole number with commas between groups of three digits.
+func thousands(x float64) string {
+	digits := fmt.Sprintf("%.0f", x)
+	for at := len(digits) - 3; at > 0; at -= 3 {
+		digits = digits[:at] + "," + digits[at:]
+	}
+	return digits
 }
 
 // onTable reports whether the engine sweeps a table of all subsets.

@@ -198,6 +198,50 @@ func TestGraphsOfSingleServers(t *testing.T) {
 	})
 }
 
+// What is counted is what all sets of servers have that classes inside link: their servers, and the classes that use these.
+func TestConnectedSetsAreCounted(t *testing.T) {
+	ctx := context.Background()
+	rapid.Check(t, func(t *rapid.T) {
+		p := drawProblem(t, 1)
+		sets := make([]uint, len(p.Classes))
+		for i, k := range p.Classes {
+			for _, c := range k.Choose {
+				sets[i] |= 1 << c.Group
+			}
+		}
+		states, want := 0, 0
+		all := uint(1)<<len(p.Groups) - 1
+		for k := uint(1); k <= all; k++ {
+			part, touching := uint(0), 0 // what is linked to the first class inside
+			for grown := true; grown; {
+				grown = false
+				for _, set := range sets {
+					if set&^k == 0 && set&^part != 0 && (part == 0 || set&part != 0) {
+						part, grown = part|set, true
+					}
+				}
+			}
+			for _, set := range sets {
+				touching += oneIf(set&k != 0)
+			}
+			if part == k || k == all {
+				states++
+				want += bits.OnesCount(k) + touching*9/40
+			}
+		}
+		used, err := newLinks(p).count(ctx, want)
+		if used != want || err != nil {
+			t.Fatalf("%d counted, %v, want %d", used, err, want)
+		}
+		if less, err := newLinks(p).count(ctx, want-1); less < want || err != nil {
+			t.Errorf("%d counted up to %d, %v", less, want-1, err)
+		}
+		if g, _, err := ConnectedGraph(ctx, p, want); err == nil && g.States() != states {
+			t.Errorf("%d states, want %d", g.States(), states)
+		}
+	})
+}
+
 // In a line with jobs on neighbours the connected sets are those of two or more servers in a row.
 func TestConnectedSetsOfALine(t *testing.T) {
 	for n := 2; n < 12; n++ {
