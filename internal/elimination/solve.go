@@ -2,13 +2,24 @@ package elimination
 
 import (
 	"context"
+	"fmt"
+	"math"
+	"math/bits"
 
+	"productform/internal/arithmetic"
 	"productform/internal/input"
 )
 
-// Solve returns the measures of a problem by an order of [NewOrder], or any other one.
+// A ToleranceError is the error of a problem whose bounds float64 does not bring below the tolerance.
+type ToleranceError struct{ Tolerance, Bound float64 } // asked, and reached; the latter is +Inf if there is none
+
+func (e *ToleranceError) Error() string {
+	return fmt.Sprintf("elimination in float64 reaches a relative bound of %.2g, not of %.2g", e.Bound, e.Tolerance)
+}
+
+// Solve returns the measures of a problem by an order of [NewOrder], or by another one with its width. Each component of the problem is solved apart.
 //
-// The error is an [*input.Error], that of the context.
+// The error is an [*input.Error]; a [*num.TooLargeError]; one that wraps [num.ErrUnstable]; a [*ToleranceError]; or that of the context.
 func Solve(ctx context.Context, p *Problem, o *Order, s Settings) (*Result, error) {
 	if err := p.check(); err != nil {
 		return nil, err
@@ -16,5 +27,133 @@ func Solve(ctx context.Context, p *Problem, o *Order, s Settings) (*Result, erro
 	if !(s.Tolerance > 0 && s.Tolerance < 1) {
 		return nil, input.Errorf("Tolerance", s.Tolerance, "a number in (0, 1)")
 	}
-	return nil, tooWide(o.Width)
+	r := &Result{Normalization: arithmetic.FromFloat(1, 0), Jobs: make([]arithmetic.Number, len(p.Classes)), Busy: make([]arithmetic.Number, len(p.Capacities))}
+	for _, c := range components(p, o) {
+		f := c.forest(p)
+		if f == nil {
+			return nil, tooWide(o.Width)
+		}
+		_, part, err := f.solve(ctx, len(c.servers)-1, s.Tolerance)
+		if err != nil {
+			return nil, err
+		}
+		r.Normalization = r.Normalization.Mul(part.normalization)
+		for k, row := range c.servers {
+			r.Busy[row] = part.busy[k]
+		}
+		for k, row := range c.classes {
+			least := part.alone
+			if c.shared[k] {
+				least = part.least
+			}
+			r.Jobs[row] = arithmetic.FromFloat(p.Classes[row].Rate, 0).Mul(least[c.place[k]])
+		}
+	}
+	return r, nil
+}
+
+// A component is a connected part of a problem.
+type component struct {
+	servers []int // rows, in the order of elimination
+	classes []int // rows of the classes with arrivals
+	shared  []bool
+	place   []int // of each class, its edge in the forest if it is shared by two servers, else its server
+}
+
+// components returns the connected parts of a problem.
+func components(p *Problem, o *Order) []*component {
+	root := make([]int, len(p.Capacities))
+	for s := range root {
+		root[s] = s
+	}
+	find := func(s int) int {
+		for root[s] != s {
+			root[s] = root[root[s]]
+			s = root[s]
+		}
+		return s
+	}
+	for _, k := range p.Classes {
+		if k.Rate > 0 {
+			for _, s := range k.Servers[1:] {
+				root[find(s)] = find(k.Servers[0])
+			}
+		}
+	}
+	parts := make(map[int]*component)
+	var list []*component
+	for _, s := range o.Servers {
+		c := parts[find(s)]
+		if c == nil {
+			c = &component{}
+			parts[find(s)] = c
+			list = append(list, c)
+		}
+		c.servers = append(c.servers, s)
+	}
+	for i, k := range p.Classes {
+		if k.Rate > 0 {
+			c := parts[find(k.Servers[0])]
+			c.classes = append(c.classes, i)
+		}
+	}
+	return list
+}
+
+// forest returns a component whose servers form a tree, nil if they do not.
+func (c *component) forest(p *Problem) *forest {
+	f := &forest{capacity: make([]float64, len(c.servers)), own: make([]float64, len(c.servers)), terms: make([]int, len(c.servers)), exact: c.isExact(p)}
+	local := make(map[int]int)
+	for k, row := range c.servers {
+		local[row], f.capacity[k] = k, p.Capacities[row]
+	}
+	known := make(map[[2]int]int)
+	c.shared, c.place = make([]bool, len(c.classes)), make([]int, len(c.classes))
+	for k, row := range c.classes {
+		class := &p.Classes[row]
+		for _, s := range class.Servers {
+			f.terms[local[s]]++
+		}
+		switch len(class.Servers) {
+		case 1:
+			c.place[k] = local[class.Servers[0]]
+			f.own[c.place[k]] += class.Rate
+		case 2:
+			a, b := local[class.Servers[0]], local[class.Servers[1]]
+			ends := [2]int{min(a, b), max(a, b)}
+			e, ok := known[ends]
+			if !ok {
+				e = len(f.edges)
+				known[ends] = e
+				f.edges = append(f.edges, edge{ends: ends})
+			}
+			f.edges[e].rate += class.Rate
+			c.shared[k], c.place[k] = true, e
+		default:
+			return nil
+		}
+	}
+	if len(f.edges) != len(c.servers)-1 {
+		return nil
+	}
+	return f
+}
+
+// isExact reports whether all capacities and rates are multiples of a power of two, and their sum less than 2^53 times that.
+func (c *component) isExact(p *Problem) bool {
+	unit, sum := math.MaxInt, 0.0
+	add := func(x float64) {
+		if x > 0 {
+			f, e := math.Frexp(x)
+			unit = min(unit, e-53+bits.TrailingZeros64(uint64(f*0x1p53)))
+			sum += x
+		}
+	}
+	for _, s := range c.servers {
+		add(p.Capacities[s])
+	}
+	for _, k := range c.classes {
+		add(p.Classes[k].Rate)
+	}
+	return sum < math.Ldexp(1, unit+53)
 }

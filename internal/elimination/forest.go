@@ -1,0 +1,268 @@
+package elimination
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"productform/num"
+)
+
+// A forest is a component of a problem whose servers form a tree: classes of one server or of two. Each edge has two directions, 2e from its first
+// end to its second and 2e+1 back. With everything on the far side of direction d = (s -> t) integrated out but T_s,
+//
+//	F_d(x) = e^{-κ_d x} q_d(x),  R_d(x) = ∫_x^∞ F_d = e^{-κ_d x} r_d(x),  M_d(x) = ∫ F_d(y) e^{λ min(x,y)} dy = e^{g_d x} m_d(x),
+//
+// where q_d is the product of the m of the other directions into s, κ_d = C_s - λ_s less their g, and M' = λ e^{λx} R, so that g_d = max(0, λ - κ_d). All κ_d are
+// least slacks C(K) - λ(K) of connected sets K with s on this side, positive if the cluster is stable; the capacities C_s themselves are left to the end.
+// q, r and m are positive and change on the scale of their argument.
+type forest struct {
+	capacity []float64
+	own      []float64 // λ_s, of the classes of this server alone
+	edges    []edge
+	into     [][]int   // directions into each server
+	terms    []int     // classes and edges of each server
+	exact    bool      // sums of capacities and rates are
+	order    []int     // servers, the root last
+	parent   []int     // direction from each server towards the root, where it is -1
+	decay    []float64 // κ of each direction
+	growth   []float64 // g
+	slack    float64   // lower bound of all κ
+	inexact  float64   // bound of what each κ errs, given the exponents that it is made of
+}
+
+// An edge has the classes of two servers.
+type edge struct {
+	ends [2]int
+	rate float64
+}
+
+// source returns the server that direction d leads from.
+func (f *forest) source(d int) int { return f.edges[d/2].ends[d%2] }
+
+// prepare finds directions, an order with the given server as the last, and exponents. The error wraps [num.ErrUnstable], or is a [*ToleranceError] if the
+// sign of the slack is lost in roundings.
+func (f *forest) prepare(root int, tolerance float64) error {
+	n := len(f.capacity)
+	f.into = make([][]int, n)
+	for e, k := range f.edges {
+		f.into[k.ends[1]] = append(f.into[k.ends[1]], 2*e)
+		f.into[k.ends[0]] = append(f.into[k.ends[0]], 2*e+1)
+	}
+	f.parent = make([]int, n)
+	f.order = append(make([]int, 0, n), root)
+	f.parent[root] = -1
+	for k := 0; k < len(f.order); k++ {
+		s := f.order[k]
+		for _, d := range f.into[s] {
+			if d^1 != f.parent[s] {
+				f.parent[f.source(d)] = d
+				f.order = append(f.order, f.source(d))
+			}
+		}
+	}
+	slices.Reverse(f.order)
+	f.decay, f.growth = make([]float64, 2*len(f.edges)), make([]float64, 2*len(f.edges))
+	f.slack = math.Inf(1)
+	for _, s := range f.order[:n-1] {
+		f.exponents(s, f.parent[s])
+	}
+	for _, s := range slices.Backward(f.order) {
+		for _, d := range f.into[s] {
+			if d^1 != f.parent[s] {
+				f.exponents(s, d^1)
+			}
+		}
+	}
+	f.slack = min(f.slack, f.total(root))
+	return f.round(tolerance)
+}
+
+// round finds what roundings have done to the exponents. Nothing if all numbers are multiples of a power of two and their sum below 2^53 times that. Else
+// each κ of server s is a sum of as many terms as s has edges and classes, and 3.
+func (f *forest) round(tolerance float64) error {
+	if f.exact {
+		if f.slack <= 0 {
+			return fmt.Errorf("a set of servers has the slack %v: %w", f.slack, num.ErrUnstable)
+		}
+		return nil
+	}
+	off := 0.0
+	for s := range f.capacity {
+		x := 2 * u * float64(f.terms[s]+3) * f.around(s)
+		f.inexact = max(f.inexact, 2*x)
+		off += 2 * x
+	}
+	switch {
+	case f.slack <= -off:
+		return fmt.Errorf("a set of servers has the slack %v: %w", f.slack, num.ErrUnstable)
+	case f.slack <= 2*off:
+		return &ToleranceError{tolerance, math.Inf(1)}
+	}
+	f.slack -= off
+	return nil
+}
+
+// around returns C_s and the rates of all classes of s together.
+func (f *forest) around(s int) float64 {
+	sum := f.capacity[s] + f.own[s]
+	for _, d := range f.into[s] {
+		sum += f.edges[d/2].rate
+	}
+	return sum
+}
+
+// exponents sets κ and g of direction d out of s.
+func (f *forest) exponents(s, d int) {
+	kappa := f.capacity[s] - f.own[s]
+	for _, in := range f.into[s] {
+		if in != d^1 {
+			kappa -= f.growth[in]
+		}
+	}
+	f.decay[d], f.growth[d] = kappa, max(0, f.edges[d/2].rate-kappa)
+	f.slack = min(f.slack, kappa)
+}
+
+// total returns κ of s with all that is around it.
+func (f *forest) total(s int) float64 {
+	kappa := f.capacity[s] - f.own[s]
+	for _, in := range f.into[s] {
+		kappa -= f.growth[in]
+	}
+	return kappa
+}
+
+// A message holds q, r and m of a direction, with bounds of |log(kept/true)|.
+type message struct {
+	q, r, m       curve
+	ofQ, ofR, ofM float64
+}
+
+// A sweep holds the messages of a forest on one partition.
+type sweep struct {
+	*forest
+	solver
+	ctx      context.Context
+	messages []message
+	drift    float64 // bound of what the errors of exponents add to that of a message: they are kept to T only
+}
+
+func (f *forest) newSweep(ctx context.Context, g *panels) *sweep {
+	return &sweep{forest: f, solver: solver{g, make([]float64, g.count())}, ctx: ctx, messages: make([]message, 2*len(f.edges)), drift: f.inexact * g.last()}
+}
+
+// up finds the messages towards the root.
+func (w *sweep) up() error {
+	for _, s := range w.order {
+		if err := w.ctx.Err(); err != nil {
+			return err
+		}
+		if d := w.parent[s]; d >= 0 {
+			q, bound := w.gather(s, d^1)
+			w.send(d, q, bound)
+		}
+	}
+	return nil
+}
+
+// down finds those away from it.
+func (w *sweep) down() error {
+	for _, s := range slices.Backward(w.order) {
+		if err := w.ctx.Err(); err != nil {
+			return err
+		}
+		w.spread(s)
+	}
+	return nil
+}
+
+// gather returns the product of the m into s but for that of one direction (of none if it is -1).
+func (w *sweep) gather(s, but int) (q curve, bound float64) {
+	q = w.one()
+	for _, d := range w.into[s] {
+		if d != but {
+			bound += w.multiply(&q, &w.messages[d])
+		}
+	}
+	return q, bound
+}
+
+// one returns the function 1.
+func (w *sweep) one() curve {
+	c := newCurve(w.count())
+	for k := range c.p {
+		c.p[k][0] = 1
+	}
+	return c
+}
+
+// spread sends the messages from s to all servers but its parent. Each takes the product of the m before it in the list and of those after it.
+func (w *sweep) spread(s int) {
+	into := w.into[s]
+	q, bounds := make([]curve, len(into)), make([]float64, len(into))
+	rest, bound := w.one(), 0.0
+	for i := len(into) - 1; i >= 0; i-- {
+		q[i], bounds[i] = rest.clone(), bound
+		bound += w.multiply(&rest, &w.messages[into[i]])
+	}
+	rest, bound = w.one(), 0
+	for i, d := range into {
+		if d^1 != w.parent[s] {
+			defect := 0.0
+			for k := range w.count() {
+				defect = max(defect, w.product(&q[i], k, &q[i], &rest))
+			}
+			w.send(d^1, q[i], bounds[i]+bound+defect)
+		}
+		bound += w.multiply(&rest, &w.messages[d])
+	}
+}
+
+// multiply multiplies a curve by the m of a message, and returns what that adds to its bound.
+func (w *sweep) multiply(c *curve, m *message) float64 {
+	defect := 0.0
+	for k := range w.count() {
+		defect = max(defect, w.product(c, k, c, &m.m))
+	}
+	return defect + m.ofM
+}
+
+// send finds the message of direction d from its q.
+func (w *sweep) send(d int, q curve, bound float64) {
+	m := &w.messages[d]
+	m.q, m.ofQ = q, bound
+	m.r, m.m = newCurve(w.count()), newCurve(w.count())
+	lambda, kappa := w.edges[d/2].rate, w.decay[d]
+	m.ofR = m.ofQ + w.backward(&m.r, kappa, &m.q)
+	m.ofM = m.ofR + w.forward(&m.m, lambda, w.growth[d], max(0, kappa-lambda), &m.r) + w.drift
+}
+
+// solve refines the partition until its polynomials are as good as the tolerance asks, and returns the measures. The error may be a [*ToleranceError].
+func (f *forest) solve(ctx context.Context, root int, tolerance float64) (*sweep, *part, error) {
+	if err := f.prepare(root, tolerance); err != nil {
+		return nil, nil, err
+	}
+	fastest := 0.0
+	for s := range f.capacity {
+		fastest = max(fastest, f.around(s))
+	}
+	g := newPanels(2/fastest, newHorizon(f.capacity, f.slack).end)
+	target := max(leastDefect, tolerance/(64*float64(len(f.capacity))))
+	for g.count() <= maxPanels {
+		w := f.newSweep(ctx, g)
+		r, err := w.measures(target)
+		switch {
+		case err != nil:
+			return nil, nil, err
+		case r == nil:
+			g = w.refined(target)
+			continue
+		case !(r.worst() <= tolerance):
+			return nil, nil, &ToleranceError{tolerance, r.worst()}
+		}
+		return w, r, nil
+	}
+	return nil, nil, &ToleranceError{tolerance, math.Inf(1)}
+}
