@@ -1,0 +1,160 @@
+package gibbs_test
+
+import (
+	"flag"
+	"math"
+	"math/big"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/gonum/stat/distuv"
+	"pgregory.net/rapid"
+
+	"productform/bf"
+	"productform/bf/gibbs"
+	"productform/cluster"
+	"productform/internal/oracle"
+)
+
+// trial makes tests that count how often intervals hold the true value draw so many times as many models.
+var trial = flag.Int("trial", 1, "draw so many times as many models")
+
+// models draws small models of all kinds at loads up to 0.95, and at 0.99 of capacity if near.
+func models(n int, near bool) func(func(int, *cluster.Model) bool) {
+	draw := rapid.Custom(func(t *rapid.T) *cluster.Model {
+		m := oracle.DrawModel(t, oracle.Options{Servers: 5, Classes: 6, Count: 4, ZeroRates: true, ZeroCapacities: true, OwnSizes: true, Stable: true})
+		if near {
+			m = oracle.ScaleTo(m, big.NewRat(99, 100))
+		}
+		return m
+	})
+	return func(yield func(int, *cluster.Model) bool) {
+		for k := range n {
+			if !yield(k, draw.Example(k)) {
+				return
+			}
+		}
+	}
+}
+
+// A comparison counts how far estimates are from exact values.
+type comparison struct {
+	t            *testing.T
+	all, outside int
+	jobs         []float64 // probabilities, by the z values of the mean numbers of jobs
+	delays       float64   // sum of squares of z of the delays of classes
+	delaysOf     int
+}
+
+// add compares an estimate. Measures that hardly vary are left out of z, since orders which did not come up decide there; but not of
+// the count of intervals.
+func (c *comparison) add(what string, e *gibbs.Estimate, exact float64) {
+	c.t.Helper()
+	if e == nil {
+		return
+	}
+	off := math.Abs(e.Mean - exact)
+	if !(off <= 2.5*e.HalfWidth+1e-13) {
+		c.t.Errorf("%s: %v ± %v, want %v", what, e.Mean, e.HalfWidth, exact)
+	}
+	if c.all++; off > e.HalfWidth+1e-14 {
+		c.outside++
+	}
+	if e.StdError <= 1e-4*math.Abs(e.Mean) {
+		return
+	}
+	switch z := e.Z(exact); what {
+	case "jobs":
+		c.jobs = append(c.jobs, distuv.UnitNormal.CDF(z))
+	case "delay":
+		c.delays += z * z
+		c.delaysOf++
+	}
+}
+
+// compare compares all measures of a model with those that package bf computes.
+func (c *comparison) compare(k int, m *cluster.Model, s gibbs.Settings) {
+	t := c.t
+	want, err := bf.Solve(t.Context(), m, bf.Settings{MaxJobs: s.MaxJobs, ByClass: s.ByClass})
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, err := bf.MeanJobsGradient(t.Context(), m, bf.Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := gibbs.Run(t.Context(), m, s, nil)
+	if err != nil {
+		t.Fatalf("model %d: %v", k, err)
+	}
+	c.add("jobs", &got.MeanJobs, want.MeanJobs.Float)
+	if (got.MeanDelay == nil) != (want.MeanDelay == nil) {
+		t.Errorf("model %d: mean delay %v, want %v", k, got.MeanDelay, want.MeanDelay)
+	}
+	if want.EmptyProbability != nil {
+		c.add("empty", got.EmptyProbability, want.EmptyProbability.Float)
+	}
+	for n, p := range want.JobsDistribution {
+		c.add("distribution", &got.JobsDistribution[n], p.Float)
+	}
+	for i, x := range want.Classes {
+		e := got.Classes[i]
+		c.add("class", &e.MeanJobs, x.MeanJobs.Float)
+		if (e.MeanDelay == nil) != (x.MeanDelay == nil) || (e.ServiceRate == nil) != (x.ServiceRate == nil) {
+			t.Errorf("model %d, class %d: %v, want %v", k, i, e, x)
+			continue
+		}
+		if x.MeanDelay != nil {
+			c.add("delay", e.MeanDelay, x.MeanDelay.Float)
+			c.add("service rate", e.ServiceRate, x.ServiceRate.Float)
+			c.add("gradient by rate", got.Gradient.ArrivalRates[i], g.ArrivalRates[i].Float)
+		}
+		for n, p := range x.JobsDistribution {
+			c.add("distribution of a class", &e.JobsDistribution[n], p.Float)
+		}
+	}
+	for s, x := range want.Servers {
+		c.add("utilization", &got.Servers[s].Utilization, x.Utilization.Float)
+		c.add("gradient by capacity", got.Gradient.Capacities[s], g.Capacities[s].Float)
+	}
+}
+
+// judge holds z values of E[X] to the normal distribution, those of delays to its variance, and the intervals to their confidence.
+func (c *comparison) judge() {
+	far := 0.0
+	n := float64(len(c.jobs))
+	slices.Sort(c.jobs)
+	for k, u := range c.jobs {
+		far = max(far, u-float64(k)/n, float64(k+1)/n-u)
+	}
+	outside, variance := float64(c.outside)/float64(c.all), c.delays/float64(c.delaysOf)
+	c.t.Logf("%d models, Kolmogorov's distance %.2f/√n; %d delays, variance of z %.3f; %d of %d intervals miss", len(c.jobs), far*math.Sqrt(n), c.delaysOf, variance, c.outside, c.all)
+	if far*math.Sqrt(n) > 1.95 { // once in a thousand times
+		c.t.Errorf("z values of mean jobs are not normal: distance %v", far)
+	}
+	if math.Abs(variance-1) > 0.1 {
+		c.t.Errorf("z values have variance %v", variance)
+	}
+	if outside > 0.05 {
+		c.t.Errorf("%d of %d intervals miss", c.outside, c.all)
+	}
+}
+
+// All measures of random models of all kinds, with groups, servers of capacity 0 and classes of their own sizes among them, are those
+// of package bf, as often as their intervals say.
+func TestAgree(t *testing.T) {
+	c := &comparison{t: t}
+	for k, m := range models(300**trial, false) {
+		c.compare(k, m, gibbs.Settings{Sweeps: 200, Seed: uint64(k), MaxJobs: 6, ByClass: true, Gradient: true})
+	}
+	c.judge()
+}
+
+// So they are at 0.99 of capacity.
+func TestAgreeNearCapacity(t *testing.T) {
+	c := &comparison{t: t}
+	for k, m := range models(200**trial, true) {
+		c.compare(k, m, gibbs.Settings{Sweeps: 200, Seed: uint64(k), MaxJobs: 6, ByClass: true, Gradient: true})
+	}
+	c.judge()
+}

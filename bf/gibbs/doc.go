@@ -1,0 +1,27 @@
+// Package gibbs estimates stationary measures of computer clusters that share their servers by balanced fairness, of any size:
+// hundreds of classes on hundreds of servers, where the lattices of package bf end.
+//
+// Let server s live for a time T_s, exponential of rate C_s. With λ_i the rate of class i and S_i its servers,
+//
+//	Z = E[exp(Σ_i λ_i min_{s∈S_i} T_s)],  mean delay of class i = E~[min_{s∈S_i} T_s],
+//
+// where E~ is the mean under the density p(T) that is proportional to exp(-Σ_s C_s T_s + Σ_i λ_i min_{s∈S_i} T_s), and given
+// the lives the numbers of jobs X_i are independent, each Poisson with mean λ_i min_{s∈S_i} T_s. [Run] draws lives from p by
+// a Gibbs sampler. A sweep has two steps, neither of which changes the distribution p:
+//
+//   - each T_s is drawn given the others: its density falls or rises exponentially between the times at which classes lose
+//     another of their servers, at the rate C_s - λ(classes with s whose other servers all live);
+//   - all lives are drawn given the order in which the servers die. With K_1 ⊃ K_2 ⊃ ... the sets alive before each death,
+//     M(K) their capacity and λ(K) the rate of the classes inside, the times between deaths are independent and
+//     exponential of the rates M(K_k) - λ(K_k).
+//
+// The second step moves far where load is near capacity: the servers that are short of it die last, and together. What is
+// estimated is conditional on the order, too, so that the second step adds no noise: the mean delay of class i is the sum of
+// 1/(M(K_k) - λ(K_k)) over the sets that hold all of S_i, and the number of jobs in all is a sum of independent geometric
+// variables of parameters λ(K_k)/M(K_k). Servers that work with probability 1 - p_s(0)/C_s have it by the density at 0
+// given the other lives.
+//
+// Chains start at orders far apart, and sweep until that is forgotten. Then the means of long batches of sweeps of all chains
+// give intervals by Student's distribution. They are estimates: each holds the true value with about the probability
+// that it says, and none is a bound. Package bf proves bounds, of smaller models.
+package gibbs

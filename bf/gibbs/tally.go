@@ -1,0 +1,87 @@
+package gibbs
+
+// Batches of sweeps: a chain has fewer than mostBatches, and fewest or more after as many sweeps.
+const (
+	fewest      = 8
+	mostBatches = 2 * fewest
+)
+
+// A tally adds up what a chain measures, in batches of equal numbers of sweeps. When there are mostBatches, it joins them by twos.
+type tally struct {
+	watched int // columns with squares
+	length  int // sweeps of a batch
+	done    int // sweeps in the last, which is not full
+	batches []batch
+	spare   []batch
+}
+
+// A batch holds sums over its sweeps: of the columns, and of the squares of the first ones.
+type batch struct{ sums, squares []float64 }
+
+func newTally(columns, watched, length int) *tally {
+	t := &tally{watched: watched, length: length}
+	for range mostBatches {
+		t.spare = append(t.spare, batch{make([]float64, columns), make([]float64, watched)})
+	}
+	t.open()
+	return t
+}
+
+// open begins a batch.
+func (t *tally) open() {
+	last := len(t.spare) - 1
+	b := t.spare[last]
+	clear(b.sums)
+	clear(b.squares)
+	t.spare, t.batches, t.done = t.spare[:last], append(t.batches, b), 0
+}
+
+// reset forgets all, and begins with batches of a length.
+func (t *tally) reset(length int) {
+	t.spare, t.batches, t.length = append(t.spare, t.batches...), t.batches[:0], length
+	t.open()
+}
+
+// add adds the columns of values from a first one on, the number of sweeps not counted.
+func (t *tally) add(values []float64, from int) {
+	b := &t.batches[len(t.batches)-1]
+	sums := b.sums[from:][:len(values)]
+	for j, v := range values {
+		sums[j] += v
+	}
+	if from == 0 {
+		for j, v := range values[:t.watched] {
+			b.squares[j] += v * v
+		}
+	}
+}
+
+// next counts a sweep, of which all is added.
+func (t *tally) next() {
+	if t.done++; t.done < t.length {
+		return
+	}
+	if len(t.batches) < mostBatches {
+		t.open()
+		return
+	}
+	for k := 0; k < mostBatches; k += 2 {
+		a, b := t.batches[k], t.batches[k+1]
+		for j, v := range b.sums {
+			a.sums[j] += v
+		}
+		for j, v := range b.squares {
+			a.squares[j] += v
+		}
+		t.batches[k/2] = a
+		t.spare = append(t.spare, b)
+	}
+	t.batches = t.batches[:fewest]
+	t.length *= 2
+	t.open()
+}
+
+// full returns the batches that are full.
+func (t *tally) full() []batch {
+	return t.batches[:len(t.batches)-1]
+}
