@@ -37,6 +37,9 @@ func Compute(t *testing.T, specs []plots.Spec, s plots.Settings, ids ...string) 
 		if err := f.Validate(); err != nil {
 			t.Fatalf("%s: %v", f.ID, err)
 		}
+		if n := len(strings.Fields(f.Caption)); n > plots.MostWords || f.Setting == "" {
+			t.Errorf("%s: a caption of %d words, want at most %d, and the setting %q", f.ID, n, plots.MostWords, f.Setting)
+		}
 		figures[f.ID] = f
 	}
 	return figures

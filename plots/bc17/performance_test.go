@@ -208,8 +208,8 @@ func TestCaptionsNameParameters(t *testing.T) {
 		"bf-6": append([]string{"load ρ = 0.8", "load ρ = 0.9", "2·10⁻⁵", "for m = 5 by runs of 4 times as many", "k = 1..200"}, of...),
 	} {
 		for _, w := range words {
-			if !strings.Contains(figures[id].Caption, w) {
-				t.Errorf("%s: the caption lacks %q: %s", id, w, figures[id].Caption)
+			if !strings.Contains(figures[id].Caption+" "+figures[id].Setting, w) {
+				t.Errorf("%s: the caption lacks %q: %s", id, w, figures[id].Caption+" "+figures[id].Setting)
 			}
 		}
 		for _, name := range []string{"runs of each simulation", "seed", "jumps observed in all"} {

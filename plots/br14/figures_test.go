@@ -362,8 +362,8 @@ func checkFluidCaptions(t *testing.T, figures map[string]*plots.Figure) {
 		"fluid-6": {"400 nodes", "field 6", "31224 jobs", "904 whose processor time is unknown", "does not know memory", "Reagan Moore and Allen Downey"},
 	} {
 		for _, w := range append(words, "Bonald and Roberts (2014), with parameters of our own") {
-			if !strings.Contains(figures[id].Caption, w) {
-				t.Errorf("%s: the caption lacks %q: %s", id, w, figures[id].Caption)
+			if !strings.Contains(figures[id].Caption+" "+figures[id].Setting, w) {
+				t.Errorf("%s: the caption lacks %q: %s", id, w, figures[id].Caption+" "+figures[id].Setting)
 			}
 		}
 		if len(figures[id].Parameters) < 4 {

@@ -127,8 +127,8 @@ func checkTAGSCaptions(t *testing.T, figures map[string]*plots.Figure) {
 	} {
 		f := figures[id]
 		for _, w := range words {
-			if !strings.Contains(f.Caption, w) {
-				t.Errorf("%s: the caption lacks %q: %s", id, w, f.Caption)
+			if !strings.Contains(f.Caption+" "+f.Setting, w) {
+				t.Errorf("%s: the caption lacks %q: %s", id, w, f.Caption+" "+f.Setting)
 			}
 		}
 		if len(f.Parameters) < 4 {

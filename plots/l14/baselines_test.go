@@ -40,8 +40,8 @@ func checkBaselines(t *testing.T, f *plots.Figure) {
 	}
 	for _, words := range []string{"400 equal workers", "(FCFS)", "(SJF)", "conservative backfilling", "need not run together", "EASY stands there to compare with", "3000 consecutive jobs",
 		"over 10 s if that is shorter", "Mu'alem", "Lin", "SDSC-Par-1996", "thanks to"} {
-		if !strings.Contains(f.Caption, words) {
-			t.Errorf("no %q in the caption:\n%s", words, f.Caption)
+		if !strings.Contains(f.Caption+" "+f.Setting, words) {
+			t.Errorf("no %q in the caption:\n%s", words, f.Caption+" "+f.Setting)
 		}
 	}
 	table := fmt.Sprint(f.Parameters)
@@ -50,8 +50,8 @@ func checkBaselines(t *testing.T, f *plots.Figure) {
 			t.Errorf("no %q in the parameters:\n%s", words, table)
 		}
 	}
-	if strings.Contains(f.Caption+table, "%!") {
-		t.Errorf("%s: %s %s", f.ID, f.Caption, table)
+	if strings.Contains(f.Caption+" "+f.Setting+table, "%!") {
+		t.Errorf("%s: %s %s", f.ID, f.Caption+" "+f.Setting, table)
 	}
 }
 

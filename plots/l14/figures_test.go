@@ -289,13 +289,13 @@ func checkDispatchCaptions(t *testing.T, figures map[string]*plots.Figure) {
 	} {
 		f := figures[id]
 		for _, words := range want {
-			if !strings.Contains(f.Caption, words) {
-				t.Errorf("%s: no %q in the caption:\n%s", id, words, f.Caption)
+			if !strings.Contains(f.Caption+" "+f.Setting, words) {
+				t.Errorf("%s: no %q in the caption:\n%s", id, words, f.Caption+" "+f.Setting)
 			}
 		}
 		table := fmt.Sprint(f.Parameters)
-		if strings.Contains(f.Caption+table, "%!") {
-			t.Errorf("%s: %s %s", id, f.Caption, table)
+		if strings.Contains(f.Caption+" "+f.Setting+table, "%!") {
+			t.Errorf("%s: %s %s", id, f.Caption+" "+f.Setting, table)
 		}
 		if id == "dispatch-1" || id == "dispatch-9" {
 			continue

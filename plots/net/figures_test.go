@@ -31,8 +31,8 @@ func TestFigures(t *testing.T) {
 // All numbers agree, and captions and parameters are whole.
 func checkChecks(t *testing.T, figures map[string]*plots.Figure) {
 	for id, f := range figures {
-		if len(f.Checks) < 3 || len(f.Parameters) < 3 || len(f.Caption) < 300 || strings.Contains(f.Caption, "<no value>") {
-			t.Errorf("%s has %d checks, %d parameters and the caption %q", id, len(f.Checks), len(f.Parameters), f.Caption)
+		if len(f.Checks) < 3 || len(f.Parameters) < 3 || len(f.Caption+f.Setting) < 300 || strings.Contains(f.Caption+f.Setting, "<no value>") {
+			t.Errorf("%s has %d checks, %d parameters and the caption %q", id, len(f.Checks), len(f.Parameters), f.Caption+f.Setting)
 		}
 		for _, c := range f.Checks {
 			if !c.OK() {
