@@ -3,6 +3,7 @@ package bf
 import (
 	"errors"
 	"fmt"
+	"math"
 	"math/big"
 	"runtime"
 	"strings"
@@ -294,6 +295,30 @@ func TestConnectedBeforeAllSets(t *testing.T) {
 		}
 		if got := r.Parts[0].Lattice; got != c.want {
 			t.Errorf("%d classes, %s, %d bytes: %s, want %s", n, c.s.Engine, c.s.MaxBytes, got, c.want)
+		}
+	}
+}
+
+// What takes more operations than allowed is refused, or solved on a lattice that takes fewer.
+func TestMaxWork(t *testing.T) {
+	if r, err := Solve(t.Context(), lineModel(24, 2), Settings{MaxWork: 1e7}); err != nil || r.Parts[0].Lattice != ConnectedLattice {
+		t.Errorf("%v, want the connected lattice", err)
+	}
+	m := triplesModel(16)
+	for _, s := range []Settings{{}, {MaxJobs: 20}, {Engine: num.Enclose}} {
+		s.MaxWork = 1e5
+		_, err := Solve(t.Context(), m, s)
+		var large *num.TooLargeError
+		if !errors.As(err, &large) || !strings.Contains(err.Error(), "at most 1e+05 operations; the server lattice takes") {
+			t.Errorf("%+v: %v", s, err)
+		}
+	}
+	if _, err := Solve(t.Context(), m, Settings{MaxWork: 1e8}); err != nil {
+		t.Error(err)
+	}
+	for _, work := range []float64{-1, math.NaN()} {
+		if _, err := Solve(t.Context(), m, Settings{MaxWork: work}); !isInput(err) {
+			t.Errorf("work %v: %v", work, err)
 		}
 	}
 }

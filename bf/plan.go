@@ -73,13 +73,53 @@ func newPlan(ctx context.Context, c *cluster.Component, engine num.Engine, prec 
 			return nil, err
 		}
 	}
-	if need := l.bytes(engine, prec, s.MaxJobs); need > float64(s.MaxBytes) {
-		return nil, l.tooLarge(need, engine, prec, s)
+	if err := l.fits(engine, prec, s); err != nil {
+		return nil, err
 	}
 	return l, nil
 }
 
-// preferConnected takes the connected lattice in place of that of subsets where it takes less time, or these do not fit into memory.
+// fits refuses what takes more memory or work than allowed.
+func (l *plan) fits(engine num.Engine, prec uint, s Settings) error {
+	if need := l.bytes(engine, prec, s.MaxJobs); need > float64(s.MaxBytes) {
+		return l.tooLarge(need, engine, prec, s)
+	}
+	if work := l.work(engine, s.MaxJobs); s.MaxWork > 0 && work > s.MaxWork {
+		return &num.TooLargeError{States: l.states, Bytes: l.bytes(engine, prec, s.MaxJobs), Limit: s.MaxBytes, Input: input.Errorf("model",
+			fmt.Sprintf("%d classes on %d rows of servers", len(l.problem.Classes), len(l.problem.Groups)),
+			"at most %.2g operations; the %s lattice takes %.2g", s.MaxWork, l.lattice, work)}
+	}
+	return nil
+}
+
+// Work is counted in additions and products of tables of float64, of which a core does some 1e9 a second: a term of a graph takes
+// graphWork of them in float64, building included, and longWork in other engines; a product of two coefficients of a series seriesWork.
+const graphWork, longWork, seriesWork = 200, 2000, 20
+
+// work estimates how long the answer takes, the distribution of the number of all jobs included.
+func (l *plan) work(engine num.Engine, maxJobs int) float64 {
+	terms := l.states * float64(l.elements())
+	if l.graph != nil {
+		terms = float64(len(l.graph.Weight))
+	}
+	perTerm, perOrder := float64(graphWork), float64(seriesWork)
+	if engine != num.Float {
+		perTerm, perOrder = longWork, longWork
+	}
+	work, jobs := terms*perTerm, float64(maxJobs)
+	if l.onTable(engine) {
+		work = terms
+		if maxJobs > 0 {
+			work += terms * perTerm // the series run over a graph
+		}
+	}
+	if l.lattice == ConnectedLattice {
+		jobs *= jobs / 2
+	}
+	return work + terms*jobs*perOrder
+}
+
+// preferConnected takes the connected lattice in place of that of subsets where it takes less time, or these take more memory or work than allowed.
 func (l *plan) preferConnected(ctx context.Context, engine num.Engine, prec uint, s Settings) error {
 	many, gain := float64(manyGraphTerms), float64(graphGain)
 	switch {
@@ -94,7 +134,7 @@ func (l *plan) preferConnected(ctx context.Context, engine num.Engine, prec uint
 	cost := l.states * float64(l.elements())
 	limit := cost / gain
 	switch {
-	case l.bytes(engine, prec, s.MaxJobs) > float64(s.MaxBytes):
+	case l.fits(engine, prec, s) != nil:
 		limit = math.Inf(1)
 	case cost <= many:
 		return nil
@@ -139,8 +179,8 @@ func (l *plan) at(ctx context.Context, c *cluster.Component, engine num.Engine, 
 			return nil, err
 		}
 	}
-	if need := q.bytes(engine, prec, s.MaxJobs); need > float64(s.MaxBytes) {
-		return nil, q.tooLarge(need, engine, prec, s)
+	if err := q.fits(engine, prec, s); err != nil {
+		return nil, err
 	}
 	return q, nil
 }
@@ -195,6 +235,9 @@ const mostConnectedTerms = 2e7
 // connect builds the graph of connected sets, if it has at most limit terms and fits into memory. They are counted before.
 func (l *plan) connect(ctx context.Context, s Settings, limit float64) error {
 	limit = math.Floor(min(limit, float64(s.MaxBytes)/bytesPerTerm, mostConnectedTerms))
+	if s.MaxWork > 0 {
+		limit = math.Floor(min(limit, s.MaxWork/graphWork))
+	}
 	g, used, err := recursion.ConnectedGraph(ctx, l.problem, int(limit))
 	if err != nil {
 		return err

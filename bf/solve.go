@@ -28,7 +28,7 @@ import (
 // The model is reduced first (see [cluster.Model.Reduce]); each component is solved on the
 // lattice that takes the fewest operations, named with the reason in Result.Parts. Time and
 // memory grow with the number of states of that lattice; a model that needs more than
-// Settings.MaxBytes is refused.
+// Settings.MaxBytes, or more work than Settings.MaxWork, is refused.
 //
 // The error wraps [num.ErrUnstable], as an [*cluster.UnstableError] that names an overloaded set of
 // classes; or it is a [*num.InputError], for a model that does not pass [cluster.Model.Check] or
@@ -99,6 +99,9 @@ func (s Settings) checked() (Settings, error) {
 	}
 	if s.MaxJobs < 0 || s.MaxJobs > MostJobs {
 		return s, input.Errorf("MaxJobs", s.MaxJobs, "an integer in 0..%d", MostJobs)
+	}
+	if !(s.MaxWork >= 0) {
+		return s, input.Errorf("MaxWork", s.MaxWork, "a number of operations, or 0 for no limit")
 	}
 	if s.MaxBytes < 0 {
 		return s, input.Errorf("MaxBytes", s.MaxBytes, "a number of bytes, or 0 for 16 GiB")

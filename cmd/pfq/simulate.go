@@ -15,6 +15,7 @@ import (
 	"productform/internal/input"
 	"productform/internal/output"
 	"productform/internal/render"
+	"productform/num"
 	"productform/sim"
 	simcluster "productform/sim/cluster"
 	"productform/sizes"
@@ -237,41 +238,70 @@ func (f *simulateFlags) simulate(q command.Query, m *cluster.Model, jobs jobSize
 	if err != nil || plan == nil {
 		return nil, verdict, err
 	}
-	var theory *bf.Result
-	var delays exactDelays
-	if exact, err := f.isExact(system); err != nil {
+	theory, err := f.solve(q, system) // before the simulation, while nothing is lost if memory or time do not suffice
+	if err != nil {
 		return nil, nil, err
-	} else if exact { // before the simulation, while nothing is lost if memory or time do not suffice
-		theory, err = command.WithProgress(q, func(ctx context.Context) (*bf.Result, error) {
-			return bf.Solve(ctx, m, bf.Settings{MaxJobs: min(f.settings.Distribution, 10000)})
-		})
-		if errors.Is(err, command.ErrInterrupted) {
-			return nil, nil, err
-		}
-		if err != nil {
-			fmt.Fprintln(q.Stderr, "pfq: note: no exact values beside the estimates:", cli.OneLine(err))
-		} else if delays, err = f.solveDelays(q, m, theory); err != nil {
-			return nil, nil, err
-		}
 	}
 	result, speed, err := command.Replicate(q.Ctx, plan, f.settings, q.Stderr)
 	if err != nil {
 		return nil, nil, err
 	}
-	return f.newSimulation(m, verdict.Stable, jobs, result, theory, delays, speed), nil, nil
+	return f.newSimulation(m, verdict.Stable, jobs, result, theory, speed), nil, nil
 }
 
-// isExact reports whether balanced fairness is exact for a system.
-func (f *simulateFlags) isExact(c simcluster.Cluster) (bool, error) {
+// A theory holds what stands beside the estimates.
+type theory struct {
+	means   *bf.Result // nil where balanced fairness is not exact, or takes too long
+	missing string     // why there are no means
+	delays  exactDelays
+}
+
+// Theory may take mostWork operations, a second or so, and mostTables bytes.
+const mostWork, mostTables = 1e9, 1 << 30
+
+// solve computes the exact values of a system, if there are some within these limits. The error is that of interrupted work.
+func (f *simulateFlags) solve(q command.Query, c simcluster.Cluster) (t theory, err error) {
+	if t.missing, err = f.isInexact(c); t.missing != "" || err != nil {
+		return t, err
+	}
+	t.means, err = command.WithProgress(q, func(ctx context.Context) (*bf.Result, error) {
+		return bf.Solve(ctx, c.Model, bf.Settings{MaxJobs: min(f.settings.Distribution, bf.MostJobs), MaxBytes: mostTables, MaxWork: mostWork})
+	})
+	var large *num.TooLargeError
+	switch {
+	case err == nil:
+		t.delays, err = f.solveDelays(q, c.Model, t.means)
+		return t, err
+	case errors.Is(err, command.ErrInterrupted):
+		return t, err
+	case errors.As(err, &large):
+		t.missing = fmt.Sprintf("there are no exact values, as these would take more than %d MiB or %g operations; pfq solve tells what they take", mostTables>>20, mostWork)
+	default:
+		t.missing = "there are no exact values: " + cli.OneLine(err)
+	}
+	return theory{missing: t.missing}, nil
+}
+
+// isInexact says why balanced fairness is not exact for a system. It is empty where it is.
+func (f *simulateFlags) isInexact(c simcluster.Cluster) (why string, err error) {
 	mean, err := sizes.Mean(c.Sizes)
 	if err != nil {
-		return false, err
+		return "", err
 	}
 	e, err := sizes.NewExponential(mean)
 	if err != nil {
-		return false, err
+		return "", err
 	}
-	_, err = c.Model.OneMeanSize()
-	exponential := c.Sizes.String() == e.String() && err == nil
-	return f.settings.Horizon == 0 && (c.Policy == simcluster.ProcessorSharing || exponential), nil
+	_, differ := c.Model.OneMeanSize()
+	switch {
+	case f.settings.Horizon != 0:
+		return "there are no exact values over a horizon", nil
+	case c.Policy == simcluster.ProcessorSharing:
+		return "", nil
+	case differ != nil:
+		return "service in order of arrival has no exact values", nil
+	case c.Sizes.String() != e.String():
+		return "service in order of arrival has exact values for exponential sizes only", nil
+	}
+	return "", nil
 }

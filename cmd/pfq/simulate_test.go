@@ -201,13 +201,34 @@ func TestSimulateTheory(t *testing.T) {
 	}
 }
 
-// A model too large for theory is simulated all the same, without exact values and with a note.
+// A model too large for theory is simulated all the same, without exact values, and the answer says why in all formats.
 func TestSimulateWithoutTheory(t *testing.T) {
-	const model = `{"servers": [{"name": "g", "count": 999, "capacity": 1}, {"name": "h", "count": 999, "capacity": 1}, {"name": "k", "count": 999, "capacity": 1}, {"name": "l", "count": 999, "capacity": 1}],
+	const wide = `{"servers": [{"name": "g", "count": 999, "capacity": 1}, {"name": "h", "count": 999, "capacity": 1}, {"name": "k", "count": 999, "capacity": 1}, {"name": "l", "count": 999, "capacity": 1}],
 		"classes": [{"name": "a", "arrival_rate": 1, "servers": [{"group": "g", "choose": 2}, {"group": "h", "choose": 2}, {"group": "k", "choose": 2}, {"group": "l", "choose": 2}]}]}`
-	stdout, stderr, status := simulate(model, "--runs 2 --jumps 1e3 --format json")
-	if status != 0 || strings.Contains(stdout, "exact") || !strings.HasPrefix(stderr, "pfq: note: no exact values beside the estimates: ") || strings.Contains(stderr, "Model.") {
-		t.Errorf("status %d, %s%s", status, stdout, stderr)
+	const small = `{"servers": [{"name": "s", "capacity": 4}], "classes": [{"name": "a", "arrival_rate": 1, "servers": ["s"]}]}`
+	const large = "there are no exact values, as these would take more than 1024 MiB or 1e+09 operations; pfq solve tells what they take"
+	for _, c := range []struct{ model, args, note string }{
+		{wide, "", large},
+		{small, "--sizes zipf", "service in order of arrival has exact values for exponential sizes only"},
+		{small, "--horizon 50", "there are no exact values over a horizon"},
+	} {
+		args := "--runs 2 " + c.args
+		if !strings.Contains(args, "--horizon") {
+			args += " --jumps 1e3"
+		}
+		answer := simulateJSON(t, c.model, args)
+		if e := answer["mean_jobs"].(map[string]any); e["exact"] != nil || answer["note"] != c.note {
+			t.Errorf("%s: exact %v, note %v", c.args, e["exact"], answer["note"])
+		}
+		for _, format := range []string{"text", "csv"} {
+			stdout, stderr, status := simulate(c.model, args+" --format "+format)
+			if status != 0 || strings.Contains(stderr, "exact") || !strings.Contains(stdout, c.note) {
+				t.Errorf("%s as %s: status %d, %s%s", c.args, format, status, stdout, stderr)
+			}
+		}
+	}
+	if answer := simulateJSON(t, small, "--runs 2 --jumps 1e3"); answer["note"] != nil {
+		t.Errorf("note %v beside exact values", answer["note"])
 	}
 }
 

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"productform/bf"
 	"productform/cluster"
@@ -10,7 +11,6 @@ import (
 	"productform/internal/render"
 	"productform/num"
 	"productform/sim"
-	simcluster "productform/sim/cluster"
 )
 
 // A simulation is the answer of simulate.
@@ -62,8 +62,8 @@ type simulationServer struct {
 	Utilization *render.Estimate `json:"utilization"`
 }
 
-// newSimulation turns what was simulated into an answer; theory is nil, and delays are empty, where they do not apply.
-func (f *simulateFlags) newSimulation(m *cluster.Model, stable bool, jobs jobSizes, r *sim.Result, theory *bf.Result, delays exactDelays, speed *float64) *simulation {
+// newSimulation turns what was simulated into an answer; the note says why it has no exact values.
+func (f *simulateFlags) newSimulation(m *cluster.Model, stable bool, jobs jobSizes, r *sim.Result, known theory, speed *float64) *simulation {
 	s := &simulation{
 		Stable: stable, Policy: f.policy, Sizes: f.sizes, ScaledFrom: jobs.scaledFrom, Method: r.Method,
 		Classes: []simulationClass{}, Servers: []simulationServer{},
@@ -76,16 +76,16 @@ func (f *simulateFlags) newSimulation(m *cluster.Model, stable bool, jobs jobSiz
 	}
 	if _, err := m.OneMeanSize(); err != nil {
 		s.Note = "mean sizes differ by class: the sizes of each are scaled to its own"
-		if f.policy != string(simcluster.ProcessorSharing) {
-			s.Note += ", and service in order of arrival has no exact values"
-		}
 	}
-	known := theory != nil
-	if !known {
+	if known.missing != "" {
+		s.Note = strings.TrimPrefix(s.Note+", and "+known.missing, ", and ")
+	}
+	theory, delays := known.means, known.delays
+	if theory == nil {
 		theory = &bf.Result{Classes: make([]bf.ClassResult, len(m.Classes)), Servers: make([]bf.ServerResult, len(m.Servers))}
 	}
 	value := func(v *num.Value) *num.Value {
-		if known {
+		if known.means != nil {
 			return v
 		}
 		return nil
