@@ -80,7 +80,7 @@ func drawExpansion(ctx context.Context, f *plots.Figure, a []float64) error {
 	}
 	f.Panels = []plots.Panel{
 		{Title: "TAGS and LWR", X: alphaAxis(), Y: plots.Axis{Quantity: "hosts to add"}, Series: all[:3]},
-		{Title: "Also Random", X: alphaAxis(), Y: plots.Axis{Quantity: "hosts to add", Scale: plots.Log}, Series: all},
+		{Title: "Random", X: alphaAxis(), Y: plots.Axis{Quantity: "hosts to add", Scale: plots.Log}, Series: all[3:]},
 	}
 	words, verdicts := paretoWords(wide, "2 before the expansion", "0.7 before the expansion", a), plots.Verdicts{}
 	best, least, printed, random := all[0], all[1], all[2], all[3]
@@ -218,7 +218,7 @@ func drawMoreHosts(ctx context.Context, f *plots.Figure, most int) error {
 	slowdown.Min, slowdown.Max, slowdown.Ticks = 1e-4, 1e29, []float64{1e-4, 1, 1e4, 1e8, 1e12, 1e16, 1e20, 1e24, 1e28}
 	var ends []string
 	for k, load := range paperLoads() {
-		p := plots.Panel{Title: fmt.Sprintf("System load %g", load), X: hosts, Y: slowdown}
+		p := plots.Panel{Title: fmt.Sprintf("System load %g", load), X: hosts, Y: slowdown, Wide: k == 2}
 		for look, alpha := range shown {
 			s, checks, err := byHosts(ctx, f.ID+string(rune('a'+k)), alpha, load, most)
 			if err != nil {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"productform/plots"
 	"productform/tags"
@@ -72,6 +73,7 @@ func hostLoads(id, title string) plots.Spec {
 		a := paperAlphas()
 		low, high, cross := 0.0, 1.0, []string{}
 		over := true
+		firsts := plots.Panel{Title: "Host 1 under all three", X: alphaAxis(), Y: loadAxis(1)}
 		for k, c := range []struct {
 			title string
 			solve func(context.Context, tags.Model) (tags.Result, error)
@@ -84,6 +86,7 @@ func hostLoads(id, title string) plots.Spec {
 			f.Panels = append(f.Panels,
 				plots.Panel{Title: c.title, X: alphaAxis(), Y: loadAxis(1), Series: []plots.Series{first, second},
 					References: []plots.Reference{{Label: "both under Random", Y: 0.5}}})
+			firsts.Series = append(firsts.Series, named(first, strings.TrimPrefix(c.title, "TAGS-"), k+2, false))
 			for _, alpha := range []float64{1, 1.5} {
 				m, err := farm(alpha, wide, 2, 0.5)
 				if err != nil {
@@ -103,6 +106,7 @@ func hostLoads(id, title string) plots.Spec {
 		}
 		words, verdicts := paretoWords(wide, "2", "0.5", a), plots.Verdicts{}
 		words["FirstHost"], words["Panels"], words["Equal"] = runs, f.Panels, cross
+		f.Panels = append(f.Panels, firsts)
 		words["LargestFirst"], words["LeastSecond"] = low, high
 		verdicts.Decide("low", low < 0.05 && high > 0.95)
 		verdicts.Decide("high", over)
@@ -121,6 +125,7 @@ func excess(id, title string) plots.Spec {
 	return withCheckFarms(id, title, farms, func(ctx context.Context, f *plots.Figure, runs plots.RunWords) error {
 		a := paperAlphas()
 		extra := make(map[float64]plots.Series)
+		parts := plots.Panel{Title: "Excess by killed runs", X: alphaAxis(), Y: plots.Axis{Quantity: "excess over the load 2ρ", Unit: "%"}}
 		var cross []string
 		balanced := true
 		for k, load := range paperLoads() {
@@ -143,10 +148,12 @@ func excess(id, title string) plots.Spec {
 				}
 			}
 			extra[load] = e
+			parts.Series = append(parts.Series, named(e, fmt.Sprintf("ρ = %g", load), k+3, false))
 			b := balance(first, second)
 			cross = append(cross, fmt.Sprintf("%.2f at load %g", b, load))
 			balanced = balanced && math.Abs(b-1) <= 0.2
 		}
+		f.Panels = append(f.Panels, parts)
 		least := slices.Index(extra[0.7].Y, slices.Min(extra[0.7].Y))
 		words, verdicts := paretoWords(wide, "2", "0.3, 0.5, 0.7", a), plots.Verdicts{}
 		low, middle, high, at := extra[0.3], extra[0.5], extra[0.7], a[least]

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"productform/internal/oracle/paper"
 	"productform/plots"
@@ -30,7 +31,6 @@ func twoHosts(id, title string) plots.Spec {
 	v := twoHostFigure{id, bySlowdown(), forSlowdown(), slowdownAxis(), slowdownOf, "mean slowdown"}
 	if id == "tags-7" {
 		v = twoHostFigure{id, byWaiting(), forWaiting(), waitingAxis(), waitingOf, "mean waiting time"}
-		v.axis.Min, v.axis.Max, v.axis.Ticks = 1e3, 1e12, []float64{1e3, 1e6, 1e9, 1e12} // one for both panels
 	}
 	return withCheckFarms(id, title,
 		[]checkFarm{{panel: "a", objective: v.objective, alpha: 1.5, high: wide, hosts: 2, load: 0.5}}, v.build)
@@ -43,9 +43,15 @@ func (v twoHostFigure) build(ctx context.Context, f *plots.Figure, runs plots.Ru
 	}
 	best, fair, rest := all[0], all[1], all[2:]
 	f.OneLegend = true
+	ratios := plots.Panel{Title: "Over " + v.method.label, X: alphaAxis(), References: []plots.Reference{{Label: "equal", Y: 1}},
+		Y: plots.Axis{Quantity: "ratio of the " + v.word + "s", Scale: plots.Log}}
+	for _, s := range append([]plots.Series{fair}, rest...) {
+		q := named(quotient(s, best), s.Label, s.Look, s.Thin)
+		ratios.Series = append(ratios.Series, q)
+	}
 	f.Panels = []plots.Panel{
-		{Title: v.method.label, X: alphaAxis(), Y: v.axis, Series: append([]plots.Series{best}, rest...)},
-		{Title: "TAGS-opt-fairness", X: alphaAxis(), Y: v.axis, Series: append([]plots.Series{fair, best}, rest...)},
+		{Title: strings.ToUpper(v.word[:1]) + v.word[1:], X: alphaAxis(), Y: v.axis, Series: append([]plots.Series{best, fair}, rest...)},
+		ratios,
 	}
 	a := paperAlphas()
 	words := paretoWords(wide, "2", "0.5", a)
@@ -61,7 +67,7 @@ func (v twoHostFigure) build(ctx context.Context, f *plots.Figure, runs plots.Ru
 			return err
 		}
 		if v.id == "tags-6" {
-			f.Checks = append(f.Checks, plots.SolverCheck(f.ID+"b",
+			f.Checks = append(f.Checks, plots.SolverCheck(f.ID+"a",
 				fmt.Sprintf("common mean slowdown, TAGS-opt-fairness, α = %g, by bisection", alpha), fair.At(alpha),
 				literal(m, alpha).Fair(), 1e-7))
 		}
@@ -198,6 +204,8 @@ func systemLoads(id, title string) plots.Spec {
 	}
 	return withCheckFarms(id, title, farms, func(ctx context.Context, f *plots.Figure, runs plots.RunWords) error {
 		a := paperAlphas()
+		gains := plots.Panel{Title: "LWR over TAGS-opt-slowdown", X: alphaAxis(), Y: plots.Axis{Quantity: "ratio of mean slowdowns", Scale: plots.Log},
+			References: []plots.Reference{{Label: "equal", Y: 1}}}
 		var missing []string
 		words, verdicts := paretoWords(wide, "2", "0.3, 0.5, 0.7", a), plots.Verdicts{}
 		for k, load := range paperLoads() {
@@ -207,6 +215,7 @@ func systemLoads(id, title string) plots.Spec {
 			}
 			f.Panels = append(f.Panels, plots.Panel{Title: fmt.Sprintf("System load %g", load), X: alphaAxis(),
 				Y: slowdownAxis(), Series: s})
+			gains.Series = append(gains.Series, named(quotient(s[1], s[0]), fmt.Sprintf("load %g", load), k+3, false))
 			if n := len(a) - len(s[0].X); n > 0 {
 				missing = append(missing, fmt.Sprintf("at load %g there are no cutoffs for %d values of α", load, n))
 			}
@@ -220,6 +229,7 @@ func systemLoads(id, title string) plots.Spec {
 				(1+load)/load, 1e-12))
 			comparison{s[0], s[1], s[2], words, verdicts}.everywhere(fmt.Sprintf("Worse%g", load))
 		}
+		f.Panels = append(f.Panels, gains)
 		words["FirstHost"], words["Missing"] = runs, missing
 		low, high := f.Panels[0].Series, f.Panels[2].Series
 		c := comparison{low[0], low[1], low[2], words, verdicts}
