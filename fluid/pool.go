@@ -126,8 +126,8 @@ func (d Demand) Check(path string, resources []Resource) error {
 		if a == nil {
 			continue
 		}
-		if err := input.CheckNumber(input.Field(path, resources[j].Name), a, input.Nonnegative); err != nil {
-			return err
+		if input.CheckNumber("", a, input.Nonnegative) != nil { // the path is made only of what is refused
+			return input.CheckNumber(input.Field(path, resources[j].Name), a, input.Nonnegative)
 		}
 		needed = needed || a.Sign() > 0
 	}

@@ -33,13 +33,13 @@ func NewProfiles(p *Pool) *Profiles {
 		e.Need[i] = make([]*big.Rat, len(p.Resources))
 		e.Dominant[i] = new(big.Rat)
 		for j, r := range p.Resources {
-			e.Need[i][j] = new(big.Rat).Quo(job.Demand.Of(j), r.Capacity)
+			e.Need[i][j] = num.QuoRat(job.Demand.Of(j), r.Capacity)
 			if e.Need[i][j].Cmp(e.Dominant[i]) > 0 {
-				e.Dominant[i], e.Top[i] = new(big.Rat).Set(e.Need[i][j]), j
+				e.Dominant[i], e.Top[i] = e.Need[i][j], j
 			}
 		}
-		for _, a := range e.Need[i] {
-			a.Quo(a, e.Dominant[i])
+		for j, a := range e.Need[i] {
+			e.Need[i][j] = num.QuoRat(a, e.Dominant[i])
 		}
 		if job.MaxTasks != nil {
 			if e.Limit == nil {
@@ -48,7 +48,7 @@ func NewProfiles(p *Pool) *Profiles {
 			e.Limit[i] = new(big.Rat).Mul(job.MaxTasks, e.Dominant[i])
 		}
 		e.Weight[i] = job.WeightOf()
-		e.Count[i] = big.NewRat(int64(job.Size()), 1)
+		e.Count[i] = new(big.Rat).SetInt64(int64(job.Size()))
 	}
 	return e
 }
@@ -85,15 +85,17 @@ func newProblem(e *Profiles, other string) (*problem, error) {
 			}
 		}
 		for j, a := range e.Need[i] {
-			p.need[j][i], _ = a.Float64()
+			p.need[j][i] = num.Nearest(a)
 			if p.need[j][i] < leastNeed && a.Sign() > 0 {
 				return nil, input.Errorf(indexed("jobs", i)+".demand", p.need[j][i],
 					"parts of the capacities that are 0 or at least %g of the largest%s", leastNeed, other)
 			}
 		}
-		p.dominant[i], _ = e.Dominant[i].Float64()
-		p.weight[i], _ = e.Weight[i].Float64()
-		p.speed[i], _ = new(big.Rat).Mul(e.Weight[i], e.Dominant[i]).Float64()
+		p.dominant[i], p.weight[i] = num.Nearest(e.Dominant[i]), num.Nearest(e.Weight[i])
+		p.speed[i] = p.dominant[i]
+		if w := e.Weight[i]; !w.IsInt() || w.Num().BitLen() != 1 { // most weights are 1
+			p.speed[i] = num.Nearest(new(big.Rat).Mul(e.Weight[i], e.Dominant[i]))
+		}
 		if !InRange(p.dominant[i]) {
 			return nil, input.Errorf(indexed("jobs", i)+".demand", p.dominant[i],
 				"parts of the capacities in [%g, %g]%s", LeastFloat, MostFloat, other)

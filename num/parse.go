@@ -39,6 +39,9 @@ func ParseRat(s string) (*big.Rat, error) {
 	if len(s) > maxLength {
 		return nil, fmt.Errorf("%d characters long; want at most %d", len(s), maxLength)
 	}
+	if x := parseShort(s); x != nil {
+		return x, nil
+	}
 	for i, c := range s {
 		if !strings.ContainsRune("0123456789.eE+-/", c) {
 			return nil, fmt.Errorf("character %q at position %d; %s", c, i+1, wantNumber)
@@ -75,6 +78,32 @@ func ParseRat(s string) (*big.Rat, error) {
 		b.digits.Mul(b.digits, powerOfTen(-power))
 	}
 	return new(big.Rat).SetFrac(a.digits, b.digits), nil
+}
+
+// parseShort reads what most numbers of files are, at most 18 digits with a point or without, and returns nil for others.
+func parseShort(s string) *big.Rat {
+	const mostDigits = 18 // in an int64
+	if len(s) > mostDigits+1 {
+		return nil
+	}
+	var number, power int64 = 0, 0 // the power of ten to divide by, 0 before the point
+	digits := 0
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c >= '0' && c <= '9':
+			number = 10*number + int64(c-'0')
+			power *= 10
+			digits++
+		case c == '.' && power == 0:
+			power = 1
+		default:
+			return nil
+		}
+	}
+	if digits == 0 || digits > mostDigits {
+		return nil
+	}
+	return ratOf(number, max(power, 1))
 }
 
 // MustRat is ParseRat for literals in programs and tests: it panics on an error.

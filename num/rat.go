@@ -95,10 +95,48 @@ func SumSeconds(n, sums int, bits float64) float64 {
 	return float64(sums) * (3e-11*bits*bits + 5e-9*float64(n)*bits)
 }
 
+// ratOf returns a/b for a >= 0 and b > 0. It is [big.NewRat] with a faster way to lowest terms.
+func ratOf(a, b int64) *big.Rat {
+	if a == 0 {
+		return new(big.Rat)
+	}
+	divisor, rest := a, b
+	for rest != 0 {
+		divisor, rest = rest, divisor%rest
+	}
+	x := new(big.Rat).SetInt64(a / divisor)
+	if b /= divisor; b != 1 {
+		x.Denom().SetInt64(b) // a reference; the fraction is in lowest terms
+	}
+	return x
+}
+
+// QuoRat returns x/y for x >= 0 and y > 0, faster than [big.Rat.Quo] where numerators and denominators are short.
+func QuoRat(x, y *big.Rat) *big.Rat {
+	const short = 31 // bits, of which a product of two fits into an int64
+	for _, z := range [...]*big.Rat{x, y} {
+		if z.Sign() < 0 || z.Num().BitLen() > short || z.Denom().BitLen() > short {
+			return new(big.Rat).Quo(x, y)
+		}
+	}
+	return ratOf(x.Num().Int64()*y.Denom().Int64(), x.Denom().Int64()*y.Num().Int64())
+}
+
+// Nearest returns the float64 nearest to x, as [big.Rat.Float64] does, faster where numerator and denominator are float64
+// themselves: then the quotient is rounded once.
+func Nearest(x *big.Rat) float64 {
+	const exact = 53 // bits
+	if x.Num().BitLen() <= exact && x.Denom().BitLen() <= exact {
+		return float64(x.Num().Int64()) / float64(x.Denom().Int64())
+	}
+	f, _ := x.Float64()
+	return f
+}
+
 // OrOne returns x, or 1 for nil: numbers of a model that may be left out are 1 then. It is x itself, not a copy.
 func OrOne(x *big.Rat) *big.Rat {
 	if x == nil {
-		return big.NewRat(1, 1)
+		return new(big.Rat).SetInt64(1)
 	}
 	return x
 }

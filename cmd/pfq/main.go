@@ -35,7 +35,10 @@ import (
 	"productform/internal/cli"
 )
 
-func main() { os.Exit(command.Run(newRoot(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
+func main() {
+	collectLess()
+	os.Exit(command.Run(newRoot(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+}
 
 func newRoot() *cobra.Command {
 	return command.Root(newSolve(), newStability(), newSimulate(), network.New(), plan.New(), newPlot(), tags.New(), allocate.New(), dispatch.New(), newLive(), newExample(), newVersion(),

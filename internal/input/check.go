@@ -21,15 +21,15 @@ const MaxBits = 16_384
 
 // CheckName refuses the name of row i of a list if it is empty, no text, or among names already, and adds it there.
 func CheckName(names map[string]int, list string, i int, name string) error {
-	path := Index(list, i) + ".name"
-	if name == "" {
-		return Errorf(path, `""`, Name)
-	}
-	if !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl) {
-		return Errorf(path, strconv.Quote(name), "a name in UTF-8 without control characters")
-	}
-	if first, ok := names[name]; ok {
-		return Errorf(path, strconv.Quote(name), "a name of its own; %s has this one", Index(list, first))
+	first, taken := names[name]
+	path := func() string { return Index(list, i) + ".name" } // only of what is refused
+	switch {
+	case name == "":
+		return Errorf(path(), `""`, Name)
+	case !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl):
+		return Errorf(path(), strconv.Quote(name), "a name in UTF-8 without control characters")
+	case taken:
+		return Errorf(path(), strconv.Quote(name), "a name of its own; %s has this one", Index(list, first))
 	}
 	names[name] = i
 	return nil

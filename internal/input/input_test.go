@@ -2,8 +2,11 @@ package input_test
 
 import (
 	"math/big"
+	"regexp"
 	"strings"
 	"testing"
+
+	"pgregory.net/rapid"
 
 	"productform/internal/input"
 )
@@ -73,4 +76,19 @@ func message(err error) string {
 		return ""
 	}
 	return err.Error()
+}
+
+// Plain words of at most 40 characters are written as they are.
+func TestPlainKeys(t *testing.T) {
+	plain := regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,39}$`)
+	rapid.Check(t, func(t *rapid.T) {
+		key := rapid.OneOf(rapid.StringMatching(`[A-Za-z0-9_]{0,43}`), rapid.StringMatching(`[@-{/-:_.]{0,3}`), rapid.String()).Draw(t, "key")
+		want := `p[` + input.Quote(key) + `]`
+		if plain.MatchString(key) {
+			want = "p." + key
+		}
+		if got := input.Field("p", key); got != want {
+			t.Fatalf("%q: got %s, want %s", key, got, want)
+		}
+	})
 }

@@ -1,21 +1,26 @@
 package input
 
-import (
-	"fmt"
-	"regexp"
-	"strconv"
-)
+import "strconv"
 
 // Index returns the path of an element of a list: "classes[3]".
-func Index(path string, i int) string { return fmt.Sprintf("%s[%d]", path, i) }
+func Index(path string, i int) string { return path + "[" + strconv.Itoa(i) + "]" }
 
-var plainKey = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,39}$`)
+// isPlain reports whether a key is a word of at most 40 letters of English, digits and _ that does not begin with a digit.
+func isPlain(key string) bool {
+	for i := range len(key) {
+		c := key[i] | 0x20 // a letter in lower case
+		if !(c >= 'a' && c <= 'z' || key[i] == '_' || i > 0 && key[i] >= '0' && key[i] <= '9') {
+			return false
+		}
+	}
+	return len(key) > 0 && len(key) <= 40
+}
 
 // Field returns the path of a field: "classes[3].name"; a key that is not a plain word stands in brackets and quotes,
 // shortened.
 func Field(path, key string) string {
 	switch {
-	case !plainKey.MatchString(key):
+	case !isPlain(key):
 		return path + "[" + Quote(key) + "]"
 	case path == "":
 		return key

@@ -138,7 +138,8 @@ func (d *File) Demand(n *tree.Node, path string) ([]*big.Rat, error) {
 		if !ok {
 			return nil, input.Errorf(input.Field(path, key), &values[i], "a demand of %s", d.known(key))
 		}
-		if demand[row], err = values[i].Rat(input.Field(path, key), input.Nonnegative); err != nil {
+		if demand[row], err = values[i].Rat("", input.Nonnegative); err != nil { // the path is made only of what is refused
+			_, err = values[i].Rat(input.Field(path, key), input.Nonnegative)
 			return nil, err
 		}
 	}

@@ -46,35 +46,63 @@ func (a Answer) json() ([]byte, error) {
 	if reflect.TypeOf(a.JSON).Kind() != reflect.Slice {
 		v = Fields(a.JSON)
 	}
-	text, err := marshal(v)
-	if err != nil {
-		return nil, err
-	}
-	var b bytes.Buffer
-	if err := json.Indent(&b, text, "", "  "); err != nil {
-		return nil, err
-	}
-	b.WriteByte('\n')
-	return b.Bytes(), nil
+	text, err := appendJSON(nil, v, "\n")
+	return append(text, '\n'), err
 }
 
-// MarshalJSON implements [json.Marshaler].
-func (r Record) MarshalJSON() ([]byte, error) {
-	b := []byte{'{'}
-	for i, f := range r.expanded() {
+// appendJSON appends a value of a [Field], with lists and records over several lines, each of which begins as line does.
+func appendJSON(b []byte, v any, line string) ([]byte, error) {
+	inner := line + "  "
+	switch v := v.(type) {
+	case Record:
+		return appendItems(b, '{', '}', v.expanded(), line, func(b []byte, f Field) ([]byte, error) {
+			b, err := appendJSON(b, f.Key, inner)
+			if err != nil {
+				return nil, err
+			}
+			if b, err = appendJSON(append(b, ": "...), f.Value, inner); err != nil {
+				return nil, fmt.Errorf("%s: %w", f.Key, err)
+			}
+			return b, nil
+		})
+	case []Record:
+		return appendItems(b, '[', ']', v, line, func(b []byte, r Record) ([]byte, error) { return appendJSON(b, r, inner) })
+	case []any:
+		return appendItems(b, '[', ']', v, line, func(b []byte, x any) ([]byte, error) { return appendJSON(b, x, inner) })
+	case string:
+		if isPlain(v) {
+			return append(append(append(b, '"'), v...), '"'), nil
+		}
+	}
+	text, err := marshal(v)
+	return append(b, text...), err
+}
+
+// appendItems appends a list or the fields of a record, each on a line of its own.
+func appendItems[T any](b []byte, first, last byte, items []T, line string, item func([]byte, T) ([]byte, error)) (_ []byte, err error) {
+	b = append(b, first)
+	for i, x := range items {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		for _, v := range []any{f.Key, f.Value} {
-			text, err := marshal(v)
-			if err != nil {
-				return nil, fmt.Errorf("%s: %w", f.Key, err)
-			}
-			b = append(append(b, text...), ':')
+		if b, err = item(append(append(b, line...), "  "...), x); err != nil {
+			return nil, err
 		}
-		b = b[:len(b)-1]
 	}
-	return append(b, '}'), nil
+	if len(items) > 0 {
+		b = append(b, line...)
+	}
+	return append(b, last), nil
+}
+
+// isPlain reports whether a string is written between quotation marks as it is.
+func isPlain(s string) bool {
+	for i := range len(s) {
+		if c := s[i]; c < ' ' || c > '~' || c == '"' || c == '\\' {
+			return false
+		}
+	}
+	return true
 }
 
 // marshal is [json.Marshal] that leaves <, > and & in names alone.

@@ -32,7 +32,7 @@ func Fields(v any) Record {
 	if r, ok := v.(Record); ok {
 		return r
 	}
-	return fieldsOf(reflect.ValueOf(v))
+	return fieldsOf(reflect.ValueOf(v), map[reflect.Type][]namedField{})
 }
 
 // Rows returns the fields of each struct of a list, of one struct, or of what a pointer points to; none for nil.
@@ -50,54 +50,86 @@ func Rows(v any) []Record {
 	case x.Kind() != reflect.Slice || x.Type() == reflect.TypeFor[Record]():
 		return []Record{Fields(x.Interface())}
 	}
-	rows := []Record{}
-	for i := range x.Len() {
-		rows = append(rows, Fields(x.Index(i).Interface()))
+	rows := make([]Record, x.Len())
+	named := map[reflect.Type][]namedField{}
+	for i := range rows {
+		if r, ok := x.Index(i).Interface().(Record); ok {
+			rows[i] = r
+		} else {
+			rows[i] = fieldsOf(x.Index(i), named)
+		}
 	}
 	return rows
 }
 
-func fieldsOf(v reflect.Value) Record {
-	for v.Kind() == reflect.Pointer || v.Kind() == reflect.Interface {
-		v = v.Elem()
-	}
-	var r Record
-	for i := range v.NumField() {
-		at, inner := v.Type().Field(i), v.Field(i)
+// A namedField is a field of a struct with what its tags say.
+type namedField struct {
+	index       int
+	embedded    bool // its fields are written in place
+	name        string
+	omitEmpty   bool
+	title, unit string
+}
+
+// namedFields returns the fields of a struct that are written.
+func namedFields(t reflect.Type) []namedField {
+	all := make([]namedField, 0, t.NumField())
+	for i := range t.NumField() {
+		at := t.Field(i)
 		tag := at.Tag.Get("json")
 		switch {
 		case at.Anonymous && tag == "":
-			if inner.Kind() != reflect.Pointer || !inner.IsNil() {
-				r = append(r, fieldsOf(inner)...)
-			}
+			all = append(all, namedField{index: i, embedded: true})
 			continue
 		case tag == "-" || !at.IsExported():
 			continue
 		case tag == "":
-			panic(fmt.Sprintf("render: field %s of %v has no name in a tag", at.Name, v.Type())) // a broken invariant of the program
+			panic(fmt.Sprintf("render: field %s of %v has no name in a tag", at.Name, t)) // a broken invariant of the program
 		}
 		name, options, _ := strings.Cut(tag, ",")
-		if options == "omitempty" && inner.IsZero() {
-			continue
+		all = append(all, namedField{i, false, name, options == "omitempty", at.Tag.Get("title"), at.Tag.Get("unit")})
+	}
+	return all
+}
+
+// fieldsOf returns the fields of a struct; named keeps what the tags of types say.
+func fieldsOf(v reflect.Value, named map[reflect.Type][]namedField) Record {
+	for v.Kind() == reflect.Pointer || v.Kind() == reflect.Interface {
+		v = v.Elem()
+	}
+	t := v.Type()
+	fields, ok := named[t]
+	if !ok {
+		fields = namedFields(t)
+		named[t] = fields
+	}
+	r := make(Record, 0, len(fields))
+	for _, f := range fields {
+		switch inner := v.Field(f.index); {
+		case f.embedded:
+			if inner.Kind() != reflect.Pointer || !inner.IsNil() {
+				r = append(r, fieldsOf(inner, named)...)
+			}
+		case !f.omitEmpty || !inner.IsZero():
+			r = append(r, Field{f.name, valueOf(inner, named), f.title, f.unit})
 		}
-		r = append(r, Field{name, valueOf(inner), at.Tag.Get("title"), at.Tag.Get("unit")})
 	}
 	return r
 }
 
 // valueOf returns a value as a [Field] holds it.
-func valueOf(v reflect.Value) any {
+func valueOf(v reflect.Value, named map[reflect.Type][]namedField) any {
 	switch v.Kind() {
 	case reflect.Pointer, reflect.Interface:
 		if v.IsNil() {
 			return nil
 		}
-		return valueOf(v.Elem())
+		return valueOf(v.Elem(), named)
 	case reflect.Struct:
 		if n, ok := v.Interface().(Number); ok {
 			return n
 		}
-		return fieldsOf(v)
+		return fieldsOf(v, named)
 	case reflect.String:
 		if v.Type().PkgPath() != "encoding/json" { // not json.Number, which is written without quotes
 			return v.String()
@@ -118,7 +150,7 @@ func valueOf(v reflect.Value) any {
 		}
 		list := make([]any, v.Len())
 		for i := range list {
-			list[i] = valueOf(v.Index(i))
+			list[i] = valueOf(v.Index(i), named)
 		}
 		return list
 	}

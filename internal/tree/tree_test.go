@@ -2,6 +2,7 @@ package tree
 
 import (
 	"errors"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -149,4 +150,14 @@ func TestReadEmpty(t *testing.T) {
 			t.Errorf("%q: %v, %v", c.text, n, err)
 		}
 	}
+}
+
+func TestHasLeadingZero(t *testing.T) {
+	leading := regexp.MustCompile(`^[+-]?0[0-9]`)
+	rapid.Check(t, func(t *rapid.T) {
+		s := rapid.StringMatching(`[-+0-9.]{0,4}`).Draw(t, "s")
+		if got := hasLeadingZero(s); got != leading.MatchString(s) {
+			t.Fatalf("%q: %v", s, got)
+		}
+	})
 }

@@ -3,7 +3,6 @@ package tree
 import (
 	"maps"
 	"math/big"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -47,12 +46,18 @@ func (n *Node) Entries(path, want string) (keys []string, values []Node, err err
 	if n.Kind != Object {
 		return nil, nil, n.errorf(path, n, "%s", want)
 	}
-	seen := make(map[string]bool, len(n.Keys))
+	const few = 8 // keys, among which a look at all is faster than a map
+	var seen map[string]bool
+	if len(n.Keys) > few {
+		seen = make(map[string]bool, len(n.Keys))
+	}
 	for i, key := range n.Keys {
-		if seen[key] {
+		if seen[key] || seen == nil && slices.Contains(n.Keys[:i], key) {
 			return nil, nil, repeated(path, key, &n.Kids[i])
 		}
-		seen[key] = true
+		if seen != nil {
+			seen[key] = true
+		}
 	}
 	return n.Keys, n.Kids, nil
 }
@@ -83,7 +88,13 @@ func (n *Node) Name(path string) (string, error) {
 	return strings.Clone(n.Text), nil // lest the model keep the whole text
 }
 
-var leadingZero = regexp.MustCompile(`^[+-]?0[0-9]`)
+// hasLeadingZero reports whether a zero, after a sign if there is one, stands before another digit.
+func hasLeadingZero(s string) bool {
+	if s != "" && (s[0] == '+' || s[0] == '-') {
+		s = s[1:]
+	}
+	return len(s) > 1 && s[0] == '0' && s[1] >= '0' && s[1] <= '9'
+}
 
 // Rat returns a number exactly as written; n is nil if the field is missing.
 func (n *Node) Rat(path, want string) (*big.Rat, error) {
@@ -93,7 +104,7 @@ func (n *Node) Rat(path, want string) (*big.Rat, error) {
 	if n.Kind != Number && n.Kind != Text {
 		return nil, n.errorf(path, n, "%s", want)
 	}
-	if leadingZero.MatchString(n.Text) {
+	if hasLeadingZero(n.Text) {
 		return nil, n.errorf(path, n.written(), "%s, without leading zeros (some read them as base eight)", want)
 	}
 	x, err := num.ParseRat(n.Text)
