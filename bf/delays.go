@@ -199,6 +199,8 @@ func (q DelayQuestion) check(s Settings) error {
 		return input.Errorf("Moments", q.Moments, "an integer in 0..%d", MostMoments)
 	case s.Lattice == ConnectedLattice:
 		return input.Errorf("Lattice", s.Lattice, "class, server or symmetric for delays: on connected sets of servers the recursion is not linear")
+	case s.Lattice == EliminationLattice:
+		return input.Errorf("Lattice", s.Lattice, "class, server or symmetric for delays: elimination gives their means only")
 	case s.Engine == num.Exact && len(q.Levels)+len(q.Times) > 0:
 		return errNoFraction(s)
 	}

@@ -12,13 +12,15 @@
 // exponential sizes (Bonald and Comte, "Balanced fair resource sharing in computer clusters",
 // Performance Evaluation, 2017, Theorem 2; [BC17] below).
 //
-// [Solve] sums over all states at once, by a recursion over one of four lattices, the
+// [Solve] sums over all states at once, on one of five lattices, the
 // cheapest that applies (λ(·) and M(·) are the rates of the classes and the capacity of the servers inside a set):
 //
 //	class      G(A) = Σ_{i∈A} λ_i G(A∖{i}) / (μ(A) - λ(A)) over the sets A of classes, Z = Σ_A G(A);
 //	server     Z(K) = Σ_{s∈K} C_s Z(K∖{s}) / (M(K) - λ(K)) over the sets K of servers, Z = Z(all);
 //	connected  the same over the sets that classes link, as the others are products of these;
-//	symmetric  the same over the numbers of servers taken from each group of equal ones.
+//	symmetric  the same over the numbers of servers taken from each group of equal ones;
+//	elimination Z = E[exp(Σ_i λ_i min_{s∈S_i} T_s)] over independent exponential T_s of rates C_s, integrated out one after the
+//	           other: servers in trees, lines and narrow grids, where few have a class in common with many.
 //
 // One sweep down the lattice gives the derivatives of log Z, and so the mean numbers of jobs.
 //

@@ -50,6 +50,9 @@ func gradientPlans(ctx context.Context, m *cluster.Model, s Settings) ([]*plan, 
 		return nil, s, err
 	}
 	s, err := s.checked()
+	if err == nil && s.Lattice == EliminationLattice {
+		err = input.Errorf("Lattice", s.Lattice, "class, server, connected or symmetric for derivatives")
+	}
 	if err != nil {
 		return nil, s, err
 	}

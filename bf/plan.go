@@ -10,6 +10,7 @@ import (
 	"productform/bf/internal/integers"
 	"productform/cluster"
 	"productform/internal/arithmetic"
+	"productform/internal/elimination"
 	"productform/internal/enclosures"
 	"productform/internal/fractions"
 	"productform/internal/input"
@@ -25,10 +26,12 @@ type plan struct {
 	lattice   Lattice
 	why       string
 	states    float64
-	graph     *recursion.Graph // built when first needed; nil for the sweeps over tables of subsets
-	counted   float64          // terms of connected sets, or work as long, that the connected lattice takes
-	tooMany   float64          // the number of these that it may take at most, if it takes more; or 0
-	like      *plan            // the outline of a plan for other rates, whose graph serves for these, too; or nil
+	graph     *recursion.Graph   // built when first needed; nil for the sweeps over tables of subsets
+	counted   float64            // terms of connected sets, or work as long, that the connected lattice takes
+	tooMany   float64            // the number of these that it may take at most, if it takes more; or 0
+	like      *plan              // the outline of a plan for other rates, whose graph serves for these, too; or nil
+	order     *elimination.Order // of EliminationLattice
+	tol       float64            // relative error asked of that
 }
 
 // Connected sets are counted where the other lattices have more than many terms, and taken where they have at most 1/gain of
@@ -39,6 +42,10 @@ const (
 	manyGraphTerms, graphGain = 1 << 12, 4
 	exactGain                 = 8
 )
+
+// Servers are eliminated where the tables of subsets have more than so many terms, each about as long as eliminationGain operations of
+// [elimination.Order.Work]: a fifth of a second, below which these have more digits in as short a time.
+const manyToEliminate, eliminationGain = 1 << 28, 16
 
 // newPlan chooses the lattice of a component: the one with the fewest terms to add up, and
 // refuses what does not fit into memory. Connected sets are counted only where the other lattices are large.
@@ -53,7 +60,7 @@ func newPlan(ctx context.Context, c *cluster.Component, engine num.Engine, prec 
 	switch {
 	case s.Lattice == ClassLattice && !p.Whole:
 		return nil, input.Errorf("Lattice", s.Lattice, "%q (a class of this component chooses servers at random)", SymmetricLattice)
-	case (s.Lattice == ServerLattice || s.Lattice == ConnectedLattice) && !p.Whole:
+	case (s.Lattice == ServerLattice || s.Lattice == ConnectedLattice || s.Lattice == EliminationLattice) && !p.Whole:
 		return nil, input.Errorf("Lattice", s.Lattice, "%q (this component has groups of servers)", SymmetricLattice)
 	case s.Lattice == ClassLattice:
 		l.states, l.why = classes, fmt.Sprintf("asked for; sets of %d classes", n)
@@ -64,12 +71,19 @@ func newPlan(ctx context.Context, c *cluster.Component, engine num.Engine, prec 
 			return nil, err
 		}
 		l.why = fmt.Sprintf("asked for; connected sets of %d servers", groups)
+	case s.Lattice == EliminationLattice && s.MaxJobs > 0:
+		return nil, input.Errorf("MaxJobs", s.MaxJobs, "0 on the elimination lattice, which gives means")
+	case s.Lattice == EliminationLattice:
+		if err := l.findOrder(); err != nil {
+			return nil, err
+		}
+		l.states, l.why = float64(groups), fmt.Sprintf("asked for; %d servers, one after the other, of width %d", groups, l.order.Width)
 	case !p.Whole:
 		l.lattice, l.states = SymmetricLattice, servers
 		l.why = fmt.Sprintf("%.0f counts of servers in groups of equal ones", servers)
 	default:
 		l.cheapest(classes, servers)
-		if err := l.preferConnected(ctx, engine, prec, s); err != nil {
+		if err := l.preferSparse(ctx, engine, prec, s); err != nil {
 			return nil, err
 		}
 	}
@@ -98,6 +112,9 @@ const graphWork, longWork, seriesWork = 200, 2000, 20
 
 // work estimates how long the answer takes, the distribution of the number of all jobs included.
 func (l *plan) work(engine num.Engine, maxJobs int) float64 {
+	if l.lattice == EliminationLattice {
+		return l.order.Work / eliminationGain
+	}
 	terms := l.states * float64(l.elements())
 	if l.graph != nil {
 		terms = float64(len(l.graph.Weight))
@@ -119,8 +136,9 @@ func (l *plan) work(engine num.Engine, maxJobs int) float64 {
 	return work + terms*jobs*perOrder
 }
 
-// preferConnected takes the connected lattice in place of that of subsets where it takes less time, or these take more memory or work than allowed.
-func (l *plan) preferConnected(ctx context.Context, engine num.Engine, prec uint, s Settings) error {
+// preferSparse takes the connected lattice or elimination in place of the lattice of subsets where that takes less time, or this takes more
+// memory or work than allowed. A model without an answer is refused before anything of it is counted.
+func (l *plan) preferSparse(ctx context.Context, engine num.Engine, prec uint, s Settings) error {
 	many, gain := float64(manyGraphTerms), float64(graphGain)
 	switch {
 	case l.onTable(engine):
@@ -132,24 +150,36 @@ func (l *plan) preferConnected(ctx context.Context, engine num.Engine, prec uint
 		gain *= float64(s.MaxJobs) / 2
 	}
 	cost := l.states * float64(l.elements())
-	limit := cost / gain
-	switch {
-	case l.fits(engine, prec, s) != nil:
-		limit = math.Inf(1)
-	case cost <= many:
+	if l.fits(engine, prec, s) != nil {
+		cost = math.Inf(1)
+	}
+	eliminates := engine == num.Float && s.eliminates() && cost > manyToEliminate && l.findOrder() == nil && l.order.Work/eliminationGain < cost
+	if cost <= many && !eliminates {
 		return nil
+	}
+	if err := checkStable(ctx, &l.component.Model); err != nil {
+		return err
+	}
+	n, groups := len(l.problem.Classes), len(l.problem.Groups)
+	instead := fmt.Sprintf("instead of 2^%d sets of servers or 2^%d of classes", groups, n)
+	limit := cost / gain
+	if eliminates {
+		limit = min(limit, l.order.Work/eliminationGain/graphWork)
 	}
 	best := *l
 	switch err := l.connect(ctx, s, limit); {
 	case err == nil:
-		n, groups := len(l.problem.Classes), len(l.problem.Groups)
 		l.lattice = ConnectedLattice
-		l.why = fmt.Sprintf("%d connected sets of %d servers, instead of 2^%d sets of servers or 2^%d of classes", l.graph.States(), groups, groups, n)
-	case isInput(err): // too many of them
+		l.why = fmt.Sprintf("%d connected sets of %d servers, %s", l.graph.States(), groups, instead)
+	case !isInput(err):
+		return err
+	case eliminates: // there are too many connected sets
+		*l = best
+		l.lattice, l.states = EliminationLattice, float64(groups)
+		l.why = fmt.Sprintf("%d servers, one after the other, of width %d, %s", groups, l.order.Width, instead)
+	default:
 		best.tooMany = l.tooMany
 		*l = best
-	default:
-		return err
 	}
 	return nil
 }
@@ -170,10 +200,11 @@ func (l *plan) at(ctx context.Context, c *cluster.Component, engine num.Engine, 
 		return nil, err
 	}
 	p := integers.New(c, engine == num.Exact)
-	if l.graph != nil && !l.graph.Serves(l.problem, p) {
+	if l.graph != nil && !l.graph.Serves(l.problem, p) || l.lattice == EliminationLattice && s.withoutElimination {
 		return newPlan(ctx, c, engine, prec, s)
 	}
-	q := &plan{component: c, problem: p, spare: s.spare, lattice: l.lattice, why: l.why, states: l.states, counted: l.counted, like: l}
+	q := &plan{component: c, problem: p, spare: s.spare, lattice: l.lattice, why: l.why, states: l.states, counted: l.counted, like: l,
+		order: l.order}
 	if l.lattice == ConnectedLattice {
 		if err := q.build(ctx, prec); err != nil {
 			return nil, err
@@ -192,7 +223,12 @@ func (l *plan) tooLarge(need float64, engine num.Engine, prec uint, s Settings) 
 		size = fmt.Sprintf("%.0f states, %.0f MiB", l.states, need/(1<<20))
 	}
 	help := `merge similar classes or servers, or describe equal servers as groups with "choose"`
+	eliminates := l.problem.Whole && l.findOrder() == nil
 	switch {
+	case eliminates && (s.Engine == num.Enclose || s.Engine == num.Exact):
+		help = "use the engine auto or float, which can eliminate the servers one by one"
+	case eliminates && s.MaxJobs > 0:
+		help = "leave out the distribution of the number of jobs; means can be had by eliminating the servers one by one"
 	case s.MaxJobs > 0 && l.bytes(engine, prec, 0) <= float64(s.MaxBytes):
 		help = "leave out the distribution of the number of jobs, which needs most of it"
 	case s.Lattice != "":
@@ -302,6 +338,9 @@ func longWays(c *cluster.Component, engine num.Engine, s Settings) error {
 // of the derivatives keep several. It is +Inf beyond the 2^31 states, terms and entries that a graph can number.
 func (l *plan) bytes(engine num.Engine, prec uint, maxJobs int) float64 {
 	p := l.problem
+	if l.lattice == EliminationLattice {
+		return 0 // messages of one variable are small
+	}
 	long := 0.0 // bytes of an integer that does not fit into a word
 	if !p.Small {
 		long = 96 + float64(p.Bits)/8
@@ -441,7 +480,7 @@ func (l *plan) measure(ctx context.Context, engine num.Engine, prec uint, maxByt
 		return floatGraph(ctx, l.problem, l.graph)
 	case num.Enclose:
 		x, err := enclosures.Evaluate(ctx, l.problem, l.graph, prec)
-		return measures{x.Normalization, x.Jobs, x.Busy}, err
+		return measures{normalization: x.Normalization, jobs: x.Jobs, busy: x.Busy}, err
 	default:
 		x, err := fractions.Evaluate(ctx, l.problem, l.graph, string(l.lattice), maxBytes-int64(l.bytes(num.Exact, 0, 0)))
 		numbers := func(list []*big.Rat) (numbers []arithmetic.Number) {
@@ -450,6 +489,6 @@ func (l *plan) measure(ctx context.Context, engine num.Engine, prec uint, maxByt
 			}
 			return numbers
 		}
-		return measures{arithmetic.Number{Exact: x.Normalization}, numbers(x.Jobs), numbers(x.Busy)}, err
+		return measures{normalization: arithmetic.Number{Exact: x.Normalization}, jobs: numbers(x.Jobs), busy: numbers(x.Busy)}, err
 	}
 }

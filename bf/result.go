@@ -15,6 +15,9 @@ const (
 	ServerLattice    Lattice = "server"    // sets of servers, 2^S states
 	ConnectedLattice Lattice = "connected" // connected sets of servers
 	SymmetricLattice Lattice = "symmetric" // numbers of servers taken from each group of equal ones
+
+	// EliminationLattice takes the servers one after the other, as functions of the lives of their neighbours; float64 only.
+	EliminationLattice Lattice = "elimination"
 )
 
 // Settings tunes [Solve]. The zero value asks for 1e-9 on the cheapest lattice in 16 GiB.
@@ -27,7 +30,8 @@ type Settings struct {
 	MaxBytes int64      // memory the tables may take; 0 means 16 GiB
 	MaxWork  float64    // operations of float64 that the means, and the distribution of the number of all jobs, may take, by an estimate made before; 1e9 take a second or so; 0 means no limit
 
-	spare *[]float64 // table that one solve of a sweep leaves to the next
+	spare              *[]float64 // table that one solve of a sweep leaves to the next
+	withoutElimination bool       // it has missed the tolerance
 }
 
 // MostJobs is the largest number of jobs in distributions of the number of jobs.
@@ -58,6 +62,7 @@ type Part struct {
 	Lattice Lattice
 	States  int
 	Why     string // why this lattice
+	Width   int    // of EliminationLattice: the most neighbours that a server has when its turn comes
 	Classes []int  // rows of the model's classes in this component
 	Servers []int  // rows of the model's servers in this component
 

@@ -10,6 +10,7 @@ import (
 
 	"productform/cluster"
 	"productform/internal/arithmetic"
+	"productform/internal/elimination"
 	"productform/internal/input"
 	"productform/internal/jobcounts"
 	"productform/internal/recursion"
@@ -56,8 +57,18 @@ func (p *prepared) solve(ctx context.Context, s Settings) (*Result, error) {
 		return p.solveWith(ctx, s, s.Engine, 0)
 	case "", num.Auto:
 		r, err := p.solveWith(ctx, s, num.Float, 0)
+		var missed *elimination.ToleranceError
+		switch {
+		case errors.As(err, &missed):
+			r, err = p.solveOtherwise(ctx, s, missed.Bound)
+		case err == nil && r.eliminated() && r.RelativeErrorBound > s.RelTol:
+			r, err = p.solveOtherwise(ctx, s, r.RelativeErrorBound)
+		}
 		if err == nil && r.RelativeErrorBound <= s.RelTol {
 			return r, nil
+		}
+		if s.Lattice == EliminationLattice && (errors.Is(err, ErrDigits) || errors.Is(err, ErrRange)) {
+			return nil, input.Errorf("Lattice", s.Lattice, "another one, for a model whose numbers need more digits or a wider range than float64 has")
 		}
 		if err != nil && !errors.Is(err, ErrDigits) && !errors.Is(err, ErrRange) {
 			return nil, err
@@ -70,6 +81,20 @@ func (p *prepared) solve(ctx context.Context, s Settings) (*Result, error) {
 		}
 	}
 	return nil, errPrecision(s)
+}
+
+// solveOtherwise solves a model of which elimination gave no better bound than that. Where no table is small enough it is refused with that bound.
+func (p *prepared) solveOtherwise(ctx context.Context, s Settings, bound float64) (*Result, error) {
+	missed := input.Errorf("RelTol", s.RelTol, "%.0e or more, as close as the elimination lattice comes to this model", 1.5*bound)
+	if s.Lattice == EliminationLattice {
+		return nil, missed
+	}
+	s.withoutElimination = true
+	r, err := p.solveWith(ctx, s, num.Float, 0)
+	if isInput(err) {
+		return nil, missed
+	}
+	return r, err
 }
 
 // Enclosures start with firstPrecision bits and give up beyond maxPrecision.
@@ -91,8 +116,12 @@ func (s Settings) checked() (Settings, error) {
 	}
 	switch s.Lattice {
 	case "", ClassLattice, ServerLattice, ConnectedLattice, SymmetricLattice:
+	case EliminationLattice:
+		if s.Engine == num.Enclose || s.Engine == num.Exact {
+			return s, input.Errorf("Engine", s.Engine, "auto or float: the elimination lattice has bounds in float64 only")
+		}
 	default:
-		return s, input.Errorf("Lattice", s.Lattice, "class, server, connected or symmetric")
+		return s, input.Errorf("Lattice", s.Lattice, "class, server, connected, symmetric or elimination")
 	}
 	if !(s.RelTol >= 0 && s.RelTol < 1) {
 		return s, input.Errorf("RelTol", s.RelTol, "a number in (0, 1), or 0 for 1e-9")
@@ -167,6 +196,7 @@ func (p *prepared) solveRows(ctx context.Context, s Settings, engine num.Engine,
 		c := &p.components[k]
 		l, err := p.plan(ctx, k, engine, prec, s)
 		if err == nil {
+			l.tol = 0.99 * s.RelTol / float64(len(p.components)) // whose normalizations multiply
 			err = t.solve(ctx, m, c, l, engine, prec, s)
 		}
 		if err != nil {
@@ -195,7 +225,13 @@ func (t *rows) solve(ctx context.Context, m *cluster.Model, c *cluster.Component
 	if need := l.classBytes(engine, prec, s.MaxJobs); t.byClass != nil && need > float64(s.MaxBytes) {
 		return l.tooLarge(need, engine, prec, s)
 	}
-	r, err := l.measure(ctx, engine, prec, s.MaxBytes)
+	var r measures
+	var err error
+	if l.lattice == EliminationLattice {
+		r, err = l.eliminate(ctx, m, s)
+	} else {
+		r, err = l.measure(ctx, engine, prec, s.MaxBytes)
+	}
 	if err != nil {
 		return err
 	}
@@ -216,10 +252,7 @@ func (t *rows) solve(ctx context.Context, m *cluster.Model, c *cluster.Component
 		}
 	}
 	if s.MaxJobs > 0 {
-		if err := l.build(ctx, prec); err != nil {
-			return err
-		}
-		z, err := jobcounts.Total(ctx, l.graph, l.lattice == ConnectedLattice, s.MaxJobs, t.like, s.MaxBytes)
+		z, err := l.totalJobs(ctx, r, t.like, prec, s)
 		if err != nil {
 			return err
 		}
@@ -231,7 +264,7 @@ func (t *rows) solve(ctx context.Context, m *cluster.Model, c *cluster.Component
 		t.distribution = z
 	}
 	if t.byClass != nil {
-		if err := t.solveByClass(ctx, m, c, l, r.normalization, s); err != nil {
+		if err := t.solveByClass(ctx, m, c, l, r, s); err != nil {
 			return err
 		}
 	}
@@ -242,12 +275,36 @@ func (t *rows) solve(ctx context.Context, m *cluster.Model, c *cluster.Component
 	for _, list := range c.Servers {
 		part.Servers = append(part.Servers, list...)
 	}
+	if l.lattice == EliminationLattice {
+		part.Width = l.order.Width
+	}
 	t.parts = append(t.parts, part)
 	return nil
 }
 
-// solveByClass adds the distributions of the numbers of jobs of the classes of one component, given its normalization.
-func (t *rows) solveByClass(ctx context.Context, m *cluster.Model, c *cluster.Component, l *plan, z arithmetic.Number, s Settings) error {
+// totalJobs returns the coefficients of Z(zλ) of a component, given its measures.
+func (l *plan) totalJobs(ctx context.Context, r measures, like arithmetic.Number, prec uint, s Settings) ([]arithmetic.Number, error) {
+	if l.lattice == EliminationLattice {
+		z := make([]arithmetic.Number, len(r.total))
+		for n, p := range r.total {
+			z[n] = p.Mul(r.normalization)
+		}
+		return z, nil
+	}
+	if err := l.build(ctx, prec); err != nil {
+		return nil, err
+	}
+	return jobcounts.Total(ctx, l.graph, l.lattice == ConnectedLattice, s.MaxJobs, like, s.MaxBytes)
+}
+
+// solveByClass adds the distributions of the numbers of jobs of the classes of one component, given its measures.
+func (t *rows) solveByClass(ctx context.Context, m *cluster.Model, c *cluster.Component, l *plan, r measures, s Settings) error {
+	if l.lattice == EliminationLattice {
+		for k, row := range slices.Concat(c.Classes...) {
+			t.byClass[row] = r.byRows[k]
+		}
+		return nil
+	}
 	for i, list := range c.Classes {
 		for _, row := range list {
 			share := new(big.Rat).Quo(m.Classes[row].ArrivalRate, c.Model.Classes[i].ArrivalRate)
@@ -256,7 +313,7 @@ func (t *rows) solveByClass(ctx context.Context, m *cluster.Model, c *cluster.Co
 				return err
 			}
 			for n := range law {
-				law[n] = law[n].Quo(z)
+				law[n] = law[n].Quo(r.normalization)
 			}
 			t.byClass[row] = law
 		}

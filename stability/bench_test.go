@@ -139,3 +139,20 @@ func BenchmarkAlike(b *testing.B) {
 		})
 	}
 }
+
+// The verdict alone.
+func BenchmarkOverload(b *testing.B) {
+	for _, c := range []struct {
+		classes, servers, degree, spread int
+		load                             int64
+	}{{1000, 300, 3, 300, 900_000}, {100_000, 100_000, 10, 20, 999_999}} {
+		b.Run(fmt.Sprintf("classes=%d/servers=%d/degree=%d", c.classes, c.servers, c.degree), func(b *testing.B) {
+			m := randomCluster(b, c.classes, c.servers, c.degree, c.spread, c.load)
+			for b.Loop() {
+				if _, err := Overload(b.Context(), m); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

@@ -91,7 +91,7 @@ func delayProducts(m *cluster.Model, means *bf.Result, level *big.Rat) float64 {
 		classes, servers := float64(len(part.Classes)), float64(len(part.Servers))
 		each := classes * float64(part.States)
 		switch part.Lattice {
-		case bf.ConnectedLattice: // which delays do without
+		case bf.ConnectedLattice, bf.EliminationLattice: // which delays do without
 			each = classes * math.Exp2(min(classes, servers))
 		case bf.ServerLattice, bf.SymmetricLattice:
 			each *= servers

@@ -65,6 +65,7 @@ type solutionServer struct {
 type solutionPart struct {
 	Lattice bf.Lattice `json:"lattice"`
 	States  int        `json:"states"`
+	Width   int        `json:"width,omitempty"` // of the elimination lattice
 	Why     string     `json:"why"`
 }
 
@@ -105,7 +106,7 @@ func newSolution(m *cluster.Model, r *bf.Result, digits int) *solution {
 		if p.States > most {
 			s.Lattice, most = &p.Lattice, p.States
 		}
-		s.Parts = append(s.Parts, solutionPart{p.Lattice, p.States, p.Why})
+		s.Parts = append(s.Parts, solutionPart{p.Lattice, p.States, p.Width, p.Why})
 	}
 	if _, err := m.OneMeanSize(); err != nil {
 		s.Note = "mean sizes differ by class: the answer is that of balanced fairness, not that of service in order of arrival"

@@ -24,7 +24,7 @@ import (
 	"productform/stability"
 )
 
-var lattices = []string{"auto", string(bf.ClassLattice), string(bf.ServerLattice), string(bf.ConnectedLattice), string(bf.SymmetricLattice)}
+var lattices = []string{"auto", string(bf.ClassLattice), string(bf.ServerLattice), string(bf.ConnectedLattice), string(bf.SymmetricLattice), string(bf.EliminationLattice)}
 
 // A solveFlags holds what the flags of solve ask for.
 type solveFlags struct {

@@ -199,3 +199,37 @@ func timesInt(r *big.Rat, scale *big.Int) *big.Int {
 	q := new(big.Int).Quo(scale, r.Denom())
 	return q.Mul(q, r.Num())
 }
+
+// Rounded returns a component in whole numbers whose sum has at most so many bits, with less load than c has or with more: rates
+// are rounded down and capacities up, or the other way.
+func Rounded(c *cluster.Component, bits int, less bool) *cluster.Component {
+	m := &c.Model
+	total := new(big.Rat)
+	for _, s := range m.Servers {
+		total.Add(total, s.Capacity)
+	}
+	for _, k := range m.Classes {
+		total.Add(total, k.ArrivalRate)
+	}
+	unit := new(big.Rat).SetInt(new(big.Int).Lsh(intOne, uint(bits-1))) // a bit less, for what is rounded up
+	unit.Quo(unit, total)
+	round := func(x *big.Rat, up bool) *big.Rat {
+		x = new(big.Rat).Mul(x, unit)
+		n, rest := new(big.Int).QuoRem(x.Num(), x.Denom(), new(big.Int))
+		if up && rest.Sign() > 0 {
+			n.Add(n, intOne)
+		}
+		return new(big.Rat).SetInt(n)
+	}
+	r := *c
+	r.Model.Servers, r.Model.Classes = nil, nil
+	for _, s := range m.Servers {
+		s.Capacity = round(s.Capacity, less)
+		r.Model.Servers = append(r.Model.Servers, s)
+	}
+	for _, k := range m.Classes {
+		k.ArrivalRate = round(k.ArrivalRate, !less)
+		r.Model.Classes = append(r.Model.Classes, k)
+	}
+	return &r
+}

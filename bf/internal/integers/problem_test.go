@@ -1,6 +1,7 @@
 package integers
 
 import (
+	"math/big"
 	"reflect"
 	"testing"
 
@@ -43,4 +44,41 @@ func TestWordProblem(t *testing.T) {
 	if small == 0 {
 		t.Error("no model fits into words")
 	}
+}
+
+// Rounded components have whole numbers of the length asked for, on either side of what they stand for in one common unit, and within one unit of it.
+func TestRounded(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		m := oracle.DrawModel(t, oracle.Options{Long: true})
+		bits := rapid.SampledFrom([]int{20, 53, 200}).Draw(t, "bits")
+		c := &cluster.Component{Model: *m}
+		less, more := &Rounded(c, bits, true).Model, &Rounded(c, bits, false).Model
+		total, limit := new(big.Rat), new(big.Rat).SetInt(new(big.Int).Lsh(intOne, uint(bits)))
+		unit := new(big.Rat)
+		for s, server := range m.Servers {
+			unit.Add(unit, server.Capacity)
+			total.Add(total, less.Servers[s].Capacity)
+		}
+		for i, k := range m.Classes {
+			unit.Add(unit, k.ArrivalRate)
+			total.Add(total, more.Classes[i].ArrivalRate)
+		}
+		if total.Cmp(limit) >= 0 {
+			t.Fatalf("sum %v, more than %d bits", total, bits)
+		}
+		unit.Quo(new(big.Rat).SetInt(new(big.Int).Lsh(intOne, uint(bits-1))), unit)
+		near := func(what string, low, high, x *big.Rat) {
+			x = new(big.Rat).Mul(x, unit)
+			apart := new(big.Rat).Sub(high, low)
+			if !low.IsInt() || !high.IsInt() || low.Cmp(x) > 0 || high.Cmp(x) < 0 || apart.Cmp(big.NewRat(1, 1)) > 0 {
+				t.Fatalf("%s: [%v, %v] around %v", what, low, high, x)
+			}
+		}
+		for s := range m.Servers {
+			near("capacity", more.Servers[s].Capacity, less.Servers[s].Capacity, m.Servers[s].Capacity)
+		}
+		for i := range m.Classes {
+			near("rate", less.Classes[i].ArrivalRate, more.Classes[i].ArrivalRate, m.Classes[i].ArrivalRate)
+		}
+	})
 }

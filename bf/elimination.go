@@ -1,0 +1,173 @@
+package bf
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"productform/bf/internal/integers"
+	"productform/cluster"
+	"productform/internal/arithmetic"
+	"productform/internal/elimination"
+	"productform/internal/input"
+	"productform/internal/recursion"
+	"productform/num"
+	"productform/stability"
+)
+
+// exactBits is the length of whole numbers that float64 holds.
+const exactBits = 53
+
+// findOrder finds an order in which the servers of a component are eliminated, one after the other. The error is a
+// [*num.TooLargeError] that names the width, if that is too large.
+func (l *plan) findOrder() (err error) {
+	e := eliminationProblem(l.problem)
+	for s := range e.Capacities {
+		e.Capacities[s] = 1
+	}
+	for i := range e.Classes {
+		e.Classes[i].Rate = 1 // the order is for any
+	}
+	if l.order, err = elimination.NewOrder(e); err == nil && l.order.Width > widest {
+		return &num.TooLargeError{Input: input.Errorf("model", fmt.Sprintf("servers of width %d", l.order.Width),
+			"servers that can be eliminated one by one with at most %d neighbour each", widest)}
+	}
+	return err
+}
+
+const widest = 1
+
+// eliminationProblem returns a problem of single servers in whole numbers, exact up to exactBits.
+func eliminationProblem(p *recursion.Problem) *elimination.Problem {
+	e := &elimination.Problem{}
+	for _, g := range p.Groups {
+		e.Capacities = append(e.Capacities, arithmetic.Scaled(g.Capacity, 0))
+	}
+	for _, k := range p.Classes {
+		c := elimination.Class{Rate: arithmetic.Scaled(k.Rate, 0)}
+		for _, choice := range k.Choose {
+			c.Servers = append(c.Servers, choice.Group)
+		}
+		e.Classes = append(e.Classes, c)
+	}
+	return e
+}
+
+// eliminate solves a component of the model m by elimination. Where rates and capacities are longer than float64 holds they are rounded to
+// either side: as the normalization, the mean numbers of jobs and the utilizations grow with every rate and fall with every capacity,
+// theirs lie between those of a component with less load and of one with more.
+func (l *plan) eliminate(ctx context.Context, m *cluster.Model, s Settings) (measures, error) {
+	if err := checkStable(ctx, &l.component.Model); err != nil {
+		return measures{}, err
+	}
+	switch {
+	case s.MaxJobs > 0 && s.ByClass:
+		return l.eliminateRows(ctx, m, s)
+	case l.problem.Bits <= exactBits:
+		return l.eliminateOf(ctx, l.problem, s)
+	case s.MaxJobs > 0: // probabilities do not grow with rates
+		return measures{}, ErrDigits
+	}
+	less, more := integers.Rounded(l.component, exactBits, true), integers.Rounded(l.component, exactBits, false)
+	err := checkStable(ctx, &more.Model)
+	if ctx.Err() != nil {
+		return measures{}, err
+	}
+	if err != nil || slices.ContainsFunc(more.Model.Servers, func(s cluster.Server) bool { return s.Capacity.Sign() == 0 }) {
+		return measures{}, ErrDigits
+	}
+	low, err := l.eliminateOf(ctx, integers.New(less, false), s)
+	if err != nil {
+		return measures{}, err
+	}
+	high, err := l.eliminateOf(ctx, integers.New(more, false), s)
+	if err != nil {
+		return measures{}, err
+	}
+	low.normalization = between(low.normalization, high.normalization)
+	for i := range low.jobs {
+		low.jobs[i] = between(low.jobs[i], high.jobs[i])
+	}
+	for s := range low.busy {
+		low.busy[s] = between(low.busy[s], high.busy[s])
+	}
+	return low, nil
+}
+
+// eliminateRows solves the component with each row of the model m as a class of its own, so that each has its distribution.
+func (l *plan) eliminateRows(ctx context.Context, m *cluster.Model, s Settings) (measures, error) {
+	c := &cluster.Component{Model: cluster.Model{Servers: l.component.Model.Servers}, Servers: l.component.Servers}
+	for i, list := range l.component.Classes {
+		for _, row := range list {
+			k := l.component.Model.Classes[i]
+			k.ArrivalRate = m.Classes[row].ArrivalRate
+			c.Model.Classes = append(c.Model.Classes, k)
+		}
+	}
+	p := integers.New(c, false)
+	if p.Bits > exactBits {
+		return measures{}, ErrDigits
+	}
+	rows, err := l.eliminateOf(ctx, p, s)
+	if err != nil {
+		return measures{}, err
+	}
+	merged := rows
+	merged.jobs = nil
+	for _, list := range l.component.Classes {
+		sum := rows.jobs[0]
+		for _, x := range rows.jobs[1:len(list)] {
+			sum = sum.Add(x)
+		}
+		rows.jobs = rows.jobs[len(list):]
+		merged.jobs = append(merged.jobs, sum)
+	}
+	return merged, nil
+}
+
+// eliminateOf solves a problem of the component of the plan. The engine Float, asked for by name, takes what it can have.
+func (l *plan) eliminateOf(ctx context.Context, p *recursion.Problem, s Settings) (measures, error) {
+	ask := elimination.Settings{Tolerance: l.tol, Total: s.MaxJobs}
+	if s.ByClass {
+		ask.ByClass = s.MaxJobs
+	}
+	e := eliminationProblem(p)
+	r, err := elimination.Solve(ctx, e, l.order, ask)
+	var missed *elimination.ToleranceError
+	if s.Engine == num.Float && errors.As(err, &missed) && missed.Bound < 0.5 {
+		ask.Tolerance = 1.01 * missed.Bound
+		r, err = elimination.Solve(ctx, e, l.order, ask)
+	}
+	switch {
+	case errors.As(err, &missed) && (s.Engine == num.Float || !(missed.Bound < 0.5)):
+		return measures{}, ErrDigits
+	case err != nil:
+		return measures{}, err
+	}
+	return measures{r.Normalization, r.Jobs, r.Busy, r.TotalJobs, r.ClassJobs}, nil
+}
+
+// between returns the first of two numbers as what is known of one from x to y, where a = x(1+ε) and b = y(1+δ): a is at most 1+ε times
+// that one, and at least 1-δ times a/b of it.
+func between(a, b arithmetic.Number) arithmetic.Number {
+	apart := max(0, 1-a.Wide.Over(b.Wide).Double()) + arithmetic.Roundoff
+	return arithmetic.FromWide(a.Wide, max(a.Bound, arithmetic.Compound(apart, b.Bound, 0)))
+}
+
+// checkStable returns the error for a component that is unstable, with classes that show it.
+func checkStable(ctx context.Context, m *cluster.Model) error {
+	u, err := stability.Overload(ctx, m)
+	if u != nil {
+		return &recursion.Overload{Classes: u.Classes, ArrivalRate: u.ArrivalRate, Capacity: u.Capacity}
+	}
+	return err
+}
+
+// eliminates reports whether what is asked can be had by elimination.
+func (s Settings) eliminates() bool { return !s.withoutElimination && s.MaxJobs == 0 }
+
+// eliminated reports whether a part was solved by elimination.
+func (r *Result) eliminated() bool {
+	return slices.ContainsFunc(r.Parts, func(p Part) bool { return p.Lattice == EliminationLattice })
+}

@@ -1,0 +1,280 @@
+package bf
+
+import (
+	"errors"
+	"fmt"
+	"math/big"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"productform/cluster"
+	"productform/internal/elimination"
+	"productform/internal/input"
+	"productform/internal/oracle"
+	"productform/num"
+
+	"pgregory.net/rapid"
+)
+
+// treeModel has servers in a tree, each with a class of its own and one that it shares with its parent, server (s-1)/arity, at a
+// part of the critical load that no more than half of a server takes.
+func treeModel(servers, arity int, load *big.Rat) *cluster.Model {
+	m := &cluster.Model{}
+	rate := func(share int64) *big.Rat { return new(big.Rat).Mul(load, big.NewRat(share, 8)) }
+	for s := range servers {
+		m.Servers = append(m.Servers, cluster.Server{Name: fmt.Sprint("s", s), Capacity: big.NewRat(int64(4+s%3), 4)})
+		m.Classes = append(m.Classes, cluster.Class{Name: fmt.Sprint("own", s), ArrivalRate: rate(3), Servers: cluster.On(s)})
+		if s > 0 {
+			m.Classes = append(m.Classes, cluster.Class{Name: fmt.Sprint("with", s), ArrivalRate: rate(5), Servers: cluster.On((s-1)/arity, s)})
+		}
+	}
+	return m
+}
+
+// holdWithin holds the float64 numbers of a result against fractions.
+func holdWithin(t oracle.Tester, name string, r *Result, want oracle.Answer) {
+	t.Helper()
+	check := func(what string, got float64, want *big.Rat) {
+		if e := relativeError(got, want); !(e <= r.RelativeErrorBound) {
+			t.Errorf("%s: %s is %v, want %s: relative error %g, bound %g", name, what, got, want.FloatString(20), e, r.RelativeErrorBound)
+		}
+	}
+	check("Z", r.Normalization.Float, want.Normalization)
+	for i, w := range want.MeanJobs {
+		check(fmt.Sprint("jobs of class ", i), r.Classes[i].MeanJobs.Float, w)
+	}
+	for s, w := range want.Busy {
+		check(fmt.Sprint("utilization of server ", s), r.Servers[s].Utilization.Float, w)
+	}
+}
+
+// Elimination has the answer of the literal recursion within its bound, on all models whose servers are few enough at a time; others are
+// refused with the width. Numbers too long for float64 are answered between those of rounded ones.
+func TestEliminationAgrees(t *testing.T) {
+	solved, wide := 0, 0
+	rapid.Check(t, func(t *rapid.T) {
+		long := rapid.IntRange(0, 3).Draw(t, "long") == 0
+		m := drawModel(t, rapid.Bool().Draw(t, "groups"), long)
+		r, err := Solve(t.Context(), m, Settings{Engine: num.Float, Lattice: EliminationLattice})
+		var large *num.TooLargeError
+		var bad *input.Error
+		switch {
+		case errors.As(err, &large):
+			wide++
+			if !strings.Contains(err.Error(), "width") {
+				t.Fatalf("%v does not name the width", err)
+			}
+		case errors.As(err, &bad) && bad.Path == "Lattice": // a group of which jobs choose some
+		case long && (errors.Is(err, ErrDigits) || errors.Is(err, ErrRange)):
+		case err != nil:
+			t.Fatal(err)
+		default:
+			solved++
+			holdWithin(t, "elimination", r, oracle.Solve(m))
+			if slices.ContainsFunc(r.Parts, func(p Part) bool { return p.Lattice != EliminationLattice || p.Width > elimination.MaxWidth }) {
+				t.Fatalf("parts %+v", r.Parts)
+			}
+		}
+	})
+	if solved == 0 || wide == 0 && elimination.MaxWidth < 3 {
+		t.Errorf("%d models solved, %d refused", solved, wide)
+	}
+}
+
+// Trees beyond every table are solved by elimination, chosen by itself, within 1e-9; work is conserved, Σ_s C_s P(s busy) = Σ_i λ_i.
+func TestTreesByElimination(t *testing.T) {
+	for _, servers := range []int{15, 63, 255} {
+		m := treeModel(servers, 2, big.NewRat(4, 5))
+		r, err := Solve(t.Context(), m, Settings{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if by := r.Parts[0].Lattice; by != EliminationLattice && servers > 30 || len(r.Parts) != 1 || r.RelativeErrorBound > 1e-9 {
+			t.Errorf("%d servers: %+v, bound %g", servers, r.Parts, r.RelativeErrorBound)
+		}
+		conserves(t, m, r)
+		if servers > 30 {
+			continue
+		}
+		want, err := Solve(t.Context(), m, Settings{Engine: num.Enclose})
+		if err != nil {
+			t.Fatal(err)
+		}
+		e, err := Solve(t.Context(), m, Settings{Lattice: EliminationLattice})
+		if err != nil {
+			t.Fatal(err)
+		}
+		agree(t, e, want)
+	}
+}
+
+// conserves checks that as much capacity works as work arrives, within the bounds.
+func conserves(t *testing.T, m *cluster.Model, r *Result) {
+	t.Helper()
+	arrives, works, off := new(big.Rat), 0.0, 0.0
+	for i := range m.Classes {
+		arrives.Add(arrives, m.Work(i))
+	}
+	for s, server := range m.Servers {
+		c, _ := server.Capacity.Float64()
+		works += c * r.Servers[s].Utilization.Float
+	}
+	want, _ := arrives.Float64()
+	off = r.RelativeErrorBound + float64(len(m.Servers))*0x1p-52
+	if d := works - want; !(d <= off*want && -d <= off*want) {
+		t.Errorf("%v of %v capacity works: off by %g, bound %g", works, want, d/want, off)
+	}
+}
+
+// agree holds a result against enclosures.
+func agree(t *testing.T, got, want *Result) {
+	t.Helper()
+	check := func(what string, x, y num.Value) {
+		t.Helper()
+		low, _ := y.Low.Float64()
+		high, _ := y.High.Float64()
+		if e := got.RelativeErrorBound + 0x1p-52; !(x.Float >= low*(1-e) && x.Float <= high*(1+e)) {
+			t.Errorf("%s: %v, want %v within %g", what, x.Float, y.Float, e)
+		}
+	}
+	check("Z", *got.Normalization, *want.Normalization)
+	for i := range want.Classes {
+		check(fmt.Sprint("jobs of class ", i), got.Classes[i].MeanJobs, want.Classes[i].MeanJobs)
+	}
+	for s := range want.Servers {
+		check(fmt.Sprint("utilization of server ", s), got.Servers[s].Utilization, want.Servers[s].Utilization)
+	}
+	for n := range want.JobsDistribution {
+		check(fmt.Sprint("P(X = ", n), got.JobsDistribution[n], want.JobsDistribution[n])
+	}
+}
+
+// A large model without an answer has classes that show it, on every road, and soon.
+func TestLargeUnstable(t *testing.T) {
+	for _, servers := range []int{60, 1023} {
+		m := treeModel(servers, 2, big.NewRat(4, 5))
+		m.Classes[40].ArrivalRate = big.NewRat(3, 1)
+		for _, lattice := range []Lattice{"", EliminationLattice} {
+			for _, engine := range []num.Engine{num.Auto, num.Float, num.Exact} {
+				if lattice != "" && engine == num.Exact {
+					continue
+				}
+				_, err := Solve(t.Context(), m, Settings{Lattice: lattice, Engine: engine})
+				var u *cluster.UnstableError
+				if !errors.As(err, &u) || !slices.Contains(u.Classes, 40) || u.ArrivalRate.Cmp(u.Capacity) < 0 {
+					t.Errorf("%d servers, %s, %s: %v", servers, lattice, engine, err)
+				}
+			}
+		}
+	}
+}
+
+// What elimination does not give is refused by name.
+func TestEliminationRefuses(t *testing.T) {
+	tree := treeModel(9, 2, big.NewRat(1, 2))
+	pool := &cluster.Model{Servers: []cluster.Server{{Name: "pool", Count: 5, Capacity: big.NewRat(1, 1)}},
+		Classes: []cluster.Class{{Name: "c", ArrivalRate: big.NewRat(1, 1), Servers: []cluster.Choice{{Server: 0, Choose: 2}}}}}
+	clique := &cluster.Model{}
+	for s := range 9 {
+		clique.Servers = append(clique.Servers, cluster.Server{Name: fmt.Sprint("s", s), Capacity: big.NewRat(9, 1)})
+		for r := range s {
+			clique.Classes = append(clique.Classes, cluster.Class{Name: fmt.Sprint(r, s), ArrivalRate: big.NewRat(1, 1), Servers: cluster.On(r, s)})
+		}
+	}
+	solve := func(m *cluster.Model, engine num.Engine) error {
+		_, err := Solve(t.Context(), m, Settings{Engine: engine, Lattice: EliminationLattice})
+		return err
+	}
+	_, delays := Delays(t.Context(), tree, DelayQuestion{Levels: oracle.Rats("0.9")}, Settings{Lattice: EliminationLattice})
+	_, gradient := MeanJobsGradient(t.Context(), tree, Settings{Lattice: EliminationLattice})
+	_, gradients := ClassGradients(t.Context(), tree, Settings{Lattice: EliminationLattice})
+	for _, c := range []struct {
+		what, path string
+		err        error
+	}{
+		{"exact", "Engine", solve(tree, num.Exact)},
+		{"enclose", "Engine", solve(tree, num.Enclose)},
+		{"groups", "Lattice", solve(pool, num.Auto)},
+		{"delays", "Lattice", delays},
+		{"gradient", "Lattice", gradient},
+		{"gradients", "Lattice", gradients},
+		{"width", "model", solve(clique, num.Auto)},
+	} {
+		var bad *num.InputError
+		if !errors.As(c.err, &bad) || bad.Path != c.path {
+			t.Errorf("%s: %v, want an error of %s", c.what, c.err, c.path)
+		}
+	}
+	var large *num.TooLargeError
+	if err := solve(clique, num.Auto); !errors.As(err, &large) || !strings.Contains(err.Error(), "width") || !strings.Contains(err.Error(), "8") {
+		t.Errorf("a clique of 9 servers: %v, want its width 8", err)
+	}
+}
+
+// A sweep eliminates in one order and gives what single solutions give.
+func TestEliminationSweeps(t *testing.T) {
+	m := treeModel(40, 3, big.NewRat(1, 1))
+	factors := oracle.Rats("1/2 0 9/10")
+	for _, s := range []Settings{{}, {Lattice: EliminationLattice, Engine: num.Float, RelTol: 1e-6}} {
+		sweep, err := LoadSweep(t.Context(), m, factors, s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, f := range factors {
+			one, err := Solve(t.Context(), m.Scale(f), s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if f.Sign() > 0 && (sweep[i].MeanJobs != one.MeanJobs || sweep[i].Parts[0].Lattice != EliminationLattice || sweep[i].Parts[0].Why != one.Parts[0].Why) {
+				t.Errorf("factor %v: %v, %+v; alone %v, %+v", f, sweep[i].MeanJobs, sweep[i].Parts, one.MeanJobs, one.Parts)
+			}
+		}
+	}
+}
+
+// A tolerance that elimination cannot meet is refused with the bound that it gives; asked for by name, float gives that.
+func TestEliminationMissesTolerance(t *testing.T) {
+	for _, lattice := range []Lattice{"", EliminationLattice} {
+		_, err := Solve(t.Context(), treeModel(63, 2, big.NewRat(4, 5)), Settings{Lattice: lattice, RelTol: 1e-17})
+		var bad *num.InputError
+		if !errors.As(err, &bad) || bad.Path != "RelTol" {
+			t.Errorf("%s: %v, want an error of RelTol", lattice, err)
+		}
+	}
+	r, err := Solve(t.Context(), treeModel(63, 2, big.NewRat(4, 5)), Settings{Engine: num.Float, RelTol: 1e-17})
+	if err != nil || r.RelativeErrorBound > 1e-9 {
+		t.Errorf("%v, %v", r, err)
+	}
+}
+
+// drawForest draws classes on one or two servers of a random tree, some of them without arrivals.
+func drawForest(rng *rand.Rand, servers int) *cluster.Model {
+	m := &cluster.Model{}
+	for s := range servers {
+		m.Servers = append(m.Servers, cluster.Server{Name: fmt.Sprint("s", s), Capacity: big.NewRat(1+rng.Int64N(9), 3)})
+		m.Classes = append(m.Classes, cluster.Class{Name: fmt.Sprint("c", s), ArrivalRate: big.NewRat(rng.Int64N(9), 9), Servers: cluster.On(s)})
+		if s > 0 {
+			m.Classes = append(m.Classes, cluster.Class{Name: fmt.Sprint("d", s), ArrivalRate: big.NewRat(rng.Int64N(9), 5), Servers: cluster.On(rng.IntN(s), s)})
+		}
+	}
+	return m
+}
+
+// Random trees agree with the tables of all sets of servers.
+func TestForestsByElimination(t *testing.T) {
+	for seed := range uint64(40) {
+		rng := rand.New(rand.NewPCG(seed, 3))
+		m := oracle.ScaleTo(drawForest(rng, 2+rng.IntN(8)), big.NewRat(1+rng.Int64N(98), 100))
+		want, err := Solve(t.Context(), m, Settings{Engine: num.Enclose})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := Solve(t.Context(), m, Settings{Lattice: EliminationLattice, Engine: num.Float})
+		if err != nil {
+			t.Fatalf("seed %d: %v", seed, err)
+		}
+		agree(t, got, want)
+	}
+}
