@@ -90,15 +90,22 @@ func (p *poly) shift(e int) {
 func (p *poly) times(a, b *poly) (bound float64) {
 	da, db := a.degree(), b.degree()
 	var c poly
-	for k := 1; k <= da; k++ {
-		half := a[k] / 2
-		for l := 1; l <= db; l++ {
-			t := half * b[l]
-			c[max(k-l, l-k)] += t
-			if k+l < terms {
-				c[k+l] += t
+	if da > 0 && db > 0 {
+		var mirror [2*terms - 1]float64 // b_|i|/2 of T_i and T_-i at terms-1+i, but not b_0
+		for k := 1; k < terms; k++ {
+			mirror[terms-1+k], mirror[terms-1-k] = b[k]/2, b[k]/2
+		}
+		for k := da; k > 0; k-- {
+			x := a[k]
+			lower, upper := mirror[terms-1-k:][:terms], mirror[terms-1+k:]
+			for j := range c {
+				c[j] += x * lower[j]
+			}
+			for j, y := range upper {
+				c[j&(terms-1)] += x * y
 			}
 		}
+		c[0] /= 2
 	}
 	for k := 1; k < terms; k++ {
 		c[k] += a[0] * b[k]

@@ -7,20 +7,19 @@ import (
 	"productform/internal/arithmetic"
 )
 
-// A curve is a positive function on [0, T], p[k] 2^exp[k] on panel k.
-type curve struct {
-	p   []poly
-	exp []int
+// A curve is a positive function on [0, T], or 0: a piece for each panel.
+type curve []piece
+
+// A piece is a polynomial times 2^exp. Its p[0] is in [1/2, 1), or it is 0.
+type piece struct {
+	poly
+	exp int
 }
 
-func newCurve(panels int) curve { return curve{make([]poly, panels), make([]int, panels)} }
-
-func (c *curve) clone() curve { return curve{slices.Clone(c.p), slices.Clone(c.exp)} }
-
-// set puts p 2^exp on panel k.
-func (c *curve) set(k int, p *poly, exp int) {
-	c.p[k] = *p
-	c.exp[k] = exp + c.p[k].scale()
+func newPiece(p *poly, exp int) piece {
+	c := piece{*p, exp}
+	c.exp += c.scale()
+	return c
 }
 
 // relative returns a bound of |log(kept/meant)| where kept is off by at most so much and at least low; +Inf if that is not small.
@@ -33,7 +32,7 @@ func relative(off, low float64) float64 {
 
 // Defects of polynomials are not asked to be below leastDefect, some roundings, and partitions have at most maxPanels panels.
 const (
-	leastDefect = 0x1p-46
+	leastDefect = 0x1p-43
 	maxPanels   = 5000
 )
 
@@ -66,54 +65,71 @@ func (s *solver) refined(target float64) *panels {
 	return s.split(marked)
 }
 
-// product sets panel k of c to a b and returns the bound of its relative defect.
-func (s *solver) product(c *curve, k int, a, b *curve) float64 {
+// product returns a b on panel k, and the bound of its relative defect.
+func (s *solver) product(k int, a, b *piece) (piece, float64) {
+	if a.poly[0] == 0 || b.poly[0] == 0 {
+		return piece{}, 0
+	}
 	var p poly
-	off := p.times(&a.p[k], &b.p[k]) + lost
-	c.set(k, &p, a.exp[k]+b.exp[k])
-	return s.note(k, relative(off, p.low()))
+	off := p.times(&a.poly, &b.poly) + lost
+	defect := s.note(k, relative(off, p.low()))
+	return newPiece(&p, a.exp+b.exp), defect
 }
 
-// sum sets panel k of c to a + b.
-func (s *solver) sum(c *curve, k int, a, b *curve) float64 {
-	if a.exp[k] < b.exp[k] {
+// sum returns a + b on panel k, and the bound of its relative defect.
+func (s *solver) sum(k int, a, b *piece) (piece, float64) {
+	switch {
+	case a.poly[0] == 0:
+		return *b, 0
+	case b.poly[0] == 0:
+		return *a, 0
+	case a.exp < b.exp:
 		a, b = b, a
 	}
-	p, q := a.p[k], b.p[k]
-	q.shift(b.exp[k] - a.exp[k])
-	off := lost
+	p, q := a.poly, b.poly
+	q.shift(b.exp - a.exp)
+	off := 0.0
 	for j := range p {
 		p[j] += q[j]
 		off += u * math.Abs(p[j])
 	}
-	c.set(k, &p, a.exp[k])
-	return s.note(k, relative(off*(1+2*terms*u), p.low()))
+	defect := s.note(k, relative(off*(1+2*terms*u)+lost, p.low()))
+	return newPiece(&p, a.exp), defect
 }
 
-// backward sets r to the function r(t) = ∫_t^∞ e^-κ(s-t) q(s) ds, with a mass beyond T that keeps it smooth: it solves r' = κ r - q, and
-// r(T) <= 2 q(T)/κ. The bound is that of |log| of what is kept over r.
+// linear returns a + b t on panel k, and the bound of its relative defect.
+func (s *solver) linear(k int, a, b float64) (piece, float64) {
+	p := poly{a + b*s.middle(k), b * s.half(k)}
+	defect := s.note(k, relative(3*u*p.high(), p.low()))
+	return newPiece(&p, 0), defect
+}
+
+// smoothest is the most that r(T) may be in backward, over q(T)/κ.
+const smoothest = 1.9
+
+// backward returns the function r(t) = λ ∫_t^∞ e^-κ(s-t) q(s) ds, with a mass beyond T that keeps it smooth, where r(T) is at most so many times
+// λ q(T)/κ, or λ q(T)/κ itself. It solves r' = κ r - λ q. The bound is that of |log| of what is kept over r.
 //
 // r(t) is positive in q and in r at the right end of the panel, so that the error of the latter counts by its share of r.
-func (s *solver) backward(r *curve, kappa float64, q *curve) (bound float64) {
-	last := s.count() - 1
-	v, exp := s.beyond(kappa, &q.p[last]), q.exp[last]
+func (s *solver) backward(kappa, lambda float64, q curve, most float64) (r curve, bound float64) {
+	r = make(curve, len(q))
+	last := len(q) - 1
+	v, exp := lambda*s.beyond(kappa, &q[last].poly, most), q[last].exp
 	carried, own := 0.0, 0.0 // relative bounds, of v and of what the panel adds
 	for k := last; k >= 0; k-- {
-		e := max(exp, q.exp[k])
-		theta, h := kappa*s.half(k), math.Ldexp(s.half(k), q.exp[k]-e)
+		e := max(exp, q[k].exp)
+		theta, h := kappa*s.half(k), math.Ldexp(lambda*s.half(k), q[k].exp-e)
 		v = math.Ldexp(v, exp-e)
 		var p poly
-		own = s.note(k, relative(p.decay(theta, h, &q.p[k], v)+lost*max(1, s.half(k), v), p.low()))
+		own = s.note(k, relative(p.decay(theta, h, &q[k].poly, v)+lost*max(1, lambda*s.half(k), v), p.low()))
 		bound = max(bound, carried+own)
 		carried = carried*(1+4*carried)*share(v, theta, &p) + own
-		r.set(k, &p, e)
-		if k > 0 {
-			v, own = r.p[k].left()
-			exp = r.exp[k]
-			carried += relative(own, v)
-		}
+		r[k] = newPiece(&p, e)
+		v, own = r[k].left()
+		exp = r[k].exp
+		carried += relative(own, v)
 	}
-	return bound * (1 + 0x1p-8)
+	return r, bound * (1 + 0x1p-8)
 }
 
 // share returns which part of p(-1) is v e^-2θ at most.
@@ -121,8 +137,8 @@ func share(v, theta float64, p *poly) float64 {
 	return min(1, v*math.Exp(-2*theta)/p.low()*(1+0x1p-20))
 }
 
-// beyond returns the smooth r(T) of backward, or q(T)/κ if there is none between half and twice that.
-func (s *solver) beyond(kappa float64, q *poly) float64 {
+// beyond returns the smooth r(T) of backward for λ = 1, or q(T)/κ if that is not between half and most times this.
+func (s *solver) beyond(kappa float64, q *poly, most float64) float64 {
 	half := s.half(s.count() - 1)
 	var source [terms + 2]float64
 	copy(source[:], q[:])
@@ -132,23 +148,23 @@ func (s *solver) beyond(kappa float64, q *poly) float64 {
 	smooth, _ := p.right()
 	end, off := q.right()
 	least := (end - off) / kappa
-	smooth *= half
-	if smooth > 0.6*least && smooth < 1.9*least {
+	if smooth *= half; smooth > least/2 && smooth < most*least {
 		return smooth
 	}
 	return least
 }
 
-// forward sets m to the function with m' = λ e^{-μt} r - g m, m(0) = r(0): M(t) = e^gt m(t) grows by λ e^{(g-μ)t} r(t). One of g and μ is 0.
-func (s *solver) forward(m *curve, lambda, growth, mu float64, r *curve) (bound float64) {
-	v, own := r.p[0].left()
-	exp := r.exp[0]
+// forward returns the function with m' = λ e^{-μt} q - g m and m(0) = r(0), where one of g and μ is 0. The bound is that of backward.
+func (s *solver) forward(lambda, growth, mu float64, q, r curve) (m curve, bound float64) {
+	m = make(curve, len(q))
+	v, own := r[0].left()
+	exp := r[0].exp
 	carried := relative(own, v)
-	for k := range s.count() {
-		e := max(exp, r.exp[k])
-		theta, h := growth*s.half(k), math.Ldexp(lambda*s.half(k), r.exp[k]-e)
+	for k := range q {
+		e := max(exp, q[k].exp)
+		theta, h := growth*s.half(k), math.Ldexp(lambda*s.half(k), q[k].exp-e)
 		v = math.Ldexp(v, exp-e)
-		source, off := r.p[k].flip(), 0.0
+		source, off := q[k].flip(), 0.0
 		if mu > 0 {
 			h *= math.Exp(-mu * s.at[k])
 			off = 2 * h * s.fade(&source, mu, k)
@@ -158,13 +174,13 @@ func (s *solver) forward(m *curve, lambda, growth, mu float64, r *curve) (bound 
 		own = s.note(k, relative(off, p.low()))
 		bound = max(bound, carried+own)
 		carried = carried*(1+4*carried)*share(v, theta, &p) + own
-		end, error := p.left()
+		v, own = p.left()
+		carried += relative(own, v)
+		exp = e
 		p = p.flip()
-		m.set(k, &p, e)
-		v, exp = end, e
-		carried += relative(error, v)
+		m[k] = newPiece(&p, e)
 	}
-	return bound * (1 + 0x1p-8)
+	return m, bound * (1 + 0x1p-8)
 }
 
 // fade multiplies p, which is flipped, by e^{-μ(t-a)} on panel k that begins at a, and returns a bound of the error of e^{-μt} p over e^{-μa}. The exponential
@@ -178,9 +194,9 @@ func (s *solver) fade(p *poly, mu float64, k int) float64 {
 }
 
 // number returns c(0) as a number with a relative bound.
-func (c *curve) number(bound float64) arithmetic.Number {
-	v, off := c.p[0].left()
-	n := c.exp[0]
+func (c curve) number(bound float64) arithmetic.Number {
+	v, off := c[0].left()
+	n := c[0].exp
 	exp := n / 512
 	return arithmetic.FromWide(arithmetic.NewWide(math.Ldexp(v, n-512*exp), exp), math.Expm1(bound+relative(off, v))*(1+8*u))
 }

@@ -134,111 +134,6 @@ func (f *forest) total(s int) float64 {
 	return kappa
 }
 
-// A message holds q, r and m of a direction, with bounds of |log(kept/true)|.
-type message struct {
-	q, r, m       curve
-	ofQ, ofR, ofM float64
-}
-
-// A sweep holds the messages of a forest on one partition.
-type sweep struct {
-	*forest
-	solver
-	ctx      context.Context
-	messages []message
-	drift    float64 // bound of what the errors of exponents add to that of a message: they are kept to T only
-}
-
-func (f *forest) newSweep(ctx context.Context, g *panels) *sweep {
-	return &sweep{forest: f, solver: solver{g, make([]float64, g.count())}, ctx: ctx, messages: make([]message, 2*len(f.edges)), drift: f.inexact * g.last()}
-}
-
-// up finds the messages towards the root.
-func (w *sweep) up() error {
-	for _, s := range w.order {
-		if err := w.ctx.Err(); err != nil {
-			return err
-		}
-		if d := w.parent[s]; d >= 0 {
-			q, bound := w.gather(s, d^1)
-			w.send(d, q, bound)
-		}
-	}
-	return nil
-}
-
-// down finds those away from it.
-func (w *sweep) down() error {
-	for _, s := range slices.Backward(w.order) {
-		if err := w.ctx.Err(); err != nil {
-			return err
-		}
-		w.spread(s)
-	}
-	return nil
-}
-
-// gather returns the product of the m into s but for that of one direction (of none if it is -1).
-func (w *sweep) gather(s, but int) (q curve, bound float64) {
-	q = w.one()
-	for _, d := range w.into[s] {
-		if d != but {
-			bound += w.multiply(&q, &w.messages[d])
-		}
-	}
-	return q, bound
-}
-
-// one returns the function 1.
-func (w *sweep) one() curve {
-	c := newCurve(w.count())
-	for k := range c.p {
-		c.p[k][0] = 1
-	}
-	return c
-}
-
-// spread sends the messages from s to all servers but its parent. Each takes the product of the m before it in the list and of those after it.
-func (w *sweep) spread(s int) {
-	into := w.into[s]
-	q, bounds := make([]curve, len(into)), make([]float64, len(into))
-	rest, bound := w.one(), 0.0
-	for i := len(into) - 1; i >= 0; i-- {
-		q[i], bounds[i] = rest.clone(), bound
-		bound += w.multiply(&rest, &w.messages[into[i]])
-	}
-	rest, bound = w.one(), 0
-	for i, d := range into {
-		if d^1 != w.parent[s] {
-			defect := 0.0
-			for k := range w.count() {
-				defect = max(defect, w.product(&q[i], k, &q[i], &rest))
-			}
-			w.send(d^1, q[i], bounds[i]+bound+defect)
-		}
-		bound += w.multiply(&rest, &w.messages[d])
-	}
-}
-
-// multiply multiplies a curve by the m of a message, and returns what that adds to its bound.
-func (w *sweep) multiply(c *curve, m *message) float64 {
-	defect := 0.0
-	for k := range w.count() {
-		defect = max(defect, w.product(c, k, c, &m.m))
-	}
-	return defect + m.ofM
-}
-
-// send finds the message of direction d from its q.
-func (w *sweep) send(d int, q curve, bound float64) {
-	m := &w.messages[d]
-	m.q, m.ofQ = q, bound
-	m.r, m.m = newCurve(w.count()), newCurve(w.count())
-	lambda, kappa := w.edges[d/2].rate, w.decay[d]
-	m.ofR = m.ofQ + w.backward(&m.r, kappa, &m.q)
-	m.ofM = m.ofR + w.forward(&m.m, lambda, w.growth[d], max(0, kappa-lambda), &m.r) + w.drift
-}
-
 // solve refines the partition until its polynomials are as good as the tolerance asks, and returns the measures. The error may be a [*ToleranceError].
 func (f *forest) solve(ctx context.Context, root int, tolerance float64) (*sweep, *part, error) {
 	if err := f.prepare(root, tolerance); err != nil {
@@ -249,9 +144,9 @@ func (f *forest) solve(ctx context.Context, root int, tolerance float64) (*sweep
 		fastest = max(fastest, f.around(s))
 	}
 	g := newPanels(2/fastest, newHorizon(f.capacity, f.slack).end)
-	target := max(leastDefect, tolerance/(64*float64(len(f.capacity))))
+	target := max(leastDefect, tolerance/(16*float64(len(f.capacity))))
 	for g.count() <= maxPanels {
-		w := f.newSweep(ctx, g)
+		w := f.newSweep(ctx, g, 0)
 		r, err := w.measures(target)
 		switch {
 		case err != nil:
@@ -259,10 +154,12 @@ func (f *forest) solve(ctx context.Context, root int, tolerance float64) (*sweep
 		case r == nil:
 			g = w.refined(target)
 			continue
-		case !(r.worst() <= tolerance):
+		case r.worst() <= tolerance:
+			return w, r, nil
+		case target <= leastDefect:
 			return nil, nil, &ToleranceError{tolerance, r.worst()}
 		}
-		return w, r, nil
+		target = max(leastDefect, target/8)
 	}
 	return nil, nil, &ToleranceError{tolerance, math.Inf(1)}
 }

@@ -1,59 +1,69 @@
 package elimination
 
 import (
+	"slices"
+
 	"productform/internal/arithmetic"
 )
 
-// A pair holds the measures of the ends a and b of an edge.
-type pair struct {
-	z, least arithmetic.Number    // the integral of all, and E~[min(T_a, T_b)]
-	before   [2]arithmetic.Number // P~(T_a < T_b), P~(T_b < T_a)
+// joint returns the density of the minimum on edge e in two parts, where T_a is the smaller one of its ends a and b, and where T_b is, each over e^{-κx}: at
+// T_a = x < T_b it is F_a(x) e^{λx} R_b(x) = e^{-κx} q_a(x) r_b(x), κ = κ_a + κ_b - λ.
+func (w *sweep) joint(e int) (parts [2]pair, kappa float64) {
+	there, back := &w.messages[2*e], &w.messages[2*e+1]
+	for i, x := range [2][2]*message{{there, back}, {back, there}} {
+		parts[i] = pair{slices.Clone(x[0].q.x), slices.Clone(x[0].q.y), x[0].q.bound}
+		w.multiply(&parts[i], &x[1].r)
+		parts[i].bound += w.drift
+	}
+	return parts, w.decay[2*e] + w.decay[2*e+1] - w.edges[e].rate
 }
 
-// pairOf returns the measures of edge e with ends a and b. At T_a = x < T_b the density is F_a(x) e^{λx} R_b(x) = e^{-κx} q_a r_b, with κ = κ_a + κ_b - λ, so that
-// e^{-κx} γ(x) = ∫_x^∞ e^{-κy} (q_a r_b + q_b r_a) dy is P(min > x), γ(0) the integral over all, and the mean minimum ∫ e^{-κx} γ(x) dx over that.
-func (w *sweep) pairOf(e int) pair {
-	there, back := &w.messages[2*e], &w.messages[2*e+1]
-	kappa := w.decay[2*e] + w.decay[2*e+1] - w.edges[e].rate
-	var first [2]curve
-	var bounds [2]float64
-	for i, x := range [2][2]*message{{there, back}, {back, there}} {
-		density := newCurve(w.count())
-		defect := 0.0
-		for k := range w.count() {
-			defect = max(defect, w.product(&density, k, &x[0].q, &x[1].r))
+// add returns a + b.
+func (w *sweep) add(a, b *pair) pair {
+	c := pair{x: make(curve, len(a.x)), y: make(curve, len(a.y))}
+	worst := 0.0
+	for _, part := range [][3]curve{{a.x, b.x, c.x}, {a.y, b.y, c.y}} {
+		for k := range part[2] {
+			var defect float64
+			part[2][k], defect = w.sum(k, &part[0][k], &part[1][k])
+			worst = max(worst, defect)
 		}
-		first[i] = newCurve(w.count())
-		bounds[i] = x[0].ofQ + x[1].ofR + defect + w.drift + w.backward(&first[i], kappa, &density)
 	}
-	gamma, defect := newCurve(w.count()), 0.0
-	for k := range w.count() {
-		defect = max(defect, w.sum(&gamma, k, &first[0], &first[1]))
+	c.bound = max(a.bound, b.bound) + worst
+	return c
+}
+
+// edgeOf returns the integral of edge e over all, E~ of its minimum, and the probabilities that one end or the other is it. With the density e^{-κx} f(x) of the
+// minimum, P(min > x) is e^{-κx} γ(x), γ(x) = ∫_x^∞ e^{-κ(y-x)} f(y) dy; γ(0) is the integral, and the mean that of e^{-κx} γ(x) over it.
+func (w *sweep) edgeOf(e int) (z, least arithmetic.Number, before [2]arithmetic.Number) {
+	parts, kappa := w.joint(e)
+	for i := range parts {
+		p := &parts[i]
+		gamma, bound := w.backward(kappa, 1, p.x, smoothest)
+		*p = pair{x: gamma, bound: p.bound + bound}
 	}
-	bound := max(bounds[0], bounds[1]) + defect
-	r := pair{z: gamma.number(bound + tail)}
-	r.least = w.mean(&gamma, kappa, bound, r.z)
-	for i := range first {
-		r.before[i] = first[i].number(bounds[i]).Quo(r.z)
+	gamma := w.add(&parts[0], &parts[1])
+	z = gamma.x.number(gamma.bound + tail)
+	for i, p := range parts {
+		before[i] = p.x.number(p.bound).Quo(z)
 	}
-	return r
+	return z, w.mean(&gamma, kappa, z), before
 }
 
 // mean returns ∫ e^{-κx} γ(x) dx / z.
-func (w *sweep) mean(gamma *curve, kappa, bound float64, z arithmetic.Number) arithmetic.Number {
-	area := newCurve(w.count())
-	bound += w.backward(&area, kappa, gamma)
-	return area.number(bound + tail).Quo(z)
+func (w *sweep) mean(gamma *pair, kappa float64, z arithmetic.Number) arithmetic.Number {
+	area, bound := w.backward(kappa, 1, gamma.x, smoothest)
+	return area.number(gamma.bound + bound + tail).Quo(z)
 }
 
-// single returns ∫ F of all of server s, and E~[T_s].
-func (w *sweep) single(s int) (z, mean arithmetic.Number) {
-	q, bound := w.gather(s, -1)
-	gamma := newCurve(w.count())
+// serverOf returns the integral of server s over all, and E~[T_s].
+func (w *sweep) serverOf(s int) (z, mean arithmetic.Number) {
+	q := w.gather(s, -1)
 	kappa := w.total(s)
-	bound += w.drift + w.backward(&gamma, kappa, &q)
-	z = gamma.number(bound + tail)
-	return z, w.mean(&gamma, kappa, bound, z)
+	gamma, bound := w.backward(kappa, 1, q.x, smoothest)
+	p := pair{x: gamma, bound: q.bound + bound + w.drift}
+	z = p.x.number(p.bound + tail)
+	return z, w.mean(&p, kappa, z)
 }
 
 // A part of a result is that of one component.
@@ -66,10 +76,8 @@ type part struct {
 
 // measures goes through all servers and edges, and returns nil as soon as a polynomial has a larger defect than the target.
 func (w *sweep) measures(target float64) (*part, error) {
-	for _, pass := range []func() error{w.up, w.down} {
-		if err := pass(); err != nil || w.isCoarse(target) {
-			return nil, err
-		}
+	if err := w.pass(target); err != nil || w.isCoarse(target) {
+		return nil, err
 	}
 	n := len(w.capacity)
 	r := &part{alone: make([]arithmetic.Number, n), least: make([]arithmetic.Number, len(w.edges)), busy: make([]arithmetic.Number, n)}
@@ -80,19 +88,18 @@ func (w *sweep) measures(target float64) (*part, error) {
 		if err := w.ctx.Err(); err != nil {
 			return nil, err
 		}
-		m := w.pairOf(e)
-		r.least[e] = m.least
+		z, least, before := w.edgeOf(e)
+		r.normalization, r.least[e] = z, least
 		for i, s := range k.ends {
-			r.busy[s] = r.busy[s].Add(arithmetic.FromFloat(k.rate, w.sums(k.ends[0])).Mul(m.before[i]))
+			r.busy[s] = r.busy[s].Add(arithmetic.FromFloat(k.rate, w.sums(s)).Mul(before[i]))
 		}
-		r.normalization = m.z
 	}
 	for s := range n {
 		if w.own[s] > 0 || len(w.edges) == 0 {
 			if err := w.ctx.Err(); err != nil {
 				return nil, err
 			}
-			r.normalization, r.alone[s] = w.single(s)
+			r.normalization, r.alone[s] = w.serverOf(s)
 		}
 		if r.busy[s].F != 0 { // the horizon errs by tail times the rates around
 			r.busy[s].Bound = arithmetic.Compound(r.busy[s].Bound, tail*w.around(s)/r.busy[s].Double()*(1+0x1p-20), 0)

@@ -1,0 +1,49 @@
+package elimination
+
+import (
+	"context"
+	"fmt"
+	"testing"
+)
+
+// linked returns servers of capacity 100 with a class of rate 70 for each server but the first and its parent.
+func linked(servers int, parent func(s int) int) *Problem {
+	p := &Problem{}
+	for s := range servers {
+		p.Capacities = append(p.Capacities, 100)
+		if s > 0 {
+			p.Classes = append(p.Classes, Class{70, []int{s, parent(s)}})
+		}
+	}
+	return p
+}
+
+func binaryTree(servers int) *Problem { return linked(servers, func(s int) int { return (s - 1) / 2 }) }
+func line(servers int) *Problem       { return linked(servers, func(s int) int { return s - 1 }) }
+func star(servers int) *Problem       { return linked(servers, func(int) int { return 0 }) }
+
+func BenchmarkSolve(b *testing.B) {
+	for _, c := range []struct {
+		name string
+		p    *Problem
+	}{
+		{"servers=63/shape=tree", binaryTree(63)},
+		{"servers=1023/shape=tree", binaryTree(1023)},
+		{"servers=2000/shape=line", line(2000)},
+		{"servers=1000/shape=star", star(1000)},
+	} {
+		b.Run(fmt.Sprint(c.name), func(b *testing.B) {
+			for b.Loop() {
+				o, err := NewOrder(c.p)
+				if err != nil {
+					b.Fatal(err)
+				}
+				r, err := Solve(context.Background(), c.p, o, Settings{Tolerance: 1e-9})
+				if err != nil {
+					b.Fatal(err)
+				}
+				b.ReportMetric(r.Jobs[0].Bound, "bound")
+			}
+		})
+	}
+}
