@@ -30,12 +30,6 @@ func relative(off, low float64) float64 {
 	return math.Inf(1)
 }
 
-// Defects of polynomials are not asked to be below leastDefect, some roundings, and partitions have at most maxPanels panels.
-const (
-	leastDefect = 0x1p-43
-	maxPanels   = 5000
-)
-
 // lost is more than what numbers lose that fall below the range of float64, where the largest are about 1.
 const lost = 0x1p-900
 

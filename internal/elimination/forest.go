@@ -1,7 +1,6 @@
 package elimination
 
 import (
-	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -21,6 +20,7 @@ type forest struct {
 	capacity []float64
 	own      []float64 // λ_s, of the classes of this server alone
 	edges    []edge
+	classes  []place
 	into     [][]int   // directions into each server
 	terms    []int     // classes and edges of each server
 	exact    bool      // sums of capacities and rates are
@@ -36,6 +36,21 @@ type forest struct {
 type edge struct {
 	ends [2]int
 	rate float64
+}
+
+// A place says where a class of a forest is served.
+type place struct {
+	rate   float64
+	shared bool // by the two servers of edge at; else server at is alone
+	at     int
+}
+
+// in returns the entry of a class among those of edges and servers.
+func in[T any](p place, edges, servers []T) T {
+	if p.shared {
+		return edges[p.at]
+	}
+	return servers[p.at]
 }
 
 // source returns the server that direction d leads from.
@@ -132,34 +147,4 @@ func (f *forest) total(s int) float64 {
 		kappa -= f.growth[in]
 	}
 	return kappa
-}
-
-// solve refines the partition until its polynomials are as good as the tolerance asks, and returns the measures. The error may be a [*ToleranceError].
-func (f *forest) solve(ctx context.Context, root int, tolerance float64) (*sweep, *part, error) {
-	if err := f.prepare(root, tolerance); err != nil {
-		return nil, nil, err
-	}
-	fastest := 0.0
-	for s := range f.capacity {
-		fastest = max(fastest, f.around(s))
-	}
-	g := newPanels(2/fastest, newHorizon(f.capacity, f.slack).end)
-	target := max(leastDefect, tolerance/(16*float64(len(f.capacity))))
-	for g.count() <= maxPanels {
-		w := f.newSweep(ctx, g, 0)
-		r, err := w.measures(target)
-		switch {
-		case err != nil:
-			return nil, nil, err
-		case r == nil:
-			g = w.refined(target)
-			continue
-		case r.worst() <= tolerance:
-			return w, r, nil
-		case target <= leastDefect:
-			return nil, nil, &ToleranceError{tolerance, r.worst()}
-		}
-		target = max(leastDefect, target/8)
-	}
-	return nil, nil, &ToleranceError{tolerance, math.Inf(1)}
 }

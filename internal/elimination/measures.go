@@ -69,39 +69,41 @@ func (w *sweep) serverOf(s int) (z, mean arithmetic.Number) {
 // A part of a result is that of one component.
 type part struct {
 	normalization arithmetic.Number
-	alone         []arithmetic.Number // E~[T_s] of each server with classes of its own
-	least         []arithmetic.Number // E~[min] of each edge
+	times         []arithmetic.Number // E~[min_{S_i} T] of each class
 	busy          []arithmetic.Number // of each server
+	jobs          [][]arithmetic.Number
+	rates         []Difference
+	capacities    []Difference
 }
 
-// measures goes through all servers and edges, and returns nil as soon as a polynomial has a larger defect than the target.
+// measures goes through all servers and edges, unless a polynomial has a larger defect than the target.
 func (w *sweep) measures(target float64) (*part, error) {
 	if err := w.pass(target); err != nil || w.isCoarse(target) {
 		return nil, err
 	}
-	n := len(w.capacity)
-	r := &part{alone: make([]arithmetic.Number, n), least: make([]arithmetic.Number, len(w.edges)), busy: make([]arithmetic.Number, n)}
-	for s := range n {
+	r := &part{times: make([]arithmetic.Number, len(w.classes)), busy: make([]arithmetic.Number, len(w.capacity))}
+	least, alone := make([]arithmetic.Number, len(w.edges)), make([]arithmetic.Number, len(w.capacity))
+	for s := range r.busy {
 		r.busy[s] = arithmetic.FromFloat(w.own[s], w.sums(s))
 	}
 	for e, k := range w.edges {
 		if err := w.ctx.Err(); err != nil {
 			return nil, err
 		}
-		z, least, before := w.edgeOf(e)
-		r.normalization, r.least[e] = z, least
+		var before [2]arithmetic.Number
+		r.normalization, least[e], before = w.edgeOf(e)
 		for i, s := range k.ends {
 			r.busy[s] = r.busy[s].Add(arithmetic.FromFloat(k.rate, w.sums(s)).Mul(before[i]))
 		}
 	}
-	for s := range n {
+	for s := range r.busy {
 		if w.own[s] > 0 || len(w.edges) == 0 {
 			if err := w.ctx.Err(); err != nil {
 				return nil, err
 			}
-			r.normalization, r.alone[s] = w.serverOf(s)
+			r.normalization, alone[s] = w.serverOf(s)
 		}
-		if r.busy[s].F != 0 { // the horizon errs by tail times the rates around
+		if r.busy[s].F != 0 { // what lies beyond T errs by tail times the rates around
 			r.busy[s].Bound = arithmetic.Compound(r.busy[s].Bound, tail*w.around(s)/r.busy[s].Double()*(1+0x1p-20), 0)
 		}
 		r.busy[s] = r.busy[s].Quo(arithmetic.FromFloat(w.capacity[s], 0))
@@ -109,8 +111,8 @@ func (w *sweep) measures(target float64) (*part, error) {
 	for _, c := range w.capacity {
 		r.normalization = r.normalization.Mul(arithmetic.FromFloat(c, 0))
 	}
-	if w.isCoarse(target) {
-		return nil, nil
+	for i, k := range w.classes {
+		r.times[i] = in(k, least, alone)
 	}
 	return r, nil
 }
@@ -126,9 +128,14 @@ func (f *forest) sums(s int) float64 {
 // worst returns the largest bound of the numbers of a part.
 func (r *part) worst() float64 {
 	worst := r.normalization.Bound
-	for _, list := range [][]arithmetic.Number{r.alone, r.least, r.busy} {
+	for _, list := range append([][]arithmetic.Number{r.times, r.busy}, r.jobs...) {
 		for _, x := range list {
 			worst = max(worst, x.Bound)
+		}
+	}
+	for _, list := range [][]Difference{r.rates, r.capacities} {
+		for _, x := range list {
+			worst = max(worst, x.Plus.Bound, x.Minus.Bound)
 		}
 	}
 	return worst

@@ -28,25 +28,39 @@ func Solve(ctx context.Context, p *Problem, o *Order, s Settings) (*Result, erro
 		return nil, input.Errorf("Tolerance", s.Tolerance, "a number in (0, 1)")
 	}
 	r := &Result{Normalization: arithmetic.FromFloat(1, 0), Jobs: make([]arithmetic.Number, len(p.Classes)), Busy: make([]arithmetic.Number, len(p.Capacities))}
-	for _, c := range components(p, o) {
+	if s.ByClass > 0 {
+		r.ClassJobs = make([][]arithmetic.Number, len(p.Classes))
+		for i := range r.ClassJobs { // of classes without arrivals
+			r.ClassJobs[i] = append([]arithmetic.Number{arithmetic.FromFloat(1, 0)}, make([]arithmetic.Number, s.ByClass)...)
+		}
+	}
+	if s.Gradients {
+		r.Gradients = &Gradients{make([]Difference, len(p.Classes)), make([]Difference, len(p.Capacities))}
+	}
+	for _, c := range components(p, o, s.Gradients) {
 		f := c.forest(p)
 		if f == nil {
 			return nil, tooWide(o.Width)
 		}
-		_, part, err := f.solve(ctx, len(c.servers)-1, s.Tolerance)
+		part, err := f.solve(ctx, len(c.servers)-1, s)
 		if err != nil {
 			return nil, err
 		}
 		r.Normalization = r.Normalization.Mul(part.normalization)
 		for k, row := range c.servers {
 			r.Busy[row] = part.busy[k]
+			if s.Gradients {
+				r.Gradients.Capacities[row] = part.capacities[k]
+			}
 		}
 		for k, row := range c.classes {
-			least := part.alone
-			if c.shared[k] {
-				least = part.least
+			r.Jobs[row] = arithmetic.FromFloat(p.Classes[row].Rate, 0).Mul(part.times[k])
+			if s.ByClass > 0 {
+				r.ClassJobs[row] = part.jobs[k]
 			}
-			r.Jobs[row] = arithmetic.FromFloat(p.Classes[row].Rate, 0).Mul(least[c.place[k]])
+			if s.Gradients {
+				r.Gradients.Rates[row] = part.rates[k]
+			}
 		}
 	}
 	return r, nil
@@ -55,13 +69,11 @@ func Solve(ctx context.Context, p *Problem, o *Order, s Settings) (*Result, erro
 // A component is a connected part of a problem.
 type component struct {
 	servers []int // rows, in the order of elimination
-	classes []int // rows of the classes with arrivals
-	shared  []bool
-	place   []int // of each class, its edge in the forest if it is shared by two servers, else its server
+	classes []int // rows
 }
 
-// components returns the connected parts of a problem.
-func components(p *Problem, o *Order) []*component {
+// components returns the connected parts of a problem. Classes without arrivals are in one if they are wanted, and link their servers then.
+func components(p *Problem, o *Order, idle bool) []*component {
 	root := make([]int, len(p.Capacities))
 	for s := range root {
 		root[s] = s
@@ -74,7 +86,7 @@ func components(p *Problem, o *Order) []*component {
 		return s
 	}
 	for _, k := range p.Classes {
-		if k.Rate > 0 {
+		if k.Rate > 0 || idle {
 			for _, s := range k.Servers[1:] {
 				root[find(s)] = find(k.Servers[0])
 			}
@@ -92,7 +104,7 @@ func components(p *Problem, o *Order) []*component {
 		c.servers = append(c.servers, s)
 	}
 	for i, k := range p.Classes {
-		if k.Rate > 0 {
+		if k.Rate > 0 || idle {
 			c := parts[find(k.Servers[0])]
 			c.classes = append(c.classes, i)
 		}
@@ -108,16 +120,16 @@ func (c *component) forest(p *Problem) *forest {
 		local[row], f.capacity[k] = k, p.Capacities[row]
 	}
 	known := make(map[[2]int]int)
-	c.shared, c.place = make([]bool, len(c.classes)), make([]int, len(c.classes))
-	for k, row := range c.classes {
+	for _, row := range c.classes {
 		class := &p.Classes[row]
 		for _, s := range class.Servers {
 			f.terms[local[s]]++
 		}
 		switch len(class.Servers) {
 		case 1:
-			c.place[k] = local[class.Servers[0]]
-			f.own[c.place[k]] += class.Rate
+			at := local[class.Servers[0]]
+			f.own[at] += class.Rate
+			f.classes = append(f.classes, place{class.Rate, false, at})
 		case 2:
 			a, b := local[class.Servers[0]], local[class.Servers[1]]
 			ends := [2]int{min(a, b), max(a, b)}
@@ -128,7 +140,7 @@ func (c *component) forest(p *Problem) *forest {
 				f.edges = append(f.edges, edge{ends: ends})
 			}
 			f.edges[e].rate += class.Rate
-			c.shared[k], c.place[k] = true, e
+			f.classes = append(f.classes, place{class.Rate, true, e})
 		default:
 			return nil
 		}

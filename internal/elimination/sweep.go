@@ -54,19 +54,12 @@ func (w *sweep) pass(target float64) error {
 	return nil
 }
 
-// one returns the function 1, with the weight c + λ_s x of server s.
-func (w *sweep) one(s int) pair {
-	p := pair{x: make(curve, w.count())}
-	for k := range p.x {
-		p.x[k] = piece{poly{0.5}, 1}
-	}
-	if w.weight == 0 {
-		return p
-	}
-	p.y = make(curve, w.count())
+// one returns the function 1, with the weight c + λx.
+func (w *sweep) one(lambda float64) pair {
+	p := w.unit()
 	for k := range p.y {
 		var defect float64
-		p.y[k], defect = w.linear(k, w.weight, w.own[s])
+		p.y[k], defect = w.linear(k, w.weight, lambda)
 		p.bound = max(p.bound, defect)
 	}
 	return p
@@ -104,7 +97,7 @@ func (w *sweep) multiply(p, m *pair) {
 
 // gather returns the product of the m into s but for that of one direction; of none if it is -1.
 func (w *sweep) gather(s, but int) pair {
-	q := w.one(s)
+	q := w.one(w.own[s])
 	for _, d := range w.into[s] {
 		if d != but {
 			w.multiply(&q, &w.messages[d].m)
@@ -117,7 +110,7 @@ func (w *sweep) gather(s, but int) pair {
 func (w *sweep) spread(s int) {
 	into := w.into[s]
 	q := make([]pair, len(into))
-	rest := w.one(s)
+	rest := w.one(w.own[s])
 	for i, d := range slices.Backward(into) {
 		q[i] = pair{slices.Clone(rest.x), slices.Clone(rest.y), rest.bound}
 		w.multiply(&rest, &w.messages[d].m)
