@@ -2,6 +2,7 @@ package bf
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"math/big"
@@ -46,6 +47,8 @@ const (
 // Servers are eliminated where the tables of subsets have more than so many terms, each about as long as eliminationGain operations of
 // [elimination.Order.Work]: a fifth of a second, below which these have more digits in as short a time.
 const manyToEliminate, eliminationGain = 1 << 28, 16
+
+const manyToCheck = 1 << 18 // terms, beyond which a model without an answer is found by a flow before they are counted
 
 // newPlan chooses the lattice of a component: the one with the fewest terms to add up, and
 // refuses what does not fit into memory. Connected sets are counted only where the other lattices are large.
@@ -157,8 +160,10 @@ func (l *plan) preferSparse(ctx context.Context, engine num.Engine, prec uint, s
 	if cost <= many && !eliminates {
 		return nil
 	}
-	if err := checkStable(ctx, &l.component.Model); err != nil {
-		return err
+	if cost > manyToCheck {
+		if err := checkStable(ctx, &l.component.Model); err != nil {
+			return err
+		}
 	}
 	n, groups := len(l.problem.Classes), len(l.problem.Groups)
 	instead := fmt.Sprintf("instead of 2^%d sets of servers or 2^%d of classes", groups, n)
@@ -223,7 +228,11 @@ func (l *plan) tooLarge(need float64, engine num.Engine, prec uint, s Settings) 
 		size = fmt.Sprintf("%.0f states, %.0f MiB", l.states, need/(1<<20))
 	}
 	help := `merge similar classes or servers, or describe equal servers as groups with "choose"`
-	eliminates := l.problem.Whole && l.findOrder() == nil
+	var wide *num.TooLargeError
+	eliminates := false
+	if l.problem.Whole && s.Lattice == "" {
+		eliminates = !errors.As(l.findOrder(), &wide)
+	}
 	switch {
 	case eliminates && (s.Engine == num.Enclose || s.Engine == num.Exact):
 		help = "use the engine auto or float, which can eliminate the servers one by one"
@@ -238,6 +247,9 @@ func (l *plan) tooLarge(need float64, engine num.Engine, prec uint, s Settings) 
 	}
 	if l.tooMany > 0 {
 		size += fmt.Sprintf(", and the connected lattice has more than %s terms, which is the limit", thousands(l.tooMany))
+	}
+	if wide != nil {
+		size += fmt.Sprintf("; servers are eliminated one by one up to a width of %d, not of %v", elimination.MaxWidth, wide.Input.Value)
 	}
 	return &num.TooLargeError{States: l.states, Bytes: need, Limit: s.MaxBytes, Input: input.Errorf("model",
 		fmt.Sprintf("%d classes on %d rows of servers", len(l.problem.Classes), len(l.problem.Groups)),
