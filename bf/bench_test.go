@@ -96,7 +96,7 @@ func BenchmarkSolve(b *testing.B) {
 			}
 		})
 	}
-	for _, n := range []int{16, 20, 24, 26} {
+	for _, n := range []int{8, 16, 20, 24, 26} {
 		run(fmt.Sprintf("classes=%d", n), sparseModel(n), num.Float)
 	}
 	for _, n := range []int{12, 14} {

@@ -91,7 +91,7 @@ func (w *sweep) solveOthers(ctx context.Context, s Settings) error {
 	for range workers {
 		group.Go(func() {
 			s := shared
-			s.spare = new([]float64)
+			s.spare = new(cube.Memory)
 			for i := int(next.Add(1)) - 1; i < len(errs); i = int(next.Add(1)) - 1 {
 				if i != w.largest {
 					errs[i] = w.solve(ctx, i, s)

@@ -11,6 +11,7 @@ import (
 	"productform/bf/internal/integers"
 	"productform/cluster"
 	"productform/internal/arithmetic"
+	"productform/internal/cube"
 	"productform/internal/elimination"
 	"productform/internal/enclosures"
 	"productform/internal/fractions"
@@ -22,7 +23,7 @@ import (
 // A plan is one component on the lattice chosen for it.
 type plan struct {
 	component *cluster.Component
-	spare     *[]float64 // table kept from one point of a sweep to the next, or nil
+	spare     *cube.Memory // kept from one point of a sweep to the next, or nil
 	problem   *recursion.Problem
 	lattice   Lattice
 	why       string

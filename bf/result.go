@@ -3,6 +3,7 @@ package bf
 import (
 	"math/big"
 
+	"productform/internal/cube"
 	"productform/num"
 )
 
@@ -30,8 +31,8 @@ type Settings struct {
 	MaxBytes int64      // memory the tables may take; 0 means 16 GiB
 	MaxWork  float64    // operations of float64 that the means, and the distribution of the number of all jobs, may take, by an estimate made before; 1e9 take a second or so; 0 means no limit
 
-	spare              *[]float64 // table that one solve of a sweep leaves to the next
-	withoutElimination bool       // it has missed the tolerance
+	spare              *cube.Memory // what one solve of a sweep leaves to the next
+	withoutElimination bool         // it has missed the tolerance
 }
 
 // MostJobs is the largest number of jobs in distributions of the number of jobs.

@@ -48,30 +48,30 @@ func totalOf(x []int64) float64 {
 //
 // the first sum by way of the weights (G(A) is Π_{i∈A} λ_i times a function of the
 // denominators), the second by way of the denominators. Every term is positive.
-func floatClasses(ctx context.Context, p *recursion.Problem, spare *[]float64, workers int) (measures, error) {
+func floatClasses(ctx context.Context, p *recursion.Problem, spare *cube.Memory, workers int) (measures, error) {
 	c, sums, e, err := sweepClasses(ctx, p, spare, workers)
 	if err != nil {
 		return measures{}, err
 	}
-	sums.All.Add(1)
-	m := measures{normalization: arithmetic.FromFloat(sums.All.Value(), e.Up)}
+	defer c.Release()
+	m := measures{normalization: arithmetic.FromFloat(sums.All(), e.Up)}
 	for s := range p.Groups {
-		m.busy = append(m.busy, arithmetic.FromFloat(sums.Meet[s].Value(), e.Up).Quo(m.normalization))
+		m.busy = append(m.busy, arithmetic.FromFloat(sums.Meet(s), e.Up).Quo(m.normalization))
 	}
 	down, err := c.Down(ctx, workers)
 	if err != nil {
 		return measures{}, err
 	}
 	for i := range p.Classes {
-		direct := arithmetic.FromFloat(sums.With[i].Value(), e.Up)
-		load := arithmetic.FromFloat(c.Weight[i], arithmetic.Roundoff).Mul(arithmetic.FromFloat(down.With[i].Value(), e.ProductSum))
+		direct := arithmetic.FromFloat(sums.With(i), e.Up)
+		load := arithmetic.FromFloat(c.Weight[i], arithmetic.Roundoff).Mul(arithmetic.FromFloat(down.With(i), e.ProductSum))
 		m.jobs = append(m.jobs, direct.Add(load).Quo(m.normalization))
 	}
 	return m, nil
 }
 
 // sweepClasses sweeps up the class lattice; cube.value is G(A) then.
-func sweepClasses(ctx context.Context, p *recursion.Problem, spare *[]float64, workers int) (*cube.Cube, cube.Sums, cube.ErrorBounds, error) {
+func sweepClasses(ctx context.Context, p *recursion.Problem, spare *cube.Memory, workers int) (*cube.Cube, cube.Sums, cube.ErrorBounds, error) {
 	n := len(p.Classes)
 	capacity, rate, shift, slop := p.Words()
 	weights := make([]float64, n)
@@ -80,7 +80,8 @@ func sweepClasses(ctx context.Context, p *recursion.Problem, spare *[]float64, w
 	}
 	c := cube.New(weights, spare)
 	c.AllSets, c.Meet = true, p.ClassMasks()
-	c.Denominators = cube.NewDenominators(pad(n, len(c.Weight), capacity, c.Meet, rate))
+	capacities, masks, rates := pad(n, len(c.Weight), capacity, c.Meet, rate)
+	c.Denominators = cube.NewDenominators(capacities, masks, rates, c.Unit)
 	if !c.InRange(totalOf(capacity)) {
 		return nil, cube.Sums{}, cube.ErrorBounds{}, ErrRange
 	}
@@ -88,14 +89,13 @@ func sweepClasses(ctx context.Context, p *recursion.Problem, spare *[]float64, w
 	if err != nil {
 		return nil, sums, cube.ErrorBounds{}, err
 	}
-	least := float64(sums.Min)
-	switch {
+	switch least := sums.Min; {
 	case least <= slop && slop == 0:
 		return nil, sums, cube.ErrorBounds{}, p.Overloaded(ranktable.Members(c.Denominators.Smallest(sums.MinBlock)))
 	case slop > maxDenominatorError*(least-slop):
 		return nil, sums, cube.ErrorBounds{}, ErrDigits
 	}
-	return c, sums, cube.NewErrorBounds(n, arithmetic.Roundoff+slop/(least-slop)), nil
+	return c, sums, cube.NewErrorBounds(n, arithmetic.Roundoff+slop/(sums.Min-slop)), nil
 }
 
 // pad extends n classes to size by classes of rate 0 on one more server, which keeps their
@@ -117,12 +117,18 @@ func pad(n, size int, capacity []int64, masks []int, rate []int64) ([]int64, []i
 // denominators beside that of the values and one of integers they are made of: 24·2^S bytes. With Z up
 // the lattice and W its adjoint down, E[X_i] = λ_i Σ_{K ⊇ S_i} W(K) Z(K) / Z, and server s is
 // idle with probability Z(all but s)/Z.
-func floatServers(ctx context.Context, p *recursion.Problem, spare *[]float64, workers int) (measures, error) {
+func floatServers(ctx context.Context, p *recursion.Problem, spare *cube.Memory, workers int) (measures, error) {
 	n := len(p.Groups)
 	size := max(n, cube.LowBits)
 	capacity, rate, shift, slop := p.Words()
 	sets := serverSets(p)
-	den, table, smallest, err := serverDenominators(ctx, capacity, rate, sets, workers)
+	weights := make([]float64, n)
+	for s, g := range p.Groups {
+		weights[s] = arithmetic.Scaled(g.Capacity, shift)
+	}
+	c := cube.New(weights, spare)
+	defer c.Release()
+	den, table, smallest, err := serverDenominators(ctx, capacity, rate, sets, c.Unit, workers)
 	if err != nil {
 		return measures{}, err
 	}
@@ -133,11 +139,6 @@ func floatServers(ctx context.Context, p *recursion.Problem, spare *[]float64, w
 		return measures{}, ErrDigits
 	}
 	delta := arithmetic.Roundoff + slop/(float64(den[smallest])-slop)
-	weights := make([]float64, n)
-	for s, g := range p.Groups {
-		weights[s] = arithmetic.Scaled(g.Capacity, shift)
-	}
-	c := cube.New(weights, spare)
 	c.Denominators, c.Products = &cube.Denominators{Table: table}, table
 	if !c.InRange(totalOf(capacity)) {
 		return measures{}, ErrRange
@@ -194,9 +195,9 @@ func serverSets(p *recursion.Problem) []int {
 	return sets
 }
 
-// serverDenominators returns M(K) - λ(K) at the mask of each set K of servers, as integers and as float64, and the
+// serverDenominators returns M(K) - λ(K) at the mask of each set K of servers, as integers and as float64 times the unit, and the
 // set of the smallest. Servers that pad the table have none.
-func serverDenominators(ctx context.Context, capacity, rate []int64, sets []int, workers int) (den []int64, table []float64, smallest int, err error) {
+func serverDenominators(ctx context.Context, capacity, rate []int64, sets []int, unit float64, workers int) (den []int64, table []float64, smallest int, err error) {
 	n := len(capacity)
 	size := max(n, cube.LowBits)
 	den = make([]int64, 1<<size)
@@ -214,7 +215,7 @@ func serverDenominators(ctx context.Context, capacity, rate []int64, sets []int,
 			if d < den[at] && (first+a)&(1<<n-1) != 0 {
 				at = first + a
 			}
-			table[first+a] = float64(max(d, 1)) // 0 at sets of padding alone, whose values are 0 anyway
+			table[first+a] = float64(max(d, 1)) * unit // 0 at sets of padding alone, whose values are 0 anyway
 		}
 		smallest = at
 	})

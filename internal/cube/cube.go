@@ -5,7 +5,6 @@ import (
 	"math"
 	"math/bits"
 
-	"productform/internal/arithmetic"
 	"productform/num"
 )
 
@@ -15,8 +14,6 @@ const (
 	LeafBits  = 18 // subsets swept by one goroutine without a rest: about a millisecond
 )
 
-type block = [BlockSize]float64
-
 // A Cube is one sweep problem; see the package comment.
 type Cube struct {
 	Weight       []float64     // w_i, one an element, at least lowBits of them, in the unit
@@ -25,9 +22,12 @@ type Cube struct {
 	AllSets      bool          // c(A) = 1 for every A ≠ ∅ (class lattice); otherwise only for the root (server lattice)
 	Root         int           // mask of the full set, less any elements that pad n to lowBits
 	Meet         []int         // masks: up adds up X over the sets that meet each
-	x            []float64     // H(A), later V(A), at the mask of A
-	Products     []float64     // receives W(A)X(A), unless every is set; may be the table of den
+	Products     []float64     // receives W(A)X(A), unless AllSets; may be the table of the denominators
 	low          block         // Π of the low subsets
+	kernels      kernels
+	memory       *Memory
+	own          bool      // memory was not given
+	x            []float64 // H(A), later V(A), at the mask of A; of the memory
 
 	// For some servers, down adds up Σ_{K∋s} W(K) [λ(K) - λ(K∖{s})] X(K∖{s}); integers are d(K) at the mask of K.
 	MostlyIdle []int
@@ -35,20 +35,15 @@ type Cube struct {
 	Capacity   []int64
 }
 
-// New returns a cube without denominators; weights of 0 pad up to n elements. The table
-// is taken from spare, if that is not nil, and left there for the next cube.
-func New(weights []float64, spare *[]float64) *Cube {
+// New returns a cube without denominators; weights of 0 pad up to n elements. It writes to the memory given, or to some of its
+// own if that is nil.
+func New(weights []float64, m *Memory) *Cube {
 	n := max(len(weights), LowBits)
-	c := &Cube{Weight: make([]float64, n), Root: 1<<len(weights) - 1}
-	switch {
-	case spare == nil:
-		c.x = NewTable(1 << n)
-	case cap(*spare) < 1<<n:
-		*spare = NewTable(1 << n)
-		c.x = *spare
-	default:
-		c.x = (*spare)[:1<<n]
+	c := &Cube{Weight: make([]float64, n), Root: 1<<len(weights) - 1, kernels: fastest(), memory: m, own: m == nil}
+	if c.own {
+		c.memory = takeMemory(n)
 	}
+	c.x = c.memory.tableOf(n)
 	exponent, positive := 0.0, 0.0
 	for _, w := range weights {
 		if w > 0 {
@@ -96,58 +91,39 @@ func (c *Cube) Value(a int) float64 {
 	return c.x[a] * c.low[a&(BlockSize-1)] * c.product(a>>LowBits)
 }
 
-// Sums are sums over the subsets A ≠ ∅ of a part of the lattice.
-type Sums struct {
-	All        num.Sum
-	With       [64]num.Sum // over the subsets that hold element i
-	Meet       []num.Sum   // over the subsets that meet each mask of the cube
-	MostlyIdle []num.Sum   // see MostlyIdle of the cube
-	Min        int64       // smallest denominator met (made on the fly), and its block
-	MinBlock   int
-}
-
-func (s *Sums) add(t *Sums, n int) {
-	s.All.Add(t.All.Value())
-	for i := range n {
-		s.With[i].Add(t.With[i].Value())
-	}
-	for i := range s.Meet {
-		s.Meet[i].Add(t.Meet[i].Value())
-	}
-	for i := range s.MostlyIdle {
-		s.MostlyIdle[i].Add(t.MostlyIdle[i].Value())
-	}
-	if t.Min < s.Min {
-		s.Min, s.MinBlock = t.Min, t.MinBlock
-	}
-}
-
 // Up fills x with H and, on the class lattice, returns the sums of X.
 func (c *Cube) Up(ctx context.Context, workers int) (Sums, error) {
-	return c.sweep(ctx, workers, c.leafUp, false)
+	return c.sweep(ctx, workers, c.leafUp, c.Meet, false)
 }
 
 // Down turns x from H into V and returns, on the class lattice, the sums of W X.
 func (c *Cube) Down(ctx context.Context, workers int) (Sums, error) {
-	return c.sweep(ctx, workers, c.leafDown, true)
+	return c.sweep(ctx, workers, c.leafDown, nil, true)
 }
 
 // sweep runs leaf over all parts of 2^leafBits subsets in an order that respects the recursion: of the four parts cut
 // out by the two highest elements 00 goes first (last on the way down), then 01 and 10 side by side, then 11. The
 // sums are added up in the order of the parts, so that they do not depend on the number of workers. The error is that
 // of the context.
-func (c *Cube) sweep(ctx context.Context, workers int, leaf func(first, last int, s *Sums), down bool) (Sums, error) {
+func (c *Cube) sweep(ctx context.Context, workers int, leaf func(first, last int, w *scratch, s *Sums), meet []int, down bool) (Sums, error) {
 	n := len(c.Weight)
 	bit := min(n, LeafBits)
 	parts := make([]Sums, 1<<(n-bit))
 	size := 1 << (bit - LowBits) // blocks a part
 	flip := oneIf(down)
+	queries := c.queries(meet)
 	var run func(part, high, workers int)
 	run = func(part, high, workers int) {
 		switch {
 		case ctx.Err() != nil:
 		case high == 0:
-			leaf(part*size, (part+1)*size, &parts[part])
+			w := &c.memory.scratch
+			if part > 0 {
+				w = new(scratch)
+			}
+			w.queries = queries
+			parts[part].begin(n, len(queries))
+			leaf(part*size, (part+1)*size, w, &parts[part])
 		case high == 1:
 			run(part+flip, 0, 1)
 			run(part+1-flip, 0, 1)
@@ -169,7 +145,7 @@ func (c *Cube) sweep(ctx context.Context, workers int, leaf func(first, last int
 	}
 	sums := parts[0]
 	for i := range parts[1:] {
-		sums.add(&parts[i+1], n)
+		sums.add(&parts[i+1])
 	}
 	return sums, nil
 }
@@ -184,72 +160,91 @@ func oneIf(b bool) int {
 func (c *Cube) block(b int) *block { return (*block)(c.x[b<<LowBits:]) }
 
 // leafUp computes H on the blocks first..last-1.
-func (c *Cube) leafUp(first, last int, s *Sums) {
-	den := c.Denominators.from(first, c.Unit)
-	var groups groupSums
-	s.Meet = make([]num.Sum, len(c.Meet))
+func (c *Cube) leafUp(first, last int, w *scratch, s *Sums) {
+	den := &w.denominators
+	den.begin(c.Denominators, &c.kernels, 0)
+	s.Min = math.Inf(1)
 	for b := first; b < last; b++ {
-		d := den.next(b)
-		x := c.block(b)
-		c.pullUp(x, b)
-		blockUp(x, d, b == 0)
-		if !c.AllSets {
-			continue
+		from, less, plus := den.next(b)
+		start, others := &w.start, w.others[:0]
+		if b == 0 {
+			start[0] = den.empty // divided by d(∅), a power of two, it makes H(∅) = 1
+		} else {
+			start, others = c.below(b, others)
 		}
-		groups.sum(x, &c.low, b == 0)
-		high := c.product(b)
-		all := s.add256(&groups, b, high)
-		addMeeting(c.Meet, &groups, b, high, all, s.Meet)
+		c.kernels.pull(&w.sum, 1, start, c.x, others)
+		least := c.kernels.up(c.block(b), &w.sum, &w.product, from, less, plus, &c.low)
+		w.start[0] = 0
+		if least < s.Min {
+			s.Min, s.MinBlock = least, b
+		}
+		if c.AllSets {
+			c.kernels.fold(&w.folded, &w.product)
+			c.kernels.tally(s.hi, s.lo, w.queries, &w.folded, b, c.product(b))
+		}
 	}
-	s.Min, s.MinBlock = den.min, den.minBlock
+	s.Min /= c.Unit
 }
 
 // leafDown computes V on the blocks last-1..first, over H.
-func (c *Cube) leafDown(first, last int, s *Sums) {
-	den := c.Denominators.from(first, c.Unit)
-	var groups groupSums
-	var v block
+func (c *Cube) leafDown(first, last int, w *scratch, s *Sums) {
+	den := &w.denominators
+	den.begin(c.Denominators, &c.kernels, math.Inf(1)) // so that V(∅) = 0
 	s.MostlyIdle = make([]num.Sum, len(c.MostlyIdle))
 	for b := last - 1; b >= first; b-- {
-		d := den.next(b)
-		c.pullDown(&v, b)
-		blockDown(&v, d, b == 0)
+		from, less, plus := den.next(b)
 		x := c.block(b)
+		others := c.above(b, w.others[:0])
 		if c.AllSets {
-			groups.sum(&v, x, b == 0)
-			s.add256(&groups, b, 1)
-		} else {
-			for i, server := range c.MostlyIdle {
-				s.MostlyIdle[i].Add(c.mostlyIdleSum(&v, b, server))
-			}
-			y := (*block)(c.Products[b<<LowBits:])
-			for i := range y {
-				y[i] = v[i] * x[i]
-			}
+			c.kernels.pull(&w.sum, c.product(b), &c.low, c.x, others)
+			c.kernels.down(x, &w.sum, &w.product, from, less, plus)
+			c.kernels.fold(&w.folded, &w.product)
+			c.kernels.tally(s.hi, s.lo, w.queries, &w.folded, b, 1)
+			continue
 		}
-		*x = v
+		if b == c.Root>>LowBits {
+			root := c.Root & (BlockSize - 1)
+			w.start[root] = c.product(b) * c.low[root]
+		}
+		c.kernels.pull(&w.sum, 1, &w.start, c.x, others)
+		clear(w.start[:])
+		if len(c.MostlyIdle) > 0 {
+			w.old = *x
+		}
+		c.kernels.down(x, &w.sum, (*block)(c.Products[b<<LowBits:]), from, less, plus)
+		for i, server := range c.MostlyIdle {
+			s.MostlyIdle[i].Add(c.mostlyIdleSum(x, &w.old, b, server))
+		}
 	}
 }
 
-// add256 adds the sums of block b, times factor, and returns that over the whole block.
-func (s *Sums) add256(g *groupSums, b int, factor float64) float64 {
-	all := g.fold() * factor
-	s.All.Add(all)
-	for i, l := range g.with {
-		s.With[i].Add(l * factor)
+// below returns the first of the blocks without one high element of b, in increasing order of it, and puts the numbers of the
+// others into the list.
+func (c *Cube) below(b int, list []int) (first *block, others []int) {
+	for set := b & (b - 1); set != 0; set &= set - 1 {
+		list = append(list, b^set&-set)
 	}
-	for h := b; h != 0; h &= h - 1 {
-		s.With[LowBits+bits.TrailingZeros(uint(h))].Add(all)
-	}
-	return all
+	return c.block(b & (b - 1)), list
 }
 
-// mostlyIdleSum returns the sum of a mostly idle server over block b, whose V is v; H is still in place in the
-// blocks below.
-func (c *Cube) mostlyIdleSum(v *block, b, server int) float64 {
+// above puts the numbers of the blocks with one more high element than b into the list, in increasing order of it.
+func (c *Cube) above(b int, list []int) []int {
+	for set := len(c.x)>>LowBits - 1 ^ b; set != 0; set &= set - 1 {
+		list = append(list, b|set&-set)
+	}
+	return list
+}
+
+// mostlyIdleSum returns the sum of a mostly idle server over block b, whose V is v; its H is old, and that of the
+// blocks below is still in place.
+func (c *Cube) mostlyIdleSum(v, old *block, b, server int) float64 {
 	bit := 1 << server
-	if server >= LowBits && b<<LowBits&bit == 0 {
-		return 0
+	below := old // H of the sets without the server
+	if server >= LowBits {
+		if b<<LowBits&bit == 0 {
+			return 0
+		}
+		below = c.block(b ^ bit>>LowBits)
 	}
 	var sum float64
 	for l := range v {
@@ -259,103 +254,7 @@ func (c *Cube) mostlyIdleSum(v *block, b, server int) float64 {
 		}
 		rest := k &^ bit
 		gain := c.Capacity[server] - (c.Integers[k] - c.Integers[rest])
-		sum += v[l] * (float64(gain) * c.x[rest])
+		sum += float64(v[l] * float64(float64(gain)*below[rest&(BlockSize-1)]))
 	}
 	return sum * (c.Unit / c.Weight[server])
-}
-
-// pullUp sets x to the sum of the blocks without one high element of b.
-func (c *Cube) pullUp(x *block, b int) {
-	set := b
-	next := func() *block {
-		h := set & -set
-		set &^= h
-		return c.block(b ^ h)
-	}
-	switch {
-	case set == 0:
-		*x = block{}
-	case bits.OnesCount(uint(set))&1 == 1:
-		*x = *next()
-	default:
-		set2(x, next(), next())
-	}
-	for set != 0 {
-		p, q := next(), next()
-		if set == 0 {
-			add2(x, p, q)
-			break
-		}
-		add4(x, p, q, next(), next())
-	}
-}
-
-// pullDown sets v to c Π plus the sum of the blocks with one more high element than b.
-func (c *Cube) pullDown(v *block, b int) {
-	full := len(c.x)>>LowBits - 1
-	set := full &^ b
-	next := func() *block {
-		h := set & -set
-		set &^= h
-		return c.block(b | h)
-	}
-	switch {
-	case c.AllSets:
-		high := c.product(b)
-		for l, p := range c.low {
-			v[l] = high * p
-		}
-	default:
-		*v = block{}
-		if b == c.Root>>LowBits {
-			v[c.Root&(BlockSize-1)] = c.product(b) * c.low[c.Root&(BlockSize-1)]
-		}
-	}
-	if bits.OnesCount(uint(set))&1 == 1 {
-		add1(v, next())
-	}
-	for set != 0 {
-		p, q := next(), next()
-		if set == 0 {
-			add2(v, p, q)
-			break
-		}
-		add4(v, p, q, next(), next())
-	}
-}
-
-// A ErrorBounds bounds the relative errors of a sweep over the subsets of n elements. With u
-// the unit roundoff and delta that of the denominators, a value on level k is a sum of at most k
-// values (n-k and the seed on the way down) divided once, and a product of weights takes 2n+2 roundings:
-//
-//	H: e_k = e_{k-1} + (k+1)u + delta, e_0 = 0,   X = H Π: e_k + (2n+3)u,
-//	V: g_k = g_{k+1} + (n-k+2)u + delta, g_{n+1} = (2n+2)u.
-//
-// Within a block a sum passes at most 40 additions; sums of blocks are compensated, which costs
-// 4u more (see num.Sum).
-type ErrorBounds struct {
-	Value      float64 // of X
-	Up         float64 // of sums of X
-	Product    float64 // of WX
-	ProductSum float64 // of sums of WX
-}
-
-func NewErrorBounds(n int, delta float64) ErrorBounds {
-	const sums = 44 * arithmetic.Roundoff
-	e := make([]float64, n+1)
-	for k := 1; k <= n; k++ {
-		e[k] = e[k-1] + float64(k+1)*arithmetic.Roundoff + delta
-	}
-	product := float64(2*n+3) * arithmetic.Roundoff
-	var s ErrorBounds
-	g := product
-	for k := n; k >= 1; k-- {
-		g += float64(n-k+2)*arithmetic.Roundoff + delta
-		s.Product = max(s.Product, e[k]+g+arithmetic.Roundoff)
-	}
-	s.Value = arithmetic.Inflate(e[n] + product)
-	s.Up = arithmetic.Inflate(e[n] + product + sums)
-	s.ProductSum = arithmetic.Inflate(s.Product + sums)
-	s.Product = arithmetic.Inflate(s.Product)
-	return s
 }

@@ -5,38 +5,71 @@ import (
 	"math/bits"
 )
 
-// Denominators gives the d(A) of a subset sweep a block at a time: read from a table, or
-// made on the fly from integer capacities and rates, in which the differences are exact.
+// Denominators gives the d(A) of a sweep, times its unit, a block at a time: read from a table, or
+// made on the fly from capacities and rates, whose differences are exact.
 type Denominators struct {
 	Table []float64 // d(A) at the mask of A; nil means made on the fly
 
-	capacity []int64     // of each server
-	classes  []int       // classes of each server, as a mask
-	servers  [][]int     // servers of each class; nil if all classes are low
-	rate     []int64     // of each class
-	low      []*intBlock // capacity[s] at the low subsets that server s can serve; nil if there is none, or all classes are low
-	base     intBlock    // d of the first block
+	floats *rates[float64] // capacities and rates in the unit, if all their sums are exact in float64
+	words  *rates[int64]   // otherwise, as integers
+	unit   float64
 }
 
-type intBlock = [BlockSize]int64
+// rates are what denominators are made of.
+type rates[T int64 | float64] struct {
+	capacity []T             // of each server
+	classes  []int           // classes of each server, as a mask
+	servers  [][]int         // servers of each class; nil if all classes are low
+	rate     []T             // of each class
+	low      []*[BlockSize]T // capacity[s] at the low subsets that server s can serve; nil if there is none, or all classes are low
+	base     [BlockSize]T    // d of the first block
+}
 
-var none intBlock // all 0, never changed
+// exactBits is the number of bits of integers that float64 holds.
+const exactBits = 53
 
-// NewDenominators prepares d(A) = μ(A) - λ(A), where μ(A) adds the capacities of the servers of the classes in A.
-func NewDenominators(capacity []int64, classes []int, rate []int64) *Denominators {
-	d := &Denominators{capacity: capacity, classes: classes, rate: rate}
+// NewDenominators prepares d(A) = μ(A) - λ(A), where μ(A) adds the capacities of the servers of the classes in A. The unit is
+// that of the cube.
+func NewDenominators(capacity []int64, classes []int, rate []int64, unit float64) *Denominators {
+	d := &Denominators{unit: unit}
+	total := int64(0)
+	for _, c := range capacity {
+		total += c
+	}
+	for _, r := range rate {
+		total += r
+	}
+	if bits.Len64(uint64(total)) > exactBits {
+		d.words = newRates(capacity, classes, rate)
+		return d
+	}
+	d.floats = newRates(scaled(capacity, unit), classes, scaled(rate, unit))
+	return d
+}
+
+// scaled returns integers times a power of two, exact.
+func scaled(x []int64, unit float64) []float64 {
+	f := make([]float64, len(x))
+	for i, v := range x {
+		f[i] = float64(v) * unit
+	}
+	return f
+}
+
+func newRates[T int64 | float64](capacity []T, classes []int, rate []T) *rates[T] {
+	d := &rates[T]{capacity: capacity, classes: classes, rate: rate}
 	d.setBase()
 	if len(rate) == LowBits {
 		return d
 	}
-	d.servers, d.low = make([][]int, len(rate)), make([]*intBlock, len(capacity))
+	d.servers, d.low = make([][]int, len(rate)), make([]*[BlockSize]T, len(capacity))
 	for s, c := range classes {
 		for h := c; h != 0; h &= h - 1 {
 			i := bits.TrailingZeros(uint(h))
 			d.servers[i] = append(d.servers[i], s)
 		}
 		if c&(BlockSize-1) != 0 {
-			d.low[s] = new(intBlock)
+			d.low[s] = new([BlockSize]T)
 			for l := range d.base {
 				if l&c != 0 {
 					d.low[s][l] = capacity[s]
@@ -48,24 +81,18 @@ func NewDenominators(capacity []int64, classes []int, rate []int64) *Denominator
 }
 
 // setBase makes the first block. What the low elements A do not use is the capacity of the servers whose low classes are a
-// subset of the others, summed over subsets one element at a time.
-func (d *Denominators) setBase() {
-	var unused, rate intBlock
-	total := int64(0)
+// subset of the others.
+func (d *rates[T]) setBase() {
+	var unused, rate [BlockSize]T
+	var total T
 	for s, c := range d.classes {
 		unused[c&(BlockSize-1)] += d.capacity[s]
 		total += d.capacity[s]
 	}
-	for i := range LowBits {
-		bit := 1 << i
-		for first := bit; first < BlockSize; first += 2 * bit {
-			with, without := unused[first:first+bit], unused[first-bit:first]
-			for l := range with {
-				with[l] += without[l]
-			}
-		}
-		for l, r := range rate[:bit] {
-			rate[bit|l] = r + d.rate[i]
+	shortSums(unused[:])
+	for i, v := range d.rate[:LowBits] {
+		for l, r := range rate[:1<<i] {
+			rate[1<<i|l] = r + v
 		}
 	}
 	for l := range d.base {
@@ -73,101 +100,66 @@ func (d *Denominators) setBase() {
 	}
 }
 
-// A denominatorWalk makes the blocks of one part of the lattice, in increasing or decreasing
-// order. The integers of the block whose high elements are H come from those of H less its lowest
+// A walk makes the blocks of one part of the lattice, in increasing or decreasing
+// order. The block whose high elements are H comes from that of H less its lowest
 // element i: rate[i] goes off, and the capacities that i is the first to bring in come on.
 // stack[i] keeps the block last made among those with lowest element i.
-type denominatorWalk struct {
-	*Denominators
-	unit     float64
-	stack    []intBlock
-	at       []int // block at each place of stack, 0 if none
-	fresh    []*intBlock
-	out      block
-	min      int64 // smallest integer met, and its block
-	minBlock int
+type walk[T int64 | float64] struct {
+	*rates[T]
+	stack []([BlockSize]T)
+	at    []int // block at each place of stack, 0 if none
+	fresh []*[BlockSize]T
+	shift func(out, from, less *[BlockSize]T, plus T)
+	none  [BlockSize]T // zeros
 }
 
-// from starts a walk over the part of the lattice that begins with block first. Its denominators
-// are multiplied by unit, a power of two.
-func (d *Denominators) from(first int, unit float64) *denominatorWalk {
-	w := &denominatorWalk{Denominators: d, unit: unit, min: math.MaxInt64}
-	if d.Table == nil {
-		n := len(d.rate) - LowBits
-		w.stack = make([]intBlock, n)
-		w.at = make([]int, n)
+// begin makes the walk ready for a part, with no block made.
+func (w *walk[T]) begin(d *rates[T], shift func(out, from, less *[BlockSize]T, plus T)) {
+	if n := len(d.rate) - LowBits; len(w.stack) != n {
+		w.stack, w.at = make([][BlockSize]T, n), make([]int, n)
 	}
-	return w
+	w.rates, w.shift = d, shift
+	clear(w.at)
 }
 
-// next returns d at the subsets of block b; it stays valid until the following call.
-func (w *denominatorWalk) next(b int) *block {
-	if w.Table != nil {
-		t := (*block)(w.Table[b<<LowBits:])
-		for l, v := range t {
-			w.out[l] = v * w.unit
-		}
-		return &w.out
+// next returns d at the subsets of block b in three parts: (from + plus) - less. They stay valid until the following call.
+func (w *walk[T]) next(b int) (from, less *[BlockSize]T, plus T) {
+	if b&1 == 0 {
+		return w.made(b), &w.none, 0
 	}
-	least := int64(math.MaxInt64)
-	if b == 0 {
-		d := w.base
-		d[0] = d[1] // the empty set has no denominator
-		least = convert(&w.out, &d, &none, 0, w.unit)
-	} else if b&1 == 0 {
-		least = convert(&w.out, w.integers(b), &none, 0, w.unit)
-	} else { // no other block is made from this one, so that it need not be kept
-		parent := w.integers(b &^ 1)
-		switch delta, fresh := w.gain(b); len(fresh) {
-		case 0:
-			least = convert(&w.out, parent, &none, delta, w.unit)
-		case 1:
-			least = convert(&w.out, parent, fresh[0], delta, w.unit)
-		default:
-			least = convert(&w.out, w.integers(b), &none, 0, w.unit)
-		}
+	parent := w.made(b &^ 1) // no other block is made from b, so that it need not be kept
+	switch plus, fresh := w.gain(b); len(fresh) {
+	case 0:
+		return parent, &w.none, plus
+	case 1:
+		return parent, fresh[0], plus
+	default:
+		return w.made(b), &w.none, 0
 	}
-	if least < w.min {
-		w.min, w.minBlock = least, b
-	}
-	return &w.out
 }
 
-// convert sets out to (d + delta - t) unit and returns the smallest of the integers.
-func convert(out *block, d, t *intBlock, delta int64, unit float64) int64 {
-	m0, m1 := int64(math.MaxInt64), int64(math.MaxInt64)
-	for l := 0; l < BlockSize; l += 4 {
-		o, p, q := (*four)(out[l:]), (*[4]int64)(d[l:]), (*[4]int64)(t[l:])
-		v0, v1, v2, v3 := p[0]+delta-q[0], p[1]+delta-q[1], p[2]+delta-q[2], p[3]+delta-q[3]
-		m0, m1 = min(m0, v0, v2), min(m1, v1, v3)
-		o[0], o[1] = float64(v0)*unit, float64(v1)*unit
-		o[2], o[3] = float64(v2)*unit, float64(v3)*unit
-	}
-	return min(m0, m1)
-}
-
-// gain returns what block b has beyond the block without its lowest element: delta everywhere,
+// gain returns what block b has beyond the block without its lowest element: plus everywhere,
 // less the capacities fresh at the subsets whose low elements can use them anyway. The list is
 // valid until the next call.
-func (w *denominatorWalk) gain(b int) (delta int64, fresh []*intBlock) {
+func (w *walk[T]) gain(b int) (plus T, fresh []*[BlockSize]T) {
 	i := LowBits + bits.TrailingZeros(uint(b))
 	high := b & (b - 1) << LowBits
-	delta = -w.rate[i]
+	plus = -w.rate[i]
 	fresh = w.fresh[:0]
 	for _, s := range w.servers[i] {
 		if w.classes[s]&high == 0 {
-			delta += w.capacity[s]
+			plus += w.capacity[s]
 			if t := w.low[s]; t != nil {
 				fresh = append(fresh, t)
 			}
 		}
 	}
 	w.fresh = fresh
-	return delta, fresh
+	return plus, fresh
 }
 
-// integers returns d at the subsets of block b as integers.
-func (w *denominatorWalk) integers(b int) *intBlock {
+// made returns d at the subsets of block b.
+func (w *walk[T]) made(b int) *[BlockSize]T {
 	if b == 0 {
 		return &w.base
 	}
@@ -177,35 +169,91 @@ func (w *denominatorWalk) integers(b int) *intBlock {
 		return d
 	}
 	w.at[i] = b
-	parent := w.integers(b & (b - 1)) // before gain, whose list it would overwrite
-	delta, fresh := w.gain(b)
-	t := &none
+	parent := w.made(b & (b - 1)) // before gain, whose list it would overwrite
+	plus, fresh := w.gain(b)
+	t := &w.none
 	if len(fresh) > 0 {
 		t, fresh = fresh[0], fresh[1:]
 	}
-	for l := 0; l < BlockSize; l += 4 {
-		o, p, q := (*[4]int64)(d[l:]), (*[4]int64)(parent[l:]), (*[4]int64)(t[l:])
-		o[0], o[1], o[2], o[3] = p[0]+delta-q[0], p[1]+delta-q[1], p[2]+delta-q[2], p[3]+delta-q[3]
-	}
+	w.shift(d, parent, t, plus)
 	for _, t := range fresh {
-		for l := 0; l < BlockSize; l += 4 {
-			o, q := (*[4]int64)(d[l:]), (*[4]int64)(t[l:])
-			o[0] -= q[0]
-			o[1] -= q[1]
-			o[2] -= q[2]
-			o[3] -= q[3]
-		}
+		w.shift(d, d, t, 0)
 	}
 	return d
 }
 
+// shiftWords is shift for integers.
+func shiftWords(out, from, less *[BlockSize]int64, plus int64) {
+	for i := range out {
+		out[i] = from[i] + plus - less[i]
+	}
+}
+
+// A denominatorWalk gives the blocks of denominators of one part of the lattice.
+type denominatorWalk struct {
+	*Denominators
+	floats walk[float64]
+	words  walk[int64]
+	out    block
+	empty  float64 // d(∅)
+}
+
+// begin starts a walk. empty, if it is not 0, is d(∅), otherwise d(∅) is a power of two at least as large as d({0}).
+func (w *denominatorWalk) begin(d *Denominators, k *kernels, empty float64) {
+	w.Denominators, w.empty = d, empty
+	switch {
+	case d.Table != nil:
+		w.empty = max(empty, d.Table[0])
+	case d.floats != nil:
+		w.floats.begin(d.floats, k.shift)
+		w.empty = max(empty, powerAbove(d.floats.base[1]))
+	default:
+		w.words.begin(d.words, shiftWords)
+		w.empty = max(empty, powerAbove(float64(d.words.base[1])*d.unit))
+	}
+}
+
+// powerAbove returns a power of two that is at least x; 1 if x is not positive.
+func powerAbove(x float64) float64 {
+	if !(x > 0) {
+		return 1
+	}
+	_, exponent := math.Frexp(x)
+	return math.Ldexp(1, exponent)
+}
+
+// next returns d at the subsets of block b in three parts: (from + plus) - less. They stay valid until the following call.
+func (w *denominatorWalk) next(b int) (from, less *block, plus float64) {
+	switch {
+	case w.Table != nil:
+		from, less = (*block)(w.Table[b<<LowBits:]), &w.floats.none
+	case w.Denominators.floats != nil:
+		from, less, plus = w.floats.next(b)
+	default:
+		words, none, add := w.words.next(b)
+		for l := range w.out {
+			w.out[l] = float64(words[l]+add-none[l]) * w.unit
+		}
+		from, less = &w.out, &w.floats.none
+	}
+	if b == 0 {
+		w.out = *from
+		w.out[0] = w.empty
+		from = &w.out
+	}
+	return from, less, plus
+}
+
 // Smallest returns the set of the smallest denominator in block b.
 func (d *Denominators) Smallest(b int) int {
-	v := d.from(b, 1).integers(b)
-	at := oneIf(b == 0)
-	for l := at; l < BlockSize; l++ {
-		if v[l] < v[at] {
-			at = l
+	var w denominatorWalk
+	k := inGo()
+	w.begin(d, &k, math.Inf(1))
+	from, less, plus := w.next(b)
+	smallest, at := math.Inf(1), 0
+	for l := range from {
+		if v := from[l] + plus - less[l]; v < smallest {
+			smallest, at = v, l
 		}
 	}
 	return b<<LowBits | at

@@ -15,8 +15,14 @@
 //
 // A table is a sequence of blocks of 256 subsets that differ in elements 0..7 only. A block first
 // adds up the blocks that differ from it in one high element, whole rows at a time, then goes
-// through its own 32 groups of 8 subsets, which live in registers, by increasing size.
+// through its own subsets by increasing size.
+//
+// The inner loops are in kernels.go, and once more for processors with AVX2 in kernels_amd64.s, which the program in the folder avo writes.
+// Both do the same operations on each number in the same order: a sum of one value after the other, then its product
+// with the reciprocal of d, which costs one rounding more than a division. So the digits are those of all processors.
+// H and V do not change with the unit, a power of two. Capacities and rates whose sums stay below 2^53 are exact in float64, and so are
+// their differences; others are integers, and each difference is rounded once.
 //
 // [Cube.Up] and [Cube.Down] run on several cores and stop soon after their context ends; their digits do not depend on the
-// number of cores. [NewErrorBounds] bounds their rounding.
+// number of cores either. [NewErrorBounds] bounds their rounding.
 package cube

@@ -56,19 +56,7 @@ func AddSupersets(ctx context.Context, t []float64, workers int) {
 func subsetSums(ctx context.Context, t []int64) {
 	inner := min(len(t), 1<<transformBits)
 	for start := 0; start < len(t) && ctx.Err() == nil; start += inner {
-		part := t[start : start+inner]
-		for i := 0; i < len(part); i += 8 {
-			p := (*[8]int64)(part[i:])
-			a0, a1, a2, a3, a4, a5, a6, a7 := p[0], p[0]+p[1], p[2], p[2]+p[3], p[4], p[4]+p[5], p[6], p[6]+p[7]
-			a2, a3, a6, a7 = a2+a0, a3+a1, a6+a4, a7+a5
-			p[0], p[1], p[2], p[3] = a0, a1, a2, a3
-			p[4], p[5], p[6], p[7] = a4+a0, a5+a1, a6+a2, a7+a3
-		}
-		for half := 8; half < len(part); half *= 2 {
-			for q := part; len(q) > 0; q = q[2*half:] {
-				addTo(q[half:2*half], q[:half])
-			}
-		}
+		shortSums(t[start : start+inner])
 	}
 	half := inner
 	for ; 4*half <= len(t); half *= 4 {
@@ -79,6 +67,22 @@ func subsetSums(ctx context.Context, t []int64) {
 	}
 	if half < len(t) {
 		addTo(t[half:], t[:half])
+	}
+}
+
+// shortSums is addSubsets for a table that stays in the first-level cache.
+func shortSums[T int64 | float64](t []T) {
+	for i := 0; i < len(t); i += 8 {
+		p := (*[8]T)(t[i:])
+		a0, a1, a2, a3, a4, a5, a6, a7 := p[0], p[0]+p[1], p[2], p[2]+p[3], p[4], p[4]+p[5], p[6], p[6]+p[7]
+		a2, a3, a6, a7 = a2+a0, a3+a1, a6+a4, a7+a5
+		p[0], p[1], p[2], p[3] = a0, a1, a2, a3
+		p[4], p[5], p[6], p[7] = a4+a0, a5+a1, a6+a2, a7+a3
+	}
+	for half := 8; half < len(t); half *= 2 {
+		for q := t; len(q) > 0; q = q[2*half:] {
+			addTo(q[half:2*half], q[:half])
+		}
 	}
 }
 

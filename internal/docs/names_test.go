@@ -157,7 +157,7 @@ func TestDependencies(t *testing.T) {
 			}
 		}
 	}
-	for _, folder := range []string{"live", "cmd/whatif/browser"} {
+	for _, folder := range []string{"live", "cmd/whatif/browser", "internal/cube/avo"} {
 		text, err := os.ReadFile(filepath.Join(root, folder, "go.mod"))
 		if err != nil {
 			t.Fatal(err)

@@ -1,0 +1,53 @@
+package cube
+
+import "golang.org/x/sys/cpu"
+
+//go:generate go run -C avo . -out ../kernels_amd64.s
+
+// fastest returns the kernels for this processor.
+func fastest() kernels {
+	if cpu.X86.HasAVX2 {
+		return inAVX2()
+	}
+	return inGo()
+}
+
+// inAVX2 are the kernels of kernels_amd64.s, four subsets at a time. They give the digits of those in Go.
+func inAVX2() kernels {
+	return kernels{pull: pullAVX2, up: upAVX2, down: downAVX2, shift: shiftAVX2, fold: foldAVX2,
+		tally: func(hi, lo []float64, queries []query, f *folded, b int, factor float64) {
+			tallyAVX2(hi, lo, queries, f, &picks, b, factor)
+		}}
+}
+
+//go:noescape
+func pullAVX2(sum *block, factor float64, start *block, table []float64, others []int)
+
+//go:noescape
+func upAVX2(x, sum, product, from, less *block, plus float64, low *block) (least float64)
+
+//go:noescape
+func downAVX2(x, sum, product, from, less *block, plus float64) (least float64)
+
+//go:noescape
+func shiftAVX2(out, from, less *block, plus float64)
+
+//go:noescape
+func foldAVX2(f *folded, y *block)
+
+//go:noescape
+func tallyAVX2(hi, lo []float64, queries []query, f *folded, picks *[allSets + 1][32]uint64, b int, factor float64)
+
+// picks has, at the masks of elements 0..4, all bits if they meet that of the row, which is a query's: then the sum over
+// elements 5..7 is taken there from row everything of folded, else from that of the query. The last row is for all subsets. It
+// is never changed.
+var picks = func() (t [allSets + 1][32]uint64) {
+	for m := range t {
+		for j := range t[m] {
+			if j&m != 0 || m == allSets {
+				t[m][j] = ^uint64(0)
+			}
+		}
+	}
+	return t
+}()
