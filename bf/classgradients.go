@@ -45,7 +45,7 @@ type Partials struct {
 // times these). The time is about that of [MeanJobsGradient] for each class: 12 classes take 0.2 seconds of one core in float64. Errors are
 // those of [Solve]; the derivatives count towards Settings.MaxBytes.
 func ClassGradients(ctx context.Context, m *cluster.Model, s Settings) (g *Gradients, err error) {
-	plans, s, err := gradientPlans(ctx, m, s)
+	plans, s, err := gradientPlans(ctx, m, s, false)
 	if err != nil {
 		return nil, err
 	}

@@ -126,26 +126,57 @@ func (l *plan) eliminateRows(ctx context.Context, m *cluster.Model, s Settings) 
 	return merged, nil
 }
 
-// eliminateOf solves a problem of the component of the plan. The engine Float, asked for by name, takes what it can have.
+// eliminateOf solves a problem of the component of the plan.
 func (l *plan) eliminateOf(ctx context.Context, p *recursion.Problem, s Settings) (measures, error) {
 	ask := elimination.Settings{Tolerance: l.tol, Total: s.MaxJobs}
 	if s.ByClass {
 		ask.ByClass = s.MaxJobs
 	}
-	e := eliminationProblem(p)
-	r, err := elimination.Solve(ctx, e, l.order, ask)
-	var missed *elimination.ToleranceError
-	if s.Engine == num.Float && errors.As(err, &missed) && missed.Bound < 0.5 {
-		ask.Tolerance = 1.01 * missed.Bound
-		r, err = elimination.Solve(ctx, e, l.order, ask)
-	}
-	switch {
-	case errors.As(err, &missed) && (s.Engine == num.Float || !(missed.Bound < 0.5)):
-		return measures{}, ErrDigits
-	case err != nil:
+	r, err := l.solveElimination(ctx, p, ask, s.Engine == num.Float)
+	if err != nil {
 		return measures{}, err
 	}
 	return measures{r.Normalization, r.Jobs, r.Busy, r.TotalJobs, r.ClassJobs}, nil
+}
+
+// solveElimination solves a problem of the component of the plan; if the tolerance is missed, with the bounds that there are, where those will do.
+func (l *plan) solveElimination(ctx context.Context, p *recursion.Problem, ask elimination.Settings, anyBound bool) (*elimination.Result, error) {
+	e := eliminationProblem(p)
+	r, err := elimination.Solve(ctx, e, l.order, ask)
+	var missed *elimination.ToleranceError
+	if !errors.As(err, &missed) {
+		return r, err
+	}
+	if !(missed.Bound < 0.5) {
+		return nil, ErrDigits
+	}
+	if anyBound {
+		ask.Tolerance = 1.01 * missed.Bound
+		return elimination.Solve(ctx, e, l.order, ask)
+	}
+	return nil, err
+}
+
+// eliminateDerivatives returns the derivatives of the mean number of jobs in the rates and capacities of the problem, each a difference of terms that
+// have bounds of less than tol, where float64 has these.
+func (l *plan) eliminateDerivatives(ctx context.Context, tol float64) (rates, capacities []difference, err error) {
+	if err := checkStable(ctx, &l.component.Model); err != nil {
+		return nil, nil, err
+	}
+	if l.problem.Bits > exactBits || slices.ContainsFunc(l.problem.Groups, func(g recursion.Group) bool { return g.Capacity.Sign() == 0 }) {
+		return nil, nil, input.Errorf("Lattice", EliminationLattice, "another one, for derivatives in a capacity of 0, or numbers of more than %d bits over a common denominator", exactBits)
+	}
+	r, err := l.solveElimination(ctx, l.problem, elimination.Settings{Tolerance: tol / 64, Gradients: true}, true)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, d := range r.Gradients.Rates {
+		rates = append(rates, difference{d.Plus, d.Minus})
+	}
+	for _, d := range r.Gradients.Capacities {
+		capacities = append(capacities, difference{d.Plus, d.Minus})
+	}
+	return rates, capacities, nil
 }
 
 // between returns the first of two numbers as what is known of one from x to y, where a = x(1+ε) and b = y(1+δ): a is at most 1+ε times

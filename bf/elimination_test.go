@@ -3,6 +3,7 @@ package bf
 import (
 	"errors"
 	"fmt"
+	"math"
 	"math/big"
 	"math/rand/v2"
 	"slices"
@@ -188,7 +189,7 @@ func TestEliminationRefuses(t *testing.T) {
 		return err
 	}
 	_, delays := Delays(t.Context(), tree, DelayQuestion{Levels: oracle.Rats("0.9")}, Settings{Lattice: EliminationLattice})
-	_, gradient := MeanJobsGradient(t.Context(), tree, Settings{Lattice: EliminationLattice})
+	_, gradient := MeanJobsGradient(t.Context(), tree, Settings{Lattice: EliminationLattice, Engine: num.Exact})
 	_, gradients := ClassGradients(t.Context(), tree, Settings{Lattice: EliminationLattice})
 	for _, c := range []struct {
 		what, path string
@@ -198,7 +199,7 @@ func TestEliminationRefuses(t *testing.T) {
 		{"enclose", "Engine", solve(tree, num.Enclose)},
 		{"groups", "Lattice", solve(pool, num.Auto)},
 		{"delays", "Lattice", delays},
-		{"gradient", "Lattice", gradient},
+		{"gradient", "Engine", gradient},
 		{"gradients", "Lattice", gradients},
 		{"width", "model", solve(clique, num.Auto)},
 	} {
@@ -231,6 +232,50 @@ func TestEliminationSweeps(t *testing.T) {
 				t.Errorf("factor %v: %v, %+v; alone %v, %+v", f, sweep[i].MeanJobs, sweep[i].Parts, one.MeanJobs, one.Parts)
 			}
 		}
+	}
+}
+
+// The derivatives of the mean number of jobs by elimination are those by the recursions, within both bounds; a class without arrivals has one, too.
+func TestEliminationGradients(t *testing.T) {
+	for seed := range uint64(12) {
+		rng := rand.New(rand.NewPCG(seed, 4))
+		m := oracle.ScaleTo(drawForest(rng, 2+rng.IntN(6)), big.NewRat(1+rng.Int64N(98), 100))
+		want, err := MeanJobsGradient(t.Context(), m, Settings{Engine: num.Exact})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := MeanJobsGradient(t.Context(), m, Settings{Lattice: EliminationLattice})
+		if err != nil {
+			t.Fatalf("seed %d: %v", seed, err)
+		}
+		for _, c := range [][2][]num.Value{{got.ArrivalRates, want.ArrivalRates}, {got.Capacities, want.Capacities}} {
+			for i, x := range c[1] {
+				low, _ := c[0][i].Low.Rat(nil)
+				high, _ := c[0][i].High.Rat(nil)
+				if low.Cmp(x.Exact) > 0 || high.Cmp(x.Exact) < 0 {
+					t.Errorf("seed %d: derivative %d is %v in [%v, %v], want %v", seed, i, c[0][i].Float, low, high, x.Float)
+				}
+			}
+		}
+	}
+	m := treeModel(100, 2, big.NewRat(4, 5))
+	g, err := MeanJobsGradient(t.Context(), m, Settings{RelTol: 1e-6})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const h = 1 << 10 // a difference on either side is near the derivative, to the square of 1/h
+	at := func(up int64) float64 {
+		n := *m
+		n.Classes = slices.Clone(m.Classes)
+		n.Classes[70].ArrivalRate = new(big.Rat).Add(m.Classes[70].ArrivalRate, big.NewRat(up, h))
+		r, err := Solve(t.Context(), &n, Settings{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r.MeanJobs.Float
+	}
+	if d, near := g.ArrivalRates[70], (at(1)-at(-1))*h/2; math.Abs(d.Float-near) > 1e-3*near || d.Low.Cmp(d.High) >= 0 {
+		t.Errorf("derivative %v, difference %v", d, near)
 	}
 }
 

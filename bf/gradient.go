@@ -2,6 +2,7 @@ package bf
 
 import (
 	"context"
+	"errors"
 	"math"
 	"math/big"
 	"slices"
@@ -27,15 +28,25 @@ type Gradient struct {
 // the lattice and one down, each carrying the derivative in z along, give all of them.
 //
 // Auto and Enclose ask for Settings.RelTol of each derivative (where its terms cancel further than that, of RelTol
-// times these). The sweeps carry the error bounds along in every operation, over an explicit graph of the lattice: 12
+// times these; by elimination, which takes over where graphs are too large, of RelTol times their sum). The sweeps carry the error bounds along in every operation, over an explicit graph of the lattice: 12
 // classes take 0.03 seconds in float64. Errors are those of [Solve].
 func MeanJobsGradient(ctx context.Context, m *cluster.Model, s Settings) (g *Gradient, err error) {
-	plans, s, err := gradientPlans(ctx, m, s)
+	plans, s, err := gradientPlans(ctx, m, s, true)
 	if err != nil {
 		return nil, err
 	}
+	if slices.ContainsFunc(plans, func(l *plan) bool { return l.lattice == EliminationLattice }) {
+		g, width, err := gradientWith(ctx, m, plans, num.Float, 0, s)
+		if err == nil && s.Engine != num.Float && !(width <= s.RelTol) {
+			err = errMissed(s, width)
+		}
+		if err != nil {
+			return nil, err
+		}
+		return g, nil
+	}
 	err = precisely(s, func(engine num.Engine, prec uint) (width float64, err error) {
-		g, width, err = gradientWith(ctx, m, plans, engine, prec, s.RelTol)
+		g, width, err = gradientWith(ctx, m, plans, engine, prec, s)
 		return width, err
 	})
 	if err != nil {
@@ -44,14 +55,15 @@ func MeanJobsGradient(ctx context.Context, m *cluster.Model, s Settings) (g *Gra
 	return g, nil
 }
 
-// gradientPlans returns a graph for each component of m, and the settings with the values that zeros stand for.
-func gradientPlans(ctx context.Context, m *cluster.Model, s Settings) ([]*plan, Settings, error) {
+// gradientPlans returns a graph for each component of m, and the settings with the values that zeros stand for. Components that are
+// too large for one, or all that are asked for so, are eliminated, if that may be and gives float64.
+func gradientPlans(ctx context.Context, m *cluster.Model, s Settings, eliminates bool) ([]*plan, Settings, error) {
 	if err := m.Check(); err != nil {
 		return nil, s, err
 	}
 	s, err := s.checked()
-	if err == nil && s.Lattice == EliminationLattice {
-		err = input.Errorf("Lattice", s.Lattice, "class, server, connected or symmetric for derivatives")
+	if err == nil && s.Lattice == EliminationLattice && !eliminates {
+		err = input.Errorf("Lattice", s.Lattice, "class, server, connected or symmetric for the derivatives of each class")
 	}
 	if err != nil {
 		return nil, s, err
@@ -63,16 +75,31 @@ func gradientPlans(ctx context.Context, m *cluster.Model, s Settings) ([]*plan, 
 	plans := make([]*plan, len(components))
 	for k := range components {
 		c := &components[k]
-		l, err := newPlan(ctx, c, num.Exact, firstPrecision, s)
-		if err == nil {
-			err = l.build(ctx, 0)
-		}
+		l, err := gradientPlan(ctx, c, s, eliminates)
 		if err != nil {
 			return nil, s, inRows(err, c)
 		}
 		plans[k] = l
 	}
 	return plans, s, nil
+}
+
+func gradientPlan(ctx context.Context, c *cluster.Component, s Settings, eliminates bool) (*plan, error) {
+	if s.Lattice == EliminationLattice {
+		return newPlan(ctx, c, num.Float, 0, s)
+	}
+	l, err := newPlan(ctx, c, num.Exact, firstPrecision, s)
+	if err == nil {
+		return l, l.build(ctx, 0)
+	}
+	var large *num.TooLargeError
+	if eliminates && s.Lattice == "" && s.Engine != num.Enclose && s.Engine != num.Exact && errors.As(err, &large) {
+		s.Lattice = EliminationLattice
+		if l, otherwise := newPlan(ctx, c, num.Float, 0, s); otherwise == nil {
+			return l, nil
+		}
+	}
+	return nil, err
 }
 
 // precisely tries the engine of the settings, or engines and precisions until one gives the width asked for.
@@ -101,32 +128,35 @@ func precisely(s Settings, try func(engine num.Engine, prec uint) (width float64
 }
 
 // gradientWith returns the gradient as one engine gives it, and the largest relative width of a derivative.
-func gradientWith(ctx context.Context, m *cluster.Model, plans []*plan, engine num.Engine, prec uint, tol float64) (*Gradient, float64, error) {
+func gradientWith(ctx context.Context, m *cluster.Model, plans []*plan, engine num.Engine, prec uint, s Settings) (*Gradient, float64, error) {
 	g := &Gradient{Engine: engine, ArrivalRates: make([]num.Value, len(m.Classes)), Capacities: make([]num.Value, len(m.Servers))}
 	setZero(g.ArrivalRates, engine) // rows in no component keep a derivative of 0
 	setZero(g.Capacities, engine)
 	equal := m.EqualSizes()
 	width, beyond := 0.0, false
+	tol := 0.0
 	set := func(d *num.Value, x difference, times *big.Rat) {
 		var w float64
 		*d, w = x.times(times, tol)
 		width, beyond = max(width, w), beyond || math.IsInf(d.Float, 0)
 	}
 	for _, l := range plans {
-		r := newDualRun(ctx, l, arithmetic.One(engine, prec))
-		if err := r.sweep(r.allClasses()); err != nil {
-			return nil, 0, err
+		tol = s.RelTol
+		if l.lattice == EliminationLattice {
+			tol = 1 // widths are relative to the terms at least
+		}
+		rates, capacities, err := l.derivatives(ctx, engine, prec, s.RelTol)
+		if err != nil {
+			return nil, 0, inRows(err, l.component)
 		}
 		for i, list := range l.component.Classes {
-			d := r.derivative(&r.rates[i], true)
 			for _, row := range list {
-				set(&g.ArrivalRates[row], d, perRate(l, i, row, m, equal))
+				set(&g.ArrivalRates[row], rates[i], perRate(l, i, row, m, equal))
 			}
 		}
 		for i, list := range l.component.Servers {
-			d := r.derivative(&r.capacities[i], false)
 			for _, row := range list {
-				set(&g.Capacities[row], d, perCapacity(l, i, row, equal))
+				set(&g.Capacities[row], capacities[i], perCapacity(l, i, row, equal))
 			}
 		}
 	}
@@ -134,6 +164,24 @@ func gradientWith(ctx context.Context, m *cluster.Model, plans []*plan, engine n
 		return nil, 0, errSteep()
 	}
 	return g, width, nil
+}
+
+// derivatives returns the derivatives of the mean number of jobs in the rates and capacities of the problem of the plan.
+func (l *plan) derivatives(ctx context.Context, engine num.Engine, prec uint, tol float64) (rates, capacities []difference, err error) {
+	if l.lattice == EliminationLattice {
+		return l.eliminateDerivatives(ctx, tol)
+	}
+	r := newDualRun(ctx, l, arithmetic.One(engine, prec))
+	if err := r.sweep(r.allClasses()); err != nil {
+		return nil, nil, err
+	}
+	for i := range r.rates {
+		rates = append(rates, r.derivative(&r.rates[i], true))
+	}
+	for s := range r.capacities {
+		capacities = append(capacities, r.derivative(&r.capacities[s], false))
+	}
+	return rates, capacities, nil
 }
 
 // errSteep refuses a model of which float64 cannot hold some derivative.

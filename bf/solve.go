@@ -85,7 +85,7 @@ func (p *prepared) solve(ctx context.Context, s Settings) (*Result, error) {
 
 // solveOtherwise solves a model of which elimination gave no better bound than that. Where no table is small enough it is refused with that bound.
 func (p *prepared) solveOtherwise(ctx context.Context, s Settings, bound float64) (*Result, error) {
-	missed := input.Errorf("RelTol", s.RelTol, "%.0e or more, as close as the elimination lattice comes to this model", 1.5*bound)
+	missed := errMissed(s, bound)
 	if s.Lattice == EliminationLattice {
 		return nil, missed
 	}
@@ -95,6 +95,10 @@ func (p *prepared) solveOtherwise(ctx context.Context, s Settings, bound float64
 		return nil, missed
 	}
 	return r, err
+}
+
+func errMissed(s Settings, bound float64) error {
+	return input.Errorf("RelTol", s.RelTol, "%.0e or more, as close as the elimination lattice comes to this model", 1.5*bound)
 }
 
 // Enclosures start with firstPrecision bits and give up beyond maxPrecision.
