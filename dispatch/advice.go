@@ -89,7 +89,7 @@ func (m *Maker) planBy(ask func(*Question) []int) error {
 	if err := q.Check(plan); err != nil {
 		return err
 	}
-	m.plan.adopt(m.byPriority.List(), q.Workers, plan)
+	m.planner.adopt(m.byPriority.List(), q.Workers, plan)
 	return nil
 }
 
@@ -123,19 +123,16 @@ func (m *Maker) question() Question {
 
 // adopt takes over a plan: the jobs of some workers, -1 for none. The others have none. Jobs is the order of their turns.
 func (q *planner) adopt(jobs, workers, plan []int) {
-	for _, j := range q.chosen {
-		q.planned[j] = 0
-	}
-	q.chosen = q.chosen[:0]
-	for s := range q.job {
-		q.job[s] = -1
-	}
+	q.own = false
+	q.clear()
+	job := q.plan.ByWorker()
 	for k, j := range plan {
-		q.job[workers[k]] = j
+		job[workers[k]] = j
 		if j >= 0 {
 			q.planned[j]++
 		}
 	}
+	q.plan.Settle()
 	for _, j := range jobs {
 		if q.planned[j] > 0 {
 			q.chosen = append(q.chosen, j)

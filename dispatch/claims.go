@@ -1,7 +1,6 @@
 package dispatch
 
 import (
-	"cmp"
 	"math"
 	"slices"
 )
@@ -77,18 +76,29 @@ func (c *claims) sorted(compare func(a, b int) int) []int {
 // moreUrgent and dueEarlier are the orders of the policy; ties go by submission, then by number.
 func (c *claims) moreUrgent(a, b int) int {
 	if x, y := c.of[a].priority, c.of[b].priority; x != y {
-		return cmp.Compare(y, x)
+		return side(x > y)
 	}
 	return c.older(a, b)
 }
 
 func (c *claims) dueEarlier(a, b int) int {
 	if x, y := c.of[a].due, c.of[b].due; x != y {
-		return cmp.Compare(x, y)
+		return side(x < y)
 	}
 	return c.older(a, b)
 }
 
 func (c *claims) older(a, b int) int {
-	return cmp.Or(cmp.Compare(c.of[a].submit, c.of[b].submit), cmp.Compare(a, b))
+	if x, y := c.of[a].submit, c.of[b].submit; x != y {
+		return side(x < y)
+	}
+	return a - b
+}
+
+// side returns what a comparison does, as the one or the other is first.
+func side(isFirst bool) int {
+	if isFirst {
+		return -1
+	}
+	return 1
 }

@@ -17,7 +17,7 @@ func digest(t *testing.T, s dispatch.Scenario) string {
 	hash := sha256.New()
 	w := bufio.NewWriter(hash)
 	s.Watch = func(d *dispatch.Decision) {
-		fmt.Fprintf(w, "%b %d %d\n", d.Time, d.Done, d.Plan)
+		fmt.Fprintf(w, "%b %d %d\n", d.Time, d.Done, d.Plan())
 		for _, e := range d.Events {
 			fmt.Fprintln(w, e.Kind, e.Job, e.Task, e.Worker)
 		}

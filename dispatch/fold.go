@@ -1,7 +1,6 @@
 package dispatch
 
 import (
-	"container/heap"
 	"slices"
 
 	"productform/internal/input"
@@ -65,8 +64,7 @@ func (m *Maker) follow(e Event) error {
 		if !m.up[e.Worker] { // it leaves, and is gone now
 			return nil
 		}
-		k, _ := m.placeOfIdle(e.Worker)
-		m.idle = slices.Insert(m.idle, k, e.Worker)
+		m.addIdle(e.Worker)
 		return nil
 	}
 	switch t := &m.tasks[e.Job]; {
@@ -79,16 +77,7 @@ func (m *Maker) follow(e Event) error {
 	}
 	m.attempts = e.Attempt
 	m.start(e.Worker, e.Job, e.Task)
-	k, _ := m.placeOfIdle(e.Worker)
+	k, _ := slices.BinarySearch(m.idle, m.planner.plan.Place[e.Worker])
 	m.idle = slices.Delete(m.idle, k, k+1)
 	return nil
-}
-
-// takeOut takes a number out, and reports whether it was there.
-func (h *intHeap) takeOut(v int) bool {
-	k := slices.Index(*h, v)
-	if k >= 0 {
-		heap.Remove(h, k)
-	}
-	return k >= 0
 }

@@ -3,6 +3,7 @@ package dispatch
 import (
 	"cmp"
 	"slices"
+	"sort"
 
 	"productform/dispatch/internal/order"
 	"productform/internal/input"
@@ -57,9 +58,9 @@ type Maker struct {
 	active     []int       // jobs with tasks in hand
 	done       int         // jobs completed
 
-	plan    *planner
+	planner *planner
 	workers []int // that are up, in the order of the policy
-	idle    []int // those of them that have no task in hand
+	idle    []int // places in workers of those that have no task in hand
 	leaving int   // workers that are not up and have a task in hand
 
 	come    []int // jobs that come at this moment
@@ -113,7 +114,7 @@ func plainMaker(r Rules, speeds []float64) (*Maker, error) {
 func newMaker(r Rules, speeds []float64, jobs int) *Maker {
 	m := &Maker{
 		rules: r, speeds: speeds, up: make([]bool, len(speeds)), hand: make([]hand, len(speeds)),
-		plan: newPlanner(r.Policy, speeds, 0),
+		planner: newPlanner(r.Policy, speeds, 0),
 	}
 	for w := range speeds {
 		m.up[w] = true
@@ -132,7 +133,7 @@ func (m *Maker) number(n int) {
 		m.claims.grow(more)
 		m.tasks = append(m.tasks, make([]tasks, more)...)
 		m.records = append(m.records, make([]Record, more)...)
-		m.plan.planned = append(m.plan.planned, make([]int, more)...)
+		m.planner.planned = append(m.planner.planned, make([]int, more)...)
 	}
 }
 
@@ -213,36 +214,52 @@ func (m *Maker) reach(at float64) {
 // listIdle lists the workers that are idle now that all has happened.
 func (m *Maker) listIdle() {
 	switch {
-	case m.changed || len(m.freed) > 1:
+	case m.changed:
 		m.listWorkers()
-	case len(m.freed) == 1 && m.up[m.freed[0]]:
-		k, _ := m.placeOfIdle(m.freed[0])
-		m.idle = slices.Insert(m.idle, k, m.freed[0])
-	}
-}
-
-// placeOfIdle returns the place of a worker in the list of idle ones, or where it would be.
-func (m *Maker) placeOfIdle(w int) (int, bool) {
-	return slices.BinarySearchFunc(m.idle, w, func(a, b int) int { return cmp.Compare(m.plan.rank[a], m.plan.rank[b]) })
-}
-
-// listWorkers lists the workers that are up, and the idle ones among them, in the order of the policy.
-func (m *Maker) listWorkers() {
-	m.workers, m.idle = m.workers[:0], m.idle[:0]
-	for _, w := range m.plan.order {
-		if m.up[w] {
-			m.workers = append(m.workers, w)
-			if m.hand[w].job < 0 {
-				m.idle = append(m.idle, w)
+	case len(m.freed) > 16: // then to look at all is faster
+		m.idle = m.idle[:0]
+		for at := range m.workers {
+			if !m.isBusy(at) {
+				m.idle = append(m.idle, at)
+			}
+		}
+	default:
+		for _, w := range m.freed {
+			if m.up[w] {
+				m.addIdle(w)
 			}
 		}
 	}
 }
 
+// isBusy reports whether the worker at a place has a task in hand.
+func (m *Maker) isBusy(at int) bool { return m.hand[m.workers[at]].job >= 0 }
+
+// addIdle puts a worker that is up among the idle ones.
+func (m *Maker) addIdle(w int) {
+	at := m.planner.plan.Place[w]
+	k, _ := slices.BinarySearch(m.idle, at)
+	m.idle = slices.Insert(m.idle, k, at)
+}
+
+// listWorkers lists the workers that are up, and the idle ones among them, in the order of the policy.
+func (m *Maker) listWorkers() {
+	m.workers, m.idle = m.workers[:0], m.idle[:0]
+	for _, w := range m.planner.order {
+		if m.up[w] {
+			if m.hand[w].job < 0 {
+				m.idle = append(m.idle, len(m.workers))
+			}
+			m.workers = append(m.workers, w)
+		}
+	}
+	m.planner.setWorkers(m.workers)
+}
+
 // add puts jobs, at least one, among those present.
 func (m *Maker) add(jobs []int) {
 	m.byPriority.Add(jobs)
-	if m.plan.looksAtDeadlines() {
+	if m.planner.looksAtDeadlines() {
 		m.byDeadline.Add(jobs)
 	}
 }
@@ -250,14 +267,14 @@ func (m *Maker) add(jobs []int) {
 // remove takes job i out of those present.
 func (m *Maker) remove(i int) {
 	m.byPriority.Remove(i)
-	if m.plan.looksAtDeadlines() {
+	if m.planner.looksAtDeadlines() {
 		m.byDeadline.Remove(i)
 	}
 }
 
 // assign plans the workers that are up for the jobs present.
 func (m *Maker) assign() {
-	m.plan.assign(m.claims, m.byPriority.List(), m.byDeadline.List(), m.workers, m.now)
+	m.planner.assign(m.claims, m.byPriority.List(), m.byDeadline.List(), m.now)
 }
 
 // carryOut begins tasks as planned.
@@ -276,55 +293,67 @@ func (m *Maker) carryOut() {
 
 // beginPlanned begins tasks on the idle workers that are planned for a job that wants them, then what is left to do on the others.
 func (m *Maker) beginPlanned() {
-	p := m.plan
-	left := m.idle[:0]
-	for _, w := range m.idle {
-		if j := p.job[w]; j >= 0 && m.wants(j) && len(m.averse) == 0 {
-			m.begin(w, j)
-		} else {
-			left = append(left, w)
+	p, idle := m.planner, m.idle
+	left, k := idle[:0], 0 // of idle, those at places below k have had their turn
+	for rest := p.plan.Shares; k < len(idle) && len(m.averse) == 0; {
+		at := idle[k]
+		rest = rest[sort.Search(len(rest), func(n int) bool { return rest[n].To > at }):]
+		if len(rest) == 0 {
+			break
+		}
+		for x := rest[0]; k < len(idle) && idle[k] < x.To; k++ {
+			if idle[k] >= x.From && m.wants(x.Job) {
+				m.begin(m.workers[idle[k]], x.Job)
+			} else {
+				left = append(left, idle[k])
+			}
 		}
 	}
+	left = append(left, idle[k:]...)
 	turns, taken := m.turns(left), 0
 	for _, j := range p.chosen {
+		if taken == len(turns) {
+			break
+		}
 		for ; taken < len(turns) && m.wants(j); taken++ {
-			m.begin(turns[taken], j)
+			m.begin(m.workers[turns[taken]], j)
 		}
 	}
 	if len(m.averse) == 0 {
 		m.idle = slices.Delete(left, 0, taken)
 	} else {
-		m.idle = slices.DeleteFunc(left, func(w int) bool { return m.hand[w].job >= 0 })
+		m.idle = slices.DeleteFunc(left, m.isBusy)
 	}
 }
 
-// turns returns the idle workers in the order in which they take what the plan has left to do. At a moment with a refusal
-// all do so, those first that follow the worker in the list, then those before it, and itself last: else a worker that
+// turns returns the places of the idle workers in the order in which they take what the plan has left to do. At a moment with a
+// refusal all do so, those first that follow the worker in the list, then those before it, and itself last: else a worker that
 // can do no task of a job would have the last one again and again, while others are idle.
 func (m *Maker) turns(idle []int) []int {
 	if len(m.averse) == 0 {
 		return idle
 	}
-	k, found := slices.BinarySearchFunc(idle, m.averse[len(m.averse)-1], func(a, b int) int { return cmp.Compare(m.plan.rank[a], m.plan.rank[b]) })
+	rank := m.planner.rank
+	k, found := slices.BinarySearchFunc(idle, m.averse[len(m.averse)-1], func(at, w int) int { return cmp.Compare(rank[m.workers[at]], rank[w]) })
 	if found {
 		k++
 	}
-	isAverse := func(w int) bool { return slices.Contains(m.averse, w) }
+	isAverse := func(at int) bool { return slices.Contains(m.averse, m.workers[at]) }
 	turns := slices.Concat(idle[k:], idle[:k])
-	return append(slices.DeleteFunc(slices.Clone(turns), isAverse), slices.DeleteFunc(turns, func(w int) bool { return !isAverse(w) })...)
+	return append(slices.DeleteFunc(slices.Clone(turns), isAverse), slices.DeleteFunc(turns, func(at int) bool { return !isAverse(at) })...)
 }
 
 // wants reports whether job j runs on fewer workers than planned. Then it has a task to begin, since no more workers
 // are planned than it has tasks that are not with workers that leave.
-func (m *Maker) wants(j int) bool { return m.tasks[j].held < m.plan.planned[j] }
+func (m *Maker) wants(j int) bool { return m.tasks[j].held < m.planner.planned[j] }
 
 // preempt kills tasks in hand for the emergencies that run on fewer workers than planned.
 func (m *Maker) preempt() {
 	isUrgent := func(j int) bool { return m.claims.of[j].priority >= m.rules.Emergency }
-	if !slices.ContainsFunc(m.plan.chosen, func(j int) bool { return isUrgent(j) && m.wants(j) }) {
+	if !slices.ContainsFunc(m.planner.chosen, func(j int) bool { return isUrgent(j) && m.wants(j) }) {
 		return
 	}
-	isSpared := func(j int) bool { return m.tasks[j].held <= m.plan.planned[j] }
+	isSpared := func(j int) bool { return m.tasks[j].held <= m.planner.planned[j] }
 	m.victims = m.victims[:0]
 	for w, h := range m.hand {
 		if h.job >= 0 && m.up[w] && !isUrgent(h.job) && !isSpared(h.job) {
@@ -336,7 +365,7 @@ func (m *Maker) preempt() {
 		return cmp.Or(cmp.Compare(m.claims.of[a.job].priority, m.claims.of[b.job].priority), cmp.Compare(b.since, a.since), cmp.Compare(w, v))
 	})
 	rest := m.victims
-	for _, j := range m.plan.chosen {
+	for _, j := range m.planner.chosen {
 		for k := 0; k < len(rest) && isUrgent(j) && m.wants(j); {
 			w := rest[k]
 			isLeft := isSpared(m.hand[w].job)
@@ -409,5 +438,5 @@ func (m *Maker) Progress(job int) (Progress, error) {
 		return Progress{}, input.Errorf("Job", job, "a job that was submitted")
 	}
 	t, r := &m.tasks[job], &m.records[job]
-	return Progress{t.state, t.open, t.held + t.leaving, m.plan.planned[job], r.Lost, r.GivenUp, r.Start, r.Finish}, nil
+	return Progress{t.state, t.open, t.held + t.leaving, m.planner.planned[job], r.Lost, r.GivenUp, r.Start, r.Finish}, nil
 }

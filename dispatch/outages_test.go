@@ -98,15 +98,15 @@ func (l *ledger) look(d *dispatch.Decision) {
 	l.must(slices.Equal(d.Up, l.up), "Up = %v, want %v", d.Up, l.up)
 	l.must(d.Done == l.counts[dispatch.Completed], "Done = %d, want %d", d.Done, l.counts[dispatch.Completed])
 	held, planned := make([]int, len(l.s.Jobs)), make([]int, len(l.s.Jobs))
-	idle := 0
+	idle, plan, hand := 0, d.Plan(), d.Hand()
 	for w, h := range l.hand {
-		l.must(d.Hand[w] == h.job, "Hand[%d] = %d, want %d", w, d.Hand[w], h.job)
+		l.must(hand[w] == h.job, "Hand[%d] = %d, want %d", w, hand[w], h.job)
 		if h.job >= 0 {
 			held[h.job]++
 		} else if l.up[w] {
 			idle++
 		}
-		if p := d.Plan[w]; p >= 0 {
+		if p := plan[w]; p >= 0 {
 			l.must(l.up[w], "a plan for worker %d, which is down", w)
 			planned[p]++
 		}

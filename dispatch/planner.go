@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"math"
 	"slices"
+
+	"productform/dispatch/internal/shares"
 )
 
 // needTol is the part of a need that may be missing. Sums of a million speeds or works are off by some 1e-10 of
@@ -17,27 +19,34 @@ type planner struct {
 	order  []int     // workers, in the order in which the policy hands them out
 	rank   []int     // place of each worker in order
 
-	job     []int // plan: the job of each worker, or -1
-	planned []int // workers in the plan, by job
-	chosen  []int // jobs with workers in the plan, in the order in which they got the first
+	plan    shares.Plan // for the workers that are up, in order
+	planned []int       // workers in the plan, by job
+	chosen  []int       // jobs with workers in the plan, in the order in which they got the first
 
 	jobs claims
-	room []int // for free
-	free []int // workers left, in order
+	own  bool // whether jobs take workers in an order of their own
+
+	isSummed bool // whether the plan has the sums of the speeds
 }
 
 func newPlanner(p Policy, speeds []float64, jobs int) *planner {
+	most := min(jobs, len(speeds))
+	ints := make([]int, jobs+most)
 	q := &planner{
 		policy: p, speeds: speeds, order: make([]int, len(speeds)),
-		job: make([]int, len(speeds)), planned: make([]int, jobs), chosen: make([]int, 0, min(jobs, len(speeds))),
-		room: make([]int, len(speeds)),
+		planned: ints[:jobs:jobs], chosen: ints[jobs:jobs], plan: shares.NewPlan(len(speeds), most),
 	}
 	for s := range speeds {
 		q.order[s] = s
 	}
 	q.rank = q.order // in the order given, the place of a worker is its number
 	if q.takesFastest() {
-		slices.SortStableFunc(q.order, func(a, b int) int { return cmp.Compare(speeds[b], speeds[a]) })
+		slices.SortFunc(q.order, func(a, b int) int {
+			if x, y := speeds[a], speeds[b]; x != y {
+				return side(x > y)
+			}
+			return a - b
+		})
 		q.rank = make([]int, len(speeds))
 		for k, s := range q.order {
 			q.rank[s] = k
@@ -57,17 +66,31 @@ func (q *planner) looksAtDeadlines() bool {
 	return q.policy.Rule == EDF || q.policy.Spare == SpareByDeadline
 }
 
-// assign plans the workers listed, which are in the order of q, for the jobs listed, which are in order of priority and
-// of deadline; an order that q does not look at may be empty. A job that can use no worker takes no part.
-func (q *planner) assign(jobs claims, byPriority, byDeadline, workers []int, now float64) {
+// setWorkers tells which workers are up, in order, for many plans.
+func (q *planner) setWorkers(workers []int) {
+	q.plan.SetWorkers(workers)
+	q.isSummed = q.takesFastest()
+	if q.isSummed {
+		q.plan.Prepare(q.speeds)
+	} else {
+		q.plan.Prepare(nil)
+	}
+}
+
+// clear forgets the plan.
+func (q *planner) clear() {
+	q.plan.Clear(q.own)
 	for _, j := range q.chosen {
 		q.planned[j] = 0
 	}
-	q.jobs, q.chosen, q.free = jobs, q.chosen[:0], append(q.room[:0], workers...)
-	plan := q.job
-	for s := range plan {
-		plan[s] = -1
-	}
+	q.chosen = q.chosen[:0]
+}
+
+// assign plans the workers that are up for the jobs listed, which are in order of priority and of deadline; an order that q
+// does not look at may be empty. A job that can use no worker takes no part.
+func (q *planner) assign(jobs claims, byPriority, byDeadline []int, now float64) {
+	q.jobs, q.own = jobs, jobs.own != nil && q.takesFastest()
+	q.clear()
 	last := -1 // the job whose turn comes last
 	switch q.policy.Rule {
 	case Priority:
@@ -83,7 +106,7 @@ func (q *planner) assign(jobs claims, byPriority, byDeadline, workers []int, now
 		q.byProportion(byPriority)
 	case Workload:
 		horizon := cmp.Or(q.policy.Horizon, 1)
-		for k := 0; k < len(byPriority) && len(q.free) > 0; k++ {
+		for k := 0; k < len(byPriority) && q.plan.Left() > 0; k++ {
 			j := byPriority[k]
 			need := jobs.of[j].work
 			if horizon != 1 { // divisions take a while
@@ -92,12 +115,12 @@ func (q *planner) assign(jobs claims, byPriority, byDeadline, workers []int, now
 			q.meet(j, need)
 		}
 	case Deadline:
-		for k := 0; k < len(byPriority) && len(q.free) > 0; k++ {
+		for k := 0; k < len(byPriority) && q.plan.Left() > 0; k++ {
 			j := byPriority[k]
 			if left := jobs.of[j].due - now; left > 0 {
 				q.meet(j, jobs.of[j].work/left)
 			} else {
-				q.give(j, len(q.free))
+				q.give(j, q.plan.Left())
 			}
 		}
 	case EDF:
@@ -109,13 +132,16 @@ func (q *planner) assign(jobs claims, byPriority, byDeadline, workers []int, now
 	case SpareByDeadline:
 		q.fill(byDeadline, last)
 	}
+	if q.own {
+		q.plan.Settle()
+	}
 }
 
 // byPriority is Algorithm 1 of [L14].
 func (q *planner) byPriority(order []int) {
-	m := len(q.free)
+	m := q.plan.Left()
 	c := max(1, m-int(math.Ceil(q.policy.Reserve*float64(m)*(1-needTol))))
-	for k := 0; k < len(order) && len(q.free) > 0; k++ {
+	for k := 0; k < len(order) && q.plan.Left() > 0; k++ {
 		q.give(order[k], c)
 		c = 1
 	}
@@ -127,8 +153,8 @@ func (q *planner) byProportion(order []int) {
 	for _, j := range order {
 		total += q.jobs.of[j].work
 	}
-	m := float64(len(q.free))
-	for k := 0; k < len(order) && len(q.free) > 0; k++ {
+	m := float64(q.plan.Left())
+	for k := 0; k < len(order) && q.plan.Left() > 0; k++ {
 		share := 0.0
 		if total > 0 {
 			share = m * (q.jobs.of[order[k]].work / total)
@@ -139,31 +165,41 @@ func (q *planner) byProportion(order []int) {
 
 // fill gives the jobs in order all that they can use, one of them last.
 func (q *planner) fill(order []int, last int) {
-	for k := 0; k < len(order) && len(q.free) > 0; k++ {
+	for k := 0; k < len(order) && q.plan.Left() > 0; k++ {
 		if order[k] != last {
-			q.give(order[k], len(q.free))
+			q.give(order[k], q.plan.Left())
 		}
 	}
-	if last >= 0 && len(q.free) > 0 {
-		q.give(last, len(q.free))
+	if last >= 0 && q.plan.Left() > 0 {
+		q.give(last, q.plan.Left())
 	}
 }
 
 // give gives job j at most c more workers, as far as it has tasks.
 func (q *planner) give(j, c int) {
 	if c = min(c, q.usable(j)); c > 0 {
-		q.arrange(j)
+		if q.own {
+			q.arrange(j)
+		}
 		q.take(j, c)
 	}
 }
 
 // meet gives job j more workers, at least one, as far as it has tasks, until their speeds add up to the need.
 func (q *planner) meet(j int, need float64) {
-	c := q.usable(j)
+	c, enough := q.usable(j), need*(1-needTol)
 	if c == 0 {
 		return
 	}
-	speeds, free, enough := q.arrange(j), q.free[:c], need*(1-needTol)
+	if q.isSummed && !q.own {
+		q.take(j, q.plan.Fewest(c, enough))
+		return
+	}
+	speeds := q.speeds
+	if q.own {
+		speeds = q.arrange(j)
+	}
+	free := q.plan.Rest()[:c]
 	k := 1
 	for sum := speeds[free[0]]; k < len(free) && sum < enough; k++ {
 		sum += speeds[free[k]]
@@ -172,29 +208,23 @@ func (q *planner) meet(j int, need float64) {
 }
 
 // usable returns the number of workers left that job j has tasks for.
-func (q *planner) usable(j int) int { return min(q.jobs.of[j].most-q.planned[j], len(q.free)) }
+func (q *planner) usable(j int) int { return min(q.jobs.of[j].most-q.planned[j], q.plan.Left()) }
 
 // arrange puts the workers left in the order in which job j takes them, and returns the speeds at its tasks.
 func (q *planner) arrange(j int) []float64 {
-	speeds := q.jobs.speeds(j)
+	speeds := q.jobs.own[j]
 	if speeds == nil {
 		return q.speeds
 	}
-	if q.takesFastest() {
-		slices.SortFunc(q.free, func(a, b int) int { return cmp.Or(cmp.Compare(speeds[b], speeds[a]), cmp.Compare(a, b)) })
-	}
+	slices.SortFunc(q.plan.Rest(), func(a, b int) int { return cmp.Or(cmp.Compare(speeds[b], speeds[a]), cmp.Compare(a, b)) })
 	return speeds
 }
 
 // take gives job j the first k of the workers left, and puts the others back in order.
 func (q *planner) take(j, k int) {
-	plan := q.job
-	for _, s := range q.free[:k] {
-		plan[s] = j
-	}
-	q.free = q.free[k:]
-	if q.jobs.speeds(j) != nil && q.takesFastest() {
-		slices.SortFunc(q.free, func(a, b int) int { return cmp.Compare(q.rank[a], q.rank[b]) })
+	q.plan.Take(j, k)
+	if q.own && q.jobs.own[j] != nil {
+		slices.SortFunc(q.plan.Rest(), func(a, b int) int { return cmp.Compare(q.rank[a], q.rank[b]) })
 	}
 	if q.planned[j] == 0 {
 		q.chosen = append(q.chosen, j)

@@ -98,16 +98,17 @@ func (p Policy) Assign(jobs []Request, speeds []float64, now float64) ([]int, er
 			return nil, within(input.Index("Jobs", j), err)
 		}
 	}
-	plan, all := newPlanner(p, speeds, len(jobs)), claimsOf(jobs)
+	q, all := newPlanner(p, speeds, len(jobs)), claimsOf(jobs)
 	var byPriority, byDeadline []int
-	if plan.looksAtPriorities() {
+	if q.looksAtPriorities() {
 		byPriority = all.sorted(all.moreUrgent)
 	}
-	if plan.looksAtDeadlines() {
+	if q.looksAtDeadlines() {
 		byDeadline = all.sorted(all.dueEarlier)
 	}
-	plan.assign(all, byPriority, byDeadline, plan.order, now)
-	return plan.job, nil
+	q.plan.SetWorkers(q.order)
+	q.assign(all, byPriority, byDeadline, now)
+	return q.plan.ByWorker(), nil
 }
 
 // list returns words with commas between them.

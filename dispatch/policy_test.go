@@ -847,7 +847,7 @@ func TestFiveJobsByHand(t *testing.T) {
 		s := dispatch.Scenario{Jobs: fiveJobs, Speeds: fiveSpeeds, Policy: want.policy}
 		s.Watch = func(d *dispatch.Decision) {
 			if len(d.Present) > 0 {
-				plans[int(d.Time)], hand[int(d.Time)] = letters(d.Plan), letters(d.Hand)
+				plans[int(d.Time)], hand[int(d.Time)] = letters(d.Plan()), letters(d.Hand())
 			}
 			for _, e := range d.Events {
 				begun[fmt.Sprint(e.Kind, e.Job)]++

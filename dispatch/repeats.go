@@ -1,10 +1,10 @@
 package dispatch
 
 import (
-	"container/heap"
 	"maps"
 	"slices"
 
+	"productform/dispatch/internal/intheap"
 	"productform/internal/input"
 )
 
@@ -15,7 +15,7 @@ func (m *Maker) repeat(h *Happening) {
 		return
 	}
 	m.release(Repeated, h.Worker)
-	heap.Push(&m.tasks[h.Job].refused, h.Task)
+	m.tasks[h.Job].refused.Add(h.Task)
 	if m.bars == nil {
 		m.bars = map[int]map[int]int{}
 	}
@@ -46,7 +46,7 @@ func (m *Maker) may(w, j int) bool {
 // never began, else one that was refused or is to be repeated.
 func (m *Maker) firstFor(w, j int) int {
 	t, bars := &m.tasks[j], m.bars[j]
-	first := func(of intHeap) int {
+	first := func(of intheap.Heap) int {
 		task := -1
 		for _, k := range of {
 			if by, is := bars[k]; (task < 0 || k < task) && !(is && by == w) {
@@ -70,23 +70,25 @@ func (t *tasks) takeOut(task int) bool {
 		t.next++
 		return true
 	}
-	return t.lost.takeOut(task) || t.refused.takeOut(task)
+	return t.lost.TakeOut(task) || t.refused.TakeOut(task)
 }
 
 // exchange lets idle workers that may begin nothing of the job planned for them change places with others, so that no two wait for
 // each other: the first idle one that may begin a task of this job, and for whose job the worker may do the same.
 func (m *Maker) exchange() {
-	plan := m.plan.job
+	plan := m.planner.plan.ByWorker()
 	stuck := func(w int) bool { return plan[w] >= 0 && m.wants(plan[w]) && !m.may(w, plan[w]) }
-	for _, w := range m.idle {
+	for _, at := range m.idle {
+		w := m.workers[at]
 		if !stuck(w) {
 			continue
 		}
-		k := slices.IndexFunc(m.idle, func(v int) bool {
+		k := slices.IndexFunc(m.idle, func(at int) bool {
+			v := m.workers[at]
 			return plan[v] != plan[w] && m.may(v, plan[w]) && (plan[v] < 0 || m.may(w, plan[v]))
 		})
 		if k >= 0 {
-			v := m.idle[k]
+			v := m.workers[m.idle[k]]
 			plan[v], plan[w] = plan[w], plan[v]
 		}
 	}
@@ -95,25 +97,26 @@ func (m *Maker) exchange() {
 // beginWhereMay is beginPlanned where workers may not begin each task.
 func (m *Maker) beginWhereMay() {
 	m.exchange()
-	begins := func(w, j int) {
-		if m.hand[w].job < 0 && m.wants(j) && m.may(w, j) {
+	begins := func(at, j int) {
+		if w := m.workers[at]; m.hand[w].job < 0 && m.wants(j) && m.may(w, j) {
 			m.begin(w, j)
 		}
 	}
 	if len(m.averse) == 0 {
-		for _, w := range m.idle {
-			if j := m.plan.job[w]; j >= 0 {
-				begins(w, j)
+		plan := m.planner.plan.ByWorker()
+		for _, at := range m.idle {
+			if j := plan[m.workers[at]]; j >= 0 {
+				begins(at, j)
 			}
 		}
 	}
 	turns := m.turns(m.idle)
-	for _, j := range m.plan.chosen {
+	for _, j := range m.planner.chosen {
 		for k := 0; k < len(turns) && m.wants(j); k++ {
 			begins(turns[k], j)
 		}
 	}
-	m.idle = slices.DeleteFunc(m.idle, func(w int) bool { return m.hand[w].job >= 0 })
+	m.idle = slices.DeleteFunc(m.idle, m.isBusy)
 }
 
 // restoreBars takes in which tasks are to be repeated: tasks that wait or are in hand.

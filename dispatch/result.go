@@ -79,16 +79,28 @@ type Spread struct {
 	Max           float64
 }
 
-// A Decision is what [Scenario.Watch] is told. Its slices may be read during the call only.
+// A Decision is what [Scenario.Watch] is told. It may be read during the call only.
 type Decision struct {
 	Time    float64
 	Events  []Event // since the last decision, in order, with what it led to
 	Present []int   // jobs, by priority
-	Plan    []int   // by worker: the job for which it is planned, or -1
 	Planned []int   // by job: workers planned
-	Hand    []int   // by worker: the job of the task in hand, or -1
 	Up      []bool  // by worker
 	Done    int     // jobs completed
+
+	maker *Maker
+}
+
+// Plan returns for each worker the job for which it is planned, or -1. It takes O(workers) time, once a decision.
+func (d *Decision) Plan() []int { return d.maker.planner.plan.ByWorker() }
+
+// Hand returns for each worker the job of the task in hand, or -1. It takes O(workers) time.
+func (d *Decision) Hand() []int {
+	jobs := make([]int, len(d.maker.hand))
+	for w, h := range d.maker.hand {
+		jobs[w] = h.job
+	}
+	return jobs
 }
 
 // Totals are what a [Maker] sums up on its way, from which it makes a [Result].
@@ -155,8 +167,8 @@ func (m *Maker) judge() {
 		return
 	}
 	present := float64(len(m.byPriority.List()))
-	lowest, others := m.lowest(m.plan.chosen)
-	higher := m.higher(lowest, len(m.plan.chosen))
+	lowest, others := m.lowest(m.planner.chosen)
+	higher := m.higher(lowest, len(m.planner.chosen))
 	m.totals.Planned = float64(higher-others) / present
 	running, others := m.lowest(m.active)
 	if running != lowest {

@@ -31,9 +31,10 @@ const checkEvery int = 1e5
 // the last of all these: first tasks finish, then workers fail and return, one after the other, then jobs are
 // submitted. So rounding tells no times apart, and a task may take longer than it should by as much.
 //
-// The result depends on nothing but the scenario. A decision takes O(jobs present + workers) at most, under all rules
-// but Proportion O(workers + log jobs), and under Workload and Deadline more as [Policy.Assign] says if jobs have
-// speeds of their own. The jobs present are kept in order of priority and, if the policy asks for it, of deadline, in
+// The result depends on nothing but the scenario. A decision takes O(jobs present) at most, under all rules but Proportion
+// O(jobs with workers + log jobs), since plans are kept as shares of the list of workers; a moment at which workers come
+// or go, or more than 16 tasks end, takes O(workers) more, and each under Workload and Deadline as much more as
+// [Policy.Assign] says if jobs have speeds of their own. The jobs present are kept in order of priority and, if the policy asks for it, of deadline, in
 // arrays: a job that goes moves those before it or those after it, whichever are fewer, and jobs that come together do
 // so once. What happens at one moment is sorted. Memory is that of the jobs, the outages and Learning.Window. The error
 // is an [num.InputError], a [*StrandedError] as soon as the last worker is gone for good, or that of the context, which
@@ -60,7 +61,8 @@ func Run(ctx context.Context, s Scenario) (*Result, error) {
 		m.carryOut()
 		r.begin()
 		if s.Watch != nil {
-			s.Watch(r.decision())
+			r.decision = Decision{Time: now, Events: m.events, Present: m.byPriority.List(), Planned: m.planner.planned, Up: m.up, Done: m.done, maker: m}
+			s.Watch(&r.decision)
 		}
 	}
 	return m.result(m.records[:0]), nil
@@ -76,8 +78,9 @@ type run struct {
 	returns int // edges at which a worker returns
 	ends    eventqueue.Queue[ending]
 
-	due   []ending // of this moment
-	shown []int    // Decision.Hand
+	due []ending // of this moment
+
+	decision Decision // for Watch
 }
 
 // ending is the end of an attempt, unless its worker loses it before.
@@ -215,19 +218,6 @@ func (r *run) speed(w int, j *Job) float64 {
 		return j.Speeds[w]
 	}
 	return r.s.Speeds[w]
-}
-
-// decision shows what was decided.
-func (r *run) decision() *Decision {
-	m := r.maker
-	r.shown = r.shown[:0]
-	for _, h := range m.hand {
-		r.shown = append(r.shown, h.job)
-	}
-	return &Decision{
-		Time: m.now, Events: m.events, Present: m.byPriority.List(), Plan: m.plan.job, Planned: m.plan.planned,
-		Hand: r.shown, Up: m.up, Done: m.done,
-	}
 }
 
 // stranded says which jobs never finish.

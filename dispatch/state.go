@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"productform/dispatch/internal/learner"
 	"productform/internal/input"
 	"productform/internal/ranges"
 	"productform/num"
@@ -94,8 +95,8 @@ func (m *Maker) jobState(i int) JobState {
 		left := t.left
 		s.Left = &left
 	}
-	if t.seen > 0 {
-		s.Learnt = &Learnt{t.mean, t.seen, t.sum, slices.Clone(t.ring)}
+	if t.learnt.Seen > 0 {
+		s.Learnt = &Learnt{t.learnt.Mean, t.learnt.Seen, t.learnt.Sum, slices.Clone(t.learnt.Ring)}
 	}
 	return s
 }
@@ -237,7 +238,7 @@ func (m *Maker) recollect(t *tasks, s *Learnt) error {
 			return input.Errorf(input.Index("Learnt.Ring", k), v, "a number >= 0")
 		}
 	}
-	t.learner = learner{mean: s.Mean, seen: s.Seen, sum: s.Sum, ring: slices.Clone(s.Ring)}
+	t.learnt = learner.Learner{Mean: s.Mean, Seen: s.Seen, Sum: s.Sum, Ring: slices.Clone(s.Ring)}
 	return nil
 }
 

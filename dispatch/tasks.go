@@ -1,24 +1,25 @@
 package dispatch
 
 import (
-	"container/heap"
 	"slices"
 
+	"productform/dispatch/internal/intheap"
+	"productform/dispatch/internal/learner"
 	"productform/num"
 )
 
 // tasks is how far a job is.
 type tasks struct {
-	open    int     // that have not ended
-	next    int     // first that never began
-	held    int     // in the hands of workers that are up
-	leaving int     // in the hands of workers that leave
-	place   int     // in Maker.active, if there are some in hand
-	left    num.Sum // work of those not finished, the first of which may be much larger than the last
-	lost    intHeap // to be run again, the first in order first, before those that never began
-	refused intHeap // likewise, but after them
+	open    int          // that have not ended
+	next    int          // first that never began
+	held    int          // in the hands of workers that are up
+	leaving int          // in the hands of workers that leave
+	place   int          // in Maker.active, if there are some in hand
+	left    num.Sum      // work of those not finished, the first of which may be much larger than the last
+	lost    intheap.Heap // to be run again, the first in order first, before those that never began
+	refused intheap.Heap // likewise, but after them
 
-	learner // of the work of those that finished
+	learnt learner.Learner // of the work of those that finished
 
 	state  Stage
 	before int // attempts begun before the job came
@@ -44,21 +45,6 @@ func (m *Maker) state(job int) Stage {
 	return m.tasks[job].state
 }
 
-// An intHeap has the least number first.
-type intHeap []int
-
-func (h intHeap) Len() int           { return len(h) }
-func (h intHeap) Less(i, j int) bool { return h[i] < h[j] }
-func (h intHeap) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
-func (h *intHeap) Push(v any)        { *h = append(*h, v.(int)) }
-
-func (h *intHeap) Pop() any {
-	last := len(*h) - 1
-	v := (*h)[last]
-	*h = (*h)[:last]
-	return v
-}
-
 // submit takes job j in, under number i, without adding it to those present.
 func (m *Maker) submit(i int, j *Job) {
 	m.number(i + 1)
@@ -82,11 +68,11 @@ func (m *Maker) begin(w, j int) {
 		task = m.firstFor(w, j)
 		t.takeOut(task)
 	case len(t.lost) > 0:
-		task = heap.Pop(&t.lost).(int)
+		task = t.lost.TakeFirst()
 	case len(t.refused) == 0 || t.next < m.jobs[j].Tasks:
 		t.next++
 	default:
-		task = heap.Pop(&t.refused).(int)
+		task = t.refused.TakeFirst()
 	}
 	m.attempts++
 	m.start(w, j, task)
@@ -146,7 +132,7 @@ func (m *Maker) finish(w, job, task, attempt int, work, seconds float64) {
 		return
 	}
 	if m.rules.Learning.Default > 0 {
-		t.learn(work, m.rules.Learning.Window)
+		t.learnt.Learn(work, m.rules.Learning.Window)
 	}
 	m.end(job, task)
 }
@@ -154,7 +140,7 @@ func (m *Maker) finish(w, job, task, attempt int, work, seconds float64) {
 // recall takes a task that has begun and not ended from where it is, and reports whether there is such a task.
 func (m *Maker) recall(job, task int) bool {
 	t := &m.tasks[job]
-	if t.lost.takeOut(task) || t.refused.takeOut(task) {
+	if t.lost.TakeOut(task) || t.refused.TakeOut(task) {
 		return true
 	}
 	w := slices.IndexFunc(m.hand, func(h hand) bool { return h.job == job && h.task == task })
@@ -214,10 +200,10 @@ func (m *Maker) estimate(i int) {
 	switch {
 	case most == 0:
 		q.work = 0
-	case m.rules.Learning.Default > 0 && t.seen == 0:
+	case m.rules.Learning.Default > 0 && t.learnt.Seen == 0:
 		q.work = float64(t.open) * m.rules.Learning.Default
 	case m.rules.Learning.Default > 0:
-		q.work = float64(t.open) * t.mean
+		q.work = float64(t.open) * t.learnt.Mean
 	case j.Estimate > 0:
 		q.work = float64(t.open) * j.Estimate
 	case j.Works == nil:
@@ -231,7 +217,7 @@ func (m *Maker) estimate(i int) {
 func (m *Maker) refuse(h *Happening) {
 	if x := m.hand[h.Worker]; x.attempt == h.Attempt {
 		m.release(Refused, h.Worker)
-		heap.Push(&m.tasks[h.Job].refused, h.Task)
+		m.tasks[h.Job].refused.Add(h.Task)
 		m.averse = append(m.averse, h.Worker)
 		m.totals.Wasted.Add(m.now - x.since)
 	}
@@ -241,7 +227,7 @@ func (m *Maker) refuse(h *Happening) {
 func (m *Maker) lose(what Kind, w int) {
 	h := m.hand[w]
 	m.release(what, w)
-	heap.Push(&m.tasks[h.job].lost, h.task)
+	m.tasks[h.job].lost.Add(h.task)
 	m.records[h.job].Lost++
 	m.totals.Wasted.Add(m.now - h.since)
 }
@@ -319,7 +305,7 @@ func (m *Maker) comeBack(w int, speed float64) {
 		return
 	case speed != 0 && speed != m.speeds[w]:
 		m.speeds[w] = speed
-		m.plan = newPlanner(m.rules.Policy, m.speeds, len(m.jobs))
+		m.planner = newPlanner(m.rules.Policy, m.speeds, len(m.jobs))
 		m.renew(w)
 	}
 	if j := m.hand[w].job; j >= 0 {
@@ -342,6 +328,6 @@ func (m *Maker) join(speed float64) {
 			m.claims.setSpeeds(i, j.Speeds)
 		}
 	}
-	m.plan = newPlanner(m.rules.Policy, m.speeds, len(m.jobs))
+	m.planner = newPlanner(m.rules.Policy, m.speeds, len(m.jobs))
 	m.renew(len(m.speeds) - 1)
 }

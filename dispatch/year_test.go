@@ -3,6 +3,7 @@ package dispatch_test
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"reflect"
 	"slices"
 	"testing"
@@ -94,5 +95,32 @@ func BenchmarkYear(b *testing.B) {
 				}
 			})
 		}
+	}
+}
+
+// BenchmarkUnequal runs two thousand jobs that keep workers of unequal speeds busy.
+func BenchmarkUnequal(b *testing.B) {
+	for _, workers := range []int{100, 1000, 10000} {
+		speeds, err := workload.UniformSpeeds(workers, 0.5, 1.5, 1)
+		if err != nil {
+			b.Fatal(err)
+		}
+		random := rand.New(rand.NewPCG(1, 2))
+		var jobs []dispatch.Job
+		for k := range 2000 {
+			work := 1000 * random.ExpFloat64()
+			submit := 32 * 1000 / float64(workers) * float64(k)
+			jobs = append(jobs, dispatch.Job{
+				Submit: submit, Deadline: submit + 16*work + 1, Priority: float64(random.IntN(100)), Tasks: 1 << random.IntN(8), Work: work,
+			})
+		}
+		b.Run(fmt.Sprintf("workers=%d/rule=deadline", workers), func(b *testing.B) {
+			for b.Loop() {
+				s := dispatch.Scenario{Jobs: jobs, Speeds: speeds, Policy: dispatch.Policy{Rule: dispatch.Deadline}}
+				if _, err := dispatch.Run(context.Background(), s); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
 	}
 }

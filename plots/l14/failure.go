@@ -78,7 +78,7 @@ func follow(ctx context.Context, s dispatch.Scenario) (c course, err error) {
 			}
 		}
 		working := 0.0
-		for _, j := range d.Hand {
+		for _, j := range d.Hand() {
 			if j >= 0 {
 				working++
 			}

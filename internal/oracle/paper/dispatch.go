@@ -23,7 +23,7 @@ func Recount(ctx context.Context, s dispatch.Scenario) (Counted, error) {
 			present += d.Time - before
 		}
 		count, before = len(d.Present), d.Time
-		planned, running = Violated(s.Jobs, d.Present, d.Plan), Violated(s.Jobs, d.Present, d.Hand)
+		planned, running = Violated(s.Jobs, d.Present, d.Plan()), Violated(s.Jobs, d.Present, d.Hand())
 	}
 	r, err := dispatch.Run(ctx, s)
 	if err != nil {

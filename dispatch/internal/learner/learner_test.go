@@ -1,4 +1,4 @@
-package dispatch
+package learner
 
 import (
 	"math"
@@ -10,13 +10,13 @@ import (
 // The mean of the last numbers, by adding them; sums of at most 30 terms of one sign in another order agree to 1e-14.
 func TestLearner(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		var l learner
+		var l Learner
 		var told []float64
 		window := rapid.IntRange(0, 10).Draw(t, "window")
 		for range 30 {
 			v := rapid.SampledFrom([]float64{0, 0.1, 1, 7.3, 1e16, 1e50}).Draw(t, "v")
 			told = append(told, v)
-			l.learn(v, window)
+			l.Learn(v, window)
 			last := told
 			if window > 0 {
 				last = told[max(0, len(told)-window):]
@@ -25,8 +25,8 @@ func TestLearner(t *testing.T) {
 			for _, u := range last {
 				want += u / float64(len(last))
 			}
-			if math.Abs(l.mean-want) > 1e-14*want {
-				t.Fatalf("mean %v of the last %d of %v, want %v", l.mean, window, told, want)
+			if math.Abs(l.Mean-want) > 1e-14*want {
+				t.Fatalf("mean %v of the last %d of %v, want %v", l.Mean, window, told, want)
 			}
 		}
 	})
