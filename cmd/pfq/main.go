@@ -12,6 +12,7 @@
 //	pfq dispatch TRACE   a log of jobs replayed under policies that share workers among them
 //	pfq live ARGS        runs pfq-live, which shares a real cluster among jobs
 //	pfq example [NAME]   a model to start from
+//	pfq man FOLDER       manual pages of all commands
 //
 // MODEL, PLAN and POOL are files in JSON or YAML, TRACE is a log of jobs, - is the standard input. The answer is text, JSON
 // or CSV. The exit status is 0 if there is an answer, 1 if the answer is no (the model is unstable, say), 2 for
@@ -41,7 +42,7 @@ func main() {
 }
 
 func newRoot() *cobra.Command {
-	return command.Root(newSolve(), newStability(), newSimulate(), network.New(), plan.New(), newPlot(), tags.New(), allocate.New(), dispatch.New(), newLive(), newExample(), newVersion(),
+	return command.Root(newSolve(), newStability(), newSimulate(), network.New(), plan.New(), newPlot(), tags.New(), allocate.New(), dispatch.New(), newLive(), newExample(), newMan(), newVersion(),
 		command.Help(&cobra.Command{Use: "model"}))
 }
 

@@ -110,6 +110,14 @@ func (s *shell) check(file string, c docs.Command, kind string) {
 	case words[0] == "pfq" || words[0] == "./pfq":
 		cmd = exec.Command(s.build("./cmd/pfq"), words[1:]...)
 		cmd.Dir = s.folder
+	case words[0] == "python3":
+		if _, err := exec.LookPath("python3"); err != nil {
+			s.t.Logf("%s:%d: not run, as python3 is not installed", file, c.Line)
+			return
+		}
+		s.copyBeside(file)
+		cmd = exec.Command("python3", words[1:]...)
+		cmd.Dir = s.folder
 	case kind == "module":
 		cmd = exec.Command(words[0], words[1:]...)
 		cmd.Dir = s.module()
@@ -122,7 +130,7 @@ func (s *shell) check(file string, c docs.Command, kind string) {
 	}
 	var stderr strings.Builder
 	cmd.Stderr = &stderr
-	cmd.Env = append(os.Environ(), "GOFLAGS=", "GOWORK=")
+	cmd.Env = append(os.Environ(), "GOFLAGS=", "GOWORK=", "PFQ="+s.build("./cmd/pfq"))
 	out, err := cmd.Output()
 	var exit *exec.ExitError
 	if kind == "no" && errors.As(err, &exit) && exit.ExitCode() == 1 {
@@ -133,6 +141,24 @@ func (s *shell) check(file string, c docs.Command, kind string) {
 	}
 	if got := string(out); !docs.Matches(c.Output, got) {
 		s.t.Errorf("%s:%d: %s\n%s", file, c.Line, c.Text, cmp.Diff(strings.TrimSpace(c.Output), strings.TrimSpace(got)))
+	}
+}
+
+// copyBeside copies the scripts and models that lie beside a text.
+func (s *shell) copyBeside(file string) {
+	s.t.Helper()
+	for _, pattern := range []string{"*.py", "*.yaml"} {
+		files, err := filepath.Glob(filepath.Join(filepath.Dir(file), pattern))
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		for _, name := range files {
+			text, err := os.ReadFile(name)
+			if err != nil {
+				s.t.Fatal(err)
+			}
+			s.write(filepath.Base(name), string(text))
+		}
 	}
 }
 

@@ -1,0 +1,37 @@
+package main
+
+import (
+	"os"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/cobra/doc"
+
+	"productform/cmd/pfq/internal/command"
+)
+
+// newMan returns the command that writes manual pages.
+func newMan() *cobra.Command {
+	return command.Help(&cobra.Command{
+		Use:  "man FOLDER",
+		Args: cobra.ExactArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			if err := os.MkdirAll(args[0], 0o755); err != nil {
+				return err
+			}
+			root := newRoot()
+			keepLines(root)
+			return doc.GenManTree(root, &doc.GenManHeader{Section: "1", Source: "productform", Manual: "productform"}, args[0])
+		},
+	})
+}
+
+// keepLines makes the descriptions of a command and those below it blocks of text as it stands, which would be Markdown else.
+func keepLines(c *cobra.Command) {
+	c.DisableAutoGenTag = true // which has the date
+	if c.Long != "" {
+		c.Long = "```\n" + c.Long + "\n```"
+	}
+	for _, below := range c.Commands() {
+		keepLines(below)
+	}
+}
