@@ -128,7 +128,7 @@ func (l *plan) eliminateRows(ctx context.Context, m *cluster.Model, s Settings) 
 
 // eliminateOf solves a problem of the component of the plan.
 func (l *plan) eliminateOf(ctx context.Context, p *recursion.Problem, s Settings) (measures, error) {
-	ask := elimination.Settings{Tolerance: l.tol, Total: s.MaxJobs}
+	ask := elimination.Settings{Tolerance: l.tol}
 	if s.ByClass {
 		ask.ByClass = s.MaxJobs
 	}
@@ -136,7 +136,7 @@ func (l *plan) eliminateOf(ctx context.Context, p *recursion.Problem, s Settings
 	if err != nil {
 		return measures{}, err
 	}
-	return measures{r.Normalization, r.Jobs, r.Busy, r.TotalJobs, r.ClassJobs}, nil
+	return measures{r.Normalization, r.Jobs, r.Busy, nil, r.ClassJobs}, nil
 }
 
 // solveElimination solves a problem of the component of the plan; if the tolerance is missed, with the bounds that there are, where those will do.

@@ -33,8 +33,10 @@ func NewOrder(p *Problem) (*Order, error) {
 		return nil, err
 	}
 	o := &Order{Servers: make([]int, 0, len(g.next))}
-	for s := range g.next {
+	most := 0
+	for s, next := range g.next {
 		g.push(s)
+		most = max(most, len(next))
 	}
 	for len(o.Servers) < len(g.next) {
 		if g.queue.Len() == 0 {
@@ -49,12 +51,13 @@ func NewOrder(p *Problem) (*Order, error) {
 		o.Work += workOf(c.degree)
 		g.eliminate(c.server)
 	}
+	o.Work *= 1 + float64(most)/25 // products of many messages want finer panels
 	return o, nil
 }
 
-// workOf estimates the operations of one message of so many servers: panels and coefficients of each.
+// workOf estimates the operations of what comes of one server, in both passes and the measures: a message of so many servers has some points along each.
 func workOf(width int) float64 {
-	const points = 600
+	const points = 130
 	return 20 * math.Pow(points, float64(width)+1)
 }
 

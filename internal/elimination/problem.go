@@ -25,18 +25,17 @@ type Class struct {
 type Settings struct {
 	Tolerance float64 // relative bound asked of all numbers, in (0, 1)
 	ByClass   int     // if > 0, Result.ClassJobs has P(X_i = n), n = 0..ByClass
-	Total     int     // if > 0, Result.TotalJobs has P(Σ_i X_i = n), n = 0..Total
-	Gradients bool    // Result.Gradients is wanted
+	Gradients bool    // Result.Gradients is wanted; classes without arrivals link their servers then
+	MaxBytes  int64   // memory that messages may take; 0 means 4 GiB
 }
 
 // A Result holds the measures of a problem, each a float64 with a proved bound of its relative error.
 type Result struct {
-	Normalization arithmetic.Number   // Z, maybe beyond the range of float64
-	Jobs          []arithmetic.Number // E[X_i] of each class
-	Busy          []arithmetic.Number // probability that a server has a job to serve
-	ClassJobs     [][]arithmetic.Number
-	TotalJobs     []arithmetic.Number
-	Gradients     *Gradients
+	Normalization arithmetic.Number     // Z, maybe beyond the range of float64
+	Jobs          []arithmetic.Number   // E[X_i] of each class
+	Busy          []arithmetic.Number   // probability that a server has a job to serve
+	ClassJobs     [][]arithmetic.Number // P(X_i = n) of each class, if asked
+	Gradients     *Gradients            // if asked
 }
 
 // Gradients holds the derivatives of E[Σ_i X_i].

@@ -46,10 +46,9 @@ func (w *sweep) pass(target float64) error {
 		return nil
 	}
 	for _, s := range slices.Backward(w.order) {
-		if err := w.ctx.Err(); err != nil {
+		if err := w.spread(s); err != nil {
 			return err
 		}
-		w.spread(s)
 	}
 	return nil
 }
@@ -107,7 +106,7 @@ func (w *sweep) gather(s, but int) pair {
 }
 
 // spread sends the messages from s to all servers but its parent. Each takes the product of the m before it in the list and of those after it.
-func (w *sweep) spread(s int) {
+func (w *sweep) spread(s int) error {
 	into := w.into[s]
 	q := make([]pair, len(into))
 	rest := w.one(w.own[s])
@@ -117,12 +116,16 @@ func (w *sweep) spread(s int) {
 	}
 	rest = w.unit()
 	for i, d := range into {
+		if err := w.ctx.Err(); err != nil {
+			return err
+		}
 		if d^1 != w.parent[s] {
 			w.multiply(&q[i], &rest)
 			w.send(d^1, q[i])
 		}
 		w.multiply(&rest, &w.messages[d].m)
 	}
+	return nil
 }
 
 // send finds the message of direction d from its q.
