@@ -109,6 +109,9 @@ func BenchmarkSolve(b *testing.B) {
 	for _, n := range []int{100, 300} {
 		run(fmt.Sprintf("line=%d", n), lineModel(n, 10), num.Float)
 	}
+	for _, n := range []int{63, 1023} {
+		run(fmt.Sprintf("tree=%d", n), treeModel(n, 2, big.NewRat(4, 5)), num.Float)
+	}
 	for _, d := range []int{2, 3} {
 		run(fmt.Sprintf("random=100/degree=%d", d), randomModel(100, d), num.Float)
 	}

@@ -50,6 +50,15 @@ func questions() map[string]func(ctx context.Context) error {
 			}
 		}
 	}
+	tree := treeModel(12, 2, big.NewRat(4, 5))
+	list["tree elimination float"] = func(ctx context.Context) error {
+		_, err := Solve(ctx, tree, Settings{Lattice: EliminationLattice})
+		return err
+	}
+	list["gradient tree elimination float"] = func(ctx context.Context) error {
+		_, err := MeanJobsGradient(ctx, tree, Settings{Lattice: EliminationLattice, RelTol: 1e-6})
+		return err
+	}
 	return list
 }
 

@@ -86,7 +86,7 @@ func TestEliminationAgrees(t *testing.T) {
 
 // Trees beyond every table are solved by elimination, chosen by itself, within 1e-9; work is conserved, Σ_s C_s P(s busy) = Σ_i λ_i.
 func TestTreesByElimination(t *testing.T) {
-	for _, servers := range []int{15, 63, 255} {
+	for _, servers := range []int{15, 63, 1023} {
 		m := treeModel(servers, 2, big.NewRat(4, 5))
 		r, err := Solve(t.Context(), m, Settings{})
 		if err != nil {
@@ -109,6 +109,37 @@ func TestTreesByElimination(t *testing.T) {
 		}
 		agree(t, e, want)
 	}
+}
+
+// A line of 60 servers, by elimination and by its connected sets, and one of 2000.
+func TestLinesByElimination(t *testing.T) {
+	m := lineModel(60, 2)
+	for i := range m.Servers {
+		m.Servers[i].Capacity = big.NewRat(int64(20+i%5), 20)
+	}
+	got, err := Solve(t.Context(), m, Settings{Lattice: EliminationLattice})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := Solve(t.Context(), m, Settings{Lattice: ConnectedLattice})
+	if err != nil {
+		t.Fatal(err)
+	}
+	within := got.RelativeErrorBound + want.RelativeErrorBound
+	if !oracle.Near(got.Normalization.Float, want.Normalization.Float, within) {
+		t.Errorf("Z = %v, %v", got.Normalization.Float, want.Normalization.Float)
+	}
+	for i := range m.Classes {
+		if x, y := got.Classes[i].MeanJobs.Float, want.Classes[i].MeanJobs.Float; !oracle.Near(x, y, within) {
+			t.Errorf("class %d: %v, %v within %g", i, x, y, within)
+		}
+	}
+	long := lineModel(2000, 2)
+	r, err := Solve(t.Context(), long, Settings{Lattice: EliminationLattice, RelTol: 1e-6})
+	if err != nil {
+		t.Fatal(err)
+	}
+	conserves(t, long, r)
 }
 
 // conserves checks that as much capacity works as work arrives, within the bounds.
@@ -258,7 +289,7 @@ func TestEliminationGradients(t *testing.T) {
 			}
 		}
 	}
-	m := treeModel(100, 2, big.NewRat(4, 5))
+	m := treeModel(80, 2, big.NewRat(4, 5))
 	g, err := MeanJobsGradient(t.Context(), m, Settings{RelTol: 1e-6})
 	if err != nil {
 		t.Fatal(err)
