@@ -94,7 +94,7 @@ func (f *simulateFlags) answer(q command.Query) (a render.Answer, found bool, er
 		case err != nil:
 			return render.Answer{}, false, command.InFile(q.File, err)
 		case s == nil:
-			return unstableAnswer(m, verdict, render.Unproved), false, nil
+			return command.UnstableAnswer(m, verdict, render.Unproved), false, nil
 		}
 		return s.answer(), true, nil
 	}
@@ -220,7 +220,7 @@ func (f *simulateFlags) unscaled(q command.Query) (sizes.Distribution, error) {
 
 // plan checks what is to be simulated. It is nil if that is unstable.
 func (f *simulateFlags) plan(q command.Query, m *cluster.Model, jobs jobSizes) (system simcluster.Cluster, plan *sim.Plan, verdict *stability.Result, err error) {
-	verdict, err = decided(q, m)
+	verdict, err = command.Decide(q, m)
 	if err != nil || !verdict.Stable && f.settings.Horizon == 0 {
 		return system, nil, verdict, err
 	}

@@ -94,13 +94,13 @@ func (f *simulateFlags) newSimulation(m *cluster.Model, stable bool, jobs jobSiz
 		command.Quantiles(f.percentiles, f.settings.Levels, r, sim.OfAll, 0, delays.all)}
 	for i, c := range r.Classes {
 		t := &theory.Classes[i]
-		s.Classes = append(s.Classes, simulationClass{c.Name, render.Rat(m.Classes[i].ArrivalRate, render.Unproved), ownMeanSize(m, i, render.Unproved),
+		s.Classes = append(s.Classes, simulationClass{c.Name, render.Rat(m.Classes[i].ArrivalRate, render.Unproved), command.OwnMeanSize(m, i, render.Unproved),
 			command.Estimated(r.Class(i, sim.MeanJobs), value(&t.MeanJobs)), command.Estimated(r.Class(i, sim.MeanDelay), t.MeanDelay),
 			command.Estimated(r.Class(i, sim.MeasuredDelay), t.MeanDelay), command.Estimated(r.Class(i, sim.ServiceRate), t.ServiceRate),
 			command.Quantiles(f.percentiles, f.settings.Levels, r, sim.OfClass, i, delays.of(i))})
 	}
 	for i, server := range m.Servers {
-		s.Servers = append(s.Servers, simulationServer{server.Name, groupSize(server),
+		s.Servers = append(s.Servers, simulationServer{server.Name, command.GroupSize(server),
 			command.Estimated(r.Server(i, sim.Utilization), value(&theory.Servers[i].Utilization))})
 	}
 	for n := range r.Distribution {

@@ -117,10 +117,10 @@ func newSolution(m *cluster.Model, r *bf.Result, digits int) *solution {
 	for i := range r.Classes {
 		c := &r.Classes[i]
 		s.Classes = append(s.Classes, solutionClass{m.Classes[i].Name, render.Rat(c.ArrivalRate, command.GivenProof(r.Engine)),
-			ownMeanSize(m, i, command.GivenProof(r.Engine)), part(&c.Load), value(&c.MeanJobs), value(c.MeanDelay), value(c.ServiceRate), nil, values(c.JobsDistribution)})
+			command.OwnMeanSize(m, i, command.GivenProof(r.Engine)), part(&c.Load), value(&c.MeanJobs), value(c.MeanDelay), value(c.ServiceRate), nil, values(c.JobsDistribution)})
 	}
 	for i, server := range m.Servers {
-		s.Servers = append(s.Servers, solutionServer{server.Name, groupSize(server), part(&r.Servers[i].Utilization)})
+		s.Servers = append(s.Servers, solutionServer{server.Name, command.GroupSize(server), part(&r.Servers[i].Utilization)})
 	}
 	s.JobsDistribution = values(r.JobsDistribution)
 	return s
@@ -164,23 +164,6 @@ func delayTable(t *render.Text, classes []render.Record, before ...string) {
 	if len(columns) > len(before)+1 {
 		t.Table(classes, columns...)
 	}
-}
-
-// ownMeanSize returns the mean size of a class, nil if no class has one of its own.
-func ownMeanSize(m *cluster.Model, class int, p render.Proof) *render.Number {
-	if !slices.ContainsFunc(m.Classes, func(c cluster.Class) bool { return c.MeanSize != nil }) {
-		return nil
-	}
-	n := render.Rat(m.MeanSizeOf(class), p)
-	return &n
-}
-
-// groupSize returns the number of servers of a row, 0 for one.
-func groupSize(row cluster.Server) int {
-	if row.Size() > 1 {
-		return row.Size()
-	}
-	return 0
 }
 
 func (s *solution) distribution() (rows []jobsProbability) {

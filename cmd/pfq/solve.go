@@ -91,7 +91,7 @@ func (f *solveFlags) one(q command.Query, m *cluster.Model) (a render.Answer, st
 		return a, false, err
 	}
 	if r == nil {
-		return unstableAnswer(m, verdict, command.GivenProof(num.Engine(f.engine))), false, nil
+		return command.UnstableAnswer(m, verdict, command.GivenProof(num.Engine(f.engine))), false, nil
 	}
 	delays, err := f.delays(q, m)
 	if err != nil {
@@ -117,7 +117,7 @@ func (f *solveFlags) solve(q command.Query, m *cluster.Model) (r *bf.Result, uns
 			return r, nil, f.translate(err)
 		}
 	}
-	verdict, err := decided(q, m)
+	verdict, err := command.Decide(q, m)
 	if err != nil || !verdict.Stable {
 		return nil, verdict, err
 	}
@@ -207,7 +207,7 @@ func (f *solveFlags) translate(err error) error {
 type point struct {
 	factor   *big.Rat
 	at       *command.Scaled
-	unstable *unstable // nil if there is a solution
+	unstable *command.Unstable // nil if there is a solution
 	solution *solution
 }
 
@@ -227,14 +227,14 @@ func (f *solveFlags) sweep(q command.Query, m *cluster.Model) (a render.Answer, 
 				continue
 			}
 		}
-		verdict, err := decided(q, m.Scale(factor))
+		verdict, err := command.Decide(q, m.Scale(factor))
 		if err != nil {
 			return a, false, err
 		}
 		if verdict.Stable {
 			factors = append(factors, factor)
 		} else {
-			points[i].unstable = &unstable{Scaled: points[i].at, limits: newLimits(m, verdict, proof)}
+			points[i].unstable = &command.Unstable{Scaled: points[i].at, Limits: command.NewLimits(m, verdict, proof)}
 		}
 	}
 	results, err := command.WithProgress(q, func(ctx context.Context) ([]*bf.Result, error) {
@@ -295,7 +295,7 @@ func sweepText(t *render.Text, points []point) {
 		before := "scale " + render.SixRat(p.factor) + ": "
 		if p.unstable != nil {
 			t.WriteString(before)
-			p.unstable.limits.text(t)
+			p.unstable.Limits.Write(t)
 			continue
 		}
 		s := p.solution

@@ -1,0 +1,25 @@
+package command
+
+import (
+	"slices"
+
+	"productform/cluster"
+	"productform/internal/render"
+)
+
+// OwnMeanSize returns the mean size of a class, nil if no class has one of its own.
+func OwnMeanSize(m *cluster.Model, class int, p render.Proof) *render.Number {
+	if !slices.ContainsFunc(m.Classes, func(c cluster.Class) bool { return c.MeanSize != nil }) {
+		return nil
+	}
+	n := render.Rat(m.MeanSizeOf(class), p)
+	return &n
+}
+
+// GroupSize returns the number of servers of a row, 0 for one.
+func GroupSize(row cluster.Server) int {
+	if row.Size() > 1 {
+		return row.Size()
+	}
+	return 0
+}
