@@ -132,7 +132,7 @@ func (r *runner) judge(out *Result, x *sample) {
 		}
 	}
 	if out.RHat > mostRHat {
-		warn("the chains disagree about the mean jobs of %s: split R-hat is %.3g, and intervals need at most %g; more sweeps are needed",
+		warn("the chains disagree about %s: split R-hat is %.3g, and intervals need at most %g, after more sweeps",
 			r.nameOf(worst), out.RHat, mostRHat)
 	}
 }
@@ -141,10 +141,10 @@ func (r *runner) judge(out *Result, x *sample) {
 func (r *runner) nameOf(column int) string {
 	for i, row := range r.problem.classes {
 		if column > 0 && row.class == column-r.delays {
-			return input.Quote(r.model.Classes[i].Name)
+			return "class " + r.model.Classes[i].Name
 		}
 	}
-	return "all classes"
+	return "all jobs"
 }
 
 // splitRHat compares the halves of all chains: it is near 1 if they differ as little as they should, by

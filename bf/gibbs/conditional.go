@@ -34,6 +34,18 @@ func sortRises(list []rise) {
 	}
 }
 
+// merge appends two lists that are sorted by time, as one.
+func merge(to, a, b []rise) []rise {
+	for len(a) > 0 && len(b) > 0 {
+		if a[0].at <= b[0].at {
+			to, a = append(to, a[0]), a[1:]
+		} else {
+			to, b = append(to, b[0]), b[1:]
+		}
+	}
+	return append(append(to, a...), b...)
+}
+
 // A conditional is the distribution of the life of a server given those of the others: a time t >= 0 whose density is proportional
 // to exp(-∫_0^t c(u) du), for a rate c that is constant but for its rises, negative at first perhaps, and positive after the last. It
 // has room for what a draw computes.

@@ -101,7 +101,7 @@ func TestConditionalExtremes(t *testing.T) {
 	}
 }
 
-// A long list of rises is sorted as a short one is.
+// A long list of rises is sorted as a short one is, and so is one merged of two.
 func TestSortRises(t *testing.T) {
 	random := newTestRandom(3)
 	for n := range 60 {
@@ -109,8 +109,10 @@ func TestSortRises(t *testing.T) {
 		for range n {
 			list = append(list, rise{random.Float64(), 1})
 		}
-		sortRises(list)
-		if !slices.IsSortedFunc(list, func(a, b rise) int { return int(math.Copysign(1, a.at-b.at)) }) {
+		sortRises(list[:n/3])
+		sortRises(list[n/3:])
+		list = merge(nil, list[:n/3], list[n/3:])
+		if len(list) != n || !slices.IsSortedFunc(list, func(a, b rise) int { return int(math.Copysign(1, a.at-b.at)) }) {
 			t.Errorf("%v", list)
 		}
 	}

@@ -44,7 +44,7 @@ const (
 // batches of all chains.
 //
 // A sweep takes some 0.1 µs for each server of each class, and for a class that draws servers of a group as much for each server
-// of its groups and each of them again. 100 classes of three servers out of 50 are known to 0.5 % at 0.95 of capacity in 0.3 s of a core.
+// of its groups and each of them again. 100 classes of three servers out of 50 are known to 0.5 % at 0.95 of the critical load in 0.2 s of a core.
 //
 // The error is a *[num.InputError] for a model that does not pass [cluster.Model.Check], settings out of range, or a model too near to
 // the limit of stability for doubles; a [*num.TooLargeError]; an [*cluster.UnstableError], which wraps [num.ErrUnstable]; or that

@@ -14,7 +14,9 @@ type sampler struct {
 	life    []float64 // T_s
 	idle    []float64 // of each server, p_s(0)/C_s given the other lives, from the last sweep
 	byRow   [][]int32 // of each row drawn from, its servers by life
-	rises   []rise    // room
+	rises   []rise    // of the server drawn last
+	more    []rise    // room
+	merged  []rise    // room
 	given   conditional
 	cursors []cursor
 }
@@ -78,12 +80,14 @@ func (s *sampler) update(server int32) {
 		}
 		rises = append(rises, rise{at, l.rate})
 	}
+	sortRises(rises)
 	for _, u := range s.uses[server] {
 		if !s.classes[u.class].alone {
-			rises = s.risesOf(rises, server, u)
+			s.more = s.risesOf(s.more[:0], server, u)
+			s.merged = merge(s.merged[:0], rises, s.more)
+			rises, s.merged = s.merged, rises
 		}
 	}
-	sortRises(rises)
 	t, atZero := s.given.draw(rises, s.last[server], s.random)
 	s.rises = rises
 	s.idle[server] = atZero / s.capacity[server]
@@ -129,7 +133,8 @@ type cursor struct {
 }
 
 // risesOf appends the times at which a server that lives so long would no more be needed by a part of the draws of a class, as another
-// server drawn dies, each with the rate of that part.
+// server drawn dies, each with the rate of that part. They are
+// in order.
 func (s *sampler) risesOf(rises []rise, server int32, u use) []rise {
 	c := &s.classes[u.class]
 	end := math.Inf(1)

@@ -2,6 +2,7 @@
 //
 //	pfq solve MODEL      mean jobs, delays, service rates and utilizations under balanced fairness
 //	pfq stability MODEL  whether the cluster is stable, by what margin, and which classes decide
+//	pfq estimate MODEL   estimates of what solve computes, for hundreds of classes and servers
 //	pfq simulate MODEL   estimates of the same by simulation, under three policies, for any distribution of sizes
 //	pfq network MODEL    queueing networks, closed, open and mixed, and systems in which jobs are lost
 //	pfq plan PLAN        what to buy for a cluster so that it meets targets at least cost, with a proof
@@ -29,6 +30,7 @@ import (
 	"productform/cmd/pfq/internal/allocate"
 	"productform/cmd/pfq/internal/command"
 	"productform/cmd/pfq/internal/dispatch"
+	"productform/cmd/pfq/internal/estimate"
 	"productform/cmd/pfq/internal/network"
 	"productform/cmd/pfq/internal/plan"
 	"productform/cmd/pfq/internal/plot"
@@ -42,7 +44,7 @@ func main() {
 }
 
 func newRoot() *cobra.Command {
-	return command.Root(newSolve(), newStability(), newSimulate(), network.New(), plan.New(), newPlot(), tags.New(), allocate.New(), dispatch.New(), newLive(), newExample(), newMan(), newVersion(),
+	return command.Root(newSolve(), newStability(), estimate.New(), newSimulate(), network.New(), plan.New(), newPlot(), tags.New(), allocate.New(), dispatch.New(), newLive(), newExample(), newMan(), newVersion(),
 		command.Help(&cobra.Command{Use: "model"}))
 }
 

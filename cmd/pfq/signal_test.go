@@ -121,21 +121,22 @@ func TestInterruptedSimulation(t *testing.T) {
 	}
 }
 
-// A picture that is interrupted while its numbers are computed leaves no file, and nothing on the standard output.
+// A picture, or an estimate, that is interrupted while its numbers are computed leaves no file, and nothing on the standard output.
 func TestInterruptedPicture(t *testing.T) {
 	if line := os.Getenv("PFQ_TEST_PLOT"); line != "" {
 		signal.Notify(make(chan os.Signal, 1), os.Interrupt) // so that it is not ignored, and does not end the program before it begins
 		commandtest.WriteFile(t, os.Getenv("PFQ_TEST_READY"), "")
 		os.Exit(command.Run(program(), strings.Fields(line), os.Stdin, os.Stdout, os.Stderr))
 	}
-	for _, c := range []struct{ stdin, line string }{ // each takes minutes
-		{string(readExample("two-classes")), "plot - --policy maxmin --scale 0.9:1.14:0.0001"},
-		{string(readExample("shop-plan")), "plot - --find growth --scale 0.5:3:0.0005"},
-		{"", "plot tags --hosts 4 --sizes lognormal:9 --mean 1 --load 0.0007:0.6:0.0007"},
+	for _, c := range []struct{ stdin, line, file string }{ // each takes minutes
+		{string(readExample("two-classes")), "plot - --policy maxmin --scale 0.9:1.14:0.0001", "p.png"},
+		{string(readExample("shop-plan")), "plot - --find growth --scale 0.5:3:0.0005", "p.png"},
+		{"", "plot tags --hosts 4 --sizes lognormal:9 --mean 1 --load 0.0007:0.6:0.0007", "p.png"},
+		{string(readExample("racks")), "estimate - --precision 1e-7", "answer"},
 	} {
 		dir, ready := t.TempDir(), filepath.Join(t.TempDir(), "ready")
 		run := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestInterruptedPicture$")
-		run.Env = append(os.Environ(), "PFQ_TEST_PLOT="+c.line+" -o "+filepath.Join(dir, "p.png"), "PFQ_TEST_READY="+ready)
+		run.Env = append(os.Environ(), "PFQ_TEST_PLOT="+c.line+" -o "+filepath.Join(dir, c.file), "PFQ_TEST_READY="+ready)
 		run.Stdin = strings.NewReader(c.stdin)
 		var stdout, stderr bytes.Buffer
 		run.Stdout, run.Stderr = &stdout, &stderr

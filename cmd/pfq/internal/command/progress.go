@@ -6,12 +6,16 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"sync/atomic"
 	"syscall"
 	"time"
+
+	"productform/internal/cli"
 )
 
 const (
 	heartbeat = 5 * time.Second
+	barEvery  = 100 * time.Millisecond
 	grace     = 500 * time.Millisecond
 )
 
@@ -24,6 +28,29 @@ func WithProgress[T any](q Query, work func(context.Context) (T, error)) (T, err
 	}
 	tell := func() { fmt.Fprintf(q.Stderr, "pfq: solving, %s%.0f s\n", share, time.Since(start).Seconds()) }
 	return Watched(q.Ctx, heartbeat, tell, work)
+}
+
+// WithBar does what may take long and reports how many pieces of work are done, of how many: a bar on a terminal, elsewhere a line every
+// few seconds. A signal ends it at once.
+func WithBar[T any](q Query, pieces string, work func(ctx context.Context, report func(done, total int)) (T, error)) (T, error) {
+	bar := cli.NewProgress(q.Stderr, "pfq")
+	defer bar.Clear()
+	start := time.Now()
+	if q.of > 1 {
+		pieces = fmt.Sprintf("%s of answer %d of %d", pieces, q.done+1, q.of)
+	}
+	var done, total atomic.Int64
+	tell := func() {
+		d, n := done.Load(), total.Load()
+		if d == 0 {
+			return
+		}
+		left := time.Duration(float64(time.Since(start)) * float64(n-d) / float64(d))
+		bar.Show(int(d), int(n), fmt.Sprintf("%s, %v left", pieces, left.Round(time.Second)))
+	}
+	return Watched(q.Ctx, barEvery, tell, func(ctx context.Context) (T, error) {
+		return work(ctx, func(d, n int) { total.Store(int64(n)); done.Store(int64(d)) })
+	})
 }
 
 // Watched does what may take long, and calls tell every so often meanwhile. If a signal comes it ends the context of the

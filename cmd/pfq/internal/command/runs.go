@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"runtime"
 	"strconv"
 	"strings"
 	"time"
@@ -58,19 +57,10 @@ func AddRuns(cmd *cobra.Command, s *sim.Settings, plans func(Query) ([]*sim.Plan
 		func(v float64) bool { return v >= 1000 && v <= 1e15 })
 	cli.Flag[float64]{Name: "warmup", Kind: "float", Usage: "jumps of a run before it is observed; 0 for none (default as many as --jumps)",
 		Want: "a number in [0, 1e15]", Parse: parseWarmUp}.Add(cmd, &s.WarmUp)
-	s.Seed = 1
-	cli.Flag[uint64]{Name: "seed", Kind: "int", Usage: "of the random numbers", Default: "1", Want: "an integer in 0..18446744073709551615",
-		Parse: func(text string) (uint64, bool) {
-			v, err := strconv.ParseUint(text, 10, 64)
-			return v, err == nil
-		}}.Add(cmd, &s.Seed)
-	s.Confidence = 0.95
-	cli.AddNumber(cmd, &s.Confidence, "confidence", "0.95", "a number > 0 and <= 0.999999", "probability that an interval holds the true value",
-		func(v float64) bool { return v > 0 && v <= 0.999999 })
+	AddSeed(cmd, &s.Seed)
+	AddConfidence(cmd, &s.Confidence)
 	cli.AddText(cmd, &s.Folder, "results", "", "a folder", "keep the runs that are done in the folder `DIR`, made if missing, and use those it has")
-	s.Workers = runtime.GOMAXPROCS(0)
-	cli.Flag[int]{Name: "parallel", Usage: "`N` runs worked on at a time", Default: strconv.Itoa(s.Workers),
-		Want: "an integer in 1..10000", Parse: cli.ParseInt(1e4)}.Add(cmd, &s.Workers)
+	AddParallel(cmd, &s.Workers, "`N` runs worked on at a time")
 	cli.AddRenamed(cmd, "jobs", "parallel")
 	var choice runs.Choice
 	choice.Add(cmd)

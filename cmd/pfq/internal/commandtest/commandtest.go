@@ -85,7 +85,7 @@ func (p Program) Refusal(t *testing.T, stdin string, args ...string) input.Error
 }
 
 // ProgressLines may appear on a slow machine.
-var ProgressLines = regexp.MustCompile(`(?m)^pfq: ([0-9]+ of [0-9]+ (?:runs|jobs).*|solving, [0-9]+ s.*)\n`)
+var ProgressLines = regexp.MustCompile(`(?m)^pfq: ([0-9]+ of [0-9]+ (?:runs|jobs|sweeps).*|solving, [0-9]+ s.*)\n`)
 
 // Kept returns the times at which the files of a folder of results were written.
 func Kept(t *testing.T, folder string) map[string]time.Time {

@@ -1,0 +1,100 @@
+// Package estimate is the command pfq estimate.
+package estimate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/big"
+
+	"github.com/spf13/cobra"
+
+	"productform/bf/gibbs"
+	"productform/cluster"
+	"productform/cmd/pfq/internal/command"
+	"productform/internal/cli"
+	"productform/internal/input"
+	"productform/internal/render"
+	"productform/num"
+	"productform/stability"
+)
+
+// A question holds what the flags ask for.
+type question struct {
+	settings gibbs.Settings
+	factors  []*big.Rat // of the arrival rates; nil for the model as it is
+}
+
+// New returns the command.
+func New() *cobra.Command {
+	var f question
+	cmd := command.New("estimate MODEL", f.answer)
+	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error { return f.check(cmd.Flags().Changed) }
+	s := &f.settings
+	cli.AddNumber(cmd, &s.Precision, "precision", "0.005", "a number > 0 and < 1", "end once the half-width of the mean number of jobs is at most this part of it",
+		func(v float64) bool { return v > 0 && v < 1 })
+	cli.Flag[int]{Name: "sweeps", Usage: "measure `N` sweeps of each of the eight chains, or up to an eighth more, in place of --precision",
+		Want: "an integer in 1..1000000000000", Parse: cli.ParseInt(1e12)}.Add(cmd, &s.Sweeps)
+	cli.Flag[int]{Name: "distribution", Usage: "also estimate the probabilities of 0, ..., `N` jobs in all, N from 1 to 10000",
+		Want: fmt.Sprintf("an integer in 1..%d", gibbs.MostJobs), Parse: cli.ParseInt(gibbs.MostJobs)}.Add(cmd, &s.MaxJobs)
+	cli.AddSwitch(cmd, &s.ByClass, "by-class", "with --distribution, also those of each class")
+	cli.AddSwitch(cmd, &s.Gradient, "gradients", "also estimate by how much the mean number of jobs changes with every arrival rate and capacity")
+	command.AddScale(cmd, &f.factors, "estimate", "all arrival rates")
+	command.AddSeed(cmd, &s.Seed)
+	command.AddConfidence(cmd, &s.Confidence)
+	command.AddParallel(cmd, &s.Workers, "`N` chains worked on at a time")
+	return cmd
+}
+
+// check accepts flags that go together.
+func (f *question) check(given func(string) bool) error {
+	switch {
+	case given("sweeps") && given("precision"):
+		return fmt.Errorf("--sweeps and --precision exclude each other")
+	case f.settings.ByClass && !given("distribution"):
+		return input.Errorf("--distribution", "", "an integer in 1..%d, with --by-class", gibbs.MostJobs)
+	}
+	return nil
+}
+
+// answer estimates the measures of the model, at every factor if there are some.
+func (f *question) answer(q command.Query) (a render.Answer, found bool, err error) {
+	m, err := command.ReadModel(q)
+	if err != nil {
+		return a, false, err
+	}
+	if f.factors == nil {
+		return f.one(q, m)
+	}
+	return command.AtFactors(q, f.factors, func(q command.Query, factor *big.Rat) (render.Answer, bool, error) { return f.one(q, m.Scale(factor)) })
+}
+
+// one estimates the measures of a model, or says why it is unstable.
+func (f *question) one(q command.Query, m *cluster.Model) (render.Answer, bool, error) {
+	r, err := command.WithBar(q, "sweeps", func(ctx context.Context, report func(done, total int)) (*gibbs.Result, error) {
+		return gibbs.Run(ctx, m, f.settings, func(p gibbs.Progress) { report(p.Done, p.Total) })
+	})
+	if errors.Is(err, num.ErrUnstable) {
+		var verdict *stability.Result
+		if verdict, err = command.Decide(q, m); err == nil {
+			return command.UnstableAnswer(m, verdict, render.Unproved), false, nil
+		}
+	}
+	if err != nil {
+		return render.Answer{}, false, command.InFile(q.File, inFlags(err))
+	}
+	for _, w := range r.Warnings {
+		fmt.Fprintln(q.Stderr, "pfq: warning:", w)
+	}
+	return newEstimation(m, r, f.settings).answer(), true, nil
+}
+
+// inFlags gives an error about a setting the name of its flag.
+func inFlags(err error) error {
+	flags := map[string]string{"Precision": "--precision", "Sweeps": "--sweeps", "Confidence": "--confidence", "MaxJobs": "--distribution", "Workers": "--parallel"}
+	var bad *input.Error
+	if errors.As(err, &bad) && flags[bad.Path] != "" {
+		return command.FlagError{Err: &input.Error{Path: flags[bad.Path], Value: bad.Value, Want: bad.Want}}
+	}
+	return err
+}

@@ -1,0 +1,149 @@
+package estimate
+
+import (
+	"encoding/csv"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+
+	"productform/bf/gibbs"
+	"productform/cluster"
+	"productform/cmd/pfq/internal/command"
+	"productform/cmd/pfq/internal/commandtest"
+)
+
+// program is pfq with the command of this package.
+var program = commandtest.Program(func() *cobra.Command { return command.Root(New()) })
+
+// model has classes of mean sizes of their own, one that never comes, and a group.
+const model = `{"servers": [{"name": "rack", "count": 4, "capacity": 1}, {"name": "big", "capacity": 2}, {"name": "off", "capacity": 0}],
+"classes": [{"name": "pairs", "arrival_rate": 1, "mean_size": 2, "servers": [{"group": "rack", "choose": 2}]},
+{"name": "wide", "arrival_rate": "3/2", "servers": [{"group": "rack", "choose": 1}, "big", "off"]}, {"name": "never", "arrival_rate": 0, "servers": ["big"]}]}`
+
+// All numbers of the answer are those of gibbs.Run, in JSON and in CSV.
+func TestAnswer(t *testing.T) {
+	m, err := cluster.Read(strings.NewReader(model))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := gibbs.Run(t.Context(), m, gibbs.Settings{Sweeps: 300, Seed: 7, Confidence: 0.9, MaxJobs: 3, ByClass: true, Gradient: true}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const line = "estimate - --sweeps 300 --seed 7 --confidence 0.9 --distribution 3 --by-class --gradients --parallel 3"
+	got := program.JSON(t, model, line)
+	same := func(what string, got any, want *gibbs.Estimate) {
+		t.Helper()
+		if want == nil || got == nil {
+			if got != nil || want != nil {
+				t.Errorf("%s: %v, want %v", what, got, want)
+			}
+			return
+		}
+		v := got.(map[string]any)
+		if v["mean"] != want.Mean || v["half_width"] != want.HalfWidth || v["confidence"] != 0.9 {
+			t.Errorf("%s: %v, want %v", what, v, want)
+		}
+	}
+	same("mean jobs", got["mean_jobs"], &r.MeanJobs)
+	same("mean delay", got["mean_delay"], r.MeanDelay)
+	same("empty probability", got["empty_probability"], r.EmptyProbability)
+	for i, row := range got["classes"].([]any) {
+		c := row.(map[string]any)
+		same("mean jobs", c["mean_jobs"], &r.Classes[i].MeanJobs)
+		same("mean delay", c["mean_delay"], r.Classes[i].MeanDelay)
+		same("service rate", c["service_rate"], r.Classes[i].ServiceRate)
+		for n, p := range c["jobs_distribution"].([]any) {
+			same("probability", p, &r.Classes[i].JobsDistribution[n])
+		}
+	}
+	for i, row := range got["servers"].([]any) {
+		same("utilization", row.(map[string]any)["utilization"], &r.Servers[i].Utilization)
+	}
+	for n, p := range got["jobs_distribution"].([]any) {
+		same("probability", p, &r.JobsDistribution[n])
+	}
+	changes := slices.Concat(r.Gradient.ArrivalRates, r.Gradient.Capacities)
+	for k, row := range got["gradients"].([]any) {
+		same("gradient", row.(map[string]any)["mean_jobs_change"], changes[k])
+	}
+	if got["chains"] != 8. || got["sweeps"] != float64(r.Sweeps) || got["burn_in"] != float64(r.BurnIn) || got["r_hat"] != r.RHat || got["precision_met"] != nil ||
+		got["effective_samples"] != r.EffectiveSamples || got["seed"] != 7. || !strings.Contains(fmt.Sprint(got["note"]), "mean sizes differ") {
+		t.Errorf("%v", got)
+	}
+	text, _, _ := program.Run(model, strings.Fields(line+" --format csv")...)
+	lines, err := csv.NewReader(strings.NewReader(text)).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if at := slices.Index(lines[0], "mean_jobs_half_width"); lines[2][1] != "pairs" || lines[2][at] != fmt.Sprint(r.Classes[0].MeanJobs.HalfWidth) {
+		t.Errorf("%s", text)
+	}
+}
+
+// The precision asked for is that of the answer, and text shows it.
+func TestPrecision(t *testing.T) {
+	got := program.JSON(t, model, "estimate - --precision 0.02")
+	jobs := got["mean_jobs"].(map[string]any)
+	if got["precision_met"] != true || !(jobs["half_width"].(float64) <= 0.02*jobs["mean"].(float64)) {
+		t.Errorf("%v", got)
+	}
+	text, _, status := program.Run(model, "estimate", "-", "--precision", "0.02")
+	if status != 0 || !strings.HasPrefix(text, "stable; estimates, not bounds: ± at confidence 0.95\n8 chains of ") {
+		t.Errorf("status %d\n%s", status, text)
+	}
+}
+
+// An unstable cluster is answered with its bottleneck, and the other factors are answered all the same.
+func TestUnstable(t *testing.T) {
+	text, _, status := program.Run(model, "estimate", "-", "--scale", "0.5,9", "--precision", "0.1", "--format", "csv")
+	if status != 1 || !strings.Contains(text, "\n0.5,class,pairs,") || !strings.Contains(text, "\n9,unstable,") {
+		t.Errorf("status %d\n%s", status, text)
+	}
+	stdout, stderr, status := program.Run(model, "estimate", "-", "--scale", "9", "--format", "json")
+	if status != 1 || stderr != "" || !strings.Contains(stdout, `"bottleneck": [`) {
+		t.Errorf("status %d, %s\n%s", status, stderr, stdout)
+	}
+}
+
+// What cannot be used is refused with the flag or the field, its value and what is wanted.
+func TestRefusals(t *testing.T) {
+	huge := strings.NewReplacer(`"count": 4`, `"count": 1000000`, `"choose": 2`, `"choose": 500000`).Replace(model)
+	for _, c := range []struct {
+		model, flags, path, value string
+	}{
+		{model, "--precision 0", "--precision", "0"},
+		{model, "--precision 1", "--precision", "1"},
+		{model, "--precision x", "--precision", "x"},
+		{model, "--sweeps 0", "--sweeps", "0"},
+		{model, "--by-class", "--distribution", ""},
+		{model, "--distribution 10001", "--distribution", "10001"},
+		{model, "--confidence 1", "--confidence", "1"},
+		{model, "--seed -1", "--seed", "-1"},
+		{model, "--parallel 0", "--parallel", "0"},
+		{model, "--scale x", "--scale[0]", "x"},
+		{huge, "", "classes[0].servers", "1e+06 servers"},
+		{strings.Replace(model, `"capacity": 2`, `"capacity": -2`, 1), "", "servers[1].capacity", "-2"},
+		{strings.Replace(model, `"capacity": 1}`, `"capacity": 1, "speed": 3}`, 1), "", "servers[0].speed", ""},
+	} {
+		args := append([]string{"estimate", "-"}, strings.Fields(c.flags)...)
+		if bad := program.Refusal(t, c.model, args...); bad.Path != c.path || c.value != "" && bad.Value != c.value || bad.Want == "" {
+			t.Errorf("%s: %v", c.flags, &bad)
+		}
+	}
+	_, stderr, status := program.Run(model, "estimate", "-", "--sweeps", "10", "--precision", "0.1")
+	if status != 2 || stderr != "pfq: --sweeps and --precision exclude each other\n" {
+		t.Errorf("status %d, %s", status, stderr)
+	}
+}
+
+// Chains that are too short are warned of.
+func TestWarning(t *testing.T) {
+	_, stderr, status := program.Run(model, "estimate", "-", "--sweeps", "8")
+	if status != 0 || !strings.HasPrefix(stderr, "pfq: warning: the chains are too short: ") {
+		t.Errorf("status %d, %s", status, stderr)
+	}
+}
