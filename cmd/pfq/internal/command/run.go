@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"productform/internal/cli"
+	"productform/internal/input"
 )
 
 // Root returns pfq with these commands.
@@ -16,7 +17,34 @@ func Root(commands ...*cobra.Command) *cobra.Command {
 	root := Help(&cobra.Command{Use: "pfq", Version: cli.Version("pfq")})
 	root.SetVersionTemplate("{{.Version}}")
 	root.AddCommand(commands...)
+	root.InitDefaultHelpCmd()
+	for _, c := range root.Commands() {
+		if c.Name() == "help" {
+			addSchema(c)
+		}
+	}
 	return root
+}
+
+// addSchema gives the command help the flag --format, by which the topic model is a JSON schema.
+func addSchema(help *cobra.Command) {
+	format, show := "text", help.Run
+	cli.AddChoice(help, &format, "format", []string{"text", "schema"}, "form of the topic model, schema for a JSON schema of all files")
+	help.Run, help.RunE = nil, func(c *cobra.Command, args []string) error {
+		if format == "text" {
+			show(c, args)
+			return nil
+		}
+		if len(args) != 1 || args[0] != "model" {
+			return input.Errorf("--format", format, "text, or the topic model, which alone has a schema")
+		}
+		schema, err := helpFiles.ReadFile("help/model.schema.json")
+		if err != nil {
+			return err
+		}
+		_, err = c.OutOrStdout().Write(schema)
+		return err
+	}
 }
 
 // Run executes one command line of pfq and returns its exit status.

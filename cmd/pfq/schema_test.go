@@ -1,0 +1,202 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"go.yaml.in/yaml/v4"
+
+	"productform/cluster"
+	"productform/fluid"
+	"productform/fluid/traffic"
+	"productform/network"
+	"productform/network/loss"
+	"productform/network/swap"
+	"productform/plan/problem"
+)
+
+// A kind is a kind of model files: its name in the schema, files of it, and its reader.
+type kind struct {
+	name  string
+	files []string
+	read  func(io.Reader) error
+}
+
+// reader returns the error of a reader alone.
+func reader[T any](read func(io.Reader) (T, error)) func(io.Reader) error {
+	return func(r io.Reader) error {
+		_, err := read(r)
+		return err
+	}
+}
+
+func kinds(t *testing.T) []kind {
+	t.Helper()
+	glob := func(patterns ...string) (files []string) {
+		for _, p := range patterns {
+			found, err := filepath.Glob(p)
+			if err != nil || len(found) == 0 {
+				t.Fatalf("%s: %v, %v", p, found, err)
+			}
+			files = append(files, found...)
+		}
+		return files
+	}
+	networks := func(names ...string) (files []string) {
+		for _, n := range names {
+			files = append(files, filepath.Join("examples/networks", n+".yaml"))
+		}
+		return files
+	}
+	return []kind{
+		{"cluster", glob("examples/*.yaml", "../../examples/*/model.yaml"), reader(cluster.Read)},
+		{"pool", glob("examples/pools/*.yaml"), reader(fluid.ReadPool)},
+		{"traffic", glob("examples/traffic/*.yaml"), reader(traffic.Read)},
+		{"plan", glob("examples/plans/*.yaml"), reader(func(r io.Reader) (*problem.Problem, error) { return problem.Read(r, "examples/plans") })},
+		{"network", networks("batch", "interactive", "reentrant", "ten-servers"), reader(network.Read)},
+		{"losses", networks("call-centre", "tokens", "trunks"), reader(loss.Read)},
+		{"swaps", networks("swaps"), reader(swap.Read)},
+	}
+}
+
+// fileSchemas returns the schema of each kind of files, and of any.
+func fileSchemas(t *testing.T) map[string]*jsonschema.Schema {
+	t.Helper()
+	text, stderr, status := pfq("", "help", "model", "--format", "schema")
+	if status != 0 || stderr != "" {
+		t.Fatalf("%d: %s", status, stderr)
+	}
+	document, err := jsonschema.UnmarshalJSON(strings.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := jsonschema.NewCompiler()
+	if err := c.AddResource("model.json", document); err != nil {
+		t.Fatal(err)
+	}
+	schemas := map[string]*jsonschema.Schema{}
+	for _, k := range kinds(t) {
+		if schemas[k.name], err = c.Compile("model.json#/$defs/" + k.name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if schemas["any"], err = c.Compile("model.json"); err != nil {
+		t.Fatal(err)
+	}
+	return schemas
+}
+
+// decoded returns a file as JSON has it.
+func decoded(t *testing.T, file string) any {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var v any
+	if err := yaml.Unmarshal(text, &v); err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+// What the schema accepts of the files that come with pfq, readers do; and what it refuses, they refuse: an unknown field, a missing one,
+// an object or a truth value where something else is wanted.
+func TestSchemaIsThatOfReaders(t *testing.T) {
+	schemas := fileSchemas(t)
+	for _, k := range kinds(t) {
+		for _, file := range k.files {
+			model := decoded(t, file)
+			verdicts := func() (bySchema, byReader error) {
+				text, err := json.Marshal(model)
+				if err != nil {
+					t.Fatal(err)
+				}
+				v, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if a, b := schemas[k.name].Validate(v), schemas["any"].Validate(v); a == nil && b != nil {
+					t.Errorf("%s: a %s but no model: %v", file, k.name, b)
+				}
+				return schemas[k.name].Validate(v), k.read(bytes.NewReader(text))
+			}
+			if a, b := verdicts(); a != nil || b != nil {
+				t.Errorf("%s: the schema says %v, the reader %v", file, a, b)
+				continue
+			}
+			refused := 0
+			vary(model, "", func(where string, both bool) {
+				a, b := verdicts()
+				if a != nil {
+					refused++
+				}
+				if a != nil && b == nil || both && (a == nil || b == nil) {
+					t.Errorf("%s, %s: the schema says %v, the reader %v", file, where, a, b)
+				}
+			})
+			if refused < 10 {
+				t.Errorf("%s: the schema refuses %d variants", file, refused)
+			}
+		}
+	}
+}
+
+// vary calls check on variants of a value, one change each: with an unknown field in an object, without one of its fields, with an object or a truth
+// value in place of what is there. Both says that schema and reader have to refuse it.
+func vary(v any, path string, check func(where string, both bool)) {
+	switch v := v.(type) {
+	case map[string]any:
+		free := slices.ContainsFunc([]string{".demand", ".declared", ".next", ".arrives"}, func(s string) bool { return strings.HasSuffix(path, s) })
+		if !free { // keys of these are names
+			v["unknown_field"] = 1
+			check(path+", an unknown field", true)
+			delete(v, "unknown_field")
+		}
+		for _, key := range slices.Sorted(maps.Keys(v)) {
+			old := v[key]
+			delete(v, key)
+			check(path+"."+key+" removed", false)
+			v[key] = map[string]any{"unknown_field": 1}
+			check(path+"."+key+", an object", !slices.Contains([]string{"demand", "declared", "next", "arrives"}, key))
+			v[key] = true
+			check(path+"."+key+", true", key != "no_worse")
+			v[key] = old
+			vary(old, path+"."+key, check)
+		}
+	case []any:
+		for k := range min(len(v), 3) {
+			vary(v[k], fmt.Sprintf("%s[%d]", path, k), check)
+		}
+	}
+}
+
+// Every field of the topic model is one of the schema, and there is a schema of that topic alone.
+func TestSchemaHasAllFields(t *testing.T) {
+	schema, _, _ := pfq("", "help", "model", "--format", "schema")
+	text, _, _ := pfq("", "help", "model")
+	fields := 0
+	for line := range strings.Lines(text) {
+		if words := strings.Fields(line); strings.HasPrefix(line, "  ") && len(words) > 2 && !strings.ContainsAny(words[0], ":-{[,") && strings.Contains(line, words[0]+strings.Repeat(" ", 3)) {
+			fields++
+			if !strings.Contains(schema, `"`+words[0]+`"`) {
+				t.Errorf("the schema lacks %s", words[0])
+			}
+		}
+	}
+	if fields < 60 {
+		t.Errorf("%d fields", fields)
+	}
+	if _, stderr, status := pfq("", "help", "solve", "--format", "schema"); status != 2 || !strings.Contains(stderr, "--format = schema: want text, or the topic model") {
+		t.Errorf("%d: %s", status, stderr)
+	}
+}
