@@ -7,7 +7,8 @@ const terms = 16
 
 const u = 0x1p-53 // relative error of one rounding
 
-// A poly is the polynomial Σ_k p[k] T_k(x) on a panel, where x runs from -1 to 1; T_k are the polynomials of Chebyshev.
+// A poly is the polynomial Σ_k p[k] T_k(x) on a panel, where x runs from -1 to 1; T_k are the polynomials of Chebyshev. Bounds leave out what falls below the range
+// of float64, which is less than lost where numbers are about 1.
 type poly [terms]float64
 
 // rest returns Σ_{k>=1} |p[k]|, by which p differs from p[0] at most.
