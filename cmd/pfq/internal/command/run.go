@@ -28,6 +28,7 @@ func Root(commands ...*cobra.Command) *cobra.Command {
 
 // addSchema gives the command help the flag --format, by which the topic model is a JSON schema.
 func addSchema(help *cobra.Command) {
+	help.Example = "  $ pfq help model --format schema > model.schema.json"
 	format, show := "text", help.Run
 	cli.AddChoice(help, &format, "format", []string{"text", "schema"}, "form of the topic model, schema for a JSON schema of all files")
 	help.Run, help.RunE = nil, func(c *cobra.Command, args []string) error {
