@@ -128,7 +128,7 @@ func (l *plan) eliminateRows(ctx context.Context, m *cluster.Model, s Settings) 
 
 // eliminateOf solves a problem of the component of the plan.
 func (l *plan) eliminateOf(ctx context.Context, p *recursion.Problem, s Settings) (measures, error) {
-	ask := elimination.Settings{Tolerance: l.tol}
+	ask := elimination.Settings{Tolerance: l.tol, MaxBytes: s.MaxBytes}
 	if s.ByClass {
 		ask.ByClass = s.MaxJobs
 	}
@@ -136,7 +136,7 @@ func (l *plan) eliminateOf(ctx context.Context, p *recursion.Problem, s Settings
 	if err != nil {
 		return measures{}, err
 	}
-	return measures{r.Normalization, r.Jobs, r.Busy, nil, r.ClassJobs}, nil
+	return measures{r.Normalization, r.Jobs, r.Busy, r.ClassJobs}, nil
 }
 
 // solveElimination solves a problem of the component of the plan; if the tolerance is missed, with the bounds that there are, where those will do.
@@ -158,15 +158,15 @@ func (l *plan) solveElimination(ctx context.Context, p *recursion.Problem, ask e
 }
 
 // eliminateDerivatives returns the derivatives of the mean number of jobs in the rates and capacities of the problem, each a difference of terms that
-// have bounds of less than tol, where float64 has these.
-func (l *plan) eliminateDerivatives(ctx context.Context, tol float64) (rates, capacities []difference, err error) {
+// have bounds of less than Settings.RelTol, where float64 has these.
+func (l *plan) eliminateDerivatives(ctx context.Context, s Settings) (rates, capacities []difference, err error) {
 	if err := checkStable(ctx, &l.component.Model); err != nil {
 		return nil, nil, err
 	}
 	if l.problem.Bits > exactBits || slices.ContainsFunc(l.problem.Groups, func(g recursion.Group) bool { return g.Capacity.Sign() == 0 }) {
 		return nil, nil, input.Errorf("Lattice", EliminationLattice, "another one, for derivatives in a capacity of 0, or numbers of more than %d bits over a common denominator", exactBits)
 	}
-	r, err := l.solveElimination(ctx, l.problem, elimination.Settings{Tolerance: tol / 64, Gradients: true}, true)
+	r, err := l.solveElimination(ctx, l.problem, elimination.Settings{Tolerance: s.RelTol / 64, Gradients: true, MaxBytes: s.MaxBytes}, true)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -196,7 +196,7 @@ func checkStable(ctx context.Context, m *cluster.Model) error {
 }
 
 // eliminates reports whether what is asked can be had by elimination.
-func (s Settings) eliminates() bool { return !s.withoutElimination && s.MaxJobs == 0 }
+func (s Settings) eliminates() bool { return !s.withoutElimination && (s.MaxJobs == 0 || s.ByClass) }
 
 // eliminated reports whether a part was solved by elimination.
 func (r *Result) eliminated() bool {

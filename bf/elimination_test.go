@@ -310,6 +310,47 @@ func TestEliminationGradients(t *testing.T) {
 	}
 }
 
+// Numbers of jobs of each class are those of the other lattices, where rows that are alike share a class, too. Those of all jobs together are
+// refused, or left out beside them.
+func TestEliminationDistributions(t *testing.T) {
+	m := treeModel(8, 2, big.NewRat(4, 5))
+	m.Classes = append(m.Classes, cluster.Class{Name: "twin", ArrivalRate: big.NewRat(1, 10), Servers: cluster.On(0, 1)})
+	m.Classes = append(m.Classes, cluster.Class{Name: "never", ArrivalRate: new(big.Rat), Servers: cluster.On(3)})
+	m.Servers = append(m.Servers, cluster.Server{Name: "apart", Capacity: big.NewRat(1, 1)})
+	m.Classes = append(m.Classes, cluster.Class{Name: "apart", ArrivalRate: big.NewRat(1, 3), Servers: cluster.On(8)})
+	s := Settings{MaxJobs: 12, ByClass: true, Lattice: EliminationLattice}
+	got, err := Solve(t.Context(), m, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := Solve(t.Context(), m, Settings{MaxJobs: 12, ByClass: true, Engine: num.Enclose})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want.JobsDistribution = nil; got.JobsDistribution != nil {
+		t.Errorf("distribution of all jobs %v", got.JobsDistribution)
+	}
+	agree(t, got, want)
+	for i := range want.Classes {
+		for n, y := range want.Classes[i].JobsDistribution {
+			x := got.Classes[i].JobsDistribution[n].Float
+			if e := got.RelativeErrorBound + 0x1p-52; !(x >= y.Float*(1-e) && x <= y.Float*(1+e)) {
+				t.Errorf("P(X_%d = %d) is %v, want %v within %g", i, n, x, y.Float, e)
+			}
+		}
+	}
+	s.ByClass = false
+	var bad *num.InputError
+	if _, err := Solve(t.Context(), m, s); !errors.As(err, &bad) || bad.Path != "MaxJobs" {
+		t.Errorf("%v, want an error of MaxJobs", err)
+	}
+	tree := treeModel(63, 2, big.NewRat(4, 5))
+	r, err := Solve(t.Context(), tree, Settings{MaxJobs: 3, ByClass: true})
+	if err != nil || len(r.Classes[5].JobsDistribution) != 4 {
+		t.Errorf("%v, %v", r, err)
+	}
+}
+
 // A tolerance that elimination cannot meet is refused with the bound that it gives; asked for by name, float gives that.
 func TestEliminationMissesTolerance(t *testing.T) {
 	for _, lattice := range []Lattice{"", EliminationLattice} {

@@ -145,7 +145,7 @@ func gradientWith(ctx context.Context, m *cluster.Model, plans []*plan, engine n
 		if l.lattice == EliminationLattice {
 			tol = 1 // widths are relative to the terms at least
 		}
-		rates, capacities, err := l.derivatives(ctx, engine, prec, s.RelTol)
+		rates, capacities, err := l.derivatives(ctx, engine, prec, s)
 		if err != nil {
 			return nil, 0, inRows(err, l.component)
 		}
@@ -167,9 +167,9 @@ func gradientWith(ctx context.Context, m *cluster.Model, plans []*plan, engine n
 }
 
 // derivatives returns the derivatives of the mean number of jobs in the rates and capacities of the problem of the plan.
-func (l *plan) derivatives(ctx context.Context, engine num.Engine, prec uint, tol float64) (rates, capacities []difference, err error) {
+func (l *plan) derivatives(ctx context.Context, engine num.Engine, prec uint, s Settings) (rates, capacities []difference, err error) {
 	if l.lattice == EliminationLattice {
-		return l.eliminateDerivatives(ctx, tol)
+		return l.eliminateDerivatives(ctx, s)
 	}
 	r := newDualRun(ctx, l, arithmetic.One(engine, prec))
 	if err := r.sweep(r.allClasses()); err != nil {

@@ -45,9 +45,9 @@ const (
 	exactGain                 = 8
 )
 
-// Servers are eliminated where the tables of subsets have more than so many terms, each about as long as eliminationGain operations of
+// Servers are eliminated where the tables of subsets have more than so many terms, each about as long as an operation of
 // [elimination.Order.Work]: a fifth of a second, below which these have more digits in as short a time.
-const manyToEliminate, eliminationGain = 1 << 28, 16
+const manyToEliminate = 1 << 28
 
 const manyToCheck = 1 << 18 // terms, beyond which a model without an answer is found by a flow before they are counted
 
@@ -75,8 +75,8 @@ func newPlan(ctx context.Context, c *cluster.Component, engine num.Engine, prec 
 			return nil, err
 		}
 		l.why = fmt.Sprintf("asked for; connected sets of %d servers", groups)
-	case s.Lattice == EliminationLattice && s.MaxJobs > 0:
-		return nil, input.Errorf("MaxJobs", s.MaxJobs, "0 on the elimination lattice, which gives means")
+	case s.Lattice == EliminationLattice && !s.eliminates():
+		return nil, input.Errorf("MaxJobs", s.MaxJobs, "distributions by class beside it: the elimination lattice has these, and not that of all jobs together")
 	case s.Lattice == EliminationLattice:
 		if err := l.findOrder(); err != nil {
 			return nil, err
@@ -117,7 +117,7 @@ const graphWork, longWork, seriesWork = 200, 2000, 20
 // work estimates how long the answer takes, the distribution of the number of all jobs included.
 func (l *plan) work(engine num.Engine, maxJobs int) float64 {
 	if l.lattice == EliminationLattice {
-		return l.order.Work / eliminationGain
+		return l.order.Work
 	}
 	terms := l.states * float64(l.elements())
 	if l.graph != nil {
@@ -157,7 +157,7 @@ func (l *plan) preferSparse(ctx context.Context, engine num.Engine, prec uint, s
 	if l.fits(engine, prec, s) != nil {
 		cost = math.Inf(1)
 	}
-	eliminates := engine == num.Float && s.eliminates() && cost > manyToEliminate && l.findOrder() == nil && l.order.Work/eliminationGain < cost
+	eliminates := engine == num.Float && s.eliminates() && cost > manyToEliminate && l.findOrder() == nil && l.order.Work < cost
 	if cost <= many && !eliminates {
 		return nil
 	}
@@ -170,7 +170,7 @@ func (l *plan) preferSparse(ctx context.Context, engine num.Engine, prec uint, s
 	instead := fmt.Sprintf("instead of 2^%d sets of servers or 2^%d of classes", groups, n)
 	limit := cost / gain
 	if eliminates {
-		limit = min(limit, l.order.Work/eliminationGain/graphWork)
+		limit = min(limit, l.order.Work/graphWork)
 	}
 	best := *l
 	switch err := l.connect(ctx, s, limit); {
@@ -237,8 +237,8 @@ func (l *plan) tooLarge(need float64, engine num.Engine, prec uint, s Settings) 
 	switch {
 	case eliminates && (s.Engine == num.Enclose || s.Engine == num.Exact):
 		help = "use the engine auto or float, which can eliminate the servers one by one"
-	case eliminates && s.MaxJobs > 0:
-		help = "leave out the distribution of the number of jobs; means can be had by eliminating the servers one by one"
+	case eliminates && s.MaxJobs > 0 && !s.ByClass:
+		help = "leave out the distribution of the number of jobs, or ask for that of each class beside it, which can be had by eliminating the servers one by one"
 	case s.MaxJobs > 0 && l.bytes(engine, prec, 0) <= float64(s.MaxBytes):
 		help = "leave out the distribution of the number of jobs, which needs most of it"
 	case s.Lattice != "":

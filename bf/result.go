@@ -53,7 +53,7 @@ type Result struct {
 
 	Classes          []ClassResult  // one a row of the model's classes
 	Servers          []ServerResult // one a row of the model's servers
-	JobsDistribution []num.Value    // P(n jobs), n = 0..Settings.MaxJobs; nil unless asked
+	JobsDistribution []num.Value    // P(n jobs), n = 0..Settings.MaxJobs; nil unless asked, and where a part was eliminated, which gives those by class only
 
 	width float64 // relative width of the widest enclosure
 }

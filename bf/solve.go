@@ -255,8 +255,14 @@ func (t *rows) solve(ctx context.Context, m *cluster.Model, c *cluster.Component
 			t.busy[row] = r.busy[i]
 		}
 	}
-	if s.MaxJobs > 0 {
-		z, err := l.totalJobs(ctx, r, t.like, prec, s)
+	if l.lattice == EliminationLattice {
+		t.distribution = nil
+	}
+	if t.distribution != nil {
+		if err := l.build(ctx, prec); err != nil {
+			return err
+		}
+		z, err := jobcounts.Total(ctx, l.graph, l.lattice == ConnectedLattice, s.MaxJobs, t.like, s.MaxBytes)
 		if err != nil {
 			return err
 		}
@@ -268,7 +274,7 @@ func (t *rows) solve(ctx context.Context, m *cluster.Model, c *cluster.Component
 		t.distribution = z
 	}
 	if t.byClass != nil {
-		if err := t.solveByClass(ctx, m, c, l, r, s); err != nil {
+		if err := t.solveByClass(ctx, m, c, l, r, prec, s); err != nil {
 			return err
 		}
 	}
@@ -286,28 +292,16 @@ func (t *rows) solve(ctx context.Context, m *cluster.Model, c *cluster.Component
 	return nil
 }
 
-// totalJobs returns the coefficients of Z(zλ) of a component, given its measures.
-func (l *plan) totalJobs(ctx context.Context, r measures, like arithmetic.Number, prec uint, s Settings) ([]arithmetic.Number, error) {
-	if l.lattice == EliminationLattice {
-		z := make([]arithmetic.Number, len(r.total))
-		for n, p := range r.total {
-			z[n] = p.Mul(r.normalization)
-		}
-		return z, nil
-	}
-	if err := l.build(ctx, prec); err != nil {
-		return nil, err
-	}
-	return jobcounts.Total(ctx, l.graph, l.lattice == ConnectedLattice, s.MaxJobs, like, s.MaxBytes)
-}
-
 // solveByClass adds the distributions of the numbers of jobs of the classes of one component, given its measures.
-func (t *rows) solveByClass(ctx context.Context, m *cluster.Model, c *cluster.Component, l *plan, r measures, s Settings) error {
-	if l.lattice == EliminationLattice {
+func (t *rows) solveByClass(ctx context.Context, m *cluster.Model, c *cluster.Component, l *plan, r measures, prec uint, s Settings) error {
+	if r.byRows != nil {
 		for k, row := range slices.Concat(c.Classes...) {
 			t.byClass[row] = r.byRows[k]
 		}
 		return nil
+	}
+	if err := l.build(ctx, prec); err != nil {
+		return err
 	}
 	for i, list := range c.Classes {
 		for _, row := range list {

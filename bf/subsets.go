@@ -16,9 +16,7 @@ type measures struct {
 	jobs          []arithmetic.Number // E[X_i] of each class
 	busy          []arithmetic.Number // utilization of the servers of each group
 
-	// Of elimination, where they are asked for:
-	total  []arithmetic.Number   // P(Σ_i X_i = n)
-	byRows [][]arithmetic.Number // P(X_i = n) of each row of the model, in the order of Component.Classes
+	byRows [][]arithmetic.Number // of elimination, if asked: P(X_i = n) of each row of the model, in the order of Component.Classes
 }
 
 // ErrDigits says that the engine Float cannot hold the denominators well enough. Other engines can.

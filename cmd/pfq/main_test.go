@@ -456,6 +456,54 @@ func oneLine(t *testing.T, text string) map[string]string {
 	return cells
 }
 
+// A tree of 63 servers, beyond all tables, is solved by elimination; text, JSON and CSV name the lattice and its width.
+func TestElimination(t *testing.T) {
+	caches, _, _ := pfq("", "example", "caches")
+	stdout, stderr, status := pfq(caches, "solve", "-", "--format", "json", "--distribution", "2", "--by-class")
+	var answer struct {
+		Lattice            string
+		RelativeErrorBound float64 `json:"relative_error_bound"`
+		MeanJobs           float64 `json:"mean_jobs"`
+		Parts              []struct {
+			Lattice string
+			States  int
+			Width   int
+			Why     string
+		}
+		JobsDistribution []float64 `json:"jobs_distribution"`
+		Note             string
+		Classes          []struct {
+			MeanDelay        float64   `json:"mean_delay"`
+			JobsDistribution []float64 `json:"jobs_distribution"`
+		}
+	}
+	if err := json.Unmarshal([]byte(stdout), &answer); err != nil || status != 0 || stderr != "" {
+		t.Fatalf("status %d, %s, %v", status, stderr, err)
+	}
+	if answer.Lattice != "elimination" || len(answer.Parts) != 1 || answer.Parts[0].Width != 1 || answer.Parts[0].States != 63 || answer.RelativeErrorBound > 1e-9 {
+		t.Errorf("%+v", answer)
+	}
+	if len(answer.Classes[0].JobsDistribution) != 3 || answer.JobsDistribution != nil || answer.Note == "" {
+		t.Errorf("distributions %v, %v, note %q", answer.Classes[0].JobsDistribution, answer.JobsDistribution, answer.Note)
+	}
+	if first, last := answer.Classes[0].MeanDelay, answer.Classes[61].MeanDelay; first != answer.Classes[1].MeanDelay || last <= first {
+		t.Errorf("delays %v below the origin, %v at the edge", first, last)
+	}
+	text, _, _ := pfq(caches, "solve", "-", "--lattice", "elimination")
+	if !strings.Contains(text, "elimination lattice, 63 states: asked for; 63 servers, one after the other, of width 1\n") {
+		t.Error(text)
+	}
+	for _, c := range []struct{ flags, want string }{
+		{"--lattice elimination --engine exact", "pfq: standard input: --engine = exact: want auto or float: the elimination lattice has bounds in float64 only\n"},
+		{"--lattice elimination --distribution 3", "pfq: standard input: --distribution = 3: want distributions by class beside it: the elimination lattice has these, and not that of all jobs together\n"},
+		{"--lattice elimination --percentiles 50", "pfq: standard input: --lattice = elimination: want class, server or symmetric for delays: elimination gives their means only\n"},
+	} {
+		if stdout, stderr, status := pfq(caches, append([]string{"solve", "-"}, strings.Fields(c.flags)...)...); status != 2 || stdout != "" || stderr != c.want {
+			t.Errorf("%s: status %d, %q, want %q", c.flags, status, stderr, c.want)
+		}
+	}
+}
+
 // Errors of the solver about a setting name the flag.
 func TestLatticeThatDoesNotApply(t *testing.T) {
 	model, _, _ := pfq("", "example", "random-100-2")

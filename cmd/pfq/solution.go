@@ -114,6 +114,9 @@ func newSolution(m *cluster.Model, r *bf.Result, digits int) *solution {
 	if drawsOne(m) {
 		s.Note = strings.TrimPrefix(s.Note+"; choose: 1 gives each job a server at random, with a queue of its own; for servers with one queue see pfq example ten-servers", "; ")
 	}
+	if r.JobsDistribution == nil && slices.ContainsFunc(r.Classes, func(c bf.ClassResult) bool { return c.JobsDistribution != nil }) {
+		s.Note = strings.TrimPrefix(s.Note+"; the elimination lattice has the distribution of the jobs of each class, and not that of all jobs together", "; ")
+	}
 	for i := range r.Classes {
 		c := &r.Classes[i]
 		s.Classes = append(s.Classes, solutionClass{m.Classes[i].Name, render.Rat(c.ArrivalRate, command.GivenProof(r.Engine)),
