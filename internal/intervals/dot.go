@@ -1,0 +1,67 @@
+package intervals
+
+// block is how many products one partial sum of an inner product has at most.
+const block = 256
+
+// dotAdditions bounds the additions that a product of an inner product of n takes part in: one of eight sums in its block has block/8, and
+// up to 7 at its end, these are added up in 3, and so are the blocks.
+func dotAdditions(n int) float64 { return float64(min(n, block)/8 + 10 + n/block) }
+
+// dot returns Σ_k a[k] b[k].
+func dot(a, b []float64) (sum float64) {
+	b = b[:len(a)]
+	for len(a) > block {
+		sum += dotBlock(a[:block], b[:block])
+		a, b = a[block:], b[block:]
+	}
+	return sum + dotBlock(a, b)
+}
+
+func dotBlock(a, b []float64) float64 {
+	var s0, s1, s2, s3, s4, s5, s6, s7 float64
+	for len(a) >= 8 && len(b) >= 8 {
+		s0 += float64(a[0] * b[0]) // conversions keep processors from fusing products and sums
+		s1 += float64(a[1] * b[1])
+		s2 += float64(a[2] * b[2])
+		s3 += float64(a[3] * b[3])
+		s4 += float64(a[4] * b[4])
+		s5 += float64(a[5] * b[5])
+		s6 += float64(a[6] * b[6])
+		s7 += float64(a[7] * b[7])
+		a, b = a[8:], b[8:]
+	}
+	for k, x := range a {
+		s7 += float64(x * b[k])
+	}
+	return ((s0 + s1) + (s2 + s3)) + ((s4 + s5) + (s6 + s7))
+}
+
+// dotReversed returns Σ_k a[k] b[n-1-k], n being the length of both.
+func dotReversed(a, b []float64) (sum float64) {
+	for len(a) > block {
+		at := len(b) - block
+		sum += dotReversedBlock(a[:block], b[at:])
+		a, b = a[block:], b[:at]
+	}
+	return sum + dotReversedBlock(a, b)
+}
+
+func dotReversedBlock(a, b []float64) float64 {
+	var s0, s1, s2, s3, s4, s5, s6, s7 float64
+	for len(a) >= 8 && len(b) >= 8 {
+		c := b[len(b)-8:]
+		s0 += float64(a[0] * c[7])
+		s1 += float64(a[1] * c[6])
+		s2 += float64(a[2] * c[5])
+		s3 += float64(a[3] * c[4])
+		s4 += float64(a[4] * c[3])
+		s5 += float64(a[5] * c[2])
+		s6 += float64(a[6] * c[1])
+		s7 += float64(a[7] * c[0])
+		a, b = a[8:], b[:len(b)-8]
+	}
+	for k, x := range a {
+		s7 += float64(x * b[len(b)-1-k])
+	}
+	return ((s0 + s1) + (s2 + s3)) + ((s4 + s5) + (s6 + s7))
+}

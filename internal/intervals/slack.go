@@ -1,0 +1,133 @@
+package intervals
+
+import (
+	"cmp"
+	"math"
+	"math/big"
+	"slices"
+
+	"productform/internal/recursion"
+)
+
+// slacks returns M - λ of all intervals but a ring itself, by their first server and the number of servers, and of all servers, in units of
+// 2^shift. Each is exact but for one rounding. The error is that of the context, or a [*recursion.Overload] for one that is not positive.
+//
+// From one server to the next an interval gains its capacity, and the classes that end there and do not begin earlier.
+func (c *Chain) slacks(stop *recursion.Cancellation, shift int) (table [][]float64, all float64, err error) {
+	n, longest, ends := c.servers, c.longest(0, false), c.servers
+	if c.Ring {
+		ends = 2*n - 1 // an interval over the seam ends at a server + n
+	}
+	ending := make([][]int, n) // classes, the shortest first
+	for k, a := range c.arcs {
+		last := (a.first + a.servers - 1) % n
+		ending[last] = append(ending[last], k)
+	}
+	for _, list := range ending {
+		slices.SortFunc(list, func(a, b int) int { return cmp.Compare(c.arcs[a].servers, c.arcs[b].servers) })
+	}
+	table = c.rows(false)
+	of := newSlackOf(c.problem, ends, shift)
+	for j := range ends {
+		if err := stop.After(8 * longest); err != nil {
+			return nil, 0, err
+		}
+		of.nextEnd(j % n)
+		list := ending[j%n]
+		for i := j; i >= max(0, j-longest+1); i-- {
+			servers := j - i + 1
+			for ; len(list) > 0 && c.arcs[list[0]].servers == servers; list = list[1:] {
+				of.addClass(list[0])
+			}
+			d, positive := of.first(i)
+			if !positive {
+				return nil, 0, c.problem.Overloaded(c.inside(i%n, servers))
+			}
+			if i < n {
+				table[i][servers] = d
+			}
+		}
+	}
+	if !c.Ring {
+		return table, table[0][n], nil
+	}
+	of = newSlackOf(c.problem, 1, shift)
+	for s := range n {
+		of.nextEnd(s)
+		if s == n-1 {
+			for k := range c.arcs {
+				of.addClass(k)
+			}
+		}
+		d, positive := of.first(0)
+		if s == n-1 && !positive {
+			return nil, 0, c.problem.Overloaded(c.inside(0, n))
+		}
+		all = d
+	}
+	return table, all, nil
+}
+
+// inside returns the classes within an interval.
+func (c *Chain) inside(first, servers int) (classes []int) {
+	for k, a := range c.arcs {
+		if servers == c.servers || (a.first-first+c.servers)%c.servers+a.servers <= servers {
+			classes = append(classes, k)
+		}
+	}
+	return classes
+}
+
+// A slackOf holds M and λ of the intervals that end at one server, by the first: in words of a small problem, else in long integers.
+type slackOf struct {
+	p              *recursion.Problem
+	unit           float64
+	shift, end     int
+	gain           int64 // of the classes that end there and begin at the first server or later
+	capacity, rate []int64
+
+	longGain, difference   big.Int
+	longCapacity, longRate []big.Int
+}
+
+func newSlackOf(p *recursion.Problem, intervals, shift int) *slackOf {
+	if p.Small {
+		return &slackOf{p: p, unit: math.Ldexp(1, -shift), capacity: make([]int64, intervals), rate: make([]int64, intervals)}
+	}
+	return &slackOf{p: p, shift: shift, longCapacity: make([]big.Int, intervals), longRate: make([]big.Int, intervals)}
+}
+
+// nextEnd goes on to intervals that end at the next server.
+func (x *slackOf) nextEnd(server int) {
+	x.end, x.gain = server, 0
+	x.longGain.SetInt64(0)
+}
+
+func (x *slackOf) addClass(k int) {
+	if x.p.Small {
+		x.gain += x.p.Rate64[k]
+		return
+	}
+	x.longGain.Add(&x.longGain, x.p.Classes[k].Rate)
+}
+
+// first goes on to the interval with the first server i, and returns its slack.
+func (x *slackOf) first(i int) (slack float64, positive bool) {
+	if x.p.Small {
+		x.capacity[i] += x.p.Capacity64[x.end]
+		x.rate[i] += x.gain
+		d := x.capacity[i] - x.rate[i]
+		return float64(d) * x.unit, d > 0
+	}
+	x.longCapacity[i].Add(&x.longCapacity[i], x.p.Groups[x.end].Capacity)
+	x.longRate[i].Add(&x.longRate[i], &x.longGain)
+	d := x.difference.Sub(&x.longCapacity[i], &x.longRate[i])
+	return scaled(d, x.shift), d.Sign() > 0
+}
+
+// scaled returns x/2^shift rounded to float64.
+func scaled(x *big.Int, shift int) float64 {
+	f := new(big.Float).SetPrec(53).SetInt(x)
+	v, _ := f.SetMantExp(f, -shift).Float64()
+	return v
+}

@@ -1,0 +1,387 @@
+package intervals
+
+import (
+	"context"
+	"errors"
+	"math"
+	"math/big"
+
+	"productform/internal/arithmetic"
+	"productform/internal/recursion"
+)
+
+// Measures are the stationary measures of a chain in float64, with proved bounds.
+type Measures struct {
+	Normalization arithmetic.Number
+	Jobs          []arithmetic.Number // E[X_i] of each class
+	Busy          []arithmetic.Number // utilization of each server
+}
+
+// ErrRange says that values on the way leave the range of float64.
+var ErrRange = errors.New("intervals: values outside the range of float64")
+
+// Values of intervals have to be from least to most, capacities in their unit and powers of two of servers from smallest to 1 over that, so that
+// products of two values with these neither underflow nor overflow.
+const least, most, smallest = 0x1p-450, 0x1p450, 0x1p-60
+
+// lowUtilization is the utilization below which 1 - P(idle) loses digits, and the positive sum of [sweep.busy] is taken.
+const lowUtilization = 1. / 16
+
+// Solve returns the measures of a chain. Values grow by powers of the number of servers, so that each server has a power of two of its own,
+// near what it adds, by which its capacity is divided. That changes no digit. With A(K) the derivative of Z with respect to the numerator of Z(K),
+//
+//	E[X_c] = λ_c Σ_{K ∋ servers of c} A(K) Z(K) / Z,   P(s idle) = Z(before s) Z(after s) / Z.
+//
+// Errors are relative. Let a number of an interval of l servers be within r(l) roundings, a sum of products take part in a additions, and
+// u = 2^-53. C_t and M - λ are rounded once, the products of C_t Z Z twice, the quotient once: r(l) <= r(m) + r(l-1-m) + a + 5, so
+// that r(l) <= (a+6) l. For A(K) of l of n servers one term has A(L) of some longer L and Z of the other L-l-1 servers: by induction from
+// the root it is within (a+7) (n-l+1). The product with Z(K) therefore is within (a+7) (n+1) + 1, and sums of these take 2n more.
+//
+// The error is [ErrRange], a [*recursion.Overload], or that of the context.
+func (c *Chain) Solve(ctx context.Context) (Measures, error) {
+	w := &sweep{Chain: c, stop: recursion.Cancellation{Ctx: ctx}}
+	if err := w.prepare(); err != nil {
+		return Measures{}, err
+	}
+	if err := w.up(c.servers); err != nil {
+		return Measures{}, err
+	}
+	roundings := (dotAdditions(c.servers) + 7) * float64(c.servers+1)
+	z := arithmetic.FromFloat(w.root, arithmetic.Roundings(roundings))
+	m := Measures{Busy: make([]arithmetic.Number, c.servers)}
+	exponent := 0
+	for _, e := range w.exponent {
+		exponent += e
+	}
+	m.Normalization = arithmetic.FromWide(arithmetic.WideOf(new(big.Float).SetMantExp(big.NewFloat(w.root), exponent)), z.Bound)
+	var mostlyIdle []int
+	for s := range m.Busy {
+		before, after := w.without(s)
+		idle := arithmetic.FromFloat(before, arithmetic.Roundings(roundings)).Mul(arithmetic.FromFloat(after, arithmetic.Roundings(roundings)))
+		m.Busy[s] = idle.Mul(arithmetic.FromFloat(w.scale[s], 0)).Quo(z).OneMinus()
+		if !(m.Busy[s].Double() > lowUtilization) {
+			mostlyIdle = append(mostlyIdle, s)
+		}
+	}
+	sums, err := w.down()
+	if err != nil {
+		return Measures{}, err
+	}
+	for k, sum := range sums {
+		rate := arithmetic.WideOf(new(big.Float).SetMantExp(new(big.Float).SetInt(c.problem.Classes[k].Rate), -w.shift))
+		jobs := arithmetic.FromFloat(sum, arithmetic.Roundings(roundings+1+2*float64(c.servers+1)))
+		m.Jobs = append(m.Jobs, arithmetic.FromWide(rate, arithmetic.Roundoff).Mul(jobs).Quo(z))
+	}
+	for _, s := range mostlyIdle {
+		sum, more, err := w.busy(s)
+		if err != nil {
+			return Measures{}, err
+		}
+		m.Busy[s] = arithmetic.FromFloat(sum, arithmetic.Roundings(roundings+more)).Quo(z)
+	}
+	return m, nil
+}
+
+// A sweep holds the tables of a chain. Rows are of intervals that begin at a server, or end before it, by their number of servers.
+type sweep struct {
+	*Chain
+	stop     recursion.Cancellation
+	shift    int       // of capacities and rates
+	capacity []float64 // C_s/2^shift
+	exponent []int     // of the power of two of each server
+	scale    []float64 // 1 over that
+	slack    [][]float64
+	whole    float64 // slack of all servers
+	root     float64 // Z of them
+
+	from, until [][]float64 // Z of the intervals that begin at a server, that end before it
+	taken       [][]float64 // Z of those that end before one, times the capacity of the server before them
+	begin, end  [][]float64 // A of the intervals that begin at a server, that end before it; end has the memory of taken
+	rootAdjoint float64     // A of a ring
+}
+
+// row returns the row of a server of a table; servers past the last follow on a ring.
+func (c *Chain) row(table [][]float64, i int) []float64 {
+	if c.Ring {
+		i = (i + c.servers) % c.servers
+	}
+	return table[i]
+}
+
+// prepare sets the units, and finds the powers of two from what each server adds to Z of the window before it.
+func (w *sweep) prepare() (err error) {
+	n, largest := w.servers, 0
+	for _, g := range w.problem.Groups {
+		largest = max(largest, g.Capacity.BitLen())
+	}
+	w.shift = largest
+	w.capacity, w.exponent, w.scale = make([]float64, n), make([]int, n), make([]float64, n)
+	for s, g := range w.problem.Groups {
+		w.capacity[s], w.scale[s] = scaled(g.Capacity, w.shift), 1
+		if w.capacity[s] < smallest {
+			return ErrRange
+		}
+	}
+	if w.slack, w.whole, err = w.slacks(&w.stop, w.shift); err != nil {
+		return err
+	}
+	w.from, w.until, w.taken = w.rows(false), w.rows(true), w.rows(true)
+	const window = 48
+	if n <= window {
+		return nil
+	}
+	if err := w.up(window); err != nil {
+		return err
+	}
+	sum, whole := 0.0, 0
+	for s := range n {
+		servers := window
+		if !w.Ring {
+			servers = min(window, s+1)
+		}
+		of := w.row(w.until, s+1)
+		gain := math.Log2(of[servers])
+		if servers > 1 {
+			gain -= math.Log2(w.row(w.until, s)[servers-1])
+		}
+		sum += gain
+		w.exponent[s] = int(math.Round(sum)) - whole
+		whole += w.exponent[s]
+		if w.scale[s] = math.Ldexp(1, -w.exponent[s]); !(w.scale[s] >= smallest && w.scale[s] <= 1/smallest) {
+			return ErrRange
+		}
+	}
+	return nil
+}
+
+// up computes Z of all intervals of at most so many servers, and that of the ring after these.
+func (w *sweep) up(longest int) error {
+	n := w.servers
+	for i := range w.from {
+		w.from[i][0], w.until[i][0] = 1, 1
+		if i > 0 || w.Ring { // else nothing is before
+			w.taken[i][0] = w.capacityBefore(i)
+		}
+	}
+	if err := w.upOver(false, longest); err != nil {
+		return err
+	}
+	if w.Ring {
+		if err := w.upOver(true, longest); err != nil {
+			return err
+		}
+	}
+	if longest < n {
+		return nil
+	}
+	w.root = w.from[0][len(w.from[0])-1]
+	if w.Ring {
+		terms, next := make([]float64, n), make([]float64, n)
+		for s := range n {
+			terms[s], next[s] = w.capacity[s]*w.scale[s], w.row(w.from, s+1)[n-1]
+		}
+		w.root = dot(terms, next) / w.whole
+	}
+	if !(w.root >= least && w.root <= most) {
+		return ErrRange
+	}
+	return nil
+}
+
+// together is how many first servers are gone through at a time, so that their rows stay near the processor.
+const together = 8
+
+// upOver computes Z of the intervals of at most so many servers that go over the seam of a ring, after all others, or of these. Each
+// is made of parts that begin at the same server or later.
+func (w *sweep) upOver(seam bool, longest int) error {
+	n := w.servers
+	for high := n; high > 0; high -= together {
+		low := max(0, high-together)
+		firstEnd, lastEnd := low+1, n
+		if seam {
+			firstEnd, lastEnd = n+1, high-1+n-1
+		}
+		for j := firstEnd; j <= lastEnd; j++ {
+			taken, end := w.row(w.taken, j), w.row(w.until, j)
+			for i := min(high, j) - 1; i >= low && j-i <= min(longest, w.longest(i, false)); i-- {
+				l := j - i
+				if err := w.stop.After(l + 8); err != nil {
+					return err
+				}
+				v := dotReversed(w.from[i][:l], taken[:l]) / w.slack[i][l]
+				if !(v >= least && v <= most) {
+					return ErrRange
+				}
+				w.from[i][l], end[l] = v, v
+				if i > 0 || w.Ring {
+					taken[l] = v * w.capacityBefore(i)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// capacityBefore returns the capacity of the server before one, over its power of two.
+func (w *sweep) capacityBefore(i int) float64 {
+	s := (i + w.servers - 1) % w.servers
+	return w.capacity[s] * w.scale[s]
+}
+
+// without returns Z of what is before a server and of what is after it; on a ring that is one.
+func (w *sweep) without(s int) (before, after float64) {
+	if w.Ring {
+		return 1, w.row(w.from, s+1)[w.servers-1]
+	}
+	return w.until[s][s], w.from[s+1][w.servers-1-s]
+}
+
+// down computes A of all intervals, each after the longer ones, and returns Σ A(K) Z(K) over the intervals that hold all servers of a class, for
+// each. With R(i..j) the sum over the intervals that begin at i and end at j or later, that over those that hold i..j is T(i..j) = R(i..j) + T(i-1..j).
+func (w *sweep) down() ([]float64, error) {
+	n := w.servers
+	w.begin, w.end = w.rows(false), w.taken
+	d := &descent{r: make([]float64, n), t: make([]float64, 2*n), sums: make([]float64, len(w.arcs)), next: make([][]int, n)}
+	for l := n; l >= 1; l-- {
+		for _, k := range w.byArc[l] {
+			d.next[w.arcs[k].first] = append(d.next[w.arcs[k].first], k)
+		}
+	}
+	if w.Ring {
+		w.rootAdjoint = 1 / w.whole
+		for j := range d.t { // the ring holds them all
+			d.t[j] = w.rootAdjoint * w.root
+		}
+		for _, k := range w.byArc[n] {
+			d.sums[k], d.next[w.arcs[k].first] = d.t[0], d.next[w.arcs[k].first][1:]
+		}
+		if err := w.downOver(true, d); err != nil {
+			return nil, err
+		}
+		copy(d.t[:n-1], d.t[n:]) // what ends before j and begins before 0 ends before n+j
+	}
+	return d.sums, w.downOver(false, d)
+}
+
+// A descent holds the sums under way.
+type descent struct {
+	r    []float64 // of R, by first server
+	t    []float64 // of T, by end
+	sums []float64
+	next [][]int // the classes that begin at a server and are still to come, the longest first
+}
+
+// downOver goes down over the intervals across the seam of a ring, or over all others after these.
+func (w *sweep) downOver(seam bool, d *descent) error {
+	n := w.servers
+	for low := 0; low < n; low += together {
+		high := min(n, low+together)
+		lastEnd, before := n, low
+		if seam {
+			lastEnd, before = high-1+n-1, n
+		}
+		for j := lastEnd; j > before; j-- {
+			first := low
+			if w.Ring {
+				first = max(low, j-(n-1))
+			}
+			end := w.row(w.end, j)
+			for i := first; i < min(high, j); i++ {
+				l := j - i
+				if err := w.stop.After(2*(n-l) + 8); err != nil {
+					return err
+				}
+				a := w.adjoint(i, l) / w.slack[i][l]
+				if !(a >= least && a <= most) {
+					return ErrRange
+				}
+				w.begin[i][l], end[l] = a, a
+				d.r[i] += a * w.from[i][l]
+				d.t[j] += d.r[i]
+				for len(d.next[i]) > 0 && w.arcs[d.next[i][0]].servers == l {
+					d.sums[d.next[i][0]] = d.t[j]
+					d.next[i] = d.next[i][1:]
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// adjoint returns the derivative of Z with respect to that of the l servers from i on: in longer intervals, with the same end or the same first server,
+// these are left when the server before them, or the one after them, is taken out.
+func (w *sweep) adjoint(i, l int) (sum float64) {
+	n, j := w.servers, i+l
+	more := n - 1 - l // the most servers more on a ring
+	if w.Ring && more == 0 {
+		return w.rootAdjoint * w.capacityBefore(i)
+	}
+	if !w.Ring && l == n {
+		return 1
+	}
+	if w.Ring || i > 0 {
+		if !w.Ring {
+			more = i
+		}
+		sum = dot(w.row(w.end, j)[l+1:l+1+more], w.row(w.until, i-1)) * w.capacityBefore(i)
+	}
+	if w.Ring || j < n {
+		if !w.Ring {
+			more = n - j
+		}
+		sum += dot(w.begin[i][l+1:l+1+more], w.row(w.from, j+1)) * w.capacityBefore(j+1)
+	}
+	return sum
+}
+
+// busy returns Z - Z(without server s) as the sum over the intervals K with s of A(K) (λ(K) - λ(K∖s)) Z(K∖s), which has no
+// subtraction: see [recursion]. What is λ of the classes that use s is added up, too. more is how many roundings it has beyond those of A and Z.
+func (w *sweep) busy(s int) (sum, more float64, err error) {
+	n := w.servers
+	beginning := make([][]int, n) // classes that use s, by how many servers before s they begin
+	classes := 0
+	for k, a := range w.arcs {
+		if before := (s - a.first + n) % n; before < a.servers {
+			beginning[before] = append(beginning[before], k)
+			classes++
+		}
+	}
+	gain := make([]float64, n) // of the intervals that begin where they do, by how many servers after s they have
+	total := 0.0
+	after := w.row(w.from, s+1)
+	for before := range w.longest(s+1, true) {
+		if err := w.stop.After(3 * n); err != nil {
+			return 0, 0, err
+		}
+		for _, k := range beginning[before] {
+			rate := scaled(w.problem.Classes[k].Rate, w.shift)
+			if rate < smallest {
+				return 0, 0, ErrRange
+			}
+			total += rate
+			for b := w.arcs[k].servers - 1 - before; b < n; b++ {
+				gain[b] += rate
+			}
+		}
+		i := s - before
+		if i < 0 {
+			i += n
+		}
+		of := w.begin[i][before+1:]
+		part := 0.0
+		for b, a := range of {
+			part += float64(float64(a*gain[b]) * after[b])
+		}
+		if part > 0 && part < least {
+			return 0, 0, ErrRange
+		}
+		sum += part * w.row(w.until, s)[before]
+	}
+	if w.Ring {
+		for _, k := range beginning[n-1] {
+			total += scaled(w.problem.Classes[k].Rate, w.shift)
+		}
+		sum += w.rootAdjoint * total * after[n-1]
+	}
+	return sum * w.scale[s], float64(classes + 2*n + 8), nil
+}
