@@ -106,15 +106,49 @@ func BenchmarkSolve(b *testing.B) {
 	run("classes=16", sparseModel(16), num.Enclose)
 	run("triples=20", triplesModel(20), num.Float)
 	run("racks=4x25", racksModel(), num.Float)
-	for _, n := range []int{100, 300} {
+	for _, n := range []int{100, 300, 1000} {
 		run(fmt.Sprintf("line=%d", n), lineModel(n, 10), num.Float)
 	}
 	for _, n := range []int{63, 1023} {
 		run(fmt.Sprintf("tree=%d", n), treeModel(n, 2, big.NewRat(4, 5)), num.Float)
 	}
+	run("grid=2x8", gridModel(2, 8), num.Enclose)
 	for _, d := range []int{2, 3} {
 		run(fmt.Sprintf("random=100/degree=%d", d), randomModel(100, d), num.Float)
 	}
+}
+
+// The probabilities of 0 to 50 jobs, of servers in a line and of others.
+func BenchmarkJobsDistribution(b *testing.B) {
+	for _, c := range []struct {
+		name string
+		m    *cluster.Model
+		s    Settings
+	}{{"line=100", lineModel(100, 10), Settings{}}, {"line=300", lineModel(300, 10), Settings{}},
+		{"grid=2x8", gridModel(2, 8), Settings{Engine: num.Float, Lattice: ConnectedLattice}}} {
+		c.s.MaxJobs = 50
+		b.Run(c.name+"/jobs=50", func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := Solve(b.Context(), c.m, c.s); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// What is refused is counted first.
+func BenchmarkRefusal(b *testing.B) {
+	m := gridModel(5, 10)
+	b.Run("grid=5x10", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			if _, err := Solve(b.Context(), m, Settings{}); err == nil {
+				b.Fatal("not refused")
+			}
+		}
+	})
 }
 
 // A sweep over 100 loads, from 1/100 to the stability boundary less as much.

@@ -12,6 +12,7 @@ import (
 	"productform/cluster"
 	"productform/internal/arithmetic"
 	"productform/internal/delays"
+	"productform/internal/doubles"
 	"productform/internal/enclosures"
 	"productform/internal/input"
 	"productform/num"
@@ -344,11 +345,11 @@ func (l *plan) distribution(ctx context.Context, chain *delays.Chain, q delays.Q
 		}
 		return delays.Enclose(ctx, chain, low, high, prec, q)
 	}
-	f := newFloatRun(ctx, l.graph)
-	if err := f.up(); err != nil {
+	v, e, err := doubles.Values(ctx, l.graph)
+	if err != nil {
 		return nil, err
 	}
-	answers, err := delays.Float(ctx, chain, f.v, arithmetic.Inflate(slices.Max(f.e)), q)
+	answers, err := delays.Float(ctx, chain, v, slices.Max(e), q)
 	if errors.Is(err, delays.ErrRange) {
 		err = ErrRange
 	}

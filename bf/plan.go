@@ -12,10 +12,12 @@ import (
 	"productform/cluster"
 	"productform/internal/arithmetic"
 	"productform/internal/cube"
+	"productform/internal/doubles"
 	"productform/internal/elimination"
 	"productform/internal/enclosures"
 	"productform/internal/fractions"
 	"productform/internal/input"
+	"productform/internal/intervals"
 	"productform/internal/recursion"
 	"productform/num"
 )
@@ -32,6 +34,7 @@ type plan struct {
 	counted   float64            // terms of connected sets, or work as long, that the connected lattice takes
 	tooMany   float64            // the number of these that it may take at most, if it takes more; or 0
 	like      *plan              // the outline of a plan for other rates, whose graph serves for these, too; or nil
+	chain     *intervals.Chain   // of ConnectedLattice, where servers in a line or a ring need no graph; or nil
 	order     *elimination.Order // of EliminationLattice
 	tol       float64            // relative error asked of that
 }
@@ -50,6 +53,9 @@ const (
 const manyToEliminate = 1 << 28
 
 const manyToCheck = 1 << 18 // terms, beyond which a model without an answer is found by a flow before they are counted
+
+// Servers in a line or a ring have tables of intervals where those of subsets have more than so many terms: some milliseconds.
+const manyToLineUp = 1 << 22
 
 // newPlan chooses the lattice of a component: the one with the fewest terms to add up, and
 // refuses what does not fit into memory. Connected sets are counted only where the other lattices are large.
@@ -71,10 +77,12 @@ func newPlan(ctx context.Context, c *cluster.Component, engine num.Engine, prec 
 	case s.Lattice == ServerLattice || s.Lattice == SymmetricLattice:
 		l.states, l.why = servers, fmt.Sprintf("asked for; sets of servers of %d groups", groups)
 	case s.Lattice == ConnectedLattice:
-		if err := l.connect(ctx, s, math.Inf(1)); err != nil {
-			return nil, err
+		if !l.lineUp(engine, s, math.Inf(1), "asked for") {
+			if err := l.connect(ctx, s, math.Inf(1)); err != nil {
+				return nil, err
+			}
+			l.why = fmt.Sprintf("asked for; connected sets of %d servers", groups)
 		}
-		l.why = fmt.Sprintf("asked for; connected sets of %d servers", groups)
 	case s.Lattice == EliminationLattice && !s.eliminates():
 		return nil, input.Errorf("MaxJobs", s.MaxJobs, "distributions by class beside it: the elimination lattice has these, and not that of all jobs together")
 	case s.Lattice == EliminationLattice:
@@ -116,8 +124,11 @@ const graphWork, longWork, seriesWork = 200, 2000, 20
 
 // work estimates how long the answer takes, the distribution of the number of all jobs included.
 func (l *plan) work(engine num.Engine, maxJobs int) float64 {
-	if l.lattice == EliminationLattice {
+	switch {
+	case l.lattice == EliminationLattice:
 		return l.order.Work
+	case l.chain != nil:
+		return l.chain.Work(maxJobs)
 	}
 	terms := l.states * float64(l.elements())
 	if l.graph != nil {
@@ -157,8 +168,14 @@ func (l *plan) preferSparse(ctx context.Context, engine num.Engine, prec uint, s
 	if l.fits(engine, prec, s) != nil {
 		cost = math.Inf(1)
 	}
+	n, groups := len(l.problem.Classes), len(l.problem.Groups)
+	instead := fmt.Sprintf("instead of 2^%d sets of servers or 2^%d of classes", groups, n)
 	eliminates := engine == num.Float && s.eliminates() && cost > manyToEliminate && l.findOrder() == nil && l.order.Work < cost
-	if cost <= many && !eliminates {
+	lined := cost
+	if eliminates {
+		lined = l.order.Work
+	}
+	if cost > manyToLineUp && l.lineUp(engine, s, lined, instead) || cost <= many && !eliminates {
 		return nil
 	}
 	if cost > manyToCheck {
@@ -166,8 +183,6 @@ func (l *plan) preferSparse(ctx context.Context, engine num.Engine, prec uint, s
 			return err
 		}
 	}
-	n, groups := len(l.problem.Classes), len(l.problem.Groups)
-	instead := fmt.Sprintf("instead of 2^%d sets of servers or 2^%d of classes", groups, n)
 	limit := cost / gain
 	if eliminates {
 		limit = min(limit, l.order.Work/graphWork)
@@ -188,6 +203,30 @@ func (l *plan) preferSparse(ctx context.Context, engine num.Engine, prec uint, s
 		*l = best
 	}
 	return nil
+}
+
+// lineUp takes the connected lattice of servers in a line or a ring, whose intervals need no graph, if there is one with less work than that and
+// fits. A graph of few sets, where all classes are long, takes less.
+func (l *plan) lineUp(engine num.Engine, s Settings, cost float64, instead string) bool {
+	if engine != num.Float || s.ByClass {
+		return false
+	}
+	c := intervals.New(l.problem)
+	if c == nil || c.Work(s.MaxJobs) >= cost || c.GraphTerms()*graphWork < c.Work(0) {
+		return false
+	}
+	q := *l
+	q.chain, q.lattice, q.states = c, ConnectedLattice, c.Intervals()
+	if q.fits(engine, 0, s) != nil {
+		return false
+	}
+	shape := "a line"
+	if c.Ring {
+		shape = "a ring"
+	}
+	q.why = fmt.Sprintf("%.0f intervals of %d servers in %s, %s", q.states, len(l.problem.Groups), shape, instead)
+	*l = q
+	return true
 }
 
 // outline returns what the plan is to another, for the same component with other rates. It is not changed by those it serves.
@@ -211,7 +250,10 @@ func (l *plan) at(ctx context.Context, c *cluster.Component, engine num.Engine, 
 	}
 	q := &plan{component: c, problem: p, spare: s.spare, lattice: l.lattice, why: l.why, states: l.states, counted: l.counted, like: l,
 		order: l.order}
-	if l.lattice == ConnectedLattice {
+	switch {
+	case l.chain != nil:
+		q.chain = intervals.New(p)
+	case l.lattice == ConnectedLattice:
 		if err := q.build(ctx, prec); err != nil {
 			return nil, err
 		}
@@ -351,8 +393,11 @@ func longWays(c *cluster.Component, engine num.Engine, s Settings) error {
 // of the derivatives keep several. It is +Inf beyond the 2^31 states, terms and entries that a graph can number.
 func (l *plan) bytes(engine num.Engine, prec uint, maxJobs int) float64 {
 	p := l.problem
-	if l.lattice == EliminationLattice {
+	switch {
+	case l.lattice == EliminationLattice:
 		return 0 // messages of one variable are small
+	case l.chain != nil:
+		return l.chain.Bytes(maxJobs)
 	}
 	long := 0.0 // bytes of an integer that does not fit into a word
 	if !p.Small {
@@ -485,12 +530,17 @@ func (l *plan) measure(ctx context.Context, engine num.Engine, prec uint, maxByt
 		}
 		return floatServers(ctx, l.problem, l.spare, workers)
 	}
+	if l.chain != nil {
+		x, err := l.chain.Solve(ctx)
+		return measures{normalization: x.Normalization, jobs: x.Jobs, busy: x.Busy}, err
+	}
 	if err := l.build(ctx, prec); err != nil {
 		return measures{}, err
 	}
 	switch engine {
 	case num.Float:
-		return floatGraph(ctx, l.problem, l.graph)
+		x, err := doubles.Evaluate(ctx, l.problem, l.graph)
+		return measures{normalization: x.Normalization, jobs: x.Jobs, busy: x.Busy}, err
 	case num.Enclose:
 		x, err := enclosures.Evaluate(ctx, l.problem, l.graph, prec)
 		return measures{normalization: x.Normalization, jobs: x.Jobs, busy: x.Busy}, err

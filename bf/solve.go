@@ -259,10 +259,7 @@ func (t *rows) solve(ctx context.Context, m *cluster.Model, c *cluster.Component
 		t.distribution = nil
 	}
 	if t.distribution != nil {
-		if err := l.build(ctx, prec); err != nil {
-			return err
-		}
-		z, err := jobcounts.Total(ctx, l.graph, l.lattice == ConnectedLattice, s.MaxJobs, t.like, s.MaxBytes)
+		z, err := l.totalJobs(ctx, t.like, prec, s)
 		if err != nil {
 			return err
 		}
@@ -290,6 +287,17 @@ func (t *rows) solve(ctx context.Context, m *cluster.Model, c *cluster.Component
 	}
 	t.parts = append(t.parts, part)
 	return nil
+}
+
+// totalJobs returns the coefficients of Z(zλ) of a component.
+func (l *plan) totalJobs(ctx context.Context, like arithmetic.Number, prec uint, s Settings) ([]arithmetic.Number, error) {
+	if l.chain != nil {
+		return l.chain.Total(ctx, s.MaxJobs)
+	}
+	if err := l.build(ctx, prec); err != nil {
+		return nil, err
+	}
+	return jobcounts.Total(ctx, l.graph, l.lattice == ConnectedLattice, s.MaxJobs, like, s.MaxBytes)
 }
 
 // solveByClass adds the distributions of the numbers of jobs of the classes of one component, given its measures.

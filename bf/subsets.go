@@ -6,6 +6,7 @@ import (
 
 	"productform/internal/arithmetic"
 	"productform/internal/cube"
+	"productform/internal/doubles"
 	"productform/internal/ranktable"
 	"productform/internal/recursion"
 )
@@ -28,7 +29,7 @@ const maxDenominatorError = 1e-14
 
 // ErrRange says that values on the way leave the range of float64, or that no bound on their errors holds. Other
 // engines have no such limits.
-var ErrRange = errors.New("bf: values outside the range of float64: use auto, enclose or exact")
+var ErrRange = doubles.ErrRange
 
 // totalOf returns Σ x, the largest denominator if x are the capacities.
 func totalOf(x []int64) float64 {
@@ -149,7 +150,7 @@ func floatServers(ctx context.Context, p *recursion.Problem, spare *cube.Memory,
 	m := measures{normalization: z}
 	for s := range p.Groups {
 		busy := arithmetic.FromFloat(c.Value(c.Root&^(1<<s)), e.Value).Quo(z).OneMinus()
-		if !(busy.Double() > lowUtilization) {
+		if !(busy.Double() > doubles.LowUtilization) {
 			c.MostlyIdle, c.Integers, c.Capacity = append(c.MostlyIdle, s), den, capacity
 		}
 		m.busy = append(m.busy, busy)
@@ -219,14 +220,6 @@ func serverDenominators(ctx context.Context, capacity, rate []int64, sets []int,
 	})
 	return den, table, smallest, ctx.Err()
 }
-
-// lowUtilization is the utilization below which 1 - P(idle) loses too many digits. Then, with W the
-// adjoint, no path from the set of all servers to one that holds s having removed s,
-//
-//	Z(all) - Z(all∖{s}) = Σ_{K∋s} W(K) [λ(K) - λ(K∖{s})] Z(K∖{s}),
-//
-// a sum of positive terms: Z(K) - Z(K∖{s}) obeys the recursion for Z with these as its source.
-const lowUtilization = 1. / 16
 
 func classesWithin(sets []int, servers int) []int {
 	var l []int

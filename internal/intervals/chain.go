@@ -55,7 +55,7 @@ func (c *Chain) Intervals() float64 {
 
 // Bytes returns the memory that [Solve] takes, and Total for up to so many jobs, if there are any.
 func (c *Chain) Bytes(jobs int) float64 {
-	return c.Intervals() * (32 + 16*float64(jobs+1)*float64(min(jobs, 1)))
+	return c.Intervals() * (48 + 16*float64(jobs+1)*float64(min(jobs, 1)))
 }
 
 // Work returns the number of products that [Solve] takes, and Total for up to so many jobs.
@@ -66,6 +66,19 @@ func (c *Chain) Work(jobs int) float64 {
 		up *= 3
 	}
 	return up * (3 + order*(order+1)/2)
+}
+
+// GraphTerms bounds the terms of the graph of connected sets, which are the intervals from the shortest class on at most.
+func (c *Chain) GraphTerms() (terms float64) {
+	n := c.servers
+	shortest := n
+	for _, a := range c.arcs {
+		shortest = min(shortest, a.servers)
+	}
+	for l := shortest; l <= n; l++ {
+		terms += float64(l) * float64(c.starts(l))
+	}
+	return terms
 }
 
 // longest returns the number of servers of the longest interval but the ring itself that begins at server i of a line, or ends before it
@@ -88,14 +101,14 @@ func (c *Chain) starts(servers int) int {
 	return c.servers - servers + 1
 }
 
-// rows returns a table with a row of numbers for each server: those of the intervals of 0, 1, ..., servers that begin at it, or end before
+// rows returns a table with a row for each server: what the intervals of 0, 1, ..., servers have that begin at it, or end before
 // it. On a line there is one row more, for what begins after the last.
-func (c *Chain) rows(before bool) [][]float64 {
-	rows, total := make([][]float64, c.servers+1), 0
+func rows[T any](c *Chain, before bool) [][]T {
+	rows, total := make([][]T, c.servers+1), 0
 	for i := range rows {
 		total += c.longest(i, before) + 1
 	}
-	slab := make([]float64, total)
+	slab := make([]T, total)
 	for i := range rows {
 		n := c.longest(i, before) + 1
 		rows[i], slab = slab[:n:n], slab[n:]
@@ -104,4 +117,45 @@ func (c *Chain) rows(before bool) [][]float64 {
 		rows[c.servers] = rows[0]
 	}
 	return rows
+}
+
+// row returns the row of a server of a table; servers past the last follow on a ring.
+func row[T any](c *Chain, table [][]T, i int) []T {
+	if c.Ring {
+		i = (i + c.servers) % c.servers
+	}
+	return table[i]
+}
+
+// together is how many first servers are gone through at a time, so that their rows stay near the processor.
+const together = 8
+
+// ascend visits all intervals of at most so many servers, but a ring itself, each after its parts: interval i..j-1 of l servers, where j is beyond the last
+// server if the interval goes over the seam of a ring. Intervals that begin later come before, those that begin together by their length.
+func (c *Chain) ascend(longest int, visit func(i, j, l int) error) error {
+	n := c.servers
+	for _, seam := range []bool{false, true}[:1+oneIf(c.Ring)] {
+		for high := n; high > 0; high -= together {
+			low := max(0, high-together)
+			firstEnd, lastEnd := low+1, n
+			if seam {
+				firstEnd, lastEnd = n+1, high-1+n-1
+			}
+			for j := firstEnd; j <= lastEnd; j++ {
+				for i := min(high, j) - 1; i >= low && j-i <= min(longest, c.longest(i, false)); i-- {
+					if err := visit(i, j, j-i); err != nil {
+						return err
+					}
+				}
+			}
+		}
+	}
+	return nil
+}
+
+func oneIf(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
 }

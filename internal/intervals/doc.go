@@ -9,5 +9,5 @@
 //
 // A ring becomes a line when its first server is taken out. n servers in a line have n²/2 intervals and a ring n², whatever the
 // capacities, the rates and the lengths of classes; a number costs one inner product of two rows of tables. [Solve] takes n³/6 products up
-// and n³/3 down on a line, three times as many on a ring, and 32 bytes an interval.
+// and n³/3 down on a line, three times as many on a ring, and 48 bytes an interval.
 package intervals

@@ -4,8 +4,8 @@ package intervals
 const block = 256
 
 // dotAdditions bounds the additions that a product of an inner product of n takes part in: one of eight sums in its block has block/8, and
-// up to 7 at its end, these are added up in 3, and so are the blocks.
-func dotAdditions(n int) float64 { return float64(min(n, block)/8 + 10 + n/block) }
+// one more at its end, these are added up in 3, and so are the blocks.
+func dotAdditions(n int) float64 { return float64(min(n, block)/8 + 4 + n/block) }
 
 // dot returns Σ_k a[k] b[k].
 func dot(a, b []float64) (sum float64) {
@@ -30,8 +30,20 @@ func dotBlock(a, b []float64) float64 {
 		s7 += float64(a[7] * b[7])
 		a, b = a[8:], b[8:]
 	}
-	for k, x := range a {
-		s7 += float64(x * b[k])
+	if len(a) >= 4 && len(b) >= 4 {
+		s0 += float64(a[0] * b[0])
+		s1 += float64(a[1] * b[1])
+		s2 += float64(a[2] * b[2])
+		s3 += float64(a[3] * b[3])
+		a, b = a[4:], b[4:]
+	}
+	if len(a) >= 2 && len(b) >= 2 {
+		s4 += float64(a[0] * b[0])
+		s5 += float64(a[1] * b[1])
+		a, b = a[2:], b[2:]
+	}
+	if len(a) > 0 && len(b) > 0 {
+		s6 += float64(a[0] * b[0])
 	}
 	return ((s0 + s1) + (s2 + s3)) + ((s4 + s5) + (s6 + s7))
 }
@@ -60,8 +72,22 @@ func dotReversedBlock(a, b []float64) float64 {
 		s7 += float64(a[7] * c[0])
 		a, b = a[8:], b[:len(b)-8]
 	}
-	for k, x := range a {
-		s7 += float64(x * b[len(b)-1-k])
+	if len(a) >= 4 && len(b) >= 4 {
+		c := b[len(b)-4:]
+		s0 += float64(a[0] * c[3])
+		s1 += float64(a[1] * c[2])
+		s2 += float64(a[2] * c[1])
+		s3 += float64(a[3] * c[0])
+		a, b = a[4:], b[:len(b)-4]
+	}
+	if len(a) >= 2 && len(b) >= 2 {
+		c := b[len(b)-2:]
+		s4 += float64(a[0] * c[1])
+		s5 += float64(a[1] * c[0])
+		a, b = a[2:], b[:len(b)-2]
+	}
+	if len(a) > 0 && len(b) > 0 {
+		s6 += float64(a[0] * b[0])
 	}
 	return ((s0 + s1) + (s2 + s3)) + ((s4 + s5) + (s6 + s7))
 }

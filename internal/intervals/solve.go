@@ -2,30 +2,17 @@ package intervals
 
 import (
 	"context"
-	"errors"
 	"math"
 	"math/big"
 
 	"productform/internal/arithmetic"
+	"productform/internal/doubles"
 	"productform/internal/recursion"
 )
-
-// Measures are the stationary measures of a chain in float64, with proved bounds.
-type Measures struct {
-	Normalization arithmetic.Number
-	Jobs          []arithmetic.Number // E[X_i] of each class
-	Busy          []arithmetic.Number // utilization of each server
-}
-
-// ErrRange says that values on the way leave the range of float64.
-var ErrRange = errors.New("intervals: values outside the range of float64")
 
 // Values of intervals have to be from least to most, capacities in their unit and powers of two of servers from smallest to 1 over that, so that
 // products of two values with these neither underflow nor overflow.
 const least, most, smallest = 0x1p-450, 0x1p450, 0x1p-60
-
-// lowUtilization is the utilization below which 1 - P(idle) loses digits, and the positive sum of [sweep.busy] is taken.
-const lowUtilization = 1. / 16
 
 // Solve returns the measures of a chain. Values grow by powers of the number of servers, so that each server has a power of two of its own,
 // near what it adds, by which its capacity is divided. That changes no digit. With A(K) the derivative of Z with respect to the numerator of Z(K),
@@ -37,18 +24,21 @@ const lowUtilization = 1. / 16
 // that r(l) <= (a+6) l. For A(K) of l of n servers one term has A(L) of some longer L and Z of the other L-l-1 servers: by induction from
 // the root it is within (a+7) (n-l+1). The product with Z(K) therefore is within (a+7) (n+1) + 1, and sums of these take 2n more.
 //
-// The error is [ErrRange], a [*recursion.Overload], or that of the context.
-func (c *Chain) Solve(ctx context.Context) (Measures, error) {
+// The error is [doubles.ErrRange], a [*recursion.Overload], or that of the context.
+func (c *Chain) Solve(ctx context.Context) (doubles.Measures, error) {
 	w := &sweep{Chain: c, stop: recursion.Cancellation{Ctx: ctx}}
 	if err := w.prepare(); err != nil {
-		return Measures{}, err
+		return doubles.Measures{}, err
 	}
 	if err := w.up(c.servers); err != nil {
-		return Measures{}, err
+		return doubles.Measures{}, err
 	}
-	roundings := (dotAdditions(c.servers) + 7) * float64(c.servers+1)
-	z := arithmetic.FromFloat(w.root, arithmetic.Roundings(roundings))
-	m := Measures{Busy: make([]arithmetic.Number, c.servers)}
+	additions := dotAdditions(c.servers)
+	value := func(v float64, servers int) arithmetic.Number {
+		return arithmetic.FromFloat(v, arithmetic.Roundings((additions+6)*float64(servers)))
+	}
+	z := value(w.root, c.servers)
+	m := doubles.Measures{Busy: make([]arithmetic.Number, c.servers)}
 	exponent := 0
 	for _, e := range w.exponent {
 		exponent += e
@@ -56,16 +46,16 @@ func (c *Chain) Solve(ctx context.Context) (Measures, error) {
 	m.Normalization = arithmetic.FromWide(arithmetic.WideOf(new(big.Float).SetMantExp(big.NewFloat(w.root), exponent)), z.Bound)
 	var mostlyIdle []int
 	for s := range m.Busy {
-		before, after := w.without(s)
-		idle := arithmetic.FromFloat(before, arithmetic.Roundings(roundings)).Mul(arithmetic.FromFloat(after, arithmetic.Roundings(roundings)))
+		idle := value(w.without(s), c.servers) // of one server less, with a product more
 		m.Busy[s] = idle.Mul(arithmetic.FromFloat(w.scale[s], 0)).Quo(z).OneMinus()
-		if !(m.Busy[s].Double() > lowUtilization) {
+		if !(m.Busy[s].Double() > doubles.LowUtilization) {
 			mostlyIdle = append(mostlyIdle, s)
 		}
 	}
+	roundings := (additions + 7) * float64(c.servers+1)
 	sums, err := w.down()
 	if err != nil {
-		return Measures{}, err
+		return doubles.Measures{}, err
 	}
 	for k, sum := range sums {
 		rate := arithmetic.WideOf(new(big.Float).SetMantExp(new(big.Float).SetInt(c.problem.Classes[k].Rate), -w.shift))
@@ -75,7 +65,7 @@ func (c *Chain) Solve(ctx context.Context) (Measures, error) {
 	for _, s := range mostlyIdle {
 		sum, more, err := w.busy(s)
 		if err != nil {
-			return Measures{}, err
+			return doubles.Measures{}, err
 		}
 		m.Busy[s] = arithmetic.FromFloat(sum, arithmetic.Roundings(roundings+more)).Quo(z)
 	}
@@ -90,22 +80,14 @@ type sweep struct {
 	capacity []float64 // C_s/2^shift
 	exponent []int     // of the power of two of each server
 	scale    []float64 // 1 over that
-	slack    [][]float64
-	whole    float64 // slack of all servers
+	loads    [][]load
+	whole    load    // of all servers
 	root     float64 // Z of them
 
 	from, until [][]float64 // Z of the intervals that begin at a server, that end before it
 	taken       [][]float64 // Z of those that end before one, times the capacity of the server before them
 	begin, end  [][]float64 // A of the intervals that begin at a server, that end before it; end has the memory of taken
 	rootAdjoint float64     // A of a ring
-}
-
-// row returns the row of a server of a table; servers past the last follow on a ring.
-func (c *Chain) row(table [][]float64, i int) []float64 {
-	if c.Ring {
-		i = (i + c.servers) % c.servers
-	}
-	return table[i]
 }
 
 // prepare sets the units, and finds the powers of two from what each server adds to Z of the window before it.
@@ -119,13 +101,13 @@ func (w *sweep) prepare() (err error) {
 	for s, g := range w.problem.Groups {
 		w.capacity[s], w.scale[s] = scaled(g.Capacity, w.shift), 1
 		if w.capacity[s] < smallest {
-			return ErrRange
+			return doubles.ErrRange
 		}
 	}
-	if w.slack, w.whole, err = w.slacks(&w.stop, w.shift); err != nil {
+	if w.loads, w.whole, err = w.Chain.loads(&w.stop, w.shift); err != nil {
 		return err
 	}
-	w.from, w.until, w.taken = w.rows(false), w.rows(true), w.rows(true)
+	w.from, w.until, w.taken = rows[float64](w.Chain, false), rows[float64](w.Chain, true), rows[float64](w.Chain, true)
 	const window = 48
 	if n <= window {
 		return nil
@@ -148,7 +130,7 @@ func (w *sweep) prepare() (err error) {
 		w.exponent[s] = int(math.Round(sum)) - whole
 		whole += w.exponent[s]
 		if w.scale[s] = math.Ldexp(1, -w.exponent[s]); !(w.scale[s] >= smallest && w.scale[s] <= 1/smallest) {
-			return ErrRange
+			return doubles.ErrRange
 		}
 	}
 	return nil
@@ -163,13 +145,23 @@ func (w *sweep) up(longest int) error {
 			w.taken[i][0] = w.capacityBefore(i)
 		}
 	}
-	if err := w.upOver(false, longest); err != nil {
-		return err
-	}
-	if w.Ring {
-		if err := w.upOver(true, longest); err != nil {
+	err := w.ascend(longest, func(i, j, l int) error {
+		if err := w.stop.After(l + 8); err != nil {
 			return err
 		}
+		taken := w.row(w.taken, j)
+		v := dotReversed(w.from[i][:l], taken[:l]) / w.loads[i][l].slack
+		if !(v >= least && v <= most) {
+			return doubles.ErrRange
+		}
+		w.from[i][l], w.row(w.until, j)[l] = v, v
+		if i > 0 || w.Ring {
+			taken[l] = v * w.capacityBefore(i)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
 	}
 	if longest < n {
 		return nil
@@ -180,47 +172,15 @@ func (w *sweep) up(longest int) error {
 		for s := range n {
 			terms[s], next[s] = w.capacity[s]*w.scale[s], w.row(w.from, s+1)[n-1]
 		}
-		w.root = dot(terms, next) / w.whole
+		w.root = dot(terms, next) / w.whole.slack
 	}
 	if !(w.root >= least && w.root <= most) {
-		return ErrRange
+		return doubles.ErrRange
 	}
 	return nil
 }
 
-// together is how many first servers are gone through at a time, so that their rows stay near the processor.
-const together = 8
-
-// upOver computes Z of the intervals of at most so many servers that go over the seam of a ring, after all others, or of these. Each
-// is made of parts that begin at the same server or later.
-func (w *sweep) upOver(seam bool, longest int) error {
-	n := w.servers
-	for high := n; high > 0; high -= together {
-		low := max(0, high-together)
-		firstEnd, lastEnd := low+1, n
-		if seam {
-			firstEnd, lastEnd = n+1, high-1+n-1
-		}
-		for j := firstEnd; j <= lastEnd; j++ {
-			taken, end := w.row(w.taken, j), w.row(w.until, j)
-			for i := min(high, j) - 1; i >= low && j-i <= min(longest, w.longest(i, false)); i-- {
-				l := j - i
-				if err := w.stop.After(l + 8); err != nil {
-					return err
-				}
-				v := dotReversed(w.from[i][:l], taken[:l]) / w.slack[i][l]
-				if !(v >= least && v <= most) {
-					return ErrRange
-				}
-				w.from[i][l], end[l] = v, v
-				if i > 0 || w.Ring {
-					taken[l] = v * w.capacityBefore(i)
-				}
-			}
-		}
-	}
-	return nil
-}
+func (w *sweep) row(table [][]float64, i int) []float64 { return row(w.Chain, table, i) }
 
 // capacityBefore returns the capacity of the server before one, over its power of two.
 func (w *sweep) capacityBefore(i int) float64 {
@@ -228,19 +188,19 @@ func (w *sweep) capacityBefore(i int) float64 {
 	return w.capacity[s] * w.scale[s]
 }
 
-// without returns Z of what is before a server and of what is after it; on a ring that is one.
-func (w *sweep) without(s int) (before, after float64) {
+// without returns Z of all servers but one, over its power of two.
+func (w *sweep) without(s int) float64 {
 	if w.Ring {
-		return 1, w.row(w.from, s+1)[w.servers-1]
+		return w.row(w.from, s+1)[w.servers-1]
 	}
-	return w.until[s][s], w.from[s+1][w.servers-1-s]
+	return w.until[s][s] * w.from[s+1][w.servers-1-s]
 }
 
 // down computes A of all intervals, each after the longer ones, and returns Σ A(K) Z(K) over the intervals that hold all servers of a class, for
 // each. With R(i..j) the sum over the intervals that begin at i and end at j or later, that over those that hold i..j is T(i..j) = R(i..j) + T(i-1..j).
 func (w *sweep) down() ([]float64, error) {
 	n := w.servers
-	w.begin, w.end = w.rows(false), w.taken
+	w.begin, w.end = rows[float64](w.Chain, false), w.taken
 	d := &descent{r: make([]float64, n), t: make([]float64, 2*n), sums: make([]float64, len(w.arcs)), next: make([][]int, n)}
 	for l := n; l >= 1; l-- {
 		for _, k := range w.byArc[l] {
@@ -248,7 +208,7 @@ func (w *sweep) down() ([]float64, error) {
 		}
 	}
 	if w.Ring {
-		w.rootAdjoint = 1 / w.whole
+		w.rootAdjoint = 1 / w.whole.slack
 		for j := range d.t { // the ring holds them all
 			d.t[j] = w.rootAdjoint * w.root
 		}
@@ -291,9 +251,9 @@ func (w *sweep) downOver(seam bool, d *descent) error {
 				if err := w.stop.After(2*(n-l) + 8); err != nil {
 					return err
 				}
-				a := w.adjoint(i, l) / w.slack[i][l]
+				a := w.adjoint(i, l) / w.loads[i][l].slack
 				if !(a >= least && a <= most) {
-					return ErrRange
+					return doubles.ErrRange
 				}
 				w.begin[i][l], end[l] = a, a
 				d.r[i] += a * w.from[i][l]
@@ -356,7 +316,7 @@ func (w *sweep) busy(s int) (sum, more float64, err error) {
 		for _, k := range beginning[before] {
 			rate := scaled(w.problem.Classes[k].Rate, w.shift)
 			if rate < smallest {
-				return 0, 0, ErrRange
+				return 0, 0, doubles.ErrRange
 			}
 			total += rate
 			for b := w.arcs[k].servers - 1 - before; b < n; b++ {
@@ -373,7 +333,7 @@ func (w *sweep) busy(s int) (sum, more float64, err error) {
 			part += float64(float64(a*gain[b]) * after[b])
 		}
 		if part > 0 && part < least {
-			return 0, 0, ErrRange
+			return 0, 0, doubles.ErrRange
 		}
 		sum += part * w.row(w.until, s)[before]
 	}

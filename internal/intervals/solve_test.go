@@ -3,12 +3,16 @@ package intervals
 import (
 	"context"
 	"errors"
+	"fmt"
+	"math"
 	"math/big"
+	"math/rand/v2"
 	"testing"
 
 	"pgregory.net/rapid"
 
 	"productform/internal/arithmetic"
+	"productform/internal/enclosures"
 	"productform/internal/fractions"
 	"productform/internal/recursion"
 )
@@ -74,6 +78,21 @@ func drawChain(t *rapid.T, most int) *recursion.Problem {
 	return newProblem(capacities, rates, arcs)
 }
 
+type tester interface {
+	Helper()
+	Errorf(format string, args ...any)
+}
+
+func checkNumber(t tester, what string, x arithmetic.Number, want *big.Rat) {
+	t.Helper()
+	off := new(big.Rat).SetFloat64(x.Double())
+	off.Sub(off, want)
+	off.Abs(off).Quo(off, want)
+	if e, _ := off.Float64(); !(e <= x.Bound) || x.Bound > 1e-11 { // 1 less what is idle loses a factor of 16
+		t.Errorf("%s = %v, want %v: off by %g, bound %g", what, x.Double(), want.FloatString(20), e, x.Bound)
+	}
+}
+
 // Measures are within their bounds of the fractions that the graph of connected sets gives, and an overload is one.
 func TestSolveAgainstFractions(t *testing.T) {
 	ctx := context.Background()
@@ -104,26 +123,183 @@ func TestSolveAgainstFractions(t *testing.T) {
 		if c.Ring {
 			rings++
 		}
-		check := func(what string, x arithmetic.Number, want *big.Rat) {
-			v := new(big.Rat).SetFloat64(x.Double())
-			off := new(big.Rat).Sub(v, want)
-			off.Abs(off).Quo(off, want)
-			if e, _ := off.Float64(); !(e <= x.Bound) || x.Bound > 1e-11 { // 1 less what is idle loses a factor of 16
-				t.Errorf("%s = %v, want %v: off by %g, bound %g", what, x.Double(), want.FloatString(20), e, x.Bound)
-			}
-		}
-		check("Z", got.Normalization, want.Normalization)
+		checkNumber(t, "Z", got.Normalization, want.Normalization)
 		for i, w := range want.Jobs {
-			check("jobs", got.Jobs[i], w)
+			checkNumber(t, "jobs", got.Jobs[i], w)
 		}
 		for s, w := range want.Busy {
 			if w.Cmp(big.NewRat(1, 16)) < 0 {
 				idle++
 			}
-			check("busy", got.Busy[s], w)
+			checkNumber(t, "busy", got.Busy[s], w)
 		}
 	})
 	if rings == 0 || idle == 0 || overloaded == 0 {
 		t.Errorf("%d rings, %d idle servers, %d overloads", rings, idle, overloaded)
+	}
+}
+
+// Long chains, in which each server takes a power of two, against enclosures of the graph of connected sets.
+func TestSolveLongChains(t *testing.T) {
+	ctx := context.Background()
+	for _, c := range []struct {
+		servers, uses int
+		ring          bool
+	}{{70, 3, false}, {60, 2, true}} {
+		p := even(c.servers, c.uses, c.ring)
+		g, _, err := recursion.ConnectedGraph(ctx, p, 1e6)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := enclosures.Evaluate(ctx, p, g, 128)
+		if err != nil {
+			t.Fatal(err)
+		}
+		chain := New(p)
+		if chain.Ring != c.ring || !c.ring && chain.Intervals() != float64(c.servers*(c.servers+1)/2) || c.ring && chain.Intervals() != float64(c.servers*(c.servers-1)+1) {
+			t.Errorf("%+v: ring %v, %v intervals", c, chain.Ring, chain.Intervals())
+		}
+		if terms := float64(len(g.Weight)); chain.GraphTerms() < terms || chain.GraphTerms() > 1.1*terms {
+			t.Errorf("%+v: %v terms, at most %v", c, terms, chain.GraphTerms())
+		}
+		got, err := chain.Solve(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		low := func(x arithmetic.Number) *big.Rat { r, _ := x.Interval.Low.Rat(nil); return r }
+		checkNumber(t, "Z", got.Normalization, low(want.Normalization))
+		for i, x := range want.Jobs {
+			checkNumber(t, "jobs", got.Jobs[i], low(x))
+		}
+		for s, x := range want.Busy {
+			checkNumber(t, "busy", got.Busy[s], low(x))
+		}
+	}
+}
+
+// even has servers of one capacity in a line or a ring, and a class on each so many in a row, at load 0.9.
+func even(servers, uses int, ring bool) *recursion.Problem {
+	var capacities, rates []*big.Int
+	var arcs []arc
+	classes := servers - uses + 1
+	if ring {
+		classes = servers
+	}
+	for range servers {
+		capacities = append(capacities, big.NewInt(int64(10*classes)))
+	}
+	for s := range classes {
+		arcs, rates = append(arcs, arc{s, uses}), append(rates, big.NewInt(int64(9*servers)))
+	}
+	return newProblem(capacities, rates, arcs)
+}
+
+// Servers that share no class are queues M/M/1 side by side, in a line as long as that: Z = Π 1/(1-ρ), far beyond float64.
+func TestSolveSideBySide(t *testing.T) {
+	const servers = 600
+	var capacities, rates []*big.Int
+	var arcs []arc
+	z := big.NewRat(1, 1)
+	for s := range servers {
+		c, r := int64(1000+s), int64(900+s)
+		if s%100 == 0 {
+			r = 3 // mostly idle
+		}
+		capacities, rates, arcs = append(capacities, big.NewInt(c)), append(rates, big.NewInt(r)), append(arcs, arc{s, 1})
+		z.Mul(z, big.NewRat(c, c-r))
+	}
+	got, err := New(newProblem(capacities, rates, arcs)).Solve(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for s := range servers {
+		c, r := capacities[s].Int64(), rates[s].Int64()
+		checkNumber(t, "jobs", got.Jobs[s], big.NewRat(r, c-r))
+		checkNumber(t, "busy", got.Busy[s], big.NewRat(r, c))
+	}
+	wide := arithmetic.WideOf(new(big.Float).SetPrec(200).SetRat(z))
+	if x := got.Normalization; wide.Exp == 0 || x.Exp != wide.Exp || math.Abs(x.F/wide.F-1) > x.Bound+0x1p-50 || x.Bound > 1e-11 {
+		t.Errorf("Z = %v, want %v", x, wide)
+	}
+}
+
+// What is no line and no ring, in the order of the servers, is none; work that ends early says so.
+func TestNew(t *testing.T) {
+	three := []*big.Int{big.NewInt(9), big.NewInt(9), big.NewInt(9), big.NewInt(9), big.NewInt(9)}
+	p := newProblem(three, []*big.Int{big.NewInt(1)}, []arc{{0, 3}})
+	p.Classes[0].Choose[1].Group = 3
+	if New(p) != nil {
+		t.Error("servers 0, 2 and 3 of five are neighbours")
+	}
+	p.Classes[0].Choose[1].Group, p.Classes[0].Choose[2].Group = 4, 3
+	if c := New(p); c == nil || !c.Ring || c.arcs[0] != (arc{3, 3}) {
+		t.Error("servers 3, 4 and 0 of five are no neighbours in a ring")
+	}
+	p.Whole = false
+	if New(p) != nil {
+		t.Error("groups are a line")
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	c := New(even(100, 2, true))
+	if _, err := c.Solve(ctx); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	if _, err := c.Total(ctx, 50); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+}
+
+// Inner products of any length are those of fractions, within the additions that they are said to take.
+func TestDot(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.OneOf(rapid.IntRange(0, 20), rapid.IntRange(240, 800)).Draw(t, "length")
+		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
+		a, b := make([]float64, n), make([]float64, n)
+		want, reversed := new(big.Rat), new(big.Rat)
+		for k := range a {
+			a[k], b[n-1-k] = rng.Float64()+0x1p-20, rng.Float64()+0x1p-20
+		}
+		for k := range a {
+			x, y, z := new(big.Rat).SetFloat64(a[k]), new(big.Rat).SetFloat64(b[k]), new(big.Rat).SetFloat64(b[n-1-k])
+			want.Add(want, y.Mul(x, y))
+			reversed.Add(reversed, z.Mul(x, z))
+		}
+		if n > 0 {
+			e := arithmetic.Roundings(dotAdditions(n) + 1)
+			checkNumber(t, "dot", arithmetic.FromFloat(dot(a, b), e), want)
+			checkNumber(t, "reversed", arithmetic.FromFloat(dotReversed(a, b), e), reversed)
+		} else if dot(a, b) != 0 || dotReversed(a, b) != 0 {
+			t.Error("sums of nothing")
+		}
+	})
+}
+
+func BenchmarkSolve(b *testing.B) {
+	for _, n := range []int{100, 300, 1000} {
+		for _, ring := range []bool{false, true} {
+			c := New(even(n, 10, ring))
+			b.Run(fmt.Sprintf("servers=%d/ring=%v", n, ring), func(b *testing.B) {
+				b.ReportAllocs()
+				for b.Loop() {
+					if _, err := c.Solve(b.Context()); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+		}
+	}
+}
+
+func BenchmarkTotal(b *testing.B) {
+	for _, n := range []int{100, 300} {
+		c := New(even(n, 10, false))
+		b.Run(fmt.Sprintf("servers=%d/jobs=50", n), func(b *testing.B) {
+			for b.Loop() {
+				if _, err := c.Total(b.Context(), 50); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
 	}
 }

@@ -1,7 +1,8 @@
-package bf
+package doubles
 
 import (
 	"context"
+	"errors"
 	"math/big"
 
 	"productform/internal/arithmetic"
@@ -9,16 +10,26 @@ import (
 	"productform/num"
 )
 
-// floatGraph evaluates a graph in float64, with a bound on the relative error of every number.
-// It is for the lattices of servers; floatClasses does the class lattice.
-func floatGraph(ctx context.Context, p *recursion.Problem, g *recursion.Graph) (measures, error) {
+// Measures are the stationary measures that a graph gives, each with a bound on its relative error.
+type Measures struct {
+	Normalization arithmetic.Number
+	Jobs          []arithmetic.Number // E[X_i] of each class
+	Busy          []arithmetic.Number // utilization of the servers of each group
+}
+
+// ErrRange says that values on the way leave the range of float64, or that no bound on their errors holds. Other
+// engines have no such limits.
+var ErrRange = errors.New("values outside the range of float64: use auto, enclose or exact")
+
+// Evaluate returns the measures of a graph. It is for the lattices of servers. The error is [ErrRange] or that of the context.
+func Evaluate(ctx context.Context, p *recursion.Problem, g *recursion.Graph) (Measures, error) {
 	f := newFloatRun(ctx, g)
 	if err := f.up(); err != nil {
-		return measures{}, err
+		return Measures{}, err
 	}
 	root := g.States() - 1
 	z := arithmetic.FromFloat(f.v[root], arithmetic.Inflate(f.e[root]))
-	m := measures{normalization: z}
+	m := Measures{Normalization: z}
 	first, _ := g.Terms(root)
 	idleOf := make([]int32, len(g.Weights)) // of each weight: 1 + the place among them of the single server it is of, or 0
 	var mostlyIdle []int
@@ -30,31 +41,39 @@ func floatGraph(ctx context.Context, p *recursion.Problem, g *recursion.Graph) (
 		}
 		busy := idle.Quo(z).OneMinus()
 		switch {
-		case busy.Double() > lowUtilization:
+		case busy.Double() > LowUtilization:
 		case group.N == 1:
 			mostlyIdle = append(mostlyIdle, s)
 			idleOf[g.Weight[t]] = int32(len(mostlyIdle))
 		default:
 			difference, err := f.busy(g.Weight[t]-int32(group.N-1), int32(group.N))
 			if err != nil {
-				return measures{}, err
+				return Measures{}, err
 			}
 			busy = difference.Quo(z)
 		}
-		m.busy = append(m.busy, busy)
+		m.Busy = append(m.Busy, busy)
 	}
 	jobs, differences, err := f.down(len(p.Classes), idleOf, len(mostlyIdle))
 	if err != nil {
-		return measures{}, err
+		return Measures{}, err
 	}
 	for i, s := range mostlyIdle {
-		m.busy[s] = differences[i].Quo(z)
+		m.Busy[s] = differences[i].Quo(z)
 	}
 	for i, k := range p.Classes {
-		m.jobs = append(m.jobs, arithmetic.FromFloat(arithmetic.Scaled(k.Rate, 0), arithmetic.Roundoff).Mul(jobs[i]).Quo(z))
+		m.Jobs = append(m.Jobs, arithmetic.FromFloat(arithmetic.Scaled(k.Rate, 0), arithmetic.Roundoff).Mul(jobs[i]).Quo(z))
 	}
 	return m, nil
 }
+
+// LowUtilization is the utilization below which 1 - P(idle) loses too many digits. Then, with W the
+// adjoint, no path from the set of all servers to one that holds s having removed s,
+//
+//	Z(all) - Z(all∖{s}) = Σ_{K∋s} W(K) [λ(K) - λ(K∖{s})] Z(K∖{s}),
+//
+// a sum of positive terms: Z(K) - Z(K∖{s}) obeys the recursion for Z with these as its source.
+const LowUtilization = 1. / 16
 
 // denRoundoff bounds the relative error of d(k) in float64.
 const denRoundoff = arithmetic.Roundoff + 0x1p-63
@@ -77,6 +96,16 @@ func newFloatRun(ctx context.Context, g *recursion.Graph) *floatRun {
 		f.weights[i] = arithmetic.Scaled(w, 0)
 	}
 	return f
+}
+
+// Values returns the values of the states of a graph, and bounds on their relative errors. The error is [ErrRange] or that of the context.
+func Values(ctx context.Context, g *recursion.Graph) (v, e []float64, err error) {
+	f := newFloatRun(ctx, g)
+	err = f.up()
+	for k := range f.e {
+		f.e[k] = arithmetic.Inflate(f.e[k])
+	}
+	return f.v, f.e, err
 }
 
 // up computes v and e: a term adds the errors of its children, a sum takes the largest of its
@@ -115,7 +144,7 @@ func (f *floatRun) up() error {
 
 // down returns Σ_k coef(k, i) w(k) v(k) for each class i, w being the adjoint of the numerator of a state: E[X_i] is
 // rate_i/Z times that. Sums over the states that have a class of their own or in their rest are carried down along
-// the rests. For the single servers that are mostly idle it returns Z - Z(without the server): see lowUtilization.
+// the rests. For the single servers that are mostly idle it returns Z - Z(without the server): see LowUtilization.
 func (f *floatRun) down(classes int, idleOf []int32, count int) (sums, differences []arithmetic.Number, err error) {
 	n := f.States()
 	a := adjoints{w: make([]float64, n), e: make([]float64, n), count: make([]float64, n)}

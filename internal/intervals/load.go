@@ -9,11 +9,13 @@ import (
 	"productform/internal/recursion"
 )
 
-// slacks returns M - λ of all intervals but a ring itself, by their first server and the number of servers, and of all servers, in units of
-// 2^shift. Each is exact but for one rounding. The error is that of the context, or a [*recursion.Overload] for one that is not positive.
+// A load is M - λ and λ of some servers, in units of 2^shift, both rounded once.
+type load struct{ slack, rate float64 }
+
+// loads returns those of all intervals but a ring itself, by their first server and the number of servers, and of all servers. The error is that of the context, or a [*recursion.Overload] for one that is not positive.
 //
 // From one server to the next an interval gains its capacity, and the classes that end there and do not begin earlier.
-func (c *Chain) slacks(stop *recursion.Cancellation, shift int) (table [][]float64, all float64, err error) {
+func (c *Chain) loads(stop *recursion.Cancellation, shift int) (table [][]load, all load, err error) {
 	n, longest, ends := c.servers, c.longest(0, false), c.servers
 	if c.Ring {
 		ends = 2*n - 1 // an interval over the seam ends at a server + n
@@ -26,11 +28,11 @@ func (c *Chain) slacks(stop *recursion.Cancellation, shift int) (table [][]float
 	for _, list := range ending {
 		slices.SortFunc(list, func(a, b int) int { return cmp.Compare(c.arcs[a].servers, c.arcs[b].servers) })
 	}
-	table = c.rows(false)
-	of := newSlackOf(c.problem, ends, shift)
+	table = rows[load](c, false)
+	of := newLoadOf(c.problem, ends, shift)
 	for j := range ends {
 		if err := stop.After(8 * longest); err != nil {
-			return nil, 0, err
+			return nil, load{}, err
 		}
 		of.nextEnd(j % n)
 		list := ending[j%n]
@@ -41,7 +43,7 @@ func (c *Chain) slacks(stop *recursion.Cancellation, shift int) (table [][]float
 			}
 			d, positive := of.first(i)
 			if !positive {
-				return nil, 0, c.problem.Overloaded(c.inside(i%n, servers))
+				return nil, load{}, c.problem.Overloaded(c.inside(i%n, servers))
 			}
 			if i < n {
 				table[i][servers] = d
@@ -51,7 +53,7 @@ func (c *Chain) slacks(stop *recursion.Cancellation, shift int) (table [][]float
 	if !c.Ring {
 		return table, table[0][n], nil
 	}
-	of = newSlackOf(c.problem, 1, shift)
+	of = newLoadOf(c.problem, 1, shift)
 	for s := range n {
 		of.nextEnd(s)
 		if s == n-1 {
@@ -61,7 +63,7 @@ func (c *Chain) slacks(stop *recursion.Cancellation, shift int) (table [][]float
 		}
 		d, positive := of.first(0)
 		if s == n-1 && !positive {
-			return nil, 0, c.problem.Overloaded(c.inside(0, n))
+			return nil, load{}, c.problem.Overloaded(c.inside(0, n))
 		}
 		all = d
 	}
@@ -78,8 +80,8 @@ func (c *Chain) inside(first, servers int) (classes []int) {
 	return classes
 }
 
-// A slackOf holds M and λ of the intervals that end at one server, by the first: in words of a small problem, else in long integers.
-type slackOf struct {
+// A loadOf holds M and λ of the intervals that end at one server, by the first: in words of a small problem, else in long integers.
+type loadOf struct {
 	p              *recursion.Problem
 	unit           float64
 	shift, end     int
@@ -90,20 +92,20 @@ type slackOf struct {
 	longCapacity, longRate []big.Int
 }
 
-func newSlackOf(p *recursion.Problem, intervals, shift int) *slackOf {
+func newLoadOf(p *recursion.Problem, intervals, shift int) *loadOf {
 	if p.Small {
-		return &slackOf{p: p, unit: math.Ldexp(1, -shift), capacity: make([]int64, intervals), rate: make([]int64, intervals)}
+		return &loadOf{p: p, unit: math.Ldexp(1, -shift), capacity: make([]int64, intervals), rate: make([]int64, intervals)}
 	}
-	return &slackOf{p: p, shift: shift, longCapacity: make([]big.Int, intervals), longRate: make([]big.Int, intervals)}
+	return &loadOf{p: p, shift: shift, longCapacity: make([]big.Int, intervals), longRate: make([]big.Int, intervals)}
 }
 
 // nextEnd goes on to intervals that end at the next server.
-func (x *slackOf) nextEnd(server int) {
+func (x *loadOf) nextEnd(server int) {
 	x.end, x.gain = server, 0
 	x.longGain.SetInt64(0)
 }
 
-func (x *slackOf) addClass(k int) {
+func (x *loadOf) addClass(k int) {
 	if x.p.Small {
 		x.gain += x.p.Rate64[k]
 		return
@@ -111,18 +113,18 @@ func (x *slackOf) addClass(k int) {
 	x.longGain.Add(&x.longGain, x.p.Classes[k].Rate)
 }
 
-// first goes on to the interval with the first server i, and returns its slack.
-func (x *slackOf) first(i int) (slack float64, positive bool) {
+// first goes on to the interval with the first server i, and returns its load, and whether its slack is positive.
+func (x *loadOf) first(i int) (l load, positive bool) {
 	if x.p.Small {
 		x.capacity[i] += x.p.Capacity64[x.end]
 		x.rate[i] += x.gain
 		d := x.capacity[i] - x.rate[i]
-		return float64(d) * x.unit, d > 0
+		return load{float64(d) * x.unit, float64(x.rate[i]) * x.unit}, d > 0
 	}
 	x.longCapacity[i].Add(&x.longCapacity[i], x.p.Groups[x.end].Capacity)
 	x.longRate[i].Add(&x.longRate[i], &x.longGain)
 	d := x.difference.Sub(&x.longCapacity[i], &x.longRate[i])
-	return scaled(d, x.shift), d.Sign() > 0
+	return load{scaled(d, x.shift), scaled(&x.longRate[i], x.shift)}, d.Sign() > 0
 }
 
 // scaled returns x/2^shift rounded to float64.

@@ -1,0 +1,73 @@
+package intervals
+
+import (
+	"context"
+	"math/big"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"productform/internal/arithmetic"
+	"productform/internal/jobcounts"
+	"productform/internal/recursion"
+)
+
+// Coefficients are within their bounds of the fractions that the graph of connected sets gives.
+func TestTotalAgainstFractions(t *testing.T) {
+	ctx := context.Background()
+	rapid.Check(t, func(t *rapid.T) {
+		p := drawChain(t, 7)
+		g, _, err := recursion.ConnectedGraph(ctx, p, 1e6)
+		if err != nil {
+			return
+		}
+		jobs := rapid.IntRange(1, 14).Draw(t, "jobs")
+		got, err := New(p).Total(ctx, jobs)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := jobcounts.Total(ctx, g, true, jobs, arithmetic.Number{Exact: big.NewRat(1, 1)}, 1<<30)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for n, w := range want {
+			checkNumber(t, "coefficient", got[n], w.Exact)
+		}
+	})
+}
+
+// Coefficients too small to count widen the bound by no more than that.
+func TestTotalOfSmallCoefficients(t *testing.T) {
+	ctx := context.Background()
+	var capacities, rates []*big.Int
+	var arcs []arc
+	for s := range 7 { // one server works much less than the others: powers of its load are far below those of all
+		capacities = append(capacities, big.NewInt(1000000))
+		rates, arcs = append(rates, big.NewInt(900000)), append(arcs, arc{s, 1})
+		if s > 0 {
+			rates, arcs = append(rates, big.NewInt(1)), append(arcs, arc{s - 1, 2})
+		}
+	}
+	rates[0] = big.NewInt(1)
+	p := newProblem(capacities, rates, arcs)
+	g, _, err := recursion.ConnectedGraph(ctx, p, 1e6)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const jobs = 60
+	got, err := New(p).Total(ctx, jobs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	like := new(big.Float).SetPrec(200).SetInt64(1)
+	one := arithmetic.Number{}
+	one.Interval.Low, one.Interval.High = like, like
+	want, err := jobcounts.Total(ctx, g, true, jobs, one, 1<<30)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n, w := range want {
+		low, _ := w.Interval.Low.Rat(nil)
+		checkNumber(t, "coefficient", got[n], low)
+	}
+}
