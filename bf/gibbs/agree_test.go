@@ -2,8 +2,10 @@ package gibbs_test
 
 import (
 	"flag"
+	"fmt"
 	"math"
 	"math/big"
+	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -79,9 +81,11 @@ func (c *comparison) compare(k int, m *cluster.Model, s gibbs.Settings) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	g, err := bf.MeanJobsGradient(t.Context(), m, bf.Settings{})
-	if err != nil {
-		t.Fatal(err)
+	g := &bf.Gradient{}
+	if s.Gradient {
+		if g, err = bf.MeanJobsGradient(t.Context(), m, bf.Settings{}); err != nil {
+			t.Fatal(err)
+		}
 	}
 	got, err := gibbs.Run(t.Context(), m, s, nil)
 	if err != nil {
@@ -107,15 +111,19 @@ func (c *comparison) compare(k int, m *cluster.Model, s gibbs.Settings) {
 		if x.MeanDelay != nil {
 			c.add("delay", e.MeanDelay, x.MeanDelay.Float)
 			c.add("service rate", e.ServiceRate, x.ServiceRate.Float)
+		}
+		if s.Gradient && x.MeanDelay != nil {
 			c.add("gradient by rate", got.Gradient.ArrivalRates[i], g.ArrivalRates[i].Float)
 		}
 		for n, p := range x.JobsDistribution {
 			c.add("distribution of a class", &e.JobsDistribution[n], p.Float)
 		}
 	}
-	for s, x := range want.Servers {
-		c.add("utilization", &got.Servers[s].Utilization, x.Utilization.Float)
-		c.add("gradient by capacity", got.Gradient.Capacities[s], g.Capacities[s].Float)
+	for k, x := range want.Servers {
+		c.add("utilization", &got.Servers[k].Utilization, x.Utilization.Float)
+	}
+	for s, x := range g.Capacities {
+		c.add("gradient by capacity", got.Gradient.Capacities[s], x.Float)
 	}
 }
 
@@ -155,6 +163,25 @@ func TestAgreeNearCapacity(t *testing.T) {
 	c := &comparison{t: t}
 	for k, m := range models(200**trial, true) {
 		c.compare(k, m, gibbs.Settings{Sweeps: 200, Seed: uint64(k), MaxJobs: 6, ByClass: true, Gradient: true})
+	}
+	c.judge()
+}
+
+// On trees of sixty servers they are those that elimination proves, at loads from 0.5 to 0.98.
+func TestAgreeOnTrees(t *testing.T) {
+	c := &comparison{t: t}
+	for seed := range uint64(40 * *trial) {
+		random := rand.New(rand.NewPCG(seed, 5))
+		m := &cluster.Model{}
+		for s := range 60 {
+			m.Servers = append(m.Servers, cluster.Server{Name: fmt.Sprint("s", s), Capacity: big.NewRat(1+random.Int64N(3), 1)})
+			on := cluster.On(s)
+			if s > 0 {
+				on = cluster.On(s, random.IntN(s))
+			}
+			m.Classes = append(m.Classes, cluster.Class{Name: fmt.Sprint("c", s), ArrivalRate: big.NewRat(1+random.Int64N(4), 4), Servers: on})
+		}
+		c.compare(int(seed), atLoad(t, m, big.NewRat(50+random.Int64N(49), 100)), gibbs.Settings{Sweeps: 200, Seed: seed})
 	}
 	c.judge()
 }

@@ -11,7 +11,7 @@ import (
 func (r *runner) result(x *sample) (*Result, error) {
 	jobs := x.mean(r.jobs)
 	out := &Result{MeanJobs: jobs, Chains: len(r.chains), Sweeps: r.swept, BurnIn: r.burned,
-		Autocorrelation: x.autocorrelation(r.jobs), PrecisionMet: jobs.HalfWidth <= r.settings.Precision*jobs.Mean}
+		Autocorrelation: x.autocorrelation(r.jobs), PrecisionMet: r.settings.Sweeps > 0 || jobs.HalfWidth <= r.settings.Precision*jobs.Mean}
 	out.EffectiveSamples = float64(r.swept*len(r.chains)) / out.Autocorrelation
 	if r.rate > 0 {
 		delay := jobs.times(1 / r.rate)
@@ -121,7 +121,7 @@ func (r *runner) judge(out *Result, x *sample) {
 		warn("the chains are too short: an interval needs batches of %d autocorrelation times, and has batches of %d sweeps where that time is %.3g",
 			batchTimes, length, out.Autocorrelation)
 	}
-	if r.settings.Sweeps == 0 && !out.PrecisionMet {
+	if !out.PrecisionMet {
 		warn("the relative precision %g is not reached after %d sweeps of each chain", r.settings.Precision, r.swept)
 	}
 	worst := 0

@@ -18,8 +18,7 @@
 // The second step moves far where load is near capacity: the servers that are short of it die last, and together. What is
 // estimated is conditional on the order, too, so that the second step adds no noise: the mean delay of class i is the sum of
 // 1/(M(K_k) - λ(K_k)) over the sets that hold all of S_i, and the number of jobs in all is a sum of independent geometric
-// variables of parameters λ(K_k)/M(K_k). Servers that work with probability 1 - p_s(0)/C_s have it by the density at 0
-// given the other lives.
+// variables of parameters λ(K_k)/M(K_k). The probability p_s(0)/C_s that a server is idle is the mean of that given the other lives.
 //
 // Chains start at orders far apart, and sweep until that is forgotten. Then the means of long batches of sweeps of all chains
 // give intervals by Student's distribution. They are estimates: each holds the true value with about the probability

@@ -74,6 +74,7 @@ type meter struct {
 	values   []float64 // by column
 	byPlace  []float64 // room
 	within   []float64 // room
+	ends     []float64 // room, of each class
 }
 
 func newMeter(p *problem, c columns, s Settings) *meter {
@@ -81,7 +82,8 @@ func newMeter(p *problem, c columns, s Settings) *meter {
 	for _, a := range p.parts {
 		most = max(most, len(a.capacity))
 	}
-	return &meter{problem: p, columns: c, settings: s, values: make([]float64, c.count), byPlace: make([]float64, most), within: make([]float64, most)}
+	return &meter{problem: p, columns: c, settings: s, values: make([]float64, c.count),
+		byPlace: make([]float64, most), within: make([]float64, most), ends: make([]float64, c.classes)}
 }
 
 // measure sets the columns that are measured after each sweep.
@@ -155,13 +157,13 @@ func scale(list []float64, by float64) {
 // measureReached sets the probabilities that no job is present which a server of capacity 0 could serve: given the lives, the
 // numbers of these jobs are Poisson.
 func (m *meter) measureReached(samplers []*sampler) {
-	lives := make([]float64, m.columns.classes) // min T of each class
+	ends := m.ends // min T of each class
 	for _, s := range samplers {
 		at := m.byPlace[:len(s.deaths)]
 		for k, d := range s.deaths {
 			at[k] = d.at
 		}
-		of := lives[s.firstClass:][:len(s.classes)]
+		of := ends[s.firstClass:][:len(s.classes)]
 		s.times(at, of)
 		scale(of, s.unit)
 	}
@@ -169,7 +171,7 @@ func (m *meter) measureReached(samplers []*sampler) {
 		mean := 0.0
 		for _, to := range row.reached {
 			c := m.problem.classes[to.class]
-			mean += to.part * c.rate * c.size * lives[c.class]
+			mean += to.part * c.rate * c.size * ends[c.class]
 		}
 		if row.reached != nil {
 			m.values[m.reached+s] = math.Exp(-mean)

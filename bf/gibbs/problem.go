@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"slices"
 
 	"productform/cluster"
 	"productform/internal/input"
@@ -54,7 +55,6 @@ type part struct {
 	uses        [][]use  // of each server, by the classes that draw servers
 	firstClass  int      // of its classes among those of all parts
 	firstRow    int
-	rateOfAll   float64 // Σ λ_i
 	startOrders [2][]int32
 }
 
@@ -80,10 +80,11 @@ type draw struct {
 	with   []float64 // that they are a given server and d-1 among k of the others, k = 0..n-1
 }
 
-// A link leads from a server to a class, of which it has the other servers.
+// A link leads from a server to a class, of which it is one of the servers.
 type link struct {
-	rate   float64
-	others []int32
+	rate    float64
+	servers []int32
+	own     int // place of the server among them
 }
 
 // A use says that a class uses a server: as one of those that it always has, or by one of its draws.
@@ -94,10 +95,9 @@ type use struct {
 
 // Limits of what is estimated.
 const (
-	widest     = 1e100 // the largest capacity of a part over the least
+	widest     = 1e100 // the largest capacity over the least
 	maxServers = 1 << 20
-	maxLinks   = 1 << 26 // of servers and classes
-	maxRises   = 1e9     // in a sweep
+	maxSteps   = 1e9 // of a sweep
 )
 
 // newProblem reduces a model that has passed its check. It is an error if the model is unstable, or too near to it.
@@ -148,28 +148,23 @@ func newProblem(ctx context.Context, m *cluster.Model) (*problem, error) {
 	return p, p.checkStable(ctx)
 }
 
-// checkSize refuses a model whose servers, or whose links of servers and classes, are too many to be looked at one by one.
+// checkSize refuses a model whose servers are too many to be looked at one by one, or of whose classes a sweep takes too long: it
+// looks, for each server of a class, at all servers of it.
 func checkSize(m *cluster.Model) error {
-	servers, links, rises := 0, 0, 0.0
+	servers, steps := 0, 0.0
 	for s, row := range m.Servers {
 		if servers += row.Size(); servers > maxServers {
-			return &num.TooLargeError{Input: input.Errorf(input.Index("servers", s), row.Size(), "at most %d servers in all", maxServers)}
+			return &num.TooLargeError{Input: input.Errorf(input.Index("servers", s)+".count", row.Size(), "at most %d servers in all", maxServers)}
 		}
 	}
 	for i, c := range m.Classes {
-		drawn, all := 0.0, 0.0
+		n := 0.0
 		for _, choice := range c.Servers {
-			n := m.Servers[choice.Server].Size()
-			links += n
-			all += float64(n)
-			if choice.Choose < n {
-				drawn += float64(n)
-			}
+			n += float64(m.Servers[choice.Server].Size())
 		}
-		if rises += all * (1 + drawn); rises > maxRises || links > maxLinks {
-			return &num.TooLargeError{States: rises, Input: input.Errorf(input.Index("classes", i)+".servers", fmt.Sprintf("%.3g servers", all),
-				"classes that use at most %d servers in all, and whose draws take at most %.0e steps, the servers times those of the groups drawn from",
-				maxLinks, maxRises)}
+		if steps += n * n; steps > maxSteps {
+			return &num.TooLargeError{States: steps, Input: input.Errorf(input.Index("classes", i)+".servers", fmt.Sprintf("%.0f servers", n),
+				"classes of fewer servers: the sum of the squares of their numbers is at most %.0e", float64(maxSteps))}
 		}
 	}
 	return nil
@@ -206,44 +201,35 @@ func (p *problem) checkStable(ctx context.Context) error {
 
 // newPart lays out a component.
 func newPart(m *cluster.Model) (*part, error) {
-	total, least := new(big.Rat), m.Servers[0].Capacity
+	total, least, most := 0.0, math.Inf(1), 0.0
 	for _, row := range m.Servers {
-		size := new(big.Rat).SetInt64(int64(row.Size()))
-		total.Add(total, size.Mul(size, row.Capacity))
-		if row.Capacity.Cmp(least) < 0 {
-			least = row.Capacity
-		}
+		c := float(row.Capacity)
+		total, least, most = total+float64(row.Size())*c, min(least, c), max(most, c)
 	}
-	relative := func(x *big.Rat) *big.Rat { return new(big.Rat).Quo(x, total) }
-	unit := float(new(big.Rat).Inv(total))
-	if !(float(relative(least))*widest >= 1 && unit*widest >= 1 && unit <= widest) {
-		return nil, input.Errorf("servers", fmt.Sprintf("capacities of %.3g to %.3g jobs per unit of time", float(least), 1/unit),
+	if !(least*widest >= 1 && total <= widest && least*widest >= most) {
+		return nil, input.Errorf("servers", fmt.Sprintf("capacities of %.3g to %.3g jobs per unit of time", least, most),
 			"capacities and their quotients in [%.0e, %.0e]", 1/widest, widest)
 	}
-	a := &part{unit: unit}
-	last := []*big.Rat{}
+	a := &part{unit: 1 / total}
 	for r, row := range m.Servers {
 		a.rows = append(a.rows, groupRow{first: len(a.capacity), count: row.Size()})
 		for range row.Size() {
-			a.capacity = append(a.capacity, float(relative(row.Capacity)))
-			last = append(last, relative(row.Capacity))
+			a.capacity = append(a.capacity, float(row.Capacity)*a.unit)
 			a.row = append(a.row, int32(r))
 		}
 	}
-	a.links, a.uses = make([][]link, len(last)), make([][]use, len(last))
+	a.last = slices.Clone(a.capacity)
+	a.links, a.uses = make([][]link, len(a.row)), make([][]use, len(a.row))
 	for _, c := range m.Classes {
-		a.addClass(c, relative(c.ArrivalRate), last)
-	}
-	for _, x := range last {
-		a.last = append(a.last, float(x))
+		a.addClass(m, c)
 	}
 	a.setStarts()
 	return a, nil
 }
 
-// addClass adds a class to the part, of whose servers last has C_s less the rates of classes that have no other.
-func (a *part) addClass(c cluster.Class, rate *big.Rat, last []*big.Rat) {
-	k := class{rate: float(rate)}
+// addClass adds a class to the part.
+func (a *part) addClass(m *cluster.Model, c cluster.Class) {
+	k := class{rate: float(c.ArrivalRate) * a.unit}
 	for _, choice := range c.Servers {
 		row := &a.rows[choice.Server]
 		if choice.Choose == row.count {
@@ -255,32 +241,29 @@ func (a *part) addClass(c cluster.Class, rate *big.Rat, last []*big.Rat) {
 		row.drawn = true
 		k.draws = append(k.draws, newDraw(choice.Server, row.count, choice.Choose))
 	}
-	k.alone = len(k.plain) == 0 && len(k.draws) == 1 && k.draws[0].choose == 1
 	number := int32(len(a.classes))
+	only := len(c.Servers) == 1 && c.Servers[0].Choose == 1 // each job has one server: there is one such class at most of a row
+	k.alone = only && len(k.draws) == 1
 	a.classes = append(a.classes, k)
-	a.rateOfAll += k.rate
-	if len(k.draws) == 0 {
-		if len(k.plain) == 1 {
-			last[k.plain[0]].Sub(last[k.plain[0]], rate)
-			return
+	for s := range k.plain {
+		if server := k.plain[s]; len(k.draws) > 0 {
+			a.uses[server] = append(a.uses[server], use{number, -1})
+		} else if len(k.plain) > 1 {
+			a.links[server] = append(a.links[server], link{k.rate, k.plain, s})
 		}
-		for j, s := range k.plain {
-			others := make([]int32, 0, len(k.plain)-1)
-			others = append(append(others, k.plain[:j]...), k.plain[j+1:]...)
-			a.links[s] = append(a.links[s], link{k.rate, others})
-		}
-		return
-	}
-	for _, s := range k.plain {
-		a.uses[s] = append(a.uses[s], use{number, -1})
 	}
 	for d, draw := range k.draws {
 		row := a.rows[draw.row]
 		for s := row.first; s < row.first+row.count; s++ {
 			a.uses[s] = append(a.uses[s], use{number, int32(d)})
-			if k.alone {
-				last[s].Sub(last[s], new(big.Rat).Quo(rate, big.NewRat(int64(row.count), 1)))
-			}
+		}
+	}
+	if only {
+		row := a.rows[c.Servers[0].Server]
+		each := new(big.Rat).Quo(c.ArrivalRate, big.NewRat(int64(row.count), 1))
+		last := float(each.Sub(m.Servers[c.Servers[0].Server].Capacity, each)) * a.unit
+		for s := row.first; s < row.first+row.count; s++ {
+			a.last[s] = last
 		}
 	}
 }

@@ -172,8 +172,11 @@ func (r *runner) measure(ctx context.Context) (*sample, error) {
 		}
 		r.swept = want
 		x := r.sample()
+		if r.settings.Sweeps > 0 || r.swept >= mostSweeps {
+			return x, nil
+		}
 		times := r.lacking(x)
-		if times <= 1 || r.settings.Sweeps > 0 || r.swept >= mostSweeps {
+		if times <= 1 {
 			return x, nil
 		}
 		times = min(max(times, slowestGrows), fastestGrows)

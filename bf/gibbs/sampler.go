@@ -74,8 +74,11 @@ func (s *sampler) sweep(ctx context.Context) error {
 func (s *sampler) update(server int32) {
 	rises := s.rises[:0]
 	for _, l := range s.links[server] {
-		at := s.life[l.others[0]]
-		for _, o := range l.others[1:] {
+		at := math.Inf(1)
+		for _, o := range l.servers[:l.own] {
+			at = min(at, s.life[o])
+		}
+		for _, o := range l.servers[l.own+1:] {
 			at = min(at, s.life[o])
 		}
 		rises = append(rises, rise{at, l.rate})
@@ -132,9 +135,8 @@ type cursor struct {
 	alive   int
 }
 
-// risesOf appends the times at which a server that lives so long would no more be needed by a part of the draws of a class, as another
-// server drawn dies, each with the rate of that part. They are
-// in order.
+// risesOf appends the times at which other servers end a part of the ways to serve a class together with a server, in order, each with the
+// rate of that part.
 func (s *sampler) risesOf(rises []rise, server int32, u use) []rise {
 	c := &s.classes[u.class]
 	end := math.Inf(1)

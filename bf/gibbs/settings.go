@@ -2,7 +2,6 @@ package gibbs
 
 import (
 	"cmp"
-	"math"
 
 	"productform/internal/input"
 )
@@ -45,8 +44,6 @@ func (s Settings) checked() (Settings, error) {
 	s.Confidence = cmp.Or(s.Confidence, 0.95)
 	if s.Sweeps == 0 {
 		s.Precision = cmp.Or(s.Precision, defaultPrecision)
-	} else {
-		s.Precision = math.Inf(1)
 	}
 	return s, nil
 }

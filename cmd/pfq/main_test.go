@@ -551,7 +551,7 @@ func TestMemory(t *testing.T) {
 		t.Errorf("--memory %s is not enough: %s", need, stderr)
 	}
 	for _, n := range []int{45, 80} { // 2^45 numbers, and more than can be counted
-		if _, stderr, status := pfq(crown(n), "solve", "-", "--memory", "1"); status != 2 || strings.Contains(stderr, "--memory") {
+		if _, stderr, status := pfq(crown(n), "solve", "-", "--memory", "1"); status != 2 || strings.Contains(stderr, "--memory") || !strings.Contains(stderr, "; or pfq estimate, ") {
 			t.Errorf("%d classes: status %d, %s", n, status, stderr)
 		}
 	}

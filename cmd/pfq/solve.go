@@ -186,6 +186,9 @@ func (f *solveFlags) translate(err error) error {
 	want := bad.Want
 	var large *num.TooLargeError
 	if errors.As(err, &large) {
+		if bad.Path == "model" && large.States > 0 && len(f.percentiles) == 0 && !f.wantGradients {
+			want += "; or pfq estimate, with intervals in place of bounds"
+		}
 		if need := math.RoundToEven(large.Bytes / (1 << 20)); need > float64(f.memory) && need < mostMemory {
 			want += fmt.Sprintf("; or --memory %.0f, if the machine has as much", need+1)
 		}

@@ -10,7 +10,7 @@ import (
 	"productform/stability"
 )
 
-// randomModel draws classes that each use three servers of capacity 1, and scales their rates to a load of the critical one.
+// randomModel draws classes that each use three servers of capacity 1, at a part of the critical load.
 func randomModel(tb testing.TB, classes, servers int, load *big.Rat, seed uint64) *cluster.Model {
 	r := rand.New(rand.NewPCG(seed, 0))
 	m := &cluster.Model{}
@@ -20,6 +20,11 @@ func randomModel(tb testing.TB, classes, servers int, load *big.Rat, seed uint64
 	for i := range classes {
 		m.Classes = append(m.Classes, cluster.Class{Name: fmt.Sprint("c", i), ArrivalRate: big.NewRat(50+r.Int64N(100), 100), Servers: cluster.On(r.Perm(servers)[:3]...)})
 	}
+	return atLoad(tb, m, load)
+}
+
+// atLoad scales the rates of a model to a part of those at which it would no more be stable.
+func atLoad(tb testing.TB, m *cluster.Model, load *big.Rat) *cluster.Model {
 	v, err := stability.Cluster(tb.Context(), m)
 	if err != nil {
 		tb.Fatal(err)
