@@ -91,10 +91,10 @@ func (s *solver) sum(k int, a, b *piece) (piece, float64) {
 	return newPiece(&p, a.exp), defect
 }
 
-// linear returns a + b t on panel k, and the bound of its relative defect.
+// linear returns a + b t on panel k, and the bound of its relative defect; a and b are each within u of the numbers meant.
 func (s *solver) linear(k int, a, b float64) (piece, float64) {
 	p := poly{a + b*s.middle(k), b * s.half(k)}
-	defect := s.note(k, relative(3*u*p.high(), p.low()))
+	defect := s.note(k, relative(4*u*p.high(), p.low()))
 	return newPiece(&p, 0), defect
 }
 

@@ -48,10 +48,11 @@ type place struct {
 	rate   float64
 	shared bool // by the two servers of edge at; else server at is alone
 	at     int
+	wanted bool // the derivatives of its mean number of jobs are
 }
 
-// in returns the entry of a class among those of edges and servers.
-func in[T any](p place, edges, servers []T) T {
+// entry returns the entry of a class among those of edges and servers.
+func entry[T any](p place, edges, servers []T) T {
 	if p.shared {
 		return edges[p.at]
 	}
@@ -208,7 +209,7 @@ func (f *forest) solve(ctx context.Context, root int, s Settings) (*part, error)
 func (t *task) room(g *panels) error {
 	limit := cmp.Or(t.MaxBytes, 4<<30)
 	need := 6 * float64(len(t.edges)) * float64(g.count()) * float64(unsafe.Sizeof(piece{}))
-	if t.Gradients {
+	if t.Gradients || slices.ContainsFunc(t.classes, func(k place) bool { return k.wanted }) {
 		need *= 2
 	}
 	if need > float64(limit) {
@@ -229,7 +230,7 @@ func (t *task) panels() *panels {
 
 // try returns the measures on a partition, or a better partition.
 func (t *task) try(ctx context.Context, g *panels) (r *part, finer *panels, err error) {
-	w := t.newSweep(ctx, g, 0)
+	w := t.newSweep(ctx, g, nil)
 	if r, err = w.measures(t.target); err != nil {
 		return nil, nil, err
 	}
@@ -238,16 +239,30 @@ func (t *task) try(ctx context.Context, g *panels) (r *part, finer *panels, err 
 			return nil, t.panels(), err
 		}
 	}
-	if t.Gradients && !w.isCoarse(t.target) {
-		weight := t.meanWeight(r)
-		if extra := t.extraWeight(weight); extra > t.extra {
+	var asked []int
+	if t.Gradients {
+		asked = append(asked, -1)
+	}
+	for i, k := range t.classes {
+		if k.wanted {
+			asked = append(asked, i)
+		}
+	}
+	for _, class := range asked {
+		if w.isCoarse(t.target) {
+			break
+		}
+		c := t.weigh(class, r)
+		if extra := t.extraWeight(c.constant); extra > t.extra {
 			t.extra = extra + 1
 			return nil, t.panels(), nil
 		}
-		w = t.newSweep(ctx, g, weight)
-		if err := w.gradients(r, t.target); err != nil {
+		w = t.newSweep(ctx, g, c)
+		gradients, err := w.gradients(class, t.target)
+		if err != nil {
 			return nil, nil, err
 		}
+		r.gradients = append(r.gradients, gradients)
 	}
 	if w.isCoarse(t.target) {
 		return nil, w.refined(t.target), nil
@@ -261,7 +276,7 @@ func (t *task) jobs(w *sweep, r *part) (further bool, err error) {
 	r.jobs = make([][]arithmetic.Number, len(t.classes))
 	for i, k := range t.classes {
 		if k.rate == 0 {
-			r.jobs[i] = append([]arithmetic.Number{arithmetic.FromFloat(1, 0)}, make([]arithmetic.Number, t.ByClass)...)
+			r.jobs[i] = noJobs(t.ByClass)
 			continue
 		}
 		if r.jobs[i], err = w.classJobs(t.ByClass, k, math.Log(tail)-t.extra); err != nil {
@@ -278,16 +293,4 @@ func (t *task) jobs(w *sweep, r *part) (further bool, err error) {
 	}
 	t.extra += 2 * lack
 	return true, nil
-}
-
-// meanWeight returns the mean number of jobs for each server, or 1 if there are none.
-func (t *task) meanWeight(r *part) float64 {
-	sum := 0.0
-	for i, k := range t.classes {
-		sum += k.rate * r.times[i].Double()
-	}
-	if sum == 0 {
-		return 1
-	}
-	return sum / float64(len(t.capacity))
 }

@@ -115,14 +115,19 @@ func (x hyper) inverse() hyper {
 	return r
 }
 
-// literalDerivative returns the derivative of the mean number of jobs in the rate of class i, or in the capacity of server s if i < 0: rates are (1+ε)(λ+η).
-func literalDerivative(p *Problem, i, s int) *big.Rat {
+// literalDerivative returns the derivative of the mean number of jobs of one class, or of all if it is -1, in the rate of class i, or in the capacity of server s if
+// i < 0: the rates that count are (1+ε)(λ+η).
+func literalDerivative(p *Problem, of, i, s int) *big.Rat {
 	rates, capacities := make([]hyper, len(p.Classes)), make([]hyper, len(p.Capacities))
 	for j, k := range p.Classes {
 		rates[j] = newHyper()
-		rates[j][0], rates[j][1] = rat(k.Rate), rat(k.Rate)
+		rates[j][0] = rat(k.Rate)
 		if j == i {
-			rates[j][2], rates[j][3] = big.NewRat(1, 1), big.NewRat(1, 1)
+			rates[j][2] = big.NewRat(1, 1)
+		}
+		if of < 0 || of == j {
+			rates[j][1].Set(rates[j][0])
+			rates[j][3].Set(rates[j][2])
 		}
 	}
 	for j, c := range p.Capacities {
@@ -178,18 +183,30 @@ func TestGradientsAgainstFractions(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := Solve(context.Background(), p, o, Settings{Tolerance: 1e-10, Gradients: true})
+		ask := Settings{Tolerance: 1e-10, Gradients: true}
+		for i := range p.Classes {
+			if rapid.Bool().Draw(t, "asked") {
+				ask.Of = append(ask.Of, i)
+			}
+		}
+		r, err := Solve(context.Background(), p, o, ask)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for i, k := range p.Classes {
-			if want := literalDerivative(p, i, -1); !inside(r.Gradients.Rates[i], want) {
-				t.Fatalf("class %d of rate %v: %+v, want %v", i, k.Rate, r.Gradients.Rates[i], want)
+		for k, g := range append([]Gradients{*r.Gradients}, r.ClassGradients...) {
+			of := -1
+			if k > 0 {
+				of = ask.Of[k-1]
 			}
-		}
-		for s := range p.Capacities {
-			if want := literalDerivative(p, -1, s); !inside(r.Gradients.Capacities[s], want) {
-				t.Fatalf("server %d: %+v, want %v", s, r.Gradients.Capacities[s], want)
+			for i, k := range p.Classes {
+				if want := literalDerivative(p, of, i, -1); !inside(g.Rates[i], want) {
+					t.Fatalf("jobs of %d, class %d of rate %v: %+v, want %v", of, i, k.Rate, g.Rates[i], want)
+				}
+			}
+			for s := range p.Capacities {
+				if want := literalDerivative(p, of, -1, s); !inside(g.Capacities[s], want) {
+					t.Fatalf("jobs of %d, server %d: %+v, want %v", of, s, g.Capacities[s], want)
+				}
 			}
 		}
 	})

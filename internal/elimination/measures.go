@@ -73,8 +73,7 @@ type part struct {
 	times         []arithmetic.Number // E~[min_{S_i} T] of each class
 	busy          []arithmetic.Number // of each server
 	jobs          [][]arithmetic.Number
-	rates         []Difference
-	capacities    []Difference
+	gradients     []Gradients // of all classes, if they are wanted, and of those wanted
 }
 
 // measures goes through all servers and edges, unless a polynomial has a larger defect than the target.
@@ -113,7 +112,7 @@ func (w *sweep) measures(target float64) (*part, error) {
 		r.normalization = r.normalization.Mul(arithmetic.FromFloat(c, 0))
 	}
 	for i, k := range w.classes {
-		r.times[i] = in(k, least, alone)
+		r.times[i] = entry(k, least, alone)
 	}
 	return r, nil
 }
@@ -134,8 +133,8 @@ func (r *part) worst() float64 {
 			worst = max(worst, x.Bound)
 		}
 	}
-	for _, list := range [][]Difference{r.rates, r.capacities} {
-		for _, x := range list {
+	for _, g := range r.gradients {
+		for _, x := range slices.Concat(g.Rates, g.Capacities) {
 			worst = max(worst, x.Plus.Bound, x.Minus.Bound)
 		}
 	}
@@ -155,7 +154,7 @@ func (w *sweep) classJobs(n int, class place, outside float64) ([]arithmetic.Num
 	z := gamma.number(f.bound + more + tail)
 	last := len(f.x) - 1
 	end, _ := f.x[last].right()
-	cap, exp := smoothest*end/kappa, f.x[last].exp
+	limit, exp := smoothest*end/kappa, f.x[last].exp
 	list := make([]arithmetic.Number, 0, n+1)
 	a, bound, lambda := f.x, f.bound, 1.0
 	for range n + 1 {
@@ -163,13 +162,13 @@ func (w *sweep) classJobs(n int, class place, outside float64) ([]arithmetic.Num
 			return nil, err
 		}
 		now, _ := a[last].right()
-		most := math.Ldexp(cap*(kappa+rate)/(lambda*now), exp-a[last].exp)
+		most := math.Ldexp(limit*(kappa+rate)/(lambda*now), exp-a[last].exp)
 		var add float64
 		a, add = w.backward(kappa+rate, lambda, a, min(smoothest, most))
 		bound += add
 		p := a.number(bound).Quo(z)
 		if p.F > 0 {
-			p.Bound = arithmetic.Compound(p.Bound, math.Exp(outside-logarithm(p)), 0)
+			p.Bound = arithmetic.Compound(p.Bound, math.Exp(outside-logarithm(p))*(1+0x1p-10), 0)
 		}
 		list = append(list, p)
 		lambda = rate
@@ -196,5 +195,5 @@ func (f *forest) decayOf(class place) float64 {
 	return f.total(class.at)
 }
 
-// logarithm returns log a, to within a millionth or so.
+// logarithm returns log a, with an error of less than 0x1p-20.
 func logarithm(a arithmetic.Number) float64 { return math.Log(a.F) + 512*math.Ln2*float64(a.Exp) }

@@ -1,10 +1,8 @@
 package elimination
 
-import (
-	"math"
-)
+import "math"
 
-// Panels are a partition of [0, T]: panel p runs from At[p] to At[p+1]. All ends and widths are exact.
+// Panels are a partition of [0, T]: panel p runs from at[p] to at[p+1]. All ends and widths are exact.
 type panels struct{ at []float64 }
 
 func (g *panels) count() int           { return len(g.at) - 1 }
@@ -39,8 +37,9 @@ func (g *panels) split(marked []bool) *panels {
 // tail is the error at which functions end: it is far below a rounding, as it costs two panels to make it so.
 const tail = 0x1p-90
 
-// horizon returns the time T to which functions are kept, for servers of these capacities and a lower bound of σ > 0, if solvers take ω_s <= 2 C_s/σ each and twice their product for all: ω is at
-// most 2 Π_s 2 C_s/σ. The error is tail times e^-extra at most. By the bound of Chernoff, Q(n, v) <= e^-v (e v/n)^n for v >= n.
+// horizon returns the time T to which functions are kept, for servers of these capacities and a lower bound of σ > 0, if solvers take ω_s <= 2 C_s/σ each
+// and twice their product for all: ω is at most 2 Π_s 2 C_s/σ. The error is tail times e^-extra at most. By the bound of Chernoff,
+// Q(n, v) <= e^-v (e v/n)^n for v >= n.
 //
 // The exponent V(t) = Σ_s C_s t_s - Σ_i λ_i min_{S_i} t is homogeneous of degree one, so that V has under E~, whose density is proportional to e^-V, the
 // gamma distribution with S degrees: P~(V > v) = Q(S, v). With K_t the servers of t_s > t it is V = ∫ C(K_t) - λ(K_t) dt >= σ max_s T_s, where σ is the least

@@ -25,7 +25,8 @@ type Class struct {
 type Settings struct {
 	Tolerance float64 // relative bound asked of all numbers, in (0, 1)
 	ByClass   int     // if > 0, Result.ClassJobs has P(X_i = n), n = 0..ByClass
-	Gradients bool    // Result.Gradients is wanted; classes without arrivals link their servers then
+	Gradients bool    // Result.Gradients is wanted
+	Of        []int   // classes of which Result.ClassGradients are wanted; as with Gradients, classes without arrivals link their servers, too
 	MaxBytes  int64   // memory that messages may take; 0 means 4 GiB
 }
 
@@ -35,10 +36,12 @@ type Result struct {
 	Jobs          []arithmetic.Number   // E[X_i] of each class
 	Busy          []arithmetic.Number   // probability that a server has a job to serve
 	ClassJobs     [][]arithmetic.Number // P(X_i = n) of each class, if asked
-	Gradients     *Gradients            // if asked
+	Gradients     *Gradients            // of E[Σ_i X_i], if asked
+
+	ClassGradients []Gradients // of E[X_i] of each class asked
 }
 
-// Gradients holds the derivatives of E[Σ_i X_i].
+// Gradients holds derivatives of a mean number of jobs.
 type Gradients struct {
 	Rates      []Difference // ∂/∂λ_i
 	Capacities []Difference // ∂/∂C_s

@@ -219,6 +219,8 @@ func TestOtherNumbers(t *testing.T) {
 	}
 }
 
+func errOf(_ *Result, err error) error { return err }
+
 func TestRefusals(t *testing.T) {
 	ctx := context.Background()
 	ask := func(p *Problem, s Settings) error {
@@ -244,6 +246,12 @@ func TestRefusals(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 	var bad *num.InputError
+	for path, err := range map[string]error{"ByClass": ask(binaryTree(2), Settings{Tolerance: 1e-9, ByClass: -1}), "Servers": errOf(Solve(ctx, binaryTree(2), &Order{}, Settings{Tolerance: 1e-9})),
+		"Servers[1]": errOf(Solve(ctx, binaryTree(2), &Order{Servers: []int{1, 1}}, Settings{Tolerance: 1e-9}))} {
+		if !errors.As(err, &bad) || bad.Path != path {
+			t.Errorf("error %v", err)
+		}
+	}
 	for _, tolerance := range []float64{0, 1, -1, math.NaN()} {
 		if err := ask(binaryTree(2), Settings{Tolerance: tolerance}); !errors.As(err, &bad) || bad.Path != "Tolerance" {
 			t.Errorf("error %v", err)

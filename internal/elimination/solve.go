@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
+	"slices"
 
 	"productform/internal/arithmetic"
 	"productform/internal/input"
@@ -27,43 +28,108 @@ func Solve(ctx context.Context, p *Problem, o *Order, s Settings) (*Result, erro
 	if !(s.Tolerance > 0 && s.Tolerance < 1) {
 		return nil, input.Errorf("Tolerance", s.Tolerance, "a number in (0, 1)")
 	}
-	r := &Result{Normalization: arithmetic.FromFloat(1, 0), Jobs: make([]arithmetic.Number, len(p.Classes)), Busy: make([]arithmetic.Number, len(p.Capacities))}
-	if s.ByClass > 0 {
-		r.ClassJobs = make([][]arithmetic.Number, len(p.Classes))
-		for i := range r.ClassJobs { // of classes without arrivals
-			r.ClassJobs[i] = append([]arithmetic.Number{arithmetic.FromFloat(1, 0)}, make([]arithmetic.Number, s.ByClass)...)
-		}
+	if s.ByClass < 0 {
+		return nil, input.Errorf("ByClass", s.ByClass, "a number of jobs")
 	}
-	if s.Gradients {
-		r.Gradients = &Gradients{make([]Difference, len(p.Classes)), make([]Difference, len(p.Capacities))}
+	if err := o.check(len(p.Capacities)); err != nil {
+		return nil, err
 	}
-	for _, c := range components(p, o, s.Gradients) {
+	r := newResult(p, s)
+	for _, c := range components(p, o, s.Gradients || len(s.Of) > 0) {
 		f := c.forest(p)
 		if f == nil {
 			return nil, tooWide(o.Width)
+		}
+		for k, row := range c.classes {
+			f.classes[k].wanted = slices.Contains(s.Of, row)
 		}
 		part, err := f.solve(ctx, len(c.servers)-1, s)
 		if err != nil {
 			return nil, err
 		}
-		r.Normalization = r.Normalization.Mul(part.normalization)
-		for k, row := range c.servers {
-			r.Busy[row] = part.busy[k]
-			if s.Gradients {
-				r.Gradients.Capacities[row] = part.capacities[k]
-			}
-		}
-		for k, row := range c.classes {
-			r.Jobs[row] = arithmetic.FromFloat(p.Classes[row].Rate, 0).Mul(part.times[k])
-			if s.ByClass > 0 {
-				r.ClassJobs[row] = part.jobs[k]
-			}
-			if s.Gradients {
-				r.Gradients.Rates[row] = part.rates[k]
-			}
-		}
+		r.take(p, c, part, s)
 	}
 	return r, nil
+}
+
+// check refuses an order that is not one of n servers.
+func (o *Order) check(n int) error {
+	seen := make([]bool, n)
+	for k, s := range o.Servers {
+		if s < 0 || s >= n || seen[s] {
+			return input.Errorf(input.Index("Servers", k), s, "each server once")
+		}
+		seen[s] = true
+	}
+	if len(o.Servers) != n {
+		return input.Errorf("Servers", len(o.Servers), "each of the %d servers once", n)
+	}
+	return nil
+}
+
+// newResult returns a result of classes without arrivals and servers without classes.
+func newResult(p *Problem, s Settings) *Result {
+	r := &Result{Normalization: arithmetic.FromFloat(1, 0), Jobs: make([]arithmetic.Number, len(p.Classes)), Busy: make([]arithmetic.Number, len(p.Capacities))}
+	if s.ByClass > 0 {
+		r.ClassJobs = make([][]arithmetic.Number, len(p.Classes))
+		for i := range r.ClassJobs {
+			r.ClassJobs[i] = noJobs(s.ByClass)
+		}
+	}
+	blank := func() Gradients {
+		return Gradients{make([]Difference, len(p.Classes)), make([]Difference, len(p.Capacities))}
+	}
+	if s.Gradients {
+		g := blank()
+		r.Gradients = &g
+	}
+	for range s.Of {
+		r.ClassGradients = append(r.ClassGradients, blank())
+	}
+	return r
+}
+
+// noJobs returns the distribution of no jobs.
+func noJobs(most int) []arithmetic.Number {
+	return append([]arithmetic.Number{arithmetic.FromFloat(1, 0)}, make([]arithmetic.Number, most)...)
+}
+
+// take adds the part of a component.
+func (r *Result) take(p *Problem, c *component, part *part, s Settings) {
+	r.Normalization = r.Normalization.Mul(part.normalization)
+	for k, row := range c.servers {
+		r.Busy[row] = part.busy[k]
+	}
+	for k, row := range c.classes {
+		r.Jobs[row] = arithmetic.FromFloat(p.Classes[row].Rate, 0).Mul(part.times[k])
+		if s.ByClass > 0 {
+			r.ClassJobs[row] = part.jobs[k]
+		}
+	}
+	rest := part.gradients
+	put := func(to *Gradients) {
+		for k, row := range c.classes {
+			to.Rates[row] = rest[0].Rates[k]
+		}
+		for k, row := range c.servers {
+			to.Capacities[row] = rest[0].Capacities[k]
+		}
+	}
+	if s.Gradients {
+		put(r.Gradients)
+		rest = rest[1:]
+	}
+	for _, row := range c.classes { // in the order of part.gradients
+		if !slices.Contains(s.Of, row) {
+			continue
+		}
+		for i, asked := range s.Of {
+			if asked == row {
+				put(&r.ClassGradients[i])
+			}
+		}
+		rest = rest[1:]
+	}
 }
 
 // A component is a connected part of a problem.
@@ -129,7 +195,7 @@ func (c *component) forest(p *Problem) *forest {
 		case 1:
 			at := local[class.Servers[0]]
 			f.own[at] += class.Rate
-			f.classes = append(f.classes, place{class.Rate, false, at})
+			f.classes = append(f.classes, place{rate: class.Rate, at: at})
 		case 2:
 			a, b := local[class.Servers[0]], local[class.Servers[1]]
 			ends := [2]int{min(a, b), max(a, b)}
@@ -140,7 +206,7 @@ func (c *component) forest(p *Problem) *forest {
 				f.edges = append(f.edges, edge{ends: ends})
 			}
 			f.edges[e].rate += class.Rate
-			f.classes = append(f.classes, place{class.Rate, true, e})
+			f.classes = append(f.classes, place{rate: class.Rate, shared: true, at: e})
 		default:
 			return nil
 		}

@@ -16,20 +16,30 @@ type message struct{ q, r, m pair }
 
 // A sweep holds the messages of a forest on one partition.
 //
-// With a weight c > 0 it also keeps each function with the weight Ŷ = Σ_i λ_i min_{S_i} T + c n of the classes and the n servers integrated out; q̂ for q and so on:
+// With weights it also keeps each function with the weight Ŷ = Σ_i w_i min_{S_i} T + c n of the classes and the n servers integrated out; q̂ for q and so on:
 //
-//	q̂ = (c + λ_s x) q + Σ_k m̂_k Π_{j≠k} m_j,  r̂' = κ r̂ - q̂,  m̂' = λ e^{-μx} (r̂ + (1 + λx) r) - g m̂,  m̂(0) = r̂(0).
+//	q̂ = (c + w_s x) q + Σ_k m̂_k Π_{j≠k} m_j,  r̂' = κ r̂ - q̂,  m̂' = λ e^{-μx} (r̂ + w (1/λ + x) r) - g m̂,  m̂(0) = r̂(0).
 type sweep struct {
 	*forest
 	solver
 	ctx      context.Context
-	weight   float64
+	weights  *weights // nil if there are none
 	messages []message
-	drift    float64 // bound of what the errors of exponents add to that of a message: they count up to T
+	drift    float64 // bound of what the errors of exponents and of sums of rates add to that of a message
 }
 
-func (f *forest) newSweep(ctx context.Context, g *panels, weight float64) *sweep {
-	return &sweep{forest: f, solver: solver{g, make([]float64, g.count())}, ctx: ctx, weight: weight, messages: make([]message, 2*len(f.edges)), drift: f.inexact * g.last()}
+// Weights are those of sweep: c > 0, and the sums of w_i of the classes of each server alone and of each edge, at most those of their rates.
+type weights struct {
+	constant   float64
+	own, edges []float64
+}
+
+func (f *forest) newSweep(ctx context.Context, g *panels, c *weights) *sweep {
+	w := &sweep{forest: f, solver: solver{g, make([]float64, g.count())}, ctx: ctx, weights: c, messages: make([]message, 2*len(f.edges)), drift: f.inexact * g.last()}
+	for s := range f.capacity {
+		w.drift = max(w.drift, f.inexact*g.last()+f.sums(s))
+	}
+	return w
 }
 
 // pass finds the messages towards the root, and those away from it unless a polynomial has a larger defect than the target.
@@ -53,12 +63,20 @@ func (w *sweep) pass(target float64) error {
 	return nil
 }
 
-// one returns the function 1, with the weight c + λx.
-func (w *sweep) one(lambda float64) pair {
+// server returns the function 1, with the weight c + w_s x of server s.
+func (w *sweep) server(s int) pair {
+	if w.weights == nil {
+		return w.unit()
+	}
+	return w.weighted(w.weights.own[s])
+}
+
+// weighted returns the function 1, with the weight c + a x.
+func (w *sweep) weighted(a float64) pair {
 	p := w.unit()
 	for k := range p.y {
 		var defect float64
-		p.y[k], defect = w.linear(k, w.weight, lambda)
+		p.y[k], defect = w.linear(k, w.weights.constant, a)
 		p.bound = max(p.bound, defect)
 	}
 	return p
@@ -70,7 +88,7 @@ func (w *sweep) unit() pair {
 	for k := range p.x {
 		p.x[k] = piece{poly{0.5}, 1}
 	}
-	if w.weight > 0 {
+	if w.weights != nil {
 		p.y = make(curve, w.count())
 	}
 	return p
@@ -80,7 +98,7 @@ func (w *sweep) unit() pair {
 func (w *sweep) multiply(p, m *pair) {
 	worst := 0.0
 	for k := range p.x {
-		if w.weight > 0 {
+		if w.weights != nil {
 			one, d1 := w.product(k, &p.y[k], &m.x[k])
 			two, d2 := w.product(k, &p.x[k], &m.y[k])
 			both, d3 := w.sum(k, &one, &two)
@@ -96,7 +114,7 @@ func (w *sweep) multiply(p, m *pair) {
 
 // gather returns the product of the m into s but for that of one direction; of none if it is -1.
 func (w *sweep) gather(s, but int) pair {
-	q := w.one(w.own[s])
+	q := w.server(s)
 	for _, d := range w.into[s] {
 		if d != but {
 			w.multiply(&q, &w.messages[d].m)
@@ -109,7 +127,7 @@ func (w *sweep) gather(s, but int) pair {
 func (w *sweep) spread(s int) error {
 	into := w.into[s]
 	q := make([]pair, len(into))
-	rest := w.one(w.own[s])
+	rest := w.server(s)
 	for i, d := range slices.Backward(into) {
 		q[i] = pair{slices.Clone(rest.x), slices.Clone(rest.y), rest.bound}
 		w.multiply(&rest, &w.messages[d].m)
@@ -132,26 +150,35 @@ func (w *sweep) spread(s int) error {
 func (w *sweep) send(d int, q pair) {
 	lambda, kappa := w.edges[d/2].rate, w.decay[d]
 	growth, mu := w.growth[d], max(0, kappa-lambda)
-	r, m := pair{bound: q.bound}, pair{}
+	r, m := pair{}, pair{}
 	var ofR, ofM float64
 	r.x, ofR = w.backward(kappa, 1, q.x, smoothest)
 	m.x, ofM = w.forward(lambda, growth, mu, r.x, r.x)
-	if w.weight > 0 {
-		var of, defect float64
-		r.y, of = w.backward(kappa, 1, q.y, smoothest)
-		ofR = max(ofR, of)
-		source := make(curve, len(q.y))
-		for k := range source {
-			line, d1 := w.linear(k, 1, lambda)
-			mine, d2 := w.product(k, &line, &r.x[k])
-			both, d3 := w.sum(k, &mine, &r.y[k])
-			source[k] = both
-			defect = max(defect, d1+d2+d3)
-		}
-		m.y, of = w.forward(lambda, growth, mu, source, r.y)
-		ofM = max(ofM, defect+of)
+	if w.weights != nil {
+		var bound float64
+		r.y, bound = w.backward(kappa, 1, q.y, smoothest)
+		ofR = max(ofR, bound)
+		source, defect := w.source(&r, lambda, w.weights.edges[d/2])
+		m.y, bound = w.forward(lambda, growth, mu, source, r.y)
+		ofM = max(ofM, defect+bound)
 	}
-	r.bound += ofR
+	r.bound = q.bound + ofR + w.drift
 	m.bound = r.bound + ofM + w.drift
 	w.messages[d] = message{q, r, m}
+}
+
+// source returns r̂ + w (1/λ + x) r, and its bound.
+func (w *sweep) source(r *pair, lambda, weight float64) (source curve, bound float64) {
+	if weight == 0 {
+		return r.y, 0
+	}
+	source = make(curve, len(r.y))
+	for k := range source {
+		line, d1 := w.linear(k, weight/lambda, weight)
+		own, d2 := w.product(k, &line, &r.x[k])
+		both, d3 := w.sum(k, &own, &r.y[k])
+		source[k] = both
+		bound = max(bound, d1+d2+d3)
+	}
+	return source, bound
 }
