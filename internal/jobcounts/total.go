@@ -2,6 +2,7 @@ package jobcounts
 
 import (
 	"context"
+	"errors"
 	"math/big"
 	"slices"
 
@@ -25,7 +26,12 @@ import (
 // maxBytes, or that of the context.
 func Total(ctx context.Context, g *recursion.Graph, connected bool, n int, like arithmetic.Number, maxBytes int64) ([]arithmetic.Number, error) {
 	if connected {
-		return seriesOfProducts(ctx, g, n, like)
+		if like.Exact == nil && like.Interval.Low == nil {
+			if z, err := floatProducts(ctx, g, n); !errors.Is(err, errFar) {
+				return z, err
+			}
+		}
+		return seriesOfProducts(ctx, g, n, like, maxBytes)
 	}
 	var s series
 	switch {
@@ -289,9 +295,6 @@ type exactSeries struct {
 func newExactSeries(ctx context.Context, g *recursion.Graph, n int, maxBytes int64) (*exactSeries, error) {
 	s := &exactSeries{Graph: g, c: make([]big.Int, g.Inner()), all: intOne, scale: big.NewInt(1),
 		perLayer: slices.Repeat([]*big.Int{intOne}, int(g.Layer[g.States()-1])+1)}
-	tooLong := &num.TooLargeError{States: float64(len(s.c)), Limit: maxBytes, Input: input.Errorf("engine", num.Exact,
-		"a smaller model, or fewer probabilities: exact coefficients of %d states up to %d jobs pass %d MiB; enclose gives as many digits as asked",
-		len(s.c), n, maxBytes>>20)}
 	for k := range s.c {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -300,7 +303,7 @@ func newExactSeries(ctx context.Context, g *recursion.Graph, n int, maxBytes int
 			s.perLayer[g.Layer[k]] = fractions.LCM(s.perLayer[g.Layer[k]], g.Total.At(k, &s.buf))
 			s.all = fractions.LCM(s.all, g.Total.At(k, &s.buf))
 			if float64(s.all.BitLen())/8*float64(n)*float64(len(s.c)) > float64(maxBytes) {
-				return nil, tooLong
+				return nil, tooLong(g, n, maxBytes)
 			}
 		}
 	}
@@ -317,12 +320,19 @@ func newExactSeries(ctx context.Context, g *recursion.Graph, n int, maxBytes int
 		need += bits[g.Layer[k]]/8 + 64
 	}
 	if need > float64(maxBytes) {
-		return nil, tooLong
+		return nil, tooLong(g, n, maxBytes)
 	}
 	for _, l := range s.perLayer {
 		s.scale.Mul(s.scale, l)
 	}
 	return s, nil
+}
+
+// tooLong refuses fractions of more than so many bytes.
+func tooLong(g *recursion.Graph, n int, maxBytes int64) error {
+	return &num.TooLargeError{States: float64(g.Inner()), Limit: maxBytes, Input: input.Errorf("engine", num.Exact,
+		"a smaller model, or fewer probabilities: exact coefficients of %d states up to %d jobs pass %d MiB; enclose gives as many digits as asked",
+		g.Inner(), n, maxBytes>>20)}
 }
 
 func (s *exactSeries) steps() int { return 1 << 16 } // a look at each state
@@ -360,11 +370,11 @@ func (s *exactSeries) coefficient(int) arithmetic.Number {
 	return z
 }
 
-// seriesOfProducts keeps the whole series of every state, in the arithmetic of like.
-func seriesOfProducts(ctx context.Context, g *recursion.Graph, n int, like arithmetic.Number) ([]arithmetic.Number, error) {
+// seriesOfProducts keeps the whole series of every state, in the arithmetic of like. Fractions are counted as they come.
+func seriesOfProducts(ctx context.Context, g *recursion.Graph, n int, like arithmetic.Number, maxBytes int64) ([]arithmetic.Number, error) {
 	ratio := func(a, b *big.Int) arithmetic.Number { return like.Rational(new(big.Rat).SetFrac(a, b)) }
 	zero := like.Rational(new(big.Rat))
-	series := make([][]arithmetic.Number, g.States())
+	series, bits := make([][]arithmetic.Number, g.States()), 0
 	var buf, buf2 big.Int
 	for k := range series {
 		first, last := g.Terms(k)
@@ -387,6 +397,14 @@ func seriesOfProducts(ctx context.Context, g *recursion.Graph, n int, like arith
 		factor := ratio(g.Rate.At(k, &buf), total)
 		for i := 1; i <= n; i++ {
 			sum[i] = sum[i].Add(factor.Mul(sum[i-1]))
+		}
+		for _, x := range sum {
+			if x.Exact != nil {
+				bits += x.Exact.Num().BitLen() + x.Exact.Denom().BitLen()
+			}
+		}
+		if bits/8 > int(maxBytes) {
+			return nil, tooLong(g, n, maxBytes)
 		}
 		series[k] = sum
 	}
