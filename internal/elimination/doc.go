@@ -13,6 +13,10 @@
 //	E[X_i] = λ_i E~[min_{S_i} T],  P(s idle) = p_s(0)/C_s,  X_i given T is Poisson with mean λ_i min_{S_i} T, independently.
 //
 // The factors of p are local: servers are integrated out one after the other, in the order of [NewOrder]. What is left of a part of
-// the cluster is a function of the few servers next to it, its message, and those are kept as polynomials on panels with proved
-// relative bounds.
+// the cluster is a function of the few servers next to it, its message. Messages are linear and positive in those that they are made of, so that
+// bounds of |log(kept/true)| add up, and each is kept as polynomials on panels, whose own defects are bounded by their coefficients.
+//
+// Servers that form a tree are solved by forest.go: exponents are known there, what is left changes on the scale of its argument, and two panels an
+// octave are enough up to a time that is never reached (panels.go), at a load of 0.99999, too. sweep.go has the messages, curve.go and chebyshev.go their
+// arithmetic, measures.go what comes of them.
 package elimination
