@@ -125,7 +125,7 @@ func TestRefusals(t *testing.T) {
 		{model, "--seed -1", "--seed", "-1"},
 		{model, "--parallel 0", "--parallel", "0"},
 		{model, "--scale x", "--scale[0]", "x"},
-		{huge, "", "classes[0].servers", "1e+06 servers"},
+		{huge, "", "classes[0].servers", "1000000 servers"},
 		{strings.Replace(model, `"capacity": 2`, `"capacity": -2`, 1), "", "servers[1].capacity", "-2"},
 		{strings.Replace(model, `"capacity": 1}`, `"capacity": 1, "speed": 3}`, 1), "", "servers[0].speed", ""},
 	} {
