@@ -3,7 +3,6 @@ package bf
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 
 	"productform/bf/internal/integers"
@@ -30,13 +29,26 @@ func (l *plan) findOrder() (err error) {
 		e.Classes[i].Rate = 1 // the order is for any
 	}
 	if l.order, err = elimination.NewOrder(e); err == nil && l.order.Width > widest {
-		return &num.TooLargeError{Input: input.Errorf("model", fmt.Sprintf("servers of width %d", l.order.Width),
-			"servers that can be eliminated one by one with at most %d neighbour each", widest)}
+		return &num.TooLargeError{Input: input.Errorf("model", l.order.Width, "servers whose graph has a width of at most %d", widest)}
 	}
 	return err
 }
 
-const widest = 1
+const widest = 1 // of the messages that are kept
+
+// checkElimination finds the order, and refuses what elimination does not give.
+func (l *plan) checkElimination(s Settings) error {
+	if s.MaxJobs > 0 && !s.ByClass {
+		return input.Errorf("MaxJobs", s.MaxJobs, "distributions by class beside it: the elimination lattice has these, and not that of all jobs together")
+	}
+	if err := l.findOrder(); err != nil {
+		return err
+	}
+	if s.MaxJobs > 0 && l.order.Width > 1 {
+		return input.Errorf("MaxJobs", s.MaxJobs, "0 where the elimination lattice has a width of %d: it has means then, and distributions in trees only", l.order.Width)
+	}
+	return nil
+}
 
 // eliminationProblem returns a problem of single servers in whole numbers, exact up to exactBits.
 func eliminationProblem(p *recursion.Problem) *elimination.Problem {
@@ -166,6 +178,9 @@ func (l *plan) eliminateDerivatives(ctx context.Context, s Settings) (rates, cap
 	if l.problem.Bits > exactBits || slices.ContainsFunc(l.problem.Groups, func(g recursion.Group) bool { return g.Capacity.Sign() == 0 }) {
 		return nil, nil, input.Errorf("Lattice", EliminationLattice, "another one, for derivatives in a capacity of 0, or numbers of more than %d bits over a common denominator", exactBits)
 	}
+	if l.order.Width > 1 {
+		return nil, nil, input.Errorf("Lattice", EliminationLattice, "another one, for derivatives where the width is %d: it has means then, and derivatives in trees only", l.order.Width)
+	}
 	r, err := l.solveElimination(ctx, l.problem, elimination.Settings{Tolerance: s.RelTol / 64, Gradients: true, MaxBytes: s.MaxBytes}, true)
 	if err != nil {
 		return nil, nil, err
@@ -194,9 +209,6 @@ func checkStable(ctx context.Context, m *cluster.Model) error {
 	}
 	return err
 }
-
-// eliminates reports whether what is asked can be had by elimination.
-func (s Settings) eliminates() bool { return !s.withoutElimination && (s.MaxJobs == 0 || s.ByClass) }
 
 // eliminated reports whether a part was solved by elimination.
 func (r *Result) eliminated() bool {

@@ -83,10 +83,8 @@ func newPlan(ctx context.Context, c *cluster.Component, engine num.Engine, prec 
 			}
 			l.why = fmt.Sprintf("asked for; connected sets of %d servers", groups)
 		}
-	case s.Lattice == EliminationLattice && !s.eliminates():
-		return nil, input.Errorf("MaxJobs", s.MaxJobs, "distributions by class beside it: the elimination lattice has these, and not that of all jobs together")
 	case s.Lattice == EliminationLattice:
-		if err := l.findOrder(); err != nil {
+		if err := l.checkElimination(s); err != nil {
 			return nil, err
 		}
 		l.states, l.why = float64(groups), fmt.Sprintf("asked for; %d servers, one after the other, of width %d", groups, l.order.Width)
@@ -170,7 +168,7 @@ func (l *plan) preferSparse(ctx context.Context, engine num.Engine, prec uint, s
 	}
 	n, groups := len(l.problem.Classes), len(l.problem.Groups)
 	instead := fmt.Sprintf("instead of 2^%d sets of servers or 2^%d of classes", groups, n)
-	eliminates := engine == num.Float && s.eliminates() && cost > manyToEliminate && l.findOrder() == nil && l.order.Work < cost
+	eliminates := engine == num.Float && !s.withoutElimination && cost > manyToEliminate && l.checkElimination(s) == nil && l.order.Work < cost
 	lined := cost
 	if eliminates {
 		lined = l.order.Work
@@ -292,7 +290,7 @@ func (l *plan) tooLarge(need float64, engine num.Engine, prec uint, s Settings) 
 		size += fmt.Sprintf(", and the connected lattice has more than %s terms, which is the limit", thousands(l.tooMany))
 	}
 	if wide != nil {
-		size += fmt.Sprintf("; servers are eliminated one by one up to a width of %d, not of %v", elimination.MaxWidth, wide.Input.Value)
+		size += fmt.Sprintf("; servers are eliminated one by one up to a width of %d, not of %v", widest, wide.Input.Value)
 	}
 	return &num.TooLargeError{States: l.states, Bytes: need, Limit: s.MaxBytes, Input: input.Errorf("model",
 		fmt.Sprintf("%d classes on %d rows of servers", len(l.problem.Classes), len(l.problem.Groups)),
