@@ -9,48 +9,59 @@ import (
 	"productform/num"
 )
 
-// newChain returns the chain of the numbers of jobs below the limits: class k arrives at rate λ_k, unless the
-// limit is reached, and leaves at rate x_k φ_k(x)/σ_k. The residual is the largest of one allocation for each state.
-func (w *problem) newChain(ctx context.Context, policy fluid.Policy, limits []int) (c *markov.Chain, residual float64, err error) {
+// A loss is a move that the truncated chain does not make, since it leads out of its region.
+type loss struct {
+	state, class int
+	rate         float64
+}
+
+// newChain returns the chain of the numbers of jobs in a region: class k arrives at rate λ_k and leaves at rate x_k φ_k(x)/σ_k, unless
+// that leads out of the region. Lost moves are in the order of their states. The residual is the largest of one allocation for each state.
+func (w *problem) newChain(ctx context.Context, policy fluid.Policy, region *markov.Region) (c *markov.Chain, lost []loss, residual float64, err error) {
 	a, err := fluid.NewAllocator(w.traffic.Pool(), policy)
 	if err != nil {
-		return nil, 0, err
+		return nil, nil, 0, err
 	}
-	size := make([]int, len(limits))
-	for k, l := range limits {
-		size[k] = l + 1
-	}
-	c = markov.NewChain(size)
-	x := make([]int, len(size))
+	c = markov.NewChain(region)
+	x := make([]int, len(region.Size))
 	count, tasks := make([]float64, len(w.traffic.Classes)), make([]float64, len(w.traffic.Classes))
+	kept := func(state, k, step int, rate float64) float64 {
+		x[k] += step
+		inside := region.Number(x) >= 0
+		x[k] -= step
+		if !inside && rate > 0 {
+			lost = append(lost, loss{state, k, rate})
+			return 0
+		}
+		return rate
+	}
 	for s := range c.States {
 		for k, row := range w.class {
 			count[row] = float64(x[k])
 		}
 		if err := ctx.Err(); err != nil {
-			return nil, 0, err
+			return nil, nil, 0, err
 		}
 		if err := a.Tasks(ctx, count, tasks); err != nil {
-			return nil, 0, err
+			return nil, nil, 0, err
 		}
 		if s > 0 { // jobs are present
 			residual = max(residual, a.Residual(count, tasks))
 		}
 		for k, row := range w.class {
-			up := 0.0
-			if x[k] < limits[k] {
-				up = w.lambda[k]
-			}
-			c.SetRates(s, k, up, count[row]*tasks[row]/w.sigma[k])
+			c.SetRates(s, k, kept(s, k, 1, w.lambda[k]), kept(s, k, -1, count[row]*tasks[row]/w.sigma[k]))
 		}
 		c.Next(x)
 	}
-	return c, residual, nil
+	return c, lost, residual, nil
 }
 
 // A solution holds what is kept of the stationary distribution of a truncated chain.
 type solution struct {
-	limits        []int
+	chain         *markov.Chain
+	pi            []float64 // a stationary measure, not necessarily of mass 1
+	lost          []loss
+	limits        []int          // the largest x_k in the region
 	mean          []float64      // E[x_k]
 	distributions []distribution // the stationary distribution, then that biased by x_i for each class i
 
@@ -64,53 +75,71 @@ type solution struct {
 // E[x_i f(x)] / E[x_i]. The one biased by a rare class shows what others do while a job of that class is present.
 type distribution struct {
 	marginal [][]float64 // P(x_k = n) at [k][n]
-	edge     []float64   // λ_k E[(1 + Σ_l x_l) 1{x_k = limit}]
+	edge     []float64   // Σ over the lost moves x to x ± e_k of their rate, P(x) (1 + Σ_l x_l)
+	border   float64     // P of the states with lost moves
 }
 
-// solveAt solves the chain with these limits: as a step on the way by the method that is faster, else by the one whose rounding
-// is proved, as long as it is affordable.
-func (w *problem) solveAt(ctx context.Context, policy fluid.Policy, limits []int, tol float64, step bool) (*solution, error) {
-	c, residual, err := w.newChain(ctx, policy, limits)
+// solveAt solves the chain in a region by the method that is faster.
+func (w *problem) solveAt(ctx context.Context, policy fluid.Policy, region *markov.Region, tol float64) (*solution, error) {
+	c, lost, residual, err := w.newChain(ctx, policy, region)
 	if err != nil {
 		return nil, err
 	}
-	var pi []float64
-	v := &solution{limits: limits, residual: residual}
-	if c.IsEliminable() && !(step && c.IsIterable()) {
-		pi, v.rounding, err = c.Eliminate(ctx)
-	} else {
+	v := &solution{chain: c, limits: region.Limits(), lost: lost, residual: residual}
+	if c.IsIterable() {
 		v.multigrid = true
-		pi, v.iteration, err = c.Iterate(ctx, w.startingPoint(c), w.lambda, tol)
+		v.pi, v.iteration, err = c.Iterate(ctx, w.startingPoint(c), w.lambda, tol)
+	} else {
+		v.pi, v.rounding, err = c.Eliminate(ctx)
 	}
 	if err != nil {
 		return nil, err
 	}
-	w.summarize(v, c, pi)
+	v.summarize()
 	return v, nil
 }
 
-// summarize adds up a stationary measure, not necessarily of mass 1.
-func (w *problem) summarize(v *solution, c *markov.Chain, pi []float64) {
-	distributions := []*distributionSums{newDistributionSums(c.Size)}
-	for range c.Size {
-		distributions = append(distributions, newDistributionSums(c.Size))
+// prove solves the same chain by elimination, whose rounding is proved, if that was not done and is affordable.
+func (v *solution) prove(ctx context.Context) error {
+	if !v.multigrid || !v.chain.IsEliminable() {
+		return nil
 	}
-	x := make([]int, len(c.Size))
-	for _, p := range pi {
-		jobs := 0
+	pi, bound, err := v.chain.Eliminate(ctx)
+	if err != nil {
+		return err
+	}
+	v.pi, v.rounding, v.iteration, v.multigrid = pi, bound, 0, false
+	v.summarize()
+	return nil
+}
+
+// summarize adds up the measure.
+func (v *solution) summarize() {
+	v.mean, v.distributions = nil, nil
+	distributions := []*distributionSums{newDistributionSums(v.limits)}
+	for range v.limits {
+		distributions = append(distributions, newDistributionSums(v.limits))
+	}
+	x, lost := make([]int, len(v.limits)), v.lost
+	for s, p := range v.pi {
+		jobs, moves := 0, 0
 		for _, n := range x {
 			jobs += n
 		}
-		distributions[0].add(x, p, jobs)
+		for moves < len(lost) && lost[moves].state == s {
+			moves++
+		}
+		distributions[0].add(x, p, jobs, lost[:moves])
 		for i, n := range x {
 			if n > 0 {
-				distributions[1+i].add(x, float64(n)*p, jobs)
+				distributions[1+i].add(x, float64(n)*p, jobs, lost[:moves])
 			}
 		}
-		c.Next(x)
+		lost = lost[moves:]
+		v.chain.Next(x)
 	}
 	for i, sums := range distributions {
-		v.distributions = append(v.distributions, sums.distribution(w.lambda))
+		v.distributions = append(v.distributions, sums.distribution())
 		if i > 0 {
 			v.mean = append(v.mean, sums.mass()/distributions[0].mass())
 		}
@@ -121,24 +150,28 @@ func (w *problem) summarize(v *solution, c *markov.Chain, pi []float64) {
 // states.
 type distributionSums struct {
 	marginal [][]num.Sum
-	edge     []num.Sum // of p (1 + Σ_l x_l) where x_k is at its limit
+	edge     []num.Sum // of p rate (1 + Σ_l x_l) over the lost moves of each class
+	border   num.Sum   // of p over the states with such moves
 }
 
-func newDistributionSums(size []int) *distributionSums {
-	s := &distributionSums{edge: make([]num.Sum, len(size))}
-	for _, n := range size {
-		s.marginal = append(s.marginal, make([]num.Sum, n))
+func newDistributionSums(limits []int) *distributionSums {
+	s := &distributionSums{edge: make([]num.Sum, len(limits))}
+	for _, l := range limits {
+		s.marginal = append(s.marginal, make([]num.Sum, l+1))
 	}
 	return s
 }
 
-// add adds a state of measure p with so many jobs.
-func (s *distributionSums) add(x []int, p float64, jobs int) {
+// add adds a state of measure p with so many jobs, and its lost moves.
+func (s *distributionSums) add(x []int, p float64, jobs int, lost []loss) {
 	for k, n := range x {
 		s.marginal[k][n].Add(p)
-		if n == len(s.marginal[k])-1 {
-			s.edge[k].Add(p * float64(1+jobs))
-		}
+	}
+	for _, move := range lost {
+		s.edge[move.class].Add(p * move.rate * float64(1+jobs))
+	}
+	if len(lost) > 0 {
+		s.border.Add(p)
 	}
 }
 
@@ -151,16 +184,16 @@ func (s *distributionSums) mass() float64 {
 }
 
 // distribution returns the one in proportion to the sums.
-func (s *distributionSums) distribution(lambda []float64) distribution {
-	var l distribution
+func (s *distributionSums) distribution() distribution {
 	mass := s.mass()
+	l := distribution{border: s.border.Value() / mass}
 	for k, sums := range s.marginal {
 		p := make([]float64, len(sums))
 		for n := range p {
 			p[n] = sums[n].Value() / mass
 		}
 		l.marginal = append(l.marginal, p)
-		l.edge = append(l.edge, lambda[k]*s.edge[k].Value()/mass)
+		l.edge = append(l.edge, s.edge[k].Value()/mass)
 	}
 	return l
 }

@@ -80,7 +80,7 @@ type Result struct {
 type Part struct {
 	Groups [][]int // rows of Model.Classes; those in one group are one class to the policy
 	Method Method
-	Limits []int // states with at most Limits[g] jobs of Groups[g] were summed; nil with the closed form
+	Limits []int // states with at most Limits[g] jobs of Groups[g] were summed, or those of them that matter; nil with the closed form
 	States int   // 0 with the closed form
 	Accuracy
 }
@@ -115,11 +115,12 @@ type ClassResult struct {
 
 // Solve computes the stationary measures of classes that arrive at random. Balanced fairness has the stationary
 // distribution Φ(x) Π_k ρ_k^x_k / Z, which is summed up to limits for any number of classes, with a proved bound of
-// what is left out. For the other policies the balance equations of the truncated chain, in which an arrival beyond the
-// limits is lost, are solved for two or three classes: by elimination without subtractions, of n² states in O(n³) time
-// and O(n² log n) memory (200 by 200 states: a fifth of a second and 30 MB; 1000 by 1000: some ten seconds and a
-// gigabyte), or by multigrid iteration for three classes with more than 8,000 states or two with more than 1,000,000
-// (100 bytes a state, 500,000 states in some seconds).
+// what is left out. For the other policies the balance equations of a truncated chain are solved for two or three
+// classes: the states that matter are told from those of smaller chains, and a move to another one does not happen; with Limits it
+// is arrivals beyond them that are lost. Elimination without subtractions takes O(n³) time and O(n² log n) memory for n² states
+// of two classes (200 by 200: a fifth of a second and 30 MB; 1000 by 1000: some ten seconds and a gigabyte); multigrid
+// iteration takes over for three classes with more than 8,000 states or two with more than 1,000,000 (a microsecond and
+// 150 bytes a state).
 //
 // Unless limits are set, less is solved. A class with λ_k = 0 is left out. Classes are merged if their profiles are
 // equal up to a factor and, except under balanced fairness, so are their weights and their mean sizes in dominant

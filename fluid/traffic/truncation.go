@@ -7,21 +7,22 @@ import (
 
 	"productform/fluid"
 	"productform/internal/input"
+	"productform/internal/markov"
 )
 
-// truncationSafety multiplies the truncation error expected. If arrivals of class k are lost at x_k = L_k, the mean of
-// x_i changes by exactly
+// truncationSafety multiplies the truncation error expected. If a chain does not make some moves from x to x ± e_k, of rate r, the
+// mean of x_i changes by exactly
 //
-//	E[x_i] - E_L[x_i] = Σ_k λ_k Σ_{x_k = L_k} π_L(x) D_ki(x),  D_ki(x) = h_i(x+e_k) - h_i(x),
+//	E[x_i] - E_L[x_i] = Σ_k Σ_{lost moves x to x ± e_k} π_L(x) r D_i,  D_i = h_i(x ± e_k) - h_i(x),
 //
-// where h_i is the bias of x_i in the chain without limits: D_ki is the effect of one more job of class k on the
+// where h_i is the bias of x_i in the chain without limits: D_i is the effect of one job of class k more or less on the
 // integral of x_i over time. It grows as the number of jobs, since one job delays others as long as the resource stays
 // busy, and as the number of class-i jobs that are delayed: the x_i present and, of those that come later, E[x_i] at a
 // time. So the error relative to E[x_i] is taken to be proportional to
 //
-//	A_ki(L) = λ_k E_L[(1 + x_i/E[x_i]) (1 + Σ_l x_l) 1{x_k = L_k}],
+//	A_ki = Σ_{lost moves} π_L(x) r (1 + x_i/E[x_i]) (1 + Σ_l x_l),
 //
-// with a constant measured by a second solve with smaller limits L': |E_L[x_i] - E_L'[x_i]|/E_L[x_i] times
+// with a constant measured by a second solve in a smaller region L': |E_L[x_i] - E_L'[x_i]|/E_L[x_i] times
 // max_k A_ki(L)/A_ki(L') is the error expected, truncationSafety times that the bound. The factor x_i/E[x_i] makes the
 // distribution biased by x_i of the stationary one. It matters where class i is rare: others may pile up while one of its jobs is
 // served, to a level that the stationary one hardly shows, but which is all that a class-i job sees.
@@ -41,14 +42,11 @@ func (w *problem) chain(ctx context.Context, p *Part, policy fluid.Policy, s Set
 		p.Method = MultigridMethod
 	}
 	p.RoundingBound, p.IterationError, p.RateResidual = v.rounding, v.iteration, v.residual
-	p.Limits, p.States = v.limits, 1
-	for _, l := range v.limits {
-		p.States *= l + 1
-	}
+	p.Limits, p.States = v.limits, v.chain.States
 	return v.mean, nil
 }
 
-// truncated returns the solution with the limits of the settings, or with ones whose bound meets RelTol, and its bound.
+// truncated returns the solution with the limits of the settings, or in a region whose bound meets RelTol, and its bound.
 func (w *problem) truncated(ctx context.Context, policy fluid.Policy, s Settings) (*solution, float64, error) {
 	tol := max(s.RelTol/10, 1e-12) // of an iteration, whose rounding is not far below 1e-12
 	if s.Limits != nil {
@@ -56,71 +54,87 @@ func (w *problem) truncated(ctx context.Context, policy fluid.Policy, s Settings
 		if _, err := checkStates(limits, s); err != nil {
 			return nil, 0, err
 		}
-		v, err := w.solveAt(ctx, policy, limits, tol, false)
+		v, err := w.solveAt(ctx, policy, boxOf(limits), tol)
 		if err != nil {
 			return nil, 0, err
 		}
-		small, err := w.solveAt(ctx, policy, v.smaller(), tol, true)
+		if err := v.prove(ctx); err != nil {
+			return nil, 0, err
+		}
+		small, err := w.solveAt(ctx, policy, boxOf(v.smaller()), tol)
 		if err != nil {
 			return nil, 0, err
 		}
-		bound, _ := v.truncationBound(small)
-		return v, bound, v.converged(s)
+		return v, v.truncationBound(small), v.converged(s)
 	}
 	small, err := w.pilot(ctx, policy, s)
 	if err != nil {
 		return nil, 0, err
 	}
 	const onTheWay = 1e-4 // asked of a step that says how errors fall
-	step := s.RelTol < onTheWay
-	limits := small.grown(filled(len(w.class), 1), max(s.RelTol, onTheWay))
-	// Limits grow by more than an eighth each time, until MaxStates at the latest.
-	for ; ; step = false {
-		if _, err := checkStates(limits, s); err != nil {
-			return nil, 0, err
-		}
-		v, err := w.solveAt(ctx, policy, limits, tol, step)
+	region, err := small.grown(1, max(s.RelTol, onTheWay), s)
+	if err != nil {
+		return nil, 0, err
+	}
+	// Regions grow by more than an eighth in all directions each time, until MaxStates at the latest.
+	for {
+		v, err := w.solveAt(ctx, policy, region, tol)
 		if err != nil {
 			return nil, 0, err
 		}
-		bound, byClass := v.truncationBound(small)
-		if bound <= s.RelTol && !step {
-			return v, bound, v.converged(s)
+		bound := v.truncationBound(small)
+		if bound <= s.RelTol {
+			if err := v.prove(ctx); err != nil {
+				return nil, 0, err
+			}
+			if bound = v.truncationBound(small); bound <= s.RelTol { // as a rule
+				return v, bound, v.converged(s)
+			}
 		}
-		limits = v.grown(byClass, s.RelTol)
+		if region, err = v.grown(bound, s.RelTol, s); err != nil {
+			return nil, 0, err
+		}
 		if bound > 1e-2 { // the error of the smaller solve is a good part of its means, too much for one in proportion
 			small = v
 		}
 	}
 }
 
-// pilot solves with limits that are reached with a small probability under every distribution: 5e-3 gives means with some two
-// digits, enough to see how tails decay. It starts where that is expected with something to spare.
+// boxOf returns the region of all x <= limits.
+func boxOf(limits []int) *markov.Region {
+	size := make([]int, len(limits))
+	for k, l := range limits {
+		size[k] = l + 1
+	}
+	return markov.NewRegion(size, nil)
+}
+
+// pilot solves in a region that is left with a small probability under every distribution: 5e-3 gives means with some two
+// digits, enough to see how tails decay. It starts with limits where that is expected with something to spare.
 func (w *problem) pilot(ctx context.Context, policy fluid.Policy, s Settings) (*solution, error) {
-	limits := w.expected(1e-3)
-	for {
-		if _, err := checkStates(limits, s); err != nil {
-			if _, all := checkStates(w.expected(s.RelTol), s); all != nil { // not only what the pilot needs
-				err = all
-			}
-			return nil, err
+	tooMany := func(err error) error {
+		if _, all := checkStates(w.expected(s.RelTol), s); all != nil { // not only what the pilot needs
+			return all
 		}
-		v, err := w.solveAt(ctx, policy, limits, 1e-8, true)
+		return err
+	}
+	limits := w.expected(1e-3)
+	if _, err := checkStates(limits, s); err != nil {
+		return nil, tooMany(err)
+	}
+	region := boxOf(limits)
+	for levels := 12.0; ; levels += 3 { // of e, from the largest weight to the edge of the next region
+		v, err := w.solveAt(ctx, policy, region, 1e-8)
 		if err != nil {
 			return nil, err
 		}
-		wider := append([]int(nil), limits...)
-		converged := true
-		for k, l := range limits {
-			if v.most(k, l) > 5e-3 || !v.falls(k) {
-				wider[k] = 2 * l
-				converged = false
-			}
-		}
-		if converged {
+		if v.isPilot() {
 			return v, nil
 		}
-		limits = wider
+		r := v.reach()
+		if region, err = r.within(r.extended(levels), s); err != nil {
+			return nil, tooMany(err)
+		}
 	}
 }
 
@@ -156,13 +170,14 @@ func quantile(p []float64, tail float64) int {
 	return n
 }
 
-// most returns the largest P(x_k = n) of all distributions.
-func (v *solution) most(k, n int) float64 {
-	var most float64
-	for _, d := range v.distributions {
-		most = max(most, d.marginal[k][n])
+// isPilot reports whether the region is left with a small probability only, as far as it can be seen, for each class.
+func (v *solution) isPilot() bool {
+	for k := range v.limits {
+		if !v.falls(k) {
+			return false
+		}
 	}
-	return most
+	return !slices.ContainsFunc(v.distributions, func(d distribution) bool { return d.border > 1e-2 })
 }
 
 // falls reports whether the marginal of class k is far smaller at its limit than half way, under every distribution: otherwise
@@ -177,67 +192,41 @@ func (v *solution) falls(k int) bool {
 	return true
 }
 
-// truncationBound measures the truncation error relative to the mean numbers, as a whole and by the class whose limit
-// causes it. It is at least 1 where the limit of a class tells nothing of its tail.
-func (v *solution) truncationBound(small *solution) (bound float64, byClass []float64) {
-	byClass = make([]float64, len(v.mean))
-	for k := range byClass {
+// truncationBound measures the truncation error relative to the mean numbers, as that of the class whose lost moves cause the
+// most. It is at least 1 where the limit of a class tells nothing of its tail.
+func (v *solution) truncationBound(small *solution) float64 {
+	var bound float64
+	for k := range v.limits {
 		for i, m := range v.mean {
 			change := math.Abs(m-small.mean[i])/m + v.iteration + small.iteration
 			edge, before := v.edge(k, i), small.edge(k, i)
 			switch {
 			case edge == 0: // below the range of float64, far below any tolerance
 			case before == 0:
-				byClass[k] = unknownBound
+				bound = unknownBound
 			default:
-				byClass[k] = max(byClass[k], min(truncationSafety*change*edge/before, unknownBound))
+				bound = max(bound, min(truncationSafety*change*edge/before, unknownBound))
 			}
 		}
 		if v.limits[k] == small.limits[k] || !v.falls(k) {
-			byClass[k] = max(byClass[k], 1)
+			bound = max(bound, 1)
 		}
 	}
-	bound = slices.Max(byClass)
-	return bound / (1 - min(bound, 0.5)), byClass // relative to the mean without limits
+	return bound / (1 - min(bound, 0.5)) // relative to the mean without limits
 }
 
 // unknownBound is a bound that says nothing, and finite.
 const unknownBound = 1e300
 
-// edge returns A_ki of the limits.
+// edge returns A_ki.
 func (v *solution) edge(k, i int) float64 {
 	return v.distributions[0].edge[k] + v.distributions[1+i].edge[k]
 }
 
-// grown returns limits for which bounds should fall to half of relTol, as the tails of the marginals decay between half
-// of the limit and an eighth below it, where the limit itself does not bend them; a twentieth and two steps more, since
-// another round costs more. It is at most four times the limits before and a few more, for the decay is not known
-// better, and at least an eighth and two more for every class, since the effect of a limit that stays is not seen.
-func (v *solution) grown(bounds []float64, relTol float64) []int {
-	limits := make([]int, len(v.limits))
-	for k, l := range v.limits {
-		steps := l/8 + 2
-		if need := math.Log(2 * bounds[k] / relTol); need > 0 {
-			steps = max(steps, int(min(float64(3*l+8), 2+1.05*need/v.decay(k))))
-		}
-		limits[k] = l + steps
-	}
-	return limits
-}
-
-// decay returns the rate at which the marginal of class k decays below its limit, not negative, under the distribution where
-// that is lowest.
-func (v *solution) decay(k int) float64 {
-	l := v.limits[k]
-	near := l / 2
-	far := max(near+1, l-l/8-1)
-	rate := math.Inf(1)
-	for _, d := range v.distributions {
-		if p := d.marginal[k]; p[near] > 0 {
-			rate = min(rate, max(0, math.Log(p[near]/p[far])/float64(far-near)))
-		}
-	}
-	return rate
+// grown returns a region for which a bound should fall to half of relTol, as weights decay towards the edge.
+func (v *solution) grown(bound, relTol float64, s Settings) (*markov.Region, error) {
+	r := v.reach()
+	return r.within(r.extended(r.level+math.Log(2*max(bound/relTol, 1))), s)
 }
 
 // converged refuses the result of an iteration that has neither seven digits nor what was asked.
@@ -246,12 +235,4 @@ func (v *solution) converged(s Settings) error {
 		return nil
 	}
 	return &TooLargeError{Input: input.Errorf("RelTol", s.RelTol, "at least %.2g, where the iteration for x <= %d ends", v.iteration, v.limits)}
-}
-
-func filled(n int, value float64) []float64 {
-	x := make([]float64, n)
-	for i := range x {
-		x[i] = value
-	}
-	return x
 }

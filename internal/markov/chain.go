@@ -27,31 +27,29 @@ func (b *Box) Next(x []int) {
 	}
 }
 
-// A Chain is a Markov chain on a box. Rates stand at pad + the number of the state, between pad zeros on either side, so
-// that every state has all its neighbours in the tables: those beyond an edge are states with rate 0 towards it.
+// A Chain is a Markov chain on a region. Rates stand at pad + the number of the state, with a zero on either side, so that
+// every state has neighbours along its line in the tables: beyond an end of the line these are states with rate 0 towards it.
 type Chain struct {
-	Box
-	pad      int
+	*Region
 	up, down [][]float64 // rates from x to x+e_k and x-e_k, at [k][pad + number of x]
 }
 
-// NewChain returns a chain in a box of these sizes, which does not move yet.
-func NewChain(size []int) *Chain {
-	c := &Chain{Box: NewBox(size)}
-	for _, s := range c.Stride {
-		c.pad = max(c.pad, s)
-	}
-	for range size {
-		c.up = append(c.up, make([]float64, c.States+2*c.pad))
-		c.down = append(c.down, make([]float64, c.States+2*c.pad))
+const pad = 1
+
+// NewChain returns a chain on a region, which does not move yet.
+func NewChain(r *Region) *Chain {
+	c := &Chain{Region: r}
+	for range r.Size {
+		c.up = append(c.up, make([]float64, c.States+2*pad))
+		c.down = append(c.down, make([]float64, c.States+2*pad))
 	}
 	return c
 }
 
 // SetRates sets the rates at which the chain moves from a state up and down in coordinate k. They are not negative, and 0
-// where the move would leave the box.
+// where the move would leave the region.
 func (c *Chain) SetRates(state, k int, up, down float64) {
-	c.up[k][c.pad+state], c.down[k][c.pad+state] = up, down
+	c.up[k][pad+state], c.down[k][pad+state] = up, down
 }
 
 // IsEliminable reports whether elimination is affordable: of two coordinates while it takes at most about a gigabyte, of

@@ -23,6 +23,7 @@ type dissection struct {
 	g       *Chain
 	fronts  []front
 	place   []int32 // row of a state in the front that is being assembled
+	line    []int32 // of a state
 	scratch []float64
 
 	touched float64 // Σ_s number of rows that the elimination of s changed
@@ -62,7 +63,12 @@ const leafStates = 16
 // (1 ± ε)^R: in all 4.5u Σ_s (rows changed) + 2u Σ (rows assembled). Back substitution adds (f+4)u for a state with f
 // later states in its front, once for each state on the way to the last. Ratios double the sum.
 func (g *Chain) Eliminate(ctx context.Context) (pi []float64, bound float64, err error) {
-	d := &dissection{ctx: ctx, g: g, place: make([]int32, g.States)}
+	d := &dissection{ctx: ctx, g: g, place: make([]int32, g.States), line: make([]int32, g.States)}
+	for i, l := range g.lines {
+		for x := l.from; x < l.to; x++ {
+			d.line[l.at+x] = int32(i)
+		}
+	}
 	d.eliminate(make([]int, len(g.Size)), g.Size)
 	if err := ctx.Err(); err != nil {
 		return nil, 0, err
@@ -85,30 +91,30 @@ func (g *Chain) Eliminate(ctx context.Context) (pi []float64, bound float64, err
 	return pi, math.Expm1(2*1.001*u*(4.5*d.touched+2*d.summed+deepest)) + 0x1p-48, nil
 }
 
-// eliminate eliminates the states lo <= x < hi.
+// eliminate eliminates the states lo <= x < hi of the region. Of a box without states no front is made: its number is -1.
 func (d *dissection) eliminate(lo, hi []int) update {
-	cut, volume := 0, 1
+	lo, hi, states := d.shrink(lo, hi)
+	if d.ctx.Err() != nil || states == 0 {
+		return update{front: -1}
+	}
+	cut := 0
 	for k := range lo {
-		volume *= hi[k] - lo[k]
 		if hi[k]-lo[k] > hi[cut]-lo[cut] {
 			cut = k
 		}
 	}
-	if d.ctx.Err() != nil {
-		return update{}
-	}
 	first, last := lo, hi // of the states eliminated after the halves: all, or the cut
 	var halves []update
-	if volume > leafStates {
+	if states > leafStates {
 		mid := (lo[cut] + hi[cut]) / 2
 		halves = []update{d.eliminate(lo, with(hi, cut, mid)), d.eliminate(with(lo, cut, mid+1), hi)}
 		first, last = with(lo, cut, mid), with(hi, cut, mid+1)
 	}
 	if d.ctx.Err() != nil {
-		return update{}
+		return update{front: -1}
 	}
 	own, rim := d.box(nil, first, last), d.around(lo, hi)
-	if own[0] == 0 {
+	if len(own) > 0 && own[0] == 0 {
 		own = own[1:]
 	}
 	m := len(own) + len(rim)
@@ -125,8 +131,10 @@ func (d *dissection) eliminate(lo, hi []int) update {
 	}
 	d.addRates(q, m, own, lo, hi, first, last)
 	for _, h := range halves {
-		d.fronts[h.front].parent = len(d.fronts)
-		d.addUpdate(q, m, h)
+		if h.front >= 0 {
+			d.fronts[h.front].parent = len(d.fronts)
+			d.addUpdate(q, m, h)
+		}
 	}
 	f := front{own: own, rim: rim, exit: make([]float64, len(own)), parent: -1}
 	d.touched += float64(censor(d.ctx, q, m, f.exit))
@@ -147,21 +155,36 @@ func with(x []int, k, value int) []int {
 	return y
 }
 
-// box appends the numbers of the states lo <= x < hi.
-func (d *dissection) box(list []int32, lo, hi []int) []int32 {
-	x := append([]int(nil), lo...)
-	for k := range x {
+// shrink returns the smallest box that holds the states lo <= x < hi, and how many there are.
+func (d *dissection) shrink(lo, hi []int) (least, most []int, states int) {
+	least, most = append([]int(nil), hi...), append([]int(nil), lo...)
+	last := len(lo) - 1
+	d.lines(lo, hi, func(x []int, from, to, _ int) {
+		states += to - from
+		for k, n := range x {
+			least[k], most[k] = min(least[k], n), max(most[k], n+1)
+		}
+		least[last], most[last] = min(least[last], from), max(most[last], to)
+	})
+	return least, most, states
+}
+
+// lines calls do for each line of the region that has states with lo <= x < hi, with its other coordinates, the interval of these
+// states, and what makes numbers of them.
+func (d *dissection) lines(lo, hi []int, do func(x []int, from, to, at int)) {
+	for k := range lo {
 		if lo[k] >= hi[k] {
-			return list
+			return
 		}
 	}
+	last := len(lo) - 1
+	x := append([]int(nil), lo[:last]...)
 	for {
-		s := 0
-		for k, n := range x {
-			s += n * d.g.Stride[k]
+		l := d.g.lines[d.g.lineOf(x)]
+		if from, to := max(l.from, lo[last]), min(l.to, hi[last]); from < to {
+			do(x, from, to, l.at)
 		}
-		list = append(list, int32(s))
-		k := len(x) - 1
+		k := last - 1
 		for ; k >= 0; k-- {
 			if x[k]++; x[k] < hi[k] {
 				break
@@ -169,9 +192,19 @@ func (d *dissection) box(list []int32, lo, hi []int) []int32 {
 			x[k] = lo[k]
 		}
 		if k < 0 {
-			return list
+			return
 		}
 	}
+}
+
+// box appends the numbers of the states lo <= x < hi.
+func (d *dissection) box(list []int32, lo, hi []int) []int32 {
+	d.lines(lo, hi, func(_ []int, from, to, at int) {
+		for n := from; n < to; n++ {
+			list = append(list, int32(at+n))
+		}
+	})
+	return list
 }
 
 // around returns the states next to a box, and state 0 if it is in it.
@@ -197,28 +230,33 @@ func (d *dissection) around(lo, hi []int) []int32 {
 // and the later ones. Those to and from the other states of the box lo <= x < hi were added when these were eliminated.
 func (d *dissection) addRates(q []float64, m int, own []int32, lo, hi, first, last []int) {
 	g := d.g
+	x := make([]int, len(g.Size))
 	for i, s := range own {
-		rest := int(s)
-		for k, stride := range g.Stride {
-			n := rest / stride
-			rest -= n * stride
+		l := int(d.line[s])
+		for k, stride := range g.stride {
+			x[k] = l / stride % g.Size[k]
+		}
+		x[len(x)-1] = int(s) - g.lines[l].at
+		for k, n := range x {
 			for _, to := range [2]int{n - 1, n + 1} {
-				if to < 0 || to >= g.Size[k] {
+				x[k] = to
+				t := g.Number(x)
+				x[k] = n
+				if t < 0 {
 					continue
 				}
 				out, in := g.up[k], g.down[k]
 				if to < n {
 					out, in = in, out
 				}
-				t := int(s) + (to-n)*stride
 				inside, here := to >= lo[k] && to < hi[k], to >= first[k] && to < last[k]
 				switch {
 				case t == 0 || !inside:
 					j := int(d.place[t])
-					q[i*m+j] += out[g.pad+int(s)]
-					q[j*m+i] += in[g.pad+t]
+					q[i*m+j] += out[pad+int(s)]
+					q[j*m+i] += in[pad+t]
 				case here:
-					q[i*m+int(d.place[t])] += out[g.pad+int(s)]
+					q[i*m+int(d.place[t])] += out[pad+int(s)]
 				}
 			}
 		}

@@ -11,15 +11,15 @@ import (
 
 // randomChain draws rates over ten orders of magnitude, with few bits to keep fractions short.
 func randomChain(r *rand.Rand, size ...int) *Chain {
-	g := NewChain(size)
+	g := NewChain(NewRegion(size, nil))
 	for k := range size {
 		for s := range g.States {
-			x := s / g.Stride[k] % size[k]
+			x := s / NewBox(g.Size).Stride[k] % size[k]
 			if x > 0 {
-				g.down[k][g.pad+s] = math.Ldexp(float64(1+r.IntN(7)), r.IntN(33)-16)
+				g.down[k][pad+s] = math.Ldexp(float64(1+r.IntN(7)), r.IntN(33)-16)
 			}
 			if x < size[k]-1 {
-				g.up[k][g.pad+s] = math.Ldexp(float64(1+r.IntN(7)), r.IntN(33)-16)
+				g.up[k][pad+s] = math.Ldexp(float64(1+r.IntN(7)), r.IntN(33)-16)
 			}
 		}
 	}
@@ -37,15 +37,18 @@ func literalStationary(g *Chain) []*big.Rat {
 			m[j][i] = new(big.Rat)
 		}
 	}
-	for s := range n {
-		for k, stride := range g.Stride {
+	for s, x := range pointsOf(g.Region) {
+		for k := range x {
 			for _, move := range []struct {
-				to   int
+				step int
 				rate float64
-			}{{s + stride, g.up[k][g.pad+s]}, {s - stride, g.down[k][g.pad+s]}} {
+			}{{1, g.up[k][pad+s]}, {-1, g.down[k][pad+s]}} {
 				if move.rate != 0 {
+					x[k] += move.step
+					to := g.Number(x)
+					x[k] -= move.step
 					q := new(big.Rat).SetFloat64(move.rate)
-					m[move.to][s].Add(m[move.to][s], q)
+					m[to][s].Add(m[to][s], q)
 					m[s][s].Sub(m[s][s], q)
 				}
 			}
@@ -96,12 +99,12 @@ func plainStationary(g *Chain) []float64 {
 	q := make([][]float64, n)
 	for s := range q {
 		q[s] = make([]float64, n)
-		for k, stride := range g.Stride {
+		for k, stride := range NewBox(g.Size).Stride {
 			if s+stride < n {
-				q[s][s+stride] += g.up[k][g.pad+s]
+				q[s][s+stride] += g.up[k][pad+s]
 			}
 			if s >= stride {
-				q[s][s-stride] += g.down[k][g.pad+s]
+				q[s][s-stride] += g.down[k][pad+s]
 			}
 		}
 	}
@@ -143,15 +146,15 @@ func TestStationaryAgainstPlainOrder(t *testing.T) {
 // With rates of products of birth and death processes, π is their product; the probabilities of the far corner
 // are below the range of float64, and 0.
 func TestStationaryFarBelowRange(t *testing.T) {
-	g := NewChain([]int{300, 250})
+	g := NewChain(NewRegion([]int{300, 250}, nil))
 	for k, n := range g.Size {
 		for s := range g.States {
-			x := s / g.Stride[k] % n
+			x := s / NewBox(g.Size).Stride[k] % n
 			if x > 0 {
-				g.down[k][g.pad+s] = 1
+				g.down[k][pad+s] = 1
 			}
 			if x < n-1 {
-				g.up[k][g.pad+s] = 0.1
+				g.up[k][pad+s] = 0.1
 			}
 		}
 	}
@@ -165,15 +168,15 @@ func TestStationaryFarBelowRange(t *testing.T) {
 
 func BenchmarkStationary(b *testing.B) {
 	for _, size := range [][]int{{100, 100}, {200, 200}, {500, 500}, {20, 20, 20}} {
-		g := NewChain(size)
+		g := NewChain(NewRegion(size, nil))
 		for k, n := range size {
 			for s := range g.States {
-				x := s / g.Stride[k] % n
+				x := s / NewBox(g.Size).Stride[k] % n
 				if x > 0 {
-					g.down[k][g.pad+s] = 1 + 1/float64(x)
+					g.down[k][pad+s] = 1 + 1/float64(x)
 				}
 				if x < n-1 {
-					g.up[k][g.pad+s] = 0.8
+					g.up[k][pad+s] = 0.8
 				}
 			}
 		}

@@ -28,6 +28,7 @@ type level struct {
 	inflow  []float64 // room for a line
 	block   []int     // states of a block, 1 or 2 in each coordinate
 	coarse  *level    // nil if this level is solved by elimination
+	lineOf  []int     // of the coarser level, that each line is in
 }
 
 const (
@@ -37,7 +38,8 @@ const (
 
 // newLevel returns a level and those below it; speed[k] is the rate of moves in coordinate k.
 func newLevel(g *Chain, speed []float64) *level {
-	l := &level{g: g, pi: make([]float64, g.States+2*g.pad), inverse: make([]float64, g.States+2*g.pad), inflow: make([]float64, g.Size[len(g.Size)-1])}
+	n := g.States + 2*pad
+	l := &level{g: g, pi: make([]float64, n), inverse: make([]float64, n), inflow: make([]float64, g.Size[len(g.Size)-1])}
 	if g.States <= eliminatedStates {
 		return l
 	}
@@ -47,16 +49,17 @@ func newLevel(g *Chain, speed []float64) *level {
 			fastest = max(fastest, v)
 		}
 	}
-	size, slower := make([]int, len(speed)), make([]float64, len(speed))
+	slower := make([]float64, len(speed))
 	l.block = make([]int, len(speed))
-	for k, n := range g.Size {
-		l.block[k], slower[k] = 1, speed[k]
-		if 3*speed[k] >= fastest {
-			l.block[k], slower[k] = 2, speed[k]/2
+	for k, v := range speed {
+		l.block[k], slower[k] = 1, v
+		if 3*v >= fastest {
+			l.block[k], slower[k] = 2, v/2
 		}
-		size[k] = (n + l.block[k] - 1) / l.block[k]
 	}
-	l.coarse = newLevel(NewChain(size), slower)
+	blocks := g.coarser(l.block)
+	l.lineOf = g.linesOf(l.block, blocks.Size)
+	l.coarse = newLevel(NewChain(blocks), slower)
 	return l
 }
 
@@ -66,16 +69,16 @@ func newLevel(g *Chain, speed []float64) *level {
 // larger one may follow. It stops when the error is below tol/10, or no longer improves.
 func (g *Chain) Iterate(ctx context.Context, start, speed []float64, tol float64) (pi []float64, measured float64, err error) {
 	l := newLevel(g, speed)
-	copy(l.pi[g.pad:], start)
+	copy(l.pi[pad:], start)
 	l.addExits()
-	mean := g.means(l.pi[g.pad:])
+	mean := g.means(l.pi[pad:])
 	previous, worst := 1.0, 0.0
 	for cycle := range mostCycles {
 		l.cycle(ctx)
 		if err := ctx.Err(); err != nil {
 			return nil, 0, err
 		}
-		now := g.means(l.pi[g.pad:])
+		now := g.means(l.pi[pad:])
 		var change float64
 		for k := range now {
 			change = max(change, math.Abs(now[k]-mean[k])/now[k])
@@ -92,27 +95,25 @@ func (g *Chain) Iterate(ctx context.Context, start, speed []float64, tol float64
 			break
 		}
 	}
-	return l.pi[g.pad : g.pad+g.States], measured, nil
+	return l.pi[pad : pad+g.States], measured, nil
 }
 
 // means returns the mean coordinates.
 func (g *Chain) means(pi []float64) []float64 {
-	mean, x := make([]float64, len(g.Size)), make([]int, len(g.Size))
+	mean := make([]float64, len(g.Size))
 	var mass float64
-	last := g.Size[len(g.Size)-1]
-	for s := 0; s < g.States; s += last {
-		var line, moment float64
-		for n, p := range pi[s : s+last] {
-			line += p
-			moment += float64(n) * p
+	last := len(g.Size) - 1
+	for i, l := range g.lines {
+		var sum, moment float64
+		for n, p := range pi[l.at+l.from : l.at+l.to] {
+			sum += p
+			moment += float64(l.from+n) * p
 		}
-		for k := range len(x) - 1 {
-			mean[k] += line * float64(x[k])
+		for k, stride := range g.stride {
+			mean[k] += sum * float64(i/stride%g.Size[k])
 		}
-		mean[len(x)-1] += moment
-		mass += line
-		x[len(x)-1] = last - 1
-		g.Next(x)
+		mean[last] += moment
+		mass += sum
 	}
 	for k := range mean {
 		mean[k] /= mass
@@ -146,7 +147,7 @@ func (l *level) cycle(ctx context.Context) {
 	g, c := l.g, l.coarse
 	if c == nil {
 		pi, _, _ := g.Eliminate(ctx) // nothing is changed if the context is done
-		copy(l.pi[g.pad:], pi)
+		copy(l.pi[pad:], pi)
 		return
 	}
 	l.sweep(true)
@@ -154,8 +155,8 @@ func (l *level) cycle(ctx context.Context) {
 	l.coarsen()
 	l.loosen()
 	c.addExits()
-	for s := c.g.pad; s < c.g.pad+c.g.States; s++ {
-		c.pi[s] = 1
+	for s := range c.pi[pad : pad+c.g.States] {
+		c.pi[pad+s] = 1
 	}
 	c.cycle(ctx)
 	if c.coarse != nil && 3*c.g.States < g.States { // otherwise levels shrink too slowly to go twice
@@ -166,72 +167,54 @@ func (l *level) cycle(ctx context.Context) {
 	l.sweep(true)
 }
 
-// lines calls do with the places of the first states of each line along the last coordinate, here and in the coarser
-// level, and with its other coordinates.
-func (l *level) lines(do func(from, to int, x []int)) {
-	g, c := l.g, l.coarse.g
-	x := make([]int, len(g.Size))
-	last := len(x) - 1
-	for s := 0; s < g.States; s += g.Size[last] {
-		to := c.pad
-		for k, n := range x[:last] {
-			to += n / l.block[k] * c.Stride[k]
-		}
-		do(g.pad+s, to, x)
-		x[last] = g.Size[last] - 1
-		g.Next(x)
-	}
-}
-
 // correct multiplies the measure by the factors that the coarser level has found.
 func (l *level) correct() {
-	last := len(l.block) - 1
-	n := l.g.Size[last]
-	l.lines(func(from, to int, _ []int) {
-		line, factor := l.pi[from:from+n], l.coarse.pi[to:]
-		if l.block[last] == 1 {
-			for i := range line {
-				line[i] *= factor[i]
+	block := l.block[len(l.block)-1]
+	for i, line := range l.g.lines {
+		pi, factor := l.pi[pad+line.at:], l.coarse.pi[pad+l.coarse.g.lines[l.lineOf[i]].at:]
+		if block == 1 {
+			for x := line.from; x < line.to; x++ {
+				pi[x] *= factor[x]
 			}
-			return
+			continue
 		}
-		for i := range line {
-			line[i] *= factor[i/2]
+		for x := line.from; x < line.to; x++ {
+			pi[x] *= factor[x/2]
 		}
-	})
+	}
 }
 
 // sweep sets π_s to inflow over exit rate, one state after the other.
 func (l *level) sweep(forward bool) {
-	n := l.g.Size[len(l.g.Size)-1]
-	for from := 0; from < l.g.States; from += n {
+	n := len(l.g.lines)
+	for i := range n {
 		if forward {
-			l.sweepLine(l.g.pad+from, n, true)
+			l.sweepLine(i, true)
 		} else {
-			l.sweepLine(l.g.pad+l.g.States-n-from, n, false)
+			l.sweepLine(n-1-i, false)
 		}
 	}
 }
 
-// sweepLine does that for the n states of the line along the last coordinate that begins at place s of the tables. What
-// comes from other lines is summed first; then each state waits for the one before it by no more than a multiplication
-// and an addition.
-func (l *level) sweepLine(s, n int, forward bool) {
-	g, pi := l.g, l.pi
+// sweepLine does that for the states of line i. What comes from other lines is summed first; then each state waits for
+// the one before it by no more than a multiplication and an addition.
+func (l *level) sweepLine(i int, forward bool) {
+	g, at := l.g, l.g.lines[i]
+	n, last := at.to-at.from, len(g.Size)-1
+	if n <= 0 {
+		return
+	}
 	inflow := l.inflow[:n]
 	clear(inflow)
-	last := len(g.Size) - 1
-	for k, a := range g.Stride[:last] {
-		below, up := pi[s-a:s-a+n], g.up[k][s-a:s-a+n]
-		above, down := pi[s+a:s+a+n], g.down[k][s+a:s+a+n]
-		for i := range inflow {
-			inflow[i] += below[i]*up[i] + above[i]*down[i]
-		}
+	for k := range g.stride {
+		l.addInflow(inflow, at, g.beside(i, k, -1), g.up[k])
+		l.addInflow(inflow, at, g.beside(i, k, 1), g.down[k])
 	}
-	up, down, inverse, line := g.up[last][s-1:s-1+n], g.down[last][s+1:s+1+n], l.inverse[s:s+n], pi[s:s+n]
+	s := pad + at.at + at.from
+	up, down, inverse, line := g.up[last][s-1:s-1+n], g.down[last][s+1:s+1+n], l.inverse[s:s+n], l.pi[s:s+n]
 	if forward {
-		next := pi[s+1 : s+1+n]
-		p := pi[s-1]
+		next := l.pi[s+1 : s+1+n]
+		p := l.pi[s-1]
 		for i, in := range inflow {
 			v := inverse[i]
 			p = (in+next[i]*down[i])*v + p*(up[i]*v)
@@ -239,12 +222,25 @@ func (l *level) sweepLine(s, n int, forward bool) {
 		}
 		return
 	}
-	before := pi[s-1 : s-1+n]
-	p := pi[s+n]
+	before := l.pi[s-1 : s-1+n]
+	p := l.pi[s+n]
 	for i := n - 1; i >= 0; i-- {
 		v := inverse[i]
 		p = (inflow[i]+before[i]*up[i])*v + p*(down[i]*v)
 		line[i] = p
+	}
+}
+
+// addInflow adds what comes at these rates from the states of another line to those of the line at, which is beside it.
+func (l *level) addInflow(inflow []float64, at line, other int, rate []float64) {
+	if other < 0 {
+		return
+	}
+	o := l.g.lines[other]
+	from, to := max(at.from, o.from), min(at.to, o.to)
+	if from < to {
+		s := pad + o.at
+		addBlocks(inflow[from-at.from:], l.pi[s+from:s+to], rate[s+from:s+to], 0, 1)
 	}
 }
 
@@ -256,57 +252,85 @@ func (l *level) coarsen() {
 		clear(c.down[k])
 	}
 	last := len(g.Size) - 1
-	n := g.Size[last]
-	l.lines(func(from, to int, x []int) {
-		p := l.pi[from : from+n]
-		for k, y := range x[:last] {
-			if (y+1)%l.block[k] == 0 {
-				addBlocks(c.up[k][to:], p, g.up[k][from:from+n], l.block[last])
-			}
-			if y%l.block[k] == 0 {
-				addBlocks(c.down[k][to:], p, g.down[k][from:from+n], l.block[last])
-			}
-		}
-		up, down := g.up[last][from:from+n], g.down[last][from:from+n]
-		if l.block[last] == 1 {
-			addBlocks(c.up[last][to:], p, up, 1)
-			addBlocks(c.down[last][to:], p, down, 1)
-			return
-		}
-		for i := 0; i < n; i += 2 {
-			c.down[last][to+i/2] += p[i] * down[i]
-			if i+1 < n {
-				c.up[last][to+i/2] += p[i+1] * up[i+1]
-			}
-		}
-	})
-}
-
-// loosen makes the flows between blocks of two states smaller, without changing the net ones.
-func (l *level) loosen() {
-	c := l.coarse.g
-	for k, stride := range c.Stride {
-		if l.block[k] == 1 {
+	block := l.block[last]
+	for i, line := range g.lines {
+		if line.from >= line.to {
 			continue
 		}
-		up, down := c.up[k], c.down[k][stride:] // between the same blocks
-		for b, back := range down {
-			less := min(up[b], back) / 2
-			up[b] -= less
-			down[b] = back - less
+		s, n := pad+line.at+line.from, line.to-line.from
+		first := pad + c.lines[l.lineOf[i]].at + line.from/block
+		p, odd := l.pi[s:s+n], line.from%block
+		for k, stride := range g.stride {
+			x := i / stride % g.Size[k]
+			if (x+1)%l.block[k] == 0 {
+				addBlocks(c.up[k][first:], p, g.up[k][s:s+n], odd, block)
+			}
+			if x%l.block[k] == 0 {
+				addBlocks(c.down[k][first:], p, g.down[k][s:s+n], odd, block)
+			}
+		}
+		up, down := g.up[last][s:s+n], g.down[last][s:s+n]
+		if block == 1 {
+			addBlocks(c.up[last][first:], p, up, 0, 1)
+			addBlocks(c.down[last][first:], p, down, 0, 1)
+			continue
+		}
+		for i := odd; i < n; i += 2 { // even coordinates go down to another block, odd ones up
+			c.down[last][first+(i+odd)/2] += p[i] * down[i]
+		}
+		for i := 1 - odd; i < n; i += 2 {
+			c.up[last][first+(i+odd)/2] += p[i] * up[i]
 		}
 	}
 }
 
-// addBlocks adds p_i r_i to the sum of the block of i.
-func addBlocks(sum, p, r []float64, block int) {
+// loosen makes the flows between blocks of two states smaller, without changing the net ones.
+func (l *level) loosen() {
+	c, last := l.coarse.g, len(l.block)-1
+	for i, at := range c.lines {
+		for k := range c.stride {
+			n := c.beside(i, k, 1)
+			if l.block[k] == 1 || n < 0 {
+				continue
+			}
+			o := c.lines[n]
+			from, to := max(at.from, o.from), min(at.to, o.to)
+			if from < to {
+				loosen(c.up[k][pad+at.at+from:pad+at.at+to], c.down[k][pad+o.at+from:])
+			}
+		}
+		if l.block[last] == 2 && at.to-at.from > 1 {
+			s := pad + at.at
+			loosen(c.up[last][s+at.from:s+at.to-1], c.down[last][s+at.from+1:])
+		}
+	}
+}
+
+// loosen takes half the smaller of the flows between the same blocks from both.
+func loosen(up, down []float64) {
+	down = down[:len(up)]
+	for b, back := range down {
+		less := min(up[b], back) / 2
+		up[b] -= less
+		down[b] = back - less
+	}
+}
+
+// addBlocks adds p_i r_i to the sum of the block of i, of one state each or of two, of which the first has lost one if odd is 1.
+func addBlocks(sum, p, r []float64, odd, block int) {
+	n := len(p)
+	r = r[:n]
 	if block == 1 {
+		sum = sum[:n]
 		for i, x := range p {
 			sum[i] += x * r[i]
 		}
 		return
 	}
-	n := len(p)
+	if odd == 1 {
+		sum[0] += p[0] * r[0]
+		sum, p, r, n = sum[1:], p[1:], r[1:], n-1
+	}
 	for i := 0; i+1 < n; i += 2 {
 		sum[i/2] += p[i]*r[i] + p[i+1]*r[i+1]
 	}

@@ -11,7 +11,7 @@ import (
 // product returns the chain of independent coordinates that go up at rate r_k and down at rate 1, each times its speed; its measure is
 // Π_k r_k^x_k.
 func product(size []int, r, speed []float64) *Chain {
-	g := NewChain(size)
+	g := NewChain(NewRegion(size, nil))
 	x := make([]int, len(size))
 	for s := range g.States {
 		for k, n := range x {

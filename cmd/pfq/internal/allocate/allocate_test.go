@@ -225,8 +225,8 @@ func TestAllocateDynamic(t *testing.T) {
 				states *= limit + 1
 			}
 		}
-		if states > 1 && states != got["states"] {
-			t.Errorf("%s: limits make %v states, not %v", policy, states, got["states"])
+		if summed := got["states"].(float64); states > 1 && (summed > states || summed < states/10 || policy == "bf" && summed != states) {
+			t.Errorf("%s: %v states of %v within the limits", policy, summed, states)
 		}
 		if got["stable"] != true || got["policy"] != policy || !(bound < 1e-8) || got["resources"].([]any)[0].(map[string]any)["load"] != 0.5 {
 			t.Errorf("%v", got)

@@ -1,0 +1,204 @@
+package traffic
+
+import (
+	"math"
+	"slices"
+
+	"productform/internal/markov"
+)
+
+// A reach says how far from the origin, in each direction, states have a weight of e^-t of the largest: what a state counts in the
+// bound of the truncation, π(x) (1 + Σ_k x_k) (1 + max_i x_i/E[x_i]). Rates depend on proportions only, far from the
+// axes, so that log π is about homogeneous of degree 1 there, and the distance in a direction about linear in t: a
+// solution with small limits tells which states matter in one with larger limits.
+type reach struct {
+	limits []int       // the unit of each coordinate
+	parts  int         // directions with the same x_k/limits[k] / Σ_l x_l/limits[l], to 1/parts, are one
+	far    [][]float64 // Σ_k x_k/limits[k] of the farthest state of weight e^-t at least, at [direction][t]
+	edge   []int       // no state in a direction that moves are lost from has a larger weight than e^-edge
+	level  float64     // weight e^-level of the states that moves are lost from, in the mean by their rates
+}
+
+const (
+	mostLevels = 60  // of t: e^-60 is far below all tolerances
+	mostParts  = 128 // of directions; some 200 states in each at most
+)
+
+// reach returns that of the solution.
+func (v *solution) reach() *reach {
+	r := &reach{limits: v.limits, parts: mostParts}
+	for _, l := range v.limits {
+		r.parts = min(r.parts, max(l/4, 4))
+	}
+	if len(v.limits) == 3 {
+		r.parts = min(r.parts, 32)
+	}
+	r.far = make([][]float64, r.directions())
+	for d := range r.far {
+		r.far[d] = make([]float64, mostLevels+1)
+	}
+	r.edge = slices.Repeat([]int{mostLevels}, len(r.far))
+	most, x := 0.0, make([]int, len(v.limits))
+	for _, p := range v.pi {
+		most = max(most, p*v.importance(x))
+		v.chain.Next(x)
+	}
+	var weights, rates float64
+	lost := v.lost
+	for s, p := range v.pi {
+		w := p * v.importance(x) / most
+		t := mostLevels + 1.0
+		if w > 0 {
+			t = min(t, -math.Log(w))
+		}
+		distance, d := r.direction(x)
+		if up := int(math.Ceil(t)); up <= mostLevels {
+			r.far[d][up] = max(r.far[d][up], distance)
+		}
+		for ; len(lost) > 0 && lost[0].state == s; lost = lost[1:] {
+			r.edge[d] = min(r.edge[d], int(t))
+			weights, rates = weights+w*lost[0].rate, rates+lost[0].rate
+		}
+		v.chain.Next(x)
+	}
+	r.level = min(-math.Log(weights/rates), mostLevels)
+	for _, far := range r.far {
+		for t := 1; t <= mostLevels; t++ {
+			far[t] = max(far[t], far[t-1])
+		}
+	}
+	return r
+}
+
+// importance returns what a unit of probability of a state counts.
+func (v *solution) importance(x []int) float64 {
+	jobs, most := 1.0, 0.0
+	for i, n := range x {
+		jobs += float64(n)
+		most = max(most, float64(n)/v.mean[i])
+	}
+	return jobs * (1 + most)
+}
+
+// directions returns the number of directions, some of which do not exist.
+func (r *reach) directions() int {
+	n := 1
+	for range len(r.limits) - 1 {
+		n *= r.parts + 1
+	}
+	return n
+}
+
+// direction returns how far away a state is, and in which direction.
+func (r *reach) direction(x []int) (distance float64, d int) {
+	for k, n := range x {
+		distance += float64(n) / float64(r.limits[k])
+	}
+	if distance == 0 {
+		return 0, 0
+	}
+	for k, n := range x[:len(x)-1] {
+		d = d*(r.parts+1) + int(math.Round(float64(r.parts)*float64(n)/(float64(r.limits[k])*distance)))
+	}
+	return distance, d
+}
+
+// extended returns the distance of weight e^-t in each direction, and a little more: as it is seen, or beyond the edge linear in t, as
+// between half of the edge and the edge. There it is at least an eighth more than at the edge, so that what is beyond
+// is seen, and at most four times as much, for tails are not known better. It is the most of neighbouring directions.
+func (r *reach) extended(t float64) []float64 {
+	distance := make([]float64, len(r.far))
+	step := 0.0 // two jobs of the class with the fewest
+	for _, l := range r.limits {
+		step = max(step, 2/float64(l))
+	}
+	for d, far := range r.far {
+		seen := far[min(int(math.Ceil(t)), mostLevels)]
+		if e := r.edge[d]; float64(e) < t {
+			half, edge := e/2, far[e]
+			beyond := 2 * edge
+			if half > 0 {
+				slope := (edge - far[half]) / float64(e-half)
+				beyond = min(max(edge+slope*(t-float64(e)), 1.125*edge), 4*edge)
+			}
+			seen = max(seen, beyond)
+		}
+		distance[d] = 1.02*seen + step
+	}
+	wide := make([]float64, len(distance))
+	for d := range distance {
+		wide[d] = distance[d]
+		for by := 1; by < len(distance); by *= r.parts + 1 { // neighbours in one coordinate
+			if part := d / by % (r.parts + 1); part > 0 {
+				wide[d] = max(wide[d], distance[d-by])
+			}
+			if part := d / by % (r.parts + 1); part < r.parts {
+				wide[d] = max(wide[d], distance[d+by])
+			}
+		}
+	}
+	return wide
+}
+
+// within returns the region of the states up to the distance in their direction, between the first and the last on each line. The error
+// is a *statesError if that would be more states than the settings allow.
+func (r *reach) within(distance []float64, s Settings) (*markov.Region, error) {
+	size, states := r.around(distance)
+	if states > 1.5*float64(s.MaxStates) { // as an estimate
+		return nil, &statesError{states, limitsOf(size)}
+	}
+	last := len(size) - 1
+	x := make([]int, len(size))
+	region := markov.NewRegion(size, func(line []int) (from, to int) {
+		copy(x, line)
+		for n := range size[last] {
+			x[last] = n
+			if far, d := r.direction(x); far <= distance[d] {
+				if to == 0 {
+					from = n
+				}
+				to = n + 1
+			}
+		}
+		return from, to
+	})
+	if region.States > s.MaxStates {
+		return nil, &statesError{float64(region.States), limitsOf(size)}
+	}
+	return region, nil
+}
+
+// around returns the sizes of a box that holds the states up to these distances, and about how many these are.
+func (r *reach) around(distance []float64) (size []int, states float64) {
+	size = make([]int, len(r.limits))
+	part := make([]int, len(r.limits))
+	for d, far := range distance {
+		rest, index := r.parts, d
+		for k := len(part) - 2; k >= 0; k-- {
+			part[k] = index % (r.parts + 1)
+			index /= r.parts + 1
+			rest -= part[k]
+		}
+		if part[len(part)-1] = rest; rest < 0 {
+			continue // no such direction, but for rounding
+		}
+		for k, p := range part {
+			share := min(1, (float64(p)+1)/float64(r.parts))
+			size[k] = max(size[k], 2+int(min(share*far*float64(r.limits[k]), mostStates)))
+		}
+		states += math.Pow(far, float64(len(part)))
+	}
+	states /= float64(len(part)) * math.Pow(float64(r.parts), float64(len(part)-1))
+	for _, l := range r.limits {
+		states *= float64(l)
+	}
+	return size, states
+}
+
+func limitsOf(size []int) []int {
+	limits := make([]int, len(size))
+	for k, n := range size {
+		limits[k] = n - 1
+	}
+	return limits
+}
