@@ -169,8 +169,9 @@ type task struct {
 	extra  float64 // of the horizon
 }
 
-// solve refines a partition until its polynomials are as good as the tolerance asks, and returns the measures. The error may be a [*ToleranceError].
-func (f *forest) solve(ctx context.Context, root int, s Settings) (*part, error) {
+// solve refines a partition until its polynomials are as good as the tolerance asks of one of so many parts, and returns the measures. The error may be a
+// [*ToleranceError].
+func (f *forest) solve(ctx context.Context, root, parts int, s Settings) (*part, error) {
 	if err := f.prepare(root, s.Tolerance); err != nil {
 		return nil, err
 	}
@@ -194,10 +195,10 @@ func (f *forest) solve(ctx context.Context, root int, s Settings) (*part, error)
 			return nil, err
 		case finer != nil:
 			g = finer
-		case r.worst() <= s.Tolerance:
+		case r.worst(parts) <= s.Tolerance:
 			return r, nil
 		case t.target <= leastDefect:
-			return nil, &ToleranceError{s.Tolerance, r.worst()}
+			return nil, &ToleranceError{s.Tolerance, r.worst(parts)}
 		default:
 			t.target = max(leastDefect, t.target/8)
 		}

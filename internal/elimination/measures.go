@@ -125,9 +125,9 @@ func (f *forest) sums(s int) float64 {
 	return arithmetic.Roundings(float64(f.terms[s]))
 }
 
-// worst returns the largest bound of the numbers of a part.
-func (r *part) worst() float64 {
-	worst := r.normalization.Bound
+// worst returns the largest bound of the numbers that come of a part, one of so many of which the normalizations are multiplied.
+func (r *part) worst(parts int) float64 {
+	worst := r.normalization.Bound * float64(parts)
 	for _, list := range append([][]arithmetic.Number{r.times, r.busy}, r.jobs...) {
 		for _, x := range list {
 			worst = max(worst, x.Bound)
@@ -138,7 +138,7 @@ func (r *part) worst() float64 {
 			worst = max(worst, x.Plus.Bound, x.Minus.Bound)
 		}
 	}
-	return worst
+	return worst*(1+0x1p-10) + 4*u // they are multiplied, and by rates
 }
 
 // classJobs returns P(X_i = k), k = 0..n, of a class of rate λ that is served while a time lasts with the density e^{-κx} f(x) over z: X given this time x is
@@ -156,7 +156,7 @@ func (w *sweep) classJobs(n int, class place, outside float64) ([]arithmetic.Num
 	end, _ := f.x[last].right()
 	limit, exp := smoothest*end/kappa, f.x[last].exp
 	list := make([]arithmetic.Number, 0, n+1)
-	a, bound, lambda := f.x, f.bound, 1.0
+	a, bound, lambda := f.x, f.bound+w.drift, 1.0
 	for range n + 1 {
 		if err := w.ctx.Err(); err != nil {
 			return nil, err

@@ -219,6 +219,34 @@ func TestOtherNumbers(t *testing.T) {
 	}
 }
 
+// All numbers have the bounds asked, if only just, also where many parts are multiplied.
+func TestToleranceIsMet(t *testing.T) {
+	p := &Problem{}
+	for range 30 {
+		p.Capacities = append(p.Capacities, 3, 4)
+		p.Classes = append(p.Classes, Class{1, []int{len(p.Capacities) - 1}}, Class{2, []int{len(p.Capacities) - 2, len(p.Capacities) - 1}})
+	}
+	for _, tolerance := range []float64{3e-13, 1e-12, 3e-12, 1e-11} {
+		o, err := NewOrder(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := Solve(context.Background(), p, o, Settings{Tolerance: tolerance})
+		var missed *ToleranceError
+		if errors.As(err, &missed) && missed.Bound > tolerance && tolerance < 1e-11 {
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, x := range slices.Concat([]arithmetic.Number{r.Normalization}, r.Jobs, r.Busy) {
+			if !(x.Bound <= tolerance) {
+				t.Errorf("bound %v, asked %v", x.Bound, tolerance)
+			}
+		}
+	}
+}
+
 func errOf(_ *Result, err error) error { return err }
 
 func TestRefusals(t *testing.T) {

@@ -35,7 +35,8 @@ func Solve(ctx context.Context, p *Problem, o *Order, s Settings) (*Result, erro
 		return nil, err
 	}
 	r := newResult(p, s)
-	for _, c := range components(p, o, s.Gradients || len(s.Of) > 0) {
+	list := components(p, o, s.Gradients || len(s.Of) > 0)
+	for _, c := range list {
 		f := c.forest(p)
 		if f == nil {
 			return nil, tooWide(o.Width)
@@ -43,7 +44,7 @@ func Solve(ctx context.Context, p *Problem, o *Order, s Settings) (*Result, erro
 		for k, row := range c.classes {
 			f.classes[k].wanted = slices.Contains(s.Of, row)
 		}
-		part, err := f.solve(ctx, len(c.servers)-1, s)
+		part, err := f.solve(ctx, len(c.servers)-1, len(list), s)
 		if err != nil {
 			return nil, err
 		}
