@@ -167,6 +167,26 @@ func TestAgreeNearCapacity(t *testing.T) {
 	c.judge()
 }
 
+// Capacities of servers may be eighty powers of ten apart.
+func TestAgreeFarApart(t *testing.T) {
+	c := &comparison{t: t}
+	random := rand.New(rand.NewPCG(4, 4))
+	for k, m := range models(150**trial, false) {
+		for s := range m.Servers {
+			e := random.Int64N(81) - 40
+			power := new(big.Rat).SetInt(new(big.Int).Exp(big.NewInt(10), big.NewInt(max(e, -e)), nil))
+			if e < 0 {
+				power.Inv(power)
+			}
+			m.Servers[s].Capacity = new(big.Rat).Mul(m.Servers[s].Capacity, power)
+		}
+		c.compare(k, oracle.ScaleTo(m, big.NewRat(9, 10)), gibbs.Settings{Sweeps: 100, Seed: uint64(k)})
+	}
+	if c.outside > c.all/20 {
+		t.Errorf("%d of %d intervals miss", c.outside, c.all)
+	}
+}
+
 // On trees of sixty servers they are those that elimination proves, at loads from 0.5 to 0.98.
 func TestAgreeOnTrees(t *testing.T) {
 	c := &comparison{t: t}
