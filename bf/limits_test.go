@@ -273,6 +273,15 @@ func TestRefusedBeforeBuilt(t *testing.T) {
 	}
 }
 
+// Fractions of more servers than float64 can count the sets of are refused in numbers, too.
+func TestExactOfManyServers(t *testing.T) {
+	_, err := Solve(t.Context(), lineModel(2000, 10), Settings{Engine: num.Exact})
+	var large *num.TooLargeError
+	if !errors.As(err, &large) || math.IsNaN(large.Bytes) || strings.Contains(err.Error(), "NaN") || !strings.Contains(err.Error(), "20,000,000 terms") {
+		t.Errorf("error %v", err)
+	}
+}
+
 // The connected lattice is taken where the graph of all sets would be much larger, and where the other does not fit.
 func TestConnectedBeforeAllSets(t *testing.T) {
 	for _, c := range []struct {

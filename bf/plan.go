@@ -373,6 +373,9 @@ func longWays(c *cluster.Component, engine num.Engine, s Settings) error {
 	for _, k := range c.Model.Classes {
 		length = max(length, integers.Log2Ways(c.Model.Servers, k.Servers)-float64(k.ArrivalRate.Num().BitLen()+cancels))
 	}
+	if length == 0 { // there are few ways
+		return nil
+	}
 	need := states * length / 8 * 2
 	if s.Engine == num.Exact {
 		need += states * length / 8 * layers * 2
