@@ -34,7 +34,7 @@ func (l *plan) findOrder() (err error) {
 	return err
 }
 
-const widest = 1 // of the messages that are kept
+const widest = 2 // of the messages that are kept
 
 // checkElimination finds the order, and refuses what elimination does not give.
 func (l *plan) checkElimination(s Settings) error {

@@ -2,6 +2,7 @@ package elimination
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"testing"
 )
@@ -43,6 +44,29 @@ func BenchmarkSolve(b *testing.B) {
 					b.Fatal(err)
 				}
 				b.ReportMetric(-math.Log10(r.Jobs[0].Bound), "digits")
+			}
+		})
+	}
+}
+
+// The bounds of 2×200 and more need a coarser tolerance.
+func BenchmarkWide(b *testing.B) {
+	for _, c := range []struct {
+		rows, columns int
+		tolerance     float64
+	}{{2, 10, 1e-6}, {2, 40, 1e-6}, {2, 200, 1e-6}} {
+		b.Run(fmt.Sprintf("servers=%dx%d/tolerance=%g", c.rows, c.columns, c.tolerance), func(b *testing.B) {
+			p := lattice(c.rows, c.columns, 0.7)
+			for b.Loop() {
+				o, err := NewOrder(p)
+				if err != nil {
+					b.Fatal(err)
+				}
+				r, err := Solve(context.Background(), p, o, Settings{Tolerance: c.tolerance})
+				if err != nil {
+					b.Fatal(err)
+				}
+				b.ReportMetric(r.worst(), "bound")
 			}
 		})
 	}

@@ -19,4 +19,7 @@
 // Servers that form a tree are solved by forest.go: exponents are known there, what is left changes on the scale of its argument, and two panels an
 // octave are enough up to a time that is never reached (panels.go), at a load of 0.99999, too. sweep.go has the messages, curve.go and chebyshev.go their
 // arithmetic, measures.go what comes of them.
+//
+// Other components have messages of up to three times (function.go), polynomials in cells whose servers are in a known order; wide.go chooses their panels, step.go
+// integrates, remainder.go bounds what that leaves out, and passes.go goes there and back. They give means.
 package elimination

@@ -39,7 +39,10 @@ func Solve(ctx context.Context, p *Problem, o *Order, s Settings) (*Result, erro
 	for _, c := range list {
 		f := c.forest(p)
 		if f == nil {
-			return nil, tooWide(o.Width)
+			if err := c.addWide(ctx, p, s, r); err != nil {
+				return nil, err
+			}
+			continue
 		}
 		for k, row := range c.classes {
 			f.classes[k].wanted = slices.Contains(s.Of, row)

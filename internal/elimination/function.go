@@ -1,0 +1,155 @@
+package elimination
+
+import (
+	"math"
+	"slices"
+)
+
+// A function of the times of w servers is kept in cells: an order of the servers, and for each a panel that agrees with the order. In a cell it is e^{a·(t-c)} times
+// a polynomial of degree below n in each time, with slopes a and the centre c of the panels. In a cell with two servers in one panel only the part where
+// they are in order is meant; the polynomial goes on beyond, and is used there.
+type function struct {
+	servers  []int // increasing
+	panels   int
+	size     int       // n^w
+	block    [][]int32 // number of the cell, by order and Σ_v panel_v panels^v; -1 if they do not agree
+	values   []float64 // of a cell at the nodes, the last server varies fastest
+	slopes   []float64 // w a cell
+	norms    []float64 // a cell: see norm
+	fuzz     []float64 // a cell: |values - kept| e^{-a·(t-c)} at most
+	defect   []float64 // a cell: |meant - kept| e^{-a·(t-c)} at most; nil if that is counted in err
+	err      float64   // |log(true/meant)|, and more if defect is nil
+	exponent int       // functions are 2^exponent times what is kept
+}
+
+// ellipses are the ρ of the norms of functions. With f = Σ_k f_k T_k(x), |f|_ρ = Σ_k |f_k| (ρ^k + ρ^-k)/2: the absolute sum of the Laurent coefficients of
+// f((z+1/z)/2), each times ρ to the distance of its power from 0. Hence
+//
+//	|fg|_ρ <= |f|_ρ |g|_ρ,  |e^{cx}|_ρ = e^{|c|(ρ+1/ρ)/2},  sup |f| <= |f|_1 <= |f|_ρ,
+//	|f - If| <= 2 Σ_{k>=n} |f_k| <= 4 ρ^-n |f|_ρ  (If is f at n nodes),  |∫_{-1}^x f|_ρ <= (1+ρ) |f|_ρ.
+//
+// The last is so for each T_k by the formula in setWeights.
+var ellipses = [...]float64{1, 2, 3, 4, 6, 8, 11, 16}
+
+const radii = len(ellipses)
+
+// stretch returns (ρ+1/ρ)/2.
+func stretch(r int) float64 { return (ellipses[r] + 1/ellipses[r]) / 2 }
+
+func newFunction(servers []int, g *mesh) *function {
+	w := len(servers)
+	f := &function{servers: servers, panels: g.panels(), size: power(g.n, w)}
+	cells := 0
+	panel := make([]int, w)
+	for _, order := range orders(w) {
+		row := make([]int32, power(f.panels, w))
+		for k := range row {
+			rest := k
+			for v := range w {
+				panel[v], rest = rest%f.panels, rest/f.panels
+			}
+			row[k] = -1
+			if slices.IsSortedFunc(order, func(a, b int) int { return panel[a] - panel[b] }) {
+				row[k] = int32(cells)
+				cells++
+			}
+		}
+		f.block = append(f.block, row)
+	}
+	f.values = make([]float64, cells*f.size)
+	f.slopes = make([]float64, cells*w)
+	f.norms = make([]float64, cells*radii<<w)
+	f.fuzz, f.defect = make([]float64, cells), make([]float64, cells)
+	return f
+}
+
+// cell returns the number of the cell of panels in an order.
+func (f *function) cell(order int, panel []int) int {
+	at := 0
+	for v := len(panel) - 1; v >= 0; v-- {
+		at = at*f.panels + panel[v]
+	}
+	return int(f.block[order][at])
+}
+
+func (f *function) cellValues(cell int) []float64 { return f.values[cell*f.size:][:f.size] }
+func (f *function) cellSlopes(cell int) []float64 {
+	return f.slopes[cell*len(f.servers):][:len(f.servers)]
+}
+
+// norm returns an upper bound of Σ |a_k| Π_{v in mask} (ρ^k_v + ρ^-k_v)/2 over the coefficients of the polynomial of a cell: of the norm in the times of mask, whatever the
+// others are. A mask has at most two servers.
+func (f *function) norm(cell, mask, r int) float64 {
+	if mask == 0 {
+		r = 0
+	}
+	return f.norms[(cell<<len(f.servers)+mask)*radii+r]
+}
+
+// normalize multiplies by scale and takes a power of two out.
+func (f *function) normalize(scale float64) {
+	largest := 0.0
+	for _, v := range f.values {
+		largest = max(largest, math.Abs(v))
+	}
+	_, e := math.Frexp(largest)
+	f.exponent += e
+	for _, list := range [][]float64{f.values, f.norms, f.fuzz, f.defect} {
+		for i := range list {
+			list[i] = math.Ldexp(scale*list[i], -e)
+		}
+	}
+}
+
+// orders lists the permutations of 0..w-1, the first to last server by time, in lexicographic order.
+func orders(w int) [][]int {
+	all := [][]int{{}}
+	for range w {
+		var longer [][]int
+		for _, prefix := range all {
+			for v := range w {
+				if !slices.Contains(prefix, v) {
+					longer = append(longer, append(slices.Clone(prefix), v))
+				}
+			}
+		}
+		all = longer
+	}
+	return all
+}
+
+// orderNumber returns the place of a permutation in orders.
+func orderNumber(order []int) int {
+	number := 0
+	for i, v := range order {
+		less := 0
+		for _, u := range order[i+1:] {
+			if u < v {
+				less++
+			}
+		}
+		number = number*(len(order)-i) + less
+	}
+	return number
+}
+
+// corners lists the corners of a cell: bit v is set if server v is at the end of its panel. Those of one panel are in order.
+func corners(order, panel []int) []int {
+	all := []int{0}
+	for i := 0; i < len(order); {
+		j := i
+		for j < len(order) && panel[order[j]] == panel[order[i]] {
+			j++
+		}
+		var next []int
+		for _, corner := range all {
+			next = append(next, corner)
+			for k := j - 1; k >= i; k-- {
+				corner |= 1 << order[k]
+				next = append(next, corner)
+			}
+		}
+		all, i = next, j
+	}
+	return all
+}

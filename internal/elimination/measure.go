@@ -1,0 +1,172 @@
+package elimination
+
+import (
+	"math"
+	"math/bits"
+)
+
+// negligible coefficients, relative to the largest value, are left out: rounding made them, and in large ellipses they would count.
+const negligible = 0x1p-43
+
+// A room is what one worker computes in.
+type room struct {
+	scaled, polynomial, kept, other []float64
+	left, right, sum, vector        []float64
+	levels                          [MaxWidth][]float64
+	growth                          [radii][]float64 // (ρ^k + ρ^-k)/2
+}
+
+func newRoom(g *mesh, w int) *room {
+	size := power(g.n, w)
+	r := &room{}
+	for _, list := range []*[]float64{&r.scaled, &r.polynomial, &r.kept, &r.other, &r.sum} {
+		*list = make([]float64, size)
+	}
+	r.vector = make([]float64, g.n)
+	r.left, r.right = make([]float64, size*g.n), make([]float64, size*g.n)
+	for v := range r.levels {
+		r.levels[v] = make([]float64, power(g.n, v))
+	}
+	for i := range r.growth {
+		a, b := 1.0, stretch(i)
+		for range g.n {
+			r.growth[i] = append(r.growth[i], a*(1+0x1p-40))
+			a, b = b, 2*stretch(i)*b-a
+		}
+	}
+	return r
+}
+
+// measure takes the values of a cell, chooses slopes, finds the polynomial and its norms, and puts the values of that in their place, which differ by
+// less than the defect. It returns a lower bound of the least value of the polynomial at the corners.
+func (f *function) measure(g *mesh, order []int, cell int, panel []int, r *room) float64 {
+	w := len(f.servers)
+	values, slopes := f.cellValues(cell), f.cellSlopes(cell)
+	steep := 0.0
+	for v := range w {
+		slopes[v] = g.slope(values, v, w, panel[v])
+		steep += math.Abs(slopes[v]) * g.half(panel[v])
+	}
+	scaled, kept, other, polynomial := r.scaled[:f.size], r.kept[:f.size], r.other[:f.size], r.polynomial[:f.size]
+	copy(scaled, values)
+	g.tilt(scaled, slopes, panel, -1)
+	g.analysis.transform(g.n, w, scaled, polynomial, other)
+	largest, total := 0.0, 0.0
+	for _, v := range scaled {
+		largest = max(largest, math.Abs(v))
+	}
+	for x, a := range polynomial {
+		if a = math.Abs(a); a <= negligible*largest {
+			polynomial[x] = 0
+		} else {
+			total += a
+		}
+	}
+	g.synthesis.transform(g.n, w, polynomial, kept, other)
+	off := 0.0
+	for x, v := range kept {
+		off = max(off, math.Abs(v-scaled[x]))
+	}
+	copy(values, kept)
+	g.tilt(values, slopes, panel, 1)
+	noise := (float64(w*(g.n/4+12)) + 8*steep) * u * total
+	f.fuzz[cell] = noise
+	f.defect[cell] = math.Pow(g.lebesgue, float64(w)) * (off + 2*noise)
+	f.contract(cell, w-1, 0, 0, polynomial, r)
+	return f.least(g, order, panel, polynomial, r) - float64(w*g.n+4)*u*total
+}
+
+// slope returns the slope of the logarithm along axis v between inner nodes, the others at their middle, or 0: at the very ends integrals may vanish.
+func (g *mesh) slope(values []float64, v, w, panel int) float64 {
+	at, stride := 0, power(g.n, w-1-v)
+	for range w {
+		at = at*g.n + g.n/2
+	}
+	at -= g.n / 2 * stride
+	low, high := g.n/5, g.n-1-g.n/5
+	first, last := values[at+low*stride], values[at+high*stride]
+	if !(first > 0 && last > 0 && first < math.MaxFloat64 && last < math.MaxFloat64) {
+		return 0
+	}
+	return math.Log(last/first) / (g.half(panel) * (g.node[high] - g.node[low]))
+}
+
+// tilt multiplies values by e^{±slopes·(t-c)}.
+func (g *mesh) tilt(values, slopes []float64, panel []int, sign float64) {
+	w := len(slopes)
+	for v, slope := range slopes {
+		rest := power(g.n, w-1-v)
+		for i, x := range g.node {
+			e := math.Exp(sign * slope * g.half(panel[v]) * x)
+			for block := i * rest; block < len(values); block += g.n * rest {
+				for k := range rest {
+					values[block+k] *= e
+				}
+			}
+		}
+	}
+}
+
+// contract sets the norms of a cell from a tensor in the times 0..v, whose later times are summed already, those of mask with weights of ellipse e.
+func (f *function) contract(cell, v, mask, e int, tensor []float64, r *room) {
+	if v < 0 {
+		norms := f.norms[(cell<<len(f.servers)+mask)*radii:][:radii]
+		norms[e] = math.Abs(tensor[0]) * (1 + 0x1p-40)
+		return
+	}
+	n := len(r.growth[0])
+	rest := r.levels[v][:len(tensor)/n]
+	for next := range radii {
+		own := mask | 1<<v
+		if next == 0 {
+			own = mask
+		} else if bits.OnesCount(uint(own)) > 2 || mask != 0 && next != e {
+			continue
+		}
+		for x := range rest {
+			sum := 0.0
+			for k, a := range tensor[x*n : x*n+n] {
+				sum += math.Abs(a) * r.growth[next][k]
+			}
+			rest[x] = sum
+		}
+		f.contract(cell, v-1, own, max(e, next), rest, r)
+	}
+	if v == len(f.servers)-1 { // the ellipse of ρ = 1 is the panel
+		for mask := 1; mask < 1<<len(f.servers); mask++ {
+			f.norms[(cell<<len(f.servers)+mask)*radii] = f.norms[cell<<len(f.servers)*radii]
+		}
+	}
+}
+
+// least returns the least value of a polynomial at the corners of its cell. Along each axis T_k(-1) = (-1)^k and T_k(1) = 1.
+func (f *function) least(g *mesh, order, panel []int, polynomial []float64, r *room) float64 {
+	least := math.Inf(1)
+	for _, corner := range corners(order, panel) {
+		least = min(least, g.atCorner(corner, len(f.servers)-1, polynomial, r))
+	}
+	return least
+}
+
+func (g *mesh) atCorner(corner, v int, polynomial []float64, r *room) float64 {
+	for ; v >= 0; v-- {
+		rest := r.levels[v][:len(polynomial)/g.n]
+		for x := range rest {
+			even, odd := 0.0, 0.0
+			row := polynomial[x*g.n : x*g.n+g.n]
+			for k := 0; k+1 < len(row); k += 2 {
+				even += row[k]
+				odd += row[k+1]
+			}
+			if len(row)%2 == 1 {
+				even += row[len(row)-1]
+			}
+			if corner>>v&1 == 0 {
+				odd = -odd
+			}
+			rest[x] = even + odd
+		}
+		polynomial = rest
+	}
+	return polynomial[0]
+}

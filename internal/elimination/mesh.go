@@ -1,0 +1,167 @@
+package elimination
+
+import (
+	"math"
+
+	"productform/num"
+)
+
+// A mesh is a partition of [0, T] into panels with n Chebyshev nodes each. A polynomial of degree below n on a panel is known by its values there. The same mesh
+// serves all servers, so that two times are in the same panel or in order.
+type mesh struct {
+	n      int
+	breaks []float64 // panel k is [breaks[k], breaks[k+1]]
+	rough  bool      // bounds are not wanted
+	coarse []float64 // of each panel, the largest relative defect of a cell with it so far
+	points []float64 // node i of panel k, at k n + i
+
+	// On the panel [-1, 1], with ℓ_j the polynomial that is 1 at node j and 0 at the others:
+	node      []float64 // x_i = -cos((2i+1)π/2n)
+	weight    []float64 // ∫_{-1}^1 ℓ_j
+	before    []float64 // ∫_{-1}^{x_i} ℓ_j, at i n + j
+	after     []float64 // ∫_{x_i}^1 ℓ_j, at i n + j
+	analysis  matrices  // coefficients of T_k from values at nodes
+	synthesis matrices  // values from coefficients
+	lebesgue  float64   // at least max_x Σ_j |ℓ_j(x)|
+	absolute  float64   // at least Σ_j |weight|, |before| and |after| in each row
+}
+
+// matrices are an n×n matrix and its transpose, rows in sequence.
+type matrices struct{ rows, columns []float64 }
+
+func newMesh(breaks []float64, n int) *mesh {
+	g := &mesh{n: n, breaks: breaks, coarse: make([]float64, len(breaks)-1), node: make([]float64, n), weight: make([]float64, n), before: make([]float64, n*n), after: make([]float64, n*n)}
+	for _, m := range []*matrices{&g.analysis, &g.synthesis} {
+		m.rows, m.columns = make([]float64, n*n), make([]float64, n*n)
+	}
+	g.lebesgue = 1.001 + 2/math.Pi*math.Log(float64(n))
+	for j := range n {
+		g.node[j] = g.chebyshev(1, j)
+		for k := range n {
+			g.synthesis.rows[j*n+k] = g.chebyshev(k, j)
+			g.analysis.rows[k*n+j] = 2 * g.chebyshev(k, j) / float64(n)
+		}
+		g.analysis.rows[j] = 1 / float64(n)
+	}
+	for i := range n {
+		for j := range n {
+			g.synthesis.columns[i*n+j] = g.synthesis.rows[j*n+i]
+			g.analysis.columns[i*n+j] = g.analysis.rows[j*n+i]
+		}
+	}
+	g.setWeights()
+	for k := range len(breaks) - 1 {
+		for _, x := range g.node {
+			g.points = append(g.points, breaks[k]+g.half(k)*(1+x))
+		}
+	}
+	return g
+}
+
+// chebyshev returns T_k at node j, with an angle that is reduced in integers.
+func (g *mesh) chebyshev(k, j int) float64 {
+	m := k * (2*g.n - 2*j - 1) % (4 * g.n) // T_k(cos θ) = cos kθ, θ = (2n-2j-1) π/2n
+	if m > 2*g.n {
+		m = 4*g.n - m
+	}
+	if 2*m == 2*g.n {
+		return 0
+	}
+	if m > g.n {
+		return -math.Cos(math.Pi * float64(2*g.n-m) / float64(2*g.n))
+	}
+	return math.Cos(math.Pi * float64(m) / float64(2*g.n))
+}
+
+// setWeights integrates the ℓ_j = Σ_k analysis T_k: ∫_{-1}^x T_k = T_{k+1}/(2k+2) - T_{k-1}/(2k-2) - (-1)^k/(k²-1) for k >= 2. The terms of an entry come to less than
+// 10/n in sum, so that compensated sums err by less than 60u/n each.
+func (g *mesh) setWeights() {
+	n := g.n
+	g.absolute = 2
+	for i := range n {
+		rows := [2]float64{}
+		for j := range n {
+			var part, whole num.Sum
+			for k := range n {
+				a, f := g.analysis.rows[k*n+j], float64(k)
+				sign := float64(1 - 2*(k%2))
+				switch k {
+				case 0:
+					part.Add(a)
+					part.Add(a * g.node[i])
+				case 1:
+					part.Add(a * (g.chebyshev(2, i) - 1) / 4)
+				default:
+					part.Add(a * g.chebyshev(k+1, i) / (2*f + 2))
+					part.Add(-a * g.chebyshev(k-1, i) / (2*f - 2))
+					part.Add(-a * sign / (f*f - 1))
+				}
+				if k%2 == 0 {
+					whole.Add(2 * a / (1 - f*f))
+				}
+			}
+			g.weight[j] = whole.Value()
+			g.before[i*n+j] = part.Value()
+			g.after[i*n+j] = whole.Value() - part.Value()
+			rows[0] += math.Abs(g.before[i*n+j])
+			rows[1] += math.Abs(g.after[i*n+j])
+		}
+		g.absolute = max(g.absolute, rows[0]*(1+0x1p-40), rows[1]*(1+0x1p-40))
+	}
+}
+
+func (g *mesh) panels() int          { return len(g.breaks) - 1 }
+func (g *mesh) half(k int) float64   { return (g.breaks[k+1] - g.breaks[k]) / 2 }
+func (g *mesh) centre(k int) float64 { return g.breaks[k] + g.half(k) }
+func (g *mesh) end() float64         { return g.breaks[len(g.breaks)-1] }
+
+// transform multiplies a tensor of n^w entries by a matrix along each axis; the result goes into a, and b is room.
+func (m *matrices) transform(n, w int, tensor, a, b []float64) {
+	size := len(tensor)
+	if w%2 == 0 {
+		a, b = b, a
+	}
+	copy(b, tensor)
+	if w == 0 {
+		return
+	}
+	for v := range w - 1 {
+		clear(a)
+		rest := power(n, w-1-v)
+		for block := 0; block < size; block += n * rest {
+			multiplyAdd(a[block:][:n*rest], m.rows, b[block:][:n*rest], n, n, rest)
+		}
+		a, b = b, a
+	}
+	clear(a)
+	multiplyAdd(a, b, m.columns, size/n, n, n)
+}
+
+// multiplyAdd adds the product of a and b, rows×inner and inner×columns, to c. Each entry is a sum of inner/4 + 3 rounded sums at most.
+func multiplyAdd(c, a, b []float64, rows, inner, columns int) {
+	for x := range rows {
+		row, factors := c[x*columns:][:columns], a[x*inner:][:inner]
+		s := 0
+		for ; s+4 <= inner; s += 4 {
+			a0, a1, a2, a3 := factors[s], factors[s+1], factors[s+2], factors[s+3]
+			b0, b1, b2, b3 := b[s*columns:][:len(row)], b[(s+1)*columns:][:len(row)], b[(s+2)*columns:][:len(row)], b[(s+3)*columns:][:len(row)]
+			for y := range row {
+				row[y] += (a0*b0[y] + a1*b1[y]) + (a2*b2[y] + a3*b3[y])
+			}
+		}
+		for ; s < inner; s++ {
+			f := factors[s]
+			for y, v := range b[s*columns:][:len(row)] {
+				row[y] += f * v
+			}
+		}
+	}
+}
+
+func power(n, w int) int {
+	p := 1
+	for range w {
+		p *= n
+	}
+	return p
+}

@@ -1,0 +1,155 @@
+package elimination
+
+import (
+	"context"
+	"slices"
+)
+
+// passes are one elimination on a mesh, and the way back.
+type passes struct {
+	*mesh
+	problem *Problem
+	order   []int
+	place   []int       // of each server in the order
+	buckets []factors   // of each server: the factors that know its time, when it goes
+	kept    []*function // and their integral
+	outside []factors   // what all other factors make of the servers of kept, all else integrated out
+	room    *room
+	most    float64 // defect of a function that is let pass
+}
+
+func newPasses(p *Problem, o *Order, g *mesh) *passes {
+	e := &passes{mesh: g, problem: p, order: o.Servers, room: newRoom(g, max(1, slices.Max(widths(p, o))))}
+	e.place, e.buckets, e.kept, e.outside = make([]int, len(o.Servers)), make([]factors, len(o.Servers)), make([]*function, len(o.Servers)), make([]factors, len(o.Servers))
+	for k, s := range o.Servers {
+		e.place[s] = k
+		e.buckets[s].servers = []int{s}
+	}
+	for i, c := range p.Classes {
+		if c.Rate > 0 {
+			b := &e.buckets[e.first(c.Servers)]
+			b.classes = append(b.classes, i)
+		}
+	}
+	return e
+}
+
+// widths returns how many servers stay that know of each server of the order, when that goes.
+func widths(p *Problem, o *Order) []int {
+	place := make([]int, len(o.Servers))
+	for k, s := range o.Servers {
+		place[s] = k
+	}
+	knows := make([][]int, len(o.Servers)) // places of servers, by the first
+	add := func(servers []int) {
+		if len(servers) > 0 {
+			first := slices.Min(servers)
+			knows[first] = append(knows[first], servers...)
+		}
+	}
+	for _, c := range p.Classes {
+		if c.Rate > 0 {
+			servers := make([]int, len(c.Servers))
+			for i, s := range c.Servers {
+				servers[i] = place[s]
+			}
+			add(servers)
+		}
+	}
+	w := make([]int, len(o.Servers))
+	for k := range knows {
+		slices.Sort(knows[k])
+		stay := slices.DeleteFunc(slices.Compact(knows[k]), func(s int) bool { return s == k })
+		w[k] = len(stay)
+		add(stay)
+	}
+	return w
+}
+
+// first returns the server that goes first.
+func (e *passes) first(servers []int) int {
+	return slices.MinFunc(servers, func(a, b int) int { return e.place[a] - e.place[b] })
+}
+
+func (e *passes) integrate(ctx context.Context, f factors, gone, above int) (*function, error) {
+	k, err := integrate(ctx, e.mesh, e.problem, f, gone, above, e.room)
+	if err == nil && slices.Max(e.coarse) > e.most {
+		return nil, errCoarse
+	}
+	return k, err
+}
+
+// forward integrates over one time after the other, and stops where a bound grows by more than most.
+func (e *passes) forward(ctx context.Context, most float64) error {
+	e.most = most
+	for _, s := range e.order {
+		f, err := e.integrate(ctx, e.buckets[s], s, -1)
+		if err != nil {
+			return err
+		}
+		e.kept[s] = f
+		if len(f.servers) > 0 {
+			b := &e.buckets[e.first(f.servers)]
+			b.functions = append(b.functions, f)
+		}
+	}
+	return nil
+}
+
+// A clique is a server with those that its bucket knows, and all factors of their times; what is made of them is remembered.
+type clique struct {
+	*passes
+	server int
+	all    factors
+	made   []made
+}
+
+type made struct {
+	gone int
+	from factors
+	kept *function
+}
+
+// back goes through the cliques from the last to the first.
+func (e *passes) back(ctx context.Context, look func(c *clique) error) error {
+	for k := len(e.order) - 1; k >= 0; k-- {
+		s := e.order[k]
+		c := &clique{passes: e, server: s, all: e.buckets[s].times(e.outside[s])}
+		if err := look(c); err != nil {
+			return err
+		}
+		for _, before := range e.order[:k] {
+			f := e.kept[before]
+			if !slices.Contains(e.buckets[s].functions, f) {
+				continue
+			}
+			rest, err := c.reduce(ctx, c.all.without(f), f.servers)
+			if err != nil {
+				return err
+			}
+			e.outside[before] = rest
+		}
+	}
+	return nil
+}
+
+// reduce integrates over all times but those of some servers.
+func (c *clique) reduce(ctx context.Context, f factors, stay []int) (factors, error) {
+	for _, s := range f.scope(c.problem) {
+		if slices.Contains(stay, s) {
+			continue
+		}
+		with, without := f.split(c.problem, s)
+		k := slices.IndexFunc(c.made, func(m made) bool { return m.gone == s && m.from.equals(with) })
+		if k < 0 {
+			kept, err := c.integrate(ctx, with, s, -1)
+			if err != nil {
+				return factors{}, err
+			}
+			k = len(c.made)
+			c.made = append(c.made, made{s, with, kept})
+		}
+		f = without.times(factors{functions: []*function{c.made[k].kept}})
+	}
+	return f, nil
+}

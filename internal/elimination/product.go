@@ -1,0 +1,209 @@
+package elimination
+
+import "slices"
+
+// A side is some of the servers that stay, with the server that goes. No function joins the two sides otherwise. The tensor of the left side has the server that goes as
+// its last axis, that of the right side as its first, so that the sum over its nodes is a product of matrices.
+type side struct {
+	stay      []int // servers that stay
+	axes      []int // with the one that goes
+	strides   []int // in the tensor
+	functions []int
+	own       [][]int // strides of each function
+	direct    bool    // the tensor is that of the only function
+}
+
+// setSides parts the servers that stay: those that functions join to each other are on one side, the largest such group alone on that where its
+// function needs no transposition.
+func (st *step) setSides() {
+	group := make([]int, st.w)
+	for v := range group {
+		group[v] = v
+	}
+	for _, place := range st.places {
+		joined := -1
+		for _, v := range place {
+			if v == st.w {
+				continue
+			}
+			if joined < 0 {
+				joined = group[v]
+			}
+			old := group[v]
+			for k := range group {
+				if group[k] == old {
+					group[k] = joined
+				}
+			}
+		}
+	}
+	var large, rest []int
+	for first := range st.w {
+		var list []int
+		for v := range group {
+			if group[v] == first {
+				list = append(list, v)
+			}
+		}
+		if len(list) > len(large) {
+			large = list
+		}
+	}
+	for v := range st.w {
+		if !slices.Contains(large, v) {
+			rest = append(rest, v)
+		}
+	}
+	right := 0
+	for _, place := range st.places {
+		if place[0] == st.w && len(place) == len(large)+1 {
+			right = 1
+		}
+	}
+	st.sides[right].stay, st.sides[1-right].stay = large, rest
+	st.carrier = 1 - right
+	st.sides[0].axes = append(slices.Clone(st.sides[0].stay), st.w)
+	st.sides[1].axes = append([]int{st.w}, st.sides[1].stay...)
+	st.stack = append(slices.Clone(st.sides[0].stay), st.sides[1].stay...)
+	for k := range st.sides {
+		s := &st.sides[k]
+		s.strides = stridesOf(st.g.n, s.axes, s.axes)
+		for i, place := range st.places {
+			onLarge := slices.ContainsFunc(place, func(v int) bool { return slices.Contains(large, v) })
+			if onLarge == (k == right) {
+				s.functions = append(s.functions, i)
+				s.own = append(s.own, stridesOf(st.g.n, s.axes, place))
+			}
+		}
+		s.direct = len(s.functions) == 1 && slices.Equal(st.places[s.functions[0]], s.axes)
+	}
+}
+
+// stridesOf returns the distance of neighbours along each of the axes, in a tensor of the axes of list, the last of which varies fastest.
+func stridesOf(n int, axes, list []int) []int {
+	strides := make([]int, len(axes))
+	for i, v := range axes {
+		if k := slices.Index(list, v); k >= 0 {
+			strides[i] = power(n, len(list)-1-k)
+		}
+	}
+	return strides
+}
+
+// add adds sign times the integral of the functions, and of what is the server's that goes, over a panel of it, with weights that depend on the node of server bound
+// unless that is -1.
+func (k *worker) add(sum []float64, r *region, bound int, weights []float64, sign float64) {
+	n := k.g.n
+	vector := k.vector[:n]
+	scale := sign * k.g.half(k.panel[k.w])
+	for i, p := range r.powers[k.w][k.panel[k.w]*n:][:n] {
+		vector[i] = scale * p
+		if bound < 0 {
+			vector[i] *= weights[i]
+		}
+	}
+	left, right := k.tensor(k.left, r, 0, bound, weights), k.tensor(k.right, r, 1, bound, weights)
+	multiplyAdd(sum, left, right, len(left)/n, n, len(right)/n)
+}
+
+// tensor returns the product of the functions of a side at all its nodes, with the weights if their server is there, and with the vector of the
+// server that goes on one side.
+func (k *worker) tensor(room []float64, r *region, number, bound int, weights []float64) []float64 {
+	n, s := k.g.n, &k.sides[number]
+	weighted := bound >= 0 && slices.Contains(s.stay, bound)
+	if s.direct && !weighted && number != k.carrier {
+		return k.valuesOf(r, s.functions[0])
+	}
+	tensor := room[:power(n, len(s.axes))]
+	functions, own := s.functions, s.own
+	switch {
+	case s.direct:
+		copy(tensor, k.valuesOf(r, functions[0]))
+		functions = nil
+	default:
+		for i := range tensor {
+			tensor[i] = 1
+		}
+	}
+	for i, at := range functions {
+		multiply(tensor, n, s.strides, k.valuesOf(r, at), own[i])
+	}
+	var strides [MaxWidth + 1]int
+	for i, v := range s.axes {
+		if v == k.w {
+			strides[i] = 1
+		}
+	}
+	if number == k.carrier {
+		multiply(tensor, n, s.strides, k.vector, strides[:len(s.axes)])
+	}
+	if weighted {
+		strides[slices.Index(s.axes, bound)] = n
+		multiply(tensor, n, s.strides, weights, strides[:len(s.axes)])
+	}
+	return tensor
+}
+
+func (k *worker) valuesOf(r *region, at int) []float64 {
+	return k.functions[at].cellValues(k.cellOf(r, at))
+}
+
+// cellOf returns the cell of a function in which the servers are.
+func (k *worker) cellOf(r *region, at int) int {
+	var panel [MaxWidth]int
+	for i, v := range k.places[at] {
+		panel[i] = k.panel[v]
+	}
+	return k.functions[at].cell(r.orders[at], panel[:len(k.places[at])])
+}
+
+// multiply multiplies a tensor by another, each with strides of its own along the axes.
+func multiply(tensor []float64, n int, strides []int, by []float64, own []int) {
+	a, b := strides[0], own[0]
+	switch {
+	case len(strides) > 1:
+		for i := range n {
+			multiply(tensor[i*a:], n, strides[1:], by[i*b:], own[1:])
+		}
+	case b == 0:
+		f := by[0]
+		for i := range tensor[:n] {
+			tensor[i] *= f
+		}
+	case b == 1:
+		by = by[:n]
+		for i := range tensor[:n] {
+			tensor[i] *= by[i]
+		}
+	default:
+		for i := range tensor[:n] {
+			tensor[i] *= by[i*b]
+		}
+	}
+}
+
+// spread adds a sum, which has the servers of the left side first, times the powers of the servers that stay, to the values of a cell.
+func (k *worker) spread(sum, values []float64, r *region) {
+	n := k.g.n
+	strides := stridesOf(n, k.stack, k.stack)
+	own := make([]int, k.w)
+	for i, v := range k.stack {
+		clear(own)
+		own[i] = 1
+		multiply(sum, n, strides, r.powers[v][k.panel[v]*n:][:n], own)
+	}
+	if slices.IsSorted(k.stack) {
+		for x, v := range sum {
+			values[x] += v
+		}
+		return
+	}
+	for x, v := range sum {
+		at, rest := 0, x
+		for i := k.w - 1; i >= 0; i-- {
+			at += rest % n * power(n, k.w-1-k.stack[i])
+			rest /= n
+		}
+		values[at] += v
+	}
+}

@@ -1,0 +1,103 @@
+package elimination
+
+import "math"
+
+// remainder bounds the distance between the integral over the time that goes of the kept factors, and the interpolation of what add gives for it at the nodes, in one cell, over
+// e^{slopes·(t-c)}.
+//
+// Let G be the product of the factors in a region, with the time s that goes in one of its panels, of length 2h. Its norm in a few times is at most the product of the norms of its factors.
+//
+//   - In the time v of a server that stays, the integral of G over all or a part of the panel has a norm of at most 2h |G|_v if v has another panel, and of at most 2h(1+ρ) |G|_{s,v}
+//     if v shares it, as then v may be an end of the integral. Interpolation in v errs by at most 4ρ^-n times that, and by as much more as the interpolations in the times before amplify it.
+//   - At the nodes, weights integrate the interpolation of G in s: with an error of at most 2h 4ρ^-n |G|_s. Values of functions at the nodes are off by their fuzz, and what is
+//     computed with them has roundings; both count at most as the sum of absolute terms. All this is amplified by every interpolation.
+//   - What the kept functions are off by in the cells themselves, by their defects, is integrated as they are.
+func (k *worker) remainder(slopes []float64) float64 {
+	g := k.g
+	var stay [MaxWidth][radii]float64
+	var goes [radii]float64
+	terms, carried := 0.0, 0.0
+	cells := k.at
+	k.parts(func(r *region, low, high int) {
+		height := k.meet(r, slopes, cells)
+		length := 2 * g.half(k.panel[k.w])
+		flat := k.norm(height, cells, 0, 0)
+		fuzz := k.roundoff
+		for i, f := range k.functions {
+			fuzz += f.fuzz[cells[i]] / f.norm(cells[i], 0, 0)
+			if f.defect != nil {
+				carried += length * flat * f.defect[cells[i]] / f.norm(cells[i], 0, 0)
+			}
+		}
+		if low >= 0 && high >= 0 {
+			fuzz *= 2
+		}
+		terms += length / 2 * g.absolute * flat * fuzz
+		for e := 1; e < radii; e++ {
+			goes[e] += length * k.norm(height, cells, 1<<k.w, e)
+			for v := range k.w {
+				if k.panel[v] == k.panel[k.w] {
+					stay[v][e] += length * (1 + ellipses[e]) * k.norm(height, cells, 1<<v|1<<k.w, e)
+				} else {
+					stay[v][e] += length * k.norm(height, cells, 1<<v, e)
+				}
+			}
+		}
+	})
+	total, amplified := carried, 1.0
+	for v := range k.w {
+		total += amplified * g.tail(&stay[v])
+		amplified *= g.lebesgue
+	}
+	return (total + amplified*(g.tail(&goes)+terms)) * (1 + 0x1p-30)
+}
+
+// tail returns the least of 4ρ^-n times a norm.
+func (g *mesh) tail(norms *[radii]float64) float64 {
+	least := math.Inf(1)
+	for e, x := range norms {
+		if e > 0 {
+			least = min(least, 4*x*math.Pow(ellipses[e], -float64(g.n)))
+		}
+	}
+	return least
+}
+
+// meet finds the cells of the functions and the net exponents of their product, and returns its exponent at the centre.
+func (k *worker) meet(r *region, slopes []float64, cells []int) float64 {
+	height := 0.0
+	for v, a := range r.exponent {
+		height += a * k.g.centre(k.panel[v])
+		k.net[v] = a
+		if v < k.w {
+			k.net[v] -= slopes[v]
+		}
+	}
+	for i, f := range k.functions {
+		cells[i] = k.cellOf(r, i)
+		for at, slope := range f.cellSlopes(cells[i]) {
+			k.net[k.places[i][at]] += slope
+		}
+	}
+	return height
+}
+
+// norm bounds the norm of the product in the times of mask.
+func (k *worker) norm(height float64, cells []int, mask, ellipse int) float64 {
+	for v, a := range k.net {
+		x := math.Abs(a) * k.g.half(k.panel[v])
+		if mask>>v&1 == 1 {
+			x *= stretch(ellipse)
+		}
+		height += x
+	}
+	norm := math.Exp(height)
+	for i, f := range k.functions {
+		own := 0
+		for at, v := range k.places[i] {
+			own |= mask >> v & 1 << at
+		}
+		norm *= f.norm(cells[i], own, ellipse)
+	}
+	return norm
+}

@@ -1,0 +1,230 @@
+package elimination
+
+import (
+	"context"
+	"math"
+	"slices"
+)
+
+// A step integrates a product of factors over the time of one server, for all nodes of those that stay. In it servers are numbered: those that stay from 0 in
+// increasing order, then the one that goes.
+type step struct {
+	g         *mesh
+	w         int // servers that stay
+	out       *function
+	functions []*function
+	places    [][]int    // of each function, its servers
+	regions   [][]region // by order of the servers that stay, and by the place of the one that goes among them
+	first     [][]int    // orders of the servers that stay
+	from      []int      // of each order, the first place of the one that goes
+	sides     [2]side
+	carrier   int     // the side that has what is the server's that goes alone
+	stack     []int   // servers that stay, those of the left side first
+	roundoff  float64 // of a product at a node, with its weight and sum
+	relative  bool
+}
+
+// A region is an order of all servers. In it the least time of a class is that of a certain server, so that the exponentials of classes are of one time each.
+type region struct {
+	exponent []float64   // of each server
+	powers   [][]float64 // e^{exponent t} at all nodes
+	orders   []int       // numbers of the orders in which functions have their servers
+}
+
+// integrate returns the integral of f over the time of server gone, which is one of f's, from 0 to the end, or, if above is another server of f, from the time of that on.
+// The bound of the former is relative, for the integral is log-concave (Prekopa): its least value in a cell is at a corner. With above, which makes it vanish at the end, the bound
+// is the defect, beside err for what came in.
+func integrate(ctx context.Context, g *mesh, p *Problem, f factors, gone, above int, r *room) (*function, error) {
+	st := newStep(g, p, f, gone, above)
+	worst := 0.0
+	k := &worker{step: st, room: r, panel: make([]int, st.w+1), net: make([]float64, st.w+1), at: make([]int, len(st.functions))}
+	for number := range st.first {
+		if err := k.cells(ctx, number, 0, 0, &worst); err != nil {
+			return nil, err
+		}
+	}
+	scale := 1.0
+	for _, s := range f.servers {
+		scale *= p.Capacities[s]
+	}
+	st.out.normalize(scale)
+	if st.relative {
+		st.out.err += worst + float64(len(f.servers)+1)*u
+		st.out.defect = nil
+	}
+	return st.out, nil
+}
+
+func newStep(g *mesh, p *Problem, f factors, gone, above int) *step {
+	stay := slices.DeleteFunc(f.scope(p), func(s int) bool { return s == gone })
+	number := make(map[int]int)
+	for k, s := range append(slices.Clone(stay), gone) {
+		number[s] = k
+	}
+	place := func(servers []int) []int {
+		list := make([]int, len(servers))
+		for k, s := range servers {
+			list[k] = number[s]
+		}
+		return list
+	}
+	st := &step{g: g, w: len(stay), out: newFunction(stay, g), functions: f.functions, relative: above < 0}
+	for _, k := range f.functions {
+		st.places = append(st.places, place(k.servers))
+		st.out.err += k.err
+		st.out.exponent += k.exponent
+	}
+	st.setSides()
+	capacity, rates, total := make([]float64, st.w+1), []float64{}, 0.0
+	for _, s := range f.servers {
+		capacity[number[s]] = p.Capacities[s]
+		total += p.Capacities[s]
+	}
+	var classes [][]int
+	for _, i := range f.classes {
+		classes = append(classes, place(p.Classes[i].Servers))
+		rates = append(rates, p.Classes[i].Rate)
+		total += p.Classes[i].Rate
+	}
+	st.roundoff = (float64(g.panels()*(g.n/4+4)) + 150 + total*g.end()*float64(len(classes)+4)) * u
+	for _, order := range orders(st.w) {
+		st.first = append(st.first, order)
+		from := 0
+		if above >= 0 {
+			from = slices.Index(order, number[above]) + 1
+		}
+		st.from = append(st.from, from)
+		var list []region
+		for j := range st.w + 1 {
+			list = append(list, st.newRegion(slices.Insert(slices.Clone(order), j, st.w), capacity, rates, classes))
+		}
+		st.regions = append(st.regions, list)
+	}
+	return st
+}
+
+func (st *step) newRegion(order []int, capacity, rates []float64, classes [][]int) region {
+	r := region{exponent: make([]float64, st.w+1)}
+	for i, servers := range classes {
+		least := slices.IndexFunc(order, func(v int) bool { return slices.Contains(servers, v) })
+		r.exponent[order[least]] += rates[i]
+	}
+	for v, c := range capacity {
+		r.exponent[v] -= c
+		powers := make([]float64, len(st.g.points))
+		for i, t := range st.g.points {
+			powers[i] = math.Exp(r.exponent[v] * t)
+		}
+		r.powers = append(r.powers, powers)
+	}
+	for _, place := range st.places {
+		var own []int
+		for _, v := range order {
+			if k := slices.Index(place, v); k >= 0 {
+				own = append(own, k)
+			}
+		}
+		r.orders = append(r.orders, orderNumber(own))
+	}
+	return r
+}
+
+// A worker computes cell after cell of a step.
+type worker struct {
+	*step
+	*room
+	number int       // of the order
+	panel  []int     // of all servers
+	net    []float64 // exponents
+	at     []int     // cells of the functions
+}
+
+// cells goes through the cells of an order, with the servers from place depth on in panels from first on, and puts the largest relative defect in worst.
+func (k *worker) cells(ctx context.Context, number, depth, first int, worst *float64) error {
+	k.number = number
+	if depth == k.w {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		*worst = max(*worst, k.cell())
+		return nil
+	}
+	for panel := first; panel < k.g.panels(); panel++ {
+		k.panel[k.first[number][depth]] = panel
+		if err := k.cells(ctx, number, depth+1, panel, worst); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// cell integrates for the nodes of a cell, and returns a bound of |log(kept/meant)|.
+func (k *worker) cell() float64 {
+	stay, order := k.panel[:k.w], k.first[k.number]
+	cell := k.out.cell(k.number, stay)
+	values, sum := k.out.cellValues(cell), k.sum[:k.out.size]
+	clear(sum)
+	var last *region
+	k.parts(func(r *region, low, high int) {
+		if last != nil && last != r {
+			k.spread(sum, values, last)
+			clear(sum)
+		}
+		last = r
+		switch {
+		case low < 0 && high < 0:
+			k.add(sum, r, -1, k.g.weight, 1)
+		case high < 0:
+			k.add(sum, r, low, k.g.after, 1)
+		case low < 0:
+			k.add(sum, r, high, k.g.before, 1)
+		default:
+			k.add(sum, r, high, k.g.before, 1)
+			k.add(sum, r, low, k.g.before, -1)
+		}
+	})
+	k.spread(sum, values, last)
+	if k.g.rough {
+		return 0
+	}
+	least := k.out.measure(k.g, order, cell, stay, k.room)
+	bad := k.out.defect[cell] + k.remainder(k.out.cellSlopes(cell))
+	k.out.defect[cell] = bad
+	if !k.relative {
+		return 0
+	}
+	defect := math.Inf(1)
+	if least = math.Exp(-2*k.out.err) * (least - bad); least > bad && least > lost {
+		defect = -math.Log1p(-bad/least) * (1 + 0x1p-40)
+	}
+	for _, panel := range stay {
+		k.g.coarse[panel] = max(k.g.coarse[panel], defect)
+	}
+	return defect
+}
+
+// parts calls do for each panel of the server that goes, once for each region that it meets there. There the time that goes runs from the begin of the panel or the time of server low
+// in it, to the end or to the time of server high.
+func (k *worker) parts(do func(r *region, low, high int)) {
+	order := k.first[k.number]
+	for j := k.from[k.number]; j <= k.w; j++ {
+		first, last := 0, k.g.panels()-1
+		if j > 0 {
+			first = k.panel[order[j-1]]
+		}
+		if j < k.w {
+			last = k.panel[order[j]]
+		}
+		for panel := first; panel <= last; panel++ {
+			k.panel[k.w] = panel
+			low, high := -1, -1
+			if j > 0 && panel == first {
+				low = order[j-1]
+			}
+			if j < k.w && panel == last {
+				high = order[j]
+			}
+			do(&k.regions[k.number][j], low, high)
+		}
+	}
+}

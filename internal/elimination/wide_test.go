@@ -1,0 +1,134 @@
+package elimination
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"productform/num"
+)
+
+// drawWide draws a problem of any width, and an order for it.
+func drawWide(t *rapid.T, servers int) (*Problem, *Order) {
+	p := drawGraph(t, servers, 4)
+	for s := range p.Capacities {
+		p.Capacities[s] = float64(rapid.IntRange(1, 3).Draw(t, "capacity"))
+	}
+	p = atLoad(p, rapid.SampledFrom([]float64{0.2, 0.5, 0.7, 0.9}).Draw(t, "load"))
+	o, err := NewOrder(p)
+	if err != nil {
+		t.Skip(err)
+	}
+	return p, o
+}
+
+// solvedWide solves a problem as one of several times, whatever its width, if it takes little work.
+func solvedWide(t *rapid.T, p *Problem, o *Order, tolerance float64) *Result {
+	r, err := solveWide(context.Background(), p, o, Settings{Tolerance: tolerance, MaxWork: 3e7})
+	var tooLarge *num.TooLargeError
+	if errors.As(err, &tooLarge) {
+		t.Skip(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if worst := r.worst(); !(worst <= tolerance) {
+		t.Fatalf("bound %v, asked for %v", worst, tolerance)
+	}
+	return r
+}
+
+// Every measure is within its bound of the fraction, with widths up to three and classes of up to four servers.
+func TestWideAgainstFractions(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p, o := drawWide(t, 5)
+		r := solvedWide(t, p, o, rapid.SampledFrom([]float64{1e-3, 1e-5}).Draw(t, "tolerance"))
+		e := literal(p)
+		if err := e.check(r); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+// Other orders of elimination give the same measures, within the bounds of both.
+func TestWideOrdersAgree(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p, o := drawWide(t, 5)
+		other := &Order{Servers: rapid.Permutation(o.Servers).Draw(t, "order")}
+		if slices.Max(widths(p, other)) > 2 {
+			t.Skip("wide")
+		}
+		a, b := solvedWide(t, p, o, 1e-4), solvedWide(t, p, other, 1e-3)
+		for i, x := range a.Jobs {
+			y := b.Jobs[i]
+			if y.Bound += 1.01 * x.Bound; p.Classes[i].Rate > 0 {
+				if err := within(y, rat(x.Double())); err != nil {
+					t.Fatalf("class %d: %v", i, err)
+				}
+			}
+		}
+	})
+}
+
+// lattice returns a grid of servers of capacity 1000 at a load, with classes of neighbours.
+func lattice(rows, columns int, load float64) *Problem {
+	p := grid(rows, columns)
+	for s := range p.Capacities {
+		p.Capacities[s] = 1000
+	}
+	for i := range p.Classes {
+		p.Classes[i].Rate = math.Floor(load * 1000 * float64(rows*columns) / float64(len(p.Classes)))
+	}
+	return p
+}
+
+// Ladders and rings against fractions, more closely.
+func TestLadders(t *testing.T) {
+	ring := lattice(1, 5, 0.6)
+	ring.Classes = append(ring.Classes, Class{500, []int{0, 4}})
+	for _, p := range []*Problem{lattice(2, 3, 0.7), ring} {
+		o, err := NewOrder(p)
+		if err != nil || o.Width != 2 {
+			t.Fatal(o, err)
+		}
+		r, err := Solve(context.Background(), p, o, Settings{Tolerance: 1e-5})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := literal(p)
+		if err := want.check(r); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestWideRefusals(t *testing.T) {
+	p := lattice(2, 10, 0.7)
+	o, err := NewOrder(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended, end := context.WithCancel(context.Background())
+	end()
+	if _, err := Solve(ended, p, o, Settings{Tolerance: 1e-6}); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v", err)
+	}
+	var large *num.TooLargeError
+	for _, s := range []Settings{{Tolerance: 1e-6, MaxWork: 1e5}, {Tolerance: 1e-6, MaxBytes: 1e4}, {Tolerance: 1e-6, Gradients: true}, {Tolerance: 1e-6, ByClass: 3}} {
+		if _, err := Solve(context.Background(), p, o, s); !errors.As(err, &large) {
+			t.Errorf("%+v: error %v", s, err)
+		}
+	}
+	var missed *ToleranceError
+	p = lattice(2, 2, 0.3)
+	if o, err = NewOrder(p); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Solve(context.Background(), p, o, Settings{Tolerance: 1e-13}); !errors.As(err, &missed) || !(missed.Bound < 1e-7) {
+		t.Errorf("error %v", err)
+	}
+}
