@@ -1,0 +1,56 @@
+package scale
+
+import (
+	"context"
+	"fmt"
+
+	"productform/bf"
+	"productform/bf/gibbs"
+	"productform/cluster"
+)
+
+// A Case is a model of some size in a family, solved in one way.
+type Case struct {
+	Family string // as the figure calls it
+	Size   int    // servers, or classes where the family grows with these
+	model  func() *cluster.Model
+	way    bf.Lattice // or sampling
+}
+
+// sampling is the way of package gibbs.
+const sampling bf.Lattice = "sampling"
+
+// Run solves the case: with all means, and bounds below 1e-9, or to 0.5 % by sampling.
+func (c Case) Run(ctx context.Context) error {
+	m := c.model()
+	if c.way == sampling {
+		r, err := gibbs.Run(ctx, m, gibbs.Settings{Seed: 1}, func(gibbs.Progress) {})
+		if err == nil && !r.PrecisionMet {
+			err = fmt.Errorf("%s %d: the precision was not reached", c.Family, c.Size)
+		}
+		return err
+	}
+	r, err := bf.Solve(ctx, m, bf.Settings{Lattice: c.way})
+	if err == nil && r.RelativeErrorBound > 1e-6 {
+		err = fmt.Errorf("%s %d: a bound of %g", c.Family, c.Size, r.RelativeErrorBound)
+	}
+	return err
+}
+
+// Cases returns what is measured, family by family.
+func Cases() []Case {
+	var all []Case
+	add := func(family string, way bf.Lattice, model func(size int) *cluster.Model, sizes ...int) {
+		for _, n := range sizes {
+			all = append(all, Case{family, n, func() *cluster.Model { return model(n) }, way})
+		}
+	}
+	add("class", bf.ClassLattice, func(n int) *cluster.Model { return random(n, n, 3, 700) }, 8, 12, 16, 20, 22, 24, 26)
+	add("server", bf.ServerLattice, func(n int) *cluster.Model { return random(5*n, n, 3, 700) }, 8, 12, 16, 20, 22, 24)
+	add("line, ten side by side", bf.ConnectedLattice, func(n int) *cluster.Model { return line(n, 10) }, 25, 50, 100, 200, 400, 800, 1600)
+	add("pool, two at random", bf.SymmetricLattice, pool, 10, 100, 1000, 10000, 100000)
+	add("tree", bf.EliminationLattice, tree, 15, 31, 63, 127, 255, 511, 1023, 2047)
+	// add("ladder", bf.EliminationLattice, func(n int) *cluster.Model { return grid(2, n/2) }, 10, 20, 40, 80, 160, 400)
+	add("random, estimated", sampling, func(n int) *cluster.Model { return random(2*n, n, 3, 800) }, 25, 50, 100, 200, 400, 800)
+	return all
+}
