@@ -29,6 +29,14 @@ type network struct {
 	deepest                 int32   // level at which the last search met slack
 	path                    []int32
 	sources                 []int32
+
+	taken []part // for hasRoom
+}
+
+// A part is an amount of slack at a server.
+type part struct {
+	server int32
+	amount wide
 }
 
 // newNetwork returns the network in which class i may use servers[i], without flow.

@@ -115,7 +115,7 @@ func (g *graph) leastOfSingles(ctx context.Context, tight cut) (*subset, error) 
 // lack sends as much as it can, up to more, from class i beyond its need, and returns what finds no room; if there is
 // some, g.classes and g.servers are the set of least margin that contains i.
 func (g *network) lack(ctx context.Context, i int32, more wide) (wide, error) {
-	if !g.slackAt(i).less(more) {
+	if !g.slackAt(i).less(more) || g.hasRoom(i, more) {
 		return wide{}, ctx.Err()
 	}
 	g.sources = append(g.sources[:0], i)
@@ -126,6 +126,50 @@ func (g *network) lack(ctx context.Context, i int32, more wide) (wide, error) {
 	left := g.need[i]
 	g.need[i] = wide{}
 	return left, nil
+}
+
+// hasRoom reports whether class i finds room for more at its servers if the classes that send there give way to it, each to
+// slack at its other servers. It only looks, which is much faster than to send the flow, and no longer than a search looks.
+func (g *network) hasRoom(i int32, more wide) bool {
+	g.taken = g.taken[:0]
+	looks := len(g.head)
+	take := func(s int32, amount wide) {
+		g.slack[s] = g.slack[s].minus(amount)
+		g.taken = append(g.taken, part{s, amount})
+		more = more.minus(least(more, amount))
+	}
+	defer func() {
+		for _, x := range g.taken {
+			g.slack[x.server] = g.slack[x.server].plus(x.amount)
+		}
+	}()
+	own := g.head[g.first[i]:g.first[i+1]]
+	for _, s := range own {
+		take(s, g.slack[s])
+	}
+	for _, s := range own {
+		for _, e := range g.used[g.base[s]:][:g.count[s]] {
+			j, left := g.tail[e], g.flow[e]
+			if j == i {
+				continue
+			}
+			others := g.head[g.first[j]:g.first[j+1]]
+			if looks -= len(others); looks < 0 {
+				return false
+			}
+			for _, t := range others {
+				if amount := least(left, g.slack[t]); !amount.isZero() {
+					if take(t, amount); more.isZero() {
+						return true
+					}
+					if left = left.minus(amount); left.isZero() {
+						break
+					}
+				}
+			}
+		}
+	}
+	return false
 }
 
 // slackAt returns the slack of the servers of class i together.
