@@ -97,7 +97,35 @@ func TestPolynomials(t *testing.T) {
 	}
 }
 
-// decay against p = P + (v - P(1)) e^{-θ(1-x)}, P = Σ_j h q^(j)/θ^(j+1), in 700 bits.
+// exactDecay returns p = P + (v - P(1)) e^{-θ(1-x)}, P = Σ_j h q^(j)/θ^(j+1), in 700 bits.
+func exactDecay(t *rapid.T, theta, h float64, q *poly, v *big.Float) func(x float64) *big.Float {
+	smooth := make([]*big.Float, terms)
+	slope := q.powers()
+	factor := new(big.Float).SetPrec(precision).Quo(long(h), long(theta))
+	for k := range smooth {
+		smooth[k] = long(0)
+	}
+	for range terms {
+		for k := range slope {
+			smooth[k] = plus(smooth[k], times(factor, slope[k]))
+		}
+		for k := range slope[1:] {
+			slope[k] = times(slope[k+1], long(float64(k+1)))
+		}
+		slope[terms-1] = long(0)
+		factor.Quo(factor, long(theta))
+	}
+	rest := minus(v, at(smooth, long(1)))
+	return func(x float64) *big.Float {
+		e, err := num.Exp(times(long(-theta), minus(long(1), long(x))), precision)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return plus(at(smooth, long(x)), times(rest, e))
+	}
+}
+
+// Bounds of decay hold.
 func TestDecay(t *testing.T) {
 	worst := 0.0
 	rapid.Check(t, func(t *rapid.T) {
@@ -110,30 +138,10 @@ func TestDecay(t *testing.T) {
 		}
 		var p poly
 		bound := p.decay(theta, h, q, v)
-		smooth := make([]*big.Float, terms)
-		slope := q.powers()
-		factor := new(big.Float).SetPrec(precision).Quo(long(h), long(theta))
-		for k := range smooth {
-			smooth[k] = long(0)
-		}
-		for range terms {
-			for k := range slope {
-				smooth[k] = plus(smooth[k], times(factor, slope[k]))
-			}
-			for k := range slope[1:] {
-				slope[k] = times(slope[k+1], long(float64(k+1)))
-			}
-			slope[terms-1] = long(0)
-			factor.Quo(factor, long(theta))
-		}
-		rest := minus(long(v), at(smooth, long(1)))
+		exact := exactDecay(t, theta, h, q, long(v))
 		powers := p.powers()
 		for _, x := range []float64{-1, 1, rapid.Float64Range(-1, 1).Draw(t, "x")} {
-			e, err := num.Exp(times(long(-theta), minus(long(1), long(x))), precision)
-			if err != nil {
-				t.Fatal(err)
-			}
-			want := plus(at(smooth, long(x)), times(rest, e))
+			want := exact(x)
 			if d, _ := minus(want, at(powers, long(x))).Float64(); !(math.Abs(d) <= bound+lost) {
 				t.Fatalf("θ = %v: at %v off by %v, bound %v", theta, x, d, bound)
 			}

@@ -128,7 +128,7 @@ func (s *solver) backward(kappa, lambda float64, q curve, most float64) (r curve
 
 // share returns which part of p(-1) is v e^-2θ at most.
 func share(v, theta float64, p *poly) float64 {
-	return min(1, v*math.Exp(-2*theta)/p.low()*(1+0x1p-20))
+	return max(lost, min(1, v*math.Exp(-2*theta)/p.low()*(1+0x1p-20)))
 }
 
 // beyond returns the smooth r(T) of backward for λ = 1, or q(T)/κ if that is not between half and most times this.

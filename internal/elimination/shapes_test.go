@@ -90,10 +90,11 @@ func TestShapesAgainstConnectedSets(t *testing.T) {
 			}
 		}
 	}
-	p := binaryTree(15)
-	want := fractionsOf(t, p)
-	if err := want.check(solved(t, p, 1e-11)); err != nil {
-		t.Error(err)
+	for _, p := range []*Problem{binaryTree(15), binaryTree(20), line(60), star(12)} {
+		want := fractionsOf(t, p)
+		if err := want.check(solved(t, p, 1e-11)); err != nil {
+			t.Errorf("%d servers: %v", len(p.Capacities), err)
+		}
 	}
 }
 

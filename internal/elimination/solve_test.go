@@ -203,3 +203,54 @@ func TestForestsAgainstFractions(t *testing.T) {
 		}
 	})
 }
+
+// Bounds hold on partitions that are too coarse, too, where not roundings but the terms left out make the errors.
+func TestCoarsePanels(t *testing.T) {
+	bounded := 0
+	rapid.Check(t, func(t *rapid.T) {
+		p := drawForest(t, 5)
+		o, err := NewOrder(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := literal(p)
+		first, ratio := rapid.Float64Range(1, 12).Draw(t, "first"), rapid.SampledFrom([]float64{1.5, 2, 3, 4}).Draw(t, "ratio")
+		for _, c := range components(p, o, true) {
+			f := c.forest(p)
+			if f == nil {
+				t.Skip("classes without arrivals close a circle")
+			}
+			if err := f.prepare(len(c.servers)-1, 1e-9); err != nil {
+				t.Fatal(err)
+			}
+			fine := (&task{forest: f}).panels()
+			g := &panels{at: []float64{0, math.Exp2(math.Floor(math.Log2(first * fine.at[1])))}}
+			for g.last() < fine.last() {
+				g.at = append(g.at, g.last()*ratio)
+			}
+			w := f.newSweep(context.Background(), g, nil)
+			r, err := w.measures(math.Inf(1))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for k, row := range c.classes {
+				if x := arithmetic.FromFloat(p.Classes[row].Rate, 0).Mul(r.times[k]); x.Bound < 1 {
+					bounded++
+					if err := within(x, want.jobs[row]); err != nil {
+						t.Fatalf("class %d: %v", row, err)
+					}
+				}
+			}
+			for k, row := range c.servers {
+				if x := r.busy[k]; x.Bound < 1 {
+					if err := within(x, want.busy[row]); err != nil {
+						t.Fatalf("server %d: %v", row, err)
+					}
+				}
+			}
+		}
+	})
+	if bounded < 100 {
+		t.Errorf("only %d numbers had bounds", bounded)
+	}
+}

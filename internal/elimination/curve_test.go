@@ -1,0 +1,80 @@
+package elimination
+
+import (
+	"math"
+	"math/big"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// exactly returns a piece at x.
+func (c *piece) exactly(x float64) *big.Float {
+	v := at(c.powers(), long(x))
+	return v.SetMantExp(v, c.exp)
+}
+
+// apart returns |log(a/b)|, roughly where it is large.
+func apart(a, b *big.Float) float64 {
+	r, _ := new(big.Float).SetPrec(precision).Quo(minus(a, b), b).Float64()
+	return math.Abs(math.Log1p(r))
+}
+
+// r(t) = ∫_t^∞ e^-κ(s-t) q(s) ds for pieces q drawn at random is within its bound everywhere, from the last panel, where the solver chooses it, on.
+func TestBackward(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		g := newPanels(1, rapid.SampledFrom([]float64{1, 2, 4}).Draw(t, "end"))
+		s := solver{g, make([]float64, g.count())}
+		kappa := rapid.SampledFrom([]float64{0.1, 1, 5, 20, 1000}).Draw(t, "kappa")
+		q := make(curve, g.count())
+		for k := range q {
+			p := &poly{1}
+			size := rapid.SampledFrom([]float64{1e-12, 1e-6, 0.01, 0.1}).Draw(t, "size")
+			for j := 1; j < terms; j++ {
+				p[j] = size * rapid.Float64Range(-0.5, 0.5).Draw(t, "coefficient")
+			}
+			q[k] = newPiece(p, rapid.IntRange(-3, 3).Draw(t, "exponent"))
+		}
+		r, bound := s.backward(kappa, 1, q, smoothest)
+		last := g.count() - 1
+		v := r[last].exactly(1)
+		for k := last; k >= 0; k-- {
+			one := newPiece(&q[k].poly, 0)
+			exact := exactDecay(t, kappa*g.half(k), math.Ldexp(g.half(k), one.exp+q[k].exp), &one.poly, v)
+			for _, x := range []float64{-1, rapid.Float64Range(-1, 1).Draw(t, "x")} {
+				if d := apart(r[k].exactly(x), exact(x)); bound < 1 && !(d <= bound) {
+					t.Fatalf("off by %v on panel %d, bound %v", d, k, bound)
+				}
+			}
+			v = exact(-1)
+		}
+	})
+}
+
+// The message of a server at the end, m = e^-gt + λ (1 - e^{-|λ-κ| t})/|λ-κ| times κ/C, on panels that are too wide.
+func TestForward(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		kappa, lambda := rapid.Float64Range(0.1, 30).Draw(t, "kappa"), rapid.Float64Range(0.1, 30).Draw(t, "lambda")
+		if math.Abs(kappa-lambda) < 1e-3 {
+			lambda = 2 * kappa
+		}
+		g := newPanels(rapid.SampledFrom([]float64{0.25, 0.5, 1}).Draw(t, "first"), 20)
+		s := solver{g, make([]float64, g.count())}
+		r := make(curve, g.count())
+		for k := range r {
+			r[k] = newPiece(&poly{1}, 0)
+		}
+		growth, mu := max(0, lambda-kappa), max(0, kappa-lambda)
+		m, bound := s.forward(lambda, growth, mu, r, r)
+		for k := range m {
+			for _, x := range []float64{-1, 1, rapid.Float64Range(-1, 1).Draw(t, "x")} {
+				at := g.middle(k) + g.half(k)*x
+				want := math.Exp(-growth*at) - lambda*math.Expm1(-math.Abs(lambda-kappa)*at)/math.Abs(lambda-kappa)
+				got, _ := m[k].exactly(x).Float64()
+				if d := math.Abs(math.Log(got / want)); !(d <= bound+1e-14*(1+30*at)) { // the roundings of exponents of the closed form
+					t.Fatalf("off by %v at %v, bound %v", d, at, bound)
+				}
+			}
+		}
+	})
+}
