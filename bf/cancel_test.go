@@ -95,7 +95,7 @@ func TestContextEndsLongSolves(t *testing.T) {
 			return err
 		},
 		"line": func(ctx context.Context) error {
-			_, err := Solve(ctx, lineModel(1000, 10), Settings{})
+			_, err := Solve(ctx, lineModel(2000, 10), Settings{MaxJobs: 50})
 			return err
 		},
 		"racks": func(ctx context.Context) error {

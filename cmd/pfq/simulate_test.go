@@ -232,6 +232,27 @@ func TestSimulateWithoutTheory(t *testing.T) {
 	}
 }
 
+// A thousand servers, of which each class uses ten here and there: theory is told to be out of reach before anything is built.
+func BenchmarkSimulateWithoutTheory(b *testing.B) {
+	const n = 1000
+	var servers, classes []string
+	for s := range n {
+		var list []string
+		for k := range 10 {
+			list = append(list, fmt.Sprintf(`"s%d"`, (s*7+k*k*31)%n))
+		}
+		servers = append(servers, fmt.Sprintf(`{"name": "s%d", "capacity": 1}`, s))
+		classes = append(classes, fmt.Sprintf(`{"name": "c%d", "arrival_rate": "4/5", "servers": [%s]}`, s, strings.Join(list, ", ")))
+	}
+	model := fmt.Sprintf(`{"servers": [%s], "classes": [%s]}`, strings.Join(servers, ", "), strings.Join(classes, ", "))
+	b.ReportAllocs()
+	for b.Loop() {
+		if stdout, stderr, status := simulate(model, "--runs 2 --jumps 1e4"); status != 0 || !strings.Contains(stdout, "no exact values") {
+			b.Fatal(stdout, stderr)
+		}
+	}
+}
+
 // An unstable model has the answer that solve gives, unless it is observed over a horizon.
 func TestSimulateUnstable(t *testing.T) {
 	for _, format := range render.Formats {

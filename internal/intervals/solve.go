@@ -2,6 +2,7 @@ package intervals
 
 import (
 	"context"
+	"errors"
 	"math"
 	"math/big"
 
@@ -14,7 +15,7 @@ import (
 // products of two values with these neither underflow nor overflow.
 const least, most, smallest = 0x1p-450, 0x1p450, 0x1p-60
 
-// Solve returns the measures of a chain. Values grow by powers of the number of servers, so that each server has a power of two of its own,
+// Solve returns the measures of a chain. Values grow exponentially with the number of servers, so that each server has a power of two of its own,
 // near what it adds, by which its capacity is divided. That changes no digit. With A(K) the derivative of Z with respect to the numerator of Z(K),
 //
 //	E[X_c] = λ_c Σ_{K ∋ servers of c} A(K) Z(K) / Z,   P(s idle) = Z(before s) Z(after s) / Z.
@@ -30,7 +31,7 @@ func (c *Chain) Solve(ctx context.Context) (doubles.Measures, error) {
 	if err := w.prepare(); err != nil {
 		return doubles.Measures{}, err
 	}
-	if err := w.up(c.servers); err != nil {
+	if err := w.upInRange(); err != nil {
 		return doubles.Measures{}, err
 	}
 	additions := dotAdditions(c.servers)
@@ -90,13 +91,12 @@ type sweep struct {
 	rootAdjoint float64     // A of a ring
 }
 
-// prepare sets the units, and finds the powers of two from what each server adds to Z of the window before it.
+// prepare sets the units.
 func (w *sweep) prepare() (err error) {
-	n, largest := w.servers, 0
+	n := w.servers
 	for _, g := range w.problem.Groups {
-		largest = max(largest, g.Capacity.BitLen())
+		w.shift = max(w.shift, g.Capacity.BitLen())
 	}
-	w.shift = largest
 	w.capacity, w.exponent, w.scale = make([]float64, n), make([]int, n), make([]float64, n)
 	for s, g := range w.problem.Groups {
 		w.capacity[s], w.scale[s] = scaled(g.Capacity, w.shift), 1
@@ -104,29 +104,42 @@ func (w *sweep) prepare() (err error) {
 			return doubles.ErrRange
 		}
 	}
-	if w.loads, w.whole, err = w.Chain.loads(&w.stop, w.shift); err != nil {
-		return err
-	}
+	w.loads, w.whole, err = w.Chain.loads(&w.stop, w.shift)
+	return err
+}
+
+// Powers of two of servers are found from intervals of firstWindow servers, and where these do not keep values in range from windows as many times as large.
+const firstWindow, largerWindow = 48, 4
+
+// upInRange computes Z of all intervals, with powers of two that keep them in range.
+func (w *sweep) upInRange() (err error) {
 	w.from, w.until, w.taken = rows[float64](w.Chain, false), rows[float64](w.Chain, true), rows[float64](w.Chain, true)
-	const window = 48
-	if n <= window {
-		return nil
+	for window := firstWindow; window < w.servers; window *= largerWindow {
+		if err = w.balance(window); err == nil {
+			err = w.up(w.servers)
+		}
+		if !errors.Is(err, doubles.ErrRange) {
+			return err
+		}
 	}
+	if err == nil {
+		err = w.up(w.servers)
+	}
+	return err
+}
+
+// balance finds the powers of two from what each server adds to Z of the window before it.
+func (w *sweep) balance(window int) error {
 	if err := w.up(window); err != nil {
 		return err
 	}
 	sum, whole := 0.0, 0
-	for s := range n {
+	for s := range w.servers {
 		servers := window
 		if !w.Ring {
 			servers = min(window, s+1)
 		}
-		of := w.row(w.until, s+1)
-		gain := math.Log2(of[servers])
-		if servers > 1 {
-			gain -= math.Log2(w.row(w.until, s)[servers-1])
-		}
-		sum += gain
+		sum += math.Log2(w.row(w.until, s+1)[servers]/w.row(w.until, s)[servers-1]) + float64(w.exponent[s])
 		w.exponent[s] = int(math.Round(sum)) - whole
 		whole += w.exponent[s]
 		if w.scale[s] = math.Ldexp(1, -w.exponent[s]); !(w.scale[s] >= smallest && w.scale[s] <= 1/smallest) {

@@ -1,6 +1,7 @@
 package intervals
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -301,5 +302,41 @@ func BenchmarkTotal(b *testing.B) {
 				}
 			}
 		})
+	}
+}
+
+// Powers of two change no digit, whatever the windows that they are found from.
+func TestPowersOfTwo(t *testing.T) {
+	for _, ring := range []bool{false, true} {
+		c := New(even(90, 4, ring))
+		var sweeps []*sweep
+		for _, windows := range [][]int{nil, {48}, {20, 70}} {
+			w := &sweep{Chain: c, stop: recursion.Cancellation{Ctx: t.Context()}}
+			err := w.prepare()
+			w.from, w.until, w.taken = rows[float64](c, false), rows[float64](c, true), rows[float64](c, true)
+			for _, window := range windows {
+				err = cmp.Or(err, w.balance(window))
+			}
+			if err := cmp.Or(err, w.up(90)); err != nil {
+				t.Fatal(err)
+			}
+			sweeps = append(sweeps, w)
+		}
+		for _, w := range sweeps[1:] {
+			moved := 0
+			for i, row := range w.from[:90] {
+				exponent := 0
+				for l, v := range row {
+					if got, want := math.Ldexp(v, exponent), sweeps[0].from[i][l]; got != want {
+						t.Fatalf("ring %v, %d servers from %d on: %v, want %v", ring, l, i, got, want)
+					}
+					exponent += w.exponent[(i+l)%90]
+				}
+				moved = max(moved, exponent)
+			}
+			if moved < 20 {
+				t.Errorf("ring %v: powers of two up to %d", ring, moved)
+			}
+		}
 	}
 }

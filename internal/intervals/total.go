@@ -2,7 +2,6 @@ package intervals
 
 import (
 	"context"
-	"math/big"
 
 	"productform/internal/arithmetic"
 	"productform/internal/doubles"
@@ -17,8 +16,8 @@ const seriesTogether = 8
 //
 //	M(K) z_K[n] = Σ_{t∈K} C_t Σ_m z_before[m] z_after[n-m] + λ(K) z_K[n-1].
 //
-// Each number of [Chain.Solve] on the way up is a series, each product of numbers (jobs+1)(jobs+2)/2 products. Servers have powers of two as
-// there, and z[n] is multiplied by the n-th power of M/λ of all servers.
+// Each number of [Chain.Solve] on the way up is a series, each product of numbers (jobs+1)(jobs+2)/2 products. z[n] is multiplied by the n-th power of
+// M/λ of all servers, so that the coefficients keep together.
 //
 // Errors are relative. With products in a additions, z[n] of l servers is within (a+9) l + 9 n roundings. For a product of z[m] of k servers
 // and z[n-m] of l-1-k has with the capacity three more, the sum one, the quotient one and M three; λ z[n-1] has one more for its power. The power is taken
@@ -45,12 +44,8 @@ func (c *Chain) Total(ctx context.Context, jobs int) ([]arithmetic.Number, error
 		}
 	}
 	additions := jobcounts.ProductAdditions(seriesTogether, jobs+1) + float64(c.servers/seriesTogether) + 2
-	exponent := 0
-	for _, e := range w.exponent {
-		exponent += e
-	}
 	z := make([]arithmetic.Number, jobs+1)
-	power := arithmetic.WideOf(new(big.Float).SetMantExp(big.NewFloat(1), -exponent))
+	power := arithmetic.NewWide(1, 0)
 	for k, v := range low {
 		if !(v >= least) {
 			return nil, doubles.ErrRange

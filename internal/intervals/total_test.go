@@ -10,6 +10,7 @@ import (
 	"productform/internal/arithmetic"
 	"productform/internal/jobcounts"
 	"productform/internal/recursion"
+	"productform/num"
 )
 
 // Coefficients are within their bounds of the fractions that the graph of connected sets gives.
@@ -36,8 +37,8 @@ func TestTotalAgainstFractions(t *testing.T) {
 	})
 }
 
-// Coefficients too small to count widen the bound by no more than that.
-func TestTotalOfSmallCoefficients(t *testing.T) {
+// Long sums of products, and coefficients too small to count, which widen the bound by no more than that, against enclosures.
+func TestTotalAgainstEnclosures(t *testing.T) {
 	ctx := context.Background()
 	var capacities, rates []*big.Int
 	var arcs []arc
@@ -49,25 +50,25 @@ func TestTotalOfSmallCoefficients(t *testing.T) {
 		}
 	}
 	rates[0] = big.NewInt(1)
-	p := newProblem(capacities, rates, arcs)
-	g, _, err := recursion.ConnectedGraph(ctx, p, 1e6)
-	if err != nil {
-		t.Fatal(err)
-	}
-	const jobs = 60
-	got, err := New(p).Total(ctx, jobs)
-	if err != nil {
-		t.Fatal(err)
-	}
-	like := new(big.Float).SetPrec(200).SetInt64(1)
-	one := arithmetic.Number{}
-	one.Interval.Low, one.Interval.High = like, like
-	want, err := jobcounts.Total(ctx, g, true, jobs, one, 1<<30)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for n, w := range want {
-		low, _ := w.Interval.Low.Rat(nil)
-		checkNumber(t, "coefficient", got[n], low)
+	for _, c := range []struct {
+		p    *recursion.Problem
+		jobs int
+	}{{newProblem(capacities, rates, arcs), 60}, {even(30, 3, false), 9}, {even(20, 2, true), 9}} {
+		g, _, err := recursion.ConnectedGraph(ctx, c.p, 1e6)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := New(c.p).Total(ctx, c.jobs)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := jobcounts.Total(ctx, g, true, c.jobs, arithmetic.One(num.Enclose, 200), 1<<30)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for n, w := range want {
+			low, _ := w.Interval.Low.Rat(nil)
+			checkNumber(t, "coefficient", got[n], low)
+		}
 	}
 }
