@@ -127,8 +127,7 @@ func insideProbability(k, n, d int) *big.Rat {
 	if k == n {
 		return big.NewRat(1, 1)
 	}
-	ways := new(big.Int).Binomial(int64(k), int64(d))
-	return new(big.Rat).SetFrac(ways, new(big.Int).Binomial(int64(n), int64(d)))
+	return new(big.Rat).SetFrac(binomial(k, d), binomial(n, d))
 }
 
 // takeWhole raises the counts of the rows in U, the smallest minimum cut, from d_g to n_g.
