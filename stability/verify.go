@@ -190,9 +190,7 @@ func verifyMargin(ctx context.Context, m *cluster.Model, r *Result, lambda []*bi
 				return unproved("class %d of the margin set does not fit into its servers", i)
 			}
 			if k < n { // C(k,d)/C(n,d)
-				for j := range c.Choose {
-					part.Mul(part, big.NewRat(int64(k-j), int64(n-j)))
-				}
+				part.Mul(part, quotients(k, n, 0, c.Choose))
 			}
 		}
 		margin.Sub(margin, part)
@@ -201,4 +199,14 @@ func verifyMargin(ctx context.Context, m *cluster.Model, r *Result, lambda []*bi
 		return unproved("the margin of its set is %v, not %v", margin, r.Margin)
 	}
 	return nil
+}
+
+// quotients returns Π_{from<=j<to} (k-j)/(n-j), by halves, so that few factors are large; to > from.
+func quotients(k, n, from, to int) *big.Rat {
+	if to-from == 1 {
+		return big.NewRat(int64(k-from), int64(n-from))
+	}
+	middle := (from + to) / 2
+	x := quotients(k, n, from, middle)
+	return x.Mul(x, quotients(k, n, middle, to))
 }
