@@ -76,7 +76,6 @@ type solution struct {
 type distribution struct {
 	marginal [][]float64 // P(x_k = n) at [k][n]
 	edge     []float64   // Σ over the lost moves x to x ± e_k of their rate, P(x) (1 + Σ_l x_l)
-	border   float64     // P of the states with lost moves
 }
 
 // solveAt solves the chain in a region by the method that is faster.
@@ -151,7 +150,6 @@ func (v *solution) summarize() {
 type distributionSums struct {
 	marginal [][]num.Sum
 	edge     []num.Sum // of p rate (1 + Σ_l x_l) over the lost moves of each class
-	border   num.Sum   // of p over the states with such moves
 }
 
 func newDistributionSums(limits []int) *distributionSums {
@@ -170,9 +168,6 @@ func (s *distributionSums) add(x []int, p float64, jobs int, lost []loss) {
 	for _, move := range lost {
 		s.edge[move.class].Add(p * move.rate * float64(1+jobs))
 	}
-	if len(lost) > 0 {
-		s.border.Add(p)
-	}
 }
 
 func (s *distributionSums) mass() float64 {
@@ -186,7 +181,7 @@ func (s *distributionSums) mass() float64 {
 // distribution returns the one in proportion to the sums.
 func (s *distributionSums) distribution() distribution {
 	mass := s.mass()
-	l := distribution{border: s.border.Value() / mass}
+	var l distribution
 	for k, sums := range s.marginal {
 		p := make([]float64, len(sums))
 		for n := range p {

@@ -15,7 +15,7 @@ type reach struct {
 	limits []int       // the unit of each coordinate
 	parts  int         // directions with the same x_k/limits[k] / Σ_l x_l/limits[l], to 1/parts, are one
 	far    [][]float64 // Σ_k x_k/limits[k] of the farthest state of weight e^-t at least, at [direction][t]
-	edge   []int       // no state in a direction that moves are lost from has a larger weight than e^-edge
+	edge   []float64   // e^-edge is the largest weight of the states in a direction that moves are lost from
 	level  float64     // weight e^-level of the states that moves are lost from, in the mean by their rates
 }
 
@@ -37,7 +37,7 @@ func (v *solution) reach() *reach {
 	for d := range r.far {
 		r.far[d] = make([]float64, mostLevels+1)
 	}
-	r.edge = slices.Repeat([]int{mostLevels}, len(r.far))
+	r.edge = slices.Repeat([]float64{mostLevels}, len(r.far))
 	most, x := 0.0, make([]int, len(v.limits))
 	for _, p := range v.pi {
 		most = max(most, p*v.importance(x))
@@ -52,11 +52,12 @@ func (v *solution) reach() *reach {
 			t = min(t, -math.Log(w))
 		}
 		distance, d := r.direction(x)
-		if up := int(math.Ceil(t)); up <= mostLevels {
+		up := int(math.Ceil(t))
+		if up <= mostLevels {
 			r.far[d][up] = max(r.far[d][up], distance)
 		}
 		for ; len(lost) > 0 && lost[0].state == s; lost = lost[1:] {
-			r.edge[d] = min(r.edge[d], int(t))
+			r.edge[d] = min(r.edge[d], t)
 			weights, rates = weights+w*lost[0].rate, rates+lost[0].rate
 		}
 		v.chain.Next(x)
@@ -107,19 +108,21 @@ func (r *reach) direction(x []int) (distance float64, d int) {
 // between half of the edge and the edge. There it is at least an eighth more than at the edge, so that what is beyond
 // is seen, and at most four times as much, for tails are not known better. It is the most of neighbouring directions.
 func (r *reach) extended(t float64) []float64 {
+	t = min(t, mostLevels)
 	distance := make([]float64, len(r.far))
 	step := 0.0 // two jobs of the class with the fewest
 	for _, l := range r.limits {
 		step = max(step, 2/float64(l))
 	}
 	for d, far := range r.far {
-		seen := far[min(int(math.Ceil(t)), mostLevels)]
-		if e := r.edge[d]; float64(e) < t {
-			half, edge := e/2, far[e]
+		seen := far[int(math.Ceil(t))]
+		if e := r.edge[d]; e < t {
+			half := int(math.Ceil(e)) / 2
+			edge := far[int(math.Ceil(e))]
 			beyond := 2 * edge
-			if half > 0 {
-				slope := (edge - far[half]) / float64(e-half)
-				beyond = min(max(edge+slope*(t-float64(e)), 1.125*edge), 4*edge)
+			if far[half] > 0 && float64(half) < e {
+				slope := (edge - far[half]) / (e - float64(half))
+				beyond = min(max(edge+slope*(t-e), 1.125*edge), 4*edge)
 			}
 			seen = max(seen, beyond)
 		}
@@ -153,7 +156,7 @@ func (r *reach) within(distance []float64, s Settings) (*markov.Region, error) {
 		copy(x, line)
 		for n := range size[last] {
 			x[last] = n
-			if far, d := r.direction(x); far <= distance[d] {
+			if r.holds(distance, x) {
 				if to == 0 {
 					from = n
 				}
@@ -166,6 +169,36 @@ func (r *reach) within(distance []float64, s Settings) (*markov.Region, error) {
 		return nil, &statesError{float64(region.States), limitsOf(size)}
 	}
 	return region, nil
+}
+
+// holds reports whether a state, or one that is nearly so, up to a job to the side, is within the distance of its direction. So
+// cones that are narrower than a job near the origin are joined to it.
+func (r *reach) holds(distance []float64, x []int) bool {
+	far, d := r.direction(x)
+	if far <= distance[d] {
+		return true
+	}
+	least := r.limits[0]
+	for _, l := range r.limits {
+		least = min(least, l)
+	}
+	aside := min(int(float64(r.parts)/(float64(least)*far)), r.parts) // directions that a job to the side leads to
+	if aside == 0 {
+		return false
+	}
+	row := r.parts + 1 // directions in a row
+	rows := 0
+	if len(r.limits) == 3 {
+		rows = aside
+	}
+	for i := max(0, d/row-rows); i <= min(len(distance)/row-1, d/row+rows); i++ {
+		for j := max(0, d%row-aside); j <= min(r.parts, d%row+aside); j++ {
+			if far <= distance[i*row+j] {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // around returns the sizes of a box that holds the states up to these distances, and about how many these are.

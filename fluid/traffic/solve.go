@@ -378,10 +378,7 @@ func (w *problem) chosen(s Settings) []int {
 
 // checkStates refuses limits that need more than MaxStates states, and returns their number otherwise.
 func checkStates(limits []int, s Settings) (int, error) {
-	states := 1.0
-	for _, l := range limits {
-		states *= float64(l) + 1
-	}
+	states := productOf(limits)
 	switch {
 	case states <= float64(s.MaxStates):
 		return int(states), nil
@@ -389,6 +386,15 @@ func checkStates(limits []int, s Settings) (int, error) {
 		return 0, input.Errorf("Limits", s.Limits, "limits with at most %d states, MaxStates, not %.4g", s.MaxStates, states)
 	}
 	return 0, &statesError{states, limits}
+}
+
+// productOf returns the number of states within limits.
+func productOf(limits []int) float64 {
+	states := 1.0
+	for _, l := range limits {
+		states *= float64(l) + 1
+	}
+	return states
 }
 
 // A statesError says that automatic limits need too many states. It does not leave the package.

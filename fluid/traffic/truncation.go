@@ -3,7 +3,6 @@ package traffic
 import (
 	"context"
 	"math"
-	"slices"
 
 	"productform/fluid"
 	"productform/internal/input"
@@ -71,18 +70,27 @@ func (w *problem) truncated(ctx context.Context, policy fluid.Policy, s Settings
 	if err != nil {
 		return nil, 0, err
 	}
+	if err := small.foresee(s); err != nil {
+		return nil, 0, err
+	}
 	const onTheWay = 1e-4 // asked of a step that says how errors fall
 	region, err := small.grown(1, max(s.RelTol, onTheWay), s)
 	if err != nil {
 		return nil, 0, err
 	}
 	// Regions grow by more than an eighth in all directions each time, until MaxStates at the latest.
-	for {
+	for round := 0; ; round++ {
 		v, err := w.solveAt(ctx, policy, region, tol)
 		if err != nil {
 			return nil, 0, err
 		}
 		bound := v.truncationBound(small)
+		if !(bound >= 0) { // what was cut off makes the origin so improbable that the measure is not in the range of float64
+			if region, err = v.box(s); err != nil {
+				return nil, 0, err
+			}
+			continue
+		}
 		if bound <= s.RelTol {
 			if err := v.prove(ctx); err != nil {
 				return nil, 0, err
@@ -93,6 +101,11 @@ func (w *problem) truncated(ctx context.Context, policy fluid.Policy, s Settings
 		}
 		if region, err = v.grown(bound, s.RelTol, s); err != nil {
 			return nil, 0, err
+		}
+		if round >= 5 { // the directions in which errors arise are not foretold
+			if region, err = v.box(s); err != nil {
+				return nil, 0, err
+			}
 		}
 		if bound > 1e-2 { // the error of the smaller solve is a good part of its means, too much for one in proportion
 			small = v
@@ -109,32 +122,47 @@ func boxOf(limits []int) *markov.Region {
 	return markov.NewRegion(size, nil)
 }
 
-// pilot solves in a region that is left with a small probability under every distribution: 5e-3 gives means with some two
-// digits, enough to see how tails decay. It starts with limits where that is expected with something to spare.
+// box returns the region of all states up to limits that are a quarter larger.
+func (v *solution) box(s Settings) (*markov.Region, error) {
+	limits := make([]int, len(v.limits))
+	for k, l := range v.limits {
+		limits[k] = l + l/4 + 2
+	}
+	if _, err := checkStates(limits, s); err != nil {
+		return nil, err
+	}
+	return boxOf(limits), nil
+}
+
+// pilot solves with limits that are reached with a small probability under every distribution: 5e-3 gives means with some two
+// digits, enough to see how tails decay. It starts where that is expected with something to spare. All states within the limits
+// count, since a region that cuts off where jobs pile up misleads.
 func (w *problem) pilot(ctx context.Context, policy fluid.Policy, s Settings) (*solution, error) {
-	tooMany := func(err error) error {
-		if _, all := checkStates(w.expected(s.RelTol), s); all != nil { // not only what the pilot needs
-			return all
-		}
-		return err
+	const box = 8 // times as many states as matter, or fewer, are in the box around them
+	if all := w.expected(s.RelTol); productOf(all) > box*float64(s.MaxStates) {
+		return nil, &statesError{productOf(all) / box, all}
 	}
 	limits := w.expected(1e-3)
-	if _, err := checkStates(limits, s); err != nil {
-		return nil, tooMany(err)
-	}
-	region := boxOf(limits)
-	for levels := 12.0; ; levels += 3 { // of e, from the largest weight to the edge of the next region
-		v, err := w.solveAt(ctx, policy, region, 1e-8)
+	for {
+		if _, err := checkStates(limits, s); err != nil {
+			return nil, err
+		}
+		v, err := w.solveAt(ctx, policy, boxOf(limits), 1e-8)
 		if err != nil {
 			return nil, err
 		}
-		if v.isPilot() {
+		wider := append([]int(nil), limits...)
+		converged := true
+		for k, l := range limits {
+			if v.most(k, l) > 5e-3 || !v.falls(k) {
+				wider[k] = 2 * l
+				converged = false
+			}
+		}
+		if converged {
 			return v, nil
 		}
-		r := v.reach()
-		if region, err = r.within(r.extended(levels), s); err != nil {
-			return nil, tooMany(err)
-		}
+		limits = wider
 	}
 }
 
@@ -170,14 +198,13 @@ func quantile(p []float64, tail float64) int {
 	return n
 }
 
-// isPilot reports whether the region is left with a small probability only, as far as it can be seen, for each class.
-func (v *solution) isPilot() bool {
-	for k := range v.limits {
-		if !v.falls(k) {
-			return false
-		}
+// most returns the largest P(x_k = n) of all distributions.
+func (v *solution) most(k, n int) float64 {
+	var most float64
+	for _, d := range v.distributions {
+		most = max(most, d.marginal[k][n])
 	}
-	return !slices.ContainsFunc(v.distributions, func(d distribution) bool { return d.border > 1e-2 })
+	return most
 }
 
 // falls reports whether the marginal of class k is far smaller at its limit than half way, under every distribution: otherwise
@@ -227,6 +254,17 @@ func (v *solution) edge(k, i int) float64 {
 func (v *solution) grown(bound, relTol float64, s Settings) (*markov.Region, error) {
 	r := v.reach()
 	return r.within(r.extended(r.level+math.Log(2*max(bound/relTol, 1))), s)
+}
+
+// foresee returns a *statesError if the states that a solution needs are far more than MaxStates, by what this one tells of
+// tails.
+func (v *solution) foresee(s Settings) error {
+	const unsure = 2 // the factor by which that may be too many
+	r := v.reach()
+	if size, states := r.around(r.extended(r.level - math.Log(s.RelTol))); states > unsure*float64(s.MaxStates) {
+		return &statesError{states / unsure, limitsOf(size)}
+	}
+	return nil
 }
 
 // converged refuses the result of an iteration that has neither seven digits nor what was asked.

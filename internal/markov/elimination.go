@@ -229,24 +229,28 @@ func (d *dissection) around(lo, hi []int) []int32 {
 // addRates adds the rates of the chain between the states eliminated in this front, first <= x < last, and between them
 // and the later ones. Those to and from the other states of the box lo <= x < hi were added when these were eliminated.
 func (d *dissection) addRates(q []float64, m int, own []int32, lo, hi, first, last []int) {
-	g := d.g
-	x := make([]int, len(g.Size))
+	g, end := d.g, len(lo)-1
 	for i, s := range own {
 		l := int(d.line[s])
-		for k, stride := range g.stride {
-			x[k] = l / stride % g.Size[k]
-		}
-		x[len(x)-1] = int(s) - g.lines[l].at
-		for k, n := range x {
-			for _, to := range [2]int{n - 1, n + 1} {
-				x[k] = to
-				t := g.Number(x)
-				x[k] = n
-				if t < 0 {
+		x := int(s) - g.lines[l].at
+		for k := range lo {
+			n := x
+			if k < end {
+				n = l / g.stride[k] % g.Size[k]
+			}
+			for _, step := range [2]int{-1, 1} {
+				to, o, y := n+step, l, x
+				if k == end {
+					y += step
+				} else if o += step * g.stride[k]; to < 0 || to >= g.Size[k] {
 					continue
 				}
+				if y < g.lines[o].from || y >= g.lines[o].to {
+					continue
+				}
+				t := g.lines[o].at + y
 				out, in := g.up[k], g.down[k]
-				if to < n {
+				if step < 0 {
 					out, in = in, out
 				}
 				inside, here := to >= lo[k] && to < hi[k], to >= first[k] && to < last[k]
