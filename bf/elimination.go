@@ -3,6 +3,7 @@ package bf
 import (
 	"context"
 	"errors"
+	"math"
 	"slices"
 
 	"productform/bf/internal/integers"
@@ -28,13 +29,9 @@ func (l *plan) findOrder() (err error) {
 	for i := range e.Classes {
 		e.Classes[i].Rate = 1 // the order is for any
 	}
-	if l.order, err = elimination.NewOrder(e); err == nil && l.order.Width > widest {
-		return &num.TooLargeError{Input: input.Errorf("model", l.order.Width, "servers whose graph has a width of at most %d", widest)}
-	}
+	l.order, err = elimination.NewOrder(e)
 	return err
 }
-
-const widest = 2 // of the messages that are kept
 
 // checkElimination finds the order, and refuses what elimination does not give.
 func (l *plan) checkElimination(s Settings) error {
@@ -66,13 +63,35 @@ func eliminationProblem(p *recursion.Problem) *elimination.Problem {
 	return e
 }
 
-// eliminate solves a component of the model m by elimination. Where rates and capacities are longer than float64 holds they are rounded to
-// either side: as the normalization, the mean numbers of jobs and the utilizations grow with every rate and fall with every capacity,
-// theirs lie between those of a component with less load and of one with more.
-func (l *plan) eliminate(ctx context.Context, m *cluster.Model, s Settings) (measures, error) {
+// An eliminationError is the error of a stable component for which elimination takes too much, or has not enough digits.
+type eliminationError struct{ err error }
+
+func (e *eliminationError) Error() string { return e.err.Error() }
+func (e *eliminationError) Unwrap() error { return e.err }
+
+// eliminated returns what eliminate does, and an [eliminationError] where that has no answer, or no bounds.
+func (l *plan) eliminated(ctx context.Context, m *cluster.Model, s Settings) (measures, error) {
 	if err := checkStable(ctx, &l.component.Model); err != nil {
 		return measures{}, err
 	}
+	r, err := l.eliminate(ctx, m, s)
+	unknown := func(x arithmetic.Number) bool { return math.IsInf(x.Bound, 1) }
+	switch {
+	case ctx.Err() != nil:
+		return r, err
+	case err == nil && (unknown(r.normalization) || slices.ContainsFunc(r.jobs, unknown) || slices.ContainsFunc(r.busy, unknown)):
+		err = ErrDigits
+	}
+	if err != nil {
+		return r, &eliminationError{err}
+	}
+	return r, nil
+}
+
+// eliminate solves a stable component of the model m by elimination. Where rates and capacities are longer than float64 holds they are rounded to
+// either side: as the normalization, the mean numbers of jobs and the utilizations grow with every rate and fall with every capacity,
+// theirs lie between those of a component with less load and of one with more.
+func (l *plan) eliminate(ctx context.Context, m *cluster.Model, s Settings) (measures, error) {
 	switch {
 	case s.MaxJobs > 0 && s.ByClass:
 		return l.eliminateRows(ctx, m, s)

@@ -53,22 +53,14 @@ func Solve(ctx context.Context, m *cluster.Model, s Settings) (*Result, error) {
 // solve returns the measures of a model. The settings are checked.
 func (p *prepared) solve(ctx context.Context, s Settings) (*Result, error) {
 	switch s.Engine {
-	case num.Float, num.Exact:
-		return p.solveWith(ctx, s, s.Engine, 0)
+	case num.Exact:
+		return p.solveWith(ctx, s, num.Exact, 0)
+	case num.Float:
+		return p.solveFloat(ctx, s)
 	case "", num.Auto:
-		r, err := p.solveWith(ctx, s, num.Float, 0)
-		var missed *elimination.ToleranceError
-		switch {
-		case errors.As(err, &missed):
-			r, err = p.solveOtherwise(ctx, s, missed.Bound)
-		case err == nil && r.eliminated() && r.RelativeErrorBound > s.RelTol:
-			r, err = p.solveOtherwise(ctx, s, r.RelativeErrorBound)
-		}
+		r, err := p.solveFloat(ctx, s)
 		if err == nil && r.RelativeErrorBound <= s.RelTol {
 			return r, nil
-		}
-		if s.Lattice == EliminationLattice && (errors.Is(err, ErrDigits) || errors.Is(err, ErrRange)) {
-			return nil, input.Errorf("Lattice", s.Lattice, "another one, for a model whose numbers need more digits or a wider range than float64 has")
 		}
 		if err != nil && !errors.Is(err, ErrDigits) && !errors.Is(err, ErrRange) {
 			return nil, err
@@ -83,18 +75,33 @@ func (p *prepared) solve(ctx context.Context, s Settings) (*Result, error) {
 	return nil, errPrecision(s)
 }
 
-// solveOtherwise solves a model of which elimination gave no better bound than that. Where no table is small enough it is refused with that bound.
-func (p *prepared) solveOtherwise(ctx context.Context, s Settings, bound float64) (*Result, error) {
-	missed := errMissed(s, bound)
-	if s.Lattice == EliminationLattice {
-		return nil, missed
+// solveFloat solves a model in float64. Where elimination, not asked for by name, turns out to take too much or to miss the tolerance, the tables of
+// the other lattices are tried, and where these are too large the error is that of elimination.
+func (p *prepared) solveFloat(ctx context.Context, s Settings) (*Result, error) {
+	r, err := p.solveWith(ctx, s, num.Float, 0)
+	var failed *eliminationError
+	var missed *elimination.ToleranceError
+	switch {
+	case errors.As(err, &missed):
+		err = errMissed(s, missed.Bound)
+	case errors.As(err, &failed):
+		if s.Lattice == EliminationLattice && s.Engine != num.Float && errors.Is(err, ErrDigits) {
+			err = input.Errorf("Lattice", s.Lattice, "another one, for a model whose numbers need more digits or a wider range than float64 has")
+		}
+	case err == nil && s.Engine != num.Float && r.eliminated() && r.RelativeErrorBound > s.RelTol:
+		err = errMissed(s, r.RelativeErrorBound)
+	default:
+		return r, err
+	}
+	if s.Lattice != "" {
+		return nil, err
 	}
 	s.withoutElimination = true
-	r, err := p.solveWith(ctx, s, num.Float, 0)
-	if isInput(err) {
-		return nil, missed
+	r, otherwise := p.solveWith(ctx, s, num.Float, 0)
+	if isInput(otherwise) {
+		return nil, err
 	}
-	return r, err
+	return r, otherwise
 }
 
 func errMissed(s Settings, bound float64) error {
@@ -232,7 +239,7 @@ func (t *rows) solve(ctx context.Context, m *cluster.Model, c *cluster.Component
 	var r measures
 	var err error
 	if l.lattice == EliminationLattice {
-		r, err = l.eliminate(ctx, m, s)
+		r, err = l.eliminated(ctx, m, s)
 	} else {
 		r, err = l.measure(ctx, engine, prec, s.MaxBytes)
 	}
