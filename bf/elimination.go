@@ -29,9 +29,13 @@ func (l *plan) findOrder() (err error) {
 	for i := range e.Classes {
 		e.Classes[i].Rate = 1 // the order is for any
 	}
-	l.order, err = elimination.NewOrder(e)
+	if l.order, err = elimination.NewOrder(e); err == nil && l.order.Width > widest {
+		return &num.TooLargeError{Input: input.Errorf("model", l.order.Width, "servers whose graph has a width of at most %d", widest)}
+	}
 	return err
 }
+
+const widest = 2 // of the messages that are found in time
 
 // checkElimination finds the order, and refuses what elimination does not give.
 func (l *plan) checkElimination(s Settings) error {

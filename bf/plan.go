@@ -290,7 +290,7 @@ func (l *plan) tooLarge(need float64, engine num.Engine, prec uint, s Settings) 
 		size += fmt.Sprintf(", and the connected lattice has more than %s terms, which is the limit", thousands(l.tooMany))
 	}
 	if wide != nil {
-		size += fmt.Sprintf("; servers are eliminated one by one up to a width of %d, not of %v", elimination.MaxWidth, wide.Input.Value)
+		size += fmt.Sprintf("; servers are eliminated one by one up to a width of %d, not of %v", widest, wide.Input.Value)
 	}
 	return &num.TooLargeError{States: l.states, Bytes: need, Limit: s.MaxBytes, Input: input.Errorf("model",
 		fmt.Sprintf("%d classes on %d rows of servers", len(l.problem.Classes), len(l.problem.Groups)),

@@ -19,7 +19,7 @@ import (
 
 var (
 	engines  = []num.Engine{num.Float, num.Enclose, num.Exact, num.Auto}
-	lattices = []bf.Lattice{bf.ClassLattice, bf.ServerLattice, bf.ConnectedLattice, bf.SymmetricLattice, bf.EliminationLattice}
+	lattices = []bf.Lattice{bf.ClassLattice, bf.ServerLattice, bf.ConnectedLattice, bf.SymmetricLattice}
 )
 
 // most bounds the classes of a model with its groups written out, since whittle takes N^2 2^N operations.
@@ -148,11 +148,8 @@ func (done comparisons) agree(t *rapid.T, m *cluster.Model) {
 		for _, lattice := range lattices {
 			r, err := bf.Solve(t.Context(), m, bf.Settings{Engine: engine, Lattice: lattice})
 			var bad *input.Error
-			if errors.As(err, &bad) && (bad.Path == "Lattice" || lattice == bf.EliminationLattice) {
-				continue // it does not apply to this model, or to this engine
-			}
-			if lattice == bf.EliminationLattice && (errors.Is(err, bf.ErrDigits) || errors.Is(err, bf.ErrRange)) {
-				continue // next to the critical load
+			if errors.As(err, &bad) && bad.Path == "Lattice" {
+				continue // it does not apply to this model
 			}
 			if want == nil {
 				var witness *cluster.UnstableError
