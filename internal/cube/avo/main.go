@@ -15,11 +15,10 @@ import (
 )
 
 const (
-	vectors = 64        // of a block, 4 subsets each: elements 0 and 1 are lanes, 2..7 count vectors
-	bytes   = 32        // of a vector
-	row     = 8 * bytes // of folded, and of picks
-	rows    = 8         // vectors of a row
-	step    = 8         // vectors summed at a time
+	vectors = 64 // of a block, 4 subsets each: elements 0 and 1 are lanes, 2..7 count vectors
+	bytes   = 32 // of a vector
+	rows    = 8  // vectors of a row of folded, or of picks
+	step    = 8  // vectors summed at a time
 )
 
 func main() {
@@ -115,9 +114,9 @@ func solve(name, signature string, down bool) {
 	Doc(name + " is the kernel of that name in Go.")
 	x, sum, product := pointer("x"), pointer("sum"), pointer("product")
 	from, less, plus := pointer("from"), pointer("less"), broadcast("plus")
-	other, flip, lanes := x, vectors-1, downLanes // what product is with, at the vector itself
+	other, flip, first, last := x, vectors-1, 3, 0 // product is with other
 	if !down {
-		other, flip, lanes = pointer("low"), 0, upLanes
+		other, flip, first, last = pointer("low"), 0, 0, 3
 	}
 	one, least, zero := ones(), YMM(), YMM()
 	VXORPD(zero, zero, zero)
@@ -137,7 +136,7 @@ func solve(name, signature string, down bool) {
 				VADDPD(at(x, v^bit), s, s)
 			}
 		}
-		y := lanes(s, d, zero)
+		y := lanes(s, d, zero, first, last)
 		p := YMM()
 		VMULPD(at(other, v), y, p)
 		VMOVUPD(p, at(product, v))
@@ -147,42 +146,25 @@ func solve(name, signature string, down bool) {
 	end()
 }
 
-// upLanes solves for the subsets of elements 0 and 1.
-func upLanes(s, d, zero VecVirtual) VecVirtual {
+// lanes solves for elements 0 and 1: lane first is done, and goes into lanes 1 and 2, these into lane last.
+func lanes(s, d, zero VecVirtual, first, last int) VecVirtual {
 	y, t := YMM(), YMM()
 	VMULPD(d, s, y)
-	VPERMPD(U8(0), y, t) // lane 0 to lanes 1 and 2
+	VPERMPD(U8(0b01010101*first), y, t)
 	VBLENDPD(U8(0b0110), t, zero, t)
 	VADDPD(t, s, s)
 	VMULPD(d, s, y)
-	lastLane(s, d, zero, y, 1, 2, 3)
-	return y
-}
-
-// downLanes solves for the sets that elements 0 and 1 are put into.
-func downLanes(s, d, zero VecVirtual) VecVirtual {
-	y, t := YMM(), YMM()
-	VMULPD(d, s, y)
-	VPERMPD(U8(0b11111111), y, t) // lane 3 to lanes 1 and 2
-	VBLENDPD(U8(0b0110), t, zero, t)
-	VADDPD(t, s, s)
-	VMULPD(d, s, y)
-	lastLane(s, d, zero, y, 2, 1, 0)
-	return y
-}
-
-// lastLane adds lanes a and b of y, one after the other, to the lane of s, and sets y.
-func lastLane(s, d, zero, y VecVirtual, a, b, lane int) {
-	for _, other := range []int{a, b} {
+	for _, middle := range []int{1 + first/2, 2 - first/2} { // first the one that differs in element 1
 		t := YMM()
-		VPERMPD(U8(other<<(2*lane)), y, t)
-		VBLENDPD(U8(1<<lane), t, zero, t)
+		VPERMPD(U8(middle<<(2*last)), y, t)
+		VBLENDPD(U8(1<<last), t, zero, t)
 		VADDPD(t, s, s)
 	}
 	VMULPD(d, s, y)
+	return y
 }
 
-// storeLeast returns the smallest lane.
+// storeLeast stores the smallest lane as the result.
 func storeLeast(least VecVirtual) {
 	high := YMM()
 	VPERMPD(U8(0b00001110), least, high)
@@ -209,12 +191,14 @@ func shift() {
 	end()
 }
 
+// add returns a + b.
 func add(a, b Op) VecVirtual {
 	s := YMM()
 	VADDPD(a, b, s)
 	return s
 }
 
+// fold goes through the vectors of a row.
 func fold() {
 	TEXT("foldAVX2", NOSPLIT, "func(f *[9][32]float64, y *[256]float64)")
 	Doc("foldAVX2 is fold.")
@@ -254,6 +238,7 @@ func halves(x []VecVirtual) VecVirtual {
 	return add(halves(x[len(x)/2:]), halves(x[:len(x)/2]))
 }
 
+// tally answers four queries at a time.
 func tally() {
 	TEXT("tallyAVX2", NOSPLIT, "func(hi, lo []float64, queries []struct{meet, pick, high int}, f *[9][32]float64, picks *[33][32]uint64, b int, factor float64)")
 	Doc("tallyAVX2 is tally.")
@@ -302,7 +287,7 @@ func answer(x, all VecVirtual, queries Register, offset int, f, picks, b Registe
 	MOVQ(meet, either)
 	ORQ(pick, either)
 	JZ(LabelRef("met_" + label)) // no low elements
-	SHLQ(U8(8), meet)
+	SHLQ(U8(8), meet)            // bytes of a row
 	SHLQ(U8(8), pick)
 	ADDQ(f, meet)
 	ADDQ(picks, pick)
