@@ -163,7 +163,7 @@ func (l *plan) eliminateRows(ctx context.Context, m *cluster.Model, s Settings) 
 
 // eliminateOf solves a problem of the component of the plan.
 func (l *plan) eliminateOf(ctx context.Context, p *recursion.Problem, s Settings) (measures, error) {
-	ask := elimination.Settings{Tolerance: l.tol, MaxBytes: s.MaxBytes}
+	ask := elimination.Settings{Tolerance: l.tol, MaxBytes: s.MaxBytes, MaxWork: s.MaxWork}
 	if s.ByClass {
 		ask.ByClass = s.MaxJobs
 	}

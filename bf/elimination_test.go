@@ -130,6 +130,43 @@ func TestTreesByElimination(t *testing.T) {
 	}
 }
 
+// A ladder, by elimination and by sets of servers; a longer one conserves its work.
+func TestLaddersByElimination(t *testing.T) {
+	ladder := func(columns int) *cluster.Model {
+		m := &cluster.Model{}
+		for s := range 2 * columns {
+			m.Servers = append(m.Servers, cluster.Server{Name: fmt.Sprint("s", s), Capacity: big.NewRat(1, 1)})
+			for _, next := range []int{s - 2, s - s%2} {
+				if next >= 0 && next != s {
+					m.Classes = append(m.Classes, cluster.Class{Name: fmt.Sprint("with", next, "-", s), ArrivalRate: big.NewRat(int64(4+s%3), 10), Servers: cluster.On(next, s)})
+				}
+			}
+		}
+		return m
+	}
+	m := ladder(5)
+	e, err := Solve(t.Context(), m, Settings{Lattice: EliminationLattice, RelTol: 1e-6})
+	if err != nil || e.Parts[0].Width != 2 {
+		t.Fatal(e, err)
+	}
+	holdWithin(t, "ladder", e, oracle.Solve(m))
+	m = ladder(16)
+	if e, err = Solve(t.Context(), m, Settings{RelTol: 1e-4}); err != nil || e.Parts[0].Lattice != EliminationLattice {
+		t.Fatal(e, err)
+	}
+	work, arrives := 0.0, 0.0
+	for _, s := range e.Servers {
+		work += s.Utilization.Float
+	}
+	for _, k := range m.Classes {
+		rate, _ := k.ArrivalRate.Float64()
+		arrives += rate
+	}
+	if math.Abs(work/arrives-1) > e.RelativeErrorBound {
+		t.Errorf("work %v is done, %v arrives, bound %g", work, arrives, e.RelativeErrorBound)
+	}
+}
+
 // A line of 60 servers, by elimination and by its connected sets, and one of 2000.
 func TestLinesByElimination(t *testing.T) {
 	m := lineModel(60, 2)

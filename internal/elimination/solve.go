@@ -20,7 +20,8 @@ func (e *ToleranceError) Error() string {
 
 // Solve returns the measures of a problem by an order of [NewOrder], or by another one with its width. Each component of the problem is solved apart.
 //
-// The error is an [*input.Error]; a [*num.TooLargeError]; one that wraps [num.ErrUnstable]; a [*ToleranceError]; or that of the context.
+// The error is an [*input.Error]; a [*num.TooLargeError]; one that wraps [num.ErrUnstable]; a [*ToleranceError]; or that of the context. An unstable component
+// that is no forest is refused as too large: times in it have no end.
 func Solve(ctx context.Context, p *Problem, o *Order, s Settings) (*Result, error) {
 	if err := p.check(); err != nil {
 		return nil, err

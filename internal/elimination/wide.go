@@ -70,18 +70,26 @@ func solveWide(ctx context.Context, p *Problem, o *Order, s Settings) (*Result, 
 			if missed.Bound = r.worst(); missed.Bound <= tolerance {
 				return r, nil
 			}
+			if any, _ := a.escape(p.Capacities); any*g.end() > tolerance/8*slices.Max(a.least) {
+				g, before = g.longer(), math.Inf(1)
+				continue
+			}
 		}
 		worst := slices.Max(g.coarse)
 		switch finer := g.refined(target); {
 		case finer != nil && worst > before/2 && worst < 0x1p-24: // roundings, which finer panels do not mend
 			target = 2 * worst
 		case finer != nil:
-			g, before = finer, worst
+			before = worst
+			if more := g.moreNodes(16 * worst / target); g.n+more <= mostNodes && more*g.panels() <= g.n*(finer.panels()-g.panels()) {
+				finer = newMesh(g.breaks, g.n+more)
+			}
+			g = finer
 		case target <= leastWide || worst > before/2 && worst < 0x1p-24:
 			return nil, missed
 		default:
 			target = max(leastWide, target/8)
-			if g.n < 24 {
+			if g.n+2 <= mostNodes {
 				g = newMesh(g.breaks, g.n+2)
 			} else {
 				g = g.halved()
@@ -106,6 +114,26 @@ func (g *mesh) refined(target float64) *mesh {
 	return newMesh(breaks, g.n)
 }
 
+// longer adds a quarter of the panels, as long as the last.
+func (g *mesh) longer() *mesh {
+	breaks := slices.Clone(g.breaks)
+	for range (g.panels() + 3) / 4 {
+		breaks = append(breaks, breaks[len(breaks)-1]+2*g.half(g.panels()-1))
+	}
+	return newMesh(breaks, g.n)
+}
+
+// moreNodes returns how many more nodes make a remainder smaller by a factor: two are good for about 50, and four are tried if it is not known.
+func (g *mesh) moreNodes(factor float64) int {
+	if factor > 1e20 {
+		return 4
+	}
+	return 2 * int(math.Ceil(math.Log(factor)/math.Log(50)))
+}
+
+// mostNodes of a panel: with more the roundings of its polynomials would count.
+const mostNodes = 24
+
 // errCoarse says that a function is not kept as well as asked.
 var errCoarse = errors.New("coarse")
 
@@ -127,12 +155,16 @@ func (g *mesh) halved() *mesh {
 // firstMesh finds how far times go by passes without bounds, and makes panels of about four times the mean of the fastest server.
 func firstMesh(ctx context.Context, p *Problem, o *Order, s Settings) (*mesh, error) {
 	servers := float64(len(p.Capacities))
+	nodes := min(mostNodes, 8+slices.Max(widths(p, o))/3*3+int(math.Ceil(1.3*math.Log10(4*servers/min(s.Tolerance, 0x1p-10)))))
+	if err := checkSize(p, o, newMesh(evenly(1, 4, 1), nodes), s); err != nil { // fewer panels are never enough
+		return nil, err
+	}
 	fastest := slices.Max(p.Capacities)
 	end := 8 / slices.Min(p.Capacities)
 	for {
 		g := newMesh(evenly(end, max(2, math.Ceil(end*fastest/5)), 1), 8)
 		g.rough = true
-		if err := checkSize(p, o, g, s); err != nil {
+		if err := checkSize(p, o, newMesh(g.breaks, nodes), s); err != nil { // what comes is no shorter
 			return nil, err
 		}
 		a, err := newPasses(p, o, g).answer(ctx, math.Inf(1))
@@ -149,8 +181,7 @@ func firstMesh(ctx context.Context, p *Problem, o *Order, s Settings) (*mesh, er
 		case need > 1.5*end:
 			end = min(need, 4*end)
 		default:
-			n := 8 + int(math.Ceil(1.3*math.Log10(4*servers/min(s.Tolerance, 0x1p-10))))
-			return newMesh(evenly(need, math.Ceil(need*fastest/4), 1.1), min(24, n)), nil
+			return newMesh(evenly(need, math.Ceil(need*fastest/4), 1.1), nodes), nil
 		}
 	}
 }
@@ -171,7 +202,7 @@ func checkSize(p *Problem, o *Order, g *mesh, s Settings) error {
 	most, limit := cmp.Or(s.MaxWork, 1e11), cmp.Or(s.MaxBytes, 4<<30)
 	if work > most || bytes > float64(limit) {
 		return &num.TooLargeError{Input: input.Errorf("model", fmt.Sprintf("servers of width %d, whose times take %d panels", widest, g.panels()),
-			"servers that take at most %.2g products and %d bytes, where these take %.2g and %.2g", most, limit, work, bytes), Bytes: bytes, Limit: limit}
+			"servers that take at most %.2g products and %d bytes, where these take %.2g and %.2g; a larger tolerance takes less", most, limit, work, bytes), Bytes: bytes, Limit: limit}
 	}
 	return nil
 }
