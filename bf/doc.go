@@ -20,7 +20,7 @@
 //	connected  the same over the sets that classes link, as the others are products of these;
 //	symmetric  the same over the numbers of servers taken from each group of equal ones;
 //	elimination Z = E[exp(Σ_i λ_i min_{s∈S_i} T_s)] over independent exponential T_s of rates C_s, integrated out one after the
-//	           other: servers in trees, lines and narrow grids, where few have a class in common with many.
+//	           other: servers in trees, lines and ladders, where few have a class in common with many.
 //
 // One sweep down the lattice gives the derivatives of log Z, and so the mean numbers of jobs.
 //
