@@ -62,7 +62,7 @@ func TestCSVHasAllFacts(t *testing.T) {
 		{small, "simulate - --runs 3 --jumps 2000 --percentiles 50,90,99.9"},
 		{overloaded, "simulate -"},
 		{small, "estimate - --sweeps 8 --distribution 3 --by-class --gradients --scale 0.5,1,2"},
-		{sized, "estimate - --precision 0.1"},
+		{sized, "estimate - --precision 0.1 --bounds"},
 		{overloaded, "estimate -"},
 		{closed, "network - --distribution 3"},
 		{closed, "network - --population long=1,3 --engine exact"},

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"productform/bf/gibbs"
+	"productform/bf/windows"
 	"productform/cluster"
 	"productform/cmd/pfq/internal/command"
 	"productform/internal/render"
@@ -39,6 +40,8 @@ type classRow struct {
 	MeanSize         *render.Number    `json:"mean_size,omitempty"` // nil if no class has one of its own
 	MeanJobs         *render.Estimate  `json:"mean_jobs"`
 	MeanDelay        *render.Estimate  `json:"mean_delay"`
+	MeanDelayLow     *render.Number    `json:"mean_delay_low,omitempty"` // proved; nil without --bounds
+	MeanDelayHigh    *render.Number    `json:"mean_delay_high,omitempty"`
 	ServiceRate      *render.Estimate  `json:"service_rate"`
 	JobsDistribution []render.Estimate `json:"jobs_distribution,omitempty"`
 }
@@ -73,8 +76,9 @@ func newEstimation(m *cluster.Model, r *gibbs.Result, s gibbs.Settings) *estimat
 	}
 	for i := range r.Classes {
 		c := &r.Classes[i]
-		e.Classes = append(e.Classes, classRow{m.Classes[i].Name, render.Rat(c.ArrivalRate, render.Unproved), command.OwnMeanSize(m, i, render.Unproved),
-			estimated(&c.MeanJobs), estimated(c.MeanDelay), estimated(c.ServiceRate), law(c.JobsDistribution)})
+		e.Classes = append(e.Classes, classRow{Name: m.Classes[i].Name, ArrivalRate: render.Rat(c.ArrivalRate, render.Unproved),
+			MeanSize: command.OwnMeanSize(m, i, render.Unproved), MeanJobs: estimated(&c.MeanJobs), MeanDelay: estimated(c.MeanDelay),
+			ServiceRate: estimated(c.ServiceRate), JobsDistribution: law(c.JobsDistribution)})
 	}
 	for i, server := range m.Servers {
 		e.Servers = append(e.Servers, serverRow{server.Name, command.GroupSize(server), estimated(&r.Servers[i].Utilization)})
@@ -87,6 +91,21 @@ func newEstimation(m *cluster.Model, r *gibbs.Result, s gibbs.Settings) *estimat
 		for i, x := range g.Capacities {
 			e.Gradients = append(e.Gradients, gradientRow{"capacity", m.Servers[i].Name, estimated(x)})
 		}
+	}
+	return e
+}
+
+// withBounds adds proved bounds of the mean delays of the classes, if there are any. It returns e.
+func (e *estimation) withBounds(bounds []*windows.Bounds) *estimation {
+	for i, b := range bounds {
+		low, high := &render.Number{}, &render.Number{}
+		if b != nil {
+			low.Float = b.Low
+			if b.High != nil {
+				high.Float = *b.High
+			}
+		}
+		e.Classes[i].MeanDelayLow, e.Classes[i].MeanDelayHigh = low, high
 	}
 	return e
 }
@@ -156,6 +175,10 @@ func (e *estimation) text(t *render.Text) {
 		classes = slices.Insert(classes, 2, "mean_size")
 	}
 	t.Table(e.Classes, classes...)
+	if len(e.Classes) > 0 && e.Classes[0].MeanDelayLow != nil {
+		t.Line("proved bounds of the mean delays, not estimates:")
+		t.Table(e.Classes, "name", "mean_delay_low", "mean_delay_high")
+	}
 	servers := []string{"name", "utilization"}
 	if slices.ContainsFunc(e.Servers, func(s serverRow) bool { return s.Count > 1 }) {
 		servers = slices.Insert(servers, 1, "count")

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"productform/bf/gibbs"
+	"productform/bf/windows"
 	"productform/cluster"
 	"productform/cmd/pfq/internal/command"
 	"productform/internal/cli"
@@ -19,9 +20,13 @@ import (
 	"productform/stability"
 )
 
+// windowServers is how many servers each window of --bounds has at most, for some milliseconds of each.
+const windowServers = 12
+
 // A question holds what the flags ask for.
 type question struct {
 	settings gibbs.Settings
+	bounds   bool       // of mean delays are proved beside the estimates
 	factors  []*big.Rat // of the arrival rates; nil for the model as it is
 }
 
@@ -39,6 +44,7 @@ func New() *cobra.Command {
 		Want: fmt.Sprintf("an integer in 1..%d", gibbs.MostJobs), Parse: cli.ParseInt(gibbs.MostJobs)}.Add(cmd, &s.MaxJobs)
 	cli.AddSwitch(cmd, &s.ByClass, "by-class", "with --distribution, also those of each class")
 	cli.AddSwitch(cmd, &s.Gradient, "gradients", "also estimate by how much the mean number of jobs changes with every arrival rate and capacity")
+	cli.AddSwitch(cmd, &f.bounds, "bounds", "also prove bounds of the mean delay of each class, by the servers near it")
 	command.AddScale(cmd, &f.factors, "estimate", "all arrival rates")
 	command.AddSeed(cmd, &s.Seed)
 	command.AddConfidence(cmd, &s.Confidence)
@@ -83,10 +89,19 @@ func (f *question) one(q command.Query, m *cluster.Model) (render.Answer, bool, 
 	if err != nil {
 		return render.Answer{}, false, command.InFile(q.File, inFlags(err))
 	}
+	var bounds []*windows.Bounds
+	if f.bounds {
+		bounds, err = command.WithBar(q, "classes with bounds", func(ctx context.Context, report func(done, total int)) ([]*windows.Bounds, error) {
+			return windows.Delays(ctx, m, windowServers, report)
+		})
+		if err != nil {
+			return render.Answer{}, false, command.InFile(q.File, err)
+		}
+	}
 	for _, w := range r.Warnings {
 		fmt.Fprintln(q.Stderr, "pfq: warning:", w)
 	}
-	return newEstimation(m, r, f.settings).answer(), true, nil
+	return newEstimation(m, r, f.settings).withBounds(bounds).answer(), true, nil
 }
 
 // inFlags gives an error about a setting the name of its flag.

@@ -3,6 +3,7 @@ package estimate
 import (
 	"encoding/csv"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -10,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"productform/bf/gibbs"
+	"productform/bf/windows"
 	"productform/cluster"
 	"productform/cmd/pfq/internal/command"
 	"productform/cmd/pfq/internal/commandtest"
@@ -94,6 +96,53 @@ func TestPrecision(t *testing.T) {
 	text, _, status := program.Run(model, "estimate", "-", "--precision", "0.02")
 	if status != 0 || !strings.HasPrefix(text, "stable; estimates, not bounds: ± at confidence 0.95\n8 chains of ") {
 		t.Errorf("status %d\n%s", status, text)
+	}
+}
+
+// Bounds stand beside the estimates, in all formats, and are those of windows.Delays; without the flag there are none.
+func TestBounds(t *testing.T) {
+	m, err := cluster.Read(strings.NewReader(model))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := windows.Delays(t.Context(), m, windowServers, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const line = "estimate - --precision 0.1"
+	plain, got := program.JSON(t, model, line)["classes"].([]any), program.JSON(t, model, line+" --bounds")["classes"].([]any)
+	for i, b := range want {
+		row := got[i].(map[string]any)
+		low, given := row["mean_delay_low"]
+		switch high := row["mean_delay_high"]; {
+		case b == nil:
+			if low != nil || high != nil || !given {
+				t.Errorf("%v, want no bounds", row)
+			}
+		case low != b.Low || high != *b.High:
+			t.Errorf("%v, want %v and %v", row, b.Low, *b.High)
+		}
+		delete(row, "mean_delay_low")
+		delete(row, "mean_delay_high")
+		if !reflect.DeepEqual(row, plain[i]) {
+			t.Errorf("%v, without bounds %v", row, plain[i])
+		}
+	}
+	text, _, _ := program.Run(model, strings.Fields(line+" --bounds")...)
+	if !strings.Contains(text, "\nproved bounds of the mean delays, not estimates:\nclass  mean delay low  mean delay high\npairs  ") {
+		t.Errorf("%s", text)
+	}
+	// A part of a ring does not bear the jobs of its ends alone.
+	var ring strings.Builder
+	for s := range 40 {
+		fmt.Fprintf(&ring, "%s{name: s%d, capacity: 1}", []string{"servers: [", ", "}[min(s, 1)], s)
+	}
+	for s := range 40 {
+		fmt.Fprintf(&ring, "%s{name: c%d, arrival_rate: 0.95, servers: [s%d, s%d]}", []string{"]\nclasses: [", ", "}[min(s, 1)], s, s, (s+1)%40)
+	}
+	row := program.JSON(t, ring.String()+"]\n", line+" --bounds")["classes"].([]any)[0].(map[string]any)
+	if high, given := row["mean_delay_high"]; high != nil || !given || !(row["mean_delay_low"].(float64) > 1/1.05) {
+		t.Errorf("%v", row)
 	}
 }
 

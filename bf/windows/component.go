@@ -1,0 +1,142 @@
+package windows
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/big"
+	"slices"
+
+	"productform/bf"
+	"productform/cluster"
+	"productform/num"
+)
+
+// A component is a component of a reduced model, with what is known of its windows.
+type component struct {
+	model   *cluster.Model
+	servers int     // of a window at most
+	uses    [][]int // classes of each row of servers
+	bounds  []bracket
+	solved  map[string]bool // the clusters that have been solved, and whether they are stable
+}
+
+func newComponent(m *cluster.Model, servers int) *component {
+	c := &component{model: m, servers: servers, uses: make([][]int, len(m.Servers)), bounds: make([]bracket, len(m.Classes)), solved: map[string]bool{}}
+	for i, class := range m.Classes {
+		c.bounds[i].low = new(big.Rat)
+		for _, choice := range class.Servers {
+			c.uses[choice.Server] = append(c.uses[choice.Server], i)
+		}
+	}
+	return c
+}
+
+// bound finds bounds of the mean delay of class i.
+func (c *component) bound(ctx context.Context, i int) error {
+	near, own := c.near(i)
+	if own > len(near) {
+		c.bounds[i].raise(c.alone(i))
+	} else if _, err := c.solve(ctx, i, near, false); err != nil {
+		return err
+	}
+	for n := len(near); n > 0; n-- {
+		if stable, err := c.solve(ctx, i, near[:n], true); err != nil || stable {
+			return err
+		}
+	}
+	return nil
+}
+
+// near lists servers by their rows, those of a job of class i first, then those next to them, as many as a window has. There are own
+// servers of the class, of which it lists the first if they are more. Equal servers of a group are as good as each other: those of a
+// job are any of them.
+func (c *component) near(i int) (list []int, own int) {
+	taken := map[int]int{}
+	take := func(row, n int) {
+		n = min(n, c.servers-len(list))
+		taken[row] += n
+		list = append(list, slices.Repeat([]int{row}, n)...)
+	}
+	var rows []int
+	for _, choice := range c.model.Classes[i].Servers {
+		own += choice.Choose
+		take(choice.Server, choice.Choose)
+		rows = append(rows, choice.Server)
+	}
+	for k := 0; k < len(rows) && len(list) < c.servers; k++ {
+		row := rows[k]
+		take(row, c.model.Servers[row].Size()-taken[row])
+		for _, j := range c.uses[row] {
+			for _, choice := range c.model.Classes[j].Servers {
+				if _, known := taken[choice.Server]; !known {
+					taken[choice.Server] = 0
+					rows = append(rows, choice.Server)
+				}
+			}
+		}
+	}
+	return list, own
+}
+
+// alone returns the mean delay of a job of class i on its servers without any other jobs, but for those of its class if all have
+// the same servers.
+func (c *component) alone(i int) *big.Rat {
+	free, whole := new(big.Rat), true
+	for _, choice := range c.model.Classes[i].Servers {
+		row := c.model.Servers[choice.Server]
+		whole = whole && choice.Choose == row.Size()
+		free.Add(free, new(big.Rat).Mul(big.NewRat(int64(choice.Choose), 1), row.Capacity))
+	}
+	if whole {
+		free.Sub(free, c.model.Classes[i].ArrivalRate)
+	}
+	return free.Inv(free)
+}
+
+// solve solves the cluster of a window and takes note of the bounds that follow: lower ones, or upper ones if classes with
+// servers outside are restricted to those inside. It reports whether the cluster is stable. The window holds all servers of a job of
+// class i, or only some of them and no others.
+func (c *component) solve(ctx context.Context, i int, list []int, restricted bool) (stable bool, err error) {
+	w := c.newWindow(list, restricted)
+	key := fmt.Sprint(w.inside, restricted)
+	if stable, known := c.solved[key]; known && (!stable || w.holds(c.model.Classes[i])) {
+		return stable, nil
+	}
+	places := map[int]int{} // of classes in the window's model
+	for _, row := range w.rows {
+		for _, j := range c.uses[row] {
+			if _, known := places[j]; known {
+				continue
+			}
+			w.add(c.model.Classes[j])
+			places[j] = -1
+			if j == i || w.holds(c.model.Classes[j]) {
+				places[j] = len(w.model.Classes) - 1
+			}
+		}
+	}
+	r, err := bf.Solve(ctx, &w.model, bf.Settings{RelTol: 1e-6})
+	if restricted && errors.Is(err, num.ErrUnstable) {
+		c.solved[key] = false
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	c.solved[key] = true
+	off := new(big.Rat).SetFloat64(r.RelativeErrorBound)
+	within := new(big.Rat).Sub(big.NewRat(1, 1), off)
+	for j, place := range places {
+		if place < 0 {
+			continue
+		}
+		delay := new(big.Rat).SetFloat64(r.Classes[place].MeanDelay.Float)
+		if restricted {
+			c.bounds[j].lower(delay.Quo(delay, within))
+		} else {
+			c.bounds[j].raise(delay.Mul(delay, within))
+		}
+	}
+	return true, nil
+}

@@ -1,0 +1,112 @@
+package windows
+
+import (
+	"fmt"
+	"math/big"
+	"slices"
+
+	"productform/cluster"
+	"productform/num"
+)
+
+// A window is some servers of a component, and the cluster that they make up.
+type window struct {
+	component  *cluster.Model
+	rows       []int       // of the component, increasing
+	inside     map[int]int // servers of each row
+	restricted bool        // classes with servers outside are served inside; else they are left out
+	model      cluster.Model
+}
+
+// newWindow returns a window without classes.
+func (c *component) newWindow(list []int, restricted bool) *window {
+	w := &window{component: c.model, inside: map[int]int{}, restricted: restricted}
+	for _, row := range list {
+		w.inside[row]++
+	}
+	w.rows = slices.Compact(slices.Sorted(slices.Values(list)))
+	for _, row := range w.rows {
+		w.model.Servers = append(w.model.Servers, cluster.Server{Name: fmt.Sprint(row), Count: w.inside[row],
+			Capacity: short(c.model.Servers[row].Capacity, !restricted)})
+	}
+	return w
+}
+
+// holds reports whether the window has as many servers as a job of the class.
+func (w *window) holds(class cluster.Class) bool {
+	for _, choice := range class.Servers {
+		if choice.Choose > w.inside[choice.Server] {
+			return false
+		}
+	}
+	return true
+}
+
+// A share is the jobs of a class of which the window has the same numbers of servers.
+type share struct {
+	rate    *big.Rat
+	servers []cluster.Choice
+}
+
+// add adds a class of the component that uses the window: a class for each number of servers of each row that its jobs may have in the
+// window. The last class added has as many as can be.
+func (w *window) add(class cluster.Class) {
+	shares := []share{{rate: class.ArrivalRate}}
+	for _, choice := range class.Servers {
+		k, n, d := w.inside[choice.Server], w.component.Servers[choice.Server].Size(), choice.Choose
+		place, _ := slices.BinarySearch(w.rows, choice.Server)
+		least := max(0, d-(n-k))
+		if !w.restricted {
+			least = d
+		}
+		var next []share
+		for taken := least; taken <= min(d, k); taken++ {
+			p := hypergeometric(n, k, d, taken)
+			for _, s := range shares {
+				servers := slices.Clip(s.servers)
+				if taken > 0 {
+					servers = append(servers, cluster.Choice{Server: place, Choose: taken})
+				}
+				next = append(next, share{new(big.Rat).Mul(s.rate, p), servers})
+			}
+		}
+		shares = next
+	}
+	for _, s := range shares {
+		if len(s.servers) > 0 {
+			name := fmt.Sprint(len(w.model.Classes))
+			w.model.Classes = append(w.model.Classes, cluster.Class{Name: name, ArrivalRate: short(s.rate, w.restricted), Servers: s.servers})
+		}
+	}
+}
+
+// hypergeometric returns the probability that of d servers drawn among n, so many are among k given ones.
+func hypergeometric(n, k, d, taken int) *big.Rat {
+	p := new(big.Int).Binomial(int64(k), int64(taken))
+	p.Mul(p, falling(d, taken))
+	p.Mul(p, falling(n-d, k-taken))
+	return new(big.Rat).SetFrac(p, falling(n, k))
+}
+
+// falling returns n (n-1) ... (n-k+1).
+func falling(n, k int) *big.Int {
+	if k == 0 {
+		return big.NewInt(1)
+	}
+	return new(big.Int).MulRange(int64(n-k+1), int64(n))
+}
+
+// short returns x, or a number near it, above or below, if x is so long that models are refused for it. Delays grow with the rates and fall
+// in the capacities, so that rounding keeps bounds on their side.
+func short(x *big.Rat, up bool) *big.Rat {
+	const longest, digits = 4096, 128
+	if x.Num().BitLen() <= longest && x.Denom().BitLen() <= longest {
+		return x
+	}
+	f := num.Down(digits)
+	if up {
+		f = num.Up(digits)
+	}
+	near, _ := f.SetRat(x).Rat(nil)
+	return near
+}
