@@ -1,0 +1,149 @@
+// Package leastfill orders the vertices of a graph for elimination: with each that goes, its neighbours are linked, and an order is good
+// if all have few neighbours when they go. The most of them is the width of the order.
+package leastfill
+
+import (
+	"container/heap"
+	"math"
+)
+
+// A Graph has the vertices not yet eliminated.
+type Graph struct {
+	next  []map[int]bool // neighbours; nil once eliminated
+	most  int            // neighbours of a vertex that may go
+	queue candidates     // all vertices with at most that many neighbours, some in states that they had
+}
+
+// New returns a graph of n vertices without links.
+func New(n int) *Graph {
+	g := &Graph{next: make([]map[int]bool, n)}
+	for s := range g.next {
+		g.next[s] = make(map[int]bool)
+	}
+	return g
+}
+
+// Link makes neighbours of two vertices.
+func (g *Graph) Link(s, t int) { g.next[s][t], g.next[t][s] = true, true }
+
+// Degree returns the number of neighbours of a vertex.
+func (g *Graph) Degree(s int) int { return len(g.next[s]) }
+
+// Eliminate takes all vertices out, and calls gone with each and the number of neighbours it had then: the vertex whose neighbours lack the fewest links
+// among themselves goes first, of these the one with the fewest neighbours, the first of those. That finds widths 0, 1 and 2 wherever they are possible.
+// Where all that are left have more than most neighbours, it returns the least of these numbers, below which no order has its width; else 0. It takes
+// O(n log n) steps for n vertices with few neighbours.
+func (g *Graph) Eliminate(most int, gone func(s, degree int)) (least int) {
+	g.most = most
+	for s := range g.next {
+		g.push(s)
+	}
+	for left := len(g.next); left > 0; {
+		if g.queue.Len() == 0 {
+			return g.leastDegree()
+		}
+		c := heap.Pop(&g.queue).(candidate)
+		if g.isCurrent(c) {
+			gone(c.vertex, c.degree)
+			g.eliminate(c.vertex)
+			left--
+		}
+	}
+	return 0
+}
+
+// eliminate links the neighbours of s and takes it out.
+func (g *Graph) eliminate(s int) {
+	var around []int
+	for t := range g.next[s] {
+		delete(g.next[t], s)
+		around = append(around, t)
+	}
+	g.next[s] = nil
+	for a, t := range around {
+		for _, u := range around[:a] {
+			if g.next[t][u] {
+				continue
+			}
+			g.next[t][u], g.next[u][t] = true, true
+			few, many := t, u
+			if len(g.next[few]) > len(g.next[many]) {
+				few, many = many, few
+			}
+			for v := range g.next[few] {
+				if g.next[many][v] {
+					g.push(v) // lacks one link less
+				}
+			}
+		}
+	}
+	for _, t := range around {
+		g.push(t)
+	}
+}
+
+// push puts a vertex into the queue as it is now, unless it has too many neighbours.
+func (g *Graph) push(s int) {
+	if len(g.next[s]) <= g.most {
+		heap.Push(&g.queue, candidate{g.fill(s), len(g.next[s]), s})
+	}
+}
+
+// isCurrent reports whether a candidate is in the state of the queue.
+func (g *Graph) isCurrent(c candidate) bool {
+	return g.next[c.vertex] != nil && len(g.next[c.vertex]) == c.degree && g.fill(c.vertex) == c.fill
+}
+
+// fill counts the links that the neighbours of s lack.
+func (g *Graph) fill(s int) int {
+	links := 0
+	for t := range g.next[s] {
+		for u := range g.next[s] {
+			if t < u && !g.next[t][u] {
+				links++
+			}
+		}
+	}
+	return links
+}
+
+// leastDegree returns the least number of neighbours of a vertex that is left: the graph is a minor of the first, so that no order has
+// a smaller width.
+func (g *Graph) leastDegree() int {
+	least := math.MaxInt
+	for _, next := range g.next {
+		if next != nil {
+			least = min(least, len(next))
+		}
+	}
+	return least
+}
+
+// A candidate is a vertex that may go next.
+type candidate struct{ fill, degree, vertex int }
+
+type candidates []candidate
+
+func (c candidates) Len() int { return len(c) }
+
+func (c candidates) Less(i, j int) bool {
+	a, b := c[i], c[j]
+	switch {
+	case a.fill != b.fill:
+		return a.fill < b.fill
+	case a.degree != b.degree:
+		return a.degree < b.degree
+	}
+	return a.vertex < b.vertex
+}
+
+func (c candidates) Swap(i, j int) { c[i], c[j] = c[j], c[i] }
+
+func (c *candidates) Push(x any) { *c = append(*c, x.(candidate)) }
+
+func (c *candidates) Pop() any {
+	last := len(*c) - 1
+	x := (*c)[last]
+	*c = (*c)[:last]
+	return x
+}
