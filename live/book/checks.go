@@ -50,6 +50,9 @@ func (t *taking) repeat(r *wire.Report, a *attempt) {
 		digest = wire.Digest(r.Output)
 	}
 	t.ending[r.Attempt] = true
+	if t.checked != nil {
+		t.checked[a.Name] = true
+	}
 	t.plan.Repeats = append(t.plan.Repeats, wire.Repeat{
 		Job: a.Job, Task: a.Task, Attempt: r.Attempt, Worker: a.Name, Digest: digest, Seconds: r.Seconds,
 	})
@@ -78,6 +81,44 @@ func (t *taking) leaveUnchecked(first *wire.Repeat) {
 	t.tell(dispatch.Happening{
 		Kind: dispatch.Finished, Job: first.Job, Task: first.Task, Worker: a.Worker, Attempt: first.Attempt, Work: first.Seconds * a.Speed,
 	})
+}
+
+// isChecked reports whether a worker has results that are to be checked, or had some when this moment began.
+func (t *taking) isChecked(worker string) bool {
+	if t.checked == nil {
+		t.checked = map[string]bool{}
+		for number := range t.b.repeats {
+			for _, first := range t.b.jobs[number].Repeats {
+				t.checked[first.Worker] = true
+			}
+		}
+		for i := range t.plan.Repeats {
+			t.checked[t.plan.Repeats[i].Worker] = true
+		}
+	}
+	return t.checked[worker]
+}
+
+// checkNone ends the tasks that wait to be checked after a worker has run them.
+func (t *taking) checkNone(worker string) {
+	if !t.isChecked(worker) {
+		return
+	}
+	leave := func(first *wire.Repeat) {
+		if first.Worker == worker && !t.ended[[2]int{first.Job, first.Task}] {
+			t.leaveUnchecked(first)
+		}
+	}
+	for _, number := range slices.Sorted(maps.Keys(t.b.repeats)) {
+		repeats := t.b.jobs[number].Repeats
+		for _, task := range slices.Sorted(maps.Keys(repeats)) {
+			leave(repeats[task])
+		}
+	}
+	for i := range t.plan.Repeats {
+		leave(&t.plan.Repeats[i])
+	}
+	delete(t.checked, worker)
 }
 
 // alone returns the only worker that is up, -1 if none is or several are.

@@ -150,3 +150,73 @@ func TestPartIsChecked(t *testing.T) {
 		}
 	}
 }
+
+// A worker that leaves keeps its number as long as its result is to be checked: it does not check itself under another number, if it
+// says again that it is up, and a worker that comes is not taken for it.
+func TestCheckedWorkerLeaves(t *testing.T) {
+	d := checking(t, "a", "b")
+	accepts(t, d.submits("j", 2))
+	first, other := d.holder(), "b"
+	if first == "b" {
+		other = "a"
+	}
+	busy := d.order(other)
+	accepts(t, d.comes(first, d.order(first), "42"))
+	accepts(t, d.wishes(wire.ToDrain, first))
+	d.joins("c")
+	d.joins(first)
+	d.worker(first, wire.WorkerGone)
+	if o := d.order("c"); o.Idle || !o.Again {
+		t.Fatalf("c has %+v, want what %s has run", o, first)
+	}
+	accepts(t, d.comes("c", d.order("c"), "42"))
+	accepts(t, d.comes(other, busy, "42"))
+	accepts(t, d.comes("c", d.order("c"), "42"))
+	d.job("j", wire.JobCompleted)
+	d.counted(2, 0, 0)
+	d.joins("d")
+	if _, ok := d.book.Worker(first); ok {
+		t.Errorf("%s keeps its number", first)
+	}
+}
+
+// If there is no other number than that of a worker whose result is to be checked, the result holds unchecked.
+func TestCheckedWorkerIsReplaced(t *testing.T) {
+	for _, together := range []bool{false, true} {
+		for _, drains := range []bool{false, true} {
+			d := newDesk(t, func(s *book.Settings) { s.Verify, s.Losses, s.MaxWorkers = 1, 3, 2 })
+			d.joins("a", "b")
+			accepts(t, d.submits("j", 2))
+			orders := map[string]wire.Order{"a": d.order("a"), "b": d.order("b")}
+			report := func(w string) book.Input {
+				d.next++
+				o := orders[w]
+				return book.Input{Sequence: d.next, In: wire.In{Report: &wire.Report{
+					Version: 1, Job: o.Job, Task: o.Task, Attempt: o.Attempt, Worker: w, Token: o.Token, Seconds: 1, Output: []byte("42"),
+				}}}
+			}
+			in := []book.Input{report("a"), {Down: &book.Down{Worker: "a", Process: "a-1"}}, {Beat: d.beat("c", "c-1")}}
+			if drains {
+				d.next++
+				in[1] = book.Input{Sequence: d.next, In: wire.In{Wish: &wire.Wish{Verb: wire.ToDrain, Name: "a", Version: 1}}}
+			}
+			if together {
+				accepts(t, d.hear(in...))
+			} else {
+				for k := range in {
+					accepts(t, d.hear(in[k]))
+				}
+			}
+			d.hear(book.Input{Beat: d.beat("c", "c-1")})
+			d.worker("c", wire.WorkerAvailable)
+			d.counted(0, 0, 1)
+			accepts(t, d.hear(report("b")))
+			if o := d.order("c"); o.Idle || !o.Again || o.Task != orders["b"].Task {
+				t.Fatalf("c has %+v, want what b has run", o)
+			}
+			accepts(t, d.comes("c", d.order("c"), "42"))
+			d.job("j", wire.JobCompleted)
+			d.counted(1, 0, 1)
+		}
+	}
+}

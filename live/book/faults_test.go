@@ -436,13 +436,17 @@ func (w *world) check() {
 	finished, tokens := map[[2]int]int{}, map[string]bool{} // attempts by task
 	givenUp := map[[2]int]bool{}
 	repeated := map[[2]int]*wire.Repeat{}
+	names := map[int]string{} // of workers: numbers go to others
 	for _, p := range w.plans {
 		w.checkRepeats(p, repeated)
+		for _, n := range p.NewWorkers {
+			names[n.Number] = n.Name
+		}
 		for _, e := range p.Events {
 			task := [2]int{e.Job, e.Task}
 			switch e.Kind {
 			case dispatch.Started:
-				if r := repeated[task]; r != nil && r.Worker == w.book.WorkerName(e.Worker) {
+				if r := repeated[task]; r != nil && r.Worker == names[e.Worker] {
 					t.Fatalf("%s runs task %v again, which it has run", r.Worker, task)
 				}
 			case dispatch.Finished:

@@ -65,6 +65,7 @@ type taking struct {
 	ended   map[[2]int]bool       // tasks whose result is told
 	failed  map[[2]int][]failing  // attempts that failed, by job and task
 	changed map[int]*dispatch.Job // what jobs are changed to, by number
+	checked map[string]bool       // workers with results that are to be checked, nil before anybody asks
 }
 
 // A failing is an attempt that failed, or was lost with its worker.

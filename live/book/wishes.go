@@ -119,13 +119,18 @@ func (t *taking) beat(beat *wire.Beat) {
 	b.touched.Workers[beat.Worker] = true
 }
 
-// join gives a new worker a number: a new one, or that of a worker that is gone, or else of the one that has been down for
-// longest. If all numbers are those of workers that are up, it has to wait.
+// join gives a new worker a number: that of a worker that is gone and has no result that is to be checked, or a new one, or that of a
+// worker that is gone, or else of the one that has been down for longest. If all numbers are those of workers that are up, it has to
+// wait. The maker knows by its number who has run a task that is to be checked: results of the worker before hold unchecked.
 func (t *taking) join(beat *wire.Beat) {
 	b := t.b
-	n := slices.IndexFunc(b.workers, func(w worker) bool { return w.Left && !b.holds(w.Name) })
+	isGone := func(w worker) bool { return w.Left && !b.holds(w.Name) }
+	n := slices.IndexFunc(b.workers, func(w worker) bool { return isGone(w) && !t.isChecked(w.Name) })
 	if n < 0 && len(b.workers) < b.settings.MaxWorkers {
 		n = len(b.workers)
+	}
+	if n < 0 {
+		n = slices.IndexFunc(b.workers, isGone)
 	}
 	if n < 0 {
 		for i := range b.workers {
@@ -139,6 +144,9 @@ func (t *taking) join(beat *wire.Beat) {
 		return
 	}
 	isAnother := n < len(b.workers)
+	if isAnother {
+		t.checkNone(b.workers[n].Name)
+	}
 	t.employ(n, beat)
 	t.comeBack(n, beat.Speed, isAnother)
 	b.beats[beat.Worker] = beat
