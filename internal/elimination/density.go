@@ -77,6 +77,9 @@ func collapse(g *mesh, p *Problem, f factors, server int, r *room) *function {
 			}
 		}
 		fuzz, carried := roundoff, 0.0
+		if exponent*(g.centre(cell)+g.half(cell)) < -700 { // the power alone may lose all digits
+			fuzz++
+		}
 		for _, k := range f.functions {
 			fuzz += k.fuzz[cell] / k.norm(cell, 0, 0)
 			if k.defect != nil {

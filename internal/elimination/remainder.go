@@ -11,6 +11,7 @@ import "math"
 //     if v shares it, as then v may be an end of the integral. Interpolation in v errs by at most 4ρ^-n times that, and by as much more as the interpolations in the times before amplify it.
 //   - At the nodes, weights integrate the interpolation of G in s: with an error of at most 2h 4ρ^-n |G|_s. Values of functions at the nodes are off by their fuzz, and what is
 //     computed with them has roundings; both count at most as the sum of absolute terms. All this is amplified by every interpolation.
+//   - Where a power of one time alone underflows, the value computed for the region is anything from 0 to about the right one, whatever the powers of other times are.
 //   - What the kept functions are off by in the cells themselves, by their defects, is integrated as they are.
 func (k *worker) remainder(slopes []float64) float64 {
 	g := k.g
@@ -28,6 +29,9 @@ func (k *worker) remainder(slopes []float64) float64 {
 			if f.defect != nil {
 				carried += length * flat * f.defect[cells[i]] / f.norm(cells[i], 0, 0)
 			}
+		}
+		if k.underflows(r) {
+			fuzz++
 		}
 		if low >= 0 && high >= 0 {
 			fuzz *= 2
@@ -50,6 +54,16 @@ func (k *worker) remainder(slopes []float64) float64 {
 		amplified *= g.lebesgue
 	}
 	return (total + amplified*(g.tail(&goes)+terms)) * (1 + 0x1p-30)
+}
+
+// underflows reports whether a power of one time may lose digits in the panels, or all of it.
+func (k *worker) underflows(r *region) bool {
+	for v, a := range r.exponent {
+		if panel := k.panel[v]; a*(k.g.centre(panel)+k.g.half(panel)) < -700 {
+			return true
+		}
+	}
+	return false
 }
 
 // tail returns the least of 4ρ^-n times a norm.
