@@ -237,8 +237,8 @@ var errNoBottleneck = errors.New("fluid: no bottleneck max fair allocation was c
 //
 // for the levels t_j in fractions, and checks the definition: no load exceeds 1, and no job has a larger part, by
 // weight, of resource β(i) than row i. If that fails, as ties can make it do, it tries the bottlenecks that the kernel
-// finds with its numbers changed in other ways, then all if they are few. The error says that none passed, or that a
-// number is out of the range of the kernel.
+// finds with its numbers changed in other ways, then all if they are few, then those found from the low start. The error
+// says that none passed, or that a number is out of the range of the kernel.
 func (e *Profiles) bottleneck(ctx context.Context) ([]*big.Rat, error) {
 	p, err := newProblem(e, "")
 	if err != nil {
@@ -269,18 +269,25 @@ func (e *Profiles) bottleneck(ctx context.Context) ([]*big.Rat, error) {
 		}
 		return nil, cmp.Or(ctx.Err(), errNoBottleneck)
 	}
-	for seed, change := range bottleneckChanges() {
-		if kernel.follow(ctx, change, uint64(seed)) {
-			if shares := try(kernel.path.atClass); shares != nil {
-				return shares, nil
+	followed := func(low bool) []*big.Rat {
+		for seed, change := range bottleneckChanges() {
+			if kernel.follow(ctx, change, uint64(seed), low) {
+				if shares := try(kernel.path.atClass); shares != nil {
+					return shares
+				}
 			}
 		}
+		return nil
+	}
+	if shares := followed(false); shares != nil {
+		return shares, nil
 	}
 	const most = 20_000
 	ofClass, all := make([]int, len(kernel.need)), 1
 	for range ofClass {
 		if all *= len(kernel.kept); all > most {
-			return nil, cmp.Or(ctx.Err(), errNoBottleneck)
+			all = 0
+			break
 		}
 	}
 	for range all {
@@ -295,6 +302,11 @@ func (e *Profiles) bottleneck(ctx context.Context) ([]*big.Rat, error) {
 				break
 			}
 			ofClass[k] = 0
+		}
+	}
+	if !kernel.hasOnes {
+		if shares := followed(true); shares != nil {
+			return shares, nil
 		}
 	}
 	return nil, cmp.Or(ctx.Err(), errNoBottleneck)

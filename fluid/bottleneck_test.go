@@ -421,7 +421,7 @@ func TestBottleneckPathMeetsNoLineTwice(t *testing.T) {
 			continue
 		}
 		b.setMass(count)
-		b.start(1e-9, 0)
+		b.start(1e-9, 0, false)
 		path, class, left := &b.path, -1, -1
 		seen := make(map[string]bool)
 		for path.members[path.resources] > 0 {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"math/rand/v2"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -134,6 +135,52 @@ func TestLimitsBottleneck(t *testing.T) {
 			}
 		}
 	})
+}
+
+// A limit far below what the row would get: its resource is overloaded eighteen times where paths start at first, and all
+// of these end with wrong bottlenecks.
+func TestLimitsBottleneckOverloadedStart(t *testing.T) {
+	p := poolOf("4 3", "2 1", "0 1")
+	p.Resources[0].Capacity, p.Resources[1].Capacity = big.NewRat(11, 1), big.NewRat(9, 1)
+	p.Jobs[2].Weight, p.Jobs[2].MaxTasks = big.NewRat(2, 1), big.NewRat(1, 2)
+	exact, err := Allocate(context.Background(), p, BMF, Settings{Engine: num.Exact})
+	if err != nil {
+		t.Fatal(err)
+	}
+	float, err := Allocate(context.Background(), p, BMF, Settings{Engine: num.Float})
+	if err != nil || float.Residual > 1e-12 {
+		t.Fatal(err, float)
+	}
+	for i, want := range []*big.Rat{big.NewRat(11, 8), big.NewRat(11, 4), big.NewRat(1, 2)} { // two halves of resource 0, and the limit
+		if exact.Jobs[i].Tasks.Exact.Cmp(want) != 0 {
+			t.Errorf("row %d runs %v tasks, want %v", i, exact.Jobs[i].Tasks.Exact, want)
+		}
+		if f, _ := want.Float64(); math.Abs(float.Jobs[i].Tasks.Float-f) > 1e-12*f { // the residual
+			t.Errorf("row %d runs %v tasks in float64, want %v", i, float.Jobs[i].Tasks.Float, f)
+		}
+	}
+}
+
+// Limited rows beside three that may share in three ways: paths that start overloaded end with wrong bottlenecks in one of
+// 25 such pools. Numbers are drawn with a fixed seed.
+func TestLimitsBottleneckManyWays(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	for round := range 500 {
+		p := poolOf("10 9 9", "9 10 0", "9 0 10")
+		for j, c := range []int64{28, 19, 19} {
+			p.Resources[j].Capacity = big.NewRat(20*c+rng.Int64N(11), 20)
+		}
+		for i := range 1 + rng.IntN(2) {
+			job := Job{Name: fmt.Sprint("limited", i), Count: 1, MaxTasks: big.NewRat(1+rng.Int64N(9), 10)}
+			for range p.Resources {
+				job.Demand = append(job.Demand, big.NewRat(1+rng.Int64N(9), 10))
+			}
+			p.Jobs = append(p.Jobs, job)
+		}
+		if a, err := Allocate(context.Background(), p, BMF, Settings{Engine: num.Float}); err != nil || a.Residual > 1e-9 {
+			t.Fatalf("round %d: %v, %+v", round, err, a)
+		}
+	}
 }
 
 // Under proportional fairness φ_i is the lesser of the limit and w_i / Σ_j p_j a_ij, and only saturated resources have a

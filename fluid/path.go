@@ -66,15 +66,30 @@ func newBottleneckPath(classes, resources int) bottleneckPath {
 // bottleneckChanges returns the relative changes that part ties, in the order in which they are tried.
 func bottleneckChanges() [6]float64 { return [...]float64{1e-9, 1e-11, 1e-7, 1e-10, 1e-8, 1e-6} }
 
+// starts returns where paths start, in the order in which they are tried: see start. Without limits both are the same.
+func (b *bottleneck) starts() []bool {
+	low := [...]bool{false, true}
+	if b.hasOnes {
+		return low[:1]
+	}
+	return low[:]
+}
+
 // solveMany follows the path for one change after the other until the residual of the end, put right, is hardly more
-// than rounding. It keeps the best levels in b.level and returns their residual.
+// than rounding, and from the low start if there is no good one. It keeps the best levels in b.level and returns their
+// residual.
 func (b *bottleneck) solveMany(ctx context.Context) float64 {
 	best := math.Inf(1)
-	for seed, change := range bottleneckChanges() {
-		if !b.follow(ctx, change, uint64(seed)) {
-			continue
+	for _, low := range b.starts() {
+		for seed, change := range bottleneckChanges() {
+			if !b.follow(ctx, change, uint64(seed), low) {
+				continue
+			}
+			if best = b.refine(best); best <= 1e-12 {
+				break
+			}
 		}
-		if best = b.refine(best); best <= 1e-12 {
+		if best <= maxBottleneckResidual {
 			break
 		}
 	}
@@ -143,8 +158,8 @@ func (b *bottleneck) residual(level []float64) float64 {
 }
 
 // follow follows the path with the numbers changed as start says, and reports whether it ended.
-func (b *bottleneck) follow(ctx context.Context, most float64, seed uint64) bool {
-	b.start(most, seed)
+func (b *bottleneck) follow(ctx context.Context, most float64, seed uint64, low bool) bool {
+	b.start(most, seed, low)
 	ended := b.path.walk(ctx)
 	for i, k := range b.path.present {
 		b.path.atClass[k] = b.path.at[i]
@@ -152,8 +167,11 @@ func (b *bottleneck) follow(ctx context.Context, most float64, seed uint64) bool
 	return ended
 }
 
-// start sets up the path with the numbers changed by up to most, relatively, in a way that depends on seed.
-func (b *bottleneck) start(most float64, seed uint64) {
+// start sets up the path with the numbers changed by up to most, relatively, in a way that depends on seed. All x_k are
+// 1/(2 Σ m_k), where no load exceeds 1/2 if no part exceeds 1. A limit can have parts of more than 1, and a resource
+// that is overloaded at the start stays so while it is a bottleneck, which Newton's method need not mend at the end. The
+// low start divides by the largest load instead, if that is larger than Σ m_k, so that none exceeds 1/2.
+func (b *bottleneck) start(most float64, seed uint64, low bool) {
 	p, r := &b.path, b.path.resources+1
 	p.present = p.present[:0]
 	state := seed
@@ -165,6 +183,7 @@ func (b *bottleneck) start(most float64, seed uint64) {
 		return 1 + most*(float64(int64(z^z>>31))/(1<<63))
 	}
 	total := 0.0
+	clear(b.load)
 	for k, m := range b.mass {
 		b.path.atClass[k] = -1
 		if m == 0 {
@@ -176,12 +195,16 @@ func (b *bottleneck) start(most float64, seed uint64) {
 		p.at[i] = p.resources
 		for j, a := range b.need[k] {
 			p.need[i*r+j] = a * change()
+			b.load[j] += m * a
 		}
 		p.need[i*r+p.resources] = change()
 		total += m
 	}
 	clear(p.members)
 	p.members[p.resources] = len(p.present)
+	if low {
+		total = max(total, slices.Max(b.load))
+	}
 	p.level[p.resources] = 0.5 / total
 }
 
