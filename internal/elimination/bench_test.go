@@ -66,7 +66,7 @@ func BenchmarkWide(b *testing.B) {
 				if err != nil {
 					b.Fatal(err)
 				}
-				b.ReportMetric(r.worst(), "bound")
+				b.ReportMetric(r.Normalization.Bound, "bound")
 			}
 		})
 	}

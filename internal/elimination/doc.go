@@ -16,9 +16,7 @@
 // the cluster is a function of the few servers next to it, its message. Messages are linear and positive in those that they are made of, so that
 // bounds of |log(kept/true)| add up, and each is kept as polynomials on panels, whose own defects are bounded by their coefficients.
 //
-// Servers that form a tree are solved by forest.go: exponents are known there, what is left changes on the scale of its argument, and two panels an
-// octave are enough up to a time that is never reached (panels.go), at a load of 0.99999, too. sweep.go has the messages, curve.go and chebyshev.go their
-// arithmetic, measures.go what comes of them.
+// Servers that form a tree are solved by [productform/internal/forest].
 //
 // Other components have messages of up to three times (function.go), polynomials in cells whose servers are in a known order; wide.go chooses their panels, step.go
 // integrates, remainder.go bounds what that leaves out, and passes.go goes there and back. They give means.

@@ -6,6 +6,11 @@ import (
 	"productform/num"
 )
 
+const (
+	u    = 0x1p-53  // relative error of one rounding
+	lost = 0x1p-900 // more than what numbers lose that fall below the range of float64, where the largest are about 1
+)
+
 // A mesh is a partition of [0, T] into panels with n Chebyshev nodes each. A polynomial of degree below n on a panel is known by its values there. The same mesh
 // serves all servers, so that two times are in the same panel or in order.
 type mesh struct {

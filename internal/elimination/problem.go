@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"productform/internal/arithmetic"
+	"productform/internal/forest"
 	"productform/internal/input"
 )
 
@@ -42,14 +43,12 @@ type Result struct {
 	ClassGradients []Gradients // of E[X_i] of each class asked
 }
 
-// Gradients holds derivatives of a mean number of jobs.
-type Gradients struct {
-	Rates      []Difference // ∂/∂λ_i
-	Capacities []Difference // ∂/∂C_s
-}
-
-// A Difference is Plus - Minus, two numbers >= 0.
-type Difference struct{ Plus, Minus arithmetic.Number }
+// What the results of trees and of other components have in common.
+type (
+	Gradients      = forest.Gradients      // derivatives of a mean number of jobs
+	Difference     = forest.Difference     // of two numbers >= 0
+	ToleranceError = forest.ToleranceError // bounds are not below the tolerance
+)
 
 // check refuses a problem that makes no sense.
 func (p *Problem) check() error {

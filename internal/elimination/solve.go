@@ -2,21 +2,13 @@ package elimination
 
 import (
 	"context"
-	"fmt"
-	"math"
-	"math/bits"
 	"slices"
 
 	"productform/internal/arithmetic"
+	"productform/internal/forest"
 	"productform/internal/input"
+	"productform/num"
 )
-
-// A ToleranceError is the error of a problem whose bounds float64 does not bring below the tolerance.
-type ToleranceError struct{ Tolerance, Bound float64 } // asked, and reached; the latter is +Inf if there is none
-
-func (e *ToleranceError) Error() string {
-	return fmt.Sprintf("elimination in float64 reaches a relative bound of %.2g, not of %.2g", e.Bound, e.Tolerance)
-}
 
 // Solve returns the measures of a problem by an order of [NewOrder], or by another one with its width. Each component of the problem is solved apart.
 //
@@ -38,23 +30,33 @@ func Solve(ctx context.Context, p *Problem, o *Order, s Settings) (*Result, erro
 	r := newResult(p, s)
 	list := components(p, o, s.Gradients || len(s.Of) > 0)
 	for _, c := range list {
-		f := c.forest(p)
-		if f == nil {
-			if err := c.addWide(ctx, p, s, r); err != nil {
-				return nil, err
-			}
-			continue
-		}
-		for k, row := range c.classes {
-			f.classes[k].wanted = slices.Contains(s.Of, row)
-		}
-		part, err := f.solve(ctx, len(c.servers)-1, len(list), s)
+		part, err := c.solve(ctx, p, len(list), s)
 		if err != nil {
 			return nil, err
 		}
 		r.take(p, c, part, s)
 	}
 	return r, nil
+}
+
+// solve returns the measures of one of so many components.
+func (c *component) solve(ctx context.Context, p *Problem, parts int, s Settings) (*forest.Result, error) {
+	own := c.problem(p)
+	classes := make([]forest.Class, len(own.Classes))
+	for i, k := range own.Classes {
+		classes[i] = forest.Class(k)
+	}
+	if f := forest.New(own.Capacities, classes); f != nil {
+		return f.Solve(ctx, forest.Settings{Tolerance: s.Tolerance, Parts: parts, ByClass: s.ByClass, Gradients: s.Gradients, Of: c.asked(s), MaxBytes: s.MaxBytes})
+	}
+	if s.ByClass > 0 || s.Gradients || len(s.Of) > 0 {
+		return nil, &num.TooLargeError{Input: input.Errorf("model", "servers that form no forest", "a forest, for distributions and gradients; means can be had up to width %d", MaxWidth)}
+	}
+	o := &Order{}
+	for k := range c.servers {
+		o.Servers = append(o.Servers, k)
+	}
+	return solveWide(ctx, own, o, s)
 }
 
 // check refuses an order that is not one of n servers.
@@ -78,11 +80,11 @@ func newResult(p *Problem, s Settings) *Result {
 	if s.ByClass > 0 {
 		r.ClassJobs = make([][]arithmetic.Number, len(p.Classes))
 		for i := range r.ClassJobs {
-			r.ClassJobs[i] = noJobs(s.ByClass)
+			r.ClassJobs[i] = forest.NoJobs(s.ByClass)
 		}
 	}
 	blank := func() Gradients {
-		return Gradients{make([]Difference, len(p.Classes)), make([]Difference, len(p.Capacities))}
+		return Gradients{Rates: make([]Difference, len(p.Classes)), Capacities: make([]Difference, len(p.Capacities))}
 	}
 	if s.Gradients {
 		g := blank()
@@ -94,24 +96,19 @@ func newResult(p *Problem, s Settings) *Result {
 	return r
 }
 
-// noJobs returns the distribution of no jobs.
-func noJobs(most int) []arithmetic.Number {
-	return append([]arithmetic.Number{arithmetic.FromFloat(1, 0)}, make([]arithmetic.Number, most)...)
-}
-
 // take adds the part of a component.
-func (r *Result) take(p *Problem, c *component, part *part, s Settings) {
-	r.Normalization = r.Normalization.Mul(part.normalization)
+func (r *Result) take(p *Problem, c *component, part *forest.Result, s Settings) {
+	r.Normalization = r.Normalization.Mul(part.Normalization)
 	for k, row := range c.servers {
-		r.Busy[row] = part.busy[k]
+		r.Busy[row] = part.Busy[k]
 	}
 	for k, row := range c.classes {
-		r.Jobs[row] = arithmetic.FromFloat(p.Classes[row].Rate, 0).Mul(part.times[k])
+		r.Jobs[row] = arithmetic.FromFloat(p.Classes[row].Rate, 0).Mul(part.Times[k])
 		if s.ByClass > 0 {
-			r.ClassJobs[row] = part.jobs[k]
+			r.ClassJobs[row] = part.Jobs[k]
 		}
 	}
-	rest := part.gradients
+	rest := part.Gradients
 	put := func(to *Gradients) {
 		for k, row := range c.classes {
 			to.Rates[row] = rest[0].Rates[k]
@@ -124,12 +121,9 @@ func (r *Result) take(p *Problem, c *component, part *part, s Settings) {
 		put(r.Gradients)
 		rest = rest[1:]
 	}
-	for _, row := range c.classes { // in the order of part.gradients
-		if !slices.Contains(s.Of, row) {
-			continue
-		}
-		for i, asked := range s.Of {
-			if asked == row {
+	for _, k := range c.asked(s) {
+		for i, row := range s.Of {
+			if c.classes[k] == row {
 				put(&r.ClassGradients[i])
 			}
 		}
@@ -183,60 +177,29 @@ func components(p *Problem, o *Order, idle bool) []*component {
 	return list
 }
 
-// forest returns a component whose servers form a tree, nil if they do not.
-func (c *component) forest(p *Problem) *forest {
-	f := &forest{capacity: make([]float64, len(c.servers)), own: make([]float64, len(c.servers)), terms: make([]int, len(c.servers)), exact: c.isExact(p)}
+// problem returns the component as a problem of its own, with its servers in the order of elimination.
+func (c *component) problem(p *Problem) *Problem {
+	own := &Problem{Classes: make([]Class, len(c.classes))}
 	local := make(map[int]int)
 	for k, row := range c.servers {
-		local[row], f.capacity[k] = k, p.Capacities[row]
+		local[row] = k
+		own.Capacities = append(own.Capacities, p.Capacities[row])
 	}
-	known := make(map[[2]int]int)
-	for _, row := range c.classes {
-		class := &p.Classes[row]
-		for _, s := range class.Servers {
-			f.terms[local[s]]++
-		}
-		switch len(class.Servers) {
-		case 1:
-			at := local[class.Servers[0]]
-			f.own[at] += class.Rate
-			f.classes = append(f.classes, place{rate: class.Rate, at: at})
-		case 2:
-			a, b := local[class.Servers[0]], local[class.Servers[1]]
-			ends := [2]int{min(a, b), max(a, b)}
-			e, ok := known[ends]
-			if !ok {
-				e = len(f.edges)
-				known[ends] = e
-				f.edges = append(f.edges, edge{ends: ends})
-			}
-			f.edges[e].rate += class.Rate
-			f.classes = append(f.classes, place{rate: class.Rate, shared: true, at: e})
-		default:
-			return nil
+	for k, row := range c.classes {
+		own.Classes[k].Rate = p.Classes[row].Rate
+		for _, s := range p.Classes[row].Servers {
+			own.Classes[k].Servers = append(own.Classes[k].Servers, local[s])
 		}
 	}
-	if len(f.edges) != len(c.servers)-1 {
-		return nil
-	}
-	return f
+	return own
 }
 
-// isExact reports whether all capacities and rates are multiples of a power of two, and their sum less than 2^53 times that.
-func (c *component) isExact(p *Problem) bool {
-	unit, sum := math.MaxInt, 0.0
-	add := func(x float64) {
-		if x > 0 {
-			f, e := math.Frexp(x)
-			unit = min(unit, e-53+bits.TrailingZeros64(uint64(f*0x1p53)))
-			sum += x
+// asked returns the classes of the component whose derivatives are.
+func (c *component) asked(s Settings) (list []int) {
+	for k, row := range c.classes {
+		if slices.Contains(s.Of, row) {
+			list = append(list, k)
 		}
 	}
-	for _, s := range c.servers {
-		add(p.Capacities[s])
-	}
-	for _, k := range c.classes {
-		add(p.Classes[k].Rate)
-	}
-	return sum < math.Ldexp(1, unit+53)
+	return list
 }

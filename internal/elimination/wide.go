@@ -9,53 +9,23 @@ import (
 	"slices"
 
 	"productform/internal/arithmetic"
+	"productform/internal/forest"
 	"productform/internal/input"
 	"productform/num"
 )
-
-// addWide puts the measures of a component into those of the problem, by functions of up to [MaxWidth] times.
-func (c *component) addWide(ctx context.Context, p *Problem, s Settings, r *Result) error {
-	if s.ByClass > 0 || s.Gradients {
-		return &num.TooLargeError{Input: input.Errorf("model", "servers that form no forest", "a forest, for distributions and gradients; means can be had up to width %d", MaxWidth)}
-	}
-	part := &Problem{Capacities: make([]float64, len(c.servers)), Classes: make([]Class, len(c.classes))}
-	o := &Order{Servers: make([]int, len(c.servers))}
-	local := make(map[int]int)
-	for k, row := range c.servers {
-		local[row], o.Servers[k], part.Capacities[k] = k, k, p.Capacities[row]
-	}
-	for k, row := range c.classes {
-		part.Classes[k].Rate = p.Classes[row].Rate
-		for _, server := range p.Classes[row].Servers {
-			part.Classes[k].Servers = append(part.Classes[k].Servers, local[server])
-		}
-	}
-	x, err := solveWide(ctx, part, o, s)
-	if err != nil {
-		return err
-	}
-	r.Normalization = r.Normalization.Mul(x.Normalization)
-	for k, row := range c.servers {
-		r.Busy[row] = x.Busy[k]
-	}
-	for k, row := range c.classes {
-		r.Jobs[row] = x.Jobs[k]
-	}
-	return nil
-}
 
 // Functions of several times are not asked to be better than leastWide: roundings count up to that.
 const leastWide = 0x1p-36
 
 // solveWide returns the measures of a problem by functions of up to [MaxWidth] times.
-func solveWide(ctx context.Context, p *Problem, o *Order, s Settings) (*Result, error) {
+func solveWide(ctx context.Context, p *Problem, o *Order, s Settings) (*forest.Result, error) {
 	tolerance := min(s.Tolerance, 0x1p-10) // what an arithmetic.Number holds
 	g, err := firstMesh(ctx, p, o, s)
 	if err != nil {
 		return nil, err
 	}
 	target := max(leastWide, tolerance/(4*float64(len(p.Capacities))))
-	missed := &ToleranceError{tolerance, math.Inf(1)}
+	missed := &ToleranceError{Tolerance: tolerance, Bound: math.Inf(1)}
 	before := math.Inf(1) // worst defect of the mesh before
 	for range 60 {
 		if err := checkSize(p, o, g, s); err != nil {
@@ -67,7 +37,7 @@ func solveWide(ctx context.Context, p *Problem, o *Order, s Settings) (*Result, 
 		}
 		if err == nil {
 			r := a.result(p)
-			if missed.Bound = r.worst(); missed.Bound <= tolerance {
+			if missed.Bound = r.Worst(1); missed.Bound <= tolerance {
 				return r, nil
 			}
 			if any, _ := a.escape(p.Capacities); any*g.end() > tolerance/8*slices.Max(a.least) {
@@ -331,17 +301,15 @@ func (a *answer) class(ctx context.Context, c *clique, i int) error {
 
 // result counts what is beyond the end. As E~ given R is not more than E~, for R is decreasing and a minimum increasing, and E~[min; not R] is at most
 // T P(not R) + E[(T_j - T)^+], where P(T_j > x) <= z^{x/T} with z of one server, the mean minimum is between that given R and T (P(not R) + z/log(1/z)) more.
-func (a *answer) result(p *Problem) *Result {
+func (a *answer) result(p *Problem) *forest.Result {
 	any, one := a.escape(p.Capacities)
 	beyond := a.end() * (any - one/math.Log(one)) * (1 + 8*u)
-	r := &Result{Jobs: make([]arithmetic.Number, len(p.Classes)), Busy: make([]arithmetic.Number, len(p.Capacities))}
+	r := &forest.Result{Times: make([]arithmetic.Number, len(p.Classes)), Busy: make([]arithmetic.Number, len(p.Capacities))}
 	r.Normalization = arithmetic.FromWide(a.normalization.Wide, arithmetic.Compound(a.normalization.Bound, any/(1-any)*(1+8*u), 0))
 	for i, k := range p.Classes {
 		if k.Rate > 0 {
 			bound := a.leastBound[i] + beyond/a.least[i]*(1+8*u)
-			r.Jobs[i] = arithmetic.FromFloat(k.Rate, 0).Mul(arithmetic.FromFloat(a.least[i], math.Expm1(bound)*(1+8*u)))
-		} else {
-			r.Jobs[i] = arithmetic.FromFloat(0, 0)
+			r.Times[i] = arithmetic.FromFloat(a.least[i], math.Expm1(bound)*(1+8*u))
 		}
 	}
 	for s, c := range p.Capacities {
@@ -353,15 +321,4 @@ func (a *answer) result(p *Problem) *Result {
 		}
 	}
 	return r
-}
-
-// worst returns the largest bound.
-func (r *Result) worst() float64 {
-	worst := r.Normalization.Bound
-	for _, list := range [][]arithmetic.Number{r.Jobs, r.Busy} {
-		for _, x := range list {
-			worst = max(worst, x.Bound)
-		}
-	}
-	return worst
 }

@@ -1,4 +1,4 @@
-package elimination
+package forest
 
 import (
 	"context"
@@ -20,7 +20,7 @@ type message struct{ q, r, m pair }
 //
 //	q̂ = (c + w_s x) q + Σ_k m̂_k Π_{j≠k} m_j,  r̂' = κ r̂ - q̂,  m̂' = λ e^{-μx} (r̂ + w (1/λ + x) r) - g m̂,  m̂(0) = r̂(0).
 type sweep struct {
-	*forest
+	*Forest
 	solver
 	ctx      context.Context
 	weights  *weights // nil if there are none
@@ -34,8 +34,8 @@ type weights struct {
 	own, edges []float64
 }
 
-func (f *forest) newSweep(ctx context.Context, g *panels, c *weights) *sweep {
-	w := &sweep{forest: f, solver: solver{g, make([]float64, g.count())}, ctx: ctx, weights: c, messages: make([]message, 2*len(f.edges)), drift: f.inexact * g.last()}
+func (f *Forest) newSweep(ctx context.Context, g *panels, c *weights) *sweep {
+	w := &sweep{Forest: f, solver: solver{g, make([]float64, g.count())}, ctx: ctx, weights: c, messages: make([]message, 2*len(f.edges)), drift: f.inexact * g.last()}
 	for s := range f.capacity {
 		w.drift = max(w.drift, f.inexact*g.last()+f.sums(s))
 	}

@@ -1,4 +1,4 @@
-package elimination
+package forest
 
 import (
 	"math"

@@ -1,4 +1,4 @@
-package elimination
+package forest
 
 import (
 	"math"
@@ -67,78 +67,53 @@ func (w *sweep) serverOf(s int) (z, mean arithmetic.Number) {
 	return z, w.mean(&p, kappa, z)
 }
 
-// A part of a result is that of one component.
-type part struct {
-	normalization arithmetic.Number
-	times         []arithmetic.Number // E~[min_{S_i} T] of each class
-	busy          []arithmetic.Number // of each server
-	jobs          [][]arithmetic.Number
-	gradients     []Gradients // of all classes, if they are wanted, and of those wanted
-}
-
 // measures goes through all servers and edges, unless a polynomial has a larger defect than the target.
-func (w *sweep) measures(target float64) (*part, error) {
+func (w *sweep) measures(target float64) (*Result, error) {
 	if err := w.pass(target); err != nil || w.isCoarse(target) {
 		return nil, err
 	}
-	r := &part{times: make([]arithmetic.Number, len(w.classes)), busy: make([]arithmetic.Number, len(w.capacity))}
+	r := &Result{Times: make([]arithmetic.Number, len(w.classes)), Busy: make([]arithmetic.Number, len(w.capacity))}
 	least, alone := make([]arithmetic.Number, len(w.edges)), make([]arithmetic.Number, len(w.capacity))
-	for s := range r.busy {
-		r.busy[s] = arithmetic.FromFloat(w.own[s], w.sums(s))
+	for s := range r.Busy {
+		r.Busy[s] = arithmetic.FromFloat(w.own[s], w.sums(s))
 	}
 	for e, k := range w.edges {
 		if err := w.ctx.Err(); err != nil {
 			return nil, err
 		}
 		var before [2]arithmetic.Number
-		r.normalization, least[e], before = w.edgeOf(e)
+		r.Normalization, least[e], before = w.edgeOf(e)
 		for i, s := range k.ends {
-			r.busy[s] = r.busy[s].Add(arithmetic.FromFloat(k.rate, w.sums(s)).Mul(before[i]))
+			r.Busy[s] = r.Busy[s].Add(arithmetic.FromFloat(k.rate, w.sums(s)).Mul(before[i]))
 		}
 	}
-	for s := range r.busy {
+	for s := range r.Busy {
 		if w.own[s] > 0 || len(w.edges) == 0 {
 			if err := w.ctx.Err(); err != nil {
 				return nil, err
 			}
-			r.normalization, alone[s] = w.serverOf(s)
+			r.Normalization, alone[s] = w.serverOf(s)
 		}
-		if r.busy[s].F != 0 { // what lies beyond T errs by tail times the rates around
-			r.busy[s].Bound = arithmetic.Compound(r.busy[s].Bound, tail*w.around(s)/r.busy[s].Double()*(1+0x1p-20), 0)
+		if r.Busy[s].F != 0 { // what lies beyond T errs by tail times the rates around
+			r.Busy[s].Bound = arithmetic.Compound(r.Busy[s].Bound, tail*w.around(s)/r.Busy[s].Double()*(1+0x1p-20), 0)
 		}
-		r.busy[s] = r.busy[s].Quo(arithmetic.FromFloat(w.capacity[s], 0))
+		r.Busy[s] = r.Busy[s].Quo(arithmetic.FromFloat(w.capacity[s], 0))
 	}
 	for _, c := range w.capacity {
-		r.normalization = r.normalization.Mul(arithmetic.FromFloat(c, 0))
+		r.Normalization = r.Normalization.Mul(arithmetic.FromFloat(c, 0))
 	}
 	for i, k := range w.classes {
-		r.times[i] = entry(k, least, alone)
+		r.Times[i] = entry(k, least, alone)
 	}
 	return r, nil
 }
 
 // sums returns a bound of the relative error of sums of rates of classes of server s.
-func (f *forest) sums(s int) float64 {
+func (f *Forest) sums(s int) float64 {
 	if f.exact {
 		return 0
 	}
 	return arithmetic.Roundings(float64(f.terms[s]))
-}
-
-// worst returns the largest bound of the numbers that come of a part, one of so many of which the normalizations are multiplied.
-func (r *part) worst(parts int) float64 {
-	worst := r.normalization.Bound * float64(parts)
-	for _, list := range append([][]arithmetic.Number{r.times, r.busy}, r.jobs...) {
-		for _, x := range list {
-			worst = max(worst, x.Bound)
-		}
-	}
-	for _, g := range r.gradients {
-		for _, x := range slices.Concat(g.Rates, g.Capacities) {
-			worst = max(worst, x.Plus.Bound, x.Minus.Bound)
-		}
-	}
-	return worst*(1+0x1p-10) + 4*u // they are multiplied, and by rates
 }
 
 // classJobs returns P(X_i = k), k = 0..n, of a class of rate λ that is served while a time lasts with the density e^{-κx} f(x) over z: X given this time x is
@@ -188,7 +163,7 @@ func (w *sweep) density(class place) (f pair, kappa float64) {
 }
 
 // decayOf returns κ of that density.
-func (f *forest) decayOf(class place) float64 {
+func (f *Forest) decayOf(class place) float64 {
 	if class.shared {
 		return f.decay[2*class.at] + f.decay[2*class.at+1] - f.edges[class.at].rate
 	}
@@ -219,7 +194,7 @@ func (m moment) rate(counted bool) Difference {
 func (m moment) capacity() Difference { return Difference{m.mean.Mul(m.weight), m.both} }
 
 // extraWeight returns what horizon needs for moments with a weight c.
-func (f *forest) extraWeight(constant float64) float64 {
+func (f *Forest) extraWeight(constant float64) float64 {
 	total := 0.0
 	for s := range f.capacity {
 		total += f.around(s)
@@ -228,13 +203,13 @@ func (f *forest) extraWeight(constant float64) float64 {
 }
 
 // weigh returns the weights of one class, or of all if it is -1, with a constant that gives about as much: one near their mean number of jobs.
-func (f *forest) weigh(class int, r *part) *weights {
+func (f *Forest) weigh(class int, r *Result) *weights {
 	c := &weights{own: make([]float64, len(f.capacity)), edges: make([]float64, len(f.edges))}
 	for i, k := range f.classes {
 		if class >= 0 && i != class {
 			continue
 		}
-		c.constant += k.rate * r.times[i].Double()
+		c.constant += k.rate * r.Times[i].Double()
 		if k.shared {
 			c.edges[k.at] += k.rate
 		} else {

@@ -1,4 +1,4 @@
-package elimination
+package forest
 
 import (
 	"cmp"
@@ -13,7 +13,7 @@ import (
 	"productform/num"
 )
 
-// A forest is a component of a problem whose servers form a tree: classes of one server or of two. Each edge has two directions, 2e from its first
+// A Forest is a cluster whose servers form a tree: classes of one server or of two. Each edge has two directions, 2e from its first
 // end to its second and 2e+1 back. With everything on the far side of direction d = (s -> t) integrated out but T_s,
 //
 //	F_d(x) = e^{-κ_d x} q_d(x),  R_d(x) = ∫_x^∞ F_d = e^{-κ_d x} r_d(x),  M_d(x) = ∫ F_d(y) e^{λ min(x,y)} dy = e^{g_d x} m_d(x),
@@ -21,7 +21,7 @@ import (
 // where q_d is the product of the m of the other directions into s, κ_d = C_s - λ_s less their g, and M' = λ e^{λx} R, so that g_d = max(0, λ - κ_d). All κ_d are
 // least slacks C(K) - λ(K) of connected sets K with s on this side, positive if the cluster is stable; the capacities C_s themselves are left to the end.
 // q, r and m are positive and change on the scale of their argument.
-type forest struct {
+type Forest struct {
 	capacity []float64
 	own      []float64 // λ_s, of the classes of this server alone
 	edges    []edge
@@ -43,12 +43,11 @@ type edge struct {
 	rate float64
 }
 
-// A place says where a class of a forest is served.
+// A place says where a class is served.
 type place struct {
 	rate   float64
 	shared bool // by the two servers of edge at; else server at is alone
 	at     int
-	wanted bool // the derivatives of its mean number of jobs are
 }
 
 // entry returns the entry of a class among those of edges and servers.
@@ -60,11 +59,11 @@ func entry[T any](p place, edges, servers []T) T {
 }
 
 // source returns the server that direction d leads from.
-func (f *forest) source(d int) int { return f.edges[d/2].ends[d%2] }
+func (f *Forest) source(d int) int { return f.edges[d/2].ends[d%2] }
 
 // prepare finds directions, an order with the given server as the last, and exponents. The error wraps [num.ErrUnstable], or is a [*ToleranceError] if the
 // sign of the slack is lost in roundings.
-func (f *forest) prepare(root int, tolerance float64) error {
+func (f *Forest) prepare(root int, tolerance float64) error {
 	n := len(f.capacity)
 	f.into = make([][]int, n)
 	for e, k := range f.edges {
@@ -102,7 +101,7 @@ func (f *forest) prepare(root int, tolerance float64) error {
 
 // round finds what roundings have done to the exponents. Nothing if all numbers are multiples of a power of two and their sum below 2^53 times that. Else
 // each κ of server s is a sum of as many terms as s has edges and classes, and 3.
-func (f *forest) round(tolerance float64) error {
+func (f *Forest) round(tolerance float64) error {
 	if f.exact {
 		if f.slack <= 0 {
 			return fmt.Errorf("a set of servers has the slack %v: %w", f.slack, num.ErrUnstable)
@@ -126,7 +125,7 @@ func (f *forest) round(tolerance float64) error {
 }
 
 // around returns C_s and the rates of all classes of s together.
-func (f *forest) around(s int) float64 {
+func (f *Forest) around(s int) float64 {
 	sum := f.capacity[s] + f.own[s]
 	for _, d := range f.into[s] {
 		sum += f.edges[d/2].rate
@@ -135,7 +134,7 @@ func (f *forest) around(s int) float64 {
 }
 
 // exponents sets κ and g of direction d out of s.
-func (f *forest) exponents(s, d int) {
+func (f *Forest) exponents(s, d int) {
 	kappa := f.capacity[s] - f.own[s]
 	for _, in := range f.into[s] {
 		if in != d^1 {
@@ -147,7 +146,7 @@ func (f *forest) exponents(s, d int) {
 }
 
 // total returns κ of s with all that is around it.
-func (f *forest) total(s int) float64 {
+func (f *Forest) total(s int) float64 {
 	kappa := f.capacity[s] - f.own[s]
 	for _, in := range f.into[s] {
 		kappa -= f.growth[in]
@@ -163,19 +162,20 @@ const (
 
 // A task is a forest with what is asked of it.
 type task struct {
-	*forest
+	*Forest
 	Settings
 	target float64 // largest defect of a polynomial
 	extra  float64 // of the horizon
 }
 
-// solve refines a partition until its polynomials are as good as the tolerance asks of one of so many parts, and returns the measures. The error may be a
-// [*ToleranceError].
-func (f *forest) solve(ctx context.Context, root, parts int, s Settings) (*part, error) {
-	if err := f.prepare(root, s.Tolerance); err != nil {
+// Solve returns the measures. It refines a partition until its polynomials are as good as the tolerance asks of one of so many parts.
+//
+// The error is a [*num.TooLargeError]; one that wraps [num.ErrUnstable]; a [*ToleranceError]; or that of the context.
+func (f *Forest) Solve(ctx context.Context, s Settings) (*Result, error) {
+	if err := f.prepare(len(f.capacity)-1, s.Tolerance); err != nil {
 		return nil, err
 	}
-	t := &task{forest: f, Settings: s, target: max(leastDefect, s.Tolerance/(16*float64(len(f.capacity))))}
+	t := &task{Forest: f, Settings: s, target: max(leastDefect, s.Tolerance/(16*float64(len(f.capacity))))}
 	if s.ByClass > 0 {
 		for _, k := range f.classes {
 			if k.rate > 0 {
@@ -195,10 +195,10 @@ func (f *forest) solve(ctx context.Context, root, parts int, s Settings) (*part,
 			return nil, err
 		case finer != nil:
 			g = finer
-		case r.worst(parts) <= s.Tolerance:
+		case r.Worst(s.Parts) <= s.Tolerance:
 			return r, nil
 		case t.target <= leastDefect:
-			return nil, &ToleranceError{s.Tolerance, r.worst(parts)}
+			return nil, &ToleranceError{s.Tolerance, r.Worst(s.Parts)}
 		default:
 			t.target = max(leastDefect, t.target/8)
 		}
@@ -210,7 +210,7 @@ func (f *forest) solve(ctx context.Context, root, parts int, s Settings) (*part,
 func (t *task) room(g *panels) error {
 	limit := cmp.Or(t.MaxBytes, 4<<30)
 	need := 6 * float64(len(t.edges)) * float64(g.count()) * float64(unsafe.Sizeof(piece{}))
-	if t.Gradients || slices.ContainsFunc(t.classes, func(k place) bool { return k.wanted }) {
+	if t.Gradients || len(t.Of) > 0 {
 		need *= 2
 	}
 	if need > float64(limit) {
@@ -230,7 +230,7 @@ func (t *task) panels() *panels {
 }
 
 // try returns the measures on a partition, or a better partition.
-func (t *task) try(ctx context.Context, g *panels) (r *part, finer *panels, err error) {
+func (t *task) try(ctx context.Context, g *panels) (r *Result, finer *panels, err error) {
 	w := t.newSweep(ctx, g, nil)
 	if r, err = w.measures(t.target); err != nil {
 		return nil, nil, err
@@ -244,12 +244,7 @@ func (t *task) try(ctx context.Context, g *panels) (r *part, finer *panels, err 
 	if t.Gradients {
 		asked = append(asked, -1)
 	}
-	for i, k := range t.classes {
-		if k.wanted {
-			asked = append(asked, i)
-		}
-	}
-	for _, class := range asked {
+	for _, class := range append(asked, t.Of...) {
 		if w.isCoarse(t.target) {
 			break
 		}
@@ -263,7 +258,7 @@ func (t *task) try(ctx context.Context, g *panels) (r *part, finer *panels, err 
 		if err != nil {
 			return nil, nil, err
 		}
-		r.gradients = append(r.gradients, gradients)
+		r.Gradients = append(r.Gradients, gradients)
 	}
 	if w.isCoarse(t.target) {
 		return nil, w.refined(t.target), nil
@@ -272,18 +267,18 @@ func (t *task) try(ctx context.Context, g *panels) (r *part, finer *panels, err 
 }
 
 // jobs adds the distribution of the number of jobs of each class, and reports whether time has to go further for it, which it remembers.
-func (t *task) jobs(w *sweep, r *part) (further bool, err error) {
+func (t *task) jobs(w *sweep, r *Result) (further bool, err error) {
 	lack := 0.0
-	r.jobs = make([][]arithmetic.Number, len(t.classes))
+	r.Jobs = make([][]arithmetic.Number, len(t.classes))
 	for i, k := range t.classes {
 		if k.rate == 0 {
-			r.jobs[i] = noJobs(t.ByClass)
+			r.Jobs[i] = NoJobs(t.ByClass)
 			continue
 		}
-		if r.jobs[i], err = w.classJobs(t.ByClass, k, math.Log(tail)-t.extra); err != nil {
+		if r.Jobs[i], err = w.classJobs(t.ByClass, k, math.Log(tail)-t.extra); err != nil {
 			return false, err
 		}
-		for _, p := range r.jobs[i] {
+		for _, p := range r.Jobs[i] {
 			if p.F > 0 {
 				lack = max(lack, math.Log(tail)-t.extra-logarithm(p)+50)
 			}
