@@ -3,6 +3,7 @@ package bc17
 import (
 	"context"
 	"fmt"
+	"math"
 	"math/big"
 
 	"productform/bf"
@@ -38,6 +39,9 @@ type loadedWords struct {
 
 // leastShown is the probability of the rarest number of jobs that is shown.
 const leastShown = 2e-5
+
+// axisStep is what ends of the axis of a distribution that is far from 0 are multiples of.
+const axisStep = 50
 
 // longerFive is how many times as many jumps a run has with m = 5, most of which are interruptions.
 const longerFive = 4
@@ -119,6 +123,9 @@ func (h *histogram) panel(exact []num.Value) (panel plots.Panel, unseen int) {
 		}
 		last = n
 		curve.X, curve.Y = append(curve.X, float64(n)), append(curve.Y, v.Float)
+	}
+	if first >= axisStep {
+		panel.X.Min, panel.X.Max = axisStep*math.Floor(float64(first)/axisStep), axisStep*math.Ceil(float64(last)/axisStep)
 	}
 	panel.Series = append(panel.Series, curve)
 	for k, g := range h.runs {

@@ -219,3 +219,14 @@ func TestCaptionsNameParameters(t *testing.T) {
 		}
 	}
 }
+
+// The large cluster of bf-6 never has few jobs: its axis begins close to where its distribution does.
+func TestDistributionFillsItsAxis(t *testing.T) {
+	for k, p := range figures(t)["bf-6"].Panels {
+		x := p.Series[0].X
+		from, to := x[0], x[len(x)-1]
+		if k == 0 && p.X.Min != 0 || k == 1 && !(0 < p.X.Min && p.X.Min <= from && to <= p.X.Max && to-from > 0.75*(p.X.Max-p.X.Min)) {
+			t.Errorf("panel %d: from %v to %v on an axis from %v to %v", k, from, to, p.X.Min, p.X.Max)
+		}
+	}
+}

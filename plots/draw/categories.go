@@ -30,7 +30,7 @@ func categoryLines(t typesetter, a *plots.Axis, left, width vg.Length) (all [][]
 		return nil, nil
 	}
 	length := width - left - rightRoom
-	lo, hi, ticks := axis(a, nil, ticksAcross)
+	lo, hi, ticks := axis(a, nil, ticksAcross, false)
 	share := length/vg.Length(hi-lo) - textGap
 	end := margin - left // of the name before
 	for k := range a.Categories {

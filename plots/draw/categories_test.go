@@ -65,7 +65,7 @@ func TestBroken(t *testing.T) {
 func TestCategories(t *testing.T) {
 	text := newTypesetter()
 	f := categorical()
-	if lo, hi, got := axis(&f.Panels[0].X, nil, 5); lo != 0.5 || hi != 3.5 || !slices.Equal(got, []tick{{1, "first"}, {2, "in the middle"}, {3, "last"}}) {
+	if lo, hi, got := axis(&f.Panels[0].X, nil, 5, false); lo != 0.5 || hi != 3.5 || !slices.Equal(got, []tick{{1, "first"}, {2, "in the middle"}, {3, "last"}}) {
 		t.Errorf("[%v, %v], %v", lo, hi, got)
 	}
 	var names []string

@@ -23,6 +23,7 @@ type panelPlan struct {
 	ticks      [2][]tick      // of the two axes
 	categories [][]string     // lines of the names below the horizontal axis, one a tick, if it has categories
 	below      vg.Length      // room for such names in any panel of the figure
+	powers     [2]bool        // whether numbers are written as powers of ten
 	traces     []trace        // series, references, then groups
 	names      []vg.Rectangle // of the traces, where all have a place
 	regions    []vg.Rectangle // of the labels of the regions, empty where there is no place
@@ -35,11 +36,14 @@ type panelPlan struct {
 	groupsFrom int // the first trace of a group
 }
 
-// A room is what tick labels and axis titles take beside a plot, the same for all panels so that they line up.
+// A room is what tick labels and axis titles take beside a plot, the same for all panels so that they line up, and how numbers are
+// written there.
 type room struct {
 	left  vg.Length
 	wide  vg.Length // left of panels that take the width of two
 	below vg.Length // beyond that of one line of numbers
+
+	powers [2]bool // whether their numbers, horizontal and vertical, are written as powers of ten
 }
 
 // of returns the room left of a panel.
@@ -64,7 +68,7 @@ func plan(t typesetter, p *plots.Panel, letter string, outer vg.Rectangle, besid
 	if err != nil {
 		return nil, err
 	}
-	l := &panelPlan{Panel: p, letter: letter, outer: outer, categories: names, below: beside.below}
+	l := &panelPlan{Panel: p, letter: letter, outer: outer, categories: names, below: beside.below, powers: beside.powers}
 	l.arrange(beside.of(l.Panel))
 	for _, title := range []struct {
 		text string
@@ -157,13 +161,13 @@ func (l *panelPlan) arrange(left vg.Length) {
 		Min: l.outer.Min.Add(vg.Point{X: left, Y: margin + 2.5*textGap + tickLength + descent*fontSize + capHeight*(fontSize+tickSize) + l.below}),
 		Max: l.outer.Max.Sub(vg.Point{X: rightRoom, Y: margin + titleSize + legendGap + vg.Length(l.roomRows())*rowHeight}),
 	}
-	l.lo[0], l.hi[0], l.ticks[0] = axis(&l.X, xValues(l.Panel), ticksAcross)
-	l.lo[1], l.hi[1], l.ticks[1] = axis(&l.Y, yValues(l.Panel), ticksUp)
+	l.lo[0], l.hi[0], l.ticks[0] = axis(&l.X, xValues(l.Panel), ticksAcross, l.powers[0])
+	l.lo[1], l.hi[1], l.ticks[1] = axis(&l.Y, yValues(l.Panel), ticksUp, l.powers[1])
 }
 
 // leftRoom returns the room that a panel's tick labels and axis title take left of its plot.
-func leftRoom(t typesetter, p *plots.Panel) vg.Length {
-	_, _, ticks := axis(&p.Y, yValues(p), ticksUp)
+func leftRoom(t typesetter, p *plots.Panel, powers bool) vg.Length {
+	_, _, ticks := axis(&p.Y, yValues(p), ticksUp, powers)
 	var widest vg.Length
 	for _, k := range ticks {
 		widest = max(widest, t.width(k.label, labelSize(p), false))
@@ -181,12 +185,13 @@ func labelSize(p *plots.Panel) vg.Length {
 
 // leftOfAll returns the room left of the plots that is enough for all panels, so that they line up; wide ones among themselves.
 func leftOfAll(t typesetter, f *plots.Figure) (r room) {
+	r.powers = powersOf(f)
 	for i := range f.Panels {
 		left := &r.left
 		if f.Panels[i].Wide {
 			left = &r.wide
 		}
-		*left = max(*left, leftRoom(t, &f.Panels[i]))
+		*left = max(*left, leftRoom(t, &f.Panels[i], r.powers[1]))
 	}
 	return r
 }
@@ -205,7 +210,7 @@ func besideAll(t typesetter, f *plots.Figure) (room, error) {
 }
 
 // axis returns the ends and ticks of an axis that shows these values.
-func axis(a *plots.Axis, values []float64, count int) (lo, hi float64, t []tick) {
+func axis(a *plots.Axis, values []float64, count int, powers bool) (lo, hi float64, t []tick) {
 	lo, hi = a.Min, a.Max
 	switch n := len(a.Categories); {
 	case lo != 0 || hi != 0:
@@ -218,9 +223,9 @@ func axis(a *plots.Axis, values []float64, count int) (lo, hi float64, t []tick)
 	case len(a.Categories) > 0:
 		return lo, hi, categoryTicks(a.Categories)
 	case a.Ticks != nil:
-		return lo, hi, givenTicks(a.Scale, a.Ticks)
+		return lo, hi, givenTicks(a.Scale, a.Ticks, powers)
 	}
-	return lo, hi, ticks(a.Scale, lo, hi, count)
+	return lo, hi, ticks(a.Scale, lo, hi, count, powers)
 }
 
 func xValues(p *plots.Panel) []float64 {

@@ -155,7 +155,8 @@ func paintFigure(c vg.Canvas, f *plots.Figure) error {
 	return nil
 }
 
-// planAll plans all panels below the height bottom. Legends of panels side by side take the same room, so that their plots are of one height.
+// planAll plans all panels below the height bottom. If one has a legend, those beside it do, and in the same room, so that their plots
+// are of one height.
 func planAll(t typesetter, f *plots.Figure, beside room, bottom vg.Length) ([]*panelPlan, error) {
 	at, gridRows, _ := grid(f)
 	plans, most := make([]*panelPlan, len(f.Panels)), make([]int, gridRows) // rows of the legends of panels side by side
@@ -171,6 +172,15 @@ func planAll(t typesetter, f *plots.Figure, beside room, bottom vg.Length) ([]*p
 			return nil, fmt.Errorf("panels[%d]: %w", i, err)
 		}
 		plans[i], most[at[i].row] = p, max(most[at[i].row], p.legendRows)
+	}
+	for i, p := range plans {
+		if p.legend == nil && most[at[i].row] > 0 {
+			if err := p.nameAbove(t, beside); err != nil {
+				return nil, fmt.Errorf("panels[%d]: %w", i, err)
+			}
+			p.namePoints(t)
+			most[at[i].row] = max(most[at[i].row], p.legendRows)
+		}
 	}
 	for i, p := range plans {
 		p.keepRows(t, beside, most[at[i].row])

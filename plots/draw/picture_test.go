@@ -147,6 +147,28 @@ func TestAlignedLegends(t *testing.T) {
 	}
 }
 
+// A panel that could name its curves beside them has a legend too if the one beside it has, and a plot of the same height.
+func TestLegendBesideNames(t *testing.T) {
+	crowded, plain := simulated().Panels[1], plots.Panel{Title: "plain", X: plots.Axis{Quantity: "x"}, Y: plots.Axis{Quantity: "y"},
+		Series: []plots.Series{{Label: "rising", X: []float64{0, 1}, Y: []float64{0, 1}}}}
+	f := &plots.Figure{ID: "legends", Title: "legends", Panels: []plots.Panel{plain, crowded, plain, plain}}
+	text := newTypesetter()
+	beside, err := besideAll(text, f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	plans, err := planAll(text, f, beside, 2*panelHeight)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(plans[0].legend) != 1 || plans[2].legend != nil || plans[3].legend != nil {
+		t.Errorf("legends of %d, %d, %d and %d entries", len(plans[0].legend), len(plans[1].legend), len(plans[2].legend), len(plans[3].legend))
+	}
+	if a, b := plans[0].plot, plans[1].plot; a.Min.Y != b.Min.Y || a.Max.Y != b.Max.Y {
+		t.Errorf("plots from %v to %v and from %v to %v", a.Min.Y, a.Max.Y, b.Min.Y, b.Max.Y)
+	}
+}
+
 // Groups of curves are named beside them and in the legend, each by itself; where there is no room, only there.
 func TestGroups(t *testing.T) {
 	text := newTypesetter()
@@ -161,7 +183,7 @@ func TestGroups(t *testing.T) {
 	}
 	for high, want := range map[string]int{"high": 2, strings.Repeat("high ", 12): 0} { // the latter is wider than the plot
 		f := grouped("low", high)
-		l, err := plan(text, &f.Panels[0], "(a)", rectangle(0, 0, panelWidth, panelHeight), room{left: leftRoom(text, &f.Panels[0])}, true)
+		l, err := plan(text, &f.Panels[0], "(a)", rectangle(0, 0, panelWidth, panelHeight), room{left: leftRoom(text, &f.Panels[0], false)}, true)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -300,7 +322,7 @@ func TestStepsHaveCorners(t *testing.T) {
 		Title: "t", X: plots.Axis{Quantity: "x", Max: 4}, Y: plots.Axis{Quantity: "y", Max: 10},
 		Series: []plots.Series{{Label: "s", Kind: plots.Steps, Look: 1, X: []float64{0, 1, 4}, Y: []float64{10, 5, 0}}},
 	}
-	l, err := plan(text, &p, "", rectangle(0, 0, panelWidth, panelHeight), room{left: leftRoom(text, &p)}, false)
+	l, err := plan(text, &p, "", rectangle(0, 0, panelWidth, panelHeight), room{left: leftRoom(text, &p, false)}, false)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,21 +17,23 @@ type tick struct {
 // forgiven is the part of a step, or of a value, by which rounding may have moved the end of an axis. Nobody sees it.
 const forgiven = 1e-9
 
-// ticks returns the ticks in [lo, hi], about count of them labelled, in increasing order.
-func ticks(scale plots.Scale, lo, hi float64, count int) []tick {
+// ticks returns the ticks in [lo, hi], about count of them labelled, in increasing order; as powers of ten if asked, or needed.
+func ticks(scale plots.Scale, lo, hi float64, count int, powers bool) []tick {
 	if scale == plots.Log {
-		return logTicks(lo, hi, count)
+		return logTicks(lo, hi, count, powers || needsPowers(lo, hi))
 	}
-	return linearTicks(lo, hi, count)
+	return linearTicks(lo, hi, count, powers)
 }
 
-// givenTicks returns the ticks at these values.
-func givenTicks(scale plots.Scale, values []float64) []tick {
-	powers := scale == plots.Log && (values[0] < 1e-4 || values[len(values)-1] > 1e5)
+// needsPowers reports whether the numbers on a logarithmic axis are too small or too large to be written out.
+func needsPowers(lo, hi float64) bool { return lo < 1e-4 || hi > 1e5 }
+
+// givenTicks returns the ticks at these values; as powers of ten if asked, or needed.
+func givenTicks(scale plots.Scale, values []float64, powers bool) []tick {
 	var t []tick
 	for _, v := range values {
 		label := minus(strconv.FormatFloat(v, 'f', -1, 64))
-		if powers {
+		if scale == plots.Log && (powers || needsPowers(values[0], values[len(values)-1])) {
 			label = decimal(v, scientific)
 		}
 		t = append(t, tick{v, label})
@@ -40,16 +42,17 @@ func givenTicks(scale plots.Scale, values []float64) []tick {
 }
 
 // linearTicks returns the multiples of the smallest round step, 1, 2 or 5 times a power of ten, that makes
-// at most max(count, 2) intervals of [lo, hi], or of smaller steps if fewer than two lie there.
-func linearTicks(lo, hi float64, count int) []tick {
+// at most max(count, 2) intervals of [lo, hi], or of smaller steps if fewer than two lie there. Numbers are written out up to
+// 1e6, or less than 1e5 beside powers of ten.
+func linearTicks(lo, hi float64, count int, powers bool) []tick {
 	mantissa, exponent := roundStep((hi - lo) / float64(max(count, 2)))
 	first := math.Ceil(multiple(lo, mantissa, exponent) - forgiven)
 	last := math.Floor(multiple(hi, mantissa, exponent) + forgiven)
 	if last <= first {
-		return linearTicks(lo, hi, 2*max(count, 2))
+		return linearTicks(lo, hi, 2*max(count, 2), powers)
 	}
 	digits := max(0, -exponent)
-	if digits > 6 || max(math.Abs(lo), math.Abs(hi)) >= 1e6 {
+	if largest := max(math.Abs(lo), math.Abs(hi)); digits > 6 || largest >= 1e6 || powers && largest >= 1e5 {
 		digits = scientific
 	}
 	var t []tick
@@ -58,6 +61,31 @@ func linearTicks(lo, hi float64, count int) []tick {
 		t = append(t, tick{v, decimal(v, digits)})
 	}
 	return t
+}
+
+// powersOf reports whether the horizontal and the vertical axes of a figure write numbers as powers of ten, one way in all of it: if
+// some logarithmic axis needs them, but for the axes of the other direction if these have whole numbers up to 1000, such as workers.
+func powersOf(f *plots.Figure) (powers [2]bool) {
+	whole := [2]bool{true, true}
+	for i := range f.Panels {
+		p := &f.Panels[i]
+		look := func(direction int, a *plots.Axis, values []float64, count int) {
+			if a.Scale != plots.Log {
+				return
+			}
+			lo, hi, ticks := axis(a, values, count, false)
+			if a.Ticks != nil {
+				lo, hi = a.Ticks[0], a.Ticks[len(a.Ticks)-1]
+			}
+			powers[direction] = powers[direction] || needsPowers(lo, hi)
+			for _, k := range ticks {
+				whole[direction] = whole[direction] && (k.label == "" || k.value <= 1000 && k.value == math.Trunc(k.value))
+			}
+		}
+		look(0, &p.X, xValues(p), ticksAcross)
+		look(1, &p.Y, yValues(p), ticksUp)
+	}
+	return [2]bool{powers[0] || powers[1] && !whole[0], powers[1] || powers[0] && !whole[1]}
 }
 
 // roundStep returns the least m 10^e >= width with m = 1, 2 or 5.
@@ -82,20 +110,19 @@ func scaled(k float64, e int) float64 {
 // multiple returns v / (m 10^e).
 func multiple(v, m float64, e int) float64 { return scaled(v, -e) / m }
 
-// logTicks returns ticks at 1, 2, 5 times powers of ten, at 1 alone where that would be crowded, and
+// logTicks returns ticks at 1, 2, 5 times powers of ten, at 1 alone where that would be crowded or two powers or more are written as such, and
 // minor ticks at the other digits. Over less than one such interval it returns linear ticks.
-func logTicks(lo, hi float64, count int) []tick {
+func logTicks(lo, hi float64, count int, powers bool) []tick {
 	decades := math.Log10(hi / lo)
 	every := labelEvery(lo, hi, count)
 	labelled := map[int]bool{1: true}
-	if 3*decades <= 2*float64(max(count, 2)) {
+	if 3*decades <= 2*float64(max(count, 2)) && !(powers && decades >= 2) {
 		labelled = map[int]bool{1: true, 2: true, 5: true}
 	}
 	minor := max(1, every/5)
 	if every < 10 {
 		minor = 1
 	}
-	powers := lo < 1e-4 || hi > 1e5
 	var t []tick
 	labels := 0
 	for e := int(math.Floor(math.Log10(lo))); e <= int(math.Ceil(math.Log10(hi))); e++ {
@@ -116,7 +143,7 @@ func logTicks(lo, hi float64, count int) []tick {
 		}
 	}
 	if labels < 2 {
-		return linearTicks(lo, hi, count)
+		return linearTicks(lo, hi, count, powers)
 	}
 	return t
 }

@@ -41,7 +41,7 @@ func TestTicks(t *testing.T) {
 		{plots.Log, 1, 1e28, "1 10⁶ 10¹² 10¹⁸ 10²⁴"},
 		{plots.Log, 1, 1e32, "1 10¹⁰ 10²⁰ 10³⁰"},
 	} {
-		got := labels(ticks(c.scale, c.lo, c.hi, 5))
+		got := labels(ticks(c.scale, c.lo, c.hi, 5, false))
 		if c.scale == plots.Log && c.hi > 1e3 { // without the minor ones
 			got = strings.Join(strings.Fields(got), " ")
 		}
@@ -85,7 +85,7 @@ func TestTicksProperties(t *testing.T) {
 			width := math.Pow(10, rapid.Float64Range(-8, 12).Draw(t, "log width"))
 			hi = lo + max(width, 1e-6*math.Abs(lo))
 		}
-		got := ticks(scale, lo, hi, count)
+		got := ticks(scale, lo, hi, count, rapid.Bool().Draw(t, "powers"))
 		// A linear tick may lie outside by the part forgiven of a step, which is shorter than the axis, and four roundings
 		// of an end, 4·2^-53·10^6 < 1e-9 of the axis; a logarithmic one by that part of an end.
 		slack := 2 * forgiven * (hi - lo)
@@ -174,8 +174,54 @@ func TestGivenTicks(t *testing.T) {
 		{plots.Axis{Scale: plots.Log, Min: 0.9, Max: 20, Ticks: []float64{1, 2, 16}}, []tick{{1, "1"}, {2, "2"}, {16, "16"}}},
 		{plots.Axis{Scale: plots.Log, Min: 1e-5, Max: 2e6, Ticks: []float64{1e-5, 1, 2e6}}, []tick{{1e-5, "10⁻⁵"}, {1, "1"}, {2e6, "2·10⁶"}}},
 	} {
-		if lo, hi, got := axis(&c.axis, nil, 5); lo != c.axis.Min || hi != c.axis.Max || !slices.Equal(got, c.want) {
+		if lo, hi, got := axis(&c.axis, nil, 5, false); lo != c.axis.Min || hi != c.axis.Max || !slices.Equal(got, c.want) {
 			t.Errorf("%v: [%v, %v], %v, want %v", c.axis.Ticks, lo, hi, got, c.want)
+		}
+	}
+}
+
+// Numbers are powers of ten in all of a figure where some logarithmic axis needs them, but for small whole numbers on axes of the other
+// direction.
+func TestOneStyleOfTicks(t *testing.T) {
+	panel := func(x, y plots.Axis) plots.Panel {
+		x.Quantity, y.Quantity = "x", "y"
+		return plots.Panel{Title: "t", X: x, Y: y, Series: []plots.Series{{Label: "s", X: []float64{x.Min, x.Max}, Y: []float64{y.Min, y.Max}}}}
+	}
+	linear := plots.Axis{Max: 1}
+	few, far := plots.Axis{Scale: plots.Log, Min: 0.0002, Max: 0.2}, plots.Axis{Scale: plots.Log, Min: 1e3, Max: 1e6}
+	workers := plots.Axis{Scale: plots.Log, Min: 4.5, Max: 110, Ticks: []float64{5, 10, 100}}
+	for _, c := range []struct {
+		panels []plots.Panel
+		want   [2]bool
+	}{
+		{[]plots.Panel{panel(linear, few)}, [2]bool{}},
+		{[]plots.Panel{panel(linear, few), panel(linear, far)}, [2]bool{false, true}},
+		{[]plots.Panel{panel(workers, few), panel(linear, far)}, [2]bool{false, true}},
+		{[]plots.Panel{panel(few, workers), panel(far, linear)}, [2]bool{true, false}},
+		{[]plots.Panel{panel(few, linear), panel(linear, far)}, [2]bool{true, true}},
+		{[]plots.Panel{panel(workers, few), panel(far, linear)}, [2]bool{true, true}},
+	} {
+		f := &plots.Figure{ID: "x", Title: "t", Caption: "c", Panels: c.panels}
+		if got := powersOf(f); got != c.want {
+			t.Errorf("%+v: powers %v, want %v", c.panels, got, c.want)
+		}
+		for i, l := range layout(t, f) {
+			for direction, a := range []plots.Axis{c.panels[i].X, c.panels[i].Y} {
+				for _, k := range l.ticks[direction] {
+					written := strings.Contains(k.label, "10⁻") || strings.ContainsAny(k.label, "¹²³⁴⁵⁶")
+					if a.Scale == plots.Log && k.label != "" && (k.value < 1 || k.value > 10) && written != c.want[direction] {
+						t.Errorf("%+v: %q at %v", a, k.label, k.value)
+					}
+				}
+			}
+		}
+	}
+	for _, c := range []struct {
+		powers bool
+		want   string
+	}{{false, "0 200000 400000 600000"}, {true, "0 2·10⁵ 4·10⁵ 6·10⁵"}} {
+		if got := labels(linearTicks(0, 6e5, 5, c.powers)); got != c.want {
+			t.Errorf("%q, want %q", got, c.want)
 		}
 	}
 }
