@@ -89,6 +89,7 @@ const (
 	// a line that keeps the height of a point up to the next, as for whole numbers; it has no intervals
 	Steps
 	Band // the area from Low to High, as for bounds; it has no Y
+	Area // the area below steps, down to 0 or to the end of the axis, as for what is in use; it has no intervals
 )
 
 // A Series is one curve or one set of points. Where Low and High are given, they are the ends of
@@ -100,11 +101,11 @@ type Series struct {
 	Label string
 	// what several series have in common, such as a class; may be empty. Later groups are lighter and lie below
 	Group     string
-	Kind      Kind      // Curve, Points, Steps or Band
+	Kind      Kind      // Curve, Points, Steps, Band or Area
 	Thin      bool      // whether a line is drawn thin and above the others, as one to compare with
 	Marked    bool      // whether a curve or steps have a marker at each of their points, as for whole numbers
 	Look      int       // >= 0: number of its colour, dashes and marker; series that belong together share it
-	X, Y      []float64 // equally long but for a Band; X does not decrease, and increases for Steps and a Band
+	X, Y      []float64 // equally long but for a Band; X does not decrease, and increases for Steps, a Band and an Area
 	Low, High []float64 // nil, or as long as X with Low <= Y <= High
 	Names     []string  // nil, or one a point, beside it where a picture has room; empty for none
 }

@@ -157,8 +157,8 @@ func (s *Series) validate(path string, x, y Scale) error {
 		return input.Errorf(path+".label", "", "a name")
 	case s.Look < 0:
 		return input.Errorf(path+".look", s.Look, "an integer >= 0")
-	case s.Kind != Curve && s.Kind != Points && s.Kind != Steps && s.Kind != Band:
-		return input.Errorf(path+".kind", int(s.Kind), "Curve, Points, Steps or Band")
+	case s.Kind < Curve || s.Kind > Area:
+		return input.Errorf(path+".kind", int(s.Kind), "Curve, Points, Steps, Band or Area")
 	case s.Marked && s.Kind != Curve && s.Kind != Steps:
 		return input.Errorf(path+".marked", true, "false, except with Curve or Steps")
 	case n == 0:
@@ -169,8 +169,8 @@ func (s *Series) validate(path string, x, y Scale) error {
 		return input.Errorf(path+".y", fmt.Sprint(len(s.Y), " values"), "%d, one a point", n)
 	case len(s.Low) != len(s.High):
 		return input.Errorf(path+".high", fmt.Sprint(len(s.High), " values"), "as many as low has, %d", len(s.Low))
-	case s.Kind == Steps && s.Low != nil:
-		return input.Errorf(path+".low", fmt.Sprint(len(s.Low), " values"), "none with Steps")
+	case (s.Kind == Steps || s.Kind == Area) && s.Low != nil:
+		return input.Errorf(path+".low", fmt.Sprint(len(s.Low), " values"), "none with Steps or Area")
 	case s.Kind == Band && s.Low == nil:
 		return input.Errorf(path+".low", "", "one a point with Band")
 	case len(s.Names) != n && s.Names != nil:
@@ -185,7 +185,7 @@ func (s *Series) validate(path string, x, y Scale) error {
 		if k > 0 && s.X[k] <= s.X[k-1] {
 			at := fmt.Sprintf("%s.x[%d]", path, k)
 			switch {
-			case s.Kind == Steps || s.Kind == Band:
+			case s.Kind == Steps || s.Kind == Band || s.Kind == Area:
 				return input.Errorf(at, s.X[k], "more than the one before, %v", s.X[k-1])
 			case s.X[k] < s.X[k-1]:
 				return input.Errorf(at, s.X[k], "at least the one before, %v", s.X[k-1])

@@ -7,7 +7,7 @@ import (
 	"productform/plots"
 )
 
-// simulated is a figure with everything a figure can have: theory with a band, thin steps, points with bars in every look, bounds,
+// simulated is a figure with everything a figure can have: theory with a band, thin steps, points with bars in every look, bounds, an area,
 // a curve with markers, a reference, ticks at given values, too many names to stand beside their curves in the second panel.
 func simulated() *plots.Figure {
 	theory := plots.Series{Label: "theory", Look: 0}
@@ -36,6 +36,7 @@ func simulated() *plots.Figure {
 			few = append(few, points)
 		}
 	}
+	area := plots.Series{Label: "area", Kind: plots.Area, Look: 6, X: []float64{0.1, 0.4, 0.9}, Y: []float64{15, 40, 25}}
 	bounds := plots.Series{Label: "bounds", Kind: plots.Band, Look: 5, X: theory.X, Low: theory.Low, High: theory.High}
 	marked := plots.Series{Label: "marked", Marked: true, Look: 4, X: []float64{0.2, 0.5, 0.8}, Y: []float64{2, 5, 60}}
 	load := plots.Axis{Quantity: "load", Symbol: "ρ", Max: 1, Ticks: []float64{0, 0.3, 1}}
@@ -45,7 +46,7 @@ func simulated() *plots.Figure {
 		Panels: []plots.Panel{
 			{Title: "Few", X: load, Y: delay, Series: few, References: []plots.Reference{{Label: "goal", Y: 50}}},
 			{Title: "Many", X: load, Y: delay, Series: many},
-			{Title: "Linear", X: load, Y: plots.Axis{Quantity: "mean delay", Symbol: "δ", Unit: "s"}, Series: append(few[:len(few):len(few)], bounds, marked)},
+			{Title: "Linear", X: load, Y: plots.Axis{Quantity: "mean delay", Symbol: "δ", Unit: "s"}, Series: append(few[:len(few):len(few)], bounds, marked, area)},
 		},
 	}
 }

@@ -221,6 +221,10 @@ func drawLegend(c vg.Canvas, t typesetter, entries []legendEntry, rows int, corn
 		switch e.kind {
 		case plots.Curve, plots.Steps:
 			stroke(c, e.look.color, lineWidth(e.thin), dashes(e.look, e.kind), []vg.Point{middle.Sub(half), middle.Add(half)})
+		case plots.Area:
+			up := vg.Point{Y: 0.5 * capHeight * fontSize}
+			a, b := middle.Sub(half), middle.Add(half)
+			fill(c, alpha(e.look.color, areaAlpha), []vg.Point{a.Sub(up), b.Sub(up), b.Add(up), a.Add(up)})
 		case plots.Band:
 			for _, up := range []vg.Point{{Y: 0.4 * capHeight * fontSize}, {Y: -0.4 * capHeight * fontSize}} {
 				stroke(c, e.look.color, thinWidth, nil, []vg.Point{middle.Sub(half).Add(up), middle.Add(half).Add(up)})

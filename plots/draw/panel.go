@@ -240,6 +240,9 @@ func yValues(p *plots.Panel) []float64 {
 	var v []float64
 	for _, s := range p.Series {
 		v = append(append(append(v, s.Y...), s.Low...), s.High...)
+		if s.Kind == plots.Area && p.Y.Scale == plots.Linear {
+			v = append(v, 0)
+		}
 	}
 	for _, r := range p.References {
 		v = append(v, r.Y)
@@ -264,7 +267,7 @@ func (l *panelPlan) points(s plots.Series) []vg.Point {
 			low, high := l.at(s.X[k], s.Low[k]), l.at(s.X[k], s.High[k])
 			p = append(p, low.Add(high).Scale(0.5))
 			continue
-		case s.Kind == plots.Steps && k > 0:
+		case (s.Kind == plots.Steps || s.Kind == plots.Area) && k > 0:
 			p = append(p, l.at(s.X[k], s.Y[k-1]))
 		}
 		p = append(p, l.at(s.X[k], s.Y[k]))
@@ -378,7 +381,9 @@ func (l *panelPlan) draw(c vg.Canvas, t typesetter) {
 		}
 	}
 	for _, s := range l.Series {
-		l.drawBand(c, s)
+		if l.drawBand(c, s); s.Kind == plots.Area {
+			l.drawArea(c, s)
+		}
 	}
 	for _, thin := range []bool{false, true} {
 		for _, g := range slices.Backward(groups(l.Panel)) { // lighter below
@@ -452,7 +457,7 @@ func (l *panelPlan) drawAxes(c vg.Canvas, t typesetter) {
 		t.write(c, vg.Point{X: l.plot.Min.X - tickLength - textGap, Y: y - capHeight*labelSize(l.Panel)/2}, k.label, labelSize(l.Panel), false, 1, 0)
 	}
 	t.write(c, vg.Point{X: l.centre(0, t.width(l.X.Title(), fontSize, false)), Y: titleLine}, l.X.Title(), fontSize, false, 0.5, 0)
-	t.write(c, vg.Point{X: l.outer.Min.X + margin + capHeight*fontSize, Y: l.centre(1, t.width(l.Y.Title(), fontSize, false))}, l.Y.Title(), fontSize, false, 0.5, math.Pi/2)
+	t.write(c, vg.Point{X: l.plot.Min.X - leftRoom(t, l.Panel, l.powers[1]) + margin + capHeight*fontSize, Y: l.centre(1, t.width(l.Y.Title(), fontSize, false))}, l.Y.Title(), fontSize, false, 0.5, math.Pi/2)
 	top := vg.Point{X: l.plot.Min.X, Y: l.outer.Max.Y - margin - capHeight*titleSize}
 	if l.letter != "" {
 		t.write(c, top, l.letter, titleSize, true, 0, 0)
@@ -485,8 +490,21 @@ func (l *panelPlan) drawBand(c vg.Canvas, s plots.Series) {
 	fill(c, alpha(seriesLook(l.Panel, s).color, bandAlpha), clipPolygon(polygon, l.plot))
 }
 
+// drawArea fills the area below steps, down to 0 if that is on the axis, else to its end.
+func (l *panelPlan) drawArea(c vg.Canvas, s plots.Series) {
+	base := l.lo[1]
+	if l.Y.Scale == plots.Linear {
+		base = max(l.lo[1], min(0, l.hi[1]))
+	}
+	polygon := append(l.points(s), l.at(s.X[len(s.X)-1], base), l.at(s.X[0], base))
+	fill(c, alpha(seriesLook(l.Panel, s).color, areaAlpha), clipPolygon(polygon, l.plot))
+}
+
 func (l *panelPlan) drawSeries(c vg.Canvas, s plots.Series) {
 	look := seriesLook(l.Panel, s)
+	if s.Kind == plots.Area {
+		return
+	}
 	if s.Kind == plots.Band {
 		for _, bound := range [][]float64{s.Low, s.High} {
 			for _, piece := range clipLine(l.points(plots.Series{X: s.X, Y: bound}), l.plot) {

@@ -289,7 +289,7 @@ func TestAnyValidFigureIsPainted(t *testing.T) {
 			return magnitude
 		}
 		for i := range rapid.IntRange(1, 3).Draw(t, "series") {
-			s := plots.Series{Label: fmt.Sprint("series ", i), Look: i, Thin: i == 1, Kind: rapid.SampledFrom([]plots.Kind{plots.Curve, plots.Points, plots.Steps}).Draw(t, "kind")}
+			s := plots.Series{Label: fmt.Sprint("series ", i), Look: i, Thin: i == 1, Kind: rapid.SampledFrom([]plots.Kind{plots.Curve, plots.Points, plots.Steps, plots.Area}).Draw(t, "kind")}
 			x := number(p.X.Scale)
 			for range rapid.IntRange(1, 8).Draw(t, "points") {
 				s.X, s.Y = append(s.X, x), append(s.Y, number(p.Y.Scale))
@@ -332,5 +332,42 @@ func TestStepsHaveCorners(t *testing.T) {
 	}
 	if looks[1].dashes == nil || dashes(looks[1], plots.Steps) != nil || dashes(looks[1], plots.Curve) == nil {
 		t.Error("steps are dashed, or curves are not")
+	}
+}
+
+// An area lies below its steps and above 0, or above the end of a logarithmic axis, and leaves the first and last value of the
+// horizontal axis where they are.
+func TestAreaBelowSteps(t *testing.T) {
+	for _, c := range []struct {
+		y    plots.Axis
+		base float64
+	}{
+		{plots.Axis{Quantity: "y", Max: 10}, 0},
+		{plots.Axis{Quantity: "y", Min: -5, Max: 10}, 0},
+		{plots.Axis{Quantity: "y", Min: 2, Max: 10}, 2},
+		{plots.Axis{Quantity: "y", Scale: plots.Log, Min: 1, Max: 10}, 1},
+	} {
+		f := &plots.Figure{ID: "x", Title: "t", Panels: []plots.Panel{{Title: "t", X: plots.Axis{Quantity: "x", Max: 4}, Y: c.y,
+			Series: []plots.Series{{Label: "s", Kind: plots.Area, X: []float64{1, 2, 3}, Y: []float64{4, 8, 4}}}}}}
+		l := layout(t, f)[0]
+		var canvas recorder.Canvas
+		l.drawArea(&canvas, l.Series[0])
+		var corners []vg.Point
+		for _, a := range canvas.Actions {
+			if fill, ok := a.(*recorder.Fill); ok {
+				for _, part := range fill.Path {
+					corners = append(corners, part.Pos)
+				}
+			}
+		}
+		for _, want := range []vg.Point{l.at(1, c.base), l.at(1, 4), l.at(2, 4), l.at(2, 8), l.at(3, 8), l.at(3, 4), l.at(3, c.base)} {
+			if !slices.ContainsFunc(corners, func(p vg.Point) bool { d := p.Sub(want); return d.Dot(d) < 1e-9 }) {
+				t.Errorf("%+v: no corner at %v: %v", c.y, want, corners)
+			}
+		}
+	}
+	p := plots.Panel{Series: []plots.Series{{Label: "s", Kind: plots.Area, X: []float64{1, 2}, Y: []float64{70, 80}}}}
+	if v := yValues(&p); slices.Min(v) != 0 {
+		t.Errorf("the axis of an area is made for %v", v)
 	}
 }

@@ -49,7 +49,10 @@ const (
 	ticksUp     = 5
 )
 
-const bandAlpha = 0x40 // of 0xff
+const (
+	bandAlpha = 0x40 // of 0xff
+	areaAlpha = 0x60
+)
 
 // Ink, never written to.
 var (

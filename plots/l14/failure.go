@@ -148,19 +148,24 @@ func workersOverTime(ctx context.Context, _ plots.Effort, f *plots.Figure) error
 	}
 	x := plots.Axis{Quantity: "time", Unit: "s", Max: 260, Ticks: []float64{0, 60, 120, 180, 240}}
 	y := plots.Axis{Quantity: "workers", Max: failingWorkers + 0.5, Ticks: plots.Grid(0, failingWorkers, 1)}
-	due, down := deadlineLine(), outageBand()
 	at := func(c course) []plots.Series {
 		return []plots.Series{
-			{Label: "at work", Kind: plots.Steps, Look: 0, X: c.times, Y: c.working},
-			{Label: "planned", Kind: plots.Steps, Thin: true, Look: 4, X: c.times, Y: c.planned},
+			{Label: "at work", Kind: plots.Area, Look: 0, X: c.times, Y: c.working},
+			{Label: "planned", Kind: plots.Steps, Look: 1, X: c.times, Y: c.planned},
+			deadlineLine(),
 		}
 	}
-	before := plots.Series{Label: "planned without failures", Kind: plots.Steps, Thin: true, Look: 7, X: normal.times,
-		Y: normal.planned}
+	before := plots.Series{Label: "planned without failures", Kind: plots.Steps, Thin: true, Look: 7, X: []float64{outageFrom},
+		Y: []float64{normal.at(outageFrom)}} // up to then the runs are alike
+	for k, t := range normal.times {
+		if t > outageFrom {
+			before.X, before.Y = append(before.X, t), append(before.Y, normal.planned[k])
+		}
+	}
 	f.OneLegend = true
 	f.Panels = []plots.Panel{
-		{Title: "Without failures", X: x, Y: y, Series: append(at(normal), due)},
-		{Title: "With failures", X: x, Y: y, Series: append(append([]plots.Series{down, before}, at(failing)...), due)},
+		{Title: "Without failures", X: x, Y: y, Series: at(normal)},
+		{Title: "With failures", X: x, Y: y, Series: append(at(failing), before), Regions: outageRegion()},
 	}
 	words := func(c course) courseWords {
 		least, most := c.planRange()
@@ -192,10 +197,9 @@ func deadlineLine() plots.Series {
 		Y: []float64{0, failingWorkers}}
 }
 
-// outageBand is the time at which workers are down.
-func outageBand() plots.Series {
-	return plots.Series{Label: fmt.Sprintf("%d workers down", failingWorkers-stayingWorkers), Kind: plots.Band, Look: 5,
-		X: []float64{outageFrom, outageTo}, Low: []float64{0, 0}, High: []float64{failingWorkers, failingWorkers}}
+// outageRegion is the time at which workers are down.
+func outageRegion() []plots.Region {
+	return []plots.Region{{Label: fmt.Sprintf("%d down", failingWorkers-stayingWorkers), From: outageFrom, To: outageTo}}
 }
 
 // A courseWords is what the text tells of a run: workers planned, and tasks lost.

@@ -164,15 +164,14 @@ func liveJob(ctx context.Context, _ plots.Effort, f *plots.Figure) error {
 	liveTimes, liveWorking, lost := atWork(got)
 	x := plots.Axis{Quantity: "time", Unit: "s", Max: 260, Ticks: []float64{0, 60, 120, 180, 240}}
 	y := plots.Axis{Quantity: "workers at work", Max: failingWorkers + 0.5, Ticks: plots.Grid(0, failingWorkers, 1)}
-	both := []plots.Series{
-		outageBand(),
-		{Label: "simulated", Kind: plots.Steps, Look: 0, X: times, Y: working},
-		{Label: "live", Kind: plots.Steps, Thin: true, Look: 1, X: liveTimes, Y: liveWorking},
-	}
 	f.OneLegend = true
 	f.Panels = []plots.Panel{
-		{Title: "Live and simulated", X: x, Y: y, Series: append(slices.Clone(both), deadlineLine())},
-		{Title: "While processes are killed", X: x, Y: y, Series: append(append(both, killMarks()...), deadlineLine())},
+		{Title: "Live and simulated", X: x, Y: y, Regions: outageRegion(), Series: []plots.Series{
+			{Label: "simulated", Kind: plots.Area, Look: 0, X: times, Y: working},
+			{Label: "live", Kind: plots.Steps, Look: 1, X: liveTimes, Y: liveWorking},
+			deadlineLine(),
+		}},
+		{Title: "Killed on the way, with the same answer", X: x, Y: killAxis(), Regions: outageRegion(), Series: killMarks()},
 	}
 	events, alike := alikeMoments(want, got)
 	recorded, _ := alikeMoments(got, want)
@@ -200,13 +199,18 @@ func liveJob(ctx context.Context, _ plots.Effort, f *plots.Figure) error {
 	}, verdicts)
 }
 
-// killMarks mark above the steps when processes are killed, each kind in a row of its own.
+// killAxis has a lane for each kind of process.
+func killAxis() plots.Axis {
+	return plots.Axis{Quantity: "process", Categories: []string{string(KilledWorker), string(KilledManager), string(KilledServer)}}
+}
+
+// killMarks mark in their lanes when processes are killed.
 func killMarks() (marks []plots.Series) {
-	for k, what := range []Killed{KilledServer, KilledManager, KilledWorker} {
-		s := plots.Series{Label: string(what) + " killed", Kind: plots.Points, Look: 2 + k}
+	for k, what := range killAxis().Categories {
+		s := plots.Series{Label: what, Group: "killed", Kind: plots.Points, Look: 7}
 		for _, kill := range Kills() {
-			if kill.What == what {
-				s.X, s.Y = append(s.X, kill.At), append(s.Y, 7.25-0.5*float64(k))
+			if string(kill.What) == what {
+				s.X, s.Y = append(s.X, kill.At), append(s.Y, float64(k+1))
 			}
 		}
 		marks = append(marks, s)

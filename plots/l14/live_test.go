@@ -14,17 +14,33 @@ import (
 // The live workers at work are those of the program second by second, which knows neither live system nor simulation.
 func checkLive(t *testing.T, f *plots.Figure) {
 	_, working := secondBySecond(true)
-	for k := range f.Panels {
-		for _, label := range []string{"live", "simulated"} {
-			s := plotstest.Series(t, f.Panels[k], label)[0]
-			for now, want := range working {
-				if got := stepAt(s.X, s.Y, float64(now)); got != want {
-					t.Errorf("%s at %d s: %v at work, want %v", label, now, got, want)
-				}
+	for _, label := range []string{"live", "simulated"} {
+		s := plotstest.Series(t, f.Panels[0], label)[0]
+		for now, want := range working {
+			if got := stepAt(s.X, s.Y, float64(now)); got != want {
+				t.Errorf("%s at %d s: %v at work, want %v", label, now, got, want)
 			}
-			if last := s.X[len(s.X)-1]; last > jobDeadline {
-				t.Errorf("%s: done at %v", label, last)
+		}
+		if last := s.X[len(s.X)-1]; last > jobDeadline {
+			t.Errorf("%s: done at %v", label, last)
+		}
+	}
+	marks := 0
+	for _, s := range f.Panels[1].Series {
+		for k, at := range s.X {
+			what := Killed(f.Panels[1].Y.Categories[int(s.Y[k])-1])
+			if !slices.ContainsFunc(Kills(), func(kill Kill) bool { return kill.At == at && kill.What == what }) || string(what) != s.Label {
+				t.Errorf("%s marked at %v s in the lane %s", s.Label, at, what)
 			}
+			marks++
+		}
+	}
+	if marks != len(Kills()) {
+		t.Errorf("%d marks for %d kills", marks, len(Kills()))
+	}
+	for k, p := range f.Panels {
+		if len(p.Regions) != 1 || p.Regions[0].From != outageFrom || p.Regions[0].To != outageTo || p.Regions[0].Label != "6 down" {
+			t.Errorf("panel %d: outages %+v", k, p.Regions)
 		}
 	}
 }
