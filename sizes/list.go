@@ -73,7 +73,7 @@ func parseSize(line []byte, first bool) (float64, error) {
 	case fields > 1:
 		return 0, input.Errorf("size", lines.Shown(line), "%s, one a line", want)
 	case first && isLetter(line[0]):
-		return 0, input.Errorf("size", lines.Shown(line), `%s; a line of names is left out, or starts with ";"`, want)
+		return 0, input.Errorf("size", lines.Shown(line), "%s; delete the line of names, or begin it with ;", want)
 	}
 	return 0, input.Errorf("size", lines.Shown(line), "%s", want)
 }

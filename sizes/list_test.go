@@ -67,7 +67,7 @@ func TestReadListErrors(t *testing.T) {
 		{ReadList, "1e999", input.Error{Line: 1, Path: "size", Value: "1e999", Want: size}},
 		{ReadList, "1\n1_000", input.Error{Line: 2, Path: "size", Value: "1_000", Want: size}},
 		{ReadList, "1\nx\a", input.Error{Line: 2, Path: "size", Value: `"x\a"`, Want: size}},
-		{ReadList, "duration\n2", input.Error{Line: 1, Path: "size", Value: "duration", Want: size + `; a line of names is left out, or starts with ";"`}},
+		{ReadList, "duration\n2", input.Error{Line: 1, Path: "size", Value: "duration", Want: size + "; delete the line of names, or begin it with ;"}},
 		{ReadList, "1 2", input.Error{Line: 1, Path: "size", Value: "1 2", Want: size + ", one a line"}},
 		{ReadList, log, input.Error{Line: 2, Path: "size", Value: "1 0 5 120 4 -1 -1 4 300 -1 1 3 1 -1 1 -1 -1 -1", Want: size + "; a log in Standard Workload Format is read as swf:PATH"}},
 		{ReadList, "; nothing", input.Error{Value: "a file without sizes", Want: "one size a line"}},

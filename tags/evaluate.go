@@ -59,7 +59,7 @@ import (
 // A. Nozaki and S. M. Ross, "Approximations in finite-capacity multi-server queues with Poisson arrivals", Journal of
 // Applied Probability 15, 1978, 826–834). It is exact for h = 1, where it is the formula of Pollaczek and Khinchine,
 // and for exponential sizes; for sizes that vary very much, and hosts enough to keep the largest jobs apart, the true
-// waiting time may be several times smaller. It takes O(h) time. As [HB02], section 5.1, prints it, it lacks the factor
+// waiting time may be several times smaller, as package lowload tells. It takes O(h) time. As [HB02], section 5.1, prints it, it lacks the factor
 // 1/2; the figures of the paper are drawn with that.
 //
 // The error names the field of m, the policy or the cutoff that is out of range, wraps [sizes.ErrInfinite] or

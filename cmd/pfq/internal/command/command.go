@@ -90,7 +90,11 @@ func NewWriter(use string, formats []string, answer func(Query) (a []byte, found
 		Args: func(cmd *cobra.Command, args []string) error {
 			name := strings.TrimPrefix(cmd.CommandPath(), cmd.Root().Name()+" ")
 			if kind == "" && len(args) > 0 {
-				return fmt.Errorf("unexpected argument %q: %s takes flags only", args[0], name)
+				hint := ""
+				if ext := filepath.Ext(args[0]); cmd.Flags().Lookup("sizes") != nil && ext != ".yaml" && ext != ".yml" && ext != ".json" {
+					hint = "; sizes in a file are --sizes " + FileSizes(args[0])
+				}
+				return fmt.Errorf("unexpected argument %q: %s takes flags only%s", args[0], name, hint)
 			}
 			if kind == "" {
 				return nil

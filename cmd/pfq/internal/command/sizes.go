@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -14,6 +15,7 @@ import (
 	"productform/internal/joblog"
 	"productform/internal/render"
 	"productform/sizes"
+	"productform/traces"
 )
 
 // What begins a value of --sizes that names a file: a list of sizes, or a log in Standard Workload Format.
@@ -56,6 +58,9 @@ func ParseSizes(flag, text string, mean float64) (sizes.Distribution, error) {
 		name, _, _ = strings.Cut(name, ":")
 		known = known || name == family
 	}
+	if _, err := os.Stat(text); !known && (err == nil || isLogName(text)) {
+		return nil, input.Errorf(flag, text, "%s, as files are named", FileSizes(text))
+	}
 	if !known {
 		return nil, cli.CheckWord(flag, text, SizeNames())
 	}
@@ -83,6 +88,19 @@ func inSizes(flag, text string, err error) error {
 		return &input.Error{Path: flag, Value: text, Want: bad.Want}
 	}
 	return err
+}
+
+// FileSizes returns the value of --sizes that names a file, as a log if its name looks like one.
+func FileSizes(path string) string {
+	if isLogName(path) {
+		return FromLog + path
+	}
+	return FromList + path
+}
+
+// isLogName reports whether a name is that of a log in Standard Workload Format, packed or not, or of one that pfq holds.
+func isLogName(path string) bool {
+	return strings.HasSuffix(strings.TrimSuffix(strings.ToLower(path), ".gz"), ".swf") || slices.Contains(traces.Names(), path)
 }
 
 // ReadSizeFile returns the sizes in the file that a value of --sizes names, and the name of the file. Its path is that of a

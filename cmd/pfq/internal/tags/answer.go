@@ -284,8 +284,13 @@ func (a *tagsAnswer) policyRows() []policyRow {
 func (a *tagsAnswer) expansionRows() (rows []expansionRow) {
 	for _, e := range a.expansions {
 		row := expansionRow{e.Policy, e.Kind, e.Target, numberOf(e.Extra, e.Kind, !e.Within), numberOf(e.MeanSlowdown, e.Kind, !e.Within), ""}
-		if !e.Within {
+		switch {
+		case !e.Within:
 			row.Note = beyond(e.Policy)
+		case isFormula(e.Policy, e.Kind) && a.lowLoad >= 1+muchFrom1:
+			row.Note = "by the approximation, which is too high: fewer may do"
+		case isFormula(e.Policy, e.Kind) && a.lowLoad <= 1-muchFrom1:
+			row.Note = "by the approximation, which is too low: more may be needed"
 		}
 		rows = append(rows, row)
 	}
@@ -314,20 +319,14 @@ func (a *tagsAnswer) text(t *render.Text, f farmAnswer) {
 	}
 	t.Table(a.readable(render.Rows(f.Hosts)), columns...)
 	t.Table(a.readable(render.Rows(f.Policies)), "name", "accuracy", "mean_slowdown", "mean_waiting", "mean_delay", "cutoffs")
-	noted := false
+	t.Line("slowdown: waiting / size; stretch: delay / size (of pfq dispatch, slowdown is delay / least time)")
 	for _, p := range f.Policies {
 		if p.Note != "" {
 			t.Line("%s: %s", p.Name, p.Note)
-			noted = true
 		}
 	}
-	if noted {
-		t.Line("")
-	}
-	if a.flags.target > 0 {
-		t.Line("hosts to add for a mean slowdown of at most %s:", render.Six(a.flags.target))
-		t.Table(a.expansionLines(), "name", "accuracy", "extra_hosts", "mean_slowdown")
-	}
+	t.Line("")
+	a.writeExpansion(t, f.Expansion)
 	if s := f.Simulation; s != nil {
 		t.Line("simulated: %d runs of %g jumps; seed %d; ± at confidence %g\n", s.Runs, s.Jumps, s.Seed, s.Confidence)
 		hosts, policies := simulatedOnly(render.Rows(f.Hosts)), simulatedOnly(render.Rows(f.Policies))
@@ -336,6 +335,25 @@ func (a *tagsAnswer) text(t *render.Text, f farmAnswer) {
 		t.Table(hosts, "host", "load", "visit_waiting", "waiting")
 		t.Table(hosts, "host", "slowdown", "delay", "interarrival_scv")
 		command.QuantileTables(t, hosts, "delay_percentiles")
+	}
+}
+
+// writeExpansion writes the hosts to be added, if they are asked for.
+func (a *tagsAnswer) writeExpansion(t *render.Text, rows []expansionRow) {
+	if a.flags.target == 0 {
+		return
+	}
+	t.Line("hosts to add for a mean slowdown of at most %s:", render.Six(a.flags.target))
+	t.Table(a.expansionLines(), "name", "accuracy", "extra_hosts", "mean_slowdown")
+	noted := false
+	for k, r := range rows {
+		if a.expansions[k].Within && r.Note != "" { // where none is within reach, the table says so
+			t.Line("%s: %s", r.Name, r.Note)
+			noted = true
+		}
+	}
+	if noted {
+		t.Line("")
 	}
 }
 

@@ -9,10 +9,12 @@ import (
 	"math"
 	"math/big"
 	"slices"
+	"strconv"
 	"strings"
 
 	"productform/cmd/pfq/internal/command"
 	"productform/internal/input"
+	"productform/internal/render"
 	"productform/num"
 	"productform/sim"
 	"productform/sim/farm"
@@ -20,6 +22,7 @@ import (
 	"productform/sizes/exact"
 	"productform/sweep"
 	"productform/tags"
+	"productform/tags/lowload"
 	"productform/tags/optimum"
 )
 
@@ -39,6 +42,7 @@ type tagsAnswer struct {
 	enclosed   *enclosedAnswer // nil if nothing is proved
 
 	policies   []policyAnswer
+	lowLoad    float64 // the formula of least work remaining over the truth, at loads near 0, to two digits; 0 if it is exact
 	expansions []tags.Expansion
 	simulated  *sim.Result // of TAGS, or nil
 	warnings   []string    // not nil
@@ -198,6 +202,12 @@ func (a *tagsAnswer) others(ctx context.Context) error {
 	for _, name := range append(policies, tags.PolicySITAE) {
 		r, err := tags.Evaluate(ctx, m, name, nil)
 		p := policyAnswer{name: name, means: &r, cutoffs: r.Cutoffs, loads: loadsOf(r)}
+		if err == nil && isFormula(name, r.Kind) {
+			if err := a.setLowLoad(); err != nil {
+				return err
+			}
+			p.note = a.formulaNote()
+		}
 		if r.Hosts == nil {
 			p.loads = slices.Repeat([]float64{m.Load}, m.Hosts)
 		}
@@ -210,6 +220,43 @@ func (a *tagsAnswer) others(ctx context.Context) error {
 	}
 	r, err := tags.Optimize(ctx, m, tags.PolicySITA, a.ofSITA)
 	return a.add(policyAnswer{name: tags.PolicySITA, means: &r, cutoffs: r.Cutoffs, loads: loadsOf(r), gap: given(false, r.Gap)}, err)
+}
+
+// isFormula reports whether the means of a policy are by the formula for the M/G/h queue, and that is not exact here.
+func isFormula(p tags.Policy, kind tags.Kind) bool {
+	return p == tags.PolicyCentral && kind == tags.Approximation
+}
+
+// muchFrom1 is the difference from 1 from which on the factor at low load is told.
+const muchFrom1 = 0.05
+
+// setLowLoad sets by how much the formula for least work remaining is wrong at low load.
+func (a *tagsAnswer) setLowLoad() (err error) {
+	if a.lowLoad, err = lowload.Factor(a.model.Sizes, a.model.Hosts); err != nil {
+		return err
+	}
+	a.lowLoad, err = strconv.ParseFloat(fmt.Sprintf("%.1e", a.lowLoad), 64)
+	return err
+}
+
+// formulaNote says how wrong the formula is for these sizes, "" if it is not.
+func (a *tagsAnswer) formulaNote() string {
+	if !(math.Abs(a.lowLoad-1) >= muchFrom1) {
+		return ""
+	}
+	way := "high"
+	if a.lowLoad < 1 {
+		way = "low"
+	}
+	return fmt.Sprintf("approximation, too %s where a host is often free: %s times the truth at loads near 0, right near 1; %s", way, render.Six(a.lowLoad), a.simulates())
+}
+
+// simulates says where the simulated means of a policy are to be had.
+func (a *tagsAnswer) simulates() string {
+	if a.flags.settings.Runs > 0 {
+		return "see its simulated means"
+	}
+	return "--runs 10 simulates it"
 }
 
 // listed reports whether the sizes are finitely many.

@@ -12,6 +12,7 @@ import (
 	"productform/internal/cli"
 	"productform/internal/input"
 	"productform/internal/output"
+	"productform/internal/render"
 	"productform/num"
 	"productform/plots"
 	"productform/sim"
@@ -412,6 +413,9 @@ func (c *farmCurves) caption() string {
 		case p.means == nil:
 		case p.name == tags.PolicyCentral:
 			text += "; least-work-remaining is " + map[bool]string{true: "exact", false: "an approximation"}[p.means.Kind == tags.Exact]
+			if p.note != "" {
+				text += fmt.Sprintf(", %s times the truth at loads near 0 and right near 1", render.Six(c.answers[0].lowLoad))
+			}
 		case p.name == tags.PolicyRoundRobin && p.means.Kind == tags.Bounds:
 			text += "; round-robin lies between bounds"
 		}

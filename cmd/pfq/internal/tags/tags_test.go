@@ -810,7 +810,13 @@ func TestTagsBadUsage(t *testing.T) {
 	}
 	const farm, sizes = "--hosts 2 --load 0.5 ", "--alpha 1 --max 1e10 --mean 3000 "
 	for _, c := range []struct{ args, want string }{
-		{"model.json", `pfq: unexpected argument "model.json": tags takes flags only`},
+		{"model.json", `pfq: unexpected argument "model.json": tags takes flags only` + "\n"},
+		{"month.swf --hosts 2", `pfq: unexpected argument "month.swf": tags takes flags only; sizes in a file are --sizes swf:month.swf` + "\n"},
+		{"times.txt --hosts 2", `pfq: unexpected argument "times.txt": tags takes flags only; sizes in a file are --sizes file:times.txt` + "\n"},
+		{farm + "--sizes month.swf", "pfq: --sizes = month.swf: want swf:month.swf, as files are named\n"},
+		{farm + "--sizes month.SWF.gz", "pfq: --sizes = month.SWF.gz: want swf:month.SWF.gz, as files are named\n"},
+		{farm + "--sizes SDSC-Par-1996", "pfq: --sizes = SDSC-Par-1996: want swf:SDSC-Par-1996, as files are named\n"},
+		{farm + "--sizes list", "pfq: --sizes = list: want file:list, as files are named\n"},
 		{"--load 0.5 " + sizes, "pfq: --hosts is missing: want an integer in 1..64\n"},
 		{"--hosts 2 " + sizes, "pfq: --load is missing: want a number > 0 and < 1, or --arrival-rate\n"},
 		{farm, "pfq: --sizes is missing: want DISTRIBUTION --mean M, file:PATH, swf:PATH, or --alpha A --max P with --min K or --mean M\n"},

@@ -102,6 +102,35 @@ func TestTagsFitInWords(t *testing.T) {
 	}
 }
 
+// How wrong the formula of least work remaining is as the load goes to 0 is told beside it in all forms: of sizes that are all alike, on
+// three hosts, a job that waits does so for the least of three uniform remaining sizes, 1/4, where the formula has 1/6 of a size.
+func TestTagsFormulaInWords(t *testing.T) {
+	t.Chdir(t.TempDir())
+	commandtest.WriteFile(t, "list", strings.Repeat("1\n", 1000)+strings.Repeat("10\n", 100)+strings.Repeat("100\n", 10)+"1000\n")
+	const form = "approximation, too %s where a host is often free: %s times the truth at loads near 0, right near 1; %s"
+	saysTags(t, "--hosts 3 --load 0.3 --sizes deterministic --mean 2", 0, "\nleast-work-remaining: "+fmt.Sprintf(form, "low", "0.67", "--runs 10 simulates it\n"))
+	// The formula has E[X²]/(2 E[X])/3 = 46.3 where E[min] = 9.52: the job that ends first is seldom of size 1000.
+	const wide = "--hosts 3 --load 0.3 --sizes file:list --expand 0.2 "
+	note := fmt.Sprintf(form, "high", "4.9", "--runs 10 simulates it")
+	said, _ := saysTags(t, wide, 0, "\nleast-work-remaining: "+note+"\n",
+		"\nleast-work-remaining: by the approximation, which is too high: fewer may do\n", "\nslowdown: waiting / size; stretch: delay / size (")
+	if strings.Count(said, "least-work-remaining:") != 2 {
+		t.Error(said)
+	}
+	saysTags(t, wide+"--format csv", 0, note)
+	answer := tagsJSON(t, wide+"--runs 2 --jumps 1e3", 0)
+	if p := policyOf(t, answer, "policies", "least-work-remaining"); p["note"] != fmt.Sprintf(form, "high", "4.9", "see its simulated means") {
+		t.Errorf("%v", p["note"])
+	}
+	if e := policyOf(t, answer, "expansion", "least-work-remaining"); e["note"] != "by the approximation, which is too high: fewer may do" {
+		t.Errorf("%v", e)
+	}
+	exact := tagsJSON(t, "--hosts 3 --load 0.3 --sizes exponential --mean 1 --objective waiting", 0)
+	if p := policyOf(t, exact, "policies", "least-work-remaining"); p["note"] != nil {
+		t.Errorf("%v", p)
+	}
+}
+
 // Lists of sizes cannot be split at will: fairness minimises the largest slowdown, and loads of sita-e differ.
 func TestTagsListsInWords(t *testing.T) {
 	t.Chdir(t.TempDir())
