@@ -44,6 +44,9 @@ func NewPlan(ctx context.Context, system System, s Settings) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
+	if d.Unnamed != "" && s.Folder != "" {
+		return nil, input.Errorf(d.Unnamed, "", "a text that stands for the function, by which Folder = %s keeps samples", s.Folder)
+	}
 	p := &Plan{Description: *d, settings: s}
 	p.time, p.warmUp = s.Jumps/p.JumpRate, s.WarmUp/p.JumpRate
 	if s.Horizon > 0 {
@@ -123,6 +126,9 @@ func (p *Plan) tasks(ctx context.Context, from, to int) ([]sweep.Task[*Sample], 
 		key, err := p.Key(r)
 		if err != nil {
 			return nil, err
+		}
+		if p.Unnamed != "" {
+			key = "" // what another function gives has the same one
 		}
 		tasks = append(tasks, sweep.Task[*Sample]{
 			Key:  key,

@@ -32,6 +32,7 @@ type Observation struct {
 type Description struct {
 	Method   string // how the system is simulated
 	Identity []any  // what it is, but for names: values that encoding/json takes. Random numbers and names of samples kept come from it
+	Unnamed  string // the field that is to hold a name for what Identity cannot tell, such as a function; "" if Identity tells all. Without that name no sample is kept
 	Classes  []Class
 	Visits   []Class // what jobs of classes do one after another, such as visits to stations: measured as the jobs of classes are, but not jobs of their own. [Totals] hold them after the classes
 	Servers  []Server

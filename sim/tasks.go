@@ -24,7 +24,7 @@ func distinct(ctx context.Context, plans []*Plan) (tasks []sweep.Task[*Sample], 
 		}
 		for _, t := range own {
 			place, ok := known[t.Key]
-			if !ok {
+			if !ok || t.Key == "" {
 				place = len(tasks)
 				known[t.Key] = place
 				tasks = append(tasks, t)
@@ -46,7 +46,7 @@ func Missing(ctx context.Context, plans []*Plan, folder string) ([]sweep.Task[*S
 			return nil, err
 		}
 		for _, t := range own {
-			if !known[t.Key] {
+			if !known[t.Key] || t.Key == "" {
 				known[t.Key] = true
 				missing = append(missing, t)
 			}

@@ -41,9 +41,9 @@ type Network struct {
 	// An error ends the run, whose error wraps it and names the state.
 	Rates func(x []int, phi []float64) error
 
-	// RatesKey stands for Rates in the names of samples that are kept, together with the values at 50 states of at most
-	// 25 jobs, for which Rates is called before the run. Two functions that agree there must not share a key. It is ""
-	// with Rank.
+	// RatesKey is wanted only if samples are kept, in [sim.Settings].Folder, and is "" with Rank. It stands for Rates in their names,
+	// together with the values at 50 states of at most 25 jobs, for which Rates is called before the run. Two functions that agree
+	// there must not share a key. The random numbers come from both, too.
 	RatesKey string
 }
 
@@ -106,6 +106,9 @@ func (n Network) Describe(ctx context.Context, o sim.Observation) (*sim.Descript
 			return nil, err
 		}
 		d.Identity = []any{"network", rates, names, "rates", n.RatesKey, values}
+		if n.RatesKey == "" {
+			d.Unnamed = "RatesKey"
+		}
 	}
 	d.Start = func(_ context.Context, r *sim.Stream) sim.Engine { return ps.New(net, r) }
 	return d, nil
@@ -116,8 +119,6 @@ func (n Network) check(ctx context.Context) error {
 	switch {
 	case (n.Rank != nil) == (n.Rates != nil):
 		return input.Errorf("Rank, Rates", map[bool]string{true: "both", false: "neither"}[n.Rank != nil], "one of them")
-	case n.Rates != nil && n.RatesKey == "":
-		return input.Errorf("RatesKey", "", "a text that stands for the function Rates")
 	case n.Rank != nil && n.RatesKey != "":
 		return input.Errorf("RatesKey", n.RatesKey, "none with Rank")
 	case n.Rank != nil:

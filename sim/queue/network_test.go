@@ -168,7 +168,6 @@ func TestBadNetworks(t *testing.T) {
 	for path, spoil := range map[string]func(*Network){
 		"Rank, Rates = both":      func(n *Network) { n.Rates, n.RatesKey = one, "one" },
 		"Rank, Rates = neither":   func(n *Network) { n.Rank = nil },
-		"RatesKey is missing":     func(n *Network) { n.Rank, n.Rates = nil, one },
 		"RatesKey = one":          func(n *Network) { n.RatesKey = "one" },
 		"ArrivalRates = 0":        func(n *Network) { n.ArrivalRates = nil },
 		"ArrivalRates = 21":       func(n *Network) { n.ArrivalRates = slices.Repeat(n.ArrivalRates[:1], 21) },

@@ -33,9 +33,9 @@ type Queue struct {
 	Model   *oiqueue.Queue   // TotalRate and OrderedRate are called by several replications at the same time
 	Routing *oiqueue.Routing // nil if no job comes back; else its rates take the place of Model.ArrivalRates, as in [oiqueue.Routed]
 
-	// RatesKey stands for TotalRate or OrderedRate in the names of samples that are kept, together with the values at
-	// 50 states of at most 25 jobs, for which the function is called before the run. Two functions that agree there
-	// must not share a key. It is "" with Rank.
+	// RatesKey is wanted only if samples are kept, in [sim.Settings].Folder, and is "" with Rank. It stands for TotalRate or OrderedRate
+	// in their names, together with the values at 50 states of at most 25 jobs, for which the function is called before the
+	// run. Two functions that agree there must not share a key. The random numbers come from both, too.
 	RatesKey string
 }
 
@@ -95,6 +95,9 @@ func (q Queue) Describe(ctx context.Context, o sim.Observation) (*sim.Descriptio
 			return nil, err
 		}
 		d.Identity = []any{"queue", text, "rates", q.RatesKey, values, model.Saturation, v.timed}
+		if q.RatesKey == "" {
+			d.Unnamed = "RatesKey"
+		}
 	} else {
 		rank, name, err := readRank("Model.Rank", model.Rank)
 		if err != nil {
@@ -114,9 +117,6 @@ func (q Queue) checked(ctx context.Context) (*oiqueue.Queue, []*big.Rat, error) 
 	}
 	if err := q.Model.Check(ctx); err != nil {
 		return nil, nil, err
-	}
-	if q.Model.Rank == nil && q.RatesKey == "" {
-		return nil, nil, input.Errorf("RatesKey", "", "a text that stands for the rate function")
 	}
 	if q.Model.Rank != nil && q.RatesKey != "" {
 		return nil, nil, input.Errorf("RatesKey", q.RatesKey, "none with Rank")

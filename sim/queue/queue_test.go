@@ -23,6 +23,7 @@ import (
 	"productform/sim"
 	simcluster "productform/sim/cluster"
 	"productform/sim/internal/simtest"
+	"productform/sweep"
 )
 
 // againstQueue compares a run with the exact answers of an order-independent queue: its arrival rates are the effective ones.
@@ -394,6 +395,41 @@ func TestQueueKeys(t *testing.T) {
 	}
 }
 
+// Functions without a name are never taken for each other, though they agree up to 25 jobs, and nothing of theirs is kept.
+func TestNoRatesKey(t *testing.T) {
+	faster := func(above int) Queue {
+		return Queue{Model: &oiqueue.Queue{ArrivalRates: simtest.Rationals("9/10"), TotalRate: func(x []int) *big.Rat {
+			if x[0] > above {
+				return big.NewRat(3, 1)
+			}
+			return big.NewRat(1, 1)
+		}}}
+	}
+	var plans []*sim.Plan
+	for _, above := range []int{25, 100} {
+		p, err := sim.NewPlan(t.Context(), faster(above), sim.Settings{Runs: 2, Jumps: 1e5})
+		if err != nil {
+			t.Fatal(err)
+		}
+		plans = append(plans, p)
+	}
+	folder := t.TempDir()
+	for range 2 {
+		reused := 0
+		r, err := sim.RunAll(t.Context(), plans, sweep.Settings{Folder: folder, Progress: func(now sweep.Progress) { reused = now.Reused }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if reused > 0 || r[0].All(sim.MeanJobs).Mean > 0.95*r[1].All(sim.MeanJobs).Mean {
+			t.Errorf("%d runs reused; mean jobs %v and %v", reused, r[0].All(sim.MeanJobs).Mean, r[1].All(sim.MeanJobs).Mean)
+		}
+	}
+	var bad *num.InputError
+	if _, err := sim.NewPlan(t.Context(), faster(25), sim.Settings{Folder: folder}); !errors.As(err, &bad) || bad.Path != "RatesKey" {
+		t.Error(err)
+	}
+}
+
 func TestBadQueues(t *testing.T) {
 	good := func() Queue {
 		return Queue{
@@ -412,7 +448,6 @@ func TestBadQueues(t *testing.T) {
 		"Rank[3] = 1/2":              func(q *Queue) { q.Model.Rank[3] = big.NewRat(1, 2) },
 		"Rank, TotalRate":            func(q *Queue) { q.Model.TotalRate = one },
 		"Saturation[0]":              func(q *Queue) { q.Model.Rank, q.Model.TotalRate, q.Model.Saturation = nil, one, []int{0, 1} },
-		"RatesKey is missing":        func(q *Queue) { q.Model.Rank, q.Model.TotalRate = nil, one },
 		"RatesKey = a":               func(q *Queue) { q.RatesKey = "a" },
 		"External = 1 entries":       func(q *Queue) { q.Routing.External = q.Routing.External[:1] },
 		"External[0] = -1":           func(q *Queue) { q.Routing.External[0] = big.NewRat(-1, 1) },
