@@ -239,7 +239,7 @@ func delaysWith(ctx context.Context, m *cluster.Model, q delayQuestion, s Settin
 				"delays that take fewer steps than %.3g of %.3g operations each, over %d states: near the limit of stability delays are long",
 				long.Steps, long.Each, long.States)}
 		case err != nil:
-			return nil, inRows(err, c)
+			return nil, inRows(err, m, c)
 		}
 	}
 	switch {

@@ -64,7 +64,7 @@ func ExampleSolve_unstable() {
 	_, err := bf.Solve(context.Background(), m, bf.Settings{})
 	fmt.Println(err)
 	// Output:
-	// unstable: jobs arrive at least as fast as their servers can work: classes [0 1] bring 37/10 jobs per unit of time to servers that can do 3
+	// unstable: jobs arrive at least as fast as their servers can work: classes "a" and "b" bring 37/10 jobs per unit of time to servers that can do 3
 }
 
 func ExampleMeanJobsGradient() {

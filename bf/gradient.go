@@ -77,7 +77,7 @@ func gradientPlans(ctx context.Context, m *cluster.Model, s Settings, eliminates
 		c := &components[k]
 		l, err := gradientPlan(ctx, c, s, eliminates)
 		if err != nil {
-			return nil, s, inRows(err, c)
+			return nil, s, inRows(err, m, c)
 		}
 		plans[k] = l
 	}
@@ -147,7 +147,7 @@ func gradientWith(ctx context.Context, m *cluster.Model, plans []*plan, engine n
 		}
 		rates, capacities, err := l.derivatives(ctx, engine, prec, s)
 		if err != nil {
-			return nil, 0, inRows(err, l.component)
+			return nil, 0, inRows(err, m, l.component)
 		}
 		for i, list := range l.component.Classes {
 			for _, row := range list {

@@ -211,7 +211,7 @@ func (p *prepared) solveRows(ctx context.Context, s Settings, engine num.Engine,
 			err = t.solve(ctx, m, c, l, engine, prec, s)
 		}
 		if err != nil {
-			return nil, inRows(err, c)
+			return nil, inRows(err, m, c)
 		}
 		p.keep(l, engine)
 	}
@@ -219,14 +219,14 @@ func (p *prepared) solveRows(ctx context.Context, s Settings, engine num.Engine,
 }
 
 // inRows returns the error of a component with the rows of the model in place of its classes.
-func inRows(err error, c *cluster.Component) error {
+func inRows(err error, m *cluster.Model, c *cluster.Component) error {
 	var u *recursion.Overload
 	if errors.As(err, &u) {
 		var list []int
 		for _, i := range u.Classes {
 			list = append(list, c.Classes[i]...)
 		}
-		return &cluster.UnstableError{Classes: list, ArrivalRate: u.ArrivalRate, Capacity: u.Capacity}
+		return &cluster.UnstableError{Classes: list, Names: m.NamesOf(list), ArrivalRate: u.ArrivalRate, Capacity: u.Capacity}
 	}
 	return err
 }

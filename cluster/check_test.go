@@ -18,7 +18,7 @@ func TestCheck(t *testing.T) {
 	}{
 		{func(m *cluster.Model) { *m = cluster.Model{} }, "servers = []: want at least one server"},
 		{func(m *cluster.Model) { m.Classes = nil }, "classes = []: want at least one class"},
-		{func(m *cluster.Model) { m.Servers[0].Name = "" }, `servers[0].name = "": want a name in quotes, not empty`},
+		{func(m *cluster.Model) { m.Servers[0].Name = "" }, `servers[0].name = "": want a name, not empty`},
 		{func(m *cluster.Model) { m.Servers[0].Name = "\xff" }, `servers[0].name = "\xff": want a name in UTF-8 without control characters`},
 		{func(m *cluster.Model) { m.Servers[2].Name = "s1" }, `servers[2].name = "s1": want a name of its own; servers[0] has this one`},
 		{func(m *cluster.Model) { m.Servers[1].Count = -1 }, "servers[1].count = -1: want an integer from 1 to 1000000"},

@@ -3,7 +3,10 @@ package cluster
 import (
 	"fmt"
 	"math/big"
+	"strconv"
+	"strings"
 
+	"productform/internal/input"
 	"productform/num"
 )
 
@@ -11,13 +14,46 @@ import (
 // servers they can use can work. It wraps [num.ErrUnstable].
 type UnstableError struct {
 	Classes     []int    // rows of the model's classes; for classes with "choose", some of their server sets
+	Names       []string // of these classes; nil where the model has no names
 	ArrivalRate *big.Rat // of the jobs of these classes (of those server sets), jobs per unit of time; of [Model.EqualSizes]
 	Capacity    *big.Rat // of all servers they can use, jobs per unit of time; at most ArrivalRate
 }
 
 func (e *UnstableError) Unwrap() error { return num.ErrUnstable }
 
+// Error names the classes, at most the first eight, or numbers them where they have no names.
 func (e *UnstableError) Error() string {
-	return fmt.Sprintf("unstable: jobs arrive at least as fast as their servers can work: "+
-		"classes %v bring %s jobs per unit of time to servers that can do %s", e.Classes, e.ArrivalRate.RatString(), e.Capacity.RatString())
+	return fmt.Sprintf("unstable: jobs arrive at least as fast as their servers can work: %s %s jobs per unit of time to servers that can do %s",
+		e.who(), e.ArrivalRate.RatString(), e.Capacity.RatString())
+}
+
+// who is the subject of the message, with its verb.
+func (e *UnstableError) who() string {
+	const most = 8
+	list := make([]string, 0, most+1)
+	for k, i := range e.Classes {
+		switch {
+		case k == most:
+			list = append(list, fmt.Sprintf("%d more", len(e.Classes)-most))
+		case k > most:
+		case e.Names == nil:
+			list = append(list, strconv.Itoa(i))
+		default:
+			list = append(list, input.Quote(e.Names[k]))
+		}
+	}
+	if len(list) == 1 {
+		return "class " + list[0] + " brings"
+	}
+	last := len(list) - 1
+	return "classes " + strings.Join(list[:last], ", ") + " and " + list[last] + " bring"
+}
+
+// NamesOf returns the names of the classes in these rows.
+func (m *Model) NamesOf(rows []int) []string {
+	names := make([]string, len(rows))
+	for k, i := range rows {
+		names[k] = m.Classes[i].Name
+	}
+	return names
 }

@@ -53,7 +53,7 @@ func TestRankRefuses(t *testing.T) {
 	}{
 		{model(2, 3), `classes[0].servers[0].choose = 3: want all 4 servers of "rack"; Model.Expand writes other choices out as single servers and classes, package bf takes them as they are`},
 		{model(21, 4), "classes = 21 of them: want at most 20, since the rank function has 2^N values; package bf takes more"},
-		{unnamed, `classes[0].name = "": want a name in quotes, not empty`},
+		{unnamed, `classes[0].name = "": want a name, not empty`},
 	} {
 		_, err := c.m.Rank(t.Context())
 		if e := new(num.InputError); !errors.As(err, &e) || err.Error() != c.want {

@@ -70,7 +70,7 @@ type badText struct {
 const (
 	wantPositive    = "a number > 0"
 	wantNonnegative = "a number >= 0"
-	wantName        = "a name in quotes, not empty"
+	wantName        = "a name, not empty"
 	wantResources   = "an array of resources"
 	wantOnce        = "the field once; it is there already"
 	wantDemand      = "an object with numbers by the names of resources"
@@ -96,7 +96,7 @@ var badPools = []badText{
 	{`{"resources": {"cpu": 9}, "jobs": []}`, &input.Error{Path: "resources", Value: "an object", Want: wantResources}},
 	{`{"resources": ["cpu"], "jobs": []}`, &input.Error{Path: "resources[0]", Value: `a string "cpu"`, Want: "an object with name and capacity"}},
 	{`{"resources": [{"capacity": 9}]}`, &input.Error{Path: "resources[0].name", Want: wantName}},
-	{`{"resources": [{"name": 1, "capacity": 9}]}`, &input.Error{Path: "resources[0].name", Value: "the number 1", Want: wantName}},
+	{`{"resources": [{"name": 1, "capacity": 9}]}`, &input.Error{Path: "resources[0].name", Value: "the number 1", Want: "a name in quotes, not empty"}},
 	{`{"resources": [{"name": "", "capacity": 9}]}`, &input.Error{Path: "resources[0].name", Value: `""`, Want: wantName}},
 	{`{"resources": [{"name": "cpu"}]}`, &input.Error{Path: "resources[0].capacity", Want: wantPositive}},
 	{`{"resources": [{"name": "cpu", "capacity": 0}]}`, &input.Error{Path: "resources[0].capacity", Value: "0", Want: wantPositive}},

@@ -104,7 +104,7 @@ func TestMalformed(t *testing.T) {
 		{"balance: [1, 1, 1/2, 1/6]", "rates: [[1], [1], [2], [3]]", `line 8: stations[6].table.rates[0][0] = 1: want 0, for there is no job of the class in state [0]`},
 		{"balance: [1, 1, 1/2, 1/6]", "rates: [[0], [1, 2], [2], [3]]", `line 8: stations[6].table.rates[1] = 2 numbers: want 1, one for each class`},
 		{", balance: [1, 1, 1/2, 1/6]", "", `line 8: stations[6].table = one with both or neither: want either balance or rates`},
-		{"  - name: user\n", "  - {}\n  - name: user\n", `line 10: classes[0].name is missing: want a name in quotes, not empty`},
+		{"  - name: user\n", "  - {}\n  - name: user\n", `line 10: classes[0].name is missing: want a name, not empty`},
 		{"population: 2\n", "population: -2\n", `line 11: classes[0].population = -2: want an integer from 0 to 1000000000`},
 		{"population: 2\n", "population: 2.5\n", `line 11: classes[0].population = 2.5: want an integer from 0 to 1000000000`},
 		{"population: 2\n", "population: 0\n", `line 11: classes[0].population = 0: want at least one job in the chain of "user", "batch", or arrivals`},

@@ -175,7 +175,7 @@ func TestInfiniteServer(t *testing.T) {
 	if _, err := StationaryExact(t.Context(), q); !errors.Is(err, ErrUnbounded) {
 		t.Errorf("StationaryExact: %v, want ErrUnbounded", err)
 	}
-	if _, err := Truncated(t.Context(), q, 1); err == nil || err.Error() != "jobs = 1: want more, so that every state of 2 or more jobs is served faster than jobs arrive (2), which 2 is not" {
+	if _, err := Truncated(t.Context(), q, 1); err == nil || err.Error() != "jobs = 1: want more: jobs arrive at rate 2, and a state of 2 jobs is served at rate 2, where the bound needs a higher one" {
 		t.Errorf("%v", err)
 	}
 	for _, jobs := range []int{2000, math.MaxInt} { // C(2003, 2) = 2005003 states
@@ -327,7 +327,7 @@ func TestBoundary(t *testing.T) {
 
 func TestUnstableNamesFirstSet(t *testing.T) {
 	q := must(FromGraph(t.Context(), rats(t, "1/2", "3", "3"), rats(t, "1", "2"), [][]int{{0}, {1}, {0, 1}}))(t)
-	want := "unstable: jobs arrive at least as fast as their servers can work: classes [1] bring 3 jobs per unit of time to servers that can do 2"
+	want := "unstable: jobs arrive at least as fast as their servers can work: class 1 brings 3 jobs per unit of time to servers that can do 2"
 	if _, err := Stationary(t.Context(), q); err == nil || err.Error() != want {
 		t.Errorf("error %v, want %s", err, want)
 	}

@@ -82,7 +82,8 @@ func Truncated(ctx context.Context, q *Queue, jobs int) (*TruncatedResult, error
 	r := new(big.Rat).Quo(total, least)
 	left := new(big.Rat).Sub(big.NewRat(1, 1), r)
 	if left.Sign() <= 0 {
-		return nil, input.Errorf("jobs", jobs, "more, so that every state of %d or more jobs is served faster than jobs arrive (%s), which %s is not", jobs+1, total.RatString(), least.RatString())
+		return nil, input.Errorf("jobs", jobs, "more: jobs arrive at rate %s, and a state of %d jobs is served at rate %s, where the bound needs a higher one",
+			total.RatString(), jobs+1, least.RatString())
 	}
 	odds := new(big.Rat).Quo(r, left) // r/(1-r)
 	tail := new(big.Rat).Mul(last, odds)

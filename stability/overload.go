@@ -39,5 +39,6 @@ func Overload(ctx context.Context, m *cluster.Model) (*cluster.UnstableError, er
 	unit := new(big.Rat).SetInt(g.unit)
 	perJob := unit.Mul(unit, num.OrOne(m.EqualSizes().MeanSize)) // units of work
 	rate := func(x *big.Int) *big.Rat { return new(big.Rat).Quo(new(big.Rat).SetInt(x), perJob) }
-	return &cluster.UnstableError{Classes: g.rowsOf(g.classes), ArrivalRate: rate(load), Capacity: rate(capacity)}, nil
+	rows := g.rowsOf(g.classes)
+	return &cluster.UnstableError{Classes: rows, Names: m.NamesOf(rows), ArrivalRate: rate(load), Capacity: rate(capacity)}, nil
 }

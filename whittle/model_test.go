@@ -130,9 +130,9 @@ func TestUnstable(t *testing.T) {
 		classes []int
 		message string
 	}{
-		{[]string{"2", "1/2"}, []int{0}, "classes [0] bring 2 jobs per unit of time to servers that can do 2"},
-		{[]string{"3/2", "3/2"}, []int{0, 1}, "classes [0 1] bring 3 jobs per unit of time to servers that can do 3"},
-		{[]string{"0", "5"}, []int{1}, "classes [1] bring 5 jobs per unit of time to servers that can do 2"},
+		{[]string{"2", "1/2"}, []int{0}, "class 0 brings 2 jobs per unit of time to servers that can do 2"},
+		{[]string{"3/2", "3/2"}, []int{0, 1}, "classes 0 and 1 bring 3 jobs per unit of time to servers that can do 3"},
+		{[]string{"0", "5"}, []int{1}, "class 1 brings 5 jobs per unit of time to servers that can do 2"},
 	} {
 		n := good()
 		n.ArrivalRates = []*big.Rat{num.MustRat(c.lambda[0]), num.MustRat(c.lambda[1])}

@@ -13,7 +13,8 @@ import (
 const (
 	Nonnegative = "a number >= 0"
 	Positive    = "a number > 0"
-	Name        = "a name in quotes, not empty"
+	Name        = "a name, not empty"
+	QuotedName  = "a name in quotes, not empty" // of what stands there in a file and is no text
 )
 
 // MaxBits bounds the bits of a numerator or denominator: as a fraction, a number has under 10,000 characters.

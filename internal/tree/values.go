@@ -83,7 +83,7 @@ func (n *Node) Name(path string) (string, error) {
 		return "", input.Errorf(path, "", input.Name)
 	}
 	if n.Kind != Text {
-		return "", n.errorf(path, n, input.Name)
+		return "", n.errorf(path, n, input.QuotedName)
 	}
 	return strings.Clone(n.Text), nil // lest the model keep the whole text
 }

@@ -36,7 +36,7 @@ func TestReadAllow(t *testing.T) {
 func TestBadAllow(t *testing.T) {
 	for _, c := range []struct{ from, to, want string }{
 		{"path: /opt/bill", "path: bill", `line 4: allow.bill.path = "bill": want an absolute path`},
-		{"    path: /opt/bill\n", "", `line 3: allow.bill.path is missing: want a name in quotes, not empty`},
+		{"    path: /opt/bill\n", "", `line 3: allow.bill.path is missing: want a name, not empty`},
 		{"path: /opt/bill", "paht: /opt/bill", `line 4: allow.bill.paht = "/opt/bill": want one of the fields path, sha256, args, seconds`},
 		{"sha256: 9f", "sha256: 9F", `line 5: allow.bill.sha256`},
 		{"sha256: 9f", "sha256: 9", `line 5: allow.bill.sha256`},

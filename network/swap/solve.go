@@ -44,7 +44,7 @@ func Solve(ctx context.Context, m *Model, s Settings) (*Result, error) {
 	switch {
 	case !m.IsClosed():
 		if arrivals, err = m.arrivals(ctx); err == nil {
-			err = checkStable(ctx, rank, arrivals)
+			err = m.checkStable(ctx, rank, arrivals)
 		}
 	case !m.isPlaced():
 		orders, err = m.reach(ctx, s)
@@ -95,7 +95,7 @@ func (m *Model) arrivals(ctx context.Context) ([]*big.Rat, error) {
 }
 
 // checkStable returns an error that names the set of classes with the largest load of its capacity, if that is 1 or more.
-func checkStable(ctx context.Context, rank, arrivals []*big.Rat) error {
+func (m *Model) checkStable(ctx context.Context, rank, arrivals []*big.Rat) error {
 	var worst *cluster.UnstableError
 	most := big.NewRat(1, 1)
 	for a := 1; a < len(rank); a++ {
@@ -110,6 +110,9 @@ func checkStable(ctx context.Context, rank, arrivals []*big.Rat) error {
 		}
 	}
 	if worst != nil {
+		for _, i := range worst.Classes {
+			worst.Names = append(worst.Names, m.Classes[i].Name)
+		}
 		return worst
 	}
 	return nil

@@ -28,9 +28,9 @@ const (
 type Cluster struct {
 	Model         *cluster.Model
 	Sizes         sizes.Distribution // of the work of a job, of mean Model.MeanSize to 1e-12; nil means exponential. Scaled for classes with another mean
-	Policy        Policy
-	Interruptions float64 // m = σ/θ > 0, mean number of interruptions of a job, with policy Interrupt; else 0. σ is the mean over all jobs
-	Calendar      bool    // simulate on a calendar of events, also sizes that make a Markov chain
+	Policy        Policy             // "" means FCFS, whose means depend on the sizes; those of ProcessorSharing are [bf.Solve]'s whatever the sizes
+	Interruptions float64            // m = σ/θ > 0, mean number of interruptions of a job, with policy Interrupt; else 0. σ is the mean over all jobs
+	Calendar      bool               // simulate on a calendar of events, also sizes that make a Markov chain
 }
 
 // Limits of a cluster to simulate.
@@ -101,7 +101,7 @@ func (c Cluster) Describe(ctx context.Context, o sim.Observation) (*sim.Descript
 func unstable(m *cluster.Model, v *stability.Result) error {
 	size := num.OrOne(m.EqualSizes().MeanSize)
 	perJob := func(work *big.Rat) *big.Rat { return new(big.Rat).Quo(work, size) }
-	return &cluster.UnstableError{Classes: v.Bottleneck, ArrivalRate: perJob(v.Arrival), Capacity: perJob(v.Capacity)}
+	return &cluster.UnstableError{Classes: v.Bottleneck, Names: m.NamesOf(v.Bottleneck), ArrivalRate: perJob(v.Arrival), Capacity: perJob(v.Capacity)}
 }
 
 // A flat cluster has numbers for engines: single servers, in float64.

@@ -176,5 +176,9 @@ func checkStable(ctx context.Context, m *swap.Model) error {
 	if err != nil || v.Stable {
 		return err
 	}
-	return &cluster.UnstableError{Classes: v.Bottleneck, ArrivalRate: v.Arrival, Capacity: v.Capacity}
+	e := &cluster.UnstableError{Classes: v.Bottleneck, ArrivalRate: v.Arrival, Capacity: v.Capacity}
+	for _, i := range v.Bottleneck {
+		e.Names = append(e.Names, m.Classes[i].Name)
+	}
+	return e
 }
