@@ -15,11 +15,39 @@ type Source struct {
 	Title   string // of the paper, or what the group is about
 	Address string // of the paper; may be empty
 	Claim   string // what it claims, in a sentence
-	Verdict string // what the figures say of that, in a sentence
+	Verdict string // what all its figures say of that, in a sentence
+	Figures int    // how many there are
 }
 
 // Has reports whether a figure is one of its own.
 func (p Source) Has(f *Figure) bool { return strings.HasPrefix(f.ID, p.Prefix+"-") }
+
+// Finding says what those of its figures that are drawn decide: the verdict if they are all there, their numbers agree with their second way, none
+// of their claims is open and what is refuted says something of the paper only; else that it is not decided.
+func (p Source) Finding(drawn []*Figure, precision Precision) string {
+	decided := true
+	var checks []Check
+	for _, f := range drawn {
+		for _, c := range f.Claims {
+			decided = decided && (c.Verdict == Holds || c.Verdict == Refuted && c.Finding)
+		}
+		for _, c := range f.Checks {
+			decided = decided && c.OK()
+		}
+		checks = append(checks, f.Checks...)
+	}
+	what := "on this page"
+	if precision == Draft {
+		what = "in this draft"
+	}
+	switch {
+	case len(drawn) < p.Figures:
+		return fmt.Sprintf("Not decided %s, which has %d of the %d figures.", what, len(drawn), p.Figures)
+	case !decided || !Summarize(checks).OK():
+		return fmt.Sprintf("Not decided %s.", what)
+	}
+	return p.Verdict
+}
 
 // Tally says of how many claims of some figures the numbers decide what, in a sentence; it is empty if there are none.
 func Tally(figures []*Figure) string {

@@ -36,6 +36,32 @@ func TestEfforts(t *testing.T) {
 	}
 }
 
+// What a source claims is decided by all of its figures only, if nothing in them is open or wrong.
+func TestFinding(t *testing.T) {
+	p := Source{Prefix: "a", Verdict: "It is.", Figures: 2}
+	with := func(c ...Claim) []*Figure { return []*Figure{{ID: "a-1"}, {ID: "a-2", Claims: c}} }
+	off := 10.0
+	wrong := with()
+	wrong[0].Checks = []Check{{Exact: 1, Simulated: &off, HalfWidth: &off, Z: &off}}
+	for _, c := range []struct {
+		drawn     []*Figure
+		precision Precision
+		want      string
+	}{
+		{with(), Paper, "It is."},
+		{with(Claim{Verdict: Holds}, Claim{Verdict: Refuted, Finding: true}), Draft, "It is."},
+		{with()[:1], Draft, "Not decided in this draft, which has 1 of the 2 figures."},
+		{with()[:1], Normal, "Not decided on this page, which has 1 of the 2 figures."},
+		{with(Claim{Verdict: Holds}, Claim{Verdict: Open, Finding: true}), Draft, "Not decided in this draft."},
+		{with(Claim{Verdict: Refuted}), Normal, "Not decided on this page."},
+		{wrong, Paper, "Not decided on this page."},
+	} {
+		if got := p.Finding(c.drawn, c.precision); got != c.want {
+			t.Errorf("%q, want %q", got, c.want)
+		}
+	}
+}
+
 func TestLogInterval(t *testing.T) {
 	mean, low, high, err := LogInterval(&sim.Estimate{Mean: 2, HalfWidth: 0.5})
 	if err != nil || mean != 2 || math.Abs(math.Log(high/2)-0.25) > 1e-15 || math.Abs(math.Log(2/low)-0.25) > 1e-15 {

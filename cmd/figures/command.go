@@ -168,6 +168,9 @@ func (o options) run(cmd *cobra.Command, all []plots.Spec, s plots.Settings) err
 	}
 	if o.check {
 		p.Clear()
+		if o.results == "" {
+			fmt.Fprintf(cmd.ErrOrStderr(), "figures: all runs were simulated anew; with --results %s those kept there are taken\n", filepath.Join(o.output, "results"))
+		}
 		return printChecks(cmd.OutOrStdout(), figures)
 	}
 	edition := draw.Edition{Sources: sources(), Made: time.Now().UTC().Format("2 January 2006"), Version: strings.TrimSpace(cli.Version("figures")),

@@ -109,13 +109,13 @@ func TestPage(t *testing.T) {
 	}
 	all[0].Claims = []plots.Claim{{Place: "test", Sentence: "All is well.", Criterion: "Little.", Numbers: "1.5.", Verdict: plots.Open}}
 	all[1].Setting, all[2].ID = "Set up so.", "g-1"
-	source := plots.Source{Prefix: "g", Name: "N. N. (1999)", Title: "On figures", Address: "https://example.org/g", Claim: "It is so.", Verdict: "It is."}
+	source := plots.Source{Prefix: "g", Name: "N. N. (1999)", Title: "On figures", Address: "https://example.org/g", Claim: "It is so.", Verdict: "It is.", Figures: 1}
 	b, err := Page(all, Formats(), Edition{Sources: []plots.Source{source, {Prefix: "none", Name: "Nobody"}}, Made: "1 May 2026", Version: "figures (devel)", Precision: plots.Draft, Seed: 7})
 	if err != nil {
 		t.Fatal(err)
 	}
 	page := string(b)
-	for _, want := range []string{"&lt;b&gt; &amp; more", "<td>mean delay</td><td class=\"n\">1.25</td>", "1.5 ± 1.5", `name="viewport"`, `<td class="text">All is well.</td>`, "<td>open</td>", `id="summary"`, "cells of equal probability", "<p>Set up so.</p>", "<b>It claims:</b> It is so.", "<b>We find:</b> It is.", "Made on 1 May 2026 by figures (devel), precision draft, seed 7.", "This is a draft",
+	for _, want := range []string{"&lt;b&gt; &amp; more", "<td>mean delay</td><td class=\"n\">1.25</td>", "1.5 ± 1.5", `name="viewport"`, `<td class="text">All is well.</td>`, "<td>open</td>", `id="summary"`, "cells of equal probability", "<p>Set up so.</p>", "<b>It claims:</b> It is so.", "<b>We find:</b> It is.</p>", "Made on 1 May 2026 by figures (devel), precision draft, seed 7.", "This is a draft",
 		"and |z| at most 5.", "if no |z| exceeds 5 and p is at least 10⁻⁶: they do"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %q", want)

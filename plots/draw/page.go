@@ -46,8 +46,8 @@ type (
 	}
 	pageGroup struct {
 		plots.Source
-		Tally string
-		Items []pageItem
+		Finding, Tally string
+		Items          []pageItem
 	}
 )
 
@@ -69,10 +69,10 @@ func newItem(f *plots.Figure, formats []Format) pageItem {
 }
 
 // bySource returns the figures by their sources, those of none last.
-func bySource(figures []*plots.Figure, sources []plots.Source, formats []Format) []pageGroup {
+func bySource(figures []*plots.Figure, e Edition, formats []Format) []pageGroup {
 	var all []pageGroup
 	left := figures
-	for _, source := range append(slices.Clone(sources), plots.Source{}) {
+	for _, source := range append(slices.Clone(e.Sources), plots.Source{}) {
 		var own, others []*plots.Figure
 		for _, f := range left {
 			if source.Prefix == "" || source.Has(f) {
@@ -85,7 +85,7 @@ func bySource(figures []*plots.Figure, sources []plots.Source, formats []Format)
 		if len(own) == 0 {
 			continue
 		}
-		g := pageGroup{Source: source, Tally: plots.Tally(own)}
+		g := pageGroup{Source: source, Finding: source.Finding(own, e.Precision), Tally: plots.Tally(own)}
 		for _, f := range own {
 			g.Items = append(g.Items, newItem(f, formats))
 		}
@@ -125,7 +125,7 @@ func Page(figures []*plots.Figure, formats []Format, e Edition) ([]byte, error) 
 		Checks          []plots.Check
 		Summary         plots.Summary
 		MaxZ, LeastProb float64
-	}{e, bySource(figures, e.Sources, formats), claims, checks, plots.Summarize(checks), plots.MaxZ, plots.LeastProb})
+	}{e, bySource(figures, e, formats), claims, checks, plots.Summarize(checks), plots.MaxZ, plots.LeastProb})
 	return b.Bytes(), err
 }
 

@@ -35,6 +35,7 @@ func Source() plots.Source {
 		Prefix: "front", Name: "This project", Title: "What it answers",
 		Claim:   "Four questions about a shared cluster have exact answers, each from one command.",
 		Verdict: "Simulations and other engines give the same numbers.",
+		Figures: len(Figures()),
 	}
 }
 

@@ -18,6 +18,7 @@ func Source() plots.Source {
 		Prefix: "net", Name: "Networks", Title: "Networks of stations, losses, and pass-and-swap queues",
 		Claim:   "Product forms reach beyond one cluster: closed networks, loss systems, token balancers, pass-and-swap queues.",
 		Verdict: "Exact numbers and simulations agree, also where recursions of the textbooks lose all digits.",
+		Figures: len(Figures()),
 	}
 }
 

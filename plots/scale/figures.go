@@ -26,6 +26,7 @@ func Source() plots.Source {
 		Prefix: "scale", Name: "Scale", Title: "How far exact answers and estimates reach",
 		Claim:   "Sparse clusters of thousands of servers have exact answers, and any other has estimates with honest intervals.",
 		Verdict: "Lines, rings, trees and ladders of hundreds to thousands of servers take seconds; estimates do, up to the edge of stability.",
+		Figures: len(Figures()),
 	}
 }
 
