@@ -51,6 +51,10 @@ func BalanceFromRank(ctx context.Context, rank []*big.Rat, l Lattice) (Balance, 
 // as that of many servers which take one job each: the [Rates] sum to μ(x). totalRate returns μ(x) > 0 for
 // each state x of l but 0 and must not keep x. The error is a *[num.InputError] for a state
 // without a positive rate, or a lattice out of range.
+//
+// [StationaryOfBalance] goes on from a box, given a floor on the rates beyond it. With several classes that is often hard to give. The
+// order-independent queue of the same total rate has the same measure, and there it takes only the total rate: oiqueue.Truncated, or
+// oiqueue.StationaryExact with Saturation.
 func BalanceFromTotalRate(ctx context.Context, totalRate func(x []int) *big.Rat, l Lattice) (Balance, error) {
 	y, err := newLayout(l, MaxExactStates)
 	if err != nil {

@@ -45,5 +45,7 @@
 // [StationaryExact] and [StationaryOfBalance] keep to rationals, each formula at its most literal. [Stationary] does
 // the same for rank functions in float64, up to [MaxStates] states, with a proved bound on its rounding. [FromCluster]
 // takes the rank function of a cluster, [BalanceFromTotalRate] total rates that depend on the numbers of jobs, as those
-// of M/M/c. A [Network] is passed by its pointer and never modified.
+// of M/M/c; what follows from these with several classes, package oiqueue computes with fewer words: oiqueue.Truncated, and
+// oiqueue.StationaryExact with Saturation. Closed networks, with a population instead of arrivals, are solved by network.Solve: a
+// station Balanced with a Table. A [Network] is passed by its pointer and never modified.
 package whittle

@@ -20,12 +20,13 @@ import (
 // A source is what the Go files of the module declare and import.
 type source struct {
 	functions map[string]bool // "bf.Solve", "cluster.Model.Reduce", "bf.TestReference"; also with the folder, "sim/farm.TestTAGSFarm"
+	types     map[string]bool // "plots.Figure", likewise
 	imports   map[string]bool // paths, those of tests included
 }
 
 func readSource(t *testing.T) source {
 	t.Helper()
-	s := source{map[string]bool{}, map[string]bool{}}
+	s := source{map[string]bool{}, map[string]bool{}, map[string]bool{}}
 	err := filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -51,25 +52,24 @@ func readSource(t *testing.T) source {
 		if err != nil {
 			return err
 		}
-		declare := func(name string) {
-			s.functions[strings.TrimSuffix(file.Name.Name, "_test")+"."+name] = true
-			s.functions[filepath.ToSlash(folder)+"."+name] = true
+		declare := func(where map[string]bool, name string) {
+			where[strings.TrimSuffix(file.Name.Name, "_test")+"."+name] = true
+			where[filepath.ToSlash(folder)+"."+name] = true
 		}
 		for _, decl := range file.Decls {
-			f, ok := decl.(*ast.FuncDecl)
-			if !ok {
-				continue
-			}
-			if f.Recv == nil {
-				declare(f.Name.Name)
-				continue
-			}
-			receiver := f.Recv.List[0].Type
-			if star, ok := receiver.(*ast.StarExpr); ok {
-				receiver = star.X
-			}
-			if id, ok := receiver.(*ast.Ident); ok {
-				declare(id.Name + "." + f.Name.Name)
+			switch d := decl.(type) {
+			case *ast.GenDecl:
+				for _, spec := range d.Specs {
+					if t, ok := spec.(*ast.TypeSpec); ok {
+						declare(s.types, t.Name.Name)
+					}
+				}
+			case *ast.FuncDecl:
+				if name := receiver(d); name != "" {
+					declare(s.functions, name+"."+d.Name.Name)
+				} else {
+					declare(s.functions, d.Name.Name)
+				}
 			}
 		}
 		return nil
@@ -78,6 +78,20 @@ func readSource(t *testing.T) source {
 		t.Fatal(err)
 	}
 	return s
+}
+
+// receiver returns the name of the type of which a function is a method, "" if of none.
+func receiver(f *ast.FuncDecl) string {
+	name := ""
+	if f.Recv != nil {
+		ast.Inspect(f.Recv.List[0].Type, func(n ast.Node) bool {
+			if id, ok := n.(*ast.Ident); ok && name == "" {
+				name = id.Name // its parameters come after it
+			}
+			return name == ""
+		})
+	}
+	return name
 }
 
 // tables returns the rows of the tables of a text, without their headers, cell by cell.
@@ -129,6 +143,25 @@ func TestEquations(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// What the guide tells a caller from Go to call exists.
+func TestGuideFromGo(t *testing.T) {
+	s := readSource(t)
+	names := 0
+	for _, row := range tables(t, "guide/go.md") {
+		for _, n := range quoted.FindAllStringSubmatch(row[1], -1) {
+			if pkg, name, ok := strings.Cut(n[1], "."); !ok || !ast.IsExported(name) || ast.IsExported(pkg) {
+				continue // a package, or a field
+			}
+			if names++; !s.functions[n[1]] && !s.types[n[1]] {
+				t.Errorf("%s: there is no %s", row[0], n[1])
+			}
+		}
+	}
+	if names < 40 {
+		t.Errorf("%d names", names)
 	}
 }
 

@@ -101,7 +101,7 @@ func (s *shell) check(file string, c docs.Command, kind string) {
 	if c.Text == "go test ./..." || s.runByExample(file, c.Text) || s.runByFigures(file, c.Text) {
 		return // the first runs this test
 	}
-	words := strings.Fields(c.Text)
+	words, flags := strings.Fields(c.Text), ""
 	var cmd *exec.Cmd
 	switch {
 	case c.Text == "go build -o pfq ./cmd/pfq":
@@ -121,6 +121,7 @@ func (s *shell) check(file string, c docs.Command, kind string) {
 	case kind == "module":
 		cmd = exec.Command(words[0], words[1:]...)
 		cmd.Dir = s.module()
+		flags = "-trimpath" // packages compiled for one folder then serve another
 	case len(words) > 2 && words[0] == "go" && words[1] == "run":
 		cmd = exec.Command(s.build(words[2]), words[3:]...)
 		cmd.Dir = s.folder
@@ -130,7 +131,7 @@ func (s *shell) check(file string, c docs.Command, kind string) {
 	}
 	var stderr strings.Builder
 	cmd.Stderr = &stderr
-	cmd.Env = append(os.Environ(), "GOFLAGS=", "GOWORK=", "PFQ="+s.build("./cmd/pfq"))
+	cmd.Env = append(os.Environ(), "GOFLAGS="+flags, "GOWORK=", "GOPROXY=off", "PFQ="+s.build("./cmd/pfq"))
 	out, err := cmd.Output()
 	var exit *exec.ExitError
 	if kind == "no" && errors.As(err, &exit) && exit.ExitCode() == 1 {
@@ -204,24 +205,11 @@ func (s *shell) build(folder string) string {
 	return program
 }
 
-// module returns a folder of a module of the reader's own, beside one named productform, with a main.go and the files
-// written so far.
+// module returns the folder mine of the reader's own module, beside one named productform.
 func (s *shell) module() string {
 	s.t.Helper()
-	beside := filepath.Join(s.folder, "productform")
-	if err := os.Symlink(s.clone, beside); err != nil && !os.IsExist(err) {
+	if err := os.Symlink(s.clone, filepath.Join(s.folder, "productform")); err != nil && !os.IsExist(err) {
 		s.t.Fatal(err)
-	}
-	files, err := filepath.Glob(filepath.Join(s.folder, "*.yaml"))
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	for _, f := range files {
-		text, err := os.ReadFile(f)
-		if err != nil {
-			s.t.Fatal(err)
-		}
-		s.write("mine/"+filepath.Base(f), string(text))
 	}
 	return filepath.Join(s.folder, "mine")
 }
