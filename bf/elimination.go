@@ -42,13 +42,7 @@ func (l *plan) checkElimination(s Settings) error {
 	if s.MaxJobs > 0 && !s.ByClass {
 		return input.Errorf("MaxJobs", s.MaxJobs, "distributions by class beside it: the elimination lattice has these, and not that of all jobs together")
 	}
-	if err := l.findOrder(); err != nil {
-		return err
-	}
-	if s.MaxJobs > 0 && l.order.Width > 1 {
-		return input.Errorf("MaxJobs", s.MaxJobs, "0 where the elimination lattice has a width of %d: it has means then, and distributions in trees only", l.order.Width)
-	}
-	return nil
+	return l.findOrder()
 }
 
 // eliminationProblem returns a problem of single servers in whole numbers, exact up to exactBits.

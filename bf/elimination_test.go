@@ -70,7 +70,7 @@ func widthOf(t *rapid.T, m *cluster.Model) int {
 // Elimination has the answer of the literal recursion within its bound, on all models whose servers are few enough at a time; others are
 // refused with the width. Numbers too long for float64 are answered between those of rounded ones.
 func TestEliminationAgrees(t *testing.T) {
-	solved, wide := 0, 0
+	solved := 0
 	rapid.Check(t, func(t *rapid.T) {
 		long := rapid.IntRange(0, 3).Draw(t, "long") == 0
 		m := drawModel(t, rapid.Bool().Draw(t, "groups"), long)
@@ -82,7 +82,6 @@ func TestEliminationAgrees(t *testing.T) {
 		var bad *input.Error
 		switch {
 		case errors.As(err, &large):
-			wide++
 			if !strings.Contains(err.Error(), "width") {
 				t.Fatalf("%v does not name the width", err)
 			}
@@ -98,8 +97,8 @@ func TestEliminationAgrees(t *testing.T) {
 			}
 		}
 	})
-	if solved == 0 || wide == 0 {
-		t.Errorf("%d models solved, %d refused", solved, wide)
+	if solved == 0 {
+		t.Error("no model was solved")
 	}
 }
 
@@ -198,7 +197,7 @@ func TestLinesByElimination(t *testing.T) {
 	conserves(t, long, r)
 }
 
-// A ladder of 2x6 servers has width 2, and the means of the tables; distributions and derivatives are refused.
+// A ladder of 2x6 servers has width 2, and the means and distributions of the tables; derivatives are refused.
 func TestLadderByElimination(t *testing.T) {
 	m := &cluster.Model{}
 	for s := range 12 {
@@ -211,22 +210,27 @@ func TestLadderByElimination(t *testing.T) {
 			m.Classes = append(m.Classes, cluster.Class{Name: fmt.Sprint("rail", s), ArrivalRate: big.NewRat(3, 20), Servers: cluster.On(s-2, s)})
 		}
 	}
-	want, err := Solve(t.Context(), m, Settings{Engine: num.Enclose})
+	want, err := Solve(t.Context(), m, Settings{Engine: num.Enclose, MaxJobs: 4, ByClass: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := Solve(t.Context(), m, Settings{Lattice: EliminationLattice, RelTol: 1e-5})
+	got, err := Solve(t.Context(), m, Settings{Lattice: EliminationLattice, RelTol: 1e-4, MaxJobs: 4, ByClass: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got.Parts[0].Width != 2 || got.RelativeErrorBound > 1e-5 {
+	if got.Parts[0].Width != 2 || got.RelativeErrorBound > 1e-4 {
 		t.Errorf("%+v, bound %g", got.Parts, got.RelativeErrorBound)
 	}
+	want.JobsDistribution = nil
 	agree(t, got, want)
-	var bad *num.InputError
-	if _, err := Solve(t.Context(), m, Settings{Lattice: EliminationLattice, MaxJobs: 3, ByClass: true}); !errors.As(err, &bad) || bad.Path != "MaxJobs" {
-		t.Errorf("distributions: %v", err)
+	for i, c := range got.Classes {
+		for n, p := range c.JobsDistribution {
+			if x := want.Classes[i].JobsDistribution[n].Float; !(math.Abs(p.Float-x) <= 1.01e-4*x) {
+				t.Errorf("class %d, %d jobs: %v, want %v", i, n, p.Float, x)
+			}
+		}
 	}
+	var bad *num.InputError
 	if _, err := MeanJobsGradient(t.Context(), m, Settings{Lattice: EliminationLattice}); !errors.As(err, &bad) || bad.Path != "Lattice" {
 		t.Errorf("derivatives: %v", err)
 	}

@@ -19,5 +19,6 @@
 // Servers that form a tree are solved by [productform/internal/forest].
 //
 // Other components have messages of up to three times (function.go), polynomials in cells whose servers are in a known order; wide.go chooses their panels, step.go
-// integrates, remainder.go bounds what that leaves out, and passes.go goes there and back. They give means.
+// integrates, remainder.go bounds what that leaves out, and passes.go goes there and back, answer.go and integral.go have what comes
+// of them: means and distributions.
 package elimination

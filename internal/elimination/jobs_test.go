@@ -2,6 +2,7 @@ package elimination
 
 import (
 	"context"
+	"fmt"
 	"math/big"
 	"testing"
 
@@ -61,14 +62,22 @@ func TestJobsOfClassesAgainstFractions(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for i := range p.Classes {
-			for k, want := range literalJobs(p, i, n) {
-				if err := within(r.ClassJobs[i][k], want); err != nil {
-					t.Fatalf("class %d, %d jobs: %v", i, k, err)
-				}
-			}
+		if err := checkJobs(p, r, n); err != nil {
+			t.Fatal(err)
 		}
 	})
+}
+
+// checkJobs holds P(X_i = k), k = 0..n, against fractions, if n > 0.
+func checkJobs(p *Problem, r *Result, n int) error {
+	for i := range r.ClassJobs {
+		for k, want := range literalJobs(p, i, n) {
+			if err := within(r.ClassJobs[i][k], want); err != nil {
+				return fmt.Errorf("class %d, %d jobs: %w", i, k, err)
+			}
+		}
+	}
+	return nil
 }
 
 // A hyper is a + b ε + c η + d εη with ε² = η² = 0.

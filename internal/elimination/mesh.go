@@ -18,6 +18,7 @@ type mesh struct {
 	breaks []float64 // panel k is [breaks[k], breaks[k+1]]
 	rough  bool      // bounds are not wanted
 	coarse []float64 // of each panel, the largest relative defect of a cell with it so far
+	whole  []float64 // of each panel that is a half of one of the mesh before, that of this, +Inf for others; nil if there was none
 	points []float64 // node i of panel k, at k n + i
 
 	// On the panel [-1, 1], with ℓ_j the polynomial that is 1 at node j and 0 at the others:

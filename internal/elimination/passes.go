@@ -9,6 +9,7 @@ import (
 type passes struct {
 	*mesh
 	problem *Problem
+	ask     Settings
 	order   []int
 	place   []int       // of each server in the order
 	buckets []factors   // of each server: the factors that know its time, when it goes
@@ -18,8 +19,8 @@ type passes struct {
 	most    float64 // defect of a function that is let pass
 }
 
-func newPasses(p *Problem, o *Order, g *mesh) *passes {
-	e := &passes{mesh: g, problem: p, order: o.Servers, room: newRoom(g, max(1, slices.Max(widths(p, o))))}
+func newPasses(p *Problem, o *Order, g *mesh, s Settings) *passes {
+	e := &passes{mesh: g, problem: p, ask: s, order: o.Servers, room: newRoom(g, max(1, slices.Max(widths(p, o))))}
 	e.place, e.buckets, e.kept, e.outside = make([]int, len(o.Servers)), make([]factors, len(o.Servers)), make([]*function, len(o.Servers)), make([]factors, len(o.Servers))
 	for k, s := range o.Servers {
 		e.place[s] = k

@@ -49,8 +49,8 @@ func (c *component) solve(ctx context.Context, p *Problem, parts int, s Settings
 	if f := forest.New(own.Capacities, classes); f != nil {
 		return f.Solve(ctx, forest.Settings{Tolerance: s.Tolerance, Parts: parts, ByClass: s.ByClass, Gradients: s.Gradients, Of: c.asked(s), MaxBytes: s.MaxBytes})
 	}
-	if s.ByClass > 0 || s.Gradients || len(s.Of) > 0 {
-		return nil, &num.TooLargeError{Input: input.Errorf("model", "servers that form no forest", "a forest, for distributions and gradients; means can be had up to width %d", MaxWidth)}
+	if s.Gradients || len(s.Of) > 0 {
+		return nil, &num.TooLargeError{Input: input.Errorf("model", "servers that form no forest", "a forest, for derivatives; other measures can be had up to width %d", MaxWidth)}
 	}
 	o := &Order{}
 	for k := range c.servers {

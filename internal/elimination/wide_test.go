@@ -27,8 +27,9 @@ func drawWide(t *rapid.T, servers int) (*Problem, *Order) {
 }
 
 // solvedWide solves a problem as one of several times, whatever its width, if it takes little work.
-func solvedWide(t *rapid.T, p *Problem, o *Order, tolerance float64) *Result {
-	r, err := solveWide(context.Background(), p, o, Settings{Tolerance: tolerance, MaxWork: 3e7})
+func solvedWide(t *rapid.T, p *Problem, o *Order, s Settings) *Result {
+	s.MaxWork = 3e7
+	r, err := solveWide(context.Background(), p, o, s)
 	var tooLarge *num.TooLargeError
 	if errors.As(err, &tooLarge) {
 		t.Skip(err)
@@ -36,8 +37,8 @@ func solvedWide(t *rapid.T, p *Problem, o *Order, tolerance float64) *Result {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if worst := r.Worst(1); !(worst <= tolerance) {
-		t.Fatalf("bound %v, asked for %v", worst, tolerance)
+	if worst := r.Worst(1); !(worst <= s.Tolerance) {
+		t.Fatalf("bound %v, asked for %v", worst, s.Tolerance)
 	}
 	all := &component{}
 	for s := range p.Capacities {
@@ -46,8 +47,8 @@ func solvedWide(t *rapid.T, p *Problem, o *Order, tolerance float64) *Result {
 	for i := range p.Classes {
 		all.classes = append(all.classes, i)
 	}
-	whole := newResult(p, Settings{})
-	whole.take(p, all, r, Settings{})
+	whole := newResult(p, s)
+	whole.take(p, all, r, s)
 	return whole
 }
 
@@ -55,9 +56,13 @@ func solvedWide(t *rapid.T, p *Problem, o *Order, tolerance float64) *Result {
 func TestWideAgainstFractions(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p, o := drawWide(t, 5)
-		r := solvedWide(t, p, o, rapid.SampledFrom([]float64{1e-3, 1e-5}).Draw(t, "tolerance"))
+		ask := Settings{Tolerance: rapid.SampledFrom([]float64{1e-3, 1e-5}).Draw(t, "tolerance"), ByClass: rapid.SampledFrom([]int{0, 1, 12}).Draw(t, "jobs")}
+		r := solvedWide(t, p, o, ask)
 		e := literal(p)
 		if err := e.check(r); err != nil {
+			t.Fatal(err)
+		}
+		if err := checkJobs(p, r, ask.ByClass); err != nil {
 			t.Fatal(err)
 		}
 	})
@@ -71,7 +76,7 @@ func TestWideOrdersAgree(t *testing.T) {
 		if slices.Max(widths(p, other)) > 2 {
 			t.Skip("wide")
 		}
-		a, b := solvedWide(t, p, o, 1e-4), solvedWide(t, p, other, 1e-3)
+		a, b := solvedWide(t, p, o, Settings{Tolerance: 1e-4}), solvedWide(t, p, other, Settings{Tolerance: 1e-3})
 		for i, x := range a.Jobs {
 			y := b.Jobs[i]
 			if y.Bound += 1.01 * x.Bound; p.Classes[i].Rate > 0 {
@@ -127,7 +132,7 @@ func TestWideRefusals(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 	var large *num.TooLargeError
-	for _, s := range []Settings{{Tolerance: 1e-6, MaxWork: 1e5}, {Tolerance: 1e-6, MaxBytes: 1e4}, {Tolerance: 1e-6, Gradients: true}, {Tolerance: 1e-6, ByClass: 3}} {
+	for _, s := range []Settings{{Tolerance: 1e-6, MaxWork: 1e5}, {Tolerance: 1e-6, MaxBytes: 1e4}, {Tolerance: 1e-6, Gradients: true}} {
 		if _, err := Solve(context.Background(), p, o, s); !errors.As(err, &large) {
 			t.Errorf("%+v: error %v", s, err)
 		}

@@ -1,0 +1,182 @@
+package elimination
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"productform/internal/arithmetic"
+	"productform/internal/forest"
+)
+
+// A reach knows what is beyond the panels.
+type reach struct {
+	*mesh
+	beyond []float64 // of each break, the largest probability that a time is beyond it; of the first, 1
+}
+
+func (h *reach) add(f *function) {
+	all := h.integral(f, 0, weight{})
+	for k := 1; k < h.panels(); k++ {
+		mass := h.integral(f, k, weight{})
+		h.beyond[k] = max(h.beyond[k], (mass.value+mass.error)/(all.value-all.error)*(1+8*u))
+	}
+}
+
+// escape returns a bound of the probability that any time is beyond the end, and of that of one server.
+//
+// Let R be the event that no time is, and H(x) the largest probability P~(T_s > x) of all servers. P~ given R is what was computed. Both densities are log-supermodular, R is decreasing and T_s > x
+// increasing, so that P~(T_s > x | R) grows with all arrival rates, and with h as the largest of them, H(x) <= h + P~(not R) <= h + S H(T). The probability that T_s is beyond a time is
+// log-concave in it (Prekopa), and 1 at 0: H(T) <= H(x)^θ with θ = T/x. So H(x) <= h + S H(x)^θ, for all rates from 0 to those given, with the h of these. If Y > h + S Y^θ, then H(x) is never Y. It depends
+// continuously on the rates, and is e^{-Cx}, with the least capacity C, if they are 0: if that is below Y, then H(x) < Y always.
+func (h *reach) escape(capacities []float64) (any, one float64) {
+	servers, slowest := float64(len(capacities)), slices.Min(capacities)
+	any, one = 1, 1
+	for k := 1; k < h.panels(); k++ {
+		theta := h.end() / h.breaks[k] * (1 - 0x1p-40)
+		for _, f := range []float64{1.001, 1.1, 2, 4} {
+			y := max(f*h.beyond[k], 1.001*math.Exp(-slowest*h.breaks[k]))
+			if power := math.Pow(y, theta) * (1 + 0x1p-20); y < 1 && h.beyond[k]+servers*power < y*(1-0x1p-20) && servers*power < any {
+				any, one = servers*power, power
+			}
+		}
+	}
+	return any, one
+}
+
+// An answer is what passes found, for times within the panels.
+type answer struct {
+	reach
+	normalization arithmetic.Number
+	least         []ratio   // E[min_{S_i} T] of each class with arrivals
+	jobs          [][]ratio // P(X_i = n), if asked
+	rates         []float64 // of these classes
+	busy          []float64 // Σ_i λ_i P(T_s = min_{S_i} T) of each server
+	busyBound     []float64 // of its error
+	around        []float64 // Σ_i λ_i
+}
+
+// answer goes forward and back.
+func (e *passes) answer(ctx context.Context, most float64) (*answer, error) {
+	if err := e.forward(ctx, most); err != nil {
+		return nil, err
+	}
+	servers, classes := len(e.order), len(e.problem.Classes)
+	a := &answer{reach: reach{e.mesh, make([]float64, e.panels())}, normalization: arithmetic.FromFloat(1, 0), least: make([]ratio, classes), jobs: make([][]ratio, classes), rates: make([]float64, classes),
+		busy: make([]float64, servers), busyBound: make([]float64, servers), around: make([]float64, servers)}
+	for _, f := range e.kept {
+		if len(f.servers) == 0 {
+			steps := f.exponent / 512
+			z := arithmetic.NewWide(math.Ldexp(f.values[0], f.exponent-512*steps), steps)
+			a.normalization = a.normalization.Mul(arithmetic.FromWide(z, math.Expm1(f.err)*(1+8*u)))
+		}
+	}
+	err := e.back(ctx, func(c *clique) error {
+		own, err := c.least(ctx, []int{c.server})
+		if err != nil {
+			return err
+		}
+		a.add(own.parts[0])
+		for _, i := range e.buckets[c.server].classes {
+			if err := a.class(ctx, c, i); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return a, err
+}
+
+// class takes the least time of the servers of a class.
+func (a *answer) class(ctx context.Context, c *clique, i int) error {
+	k := c.problem.Classes[i]
+	d, err := c.least(ctx, k.Servers)
+	if err != nil {
+		return err
+	}
+	mass, masses := d.integral(a.mesh, weight{})
+	mean, _ := d.integral(a.mesh, weight{power: 1})
+	a.least[i] = mean.over(mass)
+	a.rates[i] = k.Rate
+	if c.ask.ByClass > 0 {
+		for n := range c.ask.ByClass + 1 {
+			p, _ := d.integral(a.mesh, poisson(n, k.Rate))
+			a.jobs[i] = append(a.jobs[i], p.over(mass))
+		}
+	}
+	for v, s := range k.Servers {
+		share := masses[v].over(mass)
+		if len(k.Servers) == 1 {
+			share = ratio{1, 0}
+		}
+		a.busy[s] += k.Rate * share.value
+		a.busyBound[s] += k.Rate*share.value*math.Expm1(share.bound)*(1+8*u) + 4*u*a.busy[s]
+		a.around[s] += k.Rate
+	}
+	return nil
+}
+
+// longest returns the largest mean.
+func (a *answer) longest() float64 {
+	most := 0.0
+	for _, x := range a.least {
+		most = max(most, x.value)
+	}
+	return most
+}
+
+// rarest returns the logarithm of the least probability asked, 0 if there is none. If panels may end before so many jobs are likely to be met, their probability is
+// taken to go on as it fell before.
+func (a *answer) rarest(guess bool) float64 {
+	least := 0.0
+	for i, list := range a.jobs {
+		if len(list) == 0 {
+			continue
+		}
+		last := len(list) - 1
+		if guess {
+			last = min(last, max(1, int(a.rates[i]*a.end()/2)))
+		}
+		log := math.Log(list[last].value)
+		if rest := len(list) - 1 - last; rest > 0 {
+			log += float64(rest) * (log - math.Log(list[last-1].value))
+		}
+		least = min(least, log)
+	}
+	return least
+}
+
+// number returns a ratio that errs by so much more.
+func (r ratio) number(off float64) arithmetic.Number {
+	return arithmetic.FromFloat(r.value, math.Expm1(r.bound+off/r.value*(1+8*u))*(1+8*u))
+}
+
+// result counts what is beyond the end. As E~ given R is not more than E~, for R is decreasing and a minimum increasing, and E~[min; not R] is at most
+// T P(not R) + E[(T_j - T)^+], where P(T_j > x) <= z^{x/T} with z of one server, the mean minimum is between that given R and T (P(not R) + z/log(1/z)) more. A probability
+// of jobs, the mean of one between 0 and 1, differs by at most P(not R) from that given R.
+func (a *answer) result(p *Problem, s Settings) *forest.Result {
+	any, one := a.escape(p.Capacities)
+	beyond := a.end() * (any - one/math.Log(one)) * (1 + 8*u)
+	r := &forest.Result{Times: make([]arithmetic.Number, len(p.Classes)), Busy: make([]arithmetic.Number, len(p.Capacities))}
+	r.Normalization = arithmetic.FromWide(a.normalization.Wide, arithmetic.Compound(a.normalization.Bound, any/(1-any)*(1+8*u), 0))
+	for i, k := range p.Classes {
+		if k.Rate > 0 {
+			r.Times[i] = a.least[i].number(beyond)
+		}
+		if s.ByClass > 0 {
+			r.Jobs = append(r.Jobs, forest.NoJobs(s.ByClass))
+			for n, p := range a.jobs[i] {
+				r.Jobs[i][n] = p.number(any)
+			}
+		}
+	}
+	for s, c := range p.Capacities {
+		r.Busy[s] = arithmetic.FromFloat(0, 0)
+		if off := a.busyBound[s] + a.around[s]*any; a.busy[s] > 0 && off < a.busy[s]/2 {
+			r.Busy[s] = arithmetic.FromFloat(a.busy[s], off/(a.busy[s]-off)*(1+8*u)).Quo(arithmetic.FromFloat(c, 0))
+		} else if a.around[s] > 0 {
+			r.Busy[s] = arithmetic.FromFloat(a.busy[s]/c, math.Inf(1))
+		}
+	}
+	return r
+}
