@@ -19,8 +19,8 @@ type Figure struct {
 
 	Captioned bool // whether pictures have the caption below their panels, as those do that stand alone
 
-	// OneLegend asks for one legend above all panels even if they show different series: those of one label are
-	// drawn alike. Without it there is one only for several rows of panels that show the same.
+	// OneLegend asks for one legend above all panels even if they show different series: those of one label have one look,
+	// and those of one label and group are drawn alike. Without it there is one only for several rows of panels that show the same.
 	OneLegend bool
 }
 
@@ -107,7 +107,14 @@ type Series struct {
 	Look      int       // >= 0: number of its colour, dashes and marker; series that belong together share it
 	X, Y      []float64 // equally long but for a Band; X does not decrease, and increases for Steps, a Band and an Area
 	Low, High []float64 // nil, or as long as X with Low <= Y <= High
-	Names     []string  // nil, or one a point, beside it where a picture has room; empty for none
+
+	Left, Right []float64 // ends of intervals about X, drawn as bars: nil, or as long as X with Left <= X <= Right; of Points alone
+
+	// Bars asks for a bar through each marker of a marked curve instead of a band, as where bands would lie over each other. Such series
+	// of a panel are drawn a little beside each other, so that no bar hides another.
+	Bars bool
+
+	Names []string // nil, or one a point, beside it where a picture has room; empty for none
 }
 
 // Name returns the group and the label.

@@ -37,14 +37,18 @@ func (f *Figure) Validate() error {
 
 // alike returns an error for the first series that one legend for all panels would show wrongly.
 func (f *Figure) alike() error {
-	first := make(map[string]Series)
+	first, grouped := make(map[string]Series), make(map[string]Series) // by label, by group and label
 	for i, p := range f.Panels {
 		for j, s := range p.Series {
 			o, known := first[s.Label]
 			if !known {
 				first[s.Label], o = s, s
 			}
-			if s.Look != o.Look || s.Kind != o.Kind || s.Thin != o.Thin || s.Marked != o.Marked {
+			of, known := grouped[s.Name()]
+			if !known {
+				grouped[s.Name()], of = s, s
+			}
+			if s.Look != o.Look || s.Kind != of.Kind || s.Thin != of.Thin || s.Marked != of.Marked || s.Bars != of.Bars {
 				return input.Errorf(fmt.Sprintf("panels[%d].series[%d].label", i, j), s.Label,
 					"another, or the look, kind and line of the series before of that label")
 			}
@@ -175,6 +179,12 @@ func (s *Series) validate(path string, x, y Scale) error {
 		return input.Errorf(path+".low", "", "one a point with Band")
 	case len(s.Names) != n && s.Names != nil:
 		return input.Errorf(path+".names", fmt.Sprint(len(s.Names), " names"), "none, or %d, one a point", n)
+	case s.Bars && !(s.Kind == Curve && s.Marked && s.Low != nil):
+		return input.Errorf(path+".bars", true, "false, except with a marked Curve that has intervals")
+	case len(s.Left) != len(s.Right):
+		return input.Errorf(path+".right", fmt.Sprint(len(s.Right), " values"), "as many as left has, %d", len(s.Left))
+	case len(s.Left) != 0 && (s.Kind != Points || len(s.Left) != n):
+		return input.Errorf(path+".left", fmt.Sprint(len(s.Left), " values"), "none, or with Points %d, one a point", n)
 	case len(s.Low) != n && len(s.Low) != 0:
 		return input.Errorf(path+".low", fmt.Sprint(len(s.Low), " values"), "none, or %d, one a point", n)
 	}
@@ -194,6 +204,16 @@ func (s *Series) validate(path string, x, y Scale) error {
 		if s.Kind != Band {
 			if err := onScale(fmt.Sprintf("%s.y[%d]", path, k), s.Y[k], y); err != nil {
 				return err
+			}
+		}
+		if s.Left != nil {
+			for _, end := range [][]float64{s.Left, s.Right} {
+				if err := onScale(fmt.Sprintf("%s.left[%d]", path, k), end[k], x); err != nil {
+					return err
+				}
+			}
+			if !(s.Left[k] <= s.X[k] && s.X[k] <= s.Right[k]) {
+				return input.Errorf(fmt.Sprintf("%s.x[%d]", path, k), s.X[k], "a number in its interval [%v, %v]", s.Left[k], s.Right[k])
 			}
 		}
 		if s.Low == nil {

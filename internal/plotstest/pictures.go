@@ -142,7 +142,7 @@ func checkCSV(t *testing.T, f *plots.Figure, data []byte) {
 			if s.Kind != plots.Band {
 				want += len(s.Y)
 			}
-			want += len(s.Low) + len(s.High)
+			want += len(s.Low) + len(s.High) + len(s.Left) + len(s.Right)
 		}
 	}
 	got := 0

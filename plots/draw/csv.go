@@ -13,7 +13,7 @@ import (
 
 // renderCSV returns the data of the figure: one row a value of the horizontal axis, which stands in the first column
 // (panels with horizontal axes of other titles have columns and rows of their own),
-// one column a series of each panel with panel and unit in the header, and two more for the ends of its intervals. A series
+// one column a series of each panel with panel and unit in the header, and two more for the ends of its intervals, upright and across. A series
 // without a point there leaves its field empty. Numbers have the digits that give the same float64 back.
 func renderCSV(f *plots.Figure) ([]byte, error) {
 	type column struct {
@@ -43,6 +43,11 @@ func renderCSV(f *plots.Figure) ([]byte, error) {
 			if s.Low != nil {
 				header = append(header, low, high)
 				columns = append(columns, &column{axis: at, x: s.X, y: s.Low}, &column{axis: at, x: s.X, y: s.High})
+			}
+			if s.Left != nil {
+				of := p.Title + ", " + s.Name() + ": " + p.X.Title()
+				header = append(header, of+", low end of "+confidence+" % interval", of+", high end of "+confidence+" % interval")
+				columns = append(columns, &column{axis: at, x: s.X, y: s.Left}, &column{axis: at, x: s.X, y: s.Right})
 			}
 		}
 	}

@@ -89,6 +89,11 @@ func TestCSVHoldsTheData(t *testing.T) {
 					check(name+", low end of 95 % interval", s.X, s.Low)
 					check(name+", high end of 95 % interval", s.X, s.High)
 				}
+				if s.Left != nil {
+					of := p.Title + ", " + s.Name() + ": " + p.X.Title()
+					check(of+", low end of 95 % interval", s.X, s.Left)
+					check(of+", high end of 95 % interval", s.X, s.Right)
+				}
 			}
 		}
 		if column != len(header) {

@@ -3,11 +3,13 @@ package draw
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"productform/plots"
 )
 
 // simulated is a figure with everything a figure can have: theory with a band, thin steps, points with bars in every look, bounds, an area,
+// curves with bars, bars across,
 // a curve with markers, a reference, ticks at given values, too many names to stand beside their curves in the second panel.
 func simulated() *plots.Figure {
 	theory := plots.Series{Label: "theory", Look: 0}
@@ -38,6 +40,12 @@ func simulated() *plots.Figure {
 	}
 	area := plots.Series{Label: "area", Kind: plots.Area, Look: 6, X: []float64{0.1, 0.4, 0.9}, Y: []float64{15, 40, 25}}
 	bounds := plots.Series{Label: "bounds", Kind: plots.Band, Look: 5, X: theory.X, Low: theory.Low, High: theory.High}
+	for look := range 2 {
+		few = append(few, plots.Series{Label: fmt.Sprint("barred ", look+1), Marked: true, Bars: true, Look: 5 + look, X: []float64{0.3, 0.6}, Y: []float64{60, 70},
+			Low: []float64{50, 60}, High: []float64{70, 90}})
+	}
+	few[2].Left, few[2].Right = slices.Clone(few[2].X), slices.Clone(few[2].X)
+	few[2].Left[1], few[2].Right[1] = 0.15, 0.25
 	marked := plots.Series{Label: "marked", Marked: true, Look: 4, X: []float64{0.2, 0.5, 0.8}, Y: []float64{2, 5, 60}}
 	load := plots.Axis{Quantity: "load", Symbol: "ρ", Max: 1, Ticks: []float64{0, 0.3, 1}}
 	delay := plots.Axis{Quantity: "mean delay", Symbol: "δ", Unit: "s", Scale: plots.Log}

@@ -30,7 +30,7 @@ const (
 
 // entry returns the legend entry of a series.
 func entry(s plots.Series, label string, l look) legendEntry {
-	return legendEntry{label: label, look: l, kind: s.Kind, thin: s.Thin, marked: s.Marked, band: s.Low != nil}
+	return legendEntry{label: label, look: l, kind: s.Kind, thin: s.Thin, marked: s.Marked, band: s.Low != nil && !s.Bars, bar: s.Bars}
 }
 
 // entryWidth returns the room that an entry takes.
@@ -148,8 +148,8 @@ func sharedLegend(t typesetter, f *plots.Figure) ([]legendEntry, int) {
 			if g == "" {
 				continue
 			}
-			e, marked := markedGroup(&p, g)
-			if !marked {
+			e, known := groupEntry(&p, g)
+			if !known {
 				e = legendEntry{label: g, kind: plots.Curve}
 			}
 			e.look = lighter(look{color: axisInk}, k)
@@ -162,18 +162,20 @@ func sharedLegend(t typesetter, f *plots.Figure) ([]legendEntry, int) {
 	return entries, flow(t, entries, sharedRoom(t, f), 5*textGap)
 }
 
-// markedGroup returns the figure of a group of series that categories name or that are points, but for its look, and
+// groupEntry returns the figure of a group of series that categories name, that are points or that are bands, but for its look, and
 // whether it is one.
-func markedGroup(p *plots.Panel, group string) (e legendEntry, marked bool) {
+func groupEntry(p *plots.Panel, group string) (e legendEntry, known bool) {
 	e.label = group
-	marked = true
+	marked, bands := true, true
 	for _, s := range p.Series {
 		if s.Group == group {
 			marked = marked && (onAxis(p, s) || s.Kind == plots.Points)
+			bands = bands && s.Kind == plots.Band
 			e.kind, e.marked, e.bar = s.Kind, s.Marked, e.bar || s.Low != nil && s.Kind == plots.Points
 		}
 	}
-	return e, marked
+	e.band = bands
+	return e, marked || bands
 }
 
 // flow puts entries one after the other, those that do not fit into the next row, and returns the number of rows.

@@ -231,7 +231,7 @@ func axis(a *plots.Axis, values []float64, count int, powers bool) (lo, hi float
 func xValues(p *plots.Panel) []float64 {
 	var v []float64
 	for _, s := range p.Series {
-		v = append(v, s.X...)
+		v = append(append(append(v, s.X...), s.Left...), s.Right...)
 	}
 	return v
 }
@@ -263,6 +263,9 @@ func (l *panelPlan) points(s plots.Series) []vg.Point {
 	var p []vg.Point
 	for k := range s.X {
 		switch {
+		case s.Bars:
+			p = append(p, l.beside(s, s.X[k], s.Y[k]))
+			continue
 		case s.Kind == plots.Band:
 			low, high := l.at(s.X[k], s.Low[k]), l.at(s.X[k], s.High[k])
 			p = append(p, low.Add(high).Scale(0.5))
@@ -278,9 +281,46 @@ func (l *panelPlan) points(s plots.Series) []vg.Point {
 // markers returns where the points of a series are.
 func (l *panelPlan) markers(s plots.Series) (p []vg.Point) {
 	for k := range s.Y {
-		p = append(p, l.at(s.X[k], s.Y[k]))
+		p = append(p, l.beside(s, s.X[k], s.Y[k]))
 	}
 	return p
+}
+
+// beside returns the place of a point of a series: if this has bars, a little beside those of the other series with bars.
+func (l *panelPlan) beside(s plots.Series, x, y float64) vg.Point {
+	place, count := 0, 0
+	for _, o := range l.Series {
+		if o.Bars && o.Name() == s.Name() {
+			place = count
+		}
+		if o.Bars {
+			count++
+		}
+	}
+	p := l.at(x, y)
+	if s.Bars {
+		p.X += barGap * (vg.Length(place) - vg.Length(count-1)/2)
+	}
+	return p
+}
+
+// bars returns the intervals of a series that are drawn as bars, as far as they are in the plot.
+func (l *panelPlan) bars(s plots.Series) (bars [][2]vg.Point) {
+	if s.Kind != plots.Points && !s.Bars {
+		return nil
+	}
+	add := func(a, b vg.Point) {
+		if a, b, ok := clip(a, b, l.plot); ok {
+			bars = append(bars, [2]vg.Point{a, b})
+		}
+	}
+	for k := range s.Low {
+		add(l.beside(s, s.X[k], s.Low[k]), l.beside(s, s.X[k], s.High[k]))
+	}
+	for k := range s.Left {
+		add(l.at(s.Left[k], s.Y[k]), l.at(s.Right[k], s.Y[k]))
+	}
+	return bars
 }
 
 // fraction returns how far v is from lo to hi.
@@ -316,9 +356,12 @@ func (l *panelPlan) trace(t typesetter) {
 				}
 			}
 		}
-		for k := range s.Low {
-			if a, b, ok := clip(l.at(s.X[k], s.Low[k]), l.at(s.X[k], s.High[k]), l.plot); ok {
-				tr.segments = append(tr.segments, [2]vg.Point{a, b})
+		tr.segments = append(tr.segments, l.bars(s)...)
+		if s.Kind != plots.Points && !s.Bars {
+			for k := range s.Low {
+				if a, b, ok := clip(l.at(s.X[k], s.Low[k]), l.at(s.X[k], s.High[k]), l.plot); ok {
+					tr.segments = append(tr.segments, [2]vg.Point{a, b})
+				}
 			}
 		}
 		l.traces = append(l.traces, tr)
@@ -340,7 +383,7 @@ func inside(p vg.Point, r vg.Rectangle) bool {
 func (l *panelPlan) traceGroups(t typesetter) {
 	l.groupsFrom = len(l.traces)
 	for _, g := range groups(l.Panel) {
-		if _, named := markedGroup(l.Panel, g); g == "" || named {
+		if _, named := groupEntry(l.Panel, g); g == "" || named {
 			continue
 		}
 		l.groups = append(l.groups, g)
@@ -477,7 +520,7 @@ func (l *panelPlan) centre(axis int, width vg.Length) vg.Length {
 }
 
 func (l *panelPlan) drawBand(c vg.Canvas, s plots.Series) {
-	if s.Low == nil || s.Kind != plots.Curve && s.Kind != plots.Band {
+	if s.Low == nil || s.Bars || s.Kind != plots.Curve && s.Kind != plots.Band {
 		return
 	}
 	var polygon []vg.Point
@@ -522,12 +565,10 @@ func (l *panelPlan) drawSeries(c vg.Canvas, s plots.Series) {
 			return
 		}
 	}
-	for k, p := range l.markers(s) {
-		if s.Low != nil && s.Kind == plots.Points {
-			if a, b, ok := clip(l.at(s.X[k], s.Low[k]), l.at(s.X[k], s.High[k]), l.plot); ok {
-				stroke(c, look.color, barWidth, nil, []vg.Point{a, b})
-			}
-		}
+	for _, b := range l.bars(s) {
+		stroke(c, look.color, barWidth, nil, b[:])
+	}
+	for _, p := range l.markers(s) {
 		if inside(p, l.plot) {
 			drawMarker(c, look, p)
 		}

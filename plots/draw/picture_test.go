@@ -371,3 +371,58 @@ func TestAreaBelowSteps(t *testing.T) {
 		t.Errorf("the axis of an area is made for %v", v)
 	}
 }
+
+// Bars of curves stand beside each other by as much as they say, about where they belong, and with their lines and markers; bars of
+// points stand where they belong, across too.
+func TestBarsBeside(t *testing.T) {
+	p := plots.Panel{Title: "t", X: plots.Axis{Quantity: "x", Max: 4}, Y: plots.Axis{Quantity: "y", Max: 10}}
+	for k := range 3 {
+		p.Series = append(p.Series, plots.Series{Label: fmt.Sprint(k), Bars: true, Marked: true, Look: k, X: []float64{1, 3}, Y: []float64{5, 6}, Low: []float64{4, 5}, High: []float64{6, 8}})
+	}
+	p.Series = append(p.Series, plots.Series{Label: "points", Kind: plots.Points, X: []float64{2}, Y: []float64{5}, Low: []float64{1}, High: []float64{6}, Left: []float64{1.5}, Right: []float64{5}})
+	l := layout(t, &plots.Figure{ID: "x", Title: "t", Panels: []plots.Panel{p}})[0]
+	for k, s := range l.Series[:3] {
+		shift := vg.Point{X: barGap * vg.Length(k-1)}
+		line, bars := l.points(s), l.bars(s)
+		for i := range s.X {
+			for _, c := range [][2]vg.Point{{line[i], l.at(s.X[i], s.Y[i])}, {l.markers(s)[i], l.at(s.X[i], s.Y[i])}, {bars[i][0], l.at(s.X[i], s.Low[i])}, {bars[i][1], l.at(s.X[i], s.High[i])}} {
+				if d := c[0].Sub(c[1]).Sub(shift); d.Dot(d) > 1e-12 {
+					t.Errorf("series %d, point %d: at %v, want %v beside %v", k, i, c[0], shift, c[1])
+				}
+			}
+		}
+	}
+	want := [][2]vg.Point{{l.at(2, 1), l.at(2, 6)}, {l.at(1.5, 5), l.at(4, 5)}} // the latter ends with the plot
+	if got := l.bars(l.Series[3]); !slices.Equal(got, want) {
+		t.Errorf("bars %v, want %v", got, want)
+	}
+	if e := entry(p.Series[0], "s", looks[0]); !e.bar || e.band {
+		t.Errorf("in the legend %+v", e)
+	}
+}
+
+// Groups of points and of bands have a figure of their own in the legend above all panels, and series that differ in kind may have one
+// label if their groups differ.
+func TestGroupsOfKinds(t *testing.T) {
+	p := plots.Panel{Title: "t", X: plots.Axis{Quantity: "x", Max: 4}, Y: plots.Axis{Quantity: "y", Max: 10}}
+	for look, label := range []string{"one", "two"} {
+		p.Series = append(p.Series, plots.Series{Label: label, Group: "mean", Kind: plots.Points, Look: look, X: []float64{2}, Y: []float64{5}, Low: []float64{1}, High: []float64{6}},
+			plots.Series{Label: label, Group: "half", Kind: plots.Band, Look: look, X: []float64{1, 2}, Low: []float64{1, 1}, High: []float64{6, 7}})
+	}
+	f := &plots.Figure{ID: "x", Title: "t", Caption: "c", OneLegend: true, Panels: []plots.Panel{p, p}}
+	if err := f.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	legend, _ := sharedLegend(newTypesetter(), f)
+	var got []string
+	for _, e := range legend {
+		got = append(got, fmt.Sprintf("%s %d %v %v", e.label, e.kind, e.bar, e.band))
+	}
+	want := []string{"one 1 false true", "two 1 false true", "mean 1 true false", "half 3 false true"}
+	if !slices.Equal(got, want) {
+		t.Errorf("legend %q, want %q", got, want)
+	}
+	if groups := layout(t, f)[0].groups; groups != nil {
+		t.Errorf("named in the panel: %q", groups)
+	}
+}

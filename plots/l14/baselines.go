@@ -334,9 +334,8 @@ func (c *comparison) panels() (panels []plots.Panel) {
 		easy := c.curve(comparedBaselines()[byEASY].label, 7, baseline(byEASY), m.of)
 		easy.Thin, easy.Marked = true, false
 		apart.Series = append(apart.Series, easy)
-		pair := []plots.Panel{together, apart}
-		alike(pair)
-		panels = append(panels, pair...)
+		alike(&together, &apart)
+		panels = append(panels, together, apart)
 	}
 	factor := plots.Axis{Quantity: "factor of requested times", Symbol: "F", Scale: plots.Log, Min: 0.9, Max: 120, Ticks: []float64{1, 2, 5, 10, 20, 50, 100}}
 	for _, m := range []struct {
@@ -365,19 +364,6 @@ func (c *comparison) panels() (panels []plots.Panel) {
 
 func (c *comparison) curve(label string, look, k int, of func(fate) float64) plots.Series {
 	return plots.Series{Label: label, Kind: plots.Curve, Marked: true, Look: look, X: c.loads, Y: c.of(k, of)}
-}
-
-// alike gives panels the same logarithmic vertical axis, which holds all that they show.
-func alike(panels []plots.Panel) {
-	low, high := math.Inf(1), 0.0
-	for _, p := range panels {
-		for _, s := range p.Series {
-			low, high = min(low, slices.Min(s.Y)), max(high, slices.Max(s.Y))
-		}
-	}
-	for k := range panels {
-		panels[k].Y.Min, panels[k].Y.Max = low/1.2, high*1.2
-	}
 }
 
 // judge decides on what Mu'alem and Feitelson say, and adds the numbers to the words.

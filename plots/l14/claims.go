@@ -69,10 +69,10 @@ func linFindings(m machines) []finding {
 
 // linClaims compares what [L14] states with few samples, with all, and with what as few of all would have shown.
 func linClaims(f *plots.Figure, results []benchmarkResult) {
-	for k, v := range results {
-		id := plots.PanelID(f, 2*k)
+	for _, v := range results {
+		id := f.ID
 		few := v.first(min(fewSamples, len(v.all[0])))
-		f.Claims = append(f.Claims, zeroClaims(plots.PanelID(f, 2*k+1), v)...)
+		f.Claims = append(f.Claims, zeroClaims(id, v)...)
 		for _, q := range linFindings(v.machines) {
 			a, b := v.of(q.above, q.of), v.of(q.below, q.of)
 			all := ratioOf(a, b)

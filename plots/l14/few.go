@@ -2,11 +2,11 @@ package l14
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/stat"
-	"gonum.org/v1/gonum/stat/distuv"
 
 	"productform/plots"
 )
@@ -25,68 +25,86 @@ func values(outcomes []outcome, of func(outcome) float64) []float64 {
 
 func mean(v []float64) float64 { return stat.Mean(v, nil) }
 
-// student returns the 95 % Student interval of the mean of values, which may begin below 0.
-func student(v []float64) (low, high float64) {
-	m, deviation := stat.MeanStdDev(v, nil)
-	half := distuv.StudentsT{Sigma: 1, Nu: float64(len(v) - 1)}.Quantile(0.975) * deviation / math.Sqrt(float64(len(v)))
-	return m - half, m + half
-}
-
 // The groups of series of few samples.
 const (
-	onlyMean     = "mean"
 	intervalMean = "mean with 95 % interval"
 	oneSample    = "one sample"
 )
 
-// meansAndSamples returns the mean of each policy at its place, with its Student interval if asked for, then the
-// samples of each to the right of it; on a logarithmic axis without zeros, of which it returns the number.
-func meansAndSamples(all [][]outcome, of func(outcome) float64, scale plots.Scale,
-	intervals bool) (series []plots.Series, zeros int) {
+// meansAndSamples returns the mean of each policy at its place with its bootstrap interval, then the samples of each, all as far to the right. On a
+// logarithmic axis samples of 0 have no place, nor have intervals that begin there; it returns their numbers.
+func meansAndSamples(all [][]outcome, of func(outcome) float64, scale plots.Scale, beside float64) (series []plots.Series, zeros, bare int) {
 	var each []plots.Series
 	for k, c := range comparedPolicies() {
 		v := values(all[k], of)
-		m := mean(v)
-		s := plots.Series{Label: c.label, Group: onlyMean, Kind: plots.Points, Look: c.look,
-			X: []float64{float64(k + 1)}, Y: []float64{m}}
-		if intervals {
-			s.Group = intervalMean
-			low, high := student(v)
-			s.Low, s.High = []float64{min(low, m)}, []float64{max(high, m)}
+		m, low, high := meanOf(v)
+		s := plots.Series{Label: c.label, Group: intervalMean, Kind: plots.Points, Look: c.look,
+			X: []float64{float64(k + 1)}, Y: []float64{m}, Low: []float64{low}, High: []float64{high}}
+		if scale == plots.Log && m > 0 && low == 0 {
+			s.Low, s.High = nil, nil
+			bare++
 		}
 		if scale != plots.Log || m > 0 {
 			series = append(series, s)
 		}
 		one := plots.Series{Label: c.label, Group: oneSample, Kind: plots.Points, Look: c.look}
-		for i, y := range v {
+		for _, y := range v {
 			if scale == plots.Log && y == 0 {
 				zeros++
 				continue
 			}
-			one.X, one.Y = append(one.X, float64(k+1)+0.16+0.6*float64(i)/float64(len(v))), append(one.Y, y)
+			one.X, one.Y = append(one.X, float64(k+1)+beside), append(one.Y, y)
 		}
 		if len(one.X) > 0 {
 			each = append(each, one)
 		}
 	}
-	return append(series, each...), zeros
+	return append(series, each...), zeros, bare
 }
 
-// roomy ends a logarithmic axis at powers of ten clearly beyond the values that series of panels have there.
-func roomy(a *plots.Axis, panels []plots.Panel, pick func(plots.Series) []float64) {
-	least, most := math.Inf(1), 0.0
+// The least that the axes of dispatch-2 and dispatch-3 hold, and those of dispatch-4 and dispatch-5, so that they can be compared.
+const (
+	usualRate                     = 0.2
+	lowestPenalty, highestPenalty = 1e2, 1e6
+)
+
+// ends returns the least and the largest of the values of series of panels.
+func ends(panels []plots.Panel, pick func(plots.Series) []float64) (least, most float64) {
+	least, most = math.Inf(1), 0
 	for _, p := range panels {
 		for _, s := range p.Series {
 			least, most = min(least, slices.Min(pick(s))), max(most, slices.Max(pick(s)))
 		}
 	}
-	if most > 0 {
-		a.Min, a.Max = math.Pow10(int(math.Floor(math.Log10(least/1.2)))), math.Pow10(int(math.Ceil(math.Log10(most*1.2))))
+	return least, most
+}
+
+// alike gives panels one logarithmic vertical axis, which holds all that they show.
+func alike(panels ...*plots.Panel) {
+	least, most := math.Inf(1), 0.0
+	for _, p := range panels {
+		low, high := ends([]plots.Panel{*p}, alongY)
+		least, most = min(least, low), max(most, high)
+	}
+	for _, p := range panels {
+		p.Y.Min, p.Y.Max = least/1.2, most*1.2
 	}
 }
 
-func alongX(s plots.Series) []float64 { return s.X }
-func alongY(s plots.Series) []float64 { return s.Y }
+func alongX(s plots.Series) []float64 { return slices.Concat(s.X, s.Left, s.Right) }
+func alongY(s plots.Series) []float64 { return slices.Concat(s.Y, s.Low, s.High) }
+
+// atZero returns the region of the policies, from the first one on, that are 0 in each sample.
+func atZero(all [][]outcome, of func(outcome) float64) []plots.Region {
+	zeros := 0
+	for zeros < len(all) && slices.Max(values(all[zeros], of)) == 0 {
+		zeros++
+	}
+	if zeros == 0 {
+		return nil
+	}
+	return []plots.Region{{Label: fmt.Sprintf("0 in each of %d samples", len(all[0])), From: policyAxis().Min, To: float64(zeros) + 0.6}}
+}
 
 // few runs the policies on as many samples as [L14].
 func few(ctx context.Context, e plots.Effort, m machines) (*benchmark, [][]outcome, error) {
@@ -107,10 +125,15 @@ func violations(m machines) func(context.Context, plots.Effort, *plots.Figure) e
 		}
 		a := plots.Panel{Title: "By the plan", X: policyAxis(), Y: rateAxis(true)}
 		b := plots.Panel{Title: "By tasks in hand", X: policyAxis(), Y: rateAxis(false)}
-		a.Series, _ = meansAndSamples(all, plannedOf, plots.Linear, true)
-		b.Series, _ = meansAndSamples(all, runningOf, plots.Linear, true)
+		a.Series, _, _ = meansAndSamples(all, plannedOf, plots.Linear, 0.25)
+		b.Series, _, _ = meansAndSamples(all, runningOf, plots.Linear, 0.25)
+		a.Regions = atZero(all, plannedOf)
 		f.OneLegend = true
 		f.Panels = []plots.Panel{a, b}
+		_, most := ends(f.Panels, alongY)
+		for k := range f.Panels {
+			f.Panels[k].Y.Max = max(usualRate, 1.05*most)
+		}
 		edf, spare := mean(values(all[earliestFirst], runningOf)), mean(values(all[spareDeadline], runningOf))
 		words := s.words()
 		words["Workers"], words["Violated"], words["EDF"] = m, violatedByPlan(all), finite(meansRatio(edf, spare))
@@ -145,19 +168,18 @@ func penalties(m machines) func(context.Context, plots.Effort, *plots.Figure) er
 		if err != nil {
 			return err
 		}
-		a := plots.Panel{Title: "Samples and means", X: policyAxis(), Y: penaltyAxis(plots.Log)}
-		b := plots.Panel{Title: "Means with intervals", X: policyAxis(), Y: penaltyAxis(plots.Linear)}
-		var zeros int
-		a.Series, zeros = meansAndSamples(all, penaltyOf, plots.Log, false)
-		b.Series, _ = meansAndSamples(all, penaltyOf, plots.Linear, true)
-		b.Series = slices.DeleteFunc(b.Series, func(s plots.Series) bool { return s.Group == oneSample })
-		roomy(&a.Y, []plots.Panel{a}, alongY)
+		p := plots.Panel{Title: "Means and samples", X: policyAxis(), Y: penaltyAxis(plots.Log), Wide: true}
+		var zeros, bare int
+		p.Series, zeros, bare = meansAndSamples(all, penaltyOf, plots.Log, 0.12)
+		least, most := ends([]plots.Panel{p}, alongY)
+		p.Y.Min, p.Y.Max = min(lowestPenalty, least/1.2), max(highestPenalty, most*1.2)
 		f.OneLegend = true
-		f.Panels = []plots.Panel{a, b}
+		f.Panels = []plots.Panel{p}
 		edf := mean(values(all[earliestFirst], penaltyOf))
 		over := func(k int) string { return finite(meansRatio(mean(values(all[k], penaltyOf)), edf)) }
 		words := s.words()
-		words["Workers"], words["Zeros"] = m, zeros
+		words["Workers"], words["Zeros"], words["Bare"] = m, zeros, bare
+		words["Least"], words["Most"] = slices.Min(values(all[earliestFirst], penaltyOf)), slices.Max(values(all[earliestFirst], penaltyOf))
 		words["Priority"], words["SparePriority"] = over(byPriority), over(sparePriority)
 		words["SpareDeadline"] = over(spareDeadline)
 		words["Figure"] = map[bool]string{false: "6.4", true: "6.5"}[m.spread > 0]

@@ -19,7 +19,7 @@ var computed plotstest.Once
 func TestDispatchFigures(t *testing.T) {
 	plotstest.CheckIDs(t, Figures(), "dispatch-1 dispatch-2 dispatch-3 dispatch-4 dispatch-5 dispatch-6 dispatch-7 dispatch-8 dispatch-9")
 	figures := computed.Figures(t, Figures())
-	t.Run("pictures", func(t *testing.T) { plotstest.CheckPictures(t, figures, "dispatch-6", "dispatch-7") })
+	t.Run("pictures", func(t *testing.T) { plotstest.CheckPictures(t, figures, "dispatch-7") })
 	t.Run("failure", func(t *testing.T) { checkFailure(t, figures["dispatch-1"]) })
 	t.Run("few samples", func(t *testing.T) { checkFewSamples(t, figures) })
 	t.Run("many samples", func(t *testing.T) { checkManySamples(t, figures["dispatch-6"]) })
@@ -153,55 +153,35 @@ func TestSteepest(t *testing.T) {
 	}
 }
 
-// Means, Student intervals with t = 2.7764 for four degrees of freedom (from a table), and one sample of each policy.
+// Means, bootstrap intervals as all drawings of five samples with replacement tell them, and the samples, the third of which is counted anew.
 func checkFewSamples(t *testing.T, figures map[string]*plots.Figure) {
 	log, err := samples(plots.Effort{}, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {
-		id    string
-		m     machines
-		panel [2]func(outcome) float64
+		id     string
+		m      machines
+		panels []func(outcome) float64
 	}{
-		{"dispatch-2", equalWorkers(), [2]func(outcome) float64{plannedOf, runningOf}},
-		{"dispatch-3", unequalWorkers(), [2]func(outcome) float64{plannedOf, runningOf}},
-		{"dispatch-4", equalWorkers(), [2]func(outcome) float64{penaltyOf, penaltyOf}},
-		{"dispatch-5", unequalWorkers(), [2]func(outcome) float64{penaltyOf, penaltyOf}},
+		{"dispatch-2", equalWorkers(), []func(outcome) float64{plannedOf, runningOf}},
+		{"dispatch-3", unequalWorkers(), []func(outcome) float64{plannedOf, runningOf}},
+		{"dispatch-4", equalWorkers(), []func(outcome) float64{penaltyOf}},
+		{"dispatch-5", unequalWorkers(), []func(outcome) float64{penaltyOf}},
 	} {
 		f := figures[c.id]
-		for k := range f.Panels {
-			from := f.Panels[k] // where the samples are
-			if c.panel[0](outcome{penalty: 1}) == 1 {
-				from = f.Panels[0]
-			}
-			if names := f.Panels[k].X.Categories; len(names) != len(comparedPolicies()) {
+		if len(f.Panels) != len(c.panels) {
+			t.Fatalf("%s: %d panels, want %d", c.id, len(f.Panels), len(c.panels))
+		}
+		for k, p := range f.Panels {
+			if names := p.X.Categories; len(names) != len(comparedPolicies()) {
 				t.Fatalf("%s: categories %q", c.id, names)
 			}
 			for place, one := range comparedPolicies() {
-				all := plotstest.Series(t, from, one.label)
-				v := all[len(all)-1].Y
-				if len(all) != 2 || len(v) != fewSamples || all[1].Group != oneSample || int(slices.Min(all[1].X)) != place+1 || int(slices.Max(all[1].X)) != place+1 {
-					t.Fatalf("%s: samples of %s: %+v", c.id, one.label, all)
-				}
-				if name := f.Panels[k].X.Categories[place]; name != one.label {
+				if name := p.X.Categories[place]; name != one.label {
 					t.Errorf("%s: %s stands at %s", c.id, one.label, name)
 				}
-				sum, square := 0.0, 0.0
-				for _, y := range v {
-					sum += y
-				}
-				for _, y := range v {
-					square += (y - sum/5) * (y - sum/5)
-				}
-				half := 2.7764451 * math.Sqrt(square/4/5)
-				s := plotstest.Series(t, f.Panels[k], one.label)[0]
-				if s.X[0] != float64(place+1) || !plotstest.CloseTo(s.Y[0], sum/5, 1e-12) {
-					t.Errorf("%s, %s: mean %v at %v, want %v", c.id, one.label, s.Y[0], s.X[0], sum/5)
-				}
-				if s.Low != nil && (math.Abs(s.Low[0]-(sum/5-half)) > 1e-6*half || math.Abs(s.High[0]-(sum/5+half)) > 1e-6*half) {
-					t.Errorf("%s, %s: interval %v to %v, want ± %v", c.id, one.label, s.Low, s.High, half)
-				}
+				v := checkPolicySamples(t, c.id, p, one, place)
 				scenario, err := log.scenario(c.m, one.policy, 3)
 				if err != nil {
 					t.Fatal(err)
@@ -210,41 +190,147 @@ func checkFewSamples(t *testing.T, figures map[string]*plots.Figure) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if got, want := v[2], c.panel[k](counted); math.Abs(got-want) > 1e-9*want { // sums of some 10⁴ terms
+				if got, want := v[2], c.panels[k](counted); math.Abs(got-want) > 1e-9*want { // sums of some 10⁴ terms
 					t.Errorf("%s, %s: the third sample is %v, want %v", c.id, one.label, got, want)
 				}
 			}
 		}
 	}
 	for _, id := range []string{"dispatch-2", "dispatch-3"} {
+		plan, hand := figures[id].Panels[0], figures[id].Panels[1]
 		for _, one := range comparedPolicies()[:earliestFirst] {
-			if s := plotstest.Series(t, figures[id].Panels[0], one.label)[0]; s.Y[0] != 0 || s.Low[0] != 0 || s.High[0] != 0 {
+			if s := plotstest.Series(t, plan, one.label)[0]; s.Y[0] != 0 || s.Low[0] != 0 || s.High[0] != 0 {
 				t.Errorf("%s: %s is violated by the plan, %+v", id, one.label, s)
 			}
 		}
-		if s := plotstest.Series(t, figures[id].Panels[0], "EDF")[0]; s.Y[0] <= 0 {
+		if s := plotstest.Series(t, plan, "EDF")[0]; s.Y[0] <= 0 {
 			t.Errorf("%s: EDF is not violated by the plan", id)
 		}
+		if r := plan.Regions; len(r) != 1 || r[0].Label != "0 in each of 5 samples" || r[0].From > 0.5 || r[0].To <= 5 || r[0].To >= 6 || hand.Regions != nil {
+			t.Errorf("%s: regions %+v and %+v", id, r, hand.Regions)
+		}
+		if plan.Y.Min != 0 || hand.Y.Min != 0 || plan.Y.Max != hand.Y.Max || plan.Y.Max != figures["dispatch-2"].Panels[0].Y.Max {
+			t.Errorf("%s: axes %+v and %+v of one quantity", id, plan.Y, hand.Y)
+		}
+	}
+	if a, b := figures["dispatch-4"].Panels[0].Y, figures["dispatch-5"].Panels[0].Y; a.Min != b.Min || a.Max != b.Max || a.Scale != plots.Log {
+		t.Errorf("axes %+v and %+v of one quantity", a, b)
 	}
 }
 
+// checkPolicySamples looks at what a panel shows of a policy, and returns its samples.
+func checkPolicySamples(t *testing.T, id string, p plots.Panel, one namedPolicy, place int) []float64 {
+	t.Helper()
+	all := plotstest.Series(t, p, one.label)
+	if len(all) != 2 || all[0].Group != intervalMean || all[1].Group != oneSample || len(all[1].Y) != fewSamples {
+		t.Fatalf("%s, %s: %+v", id, one.label, all)
+	}
+	s, v := all[0], all[1].Y
+	for _, x := range all[1].X { // all at one place, between this policy and the next
+		if x != all[1].X[0] || x <= float64(place+1) || x >= float64(place)+1.5 {
+			t.Errorf("%s, %s: samples at %v", id, one.label, all[1].X)
+		}
+	}
+	if s.X[0] != float64(place+1) || !plotstest.CloseTo(s.Y[0], mean(v), 1e-12) {
+		t.Errorf("%s, %s: mean %v at %v, want %v", id, one.label, s.Y[0], s.X[0], mean(v))
+	}
+	if s.Low == nil || s.Low[0] < slices.Min(v) || s.High[0] > slices.Max(v) {
+		t.Errorf("%s, %s: interval %v to %v of the samples %v", id, one.label, s.Low, s.High, v)
+	} else if err := exactEnds(v, s.Low[0], s.High[0]); err != nil {
+		t.Errorf("%s, %s: %v", id, one.label, err)
+	}
+	return v
+}
+
+// exactEnds returns an error unless the ends of an interval are the quantiles 0.025 and 0.975 of the means of all drawings of a few values
+// with replacement, but for the chance in 4000 of them: 5 standard deviations √(0.025·0.975/4000) are 0.0125.
+func exactEnds(v []float64, low, high float64) error {
+	means := []float64{0}
+	for range v {
+		var more []float64
+		for _, m := range means {
+			for _, x := range v {
+				more = append(more, m+x/float64(len(v)))
+			}
+		}
+		means = more
+	}
+	part := func(holds func(float64) bool) float64 {
+		n := 0
+		for _, m := range means {
+			if holds(m) {
+				n++
+			}
+		}
+		return float64(n) / float64(len(means))
+	}
+	const chance, slack = 0.0125, 1e-12 // the latter of sums in another order
+	below, atMost := part(func(m float64) bool { return m < low*(1-slack) }), part(func(m float64) bool { return m <= low*(1+slack) })
+	above, atLeast := part(func(m float64) bool { return m > high*(1+slack) }), part(func(m float64) bool { return m >= high*(1-slack) })
+	if below > 0.025+chance || atMost < 0.025-chance || above > 0.025+chance || atLeast < 0.025-chance {
+		return fmt.Errorf("of all drawings of %v the means are below %v with probability %v, at most that with %v, above %v with %v, at least that with %v",
+			v, low, below, atMost, high, above, atLeast)
+	}
+	return nil
+}
+
+// The bootstrap interval of a few values is that of all their drawings.
+func TestMeanOf(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		v := rapid.SliceOfN(rapid.OneOf(rapid.Just(0.0), rapid.Float64Range(1e-3, 1e6)), 2, 5).Draw(t, "values")
+		m, low, high := meanOf(v)
+		if !(0 <= low && low <= m && m <= high) {
+			t.Errorf("mean %v, %v to %v", m, low, high)
+		}
+		if err := exactEnds(v, low, high); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// Means are those of all samples, run again for two policies; intervals lie about them, in both directions; regions lie where samples are.
 func checkManySamples(t *testing.T, f *plots.Figure) {
 	const n = 40 // ten times the runs
+	s, err := samples(plots.Effort{Seed: plotstest.Small().Seed}, n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	names, places := []string{"equal workers", "unequal workers"}, []int{byPriority, earliestFirst}
+	for look, m := range []machines{equalWorkers(), unequalWorkers()} {
+		all, err := s.run(t.Context(), m, []namedPolicy{comparedPolicies()[places[0]], comparedPolicies()[places[1]]})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for k, outcomes := range all {
+			p := f.Panels[places[k]]
+			c := plotstest.Series(t, p, names[look])
+			rates, penalties := values(outcomes, runningOf), values(outcomes, penaltyOf)
+			if !plotstest.CloseTo(c[0].X[0], mean(penalties), 1e-12) || !plotstest.CloseTo(c[0].Y[0], mean(rates), 1e-12) {
+				t.Errorf("%s, %s: means at %v, %v, want %v, %v", p.Title, names[look], c[0].X, c[0].Y, mean(penalties), mean(rates))
+			}
+			inside := 0
+			for i, x := range penalties {
+				if inBands(c[1:], x, rates[i]) {
+					inside++
+				}
+			}
+			if inside < n/2-2 || inside > n/2+2 { // some are on the edge
+				t.Errorf("%s, %s: %d of %d samples are in the region of half of them", p.Title, names[look], inside, n)
+			}
+		}
+	}
 	for k, p := range f.Panels {
-		for _, c := range comparedPolicies() {
-			var x, y []float64
-			for _, s := range plotstest.Series(t, p, c.label)[1:] {
-				x, y = append(x, s.X...), append(y, s.Y...)
+		if p.Title != comparedPolicies()[k].label || p.X.Min != f.Panels[0].X.Min || p.X.Max != f.Panels[0].X.Max || p.Y.Min != f.Panels[0].Y.Min || p.Y.Max != f.Panels[0].Y.Max {
+			t.Errorf("panel %d, %s, has axes %+v and %+v", k, p.Title, p.X, p.Y)
+		}
+		for look, name := range names {
+			all := plotstest.Series(t, p, name)
+			c := all[0]
+			if c.Group != intervalsMean || c.Look != look || !(0 < c.Low[0] && c.Low[0] < c.Y[0] && c.Y[0] < c.High[0]) || !(0 < c.Left[0] && c.Left[0] < c.X[0] && c.X[0] < c.Right[0]) {
+				t.Errorf("panel %d, %s: %+v", k, name, c)
 			}
-			s := plotstest.Series(t, p, c.label)[0]
-			if len(x) > n || s.Group != "mean" {
-				t.Errorf("panel %d, %s: %d samples, group %q", k, c.label, len(x), s.Group)
-			}
-			if len(x) == n && (!plotstest.CloseTo(mean(x), s.X[0], 1e-12) || math.Abs(mean(y)-s.Y[0]) > 1e-12) {
-				t.Errorf("panel %d, %s: mean at %v, %v, want %v, %v", k, c.label, s.X, s.Y, mean(x), mean(y))
-			}
-			if s.Low[0] > s.Y[0] || s.High[0] < s.Y[0] || s.Low[0] < 0 {
-				t.Errorf("panel %d, %s: interval %v to %v about %v", k, c.label, s.Low, s.High, s.Y)
+			if len(all) < 2 || all[1].Kind != plots.Band || all[1].Group != someSamples {
+				t.Errorf("panel %d, %s: %d series", k, name, len(all))
 			}
 		}
 	}
@@ -258,6 +344,16 @@ func checkSensitivity(t *testing.T, f *plots.Figure) {
 			i := slices.Index(a.X, 20)
 			if i < 0 || b.X[0] != 0 || a.Y[i] != b.Y[0] || a.Low[i] != b.Low[0] || a.High[i] != b.High[0] {
 				t.Errorf("panel %d, %s: %v at m = 20, %v at δ = 0", k, c.label, a.Y[i], b.Y[0])
+			}
+		}
+	}
+	for k, p := range f.Panels {
+		if of := f.Panels[k%2].Y; p.Y.Min != of.Min || p.Y.Max != of.Max {
+			t.Errorf("panel %d: an axis from %v to %v, want that of the same quantity, %v to %v", k, p.Y.Min, p.Y.Max, of.Min, of.Max)
+		}
+		for _, s := range p.Series {
+			if !s.Bars || s.Low == nil {
+				t.Errorf("panel %d: %s has no bars", k, s.Label)
 			}
 		}
 	}
@@ -285,7 +381,7 @@ func checkDispatchChecks(t *testing.T, figures map[string]*plots.Figure) {
 // Captions hold what a reader of the picture alone needs, and with the parameters every number.
 func checkDispatchCaptions(t *testing.T, figures map[string]*plots.Figure) {
 	sampled := []string{"321 consecutive jobs of the log SDSC-Par-1996", "seeds 1 to ", "run times × 0.001", "gaps between submissions × 0.1", "priorities 1 to 100", "six policies", "earliest deadline first", "thanks to", "Lin", "2014"}
-	few := []string{"seeds 1 to 5)", "95 % Student intervals"}
+	few := []string{"seeds 1 to 5)", "95 % bootstrap intervals", "too narrow for so few samples", "right of", "paler"}
 	for id, want := range map[string][]string{
 		"dispatch-1": {"8 workers of speed 1, of which 6 are down from 55 s to 115 s", "98 tasks", "deadline at 240 s", "8 tasks of 1 and 3 s", "90 of 10 and 8 s", "9 s until", "last 10", "begins with 4 workers", "in time", "Figure 6.1"},
 		"dispatch-9": {"6 are down", "from 55 s to 115 s", "98 tasks", "The live curve is a record", "All 212 events are the same", "to the last digit", "kill -9", "the server and the manager 2 times each, workers 4 times", "5 are at work as the others return", "done at 239 s, before its deadline at 240 s", "Figure 6.1"},
@@ -293,7 +389,7 @@ func checkDispatchCaptions(t *testing.T, figures map[string]*plots.Figure) {
 		"dispatch-3": slices.Concat(sampled, few, []string{"20 workers of speeds uniform on [0.5, 1.5], drawn anew for each sample", "Figure 6.3"}),
 		"dispatch-4": slices.Concat(sampled, few, []string{"20 workers of speed 1", "Σ_j P_jM_j", "Figure 6.4"}),
 		"dispatch-5": slices.Concat(sampled, few, []string{"[0.5, 1.5]", "Σ_j P_jM_j", "Figure 6.5"}),
-		"dispatch-6": slices.Concat(sampled, []string{"seeds 1 to 40)", "one of 40 samples", "20 workers of speed 1", "[0.5, 1.5]", "bootstrap", "Σ_j P_jM_j"}),
+		"dispatch-6": slices.Concat(sampled, []string{"seeds 1 to 40)", "over 40 samples", "half of the samples", "20 workers of speed 1", "[0.5, 1.5]", "bootstrap", "Σ_j P_jM_j"}),
 		"dispatch-7": slices.Concat(sampled, []string{"seeds 1 to 16)", "[1 − δ, 1 + δ]", "20 workers", "bootstrap"}),
 	} {
 		f := figures[id]
@@ -400,7 +496,8 @@ func TestRatioWords(t *testing.T) {
 	}
 }
 
-// Samples without penalty or violation have no place on logarithmic axes, and are counted; their means stay.
+// Samples without penalty or violation have no place on logarithmic axes, nor have intervals that begin at 0; they are counted, and
+// means stay.
 func TestZeros(t *testing.T) {
 	all := make([][]outcome, len(comparedPolicies()))
 	for k := range all {
@@ -409,20 +506,35 @@ func TestZeros(t *testing.T) {
 		}
 	}
 	all[0] = slices.Repeat([]outcome{{running: 1}}, 6) // never a penalty
-	few, zeros := meansAndSamples(all, penaltyOf, plots.Log, false)
-	if zeros != 6+5*3 || len(few) != 5+5 {
-		t.Errorf("%d zeros, %d series", zeros, len(few))
+	all[1][0].penalty, all[1][2].penalty = 0, 0        // one is left
+	few, zeros, bare := meansAndSamples(all, penaltyOf, plots.Log, 0.1)
+	if zeros != 6+5+4*3 || bare != 1 || len(few) != 5+5 || few[0].Low != nil || few[1].Low == nil {
+		t.Errorf("%d zeros, %d without interval, %d series", zeros, bare, len(few))
 	}
-	many, noPenalty, noViolation := benchmarkResult{equalWorkers(), all}.scatter(runningOf, plots.Log)
-	if noPenalty != 21 || noViolation != 5 || len(many) != 5+5+2 { // the sixth sample has a penalty and a violation with two policies
-		t.Errorf("%d without penalty, %d more without violation, %d series", noPenalty, noViolation, len(many))
+	if few, zeros, bare := meansAndSamples(all, penaltyOf, plots.Linear, 0.1); zeros+bare != 0 || len(few) != 6+6 {
+		t.Errorf("%d zeros, %d without interval, %d series on a linear axis", zeros, bare, len(few))
+	}
+	if r := atZero(all, penaltyOf); len(r) != 1 || r[0].To < 1 || r[0].To >= 2 {
+		t.Errorf("regions %+v, want the first policy", r)
+	}
+	if r := atZero(all[1:], penaltyOf); r != nil {
+		t.Errorf("regions %+v, want none", r)
+	}
+	results := []benchmarkResult{{equalWorkers(), all}, {unequalWorkers(), all}}
+	never, without := policyPanel(results, 0)
+	if without != 2*6 || never.Series != nil {
+		t.Errorf("%d without penalty, %d series", without, len(never.Series))
+	}
+	some, without := policyPanel(results, 2) // samples 0, 2 and 4 have no penalty, 0 and 3 no violation
+	if without != 2*4 || len(some.Series) != 2 || some.Series[0].Left == nil {
+		t.Errorf("%d without penalty or violation, %d series", without, len(some.Series))
 	}
 	y := penaltyAxis(plots.Log)
 	p, none := variation{at: []float64{1, 2}, results: []benchmarkResult{{equalWorkers(), all}, {equalWorkers(), all}}}.panel("t", plots.Axis{Quantity: "x"}, y, penaltyOf)
 	if none < 2 || none != 2*(len(comparedPolicies())-len(p.Series)) {
 		t.Errorf("%d means left out, %d series", none, len(p.Series))
 	}
-	for _, s := range [][]plots.Series{few, many, p.Series} {
+	for _, s := range [][]plots.Series{few, some.Series, p.Series} {
 		f := plots.Figure{ID: "x", Title: "t", Caption: "c", Panels: []plots.Panel{{X: plots.Axis{Quantity: "x"}, Y: y, Series: s}}}
 		if err := f.Validate(); err != nil {
 			t.Error(err)

@@ -1,11 +1,8 @@
 package l14
 
 import (
-	"cmp"
 	"context"
-	"fmt"
 	"slices"
-	"strings"
 
 	"productform/dispatch"
 	"productform/plots"
@@ -71,27 +68,20 @@ func manySamples(ctx context.Context, e plots.Effort, f *plots.Figure) error {
 		}
 		results = append(results, benchmarkResult{m, all})
 	}
-	noPenalty, noViolation := 0, 0
-	for _, v := range results {
-		title := strings.ToUpper(v.name()[:1]) + v.name()[1:] + " workers"
-		inHand := plots.Panel{Title: title, X: penaltyAxis(plots.Log), Y: rateAxis(false)}
-		inHand.Y.Scale = plots.Log
-		planned := plots.Panel{Title: title, X: penaltyAxis(plots.Log), Y: rateAxis(true)}
-		var without, unviolated int
-		inHand.Series, without, unviolated = v.scatter(runningOf, plots.Log)
-		planned.Series, _, _ = v.scatter(plannedOf, plots.Linear)
-		noPenalty, noViolation = noPenalty+without, noViolation+unviolated
-		f.Panels = append(f.Panels, inHand, planned)
+	without := 0
+	for k := range comparedPolicies() {
+		p, n := policyPanel(results, k)
+		f.Panels, without = append(f.Panels, p), without+n
 	}
-	x := penaltyAxis(plots.Log)
-	roomy(&x, f.Panels, alongX)
+	left, right := ends(f.Panels, alongX)
+	low, high := ends(f.Panels, alongY)
 	for k := range f.Panels {
-		f.Panels[k].X = x
+		x, y := &f.Panels[k].X, &f.Panels[k].Y
+		x.Min, x.Max, y.Min, y.Max = left/1.2, right*1.2, low/1.2, high*1.2
 	}
 	f.OneLegend = true
 	words := s.words()
-	words["Workers"], words["Few"] = workersTexts(results), fewSamples
-	words["NoPenalty"], words["NoViolation"] = noPenalty, noViolation
+	words["Workers"], words["Without"] = workersTexts(results), without
 	if err := texts.Describe(f, words, nil); err != nil {
 		return err
 	}
@@ -101,53 +91,46 @@ func manySamples(ctx context.Context, e plots.Effort, f *plots.Figure) error {
 		}
 	}
 	linClaims(f, results)
-	f.Claims = append(f.Claims, s.longestClaim(plots.PanelID(f, 0)))
+	f.Claims = append(f.Claims, s.longestClaim(f.ID))
 	return nil
 }
 
-// scatter returns the means of all policies, then their first samples, then the others, and how many of these have no
-// penalty, or else no violation though the axis is logarithmic.
-func (v benchmarkResult) scatter(rate func(outcome) float64, scale plots.Scale) (series []plots.Series, noPenalty,
-	noViolation int) {
-	var first, others []plots.Series
-	for k, c := range comparedPolicies() {
-		rates, penalties := v.of(k, rate), v.of(k, penaltyOf)
+// The groups of series of many samples, and the part of them that a region holds.
+const (
+	intervalsMean = "mean with 95 % intervals"
+	someSamples   = "half of the samples"
+	somePart      = 0.5
+)
+
+// policyPanel shows a policy on all workers: the mean of violation rates by tasks in hand and of penalties with bootstrap intervals, then
+// where half of the samples are densest. It returns how many samples have no penalty or no violation, and no place on logarithmic axes.
+func policyPanel(results []benchmarkResult, k int) (p plots.Panel, without int) {
+	p = plots.Panel{Title: comparedPolicies()[k].label, X: penaltyAxis(plots.Log), Y: rateAxis(false)}
+	p.Y.Scale = plots.Log
+	var regions []plots.Series
+	for look, v := range results {
+		rates, penalties := v.of(k, runningOf), v.of(k, penaltyOf)
+		x, leftEnd, rightEnd := meanOf(penalties)
 		y, low, high := meanOf(rates)
-		if m := mean(penalties); m > 0 && (scale != plots.Log || low > 0) {
-			series = append(series,
-				plots.Series{Label: c.label, Group: "mean", Kind: plots.Points, Look: c.look, X: []float64{m},
-					Y: []float64{y}, Low: []float64{low}, High: []float64{high}})
+		if leftEnd > 0 && low > 0 {
+			p.Series = append(p.Series, plots.Series{Label: v.name() + " workers", Group: intervalsMean, Kind: plots.Points, Look: look,
+				X: []float64{x}, Y: []float64{y}, Low: []float64{low}, High: []float64{high}, Left: []float64{leftEnd}, Right: []float64{rightEnd}})
 		}
-		order := make([]int, len(rates))
-		for i := range order {
-			order[i] = i
-		}
-		slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(penalties[a], penalties[b]) })
-		early := plots.Series{Label: c.label, Group: fmt.Sprintf("first %d samples", fewSamples), Kind: plots.Points,
-			Look: c.look}
-		late := plots.Series{Label: c.label, Group: "other samples", Kind: plots.Points, Look: c.look}
-		for _, i := range order {
-			cloud := &late
-			if i < fewSamples {
-				cloud = &early
+		var c cloud
+		for i, x := range penalties {
+			if x == 0 || rates[i] == 0 {
+				without++
+				continue
 			}
-			switch x := penalties[i]; {
-			case x == 0:
-				noPenalty++
-			case scale == plots.Log && rates[i] == 0:
-				noViolation++
-			case len(cloud.X) == 0 || x > cloud.X[len(cloud.X)-1]:
-				cloud.X, cloud.Y = append(cloud.X, x), append(cloud.Y, rates[i])
-			}
+			c.x, c.y = append(c.x, x), append(c.y, rates[i])
 		}
-		first, others = append(first, early), append([]plots.Series{late}, others...)
-	}
-	for _, s := range append(first, others...) {
-		if len(s.X) > 0 {
-			series = append(series, s)
+		for _, b := range c.densest(somePart) {
+			b.Label, b.Group, b.Look = v.name()+" workers", someSamples, look
+			regions = append(regions, b)
 		}
 	}
-	return series, noPenalty, noViolation
+	p.Series = append(p.Series, regions...)
+	return p, without
 }
 
 // A workersWords sets EDF beside deadline, spare by deadline: ratios of their means on some workers.
@@ -155,6 +138,7 @@ type workersWords struct {
 	Name             string // of the workers
 	All              machines
 	Running, Penalty float64
+	Violated         []policyMean // by the plan
 }
 
 func workersTexts(results []benchmarkResult) (words []workersWords) {
@@ -162,7 +146,7 @@ func workersTexts(results []benchmarkResult) (words []workersWords) {
 		ratio := func(of func(outcome) float64) float64 {
 			return meansRatio(mean(v.of(earliestFirst, of)), mean(v.of(spareDeadline, of)))
 		}
-		words = append(words, workersWords{v.name(), v.machines, ratio(runningOf), ratio(penaltyOf)})
+		words = append(words, workersWords{v.name(), v.machines, ratio(runningOf), ratio(penaltyOf), violatedByPlan(v.all)})
 	}
 	return words
 }

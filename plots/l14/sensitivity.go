@@ -43,12 +43,12 @@ func (s *benchmark) vary(ctx context.Context, at []float64, on func(float64) mac
 	return v, nil
 }
 
-// panel draws a number in the mean over the samples, with bootstrap intervals as bands, and counts what a logarithmic
+// panel draws a number in the mean over the samples, with bootstrap intervals as bars, and counts what a logarithmic
 // axis has no place for.
 func (v variation) panel(title string, x, y plots.Axis, of func(outcome) float64) (p plots.Panel, zeros int) {
 	p = plots.Panel{Title: title, X: x, Y: y}
 	for k, c := range comparedPolicies() {
-		s := plots.Series{Label: c.label, Kind: plots.Curve, Marked: true, Look: c.look}
+		s := plots.Series{Label: c.label, Kind: plots.Curve, Marked: true, Bars: true, Look: c.look}
 		for i, f := range v.results {
 			m, low, high := meanOf(f.of(k, of))
 			if y.Scale == plots.Log && low <= 0 {
@@ -83,9 +83,9 @@ func sensitivity(ctx context.Context, e plots.Effort, f *plots.Figure) error {
 	if err != nil {
 		return err
 	}
-	numbers := plots.Axis{Quantity: "workers", Symbol: "m", Scale: plots.Log, Min: 4.5, Max: 110,
+	numbers := plots.Axis{Quantity: "workers", Symbol: "m", Scale: plots.Log, Min: 4, Max: 125,
 		Ticks: []float64{5, 10, 20, 50, 100}}
-	apart := plots.Axis{Quantity: "spread of speeds", Symbol: "δ", Min: -0.03, Max: 0.93,
+	apart := plots.Axis{Quantity: "spread of speeds", Symbol: "δ", Min: -0.06, Max: 0.96,
 		Ticks: []float64{0, 0.2, 0.4, 0.6, 0.8}}
 	a, zerosA := byNumber.panel("Penalty, workers of speed 1", numbers, penaltyAxis(plots.Log), penaltyOf)
 	rates := rateAxis(false)
@@ -93,6 +93,8 @@ func sensitivity(ctx context.Context, e plots.Effort, f *plots.Figure) error {
 	b, zerosB := byNumber.panel("Violations, workers of speed 1", numbers, rates, runningOf)
 	c, zerosC := bySpread.panel(fmt.Sprintf("Penalty, %d workers", usual), apart, penaltyAxis(plots.Log), penaltyOf)
 	d, zerosD := bySpread.panel(fmt.Sprintf("Violations, %d workers", usual), apart, rates, runningOf)
+	alike(&a, &c)
+	alike(&b, &d)
 	f.OneLegend = true
 	f.Panels = []plots.Panel{a, b, c, d}
 	words := s.words()

@@ -29,7 +29,7 @@ func policyAxis() plots.Axis {
 	for _, c := range comparedPolicies() {
 		names = append(names, c.label)
 	}
-	return plots.Axis{Quantity: "policy", Min: 0.6, Max: float64(len(names)) + 0.75, Categories: names}
+	return plots.Axis{Quantity: "policy", Min: 0.5, Max: float64(len(names)) + 0.7, Categories: names}
 }
 
 func rateAxis(planned bool) plots.Axis {

@@ -1,0 +1,246 @@
+package l14
+
+import (
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat"
+
+	"productform/plots"
+)
+
+// A cloud is samples of two positive numbers each.
+type cloud struct{ x, y []float64 }
+
+// A kernelDensity is the kernel estimate of the density of a cloud on logarithmic axes, with normal kernels. It is up to a factor: a
+// kernel is 1 at its middle.
+type kernelDensity struct {
+	u, v   []float64 // logarithms of the samples
+	hu, hv float64   // widths of the kernels
+}
+
+func (c cloud) density() kernelDensity {
+	u, v := logs(c.x), logs(c.y)
+	return kernelDensity{u, v, kernelWidth(u), kernelWidth(v)}
+}
+
+// at returns the density at a place.
+func (d kernelDensity) at(u, v float64) (sum float64) {
+	for i := range d.u {
+		sum += kernel((u-d.u[i])/d.hu) * kernel((v-d.v[i])/d.hv)
+	}
+	return sum
+}
+
+func kernel(x float64) float64 { return math.Exp(-x * x / 2) }
+
+// level returns the density that this part of the samples have, or more.
+func (d kernelDensity) level(part float64) float64 {
+	own := make([]float64, len(d.u))
+	for i := range own {
+		own[i] = d.at(d.u[i], d.v[i])
+	}
+	slices.Sort(own)
+	return own[len(own)-int(math.Ceil(part*float64(len(own))))]
+}
+
+// Columns and rows of the lattice on which a density is looked at.
+const densityColumns, densityRows = 160, 120
+
+// A densityColumn is the density at one u, and the runs of rows where it reaches a level.
+type densityColumn struct {
+	u       float64
+	density []float64 // by row
+	runs    []densityRun
+}
+
+// A densityRun is rows one after the other.
+type densityRun struct {
+	first, last, top int     // rows; the density is largest at the top
+	low, high        float64 // where it is the level, between rows by a straight line
+	band             int     // to which it belongs
+}
+
+func (r densityRun) meets(o densityRun) bool { return r.first <= o.last && o.first <= r.last }
+
+// meeting returns which runs a run meets.
+func meeting(runs []densityRun, r densityRun) (all []int) {
+	for k, o := range runs {
+		if o.meets(r) {
+			all = append(all, k)
+		}
+	}
+	return all
+}
+
+// columns returns the density at one u after the other. It is below the level in the first column and in the last, and in the first row and
+// in the last of each.
+func (d kernelDensity) columns(level float64) (all []densityColumn, rows []float64) {
+	rows = lattice(d.v, d.hv)
+	along := make([][]float64, len(rows)) // the second factor of each kernel
+	for r, v := range rows {
+		for _, own := range d.v {
+			along[r] = append(along[r], kernel((v-own)/d.hv))
+		}
+	}
+	across := make([]float64, len(d.u))
+	for _, u := range lattice(d.u, d.hu) {
+		for i, own := range d.u {
+			across[i] = kernel((u - own) / d.hu)
+		}
+		c := densityColumn{u: u}
+		for r := range rows {
+			c.density = append(c.density, floats.Dot(along[r], across))
+		}
+		c.runs = runsOf(c.density, rows, level)
+		all = append(all, c)
+	}
+	return all, rows
+}
+
+// runsOf returns the runs of rows in which a density reaches a level, which it does not in the first row nor in the last.
+func runsOf(density, rows []float64, level float64) (runs []densityRun) {
+	cross := func(in, out int) float64 {
+		return rows[in] + (rows[out]-rows[in])*(density[in]-level)/(density[in]-density[out])
+	}
+	for r := 0; r < len(rows); r++ {
+		if density[r] < level {
+			continue
+		}
+		run := densityRun{first: r, top: r, low: cross(r, r-1)}
+		for ; density[r] >= level; r++ {
+			if density[r] > density[run.top] {
+				run.top = r
+			}
+		}
+		run.last, run.high = r-1, cross(r-1, r)
+		runs = append(runs, run)
+	}
+	return runs
+}
+
+// densest returns the region in which the samples are densest and which holds this part of them (R. Hyndman, "Computing and graphing
+// highest density regions", The American Statistician 50(2), 1996): where the kernel estimate of their density on logarithmic axes is at
+// least what that part of the samples have. It is bands, beside each other or above; none if the samples are too few or alike.
+func (c cloud) densest(part float64) []plots.Series {
+	d := c.density()
+	if d.hu == 0 || d.hv == 0 {
+		return nil
+	}
+	level := d.level(part)
+	columns, rows := d.columns(level)
+	r := densityRegion{level: level, rows: rows}
+	for k := 1; k < len(columns); k++ {
+		r.add(&columns[k-1], &columns[k])
+	}
+	return r.bands
+}
+
+// A densityRegion is the bands of a region, made column by column.
+type densityRegion struct {
+	level float64
+	rows  []float64
+	bands []plots.Series
+}
+
+func (r *densityRegion) begin() int {
+	r.bands = append(r.bands, plots.Series{Kind: plots.Band})
+	return len(r.bands) - 1
+}
+
+func (r *densityRegion) extend(band int, u, low, high float64) {
+	b := &r.bands[band]
+	b.X, b.Low, b.High = append(b.X, math.Exp(u)), append(b.Low, math.Exp(low)), append(b.High, math.Exp(high))
+}
+
+// tip ends a band, or begins it, between the column of a run and the one beside it, which has none there.
+func (r *densityRegion) tip(run densityRun, in, out *densityColumn) {
+	at := in.density[run.top]
+	share := max(0.01, (at-r.level)/(at-out.density[run.top]))
+	r.extend(run.band, in.u+share*(out.u-in.u), r.rows[run.top], r.rows[run.top])
+}
+
+// add goes on by a column: its runs continue those that they meet. Where one becomes several or several one, the bands meet in the middle
+// of the gap.
+func (r *densityRegion) add(before, now *densityColumn) {
+	for _, run := range before.runs {
+		if meeting(now.runs, run) == nil {
+			r.tip(run, before, now)
+		}
+	}
+	for k := range now.runs {
+		run := &now.runs[k]
+		from := meeting(before.runs, *run)
+		switch {
+		case from == nil:
+			run.band = r.begin()
+			r.tip(*run, now, before)
+		case len(from) > 1: // several become one
+			for place, i := range from {
+				low, high := run.low, run.high
+				if place > 0 {
+					low = (before.runs[from[place-1]].high + before.runs[i].low) / 2
+				}
+				if place < len(from)-1 {
+					high = (before.runs[i].high + before.runs[from[place+1]].low) / 2
+				}
+				if len(meeting(now.runs, before.runs[i])) == 1 {
+					r.extend(before.runs[i].band, now.u, low, high)
+				}
+			}
+			run.band = r.begin()
+		default:
+			one := before.runs[from[0]]
+			to := meeting(now.runs, one)
+			if run.band = one.band; len(to) > 1 { // one becomes several
+				low, high := one.low, one.high
+				if k > to[0] {
+					low = (now.runs[k-1].high + run.low) / 2
+				}
+				if k < to[len(to)-1] {
+					high = (run.high + now.runs[k+1].low) / 2
+				}
+				run.band = r.begin()
+				r.extend(run.band, before.u, low, high)
+			}
+		}
+		r.extend(run.band, now.u, run.low, run.high)
+	}
+}
+
+// kernelWidth returns Scott's width of a normal kernel in two dimensions, of the spread that the middle half of the values tells of normal
+// ones if that is less: outliers do not widen it. It is 0 for fewer than three values, or alike ones.
+func kernelWidth(v []float64) float64 {
+	if len(v) < 3 {
+		return 0
+	}
+	sorted := slices.Sorted(slices.Values(v))
+	spread := stat.StdDev(v, nil)
+	if middle := (stat.Quantile(0.75, stat.Empirical, sorted, nil) - stat.Quantile(0.25, stat.Empirical, sorted, nil)) / 1.349; middle > 0 {
+		spread = min(spread, middle)
+	}
+	return spread * math.Pow(float64(len(v)), -1.0/6)
+}
+
+// lattice returns evenly spaced numbers, eight a width unless that were too many, that hold the n values v and √(2 ln n) + 1 widths beyond.
+// There the density is at most n exp(-(√(2 ln n) + 1)²/2) < 1, less than that of any sample, which is 1 by its own kernel.
+func lattice(v []float64, width float64) []float64 {
+	const perWidth, most = 8, 1000
+	reach := width * (math.Sqrt(2*math.Log(float64(len(v)))) + 1)
+	from, to := slices.Min(v)-reach, slices.Max(v)+reach
+	count := int(min(most, perWidth*(to-from)/width+2))
+	at := make([]float64, count)
+	for k := range at {
+		at[k] = from + (to-from)*float64(k)/float64(count-1)
+	}
+	return at
+}
+
+func logs(v []float64) []float64 {
+	l := make([]float64, len(v))
+	for i, x := range v {
+		l[i] = math.Log(x)
+	}
+	return l
+}
