@@ -1,6 +1,8 @@
 package swf
 
 import (
+	"bytes"
+	"errors"
 	"strconv"
 
 	"productform/internal/input"
@@ -57,10 +59,21 @@ func parse(line []byte) (j Job, err error) {
 	if more := r.next(); len(more) > 0 {
 		r.refuse(more, wantEnd)
 	}
+	if r.err != nil && isCSV(line) {
+		return Job{}, &input.Error{Value: lines.Shown(line), Want: "18 numbers between blanks", Cause: errCSV}
+	}
 	if r.err != nil {
 		return Job{}, r.err
 	}
 	return j, nil
+}
+
+// errCSV says where to go with a log in CSV.
+var errCSV = errors.New(`this looks like CSV: see "A log of my own" in docs/guide/dispatch.md`)
+
+// isCSV reports whether a line that is no job has commas in place of blanks.
+func isCSV(line []byte) bool {
+	return bytes.IndexByte(line, ',') >= 0 && len(bytes.Fields(line)) < Columns
 }
 
 // next returns the next field, empty if there is none.

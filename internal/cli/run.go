@@ -17,7 +17,8 @@ import (
 // Interrupted is the exit status of a command that was interrupted.
 const Interrupted = 130
 
-// Help begins with how a command is called, goes on with examples, and ends with the text.
+// Help begins with how a command is called, goes on with examples, and ends with the text. Examples of many lines stand at the end: they
+// would part the text from the flags.
 const (
 	usage = `Usage:{{if .Runnable}}
   {{.UseLine}}{{end}}{{if .HasAvailableSubCommands}}
@@ -36,11 +37,14 @@ Flags:
 `
 	help = `{{.Short}}
 {{if or .Runnable .HasSubCommands}}
-{{.UsageString}}{{end}}{{with .Example}}
+{{.UsageString}}{{end}}{{$long := gt (len .Example) 3000}}{{if and .Example (not $long)}}
 Examples:
-{{.}}
+{{.Example}}
 {{end}}{{with .Long}}
 {{.}}
+{{end}}{{if $long}}
+Examples:
+{{.Example}}
 {{end}}`
 )
 

@@ -118,6 +118,9 @@ func (s *shell) check(file string, c docs.Command, kind string) {
 		s.copyBeside(file)
 		cmd = exec.Command("python3", words[1:]...)
 		cmd.Dir = s.folder
+	case words[0] == "awk": // with what it reads and writes
+		cmd = exec.Command("sh", "-c", c.Text)
+		cmd.Dir = s.folder
 	case kind == "module":
 		cmd = exec.Command(words[0], words[1:]...)
 		cmd.Dir = s.module()

@@ -44,23 +44,24 @@ type Flags struct {
 }
 
 const (
-	policiesWanted = "all, or policies such as deadline/priority,workload:60,edf,easy"
+	policiesWanted = "all, sites, or policies such as deadline/priority,workload:60,edf,easy"
 	policyWanted   = "a policy such as deadline/priority, workload:60, edf or easy"
 	speedsWanted   = "speeds such as 1,1,0.5 or 10x1,10x0.5, one a worker, or uniform:LOW:HIGH"
 	uniformPrefix  = "uniform:"
 	uniformWanted  = "uniform:LOW:HIGH with 1e-50 <= LOW <= HIGH <= 1e50"
-	outagesWanted  = "outages WORKERS@FROM-TO such as 1-6@55-115,8@200-"
+	outagesWanted  = "outages WORKERS@FROM-TO such as 1-6@55-115,8@200-, in seconds from the first submission"
 )
 
 func (f *Flags) workersWanted() string { return fmt.Sprintf("an integer in 1..%d", f.MostWorkers) }
 
 // Add gives the flags to a command.
 func (f *Flags) Add(cmd *cobra.Command) {
-	want, usage := policiesWanted, "`POLICIES` that share the workers, separated by commas, such as deadline/priority,edf,easy"
+	want, usage := policiesWanted, "`POLICIES` that share the workers, separated by commas, such as deadline/priority,edf,easy; all and sites stand for several"
 	if f.IsOnePolicy {
 		want, usage = policyWanted, "`POLICY` that shares the workers, such as workload:60, edf or easy"
 	}
 	cli.AddText(cmd, &f.PolicyList, "policy", "", want, usage)
+	cli.AddGone(cmd, "policies", "did you mean --policy?")
 	if err := cmd.RegisterFlagCompletionFunc("policy", cobra.FixedCompletions(PolicyNames(append(AllRules(), Baselines()...)), cobra.ShellCompDirectiveNoSpace)); err != nil {
 		panic(err) // the flag is there
 	}
@@ -70,7 +71,7 @@ func (f *Flags) Add(cmd *cobra.Command) {
 	}
 	cli.Flag[int]{Name: "workers", Usage: "number `W` of workers (default " + number + ")", Want: f.workersWanted(), Parse: cli.ParseInt(f.MostWorkers)}.Add(cmd, &f.Workers)
 	cli.AddText(cmd, &f.heterogeneous, "heterogeneous", "", speedsWanted, "`SPEEDS` of the workers, such as 10x1,10x0.5 or uniform:0.5:1.5 (default 1 each)")
-	cli.AddText(cmd, &f.outageList, "outages", "", outagesWanted, "`OUTAGES` of workers, such as 1-6@55-115,8@200-")
+	cli.AddText(cmd, &f.outageList, "outages", "", outagesWanted, "`OUTAGES` of workers, such as 1-6@55-115,8@200-, in seconds from the first submission")
 	cli.AddNumber(cmd, &f.Learning, "learn", "", "a number of seconds in [1e-50, 1e50]", "hide run times from the policy: `DEFAULT` seconds for a task, until one of the job is done",
 		func(v float64) bool { return v >= 1e-50 && v <= 1e50 })
 	cli.AddNumber(cmd, &f.Emergency, "emergency", "", "a priority in [1e-50, 1e50]", "jobs of priority `P` or more take workers from tasks in hand",
@@ -93,7 +94,7 @@ func (f *Flags) Check(given func(string) bool) error {
 	f.Uniform = strings.HasPrefix(f.heterogeneous, uniformPrefix)
 	switch {
 	case given("learn") && !slices.ContainsFunc(f.Policies, looksAtRunTimes):
-		return fmt.Errorf("--learn is of no use with --policy %s, which does not look at run times", f.PolicyList)
+		return fmt.Errorf("--learn is of no use with --policy %s, which %s", f.PolicyList, f.looksAt())
 	case given("parallelism") && f.Sampling.DeadlineFactor == 0:
 		return errors.New("--parallelism is of no use with --deadline-factor 0: no job has a deadline")
 	case given("seed") && !given("sample") && !f.IsSampled && !f.Uniform && !f.Requests.Uniform:
@@ -104,6 +105,20 @@ func (f *Flags) Check(given func(string) bool) error {
 		return f.parseWorkers()
 	}
 	return nil
+}
+
+// looksAt says what policies that do not look at run times look at.
+func (f *Flags) looksAt() string {
+	only := func(r dispatch.Rule) bool {
+		return !slices.ContainsFunc(f.Policies, func(p Policy) bool { return p.Baseline != nil || p.Rule != r })
+	}
+	switch {
+	case only(dispatch.EDF):
+		return "looks at deadlines only"
+	case only(dispatch.Priority):
+		return "looks at priorities only"
+	}
+	return "does not look at run times"
 }
 
 // checkBaselines accepts flags that baselines can do with.

@@ -25,8 +25,11 @@ func (p Policy) String() string {
 	return p.Policy.String()
 }
 
-// everyPolicy is the list of --policy that stands for all rules, deadline with spare workers by priority and by deadline.
-const everyPolicy = "all"
+// Words of --policy that stand for several: all rules, deadline with spare workers by priority and by deadline, and what sites use today.
+const (
+	everyRule     = "all"
+	everyBaseline = "sites"
+)
 
 // parsePolicies reads --policy.
 func (f *Flags) parsePolicies() error {
@@ -38,22 +41,36 @@ func (f *Flags) parsePolicies() error {
 		f.Policies = []Policy{p}
 		return nil
 	}
-	if f.PolicyList == everyPolicy {
-		f.Policies = AllRules()
-		return nil
-	}
+	has := func(p Policy) bool { return slices.Contains(PolicyNames(f.Policies), p.String()) }
 	for i, name := range strings.Split(f.PolicyList, ",") {
+		switch name {
+		case everyRule:
+			f.Policies = append(f.Policies, slices.DeleteFunc(AllRules(), has)...)
+			continue
+		case everyBaseline:
+			f.Policies = append(f.Policies, slices.DeleteFunc(Baselines(), has)...)
+			continue
+		}
 		p, err := ParsePolicy(name)
 		path := input.Index("--policy", i)
 		if bad := (*input.Error)(nil); errors.As(err, &bad) {
 			return &input.Error{Path: path, Value: cmp.Or(bad.Value, "nothing"), Want: bad.Want}
 		}
-		if slices.Contains(PolicyNames(f.Policies), p.String()) {
+		if has(p) {
 			return input.Errorf(path, name, "each policy once")
 		}
 		f.Policies = append(f.Policies, p)
 	}
 	return nil
+}
+
+// LeftOut returns the names of what sites use today if --policy asks for all rules and none of those, and they could be run as well.
+func (f *Flags) LeftOut() []string {
+	isBaseline := func(p Policy) bool { return p.Baseline != nil }
+	if f.heterogeneous != "" || !slices.Contains(strings.Split(f.PolicyList, ","), everyRule) || slices.ContainsFunc(f.Policies, isBaseline) {
+		return nil
+	}
+	return PolicyNames(Baselines())
 }
 
 // ParsePolicy returns the policy of a name, of either package. The error is an [input.Error] whose path is "policy".
@@ -90,9 +107,13 @@ func AllRules() (list []Policy) {
 	return list
 }
 
-// Baselines returns those of package rigid.
+// Baselines returns those of package rigid, what sites use today.
 func Baselines() (list []Policy) {
-	for _, p := range rigid.Policies() {
+	for _, name := range []string{"fcfs", "sjf", "easy", "easy/sjf", "conservative"} {
+		p, err := rigid.ParsePolicy(name)
+		if err != nil {
+			panic(err) // a name of ours
+		}
 		list = append(list, Policy{Baseline: &p})
 	}
 	return list

@@ -126,7 +126,7 @@ func (f *Flags) parseOutages() error {
 		path, value := input.Index(flag, i), cmp.Or(text, "nothing")
 		switch {
 		case !ok:
-			return input.Errorf(path, value, "WORKERS@FROM-TO such as 1-6@55-115, or 8@200- for good")
+			return input.Errorf(path, value, "WORKERS@FROM-TO such as 1-6@55-115, or 8@200- for good, in seconds from the first submission")
 		case g.first < 1 || g.last > f.Workers:
 			return input.Errorf(path, value, "workers in 1..%d", f.Workers)
 		case g.first > g.last:

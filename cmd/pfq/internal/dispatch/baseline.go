@@ -40,7 +40,7 @@ func (a *dispatchAnswer) fillBaseline(row *replayed, v *rigid.Result) error {
 		}
 	}
 	row.dispatchMeasures = &dispatchMeasures{
-		MissPenalty: v.DeadlineMissPenalty, Missed: v.Missed, Makespan: v.Makespan, Delay: spreads[0],
+		MissPenalty: v.DeadlineMissPenalty, Missed: v.Missed, MissedPart: a.part(v.Missed), Makespan: v.Makespan, Delay: spreads[0],
 		SlowdownFormula: slowdownFormula, Slowdown: spreads[1], Utilization: numberIf(v.Makespan > 0, v.Utilization),
 		Wasted: numberIf(v.Makespan > 0, v.Wasted), Lost: &v.Lost,
 	}

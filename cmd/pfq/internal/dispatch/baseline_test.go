@@ -24,17 +24,17 @@ const rigidLog = `; MaxProcs: 4
 
 // Under easy with the requests of the log jobs begin at 0, 7, 10, 1 and 4, as rigid.TestRunByHand explains, and last 4, 3, 3,
 // 6 and 2 s: they wait for 0, 6, 9, 0 and 3 s. Delays are 4, 9, 12, 6 and 5 s. All is done at 13, 37 worker seconds of work on
-// 4 workers. With the users alike, all priorities are within 1 to 5; jobs are due after twice their run time: 8, 7, 7, 13, 5.
+// 4 workers, submitted within a second. With the users alike, all priorities are within 1 to 5; jobs are due after twice their run time: 8, 7, 7, 13, 5.
 // B is late by 3 with priority 4, C by 6 with 3, E by 1 with 1. No delay is above 10 s but that of C, 12.
 func TestBaselineByHand(t *testing.T) {
 	spread := func(mean, p50, most float64) map[string]any {
 		return map[string]any{"mean": mean, "p50": p50, "p95": most, "p99": most, "max": most}
 	}
 	want := map[string]any{"policy": "easy/fcfs", "job_count": 5.0, "task_count": 11.0, "average_priority_violation_rate": nil, "decision_violation_rate": nil,
-		"running_violation_rate": nil, "deadline_miss_penalty": 4*3 + 3*6 + 1*1.0, "missed": 3.0, "makespan": 13.0, "delay": spread(36/5.0, 6, 12),
+		"running_violation_rate": nil, "deadline_miss_penalty": 4*3 + 3*6 + 1*1.0, "missed": 3.0, "missed_part": 3 / 5.0, "makespan": 13.0, "delay": spread(36/5.0, 6, 12),
 		"slowdown_formula": "delay / max(W/S, w/s)", "slowdown": spread((1+3+4+1+2.5)/5, 2.5, 4), "utilization": 37 / 52.0, "wasted": 0.0, "lost": 0.0, "decisions": nil,
 		"waiting": spread(18/5.0, 3, 9), "bounded_slowdown": spread((4+1.2)/5, 1, 1.2), "backfilled": 2.0, "outlived": 0.0, "requests": "log:1",
-		"requests_of_log": 2.0, "kill": false, "workers": 4.0, "seed": nil, "skipped": 0.0, "first_job": 1.0, "finished": true}
+		"requests_of_log": 2.0, "kill": false, "workers": 4.0, "offered_load": 37 / 4.0, "seed": nil, "skipped": 0.0, "first_job": 1.0, "finished": true}
 	if diff := cmp.Diff(want, onePolicy(t, rigidLog, "--priorities 1:5 --policy easy"), afterSums); diff != "" {
 		t.Error(diff)
 	}

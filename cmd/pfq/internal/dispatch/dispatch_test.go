@@ -82,18 +82,18 @@ func TestDispatchByHand(t *testing.T) {
 	}
 	for args, changes := range map[string]map[string]any{
 		"edf": {"average_priority_violation_rate": 2.0 / 9, "decision_violation_rate": 2.0 / 9, "running_violation_rate": 2.0 / 9,
-			"deadline_miss_penalty": 10.0, "missed": 1.0, "delay": spread(14, 15, 20, 20, 20), "slowdown": spread(1.9, 2, 3, 3, 3)}, // 15/10, 5/5, 15/7.5, 20/10, 15/5
+			"deadline_miss_penalty": 10.0, "missed": 1.0, "missed_part": 1 / 5.0, "delay": spread(14, 15, 20, 20, 20), "slowdown": spread(1.9, 2, 3, 3, 3)}, // 15/10, 5/5, 15/7.5, 20/10, 15/5
 		"priority": {"average_priority_violation_rate": 0.0, "decision_violation_rate": 0.0, "running_violation_rate": 0.0,
-			"deadline_miss_penalty": 3*5 + 1*10.0, "missed": 2.0,
+			"deadline_miss_penalty": 3*5 + 1*10.0, "missed": 2.0, "missed_part": 2 / 5.0,
 			"delay": spread(15, 10, 30, 30, 30), "slowdown": spread((3+1+8.0/3+1+2)/5, 2, 3, 3, 3)},
 		"edf --outages 3-4@2-12": {"average_priority_violation_rate": (5/2.0 + 15/4.0 + 7/2.0 + 5/3.0) / 37, "decision_violation_rate": (1/2.0 + 3/2.0 + 1 + 2/3.0) / 11,
 			"running_violation_rate": (5/2.0 + 15/4.0 + 7/2.0 + 5/3.0) / 37,
-			"deadline_miss_penalty":  1*2 + 3*7 + 2*10 + 5*7.0, "missed": 4.0, "makespan": 37.0, "decisions": 11.0, "lost": 2.0,
+			"deadline_miss_penalty":  1*2 + 3*7 + 2*10 + 5*7.0, "missed": 4.0, "missed_part": 4 / 5.0, "makespan": 37.0, "decisions": 11.0, "lost": 2.0,
 			"utilization": 100 / 128.0, "wasted": 4 / 128.0,
 			"delay": spread(96/5.0, 22, 27, 27, 27), "slowdown": spread((2.2+1+22/7.5+2.7+4)/5, 2.7, 4, 4, 4)},
 	} {
 		policy, _, _ := strings.Cut(args, " ")
-		want := map[string]any{"policy": policy, "job_count": 5.0, "task_count": 15.0, "slowdown_formula": "delay / max(W/S, w/s)", "makespan": 30.0, "workers": 4.0, "seed": nil, "skipped": 0.0,
+		want := map[string]any{"policy": policy, "job_count": 5.0, "task_count": 15.0, "slowdown_formula": "delay / max(W/S, w/s)", "makespan": 30.0, "workers": 4.0, "offered_load": 100 / 40.0, "seed": nil, "skipped": 0.0,
 			"first_job": 1.0, "utilization": 100 / 120.0, "wasted": 0.0, "lost": 0.0, "decisions": 6.0, "finished": true}
 		maps.Copy(want, changes)
 		if diff := cmp.Diff(want, onePolicy(t, log, "--workers 4 --priorities 1:5 --policy "+args), afterSums); diff != "" {
@@ -108,7 +108,7 @@ func TestDispatchJSONOrder(t *testing.T) {
 	stdout, _, _ := pfq(log, "dispatch", "-", "--workers", "4", "--policy", "deadline", "--format", "json")
 	rest := stdout
 	for _, key := range strings.Fields("policies policy job_count task_count average_priority_violation_rate decision_violation_rate running_violation_rate " +
-		"deadline_miss_penalty missed makespan delay mean p50 p95 p99 max slowdown_formula slowdown mean p50 p95 p99 max utilization wasted lost decisions") {
+		"deadline_miss_penalty missed missed_part makespan delay mean p50 p95 p99 max slowdown_formula slowdown mean p50 p95 p99 max utilization wasted lost decisions") {
 		_, after, ok := strings.Cut(rest, `"`+key+`": `)
 		if !ok {
 			t.Fatalf("%s is missing or too early in %s", key, stdout)
@@ -125,17 +125,50 @@ func TestDispatchPolicies(t *testing.T) {
 		{"priority,proportion/priority,workload:1/priority,deadline/priority,deadline/deadline,edf", "--policy all"},
 		{"edf,workload:4/kept,priority:0.5/deadline", "--policy edf,workload:4/kept,priority:0.5/deadline"},
 		{"workload:60/priority,deadline/kept", "--policy workload:6e1,deadline/kept"},
+		{"fcfs,sjf,easy/fcfs,easy/sjf,conservative", "--policy sites"},
+		{"fcfs,edf,priority,proportion/priority,workload:1/priority,deadline/priority,deadline/deadline", "--policy fcfs,edf,all"},
+		{"easy/sjf,fcfs,sjf,easy/fcfs,conservative,deadline/kept", "--policy easy/sjf,sites,deadline/kept"},
 	} {
 		var want []any
 		for policy := range strings.SplitSeq(c.list, ",") {
-			one := onePolicy(t, log, "--workers 3 --policy "+policy)
+			one := onePolicy(t, log, "--workers 6 --policy "+policy)
 			if one["policy"] != policy {
 				t.Errorf("%s is named %v", policy, one["policy"])
 			}
 			want = append(want, one)
 		}
-		if diff := cmp.Diff(map[string]any{"policies": want}, dispatchJSON(t, log, "--workers 3 "+c.given)); diff != "" {
+		if diff := cmp.Diff(map[string]any{"policies": want}, dispatchJSON(t, log, "--workers 6 "+c.given)); diff != "" {
 			t.Error(diff)
+		}
+	}
+}
+
+// What sites use today is named where all rules are compared without them, and they could be run.
+func TestDispatchLeftOut(t *testing.T) {
+	fiveJobs(t)
+	const line = "\nnot among these: fcfs, sjf, easy/fcfs, easy/sjf, conservative (--policy all,sites has them, too)\n"
+	for args, told := range map[string]bool{"": true, "--policy deadline/kept,all": true, "--policy all,sites": false, "--policy edf": false,
+		"--heterogeneous 6x2": false, "--timeline": false} {
+		stdout, stderr, status := pfq("", append([]string{"dispatch", "five.swf", "--workers", "6"}, strings.Fields(args)...)...)
+		if status != 0 || strings.Contains(stdout, line) != told {
+			t.Errorf("%s: status %d, %s%s", args, status, stdout, stderr)
+		}
+	}
+}
+
+// The load is that of all workers between submissions; jobs that come all at once have none.
+func TestDispatchOfferedLoad(t *testing.T) {
+	log := fiveJobs(t) // 100 s of work within 10 s
+	for args, want := range map[string]any{"--workers 4": 2.5, "--workers 20": 0.5, "--workers 5 --heterogeneous 4,4x4 --time-scale 0.5 --gap-scale 2": 0.125,
+		"--workers 4 --batch 100": nil} {
+		if got := onePolicy(t, log, "--policy edf "+args)["offered_load"]; got != want {
+			t.Errorf("%s: load %v, want %v", args, got, want)
+		}
+	}
+	for workers, told := range map[string]bool{"9": true, "10": false} {
+		stdout, _, _ := pfq("", "dispatch", "five.swf", "--workers", workers)
+		if strings.Contains(stdout, "\nabove load 1 jobs pile up: delays depend on how long the log is\n") != told {
+			t.Errorf("%s workers: %s", workers, stdout)
 		}
 	}
 }
@@ -148,9 +181,9 @@ func TestDispatchCSV(t *testing.T) {
 	if err != nil || status != 0 || stderr != "" || len(lines) != 7 {
 		t.Fatalf("status %d, %v, %s%s", status, err, stdout, stderr)
 	}
-	header := "policy,job_count,task_count,average_priority_violation_rate,decision_violation_rate,running_violation_rate,deadline_miss_penalty,missed,makespan," +
+	header := "policy,job_count,task_count,average_priority_violation_rate,decision_violation_rate,running_violation_rate,deadline_miss_penalty,missed,missed_part,makespan," +
 		"delay_mean,delay_p50,delay_p95,delay_p99,delay_max,slowdown_formula,slowdown_mean,slowdown_p50,slowdown_p95,slowdown_p99,slowdown_max," +
-		"utilization,wasted,lost,decisions,reason,time,unfinished,unfinished_job,workers,seed,skipped,first_job,finished"
+		"utilization,wasted,lost,decisions,reason,time,unfinished,unfinished_job,workers,offered_load,seed,skipped,first_job,finished"
 	if got := strings.Join(lines[0], ","); got != header {
 		t.Error(cmp.Diff(header, got))
 	}
@@ -174,7 +207,8 @@ func TestDispatchText(t *testing.T) {
 	stdout, stderr, status := pfq("", "dispatch", "five.swf", "--workers", "4", "--heterogeneous", "2x1,2,0.5", "--policy", "workload/kept",
 		"--deadline-factor", "0", "--outages", "4@1-2", "--time-scale", "0.5")
 	head, table, _ := strings.Cut(stdout, "\n\n")
-	want := "policy workload:1/kept\n5 jobs of five.swf; 15 tasks\nrun times x 0.5\n4 workers of speeds 0.5 to 2, 4.5 in all; 1 outage"
+	want := "policy workload:1/kept\n5 jobs of five.swf; 15 tasks\nrun times x 0.5\n4 workers of speeds 0.5 to 2, 4.5 in all; 1 outage\n" +
+		"load 1.11111: work submitted, over what the workers can do from the first submission to the last\nabove load 1 jobs pile up: delays depend on how long the log is"
 	if head != want || stderr != "" || status != 0 {
 		t.Errorf("status %d, %s%s", status, cmp.Diff(want, head), stderr)
 	}
@@ -432,19 +466,21 @@ func TestDispatchStranded(t *testing.T) {
 	const reason = "4 jobs never finish, the first of them job 1: no worker is left after 12 s"
 	stdout, stderr, status := pfq("", append(args, "--format", "json", "--records", "jobs.csv")...)
 	want := map[string]any{"finished": false, "policy": "edf", "job_count": 5.0, "task_count": 15.0, "reason": reason, "time": 12.0, "unfinished": 4.0,
-		"unfinished_job": 1.0, "workers": 4.0, "seed": nil, "skipped": 0.0, "first_job": 1.0}
+		"unfinished_job": 1.0, "workers": 4.0, "offered_load": 2.5, "seed": nil, "skipped": 0.0, "first_job": 1.0}
 	if diff := cmp.Diff(map[string]any{"policies": []any{want}}, commandtest.ParseJSON(t, stdout)); status != 1 || stderr != "" || diff != "" {
 		t.Errorf("status %d, %s%s", status, stderr, diff)
 	}
 	stdout, stderr, status = pfq("", append(args, "--format", "csv")...)
 	finished, _, _ := pfq("", "dispatch", "five.swf", "--workers", "4", "--policy", "edf", "--format", "csv")
 	header, _, _ := strings.Cut(finished, "\n")
-	if want := header + "\nedf,5,15" + strings.Repeat(",", 22) + "\"" + reason + "\",12,4,1,4,,0,1,false\n"; status != 1 || stderr != "" || stdout != want {
+	if want := header + "\nedf,5,15" + strings.Repeat(",", 23) + "\"" + reason + "\",12,4,1,4,2.5,,0,1,false\n"; status != 1 || stderr != "" || stdout != want {
 		t.Errorf("status %d, %s%s", status, stderr, cmp.Diff(want, stdout))
 	}
 	_, stderr, status = pfq("", append(args, "-o", "answer.txt")...)
 	text, err := os.ReadFile("answer.txt")
-	want2 := "policy edf\n5 jobs of five.swf; 15 tasks\n4 workers of speed 1; 6 outages\npolicy edf: " + reason + "\n"
+	want2 := "policy edf\n5 jobs of five.swf; 15 tasks\n4 workers of speed 1; 6 outages\n" +
+		"load 2.5: work submitted, over what the workers can do from the first submission to the last\nabove load 1 jobs pile up: delays depend on how long the log is\n" +
+		"policy edf: " + reason + "\n"
 	if status != 1 || stderr != "" || err != nil || string(text) != want2 {
 		t.Errorf("status %d, %s, %v, %s", status, stderr, err, cmp.Diff(want2, string(text)))
 	}
@@ -502,6 +538,7 @@ func TestDispatchBadUsage(t *testing.T) {
 		"minus.swf":   strings.Replace(log, " 5 -1  5 6", "-5 -1  5 6", 1),
 		"unknown.swf": strings.Replace(lines[3], " 10 4 ", " -1 4 ", 1),
 		"empty.swf":   "; nothing\n",
+		"comma.csv":   "job_id,submitted,run\n1,0,10\n",
 		"late.swf":    strings.Replace(log, "4 10 -1", "4 1e49 -1", 1),
 		"huge.swf":    strings.Replace(log, "2  0 -1  5", "2  0 -1 1e101", 1),
 		"bad.gz":      "\x1f\x8b junk",
@@ -540,8 +577,12 @@ func TestDispatchBadUsage(t *testing.T) {
 		{"five.swf --workers 4 --policy edf,", "--policy[1] = nothing: want one of "},
 		{"five.swf --workers 4 --policy deadline,deadline/priority", "--policy[1] = deadline/priority: want each policy once"},
 		{"five.swf --workers 4 --policy deadline --spare kept", "unknown flag: --spare; --policy names who gets spare workers, as in deadline/kept"},
-		{"five.swf --workers 4 --policy edf --learn 5", "--learn is of no use with --policy edf, which does not look at run times"},
-		{"five.swf --workers 4 --policy priority --learn 5", "--learn is of no use with --policy priority, which does not look at run times"},
+		{"five.swf --workers 4 --policy edf --learn 5", "--learn is of no use with --policy edf, which looks at deadlines only"},
+		{"five.swf --workers 4 --policy priority:0.5 --learn 5", "--learn is of no use with --policy priority:0.5, which looks at priorities only"},
+		{"five.swf --workers 4 --policy fcfs,edf --learn 5", "--learn is of no use with --policy fcfs,edf, which does not look at run times"},
+		{"five.swf --workers 4 --policies edf", "unknown flag: --policies; did you mean --policy?"},
+		{"five.swf --workers 4 --policy all,edf", "--policy[1] = edf: want each policy once"},
+		{"comma.csv --workers 4", `comma.csv:1: want 18 numbers between blanks, not job_id,submitted,run; this looks like CSV: see "A log of my own" in docs/guide/dispatch.md`},
 		{"five.swf --workers 4 --parallelism 4 --deadline-factor 0", "--parallelism is of no use with --deadline-factor 0: no job has a deadline"},
 		{"five.swf --workers 4 --policy priority:1.5", "--policy[0] = priority:1.5: want priority[:R][/SPARE], R in [0, 1]"},
 		{"five.swf --workers 4 --policy workload:0", "--policy[0] = workload:0: want workload[:H][/SPARE], H in [1e-50, 1e50] seconds"},
@@ -575,9 +616,9 @@ func TestDispatchBadUsage(t *testing.T) {
 		{"five.swf --workers 2 --outages 0@1-2", "--outages[0] = 0@1-2: want workers in 1..2"},
 		{"five.swf --workers 2 --outages 1@1-2,2-1@1-2", "--outages[1] = 2-1@1-2: want workers FIRST-LAST with FIRST <= LAST"},
 		{"five.swf --workers 2 --outages 1@2-1", "--outages[0] = 1@2-1: want times FROM-TO with 0 <= FROM < TO, FROM at most 1e50"},
-		{"five.swf --workers 2 --outages 1@2", "--outages[0] = 1@2: want WORKERS@FROM-TO such as 1-6@55-115, or 8@200- for good"},
-		{"five.swf --workers 2 --outages 1@-1-2", "--outages[0] = 1@-1-2: want WORKERS@FROM-TO such as 1-6@55-115, or 8@200- for good"},
-		{"five.swf --workers 2 --outages 1@1-2,", "--outages[1] = nothing: want WORKERS@FROM-TO such as 1-6@55-115, or 8@200- for good"},
+		{"five.swf --workers 2 --outages 1@2", "--outages[0] = 1@2: want WORKERS@FROM-TO such as 1-6@55-115, or 8@200- for good, in seconds from the first submission"},
+		{"five.swf --workers 2 --outages 1@-1-2", "--outages[0] = 1@-1-2: want WORKERS@FROM-TO such as 1-6@55-115, or 8@200- for good, in seconds from the first submission"},
+		{"five.swf --workers 2 --outages 1@1-2,", "--outages[1] = nothing: want WORKERS@FROM-TO such as 1-6@55-115, or 8@200- for good, in seconds from the first submission"},
 		{"five.swf --workers 4 --outages 1-2@1-3,2-4@2-", "--outages[1] = 2-4@2-: want an outage that does not overlap 1-2@1-3, --outages[0], which takes worker 2 as well"},
 		{"five.swf --workers 4 --timeline --format json", "--timeline is of no use with --format json: it is text"},
 		{"five.swf --workers 4 --records a.csv", "--records wants one --policy: what becomes of a job depends on it"},

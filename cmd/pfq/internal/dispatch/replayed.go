@@ -2,6 +2,7 @@ package dispatch
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -18,11 +19,12 @@ type replayed struct {
 	*dispatchMeasures
 	*baselineMeasures
 	*unfinished
-	Workers  int     `json:"workers"`
-	Seed     *uint64 `json:"seed"` // nil if nothing is drawn
-	Skipped  int     `json:"skipped"`
-	FirstJob int64   `json:"first_job"`
-	Finished bool    `json:"finished"`
+	Workers  int      `json:"workers"`
+	Load     *float64 `json:"offered_load"` // nil if all jobs are submitted at once
+	Seed     *uint64  `json:"seed"`         // nil if nothing is drawn
+	Skipped  int      `json:"skipped"`
+	FirstJob int64    `json:"first_job"`
+	Finished bool     `json:"finished"`
 }
 
 // dispatchMeasures are those of a run that finishes; nil is what does not exist.
@@ -32,6 +34,7 @@ type dispatchMeasures struct {
 	RunningViolation  *float64      `json:"running_violation_rate" unit:"of jobs"`
 	MissPenalty       float64       `json:"deadline_miss_penalty" unit:"priority s"`
 	Missed            int           `json:"missed" unit:"jobs"`
+	MissedPart        float64       `json:"missed_part" unit:"of jobs"`
 	Makespan          float64       `json:"makespan" unit:"s"`
 	Delay             render.Record `json:"delay" unit:"s"`
 	SlowdownFormula   string        `json:"slowdown_formula"`
@@ -87,7 +90,7 @@ func (a *dispatchAnswer) answer() (render.Answer, error) {
 // replayed returns what is known of a run.
 func (a *dispatchAnswer) replayed(r policyRun) (row replayed, err error) {
 	f := a.flags
-	row = replayed{Policy: r.policy.String(), Jobs: len(a.List), Tasks: a.tasks, Workers: f.Workers, Skipped: a.Skipped, FirstJob: a.List[0].ID,
+	row = replayed{Policy: r.policy.String(), Jobs: len(a.List), Tasks: a.tasks, Workers: f.Workers, Load: a.offeredLoad(), Skipped: a.Skipped, FirstJob: a.List[0].ID,
 		Finished: r.isFinished()}
 	if f.Sampling.Count > 0 || f.Uniform {
 		row.Seed = &f.Seed
@@ -112,12 +115,29 @@ func (a *dispatchAnswer) replayed(r policyRun) (row replayed, err error) {
 	row.dispatchMeasures = &dispatchMeasures{
 		PriorityViolation: numberIf(v.Delay.Max > 0, v.PriorityViolationRate), DecisionViolation: &v.DecisionViolationRate,
 		RunningViolation: numberIf(v.Delay.Max > 0, v.RunningViolationRate),
-		MissPenalty:      v.DeadlineMissPenalty, Missed: v.Missed, Makespan: v.Makespan,
+		MissPenalty:      v.DeadlineMissPenalty, Missed: v.Missed, MissedPart: a.part(v.Missed), Makespan: v.Makespan,
 		Delay: delay, SlowdownFormula: slowdownFormula, Slowdown: slowdown,
 		Utilization: numberIf(v.Makespan > 0, v.Utilization), Wasted: numberIf(v.Makespan > 0, v.Wasted),
 		Lost: &v.Lost, Decisions: &v.Decisions,
 	}
 	return row, err
+}
+
+// part returns so many jobs as a part of all.
+func (a *dispatchAnswer) part(jobs int) float64 { return float64(jobs) / float64(len(a.List)) }
+
+// offeredLoad returns the work submitted over what all workers can do from the first submission to the last.
+func (a *dispatchAnswer) offeredLoad() *float64 {
+	first, last, work, speed := a.List[0].Submit, a.List[0].Submit, 0.0, 0.0
+	for _, j := range a.List {
+		first, last = min(first, j.Submit), max(last, j.Submit)
+		work += float64(j.Tasks) * j.Work
+	}
+	for _, v := range a.flags.Speeds {
+		speed += v
+	}
+	load := work / speed / (last - first)
+	return numberIf(last > first && load <= math.MaxFloat64, load)
 }
 
 // numberIf returns the number if it exists, else nil.
@@ -169,6 +189,9 @@ func (a *dispatchAnswer) write(t *render.Text, rows []replayed) {
 		t.Line("")
 		t.Line("slowdown: %s, %s", slowdownFormula, slowdownLetters)
 		a.writeBaselines(t)
+		if names := a.flags.LeftOut(); names != nil && !a.flags.timeline {
+			t.Line("not among these: %s (--policy all,sites has them, too)", strings.Join(names, ", "))
+		}
 		t.Line("")
 	}
 	for _, r := range a.runs {
@@ -211,6 +234,12 @@ func (a *dispatchAnswer) heading(t *render.Text) {
 		t.Line("%s", strings.Join(changes, ", "))
 	}
 	t.Line("%s", f.workersText())
+	if load := a.offeredLoad(); load != nil {
+		t.Line("load %s: work submitted, over what the workers can do from the first submission to the last", render.Six(*load))
+		if *load > 1 {
+			t.Line("above load 1 jobs pile up: delays depend on how long the log is")
+		}
+	}
 }
 
 // workersText says how many workers there are, and of which speeds.
