@@ -285,6 +285,22 @@ func TestWarningsOfRareVacations(t *testing.T) {
 	}
 }
 
+// A class of a handful of jobs in each run is warned of where its interval is wide, and only there: the other classes are known well.
+func TestWarningOfWideIntervals(t *testing.T) {
+	m := simtest.OneServer()
+	m.Classes = append(m.Classes, cluster.Class{Name: "rare", ArrivalRate: big.NewRat(1, 500), Servers: cluster.On(0)})
+	for runs, warned := range map[int]bool{2: true, 40: false} {
+		r, err := sim.Run(t.Context(), jump(m, 0), sim.Settings{Runs: runs, Jumps: 2e4, Seed: 1}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		e := r.Class(1, sim.MeanJobs)
+		if said := strings.Join(r.Warnings, "\n"); (e.HalfWidth > e.Mean/2) != warned || strings.Contains(said, "class rare: its mean number of jobs") != warned {
+			t.Errorf("%d runs: %v ± %v, warnings %q", runs, e.Mean, e.HalfWidth, said)
+		}
+	}
+}
+
 // A class that is hardly ever seen is not known, whatever the precision.
 func TestWarningOfRareClass(t *testing.T) {
 	m := simtest.OneServer()

@@ -32,6 +32,7 @@ func (p *Plan) judge(r *Result, samples []*Sample) {
 		r.warn("the %s is unstable: its number of jobs grows with the horizon, and the estimates are those of this horizon only", p.Unstable)
 	}
 	p.judgeSizes(r, samples)
+	p.judgeIntervals(r)
 	r.PrecisionMet = true
 	if tol := p.settings.Precision; tol > 0 {
 		for _, m := range r.Measures {
@@ -63,6 +64,30 @@ func (p *Plan) judge(r *Result, samples []*Sample) {
 	}
 	if perRun := r.EffectiveSamples / float64(r.Runs); perRun < minSamples {
 		r.warn("the runs are too short: each is worth %.2g independent observations of the number of %s, and intervals need %d", perRun, counted, minSamples)
+	}
+}
+
+// judgeIntervals looks for classes of which little is known, whose intervals reach farther than half of the mean, and names the worst.
+func (p *Plan) judgeIntervals(r *Result) {
+	worst, name, wide := wideInterval, "", 0
+	for _, m := range r.Measures {
+		if m.Kind != OfClass || m.Name != MeanJobs || m.Estimate == nil || !(m.Estimate.Mean > 0) {
+			continue
+		}
+		part := m.Estimate.HalfWidth / m.Estimate.Mean
+		if part > wideInterval {
+			wide++
+		}
+		if part > worst {
+			worst, name = part, m.Of
+		}
+	}
+	others := ""
+	if wide > 1 {
+		others = fmt.Sprintf(", the worst of %d such classes", wide)
+	}
+	if wide > 0 {
+		r.warn("class %s: its mean number of jobs and its delay are known to ± %.0f %% only%s: more or longer runs are needed", name, 100*worst, others)
 	}
 }
 
@@ -137,6 +162,8 @@ func (r *Result) judgeMoments(m Moment, drawn float64) (finite bool) {
 const (
 	minJobs     = 100  // jobs of a class below which its means say little
 	maxRarePart = 0.02 // part of a moment that a run may miss
+
+	wideInterval = 0.5 // half of an interval, in units of the mean, beyond which it says little
 
 	constantTol = 1e-9 // variance of a number that is constant but for rounding, over its mean square
 )
