@@ -36,7 +36,12 @@ type Lie struct {
 // BestLie looks for the profile with which one job of row job, while all others tell the truth, runs most tasks. Its
 // bundle φ' A' of the A' declared lets it run φ' min_j A'_j/A_ij tasks, over the resources j that it needs.
 //
-// Under dominant resource fairness and balanced fairness no lie gains, and nothing is searched.
+// Under dominant resource fairness and balanced fairness no lie gains, and nothing is searched. A pool with a limit of tasks is
+// refused.
+//
+// A job that lies here puts to use all that it is given: if everything is declared twice as large, each task declared holds what two
+// tasks need, and nothing is lost. Classes of package traffic that declare too much put nothing of it to use:
+// each task declared does the work of one.
 //
 // The search tries profiles on lines, spread over the box and around the best of these, in float64; it is the same at
 // each call. The best profile is rounded to the shortest fractions that keep all but a ten-thousandth of the gain, and

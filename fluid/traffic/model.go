@@ -21,8 +21,8 @@ type Class struct {
 	Name        string
 	Demand      fluid.Demand // A_kj of resource j for each task, in the order of Model.Resources
 	Weight      *big.Rat     // w_k > 0; nil means 1
-	ArrivalRate *big.Rat     // λ_k >= 0, jobs per second
-	MeanSize    *big.Rat     // σ_k > 0, tasks times seconds; nil means 1
+	ArrivalRate *big.Rat     // λ_k >= 0, jobs per unit of time
+	MeanSize    *big.Rat     // σ_k > 0, tasks times units of time; nil means 1
 
 	// Declared is the profile that the policy believes, if the jobs of the class lie; nil if they tell the truth. It is
 	// at least Demand for every resource. A task holds all that is declared and does the work of one task: if everything
@@ -145,16 +145,22 @@ func (t *Model) Scale(factor *big.Rat) *Model {
 // CriticalScale returns the factor of all arrival rates at which the largest load is 1, from which on the numbers of jobs grow without
 // limit; nil if no jobs arrive.
 func (t *Model) CriticalScale() *big.Rat {
-	most := new(big.Rat)
-	for _, load := range t.Loads() {
-		if load.Cmp(most) > 0 {
-			most = load
-		}
-	}
-	if most.Sign() == 0 {
+	j := t.Bottleneck()
+	if j < 0 {
 		return nil
 	}
-	return new(big.Rat).Inv(most)
+	return new(big.Rat).Inv(t.Loads()[j])
+}
+
+// Bottleneck returns the row of Resources with the largest load, the first of equal ones; -1 if no jobs arrive.
+func (t *Model) Bottleneck() int {
+	at, most := -1, new(big.Rat)
+	for j, load := range t.Loads() {
+		if load.Cmp(most) > 0 {
+			at, most = j, load
+		}
+	}
+	return at
 }
 
 // Stable returns nil if all loads are below 1, and otherwise an *[UnstableError] for the largest: then the numbers of

@@ -36,8 +36,8 @@ const (
 // ErrTooLarge says that [Solve] has no answer for the traffic with these settings, but simulation has.
 var ErrTooLarge = errors.New("too large to solve, but it can be simulated")
 
-// A TooLargeError says why [Solve] has no answer. It wraps [ErrTooLarge] and an *[input.Error] for the policy or setting
-// with which it had one.
+// A TooLargeError says why [Solve] has no answer. It wraps [ErrTooLarge] and an *[input.Error] for the jobs or the
+// setting with which it had one.
 type TooLargeError struct {
 	Input   *input.Error
 	Classes int     // that share resources, if they are too many for the policy; else 0
@@ -109,7 +109,7 @@ type Accuracy struct {
 // A ClassResult holds the measures of one class. A class that never arrives has none.
 type ClassResult struct {
 	MeanJobs    float64  // E[x_k]
-	MeanDelay   *float64 // E[x_k]/λ_k, seconds from arrival to departure; nil if λ_k = 0
+	MeanDelay   *float64 // E[x_k]/λ_k, time from arrival to departure; nil if λ_k = 0
 	ServiceRate *float64 // γ_k = λ_k σ_k / E[x_k], tasks that a job runs in the mean; nil if λ_k = 0
 }
 
@@ -206,7 +206,7 @@ func (t *Model) solvePart(ctx context.Context, groups []group, policy fluid.Poli
 		mean, err = w.balanced(ctx, p, s)
 	case len(groups) > mostClasses:
 		err = &TooLargeError{Classes: len(groups),
-			Input: input.Errorf("policy", policy, "bf, or at most %d classes that share resources, here %d", mostClasses, len(groups))}
+			Input: input.Errorf("jobs", fmt.Sprintf("%d classes that share resources", len(groups)), "at most %d for exact means, except under bf", mostClasses)}
 	default:
 		mean, err = w.chain(ctx, p, policy, s)
 	}

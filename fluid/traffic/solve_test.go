@@ -405,7 +405,7 @@ func TestSolveRefuses(t *testing.T) {
 			t.Classes[0].Weight, t.Classes[0].ArrivalRate = big.NewRat(1, 10000), big.NewRat(2, 5)
 			t.Classes[1].MeanSize, t.Classes[1].ArrivalRate = big.NewRat(100, 1), big.NewRat(1, 250)
 		}, fluid.PF, Settings{RelTol: 1e-2, MaxStates: 150}},
-		{"policy", func(t *Model) {
+		{"jobs", func(t *Model) {
 			t.Classes = append(t.Classes, Class{"c", oracle.Rats("1"), nil, big.NewRat(1, 9), nil, nil}, Class{"d", oracle.Rats("0 1"), nil, big.NewRat(1, 9), nil, nil})
 		}, fluid.PF, Settings{}},
 	} {
@@ -418,7 +418,7 @@ func TestSolveRefuses(t *testing.T) {
 		if r != nil || !errors.As(err, &e) || e.Path != test.path {
 			t.Errorf("%s %+v: error %v, want one for %s", test.policy, test.s, err, test.path)
 		}
-		large := e != nil && (e.Path == "MaxStates" && strings.HasPrefix(e.Want, "more than ") || e.Path == "policy" && test.policy == fluid.PF)
+		large := e != nil && (e.Path == "MaxStates" && strings.HasPrefix(e.Want, "more than ") || e.Path == "jobs")
 		if errors.Is(err, ErrTooLarge) != large {
 			t.Errorf("%s %+v: that %v is for simulation is %v", test.policy, test.s, err, !large)
 		}
