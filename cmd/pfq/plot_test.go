@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,6 +14,9 @@ import (
 
 	"productform/cmd/pfq/internal/commandtest"
 )
+
+// unitAtEnd is what the header of a series says of the unit.
+var unitAtEnd = regexp.MustCompile(`(, .*) \([^()]*\)$`)
 
 // plotted returns the columns of a picture's numbers by panel and series, in the order of the horizontal axis.
 func plotted(t *testing.T, stdin, line string) map[string][]float64 {
@@ -27,15 +31,14 @@ func plotted(t *testing.T, stdin, line string) map[string][]float64 {
 	}
 	columns := make(map[string][]float64)
 	for k, name := range records[0] {
-		name, end, _ := strings.Cut(name, ": ")
-		if name == "target" { // the panel is called after it
-			name, end, _ = strings.Cut(end, ": ")
-		}
-		for _, bound := range []string{", lower bound", ", upper bound", ", low end of 90 % interval", ", high end of 90 % interval"} {
-			if strings.HasSuffix(end, bound) || strings.HasSuffix(name, bound) {
-				name = strings.TrimSuffix(name, bound) + bound
+		bound := ""
+		for _, b := range []string{", lower bound", ", upper bound", ", low end of 90 % interval", ", high end of 90 % interval"} {
+			if before, ok := strings.CutSuffix(name, b); ok {
+				name, bound = before, b
 			}
 		}
+		name, _, _ = strings.Cut(strings.TrimPrefix(name, "target: "), ": ") // a panel may be called after its target
+		name = unitAtEnd.ReplaceAllString(name, "$1") + bound
 		for _, record := range records[1:] {
 			if record[k] == "" {
 				continue

@@ -23,7 +23,7 @@ def pfq(*arguments):
 def delays(model, factors):
     """Returns the mean delay of each class at each factor, [(factor, {class: delay})], as far as the cluster is stable."""
     answers = pfq("solve", model, "--scale", factors)
-    return [(a["scale"], {c["name"]: c["mean_delay"] for c in a["classes"]}) for a in answers if a["stable"]]
+    return [(a["scale"], {c["name"]: c["mean_delay"] for c in a["classes"]}) for a in answers if a["stable"] is not False]
 
 
 def draw(points, file):

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"productform/plots"
 )
@@ -31,7 +32,7 @@ func renderCSV(f *plots.Figure) ([]byte, error) {
 			at, axes, rows = len(axes), append(axes, meaning(p.X)), append(rows, nil)
 		}
 		for _, s := range p.Series {
-			name := p.Title + ", " + s.Name() + ": " + meaning(p.Y)
+			name := seriesTitle(&p, s)
 			rows[at] = append(rows[at], s.X...)
 			low, high := name+", low end of "+confidence+" % interval", name+", high end of "+confidence+" % interval"
 			if s.Kind == plots.Band {
@@ -83,6 +84,20 @@ func renderCSV(f *plots.Figure) ([]byte, error) {
 	}
 	w.Flush()
 	return b.Bytes(), w.Error()
+}
+
+// seriesTitle says what a column holds: panel, series, quantity and unit. A quantity that the title of the panel begins with is not
+// said twice.
+func seriesTitle(p *plots.Panel, s plots.Series) string {
+	name := p.Title + ", " + s.Name()
+	rest, named := strings.CutPrefix(p.Title, p.Y.Quantity)
+	switch {
+	case !named || rest != "" && rest[0] != ' ' && rest[0] != ',':
+		return name + ": " + meaning(p.Y)
+	case p.Y.Categories == nil && p.Y.Unit == "":
+		return name
+	}
+	return name + strings.TrimPrefix(meaning(p.Y), p.Y.Quantity)
 }
 
 func number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }

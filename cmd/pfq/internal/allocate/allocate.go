@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -19,15 +20,13 @@ import (
 	"productform/sim"
 )
 
-// allPolicies is the value of --policy that compares them all.
-const allPolicies = "all"
-
 // clusterFields are those of the models of other commands.
 var clusterFields = []string{"servers", "classes", "mean_size"}
 
 // An allocateFlags holds what the flags of allocate ask for.
 type allocateFlags struct {
-	policy, engine string
+	policies       command.Policies
+	engine         string
 	tol            float64 // 0 for the default
 	dynamic, audit bool
 	states         int          // 0 for the default
@@ -47,11 +46,7 @@ func New() *cobra.Command {
 
 // add gives the flags to the command.
 func (f *allocateFlags) add(cmd *cobra.Command) {
-	var names []string
-	for _, p := range fluid.Policies() {
-		names = append(names, string(p))
-	}
-	cli.AddChoice(cmd, &f.policy, "policy", append(names, allPolicies), "how resources are shared; all compares them")
+	f.policies.Add(cmd, "how resources are shared")
 	cli.AddChoice(cmd, &f.engine, "engine", command.Engines, "arithmetic")
 	cli.Flag[float64]{Name: "tol", Kind: "float", Usage: "relative error asked of the engine enclose (default 1e-09), or of the truncation with --dynamic (default 1e-10)",
 		Want: "a number >= 1e-300, or >= 1e-14 with --dynamic, and < 1", Parse: command.ParseTolerance}.Add(cmd, &f.tol)
@@ -81,11 +76,12 @@ func (f *allocateFlags) check(given func(string) bool) error {
 			return fmt.Errorf("--%s and --dynamic exclude each other: %s", c.name, c.why)
 		}
 	}
-	if f.policy == allPolicies && given("runs") {
-		return errors.New("--policy all and --runs exclude each other: simulate one policy at a time")
+	if err := f.policies.Check(); err != nil {
+		return err
 	}
-	if f.policy == allPolicies && f.engine != string(num.Auto) && f.engine != string(num.Float) {
-		return input.Errorf("--engine", f.engine, "auto or float with --policy all: no other engine has all policies")
+	rational := !slices.Contains(f.policies.List(), fluid.PF)
+	if f.policies.Several() && (f.engine == string(num.Enclose) || f.engine == string(num.Exact) && !rational) {
+		return input.Errorf("--engine", f.engine, "auto or float with --policy %s: no other engine has all of them", f.policies.String())
 	}
 	if f.dynamic && f.tol != 0 && f.tol < 1e-14 {
 		return input.Errorf("--tol", f.tol, "a number >= 1e-14 and < 1 with --dynamic")
@@ -165,6 +161,10 @@ func namingDemand(err error, p *fluid.Pool) error {
 
 // translate says what an error of the solver means on the command line: it names the flag instead of the setting.
 func (f *allocateFlags) translate(err error) error {
+	var large *traffic.TooLargeError
+	if errors.As(err, &large) && large.Classes > 0 {
+		return command.TooManyClasses(large, f.settings.Runs > 0)
+	}
 	flags := map[string]string{"Engine": "--engine", "RelTol": orDefault("--tol", f.tol != 0), "policy": "--policy",
 		"MaxStates": orDefault("--states", f.states != 0)}
 	var bad *input.Error
@@ -173,7 +173,7 @@ func (f *allocateFlags) translate(err error) error {
 	}
 	e := &input.Error{Path: flags[bad.Path], Value: bad.Value, Want: bad.Want}
 	if errors.Is(err, traffic.ErrTooLarge) && f.settings.Runs == 0 {
-		e.Want += "; or --runs"
+		e.Want += "; or --runs 20 to simulate"
 	}
 	return command.FlagError{Err: e}
 }
@@ -188,10 +188,10 @@ func orDefault(flag string, given bool) string {
 
 // share allocates the resources among jobs that stay.
 func (f *allocateFlags) share(q command.Query, p *fluid.Pool) (render.Answer, error) {
-	if f.policy == allPolicies {
+	if f.policies.Several() {
 		return f.compare(q, p)
 	}
-	a, err := command.WithProgress(q, func(ctx context.Context) (*allocation, error) { return f.allocate(ctx, p) })
+	a, err := command.WithProgress(q, func(ctx context.Context) (*allocation, error) { return f.allocate(ctx, p, f.policies.List()[0]) })
 	if err != nil {
 		return render.Answer{}, err
 	}

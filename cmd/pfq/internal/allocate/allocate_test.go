@@ -47,6 +47,7 @@ func TestAllocateJSON(t *testing.T) {
 		t.Errorf("Nash mean is %v", nash)
 	}
 	delete(got, "indices")
+	delete(got["audit"].(map[string]any), "lies_tried")
 	want := map[string]any{
 		"policy": "maxmin", "engine": "exact",
 		"jobs": []any{
@@ -55,7 +56,9 @@ func TestAllocateJSON(t *testing.T) {
 		},
 		"resources": []any{map[string]any{"name": "c<u>", "utilization": 1.0, "utilization_exact": "1", "saturated": true, "price": nil}},
 		"residual":  0.0, "relative_error_bound": 0.0,
-		"audit": map[string]any{"tolerance": 0.0, "feasible": true, "pareto_efficient": true, "sharing_incentive": false, "envy_free": false,
+		"audit": map[string]any{"tolerance": 0.0, "feasible": true, "pareto_efficient": true, "sharing_incentive": false, "envy_free": false, "lie_proof": false,
+			"lie": map[string]any{"job": "a", "declared": map[string]any{"c<u>": 1000.0}, // 1000 φ + 3 φ = 4, and 1000 φ tasks run
+				"tasks": 1.0, "tasks_exact": "1", "with_lie": 4000.0 / 1003, "with_lie_exact": "4000/1003"},
 			"overload": nil, "growth": nil,
 			"shortfall": map[string]any{"job": "a", "dominant_share": 0.25, "dominant_share_exact": "1/4", "split": 0.5, "split_exact": "1/2"},
 			"envy":      map[string]any{"job": "a", "other": "b", "tasks": 1.0, "tasks_exact": "1", "with_other": 3.0, "with_other_exact": "3"}},
@@ -277,16 +280,19 @@ func TestAllocateOverload(t *testing.T) {
 	overload := strings.Replace(oneTraffic, "0.5", `"7/6"`, 1)
 	stdout, stderr, status := pfq(overload, "allocate", "-", "--dynamic", "--format", "json")
 	want := map[string]any{"stable": false, "policy": "pf", "resource": "cpu", "load": 1.0, "load_exact": "1",
+		"critical_scale": 1.0, "critical_scale_exact": "1", "bottleneck": "cpu", "classes": []any{},
 		"resources": []any{map[string]any{"name": "cpu", "load": 1.0}}}
 	if diff := cmp.Diff(want, commandtest.ParseJSON(t, stdout)); status != 1 || stderr != "" || diff != "" {
 		t.Errorf("status %d, %s\n%s", status, stderr, diff)
 	}
 	stdout, _, status = pfq(overload, "allocate", "-", "--dynamic")
-	if text := "unstable: the load of cpu is 1, and jobs pile up under every policy\n\nresource  load\ncpu       1\n"; status != 1 || stdout != text {
+	if text := "unstable: the load of cpu is 1, and jobs pile up under every policy\n" +
+		"loads would be below 1 with the arrival rates multiplied by anything below 1, when cpu is full\n\nresource  load\ncpu       1\n"; status != 1 || stdout != text {
 		t.Errorf("status %d, %s", status, stdout)
 	}
 	stdout, _, status = pfq(overload, "allocate", "-", "--dynamic", "--format", "csv", "--runs", "5")
-	if text := "kind,name,load,load_exact,stable,policy,resource\nresource,cpu,1,,,,\npool,,1,1,false,pf,cpu\n"; status != 1 || stdout != text {
+	if text := "kind,name,load,load_exact,stable,policy,critical_scale,critical_scale_exact,bottleneck,resource\n" +
+		"resource,cpu,1,,,,,,,\npool,,1,1,false,pf,1,1,cpu,cpu\n"; status != 1 || stdout != text {
 		t.Errorf("status %d, %s", status, stdout)
 	}
 }
@@ -308,7 +314,7 @@ func TestAllocateLies(t *testing.T) {
 	overload := strings.Replace(lies, `0.5`, `"13/12"`, 1)
 	stdout, _, status := pfq(overload, "allocate", "-", "--dynamic")
 	const text = "unstable: the load of cpu is 1.0625 by what jobs declare (0.9375 by what they need), and jobs pile up under every policy\n" +
-		told + "\nresource  load    true load\ncpu       1.0625  0.9375\n"
+		"loads would be below 1 with the arrival rates multiplied by anything below 0.941176, when cpu is full\n" + told + "\nresource  load    true load\ncpu       1.0625  0.9375\n"
 	if status != 1 || stdout != text {
 		t.Errorf("status %d, %s", status, cmp.Diff(text, stdout))
 	}
@@ -351,7 +357,7 @@ const manyClasses = `{"resources": [{"name": "cpu", "capacity": 4}, {"name": "ra
 
 func TestAllocateTooManyClasses(t *testing.T) {
 	stdout, stderr, status := pfq(manyClasses, "allocate", "-", "--dynamic")
-	if status != 2 || stdout != "" || !strings.HasPrefix(stderr, "pfq: --policy = pf: want bf, or at most 3 classes that share resources, here 4; or --runs") {
+	if status != 2 || stdout != "" || !strings.HasPrefix(stderr, "pfq: standard input: jobs = 4 classes that share resources: want at most 3 for exact means, except under bf; add --runs 20") {
 		t.Errorf("status %d, %s%s", status, stdout, stderr)
 	}
 	stdout, stderr, status = pfq(manyClasses, "allocate", "-", "--dynamic", "--runs", "20", "--jumps", "1e3", "--format", "json")

@@ -69,8 +69,8 @@ type resourceShare struct {
 }
 
 // allocate shares the resources among jobs that stay.
-func (f *allocateFlags) allocate(ctx context.Context, p *fluid.Pool) (*allocation, error) {
-	r, err := fluid.Allocate(ctx, p, fluid.Policy(f.policy), fluid.Settings{Engine: num.Engine(f.engine), RelTol: f.tol})
+func (f *allocateFlags) allocate(ctx context.Context, p *fluid.Pool, policy fluid.Policy) (*allocation, error) {
+	r, err := fluid.Allocate(ctx, p, policy, fluid.Settings{Engine: num.Engine(f.engine), RelTol: f.tol})
 	if err != nil {
 		return nil, err
 	}
@@ -192,11 +192,16 @@ type auditAnswer struct {
 	ParetoEfficient  bool              `json:"pareto_efficient"`
 	SharingIncentive bool              `json:"sharing_incentive"`
 	EnvyFree         bool              `json:"envy_free"`
+	LieProof         *bool             `json:"lie_proof"` // null if no lie was found, or none looked for
 	Overload         *overloadWitness  `json:"overload"`
 	Growth           *tasksWitness     `json:"growth"`
 	Shortfall        *shortfallWitness `json:"shortfall"`
 	Envy             *envyWitness      `json:"envy"`
+	Lie              *lieWitness       `json:"lie"`
+	LiesTried        int               `json:"lies_tried"`
 	*limitAnswer
+
+	unsearched string // why no lie was looked for, "" if lies were or need not be
 }
 
 // A limitAnswer is there if some job has a limit of its tasks.
@@ -225,6 +230,16 @@ type envyWitness struct {
 	Other     string        `json:"other"`
 	Tasks     render.Number `json:"tasks"`
 	WithOther render.Number `json:"with_other"`
+}
+
+// A lieWitness is what a job gains by declaring more than it needs.
+type lieWitness struct {
+	Job      string        `json:"job"`
+	Declared render.Record `json:"declared"` // of the resources of which it is more than the demand
+	Tasks    render.Number `json:"tasks"`
+	WithLie  render.Number `json:"with_lie"`
+
+	words []string
 }
 
 type limitWitness struct {
@@ -282,6 +297,9 @@ func (a *allocation) addAudit(ctx context.Context, p *fluid.Pool, r *fluid.Alloc
 			a.Audit.OverLimit = &limitWitness{job(w.Job), rat(w.Tasks), rat(w.Limit)}
 		}
 	}
+	if err := a.addLie(ctx, p, r); err != nil {
+		return err
+	}
 	proof := command.GivenProof(r.Engine)
 	if x.MeanUtilization.Exact == nil { // the fractions are too long
 		proof = render.Unproved
@@ -301,6 +319,75 @@ func (a *allocation) addAudit(ctx context.Context, p *fluid.Pool, r *fluid.Alloc
 	return nil
 }
 
+// Allocations that the search for a lie computes, times their rows and resources, in all; and the fewest allocations for one row with
+// which a search is worth while.
+const (
+	lieWork  = 2_000_000
+	fewTries = 200
+)
+
+// addLie looks for the lie that gains most, of one job of any row. Under [fluid.DRF] and [fluid.BF] none does.
+func (a *allocation) addLie(ctx context.Context, p *fluid.Pool, r *fluid.Allocation) error {
+	rows := len(p.Jobs)
+	tries := min(5000, lieWork/(rows*rows*len(p.Resources)))
+	switch {
+	case slices.ContainsFunc(p.Jobs, func(j fluid.Job) bool { return j.MaxTasks != nil }):
+		a.Audit.unsearched = "some job has max_tasks"
+		return nil
+	case r.Policy == fluid.DRF || r.Policy == fluid.BF:
+		proof := true
+		a.Audit.LieProof = &proof
+		return nil
+	case tries < fewTries:
+		a.Audit.unsearched = "there are too many jobs"
+		return nil
+	}
+	var best *audit.Lie
+	at := 0
+	for i := range p.Jobs {
+		lie, err := audit.BestLie(ctx, p, r.Policy, i, audit.LieSettings{Evaluations: tries})
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case err != nil: // numbers that double precision does not hold
+			a.Audit.unsearched = cli.OneLine(err)
+			return nil
+		}
+		a.Audit.LiesTried += lie.Evaluations
+		if lie.Declared != nil && (best == nil || lie.Gain.Float > best.Gain.Float) {
+			best, at = lie, i
+		}
+	}
+	if best == nil {
+		return nil
+	}
+	a.Audit.LieProof = new(bool)
+	value := func(v *num.Value) render.Number { return render.Value(v, command.ProofOf(r.Engine), a.digits) }
+	w := &lieWitness{Job: p.Jobs[at].Name, Tasks: value(&best.Truthful), WithLie: value(&best.Tasks)}
+	for j, d := range best.Declared {
+		if d.Cmp(p.Jobs[at].Demand.Of(j)) > 0 {
+			w.Declared = append(w.Declared, render.Field{Key: p.Resources[j].Name, Value: render.Rat(d, render.Unproved)})
+			w.words = append(w.words, fmt.Sprintf("%s %s for %s", p.Resources[j].Name, render.SixRat(d), render.SixRat(p.Jobs[at].Demand.Of(j))))
+		}
+	}
+	a.Audit.Lie = w
+	return nil
+}
+
+// lieText says what is known of lies.
+func (a *auditAnswer) lieText(t *render.Text) string {
+	switch w := a.Lie; {
+	case w != nil:
+		return fmt.Sprintf("no: a job of %s that declares %s runs %s tasks in place of %s", w.Job, strings.Join(w.words, ", "),
+			t.Cell(w.WithLie), t.Cell(w.Tasks))
+	case a.LieProof != nil:
+		return "yes"
+	case a.unsearched != "":
+		return "not looked at: " + a.unsearched
+	}
+	return fmt.Sprintf("no lie found among %d", a.LiesTried)
+}
+
 func (a *auditAnswer) text(t *render.Text) {
 	words := [4]string{"yes", "yes", "yes", "yes"}
 	if w := a.limitAnswer; w != nil && w.OverLimit != nil {
@@ -318,10 +405,10 @@ func (a *auditAnswer) text(t *render.Text) {
 	if w := a.Envy; w != nil {
 		words[3] = fmt.Sprintf("no: a job of %s runs %s tasks, and would run %s with what one of %s holds", w.Job, t.Cell(w.Tasks), t.Cell(w.WithOther), w.Other)
 	}
-	t.Columns([][]string{{"feasible", words[0]}, {"Pareto efficient", words[1]}, {"sharing incentive", words[2]}, {"envy-free", words[3]}})
+	t.Columns([][]string{{"feasible", words[0]}, {"Pareto efficient", words[1]}, {"sharing incentive", words[2]}, {"envy-free", words[3]}, {"lie-proof", a.lieText(t)}})
 }
 
-// A compared is the answer of one policy among all, or why there is none.
+// A compared is the answer of one policy among several, or why there is none.
 type compared[T any] struct {
 	policy  fluid.Policy
 	answer  *T
@@ -329,9 +416,9 @@ type compared[T any] struct {
 }
 
 // compareAll answers for each policy. A policy that does not take the input is refused; if all are, that is the error.
-func compareAll[T any](q command.Query, answer func(command.Query, fluid.Policy) (*T, error)) (all []compared[T], err error) {
+func compareAll[T any](q command.Query, f *allocateFlags, answer func(command.Query, fluid.Policy) (*T, error)) (all []compared[T], err error) {
 	answered := false
-	policies := fluid.Policies()
+	policies := f.policies.List()
 	for i, policy := range policies {
 		c := compared[T]{policy: policy}
 		var bad *input.Error
@@ -342,7 +429,7 @@ func compareAll[T any](q command.Query, answer func(command.Query, fluid.Policy)
 			answered = true
 		case q.Ctx.Err() == nil && errors.As(failed, &bad):
 			err = cmp.Or(err, failed)
-			c.answer, c.refused = nil, cli.OneLine(failed)
+			c.answer, c.refused = nil, cli.OneLine(f.translate(failed))
 		default:
 			return nil, failed
 		}
@@ -360,7 +447,7 @@ type refused struct {
 	Refused string       `json:"refused"`
 }
 
-// comparisonOf returns the answers of all policies as one.
+// comparisonOf returns the answers of several policies as one.
 func comparisonOf[T any](all []compared[T], whole func(*T) any, lines func(*T, any) []render.Lines, text func(*render.Text)) render.Answer {
 	a := render.Answer{Columns: []string{"policy", "kind"}, Text: text}
 	var list []any
@@ -415,12 +502,10 @@ func headings[T any](t *render.Text, all []compared[T], accuracy func(*T) string
 	t.Line("")
 }
 
-// compare allocates the resources under every policy.
+// compare allocates the resources under each of the policies.
 func (f *allocateFlags) compare(q command.Query, p *fluid.Pool) (render.Answer, error) {
-	all, err := compareAll(q, func(q command.Query, policy fluid.Policy) (*allocation, error) {
-		one := *f
-		one.policy = string(policy)
-		return command.WithProgress(q, func(ctx context.Context) (*allocation, error) { return one.allocate(ctx, p) })
+	all, err := compareAll(q, f, func(q command.Query, policy fluid.Policy) (*allocation, error) {
+		return command.WithProgress(q, func(ctx context.Context) (*allocation, error) { return f.allocate(ctx, p, policy) })
 	})
 	if err != nil {
 		return render.Answer{}, err
@@ -450,9 +535,13 @@ func (f *allocateFlags) compareText(t *render.Text, p *fluid.Pool, all []compare
 		return
 	}
 	t.Digits = 6
-	tableOf(t, all, "properties", "property", []string{"feasible", "Pareto efficient", "sharing incentive", "envy-free"},
+	tableOf(t, all, "properties", "property", []string{"feasible", "Pareto efficient", "sharing incentive", "envy-free", "lie-proof"},
 		func(a *allocation, i int) any {
-			return []bool{a.Audit.Feasible, a.Audit.ParetoEfficient, a.Audit.SharingIncentive, a.Audit.EnvyFree}[i]
+			lieProof := any("unknown")
+			if known := a.Audit.LieProof; known != nil {
+				lieProof = *known
+			}
+			return []any{a.Audit.Feasible, a.Audit.ParetoEfficient, a.Audit.SharingIncentive, a.Audit.EnvyFree, lieProof}[i]
 		})
 	var names []string
 	for _, field := range render.Fields(indexAnswer{}) {
@@ -461,28 +550,48 @@ func (f *allocateFlags) compareText(t *render.Text, p *fluid.Pool, all []compare
 	tableOf(t, all, "efficiency and fairness", "index", names, func(a *allocation, i int) any { return render.Fields(a.Indices)[i].Value })
 }
 
-// compareTraffic computes the means of jobs that come and go under every policy.
+// compareTraffic computes the means of jobs that come and go under each of the policies. With simulations, whose intervals are too wide
+// for a column each, text has one answer after the other.
 func (f *allocateFlags) compareTraffic(q command.Query, t *traffic.Model) (render.Answer, error) {
-	all, err := compareAll(q, func(q command.Query, policy fluid.Policy) (a *trafficCase, err error) {
-		a = &trafficCase{policy: policy, traffic: t}
-		a.result, err = f.solveTraffic(q, t, policy)
-		return a, err
-	})
+	all, err := compareAll(q, f, func(q command.Query, policy fluid.Policy) (*trafficCase, error) { return f.underPolicy(q, t, policy) })
 	if err != nil {
 		return render.Answer{}, err
 	}
+	text := func(text *render.Text) { compareTrafficText(text, t, all) }
+	if f.settings.Runs > 0 {
+		text = func(text *render.Text) { oneAfterOther(text, all) }
+	}
 	lines := func(a *trafficCase, head any) []render.Lines { return a.whole().lines(head) }
-	return comparisonOf(all, func(a *trafficCase) any { return a.whole() }, lines, func(text *render.Text) {
-		headings(text, all, func(a *trafficCase) string { return strings.ReplaceAll(a.accuracy(), "\n", "; ") })
-		honest := &trafficCase{traffic: t}
-		honest.liesText(text)
-		var classes []string
-		for _, c := range t.Classes {
-			classes = append(classes, c.Name)
+	return comparisonOf(all, func(a *trafficCase) any { return a.whole() }, lines, text), nil
+}
+
+// oneAfterOther writes the answer of each policy.
+func oneAfterOther(t *render.Text, all []compared[trafficCase]) {
+	for i, c := range all {
+		if i > 0 {
+			t.Blank()
 		}
-		for _, m := range []struct{ title, key string }{{"mean jobs", "mean_jobs"}, {"mean delay", "mean_delay"}, {"service rate", "service_rate"}} {
-			tableOf(text, all, m.title, "class", classes, func(a *trafficCase, k int) any { return render.Fields(a.classes()[k]).Get(m.key) })
+		if c.answer == nil {
+			t.Line("%s; no answer: %s", c.policy.Words(), c.refused)
+			continue
 		}
-		honest.loadsText(text, &trafficAnswer{Resources: honest.resources()})
-	}), nil
+		c.answer.text(t, c.answer.whole())
+	}
+}
+
+// compareTrafficText writes a table for each measure with a column for each policy.
+func compareTrafficText(text *render.Text, t *traffic.Model, all []compared[trafficCase]) {
+	headings(text, all, func(a *trafficCase) string { return strings.ReplaceAll(a.accuracy(), "\n", "; ") })
+	honest := &trafficCase{traffic: t}
+	honest.liesText(text)
+	var classes []string
+	for _, c := range t.Classes {
+		classes = append(classes, c.Name)
+	}
+	for _, m := range []struct{ title, key string }{{"mean jobs", "mean_jobs"}, {"mean delay", "mean_delay"}, {"service rate", "service_rate"}} {
+		tableOf(text, all, m.title, "class", classes, func(a *trafficCase, k int) any { return render.Fields(a.classes()[k]).Get(m.key) })
+	}
+	w := honest.whole()
+	honest.loadsText(text, w)
+	text.Line("%s", honest.limitText(w, "loads are below 1"))
 }

@@ -2,6 +2,8 @@ package allocate
 
 import (
 	"encoding/csv"
+	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -56,11 +58,68 @@ func TestAllocateAllPoliciesRefused(t *testing.T) {
 		t.Error(status, stdout)
 	}
 	for args, want := range map[string]string{
-		"--policy all --engine exact":     "--engine = exact: want auto or float with --policy all",
-		"--policy all --dynamic --runs 5": "--policy all and --runs exclude each other",
+		"--policy all --engine exact": "--engine = exact: want auto or float with --policy all",
+		"--policy all,pf":             "--policy = all,pf: want all alone, or a list without it",
+		"--policy drf,fair":           "--policy = fair: want pf, drf, maxmin, bmf, bf or all",
 	} {
 		if _, stderr, status := pfq(oneTraffic, append([]string{"allocate", "-"}, strings.Fields(args)...)...); status != 2 || !strings.Contains(stderr, want) {
 			t.Error(status, stderr)
 		}
+	}
+}
+
+// A list has the answers of its policies only, in its order; runs are those of each policy alone, and so is the text.
+func TestAllocatePolicyList(t *testing.T) {
+	const args = "--dynamic --runs 10 --jumps 1e4 --percentiles 50"
+	list := allocateJSON(t, oneTraffic, args+" --policy drf,pf")["policies"].([]any)
+	text, _, _ := pfq(oneTraffic, append(strings.Fields("allocate - --policy drf,pf"), strings.Fields(args)...)...)
+	var texts []string
+	for i, policy := range []string{"drf", "pf"} {
+		alone := allocateJSON(t, oneTraffic, args+" --policy "+policy)
+		for _, a := range []any{alone, list[i]} {
+			delete(a.(map[string]any), "jumps_per_second")
+		}
+		if diff := cmp.Diff(alone, list[i]); diff != "" {
+			t.Errorf("%s: -alone +of the list: %s", policy, diff)
+		}
+		one, _, _ := pfq(oneTraffic, append(strings.Fields("allocate - --policy "+policy), strings.Fields(args)...)...)
+		texts = append(texts, one)
+	}
+	if want := strings.Join(texts, "\n"); len(list) != 2 || text != want {
+		t.Errorf("%d answers, %s", len(list), cmp.Diff(want, text))
+	}
+	got := allocateJSON(t, `{"resources": [{"name": "cpu", "capacity": 9}], "jobs": [{"name": "a", "demand": {"cpu": 1}}]}`, "--policy maxmin,drf --engine exact")
+	if n := len(got["policies"].([]any)); n != 2 {
+		t.Errorf("%d answers, want 2", n)
+	}
+}
+
+// The lie that the audit shows gains what it says, as an allocation with the profile declared has it: render does the work of one task
+// with each that it declares, of 3 processors and 1 GB.
+func TestAllocateLieWitness(t *testing.T) {
+	const pool = `{"resources": [{"name": "cpu", "capacity": 9}, {"name": "ram", "capacity": 18}], "jobs": [
+		{"name": "search", "demand": {"cpu": 1, "ram": 4}}, {"name": "render", "demand": {"cpu": 3, "ram": 1}}]}`
+	for policy, proof := range map[string]any{"pf": false, "bmf": false, "drf": true, "bf": true} {
+		check := allocateJSON(t, pool, "--audit --policy "+policy)["audit"].(map[string]any)
+		if check["lie_proof"] != proof {
+			t.Fatalf("%s: lie_proof is %v, want %v", policy, check["lie_proof"], proof)
+		}
+		if proof == true {
+			continue
+		}
+		lie := check["lie"].(map[string]any)
+		declared := lie["declared"].(map[string]any)
+		if len(declared) != 1 || lie["job"] != "render" {
+			t.Fatal(lie)
+		}
+		told := strings.Replace(pool, `"cpu": 3, "ram": 1`, fmt.Sprintf(`"cpu": 3, "ram": %v`, declared["ram"]), 1)
+		tasks := allocateJSON(t, told, "--policy "+policy)["jobs"].([]any)[1].(map[string]any)["tasks"].(float64)
+		if with := lie["with_lie"].(float64); math.Abs(with-tasks) > 1e-9 || !(with > lie["tasks"].(float64)) {
+			t.Errorf("%s: %v, but an allocation has %v tasks", policy, lie, tasks)
+		}
+	}
+	limited := strings.Replace(pool, `"ram": 1}`, `"ram": 1}, "max_tasks": 2`, 1)
+	if stdout, _, _ := pfq(limited, "allocate", "-", "--audit"); !strings.Contains(stdout, "lie-proof          not looked at: some job has max_tasks\n") {
+		t.Error(stdout)
 	}
 }

@@ -1,6 +1,7 @@
 package allocate
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 	"productform/fluid"
 	"productform/fluid/traffic"
 	"productform/internal/cli"
+	"productform/internal/input"
 	"productform/internal/render"
 	"productform/num"
 	"productform/sim"
@@ -34,39 +36,48 @@ type trafficCase struct {
 
 // traffic computes the mean numbers of jobs that come and go, and says whether they are finite.
 func (f *allocateFlags) traffic(q command.Query, t *traffic.Model) (answer render.Answer, stable bool, err error) {
-	a := &trafficCase{policy: fluid.Policy(f.policy), traffic: t, settings: f.settings, asked: f.percentiles}
+	a := &trafficCase{policy: fluid.Policy(f.policies.String()), traffic: t}
 	if errors.As(t.Stable(), &a.overload) {
 		return a.answer(), false, nil
 	}
-	if f.policy == allPolicies {
+	if f.policies.Several() {
 		answer, err = f.compareTraffic(q, t)
 		return answer, true, err
 	}
-	var plan *sim.Plan
-	if f.settings.Runs > 0 { // before anything that takes long
-		if plan, err = f.plan(q.Ctx, t); err != nil {
-			return answer, false, err
-		}
-	}
-	a.result, err = f.solveTraffic(q, t, a.policy)
-	switch {
-	case plan != nil && errors.Is(err, traffic.ErrTooLarge):
-		a.why = "no exact means: " + f.tooLarge(err)
-		fmt.Fprintln(q.Stderr, "pfq: note:", cli.OneLine(errors.New(a.why)))
-	case err != nil:
+	if a, err = f.underPolicy(q, t, f.policies.List()[0]); err != nil {
 		return answer, false, err
-	}
-	if plan != nil {
-		if a.simulated, a.speed, err = command.Replicate(q.Ctx, plan, f.settings, q.Stderr); err != nil {
-			return answer, false, err
-		}
 	}
 	return a.answer(), true, nil
 }
 
+// underPolicy solves stable traffic under a policy, and simulates it if that was asked for.
+func (f *allocateFlags) underPolicy(q command.Query, t *traffic.Model, policy fluid.Policy) (a *trafficCase, err error) {
+	a = &trafficCase{policy: policy, traffic: t, settings: f.settings, asked: f.percentiles}
+	var plan *sim.Plan
+	if f.settings.Runs > 0 { // before anything that takes long
+		if plan, err = f.plan(q.Ctx, t, policy); err != nil {
+			return nil, err
+		}
+	}
+	a.result, err = f.solveTraffic(q, t, policy)
+	switch {
+	case plan != nil && errors.Is(err, traffic.ErrTooLarge):
+		a.why = "no exact means: " + f.tooLarge(err, policy)
+		fmt.Fprintln(q.Stderr, "pfq: note:", cli.OneLine(errors.New(a.why)))
+	case err != nil:
+		return nil, err
+	}
+	if plan != nil {
+		if a.simulated, a.speed, err = command.Replicate(q.Ctx, plan, f.settings, q.Stderr); err != nil {
+			return nil, err
+		}
+	}
+	return a, nil
+}
+
 // plan checks what is to be simulated.
-func (f *allocateFlags) plan(ctx context.Context, t *traffic.Model) (*sim.Plan, error) {
-	plan, err := sim.NewPlan(ctx, pool.Divisible{Traffic: *t, Policy: fluid.Policy(f.policy)}, f.settings)
+func (f *allocateFlags) plan(ctx context.Context, t *traffic.Model, policy fluid.Policy) (*sim.Plan, error) {
+	plan, err := sim.NewPlan(ctx, pool.Divisible{Traffic: *t, Policy: policy}, f.settings)
 	if err != nil {
 		return nil, command.SimulationError(err, f.settings.Folder)
 	}
@@ -92,11 +103,31 @@ func (f *allocateFlags) plans(q command.Query) (plans []*sim.Plan, err error) {
 			fmt.Fprintln(q.Stderr, "pfq: note: unstable traffic has no runs; without --part and --tasks the command says why")
 			continue
 		}
-		plan, err := f.plan(q.Ctx, one)
+		of, err := f.plansOf(q, one)
 		if err != nil {
 			return nil, command.InFile(q.File, f.translate(namingDemand(err, t.Pool())))
 		}
-		plans = append(plans, plan)
+		plans = append(plans, of...)
+	}
+	return plans, nil
+}
+
+// plansOf returns the plan of each policy. Of several, those that do not take the traffic are left out unless none takes it.
+func (f *allocateFlags) plansOf(q command.Query, t *traffic.Model) (plans []*sim.Plan, err error) {
+	for _, policy := range f.policies.List() {
+		plan, failed := f.plan(q.Ctx, t, policy)
+		var bad *input.Error
+		switch {
+		case failed == nil:
+			plans = append(plans, plan)
+		case errors.As(failed, &bad):
+			err = cmp.Or(err, failed)
+		default:
+			return nil, failed
+		}
+	}
+	if plans == nil {
+		return nil, err
 	}
 	return plans, nil
 }
@@ -108,12 +139,12 @@ func (f *allocateFlags) solveTraffic(q command.Query, t *traffic.Model, policy f
 }
 
 // tooLarge says why traffic cannot be solved.
-func (f *allocateFlags) tooLarge(err error) string {
+func (f *allocateFlags) tooLarge(err error, policy fluid.Policy) string {
 	var large *traffic.TooLargeError
 	if errors.As(err, &large) {
 		switch {
 		case large.Classes > 0:
-			return f.policy + " is computed for " + large.Reason()
+			return string(policy) + " is computed for " + large.Reason()
 		case large.States > 0:
 			return fmt.Sprintf("there would be %s; %s is %s", large.Reason(), orDefault("--states", f.states != 0), large.Input.Value)
 		}
@@ -124,7 +155,7 @@ func (f *allocateFlags) tooLarge(err error) string {
 // A trafficAnswer is the answer of allocate --dynamic.
 type trafficAnswer struct {
 	trafficHead
-	Classes   []trafficClass    `json:"classes,omitempty"` // none if unstable
+	Classes   []trafficClass    `json:"classes"` // none if unstable
 	Resources []trafficResource `json:"resources"`
 	trafficPool
 	*trafficSpeed
@@ -168,9 +199,16 @@ type trueLoad struct {
 
 // A trafficPool is about the pool as a whole.
 type trafficPool struct {
+	trafficLimit
 	*trafficOverload
 	*trafficMethod
 	*trafficRuns
+}
+
+// A trafficLimit says how much traffic is too much, and for which resource; null without arrivals.
+type trafficLimit struct {
+	CriticalScale render.Number `json:"critical_scale"`
+	Bottleneck    *string       `json:"bottleneck"`
 }
 
 type trafficOverload struct {
@@ -211,9 +249,13 @@ type trafficWarnings struct {
 
 func (a *trafficCase) whole() *trafficAnswer {
 	stable := a.overload == nil
-	out := &trafficAnswer{trafficHead: trafficHead{&stable, a.policy}, Resources: a.resources()}
+	out := &trafficAnswer{trafficHead: trafficHead{&stable, a.policy}, Classes: []trafficClass{}, Resources: a.resources()}
 	if stable && a.policy == fluid.BMF {
 		out.Stable = nil // not proved, see [traffic.Model.Stable]
+	}
+	out.CriticalScale = render.RatBeside(a.traffic.CriticalScale(), big.NewRat(1, 1), render.Fraction)
+	if j := a.traffic.Bottleneck(); j >= 0 {
+		out.Bottleneck = &a.traffic.Resources[j].Name
 	}
 	if a.overload != nil {
 		out.trafficOverload = &trafficOverload{Resource: a.traffic.Resources[a.overload.Resource].Name, Load: loadOf(a.overload.Load, render.Fraction)}
@@ -337,16 +379,18 @@ func (a *trafficCase) text(t *render.Text, w *trafficAnswer) {
 			load = fmt.Sprintf("%s by what jobs declare (%s by what they need)", load, render.SixBeside(honest[o.Resource], one))
 		}
 		t.Line("unstable: the load of %s is %s, and jobs pile up under every policy", a.traffic.Resources[o.Resource].Name, load)
+		t.Line("%s", a.limitText(w, "loads would be below 1"))
 		a.liesText(t)
 		t.Line("")
 		a.loadsText(t, w)
 		return
 	}
-	verdict := "stable"
+	verdict, still := "stable", "still stable"
 	if a.policy == fluid.BMF {
-		verdict = "loads below 1" // which is not proved to suffice
+		verdict, still = "loads below 1", "loads are below 1" // which is not proved to suffice
 	}
 	t.Line("%s; %s; %s", verdict, a.policy.Words(), a.accuracy())
+	t.Line("%s", a.limitText(w, still))
 	a.liesText(t)
 	if s := w.trafficRuns; s != nil {
 		t.Line("%d runs of %.0f jumps, observed for a time of %.6g after a warm-up of %.6g; seed %d; ± at confidence %g",
@@ -370,6 +414,15 @@ func (a *trafficCase) text(t *render.Text, w *trafficAnswer) {
 		command.QuantileTables(t, append([]render.Record{all}, rows...), "delay")
 	}
 	a.loadsText(t, w)
+}
+
+// limitText says up to which arrival rates something is so, and which resource is the limit.
+func (a *trafficCase) limitText(w *trafficAnswer, so string) string {
+	if w.Bottleneck == nil {
+		return "no jobs arrive"
+	}
+	return fmt.Sprintf("%s with the arrival rates multiplied by anything below %s, when %s is full", so,
+		render.SixBeside(a.traffic.CriticalScale(), big.NewRat(1, 1)), *w.Bottleneck)
 }
 
 // loadsText writes the loads of the resources.

@@ -32,9 +32,15 @@ func Read[T any](q Query, read func(io.Reader) (*T, error), readFile func(string
 
 // ReadModel reads the cluster that the question is about.
 func ReadModel(q Query) (*cluster.Model, error) {
-	m, err := Read(q, cluster.Read, cluster.ReadFile, "allocate", "resources", "jobs")
+	m, err := Read(q, cluster.Read, cluster.ReadFile, "")
+	err = MeantForPool(err)
 	err = MeantForPlan(err)
 	return m, meantFor(err, "network", "stations", "room", "limits", "servers.tokens", "classes.sources", "classes.units")
+}
+
+// MeantForPool adds to an error about a field that pools have that they are for pfq allocate.
+func MeantForPool(err error) error {
+	return meantFor(err, "allocate, with --dynamic if jobs come and go", "resources", "jobs")
 }
 
 // MeantForPlan adds to an error about a field that plans have that they are for pfq plan.

@@ -287,7 +287,7 @@ func TestRefused(t *testing.T) {
 	if _, stderr, status := program.Run(batch, "network", "-", "--scale", "1,2"); status != 2 || !strings.HasPrefix(stderr, "pfq: --scale is of no use here") {
 		t.Errorf("status %d, %s", status, stderr)
 	}
-	for file, command := range map[string]string{"storage.yaml": "solve", "racks.yaml": "solve", "pools/two-jobs.yaml": "allocate", "plans/shop-plan.yaml": "plan"} {
+	for file, command := range map[string]string{"storage.yaml": "solve", "racks.yaml": "solve", "pools/two-jobs.yaml": "allocate, with --dynamic if jobs come and go", "plans/shop-plan.yaml": "plan"} {
 		if _, stderr, status := program.Run(commandtest.Example(t, file), "network", "-"); status != 2 || !strings.HasSuffix(stderr, "; this looks like a model for pfq "+command+"\n") {
 			t.Errorf("%s: status %d, %s", file, status, stderr)
 		}

@@ -54,7 +54,8 @@ func read(q command.Query) (m model, err error) {
 	case slices.Contains(root.Keys, "swaps"):
 		m.swap, err = command.Read(q, swap.Read, swap.ReadFile, "")
 	case slices.Contains(root.Keys, "resources"):
-		m.loss, err = command.Read(q, loss.Read, loss.ReadFile, "allocate", "resources", "jobs")
+		m.loss, err = command.Read(q, loss.Read, loss.ReadFile, "")
+		err = command.MeantForPool(err)
 	default:
 		m.loss, err = command.Read(q, loss.Read, loss.ReadFile, "solve", "mean_size", "servers.count")
 		err = command.MeantForPlan(err)

@@ -30,11 +30,11 @@ type chart struct {
 type quantity struct {
 	title      string // "" for the name
 	name, unit string
-	rows       []string                               // what has curves: classes or servers
-	theory     func(load, row int) *float64           // nil for a class without arrivals, and where theory has no number
-	simulated  func(r *sim.Result, row int) *estimate // nil where there are too few jobs for one
-	grows      bool                                   // beyond all bounds near the limit of stability
-	part       bool                                   // of a whole, at most 1
+	rows       []string                         // what has curves: classes or servers
+	theory     func(load, row int) *float64     // nil for a class without arrivals, and where theory has no number
+	simulated  func(p point, row int) *estimate // nil where there are too few jobs for one
+	grows      bool                             // beyond all bounds near the limit of stability
+	part       bool                             // of a whole, at most 1
 }
 
 // An estimate is a simulated number with its interval.
@@ -76,17 +76,18 @@ func (c *chart) panels(q quantity) (panels []plots.Panel) {
 
 // isSimulated reports whether there is an estimate of a row.
 func (c *chart) isSimulated(q quantity, row int) bool {
-	return slices.ContainsFunc(c.points, func(p point) bool { return q.simulated(p.result, row) != nil })
+	return slices.ContainsFunc(c.points, func(p point) bool { return q.simulated(p, row) != nil })
 }
 
 // curve returns what theory says of a row.
 func (c *chart) curve(q quantity, row, look int) plots.Series {
-	s := plots.Series{Label: c.label(q.rows, row), Look: look, Marked: len(c.factors) == 1}
+	s := plots.Series{Label: c.label(q.rows, row), Look: look}
 	for k, factor := range c.factors {
 		if y := q.theory(k, row); y != nil {
 			s.X, s.Y = append(s.X, float(factor)), append(s.Y, *y)
 		}
 	}
+	s.Marked = len(s.X) == 1 // no line shows it
 	return s
 }
 
@@ -96,7 +97,7 @@ func (c *chart) estimates(q quantity, rows []int) (all []plots.Series) {
 	var together plots.Series
 	for _, p := range c.points {
 		for _, row := range rows {
-			if v := q.simulated(p.result, row); v != nil {
+			if v := q.simulated(p, row); v != nil {
 				add(&together, float(c.factors[p.load]), v)
 			}
 		}
@@ -114,7 +115,7 @@ func (c *chart) estimates(q quantity, rows []int) (all []plots.Series) {
 			s.Group = together.Label
 		}
 		for _, p := range c.points {
-			if v := q.simulated(p.result, row); v != nil {
+			if v := q.simulated(p, row); v != nil {
 				add(&s, float(c.factors[p.load]), v)
 			}
 		}
@@ -170,7 +171,7 @@ func (c *chart) axis(q quantity, rows []int) plots.Axis {
 			}
 		}
 		for _, p := range c.points {
-			if v := q.simulated(p.result, row); v != nil {
+			if v := q.simulated(p, row); v != nil {
 				values = append(values, v.low, v.high)
 			}
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/big"
+	"strings"
 
 	"productform/bf"
 	"productform/cluster"
@@ -148,8 +149,8 @@ func (c *curves) quantities() (all []quantity) {
 	for _, s := range c.model.Servers {
 		servers = append(servers, s.Name)
 	}
-	class := func(measure string) func(*sim.Result, int) *estimate {
-		return func(r *sim.Result, i int) *estimate { return mean(r.Class(i, measure)) }
+	class := func(measure string) func(point, int) *estimate {
+		return func(p point, i int) *estimate { return mean(p.result.Class(i, measure)) }
 	}
 	for _, word := range c.flags.show {
 		switch word {
@@ -165,7 +166,7 @@ func (c *curves) quantities() (all []quantity) {
 		case utilization:
 			all = append(all, quantity{name: "utilization", rows: servers, part: true,
 				theory:    func(k, s int) *float64 { return &c.results[k].Servers[s].Utilization.Float },
-				simulated: func(r *sim.Result, s int) *estimate { return mean(r.Server(s, sim.Utilization)) }})
+				simulated: func(p point, s int) *estimate { return mean(p.result.Server(s, sim.Utilization)) }})
 		}
 	}
 	for n, p := range c.flags.percentiles {
@@ -191,8 +192,8 @@ func (c *curves) percentile(n int, p command.Percentile, classes []string) quant
 			}
 			return nil
 		},
-		simulated: func(r *sim.Result, i int) *estimate {
-			if q := r.Quantile(sim.OfClass, i, c.flags.settings.Levels[n]); q != nil {
+		simulated: func(p point, i int) *estimate {
+			if q := p.result.Quantile(sim.OfClass, i, c.flags.settings.Levels[n]); q != nil {
 				return &estimate{q.Value, q.Low, q.High}
 			}
 			return nil
@@ -248,10 +249,13 @@ func (f *plotFlags) checkPanels(m *cluster.Model) error {
 }
 
 // tooMany refuses what takes more panels than a picture has room for.
-func tooMany(field, value string, count int) error {
-	if count > plots.MostPanels {
-		return &input.Error{Path: field, Value: value,
-			Want: fmt.Sprintf("less to draw: at most %d panels of %d curves, not %d", plots.MostPanels, plots.MostCurves, count)}
+func tooMany(field, value string, count int, instead ...string) error {
+	if count <= plots.MostPanels {
+		return nil
 	}
-	return nil
+	want := fmt.Sprintf("less to draw: at most %d panels of %d curves, not %d", plots.MostPanels, plots.MostCurves, count)
+	if len(instead) > 0 {
+		want += "; with " + strings.Join(instead, " and ") + " there is less"
+	}
+	return &input.Error{Path: field, Value: value, Want: want}
 }

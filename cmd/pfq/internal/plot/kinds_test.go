@@ -100,7 +100,7 @@ func TestRefusedOfKinds(t *testing.T) {
 		{busy, "--show utilization", "--show = utilization: want delay, jobs or rate, of a pool of jobs that come and go", 2},
 		{busy, "--percentiles 50", "--percentiles is of no use here", 2},
 		{busy, "--policy fair", "--policy = fair: want pf, drf, maxmin, bmf, bf or all", 2},
-		{busy, "--policy all --runs 3", "--policy all and --runs exclude each other", 2},
+		{busy, "--policy all,pf", "--policy = all,pf: want all alone, or a list without it", 2},
 		{busy, "--states 10 --scale 0.9", "--states = 10: want", 2},
 		{busy, "--scale 2,3", "there is nothing to draw: jobs pile up under every policy with the arrival rates multiplied by 8/7 or more", 1},
 		{strings.NewReplacer("3.6", "0", "1.35", "0").Replace(busy), "", "jobs = no arrivals: want a class with an arrival_rate > 0", 2},
@@ -132,7 +132,7 @@ func TestRefusedOfKinds(t *testing.T) {
 // What a policy does not take is told, and the others are drawn.
 func TestPolicyLeftOut(t *testing.T) {
 	stdout, stderr, status := pfq(rest, "plot", "-", "--policy", "all", "--format", "csv", "--scale", "1")
-	if status != 0 || !strings.Contains(stderr, "pfq: note: bf is not drawn: jobs[1].weight = 2") || strings.Contains(stdout, ", bf:") || !strings.Contains(stdout, ", drf:") {
+	if status != 0 || !strings.Contains(stderr, "pfq: note: bf is not drawn: jobs[1].weight = 2") || strings.Contains(stdout, ", bf (") || !strings.Contains(stdout, ", drf (") {
 		t.Errorf("status %d, %s%s", status, stdout, stderr)
 	}
 }
@@ -151,8 +151,8 @@ func TestTooLarge(t *testing.T) {
 	}{
 		{"--policy bf --states 100000", "bf is solved at ", true, false, true, true},
 		{"--policy bf --states 100000 --runs 2 --jumps 2000", "bf is solved at ", true, true, true, true},
-		{"--policy drf --runs 2 --jumps 2000", "drf is solved at 0 of 18 loads: --policy = drf: want bf, or at most 3 classes", false, true, false, true},
-		{"--policy drf", "--policy = drf: want bf, or at most 3 classes", false, false, false, false},
+		{"--policy drf --runs 2 --jumps 2000", "drf is solved at 0 of 18 loads: jobs = 5 classes that share resources: want at most 3 for exact means", false, true, false, true},
+		{"--policy drf", "at most 3 for exact means, except under bf; add --runs 20 to simulate", false, false, false, false},
 		{"--policy bf --states 10", "--states = 10: want more than", false, false, false, false},
 	} {
 		args := append([]string{"plot", "-", "--format", "csv"}, strings.Fields(c.args)...)
@@ -160,7 +160,7 @@ func TestTooLarge(t *testing.T) {
 		if status == 0 != c.solve || !strings.Contains(stderr, c.note) {
 			t.Errorf("%s: status %d, %s", c.args, status, stderr)
 		}
-		if curves, bars := strings.Contains(stdout, "mean delay, c0:"), strings.Contains(stdout, "mean delay, simulated, c0:"); curves != c.curves || bars != c.bars {
+		if curves, bars := strings.Contains(stdout, "mean delay, c0 ("), strings.Contains(stdout, "mean delay, simulated, c0 ("); curves != c.curves || bars != c.bars {
 			t.Errorf("%s: curves %v, points %v: %.200s", c.args, curves, bars, stdout)
 		}
 		if !c.solve {
@@ -268,6 +268,35 @@ func TestEnds(t *testing.T) {
 			if err == nil && after == 0 {
 				t.Errorf("%s: a picture", c.args)
 			}
+		}
+	}
+}
+
+// A list of policies is drawn with simulated points of each, which are those of the policy alone; a curve of one point is marked.
+func TestPolicyList(t *testing.T) {
+	args := strings.Fields("--show jobs --scale 0.5,0.6 --runs 2 --jumps 1000 --policy")
+	got := table(t, busy, append(args, "drf,bf")...)
+	for _, policy := range []string{"drf", "bf"} {
+		alone := table(t, busy, append(args, policy)...)
+		for _, class := range []string{"a", "b"} {
+			for _, of := range []string{", ", ", simulated, "} {
+				one, list := alone["mean jobs"+of+class], got["mean jobs of "+class+of+policy]
+				if len(one) != 2 || !slices.Equal(one, list) {
+					t.Errorf("%s of class %s%s: %v, and of the list %v", policy, class, of, one, list)
+				}
+			}
+		}
+	}
+	c := &chart{factors: []*big.Rat{big.NewRat(1, 2), big.NewRat(1, 1)}}
+	for _, solved := range []int{1, 2} {
+		one := quantity{rows: []string{"a"}, theory: func(load, _ int) *float64 {
+			if load < solved {
+				return new(float64)
+			}
+			return nil
+		}}
+		if s := c.curve(one, 0, 0); len(s.X) != solved || s.Marked != (solved == 1) {
+			t.Errorf("%d points are marked: %v", solved, s.Marked)
 		}
 	}
 }

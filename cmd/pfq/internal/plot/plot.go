@@ -15,7 +15,6 @@ import (
 
 	"productform/bf"
 	"productform/cmd/pfq/internal/command"
-	"productform/fluid"
 	"productform/internal/cli"
 	"productform/internal/input"
 	"productform/plots"
@@ -33,19 +32,16 @@ const (
 	none        = "none"
 )
 
-// allPolicies is the value of --policy that compares them all.
-const allPolicies = "all"
-
 // A plotFlags holds what the flags of plot ask for.
 type plotFlags struct {
 	show         []string
 	percentiles  []command.Percentile
 	distribution int // most jobs; 0 for none
 	factors      []*big.Rat
-	settings     sim.Settings // Runs is 0 for no simulation
-	policy       string       // of pools
-	states       int          // 0 for the default
-	find         string       // of plans
+	settings     sim.Settings     // Runs is 0 for no simulation
+	policies     command.Policies // of pools
+	states       int              // 0 for the default
+	find         string           // of plans
 	limit        int
 
 	given func(string) bool // whether a flag is
@@ -63,11 +59,7 @@ func New() *cobra.Command {
 	cli.Flag[int]{Name: "distribution", Usage: fmt.Sprintf("of a cluster, also draw the probabilities of 0, ..., `N` jobs in all at the rates of the model, N from 1 to %d", bf.MostJobs),
 		Want: fmt.Sprintf("an integer in 1..%d", bf.MostJobs), Parse: cli.ParseInt(bf.MostJobs)}.Add(cmd, &f.distribution)
 	command.AddScale(cmd, &f.factors, "draw a point", "all arrival rates, or capacities where jobs stay,")
-	var policies []string
-	for _, p := range fluid.Policies() {
-		policies = append(policies, string(p))
-	}
-	cli.AddChoice(cmd, &f.policy, "policy", append(policies, allPolicies), "how the resources of a pool are shared; all compares them")
+	f.policies.Add(cmd, "how the resources of a pool are shared")
 	cli.Flag[int]{Name: "states", Usage: "most `STATES` of the Markov chain of a pool (default 4000000)", Want: "an integer in 1..1000000000",
 		Parse: cli.ParseInt(1e9)}.Add(cmd, &f.states)
 	cli.AddChoice(cmd, &f.find, "find", []string{findFrontier, findGrowth, findLoad},
@@ -189,8 +181,8 @@ func (f *plotFlags) check(given func(string) bool) error {
 	if err := command.CheckRuns(given); err != nil {
 		return err
 	}
-	if f.policy == allPolicies && given("runs") {
-		return fmt.Errorf("--policy all and --runs exclude each other: simulate one policy at a time")
+	if err := f.policies.Check(); err != nil {
+		return err
 	}
 	return command.SetLevels(&f.settings, f.percentiles)
 }

@@ -7,6 +7,7 @@ import (
 	"math/big"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -27,6 +28,9 @@ var pfq = commandtest.Program(func() *cobra.Command { return command.Root(New())
 const shop = `{"servers": [{"name": "big", "capacity": 2}, {"name": "small", "capacity": 1}], "classes": [
 	{"name": "web", "arrival_rate": 1, "servers": ["big", "small"]}, {"name": "reports", "arrival_rate": 0.4, "servers": ["small"]}]}`
 
+// unit is what a header says of the quantity after its name.
+var unit = regexp.MustCompile(`: [^,(]*| \([^)]*\)`)
+
 // table draws the model as CSV and returns the columns by their header, without the unit.
 func table(t *testing.T, model string, args ...string) map[string][]float64 {
 	t.Helper()
@@ -40,10 +44,7 @@ func table(t *testing.T, model string, args ...string) map[string][]float64 {
 	}
 	columns := make(map[string][]float64)
 	for k, name := range records[0] {
-		name, end, _ := strings.Cut(name, ": ")
-		if _, interval, ok := strings.Cut(end, ", "); ok {
-			name += ", " + interval
-		}
+		name = unit.ReplaceAllString(name, "")
 		for _, record := range records[1:] {
 			if record[k] == "" {
 				continue

@@ -49,26 +49,37 @@ func (f *plotFlags) shared(q command.Query, s source) (*plots.Figure, error) {
 
 // check refuses a pool with more to draw than a picture has room for.
 func (c *shares) check() error {
-	resources, count := len(c.pool.Resources), 0
+	resources, count, alone := len(c.pool.Resources), 0, 0 // alone: the tasks under one policy
+	if slices.Contains(c.flags.show, tasks) {
+		alone = resources * plots.PanelsOf(len(c.pool.Jobs))
+	}
+	several := c.flags.policies.Several()
 	for _, word := range c.flags.show {
 		switch rows := len(c.pool.Jobs); {
-		case word == tasks && c.flags.policy == allPolicies:
+		case word == tasks && several:
 			count += resources * rows
 		case word == tasks:
-			count += resources * plots.PanelsOf(rows)
-		case c.flags.policy == allPolicies:
+			count += alone
+		case several:
 			count += resources * resources
 		default:
 			count += resources * plots.PanelsOf(resources)
 		}
 	}
-	return tooMany("jobs", fmt.Sprintf("%d rows, and %d resources", len(c.pool.Jobs), resources), count)
+	var instead []string
+	if several && alone <= plots.MostPanels {
+		instead = append(instead, "one --policy")
+	}
+	if len(c.flags.show) > 1 && alone <= plots.MostPanels {
+		instead = append(instead, "--show tasks")
+	}
+	return tooMany("jobs", fmt.Sprintf("%d rows, and %d resources", len(c.pool.Jobs), resources), count, instead...)
 }
 
 // solve allocates the resources at every capacity under the policies.
 func (c *shares) solve(q command.Query) error {
 	var refused error
-	asked := c.flags.asked()
+	asked := c.flags.policies.List()
 	for i, policy := range asked {
 		var results [][]*fluid.Allocation
 		var err error
@@ -132,11 +143,11 @@ func (c *shares) figure(file string) *plots.Figure {
 		}
 		for j := range resources {
 			c.x = plots.Axis{Quantity: "capacity of " + c.short(resources, j), Unit: "times that of the file"}
-			q := quantity{name: "tasks", unit: "of one job", rows: rows, grows: c.flags.policy != allPolicies && c.differ()}
+			q := quantity{name: "tasks", unit: "of one job", rows: rows, grows: !c.flags.policies.Several() && c.differ()}
 			if word == utilization {
 				q = quantity{name: "utilization", rows: rows, part: true}
 			}
-			if c.flags.policy != allPolicies {
+			if !c.flags.policies.Several() {
 				q.title = q.name + ", capacity of " + c.short(resources, j)
 				q.theory = func(k, i int) *float64 { return c.value(word, 0, j, k, i) }
 				f.Panels = append(f.Panels, c.panels(q)...)

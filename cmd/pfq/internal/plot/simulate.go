@@ -17,6 +17,7 @@ import (
 // A point is a load that is simulated.
 type point struct {
 	load   int // index of the factor
+	policy int // index of the policy, of a pool
 	result *sim.Result
 }
 
@@ -44,7 +45,7 @@ func (f *plotFlags) simulate(q command.Query, factors []*big.Rat, plan func(k in
 		if err != nil {
 			return nil, err
 		}
-		points = append(points, point{k, result})
+		points = append(points, point{load: k, result: result})
 	}
 	return points, nil
 }

@@ -46,8 +46,16 @@ func (f *plotFlags) traffic(q command.Query, s source) (*plots.Figure, error) {
 		return nil, command.InFile(q.File, err)
 	}
 	if f.settings.Runs > 0 {
-		if c.points, err = f.simulate(q, c.factors, func(k int) (*sim.Plan, error) { return f.trafficPlan(q, t.Scale(c.factors[k])) }); err != nil {
-			return nil, command.InFile(q.File, err)
+		c.apart = c.apart || len(c.policies) > 1
+		for i, policy := range c.policies {
+			points, err := f.simulate(q, c.factors, func(k int) (*sim.Plan, error) { return f.trafficPlan(q, t.Scale(c.factors[k]), policy) })
+			if err != nil {
+				return nil, command.InFile(q.File, err)
+			}
+			for _, p := range points {
+				p.policy = i
+				c.points = append(c.points, p)
+			}
 		}
 	}
 	return c.figure(q.File), nil
@@ -56,18 +64,11 @@ func (f *plotFlags) traffic(q command.Query, s source) (*plots.Figure, error) {
 // checkTraffic refuses a pool with more to draw than a picture has room for.
 func (f *plotFlags) checkTraffic(t *traffic.Model) error {
 	count := len(f.show) * plots.PanelsOf(len(t.Classes))
-	if f.policy == allPolicies {
-		count = len(f.show) * len(t.Classes)
+	var instead []string
+	if f.policies.Several() {
+		count, instead = len(f.show)*len(t.Classes), append(instead, "one --policy")
 	}
-	return tooMany("jobs", fmt.Sprintf("%d classes", len(t.Classes)), count)
-}
-
-// asked returns the policies to draw.
-func (f *plotFlags) asked() []fluid.Policy {
-	if f.policy == allPolicies {
-		return fluid.Policies()
-	}
-	return []fluid.Policy{fluid.Policy(f.policy)}
+	return tooMany("jobs", fmt.Sprintf("%d classes", len(t.Classes)), count, instead...)
 }
 
 // poolCurves solves the traffic at all loads below the critical one. It is nil where there are none, which the standard error says.
@@ -98,7 +99,7 @@ func (f *plotFlags) poolCurves(q command.Query, t *traffic.Model) (*poolCurves, 
 // solve solves the traffic under all policies asked for. Of several, those that do not take it are told and left out.
 func (c *poolCurves) solve(q command.Query) error {
 	var refused error
-	asked := c.flags.asked()
+	asked := c.flags.policies.List()
 	for i, policy := range asked {
 		results, err := c.underPolicy(q.Part(i, len(asked)), policy)
 		var bad *input.Error
@@ -107,7 +108,7 @@ func (c *poolCurves) solve(q command.Query) error {
 			c.policies, c.results = append(c.policies, policy), append(c.results, results)
 		case len(asked) > 1 && q.Ctx.Err() == nil && errors.As(err, &bad):
 			refused = cmp.Or(refused, err)
-			fmt.Fprintf(q.Stderr, "pfq: note: %s is not drawn: %s\n", policy, cli.OneLine(err))
+			fmt.Fprintf(q.Stderr, "pfq: note: %s is not drawn: %s\n", policy, cli.OneLine(c.flags.translate(err)))
 		default:
 			return err
 		}
@@ -167,13 +168,20 @@ func (f *plotFlags) translate(err error) error {
 		states = "--states"
 	}
 	var bad *input.Error
-	if !errors.As(err, &bad) {
+	var large *traffic.TooLargeError
+	switch {
+	case !errors.As(err, &bad):
 		return err
+	case errors.As(err, &large) && large.Classes > 0:
+		return command.TooManyClasses(large, f.settings.Runs > 0)
 	}
 	if flag := map[string]string{"policy": "--policy", "MaxStates": states}[bad.Path]; flag != "" {
 		e := &input.Error{Path: flag, Value: bad.Value, Want: bad.Want}
 		if bad.Path == "MaxStates" {
 			e.Want += "; or smaller factors in --scale"
+			if f.settings.Runs == 0 {
+				e.Want += ", or --runs 20 to simulate"
+			}
 		}
 		return command.FlagError{Err: e}
 	}
@@ -181,8 +189,8 @@ func (f *plotFlags) translate(err error) error {
 }
 
 // trafficPlan checks what is to be simulated.
-func (f *plotFlags) trafficPlan(q command.Query, t *traffic.Model) (*sim.Plan, error) {
-	plan, err := sim.NewPlan(q.Ctx, pool.Divisible{Traffic: *t, Policy: fluid.Policy(f.policy)}, f.settings)
+func (f *plotFlags) trafficPlan(q command.Query, t *traffic.Model, policy fluid.Policy) (*sim.Plan, error) {
+	plan, err := sim.NewPlan(q.Ctx, pool.Divisible{Traffic: *t, Policy: policy}, f.settings)
 	return plan, command.SimulationError(err, f.settings.Folder)
 }
 
@@ -201,12 +209,18 @@ func (f *plotFlags) trafficPlans(q command.Query, s source) (plans []*sim.Plan, 
 	if f.factors == nil {
 		factors = factors[:twentieths-2]
 	}
-	for _, k := range plots.Evenly(len(factors), mostPoints) {
-		plan, err := f.trafficPlan(q, t.Scale(factors[k]))
-		if err != nil {
-			return nil, command.InFile(q.File, err)
+	for _, policy := range f.policies.List() {
+		for _, k := range plots.Evenly(len(factors), mostPoints) {
+			plan, failed := f.trafficPlan(q, t.Scale(factors[k]), policy)
+			if failed != nil {
+				err = cmp.Or(err, failed)
+				break // this policy is not drawn, either
+			}
+			plans = append(plans, plan)
 		}
-		plans = append(plans, plan)
+	}
+	if plans == nil {
+		return nil, command.InFile(q.File, err)
 	}
 	return plans, nil
 }
@@ -224,19 +238,25 @@ func (c *poolCurves) figure(file string) *plots.Figure {
 	}
 	for _, word := range c.flags.show {
 		q := poolMeasure(word)
-		if c.flags.policy != allPolicies {
+		if !c.flags.policies.Several() {
 			q.rows = classes
 			q.theory = func(k, i int) *float64 { return c.value(word, 0, k, i) }
 			f.Panels = append(f.Panels, c.panels(q)...)
 			continue
 		}
 		for i := range classes {
-			if c.value(word, 0, 0, i) == nil { // a class without arrivals
+			if c.model.Classes[i].ArrivalRate.Sign() == 0 {
 				continue
 			}
 			one := q
 			one.title, one.rows = q.name+" of "+c.label(classes, i), names
 			one.theory = func(k, p int) *float64 { return c.value(word, p, k, i) }
+			one.simulated = func(p point, policy int) *estimate {
+				if p.policy != policy {
+					return nil
+				}
+				return q.simulated(p, i)
+			}
 			f.Panels = append(f.Panels, c.panels(one)...)
 		}
 	}
@@ -245,8 +265,8 @@ func (c *poolCurves) figure(file string) *plots.Figure {
 
 // poolMeasure returns a measure of classes in random traffic without its rows.
 func poolMeasure(word string) quantity {
-	class := func(measure string) func(*sim.Result, int) *estimate {
-		return func(r *sim.Result, i int) *estimate { return mean(r.Class(i, measure)) }
+	class := func(measure string) func(point, int) *estimate {
+		return func(p point, i int) *estimate { return mean(p.result.Class(i, measure)) }
 	}
 	switch word {
 	case jobs:
@@ -254,7 +274,7 @@ func poolMeasure(word string) quantity {
 	case rate:
 		return quantity{name: "service rate", unit: "tasks of a job", simulated: class(sim.ServiceRate)}
 	}
-	return quantity{name: "mean delay", unit: "seconds", simulated: class(sim.MeanDelay), grows: true}
+	return quantity{name: "mean delay", unit: "units of time", simulated: class(sim.MeanDelay), grows: true}
 }
 
 // value returns a measure of class i under a policy at factor k, nil if it does not exist.
@@ -297,7 +317,7 @@ func (c *poolCurves) caption(file string) string {
 	if slices.Contains(c.policies, fluid.BMF) {
 		text += " That they do not below is not proved for bottleneck max fairness."
 	}
-	if c.apart && len(c.results[0]) == 0 {
+	if c.apart && !slices.ContainsFunc(c.results, func(of []*traffic.Result) bool { return len(of) > 0 }) {
 		text += " All is simulated: there is too much to solve."
 	}
 	if worst > 0 {

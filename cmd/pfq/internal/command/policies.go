@@ -1,0 +1,64 @@
+package command
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"productform/fluid"
+	"productform/fluid/traffic"
+	"productform/internal/cli"
+	"productform/internal/input"
+)
+
+// allPolicies is the value of --policy that stands for them all.
+const allPolicies = "all"
+
+// Policies are those that --policy names, the first of all unless it is given.
+type Policies struct{ words []string }
+
+// Add adds --policy to a command.
+func (p *Policies) Add(cmd *cobra.Command, usage string) {
+	var names []string
+	for _, policy := range fluid.Policies() {
+		names = append(names, string(policy))
+	}
+	p.words = names[:1]
+	names = append(names, allPolicies)
+	cli.AddWords(cmd, &p.words, "policy", names, usage+": "+cli.OneOf(names)+"; or several, such as drf,pf, to compare them")
+}
+
+// Check refuses all beside others.
+func (p *Policies) Check() error {
+	if len(p.words) > 1 && slices.Contains(p.words, allPolicies) {
+		return input.Errorf("--policy", p.String(), "%s alone, or a list without it", allPolicies)
+	}
+	return nil
+}
+
+// List returns the policies.
+func (p *Policies) List() (list []fluid.Policy) {
+	if slices.Contains(p.words, allPolicies) {
+		return fluid.Policies()
+	}
+	for _, word := range p.words {
+		list = append(list, fluid.Policy(word))
+	}
+	return list
+}
+
+// Several reports whether there are several, which are compared.
+func (p *Policies) Several() bool { return len(p.List()) > 1 }
+
+// String returns them as given.
+func (p *Policies) String() string { return strings.Join(p.words, ",") }
+
+// TooManyClasses says what can be done where too many classes share resources and are not simulated.
+func TooManyClasses(large *traffic.TooLargeError, simulated bool) error {
+	e := *large.Input
+	if !simulated {
+		e.Want += "; add --runs 20 to simulate, or leave out a resource that is never full"
+	}
+	return &e
+}
