@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"productform/dispatch"
+	"productform/dispatch/swf"
 	"productform/dispatch/workload"
 	"productform/internal/cli"
 	"productform/internal/input"
@@ -157,22 +158,43 @@ type Jobs struct {
 
 // Read reads the log, takes the jobs, and settles the workers if their number is that of the log.
 func (f *Flags) Read(ctx context.Context, name string, stdin io.Reader) (*Jobs, error) {
+	all, err := f.ReadSamples(ctx, name, stdin, 1)
+	if err != nil {
+		return nil, err
+	}
+	return all[0], nil
+}
+
+// ReadSamples reads the log once, and takes so many samples, with the seed and those after it.
+func (f *Flags) ReadSamples(ctx context.Context, name string, stdin io.Reader, samples int) (all []*Jobs, err error) {
 	log, err := read(ctx, name, stdin)
 	if err != nil {
 		return nil, err
 	}
-	j := &Jobs{Name: cli.Source(name)}
-	if err := f.settleWorkers(log.Header, j.Name); err != nil {
+	if err := f.settleWorkers(log.Header, cli.Source(name)); err != nil {
 		return nil, err
 	}
 	if f.IsSampled && f.Sampling.Count == 0 {
 		f.Sampling.Count = workload.LinSampling(len(log.Jobs)).Count
 	}
+	for k := range samples {
+		j, err := f.take(log.Jobs, cli.Source(name), f.Seed+uint64(k))
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, j)
+	}
+	return all, nil
+}
+
+// take takes the jobs of a sample from the log, or all.
+func (f *Flags) take(log []swf.Job, name string, seed uint64) (j *Jobs, err error) {
+	j = &Jobs{Name: name}
 	var places []int
-	if j.List, places, j.Skipped, err = f.jobsOf(log.Jobs, j.Name); err != nil {
+	if j.List, places, j.Skipped, err = f.jobsOf(log, j.Name, seed); err != nil {
 		return nil, err
 	}
-	err = f.ask(j, log.Jobs, places)
+	err = f.ask(j, log, places, seed)
 	if bad := (*input.Error)(nil); errors.As(err, &bad) {
 		return nil, input.InFile(j.Name, bad)
 	}

@@ -65,7 +65,7 @@ func (q Requests) String() string {
 }
 
 // ask gives jobs their requested times if there is a baseline. The places are those of the jobs in the log.
-func (f *Flags) ask(taken *Jobs, log []swf.Job, places []int) (err error) {
+func (f *Flags) ask(taken *Jobs, log []swf.Job, places []int, seed uint64) (err error) {
 	first := slices.IndexFunc(f.Policies, func(p Policy) bool { return p.Baseline != nil })
 	if first < 0 {
 		return nil
@@ -86,7 +86,7 @@ func (f *Flags) ask(taken *Jobs, log []swf.Job, places []int) (err error) {
 		}
 	}
 	q := f.Requests.Requests
-	q.Seed = f.Seed
+	q.Seed = seed
 	taken.Asking, err = q.Apply(taken.List, requested)
 	return err
 }

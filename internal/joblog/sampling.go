@@ -66,8 +66,8 @@ func (f *Flags) settleSampling(given func(string) bool) {
 }
 
 // jobsOf makes jobs of the log, and returns the place of each there.
-func (f *Flags) jobsOf(log []swf.Job, name string) (jobs []dispatch.Job, places []int, skipped int, err error) {
-	jobs, places, skipped, err = f.Sampling.Take(log, f.Seed)
+func (f *Flags) jobsOf(log []swf.Job, name string, seed uint64) (jobs []dispatch.Job, places []int, skipped int, err error) {
+	jobs, places, skipped, err = f.Sampling.Take(log, seed)
 	var bad *input.Error
 	if !errors.As(err, &bad) {
 		return jobs, places, skipped, err

@@ -76,7 +76,10 @@ func (a *dispatchAnswer) writeBaselines(t *render.Text) {
 		run = fmt.Sprintf("run times x uniform on [1, %s] (seed %d)", render.Six(f.Requests.Factor), f.Seed)
 	}
 	line = "requested times: " + run
-	if f.Requests.OfLog {
+	switch {
+	case f.Requests.OfLog && f.samples > 0:
+		line = "requested times: those of the log, or else " + run
+	case f.Requests.OfLog:
 		line = fmt.Sprintf("requested times: those of the log for %s, %s for %d", render.Counted(a.Asked, "job"), run, len(a.List)-a.Asked)
 	}
 	if f.Kill {

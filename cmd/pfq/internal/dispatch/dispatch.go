@@ -24,6 +24,7 @@ type dispatchFlags struct {
 
 	percentiles           []command.Percentile // nil for those that stand there without
 	timeline              bool
+	samples               int // 0 for one run
 	records, format, file string
 }
 
@@ -76,6 +77,8 @@ func (f *dispatchFlags) add(cmd *cobra.Command) {
 	cli.AddRenamed(cmd, "jobs", "records")
 	cli.AddText(cmd, &f.records, "records", "", "the name of a file", "also write what became of each job to `FILE`, as CSV")
 	command.AddPercentiles(cmd, &f.percentiles, "give these percentiles of delays and slowdowns (default 50,95,99)")
+	cli.Flag[int]{Name: "samples", Usage: "run `K` samples of --sample jobs, with --seed and the seeds after it, and tell means and how they vary",
+		Want: samplesWanted, Parse: cli.ParseIntFrom(2, mostSamples)}.Add(cmd, &f.samples)
 	cli.AddSwitch(cmd, &f.timeline, "timeline", "also draw how the run went, in text")
 	command.AddFormat(cmd, &f.format)
 	command.AddOutput(cmd, &f.file)
@@ -85,6 +88,16 @@ func (f *dispatchFlags) add(cmd *cobra.Command) {
 func (f *dispatchFlags) check(given func(string) bool) error {
 	if err := f.Check(given); err != nil {
 		return err
+	}
+	if f.samples > 0 {
+		if !given("sample") {
+			return errors.New("--samples is of no use without --sample N, the jobs of each")
+		}
+		for _, other := range []string{"records", "timeline", "outages"} {
+			if given(other) {
+				return fmt.Errorf("--%s is of no use with --samples: it is about one run", other)
+			}
+		}
 	}
 	switch {
 	case given("timeline") && f.timeline && f.format != render.Formats[0]:

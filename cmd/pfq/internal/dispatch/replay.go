@@ -55,7 +55,7 @@ func (f *dispatchFlags) answer(cmd *cobra.Command, name string) (*dispatchAnswer
 	stdin, stderr := cmd.InOrStdin(), cmd.ErrOrStderr()
 	var done, total atomic.Int64
 	bar, what := cli.NewProgress(stderr, "pfq"), "jobs"
-	if f.timeline || len(f.Policies) > 1 {
+	if f.timeline || f.samples > 0 || len(f.Policies) > 1 {
 		what = "jobs of all runs together"
 	}
 	tell := func() {
@@ -76,25 +76,31 @@ func (f *dispatchFlags) answer(cmd *cobra.Command, name string) (*dispatchAnswer
 
 // dispatch reads the log and runs it; done of total jobs, over all runs, have ended.
 func (f *dispatchFlags) dispatch(ctx context.Context, name string, stdin io.Reader, done, total *atomic.Int64) (*dispatchAnswer, error) {
-	taken, err := f.Read(ctx, name, stdin)
+	samples, err := f.ReadSamples(ctx, name, stdin, max(1, f.samples))
 	if err != nil {
 		return nil, err
 	}
-	a := &dispatchAnswer{flags: f, Jobs: taken}
-	for _, j := range a.List {
-		a.tasks += j.Tasks
-	}
-	times := 1
+	each := len(f.Policies) * len(samples[0].List)
 	if f.timeline {
-		times = 2
+		each *= 2
 	}
-	total.Store(int64(times * len(f.Policies) * len(a.List)))
-	for k, p := range f.Policies {
-		r, err := a.run(ctx, p, times*k*len(a.List), done)
+	total.Store(int64(len(samples) * each))
+	var all []*dispatchAnswer
+	for k, jobs := range samples {
+		a := &dispatchAnswer{flags: f, Jobs: jobs}
+		if err := a.runAll(ctx, k*each, done); err != nil {
+			return nil, err
+		}
+		all = append(all, a)
+	}
+	a := all[0]
+	if f.samples > 0 {
+		answer, err := sampled(all)
 		if err != nil {
 			return nil, err
 		}
-		a.runs = append(a.runs, r)
+		a.text, err = answer.Format(f.format)
+		return a, err
 	}
 	if f.records != "" && a.isFinished() {
 		var b bytes.Buffer
@@ -109,6 +115,25 @@ func (f *dispatchFlags) dispatch(ctx context.Context, name string, stdin io.Read
 	}
 	a.text, err = answer.Format(f.format)
 	return a, err
+}
+
+// runAll runs the jobs under all policies; so many jobs of all runs have ended before.
+func (a *dispatchAnswer) runAll(ctx context.Context, before int, done *atomic.Int64) error {
+	for _, j := range a.List {
+		a.tasks += j.Tasks
+	}
+	times := 1
+	if a.flags.timeline {
+		times = 2
+	}
+	for k, p := range a.flags.Policies {
+		r, err := a.run(ctx, p, before+times*k*len(a.List), done)
+		if err != nil {
+			return err
+		}
+		a.runs = append(a.runs, r)
+	}
+	return nil
 }
 
 // run runs the jobs under a policy; so many jobs of all runs have ended before.

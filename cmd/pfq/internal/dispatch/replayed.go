@@ -220,6 +220,19 @@ func (a *dispatchAnswer) heading(t *render.Text) {
 		sample = fmt.Sprintf(", from job %d on (seed %d)", a.List[0].ID, f.Seed)
 	}
 	t.Line("%s of %s%s; %s", render.Counted(len(a.List), "job"), a.Name, sample, render.Counted(a.tasks, "task"))
+	a.scaling(t)
+	t.Line("%s", f.workersText())
+	if load := a.offeredLoad(); load != nil {
+		t.Line("load %s: work submitted, over what the workers can do from the first submission to the last", render.Six(*load))
+		if *load > 1 {
+			t.Line("above load 1 jobs pile up: delays depend on how long the log is")
+		}
+	}
+}
+
+// scaling says how the times of the log are changed, if they are.
+func (a *dispatchAnswer) scaling(t *render.Text) {
+	s := a.flags.Sampling
 	var changes []string
 	if s.TimeScale != 1 {
 		changes = append(changes, "run times x "+render.Six(s.TimeScale))
@@ -232,13 +245,6 @@ func (a *dispatchAnswer) heading(t *render.Text) {
 	}
 	if changes != nil {
 		t.Line("%s", strings.Join(changes, ", "))
-	}
-	t.Line("%s", f.workersText())
-	if load := a.offeredLoad(); load != nil {
-		t.Line("load %s: work submitted, over what the workers can do from the first submission to the last", render.Six(*load))
-		if *load > 1 {
-			t.Line("above load 1 jobs pile up: delays depend on how long the log is")
-		}
 	}
 }
 
