@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"image/color"
 	"math"
+	"reflect"
 	"slices"
 
 	"gonum.org/v1/plot/vg"
@@ -115,9 +116,19 @@ func (l *panelPlan) nameSeries(t typesetter, beside room, shared bool) error {
 	return l.nameAbove(t, beside)
 }
 
-// keepRows makes room for so many rows of a legend, if the panel has one, so that its plot is as high as the one beside it.
+// leaveLegend takes the legend away if the panel above has the same.
+func (l *panelPlan) leaveLegend(t typesetter, beside room, above []legendEntry) {
+	if l.legend == nil || !reflect.DeepEqual(l.legend, above) {
+		return
+	}
+	l.legend, l.legendRows = nil, 0
+	l.lower(t, beside)
+	l.namePoints(t)
+}
+
+// keepRows makes room for so many rows of a legend, so that the plot is as high as the one beside it that has them.
 func (l *panelPlan) keepRows(t typesetter, beside room, rows int) {
-	if l.legend == nil || rows <= l.legendRows {
+	if rows <= l.legendRows {
 		return
 	}
 	l.leastRows = rows
@@ -134,7 +145,7 @@ func (l *panelPlan) nameAbove(t typesetter, beside room) error {
 	return nil
 }
 
-// lower makes the plot lower by the rows of the legend, and finds places for the names of the references.
+// lower makes the plot as high as the rows of the legend leave it, and finds places for the names of the references.
 func (l *panelPlan) lower(t typesetter, beside room) {
 	l.arrange(beside.of(l.Panel))
 	l.trace(t)

@@ -9,6 +9,7 @@ import (
 	"image/color"
 	"io"
 	"regexp"
+	"slices"
 	"strings"
 
 	"gonum.org/v1/plot/font"
@@ -156,10 +157,10 @@ func paintFigure(c vg.Canvas, f *plots.Figure) error {
 }
 
 // planAll plans all panels below the height bottom. If one has a legend, those beside it do, and in the same room, so that their plots
-// are of one height.
+// are of one height; but a panel below one with the same legend has none.
 func planAll(t typesetter, f *plots.Figure, beside room, bottom vg.Length) ([]*panelPlan, error) {
 	at, gridRows, _ := grid(f)
-	plans, most := make([]*panelPlan, len(f.Panels)), make([]int, gridRows) // rows of the legends of panels side by side
+	plans, hasLegend := make([]*panelPlan, len(f.Panels)), make([]bool, gridRows)
 	for i := range f.Panels {
 		letter := ""
 		if len(f.Panels) > 1 {
@@ -171,16 +172,22 @@ func planAll(t typesetter, f *plots.Figure, beside room, bottom vg.Length) ([]*p
 		if err != nil {
 			return nil, fmt.Errorf("panels[%d]: %w", i, err)
 		}
-		plans[i], most[at[i].row] = p, max(most[at[i].row], p.legendRows)
+		plans[i], hasLegend[at[i].row] = p, hasLegend[at[i].row] || p.legend != nil
 	}
 	for i, p := range plans {
-		if p.legend == nil && most[at[i].row] > 0 {
+		if hasLegend[at[i].row] && p.legend == nil {
 			if err := p.nameAbove(t, beside); err != nil {
 				return nil, fmt.Errorf("panels[%d]: %w", i, err)
 			}
 			p.namePoints(t)
-			most[at[i].row] = max(most[at[i].row], p.legendRows)
 		}
+	}
+	most := make([]int, gridRows)              // rows of the legends of panels side by side
+	for i, p := range slices.Backward(plans) { // each sees the panel above it as it was
+		if above := slices.Index(at, cell{at[i].row - 1, at[i].column}); above >= 0 && p.Wide == plans[above].Wide {
+			p.leaveLegend(t, beside, plans[above].legend)
+		}
+		most[at[i].row] = max(most[at[i].row], p.legendRows)
 	}
 	for i, p := range plans {
 		p.keepRows(t, beside, most[at[i].row])

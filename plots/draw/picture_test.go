@@ -169,6 +169,43 @@ func TestLegendBesideNames(t *testing.T) {
 	}
 }
 
+// A panel below one with the same legend leaves it, if its curves have the same names and looks, and its plot is the higher for it.
+func TestLegendAbove(t *testing.T) {
+	crowded := simulated().Panels[1]
+	other := simulated().Panels[1]
+	other.Series = append(slices.Clone(other.Series[:1]), other.Series[2:]...)
+	for _, c := range []struct {
+		panels []plots.Panel
+		want   []bool // whether they have legends
+	}{
+		{[]plots.Panel{crowded, other, crowded, other}, []bool{true, true, false, false}},
+		{[]plots.Panel{crowded, crowded, crowded, other}, []bool{true, true, false, true}},
+		{[]plots.Panel{crowded, other, other, crowded, other, crowded}, []bool{true, true, true, true, false, false}},
+	} {
+		text := newTypesetter()
+		f := &plots.Figure{ID: "legends", Title: "legends", Panels: c.panels}
+		beside, err := besideAll(text, f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		plans, err := planAll(text, f, beside, 3*panelHeight)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, p := range plans {
+			if (p.legend != nil) != c.want[i] {
+				t.Errorf("of %d panels, panel %d has a legend of %d", len(plans), i, len(p.legend))
+			}
+			if p.plot.Max.Y-p.plot.Min.Y != plans[i^1].plot.Max.Y-plans[i^1].plot.Min.Y {
+				t.Errorf("of %d panels, panels %d and %d are not of one height", len(plans), i, i^1)
+			}
+			if named := slices.ContainsFunc(p.names, func(r vg.Rectangle) bool { return r != vg.Rectangle{} }); named {
+				t.Errorf("of %d panels, panel %d has names in its plot", len(plans), i)
+			}
+		}
+	}
+}
+
 // Groups of curves are named beside them and in the legend, each by itself; where there is no room, only there.
 func TestGroups(t *testing.T) {
 	text := newTypesetter()
@@ -424,5 +461,20 @@ func TestGroupsOfKinds(t *testing.T) {
 	}
 	if groups := layout(t, f)[0].groups; groups != nil {
 		t.Errorf("named in the panel: %q", groups)
+	}
+}
+
+// The label of a region stands between lines of the grid where it can.
+func TestRegionLabelBetweenLines(t *testing.T) {
+	p := plots.Panel{Title: "t", X: plots.Axis{Quantity: "x", Max: 4}, Y: plots.Axis{Quantity: "y", Max: 4, Ticks: []float64{0, 1, 2, 3, 4}},
+		Series: []plots.Series{{Label: "s", X: []float64{0, 4}, Y: []float64{0, 0}}}, Regions: []plots.Region{{Label: "region", From: 1, To: 3}}}
+	l := layout(t, &plots.Figure{ID: "x", Title: "t", Panels: []plots.Panel{p}})[0]
+	if l.regions[0] == (vg.Rectangle{}) {
+		t.Fatal("no place for the label")
+	}
+	for _, k := range l.ticks[1] {
+		if y := l.at(0, k.value).Y; l.regions[0].Min.Y < y && y < l.regions[0].Max.Y {
+			t.Errorf("the label at %v crosses the line of %v", l.regions[0], k.value)
+		}
 	}
 }

@@ -2,6 +2,7 @@ package draw
 
 import (
 	"math"
+	"slices"
 
 	"gonum.org/v1/plot/vg"
 )
@@ -37,20 +38,27 @@ func (l *panelPlan) traceRegions(t typesetter) {
 	}
 }
 
-// roomIn returns a rectangle in the middle of the area that nothing comes close to, empty if there is none.
-func (l *panelPlan) roomIn(area vg.Rectangle, size vg.Point) vg.Rectangle {
+// roomIn returns a rectangle in the middle of the area that nothing comes close to, if possible no line of the grid, empty if there is none.
+func (l *panelPlan) roomIn(area vg.Rectangle, size vg.Point) (found vg.Rectangle) {
 	space := area.Size().Sub(size)
 	if space.X < 2*clearance || space.Y < 2*clearance {
 		return vg.Rectangle{}
 	}
-	for _, up := range []vg.Length{0.5, 0.7, 0.3, 0.9, 0.1} {
+	for _, up := range []vg.Length{0.5, 0.6, 0.7, 0.4, 0.3, 0.8, 0.9, 0.2, 0.1} {
 		corner := area.Min.Add(vg.Point{X: space.X / 2, Y: space.Y * up})
 		r := vg.Rectangle{Min: corner, Max: corner.Add(size)}
-		if l.isFree(r, nil) {
+		crossed := slices.ContainsFunc(l.ticks[1], func(k tick) bool {
+			y := l.at(l.lo[0], k.value).Y
+			return k.label != "" && r.Min.Y < y && y < r.Max.Y
+		})
+		switch free := l.isFree(r, nil); {
+		case free && !crossed:
 			return r
+		case free && found == (vg.Rectangle{}):
+			found = r
 		}
 	}
-	return vg.Rectangle{}
+	return found
 }
 
 // isFree reports whether nothing that is drawn comes close to r, nor one of the names.

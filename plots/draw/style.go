@@ -29,7 +29,7 @@ const (
 	thinWidth      vg.Length = 0.7
 	referenceWidth vg.Length = 0.7
 	barWidth       vg.Length = 0.8
-	barGap         vg.Length = 2.4 // between the bars of curves
+	barGap         vg.Length = 1.5 // between the bars of curves
 	markerSize     vg.Length = 2   // radius
 	tickLength     vg.Length = 3
 	minorLength    vg.Length = 1.75

@@ -110,13 +110,15 @@ func scaled(k float64, e int) float64 {
 // multiple returns v / (m 10^e).
 func multiple(v, m float64, e int) float64 { return scaled(v, -e) / m }
 
-// logTicks returns ticks at 1, 2, 5 times powers of ten, at 1 alone where that would be crowded or two powers or more are written as such, and
+// logTicks returns ticks at 1, 2, 5 times powers of ten, at 3 and 7 too on less than one, at 1 alone where that would be crowded or two powers or more are written as such, and
 // minor ticks at the other digits. Over less than one such interval it returns linear ticks.
 func logTicks(lo, hi float64, count int, powers bool) []tick {
 	decades := math.Log10(hi / lo)
 	every := labelEvery(lo, hi, count)
 	labelled := map[int]bool{1: true}
-	if 3*decades <= 2*float64(max(count, 2)) && !(powers && decades >= 2) {
+	if hi < 10*lo && !powers {
+		labelled = map[int]bool{1: true, 2: true, 3: true, 5: true, 7: true}
+	} else if 3*decades <= 2*float64(max(count, 2)) && !(powers && decades >= 2) {
 		labelled = map[int]bool{1: true, 2: true, 5: true}
 	}
 	minor := max(1, every/5)

@@ -325,7 +325,8 @@ func (c *comparison) panels() (panels []plots.Panel) {
 	} {
 		together := plots.Panel{Title: "Tasks together, " + m.name, X: load, Y: m.y}
 		apart := plots.Panel{Title: "Tasks by themselves, " + m.name, X: load, Y: m.y}
-		for k, p := range comparedBaselines() {
+		for _, k := range []int{byArrival, byEASY, byConservative, bySize, byEASYSize} { // conservative may lie on EASY
+			p := comparedBaselines()[k]
 			together.Series = append(together.Series, c.curve(p.label, p.look, baseline(k), m.of))
 		}
 		for k, p := range comparedPolicies() {
