@@ -280,6 +280,7 @@ func newDelayPlan(c *cluster.Component, engine num.Engine, prec uint, s Settings
 	entries := l.states * float64(len(p.Classes))
 	need := l.bytes(num.Enclose, prec, 0) + entries*(4+perNumber) + 8*l.states*perNumber
 	if need > float64(s.MaxBytes) || entries >= 1<<31 {
+		s.byTables = "delays in order of arrival"
 		return nil, l.tooLarge(need, engine, prec, s)
 	}
 	return l, nil

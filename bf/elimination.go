@@ -1,8 +1,10 @@
 package bf
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"slices"
 
@@ -29,13 +31,23 @@ func (l *plan) findOrder() (err error) {
 	for i := range e.Classes {
 		e.Classes[i].Rate = 1 // the order is for any
 	}
-	if l.order, err = elimination.NewOrder(e); err == nil && l.order.Width > widest {
-		return &num.TooLargeError{Input: input.Errorf("model", l.order.Width, "servers whose graph has a width of at most %d", widest)}
+	width := ""
+	var wide *num.TooLargeError
+	if l.order, err = elimination.NewOrder(e); errors.As(err, &wide) {
+		width = wide.Input.Value
+	} else if err == nil && l.order.Width > widest {
+		width = fmt.Sprint(l.order.Width)
 	}
-	return err
+	if width == "" {
+		return err
+	}
+	return &num.TooLargeError{Input: input.Errorf("model", fmt.Sprintf("a width of %s or more", width), // least fill finds the least width up to 2 only
+		"servers that are eliminated one by one in a width of at most %d: 1 is that of trees and lines, 2 that of ladders", widest)}
 }
 
 const widest = 2 // of the messages that are found in time
+
+const mostProducts = 1e11 // of an elimination without a limit of work
 
 // checkElimination finds the order, and refuses what elimination does not give.
 func (l *plan) checkElimination(s Settings) error {
@@ -171,7 +183,12 @@ func (l *plan) eliminateOf(ctx context.Context, p *recursion.Problem, s Settings
 // solveElimination solves a problem of the component of the plan; if the tolerance is missed, with the bounds that there are, where those will do.
 func (l *plan) solveElimination(ctx context.Context, p *recursion.Problem, ask elimination.Settings, anyBound bool) (*elimination.Result, error) {
 	e := eliminationProblem(p)
+	ask.MaxWork = cmp.Or(ask.MaxWork, mostProducts)
 	r, err := elimination.Solve(ctx, e, l.order, ask)
+	var large *num.TooLargeError
+	if errors.As(err, &large) {
+		return nil, l.tooMuch(large, ask)
+	}
 	var missed *elimination.ToleranceError
 	if !errors.As(err, &missed) {
 		return r, err
@@ -184,6 +201,25 @@ func (l *plan) solveElimination(ctx context.Context, p *recursion.Problem, ask e
 		return elimination.Solve(ctx, e, l.order, ask)
 	}
 	return nil, err
+}
+
+// tooMuch says in words that elimination takes too much work, or memory, and whether a larger tolerance takes less: in a width of 2, as many times as
+// there are fewer nodes of shorter times, to the third power.
+func (l *plan) tooMuch(large *num.TooLargeError, s elimination.Settings) error {
+	much, help := fmt.Sprintf("more than %.0e products, some minutes", s.MaxWork), ""
+	if large.Limit > 0 && large.Bytes > float64(large.Limit) {
+		much = fmt.Sprintf("%.3g MiB, more than the limit of %.3g", large.Bytes/(1<<20), float64(large.Limit)/(1<<20))
+	}
+	switch {
+	case s.Tolerance > 1e-5:
+	case s.Tolerance > 1e-8:
+		help = "; or a tolerance of 1e-3, which takes about a third"
+	default:
+		help = "; or a tolerance of 1e-6, which takes about a third, or of 1e-3, a tenth"
+	}
+	return &num.TooLargeError{States: large.States, Bytes: large.Bytes, Limit: large.Limit, Input: input.Errorf("model",
+		fmt.Sprintf("%d classes on %d rows of servers", len(l.problem.Classes), len(l.problem.Groups)),
+		"less work: eliminating servers one by one in a width of %d takes %s%s", l.order.Width, much, help)}
 }
 
 // eliminateDerivatives returns the derivatives of the mean number of jobs in the rates and capacities of the problem, each a difference of terms that

@@ -12,8 +12,10 @@ import (
 
 	"productform/bf/internal/integers"
 	"productform/cluster"
+	"productform/internal/elimination"
 	"productform/internal/input"
 	"productform/internal/oracle"
+	"productform/internal/recursion"
 	"productform/num"
 
 	"pgregory.net/rapid"
@@ -334,8 +336,21 @@ func TestEliminationRefuses(t *testing.T) {
 		}
 	}
 	var large *num.TooLargeError
-	if err := solve(clique, num.Auto); !errors.As(err, &large) || !strings.Contains(err.Error(), "width") || !strings.Contains(err.Error(), "8") {
+	if err := solve(clique, num.Auto); !errors.As(err, &large) || !strings.Contains(err.Error(), "width of 8 or more") {
 		t.Errorf("a clique of 9 servers: %v, want its width 8", err)
+	}
+	ladder := gridModel(2, 30)
+	ladder.Servers = append(ladder.Servers, cluster.Server{Name: "unused", Capacity: big.NewRat(1, 1)})
+	_, err := Solve(t.Context(), ladder, Settings{Lattice: EliminationLattice, MaxBytes: 1 << 18})
+	if !errors.As(err, &large) || !strings.Contains(err.Error(), "(of 88 on 61: ") || !strings.Contains(err.Error(), "MiB, more than the limit of 0.25; or a tolerance of 1e-6") {
+		t.Errorf("a ladder in little memory: %v", err)
+	}
+	wide := &plan{problem: &recursion.Problem{}, order: &elimination.Order{Width: 2}}
+	for tolerance, want := range map[float64]string{1e-9: "or a tolerance of 1e-6, ", 1e-6: "or a tolerance of 1e-3, ", 1e-3: "more than 1e+11 products, some minutes"} {
+		if err := wide.tooMuch(&num.TooLargeError{}, elimination.Settings{Tolerance: tolerance, MaxWork: mostProducts}); !strings.Contains(err.Error(), want) ||
+			strings.Contains(err.Error(), "tolerance") != (tolerance < 1e-3) {
+			t.Errorf("tolerance %g: %v", tolerance, err)
+		}
 	}
 }
 

@@ -68,6 +68,9 @@ func gradientPlans(ctx context.Context, m *cluster.Model, s Settings, eliminates
 	if err != nil {
 		return nil, s, err
 	}
+	if !eliminates {
+		s.byTables = "derivatives for each class"
+	}
 	components, err := reduceAll(ctx, m.EqualSizes())
 	if err != nil {
 		return nil, s, err

@@ -271,7 +271,7 @@ func (l *plan) tooLarge(need float64, engine num.Engine, prec uint, s Settings) 
 	help := `merge similar classes or servers, or describe equal servers as groups with "choose"`
 	var wide *num.TooLargeError
 	eliminates := false
-	if l.problem.Whole && s.Lattice == "" {
+	if l.problem.Whole && s.Lattice == "" && s.byTables == "" {
 		eliminates = !errors.As(l.findOrder(), &wide)
 	}
 	switch {
@@ -279,6 +279,8 @@ func (l *plan) tooLarge(need float64, engine num.Engine, prec uint, s Settings) 
 		help = "use the engine auto or float, which can eliminate the servers one by one"
 	case eliminates && s.MaxJobs > 0 && !s.ByClass:
 		help = "leave out the distribution of the number of jobs, or ask for that of each class beside it, which can be had by eliminating the servers one by one"
+	case s.byTables != "" && s.Lattice == "":
+		help = s.byTables + " come from such tables only, not from eliminating servers one by one: " + help
 	case s.MaxJobs > 0 && l.bytes(engine, prec, 0) <= float64(s.MaxBytes):
 		help = "leave out the distribution of the number of jobs, which needs most of it"
 	case s.Lattice != "":
@@ -290,7 +292,7 @@ func (l *plan) tooLarge(need float64, engine num.Engine, prec uint, s Settings) 
 		size += fmt.Sprintf(", and the connected lattice has more than %s terms, which is the limit", thousands(l.tooMany))
 	}
 	if wide != nil {
-		size += fmt.Sprintf("; servers are eliminated one by one up to a width of %d, not of %v", widest, wide.Input.Value)
+		size += fmt.Sprintf("; eliminating servers one by one takes %s, and %d is the limit", wide.Input.Value, widest)
 	}
 	return &num.TooLargeError{States: l.states, Bytes: need, Limit: s.MaxBytes, Input: input.Errorf("model",
 		fmt.Sprintf("%d classes on %d rows of servers", len(l.problem.Classes), len(l.problem.Groups)),

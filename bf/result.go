@@ -33,6 +33,7 @@ type Settings struct {
 
 	spare              *cube.Memory // what one solve of a sweep leaves to the next
 	withoutElimination bool         // it has missed the tolerance
+	byTables           string       // what is asked for where elimination has none of it, for messages
 }
 
 // MostJobs is the largest number of jobs in distributions of the number of jobs.

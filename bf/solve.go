@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"math/big"
 	"slices"
@@ -227,6 +228,17 @@ func inRows(err error, m *cluster.Model, c *cluster.Component) error {
 			list = append(list, c.Classes[i]...)
 		}
 		return &cluster.UnstableError{Classes: list, Names: m.NamesOf(list), ArrivalRate: u.ArrivalRate, Capacity: u.Capacity}
+	}
+	var large *num.TooLargeError
+	if errors.As(err, &large) && large.Input.Path == "model" && large.Bytes > 0 && len(c.Model.Classes)+len(c.Model.Servers) < len(m.Classes)+len(m.Servers) {
+		bad := *large.Input
+		bad.Value += fmt.Sprintf(" (of %d on %d: what is alike counts once, what is unused or apart not)", len(m.Classes), len(m.Servers))
+		whole := &num.TooLargeError{Input: &bad, States: large.States, Bytes: large.Bytes, Limit: large.Limit}
+		var failed *eliminationError
+		if errors.As(err, &failed) {
+			return &eliminationError{whole}
+		}
+		return whole
 	}
 	return err
 }

@@ -20,7 +20,7 @@ import (
 //
 // The errors are those of [Evaluate].
 func LeastCost(ctx context.Context, p *problem.Problem, s Settings) (*Answer, error) {
-	in, s, err := begin(p, s)
+	in, s, err := beginSearch(ctx, p, s)
 	if err != nil {
 		return nil, err
 	}

@@ -15,7 +15,7 @@ import (
 // After Settings.Limit solves the search stops with the best plan so far, and Proof.Delay is the mean delay that no plan is below,
 // 0 if nothing is known of some. The error for a problem without a budget is a *[num.InputError]; others are those of [Evaluate].
 func LeastDelay(ctx context.Context, p *problem.Problem, s Settings) (*Answer, error) {
-	in, s, err := begin(p, s)
+	in, s, err := beginSearch(ctx, p, s)
 	if err != nil {
 		return nil, err
 	}
@@ -69,7 +69,7 @@ func (in *instance) leastDelay(ctx context.Context, s Settings, below int64) (*A
 //
 // The errors are those of [Evaluate].
 func Frontier(ctx context.Context, p *problem.Problem, s Settings) ([]*Answer, error) {
-	in, s, err := begin(p, s)
+	in, s, err := beginSearch(ctx, p, s)
 	if err != nil {
 		return nil, err
 	}

@@ -34,7 +34,7 @@ const leastPart = 0x1p-30
 // The error for a problem with NoWorse is a *[num.InputError], since delays of other loads are not compared; others are those of
 // [Evaluate].
 func GreatestLoad(ctx context.Context, p *problem.Problem, c problem.Choice, s Settings) (*Load, error) {
-	in, s, err := begin(p, s)
+	in, s, err := beginSearch(ctx, p, s)
 	if err != nil {
 		return nil, err
 	}
@@ -171,6 +171,9 @@ func Growth(ctx context.Context, p *problem.Problem, loads []*big.Rat, s Setting
 		at := *p
 		at.Scale = new(big.Rat).Mul(num.OrOne(p.Scale), load)
 		in, settings, err := begin(&at, s)
+		if err == nil && len(answers) == 0 {
+			err = in.checkSize(ctx, settings)
+		}
 		if err != nil {
 			return nil, err
 		}

@@ -34,7 +34,7 @@ type MostLoad struct {
 // The error for a problem with NoWorse is a *[num.InputError], since delays of other loads are not compared; others are those of
 // [Evaluate].
 func GreatestLoadOfAll(ctx context.Context, p *problem.Problem, s Settings) (*MostLoad, error) {
-	in, s, err := begin(p, s)
+	in, s, err := beginSearch(ctx, p, s)
 	if err == nil {
 		err = refuseNoWorse(p)
 	}

@@ -120,6 +120,36 @@ func begin(p *problem.Problem, s Settings) (*instance, Settings, error) {
 	return in, s, err
 }
 
+// beginSearch checks a problem and settings, and refuses a model that is too large before any plan is looked at.
+func beginSearch(ctx context.Context, p *problem.Problem, s Settings) (*instance, Settings, error) {
+	in, s, err := begin(p, s)
+	if err == nil {
+		err = in.checkSize(ctx, s)
+	}
+	return in, s, err
+}
+
+// checkSize returns the error of a model that is too large to solve as it is, at half its critical scale if it is unstable. What else is wrong
+// shows where plans are judged.
+func (in *instance) checkSize(ctx context.Context, s Settings) error {
+	solve := func(m *cluster.Model) error {
+		_, err := bf.Solve(ctx, m, bf.Settings{RelTol: s.RelTol, MaxBytes: s.MaxBytes})
+		return err
+	}
+	err := solve(in.base)
+	if errors.Is(err, num.ErrUnstable) {
+		var r *stability.Result
+		if r, err = stability.Cluster(ctx, in.base); err == nil && r.CriticalScale != nil && r.CriticalScale.Sign() > 0 {
+			err = solve(in.base.Scale(new(big.Rat).Quo(r.CriticalScale, big.NewRat(2, 1))))
+		}
+	}
+	var large *num.TooLargeError
+	if errors.As(err, &large) {
+		return err
+	}
+	return ctx.Err()
+}
+
 // outcome solves a plan, as exactly as its targets take.
 func (in *instance) outcome(ctx context.Context, edges bits, steps []int, s Settings) (*Outcome, error) {
 	o := &Outcome{Choice: in.choice(edges, steps), Cost: in.rat(in.cost(edges, steps)), Model: in.model(edges, steps),

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"productform/cluster"
+	"productform/num"
 	"productform/plan/problem"
 )
 
@@ -22,6 +23,34 @@ func queue(servers, most int, target problem.Target) *problem.Problem {
 		p.Upgrades = append(p.Upgrades, problem.Upgrade{Server: name, Step: big.NewRat(1, 1), Cost: big.NewRat(int64(s+1), 1), Most: most})
 	}
 	return p
+}
+
+// A model that is too large is refused before any plan is looked at, also where it is unstable as it is.
+func TestTooLargeAtOnce(t *testing.T) {
+	const n = 26
+	p := queue(n, 1, problem.Target{Measure: problem.MeanDelay, Limit: big.NewRat(2, 1)})
+	p.Model.Classes = nil
+	for s := range n {
+		p.Model.Classes = append(p.Model.Classes, cluster.Class{Name: string(rune('A' + s)), Servers: cluster.On(s, (s+1)%n, (s+9)%n)})
+	}
+	for _, rate := range []int64{1, 3} {
+		for i := range p.Model.Classes {
+			p.Model.Classes[i].ArrivalRate = big.NewRat(rate, 2)
+		}
+		s := Settings{MaxBytes: 1 << 20, Progress: func(Progress) { t.Error("a plan was looked at") }}
+		_, cost := LeastCost(t.Context(), p, s)
+		_, delay := LeastDelay(t.Context(), p, s)
+		_, frontier := Frontier(t.Context(), p, s)
+		_, load := GreatestLoad(t.Context(), p, problem.Choice{Steps: make([]int, n)}, s)
+		_, most := GreatestLoadOfAll(t.Context(), p, s)
+		_, growth := Growth(t.Context(), p, []*big.Rat{big.NewRat(1, 1), big.NewRat(2, 1)}, s)
+		for k, err := range []error{cost, delay, frontier, load, most, growth} {
+			var large *num.TooLargeError
+			if !errors.As(err, &large) {
+				t.Errorf("rate %d/2, question %d: %v", rate, k, err)
+			}
+		}
+	}
 }
 
 // Words compare plans as their steps do, and give them back.

@@ -555,6 +555,23 @@ func TestMemory(t *testing.T) {
 			t.Errorf("%d classes: status %d, %s", n, status, stderr)
 		}
 	}
+	for flag, want := range map[string]string{"--gradients": "; or pfq estimate --gradients, ", "--percentiles=95": "; or pfq simulate --percentiles, "} {
+		_, large, status := pfq(crown(45), "solve", "-", flag, "--memory", "1")
+		_, tree, treeStatus := pfq(caches(t), "solve", "-", flag)
+		if status != 2 || treeStatus != 2 || !strings.Contains(large, want) || !strings.Contains(tree, "such tables only, not from eliminating servers one by one") || !strings.Contains(tree, want) {
+			t.Errorf("%s: %s%s", flag, large, tree)
+		}
+	}
+}
+
+// caches is the example of that name, a tree of 63 servers.
+func caches(t *testing.T) string {
+	t.Helper()
+	stdout, _, status := pfq("", "example", "caches")
+	if status != 0 {
+		t.Fatal("no such example")
+	}
+	return stdout
 }
 
 // The engine float answers whatever its bound, and says on the standard error that it missed the tolerance.

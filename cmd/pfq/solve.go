@@ -178,6 +178,7 @@ func (f *solveFlags) settings() bf.Settings {
 // translate says what an error of the solver means on the command line: it names the flag instead of the setting and
 // if more memory would do, it names the flag that grants it.
 func (f *solveFlags) translate(err error) error {
+	err = command.OrElse(err, f.instead())
 	flags := map[string]string{"Engine": "--engine", "engine": "--engine", "Lattice": "--lattice", "RelTol": "--tol", "MaxJobs": "--distribution", "MaxBytes": "--memory"}
 	var bad *input.Error
 	if !errors.As(err, &bad) {
@@ -186,9 +187,6 @@ func (f *solveFlags) translate(err error) error {
 	want := bad.Want
 	var large *num.TooLargeError
 	if errors.As(err, &large) {
-		if bad.Path == "model" && large.States > 0 && len(f.percentiles) == 0 && !f.wantGradients {
-			want += "; or pfq estimate, with intervals in place of bounds"
-		}
 		if need := math.RoundToEven(large.Bytes / (1 << 20)); need > float64(f.memory) && need < mostMemory {
 			want += fmt.Sprintf("; or --memory %.0f, if the machine has as much", need+1)
 		}
@@ -204,6 +202,17 @@ func (f *solveFlags) translate(err error) error {
 		path = "--percentiles" + place
 	}
 	return &input.Error{Path: path, Value: bad.Value, Want: want}
+}
+
+// instead says what there is for a model that is too large.
+func (f *solveFlags) instead() string {
+	switch {
+	case len(f.percentiles) > 0:
+		return "or pfq simulate --percentiles, which estimates them"
+	case f.wantGradients:
+		return "or pfq estimate --gradients, which estimates derivatives of the mean number of jobs"
+	}
+	return "or pfq estimate, with intervals in place of bounds"
 }
 
 // A point is the answer for one factor of the arrival rates.

@@ -315,6 +315,7 @@ func parseChoice(p *problem.Problem, text string) (c problem.Choice, err error) 
 
 // translate says what an error means on the command line: it names the flag instead of the setting.
 func (f *planFlags) translate(err error) error {
+	err = command.OrElse(err, "or pfq estimate --gradients, which ranks the capacities of larger models")
 	var bad *input.Error
 	if !errors.As(err, &bad) {
 		return err
