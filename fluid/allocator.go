@@ -6,11 +6,10 @@ import (
 	"slices"
 
 	"productform/internal/input"
-	"productform/internal/prices"
 )
 
 // An Allocator computes the allocations of one policy for changing numbers of jobs, in float64. It keeps its tables
-// from one call to the next and allocates no memory. It is for one goroutine at a time.
+// from one call to the next and allocates no memory, unless limits of tasks are reached under [PF] and [BMF]. It is for one goroutine at a time.
 type Allocator struct {
 	method  method
 	problem *problem
@@ -27,7 +26,7 @@ type kernel interface {
 }
 
 // NewAllocator returns an allocator for the jobs of a pool. It reads no counts of the pool. The error is that of
-// [Pool.Check], or an *[input.Error] for a policy that does not exist for a limit of tasks, or for a number beyond the range of the kernels.
+// [Pool.Check], or an *[input.Error] for a policy that does not exist, or for a number beyond the range of the kernels.
 func NewAllocator(p *Pool, policy Policy) (*Allocator, error) {
 	if err := p.Check(); err != nil {
 		return nil, err
@@ -35,17 +34,21 @@ func NewAllocator(p *Pool, policy Policy) (*Allocator, error) {
 	if err := policy.Check("policy"); err != nil {
 		return nil, err
 	}
-	for i, job := range p.Jobs {
-		if job.MaxTasks != nil {
-			return nil, input.Errorf(indexed("jobs", i)+".max_tasks", job.MaxTasks.RatString(), "none: numbers of jobs change here only without limits")
-		}
-	}
 	problem, err := newProblem(NewProfiles(p), "")
 	if err != nil {
 		return nil, err
 	}
-	method := policy.method()
-	return &Allocator{method, problem, method.kernel(problem)}, nil
+	a := &Allocator{method: policy.method(), problem: problem}
+	a.kernel = a.newKernel()
+	return a, nil
+}
+
+// newKernel returns the kernel of the policy for the problem as it is.
+func (a *Allocator) newKernel() kernel {
+	if a.problem.limit != nil && !a.method.limits {
+		return newCapped(a.method, a.problem)
+	}
+	return a.method.kernel(a.problem)
 }
 
 // Tasks writes into tasks the number φ_i of tasks of one job of each row while count[i] jobs of row i are present, 0
@@ -104,8 +107,8 @@ func (a *Allocator) Forget() { a.kernel.Forget() }
 
 // Residual returns that of the last call, whose counts and tasks these are, as [Allocation] has it.
 func (a *Allocator) Residual(count, tasks []float64) float64 {
-	if k, ok := a.kernel.(*prices.Solver); ok {
-		return k.Residual
+	if residual, ok := residualOf(a.kernel); ok {
+		return residual
 	}
 	share := make([]float64, len(tasks))
 	for i, d := range a.problem.dominant {
@@ -131,7 +134,10 @@ func (a *Allocator) SetProfile(i int, parts []float64) {
 	for j, part := range parts {
 		p.need[j][i] = part / dominant
 	}
+	if p.limit != nil {
+		p.limit[i] *= dominant / p.dominant[i]
+	}
 	p.dominant[i] = dominant
 	p.speed[i] = p.weight[i] * dominant
-	a.kernel = a.method.kernel(p)
+	a.kernel = a.newKernel()
 }

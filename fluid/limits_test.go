@@ -246,10 +246,6 @@ func TestLimitsRefused(t *testing.T) {
 	if err := p.Check(); !errors.As(err, &bad) || bad.Path != "jobs[1].max_tasks" {
 		t.Error(err)
 	}
-	p.Jobs[1].MaxTasks = big.NewRat(1, 3)
-	if _, err := NewAllocator(p, DRF); !errors.As(err, &bad) || bad.Path != "jobs[1].max_tasks" {
-		t.Error(err)
-	}
 	p.Jobs[1].MaxTasks = num.MustRat("1e-130")
 	if _, err := Allocate(context.Background(), p, DRF, Settings{Engine: num.Float}); !errors.As(err, &bad) || bad.Path != "jobs[1].max_tasks" {
 		t.Error(err)
@@ -285,4 +281,46 @@ func TestLimitsBalancedMany(t *testing.T) {
 			t.Errorf("row %d: %v and %v", i, x, y)
 		}
 	}
+}
+
+// Allocations of changing numbers of jobs under limits are those of pools with these numbers, in a row of calls.
+func TestLimitsOfChangingNumbers(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		policy := rapid.SampledFrom(Policies()).Draw(t, "policy")
+		p := drawLimited(t, policy != BF)
+		a, err := NewAllocator(p, policy)
+		if err != nil {
+			t.Fatal(err)
+		}
+		count, tasks := make([]float64, len(p.Jobs)), make([]float64, len(p.Jobs))
+		for range 3 {
+			now := &Pool{Resources: p.Resources}
+			var rows []int
+			for i := range count {
+				n := rapid.IntRange(0, 6).Draw(t, "count")
+				if count[i] = float64(n); n > 0 {
+					now.Jobs, rows = append(now.Jobs, p.Jobs[i]), append(rows, i)
+					now.Jobs[len(rows)-1].Count = n
+				}
+			}
+			if err := a.Tasks(context.Background(), count, tasks); err != nil {
+				t.Fatal(err)
+			}
+			if rows == nil {
+				continue
+			}
+			if r := a.Residual(count, tasks); !(r <= 1e-9) {
+				t.Fatalf("%s: residual %g", policy, r)
+			}
+			if policy == BMF && len(p.Resources) > 2 {
+				continue // there may be several
+			}
+			want := mustAllocate(t, now, policy)
+			for k, i := range rows {
+				if f := want.Jobs[k].Tasks.Float; math.Abs(tasks[i]-f) > 1e-9*f {
+					t.Fatalf("%s: %v jobs run %v tasks, want %v", policy, count, tasks, f)
+				}
+			}
+		}
+	})
 }

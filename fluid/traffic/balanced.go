@@ -3,6 +3,7 @@ package traffic
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"math"
 	"slices"
 
@@ -14,21 +15,27 @@ import (
 
 // balanced sums the stationary distribution of balanced fairness, w(x)/Z with w(x) = Φ(x) Π_k ρ_k^x_k, that is
 //
-//	w(0) = 1,  w(x) = max_j Σ_k a_kj ρ_k w(x-e_k),
+//	w(0) = e^-r,  w(x) = max( max_j Σ_k a_kj ρ_k w(x-e_k), max_k r_k/x_k w(x-e_k) ),
 //
-// over x <= limits, one addition and multiplication for each state, class and resource. By induction w(x) <= 1, since
-// all loads are below 1, so that Z is at most the number of states.
+// over x <= limits, one addition and multiplication for each state, class and resource. r_k = ρ_k/L_k with a limit of tasks L_k, else 0, and r
+// = Σ_k r_k is at most 650, so that w(0) is far from underflow. Without limits w(x) <= 1 by induction, since all loads are below 1, so that Z is
+// at most the number of states; with them Σ_x w(x) is bounded below.
 //
 // What is left out is bounded by a product form. Let F = Π_j 1/(1 - A_j), A_j = Σ_k a_kj z_k. (1-A_j) F has nonnegative
 // coefficients for each j, so that those of F are at least Σ_k a_kj F(x-e_k) for all j, hence at least Φ(x), by
-// induction. Therefore, for every z > 1 at which the denominators are positive, and the same with the factor x_i on the
+// induction. With limits F has the factor Π_k exp(z_k/L_k), too: z_k ∂F/∂z_k >= z_k F/L_k in each coefficient, which says that those of F are
+// at least F(x-e_k)/(x_k L_k). Therefore, for every z > 1 at which the denominators are positive, and the same with the factor x_i on the
 // left,
 //
-//	Σ_{x_k>L} w(x) <= z^-(L+1) Π_j 1/s_j,  s_j = 1 - load_j - (z-1) a_kj ρ_k,
-//	Σ_{x_k>L} x_i w(x) <= z^-(L+1) Π_j 1/s_j · Σ_j a_ij ρ_i z^{1 if i=k} / s_j.
+//	Σ_{x_k>L} w(x) <= z^-(L+1) e^{(z-1) r_k} Π_j 1/s_j,  s_j = 1 - load_j - (z-1) a_kj ρ_k,
+//	Σ_{x_k>L} x_i w(x) <= z^-(L+1) e^{(z-1) r_k} Π_j 1/s_j · (Σ_j a_ij ρ_i/s_j + r_i) z^{1 if i=k}.
 //
 // In F only resources are needed of which no other is used more by every class.
 func (w *problem) balanced(ctx context.Context, r *Part, s Settings) ([]float64, error) {
+	if r := sum(w.jobs); r > mostKept {
+		return nil, &TooLargeError{Input: input.Errorf("jobs", fmt.Sprintf("%.4g jobs kept by max_tasks on average", r),
+			"at most %d in balanced fairness, or one class alone", mostKept)}
+	}
 	b := w.newBalancedTail()
 	limits := make([]int, len(w.class))
 	if s.Limits != nil {
@@ -70,6 +77,16 @@ func (w *problem) balanced(ctx context.Context, r *Part, s Settings) ([]float64,
 	return mean, nil
 }
 
+// mostKept bounds the r at [problem.balanced].
+const mostKept = 650
+
+func sum(x []float64) (s float64) {
+	for _, v := range x {
+		s += v
+	}
+	return s
+}
+
 // statesBetween are the states between two looks at the context.
 const statesBetween = 1 << 16
 
@@ -92,6 +109,11 @@ func (w *problem) whittleSums(ctx context.Context, limits []int) (z float64, job
 	slab := markov.NewBox(size[1:])
 	old, now := make([]float64, slab.States), make([]float64, slab.States)
 	below := make([]float64, len(order)) // w(x-e_k)
+	kept, limited := make([]float64, len(order)), false
+	for d, k := range order {
+		kept[d], limited = w.jobs[k], limited || w.jobs[k] > 0
+	}
+	empty := math.Exp(-sum(kept))
 	var mass num.Sum
 	moment := make([]num.Sum, len(order))
 	for n := range size[0] {
@@ -115,8 +137,18 @@ func (w *problem) whittleSums(ctx context.Context, limits []int) (z float64, job
 				}
 				now[s] = max(now[s], v)
 			}
+			if limited {
+				if n > 0 {
+					now[s] = max(now[s], kept[0]/float64(n)*below[0])
+				}
+				for k, m := range x {
+					if m > 0 {
+						now[s] = max(now[s], kept[k+1]/float64(m)*below[k+1])
+					}
+				}
+			}
 			if n == 0 && s == 0 {
-				now[s] = 1
+				now[s] = empty
 			}
 			mass.Add(now[s])
 			moment[0].Add(float64(n) * now[s])
@@ -135,8 +167,8 @@ func (w *problem) whittleSums(ctx context.Context, limits []int) (z float64, job
 }
 
 // whittleRounding bounds the relative error of the means: each step to a state rounds a_kj ρ_k, its product with w and
-// at most one addition for each class, all nonnegative, and the largest of several resources is exact. Numbers that
-// leave the range of float64 are below 1e-290 of Z.
+// at most one addition for each class, all nonnegative, and the largest of several resources is exact; a limit rounds
+// r_k, a quotient and a product. The rounding of w(0) cancels. Numbers that leave the range of float64 are below 1e-290 of Z, or 1e-25 with limits.
 func whittleRounding(limits []int) float64 {
 	steps := 0.0
 	for _, l := range limits {
@@ -180,7 +212,7 @@ func atMost(p, q []float64) bool {
 
 // bounds returns the logarithms of the bounds of Σ_{x_k>l} w(x) and Σ_{x_k>l} x_i w(x) with this z - 1.
 func (b *balancedTail) bounds(k, l int, z1 float64) (mass float64, jobs []float64) {
-	mass = -float64(l+1) * math.Log1p(z1)
+	mass = -float64(l+1)*math.Log1p(z1) + z1*b.w.jobs[k]
 	rate := make([]float64, len(b.w.class))
 	for j, p := range b.part {
 		s := b.s[j] - z1*p[k]
@@ -188,6 +220,9 @@ func (b *balancedTail) bounds(k, l int, z1 float64) (mass float64, jobs []float6
 		for i := range rate {
 			rate[i] += p[i] / s
 		}
+	}
+	for i, r := range b.w.jobs {
+		rate[i] += r
 	}
 	rate[k] *= 1 + z1
 	for i, x := range rate {
@@ -206,7 +241,7 @@ func (b *balancedTail) outside(k, l int) (mass float64, jobs []float64) {
 	low, high := 0.0, most
 	for range 60 {
 		z := (low + high) / 2
-		slope := -float64(l+1) / (1 + z)
+		slope := -float64(l+1)/(1+z) + b.w.jobs[k]
 		for j, p := range b.part {
 			slope += p[k] / (b.s[j] - z*p[k])
 		}
@@ -221,16 +256,17 @@ func (b *balancedTail) outside(k, l int) (mass float64, jobs []float64) {
 
 // limit returns the smallest limit of class k beyond which the parts of Z and of all Σ x_i w(x) that are left out have
 // at most this logarithm relative to lower bounds of the whole: Z >= 1/(1-load_j) and Σ x_i w(x) >= a_ij
-// ρ_i/(1-load_j)² for each j, the sums for resource j alone.
+// ρ_i/(1-load_j)² for each j, the sums for resource j alone, both times e^-r. The limits alone give Z >= 1, and Σ x_i w(x) >= max(r_i, a_ij ρ_i) as
+// Φ(x) is at least Π_k L_k^-x_k/x_k! over the classes with limits, times a_ij for one job more of class i.
 func (b *balancedTail) limit(k int, share float64) int {
 	fits := func(l int) bool {
 		mass, jobs := b.outside(k, l)
-		var z float64
-		least := make([]float64, len(jobs))
+		z, empty := 1.0, math.Exp(-sum(b.w.jobs))
+		least := slices.Clone(b.w.jobs)
 		for j, p := range b.part {
-			z = max(z, 1/b.s[j])
+			z = max(z, empty/b.s[j])
 			for i := range least {
-				least[i] = max(least[i], p[i]/b.s[j]/b.s[j])
+				least[i] = max(least[i], p[i], empty*p[i]/b.s[j]/b.s[j])
 			}
 		}
 		worst := mass - math.Log(z)

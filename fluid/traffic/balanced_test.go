@@ -39,6 +39,14 @@ func literalWhittle(t *Model, limits []int) (z *big.Rat, jobs []*big.Rat) {
 				most = sum
 			}
 		}
+		for k, n := range x {
+			if l := t.Classes[k].MaxTasks; n > 0 && l != nil {
+				own := new(big.Rat).Quo(phi(with(x, k, n-1)), l)
+				if own.Quo(own, big.NewRat(int64(n), 1)); own.Cmp(most) > 0 {
+					most = own
+				}
+			}
+		}
 		if empty {
 			most.SetInt64(1)
 		}
@@ -80,6 +88,9 @@ func TestWhittleAgainstFractions(t *testing.T) {
 			for range tr.Resources {
 				c.Demand = append(c.Demand, big.NewRat(rapid.Int64Range(1, 8).Draw(t, "demand"), 4))
 			}
+			if rapid.Bool().Draw(t, "limited") {
+				c.MaxTasks = big.NewRat(rapid.Int64Range(1, 6).Draw(t, "tasks"), 8)
+			}
 			tr.Classes = append(tr.Classes, c)
 			limits = append(limits, rapid.IntRange(1, 3).Draw(t, "limit"))
 		}
@@ -104,6 +115,9 @@ func TestWhittleTail(t *testing.T) {
 		r := rand.New(rand.NewPCG(seed, 8))
 		classes := 1 + r.IntN(3)
 		tr := withoutWeights(randomTraffic(r, classes, 1+r.IntN(3), big.NewRat(1+r.Int64N(14), 20)), fluid.BF)
+		if seed%3 == 0 {
+			limited(r, tr)
+		}
 		limits := []int{1 + r.IntN(40), 1 + r.IntN(40), 1 + r.IntN(40)}[:classes]
 		near := solved(t, tr, fluid.BF, Settings{Limits: limits})
 		far := solved(t, tr, fluid.BF, Settings{Limits: make80(classes)})

@@ -193,7 +193,8 @@ func (s *distributionSums) distribution() distribution {
 	return l
 }
 
-// startingPoint returns Π_k (1-gap_k)^x_k.
+// startingPoint returns Π_k (1-gap_k)^x_k, and with limits of tasks the product of the birth-death chains in which x_k jobs do at most the
+// work that their limits let them do.
 func (w *problem) startingPoint(c *markov.Chain) []float64 {
 	pi, x := make([]float64, c.States), make([]int, len(c.Size))
 	power := make([][]float64, len(x))
@@ -201,6 +202,9 @@ func (w *problem) startingPoint(c *markov.Chain) []float64 {
 		power[k] = make([]float64, n)
 		for i := range power[k] {
 			power[k][i] = math.Pow(1-w.gap(k), float64(i))
+		}
+		if w.jobs[k] > 0 {
+			w.birthDeath(k, power[k])
 		}
 	}
 	for s := range pi {
@@ -211,4 +215,16 @@ func (w *problem) startingPoint(c *markov.Chain) []float64 {
 		c.Next(x)
 	}
 	return pi
+}
+
+// birthDeath sets p to the stationary distribution of the jobs of class k alone, as if its share of the resources were fixed.
+func (w *problem) birthDeath(k int, p []float64) {
+	logarithm, most := make([]float64, len(p)), 0.0
+	for n := 1; n < len(p); n++ {
+		logarithm[n] = logarithm[n-1] + math.Log(max(1-w.gap(k), w.jobs[k]/float64(n)))
+		most = max(most, logarithm[n])
+	}
+	for n, l := range logarithm {
+		p[n] = math.Exp(max(l-most, -700/float64(len(w.class)))) // no product of these vanishes
+	}
 }

@@ -28,6 +28,8 @@ type Class struct {
 	// at least Demand for every resource. A task holds all that is declared and does the work of one task: if everything
 	// is declared twice as large, a share of the resources does half the work. The loads are of what is declared.
 	Declared fluid.Demand
+
+	MaxTasks *big.Rat // L_k > 0, the most tasks that a job runs; nil means no limit
 }
 
 // ErrUnstable says that the numbers of jobs grow without limit. It is [num.ErrUnstable], that of all theories.
@@ -69,7 +71,7 @@ func (t *Model) Check() error {
 		for _, f := range []struct {
 			name  string
 			value *big.Rat
-		}{{".weight", c.Weight}, {".mean_size", c.MeanSize}} {
+		}{{".weight", c.Weight}, {".mean_size", c.MeanSize}, {".max_tasks", c.MaxTasks}} {
 			if f.value != nil {
 				if err := input.CheckNumber(path+f.name, f.value, input.Positive); err != nil {
 					return err
@@ -104,7 +106,7 @@ func (c Class) Profile() fluid.Demand {
 func (t *Model) Pool() *fluid.Pool {
 	p := &fluid.Pool{Resources: t.Resources, Jobs: make([]fluid.Job, len(t.Classes))}
 	for k, c := range t.Classes {
-		p.Jobs[k] = fluid.Job{Name: c.Name, Demand: c.Profile(), Weight: c.Weight}
+		p.Jobs[k] = fluid.Job{Name: c.Name, Demand: c.Profile(), Weight: c.Weight, MaxTasks: c.MaxTasks}
 	}
 	return p
 }
@@ -191,8 +193,11 @@ func (t *Model) Stable() error {
 //     weighted max-min fairness is stable is due to G. de Veciana, T. Lee and T. Konstantopoulos, "Stability and
 //     performance analysis of networks supporting elastic services", IEEE/ACM Transactions on Networking 9, 2001, for
 //     profiles of 0 and 1. Dominant resource fairness is the same with tasks measured by their dominant share.
-//   - Balanced fairness: Σ_x Φ(x) Π_k ρ_k^x_k <= Π_j 1/(1 - load_j), by the comparison under which [Solve] bounds
-//     tails.
+//   - With limits L_k these two are the same but for bounded terms. Under proportional fairness y' with y'_k = min(ρ_k/L, x_k L_k) is
+//     feasible in the place of ρ/L, and differs from it only where x_k <= ρ_k/(L L_k): the terms of such k are bounded. Under max-min fairness
+//     a class at its limit has y_k/ρ_k = v_k L_k/w_k, which for large V is more than v_k/(V L).
+//   - Balanced fairness: Σ_x Φ(x) Π_k ρ_k^x_k <= Π_j 1/(1 - load_j), times Π_k exp(ρ_k/L_k) over the classes with limits, by the
+//     comparison under which [Solve] bounds tails.
 func overload(loads []*big.Rat) *UnstableError {
 	var worst *UnstableError
 	one := big.NewRat(1, 1)

@@ -13,9 +13,9 @@ import (
 // Read reads jobs that come and go, as [fluid.ReadPool] does. Each entry of jobs is a class:
 //
 //	{"name": "a", "demand": {"cpu": 1, "ram": 4}, "weight": 1,
-//	 "arrival_rate": 2, "mean_size": 1, "declared": {"cpu": 2, "ram": 4}}
+//	 "arrival_rate": 2, "mean_size": 1, "declared": {"cpu": 2, "ram": 4}, "max_tasks": 3}
 //
-// weight and mean_size are 1 if missing. declared is the profile that the policy believes, the true one if it is
+// weight and mean_size are 1 if missing, and without max_tasks there is no limit. declared is the profile that the policy believes, the true one if it is
 // missing. The error for a count wraps [fluid.ErrJobsStay].
 func Read(r io.Reader) (*Model, error) { return read(r, tree.Auto) }
 
@@ -36,7 +36,7 @@ func (t *Model) decodeClasses(d *poolfile.File) (*Model, error) {
 	t.Classes = make([]Class, d.Jobs())
 	for k := range t.Classes {
 		c := &t.Classes[k]
-		path, f, err := d.Job(k, []string{"arrival_rate", "mean_size", "declared"}, []string{"count", "max_tasks"}, fluid.ErrJobsStay)
+		path, f, err := d.Job(k, []string{"arrival_rate", "mean_size", "declared", "max_tasks"}, []string{"count"}, fluid.ErrJobsStay)
 		if err != nil {
 			return nil, err
 		}
@@ -47,6 +47,9 @@ func (t *Model) decodeClasses(d *poolfile.File) (*Model, error) {
 			return nil, err
 		}
 		if c.MeanSize, err = poolfile.Optional(f["mean_size"], path+".mean_size"); err != nil {
+			return nil, err
+		}
+		if c.MaxTasks, err = poolfile.Optional(f["max_tasks"], path+".max_tasks"); err != nil {
 			return nil, err
 		}
 		if n := f["declared"]; n != nil {

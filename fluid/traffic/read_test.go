@@ -16,7 +16,7 @@ import (
 
 const (
 	goodTraffic = `{"jobs": [{"name": "a", "demand": {"cpu": 1}, "arrival_rate": 0.5, "mean_size": "4/3", "declared": {"cpu": 2, "gpu mem": 1}},
- {"name": "b", "demand": {"gpu mem": 1}, "weight": 2, "arrival_rate": 0}], "resources": [{"name": "cpu", "capacity": 9}, {"name": "gpu mem", "capacity": 1}]}`
+ {"name": "b", "demand": {"gpu mem": 1}, "weight": 2, "arrival_rate": 0, "max_tasks": "1/2"}], "resources": [{"name": "cpu", "capacity": 9}, {"name": "gpu mem", "capacity": 1}]}`
 	pair = `"resources": [{"name": "cpu", "capacity": 9}, {"name": "gpu mem", "capacity": 1}]`
 	one  = `"resources": [{"name": "cpu", "capacity": 9}]`
 )
@@ -26,7 +26,7 @@ func TestReadTrafficExactly(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const want = "[{a [1/1 <nil>] <nil> 1/2 4/3 [2/1 1/1]} {b [<nil> 1/1] 2/1 0/1 <nil> []}]"
+	const want = "[{a [1/1 <nil>] <nil> 1/2 4/3 [2/1 1/1] <nil>} {b [<nil> 1/1] 2/1 0/1 <nil> [] 1/2}]"
 	if got := fmt.Sprint(c.Classes); got != want || len(c.Resources) != 2 {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
@@ -49,9 +49,9 @@ var badTraffic = []struct {
 	{`{` + one + `, "jobs": [{"name": "a", "demand": {"cpu": 1}, "arrival_rate": -0.10}]}`, &input.Error{Path: "jobs[0].arrival_rate", Value: "-0.10", Want: wantNonnegative}},
 	{`{` + one + `, "jobs": [{"name": "a", "demand": {"cpu": 1}, "arrival_rate": 1, "mean_size": 0}]}`, &input.Error{Path: "jobs[0].mean_size", Value: "0", Want: wantPositive}},
 	{`{` + one + `, "jobs": [{"name": "a", "demand": {"cpu": 1}, "arrival_rate": 1, "count": 2}]}`,
-		&input.Error{Path: "jobs[0].count", Value: "the number 2", Want: "one of the fields name, demand, weight, arrival_rate, mean_size, declared", Cause: fluid.ErrJobsStay}},
+		&input.Error{Path: "jobs[0].count", Value: "the number 2", Want: "one of the fields name, demand, weight, arrival_rate, mean_size, declared, max_tasks", Cause: fluid.ErrJobsStay}},
 	{`{` + one + `, "jobs": [{"name": "a", "demand": {"cpu": 1}, "rate": 2}]}`,
-		&input.Error{Path: "jobs[0].rate", Value: "the number 2", Want: "one of the fields name, demand, weight, arrival_rate, mean_size, declared; did you mean arrival_rate?"}},
+		&input.Error{Path: "jobs[0].rate", Value: "the number 2", Want: "one of the fields name, demand, weight, arrival_rate, mean_size, declared, max_tasks; did you mean arrival_rate?"}},
 	{`{` + one + `, "jobs": [{"name": "a", "demand": {"cpu": 1}, "arrival_rate": 1, "weight": -1}]}`, &input.Error{Path: "jobs[0].weight", Value: "-1", Want: wantPositive}},
 	{`{` + one + `, "jobs": [{"name": "a", "demand": {"cpu": 2}, "arrival_rate": 1, "declared": {"cpu": 1.5}}]}`,
 		&input.Error{Path: "jobs[0].declared.cpu", Value: "1.5", Want: "at least the demand, 2"}},

@@ -39,7 +39,9 @@ func (t *Model) apart() []group {
 //     Σ_k λ_k, and each is of class k with probability in proportion to λ_k. (If there are several bottleneck max fair
 //     allocations, it is one of the merged classes that is taken.)
 //
-// Both probabilities are in proportion to λ_k d_k σ_k.
+// Both probabilities are in proportion to λ_k d_k σ_k. Classes with limits have equal ones in dominant shares, l_k = L_k d_k: then the jobs
+// of a group stop at the same share, and Φ(x) >= Φ(x-e_k)/(x_k L_k) says the same of n for all of them, as (n-1)!/n! Π_k x_k! / Π_k (x-e_l)_k! is
+// x_l/n.
 func (t *Model) merged(policy fluid.Policy) []group {
 	e := fluid.NewProfiles(t.Pool())
 	speed := e.Weight
@@ -57,6 +59,9 @@ func (t *Model) merged(policy fluid.Policy) []group {
 		}
 		if policy != fluid.BF {
 			key.WriteString(speed[k].RatString() + " " + size(k).RatString())
+		}
+		if e.Limit != nil && e.Limit[k] != nil {
+			key.WriteString(" at most " + e.Limit[k].RatString())
 		}
 		n, ok := known[key.String()]
 		if !ok {

@@ -200,9 +200,9 @@ func (t *Model) solvePart(ctx context.Context, groups []group, policy fluid.Poli
 	}
 	var mean []float64
 	switch {
-	case len(groups) == 1 && s.Limits == nil:
+	case len(groups) == 1 && s.Limits == nil && w.jobs[0] == 0:
 		mean = w.geometric(p)
-	case policy == fluid.BF:
+	case policy == fluid.BF || len(groups) == 1 && s.Limits == nil: // one class gets the same under every policy
 		mean, err = w.balanced(ctx, p, s)
 	case len(groups) > mostClasses:
 		err = &TooLargeError{Classes: len(groups),
@@ -266,6 +266,7 @@ type problem struct {
 	part    [][]float64 // a_kj λ_k σ_k, at [j][k]
 	load    []*big.Rat  // of each resource
 	slack   []float64   // 1 - load
+	jobs    []float64   // ρ_k/L_k, the mean number of jobs if each ran at its limit; 0 without one, or with one that never binds
 }
 
 func newProblem(t *Model, groups []group) (*problem, error) {
@@ -288,6 +289,10 @@ func newProblem(t *Model, groups []group) (*problem, error) {
 		sigma, _ := num.OrOne(t.Classes[k].MeanSize).Float64()
 		w.class, w.lambda, w.sigma = append(w.class, k), append(w.lambda, lambda), append(w.sigma, sigma)
 		volume = append(volume, new(big.Rat).Mul(g.rate, num.OrOne(t.Classes[k].MeanSize)))
+		w.jobs = append(w.jobs, 0)
+		if l := t.Classes[k].MaxTasks; l != nil && t.binds(k) {
+			w.jobs[len(w.jobs)-1], _ = new(big.Rat).Quo(volume[len(volume)-1], l).Float64()
+		}
 	}
 	for j, r := range t.Resources {
 		parts, load := make([]float64, len(groups)), new(big.Rat)
@@ -303,6 +308,20 @@ func newProblem(t *Model, groups []group) (*problem, error) {
 		w.part, w.load, w.slack = append(w.part, parts), append(w.load, load), append(w.slack, slack)
 	}
 	return w, nil
+}
+
+// binds reports whether one job of class k alone would run more tasks without its limit. Otherwise the limit does nothing.
+func (t *Model) binds(k int) bool {
+	c := &t.Classes[k]
+	if c.MaxTasks == nil {
+		return false
+	}
+	for j, r := range t.Resources {
+		if new(big.Rat).Mul(c.MaxTasks, c.Profile().Of(j)).Cmp(r.Capacity) >= 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // inFloatRange refuses a number beyond the range of the kernels.

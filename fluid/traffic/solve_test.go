@@ -223,6 +223,9 @@ func TestChainOfBalancedFairness(t *testing.T) {
 		r := rand.New(rand.NewPCG(seed, 2))
 		classes := 2 + int(seed%2)
 		tr := withoutWeights(randomTraffic(r, classes, 1+r.IntN(3), big.NewRat(1+r.Int64N(18), 20)), fluid.BF)
+		if seed%3 == 0 {
+			limited(r, tr)
+		}
 		w, err := newProblem(tr, tr.apart())
 		if err != nil {
 			t.Fatal(err)
@@ -406,7 +409,7 @@ func TestSolveRefuses(t *testing.T) {
 			t.Classes[1].MeanSize, t.Classes[1].ArrivalRate = big.NewRat(100, 1), big.NewRat(1, 250)
 		}, fluid.PF, Settings{RelTol: 1e-2, MaxStates: 150}},
 		{"jobs", func(t *Model) {
-			t.Classes = append(t.Classes, Class{"c", oracle.Rats("1"), nil, big.NewRat(1, 9), nil, nil}, Class{"d", oracle.Rats("0 1"), nil, big.NewRat(1, 9), nil, nil})
+			t.Classes = append(t.Classes, Class{Name: "c", Demand: oracle.Rats("1"), ArrivalRate: big.NewRat(1, 9)}, Class{Name: "d", Demand: oracle.Rats("0 1"), ArrivalRate: big.NewRat(1, 9)})
 		}, fluid.PF, Settings{}},
 	} {
 		tr := good()

@@ -166,11 +166,13 @@ func (w *problem) pilot(ctx context.Context, policy fluid.Policy, s Settings) (*
 	}
 }
 
-// expected returns limits that would be exceeded with this probability if resources were shared as one processor each.
+// expected returns limits that would be exceeded with this probability if resources were shared as one processor each, beside the jobs
+// that limits of tasks keep.
 func (w *problem) expected(tail float64) []int {
 	limits := make([]int, len(w.class))
 	for k := range limits {
-		limits[k] = int(min(max(4, math.Ceil(math.Log(tail)/math.Log1p(-w.gap(k)))), mostStates))
+		kept := math.Ceil(w.jobs[k] + 4*math.Sqrt(w.jobs[k]))
+		limits[k] = int(min(max(4, math.Ceil(math.Log(tail)/math.Log1p(-w.gap(k))))+kept, mostStates))
 	}
 	return limits
 }

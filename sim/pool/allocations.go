@@ -64,6 +64,9 @@ func profilesOf(p *fluid.Pool) (profile []int, profiles int) {
 			}
 		}
 		key := strings.Join(texts(parts, len(parts)), " ")
+		if job.MaxTasks != nil { // in units of the first amount that is not 0
+			key += " at most " + new(big.Rat).Mul(job.MaxTasks, first).RatString()
+		}
 		place, known := places[key]
 		if !known {
 			place = len(places)

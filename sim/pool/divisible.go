@@ -94,12 +94,27 @@ func (f Divisible) Describe(ctx context.Context, o sim.Observation) (*sim.Descri
 	}
 	d.JumpRate = 2 * net.Rate
 	d.Identity = []any{"sharing", f.Policy, capacities(t.Resources), classes}
+	if limits, limited := limitsOf(t); limited {
+		d.Identity = append(d.Identity, limits)
+	}
 	d.Start = func(ctx context.Context, r *sim.Stream) sim.Engine {
 		own, known := net, newAllocations(ctx, pool, f.Policy)
 		own.Parts = []ps.Part{{From: 0, To: len(own.PartOf), Rates: known.rates}}
 		return ps.New(&own, r)
 	}
 	return d, nil
+}
+
+// limitsOf names the limits of tasks of the classes, and reports whether there are some.
+func limitsOf(t *traffic.Model) (limits []string, limited bool) {
+	for _, c := range t.Classes {
+		limit := ""
+		if c.MaxTasks != nil {
+			limit, limited = c.MaxTasks.RatString(), true
+		}
+		limits = append(limits, limit)
+	}
+	return limits, limited
 }
 
 // rates writes the rates x_k φ_k(x) of all jobs of each class.

@@ -70,7 +70,7 @@ func TestFluidSharingAgainstChain(t *testing.T) {
 	}
 }
 
-// Every policy has the numbers of jobs that [traffic.Solve] computes, also with three classes, weights, and classes that
+// Every policy has the numbers of jobs that [traffic.Solve] computes, also with three classes, weights, limits of tasks, and classes that
 // lie.
 func TestFluidSharingAgainstSolve(t *testing.T) {
 	load := traffic.Model{
@@ -86,6 +86,10 @@ func TestFluidSharingAgainstSolve(t *testing.T) {
 			load.Classes[1].Weight = big.NewRat(2, 1)
 		} else {
 			load.Classes[1].Weight = nil
+		}
+		load.Classes[0].MaxTasks = nil
+		if policy != fluid.DRF && policy != fluid.MaxMin {
+			load.Classes[0].MaxTasks = big.NewRat(3, 4)
 		}
 		exact, err := traffic.Solve(context.Background(), &load, policy, traffic.Settings{RelTol: 1e-6})
 		if err != nil {

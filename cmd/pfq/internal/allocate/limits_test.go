@@ -1,6 +1,7 @@
 package allocate
 
 import (
+	"math"
 	"strings"
 	"testing"
 )
@@ -29,5 +30,21 @@ func TestAllocateMaxTasks(t *testing.T) {
 	}
 	if _, stderr, status := pfq(strings.Replace(pool, `"max_tasks": 1`, `"max_tasks": 0`, 1), "allocate", "-"); status != 2 || !strings.Contains(stderr, "jobs[0].max_tasks = 0: want a number > 0") {
 		t.Error(stderr)
+	}
+}
+
+// Jobs of one task on a resource of 4 are M/M/4: with 2 jobs a unit of time, of mean size 1, C = 4/23 of them wait, so that there are
+// 2 + C jobs on average.
+func TestAllocateMaxTasksDynamic(t *testing.T) {
+	const servers = `{"resources": [{"name": "cpu", "capacity": 4}], "jobs": [{"name": "a", "demand": {"cpu": 1}, "max_tasks": 1, "arrival_rate": 2}]}`
+	for _, policy := range []string{"pf", "drf", "bf"} {
+		got := allocateJSON(t, servers, "--dynamic --runs 10 --jumps 2e4 --policy "+policy)
+		class := got["classes"].([]any)[0].(map[string]any)
+		if jobs := class["mean_jobs"].(float64); math.Abs(jobs-50./23) > 1e-9 {
+			t.Errorf("%s: %v jobs, want 50/23", policy, jobs)
+		}
+		if z := class["simulated"].(map[string]any)["mean_jobs"].(map[string]any)["z"].(float64); math.Abs(z) > 6 {
+			t.Errorf("%s: %v", policy, class)
+		}
 	}
 }

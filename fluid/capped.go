@@ -1,0 +1,85 @@
+package fluid
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"productform/internal/input"
+	"productform/internal/prices"
+)
+
+// A capped is the kernel of a policy that knows of no limits, under limits that change with the counts: proportional and bottleneck max
+// fairness. As in [Profiles.withLimits] a limit that is exceeded without it is a resource of its own, here of each row: its jobs use
+// 1/(n_i l_i) of it for each unit of their dominant share. While no limit is reached it allocates no memory.
+type capped struct {
+	method  method
+	problem *problem
+	free    kernel // without limits
+	last    kernel // that of the last allocation
+	taken   []int  // rows whose limits are resources
+}
+
+// slightly is by how much a limit may be exceeded: more would be a tie with what the job gets without it.
+const slightly = 1e-12
+
+func newCapped(m method, p *problem) kernel {
+	free := m.kernel(p)
+	return &capped{method: m, problem: p, free: free, last: free}
+}
+
+func (c *capped) Forget() { c.free.Forget() }
+
+// Shares writes the dominant shares. The error is that of the kernel, or an *[input.Error] if too many limits are reached.
+func (c *capped) Shares(ctx context.Context, count, share []float64) error {
+	c.last, c.taken = c.free, c.taken[:0]
+	for {
+		if err := c.last.Shares(ctx, count, share); err != nil {
+			return err
+		}
+		before := len(c.taken)
+		for i, l := range c.problem.limit {
+			if count[i] > 0 && share[i] > l*(1+slightly) && !slices.Contains(c.taken, i) {
+				c.taken = append(c.taken, i)
+			}
+		}
+		switch {
+		case len(c.taken) == before:
+			return nil
+		case len(c.taken) > mostLimits:
+			return input.Errorf("jobs", len(c.taken), "at most %d limits of tasks that are reached under pf and bmf, or the policy drf or maxmin", mostLimits)
+		}
+		extended, err := c.extended(count)
+		if err != nil {
+			return err
+		}
+		c.last = c.method.kernel(extended)
+	}
+}
+
+// extended returns the problem with a resource for each limit taken.
+func (c *capped) extended(count []float64) (*problem, error) {
+	x := *c.problem
+	x.need, x.limit = slices.Clip(x.need), nil
+	for _, i := range c.taken {
+		own := make([]float64, x.rows)
+		own[i] = 1 / (count[i] * c.problem.limit[i])
+		if !InRange(own[i]) {
+			return nil, input.Errorf(indexed("jobs", i)+".max_tasks", own[i], "a limit with a part of the resources in [%g, %g]", LeastFloat, MostFloat)
+		}
+		x.need = append(x.need, own)
+	}
+	x.resources = len(x.need)
+	return &x, nil
+}
+
+// residualOf returns the residual that a kernel knows of its last allocation; ok is false if it knows none.
+func residualOf(k kernel) (residual float64, ok bool) {
+	switch k := k.(type) {
+	case *prices.Solver:
+		return k.Residual, true
+	case *capped:
+		return residualOf(k.last)
+	}
+	return math.NaN(), false
+}
