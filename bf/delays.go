@@ -44,8 +44,9 @@ type DelayResult struct {
 	RelativeErrorBound float64    // proved; 0 if the numbers are exact fractions
 	Classes            []ClassDelays
 
-	width  float64 // relative width of the widest enclosure
-	beyond bool    // float64 cannot hold a quantile or a moment
+	width      float64 // relative width of the widest enclosure
+	beyond     bool    // float64 cannot hold a quantile or a moment
+	eliminated bool    // of a component, servers were taken out one by one
 }
 
 // Delays returns quantiles, tails and moments of the delay of each class, arrival to end, in the multi-server queue of m
@@ -60,7 +61,8 @@ type DelayResult struct {
 // of work a second and a mean size in units of work, delays are in seconds.
 //
 // A component of the reduced model takes q t steps for the time t, some roots of it more, q being the largest rate
-// μ(A) - λ(A); each takes N 2^N products on the class lattice of N classes, or as many for each server on those of servers.
+// μ(A) - λ(A); each takes N 2^N products on the class lattice of N classes, or as many for each server on those of servers. What is too large for
+// that, or takes too many steps, is eliminated if its width allows: T_i is distributed as min_{S_i} T (see [EliminationLattice]), moments are left out.
 //
 // Settings.Engine Exact gives moments; quantiles and tails are transcendental numbers, for which it is refused. Settings.MaxJobs is
 // not used. Errors are those of [Solve], or a [*num.InputError] for a question out of range or a model whose classes differ in
@@ -168,6 +170,12 @@ func delaysByEngines(ctx context.Context, m *cluster.Model, q delayQuestion, s S
 		if err != nil && !errors.Is(err, ErrDigits) && !errors.Is(err, ErrRange) {
 			return nil, err
 		}
+		switch {
+		case err == nil && r.eliminated:
+			return nil, errMissed(s, r.RelativeErrorBound)
+		case s.Lattice == EliminationLattice:
+			return nil, errDigits(s)
+		}
 	}
 	for prec := uint(firstPrecision); prec <= maxPrecision; prec *= 2 {
 		r, err := delaysWith(ctx, m, q, s, num.Enclose, prec)
@@ -200,8 +208,6 @@ func (q DelayQuestion) check(s Settings) error {
 		return input.Errorf("Moments", q.Moments, "an integer in 0..%d", MostMoments)
 	case s.Lattice == ConnectedLattice:
 		return input.Errorf("Lattice", s.Lattice, "class, server or symmetric for delays: on connected sets of servers the recursion is not linear")
-	case s.Lattice == EliminationLattice:
-		return input.Errorf("Lattice", s.Lattice, "class, server or symmetric for delays: elimination gives their means only")
 	case s.Engine == num.Exact && len(q.Levels)+len(q.Times) > 0:
 		return errNoFraction(s)
 	}
@@ -224,14 +230,16 @@ func delaysWith(ctx context.Context, m *cluster.Model, q delayQuestion, s Settin
 		if q.times != nil && len(q.timesOf(slices.Concat(c.Classes...))) == 0 {
 			continue
 		}
-		l, err := newDelayPlan(c, engine, prec, s)
+		l, err := newDelayPlan(ctx, c, q, engine, prec, s)
 		if err == nil {
-			err = l.build(ctx, prec)
-		}
-		if err == nil {
-			err = r.add(ctx, l, q, engine, prec, s.MaxBytes)
+			err = r.add(ctx, l, q, engine, prec, s)
 		}
 		var long *delays.StepsError
+		if s.Lattice == "" && engine == num.Float && (isInput(err) || errors.As(err, &long)) {
+			if other, none := eliminationDelayPlan(ctx, c, q, s); none == nil {
+				l, err = other, r.add(ctx, other, q, engine, prec, s)
+			}
+		}
 		switch {
 		case errors.As(err, &long):
 			return nil, &num.TooLargeError{States: l.states, Limit: s.MaxBytes, Input: input.Errorf("model",
@@ -254,8 +262,11 @@ func delaysWith(ctx context.Context, m *cluster.Model, q delayQuestion, s Settin
 	return r, nil
 }
 
-// newDelayPlan chooses the lattice for the delays of a component.
-func newDelayPlan(c *cluster.Component, engine num.Engine, prec uint, s Settings) (*plan, error) {
+// newDelayPlan chooses the lattice for the delays of a component, and builds its graph.
+func newDelayPlan(ctx context.Context, c *cluster.Component, q delayQuestion, engine num.Engine, prec uint, s Settings) (*plan, error) {
+	if s.Lattice == EliminationLattice {
+		return eliminationDelayPlan(ctx, c, q, s)
+	}
 	if err := longWays(c, engine, s); err != nil {
 		return nil, err
 	}
@@ -283,12 +294,16 @@ func newDelayPlan(c *cluster.Component, engine num.Engine, prec uint, s Settings
 		s.byTables = "delays in order of arrival"
 		return nil, l.tooLarge(need, engine, prec, s)
 	}
-	return l, nil
+	return l, l.build(ctx, prec)
 }
 
 // add adds the delays of the classes of one component.
-func (r *DelayResult) add(ctx context.Context, l *plan, q delayQuestion, engine num.Engine, prec uint, maxBytes int64) error {
-	chain := delays.New(l.problem, l.graph, maxBytes)
+func (r *DelayResult) add(ctx context.Context, l *plan, q delayQuestion, engine num.Engine, prec uint, s Settings) error {
+	var chain *delays.Chain
+	if l.lattice != EliminationLattice {
+		chain = delays.New(l.problem, l.graph, s.MaxBytes)
+	}
+	r.eliminated = r.eliminated || chain == nil
 	var answers []delays.Answer
 	if len(q.Levels)+len(q.Times) > 0 || q.times != nil {
 		question := delays.Question{Rough: q.rough}
@@ -299,7 +314,12 @@ func (r *DelayResult) add(ctx context.Context, l *plan, q delayQuestion, engine 
 			question.Tails = append(question.Tails, new(big.Rat).Sub(big.NewRat(1, 1), x))
 		}
 		var err error
-		if answers, err = l.distribution(ctx, chain, question, engine, prec); err != nil {
+		if chain == nil {
+			answers, err = l.eliminateDelays(ctx, question, s)
+		} else {
+			answers, err = l.distribution(ctx, chain, question, engine, prec)
+		}
+		if err != nil {
 			return err
 		}
 	}

@@ -156,14 +156,20 @@ func TestDelaysTooLarge(t *testing.T) {
 	near := &cluster.Model{Servers: []cluster.Server{{Name: "s", Capacity: big.NewRat(1, 1)}, {Name: "t", Capacity: big.NewRat(1, 1)}},
 		Classes: []cluster.Class{{Name: "a", ArrivalRate: new(big.Rat).Sub(big.NewRat(1, 1), oracle.Rats("1e-14")[0]), Servers: cluster.On(0)},
 			{Name: "b", ArrivalRate: big.NewRat(1, 2), Servers: cluster.On(0, 1)}}}
-	for name, m := range map[string]*cluster.Model{"classes": sparseModel(32), "steps": near} {
+	for _, c := range []struct {
+		model   *cluster.Model
+		lattice Lattice
+	}{{sparseModel(32), ""}, {near, ClassLattice}} {
 		for _, engine := range []num.Engine{num.Auto, num.Float, num.Enclose} {
-			_, err := Delays(t.Context(), m, q, Settings{Engine: engine})
+			_, err := Delays(t.Context(), c.model, q, Settings{Engine: engine, Lattice: c.lattice})
 			var large *num.TooLargeError
 			if !errors.As(err, &large) || large.States == 0 {
-				t.Errorf("%s, %s: error %v", name, engine, err)
+				t.Errorf("%d classes, %s: error %v", len(c.model.Classes), engine, err)
 			}
 		}
+	}
+	if r, err := Delays(t.Context(), near, q, Settings{Engine: num.Float}); err != nil || !(r.RelativeErrorBound < 1e-2) {
+		t.Errorf("by elimination: %v, %v", r, err)
 	}
 }
 

@@ -315,7 +315,7 @@ func TestEliminationRefuses(t *testing.T) {
 		_, err := Solve(t.Context(), m, Settings{Engine: engine, Lattice: EliminationLattice})
 		return err
 	}
-	_, delays := Delays(t.Context(), tree, DelayQuestion{Levels: oracle.Rats("0.9")}, Settings{Lattice: EliminationLattice})
+	_, moments := Delays(t.Context(), tree, DelayQuestion{Moments: 1}, Settings{Lattice: EliminationLattice})
 	_, gradient := MeanJobsGradient(t.Context(), tree, Settings{Lattice: EliminationLattice, Engine: num.Exact})
 	_, gradients := ClassGradients(t.Context(), tree, Settings{Lattice: EliminationLattice})
 	for _, c := range []struct {
@@ -325,7 +325,7 @@ func TestEliminationRefuses(t *testing.T) {
 		{"exact", "Engine", solve(tree, num.Exact)},
 		{"enclose", "Engine", solve(tree, num.Enclose)},
 		{"groups", "Lattice", solve(pool, num.Auto)},
-		{"delays", "Lattice", delays},
+		{"moments of delays", "Moments", moments},
 		{"gradient", "Engine", gradient},
 		{"gradients", "Lattice", gradients},
 		{"width", "model", solve(clique, num.Auto)},

@@ -87,7 +87,7 @@ func (p *prepared) solveFloat(ctx context.Context, s Settings) (*Result, error) 
 		err = errMissed(s, missed.Bound)
 	case errors.As(err, &failed):
 		if s.Lattice == EliminationLattice && s.Engine != num.Float && errors.Is(err, ErrDigits) {
-			err = input.Errorf("Lattice", s.Lattice, "another one, for a model whose numbers need more digits or a wider range than float64 has")
+			err = errDigits(s)
 		}
 	case err == nil && s.Engine != num.Float && r.eliminated() && r.RelativeErrorBound > s.RelTol:
 		err = errMissed(s, r.RelativeErrorBound)
@@ -103,6 +103,11 @@ func (p *prepared) solveFloat(ctx context.Context, s Settings) (*Result, error) 
 		return nil, err
 	}
 	return r, otherwise
+}
+
+// errDigits is the error of Auto for a model beyond float64, on the elimination lattice.
+func errDigits(s Settings) error {
+	return input.Errorf("Lattice", s.Lattice, "another one, for a model whose numbers need more digits or a wider range than float64 has")
 }
 
 func errMissed(s Settings, bound float64) error {

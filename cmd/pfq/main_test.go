@@ -493,10 +493,12 @@ func TestElimination(t *testing.T) {
 	if !strings.Contains(text, "elimination lattice, 63 states: asked for; 63 servers, one after the other, of width 1\n") {
 		t.Error(text)
 	}
+	if text, stderr, status := pfq(caches, "solve", "-", "--percentiles", "50,99"); status != 0 || !strings.Contains(text, "p99") {
+		t.Errorf("percentiles: status %d, %s%s", status, stderr, text)
+	}
 	for _, c := range []struct{ flags, want string }{
 		{"--lattice elimination --engine exact", "pfq: standard input: --engine = exact: want auto or float: the elimination lattice has bounds in float64 only\n"},
 		{"--lattice elimination --distribution 3", "pfq: standard input: --distribution = 3: want distributions by class beside it: the elimination lattice has these, and not that of all jobs together\n"},
-		{"--lattice elimination --percentiles 50", "pfq: standard input: --lattice = elimination: want class, server or symmetric for delays: elimination gives their means only\n"},
 	} {
 		if stdout, stderr, status := pfq(caches, append([]string{"solve", "-"}, strings.Fields(c.flags)...)...); status != 2 || stdout != "" || stderr != c.want {
 			t.Errorf("%s: status %d, %q, want %q", c.flags, status, stderr, c.want)

@@ -51,6 +51,7 @@ type answer struct {
 	least         []ratio   // E[min_{S_i} T] of each class with arrivals
 	jobs          [][]ratio // P(X_i = n), if asked
 	rates         []float64 // of these classes
+	laws          []*law    // of their least times, if asked
 	busy          []float64 // Σ_i λ_i P(T_s = min_{S_i} T) of each server
 	busyBound     []float64 // of its error
 	around        []float64 // Σ_i λ_i
@@ -62,7 +63,7 @@ func (e *passes) answer(ctx context.Context, most float64) (*answer, error) {
 		return nil, err
 	}
 	servers, classes := len(e.order), len(e.problem.Classes)
-	a := &answer{reach: reach{e.mesh, make([]float64, e.panels())}, normalization: arithmetic.FromFloat(1, 0), least: make([]ratio, classes), jobs: make([][]ratio, classes), rates: make([]float64, classes),
+	a := &answer{reach: reach{e.mesh, make([]float64, e.panels())}, normalization: arithmetic.FromFloat(1, 0), least: make([]ratio, classes), jobs: make([][]ratio, classes), rates: make([]float64, classes), laws: make([]*law, classes),
 		busy: make([]float64, servers), busyBound: make([]float64, servers), around: make([]float64, servers)}
 	for _, f := range e.kept {
 		if len(f.servers) == 0 {
@@ -98,6 +99,9 @@ func (a *answer) class(ctx context.Context, c *clique, i int) error {
 	mean, _ := d.integral(a.mesh, weight{power: 1})
 	a.least[i] = mean.over(mass)
 	a.rates[i] = k.Rate
+	if c.ask.Rarest > 0 && !a.rough {
+		a.laws[i] = d.law(a.mesh)
+	}
 	if c.ask.ByClass > 0 {
 		for n := range c.ask.ByClass + 1 {
 			p, _ := d.integral(a.mesh, poisson(n, k.Rate))
@@ -127,8 +131,11 @@ func (a *answer) longest() float64 {
 
 // rarest returns the logarithm of the least probability asked, 0 if there is none. If panels may end before so many jobs are likely to be met, their probability is
 // taken to go on as it fell before.
-func (a *answer) rarest(guess bool) float64 {
+func (a *answer) rarest(guess bool, s Settings) float64 {
 	least := 0.0
+	if s.Rarest > 0 {
+		least = math.Log(s.Rarest)
+	}
 	for i, list := range a.jobs {
 		if len(list) == 0 {
 			continue
@@ -151,17 +158,25 @@ func (r ratio) number(off float64) arithmetic.Number {
 	return arithmetic.FromFloat(r.value, math.Expm1(r.bound+off/r.value*(1+8*u))*(1+8*u))
 }
 
-// result counts what is beyond the end. As E~ given R is not more than E~, for R is decreasing and a minimum increasing, and E~[min; not R] is at most
+// result returns the measures and their largest bound. It counts what is beyond the end. As E~ given R is not more than E~, for R is decreasing and a minimum increasing, and E~[min; not R] is at most
 // T P(not R) + E[(T_j - T)^+], where P(T_j > x) <= z^{x/T} with z of one server, the mean minimum is between that given R and T (P(not R) + z/log(1/z)) more. A probability
 // of jobs, the mean of one between 0 and 1, differs by at most P(not R) from that given R.
-func (a *answer) result(p *Problem, s Settings) *forest.Result {
+func (a *answer) result(p *Problem, s Settings) (r *forest.Result, worst float64) {
 	any, one := a.escape(p.Capacities)
 	beyond := a.end() * (any - one/math.Log(one)) * (1 + 8*u)
-	r := &forest.Result{Times: make([]arithmetic.Number, len(p.Classes)), Busy: make([]arithmetic.Number, len(p.Capacities))}
+	r = &forest.Result{Times: make([]arithmetic.Number, len(p.Classes)), Busy: make([]arithmetic.Number, len(p.Capacities))}
 	r.Normalization = arithmetic.FromWide(a.normalization.Wide, arithmetic.Compound(a.normalization.Bound, any/(1-any)*(1+8*u), 0))
 	for i, k := range p.Classes {
 		if k.Rate > 0 {
 			r.Times[i] = a.least[i].number(beyond)
+		}
+		if s.Rarest > 0 {
+			r.Laws = append(r.Laws, nil)
+			if l := a.laws[i]; l != nil {
+				l.any = any
+				r.Laws[i] = l
+				worst = max(worst, l.worst(s.Rarest))
+			}
 		}
 		if s.ByClass > 0 {
 			r.Jobs = append(r.Jobs, forest.NoJobs(s.ByClass))
@@ -178,5 +193,5 @@ func (a *answer) result(p *Problem, s Settings) *forest.Result {
 			r.Busy[s] = arithmetic.FromFloat(a.busy[s]/c, math.Inf(1))
 		}
 	}
-	return r
+	return r, max(worst, r.Worst(1))
 }

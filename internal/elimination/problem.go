@@ -26,6 +26,7 @@ type Class struct {
 type Settings struct {
 	Tolerance float64 // relative bound asked of all numbers, in (0, 1)
 	ByClass   int     // if > 0, Result.ClassJobs has P(X_i = n), n = 0..ByClass
+	Rarest    float64 // if > 0, Result.Laws has P(min_{S_i} T > t), which is known to the tolerance where it is at least so much
 	Gradients bool    // Result.Gradients is wanted
 	Of        []int   // classes of which Result.ClassGradients are wanted; as with Gradients, classes without arrivals link their servers, too
 	MaxBytes  int64   // memory that messages may take; 0 means 4 GiB
@@ -38,6 +39,7 @@ type Result struct {
 	Jobs          []arithmetic.Number   // E[X_i] of each class
 	Busy          []arithmetic.Number   // probability that a server has a job to serve
 	ClassJobs     [][]arithmetic.Number // P(X_i = n) of each class, if asked
+	Laws          []Law                 // of each class with arrivals, if asked
 	Gradients     *Gradients            // of E[Σ_i X_i], if asked
 
 	ClassGradients []Gradients // of E[X_i] of each class asked
@@ -47,6 +49,7 @@ type Result struct {
 type (
 	Gradients      = forest.Gradients      // derivatives of a mean number of jobs
 	Difference     = forest.Difference     // of two numbers >= 0
+	Law            = forest.Law            // the distribution of a time
 	ToleranceError = forest.ToleranceError // bounds are not below the tolerance
 )
 

@@ -24,6 +24,9 @@ func Solve(ctx context.Context, p *Problem, o *Order, s Settings) (*Result, erro
 	if s.ByClass < 0 {
 		return nil, input.Errorf("ByClass", s.ByClass, "a number of jobs")
 	}
+	if !(s.Rarest >= 0 && s.Rarest < 1) {
+		return nil, input.Errorf("Rarest", s.Rarest, "a number >= 0 and < 1")
+	}
 	if err := o.check(len(p.Capacities)); err != nil {
 		return nil, err
 	}
@@ -47,7 +50,7 @@ func (c *component) solve(ctx context.Context, p *Problem, parts int, s Settings
 		classes[i] = forest.Class(k)
 	}
 	if f := forest.New(own.Capacities, classes); f != nil {
-		return f.Solve(ctx, forest.Settings{Tolerance: s.Tolerance, Parts: parts, ByClass: s.ByClass, Gradients: s.Gradients, Of: c.asked(s), MaxBytes: s.MaxBytes})
+		return f.Solve(ctx, forest.Settings{Tolerance: s.Tolerance, Parts: parts, ByClass: s.ByClass, Rarest: s.Rarest, Gradients: s.Gradients, Of: c.asked(s), MaxBytes: s.MaxBytes})
 	}
 	if s.Gradients || len(s.Of) > 0 {
 		return nil, &num.TooLargeError{Input: input.Errorf("model", "servers that form no forest", "a forest, for derivatives; other measures can be had up to width %d", MaxWidth)}
@@ -83,6 +86,9 @@ func newResult(p *Problem, s Settings) *Result {
 			r.ClassJobs[i] = forest.NoJobs(s.ByClass)
 		}
 	}
+	if s.Rarest > 0 {
+		r.Laws = make([]Law, len(p.Classes))
+	}
 	blank := func() Gradients {
 		return Gradients{Rates: make([]Difference, len(p.Classes)), Capacities: make([]Difference, len(p.Capacities))}
 	}
@@ -106,6 +112,11 @@ func (r *Result) take(p *Problem, c *component, part *forest.Result, s Settings)
 		r.Jobs[row] = arithmetic.FromFloat(p.Classes[row].Rate, 0).Mul(part.Times[k])
 		if s.ByClass > 0 {
 			r.ClassJobs[row] = part.Jobs[k]
+		}
+	}
+	for k, l := range part.Laws {
+		if l != nil {
+			r.Laws[c.classes[k]] = l
 		}
 	}
 	rest := part.Gradients

@@ -35,11 +35,11 @@ func solveWide(ctx context.Context, p *Problem, o *Order, s Settings) (*forest.R
 			return nil, err
 		}
 		if err == nil {
-			r := a.result(p, s)
-			if missed.Bound = r.Worst(1); missed.Bound <= tolerance {
+			r, worst := a.result(p, s)
+			if missed.Bound = worst; worst <= tolerance {
 				return r, nil
 			}
-			if any, _ := a.escape(p.Capacities); any*g.end() > tolerance/8*a.longest() || any > tolerance/8*math.Exp(a.rarest(false)) {
+			if any, _ := a.escape(p.Capacities); any*g.end() > tolerance/8*a.longest() || any > tolerance/8*math.Exp(a.rarest(false, s)) {
 				g = g.longer()
 				continue
 			}
@@ -160,7 +160,7 @@ func firstMesh(ctx context.Context, p *Problem, o *Order, s Settings) (*mesh, er
 		middle := g.panels() / 2
 		y := a.beyond[middle]
 		rate := -math.Log(max(y, 1e-12)) / g.breaks[middle]
-		rarest := a.rarest(true)
+		rarest := a.rarest(true, s)
 		if !(rarest > rarestLog) {
 			return nil, &num.TooLargeError{Input: input.Errorf("model", "servers that form no forest", "fewer jobs in distributions: %d jobs of one class are too rare for float64", s.ByClass)}
 		}

@@ -184,6 +184,9 @@ func (f *Forest) Solve(ctx context.Context, s Settings) (*Result, error) {
 		}
 		t.extra += 20
 	}
+	if s.Rarest > 0 {
+		t.extra = max(t.extra, -math.Log(s.Rarest))
+	}
 	g := t.panels()
 	for g.count() <= maxPanels {
 		if err := t.room(g); err != nil {
@@ -232,8 +235,12 @@ func (t *task) panels() *panels {
 // try returns the measures on a partition, or a better partition.
 func (t *task) try(ctx context.Context, g *panels) (r *Result, finer *panels, err error) {
 	w := t.newSweep(ctx, g, nil)
+	w.lack = math.Log(tail) - t.extra
 	if r, err = w.measures(t.target); err != nil {
 		return nil, nil, err
+	}
+	if r != nil && t.Rarest == 0 {
+		r.Laws = nil
 	}
 	if t.ByClass > 0 && !w.isCoarse(t.target) {
 		if further, err := t.jobs(w, r); err != nil || further {

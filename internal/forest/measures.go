@@ -34,9 +34,9 @@ func (w *sweep) add(a, b *pair) pair {
 	return c
 }
 
-// edgeOf returns the integral of edge e over all, E~ of its minimum, and the probabilities that one end or the other is it. With the density e^{-κx} f(x) of the
+// edgeOf returns the integral of edge e over all, E~ of its minimum, and the probabilities that one end or the other is it, and the law of this. With the density e^{-κx} f(x) of the
 // minimum, P(min > x) is e^{-κx} γ(x), γ(x) = ∫_x^∞ e^{-κ(y-x)} f(y) dy; γ(0) is the integral, and the mean that of e^{-κx} γ(x) over it.
-func (w *sweep) edgeOf(e int) (z, least arithmetic.Number, before [2]arithmetic.Number) {
+func (w *sweep) edgeOf(e int) (z, least arithmetic.Number, before [2]arithmetic.Number, law *law) {
 	parts, kappa := w.joint(e)
 	for i := range parts {
 		p := &parts[i]
@@ -48,7 +48,7 @@ func (w *sweep) edgeOf(e int) (z, least arithmetic.Number, before [2]arithmetic.
 	for i, p := range parts {
 		before[i] = p.x.number(p.bound).Quo(z)
 	}
-	return z, w.mean(&gamma, kappa, z), before
+	return z, w.mean(&gamma, kappa, z), before, w.law(&gamma, kappa)
 }
 
 // mean returns ∫ e^{-κx} γ(x) dx / z.
@@ -57,14 +57,14 @@ func (w *sweep) mean(gamma *pair, kappa float64, z arithmetic.Number) arithmetic
 	return area.number(gamma.bound + bound + tail).Quo(z)
 }
 
-// serverOf returns the integral of server s over all, and E~[T_s].
-func (w *sweep) serverOf(s int) (z, mean arithmetic.Number) {
+// serverOf returns the integral of server s over all, E~[T_s], and the law of that.
+func (w *sweep) serverOf(s int) (z, mean arithmetic.Number, law *law) {
 	q := w.gather(s, -1)
 	kappa := w.total(s)
 	gamma, bound := w.backward(kappa, 1, q.x, smoothest)
 	p := pair{x: gamma, bound: q.bound + bound + w.drift}
 	z = p.x.number(p.bound + tail)
-	return z, w.mean(&p, kappa, z)
+	return z, w.mean(&p, kappa, z), w.law(&p, kappa)
 }
 
 // measures goes through all servers and edges, unless a polynomial has a larger defect than the target.
@@ -72,8 +72,9 @@ func (w *sweep) measures(target float64) (*Result, error) {
 	if err := w.pass(target); err != nil || w.isCoarse(target) {
 		return nil, err
 	}
-	r := &Result{Times: make([]arithmetic.Number, len(w.classes)), Busy: make([]arithmetic.Number, len(w.capacity))}
+	r := &Result{Times: make([]arithmetic.Number, len(w.classes)), Laws: make([]Law, len(w.classes)), Busy: make([]arithmetic.Number, len(w.capacity))}
 	least, alone := make([]arithmetic.Number, len(w.edges)), make([]arithmetic.Number, len(w.capacity))
+	leastLaws, laws := make([]*law, len(w.edges)), make([]*law, len(w.capacity))
 	for s := range r.Busy {
 		r.Busy[s] = arithmetic.FromFloat(w.own[s], w.sums(s))
 	}
@@ -82,7 +83,7 @@ func (w *sweep) measures(target float64) (*Result, error) {
 			return nil, err
 		}
 		var before [2]arithmetic.Number
-		r.Normalization, least[e], before = w.edgeOf(e)
+		r.Normalization, least[e], before, leastLaws[e] = w.edgeOf(e)
 		for i, s := range k.ends {
 			r.Busy[s] = r.Busy[s].Add(arithmetic.FromFloat(k.rate, w.sums(s)).Mul(before[i]))
 		}
@@ -92,7 +93,7 @@ func (w *sweep) measures(target float64) (*Result, error) {
 			if err := w.ctx.Err(); err != nil {
 				return nil, err
 			}
-			r.Normalization, alone[s] = w.serverOf(s)
+			r.Normalization, alone[s], laws[s] = w.serverOf(s)
 		}
 		if r.Busy[s].F != 0 { // what lies beyond T errs by tail times the rates around
 			r.Busy[s].Bound = arithmetic.Compound(r.Busy[s].Bound, tail*w.around(s)/r.Busy[s].Double()*(1+0x1p-20), 0)
@@ -104,6 +105,9 @@ func (w *sweep) measures(target float64) (*Result, error) {
 	}
 	for i, k := range w.classes {
 		r.Times[i] = entry(k, least, alone)
+		if k.rate > 0 {
+			r.Laws[i] = entry(k, leastLaws, laws)
+		}
 	}
 	return r, nil
 }

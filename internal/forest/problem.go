@@ -22,6 +22,7 @@ type Settings struct {
 	ByClass   int     // if > 0, Result.Jobs has P(X_i = n), n = 0..ByClass
 	Gradients bool    // of the mean number of all jobs
 	Of        []int   // classes of whose mean numbers of jobs derivatives are wanted, too
+	Rarest    float64 // if > 0, Result.Laws has P(min_{S_i} T > t), which is known to the tolerance where it is at least so much
 	MaxBytes  int64   // memory that messages may take; 0 means 4 GiB
 }
 
@@ -31,6 +32,7 @@ type Result struct {
 	Times         []arithmetic.Number   // E~[min_{S_i} T] of each class
 	Busy          []arithmetic.Number   // probability that a server has a job to serve
 	Jobs          [][]arithmetic.Number // P(X_i = n) of each class, if asked
+	Laws          []Law                 // of min_{S_i} T of each class with arrivals, if asked
 	Gradients     []Gradients           // of E[Σ_i X_i], if asked, and of the E[X_i] of Settings.Of
 }
 

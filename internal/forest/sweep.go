@@ -25,6 +25,7 @@ type sweep struct {
 	ctx      context.Context
 	weights  *weights // nil if there are none
 	messages []message
+	lack     float64 // logarithm of what a probability may err for what is beyond the panels
 	drift    float64 // bound of what the errors of exponents and of sums of rates add to that of a message
 }
 

@@ -1,0 +1,85 @@
+package bf
+
+import (
+	"fmt"
+	"math/big"
+	"math/rand/v2"
+	"testing"
+
+	"productform/cluster"
+	"productform/internal/oracle"
+	"productform/num"
+)
+
+// apartFrom reports that two numbers that lie between Low and High cannot be the same.
+func apartFrom(a, b num.Value) bool { return a.Low.Cmp(b.High) > 0 || b.Low.Cmp(a.High) > 0 }
+
+// Percentiles and tails of delays by elimination, of trees and forests, are those that the recursion over sets of classes or servers gives in time, within the bounds of
+// both: these are found in another way, and know nothing of least lives.
+func TestDelaysByElimination(t *testing.T) {
+	r := rand.New(rand.NewPCG(18, 1))
+	for k := range 8 {
+		m := oracle.ScaleTo(drawForest(r, 2+r.IntN(5)), big.NewRat(1+r.Int64N(98), 100))
+		if k%4 == 0 { // sizes and capacities are of another unit
+			m.MeanSize = big.NewRat(5, 2)
+			for s := range m.Servers {
+				m.Servers[s].Capacity.Mul(m.Servers[s].Capacity, m.MeanSize)
+			}
+		}
+		q := DelayQuestion{Levels: oracle.Rats("0.01 0.5 0.99 0.999999999"), Times: oracle.Rats("0 0.125 3 40")}
+		want, err := Delays(t.Context(), m, q, Settings{Engine: num.Enclose, RelTol: 1e-11})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := Delays(t.Context(), m, q, Settings{Lattice: EliminationLattice})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got.RelativeErrorBound > 1e-9 {
+			t.Errorf("bound %v", got.RelativeErrorBound)
+		}
+		compareDelays(t, got, want)
+	}
+}
+
+// So are those of a ring, of width 2.
+func TestRingDelaysByElimination(t *testing.T) {
+	m := &cluster.Model{}
+	for s := range 4 {
+		m.Servers = append(m.Servers, cluster.Server{Name: fmt.Sprint("s", s), Capacity: big.NewRat(1+int64(s%2), 1)})
+		m.Classes = append(m.Classes, cluster.Class{Name: fmt.Sprint("c", s), ArrivalRate: big.NewRat(int64(3+s), 5), Servers: cluster.On(s, (s+1)%4)})
+	}
+	q := DelayQuestion{Levels: oracle.Rats("0.05 0.5 0.99"), Times: oracle.Rats("0 0.25 7")}
+	want, err := Delays(t.Context(), m, q, Settings{Engine: num.Enclose, RelTol: 1e-9})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := Delays(t.Context(), m, q, Settings{Lattice: EliminationLattice, RelTol: 1e-4})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.RelativeErrorBound > 1e-4 {
+		t.Errorf("bound %v", got.RelativeErrorBound)
+	}
+	compareDelays(t, got, want)
+}
+
+func compareDelays(t *testing.T, got, want *DelayResult) {
+	t.Helper()
+	for i := range want.Classes {
+		a, b := got.Classes[i], want.Classes[i]
+		if len(a.Quantiles) != len(b.Quantiles) || len(a.Tails) != len(b.Tails) {
+			t.Fatalf("class %d: %+v, want %+v", i, a, b)
+		}
+		for k := range b.Quantiles {
+			if apartFrom(a.Quantiles[k], b.Quantiles[k]) {
+				t.Errorf("class %d, quantile %d: %v, want %v", i, k, a.Quantiles[k], b.Quantiles[k])
+			}
+		}
+		for k := range b.Tails {
+			if apartFrom(a.Tails[k], b.Tails[k]) {
+				t.Errorf("class %d, tail %d: %v, want %v", i, k, a.Tails[k], b.Tails[k])
+			}
+		}
+	}
+}
