@@ -464,17 +464,21 @@ func TestGroupsOfKinds(t *testing.T) {
 	}
 }
 
-// The label of a region stands between lines of the grid where it can.
-func TestRegionLabelBetweenLines(t *testing.T) {
+// The label of a region stands between lines of the grid where it can, and not beside a mark that it might seem to name.
+func TestRegionLabel(t *testing.T) {
 	p := plots.Panel{Title: "t", X: plots.Axis{Quantity: "x", Max: 4}, Y: plots.Axis{Quantity: "y", Max: 4, Ticks: []float64{0, 1, 2, 3, 4}},
-		Series: []plots.Series{{Label: "s", X: []float64{0, 4}, Y: []float64{0, 0}}}, Regions: []plots.Region{{Label: "region", From: 1, To: 3}}}
+		Series: []plots.Series{{Label: "s", Kind: plots.Points, X: []float64{2}, Y: []float64{1.8}}}, Regions: []plots.Region{{Label: "region", From: 1, To: 3}}}
 	l := layout(t, &plots.Figure{ID: "x", Title: "t", Panels: []plots.Panel{p}})[0]
-	if l.regions[0] == (vg.Rectangle{}) {
+	label := l.regions[0]
+	if label == (vg.Rectangle{}) {
 		t.Fatal("no place for the label")
 	}
 	for _, k := range l.ticks[1] {
-		if y := l.at(0, k.value).Y; l.regions[0].Min.Y < y && y < l.regions[0].Max.Y {
-			t.Errorf("the label at %v crosses the line of %v", l.regions[0], k.value)
+		if y := l.at(0, k.value).Y; label.Min.Y < y && y < label.Max.Y {
+			t.Errorf("the label at %v crosses the line of %v", label, k.value)
 		}
+	}
+	if d := outside(l.at(2, 1.8), label); d < 20 {
+		t.Errorf("the label at %v is %v from a mark", label, d)
 	}
 }

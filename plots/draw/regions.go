@@ -23,13 +23,14 @@ func (l *panelPlan) traceRegions(t typesetter) {
 		if !seen {
 			continue
 		}
+		others := l.traces
 		for _, x := range []vg.Length{area.Min.X, area.Max.X} {
 			l.traces = append(l.traces, trace{segments: [][2]vg.Point{{{X: x, Y: area.Min.Y}, {X: x, Y: area.Max.Y}}}})
 		}
 		width, height := t.width(r.Label, tickSize, false), vg.Length(capHeight+descent)*tickSize
 		for _, size := range []vg.Point{{X: width, Y: height}, {X: height, Y: width}} {
 			if l.regions[k] == (vg.Rectangle{}) {
-				l.regions[k] = l.roomIn(area, size)
+				l.regions[k] = l.roomIn(area, size, others)
 			}
 		}
 		if label := l.regions[k]; label != (vg.Rectangle{}) {
@@ -38,27 +39,38 @@ func (l *panelPlan) traceRegions(t typesetter) {
 	}
 }
 
-// roomIn returns a rectangle in the middle of the area that nothing comes close to, if possible no line of the grid, empty if there is none.
-func (l *panelPlan) roomIn(area vg.Rectangle, size vg.Point) (found vg.Rectangle) {
+// roomIn returns a rectangle in the middle of the area that nothing comes close to, if possible no line of the grid, and far from the
+// others, such as marks that it might seem to name; empty if there is none.
+func (l *panelPlan) roomIn(area vg.Rectangle, size vg.Point, others []trace) (best vg.Rectangle) {
 	space := area.Size().Sub(size)
 	if space.X < 2*clearance || space.Y < 2*clearance {
 		return vg.Rectangle{}
 	}
+	const crossing, farEnough = 1000, 20
+	most := vg.Length(math.Inf(-1))
 	for _, up := range []vg.Length{0.5, 0.6, 0.7, 0.4, 0.3, 0.8, 0.9, 0.2, 0.1} {
 		corner := area.Min.Add(vg.Point{X: space.X / 2, Y: space.Y * up})
 		r := vg.Rectangle{Min: corner, Max: corner.Add(size)}
-		crossed := slices.ContainsFunc(l.ticks[1], func(k tick) bool {
+		if !l.isFree(r, nil) {
+			continue
+		}
+		apart := vg.Length(farEnough)
+		for _, t := range others {
+			for _, s := range t.segments {
+				apart = min(apart, distance(s[0], s[1], r))
+			}
+		}
+		if slices.ContainsFunc(l.ticks[1], func(k tick) bool {
 			y := l.at(l.lo[0], k.value).Y
 			return k.label != "" && r.Min.Y < y && y < r.Max.Y
-		})
-		switch free := l.isFree(r, nil); {
-		case free && !crossed:
-			return r
-		case free && found == (vg.Rectangle{}):
-			found = r
+		}) {
+			apart -= crossing
+		}
+		if apart > most {
+			best, most = r, apart
 		}
 	}
-	return found
+	return best
 }
 
 // isFree reports whether nothing that is drawn comes close to r, nor one of the names.
