@@ -429,7 +429,7 @@ func TestAllocateBadUsage(t *testing.T) {
 		{"traffic.json", "pfq: traffic.json:2: jobs[0].arrival_rate = a string \"1/4\": want one of the fields name, demand, weight, count, max_tasks; " +
 			"this one is for jobs that come and go, with --dynamic\n"},
 		{"counted.json --dynamic", "pfq: counted.json:2: jobs[0].count = the number 2: want one of the fields name, demand, weight, arrival_rate, mean_size, " +
-			"declared; this one is for jobs that stay, without --dynamic\n"},
+			"declared, max_tasks; this one is for jobs that stay, without --dynamic\n"},
 		{"pool.json --dynamic", "pfq: pool.json:2: jobs[0].arrival_rate is missing: want a number >= 0\n"},
 		{"pool.json --policy fair", "pfq: --policy = fair: want pf, drf, maxmin, bmf, bf or all\n"},
 		{"pool.json --engine fast", "pfq: --engine = fast: want auto, float, enclose or exact"},
