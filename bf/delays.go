@@ -291,7 +291,9 @@ func newDelayPlan(ctx context.Context, c *cluster.Component, q delayQuestion, en
 	entries := l.states * float64(len(p.Classes))
 	need := l.bytes(num.Enclose, prec, 0) + entries*(4+perNumber) + 8*l.states*perNumber
 	if need > float64(s.MaxBytes) || entries >= 1<<31 {
-		s.byTables = "delays in order of arrival"
+		if q.Moments > 0 {
+			s.byTables = "moments of delays"
+		}
 		return nil, l.tooLarge(need, engine, prec, s)
 	}
 	return l, l.build(ctx, prec)
