@@ -62,7 +62,7 @@ type Result struct {
 // A Part says how one component of a model was solved.
 type Part struct {
 	Lattice Lattice
-	States  int
+	States  int    // entries of its table; of EliminationLattice pieces of its messages
 	Why     string // why this lattice
 	Width   int    // of EliminationLattice: the most neighbours that a server has when its turn comes
 	Classes []int  // rows of the model's classes in this component

@@ -10,7 +10,7 @@ import (
 // workers that are up, as all stands after what has happened at a moment. What [Policy.Assign] answers to
 // (Requests, Speeds, At), with numbers of jobs in place of their places, is the plan of that policy.
 type Question struct {
-	At       float64
+	At       float64   // time, in seconds
 	Jobs     []int     // numbers of the jobs, in the order in which they were submitted
 	Requests []Request // of each; tasks in the hands of workers that leave are not among its tasks
 	Workers  []int     // numbers of the workers, ascending

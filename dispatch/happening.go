@@ -24,13 +24,13 @@ import (
 //	Returned   Worker, Speed, New: a worker comes back, or stays after all; or a new one comes, with the next number
 type Happening struct {
 	Kind    Kind    `json:"kind"`
-	Job     int     `json:"job,omitempty"`
+	Job     int     `json:"job,omitempty"` // its number, from 0
 	What    *Job    `json:"what,omitempty"`
-	Worker  int     `json:"worker,omitempty"`
-	Speed   float64 `json:"speed,omitempty"` // > 0, units of work per second; 0 for that which a worker had before
-	New     bool    `json:"new,omitempty"`   // the worker is another than the one with this number before: what was learnt of that one is forgotten
-	Task    int     `json:"task,omitempty"`
-	Attempt int     `json:"attempt,omitempty"`
+	Worker  int     `json:"worker,omitempty"`  // its number, from 0
+	Speed   float64 `json:"speed,omitempty"`   // > 0, units of work per second; 0 for that which a worker had before
+	New     bool    `json:"new,omitempty"`     // the worker is another than the one with this number before: what was learnt of that one is forgotten
+	Task    int     `json:"task,omitempty"`    // its number in the job, from 0
+	Attempt int     `json:"attempt,omitempty"` // as in [Event]
 
 	// Work is what the task turned out to be: seconds times the speed of the worker, >= 0. Seconds is what it took, 0 if that is
 	// not known. Only [Learning] looks at them.

@@ -95,10 +95,14 @@ func (l *Ledger) Hand(worker int) (job, task, attempt int, since float64) {
 	return l.maker.Hand(worker)
 }
 
+// Forget is that of [Maker].
 func (l *Ledger) Forget(job int) error { return l.maker.Forget(job) }
 
+// Progress is that of [Maker].
 func (l *Ledger) Progress(job int) (Progress, error) { return l.maker.Progress(job) }
 
+// Result is that of [Maker].
 func (l *Ledger) Result() *Result { return l.maker.Result() }
 
+// State is that of [Maker].
 func (l *Ledger) State() State { return l.maker.State() }

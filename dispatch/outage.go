@@ -12,7 +12,7 @@ import (
 // An Outage takes a worker away from From until To, and the task that it has in hand is lost: it is run again from its
 // beginning. One that is finished at From, up to rounding as [Run] says, is not lost.
 type Outage struct {
-	Worker   int
+	Worker   int     // place in the list of speeds
 	From, To float64 // 0 <= From < To; To may be +Inf: for good
 }
 
@@ -50,9 +50,9 @@ func CheckOutages(outages []Outage, workers int) error {
 
 // An Edge is the begin or the end of an outage.
 type Edge struct {
-	Time   float64
-	Up     bool // the worker returns
-	Worker int
+	Time   float64 // in seconds
+	Up     bool    // the worker returns
+	Worker int     // place in the list of speeds
 }
 
 // Edges returns the begins and ends of outages in the order in which they happen on a simulated clock; what has no end has no

@@ -11,9 +11,9 @@ import (
 
 // A Profile is what [Learning] of speeds knows of a worker at a kind of tasks.
 type Profile struct {
-	Kind   string  `json:"kind"`
-	Worker int     `json:"worker"`
-	Speed  float64 `json:"speed"` // that policies are told
+	Kind   string  `json:"kind"`   // of tasks, as in [Job]
+	Worker int     `json:"worker"` // its number
+	Speed  float64 `json:"speed"`  // that policies are told
 
 	// Work and Seconds are the sums over so many tasks, each time as the policy took the work to be.
 	Work    float64 `json:"work"`

@@ -73,15 +73,15 @@ func (j *Job) Missed(finish float64) float64 {
 
 // A Spread sums up a number of values; it is 0 if there is none.
 type Spread struct {
-	Count         int
-	Mean          float64
+	Count         int     // values
+	Mean          float64 // of them all
 	P50, P95, P99 float64 // the smallest value that so many percent of all do not exceed
-	Max           float64
+	Max           float64 // the largest
 }
 
 // A Decision is what [Scenario.Watch] is told. It may be read during the call only.
 type Decision struct {
-	Time    float64
+	Time    float64 // in seconds
 	Events  []Event // since the last decision, in order, with what it led to
 	Present []int   // jobs, by priority
 	Planned []int   // by job: workers planned
@@ -105,8 +105,8 @@ func (d *Decision) Hand() []int {
 
 // Totals are what a [Maker] sums up on its way, from which it makes a [Result].
 type Totals struct {
-	Planned    float64 `json:"planned"` // parts of the jobs present that are violated now, by the plan and by tasks in hand
-	Running    float64 `json:"running"`
+	Planned    float64 `json:"planned"`     // part of the jobs present that is violated now, by the plan
+	Running    float64 `json:"running"`     // likewise, by tasks in hand
 	Present    float64 `json:"present"`     // seconds with jobs present
 	PlannedBy  float64 `json:"planned_by"`  // ∫ Planned dt
 	RunningBy  float64 `json:"running_by"`  // ∫ Running dt

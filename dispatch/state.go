@@ -26,17 +26,17 @@ type State struct {
 
 // A WorkerState is what is known of a worker. One that is not up but has a task in hand leaves when the task ends.
 type WorkerState struct {
-	Speed   float64 `json:"speed"`
-	Up      bool    `json:"up,omitempty"`
+	Speed   float64 `json:"speed"`             // work per second
+	Up      bool    `json:"up,omitempty"`      // it may begin tasks
 	Attempt int     `json:"attempt,omitempty"` // in hand, 0 for none
-	Job     int     `json:"job,omitempty"`
-	Task    int     `json:"task,omitempty"`
-	Since   float64 `json:"since,omitempty"`
+	Job     int     `json:"job,omitempty"`     // whose task it has in hand
+	Task    int     `json:"task,omitempty"`    // in hand
+	Since   float64 `json:"since,omitempty"`   // time at which that began
 }
 
 // A JobState is what is known of a job. Tasks below Next that neither wait nor are in hand have ended.
 type JobState struct {
-	Number  int      `json:"number"`
+	Number  int      `json:"number"` // of the job, from 0
 	Stage   Stage    `json:"stage"`
 	What    Job      `json:"what"`
 	Next    int      `json:"next,omitempty"`    // the first task that never began
@@ -60,10 +60,10 @@ type JobState struct {
 
 // Learnt is what [Learning] knows of a job.
 type Learnt struct {
-	Mean float64   `json:"mean"`
-	Seen int       `json:"seen"` // tasks
-	Sum  float64   `json:"sum"`
-	Ring []float64 `json:"ring,omitempty"`
+	Mean float64   `json:"mean"`           // work that a task is taken to have
+	Seen int       `json:"seen"`           // tasks
+	Sum  float64   `json:"sum"`            // of the work that those were
+	Ring []float64 `json:"ring,omitempty"` // the work of the last of them
 }
 
 // State returns a copy of all that m remembers, in O(jobs + workers + tasks that wait again + works of their own).

@@ -16,13 +16,13 @@ type Pool struct {
 
 // A Resource is something divisible that tasks take parts of, such as processors or memory.
 type Resource struct {
-	Name     string
+	Name     string   // not empty, and unlike those of the others
 	Capacity *big.Rat // C_j > 0
 }
 
 // A Job is one job, or a number of equal ones, each with a share of its own.
 type Job struct {
-	Name     string
+	Name     string   // not empty, and unlike those of the others
 	Demand   Demand   // A_ij of resource j for each task
 	Weight   *big.Rat // w_i > 0; nil means 1
 	MaxTasks *big.Rat // L_i > 0, the most tasks that the job can run; nil means no limit

@@ -10,8 +10,8 @@ import (
 
 // ChainBounds encloses the throughput and the mean delay of a closed chain, for networks of any size.
 type ChainBounds struct {
-	Classes         []int // rows of the model's classes
-	Population      int
+	Classes         []int       // rows of the model's classes
+	Population      int         // jobs of the chain
 	Throughput      [2]*big.Rat // low and high: cycles per unit of time
 	MeanDelay       [2]*big.Rat // low and high: mean time of a cycle, N/X
 	Bottleneck      int         // the station that bounds the throughput, whatever the population; -1 if none does

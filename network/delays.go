@@ -13,14 +13,14 @@ import (
 
 // A DelayQuestion asks about the delays of visits to one station, which serves in order of arrival (FCFS) with equal servers.
 type DelayQuestion struct {
-	Station int
+	Station int        // row of the model's stations
 	Levels  []*big.Rat // quantiles, each in (0, 1): 99/100 for the 99th percentile
 	Times   []*big.Rat // times t >= 0 at which P(T > t) is asked
 }
 
 // VisitDelays holds what was asked of one visit. Each number lies between Low and High.
 type VisitDelays struct {
-	Class, Visit     int
+	Class, Visit     int         // rows of the model's classes, and of the visits of that class
 	Quantiles, Tails []num.Value // in the order of the question
 }
 

@@ -25,7 +25,7 @@ const (
 // with Delay), or that of Rates: under FCFS all of it then goes to the first job, under LCFS to the last. Stations with Order and Balanced have exactly one of
 // Nodes, Limits, Rank and (Balanced only) Table.
 type Station struct {
-	Name       string
+	Name       string // not empty, and unlike those of the other stations
 	Discipline Discipline
 	Servers    int        // equal servers, >= 1; 0 means 1; also those that Limits share
 	Rate       *big.Rat   // > 0, work per unit of time of each server; nil means 1
@@ -38,7 +38,7 @@ type Station struct {
 
 // A Node is one server of a station, of a compatibility graph.
 type Node struct {
-	Name     string
+	Name     string   // not empty, and unlike those of the other nodes of the station
 	Capacity *big.Rat // >= 0, work per unit of time
 }
 
@@ -66,7 +66,7 @@ type Table struct {
 
 // A Class is a kind of job. Its chain, all classes that its jobs can turn into, has arrivals or a population, never both.
 type Class struct {
-	Name        string
+	Name        string   // not empty, and unlike those of the other classes
 	Population  int      // closed: jobs of the class at the start; what counts is the sum over the chain
 	ArrivalRate *big.Rat // open: >= 0, jobs per unit of time from outside; nil if none ever come
 	Arrives     []Branch // open: where they go, probabilities of sum 1; nil means the first visit
@@ -77,7 +77,7 @@ type Class struct {
 // A Visit is one of a class to a station. All visits of a class say where its jobs go next, or all say how often they come (of a
 // class that does not change into others).
 type Visit struct {
-	Station  int
+	Station  int      // row of the model's stations
 	MeanSize *big.Rat // σ > 0, mean work; nil means 1
 	Nodes    []int    // rows of the nodes that can serve it, where the station has Nodes
 	Next     []Branch // where jobs go after it, probabilities of sum 1; or
@@ -86,7 +86,7 @@ type Visit struct {
 
 // A Branch is a way that jobs go with some probability: to visit Visit of class Class.
 type Branch struct {
-	Class, Visit int
+	Class, Visit int      // rows of the model's classes, and of the visits of that class
 	Probability  *big.Rat // >= 0
 }
 

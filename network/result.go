@@ -38,8 +38,8 @@ type Result struct {
 
 // A ChainResult holds the measures of one chain.
 type ChainResult struct {
-	Classes    []int // rows of the model's classes
-	Closed     bool
+	Classes    []int      // rows of the model's classes
+	Closed     bool       // its jobs never leave
 	Population int        // jobs of a closed chain
 	Throughput num.Value  // closed: cycles per unit of time of all its jobs together; open: jobs that arrive per unit of time
 	MeanJobs   num.Value  // E[jobs of the chain]: the population of a closed one
@@ -48,7 +48,7 @@ type ChainResult struct {
 
 // A StationResult holds the measures of one station.
 type StationResult struct {
-	MeanJobs    num.Value
+	MeanJobs    num.Value     // E[jobs at the station]
 	ProbEmpty   num.Value     // P(no jobs)
 	Utilization *num.Value    // mean share of its servers that work; with Rates: P(some jobs); nil with Delay, Order and Balanced
 	Visits      []VisitResult // in the order of classes and their visits

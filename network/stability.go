@@ -14,7 +14,7 @@ import (
 
 // An UnstableError names a station and a set of classes that bring it work at least as fast as it can do it. It wraps [num.ErrUnstable].
 type UnstableError struct {
-	Station  int
+	Station  int      // row of the model's stations
 	Name     string   // of the station
 	Classes  []int    // rows of the model's classes, of open chains
 	Work     *big.Rat // that their jobs bring to the station per unit of time

@@ -26,9 +26,9 @@ const (
 // A Change gives a parameter of a class one value after the other.
 type Change struct {
 	Parameter Parameter
-	Class     int // row of the model's classes
-	Visit     int // MeanSize: row of its visits
-	Values    []*big.Rat
+	Class     int        // row of the model's classes
+	Visit     int        // MeanSize: row of its visits
+	Values    []*big.Rat // as the model takes them; populations are integers
 }
 
 // Sweep solves a network for each value of a parameter, all else being equal, and returns the results of [Solve] in the order of the values. All values of a

@@ -16,12 +16,12 @@ import (
 //
 // and names the worst violation, the first of several. It wraps a *[num.InputError] with its words.
 type BalanceError struct {
-	Input       *num.InputError
-	Station     int
-	State       []int    // x, in the order of Table.Classes
-	Classes     [2]int   // c and d, rows of the model's classes
-	Left, Right *big.Rat // the two sides
-	Relative    *big.Rat // |Left - Right| / max(Left, Right)
+	Input       *num.InputError // path and words
+	Station     int             // row of the model's stations
+	State       []int           // x, in the order of Table.Classes
+	Classes     [2]int          // c and d, rows of the model's classes
+	Left, Right *big.Rat        // the two sides
+	Relative    *big.Rat        // |Left - Right| / max(Left, Right)
 }
 
 func (e *BalanceError) Error() string { return e.Input.Error() }

@@ -17,7 +17,7 @@ type Load struct {
 	Holds *Outcome // at the factor At; nil if the targets fail at all loads looked at
 	At    *big.Rat // by which the arrival rates of the problem are multiplied; nil if Holds is
 	Fails *Outcome // at the factor Below, the least that is known to be too much
-	Below *big.Rat
+	Below *big.Rat // nil if Fails is
 
 	// Complete says whether they are as close as was asked for. If not, no engine decides the factors between.
 	Complete bool

@@ -17,7 +17,7 @@ type MostLoad struct {
 	Below    *big.Rat // a factor at which no plan within the budget meets the targets
 	Proof    Proof    // of that, with the budget as AtMost
 	Complete bool     // whether the two are as close as was asked for; if not, what lies between is not known
-	Solves   int
+	Solves   int      // models solved
 }
 
 // GreatestLoadOfAll returns the plan that costs at most Problem.Budget, if there is one, and meets the targets at the greatest factor of

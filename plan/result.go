@@ -27,7 +27,7 @@ func (v Verdict) String() string { return [...]string{"undecided", "met", "faile
 // An Outcome holds the measures of a cluster with a plan.
 type Outcome struct {
 	Choice    problem.Choice
-	Cost      *big.Rat
+	Cost      *big.Rat // of what the plan buys
 	Model     *cluster.Model
 	Stability *stability.Result
 	Solution  *bf.Result // nil if the cluster is unstable
@@ -50,7 +50,7 @@ type Answer struct {
 	Cheaper      *Proof           // of the first plan of a frontier, that no plan which meets the targets costs less; nil for others
 	Complete     bool             // whether the search came to its end; else Proof says what it has excluded
 	Undecided    []problem.Choice // plans that might meet the targets: for them some bound straddles a limit at the widest precision
-	Solves       int
+	Solves       int              // models solved
 }
 
 // A Proof shows that no plan meets the targets, is no worse for anybody if that is asked, and
@@ -62,8 +62,8 @@ type Answer struct {
 // Each such plan is within one of the corners, and these fail.
 type Proof struct {
 	From          problem.Choice
-	Below, AtMost *big.Rat
-	Delay         *float64
+	Below, AtMost *big.Rat // cost; see above
+	Delay         *float64 // see above
 	Corners       []Corner
 }
 
@@ -71,7 +71,7 @@ type Proof struct {
 // Fewer is set, also with some of its edges.
 type Corner struct {
 	Choice problem.Choice
-	Fewer  bool
+	Fewer  bool // also with some of its edges
 	Fails  Failure
 	Target int // row of the target, if it fails at one
 	Class  int // row of the class whose mean delay is worse, if it fails at that
@@ -90,7 +90,7 @@ const (
 
 // An EdgeEffect says what an edge does to the delays.
 type EdgeEffect struct {
-	Edge          int
+	Edge          int        // row of the problem's edges
 	Without, With *bf.Result // nil where unstable
 }
 

@@ -17,7 +17,7 @@ type Settings struct {
 
 // Progress says how far a search is.
 type Progress struct {
-	Solves  int
+	Solves  int      // models solved so far
 	AtLeast *big.Rat // what the plans that are left cost at least
 	Cost    *big.Rat // of the best plan so far, nil if there is none
 }

@@ -27,8 +27,8 @@ const (
 
 // A Number is a number of ours with the interval that holds it, and where it was found.
 type Number struct {
-	Mean, Low, High float64
-	At              string
+	Mean, Low, High float64 // the interval is [Low, High]
+	At              string  // such as a load
 }
 
 func (n Number) String() string {

@@ -17,11 +17,11 @@ import (
 
 // Settings tunes [Compute]. The zero value asks for Normal precision with seed 0 on all cores and keeps nothing.
 type Settings struct {
-	Precision Precision // "" means Normal
-	Seed      uint64    // of all simulations; each system has random numbers of its own
-	Workers   int       // simulations at a time; 0 means one a core
-	Folder    string    // where their samples are kept, for a run that is stopped or repeated; "" keeps none
-	Progress  func(sweep.Progress)
+	Precision Precision            // "" means Normal
+	Seed      uint64               // of all simulations; each system has random numbers of its own
+	Workers   int                  // simulations at a time; 0 means one a core
+	Folder    string               // where their samples are kept, for a run that is stopped or repeated; "" keeps none
+	Progress  func(sweep.Progress) // called after each replication unless nil
 
 	// If not 0, in place of those of the precision: replications of a simulation, jumps observed in each, and jumps
 	// before, which are as many as Jumps if only that is given.
@@ -33,11 +33,11 @@ type Settings struct {
 type Effort struct {
 	Precision     Precision
 	Loads         []*big.Rat // simulated
-	Runs          int
-	CheckRuns     int // of simulations that only checks want
-	Jumps, WarmUp float64
-	Seed          uint64
-	Workers       int // at a time; 0 means one a core
+	Runs          int        // replications of a simulation
+	CheckRuns     int        // of simulations that only checks want
+	Jumps, WarmUp float64    // observed in each replication, and before
+	Seed          uint64     // of all simulations
+	Workers       int        // at a time; 0 means one a core
 }
 
 func (s Settings) effort() (Effort, error) {
@@ -186,4 +186,5 @@ func Grid(from, to, per int) []float64 {
 	return v
 }
 
+// Shorter returns a tenth of so many jumps, for systems whose jumps take longer to simulate; at least 1000, the fewest that [sim.Settings] takes.
 func Shorter(jumps float64) float64 { return max(1000, jumps/10) }

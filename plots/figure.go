@@ -26,7 +26,7 @@ type Figure struct {
 
 // A Parameter is one number or choice that a figure depends on.
 type Parameter struct {
-	Name, Value string
+	Name, Value string // as they are written
 }
 
 // A Panel is one plot of a figure.
@@ -98,7 +98,7 @@ const (
 type Series struct {
 	// name, written beside the series, or once for all panels, and in the header of the data; in a panel points that have the name and the
 	// look of a curve or band before them are named with it
-	Label string
+	Label string // of the curve, as a legend shows it
 	// what several series have in common, such as a class; may be empty. Later groups are lighter and lie below
 	Group     string
 	Kind      Kind      // Curve, Points, Steps, Band or Area
@@ -128,14 +128,14 @@ func (s Series) Name() string {
 // A Reference is a horizontal line at a value to compare with. Its label is left out of a picture that has no room for
 // it.
 type Reference struct {
-	Label string
-	Y     float64
+	Label string  // of the line
+	Y     float64 // at which it is
 }
 
 // A Region is a part of the horizontal axis, shaded in a picture, where there is something to be said instead of numbers: the
 // system is unstable, say. Its label is left out of a picture that has no room for it.
 type Region struct {
-	Label    string
+	Label    string  // what is to be said
 	From, To float64 // From < To
 }
 

@@ -21,8 +21,8 @@ func Precisions() []Precision { return []Precision{Draft, Normal, Paper} }
 
 // A Spec is a figure that is yet to be computed, see [Compute].
 type Spec struct {
-	ID    string
-	Title string
+	ID    string // such as "bf-1", that of the files
+	Title string // one line
 
 	// Prepare adds the simulations that the figure wants to the plan, and returns what fills in the rest of the figure
 	// once they have their results.

@@ -57,10 +57,10 @@ var ownTexts embed.FS
 // A RunWords is what texts tell of the simulations of a figure: the templates "runs", "runs parameters" and "warnings"
 // write it.
 type RunWords struct {
-	Simulations, Runs, CheckRuns int
-	Jumps, WarmUp                float64 // of a run
-	Kinds                        string  // of jumps
-	Seed                         uint64
+	Simulations, Runs, CheckRuns int      // simulations, and replications of each and of those that only checks want
+	Jumps, WarmUp                float64  // of a run
+	Kinds                        string   // of jumps
+	Seed                         uint64   // of all of them
 	Observed                     float64  // jumps in all
 	Warned                       []string // simulations with a warning
 	Reason                       string   // why they may have one

@@ -8,7 +8,7 @@ import (
 
 // An Estimate is a mean over replications with a Student confidence interval.
 type Estimate struct {
-	Mean       float64
+	Mean       float64 // of the means of the replications
 	HalfWidth  float64 // of the interval Mean ± HalfWidth
 	Confidence float64 // probability with which such intervals hold the true value, if replications are long
 	StdError   float64 // standard error of Mean

@@ -107,8 +107,8 @@ func (p *Plan) Replicate(ctx context.Context, replication int) (*Sample, error) 
 
 // A ReplicationError is that of one replication of a run.
 type ReplicationError struct {
-	Replication int
-	Err         error
+	Replication int   // its number, from 0
+	Err         error // what stopped it
 }
 
 func (e *ReplicationError) Error() string {

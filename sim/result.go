@@ -9,8 +9,8 @@ import (
 // A Result holds what a run of replications estimates. It is trustworthy if Warnings is empty. Of a system that counts
 // something else than jobs, Distribution, EffectiveSamples, Truncation and Warnings tell of what it counts.
 type Result struct {
-	Method   string // how the system was simulated
-	Runs     int
+	Method   string    // how the system was simulated
+	Runs     int       // replications
 	Jumps    float64   // arrivals, ends of phases and interruptions observed in all, without warm-up
 	Time     float64   // observed in each replication
 	WarmUp   float64   // time before it
@@ -22,10 +22,10 @@ type Result struct {
 	Distribution []Estimate // P(n jobs) for n = 0..Settings.Distribution; nil unless asked
 	Quantiles    []Quantile // of the delays of all jobs, of each class and of each visit, in the order of Settings.Levels; nil unless asked. One with too few jobs is left out
 
-	EffectiveSamples float64 // independent observations of the number of jobs that would tell as much
-	Truncation       float64 // time after which MSER-5 calls the mean number of jobs stationary
-	PrecisionMet     bool    // whether Settings.Precision was reached; true if none was asked
-	Warnings         []string
+	EffectiveSamples float64  // independent observations of the number of jobs that would tell as much
+	Truncation       float64  // time after which MSER-5 calls the mean number of jobs stationary
+	PrecisionMet     bool     // whether Settings.Precision was reached; true if none was asked
+	Warnings         []string // reasons not to trust it
 }
 
 // All returns a measure of the system as a whole, as [Result.Estimate] does.

@@ -59,24 +59,24 @@ type Description struct {
 
 // A Class is a class of jobs.
 type Class struct {
-	Name        string
+	Name        string  // as results show it
 	ArrivalRate float64 // λ_i, jobs per unit of time
 	MeanSize    float64 // σ_i, work
 }
 
 // A Server is a row of equal servers.
 type Server struct {
-	Name string
-	Size int
+	Name string // as results show it
+	Size int    // servers
 }
 
 // A Moment holds moments of one distribution on which the estimates depend, E[X^Order] for Order 1, 2 or -1: a run must draw
 // often enough to see what makes them up.
 type Moment struct {
 	Sizes  sizes.Distribution
-	Orders []float64
-	Rate   float64 // drawn per unit of time; 0 means SizeRate or, if that is 0, one an arrival
-	Words  string  // what is drawn, such as "vacations"; "" means sizes
+	Orders []float64 // 1, 2 or -1
+	Rate   float64   // drawn per unit of time; 0 means SizeRate or, if that is 0, one an arrival
+	Words  string    // what is drawn, such as "vacations"; "" means sizes
 }
 
 // Counted names a list by class of Sample.Own, whose sum is the number n, and what n counts.

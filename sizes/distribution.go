@@ -101,7 +101,7 @@ type Phases struct {
 // of one mean.
 type Phased interface {
 	Distribution
-	Phases() Phases
+	Phases() Phases // the distribution of K, and the mean of a phase
 }
 
 // checkPositive accepts numbers that can be multiplied by small integers, and inverted, without overflow.

@@ -25,9 +25,9 @@ import (
 // A Task is one piece of work. Run is a pure function of what Key stands for. It returns an
 // error if it stops early because ctx is done: a result without an error is kept.
 type Task[R any] struct {
-	Key  string  // as [Key] returns it, unlike those of the other tasks; "" means that the result is never kept
-	Cost float64 // expected work >= 0 in any unit, for the time left only; 0 means 1
-	Run  func(ctx context.Context) (R, error)
+	Key  string                               // as [Key] returns it, unlike those of the other tasks; "" means that the result is never kept
+	Cost float64                              // expected work >= 0 in any unit, for the time left only; 0 means 1
+	Run  func(ctx context.Context) (R, error) // does the work
 }
 
 // Settings tunes [Run]. The zero value uses all processors and keeps nothing.

@@ -23,7 +23,7 @@ type ExpansionSettings struct {
 type Expansion struct {
 	Policy       Policy
 	Kind         Kind
-	Target       float64
+	Target       float64   // E[S] wanted
 	Within       bool      // some number of hosts that the settings allow does, and is known to; if false, the rest is 0
 	Extra        num.Value // hosts to add, an integer; two integers as bounds if Kind is Bounds
 	MeanSlowdown num.Value // E[S] with Extra more hosts, the higher number of bounds

@@ -96,8 +96,8 @@ var ErrUnbalanced = errors.New("rates are not balanced")
 
 // A Violation is a state and a pair of classes where the two sides of (6) differ.
 type Violation struct {
-	State       []int
-	I, J        int
+	State       []int    // x
+	I, J        int      // the classes i and j
 	Left, Right *big.Rat // φ_i(x) φ_j(x-e_i) and φ_i(x-e_j) φ_j(x)
 	Relative    *big.Rat // |Left - Right| / max(Left, Right), in [0, 1)
 }

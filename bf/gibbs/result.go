@@ -12,14 +12,14 @@ type Result struct {
 	JobsDistribution []Estimate // P(n jobs), n = 0..Settings.MaxJobs; nil unless asked
 	Gradient         *Gradient  // nil unless asked
 
-	Chains           int
-	Sweeps           int     // measured in each chain
-	BurnIn           int     // sweeps of each chain before
-	Autocorrelation  float64 // of E[X] given the order: the sweeps that are worth an independent one
-	EffectiveSamples float64 // of E[X]: all sweeps over Autocorrelation
-	RHat             float64 // split R-hat, the largest of all jobs and each class
-	PrecisionMet     bool    // true with Settings.Sweeps
-	Warnings         []string
+	Chains           int      // independent of each other
+	Sweeps           int      // measured in each chain
+	BurnIn           int      // sweeps of each chain before
+	Autocorrelation  float64  // of E[X] given the order: the sweeps that are worth an independent one
+	EffectiveSamples float64  // of E[X]: all sweeps over Autocorrelation
+	RHat             float64  // split R-hat, the largest of all jobs and each class
+	PrecisionMet     bool     // true with Settings.Sweeps
+	Warnings         []string // reasons not to trust the numbers; empty for none
 }
 
 // A ClassResult holds the measures of one row of classes.

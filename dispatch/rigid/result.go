@@ -39,9 +39,9 @@ type Record struct {
 	Slowdown        float64 // T / r; 0 for a job that takes no time
 	BoundedSlowdown float64 // max(1, T / max(r, threshold))
 	Missed          float64 // M, as [dispatch.Job.Missed] says
-	Backfilled      bool
-	Outlived        bool
-	Lost            int // tasks in hand that were lost: all of the job as often as one of its workers failed
+	Backfilled      bool    // it began before a job that stood before it
+	Outlived        bool    // it ran for longer than it asked for
+	Lost            int     // tasks in hand that were lost: all of the job as often as one of its workers failed
 }
 
 // defaultThreshold is that of the bounded slowdown, in seconds.

@@ -18,26 +18,26 @@ type State struct {
 	Turns   int            `json:"turns"`             // jobs submitted so far
 	Freed   float64        `json:"freed"`             // latest time at which workers have come free since reservations were last made anew
 	Profile []Step         `json:"profile,omitempty"` // workers predicted to be free, from the last moment on; under conservative
-	Sums    sums           `json:"sums"`
+	Sums    sums           `json:"sums"`              // from which the result is made
 }
 
 // A JobState is what is known of a job beside the ledger.
 type JobState struct {
-	Number    int     `json:"number"`
-	Stage     string  `json:"stage,omitempty"` // waiting, running, or nothing when it is done
-	Size      int     `json:"size"`            // workers that it asks for
-	Asks      float64 `json:"asks"`            // seconds
-	Turn      int     `json:"turn"`            // place in the order of submission
-	Start     float64 `json:"start"`           // at which it began, or its reservation
-	Runs      float64 `json:"runs,omitempty"`  // work of the largest task that has ended
-	IsAhead   bool    `json:"ahead,omitempty"` // it began before one that stood before it
-	Outlasted bool    `json:"outlasted,omitempty"`
+	Number    int     `json:"number"`              // of the job, from 0
+	Stage     string  `json:"stage,omitempty"`     // waiting, running, or nothing when it is done
+	Size      int     `json:"size"`                // workers that it asks for
+	Asks      float64 `json:"asks"`                // seconds
+	Turn      int     `json:"turn"`                // place in the order of submission
+	Start     float64 `json:"start"`               // at which it began, or its reservation
+	Runs      float64 `json:"runs,omitempty"`      // work of the largest task that has ended
+	IsAhead   bool    `json:"ahead,omitempty"`     // it began before one that stood before it
+	Outlasted bool    `json:"outlasted,omitempty"` // it ran for longer than it asked for
 }
 
 // A Step is a time from which on so many workers are free.
 type Step struct {
-	Time float64 `json:"time"`
-	Free int     `json:"free"`
+	Time float64 `json:"time"` // in seconds
+	Free int     `json:"free"` // workers
 }
 
 // stageNames are those of stages in a JobState.

@@ -29,8 +29,8 @@ type Report struct {
 
 // An Overload is the resource with the largest utilization, above 1.
 type Overload struct {
-	Resource    int
-	Utilization *big.Rat
+	Resource    int      // row of the pool's resources
+	Utilization *big.Rat // > 1
 }
 
 // An OverLimit is a job that runs more tasks than it can, the one that does so by the largest factor.

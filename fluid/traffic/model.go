@@ -18,7 +18,7 @@ type Model struct {
 
 // A Class is a kind of job, how often such jobs arrive and how much they bring.
 type Class struct {
-	Name        string
+	Name        string       // not empty, and unlike those of the other classes
 	Demand      fluid.Demand // A_kj of resource j for each task, in the order of Model.Resources
 	Weight      *big.Rat     // w_k > 0; nil means 1
 	ArrivalRate *big.Rat     // λ_k >= 0, jobs per unit of time

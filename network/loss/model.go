@@ -15,7 +15,7 @@ type Model struct {
 
 // A Server does Capacity units of work per unit of time.
 type Server struct {
-	Name     string
+	Name     string   // not empty, and unlike those of the other servers
 	Capacity *big.Rat // C_s >= 0, > 0 with tokens
 	Tokens   int      // jobs that it can have, if each job is for one server; 0 if jobs are served by all their servers. All servers have some, or none
 }
@@ -34,7 +34,7 @@ type Limit struct {
 
 // A Class is a kind of job.
 type Class struct {
-	Name        string
+	Name        string   // not empty, and unlike those of the other classes
 	ArrivalRate *big.Rat // λ_k >= 0, jobs per unit of time; with Sources those of each source that has no job in the system
 	Sources     int      // N_k; 0 for arrivals from outside, a Poisson process
 	MeanSize    *big.Rat // σ_k > 0, mean work; nil means 1

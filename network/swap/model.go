@@ -21,13 +21,13 @@ type Model struct {
 
 // A Server serves the first job that it can.
 type Server struct {
-	Name     string
+	Name     string   // not empty, and unlike those of the other servers
 	Capacity *big.Rat // C_s >= 0, work per unit of time
 }
 
 // A Class is a kind of job.
 type Class struct {
-	Name        string
+	Name        string   // not empty, and unlike those of the other classes
 	ArrivalRate *big.Rat // open: λ_i >= 0, jobs per unit of time
 	Population  int      // closed: ℓ_i >= 1
 	Servers     []int    // rows of Model.Servers that can serve its jobs

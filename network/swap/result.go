@@ -29,7 +29,7 @@ type Result struct {
 
 	Normalization    *num.Value // Σ_c Π_p λ_{c_p}/μ(c_1..c_p), closed Σ_c Π_p 1/μ(c_1..c_p) over the orders that the start can reach; nil if it is beyond the range of float64
 	EmptyProbability *num.Value // open: π(∅)
-	MeanJobs         num.Value
+	MeanJobs         num.Value  // E[X], of all classes
 	MeanDelay        *num.Value // open: of all jobs, from arrival to departure; nil if none arrive
 
 	Classes []ClassResult  // one a row of the model's classes

@@ -12,7 +12,7 @@ import (
 type Option struct {
 	Name   string // of the server, or CLASS:SERVER of an edge
 	Most   int    // steps that can be bought; 1 of an edge
-	IsEdge bool
+	IsEdge bool   // neither an upgrade nor a new server
 }
 
 // Options returns all that can be bought: upgrades, new servers, then edges.

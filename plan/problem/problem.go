@@ -52,7 +52,7 @@ type Target struct {
 
 // An Upgrade adds capacity to a server, or to each server of a group, in equal steps.
 type Upgrade struct {
-	Server string
+	Server string   // name of a server of the model
 	Step   *big.Rat // > 0, work per unit of time
 	Cost   *big.Rat // >= 0, of one step
 	Most   int      // steps that can be bought, >= 1
@@ -60,17 +60,17 @@ type Upgrade struct {
 
 // A NewServer adds up to Most servers that serve some classes, each job at all of them at once.
 type NewServer struct {
-	Name     string
+	Name     string   // not empty, and unlike those of all other servers
 	Capacity *big.Rat // > 0, of each, work per unit of time
-	Classes  []string
+	Classes  []string // names of classes of the model
 	Cost     *big.Rat // >= 0, of each
 	Most     int      // >= 1
 }
 
 // An Edge lets a class use a server that it cannot use now, or new servers, all that are bought, beside the classes that use them anyway.
 type Edge struct {
-	Class  string
-	Server string
+	Class  string   // name of a class of the model
+	Server string   // name of a server of the model, or of a new one
 	Choose int      // servers drawn from a group of the model for each job; 0 means 1
 	Cost   *big.Rat // >= 0
 }

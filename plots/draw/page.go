@@ -31,7 +31,7 @@ type Edition struct {
 	Made      string         // when, such as "23 November 2026"
 	Version   string         // of the program
 	Precision plots.Precision
-	Seed      uint64
+	Seed      uint64 // of the simulations
 }
 
 // A pageLink leads to a file of a figure, a pageItem is a figure on the page, a pageGroup those of one source.

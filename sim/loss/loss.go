@@ -38,7 +38,7 @@ import (
 // that bring too much work are an error that wraps a *[loss.UnstableError], except over a horizon. Balanced fairness of a graph is for at most 64 classes.
 type System struct {
 	Model   *loss.Model
-	Sharing bool
+	Sharing bool       // the servers of a class share its jobs by balanced fairness, and equal servers their jobs in equal parts; else order of arrival
 	Assign  Assignment // with tokens: "" means OldestToken
 
 	// Sizes are those of each class, of the mean of the model to 1e-12; nil, of a class or of all, means Shape, scaled to that mean; nil means exponential.

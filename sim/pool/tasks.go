@@ -54,7 +54,7 @@ type Machine struct {
 
 // A TaskClass is a kind of job.
 type TaskClass struct {
-	Name   string
+	Name   string     // not empty, and unlike those of the other classes
 	Demand []*big.Rat // A_kj >= 0, of resource j for each task, in the order of Tasks.Resources; nil means 0; one > 0
 	Weight *big.Rat   // w_k > 0; nil means 1
 

@@ -39,7 +39,7 @@ func WithPrecision(ctx context.Context, prec, most uint, try func(prec uint) err
 
 // An Enclosure is a [Distribution] to a number of bits.
 type Enclosure struct {
-	Prec      uint
+	Prec      uint  // bits of the ends of all intervals
 	Low, High Point // ends of the support; High.X is unset if there is none
 	NoInverse bool  // E[1/X] is infinite, and Low.Above[0] is unset
 	Smooth    bool  // there is a density
@@ -56,7 +56,7 @@ type Enclosure struct {
 
 // A Point is a size with its moments. Points with no size between them share these.
 type Point struct {
-	X              num.Interval
+	X              num.Interval    // the size
 	Above          [4]num.Interval // E[X^j; X > x] for j = -1, 0, 1, 2
 	Density, Slope num.Interval    // f(x) and f'(x), of a point from [Enclosure.Inside]
 	Log            num.Interval    // ln x, likewise
