@@ -1,6 +1,5 @@
-// Package cluster holds the model of a computer cluster that the solvers share: what it
-// consists of, how it is read from a file, when it makes sense, and how far it can be
-// reduced without changing any answer.
+// Package cluster holds the model of a computer cluster that the solvers share: which servers are there, which jobs come, and who can serve
+// whom? It says how a model is read from a file, when it makes sense, and how far it can be reduced without changing any answer.
 //
 // A cluster has servers s = 1..S and classes of jobs i = 1..N. Class-i jobs arrive as a
 // Poisson process of rate λ_i, bring work of mean σ_i each (of one mean σ for all classes
@@ -13,6 +12,25 @@
 // function, nondecreasing and submodular. The graph between classes and servers is the
 // compatibility graph (Bonald and Comte, "Balanced fair resource sharing in computer
 // clusters", Performance Evaluation, 2017, https://doi.org/10.1016/j.peva.2017.08.006).
+//
+// For example:
+//
+//	m := &cluster.Model{
+//		Servers: []cluster.Server{{Name: "big", Capacity: big.NewRat(2, 1)}, {Name: "small", Capacity: big.NewRat(1, 1)}},
+//		Classes: []cluster.Class{
+//			{Name: "web", ArrivalRate: big.NewRat(1, 1), Servers: cluster.On(0, 1)},
+//			{Name: "reports", ArrivalRate: big.NewRat(2, 5), Servers: cluster.On(1)},
+//		},
+//	}
+//	if err := m.Check(); err != nil {
+//		log.Fatal(err)
+//	}
+//	mu, err := m.Rank(context.Background())
+//	if err != nil {
+//		log.Fatal(err)
+//	}
+//	fmt.Println("reports alone are served at rate", mu[1<<1].RatString(), "and both classes at", mu[1<<0|1<<1].RatString())
+//	// Output: reports alone are served at rate 1 and both classes at 3
 //
 // A row of servers may stand for a group of equal ones, of which each job of a class gets
 // some number d drawn uniformly at random, independently of the other jobs and groups. It

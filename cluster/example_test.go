@@ -3,12 +3,32 @@ package cluster_test
 import (
 	"context"
 	"fmt"
+	"log"
 	"math/big"
 	"os"
 	"strings"
 
 	"productform/cluster"
 )
+
+func Example() {
+	m := &cluster.Model{
+		Servers: []cluster.Server{{Name: "big", Capacity: big.NewRat(2, 1)}, {Name: "small", Capacity: big.NewRat(1, 1)}},
+		Classes: []cluster.Class{
+			{Name: "web", ArrivalRate: big.NewRat(1, 1), Servers: cluster.On(0, 1)},
+			{Name: "reports", ArrivalRate: big.NewRat(2, 5), Servers: cluster.On(1)},
+		},
+	}
+	if err := m.Check(); err != nil {
+		log.Fatal(err)
+	}
+	mu, err := m.Rank(context.Background())
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println("reports alone are served at rate", mu[1<<1].RatString(), "and both classes at", mu[1<<0|1<<1].RatString())
+	// Output: reports alone are served at rate 1 and both classes at 3
+}
 
 // Numbers are read exactly: 0.1 is one tenth, not the nearest binary number.
 func ExampleRead() {

@@ -1,4 +1,4 @@
-// Package fluid shares divisible resources among jobs.
+// Package fluid shares divisible resources among jobs: how many tasks does each of them run, of the processors and the memory that all need?
 //
 // A pool has J resources of capacities C_j. Each task of job i takes A_ij units of resource j; a_ij = A_ij/C_j is the
 // part of the resource. Tasks are infinitely small: job i runs φ_i >= 0 of them, any real number, and
@@ -17,6 +17,28 @@
 //	bottleneck max fairness     gives every job a saturated resource of which no other has a larger part, by weight
 //	balanced fairness           lets each of x_k equal jobs of class k run φ_k tasks, x_k φ_k = Φ(x-e_k)/Φ(x),
 //	                            where Φ(0) = 1, Φ(x) = max_j Σ_k a_kj Φ(x-e_k)
+//
+// For example:
+//
+//	pool, err := fluid.ReadPool(strings.NewReader(`
+//	resources: [{name: cpu, capacity: 9}, {name: ram, capacity: 18}]
+//	jobs:
+//	- {name: a, demand: {cpu: 1, ram: 4}}
+//	- {name: b, demand: {cpu: 3, ram: 1}}
+//	`))
+//	if err != nil {
+//		log.Fatal(err)
+//	}
+//	for _, policy := range []fluid.Policy{fluid.DRF, fluid.PF} {
+//		a, err := fluid.Allocate(context.Background(), pool, policy, fluid.Settings{})
+//		if err != nil {
+//			log.Fatal(err)
+//		}
+//		fmt.Printf("%s: %.4f tasks of a, %.4f of b\n", policy, a.Jobs[0].Tasks.Float, a.Jobs[1].Tasks.Float)
+//	}
+//	// Output:
+//	// drf: 3.0000 tasks of a, 2.0000 of b
+//	// pf: 4.0909 tasks of a, 1.6364 of b
 //
 // A job may have a limit L_i: then φ_i <= L_i under every policy, as if it had a resource of its own of that capacity, which
 // is not counted among those that are dominant. What it leaves is shared by the others.

@@ -1,4 +1,5 @@
-// Package network computes queueing networks of product form: closed, open and mixed, with several classes of jobs.
+// Package network computes queueing networks of product form, closed, open and mixed, with several classes of jobs: how many jobs get through,
+// how long do they take, and where do they wait?
 //
 // Jobs go from station to station. A class of jobs visits some of the stations; after each visit its jobs go on, by fixed
 // probabilities, to another visit of their class or of another, or leave. Classes that jobs can change between form a chain, which is
@@ -15,6 +16,28 @@
 //
 // and G the sum over all states with the populations of the closed chains. All of it is computed from the exact numbers of a [Model],
 // by sums of positive terms.
+//
+// For example:
+//
+//	m, err := network.Read(strings.NewReader(`
+//	stations: [{name: think, discipline: delay}, {name: cpu, discipline: sharing, servers: 4}, {name: disk, discipline: fcfs}]
+//	classes:
+//	- name: user
+//	  population: 100
+//	  visits:
+//	  - {station: think, mean_size: 5, next: {cpu: 1}}
+//	  - {station: cpu, mean_size: 0.02, next: {disk: 0.6, think: 0.4}}
+//	  - {station: disk, mean_size: 0.03, next: {cpu: 1}}
+//	`))
+//	if err != nil {
+//		log.Fatal(err)
+//	}
+//	r, err := network.Solve(context.Background(), m, network.Settings{})
+//	if err != nil {
+//		log.Fatal(err)
+//	}
+//	fmt.Printf("%.4f requests a second, %.4f of them at the disk\n", r.Chains[0].Throughput.Float, r.Stations[2].MeanJobs.Float)
+//	// Output: 18.8936 requests a second, 4.5826 of them at the disk
 //
 // F. Baskett, K. M. Chandy, R. R. Muntz and F. G. Palacios, "Open, closed, and mixed networks of queues with different classes of
 // customers", Journal of the ACM 22(2) (1975), 248–260, https://doi.org/10.1145/321879.321887; A. E. Krzesinski, "Order independent

@@ -3,12 +3,35 @@ package network_test
 import (
 	"context"
 	"fmt"
+	"log"
 	"math/big"
 	"strings"
 
 	"productform/network"
 	"productform/num"
 )
+
+func Example() {
+	m, err := network.Read(strings.NewReader(`
+stations: [{name: think, discipline: delay}, {name: cpu, discipline: sharing, servers: 4}, {name: disk, discipline: fcfs}]
+classes:
+- name: user
+  population: 100
+  visits:
+  - {station: think, mean_size: 5, next: {cpu: 1}}
+  - {station: cpu, mean_size: 0.02, next: {disk: 0.6, think: 0.4}}
+  - {station: disk, mean_size: 0.03, next: {cpu: 1}}
+`))
+	if err != nil {
+		log.Fatal(err)
+	}
+	r, err := network.Solve(context.Background(), m, network.Settings{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("%.4f requests a second, %.4f of them at the disk\n", r.Chains[0].Throughput.Float, r.Stations[2].MeanJobs.Float)
+	// Output: 18.8936 requests a second, 4.5826 of them at the disk
+}
 
 const interactive = `
 stations:

@@ -1,5 +1,24 @@
-// Package num holds the numbers the solvers work on: exact reading of decimals and
-// fractions, and binary floating point of any precision with proved error bounds.
+// Package num holds the numbers the solvers work on: what is a number exactly, and how far can the one that was computed be off? It reads
+// decimals and fractions exactly, and computes in binary floating point of any precision with proved error bounds.
+//
+// For example:
+//
+//	x, err := num.ParseRat("0.1")
+//	if err != nil {
+//		log.Fatal(err)
+//	}
+//	fmt.Println("one tenth:", x)
+//	e, err := num.ExpInterval(big.NewFloat(-1000), 100)
+//	if err != nil {
+//		log.Fatal(err)
+//	}
+//	low, high := e.Text(20)
+//	fmt.Println("exp(-1000) is at least", low)
+//	fmt.Println("           and at most", high)
+//	// Output:
+//	// one tenth: 1/10
+//	// exp(-1000) is at least 5.0759588975494567652e-435
+//	//            and at most 5.0759588975494567653e-435
 //
 // [ParseRat] reads "4/5", "0.1" and "1e-3" as the rationals they are, within bounds on length
 // and exponent that keep hostile input cheap. [Float64] is the way back.

@@ -2,10 +2,30 @@ package num_test
 
 import (
 	"fmt"
+	"log"
 	"math/big"
 
 	"productform/num"
 )
+
+func Example() {
+	x, err := num.ParseRat("0.1")
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println("one tenth:", x)
+	e, err := num.ExpInterval(big.NewFloat(-1000), 100)
+	if err != nil {
+		log.Fatal(err)
+	}
+	low, high := e.Text(20)
+	fmt.Println("exp(-1000) is at least", low)
+	fmt.Println("           and at most", high)
+	// Output:
+	// one tenth: 1/10
+	// exp(-1000) is at least 5.0759588975494567652e-435
+	//            and at most 5.0759588975494567653e-435
+}
 
 func ExampleParseRat() {
 	for _, s := range []string{"4/5", "0.1", "1e-3", "0.1/3", "1e999999999", "0x10"} {

@@ -1,4 +1,5 @@
-// Package oiqueue computes stationary measures of order-independent (OI) queues.
+// Package oiqueue computes stationary measures of order-independent (OI) queues: how many jobs wait, where the rate of service depends on who
+// is there but not on the order?
 //
 // Class-i jobs arrive as a Poisson process of rate λ_i and wait in the order of their
 // arrival; their sizes are exponential with mean 1. The state is c = (c_1, ..., c_n), the
@@ -17,6 +18,23 @@
 // and stays so when jobs change class or come back after service, with λ_i the effective
 // arrival rates. When μ depends only on the set A of classes present, its rank function
 // μ(A), the queue is stable if and only if Σ_{i∈A} λ_i < μ(A) for every non-empty A.
+//
+// For example:
+//
+//	rat := big.NewRat
+//	q, err := oiqueue.FromGraph(context.Background(),
+//		[]*big.Rat{rat(1, 2), rat(1, 1)},            // arrival rates of two classes
+//		[]*big.Rat{rat(1, 1), rat(1, 1), rat(1, 1)}, // capacities of three servers
+//		[][]int{{0, 2}, {1, 2}})                     // of which each class can use two
+//	if err != nil {
+//		log.Fatal(err)
+//	}
+//	r, err := oiqueue.StationaryExact(context.Background(), q)
+//	if err != nil {
+//		log.Fatal(err)
+//	}
+//	fmt.Println("P(empty) =", r.EmptyProbability, "E[X] =", r.MeanJobs)
+//	// Output: P(empty) = 9/26 E[X] = [17/39 44/39]
 //
 // Sources: A. E. Krzesinski, "Order independent queues", in Queueing Networks: A Fundamental
 // Approach (Springer, 2011), 85–120; T. Bonald and C. Comte, "Balanced fair resource sharing

@@ -3,10 +3,28 @@ package oiqueue_test
 import (
 	"context"
 	"fmt"
+	"log"
 	"math/big"
 
 	"productform/oiqueue"
 )
+
+func Example() {
+	rat := big.NewRat
+	q, err := oiqueue.FromGraph(context.Background(),
+		[]*big.Rat{rat(1, 2), rat(1, 1)},            // arrival rates of two classes
+		[]*big.Rat{rat(1, 1), rat(1, 1), rat(1, 1)}, // capacities of three servers
+		[][]int{{0, 2}, {1, 2}})                     // of which each class can use two
+	if err != nil {
+		log.Fatal(err)
+	}
+	r, err := oiqueue.StationaryExact(context.Background(), q)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println("P(empty) =", r.EmptyProbability, "E[X] =", r.MeanJobs)
+	// Output: P(empty) = 9/26 E[X] = [17/39 44/39]
+}
 
 // Two classes, each with its own server of rate 1, share a third.
 func threeServers() *oiqueue.Queue {

@@ -1,8 +1,33 @@
-// Package plan finds what to buy for a cluster so that it meets targets, and proves that nothing cheaper does.
+// Package plan finds what to buy for a cluster so that it meets targets, and proves that nothing cheaper does: which upgrade, how many
+// servers?
 //
 // What is asked is a [problem.Problem]. A plan buys steps of capacity for servers, new servers, and edges that let a class use one more server. Targets are upper bounds
 // on mean delays, percentiles of delay and utilizations, and lower bounds on load factor and margin of stability. With x the steps
 // that are bought and the set of edges fixed, all of these are monotone:
+//
+// For example:
+//
+//	p, err := problem.Read(strings.NewReader(`
+//	model:
+//	  servers: [{name: big, capacity: 2}, {name: small, capacity: 1}]
+//	  classes:
+//	  - {name: web, arrival_rate: 1.5, servers: [big, small]}
+//	  - {name: reports, arrival_rate: 0.6, servers: [small]}
+//	targets: [{class: reports, mean_delay: 2}]
+//	upgrades: [{server: small, step: 0.5, cost: 2, most: 4}, {server: big, step: 1, cost: 3, most: 2}]
+//	`), "")
+//	if err != nil {
+//		log.Fatal(err)
+//	}
+//	a, err := plan.LeastCost(context.Background(), p, plan.Settings{})
+//	if err != nil {
+//		log.Fatal(err)
+//	}
+//	fmt.Printf("buy %s for %s: reports take %.4f\n", p.Words(a.Plan.Choice), a.Plan.Cost.RatString(), a.Plan.Targets[0].Value.Float)
+//	fmt.Println("checked:", plan.Verify(context.Background(), p, a, plan.Settings{}))
+//	// Output:
+//	// buy small=1 for 2: reports take 1.4806
+//	// checked: <nil>
 //
 // Theorem. The numbers of jobs X = (X_1..X_N) decrease in the strong stochastic order in every capacity C_s and increase in every
 // arrival rate λ_j; in order of arrival with exponential sizes so do the delays.

@@ -98,7 +98,7 @@ const (
 type Series struct {
 	// name, written beside the series, or once for all panels, and in the header of the data; in a panel points that have the name and the
 	// look of a curve or band before them are named with it
-	Label string // of the curve, as a legend shows it
+	Label string
 	// what several series have in common, such as a class; may be empty. Later groups are lighter and lie below
 	Group     string
 	Kind      Kind      // Curve, Points, Steps, Band or Area

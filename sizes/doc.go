@@ -1,9 +1,30 @@
-// Package sizes holds distributions of job sizes: moments and partial moments of any real order, distribution
-// functions, quantiles, samples, and the exponential phases that some sizes are made of.
+// Package sizes holds distributions of job sizes: how large are jobs, how much of the work is in the large ones, and what is left of a job
+// that has run for a while? It has moments and partial moments of any real order, distribution functions, quantiles, samples, and the
+// exponential phases that some sizes are made of.
 //
 // A size is work, X > 0. With F its distribution function, the partial moment of real order r over (a, b] is
 //
 //	E[X^r; a < X <= b] = ∫_(a,b] x^r dF(x).
+//
+// For example:
+//
+//	d, err := sizes.Parse("bounded-pareto:1.1:10000", 3)
+//	if err != nil {
+//		log.Fatal(err)
+//	}
+//	large, err := d.Quantile(0.99)
+//	if err != nil {
+//		log.Fatal(err)
+//	}
+//	work, err := d.PartialMoment(1, large, math.Inf(1))
+//	if err != nil {
+//		log.Fatal(err)
+//	}
+//	fmt.Printf("the largest hundredth of the jobs, above %.1f, bring %.0f %% of the work\n", large, 100*work/3)
+//	fmt.Printf("beyond size 10 lie %.3f of 3 units of work a job\n", d.MeanExcess(10))
+//	// Output:
+//	// the largest hundredth of the jobs, above 29.7, bring 43 % of the work
+//	// beyond size 10 lie 1.341 of 3 units of work a job
 //
 // All distributions compute it over (a, b] itself, never as a difference of two numbers that nearly cancel, so that
 // short intervals and far tails keep their digits. The building blocks are

@@ -2,12 +2,33 @@ package sizes_test
 
 import (
 	"fmt"
+	"log"
 	"math"
 	"math/rand/v2"
 	"strings"
 
 	"productform/sizes"
 )
+
+func Example() {
+	d, err := sizes.Parse("bounded-pareto:1.1:10000", 3)
+	if err != nil {
+		log.Fatal(err)
+	}
+	large, err := d.Quantile(0.99)
+	if err != nil {
+		log.Fatal(err)
+	}
+	work, err := d.PartialMoment(1, large, math.Inf(1))
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("the largest hundredth of the jobs, above %.1f, bring %.0f %% of the work\n", large, 100*work/3)
+	fmt.Printf("beyond size 10 lie %.3f of 3 units of work a job\n", d.MeanExcess(10))
+	// Output:
+	// the largest hundredth of the jobs, above 29.7, bring 43 % of the work
+	// beyond size 10 lie 1.341 of 3 units of work a job
+}
 
 // The share of the work that the largest 1 % of the jobs bring.
 func ExampleNewBoundedParetoOfMean() {

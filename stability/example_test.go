@@ -3,12 +3,35 @@ package stability_test
 import (
 	"context"
 	"fmt"
+	"log"
 	"math/big"
+	"strings"
 
 	"productform/cluster"
 	"productform/num"
 	"productform/stability"
 )
+
+func Example() {
+	m, err := cluster.Read(strings.NewReader(`
+servers: [{name: big, capacity: 2}, {name: small, capacity: 1}]
+classes:
+- {name: web, arrival_rate: 1, servers: [big, small]}
+- {name: reports, arrival_rate: 0.4, servers: [small]}
+`))
+	if err != nil {
+		log.Fatal(err)
+	}
+	r, err := stability.Cluster(context.Background(), m)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println("stable:", r.Stable, "still so with all arrival rates multiplied by anything below", r.CriticalScale.RatString())
+	fmt.Println("limited by the classes", m.NamesOf(r.Bottleneck))
+	// Output:
+	// stable: true still so with all arrival rates multiplied by anything below 15/7
+	// limited by the classes [web reports]
+}
 
 // Two classes have a server each and share a third; the first class brings more than its part.
 func ExampleCluster() {

@@ -3,14 +3,32 @@ package sweep_test
 import (
 	"context"
 	"fmt"
+	"log"
 	"math/rand/v2"
 	"os"
 
 	"productform/sweep"
 )
 
-// Ten replications of a simulation at each of three loads; run again, none of them is simulated.
 func Example() {
+	var tasks []sweep.Task[int]
+	for n := range 10 {
+		key, err := sweep.Key("squares, version 1", n)
+		if err != nil {
+			log.Fatal(err)
+		}
+		tasks = append(tasks, sweep.Task[int]{Key: key, Run: func(context.Context) (int, error) { return n * n, nil }})
+	}
+	squares, err := sweep.Run(context.Background(), tasks, sweep.Settings{Workers: 4}) // with a Folder, none is computed twice
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(squares)
+	// Output: [0 1 4 9 16 25 36 49 64 81]
+}
+
+// Ten replications of a simulation at each of three loads; run again, none of them is simulated.
+func ExampleRun() {
 	folder, err := os.MkdirTemp("", "sweep")
 	if err != nil {
 		fmt.Println(err)

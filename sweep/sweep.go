@@ -1,5 +1,22 @@
-// Package sweep runs many independent tasks on a few workers, tells how far it is, and keeps
-// results on disk, so that a run that was stopped resumes where it was.
+// Package sweep runs many independent tasks on a few workers: how far is it, and what is left to do after it was stopped? It keeps results on
+// disk, so that a run that was stopped resumes where it was.
+//
+// For example:
+//
+//	var tasks []sweep.Task[int]
+//	for n := range 10 {
+//		key, err := sweep.Key("squares, version 1", n)
+//		if err != nil {
+//			log.Fatal(err)
+//		}
+//		tasks = append(tasks, sweep.Task[int]{Key: key, Run: func(context.Context) (int, error) { return n * n, nil }})
+//	}
+//	squares, err := sweep.Run(context.Background(), tasks, sweep.Settings{Workers: 4}) // with a Folder, none is computed twice
+//	if err != nil {
+//		log.Fatal(err)
+//	}
+//	fmt.Println(squares)
+//	// Output: [0 1 4 9 16 25 36 49 64 81]
 //
 // A task is named by the hash of all that its result depends on ([Key]). Its result is kept
 // in a file of that name, written under another name first and then renamed, so that a file

@@ -1,4 +1,5 @@
-// Package whittle computes stationary measures of Whittle networks.
+// Package whittle computes stationary measures of Whittle networks: how many jobs are there, where classes are served at rates that are
+// balanced, whatever the sizes?
 //
 // A Whittle network is a network of N processor-sharing queues. Class-i jobs arrive at
 // queue i as a Poisson process of rate λ_i, and in state x, with x_i jobs at queue i,
@@ -22,6 +23,23 @@
 // which is stable if and only if
 //
 //	Σ_{i∈A} λ_i < μ(A)  for every non-empty A.                         (5)
+//
+// For example:
+//
+//	n := &whittle.Network{
+//		ArrivalRates: []*big.Rat{big.NewRat(1, 2), big.NewRat(1, 1)},
+//		Rank:         []*big.Rat{nil, big.NewRat(2, 1), big.NewRat(2, 1), big.NewRat(3, 1)}, // μ of {0}, {1} and {0, 1}
+//	}
+//	r, err := whittle.StationaryExact(context.Background(), n, whittle.Box(8, 12))
+//	if err != nil {
+//		log.Fatal(err)
+//	}
+//	fmt.Println("E[X] =", r.MeanJobs[0].Low.RatString(), "and", r.MeanJobs[1].Low.RatString())
+//	left, _ := r.MassLeftOut.High.Float64()
+//	fmt.Printf("P(outside the table) = %.1e\n", left)
+//	// Output:
+//	// E[X] = 17/39 and 44/39
+//	// P(outside the table) = 1.8e-04
 //
 // Numbers of equations are those of Bonald and Comte, "Balanced fair resource sharing in
 // computer clusters", Performance Evaluation 116, 2017, 70–83, cited as [BC17]; see also

@@ -3,11 +3,29 @@ package whittle_test
 import (
 	"context"
 	"fmt"
+	"log"
 	"math/big"
 
 	"productform/cluster"
 	"productform/whittle"
 )
+
+func Example() {
+	n := &whittle.Network{
+		ArrivalRates: []*big.Rat{big.NewRat(1, 2), big.NewRat(1, 1)},
+		Rank:         []*big.Rat{nil, big.NewRat(2, 1), big.NewRat(2, 1), big.NewRat(3, 1)}, // μ of {0}, {1} and {0, 1}
+	}
+	r, err := whittle.StationaryExact(context.Background(), n, whittle.Box(8, 12))
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println("E[X] =", r.MeanJobs[0].Low.RatString(), "and", r.MeanJobs[1].Low.RatString())
+	left, _ := r.MassLeftOut.High.Float64()
+	fmt.Printf("P(outside the table) = %.1e\n", left)
+	// Output:
+	// E[X] = 17/39 and 44/39
+	// P(outside the table) = 1.8e-04
+}
 
 // Two classes, each with its own server of rate 1, share a third.
 func ExampleStationaryExact() {

@@ -1,5 +1,5 @@
-// Package gibbs estimates stationary measures of computer clusters that share their servers by balanced fairness, of any size:
-// hundreds of classes on hundreds of servers, where the lattices of package bf end.
+// Package gibbs estimates stationary measures of computer clusters that share their servers by balanced fairness, of any size: how long do
+// jobs take where there are hundreds of classes on hundreds of servers, and the lattices of package bf end?
 //
 // Let server s live for a time T_s, exponential of rate C_s. With λ_i the rate of class i and S_i its servers,
 //
@@ -19,6 +19,20 @@
 // estimated is conditional on the order, too, so that the second step adds no noise: the mean delay of class i is the sum of
 // 1/(M(K_k) - λ(K_k)) over the sets that hold all of S_i, and the number of jobs in all is a sum of independent geometric
 // variables of parameters λ(K_k)/M(K_k). The probability p_s(0)/C_s that a server is idle is the mean of that given the other lives.
+//
+// For example:
+//
+//	m := &cluster.Model{}
+//	for i := range 60 { // servers, each of which has a class in common with its neighbour, and with the seventh
+//		m.Servers = append(m.Servers, cluster.Server{Name: fmt.Sprint("s", i), Capacity: big.NewRat(1, 1)})
+//		m.Classes = append(m.Classes, cluster.Class{Name: fmt.Sprint("c", i), ArrivalRate: big.NewRat(4, 5), Servers: cluster.On(i, (i+1)%60, (i+7)%60)})
+//	}
+//	r, err := gibbs.Run(context.Background(), m, gibbs.Settings{Precision: 0.01, Seed: 1}, nil)
+//	if err != nil {
+//		log.Fatal(err)
+//	}
+//	fmt.Printf("mean delay %.2f, within %.2f at confidence %g\n", r.MeanDelay.Mean, r.MeanDelay.HalfWidth, r.MeanDelay.Confidence)
+//	// Output: mean delay 0.92, within 0.01 at confidence 0.95
 //
 // Chains start at orders far apart, and sweep until that is forgotten. Then the means of long batches of sweeps of all chains
 // give intervals by Student's distribution. They are estimates: each holds the true value with about the probability

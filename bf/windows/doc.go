@@ -1,10 +1,24 @@
-// Package windows bounds mean delays of computer clusters that share their servers by balanced fairness, of any size, by models
-// of a few servers each.
+// Package windows bounds mean delays of computer clusters that share their servers by balanced fairness, of any size: between which two
+// numbers do they surely lie, by models of a few servers each?
 //
 // Let a window W be a set of servers. The mean delay of a class with all its servers in W is
 //
 //   - at least that of the cluster of the servers of W with the classes that have no server outside;
 //   - at most that of the cluster of the servers of W in which all classes with a server in W are served by those only, if it is stable.
+//
+// For example:
+//
+//	m := &cluster.Model{}
+//	for i := range 60 { // servers in a ring, each of which has a class in common with its neighbour
+//		m.Servers = append(m.Servers, cluster.Server{Name: fmt.Sprint("s", i), Capacity: big.NewRat(1, 1)})
+//		m.Classes = append(m.Classes, cluster.Class{Name: fmt.Sprint("c", i), ArrivalRate: big.NewRat(1, 2), Servers: cluster.On(i, (i+1)%60)})
+//	}
+//	bounds, err := windows.Delays(context.Background(), m, 6, nil)
+//	if err != nil {
+//		log.Fatal(err)
+//	}
+//	fmt.Printf("mean delay of class 0: between %.4f and %.4f\n", bounds[0].Low, *bounds[0].High)
+//	// Output: mean delay of class 0: between 0.8603 and 0.8915
 //
 // With T_s the life of server s, as in package productform/bf/gibbs, x the lives in W and y those outside, the density of x is
 // q(x) = a(x) f(x). The factor a(x) = exp(-Σ_{s∈W} C_s x_s + Σ λ_j min_{S_j} x), with the classes inside W, belongs to the first

@@ -1,4 +1,5 @@
-// Package rigid runs logs as real sites do: first come, first served, shortest job first, and with backfilling.
+// Package rigid runs logs as real sites do: first come, first served, shortest job first, and with backfilling. How long do jobs wait under
+// each?
 //
 // There are m equal workers of speed 1. A job is rigid: it asks for n_j of them for e_j seconds, its requested time, holds
 // all n_j from its begin to its end, and runs for r_j <= e_j seconds, which nobody knows before its end. This is what the
@@ -10,6 +11,26 @@
 //	easy          the first job of the queue has a reservation, at the earliest time at which n_j workers are free if jobs
 //	              in hand take what they asked for; others may begin now if that does not delay it
 //	conservative  each job has a reservation when it is submitted, the earliest that delays none made before
+//
+// For example:
+//
+//	s := rigid.Scenario{Workers: 4, Jobs: []dispatch.Job{
+//		{Submit: 0, Tasks: 3, Work: 4}, // three workers for four seconds
+//		{Submit: 1, Tasks: 4, Work: 3},
+//		{Submit: 1, Tasks: 1, Work: 3},
+//	}}
+//	for _, s.Policy = range rigid.Policies() {
+//		r, err := rigid.Run(context.Background(), s)
+//		if err != nil {
+//			log.Fatal(err)
+//		}
+//		fmt.Printf("%s: the last job waits %g seconds\n", s.Policy, r.Jobs[2].Waiting)
+//	}
+//	// Output:
+//	// fcfs: the last job waits 6 seconds
+//	// sjf: the last job waits 6 seconds
+//	// easy/fcfs: the last job waits 0 seconds
+//	// conservative: the last job waits 0 seconds
 //
 // A job that has a worker which fails is lost: it gives back the others, and waits again to run from its beginning. A job that
 // asks for more workers than are up is passed over until there are enough.

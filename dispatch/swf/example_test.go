@@ -2,12 +2,30 @@ package swf_test
 
 import (
 	"fmt"
+	"log"
 	"os"
 	"strings"
 
 	"productform/dispatch/swf"
 	"productform/traces"
 )
+
+func Example() {
+	text := `; Computer: a cluster
+1 0 5 120 4 118.5 -1 4 300 -1 1 3 1 -1 1 -1 -1 -1
+2 9 0 60 2 -1 -1 2 300 -1 1 3 1 -1 1 -1 -1 -1
+`
+	records, err := swf.ReadAll(strings.NewReader(text), "cluster.swf")
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, j := range records.Jobs {
+		fmt.Printf("job %d: submitted at %g, ran for %g s on %d processors\n", j.Number, j.Submit, j.RunTime, j.Processors)
+	}
+	// Output:
+	// job 1: submitted at 0, ran for 120 s on 4 processors
+	// job 2: submitted at 9, ran for 60 s on 2 processors
+}
 
 // The jobs of the Paragon at San Diego whose processors worked for less than half of the time.
 func ExampleReader_All() {

@@ -1,6 +1,6 @@
-// Package swf reads and writes logs of clusters in the Standard Workload Format, version 2.2, in which the Parallel
-// Workloads Archive of D. Feitelson keeps logs of real machines (S. Chapin et al., "Benchmarks and standards for the
-// evaluation of parallel job schedulers", JSSPP 1999, LNCS 1659, 67–90).
+// Package swf reads and writes logs of clusters in the Standard Workload Format: which jobs came when, to how many processors, and for how
+// long? The format is version 2.2, in which the Parallel Workloads Archive of D. Feitelson keeps logs of real machines (S. Chapin et al.,
+// "Benchmarks and standards for the evaluation of parallel job schedulers", JSSPP 1999, LNCS 1659, 67–90).
 //
 // A log is text. A line that starts with ";", after blanks or none, is a comment; one of blanks, spaces and tabs, says
 // nothing. Any other line is a job, 18 numbers with blanks between:
@@ -10,6 +10,23 @@
 // [Job] lists them. Times, in seconds, and memory, in kilobytes, are finite decimal numbers >= 0, such as 118.5 or
 // 1.2e2; the others are integers from 0 to 2^53, in digits. -1 stands for what is unknown, -1.0 for times and memory as
 // well. Nothing else is read: no other number with a sign, none in braces, no 17 and no 19 fields.
+//
+// For example:
+//
+//	text := `; Computer: a cluster
+//	1 0 5 120 4 118.5 -1 4 300 -1 1 3 1 -1 1 -1 -1 -1
+//	2 9 0 60 2 -1 -1 2 300 -1 1 3 1 -1 1 -1 -1 -1
+//	`
+//	records, err := swf.ReadAll(strings.NewReader(text), "cluster.swf")
+//	if err != nil {
+//		log.Fatal(err)
+//	}
+//	for _, j := range records.Jobs {
+//		fmt.Printf("job %d: submitted at %g, ran for %g s on %d processors\n", j.Number, j.Submit, j.RunTime, j.Processors)
+//	}
+//	// Output:
+//	// job 1: submitted at 0, ran for 120 s on 4 processors
+//	// job 2: submitted at 9, ran for 60 s on 2 processors
 package swf
 
 // Unknown is the value of a field that the log does not know.

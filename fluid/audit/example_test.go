@@ -3,12 +3,41 @@ package audit_test
 import (
 	"context"
 	"fmt"
+	"log"
 	"math/big"
+	"strings"
 
 	"productform/fluid"
 	"productform/fluid/audit"
 	"productform/num"
 )
+
+func Example() {
+	pool, err := fluid.ReadPool(strings.NewReader(`
+resources: [{name: cpu, capacity: 9}, {name: ram, capacity: 18}]
+jobs: [{name: a, demand: {cpu: 1, ram: 4}}, {name: b, demand: {cpu: 3, ram: 1}}]
+`))
+	if err != nil {
+		log.Fatal(err)
+	}
+	a, err := fluid.Allocate(context.Background(), pool, fluid.DRF, fluid.Settings{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	r, err := audit.Audit(context.Background(), pool, a.TaskFractions(), a.Tolerance())
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println("all fits:", r.Overload == nil, "nobody envies:", r.Envy == nil, "none has less than by a split:", r.Shortfall == nil)
+	lie, err := audit.BestLie(context.Background(), pool, fluid.PF, 1, audit.LieSettings{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("under proportional fairness b gains by declaring %v: %.3f times as many tasks\n", lie.Declared, lie.Gain.Float)
+	// Output:
+	// all fits: true nobody envies: true none has less than by a split: true
+	// under proportional fairness b gains by declaring [3/1 4/1]: 1.375 times as many tasks
+}
 
 // demands reads demands.
 func demands(text ...string) []*big.Rat {

@@ -1,13 +1,23 @@
-// Package line reads queueing networks in the JSON form of LINE (https://line-solver.sourceforge.net), as networks of product form.
+// Package line reads queueing networks in the JSON form of LINE (https://line-solver.sourceforge.net), as networks of product form: what are
+// the exact answers to a model of yours?
 //
 // A file has nodes, classes and a matrix of routing probabilities:
 //
-//	{"format": "line-model", "version": "1.0", "model": {"type": "Network", "name": "shop",
+//	m, err := line.Read(strings.NewReader(`{"format": "line-model", "version": "1.0", "model": {"type": "Network", "name": "shop",
 //	 "nodes": [
 //	   {"name": "Think", "type": "Delay", "service": {"Users": {"type": "Exp", "params": {"lambda": 0.2}}}},
 //	   {"name": "Disk", "type": "Queue", "scheduling": "PS", "servers": 2, "service": {"Users": {"type": "Exp", "params": {"lambda": 30}}}}],
 //	 "classes": [{"name": "Users", "type": "Closed", "population": 40, "refNode": "Think"}],
-//	 "routing": {"type": "matrix", "matrix": {"Users,Users": {"Think": {"Disk": 1}, "Disk": {"Think": 0.5, "Disk": 0.5}}}}}}
+//	 "routing": {"type": "matrix", "matrix": {"Users,Users": {"Think": {"Disk": 1}, "Disk": {"Think": 0.5, "Disk": 0.5}}}}}}`))
+//	if err != nil {
+//		log.Fatal(err)
+//	}
+//	r, err := network.Solve(context.Background(), m, network.Settings{})
+//	if err != nil {
+//		log.Fatal(err)
+//	}
+//	fmt.Printf("%.4f cycles a second\n", r.Chains[0].Throughput.Float)
+//	// Output: 7.8877 cycles a second
 //
 // What is read: nodes of the types Source, Sink, Queue, Delay, Router and ClassSwitch; the scheduling INF, FCFS, PS and LCFSPR; service by Exp, and Det where the
 // distribution of sizes does not matter; classes of the types Open and Closed; routing by a matrix, from "class,class" to nodes. All else is refused by name:

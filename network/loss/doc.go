@@ -1,5 +1,5 @@
-// Package loss solves systems in which arrivals that do not fit are lost: Erlang's and Engset's formulas, links that classes share
-// (Kaufman and Roberts), trunks reserved by limits on sets of classes, finite waiting rooms, order-independent loss queues, and
+// Package loss solves systems in which arrivals that do not fit are lost: how many are? It knows Erlang's and Engset's formulas, links that
+// classes share (Kaufman and Roberts), trunks reserved by limits on sets of classes, finite waiting rooms, order-independent loss queues, and
 // load balancing with tokens.
 //
 // Class-k jobs arrive as a Poisson process of rate λ_k, or each of N_k sources makes one at rate λ_k while it has none in the system
@@ -22,6 +22,30 @@
 // Whittle network). In order of arrival they are for exponential sizes of one mean (order-independent queues). Truncation keeps
 // the measure, as every class is in balance with its own arrivals in every state (Kelly, Reversibility and Stochastic Networks, 1979; Berezner and Krzesinski,
 // "Order independent loss queues", 1996; Bonald and Comte, [BC17] of docs/equations.md for the measure without limits).
+//
+// For example:
+//
+//	m, err := loss.Read(strings.NewReader(`
+//	room: 30
+//	classes:
+//	- {name: call, arrival_rate: 12}
+//	- {name: conference, arrival_rate: 2, units: 6}
+//	limits:
+//	- {classes: [conference], most: 18}
+//	`))
+//	if err != nil {
+//		log.Fatal(err)
+//	}
+//	r, err := loss.Solve(context.Background(), m, loss.Settings{})
+//	if err != nil {
+//		log.Fatal(err)
+//	}
+//	for k, c := range r.Classes {
+//		fmt.Printf("%s: %.4f lost\n", m.Classes[k].Name, c.Blocking.Float)
+//	}
+//	// Output:
+//	// call: 0.0360 lost
+//	// conference: 0.2838 lost
 //
 // A Poisson arrival sees π. That of a source sees the states weighted by N_k - x_k, which is π with one source less.
 //

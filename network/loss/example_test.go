@@ -11,6 +11,30 @@ import (
 	"productform/num"
 )
 
+func Example() {
+	m, err := loss.Read(strings.NewReader(`
+room: 30
+classes:
+- {name: call, arrival_rate: 12}
+- {name: conference, arrival_rate: 2, units: 6}
+limits:
+- {classes: [conference], most: 18}
+`))
+	if err != nil {
+		log.Fatal(err)
+	}
+	r, err := loss.Solve(context.Background(), m, loss.Settings{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for k, c := range r.Classes {
+		fmt.Printf("%s: %.4f lost\n", m.Classes[k].Name, c.Blocking.Float)
+	}
+	// Output:
+	// call: 0.0360 lost
+	// conference: 0.2838 lost
+}
+
 // Ten servers without a queue, at a load of five.
 func ExampleErlangB() {
 	b, err := loss.ErlangB(context.Background(), 10, big.NewRat(5, 1), loss.Settings{Engine: num.Exact})

@@ -1,4 +1,5 @@
-// Package swap solves pass-and-swap queues: queues in order of arrival in which the job that ends is not always the one that leaves.
+// Package swap solves pass-and-swap queues, queues in order of arrival in which the job that ends is not always the one that leaves: how long
+// do jobs take, and who leaves?
 //
 // The state is c = (c_1, ..., c_n), the classes of the jobs from the oldest to the newest. Servers of a compatibility graph each serve
 // the first job that they can, so that the queue works at the rate μ(A) of all servers that can serve a class of the set A present, of which the job in position
@@ -9,6 +10,29 @@
 // sizes are exponential of one mean. A swap graph joins classes. When a job ends, it passes over the jobs behind it up to the first of a class that is
 // joined to its own, and takes that place; the job put out goes on in the same way, and so on; the one that finds no place leaves the queue. Without
 // edges this is order of arrival.
+//
+// For example:
+//
+//	m, err := swap.Read(strings.NewReader(`
+//	servers: [{name: left, capacity: 1}, {name: right, capacity: 1}]
+//	classes:
+//	- {name: a, population: 2, servers: [left]}
+//	- {name: b, population: 3, servers: [right]}
+//	swaps: [[a, b]]
+//	`))
+//	if err != nil {
+//		log.Fatal(err)
+//	}
+//	r, err := swap.Solve(context.Background(), m, swap.Settings{})
+//	if err != nil {
+//		log.Fatal(err)
+//	}
+//	for i, c := range r.Classes {
+//		fmt.Printf("%s: %.3f leave a second, %.3f end\n", m.Classes[i].Name, c.Throughput.Float, c.Completions.Float)
+//	}
+//	// Output:
+//	// a: 0.000 leave a second, 1.000 end
+//	// b: 2.000 leave a second, 1.000 end
 //
 // Class-i jobs arrive as a Poisson process of rate λ_i. Whatever the swap graph, the stationary measure is that of order of arrival,
 //

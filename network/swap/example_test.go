@@ -9,8 +9,31 @@ import (
 	"productform/network/swap"
 )
 
-// Two classes that swap, on a server each and one in common: delays are those of order of arrival, but in the state a, b, a it is never the first job that leaves.
 func Example() {
+	m, err := swap.Read(strings.NewReader(`
+servers: [{name: left, capacity: 1}, {name: right, capacity: 1}]
+classes:
+- {name: a, population: 2, servers: [left]}
+- {name: b, population: 3, servers: [right]}
+swaps: [[a, b]]
+`))
+	if err != nil {
+		log.Fatal(err)
+	}
+	r, err := swap.Solve(context.Background(), m, swap.Settings{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for i, c := range r.Classes {
+		fmt.Printf("%s: %.3f leave a second, %.3f end\n", m.Classes[i].Name, c.Throughput.Float, c.Completions.Float)
+	}
+	// Output:
+	// a: 0.000 leave a second, 1.000 end
+	// b: 2.000 leave a second, 1.000 end
+}
+
+// Two classes that swap, on a server each and one in common: delays are those of order of arrival, but in the state a, b, a it is never the first job that leaves.
+func ExampleDepartures() {
 	m, err := swap.Read(strings.NewReader(`
 servers: [{name: left, capacity: 1}, {name: both, capacity: 1}, {name: right, capacity: 2}]
 classes:

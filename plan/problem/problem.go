@@ -1,4 +1,26 @@
-// Package problem is the model of what package plan answers: a cluster, what can be bought for it, and what it shall achieve.
+// Package problem is the model of what package plan answers: which cluster is it, what can be bought for it, and what shall it achieve?
+//
+// For example:
+//
+//	p, err := problem.Read(strings.NewReader(`
+//	model:
+//	  servers: [{name: small, capacity: 1}]
+//	  classes: [{name: reports, arrival_rate: 0.6, servers: [small]}]
+//	targets: [{class: reports, mean_delay: 2}]
+//	upgrades: [{server: small, step: 0.5, cost: 2, most: 4}]
+//	new_servers: [{name: spare, capacity: 1, classes: [reports], cost: 5, most: 2}]
+//	`), "")
+//	if err != nil {
+//		log.Fatal(err)
+//	}
+//	for _, o := range p.Options() {
+//		fmt.Println(o.Name, "up to", o.Most)
+//	}
+//	fmt.Println("such as", p.Words(problem.Choice{Steps: []int{2, 1}}))
+//	// Output:
+//	// small up to 4
+//	// spare up to 2
+//	// such as small=2,spare=1
 //
 // A [Problem] is plain data, read by [Read] and [ReadFile] and checked by [Problem.Check]. A [Choice] is a plan: how many steps of each
 // upgrade and new server it buys, and which edges.

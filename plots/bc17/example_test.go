@@ -8,6 +8,18 @@ import (
 	"productform/plots/bc17"
 )
 
+func Example() {
+	figures := bc17.Figures()
+	fmt.Println(bc17.Source().Title)
+	for _, f := range figures[:2] {
+		fmt.Println(f.ID, f.Title)
+	}
+	// Output:
+	// Balanced fair resource sharing in computer clusters
+	// bf-1 Two classes sharing three equal servers
+	// bf-2 Two classes, one with a server of its own
+}
+
 // A figure is data first: print the mean delay under balanced fairness at load 0.9, from a run that simulates very little.
 func ExampleFigures() {
 	figures, err := plots.Compute(context.Background(), bc17.Figures()[2:4], plots.Settings{Precision: plots.Draft, Runs: 2, Jumps: 1000})

@@ -1,5 +1,25 @@
-// Package draw turns a figure into files: PNG, SVG and PDF pictures, its data as CSV, and one HTML
-// page for several figures.
+// Package draw turns a figure into files: PNG, SVG and PDF pictures, its data as CSV, and one HTML page for several figures. How does it look
+// in print?
+//
+// For example:
+//
+//	f := &plots.Figure{
+//		ID: "mm1", Title: "Delay of a single server", Caption: "Near capacity delays grow without end.", Parameters: []plots.Parameter{{Name: "capacity", Value: "1"}},
+//		Panels: []plots.Panel{{
+//			Title: "One server", X: plots.Axis{Quantity: "load"}, Y: plots.Axis{Quantity: "mean delay"},
+//			Series: []plots.Series{{Label: "M/M/1", X: []float64{0, 0.5, 0.75}, Y: []float64{1, 2, 4}}},
+//		}},
+//	}
+//	data, err := draw.Render(f, draw.CSV) // or draw.SVG, to be written with draw.WriteFile
+//	if err != nil {
+//		log.Fatal(err)
+//	}
+//	fmt.Printf("%s", data)
+//	// Output:
+//	// load,"One server, M/M/1: mean delay"
+//	// 0,1
+//	// 0.5,2
+//	// 0.75,4
 //
 // A picture shows the panels side by side at the size it is printed, 85 mm a panel, so that two span
 // the width of a journal's page; everything about its look is in style.go. Axes have round

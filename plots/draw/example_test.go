@@ -5,11 +5,32 @@ import (
 	"context"
 	"encoding/csv"
 	"fmt"
+	"log"
 
 	"productform/plots"
 	"productform/plots/bc17"
 	"productform/plots/draw"
 )
+
+func Example() {
+	f := &plots.Figure{
+		ID: "mm1", Title: "Delay of a single server", Caption: "Near capacity delays grow without end.", Parameters: []plots.Parameter{{Name: "capacity", Value: "1"}},
+		Panels: []plots.Panel{{
+			Title: "One server", X: plots.Axis{Quantity: "load"}, Y: plots.Axis{Quantity: "mean delay"},
+			Series: []plots.Series{{Label: "M/M/1", X: []float64{0, 0.5, 0.75}, Y: []float64{1, 2, 4}}},
+		}},
+	}
+	data, err := draw.Render(f, draw.CSV) // or draw.SVG, to be written with draw.WriteFile
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("%s", data)
+	// Output:
+	// load,"One server, M/M/1: mean delay"
+	// 0,1
+	// 0.5,2
+	// 0.75,4
+}
 
 // The data of a figure as CSV; draw.PNG, draw.SVG or draw.PDF give its picture, to be written with WriteFile.
 func ExampleRender() {

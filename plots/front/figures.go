@@ -1,5 +1,16 @@
-// Package front draws what the project answers in one picture: how long jobs take, what to buy, how to share, and which
-// policy to dispatch by.
+// Package front draws what the project answers in one picture: how long do jobs take, what to buy, how to share, and which policy to dispatch
+// by?
+//
+// For example:
+//
+//	figures := front.Figures()
+//	fmt.Println(front.Source().Title)
+//	for _, f := range figures[:1] {
+//		fmt.Println(f.ID, f.Title)
+//	}
+//	// Output:
+//	// What it answers
+//	// front-1 Four questions
 //
 // The models are the examples of the guide: a shop of two servers, upgrades for it, two classes of jobs that share processors and memory, and a
 // year of a supercomputer.

@@ -1,4 +1,18 @@
-// Package net has figures of networks, losses and pass-and-swap queues, with systems of our own: throughput and delay against the population (net-1); where the textbooks'
-// mean value analysis of many servers fails (net-2); blocking against the load for skills (net-3); tokens against other assignments (net-4); losses that do not
-// depend on the sizes (net-5); pass-and-swap against order of arrival (net-6). All points come from simulation job by job.
+// Package net has figures of networks, losses and pass-and-swap queues, with systems of our own: do product forms and simulations agree there?
+//
+// They show throughput and delay against the population (net-1); where the textbooks' mean value analysis of many servers fails (net-2);
+// blocking against the load for skills (net-3); tokens against other assignments (net-4); losses that do not depend on the sizes (net-5);
+// pass-and-swap against order of arrival (net-6). All points come from simulation job by job.
+//
+// For example:
+//
+//	figures := net.Figures()
+//	fmt.Println(net.Source().Title)
+//	for _, f := range figures[:2] {
+//		fmt.Println(f.ID, f.Title)
+//	}
+//	// Output:
+//	// Networks of stations, losses, and pass-and-swap queues
+//	// net-1 An interactive system against its number of users
+//	// net-2 Many servers: mean value analysis of the textbooks loses all digits
 package net

@@ -11,6 +11,20 @@ import (
 	"productform/tags"
 )
 
+func Example() {
+	jobSizes, err := sizes.Parse("bounded-pareto:1.1:1000", 1)
+	if err != nil {
+		log.Fatal(err)
+	}
+	f := farm.Farm{Model: tags.Model{Sizes: jobSizes, Hosts: 2, Load: 0.5}, Policy: tags.PolicyTAGS, Cutoffs: []float64{3}}
+	r, err := sim.Run(context.Background(), f, sim.Settings{Runs: 10, Jumps: 2e4, Seed: 1}, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("mean slowdown %.1f ± %.1f\n", r.All(farm.MeanSlowdown).Mean, r.All(farm.MeanSlowdown).HalfWidth)
+	// Output: mean slowdown 3.5 ± 0.2
+}
+
 // Sizes that vary over three orders of magnitude, unknown to the farm: it pays to kill the few long jobs at host 1
 // and start them again at host 2.
 func ExampleFarm() {

@@ -1,3 +1,28 @@
-// Package loss simulates systems in which arrivals that do not fit are lost, of package network/loss, job by job: an arrival counts what is in use and looks
-// for a free token, and what it meets is what is measured. It shares no formula with the solver.
+// Package loss simulates systems in which arrivals that do not fit are lost, of package network/loss, job by job: how many are lost? An
+// arrival counts what is in use and looks for a free token, and what it meets is what is measured. It shares no formula with the solver.
+//
+// For example:
+//
+//	m, err := loss.Read(strings.NewReader(`
+//	room: 10
+//	classes: [{name: call, arrival_rate: 5}]
+//	`))
+//	if err != nil {
+//		log.Fatal(err)
+//	}
+//	equal, err := sizes.NewDeterministic(1)
+//	if err != nil {
+//		log.Fatal(err)
+//	}
+//	r, err := sim.Run(context.Background(), simloss.System{Model: m, Shape: equal}, sim.Settings{Runs: 10, Jumps: 5e4, Seed: 1}, nil)
+//	if err != nil {
+//		log.Fatal(err)
+//	}
+//	exact, err := loss.ErlangB(context.Background(), 10, big.NewRat(5, 1), loss.Settings{})
+//	if err != nil {
+//		log.Fatal(err)
+//	}
+//	lost := r.Class(0, simloss.Blocking)
+//	fmt.Printf("%.4f ± %.4f are lost, exactly %.4f\n", lost.Mean, lost.HalfWidth, exact.Float)
+//	// Output: 0.0179 ± 0.0010 are lost, exactly 0.0184
 package loss

@@ -1,3 +1,23 @@
-// Package pool simulates resources that jobs share by one of the policies of package fluid: [Divisible] ones, and machines on
-// which tasks run that cannot be cut ([Tasks]).
+// Package pool simulates resources that jobs share by one of the policies of package fluid: how long do jobs take with sizes of any
+// distribution, or with tasks that cannot be cut? There are [Divisible] ones, and machines on which whole tasks run ([Tasks]).
+//
+// For example:
+//
+//	m, err := traffic.Read(strings.NewReader(`
+//	resources: [{name: cpu, capacity: 9}, {name: ram, capacity: 18}]
+//	jobs: [{name: a, demand: {cpu: 1, ram: 4}, arrival_rate: 2}, {name: b, demand: {cpu: 3, ram: 1}, arrival_rate: 1}]
+//	`))
+//	if err != nil {
+//		log.Fatal(err)
+//	}
+//	for _, policy := range []fluid.Policy{fluid.PF, fluid.DRF} {
+//		r, err := sim.Run(context.Background(), pool.Divisible{Traffic: *m, Policy: policy}, sim.Settings{Runs: 5, Jumps: 1e4, Seed: 1}, nil)
+//		if err != nil {
+//			log.Fatal(err)
+//		}
+//		fmt.Printf("%s: mean delay %.2f ± %.2f\n", policy, r.All(sim.MeanDelay).Mean, r.All(sim.MeanDelay).HalfWidth)
+//	}
+//	// Output:
+//	// pf: mean delay 0.57 ± 0.05
+//	// drf: mean delay 0.62 ± 0.02
 package pool

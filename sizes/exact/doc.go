@@ -1,4 +1,26 @@
-// Package exact encloses partial moments of job sizes whose parameters are fractions.
+// Package exact encloses partial moments of job sizes whose parameters are fractions: what is proved for the decimals that were written, not
+// for the doubles next to them?
+//
+// For example:
+//
+//	d, err := exact.Parse("weibull:1/2", num.MustRat("3"))
+//	if err != nil {
+//		log.Fatal(err)
+//	}
+//	e, err := d.Enclose(context.Background(), 200)
+//	if err != nil {
+//		log.Fatal(err)
+//	}
+//	p, err := e.At(num.MustRat("10"))
+//	if err != nil {
+//		log.Fatal(err)
+//	}
+//	low, high := p.Above[1].Text(20) // P(X > 10)
+//	fmt.Println("P(X > 10) >=", low)
+//	fmt.Println("P(X > 10) <=", high)
+//	// Output:
+//	// P(X > 10) >= 0.075623447068633373237
+//	// P(X > 10) <= 0.075623447068633373238
 //
 // A [Distribution] to a number of bits is an [Enclosure], and a size there a [Point] with the moments
 //

@@ -1,4 +1,5 @@
-// Package lowload says how far the formula for least work remaining is from the truth where loads are low.
+// Package lowload says how far the formula for least work remaining is from the truth where loads are low: by which factor is the waiting time
+// that it gives too long?
 //
 // [tags.PolicyCentral] is one queue for h hosts, M/G/h, whose mean waiting time nobody knows in general. The formula takes that of
 // exponential sizes, M/M/h, times G = E[X²]/(2 E[X]²). As the load goes to 1 it is right (J. Köllerström, "Heavy traffic theory for queues
@@ -7,7 +8,23 @@
 // busy as often as with exponential sizes (D. Burman and D. Smith, "A light-traffic theorem for multi-server queues", Mathematics of
 // Operations Research 8(1), 1983, for sizes that are phases). There the formula has E[X_e]/h = G E[X]/h in place of E[min of h of X_e].
 //
-//	factor, err := lowload.Factor(distribution, 3) // 3.5 for lognormal sizes of squared coefficient of variation 16
+// For example:
+//
+//	d, err := sizes.Parse("lognormal:16", 1)
+//	if err != nil {
+//		log.Fatal(err)
+//	}
+//	for _, hosts := range []int{2, 3, 10} {
+//		factor, err := lowload.Factor(d, hosts)
+//		if err != nil {
+//			log.Fatal(err)
+//		}
+//		fmt.Printf("%d hosts: the formula gives %.2f times the waiting time\n", hosts, factor)
+//	}
+//	// Output:
+//	// 2 hosts: the formula gives 2.50 times the waiting time
+//	// 3 hosts: the formula gives 3.54 times the waiting time
+//	// 10 hosts: the formula gives 6.26 times the waiting time
 package lowload
 
 import (

@@ -3,12 +3,30 @@ package optimum_test
 import (
 	"context"
 	"fmt"
+	"log"
 
 	"productform/num"
 	"productform/sizes/exact"
 	"productform/tags"
 	"productform/tags/optimum"
 )
+
+func Example() {
+	m := tags.ExactModel{
+		Hosts: 2,
+		Load:  num.MustRat("0.5"),
+		Sizes: exact.BoundedPareto{Alpha: num.MustRat("1"), High: num.MustRat("1e10"), Mean: num.MustRat("3000")},
+	}
+	r, err := optimum.Enclose(context.Background(), m, tags.Objective{Slowdown: 1}, []float64{78602})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("cutoff %.40g\n", r.Points[0])
+	fmt.Println("known to 49 digits:", r.Radius < 1e-49)
+	// Output:
+	// cutoff 78602.32151940451634993501143298315581978
+	// known to 49 digits: true
+}
 
 // With α = 0.2 and load 0.7 the best cutoff leaves the second host a slack of 1e-18.
 func ExampleEnclose() {

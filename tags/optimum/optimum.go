@@ -1,5 +1,22 @@
-// Package optimum proves the cutoffs of TAGS that are best, or fair, to 49 digits: within a tiny radius of them there is
-// exactly one point where the gradient is 0, or the slowdowns are equal.
+// Package optimum proves the cutoffs of TAGS that are best, or fair, to 49 digits: where exactly do they lie? Within a tiny radius of them
+// there is exactly one point where the gradient is 0, or the slowdowns are equal.
+//
+// For example:
+//
+//	m := tags.ExactModel{
+//		Hosts: 2,
+//		Load:  num.MustRat("0.5"),
+//		Sizes: exact.BoundedPareto{Alpha: num.MustRat("1"), High: num.MustRat("1e10"), Mean: num.MustRat("3000")},
+//	}
+//	r, err := optimum.Enclose(context.Background(), m, tags.Objective{Slowdown: 1}, []float64{78602})
+//	if err != nil {
+//		log.Fatal(err)
+//	}
+//	fmt.Printf("cutoff %.40g\n", r.Points[0])
+//	fmt.Println("known to 49 digits:", r.Radius < 1e-49)
+//	// Output:
+//	// cutoff 78602.32151940451634993501143298315581978
+//	// known to 49 digits: true
 //
 // Which cutoffs are best of all is for [tags.Optimize] to say, whose cutoffs are the start meant.
 package optimum

@@ -1,0 +1,31 @@
+package problem_test
+
+import (
+	"fmt"
+	"log"
+	"strings"
+
+	"productform/plan/problem"
+)
+
+func Example() {
+	p, err := problem.Read(strings.NewReader(`
+model:
+  servers: [{name: small, capacity: 1}]
+  classes: [{name: reports, arrival_rate: 0.6, servers: [small]}]
+targets: [{class: reports, mean_delay: 2}]
+upgrades: [{server: small, step: 0.5, cost: 2, most: 4}]
+new_servers: [{name: spare, capacity: 1, classes: [reports], cost: 5, most: 2}]
+`), "")
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, o := range p.Options() {
+		fmt.Println(o.Name, "up to", o.Most)
+	}
+	fmt.Println("such as", p.Words(problem.Choice{Steps: []int{2, 1}}))
+	// Output:
+	// small up to 4
+	// spare up to 2
+	// such as small=2,spare=1
+}

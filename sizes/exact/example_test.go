@@ -1,0 +1,31 @@
+package exact_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+
+	"productform/num"
+	"productform/sizes/exact"
+)
+
+func Example() {
+	d, err := exact.Parse("weibull:1/2", num.MustRat("3"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	e, err := d.Enclose(context.Background(), 200)
+	if err != nil {
+		log.Fatal(err)
+	}
+	p, err := e.At(num.MustRat("10"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	low, high := p.Above[1].Text(20) // P(X > 10)
+	fmt.Println("P(X > 10) >=", low)
+	fmt.Println("P(X > 10) <=", high)
+	// Output:
+	// P(X > 10) >= 0.075623447068633373237
+	// P(X > 10) <= 0.075623447068633373238
+}
