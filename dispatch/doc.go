@@ -17,6 +17,7 @@
 // contradict the text, the text is followed, and [Policy] says so.
 //
 // For example:
+//
 //	jobs := []dispatch.Job{{Priority: 2, Deadline: 20, Tasks: 8, Work: 2}, {Priority: 1, Deadline: 4, Submit: 1, Tasks: 2, Work: 2}}
 //	for _, rule := range []dispatch.Rule{dispatch.Priority, dispatch.EDF} {
 //		s := dispatch.Scenario{Jobs: jobs, Speeds: []float64{1, 1, 2}, Policy: dispatch.Policy{Rule: rule}}

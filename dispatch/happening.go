@@ -32,8 +32,8 @@ type Happening struct {
 	Task    int     `json:"task,omitempty"`    // its number in the job, from 0
 	Attempt int     `json:"attempt,omitempty"` // as in [Event]
 
-	// Work is what the task turned out to be: seconds times the speed of the worker, >= 0. Seconds is what it took, 0 if that is
-	// not known. Only [Learning] looks at them.
+	// Work is what the task turned out to be: seconds times the speed of the worker, >= 0. Seconds is what it took, 0 if that is not known. Only
+	// [Learning] looks at them.
 	Work    float64 `json:"work,omitempty"`
 	Seconds float64 `json:"seconds,omitempty"`
 }
@@ -57,8 +57,7 @@ func (k Kind) rank() int {
 	return -1
 }
 
-// compareHappenings is the order in which a moment is told. Those of one worker or of one job that it does not tell
-// apart keep theirs.
+// compareHappenings is the order in which a moment is told. Those of one worker or of one job that it does not tell apart keep theirs.
 func compareHappenings(a, b Happening) int {
 	if c := cmp.Compare(a.Kind.rank(), b.Kind.rank()); c != 0 {
 		return c

@@ -6,9 +6,9 @@ import (
 	"productform/internal/input"
 )
 
-// A Ledger is a [Maker] without a policy: it knows which jobs and workers there are and what has become of every task, and
-// leaves to its caller which tasks begin. A decision maker of other policies, such as that of package rigid, keeps one. A
-// moment is Note, then Begin and Preempt in any number, then Events. A Ledger is for one goroutine at a time.
+// A Ledger is a [Maker] without a policy: it knows which jobs and workers there are and what has become of every task, and leaves to its caller which
+// tasks begin. A decision maker of other policies, such as that of package rigid, keeps one. A moment is Note, then Begin and Preempt in any number,
+// then Events. A Ledger is for one goroutine at a time.
 type Ledger struct{ maker *Maker }
 
 // NewLedger returns a ledger for workers of these speeds, > 0, at time 0; more may join. The error is a [num.InputError].
@@ -17,8 +17,8 @@ func NewLedger(speeds []float64) (*Ledger, error) {
 	return &Ledger{m}, err
 }
 
-// LedgerOf returns a ledger that remembers s, the state of a ledger or of a [Maker], whose rules and plans are forgotten. The
-// error is a [num.InputError] if s is neither.
+// LedgerOf returns a ledger that remembers s, the state of a ledger or of a [Maker], whose rules and plans are forgotten. The error is a
+// [num.InputError] if s is neither.
 func LedgerOf(s State) (*Ledger, error) {
 	s.Rules, s.Profiles = Rules{}, nil
 	s.Jobs = slices.Clone(s.Jobs)
@@ -33,8 +33,8 @@ func LedgerOf(s State) (*Ledger, error) {
 // Check returns the error of Note, and changes nothing.
 func (l *Ledger) Check(at float64, what []Happening) error { return l.maker.Check(at, what) }
 
-// Note takes note of what happens at a time, as [Maker.Decide] does, and returns the events that follow from that alone, which
-// may be read until the next call. The error is that of [Maker.Decide], and then nothing has changed.
+// Note takes note of what happens at a time, as [Maker.Decide] does, and returns the events that follow from that alone, which may be read until the
+// next call. The error is that of [Maker.Decide], and then nothing has changed.
 func (l *Ledger) Note(at float64, what []Happening) ([]Event, error) {
 	m := l.maker
 	if err := m.Check(at, what); err != nil {
@@ -45,8 +45,8 @@ func (l *Ledger) Note(at float64, what []Happening) ([]Event, error) {
 	return m.events, nil
 }
 
-// Begin gives an idle worker the next task of a job: one that was lost, else one that never began, else one that was refused.
-// The error is a [num.InputError] if the worker is not idle or no task of the job waits.
+// Begin gives an idle worker the next task of a job: one that was lost, else one that never began, else one that was refused. The error is a
+// [num.InputError] if the worker is not idle or no task of the job waits.
 func (l *Ledger) Begin(worker, job int) error {
 	m := l.maker
 	if m.state(job) != JobPresent {
@@ -63,15 +63,13 @@ func (l *Ledger) Begin(worker, job int) error {
 	return m.follow(Event{Started, job, task, worker, m.attempts + 1})
 }
 
-// Preempt takes its task from a worker, so that it waits again before those that never began. The error is a [num.InputError]
-// if the worker has none.
+// Preempt takes its task from a worker, so that it waits again before those that never began. The error is a [num.InputError] if the worker has none.
 func (l *Ledger) Preempt(worker int) error {
 	job, task, attempt, _ := l.maker.Hand(worker)
 	return l.maker.follow(Event{Preempted, job, task, worker, attempt})
 }
 
-// Follow puts into effect what was decided before: an event [Started] or [Preempted]. The error is a [num.InputError] if it
-// cannot be.
+// Follow puts into effect what was decided before: an event [Started] or [Preempted]. The error is a [num.InputError] if it cannot be.
 func (l *Ledger) Follow(e Event) error { return l.maker.follow(e) }
 
 // Events returns all events of the moment.
@@ -89,8 +87,7 @@ func (l *Ledger) Job(number int) (Job, bool) {
 	return *l.maker.jobs[number], true
 }
 
-// Hand, Forget, Progress, Result and State are those of a [Maker] that never plans: no workers are planned, and there are no
-// violations.
+// Hand, Forget, Progress, Result and State are those of a [Maker] that never plans: no workers are planned, and there are no violations.
 func (l *Ledger) Hand(worker int) (job, task, attempt int, since float64) {
 	return l.maker.Hand(worker)
 }

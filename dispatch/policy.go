@@ -8,39 +8,39 @@ import (
 	"productform/internal/ranges"
 )
 
-// A Rule says how many workers a job is given, and which. The rules take jobs in order of priority, the highest first,
-// jobs of equal priority in the order given, but for EDF.
+// A Rule says how many workers a job is given, and which. The rules take jobs in order of priority, the highest first, jobs of equal priority in the
+// order given, but for EDF.
 type Rule string
 
 // The rules of [L14], section 5. Of m workers, for a job with n tasks and work w left:
 const (
-	// Priority gives the first job max(1, min(n, m - ⌈r m⌉)) workers, r the reserve, and each other job one (Algorithm 1,
-	// where the printed count of line 3 contradicts the text above it, which is followed). Spare workers go to the first
-	// job last, so that it has more than its part only if no other job can use them.
+	// Priority gives the first job max(1, min(n, m - ⌈r m⌉)) workers, r the reserve, and each other job one (Algorithm 1, where the printed count of
+	// line 3 contradicts the text above it, which is followed). Spare workers go to the first job last, so that it has more than its part only if no
+	// other job can use them.
 	Priority Rule = "priority"
 
 	// Proportion gives each job max(1, min(n, ⌈m w / total work⌉)) workers (Algorithm 2, whose count lacks the factor m).
 	Proportion Rule = "proportion"
 
-	// Workload gives each job the workers that are fastest at its tasks until their speeds add up to w / horizon, at least
-	// one and at most n (Algorithm 3, whose lines 14 and 15 are read as taking the same k workers).
+	// Workload gives each job the workers that are fastest at its tasks until their speeds add up to w / horizon, at least one and at most n
+	// (Algorithm 3, whose lines 14 and 15 are read as taking the same k workers).
 	Workload Rule = "workload"
 
-	// Deadline gives each job the workers that are fastest at its tasks until they would finish what is left by the
-	// deadline, were it divisible: Σ_s 1/T^s >= 1/(d - now), T^s = w/speed of s; at least one and at most n (Algorithm 4,
-	// with the condition of the text above it). A job whose deadline has passed needs all that it can use.
+	// Deadline gives each job the workers that are fastest at its tasks until they would finish what is left by the deadline, were it divisible: Σ_s
+	// 1/T^s >= 1/(d - now), T^s = w/speed of s; at least one and at most n (Algorithm 4, with the condition of the text above it). A job whose
+	// deadline has passed needs all that it can use.
 	Deadline Rule = "deadline"
 
-	// EDF gives each job all that it can use, min(n, workers left), earliest deadline first, equal deadlines in the order
-	// given; jobs without deadline come last.
+	// EDF gives each job all that it can use, min(n, workers left), earliest deadline first, equal deadlines in the order given; jobs without
+	// deadline come last.
 	EDF Rule = "edf"
 )
 
 // AllRules returns all rules.
 func AllRules() []Rule { return []Rule{Priority, Proportion, Workload, Deadline, EDF} }
 
-// A Spare says who gets the workers that are left when the rule has been applied ([L14], section 5.5). A job is filled
-// up to its number of tasks before the next one has its turn.
+// A Spare says who gets the workers that are left when the rule has been applied ([L14], section 5.5). A job is filled up to its number of tasks
+// before the next one has its turn.
 type Spare string
 
 // The ways to use spare workers. The zero value means SpareByPriority.
@@ -53,12 +53,11 @@ const (
 // AllSpares returns all ways to use spare workers.
 func AllSpares() []Spare { return []Spare{SpareByPriority, SpareByDeadline, SpareKept} }
 
-// A Policy maps jobs and workers to a plan. Priority, Proportion and EDF hand out workers in the order given; Workload
-// and Deadline, and their spare workers, by speed at the tasks of the job, fastest first and equal ones in the order
-// given.
+// A Policy maps jobs and workers to a plan. Priority, Proportion and EDF hand out workers in the order given; Workload and Deadline, and their spare
+// workers, by speed at the tasks of the job, fastest first and equal ones in the order given.
 //
-// Where a need, or the part of the workers that is kept, is above what a number of workers gives by no more than 1e-9 of
-// itself, that number is enough: rounding never costs a worker.
+// Where a need, or the part of the workers that is kept, is above what a number of workers gives by no more than 1e-9 of itself, that number is
+// enough: rounding never costs a worker.
 type Policy struct {
 	Rule    Rule    `json:"rule"`
 	Spare   Spare   `json:"spare,omitempty"`   // not used by EDF, under which workers are left only if no job can use them
@@ -79,10 +78,10 @@ type Request struct {
 	Speeds []float64 `json:"speeds,omitempty"` // > 0, of each worker at these tasks; nil means those of the workers
 }
 
-// Assign returns the plan: for each worker the index of its job, or -1. Each job gets at most as many workers as it has
-// tasks, at most MaxWorkers and, unless spare workers are kept, no worker is left while a job can use it. The order of workers is that of
-// speeds, which are > 0. The cost is O((jobs + workers) log(jobs + workers)), and a factor min(jobs, workers) more under
-// Workload and Deadline if jobs have speeds of their own. The error is a [num.InputError].
+// Assign returns the plan: for each worker the index of its job, or -1. Each job gets at most as many workers as it has tasks, at most MaxWorkers
+// and, unless spare workers are kept, no worker is left while a job can use it. The order of workers is that of speeds, which are > 0. The cost is
+// O((jobs + workers) log(jobs + workers)), and a factor min(jobs, workers) more under Workload and Deadline if jobs have speeds of their own. The
+// error is a [num.InputError].
 func (p Policy) Assign(jobs []Request, speeds []float64, now float64) ([]int, error) {
 	if err := p.check("Policy"); err != nil {
 		return nil, err

@@ -15,11 +15,10 @@ import (
 type Result struct {
 	Jobs []Record // in the order of Scenario.Jobs
 
-	// PriorityViolationRate is the measure of [L14], section 6.3.2: the part of the jobs present for which no worker is
-	// planned although one is for a job of lower priority, averaged over the time during which jobs are present.
-	// DecisionViolationRate is its average over the decisions with jobs present, each counted once. RunningViolationRate
-	// asks for tasks in hand instead of workers planned, over time: a job that waits for tasks of jobs of lower priority
-	// to end is violated. All are 0 if there is nothing to average over.
+	// PriorityViolationRate is the measure of [L14], section 6.3.2: the part of the jobs present for which no worker is planned although one is for a
+	// job of lower priority, averaged over the time during which jobs are present. DecisionViolationRate is its average over the decisions with jobs
+	// present, each counted once. RunningViolationRate asks for tasks in hand instead of workers planned, over time: a job that waits for tasks of
+	// jobs of lower priority to end is violated. All are 0 if there is nothing to average over.
 	PriorityViolationRate, DecisionViolationRate, RunningViolationRate float64
 
 	DeadlineMissPenalty float64 // Σ_j P_j M_j, M_j = Record.Missed
@@ -28,9 +27,9 @@ type Result struct {
 	Delay    Spread // of Record.Delay
 	Slowdown Spread // of Record.Slowdown, over the jobs with work; tiny jobs may dominate the mean
 
-	// Utilization is the part of the time of workers that are up that goes into tasks that finish, from the first
-	// submission to the last completion; Wasted is the part that goes into tasks that are lost. 0 if no time passes.
-	// Time counts between the times at which something happens in [Run]. Rounding may take their sum above 1, by less than 1e-15.
+	// Utilization is the part of the time of workers that are up that goes into tasks that finish, from the first submission to the last completion;
+	// Wasted is the part that goes into tasks that are lost. 0 if no time passes. Time counts between the times at which something happens in [Run].
+	// Rounding may take their sum above 1, by less than 1e-15.
 	Utilization, Wasted float64
 
 	Makespan  float64 // seconds from the first submission to the last completion
@@ -45,14 +44,13 @@ type Record struct {
 	Start, Finish float64 // time of the begin of its first task, and of the end of its last
 	Delay         float64 // Finish - submission, seconds
 
-	// Missed is M_j, seconds from deadline to finish; 0 if the job is in time or has no deadline, or is late by no more
-	// than 1e-9 of the time on the clock, as the rounding of sums of millions of terms may make it.
+	// Missed is M_j, seconds from deadline to finish; 0 if the job is in time or has no deadline, or is late by no more than 1e-9 of the time on the
+	// clock, as the rounding of sums of millions of terms may make it.
 	Missed float64
 
-	// Slowdown is T / max(Σ_k w_k / Σ_s v_s, max_k w_k / max_s v_s) for a delay T, tasks of work w_k and workers of speed
-	// v_s at them, outages not counted; 0 for a job without work. What it divides by is a bound from below on the time that
-	// the job takes alone. In whole tasks it may take longer, on equal workers less than twice as long, on unequal ones
-	// many times, so that a job that never waits may have a slowdown above 1.
+	// Slowdown is T / max(Σ_k w_k / Σ_s v_s, max_k w_k / max_s v_s) for a delay T, tasks of work w_k and workers of speed v_s at them, outages not
+	// counted; 0 for a job without work. What it divides by is a bound from below on the time that the job takes alone. In whole tasks it may take
+	// longer, on equal workers less than twice as long, on unequal ones many times, so that a job that never waits may have a slowdown above 1.
 	Slowdown float64
 
 	Lost    int // tasks in hand that were lost
@@ -62,8 +60,8 @@ type Record struct {
 // lateTol is the part of the time on the clock by which a job may be late and not miss its deadline.
 const lateTol = 1e-9
 
-// Missed returns M_j, the seconds > 0 from the deadline of the job to its finish at that time, or 0 if the job has none or
-// is late by no more than 1e-9 of the time on the clock, as the rounding of sums of millions of terms may make it.
+// Missed returns M_j, the seconds > 0 from the deadline of the job to its finish at that time, or 0 if the job has none or is late by no more than
+// 1e-9 of the time on the clock, as the rounding of sums of millions of terms may make it.
 func (j *Job) Missed(finish float64) float64 {
 	if late := finish - j.Deadline; j.Deadline > 0 && late > lateTol*finish {
 		return late
@@ -145,8 +143,8 @@ func (t *Totals) begins(submit float64) {
 	t.Started = true
 }
 
-// measure adds the time from now until then to what is averaged over time. Products are rounded before they are added,
-// so that no machine fuses the two and all give the same digits.
+// measure adds the time from now until then to what is averaged over time. Products are rounded before they are added, so that no machine fuses the
+// two and all give the same digits.
 func (m *Maker) measure(then float64) {
 	seconds := then - m.now
 	if len(m.byPriority.List()) > 0 {
@@ -159,8 +157,8 @@ func (m *Maker) measure(then float64) {
 	}
 }
 
-// judge computes the parts of the jobs present that are violated, by the plan and by what runs: those of a higher priority
-// than one of the jobs served, not being one.
+// judge computes the parts of the jobs present that are violated, by the plan and by what runs: those of a higher priority than one of the jobs
+// served, not being one.
 func (m *Maker) judge() {
 	if len(m.byPriority.List()) == 0 {
 		m.totals.Planned, m.totals.Running = 0, 0
@@ -193,8 +191,8 @@ func (m *Maker) lowest(served []int) (lowest float64, others int) {
 	return lowest, len(served) - equal
 }
 
-// higher returns how many jobs present have a priority above the lowest of those served. As a rule these are near the
-// front, so the search first goes on from their number in growing steps.
+// higher returns how many jobs present have a priority above the lowest of those served. As a rule these are near the front, so the search first goes
+// on from their number in growing steps.
 func (m *Maker) higher(lowest float64, served int) int {
 	all, present := m.claims.of, m.byPriority.List()
 	low, high := 0, max(served, 1)
@@ -205,9 +203,9 @@ func (m *Maker) higher(lowest float64, served int) int {
 	return low + sort.Search(len(between), func(k int) bool { return all[between[k]].priority <= lowest })
 }
 
-// Result sums up until the last moment, over the jobs that are completed and not forgotten, in the order of their
-// numbers, and over all time. Job of a record is the number of the job. The slowdown counts all workers that there ever
-// were, at the speeds that they have now. The cost is O(jobs log jobs + workers + tasks with works of their own).
+// Result sums up until the last moment, over the jobs that are completed and not forgotten, in the order of their numbers, and over all time. Job of
+// a record is the number of the job. The slowdown counts all workers that there ever were, at the speeds that they have now. The cost is O(jobs log
+// jobs + workers + tasks with works of their own).
 func (m *Maker) Result() *Result { return m.result(make([]Record, 0, m.done)) }
 
 // result sums up, with the records in a list which may be that of m.
@@ -284,9 +282,9 @@ func spread(values []float64) Spread {
 // SpreadOf sums up values, which it does not change. It takes O(n log n) time.
 func SpreadOf(values []float64) Spread { return spread(slices.Clone(values)) }
 
-// Quantiles returns for each level in (0, 1) the smallest of the values that the part level of them do not exceed: value ⌈n level⌉ of the n in
-// order. A log is run once, and these are of its jobs, without error; what other jobs would find is another question. There must be
-// a value. It takes O(n log n) time and does not change the values.
+// Quantiles returns for each level in (0, 1) the smallest of the values that the part level of them do not exceed: value ⌈n level⌉ of the n in order.
+// A log is run once, and these are of its jobs, without error; what other jobs would find is another question. There must be a value. It takes O(n
+// log n) time and does not change the values.
 func Quantiles(values []float64, levels []*big.Rat) ([]float64, error) {
 	if len(values) == 0 {
 		return nil, input.Errorf("values", "[]", "at least one")

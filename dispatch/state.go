@@ -11,8 +11,7 @@ import (
 	"productform/num"
 )
 
-// A State is all that a [Maker] remembers, as plain data. Written as JSON and read back it is the same, to the last
-// digit.
+// A State is all that a [Maker] remembers, as plain data. Written as JSON and read back it is the same, to the last digit.
 type State struct {
 	Rules    Rules         `json:"rules"`
 	Now      float64       `json:"now"`                // time of the last moment
@@ -101,8 +100,8 @@ func (m *Maker) jobState(i int) JobState {
 	return s
 }
 
-// MakerOf returns a decision maker that remembers s, and decides all that comes as the one did whose state it is. s is
-// not kept. The error is a [num.InputError] if s is no state of a Maker.
+// MakerOf returns a decision maker that remembers s, and decides all that comes as the one did whose state it is. s is not kept. The error is a
+// [num.InputError] if s is no state of a Maker.
 func MakerOf(s State) (*Maker, error) {
 	if err := s.Rules.check(); err != nil {
 		return nil, err

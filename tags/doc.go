@@ -18,6 +18,7 @@
 // Term i depends on s_{i-1} and s_i only, so the best cutoffs are a shortest path, which [Optimize] finds and proves.
 //
 // For example:
+//
 //	jobSizes, err := sizes.Parse("bounded-pareto:1.1:10000", 3)
 //	if err != nil {
 //		log.Fatal(err)

@@ -14,8 +14,8 @@ import (
 	"productform/sizes/exact"
 )
 
-// An ExactModel is a farm of hosts of which all numbers are exact: what is proved about it is proved for the decimals that
-// were written, not for the doubles next to them.
+// An ExactModel is a farm of hosts of which all numbers are exact: what is proved about it is proved for the decimals that were written, not for the
+// doubles next to them.
 type ExactModel struct {
 	Sizes  exact.Distribution // X, work
 	Hosts  int                // h, 1 to [MaxHosts]
@@ -23,8 +23,8 @@ type ExactModel struct {
 	Speeds []*big.Rat         // v_i > 0, in the order in which jobs visit the hosts; nil if all are 1
 }
 
-// ErrPrecision is wrapped by the error for a question that 16384 bits do not settle, such as whether a load that is 1
-// is below 1, or 4096 bits where cutoffs are sought.
+// ErrPrecision is wrapped by the error for a question that 16384 bits do not settle, such as whether a load that is 1 is below 1, or 4096 bits where
+// cutoffs are sought.
 var ErrPrecision = errors.New("tags: more bits do not settle it")
 
 // A PrecisionError names the host of which more bits do not settle whether its load is below 1. It wraps [ErrPrecision].
@@ -39,8 +39,8 @@ func (e *PrecisionError) Unwrap() error { return ErrPrecision }
 // maxPrec is the greatest precision of a computation, in bits.
 const maxPrec = 1 << 14
 
-// Validate checks that every number of m is in its range. The error names the field, its value and the range, or wraps
-// [sizes.ErrInfinite] if E[X²] is infinite.
+// Validate checks that every number of m is in its range. The error names the field, its value and the range, or wraps [sizes.ErrInfinite] if E[X²]
+// is infinite.
 func (m ExactModel) Validate() error {
 	if !(m.Hosts >= 1 && m.Hosts <= MaxHosts) {
 		return input.Errorf("Hosts", m.Hosts, "a number of hosts from 1 to %d", MaxHosts)
@@ -77,16 +77,14 @@ func (m ExactModel) speeds() (speeds []*big.Rat, total *big.Rat) {
 	return m.Speeds, total
 }
 
-// Enclose returns what [Evaluate] returns for [PolicyTAGS] or [PolicySITA], with proved bounds: every number is enclosed to
-// a relative width of at most tolerance, in [1e-290, 1), which is 1e-15 if 0. All steps are those of [Evaluate] on intervals
-// with their ends rounded outward; the number of bits is doubled until all widths are met. So near-equal cutoffs, loads
-// next to 1 or α next to 1 or 2 take time, not digits. Where work is a fraction, as for lists, fractions decide whether a
-// load is below 1.
+// Enclose returns what [Evaluate] returns for [PolicyTAGS] or [PolicySITA], with proved bounds: every number is enclosed to a relative width of at
+// most tolerance, in [1e-290, 1), which is 1e-15 if 0. All steps are those of [Evaluate] on intervals with their ends rounded outward; the number of
+// bits is doubled until all widths are met. So near-equal cutoffs, loads next to 1 or α next to 1 or 2 take time, not digits. Where work is a
+// fraction, as for lists, fractions decide whether a load is below 1.
 //
-// The error names the field of m, the policy, the cutoff or tolerance that is out of range, is an *[UnstableError] if a load
-// is proved to be at least 1, wraps [ErrPrecision] where bits do not help (a load is 1 and not known as a fraction, or the
-// least size follows from the mean and is a cutoff), or is [num.ErrRange] for powers beyond e^±2e8. It is ctx.Err() soon
-// after ctx is done.
+// The error names the field of m, the policy, the cutoff or tolerance that is out of range, is an *[UnstableError] if a load is proved to be at least
+// 1, wraps [ErrPrecision] where bits do not help (a load is 1 and not known as a fraction, or the least size follows from the mean and is a cutoff),
+// or is [num.ErrRange] for powers beyond e^±2e8. It is ctx.Err() soon after ctx is done.
 func Enclose(ctx context.Context, m ExactModel, p Policy, cutoffs []*big.Rat, tolerance float64) (Result, error) {
 	return m.enclose(ctx, p, cutoffs, tolerance, false)
 }
@@ -163,8 +161,7 @@ func (m ExactModel) checkCutoffs(cutoffs []*big.Rat) error {
 	return nil
 }
 
-// fractions returns the loads of the hosts as fractions where they are known so, else nil. Intervals never decide whether
-// such a load is 1.
+// fractions returns the loads of the hosts as fractions where they are known so, else nil. Intervals never decide whether such a load is 1.
 func (m ExactModel) fractions(p Policy, cutoffs []*big.Rat) (loads []*big.Rat) {
 	mean, _ := m.Sizes.Fractions(new(big.Rat))
 	if mean == nil {
@@ -306,16 +303,14 @@ func (f *EnclosedFarm) visit(p Policy, speed num.Interval, a, b exact.Point) vis
 	return v
 }
 
-// leftToOthers returns the slack of host 1, of moments v and cutoff b, as the work that it leaves to others, if it would
-// have a load of exactly 1 with all work: λ E[max(X-b, 0)]/v_1 under TAGS, and λ E[X; X > b]/v_1 under SITA. Nothing
-// cancels, however far b is.
+// leftToOthers returns the slack of host 1, of moments v and cutoff b, as the work that it leaves to others, if it would have a load of exactly 1
+// with all work: λ E[max(X-b, 0)]/v_1 under TAGS, and λ E[X; X > b]/v_1 under SITA. Nothing cancels, however far b is.
 func (f *EnclosedFarm) leftToOthers(v visit[num.Interval], b exact.Point) num.Interval {
 	return f.Rate.Mul(b.Above[2].Sub(v.lost)).Quo(v.speed)
 }
 
-// evaluate returns all means for the points of 0, s_1, ..., s_{h-1}, ∞. If an interval that ought to be positive is not,
-// the error is [exact.ErrMoreBits], or an *[UnstableError] if a load is proved to be at least 1. undecided is the host whose
-// slack may be 0, or -1.
+// evaluate returns all means for the points of 0, s_1, ..., s_{h-1}, ∞. If an interval that ought to be positive is not, the error is
+// [exact.ErrMoreBits], or an *[UnstableError] if a load is proved to be at least 1. undecided is the host whose slack may be 0, or -1.
 func (f *EnclosedFarm) evaluate(p Policy, at []exact.Point, formal bool) (r Result, undecided int, err error) {
 	visits := make([]visit[num.Interval], 0, len(f.Speeds))
 	for i, speed := range f.Speeds {
