@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"slices"
 	"strconv"
 
 	"productform/internal/input"
@@ -103,20 +104,16 @@ func decodeClasses(n *tree.Node, servers []Server) ([]Class, error) {
 	return classes, nil
 }
 
-// decodeChoice reads entry k of the servers of the class at path: the name of a server, or a group and a number.
+// decodeChoice reads entry k of the servers of the class at path: the name of a server, or of a group for all of it, or a group and a number.
 func decodeChoice(n *tree.Node, class string, k int, servers []Server, rows map[string]int) (Choice, error) {
 	path := func() string { return input.Index(class+".servers", k) } // seldom needed, and there may be millions
 	switch n.Kind {
 	case tree.Text:
 		row, ok := rows[n.Text]
 		if !ok {
-			return Choice{}, unknownServer(path(), n.Text, servers)
+			return Choice{}, unknownServer(path(), n.Text, "server", servers)
 		}
-		if size := servers[row].Size(); size > 1 {
-			return Choice{}, input.Errorf(path(), strconv.Quote(n.Text),
-				`{"group": %s, "choose": d} with d from 1 to %d, for it is a group`, input.Quote(n.Text), size)
-		}
-		return Choice{Server: row, Choose: 1}, nil
+		return Choice{Server: row, Choose: servers[row].Size()}, nil
 	case tree.Object:
 		f, err := n.Fields(path(), "", "group", "choose")
 		if err != nil {
@@ -128,21 +125,24 @@ func decodeChoice(n *tree.Node, class string, k int, servers []Server, rows map[
 		}
 		row, ok := rows[group]
 		if !ok {
-			return Choice{}, unknownServer(path()+".group", group, servers)
+			return Choice{}, unknownServer(path()+".group", group, "group", servers)
 		}
 		choose, err := f["choose"].Integer(path()+".choose", servers[row].Size(), wantChoose(servers[row]))
 		return Choice{Server: row, Choose: choose}, err
 	}
-	return Choice{}, input.Errorf(path(), n, `the name of a server in quotes, or {"group": name, "choose": d}`)
+	return Choice{}, input.Errorf(path(), n, `the name of a server or group in quotes, or {"group": name, "choose": d}`)
 }
 
-func unknownServer(path, name string, servers []Server) error {
+// unknownServer refuses a name that no server has; what is "server", or "group" where only these are meant.
+func unknownServer(path, name, what string, servers []Server) error {
+	isGroup := func(s Server) bool { return s.Size() > 1 }
+	all := what == "server" || !slices.ContainsFunc(servers, isGroup)
 	names := func(yield func(string) bool) {
 		for _, s := range servers {
-			if !yield(s.Name) {
+			if (all || isGroup(s)) && !yield(s.Name) {
 				return
 			}
 		}
 	}
-	return input.Errorf(path, strconv.Quote(name), "the name of a server%s", tree.DidYouMean(name, names, input.Quote))
+	return input.Errorf(path, strconv.Quote(name), "the name of a %s%s", what, tree.DidYouMean(name, names, input.Quote))
 }

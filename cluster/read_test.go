@@ -37,6 +37,23 @@ func theModel() *cluster.Model {
 	}
 }
 
+// The plain name of a group is all of it.
+func TestGroupByName(t *testing.T) {
+	const text = `servers: [{name: s, capacity: 1}, {name: rack, capacity: 2, count: 4}]
+classes: [{name: a, arrival_rate: 1, servers: [s, %s]}]`
+	var shapes []string
+	for _, servers := range []string{"rack", "{group: rack, choose: 4}"} {
+		m, err := cluster.ReadYAML(strings.NewReader(fmt.Sprintf(text, servers)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		shapes = append(shapes, shape(m))
+	}
+	if shapes[0] != shapes[1] {
+		t.Errorf("%s\nis not\n%s", shapes[0], shapes[1])
+	}
+}
+
 func TestReadExactly(t *testing.T) {
 	yaml := `%YAML 1.2
 ---

@@ -36,27 +36,28 @@ func DidYouMean(word string, words iter.Seq[string], show func(string) string) s
 	return fmt.Sprintf("; did you mean %s?", show(best))
 }
 
-// editDistance returns the number of letters to insert, delete or replace to turn a into b
-// (Wagner and Fischer, "The string-to-string correction problem", J. ACM 21, 1974).
+// editDistance returns the number of letters to insert, delete or replace, and of neighbours to swap, to turn a into b, where what was
+// swapped stays (Wagner and Fischer, "The string-to-string correction problem", J. ACM 21, 1974; Damerau, "A technique for
+// computer detection and correction of spelling errors", Communications of the ACM 7, 1964).
 func editDistance(a, b string) int {
-	to := []rune(b)
-	row := make([]int, len(to)+1)
+	from, to := []rune(a), []rune(b)
+	before, row, next := make([]int, len(to)+1), make([]int, len(to)+1), make([]int, len(to)+1)
 	for j := range row {
 		row[j] = j
 	}
-	i := 0
-	for _, c := range a {
-		i++
-		diagonal := row[0]
-		row[0] = i
+	for i, c := range from {
+		next[0] = i + 1
 		for j := range to {
-			replace := diagonal
+			replace := row[j]
 			if to[j] != c {
 				replace++
 			}
-			diagonal = row[j+1]
-			row[j+1] = min(replace, diagonal+1, row[j]+1)
+			next[j+1] = min(replace, row[j+1]+1, next[j]+1)
+			if i > 0 && j > 0 && c == to[j-1] && from[i-1] == to[j] {
+				next[j+1] = min(next[j+1], before[j-1]+1)
+			}
 		}
+		before, row, next = row, next, before
 	}
 	return row[len(to)]
 }

@@ -94,6 +94,30 @@ func TestEntries(t *testing.T) {
 	}
 }
 
+// A number with a comma is told so, where YAML takes it for a text and where for a number and a field.
+func TestComma(t *testing.T) {
+	const want = "; decimals are written with a point, such as 3.5"
+	for _, c := range []struct {
+		text  string
+		about bool
+	}{
+		{"{rate: 3,5}", true}, {"{rate: 3,5, name: x}", true}, {"rate: 3,5", true}, {"rate: -3,25", true}, {"{rate: '3,5'}", true},
+		{"{rate: 3, name, 5}", false}, {"rate: 3,x", false}, {"rate: 3,5,1", false}, {"{5}", false}, {"{rate: 3, size}", false},
+	} {
+		n, err := Read(strings.NewReader(c.text), YAML, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, err := n.Fields("", "", "rate", "name")
+		if err == nil {
+			_, err = f["rate"].Rat("rate", "a number")
+		}
+		if err == nil || strings.HasSuffix(err.Error(), want) != c.about {
+			t.Errorf("%s: %v", c.text, err)
+		}
+	}
+}
+
 func TestDidYouMean(t *testing.T) {
 	long := strings.Repeat("x", 101)
 	for _, c := range []struct {
@@ -105,6 +129,7 @@ func TestDidYouMean(t *testing.T) {
 		{"rate", []string{"arrival_rate"}, `; did you mean "arrival_rate"?`},
 		{"CPU", []string{"ram", "cpu"}, `; did you mean "cpu"?`},
 		{"gpu_mem", []string{"CPU_MEM", "GPU_MEM"}, `; did you mean "GPU_MEM"?`},
+		{"nwe", []string{"old", "new"}, `; did you mean "new"?`},
 		{"colour", []string{"cpu", "ram"}, ""},
 		{"t", []string{"s"}, ""},
 		{"", []string{"s"}, ""},
@@ -126,9 +151,12 @@ func TestEditDistance(t *testing.T) {
 		b := slices.Clone(a)
 		for range edits {
 			at := rapid.IntRange(0, len(b)).Draw(t, "at")
-			if at < len(b) && rapid.Bool().Draw(t, "delete") {
+			switch {
+			case at < len(b) && rapid.Bool().Draw(t, "delete"):
 				b = slices.Delete(b, at, at+1)
-			} else {
+			case edits == 1 && at+1 < len(b): // of several edits that touch the same letters more would count
+				b[at], b[at+1] = b[at+1], b[at]
+			default:
 				b = slices.Insert(b, at, 'c')
 			}
 		}

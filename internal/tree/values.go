@@ -27,14 +27,28 @@ func (n *Node) Fields(path, want string, known ...string) (map[string]*Node, err
 	for i, key := range n.Keys {
 		switch {
 		case !slices.Contains(known, key):
-			return nil, n.Kids[i].errorf(input.Field(path, key), &n.Kids[i], "one of the fields %s%s",
-				strings.Join(known, ", "), DidYouMean(key, slices.Values(known), func(s string) string { return s }))
+			hint := DidYouMean(key, slices.Values(known), func(s string) string { return s })
+			if n.Kids[i].Kind == Null && i > 0 && n.Kids[i-1].Kind == Number && isDigits(key) { // {rate: 3,5} of YAML
+				hint = wantPoint
+			}
+			return nil, n.Kids[i].errorf(input.Field(path, key), &n.Kids[i], "one of the fields %s%s", strings.Join(known, ", "), hint)
 		case f[key] != nil:
 			return nil, repeated(path, key, &n.Kids[i])
 		}
 		f[key] = &n.Kids[i]
 	}
 	return f, nil
+}
+
+// wantPoint is said where a number is written with a comma.
+const wantPoint = "; decimals are written with a point, such as 3.5"
+
+func isDigits(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }
+
+// hasComma reports whether a text is two numbers with a comma between them.
+func hasComma(s string) bool {
+	before, after, ok := strings.Cut(s, ",")
+	return ok && isDigits(strings.TrimPrefix(before, "-")) && isDigits(after)
 }
 
 // Entries returns the keys of an object, of which none repeats, and the values in step with them; n is nil if it is
@@ -108,6 +122,9 @@ func (n *Node) Rat(path, want string) (*big.Rat, error) {
 		return nil, n.errorf(path, n.written(), "%s, without leading zeros (some read them as base eight)", want)
 	}
 	x, err := num.ParseRat(n.Text)
+	if err != nil && hasComma(n.Text) {
+		return nil, n.errorf(path, n.written(), "%s%s", want, wantPoint)
+	}
 	if err != nil {
 		return nil, n.errorf(path, n.written(), "%s (%v)", want, err)
 	}

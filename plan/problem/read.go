@@ -87,6 +87,12 @@ func decode(root *tree.Node, folder string) (*Problem, error) {
 	if p.Edges, err = list(f["edges"], "edges", decodeEdge); err != nil {
 		return nil, err
 	}
+	for i, e := range p.Edges { // the plain name of a group is all of it
+		k := slices.IndexFunc(p.Model.Servers, func(s cluster.Server) bool { return s.Name == e.Server && s.Size() > 1 })
+		if e.Choose == 0 && k >= 0 {
+			p.Edges[i].Choose = p.Model.Servers[k].Size()
+		}
+	}
 	if p.Budget, err = optional(f["budget"], "budget", input.Nonnegative); err != nil {
 		return nil, err
 	}

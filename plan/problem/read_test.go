@@ -82,7 +82,6 @@ func TestBadPlans(t *testing.T) {
 		{someModel + "edges:\n  - {class: web, server: big, cost: 1}", input.Error{Line: 8, Path: "edges[0].server", Value: `"big"`, Want: `a server that "web" cannot use yet`}},
 		{someModel + "edges:\n  - {class: never, server: big, cost: 1}", input.Error{Line: 8, Path: "edges[0].class", Value: `"never"`, Want: "a class with arrivals"}},
 		{someModel + "edges:\n  - {class: web, server: off, cost: 1}", input.Error{Line: 8, Path: "edges[0].server", Value: `"off"`, Want: "a server of positive capacity, or the edge has no effect"}},
-		{someModel + "edges:\n  - {class: web, server: rack, cost: 1}", input.Error{Line: 8, Path: "edges[0].choose", Value: "0", Want: `an integer from 1 to 4, the servers in "rack"`}},
 		{someModel + "edges:\n  - {class: web, server: rack, choose: 5, cost: 1}", input.Error{Line: 8, Path: "edges[0].choose", Value: "5", Want: `an integer from 1 to 4, the servers in "rack"`}},
 		{someModel + "new_servers:\n  - {name: x, capacity: 1, classes: [web], cost: 1}\nedges:\n  - {class: web, server: x, cost: 1}", input.Error{Line: 10, Path: "edges[0].server", Value: `"x"`, Want: `a server that "web" cannot use yet`}},
 		{someModel + "new_servers:\n  - {name: x, capacity: 1, classes: [web], cost: 1}\nedges:\n  - {class: reports, server: x, choose: 1, cost: 1}", input.Error{Line: 10, Path: "edges[0].choose", Value: "1", Want: "no such field for new servers: each job is at all of them"}},
@@ -104,8 +103,16 @@ func TestPercentilesNeedOneMeanSize(t *testing.T) {
 	text := strings.Replace(someModel, "servers: [small]}", "servers: [small], mean_size: 2}", 1) + "targets:\n  - {class: web, percentile: 99, delay: 4}"
 	_, err := problem.Read(strings.NewReader(text), ".")
 	var bad *num.InputError
-	if !errors.As(err, &bad) || bad.Path != "model.classes[1].mean_size" || bad.Line != 5 {
+	if !errors.As(err, &bad) || bad.Path != "targets[0].percentile" || bad.Line != 8 {
 		t.Errorf("error %v", err)
+	}
+}
+
+// An edge to a group that does not choose is to all of it.
+func TestEdgeToGroup(t *testing.T) {
+	p, err := problem.Read(strings.NewReader(someModel+"edges:\n  - {class: web, server: rack, cost: 1}\n  - {class: web, server: idle, cost: 1}"), ".")
+	if err != nil || p.Edges[0].Choose != 4 || p.Edges[1].Choose != 0 {
+		t.Errorf("%+v, error %v", p, err)
 	}
 }
 
