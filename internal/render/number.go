@@ -195,6 +195,31 @@ func SixBeside(v, boundary *big.Rat) string {
 	return short + sign + SixRat(distance.Abs(distance))
 }
 
+// SixDown returns a fraction > 0 rounded down to six digits, SixUp rounded up.
+func SixDown(v *big.Rat) string { return SixRat(sixDigits(v, false)) }
+
+// SixUp returns a fraction > 0 rounded up to six digits.
+func SixUp(v *big.Rat) string { return SixRat(sixDigits(v, true)) }
+
+// sixDigits returns a fraction of at most six digits on one side of v > 0.
+func sixDigits(v *big.Rat, up bool) *big.Rat {
+	_, after, _ := strings.Cut(new(big.Float).SetPrec(256).SetRat(v).Text('e', 20), "e")
+	exponent, err := strconv.Atoi(after)
+	if err != nil {
+		return v // it is no number
+	}
+	unit := new(big.Rat).SetInt(new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(max(exponent-5, 5-exponent))), nil))
+	if exponent < 5 {
+		unit.Inv(unit)
+	}
+	quotient := new(big.Rat).Quo(v, unit)
+	n, rest := new(big.Int).QuoRem(quotient.Num(), quotient.Denom(), new(big.Int))
+	if up && rest.Sign() > 0 {
+		n.Add(n, big.NewInt(1))
+	}
+	return unit.Mul(unit, new(big.Rat).SetInt(n))
+}
+
 // OneDigitUp returns x rounded up to one decimal digit.
 func OneDigitUp(x float64) string {
 	_, high := num.Interval{Low: big.NewFloat(x), High: big.NewFloat(x)}.Text(1)

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
 
 	"productform/num"
 )
@@ -217,5 +218,24 @@ func TestQuantileIsFlat(t *testing.T) {
 	text.Table([]Record{append(Record{{Key: "name", Value: "a"}}, delay...)}, "name", "p99", "p99.9")
 	if want := "name  p99             exact  z      p99.9\na     3.0 [2.0, 4.0]  2.5    +0.50  -\n\n"; text.String() != want {
 		t.Errorf("%q", text.String())
+	}
+}
+
+// A fraction lies between its roundings down and up, which have six digits and differ by one unit of the last unless they are it.
+func TestSixDownUp(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		v := big.NewRat(rapid.Int64Range(1, 1<<40).Draw(t, "above"), rapid.Int64Range(1, 1<<40).Draw(t, "below"))
+		down, _ := new(big.Rat).SetString(SixDown(v))
+		up, _ := new(big.Rat).SetString(SixUp(v))
+		gap := new(big.Rat).Sub(up, down)
+		if down.Cmp(v) > 0 || up.Cmp(v) < 0 || gap.Quo(gap, v).Cmp(big.NewRat(1, 99_999)) > 0 || (gap.Sign() == 0) != (down.Cmp(v) == 0) {
+			t.Fatalf("%v: %v and %v", v, down, up)
+		}
+	})
+	for v, want := range map[string][2]string{"2": {"2", "2"}, "1840757/1000000": {"1.84075", "1.84076"}, "9999995/1000": {"9999.99", "10000"}, "1234567": {"1.23456e+06", "1.23457e+06"}} {
+		x, _ := new(big.Rat).SetString(v)
+		if got := [2]string{SixDown(x), SixUp(x)}; got != want {
+			t.Errorf("%s: %v, want %v", v, got, want)
+		}
 	}
 }

@@ -3,7 +3,9 @@ package plan
 import (
 	"fmt"
 	"math/big"
+	"slices"
 
+	"productform/cluster"
 	"productform/cmd/pfq/internal/command"
 	"productform/internal/render"
 	"productform/num"
@@ -19,6 +21,7 @@ type found struct {
 	Complete         bool          `json:"complete"`
 	Cost             render.Number `json:"cost"`
 	CostAtLeast      render.Number `json:"cost_at_least"` // of any plan that meets the targets
+	StableNow        bool          `json:"stable_now"`    // whether the cluster as it is can do the work at all
 	Gap              *float64      `json:"gap"`           // by which the plan is above the least cost, or mean delay, at most
 	Budget           render.Number `json:"budget"`
 	WithinBudget     *bool         `json:"within_budget"`
@@ -51,7 +54,9 @@ type purchase struct {
 	Kind     string        `json:"kind"` // upgrade, new server or edge
 	Name     string        `json:"name"`
 	Steps    int           `json:"steps"`
-	Capacity render.Number `json:"capacity"`
+	Servers  *int          `json:"count" title:"servers"` // that get capacity; nil for an edge
+	Each     render.Number `json:"capacity_each"`
+	Capacity render.Number `json:"capacity"` // of all these servers together
 	Cost     render.Number `json:"cost"`
 }
 
@@ -128,7 +133,7 @@ func newChoice(c problem.Choice) choice {
 }
 
 func newFound(find string, p *problem.Problem, r *plan.Answer, effects []plan.EdgeEffect) *found {
-	a := &found{Find: find, Complete: r.Complete, Budget: render.Rat(p.Budget, render.Fraction), Solves: r.Solves,
+	a := &found{Find: find, Complete: r.Complete, StableNow: r.Now.Solution != nil, Budget: render.Rat(p.Budget, render.Fraction), Solves: r.Solves,
 		Buy: []purchase{}, Targets: []targetRow{}, Undecided: []choice{}, Edges: []edgeRow{}, problem: p, minimum: "all jobs"}
 	if p.Minimize != "" {
 		a.minimum = p.Minimize
@@ -184,11 +189,12 @@ func number(v *num.Value) render.Number {
 // purchases lists what a plan buys.
 func purchases(p *problem.Problem, c problem.Choice) []purchase {
 	list := []purchase{}
-	add := func(kind, name string, steps int, capacity, cost *big.Rat) {
-		n := new(big.Rat).SetInt64(int64(steps))
-		bought := purchase{Kind: kind, Name: name, Steps: steps, Capacity: render.Rat(nil, render.Fraction), Cost: render.Rat(new(big.Rat).Mul(n, cost), render.Fraction)}
-		if capacity != nil {
-			bought.Capacity = render.Rat(new(big.Rat).Mul(n, capacity), render.Fraction)
+	times := func(n int, x *big.Rat) *big.Rat { return new(big.Rat).Mul(new(big.Rat).SetInt64(int64(n)), x) }
+	add := func(kind, name string, steps, servers int, each, cost *big.Rat) {
+		bought := purchase{Kind: kind, Name: name, Steps: steps, Each: render.Rat(each, render.Fraction), Capacity: render.Rat(nil, render.Fraction),
+			Cost: render.Rat(times(steps, cost), render.Fraction)}
+		if each != nil {
+			bought.Servers, bought.Capacity = &servers, render.Rat(times(servers, each), render.Fraction)
 		}
 		list = append(list, bought)
 	}
@@ -196,13 +202,14 @@ func purchases(p *problem.Problem, c problem.Choice) []purchase {
 		switch u := len(p.Upgrades); {
 		case n == 0:
 		case k < u:
-			add("upgrade", p.Upgrades[k].Server, n, p.Upgrades[k].Step, p.Upgrades[k].Cost)
+			row := slices.IndexFunc(p.Model.Servers, func(s cluster.Server) bool { return s.Name == p.Upgrades[k].Server })
+			add("upgrade", p.Upgrades[k].Server, n, p.Model.Servers[row].Size(), times(n, p.Upgrades[k].Step), p.Upgrades[k].Cost)
 		default:
-			add("new server", p.NewServers[k-u].Name, n, p.NewServers[k-u].Capacity, p.NewServers[k-u].Cost)
+			add("new server", p.NewServers[k-u].Name, n, n, p.NewServers[k-u].Capacity, p.NewServers[k-u].Cost)
 		}
 	}
 	for _, k := range c.Edges {
-		add("edge", p.Edges[k].Class+":"+p.Edges[k].Server, 1, nil, p.Edges[k].Cost)
+		add("edge", p.Edges[k].Class+":"+p.Edges[k].Server, 1, 0, nil, p.Edges[k].Cost)
 	}
 	return list
 }

@@ -62,9 +62,9 @@ func (a *loadAnswer) answer() render.Answer {
 func (a *loadAnswer) text(t *render.Text) {
 	t.Fraction = 6
 	if a.Found {
-		t.Line("the targets hold with the arrival rates multiplied by %s, and fail at %s", render.Six(a.Holds.Float), at(a.Fails))
+		t.Line("the targets hold with the arrival rates multiplied by %s, and fail at %s", render.SixDown(exactly(a.Holds)), render.SixUp(exactly(a.Fails)))
 	} else {
-		t.Line("the targets fail even with the arrival rates multiplied by %s", render.Six(a.Fails.Float))
+		t.Line("the targets fail even with the arrival rates multiplied by %s", render.SixUp(exactly(a.Fails)))
 	}
 	if !a.Complete {
 		t.Line("%s the targets could not be decided", map[bool]string{true: "between them", false: "below it"}[a.Found])
@@ -76,8 +76,8 @@ func (a *loadAnswer) text(t *render.Text) {
 	}
 }
 
-// at returns a number with so many digits that it differs from those close to it.
-func at(n render.Number) string {
+// exactly returns the fraction of a number that has one.
+func exactly(n render.Number) *big.Rat {
 	x, _ := new(big.Rat).SetString(n.Exact)
-	return new(big.Float).SetPrec(128).SetRat(x).Text('g', 12)
+	return x
 }

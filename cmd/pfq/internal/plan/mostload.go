@@ -84,16 +84,16 @@ func (a *mostLoadAnswer) text(t *render.Text) {
 		within = " that costs at most " + t.Cell(a.Budget)
 	}
 	if a.Found {
-		t.Line("cost %s: the targets hold with the arrival rates multiplied by %s; at %s they fail with every plan%s", t.Cell(a.Cost), render.Six(a.Holds.Float), at(a.Fails), within)
+		t.Line("cost %s: the targets hold with the arrival rates multiplied by %s; at %s they fail with every plan%s", t.Cell(a.Cost), render.SixDown(exactly(a.Holds)), render.SixUp(exactly(a.Fails)), within)
 	} else {
-		t.Line("the targets fail with every plan%s even with the arrival rates multiplied by %s", within, render.Six(a.Fails.Float))
+		t.Line("the targets fail with every plan%s even with the arrival rates multiplied by %s", within, render.SixUp(exactly(a.Fails)))
 	}
 	if !a.Complete {
 		t.Line("what lies between is not known: the limit of solves ended the search, or a plan could not be decided")
 	}
 	t.Line("proof: %s; %s", render.Counted(len(a.Proof.Corners), "corner"), render.Counted(a.Solves, "solve"))
 	t.Line("")
-	t.Table(a.Buy, "kind", "name", "steps", "capacity", "cost")
+	buyTable(t, a.Buy)
 	if a.Found {
 		t.Table(a.Targets, "target", "limit", "holding")
 		t.Table(a.Classes, "name", "mean_delay_holding")

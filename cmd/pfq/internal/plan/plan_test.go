@@ -5,6 +5,7 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
+	"math/big"
 	"os"
 	"path/filepath"
 	"strings"
@@ -365,7 +366,7 @@ func TestUndecidedLoad(t *testing.T) {
 	const text = `{"model": {"servers": [{"name": "s", "capacity": 2}], "classes": [{"name": "a", "arrival_rate": 1, "servers": ["s"]}]},
 		"targets": [{"class": "a", "percentile": "63.2120558828557678404476229838539132554188868968", "delay": 1}]}`
 	stdout, stderr, status := pfq(text, "plan", "-", "--find", "load")
-	if want := "the targets hold with the arrival rates multiplied by 1, and fail at 1.00000000093\n"; status != 0 || !strings.HasPrefix(stdout, want) {
+	if want := "the targets hold with the arrival rates multiplied by 0.999999, and fail at 1.00001\n"; status != 0 || !strings.HasPrefix(stdout, want) {
 		t.Errorf("status %d, %s%s", status, stdout, stderr)
 	}
 	file := filepath.Join(t.TempDir(), "answer.json")
@@ -411,6 +412,60 @@ func TestFrontierAtLoads(t *testing.T) {
 	for _, args := range []string{"plan - --find frontier --scale 1", "plan - --find frontier --scale 1,2 --verify answer.json"} {
 		if _, stderr, status := pfq(shop(t), strings.Fields(args)...); status != 2 || !strings.Contains(stderr, "--find frontier and --scale exclude each other") {
 			t.Errorf("%s: status %d, %s", args, status, stderr)
+		}
+	}
+}
+
+// gpus is unstable as it is; it buys for a group of four, and cannot buy enough within the budget.
+const gpus = `model:
+  servers: [{name: old, capacity: 1, count: 8}, {name: new, capacity: 2, count: 4}]
+  classes: [{name: training, arrival_rate: 1.25, mean_size: 8, servers: [new]}, {name: batch, arrival_rate: 2, mean_size: 2, servers: [old]}]
+targets: [{class: training, mean_delay: 6}]
+upgrades: [{server: new, step: 0.5, cost: 8, most: 6}, {server: old, step: 0.5, cost: 8, most: 6}]
+new_servers: [{name: l4, capacity: 1, cost: 5, most: 4, classes: [batch]}]
+budget: 10
+`
+
+// What is bought for a group is said for each of its servers and in all; a cluster that is unstable as it is, and a budget that is too small, are told.
+func TestGroupsUnstableBudget(t *testing.T) {
+	stdout, stderr, status := pfq(gpus, "plan", "-")
+	for _, want := range []string{"\nabove the budget of 10; --find most-load says", "\nnow unstable: ",
+		"kind     name  steps  servers  capacity each  in all  cost\nupgrade  new   2      4        1              4       16\n"} {
+		if status != 1 || stderr != "" || !strings.Contains(stdout, want) {
+			t.Errorf("status %d, %s%s, want %s", status, stderr, stdout, want)
+		}
+	}
+	stdout, _, _ = pfq(gpus, "plan", "-", "--format", "json")
+	got := commandtest.ParseJSON(t, stdout)
+	if bought := got["buy"].([]any)[0].(map[string]any); bought["count"] != 4.0 || bought["capacity_each"] != 1.0 || bought["capacity"] != 4.0 || got["stable_now"] != false {
+		t.Errorf("%v", got)
+	}
+	stdout, _, _ = pfq(strings.Replace(gpus, "budget: 10", "budget: 30", 1), "plan", "-", "--find", "frontier")
+	if !strings.HasSuffix(stdout, "\nno plan buys old\n") {
+		t.Errorf("%s", stdout)
+	}
+}
+
+// Where the targets hold is written below where they fail, and both are so: rounded down, and up.
+func TestLoadsOnTheirSides(t *testing.T) {
+	for _, find := range []string{"load", "most-load"} {
+		text := strings.Replace(shop(t), "percentile: 99", "percentile: 98", 1)
+		stdout, stderr, _ := pfq(text, "plan", "-", "--find", find)
+		var holds, fails string
+		for _, words := range [][2]string{{"multiplied by ", ", and fail at "}, {"multiplied by ", "; at "}} {
+			if _, after, ok := strings.Cut(stdout, words[0]); ok {
+				if before, after, ok := strings.Cut(after, words[1]); ok {
+					holds, fails = before, strings.FieldsFunc(after, func(r rune) bool { return r == ' ' || r == '\n' })[0]
+				}
+			}
+		}
+		low, _ := new(big.Rat).SetString(holds)
+		high, _ := new(big.Rat).SetString(fails)
+		answer, _, _ := pfq(text, "plan", "-", "--find", find, "--format", "json")
+		exact := commandtest.ParseJSON(t, answer)
+		from, to := commandtest.Rat(t, exact["holds_at_exact"]), commandtest.Rat(t, exact["fails_at_exact"])
+		if low == nil || high == nil || low.Cmp(from) > 0 || from.Cmp(to) >= 0 || to.Cmp(high) > 0 || new(big.Rat).Sub(high, low).Cmp(big.NewRat(3, 100_000)) > 0 {
+			t.Errorf("%s: %s and %s of %s%s", find, holds, fails, stdout, stderr)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"productform/internal/render"
@@ -11,8 +12,11 @@ import (
 // text writes the answer for people.
 func (a *found) text(t *render.Text) {
 	a.verdict(t)
+	if !a.StableNow {
+		t.Line("now unstable: without anything bought queues grow without bound, so that there are no delays to compare with")
+	}
 	t.Line("")
-	t.Table(a.Buy, "kind", "name", "steps", "capacity", "cost")
+	buyTable(t, a.Buy)
 	columns := func(first string, columns ...string) []string {
 		last := columns[1]
 		if !a.Found {
@@ -34,6 +38,25 @@ func (a *found) text(t *render.Text) {
 	for _, c := range a.Undecided {
 		t.Line("undecided: %s, where a bound straddles a limit at the widest precision", a.choiceText(c))
 	}
+}
+
+// buyTable lists what is bought: the capacity in all and, where some of it is for several servers, that of each.
+func buyTable(t *render.Text, list []purchase) {
+	columns := []string{"kind", "name", "steps", "capacity", "cost"}
+	if slices.ContainsFunc(list, func(b purchase) bool { return b.Servers != nil && *b.Servers > 1 }) {
+		columns = []string{"kind", "name", "steps", "count", "capacity_each", "capacity", "cost"}
+	}
+	var rows []render.Record
+	for _, b := range list {
+		row := render.Fields(b)
+		for i := range row {
+			if row[i].Key == "capacity" && len(columns) > 5 {
+				row[i].Title = "in all"
+			}
+		}
+		rows = append(rows, row)
+	}
+	t.Table(rows, columns...)
 }
 
 // verdict says what was found, and what is proved of it.
@@ -106,7 +129,7 @@ func (a *found) proofText(t *render.Text) string {
 
 func (a *found) budgetText(t *render.Text) {
 	if a.WithinBudget != nil && a.Found && !*a.WithinBudget {
-		t.Line("above the budget of %s", t.Cell(a.Budget))
+		t.Line("above the budget of %s; --find most-load says at which load that is enough", t.Cell(a.Budget))
 	}
 }
 
@@ -138,6 +161,23 @@ func frontierText(t *render.Text, all []*found) {
 	t.Line("proof: %s; %s", render.Counted(corners, "corner"), render.Counted(solves, "solve"))
 	t.Line("")
 	t.Table(rows, "cost", "mean_delay", "buy")
+	if never := neverBought(all); never != nil {
+		t.Line("no plan buys %s", strings.Join(never, ", "))
+	}
+}
+
+// neverBought returns the names of the options that none of the plans has.
+func neverBought(all []*found) (names []string) {
+	p := all[0].problem
+	steps := len(p.Upgrades) + len(p.NewServers)
+	for k, o := range p.Options() {
+		if !slices.ContainsFunc(all, func(a *found) bool {
+			return k < steps && a.Choice.Steps[k] > 0 || k >= steps && slices.Contains(a.Choice.Edges, k-steps)
+		}) {
+			names = append(names, o.Name)
+		}
+	}
+	return names
 }
 
 // edgesText says which edges hurt, and who pays.
