@@ -286,12 +286,24 @@ func (a *answer) pointer(x arithmetic.Number) *num.Value {
 	return &v
 }
 
+// ofEqualServers returns the work that a station with equal servers can do per unit of time, nil for others. Work that comes is done, each
+// part of it by one server, so that over this the work per unit of time is the mean share of them that work.
+func (s *Station) ofEqualServers(of *demands.Station) *big.Rat {
+	switch {
+	case s.Limits != nil:
+		return new(big.Rat).Mul(big.NewRat(int64(max(s.Servers, 1)), 1), num.OrOne(s.Rate))
+	case of.Totals != nil && of.Totals.Delay == nil && s.Rates == nil:
+		return of.Totals.Most
+	}
+	return nil
+}
+
 // station writes down the measures of one station.
 func (a *answer) station(i int, m *stationMeasure) StationResult {
 	of, st := &a.model.Stations[i], &a.System.Stations[i]
 	r := StationResult{ProbEmpty: a.value(m.empty, true)}
 	sum, busy := a.one.Zero(), a.one.Zero()
-	shares := st.Totals != nil && st.Totals.Delay == nil && of.Rates == nil
+	most := of.ofEqualServers(st)
 	for row := range st.Visits {
 		v := &st.Visits[row]
 		x := a.throughput(v)
@@ -300,8 +312,8 @@ func (a *answer) station(i int, m *stationMeasure) StationResult {
 			visit.MeanDelay = a.pointer(m.jobs[row].Quo(x))
 		}
 		sum = sum.Add(m.jobs[row])
-		if shares {
-			part := a.one.Rational(new(big.Rat).Quo(v.Work, st.Totals.Most))
+		if most != nil {
+			part := a.one.Rational(new(big.Rat).Quo(v.Work, most))
 			if v.K >= 0 {
 				part = part.Mul(a.x[v.K])
 			}
@@ -312,7 +324,7 @@ func (a *answer) station(i int, m *stationMeasure) StationResult {
 	}
 	r.MeanJobs = a.value(sum, false)
 	switch {
-	case shares:
+	case most != nil:
 		r.Utilization = a.pointer(busy)
 	case m.some != nil:
 		r.Utilization = a.pointer(*m.some)

@@ -153,7 +153,6 @@ func TestMalformed(t *testing.T) {
 		{"next: {cpu: 1}}\n      - {station: pool", "next: {disk: 1}}\n      - {station: pool", `line 14: classes[0].visits[0] = "think/user": want routing by which jobs of a closed chain get from each visit to every other; those that have come to "disk/user" never get here again`},
 		{"{station: disk, mean_size: 0.03, next: {cpu: 1}}\n      - {station: pool", "{station: disk, mean_size: 0.03, next: {disk: 1}}\n      - {station: pool", `line 14: classes[0].visits[0] = "think/user": want routing by which jobs of a closed chain get from each visit to every other; those that have come to "disk/user" never get here again`},
 		{"{station: cpu, next: {disk: 1/2, out: 1/2}}", "{station: cpu, next: {disk: 1}}", `line 32: classes[3].visits[0].next = no way that leads out: want a way out of the network from every visit, for the chain of "web" is open`},
-		{"{station: cpu, next: {disk: 1/2, out: 1/2}}\n      - {station: disk, mean_size: 0.03", "{station: cpu, next: {disk: 1/2, out: 1/2}}\n      - {station: disk, mean_size: 0.04", `line 33: classes[3].visits[1].mean_size = 0.04: want 3/100, that of "user": station "disk" has a product form for exponential sizes of one mean only`},
 	} {
 		text := strings.Replace(good, c.old, c.new, 1)
 		if text == good {
@@ -208,12 +207,15 @@ func TestMalformedModels(t *testing.T) {
 		{limits([]int{0, 1}, []int{1, 2}), `stations[0].limits[1].classes = ["b", "c"]: want a set that holds that of limits[0], lies in it, or has no class in common with it`},
 		{limits([]int{0, 3}), `stations[0].limits[0].classes[1] = 3: want a row of classes, 0 to 2`},
 		{limits([]int{0, 1}, []int{1}, []int{2}, []int{2, 1, 0}), ``},
-		{&network.Model{Stations: []network.Station{{Name: "s", Discipline: network.LCFS, Servers: 2}}, Classes: []network.Class{class("a", network.Visit{Count: one}), class("b", network.Visit{Count: one, MeanSize: big.NewRat(1, 2)})}},
+		{&network.Model{Stations: []network.Station{{Name: "s", Discipline: network.LCFS, Servers: 2}}, Classes: []network.Class{{Name: "a", ArrivalRate: one, Visits: []network.Visit{{Count: one}}}, {Name: "b", ArrivalRate: one, Visits: []network.Visit{{Count: one, MeanSize: big.NewRat(1, 2)}}}}},
 			`classes[1].visits[0].mean_size = 1/2: want 1, that of "a": station "s" has a product form for exponential sizes of one mean only`},
 		{&network.Model{Stations: []network.Station{{Name: "s", Discipline: network.LCFS}}, Classes: []network.Class{class("a", network.Visit{Count: one}), class("b", network.Visit{Count: one, MeanSize: big.NewRat(1, 2)})}},
 			`classes[0].visits[0].station = "s": want another station beside it in the closed chain of "a": with lcfs alone the last job is served for ever, and numbers depend on the start`},
 	} {
 		err := c.m.Check()
+		if err == nil {
+			err = c.m.CheckSizes()
+		}
 		if err == nil {
 			err = errors.New("")
 		}
@@ -240,4 +242,24 @@ func FuzzRead(f *testing.F) {
 			t.Fatal(err)
 		}
 	})
+}
+
+// Models of several mean sizes where theory has one are read and said to be what they are, by checks and solvers alike.
+func TestUnevenSizes(t *testing.T) {
+	text := strings.Replace(good, "{station: disk, mean_size: 0.03", "{station: disk, mean_size: 0.04", 1)
+	m, err := network.Read(strings.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := network.CheckStability(t.Context(), m); err != nil {
+		t.Error(err)
+	}
+	_, solved := network.Solve(t.Context(), m, network.Settings{})
+	_, bounded := network.Bounds(t.Context(), m)
+	for _, err := range []error{m.CheckSizes(), solved, bounded} {
+		var bad *num.InputError
+		if !errors.As(err, &bad) || !strings.HasSuffix(bad.Path, "mean_size") || !strings.Contains(bad.Want, "one mean only") {
+			t.Errorf("error %v", err)
+		}
+	}
 }

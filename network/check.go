@@ -39,7 +39,6 @@ const (
 //     rank is given for every set and nondecreasing, a table is positive and covers the populations. Whether a table has the
 //     balance property is left to the solvers, which take a context;
 //   - numbers are in their ranges, with numerators and denominators of at most 16,384 bits;
-//   - where the discipline asks for one mean size, all classes have it;
 //   - probabilities sum to 1, exactly;
 //   - a chain has arrivals or jobs, and not both; of a closed chain nothing leaves, and its jobs get from each visit to every other;
 //     of an open chain arriving jobs can get to every visit, and out from there.
@@ -69,9 +68,6 @@ func (m *Model) Check() error {
 		if err := m.checkClass(c); err != nil {
 			return err
 		}
-	}
-	if err := m.checkSizes(); err != nil {
-		return err
 	}
 	if err := m.checkRouting(); err != nil {
 		return err
@@ -151,8 +147,9 @@ func (m *Model) checkNodes(path string, v Visit) error {
 	return nil
 }
 
-// checkSizes checks that classes have one mean size where the discipline asks for it.
-func (m *Model) checkSizes() error {
+// CheckSizes returns a *[num.InputError] for the first visit whose mean size is another than that of a class before it at a station where theory
+// asks for one: FCFS, Order, and LCFS with several servers. Such a model can be simulated; solvers refuse it. m has passed [Model.Check].
+func (m *Model) CheckSizes() error {
 	first := make([]Branch, len(m.Stations)) // the first visit to each station, Class one too high
 	for c := range m.Classes {
 		for v, visit := range m.Classes[c].Visits {

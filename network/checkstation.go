@@ -32,6 +32,9 @@ func (s *Station) check(path string) error {
 	if err := s.checkFields(path); err != nil {
 		return err
 	}
+	if s.Limits != nil && s.Servers == 0 {
+		return input.Errorf(path+".servers", "", "the number of servers, beside limits, which say how many of them classes hold")
+	}
 	if s.Servers < 0 || s.Servers > maxServers {
 		return input.Errorf(path+".servers", s.Servers, wantServers)
 	}

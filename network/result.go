@@ -50,7 +50,7 @@ type ChainResult struct {
 type StationResult struct {
 	MeanJobs    num.Value     // E[jobs at the station]
 	ProbEmpty   num.Value     // P(no jobs)
-	Utilization *num.Value    // mean share of its servers that work; with Rates: P(some jobs); nil with Delay, Order and Balanced
+	Utilization *num.Value    // mean share of its servers that work; with Rates: P(some jobs); nil with Delay, and with Order and Balanced unless they have Limits
 	Visits      []VisitResult // in the order of classes and their visits
 	Nodes       []NodeResult  // one a node of the model's station, with Order or Balanced
 

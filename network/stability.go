@@ -58,7 +58,9 @@ type Saturation struct {
 	Bottleneck []int    // the classes of A: of the chain and of open ones
 }
 
-// CheckStability returns how far a network is from instability and from saturation, in fractions. It takes O(2^n) sums at a station with
+// CheckStability returns how far a network is from instability and from saturation, in fractions. For models that [Model.CheckSizes] refuses what it
+// asks is necessary, and need not be enough: service in order of arrival can be unstable at smaller loads then (M. Bramson, "Instability of FIFO
+// queueing networks", Annals of Applied Probability 4, 1994, 414–431). It takes O(2^n) sums at a station with
 // Order or Balanced, with n classes that it tells apart, and one elimination of the traffic equations. The error is that of [Model.Check],
 // a [*BalanceError], a [*num.TooLargeError], or ctx.Err() soon after ctx is done.
 func CheckStability(ctx context.Context, m *Model) (*Stability, error) {

@@ -16,10 +16,13 @@ type system struct {
 	model *Model
 }
 
-// newSystem checks a model and prepares it for the solvers. The error is that of [Model.Check], an [*UnstableError], a [*BalanceError], a
+// newSystem checks a model and prepares it for the solvers. The error is that of [Model.Check] or [Model.CheckSizes], an [*UnstableError], a [*BalanceError], a
 // [*num.TooLargeError], or ctx.Err() soon after ctx is done.
 func newSystem(ctx context.Context, m *Model) (*system, error) {
 	s, err := newDemands(ctx, m)
+	if err == nil {
+		err = m.CheckSizes()
+	}
 	if err != nil {
 		return nil, err
 	}

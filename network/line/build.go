@@ -270,6 +270,9 @@ func (b *builder) setReferences() {
 // check refuses what [network.Model.Check] does, in terms of the network that the file describes.
 func (b *builder) check() error {
 	err := b.model.Check()
+	if err == nil {
+		err = b.model.CheckSizes()
+	}
 	var bad *input.Error
 	if errors.As(err, &bad) {
 		return &input.Error{Path: "model", Value: "a network whose " + bad.Path + " is " + bad.Value, Want: bad.Want}

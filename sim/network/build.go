@@ -41,6 +41,13 @@ func (s *system) addStations(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		if one.Limits != nil { // Order or Balanced, with equal servers
+			servers, rate, _, err := b.limits()
+			if err != nil {
+				return err
+			}
+			made.full = float64(servers) * rate
+		}
 		s.stations = append(s.stations, made)
 	}
 	return nil

@@ -431,7 +431,7 @@ func (l *literalNetwork) count(t float64, rates []float64, y *sim.Totals, empty 
 	for i, s := range l.model.Stations {
 		if jobs[i] == 0 {
 			empty[i] += t
-		} else if plain := s.Discipline == network.Sharing || s.Discipline == network.FCFS || s.Discipline == network.LCFS; plain && s.Rates == nil {
+		} else if plain := s.Discipline == network.Sharing || s.Discipline == network.FCFS || s.Discipline == network.LCFS; (plain || s.Limits != nil) && s.Rates == nil {
 			y.Busy[i] += t * busy[i]
 		} else {
 			y.Busy[i] += t

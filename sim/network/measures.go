@@ -105,9 +105,11 @@ func (s *system) measures(all *sim.Samples) []sim.Measure {
 
 // hasUtilization reports whether a station has servers that are alike, or is one.
 func (s *system) hasUtilization(i int) bool {
-	switch s.model.Stations[i].Discipline {
-	case network.Delay, network.Order, network.Balanced:
+	switch of := &s.model.Stations[i]; of.Discipline {
+	case network.Delay:
 		return false
+	case network.Order, network.Balanced:
+		return of.Limits != nil
 	}
 	return true
 }

@@ -118,6 +118,8 @@ func (f *networkFlags) answer(q command.Query) (a render.Answer, found bool, err
 		return a, false, errors.New("--percentiles is of no use here without --runs: they are known at stations with fcfs and equal servers only, and else estimated")
 	}
 	switch {
+	case m.uneven != nil && f.simulation.Runs == 0:
+		err = refused(m.uneven)
 	case f.populations.list != nil:
 		a, found, err = f.sweep(q, m.network)
 	case f.factors == nil:
@@ -163,9 +165,12 @@ func (f *networkFlags) stations(q command.Query, all model) (a render.Answer, fo
 	if err != nil {
 		return a, false, err
 	}
-	r, err := command.WithProgress(q, func(ctx context.Context) (*network.Result, error) { return network.Solve(ctx, m, f.settings()) })
-	if err = f.orNoted(q, plan, "means", err); err != nil {
-		return a, false, err
+	var r *network.Result
+	if all.uneven == nil {
+		r, err = command.WithProgress(q, func(ctx context.Context) (*network.Result, error) { return network.Solve(ctx, m, f.settings()) })
+		if err = f.orNoted(q, plan, "means", err); err != nil {
+			return a, false, err
+		}
 	}
 	delays, err := command.WithProgress(q, func(ctx context.Context) (visitDelays, error) { return f.delays(ctx, m, r != nil) })
 	if err = f.orNoted(q, plan, "percentiles", err); err != nil {
@@ -176,8 +181,22 @@ func (f *networkFlags) stations(q command.Query, all model) (a render.Answer, fo
 		return a, false, err
 	}
 	s := newSolution(m, r, limits, estimates, command.Digits(f.tol))
+	if all.uneven != nil {
+		s.Why = "by the work that comes: mean sizes differ by class, and service in order of arrival has no exact values then"
+	}
 	s.setDelays(m, delays, f.percentiles)
 	return render.Answer{JSON: s, Lines: s.lines(), Columns: columns, Text: s.text}, true, nil
+}
+
+// refused says of mean sizes for which there are no formulas what can be done.
+func refused(err error) error {
+	var bad *input.Error
+	if !errors.As(err, &bad) {
+		return err
+	}
+	told := *bad
+	told.Want += "; --runs simulates it as it is, and with discipline balanced (sharing in place of fcfs) any sizes have one"
+	return &told
 }
 
 // orNoted returns an error as flags have it; that a network is too large is only noted if it is simulated.

@@ -293,3 +293,37 @@ func TestRefused(t *testing.T) {
 		}
 	}
 }
+
+// gpus has twelve servers, of which training holds four at most.
+const gpus = `stations:
+  - {name: gpus, discipline: balanced, servers: 12, limits: [{classes: [training], most: 4}]}
+classes:
+  - {name: training, arrival_rate: 0.4, visits: [{station: gpus, mean_size: 8, next: {out: 1}}]}
+  - {name: batch, arrival_rate: 1, visits: [{station: gpus, mean_size: 2, next: {out: 1}}]}
+`
+
+// Of twelve servers 0.4·8 + 1·2 = 5.2 work on average. In order of arrival there are no formulas for two mean sizes: the network is simulated.
+func TestOneServerAJob(t *testing.T) {
+	got := program.JSON(t, gpus, "network - --engine exact")["stations"].([]any)[0].(map[string]any)
+	if got["utilization_exact"] != "13/30" {
+		t.Errorf("utilization %v", got)
+	}
+	order := strings.Replace(gpus, "balanced", "order", 1)
+	want := input.Error{File: "standard input", Line: 5, Path: "classes[1].visits[0].mean_size", Value: "2",
+		Want: `8, that of "training": station "gpus" has a product form for exponential sizes of one mean only; --runs simulates it as it is, and with discipline balanced (sharing in place of fcfs) any sizes have one`}
+	for _, args := range []string{"network -", "network - --scale 1,2"} {
+		if bad := program.Refusal(t, order, strings.Fields(args)...); bad != want {
+			t.Errorf("%s: %+v", args, bad)
+		}
+	}
+	stdout, stderr, status := program.Run(order, strings.Fields("network - --runs 10 --jumps 1e4")...)
+	if status != 0 || !strings.HasPrefix(stdout, "stable; by the work that comes: mean sizes differ by class, ") {
+		t.Errorf("status %d, %s%s", status, stderr, stdout)
+	}
+	one := program.JSON(t, order, "network - --runs 10 --jumps 1e5")["simulated"].(map[string]any)["stations"].([]any)[0].(map[string]any)
+	commandtest.Near(t, "simulated utilization", one["utilization"].(map[string]any)["mean"], 5.2/12, 0.05)
+	missing := program.Refusal(t, strings.Replace(gpus, "servers: 12, ", "", 1), "network", "-")
+	if missing.Path != "stations[0].servers" || missing.Line != 2 {
+		t.Errorf("%+v", missing)
+	}
+}

@@ -16,6 +16,8 @@ type model struct {
 	network *network.Model // with stations
 	swap    *swap.Model    // with swaps
 	loss    *loss.Model    // without either
+
+	uneven error // why a network that can be simulated has no formulas; nil if it has
 }
 
 // isOpen reports whether some jobs arrive from outside or from sources.
@@ -33,7 +35,7 @@ func (m model) isOpen() bool {
 func (m model) scale(factor *big.Rat) model {
 	switch {
 	case m.network != nil:
-		return model{network: m.network.Scale(factor)}
+		return model{network: m.network.Scale(factor), uneven: m.uneven}
 	case m.swap != nil:
 		return model{swap: m.swap.Scale(factor)}
 	}
@@ -49,6 +51,9 @@ func read(q command.Query) (m model, err error) {
 	switch {
 	case slices.Contains(root.Keys, "stations"):
 		m.network, err = command.Read(q, network.Read, network.ReadFile, "solve", "servers", "mean_size")
+		if err == nil {
+			m.uneven = root.Locate(root.AsWritten(m.network.CheckSizes()))
+		}
 	case slices.Contains(root.Keys, "format"):
 		m.network, err = command.Read(q, line.Read, line.ReadFile, "solve")
 	case slices.Contains(root.Keys, "swaps"):
