@@ -2,8 +2,10 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"math/big"
+	"slices"
 
 	"productform/bf"
 	"productform/cluster"
@@ -17,6 +19,7 @@ type solutionGradient struct {
 	Class     string        `json:"class"`
 	By        string        `json:"by" title:"for each unit of"` // arrival_rate or capacity
 	Of        string        `json:"of"`                          // a class or a server
+	Count     *int          `json:"count"`                       // servers whose capacity grows, each by the unit; nil for an arrival rate
 	MeanJobs  render.Number `json:"mean_jobs_change"`
 	MeanDelay render.Number `json:"mean_delay_change"`
 }
@@ -37,7 +40,7 @@ func (s *solution) setGradients(m *cluster.Model, g *bf.Gradients) {
 	}
 	s.Gradients = []solutionGradient{}
 	for i, c := range g.Classes {
-		add := func(by, of string, values func(*bf.Partials) *num.Value) {
+		add := func(by, of string, count *int, values func(*bf.Partials) *num.Value) {
 			jobs := values(&c.MeanJobs)
 			var delay *num.Value
 			if c.MeanDelay != nil {
@@ -46,13 +49,14 @@ func (s *solution) setGradients(m *cluster.Model, g *bf.Gradients) {
 			if isZero(jobs) && (delay == nil || isZero(delay)) {
 				return
 			}
-			s.Gradients = append(s.Gradients, solutionGradient{m.Classes[i].Name, by, of, s.bounded(jobs, g.Engine), s.bounded(delay, g.Engine)})
+			s.Gradients = append(s.Gradients, solutionGradient{m.Classes[i].Name, by, of, count, s.bounded(jobs, g.Engine), s.bounded(delay, g.Engine)})
 		}
 		for j, of := range m.Classes {
-			add("arrival_rate", of.Name, func(p *bf.Partials) *num.Value { return &p.ArrivalRates[j] })
+			add("arrival_rate", of.Name, nil, func(p *bf.Partials) *num.Value { return &p.ArrivalRates[j] })
 		}
 		for k, of := range m.Servers {
-			add("capacity", of.Name, func(p *bf.Partials) *num.Value { return &p.Capacities[k] })
+			size := of.Size()
+			add("capacity", of.Name, &size, func(p *bf.Partials) *num.Value { return &p.Capacities[k] })
 		}
 	}
 }
@@ -78,6 +82,17 @@ func (s *solution) bounded(v *num.Value, engine num.Engine) render.Number {
 		high = math.Nextafter(high, math.Inf(1))
 	}
 	return render.Number{Float: v.Float, Proof: render.Bounds, Low: low, High: high}
+}
+
+// gradientRows returns derivatives as text shows them: those in the capacity of a group say of how many servers.
+func gradientRows(list []solutionGradient) []solutionGradient {
+	rows := slices.Clone(list)
+	for i, g := range rows {
+		if g.Count != nil && *g.Count > 1 {
+			rows[i].By = fmt.Sprintf("capacity of each of %d servers", *g.Count)
+		}
+	}
+	return rows
 }
 
 var gradientColumns = []string{"class", "by", "of", "mean_jobs_change", "mean_delay_change"}

@@ -227,7 +227,7 @@ func TestBadUsage(t *testing.T) {
 		{"completion bassh", `pfq: unknown command "bassh" for "pfq completion"; did you mean bash?` + "\n"},
 		{"help foo", `pfq: unknown command "foo" for "pfq"` + "\n"},
 		{"help solve foo", `pfq: unknown command "foo" for "pfq solve"` + "\n"},
-		{"example rack", "pfq: example = rack: want caches, line, racks, random-100-2, storage, three-servers, warehouse, batch, call-centre, interactive, reentrant, swaps, ten-servers, tokens, trunks, shop-plan, two-jobs, two-classes or five-jobs; did you mean racks?\n"},
+		{"example rack", "pfq: example = rack: want caches, line, racks, random-100-2, storage, three-servers, warehouse, batch, call-centre, gpus, interactive, reentrant, swaps, ten-servers, tokens, trunks, shop-plan, two-jobs, two-classes or five-jobs; did you mean racks?\n"},
 		{"solve good.json --fast", "pfq: unknown flag: --fast"},
 		{"example line racks", "pfq: accepts at most 1 arg(s), received 2"},
 		{"version now", `pfq: unknown command "now" for "pfq version"`},
@@ -778,6 +778,12 @@ func TestSolveGradients(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
+	}
+	group := `{"servers": [{"name": "s", "capacity": 1}, {"name": "rack", "capacity": 1, "count": 4}],
+		"classes": [{"name": "a", "arrival_rate": 2, "servers": ["s", "rack"]}]}`
+	stdout, _, _ = pfq(group, "solve", "-", "--gradients") // M/M/1 of capacity 5: E[jobs] = λ/(5-λ), in each capacity of four -4 λ/(5-λ)²
+	if want := "capacity of each of 4 servers  rack  -0.888889         -0.444444\n"; !strings.Contains(stdout, want) {
+		t.Errorf("no line %q in\n%s", want, stdout)
 	}
 	stdout, _, _ = pfq(twoQueues, "solve", "-", "--gradients")
 	if want := "a      capacity          s   -0.222222         -0.444444\n"; !strings.Contains(stdout, want) {

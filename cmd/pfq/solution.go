@@ -261,7 +261,7 @@ func (s *solution) text(t *render.Text) {
 	}
 	delayTable(t, classes)
 	t.Table(s.Servers, serverColumns(s.Servers)...)
-	t.Table(s.Gradients, gradientColumns...)
+	t.Table(gradientRows(s.Gradients), gradientColumns...)
 	t.Table(s.distribution(), "jobs", "probability")
 	t.Table(s.classDistribution(), "name", "jobs", "probability")
 }

@@ -95,7 +95,7 @@ func (f *solveFlags) one(q command.Query, m *cluster.Model) (a render.Answer, st
 	}
 	delays, err := f.delays(q, m)
 	if err != nil {
-		return a, false, err
+		return a, false, command.Located(q, err)
 	}
 	gradients, err := f.gradients(q, m)
 	if err != nil {
@@ -326,7 +326,7 @@ func sweepText(t *render.Text, points []point) {
 		for _, server := range s.Servers {
 			servers = append(servers, slices.Concat(scale, render.Fields(server)))
 		}
-		for _, g := range s.Gradients {
+		for _, g := range gradientRows(s.Gradients) {
 			gradients = append(gradients, slices.Concat(scale, render.Fields(g)))
 		}
 		for _, d := range s.distribution() {

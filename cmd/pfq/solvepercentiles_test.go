@@ -3,11 +3,13 @@ package main
 import (
 	"encoding/json"
 	"math"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"productform/cmd/pfq/internal/commandtest"
 	"productform/internal/input"
 )
 
@@ -70,6 +72,20 @@ func TestPercentilesRefused(t *testing.T) {
 		if diff := cmp.Diff(c.want, program.Refusal(t, c.model, append([]string{"solve", "-"}, strings.Fields(c.args)...)...)); diff != "" {
 			t.Errorf("%s: %s", c.args, diff)
 		}
+	}
+}
+
+// A percentile below one per cent may be meant for another: it is computed, and noted. An error about a file names the line.
+func TestSmallPercentile(t *testing.T) {
+	stdout, stderr, status := pfq(twoQueues, "solve", "-", "--percentiles", "0.95,50")
+	if want := "pfq: note: --percentiles 0.95 is less than one per cent; did you mean 95?\n"; status != 0 || stderr != want || !strings.Contains(stdout, "delay p0.95") {
+		t.Errorf("status %d, %q, %s", status, stderr, stdout)
+	}
+	file := filepath.Join(t.TempDir(), "sizes.json")
+	commandtest.WriteFile(t, file, "{\"servers\": [{\"name\": \"s\", \"capacity\": 2}], \"classes\": [{\"name\": \"a\", \"arrival_rate\": 1, \"servers\": [\"s\"]},\n"+
+		"{\"name\": \"b\", \"arrival_rate\": 1, \"servers\": [\"s\"], \"mean_size\": 0.25}]}")
+	if bad := program.Refusal(t, "", "solve", file, "--percentiles", "50"); bad.Line != 2 || bad.Value != "0.25" {
+		t.Errorf("%+v", bad)
 	}
 }
 

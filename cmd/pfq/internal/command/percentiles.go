@@ -1,6 +1,8 @@
 package command
 
 import (
+	"fmt"
+	"io"
 	"math/big"
 	"slices"
 
@@ -25,6 +27,29 @@ const mostPercentiles = 100
 func AddPercentiles(cmd *cobra.Command, target *[]Percentile, usage string) {
 	cli.AddList(cmd, target, mostPercentiles, cli.Flag[[]Percentile]{Name: "percentiles", Usage: usage + ", such as `50,95,99.9`",
 		Want: "a number > 0 and < 100", Parse: parsePercentile})
+	run := cmd.RunE
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		noteSmall(cmd.ErrOrStderr(), *target)
+		return run(cmd, args)
+	}
+}
+
+// noteSmall says of percentiles below 1 what they are, since 0.95 may be meant for 95.
+func noteSmall(stderr io.Writer, list []Percentile) {
+	for _, p := range list {
+		if p.Level.Cmp(big.NewRat(1, 100)) < 0 {
+			percent, _ := new(big.Rat).SetString(p.Name[1:])
+			fmt.Fprintf(stderr, "pfq: note: --percentiles %s is less than one per cent; did you mean %s?\n", p.Name[1:], numberText(percent.Mul(percent, big.NewRat(100, 1))))
+		}
+	}
+}
+
+// numberText writes a fraction as a decimal if it has one.
+func numberText(v *big.Rat) string {
+	if places, exact := v.FloatPrec(); exact {
+		return v.FloatString(places)
+	}
+	return v.RatString()
 }
 
 func parsePercentile(word string) (list []Percentile, ok bool) {
@@ -33,11 +58,7 @@ func parsePercentile(word string) (list []Percentile, ok bool) {
 	if err != nil || v.Sign() <= 0 || v.Cmp(hundred) >= 0 {
 		return nil, false
 	}
-	name := v.RatString()
-	if places, exact := v.FloatPrec(); exact {
-		name = v.FloatString(places)
-	}
-	return []Percentile{{"p" + name, v.Quo(v, hundred)}}, true
+	return []Percentile{{"p" + numberText(v), v.Quo(v, hundred)}}, true
 }
 
 // CheckPercentiles returns an error for one that stands twice in the list.

@@ -36,7 +36,21 @@ func ReadModel(q Query) (*cluster.Model, error) {
 	m, err := Read(q, cluster.Read, cluster.ReadFile, "")
 	err = MeantForPool(err)
 	err = MeantForPlan(err)
-	return m, meantFor(err, "network", "stations", "room", "limits", "servers.tokens", "classes.sources", "classes.units")
+	return m, meantFor(err, "network, which simulates, too, with --runs", "stations", "room", "limits", "servers.tokens", "classes.sources", "classes.units")
+}
+
+// Located gives an error about a field of the file that the question is about the line of the field, and its value as it is written. It reads
+// the file once more, and leaves the error as it is where that cannot be done.
+func Located(q Query, err error) error {
+	var bad *input.Error
+	if q.File == "-" || !errors.As(err, &bad) || bad.Line != 0 {
+		return err
+	}
+	root, _, again := Look(q, "")
+	if again != nil {
+		return err
+	}
+	return root.Locate(root.AsWritten(bad))
 }
 
 // MeantForPool adds to an error about a field that pools have that they are for pfq allocate.

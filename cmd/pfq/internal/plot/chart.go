@@ -35,6 +35,7 @@ type quantity struct {
 	simulated  func(p point, row int) *estimate // nil where there are too few jobs for one
 	grows      bool                             // beyond all bounds near the limit of stability
 	part       bool                             // of a whole, at most 1
+	apart      bool                             // whether there are no curves for points to lie on
 }
 
 // An estimate is a simulated number with its interval.
@@ -106,7 +107,7 @@ func (c *chart) estimates(q quantity, rows []int) (all []plots.Series) {
 		return nil
 	}
 	together.Label, together.Kind, together.Look = "simulated", plots.Points, estimateLook
-	if !c.table && !c.apart {
+	if !c.table && !c.apart && !q.apart {
 		return []plots.Series{together}
 	}
 	for look, row := range rows {

@@ -2,6 +2,7 @@ package plot
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/big"
 	"strings"
@@ -22,7 +23,8 @@ type curves struct {
 	flags   *plotFlags
 	model   *cluster.Model
 	results []*bf.Result
-	delays  []*bf.DelayResult // nil without percentiles
+	delays  []*bf.DelayResult // nil without percentiles, and if uneven
+	uneven  bool              // whether mean sizes differ, so that percentiles are simulated only
 	jobs    *bf.Result        // at the rates of the model; nil without distribution
 }
 
@@ -57,6 +59,10 @@ func (f *plotFlags) curves(q command.Query, m *cluster.Model) (*curves, error) {
 		return nil, input.Errorf("classes", "no arrivals", "a class with an arrival_rate > 0")
 	}
 	c := &curves{chart: f.chart(verdict.CriticalScale, fortieths), flags: f, model: m}
+	_, err = m.OneMeanSize()
+	if c.uneven = err != nil; c.uneven && len(f.percentiles) > 0 && f.settings.Runs == 0 {
+		return nil, percentilesByRuns(command.Located(q, err))
+	}
 	bound := verdict.CriticalScale.RatString()
 	switch asked := len(f.factors); {
 	case len(c.factors) == 0:
@@ -70,6 +76,17 @@ func (f *plotFlags) curves(q command.Query, m *cluster.Model) (*curves, error) {
 			asked-len(c.factors), asked, bound)
 	}
 	return command.WithProgress(q, func(ctx context.Context) (*curves, error) { return c, c.solve(ctx) })
+}
+
+// percentilesByRuns adds to the error that classes have several mean sizes what draws their percentiles.
+func percentilesByRuns(err error) error {
+	var bad *input.Error
+	if !errors.As(err, &bad) {
+		return err
+	}
+	told := *bad
+	told.Want += "; with --runs percentiles are simulated, under balanced fairness with exponential sizes"
+	return &told
 }
 
 // fortieths are the parts of the critical factor at which clusters are drawn, and other things as far as numbers are known.
@@ -111,7 +128,7 @@ func (c *curves) solve(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	if len(c.flags.percentiles) == 0 {
+	if len(c.flags.percentiles) == 0 || c.uneven {
 		return nil
 	}
 	var question bf.DelayQuestion
@@ -185,8 +202,11 @@ func known(v *num.Value) *float64 {
 
 // percentile returns percentile n of the delay as a quantity.
 func (c *curves) percentile(n int, p command.Percentile, classes []string) quantity {
-	return quantity{name: p.Name + " of the delay", unit: "units of time", rows: classes, grows: true,
+	return quantity{name: p.Name + " of the delay", unit: "units of time", rows: classes, grows: true, apart: c.uneven,
 		theory: func(k, i int) *float64 {
+			if c.uneven {
+				return nil
+			}
 			if q := c.delays[k].Classes[i].Quantiles; q != nil {
 				return &q[n].Float
 			}
@@ -214,10 +234,14 @@ func (c *curves) distribution() plots.Panel {
 func (c *curves) caption(file string) string {
 	text := fmt.Sprintf("%s by theory, against the factor by which all arrival rates are multiplied; the cluster is stable below %s. "+
 		"Means are those of balanced fairness", titled(file, "cluster"), plots.Short(float(c.critical)))
-	if _, err := c.model.OneMeanSize(); err == nil {
+	if !c.uneven {
 		text += ", and of service in order of arrival with exponential sizes"
 	}
-	if len(c.flags.percentiles) > 0 {
+	switch {
+	case len(c.flags.percentiles) == 0:
+	case c.uneven:
+		text += "; percentiles are simulated, with exponential sizes"
+	default:
 		text += "; percentiles are of the latter"
 	}
 	return text + "." + c.flags.simulationCaption(c.points)

@@ -63,6 +63,9 @@ func (f *plotFlags) source(q command.Query) (s source, err error) {
 	if err != nil {
 		return s, command.FlagError{Err: err}
 	}
+	if slices.ContainsFunc([]string{"stations", "swaps", "room", "limits"}, func(name string) bool { return slices.Contains(root.Keys, name) }) {
+		return s, command.FlagError{Err: fmt.Errorf("%s: a network, which plot does not draw: pfq network solves it, at each of --scale or --population, and --format csv has the numbers", cli.Source(q.File))}
+	}
 	s.kind, s.query = kindOf(root), again
 	for _, l := range limits() {
 		if f.given(l.flag) && !slices.Contains(l.kinds, s.kind) {
