@@ -11,27 +11,15 @@ type density struct {
 	parts   []*function
 }
 
-// least returns the density of the least time of servers: of each, with the times of the others above.
+// least returns the density of the least time of servers: of each, with the times of the others above. Whatever takes least goes first.
 func (c *clique) least(ctx context.Context, servers []int) (*density, error) {
-	f, err := c.reduce(ctx, c.all, servers)
-	if err != nil {
-		return nil, err
-	}
 	d := &density{servers: servers}
 	for _, v := range servers {
-		rest := f
-		for _, s := range servers {
-			if s == v {
-				continue
-			}
-			with, without := rest.split(c.problem, s)
-			kept, err := c.integrate(ctx, with, s, v)
-			if err != nil {
-				return nil, err
-			}
-			rest = without.times(factors{functions: []*function{kept}})
+		f, err := c.reduce(ctx, c.all, []int{v}, servers)
+		if err != nil {
+			return nil, err
 		}
-		d.parts = append(d.parts, collapse(c.mesh, c.problem, rest, v, c.room))
+		d.parts = append(d.parts, collapse(c.mesh, c.problem, f, v, c.room))
 	}
 	return d, nil
 }
@@ -86,7 +74,7 @@ func collapse(g *mesh, p *Problem, f factors, server int, r *room) *function {
 				carried += norms[0] * k.defect[cell] / k.norm(cell, 0, 0)
 			}
 		}
-		out.defect[cell] += (g.tail(&norms) + carried + g.lebesgue*norms[0]*fuzz) * (1 + 0x1p-30)
+		out.defect[cell] += (g.tail(&norms)+carried+g.lebesgue*norms[0]*fuzz)*(1+0x1p-30) + lost
 	}
 	out.normalize(scale)
 	out.err += float64(len(f.servers)+1) * u

@@ -48,6 +48,27 @@ func (f factors) equals(g factors) bool {
 	return slices.Equal(f.servers, g.servers) && slices.Equal(f.classes, g.classes) && slices.Equal(f.functions, g.functions)
 }
 
+// rank grows with the work of an integral of all factors over the time of a server: with the number of servers that stay, and by one where functions know some of
+// them that no chain of functions joins.
+func (f factors) rank(p *Problem, gone int) int {
+	rank := 2 * (len(f.scope(p)) - 1)
+	var joined []int
+	for range f.functions {
+		for _, k := range f.functions {
+			if len(joined) == 0 || slices.ContainsFunc(k.servers, func(s int) bool { return s != gone && slices.Contains(joined, s) }) {
+				joined = slices.Concat(joined, k.servers)
+				joined = slices.DeleteFunc(joined, func(s int) bool { return s == gone })
+			}
+		}
+	}
+	for _, k := range f.functions {
+		if slices.ContainsFunc(k.servers, func(s int) bool { return s != gone && !slices.Contains(joined, s) }) {
+			return rank + 1
+		}
+	}
+	return rank
+}
+
 // scope lists the servers whose times the factors know, in increasing order.
 func (f factors) scope(p *Problem) []int {
 	all := slices.Clone(f.servers)

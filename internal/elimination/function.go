@@ -17,8 +17,8 @@ type function struct {
 	slopes   []float64 // w a cell
 	norms    []float64 // a cell: see norm
 	fuzz     []float64 // a cell: |values - kept| e^{-a·(t-c)} at most
-	defect   []float64 // a cell: |meant - kept| e^{-a·(t-c)} at most; nil if that is counted in err
-	err      float64   // |log(true/meant)|, and more if defect is nil
+	defect   []float64 // a cell: |meant - kept| e^{-a·(t-c)} at most; nil if there are none
+	err      float64   // |log(true/meant)|
 	exponent int       // functions are 2^exponent times what is kept
 }
 
@@ -98,6 +98,9 @@ func (f *function) normalize(scale float64) {
 		for i := range list {
 			list[i] = math.Ldexp(scale*list[i], -e)
 		}
+	}
+	for i, x := range f.norms {
+		f.norms[i] = max(x, lost) // others are divided by it
 	}
 }
 

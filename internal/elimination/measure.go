@@ -11,7 +11,7 @@ const negligible = 0x1p-43
 // A room is what one worker computes in.
 type room struct {
 	scaled, polynomial, kept, other []float64
-	left, right, sum, vector        []float64
+	left, right, sum, thin, vector  []float64
 	levels                          [MaxWidth][]float64
 	growth                          [radii][]float64 // (ρ^k + ρ^-k)/2
 }
@@ -19,7 +19,7 @@ type room struct {
 func newRoom(g *mesh, w int) *room {
 	size := power(g.n, w)
 	r := &room{}
-	for _, list := range []*[]float64{&r.scaled, &r.polynomial, &r.kept, &r.other, &r.sum} {
+	for _, list := range []*[]float64{&r.scaled, &r.polynomial, &r.kept, &r.other, &r.sum, &r.thin} {
 		*list = make([]float64, size)
 	}
 	r.vector = make([]float64, g.n)
@@ -44,7 +44,7 @@ func (f *function) measure(g *mesh, order []int, cell int, panel []int, r *room)
 	values, slopes := f.cellValues(cell), f.cellSlopes(cell)
 	steep := 0.0
 	for v := range w {
-		slopes[v] = g.slope(values, v, w, panel[v])
+		slopes[v] = g.slope(values, order, panel, v)
 		steep += math.Abs(slopes[v]) * g.half(panel[v])
 	}
 	scaled, kept, other, polynomial := r.scaled[:f.size], r.kept[:f.size], r.other[:f.size], r.polynomial[:f.size]
@@ -76,19 +76,37 @@ func (f *function) measure(g *mesh, order []int, cell int, panel []int, r *room)
 	return f.least(g, order, panel, polynomial, r) - float64(w*g.n+4)*u*total
 }
 
-// slope returns the slope of the logarithm along axis v between inner nodes, the others at their middle, or 0: at the very ends integrals may vanish.
-func (g *mesh) slope(values []float64, v, w, panel int) float64 {
-	at, stride := 0, power(g.n, w-1-v)
-	for range w {
-		at = at*g.n + g.n/2
-	}
-	at -= g.n / 2 * stride
+// slope returns the slope of the logarithm along axis v, or 0: between nodes not far from the ends of the panel, where integrals may vanish, or from the times next in order if these are in
+// the panel, too. The other times are at nodes in their order.
+func (g *mesh) slope(values []float64, order, panel []int, v int) float64 {
+	w, at, stride := len(order), 0, power(g.n, len(order)-1-v)
 	low, high := g.n/5, g.n-1-g.n/5
-	first, last := values[at+low*stride], values[at+high*stride]
-	if !(first > 0 && last > 0 && first < math.MaxFloat64 && last < math.MaxFloat64) {
+	for i, s := range order {
+		first, last := i, i+1 // of those in its panel
+		for first > 0 && panel[order[first-1]] == panel[s] {
+			first--
+		}
+		for last < w && panel[order[last]] == panel[s] {
+			last++
+		}
+		node := func(i int) int { return (i - first + 1) * g.n / (last - first + 1) }
+		switch {
+		case s != v:
+			at += node(i) * power(g.n, w-1-s)
+		default:
+			if i > first {
+				low = node(i - 1)
+			}
+			if i+1 < last {
+				high = node(i + 1)
+			}
+		}
+	}
+	from, to := values[at+low*stride], values[at+high*stride]
+	if !(from > 0 && to > 0 && from < math.MaxFloat64 && to < math.MaxFloat64) {
 		return 0
 	}
-	return math.Log(last/first) / (g.half(panel) * (g.node[high] - g.node[low]))
+	return math.Log(to/from) / (g.half(panel[v]) * (g.node[high] - g.node[low]))
 }
 
 // tilt multiplies values by e^{±slopes·(t-c)}.

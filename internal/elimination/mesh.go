@@ -17,8 +17,10 @@ type mesh struct {
 	n      int
 	breaks []float64 // panel k is [breaks[k], breaks[k+1]]
 	rough  bool      // bounds are not wanted
+	most   float64   // relative defect of a cell that is let pass
 	coarse []float64 // of each panel, the largest relative defect of a cell with it so far
-	whole  []float64 // of each panel that is a half of one of the mesh before, that of this, +Inf for others; nil if there was none
+	spare  []float64 // and that of cells whose values may be small beside others
+	noise  float64   // the largest part of it that comes of roundings
 	points []float64 // node i of panel k, at k n + i
 
 	// On the panel [-1, 1], with ℓ_j the polynomial that is 1 at node j and 0 at the others:
@@ -36,7 +38,7 @@ type mesh struct {
 type matrices struct{ rows, columns []float64 }
 
 func newMesh(breaks []float64, n int) *mesh {
-	g := &mesh{n: n, breaks: breaks, coarse: make([]float64, len(breaks)-1), node: make([]float64, n), weight: make([]float64, n), before: make([]float64, n*n), after: make([]float64, n*n)}
+	g := &mesh{n: n, breaks: breaks, coarse: make([]float64, len(breaks)-1), spare: make([]float64, len(breaks)-1), node: make([]float64, n), weight: make([]float64, n), before: make([]float64, n*n), after: make([]float64, n*n)}
 	for _, m := range []*matrices{&g.analysis, &g.synthesis} {
 		m.rows, m.columns = make([]float64, n*n), make([]float64, n*n)
 	}
@@ -162,6 +164,23 @@ func multiplyAdd(c, a, b []float64, rows, inner, columns int) {
 			}
 		}
 	}
+}
+
+// dot returns the sum of products of the entries of a and b, which are as long, with as many roundings as multiplyAdd.
+func dot(a, b []float64) float64 {
+	b = b[:len(a)]
+	var s0, s1, s2, s3 float64
+	i := 0
+	for ; i+4 <= len(a); i += 4 {
+		s0 += a[i] * b[i]
+		s1 += a[i+1] * b[i+1]
+		s2 += a[i+2] * b[i+2]
+		s3 += a[i+3] * b[i+3]
+	}
+	for ; i < len(a); i++ {
+		s0 += a[i] * b[i]
+	}
+	return (s0 + s1) + (s2 + s3)
 }
 
 func power(n, w int) int {

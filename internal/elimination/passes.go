@@ -16,7 +16,6 @@ type passes struct {
 	kept    []*function // and their integral
 	outside []factors   // what all other factors make of the servers of kept, all else integrated out
 	room    *room
-	most    float64 // defect of a function that is let pass
 }
 
 func newPasses(p *Problem, o *Order, g *mesh, s Settings) *passes {
@@ -106,9 +105,9 @@ type clique struct {
 }
 
 type made struct {
-	gone int
-	from factors
-	kept *function
+	gone, above int
+	from        factors
+	kept        *function
 }
 
 // back goes through the cliques from the last to the first.
@@ -124,7 +123,7 @@ func (e *passes) back(ctx context.Context, look func(c *clique) error) error {
 			if !slices.Contains(e.buckets[s].functions, f) {
 				continue
 			}
-			rest, err := c.reduce(ctx, c.all.without(f), f.servers)
+			rest, err := c.reduce(ctx, c.all.without(f), f.servers, nil)
 			if err != nil {
 				return err
 			}
@@ -134,23 +133,42 @@ func (e *passes) back(ctx context.Context, look func(c *clique) error) error {
 	return nil
 }
 
-// reduce integrates over all times but those of some servers.
-func (c *clique) reduce(ctx context.Context, f factors, stay []int) (factors, error) {
-	for _, s := range f.scope(c.problem) {
-		if slices.Contains(stay, s) {
-			continue
+// reduce integrates over all times but those of the servers that stay; over those of some from the time of the only one that stays on. What takes least goes first, but where
+// it takes little, those from 0 on, whose bounds are relative.
+func (c *clique) reduce(ctx context.Context, f factors, stay, above []int) (factors, error) {
+	const little = 6
+	for {
+		gone, least := -1, 0
+		for _, s := range f.scope(c.problem) {
+			if slices.Contains(stay, s) {
+				continue
+			}
+			with, _ := f.split(c.problem, s)
+			rank := with.rank(c.problem, s)
+			if rank < little && slices.Contains(above, s) {
+				rank = little - 1
+			}
+			if gone < 0 || rank < least {
+				gone, least = s, rank
+			}
 		}
-		with, without := f.split(c.problem, s)
-		k := slices.IndexFunc(c.made, func(m made) bool { return m.gone == s && m.from.equals(with) })
+		if gone < 0 {
+			return f, nil
+		}
+		from := -1
+		if slices.Contains(above, gone) {
+			from = stay[0]
+		}
+		with, without := f.split(c.problem, gone)
+		k := slices.IndexFunc(c.made, func(m made) bool { return m.gone == gone && m.above == from && m.from.equals(with) })
 		if k < 0 {
-			kept, err := c.integrate(ctx, with, s, -1)
+			kept, err := c.integrate(ctx, with, gone, from)
 			if err != nil {
 				return factors{}, err
 			}
 			k = len(c.made)
-			c.made = append(c.made, made{s, with, kept})
+			c.made = append(c.made, made{gone, from, with, kept})
 		}
 		f = without.times(factors{functions: []*function{c.made[k].kept}})
 	}
-	return f, nil
 }

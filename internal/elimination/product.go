@@ -11,6 +11,7 @@ type side struct {
 	functions []int
 	own       [][]int // strides of each function
 	direct    bool    // the tensor is that of the only function
+	free      bool    // no function knows a server that stays
 }
 
 // setSides parts the servers that stay: those that functions join to each other are on one side, the largest such group alone on that where its
@@ -76,7 +77,9 @@ func (st *step) setSides() {
 			}
 		}
 		s.direct = len(s.functions) == 1 && slices.Equal(st.places[s.functions[0]], s.axes)
+		s.free = !slices.ContainsFunc(s.functions, func(i int) bool { return len(st.places[i]) > 1 })
 	}
+	st.lean = st.sides[st.carrier].free
 }
 
 // stridesOf returns the distance of neighbours along each of the axes, in a tensor of the axes of list, the last of which varies fastest.
@@ -91,8 +94,8 @@ func stridesOf(n int, axes, list []int) []int {
 }
 
 // add adds sign times the integral of the functions, and of what is the server's that goes, over a panel of it, with weights that depend on the node of server bound
-// unless that is -1.
-func (k *worker) add(sum []float64, r *region, bound int, weights []float64, sign float64) {
+// unless that is -1. What is the same for all nodes of the servers of one side goes to thin.
+func (k *worker) add(sum, thin []float64, r *region, bound int, weights []float64, sign float64) {
 	n := k.g.n
 	vector := k.vector[:n]
 	scale := sign * k.g.half(k.panel[k.w])
@@ -102,8 +105,31 @@ func (k *worker) add(sum []float64, r *region, bound int, weights []float64, sig
 			vector[i] *= weights[i]
 		}
 	}
+	if k.lean && !slices.Contains(k.sides[k.carrier].stay, bound) {
+		k.addThin(thin, r, bound, weights)
+		return
+	}
 	left, right := k.tensor(k.left, r, 0, bound, weights), k.tensor(k.right, r, 1, bound, weights)
 	multiplyAdd(sum, left, right, len(left)/n, n, len(right)/n)
+}
+
+// addThin is add where the side of the carrier is the same for all nodes of its servers.
+func (k *worker) addThin(thin []float64, r *region, bound int, weights []float64) {
+	n := k.g.n
+	for _, i := range k.sides[k.carrier].functions {
+		for j, v := range k.valuesOf(r, i) {
+			k.vector[j] *= v
+		}
+	}
+	if k.carrier == 0 {
+		right := k.tensor(k.right, r, 1, bound, weights)
+		multiplyAdd(thin, k.vector, right, 1, n, len(right)/n)
+	} else {
+		left := k.tensor(k.left, r, 0, bound, weights)
+		for x := range thin {
+			thin[x] += dot(left[x*n:][:n], k.vector)
+		}
+	}
 }
 
 // tensor returns the product of the functions of a side at all its nodes, with the weights if their server is there, and with the vector of the
@@ -183,8 +209,22 @@ func multiply(tensor []float64, n int, strides []int, by []float64, own []int) {
 }
 
 // spread adds a sum, which has the servers of the left side first, times the powers of the servers that stay, to the values of a cell.
-func (k *worker) spread(sum, values []float64, r *region) {
+func (k *worker) spread(sum, thin, values []float64, r *region) {
 	n := k.g.n
+	if rest := len(sum) / len(thin); k.carrier == 0 {
+		for block := 0; block < len(sum); block += len(thin) {
+			for y, v := range thin {
+				sum[block+y] += v
+			}
+		}
+	} else {
+		for x, v := range thin {
+			row := sum[x*rest:][:rest]
+			for y := range row {
+				row[y] += v
+			}
+		}
+	}
 	strides := stridesOf(n, k.stack, k.stack)
 	own := make([]int, k.w)
 	for i, v := range k.stack {

@@ -3,17 +3,19 @@ package elimination
 import "math"
 
 // remainder bounds the distance between the integral over the time that goes of the kept factors, and the interpolation of what add gives for it at the nodes, in one cell, over
-// e^{slopes·(t-c)}.
+// e^{slopes·(t-c)}, and says which part of it roundings are.
 //
 // Let G be the product of the factors in a region, with the time s that goes in one of its panels, of length 2h. Its norm in a few times is at most the product of the norms of its factors.
 //
-//   - In the time v of a server that stays, the integral of G over all or a part of the panel has a norm of at most 2h |G|_v if v has another panel, and of at most 2h(1+ρ) |G|_{s,v}
-//     if v shares it, as then v may be an end of the integral. Interpolation in v errs by at most 4ρ^-n times that, and by as much more as the interpolations in the times before amplify it.
+//   - In the time v of a server that stays, the integral of G over all or a part of the panel has a norm of at most 2h |G|_v if v is no end of it. If it is, the integral is one of G
+//     along the straight way from an end of the panel to v, less one between two times of the panel if the other end is a time, too. Where v is in the ellipse of ρ, so is the way, of a
+//     length of at most h(1+(ρ+1/ρ)/2), and on it |G| is at most what path says. A function of at most B in the ellipse has Chebyshev coefficients of at most 2Bρ^-k, so
+//     that 4ρ^-n is to be multiplied by B/(1-1/ρ). Interpolation in v errs by at most 4ρ^-n times the norm, and by as much more as the interpolations in the times before amplify it.
 //   - At the nodes, weights integrate the interpolation of G in s: with an error of at most 2h 4ρ^-n |G|_s. Values of functions at the nodes are off by their fuzz, and what is
 //     computed with them has roundings; both count at most as the sum of absolute terms. All this is amplified by every interpolation.
 //   - Where a power of one time alone underflows, the value computed for the region is anything from 0 to about the right one, whatever the powers of other times are.
 //   - What the kept functions are off by in the cells themselves, by their defects, is integrated as they are.
-func (k *worker) remainder(slopes []float64) float64 {
+func (k *worker) remainder(slopes []float64) (bound, roundings float64) {
 	g := k.g
 	var stay [MaxWidth][radii]float64
 	var goes [radii]float64
@@ -40,9 +42,10 @@ func (k *worker) remainder(slopes []float64) float64 {
 		for e := 1; e < radii; e++ {
 			goes[e] += length * k.norm(height, cells, 1<<k.w, e)
 			for v := range k.w {
-				if k.panel[v] == k.panel[k.w] {
-					stay[v][e] += length * (1 + ellipses[e]) * k.norm(height, cells, 1<<v|1<<k.w, e)
-				} else {
+				if v == low || v == high {
+					stay[v][e] += length / 2 * (1 + stretch(e)) / (1 - 1/ellipses[e]) * k.path(height, cells, v, v == low, e)
+				}
+				if v != low && v != high || low >= 0 && high >= 0 {
 					stay[v][e] += length * k.norm(height, cells, 1<<v, e)
 				}
 			}
@@ -53,7 +56,7 @@ func (k *worker) remainder(slopes []float64) float64 {
 		total += amplified * g.tail(&stay[v])
 		amplified *= g.lebesgue
 	}
-	return (total + amplified*(g.tail(&goes)+terms)) * (1 + 0x1p-30)
+	return (total + amplified*(g.tail(&goes)+terms)) * (1 + 0x1p-30), amplified * terms
 }
 
 // underflows reports whether a power of one time may lose digits in the panels, or all of it.
@@ -105,7 +108,30 @@ func (k *worker) norm(height float64, cells []int, mask, ellipse int) float64 {
 		}
 		height += x
 	}
-	norm := math.Exp(height)
+	return math.Exp(height) * k.polynomials(cells, mask, ellipse)
+}
+
+// path bounds the product where the time of v is in an ellipse, and that of the server that goes on the straight way there from the begin of the panel, or from its end. The logarithm
+// of the exponentials is linear on the way, so that it is largest at an end.
+func (k *worker) path(height float64, cells []int, v int, end bool, ellipse int) float64 {
+	h := k.g.half(k.panel[v])
+	own, goes := k.net[v]*h, k.net[k.w]*h
+	for s, a := range k.net[:k.w] {
+		if s != v {
+			height += math.Abs(a) * k.g.half(k.panel[s])
+		}
+	}
+	first := -goes
+	if end {
+		first = goes
+	}
+	height += max(math.Abs(own)*stretch(ellipse)+first, math.Abs(own+goes)*stretch(ellipse))
+	return math.Exp(height) * k.polynomials(cells, 1<<v|1<<k.w, ellipse)
+}
+
+// polynomials bounds the product of the polynomials where the times of mask are in an ellipse.
+func (k *worker) polynomials(cells []int, mask, ellipse int) float64 {
+	norm := 1.0
 	for i, f := range k.functions {
 		own := 0
 		for at, v := range k.places[i] {

@@ -19,9 +19,10 @@ type step struct {
 	from      []int      // of each order, the first place of the one that goes
 	sides     [2]side
 	carrier   int     // the side that has what is the server's that goes alone
+	lean      bool    // that side has no function of a server that stays
 	stack     []int   // servers that stay, those of the left side first
 	roundoff  float64 // of a product at a node, with its weight and sum
-	relative  bool
+	loose     bool    // bounds may be defects
 }
 
 // A region is an order of all servers. In it the least time of a class is that of a certain server, so that the exponentials of classes are of one time each.
@@ -32,8 +33,8 @@ type region struct {
 }
 
 // integrate returns the integral of f over the time of server gone, which is one of f's, from 0 to the end, or, if above is another server of f, from the time of that on.
-// The bound of the former is relative, for the integral is log-concave (Prekopa): its least value in a cell is at a corner. With above, which makes it vanish at the end, the bound
-// is the defect, beside err for what came in.
+// The bound is relative, for the integral is log-concave (Prekopa), as it is over a convex set: its least value in a cell is at a corner. With above it may vanish, beside that from 0 on and at the
+// end: there the bound of a cell is a defect, beside err for what came in.
 func integrate(ctx context.Context, g *mesh, p *Problem, f factors, gone, above int, r *room) (*function, error) {
 	st := newStep(g, p, f, gone, above)
 	worst := 0.0
@@ -48,8 +49,8 @@ func integrate(ctx context.Context, g *mesh, p *Problem, f factors, gone, above 
 		scale *= p.Capacities[s]
 	}
 	st.out.normalize(scale)
-	if st.relative {
-		st.out.err += worst + float64(len(f.servers)+1)*u
+	st.out.err += worst + float64(len(f.servers)+1)*u
+	if !st.loose {
 		st.out.defect = nil
 	}
 	return st.out, nil
@@ -68,10 +69,11 @@ func newStep(g *mesh, p *Problem, f factors, gone, above int) *step {
 		}
 		return list
 	}
-	st := &step{g: g, w: len(stay), out: newFunction(stay, g), functions: f.functions, relative: above < 0}
+	st := &step{g: g, w: len(stay), out: newFunction(stay, g), functions: f.functions, loose: above >= 0}
 	for _, k := range f.functions {
 		st.places = append(st.places, place(k.servers))
 		st.out.err += k.err
+		st.loose = st.loose || k.defect != nil
 		st.out.exponent += k.exponent
 	}
 	st.setSides()
@@ -163,44 +165,54 @@ func (k *worker) cell() float64 {
 	stay, order := k.panel[:k.w], k.first[k.number]
 	cell := k.out.cell(k.number, stay)
 	values, sum := k.out.cellValues(cell), k.sum[:k.out.size]
+	thin := k.thin[:power(k.g.n, len(k.sides[1-k.carrier].stay))]
 	clear(sum)
+	clear(thin)
 	var last *region
 	k.parts(func(r *region, low, high int) {
 		if last != nil && last != r {
-			k.spread(sum, values, last)
+			k.spread(sum, thin, values, last)
 			clear(sum)
+			clear(thin)
 		}
 		last = r
 		switch {
 		case low < 0 && high < 0:
-			k.add(sum, r, -1, k.g.weight, 1)
+			k.add(sum, thin, r, -1, k.g.weight, 1)
 		case high < 0:
-			k.add(sum, r, low, k.g.after, 1)
+			k.add(sum, thin, r, low, k.g.after, 1)
 		case low < 0:
-			k.add(sum, r, high, k.g.before, 1)
+			k.add(sum, thin, r, high, k.g.before, 1)
 		default:
-			k.add(sum, r, high, k.g.before, 1)
-			k.add(sum, r, low, k.g.before, -1)
+			k.add(sum, thin, r, high, k.g.before, 1)
+			k.add(sum, thin, r, low, k.g.before, -1)
 		}
 	})
-	k.spread(sum, values, last)
+	k.spread(sum, thin, values, last)
 	if k.g.rough {
 		return 0
 	}
 	least := k.out.measure(k.g, order, cell, stay, k.room)
-	bad := k.out.defect[cell] + k.remainder(k.out.cellSlopes(cell))
-	k.out.defect[cell] = bad
-	if !k.relative {
-		return 0
-	}
+	bad, noise := k.remainder(k.out.cellSlopes(cell))
+	noise += k.out.defect[cell]
+	bad += k.out.defect[cell]
 	defect := math.Inf(1)
 	if least = math.Exp(-2*k.out.err) * (least - bad); least > bad && least > lost {
 		defect = -math.Log1p(-bad/least) * (1 + 0x1p-40)
 	}
-	for _, panel := range stay {
-		k.g.coarse[panel] = max(k.g.coarse[panel], defect)
+	coarse := k.g.coarse
+	k.out.defect[cell] = 0
+	own := defect
+	if defect < 1 && !k.loose {
+		k.g.noise = max(k.g.noise, noise/least)
 	}
-	return defect
+	if k.loose && defect > k.g.most {
+		coarse, own, k.out.defect[cell] = k.g.spare, 0, bad+lost
+	}
+	for _, panel := range stay {
+		coarse[panel] = max(coarse[panel], defect)
+	}
+	return own
 }
 
 // parts calls do for each panel of the server that goes, once for each region that it meets there. There the time that goes runs from the begin of the panel or the time of server low

@@ -23,9 +23,9 @@ func solveWide(ctx context.Context, p *Problem, o *Order, s Settings) (*forest.R
 	if err != nil {
 		return nil, err
 	}
-	target := max(leastWide, tolerance/(4*float64(len(p.Capacities))))
+	least, quiet := leastWide, math.Inf(1) // defects not to be asked for, as roundings are as large, and what these were on the mesh before
+	target := max(least, tolerance/4)
 	missed := &ToleranceError{Tolerance: tolerance, Bound: math.Inf(1)}
-	floor := leastWide // what targets are no smaller than
 	for range 60 {
 		if err := checkSize(p, o, g, s); err != nil {
 			return nil, err
@@ -43,25 +43,30 @@ func solveWide(ctx context.Context, p *Problem, o *Order, s Settings) (*forest.R
 				g = g.longer()
 				continue
 			}
+			for k, defect := range g.spare {
+				g.coarse[k] = max(g.coarse[k], min(defect, 1))
+			}
+			if target = max(least, min(target, slices.Max(g.coarse))/4); slices.Max(g.coarse) <= target {
+				return nil, missed
+			}
 		}
-		worst := slices.Max(g.coarse)
-		switch finer := g.refined(target); {
-		case finer != nil && g.stuck(target) && worst < 0x1p-24: // roundings, which finer panels do not mend
-			target, floor = 2*worst, 2*worst
-		case finer != nil:
-			if more := g.moreNodes(16 * worst / target); g.n+more <= mostNodes && more*g.panels() <= g.n*(finer.panels()-g.panels()) {
-				finer = newMesh(g.breaks, g.n+more)
+		if g.noise > target/2 {
+			if g.noise > quiet/4 {
+				least = max(least, 4*g.noise)
 			}
-			g = finer
-		case target <= floor:
-			return nil, missed
+			quiet = g.noise
+			if target = max(target, least); target > tolerance {
+				return nil, missed
+			}
+		}
+		worst, finer := slices.Max(g.coarse), g.refined(target)
+		switch more := g.moreNodes(4 * worst / target); {
+		case finer == nil:
+			g = newMesh(g.breaks, g.n)
+		case g.noise < target/2 && g.n+more <= mostNodes && more*g.panels() <= g.n*(finer.panels()-g.panels()):
+			g = newMesh(g.breaks, g.n+more)
 		default:
-			target = max(floor, target/8)
-			if g.n+2 <= mostNodes {
-				g = newMesh(g.breaks, g.n+2)
-			} else {
-				g = g.halved()
-			}
+			g = finer
 		}
 	}
 	return nil, missed
@@ -69,32 +74,17 @@ func solveWide(ctx context.Context, p *Problem, o *Order, s Settings) (*forest.R
 
 // refined splits the panels whose cells are kept too coarsely.
 func (g *mesh) refined(target float64) *mesh {
-	breaks, before := []float64{0}, []float64{}
+	breaks := []float64{0}
 	for k, defect := range g.coarse {
 		if !(defect <= target) {
 			breaks = append(breaks, g.centre(k))
-			before = append(before, defect, defect)
-		} else {
-			before = append(before, math.Inf(1))
 		}
 		breaks = append(breaks, g.breaks[k+1])
 	}
 	if len(breaks) == len(g.breaks) {
 		return nil
 	}
-	finer := newMesh(breaks, g.n)
-	finer.whole = before
-	return finer
-}
-
-// stuck reports whether all panels whose cells are kept too coarsely are halves of panels that were hardly worse.
-func (g *mesh) stuck(target float64) bool {
-	for k, defect := range g.coarse {
-		if !(defect <= target) && (g.whole == nil || !(defect > g.whole[k]/2)) {
-			return false
-		}
-	}
-	return true
+	return newMesh(breaks, g.n)
 }
 
 // longer adds a quarter of the panels, as long as the last.
@@ -120,35 +110,19 @@ const mostNodes = 24
 // errCoarse says that a function is not kept as well as asked.
 var errCoarse = errors.New("coarse")
 
-// halved splits the longest panels.
-func (g *mesh) halved() *mesh {
-	longest := 0.0
-	for k := range g.panels() {
-		longest = max(longest, g.half(k))
-	}
-	for k := range g.coarse {
-		g.coarse[k] = 0
-		if g.half(k) > 0.7*longest {
-			g.coarse[k] = 1
-		}
-	}
-	return g.refined(0)
-}
-
 // rarestLog is the logarithm of probabilities that are too small to be computed.
 const rarestLog = -600
 
-// firstMesh finds how far times go by passes without bounds, and makes panels of about four times the mean of the fastest server.
+// firstMesh finds how far times go by passes without bounds.
 func firstMesh(ctx context.Context, p *Problem, o *Order, s Settings) (*mesh, error) {
 	servers := float64(len(p.Capacities))
 	nodes := min(mostNodes, 8+slices.Max(widths(p, o))/3*3+int(math.Ceil(1.3*math.Log10(4*servers/min(s.Tolerance, 0x1p-10)))))
-	if err := checkSize(p, o, newMesh(evenly(1, 4, 1), nodes), s); err != nil { // fewer panels are never enough
+	if err := checkSize(p, o, newMesh(evenly(1, 4), nodes), s); err != nil { // fewer panels are never enough
 		return nil, err
 	}
-	fastest := slices.Max(p.Capacities)
 	end := 8 / slices.Min(p.Capacities)
 	for {
-		g := newMesh(evenly(end, max(2, math.Ceil(end*fastest/5)), 1), 8)
+		g := newMesh(p.breaks(end, 5), 8)
 		g.rough = true
 		if err := checkSize(p, o, newMesh(g.breaks, nodes), s); err != nil { // what comes is no shorter
 			return nil, err
@@ -169,18 +143,52 @@ func firstMesh(ctx context.Context, p *Problem, o *Order, s Settings) (*mesh, er
 		case !(y < 0.1):
 			end *= 2
 		case need > 1.5*end:
-			if err := checkSize(p, o, newMesh(evenly(need/2, math.Ceil(need/2*fastest/4), 1.1), nodes), s); err != nil { // half of it is too much
+			if err := checkSize(p, o, newMesh(p.breaks(need/2, 4), nodes), s); err != nil { // half of it is too much
 				return nil, err
 			}
 			end = min(need, 4*end)
 		default:
-			g = newMesh(evenly(need, math.Ceil(need*fastest/4), 1.1), nodes)
+			g = newMesh(p.breaks(need, 4), nodes)
 			if s.ByClass > 0 { // such long times are not tried in vain: more panels will be needed
-				return g, checkSize(p, o, newMesh(evenly(need, math.Ceil(1.4*float64(g.panels())), 1.1), nodes), s)
+				return g, checkSize(p, o, newMesh(p.breaks(need, 4/1.4), nodes), s)
 			}
 			return g, nil
 		}
 	}
+}
+
+// breaks parts [0, end] in panels of about so many times the mean of the fastest server that is still to be expected there, a few times that of its own time,
+// without long next to short ones.
+func (p *Problem) breaks(end, length float64) []float64 {
+	around := make([]float64, len(p.Capacities))
+	for _, k := range p.Classes {
+		for _, s := range k.Servers {
+			around[s] += k.Rate
+		}
+	}
+	breaks, at, before := []float64{0}, 0.0, math.Inf(1)
+	for at < end {
+		fastest := slices.Min(p.Capacities)
+		for s, c := range p.Capacities {
+			if at*max(c/8, c-around[s]) < 25 {
+				fastest = max(fastest, c)
+			}
+		}
+		own := length / fastest
+		switch at {
+		case 0:
+			own *= 0.6
+		default:
+			own = min(own, 1.4*before)
+		}
+		before = own
+		at += own
+		breaks = append(breaks, at)
+	}
+	for k := range breaks {
+		breaks[k] *= end / at
+	}
+	return breaks
 }
 
 // checkSize refuses a mesh on which passes would take more products or bytes than are allowed.
@@ -208,16 +216,11 @@ func checkSize(p *Problem, o *Order, g *mesh, s Settings) error {
 	return nil
 }
 
-// evenly parts [0, end] in panels, each growth times as long as the one before.
-func evenly(end, panels, growth float64) []float64 {
-	breaks, at, length := []float64{0}, 0.0, 1.0
-	for range int(panels) {
-		at += length
-		length *= growth
-		breaks = append(breaks, at)
-	}
+// evenly parts [0, end] in panels.
+func evenly(end float64, panels int) []float64 {
+	breaks := make([]float64, panels+1)
 	for k := range breaks {
-		breaks[k] *= end / at
+		breaks[k] = end * float64(k) / float64(panels)
 	}
 	return breaks
 }
