@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log"
+	"math/big"
 	"strings"
 
 	"productform/plan"
@@ -32,4 +33,77 @@ upgrades: [{server: small, step: 0.5, cost: 2, most: 4}, {server: big, step: 1, 
 	// Output:
 	// buy small=1 for 2: reports take 1.4806
 	// checked: <nil>
+}
+
+// One step of capacity is bought: up to which load are reports done within two seconds?
+func ExampleGreatestLoad() {
+	p, err := problem.Read(strings.NewReader(`
+model:
+  servers: [{name: small, capacity: 1}]
+  classes: [{name: reports, arrival_rate: 0.6, servers: [small]}]
+targets: [{class: reports, mean_delay: 2}]
+upgrades: [{server: small, step: 0.5, cost: 2, most: 4}]
+`), "")
+	if err != nil {
+		log.Fatal(err)
+	}
+	l, err := plan.GreatestLoad(context.Background(), p, problem.Choice{Steps: []int{1}}, plan.Settings{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	at, _ := l.At.Float64()
+	fmt.Printf("%.6f times the arrival rate, since 1/(1.5 - 0.6 x) = 2\n", at)
+	// Output: 1.666667 times the arrival rate, since 1/(1.5 - 0.6 x) = 2
+}
+
+// The cheapest plan that meets the target, and what each further step gains.
+func ExampleFrontier() {
+	p, err := problem.Read(strings.NewReader(`
+model:
+  servers: [{name: small, capacity: 1}]
+  classes: [{name: reports, arrival_rate: 0.6, servers: [small]}]
+targets: [{class: reports, mean_delay: 2}]
+upgrades: [{server: small, step: 0.5, cost: 2, most: 4}]
+`), "")
+	if err != nil {
+		log.Fatal(err)
+	}
+	list, err := plan.Frontier(context.Background(), p, plan.Settings{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, a := range list {
+		fmt.Printf("%s for %s: %.4f\n", p.Words(a.Plan.Choice), a.Plan.Cost.RatString(), a.Plan.Targets[0].Value.Float)
+	}
+	// Output:
+	// small=1 for 2: 1.1111
+	// small=2 for 4: 0.7143
+	// small=3 for 6: 0.5263
+	// small=4 for 8: 0.4167
+}
+
+// What to buy as the load grows, each time beside what is there.
+func ExampleGrowth() {
+	p, err := problem.Read(strings.NewReader(`
+model:
+  servers: [{name: small, capacity: 1}]
+  classes: [{name: reports, arrival_rate: 0.6, servers: [small]}]
+targets: [{class: reports, mean_delay: 2}]
+upgrades: [{server: small, step: 0.5, cost: 2, most: 4}]
+`), "")
+	if err != nil {
+		log.Fatal(err)
+	}
+	loads := []*big.Rat{big.NewRat(1, 1), big.NewRat(3, 2), big.NewRat(3, 1)}
+	list, err := plan.Growth(context.Background(), p, loads, plan.Settings{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for k, a := range list {
+		fmt.Printf("load %s: %s\n", loads[k].RatString(), p.Words(a.Plan.Choice))
+	}
+	// Output:
+	// load 1: small=1
+	// load 3/2: small=1
+	// load 3: small=3
 }

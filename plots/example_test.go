@@ -24,3 +24,15 @@ func Example() {
 	// ready to be drawn: true
 	// at load 0.9: 10
 }
+
+// A claim is held against numbers with intervals: it holds for all of them, is refuted, or open.
+func ExampleLimit_Verdict() {
+	limit := plots.AtMost(2)
+	fmt.Println(limit.Verdict(plots.Number{Mean: 1.5, Low: 1.4, High: 1.6}))
+	fmt.Println(limit.Verdict(plots.Number{Mean: 1.9, Low: 1.7, High: 2.1}))
+	fmt.Println(limit.Verdict(plots.Number{Mean: 2.5, Low: 2.3, High: 2.7}))
+	// Output:
+	// holds
+	// open
+	// refuted
+}

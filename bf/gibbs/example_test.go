@@ -23,3 +23,24 @@ func Example() {
 	fmt.Printf("mean delay %.2f, within %.2f at confidence %g\n", r.MeanDelay.Mean, r.MeanDelay.HalfWidth, r.MeanDelay.Confidence)
 	// Output: mean delay 0.92, within 0.01 at confidence 0.95
 }
+
+// What one more unit of capacity takes away, of jobs of all classes: most at the server that is short.
+func ExampleRun_gradient() {
+	m := &cluster.Model{
+		Servers: []cluster.Server{{Name: "a", Capacity: big.NewRat(1, 1)}, {Name: "b", Capacity: big.NewRat(2, 1)}},
+		Classes: []cluster.Class{
+			{Name: "both", ArrivalRate: big.NewRat(1, 1), Servers: cluster.On(0, 1)},
+			{Name: "a only", ArrivalRate: big.NewRat(4, 5), Servers: cluster.On(0)},
+		},
+	}
+	r, err := gibbs.Run(context.Background(), m, gibbs.Settings{Sweeps: 4000, Seed: 1, Gradient: true}, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	for s, g := range r.Gradient.Capacities {
+		fmt.Printf("%s: %.1f ± %.1f\n", m.Servers[s].Name, -g.Mean, g.HalfWidth)
+	}
+	// Output:
+	// a: 21.1 ± 0.0
+	// b: 1.1 ± 0.0
+}

@@ -27,3 +27,15 @@ func Example() {
 	fmt.Printf("%.4f cycles a second\n", r.Chains[0].Throughput.Float)
 	// Output: 7.8877 cycles a second
 }
+
+// What has no product form is refused by name.
+func ExampleRead() {
+	_, err := line.Read(strings.NewReader(`{"format": "line-model", "version": "1.0", "model": {"type": "Network", "name": "shop",
+ "nodes": [
+   {"name": "Think", "type": "Delay", "service": {"Users": {"type": "Exp", "params": {"lambda": 0.2}}}},
+   {"name": "Disk", "type": "Queue", "scheduling": "SJF", "servers": 2, "service": {"Users": {"type": "Exp", "params": {"lambda": 30}}}}],
+ "classes": [{"name": "Users", "type": "Closed", "population": 40, "refNode": "Think"}],
+ "routing": {"type": "matrix", "matrix": {"Users,Users": {"Think": {"Disk": 1}, "Disk": {"Think": 1}}}}}}`))
+	fmt.Println(err)
+	// Output: line 4: model.nodes[1].scheduling = a string "SJF": want one of INF (the only one of a Delay), FCFS, PS, LCFSPR; other strategies have no product form
+}

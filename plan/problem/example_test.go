@@ -29,3 +29,16 @@ new_servers: [{name: spare, capacity: 1, classes: [reports], cost: 5, most: 2}]
 	// spare up to 2
 	// such as small=2,spare=1
 }
+
+// What a file asks for has to be in its model.
+func ExampleRead() {
+	_, err := problem.Read(strings.NewReader(`
+model:
+  servers: [{name: small, capacity: 1}]
+  classes: [{name: reports, arrival_rate: 0.6, servers: [small]}]
+targets: [{class: report, mean_delay: 2}]
+upgrades: [{server: small, step: 0.5, cost: 2, most: 4}]
+`), "")
+	fmt.Println(err)
+	// Output: line 5: targets[0].class = "report": want the name of a class of the model; did you mean "reports"?
+}

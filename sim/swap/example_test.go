@@ -35,3 +35,25 @@ swaps: [[a, b]]
 	// a: mean delay 1.16 ± 0.05, exactly 1.1231
 	// b: mean delay 0.80 ± 0.03, exactly 0.8259
 }
+
+// A closed queue in which a is placed before b: jobs of b leave and come back, those of a never do.
+func ExampleQueue() {
+	m, err := swap.Read(strings.NewReader(`
+servers: [{name: left, capacity: 1}, {name: right, capacity: 1}]
+classes: [{name: a, population: 2, servers: [left]}, {name: b, population: 3, servers: [right]}]
+swaps: [[a, b]]
+`))
+	if err != nil {
+		log.Fatal(err)
+	}
+	r, err := sim.Run(context.Background(), simswap.Queue{Model: m}, sim.Settings{Runs: 10, Jumps: 2e4, Seed: 1}, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	for i, c := range m.Classes {
+		fmt.Printf("%s: %.2f leave per unit of time\n", c.Name, r.Class(i, sim.Throughput).Mean)
+	}
+	// Output:
+	// a: 0.00 leave per unit of time
+	// b: 2.00 leave per unit of time
+}

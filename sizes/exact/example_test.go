@@ -29,3 +29,18 @@ func Example() {
 	// P(X > 10) >= 0.075623447068633373237
 	// P(X > 10) <= 0.075623447068633373238
 }
+
+// The mean of 1/X that slowdowns are made of, to thirty digits, from decimals.
+func ExampleBoundedPareto_Moment() {
+	d := exact.BoundedPareto{Alpha: num.MustRat("1.1"), High: num.MustRat("1e10"), Mean: num.MustRat("3000")}
+	e, err := d.Moment(context.Background(), num.MustRat("-1"), 120)
+	if err != nil {
+		log.Fatal(err)
+	}
+	low, high := e.Text(30)
+	fmt.Println(low)
+	fmt.Println(high)
+	// Output:
+	// 0.00157741899627818325842069873798
+	// 0.00157741899627818325842069873799
+}
