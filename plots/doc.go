@@ -26,5 +26,6 @@
 // the simulations it wants, runs them all as one sweep, and lets each fill in its figure. The words stand in [Texts], files
 // beside the code. Package plots/draw turns them into PNG, SVG, PDF, CSV or HTML.
 //
-// The figures of each paper are in a package of their own: plots/bc17, plots/hb02, plots/br14 and plots/l14.
+// The figures of each paper are in a package of their own: plots/bc17, plots/hb02, plots/br14 and plots/l14; those of our own are in plots/net,
+// plots/scale and plots/front.
 package plots
