@@ -348,6 +348,7 @@ func (c *comparison) panels() (panels []plots.Panel) {
 		{"waiting", plots.Axis{Quantity: "mean waiting", Unit: "h"}, waitingOf},
 	} {
 		p := plots.Panel{Title: "Overestimates, " + m.name, X: factor, Y: m.y}
+		var values []float64
 		for kind, group := range []string{"all F", "1 to F"} {
 			for k, place := range askingBaselines() {
 				b := comparedBaselines()[place]
@@ -355,9 +356,10 @@ func (c *comparison) panels() (panels []plots.Panel) {
 				for _, fates := range c.byFactor[kind] {
 					s.Y = append(s.Y, m.of(fates[k]))
 				}
-				p.Series = append(p.Series, s)
+				p.Series, values = append(p.Series, s), append(values, s.Y...)
 			}
 		}
+		p.Y = p.Y.Hold(values, false)
 		panels = append(panels, p)
 	}
 	return panels

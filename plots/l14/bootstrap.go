@@ -104,3 +104,31 @@ func partOf(n, size int, holds func(drawn []int) bool) float64 {
 	}
 	return float64(found) / resamples
 }
+
+// covered counts the groups of size samples, drawn with replacement from v, whose bootstrap interval holds the mean of v. Were the
+// intervals right, they would be 95 in a hundred.
+func covered(v []float64, size, groups int, seed uint64) (held int) {
+	r := rand.New(rand.NewPCG(bootstrapSeed, seed))
+	group := make([]float64, size)
+	for range groups {
+		for i := range group {
+			group[i] = v[r.IntN(len(v))]
+		}
+		if _, low, high := meanOf(group); low <= mean(v) && mean(v) <= high {
+			held++
+		}
+	}
+	return held
+}
+
+// coverage returns which part of groups of few samples of all policies on all workers have intervals that hold the mean of all samples.
+func coverage(results []benchmarkResult, of func(outcome) float64) float64 {
+	const groups = 40
+	held, all := 0, 0
+	for _, v := range results {
+		for k := range comparedPolicies() {
+			held, all = held+covered(v.of(k, of), fewSamples, groups, uint64(all)), all+groups
+		}
+	}
+	return float64(held) / float64(all)
+}

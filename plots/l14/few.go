@@ -27,7 +27,7 @@ func mean(v []float64) float64 { return stat.Mean(v, nil) }
 
 // The groups of series of few samples.
 const (
-	intervalMean = "mean with 95 % interval"
+	intervalMean = "mean with nominal 95 % interval"
 	oneSample    = "one sample"
 )
 

@@ -308,6 +308,11 @@ func checkManySamples(t *testing.T, f *plots.Figure) {
 			if !plotstest.CloseTo(c[0].X[0], mean(penalties), 1e-12) || !plotstest.CloseTo(c[0].Y[0], mean(rates), 1e-12) {
 				t.Errorf("%s, %s: means at %v, %v, want %v, %v", p.Title, names[look], c[0].X, c[0].Y, mean(penalties), mean(rates))
 			}
+			for _, v := range [][]float64{penalties, rates} { // half to three quarters, as texts say, but for the chance in 100
+				if held := covered(v, fewSamples, 100, 1); held < 35 || held > 88 {
+					t.Errorf("%s, %s: %d of 100 intervals of few samples hold the mean of all", p.Title, names[look], held)
+				}
+			}
 			inside := 0
 			for i, x := range penalties {
 				if inBands(c[1:], x, rates[i]) {
@@ -381,7 +386,7 @@ func checkDispatchChecks(t *testing.T, figures map[string]*plots.Figure) {
 // Captions hold what a reader of the picture alone needs, and with the parameters every number.
 func checkDispatchCaptions(t *testing.T, figures map[string]*plots.Figure) {
 	sampled := []string{"321 consecutive jobs of the log SDSC-Par-1996", "seeds 1 to ", "run times × 0.001", "gaps between submissions × 0.1", "priorities 1 to 100", "six policies", "earliest deadline first", "thanks to", "Lin", "2014"}
-	few := []string{"seeds 1 to 5)", "95 % bootstrap intervals", "too narrow for so few samples", "right of", "paler"}
+	few := []string{"seeds 1 to 5)", "95 % bootstrap intervals", "nominal 95 % intervals", "too narrow for so few samples", "half to three quarters of cases", "right of", "paler"}
 	for id, want := range map[string][]string{
 		"dispatch-1": {"8 workers of speed 1, of which 6 are down from 55 s to 115 s", "98 tasks", "deadline at 240 s", "8 tasks of 1 and 3 s", "90 of 10 and 8 s", "9 s until", "last 10", "begins with 4 workers", "in time", "Figure 6.1"},
 		"dispatch-9": {"6 are down", "from 55 s to 115 s", "98 tasks", "The live curve is a record", "All 212 events are the same", "to the last digit", "kill -9", "the server and the manager 2 times each, workers 4 times", "5 are at work as the others return", "done at 239 s, before its deadline at 240 s", "Figure 6.1"},
@@ -463,6 +468,24 @@ func TestResampled(t *testing.T) {
 	}
 	if a, b := partOf(2, 2, atMost), partOf(2, 2, atMost); a != b {
 		t.Errorf("%v, then %v", a, b)
+	}
+}
+
+// Of 0 and 1, half of the groups of two are unlike and have the interval from 0 to 1, the others an interval of one number; alike values
+// always hold their mean; many samples of an even spread do in 95 % of cases, but for the chance in 200.
+func TestCovered(t *testing.T) {
+	var even []float64
+	for k := range 100 {
+		even = append(even, float64(k))
+	}
+	for _, c := range []struct {
+		v           []float64
+		size        int
+		least, most float64
+	}{{[]float64{0, 1}, 2, 0.4, 0.6}, {[]float64{3, 3, 3}, 5, 1, 1}, {even, 60, 0.89, 1}} {
+		if got := float64(covered(c.v, c.size, 200, 1)) / 200; got < c.least || got > c.most {
+			t.Errorf("groups of %d of %d: %v, want %v to %v", c.size, len(c.v), got, c.least, c.most)
+		}
 	}
 }
 

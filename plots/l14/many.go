@@ -81,7 +81,8 @@ func manySamples(ctx context.Context, e plots.Effort, f *plots.Figure) error {
 	}
 	f.OneLegend = true
 	words := s.words()
-	words["Workers"], words["Without"] = workersTexts(results), without
+	words["Workers"], words["Without"], words["Few"] = workersTexts(results), without, fewSamples
+	words["HeldPenalty"], words["HeldRate"] = 100*coverage(results, penaltyOf), 100*coverage(results, runningOf)
 	if err := texts.Describe(f, words, nil); err != nil {
 		return err
 	}
