@@ -33,7 +33,8 @@
 // [Rank] looks at all sets and takes any rank function. [Cluster] never lists them: with
 // λ(A) = Σ_{i∈A} λ_i, the minimum over A of μ(A) - t λ(A) is a minimum cut between classes and
 // servers, so that Newton steps on the scale t and maximum flows answer for 10^5 classes and
-// 10^6 compatibilities in seconds. Both are exact: numbers are rationals, never rounded. [Overload] gives the verdict alone.
+// 10^6 compatibilities in seconds. Both are exact: numbers are rationals, never rounded. [Overload] gives the verdict alone,
+// and [Rooms] how far each class alone may grow.
 //
 // Every answer carries its proof. A set that attains the critical scale min_A μ(A)/λ(A) bounds
 // it from above; from below it is bounded by a splitting of the rates over the servers (or by

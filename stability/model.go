@@ -30,6 +30,7 @@ type graph struct {
 	server   []int      // row of a server of the network
 	index    []int32    // server of the network of a row, or -1
 	capacity []*big.Int // of a server of the network
+	class    []int32    // class of the network of a row
 	rows     [][]int    // rows of a class of the network: those with λ_i > 0, or else the first
 	load     []*big.Int // λ of a class of the network
 	single   []bool     // whether a class of the network has one combination of servers
@@ -74,6 +75,7 @@ func newGraph(ctx context.Context, m *cluster.Model) (*graph, error) {
 		i, ok := byChoices[string(key)]
 		if !ok {
 			i = len(g.rows)
+			g.class = append(g.class, int32(i))
 			byChoices[string(key)] = i
 			list := make([]int32, len(choices))
 			for k, c := range choices {
@@ -85,6 +87,7 @@ func newGraph(ctx context.Context, m *cluster.Model) (*graph, error) {
 			g.single = append(g.single, single)
 			continue
 		}
+		g.class = append(g.class, int32(i))
 		if g.work[row].Sign() > 0 {
 			if g.load[i].Sign() == 0 {
 				g.rows[i] = nil

@@ -45,6 +45,7 @@ func TestCSVHasAllFacts(t *testing.T) {
 	calls, _, _ := pfq("", "example", "call-centre")
 	for _, c := range []struct{ model, args string }{
 		{model, "stability -"},
+		{model, "stability - --by-class"},
 		{overloaded, "stability -"},
 		{model, "solve -"},
 		{small, "solve - --engine exact --distribution 3 --scale 0.5:1.5:0.25"},

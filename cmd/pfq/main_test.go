@@ -758,6 +758,28 @@ func TestFullOutput(t *testing.T) {
 	}
 }
 
+// A class alone may grow until the tightest set with it is full: web to 13/5, when both fill both servers, reports to 1, when they fill the small one.
+func TestStabilityByClass(t *testing.T) {
+	const shop = `{"servers": [{"name": "big", "capacity": 2}, {"name": "small", "capacity": 1}], "classes": [{"name": "web", "arrival_rate": 1, "servers": ["big", "small"]},
+		{"name": "reports", "arrival_rate": "1/5", "mean_size": 2, "servers": ["small"]}, {"name": "none", "arrival_rate": 0, "servers": ["small"]}]}`
+	stdout, stderr, status := pfq(shop, "stability", "-", "--by-class", "--format", "json")
+	var answer struct{ Classes []map[string]any }
+	if err := json.Unmarshal([]byte(stdout), &answer); err != nil || status != 0 || stderr != "" {
+		t.Fatalf("status %d, %v, %q", status, err, stderr)
+	}
+	var got []string
+	for _, c := range answer.Classes {
+		got = append(got, fmt.Sprint(c["name"], " ", c["arrival_rate_limit_exact"], " ", c["critical_scale_exact"], " ", c["limit_set"]))
+	}
+	if diff := cmp.Diff([]string{"web 13/5 13/5 [web reports]", "reports 1/2 5/2 [reports]", "none 3/5 <nil> [reports none]"}, got); diff != "" {
+		t.Error(diff)
+	}
+	stdout, _, status = pfq(strings.Replace(shop, `"1/5"`, "1", 1), "stability", "-", "--by-class", "--format", "json")
+	if status != 1 || !strings.Contains(stdout, `"classes": null`) {
+		t.Errorf("status %d, %s", status, stdout)
+	}
+}
+
 // Two queues M/M/1 apart from each other: E[X] = λ/(C - λ) and delay 1/(C - λ), so that the derivatives are C/(C-λ)² and 1/(C-λ)² in
 // the rate and -λ/(C-λ)² and -1/(C-λ)² in the capacity. On both servers Z = (C_s Z(t) + C_t Z(s))/(C_s + C_t - λ_a - λ_b - λ_c), so that the
 // class without arrivals would have 1/(C_s + C_t - λ_a - λ_b) = 1/2 jobs a unit, and add 1/4 to the delays of the others. What is 0 is left out.
