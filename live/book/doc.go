@@ -1,5 +1,5 @@
-// Package book keeps the books of a live cluster: it folds plans, and makes new ones around the decision maker of package
-// dispatch. It is pure: it knows no network, no clock and no goroutine.
+// Package book keeps the books of a live cluster: what has happened to every job and task, and what should each worker do now? It folds plans,
+// and makes new ones around the decision maker of package dispatch. It is pure: it knows no network, no clock and no goroutine.
 //
 // A [Book] is the fold of PFQ_PLAN: two books that have folded the same plans are the same. [Book.Take] is told what was
 // heard and returns the next plan; the caller appends it to the log, and throws the book away if that fails. Then it gives

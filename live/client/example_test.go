@@ -3,12 +3,11 @@ package client_test
 import (
 	"context"
 	"fmt"
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
 	"log"
 	"slices"
 	"strconv"
-
-	"github.com/nats-io/nats.go"
-	"github.com/nats-io/nats.go/jetstream"
 
 	"productform/dispatch"
 	"productform/live/client"
@@ -18,9 +17,33 @@ import (
 	"productform/live/worker"
 )
 
+func Example() {
+	square := func(_ context.Context, t worker.Task) ([]byte, error) {
+		return strconv.AppendInt(nil, int64(t.Number*t.Number), 10), nil
+	}
+	url, stop := startCluster(context.Background(), map[string]worker.Handler{"square": square}) // elsewhere, as a rule
+	defer stop()
+	c, err := client.Connect(context.Background(), url)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer c.Close()
+	batch := wire.Batch{Jobs: []wire.Job{{Name: "squares", Tasks: 5, Estimate: 0.01, Run: wire.Run{Kind: "square"}}}}
+	b, err := c.Submit(context.Background(), batch)
+	if err != nil {
+		log.Fatal(err)
+	}
+	jobs, err := b.Wait(context.Background())
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(jobs[0].Name, jobs[0].State)
+	// Output: squares completed
+}
+
 // A client submits a job of five tasks, reads the results as they come and looks how the job ended. Server, manager and
 // workers run elsewhere, here in the background.
-func Example() {
+func ExampleClient_Results() {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	url, stop := startCluster(ctx, map[string]worker.Handler{

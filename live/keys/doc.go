@@ -1,4 +1,5 @@
-// Package keys says who may do what on a server that others can reach, and makes the keys that prove who one is.
+// Package keys says who may do what on a server that others can reach, and makes the keys that prove who one is: how do I open a cluster to
+// others without opening it to all?
 //
 // There are four roles. Each key has a role and a name; the server lets a key do what the table [Rights] gives its role, and
 // nothing else.

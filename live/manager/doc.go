@@ -1,5 +1,5 @@
-// Package manager runs the manager of the live system: the status checker, the decision maker and the dispatcher of
-// [L14], section 3.5.
+// Package manager runs the manager of the live system: who decides what each worker does, and who takes over when that one dies? It is the
+// status checker, the decision maker and the dispatcher of [L14], section 3.5.
 //
 // A manager is in one of three states:
 //

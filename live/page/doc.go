@@ -1,4 +1,4 @@
-// Package page shows the cluster: a status page for browsers, metrics for Prometheus, and whether it is well.
+// Package page shows the cluster, by a status page for browsers and metrics for Prometheus: how are jobs and workers, and is all well?
 //
 //	/          tables of jobs and workers ([L14], Figure 2.1), workers over time, one job's workers ([L14], Figure 6.1), decisions
 //	/events    the same as server-sent events, anew every second

@@ -3,11 +3,10 @@ package policy_test
 import (
 	"context"
 	"fmt"
-	"log"
-	"time"
-
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+	"log"
+	"time"
 
 	"productform/dispatch"
 	"productform/live/client"
@@ -17,6 +16,30 @@ import (
 	"productform/live/wire"
 	"productform/live/worker"
 )
+
+func Example() {
+	firstCome := func(q *wire.Question) ([]string, error) {
+		jobs := make([]string, len(q.About)) // one for each worker that is up, or none
+		for w := range jobs {
+			if w < q.Jobs[0].Tasks {
+				jobs[w] = q.Jobs[0].Name
+			}
+		}
+		return jobs, nil
+	}
+	url, stop := startCluster("first-come") // a manager that was started with --policy-service first-come
+	defer stop()
+	ctx, cancel := context.WithCancel(context.Background())
+	served := make(chan error)
+	go func() { served <- policy.Serve(ctx, url, "first-come", firstCome) }()
+	by, status := render(url)
+	fmt.Println(len(by), "tasks are done, planned by the service:", status.Cluster.Counts.Advised > 0)
+	cancel()
+	fmt.Println("ended:", <-served)
+	// Output:
+	// 3 tasks are done, planned by the service: true
+	// ended: <nil>
+}
 
 // A policy that gives each worker the first job it may have: jobs of kind "render" go only to workers that say that they have a GPU.
 // The manager was started with --policy-service gpus.

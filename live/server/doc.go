@@ -1,4 +1,5 @@
-// Package server runs the server that the parts of the live system meet at, and makes what they keep there.
+// Package server runs the server that the parts of the live system meet at, and makes what they keep there: where does the state of the
+// cluster live?
 //
 // [Start] starts an embedded NATS server with JetStream, [Prepare] makes the streams and buckets of package wire on it or
 // on a server outside, and [Check] says what such a server lacks.

@@ -1,4 +1,5 @@
-// Package sweep does the runs of a simulation by the workers of the live system.
+// Package sweep does the runs of a simulation by the workers of the live system: how do I spread a long simulation over machines and have the
+// same digits?
 //
 // A command of pfq or figures that simulates consists of runs, each of which has a key and a cost; a folder of results holds
 // those that are done (package productform/sweep). The coordinator, [Run], makes a job of those that are missing:

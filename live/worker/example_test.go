@@ -4,13 +4,12 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
 	"log"
 	"os"
 	"path/filepath"
 	"strings"
-
-	"github.com/nats-io/nats.go"
-	"github.com/nats-io/nats.go/jetstream"
 
 	"productform/dispatch"
 	"productform/live/client"
@@ -20,32 +19,20 @@ import (
 	"productform/live/worker"
 )
 
-// Two workers that count the words in the file "text" of each task. When they are told to leave, for example on SIGTERM, they
-// finish what they have in hand.
-func ExampleRun() {
-	count := func(_ context.Context, t worker.Task) ([]byte, error) {
-		text, err := os.ReadFile(filepath.Join(t.Folder, "text"))
-		if err != nil {
-			return nil, err // the task is tried again, by another worker if there is one
-		}
-		return fmt.Append(nil, len(strings.Fields(string(text)))), nil
-	}
-
+func Example() {
 	url, stop := startCluster() // such as nats://127.0.0.1:4222
 	defer stop()
+	count := func(_ context.Context, t worker.Task) ([]byte, error) {
+		text, err := os.ReadFile(filepath.Join(t.Folder, "text")) // an error: the task is tried again
+		return fmt.Append(nil, len(strings.Fields(string(text)))), err
+	}
 	leave, left := make(chan struct{}), make(chan error)
 	go func() {
-		left <- worker.Run(context.Background(), worker.Settings{
-			Server:   url,
-			Name:     "counter", // the workers are counter-1 and counter-2
-			Slots:    2,
-			Handlers: map[string]worker.Handler{"count": count},
-			Leave:    leave,
-		})
+		handlers := map[string]worker.Handler{"count": count}
+		left <- worker.Run(context.Background(), worker.Settings{Server: url, Name: "counter", Handlers: handlers, Leave: leave})
 	}()
-
 	fmt.Println(words(url, "to be or not to be"), "words")
-	close(leave)
+	close(leave) // as on SIGTERM: what it has in hand is finished
 	fmt.Println("left:", <-left)
 	// Output:
 	// 6 words

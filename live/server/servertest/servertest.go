@@ -1,4 +1,4 @@
-// Package servertest gives tests a server in memory that ends with them.
+// Package servertest gives tests a server in memory that ends with them: how does a test get streams without a port or a folder?
 package servertest
 
 import (

@@ -1,0 +1,30 @@
+package replay_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+
+	"productform/dispatch"
+	"productform/live/replay"
+)
+
+func Example() {
+	var s replay.Scenario
+	s.Policy = dispatch.Policy{Rule: dispatch.EDF}
+	s.Speeds = []float64{1, 2}
+	s.Jobs = []dispatch.Job{{Tasks: 4, Work: 2}, {Submit: 1, Deadline: 4, Tasks: 1, Work: 2}}
+	lived, err := replay.Run(context.Background(), s, replay.Settings{Pace: 100}) // a hundred seconds of the log in one
+	if err != nil {
+		log.Fatal(err)
+	}
+	simulated, err := replay.Simulate(context.Background(), s)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println("the same events at the same times:", replay.Compare(lived, simulated) == nil)
+	fmt.Println("done after", lived.Result.Makespan, "seconds")
+	// Output:
+	// the same events at the same times: true
+	// done after 4 seconds
+}
