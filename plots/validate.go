@@ -206,32 +206,36 @@ func (s *Series) validate(path string, x, y Scale) error {
 				return err
 			}
 		}
-		if s.Left != nil {
-			for _, end := range [][]float64{s.Left, s.Right} {
-				if err := onScale(fmt.Sprintf("%s.left[%d]", path, k), end[k], x); err != nil {
-					return err
-				}
-			}
-			if !(s.Left[k] <= s.X[k] && s.X[k] <= s.Right[k]) {
-				return input.Errorf(fmt.Sprintf("%s.x[%d]", path, k), s.X[k], "a number in its interval [%v, %v]", s.Left[k], s.Right[k])
-			}
+		if err := s.validateIntervals(path, k, x, y); err != nil {
+			return err
 		}
-		if s.Low == nil {
+	}
+	return nil
+}
+
+// validateIntervals looks at the intervals of a point.
+func (s *Series) validateIntervals(path string, k int, x, y Scale) error {
+	of := func(name string) string { return fmt.Sprintf("%s.%s[%d]", path, name, k) }
+	for _, end := range []struct {
+		name   string
+		values []float64
+		scale  Scale
+	}{{"left", s.Left, x}, {"right", s.Right, x}, {"low", s.Low, y}, {"high", s.High, y}} {
+		if end.values == nil {
 			continue
 		}
-		if err := onScale(fmt.Sprintf("%s.low[%d]", path, k), s.Low[k], y); err != nil {
+		if err := onScale(of(end.name), end.values[k], end.scale); err != nil {
 			return err
 		}
-		if err := onScale(fmt.Sprintf("%s.high[%d]", path, k), s.High[k], y); err != nil {
-			return err
-		}
-		switch {
-		case s.Kind == Band && !(s.Low[k] <= s.High[k]):
-			return input.Errorf(fmt.Sprintf("%s.high[%d]", path, k), s.High[k], "at least low, %v", s.Low[k])
-		case s.Kind != Band && !(s.Low[k] <= s.Y[k] && s.Y[k] <= s.High[k]):
-			return input.Errorf(fmt.Sprintf("%s.y[%d]", path, k), s.Y[k], "a number in its interval [%v, %v]", s.Low[k],
-				s.High[k])
-		}
+	}
+	switch {
+	case s.Left != nil && !(s.Left[k] <= s.X[k] && s.X[k] <= s.Right[k]):
+		return input.Errorf(of("x"), s.X[k], "a number in its interval [%v, %v]", s.Left[k], s.Right[k])
+	case s.Low == nil:
+	case s.Kind == Band && !(s.Low[k] <= s.High[k]):
+		return input.Errorf(of("high"), s.High[k], "at least low, %v", s.Low[k])
+	case s.Kind != Band && !(s.Low[k] <= s.Y[k] && s.Y[k] <= s.High[k]):
+		return input.Errorf(of("y"), s.Y[k], "a number in its interval [%v, %v]", s.Low[k], s.High[k])
 	}
 	return nil
 }

@@ -84,7 +84,7 @@ func TestValidate(t *testing.T) {
 			s := &f.Panels[0].Series[0]
 			s.Kind, s.Left, s.Right = Points, s.X, []float64{0.1, 0.1}
 		}, "panels[0].series[0].x[1] = 0.2: want a number in its interval [0.2, 0.1]"},
-		{func(f *Figure) { s := &f.Panels[0].Series[0]; s.Kind, s.Left, s.Right = Points, s.X, []float64{nan, 1} }, "panels[0].series[0].left[0] = NaN: want a finite number in [-1e100, 1e100]"},
+		{func(f *Figure) { s := &f.Panels[0].Series[0]; s.Kind, s.Left, s.Right = Points, s.X, []float64{nan, 1} }, "panels[0].series[0].right[0] = NaN: want a finite number in [-1e100, 1e100]"},
 		{func(f *Figure) { f.Panels[0].Series[0].Names = []string{"a"} }, "panels[0].series[0].names = 1 names: want none, or 2, one a point"},
 		{func(f *Figure) { f.Panels[0].Regions = []Region{{"r", 0.5, 0.5}} }, "panels[0].regions[0].to = 0.5: want more than from, 0.5"},
 		{func(f *Figure) { f.Panels[0].Regions = []Region{{"r", 0.5, nan}} }, "panels[0].regions[0] = NaN: want a finite number in [-1e100, 1e100]"},

@@ -45,9 +45,6 @@ func (d kernelDensity) level(part float64) float64 {
 	return own[len(own)-int(math.Ceil(part*float64(len(own))))]
 }
 
-// Columns and rows of the lattice on which a density is looked at.
-const densityColumns, densityRows = 160, 120
-
 // A densityColumn is the density at one u, and the runs of rows where it reaches a level.
 type densityColumn struct {
 	u       float64
