@@ -591,11 +591,12 @@ func TestEncloseFarCutoffs(t *testing.T) {
 // The slack of a host that would be full with all work is the work that it leaves to others; with bits enough it is also
 // 1 less the load.
 func TestSlackOfFullHost(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		shape := big.NewRat(rapid.Int64Range(5, 30).Draw(t, "shape in tenths"), 10)
 		m := ExactModel{Sizes: exact.Weibull{Shape: shape, Mean: big.NewRat(1, 1)}, Hosts: 3, Load: big.NewRat(1, 3)}
 		first := big.NewRat(rapid.Int64Range(1, 40).Draw(t, "cutoff in tenths"), 10)
-		f, err := m.Enclosed(t.Context(), 600)
+		f, err := m.Enclosed(t.Context(), 400)
 		if err != nil {
 			t.Fatal(err)
 		}

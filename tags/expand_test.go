@@ -60,6 +60,7 @@ func grown(m tags.Model, extra int) tags.Model {
 
 // The number found does and the one before does not, by the policy itself.
 func TestExpandIsFewest(t *testing.T) {
+	t.Parallel()
 	slowdown := tags.Objective{Slowdown: 1}
 	policies := map[tags.Policy]func(m tags.Model) (float64, error){
 		tags.PolicyTAGS: func(m tags.Model) (float64, error) {

@@ -101,6 +101,7 @@ func TestFairBoundaryLayer(t *testing.T) {
 
 // All cases of the paper that have cutoffs at all, and more hosts.
 func TestFairBoundedPareto(t *testing.T) {
+	t.Parallel()
 	solved := 0
 	for _, hosts := range []int{2, 3, 4, 8, 16} {
 		for _, high := range []float64{1e7, 1e10} {

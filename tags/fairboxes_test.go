@@ -68,6 +68,7 @@ func plantFair(r *rand.Rand) (m Model, cutoffs []float64, slowdown float64, foun
 
 // Cutoffs that are fair by construction are found, or others with a smaller slowdown.
 func TestFairFindsPlantedCutoffs(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		m, cutoffs, slowdown, found := plantFair(rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0)))
 		if !found {
@@ -100,6 +101,7 @@ func TestFairWithUnequalSpeeds(t *testing.T) {
 
 // Where the bounds prove that no cutoffs are fair, no random ones come near.
 func TestUnfairIsProved(t *testing.T) {
+	t.Parallel()
 	proved := 0
 	rapid.Check(t, func(t *rapid.T) {
 		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
@@ -135,6 +137,7 @@ func TestUnfairIsProved(t *testing.T) {
 // A host that no cutoffs of a box keep below load 1 ends the search there, not as a whole; hosts are counted from the
 // first one, also where that can take no jobs.
 func TestUnfairWithOverloadedHosts(t *testing.T) {
+	t.Parallel()
 	m := Model{Sizes: ok(sizes.NewBoundedPareto(1, 77.31651044822011, 1.6550532439658543)), Hosts: 6, Load: 0.3532216813528627,
 		Speeds: []float64{2.1577973656653335, 1.0686151543259323, 0.6060952081480461, 2.0557842045410157, 0.3560832690970497, 5.990678088298686}}
 	_, err := Optimize(context.Background(), m, PolicyTAGS, Objective{Fair: true})

@@ -231,6 +231,7 @@ func TestOptimumAmongAtoms(t *testing.T) {
 // The dynamic programme beats or equals the simplex method of Nelder and Mead from several starts in 200 settings, and
 // its gap holds.
 func TestOptimizeAgainstNelderMead(t *testing.T) {
+	t.Parallel()
 	better, settings := 0, 0
 	for seed := range 200 {
 		r := rand.New(rand.NewPCG(uint64(seed), 1))
@@ -284,6 +285,7 @@ func TestOptimizeAgainstNelderMead(t *testing.T) {
 
 // With unequal speeds too, where hosts that are in the way make cutoffs equal.
 func TestOptimizeWithSpeedsAgainstNelderMead(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		m, o := drawModel(t, 3), drawObjective(t)
 		if m.Hosts == 1 {
@@ -332,6 +334,7 @@ func randomPath(r *rand.Rand, s *shortestpath.Search) []float64 {
 
 // None of 10^5 random cutoffs that overload no host is better than the optimum, nor below its proved bound.
 func TestOptimizeAgainstRandomCutoffs(t *testing.T) {
+	t.Parallel()
 	r := rand.New(rand.NewPCG(1, 2))
 	for _, c := range []struct {
 		m Model
@@ -362,6 +365,7 @@ func TestOptimizeAgainstRandomCutoffs(t *testing.T) {
 
 // The unit of work, and with it that of time, does not matter.
 func TestOptimizeInOtherUnits(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		m, o := drawModel(t, 3), Objective{Slowdown: 1}
 		got := ok(Optimize(context.Background(), m, PolicyTAGS, o))
@@ -380,6 +384,7 @@ func TestOptimizeInOtherUnits(t *testing.T) {
 
 // Fewer hosts can be had by leaving hosts idle: with the arrival rate kept, more hosts never do worse.
 func TestMoreHostsAtOneRate(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		m, o := drawModel(t, 3), drawObjective(t)
 		m.Speeds = nil
@@ -404,6 +409,7 @@ func TestMoreHostsAtOneRate(t *testing.T) {
 // the way, and all that is left is to pass it fast. By Analyze with cutoffs next to equal, and by that load at which
 // λ s P(X > s) = v has its last root: speeds 1, 1/2 and 2 and exponential sizes.
 func TestSlowHostInTheWay(t *testing.T) {
+	t.Parallel()
 	m := Model{Sizes: ok(sizes.NewExponential(1)), Hosts: 3, Speeds: []float64{1, 0.5, 2}}
 	// λ s e^(-s) = 1/2 at host 2 and λ e^(-s)(s+1) = 2 at host 3, so that 3 s = 1 and ρ = λ/3.5 = 3/7 e^(1/3)
 	most, want := ok(MaxLoad(context.Background(), m)), 3.0/7*math.Exp(1.0/3)
@@ -451,6 +457,7 @@ func TestVerySlowHosts(t *testing.T) {
 
 // Many hosts take no longer than it takes to give up, and what is returned is no worse than few hosts.
 func TestManyHosts(t *testing.T) {
+	t.Parallel()
 	few := ok(Optimize(context.Background(), Model{Sizes: ok(sizes.NewWeibull(0.5, 1)), Hosts: 4, Load: 0.08}, PolicyTAGS, Objective{Waiting: 1}))
 	many := ok(Optimize(context.Background(), Model{Sizes: ok(sizes.NewWeibull(0.5, 1)), Hosts: 32, Load: 0.01}, PolicyTAGS, Objective{Waiting: 1}))
 	if many.Objective.Float > few.Objective.Float || !(many.Gap < 1) {
@@ -524,6 +531,7 @@ func TestMaxLoadClosedForms(t *testing.T) {
 
 // At loads just below the largest there are cutoffs, just above there are none.
 func TestMaxLoadIsSharp(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		m := drawModel(t, 4)
 		slices.Sort(m.Speeds)

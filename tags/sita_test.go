@@ -236,6 +236,7 @@ func TestOptimizeSITAOfAlphaOne(t *testing.T) {
 
 // Two hosts: no cutoff of a grid has a lower value, and one of them has nearly the lowest.
 func TestOptimizeSITAAgainstGrid(t *testing.T) {
+	t.Parallel()
 	const points = 2000
 	phases := must(sizes.NewPhaseSum([]float64{0.6, 0, 0, 0, 0, 0.4}, 0.2))
 	for _, c := range []struct {
@@ -279,6 +280,7 @@ func TestOptimizeSITAAgainstGrid(t *testing.T) {
 
 // Random cutoffs, around the best and anywhere, are never better.
 func TestOptimizeSITAAgainstRandomCutoffs(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		hosts := rapid.IntRange(2, 4).Draw(t, "hosts")
 		inverse := rapid.Bool().Draw(t, "slowdown")

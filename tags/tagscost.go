@@ -209,9 +209,12 @@ func (f *tagsCost) ranges() (low, high []float64, ok bool) {
 		return f.atomRanges()
 	}
 	low, high = make([]float64, len(f.speed)-1), make([]float64, len(f.speed)-1)
-	fits := f.reach(high, func(_ int, before float64) float64 { return before })
+	most, fits := f.reach(func(before []shortestpath.Point) float64 { return before[len(before)-1].X })
 	if !fits {
 		return nil, nil, false
+	}
+	for j, p := range most {
+		high[j] = p.X
 	}
 	b := f.work(math.Inf(1))
 	for j := len(low) - 1; j >= 0; j-- {
@@ -289,38 +292,43 @@ func (f *tagsCost) feasible() bool {
 		_, _, ok := f.atomRanges()
 		return ok
 	}
-	high := make([]float64, len(f.speed)-1)
-	var can func(j int, x float64) bool // whether cutoff j can be x
-	can = func(j int, x float64) bool {
-		p := f.work(x)
-		switch {
-		case j == 0:
-			return f.isBelowOne(0, f.work(0), p)
-		case x >= high[j-1]:
-			return f.isBelowOne(j, f.work(high[j-1]), p)
+	none := f.work(0)
+	_, fits := f.reach(func(most []shortestpath.Point) float64 {
+		var can func(j int, p *shortestpath.Point) bool // whether cutoff j can be p
+		can = func(j int, p *shortestpath.Point) bool {
+			switch {
+			case j == 0:
+				return f.isBelowOne(0, none, *p)
+			case p.X >= most[j-1].X:
+				return f.isBelowOne(j, most[j-1], *p)
+			}
+			return can(j-1, p) && f.isBelowOne(j, *p, *p)
 		}
-		return can(j-1, x) && f.isBelowOne(j, p, p)
-	}
-	return f.reach(high, func(j int, before float64) float64 {
-		return f.stop(before, func(x float64) bool { return can(j, x) })
+		return f.stop(most[len(most)-1].X, func(x float64) bool {
+			p := f.work(x)
+			return can(len(most), &p)
+		})
 	})
+	return fits
 }
 
-// reach fills in the largest cutoffs, 0 if even the smallest size is too much for all hosts so far and else that of host
-// j by slow if it is overloaded from the largest before it on, and reports whether the last host is not overloaded then.
-func (f *tagsCost) reach(high []float64, slow func(j int, before float64) float64) bool {
+// reach returns the points of the largest cutoffs: 0 if even the smallest size is too much for all hosts so far, and else
+// that of a host by slow, of those before it, if it is overloaded from the largest of them on. It reports whether the
+// last host is not overloaded then.
+func (f *tagsCost) reach(slow func(before []shortestpath.Point) float64) (high []shortestpath.Point, fits bool) {
 	a := f.work(0)
-	for j := range high {
-		from := max(a.X, f.l.low)
+	for j := range len(f.speed) - 1 {
+		from, most := max(a.X, f.l.low), 0.0
 		switch {
 		case f.isBelowOne(j, a, f.work(from)):
-			high[j] = f.last(from, func(x float64) bool { return f.isBelowOne(j, a, f.work(x)) })
+			most = f.last(from, func(x float64) bool { return f.isBelowOne(j, a, f.work(x)) })
 		case a.X > 0:
-			high[j] = slow(j, a.X)
+			most = slow(high)
 		}
-		a = f.work(high[j])
+		a = f.work(most)
+		high = append(high, a)
 	}
-	return f.isBelowOne(len(high), a, f.work(math.Inf(1)))
+	return high, f.isBelowOne(len(high), a, f.work(math.Inf(1)))
 }
 
 // mayIdleFirst reports whether it can pay to leave the first hosts idle, as it does not if no host is faster than one before it:
