@@ -42,13 +42,19 @@ func TestDelaysByElimination(t *testing.T) {
 	}
 }
 
+// ring returns a ring of servers, at most 4.
+func ring(servers int) *cluster.Model {
+	m := &cluster.Model{}
+	for s := range servers {
+		m.Servers = append(m.Servers, cluster.Server{Name: fmt.Sprint("s", s), Capacity: big.NewRat(1+int64(s%2), 1)})
+		m.Classes = append(m.Classes, cluster.Class{Name: fmt.Sprint("c", s), ArrivalRate: big.NewRat(int64(3+s), 5), Servers: cluster.On(s, (s+1)%servers)})
+	}
+	return m
+}
+
 // So are those of a ring, of width 2.
 func TestRingDelaysByElimination(t *testing.T) {
-	m := &cluster.Model{}
-	for s := range 4 {
-		m.Servers = append(m.Servers, cluster.Server{Name: fmt.Sprint("s", s), Capacity: big.NewRat(1+int64(s%2), 1)})
-		m.Classes = append(m.Classes, cluster.Class{Name: fmt.Sprint("c", s), ArrivalRate: big.NewRat(int64(3+s), 5), Servers: cluster.On(s, (s+1)%4)})
-	}
+	m := ring(4)
 	q := DelayQuestion{Levels: oracle.Rats("0.05 0.5 0.99"), Times: oracle.Rats("0 0.25 7")}
 	want, err := Delays(t.Context(), m, q, Settings{Engine: num.Enclose, RelTol: 1e-9})
 	if err != nil {

@@ -231,10 +231,15 @@ func (l *plan) eliminateDerivatives(ctx context.Context, s Settings) (rates, cap
 	if l.problem.Bits > exactBits || slices.ContainsFunc(l.problem.Groups, func(g recursion.Group) bool { return g.Capacity.Sign() == 0 }) {
 		return nil, nil, input.Errorf("Lattice", EliminationLattice, "another one, for derivatives in a capacity of 0, or numbers of more than %d bits over a common denominator", exactBits)
 	}
+	ask := elimination.Settings{Tolerance: s.RelTol / 64, Gradients: true, MaxBytes: s.MaxBytes}
 	if l.order.Width > 1 {
-		return nil, nil, input.Errorf("Lattice", EliminationLattice, "another one, for derivatives where the width is %d: it has means then, and derivatives in trees only", l.order.Width)
+		ask.Tolerance = s.RelTol / 2
 	}
-	r, err := l.solveElimination(ctx, l.problem, elimination.Settings{Tolerance: s.RelTol / 64, Gradients: true, MaxBytes: s.MaxBytes}, true)
+	r, err := l.solveElimination(ctx, l.problem, ask, l.order.Width == 1 || s.Engine == num.Float)
+	var missed *elimination.ToleranceError
+	if errors.As(err, &missed) {
+		err = errMissed(s, missed.Bound)
+	}
 	if err != nil {
 		return nil, nil, err
 	}

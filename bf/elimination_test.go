@@ -199,7 +199,7 @@ func TestLinesByElimination(t *testing.T) {
 	conserves(t, long, r)
 }
 
-// A ladder of 2x6 servers has width 2, and the means and distributions of the tables; derivatives are refused.
+// A ladder of 2x6 servers has width 2, and the means and distributions of the tables.
 func TestLadderByElimination(t *testing.T) {
 	m := &cluster.Model{}
 	for s := range 12 {
@@ -231,10 +231,6 @@ func TestLadderByElimination(t *testing.T) {
 				t.Errorf("class %d, %d jobs: %v, want %v", i, n, p.Float, x)
 			}
 		}
-	}
-	var bad *num.InputError
-	if _, err := MeanJobsGradient(t.Context(), m, Settings{Lattice: EliminationLattice}); !errors.As(err, &bad) || bad.Path != "Lattice" {
-		t.Errorf("derivatives: %v", err)
 	}
 }
 
@@ -380,11 +376,15 @@ func TestEliminationGradients(t *testing.T) {
 	for seed := range uint64(12) {
 		rng := rand.New(rand.NewPCG(seed, 4))
 		m := oracle.ScaleTo(drawForest(rng, 2+rng.IntN(6)), big.NewRat(1+rng.Int64N(98), 100))
+		s := Settings{Lattice: EliminationLattice}
+		if seed < 2 { // a ring, of width 2
+			m, s.RelTol = ring(3+int(seed)), 1e-4
+		}
 		want, err := MeanJobsGradient(t.Context(), m, Settings{Engine: num.Exact})
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := MeanJobsGradient(t.Context(), m, Settings{Lattice: EliminationLattice})
+		got, err := MeanJobsGradient(t.Context(), m, s)
 		if err != nil {
 			t.Fatalf("seed %d: %v", seed, err)
 		}

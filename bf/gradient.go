@@ -98,7 +98,7 @@ func gradientPlan(ctx context.Context, c *cluster.Component, s Settings, elimina
 	var large *num.TooLargeError
 	if eliminates && s.Lattice == "" && s.Engine != num.Enclose && s.Engine != num.Exact && errors.As(err, &large) {
 		s.Lattice = EliminationLattice
-		if l, otherwise := newPlan(ctx, c, num.Float, 0, s); otherwise == nil && l.order.Width <= 1 {
+		if l, otherwise := newPlan(ctx, c, num.Float, 0, s); otherwise == nil {
 			return l, nil
 		}
 	}

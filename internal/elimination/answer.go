@@ -52,9 +52,11 @@ type answer struct {
 	jobs          [][]ratio // P(X_i = n), if asked
 	rates         []float64 // of these classes
 	laws          []*law    // of their least times, if asked
-	busy          []float64 // Σ_i λ_i P(T_s = min_{S_i} T) of each server
-	busyBound     []float64 // of its error
-	around        []float64 // Σ_i λ_i
+
+	servers, classes []weighted // with weights, of the time of each server and the least time of each class
+	busy             []float64  // Σ_i λ_i P(T_s = min_{S_i} T) of each server
+	busyBound        []float64  // of its error
+	around           []float64  // Σ_i λ_i
 }
 
 // answer goes forward and back.
@@ -64,6 +66,7 @@ func (e *passes) answer(ctx context.Context, most float64) (*answer, error) {
 	}
 	servers, classes := len(e.order), len(e.problem.Classes)
 	a := &answer{reach: reach{e.mesh, make([]float64, e.panels())}, normalization: arithmetic.FromFloat(1, 0), least: make([]ratio, classes), jobs: make([][]ratio, classes), rates: make([]float64, classes), laws: make([]*law, classes),
+		servers: make([]weighted, servers), classes: make([]weighted, classes),
 		busy: make([]float64, servers), busyBound: make([]float64, servers), around: make([]float64, servers)}
 	for _, f := range e.kept {
 		if len(f.servers) == 0 {
@@ -78,6 +81,9 @@ func (e *passes) answer(ctx context.Context, most float64) (*answer, error) {
 			return err
 		}
 		a.add(own.parts[0])
+		if e.weights != nil {
+			a.servers[c.server] = own.weigh(a.mesh)
+		}
 		for _, i := range e.buckets[c.server].classes {
 			if err := a.class(ctx, c, i); err != nil {
 				return err
@@ -98,11 +104,15 @@ func (a *answer) class(ctx context.Context, c *clique, i int) error {
 	mass, masses := d.integral(a.mesh, weight{})
 	mean, _ := d.integral(a.mesh, weight{power: 1})
 	a.least[i] = mean.over(mass)
+	if c.weights != nil {
+		a.classes[i] = d.weigh(a.mesh)
+		return nil
+	}
 	a.rates[i] = k.Rate
-	if c.ask.Rarest > 0 && !a.rough {
+	if c.ask.Rarest > 0 && k.Rate > 0 && !a.rough {
 		a.laws[i] = d.law(a.mesh)
 	}
-	if c.ask.ByClass > 0 {
+	if c.ask.ByClass > 0 && k.Rate > 0 {
 		for n := range c.ask.ByClass + 1 {
 			p, _ := d.integral(a.mesh, poisson(n, k.Rate))
 			a.jobs[i] = append(a.jobs[i], p.over(mass))
@@ -153,6 +163,20 @@ func (a *answer) rarest(guess bool, s Settings) float64 {
 	return least
 }
 
+// isShort reports whether what is beyond the end makes much of what numbers may err.
+func (a *answer) isShort(p *Problem, tolerance float64, s Settings) bool {
+	any, _ := a.escape(p.Capacities)
+	if any*a.end() > tolerance/8*a.longest() || any > tolerance/8*math.Exp(a.rarest(false, s)) {
+		return true
+	}
+	rates, jobs := 0.0, 0.0
+	for i, k := range p.Classes {
+		rates += k.Rate
+		jobs += k.Rate * a.least[i].value
+	}
+	return s.Gradients && any*a.end()*a.end()*rates > tolerance/8*a.longest()*jobs
+}
+
 // number returns a ratio that errs by so much more.
 func (r ratio) number(off float64) arithmetic.Number {
 	return arithmetic.FromFloat(r.value, math.Expm1(r.bound+off/r.value*(1+8*u))*(1+8*u))
@@ -163,13 +187,11 @@ func (r ratio) number(off float64) arithmetic.Number {
 // of jobs, the mean of one between 0 and 1, differs by at most P(not R) from that given R.
 func (a *answer) result(p *Problem, s Settings) (r *forest.Result, worst float64) {
 	any, one := a.escape(p.Capacities)
-	beyond := a.end() * (any - one/math.Log(one)) * (1 + 8*u)
+	beyond := a.outside(any, one)
 	r = &forest.Result{Times: make([]arithmetic.Number, len(p.Classes)), Busy: make([]arithmetic.Number, len(p.Capacities))}
 	r.Normalization = arithmetic.FromWide(a.normalization.Wide, arithmetic.Compound(a.normalization.Bound, any/(1-any)*(1+8*u), 0))
-	for i, k := range p.Classes {
-		if k.Rate > 0 {
-			r.Times[i] = a.least[i].number(beyond)
-		}
+	for i := range p.Classes {
+		r.Times[i] = a.least[i].number(beyond)
 		if s.Rarest > 0 {
 			r.Laws = append(r.Laws, nil)
 			if l := a.laws[i]; l != nil {
@@ -194,4 +216,9 @@ func (a *answer) result(p *Problem, s Settings) (r *forest.Result, worst float64
 		}
 	}
 	return r, max(worst, r.Worst(1))
+}
+
+// outside returns T (P(not R) + z/log(1/z)).
+func (a *answer) outside(any, one float64) float64 {
+	return a.end() * (any - one/math.Log(one)) * (1 + 8*u)
 }

@@ -9,6 +9,7 @@ import (
 type density struct {
 	servers []int
 	parts   []*function
+	hats    []*function // of all parts, terms of the same with a weight, if that is asked for
 }
 
 // least returns the density of the least time of servers: of each, with the times of the others above. Whatever takes least goes first.
@@ -20,6 +21,11 @@ func (c *clique) least(ctx context.Context, servers []int) (*density, error) {
 			return nil, err
 		}
 		d.parts = append(d.parts, collapse(c.mesh, c.problem, f, v, c.room))
+		if c.weights != nil {
+			for _, term := range c.terms(f) {
+				d.hats = append(d.hats, collapse(c.mesh, c.problem, term, v, c.room))
+			}
+		}
 	}
 	return d, nil
 }

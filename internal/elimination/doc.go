@@ -20,5 +20,5 @@
 //
 // Other components have messages of up to three times (function.go), polynomials in cells whose servers are in a known order; wide.go chooses their panels, step.go
 // integrates, remainder.go bounds what that leaves out, and passes.go goes there and back, answer.go and integral.go have what comes
-// of them: means and distributions.
+// of them: means and distributions. weighted.go has the same with a weight, for derivatives.
 package elimination

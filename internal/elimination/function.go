@@ -20,6 +20,7 @@ type function struct {
 	defect   []float64 // a cell: |meant - kept| e^{-a·(t-c)} at most; nil if there are none
 	err      float64   // |log(true/meant)|
 	exponent int       // functions are 2^exponent times what is kept
+	hat      *function // the same with a weight, if that is asked for and not 0
 }
 
 // ellipses are the ρ of the norms of functions. With f = Σ_k f_k T_k(x), |f|_ρ = Σ_k |f_k| (ρ^k + ρ^-k)/2: the absolute sum of the Laurent coefficients of

@@ -202,21 +202,36 @@ func TestGradientsAgainstFractions(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for k, g := range append([]Gradients{*r.Gradients}, r.ClassGradients...) {
-			of := -1
-			if k > 0 {
-				of = ask.Of[k-1]
-			}
-			for i, k := range p.Classes {
-				if want := literalDerivative(p, of, i, -1); !inside(g.Rates[i], want) {
-					t.Fatalf("jobs of %d, class %d of rate %v: %+v, want %v", of, i, k.Rate, g.Rates[i], want)
-				}
-			}
-			for s := range p.Capacities {
-				if want := literalDerivative(p, of, -1, s); !inside(g.Capacities[s], want) {
-					t.Fatalf("jobs of %d, server %d: %+v, want %v", of, s, g.Capacities[s], want)
-				}
-			}
+		if err := checkDerivatives(p, r, ask); err != nil {
+			t.Fatal(err)
 		}
 	})
+}
+
+// checkDerivatives holds all derivatives that are asked for against fractions.
+func checkDerivatives(p *Problem, r *Result, ask Settings) error {
+	check := func(g Gradients, of int) error {
+		for i, k := range p.Classes {
+			if want := literalDerivative(p, of, i, -1); !inside(g.Rates[i], want) {
+				return fmt.Errorf("jobs of %d, class %d of rate %v: %+v, want %v", of, i, k.Rate, g.Rates[i], want)
+			}
+		}
+		for s := range p.Capacities {
+			if want := literalDerivative(p, of, -1, s); !inside(g.Capacities[s], want) {
+				return fmt.Errorf("jobs of %d, server %d: %+v, want %v", of, s, g.Capacities[s], want)
+			}
+		}
+		return nil
+	}
+	if ask.Gradients {
+		if err := check(*r.Gradients, -1); err != nil {
+			return err
+		}
+	}
+	for k, of := range ask.Of {
+		if err := check(r.ClassGradients[k], of); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -10,6 +10,7 @@ type passes struct {
 	*mesh
 	problem *Problem
 	ask     Settings
+	weights *weights // nil if there are none
 	order   []int
 	place   []int       // of each server in the order
 	buckets []factors   // of each server: the factors that know its time, when it goes
@@ -26,10 +27,8 @@ func newPasses(p *Problem, o *Order, g *mesh, s Settings) *passes {
 		e.buckets[s].servers = []int{s}
 	}
 	for i, c := range p.Classes {
-		if c.Rate > 0 {
-			b := &e.buckets[e.first(c.Servers)]
-			b.classes = append(b.classes, i)
-		}
+		b := &e.buckets[e.first(c.Servers)]
+		b.classes = append(b.classes, i)
 	}
 	return e
 }
@@ -48,13 +47,11 @@ func widths(p *Problem, o *Order) []int {
 		}
 	}
 	for _, c := range p.Classes {
-		if c.Rate > 0 {
-			servers := make([]int, len(c.Servers))
-			for i, s := range c.Servers {
-				servers[i] = place[s]
-			}
-			add(servers)
+		servers := make([]int, len(c.Servers))
+		for i, s := range c.Servers {
+			servers[i] = place[s]
 		}
+		add(servers)
 	}
 	w := make([]int, len(o.Servers))
 	for k := range knows {
@@ -73,6 +70,9 @@ func (e *passes) first(servers []int) int {
 
 func (e *passes) integrate(ctx context.Context, f factors, gone, above int) (*function, error) {
 	k, err := integrate(ctx, e.mesh, e.problem, f, gone, above, e.room)
+	if err == nil && e.weights != nil {
+		k.hat, err = e.hat(ctx, f, gone, above)
+	}
 	if err == nil && slices.Max(e.coarse) > e.most {
 		return nil, errCoarse
 	}

@@ -7,7 +7,6 @@ import (
 	"productform/internal/arithmetic"
 	"productform/internal/forest"
 	"productform/internal/input"
-	"productform/num"
 )
 
 // Solve returns the measures of a problem by an order of [NewOrder], or by another one with its width. Each component of the problem is solved apart.
@@ -52,13 +51,11 @@ func (c *component) solve(ctx context.Context, p *Problem, parts int, s Settings
 	if f := forest.New(own.Capacities, classes); f != nil {
 		return f.Solve(ctx, forest.Settings{Tolerance: s.Tolerance, Parts: parts, ByClass: s.ByClass, Rarest: s.Rarest, Gradients: s.Gradients, Of: c.asked(s), MaxBytes: s.MaxBytes})
 	}
-	if s.Gradients || len(s.Of) > 0 {
-		return nil, &num.TooLargeError{Input: input.Errorf("model", "servers that form no forest", "a forest, for derivatives; other measures can be had up to width %d", MaxWidth)}
-	}
 	o := &Order{}
 	for k := range c.servers {
 		o.Servers = append(o.Servers, k)
 	}
+	s.Of = c.asked(s)
 	return solveWide(ctx, own, o, s)
 }
 

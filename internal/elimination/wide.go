@@ -18,6 +18,9 @@ const leastWide = 0x1p-36
 
 // solveWide returns the measures of a problem by functions of up to [MaxWidth] times.
 func solveWide(ctx context.Context, p *Problem, o *Order, s Settings) (*forest.Result, error) {
+	if w := slices.Max(widths(p, o)); w > MaxWidth { // of classes without arrivals, too
+		return nil, tooWide(w)
+	}
 	tolerance := min(s.Tolerance, 0x1p-10) // what an arithmetic.Number holds
 	g, err := firstMesh(ctx, p, o, s)
 	if err != nil {
@@ -36,10 +39,16 @@ func solveWide(ctx context.Context, p *Problem, o *Order, s Settings) (*forest.R
 		}
 		if err == nil {
 			r, worst := a.result(p, s)
-			if missed.Bound = worst; worst <= tolerance {
+			if missed.Bound = worst; worst <= tolerance && (s.Gradients || len(s.Of) > 0) {
+				if worst, err = a.derive(ctx, p, o, s, r, target); err != nil && !errors.Is(err, errCoarse) {
+					return nil, err
+				}
+				missed.Bound = max(missed.Bound, worst)
+			}
+			if err == nil && missed.Bound <= tolerance {
 				return r, nil
 			}
-			if any, _ := a.escape(p.Capacities); any*g.end() > tolerance/8*a.longest() || any > tolerance/8*math.Exp(a.rarest(false, s)) {
+			if a.isShort(p, tolerance, s) {
 				g = g.longer()
 				continue
 			}
@@ -203,6 +212,13 @@ func checkSize(p *Problem, o *Order, g *mesh, s Settings) error {
 		}
 		work += 4 * cells * (places + float64(w)) * math.Pow(n, float64(w+1))
 		bytes += 3 * 8 * cells * (math.Pow(n, float64(w)) + float64(radii<<w))
+	}
+	asked := float64(len(s.Of)) // passes with weights, each of some five terms
+	if s.Gradients {
+		asked++
+	}
+	if work *= 1 + 5*asked; asked > 0 {
+		bytes *= 2
 	}
 	most, limit := cmp.Or(s.MaxWork, 1e11), cmp.Or(s.MaxBytes, 4<<30)
 	if work > most || bytes > float64(limit) {

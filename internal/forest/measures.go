@@ -177,25 +177,25 @@ func (f *Forest) decayOf(class place) float64 {
 // logarithm returns log a, with an error of less than 0x1p-20.
 func logarithm(a arithmetic.Number) float64 { return math.Log(a.F) + 512*math.Ln2*float64(a.Exp) }
 
-// A moment holds E~[τ], E~[Ŷ] and E~[τ Ŷ] of the time τ that a class is served, min_{S_i} T, or of T_s, with Ŷ = Y + c n, Y = Σ_i w_i min_{S_i} T. Where
+// A Moment holds E~[τ], E~[Ŷ] and E~[τ Ŷ] of the time τ that a class is served, min_{S_i} T, or of T_s, with Ŷ = Y + c n, Y = Σ_i w_i min_{S_i} T. Where
 // w_i is λ_i or 0, E~[Y] = Σ_i w_i ∂ log Z/∂λ_i is the mean number of jobs of some classes, so that
 //
 //	∂/∂λ_i E~[Y] = w_i/λ_i E~[min_{S_i} T] + Cov~(min_{S_i} T, Y),  ∂/∂C_s E~[Y] = -Cov~(T_s, Y),
 //
 // and constants have no covariances.
-type moment struct{ mean, weight, both arithmetic.Number }
+type Moment struct{ Mean, Weight, Both arithmetic.Number }
 
-// rate returns the derivative in the rate of a class that is served during τ, and is counted or not.
-func (m moment) rate(counted bool) Difference {
-	d := Difference{m.both, m.mean.Mul(m.weight)}
+// Rate returns the derivative in the rate of a class that is served during τ, and is counted or not.
+func (m Moment) Rate(counted bool) Difference {
+	d := Difference{m.Both, m.Mean.Mul(m.Weight)}
 	if counted {
-		d.Plus = d.Plus.Add(m.mean)
+		d.Plus = d.Plus.Add(m.Mean)
 	}
 	return d
 }
 
-// capacity returns that in the capacity of the server.
-func (m moment) capacity() Difference { return Difference{m.mean.Mul(m.weight), m.both} }
+// Capacity returns that in the capacity of the server.
+func (m Moment) Capacity() Difference { return Difference{m.Mean.Mul(m.Weight), m.Both} }
 
 // extraWeight returns what horizon needs for moments with a weight c.
 func (f *Forest) extraWeight(constant float64) float64 {
@@ -233,7 +233,7 @@ func (w *sweep) gradients(class int, target float64) (g Gradients, err error) {
 	if err := w.pass(target); err != nil || w.isCoarse(target) {
 		return g, err
 	}
-	shared, alone := make([]moment, len(w.edges)), make([]moment, len(w.capacity))
+	shared, alone := make([]Moment, len(w.edges)), make([]Moment, len(w.capacity))
 	for e := range w.edges {
 		if err := w.ctx.Err(); err != nil {
 			return g, err
@@ -250,16 +250,16 @@ func (w *sweep) gradients(class int, target float64) (g Gradients, err error) {
 		f := w.gather(s, -1)
 		f.bound += w.drift
 		alone[s] = w.momentOf(&f, w.total(s))
-		g.Capacities = append(g.Capacities, alone[s].capacity())
+		g.Capacities = append(g.Capacities, alone[s].Capacity())
 	}
 	for i, k := range w.classes {
-		g.Rates = append(g.Rates, entry(k, shared, alone).rate(class < 0 || class == i))
+		g.Rates = append(g.Rates, entry(k, shared, alone).Rate(class < 0 || class == i))
 	}
 	return g, nil
 }
 
-// momentOf returns the moment of a time of the density e^{-κx} f(x).
-func (w *sweep) momentOf(f *pair, kappa float64) moment {
+// momentOf returns the Moment of a time of the density e^{-κx} f(x).
+func (w *sweep) momentOf(f *pair, kappa float64) Moment {
 	var sums, areas [2]arithmetic.Number
 	for i, part := range []curve{f.x, f.y} {
 		gamma, bound := w.backward(kappa, 1, part, smoothest)
@@ -267,5 +267,5 @@ func (w *sweep) momentOf(f *pair, kappa float64) moment {
 		sums[i] = gamma.number(f.bound + bound + tail)
 		areas[i] = area.number(f.bound + bound + more + tail)
 	}
-	return moment{areas[0].Quo(sums[0]), sums[1].Quo(sums[0]), areas[1].Quo(sums[0])}
+	return Moment{areas[0].Quo(sums[0]), sums[1].Quo(sums[0]), areas[1].Quo(sums[0])}
 }
