@@ -29,28 +29,36 @@ func NewProfiles(p *Pool) *Profiles {
 		Need: make([][]*big.Rat, n), Dominant: make([]*big.Rat, n), Weight: make([]*big.Rat, n),
 		Count: make([]*big.Rat, n), Top: make([]int, n),
 	}
-	for i, job := range p.Jobs {
-		e.Need[i] = make([]*big.Rat, len(p.Resources))
-		e.Dominant[i] = new(big.Rat)
-		for j, r := range p.Resources {
-			e.Need[i][j] = num.QuoRat(job.Demand.Of(j), r.Capacity)
-			if e.Need[i][j].Cmp(e.Dominant[i]) > 0 {
-				e.Dominant[i], e.Top[i] = e.Need[i][j], j
-			}
-		}
-		for j, a := range e.Need[i] {
-			e.Need[i][j] = num.QuoRat(a, e.Dominant[i])
-		}
-		if job.MaxTasks != nil {
-			if e.Limit == nil {
-				e.Limit = make([]*big.Rat, n)
-			}
-			e.Limit[i] = new(big.Rat).Mul(job.MaxTasks, e.Dominant[i])
-		}
-		e.Weight[i] = job.WeightOf()
-		e.Count[i] = new(big.Rat).SetInt64(int64(job.Size()))
+	if slices.ContainsFunc(p.Jobs, func(j Job) bool { return j.MaxTasks != nil }) {
+		e.Limit = make([]*big.Rat, n)
 	}
+	_ = inParts(n, func(from, to int) error {
+		for i := from; i < to; i++ {
+			e.fillRow(i, &p.Jobs[i], p.Resources)
+		}
+		return nil
+	})
 	return e
+}
+
+// fillRow fills in what is known of row i.
+func (e *Profiles) fillRow(i int, job *Job, resources []Resource) {
+	e.Need[i] = make([]*big.Rat, len(resources))
+	e.Dominant[i] = new(big.Rat)
+	for j, r := range resources {
+		e.Need[i][j] = num.QuoRat(job.Demand.Of(j), r.Capacity)
+		if e.Need[i][j].Cmp(e.Dominant[i]) > 0 {
+			e.Dominant[i], e.Top[i] = e.Need[i][j], j
+		}
+	}
+	for j, a := range e.Need[i] {
+		e.Need[i][j] = num.QuoRat(a, e.Dominant[i])
+	}
+	if job.MaxTasks != nil {
+		e.Limit[i] = new(big.Rat).Mul(job.MaxTasks, e.Dominant[i])
+	}
+	e.Weight[i] = job.WeightOf()
+	e.Count[i] = new(big.Rat).SetInt64(int64(job.Size()))
 }
 
 // A problem is Profiles in float64, each number rounded once. Its columns are the resources.

@@ -52,27 +52,38 @@ func readPool(r io.Reader, format tree.Format) (*Pool, error) {
 // decodeJobs adds the jobs of the file to the resources.
 func (p *Pool) decodeJobs(d *poolfile.File) (*Pool, error) {
 	p.Jobs = make([]Job, d.Jobs())
-	for i := range p.Jobs {
-		j := &p.Jobs[i]
-		path, f, err := d.Job(i, []string{"count", "max_tasks"}, []string{"arrival_rate", "mean_size", "declared"}, ErrJobsComeAndGo)
-		if err != nil {
-			return nil, err
-		}
-		if j.Name, j.Demand, j.Weight, err = d.Common(path, f); err != nil {
-			return nil, err
-		}
-		if j.MaxTasks, err = poolfile.Optional(f["max_tasks"], path+".max_tasks"); err != nil {
-			return nil, err
-		}
-		j.Count = 1
-		if n := f["count"]; n != nil {
-			if j.Count, err = n.Integer(path+".count", maxJobsInRow, wantCount); err != nil {
-				return nil, err
+	err := inParts(len(p.Jobs), func(from, to int) error {
+		for i := from; i < to; i++ {
+			if err := p.Jobs[i].decode(d, i); err != nil {
+				return err
 			}
 		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
 	if err := p.Check(); err != nil {
 		return nil, d.AsWritten(err)
 	}
 	return p, nil
+}
+
+// decode reads row i of the file.
+func (j *Job) decode(d *poolfile.File, i int) error {
+	path, f, err := d.Job(i, []string{"count", "max_tasks"}, []string{"arrival_rate", "mean_size", "declared"}, ErrJobsComeAndGo)
+	if err != nil {
+		return err
+	}
+	if j.Name, j.Demand, j.Weight, err = d.Common(path, f); err != nil {
+		return err
+	}
+	if j.MaxTasks, err = poolfile.Optional(f["max_tasks"], path+".max_tasks"); err != nil {
+		return err
+	}
+	j.Count = 1
+	if n := f["count"]; n != nil {
+		j.Count, err = n.Integer(path+".count", maxJobsInRow, wantCount)
+	}
+	return err
 }

@@ -151,6 +151,23 @@ func fieldName(y *yaml.Node) (string, error) {
 
 var yamlNumber = regexp.MustCompile(`^([-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?|0o[0-7]+|0x[0-9a-fA-F]+|[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN))$`)
 
+// mayBeNumber reports whether a text begins as numbers do; most words do not.
+func mayBeNumber(s string) bool { return strings.IndexByte("+-.0123456789", s[0]) >= 0 }
+
+// isDecimal reports whether a text is digits with at most one point after the first of them, as most numbers are.
+func isDecimal(s string) bool {
+	points := 0
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c == '.' && i > 0 && points == 0:
+			points++
+		case c < '0' || c > '9':
+			return false
+		}
+	}
+	return true
+}
+
 // fromScalar returns what a scalar is in the core schema of YAML 1.2: the parser has some of version 1.1.
 func fromScalar(y *yaml.Node) Node {
 	n := Node{Kind: Text, Text: y.Value, Line: int32(y.Line)}
@@ -163,7 +180,7 @@ func fromScalar(y *yaml.Node) Node {
 	case "true", "True", "TRUE", "false", "False", "FALSE":
 		n.Kind, n.Text = Boolean, strings.ToLower(y.Value)
 	default:
-		if yamlNumber.MatchString(y.Value) {
+		if isDecimal(y.Value) || mayBeNumber(y.Value) && yamlNumber.MatchString(y.Value) {
 			n.Kind = Number
 		}
 	}

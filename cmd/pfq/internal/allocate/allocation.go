@@ -88,7 +88,7 @@ func newAllocation(p *fluid.Pool, r *fluid.Allocation, digits int) *allocation {
 	a := &allocation{
 		allocationHead:  allocationHead{r.Policy, r.Engine},
 		allocationTrust: allocationTrust{r.Residual, r.RelativeErrorBound},
-		Jobs:            []jobShare{}, Resources: []resourceShare{}, digits: digits,
+		Jobs:            make([]jobShare, 0, len(p.Jobs)), Resources: []resourceShare{}, digits: digits,
 	}
 	value := func(v *num.Value) render.Number {
 		return belowOne(render.Value(v, command.ProofOf(r.Engine), digits), v.Exact)
@@ -96,11 +96,11 @@ func newAllocation(p *fluid.Pool, r *fluid.Allocation, digits int) *allocation {
 	counted := slices.ContainsFunc(p.Jobs, func(j fluid.Job) bool { return j.Size() > 1 })
 	for i, job := range p.Jobs {
 		s := &r.Jobs[i]
-		all := s.Tasks.Times(big.NewRat(int64(job.Size()), 1))
 		row := jobShare{Name: job.Name, Tasks: value(&s.Tasks), DominantShare: value(&s.DominantShare),
-			DominantResource: p.Resources[s.DominantResource].Name, inAll: value(&all)}
+			DominantResource: p.Resources[s.DominantResource].Name}
 		if counted {
-			row.Count = job.Size()
+			all := s.Tasks.Times(big.NewRat(int64(job.Size()), 1))
+			row.Count, row.inAll = job.Size(), value(&all)
 		}
 		a.Jobs = append(a.Jobs, row)
 	}
