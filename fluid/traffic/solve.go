@@ -19,7 +19,7 @@ import (
 type Settings struct {
 	RelTol    float64 // truncation error asked for, relative to the mean numbers, in [1e-14, 1); 0 means 1e-10
 	Limits    []int   // x_k <= Limits[k] for all classes, none merged or solved apart; nil means automatic limits
-	MaxStates int     // states at most, of each part; 0 means 4,000,000
+	MaxStates int     // states at most, of each part; 0 means 10,000,000
 }
 
 // A Method says how stationary measures were computed.
@@ -143,7 +143,7 @@ func Solve(ctx context.Context, t *Model, policy fluid.Policy, s Settings) (*Res
 		return nil, err
 	}
 	s.RelTol = cmp.Or(s.RelTol, 1e-10)
-	s.MaxStates = cmp.Or(s.MaxStates, 4_000_000)
+	s.MaxStates = cmp.Or(s.MaxStates, 10_000_000)
 	if err := t.Stable(); err != nil {
 		return nil, err
 	}
@@ -237,7 +237,7 @@ func (s Settings) check(t *Model) error {
 		return input.Errorf("RelTol", s.RelTol, "a number in [1e-14, 1)")
 	}
 	if s.MaxStates < 0 || s.MaxStates > mostStates {
-		return input.Errorf("MaxStates", s.MaxStates, "an integer from 1 to %d, or 0 for 4000000", mostStates)
+		return input.Errorf("MaxStates", s.MaxStates, "an integer from 1 to %d, or 0 for 10000000", mostStates)
 	}
 	if s.Limits == nil {
 		return nil

@@ -506,3 +506,25 @@ func TestSolveTwoClassesTwoWays(t *testing.T) {
 		}
 	}
 }
+
+// What is forecast of the states of a solution at a lower load is near what it takes, within the factor that forecasts are trusted to: else
+// traffic would be refused that can be solved.
+func TestForecast(t *testing.T) {
+	for seed := range uint64(3) {
+		d := big.NewRat(int64(1+2*seed), 8)
+		tr := trafficOf([][]*big.Rat{{big.NewRat(1, 1), d}, {d, big.NewRat(1, 1)}}, big.NewRat(1, 3), big.NewRat(1, 3+int64(seed%2)))
+		scaleTo(tr, big.NewRat(94, 100))
+		policy := []fluid.Policy{fluid.DRF, fluid.PF, fluid.MaxMin}[seed%3]
+		w, err := newProblem(tr, tr.apart())
+		if err != nil {
+			t.Fatal(err)
+		}
+		var many *statesError
+		if err := w.forecast(t.Context(), policy, Settings{RelTol: 1e-6, MaxStates: 1}, 2000); !errors.As(err, &many) {
+			t.Fatal(err)
+		}
+		if states := solved(t, tr, policy, Settings{RelTol: 1e-6}).States; many.states > float64(states) || many.states < float64(states)/8 {
+			t.Errorf("seed %d, %s: %d states, forecast are more than %.0f", seed, policy, states, many.states)
+		}
+	}
+}

@@ -2,7 +2,10 @@ package traffic
 
 import (
 	"context"
+	"errors"
 	"math"
+	"math/big"
+	"slices"
 
 	"productform/fluid"
 	"productform/internal/input"
@@ -142,7 +145,66 @@ func (w *problem) pilot(ctx context.Context, policy fluid.Policy, s Settings) (*
 	if all := w.expected(s.RelTol); productOf(all) > box*float64(s.MaxStates) {
 		return nil, &statesError{productOf(all) / box, all}
 	}
-	limits := w.expected(1e-3)
+	if err := w.forecast(ctx, policy, s, longPilot); err != nil {
+		return nil, err
+	}
+	return w.pilotFrom(ctx, policy, s, w.expected(1e-3))
+}
+
+// longPilot are the states of a pilot that takes some tenths of a second.
+const longPilot = 200_000
+
+// forecast returns a *statesError if a solution needs far more than MaxStates states by what is seen at a lower load, where it takes
+// little: far from the axes the numbers of jobs of class k are about in proportion to 1/gap_k. It looks only where a pilot would have more states than
+// long, and solves one with about a tenth of these.
+func (w *problem) forecast(ctx context.Context, policy fluid.Policy, s Settings, long float64) error {
+	const unsure = 3 // the factor by which the forecast may be too high
+	states := productOf(w.expected(1e-3))
+	if states <= long {
+		return nil
+	}
+	farther := math.Pow(10*states/long, 1/float64(len(w.class))) // as far from saturation, in times
+	load := 1 - farther*slices.Min(w.slack)
+	if load < 0.5 {
+		return nil
+	}
+	lower, err := w.scaled(load / (1 - slices.Min(w.slack)))
+	if err != nil {
+		return err
+	}
+	v, err := lower.pilotFrom(ctx, policy, Settings{MaxStates: int(4 * long)}, lower.expected(1e-3))
+	if many := (*statesError)(nil); errors.As(err, &many) {
+		return nil // it tells nothing
+	}
+	if err != nil {
+		return err
+	}
+	r := v.reach()
+	size, states := r.around(r.extended(r.level - math.Log(s.RelTol)))
+	limits := limitsOf(size)
+	for k := range limits {
+		growth := lower.gap(k) / w.gap(k)
+		states *= growth
+		limits[k] = int(min(float64(limits[k])*growth, mostStates))
+	}
+	if states > unsure*float64(s.MaxStates) {
+		return &statesError{states / unsure, limits}
+	}
+	return nil
+}
+
+// scaled returns the problem with all arrival rates multiplied by a factor.
+func (w *problem) scaled(factor float64) (*problem, error) {
+	f := new(big.Rat).SetFloat64(factor)
+	groups := slices.Clone(w.group)
+	for n := range groups {
+		groups[n].rate = new(big.Rat).Mul(f, groups[n].rate)
+	}
+	return newProblem(w.traffic, groups)
+}
+
+// pilotFrom is [problem.pilot] from these limits on.
+func (w *problem) pilotFrom(ctx context.Context, policy fluid.Policy, s Settings, limits []int) (*solution, error) {
 	for {
 		if _, err := checkStates(limits, s); err != nil {
 			return nil, err

@@ -52,7 +52,7 @@ func (f *allocateFlags) add(cmd *cobra.Command) {
 		Want: "a number >= 1e-300, or >= 1e-14 with --dynamic, and < 1", Parse: command.ParseTolerance}.Add(cmd, &f.tol)
 	cli.AddSwitch(cmd, &f.audit, "audit", "also say what can be held against the allocation, and how efficient and fair it is")
 	cli.AddSwitch(cmd, &f.dynamic, "dynamic", "jobs come and go")
-	cli.Flag[int]{Name: "states", Usage: "most `STATES` of the Markov chain (default 4000000)", Want: "an integer in 1..1000000000",
+	cli.Flag[int]{Name: "states", Usage: "most `STATES` of the Markov chain (default 10000000)", Want: "an integer in 1..1000000000",
 		Parse: cli.ParseInt(1e9)}.Add(cmd, &f.states)
 	command.AddScale(cmd, &f.factors, "with --dynamic, answer", "all arrival rates")
 	command.AddSimulation(cmd, &f.settings, &f.percentiles, "also simulate the jobs that come and go, in so many `RUNS`", f.plans)

@@ -448,7 +448,7 @@ func TestAllocateBadUsage(t *testing.T) {
 		{"traffic.json --dynamic --audit", "pfq: --audit and --dynamic exclude each other: it is of one allocation, and in random traffic every state has another\n"},
 		{"traffic.json --dynamic --tol 1e-20", "pfq: --tol = 1e-20: want a number >= 1e-14 and < 1 with --dynamic\n"},
 		{"shared.json --dynamic --states 9", "pfq: --states = 9: want more than "},
-		{"near.json --dynamic", "pfq: the default of --states = 4000000: want more than "},
+		{"near.json --dynamic", "pfq: the default of --states = 10000000: want more than "},
 		{"case.json", `pfq: case.json:2: jobs[1].demand["C<U>"] = the number 3: want a demand of one of the resources "c<u>"; did you mean "c<u>"?` + "\n"},
 		{"large.json", `pfq: large.json: jobs[1].demand["c<u>"] = 1e+400: want `},
 		{"large.json --policy drf", `pfq: large.json: jobs[1].demand["c<u>"] = 1e+400: want a demand with which `},

@@ -60,7 +60,7 @@ func New() *cobra.Command {
 		Want: fmt.Sprintf("an integer in 1..%d", bf.MostJobs), Parse: cli.ParseInt(bf.MostJobs)}.Add(cmd, &f.distribution)
 	command.AddScale(cmd, &f.factors, "draw a point", "all arrival rates, or capacities where jobs stay,")
 	f.policies.Add(cmd, "how the resources of a pool are shared")
-	cli.Flag[int]{Name: "states", Usage: "most `STATES` of the Markov chain of a pool (default 4000000)", Want: "an integer in 1..1000000000",
+	cli.Flag[int]{Name: "states", Usage: "most `STATES` of the Markov chain of a pool (default 10000000)", Want: "an integer in 1..1000000000",
 		Parse: cli.ParseInt(1e9)}.Add(cmd, &f.states)
 	cli.AddChoice(cmd, &f.find, "find", []string{findFrontier, findGrowth, findLoad},
 		"of a plan, what is best for its cost, the least cost as the load grows, or the greatest load that plans bear")
