@@ -111,7 +111,7 @@ type Series struct {
 	Left, Right []float64 // ends of intervals about X, drawn as bars: nil, or as long as X with Left <= X <= Right; of Points alone
 
 	// Bars asks for a bar through each marker of a marked curve instead of a band, as where bands would lie over each other. Such series
-	// of a panel are drawn a little beside each other, so that no bar hides another.
+	// of a panel, and Points that ask for it, are drawn a little beside each other, so that none hides another.
 	Bars bool
 
 	Names []string // nil, or one a point, beside it where a picture has room; empty for none

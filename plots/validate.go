@@ -179,8 +179,8 @@ func (s *Series) validate(path string, x, y Scale) error {
 		return input.Errorf(path+".low", "", "one a point with Band")
 	case len(s.Names) != n && s.Names != nil:
 		return input.Errorf(path+".names", fmt.Sprint(len(s.Names), " names"), "none, or %d, one a point", n)
-	case s.Bars && !(s.Kind == Curve && s.Marked && s.Low != nil):
-		return input.Errorf(path+".bars", true, "false, except with a marked Curve that has intervals")
+	case s.Bars && s.Kind != Points && !(s.Kind == Curve && s.Marked && s.Low != nil):
+		return input.Errorf(path+".bars", true, "false, except with Points or a marked Curve that has intervals")
 	case len(s.Left) != len(s.Right):
 		return input.Errorf(path+".right", fmt.Sprint(len(s.Right), " values"), "as many as left has, %d", len(s.Left))
 	case len(s.Left) != 0 && (s.Kind != Points || len(s.Left) != n):

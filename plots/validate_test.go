@@ -77,7 +77,7 @@ func TestValidate(t *testing.T) {
 		{func(f *Figure) { f.Panels[0].Series[0].Low[0] = -1 }, "panels[0].series[0].low[0] = -1: want a number in [1e-100, 1e100] on a logarithmic axis"},
 		{func(f *Figure) { f.Panels[0].Series[0].High[0] = nan }, "panels[0].series[0].high[0] = NaN: want a finite number in [-1e100, 1e100]"},
 		{func(f *Figure) { f.Panels[0].Series[0].High[1] = 1.5 }, "panels[0].series[0].y[1] = 2: want a number in its interval [1, 1.5]"},
-		{func(f *Figure) { f.Panels[0].Series[0].Bars = true }, "panels[0].series[0].bars = true: want false, except with a marked Curve that has intervals"},
+		{func(f *Figure) { f.Panels[0].Series[0].Bars = true }, "panels[0].series[0].bars = true: want false, except with Points or a marked Curve that has intervals"},
 		{func(f *Figure) { s := &f.Panels[0].Series[0]; s.Left, s.Right = s.X, s.X }, "panels[0].series[0].left = 2 values: want none, or with Points 2, one a point"},
 		{func(f *Figure) { s := &f.Panels[0].Series[0]; s.Kind, s.Left = Points, s.X }, "panels[0].series[0].right = 0 values: want as many as left has, 2"},
 		{func(f *Figure) {

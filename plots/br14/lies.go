@@ -172,7 +172,7 @@ func lies(ctx context.Context, e plots.Effort, f *plots.Figure) error {
 		most, _ := one.most.Float64()
 		panel := plots.Panel{Title: one.title, X: plots.Axis{Quantity: "need of resource 2 that liars declare",
 			Min: least, Max: most},
-			Y:          plots.Axis{Quantity: "mean service rate, over that without lies"},
+			Y:          plots.Axis{Quantity: "mean service rate, over that without lies", Min: 0.2, Max: 1.2},
 			References: []plots.Reference{{Label: "", Y: 1}}}
 		if one.rates == nil {
 			panel.Y.Quantity = "tasks, over those without lies"
@@ -199,7 +199,9 @@ func lies(ctx context.Context, e plots.Effort, f *plots.Figure) error {
 				Look: policyLook(c.policy), X: c.x, Y: over(c.honest)})
 		}
 		if n := len(both[0].x); n < len(needs) {
-			ends = append(ends, fmt.Sprintf("beyond %s in %s", plots.Short(both[0].x[n-1]), plots.Letter(k)))
+			last := both[0].x[n-1]
+			ends = append(ends, fmt.Sprintf("beyond %s in %s", plots.Short(last), plots.Letter(k)))
+			panel.Regions = []plots.Region{{Label: "load above " + plots.Decimal(mostLied()), From: last, To: most}}
 		}
 		gain, _ := both[0].best()
 		gains = append(gains, plots.Letter(k)+" "+gainWords(gain))

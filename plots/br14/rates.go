@@ -227,7 +227,8 @@ func drawRates(ctx context.Context, p *plots.Plan, e plots.Effort, f *plots.Figu
 	var words []string
 	for k, c := range profilePairs() {
 		panel := plots.Panel{Title: "Profiles " + c.words(), X: axis,
-			Y:          plots.Axis{Quantity: "mean service rate", Symbol: "γ/(1 − ρ)"},
+			Y: plots.Axis{Quantity: "mean service rate", Symbol: "γ/(1 − ρ)", Scale: plots.Log, Min: 0.3, Max: 2,
+				Ticks: []float64{0.3, 0.5, 0.7, 1, 1.5, 2}}, // one range for all panels
 			References: []plots.Reference{{Label: "one shared processor", Y: 1}}}
 		if !c.alike {
 			panel.References[0].Label = "" // room for the names of the classes

@@ -203,7 +203,7 @@ func drawTasks(ctx context.Context, p *plots.Plan, e plots.Effort, f *plots.Figu
 	key := func(panel int, policy fluid.Policy) string { return fmt.Sprint(panel, policy) }
 	for k, panel := range taskPanels() {
 		fine := panel.finenesses(e)
-		from, to := float64(fine[0]), float64(fine[len(fine)-1])
+		from, to := 1.0, float64(fine[len(fine)-1])
 		x := plots.Axis{Quantity: "tasks are smaller by the factor", Symbol: "g", Scale: plots.Log, Min: from / 1.1,
 			Max: to * 1.1}
 		for g := from; g <= to; g *= 2 {
@@ -214,6 +214,9 @@ func drawTasks(ctx context.Context, p *plots.Plan, e plots.Effort, f *plots.Figu
 			y = plots.Axis{Quantity: "mean service rate", Symbol: "γ/g", Unit: "tasks of the example", Max: 2}
 		}
 		draw := plots.Panel{Title: panel.title(), X: x, Y: y}
+		if fine[0] > 1 {
+			draw.Regions = []plots.Region{{Label: "unstable at g = 1", From: x.Min, To: 1.2}}
+		}
 		var words []string
 		for class := range 2 {
 			group := fmt.Sprintf("job %d", class+1)
@@ -228,7 +231,7 @@ func drawTasks(ctx context.Context, p *plots.Plan, e plots.Effort, f *plots.Figu
 						Thin: true,
 						X:    []float64{x.Min, x.Max}, Y: []float64{ideal[class], ideal[class]}})
 				line := plots.Series{Label: policyShort(policy), Group: group, Kind: plots.Points,
-					Look: policyLook(policy)}
+					Look: policyLook(policy), Bars: true}
 				for _, one := range seen {
 					if one.panel != k || one.policy != policy {
 						continue

@@ -30,7 +30,7 @@ const (
 
 // entry returns the legend entry of a series.
 func entry(s plots.Series, label string, l look) legendEntry {
-	return legendEntry{label: label, look: l, kind: s.Kind, thin: s.Thin, marked: s.Marked, band: s.Low != nil && !s.Bars, bar: s.Bars}
+	return legendEntry{label: label, look: l, kind: s.Kind, thin: s.Thin, marked: s.Marked, band: s.Low != nil && !s.Bars, bar: s.Bars && s.Low != nil}
 }
 
 // entryWidth returns the room that an entry takes.

@@ -409,13 +409,14 @@ func TestAreaBelowSteps(t *testing.T) {
 	}
 }
 
-// Bars of curves stand beside each other by as much as they say, about where they belong, and with their lines and markers; bars of
-// points stand where they belong, across too.
+// Bars of curves, and points that ask for it, stand beside each other by as much as they say, about where they belong, and with their
+// lines and markers; other points stand where they belong, their bars across too.
 func TestBarsBeside(t *testing.T) {
 	p := plots.Panel{Title: "t", X: plots.Axis{Quantity: "x", Max: 4}, Y: plots.Axis{Quantity: "y", Max: 10}}
 	for k := range 3 {
 		p.Series = append(p.Series, plots.Series{Label: fmt.Sprint(k), Bars: true, Marked: true, Look: k, X: []float64{1, 3}, Y: []float64{5, 6}, Low: []float64{4, 5}, High: []float64{6, 8}})
 	}
+	p.Series[2].Kind, p.Series[2].Marked = plots.Points, false
 	p.Series = append(p.Series, plots.Series{Label: "points", Kind: plots.Points, X: []float64{2}, Y: []float64{5}, Low: []float64{1}, High: []float64{6}, Left: []float64{1.5}, Right: []float64{5}})
 	l := layout(t, &plots.Figure{ID: "x", Title: "t", Panels: []plots.Panel{p}})[0]
 	for k, s := range l.Series[:3] {
