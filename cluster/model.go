@@ -53,3 +53,11 @@ func (m *Model) Scale(factor *big.Rat) *Model {
 	}
 	return &c
 }
+
+// ScaleClass returns m with the arrival rate of class i multiplied by factor >= 0. It shares all else with m.
+func (m *Model) ScaleClass(i int, factor *big.Rat) *Model {
+	c := *m
+	c.Classes = append([]Class(nil), m.Classes...)
+	c.Classes[i].ArrivalRate = new(big.Rat).Mul(m.Classes[i].ArrivalRate, factor)
+	return &c
+}

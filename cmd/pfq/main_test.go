@@ -758,6 +758,37 @@ func TestFullOutput(t *testing.T) {
 	}
 }
 
+// --scale CLASS=FACTORS is the model with another rate of that class: the answers are those for the models written so, percentiles, gradients
+// and what is unstable among them.
+func TestScaleOfClass(t *testing.T) {
+	args := []string{"solve", "-", "--percentiles", "50", "--gradients", "--format", "json"}
+	stdout, stderr, status := pfq(twoQueues, append(args, "--scale", "b=0.5:1.5:0.5,2")...)
+	var got []map[string]any
+	if err := json.Unmarshal([]byte(stdout), &got); err != nil || status != 1 || stderr != "" || len(got) != 4 {
+		t.Fatalf("status %d, %v, %s%s", status, err, stdout, stderr)
+	}
+	for i, rate := range []string{"1/4", "1/2", "3/4", "1"} {
+		single, _, _ := pfq(strings.Replace(twoQueues, `"b", "arrival_rate": "1/2"`, `"b", "arrival_rate": "`+rate+`"`, 1), args...)
+		if got[i]["scaled_class"] != "b" || got[i]["scale"] != float64(i+1)/2 {
+			t.Errorf("%v", got[i])
+		}
+		delete(got[i], "scaled_class")
+		delete(got[i], "scale")
+		if diff := cmp.Diff(commandtest.ParseJSON(t, single), got[i]); diff != "" {
+			t.Errorf("%s: %s", rate, diff)
+		}
+	}
+	if bad := program.Refusal(t, twoQueues, "solve", "-", "--scale", "bb=1"); bad.Path != "--scale" || bad.Want != "the name of a class" {
+		t.Errorf("%+v", bad)
+	}
+	if bad := program.Refusal(t, twoQueues, "solve", "-", "--scale", "a=1,b=2"); bad.Path != "--scale[1]" {
+		t.Errorf("%+v", bad)
+	}
+	if stdout, _, _ := pfq(twoQueues, "solve", "-", "--scale", "b=1,2"); !strings.HasPrefix(stdout, "scale 1 of b: stable; ") || !strings.Contains(stdout, "\nscale 2 of b: unstable: ") {
+		t.Error(stdout)
+	}
+}
+
 // A class alone may grow until the tightest set with it is full: web to 13/5, when both fill both servers, reports to 1, when they fill the small one.
 func TestStabilityByClass(t *testing.T) {
 	const shop = `{"servers": [{"name": "big", "capacity": 2}, {"name": "small", "capacity": 1}], "classes": [{"name": "web", "arrival_rate": 1, "servers": ["big", "small"]},

@@ -34,8 +34,8 @@ type solveFlags struct {
 	byClass         bool // the distribution of each class, too
 	percentiles     []command.Percentile
 	wantGradients   bool
-	memory          int        // MiB
-	factors         []*big.Rat // of the arrival rates; nil for the model as it is
+	memory          int // MiB
+	scaling         command.Scaling
 }
 
 func newSolve() *cobra.Command {
@@ -52,7 +52,7 @@ func newSolve() *cobra.Command {
 	cli.AddSwitch(cmd, &f.wantGradients, "gradients", "also give the derivatives of the means of each class in every arrival rate and capacity")
 	cli.Flag[int]{Name: "memory", Usage: "memory the tables may take, in `MIB` (2^20 bytes); a model that needs more is refused",
 		Default: strconv.Itoa(defaultMemory), Want: fmt.Sprintf("an integer in 1..%d", mostMemory), Parse: cli.ParseInt(mostMemory)}.Add(cmd, &f.memory)
-	command.AddScale(cmd, &f.factors, "solve", "all arrival rates")
+	command.AddScaling(cmd, &f.scaling, "solve")
 	cli.AddGone(cmd, "exact", "it is --engine exact")
 	return cmd
 }
@@ -76,7 +76,7 @@ func (f *solveFlags) answer(q command.Query) (a render.Answer, stable bool, err 
 	}
 	// The tables are counted; this keeps what is made besides from piling up to as much again.
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(int64(f.memory) << 20))
-	if f.factors != nil {
+	if f.scaling.Factors != nil {
 		a, stable, err = f.sweep(q, m)
 	} else {
 		a, stable, err = f.one(q, m)
@@ -225,21 +225,27 @@ type point struct {
 
 // sweep solves the model at every factor and says whether all of them are stable.
 func (f *solveFlags) sweep(q command.Query, m *cluster.Model) (a render.Answer, stable bool, err error) {
+	row, err := f.scaling.Row(m)
+	if err != nil {
+		return a, false, err
+	}
 	proof := command.GivenProof(num.Engine(f.engine))
-	points := make([]point, len(f.factors))
+	points := make([]point, len(f.scaling.Factors))
 	var factors []*big.Rat // those that are stable
-	for i, factor := range f.factors {
-		points[i] = point{factor: factor, at: &command.Scaled{Scale: render.Rat(factor, proof)}}
+	for i, factor := range f.scaling.Factors {
+		points[i] = point{factor: factor, at: &command.Scaled{Class: f.scaling.Class, Scale: render.Rat(factor, proof)}}
 		if longWays(m) {
 			float := f.settings()
 			float.Engine, float.MaxJobs = num.Float, 0
-			_, err := command.WithProgress(q, func(ctx context.Context) (*bf.Result, error) { return bf.Solve(ctx, m.Scale(factor), float) })
+			_, err := command.WithProgress(q, func(ctx context.Context) (*bf.Result, error) {
+				return bf.Solve(ctx, command.ScaleRow(m, row, factor), float)
+			})
 			if !errors.Is(err, num.ErrUnstable) {
 				factors = append(factors, factor) // or the sweep will say what is wrong
 				continue
 			}
 		}
-		verdict, err := command.Decide(q, m.Scale(factor))
+		verdict, err := command.Decide(q, command.ScaleRow(m, row, factor))
 		if err != nil {
 			return a, false, err
 		}
@@ -250,7 +256,7 @@ func (f *solveFlags) sweep(q command.Query, m *cluster.Model) (a render.Answer, 
 		}
 	}
 	results, err := command.WithProgress(q, func(ctx context.Context) ([]*bf.Result, error) {
-		return bf.LoadSweep(ctx, m, factors, f.settings())
+		return loadSweep(ctx, m, row, factors, f.settings())
 	})
 	if err != nil {
 		if cause := errors.Unwrap(err); cause != nil && !errors.Is(err, command.ErrInterrupted) { // the number of the factor is of no use
@@ -263,12 +269,12 @@ func (f *solveFlags) sweep(q command.Query, m *cluster.Model) (a render.Answer, 
 	for i := range points {
 		if points[i].unstable == nil {
 			points[i].solution = newSolution(m, results[0], command.Digits(f.tol))
-			delays, err := f.delays(q, m.Scale(points[i].factor))
+			delays, err := f.delays(q, command.ScaleRow(m, row, points[i].factor))
 			if err != nil {
 				return a, false, err
 			}
 			points[i].solution.setDelays(delays, f.percentiles)
-			gradients, err := f.gradients(q, m.Scale(points[i].factor))
+			gradients, err := f.gradients(q, command.ScaleRow(m, row, points[i].factor))
 			if err != nil {
 				return a, false, err
 			}
@@ -278,6 +284,21 @@ func (f *solveFlags) sweep(q command.Query, m *cluster.Model) (a render.Answer, 
 		}
 	}
 	return sweepAnswer(points), stable, nil
+}
+
+// loadSweep solves the model with the arrival rate in a row, or with -1 all of them, multiplied by each of the factors.
+func loadSweep(ctx context.Context, m *cluster.Model, row int, factors []*big.Rat, s bf.Settings) (results []*bf.Result, err error) {
+	if row < 0 {
+		return bf.LoadSweep(ctx, m, factors, s)
+	}
+	for _, factor := range factors {
+		r, err := bf.Solve(ctx, m.ScaleClass(row, factor), s)
+		if err != nil {
+			return nil, fmt.Errorf("factor %s: %w", factor.RatString(), err) // as bf.LoadSweep does
+		}
+		results = append(results, r)
+	}
+	return results, nil
 }
 
 func sweepAnswer(points []point) render.Answer {
@@ -304,7 +325,11 @@ func sweepText(t *render.Text, points []point) {
 	var classTitles, serverTitles []string
 	var parts []solutionPart // of the last factor
 	for _, p := range points {
-		before := "scale " + render.SixRat(p.factor) + ": "
+		before := "scale " + render.SixRat(p.factor)
+		if p.at.Class != "" {
+			before += " of " + p.at.Class
+		}
+		before += ": "
 		if p.unstable != nil {
 			t.WriteString(before)
 			p.unstable.Limits.Write(t)

@@ -9,13 +9,17 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"productform/cluster"
 	"productform/internal/cli"
+	"productform/internal/input"
 	"productform/internal/render"
+	"productform/internal/tree"
 	"productform/num"
 )
 
 // A Scaled says of which factor an answer is.
 type Scaled struct {
+	Class string        `json:"scaled_class,omitempty"` // whose arrival rate it multiplies, where it is not that of all
 	Scale render.Number `json:"scale"`
 }
 
@@ -25,6 +29,48 @@ func AddScale(cmd *cobra.Command, target *[]*big.Rat, does, scaled string) {
 	cli.AddList(cmd, target, mostFactors, cli.Flag[[]*big.Rat]{Name: "scale", Parse: ParseFactors,
 		Usage: does + " once for each of the `FACTORS`, such as 0.5,9/10 or 0.1:1.3:0.1, with " + scaled + " multiplied by it",
 		Want:  fmt.Sprintf("a number >= 0, such as 0.6 for 60 percent, or a range FROM:TO:STEP of at most %d numbers", mostFactors)})
+}
+
+// A Scaling says which arrival rates are multiplied by which factors.
+type Scaling struct {
+	Class   string     // "" for all
+	Factors []*big.Rat // nil for the model as it is
+}
+
+// AddScaling adds --scale as [AddScale] does, for all arrival rates of a cluster or, after CLASS=, for that of one class.
+func AddScaling(cmd *cobra.Command, target *Scaling, does string) {
+	cli.AddList(cmd, &target.Factors, mostFactors, cli.Flag[[]*big.Rat]{Name: "scale", Kind: "[CLASS=]FACTORS",
+		Usage: does + " once for each of the factors, such as 0.5,9/10 or 0.1:1.3:0.1, with all arrival rates multiplied by it, or that of one class: web=0.5:2:0.5",
+		Want:  fmt.Sprintf("a number >= 0, such as 0.6 for 60 percent, or a range FROM:TO:STEP of at most %d numbers, the first after CLASS= for one class", mostFactors),
+		Parse: func(word string) ([]*big.Rat, bool) {
+			if at := strings.LastIndex(word, "="); at > 0 && target.Class == "" {
+				target.Class, word = word[:at], word[at+1:]
+			}
+			return ParseFactors(word)
+		}})
+}
+
+// Row returns the row of the class, -1 for all.
+func (s Scaling) Row(m *cluster.Model) (int, error) {
+	if s.Class == "" {
+		return -1, nil
+	}
+	var names []string
+	for i, c := range m.Classes {
+		if c.Name == s.Class {
+			return i, nil
+		}
+		names = append(names, c.Name)
+	}
+	return 0, FlagError{Err: input.Errorf("--scale", s.Class, "the name of a class%s", tree.DidYouMean(s.Class, slices.Values(names), input.Quote))}
+}
+
+// ScaleRow returns the model with the arrival rate in a row, or with -1 all of them, multiplied by a factor.
+func ScaleRow(m *cluster.Model, row int, factor *big.Rat) *cluster.Model {
+	if row < 0 {
+		return m.Scale(factor)
+	}
+	return m.ScaleClass(row, factor)
 }
 
 const mostFactors = 10_000
@@ -62,7 +108,7 @@ func AtFactors(q Query, factors []*big.Rat, one func(Query, *big.Rat) (render.An
 			return all, false, err
 		}
 		found = found && ok
-		scale := render.Fields(Scaled{render.Rat(factor, render.Unproved)})
+		scale := render.Fields(Scaled{Scale: render.Rat(factor, render.Unproved)})
 		objects = append(objects, slices.Concat(scale, render.Fields(a.JSON)))
 		for _, l := range a.Lines {
 			head := scale
