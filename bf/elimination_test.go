@@ -199,6 +199,46 @@ func TestLinesByElimination(t *testing.T) {
 	conserves(t, long, r)
 }
 
+// Groups of which jobs take all servers are servers of their capacity: trees and rings of them are eliminated, by themselves where nothing else is possible.
+func TestGroupsByElimination(t *testing.T) {
+	grouped := func(m *cluster.Model) *cluster.Model {
+		g := &cluster.Model{}
+		for _, s := range m.Servers {
+			g.Servers = append(g.Servers, cluster.Server{Name: s.Name, Count: 3, Capacity: new(big.Rat).Quo(s.Capacity, big.NewRat(3, 1))})
+		}
+		for _, k := range m.Classes {
+			all := cluster.Class{Name: k.Name, ArrivalRate: k.ArrivalRate}
+			for _, c := range k.Servers {
+				all.Servers = append(all.Servers, cluster.Choice{Server: c.Server, Choose: 3})
+			}
+			g.Classes = append(g.Classes, all)
+		}
+		return g
+	}
+	tree := treeModel(40, 2, big.NewRat(4, 5))
+	for _, c := range []struct {
+		model *cluster.Model
+		s     Settings
+	}{{tree, Settings{}}, {ring(4), Settings{Lattice: EliminationLattice, RelTol: 1e-4}}} {
+		want, err := Solve(t.Context(), c.model, c.s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := Solve(t.Context(), grouped(c.model), c.s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got.Parts[0].Lattice != EliminationLattice || len(got.Parts) != 1 {
+			t.Errorf("parts %+v", got.Parts)
+		}
+		for i, x := range want.Classes {
+			if y := got.Classes[i].MeanJobs.Float; !(math.Abs(y-x.MeanJobs.Float) <= 2*want.RelativeErrorBound*x.MeanJobs.Float) {
+				t.Errorf("class %d: %v jobs, want %v", i, y, x.MeanJobs.Float)
+			}
+		}
+	}
+}
+
 // A ladder of 2x6 servers has width 2, and the means and distributions of the tables.
 func TestLadderByElimination(t *testing.T) {
 	m := &cluster.Model{}
