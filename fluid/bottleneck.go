@@ -237,7 +237,8 @@ var errNoBottleneck = errors.New("fluid: no bottleneck max fair allocation was c
 //
 // for the levels t_j in fractions, and checks the definition: no load exceeds 1, and no job has a larger part, by
 // weight, of resource β(i) than row i. If that fails, as ties can make it do, it tries the bottlenecks that the kernel
-// finds with its numbers changed in other ways, then all if they are few, then those found from the low start. The error
+// finds with its numbers changed in other ways and from the low start, in the order in which the kernel tries them, so that both take the
+// same of several allocations, and then all if they are few. The error
 // says that none passed, or that a number is out of the range of the kernel.
 func (e *Profiles) bottleneck(ctx context.Context) ([]*big.Rat, error) {
 	p, err := newProblem(e, "")
@@ -279,8 +280,10 @@ func (e *Profiles) bottleneck(ctx context.Context) ([]*big.Rat, error) {
 		}
 		return nil
 	}
-	if shares := followed(false); shares != nil {
-		return shares, nil
+	for _, low := range kernel.starts() { // as the kernel does, so that both take the same where there are several
+		if shares := followed(low); shares != nil {
+			return shares, nil
+		}
 	}
 	const most = 20_000
 	ofClass, all := make([]int, len(kernel.need)), 1
@@ -302,11 +305,6 @@ func (e *Profiles) bottleneck(ctx context.Context) ([]*big.Rat, error) {
 				break
 			}
 			ofClass[k] = 0
-		}
-	}
-	if !kernel.hasOnes {
-		if shares := followed(true); shares != nil {
-			return shares, nil
 		}
 	}
 	return nil, cmp.Or(ctx.Err(), errNoBottleneck)

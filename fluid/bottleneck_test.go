@@ -577,3 +577,43 @@ func BenchmarkBottleneck(b *testing.B) {
 		})
 	}
 }
+
+// Where several allocations are bottleneck max fair, float64 and fractions take the same one, also under limits: with demands nearly alike on
+// three or four resources there often are several.
+func TestBottleneckEnginesTakeTheSame(t *testing.T) {
+	several := []int64{0, 8, 9, 10, 10}
+	for seed := range uint64(1500) {
+		r := rand.New(rand.NewPCG(seed, 77))
+		p := &Pool{}
+		for j := range 3 + r.IntN(2) {
+			p.Resources = append(p.Resources, Resource{Name: fmt.Sprint("r", j), Capacity: big.NewRat(10+r.Int64N(20), 1)})
+		}
+		for i := range 2 + r.IntN(5) {
+			job := Job{Name: fmt.Sprint("j", i)}
+			for range p.Resources {
+				job.Demand = append(job.Demand, big.NewRat(several[r.IntN(len(several))], 1))
+			}
+			job.Demand[r.IntN(len(p.Resources))] = big.NewRat(10, 1)
+			if r.IntN(2) == 0 {
+				job.MaxTasks = big.NewRat(1+r.Int64N(8), 4+r.Int64N(6))
+			}
+			if r.IntN(3) == 0 {
+				job.Weight = big.NewRat(1+r.Int64N(5), 1+r.Int64N(3))
+			}
+			p.Jobs = append(p.Jobs, job)
+		}
+		exact, err := Allocate(context.Background(), p, BMF, Settings{Engine: num.Exact})
+		if err != nil {
+			t.Fatal(seed, err)
+		}
+		float, err := Allocate(context.Background(), p, BMF, Settings{Engine: num.Float})
+		if err != nil {
+			t.Fatal(seed, err)
+		}
+		for i, job := range exact.Jobs {
+			if f := float.Jobs[i].Tasks.Float; math.Abs(job.Tasks.Float/f-1) > 1e-9 {
+				t.Errorf("seed %d: row %d runs %v tasks in fractions, %v in float64", seed, i, job.Tasks.Float, f)
+			}
+		}
+	}
+}
