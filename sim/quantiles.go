@@ -52,6 +52,7 @@ func (p *Plan) quantiles(ctx context.Context, r *Result, samples []*Sample) erro
 		return nil
 	}
 	lists := make([][]Histogram, len(samples))
+	var doubts worsts
 	add := func(one Quantile, name string, warn bool) error {
 		d, err := newSeenDelays(ctx, lists)
 		if err != nil {
@@ -61,12 +62,13 @@ func (p *Plan) quantiles(ctx context.Context, r *Result, samples []*Sample) erro
 		for _, level := range p.settings.Levels {
 			q := one
 			q.Level = level
-			known, why := d.estimate(&q)
+			known, why, enough := d.estimate(&q)
 			if known {
 				r.Quantiles = append(r.Quantiles, q)
 			}
 			if warn && why != "" {
-				r.warn("%s: percentile %.12g of delays: %s", name, 100*level, why)
+				words := fmt.Sprintf("%s: percentile %.12g of delays: %s", name, 100*level, why)
+				doubts.add(fmt.Sprint(level, known, enough > 0), enough, words)
 			}
 		}
 		return nil
@@ -97,6 +99,7 @@ func (p *Plan) quantiles(ctx context.Context, r *Result, samples []*Sample) erro
 			return err
 		}
 	}
+	doubts.warn(r)
 	return nil
 }
 
@@ -134,21 +137,21 @@ func newSeenDelays(ctx context.Context, lists [][]Histogram) (*seenDelays, error
 func (d *seenDelays) jobs() float64 { return float64(d.whole.total()) }
 
 // estimate fills in a quantile whose Level, Confidence and Runs are known. Where it cannot, or the interval is not to be trusted, it
-// says why.
-func (d *seenDelays) estimate(q *Quantile) (known bool, why string) {
+// says why, and how many jobs there are of those that it needs, if that is known.
+func (d *seenDelays) estimate(q *Quantile) (known bool, why string, enough float64) {
 	rare, side := 1-q.Level, "above"
 	if q.Level < 0.5 {
 		rare, side = q.Level, "below"
 	}
 	if beyond := rare * d.jobs(); beyond < minBeyond {
-		return false, fmt.Sprintf("only %.3g jobs of all runs are %s it, and an estimate needs %d", beyond, side, minBeyond)
+		return false, fmt.Sprintf("only %.3g jobs of all runs are %s it, and an estimate needs %d", beyond, side, minBeyond), beyond
 	}
 	at := d.whole.reached(q.Level * d.jobs())
 	part := d.stdError(at, q.Level)
 	student := distuv.StudentsT{Sigma: 1, Nu: float64(q.Runs - 1)}.Quantile((1 + q.Confidence) / 2)
 	upper, lower := q.Level+student*part, q.Level-student*part
 	if !(upper <= 1) {
-		return false, "its interval has no upper end: more or longer runs are needed"
+		return false, "its interval has no upper end: more or longer runs are needed", 0
 	}
 	high, low := d.whole.reached(upper*d.jobs()), place{}
 	if lower > 0 {
@@ -158,8 +161,9 @@ func (d *seenDelays) estimate(q *Quantile) (known bool, why string) {
 	q.StdError = (high.value() - low.value()) / (2 * student)
 	if independent := rare * q.Level * (1 - q.Level) / (part * part); independent < minIndependent {
 		why = fmt.Sprintf("the runs are worth about %.2g independent jobs %s it, and intervals need %d", independent, side, minIndependent)
+		enough = independent
 	}
-	return true, why
+	return true, why, enough
 }
 
 // stdError returns the standard error of the part of the jobs that is below the place where a level is reached.

@@ -32,7 +32,7 @@ func seen(delays [][]float64) *seenDelays {
 // estimated returns a quantile of delays by replication, nil if there is none, and the reason why not or why not to trust it.
 func estimated(d *seenDelays, level, confidence float64) (*Quantile, string) {
 	q := &Quantile{Level: level, Confidence: confidence, Runs: len(d.runs)}
-	known, why := d.estimate(q)
+	known, why, _ := d.estimate(q)
 	if !known {
 		return nil, why
 	}
@@ -182,5 +182,21 @@ func TestSeenDelaysEnd(t *testing.T) {
 	cancel()
 	if d, err := newSeenDelays(ctx, make([][]Histogram, 3)); err == nil {
 		t.Errorf("%+v", d)
+	}
+}
+
+// Doubts of one kind make one warning, of the worst; those of others their own, in the order in which they came.
+func TestOneWarningOfEachKind(t *testing.T) {
+	var w worsts
+	for _, d := range []struct {
+		kind   string
+		enough float64
+		words  string
+	}{{"x", 3, "a: 3"}, {"y", 0, "b: 0"}, {"x", 1, "c: 1"}, {"x", 2, "d: 2"}, {"x", 1, "e: 1"}} {
+		w.add(d.kind, d.enough, d.words)
+	}
+	r := &Result{}
+	if w.warn(r); !slices.Equal(r.Warnings, []string{"c: 1; this is the worst of 4 such", "b: 0"}) {
+		t.Errorf("%q", r.Warnings)
 	}
 }

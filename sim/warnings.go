@@ -94,16 +94,18 @@ func (p *Plan) judgeIntervals(r *Result) {
 // judgeSizes looks for what the run cannot have seen: classes with few jobs, and sizes that are rare but matter.
 func (p *Plan) judgeSizes(r *Result, samples []*Sample) {
 	var arrived float64
+	var few worsts
 	for i, c := range p.Classes {
 		left := 0.0
 		for _, s := range samples {
 			left += s.Left[i]
 		}
 		if c.ArrivalRate > 0 && left < minJobs {
-			r.warn("class %s: only %g jobs were done in all runs, and intervals need %d", c.Name, left, minJobs)
+			few.add("", left, fmt.Sprintf("class %s: only %g jobs were done in all runs, and intervals need %d", c.Name, left, minJobs))
 		}
 		arrived += c.ArrivalRate * p.time * float64(r.Runs)
 	}
+	few.warn(r)
 	if p.SizeRate > 0 {
 		arrived = p.SizeRate * p.time * float64(r.Runs)
 	}
@@ -201,6 +203,39 @@ const minSamples = 10
 
 func (r *Result) warn(format string, args ...any) {
 	r.Warnings = append(r.Warnings, fmt.Sprintf(format, args...))
+}
+
+// A worsts holds the worst of each kind of doubts, in the order of the kinds that came, so that many classes make one warning.
+type worsts []worst
+
+type worst struct {
+	kind   string
+	enough float64 // the less the worse; of equal ones the first counts
+	words  string
+	count  int
+}
+
+func (w *worsts) add(kind string, enough float64, words string) {
+	for k := range *w {
+		if d := &(*w)[k]; d.kind == kind {
+			d.count++
+			if enough < d.enough {
+				d.enough, d.words = enough, words
+			}
+			return
+		}
+	}
+	*w = append(*w, worst{kind, enough, words, 1})
+}
+
+// warn adds a warning of each kind.
+func (w worsts) warn(r *Result) {
+	for _, d := range w {
+		if d.count > 1 {
+			d.words += fmt.Sprintf("; this is the worst of %d such", d.count)
+		}
+		r.warn("%s", d.words)
+	}
 }
 
 // mser5 returns the number of leading values to leave out so that the standard error of the mean of the others, taken

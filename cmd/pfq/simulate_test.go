@@ -201,6 +201,19 @@ func TestSimulateTheory(t *testing.T) {
 	}
 }
 
+// Numbers of jobs that no run has seen have no interval: one of width 0 would leave out their probabilities.
+func TestNeverSeen(t *testing.T) {
+	const model = `{"servers": [{"name": "s", "capacity": 4}], "classes": [{"name": "a", "arrival_rate": 1, "servers": ["s"]}]}`
+	law := simulateJSON(t, model, "--runs 3 --jumps 1e3 --distribution 60")["jobs_distribution"].([]any)
+	last := law[60].(map[string]any)
+	if half, given := last["half_width"]; last["mean"] != 0.0 || !given || half != nil || !(last["exact"].(float64) > 0) || law[0].(map[string]any)["half_width"] == nil {
+		t.Errorf("60 jobs: %v", last)
+	}
+	if stdout, _, _ := simulate(model, "--runs 3 --jumps 1e3 --distribution 60"); !strings.Contains(stdout, "\n60    none seen ") || strings.Contains(stdout, "± 0 ") {
+		t.Errorf("no word that none was seen:\n%s", stdout)
+	}
+}
+
 // A model too large for theory is simulated all the same, without exact values, and the answer says why in all formats.
 func TestSimulateWithoutTheory(t *testing.T) {
 	const wide = `{"servers": [{"name": "g", "count": 999, "capacity": 1}, {"name": "h", "count": 999, "capacity": 1}, {"name": "k", "count": 999, "capacity": 1}, {"name": "l", "count": 999, "capacity": 1}],

@@ -3,13 +3,14 @@ package render
 import (
 	"fmt"
 	"math"
+	"slices"
 )
 
 // An Estimate is an estimate of a simulation, beside the exact value if theory knows it.
 type Estimate struct {
-	Mean       float64 `json:"mean"`
-	HalfWidth  float64 `json:"half_width"`
-	Confidence float64 `json:"confidence"`
+	Mean       float64  `json:"mean"`
+	HalfWidth  *float64 `json:"half_width"` // nil where all runs gave the same, which says nothing of how far off they are
+	Confidence float64  `json:"confidence"`
 	*Theory
 }
 
@@ -30,7 +31,9 @@ type Theory struct {
 	Z     *float64 `json:"z"`
 }
 
-func isEstimate(r Record) bool { return r.field("half_width").Value != nil }
+func isEstimate(r Record) bool {
+	return slices.ContainsFunc(r, func(f Field) bool { return f.Key == "half_width" })
+}
 
 func isQuantile(r Record) bool { return r.field("estimate").Value != nil }
 
@@ -44,7 +47,7 @@ func (t *Text) estimateCells(v any) []string {
 	if isQuantile(e) {
 		cells[0] = Between(e.Get("estimate").(float64), e.Get("low").(float64), e.Get("high").(float64))
 	} else {
-		cells[0] = PlusMinus(e.Get("mean").(float64), e.Get("half_width").(float64))
+		cells[0] = estimateCell(e.Get("mean").(float64), e.Get("half_width"))
 	}
 	if exact, ok := e.Get("exact").(float64); ok {
 		cells[1] = Six(exact)
@@ -53,6 +56,18 @@ func (t *Text) estimateCells(v any) []string {
 		}
 	}
 	return cells
+}
+
+// estimateCell returns an estimate for people, of a half-width that is nil where all runs gave the same.
+func estimateCell(mean float64, halfWidth any) string {
+	h, ok := halfWidth.(float64)
+	switch {
+	case ok:
+		return PlusMinus(mean, h)
+	case mean == 0:
+		return "none seen"
+	}
+	return Six(mean) + " in all runs"
 }
 
 // PlusMinus returns an estimate for people: two digits of the half-width, and the mean to the same place.

@@ -44,10 +44,10 @@ type whole struct {
 }
 
 func example() Answer {
-	z := 1.5
+	z, half := 1.5, 0.25
 	third := num.Value{Float: 1. / 3, Exact: big.NewRat(1, 3)}
 	rows := []row{
-		{Name: "a<b", Rate: Value(&third, Fraction, 0), Cutoffs: []float64{1, 2.5}, Estimate: &Estimate{1, 0.25, 0.95, &Theory{1.5, &z}}, Good: true},
+		{Name: "a<b", Rate: Value(&third, Fraction, 0), Cutoffs: []float64{1, 2.5}, Estimate: &Estimate{1, &half, 0.95, &Theory{1.5, &z}}, Good: true},
 		{head: &head{Rat(big.NewRat(1, 2), Unproved)}, Name: "c", Count: 3, Rate: Value(nil, Fraction, 0), hidden: 1},
 	}
 	w := whole{"it", rows, []Number{Rat(big.NewRat(1, 2), Fraction), Rat(big.NewRat(3, 2), Fraction)}}
@@ -184,6 +184,27 @@ func TestPlusMinus(t *testing.T) {
 		if got := PlusMinus(c.mean, c.halfWidth); got != c.want {
 			t.Errorf("%v ± %v is shown as %q, want %q", c.mean, c.halfWidth, got, c.want)
 		}
+	}
+}
+
+// An estimate without an interval has an empty place in CSV and null in JSON, and says in text that no run has seen it, or that all gave the same.
+func TestEstimateWithoutInterval(t *testing.T) {
+	type both struct {
+		Never  Estimate `json:"never"`
+		Always Estimate `json:"always"`
+	}
+	v := both{Estimate{Confidence: 0.95}, Estimate{Mean: 1, Confidence: 0.95}}
+	a := Answer{JSON: v, Lines: []Lines{{Kind: "both", Of: v}}, Columns: []string{"never"}, Text: func(t *Text) { t.Table(v, "never", "always") }}
+	for format, want := range map[string]string{
+		"text": "never      always\nnone seen  1 in all runs\n",
+		"csv":  "never,kind,never_half_width,never_confidence,always,always_half_width,always_confidence\n0,both,,0.95,1,,0.95\n",
+	} {
+		if out, err := a.Format(format); err != nil || !strings.HasSuffix(string(out), want) {
+			t.Errorf("%s: %q, %v, want %q at its end", format, out, err, want)
+		}
+	}
+	if out, err := a.Format("json"); err != nil || strings.Count(string(out), `"half_width": null`) != 2 {
+		t.Errorf("%v: %s", err, out)
 	}
 }
 

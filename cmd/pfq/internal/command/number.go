@@ -48,12 +48,16 @@ func Quantiles(asked []Percentile, levels []float64, r *sim.Result, kind sim.Kin
 	return fields
 }
 
-// Estimated returns an estimate beside its exact value, each nil if there is none.
+// Estimated returns an estimate beside its exact value, each nil if there is none. Where all runs gave the same, as they do for what none has seen, it has
+// no interval, unless that is the exact value: one of width 0 would leave out the truth.
 func Estimated(e *sim.Estimate, exact *num.Value) *render.Estimate {
 	if e == nil {
 		return nil
 	}
-	out := &render.Estimate{Mean: e.Mean, HalfWidth: e.HalfWidth, Confidence: e.Confidence}
+	out := &render.Estimate{Mean: e.Mean, Confidence: e.Confidence}
+	if e.StdError != 0 || exact != nil && e.Mean == exact.Float {
+		out.HalfWidth = &e.HalfWidth
+	}
 	if exact != nil {
 		out.Theory = &render.Theory{Exact: exact.Float}
 		if e.StdError != 0 {

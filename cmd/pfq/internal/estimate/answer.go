@@ -115,7 +115,7 @@ func estimated(e *gibbs.Estimate) *render.Estimate {
 	if e == nil {
 		return nil
 	}
-	return &render.Estimate{Mean: e.Mean, HalfWidth: e.HalfWidth, Confidence: e.Confidence}
+	return &render.Estimate{Mean: e.Mean, HalfWidth: &e.HalfWidth, Confidence: e.Confidence}
 }
 
 func law(list []gibbs.Estimate) (law []render.Estimate) {
