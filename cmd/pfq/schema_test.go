@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -149,6 +150,68 @@ func TestSchemaIsThatOfReaders(t *testing.T) {
 			}
 		}
 	}
+}
+
+// A validator names the place of a mistake, not the kinds of files that this one is not: of a misspelt field in a row, of a number below 0, and of
+// a list that is none, also in the cluster of a plan.
+func TestSchemaNamesThePlace(t *testing.T) {
+	model := fileSchemas(t)["any"]
+	for _, k := range kinds(t) {
+		for _, file := range k.files {
+			whole := decoded(t, file).(map[string]any)
+			if k.name == "plan" {
+				whole["model"] = decoded(t, "examples/three-servers.yaml")
+			}
+			for key, list := range whole {
+				rows, _ := list.([]any)
+				if key == "model" {
+					key, rows = "model/classes", list.(map[string]any)["classes"].([]any)
+				}
+				if len(rows) == 0 {
+					continue
+				}
+				last, ok := rows[len(rows)-1].(map[string]any)
+				if !ok {
+					continue
+				}
+				last["arival_rate"] = 1
+				places := mistakes(model, whole)
+				delete(last, "arival_rate")
+				if want := fmt.Sprintf("/%s/%d", key, len(rows)-1); !slices.Equal(places, []string{want}) {
+					t.Errorf("%s: the mistake is at %q, want %s", file, places, want)
+				}
+			}
+		}
+	}
+	cluster := decoded(t, "examples/three-servers.yaml").(map[string]any)
+	class := cluster["classes"].([]any)[0].(map[string]any)
+	class["arrival_rate"] = -1
+	if places := mistakes(model, cluster); len(places) == 0 || places[0] != "/classes/0/arrival_rate" {
+		t.Errorf("a negative rate: the mistake is at %q", places)
+	}
+	class["arrival_rate"], class["servers"] = 1, "own-1"
+	if places := mistakes(model, cluster); !slices.Equal(places, []string{"/classes/0/servers"}) {
+		t.Errorf("servers that are no list: the mistake is at %q", places)
+	}
+}
+
+// mistakes returns the places of a value at which a schema finds it wrong.
+func mistakes(s *jsonschema.Schema, value any) (places []string) {
+	var wrong *jsonschema.ValidationError
+	if !errors.As(s.Validate(value), &wrong) {
+		return nil
+	}
+	var walk func(*jsonschema.ValidationError)
+	walk = func(e *jsonschema.ValidationError) {
+		for _, c := range e.Causes {
+			walk(c)
+		}
+		if len(e.Causes) == 0 {
+			places = append(places, "/"+strings.Join(e.InstanceLocation, "/"))
+		}
+	}
+	walk(wrong)
+	return places
 }
 
 // vary calls check on variants of a value, one change each: with an unknown field in an object, without one of its fields, with an object or a truth
