@@ -31,6 +31,7 @@ type quantity struct {
 	title      string // "" for the name
 	name, unit string
 	rows       []string                         // what has curves: classes or servers
+	drawn      []int                            // those that are drawn; nil for all
 	theory     func(load, row int) *float64     // nil for a class without arrivals, and where theory has no number
 	simulated  func(p point, row int) *estimate // nil where there are too few jobs for one
 	grows      bool                             // beyond all bounds near the limit of stability
@@ -52,6 +53,9 @@ func mean(e *sim.Estimate) *estimate {
 func (c *chart) panels(q quantity) (panels []plots.Panel) {
 	var rows []int
 	for row := range q.rows {
+		if q.drawn != nil && !slices.Contains(q.drawn, row) {
+			continue
+		}
 		if q.theory(0, row) != nil || c.isSimulated(q, row) { // a class without arrivals has no delay
 			rows = append(rows, row)
 		}

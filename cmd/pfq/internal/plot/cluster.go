@@ -22,6 +22,7 @@ type curves struct {
 	chart
 	flags   *plotFlags
 	model   *cluster.Model
+	classes []int // rows that are drawn
 	results []*bf.Result
 	delays  []*bf.DelayResult // nil without percentiles, and if uneven
 	uneven  bool              // whether mean sizes differ, so that percentiles are simulated only
@@ -34,10 +35,17 @@ func (f *plotFlags) cluster(q command.Query, s source) (*plots.Figure, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := f.checkPanels(m); err != nil {
+	rows, err := f.classes.rows(m)
+	if err != nil {
+		return nil, err
+	}
+	if f.classes.worst == 0 { // which ones these are is known later
+		err = f.checkPanels(m, rows)
+	}
+	if err != nil {
 		return nil, command.InFile(q.File, err)
 	}
-	c, err := f.curves(q, m)
+	c, err := f.curves(q, m, rows)
 	if err != nil || c == nil {
 		return nil, command.InFile(q.File, err)
 	}
@@ -50,7 +58,7 @@ func (f *plotFlags) cluster(q command.Query, s source) (*plots.Figure, error) {
 }
 
 // curves solves the model at all loads. It is nil where none of them is stable, which the standard error says.
-func (f *plotFlags) curves(q command.Query, m *cluster.Model) (*curves, error) {
+func (f *plotFlags) curves(q command.Query, m *cluster.Model, rows []int) (*curves, error) {
 	verdict, err := command.WithProgress(q, func(ctx context.Context) (*stability.Result, error) { return stability.Cluster(ctx, m) })
 	if err != nil {
 		return nil, err
@@ -58,7 +66,7 @@ func (f *plotFlags) curves(q command.Query, m *cluster.Model) (*curves, error) {
 	if verdict.CriticalScale == nil {
 		return nil, input.Errorf("classes", "no arrivals", "a class with an arrival_rate > 0")
 	}
-	c := &curves{chart: f.chart(verdict.CriticalScale, fortieths), flags: f, model: m}
+	c := &curves{chart: f.chart(verdict.CriticalScale, fortieths), flags: f, model: m, classes: rows}
 	_, err = m.OneMeanSize()
 	if c.uneven = err != nil; c.uneven && len(f.percentiles) > 0 && f.settings.Runs == 0 {
 		return nil, percentilesByRuns(command.Located(q, err))
@@ -121,6 +129,10 @@ func (f *plotFlags) loads(critical *big.Rat, n int64) (factors []*big.Rat) {
 // solve asks theory.
 func (c *curves) solve(ctx context.Context) (err error) {
 	if c.results, err = bf.LoadSweep(ctx, c.model, c.factors, bf.Settings{}); err != nil {
+		return withoutFactor(err)
+	}
+	c.choose()
+	if err := c.flags.checkPanels(c.model, c.classes); err != nil {
 		return err
 	}
 	if c.flags.distribution > 0 {
@@ -138,7 +150,7 @@ func (c *curves) solve(ctx context.Context) (err error) {
 	for _, factor := range c.factors {
 		r, err := bf.Delays(ctx, c.model.Scale(factor), question, bf.Settings{})
 		if err != nil {
-			return err
+			return command.OrElse(err, "or pfq simulate --percentiles, which estimates them")
 		}
 		c.delays = append(c.delays, r)
 	}
@@ -169,19 +181,20 @@ func (c *curves) quantities() (all []quantity) {
 	class := func(measure string) func(point, int) *estimate {
 		return func(p point, i int) *estimate { return mean(p.result.Class(i, measure)) }
 	}
+	machines := c.flags.classes.serversOf(c.model, c.classes)
 	for _, word := range c.flags.show {
 		switch word {
 		case delay:
-			all = append(all, quantity{name: "mean delay", unit: "units of time", rows: classes, simulated: class(sim.MeanDelay), grows: true,
+			all = append(all, quantity{name: "mean delay", unit: "units of time", rows: classes, drawn: c.classes, simulated: class(sim.MeanDelay), grows: true,
 				theory: func(k, i int) *float64 { return known(c.results[k].Classes[i].MeanDelay) }})
 		case jobs:
-			all = append(all, quantity{name: "mean jobs", rows: classes, simulated: class(sim.MeanJobs), grows: true,
+			all = append(all, quantity{name: "mean jobs", rows: classes, drawn: c.classes, simulated: class(sim.MeanJobs), grows: true,
 				theory: func(k, i int) *float64 { return &c.results[k].Classes[i].MeanJobs.Float }})
 		case rate:
-			all = append(all, quantity{name: "service rate", unit: "work per unit of time", rows: classes, simulated: class(sim.ServiceRate),
+			all = append(all, quantity{name: "service rate", unit: "work per unit of time", rows: classes, drawn: c.classes, simulated: class(sim.ServiceRate),
 				theory: func(k, i int) *float64 { return known(c.results[k].Classes[i].ServiceRate) }})
 		case utilization:
-			all = append(all, quantity{name: "utilization", rows: servers, part: true,
+			all = append(all, quantity{name: "utilization", rows: servers, drawn: machines, part: true,
 				theory:    func(k, s int) *float64 { return &c.results[k].Servers[s].Utilization.Float },
 				simulated: func(p point, s int) *estimate { return mean(p.result.Server(s, sim.Utilization)) }})
 		}
@@ -202,7 +215,7 @@ func known(v *num.Value) *float64 {
 
 // percentile returns percentile n of the delay as a quantity.
 func (c *curves) percentile(n int, p command.Percentile, classes []string) quantity {
-	return quantity{name: p.Name + " of the delay", unit: "units of time", rows: classes, grows: true, apart: c.uneven,
+	return quantity{name: p.Name + " of the delay", unit: "units of time", rows: classes, drawn: c.classes, grows: true, apart: c.uneven,
 		theory: func(k, i int) *float64 {
 			if c.uneven {
 				return nil
@@ -244,32 +257,7 @@ func (c *curves) caption(file string) string {
 	default:
 		text += "; percentiles are of the latter"
 	}
-	return text + "." + c.flags.simulationCaption(c.points)
-}
-
-// checkPanels refuses a model with more to draw than a picture has room for.
-func (f *plotFlags) checkPanels(m *cluster.Model) error {
-	classes := 0 // with arrivals: others have no delay
-	for _, c := range m.Classes {
-		if c.ArrivalRate.Sign() > 0 {
-			classes++
-		}
-	}
-	count := len(f.percentiles) * plots.PanelsOf(classes)
-	for _, word := range f.show {
-		switch word {
-		case delay, rate:
-			count += plots.PanelsOf(classes)
-		case jobs:
-			count += plots.PanelsOf(len(m.Classes))
-		case utilization:
-			count += plots.PanelsOf(len(m.Servers))
-		}
-	}
-	if f.distribution > 0 {
-		count++
-	}
-	return tooMany("classes", fmt.Sprintf("%d, and %d rows of servers", len(m.Classes), len(m.Servers)), count)
+	return text + "." + c.flags.classes.caption(len(c.classes), len(c.model.Classes), c.factors[len(c.factors)-1]) + c.flags.simulationCaption(c.points)
 }
 
 // tooMany refuses what takes more panels than a picture has room for.

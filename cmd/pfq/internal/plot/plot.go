@@ -35,6 +35,7 @@ const (
 // A plotFlags holds what the flags of plot ask for.
 type plotFlags struct {
 	show         []string
+	classes      chosen // of a cluster
 	percentiles  []command.Percentile
 	distribution int // most jobs; 0 for none
 	factors      []*big.Rat
@@ -55,6 +56,8 @@ func New() *cobra.Command {
 	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error { return f.check(cmd.Flags().Changed) }
 	cli.AddWords(cmd, &f.show, "show", []string{delay, jobs, rate, utilization, tasks, none},
 		"what to draw against the load: delay, jobs, rate, utilization, or none; of pools delay, jobs, rate, and tasks and utilization of jobs that stay")
+	cli.Flag[chosen]{Name: "classes", Usage: "of a cluster, draw these classes and the servers that they can use: `NAMES` such as web,mail, or worst:10 for the ten with the longest mean delays",
+		Want: "names of classes, such as web,mail, or worst:N", Parse: parseChosen}.Add(cmd, &f.classes)
 	command.AddPercentiles(cmd, &f.percentiles, "of a cluster, also draw these percentiles of the delay of each class, in order of arrival with exponential sizes")
 	cli.Flag[int]{Name: "distribution", Usage: fmt.Sprintf("of a cluster, also draw the probabilities of 0, ..., `N` jobs in all at the rates of the model, N from 1 to %d", bf.MostJobs),
 		Want: fmt.Sprintf("an integer in 1..%d", bf.MostJobs), Parse: cli.ParseInt(bf.MostJobs)}.Add(cmd, &f.distribution)

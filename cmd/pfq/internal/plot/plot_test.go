@@ -3,6 +3,7 @@ package plot
 import (
 	"encoding/csv"
 	"fmt"
+	"io"
 	"maps"
 	"math"
 	"math/big"
@@ -170,12 +171,16 @@ func TestManyClasses(t *testing.T) {
 		}
 		factors := []*big.Rat{big.NewRat(1, 2), big.NewRat(1, 1)}
 		flags := &plotFlags{show: []string{delay}, factors: factors}
-		c := &curves{chart: flags.chart(big.NewRat(2, 1), fortieths), flags: flags, model: m}
+		rows, err := flags.classes.rows(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := &curves{chart: flags.chart(big.NewRat(2, 1), fortieths), flags: flags, model: m, classes: rows}
 		if c.results, err = bf.LoadSweep(t.Context(), m, factors, bf.Settings{}); err != nil {
 			t.Fatal(err)
 		}
 		f := c.figure("many")
-		if err := c.flags.checkPanels(m); err != nil {
+		if err := c.flags.checkPanels(m, rows); err != nil {
 			t.Error(err)
 		}
 		f.ID = "many"
@@ -202,6 +207,16 @@ func TestManyClasses(t *testing.T) {
 	}
 }
 
+// web returns a model of so many classes on two servers of a wide graph each.
+func web(n int) string {
+	var servers, classes []string
+	for i := range n {
+		servers = append(servers, fmt.Sprintf(`{"name": "s%d", "capacity": 1}`, i))
+		classes = append(classes, fmt.Sprintf(`{"name": "c%d", "arrival_rate": 0.1, "servers": ["s%d", "s%d", "s%d"]}`, i, i, (i+1)%n, (i+9)%n))
+	}
+	return `{"servers": [` + strings.Join(servers, ",") + `], "classes": [` + strings.Join(classes, ",") + `]}`
+}
+
 // A picture has at most 26 panels, which is known before anything is computed.
 func TestTooManyPanels(t *testing.T) {
 	many := func(n int, more string) string {
@@ -217,9 +232,46 @@ func TestTooManyPanels(t *testing.T) {
 	if _, stderr, status := pfq(many(25*7, `, {"name": "never", "arrival_rate": 0, "servers": ["s"]}`), "plot", "-", "--scale", "1", "--format", "csv"); status != 0 {
 		t.Errorf("a class without arrivals: status %d, %s", status, stderr)
 	}
-	const want = "pfq: standard input: classes = 176, and 1 rows of servers: want less to draw: at most 26 panels of 7 curves, not 27\n"
+	const want = "pfq: standard input: classes = 176, and 1 rows of servers: want less to draw: at most 26 panels of 7 curves, not 27; with --classes NAMES or worst:10 and --show delay there is less\n"
 	if stdout, stderr, status := pfq(many(25*7+1, ""), "plot", "-"); status != 2 || stdout != "" || stderr != want {
 		t.Errorf("27 panels: status %d, %q", status, stderr)
+	}
+}
+
+// --classes draws the curves of some classes and the servers that they can use, as without it; worst:N those with the longest delays at the last load.
+func TestClasses(t *testing.T) {
+	all := table(t, shop, "--scale", "0.5,2", "--show", "delay,jobs,utilization")
+	for classes, want := range map[string][]string{
+		"web":         {"mean delay, web", "mean jobs, web", "utilization, big", "utilization, small"},
+		"reports":     {"mean delay, reports", "mean jobs, reports", "utilization, small"},
+		"reports,web": slices.Sorted(maps.Keys(all))[1:],
+		"worst:1":     {"mean delay, reports", "mean jobs, reports", "utilization, small"},
+		"worst:5":     slices.Sorted(maps.Keys(all))[1:],
+	} {
+		some := table(t, shop, "--scale", "0.5,2", "--show", "delay,jobs,utilization", "--classes", classes)
+		delete(some, "load")
+		if got := slices.Sorted(maps.Keys(some)); !slices.Equal(got, want) {
+			t.Errorf("%s: columns %q, want %q", classes, got, want)
+		}
+		for name, column := range some {
+			if !slices.Equal(column, all[name]) {
+				t.Errorf("%s: %s is %v, want %v", classes, name, column, all[name])
+			}
+		}
+	}
+	if d := all["mean delay, reports"]; !(d[1] > all["mean delay, web"][1]) {
+		t.Errorf("reports wait no longer: %v", d)
+	}
+	for flag, want := range map[string]string{"web": "Drawn are 1 of 2 classes, ", "worst:1": "Drawn are the 1 of 2 classes that have the longest mean delays at load 2, ", "worst:2": "order of arrival with exponential sizes."} {
+		f := &plotFlags{show: []string{delay}, given: func(flag string) bool { return flag == "show" }, factors: []*big.Rat{big.NewRat(2, 1)}}
+		f.classes, _ = parseChosen(flag)
+		figure, err := f.draw(command.Query{Ctx: t.Context(), File: "-", Stdin: strings.NewReader(shop), Stderr: io.Discard}, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(figure.Caption, want) || strings.Contains(figure.Caption, "Drawn") != strings.HasPrefix(want, "Drawn") {
+			t.Errorf("%s: no %q in %s", flag, want, figure.Caption)
+		}
 	}
 }
 
@@ -238,6 +290,12 @@ func TestRefused(t *testing.T) {
 		{shop, "--scale 3,4", `unstable with its arrival rates multiplied by 15/7 or more`, 1},
 		{strings.Replace(shop, `"arrival_rate": 1`, `"arrival_rate": 5`, 1), "--distribution 5", `unstable with its arrival rates multiplied by 5/9 or more`, 1},
 		{shop, "--percentiles 100", `--percentiles[0] = 100: want a number > 0 and < 100`, 2},
+		{shop, "--classes wep", `--classes[0] = wep: want the name of a class, or worst:N; did you mean "web"?`, 2},
+		{shop, "--classes worst:0", `--classes = worst:0: want names of classes, such as web,mail, or worst:N`, 2},
+		{`{"stations": [], "classes": []}`, "", `a network, which plot does not draw`, 2},
+		{`{"room": 3, "classes": []}`, "", `a network, which plot does not draw`, 2},
+		{web(40), "", `; or pfq estimate --scale 0.1:0.9:0.1 --format csv, whose numbers are curves with intervals`, 2},
+		{web(40), "", `standard input: model = 40 classes on 40 rows of servers`, 2},
 		{shop, "--jumps 2000", `--jumps is of no use without --runs`, 2},
 		{strings.ReplaceAll(strings.Replace(shop, "0.4", "0", 1), `"arrival_rate": 1`, `"arrival_rate": 0`), "", `want a class with an arrival_rate > 0`, 2},
 		{strings.Replace(shop, `"arrival_rate": 1,`, `"arrival_rate": 1, "mean_size": 2,`, 1), "--percentiles 50", `with --runs percentiles are simulated`, 2},

@@ -31,7 +31,7 @@ type limited struct {
 // limits returns the flags that are not for all kinds.
 func limits() []limited {
 	return []limited{
-		{"show", []kind{clusterFile, trafficFile, poolFile}}, {"percentiles", []kind{clusterFile}}, {"distribution", []kind{clusterFile}},
+		{"show", []kind{clusterFile, trafficFile, poolFile}}, {"classes", []kind{clusterFile}}, {"percentiles", []kind{clusterFile}}, {"distribution", []kind{clusterFile}},
 		{"policy", []kind{trafficFile, poolFile}}, {"states", []kind{trafficFile}}, {"runs", []kind{clusterFile, trafficFile}},
 		{"find", []kind{planFile}}, {"limit", []kind{planFile}},
 	}
@@ -63,7 +63,7 @@ func (f *plotFlags) source(q command.Query) (s source, err error) {
 	if err != nil {
 		return s, command.FlagError{Err: err}
 	}
-	if slices.ContainsFunc([]string{"stations", "swaps", "room", "limits"}, func(name string) bool { return slices.Contains(root.Keys, name) }) {
+	if slices.ContainsFunc([]string{"stations", "swaps", "room", "limits", "rank", "format"}, func(name string) bool { return slices.Contains(root.Keys, name) }) {
 		return s, command.FlagError{Err: fmt.Errorf("%s: a network, which plot does not draw: pfq network solves it, at each of --scale or --population, and --format csv has the numbers", cli.Source(q.File))}
 	}
 	s.kind, s.query = kindOf(root), again
