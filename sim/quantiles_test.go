@@ -196,7 +196,7 @@ func TestOneWarningOfEachKind(t *testing.T) {
 		w.add(d.kind, d.enough, d.words)
 	}
 	r := &Result{}
-	if w.warn(r); !slices.Equal(r.Warnings, []string{"c: 1; this is the worst of 4 such", "b: 0"}) {
+	if w.warn(r); !slices.Equal(r.Warnings, []string{"c: 1, the worst of 4 such", "b: 0"}) {
 		t.Errorf("%q", r.Warnings)
 	}
 }

@@ -232,7 +232,7 @@ func (w *worsts) add(kind string, enough float64, words string) {
 func (w worsts) warn(r *Result) {
 	for _, d := range w {
 		if d.count > 1 {
-			d.words += fmt.Sprintf("; this is the worst of %d such", d.count)
+			d.words += fmt.Sprintf(", the worst of %d such", d.count)
 		}
 		r.warn("%s", d.words)
 	}

@@ -8,10 +8,10 @@ import (
 
 // An Estimate is a mean of what chains gave, with a confidence interval. It is no bound.
 //
-// The half-width is that of Student's distribution, and u times the size of what is averaged besides, where u is log(1/(1-Confidence))
-// over the number of independent sweeps: 3/n at confidence 0.95. For given the order of deaths measures vary so little that an order which
-// has not come up may be off by more than the standard error tells; and by the rule of three such orders have a probability of at most u.
-// The size is the mean itself for numbers of jobs and delays; of a probability it is the largest value that is possible given an order.
+// The half-width is the root of the sum of two squares, as of errors that are independent: that of Student's distribution, and u times the size
+// of what is averaged, where u is log(1/(1-Confidence)) over the number of independent sweeps: 3/n at confidence 0.95. For given the order of
+// deaths measures vary so little that an order which has not come up may be off by more than the standard error tells; and by the rule of three such
+// orders have a probability of at most u. The size is the mean itself for numbers of jobs and delays; of a probability it is the largest value that is possible given an order.
 type Estimate struct {
 	Mean       float64 // over all chains
 	HalfWidth  float64 // of the interval Mean ± HalfWidth
@@ -106,7 +106,7 @@ func (x *sample) probability(column int, most float64) Estimate {
 func (x *sample) estimate(values []float64, size float64) Estimate {
 	mean, variance := moments(values)
 	e := Estimate{Mean: mean, Confidence: x.confidence, StdError: math.Sqrt(variance / float64(len(values))), Freedom: len(values) - 1}
-	e.HalfWidth = x.quantile*e.StdError + x.unseen*size
+	e.HalfWidth = math.Hypot(x.quantile*e.StdError, x.unseen*size)
 	return e
 }
 

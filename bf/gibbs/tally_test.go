@@ -88,8 +88,9 @@ func TestCorrelatedProcess(t *testing.T) {
 		if math.Abs(x.covariance(1, 0, 0, 0).Z(1)) > 1.96 {
 			far++
 		}
-		if want := 3 / (8 * 1024 / x.autocorrelation(0)) * e.Mean; math.Abs(e.HalfWidth-1.98*e.StdError-want) > 0.01*e.HalfWidth {
-			t.Errorf("half-width %v of standard error %v, want %v besides", e.HalfWidth, e.StdError, want)
+		unseen := 3 / (8 * 1024 / x.autocorrelation(0)) * e.Mean
+		if want := math.Sqrt(1.98*1.98*e.StdError*e.StdError + unseen*unseen); math.Abs(e.HalfWidth-want) > 0.01*e.HalfWidth {
+			t.Errorf("half-width %v of standard error %v and %v for what is unseen, want %v", e.HalfWidth, e.StdError, unseen, want)
 		}
 		if hat := x.splitRHat(0); hat > 1.02 {
 			t.Errorf("seed %d: R-hat %v", seed, hat)

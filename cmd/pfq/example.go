@@ -25,8 +25,13 @@ var examples embed.FS
 func newExample() *cobra.Command {
 	var file string
 	cmd := command.Help(&cobra.Command{
-		Use:       "example [NAME]",
-		Args:      cobra.MaximumNArgs(1),
+		Use: "example [NAME]",
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return fmt.Errorf("example wants at most one NAME, not %d arguments", len(args))
+			}
+			return nil
+		},
 		ValidArgs: exampleNames(),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			answer := listExamples()

@@ -210,7 +210,9 @@ func TestBadUsage(t *testing.T) {
 		commandtest.WriteFile(t, name, text)
 	}
 	for _, c := range []struct{ args, want string }{
-		{"slove good.json", `pfq: unknown command "slove" for "pfq"`},
+		{"slove good.json", `pfq: unknown command "slove" for "pfq"; did you mean solve?` + "\n"},
+		{"pulverize good.json", `pfq: unknown command "pulverize" for "pfq"` + "\n"},
+		{"man", "pfq: man wants one FOLDER for the pages, not 0 arguments\n"},
 		{"solve", "pfq: solve wants one MODEL, a file or - for the standard input, not 0 arguments"},
 		{"solve good.json good.json", "pfq: solve wants one MODEL, a file or - for the standard input, not 2 arguments"},
 		{"stability", "pfq: stability wants one MODEL, a file or - for the standard input, not 0 arguments"},
@@ -229,7 +231,7 @@ func TestBadUsage(t *testing.T) {
 		{"help solve foo", `pfq: unknown command "foo" for "pfq solve"` + "\n"},
 		{"example rack", "pfq: example = rack: want caches, line, racks, random-100-2, storage, three-servers, warehouse, batch, call-centre, gpus, interactive, reentrant, swaps, ten-servers, tokens, trunks, shop-plan, two-jobs, two-classes or five-jobs; did you mean racks?\n"},
 		{"solve good.json --fast", "pfq: unknown flag: --fast"},
-		{"example line racks", "pfq: accepts at most 1 arg(s), received 2"},
+		{"example line racks", "pfq: example wants at most one NAME, not 2 arguments\n"},
 		{"version now", `pfq: unknown command "now" for "pfq version"`},
 		{"solve good.json -o absent/answer.json", "pfq: absent/answer.json: no such file or directory"},
 		{"solve good.json -o .", "pfq: .: is a directory"},

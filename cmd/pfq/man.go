@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -12,8 +13,13 @@ import (
 // newMan returns the command that writes manual pages.
 func newMan() *cobra.Command {
 	return command.Help(&cobra.Command{
-		Use:  "man FOLDER",
-		Args: cobra.ExactArgs(1),
+		Use: "man FOLDER",
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return fmt.Errorf("man wants one FOLDER for the pages, not %d arguments", len(args))
+			}
+			return nil
+		},
 		RunE: func(_ *cobra.Command, args []string) error {
 			if err := os.MkdirAll(args[0], 0o755); err != nil {
 				return err

@@ -66,6 +66,14 @@ func Execute(ctx context.Context, root *cobra.Command, args []string) error {
 		case "completion":
 			c.Args = func(_ *cobra.Command, shell []string) error { return known(c, shell) }
 			c.RunE = func(*cobra.Command, []string) error { return c.Help() }
+			for _, shell := range c.Commands() {
+				shell.Long = strings.ReplaceAll(shell.Long, "#### ", "") // which is Markdown
+			}
+		}
+	}
+	if c, rest, err := root.Find(args); err != nil { // there is no such command
+		if c.ParseFlags(rest) == nil && c.Flags().NArg() > 0 {
+			return known(c, c.Flags().Args()[:1])
 		}
 	}
 	var lost error
@@ -166,7 +174,7 @@ func suggest(word string, words []string) string {
 	if length == 0 || length > 100 {
 		return ""
 	}
-	for distance := 1; distance <= max(1, min(length/3, 2)); distance++ {
+	for distance := 1; distance <= max(1, min(length/2, 2)); distance++ {
 		known := cobra.Command{SuggestionsMinimumDistance: distance}
 		for _, w := range words {
 			known.AddCommand(&cobra.Command{Use: w, Run: func(*cobra.Command, []string) {}})

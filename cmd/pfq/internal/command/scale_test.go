@@ -34,7 +34,7 @@ func TestScaleRange(t *testing.T) {
 
 // A bad factor is named by its place.
 func TestScaleErrors(t *testing.T) {
-	const want = "a number >= 0, such as 0.6 for 60 percent, or a range FROM:TO:STEP of at most 10000 numbers"
+	const want = "a number >= 0, such as 0.5 for 50 percent, or a range FROM:TO:STEP of at most 10000 numbers"
 	for text, bad := range map[string]input.Error{
 		"1,-1":             {Path: "--scale[1]", Value: "-1", Want: want},
 		"1,":               {Path: "--scale[1]", Value: "", Want: want},

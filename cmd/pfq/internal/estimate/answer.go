@@ -1,6 +1,8 @@
 package estimate
 
 import (
+	"cmp"
+	"math"
 	"slices"
 
 	"productform/bf/gibbs"
@@ -59,6 +61,8 @@ type gradientRow struct {
 	MeanJobs *render.Estimate `json:"mean_jobs_change"`
 }
 
+const byRate, byCapacity = "arrival_rate", "capacity"
+
 // columns are the first columns of CSV.
 var columns = []string{"kind", "name", "count", "arrival_rate", "mean_jobs", "mean_jobs_half_width", "mean_delay", "mean_delay_half_width",
 	"service_rate", "service_rate_half_width", "utilization", "utilization_half_width", "jobs", "probability", "probability_half_width"}
@@ -86,10 +90,10 @@ func newEstimation(m *cluster.Model, r *gibbs.Result, s gibbs.Settings) *estimat
 	if g := r.Gradient; g != nil {
 		e.Gradients = []gradientRow{}
 		for i, x := range g.ArrivalRates {
-			e.Gradients = append(e.Gradients, gradientRow{"arrival_rate", m.Classes[i].Name, estimated(x)})
+			e.Gradients = append(e.Gradients, gradientRow{byRate, m.Classes[i].Name, estimated(x)})
 		}
 		for i, x := range g.Capacities {
-			e.Gradients = append(e.Gradients, gradientRow{"capacity", m.Servers[i].Name, estimated(x)})
+			e.Gradients = append(e.Gradients, gradientRow{byCapacity, m.Servers[i].Name, estimated(x)})
 		}
 	}
 	return e
@@ -163,7 +167,7 @@ func (e *estimation) answer() render.Answer {
 
 func (e *estimation) text(t *render.Text) {
 	t.Line("stable; estimates, not bounds: ± at confidence %g", e.confidence)
-	t.Line("%d chains of %d sweeps, after %d each to forget their starts; %.3g sweeps are worth an independent one; split R-hat %.4g; seed %d",
+	t.Line("%d chains of %d sweeps, after %d each to forget their starts; sweeps worth an independent one: %.3g; split R-hat %.4g; seed %d",
 		e.Chains, e.Sweeps, e.BurnIn, e.Autocorrelation, e.RHat, e.Seed)
 	if e.Note != "" {
 		t.Line("%s", e.Note)
@@ -184,7 +188,38 @@ func (e *estimation) text(t *render.Text) {
 		servers = slices.Insert(servers, 1, "count")
 	}
 	t.Table(e.Servers, servers...)
-	t.Table(e.Gradients, "by", "of", "mean_jobs_change")
+	e.gradientsText(t)
 	t.Table(rowsOf("", e.JobsDistribution), "jobs", "probability")
 	t.Table(e.byClass(), "name", "jobs", "probability")
+}
+
+// gradientsText writes the derivatives, of rates and of capacities the largest first, and which capacities cannot be told from the one that is worth most.
+func (e *estimation) gradientsText(t *render.Text) {
+	var rows []gradientRow
+	alike := 0
+	for _, by := range []string{byRate, byCapacity} {
+		part := slices.DeleteFunc(slices.Clone(e.Gradients), func(g gradientRow) bool { return g.By != by })
+		slices.SortStableFunc(part, func(x, y gradientRow) int { return cmp.Compare(y.size(), x.size()) })
+		rows = append(rows, part...)
+		if by == byCapacity && len(part) > 0 {
+			alike = len(part) - len(slices.DeleteFunc(slices.Clone(part), part[0].isLike))
+		}
+	}
+	t.Table(rows, "by", "of", "mean_jobs_change")
+	if alike > 1 {
+		t.Line("the %d capacities that are worth most cannot be told apart", alike)
+	}
+}
+
+// size returns the absolute value of a derivative, -1 if there is none.
+func (g gradientRow) size() float64 {
+	if g.MeanJobs == nil {
+		return -1
+	}
+	return math.Abs(g.MeanJobs.Mean)
+}
+
+// isLike reports whether two derivatives differ by no more than the interval of their difference, as if they were independent.
+func (g gradientRow) isLike(other gradientRow) bool {
+	return g.MeanJobs != nil && other.MeanJobs != nil && math.Abs(g.MeanJobs.Mean-other.MeanJobs.Mean) <= math.Hypot(*g.MeanJobs.HalfWidth, *other.MeanJobs.HalfWidth)
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/csv"
 	"fmt"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -15,6 +16,7 @@ import (
 	"productform/cluster"
 	"productform/cmd/pfq/internal/command"
 	"productform/cmd/pfq/internal/commandtest"
+	"productform/internal/render"
 )
 
 // program is pfq with the command of this package.
@@ -96,6 +98,34 @@ func TestPrecision(t *testing.T) {
 	text, _, status := program.Run(model, "estimate", "-", "--precision", "0.02")
 	if status != 0 || !strings.HasPrefix(text, "stable; estimates, not bounds: ± at confidence 0.95\n8 chains of ") {
 		t.Errorf("status %d\n%s", status, text)
+	}
+}
+
+// Text has the derivatives by size, rates before capacities, and says which capacities cannot be told from the first.
+func TestGradientsBySize(t *testing.T) {
+	row := func(by, of string, mean, half float64) gradientRow {
+		return gradientRow{by, of, &render.Estimate{Mean: mean, HalfWidth: &half, Confidence: 0.95}}
+	}
+	rows := []gradientRow{row(byRate, "a", 1, 0.1), row(byRate, "b", 3, 0.1), {byCapacity, "none", nil}, row(byCapacity, "s", -2, 0.3), row(byCapacity, "t", -2.4, 0.4),
+		row(byCapacity, "u", -1.8, 0.1)}
+	shown := func(rows []gradientRow) string {
+		text, err := (&estimation{Gradients: rows}).answer().Format("text")
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, table, _ := strings.Cut(string(text), "mean jobs change\n")
+		return regexp.MustCompile(` +`).ReplaceAllString(table, " ")
+	}
+	const want = "arrival_rate b 3.00 ± 0.10\narrival_rate a 1.00 ± 0.10\ncapacity t -2.40 ± 0.40\ncapacity s -2.00 ± 0.30\ncapacity u -1.80 ± 0.10\ncapacity none -\n"
+	if got := shown(rows); got != want+"\nthe 2 capacities that are worth most cannot be told apart\n" {
+		t.Error(got)
+	}
+	rows[3] = row(byCapacity, "s", -1.7, 0.1)
+	if got := shown(rows); strings.Contains(got, "apart") {
+		t.Error(got)
+	}
+	if rows[0].Of != "a" {
+		t.Error("JSON and CSV are in the order of the file")
 	}
 }
 

@@ -2,6 +2,7 @@ package network
 
 import (
 	"math/big"
+	"slices"
 	"strings"
 
 	"productform/cmd/pfq/internal/command"
@@ -157,6 +158,9 @@ func (s *solution) text(t *render.Text) {
 		t.Line("stable; %s", s.Why)
 	} else {
 		heading(t, *s.Engine, *s.RelativeErrorBound)
+		if slices.ContainsFunc(s.Visits, func(v visit) bool { return v.Delay != nil }) {
+			t.Line("percentiles between proved bounds, shown to the digits that these share")
+		}
 		t.Line("%s: %s", *s.Method, strings.TrimPrefix(s.Why, string(*s.Method)+": "))
 	}
 	if l := s.limits; l.CriticalScale != nil {
