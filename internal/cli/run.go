@@ -174,7 +174,7 @@ func suggest(word string, words []string) string {
 	if length == 0 || length > 100 {
 		return ""
 	}
-	for distance := 1; distance <= max(1, min(length/2, 2)); distance++ {
+	for distance := 1; distance <= max(1, min(length/3, 2)); distance++ {
 		known := cobra.Command{SuggestionsMinimumDistance: distance}
 		for _, w := range words {
 			known.AddCommand(&cobra.Command{Use: w, Run: func(*cobra.Command, []string) {}})
