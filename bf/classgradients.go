@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"math"
 	"math/big"
-	"slices"
 
+	"productform/bf/internal/parts"
 	"productform/cluster"
 	"productform/internal/arithmetic"
 	"productform/internal/input"
@@ -68,11 +68,11 @@ func ClassGradients(ctx context.Context, m *cluster.Model, s Settings) (g *Gradi
 // classGradientsWith returns the gradients as one engine gives them, and the largest relative width of a derivative.
 func classGradientsWith(ctx context.Context, m *cluster.Model, plans []*plan, engine num.Engine, prec uint, tol float64) (*Gradients, float64, error) {
 	equal := m.EqualSizes()
-	parts, err := partsOf(ctx, equal)
+	all, err := parts.Of(ctx, equal)
 	if err != nil {
 		return nil, 0, err
 	}
-	g := &classGradients{model: m, equal: equal, parts: parts, tol: tol,
+	g := &classGradients{model: m, equal: equal, parts: all, tol: tol,
 		result: &Gradients{Engine: engine, Classes: make([]ClassGradient, len(m.Classes))}}
 	zeros := func() Partials {
 		p := Partials{make([]num.Value, len(m.Classes)), make([]num.Value, len(m.Servers))}
@@ -150,7 +150,7 @@ func (r *dualRun) oneClass(class int) (direction, error) {
 // classGradients are gradients under way.
 type classGradients struct {
 	model, equal *cluster.Model
-	parts        parts
+	parts        parts.Parts
 	result       *Gradients
 	tol, width   float64
 	beyond       bool // some derivative is beyond the range of float64
@@ -163,9 +163,9 @@ func (g *classGradients) add(l *plan, r *dualRun, i int) {
 	for j, list := range l.component.Classes {
 		d := r.derivative(&r.rates[j], false)
 		for _, col := range list {
-			per, parts := perRate(l, j, col, g.model, g.equal), g.parts.ofRate(g.equal, col)
+			per, near := perRate(l, j, col, g.model, g.equal), g.parts.OfRate(g.equal, col)
 			for _, row := range l.component.Classes[i] {
-				if g.parts.apart(row, parts) {
+				if g.parts.Apart(row, near) {
 					continue
 				}
 				jobs, delay := g.factors(l, i, row, per)
@@ -184,9 +184,9 @@ func (g *classGradients) add(l *plan, r *dualRun, i int) {
 	for s, list := range l.component.Servers {
 		d := r.derivative(&r.capacities[s], false)
 		for _, col := range list {
-			per, parts := perCapacity(l, s, col, g.equal), g.parts.ofCapacity(g.equal, col)
+			per, near := perCapacity(l, s, col, g.equal), g.parts.OfCapacity(g.equal, col)
 			for _, row := range l.component.Classes[i] {
-				if g.parts.apart(row, parts) {
+				if g.parts.Apart(row, near) {
 					continue
 				}
 				jobs, delay := g.factors(l, i, row, per)
@@ -214,51 +214,4 @@ func (g *classGradients) set(to *num.Value, d difference, factor *big.Rat, own a
 	*to, width = difference{d.plus.Mul(f).Add(own), d.minus.Mul(f)}.times(big.NewRat(1, 1), g.tol)
 	g.width = max(g.width, width)
 	g.beyond = g.beyond || math.IsInf(to.Float, 0)
-}
-
-// parts tells the parts of a model that share no server, as it is: classes without arrivals and servers of capacity 0 link none,
-// and are in none themselves. As the normalizations of the parts multiply, a class depends on its own part only.
-type parts struct{ ofClass, ofServer []int } // by row, -1 for none
-
-func partsOf(ctx context.Context, m *cluster.Model) (parts, error) {
-	p := parts{slices.Repeat([]int{-1}, len(m.Classes)), slices.Repeat([]int{-1}, len(m.Servers))}
-	components, err := m.Reduce(ctx)
-	for k, c := range components {
-		for _, row := range slices.Concat(c.Classes...) {
-			p.ofClass[row] = k
-		}
-		for _, row := range slices.Concat(c.Servers...) {
-			p.ofServer[row] = k
-		}
-	}
-	return p, err
-}
-
-// ofRate returns the parts that change with the rate of a row of classes.
-func (p parts) ofRate(m *cluster.Model, row int) (list []int) {
-	if k := p.ofClass[row]; k >= 0 {
-		return []int{k}
-	}
-	for _, c := range m.Classes[row].Servers {
-		list = append(list, p.ofServer[c.Server])
-	}
-	return list
-}
-
-// ofCapacity returns the parts that change with the capacity of a row of servers.
-func (p parts) ofCapacity(m *cluster.Model, row int) (list []int) {
-	if k := p.ofServer[row]; k >= 0 {
-		return []int{k}
-	}
-	for i, class := range m.Classes {
-		if slices.ContainsFunc(class.Servers, func(c cluster.Choice) bool { return c.Server == row }) {
-			list = append(list, p.ofClass[i])
-		}
-	}
-	return list
-}
-
-// apart reports whether a row of classes depends on none of these parts, as far as that is known.
-func (p parts) apart(class int, list []int) bool {
-	return p.ofClass[class] >= 0 && !slices.Contains(list, p.ofClass[class])
 }

@@ -70,7 +70,7 @@ func drawNarrow(r *rand.Rand, servers int) *Problem {
 	return atLoad(p, []float64{0.1, 0.4, 0.6, 0.8, 0.9, 0.95}[r.IntN(6)])
 }
 
-// How many problems are drawn, and from which seed on. In a long run 3000 from 1000 on held all bounds.
+// How many problems are drawn, and from which seed on. In a long run of 3000, from 1000 on, all bounds held.
 const narrowModels, narrowSeed = 8, 0
 
 // Means, utilizations and distributions of jobs of problems of width 2 are within their bounds of fractions; those of least times have the means.
