@@ -67,11 +67,11 @@ type ResourceAllocation struct {
 }
 
 // Rows times resources up to which Auto computes without rounding, if that takes at most exactSeconds.
-const exactSize = 200_000
+const exactSize = 100_000
 
 // Allocate computes the allocation of a policy. Dominant resource, max-min, bottleneck max and balanced fairness are
 // rational and computed as fractions; proportional fairness is enclosed to the tolerance. Auto takes Float if rows
-// times resources are more than 200,000, or if fractions would take more than about a second, by an estimate from the
+// times resources are more than 100,000, or if fractions would take more than about a second, by an estimate from the
 // bits of their common denominators: beyond some hundred rows if all numbers come from float64, some thousand if they
 // are short decimals, a few if they have thousands of digits. For three resources or more there can be several
 // bottleneck max fair allocations, though that is rare; which one is taken depends neither on the order of rows nor on
