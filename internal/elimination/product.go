@@ -225,25 +225,26 @@ func (k *worker) spread(sum, thin, values []float64, r *region) {
 			}
 		}
 	}
-	strides := stridesOf(n, k.stack, k.stack)
-	own := make([]int, k.w)
-	for i, v := range k.stack {
-		clear(own)
-		own[i] = 1
-		multiply(sum, n, strides, r.powers[v][k.panel[v]*n:][:n], own)
-	}
-	if slices.IsSorted(k.stack) {
-		for x, v := range sum {
-			values[x] += v
-		}
+	if k.w == 0 {
+		values[0] += sum[0]
 		return
 	}
-	for x, v := range sum {
-		at, rest := 0, x
-		for i := k.w - 1; i >= 0; i-- {
-			at += rest % n * power(n, k.w-1-k.stack[i])
+	var powers [MaxWidth][]float64
+	var strides [MaxWidth]int
+	for i, v := range k.stack {
+		powers[i], strides[i] = r.powers[v][k.panel[v]*n:][:n], power(n, k.w-1-v)
+	}
+	last := k.w - 1
+	for x := 0; x < len(sum); x += n {
+		at, factor, rest := 0, 1.0, x/n
+		for i := last - 1; i >= 0; i-- {
+			at += rest % n * strides[i]
+			factor *= powers[i][rest%n]
 			rest /= n
 		}
-		values[at] += v
+		row, to, stride := sum[x:][:n], values[at:], strides[last]
+		for j, p := range powers[last] {
+			to[j*stride] += row[j] * (factor * p)
+		}
 	}
 }

@@ -13,6 +13,9 @@ import (
 	"productform/num"
 )
 
+// Tolerances below fine take shorter panels, on which roundings are less.
+const fine = 1e-7
+
 // Functions of several times are not asked to be better than leastWide: roundings count up to that.
 const leastWide = 0x1p-36
 
@@ -28,6 +31,9 @@ func solveWide(ctx context.Context, p *Problem, o *Order, s Settings) (*forest.R
 	}
 	least, quiet := leastWide, math.Inf(1) // defects not to be asked for, as roundings are as large, and what these were on the mesh before
 	target := max(least, tolerance/4)
+	if tolerance < fine {
+		target = max(least, tolerance/(4+float64(len(p.Capacities))/4))
+	}
 	missed := &ToleranceError{Tolerance: tolerance, Bound: math.Inf(1)}
 	for range 60 {
 		if err := checkSize(p, o, g, s); err != nil {
@@ -50,6 +56,10 @@ func solveWide(ctx context.Context, p *Problem, o *Order, s Settings) (*forest.R
 			}
 			if a.isShort(p, tolerance, s) {
 				g = g.longer()
+				continue
+			}
+			if more := g.moreNodes(4 * worst / tolerance); g.n+more <= mostNodes && g.noise < target/8 {
+				g, target = newMesh(g.breaks, g.n+more), max(least, target/4)
 				continue
 			}
 			for k, defect := range g.spare {
@@ -125,9 +135,13 @@ const rarestLog = -600
 // firstMesh finds how far times go by passes without bounds.
 func firstMesh(ctx context.Context, p *Problem, o *Order, s Settings) (*mesh, error) {
 	servers := float64(len(p.Capacities))
-	nodes := min(mostNodes, 8+slices.Max(widths(p, o))/3*3+int(math.Ceil(1.3*math.Log10(4*servers/min(s.Tolerance, 0x1p-10)))))
+	nodes := min(mostNodes, 7+slices.Max(widths(p, o))/3*2+int(math.Ceil(1.5*math.Log10(4/min(s.Tolerance, 0x1p-10)))))
 	if err := checkSize(p, o, newMesh(evenly(1, 4), nodes), s); err != nil { // fewer panels are never enough
 		return nil, err
+	}
+	length := 4.0
+	if s.Tolerance < fine {
+		length, nodes = 2.7, nodes-2
 	}
 	end := 8 / slices.Min(p.Capacities)
 	for {
@@ -152,14 +166,14 @@ func firstMesh(ctx context.Context, p *Problem, o *Order, s Settings) (*mesh, er
 		case !(y < 0.1):
 			end *= 2
 		case need > 1.5*end:
-			if err := checkSize(p, o, newMesh(p.breaks(need/2, 4), nodes), s); err != nil { // half of it is too much
+			if err := checkSize(p, o, newMesh(p.breaks(need/2, length), nodes), s); err != nil { // half of it is too much
 				return nil, err
 			}
 			end = min(need, 4*end)
 		default:
-			g = newMesh(p.breaks(need, 4), nodes)
+			g = newMesh(p.breaks(need, length), nodes)
 			if s.ByClass > 0 { // such long times are not tried in vain: more panels will be needed
-				return g, checkSize(p, o, newMesh(p.breaks(need, 4/1.4), nodes), s)
+				return g, checkSize(p, o, newMesh(p.breaks(need, length/1.4), nodes), s)
 			}
 			return g, nil
 		}
