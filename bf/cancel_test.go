@@ -36,6 +36,10 @@ func questions() map[string]func(ctx context.Context) error {
 					return err
 				}
 				if name == "sparse" || name == "line" {
+					m := m
+					if name == "sparse" && engine == num.Exact {
+						m = sparseModel(7) // fractions of thousands of digits take seconds
+					}
 					list[fmt.Sprint("gradient ", name, " ", lattice, " ", engine)] = func(ctx context.Context) error {
 						_, err := MeanJobsGradient(ctx, m, s)
 						return err

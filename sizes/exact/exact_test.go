@@ -73,6 +73,7 @@ func TestMomentsAgainstDoubles(t *testing.T) {
 		b := a * math.Exp(rapid.Float64Range(0, 1.5).Draw(t, "log b/a"))
 		coarse, fine := must(d.exact.Enclose(context.Background(), 100)), must(d.exact.Enclose(context.Background(), 300))
 		point := func(e *exact.Enclosure, x float64) exact.Point { return must(e.At(rat(x))) }
+		coarseA, coarseB, fineA, fineB := point(coarse, a), point(coarse, b), point(fine, a), point(fine, b)
 		for j := -1; j <= 2; j++ {
 			whole, err := d.double.Moment(float64(j))
 			if infinite := errors.Is(err, sizes.ErrInfinite); infinite != (j == -1 && fine.NoInverse) {
@@ -81,17 +82,17 @@ func TestMomentsAgainstDoubles(t *testing.T) {
 				check(t, fmt.Sprintf("%v: E[X^%d]", d.double, j), coarse.Low.Above[j+1], fine.Low.Above[j+1], whole)
 			}
 			want := must(d.double.PartialMoment(float64(j), a, b))
-			check(t, fmt.Sprintf("%v: E[X^%d; %v < X <= %v]", d.double, j, a, b), point(coarse, a).Part(j, point(coarse, b)), point(fine, a).Part(j, point(fine, b)), want)
+			check(t, fmt.Sprintf("%v: E[X^%d; %v < X <= %v]", d.double, j, a, b), coarseA.Part(j, coarseB), fineA.Part(j, fineB), want)
 			want = must(d.double.PartialMoment(float64(j), a, math.Inf(1)))
-			check(t, fmt.Sprintf("%v: E[X^%d; X > %v]", d.double, j, a), point(coarse, a).Above[j+1], point(fine, a).Above[j+1], want)
+			check(t, fmt.Sprintf("%v: E[X^%d; X > %v]", d.double, j, a), coarseA.Above[j+1], fineA.Above[j+1], want)
 		}
-		if u, ok := d.double.(sizes.Unimodal); ok && !point(fine, a).Same(fine.Low) && !point(fine, a).Same(fine.High) {
+		if u, ok := d.double.(sizes.Unimodal); ok && !fineA.Same(fine.Low) && !fineA.Same(fine.High) {
 			density := func(e *exact.Enclosure) num.Interval { return must(e.Inside(num.FromRat(rat(a), e.Prec))).Density }
 			check(t, fmt.Sprintf("%v: density at %v", d.double, a), density(coarse), density(fine), u.Density(a))
 		}
 		if work, tail := d.exact.Fractions(rat(a)); work != nil {
 			for i, v := range []*big.Rat{tail, work} {
-				if e := point(fine, a).Above[i+1]; e.Low.Cmp(e.High) > 0 || !holds(e, v) {
+				if e := fineA.Above[i+1]; e.Low.Cmp(e.High) > 0 || !holds(e, v) {
 					t.Errorf("%v: moment %d above %v is %v, not in %g to %g", d.double, i, a, v, e.Low, e.High)
 				}
 			}
