@@ -145,7 +145,7 @@ func TestLaddersByElimination(t *testing.T) {
 		}
 		return m
 	}
-	m := ladder(5)
+	m := ladder(4)
 	e, err := Solve(t.Context(), m, Settings{Lattice: EliminationLattice, RelTol: 1e-6})
 	if err != nil || e.Parts[0].Width != 2 {
 		t.Fatal(e, err)
@@ -239,10 +239,10 @@ func TestGroupsByElimination(t *testing.T) {
 	}
 }
 
-// A ladder of 2x6 servers has width 2, and the means and distributions of the tables.
+// A ladder of 2x5 servers has width 2, and the means and distributions of the tables.
 func TestLadderByElimination(t *testing.T) {
 	m := &cluster.Model{}
-	for s := range 12 {
+	for s := range 10 {
 		m.Servers = append(m.Servers, cluster.Server{Name: fmt.Sprint("s", s), Capacity: big.NewRat(1, 1)})
 		m.Classes = append(m.Classes, cluster.Class{Name: fmt.Sprint("own", s), ArrivalRate: big.NewRat(2, 5), Servers: cluster.On(s)})
 		if s%2 == 1 {

@@ -30,7 +30,7 @@ func TestContextEnds(t *testing.T) {
 	}
 	flat[0] = nil
 	table := &Queue{ArrivalRates: rates, Rank: flat}
-	few := &Queue{ArrivalRates: rates[:12], Rank: flat[:1<<12]} // as many states as fractions are accepted for
+	few := &Queue{ArrivalRates: rates[:11], Rank: flat[:1<<11]} // half of the states that fractions are accepted for
 	upTo := func(most int) *Queue {
 		rate := func(x []int) *big.Rat { return rat(int64(min(x[0], most)+min(x[1], most)), 7) }
 		return &Queue{ArrivalRates: []*big.Rat{rat(1, 20), rat(1, 30)}, TotalRate: rate, Saturation: []int{most, most}}

@@ -169,9 +169,11 @@ func bisectQuantile(d Distribution, p float64) float64 {
 	for high-low > 1 {
 		mid := low + (high-low)/2
 		x := math.Float64frombits(mid)
-		reached := d.CDF(x) >= p
+		var reached bool
 		if p > 0.5 {
 			reached = d.Survival(x) <= 1-p
+		} else {
+			reached = d.CDF(x) >= p
 		}
 		if reached {
 			high = mid

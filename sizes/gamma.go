@@ -167,6 +167,7 @@ func expm1Minus(v float64) float64 {
 
 // poissonSum returns Σ_{j=low}^{high} e^-x x^j/j! weight(j) for x > 0 and weights in [0, 1], outward from the largest
 // probability, and stops where what is left is below 1e-20 of the sum a term.
+// Next to the least numbers, where terms would no longer fall as they are rounded, they are multiples of the largest.
 func poissonSum(x float64, low, high int, weight func(int) float64) float64 {
 	start := low
 	if x >= float64(high) {
@@ -177,6 +178,10 @@ func poissonSum(x float64, low, high int, weight func(int) float64) float64 {
 	first := math.Exp(logPoisson(start, x))
 	if first == 0 {
 		return 0
+	}
+	unit := 1.0
+	if first < 0x1p-900 {
+		unit, first = first, 1
 	}
 	sum := first * weight(start)
 	for j, p := start-1, first; j >= low; j-- {
@@ -194,7 +199,7 @@ func poissonSum(x float64, low, high int, weight func(int) float64) float64 {
 			break
 		}
 	}
-	return sum
+	return unit * sum
 }
 
 // erlangTails returns P(T <= x) and P(T > x) for T of the gamma distribution of integer shape k: at least, or fewer
