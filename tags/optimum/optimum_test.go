@@ -106,18 +106,34 @@ func TestStageDerivatives(t *testing.T) {
 		if f.NoInverse {
 			p.slowdown = new(big.Rat)
 		}
+		type move struct {
+			cutoff int
+			by     float64
+		}
+		known := make(map[move]exact.Point)
+		inside := func(c move) exact.Point {
+			if b, ok := known[c]; ok {
+				return b
+			}
+			x := num.FromRat(cutoffs[c.cutoff], prec)
+			if c.by != 0 {
+				x = x.Add(x.Scale2(-shift).Mul(num.FromFloat64(c.by, prec)))
+			}
+			b, err := p.Inside(x)
+			if err != nil {
+				t.Fatal(err)
+			}
+			known[c] = b
+			return b
+		}
 		at := func(moved int, by float64) ([]exact.Point, []stage, bool) {
 			list := []exact.Point{p.Low}
-			for i, s := range cutoffs {
-				x := num.FromRat(s, prec)
+			for i := range cutoffs {
+				c := move{cutoff: i}
 				if i == moved {
-					x = x.Add(x.Scale2(-shift).Mul(num.FromFloat64(by, prec)))
+					c.by = by
 				}
-				b, err := p.Inside(x)
-				if err != nil {
-					t.Fatal(err)
-				}
-				list = append(list, b)
+				list = append(list, inside(c))
 			}
 			list = append(list, p.High)
 			stages, ok := p.stages(list)
