@@ -321,7 +321,7 @@ func (f *tagsCost) reach(slow func(before []shortestpath.Point) float64) (high [
 		from, most := max(a.X, f.l.low), 0.0
 		switch {
 		case f.isBelowOne(j, a, f.work(from)):
-			most = f.last(from, func(x float64) bool { return f.isBelowOne(j, a, f.work(x)) })
+			most = f.last(from, func(x float64) bool { return f.isBelowOne(j, a, f.workUpTo(j, x)) })
 		case a.X > 0:
 			most = slow(high)
 		}
@@ -353,6 +353,14 @@ func (f *tagsCost) work(x float64) shortestpath.Point {
 		p.First = f.l.partial(1, 0, x)
 	}
 	return p
+}
+
+// workUpTo is work of a cutoff x after host i: where nothing cancels, slack asks only for what is above it.
+func (f *tagsCost) workUpTo(i int, x float64) shortestpath.Point {
+	if !f.kills || f.spare[i] < cancellationLimit {
+		return f.work(x)
+	}
+	return shortestpath.Point{X: x, Tail: f.l.tail(x), Above: f.l.above(x)}
 }
 
 // top returns the high end of the sizes, or where they have none, a size that next to no job exceeds: 1e-40 is far
