@@ -195,7 +195,7 @@ func TestBaselineBadUsage(t *testing.T) {
 		{"rigid.swf --policy easy --requests 1e50", "rigid.swf: job 1, requested time = 4e+50: want seconds in [1e-50, 1e50]"},
 		{"rigid.swf --policy easy,easy/fcfs", "--policy[1] = easy/fcfs: want each policy once"},
 		{"rigid.swf --policy easy/edf", "--policy[0] = easy/edf: want easy[/ORDER], ORDER fcfs or sjf"},
-		{"rigid.swf --policy esay", "--policy[0] = esay: want one of priority[:R][/SPARE], proportion[/SPARE], workload[:H][/SPARE], deadline[/SPARE], edf, fcfs, sjf, easy[/ORDER], conservative"},
+		{"rigid.swf --policy esay", "--policy[0] = esay: want one of priority[:R][/SPARE], proportion[/SPARE], workload[:H][/SPARE], deadline[/SPARE], edf, fcfs, sjf, easy[/ORDER], conservative; did you mean easy?"},
 		{"rigid.swf --policy fcf", "--policy[0] = fcf: want one of priority[:R][/SPARE], proportion[/SPARE], workload[:H][/SPARE], deadline[/SPARE], edf, fcfs, sjf, easy[/ORDER], conservative; did you mean fcfs?"},
 		{"rigid.swf --policy fcfs --seed 3", "--seed is of no use without --sample, --heterogeneous uniform:LOW:HIGH or --requests uniform:F"},
 	} {
