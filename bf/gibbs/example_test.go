@@ -38,9 +38,9 @@ func ExampleRun_gradient() {
 		log.Fatal(err)
 	}
 	for s, g := range r.Gradient.Capacities {
-		fmt.Printf("%s: %.2f ± %.2f\n", m.Servers[s].Name, -g.Mean, g.HalfWidth)
+		fmt.Printf("%s: %.3f ± %.3f\n", m.Servers[s].Name, -g.Mean, g.HalfWidth)
 	}
 	// Output:
-	// a: 21.08 ± 0.02
-	// b: 1.08 ± 0.01
+	// a: 21.081 ± 0.012
+	// b: 1.083 ± 0.005
 }
