@@ -123,6 +123,15 @@ func TestMarginSet(t *testing.T) {
 	}
 }
 
+// A class that draws two of three servers counts as one class for each pair, whose margin is 2 - 1/3; all jobs have 3 - 1.
+func TestMarginOfDraws(t *testing.T) {
+	const model = `{"servers": [{"name": "s", "count": 3, "capacity": 1}], "classes": [{"name": "a", "arrival_rate": 1, "servers": [{"group": "s", "choose": 2}]}]}`
+	stdout, _, _ := pfq(model, "stability", "-")
+	if !strings.Contains(stdout, "margin      5/3 = 1.66667, of the jobs of a that draw the same 2 servers, another set than the bottleneck\n") {
+		t.Error(stdout)
+	}
+}
+
 // Sizes of a file of mean 2 are scaled to the mean 1 of the model, and the answer says so, unless they are to be kept: then the
 // load is twice as large, as if the model had the mean 2.
 func TestKeepSizes(t *testing.T) {

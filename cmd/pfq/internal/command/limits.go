@@ -34,6 +34,7 @@ type Limits struct {
 	BottleneckCapacity render.Number `json:"bottleneck_capacity"`
 
 	result *stability.Result
+	drawn  int // servers that the jobs of the margin draw, if these are those of one draw or few; else 0
 }
 
 // NewLimits returns what stability says about a model.
@@ -42,8 +43,26 @@ func NewLimits(m *cluster.Model, r *stability.Result, p render.Proof) Limits {
 		Margin: render.RatBeside(r.Margin, new(big.Rat), p), MarginSet: classNames(m, r.MarginSet),
 		CriticalScale: render.RatBeside(r.CriticalScale, big.NewRat(1, 1), p), Bottleneck: classNames(m, r.Bottleneck),
 		BottleneckWork: render.Rat(r.Arrival, p), BottleneckCapacity: render.Rat(r.Capacity, p),
-		result: r,
+		result: r, drawn: drawnServers(m, r),
 	}
+}
+
+// drawnServers returns how many servers the set has that attains the margin, if its classes can draw others as well: the set then has only
+// the jobs that draw from these.
+func drawnServers(m *cluster.Model, r *stability.Result) int {
+	drawn, all := 0, true
+	for _, i := range r.MarginSet {
+		for _, c := range m.Classes[i].Servers {
+			all = all && r.MarginServers[c.Server] >= m.Servers[c.Server].Size()
+		}
+	}
+	if all {
+		return 0
+	}
+	for _, n := range r.MarginServers {
+		drawn += n
+	}
+	return drawn
 }
 
 // UnstableAnswer says why a model has no answer.
@@ -75,7 +94,10 @@ func (l Limits) Write(t *render.Text) {
 	}
 	t.Line("%s with the arrival rates multiplied by anything below %s", verdict, beside(l.CriticalScale, r.CriticalScale, big.NewRat(1, 1)))
 	whose := "the bottleneck"
-	if !slices.Equal(r.MarginSet, r.Bottleneck) {
+	switch {
+	case l.drawn > 0:
+		whose = fmt.Sprintf("the jobs of %s that draw the same %d servers, another set than the bottleneck", firstNames(l.MarginSet), l.drawn)
+	case !slices.Equal(r.MarginSet, r.Bottleneck):
 		whose = firstNames(l.MarginSet) + ", another set than the bottleneck"
 	}
 	t.Line("margin      %s, of %s", margin, whose)

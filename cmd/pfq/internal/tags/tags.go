@@ -75,7 +75,7 @@ func New() *cobra.Command {
 func (f *tagsFlags) add(cmd *cobra.Command) {
 	f.addHosts(cmd)
 	cli.Flag[decimal]{Name: "load", Usage: "system load `R`, the work that arrives over what all hosts can do",
-		Want:  "a number > 0 and < 1, in double precision too",
+		Want:  "a number > 0 and < 1, in double precision too, such as 0.3 for 30 percent",
 		Parse: parseDecimal(func(v float64) bool { return v > 0 && v < 1 })}.Add(cmd, &f.load)
 	cli.Flag[decimal]{Name: "arrival-rate", Kind: "float", Usage: "jobs `L` a second, in place of --load", Want: "a number in [1e-300, 1e300]",
 		Parse: parseDecimal(func(v float64) bool { return v >= 1e-300 && v <= 1e300 })}.Add(cmd, &f.arrivalRate)
