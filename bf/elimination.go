@@ -231,7 +231,7 @@ func (l *plan) eliminateDerivatives(ctx context.Context, s Settings) (rates, cap
 	if l.problem.Bits > exactBits || slices.ContainsFunc(l.problem.Groups, func(g recursion.Group) bool { return g.Capacity.Sign() == 0 }) {
 		return nil, nil, input.Errorf("Lattice", EliminationLattice, "another one, for derivatives in a capacity of 0, or numbers of more than %d bits over a common denominator", exactBits)
 	}
-	ask := elimination.Settings{Tolerance: s.RelTol / 64, Gradients: true, MaxBytes: s.MaxBytes}
+	ask := elimination.Settings{Tolerance: s.RelTol / 64, Gradients: true, MaxBytes: s.MaxBytes, MaxWork: s.MaxWork}
 	if l.order.Width > 1 {
 		ask.Tolerance = s.RelTol / 2
 	}

@@ -29,7 +29,7 @@ type Settings struct {
 	MaxJobs  int        // if > 0, at most MostJobs, Result.JobsDistribution has P(n = 0), ..., P(n = MaxJobs)
 	ByClass  bool       // ClassResult.JobsDistribution has as many probabilities of each class, in about as many times the time
 	MaxBytes int64      // memory the tables may take; 0 means 16 GiB
-	MaxWork  float64    // operations of float64 that the means, and the distribution of the number of all jobs, may take, by an estimate made before; 1e9 take a second or so; 0 means no limit
+	MaxWork  float64    // operations of float64 that the means, the distribution of the number of all jobs, and what elimination gives may take, by an estimate made before; 1e9 take a second or so; 0 means no limit
 
 	spare              *cube.Memory // what one solve of a sweep leaves to the next
 	withoutElimination bool         // it has missed the tolerance

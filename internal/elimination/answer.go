@@ -18,8 +18,11 @@ type reach struct {
 func (h *reach) add(f *function) {
 	all := h.integral(f, 0, weight{})
 	for k := 1; k < h.panels(); k++ {
-		mass := h.integral(f, k, weight{})
-		h.beyond[k] = max(h.beyond[k], (mass.value+mass.error)/(all.value-all.error)*(1+8*u))
+		mass, part := h.integral(f, k, weight{}), 1.0
+		if least := all.value - all.error; least > 0 {
+			part = (mass.value + mass.error) / least * (1 + 8*u)
+		}
+		h.beyond[k] = max(h.beyond[k], part)
 	}
 }
 
@@ -177,9 +180,14 @@ func (a *answer) isShort(p *Problem, tolerance float64, s Settings) bool {
 	return s.Gradients && any*a.end()*a.end()*rates > tolerance/8*a.longest()*jobs
 }
 
-// number returns a ratio that errs by so much more.
+// number returns a ratio that errs by so much more, to either side: the true one is at least value (e^{-bound} - off/value) and at most value (e^{bound} + off/value), and
+// 1/(e^{-b} - x) > e^b + x.
 func (r ratio) number(off float64) arithmetic.Number {
-	return arithmetic.FromFloat(r.value, math.Expm1(r.bound+off/r.value*(1+8*u))*(1+8*u))
+	less := (off/r.value - math.Expm1(-r.bound)) * (1 + 8*u)
+	if !(less < 1) {
+		return arithmetic.FromFloat(r.value, math.Inf(1))
+	}
+	return arithmetic.FromFloat(r.value, less/(1-less)*(1+8*u))
 }
 
 // result returns the measures and their largest bound. It counts what is beyond the end. As E~ given R is not more than E~, for R is decreasing and a minimum increasing, and E~[min; not R] is at most

@@ -24,7 +24,7 @@ type function struct {
 }
 
 // ellipses are the ρ of the norms of functions. With f = Σ_k f_k T_k(x), |f|_ρ = Σ_k |f_k| (ρ^k + ρ^-k)/2: the absolute sum of the Laurent coefficients of
-// f((z+1/z)/2), each times ρ to the distance of its power from 0. Hence
+// f((z+1/z)/2), each times ρ to its power. Hence
 //
 //	|fg|_ρ <= |f|_ρ |g|_ρ,  |e^{cx}|_ρ = e^{|c|(ρ+1/ρ)/2},  sup |f| <= |f|_1 <= |f|_ρ,
 //	|f - If| <= 2 Σ_{k>=n} |f_k| <= 4 ρ^-n |f|_ρ  (If is f at n nodes),  |∫_{-1}^x f|_ρ <= (1+ρ) |f|_ρ.

@@ -13,7 +13,8 @@ import "math"
 //     that 4ρ^-n is to be multiplied by B/(1-1/ρ). Interpolation in v errs by at most 4ρ^-n times the norm, and by as much more as the interpolations in the times before amplify it.
 //   - At the nodes, weights integrate the interpolation of G in s: with an error of at most 2h 4ρ^-n |G|_s. Values of functions at the nodes are off by their fuzz, and what is
 //     computed with them has roundings; both count at most as the sum of absolute terms. All this is amplified by every interpolation.
-//   - Where a power of one time alone underflows, the value computed for the region is anything from 0 to about the right one, whatever the powers of other times are.
+//   - Where a power of one time alone underflows, or the product of the functions with that of the server that goes, the value computed for the region is anything from 0 to
+//     about the right one, whatever the powers of other times are.
 //   - What the kept functions are off by in the cells themselves, by their defects, is integrated as they are.
 func (k *worker) remainder(slopes []float64) (bound, roundings float64) {
 	g := k.g
@@ -32,7 +33,7 @@ func (k *worker) remainder(slopes []float64) (bound, roundings float64) {
 				carried += length * flat * f.defect[cells[i]] / f.norm(cells[i], 0, 0)
 			}
 		}
-		if k.underflows(r) {
+		if k.underflows(r, cells) {
 			fuzz++
 		}
 		if low >= 0 && high >= 0 {
@@ -59,14 +60,23 @@ func (k *worker) remainder(slopes []float64) (bound, roundings float64) {
 	return (total + amplified*(g.tail(&goes)+terms)) * (1 + 0x1p-30), amplified * terms
 }
 
-// underflows reports whether a power of one time may lose digits in the panels, or all of it.
-func (k *worker) underflows(r *region) bool {
+// underflows reports whether a power of one time may lose digits in the panels, or all of it, or the product of the functions in these cells and of the power of the server that
+// goes, which is multiplied by the other powers only when it is summed. A product that is lost is below 2^-1074, so that nothing is to be counted where what bounds it, at the
+// least of the exponentials, is much larger.
+func (k *worker) underflows(r *region, cells []int) bool {
 	for v, a := range r.exponent {
 		if panel := k.panel[v]; a*(k.g.centre(panel)+k.g.half(panel)) < -700 {
 			return true
 		}
 	}
-	return false
+	product := min(0, r.exponent[k.w]*(k.g.centre(k.panel[k.w])+k.g.half(k.panel[k.w])))
+	for i, f := range k.functions {
+		product += math.Log(f.norm(cells[i], 0, 0))
+		for at, slope := range f.cellSlopes(cells[i]) {
+			product -= math.Abs(slope) * k.g.half(k.panel[k.places[i][at]])
+		}
+	}
+	return product < -600
 }
 
 // tail returns the least of 4ρ^-n times a norm.

@@ -232,7 +232,7 @@ func checkSize(p *Problem, o *Order, g *mesh, s Settings) error {
 		asked++
 	}
 	if work *= 1 + 5*asked; asked > 0 {
-		bytes *= 2
+		bytes = 2*bytes + linearBytes(p, g)
 	}
 	most, limit := cmp.Or(s.MaxWork, 1e11), cmp.Or(s.MaxBytes, 4<<30)
 	if work > most || bytes > float64(limit) {
@@ -244,6 +244,23 @@ func checkSize(p *Problem, o *Order, g *mesh, s Settings) error {
 			"servers that take at most %.2g products and %d bytes, where these take %.2g and %.2g; %s", most, limit, work, bytes, help), Bytes: bytes, Limit: limit}
 	}
 	return nil
+}
+
+// linearBytes returns what the largest of the functions takes that passes.linear makes, one at a time: of as many times as a class has servers, one more than
+// a message may have.
+func linearBytes(p *Problem, g *mesh) (most float64) {
+	for _, k := range p.Classes {
+		w, n, places := float64(len(k.Servers)), float64(g.n), float64(g.panels())
+		cells, orders := 1.0, 1.0
+		for v := range len(k.Servers) {
+			cells *= places + float64(v)
+			orders *= float64(v + 1)
+		}
+		if k.Rate > 0 {
+			most = max(most, 2*8*cells*(math.Pow(n, w)+math.Ldexp(float64(radii), len(k.Servers))+w+2)+4*orders*math.Pow(places, w))
+		}
+	}
+	return most
 }
 
 // evenly parts [0, end] in panels.
