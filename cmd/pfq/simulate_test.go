@@ -214,6 +214,15 @@ func TestNeverSeen(t *testing.T) {
 	}
 }
 
+// A server that no class uses is idle for ever, of which all runs tell, though theory does not know sizes in order of arrival.
+func TestServerOfNone(t *testing.T) {
+	const model = `{"servers": [{"name": "s", "capacity": 4}, {"name": "t", "capacity": 1}], "classes": [{"name": "a", "arrival_rate": 1, "servers": ["s"]}]}`
+	servers := simulateJSON(t, model, "--policy fcfs --sizes deterministic --runs 3 --jumps 1e3")["servers"].([]any)
+	if u := servers[1].(map[string]any)["utilization"].(map[string]any); u["mean"] != 0.0 || u["half_width"] != 0.0 {
+		t.Errorf("utilization %v", u)
+	}
+}
+
 // A model too large for theory is simulated all the same, without exact values, and the answer says why in all formats.
 func TestSimulateWithoutTheory(t *testing.T) {
 	const wide = `{"servers": [{"name": "g", "count": 999, "capacity": 1}, {"name": "h", "count": 999, "capacity": 1}, {"name": "k", "count": 999, "capacity": 1}, {"name": "l", "count": 999, "capacity": 1}],

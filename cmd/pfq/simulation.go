@@ -100,8 +100,11 @@ func (f *simulateFlags) newSimulation(m *cluster.Model, stable bool, jobs jobSiz
 			command.Quantiles(f.percentiles, f.settings.Levels, r, sim.OfClass, i, delays.of(i))})
 	}
 	for i, server := range m.Servers {
-		s.Servers = append(s.Servers, simulationServer{server.Name, command.GroupSize(server),
-			command.Estimated(r.Server(i, sim.Utilization), value(&theory.Servers[i].Utilization))})
+		busy := command.Estimated(r.Server(i, sim.Utilization), value(&theory.Servers[i].Utilization))
+		if busy != nil && !serves(m, i) {
+			busy.HalfWidth = new(float64) // it is idle for ever
+		}
+		s.Servers = append(s.Servers, simulationServer{server.Name, command.GroupSize(server), busy})
 	}
 	for n := range r.Distribution {
 		var exact *num.Value
@@ -111,6 +114,13 @@ func (f *simulateFlags) newSimulation(m *cluster.Model, stable bool, jobs jobSiz
 		s.JobsDistribution = append(s.JobsDistribution, command.Estimated(&r.Distribution[n], exact))
 	}
 	return s
+}
+
+// serves reports whether jobs that arrive can use the servers of a row.
+func serves(m *cluster.Model, row int) bool {
+	return slices.ContainsFunc(m.Classes, func(c cluster.Class) bool {
+		return c.ArrivalRate.Sign() > 0 && slices.ContainsFunc(c.Servers, func(s cluster.Choice) bool { return s.Server == row })
+	})
 }
 
 func (s *simulation) answer() render.Answer {
