@@ -70,17 +70,15 @@ func collapse(g *mesh, p *Problem, f factors, server int, r *room) *function {
 				norms[e] *= k.norm(cell, 1, e)
 			}
 		}
-		fuzz, carried := roundoff, 0.0
+		fuzz, off := roundoff, 0.0
 		if exponent*(g.centre(cell)+g.half(cell)) < -700 { // the power alone may lose all digits
 			fuzz++
 		}
 		for _, k := range f.functions {
 			fuzz += k.fuzz[cell] / k.norm(cell, 0, 0)
-			if k.defect != nil {
-				carried += norms[0] * k.defect[cell] / k.norm(cell, 0, 0)
-			}
+			off = k.spoil(off, cell)
 		}
-		out.defect[cell] += (g.tail(&norms)+carried+g.lebesgue*norms[0]*fuzz)*(1+0x1p-30) + lost
+		out.defect[cell] += (g.tail(&norms)+norms[0]*(off+g.lebesgue*fuzz))*(1+0x1p-30) + lost
 	}
 	out.normalize(scale)
 	out.err += float64(len(f.servers)+1) * u

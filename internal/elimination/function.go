@@ -87,6 +87,16 @@ func (f *function) norm(cell, mask, r int) float64 {
 	return f.norms[(cell<<len(f.servers)+mask)*radii+r]
 }
 
+// spoil returns the off of a product with f as one more factor. Where functions of norms N_i have defects d_i, the product of what is meant differs from that of what is kept by
+// at most Π (N_i+d_i) - Π N_i: by off times Π N_i, with 1 + off = Π (1 + d_i/N_i).
+func (f *function) spoil(off float64, cell int) float64 {
+	if f.defect == nil {
+		return off
+	}
+	x := f.defect[cell] / f.norm(cell, 0, 0)
+	return off + x + off*x
+}
+
 // normalize multiplies by scale and takes a power of two out.
 func (f *function) normalize(scale float64) {
 	largest := 0.0

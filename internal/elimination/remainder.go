@@ -15,7 +15,7 @@ import "math"
 //     computed with them has roundings; both count at most as the sum of absolute terms. All this is amplified by every interpolation.
 //   - Where a power of one time alone underflows, or the product of the functions with that of the server that goes, the value computed for the region is anything from 0 to
 //     about the right one, whatever the powers of other times are.
-//   - What the kept functions are off by in the cells themselves, by their defects, is integrated as they are.
+//   - What the kept functions are off by in the cells themselves, by their defects, is integrated as they are: see spoil.
 func (k *worker) remainder(slopes []float64) (bound, roundings float64) {
 	g := k.g
 	var stay [MaxWidth][radii]float64
@@ -26,13 +26,12 @@ func (k *worker) remainder(slopes []float64) (bound, roundings float64) {
 		height := k.meet(r, slopes, cells)
 		length := 2 * g.half(k.panel[k.w])
 		flat := k.norm(height, cells, 0, 0)
-		fuzz := k.roundoff
+		fuzz, off := k.roundoff, 0.0
 		for i, f := range k.functions {
 			fuzz += f.fuzz[cells[i]] / f.norm(cells[i], 0, 0)
-			if f.defect != nil {
-				carried += length * flat * f.defect[cells[i]] / f.norm(cells[i], 0, 0)
-			}
+			off = f.spoil(off, cells[i])
 		}
+		carried += length * flat * off
 		if k.underflows(r, cells) {
 			fuzz++
 		}
