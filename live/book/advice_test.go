@@ -15,7 +15,7 @@ import (
 func samePolicy(q *wire.Question) (*wire.Answer, string) {
 	data, err := wire.Encode(q)
 	if err == nil {
-		q, err = wire.DecodeQuestion(data)
+		q, err = wire.Decode[wire.Question](data)
 	}
 	if err != nil {
 		panic(err)

@@ -26,8 +26,8 @@ func (b *Book) Verify(p *wire.Plan) error {
 
 // A Difference says that a plan, decided again, is not what the log says.
 type Difference struct {
-	Plan          uint64
-	Event         int // the first that differs
+	Plan          uint64 // its number
+	Event         int    // the first that differs
 	Logged, Again []dispatch.Event
 }
 

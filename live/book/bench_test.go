@@ -13,8 +13,8 @@ import (
 // byDeadline is a scenario without jobs, for its policy.
 var byDeadline = scenario{Scenario: dispatch.Scenario{Policy: dispatch.Policy{Rule: dispatch.Deadline}}}
 
-// log returns the plans of one job of equal tasks on some workers, each a message; reports come one at a time.
-func log(b testing.TB, policy scenario, tasks, workers int) (s book.Settings, plans [][]byte) {
+// planLog returns the plans of one job of equal tasks on some workers, each a message; reports come one at a time.
+func planLog(b testing.TB, policy scenario, tasks, workers int) (s book.Settings, plans [][]byte) {
 	s = settings(policy, 1, false)
 	k, err := book.New(s)
 	if err != nil {
@@ -61,14 +61,14 @@ func log(b testing.TB, policy scenario, tasks, workers int) (s book.Settings, pl
 // BenchmarkFold folds a log; ns/op is that of a plan, which tells one report.
 func BenchmarkFold(b *testing.B) {
 	const tasks = 20_000
-	s, plans := log(b, byDeadline, tasks, 8)
+	s, plans := planLog(b, byDeadline, tasks, 8)
 	b.Run(fmt.Sprintf("tasks=%d", tasks), func(b *testing.B) {
 		var k *book.Book
 		for n := 0; b.Loop(); n++ {
 			if n%len(plans) == 0 {
 				k, _ = book.New(s)
 			}
-			p, err := wire.DecodePlan(plans[n%len(plans)])
+			p, err := wire.Decode[wire.Plan](plans[n%len(plans)])
 			if err == nil {
 				err = k.Fold(p)
 			}
@@ -83,7 +83,7 @@ func BenchmarkFold(b *testing.B) {
 // BenchmarkTake makes the plans of a log.
 func BenchmarkTake(b *testing.B) {
 	for b.Loop() {
-		log(b, byDeadline, 20_000, 8)
+		planLog(b, byDeadline, 20_000, 8)
 	}
 }
 

@@ -229,13 +229,16 @@ func New(s Settings) (*Book, error) {
 	}, nil
 }
 
-// Number returns the number of the last plan, 0 if there is none, and Upto the sequence in PFQ_IN up to which the plans
-// tell all: a manager that begins reads on from there.
+// Number returns the number of the last plan, 0 if there is none.
 func (b *Book) Number() uint64 { return b.number }
-func (b *Book) Upto() uint64   { return b.upto }
 
-// At returns the time of the last plan, and Epoch the Unix time from which times count.
-func (b *Book) At() float64    { return b.at }
+// Upto returns the sequence in PFQ_IN up to which the plans tell all: a manager that begins reads on from there.
+func (b *Book) Upto() uint64 { return b.upto }
+
+// At returns the time of the last plan.
+func (b *Book) At() float64 { return b.at }
+
+// Epoch returns the Unix time in seconds from which times count, as the first plan says; 0 before it, and on a logical clock.
 func (b *Book) Epoch() float64 { return b.epoch }
 
 // Next returns the time at which [Book.Take] has something to decide although nothing is heard, +Inf if there is none: jobs

@@ -53,7 +53,7 @@ func (d *desk) hear(in ...book.Input) (why []string) {
 		if err != nil {
 			d.t.Fatal(err)
 		}
-		q, err := wire.DecodePlan(data)
+		q, err := wire.Decode[wire.Plan](data)
 		if err != nil {
 			d.t.Fatal(err)
 		}
@@ -750,7 +750,7 @@ func FuzzFold(f *testing.F) {
 	all.asks, all.checks, all.Learning.Speeds = true, true, true
 	var logs [][][]byte
 	for _, policy := range []scenario{byDeadline, together, all} {
-		settings, plans := log(f, policy, 3, 3)
+		settings, plans := planLog(f, policy, 3, 3)
 		logs = append(logs, plans)
 		for i := range plans {
 			f.Add(plans[i], plans[min(i+1, len(plans)-1)])
@@ -779,7 +779,7 @@ func FuzzFold(f *testing.F) {
 // foldAll folds messages as plans, as far as they can be read and fit.
 func foldAll(b *book.Book, messages [][]byte) {
 	for _, data := range messages {
-		p, err := wire.DecodePlan(data)
+		p, err := wire.Decode[wire.Plan](data)
 		if err != nil {
 			return
 		}
@@ -808,7 +808,7 @@ func stateAt(f *testing.F, s book.Settings, plans [][]byte) []byte {
 	if err != nil {
 		f.Fatal(err)
 	}
-	_, data, err := wire.Unseal(sealed)
+	_, _, data, err := wire.Unseal(sealed)
 	if err != nil {
 		f.Fatal(err)
 	}

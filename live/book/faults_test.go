@@ -340,7 +340,7 @@ func (w *world) send(o book.Order) {
 		w.t.Fatal(err)
 	}
 	w.post(func() {
-		got, err := wire.DecodeOrder(data)
+		got, err := wire.Decode[wire.Order](data)
 		if err != nil {
 			w.t.Fatal(err)
 		}
@@ -511,7 +511,7 @@ func (w *world) checkTask(v wire.JobView, task, attempt int, givenUp bool) {
 	var results []*wire.Report
 	for _, s := range w.stream {
 		if s.subject == wire.Done(v.Name, task) && !s.deleted {
-			r, err := wire.DecodeReport(s.data)
+			r, err := wire.Decode[wire.Report](s.data)
 			if err != nil {
 				w.t.Fatal(err)
 			}

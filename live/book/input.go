@@ -19,7 +19,7 @@ type Down struct{ Worker, Process string }
 
 // Changes are the names of all whose views changed.
 type Changes struct {
-	Jobs, Workers, Batches map[string]bool
+	Jobs, Workers, Batches map[string]bool // those that are not there any more, too
 	Profiles               map[string]bool // kinds of tasks
 }
 

@@ -7,7 +7,7 @@ import (
 
 // An Order is what a worker should be doing.
 type Order struct {
-	Worker string
+	Worker string // its name
 	Order  wire.Order
 }
 

@@ -251,7 +251,7 @@ func rewritten(t *rapid.T, p *wire.Plan) *wire.Plan {
 	if err != nil {
 		t.Fatal(err)
 	}
-	q, err := wire.DecodePlan(data)
+	q, err := wire.Decode[wire.Plan](data)
 	if err != nil {
 		t.Fatal(err)
 	}

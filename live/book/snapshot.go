@@ -74,16 +74,16 @@ func Restore(settings Settings, snapshot []byte) (*Book, error) {
 	if err != nil {
 		return nil, err
 	}
-	h, data, err := wire.Unseal(snapshot)
+	plan, upto, data, err := wire.Unseal(snapshot)
 	if err != nil {
 		return nil, err
 	}
 	var s state
 	if err := json.Unmarshal(data, &s); err != nil {
-		return nil, fmt.Errorf("snapshot of plan %d: %w", h.Plan, err)
+		return nil, fmt.Errorf("snapshot of plan %d: %w", plan, err)
 	}
-	if (s.Maker == nil) == (s.Together == nil) || s.Number == 0 || s.Number != h.Plan || s.Upto != h.Upto {
-		return nil, input.Errorf("n", s.Number, "%d, as the header says", h.Plan)
+	if (s.Maker == nil) == (s.Together == nil) || s.Number == 0 || s.Number != plan || s.Upto != upto {
+		return nil, input.Errorf("n", s.Number, "%d, as the header says", plan)
 	}
 	if s.Maker != nil {
 		b.maker, err = dispatch.MakerOf(*s.Maker)
@@ -91,7 +91,7 @@ func Restore(settings Settings, snapshot []byte) (*Book, error) {
 		b.maker, err = rigid.MakerOf(*s.Together)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("snapshot of plan %d: %w", h.Plan, err)
+		return nil, fmt.Errorf("snapshot of plan %d: %w", plan, err)
 	}
 	b.number, b.upto, b.leader, b.at, b.epoch, b.decided, b.rules = s.Number, s.Upto, s.Leader, s.At, s.Epoch, s.Decided, rules{s.Rules, s.Rigid}
 	b.script, b.edges, b.heard = s.Script, s.Edges, s.Upto

@@ -17,16 +17,16 @@ var ErrTaken = errors.New("another batch has this name")
 
 // A RefusedError says why the manager does not take a batch. None of its jobs will run.
 type RefusedError struct {
-	Batch string
-	Why   string
+	Batch string // its name, which may be used again
+	Why   string // in words of the manager
 }
 
 func (e *RefusedError) Error() string { return "batch " + e.Batch + " is refused: " + e.Why }
 
 // A Batch is a list of jobs that the manager has accepted.
 type Batch struct {
-	Name string
-	Jobs []string
+	Name string   // with which the same batch can be submitted again
+	Jobs []string // their names, as submitted
 
 	client *Client
 }
@@ -98,7 +98,7 @@ func (c *Client) verdict(ctx context.Context, batch string, sequence uint64) (*w
 			return nil, err
 		}
 		if data != nil {
-			v, err := wire.DecodeBatchView(data)
+			v, err := wire.Decode[wire.BatchView](data)
 			if err != nil || v.Refused == "" || v.Sequence == 0 || v.Sequence >= sequence {
 				return v, err
 			}

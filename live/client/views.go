@@ -21,13 +21,13 @@ func (c *Client) Job(ctx context.Context, name string) (*wire.JobView, error) {
 	if err != nil {
 		return nil, fmt.Errorf("job %s: %w", name, err)
 	}
-	return wire.DecodeJobView(data)
+	return wire.Decode[wire.JobView](data)
 }
 
 // Jobs tells how all jobs stand that are not cleared, those that changed last at the end.
 func (c *Client) Jobs(ctx context.Context) (jobs []wire.JobView, err error) {
 	err = c.values(ctx, wire.JobsBucket, func(data []byte) error {
-		v, err := wire.DecodeJobView(data)
+		v, err := wire.Decode[wire.JobView](data)
 		if err == nil {
 			jobs = append(jobs, *v)
 		}
@@ -48,13 +48,13 @@ func (c *Client) Worker(ctx context.Context, name string) (*wire.WorkerView, err
 	if err != nil {
 		return nil, fmt.Errorf("worker %s: %w", name, err)
 	}
-	return wire.DecodeWorkerView(data)
+	return wire.Decode[wire.WorkerView](data)
 }
 
 // Workers tells how all workers are, those that changed last at the end.
 func (c *Client) Workers(ctx context.Context) (workers []wire.WorkerView, err error) {
 	err = c.values(ctx, wire.WorkersBucket, func(data []byte) error {
-		v, err := wire.DecodeWorkerView(data)
+		v, err := wire.Decode[wire.WorkerView](data)
 		if err == nil {
 			workers = append(workers, *v)
 		}
@@ -86,7 +86,7 @@ func (c *Client) Status(ctx context.Context) (*wire.Status, error) {
 // end.
 func (c *Client) Profiles(ctx context.Context) (profiles []wire.ProfileView, err error) {
 	err = c.values(ctx, wire.ProfilesBucket, func(data []byte) error {
-		v, err := wire.DecodeProfileView(data)
+		v, err := wire.Decode[wire.ProfileView](data)
 		if err == nil {
 			profiles = append(profiles, *v)
 		}

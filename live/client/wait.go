@@ -22,8 +22,8 @@ const (
 	missingAfter = 30 * time.Second
 )
 
-// IsDone tells whether a job has ended: completed, completed with failures, cancelled or cleared.
-func IsDone(s wire.JobState) bool { return s != wire.JobSubmitted && s != wire.JobPresent }
+// isDone tells whether a job has ended: completed, completed with failures, cancelled or cleared.
+func isDone(s wire.JobState) bool { return s != wire.JobSubmitted && s != wire.JobPresent }
 
 // Wait waits until all of some jobs are done, and returns how they stand, in the order of their names. The error wraps
 // [ErrUnknown] if one stays unknown for 3 s, or is cleared meanwhile.
@@ -49,7 +49,7 @@ func (c *Client) Wait(ctx context.Context, jobs ...string) ([]wire.JobView, erro
 			case !errors.Is(err, ErrUnknown) || time.Since(begun) > unknownAfter:
 				return nil, err
 			}
-			if err == nil && IsDone(v.State) {
+			if err == nil && isDone(v.State) {
 				break
 			}
 			if err := n.wait(ctx); err != nil {
@@ -78,7 +78,7 @@ func (c *Client) Results(ctx context.Context, job string, after uint64) iter.Seq
 	return func(yield func(Result, error) bool) {
 		seen := map[int]bool{} // tasks
 		err := c.read(ctx, job, seen, func(m *store.Message) (bool, error) {
-			report, err := wire.DecodeReport(m.Data)
+			report, err := wire.Decode[wire.Report](m.Data)
 			if err != nil {
 				return true, nil // the manager refuses it, and removes it
 			}
@@ -127,7 +127,7 @@ func (c *Client) read(ctx context.Context, job string, seen map[int]bool, take f
 			}
 			n.pause, whole = shortest, time.Time{}
 		}
-		if err == nil && IsDone(v.State) {
+		if err == nil && isDone(v.State) {
 			missing := v.Tasks - v.Left - v.Failed - len(seen)
 			if missing <= 0 {
 				return nil
@@ -167,7 +167,7 @@ func (c *Client) Failures(ctx context.Context, job string) (failures []wire.Fail
 			return failures, err
 		}
 		for _, m := range list {
-			if f, err := wire.DecodeFailure(m.Data); err == nil { // others are refused by the manager, and removed
+			if f, err := wire.Decode[wire.Failure](m.Data); err == nil { // others are refused by the manager, and removed
 				failures = append(failures, *f)
 			}
 		}

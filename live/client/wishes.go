@@ -37,7 +37,7 @@ func (c *Client) Clear(ctx context.Context, job string) error {
 		}
 		return err
 	}
-	if !IsDone(v.State) {
+	if !isDone(v.State) {
 		return fmt.Errorf("job %s: %w", job, ErrNotDone)
 	}
 	return c.wish(ctx, wire.Clear(job), &wire.Wish{})
@@ -50,7 +50,7 @@ func (c *Client) Change(ctx context.Context, job string, w wire.Wish) error {
 	if err != nil {
 		return err
 	}
-	if IsDone(v.State) {
+	if isDone(v.State) {
 		return fmt.Errorf("job %s: %w", job, ErrDone)
 	}
 	w.Verb, w.Name = wire.ToChange, job

@@ -14,7 +14,7 @@ import (
 // A File is a key with all that its owner needs to connect.
 type File struct {
 	Role      Role   `json:"role"`
-	Name      string `json:"name"`
+	Name      string `json:"name"`      // that the rights of the key are for
 	URL       string `json:"url"`       // of the server, or of several with commas
 	Seed      string `json:"seed"`      // the secret half
 	Authority string `json:"authority"` // certificate in PEM that vouches for the servers

@@ -41,7 +41,7 @@ const years = 10
 
 // A Folder is what users.json holds.
 type Folder struct {
-	URL   string `json:"url"`
+	URL   string `json:"url"` // of the server, or of several with commas; each new key gets it
 	Users []User `json:"users"`
 }
 

@@ -6,11 +6,11 @@ import "productform/live/wire"
 type Role string
 
 const (
-	Manager Role = "manager"
-	Worker  Role = "worker"
-	Client  Role = "client"
-	Monitor Role = "monitor"
-	Policy  Role = "policy" // of one's own, a service of the name of the key
+	Manager Role = "manager" // decides; several may stand by
+	Worker  Role = "worker"  // runs tasks: a worker of the name of the key
+	Client  Role = "client"  // submits jobs, wishes and contents, reads results
+	Monitor Role = "monitor" // reads what can be read
+	Policy  Role = "policy"  // answers the manager: a policy service of the name of the key
 )
 
 // Roles lists all roles.
@@ -20,8 +20,8 @@ func Roles() []Role { return []Role{Manager, Worker, Client, Monitor, Policy} }
 type Verb string
 
 const (
-	Publish   Verb = "publish"
-	Subscribe Verb = "subscribe"
+	Publish   Verb = "publish"   // write a message, or ask a question
+	Subscribe Verb = "subscribe" // hear messages, and the answers to one's own questions
 )
 
 // A Right lets a role publish or subscribe to the subjects that match.
@@ -29,8 +29,8 @@ type Right struct {
 	Role    Role
 	Verb    Verb
 	Subject string // {name} stands for the name of the key
-	For     string
-	Many    bool // a request has more than one answer
+	For     string // what, in words
+	Many    bool   // a request has more than one answer
 }
 
 // Where requests to JetStream go: an answer to direct.STREAM.SUBJECT is the last message of the subject, one to direct.STREAM

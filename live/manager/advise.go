@@ -60,7 +60,7 @@ func (a *adviser) ask(ctx context.Context, q *wire.Question) (answer *wire.Answe
 	if said := m.Header.Get("Nats-Service-Error"); said != "" {
 		return nil, wire.AdviceMalformed, errors.New(said)
 	}
-	if answer, err = wire.DecodeAnswer(m.Data); err != nil {
+	if answer, err = wire.Decode[wire.Answer](m.Data); err != nil {
 		return nil, wire.AdviceMalformed, err
 	}
 	return answer, "", nil

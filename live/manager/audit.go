@@ -42,7 +42,7 @@ func Audit(ctx context.Context, js jetstream.JetStream) (*Audited, error) {
 		case <-ctx.Done():
 			return nil, context.Cause(ctx)
 		case m := <-r.messages:
-			p, err := wire.DecodePlan(m.data)
+			p, err := wire.Decode[wire.Plan](m.data)
 			if err == nil {
 				err = b.Verify(p)
 			}

@@ -23,7 +23,7 @@ func (l *leader) hearMessage(m message) {
 
 // hearBeat takes in what a worker says of itself. The subject says which worker that is, which a server with keys enforces.
 func (l *leader) hearBeat(m *nats.Msg) {
-	b, err := wire.DecodeBeat(m.Data)
+	b, err := wire.Decode[wire.Beat](m.Data)
 	if err != nil || m.Subject != wire.BeatOf(b.Worker) {
 		l.malformed++
 		return

@@ -137,7 +137,7 @@ type fold struct {
 
 // add folds a plan.
 func (f *fold) add(msg message) error {
-	p, err := wire.DecodePlan(msg.data)
+	p, err := wire.Decode[wire.Plan](msg.data)
 	if err != nil {
 		return fmt.Errorf("plan at %d: %w", msg.sequence, err)
 	}

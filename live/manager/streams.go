@@ -149,7 +149,7 @@ func Plans(ctx context.Context, js jetstream.JetStream) iter.Seq2[*wire.Plan, er
 				yield(nil, context.Cause(ctx))
 				return
 			case m := <-r.messages:
-				p, err := wire.DecodePlan(m.data)
+				p, err := wire.Decode[wire.Plan](m.data)
 				if !yield(p, err) || err != nil {
 					return
 				}

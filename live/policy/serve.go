@@ -48,7 +48,7 @@ func Serve(ctx context.Context, target, name string, p Policy, more ...nats.Opti
 
 // answer answers a question.
 func (p Policy) answer(question []byte) ([]byte, error) {
-	q, err := wire.DecodeQuestion(question)
+	q, err := wire.Decode[wire.Question](question)
 	if err != nil {
 		return nil, err
 	}

@@ -8,8 +8,8 @@ import (
 
 // A Difference is the first between two logs.
 type Difference struct {
-	Moment    int // its place, -1 if the moments are the same and only the results differ
-	Got, Want string
+	Moment    int    // its place, -1 if the moments are the same and only the results differ
+	Got, Want string // what the two have there
 }
 
 func (d *Difference) Error() string {

@@ -51,7 +51,7 @@ type Log struct {
 
 // A Moment is what happened at a time.
 type Moment struct {
-	At     float64
+	At     float64 // seconds on the logical clock
 	Events []dispatch.Event
 }
 
@@ -79,9 +79,9 @@ func WorkerName(number int) string { return "w" + strconv.Itoa(number+1) }
 // jobName is the name of the job at a place in the scenario.
 func jobName(place int) string { return "job-" + strconv.Itoa(place) }
 
-// Check refuses scenarios that cannot be replayed: jobs with speeds of their own, and those out of the order of submission; under
+// check refuses scenarios that cannot be replayed: jobs with speeds of their own, and those out of the order of submission; under
 // a policy of package rigid what it has no word of. The error is a *num.InputError.
-func Check(s *Scenario) error {
+func check(s *Scenario) error {
 	if s.isRigid() {
 		if err := checkRigid(s); err != nil {
 			return err
@@ -124,8 +124,8 @@ func checkRigid(s *Scenario) error {
 	return nil
 }
 
-// ManagerSettings are those of a manager that replays the scenario.
-func ManagerSettings(s *Scenario, name string) manager.Settings {
+// managerSettings are those of a manager that replays the scenario.
+func managerSettings(s *Scenario, name string) manager.Settings {
 	return manager.Settings{
 		Name: name, Logical: true, Rules: dispatch.Rules{Policy: s.Policy, Learning: s.Learning, Emergency: s.Emergency}, Rigid: s.Rigid,
 	}
@@ -133,7 +133,7 @@ func ManagerSettings(s *Scenario, name string) manager.Settings {
 
 // Publish sets up the replay: script and jobs. It may be called again after an error.
 func Publish(ctx context.Context, js jetstream.JetStream, s *Scenario) error {
-	if err := Check(s); err != nil {
+	if err := check(s); err != nil {
 		return err
 	}
 	script := &wire.Script{Version: wire.Version, Batches: len(s.Jobs), Replan: s.Replan}
@@ -175,7 +175,7 @@ func publish(ctx context.Context, js jetstream.JetStream, subject string, m wire
 // Read follows the plans of a replay until all jobs are done, and returns what happened. Each plan is decided again: one
 // that the rules of the scenario do not lead to is an error. done is called with the number of jobs that are done.
 func Read(ctx context.Context, js jetstream.JetStream, s *Scenario, done func(int)) (*Log, error) {
-	m := ManagerSettings(s, "reader")
+	m := managerSettings(s, "reader")
 	b, err := book.New(book.Settings{Leader: m.Name, Rules: m.Rules, Rigid: m.Rigid, Random: noRandom{}, Logical: true})
 	if err != nil {
 		return nil, err
@@ -217,7 +217,7 @@ type Settings struct {
 // Run replays the scenario: server, manager and workers are those of the live system, in this process, all on a logical
 // clock. Nothing of them is left when it returns. The error is a *num.InputError, or that of the context.
 func Run(ctx context.Context, s Scenario, settings Settings) (*Log, error) {
-	if err := Check(&s); err != nil {
+	if err := check(&s); err != nil {
 		return nil, err
 	}
 	v, err := server.Start(ctx, server.Settings{NoListen: true, Log: settings.Log})
@@ -244,7 +244,7 @@ func Run(ctx context.Context, s Scenario, settings Settings) (*Log, error) {
 	inner, cancel := context.WithCancel(ctx)
 	defer cancel()
 	group, inner := errgroup.WithContext(inner)
-	ms := ManagerSettings(&s, "replay")
+	ms := managerSettings(&s, "replay")
 	ms.Log = settings.Log
 	group.Go(func() error { return manager.Run(inner, nc, ms) })
 	for w, speed := range s.Speeds {

@@ -179,7 +179,7 @@ func TestCheck(t *testing.T) {
 		return Scenario{Rigid: rigid.Policies()[0], Scenario: dispatch.Scenario{Speeds: []float64{1}, Jobs: []dispatch.Job{{Tasks: 1, Work: 1, Estimate: 1}}}}
 	}
 	s = good()
-	if err := Check(&s); err != nil {
+	if err := check(&s); err != nil {
 		t.Fatal(err)
 	}
 	for path, spoil := range map[string]func(*Scenario){
@@ -192,8 +192,8 @@ func TestCheck(t *testing.T) {
 	} {
 		s := good()
 		spoil(&s)
-		if bad := (*input.Error)(nil); !errors.As(Check(&s), &bad) || bad.Path != path {
-			t.Errorf("%s: error %v", path, Check(&s))
+		if bad := (*input.Error)(nil); !errors.As(check(&s), &bad) || bad.Path != path {
+			t.Errorf("%s: error %v", path, check(&s))
 		}
 	}
 }

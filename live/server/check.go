@@ -11,6 +11,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+	"productform/live/wire"
 	"productform/num"
 )
 
@@ -41,8 +42,8 @@ func checkConnection(version string, maxPayload int64) (lacks []*num.InputError)
 	if !isNew(version) {
 		lacks = append(lacks, &num.InputError{Path: "server.version", Value: version, Want: fmt.Sprintf("nats-server %d.%d or later", leastMajor, leastMinor)})
 	}
-	if maxPayload < MaxMessage {
-		lacks = append(lacks, &num.InputError{Path: "server.max_payload", Value: strconv.FormatInt(maxPayload, 10), Want: fmt.Sprintf("at least %d bytes", MaxMessage)})
+	if maxPayload < wire.MaxMessage {
+		lacks = append(lacks, &num.InputError{Path: "server.max_payload", Value: strconv.FormatInt(maxPayload, 10), Want: fmt.Sprintf("at least %d bytes", wire.MaxMessage)})
 	}
 	return lacks
 }

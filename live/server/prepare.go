@@ -78,7 +78,7 @@ func (l Layout) streams() []jetstream.StreamConfig {
 	}
 	base := jetstream.StreamConfig{
 		MaxMsgs: -1, MaxBytes: -1, MaxConsumers: -1, MaxMsgsPerSubject: -1,
-		MaxMsgSize: MaxMessage, Discard: jetstream.DiscardNew, Storage: storage, Replicas: max(l.Replicas, 1),
+		MaxMsgSize: wire.MaxMessage, Discard: jetstream.DiscardNew, Storage: storage, Replicas: max(l.Replicas, 1),
 		AllowDirect: true, DenyDelete: true,
 	}
 	once := func(name string, subjects string) jetstream.StreamConfig {

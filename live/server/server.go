@@ -15,6 +15,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"productform/live/internal/lock"
 	"productform/live/keys"
+	"productform/live/wire"
 	"productform/num"
 )
 
@@ -38,9 +39,6 @@ type Server struct {
 
 	release func() // gives the store back
 }
-
-// MaxMessage is the size of a message in bytes beyond which the server refuses it.
-const MaxMessage = 1 << 20
 
 // Start starts a server and returns once it takes connections. The context ends the wait, not the server: [Server.Close]
 // does. The error is a *num.InputError, or one of the network or the file system.
@@ -138,7 +136,7 @@ func options(s Settings) (*server.Options, error) {
 		return nil, fmt.Errorf("server: %w", err)
 	}
 	o.ServerName, o.Host, o.Port, o.DontListen, o.NoSigs = "pfq", host, port, s.NoListen, true
-	o.MaxPayload = MaxMessage
+	o.MaxPayload = wire.MaxMessage
 	o.JetStream, o.StoreDir, o.JetStreamMaxStore = true, s.Store, s.MaxStore
 	o.SyncAlways, o.SyncInterval = s.Sync == 0, cmp.Or(s.Sync, 2*time.Minute)
 	if s.Store != "" {

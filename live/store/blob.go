@@ -23,12 +23,6 @@ const pieceSize = 512 << 10
 // store is damaged. It goes when the subjects of the digest are purged.
 var ErrCorrupt = errors.New("the content on the server does not have its digest")
 
-// Digest is the name of a content: its SHA-256 in 64 hexadecimal digits.
-func Digest(content []byte) string {
-	sum := sha256.Sum256(content)
-	return hex.EncodeToString(sum[:])
-}
-
 // Put keeps a content and returns its digest and its size in bytes. It reads it twice. What is there already is not
 // written again; if only pieces of it are, the others are added and all is read back. Errors as of [Once], or [ErrCorrupt].
 func Put(ctx context.Context, js jetstream.JetStream, content io.ReadSeeker) (digest string, size int64, err error) {

@@ -17,11 +17,11 @@ var ErrNotFound = errors.New("not found on the server")
 
 // A Message is one that the server keeps.
 type Message struct {
-	Subject  string
+	Subject  string    // that it was written to
 	Sequence uint64    // in its stream, from 1
 	Time     time.Time // when the server took it
 	Header   nats.Header
-	Data     []byte
+	Data     []byte // as it was written
 }
 
 // Last returns the last message of a subject in a stream. The error wraps [ErrNotFound] if there is none.

@@ -13,7 +13,7 @@ import (
 
 // A Queue says how jobs are to be done.
 type Queue struct {
-	Priority   float64
+	Priority   float64 // >= 0; larger is more urgent
 	DeadlineIn float64 // seconds after the submission of each job, 0 for none
 	MaxWorkers int     // 0 for no limit
 }

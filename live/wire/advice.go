@@ -13,7 +13,7 @@ func PolicyService(name string) string { return "pfq.policy." + name }
 // A Question is what a policy service is asked at each moment at which something happens and there are workers that are up and
 // jobs that can use them. It lists all of these, with as many entries in Speeds and About as there are such workers.
 type Question struct {
-	Version int     `json:"v"`
+	Version int     `json:"v"`               // see [Version]
 	Plan    uint64  `json:"plan"`            // number of the plan that the answer is for
 	Epoch   float64 `json:"epoch,omitempty"` // Unix time from which times count
 	Assignment
@@ -22,10 +22,10 @@ type Question struct {
 
 // An AskedWorker is what is known of a worker that is up.
 type AskedWorker struct {
-	Name   string         `json:"name"`
-	Job    string         `json:"job,omitempty"`   // of the task in hand, which is not taken from the worker whatever the answer
-	Since  float64        `json:"since,omitempty"` // time of its begin
-	Load   float64        `json:"load,omitempty"`
+	Name   string         `json:"name"`             // that the worker gave itself
+	Job    string         `json:"job,omitempty"`    // of the task in hand, which is not taken from the worker whatever the answer
+	Since  float64        `json:"since,omitempty"`  // time of its begin
+	Load   float64        `json:"load,omitempty"`   // average of the machine in the last minute, 0 if it is not known
 	Memory int64          `json:"memory,omitempty"` // bytes free
 	Disk   int64          `json:"disk,omitempty"`   // bytes free
 	Facts  map[string]any `json:"facts,omitempty"`  // what the worker says of its machine, see worker.Settings
@@ -34,8 +34,8 @@ type AskedWorker struct {
 // An Answer is the plan of a policy service: the job of each worker, in the order of the question, null for none. A job has at most
 // as many workers as it has tasks, and at most MaxWorkers. A worker that has a task in hand ends it first.
 type Answer struct {
-	Version int       `json:"v"`
-	Workers []*string `json:"workers"`
+	Version int       `json:"v"`       // see [Version]
+	Workers []*string `json:"workers"` // names of jobs, as many as About has entries
 }
 
 // Why a policy service did not decide.
@@ -49,7 +49,7 @@ const (
 
 // An Advice says what came of it that a policy service was asked.
 type Advice struct {
-	Service string `json:"service"`
+	Service string `json:"service"`          // its name
 	Jobs    []int  `json:"jobs,omitempty"`   // the plan that was followed: the job of each worker that is up, in the order of their numbers, -1 for none
 	Failed  string `json:"failed,omitempty"` // why there is none, so that the policy of the rules decided
 }

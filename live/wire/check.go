@@ -345,7 +345,7 @@ func checkFacts(facts map[string]any) error {
 }
 
 // Check checks the header of a snapshot.
-func (h *SnapshotHeader) Check() error {
+func (h *snapshotHeader) Check() error {
 	return cmp.Or(checkVersion(h.Version),
 		must(isSequence(h.Plan), "plan", h.Plan, "the number of a plan"),
 		must(isSequence(h.Upto), "upto", h.Upto, "a sequence"),

@@ -50,8 +50,9 @@ func checkSize(m any, bytes int) error {
 	return nil
 }
 
-// decode reads and checks a message.
-func decode[M any, P interface {
+// Decode reads a message of a form, as in Decode[Beat], and checks all that it holds. The error is an *[num.InputError]. Fields that this
+// program does not know are passed over.
+func Decode[M any, P interface {
 	*M
 	Message
 }](data []byte) (*M, error) {
@@ -81,25 +82,9 @@ func jsonError(err error) error {
 	return input.Errorf("", err, "JSON")
 }
 
-// The Decode functions read a message and check all that it holds. The error is an [num.InputError].
-func DecodeBatch(data []byte) (*Batch, error)             { return decode[Batch](data) }
-func DecodeReport(data []byte) (*Report, error)           { return decode[Report](data) }
-func DecodeFailure(data []byte) (*Failure, error)         { return decode[Failure](data) }
-func DecodeScript(data []byte) (*Script, error)           { return decode[Script](data) }
-func DecodeOrder(data []byte) (*Order, error)             { return decode[Order](data) }
-func DecodeBeat(data []byte) (*Beat, error)               { return decode[Beat](data) }
-func DecodePlan(data []byte) (*Plan, error)               { return decode[Plan](data) }
-func DecodeQuestion(data []byte) (*Question, error)       { return decode[Question](data) }
-func DecodeAnswer(data []byte) (*Answer, error)           { return decode[Answer](data) }
-func DecodeJobView(data []byte) (*JobView, error)         { return decode[JobView](data) }
-func DecodeWorkerView(data []byte) (*WorkerView, error)   { return decode[WorkerView](data) }
-func DecodeBatchView(data []byte) (*BatchView, error)     { return decode[BatchView](data) }
-func DecodeProfileView(data []byte) (*ProfileView, error) { return decode[ProfileView](data) }
-func DecodeClusterView(data []byte) (*ClusterView, error) { return decode[ClusterView](data) }
-
 // DecodeWish reads a wish, whose subject says what is asked of whom.
 func DecodeWish(verb Verb, name string, data []byte) (*Wish, error) {
-	w, err := decode[Wish](data)
+	w, err := Decode[Wish](data)
 	if err != nil {
 		return nil, err
 	}
@@ -126,22 +111,22 @@ func DecodeIn(subject string, data []byte) (in In, err error) {
 	want := subject
 	switch kind := part[2]; {
 	case subject == ScriptSubject:
-		in.Script, err = DecodeScript(data)
+		in.Script, err = Decode[Script](data)
 	case kind == "submit" && len(part) == 4:
-		if in.Batch, err = DecodeBatch(data); err == nil {
+		if in.Batch, err = Decode[Batch](data); err == nil {
 			want = Submit(in.Batch.Name)
 		}
 	case kind == "done" && (len(part) == 5 || len(part) == 6):
-		if in.Report, err = DecodeReport(data); err == nil {
+		if in.Report, err = Decode[Report](data); err == nil {
 			r := in.Report
 			want = (&Order{Job: r.Job, Task: r.Task, Attempt: r.Attempt, Logical: len(part) == 6}).ReportTo()
 		}
 	case kind == "again" && len(part) == 6:
-		if in.Report, err = DecodeReport(data); err == nil {
+		if in.Report, err = Decode[Report](data); err == nil {
 			in.Again, want = true, Again(in.Report.Job, in.Report.Task, in.Report.Attempt)
 		}
 	case kind == "fail" && len(part) == 6:
-		if in.Failure, err = DecodeFailure(data); err == nil {
+		if in.Failure, err = Decode[Failure](data); err == nil {
 			want = Failed(in.Failure.Job, in.Failure.Task, in.Failure.Attempt)
 		}
 	case (kind == "cancel" || kind == "clear") && len(part) == 4, (kind == "change" || kind == "drain") && len(part) == 5:

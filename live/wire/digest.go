@@ -15,8 +15,8 @@ func Digest(data []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// A SnapshotHeader is the first line of a snapshot; the state of the book follows.
-type SnapshotHeader struct {
+// A snapshotHeader is the first line of a snapshot; the state of the book follows.
+type snapshotHeader struct {
 	Version int    `json:"v"`
 	Plan    uint64 `json:"plan"`   // number of the last plan in it
 	Upto    uint64 `json:"upto"`   // of that plan
@@ -24,28 +24,28 @@ type SnapshotHeader struct {
 	Digest  string `json:"digest"` // of the state
 }
 
-// Seal returns a snapshot: header and state.
+// Seal returns a snapshot of the state after a plan: a line with its number, its Upto and the digest of the state, then the state, which is JSON.
 func Seal(plan, upto uint64, state []byte) ([]byte, error) {
-	line, err := Encode(&SnapshotHeader{Version: Version, Plan: plan, Upto: upto, Bytes: len(state), Digest: Digest(state)})
+	line, err := Encode(&snapshotHeader{Version: Version, Plan: plan, Upto: upto, Bytes: len(state), Digest: Digest(state)})
 	if err != nil {
 		return nil, err
 	}
 	return append(append(line, '\n'), state...), nil
 }
 
-// Unseal returns header and state of a snapshot, which it holds against each other.
-func Unseal(snapshot []byte) (*SnapshotHeader, []byte, error) {
+// Unseal returns what [Seal] was given. The error is an *[num.InputError] if the snapshot is not whole, or was changed.
+func Unseal(snapshot []byte) (plan, upto uint64, state []byte, err error) {
 	line, state, _ := bytes.Cut(snapshot, []byte{'\n'})
-	h, err := decode[SnapshotHeader](line)
+	h, err := Decode[snapshotHeader](line)
 	switch {
 	case err != nil:
-		return nil, nil, err
+		return 0, 0, nil, err
 	case len(state) != h.Bytes:
-		return nil, nil, input.Errorf("bytes", len(state), "%d, as the header says", h.Bytes)
+		return 0, 0, nil, input.Errorf("bytes", len(state), "%d, as the header says", h.Bytes)
 	case Digest(state) != h.Digest:
-		return nil, nil, input.Errorf("digest", Digest(state), "%s, as the header says", h.Digest)
+		return 0, 0, nil, input.Errorf("digest", Digest(state), "%s, as the header says", h.Digest)
 	case !json.Valid(state):
-		return nil, nil, input.Errorf("", "no JSON", "a state in JSON")
+		return 0, 0, nil, input.Errorf("", "no JSON", "a state in JSON")
 	}
-	return h, state, nil
+	return h.Plan, h.Upto, state, nil
 }

@@ -14,12 +14,12 @@
 //	if err != nil {
 //		log.Fatal(err)
 //	}
-//	back, err := wire.DecodeBatch(data)
+//	back, err := wire.Decode[wire.Batch](data)
 //	if err != nil {
 //		log.Fatal(err)
 //	}
 //	fmt.Println(wire.Submit(b.Name), "carries a job of", back.Jobs[0].Tasks, "tasks")
-//	_, err = wire.DecodeBatch([]byte(`{"v": 1, "name": "monday", "jobs": [{"name": "squares", "tasks": 0, "run": {"kind": "square"}}]}`))
+//	_, err = wire.Decode[wire.Batch]([]byte(`{"v": 1, "name": "monday", "jobs": [{"name": "squares", "tasks": 0, "run": {"kind": "square"}}]}`))
 //	fmt.Println(err)
 //	// Output:
 //	// pfq.in.submit.monday carries a job of 5 tasks
@@ -29,7 +29,7 @@
 // the heartbeats of the worker differ from it.
 //
 // All messages are JSON in UTF-8 of at most [MaxMessage] bytes. Whatever is read is checked here, and whatever is written
-// too: the error of [Encode] and of the Decode functions is an [num.InputError] with path, value and what is wanted.
+// too: the error of [Encode], [Decode], [DecodeWish] and [DecodeIn] is an *[num.InputError] with path, value and what is wanted.
 //
 // Versions mix. Every message carries the version of its form, which is raised when a reader of the form before would take
 // the message wrongly; a reader refuses versions above its own. A field that may be overlooked is added without a new

@@ -13,12 +13,12 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	back, err := wire.DecodeBatch(data)
+	back, err := wire.Decode[wire.Batch](data)
 	if err != nil {
 		log.Fatal(err)
 	}
 	fmt.Println(wire.Submit(b.Name), "carries a job of", back.Jobs[0].Tasks, "tasks")
-	_, err = wire.DecodeBatch([]byte(`{"v": 1, "name": "monday", "jobs": [{"name": "squares", "tasks": 0, "run": {"kind": "square"}}]}`))
+	_, err = wire.Decode[wire.Batch]([]byte(`{"v": 1, "name": "monday", "jobs": [{"name": "squares", "tasks": 0, "run": {"kind": "square"}}]}`))
 	fmt.Println(err)
 	// Output:
 	// pfq.in.submit.monday carries a job of 5 tasks

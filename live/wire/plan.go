@@ -9,9 +9,9 @@ import (
 // the fold needs, so that a manager of another version or policy can go on. Jobs and workers have numbers in it; NewJobs
 // and NewWorkers say which names these stand for.
 type Plan struct {
-	Version int     `json:"v"`
-	Number  uint64  `json:"n"` // 1, 2, ... without a gap
-	Leader  string  `json:"leader"`
+	Version int     `json:"v"`               // see [Version]
+	Number  uint64  `json:"n"`               // 1, 2, ... without a gap
+	Leader  string  `json:"leader"`          // manager that made it
 	At      float64 `json:"at"`              // seconds since Epoch, or logical time; never less than in the plan before
 	Epoch   float64 `json:"epoch,omitempty"` // Unix time of 0 on the clock, in the first plan; 0 on a logical clock
 	Upto    uint64  `json:"upto"`            // sequence in PFQ_IN up to which all has been told
@@ -39,53 +39,53 @@ type Plan struct {
 
 // A NumberedJob gives a job its number, and its times on the clock of the plans.
 type NumberedJob struct {
-	Number   int     `json:"number"`
-	Batch    string  `json:"batch"`
-	Submit   float64 `json:"submit"`
+	Number   int     `json:"number"`             // from 0, free again once the job is cleared
+	Batch    string  `json:"batch"`              // that it came with
+	Submit   float64 `json:"submit"`             // time of the plan, or that of the batch on a logical clock
 	Deadline float64 `json:"deadline,omitempty"` // 0 for none
 	Job      Job     `json:"job"`
 }
 
 // A NumberedWorker gives a worker its number, or says that a new process of it has come.
 type NumberedWorker struct {
-	Number  int     `json:"number"`
-	Name    string  `json:"name"`
+	Number  int     `json:"number"`            // from 0; that of a worker that is gone may be given again
+	Name    string  `json:"name"`              // as in beats, and so are Process and Speed
 	Process string  `json:"process,omitempty"` // not given in a replay
-	Speed   float64 `json:"speed"`
+	Speed   float64 `json:"speed"`             // work that it does in a second
 }
 
 // A Repeat is the result of a task that another worker is to check, by running the task again.
 type Repeat struct {
-	Job     int     `json:"job"`
-	Task    int     `json:"task"`
-	Attempt int     `json:"attempt"`
-	Worker  string  `json:"worker"`
-	Digest  string  `json:"digest"` // of the output
-	Seconds float64 `json:"seconds"`
+	Job     int     `json:"job"`     // its number
+	Task    int     `json:"task"`    // from 0
+	Attempt int     `json:"attempt"` // that the result is of
+	Worker  string  `json:"worker"`  // that ran it, and does not run the task again
+	Digest  string  `json:"digest"`  // of the output
+	Seconds float64 `json:"seconds"` // that it ran
 }
 
 // A Check says what came of a [Repeat]. The result that was reported first holds in any case.
 type Check struct {
-	Job     int    `json:"job"`
-	Task    int    `json:"task"`
-	First   string `json:"first"`            // worker whose result it is
-	Second  string `json:"second,omitempty"` // worker that ran the task again; empty if none could, or it failed too often
-	Differs bool   `json:"differs,omitempty"`
+	Job     int    `json:"job"`               // its number
+	Task    int    `json:"task"`              // from 0
+	First   string `json:"first"`             // worker whose result it is
+	Second  string `json:"second,omitempty"`  // worker that ran the task again; empty if none could, or it failed too often
+	Differs bool   `json:"differs,omitempty"` // the two outputs have other digests
 }
 
 // A Refusal says what of PFQ_IN was not followed, and why.
 type Refusal struct {
-	Sequence uint64 `json:"sequence"`
+	Sequence uint64 `json:"sequence"`         // of the message, in PFQ_IN
 	Batch    string `json:"batch,omitempty"`  // that is refused whole
 	Worker   string `json:"worker,omitempty"` // that sent it
 	Remove   bool   `json:"remove,omitempty"` // the message is to be deleted, since it stands where another belongs
-	Why      string `json:"why"`
+	Why      string `json:"why"`              // in words, for people
 }
 
 // A Removal is something that the manager is to take out of PFQ_IN: a message, all that is about a job but the tombstone
 // [Clear], or a batch. It is tried until a plan says that it was carried out.
 type Removal struct {
-	Sequence uint64 `json:"sequence,omitempty"`
-	Job      string `json:"job,omitempty"`
-	Batch    string `json:"batch,omitempty"`
+	Sequence uint64 `json:"sequence,omitempty"` // of the message; else 0
+	Job      string `json:"job,omitempty"`      // that was cleared; else empty
+	Batch    string `json:"batch,omitempty"`    // of which all jobs are cleared; else empty
 }

@@ -49,25 +49,34 @@ func Failed(job string, task, attempt int) string {
 	return "pfq.in.fail." + job + "." + strconv.Itoa(task) + "." + strconv.Itoa(attempt)
 }
 
-// Cancel, Change and Clear are the subjects of wishes about a job; those to change it are numbered from 1.
-func Cancel(job string) string           { return "pfq.in.cancel." + job }
+// Cancel is the subject of the wish that a job ends. There is one for each job: it cannot be taken back.
+func Cancel(job string) string { return "pfq.in.cancel." + job }
+
+// Change is the subject of a wish for another priority or deadline; those about a job are numbered from 1.
 func Change(job string, wish int) string { return "pfq.in.change." + job + "." + strconv.Itoa(wish) }
-func Clear(job string) string            { return "pfq.in.clear." + job }
+
+// Clear is the subject of the wish that a job which is done be forgotten. Its message stays for good: it keeps the name from being used again.
+func Clear(job string) string { return "pfq.in.clear." + job }
 
 // Drain is the subject of the wish that a worker ends its task and takes no more; such wishes are numbered from 1.
 func Drain(worker string, wish int) string {
 	return "pfq.in.drain." + worker + "." + strconv.Itoa(wish)
 }
 
-// Blob is the subject of a piece of the content with a digest. Pieces are numbered from 0; the one named size is written
-// last and says how many bytes there are.
+// Blob is the subject of a piece of the content with a digest. Pieces are numbered from 0.
 func Blob(digest string, piece int) string { return "pfq.blob." + digest + "." + strconv.Itoa(piece) }
-func BlobSize(digest string) string        { return "pfq.blob." + digest + ".size" }
 
-// OrderTo is the subject of orders to a worker, BeatOf that of its heartbeats, News that of the progress of a job.
+// BlobSize is the subject of the number of bytes of a content. It is written last, so that where it is the content is whole.
+func BlobSize(digest string) string { return "pfq.blob." + digest + ".size" }
+
+// OrderTo is the subject of orders to a worker. They are not kept: who is not there does not hear them.
 func OrderTo(worker string) string { return "pfq.order." + worker }
-func BeatOf(worker string) string  { return "pfq.beat." + worker }
-func News(job string) string       { return "pfq.news." + job }
+
+// BeatOf is the subject of the heartbeats of a worker, which are not kept either.
+func BeatOf(worker string) string { return "pfq.beat." + worker }
+
+// News is the subject on which each [JobView] of a job is told as it is written; it is not kept.
+func News(job string) string { return "pfq.news." + job }
 
 // ReportTo is the subject of the report of what the order asks for: [Done], [Again], or [DoneAttempt] on a logical clock.
 func (o *Order) ReportTo() string {
@@ -80,9 +89,17 @@ func (o *Order) ReportTo() string {
 	return Done(o.Job, o.Task)
 }
 
-// DoneOf, AgainOf, FailedOf, ChangesOf and DrainsOf match the subjects of all messages of a job, or a worker.
-func DoneOf(job string) string      { return "pfq.in.done." + job + ".>" }
-func AgainOf(job string) string     { return "pfq.in.again." + job + ".>" }
-func FailedOf(job string) string    { return "pfq.in.fail." + job + ".>" }
-func ChangesOf(job string) string   { return "pfq.in.change." + job + ".*" }
+// DoneOf matches the subjects [Done] and [DoneAttempt] of all tasks of a job.
+func DoneOf(job string) string { return "pfq.in.done." + job + ".>" }
+
+// AgainOf matches the subjects [Again] of all tasks of a job.
+func AgainOf(job string) string { return "pfq.in.again." + job + ".>" }
+
+// FailedOf matches the subjects [Failed] of all attempts at tasks of a job.
+func FailedOf(job string) string { return "pfq.in.fail." + job + ".>" }
+
+// ChangesOf matches the subjects [Change] of a job.
+func ChangesOf(job string) string { return "pfq.in.change." + job + ".*" }
+
+// DrainsOf matches the subjects [Drain] of a worker.
 func DrainsOf(worker string) string { return "pfq.in.drain." + worker + ".*" }

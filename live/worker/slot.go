@@ -38,7 +38,7 @@ type slot struct {
 
 // take is called with each message to the worker. It keeps an order that is to be followed.
 func (s *slot) take(m *nats.Msg) {
-	o, err := wire.DecodeOrder(m.Data)
+	o, err := wire.Decode[wire.Order](m.Data)
 	if err != nil {
 		s.log.Warn("order not understood", "error", err)
 		return

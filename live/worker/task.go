@@ -23,10 +23,10 @@ const (
 
 // A Task is what a [Handler] is given.
 type Task struct {
-	Worker  string // the slot that runs it
-	Job     string
-	Number  int // of the task in its job, from 0
-	Attempt int
+	Worker  string   // the slot that runs it
+	Job     string   // its name
+	Number  int      // of the task in its job, from 0
+	Attempt int      // from 1, among all attempts of the cluster: the same task may be run again, elsewhere even at the same time
 	Work    float64  // seconds on a worker of speed 1, as the job says
 	Speed   float64  // of the worker
 	Run     wire.Run // what the job says
@@ -42,7 +42,7 @@ type Handler func(ctx context.Context, t Task) ([]byte, error)
 type ExitError struct {
 	Code int    // exit code, -1 if a signal ended it
 	Tail string // the end of its standard error
-	Err  error
+	Err  error  // of package os/exec
 }
 
 func (e *ExitError) Unwrap() error { return e.Err }

@@ -105,7 +105,7 @@ func (c *cluster) plans(after uint64) (plans <-chan timedPlan, stop func()) {
 	out := make(chan timedPlan, 1<<16)
 	consuming, err := consumer.Consume(func(m jetstream.Msg) {
 		at := time.Now()
-		if p, err := wire.DecodePlan(m.Data()); err == nil {
+		if p, err := wire.Decode[wire.Plan](m.Data()); err == nil {
 			select {
 			case out <- timedPlan{p, at}:
 			case <-ctx.Done():
