@@ -101,16 +101,12 @@ const (
 )
 
 // The comment of a package begins with the question that it answers, in a paragraph. After the model comes an example: the body of its function
-// Example, which go test runs. In the live system some packages do nothing without the others, and have none.
+// Example, which go test runs.
 func TestPackageComments(t *testing.T) {
-	live := libraries(t, filepath.Join(root, "live"))
-	for _, l := range append(libraries(t, root), live...) {
+	for _, l := range append(libraries(t, root), libraries(t, filepath.Join(root, "live"))...) {
 		first, _, _ := strings.Cut(l.comment, "\n\n")
 		if !strings.HasPrefix(first, "Package ") || !strings.Contains(first, "?") {
 			t.Errorf("%s: the comment of the package does not begin with the question that it answers", l.folder)
-		}
-		if l.example == "" && slices.Contains(live, l) {
-			continue
 		}
 		if n := strings.Count(l.example, "\n"); n < 2 || n > longestExample || !strings.Contains(l.example, "// Output:") {
 			t.Errorf("%s: its example has %d lines: want a function Example of at most %d, with its output", l.folder, n, longestExample)
@@ -141,7 +137,7 @@ func TestPackageComments(t *testing.T) {
 // Everything that a package exports has a comment: functions, types and their methods, constants and variables, alone or by lists; fields too, unless
 // their type says what they are. The methods of errors and texts are those of every error and text.
 func TestExportedNamesHaveComments(t *testing.T) {
-	for _, l := range libraries(t, root) {
+	for _, l := range append(libraries(t, root), libraries(t, filepath.Join(root, "live"))...) {
 		for _, f := range l.files {
 			for _, d := range f.Decls {
 				for _, n := range l.bare(d) {

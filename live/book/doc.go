@@ -6,6 +6,33 @@
 // every worker its level, the order that says what the worker should be doing ([Book.Orders]), again where a heartbeat
 // differs from it ([Book.Differs]).
 //
+// For example:
+//
+//	s := book.Settings{Leader: "m", Rules: dispatch.Rules{Policy: dispatch.Policy{Rule: dispatch.EDF}}, Random: rand.Reader}
+//	b, err := book.New(s)
+//	if err != nil {
+//		log.Fatal(err)
+//	}
+//	bills := wire.Job{Name: "bills", Tasks: 2, Work: 10, Run: wire.Run{Kind: "sleep"}}
+//	p, err := b.Take(0, []book.Input{ // at time 0: a worker is heard, and a batch
+//		{Beat: &wire.Beat{Version: 1, Worker: "w", Process: "p", Speed: 1}},
+//		{Sequence: 1, In: wire.In{Batch: &wire.Batch{Version: 1, Name: "monday", Jobs: []wire.Job{bills}}}},
+//	})
+//	if err != nil {
+//		log.Fatal(err)
+//	}
+//	for _, o := range b.OrdersOf(p) { // once p is in the log
+//		fmt.Println(o.Worker, "is to run task", o.Order.Task, "of", o.Order.Job)
+//	}
+//	after, err := book.New(s) // of the manager that takes over
+//	if err != nil {
+//		log.Fatal(err)
+//	}
+//	fmt.Println("folded:", after.Fold(p), after.Cluster() == b.Cluster())
+//	// Output:
+//	// w is to run task 0 of bills
+//	// folded: <nil> true
+//
 // # A task
 //
 //	state    what happens                                       next state

@@ -16,9 +16,9 @@ import (
 
 	"productform/dispatch"
 	"productform/live/client"
+	"productform/live/internal/servertest"
 	"productform/live/manager"
 	"productform/live/server"
-	"productform/live/server/servertest"
 	"productform/live/wire"
 	"productform/live/worker"
 	"productform/num"

@@ -3,16 +3,14 @@ package client_test
 import (
 	"context"
 	"fmt"
-	"github.com/nats-io/nats.go"
-	"github.com/nats-io/nats.go/jetstream"
 	"log"
 	"slices"
 	"strconv"
 
 	"productform/dispatch"
 	"productform/live/client"
+	"productform/live/internal/clustertest"
 	"productform/live/manager"
-	"productform/live/server"
 	"productform/live/wire"
 	"productform/live/worker"
 )
@@ -83,33 +81,15 @@ func ExampleClient_Results() {
 // startCluster starts a server, a manager and two workers.
 func startCluster(ctx context.Context, handlers map[string]worker.Handler) (url string, stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
-	v, err := server.Start(ctx, server.Settings{})
-	if err != nil {
-		log.Fatal(err)
-	}
-	nc, err := nats.Connect(v.URL())
-	if err != nil {
-		log.Fatal(err)
-	}
-	js, err := jetstream.New(nc)
-	if err != nil {
-		log.Fatal(err)
-	}
-	if err := server.Prepare(ctx, js, server.Layout{Memory: true}); err != nil {
-		log.Fatal(err)
-	}
-	ended := make(chan error, 2)
+	rules := dispatch.Rules{Policy: dispatch.Policy{Rule: dispatch.Priority}}
+	url, _, stopCluster := clustertest.Start(manager.Settings{Name: "m", Rules: rules})
+	ended := make(chan error, 1)
 	go func() {
-		ended <- manager.Run(ctx, nc, manager.Settings{Name: "m", Rules: dispatch.Rules{Policy: dispatch.Policy{Rule: dispatch.Priority}}})
+		ended <- worker.Run(ctx, worker.Settings{Server: url, Name: "w", Slots: 2, Handlers: handlers})
 	}()
-	go func() {
-		ended <- worker.Run(ctx, worker.Settings{Server: v.URL(), Name: "w", Slots: 2, Handlers: handlers})
-	}()
-	return v.URL(), func() {
+	return url, func() {
 		cancel()
 		<-ended
-		<-ended
-		nc.Close()
-		v.Close()
+		stopCluster()
 	}
 }

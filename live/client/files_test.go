@@ -11,8 +11,8 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"productform/live/internal/servertest"
 	"productform/live/jobfile"
-	"productform/live/server/servertest"
 	"productform/live/worker"
 )
 

@@ -13,9 +13,9 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"productform/dispatch"
+	"productform/live/internal/servertest"
 	"productform/live/policy"
 	"productform/live/server"
-	"productform/live/server/servertest"
 	"productform/live/wire"
 	"productform/live/worker"
 )

@@ -10,7 +10,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"productform/live/client"
-	"productform/live/server/servertest"
+	"productform/live/internal/servertest"
 	"productform/live/store"
 	"productform/live/wire"
 	"productform/live/worker"

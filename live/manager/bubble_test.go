@@ -15,9 +15,9 @@ import (
 	"productform/dispatch"
 	"productform/dispatch/rigid"
 	"productform/live/book"
+	"productform/live/internal/servertest"
 	"productform/live/policy"
 	"productform/live/server"
-	"productform/live/server/servertest"
 	"productform/live/wire"
 	"productform/live/worker"
 )

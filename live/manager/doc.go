@@ -13,5 +13,31 @@
 // lease makes a take-over quick and keeps two managers from deciding by turns; what makes it safe is the condition of the
 // append alone.
 //
+// For example:
+//
+//	_, nc, stop := clustertest.Server() // a connection to a server that package server has prepared
+//	defer stop()
+//	begin := func(name string) (end func() error) {
+//		ctx, cancel := context.WithCancel(context.Background())
+//		ended := make(chan error)
+//		rules := dispatch.Rules{Policy: dispatch.Policy{Rule: dispatch.EDF}}
+//		go func() { ended <- manager.Run(ctx, nc, manager.Settings{Name: name, Rules: rules}) }()
+//		return func() error {
+//			cancel()
+//			return <-ended
+//		}
+//	}
+//	first := begin("first")
+//	fmt.Println(leader(nc), "leads")
+//	second := begin("second") // stands by
+//	fmt.Println("first ends:", first())
+//	fmt.Println(leader(nc), "leads")
+//	fmt.Println("second ends:", second())
+//	// Output:
+//	// first leads
+//	// first ends: <nil>
+//	// second leads
+//	// second ends: <nil>
+//
 // While an append is under way more reports gather; they become the next plan together.
 package manager

@@ -12,8 +12,8 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"productform/live/client"
+	"productform/live/internal/servertest"
 	"productform/live/server"
-	"productform/live/server/servertest"
 	"productform/live/wire"
 	"productform/live/worker"
 )
@@ -57,7 +57,7 @@ func hold(t *testing.T, s *server.Server, name string, quiet <-chan struct{}) (n
 	t.Cleanup(nc.Close)
 	ordered = make(chan wire.Order, 100)
 	if _, err := nc.Subscribe(wire.OrderTo(name), func(m *nats.Msg) {
-		if o, err := wire.DecodeOrder(m.Data); err == nil && !o.Idle {
+		if o, err := wire.Decode[wire.Order](m.Data); err == nil && !o.Idle {
 			ordered <- *o
 		}
 	}); err != nil {

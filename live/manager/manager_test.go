@@ -13,8 +13,8 @@ import (
 
 	"productform/dispatch"
 	"productform/live/client"
+	"productform/live/internal/servertest"
 	"productform/live/server"
-	"productform/live/server/servertest"
 	"productform/live/wire"
 	"productform/live/worker"
 )

@@ -10,7 +10,7 @@ import (
 	"github.com/nats-io/nats-server/v2/server/ats"
 
 	"productform/dispatch"
-	"productform/live/server/servertest"
+	"productform/live/internal/servertest"
 	"productform/live/wire"
 	"productform/live/worker"
 )

@@ -6,4 +6,29 @@
 //	/healthz   200 if a manager leads and answers, else 503
 //
 // Nothing can be changed here. The page loads nothing from elsewhere, and a strict Content-Security-Policy says so.
+//
+// For example:
+//
+//	nc, stop := startCluster() // a connection to a server on which a manager leads
+//	defer stop()
+//	ctx, cancel := context.WithCancel(context.Background())
+//	defer cancel()
+//	h, err := page.Handler(ctx, nc, prometheus.NewRegistry())
+//	if err != nil {
+//		log.Fatal(err)
+//	}
+//	web := httptest.NewServer(h) // or http.ListenAndServe("127.0.0.1:8222", h)
+//	defer web.Close()
+//	for _, path := range []string{"/", "/metrics", "/healthz"} {
+//		r, err := http.Get(web.URL + path)
+//		if err != nil {
+//			log.Fatal(err)
+//		}
+//		r.Body.Close()
+//		fmt.Println(path, r.Status, r.Header.Get("Content-Type")[:10])
+//	}
+//	// Output:
+//	// / 200 OK text/html;
+//	// /metrics 200 OK text/plain
+//	// /healthz 200 OK text/plain
 package page

@@ -15,7 +15,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"productform/dispatch"
-	"productform/live/server/servertest"
+	"productform/live/internal/servertest"
 	"productform/live/wire"
 )
 

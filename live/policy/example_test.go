@@ -3,16 +3,14 @@ package policy_test
 import (
 	"context"
 	"fmt"
-	"github.com/nats-io/nats.go"
-	"github.com/nats-io/nats.go/jetstream"
 	"log"
 	"time"
 
 	"productform/dispatch"
 	"productform/live/client"
+	"productform/live/internal/clustertest"
 	"productform/live/manager"
 	"productform/live/policy"
-	"productform/live/server"
 	"productform/live/wire"
 	"productform/live/worker"
 )
@@ -130,31 +128,7 @@ func render(url string) (by []string, status *wire.Status) {
 
 // startCluster starts a server and a manager that asks a policy service.
 func startCluster(service string) (url string, stop func()) {
-	ctx, cancel := context.WithCancel(context.Background())
-	v, err := server.Start(ctx, server.Settings{})
-	if err != nil {
-		log.Fatal(err)
-	}
-	nc, err := nats.Connect(v.URL())
-	if err != nil {
-		log.Fatal(err)
-	}
-	js, err := jetstream.New(nc)
-	if err != nil {
-		log.Fatal(err)
-	}
-	if err := server.Prepare(ctx, js, server.Layout{Memory: true}); err != nil {
-		log.Fatal(err)
-	}
 	rules := dispatch.Rules{Policy: dispatch.Policy{Rule: dispatch.Priority}}
-	ended := make(chan error, 1)
-	go func() {
-		ended <- manager.Run(ctx, nc, manager.Settings{Name: "m", Rules: rules, Service: service})
-	}()
-	return v.URL(), func() {
-		cancel()
-		<-ended
-		nc.Close()
-		v.Close()
-	}
+	url, _, stop = clustertest.Start(manager.Settings{Name: "m", Rules: rules, Service: service})
+	return url, stop
 }

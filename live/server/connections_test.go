@@ -138,7 +138,7 @@ func TestJunk(t *testing.T) {
 	watcher := g.connect(t, "manager")
 	beats := hear(t, watcher, wire.BeatSubject)
 	for what, junk := range map[string]string{
-		"Maximum Payload":            fmt.Sprintf("PUB pfq.beat.w7 %d\r\n", server.MaxMessage+1) + strings.Repeat("x", server.MaxMessage+1) + "\r\n",
+		"Maximum Payload":            fmt.Sprintf("PUB pfq.beat.w7 %d\r\n", wire.MaxMessage+1) + strings.Repeat("x", wire.MaxMessage+1) + "\r\n",
 		"Negative Size":              "PUB pfq.beat.w7 -1\r\n\r\n",
 		"Unknown Protocol Operation": strings.Repeat("\x00\xff junk\r\n", 100),
 		"Maximum Control Line":       "SUB " + strings.Repeat("x", 5000) + " 1\r\n",
@@ -151,11 +151,11 @@ func TestJunk(t *testing.T) {
 	}
 	// The library refuses a message that is too large before it sends it.
 	nc := g.connect(t, "w7")
-	if err := nc.Publish(wire.BeatOf("w7"), make([]byte, server.MaxMessage+1)); !errors.Is(err, nats.ErrMaxPayload) {
+	if err := nc.Publish(wire.BeatOf("w7"), make([]byte, wire.MaxMessage+1)); !errors.Is(err, nats.ErrMaxPayload) {
 		t.Error(err)
 	}
-	say(t, nc, wire.BeatOf("w7"), strings.Repeat("y", server.MaxMessage))
-	if got := next(t, beats); len(got) != server.MaxMessage || got[0] != 'y' {
+	say(t, nc, wire.BeatOf("w7"), strings.Repeat("y", wire.MaxMessage))
+	if got := next(t, beats); len(got) != wire.MaxMessage || got[0] != 'y' {
 		t.Errorf("%d bytes of junk", len(got))
 	}
 	if watcher.Stats().Reconnects != 0 {

@@ -12,8 +12,8 @@ import (
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+	"productform/live/internal/servertest"
 	"productform/live/keys"
-	"productform/live/server/servertest"
 	"productform/live/store"
 	"productform/live/wire"
 )

@@ -7,8 +7,8 @@ import (
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+	"productform/live/internal/servertest"
 	"productform/live/server"
-	"productform/live/server/servertest"
 	"productform/live/wire"
 	"productform/num"
 )

@@ -14,7 +14,7 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 	"pgregory.net/rapid"
-	"productform/live/server/servertest"
+	"productform/live/internal/servertest"
 	"productform/live/store"
 	"productform/live/wire"
 	"productform/num"
@@ -129,7 +129,7 @@ func consume(ctx context.Context, t *rapid.T, js jetstream.JetStream, filter str
 // Contents of all sizes about those of pieces come back, put by several at once.
 func TestBlobs(t *testing.T) {
 	ctx, js := context.Background(), start(t)
-	if err := store.Get(ctx, js, store.Digest([]byte("never put")), io.Discard); !errors.Is(err, store.ErrNotFound) {
+	if err := store.Get(ctx, js, wire.Digest([]byte("never put")), io.Discard); !errors.Is(err, store.ErrNotFound) {
 		t.Error(err)
 	}
 	for _, size := range []int{0, 1, 512<<10 - 1, 512 << 10, 512<<10 + 1, 1<<20 + 7} {
@@ -148,7 +148,7 @@ func TestBlobs(t *testing.T) {
 		if err := store.Get(ctx, js, want, &got); err != nil || !bytes.Equal(got.Bytes(), content) {
 			t.Errorf("%d: %v", size, err)
 		}
-		if store.Digest(content) != want {
+		if wire.Digest(content) != want {
 			t.Error(size)
 		}
 	}
@@ -165,7 +165,7 @@ func TestBlobs(t *testing.T) {
 func TestCorruptBlob(t *testing.T) {
 	ctx, js := context.Background(), start(t)
 	content := []byte("the content")
-	digest := store.Digest(content)
+	digest := wire.Digest(content)
 	if _, err := store.Once(ctx, js, wire.Blob(digest, 0), []byte("not it at a")); err != nil {
 		t.Fatal(err)
 	}
@@ -176,7 +176,7 @@ func TestCorruptBlob(t *testing.T) {
 		t.Error(err)
 	}
 	for _, size := range []string{"x", "-1", "3", "9000000"} {
-		other := store.Digest([]byte(size))
+		other := wire.Digest([]byte(size))
 		for i, data := range map[string]string{wire.Blob(other, 0): "ab", wire.BlobSize(other): size} {
 			if _, err := store.Once(ctx, js, i, []byte(data)); err != nil {
 				t.Fatal(err)

@@ -15,4 +15,24 @@
 // tasks of that job ([Runner]). It refuses a job if its copy has another digest, if the child has another fingerprint
 // (version, system, arithmetic of the processor), or if the child computes another result for the canary. So the digits are those of one
 // process. A worker that lies about its results cannot be found out here.
+//
+// For example:
+//
+//	c, stop := startCluster() // a client of a cluster, whose workers have a sweep.Runner
+//	defer stop()
+//	pfq, model, results := files() // the program, a model of a cluster for it, and a folder for what is done
+//	defer os.RemoveAll(results)
+//	words := []string{pfq, "simulate", model, "--runs", "20", "--jumps", "1000", "--format", "json"}
+//	command, err := sweep.NewCommand(words, results)
+//	if err != nil {
+//		log.Fatal(err)
+//	}
+//	var many bytes.Buffer
+//	settings := sweep.Settings{Stdout: &many, Stderr: os.Stderr}
+//	if err := sweep.Run(context.Background(), command, settings, sweep.By(c, sweep.Queue{Priority: 3})); err != nil {
+//		log.Fatal(err)
+//	}
+//	one, err := exec.Command(words[0], words[1:]...).Output()
+//	fmt.Println("same digits as in one process:", many.String() == withoutSpeed(one), err)
+//	// Output: same digits as in one process: true <nil>
 package sweep

@@ -14,63 +14,37 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nats-io/nats.go/jetstream"
-
 	"productform/dispatch"
 	"productform/live/client"
+	"productform/live/internal/clustertest"
 	"productform/live/manager"
-	"productform/live/server"
-	"productform/live/server/servertest"
 	"productform/live/sweep"
 	"productform/live/wire"
 )
 
 // A cluster is a live system: server and manager in this process, workers in others.
 type cluster struct {
-	t      *testing.T
-	server *server.Server
-	user   *client.Client
+	t    *testing.T
+	url  string
+	user *client.Client
 }
 
 func newCluster(ctx context.Context, t *testing.T) *cluster {
-	c := &cluster{t: t}
-	var err error
-	if c.server, err = server.Start(ctx, server.Settings{}); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(c.server.Close)
-	nc := servertest.Connect(t, c.server)
-	js, err := jetstream.New(nc)
-	if err == nil {
-		err = server.Prepare(ctx, js, server.Layout{Memory: true})
-	}
+	rules := dispatch.Rules{Policy: dispatch.Policy{Rule: dispatch.Priority}}
+	url, _, stop := clustertest.Start(manager.Settings{Name: "manager", Rules: rules, LostAfter: 300 * time.Millisecond})
+	t.Cleanup(stop)
+	user, err := client.Connect(ctx, url)
 	if err != nil {
 		t.Fatal(err)
 	}
-	leading, stop := context.WithCancel(context.Background())
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		rules := dispatch.Rules{Policy: dispatch.Policy{Rule: dispatch.Priority}}
-		if err := manager.Run(leading, nc, manager.Settings{Name: "manager", Rules: rules, LostAfter: 300 * time.Millisecond}); err != nil && !errors.Is(err, context.Canceled) {
-			t.Errorf("manager: %v", err)
-		}
-	}()
-	t.Cleanup(func() {
-		stop()
-		<-ended
-	})
-	if c.user, err = client.Connect(ctx, c.server.URL()); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(c.user.Close)
-	return c
+	t.Cleanup(user.Close)
+	return &cluster{t, url, user}
 }
 
 // work starts a process of workers, as TestMain has it, which the end of the test kills.
 func (c *cluster) work(name string, slots int, environment ...string) *exec.Cmd {
 	w := exec.Command(os.Args[0])
-	w.Env = append(append(os.Environ(), "SWEEP_SERVER="+c.server.URL(), "SWEEP_WORKER="+name, "SWEEP_SLOTS="+strconv.Itoa(slots),
+	w.Env = append(append(os.Environ(), "SWEEP_SERVER="+c.url, "SWEEP_WORKER="+name, "SWEEP_SLOTS="+strconv.Itoa(slots),
 		"SWEEP_PFQ="+sweep.PFQ(), "SWEEP_FOLDER="+c.t.TempDir()), environment...)
 	w.Stderr = os.Stderr
 	if err := w.Start(); err != nil {

@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"github.com/nats-io/nats.go"
-	"github.com/nats-io/nats.go/jetstream"
 	"log"
 	"os"
 	"path/filepath"
@@ -13,8 +11,8 @@ import (
 
 	"productform/dispatch"
 	"productform/live/client"
+	"productform/live/internal/clustertest"
 	"productform/live/manager"
-	"productform/live/server"
 	"productform/live/wire"
 	"productform/live/worker"
 )
@@ -67,30 +65,6 @@ func words(url, text string) string {
 
 // startCluster starts a server and a manager.
 func startCluster() (url string, stop func()) {
-	ctx, cancel := context.WithCancel(context.Background())
-	v, err := server.Start(ctx, server.Settings{})
-	if err != nil {
-		log.Fatal(err)
-	}
-	nc, err := nats.Connect(v.URL())
-	if err != nil {
-		log.Fatal(err)
-	}
-	js, err := jetstream.New(nc)
-	if err != nil {
-		log.Fatal(err)
-	}
-	if err := server.Prepare(ctx, js, server.Layout{Memory: true}); err != nil {
-		log.Fatal(err)
-	}
-	ended := make(chan error, 1)
-	go func() {
-		ended <- manager.Run(ctx, nc, manager.Settings{Name: "m", Rules: dispatch.Rules{Policy: dispatch.Policy{Rule: dispatch.Priority}}})
-	}()
-	return v.URL(), func() {
-		cancel()
-		<-ended
-		nc.Close()
-		v.Close()
-	}
+	url, _, stop = clustertest.Start(manager.Settings{Name: "m", Rules: dispatch.Rules{Policy: dispatch.Policy{Rule: dispatch.Priority}}})
+	return url, stop
 }

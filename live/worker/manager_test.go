@@ -81,7 +81,7 @@ func (m *fakeManager) note(change func()) {
 }
 
 func (m *fakeManager) beat(msg *nats.Msg) {
-	b, err := wire.DecodeBeat(msg.Data)
+	b, err := wire.Decode[wire.Beat](msg.Data)
 	if err != nil {
 		m.t.Errorf("beat %s: %v", msg.Data, err)
 		return

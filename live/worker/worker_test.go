@@ -11,7 +11,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"productform/live/server/servertest"
+	"productform/live/internal/servertest"
 	"productform/live/wire"
 	"productform/live/worker"
 )

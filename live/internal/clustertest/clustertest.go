@@ -1,0 +1,51 @@
+// Package clustertest gives examples a live system in this process. Where something fails the program ends: an example has no test to tell.
+package clustertest
+
+import (
+	"context"
+	"log"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"productform/live/manager"
+	"productform/live/server"
+)
+
+// Server starts a server in memory with all streams, at a port of its own, until stop is called. nc is a connection to it.
+func Server() (url string, nc *nats.Conn, stop func()) {
+	v, err := server.Start(context.Background(), server.Settings{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	nc, err = nats.Connect(v.URL())
+	if err != nil {
+		log.Fatal(err)
+	}
+	js, err := jetstream.New(nc)
+	if err != nil {
+		log.Fatal(err)
+	}
+	if err := server.Prepare(context.Background(), js, server.Layout{Memory: true}); err != nil {
+		log.Fatal(err)
+	}
+	return v.URL(), nc, func() {
+		nc.Close()
+		v.Close()
+	}
+}
+
+// Start is [Server] with a manager.
+func Start(s manager.Settings) (url string, nc *nats.Conn, stop func()) {
+	url, nc, stopServer := Server()
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- manager.Run(ctx, nc, s) }()
+	return url, nc, func() {
+		cancel()
+		if err := <-ended; err != nil {
+			log.Fatal(err)
+		}
+		stopServer()
+	}
+}

@@ -1,0 +1,45 @@
+package store_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"log"
+	"strings"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"productform/live/internal/clustertest"
+	"productform/live/store"
+	"productform/live/wire"
+)
+
+func Example() {
+	ctx := context.Background()
+	js, stop := startServer() // as the part of a program has it that is connected
+	defer stop()
+	for _, result := range []string{"9", "8"} {
+		wrote, err := store.Once(ctx, js, wire.Done("squares", 3), []byte(result))
+		fmt.Println(result, "is written:", wrote, err)
+	}
+	digest, size, err := store.Put(ctx, js, strings.NewReader("a result of any size"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	var back bytes.Buffer
+	err = store.Get(ctx, js, digest, &back)
+	fmt.Println(digest[:8], size, "bytes:", back.String(), err)
+	// Output:
+	// 9 is written: true <nil>
+	// 8 is written: false <nil>
+	// e4d55df3 20 bytes: a result of any size <nil>
+}
+
+func startServer() (js jetstream.JetStream, stop func()) {
+	_, nc, stop := clustertest.Server()
+	js, err := jetstream.New(nc)
+	if err != nil {
+		log.Fatal(err)
+	}
+	return js, stop
+}
