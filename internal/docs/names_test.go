@@ -190,7 +190,7 @@ func TestDependencies(t *testing.T) {
 			}
 		}
 	}
-	for _, folder := range []string{"live", "cmd/whatif/browser", "internal/cube/avo"} {
+	for _, folder := range []string{"live", "cmd/whatif/browser", "internal/avo"} {
 		text, err := os.ReadFile(filepath.Join(root, folder, "go.mod"))
 		if err != nil {
 			t.Fatal(err)

@@ -20,10 +20,10 @@ func (c *clique) least(ctx context.Context, servers []int) (*density, error) {
 		if err != nil {
 			return nil, err
 		}
-		d.parts = append(d.parts, collapse(c.mesh, c.problem, f, v, c.room))
+		d.parts = append(d.parts, collapse(c.mesh, c.problem, f, v, c.rooms[0]))
 		if c.weights != nil {
 			for _, term := range c.terms(f) {
-				d.hats = append(d.hats, collapse(c.mesh, c.problem, term, v, c.room))
+				d.hats = append(d.hats, collapse(c.mesh, c.problem, term, v, c.rooms[0]))
 			}
 		}
 	}

@@ -48,10 +48,10 @@ func (f factors) equals(g factors) bool {
 	return slices.Equal(f.servers, g.servers) && slices.Equal(f.classes, g.classes) && slices.Equal(f.functions, g.functions)
 }
 
-// rank grows with the work of an integral of all factors over the time of a server: with the number of servers that stay, and by one where functions know some of
-// them that no chain of functions joins.
+// rank grows with the work of an integral of all factors over the time of a server: with the number of servers that stay, by one if functions know all of these, and by two if
+// they know some that no chain of functions joins.
 func (f factors) rank(p *Problem, gone int) int {
-	rank := 2 * (len(f.scope(p)) - 1)
+	stay := len(f.scope(p)) - 1
 	var joined []int
 	for range f.functions {
 		for _, k := range f.functions {
@@ -63,10 +63,14 @@ func (f factors) rank(p *Problem, gone int) int {
 	}
 	for _, k := range f.functions {
 		if slices.ContainsFunc(k.servers, func(s int) bool { return s != gone && !slices.Contains(joined, s) }) {
-			return rank + 1
+			return 3*stay + 2
 		}
 	}
-	return rank
+	slices.Sort(joined)
+	if len(slices.Compact(joined)) == stay {
+		return 3*stay + 1
+	}
+	return 3 * stay
 }
 
 // scope lists the servers whose times the factors know, in increasing order.

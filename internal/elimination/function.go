@@ -9,10 +9,9 @@ import (
 // a polynomial of degree below n in each time, with slopes a and the centre c of the panels. In a cell with two servers in one panel only the part where
 // they are in order is meant; the polynomial goes on beyond, and is used there.
 type function struct {
-	servers  []int // increasing
-	panels   int
+	servers []int // increasing
+	*layout
 	size     int       // n^w
-	block    [][]int32 // number of the cell, by order and Σ_v panel_v panels^v; -1 if they do not agree
 	values   []float64 // of a cell at the nodes, the last server varies fastest
 	slopes   []float64 // w a cell
 	norms    []float64 // a cell: see norm
@@ -37,40 +36,63 @@ const radii = len(ellipses)
 // stretch returns (ρ+1/ρ)/2.
 func stretch(r int) float64 { return (ellipses[r] + 1/ellipses[r]) / 2 }
 
-func newFunction(servers []int, g *mesh) *function {
-	w := len(servers)
-	f := &function{servers: servers, panels: g.panels(), size: power(g.n, w)}
-	cells := 0
-	panel := make([]int, w)
-	for _, order := range orders(w) {
-		row := make([]int32, power(f.panels, w))
+// A layout numbers the cells of functions of w servers.
+type layout struct {
+	panels int
+	orders [][]int
+	block  [][]int32 // number of the cell, by order and Σ_v panel_v panels^v; -1 if they do not agree
+	cells  []cell
+}
+
+// A cell is an order of servers, by its number, and a panel for each.
+type cell struct {
+	order int
+	panel []int
+}
+
+// layout returns that of functions of w servers; it must not be called by several at a time.
+func (g *mesh) layout(w int) *layout {
+	if l := g.layouts[w]; l != nil {
+		return l
+	}
+	l := &layout{panels: g.panels(), orders: orders(w)}
+	g.layouts[w] = l
+	for number, order := range l.orders {
+		row := make([]int32, power(l.panels, w))
 		for k := range row {
-			rest := k
+			panel, rest := make([]int, w), k
 			for v := range w {
-				panel[v], rest = rest%f.panels, rest/f.panels
+				panel[v], rest = rest%l.panels, rest/l.panels
 			}
 			row[k] = -1
 			if slices.IsSortedFunc(order, func(a, b int) int { return panel[a] - panel[b] }) {
-				row[k] = int32(cells)
-				cells++
+				row[k] = int32(len(l.cells))
+				l.cells = append(l.cells, cell{number, panel})
 			}
 		}
-		f.block = append(f.block, row)
+		l.block = append(l.block, row)
 	}
+	return l
+}
+
+// cell returns the number of the cell of panels in an order.
+func (l *layout) cell(order int, panel []int) int {
+	at := 0
+	for v := len(panel) - 1; v >= 0; v-- {
+		at = at*l.panels + panel[v]
+	}
+	return int(l.block[order][at])
+}
+
+func newFunction(servers []int, g *mesh) *function {
+	w := len(servers)
+	f := &function{servers: servers, layout: g.layout(w), size: power(g.n, w)}
+	cells := len(f.cells)
 	f.values = make([]float64, cells*f.size)
 	f.slopes = make([]float64, cells*w)
 	f.norms = make([]float64, cells*radii<<w)
 	f.fuzz, f.defect = make([]float64, cells), make([]float64, cells)
 	return f
-}
-
-// cell returns the number of the cell of panels in an order.
-func (f *function) cell(order int, panel []int) int {
-	at := 0
-	for v := len(panel) - 1; v >= 0; v-- {
-		at = at*f.panels + panel[v]
-	}
-	return int(f.block[order][at])
 }
 
 func (f *function) cellValues(cell int) []float64 { return f.values[cell*f.size:][:f.size] }
@@ -105,9 +127,11 @@ func (f *function) normalize(scale float64) {
 	}
 	_, e := math.Frexp(largest)
 	f.exponent += e
+	down := math.Ldexp(1, -e/2)
+	rest := math.Ldexp(1, -e-(-e/2))
 	for _, list := range [][]float64{f.values, f.norms, f.fuzz, f.defect} {
-		for i := range list {
-			list[i] = math.Ldexp(scale*list[i], -e)
+		for i, x := range list {
+			list[i] = scale * x * down * rest
 		}
 	}
 	for i, x := range f.norms {

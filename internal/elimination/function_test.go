@@ -21,7 +21,7 @@ func TestDefectsMultiply(t *testing.T) {
 		list = append(list, f)
 		product *= 1 + d
 		off, all := product-1, factors{functions: list}
-		integral, err := integrate(context.Background(), g, p, all, 0, -1, newRoom(g, 1))
+		integral, err := integrate(context.Background(), g, p, all, 0, -1, []*room{newRoom(g, 1)})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -50,7 +50,7 @@ func (f *function) measure(g *mesh, order []int, cell int, panel []int, r *room)
 	scaled, kept, other, polynomial := r.scaled[:f.size], r.kept[:f.size], r.other[:f.size], r.polynomial[:f.size]
 	copy(scaled, values)
 	g.tilt(scaled, slopes, panel, -1)
-	g.analysis.transform(g.n, w, scaled, polynomial, other)
+	g.analysis.transform(g.multiplyAdd, g.n, w, scaled, polynomial, other)
 	largest, total := 0.0, 0.0
 	for _, v := range scaled {
 		largest = max(largest, math.Abs(v))
@@ -62,7 +62,7 @@ func (f *function) measure(g *mesh, order []int, cell int, panel []int, r *room)
 			total += a
 		}
 	}
-	g.synthesis.transform(g.n, w, polynomial, kept, other)
+	g.synthesis.transform(g.multiplyAdd, g.n, w, polynomial, kept, other)
 	off := 0.0
 	for x, v := range kept {
 		off = max(off, math.Abs(v-scaled[x]))

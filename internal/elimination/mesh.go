@@ -3,6 +3,7 @@ package elimination
 import (
 	"math"
 
+	"productform/internal/matrices"
 	"productform/num"
 )
 
@@ -18,28 +19,46 @@ type mesh struct {
 	breaks []float64 // panel k is [breaks[k], breaks[k+1]]
 	rough  bool      // bounds are not wanted
 	most   float64   // relative defect of a cell that is let pass
-	coarse []float64 // of each panel, the largest relative defect of a cell with it so far
-	spare  []float64 // and that of cells whose values may be small beside others
-	noise  float64   // the largest part of it that comes of roundings
 	points []float64 // node i of panel k, at k n + i
+	flaws
 
 	// On the panel [-1, 1], with ℓ_j the polynomial that is 1 at node j and 0 at the others:
 	node      []float64 // x_i = -cos((2i+1)π/2n)
 	weight    []float64 // ∫_{-1}^1 ℓ_j
 	before    []float64 // ∫_{-1}^{x_i} ℓ_j, at i n + j
 	after     []float64 // ∫_{x_i}^1 ℓ_j, at i n + j
-	analysis  matrices  // coefficients of T_k from values at nodes
-	synthesis matrices  // values from coefficients
+	analysis  square    // coefficients of T_k from values at nodes
+	synthesis square    // values from coefficients
 	lebesgue  float64   // at least max_x Σ_j |ℓ_j(x)|
 	absolute  float64   // at least Σ_j |weight|, |before| and |after| in each row
+
+	multiplyAdd matrices.MultiplyAdd
+	layouts     map[int]*layout // of functions, by their number of servers
 }
 
-// matrices are an n×n matrix and its transpose, rows in sequence.
-type matrices struct{ rows, columns []float64 }
+// Flaws are what is worst of all cells so far.
+type flaws struct {
+	coarse []float64 // of each panel, the largest relative defect of a cell with it
+	spare  []float64 // and that of cells whose values may be small beside others
+	noise  float64   // the largest part of it that comes of roundings
+}
+
+func newFlaws(panels int) flaws { return flaws{make([]float64, panels), make([]float64, panels), 0} }
+
+func (w *flaws) join(other *flaws) {
+	for k := range w.coarse {
+		w.coarse[k], w.spare[k] = max(w.coarse[k], other.coarse[k]), max(w.spare[k], other.spare[k])
+	}
+	w.noise = max(w.noise, other.noise)
+}
+
+// A square is an n×n matrix and its transpose, rows in sequence.
+type square struct{ rows, columns []float64 }
 
 func newMesh(breaks []float64, n int) *mesh {
-	g := &mesh{n: n, breaks: breaks, coarse: make([]float64, len(breaks)-1), spare: make([]float64, len(breaks)-1), node: make([]float64, n), weight: make([]float64, n), before: make([]float64, n*n), after: make([]float64, n*n)}
-	for _, m := range []*matrices{&g.analysis, &g.synthesis} {
+	g := &mesh{n: n, breaks: breaks, flaws: newFlaws(len(breaks) - 1), multiplyAdd: matrices.Fastest(), layouts: make(map[int]*layout)}
+	g.node, g.weight, g.before, g.after = make([]float64, n), make([]float64, n), make([]float64, n*n), make([]float64, n*n)
+	for _, m := range []*square{&g.analysis, &g.synthesis} {
 		m.rows, m.columns = make([]float64, n*n), make([]float64, n*n)
 	}
 	g.lebesgue = 1.001 + 2/math.Pi*math.Log(float64(n))
@@ -124,7 +143,7 @@ func (g *mesh) centre(k int) float64 { return g.breaks[k] + g.half(k) }
 func (g *mesh) end() float64         { return g.breaks[len(g.breaks)-1] }
 
 // transform multiplies a tensor of n^w entries by a matrix along each axis; the result goes into a, and b is room.
-func (m *matrices) transform(n, w int, tensor, a, b []float64) {
+func (m *square) transform(multiplyAdd matrices.MultiplyAdd, n, w int, tensor, a, b []float64) {
 	size := len(tensor)
 	if w%2 == 0 {
 		a, b = b, a
@@ -145,28 +164,7 @@ func (m *matrices) transform(n, w int, tensor, a, b []float64) {
 	multiplyAdd(a, b, m.columns, size/n, n, n)
 }
 
-// multiplyAdd adds the product of a and b, rows×inner and inner×columns, to c. Each entry is a sum of inner/4 + 3 rounded sums at most.
-func multiplyAdd(c, a, b []float64, rows, inner, columns int) {
-	for x := range rows {
-		row, factors := c[x*columns:][:columns], a[x*inner:][:inner]
-		s := 0
-		for ; s+4 <= inner; s += 4 {
-			a0, a1, a2, a3 := factors[s], factors[s+1], factors[s+2], factors[s+3]
-			b0, b1, b2, b3 := b[s*columns:][:len(row)], b[(s+1)*columns:][:len(row)], b[(s+2)*columns:][:len(row)], b[(s+3)*columns:][:len(row)]
-			for y := range row {
-				row[y] += (a0*b0[y] + a1*b1[y]) + (a2*b2[y] + a3*b3[y])
-			}
-		}
-		for ; s < inner; s++ {
-			f := factors[s]
-			for y, v := range b[s*columns:][:len(row)] {
-				row[y] += f * v
-			}
-		}
-	}
-}
-
-// dot returns the sum of products of the entries of a and b, which are as long, with as many roundings as multiplyAdd.
+// dot returns the sum of products of the entries of a and b, which are as long, with as many roundings as a [matrices.MultiplyAdd].
 func dot(a, b []float64) float64 {
 	b = b[:len(a)]
 	var s0, s1, s2, s3 float64

@@ -2,6 +2,7 @@ package elimination
 
 import (
 	"context"
+	"runtime"
 	"slices"
 )
 
@@ -16,11 +17,14 @@ type passes struct {
 	buckets []factors   // of each server: the factors that know its time, when it goes
 	kept    []*function // and their integral
 	outside []factors   // what all other factors make of the servers of kept, all else integrated out
-	room    *room
+	rooms   []*room     // of each worker
 }
 
 func newPasses(p *Problem, o *Order, g *mesh, s Settings) *passes {
-	e := &passes{mesh: g, problem: p, ask: s, order: o.Servers, room: newRoom(g, max(1, slices.Max(widths(p, o))))}
+	e := &passes{mesh: g, problem: p, ask: s, order: o.Servers}
+	for range runtime.GOMAXPROCS(0) {
+		e.rooms = append(e.rooms, newRoom(g, max(1, slices.Max(widths(p, o)))))
+	}
 	e.place, e.buckets, e.kept, e.outside = make([]int, len(o.Servers)), make([]factors, len(o.Servers)), make([]*function, len(o.Servers)), make([]factors, len(o.Servers))
 	for k, s := range o.Servers {
 		e.place[s] = k
@@ -69,7 +73,7 @@ func (e *passes) first(servers []int) int {
 }
 
 func (e *passes) integrate(ctx context.Context, f factors, gone, above int) (*function, error) {
-	k, err := integrate(ctx, e.mesh, e.problem, f, gone, above, e.room)
+	k, err := integrate(ctx, e.mesh, e.problem, f, gone, above, e.rooms)
 	if err == nil && e.weights != nil {
 		k.hat, err = e.hat(ctx, f, gone, above)
 	}
@@ -136,7 +140,7 @@ func (e *passes) back(ctx context.Context, look func(c *clique) error) error {
 // reduce integrates over all times but those of the servers that stay; over those of some from the time of the only one that stays on. What takes least goes first, but where
 // it takes little, those from 0 on, whose bounds are relative.
 func (c *clique) reduce(ctx context.Context, f factors, stay, above []int) (factors, error) {
-	const little = 6
+	const little = 9
 	for {
 		gone, least := -1, 0
 		for _, s := range f.scope(c.problem) {

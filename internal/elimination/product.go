@@ -1,6 +1,9 @@
 package elimination
 
-import "slices"
+import (
+	"context"
+	"slices"
+)
 
 // A side is some of the servers that stay, with the server that goes. No function joins the two sides otherwise. The tensor of the left side has the server that goes as
 // its last axis, that of the right side as its first, so that the sum over its nodes is a product of matrices.
@@ -10,8 +13,10 @@ type side struct {
 	strides   []int // in the tensor
 	functions []int
 	own       [][]int // strides of each function
-	direct    bool    // the tensor is that of the only function
 	free      bool    // no function knows a server that stays
+
+	cells   *layout   // of the axes; nil if they are too many for a table of all tensors
+	product []float64 // the functions at all nodes, in a tensor a cell
 }
 
 // setSides parts the servers that stay: those that functions join to each other are on one side, the largest such group alone on that where its
@@ -76,7 +81,6 @@ func (st *step) setSides() {
 				s.own = append(s.own, stridesOf(st.g.n, s.axes, place))
 			}
 		}
-		s.direct = len(s.functions) == 1 && slices.Equal(st.places[s.functions[0]], s.axes)
 		s.free = !slices.ContainsFunc(s.functions, func(i int) bool { return len(st.places[i]) > 1 })
 	}
 	st.lean = st.sides[st.carrier].free
@@ -110,7 +114,7 @@ func (k *worker) add(sum, thin []float64, r *region, bound int, weights []float6
 		return
 	}
 	left, right := k.tensor(k.left, r, 0, bound, weights), k.tensor(k.right, r, 1, bound, weights)
-	multiplyAdd(sum, left, right, len(left)/n, n, len(right)/n)
+	k.g.multiplyAdd(sum, left, right, len(left)/n, n, len(right)/n)
 }
 
 // addThin is add where the side of the carrier is the same for all nodes of its servers.
@@ -123,7 +127,7 @@ func (k *worker) addThin(thin []float64, r *region, bound int, weights []float64
 	}
 	if k.carrier == 0 {
 		right := k.tensor(k.right, r, 1, bound, weights)
-		multiplyAdd(thin, k.vector, right, 1, n, len(right)/n)
+		k.g.multiplyAdd(thin, k.vector, right, 1, n, len(right)/n)
 	} else {
 		left := k.tensor(k.left, r, 0, bound, weights)
 		for x := range thin {
@@ -132,27 +136,61 @@ func (k *worker) addThin(thin []float64, r *region, bound int, weights []float64
 	}
 }
 
+// multiplyFunctions puts the product of the functions of a side in a table of its cells, unless that would be larger than one of a function may be. A function alone may be its own.
+func (st *step) multiplyFunctions(ctx context.Context, s *side, rooms []*room) error {
+	if len(s.functions) == 0 || len(s.axes) > MaxWidth {
+		return nil
+	}
+	s.cells = st.g.layout(len(s.axes))
+	if one := s.functions[0]; len(s.functions) == 1 && slices.Equal(st.places[one], s.axes) {
+		s.product = st.functions[one].values
+		return nil
+	}
+	size := power(st.g.n, len(s.axes))
+	s.product = make([]float64, len(s.cells.cells)*size)
+	return share(ctx, len(rooms), len(s.cells.cells), func(_, cell int) {
+		c := s.cells.cells[cell]
+		st.fill(s.product[cell*size:][:size], s, s.cells.orders[c.order], func(axis int) int { return c.panel[axis] })
+	})
+}
+
+// fill sets a tensor to the product of the functions of a side, where its axes are in some order and panels.
+func (st *step) fill(tensor []float64, s *side, order []int, panel func(axis int) int) {
+	for i := range tensor {
+		tensor[i] = 1
+	}
+	for j, i := range s.functions {
+		f, place := st.functions[i], st.places[i]
+		var own, panels [MaxWidth + 1]int
+		count := 0
+		for _, axis := range order {
+			if at := slices.Index(place, s.axes[axis]); at >= 0 {
+				own[count], panels[at] = at, panel(axis)
+				count++
+			}
+		}
+		multiply(tensor, st.g.n, s.strides, f.cellValues(f.cell(orderNumber(own[:count]), panels[:count])), s.own[j])
+	}
+}
+
 // tensor returns the product of the functions of a side at all its nodes, with the weights if their server is there, and with the vector of the
 // server that goes on one side.
 func (k *worker) tensor(room []float64, r *region, number, bound int, weights []float64) []float64 {
 	n, s := k.g.n, &k.sides[number]
-	weighted := bound >= 0 && slices.Contains(s.stay, bound)
-	if s.direct && !weighted && number != k.carrier {
-		return k.valuesOf(r, s.functions[0])
-	}
 	tensor := room[:power(n, len(s.axes))]
-	functions, own := s.functions, s.own
-	switch {
-	case s.direct:
-		copy(tensor, k.valuesOf(r, functions[0]))
-		functions = nil
-	default:
-		for i := range tensor {
-			tensor[i] = 1
+	weighted := bound >= 0 && slices.Contains(s.stay, bound)
+	if s.product == nil {
+		k.fill(tensor, s, orders(len(s.axes))[r.sides[number]], func(axis int) int { return k.panel[s.axes[axis]] })
+	} else {
+		var panel [MaxWidth]int
+		for axis, v := range s.axes {
+			panel[axis] = k.panel[v]
 		}
-	}
-	for i, at := range functions {
-		multiply(tensor, n, s.strides, k.valuesOf(r, at), own[i])
+		product := s.product[s.cells.cell(r.sides[number], panel[:len(s.axes)])*len(tensor):][:len(tensor)]
+		if !weighted && number != k.carrier {
+			return product
+		}
+		copy(tensor, product)
 	}
 	var strides [MaxWidth + 1]int
 	for i, v := range s.axes {
@@ -176,7 +214,7 @@ func (k *worker) valuesOf(r *region, at int) []float64 {
 
 // cellOf returns the cell of a function in which the servers are.
 func (k *worker) cellOf(r *region, at int) int {
-	var panel [MaxWidth]int
+	var panel [MaxWidth + 1]int
 	for i, v := range k.places[at] {
 		panel[i] = k.panel[v]
 	}

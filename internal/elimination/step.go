@@ -15,7 +15,6 @@ type step struct {
 	functions []*function
 	places    [][]int    // of each function, its servers
 	regions   [][]region // by order of the servers that stay, and by the place of the one that goes among them
-	first     [][]int    // orders of the servers that stay
 	from      []int      // of each order, the first place of the one that goes
 	sides     [2]side
 	carrier   int     // the side that has what is the server's that goes alone
@@ -30,26 +29,44 @@ type region struct {
 	exponent []float64   // of each server
 	powers   [][]float64 // e^{exponent t} at all nodes
 	orders   []int       // numbers of the orders in which functions have their servers
+	sides    [2]int      // and of those in which the sides have theirs
 }
 
 // integrate returns the integral of f over the time of server gone, which is one of f's, from 0 to the end, or, if above is another server of f, from the time of that on.
 // The bound is relative, for the integral is log-concave (Prekopa), as it is over a convex set: its least value in a cell is at a corner. With above it may vanish, beside that from 0 on and at the
-// end: there the bound of a cell is a defect, beside err for what came in.
-func integrate(ctx context.Context, g *mesh, p *Problem, f factors, gone, above int, r *room) (*function, error) {
+// end: there the bound of a cell is a defect, beside err for what came in. Each room is one worker's; the result is the same with any number of them.
+func integrate(ctx context.Context, g *mesh, p *Problem, f factors, gone, above int, rooms []*room) (*function, error) {
 	st := newStep(g, p, f, gone, above)
-	worst := 0.0
-	k := &worker{step: st, room: r, panel: make([]int, st.w+1), net: make([]float64, st.w+1), at: make([]int, len(st.functions))}
-	for number := range st.first {
-		if err := k.cells(ctx, number, 0, 0, &worst); err != nil {
+	if len(st.out.cells)*st.out.size*g.n < 1<<14 { // not worth another worker
+		rooms = rooms[:1]
+	}
+	for i := range st.sides {
+		if err := st.multiplyFunctions(ctx, &st.sides[i], rooms); err != nil {
 			return nil, err
 		}
+	}
+	workers := make([]*worker, len(rooms))
+	for i, r := range rooms {
+		workers[i] = &worker{step: st, room: r, flaws: newFlaws(g.panels()), panel: make([]int, st.w+1), net: make([]float64, st.w+1), at: make([]int, len(st.functions))}
+	}
+	err := share(ctx, len(rooms), len(st.out.cells), func(worker, cell int) {
+		k := workers[worker]
+		k.own = max(k.own, k.cell(cell))
+	})
+	if err != nil {
+		return nil, err
+	}
+	own := 0.0
+	for _, k := range workers {
+		own = max(own, k.own)
+		g.join(&k.flaws)
 	}
 	scale := 1.0
 	for _, s := range f.servers {
 		scale *= p.Capacities[s]
 	}
 	st.out.normalize(scale)
-	st.out.err += worst + float64(len(f.servers)+1)*u
+	st.out.err += own + float64(len(f.servers)+1)*u
 	if !st.loose {
 		st.out.defect = nil
 	}
@@ -89,8 +106,7 @@ func newStep(g *mesh, p *Problem, f factors, gone, above int) *step {
 		total += p.Classes[i].Rate
 	}
 	st.roundoff = (float64(g.panels()*(g.n/4+4)) + 150 + total*g.end()*float64(len(classes)+4)) * u
-	for _, order := range orders(st.w) {
-		st.first = append(st.first, order)
+	for _, order := range st.out.orders {
 		from := 0
 		if above >= 0 {
 			from = slices.Index(order, number[above]) + 1
@@ -128,6 +144,15 @@ func (st *step) newRegion(order []int, capacity, rates []float64, classes [][]in
 		}
 		r.orders = append(r.orders, orderNumber(own))
 	}
+	for i, s := range st.sides {
+		var own []int
+		for _, v := range order {
+			if k := slices.Index(s.axes, v); k >= 0 {
+				own = append(own, k)
+			}
+		}
+		r.sides[i] = orderNumber(own)
+	}
 	return r
 }
 
@@ -135,35 +160,19 @@ func (st *step) newRegion(order []int, capacity, rates []float64, classes [][]in
 type worker struct {
 	*step
 	*room
+	flaws
+	own    float64   // largest bound of |log(kept/meant)| of a cell
 	number int       // of the order
 	panel  []int     // of all servers
 	net    []float64 // exponents
 	at     []int     // cells of the functions
 }
 
-// cells goes through the cells of an order, with the servers from place depth on in panels from first on, and puts the largest relative defect in worst.
-func (k *worker) cells(ctx context.Context, number, depth, first int, worst *float64) error {
-	k.number = number
-	if depth == k.w {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		*worst = max(*worst, k.cell())
-		return nil
-	}
-	for panel := first; panel < k.g.panels(); panel++ {
-		k.panel[k.first[number][depth]] = panel
-		if err := k.cells(ctx, number, depth+1, panel, worst); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // cell integrates for the nodes of a cell, and returns a bound of |log(kept/meant)|.
-func (k *worker) cell() float64 {
-	stay, order := k.panel[:k.w], k.first[k.number]
-	cell := k.out.cell(k.number, stay)
+func (k *worker) cell(cell int) float64 {
+	k.number = k.out.cells[cell].order
+	order, stay := k.out.orders[k.number], k.panel[:k.w]
+	copy(stay, k.out.cells[cell].panel)
 	values, sum := k.out.cellValues(cell), k.sum[:k.out.size]
 	thin := k.thin[:power(k.g.n, len(k.sides[1-k.carrier].stay))]
 	clear(sum)
@@ -200,14 +209,14 @@ func (k *worker) cell() float64 {
 	if least = math.Exp(-2*k.out.err) * (least - bad); least > bad && least > lost {
 		defect = -math.Log1p(-bad/least) * (1 + 0x1p-40)
 	}
-	coarse := k.g.coarse
+	coarse := k.coarse
 	k.out.defect[cell] = 0
 	own := defect
 	if defect < 1 && !k.loose {
-		k.g.noise = max(k.g.noise, noise/least)
+		k.noise = max(k.noise, noise/least)
 	}
 	if k.loose && defect > k.g.most {
-		coarse, own, k.out.defect[cell] = k.g.spare, 0, bad+lost
+		coarse, own, k.out.defect[cell] = k.spare, 0, bad+lost
 	}
 	for _, panel := range stay {
 		coarse[panel] = max(coarse[panel], defect)
@@ -218,7 +227,7 @@ func (k *worker) cell() float64 {
 // parts calls do for each panel of the server that goes, once for each region that it meets there. There the time that goes runs from the begin of the panel or the time of server low
 // in it, to the end or to the time of server high.
 func (k *worker) parts(do func(r *region, low, high int)) {
-	order := k.first[k.number]
+	order := k.out.orders[k.number]
 	for j := k.from[k.number]; j <= k.w; j++ {
 		first, last := 0, k.g.panels()-1
 		if j > 0 {

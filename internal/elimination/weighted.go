@@ -56,16 +56,8 @@ func (e *passes) linear(i int) *function {
 
 // each calls do for each cell.
 func (f *function) each(do func(order, panel []int, cell int)) {
-	panel := make([]int, len(f.servers))
-	for number, order := range orders(len(f.servers)) {
-		for k, cell := range f.block[number] {
-			for v := range panel {
-				panel[v], k = k%f.panels, k/f.panels
-			}
-			if cell >= 0 {
-				do(order, panel, int(cell))
-			}
-		}
+	for i, c := range f.cells {
+		do(f.orders[c.order], c.panel, i)
 	}
 }
 
@@ -91,7 +83,7 @@ func (e *passes) terms(f factors) (list []factors) {
 func (e *passes) hat(ctx context.Context, f factors, gone, above int) (*function, error) {
 	var list []*function
 	for _, term := range e.terms(f) {
-		k, err := integrate(ctx, e.mesh, e.problem, term, gone, above, e.room)
+		k, err := integrate(ctx, e.mesh, e.problem, term, gone, above, e.rooms)
 		if err != nil {
 			return nil, err
 		}
@@ -129,7 +121,7 @@ func (e *passes) sum(list []*function) *function {
 		if e.rough {
 			return
 		}
-		least := out.measure(e.mesh, order, cell, panel, e.room)
+		least := out.measure(e.mesh, order, cell, panel, e.rooms[0])
 		bad := out.defect[cell]
 		for k, f := range list {
 			bad += (scale[k]*(1+0x1p-40) + lost) * e.resloped(f, cell, panel, out.cellSlopes(cell), len(list))
@@ -139,7 +131,7 @@ func (e *passes) sum(list []*function) *function {
 			defect = -math.Log1p(-bad/least) * (1 + 0x1p-40)
 		}
 		coarse := e.coarse
-		if out.defect[cell] = 0; !relative && defect > e.mesh.most {
+		if out.defect[cell] = 0; !relative && defect > e.most {
 			coarse, out.defect[cell] = e.spare, bad+lost
 		} else {
 			worst = max(worst, defect)
@@ -245,10 +237,7 @@ func (a *answer) derive(ctx context.Context, p *Problem, o *Order, s Settings, r
 		e := newPasses(p, o, newMesh(a.breaks, a.n), Settings{})
 		e.weights = a.weigh(p, class)
 		b, err := e.answer(ctx, target)
-		for k := range a.coarse {
-			a.coarse[k], a.spare[k] = max(a.coarse[k], e.coarse[k]), max(a.spare[k], e.spare[k])
-		}
-		if a.noise = max(a.noise, e.noise); err != nil {
+		if a.join(&e.flaws); err != nil {
 			return math.Inf(1), err
 		}
 		g, bound := b.gradients(p, e.weights, class)

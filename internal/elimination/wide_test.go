@@ -146,3 +146,32 @@ func TestWideRefusals(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 }
+
+// Answers have the same digits with one worker and with several.
+func TestWorkersAgree(t *testing.T) {
+	for _, columns := range []int{2, 3} {
+		p := lattice(3, columns, 0.7)
+		o, err := NewOrder(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var first *answer
+		for _, workers := range []int{1, 3} {
+			e := newPasses(p, o, newMesh(evenly(0.02, 4), 13), Settings{Tolerance: 1e-3})
+			e.rooms = nil
+			for range workers {
+				e.rooms = append(e.rooms, newRoom(e.mesh, o.Width))
+			}
+			a, err := e.answer(context.Background(), math.Inf(1))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if first == nil {
+				first = a
+			}
+			if !slices.Equal(a.least, first.least) || !slices.Equal(a.coarse, first.coarse) || a.noise != first.noise || a.normalization != first.normalization {
+				t.Errorf("width %d: %d workers give other digits than one", o.Width, workers)
+			}
+		}
+	}
+}

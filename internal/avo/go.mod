@@ -1,4 +1,4 @@
-module productform/internal/cube/avo
+module productform/internal/avo
 
 go 1.26.0
 

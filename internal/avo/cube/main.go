@@ -1,4 +1,4 @@
-// Command avo writes the AVX2 kernels of the package above it, kernels_amd64.s: in internal/cube,
+// Command cube writes the AVX2 kernels of internal/cube, kernels_amd64.s: there,
 //
 //	go generate
 //

@@ -1,0 +1,5 @@
+//go:build !amd64
+
+package matrices
+
+func fastest() MultiplyAdd { return multiplyAdd }
