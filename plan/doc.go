@@ -2,8 +2,7 @@
 // servers?
 //
 // What is asked is a [problem.Problem]. A plan buys steps of capacity for servers, new servers, and edges that let a class use one more server. Targets are upper bounds
-// on mean delays, percentiles of delay and utilizations, and lower bounds on load factor and margin of stability. With x the steps
-// that are bought and the set of edges fixed, all of these are monotone:
+// on mean delays, percentiles of delay and utilizations, and lower bounds on load factor and margin of stability.
 //
 // For example:
 //
@@ -28,6 +27,8 @@
 //	// Output:
 //	// buy small=1 for 2: reports take 1.4806
 //	// checked: <nil>
+//
+// With x the steps that are bought and the set of edges fixed, all of these are monotone:
 //
 // Theorem. The numbers of jobs X = (X_1..X_N) decrease in the strong stochastic order in every capacity C_s and increase in every
 // arrival rate λ_j; in order of arrival with exponential sizes so do the delays.

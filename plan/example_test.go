@@ -56,14 +56,15 @@ upgrades: [{server: small, step: 0.5, cost: 2, most: 4}]
 	// Output: 1.666667 times the arrival rate, since 1/(1.5 - 0.6 x) = 2
 }
 
-// The cheapest plan that meets the target, and what each further step gains.
+// A faster server or a second one: the cheapest plan that meets the target, and what gains more for more.
 func ExampleFrontier() {
 	p, err := problem.Read(strings.NewReader(`
 model:
-  servers: [{name: small, capacity: 1}]
-  classes: [{name: reports, arrival_rate: 0.6, servers: [small]}]
-targets: [{class: reports, mean_delay: 2}]
-upgrades: [{server: small, step: 0.5, cost: 2, most: 4}]
+  servers: [{name: old, capacity: 1}]
+  classes: [{name: jobs, arrival_rate: 0.8, servers: [old]}]
+targets: [{class: jobs, mean_delay: 3}]
+upgrades: [{server: old, step: 0.25, cost: 2, most: 3}]
+new_servers: [{name: new, capacity: 1, classes: [jobs], cost: 5, most: 1}]
 `), "")
 	if err != nil {
 		log.Fatal(err)
@@ -76,20 +77,22 @@ upgrades: [{server: small, step: 0.5, cost: 2, most: 4}]
 		fmt.Printf("%s for %s: %.4f\n", p.Words(a.Plan.Choice), a.Plan.Cost.RatString(), a.Plan.Targets[0].Value.Float)
 	}
 	// Output:
-	// small=1 for 2: 1.1111
-	// small=2 for 4: 0.7143
-	// small=3 for 6: 0.5263
-	// small=4 for 8: 0.4167
+	// old=1 for 2: 2.2222
+	// old=2 for 4: 1.4286
+	// new=1 for 5: 0.8333
+	// old=1,new=1 for 7: 0.6897
+	// old=2,new=1 for 9: 0.5882
+	// old=3,new=1 for 11: 0.5128
 }
 
-// What to buy as the load grows, each time beside what is there.
+// What to buy as the load grows, each time beside what is there, so that a disk is busy for at most 0.7 of the time.
 func ExampleGrowth() {
 	p, err := problem.Read(strings.NewReader(`
 model:
-  servers: [{name: small, capacity: 1}]
-  classes: [{name: reports, arrival_rate: 0.6, servers: [small]}]
-targets: [{class: reports, mean_delay: 2}]
-upgrades: [{server: small, step: 0.5, cost: 2, most: 4}]
+  servers: [{name: disk, capacity: 100}]
+  classes: [{name: reads, arrival_rate: 50, servers: [disk]}]
+targets: [{server: disk, utilization: 0.7}]
+upgrades: [{server: disk, step: 20, cost: 3, most: 10}]
 `), "")
 	if err != nil {
 		log.Fatal(err)
@@ -103,7 +106,7 @@ upgrades: [{server: small, step: 0.5, cost: 2, most: 4}]
 		fmt.Printf("load %s: %s\n", loads[k].RatString(), p.Words(a.Plan.Choice))
 	}
 	// Output:
-	// load 1: small=1
-	// load 3/2: small=1
-	// load 3: small=3
+	// load 1: none
+	// load 3/2: disk=1
+	// load 3: disk=6
 }

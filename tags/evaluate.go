@@ -50,7 +50,7 @@ import (
 //
 // Least work remaining: jobs wait in one queue for the first of h hosts of one speed, an M/G/h queue. A dispatcher that
 // sends every job to the host with the least work left gives every job the same waiting time, without that queue ([HB02],
-// section 1). With the probability C of waiting in the M/M/h queue, [ErlangC],
+// section 1). With the probability C of waiting in the M/M/h queue, by Erlang's formula,
 //
 //	E[W] = C E[s]/(h(1-ρ)) · E[X²]/(2 E[X]²),
 //

@@ -8,6 +8,7 @@ import (
 	"math/big"
 	"slices"
 
+	"productform/internal/erlang"
 	"productform/internal/input"
 	"productform/num"
 )
@@ -172,7 +173,7 @@ func (e Expansion) search(m Model, limit int, slowdown func(m Model) (float64, e
 	return e.found(m, high, best), nil
 }
 
-// queue runs up the recursion of [ErlangC] for the work q.work.
+// queue runs up the recursion of [erlang.NextB] for the work q.work.
 func (e Expansion) queue(m Model, limit int, q queue, inverse float64) (Expansion, error) {
 	e.Kind = Approximation
 	factor := 1.0
@@ -181,7 +182,7 @@ func (e Expansion) queue(m Model, limit int, q queue, inverse float64) (Expansio
 	}
 	b := 1.0
 	for hosts := 1; hosts <= limit; hosts++ {
-		b = nextErlangB(q.work, b, hosts)
+		b = erlang.NextB(q.work, b, hosts)
 		if hosts < m.Hosts {
 			continue
 		}

@@ -242,15 +242,3 @@ func ExampleExpand() {
 	// least-work-remaining: 11 more hosts, E[S] = 2.378
 	// random: 3654940786 more hosts, E[S] = 3.000
 }
-
-func BenchmarkErlangC(b *testing.B) {
-	for _, hosts := range []int{100, tags.MaxQueueHosts} {
-		b.Run(fmt.Sprintf("hosts=%d", hosts), func(b *testing.B) {
-			for b.Loop() {
-				if _, err := tags.ErlangC(hosts, 0.99); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
-	}
-}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"productform/internal/erlang"
 	"productform/sizes"
 )
 
@@ -28,7 +29,7 @@ func TestFloatReference(t *testing.T) {
 		case "random", "lwr", "lwr_printed":
 			got = r.rival(t)
 		case "mmh":
-			c := ok(ErlangC(r.H, parseNumber(t, r.Load)))
+			c := erlang.C(r.H, parseNumber(t, r.Load))
 			if got = c; r.Metric == "EQ" {
 				got = c * parseNumber(t, r.Load) / (1 - parseNumber(t, r.Load))
 			}

@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/big"
 
+	"productform/internal/erlang"
 	"productform/internal/input"
 	"productform/num"
 	"productform/sizes"
@@ -42,7 +43,7 @@ func (m Model) queue(ctx context.Context, p Policy) (Result, error) {
 		if p == PolicyCentralPrinted {
 			factor = 2
 		}
-		low = factor * q.central(m.Hosts, erlangC(m.Hosts, m.Load))
+		low = factor * q.central(m.Hosts, erlang.C(m.Hosts, m.Load))
 		high = low
 		r.Kind = m.centralKind(p)
 	}
@@ -74,39 +75,6 @@ func (m Model) centralKind(p Policy) Kind {
 	}
 	return Approximation
 }
-
-// ErlangC returns the probability C that a job waits in the M/M/h queue of h hosts, 1 to [MaxQueueHosts], at load ρ in
-// (0, 1) a host. With a = h ρ and the probability B_n that a job is lost where n hosts have no queue,
-//
-//	B_0 = 1,  B_n = a B_{n-1}/(n + a B_{n-1}),  C = B_h/(1 - ρ + ρ B_h),
-//
-// in O(h) time and to some h 1e-16: the mean queue is C ρ/(1-ρ) jobs. C is 0 if it is below float64. The error names
-// the argument that is out of range.
-func ErlangC(hosts int, load float64) (float64, error) {
-	if !(hosts >= 1 && hosts <= MaxQueueHosts) {
-		return 0, input.Errorf("hosts", hosts, "a number of hosts from 1 to %d", MaxQueueHosts)
-	}
-	if !(load > 0 && load < 1) {
-		return 0, input.Errorf("load", load, "a number in (0, 1)")
-	}
-	return erlangC(hosts, load), nil
-}
-
-func erlangC(hosts int, load float64) float64 {
-	if hosts == 1 {
-		return load
-	}
-	a, b := float64(hosts)*load, 1.0
-	for n := 1; n <= hosts; n++ {
-		if b = nextErlangB(a, b, n); b < 0x1p-1022 { // B_n falls with n, but rounding would keep it up
-			return 0
-		}
-	}
-	return b / (1 - load + load*b)
-}
-
-// nextErlangB returns B_n from b = B_{n-1}.
-func nextErlangB(a, b float64, n int) float64 { return a * b / (float64(n) + a*b) }
 
 // A queue holds the service times of a farm, E[s] = E[X] h/v and E[s²]/E[s] in seconds, and its work, a = h ρ, in
 // hosts. For hosts of unequal speeds E[s] is that of random assignment.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"math/big"
 	"strings"
 	"testing"
 
@@ -123,68 +122,6 @@ func TestCentralQueueReference(t *testing.T) {
 				t.Errorf("%v, h = %d: %v, want %v", c.sizes, c.hosts, p[0], p[1])
 			}
 		}
-	}
-}
-
-// Independent 60-80 digit computation.
-func TestErlangCReference(t *testing.T) {
-	for _, c := range []struct {
-		hosts   int
-		load, c float64
-	}{
-		{1, 0.7, 0.7},
-		{2, 0.5, 0.333333333333333333333333333333},
-		{4, 0.3, 0.0370497427101200686106346483705},
-		{29, 0.7, 0.0472399919154242526530443850124},
-	} {
-		if got, err := tags.ErlangC(c.hosts, c.load); err != nil || !near(got, c.c, 1e-14) {
-			t.Errorf("C(%d, %v) = %v, %v, want %v", c.hosts, c.load, got, err, c.c)
-		}
-	}
-}
-
-// erlangSum returns C from 1/B = Σ_k h (h-1) ... (h-k+1)/a^k, a = h ρ, in 200 bits.
-func erlangSum(hosts int, load float64) float64 {
-	number := func(v float64) *big.Float { return new(big.Float).SetPrec(200).SetFloat64(v) }
-	a := number(float64(hosts))
-	a.Mul(a, number(load))
-	sum, term := number(1), number(1)
-	for k := 0; k < hosts; k++ {
-		term.Mul(term, number(float64(hosts-k)))
-		term.Quo(term, a)
-		sum.Add(sum, term)
-		if term.Sign() == 0 || term.MantExp(nil) < sum.MantExp(nil)-150 {
-			break
-		}
-	}
-	b := number(1)
-	b.Quo(b, sum)
-	free := number(1)
-	free.Sub(free, number(load))
-	down := number(load)
-	down.Mul(down, b)
-	down.Add(down, free)
-	c, _ := b.Quo(b, down).Float64()
-	return c
-}
-
-func TestErlangCIsDirectSum(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		hosts := rapid.IntRange(1, 300).Draw(t, "hosts")
-		load := rapid.Float64Range(1e-3, 1-1e-9).Draw(t, "load")
-		want := erlangSum(hosts, load)
-		if got := must(tags.ErlangC(hosts, load)); want > 1e-290 && !near(got, want, 1e-15*float64(3*hosts+10)) {
-			t.Fatalf("C(%d, %v) = %v, want %v", hosts, load, got, want)
-		}
-	})
-	for _, load := range []float64{0.99, 0.999, 0.9999999, 1 - 1e-12} {
-		want := erlangSum(tags.MaxQueueHosts, load)
-		if got := must(tags.ErlangC(tags.MaxQueueHosts, load)); !near(got, want, 1e-9) { // h roundings of 1e-16
-			t.Errorf("C(10^6, %v) = %v, want %v", load, got, want)
-		}
-	}
-	if c := must(tags.ErlangC(tags.MaxQueueHosts, 0.5)); c != 0 { // some e^-193000
-		t.Errorf("C(10^6, 0.5) = %v, want 0", c)
 	}
 }
 
@@ -422,14 +359,6 @@ func TestRivalsRejectBadInput(t *testing.T) {
 		if _, err := f(m); !errors.Is(err, sizes.ErrOverflow) {
 			t.Errorf("%s: E[S] beyond float64: %v", name, err)
 		}
-	}
-	for _, hosts := range []int{0, -1, tags.MaxQueueHosts + 1} {
-		_, err := tags.ErlangC(hosts, 0.5)
-		wantPath(t, "ErlangC", err, "hosts")
-	}
-	for _, load := range []float64{0, 1, -1, math.NaN()} {
-		_, err := tags.ErlangC(2, load)
-		wantPath(t, "ErlangC", err, "load")
 	}
 }
 

@@ -41,11 +41,13 @@
 //		log.Fatal(err)
 //	}
 //	for k, c := range r.Classes {
-//		fmt.Printf("%s: %.4f lost\n", m.Classes[k].Name, c.Blocking.Float)
+//		fmt.Printf("%s: %.4f lost, %.3f in the system\n", m.Classes[k].Name, c.Blocking.Float, c.MeanJobs.Float)
 //	}
+//	fmt.Printf("channels in use: %.3f\n", r.Room.MeanUnits.Float)
 //	// Output:
-//	// call: 0.0360 lost
-//	// conference: 0.2838 lost
+//	// call: 0.0360 lost, 11.567 in the system
+//	// conference: 0.2838 lost, 1.432 in the system
+//	// channels in use: 20.162
 //
 // A Poisson arrival sees π. That of a source sees the states weighted by N_k - x_k, which is π with one source less.
 //

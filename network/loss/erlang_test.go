@@ -8,6 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"productform/internal/erlang"
 	"productform/internal/oracle"
 	"productform/network/loss"
 	"productform/num"
@@ -69,6 +70,10 @@ func TestFormulas(t *testing.T) {
 			top := mul(b, quo(rat(int64(n), 1), new(big.Rat).Sub(rat(int64(n), 1), a)))
 			c := quo(top, addUp(new(big.Rat).Sub(rat(1, 1), b), top))
 			enclosed(t, "C", c, func(s loss.Settings) (num.Value, error) { return loss.ErlangC(ctx, n, a, s) })
+			load, _ := quo(a, rat(int64(n), 1)).Float64()
+			if want, _ := c.Float64(); math.Abs(erlang.C(n, load)-want) > 1e-12*want { // 1 - load >= 1/240 costs three digits
+				t.Errorf("C(%d, %v) in float64 = %v, want %v", n, load, erlang.C(n, load), want)
+			}
 			r := solve(t, &loss.Model{Count: n, Classes: []loss.Class{{Name: "a", ArrivalRate: quo(a, rat(3, 1))}, {Name: "b", ArrivalRate: quo(a, rat(3, 2))}}}, num.Exact)
 			equal(t, "C of Solve", *r.Classes[1].WaitProbability, c)
 			equal(t, "jobs", r.MeanJobs, addUp(a, quo(mul(c, a), new(big.Rat).Sub(rat(int64(n), 1), a))))

@@ -28,11 +28,13 @@ limits:
 		log.Fatal(err)
 	}
 	for k, c := range r.Classes {
-		fmt.Printf("%s: %.4f lost\n", m.Classes[k].Name, c.Blocking.Float)
+		fmt.Printf("%s: %.4f lost, %.3f in the system\n", m.Classes[k].Name, c.Blocking.Float, c.MeanJobs.Float)
 	}
+	fmt.Printf("channels in use: %.3f\n", r.Room.MeanUnits.Float)
 	// Output:
-	// call: 0.0360 lost
-	// conference: 0.2838 lost
+	// call: 0.0360 lost, 11.567 in the system
+	// conference: 0.2838 lost, 1.432 in the system
+	// channels in use: 20.162
 }
 
 // Ten servers without a queue, at a load of five.
@@ -43,33 +45,6 @@ func ExampleErlangB() {
 	}
 	fmt.Printf("%.6f = %s\n", b.Float, b.Exact)
 	// Output: 0.018385 = 390625/21247437
-}
-
-// Calls and conferences on a link of 30 channels, of which conferences get at most 18.
-func ExampleSolve() {
-	m, err := loss.Read(strings.NewReader(`
-room: 30
-classes:
-  - {name: call, arrival_rate: 12}
-  - {name: conference, arrival_rate: 2, units: 6}
-limits:
-  - {classes: [conference], most: 18}
-`))
-	if err != nil {
-		log.Fatal(err)
-	}
-	r, err := loss.Solve(context.Background(), m, loss.Settings{})
-	if err != nil {
-		log.Fatal(err)
-	}
-	for k, c := range r.Classes {
-		fmt.Printf("%-10s lost %.4f, in the system %.3f\n", m.Classes[k].Name, c.Blocking.Float, c.MeanJobs.Float)
-	}
-	fmt.Printf("channels in use %.3f\n", r.Room.MeanUnits.Float)
-	// Output:
-	// call       lost 0.0360, in the system 11.567
-	// conference lost 0.2838, in the system 1.432
-	// channels in use 20.162
 }
 
 // Two classes of jobs with a server each and one in common, all with three tokens.

@@ -60,27 +60,3 @@ swaps: [[a, b]]
 	// jobs of a leave at rate 4 and end at rate 2
 	// if the first ends, one of a leaves [0 1]
 }
-
-// A closed queue in which a is placed before b: jobs of a end, but only those of b leave and come back.
-func ExampleSolve() {
-	m, err := swap.Read(strings.NewReader(`
-servers: [{name: left, capacity: 1}, {name: right, capacity: 1}]
-classes:
-  - {name: a, population: 2, servers: [left]}
-  - {name: b, population: 3, servers: [right]}
-swaps: [[a, b]]
-`))
-	if err != nil {
-		log.Fatal(err)
-	}
-	r, err := swap.Solve(context.Background(), m, swap.Settings{})
-	if err != nil {
-		log.Fatal(err)
-	}
-	for i, c := range r.Classes {
-		fmt.Printf("%s: %.3f leave, %.3f end\n", m.Classes[i].Name, c.Throughput.Float, c.Completions.Float)
-	}
-	// Output:
-	// a: 0.000 leave, 1.000 end
-	// b: 2.000 leave, 1.000 end
-}

@@ -58,7 +58,7 @@ func Factor(d sizes.Distribution, hosts int) (float64, error) {
 }
 
 const (
-	step    = 1.03 // from a point to the next
+	step    = 1.03 // from a point to the next, for an error of at most (step-1)²/4 = 2.3e-4 of the integral
 	tailTol = 1e-4 // part of the integral that may be left out at either end
 )
 
@@ -67,6 +67,10 @@ const (
 // What is left out: g is at most 1, and at least (1 - x/E[X])^h, as E[(X - x)^+] >= E[X] - x, so that the integral is at least E[X]/(h+1),
 // and points begin at tailTol of that. At the top, x E[(X - x)^+] <= E[X²]/4, as (X - x) x <= X²/4, so that with c = E[X²]/(4 E[X]) what is
 // beyond x is at most ∫_x^∞ (c/t)^h dt = x (c/x)^h/(h-1).
+//
+// What trapezoids add: g is convex, as a power h >= 1 of a convex function that is not negative. Between a and b it is above its tangents at
+// both, which leave at most (b-a)² (g'(b)-g'(a))/8 below the chord. With b-a = (step-1) a the sum of these is at most (step-1)²/8 ∫ x² dg'(x),
+// and ∫ x² dg' = -2 ∫ x g' = 2 ∫ g, by parts. The trapezoid below the first point adds at most tailTol/2. So the sum is between 1 - 1e-4 and 1 + 2.8e-4 times the integral.
 func firstOf(d sizes.Distribution, h, mean, excess float64) float64 {
 	_, top, bounded := d.Support()
 	c := excess / 2

@@ -76,10 +76,11 @@ func TestFactorOfLists(t *testing.T) {
 	}
 }
 
+// near allows for what firstOf proves of its integral, by which the factor is divided.
 func near(t *testing.T, d sizes.Distribution, hosts int, want float64) {
 	t.Helper()
 	got, err := lowload.Factor(d, hosts)
-	if err != nil || !(math.Abs(got-want) <= 1e-3*want) {
+	if err != nil || !(got >= (1-2.8e-4)*want && got <= (1+1.1e-4)*want) {
 		t.Errorf("%v, %d hosts: %v, %v, want %v", d, hosts, got, err, want)
 	}
 }
