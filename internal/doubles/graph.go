@@ -3,6 +3,7 @@ package doubles
 import (
 	"context"
 	"errors"
+	"math"
 	"math/big"
 
 	"productform/internal/arithmetic"
@@ -110,7 +111,7 @@ func Values(ctx context.Context, g *recursion.Graph) (v, e []float64, err error)
 
 // up computes v and e: a term adds the errors of its children, a sum takes the largest of its
 // terms and a rounding an addition, and the weight, d(k) and the division have one each. A d(k) made from shares has
-// a little more, see denRoundoff. The error is ErrRange if a value is not safe from underflow.
+// a little more, see denRoundoff. The error is ErrRange if a value is not safe from underflow, or too large.
 func (f *floatRun) up() error {
 	n := f.Inner()
 	f.v, f.e = make([]float64, n), make([]float64, n)
@@ -134,7 +135,7 @@ func (f *floatRun) up() error {
 			worst = max(worst, err)
 		}
 		f.v[k] = sum / f.DenFloat(k)
-		if !(f.v[k] >= arithmetic.Least) {
+		if !(f.v[k] >= arithmetic.Least && f.v[k] <= math.MaxFloat64) {
 			return ErrRange
 		}
 		f.e[k] = (worst + float64(last-first+1)*arithmetic.Roundoff + denRoundoff) * (1 + 1e-9)
