@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"slices"
 
+	"productform/bf/internal/derivatives"
 	"productform/bf/internal/parts"
 	"productform/cluster"
 	"productform/internal/arithmetic"
@@ -42,23 +44,32 @@ type Partials struct {
 // Classes that differ in mean size count with their work λ_i σ_i, under balanced fairness (see [Solve]).
 //
 // Auto and Enclose ask for Settings.RelTol of each derivative (where its terms cancel further than that, of RelTol
-// times these). The time is about that of [MeanJobsGradient] for each class: 12 classes take 0.2 seconds of one core in float64. Errors are
+// times these). The time is about that of [MeanJobsGradient] for each class: 12 classes take 0.2 seconds of one core in float64. What is too large for graphs, or takes
+// minutes, is eliminated, class by class, with bounds of RelTol times the sum of the terms: 63 servers in a tree with 125 classes take 3 seconds. Errors are
 // those of [Solve]; the derivatives count towards Settings.MaxBytes.
 func ClassGradients(ctx context.Context, m *cluster.Model, s Settings) (g *Gradients, err error) {
-	plans, s, err := gradientPlans(ctx, m, s, false)
+	plans, s, err := gradientPlans(ctx, m, s, true)
 	if err != nil {
 		return nil, err
 	}
-	const perPair = 2 * 200 // bytes of two numbers with their bounds
+	const perPair = 2*200 + 4*50 // bytes of two numbers with their bounds, and of the differences that elimination makes
 	if pairs := float64(len(m.Classes)) * float64(len(m.Classes)+len(m.Servers)); pairs*perPair > float64(s.MaxBytes) {
 		return nil, &num.TooLargeError{States: pairs, Bytes: pairs * perPair, Limit: s.MaxBytes, Input: input.Errorf("model",
 			fmt.Sprintf("%d classes and %d rows of servers", len(m.Classes), len(m.Servers)), "fewer of them: %.3g pairs have derivatives, in %.0f MiB; at most %d MiB",
 			pairs, pairs*perPair/(1<<20), s.MaxBytes>>20)}
 	}
-	err = precisely(s, func(engine num.Engine, prec uint) (width float64, err error) {
-		g, width, err = classGradientsWith(ctx, m, plans, engine, prec, s.RelTol)
-		return width, err
-	})
+	with := func(plans []*plan) error {
+		return precisely(s, plans, func(engine num.Engine, prec uint) (width float64, err error) {
+			g, width, err = classGradientsWith(ctx, m, plans, engine, prec, s)
+			return width, err
+		})
+	}
+	if err = with(plans); isInput(err) && s.Lattice == "" && slices.ContainsFunc(plans, eliminates) {
+		s.withoutElimination = true // where graphs only take long
+		if plans, _, none := gradientPlans(ctx, m, s, true); none == nil {
+			err = with(plans)
+		}
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -66,13 +77,13 @@ func ClassGradients(ctx context.Context, m *cluster.Model, s Settings) (g *Gradi
 }
 
 // classGradientsWith returns the gradients as one engine gives them, and the largest relative width of a derivative.
-func classGradientsWith(ctx context.Context, m *cluster.Model, plans []*plan, engine num.Engine, prec uint, tol float64) (*Gradients, float64, error) {
+func classGradientsWith(ctx context.Context, m *cluster.Model, plans []*plan, engine num.Engine, prec uint, s Settings) (*Gradients, float64, error) {
 	equal := m.EqualSizes()
 	all, err := parts.Of(ctx, equal)
 	if err != nil {
 		return nil, 0, err
 	}
-	g := &classGradients{model: m, equal: equal, parts: all, tol: tol,
+	g := &classGradients{model: m, equal: equal, parts: all,
 		result: &Gradients{Engine: engine, Classes: make([]ClassGradient, len(m.Classes))}}
 	zeros := func() Partials {
 		p := Partials{make([]num.Value, len(m.Classes)), make([]num.Value, len(m.Servers))}
@@ -89,62 +100,18 @@ func classGradientsWith(ctx context.Context, m *cluster.Model, plans []*plan, en
 		}
 	}
 	for _, l := range plans {
-		r := newDualRun(ctx, l, arithmetic.One(engine, prec))
-		for i := range l.component.Classes {
-			along, err := r.oneClass(i)
-			if err == nil {
-				err = r.sweep(along)
-			}
-			if err != nil {
-				return nil, 0, err
-			}
-			g.add(l, r, i)
+		if g.tol = s.RelTol; l.lattice == EliminationLattice {
+			g.tol = 1 // widths are relative to the terms at least
+		}
+		err := l.eachClass(ctx, engine, prec, s, func(i int, d derivatives.Slopes) { g.add(l, d, i) })
+		if err != nil {
+			return nil, 0, inRows(err, m, l.component)
 		}
 	}
 	if g.beyond {
 		return nil, 0, errSteep()
 	}
 	return g.result, g.width, nil
-}
-
-// oneClass is the direction in which the rate of one class grows by 1.
-func (r *dualRun) oneClass(class int) (direction, error) {
-	zero, one := new(big.Int), big.NewInt(1)
-	inside := make([]*big.Int, r.States()) // the number of ways of the class in λ(k)
-	for k := range inside {
-		if err := r.stop.After(4); err != nil {
-			return direction{}, err
-		}
-		inside[k] = zero
-		add := func(ways *big.Int) {
-			if ways.Sign() != 0 {
-				inside[k] = new(big.Int).Add(inside[k], ways)
-			}
-		}
-		for o := r.OwnFirst[k]; o < r.OwnFirst[k+1]; o++ {
-			switch {
-			case int(r.Own[o]) != class:
-			case r.Coef != nil:
-				add(r.Coef.At(int(o), new(big.Int)))
-			default:
-				add(one)
-			}
-		}
-		if t := r.Rest[k]; t >= 0 {
-			for _, c := range r.Children(t) {
-				add(inside[c])
-			}
-		}
-	}
-	return direction{
-		func(i int) arithmetic.Number {
-			if i == class {
-				return r.integer(one)
-			}
-			return r.integer(zero)
-		},
-		func(k int) arithmetic.Number { return r.integer(inside[k]) },
-	}, nil
 }
 
 // classGradients are gradients under way.
@@ -156,12 +123,30 @@ type classGradients struct {
 	beyond       bool // some derivative is beyond the range of float64
 }
 
-// add sets the derivatives of the rows of class i of a component, after the sweep in its direction.
-func (g *classGradients) add(l *plan, r *dualRun, i int) {
-	z := r.v[r.States()-1]
-	h := z.d.Quo(z.x) // ∂ log Z over the rate of the problem
+// eachClass calls do with the derivatives of h_i of each class i of a component.
+func (l *plan) eachClass(ctx context.Context, engine num.Engine, prec uint, s Settings, do func(i int, d derivatives.Slopes)) error {
+	if l.lattice == EliminationLattice {
+		all, err := l.eliminateEachClass(ctx, s)
+		for i, d := range all {
+			do(i, d)
+		}
+		return err
+	}
+	sweep := derivatives.New(ctx, l.problem, l.graph, arithmetic.One(engine, prec))
+	for i := range l.component.Classes {
+		d, err := sweep.OfClass(i)
+		if err != nil {
+			return err
+		}
+		do(i, d)
+	}
+	return nil
+}
+
+// add sets the derivatives of the rows of class i of a component.
+func (g *classGradients) add(l *plan, d derivatives.Slopes, i int) {
+	zero := d.Mean.Zero()
 	for j, list := range l.component.Classes {
-		d := r.derivative(&r.rates[j], false)
 		for _, col := range list {
 			per, near := perRate(l, j, col, g.model, g.equal), g.parts.OfRate(g.equal, col)
 			for _, row := range l.component.Classes[i] {
@@ -170,19 +155,18 @@ func (g *classGradients) add(l *plan, r *dualRun, i int) {
 				}
 				jobs, delay := g.factors(l, i, row, per)
 				p := &g.result.Classes[row]
-				own := h.Zero()
+				own := zero
 				if row == col {
-					own = h.Mul(h.Rational(perRate(l, i, row, g.model, g.equal)))
+					own = d.Mean.Mul(zero.Rational(perRate(l, i, row, g.model, g.equal)))
 				}
-				g.set(&p.MeanJobs.ArrivalRates[col], d, jobs, own)
+				g.set(l, &p.MeanJobs.ArrivalRates[col], d.Rates[j], jobs, own, false)
 				if p.MeanDelay != nil {
-					g.set(&p.MeanDelay.ArrivalRates[col], d, delay, h.Zero())
+					g.set(l, &p.MeanDelay.ArrivalRates[col], d.Rates[j], delay, zero, false)
 				}
 			}
 		}
 	}
 	for s, list := range l.component.Servers {
-		d := r.derivative(&r.capacities[s], false)
 		for _, col := range list {
 			per, near := perCapacity(l, s, col, g.equal), g.parts.OfCapacity(g.equal, col)
 			for _, row := range l.component.Classes[i] {
@@ -191,9 +175,9 @@ func (g *classGradients) add(l *plan, r *dualRun, i int) {
 				}
 				jobs, delay := g.factors(l, i, row, per)
 				p := &g.result.Classes[row]
-				g.set(&p.MeanJobs.Capacities[col], d, jobs, h.Zero())
+				g.set(l, &p.MeanJobs.Capacities[col], d.Capacities[s], jobs, zero, true)
 				if p.MeanDelay != nil {
-					g.set(&p.MeanDelay.Capacities[col], d, delay, h.Zero())
+					g.set(l, &p.MeanDelay.Capacities[col], d.Capacities[s], delay, zero, true)
 				}
 			}
 		}
@@ -207,11 +191,19 @@ func (g *classGradients) factors(l *plan, i, row int, per *big.Rat) (jobs, delay
 	return new(big.Rat).Mul(delay, g.model.Classes[row].ArrivalRate), delay
 }
 
-// set sets a derivative to d times factor plus own >= 0.
-func (g *classGradients) set(to *num.Value, d difference, factor *big.Rat, own arithmetic.Number) {
+// set sets a derivative to d times factor plus own >= 0. By elimination its bounds may be on both sides of 0, and only one is possible: covariances of increasing functions of
+// the lives are >= 0, so that h_i grows with every rate and falls with every capacity.
+func (g *classGradients) set(l *plan, to *num.Value, d derivatives.Difference, factor *big.Rat, own arithmetic.Number, falls bool) {
 	f := own.Rational(factor)
 	var width float64
-	*to, width = difference{d.plus.Mul(f).Add(own), d.minus.Mul(f)}.times(big.NewRat(1, 1), g.tol)
+	*to, width = derivatives.Difference{Plus: d.Plus.Mul(f).Add(own), Minus: d.Minus.Mul(f)}.Times(big.NewRat(1, 1), g.tol)
 	g.width = max(g.width, width)
 	g.beyond = g.beyond || math.IsInf(to.Float, 0)
+	switch {
+	case l.lattice != EliminationLattice || to.Low == nil:
+	case falls && to.High.Sign() > 0:
+		to.High, to.Float = new(big.Float), min(0, to.Float)
+	case !falls && to.Low.Sign() < 0:
+		to.Low, to.Float = new(big.Float), max(0, to.Float)
+	}
 }

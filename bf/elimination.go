@@ -8,6 +8,7 @@ import (
 	"math"
 	"slices"
 
+	"productform/bf/internal/derivatives"
 	"productform/bf/internal/integers"
 	"productform/cluster"
 	"productform/internal/arithmetic"
@@ -224,32 +225,82 @@ func (l *plan) tooMuch(large *num.TooLargeError, s elimination.Settings) error {
 
 // eliminateDerivatives returns the derivatives of the mean number of jobs in the rates and capacities of the problem, each a difference of terms that
 // have bounds of less than Settings.RelTol, where float64 has these.
-func (l *plan) eliminateDerivatives(ctx context.Context, s Settings) (rates, capacities []difference, err error) {
+func (l *plan) eliminateDerivatives(ctx context.Context, s Settings) (derivatives.Slopes, error) {
+	r, err := l.derive(ctx, elimination.Settings{Gradients: true}, s)
+	if err != nil {
+		return derivatives.Slopes{}, err
+	}
+	return slopesOf(*r.Gradients), nil
+}
+
+// eliminateEachClass returns those of h_i = ∂ log Z/∂λ_i of each class: as E[X_i] = λ_i h_i, its derivative in λ_j is λ_i ∂h_i/∂λ_j, and h_i more for j = i. Nothing is
+// made of the derivatives of h_i of a class without arrivals, which are 0 here.
+func (l *plan) eliminateEachClass(ctx context.Context, s Settings) ([]derivatives.Slopes, error) {
+	var ask elimination.Settings
+	for i, k := range l.problem.Classes {
+		if k.Rate.Sign() > 0 {
+			ask.Of = append(ask.Of, i)
+		}
+	}
+	ask.Gradients = ask.Of == nil // so that there are times
+	r, err := l.derive(ctx, ask, s)
+	if err != nil {
+		return nil, err
+	}
+	all := make([]derivatives.Slopes, len(l.problem.Classes))
+	for i := range all {
+		all[i] = derivatives.Slopes{Mean: r.Times[i], Rates: make([]derivatives.Difference, len(all)), Capacities: make([]derivatives.Difference, len(l.problem.Groups))}
+	}
+	for k, i := range ask.Of {
+		d := slopesOf(r.ClassGradients[k])
+		d.Mean, d.Rates[i].Minus = r.Times[i], d.Rates[i].Minus.Add(r.Times[i])
+		rate := arithmetic.FromFloat(arithmetic.Scaled(l.problem.Classes[i].Rate, 0), 0)
+		for _, list := range [][]derivatives.Difference{d.Rates, d.Capacities} {
+			for j := range list {
+				list[j].Plus, list[j].Minus = list[j].Plus.Quo(rate), list[j].Minus.Quo(rate)
+			}
+		}
+		all[i] = d
+	}
+	return all, nil
+}
+
+// derive asks elimination for derivatives.
+func (l *plan) derive(ctx context.Context, ask elimination.Settings, s Settings) (*elimination.Result, error) {
 	if err := checkStable(ctx, &l.component.Model); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	if l.problem.Bits > exactBits || slices.ContainsFunc(l.problem.Groups, func(g recursion.Group) bool { return g.Capacity.Sign() == 0 }) {
-		return nil, nil, input.Errorf("Lattice", EliminationLattice, "another one, for derivatives in a capacity of 0, or numbers of more than %d bits over a common denominator", exactBits)
+	if !l.canDerive() {
+		return nil, input.Errorf("Lattice", EliminationLattice, "another one, for derivatives in a capacity of 0, or numbers of more than %d bits over a common denominator", exactBits)
 	}
-	ask := elimination.Settings{Tolerance: s.RelTol / 64, Gradients: true, MaxBytes: s.MaxBytes, MaxWork: s.MaxWork}
+	ask.Tolerance, ask.MaxBytes, ask.MaxWork = s.RelTol/64, s.MaxBytes, s.MaxWork
 	if l.order.Width > 1 {
 		ask.Tolerance = s.RelTol / 2
+	}
+	if work := l.order.Work * float64(len(ask.Of)); l.order.Width == 1 && work > cmp.Or(s.MaxWork, mostProducts) {
+		return nil, l.tooMuch(&num.TooLargeError{States: l.states}, elimination.Settings{Tolerance: 1, MaxWork: cmp.Or(s.MaxWork, mostProducts)})
 	}
 	r, err := l.solveElimination(ctx, l.problem, ask, l.order.Width == 1 || s.Engine == num.Float)
 	var missed *elimination.ToleranceError
 	if errors.As(err, &missed) {
 		err = errMissed(s, missed.Bound)
 	}
-	if err != nil {
-		return nil, nil, err
+	return r, err
+}
+
+// canDerive reports whether the numbers of the problem are such that elimination has derivatives.
+func (l *plan) canDerive() bool {
+	return l.problem.Whole && l.problem.Bits <= exactBits && !slices.ContainsFunc(l.problem.Groups, func(g recursion.Group) bool { return g.Capacity.Sign() == 0 })
+}
+
+func slopesOf(g elimination.Gradients) (d derivatives.Slopes) {
+	for _, x := range g.Rates {
+		d.Rates = append(d.Rates, derivatives.Difference(x))
 	}
-	for _, d := range r.Gradients.Rates {
-		rates = append(rates, difference{d.Plus, d.Minus})
+	for _, x := range g.Capacities {
+		d.Capacities = append(d.Capacities, derivatives.Difference(x))
 	}
-	for _, d := range r.Gradients.Capacities {
-		capacities = append(capacities, difference{d.Plus, d.Minus})
-	}
-	return rates, capacities, nil
+	return d
 }
 
 // between returns the first of two numbers as what is known of one from x to y, where a = x(1+ε) and b = y(1+δ): a is at most 1+ε times

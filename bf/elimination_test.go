@@ -17,6 +17,7 @@ import (
 	"productform/internal/oracle"
 	"productform/internal/recursion"
 	"productform/num"
+	"productform/stability"
 
 	"pgregory.net/rapid"
 )
@@ -353,7 +354,7 @@ func TestEliminationRefuses(t *testing.T) {
 	}
 	_, moments := Delays(t.Context(), tree, DelayQuestion{Moments: 1}, Settings{Lattice: EliminationLattice})
 	_, gradient := MeanJobsGradient(t.Context(), tree, Settings{Lattice: EliminationLattice, Engine: num.Exact})
-	_, gradients := ClassGradients(t.Context(), tree, Settings{Lattice: EliminationLattice})
+	_, gradients := ClassGradients(t.Context(), tree, Settings{Lattice: EliminationLattice, Engine: num.Enclose})
 	for _, c := range []struct {
 		what, path string
 		err        error
@@ -363,7 +364,7 @@ func TestEliminationRefuses(t *testing.T) {
 		{"groups", "Lattice", solve(pool, num.Auto)},
 		{"moments of delays", "Moments", moments},
 		{"gradient", "Engine", gradient},
-		{"gradients", "Lattice", gradients},
+		{"gradients", "Engine", gradients},
 		{"width", "model", solve(clique, num.Auto)},
 	} {
 		var bad *num.InputError
@@ -456,6 +457,137 @@ func TestEliminationGradients(t *testing.T) {
 	}
 	if d, near := g.ArrivalRates[70], (at(1)-at(-1))*h/2; math.Abs(d.Float-near) > 1e-3*near || d.Low.Cmp(d.High) >= 0 {
 		t.Errorf("derivative %v, difference %v", d, near)
+	}
+}
+
+// The derivatives of the means of each class by elimination are those of the recursions, in fractions, within bounds that are close where terms do not cancel; rows that are
+// alike, classes without arrivals and classes of other sizes have theirs.
+func TestClassGradientsByElimination(t *testing.T) {
+	check := func(m *cluster.Model, s Settings, within float64) {
+		t.Helper()
+		want, err := ClassGradients(t.Context(), m, Settings{Engine: num.Exact})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := ClassGradients(t.Context(), m, s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, w := range want.Classes {
+			g := got.Classes[i]
+			if (w.MeanDelay == nil) != (g.MeanDelay == nil) {
+				t.Fatalf("class %d: %v", i, g.MeanDelay)
+			}
+			for k, p := range []*Partials{&w.MeanJobs, w.MeanDelay} {
+				if p == nil {
+					continue
+				}
+				q := []*Partials{&g.MeanJobs, g.MeanDelay}[k]
+				for _, c := range [][2][]num.Value{{q.ArrivalRates, p.ArrivalRates}, {q.Capacities, p.Capacities}} {
+					largest := 0.0
+					for _, x := range c[1] {
+						largest = max(largest, math.Abs(x.Float))
+					}
+					for j, x := range c[1] {
+						if y := c[0][j]; !inside(y, x.Exact) || boundsWidth(y) > within*largest {
+							t.Errorf("class %d, measure %d, number %d: %v in [%v, %v], want %v", i, k, j, y.Float, y.Low, y.High, x.Float)
+						}
+					}
+				}
+			}
+		}
+	}
+	for seed := range uint64(20) {
+		rng := rand.New(rand.NewPCG(seed, 5))
+		m := drawForest(rng, 2+rng.IntN(5))
+		twin := m.Classes[len(m.Classes)-1]
+		twin.Name = "twin"
+		m.Classes = append(m.Classes, twin)
+		for i := range m.Classes {
+			if rng.IntN(3) == 0 {
+				m.Classes[i].MeanSize = big.NewRat(1+rng.Int64N(4), 2)
+			}
+		}
+		if u, err := stability.Overload(t.Context(), m); u != nil || err != nil || seed%2 == 0 {
+			m = oracle.ScaleTo(m, big.NewRat(1+rng.Int64N(98), 100))
+		}
+		check(m, Settings{Lattice: EliminationLattice}, 1e-7)
+	}
+	check(ring(3), Settings{Lattice: EliminationLattice, RelTol: 1e-3}, 1e-1)
+	never := treeModel(3, 2, big.NewRat(1, 2))
+	for i := range never.Classes {
+		never.Classes[i].ArrivalRate = new(big.Rat)
+	}
+	check(never, Settings{Lattice: EliminationLattice}, 1e-7)
+}
+
+// On a tree beyond every table the derivatives of the means of each class, which take elimination by themselves, add up to those of the mean number of all jobs, have the signs that they must
+// have, and are near differences.
+func TestLargeClassGradients(t *testing.T) {
+	m := treeModel(30, 2, big.NewRat(4, 5))
+	g, err := ClassGradients(t.Context(), m, Settings{RelTol: 1e-6})
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := MeanJobsGradient(t.Context(), m, Settings{Lattice: EliminationLattice, RelTol: 1e-6})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sums := func(of func(p *Partials) []num.Value, want []num.Value, sign int) {
+		for j, w := range want {
+			low, high := new(big.Float), new(big.Float)
+			for _, c := range g.Classes {
+				x := of(&c.MeanJobs)[j]
+				low.Add(low, x.Low)
+				high.Add(high, x.High)
+				if sign > 0 && x.Low.Sign() < 0 || sign < 0 && x.High.Sign() > 0 || x.Low.Cmp(x.High) > 0 {
+					t.Fatalf("number %d: [%v, %v]", j, x.Low, x.High)
+				}
+			}
+			if low.Cmp(w.High) > 0 || high.Cmp(w.Low) < 0 {
+				t.Errorf("number %d: sum in [%v, %v], all in [%v, %v]", j, low, high, w.Low, w.High)
+			}
+		}
+	}
+	sums(func(p *Partials) []num.Value { return p.ArrivalRates }, all.ArrivalRates, 1)
+	sums(func(p *Partials) []num.Value { return p.Capacities }, all.Capacities, -1)
+	const h = 1 << 10 // a difference on either side is near the derivative, to the square of 1/h
+	at := func(up int64) *Result {
+		n := *m
+		n.Servers = slices.Clone(m.Servers)
+		n.Servers[17].Capacity = new(big.Rat).Add(m.Servers[17].Capacity, big.NewRat(up, h))
+		r, err := Solve(t.Context(), &n, Settings{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	more, less := at(1), at(-1)
+	for i, c := range g.Classes {
+		near := (more.Classes[i].MeanJobs.Float - less.Classes[i].MeanJobs.Float) * h / 2
+		if d := c.MeanJobs.Capacities[17]; math.Abs(d.Float-near) > 1e-3*math.Abs(near)+1e-5 {
+			t.Errorf("class %d: derivative %v, difference %v", i, d, near)
+		}
+	}
+}
+
+// What graphs take too long for is eliminated, unless its numbers do not allow it; what takes too much work that way, too, is refused.
+func TestClassGradientsTakeElimination(t *testing.T) {
+	for _, c := range []struct {
+		capacity *big.Rat
+		want     Lattice
+	}{{big.NewRat(1, 1), EliminationLattice}, {new(big.Rat), ConnectedLattice}, {new(big.Rat).SetFrac(big.NewInt(1<<60+1), big.NewInt(1<<59+1)), ConnectedLattice}} {
+		m := lineModel(70, 2)
+		m.Servers[4].Capacity = c.capacity
+		plans, _, err := gradientPlans(t.Context(), m, Settings{}, true)
+		if err != nil || len(plans) != 1 || plans[0].lattice != c.want {
+			t.Errorf("capacity %v: %v, %v", c.capacity, plans, err)
+		}
+	}
+	_, err := ClassGradients(t.Context(), treeModel(400, 2, big.NewRat(4, 5)), Settings{})
+	var large *num.TooLargeError
+	if !errors.As(err, &large) || !strings.Contains(err.Error(), "1e+11 products") {
+		t.Errorf("400 servers: %v", err)
 	}
 }
 

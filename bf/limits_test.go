@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"productform/bf/internal/derivatives"
 	"productform/cluster"
 	"productform/internal/arithmetic"
 	"productform/internal/input"
@@ -346,7 +347,7 @@ func TestDifferenceOfRoughNumbers(t *testing.T) {
 		if rapid.Bool().Draw(t, "plus only") {
 			minus, leastMinus, largestMinus = arithmetic.FromFloat(0, 0), new(big.Rat), new(big.Rat)
 		}
-		v, _ := difference{plus, minus}.times(big.NewRat(1, 1), 1e-9)
+		v, _ := derivatives.Difference{Plus: plus, Minus: minus}.Times(big.NewRat(1, 1), 1e-9)
 		low, _ := v.Low.Rat(nil)
 		high, _ := v.High.Rat(nil)
 		if low.Cmp(leastPlus.Sub(leastPlus, largestMinus)) > 0 || high.Cmp(largestPlus.Sub(largestPlus, leastMinus)) < 0 {

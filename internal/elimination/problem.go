@@ -37,6 +37,7 @@ type Settings struct {
 type Result struct {
 	Normalization arithmetic.Number     // Z, maybe beyond the range of float64
 	Jobs          []arithmetic.Number   // E[X_i] of each class
+	Times         []arithmetic.Number   // E~[min_{S_i} T]; 0 of a class without arrivals, unless derivatives are asked
 	Busy          []arithmetic.Number   // probability that a server has a job to serve
 	ClassJobs     [][]arithmetic.Number // P(X_i = n) of each class, if asked
 	Laws          []Law                 // of each class with arrivals, if asked

@@ -76,7 +76,7 @@ func (o *Order) check(n int) error {
 
 // newResult returns a result of classes without arrivals and servers without classes.
 func newResult(p *Problem, s Settings) *Result {
-	r := &Result{Normalization: arithmetic.FromFloat(1, 0), Jobs: make([]arithmetic.Number, len(p.Classes)), Busy: make([]arithmetic.Number, len(p.Capacities))}
+	r := &Result{Normalization: arithmetic.FromFloat(1, 0), Jobs: make([]arithmetic.Number, len(p.Classes)), Times: make([]arithmetic.Number, len(p.Classes)), Busy: make([]arithmetic.Number, len(p.Capacities))}
 	if s.ByClass > 0 {
 		r.ClassJobs = make([][]arithmetic.Number, len(p.Classes))
 		for i := range r.ClassJobs {
@@ -106,6 +106,7 @@ func (r *Result) take(p *Problem, c *component, part *forest.Result, s Settings)
 		r.Busy[row] = part.Busy[k]
 	}
 	for k, row := range c.classes {
+		r.Times[row] = part.Times[k]
 		r.Jobs[row] = arithmetic.FromFloat(p.Classes[row].Rate, 0).Mul(part.Times[k])
 		if s.ByClass > 0 {
 			r.ClassJobs[row] = part.Jobs[k]

@@ -88,8 +88,14 @@ func (w *sweep) measures(target float64) (*Result, error) {
 			r.Busy[s] = r.Busy[s].Add(arithmetic.FromFloat(k.rate, w.sums(s)).Mul(before[i]))
 		}
 	}
+	served := make([]bool, len(r.Busy)) // by itself, at a rate that may be 0
+	for _, k := range w.classes {
+		if !k.shared {
+			served[k.at] = true
+		}
+	}
 	for s := range r.Busy {
-		if w.own[s] > 0 || len(w.edges) == 0 {
+		if served[s] || len(w.edges) == 0 {
 			if err := w.ctx.Err(); err != nil {
 				return nil, err
 			}
