@@ -13,10 +13,17 @@ import (
 	"productform/oiqueue"
 )
 
-// drawLink draws a system in which each job is served from its arrival on, with limits that are nested or not.
+// drawLink draws a system in which each job is served from its arrival on, with limits that are nested or, half of the time at least, not.
 func drawLink(t *rapid.T) *loss.Model {
 	m := &loss.Model{}
-	n := rapid.IntRange(1, 4).Draw(t, "classes")
+	least, more := 1, 3
+	if rapid.Bool().Draw(t, "crossing") {
+		least, more = 3, 0 // a table has a factor for each
+		for k := range 2 {
+			m.Limits = append(m.Limits, loss.Limit{Classes: []int{k, k + 1}, Most: rapid.IntRange(3, 7).Draw(t, "most")})
+		}
+	}
+	n := rapid.IntRange(least, 4).Draw(t, "classes")
 	for k := range n {
 		c := loss.Class{Name: fmt.Sprint("c", k), Units: rapid.IntRange(1, 3).Draw(t, "units")}
 		c.ArrivalRate = rat(rapid.Int64Range(0, 9).Draw(t, "rate"), rapid.Int64Range(1, 5).Draw(t, "over"))
@@ -29,7 +36,7 @@ func drawLink(t *rapid.T) *loss.Model {
 	if rapid.Bool().Draw(t, "one room") {
 		m.Room = rapid.IntRange(3, 9).Draw(t, "room")
 	}
-	for range rapid.IntRange(0, 3).Draw(t, "limits") {
+	for range rapid.IntRange(0, more).Draw(t, "limits") {
 		l := loss.Limit{Most: rapid.IntRange(3, 7).Draw(t, "most")}
 		for k := range n {
 			if rapid.Bool().Draw(t, "in") {
