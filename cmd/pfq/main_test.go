@@ -210,6 +210,7 @@ func TestBadUsage(t *testing.T) {
 		commandtest.WriteFile(t, name, text)
 	}
 	for _, c := range []struct{ args, want string }{
+		{"slove good.json", `pfq: unknown command "slove" for "pfq"; did you mean solve?` + "\n"},
 		{"estimat good.json", `pfq: unknown command "estimat" for "pfq"; did you mean estimate?` + "\n"},
 		{"pulverize good.json", `pfq: unknown command "pulverize" for "pfq"` + "\n"},
 		{"man", "pfq: man wants one FOLDER for the pages, not 0 arguments\n"},

@@ -443,7 +443,8 @@ func TestSimulateBadUsage(t *testing.T) {
 		}
 	}
 	checkFlags(t, "simulate good.json", []badFlag{
-		{"--sizes", cli.OneOf(command.SizeNames()), "normal"},
+		{"--sizes", cli.OneOf(command.SizeNames()), "gamma"},
+		{"--sizes", cli.OneOf(command.SizeNames()) + "; did you mean lognormal:SCV?", "normal"},
 		{"--sizes", cli.OneOf(command.SizeNames()) + "; did you mean swf:PATH?", "swf:"},
 		{"--sizes", cli.OneOf(command.SizeNames()) + "; did you mean bimodal?", "bimodel"},
 		{"--sizes", "erlang:K with K an integer in 1..1000000", "erlang erlang:0"},

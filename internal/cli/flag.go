@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"productform/internal/input"
+	"productform/internal/tree"
 )
 
 // A Flag describes a flag whose values are of type T.
@@ -189,7 +190,7 @@ func complete(cmd *cobra.Command, name string, words []string) {
 // CheckWord returns an error at the path if the word is not one of the words.
 func CheckWord(path, word string, words []string) error {
 	if !slices.Contains(words, word) {
-		return input.Errorf(path, word, "%s%s", OneOf(words), suggest(word, words))
+		return input.Errorf(path, word, "%s%s", OneOf(words), tree.DidYouMean(word, slices.Values(words), strings.Clone))
 	}
 	return nil
 }

@@ -6,12 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"productform/internal/input"
+	"productform/internal/tree"
 )
 
 // Interrupted is the exit status of a command that was interrupted.
@@ -104,7 +106,7 @@ func known(c *cobra.Command, words []string) error {
 			}
 		}
 		if next == nil {
-			return fmt.Errorf("unknown command %q for %q%s", word, c.CommandPath(), suggest(word, names))
+			return fmt.Errorf("unknown command %q for %q%s", word, c.CommandPath(), tree.DidYouMean(word, slices.Values(names), strings.Clone))
 		}
 		c = next
 	}
@@ -137,8 +139,8 @@ func rightFlag(cmd *cobra.Command, name string) string {
 		return "; " + why
 	}
 	var names []string
-	cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, "--"+f.Name) })
-	if near := suggest("--"+name, names); near != "" {
+	cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+	if near := tree.DidYouMean(name, slices.Values(names), func(n string) string { return "--" + n }); near != "" {
 		return near
 	}
 	var have, had []string // sister commands
@@ -166,24 +168,6 @@ func andOf(words []string) string {
 		return words[0]
 	}
 	return strings.Join(words[:last], ", ") + " and " + words[last]
-}
-
-// suggest returns a question after the one word that a misspelt one is like, or nothing if it is like none or several.
-func suggest(word string, words []string) string {
-	length := len(strings.Trim(word, "-"))
-	if length == 0 || length > 100 {
-		return ""
-	}
-	for distance := 1; distance <= max(1, min(length/3, 2)); distance++ {
-		known := cobra.Command{SuggestionsMinimumDistance: distance}
-		for _, w := range words {
-			known.AddCommand(&cobra.Command{Use: w, Run: func(*cobra.Command, []string) {}})
-		}
-		if near := known.SuggestionsFor(word); len(near) == 1 {
-			return fmt.Sprintf("; did you mean %s?", near[0])
-		}
-	}
-	return ""
 }
 
 // Version returns the line with which a command answers --version: its name, its version and that of the Go that built it.

@@ -6,31 +6,34 @@ import (
 	"strings"
 )
 
-// DidYouMean returns a question after the word most like a misspelt one, whatever their case, or nothing if none is much
-// like it. A part of a word ("rate" of arrival_rate) counts as one letter wrong. Long words are passed over: the edit
-// distance takes quadratic time.
+// DidYouMean returns a question after the word most like a misspelt one, whatever their case, or nothing if none is much like
+// it, or several are equally so. A word of which it is a part ("rate" of arrival_rate) comes after those with one letter wrong,
+// and before those with two. Long words are passed over: the edit distance takes quadratic time.
 func DidYouMean(word string, words iter.Seq[string], show func(string) string) string {
 	const longest = 100
 	if len(word) > longest {
 		return ""
 	}
 	word = strings.ToLower(word)
-	best, distance := "", 0
+	best, least, several := "", 0, false
 	for w := range words {
 		if len(w) > longest {
 			continue
 		}
 		small := strings.ToLower(w)
-		d := editDistance(word, small)
-		if len(word) >= 3 && d > 1 && strings.Contains(small, word) {
-			d = 1
+		distance := 2 * editDistance(word, small) // in half letters
+		if len(word) >= 3 && distance > 2 && strings.Contains(small, word) {
+			distance = 3
 		}
-		if best == "" || d < distance {
-			best, distance = w, d
+		switch {
+		case best == "" || distance < least:
+			best, least, several = w, distance, false
+		case distance == least && w != best:
+			several = true
 		}
 	}
-	length := len([]rune(best))
-	if distance >= length || distance > max(1, length/3) {
+	length, letters := len([]rune(best)), least/2
+	if several || letters >= length || letters > max(1, length/3) {
 		return ""
 	}
 	return fmt.Sprintf("; did you mean %s?", show(best))

@@ -130,6 +130,15 @@ func TestDidYouMean(t *testing.T) {
 		{"CPU", []string{"ram", "cpu"}, `; did you mean "cpu"?`},
 		{"gpu_mem", []string{"CPU_MEM", "GPU_MEM"}, `; did you mean "GPU_MEM"?`},
 		{"nwe", []string{"old", "new"}, `; did you mean "new"?`},
+		{"slove", []string{"move", "solve"}, `; did you mean "solve"?`}, // a swap is one letter wrong, and move is two away
+		{"plna", []string{"plot", "plan"}, `; did you mean "plan"?`},
+		{"s3", []string{"s1", "s2"}, ""}, // as far from both
+		{"rate", []string{"max_rate", "min_rate"}, ""},
+		{"s3", []string{"s1", "s1"}, `; did you mean "s1"?`},
+		{"rate", []string{"arrival_rate", "rates"}, `; did you mean "rates"?`}, // one letter wrong comes before a part
+		{"runs", []string{"runtime", "tasks_and_runs"}, `; did you mean "tasks_and_runs"?`},
+		{"mean_siz", []string{"mean_size_of_jobs", "men_size"}, `; did you mean "mean_size_of_jobs"?`}, // and a part before two
+		{"ra", []string{"arrival_rate"}, ""},                                                           // which two letters are of too many words
 		{"colour", []string{"cpu", "ram"}, ""},
 		{"t", []string{"s"}, ""},
 		{"", []string{"s"}, ""},
