@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -40,9 +41,10 @@ var ErrTooLarge = errors.New("too large to solve, but it can be simulated")
 // setting with which it had one.
 type TooLargeError struct {
 	Input   *input.Error
-	Classes int     // that share resources, if they are too many for the policy; else 0
-	States  float64 // at least so many are needed, if that is too many; else 0
-	Jobs    string  // up to which these states go: "93 jobs of search and 122 of render"
+	Classes int      // that share resources, if they are too many for the policy; else 0
+	States  float64  // at least so many are needed, if that is too many; else 0
+	Jobs    string   // up to which these states go: "93 jobs of search and 122 of render"
+	Load    *big.Rat // the largest load of a resource of theirs, with States: as it nears 1 they grow without bound; else nil
 }
 
 func (e *TooLargeError) Error() string { return e.Input.Error() + "; " + ErrTooLarge.Error() }
@@ -212,7 +214,7 @@ func (t *Model) solvePart(ctx context.Context, groups []group, policy fluid.Poli
 	}
 	if many := (*statesError)(nil); errors.As(err, &many) {
 		jobs := w.jobsUpTo(many.limits)
-		err = &TooLargeError{States: many.states, Jobs: jobs,
+		err = &TooLargeError{States: many.states, Jobs: jobs, Load: slices.MaxFunc(w.load, (*big.Rat).Cmp),
 			Input: input.Errorf("MaxStates", s.MaxStates, "more than %s, for up to %s", integerUp(many.states), jobs)}
 	}
 	if err != nil {

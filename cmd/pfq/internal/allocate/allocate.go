@@ -162,28 +162,30 @@ func namingDemand(err error, p *fluid.Pool) error {
 // translate says what an error of the solver means on the command line: it names the flag instead of the setting.
 func (f *allocateFlags) translate(err error) error {
 	var large *traffic.TooLargeError
-	if errors.As(err, &large) && large.Classes > 0 {
-		return command.TooManyClasses(large, f.settings.Runs > 0)
+	instead := "; or --runs 20 to simulate"
+	if f.settings.Runs > 0 {
+		instead = ""
 	}
-	flags := map[string]string{"Engine": "--engine", "RelTol": orDefault("--tol", f.tol != 0), "policy": "--policy",
-		"MaxStates": orDefault("--states", f.states != 0)}
+	switch tooLarge := errors.As(err, &large); {
+	case tooLarge && large.Classes > 0:
+		return command.TooManyClasses(large, f.settings.Runs > 0)
+	case tooLarge && large.States > 0:
+		return command.TooManyStates(large, f.states != 0, instead)
+	}
+	tol := "--tol"
+	if f.tol == 0 {
+		tol = "the default of --tol"
+	}
+	flags := map[string]string{"Engine": "--engine", "RelTol": tol, "policy": "--policy", "MaxStates": "--states"}
 	var bad *input.Error
 	if !errors.As(err, &bad) || flags[bad.Path] == "" {
 		return err
 	}
 	e := &input.Error{Path: flags[bad.Path], Value: bad.Value, Want: bad.Want}
-	if errors.Is(err, traffic.ErrTooLarge) && f.settings.Runs == 0 {
-		e.Want += "; or --runs 20 to simulate"
+	if errors.Is(err, traffic.ErrTooLarge) {
+		e.Want += instead
 	}
 	return command.FlagError{Err: e}
-}
-
-// orDefault names a flag, or its default if it is not given.
-func orDefault(flag string, given bool) string {
-	if given {
-		return flag
-	}
-	return "the default of " + flag
 }
 
 // share allocates the resources among jobs that stay.

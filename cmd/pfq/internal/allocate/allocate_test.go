@@ -363,13 +363,22 @@ func TestAllocateTooManyClasses(t *testing.T) {
 	stdout, stderr, status = pfq(manyClasses, "allocate", "-", "--dynamic", "--runs", "20", "--jumps", "1e3", "--format", "json")
 	got := commandtest.ParseJSON(t, stdout)
 	job := got["classes"].([]any)[3].(map[string]any)
-	if status != 0 || !strings.HasPrefix(stderr, "pfq: note: no exact means: pf is computed for at most 3 classes that share resources, here 4\n") || job["mean_jobs"] != nil ||
+	if status != 0 || strings.Contains(stderr, "note") || got["why"] != "no exact means: pf is computed for at most 3 classes that share resources, here 4" || job["mean_jobs"] != nil ||
 		!(job["simulated"].(map[string]any)["mean_jobs"].(map[string]any)["mean"].(float64) > 0) {
 		t.Errorf("status %d, %s%s", status, stdout, stderr)
 	}
 	if stdout, _, status := pfq(manyClasses, "allocate", "-", "--dynamic", "--runs", "20", "--jumps", "1e3"); status != 0 ||
 		!strings.HasPrefix(stdout, "stable; proportional fairness; no exact means: pf is computed for at most 3 classes that share resources, here 4\n") {
 		t.Errorf("status %d, %s", status, stdout)
+	}
+}
+
+// Traffic that is too near the limit of stability for exact means is simulated, and the answer says once what its load is.
+func TestAllocateTooNear(t *testing.T) {
+	stdout, stderr, status := pfq(strings.ReplaceAll(sharedTraffic, "1/4", "0.333333"), "allocate", "-", "--dynamic", "--runs", "20", "--jumps", "1e3")
+	if want := "stable; proportional fairness; no exact means: at a load of 0.999999 they would take more than 29500000000000 states, for up to 15350564 jobs of a and 15350564 of b, and --states is 10000000\n"; status != 0 ||
+		!strings.HasPrefix(stdout, want) || strings.Contains(stderr, "states") {
+		t.Errorf("status %d, %s%s", status, stdout, stderr)
 	}
 }
 
@@ -415,6 +424,7 @@ func TestAllocateBadUsage(t *testing.T) {
 		"cluster.yaml": "servers: []",
 		"declare.json": strings.Replace(oneTraffic, `{"cpu": 1}`, `{"cpu": 1}, "declared": {}`, 1),
 		"shared.json":  sharedTraffic,
+		"rank.json":    strings.Replace(onePool, `"count": 1`, `"priority": 2`, 1),
 		"near.json":    strings.ReplaceAll(sharedTraffic, "1/4", "0.333333"),
 	} {
 		commandtest.WriteFile(t, name, text)
@@ -448,7 +458,8 @@ func TestAllocateBadUsage(t *testing.T) {
 		{"traffic.json --dynamic --audit", "pfq: --audit and --dynamic exclude each other: it is of one allocation, and in random traffic every state has another\n"},
 		{"traffic.json --dynamic --tol 1e-20", "pfq: --tol = 1e-20: want a number >= 1e-14 and < 1 with --dynamic\n"},
 		{"shared.json --dynamic --states 9", "pfq: --states = 9: want more than "},
-		{"near.json --dynamic", "pfq: the default of --states = 10000000: want more than "},
+		{"near.json --dynamic", "pfq: near.json: jobs = a load of 0.999999: want a load farther from 1, as exact means would take more than 29500000000000 states, for up to 15350564 jobs of a and 15350564 of b, and --states is 10000000; or --runs 20 to simulate\n"},
+		{"rank.json", "pfq: rank.json:2: jobs[1].priority = the number 2: want one of the fields name, demand, weight, count, max_tasks; a larger weight gives a job more, and pfq dispatch knows priorities\n"},
 		{"case.json", `pfq: case.json:2: jobs[1].demand["C<U>"] = the number 3: want a demand of one of the resources "c<u>"; did you mean "c<u>"?` + "\n"},
 		{"large.json", `pfq: large.json: jobs[1].demand["c<u>"] = 1e+400: want `},
 		{"large.json --policy drf", `pfq: large.json: jobs[1].demand["c<u>"] = 1e+400: want a demand with which `},
@@ -465,7 +476,7 @@ func TestAllocateBadUsage(t *testing.T) {
 			t.Errorf("pfq allocate %s: status %d, stdout %q, stderr %q, want %q", c.args, status, stdout, stderr, c.want)
 		}
 	}
-	if files, err := os.ReadDir("."); err != nil || len(files) != 15 {
+	if files, err := os.ReadDir("."); err != nil || len(files) != 16 {
 		t.Errorf("files %v were left, error %v", files, err)
 	}
 }

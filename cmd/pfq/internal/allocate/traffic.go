@@ -63,7 +63,6 @@ func (f *allocateFlags) underPolicy(q command.Query, t *traffic.Model, policy fl
 	switch {
 	case plan != nil && errors.Is(err, traffic.ErrTooLarge):
 		a.why = "no exact means: " + f.tooLarge(err, policy)
-		fmt.Fprintln(q.Stderr, "pfq: note:", cli.OneLine(errors.New(a.why)))
 	case err != nil:
 		return nil, err
 	}
@@ -146,7 +145,7 @@ func (f *allocateFlags) tooLarge(err error, policy fluid.Policy) string {
 		case large.Classes > 0:
 			return string(policy) + " is computed for " + large.Reason()
 		case large.States > 0:
-			return fmt.Sprintf("there would be %s; %s is %s", large.Reason(), orDefault("--states", f.states != 0), large.Input.Value)
+			return fmt.Sprintf("at a load of %s they would take %s, and --states is %s", render.SixBeside(large.Load, big.NewRat(1, 1)), large.Reason(), large.Input.Value)
 		}
 	}
 	return cli.OneLine(f.translate(err))

@@ -15,6 +15,8 @@ import (
 
 	"productform/cmd/pfq/internal/command"
 	"productform/cmd/pfq/internal/commandtest"
+	"productform/fluid"
+	"productform/fluid/traffic"
 	"productform/plots"
 )
 
@@ -134,6 +136,29 @@ func TestPolicyLeftOut(t *testing.T) {
 	stdout, stderr, status := pfq(rest, "plot", "-", "--policy", "all", "--format", "csv", "--scale", "1")
 	if status != 0 || !strings.Contains(stderr, "pfq: note: bf is not drawn: jobs[1].weight = 2") || strings.Contains(stdout, ", bf (") || !strings.Contains(stdout, ", drf (") {
 		t.Errorf("status %d, %s%s", status, stdout, stderr)
+	}
+}
+
+// A caption tells what is proved of states left out, and what is measured; of several policies, under which.
+func TestTruncationCaption(t *testing.T) {
+	of := func(bound float64, proved bool) *traffic.Result {
+		return &traffic.Result{Accuracy: traffic.Accuracy{TruncationBound: bound, TruncationProved: proved}}
+	}
+	bf, pf := []*traffic.Result{of(1e-12, true), of(3e-11, true)}, []*traffic.Result{of(4e-12, false), of(0, true)}
+	for _, c := range []struct {
+		policies []fluid.Policy
+		results  [][]*traffic.Result
+		want     string
+	}{
+		{[]fluid.Policy{"bf"}, [][]*traffic.Result{bf}, " States left out change means by a part 3e-11 at most, which is proved."},
+		{[]fluid.Policy{"pf", "drf"}, [][]*traffic.Result{pf, pf}, " States left out change means by a part 4e-12, as measured, which is no proof."},
+		{[]fluid.Policy{"pf", "drf", "bf"}, [][]*traffic.Result{pf, pf, bf},
+			" States left out change means by a part 3e-11 at most under bf, which is proved. States left out change means by a part 4e-12 under pf, drf, as measured, which is no proof."},
+		{[]fluid.Policy{"pf"}, [][]*traffic.Result{{of(0, true)}}, ""},
+	} {
+		if got := (&poolCurves{policies: c.policies, results: c.results}).truncationCaption(); got != c.want {
+			t.Errorf("%s: %s", c.policies, got)
+		}
 	}
 }
 

@@ -163,27 +163,19 @@ func (c *poolCurves) underPolicy(q command.Query, policy fluid.Policy) (results 
 
 // translate says what an error of the solver means on the command line: it names the flag instead of the setting.
 func (f *plotFlags) translate(err error) error {
-	states := "the default of --states"
-	if f.states != 0 {
-		states = "--states"
-	}
 	var bad *input.Error
 	var large *traffic.TooLargeError
-	switch {
-	case !errors.As(err, &bad):
-		return err
-	case errors.As(err, &large) && large.Classes > 0:
+	switch tooLarge := errors.As(err, &large); {
+	case tooLarge && large.Classes > 0:
 		return command.TooManyClasses(large, f.settings.Runs > 0)
-	}
-	if flag := map[string]string{"policy": "--policy", "MaxStates": states}[bad.Path]; flag != "" {
-		e := &input.Error{Path: flag, Value: bad.Value, Want: bad.Want}
-		if bad.Path == "MaxStates" {
-			e.Want += "; or smaller factors in --scale"
-			if f.settings.Runs == 0 {
-				e.Want += ", or --runs 20 to simulate"
-			}
+	case tooLarge && large.States > 0:
+		instead := "; or smaller factors in --scale"
+		if f.settings.Runs == 0 {
+			instead += ", or --runs 20 to simulate"
 		}
-		return command.FlagError{Err: e}
+		return command.TooManyStates(large, f.states != 0, instead)
+	case errors.As(err, &bad) && bad.Path == "policy":
+		return command.FlagError{Err: &input.Error{Path: "--policy", Value: bad.Value, Want: bad.Want}}
 	}
 	return err
 }
@@ -308,20 +300,45 @@ func policyNames(policies []fluid.Policy) string {
 func (c *poolCurves) caption(file string) string {
 	text := fmt.Sprintf("%s in random traffic with exponential sizes under %s, against the factor by which all arrival rates are multiplied; jobs pile up from %s on.",
 		titled(file, "pool"), policyNames(c.policies), plots.Short(float(c.critical)))
-	worst := 0.0
-	for _, results := range c.results {
-		for _, r := range results {
-			worst = max(worst, r.TruncationBound)
-		}
-	}
 	if slices.Contains(c.policies, fluid.BMF) {
 		text += " That they do not below is not proved for bottleneck max fairness."
 	}
 	if c.apart && !slices.ContainsFunc(c.results, func(of []*traffic.Result) bool { return len(of) > 0 }) {
 		text += " All is simulated: there is too much to solve."
 	}
-	if worst > 0 {
-		text += fmt.Sprintf(" States left out change means by a part %s at most, proved or measured.", render.OneDigitUp(worst))
+	return text + c.truncationCaption() + c.flags.simulationCaption(c.points)
+}
+
+// truncationCaption says what is proved, and what is measured, of the error of states left out, and under which policies if both occur.
+func (c *poolCurves) truncationCaption() string {
+	var proved, measured []string // policies
+	var bound, size float64
+	for i, results := range c.results {
+		var most float64
+		all := true
+		for _, r := range results {
+			most, all = max(most, r.TruncationBound), all && r.TruncationProved
+		}
+		switch {
+		case most == 0:
+		case all:
+			bound, proved = max(bound, most), append(proved, string(c.policies[i]))
+		default:
+			size, measured = max(size, most), append(measured, string(c.policies[i]))
+		}
 	}
-	return text + c.flags.simulationCaption(c.points)
+	under := func(policies []string) string {
+		if proved == nil || measured == nil {
+			return ""
+		}
+		return " under " + strings.Join(policies, ", ")
+	}
+	text := ""
+	if proved != nil {
+		text += fmt.Sprintf(" States left out change means by a part %s at most%s, which is proved.", render.OneDigitUp(bound), under(proved))
+	}
+	if measured != nil {
+		text += fmt.Sprintf(" States left out change means by a part %s%s, as measured, which is no proof.", render.OneDigitUp(size), under(measured))
+	}
+	return text
 }
