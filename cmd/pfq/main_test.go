@@ -746,6 +746,20 @@ func TestSolvePool(t *testing.T) {
 	}
 }
 
+// Of fields that no model has it is said what there is instead.
+func TestSolveNoSuchField(t *testing.T) {
+	for _, c := range []struct{ field, want string }{
+		{`"servers": ["s"], "priority": 2`, "; no model has priorities, and pfq dispatch replays a log of jobs with them\n"},
+		{`"servers": ["s"], "cost": 2`, "; what can be bought at which cost stands in a plan, for pfq plan\n"},
+		{`"servers": ["s"], "speed": 2`, "want one of the fields name, arrival_rate, servers, mean_size\n"},
+	} {
+		text := `{"servers": [{"name": "s", "capacity": 1}], "classes": [{"name": "a", "arrival_rate": 0.5, ` + c.field + `}]}`
+		if _, stderr, status := pfq(text, "solve", "-"); status != 2 || !strings.HasSuffix(stderr, c.want) {
+			t.Errorf("status %d, %s, want %s", status, stderr, c.want)
+		}
+	}
+}
+
 // What cannot be written on a full standard output is said so.
 func TestFullOutput(t *testing.T) {
 	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)

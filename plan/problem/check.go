@@ -258,8 +258,8 @@ func (p *Problem) checkUpgrades() error {
 func (p *Problem) checkNewServers() error {
 	for k, s := range p.NewServers {
 		path := input.Index("new_servers", k)
-		if p.ServerRow(s.Name) >= 0 {
-			return input.Errorf(path+".name", strconv.Quote(s.Name), "a name of its own; the model has a server of this name")
+		if row := p.ServerRow(s.Name); row >= 0 {
+			return input.Errorf(path+".name", strconv.Quote(s.Name), "a name of its own: %s", p.namesake(row))
 		}
 		own := map[string]int{}
 		for before, other := range p.NewServers[:k] {
@@ -276,6 +276,20 @@ func (p *Problem) checkNewServers() error {
 		}
 	}
 	return nil
+}
+
+// namesake says what there is instead of new servers with the name of a server of the model, or of a group.
+func (p *Problem) namesake(row int) string {
+	draws := func(c cluster.Class) bool {
+		return slices.ContainsFunc(c.Servers, func(k cluster.Choice) bool { return k.Server == row && k.Choose < p.Model.Servers[row].Size() })
+	}
+	switch {
+	case slices.ContainsFunc(p.Model.Classes, draws):
+		return "a group from which jobs draw servers does not grow in a plan, upgrades give each of its servers more capacity, and a larger count in the model says what more of them do"
+	case p.Model.Servers[row].Size() > 1:
+		return "the model has a group of this name, and new servers for its classes stand beside it"
+	}
+	return "the model has a server of this name, to which an upgrade gives more capacity"
 }
 
 // checkClasses checks the classes of a new server.

@@ -19,7 +19,7 @@ import (
 )
 
 // Read reads the file that the question is about, or the standard input if its name is "-". An error about a field that
-// files of another command have says so.
+// files of another command have says so, and one about a field that no model has says what there is instead.
 func Read[T any](q Query, read func(io.Reader) (*T, error), readFile func(string) (*T, error), other string, fields ...string) (*T, error) {
 	var v *T
 	var err error
@@ -28,7 +28,11 @@ func Read[T any](q Query, read func(io.Reader) (*T, error), readFile func(string
 	} else if v, err = read(q.Stdin); err != nil {
 		err = tree.InFile(cli.Source(q.File), err)
 	}
-	return v, meantFor(err, other, fields...)
+	var bad *input.Error
+	if errors.As(err, &bad) && bad.File == cli.Source(q.File) { // not about a file that this one names
+		err = meantFor(err, other, fields...)
+	}
+	return v, instead(err)
 }
 
 // ReadModel reads the cluster that the question is about.
@@ -36,7 +40,7 @@ func ReadModel(q Query) (*cluster.Model, error) {
 	m, err := Read(q, cluster.Read, cluster.ReadFile, "")
 	err = MeantForPool(err)
 	err = MeantForPlan(err)
-	return m, meantFor(err, "network, which simulates, too, with --runs", "stations", "room", "limits", "servers.tokens", "classes.sources", "classes.units")
+	return m, MeantForNetwork(err, "which simulates, too, with --runs")
 }
 
 // Located gives an error about a field of the file that the question is about the line of the field, and its value as it is written. It reads
@@ -55,7 +59,7 @@ func Located(q Query, err error) error {
 
 // MeantForPool adds to an error about a field that pools have that they are for pfq allocate.
 func MeantForPool(err error) error {
-	return meantFor(err, "allocate, with --dynamic if jobs come and go", "resources", "jobs")
+	return meantFor(err, "allocate, with --dynamic if jobs come and go", ofModels("resources", "jobs")...)
 }
 
 // MeantForPlan adds to an error about a field that plans have that they are for pfq plan.
@@ -63,11 +67,38 @@ func MeantForPlan(err error) error {
 	return meantFor(err, "plan", "model", "scale", "targets", "no_worse", "upgrades", "new_servers", "edges", "budget", "minimize")
 }
 
+// MeantForNetwork adds to an error about a field that networks and systems with losses have that they are for pfq network, and more about it.
+func MeantForNetwork(err error, more string) error {
+	return meantFor(err, "network, "+more, ofModels("stations", "swaps", "room", "limits", "rank", "servers.tokens", "classes.sources", "classes.units")...)
+}
+
 // meantFor adds to an error about a field that models of another command have that they are for this one.
 func meantFor(err error, command string, fields ...string) error {
+	return hint(err, "this looks like a model for pfq "+command, fields...)
+}
+
+// instead adds to an error about a field that no model has what there is instead of it.
+func instead(err error) error {
+	err = hint(err, "a larger weight gives a job more, and pfq dispatch knows priorities", "jobs.priority")
+	err = hint(err, "no model has priorities, and pfq dispatch replays a log of jobs with them",
+		ofModels("priority", "servers.priority", "classes.priority", "stations.priority")...)
+	return hint(err, "what can be bought at which cost stands in a plan, for pfq plan",
+		ofModels("cost", "servers.cost", "classes.cost", "stations.cost", "resources.cost", "jobs.cost")...)
+}
+
+// ofModels returns the paths of fields of a model, and of one that stands in a plan.
+func ofModels(fields ...string) []string {
+	for _, f := range fields {
+		fields = append(fields, "model."+f)
+	}
+	return fields
+}
+
+// hint adds a text to an error about one of the fields.
+func hint(err error, text string, fields ...string) error {
 	var bad *input.Error
 	if errors.As(err, &bad) && slices.Contains(fields, numbers.ReplaceAllString(bad.Path, "")) {
-		return fmt.Errorf("%w; this looks like a model for pfq %s", err, command)
+		return fmt.Errorf("%w; %s", err, text)
 	}
 	return err
 }

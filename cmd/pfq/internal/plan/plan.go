@@ -90,8 +90,9 @@ func (f *planFlags) check(given func(string) bool) error {
 
 // answer reads the plan and answers, and says whether the targets can be met.
 func (f *planFlags) answer(q command.Query) (a render.Answer, found bool, err error) {
-	p, err := command.Read(q, func(r io.Reader) (*problem.Problem, error) { return problem.Read(r, ".") }, problem.ReadFile, "solve", "servers", "classes")
+	p, err := command.Read(q, func(r io.Reader) (*problem.Problem, error) { return problem.Read(r, ".") }, problem.ReadFile, "solve, and a plan names it as its model", "servers", "classes")
 	err = command.MeantForPool(err)
+	err = command.MeantForNetwork(err, "and plans are for clusters")
 	if err != nil {
 		return a, false, err
 	}

@@ -244,13 +244,68 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
+// A file that is no plan is told apart, and so is one that a plan names as its model.
+func TestNoPlan(t *testing.T) {
+	folder := t.TempDir()
+	const network = "this looks like a model for pfq network, and plans are for clusters\n"
+	for _, c := range []struct{ text, want string }{
+		{commandtest.Example(t, "storage.yaml"), "; this looks like a model for pfq solve, and a plan names it as its model\n"},
+		{commandtest.Example(t, "networks/interactive.yaml"), network},
+		{commandtest.Example(t, "traffic/two-classes.yaml"), "; this looks like a model for pfq allocate, with --dynamic if jobs come and go\n"},
+		{"model: {stations: []}", ":1: model.stations = an array: want one of the fields servers, classes, mean_size; " + network},
+		{"model: {servers: [{name: s, capacity: 1, cost: 2}]}", "fields name, capacity, count; what can be bought at which cost stands in a plan, for pfq plan\n"},
+		{"model: {classes: []}", ": model.servers is missing: want an array of servers\n"},
+		{"model: network.yaml", "network.yaml:1: stations = an array: want one of the fields servers, classes, mean_size; " + network},
+		{"model: without.yaml", "without.yaml:1: servers is missing: want an array of servers\n"},
+	} {
+		name := filepath.Join(folder, "plan.yaml")
+		commandtest.WriteFile(t, name, c.text)
+		commandtest.WriteFile(t, filepath.Join(folder, "network.yaml"), "stations: []")
+		commandtest.WriteFile(t, filepath.Join(folder, "without.yaml"), "classes: []")
+		if _, stderr, status := pfq("", "plan", name); status != 2 || !strings.HasSuffix(stderr, c.want) || strings.Count(stderr, "\n") != 1 {
+			t.Errorf("%.40s: status %d, %s, want %s", c.text, status, stderr, c.want)
+		}
+	}
+}
+
+// Without targets a plan has to be stable only, which the text says; what was asked for stands first, and what is the same now and with
+// the plan stands once.
+func TestWithoutTargets(t *testing.T) {
+	for _, c := range []struct{ args, want string }{
+		{"--gradients", `cost 0: there are no targets, and the cluster is stable as it is
+proof: 0 corners; 2 solves
+
+option   name  mean delay per step  mean delay per cost
+upgrade  s     -4                   -2
+
+class  mean delay now
+a      2
+
+server  utilization now
+s       0.5
+`},
+		{"--choice none", "cost 0; the cluster is stable, and there are no targets\n"},
+		{"--choice none --scale 2", "scale 2\ncost 0; the cluster is unstable, and there are no other targets\n"},
+		{"--scale 2", "scale 2\ncost 2: no plan that is stable costs less\n"},
+		{"--scale 8", "scale 8\nno plan is stable\n"},
+		{"--find delay", "cost 4, mean delay of all jobs 0.4: no plan that is stable and costs at most 4 has a smaller one\n"},
+		{"--find frontier", "stable plans, each with the least mean delay"},
+	} {
+		text := `{"model": {"servers": [{"name": "s", "capacity": 1}], "classes": [{"name": "a", "arrival_rate": 0.5, "servers": ["s"]}]},
+			"upgrades": [{"server": "s", "step": 1, "cost": 2, "most": 2}], "budget": 4}`
+		if stdout, stderr, _ := pfq(text, strings.Fields("plan - "+c.args)...); !strings.HasPrefix(stdout, c.want) {
+			t.Errorf("%s: %s%s", c.args, stdout, stderr)
+		}
+	}
+}
+
 // A model in another file is found from the folder of the plan, and its errors name it.
 func TestModelFile(t *testing.T) {
 	folder := t.TempDir()
 	name := filepath.Join(folder, "plan.yaml")
 	commandtest.WriteFile(t, name, "model: shop.yaml\nupgrades:\n  - {server: s, step: 1, cost: 1}\n")
 	commandtest.WriteFile(t, filepath.Join(folder, "shop.yaml"), "servers:\n  - {name: s, capacity: 1}\nclasses:\n  - {name: a, arrival_rate: 1.5, servers: [s]}\n")
-	if stdout, stderr, status := pfq("", "plan", name); status != 0 || !strings.HasPrefix(stdout, "cost 1: no plan that meets the targets costs less\n") {
+	if stdout, stderr, status := pfq("", "plan", name); status != 0 || !strings.HasPrefix(stdout, "cost 1: no plan that is stable costs less\n") {
 		t.Errorf("status %d, %s%s", status, stdout, stderr)
 	}
 	commandtest.WriteFile(t, filepath.Join(folder, "shop.yaml"), "servers:\n  - {name: s, capacity: -1}\nclasses: []\n")

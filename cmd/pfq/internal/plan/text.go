@@ -18,11 +18,13 @@ func (a *found) text(t *render.Text) {
 	t.Line("")
 	buyTable(t, a.Buy)
 	columns := func(first string, columns ...string) []string {
-		last := columns[1]
-		if !a.Found {
-			last = columns[2]
+		switch {
+		case !a.Found:
+			return []string{first, columns[0], columns[2]}
+		case len(a.Buy) == 0: // the plan is the cluster as it is
+			return []string{first, columns[0]}
 		}
-		return append([]string{first}, columns[0], last)
+		return []string{first, columns[0], columns[1]}
 	}
 	if len(a.Targets) > 0 {
 		last := "plan"
@@ -31,9 +33,9 @@ func (a *found) text(t *render.Text) {
 		}
 		t.Table(a.Targets, "target", "limit", "now", last, "verdict")
 	}
+	t.Table(a.Gradients, "option", "name", "mean_delay_per_step", "mean_delay_per_cost")
 	t.Table(a.Classes, columns("name", "mean_delay_now", "mean_delay", "mean_delay_with_everything")...)
 	t.Table(a.Servers, columns("name", "utilization_now", "utilization", "utilization_with_everything")...)
-	t.Table(a.Gradients, "option", "name", "mean_delay_per_step", "mean_delay_per_cost")
 	a.edgesText(t)
 	for _, c := range a.Undecided {
 		t.Line("undecided: %s, where a bound straddles a limit at the widest precision", a.choiceText(c))
@@ -61,34 +63,60 @@ func buyTable(t *render.Text, list []purchase) {
 
 // verdict says what was found, and what is proved of it.
 func (a *found) verdict(t *render.Text) {
-	cost := t.Cell(a.Cost)
+	cost, good := t.Cell(a.Cost), a.goodText()
 	if a.Proof == nil {
-		t.Line("cost %s; the targets are %s", cost, map[bool]string{true: "met", false: "not met"}[a.allMet()])
+		t.Line("cost %s; the %s", cost, a.givenText())
 		a.budgetText(t)
 		return
 	}
 	corners := render.Counted(len(a.Proof.Corners), "corner")
 	switch {
+	case a.Found && a.Proof.MeanDelay == nil && a.Complete && len(a.Buy) == 0 && !a.hasGoals():
+		t.Line("cost %s: there are no targets, and the cluster is stable as it is", cost)
 	case a.Found && a.Proof.MeanDelay == nil && a.Complete:
-		t.Line("cost %s: no plan that meets the targets costs less", cost)
+		t.Line("cost %s: no plan that %s costs less", cost, good)
 	case a.Found && a.Proof.MeanDelay == nil:
-		t.Line("cost %s%s: no plan that meets the targets costs less than %s; %s", cost, a.gapText("the least cost"), t.Cell(a.CostAtLeast), a.stoppedText())
+		t.Line("cost %s%s: no plan that %s costs less than %s; %s", cost, a.gapText("the least cost"), good, t.Cell(a.CostAtLeast), a.stoppedText())
 	case a.Found && a.Complete:
 		t.Line("cost %s, mean delay of %s %s: no plan%s has a smaller one", cost, a.minimum, t.Cell(a.MeanDelay), a.proofText(t))
 	case a.Found:
 		t.Line("cost %s, mean delay of %s %s%s: no plan%s has one below %s; %s", cost, a.minimum, t.Cell(a.MeanDelay),
 			a.gapText("the least"), a.proofText(t), render.Six(*a.Proof.MeanDelay), a.stoppedText())
 	case !a.Complete && a.CostAtLeast.Exact != "":
-		t.Line("no plan found: none that meets the targets costs less than %s; %s", t.Cell(a.CostAtLeast), a.stoppedText())
+		t.Line("no plan found: none that %s costs less than %s; %s", good, t.Cell(a.CostAtLeast), a.stoppedText())
 	case !a.Complete:
 		t.Line("no plan found; %s", a.stoppedText())
 	case a.Proof.AtMost.Exact != "":
-		t.Line("no plan that costs at most %s meets the targets", t.Cell(a.Proof.AtMost))
+		t.Line("no plan that costs at most %s %s", t.Cell(a.Proof.AtMost), good)
 	default:
-		t.Line("no plan meets the targets")
+		t.Line("no plan %s", good)
 	}
 	t.Line("proof: %s; %s", corners, render.Counted(a.Solves, "solve"))
 	a.budgetText(t)
+}
+
+// hasGoals reports whether a plan has to be more than stable.
+func (a *found) hasGoals() bool { return len(a.Targets) > 0 || a.problem.NoWorse }
+
+// goodText says what a plan that will do does.
+func (a *found) goodText() string {
+	if a.hasGoals() {
+		return "meets the targets"
+	}
+	return "is stable"
+}
+
+// givenText says whether a plan that was given will do.
+func (a *found) givenText() string {
+	switch met := a.allMet(); {
+	case a.hasGoals() && met:
+		return "targets are met"
+	case a.hasGoals():
+		return "targets are not met"
+	case met:
+		return "cluster is stable, and there are no targets"
+	}
+	return "cluster is unstable, and there are no other targets"
 }
 
 func (a *found) allMet() bool {
@@ -118,13 +146,14 @@ func (a *found) gapText(least string) string {
 
 // proofText says of which plans a proof speaks.
 func (a *found) proofText(t *render.Text) string {
+	text := " that " + a.goodText()
 	switch {
 	case a.Proof.Below.Exact != "":
-		return " that meets the targets and costs less than " + t.Cell(a.Proof.Below)
+		return text + " and costs less than " + t.Cell(a.Proof.Below)
 	case a.Proof.AtMost.Exact != "":
-		return " that meets the targets and costs at most " + t.Cell(a.Proof.AtMost)
+		return text + " and costs at most " + t.Cell(a.Proof.AtMost)
 	}
-	return " that meets the targets"
+	return text
 }
 
 func (a *found) budgetText(t *render.Text) {
@@ -147,7 +176,7 @@ func frontierText(t *render.Text, all []*found) {
 		return
 	}
 	last := all[len(all)-1]
-	t.Line("plans that meet the targets, each with the least mean delay of %s among all that cost less than the next", last.minimum)
+	t.Line("%s, each with the least mean delay of %s among all that cost less than the next", map[bool]string{true: "plans that meet the targets", false: "stable plans"}[last.hasGoals()], last.minimum)
 	if !last.Complete {
 		t.Line("the last one may not be: %s", last.stoppedText())
 	}
