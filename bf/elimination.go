@@ -319,7 +319,7 @@ func checkStable(ctx context.Context, m *cluster.Model) error {
 	return err
 }
 
-// eliminated reports whether a part was solved by elimination.
+// eliminated reports whether a part was solved by elimination, or its distributions of single classes were.
 func (r *Result) eliminated() bool {
-	return slices.ContainsFunc(r.Parts, func(p Part) bool { return p.Lattice == EliminationLattice })
+	return slices.ContainsFunc(r.Parts, func(p Part) bool { return p.Lattice == EliminationLattice || p.byRows })
 }

@@ -632,6 +632,63 @@ func TestEliminationDistributions(t *testing.T) {
 	}
 }
 
+// Where elimination has the distributions of single classes sooner than tables it gives these, and the tables the rest, the distribution of all jobs among it: all are those of connected sets alone. So
+// they are in a sweep; a class whose numbers are too long for float64, or engines other than float, keep to tables.
+func TestDistributionsBesideTables(t *testing.T) {
+	line := lineModel(14, 2)
+	line.Classes = append(line.Classes, cluster.Class{Name: "twin", ArrivalRate: big.NewRat(1, 10), Servers: cluster.On(4, 5)})
+	for _, m := range []*cluster.Model{line, treeModel(12, 2, big.NewRat(4, 5)), lineModel(24, 2)} {
+		s := Settings{MaxJobs: 20, ByClass: true}
+		got, err := Solve(t.Context(), m, s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if why := got.Parts[0].Why; got.Parts[0].Lattice == EliminationLattice || !strings.HasSuffix(why, "; distributions of single classes by elimination") || got.RelativeErrorBound > 1e-9 {
+			t.Errorf("%s, bound %v", why, got.RelativeErrorBound)
+		}
+		sweep, err := LoadSweep(t.Context(), m, oracle.Rats("1/2 1"), s)
+		if err != nil || sweep[1].Classes[3].JobsDistribution[7] != got.Classes[3].JobsDistribution[7] {
+			t.Errorf("%v in a sweep, %v", sweep, err)
+		}
+		s.Lattice = ConnectedLattice // by a graph alone
+		want, err := Solve(t.Context(), m, s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		near := func(what string, x, y num.Value) {
+			if within := got.RelativeErrorBound + want.RelativeErrorBound + 0x1p-50; !oracle.Near(x.Float, y.Float, within) {
+				t.Errorf("%s: %v, %v within %g", what, x.Float, y.Float, within)
+			}
+		}
+		if len(got.JobsDistribution) != 21 {
+			t.Fatalf("%d probabilities", len(got.JobsDistribution))
+		}
+		for n, x := range want.JobsDistribution {
+			near(fmt.Sprint("all jobs ", n), got.JobsDistribution[n], x)
+		}
+		for i, c := range want.Classes {
+			near("mean", got.Classes[i].MeanJobs, c.MeanJobs)
+			for n, x := range c.JobsDistribution {
+				near(fmt.Sprint("class ", i, ", jobs ", n), got.Classes[i].JobsDistribution[n], x)
+			}
+		}
+	}
+	long := lineModel(14, 2)
+	long.Servers[3].Capacity = new(big.Rat).SetFrac(big.NewInt(1<<60+1), big.NewInt(1<<60))
+	for _, c := range []struct {
+		model  *cluster.Model
+		engine num.Engine
+	}{{long, num.Float}, {lineModel(14, 2), num.Enclose}} {
+		p, err := prepare(t.Context(), c.model)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if l, err := p.plan(t.Context(), 0, c.engine, firstPrecision, Settings{MaxJobs: 20, ByClass: true, MaxBytes: 1 << 30}); err != nil || l.byRows {
+			t.Errorf("%+v, %v", l, err)
+		}
+	}
+}
+
 // A tolerance that elimination cannot meet is refused with the bound that it gives; asked for by name, float gives that.
 func TestEliminationMissesTolerance(t *testing.T) {
 	for _, lattice := range []Lattice{"", EliminationLattice} {

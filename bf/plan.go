@@ -35,8 +35,9 @@ type plan struct {
 	tooMany   float64            // the number of these that it may take at most, if it takes more; or 0
 	like      *plan              // the outline of a plan for other rates, whose graph serves for these, too; or nil
 	chain     *intervals.Chain   // of ConnectedLattice, where servers in a line or a ring need no graph; or nil
-	order     *elimination.Order // of EliminationLattice
-	tol       float64            // relative error asked of that
+	order     *elimination.Order // of EliminationLattice, and of byRows
+	byRows    bool               // the number of jobs of each class is had by elimination, beside a lattice that has the rest
+	tol       float64            // relative error asked of elimination
 }
 
 // Connected sets are counted where the other lattices have more than many terms, and taken where they have at most 1/gain of
@@ -96,6 +97,7 @@ func newPlan(ctx context.Context, c *cluster.Component, engine num.Engine, prec 
 		if err := l.preferSparse(ctx, engine, prec, s); err != nil {
 			return nil, err
 		}
+		l.byRows = l.byRows || l.prefersRows(engine, s)
 	}
 	if err := l.fits(engine, prec, s); err != nil {
 		return nil, err
@@ -108,7 +110,11 @@ func (l *plan) fits(engine num.Engine, prec uint, s Settings) error {
 	if need := l.bytes(engine, prec, s.MaxJobs); need > float64(s.MaxBytes) {
 		return l.tooLarge(need, engine, prec, s)
 	}
-	if work := l.work(engine, s.MaxJobs); s.MaxWork > 0 && work > s.MaxWork {
+	work := l.work(engine, s.MaxJobs)
+	if l.byRows {
+		work += l.rowsWork(s)
+	}
+	if s.MaxWork > 0 && work > s.MaxWork {
 		return &num.TooLargeError{States: l.states, Bytes: l.bytes(engine, prec, s.MaxJobs), Limit: s.MaxBytes, Input: input.Errorf("model",
 			fmt.Sprintf("%d classes on %d rows of servers", len(l.problem.Classes), len(l.problem.Groups)),
 			"at most %.2g operations; the %s lattice takes %.2g", s.MaxWork, l.lattice, work)}
@@ -203,17 +209,53 @@ func (l *plan) preferSparse(ctx context.Context, engine num.Engine, prec uint, s
 	return nil
 }
 
+// manyByRows is the work from which on the distributions of the jobs of each class are had by elimination: a fifth of a second.
+const manyByRows = 2e8
+
+// prefersRows reports whether elimination has the distributions of the jobs of each class in less time than the lattice of the plan.
+func (l *plan) prefersRows(engine num.Engine, s Settings) bool {
+	if l.lattice == EliminationLattice || !l.hasRows(engine, s) {
+		return false
+	}
+	terms := l.states * float64(l.elements())
+	if l.graph != nil {
+		terms = float64(len(l.graph.Weight))
+	}
+	rows := 0
+	for _, list := range l.component.Classes {
+		rows += len(list)
+	}
+	work := terms * float64(rows) * float64(s.MaxJobs) * seriesWork
+	return work > manyByRows && l.rowsWork(s) < work/2
+}
+
+// hasRows reports whether these are asked for, and elimination may have them.
+func (l *plan) hasRows(engine num.Engine, s Settings) bool {
+	return engine == num.Float && s.ByClass && s.MaxJobs > 0 && !s.withoutElimination && l.problem.Whole && l.problem.Bits <= exactBits && l.findOrder() == nil
+}
+
+// rowsWork estimates how long elimination takes for them: functions of several times make one integral for each probability.
+func (l *plan) rowsWork(s Settings) float64 {
+	if l.order.Width > 1 {
+		return l.order.Work * float64(s.MaxJobs)
+	}
+	return l.order.Work
+}
+
 // lineUp takes the connected lattice of servers in a line or a ring, whose intervals need no graph, if there is one with less work than that and
 // fits. A graph of few sets, where all classes are long, takes less.
 func (l *plan) lineUp(engine num.Engine, s Settings, cost float64, instead string) bool {
-	if engine != num.Float || s.ByClass {
+	if engine != num.Float {
+		return false
+	}
+	q := *l
+	if q.byRows = s.ByClass && s.MaxJobs > 0; q.byRows && (s.Lattice != "" || !q.hasRows(engine, s)) {
 		return false
 	}
 	c := intervals.New(l.problem)
 	if c == nil || c.Work(s.MaxJobs) >= cost || c.GraphTerms()*graphWork < c.Work(0) {
 		return false
 	}
-	q := *l
 	q.chain, q.lattice, q.states = c, ConnectedLattice, c.Intervals()
 	if q.fits(engine, 0, s) != nil {
 		return false
@@ -243,11 +285,11 @@ func (l *plan) at(ctx context.Context, c *cluster.Component, engine num.Engine, 
 		return nil, err
 	}
 	p := integers.New(c, engine == num.Exact)
-	if l.graph != nil && !l.graph.Serves(l.problem, p) || l.lattice == EliminationLattice && s.withoutElimination {
+	if l.graph != nil && !l.graph.Serves(l.problem, p) || (l.lattice == EliminationLattice || l.byRows) && (s.withoutElimination || p.Bits > exactBits) {
 		return newPlan(ctx, c, engine, prec, s)
 	}
 	q := &plan{component: c, problem: p, spare: s.spare, lattice: l.lattice, why: l.why, states: l.states, counted: l.counted, like: l,
-		order: l.order}
+		order: l.order, byRows: l.byRows}
 	switch {
 	case l.chain != nil:
 		q.chain = intervals.New(p)

@@ -250,7 +250,7 @@ func inRows(err error, m *cluster.Model, c *cluster.Component) error {
 
 // solve adds the measures of one component.
 func (t *rows) solve(ctx context.Context, m *cluster.Model, c *cluster.Component, l *plan, engine num.Engine, prec uint, s Settings) error {
-	if need := l.classBytes(engine, prec, s.MaxJobs); t.byClass != nil && need > float64(s.MaxBytes) {
+	if need := l.classBytes(engine, prec, s.MaxJobs); t.byClass != nil && !l.byRows && need > float64(s.MaxBytes) {
 		return l.tooLarge(need, engine, prec, s)
 	}
 	var r measures
@@ -295,6 +295,13 @@ func (t *rows) solve(ctx context.Context, m *cluster.Model, c *cluster.Component
 		t.distribution = z
 	}
 	if t.byClass != nil {
+		if l.byRows {
+			rows, err := l.eliminated(ctx, m, s)
+			if err != nil {
+				return err
+			}
+			r.byRows = rows.byRows
+		}
 		if err := t.solveByClass(ctx, m, c, l, r, prec, s); err != nil {
 			return err
 		}
@@ -306,8 +313,12 @@ func (t *rows) solve(ctx context.Context, m *cluster.Model, c *cluster.Component
 	for _, list := range c.Servers {
 		part.Servers = append(part.Servers, list...)
 	}
-	if l.lattice == EliminationLattice {
+	switch {
+	case l.lattice == EliminationLattice:
 		part.Width = l.order.Width
+	case l.byRows:
+		part.Why += "; distributions of single classes by elimination"
+		part.byRows = true
 	}
 	t.parts = append(t.parts, part)
 	return nil
