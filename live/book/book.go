@@ -193,8 +193,9 @@ type worker struct {
 	Process string
 	Former  []string `json:",omitempty"` // processes before
 	Speed   float64
-	Up      bool // tasks are planned for it
-	Left    bool // drained: if it still has a task in hand it is draining, else gone
+	Up      bool   // tasks are planned for it
+	Left    bool   // drained: if it still has a task in hand it is draining, else gone
+	Drained string `json:",omitempty"` // the process that was drained last, which takes no more tasks
 	Since   float64
 	Tasks   int // finished
 	Lost    int // attempts

@@ -1,6 +1,7 @@
 package book_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -69,6 +70,34 @@ func (d *desk) says(in wire.In) []string {
 	d.t.Helper()
 	d.next++
 	return d.hear(book.Input{Sequence: d.next, In: in})
+}
+
+// isFolded fails unless the fold of the plans, begun anew at any of them from a snapshot, is the book.
+func (d *desk) isFolded() {
+	d.t.Helper()
+	want, err := d.book.Snapshot()
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	b, err := book.New(d.settings)
+	for _, p := range d.plans {
+		if err == nil {
+			err = b.Fold(p)
+		}
+		var snapshot []byte
+		if err == nil {
+			snapshot, err = b.Snapshot()
+		}
+		if err == nil {
+			b, err = book.Restore(d.settings, snapshot)
+		}
+	}
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	if got, err := b.Snapshot(); err != nil || !bytes.Equal(got, want) {
+		d.t.Errorf("the plans fold to %s, %v; want %s", got, err, want)
+	}
 }
 
 func (d *desk) beat(worker, process string) *wire.Beat {
@@ -454,6 +483,95 @@ func TestOldProcesses(t *testing.T) {
 	d.hear(book.Input{Down: &book.Down{Worker: "a", Process: "a-1"}})
 	d.hear(book.Input{Beat: d.beat("a", "a-2")})
 	process("a-2")
+}
+
+// A worker that is drained while the beats of its processes come in the wrong order stays so, and a task that the process known had in hand
+// is lost when another one goes on beating.
+func TestOldProcessIsDrained(t *testing.T) {
+	d := newDesk(t, nil)
+	d.hear(book.Input{Beat: d.beat("a", "a-2")})
+	d.hear(book.Input{Beat: d.beat("a", "a-1")})
+	d.submits("j", 1)
+	held := d.order("a")
+	accepts(t, d.wishes(wire.ToDrain, "a"))
+	d.joins("b")
+	for range 4 {
+		d.worker("a", wire.WorkerDraining)
+		d.hear(book.Input{Beat: d.beat("a", "a-2")})
+	}
+	d.worker("a", wire.WorkerGone)
+	again := d.order("b")
+	if again.Job != "j" || again.Attempt == held.Attempt {
+		t.Errorf("b has %+v", again)
+	}
+	accepts(t, d.reports("b", again))
+	d.job("j", wire.JobCompleted)
+	for range 10 {
+		d.hear(book.Input{Beat: d.beat("a", "a-2")})
+		d.worker("a", wire.WorkerGone)
+	}
+	d.hear(book.Input{Beat: d.beat("a", "a-3")})
+	d.worker("a", wire.WorkerAvailable)
+	d.isFolded()
+}
+
+// A process that was drained takes no tasks when a late beat of one before it, which was never heard, is behind.
+func TestDrainedProcessStaysSo(t *testing.T) {
+	d := newDesk(t, nil)
+	d.joins("a")
+	d.hear(book.Input{Beat: d.beat("a", "a-3")})
+	accepts(t, d.wishes(wire.ToDrain, "a"))
+	d.worker("a", wire.WorkerGone)
+	d.hear(book.Input{Beat: d.beat("a", "a-2")})
+	d.submits("j", 1)
+	lost := d.order("a")
+	for range 4 {
+		d.hear(book.Input{Beat: d.beat("a", "a-3")})
+	}
+	d.isFolded()
+	for range 10 {
+		d.worker("a", wire.WorkerGone)
+		d.hear(book.Input{Beat: d.beat("a", "a-3")})
+	}
+	d.joins("b")
+	if o := d.order("b"); o.Job != "j" || o.Attempt == lost.Attempt {
+		t.Errorf("b has %+v", o)
+	}
+	d.hear(book.Input{Beat: d.beat("a", "a-4")})
+	d.worker("a", wire.WorkerAvailable)
+	d.isFolded()
+}
+
+// A worker that joins, is missed and comes back at one moment has its speed.
+func TestMissedAsItJoins(t *testing.T) {
+	d := newDesk(t, nil)
+	beat := &wire.Beat{Version: 1, Worker: "a", Process: "a-1", Speed: 4}
+	d.hear(book.Input{Beat: beat}, book.Input{Down: &book.Down{Worker: "a", Process: "a-1"}}, book.Input{Beat: beat})
+	d.worker("a", wire.WorkerAvailable)
+	d.isFolded()
+}
+
+// The number of a worker that was drained goes to another one when its process is gone, or else none was left.
+func TestNumberOfDrainedWorker(t *testing.T) {
+	d := newDesk(t, func(s *book.Settings) { s.MaxWorkers = 2 })
+	d.joins("a")
+	accepts(t, d.wishes(wire.ToDrain, "a"))
+	d.joins("b")
+	d.hear(book.Input{Beat: d.beat("a", "a-1")})
+	d.worker("a", wire.WorkerGone)
+	d.joins("c")
+	if _, ok := d.book.Worker("a"); ok || d.book.WorkerName(0) != "c" {
+		t.Errorf("%+v", d.book.Workers())
+	}
+
+	d = newDesk(t, nil)
+	d.joins("a")
+	accepts(t, d.wishes(wire.ToDrain, "a"))
+	d.hear(book.Input{Down: &book.Down{Worker: "a", Process: "a-1"}})
+	d.joins("b")
+	if _, ok := d.book.Worker("a"); ok || d.book.WorkerName(0) != "b" {
+		t.Errorf("%+v", d.book.Workers())
+	}
 }
 
 // A job that is done is cleared at a wish or after a time; its name is not used again, its number is.

@@ -174,6 +174,7 @@ func TestCheckedWorkerLeaves(t *testing.T) {
 	accepts(t, d.comes("c", d.order("c"), "42"))
 	d.job("j", wire.JobCompleted)
 	d.counted(2, 0, 0)
+	d.hear(book.Input{Down: &book.Down{Worker: first, Process: first + "-1"}})
 	d.joins("d")
 	if _, ok := d.book.Worker(first); ok {
 		t.Errorf("%s keeps its number", first)

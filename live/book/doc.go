@@ -76,7 +76,8 @@
 //	down       a beat of the same process                    available; what it has in hand it is told to drop
 //	any        a beat of a new process                       available: it failed and returned in one moment
 //
-// A late beat of a process before changes nothing, unless it goes on while the process after it is silent. That a worker is
+// A late beat of a process before changes nothing, unless it goes on while the process after it is silent. Then it has the worker, unless
+// the worker is drained: a task that the silent one had in hand is lost, and a process that was drained stays so. That a worker is
 // missed is for the caller to find out, who has the clock; so is a worker suspect, between the two.
 //
 // # Policies

@@ -62,9 +62,11 @@ func (b *Book) moved(at float64, e *dispatch.Event) {
 		w.Up = false
 		b.counts.Downs++
 	case dispatch.Returned:
-		w.Up, w.Left = true, false
+		if w.Up, w.Left = true, false; w.Drained == w.Process { // it was the process before, at the same moment
+			w.Drained = ""
+		}
 	case dispatch.Leaving:
-		w.Up, w.Left = false, true
+		w.Up, w.Left, w.Drained = false, true, w.Process
 	}
 }
 

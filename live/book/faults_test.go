@@ -47,6 +47,7 @@ type world struct {
 	rigid rigid.Policy // zero for a policy of package dispatch
 	now   float64
 	calm  bool // no more faults
+	often int  // a process is killed once in so many steps
 
 	stream   []stored // PFQ_IN
 	subjects map[string]bool
@@ -92,6 +93,7 @@ type machine struct {
 
 func newWorld(t *rapid.T) *world {
 	w := &world{t: t, subjects: map[string]bool{}, heard: map[string]float64{}}
+	w.often = rapid.SampledFrom([]int{40, 8}).Draw(t, "often")
 	drains := rapid.Bool().Draw(t, "drains")
 	if rapid.IntRange(0, 2).Draw(t, "rigid") == 0 {
 		w.rigid = rapid.SampledFrom(rigid.Policies()).Draw(t, "policy")
@@ -258,11 +260,11 @@ func (w *world) start(m *machine) {
 // live is what a worker does.
 func (w *world) live(m *machine) {
 	switch {
-	case !m.up && (w.calm || w.chance(6, "start")):
+	case !m.up && (w.calm || w.chance(w.often/4, "start")):
 		w.start(m)
 	case !m.up || m.wakes > w.now:
 		return
-	case w.chance(40, "kill"):
+	case w.chance(w.often, "kill"):
 		m.up = false
 		if rapid.Bool().Draw(w.t, "seen") { // by the server, as the connection closes
 			down := &book.Down{Worker: m.name, Process: m.process}

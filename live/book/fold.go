@@ -113,7 +113,7 @@ func (b *Book) employ(n *wire.NumberedWorker) error {
 		w.Former = append(slices.DeleteFunc(w.Former, func(p string) bool { return p == n.Process }), w.Process)
 		w.Former = w.Former[max(0, len(w.Former)-mostFormer):]
 	}
-	w.Process, w.Speed, w.Left = n.Process, n.Speed, false
+	w.Process, w.Speed, w.Left = n.Process, n.Speed, n.Process == w.Drained
 	b.touched.Workers[n.Name] = true
 	return nil
 }

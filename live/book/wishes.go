@@ -98,7 +98,11 @@ func (t *taking) beat(beat *wire.Beat) {
 	if slices.Contains(w.Former, beat.Process) && !isDown {
 		// It is late, or of another worker with this name; or else the beat was late with which the process came that is
 		// known now, and which then is not heard again.
-		if b.strays[w.Name]++; w.Left || b.strays[w.Name] < mostStrays {
+		if b.strays[w.Name]++; b.strays[w.Name] < mostStrays {
+			return
+		}
+		if w.Left { // it takes no more tasks, whichever process it is, and the one that is silent ends none
+			t.fail(n)
 			return
 		}
 	}
@@ -107,25 +111,26 @@ func (t *taking) beat(beat *wire.Beat) {
 	case w.Process != beat.Process:
 		t.fail(n)
 		t.employ(n, beat)
-		if !beat.Leaving {
+		if !beat.Leaving && !w.Left {
 			t.comeBack(n, beat.Speed, false)
 		}
 	case beat.Leaving:
 		t.leave(n)
 	case isDown:
-		t.comeBack(n, 0, false)
+		t.comeBack(n, w.Speed, false)
 	}
 	b.beats[beat.Worker] = beat
 	b.touched.Workers[beat.Worker] = true
 }
 
-// join gives a new worker a number: that of a worker that is gone and has no result that is to be checked, or a new one, or that of a
-// worker that is gone, or else of the one that has been down for longest. If all numbers are those of workers that are up, it has to
-// wait. The maker knows by its number who has run a task that is to be checked: results of the worker before hold unchecked.
+// join gives a new worker a number: that of a worker that is gone and silent, or it would join anew, and has no result that is to be
+// checked; or a new one, or that of a worker that is gone, or else of the one that has been down for longest. If all numbers are those of
+// workers that are up, it has to wait. The maker knows by its number who has run a task that is to be checked: results of the worker
+// before hold unchecked.
 func (t *taking) join(beat *wire.Beat) {
 	b := t.b
 	isGone := func(w worker) bool { return w.Left && !b.holds(w.Name) }
-	n := slices.IndexFunc(b.workers, func(w worker) bool { return isGone(w) && !t.isChecked(w.Name) })
+	n := slices.IndexFunc(b.workers, func(w worker) bool { return isGone(w) && b.beats[w.Name] == nil && !t.isChecked(w.Name) })
 	if n < 0 && len(b.workers) < b.settings.MaxWorkers {
 		n = len(b.workers)
 	}
@@ -177,8 +182,14 @@ func (t *taking) comeBack(n int, speed float64, isAnother bool) {
 
 // down takes in that a worker is missed.
 func (t *taking) down(d *Down) {
-	if n, ok := t.b.places[d.Worker]; ok && t.b.workers[n].Process == d.Process {
-		t.fail(n)
+	n, ok := t.b.places[d.Worker]
+	if !ok || t.b.workers[n].Process != d.Process {
+		return
+	}
+	t.fail(n)
+	if t.b.workers[n].Left {
+		delete(t.b.beats, d.Worker)
+		t.b.touched.Workers[d.Worker] = true
 	}
 }
 
