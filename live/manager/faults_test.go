@@ -128,6 +128,38 @@ func TestSilentWorkerIsFound(t *testing.T) {
 	end(t, s, b)
 }
 
+// A worker is missed though the last that was heard of it is a late beat of a process before.
+func TestSilentWorkerIsFoundAfterLateBeat(t *testing.T) {
+	t.Parallel()
+	s := servertest.Start(t)
+	runManager(t, s, Settings{Name: "m", Rules: byPriority, LostAfter: time.Second})
+	c, ctx := connect(t, s), deadline(t)
+	nc, err := nats.Connect("", s.InProcess())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(nc.Close)
+	beat, err := wire.Encode(&wire.Beat{Version: wire.Version, Worker: "bad", Process: "before", Speed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for joined := false; !joined; time.Sleep(20 * time.Millisecond) {
+		if err := errors.Join(nc.Publish(wire.BeatOf("bad"), beat), ctx.Err()); err != nil {
+			t.Fatal(err)
+		}
+		status, err := c.Status(ctx)
+		joined = err == nil && len(status.Workers) == 1
+	}
+	quiet := make(chan struct{})
+	_, b := begin(t, s, quiet)
+	close(quiet)
+	time.Sleep(300 * time.Millisecond) // it has said its last
+	if err := nc.Publish(wire.BeatOf("bad"), beat); err != nil {
+		t.Fatal(err)
+	}
+	end(t, s, b)
+}
+
 // An order that was lost is sent again.
 func TestOrderIsSentAgain(t *testing.T) {
 	t.Parallel()

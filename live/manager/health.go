@@ -3,7 +3,6 @@ package manager
 import (
 	"time"
 
-	"productform/live/book"
 	"productform/live/wire"
 )
 
@@ -17,11 +16,10 @@ type health struct {
 	workers   map[string]*sign
 }
 
-// A sign is the last of a worker.
+// A sign is the last of a worker, of whichever process.
 type sign struct {
-	process string
-	seen    time.Time
-	cut     time.Time // when its connection was closed, if it was not heard since
+	seen time.Time
+	cut  time.Time // when its connection was closed, if it was not heard since
 }
 
 func newHealth(lostAfter time.Duration) *health {
@@ -29,12 +27,10 @@ func newHealth(lostAfter time.Duration) *health {
 }
 
 // expect begins to wait for a worker.
-func (h *health) expect(worker, process string, now time.Time) {
-	h.workers[worker] = &sign{process: process, seen: now}
-}
+func (h *health) expect(worker string, now time.Time) { h.workers[worker] = &sign{seen: now} }
 
 // heard notes a beat.
-func (h *health) heard(b *wire.Beat, now time.Time) { h.expect(b.Worker, b.Process, now) }
+func (h *health) heard(b *wire.Beat, now time.Time) { h.expect(b.Worker, now) }
 
 // cut notes that the connection of a worker was closed.
 func (h *health) cut(worker string, now time.Time) {
@@ -53,11 +49,11 @@ func (h *health) deadline(s *sign) time.Time {
 }
 
 // silent forgets the workers that are lost, and returns them.
-func (h *health) silent(now time.Time) (lost []book.Down) {
+func (h *health) silent(now time.Time) (lost []string) {
 	for name, s := range h.workers {
 		if !now.Before(h.deadline(s)) {
 			delete(h.workers, name)
-			lost = append(lost, book.Down{Worker: name, Process: s.process})
+			lost = append(lost, name)
 		}
 	}
 	return lost

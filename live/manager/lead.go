@@ -125,7 +125,7 @@ func (l *leader) begin() error {
 	l.began = l.at()
 	for _, w := range l.book.Workers() {
 		if w.State != wire.WorkerDown && w.State != wire.WorkerGone {
-			l.health.expect(w.Name, w.Process, l.now())
+			l.health.expect(w.Name, l.now())
 		}
 	}
 	for _, j := range l.book.Jobs() {
@@ -215,9 +215,11 @@ func (l *leader) hearMore() {
 // act does what is due: decides, orders, and looks after what is kept.
 func (l *leader) act(ctx context.Context) error {
 	now := l.now()
-	for _, down := range l.health.silent(now) {
-		l.settings.Log.Warn("worker is silent", "worker", down.Worker)
-		l.heard = append(l.heard, book.Input{Down: &down})
+	for _, name := range l.health.silent(now) {
+		l.settings.Log.Warn("worker is silent", "worker", name)
+		if w, ok := l.book.Worker(name); ok { // it is down whose process that is, though a late beat of another was heard last
+			l.heard = append(l.heard, book.Input{Down: &book.Down{Worker: name, Process: w.Process}})
+		}
 	}
 	if l.isSettling(now) {
 		return nil
