@@ -28,7 +28,7 @@ type Settings struct {
 	RelTol   float64    // relative error asked of Auto and Enclose, in (0, 1); 0 means 1e-9
 	MaxJobs  int        // if > 0, at most MostJobs, Result.JobsDistribution has P(n = 0), ..., P(n = MaxJobs)
 	ByClass  bool       // ClassResult.JobsDistribution has as many probabilities of each class, in about as many times the time
-	MaxBytes int64      // memory the tables may take; 0 means 16 GiB
+	MaxBytes int64      // memory the tables may take; 0 means 16 GiB, and at most 2 GiB count where an int has 32 bits
 	MaxWork  float64    // operations of float64 that the means, the distribution of the number of all jobs, and what elimination gives may take, by an estimate made before; 1e9 take a second or so; 0 means no limit
 
 	spare              *cube.Memory // what one solve of a sweep leaves to the next

@@ -152,7 +152,7 @@ func (s Settings) checked() (Settings, error) {
 	if s.MaxBytes < 0 {
 		return s, input.Errorf("MaxBytes", s.MaxBytes, "a number of bytes, or 0 for 16 GiB")
 	}
-	s.RelTol, s.MaxBytes = cmp.Or(s.RelTol, defaultRelTol), cmp.Or(s.MaxBytes, defaultMaxBytes)
+	s.RelTol, s.MaxBytes = cmp.Or(s.RelTol, defaultRelTol), min(cmp.Or(s.MaxBytes, defaultMaxBytes), math.MaxInt) // no slice is longer
 	return s, nil
 }
 

@@ -7,7 +7,7 @@ type Settings struct {
 	Engine   num.Engine // "" means Auto
 	RelTol   float64    // relative error asked of Auto and Enclose, in (0, 1); 0 means 1e-9
 	MaxJobs  int        // if > 0, StationResult.JobsDistribution has P(n = 0), ..., P(n = MaxJobs), in about as many sweeps more
-	MaxBytes int64      // memory the tables may take; 0 means 16 GiB
+	MaxBytes int64      // memory the tables may take; 0 means 16 GiB, and at most 2 GiB count where an int has 32 bits
 }
 
 // A Method says how a network was solved.

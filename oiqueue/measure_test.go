@@ -1,6 +1,7 @@
 package oiqueue
 
 import (
+	"math"
 	"math/big"
 	"slices"
 	"testing"
@@ -133,7 +134,7 @@ func TestTooManyOrders(t *testing.T) {
 			t.Errorf("MeanAllocation(t.Context(), %v): %v", x, err)
 		}
 	}
-	if _, err := Balance(t.Context(), q, []int{1 << 40, 1 << 40}); !isTooLarge(err) {
+	if _, err := Balance(t.Context(), q, []int{math.MaxInt, math.MaxInt}); !isTooLarge(err) {
 		t.Errorf("Balance: %v", err)
 	}
 }

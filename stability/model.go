@@ -12,7 +12,7 @@ import (
 )
 
 // maxDenominatorBits bounds the bits of the common denominator times the numbers brought to it: 1 GB.
-const maxDenominatorBits = 1 << 33
+const maxDenominatorBits int64 = 1 << 33
 
 // A graph is a model brought to whole numbers: rates and capacities are multiples of 1/unit.
 // Classes with the same choices are one, groups of servers one server of the summed capacity,
@@ -132,9 +132,9 @@ func (g *graph) findUnit(ctx context.Context) error {
 				return err
 			}
 			num.JoinDenominator(g.unit, x)
-			if g.unit.BitLen() > maxDenominatorBits/count {
+			if most := maxDenominatorBits / int64(count); int64(g.unit.BitLen()) > most {
 				return input.Errorf("", "one of more",
-					"%d rates and capacities with a common denominator of at most %d bits (fewer digits, or multiples of one fraction)", count, maxDenominatorBits/count)
+					"%d rates and capacities with a common denominator of at most %d bits (fewer digits, or multiples of one fraction)", count, most)
 			}
 		}
 	}

@@ -127,7 +127,7 @@ func newTable(ctx context.Context, rates, rank []*big.Rat) (*table, error) {
 			case !x.IsInt():
 				num.JoinDenominator(unit, x)
 			}
-			if unit.BitLen() > maxDenominatorBits>>n {
+			if int64(unit.BitLen()) > maxDenominatorBits>>n {
 				return nil, input.Errorf(path(), x.RatString(), "numbers whose common denominator has at most %d bits", maxDenominatorBits>>n)
 			}
 		}

@@ -207,7 +207,7 @@ func TestBadInput(t *testing.T) {
 		}
 	}
 	const n = 16
-	long := new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).Lsh(big.NewInt(1), maxDenominatorBits>>n+1))
+	long := new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).Lsh(big.NewInt(1), uint(maxDenominatorBits>>n+1)))
 	if _, err := Rank(t.Context(), slices.Repeat([]*big.Rat{long}, n), slices.Repeat([]*big.Rat{long}, 1<<n)); err == nil {
 		t.Error("2^16 numbers with a common denominator of 2^17 bits are accepted")
 	}

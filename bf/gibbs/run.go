@@ -28,9 +28,8 @@ const (
 	batchTimes   = 10 // in a batch
 	firstBurnIn  = 64 // sweeps
 	firstSweeps  = 128
-	mostSweeps   = 1 << 40 // of a chain
-	mostBytes    = 4 << 30 // of all tallies
-	slowestGrows = 1.25    // factors by which a chain that is not precise yet becomes longer
+	mostBytes    = min(4<<30, math.MaxInt) // of all tallies
+	slowestGrows = 1.25                    // factors by which a chain that is not precise yet becomes longer
 	fastestGrows = 4.0
 )
 
@@ -142,7 +141,7 @@ func (r *runner) burnIn(ctx context.Context) error {
 		for c := range r.watched {
 			slowest = max(slowest, x.autocorrelation(c))
 		}
-		if float64(r.burned) >= burnInTimes*slowest || r.burned >= mostSweeps {
+		if float64(r.burned) >= burnInTimes*slowest || r.burned >= MostSweeps {
 			return nil
 		}
 	}
@@ -172,7 +171,7 @@ func (r *runner) measure(ctx context.Context) (*sample, error) {
 		}
 		r.swept = want
 		x := r.sample()
-		if r.settings.Sweeps > 0 || r.swept >= mostSweeps {
+		if r.settings.Sweeps > 0 || r.swept >= MostSweeps {
 			return x, nil
 		}
 		times := r.lacking(x)

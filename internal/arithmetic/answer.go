@@ -102,7 +102,7 @@ func (a Number) IsZero() bool {
 
 // Integer returns n >= 0 in the arithmetic of a.
 func (a Number) Integer(n int) Number {
-	if a.Exact == nil && a.Interval.Low == nil && n < 1<<53 {
+	if a.Exact == nil && a.Interval.Low == nil && int64(n) < 1<<53 {
 		return FromFloat(float64(n), 0)
 	}
 	return a.Rational(new(big.Rat).SetInt64(int64(n)))

@@ -81,7 +81,7 @@ func TestWithoutDigits(t *testing.T) {
 }
 
 func TestIntegers(t *testing.T) {
-	for _, n := range []int{0, 1, 3, 1<<53 + 1} {
+	for _, n := range []int{0, 1, 3, min(1<<53+1, math.MaxInt)} {
 		for _, one := range []arithmetic.Number{arithmetic.One(num.Float, 0), arithmetic.One(num.Enclose, 64), arithmetic.One(num.Exact, 0)} {
 			x := one.Integer(n)
 			v, ok := x.Value()

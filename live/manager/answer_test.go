@@ -3,6 +3,7 @@ package manager
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -21,7 +22,7 @@ func TestStatusFits(t *testing.T) {
 			name := fmt.Sprintf("%s%d", long, i)
 			s.Workers = append(s.Workers, wire.WorkerView{
 				Version: wire.Version, Name: name, Process: long, Program: strings.Repeat("p", 200), State: wire.WorkerAvailable, Job: long,
-				Task: 9999999, Attempt: 1 << 40, Since: 1e6 / 3, Facts: facts,
+				Task: 9999999, Attempt: math.MaxInt >> 10, Since: 1e6 / 3, Facts: facts,
 			})
 		}
 		for i := range jobs {

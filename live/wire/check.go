@@ -3,6 +3,7 @@ package wire
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"unicode"
@@ -59,7 +60,7 @@ func isWork(v float64) bool    { return v == 0 || v >= 1/largest && v <= largest
 func isSpeed(v float64) bool   { return v >= 1/largest && v <= largest }
 func isNumber(n int) bool      { return n >= 0 && n < 1<<30 }
 func isTask(n int) bool        { return n >= 0 && n < MaxTasks }
-func isAttempt(n int) bool     { return n >= 1 && n <= largeInt }
+func isAttempt(n int) bool     { return n >= 1 && int64(n) <= largeInt }
 func isBytes(n int64) bool     { return n >= 0 && n <= largeInt }
 func isSequence(n uint64) bool { return n <= largeInt }
 
@@ -185,7 +186,7 @@ func (r *Report) Check() error {
 func (f *Failure) Check() error {
 	return cmp.Or(
 		checkVersion(f.Version), checkAttempt(f.Job, f.Task, f.Attempt, f.Worker, f.Token, f.At, f.Seconds),
-		must(f.Exit >= -1<<31 && f.Exit < 1<<32, "exit", f.Exit, "an exit status"),
+		must(f.Exit >= math.MinInt32 && int64(f.Exit) <= math.MaxUint32, "exit", f.Exit, "an exit status"),
 		must(isText(f.Reason), "reason", f.Reason, wantText),
 	)
 }

@@ -68,7 +68,7 @@ func checkHappening(h *dispatch.Happening) error {
 		return input.Errorf("worker", h.Worker, wantNumber)
 	case !isTask(h.Task):
 		return input.Errorf("task", h.Task, "a task, 0 to 9999999")
-	case h.Attempt < 0 || h.Attempt > largeInt:
+	case h.Attempt < 0 || int64(h.Attempt) > largeInt:
 		return input.Errorf("attempt", h.Attempt, wantAttempt)
 	case !isTime(h.Work):
 		return input.Errorf("work", h.Work, wantTime)
@@ -91,7 +91,7 @@ func checkEvent(e *dispatch.Event) error {
 		return input.Errorf("worker", e.Worker, wantNumber)
 	case e.Task != -1 && !isTask(e.Task):
 		return input.Errorf("task", e.Task, "a task, 0 to 9999999")
-	case e.Attempt < -1 || e.Attempt > largeInt:
+	case e.Attempt < -1 || int64(e.Attempt) > largeInt:
 		return input.Errorf("attempt", e.Attempt, wantAttempt)
 	}
 	return nil

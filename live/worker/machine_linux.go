@@ -27,7 +27,7 @@ func machine(folder string) (load float64, memory, disk int64) {
 	}
 	var fs syscall.Statfs_t
 	if err := syscall.Statfs(folder, &fs); err == nil {
-		disk = int64(fs.Bavail) * fs.Bsize
+		disk = int64(fs.Bavail) * int64(fs.Bsize)
 	}
 	return load, memory, disk
 }

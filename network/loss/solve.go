@@ -56,7 +56,7 @@ func (s Settings) checked() (Settings, error) {
 	if s.MaxBytes < 0 {
 		return s, input.Errorf("MaxBytes", s.MaxBytes, "a number of bytes, or 0 for 4 GiB")
 	}
-	s.MaxBytes = cmp.Or(s.MaxBytes, 4<<30)
+	s.MaxBytes = min(cmp.Or(s.MaxBytes, 4<<30), math.MaxInt) // no slice is longer
 	return s, nil
 }
 

@@ -181,10 +181,7 @@ func Reachable(ctx context.Context, m *Model) ([][]int, error) {
 // reach returns all orders that the start can reach, each as the bytes of its classes.
 func (m *Model) reach(ctx context.Context, s Settings) ([]string, error) {
 	const bytesEach = 256 // of an order, in the list and in the map, besides its jobs
-	limit := s.MaxBytes
-	if limit == 0 {
-		limit = 4 << 30
-	}
+	limit := s.limit()
 	joined := m.joined()
 	start := m.start()
 	known := map[string]bool{text(start): true}

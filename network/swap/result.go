@@ -16,7 +16,7 @@ const (
 type Settings struct {
 	Engine   num.Engine // "" means Auto
 	RelTol   float64    // relative error asked of Auto and Enclose, in (0, 1); 0 means 1e-9
-	MaxBytes int64      // memory that tables may take; 0 means 4 GiB
+	MaxBytes int64      // memory that tables may take; 0 means 4 GiB, and at most 2 GiB count where an int has 32 bits
 }
 
 // A Result holds the stationary measures of a queue. Every number is within RelativeErrorBound of the exact value for the model as written;

@@ -23,8 +23,8 @@ func visitsInAll(class *network.Class) float64 {
 func (s *system) ways(m *network.Model, c, v int, first []int, chain *chain) alias.Table {
 	var weights []float64
 	var codes []uint32
-	add := func(code int, weight float64) {
-		weights, codes = append(weights, weight), append(codes, uint32(code))
+	add := func(code uint32, weight float64) {
+		weights, codes = append(weights, weight), append(codes, code)
 	}
 	class := &m.Classes[c]
 	if class.Visits[v].Count != nil {
@@ -34,9 +34,10 @@ func (s *system) ways(m *network.Model, c, v int, first []int, chain *chain) ali
 		}
 		for k, other := range class.Visits {
 			count, _ := other.Count.Float64()
-			add(first[c]+k, count/all*(1-last))
+			code := uint32(first[c] + k)
+			add(code, count/all*(1-last))
 			if chain.closed {
-				add(first[c]+k|newCycle, count/all*last)
+				add(code|newCycle, count/all*last)
 			}
 		}
 		if !chain.closed {
@@ -50,8 +51,8 @@ func (s *system) ways(m *network.Model, c, v int, first []int, chain *chain) ali
 			add(leaves, p)
 			continue
 		}
-		code := first[b.Class] + b.Visit
-		if chain.closed && code == chain.reference {
+		code := uint32(first[b.Class] + b.Visit)
+		if chain.closed && code == uint32(chain.reference) {
 			code |= newCycle
 		}
 		add(code, p)

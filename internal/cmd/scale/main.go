@@ -56,7 +56,7 @@ func measure() error {
 				return fmt.Errorf("%s %d: %w", c.Family, c.Size, err)
 			}
 			used := cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
-			peak := cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss // kibibytes on Linux
+			peak := int64(cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss) // kibibytes on Linux
 			if try == 0 || used.Seconds() < seconds {
 				seconds = used.Seconds()
 			}

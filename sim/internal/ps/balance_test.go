@@ -110,7 +110,7 @@ func TestBalanceTooLarge(t *testing.T) {
 	b.limit = 1000
 	phi := make([]float64, 3)
 	units, states := b.units, b.states
-	for _, x := range [][]int{{20, 10, 10}, {1 << 40, 1 << 40, 1 << 40}} {
+	for _, x := range [][]int{{20, 10, 10}, {math.MaxInt, math.MaxInt, math.MaxInt}} {
 		if err := b.Rates(x, phi); !errors.Is(err, sim.ErrTooManyStates) || !strings.Contains(err.Error(), "3 classes") {
 			t.Errorf("%v: %v", x, err)
 		}

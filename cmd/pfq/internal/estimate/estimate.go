@@ -39,7 +39,7 @@ func New() *cobra.Command {
 	cli.AddNumber(cmd, &s.Precision, "precision", "0.005", "a number > 0 and < 1", "end once the half-width of the mean number of jobs is at most this part of it",
 		func(v float64) bool { return v > 0 && v < 1 })
 	cli.Flag[int]{Name: "sweeps", Usage: "measure `N` sweeps of each of the eight chains, or up to an eighth more, in place of --precision",
-		Want: "an integer in 1..1000000000000", Parse: cli.ParseInt(1e12)}.Add(cmd, &s.Sweeps)
+		Want: fmt.Sprintf("an integer in 1..%d", gibbs.MostSweeps), Parse: cli.ParseInt(gibbs.MostSweeps)}.Add(cmd, &s.Sweeps)
 	cli.Flag[int]{Name: "distribution", Usage: "also estimate the probabilities of 0, ..., `N` jobs in all, N from 1 to 10000",
 		Want: fmt.Sprintf("an integer in 1..%d", gibbs.MostJobs), Parse: cli.ParseInt(gibbs.MostJobs)}.Add(cmd, &s.MaxJobs)
 	cli.AddSwitch(cmd, &s.ByClass, "by-class", "with --distribution, also those of each class")
