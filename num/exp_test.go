@@ -21,7 +21,8 @@ func drawFloat(t *rapid.T, name string, minExp, maxExp int) *big.Float {
 	}
 	m.SetBit(m, m.BitLen(), 1)
 	x := new(big.Float).SetInt(m)
-	x.SetMantExp(x, -m.BitLen()+rapid.IntRange(minExp, maxExp).Draw(t, name+" exponent"))
+	x.SetMantExp(x, -m.BitLen()) // by itself, as an int has 32 bits here and there
+	x.SetMantExp(x, rapid.IntRange(minExp, maxExp).Draw(t, name+" exponent"))
 	return x
 }
 

@@ -17,8 +17,8 @@ func exponentialDraw(r *rand.Rand) float64 {
 	}
 }
 
-// geometricDraw draws K with P(K > k) = (1-p)^k, the exponential variable of rate -ln(1-p) rounded up. For p >= 1e-9
-// it is below 1e12, since exponentialDraw is below 100: the tail of r.ExpFloat64 is 7.7 - ln U, U >= 2^-53 if not 0.
+// geometricDraw draws K with P(K > k) = (1-p)^k, the exponential variable of rate -ln(1-p) rounded up. For p at
+// least 1/maxSpread it is below 100 maxSpread, as exponentialDraw is below 100: the tail of r.ExpFloat64 is 7.7 - ln U, U >= 2^-53 if not 0.
 func geometricDraw(r *rand.Rand, p float64) int {
 	return 1 + int(exponentialDraw(r)/-math.Log1p(-p))
 }

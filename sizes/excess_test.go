@@ -252,7 +252,7 @@ func TestMeanExcessAtTheLimits(t *testing.T) {
 		ok(NewWeibull(0.05, 1e200)), ok(NewWeibull(1000, 1e-200)), ok(NewLognormal(1e-300, 1e6)), ok(NewLognormal(1, 1e-12)),
 		ok(NewPareto(1e100, 1.1)), ok(NewBoundedPareto(1e-300, 1e300, 1e9)), ok(NewBoundedPareto(1, 1+1e-15, 1e-100)),
 		ok(NewBoundedPareto(1e-300, 1e300, 1e-100)), ok(NewBoundedPareto(1e-300, 1e300, 0.999)),
-		ok(NewHyperexponential([]float64{1 - 1e-13, 1e-13}, []float64{1e-9, 1})), ok(NewEmpirical([]float64{1e-300, 1e300})))
+		ok(NewHyperexponential([]float64{1 - 1e-13, 1e-13}, []float64{1 / float64(maxSpread), 1})), ok(NewEmpirical([]float64{1e-300, 1e300})))
 	for _, d := range distributions {
 		mean := ok(Mean(d))
 		if got := d.MeanExcess(0); !oracle.Near(got, mean, 1e-13) {

@@ -132,8 +132,8 @@ func (e erlang) Scaled(factor float64) (Distribution, error) {
 	return newErlang(e.phases, e.phase*factor)
 }
 
-// maxSpread bounds the ratio of the means of a hyperexponential distribution, so that counts of phases fit an int.
-const maxSpread = 1e9
+// maxSpread bounds the ratio of the means of a hyperexponential distribution, so that counts of phases fit an int: see geometricDraw.
+const maxSpread int = min(1e9, math.MaxInt/100)
 
 // hyperexponential is a mixture of exponential distributions.
 type hyperexponential struct {
@@ -142,7 +142,7 @@ type hyperexponential struct {
 }
 
 // NewHyperexponential returns the mixture of exponential distributions that has mean means[i] with probability
-// probs[i]. The means may span a factor of 1e9 at most. The probabilities, each > 0, must sum to 1 within 1e-12; they
+// probs[i]. The means may span a factor of 1e9 at most, or 2.1e7 where an int has 32 bits. The probabilities, each > 0, must sum to 1 within 1e-12; they
 // are taken relative to their sum, so that decimals need not add up to the last bit. The error names the entry that is
 // out of range. The slices are copied.
 //
@@ -171,8 +171,8 @@ func newHyperexponential(p, means []float64) (Phased, error) {
 		}
 		low, high = min(low, m), max(high, m)
 	}
-	if high/low > maxSpread {
-		return nil, input.Errorf("means", fmt.Sprintf("%v to %v", low, high), "means that span a factor of 1e9 at most")
+	if high/low > float64(maxSpread) {
+		return nil, input.Errorf("means", fmt.Sprintf("%v to %v", low, high), "means that span a factor of %d at most", maxSpread)
 	}
 	return hyperexponential{p, means, newAlias(p)}, nil
 }

@@ -178,7 +178,7 @@ func TestDensityAtTheLimits(t *testing.T) {
 		ok(NewErlang(3, 1)), ok(NewWeibull(0.05, 1e-200)), ok(NewWeibull(0.05, 1e200)), ok(NewWeibull(1000, 1e-200)),
 		ok(NewLognormal(1e-300, 1e6)), ok(NewLognormal(1, 1e-12)), ok(NewPareto(1e100, 0.35)), ok(NewPareto(1e-100, 1e9)),
 		ok(NewBoundedPareto(1e-300, 1e300, 1e9)), ok(NewBoundedPareto(1e-300, 1e-300*(1+1e-15), 1e-100)),
-		ok(NewHyperexponential([]float64{1 - 1e-13, 1e-13}, []float64{1e-9, 1}))}
+		ok(NewHyperexponential([]float64{1 - 1e-13, 1e-13}, []float64{1 / float64(maxSpread), 1}))}
 	for _, distribution := range distributions {
 		d := distribution.(Unimodal)
 		low, high, bounded := d.Support()

@@ -582,7 +582,7 @@ func TestTooManyTasks(t *testing.T) {
 		for i := range n {
 			processors := rapid.SampledFrom([]int64{1, 2, 999_999_999, 1_000_000_000}).Draw(t, "processors")
 			if rapid.IntRange(0, 20).Draw(t, "large") == 0 {
-				processors = rapid.SampledFrom([]int64{1_000_000_001, 1 << 31, 100_000_000_000_000, 1 << 53}).Draw(t, "too many")
+				processors = rapid.SampledFrom([]int64{1_000_000_001, min(1<<31, math.MaxInt), min(100_000_000_000_000, math.MaxInt), min(1<<53, math.MaxInt)}).Draw(t, "too many")
 			}
 			log = append(log, swf.Job{Number: int64(i), Submit: float64(i), RunTime: 1, Processors: processors})
 			jobs = append(jobs, dispatch.Job{Submit: float64(i), Tasks: int(processors), Work: 1})

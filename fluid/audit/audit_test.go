@@ -8,6 +8,7 @@ import (
 	"math/big"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -420,7 +421,7 @@ func longPool(rows, resources, bits int) *fluid.Pool {
 	random := rand.New(rand.NewPCG(7, 8))
 	draw := func() *big.Rat {
 		part := func() *big.Int {
-			words := make([]big.Word, bits/64)
+			words := make([]big.Word, bits/strconv.IntSize)
 			for i := range words {
 				words[i] = big.Word(random.Uint64() | 1)
 			}
