@@ -66,13 +66,20 @@ func parseSize(line []byte, first bool) (float64, error) {
 	if err == nil && checkPositive("", v) == nil && !bytes.ContainsRune(line, '_') {
 		return v, nil
 	}
-	fields := len(bytes.Fields(line))
+	fields, isNames := len(bytes.Fields(line)), first && isLetter(line[0])
+	if at := bytes.IndexAny(line, ",;"); at > 0 { // a table
+		more := "decimals are written with a point"
+		if isNames {
+			more = "tail -n +2 leaves out the line of names"
+		}
+		return 0, input.Errorf("size", lines.Shown(line), "%s, one a line; cut -d'%c' -f2 takes the second column of a table, and %s", want, line[at], more)
+	}
 	switch {
 	case fields == swf.Columns:
 		return 0, input.Errorf("size", lines.Shown(line), "%s; a log in Standard Workload Format is read as swf:PATH", want)
 	case fields > 1:
 		return 0, input.Errorf("size", lines.Shown(line), "%s, one a line", want)
-	case first && isLetter(line[0]):
+	case isNames:
 		return 0, input.Errorf("size", lines.Shown(line), "%s; delete the line of names, or begin it with ;", want)
 	}
 	return 0, input.Errorf("size", lines.Shown(line), "%s", want)

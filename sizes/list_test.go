@@ -68,6 +68,8 @@ func TestReadListErrors(t *testing.T) {
 		{ReadList, "1\n1_000", input.Error{Line: 2, Path: "size", Value: "1_000", Want: size}},
 		{ReadList, "1\nx\a", input.Error{Line: 2, Path: "size", Value: `"x\a"`, Want: size}},
 		{ReadList, "duration\n2", input.Error{Line: 1, Path: "size", Value: "duration", Want: size + "; delete the line of names, or begin it with ;"}},
+		{ReadList, "job,seconds\n1,2", input.Error{Line: 1, Path: "size", Value: "job,seconds", Want: size + ", one a line; cut -d',' -f2 takes the second column of a table, and tail -n +2 leaves out the line of names"}},
+		{ReadList, "1\n3;5", input.Error{Line: 2, Path: "size", Value: "3;5", Want: size + ", one a line; cut -d';' -f2 takes the second column of a table, and decimals are written with a point"}},
 		{ReadList, "1 2", input.Error{Line: 1, Path: "size", Value: "1 2", Want: size + ", one a line"}},
 		{ReadList, log, input.Error{Line: 2, Path: "size", Value: "1 0 5 120 4 -1 -1 4 300 -1 1 3 1 -1 1 -1 -1 -1", Want: size + "; a log in Standard Workload Format is read as swf:PATH"}},
 		{ReadList, "; nothing", input.Error{Value: "a file without sizes", Want: "one size a line"}},

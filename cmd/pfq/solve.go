@@ -86,46 +86,62 @@ func (f *solveFlags) answer(q command.Query) (a render.Answer, stable bool, err 
 
 // one solves the model as it is.
 func (f *solveFlags) one(q command.Query, m *cluster.Model) (a render.Answer, stable bool, err error) {
-	r, verdict, err := f.solve(q, m)
+	more, r, verdict, err := f.solve(q, m)
 	if err != nil {
 		return a, false, err
 	}
 	if r == nil {
 		return command.UnstableAnswer(m, verdict, command.GivenProof(num.Engine(f.engine))), false, nil
 	}
-	delays, err := f.delays(q, m)
-	if err != nil {
-		return a, false, command.Located(q, err)
-	}
-	gradients, err := f.gradients(q, m)
-	if err != nil {
-		return a, false, err
-	}
 	f.warn([]*bf.Result{r}, q.Stderr)
 	s := newSolution(m, r, command.Digits(f.tol))
-	s.setDelays(delays, f.percentiles)
-	s.setGradients(m, gradients)
+	s.setDelays(more.delays, f.percentiles)
+	s.setGradients(m, more.gradients)
 	return render.Answer{JSON: s, Lines: s.lines(nil), Columns: solutionColumns, Text: s.text}, true, nil
 }
 
-// solve solves the model, or says why it is unstable.
-func (f *solveFlags) solve(q command.Query, m *cluster.Model) (r *bf.Result, unstable *stability.Result, err error) {
-	work := func(ctx context.Context) (*bf.Result, error) { return bf.Solve(ctx, m, f.settings()) }
+// An extra is what is asked for beside means, each nil unless it is.
+type extra struct {
+	delays    *bf.DelayResult
+	gradients *bf.Gradients
+}
+
+// solve solves the model, or says why it is unstable. What is asked for beside means comes before them: it takes more, so that what is too
+// large is refused at once.
+func (f *solveFlags) solve(q command.Query, m *cluster.Model) (more extra, r *bf.Result, unstable *stability.Result, err error) {
+	means := func() (*bf.Result, error) {
+		return command.WithProgress(q, func(ctx context.Context) (*bf.Result, error) { return bf.Solve(ctx, m, f.settings()) })
+	}
 	if longWays(m) {
-		r, err = command.WithProgress(q, work)
-		if err == nil || !errors.Is(err, num.ErrUnstable) {
-			return r, nil, f.translate(err)
+		if r, err = means(); err == nil {
+			more, err = f.extra(q, m)
+			return more, r, nil, err
+		}
+		if !errors.Is(err, num.ErrUnstable) {
+			return more, nil, nil, f.translate(err)
 		}
 	}
 	verdict, err := command.Decide(q, m)
 	if err != nil || !verdict.Stable {
-		return nil, verdict, err
+		return more, nil, verdict, err
 	}
-	r, err = command.WithProgress(q, work)
-	return r, nil, f.translate(err)
+	if more, err = f.extra(q, m); err != nil {
+		return more, nil, nil, err
+	}
+	r, err = means()
+	return more, r, nil, f.translate(err)
 }
 
-// delays returns the percentiles of delay, nil if none are asked for. Whether they can be had is known before the model is solved.
+// extra returns what is asked for beside the means of a stable model.
+func (f *solveFlags) extra(q command.Query, m *cluster.Model) (more extra, err error) {
+	if more.delays, err = f.delays(q, m); err != nil {
+		return more, command.Located(q, err)
+	}
+	more.gradients, err = f.gradients(q, m)
+	return more, err
+}
+
+// delays returns the percentiles of delay, nil if none are asked for.
 func (f *solveFlags) delays(q command.Query, m *cluster.Model) (*bf.DelayResult, error) {
 	if len(f.percentiles) == 0 {
 		return nil, nil
@@ -220,6 +236,7 @@ type point struct {
 	factor   *big.Rat
 	at       *command.Scaled
 	unstable *command.Unstable // nil if there is a solution
+	more     extra
 	solution *solution
 }
 
@@ -255,6 +272,13 @@ func (f *solveFlags) sweep(q command.Query, m *cluster.Model) (a render.Answer, 
 			points[i].unstable = &command.Unstable{Scaled: points[i].at, Limits: command.NewLimits(m, verdict, proof)}
 		}
 	}
+	for i, p := range points {
+		if p.unstable == nil {
+			if points[i].more, err = f.extra(q, command.ScaleRow(m, row, p.factor)); err != nil {
+				return a, false, err
+			}
+		}
+	}
 	results, err := command.WithProgress(q, func(ctx context.Context) ([]*bf.Result, error) {
 		return loadSweep(ctx, m, row, factors, f.settings())
 	})
@@ -269,16 +293,8 @@ func (f *solveFlags) sweep(q command.Query, m *cluster.Model) (a render.Answer, 
 	for i := range points {
 		if points[i].unstable == nil {
 			points[i].solution = newSolution(m, results[0], command.Digits(f.tol))
-			delays, err := f.delays(q, command.ScaleRow(m, row, points[i].factor))
-			if err != nil {
-				return a, false, err
-			}
-			points[i].solution.setDelays(delays, f.percentiles)
-			gradients, err := f.gradients(q, command.ScaleRow(m, row, points[i].factor))
-			if err != nil {
-				return a, false, err
-			}
-			points[i].solution.setGradients(m, gradients)
+			points[i].solution.setDelays(points[i].more.delays, f.percentiles)
+			points[i].solution.setGradients(m, points[i].more.gradients)
 			points[i].solution.Scaled = points[i].at
 			results = results[1:]
 		}

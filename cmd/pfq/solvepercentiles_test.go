@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"math"
 	"path/filepath"
 	"strings"
@@ -86,6 +87,29 @@ func TestSmallPercentile(t *testing.T) {
 		"{\"name\": \"b\", \"arrival_rate\": 1, \"servers\": [\"s\"], \"mean_size\": 0.25}]}")
 	if bad := program.Refusal(t, "", "solve", file, "--percentiles", "50"); bad.Line != 2 || bad.Value != "0.25" {
 		t.Errorf("%+v", bad)
+	}
+}
+
+// What is asked for beside means is refused before these are solved: of a model too large for either, the error is about the percentiles, at
+// several loads, too. An unstable one is answered.
+func TestPercentilesRefusedFirst(t *testing.T) {
+	var servers, classes []string
+	for i := range 26 {
+		servers = append(servers, fmt.Sprintf(`{"name": "s%d", "capacity": %d}`, i, i+5))
+		classes = append(classes, fmt.Sprintf(`{"name": "c%d", "arrival_rate": 1, "servers": ["s%d", "s%d", "s%d"]}`, i, i, (i+3)%26, (i+10)%26))
+	}
+	model := `{"servers": [` + strings.Join(servers, ",") + `], "classes": [` + strings.Join(classes, ",") + `]}`
+	const small = "solve - --engine exact --memory 1"
+	if bad := program.Refusal(t, model, strings.Fields(small)...); bad.Path != "model" {
+		t.Errorf("means: %+v", bad)
+	}
+	for _, more := range []string{"", " --scale 0.5,1", " --scale c1=0.5,100"} {
+		if bad := program.Refusal(t, model, strings.Fields(small+" --percentiles 99"+more)...); bad.Path != "--engine" || bad.Line != 0 {
+			t.Errorf("percentiles%s: %+v", more, bad)
+		}
+	}
+	if stdout, stderr, status := pfq(strings.ReplaceAll(model, `"arrival_rate": 1`, `"arrival_rate": 50`), strings.Fields(small+" --percentiles 99")...); status != 1 || !strings.HasPrefix(stdout, "unstable") {
+		t.Errorf("unstable: status %d, %s%s", status, stdout, stderr)
 	}
 }
 

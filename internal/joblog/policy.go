@@ -92,7 +92,22 @@ func ParsePolicy(name string) (Policy, error) {
 			}
 		}
 	}
-	return Policy{}, input.Errorf("policy", name, "one of %s%s", strings.Join(append(dispatch.Names(), rigid.Names()...), ", "), tree.DidYouMean(rule, words, strings.Clone))
+	hint := elsewhere(rule)
+	if hint == "" {
+		hint = tree.DidYouMean(rule, words, strings.Clone)
+	}
+	return Policy{}, input.Errorf("policy", name, "one of %s%s", strings.Join(append(dispatch.Names(), rigid.Names()...), ", "), hint)
+}
+
+// elsewhere says which policy has a name that other programs give it.
+func elsewhere(rule string) string {
+	switch strings.ToLower(rule) {
+	case "fifo":
+		return "; first in, first out is fcfs here"
+	case "backfill", "backfilling":
+		return "; backfilling is easy here, or conservative"
+	}
+	return ""
 }
 
 // AllRules returns the policies that are compared by default.

@@ -47,7 +47,7 @@ func ReadModel(q Query) (*cluster.Model, error) {
 // the file once more, and leaves the error as it is where that cannot be done.
 func Located(q Query, err error) error {
 	var bad *input.Error
-	if q.File == "-" || !errors.As(err, &bad) || bad.Line != 0 {
+	if q.File == "-" || !errors.As(err, &bad) || bad.Line != 0 || strings.HasPrefix(bad.Path, "--") {
 		return err
 	}
 	root, _, again := Look(q, "")
