@@ -48,7 +48,7 @@ func (l *plan) findOrder() (err error) {
 
 const widest = 2 // of the messages that are found in time
 
-const mostProducts = 1e11 // of an elimination without a limit of work
+const mostProducts = 2e11 // of an elimination without a limit of work
 
 // checkElimination finds the order, and refuses what elimination does not give.
 func (l *plan) checkElimination(s Settings) error {

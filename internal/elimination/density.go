@@ -3,6 +3,8 @@ package elimination
 import (
 	"context"
 	"math"
+
+	"productform/num"
 )
 
 // A density of the least of a few times is a sum over the servers that can have it, as far as [0, T] goes and but for a factor. Its parts are functions of one time, with defects.
@@ -33,18 +35,19 @@ func (c *clique) least(ctx context.Context, servers []int) (*density, error) {
 // collapse multiplies factors of one time. As in remainder, interpolation errs by 4ρ^-n times the norm of the product at most.
 func collapse(g *mesh, p *Problem, f factors, server int, r *room) *function {
 	out := newFunction([]int{server}, g)
-	exponent, total, scale := 0.0, 0.0, 1.0
+	var sum num.Sum
+	scale := 1.0
 	for _, s := range f.servers {
-		exponent -= p.Capacities[s]
-		total += p.Capacities[s]
+		sum.Add(-p.Capacities[s])
 		scale *= p.Capacities[s]
 	}
 	for _, i := range f.classes {
-		exponent += p.Classes[i].Rate
-		total += p.Classes[i].Rate
+		sum.Add(p.Classes[i].Rate)
 	}
-	for i, t := range g.points {
-		out.values[i] = math.Exp(exponent * t)
+	a := rateOf(sum)
+	exponent := a.value
+	for i := range g.points {
+		out.values[i] = g.power(a, i)
 		for _, k := range f.functions {
 			out.values[i] *= k.values[i]
 		}
@@ -53,7 +56,6 @@ func collapse(g *mesh, p *Problem, f factors, server int, r *room) *function {
 		out.err += k.err
 		out.exponent += k.exponent
 	}
-	roundoff := (30 + total*g.end()*float64(len(f.classes)+4) + float64(len(f.functions))) * u
 	for cell := range g.panels() {
 		if g.rough {
 			break
@@ -70,7 +72,7 @@ func collapse(g *mesh, p *Problem, f factors, server int, r *room) *function {
 				norms[e] *= k.norm(cell, 1, e)
 			}
 		}
-		fuzz, off := roundoff, 0.0
+		fuzz, off := float64(30+len(f.functions))*u+g.powerRoundoff(exponent, cell), 0.0
 		if exponent*(g.centre(cell)+g.half(cell)) < -700 { // the power alone may lose all digits
 			fuzz++
 		}

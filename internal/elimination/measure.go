@@ -6,7 +6,7 @@ import (
 )
 
 // negligible coefficients, relative to the largest value, are left out: rounding made them, and in large ellipses they would count.
-const negligible = 0x1p-43
+const negligible = 0x1p-47
 
 // A room is what one worker computes in.
 type room struct {

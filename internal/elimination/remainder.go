@@ -27,6 +27,9 @@ func (k *worker) remainder(slopes []float64) (bound, roundings float64) {
 		length := 2 * g.half(k.panel[k.w])
 		flat := k.norm(height, cells, 0, 0)
 		fuzz, off := k.roundoff, 0.0
+		for v, a := range r.exponent {
+			fuzz += g.powerRoundoff(a, k.panel[v])
+		}
 		for i, f := range k.functions {
 			fuzz += f.fuzz[cells[i]] / f.norm(cells[i], 0, 0)
 			off = f.spoil(off, cells[i])

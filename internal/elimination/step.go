@@ -4,6 +4,8 @@ import (
 	"context"
 	"math"
 	"slices"
+
+	"productform/num"
 )
 
 // A step integrates a product of factors over the time of one server, for all nodes of those that stay. In it servers are numbered: those that stay from 0 in
@@ -20,7 +22,7 @@ type step struct {
 	carrier   int     // the side that has what is the server's that goes alone
 	lean      bool    // that side has no function of a server that stays
 	stack     []int   // servers that stay, those of the left side first
-	roundoff  float64 // of a product at a node, with its weight and sum
+	roundoff  float64 // of a product at a node, with its weight and sum, but for exponents: see powerRoundoff
 	loose     bool    // bounds may be defects
 }
 
@@ -94,18 +96,16 @@ func newStep(g *mesh, p *Problem, f factors, gone, above int) *step {
 		st.out.exponent += k.exponent
 	}
 	st.setSides()
-	capacity, rates, total := make([]float64, st.w+1), []float64{}, 0.0
+	capacity, rates := make([]float64, st.w+1), []float64{}
 	for _, s := range f.servers {
 		capacity[number[s]] = p.Capacities[s]
-		total += p.Capacities[s]
 	}
 	var classes [][]int
 	for _, i := range f.classes {
 		classes = append(classes, place(p.Classes[i].Servers))
 		rates = append(rates, p.Classes[i].Rate)
-		total += p.Classes[i].Rate
 	}
-	st.roundoff = (float64(g.panels()*(g.n/4+4)) + 150 + total*g.end()*float64(len(classes)+4)) * u
+	st.roundoff = float64(g.panels()*(g.n/4+4)+150) * u
 	for _, order := range st.out.orders {
 		from := 0
 		if above >= 0 {
@@ -122,16 +122,18 @@ func newStep(g *mesh, p *Problem, f factors, gone, above int) *step {
 }
 
 func (st *step) newRegion(order []int, capacity, rates []float64, classes [][]int) region {
-	r := region{exponent: make([]float64, st.w+1)}
+	r, sums := region{exponent: make([]float64, st.w+1)}, make([]num.Sum, st.w+1)
 	for i, servers := range classes {
 		least := slices.IndexFunc(order, func(v int) bool { return slices.Contains(servers, v) })
-		r.exponent[order[least]] += rates[i]
+		sums[order[least]].Add(rates[i])
 	}
 	for v, c := range capacity {
-		r.exponent[v] -= c
+		sums[v].Add(-c)
+		a := rateOf(sums[v])
+		r.exponent[v] = a.value
 		powers := make([]float64, len(st.g.points))
-		for i, t := range st.g.points {
-			powers[i] = math.Exp(r.exponent[v] * t)
+		for i := range powers {
+			powers[i] = st.g.power(a, i)
 		}
 		r.powers = append(r.powers, powers)
 	}

@@ -34,9 +34,14 @@ func solveWide(ctx context.Context, p *Problem, o *Order, s Settings) (*forest.R
 	if tolerance < fine {
 		target = max(least, tolerance/(4+float64(len(p.Capacities))/4))
 	}
+	best, vain := math.Inf(1), 0 // the least bound so far, and the answers since
 	missed := &ToleranceError{Tolerance: tolerance, Bound: math.Inf(1)}
 	for range 60 {
-		if err := checkSize(p, o, g, s); err != nil {
+		if err := checkSize(p, o, g.panels(), g.n, s); err != nil {
+			if best < 1 && !s.Gradients && len(s.Of) == 0 { // known at less work
+				missed.Bound = best
+				return nil, missed
+			}
 			return nil, err
 		}
 		a, err := newPasses(p, o, g, s).answer(ctx, target)
@@ -54,12 +59,21 @@ func solveWide(ctx context.Context, p *Problem, o *Order, s Settings) (*forest.R
 			if err == nil && missed.Bound <= tolerance {
 				return r, nil
 			}
+			if worst < 0.95*best {
+				best, vain = worst, 0
+			} else if vain++; worst < math.Inf(1) && vain > 2 { // roundings are as large
+				return nil, missed
+			}
 			if a.isShort(p, tolerance, s) {
 				g = g.longer()
 				continue
 			}
 			if more := g.moreNodes(4 * worst / tolerance); g.n+more <= mostNodes && g.noise < target/8 {
 				g, target = newMesh(g.breaks, g.n+more), max(least, target/4)
+				continue
+			}
+			if worst < 4*tolerance { // panels a little shorter will do
+				g, target = g.shorter(2+int(float64(g.panels())*math.Log(worst/tolerance)/3)), max(least, target/2)
 				continue
 			}
 			for k, defect := range g.spare {
@@ -106,6 +120,18 @@ func (g *mesh) refined(target float64) *mesh {
 	return newMesh(breaks, g.n)
 }
 
+// shorter makes all panels shorter, so that there are so many more.
+func (g *mesh) shorter(more int) *mesh {
+	panels := g.panels() + more
+	breaks := make([]float64, 1, panels+1)
+	for len(breaks) < panels {
+		at := float64(len(breaks)*g.panels()) / float64(panels)
+		k := int(at)
+		breaks = append(breaks, g.breaks[k]+(at-float64(k))*(g.breaks[k+1]-g.breaks[k]))
+	}
+	return newMesh(append(breaks, g.end()), g.n)
+}
+
 // longer adds a quarter of the panels, as long as the last.
 func (g *mesh) longer() *mesh {
 	breaks := slices.Clone(g.breaks)
@@ -133,21 +159,24 @@ var errCoarse = errors.New("coarse")
 const rarestLog = -600
 
 // firstMesh finds how far times go by passes without bounds.
+//
+// That a time is beyond the end has a probability of at least e^{-δ end}, with the slack δ: log P(T_s > t) is concave, 0 at 0, and its slope goes to -δ if s is in the set with that slack. So the end
+// is known to be far enough for a refusal before any pass.
 func firstMesh(ctx context.Context, p *Problem, o *Order, s Settings) (*mesh, error) {
-	servers := float64(len(p.Capacities))
-	nodes := min(mostNodes, 7+slices.Max(widths(p, o))/3*2+int(math.Ceil(1.5*math.Log10(4/min(s.Tolerance, 0x1p-10)))))
-	if err := checkSize(p, o, newMesh(evenly(1, 4), nodes), s); err != nil { // fewer panels are never enough
-		return nil, err
-	}
-	length := 4.0
+	servers, tolerance := float64(len(p.Capacities)), min(s.Tolerance, 0x1p-10)
+	length, nodes := 4.0, min(mostNodes, 7+slices.Max(widths(p, o))/3*2+int(math.Ceil(1.5*math.Log10(4/tolerance))))
 	if s.Tolerance < fine {
 		length, nodes = 2.7, nodes-2
 	}
-	end := 8 / slices.Min(p.Capacities)
+	end := math.Log(servers/tolerance) / p.slack(o)
+	if err := p.checkEnd(o, end, length, nodes, s); err != nil {
+		return nil, err
+	}
+	end = min(end, 16/slices.Min(p.Capacities))
 	for {
 		g := newMesh(p.breaks(end, 5), 8)
 		g.rough = true
-		if err := checkSize(p, o, newMesh(g.breaks, nodes), s); err != nil { // what comes is no shorter
+		if err := checkSize(p, o, g.panels(), nodes, s); err != nil { // what comes is no shorter
 			return nil, err
 		}
 		a, err := newPasses(p, o, g, s).answer(ctx, math.Inf(1))
@@ -161,23 +190,33 @@ func firstMesh(ctx context.Context, p *Problem, o *Order, s Settings) (*mesh, er
 		if !(rarest > rarestLog) {
 			return nil, &num.TooLargeError{Input: input.Errorf("model", "servers that form no forest", "fewer jobs in distributions: %d jobs of one class are too rare for float64", s.ByClass)}
 		}
-		need := (math.Log(64*servers/min(s.Tolerance, 0x1p-10)) + 3 - rarest) / rate
+		need := (math.Log(64*servers/tolerance) + 3 - rarest) / rate
 		switch {
 		case !(y < 0.1):
 			end *= 2
 		case need > 1.5*end:
-			if err := checkSize(p, o, newMesh(p.breaks(need/2, length), nodes), s); err != nil { // half of it is too much
+			if err := p.checkEnd(o, need/2, length, nodes, s); err != nil { // half of it is too much
 				return nil, err
 			}
 			end = min(need, 4*end)
 		default:
 			g = newMesh(p.breaks(need, length), nodes)
 			if s.ByClass > 0 { // such long times are not tried in vain: more panels will be needed
-				return g, checkSize(p, o, newMesh(p.breaks(need, length/1.4), nodes), s)
+				return g, p.checkEnd(o, need, length/1.4, nodes, s)
 			}
 			return g, nil
 		}
 	}
+}
+
+// checkEnd refuses times up to an end, as checkSize does, also if their panels cannot be counted.
+func (p *Problem) checkEnd(o *Order, end, length float64, nodes int, s Settings) error {
+	const most = 1 << 20
+	panels := most
+	if end > 0 && end*slices.Min(p.Capacities) < length*most {
+		panels = len(p.breaks(end, length)) - 1
+	}
+	return checkSize(p, o, panels, nodes, s)
 }
 
 // breaks parts [0, end] in panels of about so many times the mean of the fastest server that is still to be expected there, a few times that of its own time,
@@ -214,13 +253,13 @@ func (p *Problem) breaks(end, length float64) []float64 {
 	return breaks
 }
 
-// checkSize refuses a mesh on which passes would take more products or bytes than are allowed.
-func checkSize(p *Problem, o *Order, g *mesh, s Settings) error {
+// checkSize refuses panels on which passes would take more products or bytes than are allowed.
+func checkSize(p *Problem, o *Order, panels, nodes int, s Settings) error {
 	work, bytes := 0.0, 0.0
 	widest := 0
 	for _, w := range widths(p, o) {
 		widest = max(widest, w)
-		n, places, cells := float64(g.n), float64(g.panels()), 1.0 // orders and panels that agree
+		n, places, cells := float64(nodes), float64(panels), 1.0 // orders and panels that agree
 		for v := range w {
 			cells *= places + float64(v)
 		}
@@ -232,15 +271,15 @@ func checkSize(p *Problem, o *Order, g *mesh, s Settings) error {
 		asked++
 	}
 	if work *= 1 + 5*asked; asked > 0 {
-		bytes = 2*bytes + linearBytes(p, g)
+		bytes = 2*bytes + linearBytes(p, panels, nodes)
 	}
-	most, limit := cmp.Or(s.MaxWork, 1e11), cmp.Or(s.MaxBytes, 4<<30)
+	most, limit := cmp.Or(s.MaxWork, 2e11), cmp.Or(s.MaxBytes, 4<<30)
 	if work > most || bytes > float64(limit) {
 		help := "a larger tolerance takes less"
 		if s.ByClass > 0 {
 			help = fmt.Sprintf("without probabilities as small as those of %d jobs of one class, or with a larger tolerance, they take less", s.ByClass)
 		}
-		return &num.TooLargeError{Input: input.Errorf("model", fmt.Sprintf("servers of width %d, whose times take %d panels", widest, g.panels()),
+		return &num.TooLargeError{Input: input.Errorf("model", fmt.Sprintf("servers of width %d, whose times take %d panels", widest, panels),
 			"servers that take at most %.2g products and %d bytes, where these take %.2g and %.2g; %s", most, limit, work, bytes, help), Bytes: bytes, Limit: limit}
 	}
 	return nil
@@ -248,9 +287,9 @@ func checkSize(p *Problem, o *Order, g *mesh, s Settings) error {
 
 // linearBytes returns what the largest of the functions takes that passes.linear makes, one at a time: of as many times as a class has servers, one more than
 // a message may have.
-func linearBytes(p *Problem, g *mesh) (most float64) {
+func linearBytes(p *Problem, panels, nodes int) (most float64) {
 	for _, k := range p.Classes {
-		w, n, places := float64(len(k.Servers)), float64(g.n), float64(g.panels())
+		w, n, places := float64(len(k.Servers)), float64(nodes), float64(panels)
 		cells, orders := 1.0, 1.0
 		for v := range len(k.Servers) {
 			cells *= places + float64(v)

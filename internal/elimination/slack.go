@@ -1,0 +1,81 @@
+package elimination
+
+import (
+	"math"
+	"slices"
+)
+
+// A minimum is the least C(A) - λ(A) of what has gone, by the servers that stay and are in the set A, as a mask: with none that has gone in A, and with some.
+type minimum struct {
+	servers []int
+	least   [][2]float64
+}
+
+// plus returns the least of the sum of two.
+func plus(a, b [2]float64) [2]float64 {
+	return [2]float64{a[0] + b[0], min(a[1]+min(b[0], b[1]), a[0]+b[1])}
+}
+
+// slack returns the least C(A) - λ(A) over the sets A of servers but the empty one, with C their capacities and λ the rates of the classes whose servers all lie in A. It is found by the
+// same elimination as measures are, with minima in place of integrals, in some 2^width steps a server.
+func (p *Problem) slack(o *Order) float64 {
+	place, classes, minima := make([]int, len(o.Servers)), make([][]int, len(o.Servers)), make([][]minimum, len(o.Servers))
+	for k, s := range o.Servers {
+		place[s] = k
+	}
+	first := func(servers []int) int {
+		return slices.MinFunc(servers, func(a, b int) int { return place[a] - place[b] })
+	}
+	for i, c := range p.Classes {
+		classes[first(c.Servers)] = append(classes[first(c.Servers)], i)
+	}
+	all := [2]float64{0, math.Inf(1)}
+	for _, s := range o.Servers {
+		scope := []int{s}
+		for _, i := range classes[s] {
+			scope = append(scope, p.Classes[i].Servers...)
+		}
+		for _, m := range minima[s] {
+			scope = append(scope, m.servers...)
+		}
+		slices.SortFunc(scope, func(a, b int) int { return place[a] - place[b] }) // s is the first
+		scope = slices.Compact(scope)
+		within := func(mask int, servers []int) (own int) {
+			for k, v := range servers {
+				own |= mask >> slices.Index(scope, v) & 1 << k
+			}
+			return own
+		}
+		sum := minimum{scope[1:], make([][2]float64, 1<<(len(scope)-1))}
+		for stay := range sum.least {
+			for in := range 2 {
+				mask, x := stay<<1|in, [2]float64{0, math.Inf(1)}
+				if in == 1 {
+					x = [2]float64{math.Inf(1), p.Capacities[s]}
+				}
+				for _, i := range classes[s] {
+					if servers := p.Classes[i].Servers; within(mask, servers) == 1<<len(servers)-1 {
+						x[0] -= p.Classes[i].Rate
+						x[1] -= p.Classes[i].Rate
+					}
+				}
+				for _, m := range minima[s] {
+					x = plus(x, m.least[within(mask, m.servers)])
+				}
+				if in == 0 {
+					sum.least[stay] = x
+				} else {
+					sum.least[stay][0] = min(sum.least[stay][0], x[0])
+					sum.least[stay][1] = min(sum.least[stay][1], x[1])
+				}
+			}
+		}
+		if len(sum.servers) == 0 {
+			all = plus(all, sum.least[0])
+		} else {
+			to := first(sum.servers)
+			minima[to] = append(minima[to], sum)
+		}
+	}
+	return all[1]
+}
