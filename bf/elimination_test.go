@@ -391,6 +391,33 @@ func TestEliminationRefuses(t *testing.T) {
 	}
 }
 
+// Where an answer is beyond the range of float64 that is said, not that tables are too large, which are no help: of a ring asked for by name, and of a tree that is eliminated by itself.
+func TestEliminationBeyondDoubles(t *testing.T) {
+	tiny := new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).Exp(big.NewInt(10), big.NewInt(323), nil))
+	scaled := func(m *cluster.Model) *cluster.Model {
+		for s := range m.Servers {
+			m.Servers[s].Capacity = new(big.Rat).Mul(m.Servers[s].Capacity, tiny)
+		}
+		return m.Scale(tiny)
+	}
+	for _, c := range []struct {
+		model *cluster.Model
+		s     Settings
+	}{{ring(3), Settings{Lattice: EliminationLattice, RelTol: 1e-3}}, {treeModel(63, 2, big.NewRat(4, 5)), Settings{}}} {
+		m := scaled(c.model)
+		_, err := Solve(t.Context(), m, c.s)
+		var bad *num.InputError
+		var large *num.TooLargeError
+		if !errors.As(err, &bad) || errors.As(err, &large) || !strings.Contains(err.Error(), "count time, or work, in other units") {
+			t.Errorf("%v: %v", c.s, err)
+		}
+		c.s.Engine = num.Float
+		if _, err := Solve(t.Context(), m, c.s); !errors.Is(err, ErrRange) {
+			t.Errorf("float: %v", err)
+		}
+	}
+}
+
 // A sweep eliminates in one order and gives what single solutions give.
 func TestEliminationSweeps(t *testing.T) {
 	m := treeModel(40, 3, big.NewRat(1, 1))

@@ -174,7 +174,11 @@ func (p *prepared) solveWith(ctx context.Context, s Settings, engine num.Engine,
 			}
 		}
 	}
-	return t.result(p, s, engine)
+	r, err := t.result(p, s, engine)
+	if s.Engine != num.Float && errors.Is(err, ErrRange) && slices.ContainsFunc(t.parts, func(p Part) bool { return p.Lattice == EliminationLattice }) {
+		err = &eliminationError{errBeyond()} // there are no other engines for it
+	}
+	return r, err
 }
 
 // rows holds the measures of a model by row, as one engine knows them.
