@@ -22,6 +22,9 @@ func eliminationDelayPlan(ctx context.Context, c *cluster.Component, q delayQues
 	if err != nil {
 		return nil, err
 	}
+	if l.written != nil {
+		return nil, input.Errorf("Lattice", s.Lattice, "%q, for delays of jobs that draw servers of a group", SymmetricLattice)
+	}
 	return l, checkStable(ctx, &c.Model)
 }
 

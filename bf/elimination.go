@@ -96,6 +96,9 @@ func (l *plan) eliminated(ctx context.Context, m *cluster.Model, s Settings) (me
 	if err != nil {
 		return r, &eliminationError{err}
 	}
+	if l.written != nil {
+		r = l.written.merge(r, len(l.component.Model.Classes), len(l.component.Model.Servers))
+	}
 	return r, nil
 }
 
@@ -111,7 +114,11 @@ func (l *plan) eliminate(ctx context.Context, m *cluster.Model, s Settings) (mea
 	case s.MaxJobs > 0: // probabilities do not grow with rates
 		return measures{}, ErrDigits
 	}
-	less, more := integers.Rounded(l.component, exactBits, true), integers.Rounded(l.component, exactBits, false)
+	c := l.component
+	if l.written != nil {
+		c = l.written.component
+	}
+	less, more := integers.Rounded(c, exactBits, true), integers.Rounded(c, exactBits, false)
 	err := checkStable(ctx, &more.Model)
 	if ctx.Err() != nil {
 		return measures{}, err
@@ -271,7 +278,7 @@ func (l *plan) derive(ctx context.Context, ask elimination.Settings, s Settings)
 		return nil, err
 	}
 	if !l.canDerive() {
-		return nil, input.Errorf("Lattice", EliminationLattice, "another one, for derivatives in a capacity of 0, or numbers of more than %d bits over a common denominator", exactBits)
+		return nil, input.Errorf("Lattice", EliminationLattice, "another one, for derivatives of classes that draw servers, in a capacity of 0, or of numbers of more than %d bits over a common denominator", exactBits)
 	}
 	ask.Tolerance, ask.MaxBytes, ask.MaxWork = s.RelTol/64, s.MaxBytes, s.MaxWork
 	if l.order.Width > 1 {
@@ -290,7 +297,7 @@ func (l *plan) derive(ctx context.Context, ask elimination.Settings, s Settings)
 
 // canDerive reports whether the numbers of the problem are such that elimination has derivatives.
 func (l *plan) canDerive() bool {
-	return l.problem.Whole && l.problem.Bits <= exactBits && !slices.ContainsFunc(l.problem.Groups, func(g recursion.Group) bool { return g.Capacity.Sign() == 0 })
+	return l.problem.Whole && l.written == nil && l.problem.Bits <= exactBits && !slices.ContainsFunc(l.problem.Groups, func(g recursion.Group) bool { return g.Capacity.Sign() == 0 })
 }
 
 func slopesOf(g elimination.Gradients) (d derivatives.Slopes) {

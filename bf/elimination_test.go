@@ -62,8 +62,8 @@ func widthOf(t *rapid.T, m *cluster.Model) int {
 	}
 	width := 0
 	for k := range p.components {
-		l := &plan{problem: integers.New(&p.components[k], false)}
-		if l.problem.Whole && l.findOrder() == nil {
+		l := &plan{component: &p.components[k], problem: integers.New(&p.components[k], false)}
+		if l.problem.Whole && l.findOrder() == nil || !l.problem.Whole && l.writeOut(Settings{}) == nil {
 			width = max(width, l.order.Width)
 		}
 	}
@@ -240,6 +240,77 @@ func TestGroupsByElimination(t *testing.T) {
 	}
 }
 
+// rackModel has racks of servers, of which jobs draw one each, with an uplink for each rack and a core for all.
+func rackModel(racks, servers int) *cluster.Model {
+	m := &cluster.Model{Servers: []cluster.Server{{Name: "core", Capacity: big.NewRat(int64(racks), 2)}}}
+	for k := range racks {
+		rack, up := len(m.Servers), len(m.Servers)+1
+		m.Servers = append(m.Servers, cluster.Server{Name: fmt.Sprint("rack", k), Count: servers, Capacity: big.NewRat(1, 1)},
+			cluster.Server{Name: fmt.Sprint("up", k), Capacity: big.NewRat(int64(1+k%3), 1)})
+		m.Classes = append(m.Classes,
+			cluster.Class{Name: fmt.Sprint("local", k), ArrivalRate: big.NewRat(int64(3*servers), 5), Servers: []cluster.Choice{{Server: rack, Choose: 1}}},
+			cluster.Class{Name: fmt.Sprint("read", k), ArrivalRate: big.NewRat(int64(servers), 5), Servers: []cluster.Choice{{Server: rack, Choose: 1}, {Server: up, Choose: 1}}},
+			cluster.Class{Name: fmt.Sprint("far", k), ArrivalRate: big.NewRat(2, 3), Servers: cluster.On(0, up)})
+	}
+	return m
+}
+
+// Groups from which jobs draw one server each are written out: racks that hang on uplinks are a tree, and have the means of counts of servers, and those of fractions. Where there are too many counts elimination
+// takes over by itself, and conserves work.
+func TestDrawsByElimination(t *testing.T) {
+	for _, m := range []*cluster.Model{rackModel(2, 3), rackModel(1, 12)} {
+		want, err := Solve(t.Context(), m, Settings{Engine: num.Enclose, Lattice: SymmetricLattice})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := Solve(t.Context(), m, Settings{Lattice: EliminationLattice})
+		if err != nil {
+			t.Fatal(err)
+		}
+		agree(t, got, want)
+	}
+	m := rackModel(6, 40)
+	factors := oracle.Rats("1/2 1")
+	sweep, err := LoadSweep(t.Context(), m, factors, Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, r := range sweep {
+		if r.Parts[0].Lattice != EliminationLattice || r.Parts[0].States != 247 || r.Parts[0].Width != 1 || r.RelativeErrorBound > 1e-9 {
+			t.Errorf("%+v, bound %g", r.Parts, r.RelativeErrorBound)
+		}
+		works, arrives := 0.0, new(big.Rat)
+		for s, server := range m.Servers {
+			c, _ := server.Capacity.Float64()
+			works += c * float64(server.Size()) * r.Servers[s].Utilization.Float
+		}
+		for k := range m.Classes {
+			arrives.Add(arrives, m.Scale(factors[i]).Work(k))
+		}
+		if want, _ := arrives.Float64(); !oracle.Near(works, want, r.RelativeErrorBound+1e-12) {
+			t.Errorf("%v of %v capacity works", works, want)
+		}
+	}
+	overloaded := rackModel(6, 40)
+	overloaded.Classes[3].ArrivalRate = big.NewRat(50, 1)
+	var u *cluster.UnstableError
+	if _, err := Solve(t.Context(), overloaded, Settings{}); !errors.As(err, &u) || !slices.Contains(u.Classes, 3) {
+		t.Errorf("%v", err)
+	}
+	s := Settings{Lattice: EliminationLattice}
+	distribution := s
+	distribution.MaxJobs, distribution.ByClass = 3, true
+	_, one := Solve(t.Context(), rackModel(1, 3), distribution)
+	_, two := ClassGradients(t.Context(), rackModel(1, 3), s)
+	_, three := Delays(t.Context(), rackModel(1, 3), DelayQuestion{Times: oracle.Rats("1")}, s)
+	for _, err := range []error{one, two, three} {
+		var bad *num.InputError
+		if !errors.As(err, &bad) || bad.Path != "Lattice" || !strings.Contains(err.Error(), "draw") {
+			t.Errorf("%v", err)
+		}
+	}
+}
+
 // A ladder of 2x5 servers has width 2, and the means and distributions of the tables.
 func TestLadderByElimination(t *testing.T) {
 	m := &cluster.Model{}
@@ -375,6 +446,9 @@ func TestEliminationRefuses(t *testing.T) {
 	var large *num.TooLargeError
 	if err := solve(clique, num.Auto); !errors.As(err, &large) || !strings.Contains(err.Error(), "width of 8 or more") {
 		t.Errorf("a clique of 9 servers: %v, want its width 8", err)
+	}
+	if err := solve(pool, num.Auto); !strings.Contains(err.Error(), "drawing several links all of a group, a width of 4 or more") {
+		t.Errorf("a pool: %v", err)
 	}
 	ladder := gridModel(2, 30)
 	ladder.Servers = append(ladder.Servers, cluster.Server{Name: "unused", Capacity: big.NewRat(1, 1)})

@@ -82,7 +82,7 @@ func gradientPlan(ctx context.Context, c *cluster.Component, s Settings, byClass
 	var large *num.TooLargeError
 	if s.Lattice == "" && !s.withoutElimination && s.Engine != num.Enclose && s.Engine != num.Exact && (err == nil || errors.As(err, &large)) {
 		s.Lattice = EliminationLattice
-		if l, otherwise := newPlan(ctx, c, num.Float, 0, s); otherwise == nil {
+		if l, otherwise := newPlan(ctx, c, num.Float, 0, s); otherwise == nil && l.written == nil {
 			return l, nil
 		}
 	}

@@ -36,6 +36,7 @@ type plan struct {
 	like      *plan              // the outline of a plan for other rates, whose graph serves for these, too; or nil
 	chain     *intervals.Chain   // of ConnectedLattice, where servers in a line or a ring need no graph; or nil
 	order     *elimination.Order // of EliminationLattice, and of byRows
+	written   *written           // where groups are written out for it; or nil
 	byRows    bool               // the number of jobs of each class is had by elimination, beside a lattice that has the rest
 	tol       float64            // relative error asked of elimination
 }
@@ -71,7 +72,7 @@ func newPlan(ctx context.Context, c *cluster.Component, engine num.Engine, prec 
 	switch {
 	case s.Lattice == ClassLattice && !p.Whole:
 		return nil, input.Errorf("Lattice", s.Lattice, "%q (a class of this component chooses servers at random)", SymmetricLattice)
-	case (s.Lattice == ServerLattice || s.Lattice == ConnectedLattice || s.Lattice == EliminationLattice) && !p.Whole:
+	case (s.Lattice == ServerLattice || s.Lattice == ConnectedLattice) && !p.Whole:
 		return nil, input.Errorf("Lattice", s.Lattice, "%q (this component has groups of servers)", SymmetricLattice)
 	case s.Lattice == ClassLattice:
 		l.states, l.why = classes, fmt.Sprintf("asked for; sets of %d classes", n)
@@ -84,6 +85,11 @@ func newPlan(ctx context.Context, c *cluster.Component, engine num.Engine, prec 
 			}
 			l.why = fmt.Sprintf("asked for; connected sets of %d servers", groups)
 		}
+	case s.Lattice == EliminationLattice && !p.Whole:
+		if err := l.writeOut(s); err != nil {
+			return nil, err
+		}
+		l.why = fmt.Sprintf("asked for; %.0f servers, those of groups written out, one after the other, of width %d", l.states, l.order.Width)
 	case s.Lattice == EliminationLattice:
 		if err := l.checkElimination(s); err != nil {
 			return nil, err
@@ -92,6 +98,7 @@ func newPlan(ctx context.Context, c *cluster.Component, engine num.Engine, prec 
 	case !p.Whole:
 		l.lattice, l.states = SymmetricLattice, servers
 		l.why = fmt.Sprintf("%.0f counts of servers in groups of equal ones", servers)
+		l.preferWritten(engine, prec, s)
 	default:
 		l.cheapest(classes, servers)
 		if err := l.preferSparse(ctx, engine, prec, s); err != nil {
@@ -285,7 +292,7 @@ func (l *plan) at(ctx context.Context, c *cluster.Component, engine num.Engine, 
 		return nil, err
 	}
 	p := integers.New(c, engine == num.Exact)
-	if l.graph != nil && !l.graph.Serves(l.problem, p) || (l.lattice == EliminationLattice || l.byRows) && (s.withoutElimination || p.Bits > exactBits) {
+	if l.graph != nil && !l.graph.Serves(l.problem, p) || (l.lattice == EliminationLattice || l.byRows) && (s.withoutElimination || p.Bits > exactBits) || l.written != nil {
 		return newPlan(ctx, c, engine, prec, s)
 	}
 	q := &plan{component: c, problem: p, spare: s.spare, lattice: l.lattice, why: l.why, states: l.states, counted: l.counted, like: l,
