@@ -88,7 +88,7 @@ func TestEliminationAgrees(t *testing.T) {
 			if !strings.Contains(err.Error(), "width") {
 				t.Fatalf("%v does not name the width", err)
 			}
-		case errors.As(err, &bad) && bad.Path == "Lattice": // a group of which jobs choose some
+		case errors.As(err, &bad) && bad.Path == "Lattice": // a group of which jobs choose several
 		case long && (errors.Is(err, ErrDigits) || errors.Is(err, ErrRange)):
 		case err != nil:
 			t.Fatal(err)
@@ -269,6 +269,35 @@ func TestDrawsByElimination(t *testing.T) {
 		}
 		agree(t, got, want)
 	}
+	rapid.Check(t, func(t *rapid.T) {
+		m := rackModel(rapid.IntRange(1, 2).Draw(t, "racks"), rapid.IntRange(2, 3).Draw(t, "servers"))
+		for i := range m.Classes {
+			m.Classes[i].ArrivalRate = big.NewRat(rapid.Int64Range(0, 20).Draw(t, "rate"), 7)
+		}
+		for s := range m.Servers {
+			m.Servers[s].Capacity = big.NewRat(rapid.Int64Range(1, 20).Draw(t, "capacity"), 3)
+		}
+		if !slices.ContainsFunc(m.Classes, func(k cluster.Class) bool { return k.ArrivalRate.Sign() > 0 }) {
+			return
+		}
+		m = oracle.ScaleTo(m, big.NewRat(rapid.Int64Range(1, 98).Draw(t, "load"), 100))
+		r, err := Solve(t.Context(), m, Settings{Engine: num.Float, Lattice: EliminationLattice})
+		if err != nil {
+			t.Fatal(err)
+		}
+		exact, err := Solve(t.Context(), m, Settings{Engine: num.Exact})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := oracle.Answer{Normalization: exact.Normalization.Exact}
+		for _, k := range exact.Classes {
+			want.MeanJobs = append(want.MeanJobs, k.MeanJobs.Exact)
+		}
+		for _, s := range exact.Servers {
+			want.Busy = append(want.Busy, s.Utilization.Exact)
+		}
+		holdWithin(t, "draws", r, want)
+	})
 	m := rackModel(6, 40)
 	factors := oracle.Rats("1/2 1")
 	sweep, err := LoadSweep(t.Context(), m, factors, Settings{})
@@ -787,6 +816,32 @@ func TestDistributionsBesideTables(t *testing.T) {
 		if l, err := p.plan(t.Context(), 0, c.engine, firstPrecision, Settings{MaxJobs: 20, ByClass: true, MaxBytes: 1 << 30}); err != nil || l.byRows {
 			t.Errorf("%+v, %v", l, err)
 		}
+	}
+}
+
+// The distribution of all jobs runs over a graph, and takes that of connected sets where it is smaller than the table of the means; it is that of the table. Beside what elimination gives of
+// single classes these are taken, too, where they do not take long.
+func TestDistributionsTakeConnectedSets(t *testing.T) {
+	m := treeModel(17, 2, big.NewRat(4, 5))
+	got, err := Solve(t.Context(), m, Settings{MaxJobs: 30})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := Solve(t.Context(), m, Settings{MaxJobs: 30, Lattice: ServerLattice})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n, x := range want.JobsDistribution {
+		if y := got.JobsDistribution[n]; !oracle.Near(y.Float, x.Float, got.RelativeErrorBound+want.RelativeErrorBound) {
+			t.Errorf("%d jobs: %v, want %v", n, y.Float, x.Float)
+		}
+	}
+	both, err := Solve(t.Context(), treeModel(24, 2, big.NewRat(4, 5)), Settings{MaxJobs: 10, ByClass: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Parts[0].Lattice != ConnectedLattice || both.Parts[0].Lattice != ConnectedLattice || !both.Parts[0].byRows || len(both.JobsDistribution) != 11 {
+		t.Errorf("%+v, %+v", got.Parts, both.Parts)
 	}
 }
 

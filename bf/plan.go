@@ -131,7 +131,7 @@ func (l *plan) fits(engine num.Engine, prec uint, s Settings) error {
 
 // Work is counted in additions and products of tables of float64, of which a core does some 1e9 a second: a term of a graph takes
 // graphWork of them in float64, building included, and longWork in other engines; a product of two coefficients of a series seriesWork.
-const graphWork, longWork, seriesWork = 200, 2000, 20
+const graphWork, longWork, seriesWork, aSecond = 200, 2000, 20, 1e9
 
 // work estimates how long the answer takes, the distribution of the number of all jobs included.
 func (l *plan) work(engine num.Engine, maxJobs int) float64 {
@@ -167,12 +167,14 @@ func (l *plan) work(engine num.Engine, maxJobs int) float64 {
 func (l *plan) preferSparse(ctx context.Context, engine num.Engine, prec uint, s Settings) error {
 	many, gain := float64(manyGraphTerms), float64(graphGain)
 	switch {
-	case l.onTable(engine):
+	case l.onTable(engine) && s.MaxJobs == 0:
 		many, gain = manyTableTerms, tableGain
+	case l.onTable(engine): // series run over a graph
+		many = aSecond / (graphWork + seriesWork*float64(s.MaxJobs))
 	case engine == num.Exact:
 		gain = exactGain
 	}
-	if s.MaxJobs > 1 && !l.onTable(engine) { // a product of series takes MaxJobs/2 times as long as a step from one order to the next
+	if s.MaxJobs > 1 { // a product of series takes MaxJobs/2 times as long as a step from one order to the next
 		gain *= float64(s.MaxJobs) / 2
 	}
 	cost := l.states * float64(l.elements())
@@ -195,7 +197,10 @@ func (l *plan) preferSparse(ctx context.Context, engine num.Engine, prec uint, s
 		}
 	}
 	limit := cost / gain
-	if eliminates {
+	switch jobs := float64(s.MaxJobs); {
+	case eliminates && s.MaxJobs > 0: // connected sets have the distribution of all jobs, too
+		limit = min(limit, 10*aSecond/(graphWork+seriesWork*jobs*jobs/2))
+	case eliminates:
 		limit = min(limit, l.order.Work/graphWork)
 	}
 	best := *l
@@ -244,7 +249,7 @@ func (l *plan) hasRows(engine num.Engine, s Settings) bool {
 // rowsWork estimates how long elimination takes for them: functions of several times make one integral for each probability.
 func (l *plan) rowsWork(s Settings) float64 {
 	if l.order.Width > 1 {
-		return l.order.Work * float64(s.MaxJobs)
+		return l.order.Work * (1 + float64(s.MaxJobs)/5)
 	}
 	return l.order.Work
 }
