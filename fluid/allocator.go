@@ -14,6 +14,9 @@ type Allocator struct {
 	method  method
 	problem *problem
 	kernel  kernel
+	share   []float64 // room for the dominant shares of the rows
+	used    []float64 // and for the utilization of the resources
+	off     []float64 // and for what a row is off by
 }
 
 // A kernel is a policy in float64.
@@ -38,7 +41,8 @@ func NewAllocator(p *Pool, policy Policy) (*Allocator, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &Allocator{method: policy.method(), problem: problem}
+	a := &Allocator{method: policy.method(), problem: problem, share: make([]float64, problem.rows), used: make([]float64, problem.resources),
+		off: make([]float64, problem.rows)}
 	a.kernel = a.newKernel()
 	return a, nil
 }
@@ -110,11 +114,11 @@ func (a *Allocator) Residual(count, tasks []float64) float64 {
 	if residual, ok := residualOf(a.kernel); ok {
 		return residual
 	}
-	share := make([]float64, len(tasks))
 	for i, d := range a.problem.dominant {
-		share[i] = tasks[i] * d
+		a.share[i] = tasks[i] * d
 	}
-	return a.problem.residual(a.method, count, share, a.problem.utilization(count, share))
+	a.problem.utilize(a.used, count, a.share)
+	return a.problem.residual(a.method, count, a.share, a.used, a.off)
 }
 
 // Profile returns the parts of the capacities that a task of row i takes.

@@ -384,7 +384,7 @@ func TestBottleneckMassesFarApart(t *testing.T) {
 		for i, x := range tasks {
 			share[i] = x * a.problem.dominant[i]
 		}
-		if r := a.problem.residual(BMF.method(), count, share, a.problem.utilization(count, share)); !(r <= 1e-12) {
+		if r := a.problem.residual(BMF.method(), count, share, a.problem.utilization(count, share), make([]float64, len(share))); !(r <= 1e-12) {
 			t.Errorf("%+v: tasks %v, residual %v", test, tasks, r)
 		}
 	}

@@ -40,7 +40,7 @@ func allocateFloat(ctx context.Context, e *Profiles, m method) (*Allocation, err
 			a.Resources[j].Price = &num.Value{Float: price}
 		}
 	} else {
-		a.Residual = p.residual(m, count, share, used)
+		a.Residual = p.residual(m, count, share, used, make([]float64, p.rows))
 	}
 	for j, u := range used {
 		a.Resources[j].Utilization = num.Value{Float: u}

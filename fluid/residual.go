@@ -9,6 +9,12 @@ import (
 // utilization returns Σ_i count_i s_i b_ij of each resource for the dominant shares s.
 func (p *problem) utilization(count, share []float64) []float64 {
 	used := make([]float64, p.resources)
+	p.utilize(used, count, share)
+	return used
+}
+
+// utilize is [problem.utilization] into used.
+func (p *problem) utilize(used, count, share []float64) {
 	for j, need := range p.need {
 		var sum num.Sum
 		for i, b := range need {
@@ -16,7 +22,6 @@ func (p *problem) utilization(count, share []float64) []float64 {
 		}
 		used[j] = sum.Value()
 	}
-	return used
 }
 
 // residual returns how far dominant shares are from what defines a policy, 0 if they fulfil it to the last digit. All
@@ -31,8 +36,8 @@ func (p *problem) utilization(count, share []float64) []float64 {
 // The kernel of BMF has a residual of its own, over its classes and without memory, to choose among its attempts; this
 // one, of the rows returned, does not depend on how classes and resources were merged. For balanced fairness, whose
 // recursion leaves nothing to compare with, it is the overload alone. It is not for proportional fairness, whose
-// residual needs the prices.
-func (p *problem) residual(m method, count, share, used []float64) float64 {
+// residual needs the prices. It overwrites off, which has a place for each row.
+func (p *problem) residual(m method, count, share, used, off []float64) float64 {
 	worst := 0.0
 	for _, u := range used {
 		worst = max(worst, u-1)
@@ -44,8 +49,7 @@ func (p *problem) residual(m method, count, share, used []float64) float64 {
 		return worst
 	}
 	level := func(i, j int) float64 { return m.level(p, share, i, j) }
-	off := make([]float64, p.rows) // min_j of each row
-	for i := range off {
+	for i := range off { // min_j of each row
 		off[i] = math.Inf(1)
 		if p.limit != nil {
 			off[i] = max(0, 1-share[i]/p.limit[i])

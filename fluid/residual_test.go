@@ -44,7 +44,7 @@ func TestResidual(t *testing.T) {
 				for i, j := range a.Jobs {
 					share[i] = factor * j.DominantShare.Float
 				}
-				r := p.residual(policy.method(), count, share, p.utilization(count, share))
+				r := p.residual(policy.method(), count, share, p.utilization(count, share), make([]float64, len(share)))
 				if seen := policy != PF && policy != BF || factor > 1 && full; seen && !(r >= 0.0999) {
 					t.Errorf("%s, seed %d: residual %g after shares times %v", policy, seed, r, factor)
 				}
