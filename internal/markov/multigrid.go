@@ -204,13 +204,22 @@ func (l *level) sweepLine(i int, forward bool) {
 	if n <= 0 {
 		return
 	}
-	inflow := l.inflow[:n]
+	inflow, s := l.inflow[:n], pad+at.at+at.from
 	clear(inflow)
 	for k := range g.stride {
-		l.addInflow(inflow, at, g.beside(i, k, -1), g.up[k])
-		l.addInflow(inflow, at, g.beside(i, k, 1), g.down[k])
+		before, after := l.beside(i, k, -1), l.beside(i, k, 1)
+		from, to := max(at.from, before.from, after.from), min(at.to, before.to, after.to) // what lies between both
+		if from >= to {
+			from, to = at.to, at.to
+		} else {
+			b, a, n := pad+before.at+from, pad+after.at+from, to-from
+			addPairs(inflow[from-at.from:to-at.from], l.pi[b:b+n], g.up[k][b:b+n], l.pi[a:a+n], g.down[k][a:a+n])
+		}
+		for _, ends := range [2]line{{from: at.from, to: from}, {from: to, to: at.to}} {
+			l.addInflow(inflow, at.from, ends, before, g.up[k])
+			l.addInflow(inflow, at.from, ends, after, g.down[k])
+		}
 	}
-	s := pad + at.at + at.from
 	up, down, inverse, line := g.up[last][s-1:s-1+n], g.down[last][s+1:s+1+n], l.inverse[s:s+n], l.pi[s:s+n]
 	if forward {
 		next := l.pi[s+1 : s+1+n]
@@ -231,16 +240,30 @@ func (l *level) sweepLine(i int, forward bool) {
 	}
 }
 
-// addInflow adds what comes at these rates from the states of another line to those of the line at, which is beside it.
-func (l *level) addInflow(inflow []float64, at line, other int, rate []float64) {
-	if other < 0 {
-		return
+// beside returns the line next to another one in coordinate k, without states beyond the box.
+func (l *level) beside(i, k, step int) line {
+	if n := l.g.beside(i, k, step); n >= 0 {
+		return l.g.lines[n]
 	}
-	o := l.g.lines[other]
-	from, to := max(at.from, o.from), min(at.to, o.to)
+	return line{}
+}
+
+// addInflow adds what comes at these rates from the states of another line to those of an interval of the line beside it. The inflow
+// is that of its states from first on.
+func (l *level) addInflow(inflow []float64, first int, interval, other line, rate []float64) {
+	from, to := max(interval.from, other.from), min(interval.to, other.to)
 	if from < to {
-		s := pad + o.at
-		addBlocks(inflow[from-at.from:], l.pi[s+from:s+to], rate[s+from:s+to], 0, 1)
+		s := pad + other.at
+		addBlocks(inflow[from-first:], l.pi[s+from:s+to], rate[s+from:s+to], 0, 1)
+	}
+}
+
+// addPairs adds p_i r_i + q_i t_i to the sums.
+func addPairs(sum, p, r, q, t []float64) {
+	n := len(sum)
+	p, r, q, t = p[:n], r[:n], q[:n], t[:n]
+	for i, x := range sum {
+		sum[i] = x + p[i]*r[i] + q[i]*t[i]
 	}
 }
 
