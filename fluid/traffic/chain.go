@@ -78,8 +78,8 @@ type distribution struct {
 	edge     []float64   // Σ over the lost moves x to x ± e_k of their rate, P(x) (1 + Σ_l x_l)
 }
 
-// solveAt solves the chain in a region by the method that is faster.
-func (w *problem) solveAt(ctx context.Context, policy fluid.Policy, region *markov.Region, tol float64) (*solution, error) {
+// solveAt solves the chain in a region by the method that is faster. An iteration starts from the solution in another region, if one is known.
+func (w *problem) solveAt(ctx context.Context, policy fluid.Policy, region *markov.Region, known *solution, tol float64) (*solution, error) {
 	c, lost, residual, err := w.newChain(ctx, policy, region)
 	if err != nil {
 		return nil, err
@@ -87,7 +87,7 @@ func (w *problem) solveAt(ctx context.Context, policy fluid.Policy, region *mark
 	v := &solution{chain: c, limits: region.Limits(), lost: lost, residual: residual}
 	if c.IsIterable() {
 		v.multigrid = true
-		v.pi, v.iteration, err = c.Iterate(ctx, w.startingPoint(c), w.lambda, tol)
+		v.pi, v.iteration, err = c.Iterate(ctx, w.startingPoint(c, known), w.lambda, tol)
 	} else {
 		v.pi, v.rounding, err = c.Eliminate(ctx)
 	}
@@ -194,8 +194,9 @@ func (s *distributionSums) distribution() distribution {
 }
 
 // startingPoint returns Π_k (1-gap_k)^x_k, and with limits of tasks the product of the birth-death chains in which x_k jobs do at most the
-// work that their limits let them do.
-func (w *problem) startingPoint(c *markov.Chain) []float64 {
+// work that their limits let them do. A solution that is known in another region stands in its place there, and from its edge on
+// measures fall from one state to the next as those of the product.
+func (w *problem) startingPoint(c *markov.Chain, known *solution) []float64 {
 	pi, x := make([]float64, c.States), make([]int, len(c.Size))
 	power := make([][]float64, len(x))
 	for k, n := range c.Size {
@@ -208,13 +209,35 @@ func (w *problem) startingPoint(c *markov.Chain) []float64 {
 		}
 	}
 	for s := range pi {
-		pi[s] = 1
-		for k, n := range x {
-			pi[s] *= power[k][n]
+		if known == nil {
+			pi[s] = 1
+			for k, n := range x {
+				pi[s] *= power[k][n]
+			}
+		} else if old := known.chain.Number(x); old >= 0 {
+			pi[s] = known.pi[old]
+		} else {
+			pi[s] = w.beyond(c, pi, x, power)
 		}
 		c.Next(x)
 	}
 	return pi
+}
+
+// beyond returns the largest measure that the neighbours of x before it lead to; 0 if it has none.
+func (w *problem) beyond(c *markov.Chain, pi []float64, x []int, power [][]float64) float64 {
+	var most float64
+	for k, n := range x {
+		if n == 0 {
+			continue
+		}
+		x[k]--
+		if before := c.Number(x); before >= 0 && power[k][n-1] > 0 {
+			most = max(most, pi[before]*power[k][n]/power[k][n-1])
+		}
+		x[k]++
+	}
+	return most
 }
 
 // birthDeath sets p to the stationary distribution of the jobs of class k alone, as if its share of the resources were fixed.

@@ -12,6 +12,8 @@ import (
 // axes, so that log π is about homogeneous of degree 1 there, and the distance in a direction about linear in t: a
 // solution with small limits tells which states matter in one with larger limits.
 type reach struct {
+	of     *solution
+	most   float64     // what the state counts that counts most: its weight is 1
 	limits []int       // the unit of each coordinate
 	parts  int         // directions with the same x_k/limits[k] / Σ_l x_l/limits[l], to 1/parts, are one
 	far    [][]float64 // Σ_k x_k/limits[k] of the farthest state of weight e^-t at least, at [direction][t]
@@ -26,7 +28,7 @@ const (
 
 // reach returns that of the solution.
 func (v *solution) reach() *reach {
-	r := &reach{limits: v.limits, parts: mostParts}
+	r := &reach{of: v, limits: v.limits, parts: mostParts}
 	for _, l := range v.limits {
 		r.parts = min(r.parts, max(l/4, 4))
 	}
@@ -38,15 +40,15 @@ func (v *solution) reach() *reach {
 		r.far[d] = make([]float64, mostLevels+1)
 	}
 	r.edge = slices.Repeat([]float64{mostLevels}, len(r.far))
-	most, x := 0.0, make([]int, len(v.limits))
+	x := make([]int, len(v.limits))
 	for _, p := range v.pi {
-		most = max(most, p*v.importance(x))
+		r.most = max(r.most, p*v.importance(x))
 		v.chain.Next(x)
 	}
 	var weights, rates float64
 	lost := v.lost
 	for s, p := range v.pi {
-		w := p * v.importance(x) / most
+		w := p * v.importance(x) / r.most
 		t := mostLevels + 1.0
 		if w > 0 {
 			t = min(t, -math.Log(w))
@@ -143,20 +145,24 @@ func (r *reach) extended(t float64) []float64 {
 	return wide
 }
 
-// within returns the region of the states up to the distance in their direction, between the first and the last on each line. The error
-// is a *statesError if that would be more states than the settings allow.
-func (r *reach) within(distance []float64, s Settings) (*markov.Region, error) {
+// within returns the region of the states up to the distance in their direction and of those that have a weight of e^-t in the pilot,
+// between the first and the last on each line. The error is a *statesError if that would be more states than the settings allow.
+func (r *reach) within(distance []float64, pilot *reach, t float64, s Settings) (*markov.Region, error) {
 	size, states := r.around(distance)
 	if states > 1.5*float64(s.MaxStates) { // as an estimate
 		return nil, &statesError{states, limitsOf(size)}
 	}
+	for k, l := range pilot.limits {
+		size[k] = max(size[k], l+1)
+	}
+	least := math.Exp(-t)
 	last := len(size) - 1
 	x := make([]int, len(size))
 	region := markov.NewRegion(size, func(line []int) (from, to int) {
 		copy(x, line)
 		for n := range size[last] {
 			x[last] = n
-			if r.holds(distance, x) {
+			if pilot.weighs(x, least) || r.holds(distance, x) {
 				if to == 0 {
 					from = n
 				}
@@ -199,6 +205,12 @@ func (r *reach) holds(distance []float64, x []int) bool {
 		}
 	}
 	return false
+}
+
+// weighs reports whether a state of the solution has at least this weight.
+func (r *reach) weighs(x []int, least float64) bool {
+	s := r.of.chain.Number(x)
+	return s >= 0 && r.of.pi[s]*r.of.importance(x)/r.most >= least
 }
 
 // around returns the sizes of a box that holds the states up to these distances, and about how many these are.

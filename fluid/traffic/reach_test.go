@@ -72,7 +72,7 @@ func TestReachForetells(t *testing.T) {
 	if want := 6 + math.Log(6); math.Abs(r.level-want) > 0.05 {
 		t.Errorf("level %v of the edge, want %v", r.level, want)
 	}
-	region, err := r.within(r.extended(12), Settings{MaxStates: 1e6})
+	region, err := r.within(r.extended(12), r, 12, Settings{MaxStates: 1e6})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,7 +93,7 @@ func TestReachForetells(t *testing.T) {
 		t.Errorf("%d of %d states", area, region.States)
 	}
 	var many *statesError
-	if _, err := r.within(r.extended(12), Settings{MaxStates: 1000}); !errors.As(err, &many) || many.states < 20_000 {
+	if _, err := r.within(r.extended(12), r, 12, Settings{MaxStates: 1000}); !errors.As(err, &many) || many.states < 20_000 {
 		t.Errorf("error %v", err)
 	}
 }

@@ -56,14 +56,14 @@ func (w *problem) truncated(ctx context.Context, policy fluid.Policy, s Settings
 		if _, err := checkStates(limits, s); err != nil {
 			return nil, 0, err
 		}
-		v, err := w.solveAt(ctx, policy, boxOf(limits), tol)
+		v, err := w.solveAt(ctx, policy, boxOf(limits), nil, tol)
 		if err != nil {
 			return nil, 0, err
 		}
 		if err := v.prove(ctx); err != nil {
 			return nil, 0, err
 		}
-		small, err := w.solveAt(ctx, policy, boxOf(v.smaller()), tol)
+		small, err := w.solveAt(ctx, policy, boxOf(v.smaller()), v, tol)
 		if err != nil {
 			return nil, 0, err
 		}
@@ -77,13 +77,15 @@ func (w *problem) truncated(ctx context.Context, policy fluid.Policy, s Settings
 		return nil, 0, err
 	}
 	const onTheWay = 1e-4 // asked of a step that says how errors fall
-	region, err := small.grown(1, max(s.RelTol, onTheWay), s)
+	pilot := small.reach()
+	region, err := pilot.grown(1, max(s.RelTol, onTheWay), pilot, s)
 	if err != nil {
 		return nil, 0, err
 	}
 	// Regions grow by more than an eighth in all directions each time, until MaxStates at the latest.
+	last := small
 	for round := 0; ; round++ {
-		v, err := w.solveAt(ctx, policy, region, tol)
+		v, err := w.solveAt(ctx, policy, region, last, tol)
 		if err != nil {
 			return nil, 0, err
 		}
@@ -102,7 +104,12 @@ func (w *problem) truncated(ctx context.Context, policy fluid.Policy, s Settings
 				return v, bound, v.converged(s)
 			}
 		}
-		if region, err = v.grown(bound, s.RelTol, s); err != nil {
+		last = v
+		expected := bound
+		if bound > 1 { // which says that the edges of some class tell nothing, not how much is wrong
+			expected = max(v.expectedError(small), 100*s.RelTol)
+		}
+		if region, err = v.reach().grown(expected, s.RelTol, pilot, s); err != nil {
 			return nil, 0, err
 		}
 		if round >= 5 { // the directions in which errors arise are not foretold
@@ -205,12 +212,13 @@ func (w *problem) scaled(factor float64) (*problem, error) {
 
 // pilotFrom is [problem.pilot] from these limits on.
 func (w *problem) pilotFrom(ctx context.Context, policy fluid.Policy, s Settings, limits []int) (*solution, error) {
+	var v *solution
 	for {
 		if _, err := checkStates(limits, s); err != nil {
 			return nil, err
 		}
-		v, err := w.solveAt(ctx, policy, boxOf(limits), 1e-8)
-		if err != nil {
+		var err error
+		if v, err = w.solveAt(ctx, policy, boxOf(limits), v, 1e-8); err != nil {
 			return nil, err
 		}
 		wider := append([]int(nil), limits...)
@@ -306,6 +314,26 @@ func (v *solution) truncationBound(small *solution) float64 {
 	return bound / (1 - min(bound, 0.5)) // relative to the mean without limits
 }
 
+// expectedError is what truncationBound would be if lost moves of all classes had the same effect, at most 1. It bounds nothing, but
+// tells how far regions should grow where too few moves of some class were lost to know their effect.
+func (v *solution) expectedError(small *solution) float64 {
+	var most float64
+	for i, m := range v.mean {
+		change := math.Abs(m-small.mean[i])/m + v.iteration + small.iteration
+		var edge, before float64
+		for k := range v.limits {
+			if !v.falls(k) {
+				return 1
+			}
+			edge, before = edge+v.edge(k, i), before+small.edge(k, i)
+		}
+		if edge > 0 {
+			most = max(most, truncationSafety*change*edge/before)
+		}
+	}
+	return min(most, 1)
+}
+
 // unknownBound is a bound that says nothing, and finite.
 const unknownBound = 1e300
 
@@ -314,10 +342,11 @@ func (v *solution) edge(k, i int) float64 {
 	return v.distributions[0].edge[k] + v.distributions[1+i].edge[k]
 }
 
-// grown returns a region for which a bound should fall to half of relTol, as weights decay towards the edge.
-func (v *solution) grown(bound, relTol float64, s Settings) (*markov.Region, error) {
-	r := v.reach()
-	return r.within(r.extended(r.level+math.Log(2*max(bound/relTol, 1))), s)
+// grown returns a region for which a bound should fall to half of relTol, as weights decay towards the edge. It also has the states within the
+// limits of the pilot that matter in the end: those are known there, whereas a region shows nothing of what it leaves out.
+func (r *reach) grown(bound, relTol float64, pilot *reach, s Settings) (*markov.Region, error) {
+	t := r.level + math.Log(2*max(bound/relTol, 1))
+	return r.within(r.extended(t), pilot, max(t, pilot.level+math.Log(2/s.RelTol)), s)
 }
 
 // foresee returns a *statesError if the states that a solution needs are far more than MaxStates, by what this one tells of
