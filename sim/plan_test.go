@@ -232,7 +232,7 @@ func TestWarningsOfRareSizes(t *testing.T) {
 		{"exponential", simcluster.FCFS, ""},
 		{"zipf", simcluster.FCFS, ""},
 		{"lognormal:4", simcluster.ProcessorSharing, ""},
-		{"hyperexponential:1e8", simcluster.FCFS, "more or longer runs are needed"},
+		{"hyperexponential:1e7", simcluster.FCFS, "more or longer runs are needed"},
 		{"pareto:2.1", simcluster.FCFS, "more or longer runs are needed"},
 		{"pareto:1.5", simcluster.FCFS, "the mean square of the sizes is infinite"},
 		{"pareto:1.1", simcluster.ProcessorSharing, "more or longer runs are needed"},
