@@ -9,6 +9,8 @@ import (
 type claims struct {
 	of  []claim     // by job
 	own [][]float64 // by job: speeds of the workers at its tasks, nil if they are those of the workers; nil if all are
+
+	present *workSum // the work of the jobs present; nil if it is not kept
 }
 
 // A claim is what all jobs have, and little, since plans go through all jobs present again and again.

@@ -120,6 +120,9 @@ func newMaker(r Rules, speeds []float64, jobs int) *Maker {
 		m.up[w] = true
 		m.hand[w] = emptyHand()
 	}
+	if r.Policy.Rule == Proportion {
+		m.claims.present = &workSum{}
+	}
 	m.byPriority.Compare, m.byDeadline.Compare = m.claims.moreUrgent, m.claims.dueEarlier
 	m.number(jobs)
 	m.listWorkers()
@@ -259,6 +262,11 @@ func (m *Maker) listWorkers() {
 // add puts jobs, at least one, among those present.
 func (m *Maker) add(jobs []int) {
 	m.byPriority.Add(jobs)
+	if w := m.claims.present; w != nil {
+		for _, i := range jobs {
+			w.count(i, m.claims.of[i].work)
+		}
+	}
 	if m.planner.looksAtDeadlines() {
 		m.byDeadline.Add(jobs)
 	}
@@ -267,6 +275,9 @@ func (m *Maker) add(jobs []int) {
 // remove takes job i out of those present.
 func (m *Maker) remove(i int) {
 	m.byPriority.Remove(i)
+	if w := m.claims.present; w != nil {
+		w.drop(i, m.claims.of[i].work)
+	}
 	if m.planner.looksAtDeadlines() {
 		m.byDeadline.Remove(i)
 	}

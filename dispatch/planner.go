@@ -149,17 +149,23 @@ func (q *planner) byPriority(order []int) {
 
 // byProportion is Algorithm 2 of [L14].
 func (q *planner) byProportion(order []int) {
-	var total float64
-	for _, j := range order {
-		total += q.jobs.of[j].work
-	}
 	m := float64(q.plan.Left())
-	for k := 0; k < len(order) && q.plan.Left() > 0; k++ {
+	part := func(work, total float64) int {
 		share := 0.0
 		if total > 0 {
-			share = m * (q.jobs.of[order[k]].work / total)
+			share = m * (work / total)
 		}
-		q.give(order[k], max(1, int(math.Ceil(share*(1-needTol)))))
+		return max(1, int(math.Ceil(share*(1-needTol))))
+	}
+	least, most := q.jobs.workWithin(order)
+	for k := 0; k < len(order) && q.plan.Left() > 0; k++ {
+		work := q.jobs.of[order[k]].work
+		c := part(work, most)
+		if part(work, least) != c || least <= 0 && most > 0 { // parts fall as a total > 0 grows, even as they are rounded
+			least = q.jobs.workOf(order)
+			most, c = least, part(work, least)
+		}
+		q.give(order[k], c)
 	}
 }
 

@@ -197,6 +197,7 @@ func (m *Maker) estimate(i int) {
 		most = max(0, min(most, j.MaxWorkers-t.leaving))
 	}
 	q.most = most
+	before := q.work
 	switch {
 	case most == 0:
 		q.work = 0
@@ -210,6 +211,9 @@ func (m *Maker) estimate(i int) {
 		q.work = float64(t.open) * j.Work
 	default:
 		q.work = max(0, t.left.Value())
+	}
+	if w := m.claims.present; w != nil {
+		w.change(i, before, q.work)
 	}
 }
 
