@@ -102,12 +102,15 @@ func (s *solver) linear(k int, a, b float64) (piece, float64) {
 const smoothest = 1.9
 
 // backward returns the function r(t) = λ ∫_t^∞ e^-κ(s-t) q(s) ds, with a mass beyond T that keeps it smooth, where r(T) is at most so many times
-// λ q(T)/κ, or λ q(T)/κ itself. It solves r' = κ r - λ q. The bound is that of |log| of what is kept over r.
+// λ q(T)/κ, or λ q(T)/κ itself; 0 if q is. It solves r' = κ r - λ q. The bound is that of |log| of what is kept over r.
 //
 // r(t) is positive in q and in r at the right end of the panel, so that the error of the latter counts by its share of r.
 func (s *solver) backward(kappa, lambda float64, q curve, most float64) (r curve, bound float64) {
 	r = make(curve, len(q))
 	last := len(q) - 1
+	if q[last].poly[0] == 0 {
+		return r, 0
+	}
 	v, exp := lambda*s.beyond(kappa, &q[last].poly, most), q[last].exp
 	carried, own := 0.0, 0.0 // relative bounds, of v and of what the panel adds
 	for k := last; k >= 0; k-- {
@@ -148,9 +151,12 @@ func (s *solver) beyond(kappa float64, q *poly, most float64) float64 {
 	return least
 }
 
-// forward returns the function with m' = λ e^{-μt} q - g m and m(0) = r(0), where one of g and μ is 0. The bound is that of backward.
+// forward returns the function with m' = λ e^{-μt} q - g m and m(0) = r(0), where one of g and μ is 0; 0 if q and r are. The bound is that of backward.
 func (s *solver) forward(lambda, growth, mu float64, q, r curve) (m curve, bound float64) {
 	m = make(curve, len(q))
+	if q[0].poly[0] == 0 {
+		return m, 0
+	}
 	v, own := r[0].left()
 	exp := r[0].exp
 	carried := relative(own, v)

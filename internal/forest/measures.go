@@ -212,9 +212,10 @@ func (f *Forest) extraWeight(constant float64) float64 {
 	return 1 + math.Log1p(2*total/(f.slack*constant))
 }
 
-// weigh returns the weights of one class, or of all if it is -1, with a constant that gives about as much: one near their mean number of jobs.
+// weigh returns the weights of one class, or of all if it is -1, with constants that give about as much: near their mean number of jobs. Those of one class are at its own
+// servers, so that functions without them have no weight.
 func (f *Forest) weigh(class int, r *Result) *weights {
-	c := &weights{own: make([]float64, len(f.capacity)), edges: make([]float64, len(f.edges))}
+	c := &weights{constants: make([]float64, len(f.capacity)), own: make([]float64, len(f.capacity)), edges: make([]float64, len(f.edges))}
 	for i, k := range f.classes {
 		if class >= 0 && i != class {
 			continue
@@ -230,6 +231,19 @@ func (f *Forest) weigh(class int, r *Result) *weights {
 		c.constant = 1
 	}
 	c.constant /= float64(len(f.capacity))
+	each := c.constant
+	switch {
+	case class < 0:
+		for s := range c.constants {
+			c.constants[s] = each
+		}
+	case f.classes[class].shared:
+		for _, s := range f.edges[f.classes[class].at].ends {
+			c.constants[s] = each * float64(len(f.capacity)) / 2
+		}
+	default:
+		c.constants[f.classes[class].at] = each * float64(len(f.capacity))
+	}
 	return c
 }
 
@@ -245,8 +259,11 @@ func (w *sweep) gradients(class int, target float64) (g Gradients, err error) {
 			return g, err
 		}
 		parts, kappa := w.joint(e)
-		f, own := w.add(&parts[0], &parts[1]), w.weighted(w.weights.edges[e])
-		w.multiply(&f, &own)
+		f := w.add(&parts[0], &parts[1])
+		if a := w.weights.edges[e]; a > 0 {
+			own := w.weighted(w.weights.constant, a)
+			w.multiply(&f, &own)
+		}
 		shared[e] = w.momentOf(&f, kappa)
 	}
 	for s := range alone {

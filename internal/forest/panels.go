@@ -51,7 +51,7 @@ const tail = 0x1p-90
 // as if the minimum were up to twice T where all T_s of S_i are beyond, and so within 2ω (S/σ) Q(S+1, σT) of the truth, which is at least
 // 1/C(S_i) for the weight e^{Σ λ min} grows in every T_s, as the minimum does.
 //
-// A mean with the weight Ŷ = Y + c S, Y = Σ λ min <= Λ V/σ with Λ = Σ λ, adds at most (S/σ) Q(S+1, σT) c S + (S (S+1) Λ/σ²) Q(S+2, σT) there, and is at least c S times
+// A mean with the weight Ŷ = Y + c S, where constants of servers have the mean c, and Y = Σ λ min <= Λ V/σ with Λ = Σ λ, adds at most (S/σ) Q(S+1, σT) c S + (S (S+1) Λ/σ²) Q(S+2, σT) there, and is at least c S times
 // that without.
 func horizon(capacities []float64, slack, extra float64) float64 {
 	n, most := float64(len(capacities)), 0.0

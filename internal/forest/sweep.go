@@ -16,9 +16,9 @@ type message struct{ q, r, m pair }
 
 // A sweep holds the messages of a forest on one partition.
 //
-// With weights it also keeps each function with the weight Ŷ = Σ_i w_i min_{S_i} T + c n of the classes and the n servers integrated out; q̂ for q and so on:
+// With weights it also keeps each function with the weight Ŷ = Σ_i w_i min_{S_i} T + Σ_s c_s of the classes and the servers integrated out; q̂ for q and so on:
 //
-//	q̂ = (c + w_s x) q + Σ_k m̂_k Π_{j≠k} m_j,  r̂' = κ r̂ - q̂,  m̂' = λ e^{-μx} (r̂ + w (1/λ + x) r) - g m̂,  m̂(0) = r̂(0).
+//	q̂ = (c_s + w_s x) q + Σ_k m̂_k Π_{j≠k} m_j,  r̂' = κ r̂ - q̂,  m̂' = λ e^{-μx} (r̂ + w (1/λ + x) r) - g m̂,  m̂(0) = r̂(0).
 type sweep struct {
 	*Forest
 	solver
@@ -29,10 +29,11 @@ type sweep struct {
 	drift    float64 // bound of what the errors of exponents and of sums of rates add to that of a message
 }
 
-// Weights are those of sweep: c > 0, and the sums of w_i of the classes of each server alone and of each edge, at most those of their rates.
+// Weights are those of sweep: the constants c_s >= 0 of each server with their mean c > 0, and the sums of w_i of the classes of each server alone and of each edge, at most those of their rates. Where
+// w_i > 0 constants of its servers are, too, so that a function with its weight is either positive or 0 everywhere.
 type weights struct {
-	constant   float64
-	own, edges []float64
+	constant              float64
+	constants, own, edges []float64
 }
 
 func (f *Forest) newSweep(ctx context.Context, g *panels, c *weights) *sweep {
@@ -69,15 +70,18 @@ func (w *sweep) server(s int) pair {
 	if w.weights == nil {
 		return w.unit()
 	}
-	return w.weighted(w.weights.own[s])
+	return w.weighted(w.weights.constants[s], w.weights.own[s])
 }
 
-// weighted returns the function 1, with the weight c + a x.
-func (w *sweep) weighted(a float64) pair {
+// weighted returns the function 1, with the weight c + a x, c > 0 unless both are 0.
+func (w *sweep) weighted(c, a float64) pair {
 	p := w.unit()
+	if c == 0 {
+		return p
+	}
 	for k := range p.y {
 		var defect float64
-		p.y[k], defect = w.linear(k, w.weights.constant, a)
+		p.y[k], defect = w.linear(k, c, a)
 		p.bound = max(p.bound, defect)
 	}
 	return p
