@@ -125,6 +125,7 @@ func BenchmarkJobsDistribution(b *testing.B) {
 		m    *cluster.Model
 		s    Settings
 	}{{"line=100", lineModel(100, 10), Settings{}}, {"line=300", lineModel(300, 10), Settings{}},
+		{"tree=20", treeModel(20, 2, big.NewRat(4, 5)), Settings{}}, {"line=24/by-class", lineModel(24, 2), Settings{ByClass: true}},
 		{"grid=2x8", gridModel(2, 8), Settings{Engine: num.Float, Lattice: ConnectedLattice}}} {
 		c.s.MaxJobs = 50
 		b.Run(c.name+"/jobs=50", func(b *testing.B) {
@@ -199,6 +200,17 @@ func BenchmarkClassGradients(b *testing.B) {
 				}
 			})
 		}
+	}
+	for _, servers := range []int{15, 63} {
+		m := treeModel(servers, 2, big.NewRat(4, 5))
+		b.Run(fmt.Sprintf("tree=%d/lattice=elimination", servers), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := ClassGradients(b.Context(), m, Settings{Lattice: EliminationLattice}); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
 	}
 }
 

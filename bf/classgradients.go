@@ -45,7 +45,7 @@ type Partials struct {
 //
 // Auto and Enclose ask for Settings.RelTol of each derivative (where its terms cancel further than that, of RelTol
 // times these). The time is about that of [MeanJobsGradient] for each class: 12 classes take 0.2 seconds of one core in float64. What is too large for graphs, or takes
-// minutes, is eliminated, class by class, with bounds of RelTol times the sum of the terms: 63 servers in a tree with 125 classes take 3 seconds. Errors are
+// minutes, is eliminated, class by class, with bounds of RelTol times the sum of the terms: 63 servers in a tree with 125 classes take 2 seconds. Errors are
 // those of [Solve]; the derivatives count towards Settings.MaxBytes.
 func ClassGradients(ctx context.Context, m *cluster.Model, s Settings) (g *Gradients, err error) {
 	plans, s, err := gradientPlans(ctx, m, s, true)

@@ -234,7 +234,8 @@ func (t *task) panels() *panels {
 
 // try returns the measures on a partition, or a better partition.
 func (t *task) try(ctx context.Context, g *panels) (r *Result, finer *panels, err error) {
-	w := t.newSweep(ctx, g, nil)
+	w := t.newSweep(ctx, g, nil, nil)
+	base := w
 	w.lack = math.Log(tail) - t.extra
 	if r, err = w.measures(t.target); err != nil {
 		return nil, nil, err
@@ -260,7 +261,7 @@ func (t *task) try(ctx context.Context, g *panels) (r *Result, finer *panels, er
 			t.extra = extra + 1
 			return nil, t.panels(), nil
 		}
-		w = t.newSweep(ctx, g, c)
+		w = t.newSweep(ctx, g, c, base)
 		gradients, err := w.gradients(class, t.target)
 		if err != nil {
 			return nil, nil, err

@@ -59,7 +59,7 @@ func TestCoarsePanels(t *testing.T) {
 		for g.last() < full.last() {
 			g.at = append(g.at, g.last()*ratio)
 		}
-		r, err := f.newSweep(context.Background(), g, nil).measures(math.Inf(1))
+		r, err := f.newSweep(context.Background(), g, nil, nil).measures(math.Inf(1))
 		if err != nil {
 			t.Fatal(err)
 		}

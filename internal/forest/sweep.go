@@ -24,6 +24,8 @@ type sweep struct {
 	solver
 	ctx      context.Context
 	weights  *weights // nil if there are none
+	base     *sweep   // with weights, one without on the same partition, whose functions x these are
+	none     curve    // 0
 	messages []message
 	lack     float64 // logarithm of what a probability may err for what is beyond the panels
 	drift    float64 // bound of what the errors of exponents and of sums of rates add to that of a message
@@ -36,8 +38,8 @@ type weights struct {
 	constants, own, edges []float64
 }
 
-func (f *Forest) newSweep(ctx context.Context, g *panels, c *weights) *sweep {
-	w := &sweep{Forest: f, solver: solver{g, make([]float64, g.count())}, ctx: ctx, weights: c, messages: make([]message, 2*len(f.edges)), drift: f.inexact * g.last()}
+func (f *Forest) newSweep(ctx context.Context, g *panels, c *weights, base *sweep) *sweep {
+	w := &sweep{Forest: f, solver: solver{g, make([]float64, g.count())}, ctx: ctx, weights: c, base: base, none: make(curve, g.count()), messages: make([]message, 2*len(f.edges)), drift: f.inexact * g.last()}
 	for s := range f.capacity {
 		w.drift = max(w.drift, f.inexact*g.last()+f.sums(s))
 	}
@@ -50,7 +52,7 @@ func (w *sweep) pass(target float64) error {
 		if err := w.ctx.Err(); err != nil {
 			return err
 		}
-		if d := w.parent[s]; d >= 0 {
+		if d := w.parent[s]; d >= 0 && !w.copies(s, d) {
 			w.send(d, w.gather(s, d^1))
 		}
 	}
@@ -142,7 +144,7 @@ func (w *sweep) spread(s int) error {
 		if err := w.ctx.Err(); err != nil {
 			return err
 		}
-		if d^1 != w.parent[s] {
+		if d^1 != w.parent[s] && !w.copies(s, d^1) {
 			w.multiply(&q[i], &rest)
 			w.send(d^1, q[i])
 		}
@@ -151,14 +153,34 @@ func (w *sweep) spread(s int) error {
 	return nil
 }
 
+// copies reports whether the message of direction d out of s has no weight, and then takes it from the base.
+func (w *sweep) copies(s, d int) bool {
+	if w.base == nil || w.weights.constants[s] > 0 {
+		return false
+	}
+	for _, in := range w.into[s] {
+		if in != d^1 && w.messages[in].m.y[0].poly[0] != 0 {
+			return false
+		}
+	}
+	b := w.base.messages[d]
+	b.q.y, b.r.y, b.m.y = w.none, w.none, w.none
+	w.messages[d] = b
+	return true
+}
+
 // send finds the message of direction d from its q.
 func (w *sweep) send(d int, q pair) {
 	lambda, kappa := w.edges[d/2].rate, w.decay[d]
 	growth, mu := w.growth[d], max(0, kappa-lambda)
 	r, m := pair{}, pair{}
 	var ofR, ofM float64
-	r.x, ofR = w.backward(kappa, 1, q.x, smoothest)
-	m.x, ofM = w.forward(lambda, growth, mu, r.x, r.x)
+	if w.base != nil {
+		r, m = w.base.messages[d].r, w.base.messages[d].m
+	} else {
+		r.x, ofR = w.backward(kappa, 1, q.x, smoothest)
+		m.x, ofM = w.forward(lambda, growth, mu, r.x, r.x)
+	}
 	if w.weights != nil {
 		var bound float64
 		r.y, bound = w.backward(kappa, 1, q.y, smoothest)
@@ -167,8 +189,8 @@ func (w *sweep) send(d int, q pair) {
 		m.y, bound = w.forward(lambda, growth, mu, source, r.y)
 		ofM = max(ofM, defect+bound)
 	}
-	r.bound = q.bound + ofR + w.drift
-	m.bound = r.bound + ofM + w.drift
+	r.bound = max(r.bound, q.bound+ofR+w.drift)
+	m.bound = max(m.bound, r.bound+ofM+w.drift)
 	w.messages[d] = message{q, r, m}
 }
 
