@@ -32,23 +32,15 @@ func (l *plan) findOrder() (err error) {
 	for i := range e.Classes {
 		e.Classes[i].Rate = 1 // the order is for any
 	}
-	width := ""
 	var wide *num.TooLargeError
-	if l.order, err = elimination.NewOrder(e); errors.As(err, &wide) {
-		width = wide.Input.Value
-	} else if err == nil && l.order.Width > widest {
-		width = fmt.Sprint(l.order.Width)
-	}
-	if width == "" {
+	if l.order, err = elimination.NewOrder(e); !errors.As(err, &wide) {
 		return err
 	}
-	return &num.TooLargeError{Input: input.Errorf("model", fmt.Sprintf("a width of %s or more", width), // least fill finds the least width up to 2 only
-		"servers that are eliminated one by one in a width of at most %d: 1 is that of trees and lines, 2 that of ladders", widest)}
+	return &num.TooLargeError{Input: input.Errorf("model", fmt.Sprintf("a width of %s or more", wide.Input.Value), // least fill finds the least width up to 2 only
+		"servers that are eliminated one by one in a width of at most %d: 1 is that of trees and lines, 2 that of ladders, 3 that of grids of three rows", elimination.MaxWidth)}
 }
 
-const widest = 2 // of the messages that are found in time
-
-const mostProducts = 2e11 // of an elimination without a limit of work
+const mostProducts = 1e11 // of an elimination without a limit of work
 
 // checkElimination finds the order, and refuses what elimination does not give.
 func (l *plan) checkElimination(s Settings) error {
@@ -211,8 +203,8 @@ func (l *plan) solveElimination(ctx context.Context, p *recursion.Problem, ask e
 	return nil, err
 }
 
-// tooMuch says in words that elimination takes too much work, or memory, and whether a larger tolerance takes less: in a width of 2, as many times as
-// there are fewer nodes of shorter times, to the third power.
+// tooMuch says in words that elimination takes too much work, or memory, and whether a larger tolerance takes less: by as many times as
+// there are fewer nodes of shorter times, to a power of one more than the width.
 func (l *plan) tooMuch(large *num.TooLargeError, s elimination.Settings) error {
 	much, help := fmt.Sprintf("more than %.0e products, some minutes", s.MaxWork), ""
 	if large.Limit > 0 && large.Bytes > float64(large.Limit) {
@@ -221,9 +213,9 @@ func (l *plan) tooMuch(large *num.TooLargeError, s elimination.Settings) error {
 	switch {
 	case s.Tolerance > 1e-5:
 	case s.Tolerance > 1e-8:
-		help = "; or a tolerance of 1e-3, which takes about a third"
+		help = "; or a tolerance of 1e-3, which takes about a third to a fifth"
 	default:
-		help = "; or a tolerance of 1e-6, which takes about a third, or of 1e-3, a tenth"
+		help = "; or a tolerance of 1e-6, which takes about a third to a tenth, or of 1e-3, a tenth to a fiftieth"
 	}
 	return &num.TooLargeError{States: large.States, Bytes: large.Bytes, Limit: large.Limit, Input: input.Errorf("model",
 		fmt.Sprintf("%d classes on %d rows of servers", len(l.problem.Classes), len(l.problem.Groups)),

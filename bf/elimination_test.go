@@ -95,7 +95,7 @@ func TestEliminationAgrees(t *testing.T) {
 		default:
 			solved++
 			holdWithin(t, "elimination", r, oracle.Solve(m))
-			if slices.ContainsFunc(r.Parts, func(p Part) bool { return p.Lattice != EliminationLattice || p.Width > widest }) {
+			if slices.ContainsFunc(r.Parts, func(p Part) bool { return p.Lattice != EliminationLattice || p.Width > elimination.MaxWidth }) {
 				t.Fatalf("parts %+v", r.Parts)
 			}
 		}
@@ -340,36 +340,31 @@ func TestDrawsByElimination(t *testing.T) {
 	}
 }
 
-// A ladder of 2x5 servers has width 2, and the means and distributions of the tables.
-func TestLadderByElimination(t *testing.T) {
-	m := &cluster.Model{}
-	for s := range 10 {
-		m.Servers = append(m.Servers, cluster.Server{Name: fmt.Sprint("s", s), Capacity: big.NewRat(1, 1)})
-		m.Classes = append(m.Classes, cluster.Class{Name: fmt.Sprint("own", s), ArrivalRate: big.NewRat(2, 5), Servers: cluster.On(s)})
-		if s%2 == 1 {
-			m.Classes = append(m.Classes, cluster.Class{Name: fmt.Sprint("rung", s), ArrivalRate: big.NewRat(1, 5), Servers: cluster.On(s-1, s)})
+// A ladder of 2x5 servers has width 2, a grid of 3x3 width 3; they have the means and distributions of the tables.
+func TestGridsByElimination(t *testing.T) {
+	for _, c := range []struct {
+		rows, columns, jobs int
+		tolerance           float64
+	}{{2, 5, 4, 1e-4}, {3, 3, 0, 1e-2}} {
+		m := gridModel(c.rows, c.columns)
+		want, err := Solve(t.Context(), m, Settings{Engine: num.Enclose, MaxJobs: c.jobs, ByClass: c.jobs > 0})
+		if err != nil {
+			t.Fatal(err)
 		}
-		if s > 1 {
-			m.Classes = append(m.Classes, cluster.Class{Name: fmt.Sprint("rail", s), ArrivalRate: big.NewRat(3, 20), Servers: cluster.On(s-2, s)})
+		got, err := Solve(t.Context(), m, Settings{Lattice: EliminationLattice, RelTol: c.tolerance, MaxJobs: c.jobs, ByClass: c.jobs > 0})
+		if err != nil {
+			t.Fatal(err)
 		}
-	}
-	want, err := Solve(t.Context(), m, Settings{Engine: num.Enclose, MaxJobs: 4, ByClass: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, err := Solve(t.Context(), m, Settings{Lattice: EliminationLattice, RelTol: 1e-4, MaxJobs: 4, ByClass: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got.Parts[0].Width != 2 || got.RelativeErrorBound > 1e-4 {
-		t.Errorf("%+v, bound %g", got.Parts, got.RelativeErrorBound)
-	}
-	want.JobsDistribution = nil
-	agree(t, got, want)
-	for i, c := range got.Classes {
-		for n, p := range c.JobsDistribution {
-			if x := want.Classes[i].JobsDistribution[n].Float; !(math.Abs(p.Float-x) <= 1.01e-4*x) {
-				t.Errorf("class %d, %d jobs: %v, want %v", i, n, p.Float, x)
+		if got.Parts[0].Width != c.rows || got.RelativeErrorBound > c.tolerance {
+			t.Errorf("%+v, bound %g", got.Parts, got.RelativeErrorBound)
+		}
+		want.JobsDistribution = nil
+		agree(t, got, want)
+		for i, k := range got.Classes {
+			for n, p := range k.JobsDistribution {
+				if x := want.Classes[i].JobsDistribution[n].Float; !(math.Abs(p.Float-x) <= 1.01*c.tolerance*x) {
+					t.Errorf("class %d, %d jobs: %v, want %v", i, n, p.Float, x)
+				}
 			}
 		}
 	}

@@ -30,7 +30,7 @@ type Settings struct {
 	Gradients bool    // Result.Gradients is wanted
 	Of        []int   // classes of which Result.ClassGradients are wanted; as with Gradients, classes without arrivals link their servers, too
 	MaxBytes  int64   // memory that messages may take; 0 means 4 GiB
-	MaxWork   float64 // products of float64 that components whose servers form no tree may take; 0 means 2e11
+	MaxWork   float64 // products of float64 that components whose servers form no tree may take; 0 means 1e11
 }
 
 // A Result holds the measures of a problem, each a float64 with a proved bound of its relative error.
