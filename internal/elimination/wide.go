@@ -68,8 +68,8 @@ func solveWide(ctx context.Context, p *Problem, o *Order, s Settings) (*forest.R
 				g = g.longer()
 				continue
 			}
-			if more := g.moreNodes(4 * worst / tolerance); g.n+more <= mostNodes && g.noise < target/8 {
-				g, target = newMesh(g.breaks, g.n+more), max(least, target/4)
+			if worst < 1e6*tolerance && g.noise < target/8 {
+				g, target = g.closer(4*worst/tolerance), max(least, target/4)
 				continue
 			}
 			if worst < 4*tolerance { // panels a little shorter will do
@@ -93,11 +93,11 @@ func solveWide(ctx context.Context, p *Problem, o *Order, s Settings) (*forest.R
 			}
 		}
 		worst, finer := slices.Max(g.coarse), g.refined(target)
-		switch more := g.moreNodes(4 * worst / target); {
+		switch closer := g.closer(4 * worst / target); {
 		case finer == nil:
 			g = newMesh(g.breaks, g.n)
-		case g.noise < target/2 && g.n+more <= mostNodes && more*g.panels() <= g.n*(finer.panels()-g.panels()):
-			g = newMesh(g.breaks, g.n+more)
+		case g.noise < target/2 && closer.n*closer.panels() <= finer.n*finer.panels():
+			g = closer
 		default:
 			g = finer
 		}
@@ -141,12 +141,18 @@ func (g *mesh) longer() *mesh {
 	return newMesh(breaks, g.n)
 }
 
-// moreNodes returns how many more nodes make a remainder smaller by a factor: two are good for about 50, and four are tried if it is not known.
-func (g *mesh) moreNodes(factor float64) int {
-	if factor > 1e20 {
-		return 4
+// closer makes remainders smaller by a factor, by more nodes, and by shorter panels where there are too many. Two nodes are good for a factor of about 50, and four are tried if it is not known.
+func (g *mesh) closer(factor float64) *mesh {
+	more := 4
+	if factor <= 1e20 {
+		more = 2 * int(math.Ceil(math.Log(factor)/math.Log(50)))
 	}
-	return 2 * int(math.Ceil(math.Log(factor)/math.Log(50)))
+	over := g.n + more - mostNodes
+	if over <= 0 {
+		return newMesh(g.breaks, g.n+more)
+	}
+	panels := float64(g.panels()) * math.Expm1(2*float64(over)/mostNodes)
+	return newMesh(g.shorter(int(math.Ceil(panels))).breaks, mostNodes)
 }
 
 // mostNodes of a panel: with more the roundings of its polynomials would count.
