@@ -56,6 +56,7 @@ type answer struct {
 	rates         []float64 // of these classes
 	laws          []*law    // of their least times, if asked
 
+	far              float64    // largest part of a bound that comes of times beyond the panels
 	servers, classes []weighted // with weights, of the time of each server and the least time of each class
 	busy             []float64  // Σ_i λ_i P(T_s = min_{S_i} T) of each server
 	busyBound        []float64  // of its error
@@ -166,10 +167,17 @@ func (a *answer) rarest(guess bool, s Settings) float64 {
 	return least
 }
 
-// isShort reports whether what is beyond the end makes much of what numbers may err.
+// counts takes a number, and its bound if no time is beyond the panels.
+func (a *answer) counts(x arithmetic.Number, within float64) {
+	if within < 1 {
+		a.far = max(a.far, x.Bound-within)
+	}
+}
+
+// isShort reports whether what is beyond the end makes much of what numbers may err: an eighth of most of them, or a half of any.
 func (a *answer) isShort(p *Problem, tolerance float64, s Settings) bool {
 	any, _ := a.escape(p.Capacities)
-	if any*a.end() > tolerance/8*a.longest() || any > tolerance/8*math.Exp(a.rarest(false, s)) {
+	if any*a.end() > tolerance/8*a.longest() || any > tolerance/8*math.Exp(a.rarest(false, s)) || a.far > tolerance/2 {
 		return true
 	}
 	rates, jobs := 0.0, 0.0
@@ -200,6 +208,7 @@ func (a *answer) result(p *Problem, s Settings) (r *forest.Result, worst float64
 	r.Normalization = arithmetic.FromWide(a.normalization.Wide, arithmetic.Compound(a.normalization.Bound, any/(1-any)*(1+8*u), 0))
 	for i := range p.Classes {
 		r.Times[i] = a.least[i].number(beyond)
+		a.counts(r.Times[i], a.least[i].bound)
 		if s.Rarest > 0 {
 			r.Laws = append(r.Laws, nil)
 			if l := a.laws[i]; l != nil {
@@ -212,12 +221,17 @@ func (a *answer) result(p *Problem, s Settings) (r *forest.Result, worst float64
 			r.Jobs = append(r.Jobs, forest.NoJobs(s.ByClass))
 			for n, p := range a.jobs[i] {
 				r.Jobs[i][n] = p.number(any)
+				a.counts(r.Jobs[i][n], p.bound)
 			}
 		}
 	}
 	for s, c := range p.Capacities {
 		r.Busy[s] = arithmetic.FromFloat(0, 0)
-		if off := a.busyBound[s] + a.around[s]*any; a.busy[s] > 0 && off < a.busy[s]/2 {
+		far := a.around[s] * any
+		if a.busy[s] > 0 {
+			a.far = max(a.far, far/a.busy[s])
+		}
+		if off := a.busyBound[s] + far; a.busy[s] > 0 && off < a.busy[s]/2 {
 			r.Busy[s] = arithmetic.FromFloat(a.busy[s], off/(a.busy[s]-off)*(1+8*u)).Quo(arithmetic.FromFloat(c, 0))
 		} else if a.around[s] > 0 {
 			r.Busy[s] = arithmetic.FromFloat(a.busy[s]/c, math.Inf(1))

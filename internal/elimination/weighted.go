@@ -216,6 +216,9 @@ func (a *answer) gradients(p *Problem, by *weights, class int) (g forest.Gradien
 	moment := func(w weighted) forest.Moment {
 		m := w.moment(by, a.outside(any, one), a.end(), any, one)
 		worst = max(worst, m.Mean.Bound, m.Weight.Bound, m.Both.Bound)
+		a.counts(m.Mean, w.time.bound)
+		a.counts(m.Weight, w.weight.bound)
+		a.counts(m.Both, w.both.bound)
 		return m
 	}
 	for i := range p.Classes {
@@ -241,7 +244,7 @@ func (a *answer) derive(ctx context.Context, p *Problem, o *Order, s Settings, r
 			return math.Inf(1), err
 		}
 		g, bound := b.gradients(p, e.weights, class)
-		worst = max(worst, 2*bound+8*u)
+		worst, a.far = max(worst, 2*bound+8*u), max(a.far, 2*b.far)
 		r.Gradients = append(r.Gradients, g)
 	}
 	return worst, nil
