@@ -34,15 +34,18 @@ func solveWide(ctx context.Context, p *Problem, o *Order, s Settings) (*forest.R
 	if tolerance < fine {
 		target = max(least, tolerance/(4+float64(len(p.Capacities))/4))
 	}
-	best, vain := math.Inf(1), 0 // the least bound so far, and the answers since
+	var seen progress
 	missed := &ToleranceError{Tolerance: tolerance, Bound: math.Inf(1)}
 	for range 60 {
 		if err := checkSize(p, o, g.panels(), g.n, s); err != nil {
-			if best < 1 && !s.Gradients && len(s.Of) == 0 { // known at less work
-				missed.Bound = best
+			if seen.best > 0 && seen.best < 1 && !s.Gradients && len(s.Of) == 0 { // known at less work
+				missed.Bound = seen.best
 				return nil, missed
 			}
 			return nil, err
+		}
+		if p.overflows(o, g.end()) {
+			return nil, missed
 		}
 		a, err := newPasses(p, o, g, s).answer(ctx, target)
 		if err != nil && !errors.Is(err, errCoarse) {
@@ -50,7 +53,8 @@ func solveWide(ctx context.Context, p *Problem, o *Order, s Settings) (*forest.R
 		}
 		if err == nil {
 			r, worst := a.result(p, s)
-			if missed.Bound = worst; worst <= tolerance && (s.Gradients || len(s.Of) > 0) {
+			derived := worst <= tolerance && (s.Gradients || len(s.Of) > 0)
+			if missed.Bound = worst; derived {
 				if worst, err = a.derive(ctx, p, o, s, r, target); err != nil && !errors.Is(err, errCoarse) {
 					return nil, err
 				}
@@ -59,9 +63,7 @@ func solveWide(ctx context.Context, p *Problem, o *Order, s Settings) (*forest.R
 			if err == nil && missed.Bound <= tolerance {
 				return r, nil
 			}
-			if worst < 0.95*best {
-				best, vain = worst, 0
-			} else if vain++; worst < math.Inf(1) && vain > 2 { // roundings are as large
+			if seen.inVain(worst, derived) {
 				return nil, missed
 			}
 			if a.isShort(p, tolerance, s) {
@@ -103,6 +105,26 @@ func solveWide(ctx context.Context, p *Problem, o *Order, s Settings) (*forest.R
 		}
 	}
 	return nil, missed
+}
+
+// A progress is the least bound of answers so far, and how many came since. Those with derivatives are counted apart, whose bounds are larger.
+type progress struct {
+	best    float64
+	since   int
+	derived bool
+}
+
+// inVain takes the bound of an answer, and reports whether more have no use, as roundings are as large.
+func (s *progress) inVain(bound float64, derived bool) bool {
+	switch {
+	case s.best == 0 || derived != s.derived:
+		*s = progress{bound, 0, derived}
+	case bound < 0.95*s.best:
+		s.best, s.since = bound, 0
+	default:
+		s.since++
+	}
+	return s.since > 2 && bound < math.Inf(1)
 }
 
 // refined splits the panels whose cells are kept too coarsely.
@@ -180,6 +202,9 @@ func firstMesh(ctx context.Context, p *Problem, o *Order, s Settings) (*mesh, er
 	}
 	end = min(end, 16/slices.Min(p.Capacities))
 	for {
+		if p.overflows(o, end) { // what comes is no shorter
+			return nil, &ToleranceError{Tolerance: tolerance, Bound: math.Inf(1)}
+		}
 		g := newMesh(p.breaks(end, 5), 8)
 		g.rough = true
 		if err := checkSize(p, o, g.panels(), nodes, s); err != nil { // what comes is no shorter
@@ -213,6 +238,27 @@ func firstMesh(ctx context.Context, p *Problem, o *Order, s Settings) (*mesh, er
 			return g, nil
 		}
 	}
+}
+
+// overflows reports whether a power is beyond the range of float64 before an end: that of a server that stays when another one goes, if its time is the least of all classes of
+// both that go then. No cell with it has a bound.
+func (p *Problem) overflows(o *Order, end float64) bool {
+	place := make([]int, len(o.Servers))
+	for k, s := range o.Servers {
+		place[s] = k
+	}
+	rates := make(map[[2]int]float64) // of the classes that go with a server, by another of their servers
+	most := 0.0
+	for _, k := range p.Classes {
+		gone := slices.MinFunc(k.Servers, func(a, b int) int { return place[a] - place[b] })
+		for _, s := range k.Servers {
+			if s != gone {
+				rates[[2]int{gone, s}] += k.Rate
+				most = max(most, rates[[2]int{gone, s}])
+			}
+		}
+	}
+	return most*end > 720 // the last node is less than a hundredth before the end, and e^710 too large
 }
 
 // checkEnd refuses times up to an end, as checkSize does, also if their panels cannot be counted.

@@ -120,6 +120,58 @@ func TestLadders(t *testing.T) {
 	}
 }
 
+// Times go far enough for the measures of the fastest server, too, and for derivatives of rare classes.
+func TestShortTimes(t *testing.T) {
+	unequal := atLoad(&Problem{[]float64{1, 300, 1}, []Class{{1, []int{0, 1}}, {1, []int{1, 2}}, {1, []int{0, 2}}}}, 0.5)
+	rare := &Problem{[]float64{1000, 1000, 1000}, []Class{{3, []int{0, 1}}, {24, []int{1, 2}}, {43, []int{0, 2}}}}
+	for _, c := range []struct {
+		p   *Problem
+		ask Settings
+	}{{unequal, Settings{Tolerance: 1e-3, MaxWork: 1e9}}, {rare, Settings{Tolerance: 1e-4, Of: []int{0}}}} {
+		o, err := NewOrder(c.p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := Solve(context.Background(), c.p, o, c.ask)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := literal(c.p)
+		if err := want.check(r); err != nil {
+			t.Error(err)
+		}
+		if err := checkDerivatives(c.p, r, c.ask); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// Powers beyond the range of float64 are met before any pass.
+func TestOverflow(t *testing.T) {
+	p := atLoad(&Problem{[]float64{1, 300, 1}, []Class{{300, []int{0, 1}}, {1, []int{1, 2}}, {1, []int{0, 2}}}}, 0.5)
+	o, err := NewOrder(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var missed *ToleranceError
+	if _, err := Solve(context.Background(), p, o, Settings{Tolerance: 1e-3, MaxWork: 1e9}); !errors.As(err, &missed) || !math.IsInf(missed.Bound, 1) {
+		t.Errorf("error %v", err)
+	}
+}
+
+// Bounds with derivatives are not held against those without.
+func TestProgress(t *testing.T) {
+	var p progress
+	for k, bound := range []float64{3e-3, 2e-3, math.Inf(1), 0.5, 0.1, 0.05, 0.02, 0.0198, 0.0197} {
+		if p.inVain(bound, k > 1) {
+			t.Errorf("bound %v is in vain", bound)
+		}
+	}
+	if !p.inVain(0.0196, true) {
+		t.Error("nothing is in vain")
+	}
+}
+
 func TestWideRefusals(t *testing.T) {
 	p := lattice(2, 10, 0.7)
 	o, err := NewOrder(p)
