@@ -56,7 +56,7 @@ type answer struct {
 	rates         []float64 // of these classes
 	laws          []*law    // of their least times, if asked
 
-	far              float64    // largest part of a bound that comes of times beyond the panels
+	far              float64    // the largest relative bound that comes of times beyond the panels
 	servers, classes []weighted // with weights, of the time of each server and the least time of each class
 	busy             []float64  // Σ_i λ_i P(T_s = min_{S_i} T) of each server
 	busyBound        []float64  // of its error
@@ -167,13 +167,6 @@ func (a *answer) rarest(guess bool, s Settings) float64 {
 	return least
 }
 
-// counts takes a number, and its bound if no time is beyond the panels.
-func (a *answer) counts(x arithmetic.Number, within float64) {
-	if within < 1 {
-		a.far = max(a.far, x.Bound-within)
-	}
-}
-
 // isShort reports whether what is beyond the end makes much of what numbers may err: an eighth of most of them, or a half of any.
 func (a *answer) isShort(p *Problem, tolerance float64, s Settings) bool {
 	any, _ := a.escape(p.Capacities)
@@ -208,7 +201,7 @@ func (a *answer) result(p *Problem, s Settings) (r *forest.Result, worst float64
 	r.Normalization = arithmetic.FromWide(a.normalization.Wide, arithmetic.Compound(a.normalization.Bound, any/(1-any)*(1+8*u), 0))
 	for i := range p.Classes {
 		r.Times[i] = a.least[i].number(beyond)
-		a.counts(r.Times[i], a.least[i].bound)
+		a.far = max(a.far, beyond/a.least[i].value)
 		if s.Rarest > 0 {
 			r.Laws = append(r.Laws, nil)
 			if l := a.laws[i]; l != nil {
@@ -221,7 +214,7 @@ func (a *answer) result(p *Problem, s Settings) (r *forest.Result, worst float64
 			r.Jobs = append(r.Jobs, forest.NoJobs(s.ByClass))
 			for n, p := range a.jobs[i] {
 				r.Jobs[i][n] = p.number(any)
-				a.counts(r.Jobs[i][n], p.bound)
+				a.far = max(a.far, any/p.value)
 			}
 		}
 	}

@@ -194,7 +194,8 @@ func (d *density) weigh(g *mesh) weighted {
 //	Σ c_i times that + Σ w_i T² (P(not R) + 2z (1/l + 1/l²)),  l = log(1/z),
 //
 // as T_a T_b - T² is at most the mean of the T_a² - T² and T_b² - T² that are positive, and P(T_a > x) <= z^{x/T}. That of what grows with all times given R is no more than the mean.
-func (w weighted) moment(by *weights, beyond, end, any, one float64) forest.Moment {
+// It returns the largest relative bound that this makes, too.
+func (w weighted) moment(by *weights, beyond, end, any, one float64) (m forest.Moment, far float64) {
 	constants, factors := 0.0, 0.0
 	for i, x := range by.factors {
 		constants += by.constants[i]
@@ -202,23 +203,23 @@ func (w weighted) moment(by *weights, beyond, end, any, one float64) forest.Mome
 	}
 	l := -math.Log(one)
 	square := end * end * (any + 2*one*(1/l+1/(l*l)))
-	m := forest.Moment{Mean: w.time.number(beyond), Weight: arithmetic.FromFloat(0, 0), Both: arithmetic.FromFloat(0, 0)}
+	far = beyond / w.time.value
+	m = forest.Moment{Mean: w.time.number(beyond), Weight: arithmetic.FromFloat(0, 0), Both: arithmetic.FromFloat(0, 0)}
 	if w.weight.value > 0 {
-		m.Weight = w.weight.number(factors * beyond * (1 + 0x1p-20))
-		m.Both = w.both.number((constants*beyond + factors*square) * (1 + 0x1p-20))
+		weight, both := factors*beyond*(1+0x1p-20), (constants*beyond+factors*square)*(1+0x1p-20)
+		m.Weight, m.Both = w.weight.number(weight), w.both.number(both)
+		far = max(far, weight/w.weight.value, both/w.both.value)
 	}
-	return m
+	return m, far
 }
 
 // gradients returns the derivatives of the mean number of jobs of one class, or of all if it is -1, and their largest bound.
 func (a *answer) gradients(p *Problem, by *weights, class int) (g forest.Gradients, worst float64) {
 	any, one := a.escape(p.Capacities)
 	moment := func(w weighted) forest.Moment {
-		m := w.moment(by, a.outside(any, one), a.end(), any, one)
+		m, far := w.moment(by, a.outside(any, one), a.end(), any, one)
 		worst = max(worst, m.Mean.Bound, m.Weight.Bound, m.Both.Bound)
-		a.counts(m.Mean, w.time.bound)
-		a.counts(m.Weight, w.weight.bound)
-		a.counts(m.Both, w.both.bound)
+		a.far = max(a.far, far)
 		return m
 	}
 	for i := range p.Classes {
