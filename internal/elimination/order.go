@@ -2,6 +2,7 @@ package elimination
 
 import (
 	"math"
+	"slices"
 
 	"productform/internal/input"
 	"productform/internal/leastfill"
@@ -57,6 +58,20 @@ func NewOrder(p *Problem) (*Order, error) {
 	}
 	o.Work *= 1 + float64(most)/25 // products of many messages want finer panels
 	return o, nil
+}
+
+// places returns the place of each server.
+func (o *Order) places() []int {
+	place := make([]int, len(o.Servers))
+	for k, s := range o.Servers {
+		place[s] = k
+	}
+	return place
+}
+
+// first returns the server that goes first.
+func first(place, servers []int) int {
+	return slices.MinFunc(servers, func(a, b int) int { return place[a] - place[b] })
 }
 
 // workOf estimates the operations of what comes of one server, in both passes and the measures: a message of so many servers has some points along each.

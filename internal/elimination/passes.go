@@ -25,13 +25,12 @@ func newPasses(p *Problem, o *Order, g *mesh, s Settings) *passes {
 	for range runtime.GOMAXPROCS(0) {
 		e.rooms = append(e.rooms, newRoom(g, max(1, slices.Max(widths(p, o)))))
 	}
-	e.place, e.buckets, e.kept, e.outside = make([]int, len(o.Servers)), make([]factors, len(o.Servers)), make([]*function, len(o.Servers)), make([]factors, len(o.Servers))
-	for k, s := range o.Servers {
-		e.place[s] = k
+	e.place, e.buckets, e.kept, e.outside = o.places(), make([]factors, len(o.Servers)), make([]*function, len(o.Servers)), make([]factors, len(o.Servers))
+	for s := range o.Servers {
 		e.buckets[s].servers = []int{s}
 	}
 	for i, c := range p.Classes {
-		b := &e.buckets[e.first(c.Servers)]
+		b := &e.buckets[first(e.place, c.Servers)]
 		b.classes = append(b.classes, i)
 	}
 	return e
@@ -39,10 +38,7 @@ func newPasses(p *Problem, o *Order, g *mesh, s Settings) *passes {
 
 // widths returns how many servers stay that know of each server of the order, when that goes.
 func widths(p *Problem, o *Order) []int {
-	place := make([]int, len(o.Servers))
-	for k, s := range o.Servers {
-		place[s] = k
-	}
+	place := o.places()
 	knows := make([][]int, len(o.Servers)) // places of servers, by the first
 	add := func(servers []int) {
 		if len(servers) > 0 {
@@ -67,11 +63,6 @@ func widths(p *Problem, o *Order) []int {
 	return w
 }
 
-// first returns the server that goes first.
-func (e *passes) first(servers []int) int {
-	return slices.MinFunc(servers, func(a, b int) int { return e.place[a] - e.place[b] })
-}
-
 func (e *passes) integrate(ctx context.Context, f factors, gone, above int) (*function, error) {
 	k, err := integrate(ctx, e.mesh, e.problem, f, gone, above, e.rooms)
 	if err == nil && e.weights != nil {
@@ -93,7 +84,7 @@ func (e *passes) forward(ctx context.Context, most float64) error {
 		}
 		e.kept[s] = f
 		if len(f.servers) > 0 {
-			b := &e.buckets[e.first(f.servers)]
+			b := &e.buckets[first(e.place, f.servers)]
 			b.functions = append(b.functions, f)
 		}
 	}

@@ -19,15 +19,10 @@ func plus(a, b [2]float64) [2]float64 {
 // slack returns the least C(A) - λ(A) over the sets A of servers but the empty one, with C their capacities and λ the rates of the classes whose servers all lie in A. It is found by the
 // same elimination as measures are, with minima in place of integrals, in some 2^width steps a server.
 func (p *Problem) slack(o *Order) float64 {
-	place, classes, minima := make([]int, len(o.Servers)), make([][]int, len(o.Servers)), make([][]minimum, len(o.Servers))
-	for k, s := range o.Servers {
-		place[s] = k
-	}
-	first := func(servers []int) int {
-		return slices.MinFunc(servers, func(a, b int) int { return place[a] - place[b] })
-	}
+	place, classes, minima := o.places(), make([][]int, len(o.Servers)), make([][]minimum, len(o.Servers))
 	for i, c := range p.Classes {
-		classes[first(c.Servers)] = append(classes[first(c.Servers)], i)
+		s := first(place, c.Servers)
+		classes[s] = append(classes[s], i)
 	}
 	all := [2]float64{0, math.Inf(1)}
 	for _, s := range o.Servers {
@@ -73,7 +68,7 @@ func (p *Problem) slack(o *Order) float64 {
 		if len(sum.servers) == 0 {
 			all = plus(all, sum.least[0])
 		} else {
-			to := first(sum.servers)
+			to := first(place, sum.servers)
 			minima[to] = append(minima[to], sum)
 		}
 	}

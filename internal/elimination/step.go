@@ -105,7 +105,7 @@ func newStep(g *mesh, p *Problem, f factors, gone, above int) *step {
 		classes = append(classes, place(p.Classes[i].Servers))
 		rates = append(rates, p.Classes[i].Rate)
 	}
-	st.roundoff = float64(g.panels()*(g.n/4+4)+150) * u
+	st.roundoff = float64(g.panels()*(g.n/4+4)+len(f.functions)+150) * u
 	for _, order := range st.out.orders {
 		from := 0
 		if above >= 0 {

@@ -243,14 +243,11 @@ func firstMesh(ctx context.Context, p *Problem, o *Order, s Settings) (*mesh, er
 // overflows reports whether a power is beyond the range of float64 before an end: that of a server that stays when another one goes, if its time is the least of all classes of
 // both that go then. No cell with it has a bound.
 func (p *Problem) overflows(o *Order, end float64) bool {
-	place := make([]int, len(o.Servers))
-	for k, s := range o.Servers {
-		place[s] = k
-	}
+	place := o.places()
 	rates := make(map[[2]int]float64) // of the classes that go with a server, by another of their servers
 	most := 0.0
 	for _, k := range p.Classes {
-		gone := slices.MinFunc(k.Servers, func(a, b int) int { return place[a] - place[b] })
+		gone := first(place, k.Servers)
 		for _, s := range k.Servers {
 			if s != gone {
 				rates[[2]int{gone, s}] += k.Rate

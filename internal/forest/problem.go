@@ -45,11 +45,11 @@ type Gradients struct {
 // A Difference is Plus - Minus, two numbers >= 0.
 type Difference struct{ Plus, Minus arithmetic.Number }
 
-// A ToleranceError is the error of a problem whose bounds float64 does not bring below the tolerance.
+// A ToleranceError is the error of a problem whose bounds float64, or the work that is allowed, does not bring below the tolerance.
 type ToleranceError struct{ Tolerance, Bound float64 } // asked, and reached; the latter is +Inf if there is none
 
 func (e *ToleranceError) Error() string {
-	return fmt.Sprintf("elimination in float64 reaches a relative bound of %.2g, not of %.2g", e.Bound, e.Tolerance)
+	return fmt.Sprintf("elimination reaches a relative bound of %.2g, not of %.2g", e.Bound, e.Tolerance)
 }
 
 // Worst returns the largest bound of the numbers, in one of so many parts whose normalizations are multiplied.
