@@ -8,9 +8,10 @@ import (
 // A side is some of the servers that stay, with the server that goes. No function joins the two sides otherwise. The tensor of the left side has the server that goes as
 // its last axis, that of the right side as its first, so that the sum over its nodes is a product of matrices.
 type side struct {
-	stay      []int // servers that stay
-	axes      []int // with the one that goes
-	strides   []int // in the tensor
+	stay      []int   // servers that stay
+	axes      []int   // with the one that goes
+	orders    [][]int // of the axes
+	strides   []int   // in the tensor
 	functions []int
 	own       [][]int // strides of each function
 	free      bool    // no function knows a server that stays
@@ -73,7 +74,7 @@ func (st *step) setSides() {
 	st.stack = append(slices.Clone(st.sides[0].stay), st.sides[1].stay...)
 	for k := range st.sides {
 		s := &st.sides[k]
-		s.strides = stridesOf(st.g.n, s.axes, s.axes)
+		s.orders, s.strides = orders(len(s.axes)), stridesOf(st.g.n, s.axes, s.axes)
 		for i, place := range st.places {
 			onLarge := slices.ContainsFunc(place, func(v int) bool { return slices.Contains(large, v) })
 			if onLarge == (k == right) {
@@ -150,7 +151,7 @@ func (st *step) multiplyFunctions(ctx context.Context, s *side, rooms []*room) e
 	s.product = make([]float64, len(s.cells.cells)*size)
 	return share(ctx, len(rooms), len(s.cells.cells), func(_, cell int) {
 		c := s.cells.cells[cell]
-		st.fill(s.product[cell*size:][:size], s, s.cells.orders[c.order], func(axis int) int { return c.panel[axis] })
+		st.fill(s.product[cell*size:][:size], s, s.orders[c.order], func(axis int) int { return c.panel[axis] })
 	})
 }
 
@@ -180,7 +181,7 @@ func (k *worker) tensor(room []float64, r *region, number, bound int, weights []
 	tensor := room[:power(n, len(s.axes))]
 	weighted := bound >= 0 && slices.Contains(s.stay, bound)
 	if s.product == nil {
-		k.fill(tensor, s, orders(len(s.axes))[r.sides[number]], func(axis int) int { return k.panel[s.axes[axis]] })
+		k.fill(tensor, s, s.orders[r.sides[number]], func(axis int) int { return k.panel[s.axes[axis]] })
 	} else {
 		var panel [MaxWidth]int
 		for axis, v := range s.axes {
