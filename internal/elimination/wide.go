@@ -29,10 +29,9 @@ func solveWide(ctx context.Context, p *Problem, o *Order, s Settings) (*forest.R
 	if err != nil {
 		return nil, err
 	}
-	least, quiet := leastWide, math.Inf(1) // defects not to be asked for, as roundings are as large, and what these were on the mesh before
-	target := max(least, tolerance/4)
+	aim := &aim{leastWide, math.Inf(1), max(leastWide, tolerance/4)}
 	if tolerance < fine {
-		target = max(least, tolerance/(4+float64(len(p.Capacities))/4))
+		aim.target = max(leastWide, tolerance/(4+float64(len(p.Capacities))/4))
 	}
 	var seen progress
 	missed := &ToleranceError{Tolerance: tolerance, Bound: math.Inf(1)}
@@ -47,7 +46,7 @@ func solveWide(ctx context.Context, p *Problem, o *Order, s Settings) (*forest.R
 		if p.overflows(o, g.end()) {
 			return nil, missed
 		}
-		a, err := newPasses(p, o, g, s).answer(ctx, target)
+		a, err := newPasses(p, o, g, s).answer(ctx, aim.target)
 		if err != nil && !errors.Is(err, errCoarse) {
 			return nil, err
 		}
@@ -55,7 +54,7 @@ func solveWide(ctx context.Context, p *Problem, o *Order, s Settings) (*forest.R
 			r, worst := a.result(p, s)
 			derived := worst <= tolerance && (s.Gradients || len(s.Of) > 0)
 			if missed.Bound = worst; derived {
-				if worst, err = a.derive(ctx, p, o, s, r, target); err != nil && !errors.Is(err, errCoarse) {
+				if worst, err = a.derive(ctx, p, o, s, r, aim.target); err != nil && !errors.Is(err, errCoarse) {
 					return nil, err
 				}
 				missed.Bound = max(missed.Bound, worst)
@@ -70,41 +69,56 @@ func solveWide(ctx context.Context, p *Problem, o *Order, s Settings) (*forest.R
 				g = g.longer()
 				continue
 			}
-			if worst < 1e6*tolerance && g.noise < target/8 {
-				g, target = g.closer(4*worst/tolerance), max(least, target/4)
+			if worst < 1e6*tolerance && g.noise < aim.target/8 {
+				g = g.closer(4 * worst / tolerance)
+				aim.lower(aim.target / 4)
 				continue
 			}
 			if worst < 4*tolerance { // panels a little shorter will do
-				g, target = g.shorter(2+int(float64(g.panels())*math.Log(worst/tolerance)/3)), max(least, target/2)
+				g = g.shorter(2 + int(float64(g.panels())*math.Log(worst/tolerance)/3))
+				aim.lower(aim.target / 2)
 				continue
 			}
 			for k, defect := range g.spare {
 				g.coarse[k] = max(g.coarse[k], min(defect, 1))
 			}
-			if target = max(least, min(target, slices.Max(g.coarse))/4); slices.Max(g.coarse) <= target {
+			if aim.lower(min(aim.target, slices.Max(g.coarse)) / 4); slices.Max(g.coarse) <= aim.target {
 				return nil, missed
 			}
 		}
-		if g.noise > target/2 {
-			if g.noise > quiet/4 {
-				least = max(least, 4*g.noise)
-			}
-			quiet = g.noise
-			if target = max(target, least); target > tolerance {
-				return nil, missed
-			}
-		}
-		worst, finer := slices.Max(g.coarse), g.refined(target)
-		switch closer := g.closer(4 * worst / target); {
-		case finer == nil:
-			g = newMesh(g.breaks, g.n)
-		case g.noise < target/2 && closer.n*closer.panels() <= finer.n*finer.panels():
-			g = closer
-		default:
-			g = finer
+		if g = aim.finer(g); aim.target > tolerance {
+			return nil, missed
 		}
 	}
 	return nil, missed
+}
+
+// An aim is how well functions are to be kept.
+type aim struct {
+	least  float64 // defects below are not asked for, as roundings are as large
+	quiet  float64 // what these were on the mesh before
+	target float64 // defect asked for
+}
+
+func (a *aim) lower(target float64) { a.target = max(a.least, target) }
+
+// finer returns a mesh with shorter panels, or more nodes, where functions on one were kept too coarsely, and raises the target if that came of roundings.
+func (a *aim) finer(g *mesh) *mesh {
+	if g.noise > a.target/2 {
+		if g.noise > a.quiet/4 {
+			a.least = max(a.least, 4*g.noise)
+		}
+		a.quiet = g.noise
+		a.target = max(a.target, a.least)
+	}
+	worst, finer := slices.Max(g.coarse), g.refined(a.target)
+	switch closer := g.closer(4 * worst / a.target); {
+	case finer == nil:
+		return newMesh(g.breaks, g.n)
+	case g.noise < a.target/2 && closer.n*closer.panels() <= finer.n*finer.panels():
+		return closer
+	}
+	return finer
 }
 
 // A progress is the least bound of answers so far, and how many came since. Those with derivatives are counted apart, whose bounds are larger.
