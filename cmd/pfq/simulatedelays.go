@@ -71,7 +71,8 @@ func (f *simulateFlags) solveDelays(q command.Query, m *cluster.Model, means *bf
 }
 
 // delayProducts estimates the products that percentiles up to a level take, given the means: of each step as many as the lattice has
-// elements; and of steps as many as events come in the time that an exponential delay of twice the mean exceeds with the probability 1-level.
+// elements; and of steps as many as events come in the time that an exponential delay of twice the mean exceeds with the probability 1-level. What is
+// eliminated takes no steps: functions of as many times as its width, for each server.
 func delayProducts(m *cluster.Model, means *bf.Result, level *big.Rat) float64 {
 	const solves = 6 // of the classes, and of all together
 	var capacity, delay, products float64
@@ -91,7 +92,10 @@ func delayProducts(m *cluster.Model, means *bf.Result, level *big.Rat) float64 {
 		classes, servers := float64(len(part.Classes)), float64(len(part.Servers))
 		each := classes * float64(part.States)
 		switch part.Lattice {
-		case bf.ConnectedLattice, bf.EliminationLattice: // which delays do without
+		case bf.EliminationLattice:
+			products += 1e4 * servers * math.Pow(150, float64(part.Width))
+			continue
+		case bf.ConnectedLattice: // which delays do without
 			each = classes * math.Exp2(min(classes, servers))
 		case bf.ServerLattice, bf.SymmetricLattice:
 			each *= servers

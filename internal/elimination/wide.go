@@ -206,7 +206,7 @@ const rarestLog = -600
 // is known to be far enough for a refusal before any pass.
 func firstMesh(ctx context.Context, p *Problem, o *Order, s Settings) (*mesh, error) {
 	servers, tolerance := float64(len(p.Capacities)), min(s.Tolerance, 0x1p-10)
-	length, nodes := 4.0, min(mostNodes, 7+slices.Max(widths(p, o))/3*2+int(math.Ceil(1.5*math.Log10(4/tolerance))))
+	length, nodes := 4.0, min(mostNodes, 7+slices.Max(widths(p, o))/3*2+int(math.Ceil(1.5*math.Log10((4+servers/250)/tolerance))))
 	if s.Tolerance < fine {
 		length, nodes = 2.7, nodes-2
 	}

@@ -121,8 +121,9 @@ func runsOf(density, rows []float64, level float64) (runs []densityRun) {
 // highest density regions", The American Statistician 50(2), 1996): where the kernel estimate of their density on logarithmic axes is at
 // least what that part of the samples have. It is bands, beside each other or above; none if the samples are too few or alike.
 func (c cloud) densest(part float64) []plots.Series {
+	const alike = 1e-9 // so close, float64 does not tell places of a region apart
 	d := c.density()
-	if d.hu == 0 || d.hv == 0 {
+	if d.hu <= alike || d.hv <= alike {
 		return nil
 	}
 	level := d.level(part)
