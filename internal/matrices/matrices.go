@@ -2,7 +2,7 @@
 package matrices
 
 // A MultiplyAdd adds the product of a and b, rows×inner and inner×columns, to c, rows×columns, all with their rows in sequence. To each entry of c it adds the sums of four products,
-// ((p_0 + p_1) + (p_2 + p_3)) of inner indices one after the other, then the products that are left: inner/4 + 3 roundings, one of a product and all others of sums.
+// ((p_0 + p_1) + (p_2 + p_3)) of inner indices one after the other, then the up to three products that are left: inner/4 + 6 roundings at most, one of a product and all others of sums.
 type MultiplyAdd func(c, a, b []float64, rows, inner, columns int)
 
 // Fastest returns the one for this processor.

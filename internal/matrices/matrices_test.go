@@ -54,7 +54,7 @@ func TestRoundings(t *testing.T) {
 					size += math.Abs(a[x*inner+s] * b[s*columns+y])
 				}
 				off, _ := sum.Sub(sum, new(big.Rat).SetFloat64(c[x*columns+y])).Float64()
-				if bound := float64(inner/4+3) * 0x1p-53 * size * (1 + 0x1p-40); !(math.Abs(off) <= bound) {
+				if bound := float64(inner/4+inner%4+3) * 0x1p-53 * size * (1 + 0x1p-40); !(math.Abs(off) <= bound) {
 					t.Fatalf("entry %d, %d is off by %v, more than %v", x, y, off, bound)
 				}
 			}
