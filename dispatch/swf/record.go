@@ -109,8 +109,10 @@ func (r *record) integer() int64 {
 	if n, ok := parseDigits(text); ok {
 		return n
 	}
-	if string(text) == "-1" {
-		return Unknown
+	if rest, below := bytes.CutPrefix(text, []byte("-")); below {
+		if n, ok := parseDigits(rest); ok && n == -Unknown {
+			return Unknown
+		}
 	}
 	r.refuse(text, wantInteger)
 	return 0

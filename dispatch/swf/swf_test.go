@@ -621,7 +621,7 @@ func TestNoAllocations(t *testing.T) {
 func FuzzRead(f *testing.F) {
 	for _, text := range []string{
 		"", line, ";\n" + line + "\r\n\n" + spoilt(4, "1e-3"), line + " 7", spoilt(2, "NaN"), "\ufeff;\xff\r\r\n", spoilt(1, "9007199254740993"),
-		spoilt(3, "-1.0"),
+		spoilt(3, "-1.0"), spoilt(14, "-01"),
 	} {
 		f.Add(text)
 		f.Add(packed(text))
