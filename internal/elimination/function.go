@@ -127,7 +127,7 @@ func (f *function) normalize(scale float64) {
 	}
 	_, e := math.Frexp(largest)
 	f.exponent += e
-	down := math.Ldexp(1, -e/2)
+	down := math.Ldexp(1, -e/2) // in two steps, as the whole power may be out of range
 	rest := math.Ldexp(1, -e-(-e/2))
 	for _, list := range [][]float64{f.values, f.norms, f.fuzz, f.defect} {
 		for i, x := range list {
@@ -169,6 +169,17 @@ func orderNumber(order []int) int {
 		number = number*(len(order)-i) + less
 	}
 	return number
+}
+
+// orderIn returns the number of the order that some servers have in an order of more, by their places in the list.
+func orderIn(order, list []int) int {
+	var own []int
+	for _, v := range order {
+		if k := slices.Index(list, v); k >= 0 {
+			own = append(own, k)
+		}
+	}
+	return orderNumber(own)
 }
 
 // corners lists the corners of a cell: bit v is set if server v is at the end of its panel. Those of one panel are in order.

@@ -16,7 +16,7 @@ type side struct {
 	own       [][]int // strides of each function
 	free      bool    // no function knows a server that stays
 
-	cells   *layout   // of the axes; nil if they are too many for a table of all tensors
+	cells   *layout   // of the axes, if there is a product
 	product []float64 // the functions at all nodes, in a tensor a cell
 }
 
@@ -137,14 +137,15 @@ func (k *worker) addThin(thin []float64, r *region, bound int, weights []float64
 	}
 }
 
-// multiplyFunctions puts the product of the functions of a side in a table of its cells, unless that would be larger than one of a function may be. A function alone may be its own.
+// multiplyFunctions puts the product of the functions of a side in a table of its cells, unless that has more axes than what is computed has times, and more than two. A function alone may be its own.
 func (st *step) multiplyFunctions(ctx context.Context, s *side, rooms []*room) error {
-	if len(s.functions) == 0 || len(s.axes) > MaxWidth {
+	alone := len(s.functions) == 1 && slices.Equal(st.places[s.functions[0]], s.axes)
+	if len(s.functions) == 0 || len(s.axes) > MaxWidth || !alone && len(s.axes) > max(2, st.w) {
 		return nil
 	}
 	s.cells = st.g.layout(len(s.axes))
-	if one := s.functions[0]; len(s.functions) == 1 && slices.Equal(st.places[one], s.axes) {
-		s.product = st.functions[one].values
+	if alone {
+		s.product = st.functions[s.functions[0]].values
 		return nil
 	}
 	size := power(st.g.n, len(s.axes))

@@ -138,22 +138,10 @@ func (st *step) newRegion(order []int, capacity, rates []float64, classes [][]in
 		r.powers = append(r.powers, powers)
 	}
 	for _, place := range st.places {
-		var own []int
-		for _, v := range order {
-			if k := slices.Index(place, v); k >= 0 {
-				own = append(own, k)
-			}
-		}
-		r.orders = append(r.orders, orderNumber(own))
+		r.orders = append(r.orders, orderIn(order, place))
 	}
 	for i, s := range st.sides {
-		var own []int
-		for _, v := range order {
-			if k := slices.Index(s.axes, v); k >= 0 {
-				own = append(own, k)
-			}
-		}
-		r.sides[i] = orderNumber(own)
+		r.sides[i] = orderIn(order, s.axes)
 	}
 	return r
 }

@@ -206,6 +206,7 @@ const rarestLog = -600
 // is known to be far enough for a refusal before any pass.
 func firstMesh(ctx context.Context, p *Problem, o *Order, s Settings) (*mesh, error) {
 	servers, tolerance := float64(len(p.Capacities)), min(s.Tolerance, 0x1p-10)
+	// About 1.3 nodes make a remainder ten times smaller, and bounds of many servers add up.
 	length, nodes := 4.0, min(mostNodes, 7+slices.Max(widths(p, o))/3*2+int(math.Ceil(1.5*math.Log10((4+servers/250)/tolerance))))
 	if s.Tolerance < fine {
 		length, nodes = 2.7, nodes-2
@@ -318,7 +319,7 @@ func (p *Problem) breaks(end, length float64) []float64 {
 
 // checkSize refuses panels on which passes would take more products or bytes than are allowed.
 func checkSize(p *Problem, o *Order, panels, nodes int, s Settings) error {
-	work, bytes := 0.0, 0.0
+	work, bytes, table := 0.0, 0.0, 0.0
 	widest := 0
 	for _, w := range widths(p, o) {
 		widest = max(widest, w)
@@ -328,7 +329,9 @@ func checkSize(p *Problem, o *Order, panels, nodes int, s Settings) error {
 		}
 		work += 4 * cells * (places + float64(w)) * math.Pow(n, float64(w+1))
 		bytes += 3 * 8 * cells * (math.Pow(n, float64(w)) + float64(radii<<w))
+		table = max(table, 8*cells*math.Pow(n, float64(w)))
 	}
+	bytes += table              // of a product of functions
 	asked := float64(len(s.Of)) // passes with weights, each of some five terms
 	if s.Gradients {
 		asked++
