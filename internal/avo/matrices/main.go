@@ -44,7 +44,7 @@ func multiplyAdd() {
 	MOVQ(k.left, k.stride)
 	SHLQ(U8(3), k.stride)
 	for _, vectors := range []int{4, 2, 1} {
-		k.columns(fmt.Sprintf("columns%d", 4*vectors), vectors, false)
+		k.columns(fmt.Sprintf("columns%d", 4*vectors), vectors)
 	}
 	masks := Load(Param("masks"), GP64())
 	TESTQ(k.left, k.left)
@@ -58,11 +58,11 @@ func multiplyAdd() {
 }
 
 // columns takes so many vectors of columns at a time, as long as there are as many.
-func (k *kernel) columns(label string, vectors int, masked bool) {
+func (k *kernel) columns(label string, vectors int) {
 	Label(label)
 	CMPQ(k.left, U8(4*vectors))
 	JLT(LabelRef(label + "done"))
-	k.product(label, vectors, masked)
+	k.product(label, vectors, false)
 	ADDQ(U8(bytes*vectors), k.c)
 	ADDQ(U8(bytes*vectors), k.b)
 	SUBQ(U8(4*vectors), k.left)
