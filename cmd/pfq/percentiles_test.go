@@ -98,6 +98,23 @@ func TestSimulateLargePercentiles(t *testing.T) {
 	}
 }
 
+// Trees have exact percentiles beside the estimates however many servers they have: these are eliminated.
+func TestSimulatePercentilesOfTrees(t *testing.T) {
+	var servers, classes []string
+	for i := range 60 {
+		servers = append(servers, fmt.Sprintf(`{"name": "s%d", "capacity": 1}`, i))
+		if i > 0 {
+			classes = append(classes, fmt.Sprintf(`{"name": "c%d", "arrival_rate": "0.4", "servers": ["s%d", "s%d"]}`, i, i, (i-1)/2))
+		}
+	}
+	model := fmt.Sprintf(`{"servers": [%s], "classes": [%s]}`, strings.Join(servers, ","), strings.Join(classes, ","))
+	stdout, stderr, status := simulate(model, "--runs 2 --jumps 1000 --percentiles 50")
+	_, table, found := strings.Cut(stdout, "class        delay p50")
+	if columns, _, _ := strings.Cut(table, "\n"); status != 0 || strings.Contains(stderr, "no exact percentiles") || !found || !strings.Contains(columns, "exact") {
+		t.Errorf("status %d, %s%s", status, stdout, stderr)
+	}
+}
+
 // Percentiles that are none are refused.
 func TestBadPercentiles(t *testing.T) {
 	for text, want := range map[string]string{

@@ -93,6 +93,7 @@ func delayProducts(m *cluster.Model, means *bf.Result, level *big.Rat) float64 {
 		each := classes * float64(part.States)
 		switch part.Lattice {
 		case bf.EliminationLattice:
+			// some 150 points along each time, and a few thousand operations for each
 			products += 1e4 * servers * math.Pow(150, float64(part.Width))
 			continue
 		case bf.ConnectedLattice: // which delays do without

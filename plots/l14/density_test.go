@@ -116,3 +116,14 @@ func TestDensestNone(t *testing.T) {
 		}
 	}
 }
+
+// Samples that differ by roundings only have no region: its places could not be told apart.
+func TestAlikeSamplesHaveNoRegion(t *testing.T) {
+	var c cloud
+	for i := range 6 {
+		c.x, c.y = append(c.x, 8103*(1+float64(i)*0x1p-44)), append(c.y, 1+float64(i))
+	}
+	if bands := c.densest(0.5); len(bands) > 0 {
+		t.Errorf("%d bands", len(bands))
+	}
+}
