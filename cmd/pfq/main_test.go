@@ -234,7 +234,7 @@ func TestBadUsage(t *testing.T) {
 		{"solve good.json --fast", "pfq: unknown flag: --fast"},
 		{"example line racks", "pfq: example wants at most one NAME, not 2 arguments\n"},
 		{"version now", `pfq: unknown command "now" for "pfq version"`},
-		{"solve good.json -o absent/answer.json", "pfq: absent/answer.json: no such file or directory"},
+		{"solve good.json -o absent/answer.json", "pfq: absent/answer.json: the folder absent does not exist"},
 		{"solve good.json -o .", "pfq: .: is a directory"},
 	} {
 		stdout, stderr, status := pfq("", strings.Fields(c.args)...)

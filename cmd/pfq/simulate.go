@@ -134,7 +134,7 @@ func (f *simulateFlags) plans(q command.Query) (plans []*sim.Plan, err error) {
 // read reads the model, and the sizes that the jobs have.
 func (f *simulateFlags) read(q command.Query) (m *cluster.Model, jobs jobSizes, err error) {
 	if path, _ := command.SizePath(f.sizes); path != "" {
-		if err := output.NotInput("--output", q.To, path, nil); err != nil {
+		if err := output.Check("--output", q.To, path, nil); err != nil {
 			return nil, jobs, err
 		}
 	} else if d, err := command.ParseUnscaled("--sizes", f.sizes); err != nil {

@@ -431,7 +431,7 @@ func TestSimulateBadUsage(t *testing.T) {
 		{"good.json --horizon 10 --jumps 1e5", "pfq: --horizon and --jumps exclude each other\n"},
 		{"good.json --horizon 10 --warmup 0", "pfq: --horizon and --warmup exclude each other\n"},
 		{"good.json --results words.txt", "pfq: --results = words.txt: not a directory\n"},
-		{"good.json --runs 2 --jumps 1000 -o absent/answer", "pfq: absent/answer: no such file or directory\n"},
+		{"good.json --runs 2 --jumps 1000 -o absent/answer", "pfq: absent/answer: the folder absent does not exist\n"},
 		{"good.json --run 3", "pfq: unknown flag: --run; did you mean --runs?\n"},
 	} {
 		stdout, stderr, status := pfq("", append([]string{"simulate"}, strings.Fields(c.args)...)...)

@@ -101,7 +101,7 @@ func (o *options) run(cmd *cobra.Command, args []string) error {
 	if err := o.check(); err != nil {
 		return err
 	}
-	if err := output.NotInput("--output", o.output, file, cmd.InOrStdin()); err != nil {
+	if err := output.Check("--output", o.output, file, cmd.InOrStdin()); err != nil {
 		return err
 	}
 	first, err := readStart(file, cmd.InOrStdin())

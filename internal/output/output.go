@@ -27,9 +27,15 @@ func Write(answer []byte, file string, stdout io.Writer) error {
 	return WriteAll(stdout, File{answer, file})
 }
 
-// WriteAll writes the answer once all other outputs are written: one that cannot be written leaves no answer behind.
-// Of the others those for terminals, pipes and devices come first. Files appear whole, and all at once.
+// WriteAll writes the answer after all other outputs, so an output that fails leaves no answer
+// behind. Among the others, terminals, pipes and devices come first. Files appear whole, and all at
+// once. Nothing is written if a folder is missing.
 func WriteAll(stdout io.Writer, answer File, others ...File) error {
+	for _, o := range append(others, answer) {
+		if err := checkFolder(o.Name); err != nil {
+			return err
+		}
+	}
 	var files []File
 	var first, last []stream
 	for i, o := range append(others, answer) {
@@ -61,6 +67,48 @@ func WriteAll(stdout io.Writer, answer File, others ...File) error {
 	return writeStreams(last)
 }
 
+// WriteNew writes a text to a file of this name, which must not exist.
+func WriteNew(text []byte, file string) error {
+	reserved, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	if errors.Is(err, fs.ErrExist) {
+		return existsError(file)
+	}
+	if err != nil {
+		return aboutFile(file, err)
+	}
+	err = reserved.Close()
+	if err == nil {
+		err = WriteAll(nil, File{text, file})
+	}
+	if err != nil {
+		os.Remove(file)
+	}
+	return err
+}
+
+// CheckNew returns an error if a file of this name exists.
+func CheckNew(file string) error {
+	if _, err := os.Lstat(file); err == nil {
+		return existsError(file)
+	}
+	return nil
+}
+
+func existsError(file string) error { return fmt.Errorf("%s: this file exists already", file) }
+
+// checkFolder returns an error if the folder of a new file is missing.
+func checkFolder(file string) error {
+	folder := filepath.Dir(file)
+	info, err := os.Stat(folder)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("%s: the folder %s does not exist", file, folder)
+	case err == nil && !info.IsDir():
+		return fmt.Errorf("%s: %s is not a folder", file, folder)
+	}
+	return nil
+}
+
 // A stream is an output that cannot be taken back.
 type stream struct {
 	File
@@ -76,8 +124,8 @@ func writeStreams(streams []stream) error {
 	return nil
 }
 
-// writeFiles writes temporary files beside those named, and renames them once all are there, so that nobody ever sees
-// half an answer, nor one file without the others.
+// writeFiles writes temporary files next to the named ones, and renames them once all are there:
+// readers never see half an answer, nor one file without the others.
 func writeFiles(files []File) (err error) {
 	type renaming struct{ from, to string }
 	var list []renaming
@@ -126,8 +174,12 @@ func aboutFile(file string, err error) error {
 	return fmt.Errorf("%s: %w", file, err)
 }
 
-// NotInput refuses the file that a flag names for an answer if it is the one that is read, under any name.
-func NotInput(flag, file, from string, stdin io.Reader) error {
+// Check rejects the file that a flag names for an answer if it is the one that is read, under any
+// name, or if its folder is missing.
+func Check(flag, file, from string, stdin io.Reader) error {
+	if err := checkFolder(file); err != nil {
+		return err
+	}
 	var same bool
 	if from == "-" {
 		same = IsStream(file, stdin)

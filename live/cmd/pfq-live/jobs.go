@@ -137,7 +137,7 @@ func newSubmit() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if err := output.NotInput("--output", f.file, args[0], cmd.InOrStdin()); err != nil {
+			if err := output.Check("--output", f.file, args[0], cmd.InOrStdin()); err != nil {
 				return err
 			}
 			return withClient(cmd, url, func(ctx context.Context, c *client.Client) error {

@@ -469,7 +469,7 @@ func TestAllocateBadUsage(t *testing.T) {
 		{"cluster.yaml", "pfq: cluster.yaml:1: servers = an array: want one of the fields resources, jobs; this looks like a model for pfq solve\n"},
 		{"declare.json --dynamic", "pfq: declare.json:2: jobs[0].declared.cpu is missing: want at least the demand, 1; a resource not named is 0\n"},
 		{"pool.json --format xml", "pfq: --format = xml: want text, json or csv\n"},
-		{"pool.json --policy drf -o absent/answer", "pfq: absent/answer: no such file or directory\n"},
+		{"pool.json --policy drf -o absent/answer", "pfq: absent/answer: the folder absent does not exist\n"},
 	} {
 		stdout, stderr, status := pfq("", append([]string{"allocate"}, strings.Fields(c.args)...)...)
 		if status != 2 || stdout != "" || !strings.HasPrefix(stderr, c.want) || strings.Count(stderr, "\n") != 1 || !strings.HasSuffix(stderr, "\n") {

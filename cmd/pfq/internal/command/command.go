@@ -107,7 +107,7 @@ func NewWriter(use string, formats []string, answer func(Query) (a []byte, found
 		RunE: func(cmd *cobra.Command, args []string) error {
 			q.ask(cmd, args)
 			if kind != "" {
-				if err := output.NotInput("--output", q.To, q.File, q.Stdin); err != nil {
+				if err := output.Check("--output", q.To, q.File, q.Stdin); err != nil {
 					return err
 				}
 			}

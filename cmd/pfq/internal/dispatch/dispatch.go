@@ -119,5 +119,5 @@ func (f *dispatchFlags) checkFiles(trace string, stdin io.Reader, stdout io.Writ
 	if toStdout && output.IsStream(f.records, stdout) || !toStdout && f.records != "" && output.IsSame(f.records, f.file) {
 		return input.Errorf("--records", f.records, "a file other than that of --output")
 	}
-	return cmp.Or(output.NotInput("--records", f.records, trace, stdin), output.NotInput("--output", f.file, trace, stdin))
+	return cmp.Or(output.Check("--records", f.records, trace, stdin), output.Check("--output", f.file, trace, stdin))
 }

@@ -628,8 +628,8 @@ func TestDispatchBadUsage(t *testing.T) {
 		{"five.swf --workers 4 --records a.csv", "--records wants one --policy: what becomes of a job depends on it"},
 		{"five.swf --workers 4 --policy edf --records -", "--records = -: want the name of a file"},
 		{"five.swf --workers 4 --policy edf --records a.csv -o ./a.csv", "--records = a.csv: want a file other than that of --output"},
-		{"five.swf --workers 4 --policy edf --records absent/a.csv", "absent/a.csv: no such file or directory"},
-		{"five.swf --workers 4 --policy edf --records a.csv -o absent/b", "absent/b: no such file or directory"},
+		{"five.swf --workers 4 --policy edf --records absent/a.csv", "absent/a.csv: the folder absent does not exist"},
+		{"five.swf --workers 4 --policy edf --records a.csv -o absent/b", "absent/b: the folder absent does not exist"},
 		{"five.swf --workers 4 --policy edf --records a.csv -o .", ".: is a directory"},
 		{"words.swf --workers 4 --policy edf --records a.csv -o b.csv", "words.swf:6: "},
 	} {

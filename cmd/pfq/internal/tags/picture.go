@@ -150,7 +150,7 @@ type farmCurves struct {
 
 // picture analyses the farm at each load and draws it. The figure is nil where there are no cutoffs at any, which the standard error says.
 func (f *pictureFlags) picture(q command.Query, table bool) (*plots.Figure, error) {
-	if err := output.NotInput("--output", q.To, f.sizes.file(), q.Stdin); err != nil {
+	if err := output.Check("--output", q.To, f.sizes.file(), q.Stdin); err != nil {
 		return nil, err
 	}
 	d, err := f.distribution(q)

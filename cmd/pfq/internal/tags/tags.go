@@ -50,7 +50,7 @@ func New() *cobra.Command {
 	var f tagsFlags
 	var cmd *cobra.Command
 	cmd = command.New("tags", func(q command.Query) (render.Answer, bool, error) {
-		if err := output.NotInput("--output", q.To, f.sizes.file(), q.Stdin); err != nil {
+		if err := output.Check("--output", q.To, f.sizes.file(), q.Stdin); err != nil {
 			return render.Answer{}, false, err
 		}
 		a, found, err := f.answer(q)

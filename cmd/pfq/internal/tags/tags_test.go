@@ -890,7 +890,7 @@ func TestTagsBadUsage(t *testing.T) {
 		{farm + sizes + "--runs 2 --jumps 1e3 --results list", "pfq: --results = list: "},
 		{farm + sizes + "--run 3", "pfq: unknown flag: --run; did you mean --runs?\n"},
 		{farm + sizes + "--format xml", "pfq: --format = xml: want text, json or csv\n"},
-		{farm + sizes + "-o absent/answer", "pfq: absent/answer: no such file or directory\n"},
+		{farm + sizes + "-o absent/answer", "pfq: absent/answer: the folder absent does not exist\n"},
 	} {
 		stdout, stderr, status := tagsCommand(c.args)
 		if status != 2 || stdout != "" || !strings.HasPrefix(stderr, c.want) || strings.Count(stderr, "\n") != 1 || !strings.HasSuffix(stderr, "\n") {
