@@ -134,7 +134,7 @@ func (s *shell) check(file string, c docs.Command, kind string) {
 	}
 	var stderr strings.Builder
 	cmd.Stderr = &stderr
-	cmd.Env = append(os.Environ(), "GOFLAGS="+flags, "GOWORK=", "GOPROXY=off", "PFQ="+s.build("./cmd/pfq"))
+	cmd.Env = append(os.Environ(), "GOFLAGS="+flags, "GOWORK=", "PFQ="+s.build("./cmd/pfq"))
 	out, err := cmd.Output()
 	var exit *exec.ExitError
 	if kind == "no" && errors.As(err, &exit) && exit.ExitCode() == 1 {
