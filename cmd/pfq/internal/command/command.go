@@ -66,7 +66,7 @@ func (q *Query) ask(cmd *cobra.Command, args []string) {
 // New returns a command that answers a question about a file, which is its argument, and adds the flags --format and
 // --output. The answer comes with whether there is what was asked for; if not, it says why.
 func New(use string, answer func(Query) (a render.Answer, found bool, err error)) *cobra.Command {
-	return NewWriter(use, render.Formats, func(q Query) ([]byte, bool, error) {
+	return NewWriter(use, render.Formats, nil, func(q Query) ([]byte, bool, error) {
 		switch strings.ToLower(filepath.Ext(q.To)) {
 		case ".png", ".svg", ".pdf":
 			return nil, false, input.Errorf("--output", q.To, "a name for text, JSON or CSV: pictures are drawn by pfq plot")
@@ -80,9 +80,12 @@ func New(use string, answer func(Query) (a render.Answer, found bool, err error)
 	})
 }
 
-// NewWriter returns a command like that of [New] for answers of other formats, the first of which is the default. Of an answer that is
-// nil nothing is written.
-func NewWriter(use string, formats []string, answer func(Query) (a []byte, found bool, err error)) *cobra.Command {
+// NewWriter returns a command like that of [New] for answers of other formats, the first of which is
+// the default. If --output is not given and the standard output is a terminal, the answer goes to
+// the new file that onTerminal names; it may be nil, or return "". An answer that is nil is not written.
+func NewWriter(
+	use string, formats []string, onTerminal func(Query) string, answer func(Query) (a []byte, found bool, err error),
+) *cobra.Command {
 	var q Query
 	_, kind, _ := strings.Cut(use, " ")
 	cmd := &cobra.Command{
@@ -111,14 +114,28 @@ func NewWriter(use string, formats []string, answer func(Query) (a []byte, found
 					return err
 				}
 			}
+			file := "" // new
+			if q.To == "" && onTerminal != nil && isTerminal(cmd.OutOrStdout()) {
+				file = onTerminal(q)
+			}
+			if err := output.CheckNew(file); err != nil {
+				return withOutput(err)
+			}
 			text, found, err := answer(q)
 			if err != nil {
 				return err
 			}
-			if text != nil {
-				if err := output.Write(text, q.To, cmd.OutOrStdout()); err != nil {
-					return err
+			switch {
+			case text == nil:
+			case file == "":
+				err = output.Write(text, q.To, cmd.OutOrStdout())
+			default:
+				if err = withOutput(output.WriteNew(text, file)); err == nil {
+					fmt.Fprintf(q.Stderr, "pfq: wrote %s\n", file)
 				}
+			}
+			if err != nil {
+				return err
 			}
 			if !found {
 				return ErrNoAnswer
@@ -129,6 +146,14 @@ func NewWriter(use string, formats []string, answer func(Query) (a []byte, found
 	cli.AddChoice(cmd, &q.Format, "format", formats, "form of the answer")
 	AddOutput(cmd, &q.To)
 	return Help(cmd)
+}
+
+// withOutput adds to an error about a file that the command has named how to name another.
+func withOutput(err error) error {
+	if err == nil {
+		return nil
+	}
+	return FlagError{fmt.Errorf("%w; name a file with -o", err)}
 }
 
 // A FlagError is about a flag: no file is to blame.

@@ -101,8 +101,8 @@ func (f *plotFlags) addHints(cmd *cobra.Command) {
 // byName is the format that the name of the file tells, SVG without one.
 const byName = "auto"
 
-// NewPicture returns a command that answers with a figure: a picture, or a table of its numbers. Of a figure that is nil nothing is
-// written.
+// NewPicture returns a command that answers with a figure: a picture, or a table of its numbers. A nil
+// figure is not written.
 func NewPicture(use string, figure func(q command.Query, table bool) (*plots.Figure, error)) *cobra.Command {
 	formats := []string{byName}
 	for _, format := range draw.Formats() {
@@ -110,7 +110,7 @@ func NewPicture(use string, figure func(q command.Query, table bool) (*plots.Fig
 			formats = append(formats, string(format))
 		}
 	}
-	return command.NewWriter(use, formats, func(q command.Query) (picture []byte, found bool, err error) {
+	answer := func(q command.Query) (picture []byte, found bool, err error) {
 		format, err := formatOf(q)
 		if err != nil {
 			return nil, false, err
@@ -123,7 +123,8 @@ func NewPicture(use string, figure func(q command.Query, table bool) (*plots.Fig
 		f.Fill()
 		picture, err = draw.Render(f, format)
 		return picture, true, command.InFile(q.File, ofPicture(err))
-	})
+	}
+	return command.NewWriter(use, formats, fileOnTerminal, answer)
 }
 
 // ofPicture says of an error about a text that cannot be drawn, such as a name in letters that the font has not, what can be done.
@@ -135,12 +136,25 @@ func ofPicture(err error) error {
 	return &input.Error{Path: "text of the picture", Value: bad.Value, Want: bad.Want + "; --format csv takes all"}
 }
 
+// fileOnTerminal returns the file for a picture that would otherwise go to a terminal; "" for a table.
+func fileOnTerminal(q command.Query) string {
+	format, err := formatOf(q)
+	if err != nil || format == draw.CSV {
+		return ""
+	}
+	name := "plot"
+	if q.File != "-" && q.File != "" {
+		name = nameOf(q.File)
+	}
+	return name + "." + string(format)
+}
+
 // nameOf returns a name for the picture of a file.
 func nameOf(file string) string {
 	if file == "-" {
 		return "model"
 	}
-	return strings.TrimSuffix(filepath.Base(file), filepath.Ext(file))
+	return cmp.Or(strings.TrimSuffix(filepath.Base(file), filepath.Ext(file)), "model")
 }
 
 // titled returns what a file holds, for a caption: "The cluster shop".

@@ -19,7 +19,7 @@ import (
 // plot returns the command with a writer of captions, in place of pictures.
 func plot() *cobra.Command {
 	return NewPlot(func(use string, figure func(command.Query, bool) (*plots.Figure, error)) *cobra.Command {
-		return command.NewWriter(use, []string{"text"}, func(q command.Query) ([]byte, bool, error) {
+		return command.NewWriter(use, []string{"text"}, nil, func(q command.Query) ([]byte, bool, error) {
 			f, err := figure(q, false)
 			if f == nil || err != nil {
 				return nil, false, err
