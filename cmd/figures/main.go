@@ -23,14 +23,14 @@ package main
 import (
 	"context"
 	"os"
-	"os/signal"
 	"syscall"
 
+	"productform/internal/cli"
 	"productform/plots"
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := cli.UntilSignal(context.Background(), os.Interrupt, syscall.SIGTERM)
 	status := run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr, catalogue(), plots.Settings{})
 	stop()
 	os.Exit(status)

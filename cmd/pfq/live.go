@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"productform/cmd/pfq/internal/command"
+	"productform/internal/cli"
 )
 
 // newLive returns the command that runs the program of the live system, which is of another module.
@@ -50,7 +51,11 @@ func findLive() (string, error) {
 // status is 0.
 func runProgram(c *exec.Cmd) error {
 	signals := make(chan os.Signal, 10)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	// A signal that this process ignores must stay ignored: a caught one would end the program,
+	// which inherits the default.
+	if list := cli.NotIgnored(os.Interrupt, syscall.SIGTERM, syscall.SIGHUP); len(list) > 0 {
+		signal.Notify(signals, list...)
+	}
 	defer signal.Stop(signals)
 	if err := c.Start(); err != nil {
 		return fmt.Errorf("%s: %w", c.Path, err)

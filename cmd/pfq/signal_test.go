@@ -164,3 +164,19 @@ func TestInterruptedPicture(t *testing.T) {
 		}
 	}
 }
+
+// A signal that pfq ignores, as under nohup, does not end the pfq-live that it starts.
+func TestLiveInheritsIgnoredSignals(t *testing.T) {
+	folder := t.TempDir()
+	path := filepath.Join(folder, "pfq-live")
+	commandtest.WriteFile(t, path, "#!/bin/sh\nkill -HUP $$\necho alive\n")
+	if err := os.Chmod(path, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", folder)
+	signal.Ignore(syscall.SIGHUP)
+	defer signal.Reset(syscall.SIGHUP)
+	if stdout, stderr, status := pfq("", "live", "worker"); status != 0 || stdout != "alive\n" {
+		t.Errorf("status %d, %q, %q", status, stdout, stderr)
+	}
+}

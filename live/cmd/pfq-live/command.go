@@ -7,8 +7,6 @@ import (
 	"io"
 	"log/slog"
 	"os"
-	"os/signal"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -51,14 +49,6 @@ func arguments(words ...string) cobra.PositionalArgs {
 		}
 		return fmt.Errorf("%s wants %s, not %d arguments", cmd.Name(), strings.Join(words, " "), len(args))
 	}
-}
-
-// untilSignal returns a context that is done when one of the signals comes. A second one ends the program.
-func untilSignal(ctx context.Context, signals []os.Signal) (context.Context, context.CancelFunc) {
-	signals = slices.DeleteFunc(slices.Clone(signals), signal.Ignored) // as nohup has it
-	ctx, stop := signal.NotifyContext(ctx, signals...)
-	context.AfterFunc(ctx, stop)
-	return ctx, stop
 }
 
 // standardURL is where servers listen and others look for them, unless flags say otherwise.

@@ -43,7 +43,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	if len(args) > 0 && args[0] == "worker" {
 		signals = signals[:2] // it ends its tasks first at SIGTERM
 	}
-	ctx, stop := untilSignal(context.Background(), signals)
+	ctx, stop := cli.UntilSignal(context.Background(), signals...)
 	defer stop()
 	err := cli.Execute(ctx, root, args)
 	var ended *sweep.StatusError

@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"os"
 	"strings"
 	"syscall"
 	"time"
@@ -64,7 +63,7 @@ func newWorker() *cobra.Command {
 			defer end()
 			leave := make(chan struct{})
 			s.Leave = leave
-			term, stop := untilSignal(context.Background(), []os.Signal{syscall.SIGTERM})
+			term, stop := cli.UntilSignal(context.Background(), syscall.SIGTERM)
 			defer stop()
 			context.AfterFunc(term, func() { close(leave) })
 			return worker.Run(cmd.Context(), s)

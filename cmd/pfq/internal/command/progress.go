@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/signal"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -92,15 +91,7 @@ func Watched[T any](ctx context.Context, every time.Duration, tell func(), work 
 // ErrInterrupted ends a command that a signal stopped.
 var ErrInterrupted = errors.New("interrupted")
 
-// untilSignal returns a context that is done when a signal comes that would end the program. A second one does end it.
+// untilSignal returns a context that ends at the first signal that would end the program. The second one does.
 func untilSignal(ctx context.Context) (context.Context, context.CancelFunc) {
-	signals := []os.Signal{syscall.SIGTERM}
-	for _, sig := range []os.Signal{os.Interrupt, syscall.SIGHUP} {
-		if !signal.Ignored(sig) { // as nohup has it
-			signals = append(signals, sig)
-		}
-	}
-	ctx, stop := signal.NotifyContext(ctx, signals...)
-	context.AfterFunc(ctx, stop)
-	return ctx, stop
+	return cli.UntilSignal(ctx, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 }
