@@ -76,14 +76,15 @@ func Rat(v *big.Rat, p Proof) Number {
 	return n
 }
 
-// RatBeside returns a fraction as [Rat] does, but the double on its own side of a boundary that is a double.
+// RatBeside returns a fraction as [Rat] does. If it and a boundary round to the same double, the double
+// is the next one on its side of the boundary.
 func RatBeside(v, boundary *big.Rat, p Proof) Number {
 	n := Rat(v, p)
 	if v == nil {
 		return n
 	}
 	f, _ := v.Float64()
-	if at, _ := boundary.Float64(); f == at {
+	if at, _ := boundary.Float64(); f == at && !math.IsInf(f, 0) {
 		n.Float = math.Nextafter(at, at+float64(v.Cmp(boundary)))
 	}
 	return n

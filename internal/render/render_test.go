@@ -138,6 +138,9 @@ func TestNumbers(t *testing.T) {
 	if n := RatBeside(rat("1e-400"), new(big.Rat), Fraction); n.Float != math.SmallestNonzeroFloat64 {
 		t.Errorf("1e-400 is %v beside 0", n.Float)
 	}
+	if n := RatBeside(rat("1e400"), rat("1e399"), Fraction); n.Float != json.Number("1e+400") {
+		t.Errorf("1e400 is %v beside 1e399", n.Float)
+	}
 	if n := Rat(rat("1e320"), Unproved); n.Float != json.Number("1e+320") {
 		t.Errorf("1e320 is %v", n.Float)
 	}

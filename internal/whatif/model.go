@@ -88,10 +88,21 @@ func describe(m *cluster.Model) Description {
 // decimal returns a fraction as a decimal if that is short, else as itself.
 func decimal(v *big.Rat) string {
 	const longest = 20
-	if places, exact := v.FloatPrec(); exact && places <= longest {
-		return v.FloatString(places)
+	places, exact := v.FloatPrec()
+	if !exact {
+		return v.RatString()
 	}
-	return v.RatString()
+	text := v.FloatString(places)
+	if len(text) <= longest+2 { // a point, and a zero before it
+		return text
+	}
+	whole, fraction, _ := strings.Cut(text, ".")
+	digits := strings.TrimLeft(whole+fraction, "0")
+	short := strings.TrimRight(digits, "0")
+	if len(short) > longest {
+		return v.RatString()
+	}
+	return fmt.Sprintf("%se%d", short, len(digits)-len(short)-places)
 }
 
 // yaml returns the text of a model file, one row a line.

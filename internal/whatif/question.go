@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"math/big"
+	"strings"
 
 	"productform/cluster"
 	"productform/internal/input"
@@ -118,9 +119,10 @@ func levelsOf(percentiles []string) ([]*big.Rat, error) {
 	return list, err
 }
 
-// refusal says why there is no answer. An error about a line begins with it in its text; the page shows it beside the line.
+// refusal returns the answer to a question that has none. An error about a line of the text comes
+// with its number, which the page shows at the line.
 func refusal(err error) Refusal {
-	r := Refusal{Error: err.Error()}
+	r := Refusal{Error: reason(err)}
 	var bad *input.Error
 	var syntax *cluster.SyntaxError
 	switch {
@@ -132,4 +134,25 @@ func refusal(err error) Refusal {
 		r = Refusal{Error: unplaced.Error(), Line: bad.Line}
 	}
 	return r
+}
+
+// reason returns the text of an error in the words of the page, which has no fields for settings of
+// the solvers, and whose own settings are valid.
+func reason(err error) string {
+	var large *num.TooLargeError
+	var bad *input.Error
+	switch {
+	case errors.As(err, &large):
+		return "this model takes more memory or time than this page has; pfq solve allows more"
+	case !errors.As(err, &bad):
+	case bad.Path == "model":
+		return errRange.Error()
+	case bad.Path == "Jumps":
+		return "jobs arrive too rarely, or too often, to be simulated; use other units of time or of work"
+	case strings.HasPrefix(bad.Path, "Model."):
+		short := *bad
+		short.Path = strings.TrimPrefix(bad.Path, "Model.")
+		return short.Error()
+	}
+	return err.Error()
 }

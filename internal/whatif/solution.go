@@ -2,6 +2,7 @@ package whatif
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math/big"
@@ -78,7 +79,7 @@ func (s *Solution) addPercentiles(ctx context.Context, m *cluster.Model, percent
 	}
 	r, err := bf.Delays(ctx, m, bf.DelayQuestion{Levels: levels}, settings())
 	if err != nil {
-		s.NoPercentiles = err.Error()
+		s.NoPercentiles = reason(err)
 		return ctx.Err()
 	}
 	for i := range s.Classes {
@@ -96,7 +97,7 @@ func solutionOf(r *bf.Result) *Solution {
 	}
 	for i := range r.Classes {
 		c := &r.Classes[i]
-		s.Classes = append(s.Classes, SolutionClass{ArrivalRate: render.Rat(c.ArrivalRate, render.Unproved).Float, Load: value(&c.Load),
+		s.Classes = append(s.Classes, SolutionClass{ArrivalRate: inBrowser(render.Rat(c.ArrivalRate, render.Unproved)), Load: value(&c.Load),
 			MeanJobs: value(&c.MeanJobs), MeanDelay: value(c.MeanDelay), ServiceRate: value(c.ServiceRate)})
 	}
 	for i := range r.Servers {
@@ -106,7 +107,16 @@ func solutionOf(r *bf.Result) *Solution {
 }
 
 // value returns a number of a result, nil if it does not exist.
-func value(v *num.Value) any { return render.Value(v, render.Unproved, 0).Float }
+func value(v *num.Value) any { return inBrowser(render.Value(v, render.Unproved, 0)) }
+
+// inBrowser returns a number for the page: one beyond the range of float64 as a text, since browsers
+// would read it as 0 or infinity.
+func inBrowser(n render.Number) any {
+	if beyond, ok := n.Float.(json.Number); ok {
+		return beyond.String()
+	}
+	return n.Float
+}
 
 // A Curve holds solutions at several loads.
 type Curve struct {

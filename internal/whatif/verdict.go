@@ -2,6 +2,7 @@ package whatif
 
 import (
 	"context"
+	"errors"
 	"math/big"
 
 	"productform/cluster"
@@ -21,6 +22,8 @@ type Verdict struct {
 	BottleneckCapacity any   `json:"bottleneck_capacity"`
 }
 
+var errRange = errors.New("some of its numbers are outside the range from 1e-308 to 1e308; use other units of time or of work")
+
 // verdict decides whether m with its arrival rates multiplied by load is stable.
 func verdict(ctx context.Context, m *cluster.Model, load *big.Rat) (*Verdict, error) {
 	r, err := stability.Cluster(ctx, m)
@@ -32,9 +35,12 @@ func verdict(ctx context.Context, m *cluster.Model, load *big.Rat) (*Verdict, er
 		return v, nil
 	}
 	v.Stable = load.Cmp(r.CriticalScale) < 0
-	v.CriticalLoad = render.RatBeside(r.CriticalScale, load, render.Unproved).Float
-	v.BottleneckWork = render.Rat(new(big.Rat).Mul(r.Arrival, load), render.Unproved).Float
-	v.BottleneckCapacity = render.Rat(r.Capacity, render.Unproved).Float
+	v.CriticalLoad = inBrowser(render.RatBeside(r.CriticalScale, load, render.Unproved))
+	v.BottleneckWork = inBrowser(render.Rat(new(big.Rat).Mul(r.Arrival, load), render.Unproved))
+	v.BottleneckCapacity = inBrowser(render.Rat(r.Capacity, render.Unproved))
+	if _, beyond := v.CriticalLoad.(string); beyond { // the page computes with it
+		return nil, errRange
+	}
 	for row, used := range r.BottleneckServers {
 		if used > 0 {
 			v.BottleneckServers = append(v.BottleneckServers, row)
