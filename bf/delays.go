@@ -44,9 +44,10 @@ type DelayResult struct {
 	RelativeErrorBound float64    // proved; 0 if the numbers are exact fractions
 	Classes            []ClassDelays
 
-	width      float64 // relative width of the widest enclosure
-	beyond     bool    // float64 cannot hold a quantile or a moment
-	eliminated bool    // of a component, servers were taken out one by one
+	width  float64 // relative width of the widest enclosure
+	beyond bool    // float64 cannot hold a quantile or a moment
+	missed float64 // bound of a component that was eliminated, if it is above the tolerance
+	steps  float64 // products of all steps over tables in float64
 }
 
 // Delays returns quantiles, tails and moments of the delay of each class, arrival to end, in the multi-server queue of m
@@ -60,9 +61,11 @@ type DelayResult struct {
 // times at which the tail has been bounded from either side. Times and sizes are those of the model: with capacities in units
 // of work a second and a mean size in units of work, delays are in seconds.
 //
-// A component of the reduced model takes q t steps for the time t, some roots of it more, q being the largest rate
-// μ(A) - λ(A); each takes N 2^N products on the class lattice of N classes, or as many for each server on those of servers. What is too large for
-// that, or takes too many steps, is eliminated if its width allows: T_i is distributed as min_{S_i} T (see [EliminationLattice]), moments are left out.
+// A component of the reduced model takes q t steps for the time t, some roots of it more, q being
+// the largest rate μ(A) - λ(A); each takes N 2^N products on the class lattice of N classes, or as
+// many for each server on those of servers. Elimination takes over if it needs fewer operations, by
+// an estimate, and its width allows: T_i is distributed as min_{S_i} T (see [EliminationLattice]).
+// It has no moments.
 //
 // Settings.Engine Exact gives moments; quantiles and tails are transcendental numbers, for which it is refused. Settings.MaxJobs is
 // not used. Errors are those of [Solve], or a [*num.InputError] for a question out of range or a model whose classes differ in
@@ -171,8 +174,8 @@ func delaysByEngines(ctx context.Context, m *cluster.Model, q delayQuestion, s S
 			return nil, err
 		}
 		switch {
-		case err == nil && r.eliminated:
-			return nil, errMissed(s, r.RelativeErrorBound)
+		case err == nil && r.missed > 0:
+			return nil, errMissed(s, r.missed)
 		case s.Lattice == EliminationLattice:
 			return nil, errDigits(s)
 		}
@@ -230,23 +233,12 @@ func delaysWith(ctx context.Context, m *cluster.Model, q delayQuestion, s Settin
 		if q.times != nil && len(q.timesOf(slices.Concat(c.Classes...))) == 0 {
 			continue
 		}
-		l, err := newDelayPlan(ctx, c, q, engine, prec, s)
-		if err == nil {
-			err = r.add(ctx, l, q, engine, prec, s)
+		if engine == num.Float && s.Lattice == "" {
+			err = r.addFastest(ctx, c, q, s)
+		} else {
+			err = r.addBy(ctx, c, q, engine, prec, s)
 		}
-		var long *delays.StepsError
-		if s.Lattice == "" && engine == num.Float && (isInput(err) || errors.As(err, &long)) {
-			if other, none := eliminationDelayPlan(ctx, c, q, s); none == nil {
-				l, err = other, r.add(ctx, other, q, engine, prec, s)
-			}
-		}
-		switch {
-		case errors.As(err, &long):
-			return nil, &num.TooLargeError{States: l.states, Limit: s.MaxBytes, Input: input.Errorf("model",
-				fmt.Sprintf("%d classes on %d rows of servers", len(l.problem.Classes), len(l.problem.Groups)),
-				"delays that take fewer steps than %.3g of %.3g operations each, over %d states: near the limit of stability delays are long",
-				long.Steps, long.Each, long.States)}
-		case err != nil:
+		if err != nil {
 			return nil, inRows(err, m, c)
 		}
 	}
@@ -262,11 +254,37 @@ func delaysWith(ctx context.Context, m *cluster.Model, q delayQuestion, s Settin
 	return r, nil
 }
 
-// newDelayPlan chooses the lattice for the delays of a component, and builds its graph.
-func newDelayPlan(ctx context.Context, c *cluster.Component, q delayQuestion, engine num.Engine, prec uint, s Settings) (*plan, error) {
+// addBy adds the delays of the classes of one component by the lattice asked for, or by the smaller
+// table of sets.
+func (r *DelayResult) addBy(ctx context.Context, c *cluster.Component, q delayQuestion, engine num.Engine, prec uint,
+	s Settings) error {
+	var l *plan
+	var err error
 	if s.Lattice == EliminationLattice {
-		return eliminationDelayPlan(ctx, c, q, s)
+		l, err = eliminationDelayPlan(ctx, c, q, s)
+	} else {
+		l, err = newDelayPlan(c, q, engine, prec, s)
 	}
+	if err == nil {
+		_, err = r.add(ctx, l, q, engine, prec, s, 0)
+	}
+	return stepsError(l, err)
+}
+
+// stepsError returns the error of a component, with a model that takes too many steps in words.
+func stepsError(l *plan, err error) error {
+	var long *delays.StepsError
+	if !errors.As(err, &long) {
+		return err
+	}
+	return &num.TooLargeError{States: l.states, Input: input.Errorf("model",
+		fmt.Sprintf("%d classes on %d rows of servers", len(l.problem.Classes), len(l.problem.Groups)),
+		"delays that take fewer steps than %.3g of %.3g operations each, over %d states: "+
+			"near the limit of stability delays are long", long.Steps, long.Each, long.States)}
+}
+
+// newDelayPlan chooses the lattice for the delays of a component.
+func newDelayPlan(c *cluster.Component, q delayQuestion, engine num.Engine, prec uint, s Settings) (*plan, error) {
 	if err := longWays(c, engine, s); err != nil {
 		return nil, err
 	}
@@ -296,40 +314,40 @@ func newDelayPlan(ctx context.Context, c *cluster.Component, q delayQuestion, en
 		}
 		return nil, l.tooLarge(need, engine, prec, s)
 	}
-	return l, l.build(ctx, prec)
+	return l, nil
 }
 
-// add adds the delays of the classes of one component.
-func (r *DelayResult) add(ctx context.Context, l *plan, q delayQuestion, engine num.Engine, prec uint, s Settings) error {
+// add adds the delays of the classes of one component, with at most maxWork products of steps in
+// time; 0 means the limit of [delays.New]. It returns the products that it took in float64.
+func (r *DelayResult) add(ctx context.Context, l *plan, q delayQuestion, engine num.Engine, prec uint, s Settings,
+	maxWork float64) (work float64, err error) {
 	var chain *delays.Chain
 	if l.lattice != EliminationLattice {
-		chain = delays.New(l.problem, l.graph, s.MaxBytes)
+		if err := l.build(ctx, prec); err != nil {
+			return 0, err
+		}
+		chain = delays.New(l.problem, l.graph, s.MaxBytes, maxWork)
+		defer func() { work = chain.Work }()
 	}
-	r.eliminated = r.eliminated || chain == nil
 	var answers []delays.Answer
 	if len(q.Levels)+len(q.Times) > 0 || q.times != nil {
-		question := delays.Question{Rough: q.rough}
+		question := delays.Question{Rough: q.rough, Tails: tailsOf(q.Levels)}
 		for _, rows := range l.component.Classes {
 			question.Times = append(question.Times, q.timesOf(rows))
 		}
-		for _, x := range q.Levels {
-			question.Tails = append(question.Tails, new(big.Rat).Sub(big.NewRat(1, 1), x))
-		}
-		var err error
 		if chain == nil {
 			answers, err = l.eliminateDelays(ctx, question, s)
 		} else {
 			answers, err = l.distribution(ctx, chain, question, engine, prec)
 		}
 		if err != nil {
-			return err
+			return 0, err
 		}
 	}
 	var moments [][]arithmetic.Number
 	if q.Moments > 0 {
-		var err error
 		if moments, err = delays.Moments(ctx, chain, arithmetic.One(engine, prec), q.Moments); err != nil {
-			return err
+			return 0, err
 		}
 	}
 	for i, rows := range l.component.Classes {
@@ -356,7 +374,15 @@ func (r *DelayResult) add(ctx context.Context, l *plan, q delayQuestion, engine 
 			r.Classes[row] = d
 		}
 	}
-	return nil
+	return 0, nil
+}
+
+// tailsOf returns 1 - level for each level.
+func tailsOf(levels []*big.Rat) (tails []*big.Rat) {
+	for _, x := range levels {
+		tails = append(tails, new(big.Rat).Sub(big.NewRat(1, 1), x))
+	}
+	return tails
 }
 
 // distribution answers what is asked of the distribution of the delays, with the engine Float or Enclose.

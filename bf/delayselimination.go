@@ -33,15 +33,7 @@ func (l *plan) eliminateDelays(ctx context.Context, q delays.Question, s Setting
 	if l.problem.Bits > exactBits {
 		return nil, ErrDigits
 	}
-	ask := elimination.Settings{Tolerance: max(1e-13, s.RelTol/8), Rarest: 1e-3, MaxBytes: s.MaxBytes, MaxWork: s.MaxWork}
-	for _, p := range q.Tails {
-		below, above := arithmetic.Around(p)
-		ask.Rarest = min(ask.Rarest, below)
-		ask.Tolerance = max(1e-13, min(ask.Tolerance, s.RelTol/8*(1-above))) // a quantile near 0 errs by as much more as its tail is near 1
-	}
-	if l.order.Width > 1 {
-		ask.Tolerance = max(ask.Tolerance, s.RelTol/8)
-	}
+	ask := l.delaySettings(q.Tails, s)
 	for {
 		r, err := l.solveElimination(ctx, l.problem, ask, true)
 		if err != nil {
@@ -67,6 +59,21 @@ func (l *plan) eliminateDelays(ctx context.Context, q delays.Question, s Setting
 		}
 		ask.Rarest = max(leastRare, min(ask.Rarest/16, rarest/256))
 	}
+}
+
+// delaySettings returns what elimination is asked for, for the times at which the tails of delays
+// pass some probabilities.
+func (l *plan) delaySettings(tails []*big.Rat, s Settings) elimination.Settings {
+	ask := elimination.Settings{Tolerance: max(1e-13, s.RelTol/8), Rarest: 1e-3, MaxBytes: s.MaxBytes, MaxWork: s.MaxWork}
+	for _, p := range tails {
+		below, above := arithmetic.Around(p)
+		ask.Rarest = min(ask.Rarest, below)
+		ask.Tolerance = max(1e-13, min(ask.Tolerance, s.RelTol/8*(1-above))) // a quantile near 0 errs by as much more as its tail is near 1
+	}
+	if l.order.Width > 1 {
+		ask.Tolerance = max(ask.Tolerance, s.RelTol/8)
+	}
+	return ask
 }
 
 const leastRare = 0x1p-1000 // the least probability that is computed

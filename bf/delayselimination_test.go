@@ -52,7 +52,7 @@ func ring(servers int) *cluster.Model {
 	return m
 }
 
-// So are those of a ring, of width 2.
+// The same holds for a ring (width 2).
 func TestRingDelaysByElimination(t *testing.T) {
 	m := ring(4)
 	q := DelayQuestion{Levels: oracle.Rats("0.05 0.5 0.99"), Times: oracle.Rats("0 0.25 7")}
@@ -70,7 +70,8 @@ func TestRingDelaysByElimination(t *testing.T) {
 	compareDelays(t, got, want)
 }
 
-func compareDelays(t *testing.T, got, want *DelayResult) {
+// compareDelays compares numbers that lie between Low and High.
+func compareDelays(t oracle.Tester, got, want *DelayResult) {
 	t.Helper()
 	for i := range want.Classes {
 		a, b := got.Classes[i], want.Classes[i]

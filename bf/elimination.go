@@ -66,6 +66,15 @@ func eliminationProblem(p *recursion.Problem) *elimination.Problem {
 	return e
 }
 
+// estimate returns about how many operations elimination takes for the plan, +Inf if its numbers do
+// not fit float64.
+func (l *plan) estimate(ask elimination.Settings) float64 {
+	if l.problem.Bits > exactBits {
+		return math.Inf(1)
+	}
+	return elimination.Estimate(eliminationProblem(l.problem), l.order, ask)
+}
+
 // An eliminationError is the error of a stable component for which elimination takes too much, or has not enough digits.
 type eliminationError struct{ err error }
 

@@ -1,6 +1,7 @@
 package delays
 
 import (
+	"cmp"
 	"math/big"
 
 	"productform/internal/recursion"
@@ -11,6 +12,8 @@ type Chain struct {
 	*recursion.Graph
 	problem  *recursion.Problem
 	maxBytes int64    // of the numbers of all steps
+	maxWork  float64  // products of all steps
+	Work     float64  // products of the steps taken in float64
 	marks    [][]mark // of each class
 	top      int      // the states are 1..top: neither the empty set nor the sum over all sets takes part
 }
@@ -24,10 +27,12 @@ type mark struct {
 	share        []*big.Rat // C(k, d)/C(n, d) at k-d for d servers chosen of n; nil if d = n
 }
 
-// New returns the chain of a problem on the class lattice or a lattice of servers; what it has to keep of all steps may take so
-// many bytes.
-func New(p *recursion.Problem, g *recursion.Graph, maxBytes int64) *Chain {
-	c := &Chain{Graph: g, problem: p, maxBytes: maxBytes, top: g.States() - 1, marks: make([][]mark, len(p.Classes))}
+// New returns the chain of a problem on the class lattice or a lattice of servers. The numbers kept
+// of all steps take at most maxBytes, and the steps at most maxWork products; 0 means 2^40, about a
+// quarter of an hour of one core.
+func New(p *recursion.Problem, g *recursion.Graph, maxBytes int64, maxWork float64) *Chain {
+	c := &Chain{Graph: g, problem: p, maxBytes: maxBytes, maxWork: cmp.Or(maxWork, 1<<40),
+		top: g.States() - 1, marks: make([][]mark, len(p.Classes))}
 	if g.ByClass {
 		c.top--
 		for i := range p.Classes {

@@ -72,7 +72,7 @@ func queues(t *testing.T, n int, maxBytes int64) (*Chain, []big.Float) {
 	for k := range v {
 		v[k].SetPrec(64).SetInt64(1)
 	}
-	return New(p, g, maxBytes), v
+	return New(p, g, maxBytes, 0), v
 }
 
 // Not even the first steps are taken where they are too many, and no step that a time asked for needs.
@@ -151,7 +151,7 @@ func TestStepByClass(t *testing.T) {
 			t.Fatal(err)
 		}
 		v := slices.Repeat([]float64{1}, g.States())
-		f, err := newFloats(context.Background(), New(p, g, 1<<30), v, 0x1p-50, Question{Tails: oracle.Rats("1/2")})
+		f, err := newFloats(context.Background(), New(p, g, 1<<30, 0), v, 0x1p-50, Question{Tails: oracle.Rats("1/2")})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -236,6 +236,7 @@ func (f *Floats) goTo(n int) error {
 		}
 		group.Wait()
 		f.y, f.next = f.next, f.y
+		f.c.Work += float64(f.stepsPerRun)
 	}
 	return nil
 }

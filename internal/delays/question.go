@@ -35,13 +35,10 @@ func (e *StepsError) Error() string {
 	return fmt.Sprintf("%.3g steps over %d states", e.Steps, e.States)
 }
 
-// mostOperations bounds the products of a question: a quarter of an hour or so of one core.
-const mostOperations = 1 << 40
-
 // check refuses n steps of so many products if they are too many, or if the numbers of each class and step take too much memory:
 // what flows, the a_n made of it, and as much again for what append and the a_n of fewer steps leave behind.
 func (c *Chain) check(n float64, each int, bytesPerNumber float64) error {
-	if n*float64(each) > mostOperations || 4*n*float64(len(c.marks))*bytesPerNumber > float64(c.maxBytes) {
+	if n*float64(each) > c.maxWork || 4*n*float64(len(c.marks))*bytesPerNumber > float64(c.maxBytes) {
 		return &StepsError{n, float64(each), c.top}
 	}
 	return nil

@@ -44,19 +44,11 @@ func Solve(ctx context.Context, p *Problem, o *Order, s Settings) (*Result, erro
 // solve returns the measures of one of so many components.
 func (c *component) solve(ctx context.Context, p *Problem, parts int, s Settings) (*forest.Result, error) {
 	own := c.problem(p)
-	classes := make([]forest.Class, len(own.Classes))
-	for i, k := range own.Classes {
-		classes[i] = forest.Class(k)
-	}
-	if f := forest.New(own.Capacities, classes); f != nil {
+	if f := own.forest(); f != nil {
 		return f.Solve(ctx, forest.Settings{Tolerance: s.Tolerance, Parts: parts, ByClass: s.ByClass, Rarest: s.Rarest, Gradients: s.Gradients, Of: c.asked(s), MaxBytes: s.MaxBytes})
 	}
-	o := &Order{}
-	for k := range c.servers {
-		o.Servers = append(o.Servers, k)
-	}
 	s.Of = c.asked(s)
-	return solveWide(ctx, own, o, s)
+	return solveWide(ctx, own, inOrder(len(c.servers)), s)
 }
 
 // check refuses an order that is not one of n servers.

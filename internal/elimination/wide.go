@@ -206,11 +206,7 @@ const rarestLog = -600
 // is known to be far enough for a refusal before any pass.
 func firstMesh(ctx context.Context, p *Problem, o *Order, s Settings) (*mesh, error) {
 	servers, tolerance := float64(len(p.Capacities)), min(s.Tolerance, 0x1p-10)
-	// About 1.3 nodes make a remainder ten times smaller, and bounds of many servers add up.
-	length, nodes := 4.0, min(mostNodes, 7+slices.Max(widths(p, o))/3*2+int(math.Ceil(1.5*math.Log10((4+servers/250)/tolerance))))
-	if s.Tolerance < fine {
-		length, nodes = 2.7, nodes-2
-	}
+	length, nodes := p.resolution(o, s)
 	end := math.Log(servers/tolerance) / p.slack(o)
 	if err := p.checkEnd(o, end, length, nodes, s); err != nil {
 		return nil, err
@@ -255,6 +251,17 @@ func firstMesh(ctx context.Context, p *Problem, o *Order, s Settings) (*mesh, er
 	}
 }
 
+// resolution returns the length of panels in means of the fastest server, and their nodes. About
+// 1.3 nodes make a remainder ten times smaller, and bounds of many servers add up.
+func (p *Problem) resolution(o *Order, s Settings) (length float64, nodes int) {
+	servers, tolerance := float64(len(p.Capacities)), min(s.Tolerance, 0x1p-10)
+	length, nodes = 4.0, min(mostNodes, 7+slices.Max(widths(p, o))/3*2+int(math.Ceil(1.5*math.Log10((4+servers/250)/tolerance))))
+	if s.Tolerance < fine {
+		length, nodes = 2.7, nodes-2
+	}
+	return length, nodes
+}
+
 // overflows reports whether a power is beyond the range of float64 before an end: that of a server that stays when another one goes, if its time is the least of all classes of
 // both that go then. No cell with it has a bound.
 func (p *Problem) overflows(o *Order, end float64) bool {
@@ -273,11 +280,12 @@ func (p *Problem) overflows(o *Order, end float64) bool {
 	return most*end > 720 // the last node is less than a hundredth before the end, and e^710 too large
 }
 
+const mostPanels = 1 << 20 // that are counted
+
 // checkEnd refuses times up to an end, as checkSize does, also if their panels cannot be counted.
 func (p *Problem) checkEnd(o *Order, end, length float64, nodes int, s Settings) error {
-	const most = 1 << 20
-	panels := most
-	if end > 0 && end*slices.Min(p.Capacities) < length*most {
+	panels := mostPanels
+	if end > 0 && end*slices.Min(p.Capacities) < length*mostPanels {
 		panels = len(p.breaks(end, length)) - 1
 	}
 	return checkSize(p, o, panels, nodes, s)
@@ -319,19 +327,7 @@ func (p *Problem) breaks(end, length float64) []float64 {
 
 // checkSize refuses panels on which passes would take more products or bytes than are allowed.
 func checkSize(p *Problem, o *Order, panels, nodes int, s Settings) error {
-	work, bytes, table := 0.0, 0.0, 0.0
-	widest := 0
-	for _, w := range widths(p, o) {
-		widest = max(widest, w)
-		n, places, cells := float64(nodes), float64(panels), 1.0 // orders and panels that agree
-		for v := range w {
-			cells *= places + float64(v)
-		}
-		work += 4 * cells * (places + float64(w)) * math.Pow(n, float64(w+1))
-		bytes += 3 * 8 * cells * (math.Pow(n, float64(w)) + float64(radii<<w))
-		table = max(table, 8*cells*math.Pow(n, float64(w)))
-	}
-	bytes += table              // of a product of functions
+	work, bytes, widest := p.size(o, panels, nodes)
 	asked := float64(len(s.Of)) // passes with weights, each of some five terms
 	if s.Gradients {
 		asked++
@@ -349,6 +345,22 @@ func checkSize(p *Problem, o *Order, panels, nodes int, s Settings) error {
 			"servers that take at most %.2g products and %d bytes, where these take %.2g and %.2g; %s", most, limit, work, bytes, help), Bytes: bytes, Limit: limit}
 	}
 	return nil
+}
+
+// size returns the products and bytes of passes, and the width.
+func (p *Problem) size(o *Order, panels, nodes int) (work, bytes float64, widest int) {
+	table := 0.0
+	for _, w := range widths(p, o) {
+		widest = max(widest, w)
+		n, places, cells := float64(nodes), float64(panels), 1.0 // orders and panels that agree
+		for v := range w {
+			cells *= places + float64(v)
+		}
+		work += 4 * cells * (places + float64(w)) * math.Pow(n, float64(w+1))
+		bytes += 3 * 8 * cells * (math.Pow(n, float64(w)) + float64(radii<<w))
+		table = max(table, 8*cells*math.Pow(n, float64(w)))
+	}
+	return work, bytes + table, widest // the table is that of a product of functions
 }
 
 // linearBytes returns what the largest of the functions takes that passes.linear makes, one at a time: of as many times as a class has servers, one more than

@@ -209,6 +209,21 @@ func (f *Forest) Solve(ctx context.Context, s Settings) (*Result, error) {
 	return nil, &ToleranceError{s.Tolerance, math.Inf(1)}
 }
 
+// Estimate returns about how many operations of float64 [Forest.Solve] takes without derivatives;
+// +Inf if the forest is unstable or its slack is lost in roundings.
+func (f *Forest) Estimate(s Settings) float64 {
+	own := *f
+	if own.prepare(len(f.capacity)-1, s.Tolerance) != nil {
+		return math.Inf(1)
+	}
+	t := &task{Forest: &own, Settings: s}
+	if s.Rarest > 0 {
+		t.extra = -math.Log(s.Rarest)
+	}
+	const perPanel = 4500 // operations for a server or an edge, both passes and measures, refinement included
+	return perPanel * float64(t.panels().count()) * float64(len(f.capacity)+len(f.edges))
+}
+
 // room refuses a partition on which messages take too much memory.
 func (t *task) room(g *panels) error {
 	limit := cmp.Or(t.MaxBytes, 4<<30)

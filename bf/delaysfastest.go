@@ -1,0 +1,134 @@
+package bf
+
+import (
+	"context"
+	"errors"
+	"math"
+
+	"productform/cluster"
+	"productform/internal/delays"
+	"productform/internal/recursion"
+	"productform/num"
+)
+
+// An attempt answers a question about the delays of one component in float64.
+type attempt struct {
+	l      *plan
+	answer *DelayResult // nil if there is none
+	err    error
+	work   float64 // products of the steps of all runs over a table
+}
+
+// run answers with at most maxWork products of steps over a table; 0 means the limit of
+// [delays.New].
+func (a *attempt) run(ctx context.Context, c *cluster.Component, q delayQuestion, s Settings, maxWork float64) {
+	r := &DelayResult{Engine: num.Float, Classes: make([]ClassDelays, rowsOf(c))}
+	a.answer = nil
+	work, err := r.add(ctx, a.l, q, num.Float, 0, s, maxWork)
+	if a.work, a.err = a.work+work, err; err == nil {
+		a.answer = r
+	}
+}
+
+// rowsOf returns the number of rows of classes up to the last of a component.
+func rowsOf(c *cluster.Component) (rows int) {
+	for _, list := range c.Classes {
+		for _, row := range list {
+			rows = max(rows, row+1)
+		}
+	}
+	return rows
+}
+
+// isGood reports whether there is an answer within the tolerance; any bound will do for the engine
+// Float.
+func (a *attempt) isGood(s Settings) bool {
+	if a.answer == nil {
+		return false
+	}
+	bound := a.answer.RelativeErrorBound
+	return bound <= s.RelTol || s.Engine == num.Float && bound < 1
+}
+
+// needsSteps reports whether a table could answer with more steps.
+func (a *attempt) needsSteps() bool {
+	var steps *delays.StepsError
+	return errors.As(a.err, &steps)
+}
+
+// isFinal reports whether the error is not one of the method, but of the component or the context.
+func (a *attempt) isFinal() bool {
+	return a.err != nil && !a.needsSteps() && !isInput(a.err) && !errors.Is(a.err, ErrDigits) && !errors.Is(a.err, ErrRange)
+}
+
+// fewProducts is the work below which methods are not compared, about 10 ms.
+const fewProducts = 1e7
+
+// enclosureGain is the number of products in float64 that take as long as one step of enclosures
+// does for each.
+const enclosureGain = 2 * recursion.BigSteps
+
+// addFastest adds the delays of the classes of one component in float64, by steps over a table of
+// sets or by elimination. Steps are counted, and elimination has an estimate: the table answers if
+// its steps take less than the estimate, or if elimination has no answer within the tolerance.
+func (r *DelayResult) addFastest(ctx context.Context, c *cluster.Component, q delayQuestion, s Settings) error {
+	var table, other attempt
+	start := math.Inf(1) // work of the graph and the first steps of the table
+	if table.l, table.err = newDelayPlan(c, q, num.Float, 0, s); table.err == nil {
+		start, table.err = table.l.firstSteps(), &delays.StepsError{}
+	}
+	defer func() { r.steps += table.work }()
+	if start <= fewProducts {
+		if table.run(ctx, c, q, s, fewProducts); table.isGood(s) || table.isFinal() {
+			return r.take(&table, c, s)
+		}
+	}
+	if other.l, other.err = eliminationDelayPlan(ctx, c, q, s); other.isFinal() {
+		return other.err
+	}
+	if other.err == nil {
+		work := other.l.estimate(other.l.delaySettings(tailsOf(q.Levels), s))
+		if table.needsSteps() && max(start, fewProducts) < work {
+			if table.run(ctx, c, q, s, work); table.isGood(s) || table.isFinal() {
+				return r.take(&table, c, s)
+			}
+		}
+		if table.answer == nil || work < enclosureGain*table.work {
+			if other.run(ctx, c, q, s, 0); other.isGood(s) || other.isFinal() {
+				return r.take(&other, c, s)
+			}
+		}
+	}
+	if table.needsSteps() {
+		table.run(ctx, c, q, s, 0)
+	}
+	if table.answer == nil && (other.answer != nil || table.l == nil && other.l != nil) {
+		return r.take(&other, c, s)
+	}
+	return r.take(&table, c, s)
+}
+
+// firstSteps estimates the work of the graph of a table and of the first steps over it.
+func (l *plan) firstSteps() float64 {
+	const perTerm = 100
+	return perTerm * l.states * float64(l.elements())
+}
+
+// take adds the answer of an attempt, or returns its error.
+func (r *DelayResult) take(a *attempt, c *cluster.Component, s Settings) error {
+	if a.err != nil {
+		return stepsError(a.l, a.err)
+	}
+	for _, list := range c.Classes {
+		for _, row := range list {
+			r.Classes[row] = a.answer.Classes[row]
+		}
+	}
+	r.RelativeErrorBound = max(r.RelativeErrorBound, a.answer.RelativeErrorBound)
+	r.width = max(r.width, a.answer.width)
+	r.beyond = r.beyond || a.answer.beyond
+	if a.l.lattice == EliminationLattice && !a.isGood(s) {
+		r.missed = max(r.missed, a.answer.RelativeErrorBound)
+	}
+	return nil
+}
