@@ -18,13 +18,13 @@ type User struct {
 	Revoked bool   `json:"revoked,omitempty"` // for good: its name is not given again
 }
 
-// mainAccount is the account of the streams and the managers.
-const mainAccount = "PFQ"
+// MainAccount is the account of the streams and the managers.
+const MainAccount = "PFQ"
 
 // account is the one that a key connects to.
 func (u User) account() string {
 	if u.Role == Manager {
-		return mainAccount
+		return MainAccount
 	}
 	return string(u.Role) + "-" + u.Name
 }
@@ -45,7 +45,7 @@ func Config(users []User) string {
 	var b strings.Builder
 	b.WriteString("system_account: SYS\naccounts {\n")
 	b.WriteString("  SYS { exports: [ { stream: \"" + Gone + "\" } ] }\n")
-	b.WriteString("  " + mainAccount + " {\n    jetstream: enabled\n")
+	b.WriteString("  " + MainAccount + " {\n    jetstream: enabled\n")
 	b.WriteString("    imports: [\n      { stream: { account: SYS, subject: \"" + Gone + "\" } }\n")
 	for _, u := range users {
 		if u.Role == Policy && !u.Revoked {
@@ -94,7 +94,7 @@ func Open() (string, error) {
 	}
 	return "system_account: SYS\nno_auth_user: " + anyone + "\naccounts {\n" +
 		"  SYS { exports: [ { stream: \"" + Gone + "\" } ] }\n" +
-		"  " + mainAccount + " {\n    jetstream: enabled\n    users: [ { nkey: " + anyone + " } ]\n" +
+		"  " + MainAccount + " {\n    jetstream: enabled\n    users: [ { nkey: " + anyone + " } ]\n" +
 		"    imports: [ { stream: { account: SYS, subject: \"" + Gone + "\" } } ]\n  }\n}\n", nil
 }
 
@@ -142,7 +142,7 @@ func (u User) imports() (lines []string) {
 		if r.Verb == Subscribe {
 			what = "stream"
 		}
-		lines = append(lines, fmt.Sprintf(`{ %s: { account: %s, subject: "%s" } }`, what, mainAccount, strings.ReplaceAll(r.Subject, "{name}", u.Name)))
+		lines = append(lines, fmt.Sprintf(`{ %s: { account: %s, subject: "%s" } }`, what, MainAccount, strings.ReplaceAll(r.Subject, "{name}", u.Name)))
 	}
 	return lines
 }

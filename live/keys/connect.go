@@ -153,7 +153,7 @@ func Left(message []byte) (name string, ok bool) {
 	if json.Unmarshal(message, &m) != nil {
 		return "", false
 	}
-	if m.Client.Account == mainAccount {
+	if m.Client.Account == MainAccount {
 		return m.Client.Name, true
 	}
 	if name, ok = strings.CutPrefix(m.Client.Account, string(Worker)+"-"); !ok {

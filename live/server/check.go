@@ -22,8 +22,8 @@ const (
 	leastStore             = 1 << 28 // bytes: below that a few large results fill it
 )
 
-// Check asks a server what it is and lists what it lacks for a layout, each with what is wanted, as *num.InputError. The
-// error is that of the request.
+// Check asks a server what it is and lists what it lacks for a layout, each with what is wanted, as
+// *num.InputError. The error is that of the request.
 func Check(ctx context.Context, js jetstream.JetStream, l Layout) (lacks []*num.InputError, err error) {
 	nc := js.Conn()
 	lacks = checkConnection(nc.ConnectedServerVersion(), nc.MaxPayload())
@@ -65,7 +65,8 @@ func isNew(version string) bool {
 	return major > leastMajor || major == leastMajor && minor >= leastMinor
 }
 
-// checkAccount lists what the limits of an account leave too little of. Streams that are there count as used.
+// checkAccount lists what the limits of an account leave too little of. Streams that are there
+// count as used.
 func checkAccount(a *jetstream.AccountInfo, l Layout) (lacks []*num.InputError) {
 	limits, path := a.Limits, "server.account."
 	if len(a.Tiers) > 0 { // the account has limits by number of replicas

@@ -132,7 +132,8 @@ func toTheEnd(t *testing.T, c net.Conn) string {
 	}
 }
 
-// A message of more than 1 MiB, and what is no message, end the connection that sent it and no other.
+// A message of more than 1 MiB, and what is no message, end the connection that sent it and no
+// other.
 func TestJunk(t *testing.T) {
 	g := guard(t)
 	watcher := g.connect(t, "manager")
@@ -211,7 +212,8 @@ func (g guarded) raw(t *testing.T, name string) net.Conn {
 	}
 }
 
-// A key that is revoked while it is in use loses its connection and does not get in again; others stay. A new key gets in.
+// A key that is revoked while it is in use loses its connection and does not get in again; others
+// stay. A new key gets in.
 func TestRevoke(t *testing.T) {
 	g := guard(t)
 	gone := make(chan error, 100)

@@ -1,8 +1,8 @@
-// Package server runs the server that the parts of the live system meet at, and makes what they keep there: where does the state of the
-// cluster live?
+// Package server runs the server that the parts of the live system meet at, and makes what they
+// keep there: where does the state of the cluster live?
 //
-// [Start] starts an embedded NATS server with JetStream, [Prepare] makes the streams and buckets of package wire on it or
-// on a server outside, and [Check] says what such a server lacks.
+// [Start] starts an embedded NATS server with JetStream, [Prepare] makes the streams and buckets of
+// package wire on it or on a server outside, and [Check] says what such a server lacks.
 //
 //	stream, bucket  storage  what holds
 //	PFQ_IN          file     a subject takes one message, ever; no message is deleted, subjects are purged when a job is cleared
@@ -37,6 +37,7 @@
 //	fmt.Println("taken:", first == nil, second == nil)
 //	// Output: taken: true false
 //
-// Only a manager may make consumers on a server with keys: a consumer delivers what is stored to any subject, whoever made
-// it, past all permissions. All others read by direct requests, as package store does.
+// Only a manager may make consumers on a server with keys: a consumer delivers what is stored to
+// any subject, whoever made it, past all permissions. All others read by direct requests, as
+// package store does.
 package server

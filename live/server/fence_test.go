@@ -2,9 +2,11 @@ package server_test
 
 import (
 	"context"
+	crand "crypto/rand"
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -210,11 +212,12 @@ func TestWriteOnce(t *testing.T) {
 	}
 }
 
-// A server without room refuses what comes, loses nothing of what it has, and takes more as there is room again.
+// A store at its limit refuses results and submissions, but neither plans nor wishes, keeps all
+// that it has acknowledged, also when the server starts again, and accepts more once there is room.
 func TestFull(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), 3*soon)
 	defer cancel()
-	s := start(t, server.Settings{Store: t.TempDir(), Sync: time.Minute, MaxStore: 4 << 20})
+	s := start(t, server.Settings{Store: t.TempDir(), Sync: time.Minute, MaxStore: 1 << 20})
 	js := s.connect(t)
 	data := make([]byte, 100_000)
 	kept := 0
@@ -223,32 +226,75 @@ func TestFull(t *testing.T) {
 		if errors.Is(err, store.ErrFull) {
 			break
 		}
-		if !wrote || err != nil || kept > 100 {
+		if !wrote || err != nil {
 			t.Fatal(kept, wrote, err)
 		}
 	}
-	if _, err := js.Publish(ctx, wire.PlanSubject, data); !store.Full(err) {
-		t.Errorf("a plan: %v", err)
+	for try := range 2 {
+		if _, err := js.Publish(ctx, wire.PlanSubject, data); err != nil {
+			t.Errorf("a plan: %v", err)
+		}
+		wish, err := wire.Encode(&wire.Wish{Version: wire.Version})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if wrote, err := store.Once(ctx, js, wire.Clear("a"+strconv.Itoa(try)), wish); !wrote || err != nil {
+			t.Error("a wish:", wrote, err)
+		}
+		report := &wire.Report{Version: wire.Version, Job: "b", Attempt: 1, Worker: "w", Token: crand.Text()}
+		short, err := wire.Encode(report)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for !errors.Is(err, store.ErrFull) { // a server that has just started closes its streams soon
+			if _, err = store.Once(ctx, js, wire.Done("b", 0), short); err != nil && !errors.Is(err, store.ErrFull) {
+				t.Fatal("the shortest report:", err)
+			}
+		}
+		for err = nil; err == nil; { // one stream closes before the other
+			_, _, err = store.Put(ctx, js, strings.NewReader(crand.Text()))
+		}
+		if !errors.Is(err, store.ErrFull) {
+			t.Error("an input:", err)
+		}
+		if try == 0 {
+			s.restart(t)
+			js = s.connect(t)
+			if err := server.Prepare(ctx, js, server.Layout{}); err != nil {
+				t.Error(err)
+			}
+		}
 	}
-	if wrote, err := store.Once(ctx, js, wire.Done("a", 0), data); wrote || err != nil && !errors.Is(err, store.ErrFull) {
-		t.Error(wrote, err)
+	results := func() (n int) {
+		for _, m := range all(ctx, t, js, wire.InStream) {
+			if strings.HasPrefix(m.Subject, "pfq.in.done.a.") {
+				n++
+			}
+		}
+		return n
 	}
-	s.restart(t)
-	js = s.connect(t)
-	if n := len(all(ctx, t, js, wire.InStream)); n != kept {
-		t.Errorf("%d of %d messages are there", n, kept)
+	if n := results(); n != kept {
+		t.Errorf("%d of %d results are there", n, kept)
 	}
 	in, err := js.Stream(ctx, wire.InStream)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := in.Purge(ctx, jetstream.WithPurgeSubject(wire.Done("a", 0))); err != nil {
-		t.Fatal(err)
+	for i := range kept - 1 {
+		if err := in.Purge(ctx, jetstream.WithPurgeSubject(wire.Done("a", i))); err != nil {
+			t.Fatal(err)
+		}
 	}
-	if wrote, err := store.Once(ctx, js, wire.Done("a", kept), data); !wrote || err != nil {
-		t.Error(wrote, err)
+	for {
+		wrote, err := store.Once(ctx, js, wire.Done("a", 0), data)
+		if wrote {
+			break
+		}
+		if !errors.Is(err, store.ErrFull) {
+			t.Fatal(wrote, err)
+		}
 	}
-	if n := len(all(ctx, t, js, wire.InStream)); n != kept {
-		t.Errorf("%d of %d messages are there", n, kept)
+	if n := results(); n != 2 {
+		t.Errorf("%d of 2 results are there", n)
 	}
 }

@@ -37,7 +37,8 @@ func outside(t *testing.T, config string) *natsserver.Server {
 	return s
 }
 
-// The configuration that the page on security shows makes a server with which the keys work as with an embedded one.
+// The configuration that the page on security shows makes a server with which the keys work as with
+// an embedded one.
 func TestServerOfThePage(t *testing.T) {
 	page, err := os.ReadFile("../../docs/security.md")
 	if err != nil {

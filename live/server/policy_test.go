@@ -10,8 +10,8 @@ import (
 	"productform/live/wire"
 )
 
-// A policy service is asked by the manager and by nobody else, and answers to nobody else, also one whose key was made while the server
-// runs; one whose key was revoked is asked no more.
+// A policy service is asked by the manager and by nobody else, and answers to nobody else, also one
+// whose key was made while the server runs; one whose key was revoked is asked no more.
 func TestPolicyKey(t *testing.T) {
 	g := guard(t)
 	if _, err := keys.Add(g.folder, keys.Policy, "later"); err != nil {

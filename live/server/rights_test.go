@@ -43,7 +43,8 @@ func guard(t *testing.T) guarded {
 	return g
 }
 
-// newFolder makes a folder with the keys manager, client, monitor, w7, w8 and that of the policy service mine.
+// newFolder makes a folder with the keys manager, client, monitor, w7, w8 and that of the policy
+// service mine.
 func newFolder(t *testing.T) string {
 	t.Helper()
 	folder := t.TempDir()
@@ -91,10 +92,12 @@ func stream(t *testing.T, nc *nats.Conn) jetstream.JetStream {
 	return js
 }
 
-// A probe is a subject, and the keys that may use it: of manager, client, monitor, w7 and mine by their letters m, c, o, w and p.
+// A probe is a subject, and the keys that may use it: of manager, client, monitor, w7 and mine by
+// their letters m, c, o, w and p.
 type probe struct{ subject, may string }
 
-// publishes and subscriptions are written down here by hand, so that the table of rights is held to them.
+// publishes and subscriptions are written down here by hand, so that the table of rights is held to
+// them.
 var publishes = []probe{
 	{"pfq.plan", "m"}, {"pfq.in.script", "m"},
 	{"pfq.beat.w7", "w"}, {"pfq.beat.w8", ""}, {"pfq.beat.client", ""},
@@ -140,7 +143,8 @@ var subscriptions = []probe{
 	{"$KV.pfq_jobs.>", ""}, {"$O.PFQ_SNAP.>", ""}, {"$JS.API.>", ""}, {"$JS.EVENT.ADVISORY.>", ""},
 }
 
-// Each role tries everything. The server refuses what is not written for it in the lists above, and nothing else.
+// Each role tries everything. The server refuses what is not written for it in the lists above, and
+// nothing else.
 func TestEachRoleTriesEverything(t *testing.T) {
 	g := guard(t)
 	all := publishes

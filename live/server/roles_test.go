@@ -50,7 +50,8 @@ func say(t *testing.T, nc *nats.Conn, subject, text string) {
 	}
 }
 
-// What the roles are for, they can do: a job goes from the client to a worker and back, and a monitor watches.
+// What the roles are for, they can do: a job goes from the client to a worker and back, and a
+// monitor watches.
 func TestRolesDoTheirWork(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), 3*soon)
 	defer cancel()
@@ -187,8 +188,9 @@ var strays = []stray{
 	{wire.StatusService, "forged"},
 }
 
-// The server writes the answer to a request to any subject that the request names, past the permissions of who asked. On a
-// server with keys the answer stays in the account of who asked. That the attempts are real shows a server without keys.
+// The server writes the answer to a request to any subject that the request names, past the
+// permissions of who asked. On a server with keys the answer stays in the account of who asked.
+// That the attempts are real shows a server without keys.
 func TestAnswersGoNowhereElse(t *testing.T) {
 	t.Run("with keys", func(t *testing.T) {
 		g := guard(t)
@@ -210,8 +212,8 @@ func TestAnswersGoNowhereElse(t *testing.T) {
 	})
 }
 
-// strayed has attackers send all strays for all targets, and counts what reached each. The manager, whose own requests do
-// reach them, sends two after the others: as those are there, all are.
+// strayed has attackers send all strays for all targets, and counts what reached each. The manager,
+// whose own requests do reach them, sends two after the others: as those are there, all are.
 func strayed(t *testing.T, manager, victim *nats.Conn, attackers ...*nats.Conn) (reached map[string]int) {
 	ctx, cancel := context.WithTimeout(context.Background(), 3*soon)
 	defer cancel()

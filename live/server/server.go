@@ -13,6 +13,7 @@ import (
 
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nkeys"
 	"productform/live/internal/lock"
 	"productform/live/keys"
 	"productform/live/wire"
@@ -25,7 +26,7 @@ type Settings struct {
 	Listen   string        // HOST:PORT; empty for 127.0.0.1:0, port 0 for one that is free
 	NoListen bool          // only connections of this process, see [Server.InProcess]
 	Sync     time.Duration // 0 to have every write on the disk before it is acknowledged, else how often the disk is told to write
-	MaxStore int64         // bytes that may be kept in Store, 0 for three quarters of what is free on its disk
+	MaxStore int64         // bytes that Store may hold; 0 for 3/4 of what it holds and what is free on its disk
 	Keys     string        // folder that package keys made: connections need a key and TLS; empty to ask for neither
 	Insecure bool          // listen beyond this machine without keys, too
 	Log      *slog.Logger  // of warnings and errors of the server, nil for none
@@ -34,8 +35,9 @@ type Settings struct {
 // A Server is an embedded NATS server with JetStream.
 type Server struct {
 	nats *server.Server
-	temp string // folder that goes when the server ends
-	stop func() // ends what looks after the keys and the disk
+	temp string        // folder that goes when the server ends
+	own  nkeys.KeyPair // of this process, which opens and closes streams by it
+	stop func()        // ends what looks after the keys and the disk
 
 	release func() // gives the store back
 }
@@ -50,18 +52,26 @@ func Start(ctx context.Context, s Settings) (*Server, error) {
 			return nil, err
 		}
 	}
-	o, err := options(s)
+	own, err := nkeys.CreateUser()
 	if err != nil {
 		return nil, err
 	}
-	v := &Server{stop: func() {}, release: func() {}}
+	o, err := options(s, own)
+	if err != nil {
+		return nil, err
+	}
+	v := &Server{own: own, stop: func() {}, release: func() {}}
 	if s.Store != "" {
 		// Two servers on one store would write over one another what they have acknowledged.
 		v.release, err = lock.Try(s.Store)
 		if errors.Is(err, lock.ErrTaken) {
 			return nil, &num.InputError{Path: "store", Value: s.Store, Want: "a folder that no other server uses"}
 		}
+		if err == nil {
+			err = awaitRoom(ctx, s.Store, s.Log)
+		}
 		if err != nil {
+			v.release()
 			return nil, err
 		}
 	} else {
@@ -96,13 +106,18 @@ func Start(ctx context.Context, s Settings) (*Server, error) {
 		return nil, errors.New("server: JetStream did not start")
 	}
 	if s.Keys != "" || s.Store != "" {
-		v.stop = v.tend(s, seen, o.StoreDir, log)
+		if v.stop, err = v.tend(s, seen, o.StoreDir, log); err != nil {
+			v.stop = func() {}
+			v.Close()
+			return nil, fmt.Errorf("server: %w", err)
+		}
 	}
 	return v, nil
 }
 
-// options are the settings in the words of the NATS server.
-func options(s Settings) (*server.Options, error) {
+// options returns the settings as those of the NATS server, which also admits a key of this
+// process.
+func options(s Settings, own nkeys.KeyPair) (*server.Options, error) {
 	if s.Sync < 0 {
 		return nil, &num.InputError{Path: "sync", Value: s.Sync.String(), Want: "always or a duration > 0"}
 	}
@@ -135,9 +150,12 @@ func options(s Settings) (*server.Options, error) {
 	if err := o.ProcessConfigString(config); err != nil {
 		return nil, fmt.Errorf("server: %w", err)
 	}
+	if err := admit(o, own); err != nil {
+		return nil, err
+	}
 	o.ServerName, o.Host, o.Port, o.DontListen, o.NoSigs = "pfq", host, port, s.NoListen, true
 	o.MaxPayload = wire.MaxMessage
-	o.JetStream, o.StoreDir, o.JetStreamMaxStore = true, s.Store, s.MaxStore
+	o.JetStream, o.StoreDir, o.JetStreamMaxStore = true, s.Store, unlimited // a gate limits it
 	o.SyncAlways, o.SyncInterval = s.Sync == 0, cmp.Or(s.Sync, 2*time.Minute)
 	if s.Store != "" {
 		if err := os.MkdirAll(s.Store, 0o700); err != nil {

@@ -3,8 +3,10 @@ package server
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"os"
 	"reflect"
+	"sync"
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
@@ -16,14 +18,21 @@ const (
 	tendTimes  = 4                      // how often in a row a stream is stuck before something is done: one that is being made looks the same
 )
 
-// tend looks after a server until the function that it returns is called: it takes up what becomes of the folder of keys,
-// and opens the store again after the disk was full. Connections whose keys are revoked end; all others stay. The server has
-// the keys seen, or later ones.
-func (s *Server) tend(set Settings, seen *keys.Folder, store string, log *logger) (stop func()) {
+// tend looks after a server until stop is called: it reads the folder of keys when that changes,
+// keeps the store below its limit, and opens the store again after the disk was full. Connections
+// whose keys are revoked end; all others stay. The server has the keys seen, or later ones.
+func (s *Server) tend(set Settings, seen *keys.Folder, store string, log *logger) (stop func(), err error) {
 	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
+	var done sync.WaitGroup
+	if set.Store != "" {
+		g, err := openGate(s.nats, set, s.own, log.to)
+		if err != nil {
+			cancel()
+			return nil, err
+		}
+		done.Go(func() { g.watch(ctx) })
+	}
+	done.Go(func() {
 		tick := time.NewTicker(tendPeriod)
 		defer tick.Stop()
 		for stuck := 0; ; {
@@ -51,16 +60,16 @@ func (s *Server) tend(set Settings, seen *keys.Folder, store string, log *logger
 				}
 			}
 		}
-	}()
+	})
 	return func() {
 		cancel()
-		<-done
-	}
+		done.Wait()
+	}, nil
 }
 
 // reload gives the server the keys that the folder has now.
 func (s *Server) reload(set Settings, store string) error {
-	o, err := options(set)
+	o, err := options(set, s.own)
 	if err != nil {
 		return err
 	}
@@ -82,10 +91,31 @@ func (s *Server) isStuck() bool {
 	return false
 }
 
-// room is how many bytes must be free before a store is opened again.
-const room = 4 << 20
+// room is how many bytes must be free before a store is opened.
+const room = 1 << 20
 
-// hasRoom tries whether a folder takes as much.
+// awaitRoom waits until a store can be opened: NATS ends the process if it finds no room for a new
+// file.
+func awaitRoom(ctx context.Context, folder string, log *slog.Logger) error {
+	if hasRoom(folder) {
+		return nil
+	}
+	if log != nil {
+		log.Error("the disk is full: the server starts once there is room", "store", folder, "wanted", room)
+	}
+	tick := time.NewTicker(tendPeriod)
+	defer tick.Stop()
+	for !hasRoom(folder) {
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-tick.C:
+		}
+	}
+	return nil
+}
+
+// hasRoom reports whether a folder takes room bytes.
 func hasRoom(folder string) bool {
 	f, err := os.CreateTemp(folder, "room-")
 	if err != nil {

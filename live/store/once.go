@@ -15,7 +15,7 @@ import (
 const MaxData = 1<<20 - 1024
 
 // ErrFull says that the server has no room. Nothing was written; it may be tried again.
-var ErrFull = errors.New("the server has no room for more")
+var ErrFull = errors.New("the server has no room for more: clear jobs that are done")
 
 // Pauses between requests that had no answer, and how long an answer may take. A request that was under way while the
 // server ended never gets one.
@@ -59,6 +59,7 @@ const (
 	codeMemoryFull  jetstream.ErrorCode = 10028
 	codeStorageFull jetstream.ErrorCode = 10047
 	codeStoreFailed jetstream.ErrorCode = 10077
+	codeTooLarge    jetstream.ErrorCode = 10054 // a full store accepts wishes only, which are small
 )
 
 // code is that of an error of the JetStream API, 0 for others.
@@ -83,7 +84,7 @@ func insist(ctx context.Context, try func(ctx context.Context) error) error {
 			return cause
 		}
 		if Full(err) {
-			return errors.Join(ErrFull, err)
+			return ErrFull
 		}
 		if !Away(err) {
 			return err
@@ -99,7 +100,7 @@ func insist(ctx context.Context, try func(ctx context.Context) error) error {
 // Full tells whether an answer of the server to a message says that it has no room, so that the message was not written.
 func Full(err error) bool {
 	switch code(err) {
-	case codeAccountFull, codeNoResources, codeMemoryFull, codeStorageFull, codeStoreFailed:
+	case codeAccountFull, codeNoResources, codeMemoryFull, codeStorageFull, codeStoreFailed, codeTooLarge:
 		return true
 	}
 	return errors.Is(err, ErrFull)

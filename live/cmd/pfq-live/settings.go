@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -90,11 +91,15 @@ type serverFlags struct {
 	store, listen, keys string
 	memory, insecure    bool
 	sync                time.Duration
+	limit               int64
 }
 
 func (f *serverFlags) add(cmd *cobra.Command) {
 	f.listen = "127.0.0.1:4222"
 	cli.AddText(cmd, &f.store, "store", "", "the name of a folder", "`DIR` of all that is kept, of this server alone (default $XDG_STATE_HOME/pfq-live, or else ~/.local/state/pfq-live)")
+	cli.Flag[int64]{Name: "store-limit", Kind: "size", Want: wantSize, Parse: parseSize,
+		Usage: "`SIZE` of the store at which submissions and results wait until there is room, such as 10GiB " +
+			"(default 75 % of what it holds and what is free on its disk)"}.Add(cmd, &f.limit)
 	cli.AddSwitch(cmd, &f.memory, "memory", "keep all in memory: nothing is left when the server ends")
 	cli.AddText(cmd, &f.listen, "listen", "", "HOST:PORT", "`HOST:PORT` to listen on; beyond this machine only with --keys")
 	cli.AddText(cmd, &f.keys, "keys", "", "a folder made by pfq-live keys init", "`DIR` of the keys: connections need one, and TLS")
@@ -112,10 +117,13 @@ func (f *serverFlags) add(cmd *cobra.Command) {
 
 // settings are those of the server; those of how streams are kept go with them.
 func (f *serverFlags) settings() (server.Settings, server.Layout, error) {
-	s := server.Settings{Listen: f.listen, Sync: f.sync, Keys: f.keys, Insecure: f.insecure}
+	s := server.Settings{Listen: f.listen, Sync: f.sync, Keys: f.keys, Insecure: f.insecure, MaxStore: f.limit}
 	if f.memory {
 		if f.store != "" {
 			return s, server.Layout{}, errors.New("--store is of no use with --memory")
+		}
+		if f.limit > 0 {
+			return s, server.Layout{}, errors.New("--store-limit needs a store on disk, not --memory")
 		}
 		return s, server.Layout{Memory: true}, nil
 	}
@@ -125,4 +133,17 @@ func (f *serverFlags) settings() (server.Settings, server.Layout, error) {
 		err = nil
 	}
 	return s, server.Layout{}, err
+}
+
+const wantSize = "a size of at least 1MiB and at most 1000TiB, such as 500MiB or 10GiB"
+
+// parseSize reads a whole number of bytes with a unit.
+func parseSize(text string) (int64, bool) {
+	for unit, bytes := range map[string]int64{"KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40} {
+		if number, ok := strings.CutSuffix(text, unit); ok {
+			n, err := strconv.ParseInt(number, 10, 64)
+			return n * bytes, err == nil && n > 0 && n <= 1000<<40/bytes && n*bytes >= 1<<20
+		}
+	}
+	return 0, false
 }
