@@ -27,7 +27,7 @@ var ErrCorrupt = errors.New("the content on the server does not have its digest"
 // written again; if only pieces of it are, the others are added and all is read back. Errors as of [Once], or [ErrCorrupt].
 func Put(ctx context.Context, js jetstream.JetStream, content io.ReadSeeker) (digest string, size int64, err error) {
 	hash := sha256.New()
-	if size, err = io.Copy(hash, content); err != nil {
+	if size, err = io.Copy(hash, untilDone{ctx, content}); err != nil {
 		return "", 0, err
 	}
 	digest = hex.EncodeToString(hash.Sum(nil))
@@ -55,6 +55,19 @@ func Put(ctx context.Context, js jetstream.JetStream, content io.ReadSeeker) (di
 		err = Get(ctx, js, digest, io.Discard)
 	}
 	return digest, size, err
+}
+
+// untilDone reads until its context is done.
+type untilDone struct {
+	ctx context.Context
+	io.Reader
+}
+
+func (r untilDone) Read(p []byte) (int, error) {
+	if err := context.Cause(r.ctx); err != nil {
+		return 0, err
+	}
+	return r.Reader.Read(p)
 }
 
 // Get writes the content of a digest. The error wraps [ErrNotFound] if it is not there or not whole after a

@@ -193,3 +193,31 @@ func TestCorruptBlob(t *testing.T) {
 		}
 	}
 }
+
+// An upload of a content without end stops once its context is done.
+func TestPutEndsWithContext(t *testing.T) {
+	js, err := jetstream.New(servertest.Connect(t, servertest.Start(t)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancelCause(t.Context())
+	stop := errors.New("enough")
+	if _, _, err := store.Put(ctx, js, &endless{after: 5, call: func() { cancel(stop) }}); !errors.Is(err, stop) {
+		t.Error(err)
+	}
+}
+
+// An endless content calls a function when it is read for some time.
+type endless struct {
+	after int
+	call  func()
+}
+
+func (e *endless) Read(p []byte) (int, error) {
+	if e.after--; e.after == 0 {
+		e.call()
+	}
+	return len(p), nil
+}
+
+func (e *endless) Seek(int64, int) (int64, error) { return 0, nil }

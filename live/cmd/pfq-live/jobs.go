@@ -133,7 +133,11 @@ func newSubmit() *cobra.Command {
 	cmd := help(&cobra.Command{
 		Use: "submit FILE", Args: arguments("FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			file, err := readJobs(args[0], cmd.InOrStdin())
+			var file *jobfile.File
+			err := interruptible(cmd.Context(), func() (err error) {
+				file, err = readJobs(args[0], cmd.InOrStdin())
+				return err
+			})
 			if err != nil {
 				return err
 			}
@@ -143,7 +147,7 @@ func newSubmit() *cobra.Command {
 			return withClient(cmd, url, func(ctx context.Context, c *client.Client) error {
 				var b *client.Batch
 				err := patiently(cmd, "no manager has looked at the batch yet; it is waited for", func() (err error) {
-					b, err = submit(ctx, c, file, filepath.Dir(args[0]))
+					b, err = submit(ctx, c, file)
 					return err
 				})
 				if err != nil {
@@ -167,44 +171,84 @@ const noteAfter = 3 * time.Second
 
 // patiently does something, and notes on the standard error what is waited for if it takes long.
 func patiently(cmd *cobra.Command, note string, do func() error) error {
+	late := time.AfterFunc(noteAfter, func() { fmt.Fprintln(cmd.ErrOrStderr(), "pfq-live:", note) })
+	defer late.Stop()
+	return interruptible(cmd.Context(), do)
+}
+
+// interruptible returns what do returns, or the error of a context that ends earlier: a read may
+// never end.
+func interruptible(ctx context.Context, do func() error) error {
 	done := make(chan error, 1)
 	go func() { done <- do() }()
 	select {
 	case err := <-done:
 		return err
-	case <-time.After(noteAfter):
-		fmt.Fprintln(cmd.ErrOrStderr(), "pfq-live:", note)
+	case <-ctx.Done():
+		return context.Cause(ctx)
 	}
-	return <-done
 }
 
-// readJobs reads a file of jobs.
+// readJobs reads a file of jobs, and checks the files that they need.
 func readJobs(name string, stdin io.Reader) (*jobfile.File, error) {
-	if name != "-" {
-		return jobfile.ReadFile(name)
+	source, read := name, func() (*jobfile.File, error) { return jobfile.ReadFile(name) }
+	if name == "-" {
+		source, read = "standard input", func() (*jobfile.File, error) {
+			file, err := jobfile.Read(stdin)
+			if err != nil {
+				return nil, input.InFile("standard input", err)
+			}
+			return file, nil
+		}
 	}
-	file, err := jobfile.Read(stdin)
+	file, err := read()
 	if err != nil {
-		return nil, input.InFile("standard input", err)
+		return nil, err
+	}
+	if err := checkInputs(file, filepath.Dir(name)); err != nil {
+		return nil, input.InFile(source, err)
 	}
 	return file, nil
 }
 
-// submit uploads the files that jobs need, which stand in the folder, and submits them.
-func submit(ctx context.Context, c *client.Client, file *jobfile.File, folder string) (*client.Batch, error) {
-	for _, u := range file.Uploads {
-		path := u.Path
-		if !filepath.IsAbs(path) {
-			path = filepath.Join(folder, path)
+// maxInput is the size in bytes of the largest file that jobs may need.
+const maxInput = 10 << 30
+
+// checkInputs makes the paths of the files that jobs need relative to the folder, and rejects those
+// that are not regular: to read them may take forever.
+func checkInputs(file *jobfile.File, folder string) error {
+	const want = "a regular file of at most 10 GiB"
+	for i := range file.Uploads {
+		u := &file.Uploads[i]
+		if !filepath.IsAbs(u.Path) {
+			u.Path = filepath.Join(folder, u.Path)
 		}
-		content, err := os.Open(path)
+		at := input.Field(input.Index("jobs", u.Job)+".run.inputs", u.Name)
+		about, err := os.Stat(u.Path)
+		var cause *os.PathError
+		switch {
+		case errors.As(err, &cause):
+			return input.Errorf(at, u.Path, want+": %v", cause.Err)
+		case err != nil:
+			return err
+		case !about.Mode().IsRegular() || about.Size() > maxInput:
+			return input.Errorf(at, u.Path, want)
+		}
+	}
+	return nil
+}
+
+// submit uploads the files that jobs need, and submits the jobs.
+func submit(ctx context.Context, c *client.Client, file *jobfile.File) (*client.Batch, error) {
+	for _, u := range file.Uploads {
+		content, err := os.Open(u.Path)
 		if err != nil {
 			return nil, fmt.Errorf("jobs[%d].run.inputs.%s: %w", u.Job, u.Name, err)
 		}
 		digest, err := c.Upload(ctx, content)
 		content.Close()
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", path, err)
+			return nil, fmt.Errorf("%s: %w", u.Path, err)
 		}
 		run := &file.Batch.Jobs[u.Job].Run
 		if run.Inputs == nil {
