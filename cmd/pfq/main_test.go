@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -44,7 +45,7 @@ func TestSolveJSON(t *testing.T) {
 	}
 	delete(part, "why")
 	want := map[string]any{
-		"stable": true, "engine": "exact", "lattice": "class", "states": 2.0,
+		"stable": true, "service": "all", "engine": "exact", "lattice": "class", "states": 2.0,
 		"normalization": 2.0, "normalization_exact": "2", "empty_probability": 0.5, "empty_probability_exact": "1/2",
 		"mean_jobs": 1.0, "mean_jobs_exact": "1", "mean_delay": 2.0, "mean_delay_exact": "2", "relative_error_bound": 0.0,
 		"classes": []any{
@@ -69,7 +70,7 @@ func TestSolveJSON(t *testing.T) {
 func TestSolveJSONOrder(t *testing.T) {
 	stdout, _, _ := pfq(oneServer, "solve", "-", "--format", "json")
 	rest := stdout
-	for _, key := range []string{"stable", "engine", "lattice", "states", "normalization", "empty_probability", "mean_jobs", "mean_delay",
+	for _, key := range []string{"stable", "service", "engine", "lattice", "states", "normalization", "empty_probability", "mean_jobs", "mean_delay",
 		"relative_error_bound", "classes", "name", "arrival_rate", "load", "mean_jobs", "mean_delay", "service_rate", "servers", "name", "utilization", "parts"} {
 		_, after, ok := strings.Cut(rest, `"`+key+`": `)
 		if !ok {
@@ -104,14 +105,14 @@ func TestSolveEnclose(t *testing.T) {
 func TestSolveCSV(t *testing.T) {
 	stdout, _, status := pfq(oneServer, "solve", "-", "--engine", "exact", "--distribution", "1", "--lattice", "class", "--format", "csv")
 	want := `kind,name,count,arrival_rate,arrival_rate_exact,load,load_exact,mean_jobs,mean_jobs_exact,mean_delay,mean_delay_exact,service_rate,service_rate_exact,` +
-		`utilization,utilization_exact,engine,lattice,states,normalization,normalization_exact,empty_probability,empty_probability_exact,relative_error_bound,jobs,probability,probability_exact,stable,why
-cluster,,,,,,,1,1,2,2,,,,,exact,class,2,2,2,0.5,1/2,0,,,,true,
-class,a,,0.5,1/2,0.5,1/2,1,1,2,2,0.5,1/2,,,,,,,,,,,,,,,
-class,b,,0,0,0,0,0,0,,,,,,,,,,,,,,,,,,,
-server,s<1>,,,,,,,,,,,,0.5,1/2,,,,,,,,,,,,,
-distribution,,,,,,,,,,,,,,,,,,,,,,,0,0.5,1/2,,
-distribution,,,,,,,,,,,,,,,,,,,,,,,1,0.25,1/4,,
-part,,,,,,,,,,,,,,,,class,2,,,,,,,,,,asked for; sets of 1 classes
+		`utilization,utilization_exact,service,engine,lattice,states,normalization,normalization_exact,empty_probability,empty_probability_exact,relative_error_bound,jobs,probability,probability_exact,stable,why
+cluster,,,,,,,1,1,2,2,,,,,all,exact,class,2,2,2,0.5,1/2,0,,,,true,
+class,a,,0.5,1/2,0.5,1/2,1,1,2,2,0.5,1/2,,,,,,,,,,,,,,,,
+class,b,,0,0,0,0,0,0,,,,,,,,,,,,,,,,,,,,
+server,s<1>,,,,,,,,,,,,0.5,1/2,,,,,,,,,,,,,,
+distribution,,,,,,,,,,,,,,,,,,,,,,,,0,0.5,1/2,,
+distribution,,,,,,,,,,,,,,,,,,,,,,,,1,0.25,1/4,,
+part,,,,,,,,,,,,,,,,,class,2,,,,,,,,,,asked for; sets of 1 classes
 `
 	if status != 0 || stdout != want {
 		t.Error(cmp.Diff(want, stdout))
@@ -155,11 +156,35 @@ const overloaded = `{"servers": [{"name": "s", "capacity": 1}, {"name": "t", "ca
 	{"name": "a", "arrival_rate": "3/4", "servers": ["s"]}, {"name": "b", "arrival_rate": "1/2", "servers": ["s"]},
 	{"name": "c", "arrival_rate": 1, "servers": ["s", "t"]}]}`
 
+// allServers is the line that explains the service of a cluster.
+const allServers = "each job runs on all its servers at once (one server per job: see pfq network)\n"
+
+// Every answer of solve names the service first, stable or not, whatever else it gives.
+func TestSolveNamesService(t *testing.T) {
+	for _, model := range []string{twoQueues, overloaded} {
+		for _, flags := range []string{"", "--engine exact", "--engine enclose", "--percentiles 50", "--distribution 2 --by-class", "--gradients", "--scale 0.1,1,2"} {
+			args := append([]string{"solve", "-"}, strings.Fields(flags)...)
+			if stdout, stderr, _ := pfq(model, args...); stderr != "" || !strings.HasPrefix(stdout, allServers) || strings.Count(stdout, allServers) != 1 {
+				t.Errorf("%q: %s%s", flags, stdout, stderr)
+			}
+			stdout, _, _ := pfq(model, append(args, "--format", "json")...)
+			if want := strings.Count(stdout, `"stable": `); want == 0 || strings.Count(stdout, `"service": "all"`) != want {
+				t.Errorf("%q: %s", flags, stdout)
+			}
+			stdout, _, _ = pfq(model, append(args, "--format", "csv")...)
+			if lines, err := csv.NewReader(strings.NewReader(stdout)).ReadAll(); err != nil || !slices.Contains(lines[0], "service") {
+				t.Errorf("%q: %v, %s", flags, err, stdout)
+			}
+		}
+	}
+}
+
 // Classes a and b bring 5/4 to a capacity of 1: scale 4/5, margin -1/4.
 func TestUnstable(t *testing.T) {
 	stdout, stderr, status := pfq(overloaded, "solve", "-", "--format", "json")
 	set := []any{"a", "b"}
-	want := map[string]any{"stable": false, "critical_scale": 0.8, "margin": -0.25, "margin_set": set, "bottleneck": set, "bottleneck_work": 1.25, "bottleneck_capacity": 1.0}
+	want := map[string]any{"stable": false, "service": "all", "critical_scale": 0.8, "margin": -0.25, "margin_set": set, "bottleneck": set,
+		"bottleneck_work": 1.25, "bottleneck_capacity": 1.0}
 	if diff := cmp.Diff(want, commandtest.ParseJSON(t, stdout)); status != 1 || stderr != "" || diff != "" {
 		t.Errorf("solve: status %d, %s\n%s", status, stderr, diff)
 	}
@@ -171,11 +196,11 @@ func TestUnstable(t *testing.T) {
 		t.Errorf("stability: status %d, %s\n%s", status, stderr, diff)
 	}
 	stdout, _, status = pfq(overloaded, "solve", "-")
-	if text := "unstable: would be stable with the arrival rates multiplied by anything below 0.8\nmargin      -0.25, of the bottleneck\nbottleneck  a, b: work 1.25 on capacity 1\n"; status != 1 || stdout != text {
+	if text := allServers + "unstable: would be stable with the arrival rates multiplied by anything below 0.8\nmargin      -0.25, of the bottleneck\nbottleneck  a, b: work 1.25 on capacity 1\n"; status != 1 || stdout != text {
 		t.Errorf("status %d, %s", status, stdout)
 	}
 	stdout, _, status = pfq(overloaded, "solve", "-", "--engine", "exact", "--format", "csv")
-	if text := "stable,margin,margin_exact,margin_set,critical_scale,critical_scale_exact,bottleneck,bottleneck_work,bottleneck_work_exact,bottleneck_capacity,bottleneck_capacity_exact\nfalse,-0.25,-1/4,a;b,0.8,4/5,a;b,1.25,5/4,1,1\n"; status != 1 || stdout != text {
+	if text := "stable,service,margin,margin_exact,margin_set,critical_scale,critical_scale_exact,bottleneck,bottleneck_work,bottleneck_work_exact,bottleneck_capacity,bottleneck_capacity_exact\nfalse,all,-0.25,-1/4,a;b,0.8,4/5,a;b,1.25,5/4,1,1\n"; status != 1 || stdout != text {
 		t.Errorf("status %d, %s", status, stdout)
 	}
 }
@@ -307,7 +332,7 @@ func TestOutputFile(t *testing.T) {
 	if _, _, status := pfq(overloaded, "solve", "-", "-o", file); status != 1 {
 		t.Errorf("status %d for an unstable model", status)
 	}
-	if text, err := os.ReadFile(file); err != nil || !strings.HasPrefix(string(text), "unstable") {
+	if text, err := os.ReadFile(file); err != nil || !strings.HasPrefix(string(text), allServers+"unstable") {
 		t.Errorf("the reason is not in the file: %q, %v", text, err)
 	}
 	if files, err := os.ReadDir(dir); err != nil || len(files) != 2 {
@@ -374,11 +399,11 @@ func TestExamplesAreSolved(t *testing.T) {
 			}
 			continue
 		}
-		command := "solve"
+		command, want := "solve", allServers+"stable"
 		if text, err := fs.Glob(examples, "examples/networks/"+name+".yaml"); err != nil || len(text) > 0 {
-			command = "network"
+			command, want = "network", "stable"
 		}
-		if stdout, stderr, status := pfq(model, command, "-"); status != 0 || !strings.HasPrefix(stdout, "stable") {
+		if stdout, stderr, status := pfq(model, command, "-"); status != 0 || !strings.HasPrefix(stdout, want) {
 			t.Errorf("example %s: status %d, %s%s", name, status, stdout, stderr)
 		}
 	}
@@ -584,7 +609,7 @@ func caches(t *testing.T) string {
 // The engine float answers whatever its bound, and says on the standard error that it missed the tolerance.
 func TestFloatWarnsOfTolerance(t *testing.T) {
 	stdout, stderr, status := pfq(oneServer, "solve", "-", "--engine", "float", "--tol", "1e-20")
-	if status != 0 || !strings.HasPrefix(stdout, "stable") || !strings.HasPrefix(stderr, "pfq: warning: the error bound ") || strings.Count(stderr, "\n") != 1 {
+	if status != 0 || !strings.HasPrefix(stdout, allServers+"stable") || !strings.HasPrefix(stderr, "pfq: warning: the error bound ") || strings.Count(stderr, "\n") != 1 {
 		t.Errorf("status %d, %q, %q", status, stdout, stderr)
 	}
 	if _, stderr, _ := pfq(oneServer, "solve", "-", "--engine", "float"); stderr != "" {
@@ -801,7 +826,7 @@ func TestScaleOfClass(t *testing.T) {
 	if bad := program.Refusal(t, twoQueues, "solve", "-", "--scale", "a=1,b=2"); bad.Path != "--scale[1]" {
 		t.Errorf("%+v", bad)
 	}
-	if stdout, _, _ := pfq(twoQueues, "solve", "-", "--scale", "b=1,2"); !strings.HasPrefix(stdout, "scale 1 of b: stable; ") || !strings.Contains(stdout, "\nscale 2 of b: unstable: ") {
+	if stdout, _, _ := pfq(twoQueues, "solve", "-", "--scale", "b=1,2"); !strings.HasPrefix(stdout, allServers+"scale 1 of b: stable; ") || !strings.Contains(stdout, "\nscale 2 of b: unstable: ") {
 		t.Error(stdout)
 	}
 }

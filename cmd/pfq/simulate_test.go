@@ -55,7 +55,7 @@ func TestSimulateJSON(t *testing.T) {
 		return all
 	}
 	var order []string
-	for _, keys := range [][]string{{"stable", "policy", "sizes", "interruptions", "method", "classes", "name", "arrival_rate"},
+	for _, keys := range [][]string{{"stable", "service", "policy", "sizes", "interruptions", "method", "classes", "name", "arrival_rate"},
 		estimated("mean_jobs", "mean_delay", "measured_delay", "service_rate"), {"name", "arrival_rate"}, estimated("mean_jobs"),
 		{"mean_delay", "measured_delay", "service_rate", "servers", "name"}, estimated("utilization", "mean_jobs", "mean_delay"),
 		{"jobs_distribution", "mean", "mean", "runs", "jumps", "jumps_per_second", "time", "warm_up", "seed", "effective_samples", "warnings"}} {
@@ -89,7 +89,7 @@ func TestSimulateJSON(t *testing.T) {
 		return map[string]any{"mean": e.Mean, "half_width": e.HalfWidth, "confidence": 0.9, "exact": exact, "z": z}
 	}
 	want := map[string]any{
-		"stable": true, "policy": "interrupt", "sizes": "exponential", "interruptions": 2.0, "method": r.Method,
+		"stable": true, "service": "all", "policy": "interrupt", "sizes": "exponential", "interruptions": 2.0, "method": r.Method,
 		"classes": []any{
 			map[string]any{"name": "a", "arrival_rate": 0.5, "mean_jobs": value(r.Class(0, sim.MeanJobs), 1), "mean_delay": value(r.Class(0, sim.MeanDelay), 2),
 				"measured_delay": value(r.Class(0, sim.MeasuredDelay), 2), "service_rate": value(r.Class(0, sim.ServiceRate), 0.5)},
@@ -150,7 +150,7 @@ func TestSimulateCSV(t *testing.T) {
 	for n, v := range answer["jobs_distribution"].([]any) {
 		add("distribution", fmt.Sprint(n), "probability", v)
 	}
-	for _, quantity := range []string{"stable", "policy", "sizes", "interruptions", "method", "runs", "jumps", "time", "warm_up", "seed", "effective_samples"} {
+	for _, quantity := range []string{"stable", "service", "policy", "sizes", "interruptions", "method", "runs", "jumps", "time", "warm_up", "seed", "effective_samples"} {
 		add("simulation", "", quantity, answer[quantity])
 	}
 	add("simulation", "", "warnings", "") // none
@@ -289,7 +289,7 @@ func TestSimulateUnstable(t *testing.T) {
 	if status != 0 || got["stable"] != false || len(got["warnings"].([]any)) == 0 || !strings.HasPrefix(stderr, "pfq: warning: the cluster is unstable: ") {
 		t.Errorf("status %d, %s%s", status, stdout, stderr)
 	}
-	if stdout, _, status := simulate(overloaded, "--runs 5 --horizon 100"); status != 0 || !strings.HasPrefix(stdout, "unstable; ") {
+	if stdout, _, status := simulate(overloaded, "--runs 5 --horizon 100"); status != 0 || !strings.HasPrefix(stdout, allServers+"unstable; ") {
 		t.Errorf("status %d, %s", status, stdout)
 	}
 }

@@ -16,6 +16,7 @@ import (
 // A simulation is the answer of simulate.
 type simulation struct {
 	Stable        bool               `json:"stable"`
+	Service       command.Service    `json:"service"`
 	Policy        string             `json:"policy"`
 	Sizes         string             `json:"sizes"`
 	ScaledFrom    *float64           `json:"scaled_from,omitempty"` // mean of sizes that have their own before they were scaled to that of the model
@@ -65,7 +66,7 @@ type simulationServer struct {
 // newSimulation turns what was simulated into an answer; the note says why it has no exact values.
 func (f *simulateFlags) newSimulation(m *cluster.Model, stable bool, jobs jobSizes, r *sim.Result, known theory, speed *float64) *simulation {
 	s := &simulation{
-		Stable: stable, Policy: f.policy, Sizes: f.sizes, ScaledFrom: jobs.scaledFrom, Method: r.Method,
+		Stable: stable, Service: command.AllServers, Policy: f.policy, Sizes: f.sizes, ScaledFrom: jobs.scaledFrom, Method: r.Method,
 		Classes: []simulationClass{}, Servers: []simulationServer{},
 		Runs: r.Runs, Jumps: r.Jumps, JumpsPerSecond: speed, Time: r.Time, WarmUp: r.WarmUp, Seed: f.settings.Seed,
 		EffectiveSamples: r.EffectiveSamples, Warnings: append([]string{}, r.Warnings...),
@@ -206,6 +207,7 @@ func (s *simulation) text(t *render.Text) {
 	if s.ScaledFrom != nil {
 		of += fmt.Sprintf(", scaled from the mean %.6g to that of the model", *s.ScaledFrom)
 	}
+	s.Service.Write(t)
 	t.Line("%s; policy %s; sizes %s; %s", verdict, policy, of, s.Method)
 	from := fmt.Sprintf("after a warm-up of %.6g", s.WarmUp)
 	if s.WarmUp == 0 {

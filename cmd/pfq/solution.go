@@ -16,6 +16,7 @@ import (
 type solution struct {
 	*command.Scaled
 	Stable             bool               `json:"stable"`
+	Service            command.Service    `json:"service"`
 	Engine             num.Engine         `json:"engine"`
 	Lattice            *bf.Lattice        `json:"lattice"` // of the part with most states
 	States             int                `json:"states"`
@@ -77,7 +78,7 @@ type jobsProbability struct {
 
 // solutionColumns are the first columns of CSV.
 var solutionColumns = []string{"kind", "name", "count", "arrival_rate", "load", "mean_jobs", "mean_delay", "service_rate", "utilization",
-	"engine", "lattice", "states", "normalization", "empty_probability", "relative_error_bound", "jobs", "probability"}
+	"service", "engine", "lattice", "states", "normalization", "empty_probability", "relative_error_bound", "jobs", "probability"}
 
 func newSolution(m *cluster.Model, r *bf.Result, digits int) *solution {
 	proof := command.ProofOf(r.Engine)
@@ -94,7 +95,7 @@ func newSolution(m *cluster.Model, r *bf.Result, digits int) *solution {
 		return numbers
 	}
 	s := &solution{
-		Stable: true, Engine: r.Engine,
+		Stable: true, Service: command.AllServers, Engine: r.Engine,
 		Normalization: value(r.Normalization), EmptyProbability: value(r.EmptyProbability),
 		MeanJobs: value(&r.MeanJobs), MeanDelay: value(r.MeanDelay), RelativeErrorBound: r.RelativeErrorBound,
 		Classes: []solutionClass{}, Servers: []solutionServer{}, Parts: []solutionPart{},
@@ -250,6 +251,7 @@ func (s *solution) partsText(t *render.Text) {
 
 func (s *solution) text(t *render.Text) {
 	t.Digits = s.digits
+	s.Service.Write(t)
 	s.heading(t, "")
 	s.partsText(t)
 	t.Line("")

@@ -269,7 +269,7 @@ func (f *solveFlags) sweep(q command.Query, m *cluster.Model) (a render.Answer, 
 		if verdict.Stable {
 			factors = append(factors, factor)
 		} else {
-			points[i].unstable = &command.Unstable{Scaled: points[i].at, Limits: command.NewLimits(m, verdict, proof)}
+			points[i].unstable = command.NewUnstable(m, verdict, points[i].at, proof)
 		}
 	}
 	for i, p := range points {
@@ -340,6 +340,7 @@ func sweepText(t *render.Text, points []point) {
 	var wholes, classes, percentiles, servers, gradients, distribution, byClass []render.Record
 	var classTitles, serverTitles []string
 	var parts []solutionPart // of the last factor
+	command.AllServers.Write(t)
 	for _, p := range points {
 		before := "scale " + render.SixRat(p.factor)
 		if p.at.Class != "" {

@@ -108,7 +108,7 @@ func TestPercentilesRefusedFirst(t *testing.T) {
 			t.Errorf("percentiles%s: %+v", more, bad)
 		}
 	}
-	if stdout, stderr, status := pfq(strings.ReplaceAll(model, `"arrival_rate": 1`, `"arrival_rate": 50`), strings.Fields(small+" --percentiles 99")...); status != 1 || !strings.HasPrefix(stdout, "unstable") {
+	if stdout, stderr, status := pfq(strings.ReplaceAll(model, `"arrival_rate": 1`, `"arrival_rate": 50`), strings.Fields(small+" --percentiles 99")...); status != 1 || !strings.HasPrefix(stdout, allServers+"unstable") {
 		t.Errorf("unstable: status %d, %s%s", status, stdout, stderr)
 	}
 }

@@ -17,11 +17,17 @@ func Decide(q Query, m *cluster.Model) (*stability.Result, error) {
 	return WithProgress(q, func(ctx context.Context) (*stability.Result, error) { return stability.Cluster(ctx, m) })
 }
 
-// An Unstable says why a command has no answer.
+// An Unstable explains why a model has no answer.
 type Unstable struct {
 	*Scaled
-	Stable bool `json:"stable"` // false
+	Stable  bool    `json:"stable"` // false
+	Service Service `json:"service"`
 	Limits
+}
+
+// NewUnstable explains why a model has no answer, at a factor unless that is nil.
+func NewUnstable(m *cluster.Model, r *stability.Result, at *Scaled, p render.Proof) *Unstable {
+	return &Unstable{at, false, AllServers, NewLimits(m, r, p)}
 }
 
 // Limits are the sets of classes that decide.
@@ -65,10 +71,13 @@ func drawnServers(m *cluster.Model, r *stability.Result) int {
 	return drawn
 }
 
-// UnstableAnswer says why a model has no answer.
+// UnstableAnswer explains why a model has no answer.
 func UnstableAnswer(m *cluster.Model, r *stability.Result, p render.Proof) render.Answer {
-	u := Unstable{Limits: NewLimits(m, r, p)}
-	return render.Answer{JSON: u, Lines: []render.Lines{{Of: u}}, Text: u.Write}
+	u := NewUnstable(m, r, nil, p)
+	return render.Answer{JSON: u, Lines: []render.Lines{{Of: u}}, Text: func(t *render.Text) {
+		u.Service.Write(t)
+		u.Limits.Write(t)
+	}}
 }
 
 func classNames(m *cluster.Model, classes []int) []string {

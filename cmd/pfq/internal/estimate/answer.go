@@ -15,6 +15,7 @@ import (
 // An estimation is the answer.
 type estimation struct {
 	Stable           bool              `json:"stable"`
+	Service          command.Service   `json:"service"`
 	MeanJobs         *render.Estimate  `json:"mean_jobs"`
 	MeanDelay        *render.Estimate  `json:"mean_delay"`
 	EmptyProbability *render.Estimate  `json:"empty_probability"` // null where the interval would hold 0
@@ -68,7 +69,7 @@ var columns = []string{"kind", "name", "count", "arrival_rate", "mean_jobs", "me
 	"service_rate", "service_rate_half_width", "utilization", "utilization_half_width", "jobs", "probability", "probability_half_width"}
 
 func newEstimation(m *cluster.Model, r *gibbs.Result, s gibbs.Settings) *estimation {
-	e := &estimation{Stable: true, MeanJobs: estimated(&r.MeanJobs), MeanDelay: estimated(r.MeanDelay), EmptyProbability: estimated(r.EmptyProbability),
+	e := &estimation{Stable: true, Service: command.AllServers, MeanJobs: estimated(&r.MeanJobs), MeanDelay: estimated(r.MeanDelay), EmptyProbability: estimated(r.EmptyProbability),
 		Classes: []classRow{}, Servers: []serverRow{}, JobsDistribution: law(r.JobsDistribution),
 		Chains: r.Chains, Sweeps: r.Sweeps, BurnIn: r.BurnIn, Autocorrelation: r.Autocorrelation, EffectiveSamples: r.EffectiveSamples, RHat: r.RHat,
 		Seed: s.Seed, Warnings: append([]string{}, r.Warnings...), confidence: s.Confidence}
@@ -166,6 +167,7 @@ func (e *estimation) answer() render.Answer {
 }
 
 func (e *estimation) text(t *render.Text) {
+	e.Service.Write(t)
 	t.Line("stable; estimates, not bounds: ± at confidence %g", e.confidence)
 	t.Line("%d chains of %d sweeps, after %d each to forget their starts; sweeps worth an independent one: %.3g; split R-hat %.4g; seed %d",
 		e.Chains, e.Sweeps, e.BurnIn, e.Autocorrelation, e.RHat, e.Seed)

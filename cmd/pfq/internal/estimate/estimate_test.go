@@ -96,7 +96,7 @@ func TestPrecision(t *testing.T) {
 		t.Errorf("%v", got)
 	}
 	text, _, status := program.Run(model, "estimate", "-", "--precision", "0.02")
-	if status != 0 || !strings.HasPrefix(text, "stable; estimates, not bounds: ± at confidence 0.95\n8 chains of ") {
+	if status != 0 || !strings.HasPrefix(text, "each job runs on all its servers at once (one server per job: see pfq network)\nstable; estimates, not bounds: ± at confidence 0.95\n8 chains of ") {
 		t.Errorf("status %d\n%s", status, text)
 	}
 }
