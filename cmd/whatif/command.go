@@ -59,19 +59,20 @@ func command() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "whatif [MODEL]",
 		Short: "Make the what-if page of a cluster",
-		Long: `Make the what-if page of a cluster: its delays, percentiles and limits in a browser, as one
-changes its rates, its capacities, and who can serve whom.
+		Long: `Make the what-if page of a cluster: change its rates, its capacities and who can serve whom, and
+see its delays, percentiles and limits in a browser.
 
-The solver is compiled to WebAssembly with the Go that is installed, which takes a minute
-the first time and seconds later. All is computed in the browser; nothing leaves it, and the
-page has the digits of pfq. It is served on 127.0.0.1, at the address printed, until the command
-is interrupted. With --output or --folder it is written instead, and nothing is served.
+The command prints an address on 127.0.0.1, for you to open in a browser, and serves the page
+there until you interrupt it. With --output or --folder it writes the page instead, and serves
+nothing. It compiles the solver to WebAssembly with the installed Go, which takes a minute the
+first time and a few seconds later. The page computes everything in the browser, with the digits
+of pfq; no data leaves it.
 
-MODEL is a file as pfq solve takes it, or - for the standard input; without it the page starts
-with a small example. Other files can be opened on the page.
+MODEL is a file as for pfq solve, or - for the standard input; without it the page starts with a
+small example. You can open other files on the page.
 
-Exit status: 0 all went well, or the server was interrupted; 2 bad usage, a model that cannot be
-used, or no way to build the solver; 130 interrupted before.`,
+Exit status: 0 success, or the server was interrupted; 2 bad usage, an invalid model, or the
+solver cannot be built; 130 interrupted before that.`,
 		Example: `  whatif shop.yaml
   whatif shop.yaml --output shop.html
   whatif shop.yaml --folder site`,

@@ -107,7 +107,9 @@ func TestAnswersAfterRandomEdits(t *testing.T) {
 
 // checkReason fails if a text speaks of what the page does not show.
 func checkReason(t *rapid.T, ask, text string) {
-	foreign := []string{"model =", "1e±308", "float64", "double precision", "Jumps", "Model.", "bf:", "sim:", "MiB", "lattice"}
+	foreign := []string{
+		"model =", "1e±308", "float64", "double precision", "Jumps", "Model.", "bf:", "sim:", "MiB", "lattice",
+	}
 	for _, raw := range foreign {
 		if strings.Contains(text, raw) {
 			t.Fatalf("%s: %s", ask, text)

@@ -1,23 +1,29 @@
 // The chart: one measure of all classes or servers against the load.
 
-const plot = { width: 680, height: 340, left: 52, right: 112, top: 14, bottom: 38 }; // in pixels
+const plot = { width: 680, height: 340, left: 52, right: 112, top: 26, bottom: 38 }; // in pixels
 
-// fitChart makes the chart as wide as its place, and on wide screens about as high as the graph beside it.
+// fitChart makes the chart as wide as its place, and on wide screens the chart and the graph next to it
+// about equally high.
 function fitChart(model) {
+  const clamp = (value, low, high) => Math.max(low, Math.min(high, value));
   const place = document.getElementById("curves");
   plot.width = Math.max(280, (place?.clientWidth ?? 708) - 28);
   plot.right = plot.width < 480 ? 88 : 120;
   plot.left = plot.width < 480 ? 40 : 52;
   const rows = Math.max(model.classes.length, model.servers.length);
-  plot.height = plot.width < 480 ? 270 : Math.max(340, Math.min(560, rows * graph.row));
+  plot.height = plot.width < 480 ? 270 : clamp(rows * 50, 350, 570);
+  const sideBySide = matchMedia("(min-width: 900px)").matches;
+  const zoom = Math.min(580, (document.getElementById("cluster")?.clientWidth ?? 456) - 16) / graph.width;
+  graph.row = sideBySide ? clamp((plot.height - 70) / rows / zoom, 50, 130) : 50;
+  graph.height = clamp(0.45 * graph.row, 36, 48);
 }
 
 // What the views show, of a solution (exact) and of a simulation.
 const measures = {
-  delay: { name: "Mean delay", unit: "s", rows: "classes", of: (row) => row.mean_delay, simulated: (row) => row.mean_delay },
-  percentile: { name: "Percentile", unit: "s", rows: "classes", of: (row) => row.percentiles?.[percentiles.indexOf(state.saved.percentile)] ?? null, simulated: (row) => row.percentiles[percentiles.indexOf(state.saved.percentile)] },
-  rate: { name: "Service rate", unit: "work/s", rows: "classes", of: (row) => row.service_rate, simulated: (row) => row.service_rate },
-  busy: { name: "Utilization", unit: "", rows: "servers", of: (row) => row.utilization, simulated: (row) => row.utilization },
+  delay: { name: "Mean delay", axis: "mean delay (s)", rows: "classes", of: (row) => row.mean_delay, simulated: (row) => row.mean_delay },
+  percentile: { name: "Percentile", axis: "percentile of the delay (s)", rows: "classes", of: (row) => row.percentiles?.[percentiles.indexOf(state.saved.percentile)] ?? null, simulated: (row) => row.percentiles[percentiles.indexOf(state.saved.percentile)] },
+  rate: { name: "Service rate", axis: "service rate of a job (work/s)", rows: "classes", of: (row) => row.service_rate, simulated: (row) => row.service_rate },
+  busy: { name: "Utilization", axis: "utilization (fraction of time)", rows: "servers", of: (row) => row.utilization, simulated: (row) => row.utilization },
 };
 
 // curvesOf returns the curves of a variant by row: lists of { load, value }.
@@ -39,6 +45,7 @@ function drawChart(saved, seen) {
   const none = !isSolved(saved) || (saved.view === "percentile" && !(hasOneSize(saved.model) && hasPercentiles(saved)));
   if (none || fresh.some((curve) => curve.length >= 9) || heldCurves?.kind !== kind) heldCurves = { kind, curves: fresh };
   const { curves } = heldCurves;
+  plot.top = none && !simulations().length ? 44 : 26; // below the title of the axis, and a note
   const ghosts = saved.pinned ? curvesOf(saved.pinned, saved.view) : [];
   const estimates = found(measure);
   const known = curves.some((curve) => curve.length > 0);
@@ -46,21 +53,25 @@ function drawChart(saved, seen) {
   const bars = drawBars(estimates, scale);
   const load = parseNumber(saved.load);
   const at = scale.x(Math.min(load, scale.most));
-  const dots = seen.solution?.stable && rows.map((row, i) => {
-    const value = measure.of((saved.view === "percentile" ? seen.percentiles ?? seen.solution : seen.solution)[measure.rows][i]);
+  const now = (saved.view === "percentile" && seen.percentiles) || seen.solution;
+  const dots = now?.stable && seen.solution?.stable && rows.map((row, i) => {
+    const value = measure.of(now[measure.rows][i]);
     return value !== null && scale.holds(value) && h("circle", { key: `dot ${row.name}`, class: `fill${i % 7}`, cx: at, cy: scale.y(value), r: 4 });
   });
   const title = saved.view === "percentile" ? `${saved.percentile}th percentile of the delay` : measure.name;
-  return h("svg", { id: "chart", role: "img", viewBox: `0 0 ${plot.width} ${plot.height}`, "aria-label": `${title} of each ${measure.rows === "classes" ? "class" : "server"} against the load, up to ${shown(critical)}; numbers stand in the table`,
+  const refining = !none && isRefining(saved);
+  const strokes = curves.map((curve) => cutCurve(curve, scale));
+  return h("svg", { id: "chart", role: "img", "aria-busy": String(refining), viewBox: `0 0 ${plot.width} ${plot.height}`, "aria-label": `${title} of each ${measure.rows === "classes" ? "class" : "server"} against the load, up to ${shown(critical)}; numbers stand in the table`,
     on: { pointerdown: chartPoint(scale), pointermove: chartPoint(scale), pointerup: endGesture } },
-  drawAxes(scale, critical, measure),
-  h("g", { key: "ghosts", class: "ghosts", "aria-hidden": "true" }, ghosts.map((curve, i) => drawCurve(curve, i, scale))),
-  h("g", { key: "curves" }, curves.map((curve, i) => drawCurve(curve, i, scale, rows[i].name))),
+  drawAxes(scale, critical, saved.view === "percentile" ? `${saved.percentile}th ${measure.axis}` : measure.axis),
+  h("g", { key: "ghosts", class: "ghosts", "aria-hidden": "true" }, ghosts.map((curve, i) => drawCurve(cutCurve(curve, scale), i))),
+  h("g", { key: "curves" }, strokes.map((list, i) => drawCurve(list, i, rows[i].name))),
   bars,
   h("line", { key: "cursor", class: "cursor", x1: at, x2: at, y1: plot.top, y2: plot.height - plot.bottom }),
   dots,
-  none && estimates.length === 0 && h("text", { key: "none", class: "axis middle", x: plot.width / 2, y: plot.height / 2 }, "No formula here; it can be simulated."),
-  drawNames(curves, rows, scale));
+  none && estimates.length === 0 && h("text", { key: "none", class: "axis", x: 4, y: 31 }, "No formula here; it can be simulated."),
+  refining && h("text", { key: "refining", class: "axis end", x: scale.right, y: 13 }, "refining …"),
+  drawNames(strokes, rows, scale, ghosts.length > 0));
 }
 
 // scales returns how loads and values become places.
@@ -78,18 +89,19 @@ function scales(saved, critical, curves, ghosts) {
     high = Math.max(...values);
     if (!saved.log && saved.view !== "rate") { // up to what the curves reach at nine tenths of the critical load
       const until = (list, most) => list.flat().filter(({ load }) => load <= most).map(({ value }) => value);
-      const below = [...until(curves, 0.9 * critical), ...until(ghosts, 0.8 * pinned)];
+      const below = [...until(curves, 0.9 * critical), ...until(ghosts, Math.min(0.8 * pinned, most))];
       if (below.length > 0) high = Math.max(...below);
     }
-    high *= 1.06;
+    high = Math.min(1.06 * high, 1e308);
   }
   if (saved.log && values.length > 0) low = Math.min(...values) / 1.1;
   const log = saved.log && low > 0;
-  const part = log ? (value) => Math.log(value / low) / Math.log(high / low) : (value) => value / high;
+  const part = log ? (value) => (Math.log(value) - Math.log(low)) / (Math.log(high) - Math.log(low)) : (value) => value / high;
   return { most, x, y: (value) => bottom - part(value) * (bottom - plot.top), holds: (value) => value <= high && value >= low, log, low, high, right, bottom };
 }
 
-function drawAxes(scale, critical, measure) {
+// drawAxes describes the axes. The title of the vertical axis is above it.
+function drawAxes(scale, critical, title) {
   const { right, bottom } = scale;
   const up = (scale.log ? logTicks(scale.low, scale.high) : ticks(0, scale.high, 5)).map((value) => h("g", { key: value },
     h("line", { class: "grid", x1: plot.left, x2: right, y1: scale.y(value), y2: scale.y(value) }),
@@ -102,46 +114,75 @@ function drawAxes(scale, critical, measure) {
     h("g", { key: "across" }, across),
     h("line", { key: "pole", class: "pole", x1: pole, x2: pole, y1: plot.top, y2: bottom }),
     h("line", { key: "base", class: "base", x1: plot.left, x2: right, y1: bottom, y2: bottom }),
-    h("text", { key: "load", class: "axis middle", x: (plot.left + right) / 2, y: bottom + 33 }, `load${plot.width < 480 ? "" : ", times the arrival rates of the model"}; unstable from ${shown(critical)} on`),
-    measure.unit && h("text", { key: "unit", class: "axis", x: 4, y: plot.top + 4 }, measure.unit));
+    h("text", { key: "load", class: "axis middle", x: (plot.left + right) / 2, y: bottom + 33 }, `load (${plot.width < 480 ? "factor" : "factor of all arrival rates"}); unstable from ${shown(critical)} on`),
+    h("text", { key: "title", class: "axis", x: 4, y: 13 }, title));
 }
 
-// drawCurve describes a curve, cut where it leaves the plot.
-function drawCurve(curve, i, scale, name) {
-  let path = "";
-  let before = null;
-  for (const { load, value } of curve) {
-    const [x, y] = [scale.x(load), scale.y(value)];
-    if (y >= plot.top - 0.5) path += `${before === null ? "M" : "L"}${x.toFixed(1)} ${y.toFixed(1)}`;
-    else {
-      if (before) path += `L${(before[0] + ((x - before[0]) * (before[1] - plot.top)) / (before[1] - y)).toFixed(1)} ${plot.top}`;
-      break;
-    }
-    before = [x, y];
-  }
+// cut returns the part of a segment that is inside the plot, as its two ends; null if there is none
+// (Liang and Barsky).
+function cut([x1, y1], [x2, y2], scale) {
+  let [from, to] = [0, 1];
+  const keep = (step, space) => { // where t * step <= space
+    if (step < 0) from = Math.max(from, space / step);
+    else if (step > 0) to = Math.min(to, space / step);
+    else if (space < 0) to = -1;
+  };
+  const [dx, dy] = [x2 - x1, y2 - y1];
+  keep(-dx, x1 - plot.left);
+  keep(dx, scale.right - x1);
+  keep(-dy, y1 - plot.top);
+  keep(dy, scale.bottom - y1);
+  return from > to ? null : [[x1 + from * dx, y1 + from * dy], [x1 + to * dx, y1 + to * dy]];
+}
+
+// cutCurve returns the parts of a curve that are inside the plot, as lists of points.
+function cutCurve(curve, scale) {
+  const far = 1e6; // in pixels; logarithms of 0 are infinite
+  const points = curve.map(({ load, value }) => [scale.x(load), Math.max(-far, Math.min(far, scale.y(value)))]);
+  const list = [];
+  let end = null; // of the last segment, if it was not cut there
+  points.slice(1).forEach((point, k) => {
+    const part = cut(points[k], point, scale);
+    if (part && end === points[k]) list.at(-1).push(part[1]);
+    else if (part) list.push(part);
+    end = part && part[1][0] === point[0] && part[1][1] === point[1] ? point : null;
+  });
+  return list;
+}
+
+// drawCurve describes the parts of a curve.
+function drawCurve(list, i, name) {
+  const path = list.map((points) => `M${points.map(([x, y]) => `${x.toFixed(1)} ${y.toFixed(1)}`).join("L")}`).join("");
   return path && h("path", { key: i, class: `curve stroke${i % 7} dash${Math.floor(i / 7) % 3}`, "data-curve": name, d: path });
 }
 
-// drawNames describes the names beside the ends of the curves, moved apart where they would meet.
-function drawNames(curves, rows, scale) {
+// drawNames describes the names next to the ends of the curves: in the order of these ends from the top,
+// those that leave the plot at the top from the left. Close names are moved apart.
+function drawNames(strokes, rows, scale, hasGhosts) {
   const apart = 14;
-  const names = curves.map((curve, i) => {
-    const inside = curve.filter(({ value }) => scale.y(value) >= plot.top);
-    return inside.length > 0 && { i, name: rows[i].name, x: scale.x(inside.at(-1).load), end: scale.y(curve.length > inside.length ? scale.high : inside.at(-1).value) };
-  }).filter(Boolean).sort((a, b) => a.end - b.end || b.x - a.x);
-  const most = Math.floor((scale.bottom - plot.top) / apart) + 1;
+  const bottom = scale.bottom - (hasGhosts ? 20 : 0);
+  const names = strokes.map((list, i) => {
+    const end = list.at(-1)?.at(-1);
+    return end && { i, name: rows[i].name, x: end[0], end: end[1] };
+  }).filter(Boolean).sort((a, b) => a.end - b.end || a.x - b.x);
+  const most = Math.floor((bottom - plot.top) / apart) + 1;
   const left = names.length - most;
   const listed = left > 0 ? names.slice(0, most - 1) : names;
   let lowest = plot.top - apart + 4;
   for (const one of listed) lowest = one.at = Math.max(one.end, lowest + apart);
-  let highest = scale.bottom + apart;
+  let highest = bottom + apart;
   for (const one of listed.toReversed()) highest = one.at = Math.min(one.at, highest - apart);
+  const column = scale.right + 22;
+  const isNear = ({ x, end }) => end > plot.top + 1 && scale.right - x < 60;
   return h("g", { key: "names", "aria-hidden": "true" },
-    listed.map(({ i, name, x, end, at }) => h("g", { key: name },
-      h("path", { class: "leader", d: `M${(x + 2).toFixed(1)} ${end.toFixed(1)}L${scale.right + 4} ${at.toFixed(1)}` }),
-      h("path", { class: `sample stroke${i % 7} dash${Math.floor(i / 7) % 3}`, d: `M${scale.right + 5} ${at.toFixed(1)}h13` }),
-      h("text", { class: "curve-name", x: scale.right + 22, y: at + 4 }, shorten(name, plot.width < 480 ? 9 : 14, rows.map(titleOf))))),
-    left > 0 && h("text", { key: "more", class: "curve-name", x: scale.right + 22, y: scale.bottom + 4 }, `and ${left + 1} more`));
+    listed.map((one) => h("g", { key: one.name },
+      isNear(one) && h("path", { key: "leader", class: "leader", d: `M${(one.x + 2).toFixed(1)} ${one.end.toFixed(1)}L${scale.right + 4} ${one.at.toFixed(1)}` }),
+      h("path", { key: "sample", class: `sample stroke${one.i % 7} dash${Math.floor(one.i / 7) % 3}`, d: `M${scale.right + 5} ${one.at.toFixed(1)}h13` }),
+      h("text", { key: "name", class: "curve-name", x: column, y: one.at + 4 }, shorten(one.name, plot.width < 480 ? 9 : 14, rows.map(titleOf))))),
+    left > 0 && h("text", { key: "more", class: "curve-name", x: column, y: bottom + 4 }, `and ${left + 1} more`),
+    hasGhosts && h("g", { key: "pinned" },
+      h("path", { class: "pinned", d: `M${scale.right + 5} ${scale.bottom}h13` }),
+      h("text", { class: "curve-name", x: column, y: scale.bottom + 4 }, "pinned")));
 }
 
 // found returns what simulations found of a measure, as { load, i, value, low, high } with the interval from low to high.

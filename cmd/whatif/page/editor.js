@@ -38,7 +38,7 @@ function drawEditor(saved) {
           blur: () => { endGesture(); if (state.draft && !state.draft.error) show({ draft: null }); },
         },
       })),
-    h("p", { id: "text-error", class: bad ? "error" : "quiet", role: "status" }, bad ? `${draft.line ? `Line ${draft.line}: ` : ""}${bad}` : "YAML or JSON; files can be dropped anywhere on the page."),
+    h("p", { id: "text-error", class: bad ? "error" : "quiet", role: "status" }, bad ? `${draft.line ? `Line ${draft.line}: ` : ""}${bad}. The page still shows the model before.` : "YAML or JSON; files can be dropped anywhere on the page."),
     bad && h("button", { type: "button", on: { click: () => show({ draft: null }) } }, "Back to the model in use"));
 }
 

@@ -174,7 +174,7 @@ function drawInspector(saved) {
   const { model } = saved;
   const { selected } = state;
   if (!selected) {
-    return h("p", { class: "quiet" }, "Select a class or a server to change it. Draw a line between two to connect or disconnect them.");
+    return h("p", { class: "quiet" }, "Select a class or a server to change it. Draw a line between two to connect or disconnect them. Rings mark what is overloaded first; bars show how busy servers are.");
   }
   const { rows, name } = selected;
   const row = model[rows].find((one) => one.name === name);
@@ -187,14 +187,14 @@ function drawInspector(saved) {
     return h("span", { key: other.name, class: "pair" },
       h("label", { key: "box" }, h("input", { type: "checkbox", checked: on, on: { change: () => edit(connect(model, one.name, server.name)) } }), h("span", null, other.name)),
       on && server.count > 1 && drawField({ key: `choose/${one.name}/${server.name}`, label: `Servers of ${server.name} that each job of ${one.name} draws`, text: String(chosen), wide: 4,
-        accept: (text) => isCount(text, server.count), set: (text) => edit(choose(model, one.name, server, Number(text))) }));
+        accept: (text) => isCount(text, server.count), want: `a whole number from 1 to ${server.count}`, set: (text) => edit(choose(model, one.name, server, Number(text))) }));
   });
   return h("form", { key: `${rows}/${name}`, class: "inspector", "aria-label": `${isClass ? "Class" : "Server"} ${name}`, on: { submit: (event) => event.preventDefault() } },
     h("div", { class: "fields" },
-      h("label", null, "Name ", drawField({ key: `name/${rows}/${name}`, label: "Name", text: name, wide: 14, accept: (text) => text.trim() !== "", last: true,
+      h("label", null, "Name ", drawField({ key: `name/${rows}/${name}`, label: "Name", text: name, wide: 14, accept: (text) => text.trim() !== "", want: aName, last: true,
         set: (text) => renameTo(rows, name, text.trim()) })),
       !isClass && h("label", null, "Servers ", drawField({ key: `count/${name}`, label: "Number of equal servers", text: String(row.count ?? 1), wide: 6, last: true,
-        accept: (text) => isCount(text, 1e6), set: (text) => edit(count(model, name, Number(text))) })),
+        accept: (text) => isCount(text, 1e6), want: "a whole number from 1 to 1000000", set: (text) => edit(count(model, name, Number(text))) })),
       h("button", { type: "button", on: { click: () => remove(rows, name) } }, isClass ? "Remove class" : "Remove server")),
     h("fieldset", null, h("legend", null, isClass ? "Runs on" : "Serves"), boxes));
 }

@@ -14,17 +14,27 @@ function decimalText(value, digits = 6) {
   return String(Number(value.toPrecision(digits)));
 }
 
-// shown returns a number with four digits, as text has it.
+// shown returns a number with four digits; one beyond the range of doubles comes as a text.
 function shown(value) {
   if (value === null || value === undefined) return "–";
+  const beyond = typeof value === "string" && /^(.*)e([+-]\d{3,})$/.exec(value);
+  if (beyond) return `${Number(beyond[1]).toFixed(2)}×10${raised(Number(beyond[2]))}`;
   value = Number(value);
   if (value === 0) return "0";
   const size = Math.abs(value);
   if (size >= 1e6 || size < 1e-4) {
     const [digits, exponent] = value.toExponential(2).split("e");
-    return `${digits}×10${[...String(Number(exponent))].map((c) => (c === "-" ? "⁻" : "⁰¹²³⁴⁵⁶⁷⁸⁹"[c])).join("")}`;
+    return `${digits}×10${raised(Number(exponent))}`;
   }
   return String(Number(value.toPrecision(4)));
+}
+
+const raised = (exponent) => [...String(exponent)].map((c) => (c === "-" ? "⁻" : "⁰¹²³⁴⁵⁶⁷⁸⁹"[c])).join("");
+
+// timeLeft returns a time in words, in seconds or minutes.
+function timeLeft(seconds) {
+  if (seconds > 100) return `about ${Math.ceil(seconds / 60)} min left`;
+  return `about ${seconds > 10 ? 5 * Math.ceil(seconds / 5) : Math.ceil(seconds)} s left`;
 }
 
 // percent returns a part as a percentage; one below 1 never reads 100 %.
@@ -50,11 +60,11 @@ function niceAbove(value) {
   return Number((found * power).toPrecision(1));
 }
 
-// ticks returns some round numbers between two.
+// ticks returns some round numbers between two, a hundred at most.
 function ticks(low, high, count) {
   const step = niceAbove((high - low) / count);
   const list = [];
-  for (let k = Math.ceil(low / step); k * step <= high * (1 + 1e-9); k++) list.push(Number((k * step).toPrecision(12)));
+  for (let k = Math.ceil(low / step); k * step <= high * (1 + 1e-9) && list.length < 100; k++) list.push(Number((k * step).toPrecision(12)));
   return list;
 }
 

@@ -32,8 +32,9 @@ function draw() {
   fitChart(saved.model);
   document.title = `${saved.name || "model"} – what if`;
   patch(document.getElementById("tools"), drawTools(saved));
-  patch(main,
-    drawVerdict(saved, seen),
+  invalid.clear();
+  const load = drawLoad(saved, seen);
+  const panels = [
     h("section", { key: "graph", class: "panel", id: "cluster", "aria-label": "Cluster" },
       h("div", { class: "bar" }, h("h2", null, "Cluster"),
         h("button", { type: "button", on: { click: () => edit(addClass(saved.model, state.selected?.rows === "servers" ? state.selected.name : null)) } }, "Add class"),
@@ -44,7 +45,10 @@ function draw() {
       drawChartBar(saved), drawChart(saved, seen), drawSimulation(saved)),
     h("section", { key: "tables", class: "panel", id: "tables", "aria-label": "Numbers" }, drawTables(saved, seen)),
     h("div", { key: "side", class: "side" }, drawChanges(saved, seen), drawEditor(saved)),
-    drawDialog());
+  ];
+  const stale = invalid.size > 0 || Boolean(state.draft?.error);
+  main.classList.toggle("stale", stale);
+  patch(main, drawVerdict(saved, seen, load, stale), panels, drawDialog());
   patch(document.getElementById("message"), state.message);
 }
 
@@ -64,23 +68,24 @@ function drawTools(saved) {
   ];
 }
 
-// drawVerdict describes whether the model is stable, and what is first to be overloaded.
-function drawVerdict(saved, seen) {
+// drawVerdict describes whether the model is stable, and what is overloaded first.
+function drawVerdict(saved, seen, load, stale) {
   const { verdict } = seen;
   let words = "…";
   let detail = "";
-  if (verdict?.error) [words, detail] = ["No answer", verdict.error];
+  if (verdict?.error) [words, detail] = ["No answer:", `${verdict.error}.`];
   else if (verdict && verdict.critical_load === null) words = "Stable: no jobs arrive";
   else if (verdict) {
     words = verdict.stable ? `Stable up to load ${shown(verdict.critical_load)}` : `Unstable: stable only below load ${shown(verdict.critical_load)}`;
     const names = list(verdict.bottleneck_classes.map((i) => saved.model.classes[i]?.name));
     const servers = list(verdict.bottleneck_servers.map((k) => saved.model.servers[k]?.name));
     detail = `${verdict.stable ? "First to overload" : "Overloaded"}: ${names} on ${servers}, with work ${shown(verdict.bottleneck_work)} on capacity ${shown(verdict.bottleneck_capacity)} (ringed).`;
-    if (seen.solution?.error) detail += ` Delays can only be simulated here: ${seen.solution.error}.`;
+    if (seen.solution?.error) detail += ` No exact delays: ${seen.solution.error}. Simulate may still estimate them.`;
   }
   return h("section", { key: "verdict", id: "verdict", class: verdict && !verdict.error ? (verdict.stable ? "stable" : "unstable") : "", "aria-label": "Verdict" },
     h("p", { role: "status", "aria-live": "polite" }, h("strong", null, words), " ", detail),
-    drawLoad(saved, seen));
+    load,
+    stale && h("p", { key: "stale", class: "error stale-note" }, `All numbers are those of the last valid model: correct ${invalid.size > 0 ? "the marked field" : "the model file"}.`));
 }
 
 function list(names) {
@@ -117,14 +122,26 @@ function drawSimulation(saved) {
   const warned = found.filter((answer) => answer.warnings?.length > 0).length;
   const critical = criticalOf(saved);
   const apart = hasOneSize(saved.model) ? "" : " Classes differ in mean size: the curves are those of balanced fairness, the bars those of service in order of arrival.";
-  const text = wanted.length === 0 ? "Runs the cluster itself, job by job in order of arrival, and sets what it finds beside the curves."
+  const part = wanted.length > 0 ? (done + simulator.part) / wanted.length : 0;
+  const text = wanted.length === 0 ? "Runs the cluster itself, job by job in order of arrival, and draws its estimates with the curves."
     : refused ? `No simulation: ${refused}.` : running ? "" : `${runs.runs} runs of ${runs.jumps.toLocaleString("en")} events a load; bars hold the true value 95 times in 100.${warned ? ` At ${warned} of ${found.length} loads the runs are short for such a load.` : ""}${apart}`;
   return h("div", { class: "bar simulation" },
     running ? h("button", { key: "stop", type: "button", on: { click: () => show({ simulate: null }) } }, "Stop")
       : h("button", { key: "simulate", type: "button", disabled: critical === null, on: { click: () => show({ simulate: { model: saved.model, load: saved.load } }) } }, "Simulate"),
-    running && h("progress", { key: "progress", max: 1, value: (done + simulator.part) / wanted.length, "aria-label": "Simulation" }),
+    running && h("progress", { key: "progress", max: 1, value: part, "aria-label": "Simulation" }),
+    running && h("span", { key: "left", id: "left" }, `${percent(part, 0)}${simulationLeft(part)}`),
     wanted.length > 0 && h("button", { key: "line", type: "button", on: { click: () => copyLine(runs, state.simulate.load) } }, "pfq line of the simulation"),
     h("span", { key: "words", class: "quiet", role: "status" }, text));
+}
+
+let clock = { simulate: null, at: 0, part: 0 }; // when the simulation began, and the part that was done before
+
+// simulationLeft returns how long the simulation will still take, after a comma; nothing until that is known.
+function simulationLeft(part) {
+  const now = performance.now();
+  if (clock.simulate !== state.simulate) clock = { simulate: state.simulate, at: now, part };
+  if (part - clock.part < 0.01) return "";
+  return `, ${timeLeft(((now - clock.at) / 1000 / (part - clock.part)) * (1 - part))}`;
 }
 
 // What is to be copied stands in a dialog as well, for browsers that refuse to copy.
@@ -231,7 +248,7 @@ async function open(link) {
     const answer = await answered({ ask: "read", text });
     state.saved = acceptable({ name: start.name ?? start.saved.name }, { model: answer.model, pinned: null });
   }
-  Object.assign(state, { past: [], future: [], selected: null, draft: null, message });
+  Object.assign(state, { past: [], future: [], selected: null, draft: null, typing: {}, message });
   changed();
 }
 

@@ -1,6 +1,6 @@
 // Which questions the state wants answered, the most urgent first.
 
-const calmTime = 250; // ms without a change, after which what takes longer is asked
+const calmTime = 100; // ms without a change, after which what takes longer is asked
 const runs = { runs: 20, jumps: 5e4, seed: 1, percentiles };
 
 const verdictOf = ({ model, load }) => ({ ask: "verdict", model, load });
@@ -53,6 +53,11 @@ function curveOf(variant, view, from, to) {
     }
   }
   return list;
+}
+
+// isRefining says whether curves of the chart get more points.
+function isRefining(saved) {
+  return [saved, saved.pinned].some((variant) => variant && curveOf(variant, saved.view, 0, slices.length).some((question) => !answerTo(question)));
 }
 
 // pointsOf returns what is known of a curve, as { load, solution } by load.

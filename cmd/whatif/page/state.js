@@ -13,7 +13,7 @@ const state = {
 
   selected: null, // { rows: "classes" or "servers", name }
   draft: null, // text of the editor while it is not that of the model: { text, model, error, line }
-  typing: null, // a field that is being typed in: { key, text, bad }
+  typing: {}, // by key, fields that are typed in or hold a text that is not accepted: { text, bad, saved }, saved being the valid text
   simulate: null, // what is simulated: { model, load }
   message: "", // what was done or refused, for the status line
   dialog: null, // text to copy: { title, text }
@@ -60,7 +60,7 @@ function step(from, to, message) {
   state[to] = [...state[to], state.saved];
   state.saved = state[from].at(-1);
   state[from] = state[from].slice(0, -1);
-  Object.assign(state, { gesture: null, typing: null, draft: null, message });
+  Object.assign(state, { gesture: null, typing: {}, draft: null, message });
   changed();
 }
 

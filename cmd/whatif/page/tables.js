@@ -1,38 +1,55 @@
 // The tables of classes and servers, with the fields and sliders that change them.
 
-// drawField describes a field for a number or a name. What is typed counts at once if it is accepted, with last only when the field
-// is left; until then it stays as typed, and a text that is not accepted changes nothing.
-function drawField({ key, label, text, wide, accept, set, last, hint }) {
-  const typing = state.typing?.key === key ? state.typing : null;
-  const end = () => {
-    const current = state.typing?.key === key ? state.typing : null;
-    endGesture();
-    if (!current) return;
-    state.typing = null;
-    if (last && accept(current.text) && current.text !== text) set(current.text);
-    else redraw();
+const invalid = new Set(); // keys of the fields in this drawing with texts that are not numbers
+
+// drawField describes a field for a number or a name, and a message if its text is not accepted: that text
+// stays until it is mended, and changes nothing. Other texts count at once, with last only when the field is
+// left.
+function drawField({ key, label, text, wide, accept, want, set, last, hint }) {
+  const typed = state.typing[key];
+  if (typed?.bad) typed.saved ??= text;
+  const typing = typed?.bad && typed.saved !== text ? undefined : typed; // something else has changed the number
+  const id = `${key}/error`.replaceAll(/\s/g, "_");
+  const type = (entry) => {
+    const { [key]: _, ...others } = state.typing;
+    show({ typing: entry ? { ...others, [key]: entry } : others });
   };
-  return h("input", {
-    key, id: key, type: "text", size: wide, value: typing ? typing.text : text, "aria-label": label, "aria-invalid": typing?.bad ? "true" : null,
+  const end = () => {
+    const current = state.typing[key];
+    endGesture();
+    if (!current || current.bad) return redraw();
+    type(null);
+    if (last && current.text !== text) set(current.text);
+  };
+  const bad = typing?.bad ?? false;
+  if (bad && want !== aName) invalid.add(key);
+  const input = h("input", {
+    key, id: key, type: "text", size: wide, value: typing ? typing.text : text, "aria-label": label, "aria-invalid": bad ? "true" : null, "aria-describedby": bad ? id : null,
     autocomplete: "off", spellcheck: "false", inputmode: accept === isNumber || accept === isSize ? "decimal" : null, placeholder: hint,
     on: {
       input: (event) => {
         const now = event.target.value;
         const good = accept(now);
-        show({ typing: { key, text: now, bad: !good } });
+        type({ text: now, bad: !good });
         if (good && !last) set(now.trim());
       },
       blur: end,
       keydown: (event) => {
         if (event.key === "Enter") end();
-        if (event.key === "Escape" && typing) show({ typing: null });
+        if (event.key === "Escape" && typing) type(null);
       },
     },
   });
+  if (!bad) return input;
+  const shownFor = want === aName ? "" : text === "" ? " The numbers are those of the last valid sizes." : ` The numbers are those for ${text}.`;
+  return [input, h("span", { key: id, id, class: "field-error", role: "alert" }, `${typing.text.trim() || "Nothing here"}: want ${want}.${shownFor}`)];
 }
 
 const isNumber = (text) => !Number.isNaN(parseNumber(text));
 const isSize = (text) => parseNumber(text) > 0;
+const aNumber = "a number from 0 to 1e308, such as 0.4, 2/5 or 4e-1";
+const aSize = "a number above 0, such as 0.4, 2/5 or 4e-1";
+const aName = "a name";
 
 // A slider goes from 0 to a round number that is at least twice the value, in 200 steps. While it is dragged its end stays.
 const steps = 200;
@@ -63,7 +80,7 @@ function drawLoad(saved, seen) {
   return h("div", { class: "load" },
     h("label", { for: "load" }, "Load"),
     drawSlider({ key: "load", label: "Load", value: load, most, words: `${saved.load} times the arrival rates`, set }),
-    drawField({ key: "load-text", label: "Load, factor of all arrival rates", text: saved.load, wide: 6, accept: isNumber, set: (text) => set(text, "load-text") }),
+    drawField({ key: "load-text", label: "Load, factor of all arrival rates", text: saved.load, wide: 6, accept: isNumber, want: aNumber, set: (text) => set(text, "load-text") }),
     h("span", { class: "quiet" }, "× the arrival rates"));
 }
 
@@ -109,7 +126,7 @@ function drawTable(saved, seen, rows, columns, input) {
       h("th", { key: "name", role: "rowheader", scope: "row" }, isClass && h("span", { class: `key ${i % 14 < 7 ? "" : "hollow "}back${i % 7}` }), row.name, row.count > 1 && h("span", { class: "quiet" }, ` ×${row.count}`)),
       h("td", { key: "input", role: "cell" }, h("span", { class: "inputs" },
         drawSlider({ key, label: `${input.label} of ${row.name}`, value, words: `${row[input.field]} ${input.unit}`, set }),
-        drawField({ key: `${key}/text`, label: `${input.label} of ${row.name}, exact`, text: row[input.field], wide: 5, accept: isNumber, set: (text) => set(text, `${key}/text`) }))),
+        drawField({ key: `${key}/text`, label: `${input.label} of ${row.name}, exact`, text: row[input.field], wide: 5, accept: isNumber, want: aNumber, set: (text) => set(text, `${key}/text`) }))),
       isClass && drawSize(saved, row),
       cells(row, i));
   });
@@ -127,13 +144,13 @@ const sizeTitle = "Mean size";
 function drawSize(saved, row) {
   const key = `mean_size/${row.name}/text`;
   return h("td", { key: "size", role: "cell", class: "size", "data-title": sizeTitle },
-    drawField({ key, label: `Mean size of ${row.name}, units of work`, text: sizeOf(saved.model, row), wide: 4, accept: isSize, set: (text) => edit(resize(saved.model, row.name, text), key) }));
+    drawField({ key, label: `Mean size of ${row.name}, units of work`, text: sizeOf(saved.model, row), wide: 4, accept: isSize, want: aSize, set: (text) => edit(resize(saved.model, row.name, text), key) }));
 }
 
 function drawSizes({ model }) {
   const one = model.classes.every((row) => sizeOf(model, row) === sizeOf(model, model.classes[0]));
   return h("td", { key: "size", role: "cell", class: "size", "data-title": sizeTitle },
-    drawField({ key: "mean_size", label: "Mean size of all classes, units of work", text: one ? sizeOf(model, model.classes[0]) : "", hint: one ? null : "differ", wide: 4, accept: isSize, set: (text) => edit(resizeAll(model, text), "mean_size") }));
+    drawField({ key: "mean_size", label: "Mean size of all classes, units of work", text: one ? sizeOf(model, model.classes[0]) : "", hint: one ? null : "differ", wide: 4, accept: isSize, want: aSize, set: (text) => edit(resizeAll(model, text), "mean_size") }));
 }
 
 // drawTotal describes the row of all classes together.
@@ -171,5 +188,5 @@ function drawChanges(saved, seen) {
     h("h2", null, "Next best changes"),
     changes?.error ? h("p", { class: "quiet" }, changes.error)
       : list?.length > 0 ? h("ol", { class: "changes" }, list)
-      : h("p", { class: "quiet" }, seen.solution?.error ? "" : !changes ? "…" : seen.solution && !seen.solution.stable ? "There are no delays to lower while the cluster is unstable." : "No single change that was tried helps."));
+      : h("p", { class: "quiet" }, seen.solution?.error ? "They need exact delays." : !changes ? "…" : seen.solution && !seen.solution.stable ? "There are no delays to lower while the cluster is unstable." : "No single change that was tried helps."));
 }

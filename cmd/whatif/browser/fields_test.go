@@ -1,0 +1,163 @@
+package browser
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+)
+
+// paste puts a text into a field at once, in place of what it holds.
+func (p *tab) paste(field, text string) {
+	p.Helper()
+	p.click(`[id="` + field + `"]`)
+	eval[chromedp.Void](p, fmt.Sprintf(`(() => {
+		document.activeElement.select();
+		document.execCommand(%q === "" ? "delete" : "insertText", false, %q);
+	})()`, text, text))
+	p.wait("!drawing")
+}
+
+// A field reports a text that is not accepted, keeps it when it is left, and changes nothing. Until the text is
+// corrected, all numbers are marked as those of the last valid model.
+func TestInvalidFields(t *testing.T) {
+	p := newTab(t, onePage)
+	before, numbers := p.saved(), p.text("#classes tbody")
+	const valid = "1"
+	for _, field := range []string{"load-text", "arrival_rate/web/text", "capacity/small/text", "mean_size/reports/text"} {
+		for _, text := range []string{"abc", "-1", "0,5", "50%", "", "1e400", "1/0"} {
+			p.paste(field, text)
+			p.keys("\t")
+			want := "a number from 0 to 1e308"
+			if strings.HasPrefix(field, "mean_size") {
+				want = "a number above 0"
+			}
+			name := text
+			if text == "" {
+				name = "Nothing here"
+			}
+			want = fmt.Sprintf("%s: want %s, such as 0.4, 2/5 or 4e-1. The numbers are those for %s.", name, want, valid)
+			got := eval[string](p, fmt.Sprintf(`(() => {
+				const field = document.getElementById(%q);
+				if (field.getAttribute("aria-invalid") !== "true") return "not marked";
+				const message = document.getElementById(field.getAttribute("aria-describedby"));
+				return message?.getAttribute("role") === "alert" ? message.textContent : "no alert";
+			})()`, field))
+			if got != want {
+				t.Errorf("%s = %q: %s, want %s", field, text, got, want)
+			}
+			const note = "All numbers are those of the last valid model: correct the marked field."
+			marked := eval[bool](p, `document.getElementById("main").classList.contains("stale")`)
+			if !marked || !strings.Contains(p.text("#verdict"), note) {
+				t.Errorf("%s = %q: numbers are not marked", field, text)
+			}
+			if p.saved() != before {
+				t.Errorf("%s = %q changes the model", field, text)
+			}
+		}
+		p.fill(`[id="`+field+`"]`, valid)
+		p.keys("\t")
+		p.settle()
+		if eval[bool](p, `document.querySelector(".stale, .field-error, .stale-note, [aria-invalid=true]") !== null`) {
+			t.Errorf("%s: still marked", field)
+		}
+	}
+	if got := p.text("#classes tbody"); got != numbers {
+		t.Errorf("numbers %s, want %s", got, numbers)
+	}
+	p.fill("#load-text", "50%") // typed letter by letter: 50 is the last valid load
+	if got := p.text(".field-error"); !strings.HasSuffix(got, "The numbers are those for 50.") {
+		t.Errorf("message: %s", got)
+	}
+	p.fill("#load-text", "1")
+	p.fill("#load-text", "x")
+	p.keys(kb.Escape)
+	if got := eval[string](p, `document.getElementById("load-text").value`); got != "1" {
+		t.Errorf("after Escape the load is %s", got)
+	}
+	p.fill("#load-text", "x")
+	p.do(chromedp.Focus(chromedp.CSS("#load")))
+	p.keys(kb.ArrowRight)
+	if eval[bool](p, `document.querySelector(".field-error") !== null`) {
+		t.Error("the slider has set the load, and the field still has another text")
+	}
+}
+
+// Models with numbers near the limits of float64 get an answer, or a reason in the words of the page.
+func TestExtremeNumbers(t *testing.T) {
+	p := newTab(t, onePage)
+	for _, c := range []struct{ field, text string }{
+		{"arrival_rate/web/text", "1e-320"}, {"capacity/big/text", "1e308"}, {"load-text", "1e308"},
+		{"load-text", "1e-999"}, {"mean_size", "1e-300"},
+	} {
+		p.fill(`[id="`+c.field+`"]`, c.text)
+		p.keys("\t")
+		p.settle()
+		text := p.text("#main")
+		for _, raw := range []string{"model =", "1e±308", "float64", "NaN", "Infinity", "undefined"} {
+			if strings.Contains(text, raw) {
+				t.Errorf("%s = %s: %s in %s", c.field, c.text, raw, text)
+			}
+		}
+	}
+	p.open("tiny.yaml", strings.Replace(shop, "rate: 1,", "rate: 1e-320,", 1))
+	want := "No exact delays: some of its numbers are outside the range from 1e-308 to 1e308; " +
+		"use other units of time or of work. Simulate may still estimate them."
+	if got := p.text("#verdict p"); !strings.Contains(got, want) {
+		t.Errorf("verdict: %s", got)
+	}
+	if got := eval[string](p, `document.getElementById("text").value`); !strings.Contains(got, "arrival_rate: 1e-320") {
+		t.Errorf("model file: %s", got)
+	}
+}
+
+// All texts have a contrast of at least 4.5 to their background, in light and dark, except disabled buttons.
+func TestContrast(t *testing.T) {
+	p := newTab(t, onePage)
+	p.button("Pin")
+	p.button("Add class")
+	p.fill("#load-text", "x")
+	p.click(`[data-node="classes/class-3"]`)
+	for _, scheme := range []string{"light", "dark"} {
+		features := []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}
+		p.do(chromedp.Func(func(ctx context.Context, target *chromedp.Target) error {
+			_, err := cdp.Call(ctx, target, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: features})
+			return err
+		}))
+		weak := eval[[]string](p, `(async () => {
+			await new Promise((next) => setTimeout(next, 300)); // colours of buttons change gradually
+			const parse = (text) => text.match(/[\d.]+/g).map(Number);
+			const linear = (c) => (c / 255 <= 0.04045 ? c / 255 / 12.92 : ((c / 255 + 0.055) / 1.055) ** 2.4);
+			const light = ([r, g, b]) => 0.2126 * linear(r) + 0.7152 * linear(g) + 0.0722 * linear(b);
+			const behind = (e) => {
+				const box = e.closest(".node")?.querySelector(".box");
+				if (box) return parse(getComputedStyle(box).fill);
+				for (; e; e = e.parentElement) {
+					const color = parse(getComputedStyle(e).backgroundColor);
+					if (color.length === 3 || color[3] === 1) return color;
+				}
+				return [255, 255, 255];
+			};
+			const weak = [];
+			const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+			while (walker.nextNode()) {
+				const e = walker.currentNode.parentElement;
+				if (!walker.currentNode.data.trim() || e.closest("script, noscript, title, [disabled], option")) continue;
+				if (e.getClientRects().length === 0) continue;
+				const style = getComputedStyle(e);
+				const [a, b] = [light(parse(e.namespaceURI.endsWith("svg") ? style.fill : style.color)), light(behind(e))];
+				const contrast = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+				if (!(contrast >= 4.5)) weak.push(walker.currentNode.data + " " + contrast.toFixed(2));
+			}
+			return weak;
+		})()`)
+		if len(weak) > 0 {
+			t.Errorf("%s: %q", scheme, weak)
+		}
+	}
+}
