@@ -243,19 +243,19 @@ func (c *curves) distribution() plots.Panel {
 		Series: []plots.Series{s}}
 }
 
-// caption says what is drawn.
+// caption describes the picture.
 func (c *curves) caption(file string) string {
-	text := fmt.Sprintf("%s by theory, against the factor by which all arrival rates are multiplied; the cluster is stable below %s. "+
-		"Means are those of balanced fairness", titled(file, "cluster"), plots.Short(float(c.critical)))
+	text := fmt.Sprintf("%s, against its load, a factor of all arrival rates. It is stable below load %s. "+
+		"Means are exact under balanced fairness", inFile(file, "cluster"), plots.Short(float(c.critical)))
 	if !c.uneven {
-		text += ", and of service in order of arrival with exponential sizes"
+		text += ", and in order of arrival with exponential sizes"
 	}
 	switch {
 	case len(c.flags.percentiles) == 0:
 	case c.uneven:
 		text += "; percentiles are simulated, with exponential sizes"
 	default:
-		text += "; percentiles are of the latter"
+		text += "; percentiles are exact in order of arrival"
 	}
 	return text + "." + c.flags.classes.caption(len(c.classes), len(c.model.Classes), c.factors[len(c.factors)-1]) + c.flags.simulationCaption(c.points)
 }

@@ -10,6 +10,8 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -121,6 +123,9 @@ func NewPicture(use string, figure func(q command.Query, table bool) (*plots.Fig
 		}
 		f.ID, f.Captioned = cmp.Or(f.ID, nameOf(q.File)), true
 		f.Fill()
+		if format != draw.CSV { // columns keep their names
+			capitalize(f)
+		}
 		picture, err = draw.Render(f, format)
 		return picture, true, command.InFile(q.File, ofPicture(err))
 	}
@@ -157,8 +162,26 @@ func nameOf(file string) string {
 	return cmp.Or(strings.TrimSuffix(filepath.Base(file), filepath.Ext(file)), "model")
 }
 
-// titled returns what a file holds, for a caption: "The cluster shop".
-func titled(file, what string) string { return "The " + what + " " + nameOf(file) }
+// inFile returns the subject of a caption: "The cluster in shop.yaml".
+func inFile(file, what string) string {
+	return "The " + what + " in " + cli.Source(filepath.Base(file))
+}
+
+// capitalize makes the first letters of the titles of a picture capitals, except in names such as p95.
+func capitalize(f *plots.Figure) {
+	upper := func(title string) string {
+		word, _, _ := strings.Cut(title, " ")
+		if word == "" || strings.ContainsAny(word, "0123456789") {
+			return title
+		}
+		first, size := utf8.DecodeRuneInString(title)
+		return string(unicode.ToUpper(first)) + title[size:]
+	}
+	f.Title = upper(f.Title)
+	for i := range f.Panels {
+		f.Panels[i].Title = upper(f.Panels[i].Title)
+	}
+}
 
 // formatOf returns the format of the picture: that asked for, or that of the name of the file.
 func formatOf(q command.Query) (draw.Format, error) {

@@ -188,8 +188,8 @@ func (c *shares) value(word string, policy, j, k, i int) *float64 {
 	return &a.Resources[i].Utilization.Float
 }
 
-// caption says what is drawn.
+// caption describes the picture.
 func (c *shares) caption(file string) string {
-	return fmt.Sprintf("%s under %s, as the capacity of one resource changes and those of the others stay as they are in the file.",
-		titled(file, "pool"), policyNames(c.policies))
+	return fmt.Sprintf("%s under %s. The capacity of one resource changes; the others keep theirs.",
+		inFile(file, "pool"), policyNames(c.policies))
 }

@@ -296,10 +296,10 @@ func policyNames(policies []fluid.Policy) string {
 	return strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
 }
 
-// caption says what is drawn.
+// caption describes the picture.
 func (c *poolCurves) caption(file string) string {
-	text := fmt.Sprintf("%s in random traffic with exponential sizes under %s, against the factor by which all arrival rates are multiplied; jobs pile up from %s on.",
-		titled(file, "pool"), policyNames(c.policies), plots.Short(float(c.critical)))
+	text := fmt.Sprintf("%s in random traffic with exponential sizes under %s, against its load, a factor of all arrival rates. "+
+		"Jobs pile up from load %s on.", inFile(file, "pool"), policyNames(c.policies), plots.Short(float(c.critical)))
 	if slices.Contains(c.policies, fluid.BMF) {
 		text += " That they do not below is not proved for bottleneck max fairness."
 	}
