@@ -18,7 +18,7 @@ type Settings struct {
 	Rules  dispatch.Rules // what it follows
 	Rigid  rigid.Policy   // or, if it is not zero, the policy under which the tasks of a job begin together; Rules are zero then
 	Epoch  float64        // Unix time of 0 on the clock, if the first plan is still to be made; not used on a logical clock
-	Random io.Reader      // that tokens are drawn from
+	Random io.Reader      // that terms, and keys if there are none, are drawn from
 
 	// Ask, if it is not nil, asks the policy service of this name for a plan; Rules decide where it returns no answer. It then says
 	// why, one of wire.AdviceAbsent and the others, or nothing if it did not ask. What came of it is in the plans: only a new one asks.
@@ -122,11 +122,17 @@ type Book struct {
 	removals []wire.Removal
 	counts   wire.Counts
 
+	key                   []byte // see wire.Token
+	keyFrom               uint64
+	terms                 []term // the last ones, in order
+	repaired, repairedEnd uint64 // number of the last lost plan that Repair knows of, and the end of PFQ_IN then
+
 	volatile
 }
 
 // volatile is what no plan holds, and a snapshot neither.
 type volatile struct {
+	term    string  // of the plans that this book makes, empty before the first
 	queue   []Input // heard and not yet taken
 	beats   map[string]*wire.Beat
 	strays  map[string]int // beats of former processes since the last beat of a worker
@@ -162,6 +168,9 @@ type job struct {
 	Repeats   map[int]*wire.Repeat `json:",omitempty"` // by task: the first results, of those that are to be checked
 	Checked   int                  `json:",omitempty"`
 	Differing int                  `json:",omitempty"`
+
+	Adopted map[int]wire.Adoption `json:",omitempty"` // by task, of those that have not ended
+	Missing int                   `json:",omitempty"` // results that the server has lost
 
 	taken map[int][]int // by task, of those that have not ended: attempts taken from their workers
 }

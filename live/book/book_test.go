@@ -592,7 +592,7 @@ func TestClear(t *testing.T) {
 	accepts(t, d.wishes(wire.ToClear, "j"))
 	d.job("j", wire.JobCleared)
 	accepts(t, d.wishes(wire.ToClear, "j"))
-	if got := fmt.Sprint(d.book.Removals()); got != "[{0 j } {0  j}]" {
+	if got := fmt.Sprint(d.book.Removals()); got != "[{0 false j } {0 false  j}]" {
 		t.Errorf("%s", got)
 	}
 	refuses(t, d.submits("j", 1), "a name that no other job has or had")

@@ -94,7 +94,7 @@ func (b *Book) went(at float64, kind dispatch.Kind, j *job) {
 			delete(b.attempts, n)
 		}
 	}
-	j.taken, j.Failures, j.Repeats = nil, nil, nil
+	j.taken, j.Failures, j.Repeats, j.Adopted = nil, nil, nil, nil
 	delete(b.repeats, j.Number)
 }
 
@@ -151,6 +151,7 @@ func (b *Book) ended(at float64, e *dispatch.Event, j *job) {
 	}
 	delete(j.taken, e.Task)
 	delete(j.Failures, e.Task)
+	delete(j.Adopted, e.Task)
 	j.Ended.add(e.Task)
 	j.Left--
 }

@@ -226,6 +226,9 @@ func (b *Book) note(p *wire.Plan) error {
 	if decides(p) {
 		b.decided = p.At
 	}
+	if err := b.repair(p); err != nil {
+		return err
+	}
 	b.number, b.at, b.upto, b.leader = p.Number, p.At, p.Upto, p.Leader
 	b.heard = max(b.heard, b.upto)
 	return nil
@@ -266,7 +269,10 @@ func (b *Book) clear(number int) error {
 func (b *Book) refuse(r *wire.Refusal) {
 	b.counts.Refused++
 	if r.Remove {
-		b.removals = append(b.removals, wire.Removal{Sequence: r.Sequence})
+		b.removals = append(b.removals, wire.Removal{Sequence: r.Sequence, Aside: r.Aside})
+	}
+	if r.Aside {
+		b.counts.Aside++
 	}
 	if a := b.batches[r.Batch]; r.Batch == "" || a != nil && a.Refused == "" {
 		return

@@ -11,7 +11,10 @@ type Input struct {
 
 	Beat    *wire.Beat
 	Down    *Down
-	Removed *wire.Removal // has been carried out
+	Removed *wire.Removal  // has been carried out
+	Missing []wire.Missing // results that the server has lost
+
+	adopted int // attempt at a task whose result was adopted
 }
 
 // Down says that the status checker misses a worker. It counts if the process is that which the book knows.

@@ -1,11 +1,21 @@
 package book
 
+import "productform/live/wire"
+
 // JobName returns the name of the job with a number of the plans, "" if none has it now.
 func (b *Book) JobName(number int) string {
 	if j := b.job(number); j != nil {
 		return j.Job.Name
 	}
 	return ""
+}
+
+// JobNumber returns the number of a job, -1 if there is none.
+func (b *Book) JobNumber(name string) int {
+	if n, ok := b.numbers[name]; ok {
+		return n
+	}
+	return -1
 }
 
 // WorkerName returns the name of the worker that has a number of the plans now, "" if there is none.
@@ -15,3 +25,6 @@ func (b *Book) WorkerName(number int) string {
 	}
 	return b.workers[number].Name
 }
+
+// Script returns the script of a replay, nil on the wall clock.
+func (b *Book) Script() *wire.Script { return b.script }

@@ -66,6 +66,9 @@ func (b *Book) level(n int) (Order, bool) {
 	if a == nil {
 		return o, w.Up
 	}
+	if _, adopted := b.jobs[job].Adopted[task]; adopted { // there is nothing to run
+		return o, w.Up
+	}
 	j := &b.jobs[job].Job
 	o.Order.Idle, o.Order.At = false, since
 	o.Order.Job, o.Order.Task, o.Order.Attempt, o.Order.Token = j.Name, task, number, a.Token

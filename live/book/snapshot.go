@@ -36,6 +36,12 @@ type state struct {
 	Attempts map[int]*attempt  `json:"attempts,omitempty"`
 	Removals []wire.Removal    `json:"removals,omitempty"`
 	Counts   wire.Counts       `json:"counts"`
+
+	Key         []byte `json:"key,omitempty"`
+	KeyFrom     uint64 `json:"key_from,omitempty"`
+	Terms       []term `json:"terms,omitempty"`
+	Repaired    uint64 `json:"repaired,omitempty"`
+	RepairedEnd uint64 `json:"repaired_end,omitempty"`
 }
 
 // Snapshot returns the state after the last plan, as [wire.Seal] writes it; there must be one.
@@ -47,6 +53,7 @@ func (b *Book) Snapshot() ([]byte, error) {
 		Number: b.number, Upto: b.upto, Leader: b.leader, At: b.at, Epoch: b.epoch, Decided: b.decided, Rules: b.rules.Rules, Rigid: b.rules.together, Script: b.script,
 		Edges: b.edges, Numbers: len(b.jobs), Batches: b.batches, Refused: b.refused,
 		Cleared: slices.Sorted(maps.Keys(b.cleared)), Done: b.done, Workers: b.workers, Attempts: b.attempts, Removals: b.removals, Counts: b.counts,
+		Key: b.key, KeyFrom: b.keyFrom, Terms: b.terms, Repaired: b.repaired, RepairedEnd: b.repairedEnd,
 	}
 	switch m := b.maker.(type) {
 	case *dispatch.Maker:
@@ -96,6 +103,7 @@ func Restore(settings Settings, snapshot []byte) (*Book, error) {
 	b.number, b.upto, b.leader, b.at, b.epoch, b.decided, b.rules = s.Number, s.Upto, s.Leader, s.At, s.Epoch, s.Decided, rules{s.Rules, s.Rigid}
 	b.script, b.edges, b.heard = s.Script, s.Edges, s.Upto
 	b.refused, b.done, b.workers, b.removals, b.counts = s.Refused, s.Done, s.Workers, s.Removals, s.Counts
+	b.key, b.keyFrom, b.terms, b.repaired, b.repairedEnd = s.Key, s.KeyFrom, s.Terms, s.Repaired, s.RepairedEnd
 	b.outages = scriptEdges(b.script)
 	for name, a := range s.Batches {
 		b.batches[name] = a
@@ -146,6 +154,7 @@ func (b *Book) index(s *state) error {
 			j.taken[a.Task] = append(j.taken[a.Task], n)
 		}
 	}
+	b.wake()
 	for _, n := range b.done {
 		if j := b.job(n); j == nil || j.Finish == nil {
 			return input.Errorf("done", n, "the number of a job that is done")

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/base64"
 	"encoding/json"
-	"io"
 	"slices"
 	"strconv"
 	"time"
@@ -65,6 +64,7 @@ type taking struct {
 	ended   map[[2]int]bool       // tasks whose result is told
 	failed  map[[2]int][]failing  // attempts that failed, by job and task
 	changed map[int]*dispatch.Job // what jobs are changed to, by number
+	lost    *LostPlansError       // the first proof that plans are missing
 	checked map[string]bool       // workers with results that are to be checked, nil before anybody asks
 }
 
@@ -77,6 +77,9 @@ type failing struct {
 // begin begins a plan.
 func (b *Book) begin(at float64) (*taking, error) {
 	t := &taking{b: b, ending: map[int]bool{}, ended: map[[2]int]bool{}, failed: map[[2]int][]failing{}, changed: map[int]*dispatch.Job{}}
+	if err := b.startTerm(); err != nil {
+		return nil, err
+	}
 	t.plan = &wire.Plan{Version: wire.Version, Number: b.number + 1, Leader: b.settings.Leader, At: at, Upto: b.upto}
 	if b.number == 0 && !b.isLogical() {
 		t.plan.Epoch = b.settings.Epoch
@@ -114,6 +117,9 @@ func bytesOf(in *Input) int {
 // finish decides the moment, and returns the plan if it says anything.
 func (t *taking) finish() (*wire.Plan, error) {
 	b, p := t.b, t.plan
+	if t.lost != nil {
+		return nil, t.lost
+	}
 	t.giveUp()
 	t.checkNoMore()
 	if !t.says() {
@@ -134,13 +140,14 @@ func (t *taking) finish() (*wire.Plan, error) {
 		}
 	}
 	for i := range p.Events {
-		if p.Events[i].Kind == dispatch.Started {
-			token, err := b.token()
-			if err != nil {
-				return nil, err
-			}
-			p.Tokens = append(p.Tokens, token)
+		if e := &p.Events[i]; e.Kind == dispatch.Started {
+			token := wire.Token{Term: b.term, Plan: p.Number, Job: b.JobName(e.Job), Task: e.Task, Attempt: e.Attempt,
+				Worker: b.WorkerName(e.Worker)}
+			p.Tokens = append(p.Tokens, token.Sign(b.key))
 		}
+	}
+	if b.isNewTerm() {
+		p.Term = &wire.Term{ID: b.term, Key: base64.RawURLEncoding.EncodeToString(b.key), From: b.keyFrom}
 	}
 	return p, b.note(p)
 }
@@ -149,16 +156,7 @@ func (t *taking) finish() (*wire.Plan, error) {
 func (t *taking) says() bool {
 	p := t.plan
 	return decides(p) || p.Rules != nil || p.Upto > t.b.upto || p.Script != nil || len(p.Refused) > 0 || len(p.Removed) > 0 || len(p.Cleared) > 0 ||
-		len(p.NewWorkers) > 0
-}
-
-// token draws the token of an attempt: 128 bits.
-func (b *Book) token() (string, error) {
-	var bytes [16]byte
-	if _, err := io.ReadFull(b.settings.Random, bytes[:]); err != nil {
-		return "", err
-	}
-	return base64.RawURLEncoding.EncodeToString(bytes[:]), nil
+		len(p.NewWorkers) > 0 || len(p.Missing) > 0
 }
 
 func (t *taking) tell(h dispatch.Happening) { t.plan.What = append(t.plan.What, h) }
@@ -171,9 +169,16 @@ func (t *taking) hear(in *Input) {
 		if in.Sequence <= t.b.heard {
 			return
 		}
+		if in.Sequence > t.b.repairedEnd {
+			t.plan.Gone += in.Sequence - max(t.b.heard, t.b.repairedEnd) - 1
+		}
 		t.b.heard = in.Sequence
 	}
 	switch {
+	case in.adopted > 0:
+		t.adopt(in.adopted)
+	case in.Missing != nil:
+		t.plan.Missing = append(t.plan.Missing, in.Missing...)
 	case in.Err != nil:
 		t.refuse(in, true, "", input.Errorf("subject", in.Subject, "a message that can be read").Error()+"; "+in.Err.Error())
 	case in.In.Batch != nil:
@@ -300,16 +305,20 @@ type source struct {
 func (t *taking) attempt(in *Input, s source) *attempt {
 	b := t.b
 	n, ok := b.numbers[s.job]
+	a := b.attempts[s.attempt]
+	isKnown := ok && a != nil && a.Job == n && a.Task == s.task && a.Token == s.token && a.Name == s.worker
+	if !isKnown && t.unknown(in, s) {
+		return nil
+	}
 	if !ok {
 		t.refuse(in, true, s.worker, "there is no such job")
 		return nil
 	}
 	j := b.jobs[n]
-	a := b.attempts[s.attempt]
 	switch {
 	case s.task >= j.Job.Tasks:
 		t.refuse(in, true, s.worker, "there is no such task")
-	case a != nil && a.Job == n && a.Task == s.task && a.Token == s.token && a.Name == s.worker:
+	case isKnown:
 		if work := s.seconds * a.Speed; !(work <= 1e50) {
 			t.refuse(in, true, s.worker, "seconds: want a number that makes at most 1e50 of work")
 			return nil

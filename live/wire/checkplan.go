@@ -126,8 +126,40 @@ func (p *Plan) checkNew() error {
 	return nil
 }
 
+// checkRepair checks what a plan says about a damaged store.
+func (p *Plan) checkRepair() error {
+	if t := p.Term; t != nil {
+		if err := cmp.Or(must(isToken(t.ID), "id", t.ID, wantToken), must(isToken(t.Key), "key", "(a secret)",
+			wantToken),
+			must(isSequence(t.From), "from", t.From, "a sequence")); err != nil {
+			return inside("term", err)
+		}
+	}
+	for i := range p.Adopted {
+		a := &p.Adopted[i]
+		err := cmp.Or(must(isNumber(a.Job), "job", a.Job, wantNumber), must(isTask(a.Task), "task", a.Task,
+			"a task, 0 to 9999999"),
+			must(isSequence(a.Sequence), "sequence", a.Sequence, "a sequence"), must(isTime(a.Seconds), "seconds",
+				a.Seconds, wantTime))
+		if err != nil {
+			return inside(input.Index("adopted", i), err)
+		}
+	}
+	for i := range p.Missing {
+		m := &p.Missing[i]
+		if err := cmp.Or(must(isNumber(m.Job), "job", m.Job, wantNumber), must(m.Results >= 0, "results", m.Results,
+			"an integer >= 0")); err != nil {
+			return inside(input.Index("missing", i), err)
+		}
+	}
+	return must(isSequence(p.Gone), "gone", p.Gone, "a number of messages")
+}
+
 // checkRest checks the lists of numbers, refusals and removals.
 func (p *Plan) checkRest() error {
+	if err := p.checkRepair(); err != nil {
+		return err
+	}
 	for i := range p.Repeats {
 		r := &p.Repeats[i]
 		err := cmp.Or(

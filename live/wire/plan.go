@@ -33,8 +33,40 @@ type Plan struct {
 
 	Cleared []int `json:"cleared,omitempty"` // jobs; their numbers are free after this plan
 
+	// Term is set in the first plan of each manager that leads. The others are about a damaged
+	// store: results accepted from attempts of lost plans, results that the server has lost, and
+	// the number of messages of PFQ_IN that vanished before any plan named them.
+	Term    *Term      `json:"term,omitempty"`
+	Adopted []Adoption `json:"adopted,omitempty"`
+	Missing []Missing  `json:"missing,omitempty"`
+	Gone    uint64     `json:"gone,omitempty"`
+
 	Refused []Refusal `json:"refused,omitempty"`
 	Removed []Removal `json:"removed,omitempty"` // that have been carried out
+}
+
+// A Term identifies the plans of one manager from when it starts to lead until it stops. Tokens
+// name the term and the plan that issued them, so a report shows whether the log still has its
+// plan.
+type Term struct {
+	ID   string `json:"id"`             // random
+	Key  string `json:"key"`            // authenticates tokens, see [Token]
+	From uint64 `json:"from,omitempty"` // tokens of messages in PFQ_IN up to this sequence may be older than the key
+}
+
+// An Adoption is a result in PFQ_IN whose attempt was begun by a plan that is lost. It becomes the
+// result of the next attempt.
+type Adoption struct {
+	Job      int     `json:"job"`      // its number
+	Task     int     `json:"task"`     // from 0
+	Sequence uint64  `json:"sequence"` // of the report, in PFQ_IN
+	Seconds  float64 `json:"seconds"`  // that the task ran
+}
+
+// Missing is the number of results of a job that the server has lost.
+type Missing struct {
+	Job     int `json:"job"`     // its number
+	Results int `json:"results"` // finished tasks without a report in PFQ_IN
 }
 
 // A NumberedJob gives a job its number, and its times on the clock of the plans.
@@ -79,6 +111,7 @@ type Refusal struct {
 	Batch    string `json:"batch,omitempty"`  // that is refused whole
 	Worker   string `json:"worker,omitempty"` // that sent it
 	Remove   bool   `json:"remove,omitempty"` // the message is to be deleted, since it stands where another belongs
+	Aside    bool   `json:"aside,omitempty"`  // the message is copied to SnapshotStore before that: it may be genuine
 	Why      string `json:"why"`              // in words, for people
 }
 
@@ -86,6 +119,7 @@ type Refusal struct {
 // [Clear], or a batch. It is tried until a plan says that it was carried out.
 type Removal struct {
 	Sequence uint64 `json:"sequence,omitempty"` // of the message; else 0
+	Aside    bool   `json:"aside,omitempty"`    // it is copied to SnapshotStore first
 	Job      string `json:"job,omitempty"`      // that was cleared; else empty
 	Batch    string `json:"batch,omitempty"`    // of which all jobs are cleared; else empty
 }

@@ -1,5 +1,9 @@
 package wire
 
+// DamageCode is the code of the error that services answer with while no manager leads because the
+// store is damaged.
+const DamageCode = "503"
+
 // The services that the manager which leads answers on: a request to one of these subjects gets one answer.
 const (
 	StatusService  = "pfq.api.status"  // no question; the answer is a [Status]

@@ -1,6 +1,9 @@
 package wire
 
-import "strconv"
+import (
+	"strconv"
+	"strings"
+)
 
 // The streams, object stores and key-value buckets.
 const (
@@ -32,6 +35,16 @@ func Submit(batch string) string { return "pfq.in.submit." + batch }
 
 // Done is the subject of the result of a task.
 func Done(job string, task int) string { return "pfq.in.done." + job + "." + strconv.Itoa(task) }
+
+// DoneTask returns the job and the task of a subject [Done].
+func DoneTask(subject string) (job string, task int, ok bool) {
+	parts := strings.Split(subject, ".")
+	if len(parts) != 5 || parts[2] != "done" {
+		return "", 0, false
+	}
+	task, err := strconv.Atoi(parts[4])
+	return parts[3], task, err == nil && task >= 0
+}
 
 // DoneAttempt is the subject of the report of an attempt on a logical clock, where the script says which attempt is lost,
 // not the race.

@@ -42,6 +42,7 @@ type JobView struct {
 	Lost       int      `json:"lost"`                  // tasks in hand that were lost, each counted as often as it was
 	Checked    int      `json:"checked,omitempty"`     // tasks that another worker has run, too
 	Differing  int      `json:"differing,omitempty"`   // of these, tasks of which the two results differ
+	Missing    int      `json:"missing,omitempty"`     // results that the server has lost
 	Hand       int      `json:"hand"`                  // workers that have a task of the job in hand
 	Planned    int      `json:"planned"`               // workers planned for it
 	MaxWorkers int      `json:"max_workers,omitempty"` // at a time, 0 for no limit
@@ -137,6 +138,13 @@ type Counts struct {
 	Checked   int `json:"checked"`
 	Differing int `json:"differing"`
 	Unchecked int `json:"unchecked"`
+
+	// Of damaged stores: results adopted from attempts of lost plans, reports put aside, messages
+	// of PFQ_IN that vanished before any plan named them, and plans that were lost.
+	Adopted   int    `json:"adopted,omitempty"`
+	Aside     int    `json:"aside,omitempty"`
+	Gone      uint64 `json:"gone,omitempty"`
+	LostPlans uint64 `json:"lost_plans,omitempty"`
 
 	// Of a policy service: plans that it decided, and those that the policy of the rules decided since there was no answer, or
 	// none that could be followed.
