@@ -3,8 +3,11 @@ package client
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
+
+	"github.com/nats-io/nats.go"
 
 	"productform/live/wire"
 )
@@ -63,6 +66,24 @@ func (c *Client) Workers(ctx context.Context) (workers []wire.WorkerView, err er
 	return workers, err
 }
 
+// A DamageError is why no manager leads: the store is damaged.
+type DamageError struct{ Why string }
+
+func (e *DamageError) Error() string { return e.Why }
+
+// ServiceError returns the error that a service answered with, nil if it answered with something
+// else. It is a [*DamageError] if no manager leads because the store is damaged.
+func ServiceError(m *nats.Msg) error {
+	why := m.Header.Get("Nats-Service-Error")
+	switch {
+	case why == "":
+		return nil
+	case m.Header.Get("Nats-Service-Error-Code") == wire.DamageCode:
+		return &DamageError{why}
+	}
+	return errors.New(why)
+}
+
 // answerTime is how long the manager may take to answer. A question that it hears just before it ends never gets one.
 const answerTime = 3 * time.Second
 
@@ -74,6 +95,9 @@ func (c *Client) Status(ctx context.Context) (*wire.Status, error) {
 	m, err := c.nc.RequestWithContext(ctx, wire.StatusService, nil)
 	if err != nil {
 		return nil, fmt.Errorf("no manager leads: %w", err)
+	}
+	if err := ServiceError(m); err != nil {
+		return nil, err
 	}
 	s := new(wire.Status)
 	if err := json.Unmarshal(m.Data, s); err != nil {

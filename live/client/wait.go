@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"strconv"
+	"strings"
 	"time"
 
 	"productform/live/store"
@@ -21,6 +23,55 @@ const (
 	unknownAfter = 3 * time.Second
 	missingAfter = 30 * time.Second
 )
+
+// A MissingError says that the server has lost results of a job that is done.
+type MissingError struct {
+	Job     string
+	Missing int   // results
+	GivenUp int   // tasks that have no result because they failed too often
+	Tasks   []int // all tasks without a result, also those given up
+}
+
+func newMissingError(v *wire.JobView, missing int, seen map[int]bool) *MissingError {
+	e := &MissingError{Job: v.Name, Missing: missing, GivenUp: v.Failed}
+	for task := range v.Tasks {
+		if !seen[task] {
+			e.Tasks = append(e.Tasks, task)
+		}
+	}
+	return e
+}
+
+func (e *MissingError) Error() string {
+	text := fmt.Sprintf("job %s: the server has lost %d results; no result of task %s", e.Job, e.Missing,
+		ranges(e.Tasks))
+	if e.GivenUp > 0 {
+		text += fmt.Sprintf(", of which %d were given up", e.GivenUp)
+	}
+	return text
+}
+
+// ranges writes numbers in increasing order, such as 1-3, 7; many are cut short.
+func ranges(list []int) string {
+	const most = 50
+	var parts []string
+	for i := 0; i < len(list); {
+		k := i
+		for k+1 < len(list) && list[k+1] == list[k]+1 {
+			k++
+		}
+		part := strconv.Itoa(list[i])
+		if k > i {
+			part += "-" + strconv.Itoa(list[k])
+		}
+		if parts = append(parts, part); len(parts) == most && k+1 < len(list) {
+			parts = append(parts, fmt.Sprintf("and %d more", len(list)-k-1))
+			break
+		}
+		i = k + 1
+	}
+	return strings.Join(parts, ", ")
+}
 
 // isDone tells whether a job has ended: completed, completed with failures, cancelled or cleared.
 func isDone(s wire.JobState) bool { return s != wire.JobSubmitted && s != wire.JobPresent }
@@ -135,8 +186,8 @@ func (c *Client) read(ctx context.Context, job string, seen map[int]bool, take f
 			if whole.IsZero() {
 				whole = time.Now()
 			}
-			if time.Since(whole) > missingAfter {
-				return fmt.Errorf("job %s: %d results are missing on the server", job, missing)
+			if missing <= v.Missing || time.Since(whole) > missingAfter {
+				return newMissingError(v, missing, seen)
 			}
 		}
 		if err := n.wait(ctx); err != nil {

@@ -38,7 +38,7 @@ func TestRightsOfThePage(t *testing.T) {
 		t.Errorf("%d tests are named", len(tests))
 	}
 	var code strings.Builder
-	for _, dir := range []string{"../server", "../store", "../manager"} {
+	for _, dir := range []string{"../server", "../store", "../manager", "../book"} {
 		files, err := filepath.Glob(filepath.Join(dir, "*_test.go"))
 		if err != nil {
 			t.Fatal(err)

@@ -2,12 +2,19 @@ package manager
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
+	"slices"
+	"sync"
+	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
+	"golang.org/x/sync/errgroup"
 
 	"productform/dispatch"
 	"productform/live/book"
+	"productform/live/store"
 	"productform/live/wire"
 )
 
@@ -16,14 +23,19 @@ type Audited struct {
 	From, To uint64           // numbers of the plans that were decided again
 	Cluster  wire.ClusterView // after the last
 	Report   *dispatch.Result
+
+	Missing  map[string]int // results that the server has lost, by job
+	Contents []string       // outputs and inputs that are not whole, a line each
 }
 
-// Audit decides all plans of the log again, from the first one or else from the earliest snapshot that there is. A plan that
-// comes out otherwise is a [*book.Difference], and one that does not fit an error of the book.
+// Audit decides all plans of the log again, from the first one or else from the earliest snapshot
+// that there is, and compares the log with what else the server keeps. A plan that comes out
+// otherwise is a [*book.Difference]. The error is a [*DamageError] if the log has lost plans, see
+// [Repair]; results and contents that are lost are in [Audited.Missing] and [Audited.Contents].
 func Audit(ctx context.Context, js jetstream.JetStream) (*Audited, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	to, err := last(ctx, js, wire.PlanStream)
+	view, err := newestView(ctx, js) // before the log, which has its plan
 	if err != nil {
 		return nil, err
 	}
@@ -31,61 +43,219 @@ func Audit(ctx context.Context, js jetstream.JetStream) (*Audited, error) {
 	if err != nil {
 		return nil, err
 	}
-	r, err := read(ctx, js, wire.PlanStream, from+1)
+	a := &Audited{From: b.Number() + 1}
+	sequence, err := verifyPlans(ctx, js, b, from)
 	if err != nil {
 		return nil, err
 	}
-	defer r.stop()
-	a := &Audited{From: b.Number() + 1}
-	for sequence := from; sequence < to; {
-		select {
-		case <-ctx.Done():
-			return nil, context.Cause(ctx)
-		case m := <-r.messages:
-			p, err := wire.Decode[wire.Plan](m.data)
-			if err == nil {
-				err = b.Verify(p)
+	if view > b.Number() {
+		return nil, damaged("%s ends with plan %d, but a view shows plan %d", wire.PlanStream, b.Number(), view)
+	}
+	if b.Key() == nil {
+		objects, err := js.ObjectStore(ctx, wire.SnapshotStore)
+		if err != nil {
+			return nil, err
+		}
+		key, err := readKey(ctx, objects)
+		if err != nil {
+			return nil, err
+		}
+		b.SetKey(key.Key, key.From)
+	}
+	reports, err := unheard(ctx, js, b.Upto())
+	if err != nil {
+		return nil, err
+	}
+	if b.Script() == nil {
+		if a.Missing, err = findMissing(ctx, js, b.Results()); err != nil {
+			return nil, err
+		}
+		if a.Contents, err = findContents(ctx, js); err != nil {
+			return nil, err
+		}
+	}
+	// those that were made since, which reports may be about
+	if _, err = verifyPlans(ctx, js, b, sequence); err != nil {
+		return nil, err
+	}
+	for i := range reports {
+		if reports[i].Sequence > b.Upto() {
+			if err := lostPlans(b.Trace(&reports[i])); err != nil {
+				return nil, err
 			}
-			if err != nil {
-				return nil, fmt.Errorf("plan at %d: %w", m.sequence, err)
-			}
-			sequence = m.sequence
+		}
+	}
+	for job, n := range a.Missing {
+		if v, ok := b.Job(job); n == 0 || !ok || v.State == wire.JobCleared { // it was cleared meanwhile
+			delete(a.Missing, job)
 		}
 	}
 	a.To, a.Cluster, a.Report = b.Number(), b.Cluster(), b.Report()
 	return a, nil
 }
 
-// earliest returns the book from which the plans that are there can be folded, and its sequence in PFQ_PLAN.
-func earliest(ctx context.Context, js jetstream.JetStream) (*book.Book, uint64, error) {
-	settings := book.Settings{
-		Leader: "audit", Rules: dispatch.Rules{Policy: dispatch.Policy{Rule: dispatch.EDF}}, Random: nothingDrawn{},
+// verifyPlans has the plans after a sequence of the log decided again, and returns the sequence of
+// the last one.
+func verifyPlans(ctx context.Context, js jetstream.JetStream, b *book.Book, sequence uint64) (uint64, error) {
+	to, err := last(ctx, js, wire.PlanStream)
+	if err != nil || sequence == to {
+		return sequence, err
 	}
+	if sequence > to {
+		return 0, damaged("%s ends at sequence %d, but the last snapshot at %d", wire.PlanStream, to, sequence)
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	wait, err := patience(ctx, js)
+	if err != nil {
+		return 0, err
+	}
+	there, err := lastPlan(ctx, js)
+	if err != nil {
+		return 0, err
+	}
+	if wait == 0 && there < to {
+		return 0, damaged("%s has lost its messages from sequence %d to %d", wire.PlanStream, there+1, to)
+	}
+	r, err := read(ctx, js, wire.PlanStream, sequence+1)
+	if err != nil {
+		return 0, err
+	}
+	defer r.stop()
+	for sequence < to {
+		select {
+		case <-ctx.Done():
+			return 0, context.Cause(ctx)
+		case <-time.After(stallTime):
+			list, _, err := store.Next(ctx, js, wire.PlanStream, wire.PlanSubject, sequence+1, 1)
+			if err != nil {
+				return 0, err
+			}
+			if len(list) == 0 {
+				return 0, damaged("%s has lost its messages from sequence %d to %d", wire.PlanStream, sequence+1, to)
+			}
+		case m := <-r.messages:
+			p, err := wire.Decode[wire.Plan](m.data)
+			if err == nil {
+				err = b.Verify(p)
+			}
+			var differs *book.Difference
+			if err = describeAt(m.sequence, err); errors.As(err, &differs) {
+				return 0, err
+			} else if err != nil {
+				return 0, asDamage(err)
+			}
+			sequence = m.sequence
+		}
+	}
+	return sequence, nil
+}
+
+func describeAt(sequence uint64, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("plan at %d: %w", sequence, err)
+}
+
+// findContents reads all contents that results and jobs in PFQ_IN refer to, and returns a line for
+// each one that is not whole.
+func findContents(ctx context.Context, js jetstream.JetStream) (lines []string, err error) {
+	users := map[string][]string{} // what refers to a digest
+	for from := uint64(1); ; {
+		page, next, err := store.Next(ctx, js, wire.InStream, wire.InSubjects, from, 500)
+		if err != nil {
+			return nil, err
+		}
+		if len(page) == 0 {
+			break
+		}
+		for _, m := range page {
+			if in, err := wire.DecodeIn(m.Subject, m.Data); err == nil { // others the manager refuses
+				for what, digest := range contents(&in) {
+					users[digest] = append(users[digest], what)
+				}
+			}
+		}
+		from = next
+	}
+	var mu sync.Mutex
+	var group errgroup.Group
+	group.SetLimit(32) // one that is missing is waited for
+	for digest, by := range users {
+		group.Go(func() error {
+			err := store.Get(ctx, js, digest, io.Discard)
+			if err == nil || !errors.Is(err, store.ErrNotFound) && !errors.Is(err, store.ErrCorrupt) {
+				return err
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			for _, what := range by {
+				lines = append(lines, fmt.Sprintf("%s: %v", what, err))
+			}
+			return nil
+		})
+	}
+	err = group.Wait()
+	slices.Sort(lines)
+	return lines, err
+}
+
+// contents returns the digests that a message refers to, by what refers to them.
+func contents(in *wire.In) map[string]string {
+	all := map[string]string{}
+	if r := in.Report; r != nil && r.Digest != "" {
+		all[fmt.Sprintf("output of task %d of job %s", r.Task, r.Job)] = r.Digest
+	}
+	if in.Batch != nil {
+		for i := range in.Batch.Jobs {
+			j := &in.Batch.Jobs[i]
+			for name, digest := range j.Run.Inputs {
+				all[fmt.Sprintf("input %s of job %s", name, j.Name)] = digest
+			}
+		}
+	}
+	return all
+}
+
+// earliest returns the book from which the plans that are there can be folded, and its sequence in
+// PFQ_PLAN.
+func earliest(ctx context.Context, js jetstream.JetStream) (*book.Book, uint64, error) {
 	plans, err := js.Stream(ctx, wire.PlanStream)
 	if err != nil {
 		return nil, 0, err
 	}
-	if first := plans.CachedInfo().State.FirstSeq; first > 1 {
-		store, err := js.ObjectStore(ctx, wire.SnapshotStore)
-		if err != nil {
-			return nil, 0, err
-		}
-		list, err := listSnapshots(ctx, store)
-		if err != nil {
-			return nil, 0, err
-		}
-		if len(list) == 0 {
-			return nil, 0, fmt.Errorf("the plans before %d are gone, and there is no snapshot", first)
-		}
-		s, err := readSnapshot(ctx, store, list[len(list)-1])
-		if err != nil {
-			return nil, 0, err
-		}
-		b, err := book.Restore(settings, s.data)
+	objects, err := js.ObjectStore(ctx, wire.SnapshotStore)
+	if err != nil {
+		return nil, 0, err
+	}
+	list, err := listSnapshots(ctx, objects)
+	if err != nil {
+		return nil, 0, err
+	}
+	repaired := slices.IndexFunc(list, func(o *jetstream.ObjectInfo) bool { return o.Metadata[repairedField] != "" })
+	first := plans.CachedInfo().State.FirstSeq
+	if repaired < 0 && first <= 1 {
+		b, err := book.New(readerSettings())
+		return b, 0, err
+	}
+	if len(list) == 0 {
+		return nil, 0, damaged("the plans before %d are gone, and there is no snapshot", first)
+	}
+	o := list[len(list)-1]
+	if repaired >= 0 {
+		o = list[repaired]
+	}
+	s, err := readSnapshot(ctx, objects, o)
+	if err == nil {
+		var b *book.Book
+		b, err = book.Restore(readerSettings(), s.data)
 		return b, s.sequence, err
 	}
-	b, err := book.New(settings)
-	return b, 0, err
+	if store.Away(err) || ctx.Err() != nil {
+		return nil, 0, err
+	}
+	return nil, 0, damaged("snapshot %s: %v", o.Name, err)
 }
 
 // nothingDrawn is the source of random bytes of a book that decides nothing new.

@@ -1,6 +1,7 @@
 package manager
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -39,6 +40,7 @@ type leader struct {
 	ended     chan *nats.Msg // connections
 	questions chan *nats.Msg
 	broken    chan nats.Status
+	missing   chan map[string]int // results that PFQ_IN lacks, by job
 
 	health    *health
 	orders    *dispatcher
@@ -57,20 +59,26 @@ func (m *manager) lead(ctx context.Context, f *fold) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	begun := time.Now()
-	if err := m.catchUp(ctx, f); err != nil {
+	if err := m.catchUpAndCheck(ctx, f); err != nil {
 		return fmt.Errorf("reading the last plans: %w", err)
 	}
 	f.plans.stop()
+	if err := m.keepKey(ctx, f.book); err != nil {
+		return err
+	}
+	var err error
+	if f.sequence, err = lastPlan(ctx, m.js); err != nil {
+		return err
+	}
 	if err := m.checkLoss(ctx, f.book); err != nil {
 		return err
 	}
 	l := &leader{
 		manager: m, fold: f, health: newHealth(m.settings.LostAfter), history: newHistory(),
-		taken: map[string]time.Time{}, waiting: map[string]time.Time{},
+		missing: make(chan map[string]int, 1), taken: map[string]time.Time{}, waiting: map[string]time.Time{},
 		beats: make(chan *nats.Msg, mostWaiting), ended: make(chan *nats.Msg, mostWaiting), questions: make(chan *nats.Msg, mostWaiting),
 	}
 	l.orders = newDispatcher(l.send)
-	var err error
 	if l.inbox, err = read(ctx, m.js, wire.InStream, f.book.Upto()+1); err != nil {
 		return err
 	}
@@ -88,6 +96,16 @@ func (m *manager) lead(ctx context.Context, f *fold) error {
 	m.times.fold.Observe(time.Since(begun).Seconds())
 	m.settings.Log.Info("leading", "manager", m.settings.Name, "plan", f.book.Number(), "took", time.Since(begun))
 	var watching sync.WaitGroup
+	if wanted := f.book.Results(); !m.settings.Logical && len(wanted) > 0 {
+		watching.Go(func() {
+			list, err := findMissing(ctx, m.js, wanted)
+			if err == nil {
+				l.missing <- list
+			} else if ctx.Err() == nil {
+				m.settings.Log.Warn("results not checked", "error", err)
+			}
+		})
+	}
 	watching.Go(func() {
 		if err := l.inbox.watch(ctx); errors.Is(err, errStalled) {
 			cancel(fmt.Errorf("%s: %w", wire.InStream, err))
@@ -107,12 +125,16 @@ func (m *manager) lead(ctx context.Context, f *fold) error {
 // ran, it may have more of the plans than of PFQ_IN; without this, as many of the next messages would be taken for those lost. A
 // server that has just become the leader of its cluster may not know all of its own for a moment.
 func (m *manager) checkLoss(ctx context.Context, b *book.Book) error {
+	wait, err := patience(ctx, m.js)
+	if err != nil {
+		return err
+	}
 	for begun := time.Now(); ; rest(ctx, tryEvery) {
 		end, err := last(ctx, m.js, wire.InStream)
 		if err != nil || end >= b.Upto() {
 			return err
 		}
-		if time.Since(begun) > stallTime {
+		if time.Since(begun) >= wait {
 			m.settings.Log.Error("the server has lost messages that it had acknowledged", "stream", wire.InStream, "last", end, "before", b.Upto())
 			b.Rewind(end)
 			return nil
@@ -186,6 +208,8 @@ func (l *leader) loop(ctx context.Context) error {
 			l.hearEnd(m)
 		case m := <-l.questions:
 			l.answer(m)
+		case list := <-l.missing:
+			l.hearMissing(list)
 		case <-timer.C:
 		}
 		l.hearMore()
@@ -263,7 +287,7 @@ func (l *leader) decide(ctx context.Context) (more bool, err error) {
 	l.heard, l.bytes, l.isAhead = nil, 0, true
 	p, err := l.book.Take(l.at(), heard)
 	if err != nil {
-		return false, fmt.Errorf("deciding: %w", err)
+		return false, fmt.Errorf("deciding: %w", l.checkLost(ctx, err))
 	}
 	if p != nil {
 		l.times.decide.Observe(time.Since(begun).Seconds())
@@ -291,6 +315,19 @@ func (l *leader) decide(ctx context.Context) (more bool, err error) {
 		}
 	}
 	return p != nil, nil
+}
+
+// checkLost returns a [DamageError] if err proves that the log has lost plans, and they are not
+// those of another manager that the book does not know yet.
+func (l *leader) checkLost(ctx context.Context, err error) error {
+	if damage := lostPlans(err); damage != err {
+		now, failed := lastPlan(ctx, l.js)
+		if failed != nil || now != l.sequence {
+			return cmp.Or(failed, errRefused)
+		}
+		return damage
+	}
+	return err
 }
 
 // send sends an order.

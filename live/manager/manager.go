@@ -32,6 +32,7 @@ type manager struct {
 	store    jetstream.ObjectStore
 	leader   jetstream.KeyValue
 	times    *times
+	damage   string // that was logged last
 }
 
 // Run manages the cluster until the context is done: by turns it stands by and leads. The streams and buckets must be there.
@@ -61,6 +62,11 @@ func Run(ctx context.Context, nc *nats.Conn, s Settings) error {
 		err := m.turn(ctx)
 		if nc.IsClosed() && ctx.Err() == nil { // it is not sought again: the key was revoked, or somebody closed it
 			return fmt.Errorf("manager %s: connection closed: %w", s.Name, cmp.Or(nc.LastError(), nats.ErrConnectionClosed))
+		}
+		var damage *DamageError
+		if errors.As(err, &damage) && ctx.Err() == nil {
+			m.refuse(ctx, damage)
+			continue
 		}
 		if ctx.Err() == nil {
 			s.Log.Warn("standby", "manager", s.Name, "why", err)
@@ -139,10 +145,10 @@ type fold struct {
 func (f *fold) add(msg message) error {
 	p, err := wire.Decode[wire.Plan](msg.data)
 	if err != nil {
-		return fmt.Errorf("plan at %d: %w", msg.sequence, err)
+		return asDamage(fmt.Errorf("plan at %d: %w", msg.sequence, err))
 	}
 	if err := f.book.Fold(p); err != nil {
-		return fmt.Errorf("plan %d: %w", p.Number, err)
+		return asDamage(fmt.Errorf("plan %d: %w", p.Number, err))
 	}
 	f.sequence = msg.sequence
 	f.since += 1 + len(p.What)
@@ -215,6 +221,20 @@ func (m *manager) catchUp(ctx context.Context, f *fold) error {
 	if err != nil {
 		return err
 	}
+	if f.sequence > to {
+		return damaged("%s ends at sequence %d, but the last snapshot at %d", wire.PlanStream, to, f.sequence)
+	}
+	wait, err := patience(ctx, m.js)
+	if err != nil {
+		return err
+	}
+	there, err := lastPlan(ctx, m.js)
+	if err != nil {
+		return err
+	}
+	if wait == 0 && f.sequence < to && there < to {
+		return damaged("%s has lost its messages from sequence %d to %d", wire.PlanStream, there+1, to)
+	}
 	stalled := time.NewTimer(stallTime)
 	defer stalled.Stop()
 	for f.sequence < to {
@@ -223,6 +243,10 @@ func (m *manager) catchUp(ctx context.Context, f *fold) error {
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-stalled.C:
+			if list, _, err := store.Next(ctx, m.js, wire.PlanStream, wire.PlanSubject, f.sequence+1,
+				1); err == nil && len(list) == 0 {
+				return damaged("%s has lost its messages from sequence %d to %d", wire.PlanStream, f.sequence+1, to)
+			}
 			return fmt.Errorf("%s: %w", wire.PlanStream, errStalled)
 		case msg := <-f.plans.messages:
 			if err := f.add(msg); err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 
 	"github.com/nats-io/nats.go/jetstream"
 
@@ -22,12 +23,42 @@ func (l *leader) remove(ctx context.Context) (removed bool, err error) {
 		return false, err
 	}
 	for _, r := range list {
+		if err := l.putAside(ctx, in, r); err != nil {
+			return false, fmt.Errorf("putting aside message %d: %w", r.Sequence, err)
+		}
 		if err := purge(ctx, in, r, l.book.Upto()); err != nil {
 			return false, fmt.Errorf("removing %+v: %w", r, err)
 		}
 		l.heard = append(l.heard, book.Input{Removed: &r})
 	}
 	return true, nil
+}
+
+// asidePrefix is that of the names of messages of PFQ_IN that were put aside; sequence and digest
+// follow. subjectField in their description holds the subject.
+const (
+	asidePrefix  = "aside-"
+	subjectField = "subject"
+)
+
+// putAside copies a message that is to be removed to the store of snapshots, if it may be genuine.
+func (l *leader) putAside(ctx context.Context, in jetstream.Stream, r wire.Removal) error {
+	if !r.Aside {
+		return nil
+	}
+	m, err := in.GetMsg(ctx, r.Sequence)
+	if errors.Is(err, jetstream.ErrMsgNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	l.settings.Log.Error("a report may be genuine and cannot be verified: it is put aside", "sequence", r.Sequence,
+		"subject", m.Subject, "read", "pfq-live repair --to DIR")
+	// sequences can repeat, see book.Rewind
+	name := asidePrefix + strconv.FormatUint(r.Sequence, 10) + "-" + wire.Digest(m.Data)[:16]
+	about := jetstream.ObjectMeta{Name: name, Metadata: map[string]string{subjectField: m.Subject}}
+	return put(ctx, l.store, about, m.Data)
 }
 
 // purge carries out one removal. Messages of the stream cannot be deleted, subjects can be purged: one has a message at most.

@@ -16,7 +16,11 @@ import (
 )
 
 // sequenceField is the field in the description of a snapshot that holds the sequence in PFQ_PLAN of the last plan in it.
-const sequenceField = "sequence"
+// repairedField is set in those that [Repair] wrote: plans before them need not fold.
+const (
+	sequenceField = "sequence"
+	repairedField = "repaired"
+)
 
 // A snapshot is the state of the book after the plan of a sequence in PFQ_PLAN.
 type snapshot struct {
@@ -33,7 +37,7 @@ func listSnapshots(ctx context.Context, store jetstream.ObjectStore) ([]*jetstre
 	if err != nil {
 		return nil, err
 	}
-	list = slices.DeleteFunc(list, func(o *jetstream.ObjectInfo) bool { return sequenceOf(o) == 0 })
+	list = slices.DeleteFunc(list, func(o *jetstream.ObjectInfo) bool { return o.Metadata[sequenceField] == "" })
 	slices.SortFunc(list, func(a, b *jetstream.ObjectInfo) int { return cmp.Compare(sequenceOf(b), sequenceOf(a)) })
 	return list, nil
 }
@@ -65,12 +69,23 @@ func (r unhurried) Read(to []byte) (int, error) {
 	return n, err
 }
 
+// put writes an object.
+func put(ctx context.Context, store jetstream.ObjectStore, about jetstream.ObjectMeta, data []byte) error {
+	_, err := store.Put(ctx, about, unhurried{bytes.NewReader(data)})
+	return err
+}
+
+// snapshotMeta returns the description of a snapshot.
+func snapshotMeta(sequence uint64) jetstream.ObjectMeta {
+	return jetstream.ObjectMeta{
+		Name: fmt.Sprintf("plan-%020d",
+			sequence), Metadata: map[string]string{sequenceField: strconv.FormatUint(sequence, 10)},
+	}
+}
+
 // writeSnapshot adds a snapshot, then deletes all but the last two, and the plans before these.
 func writeSnapshot(ctx context.Context, js jetstream.JetStream, store jetstream.ObjectStore, s snapshot) error {
-	about := jetstream.ObjectMeta{
-		Name: fmt.Sprintf("plan-%020d", s.sequence), Metadata: map[string]string{sequenceField: strconv.FormatUint(s.sequence, 10)},
-	}
-	if _, err := store.Put(ctx, about, unhurried{bytes.NewReader(s.data)}); err != nil {
+	if err := put(ctx, store, snapshotMeta(s.sequence), s.data); err != nil {
 		return err
 	}
 	list, err := listSnapshots(ctx, store)
@@ -83,8 +98,10 @@ func writeSnapshot(ctx context.Context, js jetstream.JetStream, store jetstream.
 	}
 	// The plan in the earlier of the two snapshots stays, so that the stream is never empty: its last sequence is what
 	// the next append is compared with.
-	if err := plans.Purge(ctx, jetstream.WithPurgeSequence(sequenceOf(list[1]))); err != nil {
-		return err
+	if before := sequenceOf(list[1]); before > 0 {
+		if err := plans.Purge(ctx, jetstream.WithPurgeSequence(before)); err != nil {
+			return err
+		}
 	}
 	for _, o := range list[2:] {
 		if err := store.Delete(ctx, o.Name); err != nil {

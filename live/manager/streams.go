@@ -131,6 +131,33 @@ func last(ctx context.Context, js jetstream.JetStream, stream string) (uint64, e
 	return s.CachedInfo().State.LastSeq, nil
 }
 
+// patience is how long what a server says may be wrong: it may not know all of its own when it has
+// just become the leader of a cluster. A server without others is always right.
+func patience(ctx context.Context, js jetstream.JetStream) (time.Duration, error) {
+	s, err := js.Stream(ctx, wire.PlanStream)
+	if err != nil || s.CachedInfo().Config.Replicas == 1 {
+		return 0, err
+	}
+	return stallTime, nil
+}
+
+// lastPlan returns the sequence of the last plan in the log, 0 if there is none. The last sequence
+// of the stream may be above it, if the server has lost plans.
+func lastPlan(ctx context.Context, js jetstream.JetStream) (uint64, error) {
+	s, err := js.Stream(ctx, wire.PlanStream)
+	if err != nil {
+		return 0, err
+	}
+	m, err := s.GetLastMsgForSubject(ctx, wire.PlanSubject)
+	if errors.Is(err, jetstream.ErrMsgNotFound) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	return m.Sequence, nil
+}
+
 // Plans yields the plans of the log from the first one on, as they come, until the context is done or the loop is left. An
 // error is the last thing that it yields. Plans before a snapshot may be gone; then the first one has a number above 1.
 func Plans(ctx context.Context, js jetstream.JetStream) iter.Seq2[*wire.Plan, error] {

@@ -102,6 +102,9 @@ func (p *page) ask(ctx context.Context, service, question string, answer any) er
 	if err != nil {
 		return err
 	}
+	if why := m.Header.Get("Nats-Service-Error"); why != "" {
+		return errors.New(why)
+	}
 	return json.Unmarshal(m.Data, answer)
 }
 

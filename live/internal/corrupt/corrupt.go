@@ -1,0 +1,73 @@
+// Package corrupt damages the files of a stopped server, as a failing disk, a power failure or a
+// torn copy does.
+package corrupt
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Streams are those whose loss a test can tell from what should be there.
+var Streams = []string{"PFQ_IN", "PFQ_PLAN", "PFQ_BLOB", "OBJ_PFQ_SNAP", "KV_pfq_jobs", "KV_pfq_workers",
+	"KV_pfq_batches", "KV_pfq_profiles", "KV_pfq_leader"}
+
+// Stream damages one file of messages of a stream in a store, and returns what it did; nothing if
+// the stream has no messages on disk. The index of the stream goes with some of the damage, as if
+// it had not been written.
+func Stream(r *rand.Rand, store, stream string) (what string, err error) {
+	folders, err := filepath.Glob(filepath.Join(store, "jetstream", "*", "streams", stream, "msgs"))
+	if err != nil || len(folders) != 1 {
+		return "", err
+	}
+	files, err := filepath.Glob(filepath.Join(folders[0], "*.blk"))
+	if err != nil || len(files) == 0 {
+		return "", err
+	}
+	slices.Sort(files)
+	file := files[r.IntN(len(files))]
+	data, err := os.ReadFile(file)
+	if err != nil || len(data) == 0 {
+		return "", err
+	}
+	at, how := r.IntN(len(data)), r.IntN(4)
+	if how == 3 && stream == "PFQ_IN" && r.IntN(4) > 0 { // a small one has one block, and loses all
+		how = r.IntN(3)
+	}
+	if strings.HasPrefix(stream, "KV_") {
+		// nats-server 2.15.2 may look for ever for the message that is to make room for the next
+		// one of a key, if a block of a bucket has bad bytes in it (storeRawMsg, "Enforce per
+		// message limits"). Nothing is lost by that, but no test ends.
+		how |= 1
+	}
+	switch how {
+	case 0:
+		data[at] ^= 1 << r.IntN(8)
+		what = fmt.Sprintf("%s: bit flipped in byte %d of %d", file, at, len(data))
+	case 1:
+		what = fmt.Sprintf("%s: cut to %d of %d bytes", file, at, len(data))
+		data = data[:at]
+	case 2:
+		end := min(len(data), at+4096)
+		clear(data[at:end])
+		what = fmt.Sprintf("%s: zeros in bytes %d to %d of %d", file, at, end, len(data))
+	default:
+		what = fmt.Sprintf("%s: deleted, %d bytes", file, len(data))
+		data = nil
+	}
+	if data == nil {
+		err = os.Remove(file)
+	} else {
+		err = os.WriteFile(file, data, 0o600)
+	}
+	if err == nil && r.IntN(2) == 0 {
+		what += "; no index"
+		if err = os.Remove(filepath.Join(folders[0], "index.db")); os.IsNotExist(err) {
+			err = nil
+		}
+	}
+	return what, err
+}

@@ -1,0 +1,307 @@
+package manager
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"productform/internal/input"
+	"productform/live/book"
+	"productform/live/store"
+	"productform/live/wire"
+)
+
+// A DamageError says what the store has lost. No manager leads until it is repaired, see [Repair]:
+// leading would remove what the lost part would explain.
+type DamageError struct{ What string }
+
+func (e *DamageError) Error() string {
+	return "the store is damaged: " + e.What + "; nothing is removed, and no manager leads: see pfq-live repair"
+}
+
+func damaged(format string, a ...any) error { return &DamageError{fmt.Sprintf(format, a...)} }
+
+// refuseTime is how long a manager waits that found damage before it looks again.
+const refuseTime = 2 * time.Second
+
+// refuse answers questions with the damage for a while, unless another manager leads.
+func (m *manager) refuse(ctx context.Context, why *DamageError) {
+	if why.What != m.damage {
+		m.damage = why.What
+		m.settings.Log.Error("the store is damaged, and this manager does not lead", "manager", m.settings.Name,
+			"damage", why.What, "repair", "pfq-live repair")
+	}
+	ctx, cancel := context.WithTimeout(ctx, refuseTime)
+	defer cancel()
+	if _, err := m.leader.Get(ctx, leaseKey); !errors.Is(err, jetstream.ErrKeyNotFound) {
+		<-ctx.Done()
+		return
+	}
+	for _, subject := range []string{wire.StatusService, wire.HistoryService, wire.ReportService} {
+		sub, err := m.nc.Subscribe(subject, func(q *nats.Msg) {
+			_ = q.RespondMsg(&nats.Msg{Header: nats.Header{"Nats-Service-Error": {why.Error()},
+				"Nats-Service-Error-Code": {wire.DamageCode}}})
+		})
+		if err == nil {
+			defer sub.Unsubscribe()
+		}
+	}
+	<-ctx.Done()
+}
+
+// asDamage turns an error of a plan that does not fold into a [DamageError], unless another program
+// wrote the plan.
+func asDamage(err error) error {
+	var bad *input.Error
+	if errors.As(err, &bad) && bad.Path == "v" {
+		return err
+	}
+	return damaged("%s: %v", wire.PlanStream, err)
+}
+
+// newestView returns the number of the latest plan that a view shows. Managers write views only
+// after the server has the plan.
+func newestView(ctx context.Context, js jetstream.JetStream) (plan uint64, err error) {
+	for _, bucket := range []string{wire.JobsBucket, wire.WorkersBucket, wire.BatchesBucket, wire.ProfilesBucket} {
+		s, err := js.Stream(ctx, "KV_"+bucket)
+		if err != nil {
+			return 0, err
+		}
+		last := s.CachedInfo().State.LastSeq
+		if last == 0 {
+			continue
+		}
+		m, err := s.GetMsg(ctx, last)
+		if err == nil {
+			plan = max(plan, planOf(&store.Message{Header: m.Header}))
+		} else if !errors.Is(err, jetstream.ErrMsgNotFound) {
+			return 0, err
+		}
+	}
+	return plan, nil
+}
+
+// unheard returns the messages of PFQ_IN after a sequence.
+func unheard(ctx context.Context, js jetstream.JetStream, after uint64) (list []book.Input, err error) {
+	for from := after + 1; ; {
+		page, next, err := store.Next(ctx, js, wire.InStream, wire.InSubjects, from, 500)
+		if err != nil || len(page) == 0 {
+			return list, err
+		}
+		for _, m := range page {
+			if in, err := wire.DecodeIn(m.Subject, m.Data); err == nil && (in.Report != nil || in.Failure != nil) {
+				list = append(list, book.Input{Sequence: m.Sequence, In: in})
+			}
+		}
+		from = next
+	}
+}
+
+// catchUpAndCheck folds the rest of the log, and returns a [DamageError] if views or reports prove
+// that the log has lost plans. They are read first: what they tell of must be in the log by then.
+// Servers of a cluster have a moment to find out what they know.
+func (m *manager) catchUpAndCheck(ctx context.Context, f *fold) error {
+	wait, err := patience(ctx, m.js)
+	if err != nil {
+		return err
+	}
+	for begun := time.Now(); ; rest(ctx, tryEvery) {
+		view, err := newestView(ctx, m.js)
+		if err != nil {
+			return err
+		}
+		reports, err := unheard(ctx, m.js, f.book.Upto())
+		if err != nil {
+			return err
+		}
+		if err := m.catchUp(ctx, f); err != nil {
+			return err
+		}
+		if f.book.Key() == nil {
+			key, err := readKey(ctx, m.store)
+			if err != nil {
+				return err
+			}
+			f.book.SetKey(key.Key, key.From)
+		}
+		if view > f.book.Number() {
+			err = damaged("%s ends with plan %d, but a view shows plan %d", wire.PlanStream, f.book.Number(), view)
+		}
+		for i := 0; i < len(reports) && err == nil; i++ {
+			if reports[i].Sequence > f.book.Upto() {
+				err = lostPlans(f.book.Trace(&reports[i]))
+			}
+		}
+		if err == nil || time.Since(begun) >= wait || ctx.Err() != nil {
+			return err
+		}
+	}
+}
+
+// lostPlans turns a [book.LostPlansError] into a [DamageError].
+func lostPlans(err error) error {
+	var lost *book.LostPlansError
+	if errors.As(err, &lost) {
+		return damaged("%s has lost plans: %v", wire.PlanStream, lost)
+	}
+	return err
+}
+
+// keyObject is the name of the key that authenticates tokens in the store of snapshots. The plans
+// have it too, so that one of the two may be lost.
+const keyObject = "key"
+
+type clusterKey struct {
+	Key  []byte `json:"key"`
+	From uint64 `json:"from"` // see [book.Book.SetKey]
+}
+
+// readKey returns the key in the store, the zero value if there is none.
+func readKey(ctx context.Context, s jetstream.ObjectStore) (k clusterKey, err error) {
+	data, err := s.GetBytes(ctx, keyObject)
+	switch {
+	case err == nil:
+		if err := json.Unmarshal(data, &k); err != nil || len(k.Key) != book.KeyBytes {
+			return clusterKey{}, nil
+		}
+		return k, nil
+	case store.Away(err) && ctx.Err() == nil && !errors.Is(err, nats.ErrTimeout), ctx.Err() != nil:
+		return k, err
+	}
+	return k, nil // it is not there, or damaged
+}
+
+// keepKey has the key that authenticates tokens in the store, and draws one if there is none.
+func (m *manager) keepKey(ctx context.Context, b *book.Book) error {
+	kept, err := readKey(ctx, m.store)
+	if err != nil {
+		return err
+	}
+	if b.Key() == nil {
+		kept = clusterKey{Key: make([]byte, book.KeyBytes)}
+		rand.Read(kept.Key)
+		if kept.From, err = last(ctx, m.js, wire.InStream); err != nil {
+			return err
+		}
+		b.SetKey(kept.Key, kept.From)
+	} else if slices.Equal(kept.Key, b.Key()) {
+		return nil
+	} else {
+		kept = clusterKey{Key: b.Key()}
+	}
+	data, err := json.Marshal(kept)
+	if err != nil {
+		return err
+	}
+	return put(ctx, m.store, jetstream.ObjectMeta{Name: keyObject}, data)
+}
+
+// findMissing reads all results in PFQ_IN, and returns how many of those wanted are not there, or
+// cannot be read, by job; 0 of a job that has all. wanted is as [book.Book.Results] returns it, and
+// is changed. What is read may be a copy that is behind, so what is not there is asked for again,
+// from the leader of the stream. The index of a stream is no proof: it may list what cannot be
+// read.
+func findMissing(ctx context.Context, js jetstream.JetStream, wanted map[string][]bool) (map[string]int, error) {
+	for from := uint64(1); ; {
+		page, next, err := store.Next(ctx, js, wire.InStream, "pfq.in.done.>", from, 500)
+		if err != nil {
+			return nil, err
+		}
+		if len(page) == 0 {
+			break
+		}
+		for _, m := range page {
+			if job, task, ok := wire.DoneTask(m.Subject); ok && task < len(wanted[job]) {
+				wanted[job][task] = false
+			}
+		}
+		from = next
+		rest(ctx, time.Millisecond) // others have more urgent questions
+	}
+	list := map[string]int{}
+	for job, tasks := range wanted {
+		list[job] = 0
+		for task, isWanted := range tasks {
+			if !isWanted {
+				continue
+			}
+			there, err := hasMessage(ctx, js, wire.InStream, wire.Done(job, task))
+			if err != nil {
+				return nil, err
+			}
+			if !there {
+				list[job]++
+			}
+		}
+	}
+	return list, nil
+}
+
+// hasMessage asks the leader of a stream whether there is a message of a subject that can be read.
+func hasMessage(ctx context.Context, js jetstream.JetStream, stream, subject string) (bool, error) {
+	question, err := json.Marshal(map[string]string{"last_by_subj": subject})
+	if err != nil {
+		return false, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, requestTime)
+	defer cancel()
+	reply, err := js.Conn().RequestWithContext(ctx, "$JS.API.STREAM.MSG.GET."+stream, question)
+	if err != nil {
+		return false, err
+	}
+	var answer struct {
+		Message *struct{}           `json:"message"`
+		Error   *jetstream.APIError `json:"error"`
+	}
+	if err := json.Unmarshal(reply.Data, &answer); err != nil {
+		return false, err
+	}
+	if answer.Error != nil && store.Away(answer.Error) {
+		return false, answer.Error
+	}
+	return answer.Message != nil, nil
+}
+
+// hearMissing takes note of results that are missing.
+func (l *leader) hearMissing(list map[string]int) {
+	var missing []wire.Missing
+	lost := map[string]int{}
+	for _, job := range slices.Sorted(maps.Keys(list)) {
+		n := list[job]
+		if v, ok := l.book.Job(job); ok && v.State != wire.JobCleared && v.Missing != n {
+			missing = append(missing, wire.Missing{Job: l.book.JobNumber(job), Results: n})
+			if n > 0 {
+				lost[job] = n
+			}
+		}
+	}
+	if len(lost) > 0 {
+		l.settings.Log.Error("the server has lost messages that it had acknowledged", "stream", wire.InStream,
+			"results", describeMissing(lost))
+	}
+	if len(missing) > 0 {
+		l.heard = append(l.heard, book.Input{Missing: missing})
+	}
+}
+
+// describeMissing lists jobs and numbers of results.
+func describeMissing(list map[string]int) string {
+	var parts []string
+	for job, n := range list {
+		parts = append(parts, fmt.Sprintf("%d of job %s", n, job))
+	}
+	slices.Sort(parts)
+	if over := len(parts) - 20; over > 0 {
+		parts = append(parts[:20], fmt.Sprintf("those of %d more jobs", over))
+	}
+	return strings.Join(parts, ", ")
+}

@@ -1,0 +1,385 @@
+package manager
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"productform/dispatch"
+	"productform/live/book"
+	"productform/live/store"
+	"productform/live/wire"
+)
+
+// A Repaired says what [Repair] found, and did if it was told to.
+type Repaired struct {
+	Damage    string // what proves that plans are lost; empty if nothing does
+	Kept      uint64 // number of the last plan that can be used
+	Lost      uint64 // number of the last plan that counts as lost; the next plan has the number after it
+	Adoptable int    // results in PFQ_IN of tasks that have none in the plans that are kept, and whose tokens are valid
+	Aside     int    // reports that cannot be placed, or whose tokens cannot be verified: they are put aside
+	Applied   bool
+}
+
+// lostMargin is the number of plans that may be lost without a trace after the last one that
+// something shows.
+const lostMargin = 1000
+
+// ErrLeads says that a manager leads, so there is nothing to repair.
+var ErrLeads = errors.New("a manager leads: there is nothing to repair")
+
+// Repair finds out whether the log has lost plans, and if apply is set makes the plans that are
+// left usable: it writes a snapshot of the state after the last plan that can be folded. Managers
+// go on from there. They hear what PFQ_IN says since that plan once more, and adopt results of
+// attempts that the lost plans began. Nothing is removed but snapshots that the new one replaces.
+func Repair(ctx context.Context, nc *nats.Conn, apply bool) (*Repaired, error) {
+	js, err := jetstream.New(nc, jetstream.WithDefaultTimeout(requestTime))
+	if err != nil {
+		return nil, err
+	}
+	bucket, err := js.KeyValue(ctx, wire.LeaderBucket)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	held := &lease{bucket: bucket, name: "repair", every: renewEvery}
+	for begun := time.Now(); ; rest(ctx, tryEvery) { // managers that refuse to lead have the lease now and then
+		taken, err := held.acquire(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if taken {
+			break
+		}
+		if time.Since(begun) > 4*stallTime {
+			return nil, ErrLeads
+		}
+	}
+	kept := make(chan struct{})
+	go func() {
+		defer close(kept)
+		cancel(fmt.Errorf("the lease is lost: %w", held.keep(ctx)))
+	}()
+	r, err := repair(ctx, js, apply)
+	cancel(nil)
+	<-kept
+	end, stop := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+	defer stop()
+	held.release(end)
+	return r, err
+}
+
+func repair(ctx context.Context, js jetstream.JetStream, apply bool) (*Repaired, error) {
+	objects, err := js.ObjectStore(ctx, wire.SnapshotStore)
+	if err != nil {
+		return nil, err
+	}
+	l, err := salvage(ctx, js, objects)
+	if err != nil {
+		return nil, err
+	}
+	key, err := readKey(ctx, objects)
+	if err != nil {
+		return nil, err
+	}
+	b := l.book
+	if len(key.Key) > 0 {
+		b.SetKey(key.Key, key.From)
+	}
+	view, err := newestView(ctx, js)
+	if err != nil {
+		return nil, err
+	}
+	reports, err := unheard(ctx, js, b.Upto())
+	if err != nil {
+		return nil, err
+	}
+	end, err := last(ctx, js, wire.InStream)
+	if err != nil {
+		return nil, err
+	}
+	r := &Repaired{Damage: l.damage, Kept: b.Number(), Lost: max(l.newest, view)}
+	if r.Damage == "" && view > b.Number() {
+		r.Damage = fmt.Sprintf("%s ends with plan %d, but a view shows plan %d", wire.PlanStream, b.Number(), view)
+	}
+	for i := range reports {
+		var lost *book.LostPlansError
+		if errors.As(b.Trace(&reports[i]), &lost) {
+			r.Lost = max(r.Lost, lost.Plan)
+			if r.Damage == "" {
+				r.Damage = lost.Error()
+			}
+		}
+	}
+	if r.Damage == "" {
+		r.Lost = 0
+		return r, nil
+	}
+	r.Lost = max(r.Lost, b.Number()) + lostMargin
+	epoch := unix(time.Now())
+	if err := b.Repair(r.Lost, end, epoch); err != nil {
+		return nil, err
+	}
+	data, err := b.Snapshot()
+	if err != nil {
+		return nil, err
+	}
+	if r.Adoptable, r.Aside, err = rehearse(ctx, js, data, b.Upto()); err != nil || !apply {
+		return r, err
+	}
+	if err := context.Cause(ctx); err != nil {
+		return nil, err
+	}
+	about := snapshotMeta(l.end)
+	about.Metadata[repairedField] = fmt.Sprint(r.Lost)
+	if err := put(ctx, objects, about, data); err != nil {
+		return nil, err
+	}
+	for _, o := range l.snapshots {
+		if sequenceOf(o) > l.end { // it would be taken for a later one
+			if err := objects.Delete(ctx, o.Name); err != nil {
+				return nil, err
+			}
+		}
+	}
+	r.Applied = true
+	return r, nil
+}
+
+// A salvaged log is what is left of the plans.
+type salvaged struct {
+	book      *book.Book // after the last plan that can be folded
+	newest    uint64     // number of the latest plan or snapshot that can be read
+	end       uint64     // last sequence of PFQ_PLAN
+	damage    string     // why not all can be folded, empty if all can
+	snapshots []*jetstream.ObjectInfo
+}
+
+// readerSettings are those of a book that decides nothing new.
+func readerSettings() book.Settings {
+	return book.Settings{Leader: "reader", Rules: dispatch.Rules{Policy: dispatch.Policy{Rule: dispatch.EDF}},
+		Random: nothingDrawn{}}
+}
+
+// salvage folds the log from each snapshot that can be read, and from the first plan, as far as it
+// goes, and keeps what goes furthest.
+func salvage(ctx context.Context, js jetstream.JetStream, objects jetstream.ObjectStore) (*salvaged, error) {
+	l := new(salvaged)
+	var err error
+	if l.snapshots, err = listSnapshots(ctx, objects); err != nil {
+		return nil, err
+	}
+	if l.end, err = last(ctx, js, wire.PlanStream); err != nil {
+		return nil, err
+	}
+	type candidate struct {
+		book     *book.Book
+		sequence uint64
+		why      error
+	}
+	first, err := book.New(readerSettings())
+	if err != nil {
+		return nil, err
+	}
+	candidates := []*candidate{{book: first}}
+	for _, o := range l.snapshots {
+		s, err := readSnapshot(ctx, objects, o)
+		var b *book.Book
+		if err == nil {
+			b, err = book.Restore(readerSettings(), s.data)
+		}
+		if store.Away(err) || ctx.Err() != nil {
+			return nil, err
+		}
+		if err != nil {
+			l.damage = fmt.Sprintf("snapshot %s: %v", o.Name, err)
+			continue
+		}
+		l.newest = max(l.newest, b.Number())
+		candidates = append(candidates, &candidate{book: b, sequence: s.sequence})
+	}
+	there := map[uint64]bool{} // plans are few between snapshots, so their sequences fit
+	for from := uint64(1); ; {
+		page, next, err := store.Next(ctx, js, wire.PlanStream, wire.PlanSubject, from, 500)
+		if err != nil {
+			return nil, err
+		}
+		if len(page) == 0 {
+			break
+		}
+		for _, m := range page {
+			there[m.Sequence] = true
+			p, err := wire.Decode[wire.Plan](m.Data)
+			if err == nil {
+				l.newest = max(l.newest, p.Number)
+			}
+			for _, c := range candidates {
+				if m.Sequence <= c.sequence || c.why != nil {
+					continue
+				}
+				if err != nil {
+					c.why = err
+				} else if c.why = c.book.Fold(p); c.why == nil {
+					c.sequence = m.Sequence
+				}
+			}
+		}
+		from = next
+	}
+	// the last one of the furthest, which is of the fewest plans
+	best := slices.MaxFunc(candidates, func(x, y *candidate) int {
+		switch {
+		case x.book.Number() != y.book.Number():
+			return map[bool]int{true: 1, false: -1}[x.book.Number() > y.book.Number()]
+		case (x.why == nil) != (y.why == nil):
+			return map[bool]int{true: 1, false: -1}[x.why == nil]
+		}
+		return 0
+	})
+	if best.why != nil { // the book has taken in a part of the plan that does not fit
+		if best.book, err = l.foldTo(ctx, js, objects, best.sequence); err != nil {
+			return nil, err
+		}
+		l.damage = fmt.Sprintf("%s after sequence %d: %v", wire.PlanStream, best.sequence, best.why)
+	} else if l.damage == "" && best.sequence > l.end {
+		l.damage = fmt.Sprintf("%s ends at sequence %d, but the last snapshot at %d", wire.PlanStream, l.end,
+			best.sequence)
+	} else if l.damage == "" && best.sequence < l.end {
+		l.damage = fmt.Sprintf("%s has lost its messages from sequence %d to %d", wire.PlanStream, best.sequence+1,
+			l.end)
+	} else if best.sequence == l.end {
+		l.damage = "" // a snapshot that cannot be read is not needed
+	}
+	l.book = best.book
+	return l, nil
+}
+
+// foldTo folds the log up to a sequence again.
+func (l *salvaged) foldTo(ctx context.Context, js jetstream.JetStream, objects jetstream.ObjectStore,
+	to uint64) (*book.Book, error) {
+	var best *book.Book
+	starts := append([]*jetstream.ObjectInfo{nil}, l.snapshots...)
+	for _, o := range starts {
+		b, err := book.New(readerSettings())
+		sequence := uint64(0)
+		if o != nil {
+			s, failed := readSnapshot(ctx, objects, o)
+			if failed != nil {
+				continue
+			}
+			b, err = book.Restore(readerSettings(), s.data)
+			sequence = s.sequence
+		}
+		for from := sequence + 1; err == nil && from <= to; {
+			page, next, failed := store.Next(ctx, js, wire.PlanStream, wire.PlanSubject, from, 500)
+			if failed != nil {
+				return nil, failed
+			}
+			if len(page) == 0 {
+				break
+			}
+			for _, m := range page {
+				if m.Sequence > to {
+					break
+				}
+				var p *wire.Plan
+				if p, err = wire.Decode[wire.Plan](m.Data); err == nil {
+					err = b.Fold(p)
+				}
+				if err != nil {
+					break
+				}
+			}
+			from = next
+		}
+		if err == nil && (best == nil || b.Number() > best.Number()) {
+			best = b
+		}
+	}
+	if best == nil {
+		return nil, errors.New("the plans do not fold as they did a moment ago")
+	}
+	return best, nil
+}
+
+// rehearse lets a copy of the repaired book hear PFQ_IN, and counts what it would adopt and put
+// aside.
+func rehearse(ctx context.Context, js jetstream.JetStream, snapshot []byte, upto uint64) (adoptable, aside int,
+	err error) {
+	settings := readerSettings()
+	settings.Random = zeros{}
+	b, err := book.Restore(settings, snapshot)
+	if err != nil {
+		return 0, 0, err
+	}
+	adopted := map[string]bool{}
+	for from := upto + 1; ; {
+		page, next, err := store.Next(ctx, js, wire.InStream, wire.InSubjects, from, 500)
+		if err != nil {
+			return 0, 0, err
+		}
+		var list []book.Input
+		for _, m := range page {
+			in, err := wire.DecodeIn(m.Subject, m.Data)
+			list = append(list, book.Input{Sequence: m.Sequence, In: in, Subject: m.Subject, Err: err})
+		}
+		for p, err := b.Take(b.At(), list); p != nil || err != nil; p, err = b.Take(b.At(), nil) {
+			if err != nil {
+				return 0, 0, err
+			}
+			for _, a := range p.Adopted {
+				adopted[fmt.Sprint(a.Job, ".", a.Task)] = true
+			}
+			for _, r := range p.Refused {
+				if r.Aside {
+					aside++
+				}
+			}
+		}
+		if len(page) == 0 {
+			return len(adopted), aside, nil
+		}
+		from = next
+	}
+}
+
+// zeros is the source of random bytes of a book whose plans nobody reads.
+type zeros struct{}
+
+func (zeros) Read(to []byte) (int, error) { clear(to); return len(to), nil }
+
+// An AsideReport is a message of PFQ_IN that was put aside.
+type AsideReport struct {
+	Name, Subject string
+	Data          []byte
+}
+
+// Aside returns the messages that were put aside.
+func Aside(ctx context.Context, js jetstream.JetStream) (list []AsideReport, err error) {
+	objects, err := js.ObjectStore(ctx, wire.SnapshotStore)
+	if err != nil {
+		return nil, err
+	}
+	all, err := objects.List(ctx)
+	if errors.Is(err, jetstream.ErrNoObjectsFound) {
+		return nil, nil
+	}
+	for _, o := range all {
+		if !strings.HasPrefix(o.Name, asidePrefix) {
+			continue
+		}
+		data, err := objects.GetBytes(ctx, o.Name)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", o.Name, err)
+		}
+		list = append(list, AsideReport{Name: o.Name, Subject: o.Metadata[subjectField], Data: data})
+	}
+	return list, err
+}
