@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"math"
@@ -21,6 +22,7 @@ import (
 
 	"productform/dispatch"
 	"productform/live/client"
+	"productform/live/internal/corrupt"
 	"productform/live/manager"
 	"productform/live/store"
 	"productform/live/wire"
@@ -37,6 +39,7 @@ type chaosCase struct {
 	pause   time.Duration // between two disturbances, at most
 	most    int           // disturbances; after them all is left in peace
 	verify  string        // part of the tasks that run twice
+	damage  int           // each so many disturbances, the server is killed and its store damaged; 0 for never
 }
 
 // Server, managers and workers are killed and put to sleep at random on the wall clock, while jobs of programs are submitted and run. In
@@ -47,6 +50,14 @@ func TestChaos(t *testing.T) {
 	testChaos(t, chaosCase{servers: 1, jobs: 4, pause: 250 * time.Millisecond, most: 20, verify: "0.1"})
 }
 
+// The same with a server whose store is damaged between its death and its next start, and repaired
+// where managers refuse to lead. What is lost is named: by status, and by errors in the logs of
+// managers.
+func TestChaosOfDamagedStores(t *testing.T) {
+	t.Parallel() // it waits most of the time
+	testChaos(t, chaosCase{servers: 1, jobs: 6, pause: 250 * time.Millisecond, most: 24, verify: "0", damage: 6})
+}
+
 // The same with a cluster of three servers that is not ours, of which one at a time is killed or asleep.
 func TestChaosOfThreeServers(t *testing.T) {
 	t.Parallel() // it waits most of the time
@@ -54,18 +65,25 @@ func TestChaosOfThreeServers(t *testing.T) {
 }
 
 func testChaos(t *testing.T, c chaosCase) {
-	var tasks, kills, pauses, repeated int
+	var tasks, kills, pauses, repeated, damaged, repairs, missing, gone int
 	for c.seed = range uint64(hours(t)) {
 		if hours(t) > 1 {
 			c.jobs, c.pause, c.most = 67, 700*time.Millisecond, math.MaxInt
+			if c.damage > 0 {
+				c.damage = 25
+			}
 		}
 		t.Run(strconv.FormatUint(c.seed, 10), func(t *testing.T) {
 			x := runChaos(t, c)
 			tasks, repeated = tasks+x.counts.Finished, repeated+x.counts.Begun-x.counts.Finished-x.counts.Checked
 			kills, pauses = kills+int(x.kills.Load()), pauses+int(x.pauses.Load())
+			damaged, repairs, missing, gone = damaged+int(x.damaged.Load()), repairs+int(x.repairs.Load()), missing+x.missing, gone+x.gone
 		})
 	}
 	t.Logf("in all %d tasks, %d kills, %d pauses, %d executions repeated", tasks, kills, pauses, repeated)
+	if c.damage > 0 {
+		t.Logf("%d stores damaged, %d repairs; lost and named: %d results, %d jobs", damaged, repairs, missing, gone)
+	}
 }
 
 func runChaos(t *testing.T, of chaosCase) *chaos {
@@ -96,8 +114,17 @@ func runChaos(t *testing.T, of chaosCase) *chaos {
 		defer calm() // as all jobs are done
 		views = c.use(ctx, users)
 	})
+	if of.damage > 0 {
+		var repairing sync.WaitGroup
+		defer repairing.Wait()
+		repairing.Go(func() { c.repair(over, url, users) })
+	}
 	c.disturb(over)
 	using.Wait()
+	if of.damage > 0 {
+		c.checkNamed(ctx, users, js, views)
+		return &c
+	}
 	for _, v := range views {
 		if v.State != wire.JobCompleted || v.Failed != 0 || v.Left != 0 {
 			t.Errorf("%+v", v)
@@ -128,8 +155,11 @@ type chaos struct {
 	processes []*process
 	former    []*process
 
-	kills, pauses atomic.Int64
-	counts        wire.Counts // in the end
+	kills, pauses    atomic.Int64
+	damaged, repairs atomic.Int64
+	missing, gone    int // results and jobs, lost and named
+	store            string
+	counts           wire.Counts // in the end
 }
 
 // begin starts servers, managers and workers, and returns the URL.
@@ -139,7 +169,8 @@ func (c *chaos) begin(folder string) (url string) {
 	if c.servers == 1 {
 		address := freeAddress(c.t)
 		url = "nats://" + address
-		c.commands = append(c.commands, []string{"server", "--store", filepath.Join(folder, "store"), "--listen", address, "--sync", "2m"})
+		c.store = filepath.Join(folder, "store")
+		c.commands = append(c.commands, []string{"server", "--store", c.store, "--listen", address, "--sync", "2m"})
 	} else {
 		replicas = "3"
 		var files []string
@@ -192,6 +223,9 @@ func (c *chaos) disturb(ctx context.Context) {
 		}
 		k := c.random.IntN(len(c.commands))
 		switch {
+		case c.damage > 0 && done%c.damage == c.damage-1:
+			done++
+			c.damageStore(wake)
 		case !wake[k].IsZero() || asleep && k < c.servers:
 		case done%4 == 2:
 			done++
@@ -211,6 +245,112 @@ func (c *chaos) disturb(ctx context.Context) {
 		}
 		rest(ctx, time.Duration(50+c.random.IntN(int(c.pause.Milliseconds())-50))*time.Millisecond)
 	}
+}
+
+// damageStore kills the server, damages a stream of its store, and starts it again.
+func (c *chaos) damageStore(wake []time.Time) {
+	c.processes[0].kill()
+	c.kills.Add(1)
+	wake[0] = time.Time{}
+	stream := corrupt.Streams[c.random.IntN(len(corrupt.Streams))]
+	if c.random.IntN(2) == 0 { // where most can be lost
+		stream = []string{wire.InStream, wire.PlanStream}[c.random.IntN(2)]
+	}
+	what, err := corrupt.Stream(c.random, c.store, stream)
+	if err != nil {
+		c.t.Error(err)
+	}
+	if what != "" {
+		c.damaged.Add(1)
+		c.t.Log(what)
+	}
+	c.former = append(c.former, c.processes[0])
+	c.processes[0] = c.start(c.commands[0])
+}
+
+// repair repairs the store where managers refuse to lead.
+func (c *chaos) repair(ctx context.Context, url string, users *client.Client) {
+	for ctx.Err() == nil {
+		var damage *client.DamageError
+		if _, err := users.Status(ctx); errors.As(err, &damage) {
+			p := c.start([]string{"repair", "--apply", "--url", url})
+			_ = p.cmd.Wait() // the server may be killed meanwhile
+			if strings.Contains(p.said.String(), "done:") {
+				c.repairs.Add(1)
+			}
+			c.t.Logf("%v\n%s", damage, p.said)
+			rest(ctx, 3*time.Second) // managers look again
+		}
+		rest(ctx, 200*time.Millisecond)
+	}
+}
+
+// checkNamed checks that all results are there and right, and that of the others it is known that
+// they are lost.
+func (c *chaos) checkNamed(ctx context.Context, users *client.Client, js jetstream.JetStream, views []wire.JobView) {
+	c.t.Helper()
+	status, err := users.Status(ctx)
+	for ; err != nil; status, err = users.Status(ctx) { // until a manager leads
+		if ctx.Err() != nil {
+			c.t.Fatal(err)
+		}
+	}
+	c.counts = status.Cluster.Counts
+	audited, err := manager.Audit(ctx, js)
+	if err != nil {
+		c.t.Error(err)
+		return
+	}
+	named := c.said("level=ERROR msg=\"the server has lost messages") + c.said("level=ERROR msg=\"the store is damaged")
+	results := 0
+	for i := range views {
+		if views[i].State == "" { // unknown
+			if c.gone++; named == 0 {
+				c.t.Errorf("job %s is gone, and nothing says so", views[i].Name)
+			}
+			continue
+		}
+		v, err := users.Job(ctx, views[i].Name) // the loss may be known by now
+		if err != nil {
+			c.t.Error(err)
+			continue
+		}
+		if v.State != wire.JobCompleted || v.Left != 0 || v.Tasks != chaosTasks {
+			c.t.Errorf("%+v", v)
+		}
+		seen := map[int]bool{}
+		for r, err := range users.Results(ctx, v.Name, 0) {
+			var missing *client.MissingError
+			if errors.As(err, &missing) {
+				break
+			}
+			if err != nil {
+				c.t.Fatal(err)
+			}
+			if want := fmt.Sprintf("%s %d\n", v.Name, r.Report.Task); string(r.Report.Output) != want ||
+				seen[r.Report.Task] {
+				c.t.Errorf("job %s, task %d: %q, want %q once", v.Name, r.Report.Task, r.Report.Output, want)
+			}
+			seen[r.Report.Task] = true
+		}
+		lost := chaosTasks - len(seen)
+		// they check beside their decisions
+		for begun := time.Now(); v.Missing != lost && time.Since(begun) < 10*time.Second; rest(ctx,
+			100*time.Millisecond) {
+			if now, err := users.Job(ctx, v.Name); err == nil {
+				v = now
+			}
+		}
+		if lost != v.Missing || lost != audited.Missing[v.Name] || lost > 0 && named == 0 {
+			c.t.Errorf("job %s: %d results are gone; its view names %d, the audit %d", v.Name, lost, v.Missing,
+				audited.Missing[v.Name])
+		}
+		c.missing += lost
+		results += len(seen)
+	}
+	n := &c.counts
+	c.t.Logf("%d jobs, %d results checked, %d kills, %d pauses, %d stores damaged, %d repairs; lost and named: %d results, %d jobs; adopted %d, put aside %d, vanished %d",
+		len(views), results, c.kills.Load(), c.pauses.Load(), c.damaged.Load(), c.repairs.Load(), c.missing, c.gone, n.Adopted, n.Aside, n.Gone)
 }
 
 func (c *chaos) signal(k int, s syscall.Signal) {
@@ -233,16 +373,39 @@ func (c *chaos) use(ctx context.Context, users *client.Client) []wire.JobView {
 	for k := 0; k < c.jobs || c.kills.Load() < 3 || c.pauses.Load() == 0; k++ {
 		name := "j" + strconv.Itoa(k)
 		job := wire.Job{Name: name, Tasks: chaosTasks, Work: 0.03, Priority: float64(k % 3), Run: wire.Run{Kind: "command", Program: "say"}}
-		if _, err := users.Submit(ctx, wire.Batch{Name: name, Jobs: []wire.Job{job}}); err != nil {
+		try, cancel := context.WithTimeout(ctx, time.Minute)
+		_, err := users.Submit(try, wire.Batch{Name: name, Jobs: []wire.Job{job}})
+		cancel()
+		if err != nil && c.damage > 0 && ctx.Err() == nil { // it is not acknowledged
+			c.t.Logf("job %s: %v", name, err)
+			continue
+		}
+		if err != nil {
 			c.t.Errorf("job %s: %v", name, err)
 			return nil
 		}
 		names = append(names, name)
 		rest(ctx, 100*time.Millisecond)
 	}
-	views, err := users.Wait(ctx, names...)
-	if err != nil {
-		c.t.Error(err)
+	if c.damage == 0 {
+		views, err := users.Wait(ctx, names...)
+		if err != nil {
+			c.t.Error(err)
+		}
+		return views
+	}
+	var views []wire.JobView
+	for _, name := range names { // some may be lost
+		one, err := users.Wait(ctx, name)
+		switch {
+		case err == nil:
+			views = append(views, one...)
+		case errors.Is(err, client.ErrUnknown):
+			views = append(views, wire.JobView{Name: name})
+		default:
+			c.t.Error(err)
+			return views
+		}
 	}
 	return views
 }

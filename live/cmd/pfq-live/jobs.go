@@ -340,10 +340,11 @@ func newResults() *cobra.Command {
 					return f.write(cmd, a)
 				}
 				rows, err := results(ctx, c, args[0], folder)
-				if err != nil {
+				var missing *client.MissingError
+				if err != nil && !errors.As(err, &missing) {
 					return err
 				}
-				return f.write(cmd, resultAnswer(rows))
+				return errors.Join(f.write(cmd, resultAnswer(rows)), err)
 			})
 		},
 	})
@@ -354,7 +355,8 @@ func newResults() *cobra.Command {
 	return cmd
 }
 
-// results reads the results of a job until it is done, and writes them into the folder unless it is "".
+// results reads the results of a job until it is done, and writes them into the folder unless it is
+// "". With a [client.MissingError] it returns those that are there.
 func results(ctx context.Context, c *client.Client, job, folder string) ([]resultRow, error) {
 	if folder != "" {
 		if err := os.MkdirAll(folder, 0o777); err != nil {
@@ -362,7 +364,12 @@ func results(ctx context.Context, c *client.Client, job, folder string) ([]resul
 		}
 	}
 	rows := []resultRow{}
+	var missing error
 	for r, err := range c.Results(ctx, job, 0) {
+		if lost := new(client.MissingError); errors.As(err, &lost) {
+			missing = err
+			break
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -384,7 +391,7 @@ func results(ctx context.Context, c *client.Client, job, folder string) ([]resul
 		rows = append(rows, row)
 	}
 	slices.SortStableFunc(rows, func(a, b resultRow) int { return a.Task - b.Task })
-	return rows, nil
+	return rows, missing
 }
 
 func resultAnswer(rows []resultRow) render.Answer {

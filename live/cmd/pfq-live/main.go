@@ -5,7 +5,8 @@
 //	pfq-live submit, wait, results      jobs, and what became of them
 //	pfq-live cancel, change, clear      wishes about jobs; drain: about a worker
 //	pfq-live status, report, timeline   how things stand, and how they went
-//	pfq-live audit                      decides all plans of the log again
+//	pfq-live audit                      decides all plans of the log again, and checks the store
+//	pfq-live repair                     makes a damaged store usable
 //	pfq-live replay TRACE               a log of jobs through the whole system, on a logical clock
 //	pfq-live sweep -- COMMAND           the runs of a simulation by the workers
 //	pfq-live plan                       asks a policy alone
@@ -28,6 +29,7 @@ import (
 
 	"productform/internal/cli"
 	"productform/internal/input"
+	"productform/live/client"
 	"productform/live/sweep"
 )
 
@@ -47,12 +49,17 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	defer stop()
 	err := cli.Execute(ctx, root, args)
 	var ended *sweep.StatusError
+	var damage *client.DamageError
+	var missing *client.MissingError
 	switch {
 	case err == nil:
 		return 0
 	case errors.As(err, &ended): // it has said why
 		return ended.Status
 	case errors.Is(err, errNoAnswer):
+		return 1
+	case errors.As(err, &damage), errors.As(err, &missing):
+		fmt.Fprintln(stderr, "pfq-live:", cli.OneLine(err))
 		return 1
 	case ctx.Err() != nil:
 		fmt.Fprintln(stderr, "pfq-live: interrupted")
@@ -92,6 +99,6 @@ func newRoot() *cobra.Command {
 	root.SetVersionTemplate("{{.Version}}")
 	root.AddCommand(newServe(), newServer(), newManager(), newWorker(),
 		newSubmit(), newWait(), newResults(), newCancel(), newChange(), newClear(), newDrain(), newStatus(), newProfiles(),
-		newReport(), newTimeline(), newAudit(), newPlan(), newKeys(), newSweep(), newReplay())
+		newReport(), newTimeline(), newAudit(), newRepair(), newPlan(), newKeys(), newSweep(), newReplay())
 	return root
 }

@@ -8,17 +8,24 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/spf13/cobra"
 
 	"productform/dispatch"
+	"productform/internal/cli"
 	"productform/internal/input"
+	"productform/internal/output"
 	"productform/internal/render"
 	"productform/live/book"
+	"productform/live/client"
 	"productform/live/keys"
 	"productform/live/manager"
 	"productform/live/wire"
@@ -40,8 +47,8 @@ func ask(ctx context.Context, url, service, question string, answer any) error {
 	if err != nil {
 		return fmt.Errorf("no manager leads: %w", err)
 	}
-	if why := m.Header.Get("Nats-Service-Error"); why != "" {
-		return errors.New(why)
+	if m.Header.Get("Nats-Service-Error") != "" {
+		return client.ServiceError(m)
 	}
 	return json.Unmarshal(m.Data, answer)
 }
@@ -148,6 +155,9 @@ type auditAnswer struct {
 	Jobs   *int    `json:"jobs_completed"`
 	Plan   *uint64 `json:"plan"` // that differs
 	Reason *string `json:"reason"`
+
+	Damage []string `json:"damage"` // what the store has lost, and what was done about it
+	Whole  bool     `json:"whole"`  // the store has lost nothing
 }
 
 func newAudit() *cobra.Command {
@@ -175,7 +185,7 @@ func newAudit() *cobra.Command {
 			if err := f.write(cmd, a.render()); err != nil {
 				return err
 			}
-			if !a.Alike {
+			if !a.Alike || !a.Whole {
 				return errNoAnswer
 			}
 			return nil
@@ -191,12 +201,43 @@ func auditOf(ctx context.Context, js jetstream.JetStream) (*auditAnswer, error) 
 	var differs *book.Difference
 	if errors.As(err, &differs) {
 		reason := differs.Error()
-		return &auditAnswer{Plan: &differs.Plan, Reason: &reason}, nil
+		return &auditAnswer{Plan: &differs.Plan, Reason: &reason, Damage: []string{}}, nil
+	}
+	var damage *manager.DamageError
+	if errors.As(err, &damage) {
+		reason := damage.Error()
+		return &auditAnswer{Reason: &reason, Damage: []string{damage.What}}, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	return &auditAnswer{Alike: true, From: &a.From, To: &a.To, Tasks: &a.Cluster.Counts.Finished, Jobs: &a.Cluster.Counts.Completed}, nil
+	n := &a.Cluster.Counts
+	answer := &auditAnswer{Alike: true, From: &a.From, To: &a.To, Tasks: &n.Finished, Jobs: &n.Completed,
+		Damage: []string{}}
+	for _, job := range slices.Sorted(maps.Keys(a.Missing)) {
+		answer.Damage = append(answer.Damage,
+			fmt.Sprintf("job %s: %d results are missing: pfq-live results %s names the tasks", job, a.Missing[job], job))
+	}
+	answer.Damage = append(answer.Damage, a.Contents...)
+	answer.Whole = len(answer.Damage) == 0
+	answer.Damage = append(answer.Damage, describeLosses(n)...)
+	return answer, nil
+}
+
+// describeLosses tells what of a damaged store was repaired or cannot be.
+func describeLosses(n *wire.Counts) (lines []string) {
+	if n.LostPlans > 0 {
+		lines = append(lines,
+			fmt.Sprintf("up to %d plans were lost, and repaired; %d results of their attempts adopted", n.LostPlans, n.Adopted))
+	}
+	if n.Aside > 0 {
+		lines = append(lines,
+			fmt.Sprintf("%d reports could not be verified or placed, and were put aside: pfq-live repair --to DIR writes them", n.Aside))
+	}
+	if n.Gone > 0 {
+		lines = append(lines, fmt.Sprintf("%d messages vanished before any manager read them", n.Gone))
+	}
+	return lines
 }
 
 func (a *auditAnswer) render() render.Answer {
@@ -206,6 +247,113 @@ func (a *auditAnswer) render() render.Answer {
 			return
 		}
 		t.Line("plans %d to %d, decided again, are the same; %d tasks finished, %d jobs completed", *a.From, *a.To, *a.Tasks, *a.Jobs)
+		for _, line := range a.Damage {
+			t.Line("%s", line)
+		}
+	}}
+}
+
+func newRepair() *cobra.Command {
+	var url, folder string
+	var apply bool
+	var f answerFlags
+	cmd := help(&cobra.Command{
+		Use: "repair", Args: arguments(),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := keys.Check(url, "", keys.Manager); err != nil {
+				return err
+			}
+			if folder != "" && apply {
+				return errors.New("--to and --apply exclude each other")
+			}
+			nc, err := keys.Connect(cmd.Context(), url, "repair")
+			if err != nil {
+				return err
+			}
+			defer nc.Close()
+			if folder != "" {
+				return writeAside(cmd, nc, folder)
+			}
+			r, err := manager.Repair(cmd.Context(), nc, apply)
+			if err != nil {
+				return err
+			}
+			if err := f.write(cmd, repairAnswerOf(r).render()); err != nil {
+				return err
+			}
+			if r.Damage != "" && !r.Applied {
+				return errNoAnswer
+			}
+			return nil
+		},
+	})
+	addURL(cmd, &url)
+	cli.AddSwitch(cmd, &apply, "apply", "do it, instead of only saying what would be done")
+	cli.AddText(cmd, &folder, "to", "", "the name of a folder",
+		"instead, write the reports that were put aside to files in `DIR`")
+	f.add(cmd)
+	return cmd
+}
+
+// writeAside writes the messages that were put aside to files.
+func writeAside(cmd *cobra.Command, nc *nats.Conn, folder string) error {
+	js, err := jetstream.New(nc)
+	if err != nil {
+		return err
+	}
+	list, err := manager.Aside(cmd.Context(), js)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(folder, 0o777); err != nil {
+		return err
+	}
+	for _, r := range list {
+		file := filepath.Join(folder, r.Name+".json")
+		if err := output.Write(r.Data, file, nil); err != nil {
+			return err
+		}
+		if _, err := fmt.Fprintf(cmd.OutOrStdout(), "%s: %s\n", file, r.Subject); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// A repairAnswer is what repair found and did.
+type repairAnswer struct {
+	Damage    *string `json:"damage"` // nil if there is none
+	Kept      uint64  `json:"kept"`
+	Lost      uint64  `json:"lost"`
+	Adoptable int     `json:"adoptable"`
+	Aside     int     `json:"aside"`
+	Applied   bool    `json:"applied"`
+}
+
+func repairAnswerOf(r *manager.Repaired) *repairAnswer {
+	a := &repairAnswer{Kept: r.Kept, Lost: r.Lost, Adoptable: r.Adoptable, Aside: r.Aside, Applied: r.Applied}
+	if r.Damage != "" {
+		a.Damage = &r.Damage
+	}
+	return a
+}
+
+func (a *repairAnswer) render() render.Answer {
+	return render.Answer{JSON: a, Lines: []render.Lines{{Of: a}}, Text: func(t *render.Text) {
+		if a.Damage == nil {
+			t.Line("the log of plans is whole: nothing to repair")
+			return
+		}
+		t.Line("%s", *a.Damage)
+		t.Line("plans 1 to %d are kept; those up to %d count as lost, and the next plan is %d", a.Kept, a.Lost,
+			a.Lost+1)
+		t.Line("%d results of tasks that the lost plans began are adopted; %d reports that cannot be placed or verified are put aside", a.Adoptable, a.Aside)
+		t.Line("tasks without a result run again; nothing is removed")
+		if a.Applied {
+			t.Line("done: managers go on from here")
+		} else {
+			t.Line("nothing was changed: back up the store, then run it with --apply")
+		}
 	}}
 }
 

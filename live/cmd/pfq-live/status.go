@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -44,6 +45,8 @@ type statusAnswer struct {
 	Resent  int         `json:"resent"`
 	Jobs    []jobRow    `json:"jobs"`
 	Workers []workerRow `json:"workers"`
+	Missing int         `json:"missing"` // results that the server has lost
+	Damage  []string    `json:"damage"`  // what the store has lost, and what was done about it
 }
 
 func newStatusAnswer(s *wire.Status) statusAnswer {
@@ -51,6 +54,15 @@ func newStatusAnswer(s *wire.Status) statusAnswer {
 		Manager: s.Cluster.Leader, Policy: s.Cluster.Policy, Plan: s.Cluster.Plan, Time: s.Cluster.At, Leading: s.Leading,
 		Counts: s.Cluster.Counts, Resent: s.Resent, Jobs: jobRows(s.Jobs), Workers: []workerRow{},
 	}
+	a.Damage = []string{}
+	for i := range s.Jobs {
+		if j := &s.Jobs[i]; j.Missing > 0 {
+			a.Missing += j.Missing
+			a.Damage = append(a.Damage,
+				fmt.Sprintf("the server has lost %d results of job %s: pfq-live results %s names the tasks", j.Missing, j.Name, j.Name))
+		}
+	}
+	a.Damage = append(a.Damage, describeLosses(&s.Cluster.Counts)...)
 	for i := range a.Jobs {
 		if r := &a.Jobs[i]; r.Ended == nil {
 			r.slackAt(a.Time)
@@ -105,6 +117,9 @@ func (a statusAnswer) render() render.Answer {
 				t.Line("policy service %s decided %d plans; absent %d, late %d, malformed %d, impossible %d, question too large %d times",
 					*a.Service, c.Advised, c.AdviceAbsent, c.AdviceLate, c.AdviceMalformed, c.AdviceImpossible, c.AdviceTooLarge)
 			}
+			for _, line := range a.Damage {
+				t.Line("%s", line)
+			}
 			t.Line("")
 			t.Table(a.Jobs, append(slices.Clone(jobColumns), "slack")...)
 			columns := []string{"name", "state", "job", "task", "attempt", "for", "speed", "silent", "finished", "lost"}
@@ -134,7 +149,14 @@ func newStatus() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return f.write(cmd, newStatusAnswer(s).render())
+				a := newStatusAnswer(s)
+				if err := f.write(cmd, a.render()); err != nil {
+					return err
+				}
+				if a.Missing > 0 {
+					return errNoAnswer
+				}
+				return nil
 			})
 		},
 	})
@@ -148,10 +170,13 @@ func newStatus() *cobra.Command {
 func watchStatus(ctx context.Context, cmd *cobra.Command, c *client.Client) error {
 	for {
 		text := []byte("no manager leads\n")
+		var damage *client.DamageError
 		if s, err := c.Status(ctx); err == nil {
 			if text, err = newStatusAnswer(s).render().Format(render.Formats[0]); err != nil {
 				return err
 			}
+		} else if errors.As(err, &damage) {
+			text = []byte(damage.Why + "\n")
 		}
 		if _, err := fmt.Fprintf(cmd.OutOrStdout(), "\x1b[H\x1b[2J%s", text); err != nil {
 			return err
