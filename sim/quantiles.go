@@ -68,7 +68,7 @@ func (p *Plan) quantiles(ctx context.Context, r *Result, samples []*Sample) erro
 			}
 			if warn && why != "" {
 				words := fmt.Sprintf("%s: percentile %.12g of delays: %s", name, 100*level, why)
-				doubts.add(fmt.Sprint(level, known, enough > 0), enough, words)
+				doubts.add(fmt.Sprint(level, known, enough > 0), enough, "", words)
 			}
 		}
 		return nil

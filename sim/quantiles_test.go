@@ -2,6 +2,7 @@ package sim
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -191,12 +192,17 @@ func TestOneWarningOfEachKind(t *testing.T) {
 	for _, d := range []struct {
 		kind   string
 		enough float64
+		name   string
 		words  string
-	}{{"x", 3, "a: 3"}, {"y", 0, "b: 0"}, {"x", 1, "c: 1"}, {"x", 2, "d: 2"}, {"x", 1, "e: 1"}} {
-		w.add(d.kind, d.enough, d.words)
+	}{{"x", 3, "", "a: 3"}, {"y", 0, "", "b: 0"}, {"x", 1, "", "c: 1"}, {"x", 2, "", "d: 2"}, {"x", 1, "", "e: 1"},
+		{"z", 2, "f", "2 are few"}, {"z", 1, "g", "1 is few"}, {"z", 2, "h", "2 are few"}} {
+		w.add(d.kind, d.enough, d.name, d.words)
+	}
+	for name := range 7 {
+		w.add("many", 0, fmt.Sprint(name), "none")
 	}
 	r := &Result{}
-	if w.warn(r); !slices.Equal(r.Warnings, []string{"c: 1, the worst of 4 such", "b: 0"}) {
+	if w.warn(r); !slices.Equal(r.Warnings, []string{"c: 1, the worst of 4 such", "b: 0", "g, f, h: 1 is few", "0, 1, 2, 3, 4 and 2 others: none"}) {
 		t.Errorf("%q", r.Warnings)
 	}
 }

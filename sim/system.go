@@ -77,6 +77,7 @@ type Moment struct {
 	Orders []float64 // 1, 2 or -1
 	Rate   float64   // drawn per unit of time; 0 means SizeRate or, if that is 0, one an arrival
 	Words  string    // what is drawn, such as "vacations"; "" means sizes
+	Of     string    // the class or visit that draws it, for warnings; "" if all classes draw it
 }
 
 // Counted names a list by class of Sample.Own, whose sum is the number n, and what n counts.

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
+	"strings"
 
 	"productform/sizes"
 )
@@ -101,7 +103,7 @@ func (p *Plan) judgeSizes(r *Result, samples []*Sample) {
 			left += s.Left[i]
 		}
 		if c.ArrivalRate > 0 && left < minJobs {
-			few.add("", left, fmt.Sprintf("class %s: only %g jobs were done in all runs, and intervals need %d", c.Name, left, minJobs))
+			few.add("", left, "", fmt.Sprintf("class %s: only %g jobs were done in all runs, and intervals need %d", c.Name, left, minJobs))
 		}
 		arrived += c.ArrivalRate * p.time * float64(r.Runs)
 	}
@@ -113,49 +115,52 @@ func (p *Plan) judgeSizes(r *Result, samples []*Sample) {
 		return // of a given length
 	}
 	finite := true
+	var rare worsts
 	for _, m := range p.Moments {
 		drawn := arrived
 		if m.Rate > 0 {
 			drawn = m.Rate * p.time * float64(r.Runs)
 		}
-		finite = r.judgeMoments(m, drawn) && finite
+		finite = rare.addMoments(m, drawn) && finite
 	}
+	rare.warn(r)
 	if p.Warnings != nil && finite {
 		r.Warnings = append(r.Warnings, p.Warnings(r)...)
 	}
 }
 
-// judgeMoments looks for sizes, or what else is drawn, that a run with so many draws cannot have seen and that make up much of a
-// moment; and reports whether all moments are finite. It looks no further than the first that is not.
-func (r *Result) judgeMoments(m Moment, drawn float64) (finite bool) {
-	const rareWarning = "more or longer runs are needed: %s %s %.3g, of which all runs together see about one, make up %.3g %% of %s, on which %s depend"
+// addMoments adds a doubt for each moment to which sizes rarer than one in drawn contribute much, and
+// reports whether all moments are finite. It stops at the first infinite one.
+func (w *worsts) addMoments(m Moment, drawn float64) (finite bool) {
+	const rareWarning = "more or longer runs are needed: %s %s %.3g, of which all runs together see about one, " +
+		"make up %.3g %% of %s, on which %s depend"
 	words := cmp.Or(m.Words, "sizes")
 	names := map[float64]string{1: "the mean size", 2: "the mean square of the sizes", -1: "the mean of 1/size"}
 	if m.Words != "" {
-		names = map[float64]string{1: "the mean of the " + words, 2: "the mean square of the " + words, -1: "the mean inverse of the " + words}
+		names = map[float64]string{
+			1: "the mean of the " + words, 2: "the mean square of the " + words, -1: "the mean inverse of the " + words,
+		}
 	}
 	for _, order := range m.Orders {
 		moment := names[order]
 		whole, err := m.Sizes.Moment(order)
 		if order > 0 && errors.Is(err, sizes.ErrInfinite) {
-			r.warn("%s is infinite, and delays depend on it: do not trust means and intervals", moment)
+			w.add(moment+" infinite", 0, m.Of, moment+" is infinite, and delays depend on it: do not trust means and intervals")
 			return false
 		}
-		var once, rare float64
+		end, side, measure, missed := 0.0, "above", "delays", 0.0
 		var quantileErr, momentErr error
 		if order > 0 {
-			once, quantileErr = m.Sizes.Quantile(1 - 1/max(drawn, 2))
-			rare, momentErr = m.Sizes.PartialMoment(order, once, math.Inf(1))
+			end, quantileErr = m.Sizes.Quantile(1 - 1/max(drawn, 2))
+			missed, momentErr = m.Sizes.PartialMoment(order, end, math.Inf(1))
 		} else {
-			once, quantileErr = m.Sizes.Quantile(1 / max(drawn, 2))
-			rare, momentErr = m.Sizes.PartialMoment(order, 0, math.Nextafter(once, 0))
+			side, measure = "below", "slowdowns"
+			end, quantileErr = m.Sizes.Quantile(1 / max(drawn, 2))
+			missed, momentErr = m.Sizes.PartialMoment(order, 0, math.Nextafter(end, 0))
 		}
-		switch {
-		case err != nil || quantileErr != nil || momentErr != nil || !(rare > maxRarePart*whole):
-		case order > 0:
-			r.warn(rareWarning, words, "above", once, 100*rare/whole, moment, "delays")
-		default:
-			r.warn(rareWarning, words, "below", once, 100*rare/whole, moment, "slowdowns")
+		if err == nil && quantileErr == nil && momentErr == nil && missed > maxRarePart*whole {
+			doubt := fmt.Sprintf(rareWarning, words, side, end, 100*missed/whole, moment, measure)
+			w.add(moment, -missed/whole, m.Of, doubt)
 		}
 	}
 	return true
@@ -205,36 +210,52 @@ func (r *Result) warn(format string, args ...any) {
 	r.Warnings = append(r.Warnings, fmt.Sprintf(format, args...))
 }
 
-// A worsts holds the worst of each kind of doubts, in the order of the kinds that came, so that many classes make one warning.
+// A worsts holds the worst doubt of each kind, in the order in which the kinds were added: many classes
+// make one warning.
 type worsts []worst
 
 type worst struct {
 	kind   string
 	enough float64 // the less the worse; of equal ones the first counts
 	words  string
-	count  int
+	names  []string // of the classes concerned, the worst first; "" where the words name the class
 }
 
-func (w *worsts) add(kind string, enough float64, words string) {
+// add adds a doubt about a name.
+func (w *worsts) add(kind string, enough float64, name, words string) {
 	for k := range *w {
-		if d := &(*w)[k]; d.kind == kind {
-			d.count++
-			if enough < d.enough {
-				d.enough, d.words = enough, words
-			}
-			return
+		d := &(*w)[k]
+		if d.kind != kind {
+			continue
 		}
+		if enough < d.enough {
+			d.enough, d.words = enough, words
+			d.names = slices.Insert(d.names, 0, name)
+		} else {
+			d.names = append(d.names, name)
+		}
+		return
 	}
-	*w = append(*w, worst{kind, enough, words, 1})
+	*w = append(*w, worst{kind, enough, words, []string{name}})
 }
+
+// mostNames is the number of names listed in a warning.
+const mostNames = 5
 
 // warn adds a warning of each kind.
 func (w worsts) warn(r *Result) {
 	for _, d := range w {
-		if d.count > 1 {
-			d.words += fmt.Sprintf(", the worst of %d such", d.count)
+		words, n := d.words, len(d.names)
+		switch {
+		case d.names[0] == "" && n > 1:
+			words += fmt.Sprintf(", the worst of %d such", n)
+		case d.names[0] == "":
+		case n > mostNames:
+			words = fmt.Sprintf("%s and %d others: %s", strings.Join(d.names[:mostNames], ", "), n-mostNames, words)
+		default:
+			words = strings.Join(d.names, ", ") + ": " + words
 		}
-		r.warn("%s", d.words)
+		r.warn("%s", words)
 	}
 }
 

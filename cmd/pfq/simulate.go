@@ -13,7 +13,6 @@ import (
 	"productform/cmd/pfq/internal/command"
 	"productform/internal/cli"
 	"productform/internal/input"
-	"productform/internal/output"
 	"productform/internal/render"
 	"productform/num"
 	"productform/sim"
@@ -133,13 +132,10 @@ func (f *simulateFlags) plans(q command.Query) (plans []*sim.Plan, err error) {
 
 // read reads the model, and the sizes that the jobs have.
 func (f *simulateFlags) read(q command.Query) (m *cluster.Model, jobs jobSizes, err error) {
-	if path, _ := command.SizePath(f.sizes); path != "" {
-		if err := output.Check("--output", q.To, path, nil); err != nil {
-			return nil, jobs, err
-		}
-	} else if d, err := command.ParseUnscaled("--sizes", f.sizes); err != nil {
+	path, _ := command.SizePath(f.sizes)
+	if d, err := command.ParseUnscaled("--sizes", f.sizes); path == "" && err != nil {
 		return nil, jobs, err
-	} else if f.keepSizes && d == nil {
+	} else if f.keepSizes && path == "" && d == nil {
 		return nil, jobs, input.Errorf("--sizes", f.sizes, "%sPATH, %sPATH or %s, with --keep-sizes", command.FromList, command.FromLog, command.BoundedPareto)
 	}
 	if m, err = command.ReadModel(q); err != nil {
@@ -170,52 +166,23 @@ type jobSizes struct {
 
 // jobSizes returns the distribution asked for, and gives the model its mean if it is kept.
 func (f *simulateFlags) jobSizes(q command.Query, m *cluster.Model) (jobs jobSizes, err error) {
-	mean := 1.0
-	if m.MeanSize != nil && !f.keepSizes {
-		mean, _ = m.MeanSize.Float64()
-		if !(mean >= 1e-90 && mean <= 1e90) {
-			return jobs, command.InFile(q.File, input.Errorf("mean_size", m.MeanSize.RatString(), "a number in [1e-90, 1e90] to simulate"))
+	if !f.keepSizes {
+		mean, err := command.MeanOfSizes(m.MeanSize)
+		if err != nil {
+			return jobs, command.InFile(q.File, err)
 		}
+		jobs.Distribution, jobs.scaledFrom, err = command.ReadSizes(q, f.sizes, mean)
+		return jobs, err
 	}
-	d, err := f.unscaled(q)
+	if jobs.Distribution, err = command.ReadOwnSizes(q, f.sizes); err != nil {
+		return jobs, err
+	}
+	mean, err := sizes.Mean(jobs.Distribution)
 	if err != nil {
-		return jobs, err
-	}
-	if d == nil {
-		jobs.Distribution, err = command.ParseSizes("--sizes", f.sizes, mean)
-		return jobs, err
-	}
-	had, err := sizes.Mean(d)
-	switch {
-	case err != nil:
 		return jobs, input.Errorf("--sizes", f.sizes, "sizes whose mean double precision can hold")
-	case f.keepSizes:
-		m.MeanSize = new(big.Rat).SetFloat64(had)
-		return jobSizes{Distribution: d}, nil
-	case had == mean:
-		return jobSizes{Distribution: d}, nil
 	}
-	d, err = sizes.WithMean(d, mean)
-	if err != nil {
-		return jobs, input.Errorf("--sizes", f.sizes, "sizes that can be scaled to the mean %v", mean)
-	}
-	return jobSizes{Distribution: d, scaledFrom: &had}, nil
-}
-
-// unscaled returns the distribution of the sizes in a file, or of given ends, nil if --sizes names another.
-func (f *simulateFlags) unscaled(q command.Query) (sizes.Distribution, error) {
-	if path, _ := command.SizePath(f.sizes); path == "" {
-		return command.ParseUnscaled("--sizes", f.sizes)
-	}
-	list, name, err := command.ReadSizeFile(f.sizes, nil, false, q.Stderr)
-	if err != nil {
-		return nil, err
-	}
-	d, err := sizes.NewEmpirical(list.Sizes)
-	if err != nil {
-		return nil, input.InFile(name, err)
-	}
-	return d, nil
+	m.MeanSize = new(big.Rat).SetFloat64(mean)
+	return jobs, nil
 }
 
 // plan checks what is to be simulated. It is nil if that is unstable.

@@ -112,7 +112,7 @@ func (p *system) describe() *sim.Description {
 	var sizes []string
 	for _, c := range p.classes {
 		d.Classes = append(d.Classes, sim.Class{Name: c.name, ArrivalRate: c.rate * float64(max(c.sources, 1)), MeanSize: 1})
-		d.Moments = append(d.Moments, sim.Moment{Sizes: c.sizes, Orders: []float64{1}})
+		d.Moments = append(d.Moments, sim.Moment{Sizes: c.sizes, Orders: []float64{1}, Of: "class " + c.name})
 		sizes = append(sizes, c.sizes.String())
 	}
 	for _, server := range p.model.Servers {

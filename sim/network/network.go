@@ -167,7 +167,7 @@ func (s *system) describe() *sim.Description {
 		if i := s.model.Stations[v.station]; i.Discipline == network.FCFS || i.Discipline == network.Order || i.Discipline == network.LCFS && i.Servers > 1 {
 			orders = []float64{1, 2} // where sizes matter
 		}
-		d.Moments = append(d.Moments, sim.Moment{Sizes: v.sizes, Orders: orders, Rate: v.rate})
+		d.Moments = append(d.Moments, sim.Moment{Sizes: v.sizes, Orders: orders, Rate: v.rate, Of: v.name})
 		sizes = append(sizes, v.sizes.String())
 	}
 	d.Identity = []any{"network", anonymous(s.model), sizes}

@@ -80,7 +80,7 @@ func (f Divisible) Describe(ctx context.Context, o sim.Observation) (*sim.Descri
 			return nil, err
 		}
 		d.Classes = append(d.Classes, sim.Class{Name: c.Name, ArrivalRate: rate, MeanSize: mean})
-		d.Moments = append(d.Moments, sim.Moment{Sizes: jobSizes, Orders: []float64{1}})
+		d.Moments = append(d.Moments, sim.Moment{Sizes: jobSizes, Orders: []float64{1}, Of: "class " + c.Name})
 		net.MeanSize = append(net.MeanSize, mean)
 		net.Sources = append(net.Sources, ps.Source{Row: k, Queue: k, Sizes: jobSizes})
 		rates = append(rates, rate)

@@ -234,7 +234,7 @@ func (t Tasks) addClass(d *sim.Description, g *taskPool, k int) ([]any, error) {
 	if g.standing {
 		order = 1 // of the numbers of tasks that run
 	}
-	d.Moments = append(d.Moments, sim.Moment{Sizes: durations, Orders: []float64{order}})
+	d.Moments = append(d.Moments, sim.Moment{Sizes: durations, Orders: []float64{order}, Of: "class " + c.Name})
 	g.durations, g.counts = append(g.durations, durations), append(g.counts, max(c.Count, 1))
 	row := sim.Class{Name: c.Name, MeanSize: mean}
 	about := []any{"standing", max(c.Count, 1)}

@@ -63,8 +63,12 @@ func (n Network) Describe(ctx context.Context, o sim.Observation) (*sim.Descript
 		return nil, err
 	}
 	d := &sim.Description{Method: "processor-sharing queues on a calendar of events", StepCost: float64(len(n.ArrivalRates)) / 2}
-	for _, s := range jobSizes[:min(len(jobSizes), max(1, len(n.Sizes)))] {
-		d.Moments = append(d.Moments, sim.Moment{Sizes: s, Orders: []float64{1}})
+	for i, s := range jobSizes[:min(len(jobSizes), max(1, len(n.Sizes)))] {
+		of := ""
+		if n.Sizes != nil {
+			of = fmt.Sprint("class ", i)
+		}
+		d.Moments = append(d.Moments, sim.Moment{Sizes: s, Orders: []float64{1}, Of: of})
 	}
 	net := &ps.Network{Rows: len(n.ArrivalRates), PartOf: make([]int, len(n.ArrivalRates))}
 	var rates []string

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/big"
 	"os"
 	"slices"
 	"strings"
@@ -13,7 +14,9 @@ import (
 	"productform/internal/cli"
 	"productform/internal/input"
 	"productform/internal/joblog"
+	"productform/internal/output"
 	"productform/internal/render"
+	"productform/num"
 	"productform/sizes"
 	"productform/traces"
 )
@@ -76,6 +79,60 @@ func ParseUnscaled(flag, text string) (sizes.Distribution, error) {
 	}
 	d, err := sizes.ParseUnscaled(text)
 	return d, inSizes(flag, text, err)
+}
+
+// ReadSizes returns the distribution that a value of --sizes names, with the given mean. It scales
+// the sizes in a file, or between given ends, to this mean; scaledFrom is then their mean before.
+func ReadSizes(q Query, text string, mean float64) (d sizes.Distribution, scaledFrom *float64, err error) {
+	if d, err = ReadOwnSizes(q, text); err != nil {
+		return nil, nil, err
+	}
+	if d == nil {
+		d, err = ParseSizes("--sizes", text, mean)
+		return d, nil, err
+	}
+	had, err := sizes.Mean(d)
+	switch {
+	case err != nil:
+		return nil, nil, input.Errorf("--sizes", text, "sizes whose mean double precision can hold")
+	case had == mean:
+		return d, nil, nil
+	}
+	if d, err = sizes.WithMean(d, mean); err != nil {
+		return nil, nil, input.Errorf("--sizes", text, "sizes that can be scaled to the mean %v", mean)
+	}
+	return d, &had, nil
+}
+
+// ReadOwnSizes returns the sizes in the file that a value of --sizes names, or sizes between given
+// ends, unscaled. It returns nil if the value names another distribution.
+func ReadOwnSizes(q Query, text string) (sizes.Distribution, error) {
+	path, _ := SizePath(text)
+	if path == "" {
+		return ParseUnscaled("--sizes", text)
+	}
+	if err := output.Check("--output", q.To, path, nil); err != nil {
+		return nil, err
+	}
+	list, name, err := ReadSizeFile(text, nil, false, q.Stderr)
+	if err != nil {
+		return nil, err
+	}
+	d, err := sizes.NewEmpirical(list.Sizes)
+	if err != nil {
+		return nil, input.InFile(name, err)
+	}
+	return d, nil
+}
+
+// MeanOfSizes returns the field mean_size of a model, nil for 1, in float64. The error says that
+// sizes of this mean cannot be drawn.
+func MeanOfSizes(exact *big.Rat) (float64, error) {
+	mean, _ := num.OrOne(exact).Float64()
+	if !(mean >= 1e-90 && mean <= 1e90) {
+		return 0, input.Errorf("mean_size", exact.RatString(), "a number in [1e-90, 1e90] to simulate")
+	}
+	return mean, nil
 }
 
 // inSizes names the flag in an error of sizes.

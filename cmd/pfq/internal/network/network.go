@@ -63,7 +63,7 @@ func New() *cobra.Command {
 	cli.Flag[int]{Name: "runs", Usage: "also simulate the model, in so many `RUNS`", Want: "an integer in 2..1000000", Parse: cli.ParseIntFrom(2, 1e6)}.Add(cmd, &f.simulation.Runs)
 	command.AddPercentiles(cmd, &f.percentiles, "also give these percentiles of the delays of visits to stations in order of arrival; with --runs estimate those of all delays")
 	command.AddRuns(cmd, &f.simulation, f.plans)
-	command.AddSizes(cmd, &f.sizes, "with --runs, distribution of the sizes that are simulated, each scaled to its mean (default exponential)")
+	command.AddSizes(cmd, &f.sizes, "with --runs, `DISTRIBUTION` of the sizes that are simulated, or the sizes in file:PATH or swf:PATH, scaled to each mean size (default exponential)")
 	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error { return f.check(cmd.Flags().Changed) }
 	return cmd
 }
@@ -102,7 +102,7 @@ func (f *networkFlags) check(given func(string) bool) error {
 
 // answer solves the model, at every factor or population if there are some.
 func (f *networkFlags) answer(q command.Query) (a render.Answer, found bool, err error) {
-	m, err := read(q)
+	m, err := f.read(q)
 	if err != nil {
 		return a, false, err
 	}

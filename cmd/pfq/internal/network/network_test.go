@@ -1,8 +1,10 @@
 package network
 
 import (
+	"fmt"
 	"math"
 	"math/big"
+	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
@@ -325,5 +327,57 @@ func TestOneServerAJob(t *testing.T) {
 	missing := program.Refusal(t, strings.Replace(gpus, "servers: 12, ", "", 1), "network", "-")
 	if missing.Path != "stations[0].servers" || missing.Line != 2 {
 		t.Errorf("%+v", missing)
+	}
+}
+
+// Measured sizes of a list or a log, and sizes of given ends, are scaled to the mean of each class: the wait of an M/G/1 queue in order of
+// arrival is λE[S²]/(2(1-ρ)) (Pollaczek and Khinchine).
+// Rare sizes that matter make one warning for all visits.
+func TestMeasuredSizes(t *testing.T) {
+	dir := t.TempDir()
+	list, log := filepath.Join(dir, "times.txt"), filepath.Join(dir, "log.swf")
+	commandtest.WriteFile(t, list, "; sizes\n1\n1\n7\n")
+	var records strings.Builder
+	for k, time := range []int{2, 2, 14} {
+		fmt.Fprintf(&records, "%d 0 0 %d 1%s\n", k+1, time, strings.Repeat(" -1", 13))
+	}
+	commandtest.WriteFile(t, log, records.String())
+	const text = `{"stations": [{"name": "s", "discipline": "fcfs"}],
+"classes": [{"name": "a", "arrival_rate": 0.1, "visits": [{"station": "s", "mean_size": 2, "visits": 1}]},
+ {"name": "b", "arrival_rate": 0.2, "visits": [{"station": "s", "mean_size": 2, "visits": 1}]}]}`
+	for name, square := range map[string]float64{"file:" + list: 51. / 27, "swf:" + log: 51. / 27, "bounded-pareto:1:1:9": 64. / 9 / (math.Log(9) * math.Log(9))} { // E[S²]/E[S]²
+		answer := program.JSON(t, text, "network - --runs 20 --jumps 2e4 --sizes "+name)
+		simulated := answer["simulated"].(map[string]any)
+		if simulated["sizes"] != name {
+			t.Errorf("sizes %v, want %s", simulated["sizes"], name)
+		}
+		want := 2 + 0.3*4*square/(2*(1-0.6))
+		for _, row := range simulated["chains"].([]any) {
+			delay := row.(map[string]any)["measured_delay"].(map[string]any)
+			if mean, half := delay["mean"].(float64), delay["half_width"].(float64); math.Abs(mean-want) > 3.5*half { // 7.3 standard errors: Student's with 19 degrees of freedom is beyond with probability 6e-7
+				t.Errorf("--sizes %s: %v ± %v, want %v", name, mean, half, want)
+			}
+		}
+	}
+	for _, system := range []string{
+		`{"servers": 2, "room": 3, "classes": [{"name": "a", "arrival_rate": 1}]}`,
+		`{"servers": [{"name": "s", "capacity": 1}], "swaps": [["a", "b"]], "classes": [{"name": "a", "arrival_rate": 0.2, "servers": ["s"]}, {"name": "b", "arrival_rate": 0.2, "servers": ["s"]}]}`,
+	} {
+		if _, stderr, status := program.Run(system, "network", "-", "--runs", "2", "--jumps", "2000", "--sizes", "swf:"+log); status != 0 {
+			t.Errorf("%s: %s", system, stderr)
+		}
+	}
+	_, stderr, _ := program.Run(text, "network", "-", "--runs", "2", "--jumps", "2000", "--sizes", "lognormal:100")
+	for _, moment := range []string{" of the mean size, ", " of the mean square of the sizes, "} {
+		if strings.Count(stderr, moment) != 1 {
+			t.Errorf("warnings %s, want one of the visits at which sizes matter", stderr)
+		}
+	}
+	if strings.Count(stderr, "pfq: warning: a at s, b at s: more or longer runs are needed: ")+strings.Count(stderr, "pfq: warning: b at s, a at s: more or longer runs are needed: ") != 2 {
+		t.Errorf("warnings %s, want both visits named", stderr)
+	}
+	bad := program.Refusal(t, text, "network", "-", "--runs", "2", "--sizes", "file:"+list, "--output", list)
+	if bad.Path != "--output" || bad.Value != list {
+		t.Errorf("%+v, want an error of --output", bad)
 	}
 }

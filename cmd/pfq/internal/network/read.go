@@ -9,6 +9,7 @@ import (
 	"productform/network/line"
 	"productform/network/loss"
 	"productform/network/swap"
+	"productform/sizes"
 )
 
 // A model is what a file holds: one of them is set.
@@ -18,6 +19,8 @@ type model struct {
 	loss    *loss.Model    // without either
 
 	uneven error // why a network that can be simulated has no formulas; nil if it has
+
+	shape sizes.Distribution // of the sizes that are simulated; nil for exponential ones
 }
 
 // isOpen reports whether some jobs arrive from outside or from sources.
@@ -35,11 +38,28 @@ func (m model) isOpen() bool {
 func (m model) scale(factor *big.Rat) model {
 	switch {
 	case m.network != nil:
-		return model{network: m.network.Scale(factor), uneven: m.uneven}
+		m.network = m.network.Scale(factor)
 	case m.swap != nil:
-		return model{swap: m.swap.Scale(factor)}
+		m.swap = m.swap.Scale(factor)
+	default:
+		m.loss = m.loss.Scale(factor)
 	}
-	return model{loss: m.loss.Scale(factor)}
+	return m
+}
+
+// read reads the model, and the sizes that are simulated.
+func (f *networkFlags) read(q command.Query) (m model, err error) {
+	if m, err = read(q); err != nil || f.sizes == "" {
+		return m, err
+	}
+	mean := 1.0 // each class scales it
+	if m.swap != nil {
+		if mean, err = command.MeanOfSizes(m.swap.MeanSize); err != nil {
+			return m, command.InFile(q.File, err)
+		}
+	}
+	m.shape, _, err = command.ReadSizes(q, f.sizes, mean)
+	return m, err
 }
 
 // read reads the file that the question is about. Which model it holds is told by whether it has stations, the format of LINE, or swaps.

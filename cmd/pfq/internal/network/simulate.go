@@ -17,30 +17,18 @@ import (
 	simloss "productform/sim/loss"
 	simnetwork "productform/sim/network"
 	simswap "productform/sim/swap"
-	"productform/sizes"
 )
 
 // plan checks what is to be simulated.
 func (f *networkFlags) plan(ctx context.Context, m model) (*sim.Plan, error) {
-	var shape sizes.Distribution
-	if f.sizes != "" {
-		mean := 1.0
-		if m.swap != nil {
-			mean, _ = num.OrOne(m.swap.MeanSize).Float64()
-		}
-		var err error
-		if shape, err = command.ParseSizes("--sizes", f.sizes, mean); err != nil {
-			return nil, command.FlagError{Err: err}
-		}
-	}
 	var system sim.System
 	switch {
 	case m.network != nil:
-		system = simnetwork.Network{Model: m.network, Shape: shape}
+		system = simnetwork.Network{Model: m.network, Shape: m.shape}
 	case m.swap != nil:
-		system = simswap.Queue{Model: m.swap, Sizes: shape}
+		system = simswap.Queue{Model: m.swap, Sizes: m.shape}
 	default:
-		system = simloss.System{Model: m.loss, Shape: shape}
+		system = simloss.System{Model: m.loss, Shape: m.shape}
 	}
 	plan, err := sim.NewPlan(ctx, system, f.simulation)
 	if err != nil {
@@ -51,7 +39,7 @@ func (f *networkFlags) plan(ctx context.Context, m model) (*sim.Plan, error) {
 
 // plans returns the plans of what answer simulates, at every factor. A model that is unstable has none.
 func (f *networkFlags) plans(q command.Query) (plans []*sim.Plan, err error) {
-	m, err := read(q)
+	m, err := f.read(q)
 	if err != nil {
 		return nil, err
 	}
