@@ -215,7 +215,7 @@ func (l *plan) solveElimination(ctx context.Context, p *recursion.Problem, ask e
 // tooMuch says in words that elimination takes too much work, or memory, and whether a larger tolerance takes less: by as many times as
 // there are fewer nodes of shorter times, to a power of one more than the width.
 func (l *plan) tooMuch(large *num.TooLargeError, s elimination.Settings) error {
-	much, help := fmt.Sprintf("more than %.0e products, some minutes", s.MaxWork), ""
+	much, help := fmt.Sprintf("more than %.0e products", s.MaxWork), ""
 	if large.Limit > 0 && large.Bytes > float64(large.Limit) {
 		much = fmt.Sprintf("%.3g MiB, more than the limit of %.3g", large.Bytes/(1<<20), float64(large.Limit)/(1<<20))
 	}

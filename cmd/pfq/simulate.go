@@ -223,16 +223,17 @@ type theory struct {
 	delays  exactDelays
 }
 
-// Theory may take mostWork operations, a second or so, and mostTables bytes.
-const mostWork, mostTables = 1e9, 1 << 30
+// maxWork bounds the operations of the exact values, to about ten seconds of one core.
+const maxWork = 1e10
 
-// solve computes the exact values of a system, if there are some within these limits. The error is that of interrupted work.
+// solve computes the exact values of a system, if there are some, in maxWork operations and the memory that the
+// command solve allows. It returns an error only if it is interrupted.
 func (f *simulateFlags) solve(q command.Query, c simcluster.Cluster) (t theory, err error) {
 	if t.missing, err = f.isInexact(c); t.missing != "" || err != nil {
 		return t, err
 	}
 	t.means, err = command.WithProgress(q, func(ctx context.Context) (*bf.Result, error) {
-		return bf.Solve(ctx, c.Model, bf.Settings{MaxJobs: min(f.settings.Distribution, bf.MostJobs), MaxBytes: mostTables, MaxWork: mostWork})
+		return bf.Solve(ctx, c.Model, bf.Settings{MaxJobs: min(f.settings.Distribution, bf.MostJobs), MaxBytes: defaultMemory << 20, MaxWork: maxWork})
 	})
 	var large *num.TooLargeError
 	switch {
@@ -241,10 +242,10 @@ func (f *simulateFlags) solve(q command.Query, c simcluster.Cluster) (t theory, 
 		return t, err
 	case errors.Is(err, command.ErrInterrupted):
 		return t, err
-	case errors.As(err, &large):
-		t.missing = fmt.Sprintf("there are no exact values, as these would take more than %d MiB or %g operations; pfq solve tells what they take", mostTables>>20, mostWork)
-	default:
-		t.missing = "there are no exact values: " + cli.OneLine(err)
+	}
+	t.missing = "there are no exact values: " + cli.OneLine(err)
+	if errors.As(err, &large) && large.Bytes <= float64(large.Limit) {
+		t.missing += "; pfq solve allows more operations"
 	}
 	return theory{missing: t.missing}, nil
 }
