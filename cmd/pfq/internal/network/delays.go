@@ -46,6 +46,7 @@ func (s *solution) setDelays(m *network.Model, known visitDelays, asked []comman
 	if known == nil {
 		return
 	}
+	s.knowsDelays = len(known) > 0
 	for k := range s.Visits {
 		v := &s.Visits[k]
 		quantiles := known[v.of]

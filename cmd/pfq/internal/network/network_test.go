@@ -381,3 +381,20 @@ func TestMeasuredSizes(t *testing.T) {
 		t.Errorf("%+v, want an error of --output", bad)
 	}
 }
+
+// Where no percentile is known, the text shows the estimated ones only; JSON has null for each.
+func TestUnknownPercentiles(t *testing.T) {
+	text := commandtest.Example(t, "networks/gpus.yaml")
+	text = strings.NewReplacer("mean_size: 8", "mean_size: 2", "mean_size: 0.5", "mean_size: 2", "arrival_rate: 6", "arrival_rate: 1", "balanced", "order").Replace(text)
+	args := []string{"network", "-", "--runs", "4", "--jumps", "1e4", "--percentiles", "95"}
+	stdout, stderr, status := program.Run(text, args...)
+	if status != 0 || strings.Contains(stdout, "proved bounds") || strings.Count(stdout, "delay p95") != 2 { // of chains and of visits
+		t.Errorf("status %d, %s%s", status, stdout, stderr)
+	}
+	stdout, _, _ = program.Run(text, append(args, "--format", "json")...)
+	for _, v := range commandtest.ParseJSON(t, stdout)["visits"].([]any) {
+		if p95, ok := v.(map[string]any)["delay"].(map[string]any)["p95"]; !ok || p95 != nil {
+			t.Errorf("%v, want a p95 that is null", v)
+		}
+	}
+}

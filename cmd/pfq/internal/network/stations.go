@@ -2,7 +2,6 @@ package network
 
 import (
 	"math/big"
-	"slices"
 	"strings"
 
 	"productform/cmd/pfq/internal/command"
@@ -30,6 +29,8 @@ type solution struct {
 	simulated *simulated
 	limits    *network.Stability
 	model     *network.Model
+
+	knowsDelays bool // some percentile of a delay is known
 }
 
 // A chain is a row of the classes that jobs change between.
@@ -158,7 +159,7 @@ func (s *solution) text(t *render.Text) {
 		t.Line("stable; %s", s.Why)
 	} else {
 		heading(t, *s.Engine, *s.RelativeErrorBound)
-		if slices.ContainsFunc(s.Visits, func(v visit) bool { return v.Delay != nil }) {
+		if s.knowsDelays {
 			t.Line("percentiles between proved bounds, shown to the digits that these share")
 		}
 		t.Line("%s: %s", *s.Method, strings.TrimPrefix(s.Why, string(*s.Method)+": "))
@@ -173,7 +174,9 @@ func (s *solution) text(t *render.Text) {
 		t.Table(s.Chains, chainColumns(s.Chains)...)
 		t.Table(s.Stations, "name", "discipline", "mean_jobs", "utilization", "empty_probability")
 		t.Table(s.Visits, "station", "class", "throughput", "mean_jobs", "mean_delay", "utilization")
-		s.delayText(t)
+		if s.knowsDelays {
+			s.delayText(t)
+		}
 	}
 	if len(s.Nodes) > 0 {
 		t.Table(s.Nodes, "station", "name", "idle_probability")
@@ -184,7 +187,7 @@ func (s *solution) text(t *render.Text) {
 	s.simulated.text(t)
 }
 
-// delayText writes the percentiles that were asked for.
+// delayText writes the requested percentiles.
 func (s *solution) delayText(t *render.Text) {
 	var rows []render.Record
 	columns := []string{"station", "class"}
@@ -196,9 +199,7 @@ func (s *solution) delayText(t *render.Text) {
 		}
 		rows = append(rows, render.Fields(v).Flat())
 	}
-	if len(columns) > 2 {
-		t.Table(rows, columns...)
-	}
+	t.Table(rows, columns...)
 }
 
 // heading writes how far the numbers can be trusted.
