@@ -105,7 +105,9 @@ func TestSimulateJSON(t *testing.T) {
 	if speed, ok := got["jumps_per_second"].(float64); !ok || !(speed > 0) {
 		t.Errorf("jumps_per_second is %v", got["jumps_per_second"])
 	}
+	commandtest.Joint(t, got["joint"], got)
 	delete(got, "jumps_per_second")
+	delete(got, "joint")
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
@@ -149,6 +151,9 @@ func TestSimulateCSV(t *testing.T) {
 	add("server", "s<1>", "utilization", answer["servers"].([]any)[0].(map[string]any)["utilization"])
 	for n, v := range answer["jobs_distribution"].([]any) {
 		add("distribution", fmt.Sprint(n), "probability", v)
+	}
+	for _, quantity := range []string{"comparisons", "left_out", "largest_z", "p_value"} {
+		add("joint", "", quantity, answer["joint"].(map[string]any)[quantity])
 	}
 	for _, quantity := range []string{"stable", "service", "policy", "sizes", "interruptions", "method", "runs", "jumps", "time", "warm_up", "seed", "effective_samples"} {
 		add("simulation", "", quantity, answer[quantity])

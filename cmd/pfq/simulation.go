@@ -32,6 +32,7 @@ type simulation struct {
 	Time             float64            `json:"time"`
 	WarmUp           float64            `json:"warm_up"`
 	Seed             uint64             `json:"seed"`
+	Joint            *command.Joint     `json:"joint"`
 	EffectiveSamples float64            `json:"effective_samples"`
 	Warnings         []string           `json:"warnings"`
 	Note             string             `json:"note,omitempty"`
@@ -91,17 +92,18 @@ func (f *simulateFlags) newSimulation(m *cluster.Model, stable bool, jobs jobSiz
 		}
 		return nil
 	}
-	s.simulationMeans = simulationMeans{command.Estimated(r.All(sim.MeanJobs), value(&theory.MeanJobs)), command.Estimated(r.All(sim.MeanDelay), theory.MeanDelay),
-		command.Quantiles(f.percentiles, f.settings.Levels, r, sim.OfAll, 0, delays.all)}
-	for i, c := range r.Classes {
+	var c command.Comparisons
+	s.simulationMeans = simulationMeans{c.Estimated(r.All(sim.MeanJobs), value(&theory.MeanJobs)), c.Estimated(r.All(sim.MeanDelay), theory.MeanDelay),
+		c.Quantiles(f.percentiles, f.settings.Levels, r, sim.OfAll, 0, delays.all)}
+	for i, class := range r.Classes {
 		t := &theory.Classes[i]
-		s.Classes = append(s.Classes, simulationClass{c.Name, render.Rat(m.Classes[i].ArrivalRate, render.Unproved), command.OwnMeanSize(m, i, render.Unproved),
-			command.Estimated(r.Class(i, sim.MeanJobs), value(&t.MeanJobs)), command.Estimated(r.Class(i, sim.MeanDelay), t.MeanDelay),
-			command.Estimated(r.Class(i, sim.MeasuredDelay), t.MeanDelay), command.Estimated(r.Class(i, sim.ServiceRate), t.ServiceRate),
-			command.Quantiles(f.percentiles, f.settings.Levels, r, sim.OfClass, i, delays.of(i))})
+		s.Classes = append(s.Classes, simulationClass{class.Name, render.Rat(m.Classes[i].ArrivalRate, render.Unproved), command.OwnMeanSize(m, i, render.Unproved),
+			c.Estimated(r.Class(i, sim.MeanJobs), value(&t.MeanJobs)), c.Estimated(r.Class(i, sim.MeanDelay), t.MeanDelay),
+			c.Estimated(r.Class(i, sim.MeasuredDelay), t.MeanDelay), c.Estimated(r.Class(i, sim.ServiceRate), t.ServiceRate),
+			c.Quantiles(f.percentiles, f.settings.Levels, r, sim.OfClass, i, delays.of(i))})
 	}
 	for i, server := range m.Servers {
-		busy := command.Estimated(r.Server(i, sim.Utilization), value(&theory.Servers[i].Utilization))
+		busy := c.Estimated(r.Server(i, sim.Utilization), value(&theory.Servers[i].Utilization))
 		if busy != nil && !serves(m, i) {
 			busy.HalfWidth = new(float64) // it is idle for ever
 		}
@@ -112,8 +114,9 @@ func (f *simulateFlags) newSimulation(m *cluster.Model, stable bool, jobs jobSiz
 		if n < len(theory.JobsDistribution) {
 			exact = &theory.JobsDistribution[n]
 		}
-		s.JobsDistribution = append(s.JobsDistribution, command.Estimated(&r.Distribution[n], exact))
+		s.JobsDistribution = append(s.JobsDistribution, c.Estimated(&r.Distribution[n], exact))
 	}
+	s.Joint = c.Joint()
 	return s
 }
 
@@ -178,7 +181,10 @@ func (s *simulation) lines() (lines []render.Lines) {
 	for _, d := range s.distribution() {
 		add("distribution", render.Fields(d))
 	}
-	elsewhere := []string{"classes", "servers", "mean_jobs", "mean_delay", "delay", "jobs_distribution", "jumps_per_second"}
+	if s.Joint != nil {
+		add("joint", render.Fields(s.Joint))
+	}
+	elsewhere := []string{"joint", "classes", "servers", "mean_jobs", "mean_delay", "delay", "jobs_distribution", "jumps_per_second"}
 	add("simulation", slices.DeleteFunc(render.Fields(s), func(f render.Field) bool { return slices.Contains(elsewhere, f.Key) }))
 	return lines
 }
@@ -213,8 +219,10 @@ func (s *simulation) text(t *render.Text) {
 	if s.WarmUp == 0 {
 		from = "from the empty start"
 	}
-	t.Line("%d runs of %.0f jumps, observed for a time of %.6g %s; seed %d; ± at confidence %g\n",
+	t.Line("%d runs of %.0f jumps, observed for a time of %.6g %s; seed %d; ± at confidence %g",
 		s.Runs, s.Jumps/float64(s.Runs), s.Time, from, s.Seed, s.confidence)
+	s.Joint.Text(t)
+	t.Line("")
 	if s.Note != "" {
 		t.Line("%s\n", s.Note)
 	}

@@ -94,11 +94,22 @@ func pairs(r *sim.Result, exact *network.Result, m *network.Model) (list []pair)
 	return list
 }
 
+// jointP returns the p-value of all comparisons with exact values multiplied by a factor.
+func jointP(all []pair, factor float64) float64 {
+	var z []float64
+	for _, p := range all {
+		if exact := factor * p.exact; p.estimate != nil && p.estimate.StdError > 1e-9*exact && !p.estimate.Skewed {
+			z = append(z, p.estimate.Z(exact))
+		}
+	}
+	return sim.JointP(z)
+}
+
 // Random networks of all disciplines have the measures that the theory says, for sizes of several shapes. From each run one measure is taken: their
-// numbers of standard errors look normal.
+// numbers of standard errors look normal. The p-values of all measures of a run are not too small, and tiny for a theory that is 10 % off.
 func TestNetworksAsTheory(t *testing.T) {
 	shapes := []string{"exponential", "hyperexponential:10", "erlang:2", "lognormal:4"}
-	var seen []float64
+	var seen, joint []float64
 	for seed := range 60 {
 		m := stableModel(t, seed)
 		exact, err := network.Solve(t.Context(), m, network.Settings{})
@@ -117,7 +128,12 @@ func TestNetworksAsTheory(t *testing.T) {
 		if one := all[seed%len(all)]; one.estimate.StdError > 1e-9*one.exact {
 			seen = append(seen, one.estimate.Z(one.exact))
 		}
+		joint = append(joint, jointP(all, 1))
+		if p := jointP(all, 1.1); !(p < 1e-4) {
+			t.Errorf("seed %d: p = %v for exact values that are 10 %% too large", seed, p)
+		}
 	}
+	simtest.NotTooSmall(t, joint)
 	slices.Sort(seen)
 	var square, distance float64
 	n := float64(len(seen))

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"gonum.org/v1/gonum/stat/distuv"
 
 	"productform/cluster"
 	"productform/sim"
@@ -143,6 +144,24 @@ func Near(t *testing.T, what string, e *sim.Estimate, exact float64) {
 	}
 	if z := e.Z(exact); !(math.Abs(z) < 5) {
 		t.Errorf("%s = %.6g ± %.2g, exact %.6g, z = %.1f", what, e.Mean, e.StdError, exact, z)
+	}
+}
+
+// NotTooSmall fails if, of independent p-values, more are below some level than are in one of 10^7 cases in which they are
+// uniform. All seeds are fixed.
+func NotTooSmall(t *testing.T, p []float64) {
+	t.Helper()
+	for _, level := range []float64{0.2, 0.05, 0.01, 0.001} {
+		below := 0
+		for _, v := range p {
+			if v <= level {
+				below++
+			}
+		}
+		n := distuv.Binomial{N: float64(len(p)), P: level}
+		if n.Survival(float64(below)-1) < 1e-7 {
+			t.Errorf("%d of %d p-values are at most %v", below, len(p), level)
+		}
 	}
 }
 

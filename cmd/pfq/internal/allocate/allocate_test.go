@@ -340,6 +340,7 @@ func TestAllocateSimulate(t *testing.T) {
 		if diff := cmp.Diff(answers[0], answers[1]); diff != "" {
 			t.Error(diff)
 		}
+		commandtest.Joint(t, answers[0]["joint"], answers[0])
 		for _, job := range answers[0]["classes"].([]any)[:2] {
 			for key, e := range job.(map[string]any)["simulated"].(map[string]any) {
 				if z, ok := e.(map[string]any)["z"].(float64); !ok || math.Abs(z) > 5.5 { // for a normal variable with probability 4e-8

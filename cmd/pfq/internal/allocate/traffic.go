@@ -235,7 +235,8 @@ type trafficRuns struct {
 	WarmUp float64 `json:"warm_up"`
 	Seed   uint64  `json:"seed"`
 
-	Delay render.Record `json:"delay,omitempty"` // the percentiles asked for, of all jobs
+	Joint *command.Joint `json:"joint"`
+	Delay render.Record  `json:"delay,omitempty"` // the percentiles asked for, of all jobs
 }
 
 type trafficSpeed struct {
@@ -263,7 +264,8 @@ func (a *trafficCase) whole() *trafficAnswer {
 		}
 		return out
 	}
-	out.Classes = a.classes()
+	var c command.Comparisons
+	out.Classes = a.classes(&c)
 	out.trafficMethod = &trafficMethod{Why: a.why}
 	if r := a.result; r != nil {
 		parts := len(r.Parts)
@@ -277,7 +279,7 @@ func (a *trafficCase) whole() *trafficAnswer {
 		out.trafficMethod = &m
 	}
 	if s := a.simulated; s != nil {
-		out.trafficRuns = &trafficRuns{s.Runs, s.Jumps, s.Time, s.WarmUp, a.settings.Seed, a.percentiles(sim.OfAll, 0)}
+		out.trafficRuns = &trafficRuns{s.Runs, s.Jumps, s.Time, s.WarmUp, a.settings.Seed, c.Joint(), a.percentiles(&c, sim.OfAll, 0)}
 		out.trafficSpeed = &trafficSpeed{a.speed}
 		out.trafficWarnings = &trafficWarnings{append([]string{}, s.Warnings...)}
 	}
@@ -290,7 +292,7 @@ func loadOf(load *big.Rat, p render.Proof) render.Number {
 	return belowOne(render.RatBeside(load, one, p), load)
 }
 
-func (a *trafficCase) classes() []trafficClass {
+func (a *trafficCase) classes(comparisons *command.Comparisons) []trafficClass {
 	rows := []trafficClass{}
 	for k, c := range a.traffic.Classes {
 		row := trafficClass{Name: c.Name, DominantResource: a.dominant(k), ArrivalRate: render.Rat(c.ArrivalRate, render.Unproved)}
@@ -309,11 +311,11 @@ func (a *trafficCase) classes() []trafficClass {
 				return &num.Value{Float: *v}
 			}
 			row.Simulated = &simulatedTraffic{
-				command.Estimated(s.Class(k, sim.MeanJobs), exact(row.MeanJobs)),
-				command.Estimated(s.Class(k, sim.MeanDelay), exact(row.MeanDelay)),
-				command.Estimated(s.Class(k, sim.MeasuredDelay), exact(row.MeanDelay)),
-				command.Estimated(s.Class(k, sim.ServiceRate), exact(row.ServiceRate)),
-				a.percentiles(sim.OfClass, k),
+				comparisons.Estimated(s.Class(k, sim.MeanJobs), exact(row.MeanJobs)),
+				comparisons.Estimated(s.Class(k, sim.MeanDelay), exact(row.MeanDelay)),
+				comparisons.Estimated(s.Class(k, sim.MeasuredDelay), exact(row.MeanDelay)),
+				comparisons.Estimated(s.Class(k, sim.ServiceRate), exact(row.ServiceRate)),
+				a.percentiles(comparisons, sim.OfClass, k),
 			}
 		}
 		rows = append(rows, row)
@@ -321,9 +323,9 @@ func (a *trafficCase) classes() []trafficClass {
 	return rows
 }
 
-// percentiles returns those of simulated delays that were asked for. Theory knows none of them.
-func (a *trafficCase) percentiles(kind sim.Kind, index int) render.Record {
-	return command.Quantiles(a.asked, a.settings.Levels, a.simulated, kind, index, nil)
+// percentiles returns the requested percentiles of simulated delays. None of them has an exact value.
+func (a *trafficCase) percentiles(comparisons *command.Comparisons, kind sim.Kind, index int) render.Record {
+	return comparisons.Quantiles(a.asked, a.settings.Levels, a.simulated, kind, index, nil)
 }
 
 func (a *trafficCase) resources() []trafficResource {
@@ -394,6 +396,7 @@ func (a *trafficCase) text(t *render.Text, w *trafficAnswer) {
 	if s := w.trafficRuns; s != nil {
 		t.Line("%d runs of %.0f jumps, observed for a time of %.6g after a warm-up of %.6g; seed %d; ± at confidence %g",
 			s.Runs, s.Jumps/float64(s.Runs), s.Time, s.WarmUp, s.Seed, a.settings.Confidence)
+		s.Joint.Text(t)
 	}
 	t.Line("")
 	if a.simulated == nil {

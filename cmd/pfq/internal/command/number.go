@@ -1,7 +1,10 @@
 package command
 
 import (
+	"cmp"
+	"fmt"
 	"math"
+	"slices"
 
 	"productform/internal/render"
 	"productform/num"
@@ -27,19 +30,23 @@ func GivenProof(e num.Engine) render.Proof {
 // Digits returns the decimal digits that a tolerance asks for.
 func Digits(tol float64) int { return 1 + int(math.Ceil(-math.Log10(tol))) }
 
-// Quantiles returns the quantiles of the delays of all jobs or of a class that were asked for, as fields of an answer, each beside its exact
-// value if exact is not nil. One that could not be estimated is nil.
-func Quantiles(asked []Percentile, levels []float64, r *sim.Result, kind sim.Kind, index int, exact []num.Value) (fields render.Record) {
+// Comparisons collects the estimates of one answer that have exact values, for one verdict on all of them.
+type Comparisons struct {
+	z       []float64
+	leftOut int // estimates that no run saw anything of, or a few runs decide: their z means little
+}
+
+// Quantiles returns the requested quantiles of the delays of all jobs or of a class, as fields of an
+// answer, with their exact values unless exact is nil. A quantile that could not be estimated is nil.
+func (c *Comparisons) Quantiles(asked []Percentile, levels []float64, r *sim.Result, kind sim.Kind, index int,
+	exact []num.Value) (fields render.Record) {
 	for k, p := range asked {
 		field := render.Field{Key: p.Name}
 		if q := r.Quantile(kind, index, levels[k]); q != nil {
 			out := render.Quantile{Estimate: q.Value, Low: q.Low, High: q.High, Confidence: q.Confidence, Jobs: q.Jobs}
 			if exact != nil {
-				out.Theory = &render.Theory{Exact: exact[k].Float}
-				if q.StdError != 0 {
-					z := q.Z(exact[k].Float)
-					out.Z = &z
-				}
+				e := sim.Estimate{Mean: q.Value, StdError: q.StdError, Runs: q.Runs}
+				out.Theory = c.compare(&e, exact[k].Float)
 			}
 			field.Value = render.Fields(out)
 		}
@@ -48,9 +55,10 @@ func Quantiles(asked []Percentile, levels []float64, r *sim.Result, kind sim.Kin
 	return fields
 }
 
-// Estimated returns an estimate beside its exact value, each nil if there is none. Where all runs gave the same, as they do for what none has seen, it has
-// no interval, unless that is the exact value: one of width 0 would leave out the truth.
-func Estimated(e *sim.Estimate, exact *num.Value) *render.Estimate {
+// Estimated returns an estimate with its exact value, each nil if there is none. If all runs gave the
+// same number, the estimate has an interval only if this number is the exact value: otherwise an interval
+// of width 0 would exclude the truth.
+func (c *Comparisons) Estimated(e *sim.Estimate, exact *num.Value) *render.Estimate {
 	if e == nil {
 		return nil
 	}
@@ -59,11 +67,78 @@ func Estimated(e *sim.Estimate, exact *num.Value) *render.Estimate {
 		out.HalfWidth = &e.HalfWidth
 	}
 	if exact != nil {
-		out.Theory = &render.Theory{Exact: exact.Float}
-		if e.StdError != 0 {
-			z := e.Z(exact.Float)
-			out.Z = &z
-		}
+		out.Theory = c.compare(e, exact.Float)
 	}
 	return out
+}
+
+// constantTol is the relative error of a constant that is summed over a run.
+const constantTol = 1e-9
+
+// compare returns an exact value with the z of the estimate, and counts the comparison.
+func (c *Comparisons) compare(e *sim.Estimate, exact float64) *render.Theory {
+	out := &render.Theory{Exact: exact}
+	tol := constantTol * math.Abs(exact)
+	isConstant := e.StdError <= tol && math.Abs(e.Mean-exact) <= tol
+	if e.StdError != 0 && !isConstant {
+		z := e.Z(exact)
+		out.Z = &z
+	}
+	switch {
+	case isConstant:
+	case out.Z == nil || e.Skewed:
+		c.leftOut++
+	default:
+		c.z = append(c.z, *out.Z)
+	}
+	return out
+}
+
+// A Joint is the verdict on all comparisons of an answer with exact values.
+type Joint struct {
+	Comparisons int      `json:"comparisons"`
+	LeftOut     int      `json:"left_out"`  // estimates with exact values that are too rare or skewed to compare
+	LargestZ    *float64 `json:"largest_z"` // of largest absolute value; nil, as the next, without comparisons
+	PValue      *float64 `json:"p_value"`   // bound on the probability that it is as far from 0 by chance
+}
+
+// Joint returns the verdict, nil if no estimate has an exact value.
+func (c *Comparisons) Joint() *Joint {
+	if len(c.z)+c.leftOut == 0 {
+		return nil
+	}
+	j := &Joint{Comparisons: len(c.z), LeftOut: c.leftOut}
+	if len(c.z) > 0 {
+		largest := slices.MaxFunc(c.z, func(a, b float64) int { return cmp.Compare(math.Abs(a), math.Abs(b)) })
+		p := sim.JointP(c.z)
+		j.LargestZ, j.PValue = &largest, &p
+	}
+	return j
+}
+
+// Below these p-values of a whole answer, the text calls it doubtful and inconsistent with theory.
+const doubtfulP, contradictoryP = 0.01, 1e-6
+
+// Text writes the verdict in a line, nothing for nil.
+func (j *Joint) Text(t *render.Text) {
+	switch {
+	case j == nil:
+		return
+	case j.Comparisons == 0:
+		t.Line("no comparison with exact values: all estimates that have one are too rare or skewed")
+		return
+	}
+	leftOut := ""
+	if j.LeftOut > 0 {
+		leftOut = fmt.Sprintf(" (%d left out: too rare or skewed)", j.LeftOut)
+	}
+	verdict := "consistent with theory"
+	switch {
+	case *j.PValue < contradictoryP:
+		verdict = "not consistent with theory, or the runs are too short"
+	case *j.PValue < doubtfulP:
+		verdict = "doubtful; repeat with another seed or longer runs"
+	}
+	t.Line("%s with exact values%s; largest |z| %.1f (p = %.2g for the whole answer): %s",
+		render.Counted(j.Comparisons, "comparison"), leftOut, math.Abs(*j.LargestZ), *j.PValue, verdict)
 }

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -122,4 +123,37 @@ func Near(t *testing.T, what string, got any, want, tolerance float64) {
 	if v, ok := got.(float64); !ok || !(math.Abs(v-want) <= tolerance*math.Abs(want)) {
 		t.Errorf("%s = %v, want %v to %v", what, got, want, tolerance)
 	}
+}
+
+// Joint fails unless a verdict is that on all values of z in the answer: those of skewed estimates may be left out.
+func Joint(t *testing.T, verdict, answer any) {
+	t.Helper()
+	var z []float64
+	var walk func(v any)
+	walk = func(v any) {
+		switch v := v.(type) {
+		case map[string]any:
+			if one, ok := v["z"].(float64); ok {
+				z = append(z, one)
+			}
+			for _, inner := range v {
+				walk(inner)
+			}
+		case []any:
+			for _, inner := range v {
+				walk(inner)
+			}
+		}
+	}
+	walk(answer)
+	j, ok := verdict.(map[string]any)
+	if !ok {
+		t.Errorf("verdict %v on %d values of z", verdict, len(z))
+		return
+	}
+	n, leftOut, largest := j["comparisons"].(float64), j["left_out"].(float64), j["largest_z"].(float64)
+	if all := float64(len(z)); !(n <= all && all <= n+leftOut) || !slices.Contains(z, largest) {
+		t.Errorf("%v, values of z %v", j, z)
+	}
+	Near(t, "p value", j["p_value"], min(1, n*math.Erfc(math.Abs(largest)/math.Sqrt2)), 1e-9)
 }

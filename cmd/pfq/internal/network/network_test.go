@@ -235,6 +235,7 @@ func TestBounds(t *testing.T) {
 func TestSimulated(t *testing.T) {
 	text := commandtest.Example(t, "networks/interactive.yaml")
 	got := program.JSON(t, text, "network - --runs 20 --jumps 1e4 --percentiles 50")["simulated"].(map[string]any)
+	commandtest.Joint(t, got["joint"], got)
 	count := 0
 	for _, key := range []string{"chains", "stations", "visits"} {
 		for _, row := range got[key].([]any) {

@@ -71,6 +71,8 @@ type simulated struct {
 	sizes  string
 	flags  *networkFlags
 	tables []table
+
+	comparisons command.Comparisons // of the tables
 }
 
 // A table has a row of estimates for each part of one kind of a model.
@@ -91,13 +93,13 @@ func (s *simulated) row(title, name string, kind sim.Kind, index int, delays []n
 	row := render.Record{{Key: "name", Value: name, Title: title}}
 	for _, m := range measures {
 		field := render.Field{Key: m.name}
-		if e := command.Estimated(m.found, m.exact); e != nil {
+		if e := s.comparisons.Estimated(m.found, m.exact); e != nil {
 			field.Value = render.Fields(*e)
 		}
 		row = append(row, field)
 	}
 	if len(s.flags.percentiles) > 0 && kind != sim.OfServer && kind != simnetwork.OfStation {
-		row = append(row, render.Field{Key: "delay", Value: command.Quantiles(s.flags.percentiles, s.flags.simulation.Levels, s.found, kind, index, delays)})
+		row = append(row, render.Field{Key: "delay", Value: s.comparisons.Quantiles(s.flags.percentiles, s.flags.simulation.Levels, s.found, kind, index, delays)})
 	}
 	return row
 }
@@ -228,15 +230,16 @@ func (s *simulated) besideSwaps(m *swap.Model, r *swap.Result) {
 func (s *simulated) head() render.Record {
 	r := s.found
 	return render.Fields(struct {
-		Method   string   `json:"method"`
-		Sizes    string   `json:"sizes"`
-		Runs     int      `json:"runs"`
-		Jumps    float64  `json:"jumps"`
-		Time     float64  `json:"time"`
-		WarmUp   float64  `json:"warm_up"`
-		Seed     uint64   `json:"seed"`
-		Warnings []string `json:"warnings"`
-	}{r.Method, s.sizes, r.Runs, r.Jumps, r.Time, r.WarmUp, s.flags.simulation.Seed, append([]string{}, r.Warnings...)})
+		Method   string         `json:"method"`
+		Sizes    string         `json:"sizes"`
+		Runs     int            `json:"runs"`
+		Jumps    float64        `json:"jumps"`
+		Time     float64        `json:"time"`
+		WarmUp   float64        `json:"warm_up"`
+		Seed     uint64         `json:"seed"`
+		Joint    *command.Joint `json:"joint"`
+		Warnings []string       `json:"warnings"`
+	}{r.Method, s.sizes, r.Runs, r.Jumps, r.Time, r.WarmUp, s.flags.simulation.Seed, s.comparisons.Joint(), append([]string{}, r.Warnings...)})
 }
 
 // record returns the part of the answer in JSON, nil if nothing was simulated.
@@ -277,6 +280,7 @@ func (s *simulated) text(t *render.Text) {
 	t.Line("%s; sizes %s", s.found.Method, s.sizes)
 	t.Line("%s, observed for a time of %s after a warm-up of %s; seed %d; ± at confidence %v",
 		render.Counted(s.found.Runs, "run"), render.Six(s.found.Time), render.Six(s.found.WarmUp), s.flags.simulation.Seed, s.flags.simulation.Confidence)
+	s.comparisons.Joint().Text(t)
 	t.Line("")
 	for _, one := range s.tables {
 		if len(one.rows) == 0 {

@@ -126,10 +126,11 @@ type expansionRow struct {
 }
 
 type simulatedSettings struct {
-	Runs       int     `json:"runs"`
-	Jumps      float64 `json:"jumps"`
-	Seed       uint64  `json:"seed"`
-	Confidence float64 `json:"confidence"`
+	Runs       int            `json:"runs"`
+	Jumps      float64        `json:"jumps"`
+	Seed       uint64         `json:"seed"`
+	Confidence float64        `json:"confidence"`
+	Joint      *command.Joint `json:"joint"`
 }
 
 // number returns a number of TAGS, with its bounds if it is enclosed.
@@ -160,13 +161,14 @@ func numberOf(v num.Value, kind tags.Kind, none bool) render.Number {
 
 func (a *tagsAnswer) farm() farmAnswer {
 	r, none := a.result, !a.feasible()
+	var c command.Comparisons
 	f := farmAnswer{
 		Feasible: a.feasible(), Engine: floatEngine, Objective: a.flags.objectiveText, Cutoffs: r.Cutoffs,
 		farmMeans: farmMeans{a.number(none || r.NoSlowdown, r.MeanSlowdown), a.number(none, r.MeanWaiting),
 			a.number(none, r.MeanDelay), a.number(none || r.NoSlowdown, r.MeanStretch)},
 		Excess: a.number(r.Hosts == nil, r.Excess), LostWork: a.number(r.Hosts == nil, r.Lost), // known for overloaded hosts, too
 		OptimalityGap: a.gap, Unfairness: a.unfairness, MaxLoad: a.maxLoad, Load: a.model.Load, ArrivalRate: a.rate(),
-		Distribution: sizesOf(a.model.Sizes), Hosts: a.hosts(), Policies: a.policyRows(), Expansion: a.expansionRows(),
+		Distribution: sizesOf(a.model.Sizes), Hosts: a.hosts(&c), Policies: a.policyRows(&c), Expansion: a.expansionRows(),
 		Warnings: a.warnings,
 	}
 	if none {
@@ -186,7 +188,7 @@ func (a *tagsAnswer) farm() farmAnswer {
 		}
 	}
 	if s := a.flags.settings; s.Runs > 0 {
-		f.Simulation = &simulatedSettings{s.Runs, a.flags.jumps(), s.Seed, s.Confidence}
+		f.Simulation = &simulatedSettings{s.Runs, a.flags.jumps(), s.Seed, s.Confidence, c.Joint()}
 	}
 	return f
 }
@@ -207,7 +209,7 @@ func sizesOf(d sizes.Distribution) sizesAnswer {
 }
 
 // hosts returns a row for each host of TAGS.
-func (a *tagsAnswer) hosts() []hostRow {
+func (a *tagsAnswer) hosts(c *command.Comparisons) []hostRow {
 	rows := []hostRow{}
 	for i, h := range a.result.Hosts {
 		idle, none := !a.feasible() || isZero(h.Visit), !a.feasible() || isZero(h.Final)
@@ -225,7 +227,7 @@ func (a *tagsAnswer) hosts() []hostRow {
 			row.Cutoff = &a.result.Cutoffs[i]
 		}
 		if a.simulated != nil {
-			row.SimulatedHost = a.simulatedHost(i, row)
+			row.SimulatedHost = a.simulatedHost(c, i, row)
 		}
 		rows = append(rows, row)
 	}
@@ -233,7 +235,7 @@ func (a *tagsAnswer) hosts() []hostRow {
 }
 
 // simulatedHost returns the estimates of a host of TAGS. Loads are exact, and all else at host 1.
-func (a *tagsAnswer) simulatedHost(i int, theory hostRow) *simulatedHost {
+func (a *tagsAnswer) simulatedHost(c *command.Comparisons, i int, theory hostRow) *simulatedHost {
 	exact := func(n render.Number, known bool) *num.Value {
 		v, ok := n.Float.(float64)
 		if !ok || !known {
@@ -243,17 +245,17 @@ func (a *tagsAnswer) simulatedHost(i int, theory hostRow) *simulatedHost {
 	}
 	r, first := a.simulated, i == 0
 	return &simulatedHost{
-		command.Estimated(r.Estimate(farm.OfHost, i, sim.Utilization), exact(theory.Load, true)),
-		command.Estimated(r.Estimate(farm.OfHost, i, farm.VisitWaiting), exact(theory.VisitWaiting, first)),
-		command.Estimated(r.Class(i, farm.MeanWaiting), exact(theory.Waiting, first)),
-		command.Estimated(r.Class(i, farm.MeanSlowdown), exact(theory.Slowdown, first)),
-		command.Estimated(r.Class(i, sim.MeasuredDelay), exact(theory.Delay, first)),
-		command.Estimated(r.Estimate(farm.OfHost, i, farm.InterarrivalSCV), nil),
-		command.Quantiles(a.flags.percentiles, a.flags.settings.Levels, r, sim.OfClass, i, nil),
+		c.Estimated(r.Estimate(farm.OfHost, i, sim.Utilization), exact(theory.Load, true)),
+		c.Estimated(r.Estimate(farm.OfHost, i, farm.VisitWaiting), exact(theory.VisitWaiting, first)),
+		c.Estimated(r.Class(i, farm.MeanWaiting), exact(theory.Waiting, first)),
+		c.Estimated(r.Class(i, farm.MeanSlowdown), exact(theory.Slowdown, first)),
+		c.Estimated(r.Class(i, sim.MeasuredDelay), exact(theory.Delay, first)),
+		c.Estimated(r.Estimate(farm.OfHost, i, farm.InterarrivalSCV), nil),
+		c.Quantiles(a.flags.percentiles, a.flags.settings.Levels, r, sim.OfClass, i, nil),
 	}
 }
 
-func (a *tagsAnswer) policyRows() []policyRow {
+func (a *tagsAnswer) policyRows(c *command.Comparisons) []policyRow {
 	rows := []policyRow{}
 	for _, p := range a.policies {
 		row := policyRow{Name: p.name, Cutoffs: p.cutoffs, HostLoads: p.loads, OptimalityGap: p.gap, Note: p.note}
@@ -270,10 +272,10 @@ func (a *tagsAnswer) policyRows() []policyRow {
 				return &num.Value{Float: v(p.means).Float}
 			}
 			row.Simulated = &simulatedMeans{
-				command.Estimated(s.All(farm.MeanSlowdown), exact(func(r *tags.Result) num.Value { return r.MeanSlowdown })),
-				command.Estimated(s.All(farm.MeanWaiting), exact(func(r *tags.Result) num.Value { return r.MeanWaiting })),
-				command.Estimated(s.All(sim.MeasuredDelay), exact(func(r *tags.Result) num.Value { return r.MeanDelay })),
-				command.Quantiles(a.flags.percentiles, a.flags.settings.Levels, s, sim.OfAll, 0, nil),
+				c.Estimated(s.All(farm.MeanSlowdown), exact(func(r *tags.Result) num.Value { return r.MeanSlowdown })),
+				c.Estimated(s.All(farm.MeanWaiting), exact(func(r *tags.Result) num.Value { return r.MeanWaiting })),
+				c.Estimated(s.All(sim.MeasuredDelay), exact(func(r *tags.Result) num.Value { return r.MeanDelay })),
+				c.Quantiles(a.flags.percentiles, a.flags.settings.Levels, s, sim.OfAll, 0, nil),
 			}
 		}
 		rows = append(rows, row)
@@ -328,7 +330,9 @@ func (a *tagsAnswer) text(t *render.Text, f farmAnswer) {
 	t.Line("")
 	a.writeExpansion(t, f.Expansion)
 	if s := f.Simulation; s != nil {
-		t.Line("simulated: %d runs of %g jumps; seed %d; ± at confidence %g\n", s.Runs, s.Jumps, s.Seed, s.Confidence)
+		t.Line("simulated: %d runs of %g jumps; seed %d; ± at confidence %g", s.Runs, s.Jumps, s.Seed, s.Confidence)
+		s.Joint.Text(t)
+		t.Line("")
 		hosts, policies := simulatedOnly(render.Rows(f.Hosts)), simulatedOnly(render.Rows(f.Policies))
 		t.Table(policies, "name", "mean_slowdown", "mean_waiting", "mean_delay")
 		command.QuantileTables(t, policies, "delay_percentiles")

@@ -736,6 +736,9 @@ func TestTagsSimulate(t *testing.T) {
 	if looked != 9+6 { // random, sita-e, sita; five at host 1, the load of host 2
 		t.Errorf("%d exact values", looked)
 	}
+	settings := answer["simulation"].(map[string]any)
+	commandtest.Joint(t, settings["joint"], answer)
+	delete(settings, "joint")
 	if got := answer["simulation"]; !cmp.Equal(got, map[string]any{"runs": 30.0, "jumps": 3e4, "seed": 5.0, "confidence": 0.95}) {
 		t.Errorf("simulation %v", got)
 	}
