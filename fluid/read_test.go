@@ -205,7 +205,7 @@ func TestReadPoolFile(t *testing.T) {
 		{"a.yaml", yamlPool, ""},
 		{"a.yml", goodPool, ""},
 		{"a", yamlPool, ""},
-		{"b.json", yamlPool, ":1:1: invalid character '#' looking for beginning of value"},
+		{"b.json", yamlPool, ":1:1: want a value: texts stand in double quotes"},
 		{"c.json", `{}`, ":1: resources is missing: want an array of resources"},
 		{"d.yaml", "", ": want a pool with resources and jobs, not an empty file"},
 	} {

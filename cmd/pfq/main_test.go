@@ -303,6 +303,47 @@ func TestBadUsage(t *testing.T) {
 	}
 }
 
+// Typical mistakes of new users are rejected with what to write instead.
+func TestMistakes(t *testing.T) {
+	t.Chdir(t.TempDir())
+	yaml := func(server, class string) string {
+		return "servers: [{name: s, " + server + "}]\nclasses: [{name: a, " + class + "}]\n"
+	}
+	good := yaml("capacity: 3", "arrival_rate: 1, servers: [s]")
+	for _, c := range []struct{ name, text, args, want string }{
+		{"a.yaml", yaml("rate: 3", "arrival_rate: 1, servers: [s]"), "solve a.yaml", "a.yaml:1: servers[0].rate = the number 3: want one of the fields name, capacity, count; did you mean capacity?"},
+		{"a.yaml", yaml("capacity: 3", "lambda: 1, servers: [s]"), "solve a.yaml", "a.yaml:2: classes[0].lambda = the number 1: want one of the fields name, arrival_rate, servers, mean_size; did you mean arrival_rate?"},
+		{"a.yaml", yaml("capacity: 3", "arrival_rate: 1, mean_service_time: 3"), "solve a.yaml", "a.yaml:2: classes[0].mean_service_time = the number 3: want one of the fields name, arrival_rate, servers, mean_size; did you mean mean_size?"},
+		{"a.yaml", yaml("capacity: 3", "arrival_rate: 1, servers: s"), "solve a.yaml", `a.yaml:2: classes[0].servers = a string "s": want an array of names of servers; write ["s"]`},
+		{"a.yaml", yaml("capacity: 64Gi", "arrival_rate: 1, servers: [s]"), "solve a.yaml", `a.yaml:1: servers[0].capacity = "64Gi": want a number >= 0 (character 'G' at position 3; want a decimal or a fraction such as "2", "-0.5", "1e-3" or "4/5"); write 64, in units of Gi throughout the file`},
+		{"a.yaml", yaml("capacity: 500m", "arrival_rate: 1, servers: [s]"), "solve a.yaml", `a.yaml:1: servers[0].capacity = "500m": want a number >= 0 (character 'm' at position 4; want a decimal or a fraction such as "2", "-0.5", "1e-3" or "4/5"); write "1/2"`},
+		{"a.yaml", "servers:\n\t- {name: s, capacity: 3}\n", "solve a.yaml", "a.yaml:2:1: a tab; want spaces"},
+		{"a.yaml", "\xff\xfes\x00e\x00", "solve a.yaml", "a.yaml:1:1: this looks like UTF-16; save the file as UTF-8"},
+		{"a.json", `{"servers": [{"name": "s", "capacity": 3,}]}`, "solve a.json", "a.json:1:42: a comma before }; want no comma after the last field"},
+		{"a.json", `{"servers": [{"name": "s", "capacity": 3},]}`, "solve a.json", "a.json:1:43: a comma before ], or a value missing; want no comma after the last value"},
+		{"a.json", "{'servers': 1}", "solve a.json", "a.json:1:2: want the name of a field in double quotes"},
+		{"a.yaml", "servers:\n  - name: s\n    capacity: 1e400\nclasses: [{name: a, arrival_rate: 1, servers: [s]}]\n", "solve a.yaml",
+			"a.yaml:3: servers[0].capacity = 1e400: want a number within the range of float64, 1e±308: count time, or work, in other units"},
+		{"my model.yaml", good, "solve my model.yaml", "solve wants one MODEL, a file or - for the standard input, not 2 arguments; put a name with blanks in quotes"},
+		{"a.yaml", good, "solve a.yaml -percentiles 99", "unknown flag: -percentiles; did you mean --percentiles?"},
+		{"a.yaml", good, "solve a.yaml -percentile 99", "unknown flag: -percentile; did you mean --percentiles?"},
+		{"a.yaml", good, "solve a.yaml -z", "unknown shorthand flag: 'z' in -z"},
+		{"a.yaml", good, "solve a.yaml --percentiles p99", "--percentiles[0] = p99: want a number > 0 and < 100; write 99"},
+		{"a.yaml", good, "solve a.yaml --scale a=2:1:0.5", "--scale[0] = a=2:1:0.5: want a number >= 0, such as 0.6 for 60 percent, or a range FROM:TO:STEP of at most 10000 numbers, the first after CLASS= for one class; FROM is above TO: write 1:2:0.5"},
+		{"a.yaml", good, "solve a.yaml -o absent/a.txt", "absent/a.txt: the folder absent does not exist"},
+		{"a.yaml", good, "dispatch a.yaml", `a.yaml:1: want 18 numbers between blanks, not servers: [{name: s, capacity: 3}]; this looks like YAML, not SWF: see "A log of my own" in docs/guide/dispatch.md`},
+		{"a.csv", "job;submitted\n", "dispatch a.csv", `a.csv:1: want 18 numbers between blanks, not job;submitted; this looks like CSV, not SWF: see "A log of my own" in docs/guide/dispatch.md`},
+		{"a.yaml", "stations: [{name: s, discipline: sharing}]\nclasses: [{name: a, arrival_rate: 0.5, visits: [{station: s, visits: 1}]}]\n", "network a.yaml --percentiles 95",
+			"--percentiles needs --runs here: exact percentiles exist only at stations with fcfs and equal servers"},
+	} {
+		commandtest.WriteFile(t, c.name, c.text)
+		stdout, stderr, status := pfq("", strings.Fields(c.args)...)
+		if status != 2 || stdout != "" || stderr != "pfq: "+c.want+"\n" {
+			t.Errorf("pfq %s: status %d, %q, %q, want %q", c.args, status, stdout, stderr, c.want)
+		}
+	}
+}
+
 // -o replaces a file as a whole, through a symbolic link too, and leaves nothing else; a failure leaves it as it was.
 func TestOutputFile(t *testing.T) {
 	dir := t.TempDir()

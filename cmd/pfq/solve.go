@@ -81,7 +81,36 @@ func (f *solveFlags) answer(q command.Query) (a render.Answer, stable bool, err 
 	} else {
 		a, stable, err = f.one(q, m)
 	}
-	return a, stable, command.InFile(q.File, err)
+	return a, stable, command.InFile(q.File, command.Located(q, blameNumber(m, err)))
+}
+
+// blameNumber returns the error of answers beyond float64 as one about a number of the model that is beyond it, too, if there is one.
+func blameNumber(m *cluster.Model, err error) error {
+	var bad *input.Error
+	if !errors.As(err, &bad) || bad.Path != "model" || !strings.Contains(bad.Value, "beyond 1e") {
+		return err
+	}
+	var far *input.Error
+	look := func(path string, x *big.Rat) {
+		if x == nil || x.Sign() == 0 || far != nil {
+			return
+		}
+		if f, _ := x.Float64(); f == 0 || math.IsInf(f, 0) {
+			far = input.Errorf(path, x.RatString(), "a number within the range of float64, 1e±308: count time, or work, in other units")
+		}
+	}
+	for s, server := range m.Servers {
+		look(input.Index("servers", s)+".capacity", server.Capacity)
+	}
+	for k, c := range m.Classes {
+		look(input.Index("classes", k)+".arrival_rate", c.ArrivalRate)
+		look(input.Index("classes", k)+".mean_size", c.MeanSize)
+	}
+	look("mean_size", m.MeanSize)
+	if far == nil {
+		return err
+	}
+	return far
 }
 
 // one solves the model as it is.

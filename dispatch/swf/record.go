@@ -2,7 +2,7 @@ package swf
 
 import (
 	"bytes"
-	"errors"
+	"fmt"
 	"strconv"
 
 	"productform/internal/input"
@@ -59,21 +59,36 @@ func parse(line []byte) (j Job, err error) {
 	if more := r.next(); len(more) > 0 {
 		r.refuse(more, wantEnd)
 	}
-	if r.err != nil && isCSV(line) {
-		return Job{}, &input.Error{Value: lines.Shown(line), Want: "18 numbers between blanks", Cause: errCSV}
+	if r.err == nil {
+		return j, nil
 	}
-	if r.err != nil {
-		return Job{}, r.err
+	if kind := otherFormat(line); kind != "" {
+		return Job{}, &input.Error{Value: lines.Shown(line), Want: "18 numbers between blanks",
+			Cause: fmt.Errorf(`this looks like %s, not SWF: see "A log of my own" in docs/guide/dispatch.md`, kind)}
 	}
-	return j, nil
+	return Job{}, r.err
 }
 
-// errCSV says where to go with a log in CSV.
-var errCSV = errors.New(`this looks like CSV: see "A log of my own" in docs/guide/dispatch.md`)
-
-// isCSV reports whether a line that is no job has commas in place of blanks.
-func isCSV(line []byte) bool {
-	return bytes.IndexByte(line, ',') >= 0 && len(bytes.Fields(line)) < Columns
+// otherFormat returns the format of a line that is no job, as far as it can be told; "" if it may be a damaged job.
+func otherFormat(line []byte) string {
+	line = bytes.TrimSpace(bytes.TrimPrefix(line, []byte("\ufeff")))
+	if len(line) == 0 || len(bytes.Fields(line)) >= Columns {
+		return ""
+	}
+	isLetter := line[0] >= 'A' && line[0] <= 'Z' || line[0] >= 'a' && line[0] <= 'z'
+	switch {
+	case line[0] == '{' || line[0] == '[':
+		return "JSON"
+	case bytes.IndexByte(line, '|') >= 0:
+		return "the output of sacct --parsable"
+	case line[0] == '#' || isLetter && (bytes.HasSuffix(line, []byte(":")) || bytes.Contains(line, []byte(": "))):
+		return "YAML"
+	case bytes.IndexByte(line, ',') >= 0 || bytes.IndexByte(line, ';') >= 0:
+		return "CSV"
+	case isLetter && len(bytes.Fields(line)) > 1:
+		return "a table with a heading"
+	}
+	return ""
 }
 
 // next returns the next field, empty if there is none.

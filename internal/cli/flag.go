@@ -18,7 +18,19 @@ type Flag[T any] struct {
 	Usage       string
 	Default     string                 // of the target, as the help shows it
 	Want        string                 // what Parse accepts
-	Parse       func(string) (T, bool) // reads a value, or says that it cannot
+	Parse       func(string) (T, bool) // reads a value, or reports that it cannot
+	Hint        func(string) string    // what to write instead of a bad value, "" if unknown; nil for none
+}
+
+// reject returns the error for a bad value of the flag at a path.
+func (f *Flag[T]) reject(path, text string) error {
+	want := f.Want
+	if f.Hint != nil {
+		if hint := f.Hint(text); hint != "" {
+			want += "; " + hint
+		}
+	}
+	return input.Errorf(path, text, "%s", want)
 }
 
 // Add gives the flag to a command, to be read into the target.
@@ -39,7 +51,7 @@ func (v *value[T]) Type() string   { return v.flag.Kind }
 func (v *value[T]) Set(text string) error {
 	parsed, ok := v.flag.Parse(text)
 	if !ok {
-		return input.Errorf("--"+v.flag.Name, text, "%s", v.flag.Want)
+		return v.flag.reject("--"+v.flag.Name, text)
 	}
 	*v.target, v.text = parsed, text
 	return nil
@@ -62,7 +74,7 @@ func (l *list[T]) Set(text string) error {
 	for i, word := range words {
 		parsed, ok := l.flag.Parse(word)
 		if !ok {
-			return input.Errorf(input.Index("--"+l.flag.Name, i), word, "%s", l.flag.Want)
+			return l.flag.reject(input.Index("--"+l.flag.Name, i), word)
 		}
 		if all = append(all, parsed...); len(all) > l.most {
 			return input.Errorf("--"+l.flag.Name, text, "at most %d numbers", l.most)

@@ -119,7 +119,16 @@ func flagError(cmd *cobra.Command, err error) error {
 	var invalid *pflag.InvalidValueError
 	var bad *input.Error
 	switch {
-	case errors.As(err, &unknown) && unknown.GetSpecifiedShortnames() == "":
+	case errors.As(err, &unknown) && unknown.GetSpecifiedShortnames() != "":
+		name, _, _ := strings.Cut(unknown.GetSpecifiedShortnames(), "=")
+		if len(name) == 1 {
+			return err
+		}
+		if cmd.Flags().Lookup(name) != nil {
+			return fmt.Errorf("unknown flag: -%s; did you mean --%[1]s?", name)
+		}
+		return fmt.Errorf("unknown flag: -%s%s", name, rightFlag(cmd, name))
+	case errors.As(err, &unknown):
 		return fmt.Errorf("unknown flag: --%s%s", unknown.GetSpecifiedName(), rightFlag(cmd, unknown.GetSpecifiedName()))
 	case errors.As(err, &bad):
 		return bad

@@ -95,11 +95,11 @@ func (f *Flags) Check(given func(string) bool) error {
 	f.Uniform = strings.HasPrefix(f.heterogeneous, uniformPrefix)
 	switch {
 	case given("learn") && !slices.ContainsFunc(f.Policies, looksAtRunTimes):
-		return fmt.Errorf("--learn is of no use with --policy %s, which %s", f.PolicyList, f.looksAt())
+		return fmt.Errorf("--learn has no effect with --policy %s, which %s", f.PolicyList, f.looksAt())
 	case given("parallelism") && f.Sampling.DeadlineFactor == 0:
-		return errors.New("--parallelism is of no use with --deadline-factor 0: no job has a deadline")
+		return errors.New("--parallelism needs deadlines: with --deadline-factor 0 no job has one")
 	case given("seed") && !given("sample") && !f.IsSampled && !f.Uniform && !f.Requests.Uniform:
-		return errors.New("--seed is of no use without --sample, --heterogeneous uniform:LOW:HIGH or --requests uniform:F")
+		return errors.New("--seed needs --sample, --heterogeneous uniform:LOW:HIGH or --requests uniform:F")
 	}
 	f.settleSampling(given)
 	if f.Workers = cmp.Or(f.Workers, f.StandardNumber); f.Workers > 0 {
@@ -129,20 +129,20 @@ func (f *Flags) checkBaselines(given func(string) bool) error {
 	if first < 0 {
 		for _, flag := range []string{"requests", "kill"} {
 			if given(flag) {
-				return fmt.Errorf("--%s is of no use without fcfs, sjf, easy or conservative in --policy", flag)
+				return fmt.Errorf("--%s needs fcfs, sjf, easy or conservative in --policy", flag)
 			}
 		}
 		return nil
 	}
 	for _, c := range []struct{ flag, why string }{
-		{"heterogeneous", "its workers are equal"}, {"timeline", "it does not say which worker is whose"},
+		{"heterogeneous", "the workers of this policy are equal"}, {"timeline", "this policy does not assign jobs to single workers, which the timeline shows"},
 	} {
 		if given(c.flag) {
-			return fmt.Errorf("--%s is of no use with --policy %s: %s", c.flag, f.Policies[first], c.why)
+			return fmt.Errorf("--%s and --policy %s exclude each other: %s", c.flag, f.Policies[first], c.why)
 		}
 	}
 	if given("emergency") && !slices.ContainsFunc(f.Policies, func(p Policy) bool { return !isBaseline(p) }) {
-		return fmt.Errorf("--emergency is of no use with --policy %s, which takes no workers away", f.PolicyList)
+		return fmt.Errorf("--emergency has no effect with --policy %s, which takes no workers away", f.PolicyList)
 	}
 	return nil
 }

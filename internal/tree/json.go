@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"strings"
 )
 
 // parseJSON returns the tree of a JSON text. Decode into a RawMessage checks the whole
@@ -14,7 +15,7 @@ func parseJSON(data []byte) (*Node, error) {
 	if err := d.Decode(&raw); err != nil {
 		var syntax *json.SyntaxError
 		if errors.As(err, &syntax) {
-			return nil, syntaxErrorAt(data, int(syntax.Offset)-1, "%v", syntax)
+			return nil, syntaxErrorAt(data, int(syntax.Offset)-1, "%s", jsonReason(syntax.Error()))
 		}
 		return nil, syntaxErrorAt(data, len(data), "the text ends within a value")
 	}
@@ -26,6 +27,36 @@ func parseJSON(data []byte) (*Node, error) {
 	w := jsonWalk{text: string(raw), line: int32(1 + bytes.Count(start, []byte("\n")))}
 	n := w.value()
 	return &n, nil
+}
+
+// jsonReasons puts messages of encoding/json into plain words; the first of which a part is found counts.
+var jsonReasons = []struct{ part, reason string }{
+	{"'}' looking for beginning of object key", "a comma before }; want no comma after the last field"},
+	{"']' looking for beginning of value", "a comma before ], or a value missing; want no comma after the last value"},
+	{"'}' looking for beginning of value", "want a value before }"},
+	{"looking for beginning of object key", "want the name of a field in double quotes"},
+	{"'\\'' looking for beginning of value", "a single quote; want double quotes"},
+	{"looking for beginning of value", "want a value: texts stand in double quotes"},
+	{"after object key:value pair", "want a comma or }"},
+	{"after object key", "want a colon after the name of a field"},
+	{"after array element", "want a comma or ]"},
+	{"in string escape code", `an escape that JSON does not have; want \\ for a backslash`},
+	{"hexadecimal", "an escape without its four hexadecimal digits"},
+	{"in string literal", "a line break or tab within a text; want a double quote at its end"},
+	{"numeric literal", "a number that does not end well; want digits, such as 0.5 or 1e-3"},
+	{"in literal", "want true, false, null, or a text in double quotes"},
+	{"unexpected end", "the text ends within a value"},
+	{"max depth", "nested more deeply than any model, over 10,000 levels"},
+}
+
+// jsonReason returns a message of encoding/json in plain words.
+func jsonReason(message string) string {
+	for _, r := range jsonReasons {
+		if strings.Contains(message, r.part) {
+			return r.reason
+		}
+	}
+	return "not JSON that can be read"
 }
 
 const jsonSpace = " \t\r\n"

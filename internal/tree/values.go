@@ -1,6 +1,7 @@
 package tree
 
 import (
+	"fmt"
 	"maps"
 	"math/big"
 	"slices"
@@ -28,6 +29,9 @@ func (n *Node) Fields(path, want string, known ...string) (map[string]*Node, err
 		switch {
 		case !slices.Contains(known, key):
 			hint := DidYouMean(key, slices.Values(known), func(s string) string { return s })
+			if hint == "" {
+				hint = synonym(key, known)
+			}
 			if n.Kids[i].Kind == Null && i > 0 && n.Kids[i-1].Kind == Number && isDigits(key) { // {rate: 3,5} of YAML
 				hint = wantPoint
 			}
@@ -38,6 +42,25 @@ func (n *Node) Fields(path, want string, known ...string) (map[string]*Node, err
 		f[key] = &n.Kids[i]
 	}
 	return f, nil
+}
+
+// synonyms are other words for fields, in lower case without underscores, with those fields in the order of preference.
+var synonyms = map[string][]string{
+	"lambda": {"arrival_rate"}, "λ": {"arrival_rate"}, "arrivals": {"arrival_rate"},
+	"rate": {"arrival_rate", "capacity"}, "mu": {"capacity", "rate"}, "μ": {"capacity", "rate"}, "servicerate": {"capacity", "rate"},
+	"servicetime": {"mean_size"}, "meanservicetime": {"mean_size"}, "meanservice": {"mean_size"}, "duration": {"mean_size"},
+	"meanduration": {"mean_size"}, "work": {"mean_size"}, "size": {"mean_size"},
+	"number": {"count", "servers"}, "agents": {"count", "servers"}, "quantity": {"count"}, "replicas": {"count"},
+}
+
+// synonym returns a question after the known field for which a key is another word, "" if there is none.
+func synonym(key string, known []string) string {
+	for _, field := range synonyms[strings.ReplaceAll(strings.ToLower(key), "_", "")] {
+		if slices.Contains(known, field) {
+			return fmt.Sprintf("; did you mean %s?", field)
+		}
+	}
+	return ""
 }
 
 // wantPoint is said where a number is written with a comma.
@@ -85,6 +108,9 @@ func (n *Node) Elements(path, want string) ([]Node, error) {
 	if n == nil {
 		return nil, input.Errorf(path, "", "%s", want)
 	}
+	if n.Kind == Text && strings.Contains(want, "names") {
+		return nil, n.errorf(path, n, "%s; write [%s]", want, input.Quote(n.Text))
+	}
 	if n.Kind != Array {
 		return nil, n.errorf(path, n, "%s", want)
 	}
@@ -126,9 +152,24 @@ func (n *Node) Rat(path, want string) (*big.Rat, error) {
 		return nil, n.errorf(path, n.written(), "%s%s", want, wantPoint)
 	}
 	if err != nil {
-		return nil, n.errorf(path, n.written(), "%s (%v)", want, err)
+		return nil, n.errorf(path, n.written(), "%s (%v)%s", want, err, withoutUnit(n.Text))
 	}
 	return x, nil
+}
+
+// withoutUnit returns how to write a quantity with a unit of Kubernetes, such as 64Gi or 500m, "" for other texts.
+func withoutUnit(text string) string {
+	number := strings.TrimRight(text, "KMGTPEikm")
+	x, err := num.ParseRat(number)
+	switch unit := text[len(number):]; {
+	case err != nil || len(unit) == 0 || len(unit) > 2:
+		return ""
+	case unit == "m":
+		x.Quo(x, big.NewRat(1000, 1))
+		return "; write " + strconv.Quote(x.RatString())
+	default:
+		return fmt.Sprintf("; write %s, in units of %s throughout the file", number, unit)
+	}
 }
 
 // Integer returns an integer from 1 to high; n is nil if the field is missing.

@@ -1,6 +1,7 @@
 package tree
 
 import (
+	"bytes"
 	"errors"
 	"strings"
 	"unicode/utf8"
@@ -11,6 +12,7 @@ import (
 const (
 	secondDocument = "a second document; want one model a file"
 	anchored       = "anchors and aliases are not read; write the value in full"
+	noValue        = "a character that no value starts with; want texts in quotes"
 	tagged         = "tags are not read; write the plain value"
 )
 
@@ -34,7 +36,7 @@ var yamlReasons = []struct {
 	{"invalid Unicode character escape", `an escape that is no character; want the character itself, or \U and eight digits`, false},
 	{"comment without preceding", "a comment without a space before its #", false},
 	{"block scalar", "want a value, or a text that starts with | or > in quotes", true},
-	{"cannot start any token", "a character that no value starts with; want texts in quotes, and spaces, not tabs, before a value", false},
+	{"cannot start any token", noValue, false},
 	{"block sequence entries", "a list of dashes where there can be none; want it on lines of its own, or in brackets", false},
 	{"mapping values", "a colon where there can be none; want each field on a line of its own, indented as the field above, or a value with a colon in quotes", false},
 	{"mapping keys", "a field after ? where there can be none", false},
@@ -46,6 +48,17 @@ var yamlReasons = []struct {
 	{"document-end marker", "text after the end of the document", false},
 	{"'-' indicator", "want the end of the list, or a dash below the dash above", false},
 	{"expected key", "want the end of the value, or a field on a line of its own, indented as the field above", false},
+}
+
+// byteAt returns the byte in a line and column, from 1, of a text; 0 if there is none or other than ASCII comes before it in the line.
+func byteAt(data []byte, line, column int) byte {
+	for ; line > 1; line-- {
+		_, data, _ = bytes.Cut(data, []byte("\n"))
+	}
+	if column > len(data) || strings.ContainsFunc(string(data[:column-1]), func(r rune) bool { return r > '~' }) {
+		return 0
+	}
+	return data[column-1]
 }
 
 // yamlError returns an error of the parser in plain words, as a [SyntaxError].
@@ -71,6 +84,9 @@ func yamlError(data []byte, err error) error {
 	}
 	if at.Line > 0 {
 		e.Line, e.Column = at.Line, at.Column
+	}
+	if e.Reason == noValue && byteAt(data, e.Line, e.Column) == '\t' {
+		e.Reason = "a tab; want spaces"
 	}
 	return e
 }

@@ -58,7 +58,7 @@ func TestBadModels(t *testing.T) {
 		{graph + "classes: [{name: a, arrival_rate: 1, servers: [S]}]", input.Error{Line: 2, Path: "classes[0].servers[0]", Value: `"S"`, Want: `the name of a server; did you mean "s"?`}},
 		{graph + "classes: [{name: a, arrival_rate: 1, servers: [s, s]}]", input.Error{Line: 2, Path: "classes[0].servers[1]", Value: `"s"`, Want: "each server once; it is in this class already"}},
 		{graph + "classes: [{name: a, arrival_rate: 1, servers: [t]}]", input.Error{Line: 2, Path: "classes[0].servers", Value: "1 without capacity", Want: "a server of positive capacity"}},
-		{graph + "classes: [{name: a, arrival_rate: 1, servers: s}]", input.Error{Line: 2, Path: "classes[0].servers", Value: `a string "s"`, Want: "an array of names of servers"}},
+		{graph + "classes: [{name: a, arrival_rate: 1, servers: s}]", input.Error{Line: 2, Path: "classes[0].servers", Value: `a string "s"`, Want: `an array of names of servers; write ["s"]`}},
 		{"room: 3\nclasses: [{name: a, arrival_rate: 1, servers: [s]}]", input.Error{Line: 2, Path: "classes[0].servers[0]", Value: `"s"`, Want: "the name of a server"}},
 		{"room: 3\nclasses: [{arrival_rate: 1}]", input.Error{Line: 2, Path: "classes[0].name", Want: "a name, not empty"}},
 		{"room: 3\nclasses: [{name: \"\", arrival_rate: 1}]", input.Error{Line: 2, Path: "classes[0].name", Value: `""`, Want: "a name, not empty"}},

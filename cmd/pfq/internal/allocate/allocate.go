@@ -62,7 +62,7 @@ func (f *allocateFlags) add(cmd *cobra.Command) {
 func (f *allocateFlags) check(given func(string) bool) error {
 	for _, name := range []string{"runs", "states", "scale"} {
 		if given(name) && !f.dynamic {
-			return fmt.Errorf("--%s is of no use without --dynamic", name)
+			return fmt.Errorf("--%s needs --dynamic", name)
 		}
 	}
 	if err := command.CheckSimulation(given, &f.settings, f.percentiles); err != nil {

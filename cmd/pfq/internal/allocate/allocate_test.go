@@ -449,9 +449,9 @@ func TestAllocateBadUsage(t *testing.T) {
 		{"weights.json --policy bf", "pfq: weights.json: jobs[1].weight = "},
 		{"pool.json --tol 0", "pfq: --tol = 0: want a number >= 1e-300, or >= 1e-14 with --dynamic, and < 1\n"},
 		{"pool.json --tol 0.2 --audit", "pfq: --tol = 0.2: want a number <= 0.1 with --audit\n"},
-		{"pool.json --runs 5", "pfq: --runs is of no use without --dynamic\n"},
-		{"pool.json --states 5", "pfq: --states is of no use without --dynamic\n"},
-		{"traffic.json --dynamic --seed 5", "pfq: --seed is of no use without --runs\n"},
+		{"pool.json --runs 5", "pfq: --runs needs --dynamic\n"},
+		{"pool.json --states 5", "pfq: --states needs --dynamic\n"},
+		{"traffic.json --dynamic --seed 5", "pfq: --seed needs --runs\n"},
 		{"traffic.json --dynamic --runs 1", "pfq: --runs = 1: want an integer in 2..1000000\n"},
 		{"traffic.json --dynamic --runs 5 --results pool.json", "pfq: --results = pool.json: not a directory\n"},
 		{"never.json --dynamic --runs 5", "pfq: never.json: jobs = arrival rates that are all 0: want a class with an arrival rate > 0\n"},
@@ -527,7 +527,7 @@ func TestAllocatePercentiles(t *testing.T) {
 		t.Error(stdout)
 	}
 	for args, want := range map[string]string{
-		"--dynamic --percentiles 50":               "pfq: --percentiles is of no use without --runs\n",
+		"--dynamic --percentiles 50":               "pfq: --percentiles needs --runs\n",
 		"--dynamic --runs 2 --percentiles 50,50.0": "pfq: --percentiles[1] = 50: want each percentile once; --percentiles[0] is the same\n",
 	} {
 		if _, stderr, status := pfq(oneTraffic, append([]string{"allocate", "-"}, strings.Fields(args)...)...); status != 2 || stderr != want {

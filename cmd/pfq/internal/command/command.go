@@ -103,7 +103,11 @@ func NewWriter(
 				return nil
 			}
 			if len(args) != 1 {
-				return fmt.Errorf("%s wants one %s, a file or - for the standard input, not %d arguments", name, kind, len(args))
+				hint := ""
+				if len(args) > 1 {
+					hint = "; put a name with blanks in quotes"
+				}
+				return fmt.Errorf("%s wants one %s, a file or - for the standard input, not %d arguments%s", name, kind, len(args), hint)
 			}
 			return nil
 		},

@@ -5,6 +5,7 @@ import (
 	"io"
 	"math/big"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -26,7 +27,7 @@ const mostPercentiles = 100
 // AddPercentiles adds --percentiles, a list of numbers between 0 and 100.
 func AddPercentiles(cmd *cobra.Command, target *[]Percentile, usage string) {
 	cli.AddList(cmd, target, mostPercentiles, cli.Flag[[]Percentile]{Name: "percentiles", Usage: usage + ", such as `50,95,99.9`",
-		Want: "a number > 0 and < 100", Parse: parsePercentile})
+		Want: "a number > 0 and < 100", Parse: parsePercentile, Hint: hintPercentile})
 	run := cmd.RunE
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		noteSmall(cmd.ErrOrStderr(), *target)
@@ -59,6 +60,22 @@ func parsePercentile(word string) (list []Percentile, ok bool) {
 		return nil, false
 	}
 	return []Percentile{{"p" + numberText(v), v.Quo(v, hundred)}}, true
+}
+
+// hintPercentile returns how to write what is meant by a word such as p99 or 99%, "" if that is unknown.
+func hintPercentile(word string) string {
+	words := strings.FieldsFunc(word, func(r rune) bool { return r == ' ' || r == ';' || r == '\t' })
+	for i, w := range words {
+		plain := strings.TrimSuffix(strings.TrimPrefix(strings.ToLower(w), "p"), "%")
+		if _, ok := parsePercentile(plain); !ok {
+			return ""
+		}
+		words[i] = plain
+	}
+	if len(words) == 0 {
+		return ""
+	}
+	return "write " + strings.Join(words, ",")
 }
 
 // CheckPercentiles returns an error for one that stands twice in the list.

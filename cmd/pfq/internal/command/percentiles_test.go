@@ -47,7 +47,10 @@ func TestPercentileErrors(t *testing.T) {
 		"50,0":      {Path: "--percentiles[1]", Value: "0", Want: want},
 		"50,-1":     {Path: "--percentiles[1]", Value: "-1", Want: want},
 		"50,":       {Path: "--percentiles[1]", Value: "", Want: want},
-		"p50":       {Path: "--percentiles[0]", Value: "p50", Want: want},
+		"p50":       {Path: "--percentiles[0]", Value: "p50", Want: want + "; write 50"},
+		"5,99.9%":   {Path: "--percentiles[1]", Value: "99.9%", Want: want + "; write 99.9"},
+		"50 P99":    {Path: "--percentiles[0]", Value: "50 P99", Want: want + "; write 50,99"},
+		"all":       {Path: "--percentiles[0]", Value: "all", Want: want},
 		"50,95,5e1": {Path: "--percentiles[2]", Value: "50", Want: "each percentile once; --percentiles[0] is the same"},
 	} {
 		_, err := percentiles(text)

@@ -44,7 +44,7 @@ func CheckRuns(given func(string) bool) error { return needRuns(given, runFlags)
 func needRuns(given func(string) bool, flags []string) error {
 	for _, name := range flags {
 		if given(name) && !given("runs") {
-			return fmt.Errorf("--%s is of no use without --runs", name)
+			return fmt.Errorf("--%s needs --runs", name)
 		}
 	}
 	return nil

@@ -27,8 +27,8 @@ type Scaled struct {
 // multiplied by it.
 func AddScale(cmd *cobra.Command, target *[]*big.Rat, does, scaled string) {
 	cli.AddList(cmd, target, mostFactors, cli.Flag[[]*big.Rat]{Name: "scale", Parse: ParseFactors,
-		Usage: does + " once for each of the `FACTORS`, such as 0.5,9/10 or 0.1:1.3:0.1, with " + scaled + " multiplied by it",
-		Want:  fmt.Sprintf("a number >= 0, such as 0.5 for 50 percent, or a range FROM:TO:STEP of at most %d numbers", mostFactors)})
+		Hint: hintRange, Usage: does + " once for each of the `FACTORS`, such as 0.5,9/10 or 0.1:1.3:0.1, with " + scaled + " multiplied by it",
+		Want: fmt.Sprintf("a number >= 0, such as 0.5 for 50 percent, or a range FROM:TO:STEP of at most %d numbers", mostFactors)})
 }
 
 // A Scaling says which arrival rates are multiplied by which factors.
@@ -41,6 +41,7 @@ type Scaling struct {
 func AddScaling(cmd *cobra.Command, target *Scaling, does string) {
 	cli.AddList(cmd, &target.Factors, mostFactors, cli.Flag[[]*big.Rat]{Name: "scale", Kind: "[CLASS=]FACTORS",
 		Usage: does + " once for each of the factors, such as 0.5,9/10 or 0.1:1.3:0.1, with all arrival rates multiplied by it, or that of one class: web=0.5:2:0.5",
+		Hint:  hintRange,
 		Want:  fmt.Sprintf("a number >= 0, such as 0.6 for 60 percent, or a range FROM:TO:STEP of at most %d numbers, the first after CLASS= for one class", mostFactors),
 		Parse: func(word string) ([]*big.Rat, bool) {
 			if at := strings.LastIndex(word, "="); at > 0 && target.Class == "" {
@@ -95,6 +96,29 @@ func ParseFactors(word string) (factors []*big.Rat, ok bool) {
 		factors = append(factors, v)
 	}
 	return factors, len(factors) <= mostFactors
+}
+
+// hintRange explains why a word is no range that [ParseFactors] reads.
+func hintRange(word string) string {
+	if at := strings.LastIndex(word, "="); at > 0 {
+		word = word[at+1:]
+	}
+	parts := strings.Split(word, ":")
+	if len(parts) != 3 {
+		return ""
+	}
+	from, errFrom := num.ParseRat(parts[0])
+	to, errTo := num.ParseRat(parts[1])
+	step, errStep := num.ParseRat(parts[2])
+	switch {
+	case errFrom != nil || errTo != nil || errStep != nil:
+		return ""
+	case from.Cmp(to) > 0:
+		return "FROM is above TO: write " + parts[1] + ":" + parts[0] + ":" + parts[2]
+	case step.Sign() <= 0:
+		return "STEP must be above 0"
+	}
+	return ""
 }
 
 // AtFactors gives one answer for every factor, and says whether all have what was asked for. In text they follow each other.

@@ -91,17 +91,17 @@ func (f *dispatchFlags) check(given func(string) bool) error {
 	}
 	if f.samples > 0 {
 		if !given("sample") {
-			return errors.New("--samples is of no use without --sample N, the jobs of each")
+			return errors.New("--samples needs --sample N, the jobs of each")
 		}
 		for _, other := range []string{"records", "timeline", "outages"} {
 			if given(other) {
-				return fmt.Errorf("--%s is of no use with --samples: it is about one run", other)
+				return fmt.Errorf("--%s and --samples exclude each other: --%[1]s is about one run", other)
 			}
 		}
 	}
 	switch {
 	case given("timeline") && f.timeline && f.format != render.Formats[0]:
-		return fmt.Errorf("--timeline is of no use with --format %s: it is text", f.format)
+		return fmt.Errorf("--timeline needs --format text, not %s", f.format)
 	case given("records") && len(f.Policies) > 1:
 		return errors.New("--records wants one --policy: what becomes of a job depends on it")
 	case f.records == "-":

@@ -1,6 +1,7 @@
 package network
 
 import (
+	"fmt"
 	"math/big"
 	"strings"
 
@@ -25,6 +26,7 @@ type losses struct {
 	Classes            []lossClass   `json:"classes"`
 	Servers            []lossServer  `json:"servers"`
 	Limits             []lossLimit   `json:"limits"` // that of the room first
+	Note               string        `json:"note,omitempty"`
 	Simulated          render.Record `json:"simulated,omitempty"`
 
 	digits    int
@@ -70,7 +72,7 @@ func newLosses(m *loss.Model, r *loss.Result, found *simulated, digits int) *los
 	s := &losses{
 		Stable: true, Engine: r.Engine, Method: r.Method, States: r.States, RelativeErrorBound: r.RelativeErrorBound,
 		EmptyProbability: value(r.EmptyProbability), Blocking: value(r.Blocking), Throughput: value(&r.Throughput), MeanJobs: value(&r.MeanJobs), MeanDelay: value(r.MeanDelay),
-		Classes: []lossClass{}, Servers: []lossServer{}, Limits: []lossLimit{}, Simulated: found.record(), digits: digits, simulated: found,
+		Classes: []lossClass{}, Servers: []lossServer{}, Limits: []lossLimit{}, Note: noteFastServers(m), Simulated: found.record(), digits: digits, simulated: found,
 	}
 	for k := range r.Classes {
 		c := &r.Classes[k]
@@ -95,6 +97,17 @@ func newLosses(m *loss.Model, r *loss.Result, found *simulated, digits int) *los
 	return s
 }
 
+// noteFastServers warns of servers whose capacity and tokens look like a number of agents, "" if there are none.
+func noteFastServers(m *loss.Model) string {
+	for _, s := range m.Servers {
+		if s.Tokens > 1 && s.Capacity.Cmp(big.NewRat(int64(s.Tokens), 1)) == 0 {
+			return fmt.Sprintf("server %s is one server that works %d times as fast as capacity 1 and holds %d jobs; "+
+				"for %[2]d servers that take one job each, write %[2]d servers with capacity: 1, tokens: 1", s.Name, s.Tokens, s.Tokens)
+		}
+	}
+	return ""
+}
+
 // lines returns the lines of CSV.
 func (s *losses) lines() []render.Lines {
 	whole := *s
@@ -106,6 +119,9 @@ func (s *losses) text(t *render.Text) {
 	t.Digits = s.digits
 	heading(t, s.Engine, s.RelativeErrorBound)
 	t.Line("%s, %s", s.Method, render.Counted(s.States, "state"))
+	if s.Note != "" {
+		t.Line("%s", s.Note)
+	}
 	t.Line("")
 	t.Table(s, "blocking", "throughput", "mean_jobs", "mean_delay", "empty_probability")
 	class := []string{"name", "offered", "blocking", "throughput", "mean_jobs", "mean_delay"}

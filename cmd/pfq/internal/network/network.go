@@ -84,7 +84,7 @@ func (f *networkFlags) check(given func(string) bool) error {
 		}
 	}
 	if given("sizes") && !given("runs") {
-		return errors.New("--sizes is of no use without --runs")
+		return errors.New("--sizes needs --runs")
 	}
 	for _, flag := range []string{"bounds", "population"} {
 		if given("percentiles") && given(flag) {
@@ -108,14 +108,14 @@ func (f *networkFlags) answer(q command.Query) (a render.Answer, found bool, err
 	}
 	for name, given := range map[string]bool{"distribution": f.distribution > 0, "population": f.populations.list != nil, "bounds": f.bounds} {
 		if given && m.network == nil {
-			return a, false, fmt.Errorf("--%s is of no use here: it is for networks with stations", name)
+			return a, false, fmt.Errorf("--%s needs a network with stations", name)
 		}
 	}
 	if f.factors != nil && !m.isOpen() {
-		return a, false, errors.New("--scale is of no use here: it multiplies arrival rates, and all jobs are there from the start")
+		return a, false, errors.New("--scale needs arrivals: it multiplies their rates, and here all jobs are present from the start")
 	}
 	if f.percentiles != nil && f.simulation.Runs == 0 && (m.network == nil || !slices.ContainsFunc(m.network.Stations, knowsDelays)) {
-		return a, false, errors.New("--percentiles is of no use here without --runs: they are known at stations with fcfs and equal servers only, and else estimated")
+		return a, false, errors.New("--percentiles needs --runs here: exact percentiles exist only at stations with fcfs and equal servers")
 	}
 	switch {
 	case m.uneven != nil && f.simulation.Runs == 0:

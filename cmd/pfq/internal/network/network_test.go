@@ -113,7 +113,7 @@ func TestPercentiles(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, stdout)
 		}
 	}
-	if _, stderr, status := program.Run(commandtest.Example(t, "networks/reentrant.yaml"), "network", "-", "--percentiles", "99"); status != 2 || !strings.Contains(stderr, "without --runs") {
+	if _, stderr, status := program.Run(commandtest.Example(t, "networks/reentrant.yaml"), "network", "-", "--percentiles", "99"); status != 2 || !strings.Contains(stderr, "needs --runs here: ") {
 		t.Errorf("status %d, %s", status, stderr)
 	}
 }
@@ -284,10 +284,20 @@ func TestRefused(t *testing.T) {
 			t.Errorf("%s: %+v, want %+v", c.args, got, c.want)
 		}
 	}
-	if _, stderr, status := program.Run(erlang, "network", "-", "--distribution", "3"); status != 2 || !strings.HasSuffix(stderr, "it is for networks with stations\n") {
+	// A number of agents written as capacity and tokens of one server is answered with a note, others are not.
+	for capacity, wantNote := range map[string]bool{"12": true, "1": false, "11": false} {
+		text := "servers: [{name: en, capacity: " + capacity + ", tokens: 12}]\nclasses: [{name: a, arrival_rate: 10, servers: [en]}]\n"
+		stdout, _, status := program.Run(text, "network", "-")
+		json, _, _ := program.Run(text, "network", "-", "--format", "json")
+		const note = "server en is one server that works 12 times as fast as capacity 1 and holds 12 jobs; for 12 servers that take one job each, "
+		if status != 0 || strings.Contains(stdout, "\n"+note) != wantNote || strings.Contains(json, `"note": "`+note) != wantNote {
+			t.Errorf("capacity %s: %s%s", capacity, stdout, json)
+		}
+	}
+	if _, stderr, status := program.Run(erlang, "network", "-", "--distribution", "3"); status != 2 || !strings.HasSuffix(stderr, "--distribution needs a network with stations\n") {
 		t.Errorf("status %d, %s", status, stderr)
 	}
-	if _, stderr, status := program.Run(batch, "network", "-", "--scale", "1,2"); status != 2 || !strings.HasPrefix(stderr, "pfq: --scale is of no use here") {
+	if _, stderr, status := program.Run(batch, "network", "-", "--scale", "1,2"); status != 2 || !strings.HasPrefix(stderr, "pfq: --scale needs arrivals") {
 		t.Errorf("status %d, %s", status, stderr)
 	}
 	for file, command := range map[string]string{"storage.yaml": "solve", "racks.yaml": "solve", "pools/two-jobs.yaml": "allocate, with --dynamic if jobs come and go", "plans/shop-plan.yaml": "plan"} {

@@ -57,7 +57,7 @@ func (p populations) find(m *network.Model) (int, error) {
 	case len(closed) == 1:
 		return closed[0], nil
 	case len(closed) == 0:
-		return 0, command.FlagError{Err: errors.New("--population is of no use here: no class has a population")}
+		return 0, command.FlagError{Err: errors.New("--population needs a class with a population")}
 	}
 	return 0, command.FlagError{Err: input.Errorf("--population", "", "CLASS= before the list, one of %s", strings.Join(names, ", "))}
 }

@@ -296,7 +296,7 @@ func TestRefused(t *testing.T) {
 		{`{"room": 3, "classes": []}`, "", `a network, which plot does not draw`, 2},
 		{web(40), "", `; or pfq estimate --scale 0.1:0.9:0.1 --format csv, whose numbers are curves with intervals`, 2},
 		{web(40), "", `standard input: model = 40 classes on 40 rows of servers`, 2},
-		{shop, "--jumps 2000", `--jumps is of no use without --runs`, 2},
+		{shop, "--jumps 2000", `--jumps needs --runs`, 2},
 		{strings.ReplaceAll(strings.Replace(shop, "0.4", "0", 1), `"arrival_rate": 1`, `"arrival_rate": 0`), "", `want a class with an arrival_rate > 0`, 2},
 		{strings.Replace(shop, `"arrival_rate": 1,`, `"arrival_rate": 1, "mean_size": 2,`, 1), "--percentiles 50", `with --runs percentiles are simulated`, 2},
 		{commandtest.Example(t, "networks/ten-servers.yaml"), "", `standard input: a network, which plot does not draw: pfq network solves it`, 2},

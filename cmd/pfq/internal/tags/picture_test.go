@@ -56,7 +56,7 @@ func TestPicture(t *testing.T) {
 		{"--hosts 2 --sizes lognormal:9 --mean 1 --load 0.5,0.4", "--load = 2/5: want loads that increase, more than 1/2 before it", 2},
 		{"--hosts 2 --sizes lognormal:9 --mean 1 --objective speed", "--objective = speed: want", 2},
 		{"--hosts 2 --sizes exponential --mean 1", "--objective = slowdown, the default: want waiting", 2},
-		{"--hosts 2 --sizes lognormal:9 --mean 1 --jumps 5000", "--jumps is of no use without --runs", 2},
+		{"--hosts 2 --sizes lognormal:9 --mean 1 --jumps 5000", "--jumps needs --runs", 2},
 		{"--hosts 2 --sizes lognormal:9 --mean 1 --scale 1", "unknown flag: --scale; --load takes the loads themselves", 2},
 		{"--hosts 2 --sizes lognormal:9 --mean 1 --cutoffs 1", "unknown flag: --cutoffs; the best cutoffs are drawn", 2},
 		{"--hosts 2 --speeds 1 --sizes lognormal:9 --mean 1 --load 0.5", "--speeds", 2},

@@ -185,7 +185,7 @@ func (s *sizeFlags) check(given func(string) bool) error {
 		switch {
 		case !given(name) || slices.Contains(own, name):
 		case name == "fit" || name == "processor-seconds":
-			return fmt.Errorf("--%s is of no use without a file, --sizes file:PATH or swf:PATH", name)
+			return fmt.Errorf("--%s needs a file, --sizes file:PATH or swf:PATH", name)
 		default:
 			return fmt.Errorf("--sizes %s and --%s exclude each other", s.text, name)
 		}

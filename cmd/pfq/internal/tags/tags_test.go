@@ -853,8 +853,8 @@ func TestTagsBadUsage(t *testing.T) {
 		{farm + "--sizes lognormal:-1 --mean 1", "pfq: --sizes = lognormal:-1: want lognormal:SCV with SCV in [1e-12, 1e6]\n"},
 		{farm + "--sizes lognormal:2 --mean 1e100", "pfq: --mean = 1e+100: want a number in [1e-90, 1e90]\n"},
 		{farm + "--sizes pareto:1.5 --mean 1 --objective waiting", "pfq: --sizes = pareto:1.5: want sizes with a finite mean square"},
-		{farm + "--fit " + sizes, "pfq: --fit is of no use without a file, --sizes file:PATH or swf:PATH\n"},
-		{farm + "--processor-seconds " + sizes, "pfq: --processor-seconds is of no use without a file, --sizes file:PATH or swf:PATH\n"},
+		{farm + "--fit " + sizes, "pfq: --fit needs a file, --sizes file:PATH or swf:PATH\n"},
+		{farm + "--processor-seconds " + sizes, "pfq: --processor-seconds needs a file, --sizes file:PATH or swf:PATH\n"},
 		{farm + "--sizes file:absent", "pfq: absent: no such file or directory\n"},
 		{farm + "--sizes file:.", "pfq: .: is a directory\n"},
 		{farm + "--sizes file:empty", "pfq: empty: want one size a line, not a file without sizes\n"},
@@ -888,8 +888,8 @@ func TestTagsBadUsage(t *testing.T) {
 		{farm + sizes + "--tol 0", "pfq: --tol = 0: want a number >= 1e-290 and < 1\n"},
 		{farm + sizes + "--runs 1", "pfq: --runs = 1: want an integer in 2..1000000\n"},
 		{farm + sizes + "--runs 2 --jumps 10", "pfq: --jumps = 10: want a number in [1000, 1e15]\n"},
-		{farm + sizes + "--jumps 1e4", "pfq: --jumps is of no use without --runs\n"},
-		{farm + sizes + "--seed 3", "pfq: --seed is of no use without --runs\n"},
+		{farm + sizes + "--jumps 1e4", "pfq: --jumps needs --runs\n"},
+		{farm + sizes + "--seed 3", "pfq: --seed needs --runs\n"},
 		{farm + sizes + "--runs 2 --jumps 1e3 --results list", "pfq: --results = list: "},
 		{farm + sizes + "--run 3", "pfq: unknown flag: --run; did you mean --runs?\n"},
 		{farm + sizes + "--format xml", "pfq: --format = xml: want text, json or csv\n"},
@@ -1032,7 +1032,7 @@ func TestTagsPercentiles(t *testing.T) {
 			t.Errorf("no %q in %s", want, stdout)
 		}
 	}
-	if _, stderr, status := pfq("", "tags", "--hosts", "2", "--load", "0.5", "--percentiles", "50"); status != 2 || stderr != "pfq: --percentiles is of no use without --runs\n" {
+	if _, stderr, status := pfq("", "tags", "--hosts", "2", "--load", "0.5", "--percentiles", "50"); status != 2 || stderr != "pfq: --percentiles needs --runs\n" {
 		t.Errorf("status %d, %s", status, stderr)
 	}
 }
