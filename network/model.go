@@ -11,7 +11,9 @@ type Model struct {
 // A Discipline says how a station serves its jobs, and with it what sizes may be there.
 type Discipline string
 
-// The disciplines. Where the mean sizes of classes may differ, sizes may have any distribution: the answers depend on the means only.
+// The disciplines. Where the mean sizes of classes may differ, sizes may have any distribution: the
+// answers depend on the means only, provided that jobs do not move in lockstep, as jobs of constant sizes
+// on a closed route without branches do.
 const (
 	Delay    Discipline = "delay"    // each job has a server of its own, as if it only thought
 	Sharing  Discipline = "sharing"  // all jobs share the total rate equally (processor sharing)

@@ -2,9 +2,11 @@ package network
 
 import (
 	"fmt"
+	"strings"
 
 	"productform/network"
 	"productform/sim"
+	"productform/sizes"
 )
 
 // Kinds of measures beside those of all systems.
@@ -135,7 +137,8 @@ func (s *system) throughput(k int, one *sim.Sample) float64 {
 // fewJobs is the number of visits below which means say little.
 const fewJobs = 100
 
-// warnings warns of visits of closed chains that are rare. Those of open ones are known beforehand.
+// warnings returns reasons to doubt the estimates of closed chains: visits that are rare, and constant
+// sizes. The visits of open chains are known beforehand.
 func (s *system) warnings(r *sim.Result) (list []string) {
 	for v := range s.visits {
 		if !s.chains[s.visits[v].chain].closed {
@@ -145,5 +148,30 @@ func (s *system) warnings(r *sim.Result) (list []string) {
 			list = append(list, fmt.Sprintf("visit %s: only %.0f ended in all runs, and intervals need %d", s.visits[v].name, ended, fewJobs))
 		}
 	}
+	if names := s.constantChains(); names != nil {
+		list = append(list, fmt.Sprintf("chain %s: all sizes are constant, so jobs that start together may stay together: "+
+			"estimates then depend on the start, and exact values need not hold", strings.Join(names, ", chain ")))
+	}
 	return list
+}
+
+// constantChains returns the names of the closed chains that have only constant sizes, nil if they have fewer
+// than two jobs.
+func (s *system) constantChains() (names []string) {
+	isRandom := make([]bool, len(s.chains))
+	for _, v := range s.visits {
+		atomic, ok := v.sizes.(sizes.Atomic)
+		isRandom[v.chain] = isRandom[v.chain] || !ok || len(atomic.Atoms()) > 1
+	}
+	jobs := 0
+	for k, c := range s.chains {
+		if c.closed && c.population > 0 && !isRandom[k] {
+			names = append(names, c.name)
+			jobs += c.population
+		}
+	}
+	if jobs < 2 {
+		return nil
+	}
+	return names
 }
