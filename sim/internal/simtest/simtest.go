@@ -41,8 +41,8 @@ func SameDigits(t *testing.T, system sim.System, s sim.Settings) *sim.Result {
 
 // Conforms fails if a system breaks a promise that all make: its digits depend on the workers or on what is kept on disk, it
 // does not tell all delays, the
-// path of its engine on the advances that it is cut into, or what it sees on what was before a restart; or a run does not see
-// the jumps that it was asked for, which are known about only where no jobs arrive. It is not for jump chains in equal steps,
+// path of its engine on the advances that it is cut into, or what it sees on what was before a restart; or a run does not observe
+// the time or see the jumps that it was asked for, which are known about only where no jobs arrive. It is not for jump chains in equal steps,
 // which draw for many steps at once, so that their path depends on the advances.
 func Conforms(t *testing.T, system sim.System) {
 	t.Helper()
@@ -58,6 +58,11 @@ func Conforms(t *testing.T, system sim.System) {
 	p, err := sim.NewPlan(t.Context(), system, s)
 	if err != nil {
 		t.Fatal(err)
+	}
+	for k := range 2 { // of equal lengths, so that means of time averages have no bias
+		if one, err := p.Replicate(t.Context(), k); err != nil || math.Abs(one.Time-r.Time) > 1e-9*r.Time {
+			t.Errorf("replication %d observes the time %v, want %v: %v", k, one.Time, r.Time, err)
+		}
 	}
 	length := 1000 / p.JumpRate
 	whole, seenWhole := path(t, p, length, 1)
