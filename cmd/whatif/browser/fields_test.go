@@ -124,13 +124,15 @@ func TestContrast(t *testing.T) {
 	p.fill("#load-text", "x")
 	p.click(`[data-node="classes/class-3"]`)
 	for _, scheme := range []string{"light", "dark"} {
-		features := []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}
+		features := []*emulation.MediaFeature{
+			{Name: "prefers-color-scheme", Value: scheme}, {Name: "prefers-reduced-motion", Value: "reduce"},
+		}
 		p.do(chromedp.Func(func(ctx context.Context, target *chromedp.Target) error {
 			_, err := cdp.Call(ctx, target, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: features})
 			return err
 		}))
 		weak := eval[[]string](p, `(async () => {
-			await new Promise((next) => setTimeout(next, 300)); // colours of buttons change gradually
+			await new Promise((next) => requestAnimationFrame(() => requestAnimationFrame(next)));
 			const parse = (text) => text.match(/[\d.]+/g).map(Number);
 			const linear = (c) => (c / 255 <= 0.04045 ? c / 255 / 12.92 : ((c / 255 + 0.055) / 1.055) ** 2.4);
 			const light = ([r, g, b]) => 0.2126 * linear(r) + 0.7152 * linear(g) + 0.0722 * linear(b);

@@ -35,6 +35,30 @@ func TestSolverFails(t *testing.T) {
 	p.wait(`document.querySelector("[data-cell='classes/reports/mean_delay'] data")?.textContent === "3.194"`)
 }
 
+// The page answers edits while the solver works on a question that takes minutes: percentiles of a model whose
+// capacities differ by a factor of 1e308.
+func TestSolverLeavesLongQuestions(t *testing.T) {
+	p := newTab(t, onePage)
+	p.button("Percentile")
+	p.settle()
+	p.wait("!solver.asked")
+	eval[chromedp.Void](p, `edit({
+		servers: [{ name: "big", capacity: "2" }, { name: "small", capacity: "1e308" }, { name: "other", capacity: "1" }],
+		classes: [
+			{ name: "web", arrival_rate: "1", servers: ["big", "small"] },
+			{ name: "reports", arrival_rate: "0.4", servers: ["small"] },
+			{ name: "more", arrival_rate: "0.4", servers: ["big", "other"] },
+		],
+		mean_size: "1e9",
+	})`)
+	p.wait("answerTo(solutionOf(state.saved)) && solver.asked?.percentiles")
+	p.button("Undo")
+	p.button("Add server")
+	p.settle()
+	model := eval[string](p, "JSON.stringify(state.saved.model)")
+	p.sameAs(run(t, model, "solve", "-", "--percentiles", "50,95,99", "--format", "json"))
+}
+
 // A model that is too large for a page is refused in words, and can be simulated.
 func TestTooLarge(t *testing.T) {
 	p := newTab(t, onePage)

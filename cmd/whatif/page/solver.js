@@ -5,8 +5,9 @@ const answers = new Map(); // JSON of a question to its answer
 const mostAnswers = 3000;
 const answerTo = (question) => question && answers.get(JSON.stringify(question));
 
-const solver = { worker: null, ready: false, asked: null, id: 0 };
-const simulator = { worker: null, ready: false, asked: null, id: 0, part: 0 };
+const solver = { worker: null, ready: false, asked: null, since: 0, id: 0 };
+const simulator = { worker: null, ready: false, asked: null, since: 0, id: 0, part: 0 };
+const patience = 1000; // ms that the solver may take for a question that is no longer wanted
 let compiled = null;
 
 // decodeSolver returns the compiled solver. Its bytes stand in the page as letters of seven bits, the lowest first; a letter from
@@ -79,11 +80,27 @@ function answered(question) {
 
 function ask(machine, question) {
   machine.asked = question;
+  machine.since = performance.now();
   machine.part = 0;
   machine.worker.postMessage({ id: ++machine.id, question });
 }
 
 let pumpTimer = null;
+
+// endUnwanted ends a solver that takes long for a question that is no longer wanted, such as percentiles of a
+// model with capacities far apart, so that edits are answered.
+function endUnwanted(wanted) {
+  if (!solver.asked) return;
+  const key = JSON.stringify(solver.asked);
+  if (awaited.some((one) => one.key === key) || wanted.some((question) => JSON.stringify(question) === key)) return;
+  const left = patience - (performance.now() - solver.since);
+  if (left > 0) {
+    pumpTimer = setTimeout(pump, left + 1);
+    return;
+  }
+  solver.worker.terminate();
+  start(solver);
+}
 
 // pump asks each idle worker the first question without an answer. A simulation that is not wanted any more is ended.
 function pump() {
@@ -92,6 +109,7 @@ function pump() {
   if (!compiled || !state.saved.model) return;
   const calm = performance.now() - state.changedAt;
   const { wanted, later } = questions(calm);
+  endUnwanted(wanted);
   if (solver.ready && !solver.asked) {
     const next = wanted.find((question) => !answerTo(question));
     if (next) ask(solver, next);
