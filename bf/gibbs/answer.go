@@ -117,9 +117,8 @@ const mostRHat = 1.05
 // judge finds out how far the result can be trusted.
 func (r *runner) judge(out *Result, x *sample) {
 	warn := func(format string, args ...any) { out.Warnings = append(out.Warnings, fmt.Sprintf(format, args...)) }
-	if length := x.tallies[0].length; float64(length) < batchTimes*out.Autocorrelation {
-		warn("the chains are too short: an interval needs batches of %d autocorrelation times, and has batches of %d sweeps where that time is %.3g",
-			batchTimes, length, out.Autocorrelation)
+	if length, need := x.tallies[0].length, r.batchLength(x); float64(length) < need {
+		warn("the chains are too short: intervals need batches of %.3g sweeps, and have batches of %d", need, length)
 	}
 	if !out.PrecisionMet {
 		warn("the relative precision %g is not reached after %d sweeps of each chain", r.settings.Precision, r.swept)

@@ -15,16 +15,16 @@ type chain struct {
 	swept    int // since the tally is empty
 }
 
-// newChain returns chain number k of a seed. Even ones start where the servers with the least load die first, odd ones at the reverse.
+// newChain returns chain number k of a seed. Each part starts at another of its start orders, as long as there are any.
 func newChain(p *problem, c columns, s Settings, k int) *chain {
 	var key [32]byte
-	copy(key[:], "pfq gibbs 1")
+	copy(key[:], "pfq gibbs 2")
 	binary.LittleEndian.PutUint64(key[16:], s.Seed)
 	binary.LittleEndian.PutUint64(key[24:], uint64(k))
 	random := rand.New(rand.NewChaCha8(key))
 	h := &chain{meter: newMeter(p, c, s), tally: newTally(c.count, c.watched, 1)}
 	for _, a := range p.parts {
-		h.samplers = append(h.samplers, newSampler(a, a.startOrders[k%2], random))
+		h.samplers = append(h.samplers, newSampler(a, a.startOrders[k%len(a.startOrders)], random))
 	}
 	return h
 }

@@ -15,6 +15,9 @@
 //     M(K) their capacity and λ(K) the rate of the classes inside, the times between deaths are independent and
 //     exponential of the rates M(K_k) - λ(K_k).
 //
+// If some set of servers has much less slack than others, sweeps also exchange blocks of the order, by the rule of Metropolis and
+// Hastings, before the second step. Otherwise two sets short of capacity, weakly linked, would keep their order for long.
+//
 // The second step moves far where load is near capacity: the servers that are short of it die last, and together. What is
 // estimated is conditional on the order, too, so that the second step adds no noise: the mean delay of class i is the sum of
 // 1/(M(K_k) - λ(K_k)) over the sets that hold all of S_i, and the number of jobs in all is a sum of independent geometric
@@ -34,7 +37,7 @@
 //	fmt.Printf("mean delay %.2f, within %.2f at confidence %g\n", r.MeanDelay.Mean, r.MeanDelay.HalfWidth, r.MeanDelay.Confidence)
 //	// Output: mean delay 0.92, within 0.01 at confidence 0.95
 //
-// Chains start at orders far apart, and sweep until that is forgotten. Then the means of long batches of sweeps of all chains
+// Chains start at orders far apart, each with another group of servers that is short of capacity, and sweep until that is forgotten. Then the means of long batches of sweeps of all chains
 // give intervals by Student's distribution. They are estimates: each holds the true value with about the probability
 // that it says, and none is a bound. Package bf proves bounds, of smaller models.
 package gibbs

@@ -146,6 +146,15 @@ func (x *sample) autocorrelation(column int) float64 {
 	return ofMeans * float64(x.tallies[0].length) / variance
 }
 
+// slowest returns the largest autocorrelation of a column with squares, at least 1.
+func (x *sample) slowest() float64 {
+	slowest := 1.0
+	for column := range x.tallies[0].watched {
+		slowest = max(slowest, x.autocorrelation(column))
+	}
+	return slowest
+}
+
 // constantTol is the variance over the square of the mean below which a quantity is known better than anybody asks, or constant but for
 // rounding.
 const constantTol = 1e-12

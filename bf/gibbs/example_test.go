@@ -41,6 +41,6 @@ func ExampleRun_gradient() {
 		fmt.Printf("%s: %.3f ± %.3f\n", m.Servers[s].Name, -g.Mean, g.HalfWidth)
 	}
 	// Output:
-	// a: 21.081 ± 0.012
-	// b: 1.083 ± 0.005
+	// a: 21.071 ± 0.011
+	// b: 1.079 ± 0.004
 }

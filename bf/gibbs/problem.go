@@ -55,7 +55,8 @@ type part struct {
 	uses        [][]use  // of each server, by the classes that draw servers
 	firstClass  int      // of its classes among those of all parts
 	firstRow    int
-	startOrders [2][]int32
+	startOrders [][]int32 // at most as many as there are chains
+	exchanges   int       // proposed in each sweep
 }
 
 // A groupRow is a single server or a group of equal ones.
@@ -279,40 +280,6 @@ func newDraw(row, n, d int) draw {
 		w.with[k-1] = w.with[k] * float64(k-(d-1)) / float64(k)
 	}
 	return w
-}
-
-// setStarts sets the orders in which the servers die where chains start: the least loaded first, and last. The load of a server is
-// here that of its classes, shared equally among their servers.
-func (a *part) setStarts() {
-	load := make([]float64, len(a.capacity))
-	for _, c := range a.classes {
-		servers := len(c.plain)
-		for _, d := range c.draws {
-			servers += d.choose
-		}
-		each := c.rate / float64(servers)
-		for _, s := range c.plain {
-			load[s] += each / a.capacity[s]
-		}
-		for _, d := range c.draws {
-			row := a.rows[d.row]
-			for s := row.first; s < row.first+row.count; s++ {
-				load[s] += each * float64(d.choose) / float64(row.count) / a.capacity[s]
-			}
-		}
-	}
-	for k := range a.startOrders {
-		order := make([]int32, len(load))
-		keys := make([]death, len(load))
-		for s := range keys {
-			keys[s] = death{load[s] * float64(1-2*k), int32(s)}
-		}
-		sortDeaths(keys)
-		for j, key := range keys {
-			order[j] = key.server
-		}
-		a.startOrders[k] = order
-	}
 }
 
 // findReached lists the jobs that servers of capacity 0 could serve.

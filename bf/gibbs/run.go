@@ -25,7 +25,8 @@ type Progress struct {
 const (
 	chains       = 8
 	burnInTimes  = 20 // before measuring
-	batchTimes   = 10 // in a batch
+	batchTimes   = 10 // in a batch, of all jobs
+	classTimes   = 5  // in a batch, of the slowest class
 	firstBurnIn  = 64 // sweeps
 	firstSweeps  = 128
 	mostBytes    = min(4<<30, math.MaxInt) // of all tallies
@@ -136,12 +137,7 @@ func (r *runner) burnIn(ctx context.Context) error {
 			return err
 		}
 		r.burned += n
-		x := r.sample()
-		slowest := 1.0
-		for c := range r.watched {
-			slowest = max(slowest, x.autocorrelation(c))
-		}
-		if float64(r.burned) >= burnInTimes*slowest || r.burned >= MostSweeps {
+		if float64(r.burned) >= burnInTimes*r.sample().slowest() || r.burned >= MostSweeps {
 			return nil
 		}
 	}
@@ -183,9 +179,14 @@ func (r *runner) measure(ctx context.Context) (*sample, error) {
 	}
 }
 
+// batchLength returns the sweeps that a batch needs.
+func (r *runner) batchLength(x *sample) float64 {
+	return max(batchTimes*x.autocorrelation(r.jobs), classTimes*x.slowest())
+}
+
 // lacking returns by how much longer the chains should be: 1 if they are long enough.
 func (r *runner) lacking(x *sample) float64 {
-	short := batchTimes * x.autocorrelation(r.jobs) / float64(x.tallies[0].length)
+	short := r.batchLength(x) / float64(x.tallies[0].length)
 	e := x.mean(r.jobs)
 	if e.HalfWidth <= r.settings.Precision*e.Mean {
 		return short

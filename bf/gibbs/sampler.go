@@ -10,21 +10,23 @@ import (
 // A sampler draws the lives of the servers of a part, sweep after sweep.
 type sampler struct {
 	*order
-	random  *rand.Rand
-	life    []float64 // T_s
-	idle    []float64 // of each server, p_s(0)/C_s given the other lives, from the last sweep
-	byRow   [][]int32 // of each row drawn from, its servers by life
-	rises   []rise    // of the server drawn last
-	more    []rise    // room
-	merged  []rise    // room
-	given   conditional
-	cursors []cursor
+	proposed *order // scratch
+	blocks   blocks // scratch
+	random   *rand.Rand
+	life     []float64 // T_s
+	idle     []float64 // of each server, p_s(0)/C_s given the other lives, from the last sweep
+	byRow    [][]int32 // of each row drawn from, its servers by life
+	rises    []rise    // of the server drawn last
+	more     []rise    // room
+	merged   []rise    // room
+	given    conditional
+	cursors  []cursor
 }
 
 // newSampler returns a sampler that starts at an order, given the random numbers.
 func newSampler(p *part, start []int32, random *rand.Rand) *sampler {
 	n := len(p.capacity)
-	s := &sampler{order: newOrder(p), random: random, life: make([]float64, n), idle: make([]float64, n), byRow: make([][]int32, len(p.rows))}
+	s := &sampler{order: newOrder(p), proposed: newOrder(p), blocks: newBlocks(n), random: random, life: make([]float64, n), idle: make([]float64, n), byRow: make([][]int32, len(p.rows))}
 	for k, server := range start {
 		s.deaths[k].server = server
 	}
@@ -49,7 +51,8 @@ func (s *sampler) spread() {
 	}
 }
 
-// sweep draws each life given the others, and then all of them given their order. The error is that of the context.
+// sweep draws each life given the others, exchanges blocks of the order if some stand out, and draws all lives given their order. The error is
+// that of the context.
 func (s *sampler) sweep(ctx context.Context) error {
 	const serversPerLook = 64
 	for server := range s.life {
@@ -66,6 +69,9 @@ func (s *sampler) sweep(ctx context.Context) error {
 	}
 	sortDeaths(s.deaths)
 	s.set()
+	for range s.exchanges {
+		s.exchange()
+	}
 	s.spread()
 	return nil
 }

@@ -72,7 +72,7 @@ func newEstimation(m *cluster.Model, r *gibbs.Result, s gibbs.Settings) *estimat
 	e := &estimation{Stable: true, Service: command.AllServers, MeanJobs: estimated(&r.MeanJobs), MeanDelay: estimated(r.MeanDelay), EmptyProbability: estimated(r.EmptyProbability),
 		Classes: []classRow{}, Servers: []serverRow{}, JobsDistribution: law(r.JobsDistribution),
 		Chains: r.Chains, Sweeps: r.Sweeps, BurnIn: r.BurnIn, Autocorrelation: r.Autocorrelation, EffectiveSamples: r.EffectiveSamples, RHat: r.RHat,
-		Seed: s.Seed, Warnings: append([]string{}, r.Warnings...), confidence: s.Confidence}
+		Seed: s.Seed, Warnings: []string{}, confidence: s.Confidence}
 	if s.Sweeps == 0 {
 		e.PrecisionMet = &r.PrecisionMet
 	}
@@ -182,7 +182,7 @@ func (e *estimation) text(t *render.Text) {
 	}
 	t.Table(e.Classes, classes...)
 	if len(e.Classes) > 0 && e.Classes[0].MeanDelayLow != nil {
-		t.Line("proved bounds of the mean delays, not estimates:")
+		t.Line("proved bounds on the mean delays, not estimates; a delay is exact if its bounds coincide:")
 		t.Table(e.Classes, "name", "mean_delay_low", "mean_delay_high")
 	}
 	servers := []string{"name", "utilization"}

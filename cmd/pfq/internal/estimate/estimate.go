@@ -98,10 +98,16 @@ func (f *question) one(q command.Query, m *cluster.Model) (render.Answer, bool, 
 			return render.Answer{}, false, command.InFile(q.File, err)
 		}
 	}
-	for _, w := range r.Warnings {
+	list, err := warnings(q.Ctx, m, r, bounds)
+	if err != nil {
+		return render.Answer{}, false, err
+	}
+	for _, w := range list {
 		fmt.Fprintln(q.Stderr, "pfq: warning:", w)
 	}
-	return newEstimation(m, r, f.settings).withBounds(bounds).answer(), true, nil
+	e := newEstimation(m, r, f.settings).withBounds(bounds)
+	e.Warnings = list
+	return e.answer(), true, nil
 }
 
 // inFlags gives an error about a setting the name of its flag.

@@ -159,7 +159,7 @@ func TestBounds(t *testing.T) {
 		}
 	}
 	text, _, _ := program.Run(model, strings.Fields(line+" --bounds")...)
-	if !strings.Contains(text, "\nproved bounds of the mean delays, not estimates:\nclass  mean delay low  mean delay high\npairs  ") {
+	if !strings.Contains(text, "\nproved bounds on the mean delays, not estimates; a delay is exact if its bounds coincide:\nclass  mean delay low  mean delay high\npairs  ") {
 		t.Errorf("%s", text)
 	}
 	// A part of a ring does not bear the jobs of its ends alone.
