@@ -146,7 +146,11 @@ func (a Answer) csv() ([]byte, error) {
 		line = line.expanded()
 		cells := make([]string, len(header))
 		for i, c := range header {
-			cell, err := csvCell(line.Get(c))
+			v := line.Get(c)
+			if isTable(v) { // it shares its name with a column of other lines
+				continue
+			}
+			cell, err := csvCell(v)
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", c, err)
 			}

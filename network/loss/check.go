@@ -18,8 +18,11 @@ const (
 
 var (
 	wantUnits   = fmt.Sprintf("an integer from 1 to %d", maxUnits)
+	wantServers = fmt.Sprintf("an integer from 1 to %d", maxServers)
 	wantSources = fmt.Sprintf("an integer from 1 to %d; leave it out for Poisson arrivals", maxUnits)
 )
+
+const countNeedsTokens = "tokens beside it, or one server of their total capacity"
 
 // Check reports whether the model makes sense. The error is a *[num.InputError] for the first entry, in the order of the file, that does not:
 //
@@ -29,6 +32,7 @@ var (
 //   - with Servers, each class has some, none twice, at least one of them of positive capacity; without, none;
 //   - with Rank, there are at most 20 classes, each non-empty set of them has one rate, and no rate falls when a class joins;
 //   - limits have classes, none twice, no two limits the same ones, and let each class in at least once;
+//   - only servers with tokens have a count above 1, and all counts add up to at most 10,000;
 //   - with tokens, every server has some and a positive capacity, all classes have one mean size, and nothing else limits the jobs: no room, limits, units or sources.
 func (m *Model) Check() error {
 	if m.Count < 0 || m.Count > maxUnits {
@@ -80,7 +84,7 @@ func (m *Model) checkServers() error {
 	if len(m.Servers) > maxServers {
 		return input.Errorf("servers", fmt.Sprintf("%d of them", len(m.Servers)), "at most %d servers", maxServers)
 	}
-	names := make(map[string]int, len(m.Servers))
+	names, all := make(map[string]int, len(m.Servers)), 0
 	for s, server := range m.Servers {
 		if err := input.CheckName(names, "servers", s, server.Name); err != nil {
 			return err
@@ -97,6 +101,15 @@ func (m *Model) checkServers() error {
 		}
 		if (server.Tokens > 0) != m.hasTokens() {
 			return input.Errorf(path+".tokens", server.Tokens, "tokens at every server, or at none")
+		}
+		if server.Count < 0 || server.Count > maxServers {
+			return input.Errorf(path+".count", server.Count, "%s", wantServers)
+		}
+		if server.Count > 1 && !m.hasTokens() {
+			return input.Errorf(path+".count", server.Count, countNeedsTokens)
+		}
+		if all += server.Size(); all > maxServers {
+			return input.Errorf(path+".count", server.Count, "at most %d servers in total", maxServers)
 		}
 	}
 	switch {

@@ -1,6 +1,9 @@
 package loss
 
-import "math/big"
+import (
+	"math/big"
+	"slices"
+)
 
 // A Model is a system in which arrivals that do not fit are lost. All numbers are rational and exactly those of the file. It has one of four
 // kinds of service: Count, Servers, Rank, or none of them, so that each job is served at rate 1 from its arrival on.
@@ -18,6 +21,38 @@ type Server struct {
 	Name     string   // not empty, and unlike those of the other servers
 	Capacity *big.Rat // C_s >= 0, > 0 with tokens
 	Tokens   int      // jobs that it can have, if each job is for one server; 0 if jobs are served by all their servers. All servers have some, or none
+	Count    int      `json:",omitempty"` // equal servers of the row, each with these tokens; 0 means 1, and more than 1 need tokens
+}
+
+// Size returns the number of servers of the row.
+func (s *Server) Size() int { return max(s.Count, 1) }
+
+// Expanded returns the model with a row for each server, and the first such row of each row of m. Servers of a row have one name.
+// The model must pass [Model.Check].
+func (m *Model) Expanded() (one *Model, first []int) {
+	copied := *m
+	one = &copied
+	one.Servers = nil
+	for _, s := range m.Servers {
+		first = append(first, len(one.Servers))
+		size := s.Size()
+		s.Count = 0
+		one.Servers = append(one.Servers, slices.Repeat([]Server{s}, size)...)
+	}
+	if len(one.Servers) == len(m.Servers) {
+		return m, first
+	}
+	one.Classes = slices.Clone(m.Classes)
+	for k := range one.Classes {
+		c := &one.Classes[k]
+		c.Servers = nil
+		for _, s := range m.Classes[k].Servers {
+			for j := range m.Servers[s].Size() {
+				c.Servers = append(c.Servers, first[s]+j)
+			}
+		}
+	}
+	return one, first
 }
 
 // A SetRate is the total rate while exactly these classes are present.

@@ -26,7 +26,8 @@ type SyntaxError = tree.SyntaxError
 //	classes: [{name: en, arrival_rate: 2, servers: [english, both]}]
 //	room: 20
 //
-// With tokens ({name: s, capacity: 1, tokens: 4}) each job is for one of the servers of its class. In place of servers, "rank" gives the total rate of every set of
+// With tokens ({name: s, capacity: 1, tokens: 4}) each job is for one of the servers of its class, and a row may have a count of equal
+// servers. In place of servers, "rank" gives the total rate of every set of
 // classes: [{classes: [en], rate: 2}, {classes: [fr], rate: 1}, {classes: [en, fr], rate: 2.5}].
 //
 // The error is a *[SyntaxError] or wraps a *[num.InputError] with the line and the path of the field: for an unknown, missing or repeated field, a
@@ -93,7 +94,7 @@ func (m *Model) decodeServers(n *tree.Node) (err error) {
 }
 
 func decodeServer(n *tree.Node, path string) (s Server, err error) {
-	f, err := n.Fields(path, "an object with name and capacity", "name", "capacity", "tokens")
+	f, err := n.Fields(path, "an object with name and capacity", "name", "capacity", "tokens", "count")
 	if err != nil {
 		return s, err
 	}
@@ -103,7 +104,13 @@ func decodeServer(n *tree.Node, path string) (s Server, err error) {
 	if s.Capacity, err = f["capacity"].Rat(path+".capacity", input.Nonnegative); err != nil {
 		return s, err
 	}
-	s.Tokens, err = count(f["tokens"], path+".tokens", wantUnits)
+	if s.Tokens, err = count(f["tokens"], path+".tokens", wantUnits); err != nil {
+		return s, err
+	}
+	if f["count"] != nil && f["tokens"] == nil {
+		return s, input.Errorf(path+".count", f["count"], countNeedsTokens)
+	}
+	s.Count, err = count(f["count"], path+".count", wantServers)
 	return s, err
 }
 

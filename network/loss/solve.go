@@ -39,10 +39,16 @@ func Solve(ctx context.Context, m *Model, s Settings) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
+	expanded, first := m.Expanded()
 	return arithmetic.ByEngine(s.Engine, s.RelTol, func(engine num.Engine, one arithmetic.Number) (*Result, float64, error) {
-		r, err := m.solve(ctx, engine, one, s)
+		r, err := expanded.solve(ctx, engine, one, s)
 		if err != nil {
 			return nil, 0, err
+		}
+		servers := r.Servers
+		r.Servers = nil
+		for _, row := range first {
+			r.Servers = append(r.Servers, servers[row])
 		}
 		return r, r.width, nil
 	})

@@ -30,7 +30,8 @@ import (
 // classes of older jobs, or all share by balanced fairness.
 //
 // With tokens, an arrival takes the token of its servers that was released first, of those that are free, or as Assign says, and gives it back when it leaves; each server
-// serves its jobs in order of arrival, or with Sharing all of them in equal parts. At the start tokens are in turn of all servers.
+// serves its jobs in order of arrival, or with Sharing all of them in equal parts. At the start tokens are in turn of all servers. In the result every server of a
+// row has a row of its own, in the order of [loss.Model.Expanded].
 //
 // In the result, the arrival rate of a class of sources is that of all of them while none has a job.
 //
@@ -131,6 +132,7 @@ func (s System) prepare() (*system, error) {
 	if err := m.Check(); err != nil {
 		return nil, err
 	}
+	m, _ = m.Expanded()
 	if s.Sizes != nil && len(s.Sizes) != len(m.Classes) {
 		return nil, input.Errorf("Sizes", fmt.Sprintf("%d distributions", len(s.Sizes)), "one for each of the %d classes", len(m.Classes))
 	}

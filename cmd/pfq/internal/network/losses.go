@@ -3,6 +3,7 @@ package network
 import (
 	"fmt"
 	"math/big"
+	"slices"
 	"strings"
 
 	"productform/cmd/pfq/internal/command"
@@ -50,6 +51,7 @@ type lossClass struct {
 // A lossServer is a row of a server with a name.
 type lossServer struct {
 	Name        string        `json:"name" title:"server"`
+	Count       int           `json:"count,omitempty"` // servers of a group, each of which has these measures
 	Utilization render.Number `json:"utilization"`
 	MeanJobs    render.Number `json:"mean_jobs"`
 	Throughput  render.Number `json:"throughput"`
@@ -81,7 +83,7 @@ func newLosses(m *loss.Model, r *loss.Result, found *simulated, digits int) *los
 	}
 	for i := range r.Servers {
 		at := &r.Servers[i]
-		s.Servers = append(s.Servers, lossServer{m.Servers[i].Name, value(&at.Utilization), value(at.MeanJobs), value(at.Throughput)})
+		s.Servers = append(s.Servers, lossServer{m.Servers[i].Name, m.Servers[i].Count, value(&at.Utilization), value(at.MeanJobs), value(at.Throughput)})
 	}
 	if r.Room != nil {
 		all := make([]int, len(m.Classes))
@@ -102,7 +104,7 @@ func noteFastServers(m *loss.Model) string {
 	for _, s := range m.Servers {
 		if s.Tokens > 1 && s.Capacity.Cmp(big.NewRat(int64(s.Tokens), 1)) == 0 {
 			return fmt.Sprintf("server %s is one server that works %d times as fast as capacity 1 and holds %d jobs; "+
-				"for %[2]d servers that take one job each, write %[2]d servers with capacity: 1, tokens: 1", s.Name, s.Tokens, s.Tokens)
+				"for %[2]d servers that take one job each, write count: %[2]d, capacity: 1, tokens: 1", s.Name, s.Tokens, s.Tokens)
 		}
 	}
 	return ""
@@ -131,6 +133,9 @@ func (s *losses) text(t *render.Text) {
 	t.Table(s.Classes, class...)
 	if len(s.Servers) > 0 {
 		server := []string{"name", "utilization"}
+		if slices.ContainsFunc(s.Servers, func(one lossServer) bool { return one.Count > 1 }) {
+			server = slices.Insert(server, 1, "count")
+		}
 		if s.Servers[0].MeanJobs.Float != nil {
 			server = append(server, "mean_jobs", "throughput")
 		}

@@ -294,6 +294,14 @@ func TestRefused(t *testing.T) {
 			t.Errorf("capacity %s: %s%s", capacity, stdout, json)
 		}
 	}
+	// A group of agents is one row, and CSV has no lists within cells.
+	agents := "servers: [{name: en, count: 12, capacity: 1, tokens: 1}]\nclasses: [{name: a, arrival_rate: 10, servers: [en]}]\n"
+	if stdout, _, status := program.Run(agents, "network", "-"); status != 0 || !strings.Contains(stdout, "\nserver  count  utilization  mean jobs  throughput\nen      12 ") {
+		t.Errorf("status %d, %s", status, stdout)
+	}
+	if stdout, _, _ := program.Run(agents, "network", "-", "--format", "csv"); strings.Contains(stdout, "Key") || !strings.Contains(stdout, "\nserver,en,") {
+		t.Error(stdout)
+	}
 	if _, stderr, status := program.Run(erlang, "network", "-", "--distribution", "3"); status != 2 || !strings.HasSuffix(stderr, "--distribution needs a network with stations\n") {
 		t.Errorf("status %d, %s", status, stderr)
 	}

@@ -194,12 +194,13 @@ func (s *simulated) besideLosses(m *loss.Model, r *loss.Result) {
 		}
 		classes.rows = append(classes.rows, s.row("class", m.Classes[k].Name, sim.OfClass, k, nil, row...))
 	}
-	for i := range m.Servers {
-		row := []measure{{"utilization", s.found.Server(i, sim.Utilization), exact(&r.Servers[i].Utilization)}}
+	_, first := m.Expanded()
+	for i, at := range first { // of a group the first server
+		row := []measure{{"utilization", s.found.Server(at, sim.Utilization), exact(&r.Servers[i].Utilization)}}
 		if r.Servers[i].MeanJobs != nil {
-			row = append(row, measure{"mean_jobs", s.found.Server(i, sim.MeanJobs), exact(r.Servers[i].MeanJobs)})
+			row = append(row, measure{"mean_jobs", s.found.Server(at, sim.MeanJobs), exact(r.Servers[i].MeanJobs)})
 		}
-		servers.rows = append(servers.rows, s.row("server", m.Servers[i].Name, sim.OfServer, i, nil, row...))
+		servers.rows = append(servers.rows, s.row("server", m.Servers[i].Name, sim.OfServer, at, nil, row...))
 	}
 	s.tables = []table{classes, servers}
 }
