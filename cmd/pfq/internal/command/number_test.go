@@ -20,7 +20,9 @@ func TestJointVerdict(t *testing.T) {
 	if c.Estimated(normal(1), nil); c.Joint() != nil {
 		t.Errorf("%+v without exact values", c.Joint())
 	}
-	c.Estimated(&sim.Estimate{Mean: 3, StdError: 1e-16, Runs: 20}, exact(3+1e-14)) // a constant, but for rounding
+	if e := c.Estimated(&sim.Estimate{Mean: 3, StdError: 1e-16, Runs: 20}, exact(3+1e-14)); e.Z != nil {
+		t.Errorf("z = %v of a constant", *e.Z)
+	}
 	c.Estimated(&sim.Estimate{Mean: 0, Runs: 20}, exact(0))
 	if c.Joint() != nil {
 		t.Errorf("%+v of constants", c.Joint())
@@ -45,18 +47,20 @@ func TestJointVerdict(t *testing.T) {
 		p    float64
 		want string
 	}{
-		{-1.96, 0.05, "1 comparison with exact values (2 left out: too rare or skewed); largest |z| 2.0 (p = 0.05 for the whole answer): consistent with theory"},
-		{1.5, 0.1, "2 comparisons with exact values (2 left out: too rare or skewed); largest |z| 2.0 (p = 0.1 for the whole answer): consistent with theory"},
-		{3.5, 0.0014, "3 comparisons with exact values (2 left out: too rare or skewed); largest |z| 3.5 (p = 0.0014 for the whole answer): doubtful; repeat with another seed or longer runs"},
-		{-10, 6e-23, "4 comparisons with exact values (2 left out: too rare or skewed); largest |z| 10.0 (p = 6.1e-23 for the whole answer): not consistent with theory, or the runs are too short"},
+		{-1.96, 0.05, "1 comparison | 2.0 (p = 0.05 | consistent with theory"},
+		{1.5, 0.1, "2 comparisons | 2.0 (p = 0.1 | consistent with theory"},
+		{3.5, 0.0014, "3 comparisons | 3.5 (p = 0.0014 | doubtful; repeat with another seed or longer runs"},
+		{-10, 6e-23, "4 comparisons | 10.0 (p = 6.1e-23 | not consistent with theory, or the runs are too short"},
 	} {
 		c.Estimated(normal(step.z), exact(0))
 		j := c.Joint()
 		if math.Abs(math.Log(*j.PValue/step.p)) > 0.03 || math.Abs(*j.LargestZ) < math.Abs(step.z)-0.01 {
 			t.Errorf("p = %v, largest z %v, want %v, %v", *j.PValue, *j.LargestZ, step.p, step.z)
 		}
-		if got := text(); got != step.want {
-			t.Errorf("%s\nwant %s", got, step.want)
+		parts := strings.Split(step.want, " | ")
+		want := parts[0] + " with exact values (2 left out: too rare or skewed); largest |z| " + parts[1] + " for the whole answer): " + parts[2]
+		if got := text(); got != want {
+			t.Errorf("%s\nwant %s", got, want)
 		}
 	}
 }

@@ -417,3 +417,14 @@ func TestUnknownPercentiles(t *testing.T) {
 		}
 	}
 }
+
+// Systems with losses and queues with swaps have one verdict on all values of z, too.
+func TestVerdictWithoutStations(t *testing.T) {
+	for _, name := range []string{"trunks", "call-centre", "tokens", "swaps"} {
+		got := program.JSON(t, commandtest.Example(t, "networks/"+name+".yaml"), "network - --runs 10 --jumps 4e4")["simulated"].(map[string]any)
+		commandtest.Joint(t, got["joint"], got)
+		if p := got["joint"].(map[string]any)["p_value"].(float64); p < 1e-6 {
+			t.Errorf("%s: %v", name, got["joint"])
+		}
+	}
+}
