@@ -15,6 +15,13 @@ import (
 // ErrTaken says that another batch has the name already.
 var ErrTaken = errors.New("another batch has this name")
 
+// ErrLost says that the server has lost the batch before a manager read it. It may be submitted again.
+var ErrLost = errors.New("the server has lost the batch before a manager read it: submit it again")
+
+// maxGone is how many times in a row, a second apart, a batch may be absent that no manager has named:
+// a copy of the stream may be behind, and a refused batch goes a moment before its view appears.
+const maxGone = 4
+
 // A RefusedError says why the manager does not take a batch. None of its jobs will run.
 type RefusedError struct {
 	Batch string // its name, which may be used again
@@ -92,6 +99,7 @@ func (c *Client) verdict(ctx context.Context, batch string, sequence uint64) (*w
 		return nil, err
 	}
 	defer n.stop()
+	checked, gone := time.Now(), 0
 	for {
 		data, err := c.value(ctx, wire.BatchesBucket, batch)
 		if err != nil {
@@ -101,6 +109,20 @@ func (c *Client) verdict(ctx context.Context, batch string, sequence uint64) (*w
 			v, err := wire.Decode[wire.BatchView](data)
 			if err != nil || v.Refused == "" || v.Sequence == 0 || v.Sequence >= sequence {
 				return v, err
+			}
+		}
+		if time.Since(checked) > time.Second {
+			checked = time.Now()
+			switch _, err := store.Last(ctx, c.js, wire.InStream, wire.Submit(batch)); {
+			case err == nil:
+				gone = 0
+			case !errors.Is(err, store.ErrNotFound):
+				return nil, err
+			default:
+				gone++
+			}
+			if gone == maxGone {
+				return nil, ErrLost
 			}
 		}
 		if err := n.wait(ctx); err != nil {

@@ -25,7 +25,7 @@ type Audited struct {
 	Report   *dispatch.Result
 
 	Missing  map[string]int // results that the server has lost, by job
-	Contents []string       // outputs and inputs that are not whole, a line each
+	Contents []string       // outputs, inputs and messages that cannot be read, a line each
 }
 
 // Audit decides all plans of the log again, from the first one or else from the earliest snapshot
@@ -43,7 +43,7 @@ func Audit(ctx context.Context, js jetstream.JetStream) (*Audited, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &Audited{From: b.Number() + 1}
+	a := &Audited{From: b.Number() + 1, Missing: map[string]int{}}
 	sequence, err := verifyPlans(ctx, js, b, from)
 	if err != nil {
 		return nil, err
@@ -73,6 +73,13 @@ func Audit(ctx context.Context, js jetstream.JetStream) (*Audited, error) {
 		if a.Contents, err = findContents(ctx, js); err != nil {
 			return nil, err
 		}
+		subjects, err := findUnreadable(ctx, js)
+		if err != nil {
+			return nil, err
+		}
+		for _, subject := range subjects {
+			a.Contents = append(a.Contents, subject+": the message cannot be read, and no other can take its place")
+		}
 	}
 	// those that were made since, which reports may be about
 	if _, err = verifyPlans(ctx, js, b, sequence); err != nil {
@@ -88,6 +95,11 @@ func Audit(ctx context.Context, js jetstream.JetStream) (*Audited, error) {
 	for job, n := range a.Missing {
 		if v, ok := b.Job(job); n == 0 || !ok || v.State == wire.JobCleared { // it was cleared meanwhile
 			delete(a.Missing, job)
+		}
+	}
+	for _, j := range b.Jobs() { // what a manager has found
+		if j.Missing > a.Missing[j.Name] {
+			a.Missing[j.Name] = j.Missing
 		}
 	}
 	a.To, a.Cluster, a.Report = b.Number(), b.Cluster(), b.Report()

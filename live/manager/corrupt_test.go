@@ -208,7 +208,7 @@ func (r *recorder) hasError() bool {
 // twice. PFQ_LIVE_LONG=N runs N times as many cases.
 func TestDamagedStores(t *testing.T) {
 	t.Parallel()
-	cases := 16
+	cases := 12
 	if n, err := strconv.Atoi(os.Getenv("PFQ_LIVE_LONG")); err == nil {
 		cases *= n
 	}

@@ -211,21 +211,13 @@ func (m *manager) keepKey(ctx context.Context, b *book.Book) error {
 // from the leader of the stream. The index of a stream is no proof: it may list what cannot be
 // read.
 func findMissing(ctx context.Context, js jetstream.JetStream, wanted map[string][]bool) (map[string]int, error) {
-	for from := uint64(1); ; {
-		page, next, err := store.Next(ctx, js, wire.InStream, "pfq.in.done.>", from, 500)
-		if err != nil {
-			return nil, err
+	err := readIn(ctx, js, func(m *store.Message) {
+		if job, task, ok := wire.DoneTask(m.Subject); ok && task < len(wanted[job]) {
+			wanted[job][task] = false
 		}
-		if len(page) == 0 {
-			break
-		}
-		for _, m := range page {
-			if job, task, ok := wire.DoneTask(m.Subject); ok && task < len(wanted[job]) {
-				wanted[job][task] = false
-			}
-		}
-		from = next
-		rest(ctx, time.Millisecond) // others have more urgent questions
+	})
+	if err != nil {
+		return nil, err
 	}
 	list := map[string]int{}
 	for job, tasks := range wanted {
@@ -244,6 +236,58 @@ func findMissing(ctx context.Context, js jetstream.JetStream, wanted map[string]
 		}
 	}
 	return list, nil
+}
+
+// findUnreadable returns the subjects of PFQ_IN whose message the index lists but the server cannot
+// read. They take no other message, such as the report of a task that runs again, and a purge does
+// not free them.
+func findUnreadable(ctx context.Context, js jetstream.JetStream) (subjects []string, err error) {
+	in, err := js.Stream(ctx, wire.InStream)
+	if err != nil {
+		return nil, err
+	}
+	state, readable := in.CachedInfo().State, uint64(0)
+	err = readIn(ctx, js, func(m *store.Message) {
+		if m.Sequence <= state.LastSeq {
+			readable++
+		}
+	})
+	if err != nil || readable >= state.Msgs {
+		return nil, err
+	}
+	info, err := in.Info(ctx, jetstream.WithSubjectFilter(wire.InSubjects))
+	if err != nil {
+		return nil, err
+	}
+	listed := info.State.Subjects
+	if err := readIn(ctx, js, func(m *store.Message) { delete(listed, m.Subject) }); err != nil {
+		return nil, err
+	}
+	for _, subject := range slices.Sorted(maps.Keys(listed)) {
+		there, err := hasMessage(ctx, js, wire.InStream, subject)
+		if err != nil {
+			return nil, err
+		}
+		if !there {
+			subjects = append(subjects, subject)
+		}
+	}
+	return subjects, nil
+}
+
+// readIn reads all messages of PFQ_IN that can be read.
+func readIn(ctx context.Context, js jetstream.JetStream, each func(*store.Message)) error {
+	for from := uint64(1); ; {
+		page, next, err := store.Next(ctx, js, wire.InStream, wire.InSubjects, from, 500)
+		if err != nil || len(page) == 0 {
+			return err
+		}
+		for _, m := range page {
+			each(m)
+		}
+		from = next
+		rest(ctx, time.Millisecond) // others have more urgent questions
+	}
 }
 
 // hasMessage asks the leader of a stream whether there is a message of a subject that can be read.
@@ -269,6 +313,26 @@ func hasMessage(ctx context.Context, js jetstream.JetStream, stream, subject str
 		return false, answer.Error
 	}
 	return answer.Message != nil, nil
+}
+
+// checkReports checks beside the decisions that the reports in PFQ_IN can be read, and sends the
+// loop which results are missing. wanted is as [book.Book.Results] returns it.
+func (l *leader) checkReports(ctx context.Context, wanted map[string][]bool) {
+	subjects, err := findUnreadable(ctx, l.js)
+	if len(subjects) > 0 {
+		l.settings.Log.Error("the server cannot read messages that it had acknowledged", "stream", wire.InStream,
+			"subjects", subjects[:min(len(subjects), 20)], "count", len(subjects),
+			"advice", "jobs whose tasks are among them cannot end: cancel these jobs, and submit the tasks again")
+	}
+	if err == nil && len(wanted) > 0 {
+		var list map[string]int
+		if list, err = findMissing(ctx, l.js, wanted); err == nil {
+			l.missing <- list
+		}
+	}
+	if err != nil && ctx.Err() == nil {
+		l.settings.Log.Warn("reports not checked", "error", err)
+	}
 }
 
 // hearMissing takes note of results that are missing.

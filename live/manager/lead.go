@@ -96,15 +96,8 @@ func (m *manager) lead(ctx context.Context, f *fold) error {
 	m.times.fold.Observe(time.Since(begun).Seconds())
 	m.settings.Log.Info("leading", "manager", m.settings.Name, "plan", f.book.Number(), "took", time.Since(begun))
 	var watching sync.WaitGroup
-	if wanted := f.book.Results(); !m.settings.Logical && len(wanted) > 0 {
-		watching.Go(func() {
-			list, err := findMissing(ctx, m.js, wanted)
-			if err == nil {
-				l.missing <- list
-			} else if ctx.Err() == nil {
-				m.settings.Log.Warn("results not checked", "error", err)
-			}
-		})
+	if wanted := f.book.Results(); !m.settings.Logical {
+		watching.Go(func() { l.checkReports(ctx, wanted) })
 	}
 	watching.Go(func() {
 		if err := l.inbox.watch(ctx); errors.Is(err, errStalled) {

@@ -260,6 +260,18 @@ func (c *chaos) damageStore(wake []time.Time) {
 	if err != nil {
 		c.t.Error(err)
 	}
+	// else the index may list reports that cannot be read, whose tasks cannot end, see live.md
+	if stream == wire.InStream {
+		index, err := filepath.Glob(filepath.Join(c.store, "jetstream", "*", "streams", stream, "msgs", "index.db"))
+		if err != nil {
+			c.t.Error(err)
+		}
+		for _, file := range index {
+			if err := os.Remove(file); err != nil {
+				c.t.Error(err)
+			}
+		}
+	}
 	if what != "" {
 		c.damaged.Add(1)
 		c.t.Log(what)
