@@ -84,7 +84,8 @@ func (f *solveFlags) answer(q command.Query) (a render.Answer, stable bool, err 
 	return a, stable, command.InFile(q.File, command.Located(q, blameNumber(m, err)))
 }
 
-// blameNumber returns the error of answers beyond float64 as one about a number of the model that is beyond it, too, if there is one.
+// blameNumber returns the error of answers beyond the range of float64 as one about the first number of
+// the model that is beyond it, if there is one.
 func blameNumber(m *cluster.Model, err error) error {
 	var bad *input.Error
 	if !errors.As(err, &bad) || bad.Path != "model" || !strings.Contains(bad.Value, "beyond 1e") {
@@ -96,7 +97,8 @@ func blameNumber(m *cluster.Model, err error) error {
 			return
 		}
 		if f, _ := x.Float64(); f == 0 || math.IsInf(f, 0) {
-			far = input.Errorf(path, x.RatString(), "a number within the range of float64, 1e±308: count time, or work, in other units")
+			far = input.Errorf(path, x.RatString(),
+				"a number within the range of float64, 1e±308: count time, or work, in other units")
 		}
 	}
 	for s, server := range m.Servers {

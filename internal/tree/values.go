@@ -44,7 +44,8 @@ func (n *Node) Fields(path, want string, known ...string) (map[string]*Node, err
 	return f, nil
 }
 
-// synonyms are other words for fields, in lower case without underscores, with those fields in the order of preference.
+// synonyms maps other words for fields, in lower case without underscores, to those fields in the order
+// of preference.
 var synonyms = map[string][]string{
 	"lambda": {"arrival_rate"}, "λ": {"arrival_rate"}, "arrivals": {"arrival_rate"},
 	"rate": {"arrival_rate", "capacity"}, "mu": {"capacity", "rate"}, "μ": {"capacity", "rate"}, "servicerate": {"capacity", "rate"},

@@ -50,7 +50,8 @@ var yamlReasons = []struct {
 	{"expected key", "want the end of the value, or a field on a line of its own, indented as the field above", false},
 }
 
-// byteAt returns the byte in a line and column, from 1, of a text; 0 if there is none or other than ASCII comes before it in the line.
+// byteAt returns the byte in a line and column of a text, both from 1; 0 if there is none, or if other
+// than ASCII comes before it in the line.
 func byteAt(data []byte, line, column int) byte {
 	for ; line > 1; line-- {
 		_, data, _ = bytes.Cut(data, []byte("\n"))

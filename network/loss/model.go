@@ -27,8 +27,8 @@ type Server struct {
 // Size returns the number of servers of the row.
 func (s *Server) Size() int { return max(s.Count, 1) }
 
-// Expanded returns the model with a row for each server, and the first such row of each row of m. Servers of a row have one name.
-// The model must pass [Model.Check].
+// Expanded returns the model with a row for each server, and the first such row of each row of m.
+// Servers of a row have one name. The model must pass [Model.Check].
 func (m *Model) Expanded() (one *Model, first []int) {
 	copied := *m
 	one = &copied

@@ -27,8 +27,9 @@ type Scaled struct {
 // multiplied by it.
 func AddScale(cmd *cobra.Command, target *[]*big.Rat, does, scaled string) {
 	cli.AddList(cmd, target, mostFactors, cli.Flag[[]*big.Rat]{Name: "scale", Parse: ParseFactors,
-		Hint: hintRange, Usage: does + " once for each of the `FACTORS`, such as 0.5,9/10 or 0.1:1.3:0.1, with " + scaled + " multiplied by it",
-		Want: fmt.Sprintf("a number >= 0, such as 0.5 for 50 percent, or a range FROM:TO:STEP of at most %d numbers", mostFactors)})
+		Hint:  hintRange,
+		Usage: does + " once for each of the `FACTORS`, such as 0.5,9/10 or 0.1:1.3:0.1, with " + scaled + " multiplied by it",
+		Want:  fmt.Sprintf("a number >= 0, such as 0.5 for 50 percent, or a range FROM:TO:STEP of at most %d numbers", mostFactors)})
 }
 
 // A Scaling says which arrival rates are multiplied by which factors.
