@@ -74,8 +74,9 @@ func (r *plannedRun) joins(n int) error {
 	return nil
 }
 
-// runs lets workers report, or fail, until nothing is left or the steps are over. A task that has a report in PFQ_IN is reported
-// no more, as its subject is taken. It returns how many reports were written.
+// runs lets workers report, or fail, until nothing is left or the steps are over. A task that has a
+// report in PFQ_IN is reported no more, as its subject is taken. It returns how many reports were
+// written.
 func (r *plannedRun) runs(t *rapid.T, steps int, recorded map[string]bool) (reports int, err error) {
 	for range steps {
 		var busy []book.Order
@@ -89,8 +90,9 @@ func (r *plannedRun) runs(t *rapid.T, steps int, recorded map[string]bool) (repo
 		}
 		o := busy[rapid.IntRange(0, len(busy)-1).Draw(t, "worker")]
 		if rapid.IntRange(0, 9).Draw(t, "fails") == 0 {
-			f := &wire.Failure{Version: 1, Job: o.Order.Job, Task: o.Order.Task, Attempt: o.Order.Attempt, Worker: o.Worker,
-				Token: o.Order.Token, Exit: 1}
+			f := &wire.Failure{Version: 1, Job: o.Order.Job, Task: o.Order.Task, Attempt: o.Order.Attempt,
+				Worker: o.Worker,
+				Token:  o.Order.Token, Exit: 1}
 			subject := wire.Failed(f.Job, f.Task, f.Attempt)
 			if recorded[subject] {
 				return reports, fmt.Errorf("%s is taken", subject)
@@ -107,8 +109,9 @@ func (r *plannedRun) runs(t *rapid.T, steps int, recorded map[string]bool) (repo
 		}
 		recorded[subject] = true
 		reports++
-		report := &wire.Report{Version: 1, Job: o.Order.Job, Task: o.Order.Task, Attempt: o.Order.Attempt, Worker: o.Worker,
-			Token: o.Order.Token, Seconds: 1}
+		report := &wire.Report{Version: 1, Job: o.Order.Job, Task: o.Order.Task, Attempt: o.Order.Attempt,
+			Worker: o.Worker,
+			Token:  o.Order.Token, Seconds: 1}
 		if err := r.writes(wire.In{Report: report}); err != nil {
 			return reports, err
 		}
@@ -121,9 +124,9 @@ func batchOf(name string, tasks int) wire.In {
 	return wire.In{Batch: &wire.Batch{Version: 1, Name: name, Jobs: []wire.Job{job}}}
 }
 
-// The log loses its end at a random plan, and a second time after a repair. Reports of lost plans are found out, and none of them is
-// removed; after the repair each task ends once, with the report that was recorded first, and none that has a report runs
-// again.
+// The log loses its end at a random plan, and a second time after a repair. Reports of lost plans
+// are found out, and none of them is removed; after the repair each task ends once, with the report
+// that was recorded first, and none that has a report runs again.
 func TestLostPlans(t *testing.T) {
 	found := 0
 	rapid.Check(t, func(t *rapid.T) {
@@ -153,8 +156,12 @@ func TestLostPlans(t *testing.T) {
 			t.Fatal(err)
 		}
 		c := r.book.Cluster().Counts
-		maps.DeleteFunc(recorded, func(subject string, _ bool) bool { return strings.HasPrefix(subject, "pfq.in.fail.") })
-		if c.Tasks != tasks || c.Finished != tasks || len(recorded) != tasks || len(r.book.Removals()) > 0 || c.Aside > 0 {
+		maps.DeleteFunc(recorded, func(subject string, _ bool) bool {
+			return strings.HasPrefix(subject,
+				"pfq.in.fail.")
+		})
+		if c.Tasks != tasks || c.Finished != tasks || len(recorded) != tasks || len(r.book.Removals()) > 0 ||
+			c.Aside > 0 {
 			t.Fatalf("%d tasks, %d reports, removals %v: %+v", tasks, len(recorded), r.book.Removals(), c)
 		}
 	})
@@ -163,7 +170,8 @@ func TestLostPlans(t *testing.T) {
 	}
 }
 
-// loses cuts the log, folds what is left, repairs it if reports prove the loss, and hears PFQ_IN again. It returns whether they did.
+// loses cuts the log, folds what is left, repairs it if reports prove the loss, and hears PFQ_IN
+// again. It returns whether they did.
 func (r *plannedRun) loses(t *rapid.T) bool {
 	keep := rapid.IntRange(0, len(r.plans)).Draw(t, "plans kept")
 	newest := r.book.Number()
@@ -173,7 +181,7 @@ func (r *plannedRun) loses(t *rapid.T) bool {
 		t.Fatal(err)
 	}
 	base := r.plans
-	for k := len(base) - 1; k >= 0; k-- { // a repair starts the log anew
+	for k := len(base) - 1; k >= 0; k-- { // a repair starts a new log
 		if base[k] == nil {
 			base = base[k+1:]
 			break
@@ -226,8 +234,9 @@ func (r *plannedRun) loses(t *rapid.T) bool {
 	return lost != nil
 }
 
-// A worker without a token of the manager cannot make a report that proves lost plans, whatever numbers it has: it is refused and
-// removed as before. Nor does it help to change what an honest report says.
+// A worker without a token of the manager cannot make a report that proves lost plans, whatever
+// numbers it has: it is refused and removed as before. Nor does it help to change what an honest
+// report says.
 func TestForgeryIsNoDamage(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := newPlannedRun(t, 2)
@@ -240,11 +249,13 @@ func TestForgeryIsNoDamage(t *testing.T) {
 				break
 			}
 		}
-		forged := wire.Report{Version: 1, Job: "j", Task: rapid.IntRange(0, 4).Draw(t, "task"), Worker: "w0", Token: o.Order.Token, Seconds: 1,
+		forged := wire.Report{Version: 1, Job: "j", Task: rapid.IntRange(0, 4).Draw(t, "task"), Worker: "w0",
+			Token: o.Order.Token, Seconds: 1,
 			Attempt: rapid.IntRange(1, 1<<40).Draw(t, "attempt")}
 		switch rapid.IntRange(0, 3).Draw(t, "how") {
 		case 0: // signed with another key
-			token := wire.Token{Term: wire.NewTerm([8]byte{1}), Plan: rapid.Uint64Range(0, 1<<50).Draw(t, "plan"), Job: "j",
+			token := wire.Token{Term: wire.NewTerm([8]byte{1}), Plan: rapid.Uint64Range(0, 1<<50).Draw(t, "plan"),
+				Job:  "j",
 				Task: forged.Task, Attempt: forged.Attempt, Worker: "w0"}
 			forged.Token = token.Sign(make([]byte, book.KeyBytes))
 		case 1: // a character of an honest token changed

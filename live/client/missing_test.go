@@ -33,8 +33,8 @@ func lossyServer(t *testing.T) (context.Context, jetstream.JetStream, *client.Cl
 	return ctx, js, c
 }
 
-// Results of a job that is done yields what there is, and then names the tasks without a result at once
-// if the manager knows that the server has lost them.
+// Results of a job that is done yields what there is, and then names the tasks without a result at
+// once if the manager knows that the server has lost them.
 func TestMissingResultsAreNamed(t *testing.T) {
 	t.Parallel()
 	ctx, js, c := lossyServer(t)
@@ -48,7 +48,8 @@ func TestMissingResultsAreNamed(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, task := range []int{2, 6} {
-		report, err := wire.Encode(&wire.Report{Version: 1, Job: "j", Task: task, Attempt: 1 + task, Worker: "w", Token: "t"})
+		report, err := wire.Encode(&wire.Report{Version: 1, Job: "j", Task: task, Attempt: 1 + task, Worker: "w",
+			Token: "t"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -76,22 +77,27 @@ func TestMissingResultsAreNamed(t *testing.T) {
 	}
 }
 
-// Submit returns an error, instead of waiting, if the server has lost the batch before a manager read it.
+// Submit returns an error, instead of waiting, if the server has lost the batch before a manager
+// read it.
 func TestLostBatchIsNamed(t *testing.T) {
 	t.Parallel()
 	ctx, js, c := lossyServer(t)
 	ended := make(chan error, 1)
 	go func() {
-		_, err := c.Submit(ctx, wire.Batch{Name: "b", Jobs: []wire.Job{{Name: "j", Tasks: 1, Run: wire.Run{Kind: "sleep"}}}})
+		_, err := c.Submit(ctx, wire.Batch{Name: "b", Jobs: []wire.Job{{Name: "j", Tasks: 1,
+			Run: wire.Run{Kind: "sleep"}}}})
 		ended <- err
 	}()
 	in, err := js.Stream(ctx, wire.InStream)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, err := store.Last(ctx, js, wire.InStream, wire.Submit("b")); err != nil; _, err = store.Last(ctx, js, wire.InStream, wire.Submit("b")) {
+	for {
+		if _, err := store.Last(ctx, js, wire.InStream, wire.Submit("b")); err == nil {
+			break
+		}
 		if ctx.Err() != nil {
-			t.Fatal(err)
+			t.Fatal(ctx.Err())
 		}
 	}
 	if err := in.Purge(ctx); err != nil {

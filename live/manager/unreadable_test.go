@@ -15,9 +15,9 @@ import (
 	"productform/live/wire"
 )
 
-// A report is damaged before any manager has read it, but the index of the stream still lists it, so
-// its subject takes no other report. The next leader logs an error, audit names the report, and the
-// job can be cancelled.
+// A report is damaged before any manager has read it, but the index of the stream still lists it,
+// so its subject takes no other report. The next leader logs an error, audit names the report, and
+// the job can be cancelled.
 func TestUnreadableReportIsNamed(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()

@@ -345,8 +345,11 @@ func (a *repairAnswer) render() render.Answer {
 			return
 		}
 		t.Line("%s", *a.Damage)
-		t.Line("plans 1 to %d are kept; those up to %d count as lost, and the next plan is %d", a.Kept, a.Lost,
-			a.Lost+1)
+		kept := fmt.Sprintf("plans 1 to %d are kept", a.Kept)
+		if a.Kept == 0 {
+			kept = "no plan can be kept"
+		}
+		t.Line("%s; those up to %d count as lost, and the next plan is %d", kept, a.Lost, a.Lost+1)
 		t.Line("%d results of tasks that the lost plans began are adopted; %d reports that cannot be placed or verified are put aside", a.Adoptable, a.Aside)
 		t.Line("tasks without a result run again; nothing is removed")
 		if a.Applied {
