@@ -14,8 +14,8 @@ import (
 	"productform/cluster"
 )
 
-// linked sets the number of models of TestLinkedBlocksWarnOrAgree.
-var linked = flag.Int("linked", 30, "number of models with weakly linked blocks")
+// linked sets the number of models of each kind with several blocks.
+var linked = flag.Int("linked", 30, "number of models of each kind with several blocks")
 
 // drawBlocks draws two or three blocks of servers, each nearly short of capacity, with weak links. In a block
 // each pair of servers has a class, all of one rate. Blocks may be mirror images.
@@ -60,10 +60,49 @@ func drawBlocks(t *rapid.T) *cluster.Model {
 	return m
 }
 
+// drawHanging draws a group of servers very near capacity and two groups that hang on it: each of their servers
+// shares a class with one of the first group, which has nothing to spare for it. In a group each pair of servers has a
+// class, all of one rate.
+func drawHanging(t *rapid.T) *cluster.Model {
+	m := &cluster.Model{}
+	class := func(rate float64, servers ...int) {
+		name := fmt.Sprint("c", len(m.Classes))
+		exact := big.NewRat(int64(math.Round(rate*1e12)), 1e12)
+		m.Classes = append(m.Classes, cluster.Class{Name: name, ArrivalRate: exact, Servers: cluster.On(servers...)})
+	}
+	group := func(least, most, shared float64) (first, size int) {
+		first, size = len(m.Servers), rapid.IntRange(2, 4).Draw(t, "size")
+		missing := math.Pow(10, -rapid.Float64Range(least, most).Draw(t, "missing"))
+		for s := range size {
+			name := fmt.Sprint("s", len(m.Servers))
+			m.Servers = append(m.Servers, cluster.Server{Name: name, Capacity: big.NewRat(1, 1)})
+			for o := range s {
+				class(2*(1-missing-shared)/float64(size-1), first+o, first+s)
+			}
+		}
+		return first, size
+	}
+	_, size := group(4, 6, 0)
+	for range 2 {
+		shared := rapid.Float64Range(0.2, 0.6).Draw(t, "shared")
+		first, servers := group(2.5, 4.5, shared)
+		for s := range servers {
+			class(shared, first+s, rapid.IntRange(0, size-1).Draw(t, "on"))
+		}
+	}
+	return m
+}
+
 // An estimate more than four half-widths from the exact value of package bf comes with a warning, also for models
 // that mislead chains: two or three groups of servers, nearly short of capacity and weakly linked.
-func TestLinkedBlocksWarnOrAgree(t *testing.T) {
-	draw := rapid.Custom(drawBlocks)
+func TestLinkedBlocksWarnOrAgree(t *testing.T) { checkWarnOrAgree(t, drawBlocks) }
+
+// The same holds for two groups, nearly short of capacity, that share classes with a third one.
+func TestHangingBlocksWarnOrAgree(t *testing.T) { checkWarnOrAgree(t, drawHanging) }
+
+// checkWarnOrAgree compares estimates with exact values.
+func checkWarnOrAgree(t *testing.T, model func(*rapid.T) *cluster.Model) {
+	draw := rapid.Custom(model)
 	warned, worst, sweeps := 0, 0.0, 0
 	for k := range *linked {
 		m := draw.Example(k)
