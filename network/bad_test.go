@@ -210,7 +210,7 @@ func TestMalformedModels(t *testing.T) {
 		{&network.Model{Stations: []network.Station{{Name: "s", Discipline: network.LCFS, Servers: 2}}, Classes: []network.Class{{Name: "a", ArrivalRate: one, Visits: []network.Visit{{Count: one}}}, {Name: "b", ArrivalRate: one, Visits: []network.Visit{{Count: one, MeanSize: big.NewRat(1, 2)}}}}},
 			`classes[1].visits[0].mean_size = 1/2: want 1, that of "a": station "s" has a product form for exponential sizes of one mean only`},
 		{&network.Model{Stations: []network.Station{{Name: "s", Discipline: network.LCFS}}, Classes: []network.Class{class("a", network.Visit{Count: one}), class("b", network.Visit{Count: one, MeanSize: big.NewRat(1, 2)})}},
-			`classes[0].visits[0].station = "s": want another station beside it in the closed chain of "a": with lcfs alone the last job is served for ever, and numbers depend on the start`},
+			`classes[0].visits[0].station = "s": want another station as well in the closed chain of "a": with lcfs alone the last job is served forever, and numbers depend on the start`},
 	} {
 		err := c.m.Check()
 		if err == nil {

@@ -60,15 +60,83 @@ func (m *Model) components() components {
 // closed reports whether class c is of a closed chain.
 func (k components) closed(c int) bool { return k.open[k.of[c]] < 0 }
 
-// staysOnTop reports whether the classes visit nothing but one station with LCFS. Of a closed chain of them the job on top is then followed by itself.
-func (m *Model) staysOnTop(classes []int) bool {
-	station := m.Classes[classes[0]].Visits[0].Station
+// A stackPair is the two stations that a chain visits, if it visits no others and both have LCFS. They are equal if
+// the chain visits one station.
+type stackPair struct{ low, high int }
+
+// stacks returns the stack pair of a chain, if it has one.
+func (m *Model) stacks(classes []int) (p stackPair, ok bool) {
+	var stations []int
 	for _, c := range classes {
-		if slices.ContainsFunc(m.Classes[c].Visits, func(v Visit) bool { return v.Station != station }) {
-			return false
+		for _, v := range m.Classes[c].Visits {
+			if m.Stations[v.Station].Discipline != LCFS {
+				return p, false
+			}
+			stations = append(stations, v.Station)
 		}
 	}
-	return m.Stations[station].Discipline == LCFS
+	slices.Sort(stations)
+	stations = slices.Compact(stations)
+	return stackPair{stations[0], stations[len(stations)-1]}, len(stations) <= 2
+}
+
+// checkStacks checks that the numbers of closed chains at stations with LCFS do not depend on the start.
+//
+// A job that visits only one such station is followed by itself. If there are at least as many of these jobs as
+// servers, they can hold all servers forever, and the jobs below never move. This does not change any number if these
+// jobs are of one class and no others visit the station.
+//
+// The jobs of chains that visit the same two such stations, with one server each, keep their order forever. Read
+// the jobs at one station from the first to the last to arrive, and then those at the other from the last to the
+// first. This is a tape, and each move of such a job moves the head of the tape by one job. Other jobs join and leave
+// at the head and change nothing. The jobs of one chain can be in any order, since each can visit everything while
+// it is next to the head. A job that also visits a third station can get into any place, and two servers at one of the
+// stations let neighbours change places.
+func (m *Model) checkStacks(k components) error {
+	chains := map[stackPair][]int{}
+	for i, classes := range k.classes {
+		if p, ok := m.stacks(classes); ok && k.open[i] < 0 {
+			chains[p] = append(chains[p], i)
+		}
+	}
+	for i, classes := range k.classes {
+		p, ok := m.stacks(classes)
+		if !ok || k.open[i] >= 0 {
+			continue
+		}
+		same := chains[p]
+		var all []int
+		jobs := 0
+		for _, other := range same {
+			all = append(all, k.classes[other]...)
+			jobs += k.population[other]
+		}
+		visit := m.Classes[classes[0]].Visits[0]
+		path, name := visitPath(classes[0], 0)+".station", input.Quote(m.Stations[visit.Station].Name)
+		servers := max(m.Stations[p.low].Servers, m.Stations[p.high].Servers, 1)
+		switch {
+		case p.low == p.high && (jobs > servers && len(all) > 1 || jobs >= servers && m.isShared(p.low, all)):
+			return input.Errorf(path, name, "another station as well in the closed chain of %s: with lcfs alone the last "+
+				"job is served forever, and numbers depend on the start", m.classNames(classes))
+		case p.low != p.high && len(same) > 1 && servers == 1:
+			low, high := input.Quote(m.Stations[p.low].Name), input.Quote(m.Stations[p.high].Name)
+			return input.Errorf(path, name, "a third station in the closed chain of %s or in that of %s: with lcfs at %s "+
+				"and %s alone their jobs keep their order, and numbers depend on the start", m.classNames(classes),
+				m.classNames(k.classes[same[1]]), low, high)
+		}
+	}
+	return nil
+}
+
+// isShared reports whether other classes than these visit a station.
+func (m *Model) isShared(station int, classes []int) bool {
+	for c, class := range m.Classes {
+		visits := func(v Visit) bool { return v.Station == station }
+		if !slices.Contains(classes, c) && slices.ContainsFunc(class.Visits, visits) {
+			return true
+		}
+	}
+	return false
 }
 
 // checkChains checks that each chain is open or closed, and that jobs get everywhere in it.
@@ -90,9 +158,6 @@ func (m *Model) checkChains() error {
 				"at least one job in the chain of %s, or arrivals", m.classNames(classes))
 		case k.population[i] > maxPopulation:
 			return input.Errorf(input.Index("classes", first)+".population", m.Classes[first].Population, "at most %d jobs in the chain of %s", maxPopulation, m.classNames(classes))
-		case open < 0 && m.staysOnTop(classes):
-			return input.Errorf(input.Index("classes", first)+".visits[0].station", input.Quote(m.Stations[m.Classes[first].Visits[0].Station].Name),
-				"another station beside it in the closed chain of %s: with lcfs alone the last job is served for ever, and numbers depend on the start", m.classNames(classes))
 		}
 		for _, c := range classes {
 			if m.Classes[c].Reference != 0 && k.open[i] >= 0 {
@@ -113,7 +178,7 @@ func (m *Model) checkChains() error {
 			return err
 		}
 	}
-	return nil
+	return m.checkStacks(k)
 }
 
 // A visitGraph is the graph of the visits of a chain: an edge where jobs can go.

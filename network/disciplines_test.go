@@ -138,26 +138,41 @@ func without(jobs []int, at int) []int { return slices.Delete(slices.Clone(jobs)
 // An allState holds the classes of the jobs at each of three stations, a byte each, in order of arrival where it matters.
 type allState [3]string
 
+// visitAt returns the visit of a class to a station, nil if there is none.
+func (m *Model) visitAt(class, station int) *Visit {
+	for v := range m.Classes[class].Visits {
+		if m.Classes[class].Visits[v].Station == station {
+			return &m.Classes[class].Visits[v]
+		}
+	}
+	return nil
+}
+
+// canonical sorts the jobs at stations where their order does not matter.
+func (m *Model) canonical(s allState) allState {
+	for i, station := range m.Stations {
+		if station.Discipline == Delay || station.Discipline == Sharing || station.Discipline == Balanced {
+			list := []byte(s[i])
+			slices.Sort(list)
+			s[i] = string(list)
+		}
+	}
+	return s
+}
+
 // moves calls move for every way out of a state.
 func moves(m *Model, from allState, move func(to allState, rate *big.Rat)) {
 	for station := range m.Stations {
 		jobs := classesOf(from[station])
 		for at, rate := range serve(m, station, jobs) {
-			v := &m.Classes[jobs[at]].Visits[station]
+			v := m.visitAt(jobs[at], station)
 			for _, b := range v.Next {
 				to := from
 				to[station] = from[station][:at] + from[station][at+1:]
-				to[b.Visit] += string([]byte{byte(b.Class)})
-				for i, s := range m.Stations {
-					if s.Discipline == Delay || s.Discipline == Sharing || s.Discipline == Balanced {
-						list := []byte(to[i])
-						slices.Sort(list)
-						to[i] = string(list)
-					}
-				}
+				to[m.Classes[b.Class].Visits[b.Visit].Station] += string([]byte{byte(b.Class)})
 				x := new(big.Rat).Mul(rate, b.Probability)
 				if x.Sign() > 0 {
-					move(to, x.Quo(x, v.size()))
+					move(m.canonical(to), x.Quo(x, v.size()))
 				}
 			}
 		}
