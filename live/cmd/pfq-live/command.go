@@ -4,7 +4,6 @@ import (
 	"context"
 	"embed"
 	"fmt"
-	"io"
 	"log/slog"
 	"os"
 	"strconv"
@@ -110,18 +109,6 @@ func ownName() string {
 
 // programVersion is what the heartbeats of workers tell of this program.
 func programVersion() string { return strings.TrimSpace(cli.Version("pfq-live")) }
-
-// newLog returns a structured log in the form of --log.
-func newLog(w io.Writer, form string) *slog.Logger {
-	if form == "json" {
-		return slog.New(slog.NewJSONHandler(w, nil))
-	}
-	return slog.New(slog.NewTextHandler(w, nil))
-}
-
-func addLog(cmd *cobra.Command, form *string) {
-	cli.AddChoice(cmd, form, "log", []string{"text", "json"}, "form of the log on the standard error")
-}
 
 // connect connects to a server, which is waited for.
 func connect(ctx context.Context, url, name string, log *slog.Logger) (*nats.Conn, error) {
