@@ -101,14 +101,15 @@ func checkVersion(v int) error {
 	return nil
 }
 
-// Check checks a batch: jobs with names of their own, and no more than [MaxNumbers] works in all.
+// Check checks a batch: jobs with names of their own, and at most [MaxNumbers] works and [MaxTasks]
+// tasks in total.
 func (b *Batch) Check() error {
 	err := cmp.Or(checkVersion(b.Version), CheckName("name", b.Name),
 		must(len(b.Jobs) >= 1 && len(b.Jobs) <= MaxJobs, "jobs", len(b.Jobs), "1 to 1000 jobs"))
 	if err == nil && b.At != nil {
 		err = must(isTime(*b.At), "at", *b.At, wantTime)
 	}
-	names, works := make(map[string]int, len(b.Jobs)), 0
+	names, works, tasks := make(map[string]int, len(b.Jobs)), 0, 0
 	for i := 0; i < len(b.Jobs) && err == nil; i++ {
 		j, path := &b.Jobs[i], input.Index("jobs", i)
 		if err = j.Check(); err != nil {
@@ -118,6 +119,9 @@ func (b *Batch) Check() error {
 			return err
 		}
 		works += len(j.Works)
+		if tasks += j.Tasks; tasks > MaxTasks {
+			return input.Errorf(path+".tasks", j.Tasks, "at most 10000000 tasks in total in a batch, not %d", tasks)
+		}
 		err = must(works <= MaxNumbers, path+".works", works, "at most 100000 works in a batch")
 	}
 	return err

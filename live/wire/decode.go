@@ -13,7 +13,7 @@ import (
 
 // MaxMessage bounds the bytes of a message. MaxBatch bounds those of a batch, MaxJobs its jobs and MaxWorkers the workers of
 // a cluster, so that a plan stays within MaxMessage whatever happens at its moment. MaxNumbers bounds other lists in a
-// message, MaxTasks the tasks of a job, MaxOutput the bytes of an output inside a report.
+// message, MaxTasks the tasks of a job and of a batch, MaxOutput the bytes of an output inside a report.
 const (
 	MaxMessage = 1 << 20
 	MaxBatch   = MaxMessage / 2

@@ -134,6 +134,8 @@ func TestBadMessages(t *testing.T) {
 		{"pfq.in.submit.b", batch + `,"run":{"kind":"x","inputs":{"../x":""}}}]}`, `jobs[0].run.inputs["../x"] = "../x": want a file name`},
 		{"pfq.in.submit.b", batch + `,"run":{"kind":"x","inputs":{"..":""}}}]}`, `jobs[0].run.inputs[".."] = "..": want a file name`},
 		{"pfq.in.submit.b", `{"v":1,"name":"b","jobs":[]}`, "jobs = 0: want 1 to 1000 jobs"},
+		{"pfq.in.submit.b", `{"v":1,"name":"b","jobs":[{"name":"i","tasks":1,"run":{"kind":"sleep"}},{"name":"j","tasks":10000000,"run":{"kind":"sleep"}}]}`,
+			"jobs[1].tasks = 10000000: want at most 10000000 tasks in total in a batch, not 10000001"},
 		{"pfq.in.submit.b", strings.Repeat(" ", MaxBatch) + batch + "}]}", "want at most 524288 bytes, not 524361 bytes"},
 		{"pfq.in.cancel.j", `{"v":1,"priority":1}`, "no fields in a wish to cancel"},
 		{"pfq.in.change.j.1", `{"v":1}`, "a priority or a deadline to change to"},
