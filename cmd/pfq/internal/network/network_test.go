@@ -231,6 +231,18 @@ func TestBounds(t *testing.T) {
 	}
 }
 
+// The limit of the throughput is that of the solution, 1/2 of a rate that falls from 3 to 1, not what the largest rate would let through.
+func TestBoundsHaveLimitOfSolution(t *testing.T) {
+	const model = `{"stations": [{"name": "s", "discipline": "sharing", "rates": [3, 1]}, {"name": "z", "discipline": "delay"}], "classes": [{"name": "c",
+		"population": 30, "visits": [{"station": "z", "next": {"s": 1}}, {"station": "s", "mean_size": 2, "next": {"z": 1}}]}]}`
+	for key, args := range map[string]string{"bounds": "network - --bounds", "chains": "network -"} {
+		row := program.JSON(t, model, args)[key].([]any)[0].(map[string]any)
+		if row["throughput_limit"] != 0.5 || row["limit_station"] != "s" {
+			t.Errorf("%s: limit %v at %v, want 0.5 at s", args, row["throughput_limit"], row["limit_station"])
+		}
+	}
+}
+
 // Estimates stand beside the exact values, not far from them; where theory has none for the sizes, or the network is too large, alone.
 func TestSimulated(t *testing.T) {
 	text := commandtest.Example(t, "networks/interactive.yaml")

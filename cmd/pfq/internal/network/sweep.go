@@ -168,12 +168,12 @@ func (f *networkFlags) bound(q command.Query, m *network.Model) (a render.Answer
 		return a, false, f.translate(err, true)
 	}
 	b := bounded{Stable: true, Bounds: []chainBounds{}}
-	for _, c := range chains {
+	for k, c := range chains {
 		row := chainBounds{Classes: classNames(m, c.Classes), Population: c.Population,
 			Throughput: between{render.Rat(c.Throughput[0], render.Fraction), render.Rat(c.Throughput[1], render.Fraction)},
 			MeanDelay:  between{render.Rat(c.MeanDelay[0], render.Fraction), render.Rat(c.MeanDelay[1], render.Fraction)}}
-		if c.MostThroughput != nil {
-			row.Limit, row.LimitStation = render.Rat(c.MostThroughput, render.Fraction), &m.Stations[c.Bottleneck].Name
+		if limit := limits.Chains[k]; limit.Throughput != nil { // rates may end below their largest, which bounds the throughput
+			row.Limit, row.LimitStation = render.Rat(limit.Throughput, render.Fraction), &m.Stations[limit.Station].Name
 		}
 		row.ThroughputOne = render.Rat(c.EmptyThroughput, render.Fraction)
 		b.Bounds = append(b.Bounds, row)
