@@ -281,6 +281,23 @@ func (b *Book) Results() map[string][]bool {
 	return all
 }
 
+// Open returns which tasks have neither a result nor a report that counts, of each job that is present.
+func (b *Book) Open() map[string][]bool {
+	all := map[string][]bool{}
+	for _, j := range b.jobs {
+		if j == nil || j.isDone() {
+			continue
+		}
+		tasks := make([]bool, j.Job.Tasks)
+		for task := range tasks {
+			_, adopted := j.Adopted[task]
+			tasks[task] = !j.Ended.has(task) && j.Repeats[task] == nil && !adopted
+		}
+		all[j.Job.Name] = tasks
+	}
+	return all
+}
+
 // Repair declares the plans after the last one up to number last lost. The next plan is last + 1,
 // results of their attempts are adopted, and numbers of attempts continue above theirs. Of an empty
 // book the clock starts at epoch. What PFQ_IN says up to sequence end may have gaps.

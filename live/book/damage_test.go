@@ -282,3 +282,26 @@ func TestForgeryIsNoDamage(t *testing.T) {
 		}
 	})
 }
+
+// A report that was removed and that the server has restored is removed again: else it would block its
+// task, since plans mention its sequence already.
+func TestRestoredReportIsRemovedAgain(t *testing.T) {
+	d := newDesk(t, nil)
+	d.joins("a")
+	d.submits("j", 1)
+	forged := wire.In{Report: &wire.Report{Version: 1, Job: "j", Attempt: 1, Worker: "a", Token: "guessed"}}
+	refuses(t, d.says(forged), "the token is not that of this attempt")
+	for _, r := range d.book.Removals() {
+		d.hear(book.Input{Removed: &r})
+	}
+	if list := d.book.Removals(); len(list) > 0 || !d.book.Open()["j"][0] {
+		t.Fatalf("removals %v, open %v", list, d.book.Open())
+	}
+	if d.hear(book.Input{Sequence: d.next, In: forged}); len(d.book.Removals()) > 0 {
+		t.Fatal("a message that plans mention is heard again")
+	}
+	d.hear(book.Input{Sequence: d.next, Restored: true, In: forged})
+	if list := d.book.Removals(); len(list) != 1 || list[0].Sequence != d.next {
+		t.Fatalf("removals %v", list)
+	}
+}

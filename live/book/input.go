@@ -5,6 +5,7 @@ import "productform/live/wire"
 // An Input is something that was heard: a message of PFQ_IN, with its sequence, or one of the others.
 type Input struct {
 	Sequence uint64 // in PFQ_IN, from 1
+	Restored bool   // the server has restored the message, which plans mention already
 	In       wire.In
 	Subject  string // of a message that could not be read
 	Err      error  // why it could not

@@ -165,7 +165,7 @@ func (t *taking) tell(h dispatch.Happening) { t.plan.What = append(t.plan.What, 
 func (t *taking) hear(in *Input) {
 	t.heard++
 	t.bytes += bytesOf(in)
-	if in.Sequence > 0 {
+	if in.Sequence > 0 && !in.Restored {
 		if in.Sequence <= t.b.heard {
 			return
 		}

@@ -290,6 +290,20 @@ func readIn(ctx context.Context, js jetstream.JetStream, each func(*store.Messag
 	}
 }
 
+// findRestored returns the reports of open tasks that plans up to a sequence of PFQ_IN have removed, or
+// that are lost with other plans, but the server has again. They block their tasks.
+func findRestored(ctx context.Context, js jetstream.JetStream, open map[string][]bool, upto uint64) (list []book.Input, err error) {
+	err = readIn(ctx, js, func(m *store.Message) {
+		job, task, ok := wire.DoneTask(m.Subject)
+		if !ok || m.Sequence > upto || task >= len(open[job]) || !open[job][task] {
+			return
+		}
+		in, err := wire.DecodeIn(m.Subject, m.Data)
+		list = append(list, book.Input{Sequence: m.Sequence, Restored: true, In: in, Subject: m.Subject, Err: err})
+	})
+	return list, err
+}
+
 // hasMessage asks the leader of a stream whether there is a message of a subject that can be read.
 func hasMessage(ctx context.Context, js jetstream.JetStream, stream, subject string) (bool, error) {
 	question, err := json.Marshal(map[string]string{"last_by_subj": subject})
@@ -317,7 +331,10 @@ func hasMessage(ctx context.Context, js jetstream.JetStream, stream, subject str
 
 // checkReports checks beside the decisions that the reports in PFQ_IN can be read, and sends the
 // loop which results are missing. wanted is as [book.Book.Results] returns it.
-func (l *leader) checkReports(ctx context.Context, wanted map[string][]bool) {
+func (l *leader) checkReports(ctx context.Context, wanted, open map[string][]bool, upto uint64) {
+	if list, err := findRestored(ctx, l.js, open, upto); err == nil && len(list) > 0 {
+		l.restored <- list
+	}
 	subjects, err := findUnreadable(ctx, l.js)
 	if len(subjects) > 0 {
 		l.settings.Log.Error("the server cannot read messages that it had acknowledged", "stream", wire.InStream,

@@ -40,6 +40,7 @@ type leader struct {
 	ended     chan *nats.Msg // connections
 	questions chan *nats.Msg
 	broken    chan nats.Status
+	restored  chan []book.Input   // reports that the server has again
 	missing   chan map[string]int // results that PFQ_IN lacks, by job
 
 	health    *health
@@ -75,7 +76,7 @@ func (m *manager) lead(ctx context.Context, f *fold) error {
 	}
 	l := &leader{
 		manager: m, fold: f, health: newHealth(m.settings.LostAfter), history: newHistory(),
-		missing: make(chan map[string]int, 1), taken: map[string]time.Time{}, waiting: map[string]time.Time{},
+		missing: make(chan map[string]int, 1), restored: make(chan []book.Input, 1), taken: map[string]time.Time{}, waiting: map[string]time.Time{},
 		beats: make(chan *nats.Msg, mostWaiting), ended: make(chan *nats.Msg, mostWaiting), questions: make(chan *nats.Msg, mostWaiting),
 	}
 	l.orders = newDispatcher(l.send)
@@ -96,8 +97,8 @@ func (m *manager) lead(ctx context.Context, f *fold) error {
 	m.times.fold.Observe(time.Since(begun).Seconds())
 	m.settings.Log.Info("leading", "manager", m.settings.Name, "plan", f.book.Number(), "took", time.Since(begun))
 	var watching sync.WaitGroup
-	if wanted := f.book.Results(); !m.settings.Logical {
-		watching.Go(func() { l.checkReports(ctx, wanted) })
+	if wanted, open, upto := f.book.Results(), f.book.Open(), f.book.Upto(); !m.settings.Logical {
+		watching.Go(func() { l.checkReports(ctx, wanted, open, upto) })
 	}
 	watching.Go(func() {
 		if err := l.inbox.watch(ctx); errors.Is(err, errStalled) {
@@ -201,6 +202,9 @@ func (l *leader) loop(ctx context.Context) error {
 			l.hearEnd(m)
 		case m := <-l.questions:
 			l.answer(m)
+		case list := <-l.restored:
+			l.settings.Log.Error("the server has restored reports that were removed", "count", len(list))
+			l.heard = append(l.heard, list...)
 		case list := <-l.missing:
 			l.hearMissing(list)
 		case <-timer.C:
