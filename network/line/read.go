@@ -228,7 +228,7 @@ func (d *file) station(f map[string]*tree.Node, path string, s *node) error {
 	}
 	var ok bool
 	if s.station.Discipline, ok = disciplines[scheduling]; !ok {
-		return input.Errorf(path+".scheduling", f["scheduling"], "one of INF (the only one of a Delay), FCFS, PS, LCFSPR; other strategies have no product form")
+		return input.Errorf(path+".scheduling", f["scheduling"], "one of INF (the only one of a Delay), FCFS, PS, LCFSPR: no other strategy is read")
 	}
 	if n := f["servers"]; n != nil && s.station.Discipline == network.Delay {
 		if n.Text != "-1" && n.Text != "1" {

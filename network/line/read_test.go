@@ -121,7 +121,7 @@ func TestMalformed(t *testing.T) {
 		{`"type": "Router"`, `"type": "Router", "servers": 2`, `line 8: model.nodes[5].servers = the number 2: want no such field at a Router`},
 		{`"buffer": -1`, `"buffer": 5`, `line 7: model.nodes[4].buffer = the number 5: want -1, no limit: jobs are neither lost nor blocked`},
 		{`"scheduling": "PS", `, ``, `line 5: model.nodes[2].scheduling is missing: want one of INF, FCFS, PS, LCFSPR`},
-		{`"scheduling": "PS"`, `"scheduling": "DPS"`, `line 5: model.nodes[2].scheduling = a string "DPS": want one of INF (the only one of a Delay), FCFS, PS, LCFSPR; other strategies have no product form`},
+		{`"scheduling": "PS"`, `"scheduling": "DPS"`, `line 5: model.nodes[2].scheduling = a string "DPS": want one of INF (the only one of a Delay), FCFS, PS, LCFSPR: no other strategy is read`},
 		{`"servers": 2`, `"servers": 0`, `line 5: model.nodes[2].servers = 0: want an integer from 1 to 1000000`},
 		{`"fit": {"method": "fitMean", "mean": 4.0}`, `"fit": {"method": "fitMeanAndSCV", "mean": 4.0}`, `line 4: model.nodes[1].service.Users.fit.method = a string "fitMeanAndSCV": want "fitMean"`},
 		{`"params": {"lambda": 3}`, `"params": {"lambda": 0}`, `line 7: model.nodes[4].service.Users.params.lambda = the number 0: want a number > 0`},
