@@ -43,7 +43,7 @@ type ClassResult struct {
 	Throughput  num.Value  // jobs that leave per unit of time, in a closed queue to come back
 	Completions num.Value  // jobs that end per unit of time, those that take the place of another among them; by the measure, the departures in order of arrival
 	MeanJobs    num.Value  // closed: the population
-	MeanDelay   *num.Value // from arrival to departure, closed from one departure to the next; nil if none leave
+	MeanDelay   *num.Value // from arrival to departure, closed from one departure to the next; nil if none leave, or of a closed class of several jobs that is joined to any
 }
 
 // A ServerResult holds the measures of one server.

@@ -247,13 +247,16 @@ func (q *queue) normalize(z arithmetic.Number) {
 }
 
 // finish sets the measures of a closed queue, from the rates at which its classes leave and end, times the normalization.
+// Jobs of a class that is joined to none end and leave in their order, so each of them leaves. Some of the jobs of a
+// joined class may never leave, so the population over the throughput is not their delay unless there is only one.
 func (q *queue) finish(z arithmetic.Number, leave, end []arithmetic.Number) {
 	q.normalize(z)
+	joined := q.joined()
 	all := 0
 	for i, c := range q.Classes {
 		rate := leave[i].Quo(z)
 		row := ClassResult{Throughput: q.o.Value(rate), Completions: q.o.Value(end[i].Quo(z)), MeanJobs: q.o.Value(q.one.Integer(c.Population))}
-		if !rate.IsZero() {
+		if !rate.IsZero() && (c.Population == 1 || joined[i] == 0) {
 			row.MeanDelay = q.o.Pointer(q.one.Integer(c.Population).Quo(rate))
 		}
 		q.r.Classes = append(q.r.Classes, row)
