@@ -86,7 +86,7 @@ func (r *DelayResult) addFastest(ctx context.Context, c *cluster.Component, q de
 	if other.l, other.err = eliminationDelayPlan(ctx, c, q, s); other.isFinal() {
 		return other.err
 	}
-	if other.err == nil {
+	if other.err == nil && other.l.problem.Bits <= exactBits {
 		work := other.l.estimate(other.l.delaySettings(tailsOf(q.Levels), s))
 		if table.needsSteps() && max(start, fewProducts) < work {
 			if table.run(ctx, c, q, s, work); table.isGood(s) || table.isFinal() {

@@ -22,9 +22,10 @@ import (
 // exactBits is the length of whole numbers that float64 holds.
 const exactBits = 53
 
-// findOrder finds an order in which the servers of a component are eliminated, one after the other. The error is a
-// [*num.TooLargeError] that names the width, if that is too large.
-func (l *plan) findOrder() (err error) {
+// findOrder finds an order in which the servers of a component are eliminated, one after the other,
+// and estimates the work. The error is a [*num.TooLargeError] that names the width, if that is too
+// large.
+func (l *plan) findOrder(s Settings) (err error) {
 	e := eliminationProblem(l.problem)
 	for s := range e.Capacities {
 		e.Capacities[s] = 1
@@ -34,6 +35,9 @@ func (l *plan) findOrder() (err error) {
 	}
 	var wide *num.TooLargeError
 	if l.order, err = elimination.NewOrder(e); !errors.As(err, &wide) {
+		if err == nil {
+			l.toOrder = l.estimate(elimination.Settings{Tolerance: cmp.Or(s.RelTol, defaultRelTol)})
+		}
 		return err
 	}
 	return &num.TooLargeError{Input: input.Errorf("model", fmt.Sprintf("a width of %s or more", wide.Input.Value), // least fill finds the least width up to 2 only
@@ -47,7 +51,7 @@ func (l *plan) checkElimination(s Settings) error {
 	if s.MaxJobs > 0 && !s.ByClass {
 		return input.Errorf("MaxJobs", s.MaxJobs, "distributions by class beside it: the elimination lattice has these, and not that of all jobs together")
 	}
-	return l.findOrder()
+	return l.findOrder(s)
 }
 
 // eliminationProblem returns a problem of single servers in whole numbers, exact up to exactBits.
@@ -66,13 +70,14 @@ func eliminationProblem(p *recursion.Problem) *elimination.Problem {
 	return e
 }
 
-// estimate returns about how many operations elimination takes for the plan, +Inf if its numbers do
-// not fit float64.
+// estimate returns about how many operations elimination takes for the plan: twice those of one
+// problem if its numbers are rounded both ways. It is +Inf for an unstable component.
 func (l *plan) estimate(ask elimination.Settings) float64 {
+	work := elimination.Estimate(eliminationProblem(l.problem), l.order, ask)
 	if l.problem.Bits > exactBits {
-		return math.Inf(1)
+		work *= 2
 	}
-	return elimination.Estimate(eliminationProblem(l.problem), l.order, ask)
+	return work
 }
 
 // An eliminationError is the error of a stable component for which elimination takes too much, or has not enough digits.
@@ -179,6 +184,9 @@ func (l *plan) eliminateRows(ctx context.Context, m *cluster.Model, s Settings) 
 // eliminateOf solves a problem of the component of the plan.
 func (l *plan) eliminateOf(ctx context.Context, p *recursion.Problem, s Settings) (measures, error) {
 	ask := elimination.Settings{Tolerance: l.tol, MaxBytes: s.MaxBytes, MaxWork: s.MaxWork}
+	if l.maxOrder > 0 {
+		ask.MaxWork = min(cmp.Or(s.MaxWork, mostProducts), l.maxOrder)
+	}
 	if s.ByClass {
 		ask.ByClass = s.MaxJobs
 	}
@@ -285,7 +293,7 @@ func (l *plan) derive(ctx context.Context, ask elimination.Settings, s Settings)
 	if l.order.Width > 1 {
 		ask.Tolerance = s.RelTol / 2
 	}
-	if work := l.order.Work * float64(len(ask.Of)); l.order.Width == 1 && work > cmp.Or(s.MaxWork, mostProducts) {
+	if work := l.toOrder * float64(len(ask.Of)); l.order.Width == 1 && work > cmp.Or(s.MaxWork, mostProducts) {
 		return nil, l.tooMuch(&num.TooLargeError{States: l.states}, elimination.Settings{Tolerance: 1, MaxWork: cmp.Or(s.MaxWork, mostProducts)})
 	}
 	r, err := l.solveElimination(ctx, l.problem, ask, l.order.Width == 1 || s.Engine == num.Float)

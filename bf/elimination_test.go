@@ -63,7 +63,7 @@ func widthOf(t *rapid.T, m *cluster.Model) int {
 	width := 0
 	for k := range p.components {
 		l := &plan{component: &p.components[k], problem: integers.New(&p.components[k], false)}
-		if l.problem.Whole && l.findOrder() == nil || !l.problem.Whole && l.writeOut(Settings{}) == nil {
+		if l.problem.Whole && l.findOrder(Settings{}) == nil || !l.problem.Whole && l.writeOut(Settings{}) == nil {
 			width = max(width, l.order.Width)
 		}
 	}

@@ -93,8 +93,8 @@ func gradientPlan(ctx context.Context, c *cluster.Component, s Settings, byClass
 }
 
 // A term of a graph takes a sweep with derivatives so long, in the unit of [plan.work]; where derivatives of each class are asked for, those of classes that are
-// far from each other have their digits between bounds only. Elimination takes over where all sweeps take more than half a minute.
-const floatDerivative, longDerivative, manyToDerive = 700, 10000, 3e10
+// far from each other have their digits between bounds only. Elimination takes over if all sweeps take more than three seconds.
+const floatDerivative, longDerivative, manyToDerive = 700, 10000, 3e9
 
 // derivesLong reports whether the derivatives of each class take long on the graph of the plan, and elimination, if it may be, does not.
 func (l *plan) derivesLong(engine num.Engine) bool {
@@ -107,7 +107,7 @@ func (l *plan) derivesLong(engine num.Engine) bool {
 		terms = float64(len(l.graph.Weight))
 	}
 	classes := float64(len(l.problem.Classes))
-	return l.canDerive() && terms*classes*perTerm > manyToDerive && l.findOrder() == nil && l.order.Work*classes < terms*classes*perTerm/4
+	return l.canDerive() && terms*classes*perTerm > manyToDerive && l.findOrder(Settings{}) == nil && l.toOrder*(1+5*classes) < terms*classes*perTerm/4
 }
 
 func eliminates(l *plan) bool { return l.lattice == EliminationLattice }

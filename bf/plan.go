@@ -36,23 +36,33 @@ type plan struct {
 	like      *plan              // the outline of a plan for other rates, whose graph serves for these, too; or nil
 	chain     *intervals.Chain   // of ConnectedLattice, where servers in a line or a ring need no graph; or nil
 	order     *elimination.Order // of EliminationLattice, and of byRows
+	toOrder   float64            // estimate of the operations of elimination in this order
+	maxOrder  float64            // operations beyond which tables are tried instead; 0 means no limit of this kind
 	written   *written           // where groups are written out for it; or nil
 	byRows    bool               // the number of jobs of each class is had by elimination, beside a lattice that has the rest
 	tol       float64            // relative error asked of elimination
 }
 
-// Connected sets are counted where the other lattices have more than many terms, and taken where they have at most 1/gain of
-// these. A sweep over a table of subsets goes through about a thousand terms in the time that it takes to find one
-// term of a connected set; fractions of connected sets, which are multiplied, are longer than those of subsets.
+// Connected sets are counted if the other lattices have more than many terms, and taken if they
+// have at most 1/gain of these. A sweep over a table of subsets goes through about a thousand terms
+// in the time that it takes to find one term of a connected set; fractions of connected sets, which
+// are multiplied, are longer than those of subsets. Derivatives take as long for each term of
+// either, of which subsets have half as many as they have states times elements.
 const (
 	manyTableTerms, tableGain = 1 << 31, 1 << 12 // about a second
 	manyGraphTerms, graphGain = 1 << 12, 4
 	exactGain                 = 8
+	fewTerms, derivativeGain  = 1 << 8, 2
 )
 
-// Servers are eliminated where the tables of subsets have more than so many terms, each about as long as an operation of
-// [elimination.Order.Work]: a fifth of a second, below which these have more digits in as short a time.
-const manyToEliminate = 1 << 28
+// Servers are eliminated if the tables of subsets have more terms than manyToEliminate, about 30
+// ms, and twice the estimate for elimination. Below that, tables have more digits in a time as
+// short.
+const manyToEliminate = 1 << 25
+
+// manyRowsToEliminate is the same if distributions are asked for, of which elimination leaves out
+// that of all jobs.
+const manyRowsToEliminate = 1 << 28
 
 const manyToCheck = 1 << 18 // terms, beyond which a model without an answer is found by a flow before they are counted
 
@@ -129,15 +139,27 @@ func (l *plan) fits(engine num.Engine, prec uint, s Settings) error {
 	return nil
 }
 
-// Work is counted in additions and products of tables of float64, of which a core does some 1e9 a second: a term of a graph takes
-// graphWork of them in float64, building included, and longWork in other engines; a product of two coefficients of a series seriesWork.
+// Work is counted in additions and products of tables of float64, of which a core does some 1e9 a
+// second: a term of a graph takes graphWork of them in float64, building included, and longWork in
+// other engines; a product of two coefficients of a series seriesWork.
 const graphWork, longWork, seriesWork, aSecond = 200, 2000, 20, 1e9
+
+// distributionWork returns the work in float64 that the distribution of the number of all jobs
+// takes for each term of a table of subsets, or of a graph of connected sets: the graph, a step
+// from each order to the next, and on connected sets a product of series.
+func distributionWork(lattice Lattice, maxJobs int) float64 {
+	jobs := float64(maxJobs)
+	if lattice == ConnectedLattice {
+		return graphWork + 10*jobs + 0.04*jobs*jobs
+	}
+	return 10 + 2*jobs
+}
 
 // work estimates how long the answer takes, the distribution of the number of all jobs included.
 func (l *plan) work(engine num.Engine, maxJobs int) float64 {
 	switch {
 	case l.lattice == EliminationLattice:
-		return l.order.Work
+		return l.toOrder
 	case l.chain != nil:
 		return l.chain.Work(maxJobs)
 	}
@@ -150,14 +172,13 @@ func (l *plan) work(engine num.Engine, maxJobs int) float64 {
 		perTerm, perOrder = longWork, longWork
 	}
 	work, jobs := terms*perTerm, float64(maxJobs)
-	if l.onTable(engine) {
-		work = terms
-		if maxJobs > 0 {
-			work += terms * perTerm // the series run over a graph
-		}
-	}
-	if l.lattice == ConnectedLattice {
-		jobs *= jobs / 2
+	switch {
+	case l.onTable(engine) && maxJobs == 0:
+		return terms
+	case engine == num.Float && maxJobs > 0 && (l.onTable(engine) || l.lattice == ConnectedLattice):
+		return terms * distributionWork(l.lattice, maxJobs)
+	case l.lattice == ConnectedLattice:
+		jobs *= max(1, jobs/2)
 	}
 	return work + terms*jobs*perOrder
 }
@@ -169,13 +190,19 @@ func (l *plan) preferSparse(ctx context.Context, engine num.Engine, prec uint, s
 	switch {
 	case l.onTable(engine) && s.MaxJobs == 0:
 		many, gain = manyTableTerms, tableGain
-	case l.onTable(engine): // series run over a graph
-		many = aSecond / (graphWork + seriesWork*float64(s.MaxJobs))
-	case engine == num.Exact:
+	case engine == num.Exact && s.Engine == num.Exact:
 		gain = exactGain
+	case engine == num.Exact: // the graph is for derivatives
+		many, gain = fewTerms, derivativeGain
 	}
-	if s.MaxJobs > 1 { // a product of series takes MaxJobs/2 times as long as a step from one order to the next
-		gain *= float64(s.MaxJobs) / 2
+	toEliminate, faster := float64(manyToEliminate), 2.0
+	switch jobs := float64(s.MaxJobs); {
+	case jobs > 0 && l.onTable(engine):
+		subset := distributionWork(l.lattice, s.MaxJobs)
+		many, gain = fewProducts/subset, distributionWork(ConnectedLattice, s.MaxJobs)/subset
+		toEliminate, faster = manyRowsToEliminate, 1
+	case jobs > 1: // a product of series takes jobs/2 times as long as a step from one order to the next
+		gain *= jobs / 2
 	}
 	cost := l.states * float64(l.elements())
 	if l.fits(engine, prec, s) != nil {
@@ -183,10 +210,11 @@ func (l *plan) preferSparse(ctx context.Context, engine num.Engine, prec uint, s
 	}
 	n, groups := len(l.problem.Classes), len(l.problem.Groups)
 	instead := fmt.Sprintf("instead of 2^%d sets of servers or 2^%d of classes", groups, n)
-	eliminates := engine == num.Float && !s.withoutElimination && cost > manyToEliminate && l.checkElimination(s) == nil && l.order.Work < cost
+	eliminates := engine == num.Float && !s.withoutElimination && cost > toEliminate && l.checkElimination(s) == nil &&
+		(math.IsInf(cost, 1) || faster*l.toOrder < cost)
 	lined := cost
 	if eliminates {
-		lined = l.order.Work
+		lined = l.toOrder
 	}
 	if cost > manyToLineUp && l.lineUp(engine, s, lined, instead) || cost <= many && !eliminates {
 		return nil
@@ -197,11 +225,11 @@ func (l *plan) preferSparse(ctx context.Context, engine num.Engine, prec uint, s
 		}
 	}
 	limit := cost / gain
-	switch jobs := float64(s.MaxJobs); {
+	switch {
 	case eliminates && s.MaxJobs > 0: // connected sets have the distribution of all jobs, too
-		limit = min(limit, 10*aSecond/(graphWork+seriesWork*jobs*jobs/2))
+		limit = min(limit, 10*aSecond/distributionWork(ConnectedLattice, s.MaxJobs))
 	case eliminates:
-		limit = min(limit, l.order.Work/graphWork)
+		limit = min(limit, l.toOrder/graphWork)
 	}
 	best := *l
 	switch err := l.connect(ctx, s, limit); {
@@ -213,6 +241,9 @@ func (l *plan) preferSparse(ctx context.Context, engine num.Engine, prec uint, s
 	case eliminates: // there are too many connected sets
 		*l = best
 		l.lattice, l.states = EliminationLattice, float64(groups)
+		if s.MaxJobs == 0 && !math.IsInf(cost, 1) {
+			l.maxOrder = cost
+		}
 		l.why = fmt.Sprintf("%d servers, one after the other, of width %d, %s", groups, l.order.Width, instead)
 	default:
 		best.tooMany = l.tooMany
@@ -220,9 +251,6 @@ func (l *plan) preferSparse(ctx context.Context, engine num.Engine, prec uint, s
 	}
 	return nil
 }
-
-// manyByRows is the work from which on the distributions of the jobs of each class are had by elimination: a fifth of a second.
-const manyByRows = 2e8
 
 // prefersRows reports whether elimination has the distributions of the jobs of each class in less time than the lattice of the plan.
 func (l *plan) prefersRows(engine num.Engine, s Settings) bool {
@@ -237,21 +265,21 @@ func (l *plan) prefersRows(engine num.Engine, s Settings) bool {
 	for _, list := range l.component.Classes {
 		rows += len(list)
 	}
-	work := terms * float64(rows) * float64(s.MaxJobs) * seriesWork
-	return work > manyByRows && l.rowsWork(s) < work/2
+	work := terms * float64(rows) * distributionWork(l.lattice, s.MaxJobs)
+	return work > fewProducts && l.rowsWork(s) < work/2
 }
 
 // hasRows reports whether these are asked for, and elimination may have them.
 func (l *plan) hasRows(engine num.Engine, s Settings) bool {
-	return engine == num.Float && s.ByClass && s.MaxJobs > 0 && !s.withoutElimination && l.problem.Whole && l.problem.Bits <= exactBits && l.findOrder() == nil
+	return engine == num.Float && s.ByClass && s.MaxJobs > 0 && !s.withoutElimination && l.problem.Whole && l.problem.Bits <= exactBits && l.findOrder(s) == nil
 }
 
 // rowsWork estimates how long elimination takes for them: functions of several times make one integral for each probability.
 func (l *plan) rowsWork(s Settings) float64 {
 	if l.order.Width > 1 {
-		return l.order.Work * (1 + float64(s.MaxJobs)/5)
+		return l.toOrder * (1 + float64(s.MaxJobs)/5)
 	}
-	return l.order.Work
+	return l.toOrder
 }
 
 // lineUp takes the connected lattice of servers in a line or a ring, whose intervals need no graph, if there is one with less work than that and
@@ -301,7 +329,7 @@ func (l *plan) at(ctx context.Context, c *cluster.Component, engine num.Engine, 
 		return newPlan(ctx, c, engine, prec, s)
 	}
 	q := &plan{component: c, problem: p, spare: s.spare, lattice: l.lattice, why: l.why, states: l.states, counted: l.counted, like: l,
-		order: l.order, byRows: l.byRows}
+		order: l.order, toOrder: l.toOrder, maxOrder: l.maxOrder, byRows: l.byRows}
 	switch {
 	case l.chain != nil:
 		q.chain = intervals.New(p)
@@ -326,7 +354,7 @@ func (l *plan) tooLarge(need float64, engine num.Engine, prec uint, s Settings) 
 	var wide *num.TooLargeError
 	eliminates := false
 	if l.problem.Whole && s.Lattice == "" && s.byTables == "" {
-		eliminates = !errors.As(l.findOrder(), &wide)
+		eliminates = !errors.As(l.findOrder(s), &wide)
 	}
 	switch {
 	case eliminates && (s.Engine == num.Enclose || s.Engine == num.Exact):

@@ -36,12 +36,12 @@ func (l *plan) writeOut(s Settings) error {
 	q := *l
 	q.problem = integers.New(w.component, false)
 	var wide *num.TooLargeError
-	if err := q.findOrder(); errors.As(err, &wide) {
+	if err := q.findOrder(s); errors.As(err, &wide) {
 		return refuse("drawing several links all of a group, " + wide.Input.Value)
 	} else if err != nil {
 		return err
 	}
-	l.problem, l.order, l.written, l.lattice, l.states = q.problem, q.order, w, EliminationLattice, float64(len(m.Servers))
+	l.problem, l.order, l.toOrder, l.written, l.lattice, l.states = q.problem, q.order, q.toOrder, w, EliminationLattice, float64(len(m.Servers))
 	return nil
 }
 
@@ -53,7 +53,7 @@ func (l *plan) preferWritten(engine num.Engine, prec uint, s Settings) {
 		return
 	}
 	counts, q := l.states, *l
-	if q.writeOut(s) != nil || fits && q.order.Work > cost/2 {
+	if q.writeOut(s) != nil || fits && q.toOrder > cost/2 {
 		return
 	}
 	*l = q

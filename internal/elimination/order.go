@@ -1,7 +1,6 @@
 package elimination
 
 import (
-	"math"
 	"slices"
 
 	"productform/internal/input"
@@ -14,9 +13,8 @@ const MaxWidth = 3
 
 // An Order is an order in which servers are integrated out.
 type Order struct {
-	Servers []int   // the first to go first
-	Width   int     // the most servers that a message depends on
-	Work    float64 // estimate of the products and sums of float64 that [Solve] takes
+	Servers []int // the first to go first
+	Width   int   // the most servers that a message depends on
 }
 
 // NewOrder returns an order of elimination by least fill: in the graph in which the servers of each class are linked, the server goes first
@@ -43,20 +41,14 @@ func NewOrder(p *Problem) (*Order, error) {
 			}
 		}
 	}
-	most := 0
-	for s := range p.Capacities {
-		most = max(most, g.Degree(s))
-	}
 	o := &Order{Servers: make([]int, 0, len(p.Capacities))}
 	least := g.Eliminate(MaxWidth, func(s, degree int) {
 		o.Servers = append(o.Servers, s)
 		o.Width = max(o.Width, degree)
-		o.Work += workOf(degree)
 	})
 	if least > 0 {
 		return nil, tooWide(least)
 	}
-	o.Work *= 1 + float64(most)/25 // products of many messages want finer panels
 	return o, nil
 }
 
@@ -72,12 +64,6 @@ func (o *Order) places() []int {
 // first returns the server that goes first.
 func first(place, servers []int) int {
 	return slices.MinFunc(servers, func(a, b int) int { return place[a] - place[b] })
-}
-
-// workOf estimates the operations of what comes of one server, in both passes and the measures: a message of so many servers has some points along each.
-func workOf(width int) float64 {
-	const points = 130
-	return 20 * math.Pow(points, float64(width)+1)
 }
 
 func tooWide(width int) error {

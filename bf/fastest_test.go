@@ -1,0 +1,106 @@
+package bf
+
+import (
+	"errors"
+	"fmt"
+	"math/big"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"productform/cluster"
+	"productform/internal/elimination"
+	"productform/internal/oracle"
+	"productform/num"
+)
+
+// drawGraph draws servers in a tree, a ring or a ladder, with classes on neighbours and on some
+// servers alone.
+func drawGraph(t *rapid.T, most int) *cluster.Model {
+	m := &cluster.Model{}
+	n := rapid.IntRange(3, most).Draw(t, "servers")
+	add := func(servers ...int) {
+		rate := big.NewRat(rapid.Int64Range(1, 9).Draw(t, "rate"), 10)
+		m.Classes = append(m.Classes, cluster.Class{Name: fmt.Sprint("c", len(m.Classes)), Servers: cluster.On(servers...), ArrivalRate: rate})
+	}
+	shape := rapid.SampledFrom([]string{"tree", "ring", "ladder"}).Draw(t, "shape")
+	for s := range n {
+		m.Servers = append(m.Servers, cluster.Server{Name: fmt.Sprint("s", s), Capacity: big.NewRat(rapid.Int64Range(1, 9).Draw(t, "capacity"), 1)})
+		switch {
+		case shape == "tree" && s > 0:
+			add(rapid.IntRange(0, s-1).Draw(t, "parent"), s)
+		case shape == "ring":
+			add(s, (s+1)%n)
+		case shape == "ladder" && s > 0:
+			add(s-1, s)
+			if s > 1 {
+				add(s-2, s)
+			}
+		}
+		if rapid.Bool().Draw(t, "own class") {
+			add(s)
+		}
+	}
+	return oracle.ScaleTo(m, rapid.SampledFrom(oracle.Rats("0.3 0.7 0.9")).Draw(t, "load"))
+}
+
+// By its own estimates the lattice chosen takes at most three times the work of any other, or less
+// than about 10 ms. Those of connected sets are of counted terms.
+func TestPlanTakesLeastWork(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p, err := prepare(t.Context(), drawGraph(t, 12))
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := Settings{MaxJobs: rapid.SampledFrom([]int{0, 0, 5, 50}).Draw(t, "jobs"), MaxBytes: 1 << 30}.checked()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for k := range p.components {
+			chosen, err := p.plan(t.Context(), k, num.Float, 0, s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, lattice := range []Lattice{ClassLattice, ServerLattice, ConnectedLattice, EliminationLattice} {
+				s.Lattice = lattice
+				other, err := p.plan(t.Context(), k, num.Float, 0, s)
+				if isInput(err) {
+					continue
+				} else if err != nil {
+					t.Fatal(err)
+				}
+				if got, most := chosen.work(num.Float, s.MaxJobs), 3*max(fewProducts, other.work(num.Float, s.MaxJobs)); got > most {
+					t.Errorf("%s takes %.3g, a third of it on %s is %.3g", chosen.why, got, lattice, most)
+				}
+			}
+			s.Lattice = ""
+		}
+	})
+}
+
+// Elimination that is allowed a tenth of its estimate is refused, and one that is allowed ten times
+// as much is not: what counts is the largest work of a pass.
+func TestEstimateOfElimination(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p, err := prepare(t.Context(), drawGraph(t, 6))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for k := range p.components {
+			l, err := p.plan(t.Context(), k, num.Float, 0, Settings{Lattice: EliminationLattice, RelTol: 1e-3, MaxBytes: 1 << 30})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if l.order.Width < 2 || l.toOrder > 3e8 {
+				continue
+			}
+			for _, times := range []float64{0.1, 10} {
+				_, err := elimination.Solve(t.Context(), eliminationProblem(l.problem), l.order, elimination.Settings{Tolerance: 1e-3, MaxWork: times * l.toOrder})
+				var large *num.TooLargeError
+				if isRefused := errors.As(err, &large); isRefused != (times < 1) {
+					t.Errorf("%g times the estimate %.3g: %v", times, l.toOrder, err)
+				}
+			}
+		}
+	})
+}
