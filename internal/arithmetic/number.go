@@ -169,7 +169,11 @@ func (a Number) OneMinus() Number {
 // Compound returns (1+a)(1+b)(1+c) - 1, rounded up.
 func Compound(a, b, c float64) float64 {
 	s := a + b + c
-	return (s + (a*b + a*c + b*c) + a*b*c) * (1 + 8*Roundoff)
+	if s == 0 {
+		return 0
+	}
+	const underflow = 8 * math.SmallestNonzeroFloat64 // products of subnormal numbers round by at most this
+	return (s+(a*b+a*c+b*c)+a*b*c)*(1+8*Roundoff) + underflow
 }
 
 // Width returns an upper bound of the relative distance between the value and its best approximation

@@ -22,8 +22,8 @@ type LostPlansError struct {
 	Sequence uint64 // of the message, in PFQ_IN
 	Plan     uint64 // number of the plan that began the attempt
 	Last     uint64 // number of the last plan in the log
-	Job      string
-	Task     int
+	Job      string // of the attempt
+	Task     int    // of the attempt, from 0
 }
 
 func (e *LostPlansError) Error() string {

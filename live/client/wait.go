@@ -26,10 +26,10 @@ const (
 
 // A MissingError says that the server has lost results of a job that is done.
 type MissingError struct {
-	Job     string
-	Missing int   // results
-	GivenUp int   // tasks that have no result because they failed too often
-	Tasks   []int // all tasks without a result, also those given up
+	Job     string // its name
+	Missing int    // results
+	GivenUp int    // tasks that have no result because they failed too often
+	Tasks   []int  // all tasks without a result, also those given up
 }
 
 func newMissingError(v *wire.JobView, missing int, seen map[int]bool) *MissingError {

@@ -24,7 +24,7 @@ type Repaired struct {
 	Lost      uint64 // number of the last plan that counts as lost; the next plan has the number after it
 	Adoptable int    // results in PFQ_IN of tasks that have none in the plans that are kept, and whose tokens are valid
 	Aside     int    // reports that cannot be placed, or whose tokens cannot be verified: they are put aside
-	Applied   bool
+	Applied   bool   // whether the store was changed
 }
 
 // lostMargin is the number of plans that may be lost without a trace after the last one that
@@ -357,8 +357,9 @@ func (zeros) Read(to []byte) (int, error) { clear(to); return len(to), nil }
 
 // An AsideReport is a message of PFQ_IN that was put aside.
 type AsideReport struct {
-	Name, Subject string
-	Data          []byte
+	Name    string // of the file that it goes to
+	Subject string // on which it was sent
+	Data    []byte // its content
 }
 
 // Aside returns the messages that were put aside.

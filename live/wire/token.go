@@ -14,10 +14,10 @@ import (
 type Token struct {
 	Term    string // of the manager that made the plan
 	Plan    uint64 // its number
-	Job     string // as in the order, like Task, Attempt and Worker
-	Task    int
-	Attempt int
-	Worker  string
+	Job     string // as in the order
+	Task    int    // as in the order
+	Attempt int    // as in the order
+	Worker  string // as in the order
 }
 
 const (
