@@ -114,8 +114,12 @@ func (q *queue) counts(s Settings) error {
 	}
 	root := box.States - 1
 	psi[root] = q.one
+	q.leaving = make([]int, len(limits))
 	for i := range limits {
 		leave[i], end[i] = phi[root-box.Stride[i]], zero // 0 if class i may not come last: then no order has its last job missing only
+		if !slices.ContainsFunc(before, func(set uint) bool { return set>>i&1 == 1 }) {
+			q.leaving[i] = limits[i] // its own server lets the oldest job end, and nothing behind that is joined to it
+		}
 	}
 	for at := root; at > 0; at-- {
 		if err := q.ctx.Err(); err != nil {
@@ -167,7 +171,7 @@ func Reachable(ctx context.Context, m *Model) ([][]int, error) {
 	if !m.IsClosed() {
 		return nil, input.Errorf("classes", "arrival rates", "populations: an open queue reaches every order")
 	}
-	list, err := m.reach(ctx, Settings{})
+	list, _, err := m.reach(ctx, Settings{})
 	if err != nil {
 		return nil, err
 	}
@@ -178,37 +182,95 @@ func Reachable(ctx context.Context, m *Model) ([][]int, error) {
 	return orders, nil
 }
 
-// reach returns all orders that the start can reach, each as the bytes of its classes.
-func (m *Model) reach(ctx context.Context, s Settings) ([]string, error) {
-	const bytesEach = 256 // of an order, in the list and in the map, besides its jobs
+// reach returns all orders that the start can reach, each as the bytes of its classes, and how many
+// jobs of each class ever leave.
+//
+// Each order is first found on some path from the start, which gives every job its position there. If
+// another transition leads to that order with job a in the position of job b, then a can do whatever b
+// can. The reverse holds too, since no state is transient even if every job is a class by itself. Such
+// pairs split the jobs into groups. A job leaves, and then again and again, if and only if some
+// transition lets a job of its group leave.
+func (m *Model) reach(ctx context.Context, s Settings) (list []string, leaving []int, err error) {
+	const bytesEach = 256 // for an order in the lists and in the map, without its jobs
 	limit := s.limit()
 	joined := m.joined()
 	start := m.start()
-	known := map[string]bool{text(start): true}
-	list := []string{text(start)}
+	jobs := singles(len(start))
+	leaves := make([]bool, len(start))
+	known := map[string]int{text(start): 0}
+	list = []string{text(start)}
+	places := [][]int32{singles(len(start))} // in each order, the jobs by position, named by their first positions
 	for at := 0; at < len(list); at++ {
 		if err := ctx.Err(); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		c := classes(list[at])
 		for p, rate := range m.positionRates(c) {
 			if rate.Sign() == 0 {
 				continue
 			}
-			rest, leaves := complete(joined, c, p)
-			next := text(append(rest, leaves))
-			if known[next] {
+			next := pass(joined, c, p)
+			order, place := make([]byte, len(c)), make([]int32, len(c))
+			for to, from := range next {
+				order[to], place[to] = list[at][from], places[at][from]
+			}
+			leaves[place[len(c)-1]] = true
+			if old, ok := known[string(order)]; ok {
+				for to, job := range place {
+					jobs.join(job, places[old][to])
+				}
 				continue
 			}
-			if need := int64(len(list)) * (bytesEach + 2*int64(len(c))); need > limit || s.Engine == num.Exact && len(list) >= maxExactStates {
-				return nil, &num.TooLargeError{Bytes: float64(need), Limit: limit, Input: input.Errorf("classes", fmt.Sprintf("more than %d orders of %d jobs", len(list), len(c)),
-					"fewer, or a start that places the classes, each with a server of its own")}
+			need := int64(len(list)) * (bytesEach + 6*int64(len(c)))
+			if need > limit || s.Engine == num.Exact && len(list) >= maxExactStates {
+				bad := input.Errorf("classes", fmt.Sprintf("more than %d orders of %d jobs", len(list), len(c)),
+					"fewer, or a start that places the classes, each with a server of its own")
+				return nil, nil, &num.TooLargeError{Bytes: float64(need), Limit: limit, Input: bad}
 			}
-			known[next] = true
-			list = append(list, next)
+			known[string(order)] = len(list)
+			list, places = append(list, string(order)), append(places, place)
 		}
 	}
-	return list, nil
+	return list, jobs.countLeaving(start, leaves, len(m.Classes)), nil
+}
+
+// groups are disjoint sets of jobs. Each job has a parent in its group; a root is its own parent.
+type groups []int32
+
+// singles returns n groups of one job each.
+func singles(n int) groups {
+	g := make(groups, n)
+	for job := range g {
+		g[job] = int32(job)
+	}
+	return g
+}
+
+func (g groups) root(job int32) int32 {
+	for g[job] != job {
+		g[job] = g[g[job]]
+		job = g[job]
+	}
+	return job
+}
+
+func (g groups) join(a, b int32) { g[g.root(a)] = g.root(b) }
+
+// countLeaving returns how many jobs of each class are in a group with a job that leaves.
+func (g groups) countLeaving(start []int, leaves []bool, classes int) []int {
+	some := make([]bool, len(start)) // by root
+	for job, does := range leaves {
+		if does {
+			some[g.root(int32(job))] = true
+		}
+	}
+	count := make([]int, classes)
+	for job, i := range start {
+		if some[g.root(int32(job))] {
+			count[i]++
+		}
+	}
+	return count
 }
 
 func text(c []int) string {

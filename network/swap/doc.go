@@ -53,6 +53,16 @@
 // then places them alike. For let a job of class i take the place of the first job behind it of a joined class k. All joined classes behind i are behind that
 // place or at it, and all before i are before all jobs of i; likewise for the job of k put out, up to the last, which is joined to none behind it.
 //
+// Some jobs of a class may never leave: each time they end, they find a place further behind. If every
+// job counts as a class of its own, the queue is still a pass-and-swap queue, so none of its states is
+// transient. A job j that leaves once therefore leaves again and again, at a rate X_j, and its mean time
+// from one departure to the next is 1/X_j. A share X_j/Σ_j X_j of the departures of its class is of job j,
+// and the mean over these departures is
+//
+//	Σ_j (X_j/Σ_j X_j) (1/X_j) = (number of jobs of the class that ever leave)/(rate at which its jobs leave).
+//
+// [Solve] follows the jobs through the orders to find which of them leave.
+//
 // Theorem. If besides each class has a server of its own, all orders that place the classes alike can be reached.
 //
 // Proof. As no order is transient, it is enough to reach one from all. Number the classes so that of joined ones the former has the lesser number, and let B_k be
@@ -66,4 +76,6 @@
 //	μ(A(x)) Φ(x) = Σ_{i may follow x-e_i} Φ(x-e_i),  G = Φ(ℓ),
 //
 // for ℓ_i jobs of class i. Class i leaves at the rate Φ(ℓ-e_i)/G if it may come last, and else never: its jobs end, but are put in places further behind.
+// If it may come last, all its jobs leave: its own server lets the oldest of them end, and no job
+// behind that one is of a joined class.
 package swap

@@ -25,16 +25,30 @@ func Complete(m *Model, c []int, p int) (rest []int, leaves int, err error) {
 
 // complete is Complete for the sets of joined classes.
 func complete(joined []uint, c []int, p int) (rest []int, leaves int) {
-	rest = make([]int, 0, len(c))
-	rest = append(rest, c[:p]...)
-	leaves = c[p]
-	for _, k := range c[p+1:] {
-		if joined[leaves]>>k&1 == 1 {
-			k, leaves = leaves, k
-		}
-		rest = append(rest, k)
+	next := pass(joined, c, p)
+	for at, from := range next {
+		next[at] = c[from]
 	}
-	return rest, leaves
+	last := len(next) - 1
+	return next[:last], next[last]
+}
+
+// pass returns the old positions of the jobs of the state c in their new order after the job in
+// position p ends. The last one leaves.
+func pass(joined []uint, c []int, p int) []int {
+	next := make([]int, 0, len(c))
+	for at := range p {
+		next = append(next, at)
+	}
+	leaves := p
+	for at := p + 1; at < len(c); at++ {
+		stays := at
+		if joined[c[leaves]]>>c[at]&1 == 1 {
+			stays, leaves = leaves, at
+		}
+		next = append(next, stays)
+	}
+	return append(next, leaves)
 }
 
 // PositionRates returns the rate at which the job in each position of the state c is served, in jobs per unit of time: the capacity of the servers that can serve

@@ -43,7 +43,8 @@ type ClassResult struct {
 	Throughput  num.Value  // jobs that leave per unit of time, in a closed queue to come back
 	Completions num.Value  // jobs that end per unit of time, those that take the place of another among them; by the measure, the departures in order of arrival
 	MeanJobs    num.Value  // closed: the population
-	MeanDelay   *num.Value // from arrival to departure, closed from one departure to the next; nil if none leave, or of a closed class of several jobs that is joined to any
+	LeavingJobs int        // closed: how many of its jobs ever leave; 0 in an open queue, which every job leaves
+	MeanDelay   *num.Value // from arrival to departure, closed between two departures of a job; nil if none leave
 }
 
 // A ServerResult holds the measures of one server.

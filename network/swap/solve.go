@@ -40,6 +40,7 @@ func Solve(ctx context.Context, m *Model, s Settings) (*Result, error) {
 		return nil, err
 	}
 	var orders []string
+	var leaving []int
 	var arrivals []*big.Rat
 	switch {
 	case !m.IsClosed():
@@ -47,14 +48,14 @@ func Solve(ctx context.Context, m *Model, s Settings) (*Result, error) {
 			err = m.checkStable(ctx, rank, arrivals)
 		}
 	case !m.isPlaced():
-		orders, err = m.reach(ctx, s)
+		orders, leaving, err = m.reach(ctx, s)
 	}
 	if err != nil {
 		return nil, err
 	}
 	return arithmetic.ByEngine(s.Engine, s.RelTol, func(engine num.Engine, one arithmetic.Number) (*Result, float64, error) {
 		r := &Result{Engine: engine}
-		q := &queue{Model: m, ctx: ctx, one: one, rank: rank, r: r}
+		q := &queue{Model: m, ctx: ctx, one: one, rank: rank, leaving: leaving, r: r}
 		var err error
 		switch {
 		case !m.IsClosed():
@@ -126,6 +127,8 @@ type queue struct {
 	rank []*big.Rat
 	r    *Result
 	o    arithmetic.Output
+
+	leaving []int // closed: jobs of each class that ever leave
 }
 
 const maxExactStates = 1 << 16
@@ -247,17 +250,15 @@ func (q *queue) normalize(z arithmetic.Number) {
 }
 
 // finish sets the measures of a closed queue, from the rates at which its classes leave and end, times the normalization.
-// Jobs of a class that is joined to none end and leave in their order, so each of them leaves. Some of the jobs of a
-// joined class may never leave, so the population over the throughput is not their delay unless there is only one.
 func (q *queue) finish(z arithmetic.Number, leave, end []arithmetic.Number) {
 	q.normalize(z)
-	joined := q.joined()
 	all := 0
 	for i, c := range q.Classes {
 		rate := leave[i].Quo(z)
-		row := ClassResult{Throughput: q.o.Value(rate), Completions: q.o.Value(end[i].Quo(z)), MeanJobs: q.o.Value(q.one.Integer(c.Population))}
-		if !rate.IsZero() && (c.Population == 1 || joined[i] == 0) {
-			row.MeanDelay = q.o.Pointer(q.one.Integer(c.Population).Quo(rate))
+		row := ClassResult{Throughput: q.o.Value(rate), Completions: q.o.Value(end[i].Quo(z)),
+			MeanJobs: q.o.Value(q.one.Integer(c.Population)), LeavingJobs: q.leaving[i]}
+		if !rate.IsZero() {
+			row.MeanDelay = q.o.Pointer(q.one.Integer(row.LeavingJobs).Quo(rate))
 		}
 		q.r.Classes = append(q.r.Classes, row)
 		all += c.Population

@@ -183,6 +183,41 @@ func TestSwaps(t *testing.T) {
 	}
 }
 
+// The delay in a closed queue is that of the jobs that leave. One server and a class joined to itself
+// let the last of three jobs leave, at once back, at rate 1; with the first of two classes placed
+// before the second, no job of the first leaves.
+func TestSwapDelayIsOfJobsThatLeave(t *testing.T) {
+	const one = `{"servers": [{"name": "s", "capacity": 1}], "swaps": [["a", "a"]],
+		"classes": [{"name": "a", "population": 3, "servers": ["s"]}]}`
+	const two = `{"servers": [{"name": "s", "capacity": 1}, {"name": "t", "capacity": 1}], "swaps": [["a", "b"]],
+		"classes": [{"name": "a", "population": 1, "servers": ["s"]}, {"name": "b", "population": 2, "servers": ["t"]}]}`
+	for _, c := range []struct {
+		model, note string
+		leaving     []any
+		delays      []any
+	}{
+		{one, "only 1 of the 3 jobs of class a ever leaves (", []any{1.0}, []any{"1"}},
+		{two, "no job of class a ever leaves (", []any{0.0, 2.0}, []any{nil, "1"}},
+		{strings.Replace(one, `"swaps": [["a", "a"]]`, `"swaps": [], "mean_size": 2`, 1), "", []any{3.0}, []any{"6"}},
+	} {
+		got := program.JSON(t, c.model, "network - --engine exact")
+		note, _ := got["note"].(string)
+		if !strings.HasPrefix(note, c.note) || (note == "") != (c.note == "") {
+			t.Errorf("note %q, want %q", note, c.note)
+		}
+		for i, row := range got["classes"].([]any) {
+			of := row.(map[string]any)
+			if of["leaving_jobs"] != c.leaving[i] || of["mean_delay_exact"] != c.delays[i] {
+				t.Errorf("class %d: %v jobs leave, delay %v, want %v and %v",
+					i, of["leaving_jobs"], of["mean_delay_exact"], c.leaving[i], c.delays[i])
+			}
+		}
+		if text, _, _ := program.Run(c.model, "network", "-"); !strings.Contains(text, "\n"+note+"\n") {
+			t.Errorf("text without the note: %s", text)
+		}
+	}
+}
+
 // An overloaded network has a witness, and status 1.
 func TestUnstable(t *testing.T) {
 	text := commandtest.Example(t, "networks/reentrant.yaml")

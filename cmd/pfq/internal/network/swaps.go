@@ -1,6 +1,9 @@
 package network
 
 import (
+	"fmt"
+	"strings"
+
 	"productform/cmd/pfq/internal/command"
 	"productform/internal/render"
 	"productform/network/swap"
@@ -20,6 +23,7 @@ type swaps struct {
 	MeanDelay          render.Number `json:"mean_delay"`
 	Classes            []swapClass   `json:"classes"`
 	Servers            []swapServer  `json:"servers"`
+	Note               string        `json:"note,omitempty"`
 	Simulated          render.Record `json:"simulated,omitempty"`
 
 	digits    int
@@ -32,6 +36,7 @@ type swapClass struct {
 	Throughput  render.Number `json:"throughput"`
 	Completions render.Number `json:"completions"`
 	MeanJobs    render.Number `json:"mean_jobs"`
+	LeavingJobs *int          `json:"leaving_jobs,omitempty"` // closed queues only
 	MeanDelay   render.Number `json:"mean_delay"`
 }
 
@@ -49,16 +54,44 @@ func newSwaps(m *swap.Model, r *swap.Result, found *simulated, digits int) *swap
 	s := &swaps{
 		Stable: true, Engine: r.Engine, Method: r.Method, States: r.States, RelativeErrorBound: r.RelativeErrorBound,
 		Normalization: value(r.Normalization), EmptyProbability: value(r.EmptyProbability), MeanJobs: value(&r.MeanJobs), MeanDelay: value(r.MeanDelay),
-		Classes: []swapClass{}, Servers: []swapServer{}, Simulated: found.record(), digits: digits, simulated: found,
+		Classes: []swapClass{}, Servers: []swapServer{}, Note: noteStaying(m, r),
+		Simulated: found.record(), digits: digits, simulated: found,
 	}
 	for i := range r.Classes {
 		c := &r.Classes[i]
-		s.Classes = append(s.Classes, swapClass{m.Classes[i].Name, value(&c.Throughput), value(&c.Completions), value(&c.MeanJobs), value(c.MeanDelay)})
+		row := swapClass{Name: m.Classes[i].Name, Throughput: value(&c.Throughput), Completions: value(&c.Completions),
+			MeanJobs: value(&c.MeanJobs), MeanDelay: value(c.MeanDelay)}
+		if m.IsClosed() {
+			row.LeavingJobs = &c.LeavingJobs
+		}
+		s.Classes = append(s.Classes, row)
 	}
 	for i := range r.Servers {
 		s.Servers = append(s.Servers, swapServer{m.Servers[i].Name, value(&r.Servers[i].Utilization)})
 	}
 	return s
+}
+
+// noteStaying names the classes of a closed queue with jobs that never leave, "" if there are none.
+func noteStaying(m *swap.Model, r *swap.Result) string {
+	var notes []string
+	for i, c := range r.Classes {
+		name, leave := m.Classes[i].Name, "leave"
+		if c.LeavingJobs == 1 {
+			leave = "leaves"
+		}
+		switch all := m.Classes[i].Population; {
+		case c.LeavingJobs == all:
+		case c.LeavingJobs == 0:
+			notes = append(notes, fmt.Sprintf("no job of class %s ever leaves "+
+				"(when one ends, it takes the place of a job behind it), so there is no mean_delay", name))
+		default:
+			notes = append(notes, fmt.Sprintf("only %d of the %d jobs of class %s ever %s "+
+				"(when one of the others ends, it takes the place of a job behind it); mean_delay counts the jobs that leave",
+				c.LeavingJobs, all, name, leave))
+		}
+	}
+	return strings.Join(notes, "; ")
 }
 
 // lines returns the lines of CSV.
@@ -72,6 +105,9 @@ func (s *swaps) text(t *render.Text) {
 	t.Digits = s.digits
 	heading(t, s.Engine, s.RelativeErrorBound)
 	t.Line("pass-and-swap queue, %s, %s", s.Method, render.Counted(s.States, "state"))
+	if s.Note != "" {
+		t.Line("%s", s.Note)
+	}
 	t.Line("")
 	t.Table(s, "normalization", "empty_probability", "mean_jobs", "mean_delay")
 	t.Table(s.Classes, "name", "throughput", "completions", "mean_jobs", "mean_delay")
