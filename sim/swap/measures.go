@@ -2,9 +2,11 @@ package swap
 
 import "productform/sim"
 
-// Measures of a pass-and-swap queue, beside those of all systems, of all jobs and of each class. Throughput is that of the jobs that leave, in a closed
-// queue to come back. MeanDelay in a closed queue is the number of jobs of the class over its throughput, MeasuredDelay the time of those that leave: it is less if some jobs never
-// do, such as the first of two that swap with each other. Utilization of a server is the part of the time in which there is a job that it can serve.
+// Measures of a pass-and-swap queue, beside those of all systems, of all jobs and of each class.
+// Throughput counts the jobs that leave, in a closed queue to come back. A closed queue has a
+// MeasuredDelay but no MeanDelay, since Little's law would count jobs that never leave, such as the
+// first of two that swap with each other. Utilization of a server is the part of the time in which
+// there is a job that it can serve.
 const (
 	Completions      = "completions"       // jobs that are done per unit of time, those that take the place of another among them
 	EmptyProbability = "empty_probability" // part of the time in which an open queue has no jobs
@@ -67,10 +69,6 @@ func (s *system) measures(all *sim.Samples) (list []sim.Measure) {
 	for i, c := range s.classes {
 		add(sim.OfClass, i, c.name, sim.Throughput, "jobs/time", all.Own(sim.Throughput, i))
 		add(sim.OfClass, i, c.name, Completions, "jobs/time", all.Own(Completions, i))
-		if s.start != nil {
-			gone := func(one *sim.Sample) float64 { return *one.Own[sim.Throughput][i] }
-			add(sim.OfClass, i, c.name, sim.MeanDelay, "time", all.EstimateIf(func(one *sim.Sample) bool { return gone(one) > 0 && !s.horizon }, func(one *sim.Sample) float64 { return one.Jobs[i] / gone(one) }))
-		}
 	}
 	return append(list, all.Utilizations(sim.OfServer)...)
 }

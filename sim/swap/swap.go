@@ -39,7 +39,6 @@ type system struct {
 	arrivals alias.Table
 	rate     float64
 	start    []int // closed: the classes of the jobs, oldest first
-	horizon  bool  // runs are observed from the start, so that Little's law does not hold
 }
 
 // A class is a kind of job.
@@ -55,7 +54,6 @@ func (q Queue) Describe(ctx context.Context, o sim.Observation) (*sim.Descriptio
 	if err != nil {
 		return nil, err
 	}
-	s.horizon = o.OverHorizon
 	d := s.describe()
 	if err := checkStable(ctx, q.Model); errors.Is(err, num.ErrUnstable) && o.OverHorizon {
 		d.Unstable = "queue"
