@@ -7,6 +7,8 @@ import (
 	"math/big"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"productform/internal/oracle"
 	"productform/network"
 	"productform/num"
@@ -108,6 +110,25 @@ func TestDelaysNearTheEdge(t *testing.T) {
 			t.Errorf("%v: %v, want %v", c, r[0].Tails[0].Float, want)
 		}
 	}
+}
+
+// The delay in an M/M/1 is exponential of rate 1/σ - λ, up to loads next to 1.
+func TestQuantilesNearFullLoad(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		size := big.NewRat(rapid.Int64Range(1, 100).Draw(t, "size"), 10)
+		gap := new(big.Rat).SetFrac64(rapid.Int64Range(1, 9).Draw(t, "digit"), int64(math.Pow10(rapid.IntRange(1, 15).Draw(t, "exponent"))))
+		rate := new(big.Rat).Quo(new(big.Rat).Sub(big.NewRat(1, 1), gap), size)
+		r, err := network.Delays(t.Context(), queueOf(1, rate, size), network.DelayQuestion{Levels: []*big.Rat{half, ninetyNine}}, network.Settings{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		mean, _ := new(big.Rat).Quo(size, gap).Float64()
+		for i, want := range []float64{math.Ln2 * mean, math.Log(100) * mean} {
+			if got := r[0].Quantiles[i].Float; math.Abs(got-want) > 1e-9*want {
+				t.Errorf("quantile %d = %v, want %v", i, got, want)
+			}
+		}
+	})
 }
 
 // Tails of closed and mixed networks start at 1 and integrate to the mean delay, which Solve gives without them.

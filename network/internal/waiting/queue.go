@@ -25,9 +25,9 @@ type Queue struct {
 // Tail encloses P(T > t).
 func (q *Queue) Tail(ctx context.Context, t *big.Rat) (num.Interval, error) {
 	x := new(big.Rat).Mul(q.Rate, t)
-	alone, err := num.FromRat(new(big.Rat).Neg(x), Precision).Exp() // e^(-νt)
+	alone, err := decay(x) // e^(-νt)
 	if err != nil {
-		return num.Interval{}, input.Errorf("times", t.RatString(), "times t with e^(-νt) in range")
+		return num.Interval{}, err
 	}
 	steps := len(q.Seen) - q.Servers // of the last n
 	busy := num.FromInt(0, Precision)
@@ -65,6 +65,17 @@ func (q *Queue) Tail(ctx context.Context, t *big.Rat) (num.Interval, error) {
 	return tail, nil
 }
 
+// decay encloses e^-x for x >= 0. Beyond the range of [num.Interval.Exp] it lies between 0 and the
+// smallest number of that range.
+func decay(x *big.Rat) (num.Interval, error) {
+	least := new(big.Rat).SetInt64(num.MaxLog)
+	if x.Cmp(least) <= 0 {
+		return num.FromRat(new(big.Rat).Neg(x), Precision).Exp()
+	}
+	e, err := num.FromRat(least.Neg(least), Precision).Exp()
+	return num.Interval{Low: num.Down(Precision), High: e.High}, err
+}
+
 // poisson encloses P(Poisson(x) < k) for k = 1, ..., n.
 func (q *Queue) poisson(ctx context.Context, x *big.Rat, n int) ([]num.Interval, error) {
 	terms, err := q.poissonTerms(ctx, x, n-1)
@@ -99,8 +110,9 @@ func (q *Queue) waits(ctx context.Context, x *big.Rat, alone num.Interval, n int
 	return few, nil
 }
 
-// atLeast encloses P(Poisson(y) >= k) for k = 1, ..., n: if y > 2n, which makes it more than 1/2, from the terms below k, and else from its far end on, where each term is at most
-// half of the one before, so that what is left out is at most the last.
+// atLeast encloses P(Poisson(y) >= k) for k = 1, ..., n: if y > 2n, which makes it more than 1/2,
+// from the terms below k. Otherwise it adds terms from a far one down. From 2y on, each term is at
+// most half of the one before, so that all that follow the last sum to at most the last.
 func (q *Queue) atLeast(ctx context.Context, y *big.Rat, n int) ([]num.Interval, error) {
 	if y.Cmp(big.NewRat(2*int64(n), 1)) > 0 {
 		list, err := q.poisson(ctx, y, n)
@@ -110,7 +122,8 @@ func (q *Queue) atLeast(ctx context.Context, y *big.Rat, n int) ([]num.Interval,
 		}
 		return list, err
 	}
-	terms, err := q.poissonTerms(ctx, y, 4*n+Precision)
+	double, _ := new(big.Rat).Add(y, y).Float64()
+	terms, err := q.poissonTerms(ctx, y, max(n, int(double)+1)+Precision)
 	if err != nil {
 		return nil, err
 	}
@@ -147,19 +160,9 @@ func (q *Queue) Quantile(ctx context.Context, share *big.Rat, relTol float64) (n
 	if q.Rest.Cmp(want.Low) >= 0 {
 		return num.Value{}, input.Errorf("levels", share.RatString(), "a level of which 1 less is above %.2g, the probability of more jobs than are looked at", q.Rest)
 	}
-	relTol = max(relTol, 0x1p-48)          // doubles end at 2^-52
-	side := func(t float64) (int, error) { // of t: -1 below, 1 above, 0 not known
-		x, err := q.Tail(ctx, new(big.Rat).SetFloat64(t))
-		switch {
-		case err != nil:
-			return 0, err
-		case x.Low.Cmp(want.High) > 0:
-			return -1, nil
-		case x.High.Cmp(want.Low) < 0:
-			return 1, nil
-		}
-		return 0, nil
-	}
+	relTol = max(relTol, 0x1p-48) // doubles end at 2^-52
+	known := q.approach(ctx, want, relTol)
+	side := func(t float64) (int, error) { return known.side(ctx, q, want, t) }
 	rate, _ := q.Rate.Float64()
 	low, high := 0.0, 1/rate
 	for {
@@ -228,9 +231,9 @@ func bracket(low, high float64) num.Value {
 // waited encloses P(W + S > t), W exponential of rate θ and S of rate ν: e^(-νt) + ν (e^(-θt) - e^(-νt))/(ν - θ), given x = νt and e^-x.
 func (q *Queue) waited(x *big.Rat, alone num.Interval) (num.Interval, error) {
 	ratio := new(big.Rat).Quo(q.Free, q.Rate)
-	e, err := num.FromRat(new(big.Rat).Neg(new(big.Rat).Mul(x, ratio)), Precision).Exp()
+	e, err := decay(new(big.Rat).Mul(x, ratio))
 	if err != nil {
-		return num.Interval{}, input.Errorf("times", x.RatString(), "times t with e^(-θt) in range")
+		return num.Interval{}, err
 	}
 	gap := num.FromRat(new(big.Rat).Sub(big.NewRat(1, 1), ratio), Precision)
 	return alone.Add(e.Sub(alone).Quo(gap)), nil
