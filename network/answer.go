@@ -204,12 +204,9 @@ func timesMixed(x, y arithmetic.Number) arithmetic.Number {
 // ofShared returns the measures of a station with Order or Balanced.
 func (a *answer) ofShared(i int, m *convolution.Measure) stationMeasure {
 	st := &a.System.Stations[i]
-	s := stationMeasure{empty: m.Empty, idle: m.Idle, jobs: make([]arithmetic.Number, len(st.Visits))}
-	if st.Load.Sign() == 0 {
-		s.law = m.Powers
-		for len(s.law) < a.settings.MaxJobs+1 && len(s.law) > 0 {
-			s.law = append(s.law, a.one.Zero())
-		}
+	s := stationMeasure{empty: m.Empty, idle: m.Idle, jobs: make([]arithmetic.Number, len(st.Visits)), law: m.Powers}
+	for len(s.law) < a.settings.MaxJobs+1 && len(s.law) > 0 {
+		s.law = append(s.law, a.one.Zero())
 	}
 	for c, k := range st.Shared.Kinds {
 		for _, row := range k.Visits {
@@ -228,7 +225,7 @@ func (a *answer) ofApart(ctx context.Context, i int) (stationMeasure, error) {
 	st := &a.System.Stations[i]
 	switch {
 	case st.Shared != nil:
-		m, err := a.sharedApart(ctx, st.Shared)
+		m, err := a.sharedApart(ctx, i)
 		if err != nil {
 			return stationMeasure{}, err
 		}
@@ -240,8 +237,9 @@ func (a *answer) ofApart(ctx context.Context, i int) (stationMeasure, error) {
 	return a.ofTotals(i, &convolution.Measure{Empty: a.one, Some: &zero, Open: a.one, Powers: []arithmetic.Number{a.one}}), nil
 }
 
-// sharedApart divides the sums of a shared station by that over all its states.
-func (a *answer) sharedApart(ctx context.Context, sh *demands.Shared) (*convolution.Measure, error) {
+// sharedApart divides the sums of the shared station i by that over all its states.
+func (a *answer) sharedApart(ctx context.Context, i int) (*convolution.Measure, error) {
+	sh := a.System.Stations[i].Shared
 	t, err := sh.Tabulate(ctx, nil, nil, a.one)
 	if err != nil {
 		return nil, err
@@ -269,7 +267,10 @@ func (a *answer) sharedApart(ctx context.Context, sh *demands.Shared) (*convolut
 			return nil, err
 		}
 	}
-	return m, nil
+	if a.settings.MaxJobs == 0 || !a.WantsLaw(i) {
+		return m, nil
+	}
+	return m, t.ByJobs(ctx, a.settings.MaxJobs, func(part demands.Table) error { return add(&m.Powers, part, nil) })
 }
 
 // value writes down a number, which may be 0 where float64 has none for it if it is a probability.

@@ -354,16 +354,21 @@ func TestOpenOrderStationIsACluster(t *testing.T) {
 			c.Classes = append(c.Classes, of)
 			m.Classes = append(m.Classes, network.Class{Name: of.Name, ArrivalRate: of.ArrivalRate, Visits: []network.Visit{v}})
 		}
-		got, err := network.Solve(t.Context(), m, network.Settings{Engine: num.Exact})
+		got, err := network.Solve(t.Context(), m, network.Settings{Engine: num.Exact, MaxJobs: 6})
 		if err != nil {
 			t.Fatal(err)
 		}
-		want, err := bf.Solve(t.Context(), c, bf.Settings{Engine: num.Exact})
+		want, err := bf.Solve(t.Context(), c, bf.Settings{Engine: num.Exact, MaxJobs: 6})
 		if err != nil {
 			t.Fatal(err)
 		}
 		if got.Stations[0].ProbEmpty.Exact.Cmp(want.EmptyProbability.Exact) != 0 {
 			t.Fatalf("empty %v, want %v", got.Stations[0].ProbEmpty.Exact, want.EmptyProbability.Exact)
+		}
+		for n, p := range want.JobsDistribution {
+			if len(got.Stations[0].JobsDistribution) != 7 || got.Stations[0].JobsDistribution[n].Exact.Cmp(p.Exact) != 0 {
+				t.Fatalf("P(%d) of %v, want %v", n, got.Stations[0].JobsDistribution, p.Exact)
+			}
 		}
 		for k, v := range got.Stations[0].Visits {
 			if v.MeanJobs.Exact.Cmp(want.Classes[k].MeanJobs.Exact) != 0 {

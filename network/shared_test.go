@@ -447,6 +447,9 @@ func TestTabulateEnds(t *testing.T) {
 		if err == nil {
 			_, err = tab.Jobs(ctx, 0)
 		}
+		if err == nil {
+			err = tab.ByJobs(ctx, 1, func(demands.Table) error { return nil })
+		}
 		return err
 	}, 100_000, 3)
 	if err != nil {

@@ -20,7 +20,7 @@ type Measure struct {
 	Some   *arithmetic.Number  // [(f - 1) H](N), where it is wanted
 	Open   arithmetic.Number   // [Y_1 H](N)
 	Closed []arithmetic.Number // [Y_1 H](N - e_k), by axis
-	Powers []arithmetic.Number // [(u/α'(1))^j H](N), j = 0, ...; for delays [u^j H](N)
+	Powers []arithmetic.Number // [(u/α'(1))^j H](N), j = 0, ...; for delays [u^j H](N), for shared stations P(j jobs)
 
 	Jobs []arithmetic.Number // shared stations: E[x_c] of each kind
 	Idle []arithmetic.Number // and P(idle) of each node
@@ -412,7 +412,7 @@ func (w *worker[T]) powersWanted() int {
 // groupPowers sets those of the stations of group g, and may change h. With one chain, u^j h at n is u^j times h at n - j.
 func (w *worker[T]) groupPowers(g int, h T) error {
 	u := w.over[g][0]
-	if !w.wantsLaw(w.Groups[g].Stations...) {
+	if !w.WantsLaw(w.Groups[g].Stations...) {
 		return nil
 	}
 	if len(w.Most) > 1 {
@@ -433,8 +433,8 @@ func (w *worker[T]) groupPowers(g int, h T) error {
 	return nil
 }
 
-// wantsLaw reports whether the distribution of the number of jobs is wanted of one of these stations.
-func (p *Plan) wantsLaw(stations ...int) bool {
+// WantsLaw reports whether the distribution of the number of jobs is wanted of one of these stations.
+func (p *Plan) WantsLaw(stations ...int) bool {
 	return p.LawsOf == nil || slices.ContainsFunc(stations, func(i int) bool { return slices.Contains(p.LawsOf, i) })
 }
 
@@ -476,16 +476,24 @@ func (w *worker[T]) measureShared(g int, h T) error {
 	return w.sharedPowers(g, f, h, w.tables[g])
 }
 
-// sharedPowers sets the sums over the states with j jobs at a shared station, for j = 0, ..., as far as only closed chains visit it.
+// sharedPowers sets the sums over the states with j jobs at a shared station, for j = 0, ....
 func (w *worker[T]) sharedPowers(g int, f, h T, values demands.Table) error {
-	if w.jobs == 0 || !w.wantsLaw(w.Groups[g].Stations...) {
+	if w.jobs == 0 || !w.WantsLaw(w.Groups[g].Stations...) {
 		return nil
 	}
-	l := h.Lattice()
-	for j := range min(w.jobs, w.Plan.Jobs) + 1 {
-		if err := w.ctx.Err(); err != nil {
-			return err
+	add := func(part demands.Table) error {
+		f.Set(part)
+		for n, i := range w.at {
+			m := &w.results[n].Groups[g]
+			m.Powers = append(m.Powers, h.Convolved(f, i))
 		}
+		return w.ctx.Err()
+	}
+	if w.System.Stations[w.Groups[g].Stations[0]].Load.Sign() > 0 {
+		return w.with[g].ByJobs(w.ctx, w.jobs, add)
+	}
+	l := h.Lattice()
+	for j := range w.powersWanted() {
 		part := make(demands.Table, len(values))
 		for i, x := range values {
 			if l.Total(i) != j {
@@ -493,10 +501,8 @@ func (w *worker[T]) sharedPowers(g int, f, h T, values demands.Table) error {
 			}
 			part[i] = x
 		}
-		f.Set(part)
-		for n, i := range w.at {
-			m := &w.results[n].Groups[g]
-			m.Powers = append(m.Powers, h.Convolved(f, i))
+		if err := add(part); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -521,7 +527,7 @@ func (w *worker[T]) measureDelays() error {
 		for p, i := range w.at {
 			w.results[p].Delays[n].Empty = number(i)
 		}
-		if !w.wantsLaw(w.Plan.Delays[n]) {
+		if !w.WantsLaw(w.Plan.Delays[n]) {
 			continue
 		}
 		if err := w.powers(others, numbersOf(own, w.one), number, func(r *Result) *Measure { return &r.Delays[n] }); err != nil {

@@ -65,6 +65,16 @@ func NextVector(y, most []int) bool {
 	return false
 }
 
+// previousVector undoes [NextVector], and makes the first vector the last.
+func previousVector(y, most []int) {
+	for c := len(y) - 1; c >= 0; c-- {
+		if y[c]--; y[c] >= 0 {
+			return
+		}
+		y[c] = most[c]
+	}
+}
+
 // Strides returns the rows from y-e_c to y, by kind.
 func Strides(most []int) []int {
 	stride := make([]int, len(most))
@@ -267,6 +277,86 @@ func (t *Tabulation) flow(f [][]arithmetic.Number, row, i int, y, n []int, marke
 		sum = sum.Add(t.work[c].Mul(term))
 	}
 	return sum
+}
+
+// ByJobs calls visit for each number of jobs j = 0, ..., most with F_j(n), the part of [Tabulation.Values]
+// from the states with j jobs at the station. Each of these is a state of j-1 jobs with one more job, so
+//
+//	F_j^y(n) μ(y) = Σ_{c: y_c > 0} w_c (F_{j-1}^{y-e_c}(n - e_k(c)) + F_{j-1}^y(n - e_k(c)) 1{y_c = m_c}),
+//
+// with n in place of n - e_k(c) for open c. The station has no table.
+func (t *Tabulation) ByJobs(ctx context.Context, most int, visit func(part Table) error) error {
+	var rates []arithmetic.Number // μ(y), by row of y
+	err := t.sh.vectors(ctx, func(_ int, y []int) error {
+		rates = append(rates, t.one.Rational(t.sh.Rate(y)))
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	f := make([][]arithmetic.Number, len(t.f))
+	for row := range f {
+		f[row] = t.zeros()
+	}
+	f[0][0] = t.one
+	for j := 0; j <= most; j++ {
+		if j > 0 {
+			if err := t.addJob(ctx, f, rates); err != nil {
+				return err
+			}
+		}
+		part, err := t.sum(ctx, f, nil)
+		if err != nil {
+			return err
+		}
+		if err := visit(part); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// addJob turns the sums for j-1 jobs into those for j jobs. It works from the last to the first, since
+// each needs only sums before it and its own.
+func (t *Tabulation) addJob(ctx context.Context, f [][]arithmetic.Number, rates []arithmetic.Number) error {
+	y, n := slices.Clone(t.freely), slices.Clone(t.most)
+	for row := len(f) - 1; row >= 0; row-- {
+		for i := t.points - 1; i >= 0; i-- {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			sum := t.zero
+			if of := t.fit(y, n); of > 0 {
+				for c := range t.axis {
+					sum = sum.Add(t.work[c].Mul(t.withOneLess(f, row, i, y, n, c)))
+				}
+				sum = sum.Quo(rates[of])
+			}
+			f[row][i] = sum
+			previousVector(n, t.most)
+		}
+		t.unfit(y)
+		previousVector(y, t.freely)
+	}
+	return nil
+}
+
+// withOneLess returns the sum over the states that y and n, at row and i of f, are without a job of kind c.
+func (t *Tabulation) withOneLess(f [][]arithmetic.Number, row, i int, y, n []int, c int) arithmetic.Number {
+	a := t.axis[c]
+	switch {
+	case y[c] == 0 || a >= 0 && n[a] == 0:
+		return t.zero
+	case a >= 0:
+		i -= t.stride[a]
+	}
+	switch {
+	case !t.free[c]:
+		return f[row][i]
+	case y[c] == t.sh.Most[c]:
+		return f[row-t.vector[c]][i].Add(f[row][i])
+	}
+	return f[row-t.vector[c]][i]
 }
 
 // Values returns F(n), the sum of Φ(x) w^x over all x with n_k jobs of each closed chain k.

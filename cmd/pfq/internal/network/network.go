@@ -41,7 +41,7 @@ type networkFlags struct {
 const (
 	defaultMemory    = 16 << 10 // MiB
 	mostMemory       = 1 << 20  // MiB
-	mostDistribution = 100_000  // jobs
+	mostDistribution = 10_000   // jobs
 )
 
 // New returns the command.

@@ -218,6 +218,24 @@ func TestSwapDelayIsOfJobsThatLeave(t *testing.T) {
 	}
 }
 
+// Stations that open classes share by class, or that no class visits, have distributions as others have.
+func TestDistributionOfAllStations(t *testing.T) {
+	const model = `{"stations": [{"name": "q", "discipline": "order", "nodes": [{"name": "n", "capacity": 1}]},
+			{"name": "u", "discipline": "balanced", "nodes": [{"name": "n", "capacity": 1}]}],
+		"classes": [{"name": "c", "arrival_rate": 0.5, "visits": [{"station": "q", "nodes": ["n"], "next": {"out": 1}}]}]}`
+	got := program.JSON(t, model, "network - --distribution 3 --engine exact")
+	for i, want := range []string{"[1/2 1/4 1/8 1/16]", "[1 0 0 0]"} {
+		row := got["stations"].([]any)[i].(map[string]any)
+		if law := fmt.Sprint(row["jobs_distribution_exact"]); law != want {
+			t.Errorf("station %v: %s, want %s", row["name"], law, want)
+		}
+	}
+	stdout, _, status := program.Run(commandtest.Example(t, "networks/gpus.yaml"), "network", "-", "--distribution", "3")
+	if status != 0 || !strings.Contains(stdout, "\ngpus     3     0.01") {
+		t.Errorf("status %d, %s", status, stdout)
+	}
+}
+
 // An overloaded network has a witness, and status 1.
 func TestUnstable(t *testing.T) {
 	text := commandtest.Example(t, "networks/reentrant.yaml")
@@ -322,7 +340,7 @@ func TestRefused(t *testing.T) {
 		{batch, "--population 1", input.Error{Path: "--population", Want: "CLASS= before the list, one of short, long"}},
 		{batch, "--population log=1", input.Error{Path: "--population", Value: "log", Want: `the name of a class; did you mean "long"?`}},
 		{batch, "--population short=3,0", input.Error{Path: "--population", Value: "0", Want: `at least one job in the chain of "short", or arrivals`}},
-		{batch, "--distribution 0", input.Error{Path: "--distribution", Value: "0", Want: "an integer in 1..100000"}},
+		{batch, "--distribution 0", input.Error{Path: "--distribution", Value: "0", Want: "an integer in 1..10000"}},
 		{strings.Replace(batch, "population: 20", "population: 2.5", 1), "", input.Error{File: "standard input", Line: 8, Path: "classes[0].population", Value: "2.5", Want: "an integer from 0 to 1000000000"}},
 		{erlang[:len(erlang)-1] + `, "rom": 3}`, "", input.Error{File: "standard input", Line: 1, Path: "rom", Value: "the number 3", Want: "one of the fields servers, rank, room, classes, limits; did you mean room?"}},
 	} {
