@@ -19,7 +19,11 @@
 //	fmt.Printf("%.4f cycles a second\n", r.Chains[0].Throughput.Float)
 //	// Output: 7.8877 cycles a second
 //
-// What is read: nodes of the types Source, Sink, Queue, Delay, Router and ClassSwitch; the scheduling INF, FCFS, PS and LCFSPR; service by Exp, and Det where the
-// distribution of sizes does not matter; classes of the types Open and Closed; routing by a matrix, from "class,class" to nodes. All else is refused by name:
-// buffers, priorities in scheduling, other strategies of routing, finite regions, layered networks.
+// The reader takes nodes of the types Source, Sink, Queue, Delay, Router and ClassSwitch; the
+// scheduling INF, FCFS, PS and LCFSPR; classes of the types Open and Closed; and routing by a
+// matrix, from "class,class" to nodes. Service is Exp or, where only its mean matters (INF, PS, and
+// LCFSPR with one server), any of Det, Erlang, HyperExp, Coxian, APH, PH, Uniform and Pareto, and Gamma,
+// Lognormal and Weibull by a fit. The network keeps only the mean of these laws: a simulation
+// draws exponential sizes by default. All else is refused by name: buffers, priorities in scheduling,
+// other strategies of routing, finite regions, layered networks.
 package line

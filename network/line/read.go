@@ -226,6 +226,10 @@ func (d *file) station(f map[string]*tree.Node, path string, s *node) error {
 	if s.kind == "Delay" {
 		disciplines = map[string]network.Discipline{"INF": network.Delay}
 	}
+	if scheduling == "SIRO" && s.kind == "Queue" {
+		return input.Errorf(path+".scheduling", f["scheduling"], "FCFS: with Exp of one mean, SIRO has the same means and "+
+			"numbers of jobs, but other percentiles of delays")
+	}
 	var ok bool
 	if s.station.Discipline, ok = disciplines[scheduling]; !ok {
 		return input.Errorf(path+".scheduling", f["scheduling"], "one of INF (the only one of a Delay), FCFS, PS, LCFSPR: no other strategy is read")
@@ -303,8 +307,6 @@ func (d *file) find(rows map[string]int, name, path, what string) (int, error) {
 	return 0, input.Errorf(path, strconv.Quote(name), "the name of a %s%s", what, tree.DidYouMean(name, slices.Values(known), input.Quote))
 }
 
-const wantService = `a distribution such as {"type": "Exp", "params": {"lambda": 2}}, Det (by "value") where any sizes have a product form, or Disabled`
-
 // service reads mean sizes.
 func (d *file) service(n *tree.Node, path string, s *node) error {
 	s.mean = map[int]*big.Rat{}
@@ -315,7 +317,7 @@ func (d *file) service(n *tree.Node, path string, s *node) error {
 			return err
 		}
 		if !exponential && needsExp {
-			return input.Errorf(path, n, "Exp, for FCFS, and LCFSPR with several servers, have a product form with exponential sizes only")
+			return input.Errorf(path, n, "Exp: with FCFS, and LCFSPR with several servers, only exponential sizes have a product form")
 		}
 		s.mean[c] = mean
 		return nil
@@ -331,49 +333,11 @@ func (d *file) source(n *tree.Node, path string, s *node) error {
 			return err
 		}
 		if !exponential {
-			return input.Errorf(path, n, "Exp, for arrivals are Poisson processes")
+			return input.Errorf(path, n, "Exp, since arrivals must be Poisson processes")
 		}
 		s.rate[c] = new(big.Rat).Inv(mean)
 		return nil
 	})
-}
-
-// distribution returns the mean of a distribution, nil if it is disabled.
-func distribution(n *tree.Node, path string) (mean *big.Rat, exponential bool, err error) {
-	f, err := n.Fields(path, wantService, "type", "params", "fit")
-	if err != nil {
-		return nil, false, err
-	}
-	if f["type"] == nil || f["type"].Kind != tree.Text {
-		return nil, false, input.Errorf(path+".type", shown(f["type"]), wantService)
-	}
-	parameter := map[string]string{"Exp": "lambda", "Det": "value"}[f["type"].Text]
-	switch {
-	case f["type"].Text == "Disabled":
-		return nil, false, nil
-	case parameter == "":
-		return nil, false, input.Errorf(path+".type", f["type"], wantService)
-	case f["fit"] != nil && f["params"] == nil && parameter == "lambda":
-		g, err := f["fit"].Fields(path+".fit", "an object with method and mean", "method", "mean")
-		if err != nil {
-			return nil, false, err
-		}
-		if err := isText(g["method"], path+".fit.method", "fitMean"); err != nil {
-			return nil, false, err
-		}
-		mean, err = positive(g["mean"], path+".fit.mean")
-		return mean, true, err
-	case f["fit"] != nil || f["params"] == nil:
-		return nil, false, input.Errorf(path, n, wantService)
-	}
-	g, err := f["params"].Fields(path+".params", "an object with "+parameter, parameter)
-	if err != nil {
-		return nil, false, err
-	}
-	if mean, err = positive(g[parameter], path+".params."+parameter); err == nil && parameter == "lambda" {
-		mean.Inv(mean)
-	}
-	return mean, parameter == "lambda", err
 }
 
 func positive(n *tree.Node, path string) (*big.Rat, error) {
