@@ -71,7 +71,8 @@ func distribution(n *tree.Node, path string) (mean *big.Rat, exponential bool, e
 		return mean, kind == "Exp", err
 	}
 	if l.mean == nil {
-		return nil, false, input.Errorf(path, n, "a fit with a mean: the parameters of %s do not give one as a fraction", kind)
+		return nil, false, input.Errorf(path, n,
+			"a fit with a mean: the parameters of %s do not give one as a fraction", kind)
 	}
 	if f[given] == nil || len(n.Keys) != 2 {
 		return nil, false, input.Errorf(path, n, wantService)
@@ -230,7 +231,8 @@ func meanOfPhases(f map[string]*tree.Node, path string) (*big.Rat, error) {
 		}
 		for j, x := range rows[i] {
 			if i != j && x.Sign() < 0 || i == j && x.Sign() >= 0 {
-				return nil, input.Errorf(input.Index(at, j), x.RatString(), "a rate < 0 on the diagonal, >= 0 elsewhere")
+				return nil, input.Errorf(input.Index(at, j), x.RatString(),
+					"a rate < 0 on the diagonal, >= 0 elsewhere")
 			}
 			x.Neg(x)
 		}
