@@ -310,7 +310,7 @@ func (a *answer) station(i int, m *stationMeasure) StationResult {
 		x := a.throughput(v)
 		visit := VisitResult{Class: v.Class, Visit: v.Visit, Throughput: a.value(x, false), MeanJobs: a.value(m.jobs[row], false)}
 		if v.Ratio.Sign() > 0 && a.System.Chains[v.Chain].Population > 0 == (v.K >= 0) {
-			visit.MeanDelay = a.pointer(m.jobs[row].Quo(x))
+			visit.MeanDelay = a.pointer(a.movingOf(v.Chain, m.jobs[row]).Quo(x))
 		}
 		sum = sum.Add(m.jobs[row])
 		if most != nil {
@@ -339,6 +339,15 @@ func (a *answer) station(i int, m *stationMeasure) StationResult {
 	return r
 }
 
+// movingOf returns the part of a mean number of jobs of a chain that counts in delays.
+func (a *answer) movingOf(chain int, jobs arithmetic.Number) arithmetic.Number {
+	c := &a.System.Chains[chain]
+	if moving := a.model.moving(c.Classes, c.Population); c.Closed && moving < c.Population {
+		return a.one.Integer(moving) // at the one station of the chain
+	}
+	return jobs
+}
+
 // chain writes down the measures of one chain, given the mean number of its jobs where it is open.
 func (a *answer) chain(k int, jobs arithmetic.Number) ChainResult {
 	c := &a.System.Chains[k]
@@ -351,12 +360,13 @@ func (a *answer) chain(k int, jobs arithmetic.Number) ChainResult {
 			}
 		}
 		jobs = a.one.Integer(c.Population)
+		r.MovingJobs = a.model.moving(c.Classes, c.Population)
 	} else {
 		x = a.one.Rational(c.ArrivalRate)
 	}
 	r.Throughput, r.MeanJobs = a.value(x, false), a.value(jobs, false)
 	if c.Closed && c.Population > 0 || !c.Closed && c.ArrivalRate.Sign() > 0 {
-		r.MeanDelay = a.pointer(jobs.Quo(x))
+		r.MeanDelay = a.pointer(a.movingOf(k, jobs).Quo(x))
 	}
 	return r
 }

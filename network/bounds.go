@@ -162,6 +162,11 @@ func (s *system) bounds(k, total int, at []stationBound) ChainBounds {
 		r.Throughput[1] = r.MostThroughput
 		r.MeanDelay[0] = new(big.Rat).Quo(n, r.MostThroughput)
 	}
+	if moving := s.model.moving(c.Classes, c.Population); moving < c.Population {
+		for i, d := range r.MeanDelay {
+			r.MeanDelay[i] = new(big.Rat).Mul(d, big.NewRat(int64(moving), int64(c.Population)))
+		}
+	}
 	r.EmptyThroughput = first.Add(first, think).Inv(first)
 	return r
 }

@@ -83,8 +83,8 @@ func (m *Model) stacks(classes []int) (p stackPair, ok bool) {
 // checkStacks checks that the numbers of closed chains at stations with LCFS do not depend on the start.
 //
 // A job that visits only one such station is followed by itself. If there are at least as many of these jobs as
-// servers, they can hold all servers forever, and the jobs below never move. This does not change any number if these
-// jobs are of one class and no others visit the station.
+// servers, they can hold all servers forever, and the jobs below never move. If these jobs are of one class and no
+// others visit the station, no number depends on which of them move, and delays count only these ([Model.moving]).
 //
 // The jobs of chains that visit the same two such stations, with one server each, keep their order forever. Read
 // the jobs at one station from the first to the last to arrive, and then those at the other from the last to the
@@ -126,6 +126,16 @@ func (m *Model) checkStacks(k components) error {
 		}
 	}
 	return nil
+}
+
+// moving returns how many of the jobs of a closed chain ever move: all of them, unless the chain visits only one
+// station and that has LCFS. Each job that ends there is again the last to arrive, so the jobs in service stay there.
+func (m *Model) moving(classes []int, population int) int {
+	p, ok := m.stacks(classes)
+	if !ok || p.low != p.high {
+		return population
+	}
+	return min(population, max(m.Stations[p.low].Servers, 1))
 }
 
 // isShared reports whether other classes than these visit a station.

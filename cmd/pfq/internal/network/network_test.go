@@ -222,6 +222,25 @@ func TestSwapDelayIsOfJobsThatLeave(t *testing.T) {
 	}
 }
 
+// Of three jobs at two servers with lcfs alone two are served forever, and the answer says so.
+func TestDelayIsOfJobsThatMove(t *testing.T) {
+	const model = `{"stations": [{"name": "a", "discipline": "lcfs", "servers": 2}],
+		"classes": [{"name": "c", "population": 3, "visits": [{"station": "a", "mean_size": 2, "next": {"a": 1}}]}]}`
+	got := program.JSON(t, model, "network - --engine exact")
+	note := got["note"].(string)
+	if !strings.HasPrefix(note, "only 2 of the 3 jobs of class c are ever served: at station a (lcfs) ") {
+		t.Errorf("note %q", note)
+	}
+	for _, key := range []string{"chains", "visits"} {
+		if d := got[key].([]any)[0].(map[string]any)["mean_delay_exact"]; d != "2" {
+			t.Errorf("%s: delay %v, want 2", key, d)
+		}
+	}
+	if text, _, _ := program.Run(model, "network", "-"); !strings.Contains(text, "\n"+note+"\n") {
+		t.Errorf("text without the note: %s", text)
+	}
+}
+
 // Stations that open classes share by class, or that no class visits, have distributions as others have.
 func TestDistributionOfAllStations(t *testing.T) {
 	const model = `{"stations": [{"name": "q", "discipline": "order", "nodes": [{"name": "n", "capacity": 1}]},

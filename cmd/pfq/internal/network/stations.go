@@ -1,6 +1,7 @@
 package network
 
 import (
+	"fmt"
 	"math/big"
 	"strings"
 
@@ -23,6 +24,7 @@ type solution struct {
 	Stations           []station       `json:"stations"`
 	Visits             []visit         `json:"visits"`
 	Nodes              []node          `json:"nodes"`
+	Note               string          `json:"note,omitempty"`
 	Simulated          render.Record   `json:"simulated,omitempty"`
 
 	digits    int
@@ -103,6 +105,7 @@ func newSolution(m *network.Model, r *network.Result, limits *network.Stability,
 		Chains:        []chain{}, Stations: []station{}, Visits: []visit{}, Nodes: []node{},
 		Simulated: found.record(), simulated: found, digits: digits, limits: limits, model: m,
 	}
+	s.Note = noteResting(m, r)
 	closed := 0
 	for i := range r.Chains {
 		c := &r.Chains[i]
@@ -135,6 +138,25 @@ func newSolution(m *network.Model, r *network.Result, limits *network.Stability,
 	return s
 }
 
+// noteResting names the closed chains with jobs that never move, "" if there are none.
+func noteResting(m *network.Model, r *network.Result) string {
+	var notes []string
+	for _, c := range r.Chains {
+		if !c.Closed || c.MovingJobs == c.Population {
+			continue
+		}
+		verb := "are"
+		if c.MovingJobs == 1 {
+			verb = "is"
+		}
+		class := &m.Classes[c.Classes[0]]
+		notes = append(notes, fmt.Sprintf("only %d of the %d jobs of class %s %s ever served: at station %s (lcfs) "+
+			"a job that ends is at once the last to arrive; mean_delay counts only the jobs that are served",
+			c.MovingJobs, c.Population, class.Name, verb, m.Stations[class.Visits[0].Station].Name))
+	}
+	return strings.Join(notes, "; ")
+}
+
 func (s *solution) distribution() (rows []jobsProbability) {
 	for _, at := range s.Stations {
 		for n, p := range at.JobsDistribution {
@@ -163,6 +185,9 @@ func (s *solution) text(t *render.Text) {
 			t.Line("percentiles between proved bounds, shown to the digits that these share")
 		}
 		t.Line("%s: %s", *s.Method, strings.TrimPrefix(s.Why, string(*s.Method)+": "))
+	}
+	if s.Note != "" {
+		t.Line("%s", s.Note)
 	}
 	if l := s.limits; l.CriticalScale != nil {
 		at := l.Stations[l.Critical]
