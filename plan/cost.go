@@ -6,7 +6,6 @@ import (
 	"math"
 
 	"productform/bf"
-	"productform/internal/input"
 	"productform/num"
 	"productform/plan/problem"
 )
@@ -65,20 +64,17 @@ func (in *instance) leastCost(ctx context.Context, s Settings, q question) (*Ans
 	return a, nil
 }
 
-// newJudge returns a judge. Where nobody is to be worse off the cluster as it is has to be stable.
+// newJudge returns a judge. If the cluster is unstable now, any stable plan is no worse for anybody.
 func (in *instance) newJudge(ctx context.Context, s Settings) (*judge, error) {
 	j := &judge{in: in, s: s, targets: in.targets, noWorse: in.NoWorse, base: map[num.Engine]*bf.Result{}}
 	if !in.NoWorse {
 		return j, nil
 	}
-	if _, err := bf.Solve(ctx, in.base, bf.Settings{MaxBytes: s.MaxBytes}); errors.Is(err, num.ErrUnstable) {
-		bad := input.Errorf("no_worse", true, "a cluster that is stable at these arrival rates without a plan, for no class can be said to have a delay in it")
-		bad.Cause = err
-		return nil, bad
-	} else if err != nil {
-		return nil, err
+	_, err := bf.Solve(ctx, in.base, bf.Settings{MaxBytes: s.MaxBytes})
+	if errors.Is(err, num.ErrUnstable) {
+		j.noWorse, err = false, nil
 	}
-	return j, nil
+	return j, err
 }
 
 // answer puts an answer together.
@@ -92,7 +88,7 @@ func (s *search) answer(ctx context.Context, settings Settings, proof Proof) (*A
 		return nil, err
 	}
 	if s.best != nil {
-		a.Plan, err = s.in.outcome(ctx, s.best.edges, s.best.lower, settings)
+		a.Plan, err = s.in.outcome(ctx, s.best.edges, s.in.useful(s.best.lower), settings)
 	} else {
 		a.Most, err = s.in.outcome(ctx, bits(1)<<len(s.in.edges)-1, s.in.most(), settings)
 	}

@@ -4,30 +4,34 @@ import (
 	"context"
 	"math"
 
-	"productform/internal/input"
 	"productform/plan/problem"
 )
 
-// LeastDelay returns the plan with the least mean delay, of the class Problem.Minimize or of all jobs, among those that cost at
-// most Problem.Budget, meet the targets, are no worse for anybody if that is asked, and leave the cluster stable. No other has one
+// LeastDelay returns the plan with the smallest mean delay, of the class Problem.Minimize or of all jobs, among those that cost at
+// most Problem.Budget, if there is one, meet the targets, are no worse for anybody if that is asked, and leave the cluster stable. No other has one
 // that is smaller by more than Settings.RelTol of it: the proof has a mean delay that none is below.
 //
 // After Settings.Limit solves the search stops with the best plan so far, and Proof.Delay is the mean delay that no plan is below,
-// 0 if nothing is known of some. The error for a problem without a budget is a *[num.InputError]; others are those of [Evaluate].
+// 0 if nothing is known of some. The errors are those of [Evaluate].
 func LeastDelay(ctx context.Context, p *problem.Problem, s Settings) (*Answer, error) {
 	in, s, err := beginSearch(ctx, p, s)
 	if err != nil {
 		return nil, err
 	}
-	if p.Budget == nil {
-		return nil, input.Errorf("budget", "", "%s", input.Nonnegative)
-	}
-	a, err := in.leastDelay(ctx, s, in.inUnits(p.Budget)+1)
+	a, err := in.leastDelay(ctx, s, in.belowBudget())
 	if err != nil {
 		return nil, err
 	}
 	a.Proof.AtMost = p.Budget
 	return a, nil
+}
+
+// belowBudget returns a cost that every plan within the budget is below.
+func (in *instance) belowBudget() int64 {
+	if in.Budget == nil {
+		return math.MaxInt64
+	}
+	return in.inUnits(in.Budget) + 1
 }
 
 // leastDelay returns the plan with the least mean delay among those that cost less than below.
@@ -77,10 +81,7 @@ func Frontier(ctx context.Context, p *problem.Problem, s Settings) ([]*Answer, e
 	if err != nil || first.Plan == nil || !first.Complete || !first.WithinBudget {
 		return []*Answer{first}, err
 	}
-	below := int64(math.MaxInt64)
-	if p.Budget != nil {
-		below = in.inUnits(p.Budget) + 1
-	}
+	below := in.belowBudget()
 	var points []*Answer
 	left := s.Limit - first.Solves
 	for next := first; next.Plan != nil && next.Complete; {

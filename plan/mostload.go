@@ -56,7 +56,7 @@ func GreatestLoadOfAll(ctx context.Context, p *problem.Problem, s Settings) (*Mo
 	}
 	a := &MostLoad{At: l.low, Below: l.high, Proof: l.proof, Complete: l.isDone(), Solves: l.solves}
 	if l.low != nil {
-		a.Plan, err = in.scaled(l.low).outcome(ctx, l.edges, l.steps, s)
+		a.Plan, err = in.scaled(l.low).outcome(ctx, l.edges, in.useful(l.steps), s)
 	}
 	return a, err
 }
@@ -83,10 +83,7 @@ func (in *instance) beginMostLoad(ctx context.Context, s Settings) (*mostLoad, e
 	if err != nil {
 		return nil, err
 	}
-	l := &mostLoad{in: in, s: s, below: math.MaxInt64, high: r.CriticalScale}
-	if in.Budget != nil {
-		l.below = in.inUnits(in.Budget) + 1
-	}
+	l := &mostLoad{in: in, s: s, below: in.belowBudget(), high: r.CriticalScale}
 	l.least = new(big.Rat).SetFloat64(leastPart)
 	l.least.Mul(l.least, l.high)
 	l.proof = Proof{AtMost: in.Budget, Corners: []Corner{{Choice: everything, Fewer: true, Fails: FailsStability}}}
@@ -98,8 +95,7 @@ func (l *mostLoad) isDone() bool {
 	if l.low == nil {
 		return l.high.Cmp(l.least) <= 0
 	}
-	ratio, _ := new(big.Rat).Quo(l.high, l.low).Float64()
-	return ratio <= 1+2*l.s.RelTol
+	return isWithin(l.low, l.high, l.s.RelTol)
 }
 
 // next returns the factor to look at next.
@@ -109,7 +105,7 @@ func (l *mostLoad) next() *big.Rat {
 	}
 	const far = 1.01
 	ratio, _ := new(big.Rat).Quo(l.high, l.low).Float64()
-	by := 1 + 1.5*l.s.RelTol // beyond what the best plan is known to fail at
+	by := 1 + 0.75*l.s.RelTol // beyond what the best plan is known to fail at
 	if l.little = ratio <= far && !l.little; !l.little {
 		by = max(by, (1+min(ratio, 2))/2)
 	}
@@ -153,6 +149,17 @@ func (l *mostLoad) try(ctx context.Context, factor *big.Rat) (open bool, err err
 		l.low = factor // the bracket ends a little below
 	}
 	return false, nil
+}
+
+// useful returns steps without the upgrades of servers that no class can use.
+func (in *instance) useful(steps []int) []int {
+	steps = slices.Clone(steps)
+	for k := range in.Upgrades {
+		if len(in.Users(in.options[k].server)) == 0 {
+			steps[k] = 0
+		}
+	}
+	return steps
 }
 
 // filled returns the steps of a plan, and as many more as can be had for less than below.

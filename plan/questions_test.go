@@ -24,7 +24,6 @@ func (m measured) aimed(p *problem.Problem) *big.Rat {
 func drawQuestion(t *rapid.T) (*problem.Problem, []measured) {
 	p := drawProblem(t)
 	all := everyPlan(t, p)
-	p.NoWorse = p.NoWorse && all[0].solution != nil
 	drawTargets(t, p, all)
 	if rapid.Bool().Draw(t, "minimize") {
 		p.Minimize = p.Model.Classes[0].Name
@@ -363,6 +362,9 @@ func TestGreatestLoadOfAllIsBruteForce(t *testing.T) {
 				t.Fatalf("plan %+v, want none", a.Plan.Choice)
 			}
 			return
+		}
+		if ratio, _ := new(big.Rat).Quo(a.Below, a.At).Float64(); ratio > 1+s.RelTol {
+			t.Fatalf("holds at %v, fails at %v, further than %g", a.At, a.Below, s.RelTol)
 		}
 		at := *p
 		at.Scale = new(big.Rat).Mul(num.OrOne(p.Scale), a.At)

@@ -33,6 +33,7 @@ const verifyTol = MinRelTol
 //   - each plan that the proof speaks of is within a corner: boxes of plans are cut up along the corners, in whole numbers;
 //   - if the answer is complete, the proof speaks of all plans that cost less than the one found, or of that one and others, and its
 //     mean delay is within three times Settings.RelTol of that of the plan; without a plan, of all, or of all within the budget;
+//   - if it is not complete, and no delay is minimized, the proof does not speak of all these plans;
 //   - the plan holds Proof.From, and Proof.AtMost is the budget of the problem or nil; a proof that nothing is cheaper speaks of all plans.
 //
 // Of a.Plan it reads Choice and Cost. The error wraps [ErrProof], or is as of [Evaluate].
@@ -45,10 +46,11 @@ func Verify(ctx context.Context, p *problem.Problem, a *Answer, s Settings) erro
 	if a.Proof.AtMost != nil && (p.Budget == nil || a.Proof.AtMost.Cmp(p.Budget) != 0) {
 		return unproved("the proof speaks of plans that cost at most %s, which is not the budget", a.Proof.AtMost.RatString())
 	}
-	if a.Complete {
-		if err := a.reaches(); err != nil {
-			return err
-		}
+	switch err := a.reaches(); {
+	case a.Complete && err != nil:
+		return err
+	case !a.Complete && err == nil && a.Proof.Delay == nil:
+		return unproved("the proof speaks of all plans that cost less than the one found, so the answer is complete")
 	}
 	if a.Plan != nil {
 		if err := v.plan(ctx, a.Plan, a.Proof, a.Complete); err != nil {
@@ -102,6 +104,9 @@ func VerifyLoad(ctx context.Context, p *problem.Problem, c problem.Choice, l *Lo
 	if p.NoWorse || fails == nil || fails.Sign() <= 0 || holds != nil && (holds.Sign() <= 0 || holds.Cmp(fails) >= 0) {
 		return unproved("no load is said to be too much, or it is not above one at which the targets hold")
 	}
+	if !l.Complete && isWithin(holds, fails, s.RelTol) {
+		return unproved("the loads are within %g of each other, so the answer is complete", s.RelTol)
+	}
 	if l.Complete {
 		if err := in.isNarrow(ctx, in.model(edges, steps), holds, fails, s.RelTol); err != nil {
 			return err
@@ -125,11 +130,20 @@ func VerifyLoad(ctx context.Context, p *problem.Problem, c problem.Choice, l *Lo
 	return unproved("no target is shown to fail with the arrival rates multiplied by %s", fails.RatString())
 }
 
+// isWithin reports whether two factors of the arrival rates are within a tolerance of each other.
+func isWithin(holds, fails *big.Rat, tol float64) bool {
+	if holds == nil {
+		return false
+	}
+	ratio, _ := new(big.Rat).Quo(fails, holds).Float64()
+	return ratio <= 1+tol
+}
+
 // isNarrow checks that two factors of the arrival rates are within three times a tolerance of each other or, if the first is nil, that the
 // other is so small that none below it is looked at.
 func (in *instance) isNarrow(ctx context.Context, m *cluster.Model, holds, fails *big.Rat, tol float64) error {
 	if holds != nil {
-		if ratio, _ := new(big.Rat).Quo(fails, holds).Float64(); ratio > 1+3*tol {
+		if !isWithin(holds, fails, 3*tol) {
 			return unproved("the loads are not within %g of each other", tol)
 		}
 		return nil
@@ -378,7 +392,10 @@ func (v *verifier) isLate(ctx context.Context, m *cluster.Model, t target) (Verd
 func (v *verifier) isWorse(ctx context.Context, m *cluster.Model, class int) (Verdict, error) {
 	return v.byEngines(ctx, m, func(r *bf.Result) (Verdict, error) {
 		base, err := v.solve(ctx, v.in.base, r.Engine)
-		if err != nil {
+		switch {
+		case errors.Is(err, num.ErrUnstable):
+			return Failed, nil // no delay now to compare with
+		case err != nil:
 			return Undecided, err
 		}
 		return isAbove(*r.Classes[class].MeanDelay, *base.Classes[class].MeanDelay), nil
@@ -529,6 +546,9 @@ func VerifyMostLoad(ctx context.Context, p *problem.Problem, a *MostLoad, s Sett
 		if err := (&verifier{in: in.scaled(a.At), s: s}).plan(ctx, a.Plan, Proof{AtMost: p.Budget}, false); err != nil {
 			return err
 		}
+	}
+	if !a.Complete && isWithin(a.At, a.Below, s.RelTol) {
+		return unproved("the loads are within %g of each other, so the answer is complete", s.RelTol)
 	}
 	if a.Complete {
 		everything := p.Everything()

@@ -21,7 +21,7 @@ func parseJSON(data []byte) (*Node, error) {
 	}
 	end := int(d.InputOffset())
 	if rest := bytes.TrimLeft(data[end:], jsonSpace); len(rest) > 0 {
-		return nil, syntaxErrorAt(data, len(data)-len(rest), "text after the end of the model")
+		return nil, syntaxErrorAt(data, len(data)-len(rest), "text after the end of the JSON value")
 	}
 	start := data[:end-len(raw)]
 	w := jsonWalk{text: string(raw), line: int32(1 + bytes.Count(start, []byte("\n")))}

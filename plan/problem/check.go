@@ -183,7 +183,7 @@ func (p *Problem) checkTarget(path string, t Target) error {
 		if err != nil {
 			return err
 		}
-		if len(p.users(s)) == 0 {
+		if len(p.Users(s)) == 0 {
 			return input.Errorf(path+".server", strconv.Quote(t.Server), "a server that a class with arrivals can use")
 		}
 		if t.Limit == nil || t.Limit.Sign() <= 0 || t.Limit.Cmp(one) >= 0 {
@@ -205,8 +205,8 @@ func ratText(x *big.Rat) string {
 	return x.RatString()
 }
 
-// users returns the classes with arrivals that can use a server, with all edges at hand.
-func (p *Problem) users(server int) (classes []int) {
+// Users returns the rows of the classes with arrivals that can use a server, with all edges bought.
+func (p *Problem) Users(server int) (classes []int) {
 	for i, c := range p.Model.Classes {
 		uses := slices.ContainsFunc(c.Servers, func(k cluster.Choice) bool { return k.Server == server })
 		for _, e := range p.Edges {
@@ -247,9 +247,6 @@ func (p *Problem) checkUpgrades() error {
 		first[s] = k
 		if err := checkStep(path, "step", u.Step, u.Cost, u.Most); err != nil {
 			return err
-		}
-		if len(p.users(s)) == 0 {
-			return input.Errorf(path+".server", strconv.Quote(u.Server), "a server that a class with arrivals can use, or more capacity has no effect")
 		}
 	}
 	return nil

@@ -70,7 +70,6 @@ func TestBadPlans(t *testing.T) {
 		{someModel + "upgrades:\n  - {server: big, step: 1}", input.Error{Line: 8, Path: "upgrades[0].cost", Want: "a number >= 0"}},
 		{someModel + "upgrades:\n  - {server: big, step: 1, cost: 1, most: 0}", input.Error{Line: 8, Path: "upgrades[0].most", Value: "0", Want: "an integer from 1 to 1000000"}},
 		{someModel + "upgrades:\n  - {server: bigg, step: 1, cost: 1}", input.Error{Line: 8, Path: "upgrades[0].server", Value: `"bigg"`, Want: `the name of a server of the model; did you mean "big"?`}},
-		{someModel + "upgrades:\n  - {server: idle, step: 1, cost: 1}", input.Error{Line: 8, Path: "upgrades[0].server", Value: `"idle"`, Want: "a server that a class with arrivals can use, or more capacity has no effect"}},
 		{someModel + "upgrades:\n  - {server: big, step: 1, cost: 1}\n  - {server: big, step: 2, cost: 1}", input.Error{Line: 9, Path: "upgrades[1].server", Value: `"big"`, Want: "one upgrade for each server; upgrades[0] is for this one"}},
 		{someModel + "upgrades:\n  - {server: big, step: 1, cost: 1e-30}\n  - {server: small, step: 2, cost: 1}", input.Error{Line: 8, Path: "upgrades[0].cost", Value: "1e-30", Want: "costs that add up to at most 2^62 of their common unit: fewer digits, or multiples of one fraction"}},
 		{someModel + "new_servers:\n  - {name: big, capacity: 1, classes: [web], cost: 1}", input.Error{Line: 8, Path: "new_servers[0].name", Value: `"big"`, Want: "a name of its own: the model has a server of this name, to which an upgrade gives more capacity"}},

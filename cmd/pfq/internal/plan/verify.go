@@ -108,7 +108,7 @@ func (f *planFlags) checkAnswer(ctx context.Context, p *problem.Problem, answers
 			from = answers[i-1].answer.Plan.Choice
 		}
 	case findDelay:
-		right = p.Budget != nil && isEqual(proof.AtMost, p.Budget) && proof.Below == nil && (one.answer.Plan == nil || proof.Delay != nil)
+		right = isEqual(proof.AtMost, p.Budget) && proof.Below == nil && (one.answer.Plan == nil || proof.Delay != nil)
 	case findFrontier:
 		right = f.isPoint(p, answers, i)
 	}
@@ -175,7 +175,12 @@ func (a *answered) checkMeasures(ctx context.Context, f *planFlags, p *problem.P
 	if err != nil {
 		return err
 	}
-	return a.compare(newFound(f.find, p, &r, effects).answer(), s)
+	right := newFound(f.find, p, &r, effects)
+	const rounding = 1.1 // a search leaves open plans whose mean delay is more than s.RelTol below
+	if !r.Complete && r.Proof.Delay != nil && r.Proof.Below == nil && right.Gap != nil && *right.Gap <= rounding*s.RelTol {
+		return fmt.Errorf("%w: no plan has a smaller mean delay, so the answer is complete", plan.ErrProof)
+	}
+	return a.compare(right.answer(), s)
 }
 
 // checkLoad checks the greatest load of a plan.
@@ -439,7 +444,11 @@ func (d *decoder) answered(n *tree.Node) *answered {
 		a.answer.Undecided = d.undecided(field(n, "undecided"))
 	}
 	if n := field(n, "solves"); n != nil {
-		a.answer.Solves, _ = strconv.Atoi(n.Text)
+		solves, err := strconv.Atoi(n.Text)
+		if n.Kind != tree.Number || err != nil || solves < 0 {
+			d.fail("solves", n, "an integer >= 0")
+		}
+		a.answer.Solves = solves
 	}
 	if a.found {
 		a.answer.Plan = &plan.Outcome{Choice: d.choice(field(n, "choice"), "choice"), Cost: d.rat(field(n, "cost_exact"), "cost_exact")}
@@ -493,13 +502,17 @@ func (d *decoder) corner(n *tree.Node, path string) plan.Corner {
 		d.fail(path+".fails", fails, "what the corner fails at")
 		return c
 	}
-	c.Fails = plan.Failure(fails.Text)
-	if rest, ok := strings.CutPrefix(fails.Text, "targets["); ok {
+	switch rest, isTarget := strings.CutPrefix(fails.Text, "targets["); {
+	case isTarget:
 		k, err := strconv.Atoi(strings.TrimSuffix(rest, "]"))
-		if err != nil {
+		if err != nil || fails.Text != input.Index("targets", k) {
 			d.fail(path+".fails", fails, "targets[K]")
 		}
 		c.Fails, c.Target = plan.FailsTarget, k
+	case slices.Contains([]plan.Failure{plan.FailsStability, plan.FailsDelay, plan.FailsNoWorse}, plan.Failure(fails.Text)):
+		c.Fails = plan.Failure(fails.Text)
+	default:
+		d.fail(path+".fails", fails, "stable, mean_delay, no_worse or targets[K]")
 	}
 	if class := field(n, "class"); class != nil {
 		c.Class = d.problem.ClassRow(class.Text)
