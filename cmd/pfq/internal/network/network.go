@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"math/big"
 	"slices"
 	"strconv"
@@ -167,7 +168,7 @@ func (f *networkFlags) stations(q command.Query, all model) (a render.Answer, fo
 	}
 	var r *network.Result
 	if all.uneven == nil {
-		r, err = command.WithProgress(q, func(ctx context.Context) (*network.Result, error) { return network.Solve(ctx, m, f.settings()) })
+		r, err = command.WithProgress(q, func(ctx context.Context) (*network.Result, error) { return f.solve(ctx, q, m) })
 		if err = f.orNoted(q, plan, "means", err); err != nil {
 			return a, false, err
 		}
@@ -186,6 +187,35 @@ func (f *networkFlags) stations(q command.Query, all model) (a render.Answer, fo
 	}
 	s.setDelays(m, delays, f.percentiles)
 	return render.Answer{JSON: s, Lines: s.lines(), Columns: columns, Text: s.text}, true, nil
+}
+
+// manyStates is the number of states from which an enclosure takes long enough to announce.
+const manyStates = 50_000
+
+// solve solves the network. Before a long enclosure, it says which tolerance float64 meets.
+func (f *networkFlags) solve(ctx context.Context, q command.Query, m *network.Model) (*network.Result, error) {
+	s := f.settings()
+	if s.Engine != num.Auto {
+		return network.Solve(ctx, m, s)
+	}
+	quick := s
+	quick.Engine = num.Float
+	r, err := network.Solve(ctx, m, quick)
+	switch {
+	case err != nil:
+	case r.RelativeErrorBound <= s.RelTol:
+		return r, nil
+	case r.States >= manyStates:
+		fmt.Fprintf(q.Stderr, "pfq: note: float64 proves a relative error of %.2g only; engine enclose takes some 20 times as long; "+
+			"--tol %s or --engine float avoids it\n", r.RelativeErrorBound, tolAbove(r.RelativeErrorBound))
+	}
+	return network.Solve(ctx, m, s)
+}
+
+// tolAbove returns the least number of one digit above a bound, as a flag takes it.
+func tolAbove(bound float64) string {
+	exponent := int(math.Floor(math.Log10(bound)))
+	return fmt.Sprintf("%.0fe%d", math.Floor(bound/math.Pow10(exponent))+1, exponent)
 }
 
 // refused says of mean sizes for which there are no formulas what can be done.

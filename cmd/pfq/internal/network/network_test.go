@@ -7,6 +7,7 @@ import (
 	"math/big"
 	"path/filepath"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -568,5 +569,24 @@ func TestVerdictWithoutStations(t *testing.T) {
 		if p := got["joint"].(map[string]any)["p_value"].(float64); p < 1e-6 {
 			t.Errorf("%s: %v", name, got["joint"])
 		}
+	}
+}
+
+// Before a long enclosure, standard error names the tolerance that float64 meets, and that one is quick.
+func TestNoteBeforeALongEnclosure(t *testing.T) {
+	const text = `{"stations": [{"name": "a", "discipline": "sharing"}, {"name": "b", "discipline": "sharing"}],
+ "classes": [{"name": "k", "population": %d, "visits": [{"station": "a", "visits": 1}, {"station": "b", "visits": "1/3"}]}]}`
+	many := fmt.Sprintf(text, 60_000)
+	_, stderr, status := program.Run(many, "network", "-", "--tol", "1e-13")
+	named := regexp.MustCompile(`pfq: note: float64 proves .*; --tol (\S+) or --engine float`).FindStringSubmatch(stderr)
+	if status != 0 || named == nil {
+		t.Fatalf("status %d: %s", status, stderr)
+	}
+	if stdout, stderr, status := program.Run(many, "network", "-", "--tol", named[1]); status != 0 || strings.Contains(stderr, "note") ||
+		!strings.Contains(stdout, "float engine") {
+		t.Errorf("--tol %s: status %d: %s%s", named[1], status, stderr, stdout)
+	}
+	if _, stderr, _ := program.Run(fmt.Sprintf(text, 600), "network", "-", "--tol", "1e-15"); strings.Contains(stderr, "note") {
+		t.Errorf("a short one: %s", stderr)
 	}
 }
