@@ -48,7 +48,8 @@ func Bounds(ctx context.Context, m *Model) ([]ChainBounds, error) {
 	total := 0
 	for i := range sys.Stations {
 		if sys.Stations[i].Shared != nil {
-			return nil, input.Errorf(input.Index("stations", i)+".discipline", m.Stations[i].Discipline, "stations whose rate depends on the number of jobs: bounds know no others")
+			return nil, input.Errorf(input.Index("stations", i)+".discipline", m.Stations[i].Discipline,
+				"sharing, fcfs, lcfs or delay: no bounds are known for order and balanced, whose rates depend on the classes present")
 		}
 	}
 	for _, k := range sys.Closed {
