@@ -164,8 +164,8 @@ func (m *Model) checkChains() error {
 				}
 			}
 		case open < 0 && k.population[i] == 0:
-			return input.Errorf(input.Index("classes", first)+".population", m.Classes[first].Population,
-				"at least one job in the chain of %s, or arrivals", m.classNames(classes))
+			return input.Errorf(input.Index("classes", first)+".population", "",
+				"at least one job in the chain of %s, or an arrival_rate", m.classNames(classes))
 		case k.population[i] > maxPopulation:
 			return input.Errorf(input.Index("classes", first)+".population", m.Classes[first].Population, "at most %d jobs in the chain of %s", maxPopulation, m.classNames(classes))
 		}

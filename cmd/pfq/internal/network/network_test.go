@@ -417,7 +417,7 @@ func TestRefused(t *testing.T) {
 		{batch, "--population 1.5", input.Error{Path: "--population", Value: "1.5", Want: "numbers of jobs or ranges FROM:TO:STEP, after CLASS= if several classes are closed, at most 10000 in all"}},
 		{batch, "--population 1", input.Error{Path: "--population", Want: "CLASS= before the list, one of short, long"}},
 		{batch, "--population log=1", input.Error{Path: "--population", Value: "log", Want: `the name of a class; did you mean "long"?`}},
-		{batch, "--population short=3,0", input.Error{Path: "--population", Value: "0", Want: `at least one job in the chain of "short", or arrivals`}},
+		{batch, "--population short=3,0", input.Error{Path: "--population", Value: "0", Want: `at least one job in the chain of "short", or an arrival_rate`}},
 		{batch, "--distribution 0", input.Error{Path: "--distribution", Value: "0", Want: "an integer in 1..10000"}},
 		{strings.Replace(batch, "population: 20", "population: 2.5", 1), "", input.Error{File: "standard input", Line: 8, Path: "classes[0].population", Value: "2.5", Want: "an integer from 0 to 1000000000"}},
 		{erlang[:len(erlang)-1] + `, "rom": 3}`, "", input.Error{File: "standard input", Line: 1, Path: "rom", Value: "the number 3", Want: "one of the fields servers, rank, room, classes, limits; did you mean room?"}},

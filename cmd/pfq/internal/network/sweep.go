@@ -1,6 +1,7 @@
 package network
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -86,7 +87,7 @@ func (f *networkFlags) sweep(q command.Query, m *network.Model) (a render.Answer
 	})
 	var bad *input.Error
 	if errors.As(err, &bad) && bad.Path == input.Index("classes", class)+".population" {
-		return a, false, command.FlagError{Err: &input.Error{Path: "--population", Value: bad.Value, Want: bad.Want}}
+		return a, false, command.FlagError{Err: &input.Error{Path: "--population", Value: cmp.Or(bad.Value, "0"), Want: bad.Want}}
 	}
 	if err != nil {
 		return a, false, f.translate(err, true)
