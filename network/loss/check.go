@@ -257,7 +257,7 @@ func (m *Model) checkLimit(l int, first map[string]int) error {
 	}
 	first[string(in)] = l
 	if m.Room > 0 && len(limit.Classes) == len(m.Classes) {
-		return input.Errorf(path+".classes", m.classNames(limit.Classes), "not all classes: these have the room")
+		return input.Errorf(path+".classes", m.classNames(limit.Classes), "not all classes, whose limit is the room: write room: %d", min(m.Room, limit.Most))
 	}
 	return nil
 }

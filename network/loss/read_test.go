@@ -91,7 +91,7 @@ func TestBadModels(t *testing.T) {
 		{some + "rank: [{classes: [a], rate: 1}, {classes: [a], rate: 1}]", input.Error{Line: 4, Path: "rank[1].classes", Value: `["a"]`, Want: "each set once; rank[0] is the same"}},
 		{some + "rank: [{classes: [a], rate: 1}, {classes: [b], rate: 1}]", input.Error{Line: 4, Path: "rank", Value: "2 rates", Want: `one rate for each of the 3 sets of classes; that of ["a" "b"] is missing`}},
 		{some + "rank:\n  - {classes: [a], rate: 2}\n  - {classes: [b], rate: 1}\n  - {classes: [b, a], rate: 3/2}", input.Error{Line: 7, Path: "rank[2].rate", Value: `"3/2"`, Want: `at least 2, the rate without "b"`}},
-		{some + "room: 9\nlimits:\n  - {classes: [a, b], most: 4}", input.Error{Line: 6, Path: "limits[0].classes", Value: `["a" "b"]`, Want: "not all classes: these have the room"}},
+		{some + "room: 9\nlimits:\n  - {classes: [a, b], most: 4}", input.Error{Line: 6, Path: "limits[0].classes", Value: `["a" "b"]`, Want: "not all classes, whose limit is the room: write room: 4"}},
 	} {
 		_, err := loss.Read(strings.NewReader(c.text))
 		var bad *num.InputError
