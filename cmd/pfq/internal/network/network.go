@@ -206,13 +206,13 @@ func (f *networkFlags) solve(ctx context.Context, q command.Query, m *network.Mo
 	case r.RelativeErrorBound <= s.RelTol:
 		return r, nil
 	case r.States >= manyStates:
-		fmt.Fprintf(q.Stderr, "pfq: note: float64 proves a relative error of %.2g only; engine enclose takes some 20 times as long; "+
+		fmt.Fprintf(q.Stderr, "pfq: note: float64 proves a relative error of %.2g only; engine enclose takes about 20 times as long; "+
 			"--tol %s or --engine float avoids it\n", r.RelativeErrorBound, tolAbove(r.RelativeErrorBound))
 	}
 	return network.Solve(ctx, m, s)
 }
 
-// tolAbove returns the least number of one digit above a bound, as a flag takes it.
+// tolAbove returns the smallest one-digit number above a bound, as a flag takes it.
 func tolAbove(bound float64) string {
 	exponent := int(math.Floor(math.Log10(bound)))
 	return fmt.Sprintf("%.0fe%d", math.Floor(bound/math.Pow10(exponent))+1, exponent)

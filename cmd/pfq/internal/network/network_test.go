@@ -590,3 +590,21 @@ func TestNoteBeforeALongEnclosure(t *testing.T) {
 		t.Errorf("a short one: %s", stderr)
 	}
 }
+
+// A file that is no object is told about stations as well as losses.
+func TestFileWithoutObject(t *testing.T) {
+	for _, text := range []string{"null", "[]", "3"} {
+		if bad := program.Refusal(t, text, "network", "-"); bad.Want != "a network with stations, or a system with losses" || bad.Line != 1 {
+			t.Errorf("%s: %+v", text, bad)
+		}
+	}
+}
+
+// Bounds of a network without closed chains say so in place of a table without rows.
+func TestBoundsWithoutClosedChains(t *testing.T) {
+	const open = `{"stations": [{"name": "a", "discipline": "sharing"}], "classes": [{"name": "k", "arrival_rate": "1/2", "visits": [{"station": "a", "visits": 1}]}]}`
+	stdout, stderr, status := program.Run(open, "network", "-", "--bounds")
+	if status != 0 || !strings.HasPrefix(stdout, "stable; no chain is closed, ") || strings.Count(stdout, "\n") != 1 {
+		t.Errorf("status %d: %s%s", status, stdout, stderr)
+	}
+}

@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"productform/cmd/pfq/internal/command"
+	"productform/internal/input"
+	"productform/internal/tree"
 	"productform/network"
 	"productform/network/line"
 	"productform/network/loss"
@@ -64,9 +66,13 @@ func (f *networkFlags) read(q command.Query) (m model, err error) {
 
 // read reads the file that the question is about. Which model it holds is told by whether it has stations, the format of LINE, or swaps.
 func read(q command.Query) (m model, err error) {
-	root, q, err := command.Look(q, "a network with stations, or a system with losses")
+	const want = "a network with stations, or a system with losses"
+	root, q, err := command.Look(q, want)
 	if err != nil {
 		return m, err
+	}
+	if root.Kind != tree.Object {
+		return m, command.InFile(q.File, root.Locate(input.Errorf("", root, want)))
 	}
 	switch {
 	case slices.Contains(root.Keys, "stations"):

@@ -183,6 +183,10 @@ func (f *networkFlags) bound(q command.Query, m *network.Model) (a render.Answer
 }
 
 func (b bounded) text(t *render.Text) {
+	if len(b.Bounds) == 0 {
+		t.Line("stable; no chain is closed, and bounds are for closed chains: without --bounds the network is solved")
+		return
+	}
 	t.Line("stable; proved bounds, computed exactly, shown to six digits")
 	t.Line("")
 	lines := [][]string{{"chain", "population", "throughput", "mean delay", "throughput limit", "limit station"}}
