@@ -157,7 +157,7 @@ type job struct {
 	State    wire.JobState
 	Left     int              // tasks that have not ended
 	Failed   int              // tasks given up
-	Lost     int              // attempts
+	Lost     int              // attempts that were lost with their workers
 	Hand     int              // workers that have a task in hand
 	Ended    bits             // tasks
 	GivenUp  map[int]bool     `json:",omitempty"` // tasks
@@ -207,7 +207,7 @@ type worker struct {
 	Drained string `json:",omitempty"` // the process that was drained last, which takes no more tasks
 	Since   float64
 	Tasks   int // finished
-	Lost    int // attempts
+	Lost    int // attempts that were lost with the worker, without the preempted ones
 }
 
 // An attempt at a task that has not ended.

@@ -781,8 +781,8 @@ func TestBaselineTakesOver(t *testing.T) {
 	d.reports("a", d.order("a"))
 	holds("k", "k")
 	d.fails("a", d.order("a")) // and both begin again
-	if v := d.job("k", wire.JobPresent); v.Hand != 2 || v.Lost != 1 {
-		t.Errorf("%+v", v)
+	if v, c := d.job("k", wire.JobPresent), d.book.Cluster().Counts; v.Hand != 2 || v.Lost != 0 || c.Preempted != 1 {
+		t.Errorf("%+v, %d attempts preempted", v, c.Preempted)
 	}
 	restart(func(s *book.Settings) { s.Rules.Policy.Rule = dispatch.EDF })
 	holds("k", "k")

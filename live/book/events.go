@@ -172,8 +172,6 @@ func (b *Book) taken(at float64, e *dispatch.Event, j *job) {
 		return
 	case dispatch.Preempted:
 		b.counts.Preempted++
-		j.Lost++
-		b.workers[e.Worker].Lost++
 		return
 	case dispatch.Lost:
 		b.counts.Lost++

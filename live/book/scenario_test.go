@@ -321,6 +321,7 @@ func (w *quietWorld) run(jobs int) {
 
 // checkLog holds the fold of the plans, cut anywhere by a snapshot, and what is decided again from them, to the book.
 func checkLog(t *rapid.T, s book.Settings, b *book.Book, plans []*wire.Plan) {
+	checkLost(t, b, plans)
 	want, err := b.Snapshot()
 	if err != nil {
 		t.Fatal(err)
@@ -359,5 +360,33 @@ func checkLog(t *rapid.T, s book.Settings, b *book.Book, plans []*wire.Plan) {
 		if !bytes.Equal(got, want) {
 			t.Fatalf("book %d:\n%s\nwant:\n%s", i, got, want)
 		}
+	}
+}
+
+// checkLost counts the lost and the preempted attempts in the plans. The counts of the book agree,
+// and so do the sums over workers and, if none is cleared, over jobs.
+func checkLost(t *rapid.T, b *book.Book, plans []*wire.Plan) {
+	lost, preempted := 0, 0
+	for _, p := range plans {
+		for i := range p.Events {
+			switch p.Events[i].Kind {
+			case dispatch.Lost:
+				lost++
+			case dispatch.Preempted:
+				preempted++
+			}
+		}
+	}
+	c := b.Cluster().Counts
+	ofJobs, ofWorkers := 0, 0
+	for _, j := range b.Latest(c.Jobs) {
+		ofJobs += j.Lost
+	}
+	for _, w := range b.Workers() {
+		ofWorkers += w.Lost
+	}
+	if c.Lost != lost || c.Preempted != preempted || ofWorkers != lost || c.Cleared == 0 && ofJobs != lost {
+		t.Fatalf("%d attempts lost and %d preempted; the book counts %d and %d, its jobs %d, its workers %d lost",
+			lost, preempted, c.Lost, c.Preempted, ofJobs, ofWorkers)
 	}
 }

@@ -39,7 +39,7 @@ type JobView struct {
 	Tasks      int      `json:"tasks"`                 // in all
 	Left       int      `json:"left"`                  // tasks not finished
 	Failed     int      `json:"failed"`                // tasks given up
-	Lost       int      `json:"lost"`                  // tasks in hand that were lost, each counted as often as it was
+	Lost       int      `json:"lost"`                  // attempts that were lost with their workers, without the preempted ones
 	Checked    int      `json:"checked,omitempty"`     // tasks that another worker has run, too
 	Differing  int      `json:"differing,omitempty"`   // of these, tasks of which the two results differ
 	Missing    int      `json:"missing,omitempty"`     // results that the server has lost
@@ -70,7 +70,7 @@ type WorkerView struct {
 	Since    float64        `json:"since"`             // time of the begin of the task, or from which on the worker is in this state
 	Heard    *float64       `json:"heard,omitempty"`   // time of the last beat
 	Finished int            `json:"finished"`          // tasks
-	Lost     int            `json:"lost"`              // tasks in hand that were lost
+	Lost     int            `json:"lost"`              // attempts that were lost with the worker, without the preempted ones
 	Load     float64        `json:"load,omitempty"`    // average of the machine in the last minute
 	Memory   int64          `json:"memory,omitempty"`  // bytes free
 	Disk     int64          `json:"disk,omitempty"`    // bytes free
