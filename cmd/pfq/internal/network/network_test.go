@@ -608,3 +608,22 @@ func TestBoundsWithoutClosedChains(t *testing.T) {
 		t.Errorf("status %d: %s%s", status, stdout, stderr)
 	}
 }
+
+// Simulated visits are in the order of exact visits: by station and then by class.
+func TestSimulatedVisitsInOrderOfExactOnes(t *testing.T) {
+	const text = `{"stations": [{"name": "a", "discipline": "delay"}, {"name": "b", "discipline": "sharing"}], "classes": [
+		{"name": "x", "population": 2, "visits": [{"station": "a", "next": {"b": 1}}, {"station": "b", "next": {"a": 1}}]},
+		{"name": "y", "population": 1, "visits": [{"station": "b", "next": {"a": 1}}, {"station": "a", "next": {"b": 1}}]}]}`
+	answer := program.JSON(t, text, "network - --runs 2 --jumps 1000")
+	var exact, simulated []string
+	for _, v := range answer["visits"].([]any) {
+		visit := v.(map[string]any)
+		exact = append(exact, fmt.Sprintf("%s at %s", visit["class"], visit["station"]))
+	}
+	for _, v := range answer["simulation"].(map[string]any)["visits"].([]any) {
+		simulated = append(simulated, v.(map[string]any)["name"].(string))
+	}
+	if !slices.Equal(exact, simulated) {
+		t.Errorf("exact %q, simulated %q", exact, simulated)
+	}
+}

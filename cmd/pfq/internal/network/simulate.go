@@ -156,13 +156,27 @@ func (s *simulated) besideStations(m *network.Model, r *network.Result, delays v
 			measure{"mean_jobs", at(sim.MeanJobs), exact(&of.MeanJobs)}, measure{"utilization", at(sim.Utilization), exact(of.Utilization)},
 			measure{"empty_probability", at(simnetwork.EmptyProbability), exact(&of.ProbEmpty)}))
 	}
-	for k, v := range s.found.Visits {
+	for _, k := range visitsByStation(m) {
 		at := func(name string) *sim.Estimate { return s.found.Estimate(sim.OfVisit, k, name) }
-		visits.rows = append(visits.rows, s.row("visit", v.Name, sim.OfVisit, k, exactDelays[k],
+		visits.rows = append(visits.rows, s.row("visit", s.found.Visits[k].Name, sim.OfVisit, k, exactDelays[k],
 			measure{"throughput", at(sim.Throughput), exact(&ofVisit[k].Throughput)}, measure{"mean_jobs", at(sim.MeanJobs), exact(&ofVisit[k].MeanJobs)},
 			measure{"measured_delay", at(sim.MeasuredDelay), exact(ofVisit[k].MeanDelay)}))
 	}
 	s.tables = []table{chains, stations, visits}
+}
+
+// visitsByStation returns the rows of all visits, by station and then by class, as in a [network.Result].
+func visitsByStation(m *network.Model) (rows []int) {
+	for i := range m.Stations {
+		for c, class := range m.Classes {
+			for v := range class.Visits {
+				if class.Visits[v].Station == i {
+					rows = append(rows, visitRow(m, c, v))
+				}
+			}
+		}
+	}
+	return rows
 }
 
 // visitRow returns the place of a visit in the order of classes and their visits.
