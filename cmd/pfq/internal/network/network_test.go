@@ -620,7 +620,7 @@ func TestSimulatedVisitsInOrderOfExactOnes(t *testing.T) {
 		visit := v.(map[string]any)
 		exact = append(exact, fmt.Sprintf("%s at %s", visit["class"], visit["station"]))
 	}
-	for _, v := range answer["simulation"].(map[string]any)["visits"].([]any) {
+	for _, v := range answer["simulated"].(map[string]any)["visits"].([]any) {
 		simulated = append(simulated, v.(map[string]any)["name"].(string))
 	}
 	if !slices.Equal(exact, simulated) {
