@@ -3,8 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"math"
-	"math/big"
 	"slices"
 
 	"productform/bf"
@@ -65,23 +63,17 @@ func isZero(v *num.Value) bool {
 	return v.Exact != nil && v.Exact.Sign() == 0 || v.Exact == nil && v.Low.Sign() == 0 && v.High.Sign() == 0
 }
 
-// bounded returns a derivative with its bounds, which the engine float has, too, as doubles.
+// bounded returns a derivative with its bounds, as decimals for every engine: those of doubles to 17 digits.
 func (s *solution) bounded(v *num.Value, engine num.Engine) render.Number {
-	if engine == num.Exact {
+	switch engine {
+	case num.Exact:
 		return render.Value(v, render.Fraction, s.digits)
+	case num.Float:
+		n := render.Value(v, render.Bounds, 17)
+		n.Double = true
+		return n
 	}
-	if v == nil || engine != num.Float {
-		return render.Value(v, render.Bounds, s.digits)
-	}
-	low, below := v.Low.Float64()
-	if below == big.Above {
-		low = math.Nextafter(low, math.Inf(-1))
-	}
-	high, above := v.High.Float64()
-	if above == big.Below {
-		high = math.Nextafter(high, math.Inf(1))
-	}
-	return render.Number{Float: v.Float, Proof: render.Bounds, Low: low, High: high}
+	return render.Value(v, render.Bounds, s.digits)
 }
 
 // gradientRows returns derivatives as text shows them: those in the capacity of a group say of how many servers.

@@ -26,6 +26,7 @@ type Number struct {
 	Proof     Proof  // which of the next fields are written, as null if they do not exist
 	Exact     string // fraction in lowest terms; "" if it does not exist
 	Low, High any    // decimals as strings, or float64; nil if they do not exist
+	Double    bool   // computed in doubles: text shows six digits whatever the bounds have
 	BelowOne  bool   // known to be below 1: text does not show it as 1
 }
 
@@ -117,7 +118,7 @@ func (n Number) text(t *Text) string {
 	switch {
 	case n.Float == nil && n.Low != nil:
 		return Six(n.Low) + " to " + Six(n.High)
-	case isText && t.Digits > 6:
+	case isText && !n.Double && t.Digits > 6:
 		if v, ok := roundText(low, t.Digits-1); ok {
 			return n.decimals(v)
 		}
