@@ -179,6 +179,9 @@ func newAudit() *cobra.Command {
 				return err
 			}
 			a, err := auditOf(cmd.Context(), js)
+			if refusal := nc.LastError(); err != nil && errors.Is(refusal, nats.ErrPermissionViolation) {
+				return fmt.Errorf("the server refuses the key: %w", refusal)
+			}
 			if err != nil {
 				return err
 			}
