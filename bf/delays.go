@@ -177,7 +177,7 @@ func delaysByEngines(ctx context.Context, m *cluster.Model, q delayQuestion, s S
 		case err == nil && r.missed > 0:
 			return nil, errMissed(s, r.missed)
 		case s.Lattice == EliminationLattice:
-			return nil, errDigits(s)
+			return nil, errBeyondFloat(s, err)
 		}
 	}
 	for prec := uint(firstPrecision); prec <= maxPrecision; prec *= 2 {

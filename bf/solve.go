@@ -87,7 +87,7 @@ func (p *prepared) solveFloat(ctx context.Context, s Settings) (*Result, error) 
 		err = errMissed(s, missed.Bound)
 	case errors.As(err, &failed):
 		if s.Lattice == EliminationLattice && s.Engine != num.Float && errors.Is(err, ErrDigits) {
-			err = errDigits(s)
+			err = errBeyondFloat(s, err)
 		}
 	case err == nil && s.Engine != num.Float && r.eliminated() && r.RelativeErrorBound > s.RelTol:
 		err = errMissed(s, r.RelativeErrorBound)
@@ -105,9 +105,13 @@ func (p *prepared) solveFloat(ctx context.Context, s Settings) (*Result, error) 
 	return r, otherwise
 }
 
-// errDigits is the error of Auto for a model beyond float64, on the elimination lattice.
-func errDigits(s Settings) error {
-	return input.Errorf("Lattice", s.Lattice, "another one, for a model whose numbers need more digits or a wider range than float64 has")
+// errBeyondFloat is the error of Auto on the elimination lattice for a model that float64 cannot solve: cause tells
+// whether its range or its digits are too few.
+func errBeyondFloat(s Settings, cause error) error {
+	if errors.Is(cause, ErrRange) {
+		return input.Errorf("Lattice", s.Lattice, "another lattice: this model exceeds the range of float64")
+	}
+	return input.Errorf("Lattice", s.Lattice, "another lattice: this model needs more digits than float64 has")
 }
 
 func errMissed(s Settings, bound float64) error {
