@@ -66,9 +66,22 @@ func Audit(ctx context.Context, js jetstream.JetStream) (*Audited, error) {
 	if err != nil {
 		return nil, err
 	}
+	var lost []wire.JobView
 	if b.Script() == nil {
-		if a.Missing, err = findMissing(ctx, js, b.Results()); err != nil {
+		wanted := b.Results()
+		if lost, err = jobsOfLostPlans(ctx, js, b); err != nil {
 			return nil, err
+		}
+		for _, v := range lost {
+			if wanted[v.Name] = make([]bool, v.Tasks); v.State == wire.JobCompleted && v.Failed == 0 {
+				wanted[v.Name] = slices.Repeat([]bool{true}, v.Tasks)
+			}
+		}
+		if a.Missing, err = findMissing(ctx, js, wanted); err != nil {
+			return nil, err
+		}
+		for _, v := range lost {
+			a.Missing[v.Name] = max(a.Missing[v.Name], v.Missing)
 		}
 		if a.Contents, err = findContents(ctx, js); err != nil {
 			return nil, err
@@ -92,8 +105,15 @@ func Audit(ctx context.Context, js jetstream.JetStream) (*Audited, error) {
 			}
 		}
 	}
+	for _, v := range lost {
+		if _, ok := b.Job(v.Name); ok { // it is new
+			delete(a.Missing, v.Name)
+			continue
+		}
+		a.Contents = append(a.Contents, fmt.Sprintf("job %s: only its view is left, the plans about it are lost", v.Name))
+	}
 	for job, n := range a.Missing {
-		if v, ok := b.Job(job); n == 0 || !ok || v.State == wire.JobCleared { // it was cleared meanwhile
+		if v, ok := b.Job(job); n == 0 || ok && v.State == wire.JobCleared { // it was cleared meanwhile
 			delete(a.Missing, job)
 		}
 	}
@@ -104,6 +124,28 @@ func Audit(ctx context.Context, js jetstream.JetStream) (*Audited, error) {
 	}
 	a.To, a.Cluster, a.Report = b.Number(), b.Cluster(), b.Report()
 	return a, nil
+}
+
+// jobsOfLostPlans returns the views of jobs that the log does not know: all plans about them are lost, so a
+// repaired log has nothing of them.
+func jobsOfLostPlans(ctx context.Context, js jetstream.JetStream, b *book.Book) (lost []wire.JobView, err error) {
+	subjects := "$KV." + wire.JobsBucket + ".>"
+	for from := uint64(1); ; {
+		page, next, err := store.Next(ctx, js, "KV_"+wire.JobsBucket, subjects, from, 500)
+		if err != nil || len(page) == 0 {
+			return lost, err
+		}
+		for _, m := range page {
+			v, err := wire.Decode[wire.JobView](m.Data)
+			if err != nil { // a mark of a view that was removed
+				continue
+			}
+			if _, ok := b.Job(v.Name); !ok && v.State != wire.JobCleared {
+				lost = append(lost, *v)
+			}
+		}
+		from = next
+	}
 }
 
 // verifyPlans has the plans after a sequence of the log decided again, and returns the sequence of
