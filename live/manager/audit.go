@@ -110,7 +110,7 @@ func Audit(ctx context.Context, js jetstream.JetStream) (*Audited, error) {
 			delete(a.Missing, v.Name)
 			continue
 		}
-		a.Contents = append(a.Contents, fmt.Sprintf("job %s: only its view is left, the plans about it are lost", v.Name))
+		a.Contents = append(a.Contents, "job "+v.Name+": only its view is left, the plans about it are lost")
 	}
 	for job, n := range a.Missing {
 		if v, ok := b.Job(job); n == 0 || ok && v.State == wire.JobCleared { // it was cleared meanwhile
