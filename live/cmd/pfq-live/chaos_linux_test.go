@@ -308,7 +308,7 @@ func (c *chaos) checkNamed(ctx context.Context, users *client.Client, js jetstre
 		}
 	}
 	c.counts = status.Cluster.Counts
-	audited, err := manager.Audit(ctx, js)
+	audited, err := audit(ctx, js)
 	if err != nil {
 		c.t.Error(err)
 		return
@@ -474,14 +474,23 @@ func checkPlans(ctx context.Context, t *testing.T, users *client.Client, js jets
 	if len(finished) != chaosTasks*len(views) {
 		t.Errorf("%d tasks finish in the plans of %d jobs", len(finished), len(views))
 	}
-	_, err = manager.Audit(ctx, js)
-	for ; store.Away(err) && ctx.Err() == nil; _, err = manager.Audit(ctx, js) {
-		rest(ctx, 100*time.Millisecond)
-	}
-	if err != nil {
+	if _, err := audit(ctx, js); err != nil {
 		t.Error(err)
 	}
 	return status.Cluster.Counts
+}
+
+// audit audits the plans, again while servers find each other: a request whose answer is lost waits for its deadline.
+func audit(ctx context.Context, js jetstream.JetStream) (*manager.Audited, error) {
+	for {
+		try, cancel := context.WithTimeout(ctx, 20*time.Second)
+		a, err := manager.Audit(try, js)
+		cancel()
+		if !store.Away(err) || ctx.Err() != nil {
+			return a, err
+		}
+		rest(ctx, 100*time.Millisecond)
+	}
 }
 
 // readFinished returns how often each task finishes in the plans up to a number, by job and task. The error is that of the server.
