@@ -15,7 +15,7 @@ type chain struct {
 	swept    int // since the tally is empty
 }
 
-// newChain returns chain number k of a seed. Each part starts at another of its start orders, as long as there are any.
+// newChain returns chain number k of a seed. Chains start at different orders of each part, as far as there are any.
 func newChain(p *problem, c columns, s Settings, k int) *chain {
 	var key [32]byte
 	copy(key[:], "pfq gibbs 2")

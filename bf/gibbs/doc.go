@@ -15,8 +15,9 @@
 //     M(K) their capacity and λ(K) the rate of the classes inside, the times between deaths are independent and
 //     exponential of the rates M(K_k) - λ(K_k).
 //
-// If some set of servers has much less slack than others, sweeps also exchange blocks of the order, by the rule of Metropolis and
-// Hastings, before the second step. Otherwise two sets short of capacity, weakly linked, would keep their order for long.
+// If some set of servers has much less slack than the sets next to it in an order, sweeps also exchange blocks of the
+// order before the second step, by the rule of Metropolis and Hastings. Otherwise two sets short of capacity, weakly
+// linked, would keep their order for a long time.
 //
 // The second step moves far where load is near capacity: the servers that are short of it die last, and together. What is
 // estimated is conditional on the order, too, so that the second step adds no noise: the mean delay of class i is the sum of
@@ -37,7 +38,8 @@
 //	fmt.Printf("mean delay %.2f, within %.2f at confidence %g\n", r.MeanDelay.Mean, r.MeanDelay.HalfWidth, r.MeanDelay.Confidence)
 //	// Output: mean delay 0.92, within 0.01 at confidence 0.95
 //
-// Chains start at orders far apart, each with another group of servers that is short of capacity, and sweep until that is forgotten. Then the means of long batches of sweeps of all chains
-// give intervals by Student's distribution. They are estimates: each holds the true value with about the probability
-// that it says, and none is a bound. Package bf proves bounds, of smaller models.
+// Chains start at orders far apart, in which different groups of servers short of capacity die last. They sweep until
+// the starts are forgotten. Then the means of long batches of sweeps of all chains give intervals by Student's
+// distribution. Intervals are estimates: each contains the true value with about the probability that it states, and
+// none is a bound. Package bf proves bounds on smaller models.
 package gibbs

@@ -10,23 +10,24 @@ import (
 // A sampler draws the lives of the servers of a part, sweep after sweep.
 type sampler struct {
 	*order
-	proposed *order // scratch
-	blocks   blocks // scratch
 	random   *rand.Rand
 	life     []float64 // T_s
-	idle     []float64 // of each server, p_s(0)/C_s given the other lives, from the last sweep
-	byRow    [][]int32 // of each row drawn from, its servers by life
-	rises    []rise    // of the server drawn last
-	more     []rise    // room
-	merged   []rise    // room
+	idle     []float64 // p_s(0)/C_s of each server given the other lives, from the last sweep
+	byRow    [][]int32 // the servers of each row drawn from, by life
+	rises    []rise    // for the last server updated
+	more     []rise    // scratch
+	merged   []rise    // scratch
 	given    conditional
 	cursors  []cursor
+	proposed *order       // scratch of exchange
+	weights  blockWeights // scratch of exchange
 }
 
 // newSampler returns a sampler that starts at an order, given the random numbers.
 func newSampler(p *part, start []int32, random *rand.Rand) *sampler {
 	n := len(p.capacity)
-	s := &sampler{order: newOrder(p), proposed: newOrder(p), blocks: newBlocks(n), random: random, life: make([]float64, n), idle: make([]float64, n), byRow: make([][]int32, len(p.rows))}
+	s := &sampler{order: newOrder(p), random: random, life: make([]float64, n), idle: make([]float64, n),
+		byRow: make([][]int32, len(p.rows)), proposed: newOrder(p), weights: newBlockWeights(n)}
 	for k, server := range start {
 		s.deaths[k].server = server
 	}
@@ -51,8 +52,8 @@ func (s *sampler) spread() {
 	}
 }
 
-// sweep draws each life given the others, exchanges blocks of the order if some stand out, and draws all lives given their order. The error is
-// that of the context.
+// sweep draws each life given the others, proposes exchanges of blocks if some stand out, and draws all lives given
+// their order. The error is that of the context.
 func (s *sampler) sweep(ctx context.Context) error {
 	const serversPerLook = 64
 	for server := range s.life {

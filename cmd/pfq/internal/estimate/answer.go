@@ -69,7 +69,8 @@ var columns = []string{"kind", "name", "count", "arrival_rate", "mean_jobs", "me
 	"service_rate", "service_rate_half_width", "utilization", "utilization_half_width", "jobs", "probability", "probability_half_width"}
 
 func newEstimation(m *cluster.Model, r *gibbs.Result, s gibbs.Settings) *estimation {
-	e := &estimation{Stable: true, Service: command.AllServers, MeanJobs: estimated(&r.MeanJobs), MeanDelay: estimated(r.MeanDelay), EmptyProbability: estimated(r.EmptyProbability),
+	e := &estimation{Stable: true, Service: command.AllServers, MeanJobs: estimated(&r.MeanJobs),
+		MeanDelay: estimated(r.MeanDelay), EmptyProbability: estimated(r.EmptyProbability),
 		Classes: []classRow{}, Servers: []serverRow{}, JobsDistribution: law(r.JobsDistribution),
 		Chains: r.Chains, Sweeps: r.Sweeps, BurnIn: r.BurnIn, Autocorrelation: r.Autocorrelation, EffectiveSamples: r.EffectiveSamples, RHat: r.RHat,
 		Seed: s.Seed, Warnings: []string{}, confidence: s.Confidence}

@@ -96,7 +96,9 @@ func TestPrecision(t *testing.T) {
 		t.Errorf("%v", got)
 	}
 	text, _, status := program.Run(model, "estimate", "-", "--precision", "0.02")
-	if status != 0 || !strings.HasPrefix(text, "each job runs on all its servers at once (one server per job: see pfq network)\nstable; estimates, not bounds: ± at confidence 0.95\n8 chains of ") {
+	const head = "each job runs on all its servers at once (one server per job: see pfq network)\n" +
+		"stable; estimates, not bounds: ± at confidence 0.95\n8 chains of "
+	if status != 0 || !strings.HasPrefix(text, head) {
 		t.Errorf("status %d\n%s", status, text)
 	}
 }
@@ -159,7 +161,9 @@ func TestBounds(t *testing.T) {
 		}
 	}
 	text, _, _ := program.Run(model, strings.Fields(line+" --bounds")...)
-	if !strings.Contains(text, "\nproved bounds on the mean delays, not estimates; a delay is exact if its bounds coincide:\nclass  mean delay low  mean delay high\npairs  ") {
+	const table = "\nproved bounds on the mean delays, not estimates; a delay is exact if its bounds coincide:\n" +
+		"class  mean delay low  mean delay high\npairs  "
+	if !strings.Contains(text, table) {
 		t.Errorf("%s", text)
 	}
 	// A part of a ring does not bear the jobs of its ends alone.
