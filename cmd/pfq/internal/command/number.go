@@ -56,15 +56,18 @@ func (c *Comparisons) Quantiles(asked []Percentile, levels []float64, r *sim.Res
 }
 
 // Estimated returns an estimate with its exact value, each nil if there is none. If all runs gave the
-// same number, the estimate has an interval only if this number is the exact value: otherwise an interval
-// of width 0 would exclude the truth.
+// same number, the estimate has an interval only if this number is the exact value, with width 0:
+// otherwise the interval would exclude the truth.
 func (c *Comparisons) Estimated(e *sim.Estimate, exact *num.Value) *render.Estimate {
 	if e == nil {
 		return nil
 	}
 	out := &render.Estimate{Mean: e.Mean, Confidence: e.Confidence}
-	if e.StdError != 0 || exact != nil && e.Mean == exact.Float {
+	switch {
+	case !isConstant(e):
 		out.HalfWidth = &e.HalfWidth
+	case exact != nil && isExact(e, exact.Float):
+		out.HalfWidth = new(float64)
 	}
 	if exact != nil {
 		out.Theory = c.compare(e, exact.Float)
@@ -72,20 +75,26 @@ func (c *Comparisons) Estimated(e *sim.Estimate, exact *num.Value) *render.Estim
 	return out
 }
 
-// constantTol is the relative error of a constant that is summed over a run.
+// constantTol is the relative rounding error of a constant that is summed over a run.
 const constantTol = 1e-9
+
+// isConstant reports whether all runs gave the same number, up to rounding.
+func isConstant(e *sim.Estimate) bool { return e.StdError <= constantTol*math.Abs(e.Mean) }
+
+// isExact reports whether all runs gave the exact value, up to rounding.
+func isExact(e *sim.Estimate, exact float64) bool {
+	return isConstant(e) && math.Abs(e.Mean-exact) <= constantTol*math.Abs(exact)
+}
 
 // compare returns an exact value with the z of the estimate, and counts the comparison.
 func (c *Comparisons) compare(e *sim.Estimate, exact float64) *render.Theory {
 	out := &render.Theory{Exact: exact}
-	tol := constantTol * math.Abs(exact)
-	isConstant := e.StdError <= tol && math.Abs(e.Mean-exact) <= tol
-	if e.StdError != 0 && !isConstant {
+	if !isConstant(e) {
 		z := e.Z(exact)
 		out.Z = &z
 	}
 	switch {
-	case isConstant:
+	case isExact(e, exact):
 	case out.Z == nil || e.Skewed:
 		c.leftOut++
 	default:
@@ -99,7 +108,7 @@ type Joint struct {
 	Comparisons int      `json:"comparisons"`
 	LeftOut     int      `json:"left_out"`  // estimates with exact values that are too rare or skewed to compare
 	LargestZ    *float64 `json:"largest_z"` // of largest absolute value; nil, as the next, without comparisons
-	PValue      *float64 `json:"p_value"`   // bound on the probability that it is as far from 0 by chance
+	PValue      *float64 `json:"p_value"`   // upper bound on the probability that it is as far from 0 by chance
 }
 
 // Joint returns the verdict, nil if no estimate has an exact value.
@@ -118,6 +127,9 @@ func (c *Comparisons) Joint() *Joint {
 
 // Below these p-values of a whole answer, the text calls it doubtful and inconsistent with theory.
 const doubtfulP, contradictoryP = 0.01, 1e-6
+
+// uselessP is the bound on a p-value above which the text leaves it out.
+const uselessP = 0.5
 
 // Text writes the verdict in a line, nothing for nil.
 func (j *Joint) Text(t *render.Text) {
@@ -139,6 +151,10 @@ func (j *Joint) Text(t *render.Text) {
 	case *j.PValue < doubtfulP:
 		verdict = "doubtful; repeat with another seed or longer runs"
 	}
-	t.Line("%s with exact values%s; largest |z| %.1f (p = %.2g for the whole answer): %s",
-		render.Counted(j.Comparisons, "comparison"), leftOut, math.Abs(*j.LargestZ), *j.PValue, verdict)
+	p := ""
+	if *j.PValue <= uselessP {
+		p = fmt.Sprintf(" (p <= %.2g for the whole answer)", *j.PValue)
+	}
+	t.Line("%s with exact values%s; largest |z| %.1f%s: %s",
+		render.Counted(j.Comparisons, "comparison"), leftOut, math.Abs(*j.LargestZ), p, verdict)
 }

@@ -5,12 +5,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"productform/internal/render"
 	"productform/num"
 	"productform/sim"
 )
 
-// One verdict stands for all comparisons of an answer; constants are not compared, and rare events are counted only.
+// One verdict covers all comparisons of an answer. Constants are not compared, and rare events only counted.
 func TestJointVerdict(t *testing.T) {
 	normal := func(mean float64) *sim.Estimate {
 		return &sim.Estimate{Mean: mean, StdError: 1, Runs: 1e6, Confidence: 0.95}
@@ -47,20 +49,43 @@ func TestJointVerdict(t *testing.T) {
 		p    float64
 		want string
 	}{
-		{-1.96, 0.05, "1 comparison | 2.0 (p = 0.05 | consistent with theory"},
-		{1.5, 0.1, "2 comparisons | 2.0 (p = 0.1 | consistent with theory"},
-		{3.5, 0.0014, "3 comparisons | 3.5 (p = 0.0014 | doubtful; repeat with another seed or longer runs"},
-		{-10, 6e-23, "4 comparisons | 10.0 (p = 6.1e-23 | not consistent with theory, or the runs are too short"},
+		{0.6, 0.549, "1 comparison | 0.6: consistent with theory"}, // a bound that says nothing
+		{-1.96, 0.1, "2 comparisons | 2.0 (p <= 0.1 for the whole answer): consistent with theory"},
+		{1.5, 0.15, "3 comparisons | 2.0 (p <= 0.15 for the whole answer): consistent with theory"},
+		{3.5, 0.00186, "4 comparisons | 3.5 (p <= 0.0019 for the whole answer): doubtful; repeat with another seed or longer runs"},
+		{-10, 7.62e-23, "5 comparisons | 10.0 (p <= 7.6e-23 for the whole answer): not consistent with theory, or the runs are too short"},
 	} {
 		c.Estimated(normal(step.z), exact(0))
 		j := c.Joint()
 		if math.Abs(math.Log(*j.PValue/step.p)) > 0.03 || math.Abs(*j.LargestZ) < math.Abs(step.z)-0.01 {
 			t.Errorf("p = %v, largest z %v, want %v, %v", *j.PValue, *j.LargestZ, step.p, step.z)
 		}
-		parts := strings.Split(step.want, " | ")
-		want := parts[0] + " with exact values (2 left out: too rare or skewed); largest |z| " + parts[1] + " for the whole answer): " + parts[2]
+		want := strings.Replace(step.want, " | ", " with exact values (2 left out: too rare or skewed); largest |z| ", 1)
 		if got := text(); got != want {
 			t.Errorf("%s\nwant %s", got, want)
+		}
+	}
+}
+
+// Runs that all gave one number, up to rounding, have an interval only if that number is the exact value.
+func TestEstimateOfConstantHasNoInterval(t *testing.T) {
+	noise := &sim.Estimate{Mean: 1 - 1e-15, HalfWidth: 4e-15, StdError: 2e-15, Runs: 20, Confidence: 0.95}
+	zero := 0.0
+	for _, c := range []struct {
+		e     *sim.Estimate
+		exact *num.Value
+		want  *float64
+	}{
+		{noise, nil, nil},
+		{noise, &num.Value{Float: 1}, &zero},
+		{noise, &num.Value{Float: 2}, nil},
+		{&sim.Estimate{Runs: 20}, nil, nil},
+		{&sim.Estimate{Runs: 20}, &num.Value{Float: 0}, &zero},
+		{&sim.Estimate{Mean: 1, HalfWidth: 1e-6, StdError: 5e-7, Runs: 20}, &num.Value{Float: 1}, new(1e-6)},
+	} {
+		var all Comparisons
+		if got := all.Estimated(c.e, c.exact); !cmp.Equal(got.HalfWidth, c.want) {
+			t.Errorf("%+v with exact value %v: half-width %v, want %v", c.e, c.exact, got.HalfWidth, c.want)
 		}
 	}
 }
