@@ -154,7 +154,7 @@ func (m *Model) CheckSizes() error {
 	for c := range m.Classes {
 		for v, visit := range m.Classes[c].Visits {
 			station := &m.Stations[visit.Station]
-			if !station.needsOneSize() {
+			if !station.NeedsExponential() {
 				continue
 			}
 			if first[visit.Station].Class == 0 {
@@ -172,8 +172,9 @@ func (m *Model) CheckSizes() error {
 	return nil
 }
 
-// needsOneSize reports whether all classes must have one mean size: whether jobs of other sizes would make the order matter.
-func (s *Station) needsOneSize() bool {
+// NeedsExponential reports whether the station has a product form only with exponential sizes of one mean. Elsewhere
+// only the mean sizes matter, and they can differ by class.
+func (s *Station) NeedsExponential() bool {
 	return s.Discipline == FCFS || s.Discipline == Order || s.Discipline == LCFS && s.Servers > 1
 }
 

@@ -75,7 +75,7 @@ func drawDiscipline(t *rapid.T, m *Model, i int) {
 		}
 	}
 	for c := range sizes {
-		if m.Classes[c].Visits[i].MeanSize = sizes[c]; s.needsOneSize() {
+		if m.Classes[c].Visits[i].MeanSize = sizes[c]; s.NeedsExponential() {
 			m.Classes[c].Visits[i].MeanSize = sizes[0]
 		}
 	}

@@ -38,7 +38,7 @@ func drawClosed(t *rapid.T) *Model {
 		for i := range n {
 			if mask>>i&1 == 1 {
 				v := Visit{Station: i, MeanSize: big.NewRat(int64(rapid.IntRange(1, 3).Draw(t, "size")), 2)}
-				if m.Stations[i].needsOneSize() {
+				if m.Stations[i].NeedsExponential() {
 					v.MeanSize = nil
 				}
 				class.Visits = append(class.Visits, v)

@@ -310,13 +310,12 @@ func (d *file) find(rows map[string]int, name, path, what string) (int, error) {
 // service reads mean sizes.
 func (d *file) service(n *tree.Node, path string, s *node) error {
 	s.mean = map[int]*big.Rat{}
-	needsExp := s.station.Discipline == network.FCFS || s.station.Discipline == network.LCFS && s.station.Servers > 1
 	return d.byClass(n, path, "an object from classes to distributions", func(c int, n *tree.Node, path string) error {
 		mean, exponential, err := distribution(n, path)
 		if err != nil || mean == nil {
 			return err
 		}
-		if !exponential && needsExp {
+		if !exponential && s.station.NeedsExponential() {
 			return input.Errorf(path, n, "Exp: with FCFS, and LCFSPR with several servers, only exponential sizes have a product form")
 		}
 		s.mean[c] = mean

@@ -164,7 +164,7 @@ func (s *system) describe() *sim.Description {
 	for _, v := range s.visits {
 		d.Visits = append(d.Visits, sim.Class{Name: v.name, ArrivalRate: v.rate, MeanSize: 1})
 		orders := []float64{1}
-		if i := s.model.Stations[v.station]; i.Discipline == network.FCFS || i.Discipline == network.Order || i.Discipline == network.LCFS && i.Servers > 1 {
+		if s.model.Stations[v.station].NeedsExponential() {
 			orders = []float64{1, 2} // where sizes matter
 		}
 		d.Moments = append(d.Moments, sim.Moment{Sizes: v.sizes, Orders: orders, Rate: v.rate, Of: v.name})

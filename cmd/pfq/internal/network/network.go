@@ -177,11 +177,12 @@ func (f *networkFlags) stations(q command.Query, all model) (a render.Answer, fo
 	if err = f.orNoted(q, plan, "percentiles", err); err != nil {
 		return a, false, err
 	}
-	estimates, err := f.run(q, plan, func(s *simulated) { s.besideStations(m, r, delays) })
+	estimates, err := f.run(q, all, plan, func(s *simulated) { s.besideStations(m, r, delays) })
 	if err != nil {
 		return a, false, err
 	}
 	s := newSolution(m, r, limits, estimates, command.Digits(f.tol))
+	s.Note = f.notes(all, r != nil, s.Note)
 	if all.uneven != nil {
 		s.Why = "by the work that comes: mean sizes differ by class, and service in order of arrival has no exact values then"
 	}
@@ -269,11 +270,12 @@ func (f *networkFlags) losses(q command.Query, all model) (a render.Answer, foun
 	if err != nil {
 		return a, false, err
 	}
-	estimates, err := f.run(q, plan, func(s *simulated) { s.besideLosses(m, r) })
+	estimates, err := f.run(q, all, plan, func(s *simulated) { s.besideLosses(m, r) })
 	if err != nil {
 		return a, false, err
 	}
 	s := newLosses(m, r, estimates, command.Digits(f.tol))
+	s.Note = f.notes(all, true, s.Note)
 	return render.Answer{JSON: s, Lines: s.lines(), Columns: lossColumns, Text: s.text}, true, nil
 }
 
@@ -299,12 +301,29 @@ func (f *networkFlags) swaps(q command.Query, all model) (a render.Answer, found
 	if err != nil {
 		return a, false, err
 	}
-	estimates, err := f.run(q, plan, func(s *simulated) { s.besideSwaps(m, r) })
+	estimates, err := f.run(q, all, plan, func(s *simulated) { s.besideSwaps(m, r) })
 	if err != nil {
 		return a, false, err
 	}
 	s := newSwaps(m, r, estimates, command.Digits(f.tol))
+	s.Note = f.notes(all, true, s.Note)
 	return render.Answer{JSON: s, Lines: s.lines(), Columns: swapColumns, Text: s.text}, true, nil
+}
+
+// notes adds to the note of an answer what its simulated sizes have to do with its exact numbers, if it has any, and
+// with its file.
+func (f *networkFlags) notes(m model, hasExact bool, note string) string {
+	var list []string
+	if note != "" {
+		list = append(list, note)
+	}
+	if f.simulation.Runs > 0 && !f.isExponential() && hasExact && m.needsExponential() {
+		list = append(list, fmt.Sprintf("the exact numbers hold for exponential sizes only; the simulated sizes are %s", f.sizes))
+	}
+	if f.simulation.Runs > 0 && f.sizes == "" && m.isLINE {
+		list = append(list, "the simulated sizes are exponential, whatever distributions the LINE file has; --sizes draws others")
+	}
+	return strings.Join(list, "; ")
 }
 
 // overloaded says which classes of a system without stations bring too much work.

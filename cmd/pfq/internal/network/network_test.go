@@ -201,8 +201,8 @@ func TestSwapDelayIsOfJobsThatLeave(t *testing.T) {
 		leaving     []any
 		delays      []any
 	}{
-		{one, "only 1 of the 3 jobs of class a ever leaves (", []any{1.0}, []any{"1"}},
-		{two, "no job of class a ever leaves (", []any{0.0, 2.0}, []any{nil, "1"}},
+		{one, "only 1 of the 3 jobs of class a ever leaves, and mean_delay counts only these: ", []any{1.0}, []any{"1"}},
+		{two, "no job of class a ever leaves, and there is no mean_delay: ", []any{0.0, 2.0}, []any{nil, "1"}},
 		{strings.Replace(one, `"swaps": [["a", "a"]]`, `"swaps": [], "mean_size": 2`, 1), "", []any{3.0}, []any{"6"}},
 	} {
 		got := program.JSON(t, c.model, "network - --engine exact")
@@ -217,8 +217,9 @@ func TestSwapDelayIsOfJobsThatLeave(t *testing.T) {
 					i, of["leaving_jobs"], of["mean_delay_exact"], c.leaving[i], c.delays[i])
 			}
 		}
-		if text, _, _ := program.Run(c.model, "network", "-"); !strings.Contains(text, "\n"+note+"\n") {
-			t.Errorf("text without the note: %s", text)
+		text, _, _ := program.Run(c.model, "network", "-")
+		if !strings.Contains(text, "\n"+note+"\n") || !strings.Contains(text, "\nnormalization  mean jobs\n") {
+			t.Errorf("text without the note, or with more than the first measures of a closed queue: %s", text)
 		}
 	}
 }
@@ -625,5 +626,69 @@ func TestSimulatedVisitsInOrderOfExactOnes(t *testing.T) {
 	}
 	if !slices.Equal(exact, simulated) {
 		t.Errorf("exact %q, simulated %q", exact, simulated)
+	}
+}
+
+// Where sizes matter, a note says that the exact numbers do not hold for simulated sizes of another distribution, and
+// that a file of LINE has its distributions simulated as exponential ones.
+func TestNoteOnSimulatedSizes(t *testing.T) {
+	station := func(discipline string) string {
+		return fmt.Sprintf(`{"stations": [{"name": "s", "discipline": %q}], "classes": [{"name": "c", "arrival_rate": 0.5,
+			"visits": [{"station": "s", "visits": 1}]}]}`, discipline)
+	}
+	const losses = `{"room": 4, "classes": [{"name": "c", "arrival_rate": 0.5}]%s}`
+	const swaps = `{"servers": [{"name": "s", "capacity": 1}], "swaps": [],
+		"classes": [{"name": "a", "arrival_rate": 0.5, "servers": ["s"]}]}`
+	const file = `{"format": "line-model", "version": "1.0", "model": {"type": "Network", "nodes": [
+		{"name": "a", "type": "Delay", "service": {"c": {"type": "Exp", "params": {"lambda": 1}}}},
+		{"name": "b", "type": "Queue", "scheduling": %q, "service": {"c": %s}}],
+		"classes": [{"name": "c", "type": "Closed", "population": 2, "refNode": "a"}],
+		"routing": {"type": "matrix", "matrix": {"c,c": {"a": {"b": 1}, "b": {"a": 1}}}}}}`
+	erlang := fmt.Sprintf(file, "PS", `{"type": "Erlang", "params": {"lambda": 2, "k": 2}}`)
+	exponential := fmt.Sprintf(file, "FCFS", `{"type": "Exp", "params": {"lambda": 2}}`)
+	const inexact = "the exact numbers hold for exponential sizes only; the simulated sizes are erlang:2"
+	const fromLINE = "the simulated sizes are exponential, whatever distributions the LINE file has; --sizes draws others"
+	for _, c := range []struct{ model, args, want string }{
+		{station("fcfs"), "--runs 2 --sizes erlang:2", inexact},
+		{station("fcfs"), "--runs 2 --sizes exponential", ""},
+		{station("fcfs"), "--runs 2", ""},
+		{station("lcfs"), "--runs 2 --sizes erlang:2", ""},
+		{fmt.Sprintf(losses, `, "servers": 2`), "--runs 2 --sizes erlang:2", inexact},
+		{fmt.Sprintf(losses, `, "servers": 2`), "--runs 2", ""},
+		{fmt.Sprintf(losses, ""), "--runs 2 --sizes erlang:2", ""},
+		{swaps, "--runs 2 --sizes erlang:2", inexact},
+		{swaps, "--runs 2", ""},
+		{erlang, "--runs 2", fromLINE},
+		{erlang, "", ""},
+		{erlang, "--runs 2 --sizes erlang:2", ""},
+		{exponential, "--runs 2 --sizes erlang:2", inexact},
+	} {
+		if c.args != "" {
+			c.args += " --jumps 2000"
+		}
+		args := append([]string{"network", "-"}, strings.Fields(c.args)...)
+		answer, stderr, status := program.Run(c.model, append(args, "--format", "json")...)
+		if status != 0 {
+			t.Fatal(stderr)
+		}
+		if note, _ := commandtest.ParseJSON(t, answer)["note"].(string); note != c.want {
+			t.Errorf("%s\n%s: note %q, want %q", c.model, c.args, note, c.want)
+		}
+		text, _, _ := program.Run(c.model, args...)
+		if c.want != "" && !strings.Contains(text, "\n"+c.want+"\n") {
+			t.Errorf("%s\n%s: no note in %s", c.model, c.args, text)
+		}
+	}
+}
+
+// With rates 3, 1, 1, ... one job passes 3 times per unit of time, more jobs tend to 1: the text says that the limit is no bound.
+func TestBoundsAboveLimit(t *testing.T) {
+	const model = `{"stations": [{"name": "s", "discipline": "sharing", "rates": [%s]}],
+		"classes": [{"name": "c", "population": 1, "visits": [{"station": "s", "visits": 1}]}]}`
+	for rates, want := range map[string]bool{"3, 1": true, "1, 3": false} {
+		text, stderr, status := program.Run(fmt.Sprintf(model, rates), "network", "-", "--bounds")
+		if got := strings.Contains(text, "\na throughput limit is for a growing population; "); status != 0 || got != want {
+			t.Errorf("rates %s: %s%s", rates, text, stderr)
+		}
 	}
 }

@@ -22,6 +22,8 @@ type model struct {
 
 	uneven error // why a network that can be simulated has no formulas; nil if it has
 
+	isLINE bool // the file is one of LINE
+
 	shape sizes.Distribution // of the sizes that are simulated; nil for exponential ones
 }
 
@@ -34,6 +36,17 @@ func (m model) isOpen() bool {
 		return slices.ContainsFunc(m.swap.Classes, func(c swap.Class) bool { return c.ArrivalRate != nil })
 	}
 	return true
+}
+
+// needsExponential reports whether the exact numbers hold only for exponential sizes.
+func (m model) needsExponential() bool {
+	switch {
+	case m.network != nil:
+		return slices.ContainsFunc(m.network.Stations, func(s network.Station) bool { return s.NeedsExponential() })
+	case m.swap != nil:
+		return true
+	}
+	return m.loss.Count > 0 || len(m.loss.Servers) > 0
 }
 
 // scale returns the model with all arrival rates multiplied by factor >= 0.
@@ -81,6 +94,7 @@ func read(q command.Query) (m model, err error) {
 			m.uneven = root.Locate(root.AsWritten(m.network.CheckSizes()))
 		}
 	case slices.Contains(root.Keys, "format"):
+		m.isLINE = true
 		m.network, err = command.Read(q, line.Read, line.ReadFile, "solve")
 	case slices.Contains(root.Keys, "swaps"):
 		m.swap, err = command.Read(q, swap.Read, swap.ReadFile, "")

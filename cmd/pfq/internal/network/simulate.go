@@ -69,6 +69,7 @@ type simulated struct {
 	found  *sim.Result
 	speed  *float64
 	sizes  string
+	known  bool // theory has exact values for these sizes
 	flags  *networkFlags
 	tables []table
 
@@ -104,12 +105,20 @@ func (s *simulated) row(title, name string, kind sim.Kind, index int, delays []n
 	return row
 }
 
-// run runs a plan and sets exact values beside what is found; nil without a plan.
-func (f *networkFlags) run(q command.Query, plan *sim.Plan, beside func(*simulated)) (*simulated, error) {
+// exact returns an exact value if it holds for the simulated sizes, otherwise nil.
+func (s *simulated) exact(v *num.Value) *num.Value {
+	if !s.known {
+		return nil
+	}
+	return v
+}
+
+// run runs a plan and compares the estimates with exact values; nil without a plan.
+func (f *networkFlags) run(q command.Query, m model, plan *sim.Plan, beside func(*simulated)) (*simulated, error) {
 	if plan == nil {
 		return nil, nil
 	}
-	s := &simulated{sizes: cmp.Or(f.sizes, "exponential"), flags: f}
+	s := &simulated{sizes: cmp.Or(f.sizes, "exponential"), known: f.isExponential() || !m.needsExponential(), flags: f}
 	var err error
 	if s.found, s.speed, err = command.Replicate(q.Ctx, plan, f.simulation, q.Stderr); err != nil {
 		return nil, err
@@ -121,28 +130,18 @@ func (f *networkFlags) run(q command.Query, plan *sim.Plan, beside func(*simulat
 // isExponential reports whether the sizes that are simulated are.
 func (f *networkFlags) isExponential() bool { return f.sizes == "" || f.sizes == "exponential" }
 
-// besideStations sets what was found beside the result, nil if there is none; theory has none for these sizes where they matter.
+// besideStations compares the estimates with the result, nil if there is none.
 func (s *simulated) besideStations(m *network.Model, r *network.Result, delays visitDelays) {
-	sensitive := func(st network.Station) bool {
-		return st.Discipline == network.FCFS || st.Discipline == network.Order || st.Discipline == network.LCFS && st.Servers > 1
-	}
-	known := r != nil && (s.flags.isExponential() || !slices.ContainsFunc(m.Stations, sensitive))
-	if !known {
+	if s.known = s.known && r != nil; !s.known {
 		r = &network.Result{Chains: make([]network.ChainResult, len(s.found.Classes)), Stations: make([]network.StationResult, len(m.Stations))}
-	}
-	exact := func(v *num.Value) *num.Value {
-		if !known {
-			return nil
-		}
-		return v
 	}
 	chains, stations, visits := table{key: "chains", kind: "simulated_chain"}, table{key: "stations", kind: "simulated_station"}, table{key: "visits", kind: "simulated_visit"}
 	for k, c := range s.found.Classes {
 		of := &r.Chains[k]
 		chains.rows = append(chains.rows, s.row("chain", c.Name, sim.OfClass, k, nil,
-			measure{"throughput", s.found.Class(k, sim.Throughput), exact(&of.Throughput)},
-			measure{"mean_jobs", s.found.Class(k, sim.MeanJobs), exact(&of.MeanJobs)},
-			measure{"measured_delay", s.found.Class(k, sim.MeasuredDelay), exact(of.MeanDelay)}))
+			measure{"throughput", s.found.Class(k, sim.Throughput), s.exact(&of.Throughput)},
+			measure{"mean_jobs", s.found.Class(k, sim.MeanJobs), s.exact(&of.MeanJobs)},
+			measure{"measured_delay", s.found.Class(k, sim.MeasuredDelay), s.exact(of.MeanDelay)}))
 	}
 	ofVisit, exactDelays := make([]network.VisitResult, len(s.found.Visits)), make([][]num.Value, len(s.found.Visits)) // in the order of classes and their visits
 	for i := range m.Stations {
@@ -153,14 +152,14 @@ func (s *simulated) besideStations(m *network.Model, r *network.Result, delays v
 		}
 		at := func(name string) *sim.Estimate { return s.found.Estimate(simnetwork.OfStation, i, name) }
 		stations.rows = append(stations.rows, s.row("station", m.Stations[i].Name, simnetwork.OfStation, i, nil,
-			measure{"mean_jobs", at(sim.MeanJobs), exact(&of.MeanJobs)}, measure{"utilization", at(sim.Utilization), exact(of.Utilization)},
-			measure{"empty_probability", at(simnetwork.EmptyProbability), exact(&of.ProbEmpty)}))
+			measure{"mean_jobs", at(sim.MeanJobs), s.exact(&of.MeanJobs)}, measure{"utilization", at(sim.Utilization), s.exact(of.Utilization)},
+			measure{"empty_probability", at(simnetwork.EmptyProbability), s.exact(&of.ProbEmpty)}))
 	}
 	for _, k := range visitsByStation(m) {
 		at := func(name string) *sim.Estimate { return s.found.Estimate(sim.OfVisit, k, name) }
 		visits.rows = append(visits.rows, s.row("visit", s.found.Visits[k].Name, sim.OfVisit, k, exactDelays[k],
-			measure{"throughput", at(sim.Throughput), exact(&ofVisit[k].Throughput)}, measure{"mean_jobs", at(sim.MeanJobs), exact(&ofVisit[k].MeanJobs)},
-			measure{"measured_delay", at(sim.MeasuredDelay), exact(ofVisit[k].MeanDelay)}))
+			measure{"throughput", at(sim.Throughput), s.exact(&ofVisit[k].Throughput)}, measure{"mean_jobs", at(sim.MeanJobs), s.exact(&ofVisit[k].MeanJobs)},
+			measure{"measured_delay", at(sim.MeasuredDelay), s.exact(ofVisit[k].MeanDelay)}))
 	}
 	s.tables = []table{chains, stations, visits}
 }
@@ -187,56 +186,43 @@ func visitRow(m *network.Model, class, visit int) int {
 	return visit
 }
 
-// besideLosses sets what was found beside the result; in order of arrival it holds for exponential sizes only.
+// besideLosses compares the estimates with the result.
 func (s *simulated) besideLosses(m *loss.Model, r *loss.Result) {
-	known := s.flags.isExponential() || m.Count == 0 && len(m.Servers) == 0
-	exact := func(v *num.Value) *num.Value {
-		if !known {
-			return nil
-		}
-		return v
-	}
 	classes, servers := table{key: "classes", kind: "simulated_class"}, table{key: "servers", kind: "simulated_server"}
 	for k := range m.Classes {
 		of, at := &r.Classes[k], func(name string) *sim.Estimate { return s.found.Class(k, name) }
-		row := []measure{{"offered", at(simloss.Offered), exact(&of.Offered)}, {"blocking", at(simloss.Blocking), exact(&of.Blocking)},
-			{"throughput", at(sim.Throughput), exact(&of.Throughput)}, {"mean_jobs", at(sim.MeanJobs), exact(of.MeanJobs)},
-			{"measured_delay", at(sim.MeasuredDelay), exact(of.MeanDelay)}}
+		row := []measure{{"offered", at(simloss.Offered), s.exact(&of.Offered)}, {"blocking", at(simloss.Blocking), s.exact(&of.Blocking)},
+			{"throughput", at(sim.Throughput), s.exact(&of.Throughput)}, {"mean_jobs", at(sim.MeanJobs), s.exact(of.MeanJobs)},
+			{"measured_delay", at(sim.MeasuredDelay), s.exact(of.MeanDelay)}}
 		if m.Count > 0 {
-			row = append(row, measure{"wait_probability", at(simloss.WaitProbability), exact(of.WaitProbability)},
-				measure{"mean_waiting", at(simloss.MeanWaiting), exact(of.MeanWaiting)})
+			row = append(row, measure{"wait_probability", at(simloss.WaitProbability), s.exact(of.WaitProbability)},
+				measure{"mean_waiting", at(simloss.MeanWaiting), s.exact(of.MeanWaiting)})
 		}
 		classes.rows = append(classes.rows, s.row("class", m.Classes[k].Name, sim.OfClass, k, nil, row...))
 	}
 	_, first := m.Expanded()
 	for i, at := range first { // of a group the first server
-		row := []measure{{"utilization", s.found.Server(at, sim.Utilization), exact(&r.Servers[i].Utilization)}}
+		row := []measure{{"utilization", s.found.Server(at, sim.Utilization), s.exact(&r.Servers[i].Utilization)}}
 		if r.Servers[i].MeanJobs != nil {
-			row = append(row, measure{"mean_jobs", s.found.Server(at, sim.MeanJobs), exact(r.Servers[i].MeanJobs)})
+			row = append(row, measure{"mean_jobs", s.found.Server(at, sim.MeanJobs), s.exact(r.Servers[i].MeanJobs)})
 		}
 		servers.rows = append(servers.rows, s.row("server", m.Servers[i].Name, sim.OfServer, at, nil, row...))
 	}
 	s.tables = []table{classes, servers}
 }
 
-// besideSwaps sets what was found beside the result; it holds for exponential sizes only.
+// besideSwaps compares the estimates with the result.
 func (s *simulated) besideSwaps(m *swap.Model, r *swap.Result) {
-	exact := func(v *num.Value) *num.Value {
-		if !s.flags.isExponential() {
-			return nil
-		}
-		return v
-	}
 	classes, servers := table{key: "classes", kind: "simulated_class"}, table{key: "servers", kind: "simulated_server"}
 	for k := range m.Classes {
 		of, at := &r.Classes[k], func(name string) *sim.Estimate { return s.found.Class(k, name) }
 		classes.rows = append(classes.rows, s.row("class", m.Classes[k].Name, sim.OfClass, k, nil,
-			measure{"throughput", at(sim.Throughput), exact(&of.Throughput)}, measure{"completions", at(simswap.Completions), exact(&of.Completions)},
-			measure{"mean_jobs", at(sim.MeanJobs), exact(&of.MeanJobs)}, measure{"measured_delay", at(sim.MeasuredDelay), exact(of.MeanDelay)}))
+			measure{"throughput", at(sim.Throughput), s.exact(&of.Throughput)}, measure{"completions", at(simswap.Completions), s.exact(&of.Completions)},
+			measure{"mean_jobs", at(sim.MeanJobs), s.exact(&of.MeanJobs)}, measure{"measured_delay", at(sim.MeasuredDelay), s.exact(of.MeanDelay)}))
 	}
 	for i := range m.Servers {
 		servers.rows = append(servers.rows, s.row("server", m.Servers[i].Name, sim.OfServer, i, nil,
-			measure{"utilization", s.found.Server(i, sim.Utilization), exact(&r.Servers[i].Utilization)}))
+			measure{"utilization", s.found.Server(i, sim.Utilization), s.exact(&r.Servers[i].Utilization)}))
 	}
 	s.tables = []table{classes, servers}
 }

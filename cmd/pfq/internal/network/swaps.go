@@ -27,6 +27,7 @@ type swaps struct {
 	Simulated          render.Record `json:"simulated,omitempty"`
 
 	digits    int
+	isClosed  bool
 	simulated *simulated
 }
 
@@ -55,7 +56,7 @@ func newSwaps(m *swap.Model, r *swap.Result, found *simulated, digits int) *swap
 		Stable: true, Engine: r.Engine, Method: r.Method, States: r.States, RelativeErrorBound: r.RelativeErrorBound,
 		Normalization: value(r.Normalization), EmptyProbability: value(r.EmptyProbability), MeanJobs: value(&r.MeanJobs), MeanDelay: value(r.MeanDelay),
 		Classes: []swapClass{}, Servers: []swapServer{}, Note: noteStaying(m, r),
-		Simulated: found.record(), digits: digits, simulated: found,
+		Simulated: found.record(), digits: digits, isClosed: m.IsClosed(), simulated: found,
 	}
 	for i := range r.Classes {
 		c := &r.Classes[i]
@@ -83,12 +84,11 @@ func noteStaying(m *swap.Model, r *swap.Result) string {
 		switch all := m.Classes[i].Population; {
 		case c.LeavingJobs == all:
 		case c.LeavingJobs == 0:
-			notes = append(notes, fmt.Sprintf("no job of class %s ever leaves "+
-				"(when one ends, it takes the place of a job behind it), so there is no mean_delay", name))
+			notes = append(notes, fmt.Sprintf("no job of class %s ever leaves, and there is no mean_delay: "+
+				"each time one is done, it takes the place of a job behind it", name))
 		default:
-			notes = append(notes, fmt.Sprintf("only %d of the %d jobs of class %s ever %s "+
-				"(when one of the others ends, it takes the place of a job behind it); mean_delay counts the jobs that leave",
-				c.LeavingJobs, all, name, leave))
+			notes = append(notes, fmt.Sprintf("only %d of the %d jobs of class %s ever %s, and mean_delay counts only these: "+
+				"each time another one is done, it takes the place of a job behind it", c.LeavingJobs, all, name, leave))
 		}
 	}
 	return strings.Join(notes, "; ")
@@ -109,7 +109,11 @@ func (s *swaps) text(t *render.Text) {
 		t.Line("%s", s.Note)
 	}
 	t.Line("")
-	t.Table(s, "normalization", "empty_probability", "mean_jobs", "mean_delay")
+	if s.isClosed {
+		t.Table(s, "normalization", "mean_jobs")
+	} else {
+		t.Table(s, "normalization", "empty_probability", "mean_jobs", "mean_delay")
+	}
 	t.Table(s.Classes, "name", "throughput", "completions", "mean_jobs", "mean_delay")
 	t.Table(s.Servers, "name", "utilization")
 	s.simulated.text(t)

@@ -153,6 +153,8 @@ type between struct {
 type bounded struct {
 	Stable bool          `json:"stable"`
 	Bounds []chainBounds `json:"bounds"`
+
+	passesLimit bool // some throughput may exceed its limit, since rates fall with more jobs
 }
 
 // bound gives bounds of a network.
@@ -173,7 +175,8 @@ func (f *networkFlags) bound(q command.Query, m *network.Model) (a render.Answer
 		row := chainBounds{Classes: classNames(m, c.Classes), Population: c.Population,
 			Throughput: between{render.Rat(c.Throughput[0], render.Fraction), render.Rat(c.Throughput[1], render.Fraction)},
 			MeanDelay:  between{render.Rat(c.MeanDelay[0], render.Fraction), render.Rat(c.MeanDelay[1], render.Fraction)}}
-		if limit := limits.Chains[k]; limit.Throughput != nil { // rates may end below their largest, which bounds the throughput
+		if limit := limits.Chains[k]; limit.Throughput != nil {
+			b.passesLimit = b.passesLimit || c.Throughput[1].Cmp(limit.Throughput) > 0
 			row.Limit, row.LimitStation = render.Rat(limit.Throughput, render.Fraction), &m.Stations[limit.Station].Name
 		}
 		row.ThroughputOne = render.Rat(c.EmptyThroughput, render.Fraction)
@@ -198,6 +201,10 @@ func (b bounded) text(t *render.Text) {
 		lines = append(lines, []string{strings.Join(c.Classes, ", "), fmt.Sprint(c.Population), span(c.Throughput), span(c.MeanDelay), limit, station})
 	}
 	t.Columns(lines)
+	if b.passesLimit {
+		t.Blank()
+		t.Line("a throughput limit is for a growing population; a smaller one may exceed it, since rates fall with more jobs")
+	}
 }
 
 func span(b between) string { return render.Six(b.Low.Float) + " to " + render.Six(b.High.Float) }
