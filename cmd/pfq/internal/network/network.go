@@ -342,11 +342,13 @@ func (f *networkFlags) translate(err error, isNetwork bool) error {
 	path, want := bad.Path, bad.Want
 	var large *num.TooLargeError
 	if errors.As(err, &large) {
-		if need := large.Bytes / (1 << 20); need > float64(f.memory) && need < mostMemory {
+		need := large.Bytes / (1 << 20)
+		if large.Limit == int64(f.memory)<<20 && need > float64(f.memory) && need < mostMemory {
 			want += fmt.Sprintf("; or --memory %.0f, if the machine has as much", need+1)
 		}
 		if isNetwork {
 			want = strings.Replace(want, "Bounds and simulation have", "--bounds and --runs have", 1)
+			want = strings.Replace(want, "a simulation has", "--runs has", 1)
 		}
 	}
 	flags := map[string]string{"Engine": "--engine", "RelTol": "--tol", "MaxJobs": "--distribution", "MaxBytes": "--memory"}

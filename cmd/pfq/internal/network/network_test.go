@@ -692,3 +692,16 @@ func TestBoundsAboveLimit(t *testing.T) {
 		}
 	}
 }
+
+// A queue with 30,000 servers is refused for a limit that --memory does not raise, and can be simulated.
+func TestManyServersAreSimulated(t *testing.T) {
+	const text = `{"stations": [{"name": "s", "discipline": "fcfs", "servers": 30000}],
+		"classes": [{"name": "c", "arrival_rate": 1, "visits": [{"station": "s", "visits": 1}]}]}`
+	bad := program.Refusal(t, text, "network", "-", "--memory", "1")
+	if !strings.HasSuffix(bad.Want, "; --runs has no such limit") || strings.Contains(bad.Want, "--memory") {
+		t.Errorf("%+v", bad)
+	}
+	if stdout, stderr, status := program.Run(text, "network", "-", "--runs", "2", "--jumps", "2000"); status != 0 {
+		t.Errorf("%s%s", stdout, stderr)
+	}
+}
