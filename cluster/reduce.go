@@ -9,6 +9,7 @@ import (
 	"math/big"
 	"slices"
 
+	"productform/internal/disjoint"
 	"productform/internal/input"
 	"productform/num"
 )
@@ -140,7 +141,7 @@ func (r *reduction) components() []Component {
 	}
 	choices := make([][]Choice, len(r.classes)) // of reduced servers
 	grouped := make([]bool, len(r.servers))     // the reduced server is still a group
-	links := newForest(len(r.servers))
+	links := disjoint.Singles(len(r.servers))
 	for i, rows := range r.classes {
 		if r.ended() {
 			return nil
@@ -149,7 +150,7 @@ func (r *reduction) components() []Component {
 			if s := merged[c.Server] - 1; s >= 0 {
 				choices[i] = append(choices[i], Choice{Server: s, Choose: c.Choose})
 				grouped[s] = grouped[s] || c.Choose < r.m.Servers[c.Server].Size()
-				links.join(choices[i][0].Server, s)
+				links.Join(choices[i][0].Server, s)
 			}
 		}
 	}
@@ -160,10 +161,10 @@ func (r *reduction) components() []Component {
 		if r.ended() {
 			return nil
 		}
-		k, ok := partOf[links.root(s)]
+		k, ok := partOf[links.Root(s)]
 		if !ok {
 			k = len(parts)
-			partOf[links.root(s)] = k
+			partOf[links.Root(s)] = k
 			parts = append(parts, Component{})
 		}
 		p := &parts[k]
@@ -175,7 +176,7 @@ func (r *reduction) components() []Component {
 		if r.ended() {
 			return nil
 		}
-		p := &parts[partOf[links.root(choices[i][0].Server)]]
+		p := &parts[partOf[links.Root(choices[i][0].Server)]]
 		p.Classes = append(p.Classes, rows)
 		p.Model.Classes = append(p.Model.Classes, r.class(rows, choices[i], position, grouped))
 	}
@@ -260,24 +261,3 @@ func (p *partition) add(key string, row int) {
 	}
 	p.parts[k] = append(p.parts[k], row)
 }
-
-// A forest holds disjoint sets: forest[x] is the parent of x, a root its own.
-type forest []int
-
-func newForest(n int) forest {
-	f := make(forest, n)
-	for x := range f {
-		f[x] = x
-	}
-	return f
-}
-
-func (f forest) root(x int) int {
-	for f[x] != x {
-		f[x] = f[f[x]]
-		x = f[x]
-	}
-	return x
-}
-
-func (f forest) join(x, y int) { f[f.root(y)] = f.root(x) }

@@ -3,6 +3,7 @@ package network
 import (
 	"slices"
 
+	"productform/internal/disjoint"
 	"productform/internal/input"
 )
 
@@ -16,32 +17,19 @@ type components struct {
 
 // components finds the chains. Branches lead to classes of the model.
 func (m *Model) components() components {
-	parent := make([]int, len(m.Classes))
-	for c := range parent {
-		parent[c] = c
-	}
-	find := func(c int) int {
-		for parent[c] != c {
-			parent[c] = parent[parent[c]]
-			c = parent[c]
-		}
-		return c
-	}
+	sets := disjoint.Singles(len(m.Classes))
 	for c := range m.Classes {
 		for _, v := range m.Classes[c].Visits {
 			for _, b := range v.Next {
-				if b.Class == Leaves || b.Probability.Sign() == 0 {
-					continue
-				}
-				if p, q := find(c), find(b.Class); p != q {
-					parent[max(p, q)] = min(p, q)
+				if b.Class != Leaves && b.Probability.Sign() > 0 {
+					sets.Join(c, b.Class)
 				}
 			}
 		}
 	}
 	k := components{of: make([]int, len(m.Classes))}
 	for c := range m.Classes {
-		root := find(c)
+		root := sets.Root(c)
 		if root == c {
 			k.of[c] = len(k.classes)
 			k.classes, k.population, k.open = append(k.classes, nil), append(k.population, 0), append(k.open, -1)

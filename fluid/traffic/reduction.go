@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"productform/fluid"
+	"productform/internal/disjoint"
 	"productform/num"
 )
 
@@ -91,18 +92,8 @@ func (t *Model) merged(policy fluid.Policy) []group {
 // compare jobs of one resource only, and Φ is the product of those of the components, since that solves its recursion:
 // a resource has the maximum for its component with the other factors unchanged.
 func (t *Model) components(groups []group) [][]group {
-	parent := make([]int, len(t.Resources)) // a forest; the resources of a tree are those of a component
-	for j := range parent {
-		parent[j] = j
-	}
-	root := func(j int) int {
-		for parent[j] != j {
-			parent[j] = parent[parent[j]]
-			j = parent[j]
-		}
-		return j
-	}
-	some := make([]int, len(groups)) // a resource of each group
+	sets := disjoint.Singles(len(t.Resources)) // the resources of a component
+	some := make([]int, len(groups))           // a resource of each group
 	for n, g := range groups {
 		some[n] = -1
 		for j := range t.Resources {
@@ -112,13 +103,13 @@ func (t *Model) components(groups []group) [][]group {
 			if some[n] < 0 {
 				some[n] = j
 			}
-			parent[root(j)] = root(some[n])
+			sets.Join(j, some[n])
 		}
 	}
 	var components [][]group
 	number := make(map[int]int) // of a component, by its root
 	for n, g := range groups {
-		r := root(some[n])
+		r := sets.Root(some[n])
 		if _, ok := number[r]; !ok {
 			number[r] = len(components)
 			components = append(components, nil)

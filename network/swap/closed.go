@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"productform/internal/arithmetic"
+	"productform/internal/disjoint"
 	"productform/internal/input"
 	"productform/internal/lattice"
 	"productform/num"
@@ -188,18 +189,21 @@ func Reachable(ctx context.Context, m *Model) ([][]int, error) {
 // Each order is first found on some path from the start, which gives every job its position there. If
 // another transition leads to that order with job a in the position of job b, then a can do whatever b
 // can. The reverse holds too, since no state is transient even if every job is a class by itself. Such
-// pairs split the jobs into groups. A job leaves, and then again and again, if and only if some
-// transition lets a job of its group leave.
+// pairs split the jobs into sets. A job leaves, and then again and again, if and only if some
+// transition lets a job of its set leave.
 func (m *Model) reach(ctx context.Context, s Settings) (list []string, leaving []int, err error) {
 	const bytesEach = 256 // for an order in the lists and in the map, without its jobs
 	limit := s.limit()
 	joined := m.joined()
 	start := m.start()
-	jobs := singles(len(start))
+	jobs := disjoint.Singles(len(start))
 	leaves := make([]bool, len(start))
 	known := map[string]int{text(start): 0}
 	list = []string{text(start)}
-	places := [][]int32{singles(len(start))} // in each order, the jobs by position, named by their first positions
+	places := [][]int32{make([]int32, len(start))} // in each order, the jobs by position, named by their first positions
+	for p := range start {
+		places[0][p] = int32(p)
+	}
 	for at := 0; at < len(list); at++ {
 		if err := ctx.Err(); err != nil {
 			return nil, nil, err
@@ -217,7 +221,7 @@ func (m *Model) reach(ctx context.Context, s Settings) (list []string, leaving [
 			leaves[place[len(c)-1]] = true
 			if old, ok := known[string(order)]; ok {
 				for to, job := range place {
-					jobs.join(job, places[old][to])
+					jobs.Join(int(job), int(places[old][to]))
 				}
 				continue
 			}
@@ -231,42 +235,20 @@ func (m *Model) reach(ctx context.Context, s Settings) (list []string, leaving [
 			list, places = append(list, string(order)), append(places, place)
 		}
 	}
-	return list, jobs.countLeaving(start, leaves, len(m.Classes)), nil
+	return list, countLeaving(jobs, start, leaves, len(m.Classes)), nil
 }
 
-// groups are disjoint sets of jobs. Each job has a parent in its group; a root is its own parent.
-type groups []int32
-
-// singles returns n groups of one job each.
-func singles(n int) groups {
-	g := make(groups, n)
-	for job := range g {
-		g[job] = int32(job)
-	}
-	return g
-}
-
-func (g groups) root(job int32) int32 {
-	for g[job] != job {
-		g[job] = g[g[job]]
-		job = g[job]
-	}
-	return job
-}
-
-func (g groups) join(a, b int32) { g[g.root(a)] = g.root(b) }
-
-// countLeaving returns how many jobs of each class are in a group with a job that leaves.
-func (g groups) countLeaving(start []int, leaves []bool, classes int) []int {
+// countLeaving returns how many jobs of each class are in a set with a job that leaves.
+func countLeaving(jobs disjoint.Sets, start []int, leaves []bool, classes int) []int {
 	some := make([]bool, len(start)) // by root
 	for job, does := range leaves {
 		if does {
-			some[g.root(int32(job))] = true
+			some[jobs.Root(job)] = true
 		}
 	}
 	count := make([]int, classes)
 	for job, i := range start {
-		if some[g.root(int32(job))] {
+		if some[jobs.Root(job)] {
 			count[i]++
 		}
 	}
