@@ -147,8 +147,9 @@ func (m *Model) checkNodes(path string, v Visit) error {
 	return nil
 }
 
-// CheckSizes returns a *[num.InputError] for the first visit whose mean size is another than that of a class before it at a station where theory
-// asks for one: FCFS, Order, and LCFS with several servers. Such a model can be simulated; solvers refuse it. m has passed [Model.Check].
+// CheckSizes returns a *[num.InputError] for the first visit whose mean size differs from that of a class before it at
+// a station that needs one mean size, see [Station.NeedsExponential]. Such a model can be simulated, but solvers reject it.
+// m has passed [Model.Check].
 func (m *Model) CheckSizes() error {
 	first := make([]Branch, len(m.Stations)) // the first visit to each station, Class one too high
 	for c := range m.Classes {
@@ -175,7 +176,11 @@ func (m *Model) CheckSizes() error {
 // NeedsExponential reports whether the station has a product form only with exponential sizes of one mean. Elsewhere
 // only the mean sizes matter, and they can differ by class.
 func (s *Station) NeedsExponential() bool {
-	return s.Discipline == FCFS || s.Discipline == Order || s.Discipline == LCFS && s.Servers > 1
+	switch s.Discipline {
+	case FCFS, Random, Order:
+		return true
+	}
+	return s.Discipline == LCFS && s.Servers > 1
 }
 
 // size returns σ.

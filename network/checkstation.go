@@ -13,7 +13,9 @@ import (
 )
 
 // disciplines are all, in the order of messages.
-var disciplines = []string{string(Delay), string(Sharing), string(FCFS), string(LCFS), string(Order), string(Balanced)}
+var disciplines = []string{
+	string(Delay), string(Sharing), string(FCFS), string(LCFS), string(Random), string(Order), string(Balanced),
+}
 
 const wantService = "nodes, limits or rank"
 
@@ -23,7 +25,7 @@ func (s *Station) check(path string) error {
 		return input.Errorf(path+".name", strconv.Quote(out), "another name; this is the way out of the network")
 	}
 	switch s.Discipline {
-	case Delay, Sharing, FCFS, LCFS, Order, Balanced:
+	case Delay, Sharing, FCFS, LCFS, Random, Order, Balanced:
 	case "":
 		return input.Errorf(path+".discipline", "", "%s", wantDiscipline(""))
 	default:
@@ -67,11 +69,15 @@ func (s *Station) check(path string) error {
 }
 
 func wantDiscipline(word string) string {
-	other := map[string]Discipline{"ps": Sharing, "is": Delay, "inf": Delay, "fifo": FCFS, "lifo": LCFS, "lcfspr": LCFS, "oi": Order, "bf": Balanced} // names elsewhere
-	if d, known := other[strings.ToLower(word)]; known {
-		return "one of delay, sharing, fcfs, lcfs, order, balanced; that is " + string(d) + " here"
+	other := map[string]Discipline{ // names elsewhere
+		"ps": Sharing, "is": Delay, "inf": Delay, "fifo": FCFS, "lifo": LCFS, "lcfspr": LCFS, "siro": Random,
+		"oi": Order, "bf": Balanced,
 	}
-	return "one of delay, sharing, fcfs, lcfs, order, balanced" + tree.DidYouMean(word, slices.Values(disciplines), strconv.Quote)
+	want := "one of " + strings.Join(disciplines, ", ")
+	if d, known := other[strings.ToLower(word)]; known {
+		return want + "; that is " + string(d) + " here"
+	}
+	return want + tree.DidYouMean(word, slices.Values(disciplines), strconv.Quote)
 }
 
 // checkFields checks that a station has the fields of its discipline and no others.
@@ -88,6 +94,8 @@ func (s *Station) checkFields(path string) error {
 	switch s.Discipline {
 	case Delay:
 		allowed, want = []string{"rate"}, "no such field with discipline delay, where each job has a server of its own"
+	case Random:
+		allowed, want = []string{"servers", "rate"}, "no such field with discipline random, which has servers and rate"
 	case Sharing, FCFS, LCFS:
 		allowed, want = []string{"servers", "rate", "rates"}, "no such field with discipline "+string(s.Discipline)+", which has servers and rate, or rates"
 		if s.Rates != nil {

@@ -55,7 +55,7 @@ func drawDisciplines(t *rapid.T) *Model {
 
 func drawDiscipline(t *rapid.T, m *Model, i int) {
 	s := &m.Stations[i]
-	s.Discipline = rapid.SampledFrom([]Discipline{Sharing, FCFS, LCFS, Order, Balanced}).Draw(t, "discipline")
+	s.Discipline = rapid.SampledFrom([]Discipline{Sharing, FCFS, LCFS, Random, Order, Balanced}).Draw(t, "discipline")
 	sizes := make([]*big.Rat, len(m.Classes))
 	for c := range sizes {
 		sizes[c] = m.Classes[c].Visits[i].MeanSize
@@ -66,7 +66,7 @@ func drawDiscipline(t *rapid.T, m *Model, i int) {
 		drawService(t, m, i)
 		s.Discipline = of
 	default:
-		if rapid.Bool().Draw(t, "rates") {
+		if s.Discipline != Random && rapid.Bool().Draw(t, "rates") {
 			for range rapid.IntRange(1, 3).Draw(t, "number") {
 				s.Rates = append(s.Rates, big.NewRat(int64(rapid.IntRange(1, 4).Draw(t, "rate")), 3))
 			}
@@ -101,7 +101,7 @@ func serve(m *Model, station int, jobs []int) []*big.Rat {
 			rates[at].Mul(one, big.NewRat(int64(min(len(jobs), max(s.Servers, 1))), int64(len(jobs))))
 		case s.Rates != nil && (s.Discipline == FCFS && at == 0 || s.Discipline == LCFS && at == len(jobs)-1):
 			rates[at].Set(total)
-		case s.Rates == nil && (s.Discipline == FCFS && first || s.Discipline == LCFS && last):
+		case s.Rates == nil && ((s.Discipline == FCFS || s.Discipline == Random) && first || s.Discipline == LCFS && last):
 			rates[at].Set(one)
 		case s.Discipline == Order:
 			rates[at].Sub(busy(m, station, jobs[:at+1]), busy(m, station, jobs[:at]))
@@ -169,13 +169,27 @@ func moves(m *Model, from allState, move func(to allState, rate *big.Rat)) {
 			for _, b := range v.Next {
 				to := from
 				to[station] = from[station][:at] + from[station][at+1:]
-				to[m.Classes[b.Class].Visits[b.Visit].Station] += string([]byte{byte(b.Class)})
 				x := new(big.Rat).Mul(rate, b.Probability)
 				if x.Sign() > 0 {
-					move(m.canonical(to), x.Quo(x, v.size()))
+					m.arrive(to, b, x.Quo(x, v.size()), move)
 				}
 			}
 		}
+	}
+}
+
+// arrive calls move for every place at which a job can join a station: the last, or with Random each place among the
+// waiting jobs, with the same probability. Servers take the first, so the waiting jobs are always in random order.
+func (m *Model) arrive(s allState, b Branch, rate *big.Rat, move func(to allState, rate *big.Rat)) {
+	i := m.Classes[b.Class].Visits[b.Visit].Station
+	jobs, first := s[i], len(s[i])
+	if st := &m.Stations[i]; st.Discipline == Random {
+		first = min(first, max(st.Servers, 1))
+	}
+	share := new(big.Rat).Mul(rate, big.NewRat(1, int64(len(jobs)-first+1)))
+	for at := first; at <= len(jobs); at++ {
+		s[i] = jobs[:at] + string([]byte{byte(b.Class)}) + jobs[at:]
+		move(m.canonical(s), share)
 	}
 }
 
@@ -210,7 +224,7 @@ func TestDisciplinesInAllStates(t *testing.T) {
 		}
 		checkStates(t, m, oracle.NewChain(start, func(s allState, move func(to allState, rate *big.Rat)) { moves(m, s, move) }))
 	}
-	for _, d := range []Discipline{Delay, Sharing, FCFS, LCFS, Order, Balanced} {
+	for _, d := range []Discipline{Delay, Sharing, FCFS, LCFS, Random, Order, Balanced} {
 		if seen[d] < 8 {
 			t.Errorf("only %d stations with %s", seen[d], d)
 		}

@@ -20,12 +20,12 @@ import (
 func drawClosed(t *rapid.T) *Model {
 	m := &Model{}
 	n, classes := rapid.IntRange(1, 3).Draw(t, "stations"), rapid.IntRange(1, 3).Draw(t, "classes")
-	disciplines := []Discipline{LCFS, LCFS, LCFS, LCFS, FCFS, Sharing, Delay}
+	disciplines := []Discipline{LCFS, LCFS, LCFS, LCFS, FCFS, Random, Sharing, Delay}
 	for i := range n {
 		s := Station{Name: fmt.Sprint("s", i), Discipline: rapid.SampledFrom(disciplines).Draw(t, "discipline")}
 		switch {
 		case s.Discipline == Delay:
-		case rapid.IntRange(0, 3).Draw(t, "kind") == 0:
+		case s.Discipline != Random && rapid.IntRange(0, 3).Draw(t, "kind") == 0:
 			s.Rates = []*big.Rat{big.NewRat(1, 1), big.NewRat(int64(rapid.IntRange(1, 3).Draw(t, "rate")), 2)}
 		default:
 			s.Servers = max(1, rapid.IntRange(-3, 2).Draw(t, "servers"))

@@ -220,19 +220,16 @@ func (d *file) station(f map[string]*tree.Node, path string, s *node) error {
 	if n := f["scheduling"]; n != nil {
 		scheduling = n.Text
 	} else if s.kind == "Queue" {
-		return input.Errorf(path+".scheduling", "", "one of INF, FCFS, PS, LCFSPR")
+		return input.Errorf(path+".scheduling", "", "one of INF, FCFS, PS, LCFSPR, SIRO")
 	}
-	disciplines := map[string]network.Discipline{"INF": network.Delay, "FCFS": network.FCFS, "PS": network.Sharing, "LCFSPR": network.LCFS}
+	disciplines := map[string]network.Discipline{"INF": network.Delay, "FCFS": network.FCFS, "PS": network.Sharing,
+		"LCFSPR": network.LCFS, "SIRO": network.Random}
 	if s.kind == "Delay" {
 		disciplines = map[string]network.Discipline{"INF": network.Delay}
 	}
-	if scheduling == "SIRO" && s.kind == "Queue" {
-		return input.Errorf(path+".scheduling", f["scheduling"], "FCFS: with Exp of one mean, SIRO has the same means and "+
-			"numbers of jobs, but other percentiles of delays")
-	}
 	var ok bool
 	if s.station.Discipline, ok = disciplines[scheduling]; !ok {
-		return input.Errorf(path+".scheduling", f["scheduling"], "one of INF (the only one of a Delay), FCFS, PS, LCFSPR: no other strategy is read")
+		return input.Errorf(path+".scheduling", f["scheduling"], "one of INF (the only one of a Delay), FCFS, PS, LCFSPR, SIRO: no other strategy is read")
 	}
 	if n := f["servers"]; n != nil && s.station.Discipline == network.Delay {
 		if n.Text != "-1" && n.Text != "1" {
@@ -316,7 +313,7 @@ func (d *file) service(n *tree.Node, path string, s *node) error {
 			return err
 		}
 		if !exponential && s.station.NeedsExponential() {
-			return input.Errorf(path, n, "Exp: with FCFS, and LCFSPR with several servers, only exponential sizes have a product form")
+			return input.Errorf(path, n, "Exp: with FCFS, SIRO, and LCFSPR with several servers, only exponential sizes have a product form")
 		}
 		s.mean[c] = mean
 		return nil

@@ -59,6 +59,14 @@ classes:
 
 // Both forms of one network have the same answers, in fractions.
 func TestShopIsTheSameNetwork(t *testing.T) {
+	for strategy, discipline := range map[string]string{"LCFSPR": "lcfs", "SIRO": "random"} {
+		t.Run(strategy, func(t *testing.T) {
+			checkSame(t, strings.Replace(shop, "LCFSPR", strategy, 1), strings.Replace(same, "lcfs", discipline, 1))
+		})
+	}
+}
+
+func checkSame(t *testing.T, shop, same string) {
 	m, err := line.Read(strings.NewReader(shop))
 	if err != nil {
 		t.Fatal(err)
@@ -120,12 +128,11 @@ func TestMalformed(t *testing.T) {
 		{`"type": "Router"`, `"type": "Fork"`, `line 8: model.nodes[5].type = "Fork": want one of Source, Sink, Queue, Delay, Router, ClassSwitch; other types have no product form, or none that is read`},
 		{`"type": "Router"`, `"type": "Router", "servers": 2`, `line 8: model.nodes[5].servers = the number 2: want no such field at a Router`},
 		{`"buffer": -1`, `"buffer": 5`, `line 7: model.nodes[4].buffer = the number 5: want -1, no limit: jobs are neither lost nor blocked`},
-		{`"scheduling": "PS", `, ``, `line 5: model.nodes[2].scheduling is missing: want one of INF, FCFS, PS, LCFSPR`},
-		{`"scheduling": "PS"`, `"scheduling": "DPS"`, `line 5: model.nodes[2].scheduling = a string "DPS": want one of INF (the only one of a Delay), FCFS, PS, LCFSPR: no other strategy is read`},
+		{`"scheduling": "PS", `, ``, `line 5: model.nodes[2].scheduling is missing: want one of INF, FCFS, PS, LCFSPR, SIRO`},
+		{`"scheduling": "PS"`, `"scheduling": "DPS"`, `line 5: model.nodes[2].scheduling = a string "DPS": want one of INF (the only one of a Delay), FCFS, PS, LCFSPR, SIRO: no other strategy is read`},
 		{`"servers": 2`, `"servers": 0`, `line 5: model.nodes[2].servers = 0: want an integer from 1 to 1000000`},
 		{`"fit": {"method": "fitMean", "mean": 4.0}`, `"fit": {"method": "fitMeanAndSCV", "mean": 4.0}`, `line 4: model.nodes[1].service.Users.fit.method = a string "fitMeanAndSCV": want "fitMean"`},
 		{`"params": {"lambda": 3}`, `"params": {"lambda": 0}`, `line 7: model.nodes[4].service.Users.params.lambda = the number 0: want a number > 0`},
-		{`"scheduling": "LCFSPR"`, `"scheduling": "SIRO"`, `line 7: model.nodes[4].scheduling = a string "SIRO": want FCFS: with Exp of one mean, SIRO has the same means and numbers of jobs, but other percentiles of delays`},
 		{`{"type": "Exp", "params": {"lambda": 3}}`, `{"type": "Erlang", "params": {"lambda": 3, "k": 0}}`, `line 7: model.nodes[4].service.Users.params.k = 0: want an integer from 1 to 1000000`},
 		{`{"type": "Exp", "params": {"lambda": 3}}`, `{"type": "Erlang", "params": {"lambda": 3}}`, `line 7: model.nodes[4].service.Users.params.k is missing: want an integer from 1 to 1000000`},
 		{`{"type": "Exp", "params": {"lambda": 3}}`, `{"type": "HyperExp", "params": {"p": [0.5], "lambda": [1, 2]}}`, `line 7: model.nodes[4].service.Users.params.p = 1: want 2 numbers, one for each phase`},
@@ -136,7 +143,7 @@ func TestMalformed(t *testing.T) {
 		{`{"type": "Exp", "params": {"lambda": 3}}`, `{"type": "Pareto", "params": {"alpha": 1, "scale": 2}}`, `line 7: model.nodes[4].service.Users.params.alpha = 1: want a number > 1, which gives a finite mean`},
 		{`{"type": "Exp", "params": {"lambda": 3}}`, `{"type": "Uniform", "params": {"a": 2, "b": 1}}`, `line 7: model.nodes[4].service.Users.params.b = 1: want at least a = 2`},
 		{`{"type": "Exp", "params": {"lambda": 3}}`, `{"type": "Gamma", "params": {"alpha": 2, "beta": 1}}`, `line 7: model.nodes[4].service.Users = an object: want a fit with a mean: the parameters of Gamma do not give one as a fraction`},
-		{`"Users": {"type": "Exp", "params": {"lambda": 5}}`, `"Users": {"type": "Det", "params": {"value": 0.2}}`, `line 6: model.nodes[3].service.Users = an object: want Exp: with FCFS, and LCFSPR with several servers, only exponential sizes have a product form`},
+		{`"Users": {"type": "Exp", "params": {"lambda": 5}}`, `"Users": {"type": "Det", "params": {"value": 0.2}}`, `line 6: model.nodes[3].service.Users = an object: want Exp: with FCFS, SIRO, and LCFSPR with several servers, only exponential sizes have a product form`},
 		{`"Users": {"type": "Exp", "params": {"lambda": 5}}`, `"Users": {"type": "Exp", "params": {"lambda": 6}}`, `line 1: model = a network whose classes[2].visits[1].mean_size is 1/5: want 1/6, that of "Users": station "Disk" has a product form for exponential sizes of one mean only`},
 		{`"Users": {"type": "Exp", "params": {"lambda": 5}}, `, ``, `line 6: model.nodes[3].service.Users is missing: want a distribution, for jobs of the class get to "Disk"`},
 		{`"Users": {"type": "Exp", "params": {"lambda": 5}}`, `"User": {"type": "Exp", "params": {"lambda": 5}}`, `line 6: model.nodes[3].service.User = "User": want the name of a class; did you mean "Users"?`},

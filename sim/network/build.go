@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/big"
+	"math/rand/v2"
 	"slices"
 
 	"productform/internal/input"
@@ -68,7 +69,7 @@ func (b *builder) rate(field string, exact *big.Rat) (float64, error) {
 }
 
 // total returns a station whose rate depends on the number of jobs, and the rate of its servers together, 0 if it has none.
-func (b *builder) total() (func() stations.Station, float64, error) {
+func (b *builder) total() (func(*rand.Rand) stations.Station, float64, error) {
 	servers, classes := max(1, b.station.Servers), b.classes
 	rate, err := b.rate("rate", num.OrOne(b.station.Rate))
 	if err != nil {
@@ -90,23 +91,25 @@ func (b *builder) total() (func() stations.Station, float64, error) {
 	}
 	switch b.station.Discipline {
 	case network.Delay:
-		return func() stations.Station { return stations.NewServers(stations.Everyone, rate) }, 0, nil
+		return func(*rand.Rand) stations.Station { return stations.NewServers(stations.Everyone, rate) }, 0, nil
 	case network.Sharing:
 		scale := 0.0
 		for _, mean := range b.means() {
 			scale = max(scale, mean)
 		}
-		return func() stations.Station { return stations.NewSharing(alpha, scale) }, full, nil
+		return func(*rand.Rand) stations.Station { return stations.NewSharing(alpha, scale) }, full, nil
 	case network.LCFS:
 		if rates != nil {
-			return func() stations.Station { return stations.NewLast(alpha, classes) }, full, nil
+			return func(*rand.Rand) stations.Station { return stations.NewLast(alpha, classes) }, full, nil
 		}
-		return func() stations.Station { return stations.NewLastServers(servers, rate, classes) }, full, nil
+		return func(*rand.Rand) stations.Station { return stations.NewLastServers(servers, rate, classes) }, full, nil
+	case network.Random:
+		return func(draws *rand.Rand) stations.Station { return stations.NewRandom(servers, rate, draws) }, full, nil
 	}
 	if rates != nil {
-		return func() stations.Station { return stations.NewFirst(alpha, classes) }, full, nil
+		return func(*rand.Rand) stations.Station { return stations.NewFirst(alpha, classes) }, full, nil
 	}
-	return func() stations.Station { return stations.NewServers(servers, rate) }, full, nil
+	return func(*rand.Rand) stations.Station { return stations.NewServers(servers, rate) }, full, nil
 }
 
 // means returns the mean sizes of the classes of the station.
@@ -140,18 +143,18 @@ func (b *builder) classOf(v int) int {
 }
 
 // order returns a station that serves in order of arrival.
-func (b *builder) order() (func() stations.Station, error) {
+func (b *builder) order() (func(*rand.Rand) stations.Station, error) {
 	classes := b.classes
 	switch {
 	case b.station.Nodes != nil:
 		of, capacity, err := b.nodes()
-		return func() stations.Station { return stations.NewNodes(of, capacity) }, err
+		return func(*rand.Rand) stations.Station { return stations.NewNodes(of, capacity) }, err
 	case b.station.Limits != nil:
 		servers, rate, limits, err := b.limits()
-		return func() stations.Station { return stations.NewLimited(servers, rate, limits, classes) }, err
+		return func(*rand.Rand) stations.Station { return stations.NewLimited(servers, rate, limits, classes) }, err
 	}
 	rank, err := b.rank()
-	return func() stations.Station { return stations.NewRanked(rank, classes) }, err
+	return func(*rand.Rand) stations.Station { return stations.NewRanked(rank, classes) }, err
 }
 
 // nodes returns the nodes of each class, and their capacities.
@@ -201,7 +204,7 @@ func (b *builder) rank() ([]float64, error) {
 }
 
 // balanced returns a station whose classes share by a balance function.
-func (b *builder) balanced(ctx context.Context) (func() stations.Station, error) {
+func (b *builder) balanced(ctx context.Context) (func(*rand.Rand) stations.Station, error) {
 	scale := b.means()
 	var rates func(x []int, phi []float64) error
 	var err error
@@ -226,7 +229,7 @@ func (b *builder) balanced(ctx context.Context) (func() stations.Station, error)
 		rank, err = b.rank()
 		rates = ps.NewBalance(b.classes, func(set uint64) float64 { return rank[set] }).Rates
 	}
-	return func() stations.Station { return stations.NewShared(rates, scale) }, err
+	return func(*rand.Rand) stations.Station { return stations.NewShared(rates, scale) }, err
 }
 
 // inUse returns how many servers jobs hold if each takes one as long as there is one and no limit denies it. As limits are nested or disjoint,

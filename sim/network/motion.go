@@ -56,7 +56,7 @@ func newMotion(ctx context.Context, s *system, r *sim.Stream) *motion {
 	}
 	var list []stations.Station
 	for i := range s.stations {
-		list = append(list, s.stations[i].make())
+		list = append(list, s.stations[i].make(m.draws))
 	}
 	m.calendar = stations.NewCalendar(list)
 	m.err = m.populate(ctx)

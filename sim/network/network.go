@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strings"
 
@@ -22,6 +23,7 @@ import (
 //   - Delay, Sharing and FCFS are what they are called; with Rates, FCFS gives all of the rate to the first job.
 //   - LCFS gives a server to each of the jobs that came last, or with Rates all of the rate to the last; who is interrupted goes on later
 //     where it stopped.
+//   - Random is like FCFS, but a server that becomes free takes one of the waiting jobs at random.
 //   - Order looks at the jobs in order of arrival. Each of the Nodes serves the oldest job that it can serve, and a job gets all that serve it together;
 //     with Limits, each job takes a server if there is one left by older jobs and no limit denies it; with Rank a job gets what its class adds to the
 //     rate of the set of classes before it.
@@ -94,7 +96,7 @@ const (
 type station struct {
 	name string
 	full float64 // rate of its servers together; 0 if it has none, or as many as jobs
-	make func() stations.Station
+	make func(draws *rand.Rand) stations.Station
 }
 
 // A node is a server of a station with Nodes.

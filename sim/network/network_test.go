@@ -109,7 +109,7 @@ func TestServersAreErlangs(t *testing.T) {
 	term *= lambda / c / (1 - lambda/c)
 	wait := term / (sum + term)
 	jobs := lambda + wait*lambda/(c-lambda)
-	for _, discipline := range []network.Discipline{network.FCFS, network.Sharing, network.LCFS} {
+	for _, discipline := range []network.Discipline{network.FCFS, network.Random, network.Sharing, network.LCFS} {
 		r := simtest.Run(t, Network{Model: one(network.Station{Discipline: discipline, Servers: c}, "9/5", "3/5")}, sim.Settings{Runs: 20, Jumps: 4e4, Seed: 4, Levels: []float64{0.5, 0.9}})
 		at := string(discipline) + ": "
 		simtest.Near(t, at+"jobs", r.All(sim.MeanJobs), jobs)

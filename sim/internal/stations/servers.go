@@ -2,18 +2,20 @@ package stations
 
 import (
 	"math"
+	"math/rand/v2"
 
 	"productform/internal/eventqueue"
 )
 
-// Servers are equal servers, each for one job at a time. Jobs that find none free wait, and are taken in order of arrival. With a server for
-// everyone each job is alone.
+// Servers are equal servers, each for one job at a time. Jobs that find none free wait, and are taken in order of arrival
+// or at random. With a server for everyone no job waits.
 type Servers struct {
 	servers int
 	rate    float64               // of each
 	ends    eventqueue.Queue[Job] // of the jobs in service
 	waiting []waitingJob          // waiting[head:], oldest first
 	head    int
+	draws   *rand.Rand // of the job that is taken next; nil takes the oldest
 }
 
 type waitingJob struct {
@@ -23,6 +25,11 @@ type waitingJob struct {
 
 // NewServers returns so many servers of a rate.
 func NewServers(servers int, rate float64) *Servers { return &Servers{servers: servers, rate: rate} }
+
+// NewRandom returns servers of a rate that take waiting jobs at random.
+func NewRandom(servers int, rate float64, draws *rand.Rand) *Servers {
+	return &Servers{servers: servers, rate: rate, draws: draws}
+}
 
 // Everyone is a number of servers that leaves no job waiting.
 const Everyone = math.MaxInt
@@ -49,6 +56,10 @@ func (s *Servers) Next() float64 {
 func (s *Servers) Depart() (Job, error) {
 	end := s.ends.Pop()
 	if s.head < len(s.waiting) {
+		if s.draws != nil {
+			k := s.head + s.draws.IntN(len(s.waiting)-s.head)
+			s.waiting[s.head], s.waiting[k] = s.waiting[k], s.waiting[s.head]
+		}
 		next := s.waiting[s.head]
 		s.head++
 		if s.head > 1000 && s.head > len(s.waiting)/2 {

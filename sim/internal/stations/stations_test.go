@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"gonum.org/v1/gonum/stat"
 )
 
 // A naive station keeps the work left of each job, oldest first, and asks for all rates anew after each event.
@@ -211,5 +213,54 @@ func TestSharingNeverEmpty(t *testing.T) {
 	}
 	if anew < 3 {
 		t.Errorf("work was counted anew %d times", anew)
+	}
+}
+
+// In M/M/1 with service in random order the waiting time has the mean of order of arrival and the second moment of order of
+// arrival over 1 - ρ/2 (Kingman, "On queues in which customers are served in random order", Mathematical Proceedings of
+// the Cambridge Philosophical Society 58, 1962). With fixed seeds; a right station fails once in ten million seeds.
+func TestRandomOrderHasKingmansSecondMoment(t *testing.T) {
+	const rho, batches, jobs = 0.7, 64, 20_000
+	var first, second []float64
+	for seed := range uint64(batches) {
+		draws := rand.New(rand.NewPCG(seed, 3))
+		s := NewRandom(1, 1, draws)
+		arrived, work := make([]float64, jobs), make([]float64, jobs)
+		sum, squares, left := 0.0, 0.0, 0
+		depart := func() {
+			at := s.Next()
+			job, err := s.Depart()
+			if err != nil {
+				t.Fatal(err)
+			}
+			wait := max(0, at-arrived[job.ID]-work[job.ID])
+			sum, squares, left = sum+wait, squares+wait*wait, left+1
+		}
+		now := 0.0
+		for id := range jobs {
+			now += draws.ExpFloat64() / rho
+			for s.Next() <= now {
+				depart()
+			}
+			arrived[id], work[id] = now, draws.ExpFloat64()
+			if err := s.Arrive(now, Job{ID: int32(id)}, work[id]); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for left < jobs {
+			depart()
+		}
+		first, second = append(first, sum/jobs), append(second, squares/jobs)
+	}
+	wait := 1 / (1 - rho) // mean of a wait that is not 0 in order of arrival, exponential
+	for _, c := range []struct {
+		what string
+		list []float64
+		want float64
+	}{{"mean", first, rho * wait}, {"second moment", second, rho * 2 * wait * wait / (1 - rho/2)}} {
+		mean, variance := stat.MeanVariance(c.list, nil)
+		if z := (mean - c.want) / math.Sqrt(variance/batches); math.Abs(z) > 5.8 {
+			t.Errorf("%s of the wait: %v, want %v, z = %v", c.what, mean, c.want, z)
+		}
 	}
 }
