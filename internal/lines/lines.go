@@ -75,7 +75,7 @@ func (r *Reader) At(err error) error {
 	return input.InFile(fmt.Sprintf("%s:%d", r.name, r.number), err)
 }
 
-// open looks whether the file is packed.
+// open unpacks the file if it is packed, and checks that its text is not in UTF-16.
 func (r *Reader) open() error {
 	b := bufio.NewReaderSize(r.source, Longest+1)
 	start, err := b.Peek(2)
@@ -90,7 +90,10 @@ func (r *Reader) open() error {
 		}
 		r.text = bufio.NewReaderSize(z, Longest+1)
 	}
-	return nil
+	if start, err = r.text.Peek(4); err != nil && err != io.EOF {
+		return r.unpacking(err)
+	}
+	return input.CheckEncoding(start)
 }
 
 // unpacking says what was done when the file could not be read, and what an unexpected end means.

@@ -98,6 +98,9 @@ func readText(r io.Reader) ([]byte, error) {
 	if len(data) > maxFile {
 		return nil, input.Errorf("", "a longer one", "a text of at most %d MiB", maxFile>>20)
 	}
+	if err := input.CheckEncoding(data); err != nil {
+		return nil, syntaxErrorAt(data, 0, "%v", err)
+	}
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
 	for i := 0; i < len(data); {
 		c, size := rune(data[i]), 1
@@ -105,9 +108,6 @@ func readText(r io.Reader) ([]byte, error) {
 			c, size = utf8.DecodeRune(data[i:])
 		}
 		if c == utf8.RuneError && size == 1 {
-			if i == 0 && (data[0] == 0xff || data[0] == 0xfe) {
-				return nil, syntaxErrorAt(data, i, "this looks like UTF-16; save the file as UTF-8")
-			}
 			return nil, syntaxErrorAt(data, i, "byte 0x%02x; want text in UTF-8", data[i])
 		}
 		if c < ' ' && c != '\n' && c != '\r' && c != '\t' || c == 0x7f {
