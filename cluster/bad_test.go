@@ -45,7 +45,7 @@ var badJSON = []badText{
 	{goodModel + ` ]`,
 		&cluster.SyntaxError{Line: 1, Column: 110, Reason: "text after the end of the JSON value"}},
 	{`servers: []`,
-		&cluster.SyntaxError{Line: 1, Column: 1, Reason: "want a value: texts stand in double quotes"}},
+		&cluster.SyntaxError{Line: 1, Column: 1, Reason: "want a value; put texts in double quotes"}},
 	{`[]`,
 		&input.Error{Line: 1, Value: "an array", Want: "an object with servers and classes"}},
 	{`"model"`,
@@ -85,7 +85,7 @@ var badJSON = []badText{
 	{`{"servers": [{"name": "s", "capacity": "NaN"}], "classes": []}`,
 		&input.Error{Line: 1, Path: "servers[0].capacity", Value: `"NaN"`, Want: `a number >= 0 (character 'N' at position 1; want a decimal or a fraction such as "2", "-0.5", "1e-3" or "4/5")`}},
 	{`{"servers": [{"name": "s", "capacity": NaN}], "classes": []}`,
-		&cluster.SyntaxError{Line: 1, Column: 40, Reason: "want a value: texts stand in double quotes"}},
+		&cluster.SyntaxError{Line: 1, Column: 40, Reason: "want a value; put texts in double quotes"}},
 	{`{"servers": [{"name": "s", "capacity": "Inf"}], "classes": []}`,
 		&input.Error{Line: 1, Path: "servers[0].capacity", Value: `"Inf"`, Want: `a number >= 0 (character 'I' at position 1; want a decimal or a fraction such as "2", "-0.5", "1e-3" or "4/5")`}},
 	{`{"servers": [{"name": "s", "capacity": "1/0"}], "classes": []}`,
@@ -459,8 +459,8 @@ func TestTooLong(t *testing.T) {
 func TestBadFiles(t *testing.T) {
 	dir := t.TempDir()
 	for _, c := range []struct{ name, text, want string }{
-		{"a.json", "servers: []", ":1:1: want a value: texts stand in double quotes"},
-		{"a.JSON", "servers: []", ":1:1: want a value: texts stand in double quotes"},
+		{"a.json", "servers: []", ":1:1: want a value; put texts in double quotes"},
+		{"a.JSON", "servers: []", ":1:1: want a value; put texts in double quotes"},
 		{"a.yaml", "servers: []", ":1: classes is missing: want an array of classes"},
 		{"a.yml", "servers: []", ":1: classes is missing: want an array of classes"},
 		{"a", "servers: []", ":1: classes is missing: want an array of classes"},

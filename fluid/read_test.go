@@ -205,7 +205,7 @@ func TestReadPoolFile(t *testing.T) {
 		{"a.yaml", yamlPool, ""},
 		{"a.yml", goodPool, ""},
 		{"a", yamlPool, ""},
-		{"b.json", yamlPool, ":1:1: want a value: texts stand in double quotes"},
+		{"b.json", yamlPool, ":1:1: want a value; put texts in double quotes"},
 		{"c.json", `{}`, ":1: resources is missing: want an array of resources"},
 		{"d.yaml", "", ": want a pool with resources and jobs, not an empty file"},
 	} {

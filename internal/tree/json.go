@@ -36,7 +36,7 @@ var jsonReasons = []struct{ part, reason string }{
 	{"'}' looking for beginning of value", "want a value before }"},
 	{"looking for beginning of object key", "want the name of a field in double quotes"},
 	{"'\\'' looking for beginning of value", "a single quote; want double quotes"},
-	{"looking for beginning of value", "want a value: texts stand in double quotes"},
+	{"looking for beginning of value", "want a value; put texts in double quotes"},
 	{"after object key:value pair", "want a comma or }"},
 	{"after object key", "want a colon after the name of a field"},
 	{"after array element", "want a comma or ]"},
