@@ -81,38 +81,7 @@ func (f *solveFlags) answer(q command.Query) (a render.Answer, stable bool, err 
 	} else {
 		a, stable, err = f.one(q, m)
 	}
-	return a, stable, command.InFile(q.File, command.Located(q, blameNumber(m, err)))
-}
-
-// blameNumber returns the error of answers beyond the range of float64 as one about the first number of
-// the model that is beyond it, if there is one.
-func blameNumber(m *cluster.Model, err error) error {
-	var bad *input.Error
-	if !errors.As(err, &bad) || bad.Path != "model" || !strings.Contains(bad.Value, "beyond 1e") {
-		return err
-	}
-	var far *input.Error
-	look := func(path string, x *big.Rat) {
-		if x == nil || x.Sign() == 0 || far != nil {
-			return
-		}
-		if f, _ := x.Float64(); f == 0 || math.IsInf(f, 0) {
-			far = input.Errorf(path, x.RatString(),
-				"a number within the range of float64, 1e±308: count time, or work, in other units")
-		}
-	}
-	for s, server := range m.Servers {
-		look(input.Index("servers", s)+".capacity", server.Capacity)
-	}
-	for k, c := range m.Classes {
-		look(input.Index("classes", k)+".arrival_rate", c.ArrivalRate)
-		look(input.Index("classes", k)+".mean_size", c.MeanSize)
-	}
-	look("mean_size", m.MeanSize)
-	if far == nil {
-		return err
-	}
-	return far
+	return a, stable, command.InFile(q.File, err)
 }
 
 // one solves the model as it is.
@@ -166,7 +135,7 @@ func (f *solveFlags) solve(q command.Query, m *cluster.Model) (more extra, r *bf
 // extra returns what is asked for beside the means of a stable model.
 func (f *solveFlags) extra(q command.Query, m *cluster.Model) (more extra, err error) {
 	if more.delays, err = f.delays(q, m); err != nil {
-		return more, command.Located(q, err)
+		return more, err
 	}
 	more.gradients, err = f.gradients(q, m)
 	return more, err

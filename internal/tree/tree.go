@@ -2,10 +2,12 @@ package tree
 
 import (
 	"errors"
+	"math"
 	"strconv"
 	"strings"
 
 	"productform/internal/input"
+	"productform/num"
 )
 
 // A Node is one value of a file, JSON or YAML, with its numbers as they are written.
@@ -64,6 +66,45 @@ func (n *Node) AsWritten(err error) error {
 		}
 	}
 	return err
+}
+
+// LocateNumber returns an error about a number of the tree with its line, and its value as the file writes it;
+// nil if the path of the error is not that of a number.
+func (n *Node) LocateNumber(e *input.Error) *input.Error {
+	found, whole := n.at(e.Path)
+	if !whole || found.Kind != Number && found.Kind != Text {
+		return nil
+	}
+	located := *e
+	located.Line, located.Value = int(found.Line), input.Errorf("", found.written(), "").Value
+	return &located
+}
+
+// BeyondFloat returns an error about the first number of the tree, at a path, that is beyond the range of
+// float64, or so small that it rounds to 0; nil if there is none.
+func (n *Node) BeyondFloat(path string) *input.Error {
+	if n.Kind == Number || n.Kind == Text {
+		x, err := num.ParseRat(n.Text)
+		if err != nil || x.Sign() == 0 {
+			return nil
+		}
+		if f, _ := x.Float64(); f != 0 && !math.IsInf(f, 0) {
+			return nil
+		}
+		far := input.Errorf(path, n.written(), "a number within the range of float64, 1e±308: count time, or work, in other units")
+		far.Line = int(n.Line)
+		return far
+	}
+	for i := range n.Kids {
+		at := input.Index(path, i)
+		if n.Kind == Object {
+			at = input.Field(path, n.Keys[i])
+		}
+		if far := n.Kids[i].BeyondFloat(at); far != nil {
+			return far
+		}
+	}
+	return nil
 }
 
 // Locate puts into an error about the tree that names no line that of the field at its path, or if there is none, of what

@@ -3,6 +3,7 @@
 package command
 
 import (
+	"bytes"
 	"context"
 	"embed"
 	"errors"
@@ -118,6 +119,10 @@ func NewWriter(
 					return err
 				}
 			}
+			var model bytes.Buffer // what was read of one from the standard input
+			if kind == "MODEL" && q.File == "-" {
+				q.Stdin = io.TeeReader(q.Stdin, &model)
+			}
 			file := "" // new
 			if q.To == "" && onTerminal != nil && isTerminal(cmd.OutOrStdout()) {
 				file = onTerminal(q)
@@ -127,7 +132,8 @@ func NewWriter(
 			}
 			text, found, err := answer(q)
 			if err != nil {
-				return err
+				q.Stdin = &model
+				return locate(q, err)
 			}
 			switch {
 			case text == nil:

@@ -43,19 +43,31 @@ func ReadModel(q Query) (*cluster.Model, error) {
 	return m, MeantForNetwork(err, "which simulates, too, with --runs")
 }
 
-// Located gives an error about a field of the file that the question is about the line of the field, and its value as it is written. It reads
-// the file once more, and leaves the error as it is where that cannot be done.
-func Located(q Query, err error) error {
-	var bad *input.Error
-	if q.File == "-" || !errors.As(err, &bad) || bad.Line != 0 || strings.HasPrefix(bad.Path, "--") {
+// locate adds to an error about a number of the file that the question is about its line, and writes the number
+// as the file does. An answer beyond the range of float64 becomes an error about the first number of the file
+// beyond it, if there is one. The file is read again; if that fails, the error stays as it is.
+func locate(q Query, err error) error {
+	bad, ok := err.(*input.Error)
+	if !ok || bad.File != cli.Source(q.File) || bad.Line != 0 {
 		return err
 	}
 	root, _, again := Look(q, "")
 	if again != nil {
 		return err
 	}
-	return root.Locate(root.AsWritten(bad))
+	if outOfRange.MatchString(bad.Value) {
+		if far := root.BeyondFloat(""); far != nil {
+			return input.InFile(bad.File, far)
+		}
+	}
+	if located := root.LocateNumber(bad); located != nil {
+		return located
+	}
+	return err
 }
+
+// outOfRange matches the values in errors of solvers about numbers out of their range.
+var outOfRange = regexp.MustCompile("beyond|Inf|^capacities of")
 
 // MeantForPool adds to an error about a field that pools have that they are for pfq allocate.
 func MeantForPool(err error) error {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"math/big"
 	"strings"
 
@@ -66,10 +67,13 @@ func (f *plotFlags) curves(q command.Query, m *cluster.Model, rows []int) (*curv
 	if verdict.CriticalScale == nil {
 		return nil, input.Errorf("classes", "no arrivals", "a class with an arrival_rate > 0")
 	}
+	if err := checkCritical(verdict.CriticalScale); err != nil {
+		return nil, err
+	}
 	c := &curves{chart: f.chart(verdict.CriticalScale, fortieths), flags: f, model: m, classes: rows}
 	_, err = m.OneMeanSize()
 	if c.uneven = err != nil; c.uneven && len(f.percentiles) > 0 && f.settings.Runs == 0 {
-		return nil, percentilesByRuns(command.Located(q, err))
+		return nil, percentilesByRuns(err)
 	}
 	bound := verdict.CriticalScale.RatString()
 	switch asked := len(f.factors); {
@@ -108,6 +112,15 @@ func (f *plotFlags) chart(critical *big.Rat, n int64) chart {
 		c.x.Unit += "; stable below " + plots.Short(float(critical))
 	}
 	return c
+}
+
+// checkCritical returns an error if the critical factor is beyond the range of float64, in which loads are drawn.
+func checkCritical(critical *big.Rat) error {
+	if v := float(critical); v == 0 || math.IsInf(v, 0) {
+		return input.Errorf("model", "a critical load beyond 1e±308",
+			"a load within the range of float64: count time, or work, in other units")
+	}
+	return nil
 }
 
 // loads returns the factors below the critical one that are drawn.

@@ -77,6 +77,9 @@ func (f *plotFlags) poolCurves(q command.Query, t *traffic.Model) (*poolCurves, 
 	if critical == nil {
 		return nil, input.Errorf("jobs", "no arrivals", "a class with an arrival_rate > 0")
 	}
+	if err := checkCritical(critical); err != nil {
+		return nil, err
+	}
 	c := &poolCurves{chart: f.chart(critical, twentieths), flags: f, model: t}
 	bound := critical.RatString()
 	if f.factors == nil {
