@@ -3,7 +3,6 @@ package cli
 import (
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"sync"
 	"time"
@@ -27,12 +26,7 @@ const (
 
 // NewProgress returns a Progress of a command, whose name begins its lines.
 func NewProgress(w io.Writer, command string) *Progress {
-	p := &Progress{w: w, command: command, last: time.Now()}
-	if f, ok := w.(*os.File); ok {
-		info, err := f.Stat()
-		p.terminal = err == nil && info.Mode()&os.ModeCharDevice != 0
-	}
-	return p
+	return &Progress{w: w, command: command, terminal: IsTerminal(w), last: time.Now()}
 }
 
 // Show tells that so many pieces of work are done of a total > 0, and what follows these numbers, such as "runs, 12s left".

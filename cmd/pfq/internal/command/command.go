@@ -123,8 +123,8 @@ func NewWriter(
 			if kind == "MODEL" && q.File == "-" {
 				q.Stdin = io.TeeReader(q.Stdin, &model)
 			}
-			file := "" // new
-			if q.To == "" && onTerminal != nil && isTerminal(cmd.OutOrStdout()) {
+			file := "" // a new one, for a picture that would otherwise go to a terminal
+			if q.To == "" && onTerminal != nil && cli.IsTerminal(cmd.OutOrStdout()) {
 				file = onTerminal(q)
 			}
 			if err := output.CheckNew(file); err != nil {
