@@ -95,7 +95,7 @@ func (f *Flags) Check(given func(string) bool) error {
 	f.Uniform = strings.HasPrefix(f.heterogeneous, uniformPrefix)
 	switch {
 	case given("learn") && !slices.ContainsFunc(f.Policies, looksAtRunTimes):
-		return fmt.Errorf("--learn has no effect with --policy %s, which %s", f.PolicyList, f.looksAt())
+		return fmt.Errorf("--learn needs a --policy that uses run times: %s %s", f.PolicyList, f.looksAt())
 	case given("parallelism") && f.Sampling.DeadlineFactor == 0:
 		return errors.New("--parallelism needs deadlines: with --deadline-factor 0 no job has one")
 	case given("seed") && !given("sample") && !f.IsSampled && !f.Uniform && !f.Requests.Uniform:
@@ -142,7 +142,7 @@ func (f *Flags) checkBaselines(given func(string) bool) error {
 		}
 	}
 	if given("emergency") && !slices.ContainsFunc(f.Policies, func(p Policy) bool { return !isBaseline(p) }) {
-		return fmt.Errorf("--emergency has no effect with --policy %s, which takes no workers away", f.PolicyList)
+		return fmt.Errorf("--emergency needs a --policy that takes workers away: %s does not", f.PolicyList)
 	}
 	return nil
 }

@@ -324,7 +324,7 @@ func newResults() *cobra.Command {
 		Use: "results JOB", Args: arguments("JOB"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if isFailures && folder != "" {
-				return errors.New("--to is of no use with --failures")
+				return errors.New("--to and --failures exclude each other")
 			}
 			if folder != "" { // it reads large outputs
 				if err := keys.Check(url, "", keys.Client); err != nil {

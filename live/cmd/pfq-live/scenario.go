@@ -34,7 +34,7 @@ func (f *scenarioFlags) check(given func(string) bool) error {
 		return err
 	}
 	if p := f.Policies[0]; given("replan") && p.Baseline != nil {
-		return fmt.Errorf("--replan is of no use with --policy %s: time alone changes nothing", p)
+		return fmt.Errorf("--replan and --policy %s exclude each other: its plans do not depend on time", p)
 	}
 	return nil
 }

@@ -72,15 +72,15 @@ func (f *managerFlags) settings() (manager.Settings, error) {
 		s.Rules = dispatch.Rules{Policy: policy.Policy, Learning: dispatch.Learning{Default: f.learn, Window: f.learnLast, Speeds: f.learnSpeeds}, Emergency: f.emergency}
 		return s, nil
 	case f.service != "":
-		return s, fmt.Errorf("--policy-service is of no use with --policy %s, under which the tasks of a job begin together", policy)
+		return s, fmt.Errorf("--policy-service and --policy %s exclude each other: this policy starts the tasks of a job together", policy)
 	case f.verify > 0:
-		return s, fmt.Errorf("--verify is of no use with --policy %s, under which the tasks of a job begin together", policy)
+		return s, fmt.Errorf("--verify and --policy %s exclude each other: this policy starts the tasks of a job together", policy)
 	case f.learnSpeeds:
-		return s, fmt.Errorf("--learn-speeds is of no use with --policy %s, which takes workers for alike", policy)
+		return s, fmt.Errorf("--learn-speeds and --policy %s exclude each other: the workers of this policy are equal", policy)
 	case f.learn > 0:
-		return s, fmt.Errorf("--learn is of no use with --policy %s, under which jobs say for how long they ask", policy)
+		return s, fmt.Errorf("--learn and --policy %s exclude each other: jobs request their run times under this policy", policy)
 	case f.emergency > 0:
-		return s, fmt.Errorf("--emergency is of no use with --policy %s, which takes no workers away", policy)
+		return s, fmt.Errorf("--emergency and --policy %s exclude each other: this policy takes no workers away", policy)
 	}
 	s.Rigid = *policy.Baseline
 	return s, nil
@@ -120,7 +120,7 @@ func (f *serverFlags) settings() (server.Settings, server.Layout, error) {
 	s := server.Settings{Listen: f.listen, Sync: f.sync, Keys: f.keys, Insecure: f.insecure, MaxStore: f.limit}
 	if f.memory {
 		if f.store != "" {
-			return s, server.Layout{}, errors.New("--store is of no use with --memory")
+			return s, server.Layout{}, errors.New("--store and --memory exclude each other")
 		}
 		if f.limit > 0 {
 			return s, server.Layout{}, errors.New("--store-limit needs a store on disk, not --memory")

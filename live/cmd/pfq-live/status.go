@@ -139,7 +139,7 @@ func newStatus() *cobra.Command {
 		Use: "status", Args: arguments(),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if watch && (f.format != render.Formats[0] || f.file != "") {
-				return fmt.Errorf("--watch is of no use with --format and --output: it is text")
+				return errors.New("--watch needs text on the standard output: it excludes --format and --output")
 			}
 			return withClient(cmd, url, func(ctx context.Context, c *client.Client) error {
 				if watch {

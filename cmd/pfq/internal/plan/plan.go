@@ -79,7 +79,7 @@ func (f *planFlags) check(given func(string) bool) error {
 	case given("choice") && given("verify") && f.find != findLoad:
 		return errors.New("--choice and --verify exclude each other: measures of a plan that is given need no proof")
 	case given("gradients") && (f.find == findLoad || f.find == findMostLoad || given("verify")):
-		return errors.New("--gradients is of no use with --find load, --find most-load and --verify: it says what is worth most at a plan, and proves nothing")
+		return errors.New("--gradients needs --find cost, delay, frontier or growth, and no --verify")
 	case f.find == findFrontier && given("scale"):
 		return errors.New("--find frontier and --scale exclude each other: a frontier is that of one load, which stands in the file as scale")
 	case f.find == findGrowth && !given("scale"):
