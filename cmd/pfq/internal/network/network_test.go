@@ -579,7 +579,7 @@ func TestNoteBeforeALongEnclosure(t *testing.T) {
  "classes": [{"name": "k", "population": %d, "visits": [{"station": "a", "visits": 1}, {"station": "b", "visits": "1/3"}]}]}`
 	many := fmt.Sprintf(text, 60_000)
 	_, stderr, status := program.Run(many, "network", "-", "--tol", "1e-13")
-	named := regexp.MustCompile(`pfq: note: float64 proves .*; --tol (\S+) or --engine float`).FindStringSubmatch(stderr)
+	named := regexp.MustCompile(`pfq: note: float64 proves .*give --tol (\S+) or --engine float`).FindStringSubmatch(stderr)
 	if status != 0 || named == nil {
 		t.Fatalf("status %d: %s", status, stderr)
 	}
