@@ -67,7 +67,7 @@ func TestPercentilesRefused(t *testing.T) {
 			Want: "auto, float or enclose for percentiles and tails of delays: these are transcendental numbers"}},
 		{twoQueues, "--percentiles 50 --lattice connected", input.Error{File: "standard input", Path: "--lattice", Value: "connected",
 			Want: "class, server or symmetric for delays: on connected sets of servers the recursion is not linear"}},
-		{sizes, "--percentiles 50", input.Error{File: "standard input", Path: "classes[1].mean_size", Value: "1/4",
+		{sizes, "--percentiles 50", input.Error{File: "standard input", Line: 2, Path: "classes[1].mean_size", Value: `"1/4"`,
 			Want: `1, that of "a": service in order of arrival has formulas for exponential sizes of one mean only; pfq simulate --percentiles estimates them`}},
 	} {
 		if diff := cmp.Diff(c.want, program.Refusal(t, c.model, append([]string{"solve", "-"}, strings.Fields(c.args)...)...)); diff != "" {
