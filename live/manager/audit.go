@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -24,8 +25,8 @@ type Audited struct {
 	Cluster  wire.ClusterView // after the last
 	Report   *dispatch.Result
 
-	Missing  map[string]int // results that the server has lost, by job
-	Contents []string       // outputs, inputs and messages that cannot be read, a line each
+	Missing  map[string]int // number of results that the server has lost, by job
+	Contents []string       // outputs, inputs, messages, views and whole jobs that are lost, a line each
 }
 
 // Audit decides all plans of the log again, from the first one or else from the earliest snapshot
@@ -68,20 +69,19 @@ func Audit(ctx context.Context, js jetstream.JetStream) (*Audited, error) {
 	}
 	var lost []wire.JobView
 	if b.Script() == nil {
-		wanted := b.Results()
-		if lost, err = jobsOfLostPlans(ctx, js, b); err != nil {
+		var unreadable []string
+		if lost, unreadable, err = jobsOfLostPlans(ctx, js, b); err != nil {
+			return nil, err
+		}
+		if a.Missing, err = findMissing(ctx, js, b.Results()); err != nil {
 			return nil, err
 		}
 		for _, v := range lost {
-			if wanted[v.Name] = make([]bool, v.Tasks); v.State == wire.JobCompleted && v.Failed == 0 {
-				wanted[v.Name] = slices.Repeat([]bool{true}, v.Tasks)
+			there, err := countResults(ctx, js, v.Name)
+			if err != nil {
+				return nil, err
 			}
-		}
-		if a.Missing, err = findMissing(ctx, js, wanted); err != nil {
-			return nil, err
-		}
-		for _, v := range lost {
-			a.Missing[v.Name] = max(a.Missing[v.Name], v.Missing)
+			a.Missing[v.Name] = max(0, v.Tasks-v.Left-v.Failed-there)
 		}
 		if a.Contents, err = findContents(ctx, js); err != nil {
 			return nil, err
@@ -93,6 +93,7 @@ func Audit(ctx context.Context, js jetstream.JetStream) (*Audited, error) {
 		for _, subject := range subjects {
 			a.Contents = append(a.Contents, subject+": the message cannot be read, and no other can take its place")
 		}
+		a.Contents = append(a.Contents, unreadable...)
 	}
 	// those that were made since, which reports may be about
 	if _, err = verifyPlans(ctx, js, b, sequence); err != nil {
@@ -110,40 +111,60 @@ func Audit(ctx context.Context, js jetstream.JetStream) (*Audited, error) {
 			delete(a.Missing, v.Name)
 			continue
 		}
-		a.Contents = append(a.Contents, "job "+v.Name+": only its view is left, the plans about it are lost")
+		a.Contents = append(a.Contents, "job "+v.Name+": its submission and all plans about it are lost, and only its view is left")
 	}
 	for job, n := range a.Missing {
 		if v, ok := b.Job(job); n == 0 || ok && v.State == wire.JobCleared { // it was cleared meanwhile
 			delete(a.Missing, job)
 		}
 	}
-	for _, j := range b.Jobs() { // what a manager has found
-		if j.Missing > a.Missing[j.Name] {
-			a.Missing[j.Name] = j.Missing
-		}
-	}
 	a.To, a.Cluster, a.Report = b.Number(), b.Cluster(), b.Report()
 	return a, nil
 }
 
-// jobsOfLostPlans returns the views of jobs that the log does not know: all plans about them are lost, so a
-// repaired log has nothing of them.
-func jobsOfLostPlans(ctx context.Context, js jetstream.JetStream, b *book.Book) (lost []wire.JobView, err error) {
-	subjects := "$KV." + wire.JobsBucket + ".>"
+// jobsOfLostPlans returns the views of jobs that are lost with all plans about them and their
+// submissions, and a line for each view that cannot be read.
+func jobsOfLostPlans(ctx context.Context, js jetstream.JetStream, b *book.Book) (lost []wire.JobView,
+	unreadable []string, err error) {
+	prefix := "$KV." + wire.JobsBucket + "."
 	for from := uint64(1); ; {
-		page, next, err := store.Next(ctx, js, "KV_"+wire.JobsBucket, subjects, from, 500)
+		page, next, err := store.Next(ctx, js, "KV_"+wire.JobsBucket, prefix+">", from, 500)
 		if err != nil || len(page) == 0 {
-			return lost, err
+			return lost, unreadable, err
 		}
 		for _, m := range page {
-			v, err := wire.Decode[wire.JobView](m.Data)
-			if err != nil { // a mark of a view that was removed
+			if len(m.Data) == 0 { // it marks a view that was removed
 				continue
 			}
-			if _, ok := b.Job(v.Name); !ok && v.State != wire.JobCleared {
+			v, err := wire.Decode[wire.JobView](m.Data)
+			if err != nil {
+				unreadable = append(unreadable, fmt.Sprintf("view of job %s: %v", strings.TrimPrefix(m.Subject, prefix), err))
+				continue
+			}
+			if _, ok := b.Job(v.Name); ok || v.State == wire.JobCleared {
+				continue
+			}
+			// after a repair, the next leader reads the submission again
+			submitted, err := store.Last(ctx, js, wire.InStream, wire.Submit(v.Batch))
+			if err != nil && !errors.Is(err, store.ErrNotFound) {
+				return nil, nil, err
+			}
+			if err != nil || submitted.Sequence <= b.Upto() {
 				lost = append(lost, *v)
 			}
 		}
+		from = next
+	}
+}
+
+// countResults returns how many tasks of a job have a result that can be read.
+func countResults(ctx context.Context, js jetstream.JetStream, job string) (n int, err error) {
+	for from := uint64(1); ; {
+		page, next, err := store.Next(ctx, js, wire.InStream, wire.DoneOf(job), from, 500)
+		if err != nil || len(page) == 0 {
+			return n, err
+		}
+		n += len(page)
 		from = next
 	}
 }
