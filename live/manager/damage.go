@@ -329,26 +329,48 @@ func hasMessage(ctx context.Context, js jetstream.JetStream, stream, subject str
 	return answer.Message != nil, nil
 }
 
-// checkReports checks beside the decisions that the reports in PFQ_IN can be read, and sends the
-// loop which results are missing. wanted is as [book.Book.Results] returns it.
+// checkPause is the time between two attempts to check the reports in PFQ_IN.
+const checkPause = time.Second
+
+// checkReports checks the reports in PFQ_IN beside the decisions, and sends the loop those that the
+// server has again, and how many results are missing. A check that fails is tried again: a view would
+// otherwise name a loss of earlier. wanted is as [book.Book.Results] returns it, open as
+// [book.Book.Open].
 func (l *leader) checkReports(ctx context.Context, wanted, open map[string][]bool, upto uint64) {
-	if list, err := findRestored(ctx, l.js, open, upto); err == nil && len(list) > 0 {
-		l.restored <- list
-	}
-	subjects, err := findUnreadable(ctx, l.js)
-	if len(subjects) > 0 {
-		l.settings.Log.Error("the server cannot read messages that it had acknowledged", "stream", wire.InStream,
-			"subjects", subjects[:min(len(subjects), 20)], "count", len(subjects),
-			"advice", "jobs whose tasks are among them cannot end: cancel these jobs, and submit the tasks again")
-	}
-	if err == nil && len(wanted) > 0 {
-		var list map[string]int
-		if list, err = findMissing(ctx, l.js, wanted); err == nil {
-			l.missing <- list
+	for _, check := range []func() error{
+		func() error {
+			list, err := findRestored(ctx, l.js, open, upto)
+			if err == nil && len(list) > 0 {
+				l.restored <- list
+			}
+			return err
+		},
+		func() error {
+			subjects, err := findUnreadable(ctx, l.js)
+			if len(subjects) > 0 {
+				l.settings.Log.Error("the server cannot read messages that it had acknowledged", "stream", wire.InStream,
+					"subjects", subjects[:min(len(subjects), 20)], "count", len(subjects),
+					"advice", "jobs whose tasks are among them cannot end: cancel these jobs, and submit the tasks again")
+			}
+			return err
+		},
+		func() error {
+			list, err := findMissing(ctx, l.js, wanted)
+			if err == nil {
+				l.missing <- list
+			}
+			return err
+		},
+	} {
+		for err := check(); err != nil; err = check() {
+			if ctx.Err() != nil {
+				return
+			}
+			l.settings.Log.Warn("reports not checked", "error", err)
+			if rest(ctx, checkPause); ctx.Err() != nil {
+				return
+			}
 		}
-	}
-	if err != nil && ctx.Err() == nil {
-		l.settings.Log.Warn("reports not checked", "error", err)
 	}
 }
 
