@@ -156,8 +156,8 @@ type auditAnswer struct {
 	Plan   *uint64 `json:"plan"` // that differs
 	Reason *string `json:"reason"`
 
-	Damage []string `json:"damage"` // what the store has lost, and what was done about it
-	Whole  bool     `json:"whole"`  // the store has lost nothing
+	Damage []string `json:"damage"` // what the store has lost, also what was repaired
+	Whole  bool     `json:"whole"`  // the store has lost nothing, or all of it was repaired
 }
 
 func newAudit() *cobra.Command {
@@ -222,25 +222,28 @@ func auditOf(ctx context.Context, js jetstream.JetStream) (*auditAnswer, error) 
 			fmt.Sprintf("job %s: %d results are missing: pfq-live results %s names the tasks", job, a.Missing[job], job))
 	}
 	answer.Damage = append(answer.Damage, a.Contents...)
+	repaired, lost := describeLosses(n)
+	answer.Damage = append(answer.Damage, lost...)
 	answer.Whole = len(answer.Damage) == 0
-	answer.Damage = append(answer.Damage, describeLosses(n)...)
+	answer.Damage = append(answer.Damage, repaired...)
 	return answer, nil
 }
 
-// describeLosses tells what of a damaged store was repaired or cannot be.
-func describeLosses(n *wire.Counts) (lines []string) {
+// describeLosses returns a line for each kind of loss that a repair made good, and for each that it
+// could not.
+func describeLosses(n *wire.Counts) (repaired, lost []string) {
 	if n.LostPlans > 0 {
-		lines = append(lines,
+		repaired = append(repaired,
 			fmt.Sprintf("up to %d plans were lost, and repaired; %d results of their attempts adopted", n.LostPlans, n.Adopted))
 	}
 	if n.Aside > 0 {
-		lines = append(lines,
+		lost = append(lost,
 			fmt.Sprintf("%d reports could not be verified or placed, and were put aside: pfq-live repair --to DIR writes them", n.Aside))
 	}
 	if n.Gone > 0 {
-		lines = append(lines, fmt.Sprintf("%d messages vanished before any manager read them", n.Gone))
+		lost = append(lost, fmt.Sprintf("%d messages vanished before any manager read them", n.Gone))
 	}
-	return lines
+	return repaired, lost
 }
 
 func (a *auditAnswer) render() render.Answer {

@@ -46,7 +46,8 @@ type statusAnswer struct {
 	Jobs    []jobRow    `json:"jobs"`
 	Workers []workerRow `json:"workers"`
 	Missing int         `json:"missing"` // results that the server has lost
-	Damage  []string    `json:"damage"`  // what the store has lost, and what was done about it
+	Damage  []string    `json:"damage"`  // what the store has lost, also what was repaired
+	Whole   bool        `json:"whole"`   // the store has lost nothing, or all of it was repaired
 }
 
 func newStatusAnswer(s *wire.Status) statusAnswer {
@@ -62,7 +63,10 @@ func newStatusAnswer(s *wire.Status) statusAnswer {
 				fmt.Sprintf("the server has lost %d results of job %s: pfq-live results %s names the tasks", j.Missing, j.Name, j.Name))
 		}
 	}
-	a.Damage = append(a.Damage, describeLosses(&s.Cluster.Counts)...)
+	repaired, lost := describeLosses(&s.Cluster.Counts)
+	a.Damage = append(a.Damage, lost...)
+	a.Whole = len(a.Damage) == 0
+	a.Damage = append(a.Damage, repaired...)
 	for i := range a.Jobs {
 		if r := &a.Jobs[i]; r.Ended == nil {
 			r.slackAt(a.Time)
@@ -153,7 +157,7 @@ func newStatus() *cobra.Command {
 				if err := f.write(cmd, a.render()); err != nil {
 					return err
 				}
-				if a.Missing > 0 {
+				if !a.Whole {
 					return errNoAnswer
 				}
 				return nil
