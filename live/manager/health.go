@@ -18,8 +18,10 @@ type health struct {
 
 // A sign is the last of a worker, of whichever process.
 type sign struct {
-	seen time.Time
-	cut  time.Time // when its connection was closed, if it was not heard since
+	seen    time.Time
+	cut     time.Time // when its connection was closed, if it was not heard since
+	process string    // that sent the last beat, "" if none was heard
+	clock   float64   // of the last beat
 }
 
 func newHealth(lostAfter time.Duration) *health {
@@ -30,7 +32,18 @@ func newHealth(lostAfter time.Duration) *health {
 func (h *health) expect(worker string, now time.Time) { h.workers[worker] = &sign{seen: now} }
 
 // heard notes a beat.
-func (h *health) heard(b *wire.Beat, now time.Time) { h.expect(b.Worker, now) }
+func (h *health) heard(b *wire.Beat, now time.Time) {
+	h.workers[b.Worker] = &sign{seen: now, process: b.Process, clock: b.Clock}
+}
+
+// limit sets until when the worker may start the task of an order: a worker that is given up by then
+// has been silent for longer.
+func (h *health) limit(worker string, o *wire.Order) {
+	o.Heard, o.Within = 0, h.lostAfter.Seconds()
+	if s := h.workers[worker]; s != nil && s.process == o.Process {
+		o.Heard = s.clock
+	}
+}
 
 // cut notes that the connection of a worker was closed.
 func (h *health) cut(worker string, now time.Time) {

@@ -329,7 +329,11 @@ func (l *leader) checkLost(ctx context.Context, err error) error {
 
 // send sends an order.
 func (l *leader) send(worker string, o *wire.Order) error {
-	data, err := wire.Encode(o)
+	limited := *o
+	if !l.settings.Logical {
+		l.health.limit(worker, &limited)
+	}
+	data, err := wire.Encode(&limited)
 	if err != nil {
 		return err
 	}

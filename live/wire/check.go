@@ -286,7 +286,8 @@ func checkOverlaps(outages []ScriptedOutage) error {
 // Check checks an order.
 func (o *Order) Check() error {
 	err := cmp.Or(checkVersion(o.Version), CheckName("process", o.Process), must(isTime(o.At), "at", o.At, wantTime),
-		must(isSequence(o.Plan), "plan", o.Plan, "the number of a plan"))
+		must(isSequence(o.Plan), "plan", o.Plan, "the number of a plan"),
+		must(isTime(o.Heard), "heard", o.Heard, wantTime), must(isTime(o.Within), "within", o.Within, wantTime))
 	if err != nil || o.Idle {
 		return err
 	}
@@ -310,6 +311,7 @@ func (b *Beat) Check() error {
 		must(isSpeed(b.Speed), "speed", b.Speed, wantSpeed),
 		must(len(b.Program) <= 200 && isText(b.Program), "program", b.Program, "a version and a processor in at most 200 bytes"),
 		must(isSequence(b.Plan), "plan", b.Plan, "the number of a plan"),
+		must(isTime(b.Clock), "clock", b.Clock, wantTime),
 		must(isTime(b.Load), "load", b.Load, wantTime),
 		must(isBytes(b.Memory), "memory", b.Memory, "a number of bytes >= 0"),
 		must(isBytes(b.Disk), "disk", b.Disk, "a number of bytes >= 0"),

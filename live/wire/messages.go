@@ -137,6 +137,11 @@ type Order struct {
 	Logical bool    `json:"logical,omitempty"` // the clock is logical: the task ends at At + Work/speed, and the report says so
 	Work    float64 `json:"work,omitempty"`    // of the task, seconds on a worker of speed 1; 0 if the job does not say
 	Run     Run     `json:"run"`
+
+	// A worker starts the task only while its clock, see [Beat.Clock], is below Heard + Within. The manager cannot have given
+	// the worker up by then. On a logical clock both are 0: there is no limit.
+	Heard  float64 `json:"heard,omitempty"`  // Clock of the last beat of the process that the manager received, 0 if none
+	Within float64 `json:"within,omitempty"` // seconds of silence after which the manager gives a worker up, 0 for no limit
 }
 
 // A Beat tells what a worker does. It is sent all the time, and at once where something changes.
@@ -148,6 +153,7 @@ type Beat struct {
 	Program string         `json:"program"`           // version and processor, such as "1.2.0 linux/amd64"
 	Leaving bool           `json:"leaving,omitempty"` // it takes no more tasks
 	Plan    uint64         `json:"plan"`              // of the last order that it followed
+	Clock   float64        `json:"clock,omitempty"`   // seconds from the start of the process until the beat was made
 	Job     string         `json:"job,omitempty"`     // in hand, if Token is not empty
 	Task    int            `json:"task,omitempty"`    // from 0
 	Attempt int            `json:"attempt,omitempty"` // as in the order

@@ -56,6 +56,7 @@ func (s *slot) state() *wire.Beat {
 	b := &wire.Beat{
 		Version: wire.Version, Worker: s.name, Speed: s.settings.Speed, Program: s.settings.Version,
 	}
+	b.Clock = s.clock()
 	s.facts.tell(b, s.folder, s.settings.Beat)
 	s.mu.Lock()
 	defer s.mu.Unlock()

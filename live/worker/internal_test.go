@@ -34,6 +34,25 @@ func TestCheckUser(t *testing.T) {
 	}
 }
 
+// A worker starts a task only while the manager cannot have given it up: for the time that the order
+// gives since the beat that it names, on the clock of the worker.
+func TestOrderIsTimely(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &slot{started: time.Now()}
+		time.Sleep(10 * time.Second)
+		for _, c := range []struct {
+			heard, within float64
+			want          bool
+		}{
+			{9.5, 1, true}, {9, 1, false}, {8, 1, false}, {0, 10.5, true}, {0, 10, false}, {0, 0, true},
+		} {
+			if got := s.isTimely(&wire.Order{Heard: c.heard, Within: c.within}); got != c.want {
+				t.Errorf("at 10 s, heard at %v s, within %v s: %v", c.heard, c.within, got)
+			}
+		}
+	})
+}
+
 // A worker that gets nothing but older orders for 10 s begins anew, as another process; a few of them, as those of a manager that
 // was asleep, it leaves aside, whenever they come.
 func TestPlansBeginAnew(t *testing.T) {

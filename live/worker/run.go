@@ -52,10 +52,10 @@ func Run(ctx context.Context, s Settings) error {
 			known.watch(ctx, &s)
 		}
 	}()
-	process := rand.Text()
+	process, started := rand.Text(), time.Now()
 	for i := range s.Slots {
 		w := &slot{
-			settings: &s, name: s.slot(i + 1), process: process, folder: folder, facts: &known,
+			settings: &s, name: s.slot(i + 1), process: process, folder: folder, facts: &known, started: started,
 			ordered: make(chan struct{}, 1), changed: make(chan struct{}, 1),
 		}
 		w.log = s.Log.With("worker", w.name)

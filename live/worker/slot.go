@@ -22,6 +22,7 @@ type slot struct {
 	nc       *nats.Conn
 	js       jetstream.JetStream
 	facts    *facts
+	started  time.Time // origin of the clock of beats
 
 	mu      sync.Mutex
 	process string      // drawn anew where the plans begin anew
@@ -129,12 +130,21 @@ func (s *slot) follow(ctx context.Context) {
 			return
 		case o == nil || o.Idle:
 		case last == nil || o.Token != last.order.Token:
-			hand = s.begin(ctx, o, nil)
+			if s.isTimely(o) { // otherwise the next beat makes the manager send its present order
+				hand = s.begin(ctx, o, nil)
+			}
 		case isOrdered && last.reported: // the manager has no report: another's stood in its place, and was removed
 			hand = s.begin(ctx, o, last)
 		}
 	}
 }
+
+// isTimely reports whether the manager cannot have given the worker up since it sent an order. One that
+// was held up in the network may be about a task that another worker has started since.
+func (s *slot) isTimely(o *wire.Order) bool { return o.Within == 0 || s.clock()-o.Heard < o.Within }
+
+// clock returns the seconds since the start of the process.
+func (s *slot) clock() float64 { return time.Since(s.started).Seconds() }
 
 // note changes what the worker says of itself.
 func (s *slot) note(change func()) {
