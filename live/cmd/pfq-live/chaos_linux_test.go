@@ -316,13 +316,13 @@ func (c *chaos) checkNamed(ctx context.Context, users *client.Client, js jetstre
 	named := c.said("level=ERROR msg=\"the server has lost messages") + c.said("level=ERROR msg=\"the store is damaged")
 	results := 0
 	for i := range views {
-		if views[i].State == "" { // unknown
+		v, err := users.Job(ctx, views[i].Name) // the loss may be known by now
+		if errors.Is(err, client.ErrUnknown) {
 			if c.gone++; named == 0 {
 				c.t.Errorf("job %s is gone, and nothing says so", views[i].Name)
 			}
 			continue
 		}
-		v, err := users.Job(ctx, views[i].Name) // the loss may be known by now
 		if err != nil {
 			c.t.Error(err)
 			continue
