@@ -130,15 +130,7 @@ func checkLaw(t *rapid.T, at StationResult, sums []*big.Rat) {
 // The probabilities of all numbers of jobs add up to 1, and their mean is that of the station.
 func TestDistributionHasMean(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		m := drawVisited(t)
-		s, _ := systemOf(t, m)
-		load, err := s.load(context.Background(), 0)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if load.CriticalScale != nil && load.CriticalScale.Cmp(big.NewRat(2, 1)) < 0 {
-			t.Skip("too close to instability for sums of 120 terms")
-		}
+		m := withRoom(t, drawVisited(t), 2) // each job more is at most half as likely, at last
 		r, err := Solve(context.Background(), m, Settings{Engine: num.Float, MaxJobs: 120})
 		if err != nil {
 			t.Fatal(err)
