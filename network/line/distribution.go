@@ -19,8 +19,8 @@ type law struct {
 	mean   func(f map[string]*tree.Node, path string) (*big.Rat, error)
 }
 
-// lawOf returns the law of a type. It has no function mean where the mean is irrational, and for
-// Gamma, whose beta is a rate in some versions of LINE and a scale in others.
+// lawOf returns the law of a type. It has no function mean if the mean is irrational, nor for Gamma,
+// whose beta is a rate in some versions of LINE and a scale in others.
 func lawOf(kind string) (l law, ok bool) {
 	switch kind {
 	case "Exp":
@@ -72,7 +72,7 @@ func distribution(n *tree.Node, path string) (mean *big.Rat, exponential bool, e
 	}
 	if l.mean == nil {
 		return nil, false, input.Errorf(path, n,
-			"a fit with a mean: the parameters of %s do not give one as a fraction", kind)
+			"a fit with a mean: parameters of %s are not read", kind)
 	}
 	if f[given] == nil || len(n.Keys) != 2 {
 		return nil, false, input.Errorf(path, n, wantService)
@@ -130,29 +130,29 @@ func meanOfErlang(f map[string]*tree.Node, path string) (*big.Rat, error) {
 }
 
 func meanOfHyperExp(f map[string]*tree.Node, path string) (*big.Rat, error) {
-	rates, err := positives(f["lambda"], path+".lambda", 0)
+	rates, err := readPositives(f["lambda"], path+".lambda", 0)
 	if err != nil {
 		return nil, err
 	}
-	shares, err := shares(f["p"], path+".p", len(rates))
+	probabilities, err := readProbabilities(f["p"], path+".p", len(rates))
 	if err != nil {
 		return nil, err
 	}
 	mean := new(big.Rat)
-	for k, p := range shares {
+	for k, p := range probabilities {
 		mean.Add(mean, p.Quo(p, rates[k]))
 	}
 	return mean, nil
 }
 
-// meanOfCoxian adds the means of the phases, each with the probability to get there: phi is that to
-// end after a phase.
+// meanOfCoxian adds the means of the phases, each times the probability to get there. phi has the
+// probabilities to end after each phase.
 func meanOfCoxian(f map[string]*tree.Node, path string) (*big.Rat, error) {
-	rates, err := positives(f["mu"], path+".mu", 0)
+	rates, err := readPositives(f["mu"], path+".mu", 0)
 	if err != nil {
 		return nil, err
 	}
-	ends, err := rats(f["phi"], path+".phi", len(rates), "a probability, a number in [0, 1]")
+	ends, err := readRats(f["phi"], path+".phi", len(rates), "a probability, a number in [0, 1]")
 	if err != nil {
 		return nil, err
 	}
@@ -164,7 +164,7 @@ func meanOfCoxian(f map[string]*tree.Node, path string) (*big.Rat, error) {
 			return nil, input.Errorf(at, phi.RatString(), "a probability, a number in [0, 1]")
 		}
 		if k == len(ends)-1 && phi.Cmp(one) != 0 {
-			return nil, input.Errorf(at, phi.RatString(), "1, for the last phase ends")
+			return nil, input.Errorf(at, phi.RatString(), "1: the job ends after its last phase")
 		}
 		mean.Add(mean, new(big.Rat).Quo(reached, rates[k]))
 		reached.Mul(reached, new(big.Rat).Sub(one, phi))
@@ -211,39 +211,14 @@ const mostPhases = 40
 
 // meanOfPhases returns α x, where -T x = 1, by elimination in fractions.
 func meanOfPhases(f map[string]*tree.Node, path string) (*big.Rat, error) {
-	list, err := f["T"].Elements(path+".T", "an array of rows")
+	rows, err := readPhases(f["T"], path+".T")
 	if err != nil {
 		return nil, err
 	}
-	n := len(list)
-	if n == 0 || n > mostPhases {
-		return nil, input.Errorf(path+".T", n, "1 to %d rows", mostPhases)
-	}
-	alpha, err := shares(f["alpha"], path+".alpha", n)
+	n := len(rows)
+	alpha, err := readProbabilities(f["alpha"], path+".alpha", n)
 	if err != nil {
 		return nil, err
-	}
-	rows := make([][]*big.Rat, n) // of -T, and 1
-	for i := range list {
-		at := input.Index(path+".T", i)
-		if rows[i], err = rats(&list[i], at, n, "a rate, a number"); err != nil {
-			return nil, err
-		}
-		for j, x := range rows[i] {
-			if i != j && x.Sign() < 0 || i == j && x.Sign() >= 0 {
-				return nil, input.Errorf(input.Index(at, j), x.RatString(),
-					"a rate < 0 on the diagonal, >= 0 elsewhere")
-			}
-			x.Neg(x)
-		}
-		total := new(big.Rat)
-		for _, x := range rows[i] {
-			total.Add(total, x)
-		}
-		if slack := new(big.Rat).Mul(rows[i][i], big.NewRat(-1, 1_000_000_000_000)); total.Cmp(slack) < 0 {
-			return nil, input.Errorf(at, total.Neg(total).RatString(), "rates with a sum of at most 0")
-		}
-		rows[i] = append(rows[i], big.NewRat(1, 1))
 	}
 	for k := range rows { // pivots of such a matrix stay > 0 as long as every phase ends
 		if rows[k][k].Sign() <= 0 {
@@ -266,9 +241,41 @@ func meanOfPhases(f map[string]*tree.Node, path string) (*big.Rat, error) {
 	return mean, nil
 }
 
-// shares reads n probabilities, and divides them by their sum if that is next to 1.
-func shares(n *tree.Node, path string, count int) ([]*big.Rat, error) {
-	list, err := rats(n, path, count, "a probability, a number >= 0")
+// readPhases returns the rows of -T, each with a 1 appended.
+func readPhases(n *tree.Node, path string) ([][]*big.Rat, error) {
+	list, err := n.Elements(path, "an array of rows")
+	if err != nil {
+		return nil, err
+	}
+	if len(list) == 0 || len(list) > mostPhases {
+		return nil, input.Errorf(path, len(list), "1 to %d rows", mostPhases)
+	}
+	rows := make([][]*big.Rat, len(list))
+	for i := range list {
+		at := input.Index(path, i)
+		if rows[i], err = readRats(&list[i], at, len(list), "a rate, a number"); err != nil {
+			return nil, err
+		}
+		total := new(big.Rat)
+		for j, x := range rows[i] {
+			if i != j && x.Sign() < 0 || i == j && x.Sign() >= 0 {
+				return nil, input.Errorf(input.Index(at, j), x.RatString(),
+					"a rate < 0 on the diagonal, >= 0 elsewhere")
+			}
+			total.Add(total, x.Neg(x))
+		}
+		// The sum of a row that does not end a job is 0 in LINE, but these are rounded doubles.
+		if slack := new(big.Rat).Mul(rows[i][i], big.NewRat(-1, 1_000_000_000_000)); total.Cmp(slack) < 0 {
+			return nil, input.Errorf(at, total.Neg(total).RatString(), "rates with a sum of at most 0")
+		}
+		rows[i] = append(rows[i], big.NewRat(1, 1))
+	}
+	return rows, nil
+}
+
+// readProbabilities reads probabilities whose sum is 1 up to rounding, and divides them by it.
+func readProbabilities(n *tree.Node, path string, count int) ([]*big.Rat, error) {
+	list, err := readRats(n, path, count, "a probability, a number >= 0")
 	if err != nil {
 		return nil, err
 	}
@@ -288,9 +295,9 @@ func shares(n *tree.Node, path string, count int) ([]*big.Rat, error) {
 	return list, nil
 }
 
-// positives reads numbers > 0, count of them if that is not 0.
-func positives(n *tree.Node, path string, count int) ([]*big.Rat, error) {
-	list, err := rats(n, path, count, input.Positive)
+// readPositives reads count numbers > 0, or any number of them if count is 0.
+func readPositives(n *tree.Node, path string, count int) ([]*big.Rat, error) {
+	list, err := readRats(n, path, count, input.Positive)
 	for k, x := range list {
 		if err == nil && x.Sign() <= 0 {
 			err = input.Errorf(input.Index(path, k), x.RatString(), input.Positive)
@@ -299,8 +306,8 @@ func positives(n *tree.Node, path string, count int) ([]*big.Rat, error) {
 	return list, err
 }
 
-// rats reads an array of numbers, count of them if that is not 0.
-func rats(n *tree.Node, path string, count int, want string) ([]*big.Rat, error) {
+// readRats reads an array of count numbers, or of any number of them if count is 0.
+func readRats(n *tree.Node, path string, count int, want string) ([]*big.Rat, error) {
 	elements, err := n.Elements(path, "an array of numbers")
 	if err != nil {
 		return nil, err

@@ -24,6 +24,6 @@
 // matrix, from "class,class" to nodes. Service is Exp or, where only its mean matters (INF, PS, and
 // LCFSPR with one server), any of Det, Erlang, HyperExp, Coxian, APH, PH, Uniform and Pareto, and Gamma,
 // Lognormal and Weibull by a fit. The network keeps only the mean of these laws: a simulation
-// draws exponential sizes by default. All else is refused by name: buffers, priorities in scheduling,
-// other strategies of routing, finite regions, layered networks.
+// draws exponential sizes by default. The reader rejects everything else by name: buffers, priorities in
+// scheduling, other routing strategies, finite regions, layered networks.
 package line
