@@ -339,7 +339,7 @@ func (a *answer) station(i int, m *stationMeasure) StationResult {
 	return r
 }
 
-// movingOf returns the part of a mean number of jobs of a chain that counts in delays.
+// movingOf returns the mean number of jobs of a chain that count in delays, given that of all.
 func (a *answer) movingOf(chain int, jobs arithmetic.Number) arithmetic.Number {
 	c := &a.System.Chains[chain]
 	if moving := a.model.moving(c.Classes, c.Population); c.Closed && moving < c.Population {

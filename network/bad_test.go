@@ -106,9 +106,12 @@ func TestMalformed(t *testing.T) {
 		{", balance: [1, 1, 1/2, 1/6]", "", `line 8: stations[6].table = one with both or neither: want either balance or rates`},
 		{"  - name: user\n", "  - {}\n  - name: user\n", `line 10: classes[0].name is missing: want a name, not empty`},
 		{"population: 2\n", "population: -2\n", `line 11: classes[0].population = -2: want an integer from 0 to 1000000000`},
-		{"population: 2\n", "population: 2.5\n", `line 11: classes[0].population = 2.5: want an integer from 0 to 1000000000`},
-		{"    population: 2\n", "", `line 10: classes[0].population is missing: want at least one job in the chain of "user", "batch", or an arrival_rate`},
-		{"population: 2\n", "population: 0\n", `line 11: classes[0].population = 0: want at least one job in the chain of "user", "batch", or an arrival_rate`},
+		{"population: 2\n", "population: 2.5\n",
+			`line 11: classes[0].population = 2.5: want an integer from 0 to 1000000000`},
+		{"    population: 2\n", "", `line 10: classes[0].population is missing: want at least one job in the chain ` +
+			`of "user", "batch", or an arrival_rate`},
+		{"population: 2\n", "population: 0\n", `line 11: classes[0].population = 0: want at least one job in the ` +
+			`chain of "user", "batch", or an arrival_rate`},
 		{"population: 2\n", "population: 2\n    arrival_rate: 1\n", `line 11: classes[0].population = 2: want either a population (closed) or an arrival_rate (open)`},
 		{"  - name: batch\n", "  - name: batch\n    arrival_rate: 0.5\n", `line 21: classes[1].arrival_rate = 0.5: want none, for jobs of "batch" and "user" turn into one another, and "user" has a population: a chain is open or closed`},
 		{"arrival_rate: 0.7", "arrival_rate: -0.7", `line 29: classes[3].arrival_rate = -0.7: want a number >= 0`},
@@ -211,7 +214,8 @@ func TestMalformedModels(t *testing.T) {
 		{&network.Model{Stations: []network.Station{{Name: "s", Discipline: network.LCFS, Servers: 2}}, Classes: []network.Class{{Name: "a", ArrivalRate: one, Visits: []network.Visit{{Count: one}}}, {Name: "b", ArrivalRate: one, Visits: []network.Visit{{Count: one, MeanSize: big.NewRat(1, 2)}}}}},
 			`classes[1].visits[0].mean_size = 1/2: want 1, that of "a": station "s" has a product form for exponential sizes of one mean only`},
 		{&network.Model{Stations: []network.Station{{Name: "s", Discipline: network.LCFS}}, Classes: []network.Class{class("a", network.Visit{Count: one}), class("b", network.Visit{Count: one, MeanSize: big.NewRat(1, 2)})}},
-			`classes[0].visits[0].station = "s": want another station as well in the closed chain of "a": with lcfs alone the last job is served forever, and numbers depend on the start`},
+			`classes[0].visits[0].station = "s": want another station as well in the closed chain of "a": with lcfs ` +
+				`alone the last job is served forever, and numbers depend on the start`},
 	} {
 		err := c.m.Check()
 		if err == nil {

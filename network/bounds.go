@@ -49,7 +49,8 @@ func Bounds(ctx context.Context, m *Model) ([]ChainBounds, error) {
 	for i := range sys.Stations {
 		if sys.Stations[i].Shared != nil {
 			return nil, input.Errorf(input.Index("stations", i)+".discipline", m.Stations[i].Discipline,
-				"sharing, fcfs, lcfs or delay: no bounds are known for order and balanced, whose rates depend on the classes present")
+				"sharing, fcfs, lcfs or delay: no bounds are known for order and balanced, "+
+					"whose rates depend on the classes present")
 		}
 	}
 	for _, k := range sys.Closed {

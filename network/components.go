@@ -71,8 +71,8 @@ func (m *Model) stacks(classes []int) (p stackPair, ok bool) {
 // checkStacks checks that the numbers of closed chains at stations with LCFS do not depend on the start.
 //
 // A job that visits only one such station is followed by itself. If there are at least as many of these jobs as
-// servers, they can hold all servers forever, and the jobs below never move. If these jobs are of one class and no
-// others visit the station, no number depends on which of them move, and delays count only these ([Model.moving]).
+// servers, they can hold all servers forever, and the jobs below never move. If all jobs of the station belong to one
+// class, no number depends on which of them move, and delays count only these ([Model.moving]).
 //
 // The jobs of chains that visit the same two such stations, with one server each, keep their order forever. Read
 // the jobs at one station from the first to the last to arrive, and then those at the other from the last to the
@@ -104,12 +104,12 @@ func (m *Model) checkStacks(k components) error {
 		servers := max(m.Stations[p.low].Servers, m.Stations[p.high].Servers, 1)
 		switch {
 		case p.low == p.high && (jobs > servers && len(all) > 1 || jobs >= servers && m.isShared(p.low, all)):
-			return input.Errorf(path, name, "another station as well in the closed chain of %s: with lcfs alone the last "+
-				"job is served forever, and numbers depend on the start", m.classNames(classes))
+			return input.Errorf(path, name, "another station as well in the closed chain of %s: with lcfs alone the "+
+				"last job is served forever, and numbers depend on the start", m.classNames(classes))
 		case p.low != p.high && len(same) > 1 && servers == 1:
 			low, high := input.Quote(m.Stations[p.low].Name), input.Quote(m.Stations[p.high].Name)
-			return input.Errorf(path, name, "a third station in the closed chain of %s or in that of %s: with lcfs at %s "+
-				"and %s alone their jobs keep their order, and numbers depend on the start", m.classNames(classes),
+			return input.Errorf(path, name, "a third station in the closed chain of %s or in that of %s: with lcfs at "+
+				"%s and %s alone their jobs keep their order, and numbers depend on the start", m.classNames(classes),
 				m.classNames(k.classes[same[1]]), low, high)
 		}
 	}

@@ -116,9 +116,11 @@ func TestDelaysNearTheEdge(t *testing.T) {
 func TestQuantilesNearFullLoad(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		size := big.NewRat(rapid.Int64Range(1, 100).Draw(t, "size"), 10)
-		gap := new(big.Rat).SetFrac64(rapid.Int64Range(1, 9).Draw(t, "digit"), int64(math.Pow10(rapid.IntRange(1, 15).Draw(t, "exponent"))))
+		gap := new(big.Rat).SetFrac64(rapid.Int64Range(1, 9).Draw(t, "digit"),
+			int64(math.Pow10(rapid.IntRange(1, 15).Draw(t, "exponent"))))
 		rate := new(big.Rat).Quo(new(big.Rat).Sub(big.NewRat(1, 1), gap), size)
-		r, err := network.Delays(t.Context(), queueOf(1, rate, size), network.DelayQuestion{Levels: []*big.Rat{half, ninetyNine}}, network.Settings{})
+		r, err := network.Delays(t.Context(), queueOf(1, rate, size),
+			network.DelayQuestion{Levels: []*big.Rat{half, ninetyNine}}, network.Settings{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -366,7 +366,8 @@ func TestOpenOrderStationIsACluster(t *testing.T) {
 			t.Fatalf("empty %v, want %v", got.Stations[0].ProbEmpty.Exact, want.EmptyProbability.Exact)
 		}
 		for n, p := range want.JobsDistribution {
-			if len(got.Stations[0].JobsDistribution) != 7 || got.Stations[0].JobsDistribution[n].Exact.Cmp(p.Exact) != 0 {
+			if len(got.Stations[0].JobsDistribution) != 7 ||
+				got.Stations[0].JobsDistribution[n].Exact.Cmp(p.Exact) != 0 {
 				t.Fatalf("P(%d) of %v, want %v", n, got.Stations[0].JobsDistribution, p.Exact)
 			}
 		}

@@ -10,8 +10,8 @@ import (
 	"productform/num"
 )
 
-// In a closed class at one station with LCFS a job that ends is at once the last to arrive, so it is served again:
-// each job that ever moves has a server to itself, and its delay is that of a job alone at the rate of that server.
+// In a closed class at one station with LCFS, a job that ends is at once the last to arrive, so it is served again.
+// Each job that ever moves has a server to itself. Its delay is its size over the rate of that server.
 func TestDelayAtLCFSAlone(t *testing.T) {
 	resting := 0
 	rapid.Check(t, func(t *rapid.T) {
@@ -19,13 +19,15 @@ func TestDelayAtLCFSAlone(t *testing.T) {
 		size, rate := drawFraction(t, "size"), drawFraction(t, "rate")
 		s := network.Station{Name: "s", Discipline: network.LCFS, Servers: servers, Rate: rate}
 		if rapid.Bool().Draw(t, "listed") { // all of α(n) goes to the last job
-			s, servers = network.Station{Name: "s", Discipline: network.LCFS, Rates: []*big.Rat{big.NewRat(7, 1), rate}}, 1
+			rates := []*big.Rat{big.NewRat(7, 1), rate}
+			s, servers = network.Station{Name: "s", Discipline: network.LCFS, Rates: rates}, 1
 			if jobs == 1 {
 				rate = big.NewRat(7, 1)
 			}
 		}
 		m := &network.Model{Stations: []network.Station{s}, Classes: []network.Class{{Name: "c", Population: jobs,
-			Visits: []network.Visit{{Station: 0, MeanSize: size, Next: []network.Branch{{Class: 0, Probability: big.NewRat(1, 1)}}}}}}}
+			Visits: []network.Visit{{Station: 0, MeanSize: size,
+				Next: []network.Branch{{Class: 0, Probability: big.NewRat(1, 1)}}}}}}}
 		r, err := network.Solve(t.Context(), m, network.Settings{Engine: num.Exact})
 		if err != nil {
 			t.Fatal(err)
@@ -36,7 +38,8 @@ func TestDelayAtLCFSAlone(t *testing.T) {
 		}
 		want := new(big.Rat).Quo(size, rate)
 		if r.Chains[0].MeanDelay.Exact.Cmp(want) != 0 || r.Stations[0].Visits[0].MeanDelay.Exact.Cmp(want) != 0 {
-			t.Fatalf("delays %v and %v, want %v", r.Chains[0].MeanDelay.Exact, r.Stations[0].Visits[0].MeanDelay.Exact, want)
+			t.Fatalf("delays %v and %v, want %v", r.Chains[0].MeanDelay.Exact, r.Stations[0].Visits[0].MeanDelay.Exact,
+				want)
 		}
 		if d := bounds[0].MeanDelay; d[0].Cmp(want) > 0 || want.Cmp(d[1]) > 0 {
 			t.Fatalf("delay between %v and %v, want %v", d[0], d[1], want)

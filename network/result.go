@@ -43,8 +43,8 @@ type ChainResult struct {
 	Population int        // jobs of a closed chain
 	Throughput num.Value  // closed: cycles per unit of time of all its jobs together; open: jobs that arrive per unit of time
 	MeanJobs   num.Value  // E[jobs of the chain]: the population of a closed one
-	MovingJobs int        // closed: the jobs that ever move; fewer than Population only if the chain visits one station with LCFS alone
-	MeanDelay  *num.Value // closed: mean time of a cycle, MovingJobs/X; open: of a job in the network; nil if no jobs ever come
+	MovingJobs int        // closed: the jobs that ever move; fewer than Population only at one station with LCFS alone
+	MeanDelay  *num.Value // mean time of a cycle, MovingJobs/X, or of an open job in the network; nil without jobs
 }
 
 // A StationResult holds the measures of one station.

@@ -99,8 +99,8 @@ func drawService(t *rapid.T, m *Model, station int) {
 	}
 }
 
-// withRoom returns a model with its arrival rates reduced, if necessary, so that station 0 is stable with anything
-// below factor times these rates.
+// withRoom returns a model with its arrival rates reduced if necessary: station 0 is stable with anything below factor
+// times these rates.
 func withRoom(t *rapid.T, m *Model, factor int64) *Model {
 	s, err := newDemands(context.Background(), m)
 	if err != nil {

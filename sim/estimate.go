@@ -60,7 +60,8 @@ func estimate(values []float64, confidence float64) Estimate {
 	mean, se := meanStdError(values)
 	n := float64(len(values))
 	t := distuv.StudentsT{Sigma: 1, Nu: n - 1}.Quantile((1 + confidence) / 2)
-	return Estimate{Mean: mean, HalfWidth: t * se, Confidence: confidence, StdError: se, Runs: len(values), Skewed: isSkewed(values, mean, se)}
+	return Estimate{Mean: mean, HalfWidth: t * se, Confidence: confidence, StdError: se, Runs: len(values),
+		Skewed: isSkewed(values, mean, se)}
 }
 
 // isSkewed reports whether values crowd at their minimum or maximum. For normal values, the mean would be

@@ -202,7 +202,8 @@ func TestOneWarningOfEachKind(t *testing.T) {
 		w.add("many", 0, fmt.Sprint(name), "none")
 	}
 	r := &Result{}
-	if w.warn(r); !slices.Equal(r.Warnings, []string{"c: 1, the worst of 4 such", "b: 0", "g, f, h: 1 is few", "0, 1, 2, 3, 4 and 2 others: none"}) {
+	if w.warn(r); !slices.Equal(r.Warnings,
+		[]string{"c: 1, the worst of 4 such", "b: 0", "g, f, h: 1 is few", "0, 1, 2, 3, 4 and 2 others: none"}) {
 		t.Errorf("%q", r.Warnings)
 	}
 }

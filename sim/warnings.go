@@ -103,7 +103,8 @@ func (p *Plan) judgeSizes(r *Result, samples []*Sample) {
 			left += s.Left[i]
 		}
 		if c.ArrivalRate > 0 && left < minJobs {
-			few.add("", left, "", fmt.Sprintf("class %s: only %g jobs were done in all runs, and intervals need %d", c.Name, left, minJobs))
+			few.add("", left, "", fmt.Sprintf("class %s: only %g jobs were done in all runs, and intervals need %d",
+				c.Name, left, minJobs))
 		}
 		arrived += c.ArrivalRate * p.time * float64(r.Runs)
 	}
@@ -145,7 +146,8 @@ func (w *worsts) addMoments(m Moment, drawn float64) (finite bool) {
 		moment := names[order]
 		whole, err := m.Sizes.Moment(order)
 		if order > 0 && errors.Is(err, sizes.ErrInfinite) {
-			w.add(moment+" infinite", 0, m.Of, moment+" is infinite, and delays depend on it: do not trust means and intervals")
+			w.add(moment+" infinite", 0, m.Of,
+				moment+" is infinite, and delays depend on it: do not trust means and intervals")
 			return false
 		}
 		end, side, measure, missed := 0.0, "above", "delays", 0.0
@@ -218,7 +220,7 @@ type worst struct {
 	kind   string
 	enough float64 // the less the worse; of equal ones the first counts
 	words  string
-	names  []string // of the classes concerned, the worst first; "" where the words name the class
+	names  []string // classes concerned, the worst first; "" if the words name the class
 }
 
 // add adds a doubt about a name.

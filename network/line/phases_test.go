@@ -36,7 +36,8 @@ func drawPhases(t *rapid.T) (fields, phaseLaw) {
 		return fields{"type": kind, "params": fields{"lambda": a / 4, "k": 2}},
 			phaseLaw{[2]int64{4, 0}, [2][3]int64{{0, a, 0}, {0, 0, a}}}
 	case "HyperExp":
-		return fields{"type": kind, "params": fields{"p": []float64{share, 1 - share}, "lambda": []int64{a / 4, b / 4}}},
+		start := []float64{share, 1 - share}
+		return fields{"type": kind, "params": fields{"p": start, "lambda": []int64{a / 4, b / 4}}},
 			phaseLaw{[2]int64{quarters, 4 - quarters}, [2][3]int64{{0, 0, a}, {0, 0, b}}}
 	case "Coxian":
 		return fields{"type": kind, "params": fields{"mu": []int64{a / 4, b / 4}, "phi": []float64{share, 1}}},
@@ -73,7 +74,8 @@ func TestSolutionMatchesChainOfPhases(t *testing.T) {
 		text, err := json.Marshal(fields{"format": "line-model", "version": "1.0", "model": fields{"type": "Network",
 			"nodes":   []any{fields{"name": "a", "type": "Delay", "service": fields{"c": think}}, station},
 			"classes": []any{fields{"name": "c", "type": "Closed", "population": jobs, "refNode": "a"}},
-			"routing": fields{"type": "matrix", "matrix": fields{"c,c": fields{"a": fields{"b": 1}, "b": fields{"a": 1}}}}}})
+			"routing": fields{"type": "matrix", "matrix": fields{"c,c": fields{
+				"a": fields{"b": 1}, "b": fields{"a": 1}}}}}})
 		if err != nil {
 			t.Fatal(err)
 		}

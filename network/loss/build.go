@@ -130,7 +130,9 @@ func (t *table) size() float64 {
 func (t *table) checkSize(bytesEach, maxBytes float64) error {
 	if need := t.size() * bytesEach; need > maxBytes {
 		return &num.TooLargeError{States: t.size(), Bytes: need, Limit: int64(maxBytes),
-			Input: input.Errorf("", fmt.Sprintf("a table of %.3g entries, some %.3g GB", t.size(), need/1e9), "limits whose table takes at most %.3g GB: a factor for each limit, class or server", maxBytes/1e9)}
+			Input: input.Errorf("", fmt.Sprintf("a table of %.3g entries, some %.3g GB", t.size(), need/1e9),
+				"limits whose table takes at most %.3g GB: a factor for each limit, class or server",
+				maxBytes/1e9)}
 	}
 	return nil
 }

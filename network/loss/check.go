@@ -22,7 +22,7 @@ var (
 	wantSources = fmt.Sprintf("an integer from 1 to %d; leave it out for Poisson arrivals", maxUnits)
 )
 
-const countNeedsTokens = "tokens beside it, or one server of their total capacity"
+const countNeedsTokens = "tokens as well, or one server of the total capacity"
 
 // Check reports whether the model makes sense. The error is a *[num.InputError] for the first entry, in the order of the file, that does not:
 //
@@ -257,7 +257,8 @@ func (m *Model) checkLimit(l int, first map[string]int) error {
 	}
 	first[string(in)] = l
 	if m.Room > 0 && len(limit.Classes) == len(m.Classes) {
-		return input.Errorf(path+".classes", m.classNames(limit.Classes), "not all classes, whose limit is the room: write room: %d", min(m.Room, limit.Most))
+		return input.Errorf(path+".classes", m.classNames(limit.Classes),
+			"not all classes, whose limit is the room: write room: %d", min(m.Room, limit.Most))
 	}
 	return nil
 }

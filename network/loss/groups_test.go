@@ -24,7 +24,8 @@ func TestCountMatchesServersTypedSingly(t *testing.T) {
 			for j := range server.Size() {
 				list = append(list, len(single.Servers))
 				single.Servers = append(single.Servers,
-					loss.Server{Name: fmt.Sprint(server.Name, "-", j), Capacity: server.Capacity, Tokens: server.Tokens})
+					loss.Server{Name: fmt.Sprint(server.Name, "-", j), Capacity: server.Capacity,
+						Tokens: server.Tokens})
 			}
 			rows = append(rows, list)
 		}

@@ -20,8 +20,12 @@ type Model struct {
 type Server struct {
 	Name     string   // not empty, and unlike those of the other servers
 	Capacity *big.Rat // C_s >= 0, > 0 with tokens
-	Tokens   int      // jobs that it can have, if each job is for one server; 0 if jobs are served by all their servers. All servers have some, or none
-	Count    int      `json:",omitempty"` // equal servers of the row, each with these tokens; 0 means 1, and more than 1 need tokens
+
+	// The jobs that it can have, if each job is for one server; 0 if jobs are served by all their servers. All
+	// servers have some, or none.
+	Tokens int
+
+	Count int `json:",omitempty"` // equal servers of the row, each with these tokens; 0 means 1, more need tokens
 }
 
 // Size returns the number of servers of the row.

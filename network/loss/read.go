@@ -26,9 +26,9 @@ type SyntaxError = tree.SyntaxError
 //	classes: [{name: en, arrival_rate: 2, servers: [english, both]}]
 //	room: 20
 //
-// With tokens ({name: s, capacity: 1, tokens: 4}) each job is for one of the servers of its class, and a row may have a count of equal
-// servers. In place of servers, "rank" gives the total rate of every set of
-// classes: [{classes: [en], rate: 2}, {classes: [fr], rate: 1}, {classes: [en, fr], rate: 2.5}].
+// With tokens ({name: s, capacity: 1, tokens: 4}) each job is for one of the servers of its class, and a row may have
+// a count of equal servers. In place of servers, "rank" gives the total rate of every set of classes:
+// [{classes: [en], rate: 2}, {classes: [fr], rate: 1}, {classes: [en, fr], rate: 2.5}].
 //
 // The error is a *[SyntaxError] or wraps a *[num.InputError] with the line and the path of the field: for an unknown, missing or repeated field, a
 // value of another type, and all that [Model.Check] refuses.

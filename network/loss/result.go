@@ -38,7 +38,7 @@ type Result struct {
 	MeanDelay        *num.Value // of the jobs let in; nil if there are none
 
 	Classes []ClassResult  // one a row of the model's classes
-	Servers []ServerResult // one a row of the model's servers: the measures of each of its servers
+	Servers []ServerResult // by row of the model's servers: the measures of each server of the row
 	Room    *LimitResult   // of the room; nil if the model has none
 	Limits  []LimitResult  // one a row of the model's limits
 

@@ -388,5 +388,6 @@ func (f *forestRun) see(k int, law []arithmetic.Number, at view) (err error) {
 
 func tooLargeTree(states, bytes float64, maxBytes int64) error {
 	return &num.TooLargeError{States: states, Bytes: bytes, Limit: maxBytes,
-		Input: input.Errorf("", fmt.Sprintf("arrays of %.3g entries, some %.3g GB", states, bytes/1e9), "limits whose arrays take at most %.3g GB", float64(maxBytes)/1e9)}
+		Input: input.Errorf("", fmt.Sprintf("arrays of %.3g entries, some %.3g GB", states, bytes/1e9),
+			"limits whose arrays take at most %.3g GB", float64(maxBytes)/1e9)}
 }

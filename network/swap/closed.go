@@ -200,7 +200,7 @@ func (m *Model) reach(ctx context.Context, s Settings) (list []string, leaving [
 	leaves := make([]bool, len(start))
 	known := map[string]int{text(start): 0}
 	list = []string{text(start)}
-	places := [][]int32{make([]int32, len(start))} // in each order, the jobs by position, named by their first positions
+	places := [][]int32{make([]int32, len(start))} // in each order, the jobs by position, named by their first ones
 	for p := range start {
 		places[0][p] = int32(p)
 	}

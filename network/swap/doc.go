@@ -54,7 +54,7 @@
 // place or at it, and all before i are before all jobs of i; likewise for the job of k put out, up to the last, which is joined to none behind it.
 //
 // Some jobs of a class may never leave: each time they end, they find a place further behind. If every
-// job counts as a class of its own, the queue is still a pass-and-swap queue, so none of its states is
+// job counts as a separate class, the queue is still a pass-and-swap queue, so none of its states is
 // transient. A job j that leaves once therefore leaves again and again, at a rate X_j, and its mean time
 // from one departure to the next is 1/X_j. A share X_j/Σ_j X_j of the departures of its class is of job j,
 // and the mean over these departures is

@@ -102,7 +102,7 @@ func drawPopulations(t *rapid.T, own bool) (m *swap.Model, start []int) {
 }
 
 // The jobs of a closed queue that leave are those that some reachable order of named jobs lets leave.
-// Delays are means over the departures of these jobs, each followed by a chain of its own.
+// Delays are means over the departures of these jobs, each followed by a separate chain.
 func TestDelayCountsJobsThatLeave(t *testing.T) {
 	methods, some, followed := map[swap.Method]int{}, 0, 0
 	rapid.Check(t, func(t *rapid.T) {

@@ -147,7 +147,8 @@ func (q *queue) size(states float64, numbers int, s Settings) error {
 	}
 	if need := states * bytes * float64(numbers); need > float64(limit) {
 		return &num.TooLargeError{States: states, Bytes: need, Limit: limit,
-			Input: input.Errorf("", fmt.Sprintf("a table of %.3g states, some %.3g GB", states, need/1e9), "one of at most %.3g GB", float64(limit)/1e9)}
+			Input: input.Errorf("", fmt.Sprintf("a table of %.3g states, some %.3g GB", states, need/1e9),
+				"one of at most %.3g GB", float64(limit)/1e9)}
 	}
 	q.r.States = int(states)
 	return nil

@@ -53,7 +53,8 @@ func meanJobs(servers int, load float64) float64 {
 func TestOrderWithLimitsHasNoBias(t *testing.T) {
 	const servers, runs, length = 24, 40, 16_000.0 // of mean size 1
 	m := &network.Model{Stations: []network.Station{
-		{Name: "cards", Discipline: network.Order, Servers: servers, Limits: []network.Limit{{Classes: []int{2}, Most: 16}}},
+		{Name: "cards", Discipline: network.Order, Servers: servers,
+			Limits: []network.Limit{{Classes: []int{2}, Most: 16}}},
 	}}
 	var last float64
 	var drawn [][]sizes.Distribution

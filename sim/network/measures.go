@@ -149,8 +149,9 @@ func (s *system) warnings(r *sim.Result) (list []string) {
 		}
 	}
 	if names := s.constantChains(); names != nil {
-		list = append(list, fmt.Sprintf("chain %s: all sizes are constant, so jobs that start together may stay together: "+
-			"estimates then depend on the start, and exact values need not hold", strings.Join(names, ", chain ")))
+		list = append(list, fmt.Sprintf("chain %s: all sizes are constant, so jobs that start together may stay "+
+			"together: estimates then depend on the start, and exact values need not hold",
+			strings.Join(names, ", chain ")))
 	}
 	return list
 }

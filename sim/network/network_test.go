@@ -356,7 +356,8 @@ func TestBadNetworks(t *testing.T) {
 // three jobs in three quarters of the time, 9/4 on average, while theory has 33/16. A warning names the chain.
 func TestConstantSizesInClosedChains(t *testing.T) {
 	m := &network.Model{
-		Stations: []network.Station{{Name: "think", Discipline: network.Delay}, {Name: "server", Discipline: network.Sharing}},
+		Stations: []network.Station{{Name: "think", Discipline: network.Delay},
+			{Name: "server", Discipline: network.Sharing}},
 		Classes: []network.Class{{Name: "user", Population: 3, Visits: []network.Visit{
 			{Station: 0, Next: []network.Branch{{Visit: 1, Probability: rat("1")}}},
 			{Station: 1, Next: []network.Branch{{Visit: 0, Probability: rat("1")}}}}}},
@@ -367,7 +368,8 @@ func TestConstantSizesInClosedChains(t *testing.T) {
 	}
 	const warning = "chain user: all sizes are constant, so jobs that start together may stay together: "
 	for shape, warned := range map[string]bool{"deterministic": true, "erlang:9": false} {
-		r := simtest.Run(t, Network{Model: m, Shape: simtest.Sizes(t, shape, 1)}, sim.Settings{Runs: 20, Jumps: 1e4, Seed: 1})
+		r := simtest.Run(t, Network{Model: m, Shape: simtest.Sizes(t, shape, 1)},
+			sim.Settings{Runs: 20, Jumps: 1e4, Seed: 1})
 		if said := strings.Contains(strings.Join(r.Warnings, "\n"), warning); said != warned {
 			t.Errorf("%s: warnings %q", shape, r.Warnings)
 		}
@@ -381,7 +383,8 @@ func TestConstantSizesInClosedChains(t *testing.T) {
 		simtest.Near(t, "jobs at the server", jobs, exact.Stations[1].MeanJobs.Float)
 	}
 	m.Classes[0].Population = 1 // alone, it meets no other
-	if r := simtest.Run(t, Network{Model: m, Shape: simtest.Sizes(t, "deterministic", 1)}, sim.Settings{Runs: 4, Jumps: 1000}); strings.Contains(strings.Join(r.Warnings, "\n"), warning) {
+	if r := simtest.Run(t, Network{Model: m, Shape: simtest.Sizes(t, "deterministic", 1)},
+		sim.Settings{Runs: 4, Jumps: 1000}); strings.Contains(strings.Join(r.Warnings, "\n"), warning) {
 		t.Errorf("warnings %q", r.Warnings)
 	}
 }

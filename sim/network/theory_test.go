@@ -105,8 +105,9 @@ func jointP(all []pair, factor float64) float64 {
 	return sim.JointP(z)
 }
 
-// Random networks of all disciplines have the measures that the theory says, for sizes of several shapes. From each run one measure is taken: their
-// numbers of standard errors look normal. The p-values of all measures of a run are not too small, and tiny for a theory that is 10 % off.
+// Random networks of all disciplines have the measures of theory, for sizes of several shapes. The z of one measure
+// of each run look normal. The p-values of all measures of a run are not too small, and tiny for a theory that is 10 %
+// off.
 func TestNetworksAsTheory(t *testing.T) {
 	shapes := []string{"exponential", "hyperexponential:10", "erlang:2", "lognormal:4"}
 	var seen, joint []float64

@@ -2,10 +2,10 @@ package swap
 
 import "productform/sim"
 
-// Measures of a pass-and-swap queue, beside those of all systems, of all jobs and of each class.
+// Measures of a pass-and-swap queue, in addition to those of all systems, of all jobs and of each class.
 // Throughput counts the jobs that leave, in a closed queue to come back. A closed queue has a
 // MeasuredDelay but no MeanDelay, since Little's law would count jobs that never leave, such as the
-// first of two that swap with each other. Utilization of a server is the part of the time in which
+// first of two that swap with each other. Utilization of a server is the fraction of time in which
 // there is a job that it can serve.
 const (
 	Completions      = "completions"       // jobs that are done per unit of time, those that take the place of another among them

@@ -200,9 +200,11 @@ func TestQueuesAsTheory(t *testing.T) {
 				pair{fmt.Sprint("completions of ", i), r.Class(i, Completions), c.Completions.Float},
 				pair{fmt.Sprint("jobs of ", i), r.Class(i, sim.MeanJobs), c.MeanJobs.Float})
 			if c.MeanDelay != nil {
-				pairs = append(pairs, pair{fmt.Sprint("measured delay of ", i), r.Class(i, sim.MeasuredDelay), c.MeanDelay.Float})
+				pairs = append(pairs, pair{fmt.Sprint("measured delay of ", i), r.Class(i, sim.MeasuredDelay),
+					c.MeanDelay.Float})
 				if !m.IsClosed() {
-					pairs = append(pairs, pair{fmt.Sprint("delay of ", i), r.Class(i, sim.MeanDelay), c.MeanDelay.Float})
+					pairs = append(pairs, pair{fmt.Sprint("delay of ", i), r.Class(i, sim.MeanDelay),
+						c.MeanDelay.Float})
 				}
 			}
 		}

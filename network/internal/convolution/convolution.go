@@ -433,7 +433,7 @@ func (w *worker[T]) groupPowers(g int, h T) error {
 	return nil
 }
 
-// WantsLaw reports whether the distribution of the number of jobs is wanted of one of these stations.
+// WantsLaw reports whether the plan includes the distribution of the number of jobs at one of these stations.
 func (p *Plan) WantsLaw(stations ...int) bool {
 	return p.LawsOf == nil || slices.ContainsFunc(stations, func(i int) bool { return slices.Contains(p.LawsOf, i) })
 }

@@ -92,8 +92,8 @@ func (t *Totals) shifted(ctx context.Context, path string, load *big.Rat, n int)
 	memory, work := float64(m)*float64(m)*bits/4, float64(m)*float64(m)*bits*float64(n+2)
 	if memory > maxFoldedBytes || work > maxFoldedBits {
 		bad := input.Errorf(path, fmt.Sprintf("%d rates", m),
-			"fewer rates or servers: open chains are folded into them by fractions of %.0f bits, which take %.3g MiB and "+
-				"%.3g operations on words, more than %d MiB or %.0e; a simulation has no such limit",
+			"fewer rates or servers: open chains are folded into them by fractions of %.0f bits, which take %.3g MiB "+
+				"and %.3g operations on words, more than %d MiB or %.0e; a simulation has no such limit",
 			float64(m)*bits, memory/(1<<20), work/64, int64(maxFoldedBytes)>>20, float64(maxFoldedBits)/64)
 		return nil, &num.TooLargeError{Input: bad, States: float64(m) * float64(n), Bytes: memory, Limit: maxFoldedBytes}
 	}

@@ -112,7 +112,7 @@ func (q *Queue) waits(ctx context.Context, x *big.Rat, alone num.Interval, n int
 
 // atLeast encloses P(Poisson(y) >= k) for k = 1, ..., n: if y > 2n, which makes it more than 1/2,
 // from the terms below k. Otherwise it adds terms from a far one down. From 2y on, each term is at
-// most half of the one before, so that all that follow the last sum to at most the last.
+// most half of the one before, so all that follow the last one sum to at most that one.
 func (q *Queue) atLeast(ctx context.Context, y *big.Rat, n int) ([]num.Interval, error) {
 	if y.Cmp(big.NewRat(2*int64(n), 1)) > 0 {
 		list, err := q.poisson(ctx, y, n)

@@ -10,8 +10,7 @@ import (
 	"productform/num"
 )
 
-// A quantile lies between times whose tails, by uniformization in float64, lie on both sides of what
-// was asked for.
+// A quantile lies between times whose tails, by uniformization in float64, enclose the requested one.
 func TestQuantileAgainstUniformization(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		q := Queue{Servers: rapid.IntRange(1, 6).Draw(t, "servers"), Rest: new(big.Float)}
@@ -36,7 +35,8 @@ func TestQuantileAgainstUniformization(t *testing.T) {
 		high, _ := x.High.Float64()
 		want, _ := share.Float64()
 		rate, _ := q.Rate.Float64()
-		if before, after := uniformized(q.Servers, rate, shares, low), uniformized(q.Servers, rate, shares, high); before < want*(1-1e-9) || after > want*(1+1e-9) {
+		before, after := uniformized(q.Servers, rate, shares, low), uniformized(q.Servers, rate, shares, high)
+		if before < want*(1-1e-9) || after > want*(1+1e-9) {
 			t.Errorf("tails %v at %v and %v at %v, want %v between them", before, low, after, high, want)
 		}
 		if !(high-low <= 1e-9*high) {
@@ -76,11 +76,13 @@ func uniformized(servers int, rate float64, found []float64, t float64) float64 
 // The delay of an M/M/1 is exponential of rate ν - λ, however near λ is to ν.
 func TestQuantileNearFullLoad(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		gap := new(big.Rat).SetFrac64(rapid.Int64Range(1, 9).Draw(t, "digit"), int64(math.Pow10(rapid.IntRange(1, 17).Draw(t, "exponent"))))
+		gap := new(big.Rat).SetFrac64(rapid.Int64Range(1, 9).Draw(t, "digit"),
+			int64(math.Pow10(rapid.IntRange(1, 17).Draw(t, "exponent"))))
 		rate := big.NewRat(rapid.Int64Range(1, 1000).Draw(t, "rate"), 10)
 		idle := num.FromRat(gap, Precision)
 		wait := num.FromRat(new(big.Rat).Sub(big.NewRat(1, 1), gap), Precision)
-		q := Queue{Servers: 1, Rate: rate, Rest: new(big.Float), Seen: []num.Interval{idle}, Wait: &wait, Free: new(big.Rat).Mul(gap, rate)}
+		q := Queue{Servers: 1, Rate: rate, Rest: new(big.Float), Seen: []num.Interval{idle}, Wait: &wait,
+			Free: new(big.Rat).Mul(gap, rate)}
 		share := big.NewRat(1, rapid.Int64Range(2, 1_000_000).Draw(t, "one in"))
 		x, err := q.Quantile(t.Context(), share, 1e-9)
 		if err != nil {

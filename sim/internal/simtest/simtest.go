@@ -40,10 +40,10 @@ func SameDigits(t *testing.T, system sim.System, s sim.Settings) *sim.Result {
 }
 
 // Conforms fails if a system breaks a promise that all make: its digits depend on the workers or on what is kept on disk, it
-// does not tell all delays, the
-// path of its engine on the advances that it is cut into, or what it sees on what was before a restart; or a run does not observe
-// the time or see the jumps that it was asked for, which are known about only where no jobs arrive. It is not for jump chains in equal steps,
-// which draw for many steps at once, so that their path depends on the advances.
+// does not report all delays, the path of its engine on the advances that it is cut into, or what it sees on what was
+// before a restart; or a run does not observe the requested time or number of jumps, which is known only roughly if no
+// jobs arrive. It is not for jump chains in equal steps, which draw for many steps at once: their path depends on the
+// advances.
 func Conforms(t *testing.T, system sim.System) {
 	t.Helper()
 	s := sim.Settings{Runs: 8, Jumps: 1e4, Seed: 9, Distribution: 3, Levels: []float64{0.5, 0.9}}
@@ -59,7 +59,7 @@ func Conforms(t *testing.T, system sim.System) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for k := range 2 { // of equal lengths, so that means of time averages have no bias
+	for k := range 2 { // their lengths are equal, so means of time averages have no bias
 		if one, err := p.Replicate(t.Context(), k); err != nil || math.Abs(one.Time-r.Time) > 1e-9*r.Time {
 			t.Errorf("replication %d observes the time %v, want %v: %v", k, one.Time, r.Time, err)
 		}
@@ -152,8 +152,8 @@ func Near(t *testing.T, what string, e *sim.Estimate, exact float64) {
 	}
 }
 
-// NotTooSmall fails if, of independent p-values, more are below some level than are in one of 10^7 cases in which they are
-// uniform. All seeds are fixed.
+// NotTooSmall fails if so many of independent p-values are below some level that uniform ones are with probability
+// below 1e-7. All seeds are fixed.
 func NotTooSmall(t *testing.T, p []float64) {
 	t.Helper()
 	for _, level := range []float64{0.2, 0.05, 0.01, 0.001} {

@@ -41,7 +41,8 @@ func TestJointVerdict(t *testing.T) {
 	skewed := normal(9)
 	skewed.Skewed = true
 	c.Estimated(skewed, exact(0))
-	if got, want := text(), "no comparison with exact values: all estimates that have one are too rare or skewed"; got != want {
+	none := "no comparison with exact values: all estimates that have one are too rare or skewed"
+	if got, want := text(), none; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 	for _, step := range []struct {
@@ -52,15 +53,18 @@ func TestJointVerdict(t *testing.T) {
 		{0.6, 0.549, "1 comparison | 0.6: consistent with theory"}, // a bound that says nothing
 		{-1.96, 0.1, "2 comparisons | 2.0 (p <= 0.1 for the whole answer): consistent with theory"},
 		{1.5, 0.15, "3 comparisons | 2.0 (p <= 0.15 for the whole answer): consistent with theory"},
-		{3.5, 0.00186, "4 comparisons | 3.5 (p <= 0.0019 for the whole answer): doubtful; repeat with another seed or longer runs"},
-		{-10, 7.62e-23, "5 comparisons | 10.0 (p <= 7.6e-23 for the whole answer): not consistent with theory, or the runs are too short"},
+		{3.5, 0.00186, "4 comparisons | 3.5 (p <= 0.0019 for the whole answer): " +
+			"doubtful; repeat with another seed or longer runs"},
+		{-10, 7.62e-23, "5 comparisons | 10.0 (p <= 7.6e-23 for the whole answer): " +
+			"not consistent with theory, or the runs are too short"},
 	} {
 		c.Estimated(normal(step.z), exact(0))
 		j := c.Joint()
 		if math.Abs(math.Log(*j.PValue/step.p)) > 0.03 || math.Abs(*j.LargestZ) < math.Abs(step.z)-0.01 {
 			t.Errorf("p = %v, largest z %v, want %v, %v", *j.PValue, *j.LargestZ, step.p, step.z)
 		}
-		want := strings.Replace(step.want, " | ", " with exact values (2 left out: too rare or skewed); largest |z| ", 1)
+		const between = " with exact values (2 left out: too rare or skewed); largest |z| "
+		want := strings.Replace(step.want, " | ", between, 1)
 		if got := text(); got != want {
 			t.Errorf("%s\nwant %s", got, want)
 		}

@@ -74,7 +74,8 @@ func newLosses(m *loss.Model, r *loss.Result, found *simulated, digits int) *los
 	s := &losses{
 		Stable: true, Engine: r.Engine, Method: r.Method, States: r.States, RelativeErrorBound: r.RelativeErrorBound,
 		EmptyProbability: value(r.EmptyProbability), Blocking: value(r.Blocking), Throughput: value(&r.Throughput), MeanJobs: value(&r.MeanJobs), MeanDelay: value(r.MeanDelay),
-		Classes: []lossClass{}, Servers: []lossServer{}, Limits: []lossLimit{}, Note: noteFastServers(m), Simulated: found.record(), digits: digits, simulated: found,
+		Classes: []lossClass{}, Servers: []lossServer{}, Limits: []lossLimit{}, Note: noteFastServers(m),
+		Simulated: found.record(), digits: digits, simulated: found,
 	}
 	for k := range r.Classes {
 		c := &r.Classes[k]
@@ -83,7 +84,8 @@ func newLosses(m *loss.Model, r *loss.Result, found *simulated, digits int) *los
 	}
 	for i := range r.Servers {
 		at := &r.Servers[i]
-		s.Servers = append(s.Servers, lossServer{m.Servers[i].Name, m.Servers[i].Count, value(&at.Utilization), value(at.MeanJobs), value(at.Throughput)})
+		s.Servers = append(s.Servers, lossServer{m.Servers[i].Name, m.Servers[i].Count, value(&at.Utilization),
+			value(at.MeanJobs), value(at.Throughput)})
 	}
 	if r.Room != nil {
 		all := make([]int, len(m.Classes))
@@ -104,7 +106,8 @@ func noteFastServers(m *loss.Model) string {
 	for _, s := range m.Servers {
 		if s.Tokens > 1 && s.Capacity.Cmp(big.NewRat(int64(s.Tokens), 1)) == 0 {
 			return fmt.Sprintf("server %s is one server that works %d times as fast as capacity 1 and holds %d jobs; "+
-				"for %[2]d servers that take one job each, write count: %[2]d, capacity: 1, tokens: 1", s.Name, s.Tokens, s.Tokens)
+				"for %[2]d servers that take one job each, write count: %[2]d, capacity: 1, tokens: 1",
+				s.Name, s.Tokens, s.Tokens)
 		}
 	}
 	return ""

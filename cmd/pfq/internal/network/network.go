@@ -64,7 +64,8 @@ func New() *cobra.Command {
 	cli.Flag[int]{Name: "runs", Usage: "also simulate the model, in so many `RUNS`", Want: "an integer in 2..1000000", Parse: cli.ParseIntFrom(2, 1e6)}.Add(cmd, &f.simulation.Runs)
 	command.AddPercentiles(cmd, &f.percentiles, "also give these percentiles of the delays of visits to stations in order of arrival; with --runs estimate those of all delays")
 	command.AddRuns(cmd, &f.simulation, f.plans)
-	command.AddSizes(cmd, &f.sizes, "with --runs, `DISTRIBUTION` of the sizes that are simulated, or the sizes in file:PATH or swf:PATH, scaled to each mean size (default exponential)")
+	command.AddSizes(cmd, &f.sizes, "with --runs, `DISTRIBUTION` of the sizes that are simulated, or the sizes in "+
+		"file:PATH or swf:PATH, scaled to each mean size (default exponential)")
 	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error { return f.check(cmd.Flags().Changed) }
 	return cmd
 }
@@ -113,10 +114,12 @@ func (f *networkFlags) answer(q command.Query) (a render.Answer, found bool, err
 		}
 	}
 	if f.factors != nil && !m.isOpen() {
-		return a, false, errors.New("--scale needs arrivals: it multiplies their rates, and here all jobs are present from the start")
+		return a, false, errors.New("--scale needs arrivals: it multiplies their rates, and here all jobs " +
+			"are present from the start")
 	}
 	if f.percentiles != nil && f.simulation.Runs == 0 && (m.network == nil || !slices.ContainsFunc(m.network.Stations, knowsDelays)) {
-		return a, false, errors.New("--percentiles needs --runs here: exact percentiles exist only at stations with fcfs and equal servers")
+		return a, false, errors.New("--percentiles needs --runs here: exact percentiles exist only at stations with " +
+			"fcfs and equal servers")
 	}
 	switch {
 	case m.uneven != nil && f.simulation.Runs == 0:
@@ -168,7 +171,9 @@ func (f *networkFlags) stations(q command.Query, all model) (a render.Answer, fo
 	}
 	var r *network.Result
 	if all.uneven == nil {
-		r, err = command.WithProgress(q, func(ctx context.Context) (*network.Result, error) { return f.solve(ctx, q, m) })
+		r, err = command.WithProgress(q, func(ctx context.Context) (*network.Result, error) {
+			return f.solve(ctx, q, m)
+		})
 		if err = f.orNoted(q, plan, "means", err); err != nil {
 			return a, false, err
 		}
@@ -318,10 +323,11 @@ func (f *networkFlags) notes(m model, hasExact bool, note string) string {
 		list = append(list, note)
 	}
 	if f.simulation.Runs > 0 && !f.isExponential() && hasExact && m.needsExponential() {
-		list = append(list, fmt.Sprintf("the exact numbers hold for exponential sizes only; the simulated sizes are %s", f.sizes))
+		list = append(list, "the exact numbers hold for exponential sizes only; the simulated sizes are "+f.sizes)
 	}
 	if f.simulation.Runs > 0 && f.sizes == "" && m.isLINE {
-		list = append(list, "the simulated sizes are exponential, whatever distributions the LINE file has; --sizes draws others")
+		list = append(list, "the simulated sizes are exponential, whatever distributions the LINE file has; --sizes "+
+			"draws others")
 	}
 	return strings.Join(list, "; ")
 }

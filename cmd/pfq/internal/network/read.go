@@ -24,7 +24,7 @@ type model struct {
 
 	isLINE bool // the file is one of LINE
 
-	shape sizes.Distribution // of the sizes that are simulated; nil for exponential ones
+	shape sizes.Distribution // simulated sizes; nil for exponential ones
 }
 
 // isOpen reports whether some jobs arrive from outside or from sources.

@@ -73,7 +73,7 @@ type simulated struct {
 	flags  *networkFlags
 	tables []table
 
-	comparisons command.Comparisons // of the tables
+	comparisons command.Comparisons // in all tables
 }
 
 // A table has a row of estimates for each part of one kind of a model.
@@ -100,7 +100,8 @@ func (s *simulated) row(title, name string, kind sim.Kind, index int, delays []n
 		row = append(row, field)
 	}
 	if len(s.flags.percentiles) > 0 && kind != sim.OfServer && kind != simnetwork.OfStation {
-		row = append(row, render.Field{Key: "delay", Value: s.comparisons.Quantiles(s.flags.percentiles, s.flags.simulation.Levels, s.found, kind, index, delays)})
+		row = append(row, render.Field{Key: "delay", Value: s.comparisons.Quantiles(s.flags.percentiles,
+			s.flags.simulation.Levels, s.found, kind, index, delays)})
 	}
 	return row
 }
@@ -152,13 +153,15 @@ func (s *simulated) besideStations(m *network.Model, r *network.Result, delays v
 		}
 		at := func(name string) *sim.Estimate { return s.found.Estimate(simnetwork.OfStation, i, name) }
 		stations.rows = append(stations.rows, s.row("station", m.Stations[i].Name, simnetwork.OfStation, i, nil,
-			measure{"mean_jobs", at(sim.MeanJobs), s.exact(&of.MeanJobs)}, measure{"utilization", at(sim.Utilization), s.exact(of.Utilization)},
+			measure{"mean_jobs", at(sim.MeanJobs), s.exact(&of.MeanJobs)},
+			measure{"utilization", at(sim.Utilization), s.exact(of.Utilization)},
 			measure{"empty_probability", at(simnetwork.EmptyProbability), s.exact(&of.ProbEmpty)}))
 	}
 	for _, k := range visitsByStation(m) {
 		at := func(name string) *sim.Estimate { return s.found.Estimate(sim.OfVisit, k, name) }
 		visits.rows = append(visits.rows, s.row("visit", s.found.Visits[k].Name, sim.OfVisit, k, exactDelays[k],
-			measure{"throughput", at(sim.Throughput), s.exact(&ofVisit[k].Throughput)}, measure{"mean_jobs", at(sim.MeanJobs), s.exact(&ofVisit[k].MeanJobs)},
+			measure{"throughput", at(sim.Throughput), s.exact(&ofVisit[k].Throughput)},
+			measure{"mean_jobs", at(sim.MeanJobs), s.exact(&ofVisit[k].MeanJobs)},
 			measure{"measured_delay", at(sim.MeasuredDelay), s.exact(ofVisit[k].MeanDelay)}))
 	}
 	s.tables = []table{chains, stations, visits}
@@ -191,8 +194,10 @@ func (s *simulated) besideLosses(m *loss.Model, r *loss.Result) {
 	classes, servers := table{key: "classes", kind: "simulated_class"}, table{key: "servers", kind: "simulated_server"}
 	for k := range m.Classes {
 		of, at := &r.Classes[k], func(name string) *sim.Estimate { return s.found.Class(k, name) }
-		row := []measure{{"offered", at(simloss.Offered), s.exact(&of.Offered)}, {"blocking", at(simloss.Blocking), s.exact(&of.Blocking)},
-			{"throughput", at(sim.Throughput), s.exact(&of.Throughput)}, {"mean_jobs", at(sim.MeanJobs), s.exact(of.MeanJobs)},
+		row := []measure{{"offered", at(simloss.Offered), s.exact(&of.Offered)},
+			{"blocking", at(simloss.Blocking), s.exact(&of.Blocking)},
+			{"throughput", at(sim.Throughput), s.exact(&of.Throughput)},
+			{"mean_jobs", at(sim.MeanJobs), s.exact(of.MeanJobs)},
 			{"measured_delay", at(sim.MeasuredDelay), s.exact(of.MeanDelay)}}
 		if m.Count > 0 {
 			row = append(row, measure{"wait_probability", at(simloss.WaitProbability), s.exact(of.WaitProbability)},
@@ -201,7 +206,7 @@ func (s *simulated) besideLosses(m *loss.Model, r *loss.Result) {
 		classes.rows = append(classes.rows, s.row("class", m.Classes[k].Name, sim.OfClass, k, nil, row...))
 	}
 	_, first := m.Expanded()
-	for i, at := range first { // of a group the first server
+	for i, at := range first { // the first server of each group
 		row := []measure{{"utilization", s.found.Server(at, sim.Utilization), s.exact(&r.Servers[i].Utilization)}}
 		if r.Servers[i].MeanJobs != nil {
 			row = append(row, measure{"mean_jobs", s.found.Server(at, sim.MeanJobs), s.exact(r.Servers[i].MeanJobs)})
@@ -217,8 +222,10 @@ func (s *simulated) besideSwaps(m *swap.Model, r *swap.Result) {
 	for k := range m.Classes {
 		of, at := &r.Classes[k], func(name string) *sim.Estimate { return s.found.Class(k, name) }
 		classes.rows = append(classes.rows, s.row("class", m.Classes[k].Name, sim.OfClass, k, nil,
-			measure{"throughput", at(sim.Throughput), s.exact(&of.Throughput)}, measure{"completions", at(simswap.Completions), s.exact(&of.Completions)},
-			measure{"mean_jobs", at(sim.MeanJobs), s.exact(&of.MeanJobs)}, measure{"measured_delay", at(sim.MeasuredDelay), s.exact(of.MeanDelay)}))
+			measure{"throughput", at(sim.Throughput), s.exact(&of.Throughput)},
+			measure{"completions", at(simswap.Completions), s.exact(&of.Completions)},
+			measure{"mean_jobs", at(sim.MeanJobs), s.exact(&of.MeanJobs)},
+			measure{"measured_delay", at(sim.MeasuredDelay), s.exact(of.MeanDelay)}))
 	}
 	for i := range m.Servers {
 		servers.rows = append(servers.rows, s.row("server", m.Servers[i].Name, sim.OfServer, i, nil,
@@ -240,7 +247,8 @@ func (s *simulated) head() render.Record {
 		Seed     uint64         `json:"seed"`
 		Joint    *command.Joint `json:"joint"`
 		Warnings []string       `json:"warnings"`
-	}{r.Method, s.sizes, r.Runs, r.Jumps, r.Time, r.WarmUp, s.flags.simulation.Seed, s.comparisons.Joint(), append([]string{}, r.Warnings...)})
+	}{r.Method, s.sizes, r.Runs, r.Jumps, r.Time, r.WarmUp, s.flags.simulation.Seed, s.comparisons.Joint(),
+		append([]string{}, r.Warnings...)})
 }
 
 // record returns the part of the answer in JSON, nil if nothing was simulated.

@@ -87,8 +87,9 @@ func noteStaying(m *swap.Model, r *swap.Result) string {
 			notes = append(notes, fmt.Sprintf("no job of class %s ever leaves, and there is no mean_delay: "+
 				"each time one is done, it takes the place of a job behind it", name))
 		default:
-			notes = append(notes, fmt.Sprintf("only %d of the %d jobs of class %s ever %s, and mean_delay counts only these: "+
-				"each time another one is done, it takes the place of a job behind it", c.LeavingJobs, all, name, leave))
+			notes = append(notes, fmt.Sprintf("only %d of the %d jobs of class %s ever %s, and mean_delay counts "+
+				"only these: each time another one is done, it takes the place of a job behind it",
+				c.LeavingJobs, all, name, leave))
 		}
 	}
 	return strings.Join(notes, "; ")

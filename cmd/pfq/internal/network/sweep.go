@@ -87,7 +87,8 @@ func (f *networkFlags) sweep(q command.Query, m *network.Model) (a render.Answer
 	})
 	var bad *input.Error
 	if errors.As(err, &bad) && bad.Path == input.Index("classes", class)+".population" {
-		return a, false, command.FlagError{Err: &input.Error{Path: "--population", Value: cmp.Or(bad.Value, "0"), Want: bad.Want}}
+		return a, false, command.FlagError{Err: &input.Error{Path: "--population", Value: cmp.Or(bad.Value, "0"),
+			Want: bad.Want}}
 	}
 	if err != nil {
 		return a, false, f.translate(err, true)
@@ -203,7 +204,8 @@ func (b bounded) text(t *render.Text) {
 	t.Columns(lines)
 	if b.passesLimit {
 		t.Blank()
-		t.Line("a throughput limit is for a growing population; a smaller one may exceed it, since rates fall with more jobs")
+		t.Line("a throughput limit is for a growing population; a smaller one may exceed it, since rates fall with " +
+			"more jobs")
 	}
 }
 
