@@ -44,7 +44,7 @@ func meanJobs(servers int, load float64) float64 {
 		blocking = load * blocking / (float64(n) + load*blocking)
 	}
 	rho := load / float64(servers)
-	return load + blocking/(1-rho*(1-blocking))*rho/(1-rho)*rho*float64(servers)/load
+	return load + blocking/(1-rho*(1-blocking))*rho/(1-rho)
 }
 
 // The mean jobs of 24 servers with a limit of 16 on one class have no bias of 0.01 %. Runs of this length

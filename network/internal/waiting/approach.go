@@ -35,8 +35,12 @@ func (s *span) side(ctx context.Context, q *Queue, want num.Interval, t float64)
 	return 0, nil
 }
 
-// mostProbes limits the tails that approach computes.
+// mostProbes limits the tails that approach computes. In its tests about ten are enough.
 const mostProbes = 30
+
+// probeTol is the distance of a probe from the ends of the span, as a fraction of the tolerance. The bisection
+// ends with times about a quarter of the tolerance apart, so hardly any of them is inside the final span.
+const probeTol = 1. / 32
 
 // approach returns a narrow span. It applies false position (Illinois) to the logarithm of the tail,
 // starting at the mean delay, and needs far fewer tails than a bisection. If it does not converge, the
@@ -72,7 +76,7 @@ func (q *Queue) approach(ctx context.Context, want num.Interval, relTol float64)
 		default:
 			return s
 		}
-		step := relTol / 32 * t
+		step := probeTol * relTol * t
 		switch {
 		case s.above-s.below <= 2*step:
 			return s
