@@ -305,3 +305,51 @@ func TestRestoredReportIsRemovedAgain(t *testing.T) {
 		t.Fatalf("removals %v", list)
 	}
 }
+
+// All plans are lost, and at first the reports too. The server restores reports after plans have
+// passed their sequences: each is adopted, and its task does not run again.
+func TestRestoredReportsAreAdopted(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		r := newPlannedRun(t, 3)
+		tasks := rapid.IntRange(1, 12).Draw(t, "tasks")
+		if err := errors.Join(r.joins(rapid.IntRange(1, 4).Draw(t, "workers")), r.writes(batchOf("j", tasks))); err != nil {
+			t.Fatal(err)
+		}
+		recorded := map[string]bool{}
+		reports, err := r.runs(t, rapid.IntRange(1, 15).Draw(t, "steps"), recorded)
+		if err != nil {
+			t.Fatal(err)
+		}
+		number, key := r.book.Number(), r.book.Key()
+		if r.book, err = book.New(r.settings); err != nil {
+			t.Fatal(err)
+		}
+		r.book.SetKey(key, 0)
+		if err := r.book.Repair(number+7, uint64(len(r.in)), 1e9); err != nil {
+			t.Fatal(err)
+		}
+		if err := errors.Join(r.hear(r.in[0]), r.writes(batchOf("k", 1))); err != nil {
+			t.Fatal(err)
+		}
+		for _, in := range r.in[1 : len(r.in)-1] {
+			if in.In.Report != nil {
+				in.Restored = true
+				if err := r.hear(in); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		if n := r.book.Cluster().Counts.Adopted; n != reports {
+			t.Fatalf("%d of %d reports adopted", n, reports)
+		}
+		if err := r.joins(2); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := r.runs(t, 1000, recorded); err != nil {
+			t.Fatal(err)
+		}
+		if c := r.book.Cluster().Counts; c.Finished != tasks+1 {
+			t.Fatalf("%d of %d tasks finished", c.Finished, tasks+1)
+		}
+	})
+}

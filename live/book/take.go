@@ -156,7 +156,7 @@ func (t *taking) finish() (*wire.Plan, error) {
 func (t *taking) says() bool {
 	p := t.plan
 	return decides(p) || p.Rules != nil || p.Upto > t.b.upto || p.Script != nil || len(p.Refused) > 0 || len(p.Removed) > 0 || len(p.Cleared) > 0 ||
-		len(p.NewWorkers) > 0 || len(p.Missing) > 0
+		len(p.NewWorkers) > 0 || len(p.Missing) > 0 || len(p.Adopted) > 0
 }
 
 func (t *taking) tell(h dispatch.Happening) { t.plan.What = append(t.plan.What, h) }
