@@ -1,6 +1,7 @@
 package bf
 
 import (
+	"cmp"
 	"fmt"
 	"math/big"
 	"math/rand/v2"
@@ -180,6 +181,16 @@ func BenchmarkMeanJobsGradient(b *testing.B) {
 		b.Run(fmt.Sprintf("classes=%d/engine=float", n), func(b *testing.B) {
 			for b.Loop() {
 				if _, err := MeanJobsGradient(b.Context(), m, Settings{Engine: num.Float}); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+	for _, lattice := range []Lattice{"", ConnectedLattice} {
+		m := treeModel(19, 2, big.NewRat(1, 2))
+		b.Run(fmt.Sprintf("tree=19/tol=1e-8/lattice=%s", cmp.Or(lattice, "auto")), func(b *testing.B) {
+			for b.Loop() {
+				if _, err := MeanJobsGradient(b.Context(), m, Settings{Lattice: lattice, RelTol: 1e-8}); err != nil {
 					b.Fatal(err)
 				}
 			}

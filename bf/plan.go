@@ -8,6 +8,7 @@ import (
 	"math/big"
 	"runtime"
 
+	"productform/bf/internal/derivatives"
 	"productform/bf/internal/integers"
 	"productform/cluster"
 	"productform/internal/arithmetic"
@@ -30,17 +31,18 @@ type plan struct {
 	lattice   Lattice
 	why       string
 	states    float64
-	graph     *recursion.Graph   // built when first needed; nil for the sweeps over tables of subsets
-	counted   float64            // terms of connected sets, or work as long, that the connected lattice takes
-	tooMany   float64            // the number of these that it may take at most, if it takes more; or 0
-	like      *plan              // the outline of a plan for other rates, whose graph serves for these, too; or nil
-	chain     *intervals.Chain   // of ConnectedLattice, where servers in a line or a ring need no graph; or nil
-	order     *elimination.Order // of EliminationLattice, and of byRows
-	toOrder   float64            // estimate of the operations of elimination in this order
-	maxOrder  float64            // operations beyond which tables are tried instead; 0 means no limit of this kind
-	written   *written           // where groups are written out for it; or nil
-	byRows    bool               // the number of jobs of each class is had by elimination, beside a lattice that has the rest
-	tol       float64            // relative error asked of elimination
+	graph     *recursion.Graph    // built when first needed; nil for the sweeps over tables of subsets
+	counted   float64             // terms of connected sets, or work as long, that the connected lattice takes
+	tooMany   float64             // the number of these that it may take at most, if it takes more; or 0
+	like      *plan               // the outline of a plan for other rates, whose graph serves for these, too; or nil
+	chain     *intervals.Chain    // of ConnectedLattice, where servers in a line or a ring need no graph; or nil
+	order     *elimination.Order  // of EliminationLattice, and of byRows
+	toOrder   float64             // estimate of the operations of elimination in this order
+	maxOrder  float64             // operations beyond which tables are tried instead; 0 means no limit of this kind
+	written   *written            // where groups are written out for it; or nil
+	byRows    bool                // the number of jobs of each class is had by elimination, beside a lattice that has the rest
+	tol       float64             // relative error asked of elimination
+	slopes    *derivatives.Slopes // of the mean number of jobs, if elimination has found them; or nil
 }
 
 // Connected sets are counted if the other lattices have more than many terms, and taken if they

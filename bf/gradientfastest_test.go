@@ -1,0 +1,100 @@
+package bf
+
+import (
+	"fmt"
+	"math/big"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"productform/cluster"
+	"productform/internal/oracle"
+	"productform/num"
+	"productform/stability"
+)
+
+// drawTree draws a tree of 12 to 16 servers at a load of at most 0.95.
+func drawTree(t *rapid.T) *cluster.Model {
+	m := &cluster.Model{}
+	rate := func() *big.Rat { return big.NewRat(rapid.Int64Range(1, 9).Draw(t, "rate"), 10) }
+	for s := range rapid.IntRange(12, 16).Draw(t, "servers") {
+		m.Servers = append(m.Servers, cluster.Server{Name: fmt.Sprint("s", s), Capacity: big.NewRat(rapid.Int64Range(1, 9).Draw(t, "capacity"), 1)})
+		m.Classes = append(m.Classes, cluster.Class{Name: fmt.Sprint("own", s), Servers: cluster.On(s), ArrivalRate: rate()})
+		if s > 0 {
+			m.Classes = append(m.Classes, cluster.Class{Name: fmt.Sprint("with", s), Servers: cluster.On(rapid.IntRange(0, s-1).Draw(t, "parent"), s), ArrivalRate: rate()})
+		}
+	}
+	r, err := stability.Cluster(t.Context(), m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m.Scale(r.CriticalScale.Mul(r.CriticalScale, rapid.SampledFrom(oracle.Rats("0.3 0.7 0.95")).Draw(t, "load")))
+}
+
+// TestGradientTakesLeastWork compares derivatives of trees with those over the connected sets of
+// servers. Elimination has them if its estimate is below a third of the work of these sets and its
+// bounds meet the tolerance of each derivative.
+func TestGradientTakesLeastWork(t *testing.T) {
+	methods := make(map[Lattice]int)
+	rapid.Check(t, func(t *rapid.T) {
+		m := drawTree(t)
+		s, err := Settings{RelTol: rapid.SampledFrom([]float64{0, 1e-8, 1e-5}).Draw(t, "tolerance")}.checked()
+		if err != nil {
+			t.Fatal(err)
+		}
+		plans, _, err := gradientPlans(t.Context(), m, s, false)
+		if err != nil || len(plans) != 1 {
+			t.Fatal(plans, err)
+		}
+		methods[plans[0].lattice]++
+		got, err := MeanJobsGradient(t.Context(), m, s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Lattice = ConnectedLattice
+		want, err := MeanJobsGradient(t.Context(), m, s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sets, _, err := gradientPlans(t.Context(), m, s, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Lattice, s.Engine = EliminationLattice, num.Float
+		eliminated, err := MeanJobsGradient(t.Context(), m, s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		byOrder, _, err := gradientPlans(t.Context(), m, s, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		isCheaper := 3*eliminationSweep*byOrder[0].toOrder < meanDerivative*float64(len(sets[0].graph.Weight))
+		isNarrow := widestOf(eliminated) <= s.RelTol
+		if isEliminated := plans[0].lattice == EliminationLattice; isEliminated && !isCheaper || isEliminated && widestOf(got) > s.RelTol ||
+			!isEliminated && isCheaper && isNarrow {
+			t.Errorf("%s, though elimination takes less: %v, and meets the tolerance: %v", plans[0].lattice, isCheaper, isNarrow)
+		}
+		for k, x := range derivativesOf(got) {
+			if y := derivativesOf(want)[k]; x.Low.Cmp(y.High) > 0 || y.Low.Cmp(x.High) > 0 {
+				t.Errorf("derivative %d: [%v, %v] by %s, [%v, %v] by connected sets", k, x.Low, x.High, plans[0].lattice, y.Low, y.High)
+			}
+		}
+	})
+	if !t.Failed() && len(methods) < 2 {
+		t.Errorf("all answers come from one method: %v", methods)
+	}
+}
+
+func derivativesOf(g *Gradient) []num.Value {
+	return append(append([]num.Value(nil), g.ArrivalRates...), g.Capacities...)
+}
+
+// widestOf returns the largest distance of a derivative from its bounds, relative to the derivative.
+func widestOf(g *Gradient) (widest float64) {
+	for _, x := range derivativesOf(g) {
+		width, _ := new(big.Float).Sub(x.High, x.Low).Float64()
+		widest = max(widest, width/2/max(x.Float, -x.Float))
+	}
+	return widest
+}
