@@ -16,7 +16,7 @@ import (
 )
 
 // ErrProof is wrapped by the errors of [Verify].
-var ErrProof = errors.New("plan: the answer does not prove what it says")
+var ErrProof = errors.New("plan: the answer is not proved")
 
 func unproved(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", ErrProof, fmt.Sprintf(format, args...))
@@ -50,7 +50,7 @@ func Verify(ctx context.Context, p *problem.Problem, a *Answer, s Settings) erro
 	case a.Complete && err != nil:
 		return err
 	case !a.Complete && err == nil && a.Proof.Delay == nil:
-		return unproved("the proof speaks of all plans that cost less than the one found, so the answer is complete")
+		return unproved("the answer is complete: its proof covers all plans that cost less than the one found")
 	}
 	if a.Plan != nil {
 		if err := v.plan(ctx, a.Plan, a.Proof, a.Complete); err != nil {
@@ -87,8 +87,8 @@ func (a *Answer) reaches() error {
 }
 
 // VerifyLoad checks a greatest load of a plan, whoever found it, by enclosures and fractions: the plan meets the targets at the factor
-// At of the arrival rates, and fails one at the factor Below, which is larger. If the load is complete, it is so by at most three times
-// Settings.RelTol of it, or if At is nil, Below is at most 2^-30 of the critical scale, below which [GreatestLoad] does not look.
+// At of the arrival rates, and fails one at the factor Below, which is larger. If the load is complete, the difference is at most
+// 2 Settings.RelTol of Below or, if At is nil, Below is at most 2^-30 of the critical scale, below which [GreatestLoad] does not look.
 //
 // Of l it reads At, Below and Complete. The error wraps [ErrProof], or is as of [Evaluate].
 func VerifyLoad(ctx context.Context, p *problem.Problem, c problem.Choice, l *Load, s Settings) error {
@@ -104,11 +104,15 @@ func VerifyLoad(ctx context.Context, p *problem.Problem, c problem.Choice, l *Lo
 	if p.NoWorse || fails == nil || fails.Sign() <= 0 || holds != nil && (holds.Sign() <= 0 || holds.Cmp(fails) >= 0) {
 		return unproved("no load is said to be too much, or it is not above one at which the targets hold")
 	}
-	if !l.Complete && isWithin(holds, fails, s.RelTol) {
-		return unproved("the loads are within %g of each other, so the answer is complete", s.RelTol)
+	// The search ends when the difference is 2 tol times the larger load ([bracket.isNarrow]). Roundings
+	// of the ratio of the loads add up to 1e-4 of that at [MinRelTol].
+	const rounding = 1.001
+	if !l.Complete && isWithin(holds, fails, ofSmaller(2*s.RelTol/rounding)) {
+		return unproved("the answer is complete: its loads are within %g of each other", 2*s.RelTol)
 	}
 	if l.Complete {
-		if err := in.isNarrow(ctx, in.model(edges, steps), holds, fails, s.RelTol); err != nil {
+		tol := ofSmaller(2 * s.RelTol * rounding)
+		if err := in.isNarrow(ctx, in.model(edges, steps), holds, fails, tol); err != nil {
 			return err
 		}
 	}
@@ -130,6 +134,14 @@ func VerifyLoad(ctx context.Context, p *problem.Problem, c problem.Choice, l *Lo
 	return unproved("no target is shown to fail with the arrival rates multiplied by %s", fails.RatString())
 }
 
+// ofSmaller converts a difference relative to the larger of two numbers into one relative to the smaller.
+func ofSmaller(difference float64) float64 {
+	if difference >= 1 {
+		return math.Inf(1)
+	}
+	return difference / (1 - difference)
+}
+
 // isWithin reports whether two factors of the arrival rates are within a tolerance of each other.
 func isWithin(holds, fails *big.Rat, tol float64) bool {
 	if holds == nil {
@@ -139,11 +151,11 @@ func isWithin(holds, fails *big.Rat, tol float64) bool {
 	return ratio <= 1+tol
 }
 
-// isNarrow checks that two factors of the arrival rates are within three times a tolerance of each other or, if the first is nil, that the
-// other is so small that none below it is looked at.
+// isNarrow checks that two factors of the arrival rates are within a tolerance of each other or, if
+// the first is nil, that the other is so small that the search tries none below it.
 func (in *instance) isNarrow(ctx context.Context, m *cluster.Model, holds, fails *big.Rat, tol float64) error {
 	if holds != nil {
-		if !isWithin(holds, fails, 3*tol) {
+		if !isWithin(holds, fails, tol) {
 			return unproved("the loads are not within %g of each other", tol)
 		}
 		return nil
@@ -526,7 +538,7 @@ func (c *cover) open(ctx context.Context, lower, upper []int, corners [][]int) (
 
 // VerifyMostLoad checks the plan that bears the most load, whoever found it: at the factor At of the arrival rates the plan meets the
 // targets within the budget, at the factor Below the corners of the proof fail and cover all plans within the budget, and if the answer
-// is complete the factors are within three times Settings.RelTol of each other or, without a plan, Below is at most 2^-30 of the critical
+// is complete the factors are within Settings.RelTol of each other or, without a plan, Below is at most 2^-30 of the critical
 // scale with everything bought.
 //
 // Of a.Plan it reads Choice and Cost. The error wraps [ErrProof], or is as of [Evaluate].
@@ -548,7 +560,7 @@ func VerifyMostLoad(ctx context.Context, p *problem.Problem, a *MostLoad, s Sett
 		}
 	}
 	if !a.Complete && isWithin(a.At, a.Below, s.RelTol) {
-		return unproved("the loads are within %g of each other, so the answer is complete", s.RelTol)
+		return unproved("the answer is complete: its loads are within %g of each other", s.RelTol)
 	}
 	if a.Complete {
 		everything := p.Everything()

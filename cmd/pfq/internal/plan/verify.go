@@ -48,7 +48,7 @@ func (f *planFlags) verified(q command.Query, p *problem.Problem) (a render.Answ
 			return struct{}{}, f.checkAnswer(ctx, p, answers, i, s)
 		})
 		if errors.Is(err, plan.ErrProof) {
-			v.Proved, v.Why = false, err.Error()
+			v.Proved, v.Why = false, strings.TrimPrefix(err.Error(), plan.ErrProof.Error()+": ")
 		} else if err != nil {
 			return a, false, err
 		}
@@ -178,7 +178,7 @@ func (a *answered) checkMeasures(ctx context.Context, f *planFlags, p *problem.P
 	right := newFound(f.find, p, &r, effects)
 	const rounding = 1.1 // a search leaves open plans whose mean delay is more than s.RelTol below
 	if !r.Complete && r.Proof.Delay != nil && r.Proof.Below == nil && right.Gap != nil && *right.Gap <= rounding*s.RelTol {
-		return fmt.Errorf("%w: no plan has a smaller mean delay, so the answer is complete", plan.ErrProof)
+		return fmt.Errorf("%w: the answer is complete: no plan has a smaller mean delay", plan.ErrProof)
 	}
 	return a.compare(right.answer(), s)
 }
@@ -226,7 +226,7 @@ func (a *answered) compare(answer render.Answer, s plan.Settings) error {
 		}
 	}
 	if path, want := difference("", right, a.fields, s.RelTol); path != "" {
-		return fmt.Errorf("%w: %s is %v", plan.ErrProof, strings.TrimPrefix(path, "."), want)
+		return fmt.Errorf("%w: %s: want %v", plan.ErrProof, strings.TrimPrefix(path, "."), want)
 	}
 	return nil
 }
@@ -301,6 +301,8 @@ type answered struct {
 	scale        *big.Rat       // of --scale, nil without it
 }
 
+const wantAnswer = "an answer of `pfq plan` in JSON"
+
 // readAnswers reads the answers in a file in JSON.
 func readAnswers(name string, p *problem.Problem) ([]*answered, error) {
 	file, err := os.Open(name)
@@ -317,7 +319,11 @@ func readAnswers(name string, p *problem.Problem) ([]*answered, error) {
 
 func decodeAnswers(r io.Reader, p *problem.Problem) ([]*answered, error) {
 	var text bytes.Buffer
-	root, err := tree.Read(io.TeeReader(r, &text), tree.JSON, "an answer of pfq plan in JSON")
+	root, err := tree.Read(io.TeeReader(r, &text), tree.JSON, wantAnswer)
+	var syntax *tree.SyntaxError
+	if errors.As(err, &syntax) {
+		syntax.Reason = "want " + wantAnswer + ": " + syntax.Reason
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -327,7 +333,7 @@ func decodeAnswers(r io.Reader, p *problem.Problem) ([]*answered, error) {
 		list, into = root.Kids, &fields
 	}
 	if err := json.Unmarshal(text.Bytes(), into); err != nil {
-		return nil, input.Errorf("", root, "an answer of pfq plan in JSON, an object or an array of them")
+		return nil, input.Errorf("", root, "%s, an object or an array of them", wantAnswer)
 	}
 	var all []*answered
 	for i := range list {
@@ -426,7 +432,7 @@ func (d *decoder) choice(n *tree.Node, path string) problem.Choice {
 func (d *decoder) answered(n *tree.Node) *answered {
 	a := &answered{}
 	if f := field(n, "find"); f == nil || f.Kind != tree.Text {
-		d.fail("find", f, "what was found, in an answer of pfq plan")
+		d.fail("find", f, "the question, such as \"cost\", in "+wantAnswer)
 		return a
 	} else {
 		a.find = f.Text
