@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -33,8 +34,9 @@ func leaves(v any) (all []string) {
 	return all
 }
 
-// CSV holds every fact that JSON does.
-func TestCSVHasAllFacts(t *testing.T) {
+// questions returns command lines about clusters and networks, and their models. The answers have
+// nearly all fields.
+func questions() []struct{ model, args string } {
 	model, _, _ := pfq("", "example", "racks")
 	small, _, _ := pfq("", "example", "three-servers")
 	sized, _, _ := pfq("", "example", "warehouse")
@@ -43,7 +45,7 @@ func TestCSVHasAllFacts(t *testing.T) {
 	trunks, _, _ := pfq("", "example", "trunks")
 	swaps, _, _ := pfq("", "example", "swaps")
 	calls, _, _ := pfq("", "example", "call-centre")
-	for _, c := range []struct{ model, args string }{
+	return []struct{ model, args string }{
 		{model, "stability -"},
 		{model, "stability - --by-class"},
 		{overloaded, "stability -"},
@@ -76,7 +78,12 @@ func TestCSVHasAllFacts(t *testing.T) {
 		{swaps, "network - --engine exact --scale 1/2,1"},
 		{swaps, "network - --runs 3 --jumps 2000"},
 		{calls, "network - --scale 0.5:1.5:0.5"},
-	} {
+	}
+}
+
+// CSV holds every fact that JSON does.
+func TestCSVHasAllFacts(t *testing.T) {
+	for _, c := range questions() {
 		text, stderr, _ := pfq(c.model, append(strings.Fields(c.args), "--format", "json")...)
 		d := json.NewDecoder(strings.NewReader(text))
 		d.UseNumber()
@@ -104,6 +111,91 @@ func TestCSVHasAllFacts(t *testing.T) {
 		}
 	}
 }
+
+// A field of an answer has one JSON type, or is null, whatever the engine and the numbers. Only with
+// --samples the numbers of dispatch are estimates.
+func TestFieldsHaveOneType(t *testing.T) {
+	pool, _, _ := pfq("", "example", "two-jobs")
+	traffic, _, _ := pfq("", "example", "two-classes")
+	shop, _, _ := pfq("", "example", "shop-plan")
+	shop = "budget: 12\n" + shop
+	log, _, _ := pfq("", "example", "five-jobs")
+	questions := append(questions(), []struct{ model, args string }{
+		{nearLimit, "solve - --gradients --percentiles 50 --distribution 3"},
+		{nearLimit, "solve - --gradients --percentiles 50 --distribution 3 --engine float"},
+		{nearLimit, "solve - --gradients --distribution 3 --engine exact"},
+		{pool, "allocate - --policy all --audit"},
+		{pool, "allocate - --policy pf --engine float"},
+		{pool, "allocate - --policy pf --engine enclose --audit"},
+		{traffic, "allocate - --dynamic --policy pf,bf"},
+		{traffic, "allocate - --dynamic --policy drf --scale 0.5,2"},
+		{traffic, "allocate - --dynamic --policy pf --runs 3 --jumps 1000 --percentiles 50"},
+		{"", "tags --hosts 2 --load 0.5 --alpha 1 --max 1e10 --mean 3000 --printed --scale 0.5,1,1.9"},
+		{"", "tags --hosts 2 --load 0.5 --alpha 1 --max 1e10 --mean 3000 --engine enclose"},
+		{"", "tags --hosts 2 --load 0.5 --alpha 1 --max 1e10 --mean 3000 --runs 3 --jumps 1000 --percentiles 50"},
+		{"", "tags --hosts 2 --load 0.5 --sizes lognormal:20 --mean 1 --objective fairness --expand 1"},
+		{"", "tags --hosts 3 --load 0.2 --sizes exponential --mean 1 --speeds 3,2,1 --objective waiting"},
+		{log, "dispatch - --workers 4 --priorities 1:5"},
+		{log, "dispatch - --workers 8 --learn 3 --outages 1-2@5-15 --policy all"},
+		{log, "dispatch - --workers 4 --sample 4 --samples 2 --policy edf"},
+		{shop, "plan -"},
+		{shop, "plan - --scale 1/3,1,20"},
+		{shop, "plan - --find delay --gradients"},
+		{shop, "plan - --find frontier"},
+		{shop, "plan - --find load"},
+		{shop, "plan - --find most-load"},
+		{shop, "plan - --find growth --scale 1,100"},
+		{shop, "plan - --choice none"},
+		{shop, "plan - --limit 2"},
+	}...)
+	types := map[string]string{}
+	for _, q := range questions {
+		args := append(strings.Fields(q.args), "--format", "json")
+		text, stderr, _ := pfq(q.model, args...)
+		var v any
+		if err := json.Unmarshal([]byte(text), &v); err != nil {
+			t.Fatalf("%s: %v, %s", q.args, err, stderr)
+		}
+		if _, ok := v.([]any); !ok {
+			v = []any{v}
+		}
+		command := args[0]
+		if slices.Contains(args, "--samples") { // means and how they vary
+			command += " --samples"
+		}
+		checkTypes(t, q.args, command, v, types)
+	}
+}
+
+// checkTypes checks that the fields of a JSON value have the types of those at the same path in earlier
+// values. A path has no indices.
+func checkTypes(t *testing.T, question, path string, v any, types map[string]string) {
+	t.Helper()
+	if v == nil {
+		return
+	}
+	kind := fmt.Sprintf("%T", v)
+	if before, ok := types[path]; ok && before != kind {
+		t.Errorf("%s: %s is a %s, and was a %s", question, path, kind, before)
+	}
+	types[path] = kind
+	switch v := v.(type) {
+	case []any:
+		for _, inner := range v {
+			checkTypes(t, question, path+"[]", inner, types)
+		}
+	case map[string]any:
+		for key, inner := range v {
+			checkTypes(t, question, path+"."+key, inner, types)
+		}
+	}
+}
+
+// A nearLimit cluster has a server at a load of 0.999 and another at 0.08, so that the engine auto takes
+// several engines for one answer.
+const nearLimit = `{"servers": [{"name": "slow", "capacity": 0.1}, {"name": "fast", "capacity": 100}], "classes": [
+	{"name": "a", "arrival_rate": 0.0999, "servers": ["slow"]},
+	{"name": "b", "arrival_rate": 4, "servers": ["slow", "fast"]}]}`
 
 // The margin is attained by another set than the critical scale: one class with a margin of 1/2 on a server of 1, and one of
 // load 9 on another of 10.
