@@ -63,10 +63,14 @@ func TestMalformed(t *testing.T) {
 	for _, c := range []struct{ old, new, want string }{
 		{"stations:", "stations: []\nold:", `line 2: old = an array: want one of the fields stations, classes`},
 		{"  - {name: think, discipline: delay}\n", "  - {name: think, discipline: delay, rank: 3}\n", `line 2: stations[0].rank = the number 3: want an array of sets of classes with their rates`},
-		{"discipline: delay", "discipline: dely", `line 2: stations[0].discipline = "dely": want one of delay, sharing, fcfs, lcfs, random, order, balanced; did you mean "delay"?`},
-		{"discipline: delay", "discipline: PS", `line 2: stations[0].discipline = "PS": want one of delay, sharing, fcfs, lcfs, random, order, balanced; that is sharing here`},
-		{"discipline: delay", "discipline: 3", `line 2: stations[0].discipline = the number 3: want one of delay, sharing, fcfs, lcfs, random, order, balanced`},
-		{"{name: think, discipline: delay}", "{name: think}", `line 2: stations[0].discipline is missing: want one of delay, sharing, fcfs, lcfs, random, order, balanced`},
+		{"discipline: delay", "discipline: dely", `line 2: stations[0].discipline = "dely": want one of delay, ` +
+			`sharing, fcfs, lcfs, random, order, balanced; did you mean "delay"?`},
+		{"discipline: delay", "discipline: PS", `line 2: stations[0].discipline = "PS": want one of delay, ` +
+			`sharing, fcfs, lcfs, random, order, balanced; that is sharing here`},
+		{"discipline: delay", "discipline: 3", `line 2: stations[0].discipline = the number 3: want one of delay, ` +
+			`sharing, fcfs, lcfs, random, order, balanced`},
+		{"{name: think, discipline: delay}", "{name: think}", `line 2: stations[0].discipline is missing: want one ` +
+			`of delay, sharing, fcfs, lcfs, random, order, balanced`},
 		{"{name: think, discipline: delay}", "{name: out, discipline: delay}", `line 2: stations[0].name = "out": want another name; this is the way out of the network`},
 		{"{name: think, discipline: delay}", "{name: cpu, discipline: delay}", `line 3: stations[1].name = "cpu": want a name of its own; stations[0] has this one`},
 		{"{name: think, discipline: delay}", "{name: think, discipline: delay, servers: 2}", `line 2: stations[0].servers = 2: want no such field with discipline delay, where each job has a server of its own`},

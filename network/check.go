@@ -147,9 +147,9 @@ func (m *Model) checkNodes(path string, v Visit) error {
 	return nil
 }
 
-// CheckSizes returns a *[num.InputError] for the first visit whose mean size differs from that of a class before it at
-// a station that needs one mean size, see [Station.NeedsExponential]. Such a model can be simulated, but solvers reject it.
-// m has passed [Model.Check].
+// CheckSizes returns a *[num.InputError] for the first visit whose mean size differs from that of
+// an earlier class at a station that needs one mean size, see [Station.NeedsExponential]. Such a
+// model can be simulated, but solvers reject it. m has passed [Model.Check].
 func (m *Model) CheckSizes() error {
 	first := make([]Branch, len(m.Stations)) // the first visit to each station, Class one too high
 	for c := range m.Classes {

@@ -101,7 +101,8 @@ func serve(m *Model, station int, jobs []int) []*big.Rat {
 			rates[at].Mul(one, big.NewRat(int64(min(len(jobs), max(s.Servers, 1))), int64(len(jobs))))
 		case s.Rates != nil && (s.Discipline == FCFS && at == 0 || s.Discipline == LCFS && at == len(jobs)-1):
 			rates[at].Set(total)
-		case s.Rates == nil && ((s.Discipline == FCFS || s.Discipline == Random) && first || s.Discipline == LCFS && last):
+		case s.Rates == nil && (first && (s.Discipline == FCFS || s.Discipline == Random) ||
+			last && s.Discipline == LCFS):
 			rates[at].Set(one)
 		case s.Discipline == Order:
 			rates[at].Sub(busy(m, station, jobs[:at+1]), busy(m, station, jobs[:at]))

@@ -8,27 +8,40 @@ type Model struct {
 	Classes  []Class
 }
 
-// A Discipline says how a station serves its jobs, and with it what sizes may be there.
+// A Discipline is the order in which a station serves its jobs. It determines which sizes the
+// station admits.
 type Discipline string
 
-// The disciplines. Where the mean sizes of classes may differ, sizes may have any distribution: the answers depend on
-// the means only, provided that jobs do not move in lockstep, as jobs of constant sizes on a closed route without
-// branches do. Random has the means and distributions of FCFS (J. R. Spirn, "Queuing networks with random selection for
-// service", IEEE Transactions on Software Engineering SE-5(3), 1979).
+// The disciplines. If a discipline allows classes to differ in mean size, sizes may have any
+// distribution: the answers depend on the means only, provided that jobs do not move in lockstep,
+// as jobs of constant sizes on a closed route without branches do. Random has the means and
+// distributions of FCFS (J. R. Spirn, "Queuing networks with random selection for service", IEEE
+// Transactions on Software Engineering SE-5(3), 1979).
 const (
-	Delay    Discipline = "delay"    // each job has a server of its own, as if it only thought
-	Sharing  Discipline = "sharing"  // all jobs share the total rate equally (processor sharing)
-	FCFS     Discipline = "fcfs"     // order of arrival; exponential sizes of one mean
-	LCFS     Discipline = "lcfs"     // the last to arrive first, at once, and those that it interrupts go on later; with several servers: exponential sizes of one mean
-	Random   Discipline = "random"   // each free server takes a waiting job at random (SIRO); exponential sizes of one mean
-	Order    Discipline = "order"    // order of arrival by an order-independent total rate: Nodes, Limits or Rank; exponential sizes of one mean
-	Balanced Discipline = "balanced" // balanced fairness with Nodes, Limits or Rank, or a Table: jobs of a class share its rate equally, and rates of classes have a balance function
+	// Delay gives each job its own server, as if it only thought.
+	Delay Discipline = "delay"
+	// Sharing is processor sharing: all jobs share the total rate equally.
+	Sharing Discipline = "sharing"
+	// FCFS serves in order of arrival; exponential sizes of one mean.
+	FCFS Discipline = "fcfs"
+	// LCFS serves the last to arrive first, at once; the jobs that it interrupts resume later. With
+	// several servers: exponential sizes of one mean.
+	LCFS Discipline = "lcfs"
+	// Random lets each free server take a waiting job at random (SIRO); exponential sizes of one
+	// mean.
+	Random Discipline = "random"
+	// Order serves in order of arrival by an order-independent total rate: Nodes, Limits or Rank;
+	// exponential sizes of one mean.
+	Order Discipline = "order"
+	// Balanced is balanced fairness with Nodes, Limits or Rank, or a Table: jobs of a class share
+	// its rate equally, and the rates of classes have a balance function.
+	Balanced Discipline = "balanced"
 )
 
 // A Station serves jobs. Stations with Delay, Sharing, FCFS, LCFS and Random have the total rate
-// α(n) = min(n, Servers) Rate with n jobs (n Rate with Delay), or that of Rates, except with Random: under FCFS all of it
-// then goes to the first job, under LCFS to the last. Stations with Order and Balanced have exactly one of
-// Nodes, Limits, Rank and (Balanced only) Table.
+// α(n) = min(n, Servers) Rate with n jobs (n Rate with Delay), or that of Rates, except with
+// Random: under FCFS all of it then goes to the first job, under LCFS to the last. Stations with
+// Order and Balanced have exactly one of Nodes, Limits, Rank and (Balanced only) Table.
 type Station struct {
 	Name       string // not empty, and unlike those of the other stations
 	Discipline Discipline

@@ -28,7 +28,7 @@ func Example() {
 	// Output: 7.8877 cycles a second
 }
 
-// What has no product form is refused by name.
+// Read rejects a station without a product form and names its field.
 func ExampleRead() {
 	_, err := line.Read(strings.NewReader(`{"format": "line-model", "version": "1.0", "model": {"type": "Network", "name": "shop",
  "nodes": [

@@ -229,7 +229,8 @@ func (d *file) station(f map[string]*tree.Node, path string, s *node) error {
 	}
 	var ok bool
 	if s.station.Discipline, ok = disciplines[scheduling]; !ok {
-		return input.Errorf(path+".scheduling", f["scheduling"], "one of INF (the only one of a Delay), FCFS, PS, LCFSPR, SIRO: no other strategy is read")
+		return input.Errorf(path+".scheduling", f["scheduling"],
+			"one of INF (the only one of a Delay), FCFS, PS, LCFSPR, SIRO: no other strategy is read")
 	}
 	if n := f["servers"]; n != nil && s.station.Discipline == network.Delay {
 		if n.Text != "-1" && n.Text != "1" {
@@ -313,7 +314,8 @@ func (d *file) service(n *tree.Node, path string, s *node) error {
 			return err
 		}
 		if !exponential && s.station.NeedsExponential() {
-			return input.Errorf(path, n, "Exp: with FCFS, SIRO, and LCFSPR with several servers, only exponential sizes have a product form")
+			return input.Errorf(path, n,
+				"Exp: with FCFS, SIRO, and LCFSPR with several servers, only exponential sizes have a product form")
 		}
 		s.mean[c] = mean
 		return nil

@@ -228,7 +228,7 @@ func (m *Model) reach(ctx context.Context, s Settings) (list []string, leaving [
 			need := int64(len(list)) * (bytesEach + 6*int64(len(c)))
 			if need > limit || s.Engine == num.Exact && len(list) >= maxExactStates {
 				bad := input.Errorf("classes", fmt.Sprintf("more than %d orders of %d jobs", len(list), len(c)),
-					"fewer, or a start that places the classes, each with a server of its own")
+					"fewer, or a start that places the classes, each with its own server")
 				return nil, nil, &num.TooLargeError{Bytes: float64(need), Limit: limit, Input: bad}
 			}
 			known[string(order)] = len(list)
