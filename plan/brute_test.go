@@ -99,7 +99,8 @@ func (m measured) meets(p *problem.Problem, now measured) bool {
 		}
 	}
 	for i, c := range m.solution.Classes {
-		if p.NoWorse && now.solution != nil && c.MeanDelay != nil && c.MeanDelay.Exact.Cmp(now.solution.Classes[i].MeanDelay.Exact) > 0 {
+		if p.NoWorse && now.solution != nil && c.MeanDelay != nil &&
+			c.MeanDelay.Exact.Cmp(now.solution.Classes[i].MeanDelay.Exact) > 0 {
 			return false
 		}
 	}

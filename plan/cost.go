@@ -64,7 +64,8 @@ func (in *instance) leastCost(ctx context.Context, s Settings, q question) (*Ans
 	return a, nil
 }
 
-// newJudge returns a judge. If the cluster is unstable now, any stable plan is no worse for anybody.
+// newJudge returns a judge. If the cluster is unstable now, any stable plan is no worse for every
+// class.
 func (in *instance) newJudge(ctx context.Context, s Settings) (*judge, error) {
 	j := &judge{in: in, s: s, targets: in.targets, noWorse: in.NoWorse, base: map[num.Engine]*bf.Result{}}
 	if !in.NoWorse {

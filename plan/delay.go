@@ -7,12 +7,15 @@ import (
 	"productform/plan/problem"
 )
 
-// LeastDelay returns the plan with the smallest mean delay, of the class Problem.Minimize or of all jobs, among those that cost at
-// most Problem.Budget, if there is one, meet the targets, are no worse for anybody if that is asked, and leave the cluster stable. No other has one
-// that is smaller by more than Settings.RelTol of it: the proof has a mean delay that none is below.
+// LeastDelay returns the plan with the smallest mean delay of the class Problem.Minimize, or of all
+// jobs. It considers the plans that cost at most Problem.Budget (if there is one), meet the
+// targets, leave the cluster stable and, with Problem.NoWorse, are no worse for any class. No other
+// plan has a mean delay smaller by more than Settings.RelTol of it: the proof has a lower bound on
+// the mean delays of all plans.
 //
-// After Settings.Limit solves the search stops with the best plan so far, and Proof.Delay is the mean delay that no plan is below,
-// 0 if nothing is known of some. The errors are those of [Evaluate].
+// After Settings.Limit solves the search stops with the best plan so far, and Proof.Delay is a
+// lower bound on the mean delays of all plans, 0 if nothing is known of some. The errors are those
+// of [Evaluate].
 func LeastDelay(ctx context.Context, p *problem.Problem, s Settings) (*Answer, error) {
 	in, s, err := beginSearch(ctx, p, s)
 	if err != nil {

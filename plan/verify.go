@@ -86,11 +86,12 @@ func (a *Answer) reaches() error {
 	return nil
 }
 
-// VerifyLoad checks a greatest load of a plan, whoever found it, by enclosures and fractions: the plan meets the targets at the factor
-// At of the arrival rates, and fails one at the factor Below, which is larger. If the load is complete, the difference is at most
-// 2 Settings.RelTol of Below or, if At is nil, Below is at most 2^-30 of the critical scale, below which [GreatestLoad] does not look.
+// VerifyLoad checks the greatest load of a plan, whoever found it, by enclosures and fractions: the
+// plan meets the targets at the factor At of the arrival rates, and fails one at the larger factor
+// Below. If the load is complete, the difference is at most 2 Settings.RelTol of Below or, if At is
+// nil, Below is at most 2^-30 of the critical scale, below which [GreatestLoad] does not search.
 //
-// Of l it reads At, Below and Complete. The error wraps [ErrProof], or is as of [Evaluate].
+// It reads At, Below and Complete of l. The error wraps [ErrProof], or is one of [Evaluate].
 func VerifyLoad(ctx context.Context, p *problem.Problem, c problem.Choice, l *Load, s Settings) error {
 	holds, fails := l.At, l.Below
 	in, s, err := begin(p, s)
@@ -536,12 +537,13 @@ func (c *cover) open(ctx context.Context, lower, upper []int, corners [][]int) (
 	return nil, nil
 }
 
-// VerifyMostLoad checks the plan that bears the most load, whoever found it: at the factor At of the arrival rates the plan meets the
-// targets within the budget, at the factor Below the corners of the proof fail and cover all plans within the budget, and if the answer
-// is complete the factors are within Settings.RelTol of each other or, without a plan, Below is at most 2^-30 of the critical
+// VerifyMostLoad checks the plan for the greatest load, whoever found it. At the factor At of the
+// arrival rates, the plan meets the targets within the budget. At the factor Below, the corners of
+// the proof fail and cover all plans within the budget. If the answer is complete, the factors are
+// within Settings.RelTol of each other or, without a plan, Below is at most 2^-30 of the critical
 // scale with everything bought.
 //
-// Of a.Plan it reads Choice and Cost. The error wraps [ErrProof], or is as of [Evaluate].
+// It reads Choice and Cost of a.Plan. The error wraps [ErrProof], or is one of [Evaluate].
 func VerifyMostLoad(ctx context.Context, p *problem.Problem, a *MostLoad, s Settings) error {
 	in, s, err := begin(p, s)
 	if err != nil {
