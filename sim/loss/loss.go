@@ -29,9 +29,10 @@ import (
 // jobs share the equal servers, each at most one, or by balanced fairness those of the graph. With a rank function a job gets what its class adds to the rate of the
 // classes of older jobs, or all share by balanced fairness.
 //
-// With tokens, an arrival takes the free token of its servers that was released first, or as Assign says, and gives it
-// back when it leaves. Each server serves its jobs in order of arrival, or with Sharing all of them in equal parts. At
-// the start tokens are in turn of all servers. The result has a row for each server of a row, in the order of [loss.Model.Expanded].
+// With tokens, an arrival takes the free token of its servers that was released first, or as Assign
+// says, and gives it back when it leaves. Each server serves its jobs in order of arrival, or with
+// Sharing all of them in equal parts. At the start, tokens are ordered round-robin over the
+// servers. The result has a row for each server of each row, in the order of [loss.Model.Expanded].
 //
 // In the result, the arrival rate of a class of sources is that of all of them while none has a job.
 //

@@ -7,15 +7,15 @@ import (
 	"productform/internal/eventqueue"
 )
 
-// Servers are equal servers, each for one job at a time. Jobs that find none free wait, and are taken in order of arrival
-// or at random. With a server for everyone no job waits.
+// Servers are equal servers, each for one job at a time. Jobs that find none free wait, and are
+// served in order of arrival or at random. If there are enough servers for all jobs, none waits.
 type Servers struct {
 	servers int
 	rate    float64               // of each
 	ends    eventqueue.Queue[Job] // of the jobs in service
 	waiting []waitingJob          // waiting[head:], oldest first
 	head    int
-	draws   *rand.Rand // of the job that is taken next; nil takes the oldest
+	draws   *rand.Rand // draws the next job to serve; nil serves the oldest
 }
 
 type waitingJob struct {

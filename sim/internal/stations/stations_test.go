@@ -216,9 +216,10 @@ func TestSharingNeverEmpty(t *testing.T) {
 	}
 }
 
-// In M/M/1 with service in random order the waiting time has the mean of order of arrival and the second moment of order of
-// arrival over 1 - ρ/2 (Kingman, "On queues in which customers are served in random order", Mathematical Proceedings of
-// the Cambridge Philosophical Society 58, 1962). With fixed seeds; a right station fails once in ten million seeds.
+// In M/M/1 with service in random order the waiting time has the mean of FCFS and the second moment
+// of FCFS divided by 1 - ρ/2 (Kingman, "On queues in which customers are served in random order",
+// Mathematical Proceedings of the Cambridge Philosophical Society 58, 1962). With fixed seeds; a
+// right station fails once in ten million seeds.
 func TestRandomOrderHasKingmansSecondMoment(t *testing.T) {
 	const rho, batches, jobs = 0.7, 64, 20_000
 	var first, second []float64
