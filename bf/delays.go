@@ -46,7 +46,7 @@ type DelayResult struct {
 
 	width  float64 // relative width of the widest enclosure
 	beyond bool    // float64 cannot hold a quantile or a moment
-	missed float64 // bound of a component that was eliminated, if it is above the tolerance
+	missed float64 // error of an eliminated component, if its bound is above the tolerance
 	steps  float64 // products of all steps over tables in float64
 }
 
@@ -61,11 +61,11 @@ type DelayResult struct {
 // times at which the tail has been bounded from either side. Times and sizes are those of the model: with capacities in units
 // of work a second and a mean size in units of work, delays are in seconds.
 //
-// A component of the reduced model takes q t steps for the time t, some roots of it more, q being
-// the largest rate μ(A) - λ(A); each takes N 2^N products on the class lattice of N classes, or as
-// many for each server on those of servers. Elimination takes over if it needs fewer operations, by
-// an estimate, and its width allows: T_i is distributed as min_{S_i} T (see [EliminationLattice]).
-// It has no moments.
+// A component of the reduced model takes q t steps for the time t, plus a few times √(q t), where q
+// is the largest rate μ(A) - λ(A). Each step takes N 2^N products on the class lattice of N classes,
+// or as many for each server on the lattices of servers. Elimination takes over if its width allows
+// and if it needs fewer operations, by an estimate: T_i is distributed as min_{S_i} T (see
+// [EliminationLattice]). It has no moments.
 //
 // Settings.Engine Exact gives moments; quantiles and tails are transcendental numbers, for which it is refused. Settings.MaxJobs is
 // not used. Errors are those of [Solve], or a [*num.InputError] for a question out of range or a model whose classes differ in
@@ -254,7 +254,7 @@ func delaysWith(ctx context.Context, m *cluster.Model, q delayQuestion, s Settin
 	return r, nil
 }
 
-// addBy adds the delays of the classes of one component by the lattice asked for, or by the smaller
+// addBy adds the delays of the classes of one component by the requested lattice, or by the smaller
 // table of sets.
 func (r *DelayResult) addBy(ctx context.Context, c *cluster.Component, q delayQuestion, engine num.Engine, prec uint,
 	s Settings) error {

@@ -61,14 +61,16 @@ func (l *plan) eliminateDelays(ctx context.Context, q delays.Question, s Setting
 	}
 }
 
-// delaySettings returns what elimination is asked for, for the times at which the tails of delays
-// pass some probabilities.
+// delaySettings returns the settings of elimination for the times at which the tails of delays pass
+// the given probabilities.
 func (l *plan) delaySettings(tails []*big.Rat, s Settings) elimination.Settings {
-	ask := elimination.Settings{Tolerance: max(1e-13, s.RelTol/8), Rarest: 1e-3, MaxBytes: s.MaxBytes, MaxWork: s.MaxWork}
+	ask := elimination.Settings{Tolerance: max(1e-13, s.RelTol/8), Rarest: 1e-3, MaxBytes: s.MaxBytes,
+		MaxWork: s.MaxWork}
 	for _, p := range tails {
 		below, above := arithmetic.Around(p)
 		ask.Rarest = min(ask.Rarest, below)
-		ask.Tolerance = max(1e-13, min(ask.Tolerance, s.RelTol/8*(1-above))) // a quantile near 0 errs by as much more as its tail is near 1
+		// The relative error of a quantile near 0 grows as its tail approaches 1.
+		ask.Tolerance = max(1e-13, min(ask.Tolerance, s.RelTol/8*(1-above)))
 	}
 	if l.order.Width > 1 {
 		ask.Tolerance = max(ask.Tolerance, s.RelTol/8)

@@ -56,9 +56,10 @@ func (a *attempt) needsSteps() bool {
 	return errors.As(a.err, &steps)
 }
 
-// isFinal reports whether the error is not one of the method, but of the component or the context.
+// isFinal reports whether the error comes from the component or the context, not from the method.
 func (a *attempt) isFinal() bool {
-	return a.err != nil && !a.needsSteps() && !isInput(a.err) && !errors.Is(a.err, ErrDigits) && !errors.Is(a.err, ErrRange)
+	return a.err != nil && !a.needsSteps() && !isInput(a.err) && !errors.Is(a.err, ErrDigits) &&
+		!errors.Is(a.err, ErrRange)
 }
 
 // fewProducts is the work below which methods are not compared, about 10 ms.

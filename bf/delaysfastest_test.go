@@ -22,7 +22,8 @@ func drawStiff(t *rapid.T) *cluster.Model {
 	n := rapid.IntRange(1, 8).Draw(t, "servers")
 	add := func(servers ...int) {
 		rate := big.NewRat(rapid.Int64Range(1, 20).Draw(t, "rate"), 10)
-		m.Classes = append(m.Classes, cluster.Class{Name: fmt.Sprint("c", len(m.Classes)), Servers: cluster.On(servers...), ArrivalRate: rate})
+		m.Classes = append(m.Classes, cluster.Class{Name: fmt.Sprint("c", len(m.Classes)),
+			Servers: cluster.On(servers...), ArrivalRate: rate})
 	}
 	for s := range n {
 		capacity := rapid.SampledFrom(oracle.Rats("0.1 1 10 100 1000")).Draw(t, "capacity")
@@ -99,7 +100,10 @@ func TestDelaysTakeTheFastestMethod(t *testing.T) {
 // two servers would take 10^8.
 func TestDelaysOfStiffPair(t *testing.T) {
 	m := &cluster.Model{
-		Servers: []cluster.Server{{Name: "slow", Capacity: big.NewRat(1, 10)}, {Name: "fast", Capacity: big.NewRat(100, 1)}},
+		Servers: []cluster.Server{
+			{Name: "slow", Capacity: big.NewRat(1, 10)},
+			{Name: "fast", Capacity: big.NewRat(100, 1)},
+		},
 		Classes: []cluster.Class{
 			{Name: "a", ArrivalRate: big.NewRat(999, 10000), Servers: cluster.On(0)},
 			{Name: "b", ArrivalRate: big.NewRat(4, 1), Servers: cluster.On(0, 1)},

@@ -481,7 +481,11 @@ func TestEliminationRefuses(t *testing.T) {
 		t.Errorf("a ladder in little memory: %v", err)
 	}
 	wide := &plan{problem: &recursion.Problem{}, order: &elimination.Order{Width: 2}}
-	for tolerance, want := range map[float64]string{1e-9: "or a tolerance of 1e-6, ", 1e-6: "or a tolerance of 1e-3, ", 1e-3: "more than 1e+11 products"} {
+	for tolerance, want := range map[float64]string{
+		1e-9: "or a tolerance of 1e-6, ",
+		1e-6: "or a tolerance of 1e-3, ",
+		1e-3: "more than 1e+11 products",
+	} {
 		if err := wide.tooMuch(&num.TooLargeError{}, elimination.Settings{Tolerance: tolerance, MaxWork: 1e11}); !strings.Contains(err.Error(), want) ||
 			strings.Contains(err.Error(), "tolerance") != (tolerance < 1e-3) {
 			t.Errorf("tolerance %g: %v", tolerance, err)

@@ -21,11 +21,13 @@ func drawGraph(t *rapid.T, most int) *cluster.Model {
 	n := rapid.IntRange(3, most).Draw(t, "servers")
 	add := func(servers ...int) {
 		rate := big.NewRat(rapid.Int64Range(1, 9).Draw(t, "rate"), 10)
-		m.Classes = append(m.Classes, cluster.Class{Name: fmt.Sprint("c", len(m.Classes)), Servers: cluster.On(servers...), ArrivalRate: rate})
+		m.Classes = append(m.Classes, cluster.Class{Name: fmt.Sprint("c", len(m.Classes)),
+			Servers: cluster.On(servers...), ArrivalRate: rate})
 	}
 	shape := rapid.SampledFrom([]string{"tree", "ring", "ladder"}).Draw(t, "shape")
 	for s := range n {
-		m.Servers = append(m.Servers, cluster.Server{Name: fmt.Sprint("s", s), Capacity: big.NewRat(rapid.Int64Range(1, 9).Draw(t, "capacity"), 1)})
+		m.Servers = append(m.Servers, cluster.Server{Name: fmt.Sprint("s", s),
+			Capacity: big.NewRat(rapid.Int64Range(1, 9).Draw(t, "capacity"), 1)})
 		switch {
 		case shape == "tree" && s > 0:
 			add(rapid.IntRange(0, s-1).Draw(t, "parent"), s)
@@ -69,7 +71,8 @@ func TestPlanTakesLeastWork(t *testing.T) {
 				} else if err != nil {
 					t.Fatal(err)
 				}
-				if got, most := chosen.work(num.Float, s.MaxJobs), 3*max(fewProducts, other.work(num.Float, s.MaxJobs)); got > most {
+				got, most := chosen.work(num.Float, s.MaxJobs), 3*max(fewProducts, other.work(num.Float, s.MaxJobs))
+				if got > most {
 					t.Errorf("%s takes %.3g, a third of it on %s is %.3g", chosen.why, got, lattice, most)
 				}
 			}
@@ -87,7 +90,8 @@ func TestEstimateOfElimination(t *testing.T) {
 			t.Fatal(err)
 		}
 		for k := range p.components {
-			l, err := p.plan(t.Context(), k, num.Float, 0, Settings{Lattice: EliminationLattice, RelTol: 1e-3, MaxBytes: 1 << 30})
+			l, err := p.plan(t.Context(), k, num.Float, 0,
+				Settings{Lattice: EliminationLattice, RelTol: 1e-3, MaxBytes: 1 << 30})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -95,7 +99,8 @@ func TestEstimateOfElimination(t *testing.T) {
 				continue
 			}
 			for _, times := range []float64{0.1, 10} {
-				_, err := elimination.Solve(t.Context(), eliminationProblem(l.problem), l.order, elimination.Settings{Tolerance: 1e-3, MaxWork: times * l.toOrder})
+				_, err := elimination.Solve(t.Context(), eliminationProblem(l.problem), l.order,
+					elimination.Settings{Tolerance: 1e-3, MaxWork: times * l.toOrder})
 				var large *num.TooLargeError
 				if isRefused := errors.As(err, &large); isRefused != (times < 1) {
 					t.Errorf("%g times the estimate %.3g: %v", times, l.toOrder, err)

@@ -135,8 +135,10 @@ func (l *plan) gradientTerms() float64 {
 // each operation of its estimate.
 const meanDerivative, eliminationSweep = 1500, 5
 
-// A term of a graph takes a sweep with derivatives so long, in the unit of [plan.work]; where derivatives of each class are asked for, those of classes that are
-// far from each other have their digits between bounds only. Elimination takes over if all sweeps take more than three seconds.
+// A sweep with derivatives takes floatDerivative or longDerivative per term of a graph, in the unit
+// of [plan.work]. If derivatives of each class are requested, those of classes far apart get their
+// digits between bounds only. Elimination takes over if all sweeps take more than manyToDerive,
+// three seconds.
 const floatDerivative, longDerivative, manyToDerive = 700, 10000, 3e9
 
 // derivesLong reports whether the derivatives of each class take long on the graph of the plan, and elimination, if it may be, does not.
@@ -146,7 +148,8 @@ func (l *plan) derivesLong(engine num.Engine) bool {
 		perTerm = floatDerivative
 	}
 	terms, classes := l.gradientTerms(), float64(len(l.problem.Classes))
-	return l.canDerive() && terms*classes*perTerm > manyToDerive && l.findOrder(Settings{}) == nil && l.toOrder*(1+eliminationSweep*classes) < terms*classes*perTerm/4
+	return l.canDerive() && terms*classes*perTerm > manyToDerive && l.findOrder(Settings{}) == nil &&
+		l.toOrder*(1+eliminationSweep*classes) < terms*classes*perTerm/4
 }
 
 // eliminates reports whether the derivatives are still to be found by elimination.

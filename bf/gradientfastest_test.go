@@ -18,10 +18,13 @@ func drawTree(t *rapid.T) *cluster.Model {
 	m := &cluster.Model{}
 	rate := func() *big.Rat { return big.NewRat(rapid.Int64Range(1, 9).Draw(t, "rate"), 10) }
 	for s := range rapid.IntRange(12, 16).Draw(t, "servers") {
-		m.Servers = append(m.Servers, cluster.Server{Name: fmt.Sprint("s", s), Capacity: big.NewRat(rapid.Int64Range(1, 9).Draw(t, "capacity"), 1)})
-		m.Classes = append(m.Classes, cluster.Class{Name: fmt.Sprint("own", s), Servers: cluster.On(s), ArrivalRate: rate()})
+		m.Servers = append(m.Servers, cluster.Server{Name: fmt.Sprint("s", s),
+			Capacity: big.NewRat(rapid.Int64Range(1, 9).Draw(t, "capacity"), 1)})
+		m.Classes = append(m.Classes,
+			cluster.Class{Name: fmt.Sprint("own", s), Servers: cluster.On(s), ArrivalRate: rate()})
 		if s > 0 {
-			m.Classes = append(m.Classes, cluster.Class{Name: fmt.Sprint("with", s), Servers: cluster.On(rapid.IntRange(0, s-1).Draw(t, "parent"), s), ArrivalRate: rate()})
+			m.Classes = append(m.Classes, cluster.Class{Name: fmt.Sprint("with", s),
+				Servers: cluster.On(rapid.IntRange(0, s-1).Draw(t, "parent"), s), ArrivalRate: rate()})
 		}
 	}
 	r, err := stability.Cluster(t.Context(), m)
@@ -71,13 +74,15 @@ func TestGradientTakesLeastWork(t *testing.T) {
 		}
 		isCheaper := 3*eliminationSweep*byOrder[0].toOrder < meanDerivative*float64(len(sets[0].graph.Weight))
 		isNarrow := widestOf(eliminated) <= s.RelTol
-		if isEliminated := plans[0].lattice == EliminationLattice; isEliminated && !isCheaper || isEliminated && widestOf(got) > s.RelTol ||
-			!isEliminated && isCheaper && isNarrow {
-			t.Errorf("%s, though elimination takes less: %v, and meets the tolerance: %v", plans[0].lattice, isCheaper, isNarrow)
+		isEliminated := plans[0].lattice == EliminationLattice
+		if isEliminated && (!isCheaper || widestOf(got) > s.RelTol) || !isEliminated && isCheaper && isNarrow {
+			t.Errorf("%s, though elimination takes less: %v, and meets the tolerance: %v", plans[0].lattice,
+				isCheaper, isNarrow)
 		}
 		for k, x := range derivativesOf(got) {
 			if y := derivativesOf(want)[k]; x.Low.Cmp(y.High) > 0 || y.Low.Cmp(x.High) > 0 {
-				t.Errorf("derivative %d: [%v, %v] by %s, [%v, %v] by connected sets", k, x.Low, x.High, plans[0].lattice, y.Low, y.High)
+				t.Errorf("derivative %d: [%v, %v] by %s, [%v, %v] by connected sets", k, x.Low, x.High,
+					plans[0].lattice, y.Low, y.High)
 			}
 		}
 	})

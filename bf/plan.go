@@ -31,18 +31,19 @@ type plan struct {
 	lattice   Lattice
 	why       string
 	states    float64
-	graph     *recursion.Graph    // built when first needed; nil for the sweeps over tables of subsets
-	counted   float64             // terms of connected sets, or work as long, that the connected lattice takes
-	tooMany   float64             // the number of these that it may take at most, if it takes more; or 0
-	like      *plan               // the outline of a plan for other rates, whose graph serves for these, too; or nil
-	chain     *intervals.Chain    // of ConnectedLattice, where servers in a line or a ring need no graph; or nil
-	order     *elimination.Order  // of EliminationLattice, and of byRows
-	toOrder   float64             // estimate of the operations of elimination in this order
-	maxOrder  float64             // operations beyond which tables are tried instead; 0 means no limit of this kind
-	written   *written            // where groups are written out for it; or nil
-	byRows    bool                // the number of jobs of each class is had by elimination, beside a lattice that has the rest
-	tol       float64             // relative error asked of elimination
-	slopes    *derivatives.Slopes // of the mean number of jobs, if elimination has found them; or nil
+	graph     *recursion.Graph   // built when first needed; nil for the sweeps over tables of subsets
+	counted   float64            // terms of connected sets, or work as long, that the connected lattice takes
+	tooMany   float64            // the number of these that it may take at most, if it takes more; or 0
+	like      *plan              // the outline of a plan for other rates, whose graph is shared; or nil
+	chain     *intervals.Chain   // of ConnectedLattice, where servers in a line or a ring need no graph; or nil
+	order     *elimination.Order // of EliminationLattice, and of byRows
+	toOrder   float64            // estimate of the operations of elimination in this order
+	maxOrder  float64            // operations beyond which tables are tried instead; 0 means no limit of this kind
+	written   *written           // where groups are written out for it; or nil
+	// byRows finds the number of jobs of each class by elimination, and the rest on a lattice.
+	byRows bool
+	tol    float64             // relative tolerance of elimination
+	slopes *derivatives.Slopes // derivatives of the mean number of jobs, if found by elimination; or nil
 }
 
 // Connected sets are counted if the other lattices have more than many terms, and taken if they
@@ -58,12 +59,12 @@ const (
 )
 
 // Servers are eliminated if the tables of subsets have more terms than manyToEliminate, about 30
-// ms, and twice the estimate for elimination. Below that, tables have more digits in a time as
-// short.
+// ms, and more than twice the estimate for elimination. Below that, tables are as fast and have more
+// digits.
 const manyToEliminate = 1 << 25
 
-// manyRowsToEliminate is the same if distributions are asked for, of which elimination leaves out
-// that of all jobs.
+// manyRowsToEliminate is the same limit for requests of distributions. Elimination omits the
+// distribution of all jobs.
 const manyRowsToEliminate = 1 << 28
 
 const manyToCheck = 1 << 18 // terms, beyond which a model without an answer is found by a flow before they are counted
@@ -141,14 +142,14 @@ func (l *plan) fits(engine num.Engine, prec uint, s Settings) error {
 	return nil
 }
 
-// Work is counted in additions and products of tables of float64, of which a core does some 1e9 a
-// second: a term of a graph takes graphWork of them in float64, building included, and longWork in
-// other engines; a product of two coefficients of a series seriesWork.
+// Work is counted in additions and products of tables of float64; a core does about aSecond of them
+// per second. A term of a graph takes graphWork of them in float64, building included, and longWork
+// in other engines. A product of two coefficients of a series takes seriesWork.
 const graphWork, longWork, seriesWork, aSecond = 200, 2000, 20, 1e9
 
-// distributionWork returns the work in float64 that the distribution of the number of all jobs
-// takes for each term of a table of subsets, or of a graph of connected sets: the graph, a step
-// from each order to the next, and on connected sets a product of series.
+// distributionWork returns the work in float64 for the distribution of the number of all jobs, per
+// term of a table of subsets or of a graph of connected sets. It counts the graph, a step from each
+// order to the next and, on connected sets, a product of series.
 func distributionWork(lattice Lattice, maxJobs int) float64 {
 	jobs := float64(maxJobs)
 	if lattice == ConnectedLattice {
@@ -271,9 +272,10 @@ func (l *plan) prefersRows(engine num.Engine, s Settings) bool {
 	return work > fewProducts && l.rowsWork(s) < work/2
 }
 
-// hasRows reports whether these are asked for, and elimination may have them.
+// hasRows reports whether distributions by class are requested and elimination can find them.
 func (l *plan) hasRows(engine num.Engine, s Settings) bool {
-	return engine == num.Float && s.ByClass && s.MaxJobs > 0 && !s.withoutElimination && l.problem.Whole && l.problem.Bits <= exactBits && l.findOrder(s) == nil
+	return engine == num.Float && s.ByClass && s.MaxJobs > 0 && !s.withoutElimination && l.problem.Whole &&
+		l.problem.Bits <= exactBits && l.findOrder(s) == nil
 }
 
 // rowsWork estimates how long elimination takes for them: functions of several times make one integral for each probability.

@@ -105,8 +105,8 @@ func (p *prepared) solveFloat(ctx context.Context, s Settings) (*Result, error) 
 	return r, otherwise
 }
 
-// errBeyondFloat is the error of Auto on the elimination lattice for a model that float64 cannot solve: cause tells
-// whether its range or its digits are too few.
+// errBeyondFloat returns the error of Auto on the elimination lattice for a model that float64 cannot
+// solve. The cause is [ErrRange] if the range is too small; otherwise the digits are too few.
 func errBeyondFloat(s Settings, cause error) error {
 	if errors.Is(cause, ErrRange) {
 		return input.Errorf("Lattice", s.Lattice, "another lattice: this model exceeds the range of float64")

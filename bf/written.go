@@ -41,7 +41,8 @@ func (l *plan) writeOut(s Settings) error {
 	} else if err != nil {
 		return err
 	}
-	l.problem, l.order, l.toOrder, l.written, l.lattice, l.states = q.problem, q.order, q.toOrder, w, EliminationLattice, float64(len(m.Servers))
+	l.problem, l.order, l.toOrder, l.written = q.problem, q.order, q.toOrder, w
+	l.lattice, l.states = EliminationLattice, float64(len(m.Servers))
 	return nil
 }
 
