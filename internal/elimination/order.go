@@ -14,7 +14,7 @@ const MaxWidth = 3
 // An Order is an order in which servers are integrated out.
 type Order struct {
 	Servers []int // the first to go first
-	Width   int   // the most servers that a message depends on
+	Width   int   // the largest number of servers that a message depends on
 }
 
 // NewOrder returns an order of elimination by least fill: in the graph in which the servers of each class are linked, the server goes first

@@ -255,7 +255,8 @@ func firstMesh(ctx context.Context, p *Problem, o *Order, s Settings) (*mesh, er
 // 1.3 nodes make a remainder ten times smaller, and bounds of many servers add up.
 func (p *Problem) resolution(o *Order, s Settings) (length float64, nodes int) {
 	servers, tolerance := float64(len(p.Capacities)), min(s.Tolerance, 0x1p-10)
-	length, nodes = 4.0, min(mostNodes, 7+slices.Max(widths(p, o))/3*2+int(math.Ceil(1.5*math.Log10((4+servers/250)/tolerance))))
+	length, nodes = 4.0, min(mostNodes,
+		7+slices.Max(widths(p, o))/3*2+int(math.Ceil(1.5*math.Log10((4+servers/250)/tolerance))))
 	if s.Tolerance < fine {
 		length, nodes = 2.7, nodes-2
 	}
