@@ -135,7 +135,8 @@ func (f *Flags) checkBaselines(given func(string) bool) error {
 		return nil
 	}
 	for _, c := range []struct{ flag, why string }{
-		{"heterogeneous", "the workers of this policy are equal"}, {"timeline", "this policy does not assign jobs to single workers, which the timeline shows"},
+		{"heterogeneous", "the workers of this policy are equal"},
+		{"timeline", "this policy does not assign jobs to single workers, which the timeline shows"},
 	} {
 		if given(c.flag) {
 			return fmt.Errorf("--%s and --policy %s exclude each other: %s", c.flag, f.Policies[first], c.why)
