@@ -91,7 +91,8 @@ func (n *Node) BeyondFloat(path string) *input.Error {
 		if f, _ := x.Float64(); f != 0 && !math.IsInf(f, 0) {
 			return nil
 		}
-		far := input.Errorf(path, n.written(), "a number within the range of float64, 1e±308: count time, or work, in other units")
+		far := input.Errorf(path, n.written(),
+			"a number within the range of float64, 1e±308: count time, or work, in other units")
 		far.Line = int(n.Line)
 		return far
 	}

@@ -48,9 +48,10 @@ func (n *Node) Fields(path, want string, known ...string) (map[string]*Node, err
 // of preference.
 var synonyms = map[string][]string{
 	"lambda": {"arrival_rate"}, "λ": {"arrival_rate"}, "arrivals": {"arrival_rate"},
-	"rate": {"arrival_rate", "capacity"}, "mu": {"capacity", "rate"}, "μ": {"capacity", "rate"}, "servicerate": {"capacity", "rate"},
-	"servicetime": {"mean_size"}, "meanservicetime": {"mean_size"}, "meanservice": {"mean_size"}, "duration": {"mean_size"},
-	"meanduration": {"mean_size"}, "work": {"mean_size"}, "size": {"mean_size"},
+	"rate": {"arrival_rate", "capacity"}, "mu": {"capacity", "rate"}, "μ": {"capacity", "rate"},
+	"servicerate": {"capacity", "rate"}, "servicetime": {"mean_size"}, "meanservicetime": {"mean_size"},
+	"meanservice": {"mean_size"}, "duration": {"mean_size"}, "meanduration": {"mean_size"},
+	"work": {"mean_size"}, "size": {"mean_size"},
 	"number": {"count", "servers"}, "agents": {"count", "servers"}, "quantity": {"count"}, "replicas": {"count"},
 }
 
