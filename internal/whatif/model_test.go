@@ -88,8 +88,9 @@ func TestLine(t *testing.T) {
 // Very small and very large numbers have exponents, not hundreds of zeros.
 func TestDecimalExponents(t *testing.T) {
 	for text, want := range map[string]string{
-		"1e-320": "1e-320", "2.5e-300": "25e-301", "1e300": "1e300", "0.001": "0.001", "12e30": "12e30", "100": "100", "0": "0",
-		"1/3": "1/3", "1e-20": "0.00000000000000000001", "12345678901234567890123e-3": "12345678901234567890123/1000",
+		"1e-320": "1e-320", "2.5e-300": "25e-301", "1e300": "1e300", "0.001": "0.001", "12e30": "12e30", "100": "100",
+		"0": "0", "1/3": "1/3", "1e-20": "0.00000000000000000001",
+		"12345678901234567890123e-3": "12345678901234567890123/1000",
 	} {
 		if got := decimal(oracle.Must(num.ParseRat(text))); got != want {
 			t.Errorf("%s: %s, want %s", text, got, want)

@@ -97,7 +97,8 @@ func solutionOf(r *bf.Result) *Solution {
 	}
 	for i := range r.Classes {
 		c := &r.Classes[i]
-		s.Classes = append(s.Classes, SolutionClass{ArrivalRate: inBrowser(render.Rat(c.ArrivalRate, render.Unproved)), Load: value(&c.Load),
+		s.Classes = append(s.Classes, SolutionClass{
+			ArrivalRate: inBrowser(render.Rat(c.ArrivalRate, render.Unproved)), Load: value(&c.Load),
 			MeanJobs: value(&c.MeanJobs), MeanDelay: value(c.MeanDelay), ServiceRate: value(c.ServiceRate)})
 	}
 	for i := range r.Servers {

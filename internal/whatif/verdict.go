@@ -22,7 +22,8 @@ type Verdict struct {
 	BottleneckCapacity any   `json:"bottleneck_capacity"`
 }
 
-var errRange = errors.New("some of its numbers are outside the range from 1e-308 to 1e308; use other units of time or of work")
+var errRange = errors.New("some of its numbers are outside the range from 1e-308 to 1e308; " +
+	"use other units of time or of work")
 
 // verdict decides whether m with its arrival rates multiplied by load is stable.
 func verdict(ctx context.Context, m *cluster.Model, load *big.Rat) (*Verdict, error) {
