@@ -69,7 +69,7 @@ func parse(line []byte) (j Job, err error) {
 	return Job{}, r.err
 }
 
-// otherFormat returns the format of a line that is no job, as far as it can be told; "" if it may be a damaged job.
+// otherFormat guesses the format of a line that is no job; "" if it may be a damaged job.
 func otherFormat(line []byte) string {
 	line = bytes.TrimSpace(bytes.TrimPrefix(line, []byte("\ufeff")))
 	if len(line) == 0 || len(bytes.Fields(line)) >= Columns {

@@ -264,15 +264,21 @@ func TestMessages(t *testing.T) {
 		"\n\ufeff" + line:                         `a.swf:2: field 1, job number = "\ufeff1": ` + integer,
 		line + "\n" + strings.Repeat("1 ", 32768): "a.swf:2: want a line of at most 65535 bytes, not " + strings.Repeat("1 ", 28) + "1...",
 		";" + strings.Repeat("\x00", 65535):       "a.swf:1: want a line of at most 65535 bytes, not \";" + strings.Repeat(`\x00`, 13) + `\x0...`,
-		"job,submit\n" + line:                     `a.swf:1: want 18 numbers between blanks, not job,submit; this looks like CSV, not SWF: see "A log of my own" in docs/guide/dispatch.md`,
-		"job;submit;run\n" + line:                 `a.swf:1: want 18 numbers between blanks, not job;submit;run; this looks like CSV, not SWF: see "A log of my own" in docs/guide/dispatch.md`,
-		"JobID|User|State\n" + line:               `a.swf:1: want 18 numbers between blanks, not JobID|User|State; this looks like the output of sacct --parsable, not SWF: see "A log of my own" in docs/guide/dispatch.md`,
-		"JobID  User\n" + line:                    `a.swf:1: want 18 numbers between blanks, not JobID  User; this looks like a table with a heading, not SWF: see "A log of my own" in docs/guide/dispatch.md`,
-		"servers:\n" + line:                       `a.swf:1: want 18 numbers between blanks, not servers:; this looks like YAML, not SWF: see "A log of my own" in docs/guide/dispatch.md`,
-		"{\"jobs\": []}\n" + line:                 `a.swf:1: want 18 numbers between blanks, not "{\"jobs\": []}"; this looks like JSON, not SWF: see "A log of my own" in docs/guide/dispatch.md`,
-		strings.ReplaceAll(line, " ", ", "):       "a.swf:1: field 1, job number = 1,: " + integer,
-		spoilt(4, "1,5"):                          "a.swf:1: field 4, run time = 1,5: " + seconds,
-		strings.Replace(line, " ", "\r", 1):       `a.swf:1: field 1, job number = "1\r0": ` + integer,
+		"job,submit\n" + line: `a.swf:1: want 18 numbers between blanks, not job,submit; this ` +
+			`looks like CSV, not SWF: see "A log of my own" in docs/guide/dispatch.md`,
+		"job;submit;run\n" + line: `a.swf:1: want 18 numbers between blanks, not job;submit;run; ` +
+			`this looks like CSV, not SWF: see "A log of my own" in docs/guide/dispatch.md`,
+		"JobID|User|State\n" + line: `a.swf:1: want 18 numbers between blanks, not JobID|User|State; ` +
+			`this looks like the output of sacct --parsable, not SWF: see "A log of my own" in docs/guide/dispatch.md`,
+		"JobID  User\n" + line: `a.swf:1: want 18 numbers between blanks, not JobID  User; this ` +
+			`looks like a table with a heading, not SWF: see "A log of my own" in docs/guide/dispatch.md`,
+		"servers:\n" + line: `a.swf:1: want 18 numbers between blanks, not servers:; this ` +
+			`looks like YAML, not SWF: see "A log of my own" in docs/guide/dispatch.md`,
+		"{\"jobs\": []}\n" + line: `a.swf:1: want 18 numbers between blanks, not "{\"jobs\": []}"; ` +
+			`this looks like JSON, not SWF: see "A log of my own" in docs/guide/dispatch.md`,
+		strings.ReplaceAll(line, " ", ", "): "a.swf:1: field 1, job number = 1,: " + integer,
+		spoilt(4, "1,5"):                    "a.swf:1: field 4, run time = 1,5: " + seconds,
+		strings.Replace(line, " ", "\r", 1): `a.swf:1: field 1, job number = "1\r0": ` + integer,
 	} {
 		for _, source := range []io.Reader{
 			strings.NewReader(text), strings.NewReader(packed(text)), bufio.NewReaderSize(strings.NewReader(text), 1<<20),
