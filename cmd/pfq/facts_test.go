@@ -309,7 +309,8 @@ func TestScaleIsThatOfTheModel(t *testing.T) {
 	if got := program.Refusal(t, "", strings.Fields("tags --hosts 2 --load 0.5 --sizes exponential --mean 1 --scale 2")...); got.Path != "--scale" || got.Value != "2" {
 		t.Errorf("%+v", got)
 	}
-	if _, stderr, status := pfq("", "allocate", "examples/pools/two-jobs.yaml", "--scale", "2"); status != 2 || stderr != "pfq: --scale needs --dynamic\n" {
+	if _, stderr, status := pfq("", "allocate", "examples/pools/two-jobs.yaml", "--scale", "2"); status != 2 ||
+		stderr != "pfq: --scale needs --dynamic\n" {
 		t.Errorf("status %d, %s", status, stderr)
 	}
 }

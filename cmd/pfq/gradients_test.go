@@ -8,7 +8,8 @@ import (
 // TestGradientBoundsHaveOneType compares the engines: scripts read the bounds as strings of decimals from either.
 func TestGradientBoundsHaveOneType(t *testing.T) {
 	model := `{"servers": [{"name": "s", "capacity": 2}, {"name": "t", "capacity": 1}], "classes": [
-		{"name": "a", "arrival_rate": 0.5, "servers": ["s"]}, {"name": "b", "arrival_rate": 0.5, "servers": ["s", "t"]}]}`
+		{"name": "a", "arrival_rate": 0.5, "servers": ["s"]},
+		{"name": "b", "arrival_rate": 0.5, "servers": ["s", "t"]}]}`
 	for _, engine := range []string{"float", "enclose"} {
 		for _, row := range program.JSON(t, model, "solve --gradients --engine "+engine+" -")["gradients"].([]any) {
 			for key, v := range row.(map[string]any) {

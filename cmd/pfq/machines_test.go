@@ -272,7 +272,8 @@ func TestSharingRefused(t *testing.T) {
 	for _, line := range []string{"tags --hosts 2 --load 0.5 --sizes exponential --mean 1", "allocate - --dynamic"} {
 		for _, flag := range []string{"part 0/2", "tasks list"} {
 			name, _, _ := strings.Cut(flag, " ")
-			if _, stderr, status := pfq(twoFlows, strings.Fields(line+" --"+flag)...); status != 2 || stderr != "pfq: --"+name+" needs --runs\n" {
+			if _, stderr, status := pfq(twoFlows, strings.Fields(line+" --"+flag)...); status != 2 ||
+				stderr != "pfq: --"+name+" needs --runs\n" {
 				t.Errorf("%s --%s: status %d, %q", line, flag, status, stderr)
 			}
 		}

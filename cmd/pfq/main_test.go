@@ -70,8 +70,10 @@ func TestSolveJSON(t *testing.T) {
 func TestSolveJSONOrder(t *testing.T) {
 	stdout, _, _ := pfq(oneServer, "solve", "-", "--format", "json")
 	rest := stdout
-	for _, key := range []string{"stable", "service", "engine", "lattice", "states", "normalization", "empty_probability", "mean_jobs", "mean_delay",
-		"relative_error_bound", "classes", "name", "arrival_rate", "load", "mean_jobs", "mean_delay", "service_rate", "servers", "name", "utilization", "parts"} {
+	for _, key := range []string{"stable", "service", "engine", "lattice", "states", "normalization",
+		"empty_probability", "mean_jobs", "mean_delay", "relative_error_bound",
+		"classes", "name", "arrival_rate", "load", "mean_jobs", "mean_delay", "service_rate",
+		"servers", "name", "utilization", "parts"} {
 		_, after, ok := strings.Cut(rest, `"`+key+`": `)
 		if !ok {
 			t.Fatalf("%s is missing or too early in %s", key, stdout)
@@ -104,8 +106,10 @@ func TestSolveEnclose(t *testing.T) {
 
 func TestSolveCSV(t *testing.T) {
 	stdout, _, status := pfq(oneServer, "solve", "-", "--engine", "exact", "--distribution", "1", "--lattice", "class", "--format", "csv")
-	want := `kind,name,count,arrival_rate,arrival_rate_exact,load,load_exact,mean_jobs,mean_jobs_exact,mean_delay,mean_delay_exact,service_rate,service_rate_exact,` +
-		`utilization,utilization_exact,service,engine,lattice,states,normalization,normalization_exact,empty_probability,empty_probability_exact,relative_error_bound,jobs,probability,probability_exact,stable,why
+	want := `kind,name,count,arrival_rate,arrival_rate_exact,load,load_exact,mean_jobs,mean_jobs_exact,` +
+		`mean_delay,mean_delay_exact,service_rate,service_rate_exact,` +
+		`utilization,utilization_exact,service,engine,lattice,states,normalization,normalization_exact,` +
+		`empty_probability,empty_probability_exact,relative_error_bound,jobs,probability,probability_exact,stable,why
 cluster,,,,,,,1,1,2,2,,,,,all,exact,class,2,2,2,0.5,1/2,0,,,,true,
 class,a,,0.5,1/2,0.5,1/2,1,1,2,2,0.5,1/2,,,,,,,,,,,,,,,,
 class,b,,0,0,0,0,0,0,,,,,,,,,,,,,,,,,,,,
@@ -162,17 +166,21 @@ const allServers = "each job runs on all its servers at once (one server per job
 // Every answer of solve names the service first, stable or not, whatever else it gives.
 func TestSolveNamesService(t *testing.T) {
 	for _, model := range []string{twoQueues, overloaded} {
-		for _, flags := range []string{"", "--engine exact", "--engine enclose", "--percentiles 50", "--distribution 2 --by-class", "--gradients", "--scale 0.1,1,2"} {
+		for _, flags := range []string{"", "--engine exact", "--engine enclose", "--percentiles 50",
+			"--distribution 2 --by-class", "--gradients", "--scale 0.1,1,2"} {
 			args := append([]string{"solve", "-"}, strings.Fields(flags)...)
-			if stdout, stderr, _ := pfq(model, args...); stderr != "" || !strings.HasPrefix(stdout, allServers) || strings.Count(stdout, allServers) != 1 {
+			if stdout, stderr, _ := pfq(model, args...); stderr != "" || !strings.HasPrefix(stdout, allServers) ||
+				strings.Count(stdout, allServers) != 1 {
 				t.Errorf("%q: %s%s", flags, stdout, stderr)
 			}
 			stdout, _, _ := pfq(model, append(args, "--format", "json")...)
-			if want := strings.Count(stdout, `"stable": `); want == 0 || strings.Count(stdout, `"service": "all"`) != want {
+			if want := strings.Count(stdout, `"stable": `); want == 0 ||
+				strings.Count(stdout, `"service": "all"`) != want {
 				t.Errorf("%q: %s", flags, stdout)
 			}
 			stdout, _, _ = pfq(model, append(args, "--format", "csv")...)
-			if lines, err := csv.NewReader(strings.NewReader(stdout)).ReadAll(); err != nil || !slices.Contains(lines[0], "service") {
+			if lines, err := csv.NewReader(strings.NewReader(stdout)).ReadAll(); err != nil ||
+				!slices.Contains(lines[0], "service") {
 				t.Errorf("%q: %v, %s", flags, err, stdout)
 			}
 		}
@@ -183,7 +191,8 @@ func TestSolveNamesService(t *testing.T) {
 func TestUnstable(t *testing.T) {
 	stdout, stderr, status := pfq(overloaded, "solve", "-", "--format", "json")
 	set := []any{"a", "b"}
-	want := map[string]any{"stable": false, "service": "all", "critical_scale": 0.8, "margin": -0.25, "margin_set": set, "bottleneck": set,
+	want := map[string]any{"stable": false, "service": "all", "critical_scale": 0.8, "margin": -0.25,
+		"margin_set": set, "bottleneck": set,
 		"bottleneck_work": 1.25, "bottleneck_capacity": 1.0}
 	if diff := cmp.Diff(want, commandtest.ParseJSON(t, stdout)); status != 1 || stderr != "" || diff != "" {
 		t.Errorf("solve: status %d, %s\n%s", status, stderr, diff)
@@ -196,11 +205,16 @@ func TestUnstable(t *testing.T) {
 		t.Errorf("stability: status %d, %s\n%s", status, stderr, diff)
 	}
 	stdout, _, status = pfq(overloaded, "solve", "-")
-	if text := allServers + "unstable: would be stable with the arrival rates multiplied by anything below 0.8\nmargin      -0.25, of the bottleneck\nbottleneck  a, b: work 1.25 on capacity 1\n"; status != 1 || stdout != text {
+	text := allServers + "unstable: would be stable with the arrival rates multiplied by anything below 0.8\n" +
+		"margin      -0.25, of the bottleneck\nbottleneck  a, b: work 1.25 on capacity 1\n"
+	if status != 1 || stdout != text {
 		t.Errorf("status %d, %s", status, stdout)
 	}
 	stdout, _, status = pfq(overloaded, "solve", "-", "--engine", "exact", "--format", "csv")
-	if text := "stable,service,margin,margin_exact,margin_set,critical_scale,critical_scale_exact,bottleneck,bottleneck_work,bottleneck_work_exact,bottleneck_capacity,bottleneck_capacity_exact\nfalse,all,-0.25,-1/4,a;b,0.8,4/5,a;b,1.25,5/4,1,1\n"; status != 1 || stdout != text {
+	text = "stable,service,margin,margin_exact,margin_set,critical_scale,critical_scale_exact,bottleneck," +
+		"bottleneck_work,bottleneck_work_exact,bottleneck_capacity,bottleneck_capacity_exact\n" +
+		"false,all,-0.25,-1/4,a;b,0.8,4/5,a;b,1.25,5/4,1,1\n"
+	if status != 1 || stdout != text {
 		t.Errorf("status %d, %s", status, stdout)
 	}
 }
@@ -311,36 +325,61 @@ func TestMistakes(t *testing.T) {
 	}
 	good := yaml("capacity: 3", "arrival_rate: 1, servers: [s]")
 	for _, c := range []struct{ name, text, args, want string }{
-		{"a.yaml", yaml("rate: 3", "arrival_rate: 1, servers: [s]"), "solve a.yaml", "a.yaml:1: servers[0].rate = the number 3: want one of the fields name, capacity, count; did you mean capacity?"},
-		{"a.yaml", yaml("capacity: 3", "lambda: 1, servers: [s]"), "solve a.yaml", "a.yaml:2: classes[0].lambda = the number 1: want one of the fields name, arrival_rate, servers, mean_size; did you mean arrival_rate?"},
-		{"a.yaml", yaml("capacity: 3", "arrival_rate: 1, mean_service_time: 3"), "solve a.yaml", "a.yaml:2: classes[0].mean_service_time = the number 3: want one of the fields name, arrival_rate, servers, mean_size; did you mean mean_size?"},
-		{"a.yaml", yaml("capacity: 3", "arrival_rate: 1, servers: s"), "solve a.yaml", `a.yaml:2: classes[0].servers = a string "s": want an array of names of servers; write ["s"]`},
-		{"a.yaml", yaml("capacity: 64Gi", "arrival_rate: 1, servers: [s]"), "solve a.yaml", `a.yaml:1: servers[0].capacity = "64Gi": want a number >= 0 (character 'G' at position 3; want a decimal or a fraction such as "2", "-0.5", "1e-3" or "4/5"); write 64, in units of Gi throughout the file`},
-		{"a.yaml", yaml("capacity: 500m", "arrival_rate: 1, servers: [s]"), "solve a.yaml", `a.yaml:1: servers[0].capacity = "500m": want a number >= 0 (character 'm' at position 4; want a decimal or a fraction such as "2", "-0.5", "1e-3" or "4/5"); write "1/2"`},
+		{"a.yaml", yaml("rate: 3", "arrival_rate: 1, servers: [s]"), "solve a.yaml",
+			"a.yaml:1: servers[0].rate = the number 3: want one of the fields name, capacity, count; " +
+				"did you mean capacity?"},
+		{"a.yaml", yaml("capacity: 3", "lambda: 1, servers: [s]"), "solve a.yaml",
+			"a.yaml:2: classes[0].lambda = the number 1: want one of the fields name, arrival_rate, servers, " +
+				"mean_size; did you mean arrival_rate?"},
+		{"a.yaml", yaml("capacity: 3", "arrival_rate: 1, mean_service_time: 3"), "solve a.yaml",
+			"a.yaml:2: classes[0].mean_service_time = the number 3: want one of the fields name, arrival_rate, " +
+				"servers, mean_size; did you mean mean_size?"},
+		{"a.yaml", yaml("capacity: 3", "arrival_rate: 1, servers: s"), "solve a.yaml",
+			`a.yaml:2: classes[0].servers = a string "s": want an array of names of servers; write ["s"]`},
+		{"a.yaml", yaml("capacity: 64Gi", "arrival_rate: 1, servers: [s]"), "solve a.yaml",
+			`a.yaml:1: servers[0].capacity = "64Gi": want a number >= 0 (character 'G' at position 3; want a ` +
+				`decimal or a fraction such as "2", "-0.5", "1e-3" or "4/5"); write 64, ` +
+				`in units of Gi throughout the file`},
+		{"a.yaml", yaml("capacity: 500m", "arrival_rate: 1, servers: [s]"), "solve a.yaml",
+			`a.yaml:1: servers[0].capacity = "500m": want a number >= 0 (character 'm' at position 4; want a ` +
+				`decimal or a fraction such as "2", "-0.5", "1e-3" or "4/5"); write "1/2"`},
 		{"a.yaml", "servers:\n\t- {name: s, capacity: 3}\n", "solve a.yaml", "a.yaml:2:1: a tab; want spaces"},
 		{"a.yaml", "\xff\xfes\x00e\x00", "solve a.yaml", "a.yaml:1:1: this looks like UTF-16; save the file as UTF-8"},
 		{"a.yaml", "s\x00e\x00", "solve a.yaml", "a.yaml:1:1: this looks like UTF-16; save the file as UTF-8"},
 		{"a.swf", "1\x00 \x002\x00", "dispatch a.swf", "a.swf:1: this looks like UTF-16; save the file as UTF-8"},
 		{"a.txt", "\x001\x00\n", "tags --hosts 2 --load 0.5 --sizes file:a.txt",
 			"a.txt:1: this looks like UTF-16; save the file as UTF-8"},
-		{"a.json", `{"servers": [{"name": "s", "capacity": 3,}]}`, "solve a.json", "a.json:1:42: a comma before }; want no comma after the last field"},
-		{"a.json", `{"servers": [{"name": "s", "capacity": 3},]}`, "solve a.json", "a.json:1:43: a comma before ], or a value missing; want no comma after the last value"},
+		{"a.json", `{"servers": [{"name": "s", "capacity": 3,}]}`, "solve a.json",
+			"a.json:1:42: a comma before }; want no comma after the last field"},
+		{"a.json", `{"servers": [{"name": "s", "capacity": 3},]}`, "solve a.json",
+			"a.json:1:43: a comma before ], or a value missing; want no comma after the last value"},
 		{"a.json", "{'servers': 1}", "solve a.json", "a.json:1:2: want the name of a field in double quotes"},
-		{"a.yaml", "servers:\n  - name: s\n    capacity: 1e400\nclasses: [{name: a, arrival_rate: 1, servers: [s]}]\n", "solve a.yaml",
-			"a.yaml:3: servers[0].capacity = 1e400: want a number within the range of float64, 1e±308: count time, or work, in other units"},
-		{"my model.yaml", good, "solve my model.yaml", "solve wants one MODEL, a file or - for the standard input, not 2 arguments; put a name with blanks in quotes"},
+		{"a.yaml", "servers:\n  - name: s\n    capacity: 1e400\n" +
+			"classes: [{name: a, arrival_rate: 1, servers: [s]}]\n", "solve a.yaml",
+			"a.yaml:3: servers[0].capacity = 1e400: want a number within the range of float64, 1e±308: count time, " +
+				"or work, in other units"},
+		{"my model.yaml", good, "solve my model.yaml", "solve wants one MODEL, a file or - for the standard input, " +
+			"not 2 arguments; put a name with blanks in quotes"},
 		{"a.yaml", good, "solve a.yaml -percentiles 99", "unknown flag: -percentiles; did you mean --percentiles?"},
 		{"a.yaml", good, "solve a.yaml -percentile 99", "unknown flag: -percentile; did you mean --percentiles?"},
 		{"a.yaml", good, "solve a.yaml -z", "unknown shorthand flag: 'z' in -z"},
-		{"a.yaml", good, "solve a.yaml --percentiles p99", "--percentiles[0] = p99: want a number > 0 and < 100; write 99"},
-		{"a.yaml", good, "solve a.yaml --scale a=2:1:0.5", "--scale[0] = a=2:1:0.5: want a number >= 0, such as 0.6 for 60 percent, or a range FROM:TO:STEP of at most 10000 numbers, the first after CLASS= for one class; FROM is above TO: write 1:2:0.5"},
+		{"a.yaml", good, "solve a.yaml --percentiles p99",
+			"--percentiles[0] = p99: want a number > 0 and < 100; write 99"},
+		{"a.yaml", good, "solve a.yaml --scale a=2:1:0.5", "--scale[0] = a=2:1:0.5: want a number >= 0, such as " +
+			"0.6 for 60 percent, or a range FROM:TO:STEP of at most 10000 numbers, the first after CLASS= for one " +
+			"class; FROM is above TO: write 1:2:0.5"},
 		{"a.yaml", good, "solve a.yaml -o absent/a.txt", "absent/a.txt: the folder absent does not exist"},
-		{"a.yaml", good, "dispatch a.yaml", `a.yaml:1: want 18 numbers between blanks, not servers: [{name: s, capacity: 3}]; this looks like YAML, not SWF: see "A log of my own" in docs/guide/dispatch.md`},
-		{"a.yaml", "stations:\n  - {name: s, discipline: order, nodes: [{name: n, capacity: 1, count: 8}]}\nclasses: []\n", "network a.yaml",
+		{"a.yaml", good, "dispatch a.yaml", `a.yaml:1: want 18 numbers between blanks, not servers: [{name: s, ` +
+			`capacity: 3}]; this looks like YAML, not SWF: see "A log of my own" in docs/guide/dispatch.md`},
+		{"a.yaml", "stations:\n  - {name: s, discipline: order, nodes: [{name: n, capacity: 1, count: 8}]}\n" +
+			"classes: []\n", "network a.yaml",
 			"a.yaml:2: stations[0].nodes[0].count = the number 8: want one of the fields name, capacity; " +
 				"write one node for each server: capacity is its speed, not a number of servers"},
-		{"a.csv", "job;submitted\n", "dispatch a.csv", `a.csv:1: want 18 numbers between blanks, not job;submitted; this looks like CSV, not SWF: see "A log of my own" in docs/guide/dispatch.md`},
-		{"a.yaml", "stations: [{name: s, discipline: sharing}]\nclasses: [{name: a, arrival_rate: 0.5, visits: [{station: s, visits: 1}]}]\n", "network a.yaml --percentiles 95",
+		{"a.csv", "job;submitted\n", "dispatch a.csv", `a.csv:1: want 18 numbers between blanks, not ` +
+			`job;submitted; this looks like CSV, not SWF: see "A log of my own" in docs/guide/dispatch.md`},
+		{"a.yaml", "stations: [{name: s, discipline: sharing}]\n" +
+			"classes: [{name: a, arrival_rate: 0.5, visits: [{station: s, visits: 1}]}]\n",
+			"network a.yaml --percentiles 95",
 			"--percentiles needs --runs here: exact percentiles exist only at stations with fcfs and equal servers"},
 	} {
 		commandtest.WriteFile(t, c.name, c.text)
@@ -657,7 +696,8 @@ func caches(t *testing.T) string {
 // The engine float answers whatever its bound, and says on the standard error that it missed the tolerance.
 func TestFloatWarnsOfTolerance(t *testing.T) {
 	stdout, stderr, status := pfq(oneServer, "solve", "-", "--engine", "float", "--tol", "1e-20")
-	if status != 0 || !strings.HasPrefix(stdout, allServers+"stable") || !strings.HasPrefix(stderr, "pfq: warning: the error bound ") || strings.Count(stderr, "\n") != 1 {
+	if status != 0 || !strings.HasPrefix(stdout, allServers+"stable") ||
+		!strings.HasPrefix(stderr, "pfq: warning: the error bound ") || strings.Count(stderr, "\n") != 1 {
 		t.Errorf("status %d, %q, %q", status, stdout, stderr)
 	}
 	if _, stderr, _ := pfq(oneServer, "solve", "-", "--engine", "float"); stderr != "" {
@@ -874,7 +914,9 @@ func TestScaleOfClass(t *testing.T) {
 	if bad := program.Refusal(t, twoQueues, "solve", "-", "--scale", "a=1,b=2"); bad.Path != "--scale[1]" {
 		t.Errorf("%+v", bad)
 	}
-	if stdout, _, _ := pfq(twoQueues, "solve", "-", "--scale", "b=1,2"); !strings.HasPrefix(stdout, allServers+"scale 1 of b: stable; ") || !strings.Contains(stdout, "\nscale 2 of b: unstable: ") {
+	stdout, _, _ = pfq(twoQueues, "solve", "-", "--scale", "b=1,2")
+	if !strings.HasPrefix(stdout, allServers+"scale 1 of b: stable; ") ||
+		!strings.Contains(stdout, "\nscale 2 of b: unstable: ") {
 		t.Error(stdout)
 	}
 }

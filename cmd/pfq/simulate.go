@@ -233,7 +233,8 @@ func (f *simulateFlags) solve(q command.Query, c simcluster.Cluster) (t theory, 
 		return t, err
 	}
 	t.means, err = command.WithProgress(q, func(ctx context.Context) (*bf.Result, error) {
-		return bf.Solve(ctx, c.Model, bf.Settings{MaxJobs: min(f.settings.Distribution, bf.MostJobs), MaxBytes: defaultMemory << 20, MaxWork: maxWork})
+		return bf.Solve(ctx, c.Model, bf.Settings{MaxJobs: min(f.settings.Distribution, bf.MostJobs),
+			MaxBytes: defaultMemory << 20, MaxWork: maxWork})
 	})
 	var large *num.TooLargeError
 	switch {

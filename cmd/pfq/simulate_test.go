@@ -55,7 +55,8 @@ func TestSimulateJSON(t *testing.T) {
 		return all
 	}
 	var order []string
-	for _, keys := range [][]string{{"stable", "service", "policy", "sizes", "interruptions", "method", "classes", "name", "arrival_rate"},
+	for _, keys := range [][]string{
+		{"stable", "service", "policy", "sizes", "interruptions", "method", "classes", "name", "arrival_rate"},
 		estimated("mean_jobs", "mean_delay", "measured_delay", "service_rate"), {"name", "arrival_rate"}, estimated("mean_jobs"),
 		{"mean_delay", "measured_delay", "service_rate", "servers", "name"}, estimated("utilization", "mean_jobs", "mean_delay"),
 		{"jobs_distribution", "mean", "mean", "runs", "jumps", "jumps_per_second", "time", "warm_up", "seed", "effective_samples", "warnings"}} {
@@ -89,7 +90,8 @@ func TestSimulateJSON(t *testing.T) {
 		return map[string]any{"mean": e.Mean, "half_width": e.HalfWidth, "confidence": 0.9, "exact": exact, "z": z}
 	}
 	want := map[string]any{
-		"stable": true, "service": "all", "policy": "interrupt", "sizes": "exponential", "interruptions": 2.0, "method": r.Method,
+		"stable": true, "service": "all", "policy": "interrupt", "sizes": "exponential",
+		"interruptions": 2.0, "method": r.Method,
 		"classes": []any{
 			map[string]any{"name": "a", "arrival_rate": 0.5, "mean_jobs": value(r.Class(0, sim.MeanJobs), 1), "mean_delay": value(r.Class(0, sim.MeanDelay), 2),
 				"measured_delay": value(r.Class(0, sim.MeasuredDelay), 2), "service_rate": value(r.Class(0, sim.ServiceRate), 0.5)},
@@ -155,7 +157,8 @@ func TestSimulateCSV(t *testing.T) {
 	for _, quantity := range []string{"comparisons", "left_out", "largest_z", "p_value"} {
 		add("joint", "", quantity, answer["joint"].(map[string]any)[quantity])
 	}
-	for _, quantity := range []string{"stable", "service", "policy", "sizes", "interruptions", "method", "runs", "jumps", "time", "warm_up", "seed", "effective_samples"} {
+	for _, quantity := range []string{"stable", "service", "policy", "sizes", "interruptions", "method", "runs",
+		"jumps", "time", "warm_up", "seed", "effective_samples"} {
 		add("simulation", "", quantity, answer[quantity])
 	}
 	add("simulation", "", "warnings", "") // none
@@ -233,7 +236,8 @@ func TestSimulateWithoutTheory(t *testing.T) {
 	const wide = `{"servers": [{"name": "g", "count": 999, "capacity": 1}, {"name": "h", "count": 999, "capacity": 1}, {"name": "k", "count": 999, "capacity": 1}, {"name": "l", "count": 999, "capacity": 1}],
 		"classes": [{"name": "a", "arrival_rate": 1, "servers": [{"group": "g", "choose": 2}, {"group": "h", "choose": 2}, {"group": "k", "choose": 2}, {"group": "l", "choose": 2}]}]}`
 	const small = `{"servers": [{"name": "s", "capacity": 4}], "classes": [{"name": "a", "arrival_rate": 1, "servers": ["s"]}]}`
-	const large = "there are no exact values: model = 1 classes on 4 rows of servers: want tables of at most 16384 MiB; those of the symmetric lattice are out of reach: " +
+	const large = "there are no exact values: model = 1 classes on 4 rows of servers: want tables of at most 16384 " +
+		"MiB; those of the symmetric lattice are out of reach: " +
 		`merge similar classes or servers, or describe equal servers as groups with "choose"`
 	for _, c := range []struct{ model, args, note string }{
 		{wide, "", large},
@@ -260,19 +264,20 @@ func TestSimulateWithoutTheory(t *testing.T) {
 		}
 	}
 	if answer := simulateJSON(t, small, "--runs 2 --jumps 1e3"); answer["note"] != nil {
-		t.Errorf("note %v beside exact values", answer["note"])
+		t.Errorf("note %v despite exact values", answer["note"])
 	}
 }
 
-// Estimates stand beside exact values where solve has them within some seconds: copies on three of six racks of nine servers take
-// 1.2e9 operations.
+// Estimates come with exact values if solve finds them within seconds: copies on three of six racks
+// of nine servers take 1.2e9 operations.
 func TestSimulateHasValuesOfSolve(t *testing.T) {
 	var servers, classes []string
 	for i := range 6 {
 		servers = append(servers, fmt.Sprintf(`{"name": "r%d", "capacity": 1, "count": 9}`, i))
 		for j := range i {
 			for k := range j {
-				classes = append(classes, fmt.Sprintf(`{"name": "f%d%d%d", "arrival_rate": "8/5", "servers": [{"group": "r%d", "choose": 1}, {"group": "r%d", "choose": 1}, {"group": "r%d", "choose": 1}]}`,
+				classes = append(classes, fmt.Sprintf(`{"name": "f%d%d%d", "arrival_rate": "8/5", "servers": `+
+					`[{"group": "r%d", "choose": 1}, {"group": "r%d", "choose": 1}, {"group": "r%d", "choose": 1}]}`,
 					i, j, k, i, j, k))
 			}
 		}
@@ -286,7 +291,7 @@ func TestSimulateHasValuesOfSolve(t *testing.T) {
 	got := simulateJSON(t, model, "--runs 2 --jumps 1e3")
 	commandtest.Near(t, "exact mean jobs", got["mean_jobs"].(map[string]any)["exact"], want, 1e-12)
 	if got["note"] != nil {
-		t.Errorf("note %v beside exact values", got["note"])
+		t.Errorf("note %v despite exact values", got["note"])
 	}
 }
 
@@ -325,7 +330,8 @@ func TestSimulateUnstable(t *testing.T) {
 	if status != 0 || got["stable"] != false || len(got["warnings"].([]any)) == 0 || !strings.HasPrefix(stderr, "pfq: warning: the cluster is unstable: ") {
 		t.Errorf("status %d, %s%s", status, stdout, stderr)
 	}
-	if stdout, _, status := simulate(overloaded, "--runs 5 --horizon 100"); status != 0 || !strings.HasPrefix(stdout, allServers+"unstable; ") {
+	if stdout, _, status := simulate(overloaded, "--runs 5 --horizon 100"); status != 0 ||
+		!strings.HasPrefix(stdout, allServers+"unstable; ") {
 		t.Errorf("status %d, %s", status, stdout)
 	}
 }
@@ -530,7 +536,8 @@ func TestOwnMeanSizes(t *testing.T) {
 			t.Errorf("%s: exact %v, note %v, class %v", c.args, exact, answer["note"], class)
 		}
 	}
-	want := "pfq: standard input:12: classes[0].mean_size = 0.5: want no mean size of a class with --keep-sizes, which scales no sizes\n"
+	want := "pfq: standard input:12: classes[0].mean_size = 0.5: want no mean size of a class with " +
+		"--keep-sizes, which scales no sizes\n"
 	if stdout, stderr, status := pfq(model, "simulate", "-", "--sizes", "bounded-pareto:1.5:1:100", "--keep-sizes"); status != 2 || stdout != "" || stderr != want {
 		t.Errorf("status %d, %s%s", status, stdout, stderr)
 	}

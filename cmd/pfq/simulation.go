@@ -67,8 +67,8 @@ type simulationServer struct {
 // newSimulation turns what was simulated into an answer; the note says why it has no exact values.
 func (f *simulateFlags) newSimulation(m *cluster.Model, stable bool, jobs jobSizes, r *sim.Result, known theory, speed *float64) *simulation {
 	s := &simulation{
-		Stable: stable, Service: command.AllServers, Policy: f.policy, Sizes: f.sizes, ScaledFrom: jobs.scaledFrom, Method: r.Method,
-		Classes: []simulationClass{}, Servers: []simulationServer{},
+		Stable: stable, Service: command.AllServers, Policy: f.policy, Sizes: f.sizes, ScaledFrom: jobs.scaledFrom,
+		Method: r.Method, Classes: []simulationClass{}, Servers: []simulationServer{},
 		Runs: r.Runs, Jumps: r.Jumps, JumpsPerSecond: speed, Time: r.Time, WarmUp: r.WarmUp, Seed: f.settings.Seed,
 		EffectiveSamples: r.EffectiveSamples, Warnings: append([]string{}, r.Warnings...),
 		confidence: f.settings.Confidence,
@@ -93,13 +93,17 @@ func (f *simulateFlags) newSimulation(m *cluster.Model, stable bool, jobs jobSiz
 		return nil
 	}
 	var c command.Comparisons
-	s.simulationMeans = simulationMeans{c.Estimated(r.All(sim.MeanJobs), value(&theory.MeanJobs)), c.Estimated(r.All(sim.MeanDelay), theory.MeanDelay),
+	s.simulationMeans = simulationMeans{c.Estimated(r.All(sim.MeanJobs), value(&theory.MeanJobs)),
+		c.Estimated(r.All(sim.MeanDelay), theory.MeanDelay),
 		c.Quantiles(f.percentiles, f.settings.Levels, r, sim.OfAll, 0, delays.all)}
 	for i, class := range r.Classes {
 		t := &theory.Classes[i]
-		s.Classes = append(s.Classes, simulationClass{class.Name, render.Rat(m.Classes[i].ArrivalRate, render.Unproved), command.OwnMeanSize(m, i, render.Unproved),
-			c.Estimated(r.Class(i, sim.MeanJobs), value(&t.MeanJobs)), c.Estimated(r.Class(i, sim.MeanDelay), t.MeanDelay),
-			c.Estimated(r.Class(i, sim.MeasuredDelay), t.MeanDelay), c.Estimated(r.Class(i, sim.ServiceRate), t.ServiceRate),
+		s.Classes = append(s.Classes, simulationClass{class.Name,
+			render.Rat(m.Classes[i].ArrivalRate, render.Unproved), command.OwnMeanSize(m, i, render.Unproved),
+			c.Estimated(r.Class(i, sim.MeanJobs), value(&t.MeanJobs)),
+			c.Estimated(r.Class(i, sim.MeanDelay), t.MeanDelay),
+			c.Estimated(r.Class(i, sim.MeasuredDelay), t.MeanDelay),
+			c.Estimated(r.Class(i, sim.ServiceRate), t.ServiceRate),
 			c.Quantiles(f.percentiles, f.settings.Levels, r, sim.OfClass, i, delays.of(i))})
 	}
 	for i, server := range m.Servers {
@@ -184,7 +188,8 @@ func (s *simulation) lines() (lines []render.Lines) {
 	if s.Joint != nil {
 		add("joint", render.Fields(s.Joint))
 	}
-	elsewhere := []string{"joint", "classes", "servers", "mean_jobs", "mean_delay", "delay", "jobs_distribution", "jumps_per_second"}
+	elsewhere := []string{"joint", "classes", "servers", "mean_jobs", "mean_delay", "delay", "jobs_distribution",
+		"jumps_per_second"}
 	add("simulation", slices.DeleteFunc(render.Fields(s), func(f render.Field) bool { return slices.Contains(elsewhere, f.Key) }))
 	return lines
 }

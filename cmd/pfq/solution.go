@@ -78,7 +78,8 @@ type jobsProbability struct {
 
 // solutionColumns are the first columns of CSV.
 var solutionColumns = []string{"kind", "name", "count", "arrival_rate", "load", "mean_jobs", "mean_delay", "service_rate", "utilization",
-	"service", "engine", "lattice", "states", "normalization", "empty_probability", "relative_error_bound", "jobs", "probability"}
+	"service", "engine", "lattice", "states", "normalization", "empty_probability", "relative_error_bound", "jobs",
+	"probability"}
 
 func newSolution(m *cluster.Model, r *bf.Result, digits int) *solution {
 	proof := command.ProofOf(r.Engine)

@@ -67,8 +67,10 @@ func TestPercentilesRefused(t *testing.T) {
 			Want: "auto, float or enclose for percentiles and tails of delays: these are transcendental numbers"}},
 		{twoQueues, "--percentiles 50 --lattice connected", input.Error{File: "standard input", Path: "--lattice", Value: "connected",
 			Want: "class, server or symmetric for delays: on connected sets of servers the recursion is not linear"}},
-		{sizes, "--percentiles 50", input.Error{File: "standard input", Line: 2, Path: "classes[1].mean_size", Value: `"1/4"`,
-			Want: `1, that of "a": service in order of arrival has formulas for exponential sizes of one mean only; pfq simulate --percentiles estimates them`}},
+		{sizes, "--percentiles 50", input.Error{File: "standard input", Line: 2, Path: "classes[1].mean_size",
+			Value: `"1/4"`,
+			Want: `1, that of "a": service in order of arrival has formulas for exponential sizes of one mean only; ` +
+				`pfq simulate --percentiles estimates them`}},
 	} {
 		if diff := cmp.Diff(c.want, program.Refusal(t, c.model, append([]string{"solve", "-"}, strings.Fields(c.args)...)...)); diff != "" {
 			t.Errorf("%s: %s", c.args, diff)
@@ -108,7 +110,9 @@ func TestPercentilesRefusedFirst(t *testing.T) {
 			t.Errorf("percentiles%s: %+v", more, bad)
 		}
 	}
-	if stdout, stderr, status := pfq(strings.ReplaceAll(model, `"arrival_rate": 1`, `"arrival_rate": 50`), strings.Fields(small+" --percentiles 99")...); status != 1 || !strings.HasPrefix(stdout, allServers+"unstable") {
+	if stdout, stderr, status := pfq(strings.ReplaceAll(model, `"arrival_rate": 1`, `"arrival_rate": 50`),
+		strings.Fields(small+" --percentiles 99")...); status != 1 ||
+		!strings.HasPrefix(stdout, allServers+"unstable") {
 		t.Errorf("unstable: status %d, %s%s", status, stdout, stderr)
 	}
 }

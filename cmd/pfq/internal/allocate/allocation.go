@@ -589,7 +589,8 @@ func compareTrafficText(text *render.Text, t *traffic.Model, all []compared[traf
 		classes = append(classes, c.Name)
 	}
 	for _, m := range []struct{ title, key string }{{"mean jobs", "mean_jobs"}, {"mean delay", "mean_delay"}, {"service rate", "service_rate"}} {
-		tableOf(text, all, m.title, "class", classes, func(a *trafficCase, k int) any { return render.Fields(a.whole().Classes[k]).Get(m.key) })
+		tableOf(text, all, m.title, "class", classes,
+			func(a *trafficCase, k int) any { return render.Fields(a.whole().Classes[k]).Get(m.key) })
 	}
 	w := honest.whole()
 	honest.loadsText(text, w)

@@ -236,7 +236,7 @@ type trafficRuns struct {
 	Seed   uint64  `json:"seed"`
 
 	Joint *command.Joint `json:"joint"`
-	Delay render.Record  `json:"delay,omitempty"` // the percentiles asked for, of all jobs
+	Delay render.Record  `json:"delay,omitempty"` // the requested percentiles, of all jobs
 }
 
 type trafficSpeed struct {
@@ -279,7 +279,8 @@ func (a *trafficCase) whole() *trafficAnswer {
 		out.trafficMethod = &m
 	}
 	if s := a.simulated; s != nil {
-		out.trafficRuns = &trafficRuns{s.Runs, s.Jumps, s.Time, s.WarmUp, a.settings.Seed, c.Joint(), a.percentiles(&c, sim.OfAll, 0)}
+		out.trafficRuns = &trafficRuns{s.Runs, s.Jumps, s.Time, s.WarmUp, a.settings.Seed, c.Joint(),
+			a.percentiles(&c, sim.OfAll, 0)}
 		out.trafficSpeed = &trafficSpeed{a.speed}
 		out.trafficWarnings = &trafficWarnings{append([]string{}, s.Warnings...)}
 	}

@@ -108,7 +108,8 @@ func NewWriter(
 				if len(args) > 1 {
 					hint = "; put a name with blanks in quotes"
 				}
-				return fmt.Errorf("%s wants one %s, a file or - for the standard input, not %d arguments%s", name, kind, len(args), hint)
+				return fmt.Errorf("%s wants one %s, a file or - for the standard input, not %d arguments%s",
+					name, kind, len(args), hint)
 			}
 			return nil
 		},

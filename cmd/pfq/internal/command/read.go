@@ -94,7 +94,8 @@ func instead(err error) error {
 	err = hint(err, "a larger weight gives a job more, and pfq dispatch knows priorities", "jobs.priority")
 	err = hint(err, "no model has priorities, and pfq dispatch replays a log of jobs with them",
 		ofModels("priority", "servers.priority", "classes.priority", "stations.priority")...)
-	err = hint(err, "write one node for each server: capacity is its speed, not a number of servers", "stations.nodes.count")
+	err = hint(err, "write one node for each server: capacity is its speed, not a number of servers",
+		"stations.nodes.count")
 	return hint(err, "what can be bought at which cost stands in a plan, for pfq plan",
 		ofModels("cost", "servers.cost", "classes.cost", "stations.cost", "resources.cost", "jobs.cost")...)
 }

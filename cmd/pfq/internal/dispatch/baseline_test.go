@@ -182,10 +182,14 @@ func TestBaselineBadUsage(t *testing.T) {
 		{"five.swf --policy easy", "--workers is missing: want an integer in 1..1000000"},
 		{"five.swf --workers 4 --policy edf,easy", "five.swf: job 3, processors = 6: want at most 4, the number of workers, as they run together under easy/fcfs"},
 		{"huge.swf --policy edf", "huge.swf: MaxProcs = 1000001: want an integer in 1..1000000"},
-		{"rigid.swf --policy edf,fcfs --heterogeneous 4x1", "--heterogeneous and --policy fcfs exclude each other: the workers of this policy are equal"},
-		{"rigid.swf --policy sjf --timeline", "--timeline and --policy sjf exclude each other: this policy does not assign jobs to single workers, which the timeline shows"},
-		{"rigid.swf --policy sjf,easy --emergency 3", "--emergency needs a --policy that takes workers away: sjf,easy does not"},
-		{"rigid.swf --policy sjf,edf --learn 3", "--learn needs a --policy that uses run times: sjf,edf does not look at run times"},
+		{"rigid.swf --policy edf,fcfs --heterogeneous 4x1",
+			"--heterogeneous and --policy fcfs exclude each other: the workers of this policy are equal"},
+		{"rigid.swf --policy sjf --timeline", "--timeline and --policy sjf exclude each other: this policy does " +
+			"not assign jobs to single workers, which the timeline shows"},
+		{"rigid.swf --policy sjf,easy --emergency 3",
+			"--emergency needs a --policy that takes workers away: sjf,easy does not"},
+		{"rigid.swf --policy sjf,edf --learn 3",
+			"--learn needs a --policy that uses run times: sjf,edf does not look at run times"},
 		{"rigid.swf --policy edf --kill", "--kill needs fcfs, sjf, easy or conservative in --policy"},
 		{"rigid.swf --requests 2", "--requests needs fcfs, sjf, easy or conservative in --policy"},
 		{"rigid.swf --policy easy --requests 0.5", "--requests = 0.5: want log, log:F, F or uniform:F with 1 <= F <= 1e50"},
@@ -197,7 +201,8 @@ func TestBaselineBadUsage(t *testing.T) {
 		{"rigid.swf --policy easy/edf", "--policy[0] = easy/edf: want easy[/ORDER], ORDER fcfs or sjf"},
 		{"rigid.swf --policy esay", "--policy[0] = esay: want one of priority[:R][/SPARE], proportion[/SPARE], workload[:H][/SPARE], deadline[/SPARE], edf, fcfs, sjf, easy[/ORDER], conservative; did you mean easy?"},
 		{"rigid.swf --policy fcf", "--policy[0] = fcf: want one of priority[:R][/SPARE], proportion[/SPARE], workload[:H][/SPARE], deadline[/SPARE], edf, fcfs, sjf, easy[/ORDER], conservative; did you mean fcfs?"},
-		{"rigid.swf --policy fcfs --seed 3", "--seed needs --sample, --heterogeneous uniform:LOW:HIGH or --requests uniform:F"},
+		{"rigid.swf --policy fcfs --seed 3",
+			"--seed needs --sample, --heterogeneous uniform:LOW:HIGH or --requests uniform:F"},
 	} {
 		stdout, stderr, status := pfq("", append([]string{"dispatch"}, strings.Fields(c.args)...)...)
 		if status != 2 || stdout != "" || stderr != "pfq: "+c.want+"\n" {

@@ -170,7 +170,8 @@ func (e *estimation) answer() render.Answer {
 func (e *estimation) text(t *render.Text) {
 	e.Service.Write(t)
 	t.Line("stable; estimates, not bounds: ± at confidence %g", e.confidence)
-	t.Line("%d chains of %d sweeps, after a warm-up of %d each; autocorrelation time %.3g sweeps; split R-hat %.4g; seed %d",
+	t.Line("%d chains of %d sweeps, after a warm-up of %d each; autocorrelation time "+
+		"%.3g sweeps; split R-hat %.4g; seed %d",
 		e.Chains, e.Sweeps, e.BurnIn, e.Autocorrelation, e.RHat, e.Seed)
 	if e.Note != "" {
 		t.Line("%s", e.Note)

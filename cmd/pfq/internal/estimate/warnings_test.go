@@ -46,7 +46,8 @@ func TestBoundsWarningNamesFarthestClass(t *testing.T) {
 			}
 		}
 		w := boundsWarning(m, r, bounds)
-		if outside == 0 && w != "" || !strings.HasSuffix(w, want) || outside > 0 && !strings.HasPrefix(w, fmt.Sprint(outside, " ")) {
+		if outside == 0 && w != "" || !strings.HasSuffix(w, want) ||
+			outside > 0 && !strings.HasPrefix(w, fmt.Sprint(outside, " ")) {
 			t.Fatalf("warning %q, want %d estimates, %s", w, outside, want)
 		}
 	})

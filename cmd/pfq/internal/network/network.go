@@ -212,8 +212,9 @@ func (f *networkFlags) solve(ctx context.Context, q command.Query, m *network.Mo
 	case r.RelativeErrorBound <= s.RelTol:
 		return r, nil
 	case r.States >= manyStates:
-		fmt.Fprintf(q.Stderr, "pfq: note: float64 proves a relative error of %.2g only; engine enclose takes about 20 times as long. "+
-			"For the answer of float64, give --tol %s or --engine float\n", r.RelativeErrorBound, tolAbove(r.RelativeErrorBound))
+		fmt.Fprintf(q.Stderr, "pfq: note: float64 proves a relative error of %.2g only; engine enclose takes "+
+			"about 20 times as long. For the answer of float64, give --tol %s or --engine float\n",
+			r.RelativeErrorBound, tolAbove(r.RelativeErrorBound))
 	}
 	return network.Solve(ctx, m, s)
 }

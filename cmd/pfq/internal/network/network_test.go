@@ -608,7 +608,8 @@ func TestNoteBeforeALongEnclosure(t *testing.T) {
   "visits": [{"station": "a", "visits": 1}, {"station": "b", "visits": "1/3"}]}]}`
 	many := fmt.Sprintf(text, 60_000)
 	_, stderr, status := program.Run(many, "network", "-", "--tol", "1e-13")
-	named := regexp.MustCompile(`pfq: note: float64 proves .*give --tol (\S+) or --engine float`).FindStringSubmatch(stderr)
+	note := regexp.MustCompile(`pfq: note: float64 proves .*give --tol (\S+) or --engine float`)
+	named := note.FindStringSubmatch(stderr)
 	if status != 0 || named == nil {
 		t.Fatalf("status %d: %s", status, stderr)
 	}

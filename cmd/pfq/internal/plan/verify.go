@@ -177,7 +177,8 @@ func (a *answered) checkMeasures(ctx context.Context, f *planFlags, p *problem.P
 	}
 	right := newFound(f.find, p, &r, effects)
 	const rounding = 1.1 // a search leaves open plans whose mean delay is more than s.RelTol below
-	if !r.Complete && r.Proof.Delay != nil && r.Proof.Below == nil && right.Gap != nil && *right.Gap <= rounding*s.RelTol {
+	if !r.Complete && r.Proof.Delay != nil && r.Proof.Below == nil && right.Gap != nil &&
+		*right.Gap <= rounding*s.RelTol {
 		return fmt.Errorf("%w: the answer is complete: no plan has a smaller mean delay", plan.ErrProof)
 	}
 	return a.compare(right.answer(), s)
@@ -515,7 +516,8 @@ func (d *decoder) corner(n *tree.Node, path string) plan.Corner {
 			d.fail(path+".fails", fails, "targets[K]")
 		}
 		c.Fails, c.Target = plan.FailsTarget, k
-	case slices.Contains([]plan.Failure{plan.FailsStability, plan.FailsDelay, plan.FailsNoWorse}, plan.Failure(fails.Text)):
+	case slices.Contains([]plan.Failure{plan.FailsStability, plan.FailsDelay, plan.FailsNoWorse},
+		plan.Failure(fails.Text)):
 		c.Fails = plan.Failure(fails.Text)
 	default:
 		d.fail(path+".fails", fails, "stable, mean_delay, no_worse or targets[K]")

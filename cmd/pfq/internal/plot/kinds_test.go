@@ -80,7 +80,8 @@ func TestRefusedOfKinds(t *testing.T) {
 		status           int
 	}{
 		{shop, "--find frontier", "--find needs a plan, and standard input holds a cluster", 2},
-		{shop, "--policy drf", "--policy needs a pool of jobs that come and go or a pool of jobs that stay, and standard input holds a cluster", 2},
+		{shop, "--policy drf", "--policy needs a pool of jobs that come and go or a pool of jobs that stay, and " +
+			"standard input holds a cluster", 2},
 		{shop, "--show tasks", "--show = tasks: want delay, jobs, rate or utilization, of a cluster", 2},
 		{shop, "--dynamic", "unknown flag: --dynamic; the file tells", 2},
 		{shop, "--hosts 2", "unknown flag: --hosts; pfq plot tags draws", 2},

@@ -69,7 +69,8 @@ func (f *plotFlags) source(q command.Query) (s source, err error) {
 	s.kind, s.query = kindOf(root), again
 	for _, l := range limits() {
 		if f.given(l.flag) && !slices.Contains(l.kinds, s.kind) {
-			return s, command.FlagError{Err: fmt.Errorf("--%s needs %s, and %s holds %s", l.flag, orOf(l.kinds), cli.Source(q.File), s.kind)}
+			return s, command.FlagError{Err: fmt.Errorf("--%s needs %s, and %s holds %s",
+				l.flag, orOf(l.kinds), cli.Source(q.File), s.kind)}
 		}
 	}
 	words, standard := wordsOf(s.kind)

@@ -301,13 +301,14 @@ func policyNames(policies []fluid.Policy) string {
 
 // caption describes the picture.
 func (c *poolCurves) caption(file string) string {
-	text := fmt.Sprintf("%s in random traffic with exponential sizes under %s, against its load, a factor of all arrival rates. "+
-		"Jobs pile up from load %s on.", inFile(file, "pool"), policyNames(c.policies), plots.Short(float(c.critical)))
+	text := fmt.Sprintf("%s in random traffic with exponential sizes under %s, against its load, a "+
+		"factor of all arrival rates. Jobs pile up at loads of %s and above.",
+		inFile(file, "pool"), policyNames(c.policies), plots.Short(float(c.critical)))
 	if slices.Contains(c.policies, fluid.BMF) {
-		text += " That they do not below is not proved for bottleneck max fairness."
+		text += " Under bottleneck max fairness, stability below this load is not proved."
 	}
 	if c.apart && !slices.ContainsFunc(c.results, func(of []*traffic.Result) bool { return len(of) > 0 }) {
-		text += " All is simulated: there is too much to solve."
+		text += " All points are simulated: the model is too large to solve."
 	}
 	return text + c.truncationCaption() + c.flags.simulationCaption(c.points)
 }

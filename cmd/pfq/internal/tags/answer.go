@@ -168,8 +168,8 @@ func (a *tagsAnswer) farm() farmAnswer {
 			a.number(none, r.MeanDelay), a.number(none || r.NoSlowdown, r.MeanStretch)},
 		Excess: a.number(r.Hosts == nil, r.Excess), LostWork: a.number(r.Hosts == nil, r.Lost), // known for overloaded hosts, too
 		OptimalityGap: a.gap, Unfairness: a.unfairness, MaxLoad: a.maxLoad, Load: a.model.Load, ArrivalRate: a.rate(),
-		Distribution: sizesOf(a.model.Sizes), Hosts: a.hosts(&c), Policies: a.policyRows(&c), Expansion: a.expansionRows(),
-		Warnings: a.warnings,
+		Distribution: sizesOf(a.model.Sizes), Hosts: a.hosts(&c), Policies: a.policyRows(&c),
+		Expansion: a.expansionRows(), Warnings: a.warnings,
 	}
 	if none {
 		f.infeasible = &infeasible{Reason: a.reason, MaxLoadOfTwo: given(a.pairs == 0, a.pairs)}

@@ -854,7 +854,8 @@ func TestTagsBadUsage(t *testing.T) {
 		{farm + "--sizes lognormal:2 --mean 1e100", "pfq: --mean = 1e+100: want a number in [1e-90, 1e90]\n"},
 		{farm + "--sizes pareto:1.5 --mean 1 --objective waiting", "pfq: --sizes = pareto:1.5: want sizes with a finite mean square"},
 		{farm + "--fit " + sizes, "pfq: --fit needs a file, --sizes file:PATH or swf:PATH\n"},
-		{farm + "--processor-seconds " + sizes, "pfq: --processor-seconds needs a file, --sizes file:PATH or swf:PATH\n"},
+		{farm + "--processor-seconds " + sizes,
+			"pfq: --processor-seconds needs a file, --sizes file:PATH or swf:PATH\n"},
 		{farm + "--sizes file:absent", "pfq: absent: no such file or directory\n"},
 		{farm + "--sizes file:.", "pfq: .: is a directory\n"},
 		{farm + "--sizes file:empty", "pfq: empty: want one size a line, not a file without sizes\n"},
@@ -1032,7 +1033,8 @@ func TestTagsPercentiles(t *testing.T) {
 			t.Errorf("no %q in %s", want, stdout)
 		}
 	}
-	if _, stderr, status := pfq("", "tags", "--hosts", "2", "--load", "0.5", "--percentiles", "50"); status != 2 || stderr != "pfq: --percentiles needs --runs\n" {
+	if _, stderr, status := pfq("", "tags", "--hosts", "2", "--load", "0.5", "--percentiles", "50"); status != 2 ||
+		stderr != "pfq: --percentiles needs --runs\n" {
 		t.Errorf("status %d, %s", status, stderr)
 	}
 }
