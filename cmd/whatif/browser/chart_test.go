@@ -21,7 +21,8 @@ const outside = `(() => {
 	}
 	for (const dot of document.querySelectorAll("#chart circle")) {
 		const [x, y] = [Number(dot.getAttribute("cx")), Number(dot.getAttribute("cy"))];
-		if (!(x >= left - 1 && x <= right + 1 && y >= top - 1 && y <= bottom + 1)) names.push("a dot at " + x + " " + y);
+		const isInside = x >= left - 1 && x <= right + 1 && y >= top - 1 && y <= bottom + 1;
+		if (!isInside) names.push("a dot at " + x + " " + y);
 	}
 	return names;
 })()`
@@ -45,7 +46,8 @@ func TestCurvesStayInPlot(t *testing.T) {
 		view := fmt.Sprintf(`view: %q, log: %v, load: "%d/4"`, views[k%4], r.IntN(2) == 0, r.IntN(12))
 		eval[chromedp.Void](p, fmt.Sprintf("save({ model: %s, %s })", edit, view))
 		p.settle()
-		p.wait(`!drawing && document.querySelector("#chart, .empty") && !document.querySelector('#chart[aria-busy="true"]')`)
+		p.wait(`!drawing && document.querySelector("#chart, .empty") &&
+			!document.querySelector('#chart[aria-busy="true"]')`)
 		if bad := eval[[]string](p, outside); len(bad) > 0 {
 			t.Errorf("%s: outside the plot: %s", p.saved(), strings.Join(bad, "; "))
 		}
@@ -54,7 +56,8 @@ func TestCurvesStayInPlot(t *testing.T) {
 			const top = document.querySelector("#chart .cursor")?.getBoundingClientRect().top;
 			return [...document.querySelectorAll("#chart text")].filter((text) => {
 				const at = text.getBoundingClientRect();
-				return at.bottom > top + 4 && at.top < box.top - 8 && at.right > box.left + 1 && at.left < box.right - 1;
+				return at.bottom > top + 4 && at.top < box.top - 8 &&
+					at.right > box.left + 1 && at.left < box.right - 1;
 			}).map((text) => text.textContent);
 		})()`)
 		if len(texts) > 0 {
@@ -78,7 +81,8 @@ func TestNamesInOrderOfCurves(t *testing.T) {
 		wrong := eval[[]string](p, `(() => {
 			const paths = [...document.querySelectorAll("#chart path[data-curve]")];
 			const names = paths.map((path) => path.dataset.curve);
-			const pointsOf = (path) => path.getAttribute("d").slice(1).split(/[ML]/).map((point) => point.split(" ").map(Number));
+			const pointsOf = (path) => path.getAttribute("d").slice(1).split(/[ML]/)
+				.map((point) => point.split(" ").map(Number));
 			const curves = paths.map(pointsOf);
 			const heightAt = (points, x) => {
 				const k = Math.max(1, points.findIndex((point) => point[0] >= x - 1e-9));
@@ -214,7 +218,8 @@ func TestClusterCardWithoutGaps(t *testing.T) {
 func TestRandomEdits(t *testing.T) {
 	p := newTab(t, onePage)
 	r := rand.New(rand.NewPCG(19, 23))
-	numbers := []string{"0", "1", "0.4", "2/3", "7", "1e-3", "1e9", "1e-12", "1e300", "1e-300", "1e-320", "1e308", "1e-999"}
+	numbers := []string{"0", "1", "0.4", "2/3", "7",
+		"1e-3", "1e9", "1e-12", "1e300", "1e-300", "1e-320", "1e308", "1e-999"}
 	const pick = `const pick = (list, k) => list[k %% list.length]; const { model } = state.saved;
 		const [row, server] = [pick(model.classes, %d), pick(model.servers, %d)];`
 	for step := range 60 {

@@ -29,7 +29,9 @@ func TestInvalidFields(t *testing.T) {
 	p := newTab(t, onePage)
 	before, numbers := p.saved(), p.text("#classes tbody")
 	const valid = "1"
-	for _, field := range []string{"load-text", "arrival_rate/web/text", "capacity/small/text", "mean_size/reports/text"} {
+	for _, field := range []string{
+		"load-text", "arrival_rate/web/text", "capacity/small/text", "mean_size/reports/text",
+	} {
 		for _, text := range []string{"abc", "-1", "0,5", "50%", "", "1e400", "1/0"} {
 			p.paste(field, text)
 			p.keys("\t")
@@ -41,7 +43,8 @@ func TestInvalidFields(t *testing.T) {
 			if text == "" {
 				name = "Nothing here"
 			}
-			want = fmt.Sprintf("%s: want %s, such as 0.4, 2/5 or 4e-1. The numbers are those for %s.", name, want, valid)
+			want = fmt.Sprintf("%s: want %s, such as 0.4, 2/5 or 4e-1. The numbers are those for %s.",
+				name, want, valid)
 			got := eval[string](p, fmt.Sprintf(`(() => {
 				const field = document.getElementById(%q);
 				if (field.getAttribute("aria-invalid") !== "true") return "not marked";
@@ -128,7 +131,8 @@ func TestContrast(t *testing.T) {
 			{Name: "prefers-color-scheme", Value: scheme}, {Name: "prefers-reduced-motion", Value: "reduce"},
 		}
 		p.do(chromedp.Func(func(ctx context.Context, target *chromedp.Target) error {
-			_, err := cdp.Call(ctx, target, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: features})
+			_, err := cdp.Call(ctx, target, emulation.SetEmulatedMedia,
+				emulation.SetEmulatedMediaParams{Features: features})
 			return err
 		}))
 		weak := eval[[]string](p, `(async () => {
@@ -149,10 +153,12 @@ func TestContrast(t *testing.T) {
 			const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
 			while (walker.nextNode()) {
 				const e = walker.currentNode.parentElement;
-				if (!walker.currentNode.data.trim() || e.closest("script, noscript, title, [disabled], option")) continue;
+				if (!walker.currentNode.data.trim()) continue;
+				if (e.closest("script, noscript, title, [disabled], option")) continue;
 				if (e.getClientRects().length === 0) continue;
 				const style = getComputedStyle(e);
-				const [a, b] = [light(parse(e.namespaceURI.endsWith("svg") ? style.fill : style.color)), light(behind(e))];
+				const color = e.namespaceURI.endsWith("svg") ? style.fill : style.color;
+				const [a, b] = [light(parse(color)), light(behind(e))];
 				const contrast = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
 				if (!(contrast >= 4.5)) weak.push(walker.currentNode.data + " " + contrast.toFixed(2));
 			}

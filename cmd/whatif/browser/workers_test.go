@@ -43,7 +43,9 @@ func TestSolverLeavesLongQuestions(t *testing.T) {
 	p.settle()
 	p.wait("!solver.asked")
 	eval[chromedp.Void](p, `edit({
-		servers: [{ name: "big", capacity: "2" }, { name: "small", capacity: "1e308" }, { name: "other", capacity: "1" }],
+		servers: [
+			{ name: "big", capacity: "2" }, { name: "small", capacity: "1e308" }, { name: "other", capacity: "1" },
+		],
 		classes: [
 			{ name: "web", arrival_rate: "1", servers: ["big", "small"] },
 			{ name: "reports", arrival_rate: "0.4", servers: ["small"] },
@@ -63,7 +65,8 @@ func TestSolverLeavesLongQuestions(t *testing.T) {
 func TestTooLarge(t *testing.T) {
 	p := newTab(t, onePage)
 	p.open("large.yaml", tangle(40))
-	if got := p.text("#verdict"); !strings.HasPrefix(got, "Stable up to load ") || !strings.Contains(got, "No exact delays: this model takes more memory or time than this page has; pfq solve allows more.") {
+	const note = "No exact delays: this model takes more memory or time than this page has; pfq solve allows more."
+	if got := p.text("#verdict"); !strings.HasPrefix(got, "Stable up to load ") || !strings.Contains(got, note) {
 		t.Errorf("verdict: %s", got)
 	}
 	if p.number("all/mean_delay") != nil {
