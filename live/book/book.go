@@ -132,7 +132,7 @@ type Book struct {
 
 // volatile is what no plan holds, and a snapshot neither.
 type volatile struct {
-	term    string  // of the plans that this book makes, empty before the first
+	term    string  // term of the plans that this book makes, empty before the first
 	queue   []Input // heard and not yet taken
 	beats   map[string]*wire.Beat
 	strays  map[string]int // beats of former processes since the last beat of a worker

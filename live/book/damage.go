@@ -19,15 +19,16 @@ const KeyBytes = 32
 // A LostPlansError reports a message in PFQ_IN with a valid token of a plan that the log does not
 // have. Only the manager signs tokens, so the log has lost plans. A worker cannot forge this error.
 type LostPlansError struct {
-	Sequence uint64 // of the message, in PFQ_IN
+	Sequence uint64 // sequence of the message in PFQ_IN
 	Plan     uint64 // number of the plan that began the attempt
 	Last     uint64 // number of the last plan in the log
-	Job      string // of the attempt
-	Task     int    // of the attempt, from 0
+	Job      string // name of the job
+	Task     int    // number of the task, from 0
 }
 
 func (e *LostPlansError) Error() string {
-	return fmt.Sprintf("message %d of %s is about task %d of job %s, begun by a plan %d that the log does not have; the log ends with plan %d",
+	return fmt.Sprintf("message %d of %s is about task %d of job %s, begun by plan %d, which the log does not "+
+		"have; the log ends with plan %d",
 		e.Sequence, wire.InStream, e.Task, e.Job, e.Plan, e.Last)
 }
 
@@ -163,7 +164,9 @@ func (t *taking) adopt(number int) {
 	}
 	t.ended[[2]int{a.Job, a.Task}], t.ending[number] = true, true
 	t.tell(dispatch.Happening{
-		Kind: dispatch.Finished, Job: a.Job, Task: a.Task, Worker: a.Worker, Attempt: number, Work: min(result.Seconds*a.Speed, 1e50),
+		Kind: dispatch.Finished,
+		Job:  a.Job, Task: a.Task, Worker: a.Worker, Attempt: number,
+		Work: min(result.Seconds*a.Speed, 1e50),
 	})
 }
 
@@ -299,8 +302,8 @@ func (b *Book) Open() map[string][]bool {
 }
 
 // Repair declares the plans after the last one up to number last lost. The next plan is last + 1,
-// results of their attempts are adopted, and numbers of attempts continue above theirs. Of an empty
-// book the clock starts at epoch. What PFQ_IN says up to sequence end may have gaps.
+// results of their attempts are adopted, and numbers of attempts continue above theirs. The clock of
+// an empty book starts at epoch. PFQ_IN may have gaps up to sequence end.
 func (b *Book) Repair(last, end uint64, epoch float64) error {
 	if last <= b.number {
 		return input.Errorf("last", last, "the number of a lost plan, above %d", b.number)

@@ -28,7 +28,8 @@ func newPlannedRun(t *rapid.T, seed uint64) *plannedRun {
 	var key [32]byte
 	key[0] = byte(seed)
 	s := book.Settings{
-		Leader: "m", Epoch: 1e9, Random: rand.NewChaCha8(key), Rules: dispatch.Rules{Policy: dispatch.Policy{Rule: dispatch.EDF}},
+		Leader: "m", Epoch: 1e9, Random: rand.NewChaCha8(key),
+		Rules: dispatch.Rules{Policy: dispatch.Policy{Rule: dispatch.EDF}},
 	}
 	b, err := book.New(s)
 	if err != nil {
@@ -262,7 +263,8 @@ func TestForgeryIsNoDamage(t *testing.T) {
 			text := []byte(o.Order.Token)
 			at := rapid.IntRange(0, len(text)-2).Draw(t, "at") // not all bits of the last character count
 			text[at] = map[bool]byte{true: 'B', false: 'A'}[text[at] == 'A']
-			forged.Token, forged.Attempt, forged.Task, forged.Worker = string(text), o.Order.Attempt, o.Order.Task, o.Worker
+			forged.Token, forged.Attempt = string(text), o.Order.Attempt
+			forged.Task, forged.Worker = o.Order.Task, o.Worker
 		case 2: // an honest token for another attempt
 			if forged.Attempt <= 2 {
 				forged.Attempt += 2
@@ -312,7 +314,8 @@ func TestRestoredReportsAreAdopted(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := newPlannedRun(t, 3)
 		tasks := rapid.IntRange(1, 12).Draw(t, "tasks")
-		if err := errors.Join(r.joins(rapid.IntRange(1, 4).Draw(t, "workers")), r.writes(batchOf("j", tasks))); err != nil {
+		if err := errors.Join(r.joins(rapid.IntRange(1, 4).Draw(t, "workers")),
+			r.writes(batchOf("j", tasks))); err != nil {
 			t.Fatal(err)
 		}
 		recorded := map[string]bool{}

@@ -48,7 +48,8 @@ func (b *Book) Job(name string) (wire.JobView, bool) {
 func (b *Book) jobView(j *job) wire.JobView {
 	v := wire.JobView{
 		Version: wire.Version, Name: j.Job.Name, Batch: j.Batch, State: j.State, Kind: j.Job.Run.Kind, Tasks: j.Job.Tasks, Left: j.Left,
-		Failed: j.Failed, Lost: j.Lost, Checked: j.Checked, Differing: j.Differing, Missing: j.Missing, Hand: j.Hand, MaxWorkers: j.Job.MaxWorkers, Priority: j.Job.Priority, Epoch: b.epoch,
+		Failed: j.Failed, Lost: j.Lost, Checked: j.Checked, Differing: j.Differing, Missing: j.Missing, Hand: j.Hand,
+		MaxWorkers: j.Job.MaxWorkers, Priority: j.Job.Priority, Epoch: b.epoch,
 		Submit: j.Submit, Start: j.Start, Finish: j.Finish,
 	}
 	if j.Deadline > 0 {
