@@ -138,10 +138,11 @@ type Order struct {
 	Work    float64 `json:"work,omitempty"`    // of the task, seconds on a worker of speed 1; 0 if the job does not say
 	Run     Run     `json:"run"`
 
-	// A worker starts the task only while its clock, see [Beat.Clock], is below Heard + Within. The manager cannot have given
-	// the worker up by then. On a logical clock both are 0: there is no limit.
-	Heard  float64 `json:"heard,omitempty"`  // Clock of the last beat of the process that the manager received, 0 if none
-	Within float64 `json:"within,omitempty"` // seconds of silence after which the manager gives a worker up, 0 for no limit
+	// A worker starts the task only while its clock, see [Beat.Clock], is below Heard + Within. The
+	// manager cannot have given the worker up by then. On a logical clock both are 0: there is no
+	// limit.
+	Heard  float64 `json:"heard,omitempty"`  // Clock of the last beat received from the process, 0 if none
+	Within float64 `json:"within,omitempty"` // seconds of silence until the manager gives up, 0 for no limit
 }
 
 // A Beat tells what a worker does. It is sent all the time, and at once where something changes.

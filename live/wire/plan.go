@@ -59,8 +59,8 @@ type Term struct {
 type Adoption struct {
 	Job      int     `json:"job"`      // its number
 	Task     int     `json:"task"`     // from 0
-	Sequence uint64  `json:"sequence"` // of the report, in PFQ_IN
-	Seconds  float64 `json:"seconds"`  // that the task ran
+	Sequence uint64  `json:"sequence"` // sequence of the report in PFQ_IN
+	Seconds  float64 `json:"seconds"`  // run time of the task
 }
 
 // Missing is the number of results of a job that the server has lost.

@@ -12,7 +12,7 @@ import (
 // and the attempt. A worker repeats the token in its report. Only the key of the cluster can sign
 // one, so a token of a plan that is not in the log proves that the log has lost plans.
 type Token struct {
-	Term    string // of the manager that made the plan
+	Term    string // term of the manager that made the plan
 	Plan    uint64 // its number
 	Job     string // as in the order
 	Task    int    // as in the order

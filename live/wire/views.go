@@ -39,7 +39,7 @@ type JobView struct {
 	Tasks      int      `json:"tasks"`                 // in all
 	Left       int      `json:"left"`                  // tasks not finished
 	Failed     int      `json:"failed"`                // tasks given up
-	Lost       int      `json:"lost"`                  // attempts that were lost with their workers, without the preempted ones
+	Lost       int      `json:"lost"`                  // attempts lost with their workers, except preempted ones
 	Checked    int      `json:"checked,omitempty"`     // tasks that another worker has run, too
 	Differing  int      `json:"differing,omitempty"`   // of these, tasks of which the two results differ
 	Missing    int      `json:"missing,omitempty"`     // results that the server has lost
@@ -70,7 +70,7 @@ type WorkerView struct {
 	Since    float64        `json:"since"`             // time of the begin of the task, or from which on the worker is in this state
 	Heard    *float64       `json:"heard,omitempty"`   // time of the last beat
 	Finished int            `json:"finished"`          // tasks
-	Lost     int            `json:"lost"`              // attempts that were lost with the worker, without the preempted ones
+	Lost     int            `json:"lost"`              // attempts lost with the worker, except preempted ones
 	Load     float64        `json:"load,omitempty"`    // average of the machine in the last minute
 	Memory   int64          `json:"memory,omitempty"`  // bytes free
 	Disk     int64          `json:"disk,omitempty"`    // bytes free
@@ -139,8 +139,8 @@ type Counts struct {
 	Differing int `json:"differing"`
 	Unchecked int `json:"unchecked"`
 
-	// Of damaged stores: results adopted from attempts of lost plans, reports put aside, messages
-	// of PFQ_IN that vanished before any plan named them, and plans that were lost.
+	// Damage of the store: results adopted from attempts of lost plans, reports put aside, messages
+	// of PFQ_IN that vanished before any plan named them, and lost plans.
 	Adopted   int    `json:"adopted,omitempty"`
 	Aside     int    `json:"aside,omitempty"`
 	Gone      uint64 `json:"gone,omitempty"`
