@@ -15,11 +15,12 @@ import (
 // ErrTaken says that another batch has the name already.
 var ErrTaken = errors.New("another batch has this name")
 
-// ErrLost says that the server has lost the batch before a manager read it. It may be submitted again.
+// ErrLost reports a batch that the server lost before a manager read it. It may be submitted again.
 var ErrLost = errors.New("the server has lost the batch before a manager read it: submit it again")
 
-// maxGone is how many times in a row, a second apart, a batch may be absent that no manager has named:
-// a copy of the stream may be behind, and a refused batch goes a moment before its view appears.
+// maxGone is the number of checks in a row, a second apart, that may find a batch absent that no
+// manager has named: a copy of the stream may be behind, and a refused batch disappears shortly
+// before its view appears.
 const maxGone = 4
 
 // A RefusedError says why the manager does not take a batch. None of its jobs will run.

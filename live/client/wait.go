@@ -24,7 +24,7 @@ const (
 	missingAfter = 30 * time.Second
 )
 
-// A MissingError says that the server has lost results of a job that is done.
+// A MissingError reports results of a finished job that the server has lost.
 type MissingError struct {
 	Job     string // its name
 	Missing int    // results
