@@ -29,10 +29,10 @@ type Audited struct {
 	Contents []string       // outputs, inputs, messages, views and whole jobs that are lost, a line each
 }
 
-// Audit decides all plans of the log again, from the first one or else from the earliest snapshot
-// that there is, and compares the log with what else the server keeps. A plan that comes out
-// otherwise is a [*book.Difference]. The error is a [*DamageError] if the log has lost plans, see
-// [Repair]; results and contents that are lost are in [Audited.Missing] and [Audited.Contents].
+// Audit decides all plans of the log again, from the first one or, if that is gone, from the earliest
+// snapshot, and compares the log with the rest of what the server keeps. A plan that comes out
+// differently is a [*book.Difference]. The error is a [*DamageError] if the log has lost plans, see
+// [Repair]; lost results and contents are in [Audited.Missing] and [Audited.Contents].
 func Audit(ctx context.Context, js jetstream.JetStream) (*Audited, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -111,7 +111,8 @@ func Audit(ctx context.Context, js jetstream.JetStream) (*Audited, error) {
 			delete(a.Missing, v.Name)
 			continue
 		}
-		a.Contents = append(a.Contents, "job "+v.Name+": its submission and all plans about it are lost, and only its view is left")
+		a.Contents = append(a.Contents,
+			"job "+v.Name+": its submission and all plans about it are lost, and only its view is left")
 	}
 	for job, n := range a.Missing {
 		if v, ok := b.Job(job); n == 0 || ok && v.State == wire.JobCleared { // it was cleared meanwhile
@@ -138,7 +139,8 @@ func jobsOfLostPlans(ctx context.Context, js jetstream.JetStream, b *book.Book) 
 			}
 			v, err := wire.Decode[wire.JobView](m.Data)
 			if err != nil {
-				unreadable = append(unreadable, fmt.Sprintf("view of job %s: %v", strings.TrimPrefix(m.Subject, prefix), err))
+				unreadable = append(unreadable, fmt.Sprintf("view of job %s: %v",
+					strings.TrimPrefix(m.Subject, prefix), err))
 				continue
 			}
 			if _, ok := b.Job(v.Name); ok || v.State == wire.JobCleared {

@@ -48,7 +48,7 @@ var sayHandlers = map[string]worker.Handler{"say": func(ctx context.Context, t w
 type savedStore struct {
 	name    string
 	folder  string
-	results map[string][]byte // by subject: that the plans tell of
+	results map[string][]byte // by subject, those that the plans record
 	jobs    map[string]int    // tasks of jobs that were accepted
 }
 
@@ -141,7 +141,7 @@ func saveStores(t *testing.T) (saved []savedStore) {
 		return b
 	}
 	save := func(name string) {
-		// what is there now is in the copy, and so are the plans that tell of it once no more are made
+		// The copy has what is there now, and the plans that record it once no more are made.
 		known := map[string][]byte{}
 		status, err := c.Status(ctx)
 		for ; err != nil; status, err = c.Status(ctx) {
@@ -386,7 +386,7 @@ func checkJobs(ctx context.Context, t *testing.T, js jetstream.JetStream, c *cli
 			}
 		}
 		lost := tasks - len(seen)
-		// results are checked beside the decisions
+		// The leader checks results in the background.
 		for ; v.Missing != lost && ctx.Err() == nil; rest(ctx, 10*time.Millisecond) {
 			if now, err := c.Job(ctx, job); err == nil {
 				v = *now

@@ -20,8 +20,8 @@ import (
 	"productform/live/wire"
 )
 
-// A DamageError says what the store has lost. No manager leads until it is repaired, see [Repair]:
-// leading would remove what the lost part would explain.
+// A DamageError names what the store has lost. No manager leads until the store is repaired, see
+// [Repair]: leading would remove what only the lost part explains.
 type DamageError struct{ What string }
 
 func (e *DamageError) Error() string {
@@ -30,7 +30,7 @@ func (e *DamageError) Error() string {
 
 func damaged(format string, a ...any) error { return &DamageError{fmt.Sprintf(format, a...)} }
 
-// refuseTime is how long a manager waits that found damage before it looks again.
+// refuseTime is the time after which a manager that found damage checks again.
 const refuseTime = 2 * time.Second
 
 // refuse answers questions with the damage for a while, unless another manager leads.
@@ -107,8 +107,8 @@ func unheard(ctx context.Context, js jetstream.JetStream, after uint64) (list []
 }
 
 // catchUpAndCheck folds the rest of the log, and returns a [DamageError] if views or reports prove
-// that the log has lost plans. They are read first: what they tell of must be in the log by then.
-// Servers of a cluster have a moment to find out what they know.
+// that the log has lost plans. They are read first: what they report must be in the log by then. The
+// servers of a cluster get a moment to agree on what they have.
 func (m *manager) catchUpAndCheck(ctx context.Context, f *fold) error {
 	wait, err := patience(ctx, m.js)
 	if err != nil {
@@ -205,11 +205,10 @@ func (m *manager) keepKey(ctx context.Context, b *book.Book) error {
 	return put(ctx, m.store, jetstream.ObjectMeta{Name: keyObject}, data)
 }
 
-// findMissing reads all results in PFQ_IN, and returns how many of those wanted are not there, or
-// cannot be read, by job; 0 of a job that has all. wanted is as [book.Book.Results] returns it, and
-// is changed. What is read may be a copy that is behind, so what is not there is asked for again,
-// from the leader of the stream. The index of a stream is no proof: it may list what cannot be
-// read.
+// findMissing reads all results in PFQ_IN and returns, by job, the number of wanted results that are
+// absent or cannot be read; 0 for a job that has all. wanted is as returned by [book.Book.Results],
+// and is modified. A copy of the stream may be behind, so absent results are requested again from the
+// leader of the stream. The index of a stream is no proof: it may list messages that cannot be read.
 func findMissing(ctx context.Context, js jetstream.JetStream, wanted map[string][]bool) (map[string]int, error) {
 	err := readIn(ctx, js, func(m *store.Message) {
 		if job, task, ok := wire.DoneTask(m.Subject); ok && task < len(wanted[job]) {
@@ -292,7 +291,9 @@ func readIn(ctx context.Context, js jetstream.JetStream, each func(*store.Messag
 
 // findRestored returns the reports of open tasks that plans up to a sequence of PFQ_IN have removed, or
 // that are lost with other plans, but the server has again. They block their tasks.
-func findRestored(ctx context.Context, js jetstream.JetStream, open map[string][]bool, upto uint64) (list []book.Input, err error) {
+func findRestored(
+	ctx context.Context, js jetstream.JetStream, open map[string][]bool, upto uint64,
+) (list []book.Input, err error) {
 	err = readIn(ctx, js, func(m *store.Message) {
 		job, task, ok := wire.DoneTask(m.Subject)
 		if !ok || m.Sequence > upto || task >= len(open[job]) || !open[job][task] {
@@ -332,10 +333,10 @@ func hasMessage(ctx context.Context, js jetstream.JetStream, stream, subject str
 // checkPause is the time between two attempts to check the reports in PFQ_IN.
 const checkPause = time.Second
 
-// checkReports checks the reports in PFQ_IN beside the decisions, and sends the loop those that the
-// server has again, and how many results are missing. A check that fails is tried again: a view would
-// otherwise name a loss of earlier. wanted is as [book.Book.Results] returns it, open as
-// [book.Book.Open].
+// checkReports checks the reports in PFQ_IN while the leader decides. It sends the loop the reports
+// that the server has again, and the number of missing results. It repeats a check that fails:
+// otherwise a view would name an earlier loss. wanted is as returned by [book.Book.Results], and open
+// as returned by [book.Book.Open].
 func (l *leader) checkReports(ctx context.Context, wanted, open map[string][]bool, upto uint64) {
 	for _, check := range []func() error{
 		func() error {
@@ -348,9 +349,10 @@ func (l *leader) checkReports(ctx context.Context, wanted, open map[string][]boo
 		func() error {
 			subjects, err := findUnreadable(ctx, l.js)
 			if len(subjects) > 0 {
-				l.settings.Log.Error("the server cannot read messages that it had acknowledged", "stream", wire.InStream,
-					"subjects", subjects[:min(len(subjects), 20)], "count", len(subjects),
-					"advice", "jobs whose tasks are among them cannot end: cancel these jobs, and submit the tasks again")
+				l.settings.Log.Error("the server cannot read messages that it had acknowledged",
+					"stream", wire.InStream, "subjects", subjects[:min(len(subjects), 20)], "count", len(subjects),
+					"advice", "jobs whose tasks are among them cannot end: "+
+						"cancel these jobs, and submit the tasks again")
 			}
 			return err
 		},
@@ -374,7 +376,7 @@ func (l *leader) checkReports(ctx context.Context, wanted, open map[string][]boo
 	}
 }
 
-// hearMissing takes note of results that are missing.
+// hearMissing records missing results.
 func (l *leader) hearMissing(list map[string]int) {
 	var missing []wire.Missing
 	lost := map[string]int{}

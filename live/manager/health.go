@@ -21,7 +21,7 @@ type sign struct {
 	seen    time.Time
 	cut     time.Time // when its connection was closed, if it was not heard since
 	process string    // that sent the last beat, "" if none was heard
-	clock   float64   // of the last beat
+	clock   float64   // clock in the last beat
 }
 
 func newHealth(lostAfter time.Duration) *health {

@@ -76,8 +76,9 @@ func (m *manager) lead(ctx context.Context, f *fold) error {
 	}
 	l := &leader{
 		manager: m, fold: f, health: newHealth(m.settings.LostAfter), history: newHistory(),
-		missing: make(chan map[string]int, 1), restored: make(chan []book.Input, 1), taken: map[string]time.Time{}, waiting: map[string]time.Time{},
-		beats: make(chan *nats.Msg, mostWaiting), ended: make(chan *nats.Msg, mostWaiting), questions: make(chan *nats.Msg, mostWaiting),
+		missing: make(chan map[string]int, 1), restored: make(chan []book.Input, 1), taken: map[string]time.Time{},
+		waiting: map[string]time.Time{}, beats: make(chan *nats.Msg, mostWaiting),
+		ended: make(chan *nats.Msg, mostWaiting), questions: make(chan *nats.Msg, mostWaiting),
 	}
 	l.orders = newDispatcher(l.send)
 	if l.inbox, err = read(ctx, m.js, wire.InStream, f.book.Upto()+1); err != nil {

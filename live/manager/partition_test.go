@@ -35,7 +35,7 @@ func (g *gate) pass() {
 // A network connects workers to a server, and delays what either side sends while a gate is closed.
 type network struct {
 	to             nats.InProcessConnProvider
-	received, sent gate         // of the workers
+	received, sent gate         // what workers receive and send
 	held           atomic.Int64 // bytes at the gate of what is received
 }
 
@@ -111,7 +111,8 @@ func TestLateOrderIsNotFollowed(t *testing.T) {
 	}
 	run := func(job string) {
 		t.Helper()
-		if _, err := c.Submit(ctx, wire.Batch{Jobs: []wire.Job{{Name: job, Tasks: 1, Run: wire.Run{Kind: "say"}}}}); err != nil {
+		if _, err := c.Submit(ctx,
+			wire.Batch{Jobs: []wire.Job{{Name: job, Tasks: 1, Run: wire.Run{Kind: "say"}}}}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -34,14 +34,14 @@ func (l *leader) remove(ctx context.Context) (removed bool, err error) {
 	return true, nil
 }
 
-// asidePrefix is that of the names of messages of PFQ_IN that were put aside; sequence and digest
-// follow. subjectField in their description holds the subject.
+// asidePrefix begins the names of messages of PFQ_IN that were put aside; sequence and digest follow.
+// subjectField in their description holds the subject.
 const (
 	asidePrefix  = "aside-"
 	subjectField = "subject"
 )
 
-// putAside copies a message that is to be removed to the store of snapshots, if it may be genuine.
+// putAside copies a message to the store of snapshots before it is removed, if it may be genuine.
 func (l *leader) putAside(ctx context.Context, in jetstream.Stream, r wire.Removal) error {
 	if !r.Aside {
 		return nil

@@ -17,7 +17,7 @@ import (
 	"productform/live/wire"
 )
 
-// A Repaired says what [Repair] found, and did if it was told to.
+// A Repaired reports what [Repair] found and whether it changed the store.
 type Repaired struct {
 	Damage    string // what proves that plans are lost; empty if nothing does
 	Kept      uint64 // number of the last plan that can be used
@@ -31,13 +31,13 @@ type Repaired struct {
 // something shows.
 const lostMargin = 1000
 
-// ErrLeads says that a manager leads, so there is nothing to repair.
+// ErrLeads reports that a manager leads, so there is nothing to repair.
 var ErrLeads = errors.New("a manager leads: there is nothing to repair")
 
-// Repair finds out whether the log has lost plans, and if apply is set makes the plans that are
-// left usable: it writes a snapshot of the state after the last plan that can be folded. Managers
-// go on from there. They hear what PFQ_IN says since that plan once more, and adopt results of
-// attempts that the lost plans began. Nothing is removed but snapshots that the new one replaces.
+// Repair checks whether the log has lost plans. If apply is set, it makes the remaining plans usable:
+// it writes a snapshot of the state after the last plan that can be folded. Managers continue from
+// there. They read PFQ_IN since that plan again, and adopt results of attempts that the lost plans
+// began. Repair removes only snapshots that the new one replaces.
 func Repair(ctx context.Context, nc *nats.Conn, apply bool) (*Repaired, error) {
 	js, err := jetstream.New(nc, jetstream.WithDefaultTimeout(requestTime))
 	if err != nil {
@@ -162,7 +162,7 @@ type salvaged struct {
 	snapshots []*jetstream.ObjectInfo
 }
 
-// readerSettings are those of a book that decides nothing new.
+// readerSettings returns the settings of a book that decides nothing new.
 func readerSettings() book.Settings {
 	return book.Settings{Leader: "reader", Rules: dispatch.Rules{Policy: dispatch.Policy{Rule: dispatch.EDF}},
 		Random: nothingDrawn{}}
@@ -233,7 +233,7 @@ func salvage(ctx context.Context, js jetstream.JetStream, objects jetstream.Obje
 		}
 		from = next
 	}
-	// the last one of the furthest, which is of the fewest plans
+	// of the books that go furthest, the last one, which folds the fewest plans
 	best := slices.MaxFunc(candidates, func(x, y *candidate) int {
 		switch {
 		case x.book.Number() != y.book.Number():
@@ -350,15 +350,15 @@ func rehearse(ctx context.Context, js jetstream.JetStream, snapshot []byte, upto
 	}
 }
 
-// zeros is the source of random bytes of a book whose plans nobody reads.
+// zeros is the source of random bytes of a book whose plans are not used.
 type zeros struct{}
 
 func (zeros) Read(to []byte) (int, error) { clear(to); return len(to), nil }
 
 // An AsideReport is a message of PFQ_IN that was put aside.
 type AsideReport struct {
-	Name    string // of the file that it goes to
-	Subject string // on which it was sent
+	Name    string // name of the file that it is written to
+	Subject string // subject on which it was sent
 	Data    []byte // its content
 }
 

@@ -131,8 +131,8 @@ func last(ctx context.Context, js jetstream.JetStream, stream string) (uint64, e
 	return s.CachedInfo().State.LastSeq, nil
 }
 
-// patience is how long what a server says may be wrong: it may not know all of its own when it has
-// just become the leader of a cluster. A server without others is always right.
+// patience returns the time for which the answers of a server may be wrong: a server that has just
+// become the leader of a cluster may not know all that it has. A single server is always right.
 func patience(ctx context.Context, js jetstream.JetStream) (time.Duration, error) {
 	s, err := js.Stream(ctx, wire.PlanStream)
 	if err != nil || s.CachedInfo().Config.Replicas == 1 {

@@ -33,7 +33,8 @@ func TestUnreadableReportIsNamed(t *testing.T) {
 	stop()
 	close(quiet)
 	report, err := wire.Encode(&wire.Report{
-		Version: 1, Job: o.Job, Task: o.Task, Attempt: o.Attempt, Worker: "w", Token: o.Token, Output: []byte("unreadable"), Size: 10,
+		Version: 1, Job: o.Job, Task: o.Task, Attempt: o.Attempt, Worker: "w", Token: o.Token,
+		Output: []byte("unreadable"), Size: 10,
 	})
 	if err != nil {
 		t.Fatal(err)
