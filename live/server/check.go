@@ -22,8 +22,8 @@ const (
 	leastStore             = 1 << 28 // bytes: below that a few large results fill it
 )
 
-// Check asks a server what it is and lists what it lacks for a layout, each with what is wanted, as
-// *num.InputError. The error is that of the request.
+// Check lists what a server lacks for a layout, each item with the requirement, as *num.InputError.
+// The error is that of the request.
 func Check(ctx context.Context, js jetstream.JetStream, l Layout) (lacks []*num.InputError, err error) {
 	nc := js.Conn()
 	lacks = checkConnection(nc.ConnectedServerVersion(), nc.MaxPayload())

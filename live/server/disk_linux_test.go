@@ -12,9 +12,9 @@ import (
 	"productform/live/wire"
 )
 
-// A disk that fills up under the server, here by a limit on the size of files: what comes is not
-// acknowledged, nothing that was acknowledged is lost, and as there is room again the server goes
-// on, without a restart and on the same connections.
+// The disk fills up under the server, here by a limit on the size of files. The server acknowledges
+// nothing more and loses nothing that it acknowledged. Once there is room again, it resumes without
+// a restart, on the same connections.
 func TestDiskFull(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), 3*soon)
 	defer cancel()

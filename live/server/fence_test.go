@@ -246,7 +246,7 @@ func TestFull(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for !errors.Is(err, store.ErrFull) { // a server that has just started closes its streams soon
+		for !errors.Is(err, store.ErrFull) { // a server that has just started takes a moment to close its streams
 			if _, err = store.Once(ctx, js, wire.Done("b", 0), short); err != nil && !errors.Is(err, store.ErrFull) {
 				t.Fatal("the shortest report:", err)
 			}

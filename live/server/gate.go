@@ -102,7 +102,8 @@ func (g *gate) look(ctx context.Context) {
 	}
 	if isFull != g.isFull && g.log != nil {
 		if isFull {
-			g.log.Warn("the store is full: submissions and results wait until there is room", "used", d.used, "limit", d.limit, "free", d.free)
+			g.log.Warn("the store is full: submissions and results wait until there is room",
+				"used", d.used, "limit", d.limit, "free", d.free)
 		} else {
 			g.log.Info("the store has room again", "used", d.used, "limit", d.limit, "free", d.free)
 		}
@@ -110,14 +111,14 @@ func (g *gate) look(ctx context.Context) {
 	g.isFull, g.isSet = isFull, true
 }
 
-// A disk is what decides whether the store on it is full, in bytes.
+// A disk holds the numbers that decide whether the store on it is full.
 type disk struct {
-	used, limit   int64 // of the store
-	free, reserve int64 // on the disk
+	used, limit   int64 // bytes of the store
+	free, reserve int64 // bytes on the disk
 }
 
 // isFull reports whether the store is full, or the disk nearly is. A store that was full has room
-// again once some more is free, so that it does not change all the time.
+// again only once somewhat more is free; otherwise it would keep changing.
 func (d disk) isFull(was bool) bool {
 	if was {
 		return d.used > d.limit-d.limit/32 || d.free < 2*d.reserve

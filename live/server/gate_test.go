@@ -6,9 +6,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Whatever a disk does, a store that is full or has room is so for a reason, a change of less than
-// 1/32 of the limit and of the reserve never takes it back, and an empty store on an empty disk has
-// room.
+// Whatever a disk does, the verdict on a store has a reason, a change of less than 1/32 of the limit
+// and of the reserve never reverses it, and an empty store on an empty disk has room.
 func TestDiskFullness(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		size := rapid.Int64Range(0, 1<<50).Draw(t, "size")

@@ -10,8 +10,9 @@ import (
 	"productform/live/wire"
 )
 
-// A policy service is asked by the manager and by nobody else, and answers to nobody else, also one
-// whose key was made while the server runs; one whose key was revoked is asked no more.
+// Only the manager can send requests to a policy service, and the service can answer only the manager,
+// even if its key was made while the server runs. A service whose key is revoked gets no more
+// requests.
 func TestPolicyKey(t *testing.T) {
 	g := guard(t)
 	if _, err := keys.Add(g.folder, keys.Policy, "later"); err != nil {

@@ -96,8 +96,7 @@ func stream(t *testing.T, nc *nats.Conn) jetstream.JetStream {
 // their letters m, c, o, w and p.
 type probe struct{ subject, may string }
 
-// publishes and subscriptions are written down here by hand, so that the table of rights is held to
-// them.
+// publishes and subscriptions are written by hand, as an independent check of the table of rights.
 var publishes = []probe{
 	{"pfq.plan", "m"}, {"pfq.in.script", "m"},
 	{"pfq.beat.w7", "w"}, {"pfq.beat.w8", ""}, {"pfq.beat.client", ""},

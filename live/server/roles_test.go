@@ -50,8 +50,8 @@ func say(t *testing.T, nc *nats.Conn, subject, text string) {
 	}
 }
 
-// What the roles are for, they can do: a job goes from the client to a worker and back, and a
-// monitor watches.
+// The roles can do their work: a job goes from the client to a worker and back, and a monitor
+// watches.
 func TestRolesDoTheirWork(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), 3*soon)
 	defer cancel()
@@ -189,8 +189,8 @@ var strays = []stray{
 }
 
 // The server writes the answer to a request to any subject that the request names, past the
-// permissions of who asked. On a server with keys the answer stays in the account of who asked.
-// That the attempts are real shows a server without keys.
+// permissions of the requester. On a server with keys the answer stays in the account of the
+// requester. A server without keys shows that the attempts are real.
 func TestAnswersGoNowhereElse(t *testing.T) {
 	t.Run("with keys", func(t *testing.T) {
 		g := guard(t)

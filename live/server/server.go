@@ -36,7 +36,7 @@ type Settings struct {
 type Server struct {
 	nats *server.Server
 	temp string        // folder that goes when the server ends
-	own  nkeys.KeyPair // of this process, which opens and closes streams by it
+	own  nkeys.KeyPair // key with which this process opens and closes streams
 	stop func()        // ends what looks after the keys and the disk
 
 	release func() // gives the store back

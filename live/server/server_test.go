@@ -65,8 +65,8 @@ func TestPrepareAgain(t *testing.T) {
 	}
 }
 
-// What nats.go makes of the streams: object store and buckets work as they do when it makes them
-// itself.
+// With our streams, the object store and the buckets of nats.go work as if nats.go had created the
+// streams.
 func TestBucketsOfTheLibrary(t *testing.T) {
 	js, err := jetstream.New(servertest.Connect(t, servertest.Start(t)))
 	if err != nil {

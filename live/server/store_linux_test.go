@@ -10,8 +10,8 @@ import (
 	"productform/num"
 )
 
-// Two servers on one store would each write over what the other has acknowledged: the second is
-// refused before it opens anything, the first goes on, and the store is free once that has ended.
+// Two servers on one store would overwrite what the other has acknowledged. The second is rejected
+// before it opens anything, the first continues, and the store is free once the first has ended.
 func TestStoreIsOfOneServer(t *testing.T) {
 	settings := server.Settings{Store: t.TempDir()}
 	first := start(t, settings)

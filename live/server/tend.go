@@ -91,7 +91,7 @@ func (s *Server) isStuck() bool {
 	return false
 }
 
-// room is how many bytes must be free before a store is opened.
+// room is the number of bytes that must be free before a store is opened.
 const room = 1 << 20
 
 // awaitRoom waits until a store can be opened: NATS ends the process if it finds no room for a new
