@@ -142,7 +142,8 @@ func (u User) imports() (lines []string) {
 		if r.Verb == Subscribe {
 			what = "stream"
 		}
-		lines = append(lines, fmt.Sprintf(`{ %s: { account: %s, subject: "%s" } }`, what, MainAccount, strings.ReplaceAll(r.Subject, "{name}", u.Name)))
+		lines = append(lines, fmt.Sprintf(`{ %s: { account: %s, subject: "%s" } }`, what, MainAccount,
+			strings.ReplaceAll(r.Subject, "{name}", u.Name)))
 	}
 	return lines
 }
