@@ -152,7 +152,8 @@ func TestRoundTrip(t *testing.T) {
 		for i := range want.Jobs {
 			j := wire.Job{
 				Name: names[i], Priority: work.Draw(t, "priority"), MaxWorkers: rapid.IntRange(0, 1<<29).Draw(t, "max_workers"),
-				Tasks: rapid.IntRange(1, wire.MaxTasks/5).Draw(t, "tasks"), Estimate: rapid.Float64Range(1e-50, 1e50).Draw(t, "estimate"),
+				Tasks:    rapid.IntRange(1, wire.MaxTasks/5).Draw(t, "tasks"),
+				Estimate: rapid.Float64Range(1e-50, 1e50).Draw(t, "estimate"),
 				Attempts: rapid.IntRange(0, 100).Draw(t, "attempts"),
 				Run: wire.Run{Kind: name.Draw(t, "kind"), Program: name.Draw(t, "program"),
 					Args: rapid.SliceOfN(rapid.StringMatching(`[ -~é]*`), 1, 4).Draw(t, "args")},
