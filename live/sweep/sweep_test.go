@@ -500,7 +500,8 @@ func TestNewCommand(t *testing.T) {
 	}
 	var out, said bytes.Buffer
 	var ended *StatusError
-	if err := Run(t.Context(), unstable, Settings{Stdout: &out, Stderr: &said}, nil); !errors.As(err, &ended) || ended.Status != 1 || !strings.Contains(out.String(), "\nunstable: ") {
+	if err := Run(t.Context(), unstable, Settings{Stdout: &out, Stderr: &said}, nil); !errors.As(err, &ended) ||
+		ended.Status != 1 || !strings.Contains(out.String(), "\nunstable: ") {
 		t.Errorf("an unstable model: %v, %s%s", err, &out, &said)
 	}
 	if err := Run(t.Context(), command, Settings{}, nil); err == nil || !strings.HasPrefix(err.Error(), "exit status 2: pfq: unknown flag: --results; it is a flag of allocate, ") {
