@@ -39,7 +39,7 @@ type chaosCase struct {
 	pause   time.Duration // between two disturbances, at most
 	most    int           // disturbances; after them all is left in peace
 	verify  string        // part of the tasks that run twice
-	damage  int           // each so many disturbances, the server is killed and its store damaged; 0 for never
+	damage  int           // after every damage disturbances, the server is killed and its store damaged; 0 for never
 }
 
 // Server, managers and workers are killed and put to sleep at random on the wall clock, while jobs of programs are submitted and run. In
@@ -50,9 +50,8 @@ func TestChaos(t *testing.T) {
 	testChaos(t, chaosCase{servers: 1, jobs: 4, pause: 250 * time.Millisecond, most: 20, verify: "0.1"})
 }
 
-// The same with a server whose store is damaged between its death and its next start, and repaired
-// where managers refuse to lead. What is lost is named: by status, and by errors in the logs of
-// managers.
+// The same with a server whose store is damaged between its death and its next start, and repaired if
+// managers refuse to lead. Status and errors in the logs of managers name every loss.
 func TestChaosOfDamagedStores(t *testing.T) {
 	t.Parallel() // it waits most of the time
 	testChaos(t, chaosCase{servers: 1, jobs: 6, pause: 250 * time.Millisecond, most: 24, verify: "0", damage: 6})
@@ -77,7 +76,8 @@ func testChaos(t *testing.T, c chaosCase) {
 			x := runChaos(t, c)
 			tasks, repeated = tasks+x.counts.Finished, repeated+x.counts.Begun-x.counts.Finished-x.counts.Checked
 			kills, pauses = kills+int(x.kills.Load()), pauses+int(x.pauses.Load())
-			damaged, repairs, missing, gone = damaged+int(x.damaged.Load()), repairs+int(x.repairs.Load()), missing+x.missing, gone+x.gone
+			damaged, repairs, missing, gone = damaged+int(x.damaged.Load()), repairs+int(x.repairs.Load()),
+				missing+x.missing, gone+x.gone
 		})
 	}
 	t.Logf("in all %d tasks, %d kills, %d pauses, %d executions repeated", tasks, kills, pauses, repeated)
@@ -260,7 +260,7 @@ func (c *chaos) damageStore(wake []time.Time) {
 	if err != nil {
 		c.t.Error(err)
 	}
-	// else the index may list reports that cannot be read, whose tasks cannot end, see live.md
+	// Otherwise the index may list unreadable reports, whose tasks cannot end; see live.md.
 	if stream == wire.InStream {
 		index, err := filepath.Glob(filepath.Join(c.store, "jetstream", "*", "streams", stream, "msgs", "index.db"))
 		if err != nil {
@@ -350,7 +350,7 @@ func (c *chaos) checkNamed(ctx context.Context, users *client.Client, js jetstre
 		isKnown := !slices.ContainsFunc(audited.Contents, func(line string) bool {
 			return strings.HasPrefix(line, "job "+v.Name+": ")
 		})
-		// leaders check reports beside their decisions
+		// Leaders check reports in the background.
 		for begun := time.Now(); isKnown && v.Missing != lost && time.Since(begun) < 30*time.Second; rest(ctx,
 			100*time.Millisecond) {
 			if now, err := users.Job(ctx, v.Name); err == nil {
@@ -365,8 +365,10 @@ func (c *chaos) checkNamed(ctx context.Context, users *client.Client, js jetstre
 		results += len(seen)
 	}
 	n := &c.counts
-	c.t.Logf("%d jobs, %d results checked, %d kills, %d pauses, %d stores damaged, %d repairs; lost and named: %d results, %d jobs; adopted %d, put aside %d, vanished %d",
-		len(views), results, c.kills.Load(), c.pauses.Load(), c.damaged.Load(), c.repairs.Load(), c.missing, c.gone, n.Adopted, n.Aside, n.Gone)
+	c.t.Logf("%d jobs, %d results checked, %d kills, %d pauses, %d stores damaged, %d repairs; lost and named: %d "+
+		"results, %d jobs; adopted %d, put aside %d, vanished %d",
+		len(views), results, c.kills.Load(), c.pauses.Load(), c.damaged.Load(), c.repairs.Load(), c.missing, c.gone,
+		n.Adopted, n.Aside, n.Gone)
 }
 
 func (c *chaos) signal(k int, s syscall.Signal) {

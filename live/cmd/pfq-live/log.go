@@ -98,7 +98,7 @@ func (s *problems) note(p problem, now time.Time) (suppressed int, isDue bool) {
 	} else if was != nil {
 		suppressed = was.suppressed
 	}
-	for other, was := range s.seen { // the map stays small, and nothing counted is forgotten soon
+	for other, was := range s.seen { // the map stays small, and counts last at least a minute
 		if now.Sub(was.written) > time.Minute {
 			delete(s.seen, other)
 		}

@@ -9,8 +9,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Of any lines about some problems, each problem is written when it is first seen, two lines about
-// one are at least a period apart, and the counts add up to all lines.
+// For any sequence of problems, each is written when it is first seen, two lines about one problem
+// are at least a period apart, and the counts add up to all lines.
 func TestLogSuppressesRepeats(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := &problems{seen: map[problem]*sightings{}}

@@ -219,7 +219,8 @@ func auditOf(ctx context.Context, js jetstream.JetStream) (*auditAnswer, error) 
 		Damage: []string{}}
 	for _, job := range slices.Sorted(maps.Keys(a.Missing)) {
 		answer.Damage = append(answer.Damage,
-			fmt.Sprintf("job %s: %d results are missing: pfq-live results %s names the tasks", job, a.Missing[job], job))
+			fmt.Sprintf("job %s: %d results are missing: pfq-live results %s names the tasks",
+				job, a.Missing[job], job))
 	}
 	answer.Damage = append(answer.Damage, a.Contents...)
 	repaired, lost := describeLosses(n)
@@ -234,11 +235,13 @@ func auditOf(ctx context.Context, js jetstream.JetStream) (*auditAnswer, error) 
 func describeLosses(n *wire.Counts) (repaired, lost []string) {
 	if n.LostPlans > 0 {
 		repaired = append(repaired,
-			fmt.Sprintf("up to %d plans were lost, and repaired; %d results of their attempts adopted", n.LostPlans, n.Adopted))
+			fmt.Sprintf("up to %d plans were lost, and repaired; %d results of their attempts adopted",
+				n.LostPlans, n.Adopted))
 	}
 	if n.Aside > 0 {
 		lost = append(lost,
-			fmt.Sprintf("%d reports could not be verified or placed, and were put aside: pfq-live repair --to DIR writes them", n.Aside))
+			fmt.Sprintf("%d reports could not be verified or placed, and were put aside: pfq-live repair --to DIR "+
+				"writes them", n.Aside))
 	}
 	if n.Gone > 0 {
 		lost = append(lost, fmt.Sprintf("%d messages vanished before any manager read them", n.Gone))
@@ -326,7 +329,7 @@ func writeAside(cmd *cobra.Command, nc *nats.Conn, folder string) error {
 	return nil
 }
 
-// A repairAnswer is what repair found and did.
+// A repairAnswer reports what repair found and did.
 type repairAnswer struct {
 	Damage    *string `json:"damage"` // nil if there is none
 	Kept      uint64  `json:"kept"`
@@ -356,10 +359,11 @@ func (a *repairAnswer) render() render.Answer {
 			kept = "no plan can be kept"
 		}
 		t.Line("%s; those up to %d count as lost, and the next plan is %d", kept, a.Lost, a.Lost+1)
-		t.Line("%d results of tasks that the lost plans began are adopted; %d reports that cannot be placed or verified are put aside", a.Adoptable, a.Aside)
+		t.Line("%d results of tasks that the lost plans began are adopted; %d reports that cannot be placed or "+
+			"verified are put aside", a.Adoptable, a.Aside)
 		t.Line("tasks without a result run again; nothing is removed")
 		if a.Applied {
-			t.Line("done: managers go on from here")
+			t.Line("done: managers continue from here")
 		} else {
 			t.Line("nothing was changed: back up the store, then run it with --apply")
 		}

@@ -72,15 +72,20 @@ func (f *managerFlags) settings() (manager.Settings, error) {
 		s.Rules = dispatch.Rules{Policy: policy.Policy, Learning: dispatch.Learning{Default: f.learn, Window: f.learnLast, Speeds: f.learnSpeeds}, Emergency: f.emergency}
 		return s, nil
 	case f.service != "":
-		return s, fmt.Errorf("--policy-service and --policy %s exclude each other: this policy starts the tasks of a job together", policy)
+		return s, fmt.Errorf("--policy-service and --policy %s exclude each other: "+
+			"this policy starts the tasks of a job together", policy)
 	case f.verify > 0:
-		return s, fmt.Errorf("--verify and --policy %s exclude each other: this policy starts the tasks of a job together", policy)
+		return s, fmt.Errorf("--verify and --policy %s exclude each other: "+
+			"this policy starts the tasks of a job together", policy)
 	case f.learnSpeeds:
-		return s, fmt.Errorf("--learn-speeds and --policy %s exclude each other: the workers of this policy are equal", policy)
+		return s, fmt.Errorf("--learn-speeds and --policy %s exclude each other: "+
+			"the workers of this policy are equal", policy)
 	case f.learn > 0:
-		return s, fmt.Errorf("--learn and --policy %s exclude each other: jobs request their run times under this policy", policy)
+		return s, fmt.Errorf("--learn and --policy %s exclude each other: "+
+			"jobs request their run times under this policy", policy)
 	case f.emergency > 0:
-		return s, fmt.Errorf("--emergency and --policy %s exclude each other: this policy takes no workers away", policy)
+		return s, fmt.Errorf("--emergency and --policy %s exclude each other: "+
+			"this policy takes no workers away", policy)
 	}
 	s.Rigid = *policy.Baseline
 	return s, nil

@@ -63,7 +63,8 @@ func TestSubmitRejectsEndlessInputs(t *testing.T) {
 	for name, why := range map[string]string{
 		"/dev/zero": "", "fifo": "", ".": "", "large": "", "missing": ": no such file or directory",
 	} {
-		text := `{"jobs": [{"name": "j", "tasks": 1, "work": 0, "run": {"kind": "sleep", "inputs": {"in": "` + name + `"}}}]}`
+		text := `{"jobs": [{"name": "j", "tasks": 1, "work": 0, ` +
+			`"run": {"kind": "sleep", "inputs": {"in": "` + name + `"}}}]}`
 		if err := os.WriteFile(jobs, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -71,7 +72,8 @@ func TestSubmitRejectsEndlessInputs(t *testing.T) {
 		if !filepath.IsAbs(name) {
 			name = filepath.Join(folder, name)
 		}
-		want := "pfq-live: " + jobs + ": jobs[0].run.inputs.in = " + name + ": want a regular file of at most 10 GiB" + why + "\n"
+		want := "pfq-live: " + jobs + ": jobs[0].run.inputs.in = " + name +
+			": want a regular file of at most 10 GiB" + why + "\n"
 		if status != 2 || errs != want {
 			t.Errorf("status %d: %s, want %s", status, errs, want)
 		}

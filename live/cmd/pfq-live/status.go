@@ -60,7 +60,8 @@ func newStatusAnswer(s *wire.Status) statusAnswer {
 		if j := &s.Jobs[i]; j.Missing > 0 {
 			a.Missing += j.Missing
 			a.Damage = append(a.Damage,
-				fmt.Sprintf("the server has lost %d results of job %s: pfq-live results %s names the tasks", j.Missing, j.Name, j.Name))
+				fmt.Sprintf("the server has lost %d results of job %s: pfq-live results %s names the tasks",
+					j.Missing, j.Name, j.Name))
 		}
 	}
 	repaired, lost := describeLosses(&s.Cluster.Counts)

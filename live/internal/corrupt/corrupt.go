@@ -38,9 +38,9 @@ func Stream(r *rand.Rand, store, stream string) (what string, err error) {
 		how = r.IntN(3)
 	}
 	if strings.HasPrefix(stream, "KV_") {
-		// nats-server 2.15.2 may look for ever for the message that is to make room for the next
-		// one of a key, if a block of a bucket has bad bytes in it (storeRawMsg, "Enforce per
-		// message limits"). Nothing is lost by that, but no test ends.
+		// If a block of a bucket has bad bytes in it, nats-server 2.15.2 may search forever for the
+		// message that must make room for the next one of its key (storeRawMsg, "Enforce per message
+		// limits"). Nothing is lost by that, but no test ends.
 		how |= 1
 	}
 	switch how {
