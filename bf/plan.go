@@ -58,14 +58,14 @@ const (
 	fewTerms, derivativeGain  = 1 << 8, 2
 )
 
-// Servers are eliminated if the tables of subsets have more terms than manyToEliminate, about 30
+// Servers are eliminated if the tables of subsets have more terms than eliminationTerms, about 30
 // ms, and more than twice the estimate for elimination. Below that, tables are as fast and have more
 // digits.
-const manyToEliminate = 1 << 25
+const eliminationTerms = 1 << 25
 
-// manyRowsToEliminate is the same limit for requests of distributions. Elimination omits the
+// eliminationRowTerms is the same limit for requests of distributions. Elimination omits the
 // distribution of all jobs.
-const manyRowsToEliminate = 1 << 28
+const eliminationRowTerms = 1 << 28
 
 const manyToCheck = 1 << 18 // terms, beyond which a model without an answer is found by a flow before they are counted
 
@@ -198,12 +198,12 @@ func (l *plan) preferSparse(ctx context.Context, engine num.Engine, prec uint, s
 	case engine == num.Exact: // the graph is for derivatives
 		many, gain = fewTerms, derivativeGain
 	}
-	toEliminate, faster := float64(manyToEliminate), 2.0
+	toEliminate, faster := float64(eliminationTerms), 2.0
 	switch jobs := float64(s.MaxJobs); {
 	case jobs > 0 && l.onTable(engine):
 		subset := distributionWork(l.lattice, s.MaxJobs)
 		many, gain = fewProducts/subset, distributionWork(ConnectedLattice, s.MaxJobs)/subset
-		toEliminate, faster = manyRowsToEliminate, 1
+		toEliminate, faster = eliminationRowTerms, 1
 	case jobs > 1: // a product of series takes jobs/2 times as long as a step from one order to the next
 		gain *= jobs / 2
 	}

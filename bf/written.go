@@ -50,7 +50,7 @@ func (l *plan) writeOut(s Settings) error {
 func (l *plan) preferWritten(engine num.Engine, prec uint, s Settings) {
 	cost := l.work(engine, 0)
 	fits := l.fits(engine, prec, s) == nil
-	if engine != num.Float || s.withoutElimination || fits && cost < manyToEliminate {
+	if engine != num.Float || s.withoutElimination || fits && cost < eliminationTerms {
 		return
 	}
 	counts, q := l.states, *l
