@@ -220,7 +220,7 @@ func verifyPlans(ctx context.Context, js jetstream.JetStream, b *book.Book, sequ
 			if err = describeAt(m.sequence, err); errors.As(err, &differs) {
 				return 0, err
 			} else if err != nil {
-				return 0, asDamage(err)
+				return 0, toDamageError(err)
 			}
 			sequence = m.sequence
 		}

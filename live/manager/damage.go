@@ -58,9 +58,9 @@ func (m *manager) refuse(ctx context.Context, why *DamageError) {
 	<-ctx.Done()
 }
 
-// asDamage turns an error of a plan that does not fold into a [DamageError], unless another program
+// toDamageError turns an error of a plan that does not fold into a [DamageError], unless another program
 // wrote the plan.
-func asDamage(err error) error {
+func toDamageError(err error) error {
 	var bad *input.Error
 	if errors.As(err, &bad) && bad.Path == "v" {
 		return err

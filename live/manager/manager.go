@@ -145,10 +145,10 @@ type fold struct {
 func (f *fold) add(msg message) error {
 	p, err := wire.Decode[wire.Plan](msg.data)
 	if err != nil {
-		return asDamage(fmt.Errorf("plan at %d: %w", msg.sequence, err))
+		return toDamageError(fmt.Errorf("plan at %d: %w", msg.sequence, err))
 	}
 	if err := f.book.Fold(p); err != nil {
-		return asDamage(fmt.Errorf("plan %d: %w", p.Number, err))
+		return toDamageError(fmt.Errorf("plan %d: %w", p.Number, err))
 	}
 	f.sequence = msg.sequence
 	f.since += 1 + len(p.What)
