@@ -113,7 +113,7 @@ func TestCSVHasAllFacts(t *testing.T) {
 }
 
 // A field of an answer has one JSON type, or is null, whatever the engine and the numbers. Only with
-// --samples the numbers of dispatch are estimates.
+// --samples are the numbers of dispatch estimates.
 func TestFieldsHaveOneType(t *testing.T) {
 	pool, _, _ := pfq("", "example", "two-jobs")
 	traffic, _, _ := pfq("", "example", "two-classes")
@@ -167,8 +167,8 @@ func TestFieldsHaveOneType(t *testing.T) {
 	}
 }
 
-// checkTypes checks that the fields of a JSON value have the types of those at the same path in earlier
-// values. A path has no indices.
+// checkTypes checks that the fields of a JSON value have the same types as the fields at the same paths in
+// earlier values. A path has no indices.
 func checkTypes(t *testing.T, question, path string, v any, types map[string]string) {
 	t.Helper()
 	if v == nil {
@@ -191,8 +191,8 @@ func checkTypes(t *testing.T, question, path string, v any, types map[string]str
 	}
 }
 
-// A nearLimit cluster has a server at a load of 0.999 and another at 0.08, so that the engine auto takes
-// several engines for one answer.
+// A nearLimit cluster has a server at a load of 0.999 and another at 0.08, so the engine auto uses several
+// engines for one answer.
 const nearLimit = `{"servers": [{"name": "slow", "capacity": 0.1}, {"name": "fast", "capacity": 100}], "classes": [
 	{"name": "a", "arrival_rate": 0.0999, "servers": ["slow"]},
 	{"name": "b", "arrival_rate": 4, "servers": ["slow", "fast"]}]}`
