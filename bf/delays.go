@@ -46,7 +46,7 @@ type DelayResult struct {
 
 	width  float64 // relative width of the widest enclosure
 	beyond bool    // float64 cannot hold a quantile or a moment
-	missed float64 // error of an eliminated component, if its bound is above the tolerance
+	missed float64 // bound on the error of an eliminated component, if above the tolerance
 	steps  float64 // products of all steps over tables in float64
 }
 
@@ -271,7 +271,7 @@ func (r *DelayResult) addBy(ctx context.Context, c *cluster.Component, q delayQu
 	return stepsError(l, err)
 }
 
-// stepsError returns the error of a component, with a model that takes too many steps in words.
+// stepsError returns the error of a component; it explains an error of too many steps.
 func stepsError(l *plan, err error) error {
 	var long *delays.StepsError
 	if !errors.As(err, &long) {
