@@ -105,7 +105,7 @@ func (l *mostLoad) next() *big.Rat {
 	}
 	const far = 1.01
 	ratio, _ := new(big.Rat).Quo(l.high, l.low).Float64()
-	by := 1 + 0.75*l.s.RelTol // beyond what the best plan is known to fail at
+	by := 1 + 0.75*l.s.RelTol // beyond the load at which the best plan is known to fail
 	if l.little = ratio <= far && !l.little; !l.little {
 		by = max(by, (1+min(ratio, 2))/2)
 	}

@@ -152,8 +152,8 @@ func Near(t *testing.T, what string, e *sim.Estimate, exact float64) {
 	}
 }
 
-// NotTooSmall fails if so many of independent p-values are below some level that uniform ones are with probability
-// below 1e-7. All seeds are fixed.
+// NotTooSmall fails if independent p-values are small too often: if, for some level, uniform ones would
+// be below it as often with probability less than 1e-7. All seeds are fixed.
 func NotTooSmall(t *testing.T, p []float64) {
 	t.Helper()
 	for _, level := range []float64{0.2, 0.05, 0.01, 0.001} {
