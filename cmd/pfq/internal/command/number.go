@@ -33,7 +33,7 @@ func Digits(tol float64) int { return 1 + int(math.Ceil(-math.Log10(tol))) }
 // Comparisons collects the estimates of one answer that have exact values, for one verdict on all of them.
 type Comparisons struct {
 	z       []float64
-	leftOut int // estimates that no run saw anything of, or a few runs decide: their z means little
+	leftOut int // estimates that no run observed, or that depend on a few runs: their z means little
 }
 
 // Quantiles returns the requested quantiles of the delays of all jobs or of a class, as fields of an

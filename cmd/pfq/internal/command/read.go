@@ -43,9 +43,10 @@ func ReadModel(q Query) (*cluster.Model, error) {
 	return m, MeantForNetwork(err, "which simulates, too, with --runs")
 }
 
-// locate adds to an error about a number of the file that the question is about its line, and writes the number
-// as the file does. An answer beyond the range of float64 becomes an error about the first number of the file
-// beyond it, if there is one. The file is read again; if that fails, the error stays as it is.
+// locate adds the line to an error about a number in the file of the question, and writes the number
+// as the file does. If an answer is beyond the range of float64, locate returns an error about the
+// first number of the file beyond it, if there is one. The file is read again; if that fails, the
+// error stays as it is.
 func locate(q Query, err error) error {
 	bad, ok := err.(*input.Error)
 	if !ok || bad.File != cli.Source(q.File) || bad.Line != 0 {

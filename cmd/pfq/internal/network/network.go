@@ -316,8 +316,8 @@ func (f *networkFlags) swaps(q command.Query, all model) (a render.Answer, found
 	return render.Answer{JSON: s, Lines: s.lines(), Columns: swapColumns, Text: s.text}, true, nil
 }
 
-// notes adds to the note of an answer what its simulated sizes have to do with its exact numbers, if it has any, and
-// with its file.
+// notes extends the note of an answer: how its simulated sizes relate to its exact numbers, if any, and
+// to its file.
 func (f *networkFlags) notes(m model, hasExact bool, note string) string {
 	var list []string
 	if note != "" {
