@@ -217,7 +217,7 @@ func (b *Book) repair(p *wire.Plan) error {
 	return nil
 }
 
-// wake has all attempts end whose tasks have adopted results.
+// wake ends all attempts at tasks with adopted results.
 func (b *Book) wake() {
 	for _, number := range slices.Sorted(maps.Keys(b.attempts)) {
 		b.wakeAttempt(number)

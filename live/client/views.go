@@ -66,7 +66,7 @@ func (c *Client) Workers(ctx context.Context) (workers []wire.WorkerView, err er
 	return workers, err
 }
 
-// A DamageError is why no manager leads: the store is damaged.
+// A DamageError reports that no manager leads because the store is damaged.
 type DamageError struct{ Why string }
 
 func (e *DamageError) Error() string { return e.Why }

@@ -171,8 +171,8 @@ func countResults(ctx context.Context, js jetstream.JetStream, job string) (n in
 	}
 }
 
-// verifyPlans has the plans after a sequence of the log decided again, and returns the sequence of
-// the last one.
+// verifyPlans decides the plans after a sequence of the log again, and returns the sequence of the
+// last one.
 func verifyPlans(ctx context.Context, js jetstream.JetStream, b *book.Book, sequence uint64) (uint64, error) {
 	to, err := last(ctx, js, wire.PlanStream)
 	if err != nil || sequence == to {

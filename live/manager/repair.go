@@ -153,7 +153,7 @@ func repair(ctx context.Context, js jetstream.JetStream, apply bool) (*Repaired,
 	return r, nil
 }
 
-// A salvaged log is what is left of the plans.
+// A salvaged log holds the remaining plans.
 type salvaged struct {
 	book      *book.Book // after the last plan that can be folded
 	newest    uint64     // number of the latest plan or snapshot that can be read

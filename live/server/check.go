@@ -65,8 +65,7 @@ func isNew(version string) bool {
 	return major > leastMajor || major == leastMajor && minor >= leastMinor
 }
 
-// checkAccount lists what the limits of an account leave too little of. Streams that are there
-// count as used.
+// checkAccount lists the limits of an account that leave too little. Existing streams count as used.
 func checkAccount(a *jetstream.AccountInfo, l Layout) (lacks []*num.InputError) {
 	limits, path := a.Limits, "server.account."
 	if len(a.Tiers) > 0 { // the account has limits by number of replicas

@@ -1,8 +1,8 @@
-// Package server runs the server that the parts of the live system meet at, and makes what they
+// Package server runs the server that connects the parts of the live system, and makes what they
 // keep there: where does the state of the cluster live?
 //
 // [Start] starts an embedded NATS server with JetStream, [Prepare] makes the streams and buckets of
-// package wire on it or on a server outside, and [Check] says what such a server lacks.
+// package wire on it or on a server outside, and [Check] lists what such a server lacks.
 //
 //	stream, bucket  storage  what holds
 //	PFQ_IN          file     a subject takes one message, ever; no message is deleted, subjects are purged when a job is cleared

@@ -2,5 +2,5 @@
 
 package server
 
-// freeBytes does not know how many bytes are free.
+// freeBytes reports that the number of free bytes is unknown.
 func freeBytes(string) (n int64, isKnown bool) { return 0, false }

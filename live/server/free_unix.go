@@ -4,7 +4,7 @@ package server
 
 import "syscall"
 
-// freeBytes returns how many bytes are free on the disk of a folder.
+// freeBytes returns the number of free bytes on the disk of a folder.
 func freeBytes(folder string) (n int64, isKnown bool) {
 	var s syscall.Statfs_t
 	if err := syscall.Statfs(folder, &s); err != nil {

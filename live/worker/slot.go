@@ -139,8 +139,8 @@ func (s *slot) follow(ctx context.Context) {
 	}
 }
 
-// isTimely reports whether the manager cannot have given the worker up since it sent an order. One that
-// was held up in the network may be about a task that another worker has started since.
+// isTimely reports whether the manager cannot have given the worker up since it sent an order. An order
+// that was held up in the network may name a task that another worker has started since.
 func (s *slot) isTimely(o *wire.Order) bool { return o.Within == 0 || s.clock()-o.Heard < o.Within }
 
 // clock returns the seconds since the start of the process.

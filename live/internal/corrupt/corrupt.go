@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// Streams are those whose loss a test can tell from what should be there.
+// Streams lists the streams whose losses a test can detect.
 var Streams = []string{"PFQ_IN", "PFQ_PLAN", "PFQ_BLOB", "OBJ_PFQ_SNAP", "KV_pfq_jobs", "KV_pfq_workers",
 	"KV_pfq_batches", "KV_pfq_profiles", "KV_pfq_leader"}
 
