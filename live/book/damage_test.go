@@ -75,8 +75,8 @@ func (r *plannedRun) joins(n int) error {
 	return nil
 }
 
-// runs lets workers report, or fail, until nothing is left or the steps are over. A task that has a
-// report in PFQ_IN is reported no more, as its subject is taken. It returns how many reports were
+// runs lets workers report, or fail, until nothing is left or the steps are over. A task with a
+// report in PFQ_IN is not reported again, since its subject is taken. It returns how many reports were
 // written.
 func (r *plannedRun) runs(t *rapid.T, steps int, recorded map[string]bool) (reports int, err error) {
 	for range steps {
@@ -126,7 +126,7 @@ func batchOf(name string, tasks int) wire.In {
 }
 
 // The log loses its end at a random plan, and a second time after a repair. Reports of lost plans
-// are found out, and none of them is removed; after the repair each task ends once, with the report
+// are detected, and none of them is removed; after the repair each task ends once, with the report
 // that was recorded first, and none that has a report runs again.
 func TestLostPlans(t *testing.T) {
 	found := 0
@@ -285,8 +285,8 @@ func TestForgeryIsNoDamage(t *testing.T) {
 	})
 }
 
-// A report that was removed and that the server has restored is removed again: else it would block its
-// task, since plans mention its sequence already.
+// A report that was removed and that the server has restored is removed again. Otherwise it would
+// block its task, since plans already mention its sequence.
 func TestRestoredReportIsRemovedAgain(t *testing.T) {
 	d := newDesk(t, nil)
 	d.joins("a")

@@ -29,8 +29,8 @@ import (
 	"productform/live/worker"
 )
 
-// say returns what a task of kind say writes; that of every fifth is so large that it is kept as a
-// content.
+// say returns what a task of kind say writes; the output of every fifth is so large that it is
+// kept as a content.
 func say(job string, task int) []byte {
 	text := []byte(fmt.Sprintf("%s %d", job, task))
 	if task%5 == 0 {
@@ -243,8 +243,8 @@ func damageStream(t *testing.T, r *rand.Rand, folder, stream string) {
 	t.Log(what)
 }
 
-// recover starts all on a store, repairs it if managers refuse to lead, waits until all jobs that
-// are known are done, and checks what there is then.
+// recover starts everything on a store, repairs it if managers refuse to lead, waits until all known
+// jobs are done, and checks the results.
 func recover(t *testing.T, folder string, of *savedStore) {
 	ctx := deadline(t)
 	s := onDisk(t, folder)
@@ -294,8 +294,7 @@ func recover(t *testing.T, folder string, of *savedStore) {
 	checkJobs(ctx, t, js, c, status, of, log)
 }
 
-// repairStore repairs what managers refuse, and checks that only saying what would be done changes
-// nothing.
+// repairStore repairs a store that managers refuse, and checks that a dry run changes nothing.
 func repairStore(ctx context.Context, t *testing.T, s *server.Server, before map[string][]byte) {
 	t.Helper()
 	nc := servertest.Connect(t, s)

@@ -142,8 +142,8 @@ var subscriptions = []probe{
 	{"$KV.pfq_jobs.>", ""}, {"$O.PFQ_SNAP.>", ""}, {"$JS.API.>", ""}, {"$JS.EVENT.ADVISORY.>", ""},
 }
 
-// Each role tries everything. The server refuses what is not written for it in the lists above, and
-// nothing else.
+// Each role tries everything. The server rejects what the lists above do not grant it, and nothing
+// else.
 func TestEachRoleTriesEverything(t *testing.T) {
 	g := guard(t)
 	all := publishes

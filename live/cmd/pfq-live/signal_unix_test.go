@@ -80,7 +80,7 @@ func TestSubmitRejectsEndlessInputs(t *testing.T) {
 	}
 }
 
-// A signal ends a command that reads what never comes.
+// A signal ends a command that waits for input.
 func TestSubmitInterruptedWhileReading(t *testing.T) {
 	fifo := filepath.Join(t.TempDir(), "jobs.json")
 	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
