@@ -112,7 +112,7 @@ func TestDelaysNearTheEdge(t *testing.T) {
 	}
 }
 
-// The delay in an M/M/1 is exponential of rate 1/σ - λ, up to loads next to 1.
+// The delay in an M/M/1 is exponential of rate 1/σ - λ, up to loads close to 1.
 func TestQuantilesNearFullLoad(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		size := big.NewRat(rapid.Int64Range(1, 100).Draw(t, "size"), 10)

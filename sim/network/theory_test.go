@@ -106,7 +106,7 @@ func jointP(all []pair, factor float64) float64 {
 }
 
 // Random networks of all disciplines have the measures of theory, for sizes of several shapes. The z of one measure
-// of each run look normal. The p-values of all measures of a run are not too small, and tiny for a theory that is 10 %
+// of each run look normal. The p-values of all measures of a run are not too small, but tiny if the theory is 10 %
 // off.
 func TestNetworksAsTheory(t *testing.T) {
 	shapes := []string{"exponential", "hyperexponential:10", "erlang:2", "lognormal:4"}

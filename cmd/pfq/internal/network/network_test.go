@@ -601,7 +601,7 @@ func TestVerdictWithoutStations(t *testing.T) {
 	}
 }
 
-// Before a long enclosure, standard error names the tolerance that float64 meets, and that one is quick.
+// Before a long enclosure, a note names the tolerance that float64 meets; solving with it is quick.
 func TestNoteBeforeALongEnclosure(t *testing.T) {
 	const text = `{"stations": [{"name": "a", "discipline": "sharing"}, {"name": "b", "discipline": "sharing"}],
  "classes": [{"name": "k", "population": %d,
@@ -624,7 +624,7 @@ func TestNoteBeforeALongEnclosure(t *testing.T) {
 	}
 }
 
-// The refusal of a file that is no object names stations as well as losses.
+// The error about a file that is no object names stations as well as losses.
 func TestFileWithoutObject(t *testing.T) {
 	for _, text := range []string{"null", "[]", "3"} {
 		const want = "a network with stations, or a system with losses"
