@@ -415,7 +415,7 @@ func anyJob() *rapid.Generator[Job] {
 func TestWriteRead(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		want := Log{
-			Header: rapid.SliceOfN(rapid.StringMatching("[ \t]{0,3};[^\n\r]{0,20}"), 0, 5).Draw(t, "header"),
+			Header: rapid.SliceOfN(rapid.StringMatching("[ \t]{0,3};[^\n\r\x00]{0,20}"), 0, 5).Draw(t, "header"),
 			Jobs:   rapid.SliceOfN(anyJob(), 0, 5).Draw(t, "jobs"),
 		}
 		text := written(t, want)

@@ -14,10 +14,8 @@ func CheckEncoding(start []byte) error {
 	if bytes.HasPrefix(start, []byte("\xff\xfe")) || bytes.HasPrefix(start, []byte("\xfe\xff")) {
 		return errUTF16
 	}
-	if len(start) < 2 || (start[0] == 0) == (start[1] == 0) {
-		return nil
-	}
-	if len(start) >= 4 && (start[2] == 0 != (start[0] == 0) || start[3] == 0 != (start[1] == 0)) {
+	if len(start) < 4 || (start[0] == 0) == (start[1] == 0) ||
+		(start[2] == 0) != (start[0] == 0) || (start[3] == 0) != (start[1] == 0) {
 		return nil
 	}
 	return errUTF16

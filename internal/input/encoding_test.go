@@ -31,7 +31,7 @@ func TestCheckEncoding(t *testing.T) {
 			}
 		}
 	})
-	for _, text := range []string{"", "\x00", "a", "\x00\x00", "a\x00\x00\x00", ";\x00\x00\x00", "\xff"} {
+	for _, text := range []string{"", "\x00", "a", "\x00\x00", "a\x00", ";\x00\n", "a\x00\x00\x00", ";\x00\x00\x00", "\xff"} {
 		if err := input.CheckEncoding([]byte(text)); err != nil {
 			t.Errorf("%q: %v", text, err)
 		}
