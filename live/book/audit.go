@@ -11,7 +11,7 @@ import (
 // policy, or another program, decided it.
 func (b *Book) Verify(p *wire.Plan) error {
 	return b.fold(p, func(what []dispatch.Happening) error {
-		events, err := b.decideAgain(p, what)
+		events, err := b.maker.Decide(p.At, what)
 		if err != nil {
 			return err
 		}

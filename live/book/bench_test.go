@@ -37,7 +37,7 @@ func planLog(b testing.TB, policy scenario, tasks, workers int) (s book.Settings
 			plans = append(plans, data)
 			for _, o := range k.OrdersOf(p) {
 				if !o.Order.Idle {
-					reports = append(reports, wire.In{Again: o.Order.Again, Report: &wire.Report{
+					reports = append(reports, wire.In{Report: &wire.Report{
 						Version: 1, Job: o.Order.Job, Task: o.Order.Task, Attempt: o.Order.Attempt, Worker: o.Worker, Token: o.Order.Token, Seconds: 1,
 					}})
 				}

@@ -20,19 +20,10 @@ type Settings struct {
 	Epoch  float64        // Unix time of 0 on the clock, if the first plan is still to be made; not used on a logical clock
 	Random io.Reader      // that terms, and keys if there are none, are drawn from
 
-	// Ask, if it is not nil, asks the policy service of this name for a plan; Rules decide where it returns no answer. It then says
-	// why, one of wire.AdviceAbsent and the others, or nothing if it did not ask. What came of it is in the plans: only a new one asks.
-	Service string
-	Ask     func(*wire.Question) (a *wire.Answer, why string)
-
 	// Logical says that the clock is logical: a script is wanted, and wishes are refused.
 	Logical bool
 
-	// Verify is the part of the tasks that run twice, on different workers, whose results are compared; 0 for none. Those that do are
-	// drawn when the first result is there.
-	Verify float64
-
-	Replan     float64 // seconds after which the plan is made anew though nothing happened, while jobs are present; 0 for never, or for 5 with a policy service
+	Replan     float64 // seconds between plans while jobs are present, even if nothing happens; 0 for never
 	Losses     int     // of workers, after which the task that they had in hand is given up; 0 means 10
 	Keep       float64 // seconds after which a job that is done is cleared; 0 means 7 days
 	MaxJobs    int     // that are not cleared; 0 means 100,000
@@ -46,8 +37,6 @@ const (
 	defaultKeep     = 7 * 24 * 3600
 	defaultJobs     = 100_000
 	defaultTasks    = 10_000_000
-
-	askedReplan = 5 // with a policy service, which may look at the clock and at facts, and may have left all workers idle
 )
 
 // mostFormer is the number of processes of a worker that are remembered, so that a late beat of one does not count, and
@@ -62,12 +51,6 @@ func (s *Settings) check() error {
 	switch {
 	case s.Random == nil:
 		return input.Errorf("Random", "", "a source of random bytes")
-	case !(s.Verify >= 0 && s.Verify <= 1):
-		return input.Errorf("Verify", s.Verify, "a number in [0, 1]")
-	case s.Verify > 0 && s.Logical:
-		return input.Errorf("Verify", s.Verify, "0 on a logical clock")
-	case s.Verify > 0 && s.Rigid != rigid.Policy{}:
-		return input.Errorf("Verify", s.Verify, "0 beside a policy under which the tasks of a job begin together")
 	case !(s.Epoch >= 0 && s.Epoch <= 1e50):
 		return input.Errorf("Epoch", s.Epoch, "a time in [0, 1e50]")
 	case !(s.Replan >= 0 && s.Replan <= 1e50):
@@ -80,15 +63,8 @@ func (s *Settings) check() error {
 		return input.Errorf("MaxJobs", s.MaxJobs, "an integer >= 1, or 0 for 100000")
 	case s.MaxTasks < 0:
 		return input.Errorf("MaxTasks", s.MaxTasks, "an integer >= 1, or 0 for 10000000")
-	case s.Ask != nil && s.Rigid != rigid.Policy{}:
-		return input.Errorf("Service", s.Service, "none beside a policy under which the tasks of a job begin together")
 	case s.MaxWorkers < 0 || s.MaxWorkers > wire.MaxWorkers:
 		return input.Errorf("MaxWorkers", s.MaxWorkers, "an integer in [1, %d], or 0 for that", wire.MaxWorkers)
-	}
-	if s.Ask != nil {
-		if err := wire.CheckName("Service", s.Service); err != nil {
-			return err
-		}
 	}
 	return wire.CheckName("Leader", s.Leader)
 }
@@ -141,7 +117,6 @@ type volatile struct {
 	reports map[int]*Input // reports and failures on a logical clock, by attempt
 	lowest  int            // below which no number of a job is free
 	touched Changes
-	repeats map[int]bool      // numbers of the jobs with results to be checked
 	shown   map[string]*shown // by kind of tasks: what the last view of its profile had
 }
 
@@ -165,9 +140,7 @@ type job struct {
 	Start    *float64
 	Finish   *float64
 
-	Repeats   map[int]*wire.Repeat `json:",omitempty"` // by task: the first results, of those that are to be checked
-	Checked   int                  `json:",omitempty"`
-	Differing int                  `json:",omitempty"`
+	Repeats map[int]any `json:",omitempty"` // by task: of earlier versions, see [OutdatedError]
 
 	Adopted map[int]wire.Adoption `json:",omitempty"` // by task, of those that have not ended
 	Missing int                   `json:",omitempty"` // results that the server has lost
@@ -228,14 +201,14 @@ func New(s Settings) (*Book, error) {
 		return nil, err
 	}
 	s.Losses, s.Keep = cmp.Or(s.Losses, defaultLosses), cmp.Or(s.Keep, defaultKeep)
-	if s.Ask != nil {
-		s.Replan = cmp.Or(s.Replan, askedReplan)
-	}
 	s.MaxJobs, s.MaxTasks, s.MaxWorkers = cmp.Or(s.MaxJobs, defaultJobs), cmp.Or(s.MaxTasks, defaultTasks), cmp.Or(s.MaxWorkers, wire.MaxWorkers)
 	return &Book{
 		settings: s, numbers: map[string]int{}, batches: map[string]*batch{}, cleared: map[string]bool{},
 		places: map[string]int{}, attempts: map[int]*attempt{},
-		volatile: volatile{beats: map[string]*wire.Beat{}, strays: map[string]int{}, reports: map[int]*Input{}, touched: newChanges(), shown: map[string]*shown{}, repeats: map[int]bool{}},
+		volatile: volatile{
+			beats: map[string]*wire.Beat{}, strays: map[string]int{}, reports: map[int]*Input{}, touched: newChanges(),
+			shown: map[string]*shown{},
+		},
 	}, nil
 }
 

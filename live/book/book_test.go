@@ -865,7 +865,7 @@ func TestSettings(t *testing.T) {
 func FuzzFold(f *testing.F) {
 	together := scenario{rigid: rigid.Policies()[3]}
 	all := byDeadline
-	all.asks, all.checks, all.Learning.Speeds = true, true, true
+	all.Learning.Speeds = true
 	var logs [][][]byte
 	for _, policy := range []scenario{byDeadline, together, all} {
 		settings, plans := planLog(f, policy, 3, 3)

@@ -129,8 +129,7 @@ func (t *taking) unknown(in *Input, s source) bool {
 		t.putAside(in, s.worker, "its attempt is unknown, and its job has fewer tasks")
 	case b.jobs[n].isDone() || b.jobs[n].Ended.has(s.task):
 		return false
-	case in.In.Report == nil || in.In.Again || t.isAdopted(n, s.task) || t.first([2]int{n, s.task}) != nil ||
-		b.isLogical():
+	case in.In.Report == nil || t.isAdopted(n, s.task) || b.isLogical():
 		t.refuse(in, false, s.worker, "the plan of its attempt is lost")
 	default:
 		t.plan.Adopted = append(t.plan.Adopted, wire.Adoption{Job: n, Task: s.task, Sequence: in.Sequence,
@@ -272,12 +271,12 @@ func (b *Book) Key() []byte { return slices.Clone(b.key) }
 func (b *Book) Results() map[string][]bool {
 	all := map[string][]bool{}
 	for _, j := range b.jobs {
-		if j == nil || j.Job.Tasks == j.Left+j.Failed && len(j.Repeats) == 0 {
+		if j == nil || j.Job.Tasks == j.Left+j.Failed {
 			continue
 		}
 		tasks := make([]bool, j.Job.Tasks)
 		for task := range tasks {
-			tasks[task] = j.Ended.has(task) && !j.GivenUp[task] || j.Repeats[task] != nil
+			tasks[task] = j.Ended.has(task) && !j.GivenUp[task]
 		}
 		all[j.Job.Name] = tasks
 	}
@@ -294,7 +293,7 @@ func (b *Book) Open() map[string][]bool {
 		tasks := make([]bool, j.Job.Tasks)
 		for task := range tasks {
 			_, adopted := j.Adopted[task]
-			tasks[task] = !j.Ended.has(task) && j.Repeats[task] == nil && !adopted
+			tasks[task] = !j.Ended.has(task) && !adopted
 		}
 		all[j.Job.Name] = tasks
 	}

@@ -38,7 +38,6 @@
 //	state    what happens                                       next state
 //	waiting  the maker begins it on a worker; an order leaves   in hand
 //	in hand  its report is recorded                             done
-//	in hand  its report is the first, and is to be checked      waiting, behind all others, for another worker; its report ends the task
 //	in hand  the worker fails, an emergency takes the worker    waiting; a late report is its result, if it is the first
 //	in hand  the attempt fails, the worker being well           waiting, behind all others; given up if that was one too many
 //	in hand  its job is cancelled                               dropped
@@ -84,11 +83,6 @@
 //
 // Rules are those of package dispatch, or a policy of package rigid, under which the tasks of a job begin together and a job that loses
 // one of them in hand loses all: the others are preempted. When rules change, tasks in hand go on.
-//
-// # A policy service
-//
-// [Settings].Ask is asked for a plan before the rules decide. What it answered, or why the rules decided instead, is in the plan, so
-// that Fold and Verify ask nobody.
 //
 // # Clocks
 //

@@ -43,7 +43,7 @@ func (b *Book) happened(at float64, e *dispatch.Event, token string) error {
 		b.begun(at, e, j, token)
 	case dispatch.Finished, dispatch.GivenUp:
 		b.ended(at, e, j)
-	case dispatch.Refused, dispatch.Lost, dispatch.Preempted, dispatch.Repeated:
+	case dispatch.Refused, dispatch.Lost, dispatch.Preempted:
 		b.taken(at, e, j)
 	case dispatch.Dropped:
 		b.release(at, e.Attempt)
@@ -94,8 +94,7 @@ func (b *Book) went(at float64, kind dispatch.Kind, j *job) {
 			delete(b.attempts, n)
 		}
 	}
-	j.taken, j.Failures, j.Repeats, j.Adopted = nil, nil, nil, nil
-	delete(b.repeats, j.Number)
+	j.taken, j.Failures, j.Adopted = nil, nil, nil
 }
 
 // begun takes in that a worker has a task in hand.
@@ -130,8 +129,7 @@ func (b *Book) release(at float64, number int) *attempt {
 // ended takes in that a task has its result, or never will.
 func (b *Book) ended(at float64, e *dispatch.Event, j *job) {
 	if e.Kind == dispatch.Finished {
-		first := j.Repeats[e.Task]
-		if a := b.attempts[e.Attempt]; a != nil && a.Taken && (first == nil || first.Attempt != e.Attempt) {
+		if a := b.attempts[e.Attempt]; a != nil && a.Taken {
 			b.counts.Late++
 		}
 		b.release(at, e.Attempt)
@@ -167,9 +165,6 @@ func (b *Book) taken(at float64, e *dispatch.Event, j *job) {
 		}
 	}
 	switch e.Kind {
-	case dispatch.Repeated:
-		b.workers[e.Worker].Tasks++
-		return
 	case dispatch.Preempted:
 		b.counts.Preempted++
 		return

@@ -12,17 +12,23 @@ import (
 // Fold takes in a plan that was made before, by whatever manager and policy: the next one after those folded. The error
 // says what does not fit; the book is to be thrown away then.
 func (b *Book) Fold(p *wire.Plan) error {
-	return b.fold(p, func(what []dispatch.Happening) error {
-		if m, ok := b.maker.(*dispatch.Maker); ok {
-			return m.ApplyBy(p.At, what, advised(p), p.Events)
-		}
-		return b.maker.Apply(p.At, what, p.Events)
-	})
+	return b.fold(p, func(what []dispatch.Happening) error { return b.maker.Apply(p.At, what, p.Events) })
+}
+
+// An OutdatedError is about a plan or a snapshot that an earlier version made with a feature that
+// this version does not have. Without the feature it would be misread.
+type OutdatedError struct{ Used string } // the feature, in words
+
+func (e *OutdatedError) Error() string {
+	return "made with " + e.Used + ", which this version does not have: finish the jobs of this store " +
+		"with the version that made it, then start with an empty store"
 }
 
 // fold takes in a plan, of which apply tells the maker.
 func (b *Book) fold(p *wire.Plan, apply func(what []dispatch.Happening) error) error {
-	switch {
+	switch used := p.Outdated(); {
+	case used != "":
+		return &OutdatedError{used}
 	case p.Number != b.number+1:
 		return input.Errorf("n", p.Number, "%d, the number of the next plan", b.number+1)
 	case !(p.At >= b.at):
@@ -207,10 +213,6 @@ func (b *Book) note(p *wire.Plan) error {
 			b.edges++
 		}
 	}
-	if err := b.check(p); err != nil {
-		return err
-	}
-	b.countAdvice(p.Advice)
 	b.learn(p)
 	for _, n := range p.Cleared {
 		if err := b.clear(n); err != nil {

@@ -73,6 +73,5 @@ func (b *Book) level(n int) (Order, bool) {
 	o.Order.Idle, o.Order.At = false, since
 	o.Order.Job, o.Order.Task, o.Order.Attempt, o.Order.Token = j.Name, task, number, a.Token
 	o.Order.Work, o.Order.Run = work(j, task), j.Run
-	o.Order.Again = b.jobs[job].Repeats[task] != nil
 	return o, true
 }

@@ -21,9 +21,6 @@ import (
 type scenario struct {
 	dispatch.Scenario
 	rigid rigid.Policy
-	asks  bool // a policy service, which has the policy itself
-
-	checks bool // all results
 }
 
 // isRigid reports whether the tasks of a job begin together.
@@ -49,10 +46,6 @@ func drawScenario(t *rapid.T, unit float64, speeds ...float64) scenario {
 		s.Emergency = 3
 	}
 	if !s.isRigid() && rapid.Bool().Draw(t, "replans") {
-		s.Replan = 7 * unit
-	}
-	s.asks = !s.isRigid() && s.Policy.Rule != dispatch.EDF && rapid.Bool().Draw(t, "asks")
-	if s.asks {
 		s.Replan = 7 * unit
 	}
 	for range number(1, 5, "workers") {
@@ -170,12 +163,6 @@ func settings(s scenario, seed uint64, logical bool) book.Settings {
 	}
 	if s.isRigid() {
 		set.Rules, set.Rigid = dispatch.Rules{}, s.rigid
-	}
-	if s.checks {
-		set.Verify = 1
-	}
-	if s.asks {
-		set.Service, set.Ask = "same", samePolicy
 	}
 	return set
 }

@@ -70,8 +70,6 @@ func (t *taking) hearLogical(in *Input) {
 			b.waiting = append(b.waiting, scripted{&kept, *in.In.Batch.At})
 			slices.SortStableFunc(b.waiting, func(x, y scripted) int { return cmp.Compare(x.at, y.at) })
 		}
-	case in.In.Report != nil && in.In.Again:
-		t.refuse(in, true, in.In.Report.Worker, "nothing is checked on a logical clock")
 	case in.In.Report != nil:
 		r := in.In.Report
 		if t.isInHand(in, source{r.Job, r.Task, r.Attempt, r.Worker, r.Token, 0}, r.At) {

@@ -130,12 +130,7 @@ func (b *Book) index(s *state) error {
 		b.jobs[j.Number] = j
 		b.numbers[j.Job.Name] = j.Number
 		if len(j.Repeats) > 0 {
-			b.repeats[j.Number] = true
-		}
-		for task, r := range j.Repeats {
-			if r == nil || task < 0 || task >= j.Job.Tasks || r.Task != task || b.attempts[r.Attempt] == nil {
-				return input.Errorf("repeats", task, "a task, and an attempt at it")
-			}
+			return &OutdatedError{"tasks that run twice"}
 		}
 		b.tasks += j.Job.Tasks
 	}

@@ -65,7 +65,6 @@ type taking struct {
 	failed  map[[2]int][]failing  // attempts that failed, by job and task
 	changed map[int]*dispatch.Job // what jobs are changed to, by number
 	lost    *LostPlansError       // the first proof that plans are missing
-	checked map[string]bool       // workers with results that are to be checked, nil before anybody asks
 }
 
 // A failing is an attempt that failed, or was lost with its worker.
@@ -121,7 +120,6 @@ func (t *taking) finish() (*wire.Plan, error) {
 		return nil, t.lost
 	}
 	t.giveUp()
-	t.checkNoMore()
 	if !t.says() {
 		return nil, nil
 	}
@@ -135,7 +133,7 @@ func (t *taking) finish() (*wire.Plan, error) {
 		if err != nil {
 			return nil, err
 		}
-		if p.Events, err = b.decide(p, what); err != nil {
+		if p.Events, err = b.maker.Decide(p.At, what); err != nil {
 			return nil, err
 		}
 	}
@@ -342,18 +340,8 @@ func (t *taking) report(in *Input) {
 		return
 	}
 	task := [2]int{a.Job, a.Task}
-	first := t.first(task)
-	switch {
-	case t.ended[task] || first != nil && first.Attempt == r.Attempt:
+	if t.ended[task] {
 		t.refuse(in, false, r.Worker, "the task has its result")
-		return
-	case in.In.Again != (first != nil):
-		t.refuse(in, true, r.Worker, "the report is not where the order says")
-		return
-	case first != nil:
-		t.compare(first, r)
-	case t.isDrawn(a):
-		t.repeat(r, a)
 		return
 	}
 	t.ended[task], t.ending[r.Attempt] = true, true
@@ -424,11 +412,7 @@ func (t *taking) giveUp() {
 		most := cmp.Or(j.Job.Attempts, defaultAttempts)
 		several := f.Several || up < 2
 		if f.Refused >= most && several || f.Refused >= 2*most || f.Lost >= b.settings.Losses && several || f.Lost >= 2*b.settings.Losses {
-			if first := t.first(task); first != nil {
-				t.leaveUnchecked(first)
-			} else {
-				t.tell(dispatch.Happening{Kind: dispatch.GivenUp, Job: task[0], Task: task[1]})
-			}
+			t.tell(dispatch.Happening{Kind: dispatch.GivenUp, Job: task[0], Task: task[1]})
 		}
 	}
 }

@@ -48,9 +48,8 @@ func (b *Book) Job(name string) (wire.JobView, bool) {
 func (b *Book) jobView(j *job) wire.JobView {
 	v := wire.JobView{
 		Version: wire.Version, Name: j.Job.Name, Batch: j.Batch, State: j.State, Kind: j.Job.Run.Kind, Tasks: j.Job.Tasks, Left: j.Left,
-		Failed: j.Failed, Lost: j.Lost, Checked: j.Checked, Differing: j.Differing, Missing: j.Missing, Hand: j.Hand,
-		MaxWorkers: j.Job.MaxWorkers, Priority: j.Job.Priority, Epoch: b.epoch,
-		Submit: j.Submit, Start: j.Start, Finish: j.Finish,
+		Failed: j.Failed, Lost: j.Lost, Missing: j.Missing, Hand: j.Hand, MaxWorkers: j.Job.MaxWorkers,
+		Priority: j.Job.Priority, Epoch: b.epoch, Submit: j.Submit, Start: j.Start, Finish: j.Finish,
 	}
 	if j.Deadline > 0 {
 		v.Deadline = &j.Deadline
@@ -130,6 +129,6 @@ func (b *Book) Batch(name string) (wire.BatchView, bool) {
 func (b *Book) Cluster() wire.ClusterView {
 	return wire.ClusterView{
 		Version: wire.Version, Leader: b.leader, Plan: b.number, Upto: b.upto, Epoch: b.epoch, At: b.at, Policy: b.rules.name(),
-		Service: b.settings.Service, Counts: b.counts,
+		Counts: b.counts,
 	}
 }

@@ -123,14 +123,13 @@ func (t *taking) beat(beat *wire.Beat) {
 	b.touched.Workers[beat.Worker] = true
 }
 
-// join gives a new worker a number: that of a worker that is gone and silent, or it would join anew, and has no result that is to be
-// checked; or a new one, or that of a worker that is gone, or else of the one that has been down for longest. If all numbers are those of
-// workers that are up, it has to wait. The maker knows by its number who has run a task that is to be checked: results of the worker
-// before hold unchecked.
+// join gives a new worker a number: that of a worker that is gone and sends no beats, which would make
+// it join again. If there is none, it is a new number, that of any worker that is gone, or that of the
+// worker that has been down longest, in this order. If there is none of these, the worker has to wait.
 func (t *taking) join(beat *wire.Beat) {
 	b := t.b
 	isGone := func(w worker) bool { return w.Left && !b.holds(w.Name) }
-	n := slices.IndexFunc(b.workers, func(w worker) bool { return isGone(w) && b.beats[w.Name] == nil && !t.isChecked(w.Name) })
+	n := slices.IndexFunc(b.workers, func(w worker) bool { return isGone(w) && b.beats[w.Name] == nil })
 	if n < 0 && len(b.workers) < b.settings.MaxWorkers {
 		n = len(b.workers)
 	}
@@ -149,9 +148,6 @@ func (t *taking) join(beat *wire.Beat) {
 		return
 	}
 	isAnother := n < len(b.workers)
-	if isAnother {
-		t.checkNone(b.workers[n].Name)
-	}
 	t.employ(n, beat)
 	t.comeBack(n, beat.Speed, isAnother)
 	b.beats[beat.Worker] = beat

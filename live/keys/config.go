@@ -6,8 +6,6 @@ import (
 	"strings"
 
 	"github.com/nats-io/nkeys"
-
-	"productform/live/wire"
 )
 
 // A User is the public half of a key.
@@ -39,36 +37,29 @@ func (u User) may(v Verb) (subjects []string) {
 	return subjects
 }
 
-// Config is the part of the configuration of a NATS server that makes it let each key do what [Rights] says. It is a file
-// for servers outside, and what an embedded server is given, so that both do the same. Keys that are revoked are not in it.
+// Config is the part of the configuration of a NATS server that makes it let each key do what [Rights]
+// says. It is a file for servers outside, and an embedded server gets the same. It leaves out keys that
+// are revoked, and keys of a role of earlier versions.
 func Config(users []User) string {
+	users = slices.DeleteFunc(slices.Clone(users), func(u User) bool { return u.Revoked || u.Role == outdated })
 	var b strings.Builder
 	b.WriteString("system_account: SYS\naccounts {\n")
 	b.WriteString("  SYS { exports: [ { stream: \"" + Gone + "\" } ] }\n")
 	b.WriteString("  " + MainAccount + " {\n    jetstream: enabled\n")
-	b.WriteString("    imports: [\n      { stream: { account: SYS, subject: \"" + Gone + "\" } }\n")
-	for _, u := range users {
-		if u.Role == Policy && !u.Revoked {
-			fmt.Fprintf(&b, "      { service: { account: %s, subject: \"%s\" } }\n", u.account(), wire.PolicyService(u.Name))
-		}
-	}
-	b.WriteString("    ]\n    exports: [\n")
+	b.WriteString("    imports: [\n      { stream: { account: SYS, subject: \"" + Gone + "\" } }\n    ]\n")
+	b.WriteString("    exports: [\n")
 	for _, line := range exports() {
 		b.WriteString("      " + line + "\n")
 	}
 	b.WriteString("    ]\n    users: [\n")
 	for _, u := range users {
-		if u.Role == Manager && !u.Revoked {
+		if u.Role == Manager {
 			b.WriteString("      " + u.login() + "\n")
 		}
 	}
 	b.WriteString("    ]\n  }\n")
 	for _, u := range users {
-		if u.Role == Manager || u.Revoked {
-			continue
-		}
-		if u.Role == Policy { // it is asked, and asks nothing
-			fmt.Fprintf(&b, "  %s {\n    users: [ %s ]\n    exports: [ { service: \"%s\" } ]\n  }\n", u.account(), u.login(), wire.PolicyService(u.Name))
+		if u.Role == Manager {
 			continue
 		}
 		fmt.Fprintf(&b, "  %s {\n    users: [ %s ]\n    imports: [\n", u.account(), u.login())
@@ -107,7 +98,7 @@ func (u User) login() string {
 
 // shared tells whether a right is one to a subject of the account of the managers.
 func (r Right) shared() bool {
-	return r.Role != Manager && r.Role != Policy && !strings.HasPrefix(r.Subject, "_INBOX")
+	return r.Role != Manager && !strings.HasPrefix(r.Subject, "_INBOX")
 }
 
 // exports are what the account of the managers lets others have: what is published there is a service, with answers; what

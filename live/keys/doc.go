@@ -1,14 +1,13 @@
 // Package keys says who may do what on a server that others can reach, and makes the keys that prove who one is: how do I open a cluster to
 // others without opening it to all?
 //
-// There are five roles. Each key has a role and a name; the server lets a key do what the table [Rights] gives its role, and
-// nothing else.
+// Each key has a name and one of four roles. The server lets a key do what the table [Rights] gives its
+// role, and nothing else.
 //
 //	manager  decides; several may stand by
 //	worker   runs tasks: one key a worker, by its name
 //	client   submits jobs, wishes and contents, reads results
 //	monitor  reads what can be read
-//	policy   answers what the manager asks a policy service: one key a service, by its name
 //
 // A key is an nkey: the server and the folder of keys hold its public half, the file of its owner the seed, and neither
 // passes the network. Servers prove who they are by a certificate of an authority that is made with the keys, over TLS 1.3.

@@ -168,7 +168,11 @@ func Load(folder string) (*Folder, error) {
 		return nil, &num.InputError{File: path, Want: "what pfq-live keys wrote", Cause: err}
 	}
 	for _, u := range f.Users {
-		if err := errors.Join(checkRole("role", u.Role), wire.CheckName("name", u.Name)); err != nil || !nkeys.IsValidPublicUserKey(u.Key) {
+		role := checkRole("role", u.Role)
+		if u.Role == outdated {
+			role = nil
+		}
+		if err := errors.Join(role, wire.CheckName("name", u.Name)); err != nil || !nkeys.IsValidPublicUserKey(u.Key) {
 			return nil, &num.InputError{File: path, Want: "what pfq-live keys wrote", Cause: err}
 		}
 	}

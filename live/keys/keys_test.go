@@ -90,6 +90,43 @@ func TestFolder(t *testing.T) {
 	}
 }
 
+// A key of a role of earlier versions stays known, opens nothing, and can be revoked.
+func TestOutdatedRole(t *testing.T) {
+	dir := t.TempDir()
+	if err := keys.Init(dir, "nats://cluster.example:4222"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := keys.Add(dir, keys.Worker, "mine"); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, "users.json")
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(strings.Replace(string(text), `"worker"`, `"policy"`, 1)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	folder, err := keys.Load(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, u := range folder.Users {
+		if strings.Contains(keys.Config(folder.Users), u.Key) == (u.Name == "mine") {
+			t.Error(u)
+		}
+	}
+	if _, err := keys.Add(dir, "policy", "other"); err == nil {
+		t.Error("a key of the role is made")
+	}
+	if _, err := keys.Add(dir, keys.Worker, "mine"); err == nil {
+		t.Error("its name is given twice")
+	}
+	if err := keys.Revoke(dir, "mine"); err != nil {
+		t.Error(err)
+	}
+}
+
 // Keys that are made and revoked at the same time are all there in the end, as when scripts and a server do so.
 func TestFolderIsChangedByOneAtATime(t *testing.T) {
 	dir := t.TempDir()

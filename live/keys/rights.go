@@ -10,11 +10,13 @@ const (
 	Worker  Role = "worker"  // runs tasks: a worker of the name of the key
 	Client  Role = "client"  // submits jobs, wishes and contents, reads results
 	Monitor Role = "monitor" // reads what can be read
-	Policy  Role = "policy"  // answers the manager: a policy service of the name of the key
 )
 
+// outdated is a role of earlier versions. Its keys stay in the folder, since no name is given twice, and open nothing.
+const outdated Role = "policy"
+
 // Roles lists all roles.
-func Roles() []Role { return []Role{Manager, Worker, Client, Monitor, Policy} }
+func Roles() []Role { return []Role{Manager, Worker, Client, Monitor} }
 
 // A Verb is one of the two things that a NATS client does with a subject.
 type Verb string
@@ -45,7 +47,6 @@ func Rights() []Right {
 	all := []Right{
 		{Worker, Publish, "pfq.beat.{name}", "its heartbeats", false},
 		{Worker, Publish, "pfq.in.done.>", "results: the first of a task is taken", false},
-		{Worker, Publish, "pfq.in.again.>", "results that are compared with others", false},
 		{Worker, Publish, "pfq.in.fail.>", "attempts that it gave up", false},
 		{Worker, Publish, wire.BlobSubjects, "large results: a content is written once", false},
 		{Worker, Publish, direct + wire.InStream + ".pfq.in.submit.*", "the jobs of its orders", false},
@@ -74,14 +75,10 @@ func Rights() []Right {
 		{Monitor, Subscribe, "pfq.news.*", "progress of jobs", false},
 		{Monitor, Subscribe, "_INBOX_{name}.>", "answers to its requests", false},
 
-		{Policy, Subscribe, wire.PolicyService("{name}"), "questions of the manager", false},
-		{Policy, Publish, "_R_.>", "its answers, by the subject that the server made for each", false},
-
 		{Manager, Publish, wire.PlanSubject, "decisions, by compare-and-set", false},
 		{Manager, Publish, wire.ScriptSubject, "the script of a replay", false},
 		{Manager, Publish, "pfq.order.*", "orders", false},
 		{Manager, Publish, "pfq.news.*", "progress of jobs", false},
-		{Manager, Publish, "pfq.policy.*", "questions to a policy of one's own", false},
 		{Manager, Publish, "_R_.>", "answers to clients and monitors, by the subject that the server made for each", false},
 		{Manager, Publish, "_INBOX_{name}.>", "to itself", false},
 		{Manager, Publish, "$O." + wire.SnapshotStore + ".>", "snapshots", false},

@@ -329,7 +329,7 @@ func earliest(ctx context.Context, js jetstream.JetStream) (*book.Book, uint64, 
 		b, err = book.Restore(readerSettings(), s.data)
 		return b, s.sequence, err
 	}
-	if store.Away(err) || ctx.Err() != nil {
+	if store.Away(err) || ctx.Err() != nil || isOutdated(err) {
 		return nil, 0, err
 	}
 	return nil, 0, damaged("snapshot %s: %v", o.Name, err)

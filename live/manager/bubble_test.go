@@ -16,7 +16,6 @@ import (
 	"productform/dispatch/rigid"
 	"productform/live/book"
 	"productform/live/internal/servertest"
-	"productform/live/policy"
 	"productform/live/server"
 	"productform/live/wire"
 	"productform/live/worker"
@@ -104,15 +103,12 @@ func addBegun(list []begun, at float64, events []dispatch.Event) []begun {
 	return list
 }
 
-// live runs the scenario in the bubble, under a manager of these settings and perhaps a policy service.
-func live(t *testing.T, s dispatch.Scenario, m Settings, services ...policy.Policy) []begun {
+// live runs the scenario in the bubble, under a manager of these settings.
+func live(t *testing.T, s dispatch.Scenario, m Settings) []begun {
 	v := servertest.Start(t)
 	m.Name = "m"
 	stopManager := runManager(t, v, m)
 	var stops []func()
-	for _, p := range services {
-		stops = append(stops, servePolicy(t, v, m.Service, p))
-	}
 	for w, speed := range s.Speeds {
 		stops = append(stops, runWorkers(t, v, worker.Settings{Name: fmt.Sprintf("w%d", w), Speed: speed}))
 		time.Sleep(time.Second) // it has joined, and has the next number

@@ -58,11 +58,17 @@ func (m *manager) refuse(ctx context.Context, why *DamageError) {
 	<-ctx.Done()
 }
 
+// isOutdated reports whether an error is a [book.OutdatedError].
+func isOutdated(err error) bool {
+	var outdated *book.OutdatedError
+	return errors.As(err, &outdated)
+}
+
 // toDamageError turns an error of a plan that does not fold into a [DamageError], unless another program
 // wrote the plan.
 func toDamageError(err error) error {
 	var bad *input.Error
-	if errors.As(err, &bad) && bad.Path == "v" {
+	if isOutdated(err) || errors.As(err, &bad) && bad.Path == "v" {
 		return err
 	}
 	return damaged("%s: %v", wire.PlanStream, err)

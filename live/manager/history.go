@@ -41,7 +41,7 @@ func (h *history) add(p *wire.Plan, b *book.Book) {
 		case dispatch.Started:
 			h.open[e.Attempt] = h.dropped + len(h.spans)
 			h.spans = append(h.spans, wire.Span{Worker: b.WorkerName(e.Worker), Job: b.JobName(e.Job), Task: e.Task, Attempt: e.Attempt, From: p.At})
-		case dispatch.Finished, dispatch.Lost, dispatch.Preempted, dispatch.Refused, dispatch.Dropped, dispatch.Repeated:
+		case dispatch.Finished, dispatch.Lost, dispatch.Preempted, dispatch.Refused, dispatch.Dropped:
 			h.end(e, p.At)
 		}
 	}
@@ -129,11 +129,6 @@ func describe(p *wire.Plan, b *book.Book) string {
 			add("task %d of %s given up", e.Task, b.JobName(e.Job))
 		default:
 			add("task %d of %s %s on %s", e.Task, b.JobName(e.Job), e.Kind, b.WorkerName(e.Worker))
-		}
-	}
-	for _, c := range p.Checks {
-		if c.Differs {
-			add("results of task %d of %s differ: %s was first, %s came to another", c.Task, b.JobName(c.Job), c.First, c.Second)
 		}
 	}
 	for i, r := range p.Refused {

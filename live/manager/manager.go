@@ -36,8 +36,8 @@ type manager struct {
 }
 
 // Run manages the cluster until the context is done: by turns it stands by and leads. The streams and buckets must be there.
-// The error is a *num.InputError of the settings, or of a bucket that is not there; what fails later is logged and tried
-// again, but for a connection that is closed.
+// The error is a *num.InputError of the settings or of a missing bucket, or a [*book.OutdatedError], or
+// says that the connection is closed. Other failures are logged, and what failed is tried again.
 func Run(ctx context.Context, nc *nats.Conn, s Settings) error {
 	s = s.defaults()
 	if err := s.check(); err != nil {
@@ -62,6 +62,9 @@ func Run(ctx context.Context, nc *nats.Conn, s Settings) error {
 		err := m.turn(ctx)
 		if nc.IsClosed() && ctx.Err() == nil { // it is not sought again: the key was revoked, or somebody closed it
 			return fmt.Errorf("manager %s: connection closed: %w", s.Name, cmp.Or(nc.LastError(), nats.ErrConnectionClosed))
+		}
+		if isOutdated(err) && ctx.Err() == nil {
+			return fmt.Errorf("manager %s: %w", s.Name, err)
 		}
 		var damage *DamageError
 		if errors.As(err, &damage) && ctx.Err() == nil {
@@ -160,10 +163,7 @@ func (m *manager) recall(ctx context.Context) (*fold, error) {
 	f := &fold{epoch: unix(m.settings.Now())}
 	settings := book.Settings{
 		Leader: m.settings.Name, Rules: m.settings.Rules, Rigid: m.settings.Rigid, Epoch: f.epoch, Random: m.settings.Random, Logical: m.settings.Logical,
-		Replan: m.settings.Replan.Seconds(), Keep: m.settings.Keep.Seconds(), Verify: m.settings.Verify,
-	}
-	if m.settings.Service != "" {
-		settings.Service, settings.Ask = m.settings.Service, (&adviser{manager: m}).asking(ctx)
+		Replan: m.settings.Replan.Seconds(), Keep: m.settings.Keep.Seconds(),
 	}
 	list, err := listSnapshots(ctx, m.store)
 	if err != nil {
@@ -177,6 +177,9 @@ func (m *manager) recall(ctx context.Context) (*fold, error) {
 		if err == nil {
 			f.sequence = s.sequence
 			break
+		}
+		if isOutdated(err) {
+			return nil, fmt.Errorf("snapshot %s: %w", o.Name, err)
 		}
 		m.settings.Log.Error("snapshot not read", "name", o.Name, "error", err)
 	}

@@ -68,7 +68,7 @@ func purge(ctx context.Context, in jetstream.Stream, r wire.Removal, upto uint64
 	var subjects []string
 	switch {
 	case r.Job != "":
-		subjects = []string{wire.DoneOf(r.Job), wire.AgainOf(r.Job), wire.FailedOf(r.Job), wire.Cancel(r.Job), wire.ChangesOf(r.Job)}
+		subjects = []string{wire.DoneOf(r.Job), wire.FailedOf(r.Job), wire.Cancel(r.Job), wire.ChangesOf(r.Job)}
 	case r.Batch != "":
 		subjects = []string{wire.Submit(r.Batch)}
 	default:

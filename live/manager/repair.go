@@ -195,7 +195,7 @@ func salvage(ctx context.Context, js jetstream.JetStream, objects jetstream.Obje
 		if err == nil {
 			b, err = book.Restore(readerSettings(), s.data)
 		}
-		if store.Away(err) || ctx.Err() != nil {
+		if store.Away(err) || ctx.Err() != nil || isOutdated(err) {
 			return nil, err
 		}
 		if err != nil {
@@ -243,6 +243,9 @@ func salvage(ctx context.Context, js jetstream.JetStream, objects jetstream.Obje
 		}
 		return 0
 	})
+	if isOutdated(best.why) {
+		return nil, fmt.Errorf("plan %d: %w", best.book.Number()+1, best.why)
+	}
 	if best.why != nil { // the book has taken in a part of the plan that does not fit
 		if best.book, err = l.foldTo(ctx, js, objects, best.sequence); err != nil {
 			return nil, err

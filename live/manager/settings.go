@@ -22,10 +22,6 @@ type Settings struct {
 	Rigid   rigid.Policy   // or, if it is not zero, the policy under which the tasks of a job begin together; Rules are zero then
 	Logical bool           // the clock is logical: a script sets up a replay, and nobody is missed
 
-	Service string // name of a policy service that is asked before Rules decide; empty for none. It goes without Rigid.
-
-	Verify float64 // part of the tasks that run twice, on different workers, whose results are compared; 0 for none
-
 	LostAfter time.Duration // a worker that is silent for so long is down; 0 for 2 s
 	Replan    time.Duration // how often to plan anew though nothing happens; 0 for never
 	Keep      time.Duration // after which a job that is done is cleared; 0 for 7 days
@@ -63,14 +59,6 @@ func (s *Settings) check() error {
 	if err := wire.CheckName("name", s.Name); err != nil {
 		return err
 	}
-	if s.Service != "" {
-		if err := wire.CheckName("service", s.Service); err != nil {
-			return err
-		}
-		if s.Rigid != (rigid.Policy{}) {
-			return input.Errorf("service", s.Service, "none beside a policy under which the tasks of a job begin together")
-		}
-	}
 	for _, d := range []struct {
 		path  string
 		value time.Duration
@@ -84,7 +72,7 @@ func (s *Settings) check() error {
 }
 
 // times are how long things take.
-type times struct{ append, decide, advise, fold, start prometheus.Histogram }
+type times struct{ append, decide, fold, start prometheus.Histogram }
 
 func newTimes(registry prometheus.Registerer) (*times, error) {
 	histogram := func(name, help string, from float64) prometheus.Histogram {
@@ -95,14 +83,13 @@ func newTimes(registry prometheus.Registerer) (*times, error) {
 	t := &times{
 		append: histogram("append", "Time of an append to the log of plans.", 1e-4),
 		decide: histogram("decide", "Time of a decision.", 1e-6),
-		advise: histogram("policy_service", "Time until a policy service had answered, or was waited for no longer.", 1e-4),
 		fold:   histogram("fold", "Time from the lease to the first decision.", 1e-3),
 		start:  histogram("submit_to_start", "Time from when the server took a job to the order for its first task, by their clocks.", 1e-4),
 	}
 	if registry == nil {
 		return t, nil
 	}
-	for _, c := range []prometheus.Collector{t.append, t.decide, t.advise, t.fold, t.start} {
+	for _, c := range []prometheus.Collector{t.append, t.decide, t.fold, t.start} {
 		if err := registry.Register(c); err != nil {
 			return nil, err
 		}

@@ -16,11 +16,6 @@ import (
 // note takes note of a plan that is in the log, for those who look on.
 func (l *leader) note(p *wire.Plan) {
 	l.history.add(p, l.book)
-	for _, c := range p.Checks {
-		if c.Differs {
-			l.settings.Log.Warn("results differ", "job", l.book.JobName(c.Job), "task", c.Task, "first", c.First, "second", c.Second)
-		}
-	}
 	for i := range p.Events {
 		e := &p.Events[i]
 		if e.Job < 0 {

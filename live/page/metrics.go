@@ -75,17 +75,6 @@ func (c *collector) Collect(out chan<- prometheus.Metric) {
 	count("reports_late_total", "Results of attempts that had been taken from their workers.", n.Late)
 	count("messages_refused_total", "Messages that were not followed.", n.Refused)
 	count("workers_down_total", "Workers that went down.", n.Downs)
-	const checked = "Results that another worker was to check, by what came of it."
-	count("results_checked_total", checked, n.Checked-n.Differing, "outcome", "same")
-	count("results_checked_total", checked, n.Differing, "outcome", "differ")
-	count("results_checked_total", checked, n.Unchecked, "outcome", "unchecked")
-	const asked = "Plans for which a policy service was asked, by what came of it."
-	for outcome, number := range map[string]int{
-		"followed": n.Advised, wire.AdviceAbsent: n.AdviceAbsent, wire.AdviceLate: n.AdviceLate, wire.AdviceMalformed: n.AdviceMalformed,
-		wire.AdviceImpossible: n.AdviceImpossible, wire.AdviceTooLarge: n.AdviceTooLarge,
-	} {
-		count("policy_service_total", asked, number, "answer", outcome)
-	}
 	count("orders_resent_total", "Orders sent again, since this manager leads.", s.Resent)
 	count("messages_malformed_total", "Messages that are none, since this manager leads.", s.Malformed)
 

@@ -43,8 +43,7 @@ func guard(t *testing.T) guarded {
 	return g
 }
 
-// newFolder makes a folder with the keys manager, client, monitor, w7, w8 and that of the policy
-// service mine.
+// newFolder makes a folder with the keys manager, client, monitor, w7 and w8.
 func newFolder(t *testing.T) string {
 	t.Helper()
 	folder := t.TempDir()
@@ -53,9 +52,6 @@ func newFolder(t *testing.T) string {
 		if err == nil {
 			_, err = keys.Add(folder, keys.Worker, name)
 		}
-	}
-	if err == nil {
-		_, err = keys.Add(folder, keys.Policy, "mine")
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -92,8 +88,8 @@ func stream(t *testing.T, nc *nats.Conn) jetstream.JetStream {
 	return js
 }
 
-// A probe is a subject, and the keys that may use it: of manager, client, monitor, w7 and mine by
-// their letters m, c, o, w and p.
+// A probe is a subject, and the keys that may use it: m for manager, c for client, o for monitor, w for
+// w7.
 type probe struct{ subject, may string }
 
 // publishes and subscriptions are written by hand, as an independent check of the table of rights.
@@ -102,9 +98,10 @@ var publishes = []probe{
 	{"pfq.beat.w7", "w"}, {"pfq.beat.w8", ""}, {"pfq.beat.client", ""},
 	{"pfq.order.w7", "m"}, {"pfq.order.w8", "m"}, {"pfq.news.j", "m"},
 	{"pfq.in.submit.b", "c"}, {"pfq.in.cancel.j", "c"}, {"pfq.in.change.j.1", "c"}, {"pfq.in.clear.j", "c"}, {"pfq.in.drain.w7.1", "c"},
-	{"pfq.in.done.j.1", "w"}, {"pfq.in.done.j.1.2", "w"}, {"pfq.in.again.j.1.2", "w"}, {"pfq.in.fail.j.1.1", "w"}, {"pfq.in.else", ""},
+	{"pfq.in.done.j.1", "w"}, {"pfq.in.done.j.1.2", "w"}, {"pfq.in.again.j.1.2", ""},
+	{"pfq.in.fail.j.1.1", "w"}, {"pfq.in.else", ""},
 	{"pfq.blob.d.0", "wc"}, {"pfq.blob.d.size", "wc"}, {"pfq.blob.d", ""},
-	{"pfq.api.status", "co"}, {"pfq.api.history", "co"}, {"pfq.policy.mine", "m"}, {"pfq.policy.else", "m"}, {"_R_.x", "mp"},
+	{"pfq.api.status", "co"}, {"pfq.api.history", "co"}, {"pfq.policy.mine", ""}, {"_R_.x", "m"},
 	{"_INBOX_manager.x", "m"}, {"_INBOX_w7.x", ""}, {"_INBOX_w8.x", ""}, {"_INBOX_client.x", ""}, {"_INBOX.x", ""}, {"else", ""},
 
 	{"$KV.pfq_leader.k", "m"}, {"$KV.pfq_jobs.k", "m"}, {"$KV.pfq_workers.k", "m"}, {"$KV.pfq_batches.k", "m"}, {"$KV.pfq_profiles.k", "m"},
@@ -135,7 +132,7 @@ var apis = []probe{
 
 var subscriptions = []probe{
 	{">", ""}, {"*", ""}, {"pfq.>", ""}, {"_INBOX.>", ""}, {"_INBOX_*.>", ""}, {"$SYS.>", ""}, {"$JS.>", ""}, {"$KV.>", ""}, {"_R_.>", ""},
-	{"pfq.policy.mine", "p"}, {"pfq.policy.else", ""}, {"pfq.policy.*", ""}, {"_INBOX_mine.>", ""},
+	{"pfq.policy.mine", ""},
 	{"_INBOX_w7.>", "w"}, {"_INBOX_w8.>", ""}, {"_INBOX_client.>", "c"}, {"_INBOX_manager.>", "m"}, {"_INBOX_monitor.>", "o"},
 	{"pfq.order.w7", "w"}, {"pfq.order.w8", ""}, {"pfq.order.*", ""}, {"pfq.plan", ""}, {"pfq.in.>", ""}, {"pfq.in.done.>", ""},
 	{"pfq.beat.*", "m"}, {"pfq.beat.w8", "m"}, {"pfq.news.j", "co"}, {"pfq.api.*", "m"}, {"pfq.blob.>", ""}, {keys.Gone, "m"},
@@ -152,7 +149,7 @@ func TestEachRoleTriesEverything(t *testing.T) {
 			all = append(all, probe{"$JS.API." + fmt.Sprintf(a.subject, name), a.may})
 		}
 	}
-	for letter, name := range map[string]string{"m": "manager", "c": "client", "o": "monitor", "w": "w7", "p": "mine"} {
+	for letter, name := range map[string]string{"m": "manager", "c": "client", "o": "monitor", "w": "w7"} {
 		refused, last := map[string]bool{}, make(chan struct{})
 		nc := g.connect(t, name, nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) {
 			refused[err.Error()] = true

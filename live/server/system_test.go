@@ -23,7 +23,6 @@ import (
 	"productform/live/keys"
 	"productform/live/manager"
 	"productform/live/page"
-	"productform/live/policy"
 	"productform/live/server"
 	"productform/live/store"
 	"productform/live/wire"
@@ -54,7 +53,7 @@ func TestSystemWithKeys(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 6*soon)
 	defer cancel()
 	g := guard(t)
-	for _, name := range []string{"manager", "client", "mine", "w7", "w8"} { // as if the server had always been here
+	for _, name := range []string{"manager", "client", "w7", "w8"} { // as if the server had always been here
 		path := filepath.Join(g.folder, name+".key")
 		text, err := os.ReadFile(path)
 		if err != nil {
@@ -79,19 +78,8 @@ func TestSystemWithKeys(t *testing.T) {
 	}
 	running.Go(func() {
 		rules := dispatch.Rules{Policy: dispatch.Policy{Rule: dispatch.Priority}, Learning: dispatch.Learning{Speeds: true}}
-		if err := manager.Run(parts, nc, manager.Settings{Name: "m", Rules: rules, Service: "mine", Verify: 1, Log: log}); err != nil && parts.Err() == nil {
-			t.Error(err)
-		}
-	})
-	running.Go(func() {
-		err := policy.Serve(parts, filepath.Join(g.folder, "mine.key"), "mine", func(q *wire.Question) ([]string, error) {
-			jobs := make([]string, len(q.About))
-			for w := range min(len(jobs), q.Jobs[0].Tasks) {
-				jobs[w] = q.Jobs[0].Name
-			}
-			return jobs, nil
-		}, refused.option("policy"))
-		if err != nil {
+		err := manager.Run(parts, nc, manager.Settings{Name: "m", Rules: rules, Log: log})
+		if err != nil && parts.Err() == nil {
 			t.Error(err)
 		}
 	})
@@ -161,7 +149,7 @@ func TestSystemWithKeys(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n := status.Cluster.Counts; n.Completed != 1 || n.Advised == 0 || n.Checked != 6 || n.Differing != 0 {
+	if n := status.Cluster.Counts; n.Completed != 1 || n.Finished != 6 {
 		t.Errorf("%+v", n)
 	}
 	for begun := time.Now(); ; time.Sleep(time.Millisecond) { // views are written beside the plans

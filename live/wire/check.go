@@ -296,6 +296,7 @@ func (o *Order) Check() error {
 		must(isTask(o.Task), "task", o.Task, "a task, 0 to 9999999"),
 		must(isAttempt(o.Attempt), "attempt", o.Attempt, wantAttempt),
 		must(isToken(o.Token), "token", o.Token, wantToken),
+		must(!o.Again, "again", o.Again, "false, since this version runs no task twice"),
 		must(isWork(o.Work), "work", o.Work, wantWork),
 	)
 	if err != nil {

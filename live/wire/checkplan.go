@@ -29,11 +29,6 @@ func (p *Plan) Check() error {
 			return inside("script", err)
 		}
 	}
-	if p.Advice != nil {
-		if err := p.Advice.Check(); err != nil {
-			return inside("advice", err)
-		}
-	}
 	begun := 0
 	for i := range p.Events {
 		if err := checkEvent(&p.Events[i]); err != nil {
@@ -159,25 +154,6 @@ func (p *Plan) checkRepair() error {
 func (p *Plan) checkRest() error {
 	if err := p.checkRepair(); err != nil {
 		return err
-	}
-	for i := range p.Repeats {
-		r := &p.Repeats[i]
-		err := cmp.Or(
-			must(isNumber(r.Job), "job", r.Job, wantNumber), must(isTask(r.Task), "task", r.Task, "a task, 0 to 9999999"),
-			must(isAttempt(r.Attempt), "attempt", r.Attempt, wantAttempt), CheckName("worker", r.Worker),
-			must(isDigest(r.Digest), "digest", r.Digest, wantDigest), must(isTime(r.Seconds), "seconds", r.Seconds, wantTime))
-		if err != nil {
-			return inside(input.Index("repeats", i), err)
-		}
-	}
-	for i := range p.Checks {
-		c := &p.Checks[i]
-		err := cmp.Or(
-			must(isNumber(c.Job), "job", c.Job, wantNumber), must(isTask(c.Task), "task", c.Task, "a task, 0 to 9999999"),
-			CheckName("first", c.First), must(c.Second == "" || isToken(c.Second), "second", c.Second, wantName))
-		if err != nil {
-			return inside(input.Index("checks", i), err)
-		}
 	}
 	for i, n := range p.Cleared {
 		if !isNumber(n) {

@@ -96,7 +96,6 @@ func DecodeWish(verb Verb, name string, data []byte) (*Wish, error) {
 type In struct {
 	Batch   *Batch
 	Report  *Report
-	Again   bool // the report is about a task that has its result, see [Again]
 	Failure *Failure
 	Wish    *Wish
 	Script  *Script
@@ -120,10 +119,6 @@ func DecodeIn(subject string, data []byte) (in In, err error) {
 		if in.Report, err = Decode[Report](data); err == nil {
 			r := in.Report
 			want = (&Order{Job: r.Job, Task: r.Task, Attempt: r.Attempt, Logical: len(part) == 6}).ReportTo()
-		}
-	case kind == "again" && len(part) == 6:
-		if in.Report, err = Decode[Report](data); err == nil {
-			in.Again, want = true, Again(in.Report.Job, in.Report.Task, in.Report.Attempt)
 		}
 	case kind == "fail" && len(part) == 6:
 		if in.Failure, err = Decode[Failure](data); err == nil {

@@ -133,7 +133,7 @@ type Order struct {
 	Attempt int     `json:"attempt,omitempty"` // from 1, among all attempts of the cluster
 	Token   string  `json:"token,omitempty"`   // to be repeated in the report
 	At      float64 `json:"at"`                // time of the begin, on the clock of the manager
-	Again   bool    `json:"again,omitempty"`   // another worker has reported a result, which is to be compared: the report has a place of its own
+	Again   bool    `json:"again,omitempty"`   // set by earlier versions, and refused
 	Logical bool    `json:"logical,omitempty"` // the clock is logical: the task ends at At + Work/speed, and the report says so
 	Work    float64 `json:"work,omitempty"`    // of the task, seconds on a worker of speed 1; 0 if the job does not say
 	Run     Run     `json:"run"`
@@ -163,5 +163,5 @@ type Beat struct {
 	Load    float64        `json:"load,omitempty"`    // average of the machine in the last minute; 0 if it is not known, as Memory and Disk are
 	Memory  int64          `json:"memory,omitempty"`  // bytes free
 	Disk    int64          `json:"disk,omitempty"`    // bytes free
-	Facts   map[string]any `json:"facts,omitempty"`   // about the machine, for policies of one's own: texts, numbers, truths
+	Facts   map[string]any `json:"facts,omitempty"`   // about the machine: texts, numbers, truths
 }

@@ -1,6 +1,8 @@
 package wire
 
 import (
+	"encoding/json"
+
 	"productform/dispatch"
 	"productform/dispatch/rigid"
 )
@@ -24,12 +26,8 @@ type Plan struct {
 	NewWorkers []NumberedWorker     `json:"workers,omitempty"` // new ones, and those of a new process
 	What       []dispatch.Happening `json:"what,omitempty"`    // of a job submitted without What, which is as NewJobs say
 	Replan     bool                 `json:"replan,omitempty"`  // it is decided though nothing happened
-	Advice     *Advice              `json:"advice,omitempty"`  // if a policy service was asked
 	Events     []dispatch.Event     `json:"events,omitempty"`
 	Tokens     []string             `json:"tokens,omitempty"` // of the tasks that begin, in the order of Events
-
-	Repeats []Repeat `json:"repeats,omitempty"` // results that other workers are to check
-	Checks  []Check  `json:"checks,omitempty"`  // what came of such
 
 	Cleared []int `json:"cleared,omitempty"` // jobs; their numbers are free after this plan
 
@@ -43,6 +41,22 @@ type Plan struct {
 
 	Refused []Refusal `json:"refused,omitempty"`
 	Removed []Removal `json:"removed,omitempty"` // that have been carried out
+
+	// Earlier versions filled these in, see [Plan.Outdated].
+	Advice  json.RawMessage `json:"advice,omitempty"`
+	Repeats json.RawMessage `json:"repeats,omitempty"`
+	Checks  json.RawMessage `json:"checks,omitempty"`
+}
+
+// Outdated names what an earlier version used to make the plan and this one does not have, "" if there is nothing.
+func (p *Plan) Outdated() string {
+	switch {
+	case p.Advice != nil:
+		return "a policy service"
+	case p.Repeats != nil || p.Checks != nil:
+		return "tasks that run twice"
+	}
+	return ""
 }
 
 // A Term identifies the plans of one manager from when it starts to lead until it stops. Tokens
@@ -84,25 +98,6 @@ type NumberedWorker struct {
 	Name    string  `json:"name"`              // as in beats, and so are Process and Speed
 	Process string  `json:"process,omitempty"` // not given in a replay
 	Speed   float64 `json:"speed"`             // work that it does in a second
-}
-
-// A Repeat is the result of a task that another worker is to check, by running the task again.
-type Repeat struct {
-	Job     int     `json:"job"`     // its number
-	Task    int     `json:"task"`    // from 0
-	Attempt int     `json:"attempt"` // that the result is of
-	Worker  string  `json:"worker"`  // that ran it, and does not run the task again
-	Digest  string  `json:"digest"`  // of the output
-	Seconds float64 `json:"seconds"` // that it ran
-}
-
-// A Check says what came of a [Repeat]. The result that was reported first holds in any case.
-type Check struct {
-	Job     int    `json:"job"`               // its number
-	Task    int    `json:"task"`              // from 0
-	First   string `json:"first"`             // worker whose result it is
-	Second  string `json:"second,omitempty"`  // worker that ran the task again; empty if none could, or it failed too often
-	Differs bool   `json:"differs,omitempty"` // the two outputs have other digests
 }
 
 // A Refusal says what of PFQ_IN was not followed, and why.

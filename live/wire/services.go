@@ -85,8 +85,4 @@ type AskedJob struct {
 	Speeds     []float64 `json:"speeds,omitempty"`      // of the workers at this job, if they are others
 
 	Kind string `json:"kind,omitempty"` // of its tasks, as in Profiles
-
-	// These a policy service is told besides.
-	Submit float64 `json:"submit,omitempty"` // time
-	Hand   int     `json:"hand,omitempty"`   // workers that have a task of the job in hand
 }

@@ -52,11 +52,6 @@ func DoneAttempt(job string, task, attempt int) string {
 	return Done(job, task) + "." + strconv.Itoa(attempt)
 }
 
-// Again is the subject of the report of an attempt at a task that has its result: the two are compared.
-func Again(job string, task, attempt int) string {
-	return "pfq.in.again." + job + "." + strconv.Itoa(task) + "." + strconv.Itoa(attempt)
-}
-
 // Failed is the subject of an attempt at a task that the worker gave up.
 func Failed(job string, task, attempt int) string {
 	return "pfq.in.fail." + job + "." + strconv.Itoa(task) + "." + strconv.Itoa(attempt)
@@ -91,22 +86,16 @@ func BeatOf(worker string) string { return "pfq.beat." + worker }
 // News is the subject on which each [JobView] of a job is told as it is written; it is not kept.
 func News(job string) string { return "pfq.news." + job }
 
-// ReportTo is the subject of the report of what the order asks for: [Done], [Again], or [DoneAttempt] on a logical clock.
+// ReportTo is the subject of the report of what the order asks for: [Done], or [DoneAttempt] on a logical clock.
 func (o *Order) ReportTo() string {
-	switch {
-	case o.Logical:
+	if o.Logical {
 		return DoneAttempt(o.Job, o.Task, o.Attempt)
-	case o.Again:
-		return Again(o.Job, o.Task, o.Attempt)
 	}
 	return Done(o.Job, o.Task)
 }
 
 // DoneOf matches the subjects [Done] and [DoneAttempt] of all tasks of a job.
 func DoneOf(job string) string { return "pfq.in.done." + job + ".>" }
-
-// AgainOf matches the subjects [Again] of all tasks of a job.
-func AgainOf(job string) string { return "pfq.in.again." + job + ".>" }
 
 // FailedOf matches the subjects [Failed] of all attempts at tasks of a job.
 func FailedOf(job string) string { return "pfq.in.fail." + job + ".>" }

@@ -40,8 +40,6 @@ type JobView struct {
 	Left       int      `json:"left"`                  // tasks not finished
 	Failed     int      `json:"failed"`                // tasks given up
 	Lost       int      `json:"lost"`                  // attempts lost with their workers, except preempted ones
-	Checked    int      `json:"checked,omitempty"`     // tasks that another worker has run, too
-	Differing  int      `json:"differing,omitempty"`   // of these, tasks of which the two results differ
 	Missing    int      `json:"missing,omitempty"`     // results that the server has lost
 	Hand       int      `json:"hand"`                  // workers that have a task of the job in hand
 	Planned    int      `json:"planned"`               // workers planned for it
@@ -106,14 +104,13 @@ type ProfileWorker struct {
 
 // A ClusterView is the whole at one look.
 type ClusterView struct {
-	Version int     `json:"v"`                        // see [Version]
-	Leader  string  `json:"leader"`                   // manager that made the last plan; in a [Status], the one that leads
-	Plan    uint64  `json:"plan"`                     // number of the last plan
-	Upto    uint64  `json:"upto"`                     // sequence in PFQ_IN up to which the plans tell all
-	Epoch   float64 `json:"epoch,omitempty"`          // Unix time from which times count
-	At      float64 `json:"at"`                       // time of the last plan; in a [Status], of the answer
-	Policy  string  `json:"policy"`                   // as pfq dispatch names it
-	Service string  `json:"policy_service,omitempty"` // that is asked first, of the manager that leads
+	Version int     `json:"v"`               // see [Version]
+	Leader  string  `json:"leader"`          // manager that made the last plan; in a [Status], the one that leads
+	Plan    uint64  `json:"plan"`            // number of the last plan
+	Upto    uint64  `json:"upto"`            // sequence in PFQ_IN up to which the plans tell all
+	Epoch   float64 `json:"epoch,omitempty"` // Unix time from which times count
+	At      float64 `json:"at"`              // time of the last plan; in a [Status], of the answer
+	Policy  string  `json:"policy"`          // as pfq dispatch names it
 	Counts  Counts  `json:"counts"`
 }
 
@@ -134,24 +131,10 @@ type Counts struct {
 	Downs     int `json:"downs"`     // workers that went down
 	Refused   int `json:"refused"`   // messages that were not followed
 
-	// Of results that another worker was to check: those that were, of these those that differ, and those that nobody could check.
-	Checked   int `json:"checked"`
-	Differing int `json:"differing"`
-	Unchecked int `json:"unchecked"`
-
 	// Damage of the store: results adopted from attempts of lost plans, reports put aside, messages
 	// of PFQ_IN that vanished before any plan named them, and lost plans.
 	Adopted   int    `json:"adopted,omitempty"`
 	Aside     int    `json:"aside,omitempty"`
 	Gone      uint64 `json:"gone,omitempty"`
 	LostPlans uint64 `json:"lost_plans,omitempty"`
-
-	// Of a policy service: plans that it decided, and those that the policy of the rules decided since there was no answer, or
-	// none that could be followed.
-	Advised          int `json:"advised"`
-	AdviceAbsent     int `json:"advice_absent"`
-	AdviceLate       int `json:"advice_late"`
-	AdviceMalformed  int `json:"advice_malformed"`
-	AdviceImpossible int `json:"advice_impossible"`
-	AdviceTooLarge   int `json:"advice_too_large"`
 }

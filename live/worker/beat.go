@@ -73,7 +73,7 @@ func (s *slot) state() *wire.Beat {
 // facts are what the workers of a process know of their machine.
 type facts struct {
 	mu           sync.Mutex
-	own          map[string]any // what a command says, for own policies ([L14], section 3.5.1)
+	own          map[string]any // what a command says
 	load         float64
 	memory, disk int64
 	read         time.Time // when load, memory and disk were read

@@ -38,29 +38,28 @@ type chaosCase struct {
 	jobs    int           // submitted one after the other, at least; more until something was killed and something put to sleep
 	pause   time.Duration // between two disturbances, at most
 	most    int           // disturbances; after them all is left in peace
-	verify  string        // part of the tasks that run twice
 	damage  int           // after every damage disturbances, the server is killed and its store damaged; 0 for never
 }
 
-// Server, managers and workers are killed and put to sleep at random on the wall clock, while jobs of programs are submitted and run. In
-// the end each task has one result, which is right, and was finished once, also those that ran twice to be checked; the plans have no
-// gap, and decided again they are the same.
+// Server, managers and workers are killed and put to sleep at random on the wall clock, while jobs of
+// programs are submitted and run. In the end each task has one result, which is right, and was finished
+// once; the plans have no gap, and an audit decides the same plans.
 // PFQ_LIVE_LONG=N runs N cases of 2,010 tasks.
 func TestChaos(t *testing.T) {
-	testChaos(t, chaosCase{servers: 1, jobs: 4, pause: 250 * time.Millisecond, most: 20, verify: "0.1"})
+	testChaos(t, chaosCase{servers: 1, jobs: 4, pause: 250 * time.Millisecond, most: 20})
 }
 
 // The same with a server whose store is damaged between its death and its next start, and repaired if
 // managers refuse to lead. Status and errors in the logs of managers name every loss.
 func TestChaosOfDamagedStores(t *testing.T) {
 	t.Parallel() // it waits most of the time
-	testChaos(t, chaosCase{servers: 1, jobs: 6, pause: 250 * time.Millisecond, most: 24, verify: "0", damage: 6})
+	testChaos(t, chaosCase{servers: 1, jobs: 6, pause: 250 * time.Millisecond, most: 24, damage: 6})
 }
 
 // The same with a cluster of three servers that is not ours, of which one at a time is killed or asleep.
 func TestChaosOfThreeServers(t *testing.T) {
 	t.Parallel() // it waits most of the time
-	testChaos(t, chaosCase{servers: 3, jobs: 1, pause: 500 * time.Millisecond, most: 8, verify: "0"})
+	testChaos(t, chaosCase{servers: 3, jobs: 1, pause: 500 * time.Millisecond, most: 8})
 }
 
 func testChaos(t *testing.T, c chaosCase) {
@@ -74,7 +73,7 @@ func testChaos(t *testing.T, c chaosCase) {
 		}
 		t.Run(strconv.FormatUint(c.seed, 10), func(t *testing.T) {
 			x := runChaos(t, c)
-			tasks, repeated = tasks+x.counts.Finished, repeated+x.counts.Begun-x.counts.Finished-x.counts.Checked
+			tasks, repeated = tasks+x.counts.Finished, repeated+x.counts.Begun-x.counts.Finished
 			kills, pauses = kills+int(x.kills.Load()), pauses+int(x.pauses.Load())
 			damaged, repairs, missing, gone = damaged+int(x.damaged.Load()), repairs+int(x.repairs.Load()),
 				missing+x.missing, gone+x.gone
@@ -134,12 +133,9 @@ func runChaos(t *testing.T, of chaosCase) *chaos {
 	c.counts = checkPlans(ctx, t, users, js, views)
 	n := &c.counts
 	t.Logf("%d tasks in %.0f s, %d kills, %d pauses, %d executions repeated (%.1f %%); a manager began to lead %d times, %d lost the lead, %d of them by a plan that was refused; messages stopped coming %d times",
-		n.Tasks, time.Since(begun).Seconds(), c.kills.Load(), c.pauses.Load(), n.Begun-n.Finished-n.Checked,
-		100*float64(n.Begun-n.Finished-n.Checked)/float64(max(1, n.Finished)),
+		n.Tasks, time.Since(begun).Seconds(), c.kills.Load(), c.pauses.Load(), n.Begun-n.Finished,
+		100*float64(n.Begun-n.Finished)/float64(max(1, n.Finished)),
 		c.said("msg=leading"), c.said("the lease is lost")+c.said("another manager has decided since"), c.said("another manager has decided since"), c.said("are not delivered"))
-	if (n.Checked > 0) != (of.verify != "0") || n.Differing > 0 {
-		t.Errorf("%d results checked, %d differ", n.Checked, n.Differing)
-	}
 	if len(views) < of.jobs || n.Tasks != n.Finished || n.Tasks != chaosTasks*len(views) {
 		t.Errorf("%d jobs, %+v", len(views), n)
 	}
@@ -181,7 +177,7 @@ func (c *chaos) begin(folder string) (url string) {
 	}
 	for m := range 2 {
 		c.commands = append(c.commands, []string{"manager", "--url", url, "--name", "m" + strconv.Itoa(m), "--lost-after", "500ms", "--replicas", replicas,
-			"--verify", c.verify, "--learn-speeds"})
+			"--learn-speeds"})
 	}
 	allow := filepath.Join(folder, "allow.yaml")
 	if err := os.WriteFile(allow, []byte(`allow: {say: {path: /bin/sh, args: [-c, 'sleep 0.02; echo "$1 $2"', sh, "{job}", "{task}"]}}`), 0o600); err != nil {

@@ -43,8 +43,6 @@ type jobRow struct {
 	Deadline   *float64 `json:"deadline"`
 	Slack      *float64 `json:"slack"` // from now, or from the end, to the deadline
 	Delay      *float64 `json:"delay"`
-	Checked    int      `json:"results_checked"`
-	Differing  int      `json:"results_differing"`
 }
 
 var jobColumns = []string{
@@ -55,7 +53,6 @@ func newJobRow(v *wire.JobView) jobRow {
 	r := jobRow{
 		Name: v.Name, State: string(v.State), Priority: v.Priority, Tasks: v.Tasks, Left: v.Left, AtWork: v.Hand, Planned: v.Planned,
 		Failed: v.Failed, Lost: v.Lost, Submitted: v.Submit, Started: v.Start, Ended: v.Finish, Deadline: v.Deadline,
-		Checked: v.Checked, Differing: v.Differing,
 	}
 	if v.MaxWorkers > 0 {
 		r.MaxWorkers = &v.MaxWorkers

@@ -48,7 +48,8 @@ func newKeysInit() *cobra.Command {
 func newKeysAdd() *cobra.Command {
 	var folder string
 	cmd := &cobra.Command{
-		Use: "add ROLE NAME", Short: "Make a key of a manager, worker, client, monitor or policy service (policy), and tell its file", Args: arguments("ROLE", "NAME"),
+		Use: "add ROLE NAME", Args: arguments("ROLE", "NAME"),
+		Short: "Make a key of a manager, worker, client or monitor, and print the name of its file",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var roles []string
 			for _, r := range keys.Roles() {

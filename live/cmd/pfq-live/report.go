@@ -109,19 +109,6 @@ func (m measures) write(t *render.Text, more ...any) {
 	t.Columns(lines)
 }
 
-// checks are what came of results that other workers were to check.
-type checks struct {
-	Checked   int `json:"results_checked"`
-	Differing int `json:"results_differing"`
-	Unchecked int `json:"results_unchecked"`
-}
-
-// A reportAnswer is what became of the jobs of a live cluster.
-type reportAnswer struct {
-	measures
-	checks
-}
-
 func newReport() *cobra.Command {
 	var url string
 	var f answerFlags
@@ -132,13 +119,9 @@ func newReport() *cobra.Command {
 			if err := ask(cmd.Context(), url, wire.ReportService, "", &r); err != nil {
 				return err
 			}
-			var s wire.Status
-			if err := ask(cmd.Context(), url, wire.StatusService, "", &s); err != nil {
-				return err
-			}
-			n := &s.Cluster.Counts
-			a := reportAnswer{newMeasures(&r), checks{n.Checked, n.Differing, n.Unchecked}}
-			return f.write(cmd, render.Answer{JSON: a, Lines: []render.Lines{{Of: a}}, Text: func(t *render.Text) { a.measures.write(t, a.checks) }})
+			a := newMeasures(&r)
+			text := func(t *render.Text) { a.write(t) }
+			return f.write(cmd, render.Answer{JSON: a, Lines: []render.Lines{{Of: a}}, Text: text})
 		},
 	})
 	addURL(cmd, &url)

@@ -17,16 +17,14 @@ import (
 	"productform/internal/joblog"
 	"productform/live/manager"
 	"productform/live/server"
-	"productform/live/wire"
 )
 
 // managerFlags are those of a manager.
 type managerFlags struct {
-	policy, service  string
+	policy           string
 	learn, emergency float64
 	learnLast        int
 	learnSpeeds      bool
-	verify           float64
 	lostAfter        time.Duration
 	replan, settle   time.Duration
 	keep             time.Duration
@@ -36,15 +34,11 @@ func (f *managerFlags) add(cmd *cobra.Command) {
 	f.policy = "deadline/priority"
 	f.lostAfter, f.keep = 2*time.Second, 7*24*time.Hour
 	cli.AddText(cmd, &f.policy, "policy", "", "a policy such as deadline/priority, workload:60, edf or easy", "`POLICY` that shares the workers, as pfq dispatch names them")
-	cli.AddText(cmd, &f.service, "policy-service", "", "a name of letters, digits, _ and -", "`NAME` of a service with a policy of one's own, which is asked first; --policy decides where it does not answer within 0.2 s")
+	cli.AddGone(cmd, "policy-service", "managers use no policy service; --policy names the policy")
+	cli.AddGone(cmd, "verify", "no task runs twice; submit a job under two names and compare the outputs")
 	addNumber(cmd, &f.learn, "learn", "", "seconds that a task is taken to run until one of its job is done; then what tasks took counts, not what their jobs say")
 	addInt(cmd, &f.learnLast, "learn-last", 0, math.MaxInt32, "with --learn: how many tasks of a job the mean is over, the last to finish; 0 for all")
 	cli.AddSwitch(cmd, &f.learnSpeeds, "learn-speeds", "learn how fast each worker is at each kind of task; then that counts, not what workers say")
-	cli.Flag[float64]{Name: "verify", Kind: "float", Usage: "part of the tasks that run twice, on different workers, to compare their results", Default: "0", Want: "a number in [0, 1]",
-		Parse: func(text string) (float64, bool) {
-			v, err := strconv.ParseFloat(text, 64)
-			return v, err == nil && v >= 0 && v <= 1
-		}}.Add(cmd, &f.verify)
 	addNumber(cmd, &f.emergency, "emergency", "", "`PRIORITY` from which on jobs take workers from tasks in hand")
 	addDuration(cmd, &f.lostAfter, "lost-after", 10*time.Millisecond, "how long a worker may be silent")
 	addDuration(cmd, &f.replan, "replan", 0, "how often to plan anew though nothing happens; 0s for never")
@@ -54,13 +48,10 @@ func (f *managerFlags) add(cmd *cobra.Command) {
 
 // settings are those of the manager.
 func (f *managerFlags) settings() (manager.Settings, error) {
-	s := manager.Settings{Service: f.service, Verify: f.verify, LostAfter: f.lostAfter, Replan: f.replan, Settle: f.settle, Keep: f.keep}
+	s := manager.Settings{LostAfter: f.lostAfter, Replan: f.replan, Settle: f.settle, Keep: f.keep}
 	policy, err := joblog.ParsePolicy(f.policy)
 	if bad := (*input.Error)(nil); errors.As(err, &bad) {
 		return s, &input.Error{Path: "--policy", Value: bad.Value, Want: bad.Want}
-	}
-	if f.service != "" && err == nil {
-		err = wire.CheckName("--policy-service", f.service)
 	}
 	if err != nil {
 		return s, err
@@ -71,12 +62,6 @@ func (f *managerFlags) settings() (manager.Settings, error) {
 	case policy.Baseline == nil:
 		s.Rules = dispatch.Rules{Policy: policy.Policy, Learning: dispatch.Learning{Default: f.learn, Window: f.learnLast, Speeds: f.learnSpeeds}, Emergency: f.emergency}
 		return s, nil
-	case f.service != "":
-		return s, fmt.Errorf("--policy-service and --policy %s exclude each other: "+
-			"this policy starts the tasks of a job together", policy)
-	case f.verify > 0:
-		return s, fmt.Errorf("--verify and --policy %s exclude each other: "+
-			"this policy starts the tasks of a job together", policy)
 	case f.learnSpeeds:
 		return s, fmt.Errorf("--learn-speeds and --policy %s exclude each other: "+
 			"the workers of this policy are equal", policy)

@@ -37,7 +37,6 @@ type workerRow struct {
 type statusAnswer struct {
 	Manager string      `json:"manager"`
 	Policy  string      `json:"policy"`
-	Service *string     `json:"policy_service"`
 	Plan    uint64      `json:"plan"`
 	Time    float64     `json:"time"`
 	Leading float64     `json:"leading"`
@@ -72,9 +71,6 @@ func newStatusAnswer(s *wire.Status) statusAnswer {
 		if r := &a.Jobs[i]; r.Ended == nil {
 			r.slackAt(a.Time)
 		}
-	}
-	if s.Cluster.Service != "" {
-		a.Service = &s.Cluster.Service
 	}
 	for i := range s.Workers {
 		w := &s.Workers[i]
@@ -115,13 +111,6 @@ func (a statusAnswer) render() render.Answer {
 			c := &a.Counts
 			t.Line("%d of %d jobs completed, %d of %d tasks finished; lost %d, preempted %d, failures %d, late %d, refused %d, orders sent again %d",
 				c.Completed, c.Jobs, c.Finished, c.Tasks, c.Lost, c.Preempted, c.Failures, c.Late, c.Refused, a.Resent)
-			if c.Checked+c.Unchecked > 0 {
-				t.Line("results of %d tasks checked, of which %d differ; %d left unchecked", c.Checked, c.Differing, c.Unchecked)
-			}
-			if a.Service != nil {
-				t.Line("policy service %s decided %d plans; absent %d, late %d, malformed %d, impossible %d, question too large %d times",
-					*a.Service, c.Advised, c.AdviceAbsent, c.AdviceLate, c.AdviceMalformed, c.AdviceImpossible, c.AdviceTooLarge)
-			}
 			for _, line := range a.Damage {
 				t.Line("%s", line)
 			}

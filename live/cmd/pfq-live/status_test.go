@@ -11,12 +11,12 @@ import (
 func TestStatusHasSlack(t *testing.T) {
 	at := func(v float64) *float64 { return &v }
 	a := newStatusAnswer(&wire.Status{Cluster: wire.ClusterView{At: 30}, Jobs: []wire.JobView{
-		{Name: "present", Deadline: at(25)}, {Name: "done", Deadline: at(25), Finish: at(20), Checked: 3, Differing: 1}, {Name: "free"},
+		{Name: "present", Deadline: at(25)}, {Name: "done", Deadline: at(25), Finish: at(20)}, {Name: "free"},
 	}})
 	if s := a.Jobs[0].Slack; s == nil || *s != -5 {
 		t.Errorf("present: %v", s)
 	}
-	if r := a.Jobs[1]; r.Slack == nil || *r.Slack != 5 || r.Checked != 3 || r.Differing != 1 {
+	if r := a.Jobs[1]; r.Slack == nil || *r.Slack != 5 {
 		t.Errorf("done: %+v", r)
 	}
 	if s := a.Jobs[2].Slack; s != nil {

@@ -26,7 +26,8 @@ func (f *workerFlags) add(cmd *cobra.Command) {
 	f.speed, f.beat = 1, 500*time.Millisecond
 	addNumber(cmd, &f.speed, "speed", "1", "of each worker: units of work a second")
 	cli.AddText(cmd, &f.allow, "allow", "", "the name of a file", "`FILE` of the programs that tasks may run (default none)")
-	cli.AddText(cmd, &f.facts, "facts", "", "a command", "`COMMAND` that prints a JSON object about the machine, for policies of one's own")
+	cli.AddText(cmd, &f.facts, "facts", "", "a command",
+		"`COMMAND` that prints a JSON object about the machine, which \"pfq-live status\" shows")
 	cli.AddSwitch(cmd, &f.asRoot, "as-root", "run programs even as root")
 	addDuration(cmd, &f.beat, "beat", time.Millisecond, "between heartbeats")
 }
