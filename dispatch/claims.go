@@ -36,14 +36,6 @@ func (c *claims) grow(more int) {
 	}
 }
 
-// speeds returns the speeds that job j has of its own, nil if there are none.
-func (c *claims) speeds(j int) []float64 {
-	if c.own == nil {
-		return nil
-	}
-	return c.own[j]
-}
-
 // setSpeeds gives job j speeds of its own, or none.
 func (c *claims) setSpeeds(j int, speeds []float64) {
 	if c.own == nil && speeds != nil {
@@ -63,6 +55,14 @@ func claimsOf(jobs []Request) claims {
 		c.setSpeeds(j, r.Speeds)
 	}
 	return c
+}
+
+// most returns the number of workers that the job can use.
+func (r *Request) most() int {
+	if r.MaxWorkers > 0 {
+		return min(r.Tasks, r.MaxWorkers)
+	}
+	return r.Tasks
 }
 
 // sorted returns the numbers of all jobs in order.

@@ -34,7 +34,6 @@ const (
 // The kinds of events of a [Maker] that do not occur in a [Run].
 const (
 	Refused   Kind = "refused"   // job, task, worker, attempt
-	Repeated  Kind = "repeated"  // job, task, worker, attempt: its result is to be checked by another worker, and the task waits again
 	Dropped   Kind = "dropped"   // job, task, worker, attempt
 	GivenUp   Kind = "given up"  // job, task: it will not be tried again
 	Cancelled Kind = "cancelled" // job

@@ -7,26 +7,19 @@ import (
 )
 
 // Apply follows what was decided before: what happened at a time, and the events that [Maker.Decide] returned then,
-// whichever version, policy or other decision maker chose the tasks that began. After one of the same rules m is as that
+// whichever version or policy chose the tasks that began. After one of the same rules m is as that
 // one was. Violations by the plan are those of the plans that m would have made.
 //
 // The error is a [num.InputError]. If it is about at or what, nothing has changed. If it is about the events, which do
 // not follow from what or cannot be, m has followed those before, and no later moment fits.
 func (m *Maker) Apply(at float64, what []Happening, events []Event) error {
-	return m.apply(at, what, events, func() error { m.assign(); return nil })
-}
-
-// apply follows what was decided by a plan, which plan makes again.
-func (m *Maker) apply(at float64, what []Happening, events []Event, plan func() error) error {
 	if err := m.Check(at, what); err != nil {
 		return err
 	}
 	m.step(at, sorted(what))
 	follow := m.events
 	m.events = nil
-	if err := plan(); err != nil {
-		return err
-	}
+	m.assign()
 	if n := len(follow); len(events) < n {
 		return input.Errorf("Events", len(events), "%d events at least, which follow from what happens", n)
 	}

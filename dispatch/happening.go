@@ -14,8 +14,6 @@ import (
 //	Finished   Worker, Job, Task, Attempt, Work, Seconds
 //	Refused    Worker, Job, Task, Attempt: the attempt failed, the worker did not; the task waits again, behind all others,
 //	           and at this moment idle workers take turns, from the one after it in the list on, itself last
-//	Repeated   Worker, Job, Task, Attempt: the attempt has ended; the task waits again, behind all others, until another worker
-//	           has run it, too; the attempt may still be told as Finished, which ends the task
 //	GivenUp    Job, Task        a task that has begun is not tried again; its job is done when the others are
 //	Changed    Job, What        the job has the priority and the deadline of What from now on
 //	Cancelled  Job              the job goes, with its tasks in hand
@@ -41,7 +39,7 @@ type Happening struct {
 // rank is the place of a kind in its moment, -1 for what is no happening.
 func (k Kind) rank() int {
 	switch k {
-	case Finished, Refused, Repeated:
+	case Finished, Refused:
 		return 0
 	case Failed, Returned, Leaving:
 		return 1
@@ -63,7 +61,7 @@ func compareHappenings(a, b Happening) int {
 		return c
 	}
 	switch a.Kind {
-	case Finished, Refused, Repeated:
+	case Finished, Refused:
 		return cmp.Or(cmp.Compare(a.Attempt, b.Attempt), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Worker, b.Worker),
 			cmp.Compare(a.Job, b.Job), cmp.Compare(a.Task, b.Task), cmp.Compare(a.Work, b.Work), cmp.Compare(a.Seconds, b.Seconds))
 	case Failed, Returned, Leaving:
@@ -128,7 +126,7 @@ func (m *Maker) Check(at float64, what []Happening) error {
 // check checks a happening, when all that comes at the moment is known.
 func (c *moment) check(h *Happening) error {
 	switch h.Kind {
-	case Finished, Refused, Repeated:
+	case Finished, Refused:
 		return c.checkReport(h)
 	case Failed, Returned, Leaving:
 		return c.checkWorker(h)
@@ -143,7 +141,7 @@ func (c *moment) comes(h *Happening) error {
 	switch {
 	case h.Kind.rank() < 0:
 		return input.Errorf("Kind", h.Kind, "one of %s",
-			list([]Kind{Submitted, Finished, Refused, Repeated, GivenUp, Changed, Cancelled, Failed, Leaving, Returned}))
+			list([]Kind{Submitted, Finished, Refused, GivenUp, Changed, Cancelled, Failed, Leaving, Returned}))
 	case h.Kind == Submitted:
 		if h.What == nil {
 			return input.Errorf("What", "no job", "the job")

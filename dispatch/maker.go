@@ -75,10 +75,6 @@ type Maker struct {
 
 	kinds map[string]*profiles // what is learnt of speeds, by kind of tasks
 
-	// bars are the tasks that are to be repeated, by job, and the workers that have run them and may not begin them. A job without
-	// any is not in it.
-	bars map[int]map[int]int
-
 	totals Totals
 }
 
@@ -177,8 +173,6 @@ func (m *Maker) step(at float64, what []Happening) {
 			m.finish(h.Worker, h.Job, h.Task, h.Attempt, h.Work, h.Seconds)
 		case Refused:
 			m.refuse(h)
-		case Repeated:
-			m.repeat(h)
 		case Failed:
 			m.fail(h.Worker)
 		case Returned:
@@ -290,11 +284,7 @@ func (m *Maker) assign() {
 
 // carryOut begins tasks as planned.
 func (m *Maker) carryOut() {
-	if len(m.bars) == 0 {
-		m.beginPlanned()
-	} else {
-		m.beginWhereMay()
-	}
+	m.beginPlanned()
 	m.averse = m.averse[:0]
 	if m.rules.Emergency != 0 {
 		m.preempt()
@@ -377,21 +367,10 @@ func (m *Maker) preempt() {
 	})
 	rest := m.victims
 	for _, j := range m.planner.chosen {
-		for k := 0; k < len(rest) && isUrgent(j) && m.wants(j); {
-			w := rest[k]
-			isLeft := isSpared(m.hand[w].job)
-			switch {
-			case !isLeft && !m.may(w, j):
-				k++
-				continue
-			case !isLeft:
+		for ; len(rest) > 0 && isUrgent(j) && m.wants(j); rest = rest[1:] {
+			if w := rest[0]; !isSpared(m.hand[w].job) {
 				m.lose(Preempted, w)
 				m.begin(w, j)
-			}
-			if k == 0 {
-				rest = rest[1:]
-			} else {
-				rest = slices.Delete(rest, k, k+1)
 			}
 		}
 	}

@@ -14,7 +14,6 @@ import (
 // derives the rest at each moment.
 type naiveMaker struct {
 	rules    dispatch.Rules
-	outside  func(jobs []dispatch.Request, speeds []float64) []int // plans instead of the policy, if it is not nil and what it returns neither
 	now      float64
 	workers  []naiveWorker
 	jobs     map[int]*naiveJob
@@ -107,7 +106,7 @@ func (n *naiveMaker) end(number, task int) {
 func (n *naiveMaker) report(h dispatch.Happening) {
 	a := &n.attempts[h.Attempt-1]
 	j := n.jobs[h.Job]
-	if h.Kind == dispatch.Refused || h.Kind == dispatch.Repeated {
+	if h.Kind == dispatch.Refused {
 		if a.fate == "" {
 			n.stop(a, h.Kind)
 		}
@@ -227,7 +226,7 @@ func (n *naiveMaker) decide(at float64, what []dispatch.Happening) []dispatch.Ev
 	of := func(kinds ...dispatch.Kind) []dispatch.Happening {
 		return slices.DeleteFunc(slices.Clone(what), func(h dispatch.Happening) bool { return !slices.Contains(kinds, h.Kind) })
 	}
-	reports := of(dispatch.Finished, dispatch.Refused, dispatch.Repeated)
+	reports := of(dispatch.Finished, dispatch.Refused)
 	slices.SortFunc(reports, func(a, b dispatch.Happening) int {
 		return cmp.Or(cmp.Compare(a.Attempt, b.Attempt), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Worker, b.Worker), cmp.Compare(a.Job, b.Job),
 			cmp.Compare(a.Task, b.Task), cmp.Compare(a.Work, b.Work), cmp.Compare(a.Seconds, b.Seconds))
@@ -372,17 +371,10 @@ func (n *naiveMaker) plan() {
 		}
 		requests, asking = append(requests, q), append(asking, number)
 	}
-	var assigned []int
-	if n.outside != nil && len(workers) > 0 && len(requests) > 0 {
-		assigned = n.outside(requests, speeds)
-	}
-	byOutside := assigned != nil
 	if len(workers) > 0 {
-		if !byOutside {
-			var err error
-			if assigned, err = n.rules.Policy.Assign(requests, speeds, n.now); err != nil {
-				panic(err)
-			}
+		assigned, err := n.rules.Policy.Assign(requests, speeds, n.now)
+		if err != nil {
+			panic(err)
 		}
 		for k, q := range assigned {
 			if q >= 0 {
@@ -393,7 +385,7 @@ func (n *naiveMaker) plan() {
 	}
 	turns := slices.Clone(all)
 	slices.SortStableFunc(turns, func(a, b int) int {
-		if n.rules.Policy.Rule == dispatch.EDF && !byOutside {
+		if n.rules.Policy.Rule == dispatch.EDF {
 			return cmp.Compare(dueTime(&n.jobs[a].Job), dueTime(&n.jobs[b].Job))
 		}
 		return cmp.Compare(n.jobs[b].Priority, n.jobs[a].Priority)
@@ -408,9 +400,8 @@ func (n *naiveMaker) plan() {
 			averse = append(averse, e.Worker)
 		}
 	}
-	n.exchange(workers, plan, wants)
 	for _, w := range workers {
-		if number, ok := plan[w]; ok && n.of(w) == nil && wants(number) && n.may(w, number) && len(averse) == 0 {
+		if number, ok := plan[w]; ok && n.of(w) == nil && wants(number) && len(averse) == 0 {
 			n.begin(w, number)
 		}
 	}
@@ -419,7 +410,7 @@ func (n *naiveMaker) plan() {
 	}
 	for _, number := range turns {
 		for _, w := range workers {
-			if n.of(w) == nil && wants(number) && n.may(w, number) {
+			if n.of(w) == nil && wants(number) {
 				n.begin(w, number)
 			}
 		}
@@ -461,7 +452,7 @@ func (n *naiveMaker) kill(turns []int, planned map[int]int, wants func(int) bool
 			continue
 		}
 		victims := n.inHand(func(a *naiveAttempt) bool {
-			return n.workers[a.worker].up && a.of.Priority < n.rules.Emergency && n.held(a.of, false) > planned[a.job] && n.may(a.worker, number)
+			return n.workers[a.worker].up && a.of.Priority < n.rules.Emergency && n.held(a.of, false) > planned[a.job]
 		})
 		if len(victims) == 0 {
 			continue
@@ -476,10 +467,10 @@ func (n *naiveMaker) kill(turns []int, planned map[int]int, wants func(int) bool
 	return false
 }
 
-// begin begins the first task that was lost, or else the first that never began, or else the first that was refused or is to be
-// repeated.
+// begin begins the first task that was lost; if there is none, the first that never began; if there is
+// none, the first that was refused.
 func (n *naiveMaker) begin(worker, number int) {
-	task := n.next(worker, number)
+	task := n.next(number)
 	if task < 0 {
 		panic(fmt.Sprint("no task to begin of job ", number))
 	}
@@ -487,27 +478,21 @@ func (n *naiveMaker) begin(worker, number int) {
 	n.tell(dispatch.Started, number, task, worker, len(n.attempts))
 }
 
-// next returns the task of a job that a worker begins next, -1 if it may begin none. It does not repeat what it has run itself.
-func (n *naiveMaker) next(worker, number int) int {
+// next returns the task of a job that begins next, -1 if none waits.
+func (n *naiveMaker) next(number int) int {
 	j := n.jobs[number]
 	first := map[dispatch.Kind]int{} // by what became of the last attempt
 	for task := j.Tasks - 1; task >= 0; task-- {
-		last, ran := dispatch.Submitted, -1
+		last := dispatch.Submitted
 		for _, a := range n.attempts {
 			if a.of == j && a.task == task {
 				last = a.fate
-				if last == dispatch.Repeated {
-					ran = a.worker
-				}
 			}
 		}
-		switch last {
-		case dispatch.Preempted:
+		if last == dispatch.Preempted {
 			last = dispatch.Lost
-		case dispatch.Repeated:
-			last = dispatch.Refused
 		}
-		if !slices.Contains(j.ended, task) && ran != worker {
+		if !slices.Contains(j.ended, task) {
 			first[last] = task
 		}
 	}
@@ -517,30 +502,6 @@ func (n *naiveMaker) next(worker, number int) int {
 		}
 	}
 	return -1
-}
-
-func (n *naiveMaker) may(worker, number int) bool { return n.next(worker, number) >= 0 }
-
-// exchange lets idle workers that may begin nothing of the job planned for them change places with the first that helps both.
-func (n *naiveMaker) exchange(workers []int, plan map[int]int, wants func(int) bool) {
-	for _, w := range workers {
-		number, planned := plan[w]
-		if !planned || n.of(w) != nil || !wants(number) || n.may(w, number) {
-			continue
-		}
-		for _, v := range workers {
-			other, has := plan[v]
-			if n.of(v) != nil || has && other == number || !n.may(v, number) || has && !n.may(w, other) {
-				continue
-			}
-			if plan[v] = number; has {
-				plan[w] = other
-			} else {
-				delete(plan, w)
-			}
-			break
-		}
-	}
 }
 
 // judge looks at all pairs of jobs.
@@ -642,8 +603,6 @@ func (n *naiveMaker) randomHappenings(at float64, pick func(k int) int) []dispat
 				Seconds: []float64{0, 0.25, 0.5, 1, 1, 2, 4}[pick(7)]}
 			if pick(5) == 0 {
 				h.Kind, h.Work, h.Seconds = dispatch.Refused, 0, 0
-			} else if pick(4) == 0 {
-				h.Kind, h.Work, h.Seconds = dispatch.Repeated, 0, 0
 			}
 		case kind < 9:
 			h.Kind = dispatch.Failed

@@ -258,7 +258,7 @@ func TestDecideErrors(t *testing.T) {
 	}
 }
 
-const wantHappening = "one of submitted, finished, refused, repeated, given up, changed, cancelled, failed, leaving, returned"
+const wantHappening = "one of submitted, finished, refused, given up, changed, cancelled, failed, leaving, returned"
 
 // Garbage never does harm: what is refused changes nothing, and after all else the state is one that a decision maker can
 // be made of, as it is after events that do not follow.

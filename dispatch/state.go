@@ -1,7 +1,6 @@
 package dispatch
 
 import (
-	"maps"
 	"math"
 	"slices"
 
@@ -44,9 +43,6 @@ type JobState struct {
 	Before  int      `json:"before,omitempty"`  // attempts that had begun when the job came
 	Left    *num.Sum `json:"left,omitempty"`    // work of the tasks that have not ended; nil if all are equal, or none is left
 
-	// Barred holds the tasks that are to be repeated, and the workers that have run them and do not run them again.
-	Barred map[int]int `json:"barred,omitempty"`
-
 	// Start and Finish are as in [Record], Start -1 if no task has begun, Finish 0 if the job is not completed.
 	Start  float64 `json:"start"`
 	Finish float64 `json:"finish,omitempty"`
@@ -88,7 +84,7 @@ func (m *Maker) jobState(i int) JobState {
 	s := JobState{
 		Number: i, Stage: t.state, What: *m.jobs[i].clone(), Next: t.next, Before: t.before,
 		Lost: slices.Sorted(slices.Values(t.lost)), Refused: slices.Sorted(slices.Values(t.refused)),
-		Start: r.Start, Finish: r.Finish, LostCount: r.Lost, GivenUp: r.GivenUp, Barred: maps.Clone(m.bars[i]),
+		Start: r.Start, Finish: r.Finish, LostCount: r.Lost, GivenUp: r.GivenUp,
 	}
 	if t.state == JobPresent && s.What.Works != nil {
 		left := t.left
@@ -282,9 +278,6 @@ func (m *Maker) ready(s *JobState) error {
 	}
 	if m.tasks[s.Number].open == 0 {
 		return input.Errorf("Next", s.Next, "a task that has not ended, if the job is present")
-	}
-	if err := m.restoreBars(s); err != nil {
-		return err
 	}
 	m.claim(s.Number)
 	m.add([]int{s.Number})

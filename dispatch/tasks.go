@@ -64,9 +64,6 @@ func (m *Maker) begin(w, j int) {
 	t := &m.tasks[j]
 	task := t.next
 	switch {
-	case len(m.bars) > 0 && m.bars[j] != nil:
-		task = m.firstFor(w, j)
-		t.takeOut(task)
 	case len(t.lost) > 0:
 		task = t.lost.TakeFirst()
 	case len(t.refused) == 0 || t.next < m.jobs[j].Tasks:
@@ -150,6 +147,15 @@ func (m *Maker) recall(job, task int) bool {
 	return w >= 0
 }
 
+// takeOut takes a task out of those that wait, and reports whether it was among them.
+func (t *tasks) takeOut(task int) bool {
+	if task == t.next {
+		t.next++
+		return true
+	}
+	return t.lost.TakeOut(task) || t.refused.TakeOut(task)
+}
+
 // drop takes from worker w a task that nobody needs any more.
 func (m *Maker) drop(w int) {
 	m.totals.Wasted.Add(m.now - m.hand[w].since)
@@ -161,9 +167,6 @@ func (m *Maker) end(i, task int) {
 	t := &m.tasks[i]
 	if works := m.jobs[i].Works; works != nil {
 		t.left.Add(-works[task])
-	}
-	if len(m.bars) > 0 {
-		m.unbar(i, task)
 	}
 	t.open--
 	m.estimate(i)
@@ -257,7 +260,6 @@ func (m *Maker) cancel(i int) {
 	}
 	m.remove(i)
 	m.claims.of[i].most = 0
-	delete(m.bars, i)
 	m.tasks[i] = tasks{state: JobCancelled}
 	m.tell(Cancelled, i, -1, -1, 0)
 }

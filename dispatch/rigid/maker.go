@@ -53,22 +53,7 @@ func NewMaker(p Policy, speeds []float64) (*Maker, error) {
 }
 
 // Check returns the error of Decide, and changes nothing.
-func (m *Maker) Check(at float64, what []dispatch.Happening) error {
-	if err := checkKinds(what); err != nil {
-		return err
-	}
-	return m.ledger.Check(at, what)
-}
-
-// checkKinds refuses to repeat a task of a job whose tasks run together.
-func checkKinds(what []dispatch.Happening) error {
-	for i := range what {
-		if kind := what[i].Kind; kind == dispatch.Repeated {
-			return input.Errorf(input.Field(input.Index("What", i), "Kind"), kind, "another kind, since the tasks of a job run together")
-		}
-	}
-	return nil
-}
+func (m *Maker) Check(at float64, what []dispatch.Happening) error { return m.ledger.Check(at, what) }
 
 // Decide is told what happens at a time, and returns what happened and what it decided, as [dispatch.Maker.Decide] does.
 func (m *Maker) Decide(at float64, what []dispatch.Happening) ([]dispatch.Event, error) {
@@ -127,9 +112,6 @@ func inside(path string, err error) error {
 
 // note takes note of what happens at a moment, and of what follows from that for jobs in hand.
 func (m *Maker) note(at float64, what []dispatch.Happening) error {
-	if err := checkKinds(what); err != nil {
-		return err
-	}
 	events, err := m.ledger.Note(at, what)
 	if err != nil {
 		return err
