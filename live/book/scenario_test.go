@@ -350,30 +350,45 @@ func checkLog(t *rapid.T, s book.Settings, b *book.Book, plans []*wire.Plan) {
 	}
 }
 
-// checkLost counts the lost and the preempted attempts in the plans. The counts of the book agree,
-// and so do the sums over workers and, if none is cleared, over jobs.
+// checkLost counts the lost and the preempted attempts in the plans. The counts of the book agree, and so
+// do those of its workers and, if no job is cleared, the sum over jobs.
 func checkLost(t *rapid.T, b *book.Book, plans []*wire.Plan) {
 	lost, preempted := 0, 0
+	names, ofWorkers := map[int]string{}, map[int]int{} // by number, which may pass to another worker
+	if script := plans[0].Script; script != nil {
+		for n, w := range script.Workers {
+			names[n] = w.Name
+		}
+	}
 	for _, p := range plans {
+		for _, n := range p.NewWorkers {
+			if names[n.Number] != n.Name {
+				names[n.Number], ofWorkers[n.Number] = n.Name, 0
+			}
+		}
 		for i := range p.Events {
-			switch p.Events[i].Kind {
+			switch e := &p.Events[i]; e.Kind {
 			case dispatch.Lost:
 				lost++
+				ofWorkers[e.Worker]++
 			case dispatch.Preempted:
 				preempted++
 			}
 		}
 	}
 	c := b.Cluster().Counts
-	ofJobs, ofWorkers := 0, 0
+	ofJobs := 0
 	for _, j := range b.Latest(c.Jobs) {
 		ofJobs += j.Lost
 	}
-	for _, w := range b.Workers() {
-		ofWorkers += w.Lost
+	if c.Lost != lost || c.Preempted != preempted || c.Cleared == 0 && ofJobs != lost {
+		t.Fatalf("%d attempts lost and %d preempted; the book counts %d and %d, its jobs %d lost",
+			lost, preempted, c.Lost, c.Preempted, ofJobs)
 	}
-	if c.Lost != lost || c.Preempted != preempted || ofWorkers != lost || c.Cleared == 0 && ofJobs != lost {
-		t.Fatalf("%d attempts lost and %d preempted; the book counts %d and %d, its jobs %d, its workers %d lost",
-			lost, preempted, c.Lost, c.Preempted, ofJobs, ofWorkers)
+	for _, w := range b.Workers() {
+		if w.Name != names[w.Number] || w.Lost != ofWorkers[w.Number] {
+			t.Fatalf("worker %d is %s and lost %d attempts, want %s and %d",
+				w.Number, w.Name, w.Lost, names[w.Number], ofWorkers[w.Number])
+		}
 	}
 }
