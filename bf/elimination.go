@@ -40,8 +40,9 @@ func (l *plan) findOrder(s Settings) (err error) {
 		}
 		return err
 	}
-	return &num.TooLargeError{Input: input.Errorf("model", fmt.Sprintf("a width of %s or more", wide.Input.Value), // least fill finds the least width up to 2 only
-		"servers that are eliminated one by one in a width of at most %d: 1 is that of trees and lines, 2 that of ladders, 3 that of grids of three rows", elimination.MaxWidth)}
+	return &num.TooLargeError{Input: input.Errorf("model", fmt.Sprintf("a width of %s or more", wide.Input.Value),
+		"servers that are eliminated one by one in a width of at most %d: trees and lines have 1, ladders 2",
+		elimination.MaxWidth)}
 }
 
 const mostProducts = 1e11 // of an elimination without a limit of work

@@ -340,32 +340,43 @@ func TestDrawsByElimination(t *testing.T) {
 	}
 }
 
-// A ladder of 2x5 servers has width 2, a grid of 3x3 width 3; they have the means and distributions of the tables.
-func TestGridsByElimination(t *testing.T) {
-	for _, c := range []struct {
-		rows, columns, jobs int
-		tolerance           float64
-	}{{2, 5, 4, 1e-4}, {3, 3, 0, 1e-2}} {
-		m := gridModel(c.rows, c.columns)
-		want, err := Solve(t.Context(), m, Settings{Engine: num.Enclose, MaxJobs: c.jobs, ByClass: c.jobs > 0})
-		if err != nil {
-			t.Fatal(err)
-		}
-		got, err := Solve(t.Context(), m, Settings{Lattice: EliminationLattice, RelTol: c.tolerance, MaxJobs: c.jobs, ByClass: c.jobs > 0})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got.Parts[0].Width != c.rows || got.RelativeErrorBound > c.tolerance {
-			t.Errorf("%+v, bound %g", got.Parts, got.RelativeErrorBound)
-		}
-		want.JobsDistribution = nil
-		agree(t, got, want)
-		for i, k := range got.Classes {
-			for n, p := range k.JobsDistribution {
-				if x := want.Classes[i].JobsDistribution[n].Float; !(math.Abs(p.Float-x) <= 1.01*c.tolerance*x) {
-					t.Errorf("class %d, %d jobs: %v, want %v", i, n, p.Float, x)
-				}
+// A ladder of 2x5 servers has a width of 2, and the means and distributions of the tables.
+func TestLadderDistributionsByElimination(t *testing.T) {
+	m, s := gridModel(2, 5), Settings{RelTol: 1e-4, MaxJobs: 4, ByClass: true}
+	s.Engine = num.Enclose
+	want, err := Solve(t.Context(), m, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Engine, s.Lattice = num.Auto, EliminationLattice
+	got, err := Solve(t.Context(), m, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Parts[0].Width != 2 || got.RelativeErrorBound > s.RelTol {
+		t.Errorf("%+v, bound %g", got.Parts, got.RelativeErrorBound)
+	}
+	want.JobsDistribution = nil
+	agree(t, got, want)
+	for i, k := range got.Classes {
+		for n, p := range k.JobsDistribution {
+			if x := want.Classes[i].JobsDistribution[n].Float; !oracle.Near(p.Float, x, 1.01*s.RelTol) {
+				t.Errorf("class %d, %d jobs: %v, want %v", i, n, p.Float, x)
 			}
+		}
+	}
+}
+
+// A grid of three rows is refused with its width: by name, and where the tables do not fit.
+func TestWideGridsAreRefused(t *testing.T) {
+	for lattice, want := range map[Lattice]string{
+		EliminationLattice: "model = a width of 3 or more: want ",
+		"":                 "one by one takes a width of 3 or more, and 2 is the limit",
+	} {
+		_, err := Solve(t.Context(), gridModel(3, 20), Settings{Lattice: lattice})
+		var large *num.TooLargeError
+		if !errors.As(err, &large) || !strings.Contains(err.Error(), want) {
+			t.Errorf("lattice %q: %v, want %q", lattice, err, want)
 		}
 	}
 }

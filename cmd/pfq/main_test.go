@@ -621,6 +621,34 @@ func TestElimination(t *testing.T) {
 	}
 }
 
+// A grid of three rows is too wide for elimination. The refusal names the command that takes it.
+func TestWideGridIsRefused(t *testing.T) {
+	const columns = 3
+	var servers, classes []string
+	link := func(s, r int) {
+		classes = append(classes, fmt.Sprintf(`{"name": "%d-%d", "arrival_rate": %d, "servers": ["s%d", "s%d"]}`,
+			s, r, 1+len(classes), s, r))
+	}
+	for s := range 3 * columns {
+		servers = append(servers, fmt.Sprintf(`{"name": "s%d", "capacity": 100}`, s))
+		if s%columns > 0 {
+			link(s-1, s)
+		}
+		if s >= columns {
+			link(s-columns, s)
+		}
+	}
+	grid := fmt.Sprintf(`{"servers": [%s], "classes": [%s]}`, strings.Join(servers, ","), strings.Join(classes, ","))
+	stdout, stderr, status := pfq(grid, "solve", "-", "--lattice", "elimination")
+	if status != 2 || stdout != "" || !strings.Contains(stderr, "model = a width of 3 or more: want ") ||
+		!strings.Contains(stderr, "; or pfq estimate, ") {
+		t.Errorf("status %d, %s%s", status, stdout, stderr)
+	}
+	if _, stderr, status := pfq(grid, "estimate", "-", "--sweeps", "100"); status != 0 {
+		t.Errorf("estimate: status %d, %s", status, stderr)
+	}
+}
+
 // Errors of the solver about a setting name the flag.
 func TestLatticeThatDoesNotApply(t *testing.T) {
 	model, _, _ := pfq("", "example", "random-100-2")

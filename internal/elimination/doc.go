@@ -18,7 +18,7 @@
 //
 // Servers that form a tree are solved by [productform/internal/forest].
 //
-// Other components have messages of up to three times (function.go), polynomials in cells whose servers are in a known order; wide.go chooses their panels, step.go
-// integrates, remainder.go bounds what that leaves out, and passes.go goes there and back, answer.go and integral.go have what comes
-// of them: means and distributions. weighted.go has the same with a weight, for derivatives.
+// Other components have messages of one or two times (function.go), polynomials in cells whose servers are in a known
+// order; wide.go chooses their panels, step.go integrates, remainder.go bounds what that leaves out, and passes.go goes
+// there and back. From these, answer.go and integral.go compute means and distributions, and weighted.go derivatives.
 package elimination

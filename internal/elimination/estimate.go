@@ -46,7 +46,7 @@ func estimateWide(p *Problem, o *Order, s Settings) float64 {
 	if !(slack > 0) {
 		return math.Inf(1)
 	}
-	length, nodes := p.resolution(o, s)
+	length, nodes := p.resolution(s)
 	rarest := 0.0
 	if s.Rarest > 0 {
 		rarest = math.Log(s.Rarest)
@@ -55,6 +55,6 @@ func estimateWide(p *Problem, o *Order, s Settings) float64 {
 	if end*slices.Min(p.Capacities) > length*mostPanels {
 		return math.Inf(1)
 	}
-	work, _, _ := p.size(o, len(p.breaks(end, length))-1, nodes)
+	work, _ := p.size(o, len(p.breaks(end, length))-1, nodes)
 	return work
 }

@@ -48,27 +48,21 @@ func (f factors) equals(g factors) bool {
 	return slices.Equal(f.servers, g.servers) && slices.Equal(f.classes, g.classes) && slices.Equal(f.functions, g.functions)
 }
 
-// rank grows with the work of an integral of all factors over the time of a server: with the number of servers that stay, by one if functions know all of these, and by two if
-// they know some that no chain of functions joins.
-func (f factors) rank(p *Problem, gone int) int {
-	stay := len(f.scope(p)) - 1
-	var joined []int
-	for range f.functions {
-		for _, k := range f.functions {
-			if len(joined) == 0 || slices.ContainsFunc(k.servers, func(s int) bool { return s != gone && slices.Contains(joined, s) }) {
-				joined = slices.Concat(joined, k.servers)
-				joined = slices.DeleteFunc(joined, func(s int) bool { return s == gone })
-			}
-		}
-	}
+// rank orders integrals of all factors over the time of a server by their work: by the number of servers that stay, and
+// then by whether one function knows all of these, or only several together do.
+func (f factors) rank(p *Problem) int {
+	stay, most := len(f.scope(p))-1, 0
+	var known []int
 	for _, k := range f.functions {
-		if slices.ContainsFunc(k.servers, func(s int) bool { return s != gone && !slices.Contains(joined, s) }) {
-			return 3*stay + 2
-		}
+		most = max(most, len(k.servers)-1)
+		known = append(known, k.servers...)
 	}
-	slices.Sort(joined)
-	if len(slices.Compact(joined)) == stay {
+	slices.Sort(known)
+	switch {
+	case most == stay:
 		return 3*stay + 1
+	case len(slices.Compact(known)) == stay+1:
+		return 3*stay + 2
 	}
 	return 3 * stay
 }

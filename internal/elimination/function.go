@@ -100,8 +100,8 @@ func (f *function) cellSlopes(cell int) []float64 {
 	return f.slopes[cell*len(f.servers):][:len(f.servers)]
 }
 
-// norm returns an upper bound of Σ |a_k| Π_{v in mask} (ρ^k_v + ρ^-k_v)/2 over the coefficients of the polynomial of a cell: of the norm in the times of mask, whatever the
-// others are. A mask has at most two servers.
+// norm returns an upper bound of Σ |a_k| Π_{v in mask} (ρ^k_v + ρ^-k_v)/2 over the coefficients of the polynomial of a
+// cell: of the norm in the times of mask, whatever the others are.
 func (f *function) norm(cell, mask, r int) float64 {
 	if mask == 0 {
 		r = 0
@@ -180,25 +180,4 @@ func orderIn(order, list []int) int {
 		}
 	}
 	return orderNumber(own)
-}
-
-// corners lists the corners of a cell: bit v is set if server v is at the end of its panel. Those of one panel are in order.
-func corners(order, panel []int) []int {
-	all := []int{0}
-	for i := 0; i < len(order); {
-		j := i
-		for j < len(order) && panel[order[j]] == panel[order[i]] {
-			j++
-		}
-		var next []int
-		for _, corner := range all {
-			next = append(next, corner)
-			for k := j - 1; k >= i; k-- {
-				corner |= 1 << order[k]
-				next = append(next, corner)
-			}
-		}
-		all, i = next, j
-	}
-	return all
 }

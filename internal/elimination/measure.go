@@ -1,9 +1,6 @@
 package elimination
 
-import (
-	"math"
-	"math/bits"
-)
+import "math"
 
 // negligible coefficients, relative to the largest value, are left out: rounding made them, and in large ellipses they would count.
 const negligible = 0x1p-47
@@ -79,28 +76,19 @@ func (f *function) measure(g *mesh, order []int, cell int, panel []int, r *room)
 // slope returns the slope of the logarithm along axis v, or 0: between nodes not far from the ends of the panel, where integrals may vanish, or from the times next in order if these are in
 // the panel, too. The other times are at nodes in their order.
 func (g *mesh) slope(values []float64, order, panel []int, v int) float64 {
-	w, at, stride := len(order), 0, power(g.n, len(order)-1-v)
+	at, stride := 0, power(g.n, len(order)-1-v)
 	low, high := g.n/5, g.n-1-g.n/5
-	for i, s := range order {
-		first, last := i, i+1 // of those in its panel
-		for first > 0 && panel[order[first-1]] == panel[s] {
-			first--
-		}
-		for last < w && panel[order[last]] == panel[s] {
-			last++
-		}
-		node := func(i int) int { return (i - first + 1) * g.n / (last - first + 1) }
-		switch {
-		case s != v:
-			at += node(i) * power(g.n, w-1-s)
-		default:
-			if i > first {
-				low = node(i - 1)
-			}
-			if i+1 < last {
-				high = node(i + 1)
+	if len(order) == 2 {
+		other, node := 1-v, g.n/2
+		if panel[0] == panel[1] {
+			before, after := g.n/3, 2*g.n/3
+			if v == order[0] {
+				node, high = after, after
+			} else {
+				node, low = before, before
 			}
 		}
+		at = node * power(g.n, 1-other)
 	}
 	from, to := values[at+low*stride], values[at+high*stride]
 	if !(from > 0 && to > 0 && from < math.MaxFloat64 && to < math.MaxFloat64) {
@@ -138,7 +126,7 @@ func (f *function) contract(cell, v, mask, e int, tensor []float64, r *room) {
 		own := mask | 1<<v
 		if next == 0 {
 			own = mask
-		} else if bits.OnesCount(uint(own)) > 2 || mask != 0 && next != e {
+		} else if mask != 0 && next != e {
 			continue
 		}
 		for x := range rest {
@@ -158,10 +146,13 @@ func (f *function) contract(cell, v, mask, e int, tensor []float64, r *room) {
 }
 
 // least returns the least value of a polynomial at the corners of its cell. Along each axis T_k(-1) = (-1)^k and T_k(1) = 1.
+// In a cell with two servers in one panel the first is not at the end unless the second is.
 func (f *function) least(g *mesh, order, panel []int, polynomial []float64, r *room) float64 {
-	least := math.Inf(1)
-	for _, corner := range corners(order, panel) {
-		least = min(least, g.atCorner(corner, len(f.servers)-1, polynomial, r))
+	least, w := math.Inf(1), len(f.servers)
+	for corner := range 1 << w {
+		if !(w == 2 && panel[0] == panel[1] && corner == 1<<order[0]) {
+			least = min(least, g.atCorner(corner, w-1, polynomial, r))
+		}
 	}
 	return least
 }

@@ -170,24 +170,17 @@ func (g *mesh) end() float64         { return g.breaks[len(g.breaks)-1] }
 
 // transform multiplies a tensor of n^w entries by a matrix along each axis; the result goes into a, and b is room.
 func (m *square) transform(multiplyAdd matrices.MultiplyAdd, n, w int, tensor, a, b []float64) {
-	size := len(tensor)
-	if w%2 == 0 {
-		a, b = b, a
-	}
-	copy(b, tensor)
-	if w == 0 {
+	switch w {
+	case 0:
+		copy(a, tensor)
 		return
-	}
-	for v := range w - 1 {
-		clear(a)
-		rest := power(n, w-1-v)
-		for block := 0; block < size; block += n * rest {
-			multiplyAdd(a[block:][:n*rest], m.rows, b[block:][:n*rest], n, n, rest)
-		}
-		a, b = b, a
+	case 2:
+		clear(b)
+		multiplyAdd(b, m.rows, tensor, n, n, n)
+		tensor = b
 	}
 	clear(a)
-	multiplyAdd(a, b, m.columns, size/n, n, n)
+	multiplyAdd(a, tensor, m.columns, len(tensor)/n, n, n)
 }
 
 // dot returns the sum of products of the entries of a and b, which are as long, with as many roundings as a [matrices.MultiplyAdd].

@@ -8,8 +8,8 @@ import (
 	"productform/num"
 )
 
-// MaxWidth is the most servers that a message may depend on.
-const MaxWidth = 3
+// MaxWidth is the largest number of servers that a message may depend on.
+const MaxWidth = 2
 
 // An Order is an order in which servers are integrated out.
 type Order struct {
@@ -17,12 +17,13 @@ type Order struct {
 	Width   int   // the largest number of servers that a message depends on
 }
 
-// NewOrder returns an order of elimination by least fill: in the graph in which the servers of each class are linked, the server goes first
-// whose neighbours lack the fewest links among themselves, of these the one with the fewest neighbours, the first row of those. It finds widths 0, 1 and 2
-// wherever they are possible. Classes without arrivals link nothing.
+// NewOrder returns an order of elimination by least fill: in the graph in which the servers of each class are linked,
+// the server goes first whose neighbours lack the fewest links among themselves, of these the one with the fewest
+// neighbours, the first row of those. No order has a smaller width. Classes without arrivals link nothing.
 //
-// The error is an [*input.Error], or a [*num.TooLargeError] that names a width which no order goes below, if it is above [MaxWidth]: some part of
-// what the eliminations before leave has that many neighbours everywhere. It takes O(S log S) steps for S servers with few neighbours.
+// The error is an [*input.Error], or a [*num.TooLargeError] if the width of every order exceeds [MaxWidth]. It then
+// names the smallest number of neighbours where the elimination got stuck, which no width is below. NewOrder takes
+// O(S log S) steps for S servers with few neighbours.
 func NewOrder(p *Problem) (*Order, error) {
 	if err := p.check(); err != nil {
 		return nil, err

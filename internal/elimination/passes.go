@@ -128,20 +128,21 @@ func (e *passes) back(ctx context.Context, look func(c *clique) error) error {
 	return nil
 }
 
-// reduce integrates over all times but those of the servers that stay; over those of some from the time of the only one that stays on. What takes least goes first, but where
-// it takes little, those from 0 on, whose bounds are relative.
+// reduce integrates over all times except those of the servers that stay. The times of the servers above are those
+// beyond the time of the only server that stays, and go last: without them bounds are relative. Among the others, the
+// cheapest integral comes first.
 func (c *clique) reduce(ctx context.Context, f factors, stay, above []int) (factors, error) {
-	const little = 9
+	const largestRank = 3*MaxWidth + 2
 	for {
 		gone, least := -1, 0
 		for _, s := range f.scope(c.problem) {
 			if slices.Contains(stay, s) {
 				continue
 			}
-			with, _ := f.split(c.problem, s)
-			rank := with.rank(c.problem, s)
-			if rank < little && slices.Contains(above, s) {
-				rank = little - 1
+			rank := largestRank
+			if !slices.Contains(above, s) {
+				with, _ := f.split(c.problem, s)
+				rank = with.rank(c.problem)
 			}
 			if gone < 0 || rank < least {
 				gone, least = s, rank

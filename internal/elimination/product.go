@@ -1,83 +1,49 @@
 package elimination
 
-import (
-	"context"
-	"slices"
-)
+import "slices"
 
-// A side is some of the servers that stay, with the server that goes. No function joins the two sides otherwise. The tensor of the left side has the server that goes as
-// its last axis, that of the right side as its first, so that the sum over its nodes is a product of matrices.
+// A side holds some of the servers that stay, and the server that goes. No function knows servers of both sides. The
+// sum over the nodes of the server that goes is a product of matrices: its axis is the last of the left tensor and the
+// first of the right one.
 type side struct {
-	stay      []int   // servers that stay
-	axes      []int   // with the one that goes
-	orders    [][]int // of the axes
-	strides   []int   // in the tensor
+	stay      []int // servers that stay
+	axes      []int // with the one that goes
+	strides   []int // in the tensor
 	functions []int
 	own       [][]int // strides of each function
 	free      bool    // no function knows a server that stays
-
-	cells   *layout   // of the axes, if there is a product
-	product []float64 // the functions at all nodes, in a tensor a cell
 }
 
-// setSides parts the servers that stay: those that functions join to each other are on one side, the largest such group alone on that where its
-// function needs no transposition.
+// setSides divides the servers that stay into two sides. The near side has the servers that one function knows
+// together, or the first server alone; it is on the right if its function needs no transposition there.
 func (st *step) setSides() {
-	group := make([]int, st.w)
-	for v := range group {
-		group[v] = v
-	}
+	near := min(1, st.w) // number of servers on that side
 	for _, place := range st.places {
-		joined := -1
-		for _, v := range place {
-			if v == st.w {
-				continue
-			}
-			if joined < 0 {
-				joined = group[v]
-			}
-			old := group[v]
-			for k := range group {
-				if group[k] == old {
-					group[k] = joined
-				}
-			}
-		}
-	}
-	var large, rest []int
-	for first := range st.w {
-		var list []int
-		for v := range group {
-			if group[v] == first {
-				list = append(list, v)
-			}
-		}
-		if len(list) > len(large) {
-			large = list
-		}
-	}
-	for v := range st.w {
-		if !slices.Contains(large, v) {
-			rest = append(rest, v)
-		}
+		near = max(near, len(place)-1)
 	}
 	right := 0
 	for _, place := range st.places {
-		if place[0] == st.w && len(place) == len(large)+1 {
+		if place[0] == st.w && len(place) == near+1 {
 			right = 1
 		}
 	}
-	st.sides[right].stay, st.sides[1-right].stay = large, rest
+	for v := range st.w {
+		s := &st.sides[right]
+		if v >= near {
+			s = &st.sides[1-right]
+		}
+		s.stay = append(s.stay, v)
+	}
 	st.carrier = 1 - right
 	st.sides[0].axes = append(slices.Clone(st.sides[0].stay), st.w)
 	st.sides[1].axes = append([]int{st.w}, st.sides[1].stay...)
 	st.stack = append(slices.Clone(st.sides[0].stay), st.sides[1].stay...)
 	for k := range st.sides {
 		s := &st.sides[k]
-		s.orders, s.strides = orders(len(s.axes)), stridesOf(st.g.n, s.axes, s.axes)
+		s.strides = stridesOf(st.g.n, s.axes, s.axes)
 		for i, place := range st.places {
-			onLarge := slices.ContainsFunc(place, func(v int) bool { return slices.Contains(large, v) })
-			if onLarge == (k == right) {
+			isNear := slices.ContainsFunc(place, func(v int) bool { return v < near })
+			if isNear == (k == right) {
 				s.functions = append(s.functions, i)
 				s.own = append(s.own, stridesOf(st.g.n, s.axes, place))
 			}
@@ -137,62 +103,25 @@ func (k *worker) addThin(thin []float64, r *region, bound int, weights []float64
 	}
 }
 
-// multiplyFunctions puts the product of the functions of a side in a table of its cells, unless that has more axes than what is computed has times, and more than two. A function alone may be its own.
-func (st *step) multiplyFunctions(ctx context.Context, s *side, rooms []*room) error {
-	alone := len(s.functions) == 1 && slices.Equal(st.places[s.functions[0]], s.axes)
-	if len(s.functions) == 0 || len(s.axes) > MaxWidth || !alone && len(s.axes) > max(2, st.w) {
-		return nil
-	}
-	s.cells = st.g.layout(len(s.axes))
-	if alone {
-		s.product = st.functions[s.functions[0]].values
-		return nil
-	}
-	size := power(st.g.n, len(s.axes))
-	s.product = make([]float64, len(s.cells.cells)*size)
-	return share(ctx, len(rooms), len(s.cells.cells), func(_, cell int) {
-		c := s.cells.cells[cell]
-		st.fill(s.product[cell*size:][:size], s, s.orders[c.order], func(axis int) int { return c.panel[axis] })
-	})
-}
-
-// fill sets a tensor to the product of the functions of a side, where its axes are in some order and panels.
-func (st *step) fill(tensor []float64, s *side, order []int, panel func(axis int) int) {
-	for i := range tensor {
-		tensor[i] = 1
-	}
-	for j, i := range s.functions {
-		f, place := st.functions[i], st.places[i]
-		var own, panels [MaxWidth + 1]int
-		count := 0
-		for _, axis := range order {
-			if at := slices.Index(place, s.axes[axis]); at >= 0 {
-				own[count], panels[at] = at, panel(axis)
-				count++
-			}
-		}
-		multiply(tensor, st.g.n, s.strides, f.cellValues(f.cell(orderNumber(own[:count]), panels[:count])), s.own[j])
-	}
-}
-
-// tensor returns the product of the functions of a side at all its nodes, with the weights if their server is there, and with the vector of the
-// server that goes on one side.
+// tensor returns the product of the functions of a side at all its nodes, with the weights if their server is on it
+// and, on the side of the carrier, with the vector of the server that goes.
 func (k *worker) tensor(room []float64, r *region, number, bound int, weights []float64) []float64 {
 	n, s := k.g.n, &k.sides[number]
 	tensor := room[:power(n, len(s.axes))]
 	weighted := bound >= 0 && slices.Contains(s.stay, bound)
-	if s.product == nil {
-		k.fill(tensor, s, s.orders[r.sides[number]], func(axis int) int { return k.panel[s.axes[axis]] })
-	} else {
-		var panel [MaxWidth]int
-		for axis, v := range s.axes {
-			panel[axis] = k.panel[v]
-		}
-		product := s.product[s.cells.cell(r.sides[number], panel[:len(s.axes)])*len(tensor):][:len(tensor)]
+	if len(s.functions) == 1 && slices.Equal(k.places[s.functions[0]], s.axes) {
+		values := k.valuesOf(r, s.functions[0])
 		if !weighted && number != k.carrier {
-			return product
+			return values
 		}
-		copy(tensor, product)
+		copy(tensor, values)
+	} else {
+		for i := range tensor {
+			tensor[i] = 1
+		}
+		for j, i := range s.functions {
+			multiply(tensor, n, s.strides, k.valuesOf(r, i), s.own[j])
+		}
 	}
 	var strides [MaxWidth + 1]int
 	for i, v := range s.axes {
@@ -269,21 +198,15 @@ func (k *worker) spread(sum, thin, values []float64, r *region) {
 		values[0] += sum[0]
 		return
 	}
-	var powers [MaxWidth][]float64
-	var strides [MaxWidth]int
-	for i, v := range k.stack {
-		powers[i], strides[i] = r.powers[v][k.panel[v]*n:][:n], power(n, k.w-1-v)
-	}
-	last := k.w - 1
-	for x := 0; x < len(sum); x += n {
-		at, factor, rest := 0, 1.0, x/n
-		for i := last - 1; i >= 0; i-- {
-			at += rest % n * strides[i]
-			factor *= powers[i][rest%n]
-			rest /= n
+	last := k.stack[k.w-1]
+	powers, stride := r.powers[last][k.panel[last]*n:][:n], power(n, k.w-1-last)
+	for x := range len(sum) / n {
+		row, to, factor := sum[x*n:][:n], values, 1.0
+		if k.w == 2 {
+			other := k.stack[0]
+			to, factor = values[x*power(n, 1-other):], r.powers[other][k.panel[other]*n+x]
 		}
-		row, to, stride := sum[x:][:n], values[at:], strides[last]
-		for j, p := range powers[last] {
+		for j, p := range powers {
 			to[j*stride] += row[j] * (factor * p)
 		}
 	}

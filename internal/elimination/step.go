@@ -31,7 +31,6 @@ type region struct {
 	exponent []float64   // of each server
 	powers   [][]float64 // e^{exponent t} at all nodes
 	orders   []int       // numbers of the orders in which functions have their servers
-	sides    [2]int      // and of those in which the sides have theirs
 }
 
 // integrate returns the integral of f over the time of server gone, which is one of f's, from 0 to the end, or, if above is another server of f, from the time of that on.
@@ -41,11 +40,6 @@ func integrate(ctx context.Context, g *mesh, p *Problem, f factors, gone, above 
 	st := newStep(g, p, f, gone, above)
 	if len(st.out.cells)*st.out.size*g.n < 1<<14 { // not worth another worker
 		rooms = rooms[:1]
-	}
-	for i := range st.sides {
-		if err := st.multiplyFunctions(ctx, &st.sides[i], rooms); err != nil {
-			return nil, err
-		}
 	}
 	workers := make([]*worker, len(rooms))
 	for i, r := range rooms {
@@ -139,9 +133,6 @@ func (st *step) newRegion(order []int, capacity, rates []float64, classes [][]in
 	}
 	for _, place := range st.places {
 		r.orders = append(r.orders, orderIn(order, place))
-	}
-	for i, s := range st.sides {
-		r.sides[i] = orderIn(order, s.axes)
 	}
 	return r
 }

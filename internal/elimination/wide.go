@@ -206,7 +206,7 @@ const rarestLog = -600
 // is known to be far enough for a refusal before any pass.
 func firstMesh(ctx context.Context, p *Problem, o *Order, s Settings) (*mesh, error) {
 	servers, tolerance := float64(len(p.Capacities)), min(s.Tolerance, 0x1p-10)
-	length, nodes := p.resolution(o, s)
+	length, nodes := p.resolution(s)
 	end := math.Log(servers/tolerance) / p.slack(o)
 	if err := p.checkEnd(o, end, length, nodes, s); err != nil {
 		return nil, err
@@ -251,12 +251,11 @@ func firstMesh(ctx context.Context, p *Problem, o *Order, s Settings) (*mesh, er
 	}
 }
 
-// resolution returns the length of panels in means of the fastest server, and their nodes. About
+// resolution returns the length of panels in means of the fastest server, and the number of their nodes. About
 // 1.3 nodes make a remainder ten times smaller, and bounds of many servers add up.
-func (p *Problem) resolution(o *Order, s Settings) (length float64, nodes int) {
+func (p *Problem) resolution(s Settings) (length float64, nodes int) {
 	servers, tolerance := float64(len(p.Capacities)), min(s.Tolerance, 0x1p-10)
-	length, nodes = 4.0, min(mostNodes,
-		7+slices.Max(widths(p, o))/3*2+int(math.Ceil(1.5*math.Log10((4+servers/250)/tolerance))))
+	length, nodes = 4.0, min(mostNodes, 7+int(math.Ceil(1.5*math.Log10((4+servers/250)/tolerance))))
 	if s.Tolerance < fine {
 		length, nodes = 2.7, nodes-2
 	}
@@ -328,7 +327,7 @@ func (p *Problem) breaks(end, length float64) []float64 {
 
 // checkSize refuses panels on which passes would take more products or bytes than are allowed.
 func checkSize(p *Problem, o *Order, panels, nodes int, s Settings) error {
-	work, bytes, widest := p.size(o, panels, nodes)
+	work, bytes := p.size(o, panels, nodes)
 	asked := float64(len(s.Of)) // passes with weights, each of some five terms
 	if s.Gradients {
 		asked++
@@ -342,26 +341,25 @@ func checkSize(p *Problem, o *Order, panels, nodes int, s Settings) error {
 		if s.ByClass > 0 {
 			help = fmt.Sprintf("without probabilities as small as those of %d jobs of one class, or with a larger tolerance, they take less", s.ByClass)
 		}
-		return &num.TooLargeError{Input: input.Errorf("model", fmt.Sprintf("servers of width %d, whose times take %d panels", widest, panels),
-			"servers that take at most %.2g products and %d bytes, where these take %.2g and %.2g; %s", most, limit, work, bytes, help), Bytes: bytes, Limit: limit}
+		size := fmt.Sprintf("servers whose times take %d panels", panels)
+		return &num.TooLargeError{Bytes: bytes, Limit: limit, Input: input.Errorf("model", size,
+			"servers that take at most %.2g products and %d bytes, where these take %.2g and %.2g; %s",
+			most, limit, work, bytes, help)}
 	}
 	return nil
 }
 
-// size returns the products and bytes of passes, and the width.
-func (p *Problem) size(o *Order, panels, nodes int) (work, bytes float64, widest int) {
-	table := 0.0
+// size returns the products and bytes of passes.
+func (p *Problem) size(o *Order, panels, nodes int) (work, bytes float64) {
 	for _, w := range widths(p, o) {
-		widest = max(widest, w)
 		n, places, cells := float64(nodes), float64(panels), 1.0 // orders and panels that agree
 		for v := range w {
 			cells *= places + float64(v)
 		}
 		work += 4 * cells * (places + float64(w)) * math.Pow(n, float64(w+1))
 		bytes += 3 * 8 * cells * (math.Pow(n, float64(w)) + float64(radii<<w))
-		table = max(table, 8*cells*math.Pow(n, float64(w)))
 	}
-	return work, bytes + table, widest // the table is that of a product of functions
+	return work, bytes
 }
 
 // linearBytes returns what the largest of the functions takes that passes.linear makes, one at a time: of as many times as a class has servers, one more than
@@ -379,13 +377,4 @@ func linearBytes(p *Problem, panels, nodes int) (most float64) {
 		}
 	}
 	return most
-}
-
-// evenly parts [0, end] in panels.
-func evenly(end float64, panels int) []float64 {
-	breaks := make([]float64, panels+1)
-	for k := range breaks {
-		breaks[k] = end * float64(k) / float64(panels)
-	}
-	return breaks
 }
