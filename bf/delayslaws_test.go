@@ -81,11 +81,11 @@ func nestedTail(m *cluster.Model, d []*big.Rat, i int, t *big.Rat) *big.Float {
 			}
 		}
 		x := new(big.Float).SetPrec(prec).SetRat(new(big.Rat).Mul(d[k], t))
-		e, err := num.Exp(x.Neg(x), prec)
+		e, err := num.ExpInterval(x.Neg(x), prec)
 		if err != nil {
 			panic(err)
 		}
-		sum.Add(sum, e.Mul(e, new(big.Float).SetPrec(prec).SetRat(w)))
+		sum.Add(sum, x.Mul(e.Low, x.SetRat(w)))
 	}
 	return sum
 }

@@ -51,17 +51,6 @@ func ExpInterval(x *big.Float, prec uint) (Interval, error) {
 	return enclose(expFixed(r, w), 12, int(k.Int64()), w, prec)
 }
 
-// Exp returns exp(x) rounded to prec bits (64 if prec is 0), with an error below one unit in the
-// last place. Its errors are those of [ExpInterval].
-func Exp(x *big.Float, prec uint) (*big.Float, error) {
-	prec = cmp.Or(prec, defaultPrec)
-	if err := checkPrec(prec); err != nil {
-		return nil, err
-	}
-	e, err := ExpInterval(x, prec+3)
-	return nearest(e, prec), err
-}
-
 // expFixed returns 2^w exp(r) with an error below 2, for R = 2^w r, |r| <= 1/2 and w > 32.
 //
 // It works at W = w+g bits with exp(r) = exp(t)^(2^s), t = r/2^s, |t| <= 2^-(s+1). Below, an ulp
@@ -164,15 +153,6 @@ func enclose(v *big.Int, e int64, exponent int, w, prec uint) (Interval, error) 
 // point is the enclosure of n by itself.
 func point(n int64) Interval {
 	return Interval{new(big.Float).SetInt64(n), new(big.Float).SetInt64(n)}
-}
-
-// nearest rounds an enclosure that is at most 2^(-2-prec) wide, relatively, to prec bits: the
-// width is at most a quarter of a unit in the last place, rounding adds a half. nil stays nil.
-func nearest(e Interval, prec uint) *big.Float {
-	if e.Low == nil {
-		return nil
-	}
-	return new(big.Float).SetPrec(prec).Set(e.Low)
 }
 
 func checkPrec(prec uint) error {

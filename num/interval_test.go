@@ -80,20 +80,19 @@ func TestText(t *testing.T) {
 	}
 }
 
-// At the ends of the exponent range, 2^n = 10^(n log10 2), reached by [Log] instead.
+// At the ends of the exponent range, 2^n = 10^(n log10 2), reached by [LogInterval] instead.
 func TestTextOfExtremes(t *testing.T) {
+	ln := func(x *big.Float) *big.Float {
+		e, err := LogInterval(x, 200)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return e.Low
+	}
 	for _, n := range []int{big.MinExp + 1, -100_000_000, -30_000, 30_000, 100_000_000, big.MaxExp - 1} {
 		x := new(big.Float).SetMantExp(big.NewFloat(1), n)
 		low, high := Interval{x, x}.Text(9)
-		ln2, err := Log(big.NewFloat(2), 200)
-		if err != nil {
-			t.Fatal(err)
-		}
-		ln10, err := Log(big.NewFloat(10), 200)
-		if err != nil {
-			t.Fatal(err)
-		}
-		log10 := ln2.Quo(ln2, ln10)
+		log10 := new(big.Float).Quo(ln(big.NewFloat(2)), ln(big.NewFloat(10)))
 		log10.Mul(log10, new(big.Float).SetInt64(int64(n)))
 		for text, up := range map[string]bool{low: false, high: true} {
 			mantissa, exponentText, _ := strings.Cut(text, "e")
@@ -105,12 +104,8 @@ func TestTextOfExtremes(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			lnM, err := Log(m, 200)
-			if err != nil {
-				t.Fatal(err)
-			}
-			lnM.Quo(lnM, ln10)
-			d, _ := lnM.Add(lnM, exponent).Sub(lnM, log10).Float64()
+			logM := new(big.Float).Quo(ln(m), ln(big.NewFloat(10)))
+			d, _ := logM.Add(logM, exponent).Sub(logM, log10).Float64()
 			if !up {
 				d = -d
 			}

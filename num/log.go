@@ -44,17 +44,6 @@ func LogInterval(x *big.Float, prec uint) (Interval, error) {
 	return logReduced(m, k, prec)
 }
 
-// Log returns the natural logarithm of x > 0 rounded to prec bits (64 if prec is 0), with an error
-// below one unit in the last place. Its errors are those of [LogInterval].
-func Log(x *big.Float, prec uint) (*big.Float, error) {
-	prec = cmp.Or(prec, defaultPrec)
-	if err := checkPrec(prec); err != nil {
-		return nil, err
-	}
-	e, err := LogInterval(x, prec+3)
-	return nearest(e, prec), err
-}
-
 // logNearOne encloses log(1+z) for z = Z 2^-p, 0 < |z| < 2^-16, with z as the unit of
 // magnitude, so that nothing cancels: log(1+z) = 2y F(y²), y = z/(2+z), F as in atanhRatio.
 //

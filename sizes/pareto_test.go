@@ -17,14 +17,21 @@ const bits = 400
 
 func bigFloat(x float64) *big.Float { return new(big.Float).SetPrec(bits).SetFloat64(x) }
 
-func power(x, y *big.Float) *big.Float { return ok(num.Pow(x, y, bits)) }
+func bigLog(x *big.Float) *big.Float { return ok(num.LogInterval(x, bits+64)).Low }
+
+func bigExp(x *big.Float) *big.Float { return ok(num.ExpInterval(x, bits)).Low }
+
+// power returns x^y = exp(y log x). The digits of y log x before the point are lost from those behind it.
+func power(x, y *big.Float) *big.Float {
+	return bigExp(new(big.Float).SetPrec(bits+64).Mul(y, bigLog(x)))
+}
 
 func op() *big.Float { return new(big.Float).SetPrec(bits) }
 
 // bigIntegral is (b^m - a^m)/m, or ln(b/a) for m = 0.
 func bigIntegral(m *big.Float, a, b float64) *big.Float {
 	if m.Sign() == 0 {
-		return ok(num.Log(op().Quo(bigFloat(b), bigFloat(a)), bits))
+		return bigLog(op().Quo(bigFloat(b), bigFloat(a)))
 	}
 	d := op().Sub(power(bigFloat(b), m), power(bigFloat(a), m))
 	return d.Quo(d, m)

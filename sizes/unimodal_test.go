@@ -8,7 +8,6 @@ import (
 	"pgregory.net/rapid"
 
 	"productform/internal/oracle"
-	"productform/num"
 )
 
 // randomUnimodal draws a distribution of any family that has one mode.
@@ -91,8 +90,6 @@ func TestDensityAgainstGonum(t *testing.T) {
 	}
 }
 
-func bigExp(x *big.Float) *big.Float { return ok(num.Exp(x, bits)) }
-
 // The last digits, with formulas of 400 bits in the parameters as the distributions hold them. Quotients such as x/mean
 // are rounded before exp takes them, at most 20 here, or powers up to the eleventh are made of them: some 50 units of
 // 2^-53 in all, 6e-15.
@@ -135,8 +132,8 @@ func TestDensityAgainstBigFloats(t *testing.T) {
 		}
 		if u > 0.1 && u < 10 { // z, up to 4, is rounded, and squared
 			c := rapid.Float64Range(0.5, 20).Draw(t, "scv")
-			s2 := ok(num.Log(op().Add(bigFloat(1), bigFloat(c)), bits))
-			z := op().Add(ok(num.Log(div(bx, bs), bits)), div(s2, bigFloat(2)))
+			s2 := bigLog(op().Add(bigFloat(1), bigFloat(c)))
+			z := op().Add(bigLog(div(bx, bs)), div(s2, bigFloat(2)))
 			e := bigExp(op().Neg(div(mul(z, z), mul(s2, bigFloat(2)))))
 			pi, _ := op().SetString("3.14159265358979323846264338327950288419716939937510582097494459230781640628620899862803")
 			root := op().Sqrt(mul(mul(bigFloat(2), pi), s2))
