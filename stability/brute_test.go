@@ -98,7 +98,7 @@ func TestClusterAgainstSubsets(t *testing.T) {
 			t.Fatal(err)
 		}
 		compare(t, got, want)
-		if err := VerifyRank(t.Context(), lambda, table, got); err != nil {
+		if err := verifyRank(t.Context(), lambda, table, got); err != nil {
 			t.Fatal(err)
 		}
 		table[0] = nil // stands for 0

@@ -38,6 +38,6 @@
 //
 // Every answer carries its proof. A set that attains the critical scale min_A μ(A)/λ(A) bounds
 // it from above; from below it is bounded by a splitting of the rates over the servers (or by
-// rates η_i in the manner of the theorem's proof). [Verify] and [VerifyRank] check them without
+// rates η_i in the manner of the theorem's proof). [Verify] checks the proof of [Cluster] without
 // repeating the search.
 package stability

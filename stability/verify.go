@@ -9,7 +9,7 @@ import (
 	"productform/cluster"
 )
 
-// ErrProof is wrapped by the errors of [Verify] and [VerifyRank].
+// ErrProof is wrapped by the errors of [Verify].
 var ErrProof = errors.New("stability: the result does not prove its verdict")
 
 func unproved(format string, args ...any) error {
