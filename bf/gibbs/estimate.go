@@ -20,21 +20,6 @@ type Estimate struct {
 	Freedom    int     // degrees of freedom
 }
 
-// Z returns the number of standard errors that the estimate is above the exact value, brought from Student's to the standard
-// normal distribution, within ±38. It says nothing if StdError is 0.
-func (e Estimate) Z(exact float64) float64 {
-	d := e.Mean - exact
-	if d == 0 {
-		return 0
-	}
-	tail := distuv.StudentsT{Sigma: 1, Nu: float64(e.Freedom)}.CDF(-math.Abs(d) / e.StdError)
-	z := 38.0
-	if tail > 0 {
-		z = min(z, -distuv.UnitNormal.Quantile(tail))
-	}
-	return math.Copysign(z, d)
-}
-
 // complement returns the estimate of 1 less the quantity.
 func (e Estimate) complement() Estimate {
 	e.Mean = 1 - e.Mean
