@@ -11,75 +11,6 @@ type ClosedForm struct {
 	Utilization   []*big.Rat // of each server, or a single entry if all are equal; nil if the formula leaves it out
 }
 
-// OneServer returns the measures of multiclass processor sharing: class-i jobs arrive at
-// rates[i] >= 0 at one server of positive capacity μ. With ρ_i = λ_i/μ and ρ = Σ_i ρ_i,
-//
-//	Z = 1/(1-ρ),  E[X_i] = ρ_i/(1-ρ)
-//
-// (Kleinrock, "Time-shared systems: a theoretical treatment", Journal of the ACM 14, 1967).
-func OneServer(rates []*big.Rat, capacity *big.Rat) *ClosedForm {
-	total := new(big.Rat)
-	for _, l := range rates {
-		total.Add(total, l)
-	}
-	slack := sub(capacity, total)
-	c := &ClosedForm{
-		Normalization: quo(capacity, slack),
-		MeanJobs:      quo(total, slack),
-		Utilization:   []*big.Rat{quo(total, capacity)},
-	}
-	for _, l := range rates {
-		c.ClassJobs = append(c.ClassJobs, quo(l, slack))
-	}
-	return c
-}
-
-// A NestedNode is one class of a nested cluster together with the servers that it adds.
-type NestedNode struct {
-	ArrivalRate *big.Rat // λ_v >= 0
-	Capacity    *big.Rat // >= 0, of the servers that serve v and its ancestors but none of its descendants
-	Parent      int      // index of a former node, or -1 at a root
-}
-
-// Nested returns the measures of a cluster whose classes form a tree: the servers of a class are its own and
-// those of its descendants, so that two server sets are disjoint or one holds the other. With M_v the
-// capacity and Λ_v the rate of the subtree of v, v included,
-//
-//	Z = Π_v (M_v - Λ_v + λ_v) / (M_v - Λ_v),
-//	E[X_v] = λ_v (1/(M_v - Λ_v) + Σ_{u ancestor of v} (1/(M_u - Λ_u) - 1/(M_u - Λ_u + λ_u))).
-//
-// Proof: in Z(K) (M(K) - λ(K)) = Σ_{s∈K} μ_s Z(K∖s) a class served by all of K enters through λ(K) only, so that it
-// multiplies Z(K) by (M - Λ + λ)/(M - Λ), and without it the subtrees are independent.
-// Utilization is left out: it depends on how a node's capacity is split.
-func Nested(nodes []NestedNode) *ClosedForm {
-	n := len(nodes)
-	capacity, rate := make([]*big.Rat, n), make([]*big.Rat, n) // M_v, Λ_v
-	for v, node := range nodes {
-		capacity[v], rate[v] = new(big.Rat).Set(node.Capacity), new(big.Rat).Set(node.ArrivalRate)
-	}
-	for v := n - 1; v >= 0; v-- {
-		if u := nodes[v].Parent; u >= 0 {
-			capacity[u].Add(capacity[u], capacity[v])
-			rate[u].Add(rate[u], rate[v])
-		}
-	}
-	c := &ClosedForm{Normalization: big.NewRat(1, 1), MeanJobs: new(big.Rat), ClassJobs: make([]*big.Rat, n)}
-	above := make([]*big.Rat, n) // d log Z / dλ of a child: the bracket without its first term
-	for v, node := range nodes {
-		slack := sub(capacity[v], rate[v])
-		inner := add(slack, node.ArrivalRate)
-		c.Normalization.Mul(c.Normalization, quo(inner, slack))
-		outer := new(big.Rat)
-		if node.Parent >= 0 {
-			outer = above[node.Parent]
-		}
-		c.ClassJobs[v] = mul(node.ArrivalRate, add(inv(slack), outer))
-		above[v] = add(outer, sub(inv(slack), inv(inner)))
-		c.MeanJobs.Add(c.MeanJobs, c.ClassJobs[v])
-	}
-	return c
-}
-
 // LineLocality returns the measures of S servers of capacity mu in a line where each job is served by r consecutive
 // ones, the S-r+1 windows equally likely, jobs arriving at rate λ in all. With λ(s) = λ (s-r+1)^+/(S-r+1), the rate
 // of the windows inside s consecutive servers,
@@ -136,4 +67,3 @@ func add(a, b *big.Rat) *big.Rat { return new(big.Rat).Add(a, b) }
 func sub(a, b *big.Rat) *big.Rat { return new(big.Rat).Sub(a, b) }
 func mul(a, b *big.Rat) *big.Rat { return new(big.Rat).Mul(a, b) }
 func quo(a, b *big.Rat) *big.Rat { return new(big.Rat).Quo(a, b) }
-func inv(a *big.Rat) *big.Rat    { return new(big.Rat).Inv(a) }

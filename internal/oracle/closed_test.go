@@ -10,6 +10,12 @@ import (
 	"productform/internal/oracle"
 )
 
+func add(a, b *big.Rat) *big.Rat { return new(big.Rat).Add(a, b) }
+func sub(a, b *big.Rat) *big.Rat { return new(big.Rat).Sub(a, b) }
+func mul(a, b *big.Rat) *big.Rat { return new(big.Rat).Mul(a, b) }
+func quo(a, b *big.Rat) *big.Rat { return new(big.Rat).Quo(a, b) }
+func inv(a *big.Rat) *big.Rat    { return new(big.Rat).Inv(a) }
+
 func drawRat(t *rapid.T, low int64, label string) *big.Rat {
 	return big.NewRat(rapid.Int64Range(low, 12).Draw(t, label), rapid.Int64Range(1, 7).Draw(t, label+" over"))
 }
@@ -39,6 +45,29 @@ func checkClosed(t *rapid.T, got *oracle.ClosedForm, m *cluster.Model) {
 	}
 }
 
+// oneServer returns the measures of multiclass processor sharing: class-i jobs arrive at
+// rates[i] >= 0 at one server of positive capacity μ. With ρ_i = λ_i/μ and ρ = Σ_i ρ_i,
+//
+//	Z = 1/(1-ρ),  E[X_i] = ρ_i/(1-ρ)
+//
+// (Kleinrock, "Time-shared systems: a theoretical treatment", Journal of the ACM 14, 1967).
+func oneServer(rates []*big.Rat, capacity *big.Rat) *oracle.ClosedForm {
+	total := new(big.Rat)
+	for _, l := range rates {
+		total.Add(total, l)
+	}
+	slack := sub(capacity, total)
+	c := &oracle.ClosedForm{
+		Normalization: quo(capacity, slack),
+		MeanJobs:      quo(total, slack),
+		Utilization:   []*big.Rat{quo(total, capacity)},
+	}
+	for _, l := range rates {
+		c.ClassJobs = append(c.ClassJobs, quo(l, slack))
+	}
+	return c
+}
+
 func TestOneServerIsRecursion(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := &cluster.Model{Servers: []cluster.Server{{Capacity: drawRat(t, 1, "capacity")}}}
@@ -46,14 +75,60 @@ func TestOneServerIsRecursion(t *testing.T) {
 			m.Classes = append(m.Classes, cluster.Class{ArrivalRate: drawRat(t, 0, "rate"), Servers: cluster.On(0)})
 		}
 		m = oracle.ScaleTo(m, drawLoad(t))
-		checkClosed(t, oracle.OneServer(oracle.Rates(m), m.Servers[0].Capacity), m)
+		checkClosed(t, oneServer(oracle.Rates(m), m.Servers[0].Capacity), m)
 	})
+}
+
+// A nestedNode is one class of a nested cluster together with the servers that it adds.
+type nestedNode struct {
+	ArrivalRate *big.Rat // λ_v >= 0
+	Capacity    *big.Rat // >= 0, of the servers that serve v and its ancestors but none of its descendants
+	Parent      int      // index of a former node, or -1 at a root
+}
+
+// nested returns the measures of a cluster whose classes form a tree: the servers of a class are its own and those of
+// its descendants. Two server sets are disjoint, or one holds the other. With M_v the
+// capacity and Λ_v the rate of the subtree of v, v included,
+//
+//	Z = Π_v (M_v - Λ_v + λ_v) / (M_v - Λ_v),
+//	E[X_v] = λ_v (1/(M_v - Λ_v) + Σ_{u ancestor of v} (1/(M_u - Λ_u) - 1/(M_u - Λ_u + λ_u))).
+//
+// Proof: in Z(K) (M(K) - λ(K)) = Σ_{s∈K} μ_s Z(K∖s) a class served by all of K enters through λ(K) only. It
+// multiplies Z(K) by (M - Λ + λ)/(M - Λ), and without it the subtrees are independent.
+// Utilization is left out: it depends on how a node's capacity is split.
+func nested(nodes []nestedNode) *oracle.ClosedForm {
+	n := len(nodes)
+	capacity, rate := make([]*big.Rat, n), make([]*big.Rat, n) // M_v, Λ_v
+	for v, node := range nodes {
+		capacity[v], rate[v] = new(big.Rat).Set(node.Capacity), new(big.Rat).Set(node.ArrivalRate)
+	}
+	for v := n - 1; v >= 0; v-- {
+		if u := nodes[v].Parent; u >= 0 {
+			capacity[u].Add(capacity[u], capacity[v])
+			rate[u].Add(rate[u], rate[v])
+		}
+	}
+	c := &oracle.ClosedForm{Normalization: big.NewRat(1, 1), MeanJobs: new(big.Rat), ClassJobs: make([]*big.Rat, n)}
+	above := make([]*big.Rat, n) // d log Z / dλ of a child: the bracket without its first term
+	for v, node := range nodes {
+		slack := sub(capacity[v], rate[v])
+		inner := add(slack, node.ArrivalRate)
+		c.Normalization.Mul(c.Normalization, quo(inner, slack))
+		outer := new(big.Rat)
+		if node.Parent >= 0 {
+			outer = above[node.Parent]
+		}
+		c.ClassJobs[v] = mul(node.ArrivalRate, add(inv(slack), outer))
+		above[v] = add(outer, sub(inv(slack), inv(inner)))
+		c.MeanJobs.Add(c.MeanJobs, c.ClassJobs[v])
+	}
+	return c
 }
 
 func TestNestedIsRecursion(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 6).Draw(t, "nodes")
-		nodes, on := make([]oracle.NestedNode, n), make([][]int, n)
+		nodes, on := make([]nestedNode, n), make([][]int, n)
 		m := &cluster.Model{}
 		for v := range nodes {
 			nodes[v].Parent = rapid.IntRange(-1, v-1).Draw(t, "parent")
@@ -80,7 +155,7 @@ func TestNestedIsRecursion(t *testing.T) {
 		for v := range nodes {
 			nodes[v].ArrivalRate = m.Classes[v].ArrivalRate
 		}
-		checkClosed(t, oracle.Nested(nodes), m)
+		checkClosed(t, nested(nodes), m)
 	})
 }
 

@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/big"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -14,6 +15,85 @@ import (
 	"productform/internal/oracle"
 	"productform/num"
 )
+
+// A deathOrder is an order in which the servers of a model die, server s at rate C_s: given that order, and weighted by
+// exp(Σ_i λ_i min_{s∈S_i} T_s), its times between deaths are independent and exponential.
+type deathOrder struct {
+	Servers []int      // in the order in which they die
+	Weight  *big.Rat   // Π_k C_{s_k}/d_k; the sum over all orders is Z
+	Rates   []*big.Rat // d_k = M(K) - λ(K) with K the servers alive before death k
+}
+
+// deathOrders returns all orders of a stable model of single servers of positive capacity: S! of them for S servers. No
+// recursion over sets is in it, and no sum over states.
+func deathOrders(m *cluster.Model) []deathOrder {
+	size, rates := num.OrOne(m.MeanSize), oracle.Rates(m)
+	alive := make([]bool, len(m.Servers))
+	for s := range alive {
+		alive[s] = true
+	}
+	var all []deathOrder
+	var visit func(o deathOrder)
+	visit = func(o deathOrder) {
+		if len(o.Servers) == len(alive) {
+			all = append(all, o)
+			return
+		}
+		d := new(big.Rat)
+		for s, server := range m.Servers {
+			if alive[s] {
+				d.Add(d, new(big.Rat).Quo(server.Capacity, size))
+			}
+		}
+		for i, c := range m.Classes {
+			if !slices.ContainsFunc(c.Servers, func(c cluster.Choice) bool { return !alive[c.Server] }) {
+				d.Sub(d, rates[i])
+			}
+		}
+		for s, server := range m.Servers {
+			if alive[s] {
+				alive[s] = false
+				share := new(big.Rat).Quo(server.Capacity, size)
+				share.Quo(share, d)
+				servers, rates := append(slices.Clone(o.Servers), s), append(slices.Clone(o.Rates), d)
+				visit(deathOrder{servers, share.Mul(share, o.Weight), rates})
+				alive[s] = true
+			}
+		}
+	}
+	visit(deathOrder{Weight: big.NewRat(1, 1)})
+	return all
+}
+
+// until returns the rates of the times whose sum is min_{s∈S_i} T_s for a class: those up to the first death among its
+// servers.
+func (o deathOrder) until(c cluster.Class) []*big.Rat {
+	first := slices.IndexFunc(o.Servers, func(s int) bool {
+		return slices.ContainsFunc(c.Servers, func(c cluster.Choice) bool { return c.Server == s })
+	})
+	return o.Rates[:first+1]
+}
+
+// poissonOfSum returns P(X = n) for n = 0..most, where X is Poisson of mean λ times a sum of independent exponential
+// times of these rates d_k. Such an X is a sum of geometric variables with P(X_k >= 1) = λ/(λ + d_k).
+func poissonOfSum(lambda *big.Rat, rates []*big.Rat, most int) []*big.Rat {
+	law := make([]*big.Rat, most+1)
+	for n := range law {
+		law[n] = new(big.Rat)
+	}
+	law[0].SetInt64(1)
+	for _, d := range rates {
+		all := new(big.Rat).Add(lambda, d)
+		none, more := new(big.Rat).Quo(d, all), new(big.Rat).Quo(lambda, all)
+		for n := range law { // p'(n) = (1-r) p(n) + r p'(n-1)
+			law[n].Mul(law[n], none)
+			if n > 0 {
+				law[n].Add(law[n], new(big.Rat).Mul(more, law[n-1]))
+			}
+		}
+	}
+	return law
+}
 
 // drawDeaths draws a stable model of few servers.
 func drawDeaths(t *rapid.T) *cluster.Model {
@@ -33,11 +113,11 @@ func TestServerDeaths(t *testing.T) {
 		for s := range idle {
 			idle[s] = new(big.Rat)
 		}
-		for _, o := range oracle.DeathOrders(m) {
+		for _, o := range deathOrders(m) {
 			z.Add(z, o.Weight)
 			for i, c := range m.Classes {
 				mean := new(big.Rat)
-				for _, d := range o.Until(c) {
+				for _, d := range o.until(c) {
 					mean.Add(mean, new(big.Rat).Inv(d))
 				}
 				jobs[i].Add(jobs[i], mean.Mul(mean, o.Weight).Mul(mean, rates[i]))
@@ -72,7 +152,7 @@ func TestJobsAreMixedPoisson(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		rates, orders := oracle.Rates(m), oracle.DeathOrders(m)
+		rates, orders := oracle.Rates(m), deathOrders(m)
 		for i, c := range m.Classes {
 			law, z := make([]*big.Rat, most+1), new(big.Rat)
 			for n := range law {
@@ -80,7 +160,7 @@ func TestJobsAreMixedPoisson(t *testing.T) {
 			}
 			for _, o := range orders {
 				z.Add(z, o.Weight)
-				for n, p := range oracle.PoissonOfSum(rates[i], o.Until(c), most) {
+				for n, p := range poissonOfSum(rates[i], o.until(c), most) {
 					law[n].Add(law[n], p.Mul(p, o.Weight))
 				}
 			}
@@ -103,7 +183,7 @@ func TestDelaysAreLivesOfServers(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		orders := oracle.DeathOrders(m)
+		orders := deathOrders(m)
 		for i, c := range m.Classes {
 			moments, z := make([]*big.Rat, most+1), new(big.Rat)
 			for k := range moments {
@@ -116,7 +196,7 @@ func TestDelaysAreLivesOfServers(t *testing.T) {
 					h[k] = new(big.Rat)
 				}
 				h[0].SetInt64(1)
-				for _, d := range o.Until(c) {
+				for _, d := range o.until(c) {
 					for k := 1; k <= most; k++ {
 						h[k].Add(h[k], new(big.Rat).Quo(h[k-1], d))
 					}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"productform/cluster"
+	"productform/num"
 )
 
 // Subsets lists the subsets of 0..n-1, smaller ones first, those of a size in lexicographic order.
@@ -47,7 +48,7 @@ func Rates(m *cluster.Model) []*big.Rat {
 	for i, c := range m.Classes {
 		v[i] = c.ArrivalRate
 		if c.MeanSize != nil {
-			each := new(big.Rat).Quo(c.MeanSize, meanSize(m))
+			each := new(big.Rat).Quo(c.MeanSize, num.OrOne(m.MeanSize))
 			v[i] = each.Mul(each, c.ArrivalRate)
 		}
 	}
@@ -65,7 +66,7 @@ func Rank(m *cluster.Model, set []int) *big.Rat {
 			mu.Add(mu, new(big.Rat).Mul(big.NewRat(int64(server.Size()), 1), server.Capacity))
 		}
 	}
-	return mu.Quo(mu, meanSize(m))
+	return mu.Quo(mu, num.OrOne(m.MeanSize))
 }
 
 // RankTable returns [Rank] at the bit mask of every set.
@@ -75,13 +76,6 @@ func RankTable(m *cluster.Model) []*big.Rat {
 		table[Mask(set)] = Rank(m, set)
 	}
 	return table
-}
-
-func meanSize(m *cluster.Model) *big.Rat {
-	if m.MeanSize != nil {
-		return m.MeanSize
-	}
-	return big.NewRat(1, 1)
 }
 
 // ActiveSets returns G(A) at the bit mask of each A, and E[X_i], of a queue with rank function μ by the
@@ -239,7 +233,7 @@ func Extremes(m *cluster.Model) (margin, scale *big.Rat) {
 			mu.Add(mu, new(big.Rat).Mul(big.NewRat(int64(n), 1), m.Servers[s].Capacity))
 		}
 		for i, c := range m.Classes {
-			part, inside := new(big.Rat).Mul(rates[i], meanSize(m)), true
+			part, inside := new(big.Rat).Mul(rates[i], num.OrOne(m.MeanSize)), true
 			for _, choice := range c.Servers {
 				n, d := m.Servers[choice.Server].Size(), choice.Choose
 				part.Mul(part, new(big.Rat).SetFrac(binomial(k[choice.Server], d), binomial(n, d)))
