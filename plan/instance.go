@@ -235,31 +235,3 @@ func (in *instance) usersOf(option int, edges bits) []int {
 	}
 	return classes
 }
-
-// Apply returns the model of a problem with a plan: its rates scaled, its capacities raised, new servers after the
-// others, each kind as a group that its classes choose whole, and edges added, to new servers where there are any. Parts may be
-// shared with the problem's. The error is a *[num.InputError] for a problem or a choice out of range.
-func Apply(p *problem.Problem, c problem.Choice) (*cluster.Model, error) {
-	in, err := newInstance(p)
-	if err != nil {
-		return nil, err
-	}
-	edges, steps, err := in.resolve(c)
-	if err != nil {
-		return nil, err
-	}
-	return in.model(edges, steps), nil
-}
-
-// Cost returns what a plan costs. The errors are those of [Apply].
-func Cost(p *problem.Problem, c problem.Choice) (*big.Rat, error) {
-	in, err := newInstance(p)
-	if err != nil {
-		return nil, err
-	}
-	edges, steps, err := in.resolve(c)
-	if err != nil {
-		return nil, err
-	}
-	return in.rat(in.cost(edges, steps)), nil
-}
