@@ -40,18 +40,3 @@ func (d *Difference) Error() string {
 	}
 	return fmt.Sprintf("plan %d, decided again: event %d is %s, the log has %s", d.Plan, d.Event, first(d.Again), first(d.Logged))
 }
-
-// Audit decides all plans of a log again, from the first, and returns the book that they make. The error is that of
-// [Book.Verify], with the number of the plan.
-func Audit(s Settings, plans []*wire.Plan) (*Book, error) {
-	b, err := New(s)
-	if err != nil {
-		return nil, err
-	}
-	for _, p := range plans {
-		if err := b.Verify(p); err != nil {
-			return nil, fmt.Errorf("plan %d: %w", p.Number, err)
-		}
-	}
-	return b, nil
-}

@@ -32,7 +32,7 @@ func TestProfiles(t *testing.T) {
 	if w := views[0].Workers[0]; w != (wire.ProfileWorker{Name: "w0", Speed: 0.5, Declared: 1, Tasks: 40, Seconds: 1}) {
 		t.Errorf("%+v", w)
 	}
-	again, err := book.Audit(d.settings, d.plans)
+	again, err := audit(d.settings, d.plans)
 	if err != nil {
 		t.Fatal(err)
 	}

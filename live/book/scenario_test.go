@@ -313,7 +313,7 @@ func checkLog(t *rapid.T, s book.Settings, b *book.Book, plans []*wire.Plan) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, err := book.Audit(s, plans)
+	again, err := audit(s, plans)
 	if err != nil {
 		t.Fatal(err)
 	}
