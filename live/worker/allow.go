@@ -32,22 +32,14 @@ type Program struct {
 	Seconds float64 // after which the program is ended, with all that it has started; 0 for no limit but that of the job
 }
 
-// ReadAllow reads programs as JSON or YAML:
+// ReadAllowFile reads programs from a file. The file is JSON if its name ends in .json, YAML if it ends in .yaml or
+// .yml; otherwise its first character decides:
 //
 //	allow:
 //	  bill: {path: /opt/bill, sha256: 9f86d0..., args: [--user, "{task}"], seconds: 60}
 //
-// Only path has to be given. The error is a *[tree.SyntaxError], or an *[num.InputError] with the line.
-func ReadAllow(r io.Reader) (Allow, error) {
-	a, err := readAllow(r, tree.Auto)
-	if err != nil {
-		return nil, err
-	}
-	return *a, nil
-}
-
-// ReadAllowFile reads the file as JSON if its name ends in .json, as YAML if it ends in .yaml or .yml, else as
-// [ReadAllow]. Errors start with the name of the file.
+// Only path has to be given. The error starts with the name of the file and wraps a *[tree.SyntaxError] or a
+// *[num.InputError] with the line.
 func ReadAllowFile(name string) (Allow, error) {
 	a, err := tree.ReadFile(name, readAllow)
 	if err != nil {

@@ -21,8 +21,16 @@ allow:
   mail: {path: /opt/mail}
 `
 
+func readText(text string) (Allow, error) {
+	a, err := readAllow(strings.NewReader(text), tree.Auto)
+	if err != nil {
+		return nil, err
+	}
+	return *a, nil
+}
+
 func TestReadAllow(t *testing.T) {
-	got, err := ReadAllow(strings.NewReader(allowText))
+	got, err := readText(allowText)
 	want := Allow{
 		"bill": {Path: "/opt/bill", SHA256: "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
 			Args: []string{"--user", "{task}", "{args}", "7"}, Seconds: 0.5},
@@ -53,7 +61,7 @@ func TestBadAllow(t *testing.T) {
 		if text == allowText {
 			t.Fatalf("nothing to replace: %s", c.from)
 		}
-		if _, err := ReadAllow(strings.NewReader(text)); err == nil || !strings.HasPrefix(err.Error(), c.want) {
+		if _, err := readText(text); err == nil || !strings.HasPrefix(err.Error(), c.want) {
 			t.Errorf("%s: error\n%v, want\n%s", c.to, err, c.want)
 		}
 	}
@@ -84,7 +92,7 @@ func FuzzReadAllow(f *testing.F) {
 	f.Add(allowText)
 	f.Add(`{"allow": {"a": {"path": "/a", "args": ["{args}"]}}}`)
 	f.Fuzz(func(t *testing.T, text string) {
-		a, err := ReadAllow(strings.NewReader(text))
+		a, err := readText(text)
 		var bad *num.InputError
 		var syntax *tree.SyntaxError
 		if err != nil && !errors.As(err, &bad) && !errors.As(err, &syntax) {
