@@ -26,9 +26,6 @@ func New(n int) *Graph {
 // Link makes neighbours of two vertices.
 func (g *Graph) Link(s, t int) { g.next[s][t], g.next[t][s] = true, true }
 
-// Degree returns the number of neighbours of a vertex.
-func (g *Graph) Degree(s int) int { return len(g.next[s]) }
-
 // Eliminate takes all vertices out, and calls gone with each and the number of neighbours it had then: the vertex whose neighbours lack the fewest links
 // among themselves goes first, of these the one with the fewest neighbours, the first of those. That finds widths 0, 1 and 2 wherever they are possible.
 // Where all that are left have more than most neighbours, it returns the least of these numbers, below which no order has its width; else 0. It takes

@@ -7,29 +7,21 @@ type Lattice struct {
 	stride []int // of each axis, in rows; the last has none
 	width  int   // N_K + 1, the length of a row
 	rows   int
-	jobs   int // Σ N
 }
 
 // NewLattice returns that of the populations up to N >= 0, of at least one chain. The number of its points must fit into an int.
 func NewLattice(most []int) *Lattice {
 	last := len(most) - 1
-	l := &Lattice{most: most, stride: make([]int, last), width: most[last] + 1, rows: 1, jobs: most[last]}
+	l := &Lattice{most: most, stride: make([]int, last), width: most[last] + 1, rows: 1}
 	for k := last - 1; k >= 0; k-- {
 		l.stride[k] = l.rows
 		l.rows *= most[k] + 1
-		l.jobs += most[k]
 	}
 	return l
 }
 
 // Points returns the number of populations.
 func (l *Lattice) Points() int { return l.rows * l.width }
-
-// Jobs returns Σ_k N_k.
-func (l *Lattice) Jobs() int { return l.jobs }
-
-// Top returns the index of N.
-func (l *Lattice) Top() int { return l.Points() - 1 }
 
 // Step returns the index of n less that of n - e_k.
 func (l *Lattice) Step(k int) int {

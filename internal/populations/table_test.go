@@ -310,8 +310,8 @@ func TestLongRow(t *testing.T) {
 		{demand: []*big.Rat{big.NewRat(1, 1000000)}, rates: []*big.Rat{big.NewRat(1, 1)}},
 	}
 	l := populations.NewLattice([]int{jobs})
-	float := product(populations.NewFloat(l, 16, []int{8}), stations, arithmetic.One(num.Float, 0)).At(l.Top())
-	enclosed := product(populations.NewEnclosed(l, 200), stations, arithmetic.One(num.Enclose, 200)).At(l.Top())
+	float := product(populations.NewFloat(l, 16, []int{8}), stations, arithmetic.One(num.Float, 0)).At(l.Points() - 1)
+	enclosed := product(populations.NewEnclosed(l, 200), stations, arithmetic.One(num.Enclose, 200)).At(l.Points() - 1)
 	if !(float.Bound < 2e-12) {
 		t.Fatalf("bound %g", float.Bound)
 	}
