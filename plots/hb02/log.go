@@ -54,7 +54,6 @@ func logPanels() []*logPanel {
 
 // A checkedRun is a simulation whose exact answer is known.
 type checkedRun struct {
-	name      string
 	panel     string
 	exact     means
 	run       *plots.Simulation
@@ -127,7 +126,7 @@ func (t *logFigure) prepare(ctx context.Context) error {
 			}
 			s.tags = append(s.tags, loadRun{load, s.pick(means{r.MeanSlowdown.Float, r.MeanWaiting.Float}), run})
 			if n == 1 {
-				t.checked = append(t.checked, checkedRun{"TAGS", panel, means{}, run, &r.Hosts[0]})
+				t.checked = append(t.checked, checkedRun{panel, means{}, run, &r.Hosts[0]})
 			}
 		}
 		for _, load := range queueLoads() {
@@ -183,7 +182,7 @@ func (t *logFigure) prepareChecks(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
-			t.checked = append(t.checked, checkedRun{c.name, panel, c.exact, run, nil})
+			t.checked = append(t.checked, checkedRun{panel, c.exact, run, nil})
 		}
 	}
 	return nil
