@@ -163,26 +163,6 @@ func (q *queue) rates() (rate []arithmetic.Number, gain func(a uint, i int) arit
 	}
 }
 
-// Reachable returns all orders of the jobs of a closed queue that the start can reach, the start first. [StateMeasure] over their sum is their probability. The error
-// is that of [Model.Check], a *[num.InputError] for an open queue, a *[num.TooLargeError] beyond some 16 million orders, or that of the context, soon after it has ended.
-func Reachable(ctx context.Context, m *Model) ([][]int, error) {
-	if err := m.Check(); err != nil {
-		return nil, err
-	}
-	if !m.IsClosed() {
-		return nil, input.Errorf("classes", "arrival rates", "populations: an open queue reaches every order")
-	}
-	list, _, err := m.reach(ctx, Settings{})
-	if err != nil {
-		return nil, err
-	}
-	orders := make([][]int, len(list))
-	for i, order := range list {
-		orders[i] = classes(order)
-	}
-	return orders, nil
-}
-
 // reach returns all orders that the start can reach, each as the bytes of its classes, and how many
 // jobs of each class ever leave.
 //

@@ -103,21 +103,10 @@ func TestBadRows(t *testing.T) {
 			t.Errorf("%s: error %v", path, err)
 		}
 	}
-	closed := good()
-	for i := range closed.Classes {
-		closed.Classes[i].ArrivalRate, closed.Classes[i].Population = nil, 1
-	}
-	var bad *num.InputError
-	if _, err := swap.Reachable(ctx, good()); !errors.As(err, &bad) || bad.Path != "classes" {
-		t.Errorf("error %v", err)
-	}
 	for path, ask := range map[string]func() error{
 		"c[1]":     func() error { _, err := swap.Departures(good(), []int{0, 2}); return err },
 		"c[0]":     func() error { _, err := swap.Completions(good(), []int{-1}); return err },
 		"p":        func() error { _, _, err := swap.Complete(good(), []int{0}, 1); return err },
-		"x":        func() error { _, err := swap.MeanDepartures(ctx, good(), []int{1}); return err },
-		"x[1]":     func() error { _, err := swap.MeanDepartures(ctx, good(), []int{1, -1}); return err },
-		"classes":  func() error { _, err := swap.MeanDepartures(ctx, closed, []int{1, 1}); return err },
 		"Engine":   func() error { _, err := swap.Solve(ctx, good(), swap.Settings{Engine: "fast"}); return err },
 		"RelTol":   func() error { _, err := swap.Solve(ctx, good(), swap.Settings{RelTol: 2}); return err },
 		"MaxBytes": func() error { _, err := swap.Solve(ctx, good(), swap.Settings{MaxBytes: -1}); return err },

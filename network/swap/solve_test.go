@@ -11,6 +11,7 @@ import (
 	"productform/internal/oracle"
 	"productform/network/swap"
 	"productform/num"
+	"productform/oiqueue"
 )
 
 // ring returns a queue of n classes, each with its server and the next, of which the first two swap, the next two, and so on; closed if each has a population, and with a
@@ -60,7 +61,6 @@ func TestRefusals(t *testing.T) {
 			_, err := swap.Solve(ctx, ring(3, 3, false), swap.Settings{MaxBytes: 1 << 12})
 			return err
 		},
-		"states of the rates": func() error { _, err := swap.MeanDepartures(ctx, ring(3, 0, false), []int{200, 200, 200}); return err },
 	} {
 		var large *num.TooLargeError
 		if err := ask(); !errors.As(err, &large) || large.States == 0 && large.Bytes == 0 {
@@ -82,10 +82,6 @@ func TestContextEnds(t *testing.T) {
 		"open, enclosed": solve(ring(8, 0, false), num.Enclose),
 		"counts":         solve(ring(4, 6, true), num.Float),
 		"orders":         solve(ring(3, 3, false), num.Float),
-		"rates": func(ctx context.Context) error {
-			_, err := swap.MeanDepartures(ctx, ring(3, 0, false), []int{20, 20, 20})
-			return err
-		},
 	} {
 		if err := oracle.CheckEnds(ask, 40_000, 64); err != nil {
 			t.Errorf("%s: %v", name, err)
@@ -128,6 +124,7 @@ func TestIdleServerIsNoneOfItsOwn(t *testing.T) {
 // The recursion over numbers of jobs is the sum over all orders of nine jobs that place the classes.
 func TestCountsAreSumsOverOrders(t *testing.T) {
 	m := ring(3, 3, true)
+	q := orderOfArrival(t, m)
 	total := new(big.Rat)
 	leave, end := []*big.Rat{new(big.Rat), new(big.Rat), new(big.Rat)}, []*big.Rat{new(big.Rat), new(big.Rat), new(big.Rat)}
 	var visit func(c, left []int)
@@ -142,7 +139,7 @@ func TestCountsAreSumsOverOrders(t *testing.T) {
 			}
 			return
 		}
-		w, err := swap.StateMeasure(m, c)
+		w, err := oiqueue.StateMeasure(ctx, q, c)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -86,6 +86,24 @@ func served(m *swap.Model, c []int) []*big.Rat {
 	return rates
 }
 
+// orderOfArrival returns the queue without swaps, and with arrival rates 1 if it is closed.
+func orderOfArrival(t oracle.Tester, m *swap.Model) *oiqueue.Queue {
+	t.Helper()
+	var rates, capacities []*big.Rat
+	var compatible [][]int
+	for _, c := range m.Classes {
+		rates, compatible = append(rates, num.OrOne(c.ArrivalRate)), append(compatible, c.Servers)
+	}
+	for _, s := range m.Servers {
+		capacities = append(capacities, quo(s.Capacity, num.OrOne(m.MeanSize)))
+	}
+	q, err := oiqueue.FromGraph(ctx, rates, capacities, compatible)
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
+	return q
+}
+
 // pass is the rule as it is told: the job in position p is taken out, finds the first job behind it of a joined class, takes its place, and that one goes on.
 func pass(m *swap.Model, c []int, p int) (rest []int, leaves int) {
 	joined := func(i, k int) bool {
@@ -140,6 +158,7 @@ func TestMeasureAgainstChains(t *testing.T) {
 		if len(m.Classes) == 3 {
 			room = 3
 		}
+		q := orderOfArrival(t, m)
 		chain := oracle.NewChain("", func(s string, move func(string, *big.Rat)) {
 			c := jobs(s)
 			if len(c) < room {
@@ -155,7 +174,7 @@ func TestMeasureAgainstChains(t *testing.T) {
 		mean := map[string][]*big.Rat{} // of each x as a sorted order: Σ π(c) and Σ π(c) times the departures of each class
 		for s, p := range chain.Prob {
 			c := jobs(s)
-			weight, err := swap.StateMeasure(m, c)
+			weight, err := oiqueue.StateMeasure(ctx, q, c)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -169,7 +188,7 @@ func TestMeasureAgainstChains(t *testing.T) {
 			for i := range x {
 				x[i] = strings.Count(s, string(rune('a'+i)))
 			}
-			phi, err := swap.MeanDepartures(ctx, m, x)
+			phi, err := oiqueue.Allocation(ctx, q, x)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -230,18 +249,8 @@ func checkDepartures(t *rapid.T, m *swap.Model, c []int, prob *big.Rat, mean map
 func TestOpenIsOrderOfArrival(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := drawModel(t, false, rapid.Bool().Draw(t, "own"))
-		var rates, capacities []*big.Rat
-		var compatible [][]int
-		for _, c := range m.Classes {
-			rates, compatible = append(rates, c.ArrivalRate), append(compatible, c.Servers)
-		}
-		for _, s := range m.Servers {
-			capacities = append(capacities, quo(s.Capacity, m.MeanSize))
-		}
-		q, err := oiqueue.FromGraph(ctx, rates, capacities, compatible)
-		if err != nil {
-			t.Fatal(err)
-		}
+		q := orderOfArrival(t, m)
+		rates := q.ArrivalRates
 		want, err := oiqueue.StationaryExact(ctx, q)
 		if err != nil {
 			t.Fatal(err)
@@ -293,6 +302,7 @@ func TestClosedAgainstChains(t *testing.T) {
 				start = append(start, slices.Repeat([]int{i}, c.Population)...)
 			}
 		}
+		q := orderOfArrival(t, m)
 		chain := oracle.NewChain(order(start), func(s string, move func(string, *big.Rat)) {
 			c := jobs(s)
 			for p, rate := range served(m, c) {
@@ -313,7 +323,7 @@ func TestClosedAgainstChains(t *testing.T) {
 		methods[r.Method]++
 		total := new(big.Rat)
 		for s := range chain.Prob {
-			w, err := swap.StateMeasure(m, jobs(s))
+			w, err := oiqueue.StateMeasure(ctx, q, jobs(s))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -321,7 +331,7 @@ func TestClosedAgainstChains(t *testing.T) {
 		}
 		equal(t, "normalization", *r.Normalization, total)
 		for s, p := range chain.Prob {
-			w, _ := swap.StateMeasure(m, jobs(s))
+			w, _ := oiqueue.StateMeasure(ctx, q, jobs(s))
 			if want := quo(w, total); p.Cmp(want) != 0 {
 				t.Fatalf("π(%s) = %v, want %v", s, p, want)
 			}
