@@ -39,56 +39,15 @@ func BalanceFromRank(ctx context.Context, rank []*big.Rat, l Lattice) (Balance, 
 		if err := ctx.Err(); err != nil {
 			return Balance{}, err
 		}
-		b.step(w, rank[w.Active])
+		sum := new(big.Rat)
+		for i, v := range w.X {
+			if v > 0 {
+				sum.Add(sum, b.Phi[w.At-w.Drop[i]])
+			}
+		}
+		b.Phi[w.At] = sum.Quo(sum, rank[w.Active])
 	}
 	return b, nil
-}
-
-// BalanceFromTotalRate is [BalanceFromRank] for a total rate that depends on the numbers of jobs,
-//
-//	Φ(0) = 1,  Φ(x) = Σ_{i: x_i>0} Φ(x-e_i) / μ(x),
-//
-// as that of many servers which take one job each: the [Rates] sum to μ(x). totalRate returns μ(x) > 0 for
-// each state x of l but 0 and must not keep x. The error is a *[num.InputError] for a state
-// without a positive rate, or a lattice out of range.
-//
-// [StationaryOfBalance] goes on from a box, given a floor on the rates beyond it. With several classes that is often hard to give. The
-// order-independent queue of the same total rate has the same measure, and there it takes only the total rate: oiqueue.Truncated, or
-// oiqueue.StationaryExact with Saturation.
-func BalanceFromTotalRate(ctx context.Context, totalRate func(x []int) *big.Rat, l Lattice) (Balance, error) {
-	y, err := newLayout(l, MaxExactStates)
-	if err != nil {
-		return Balance{}, err
-	}
-	b := Balance{Lattice: l, Phi: make([]*big.Rat, y.States)}
-	b.Phi[0] = big.NewRat(1, 1)
-	x := make([]int, y.Classes)
-	for w := lattice.Walk(y); w.Next(); {
-		if err := ctx.Err(); err != nil {
-			return Balance{}, err
-		}
-		copy(x, w.X)
-		mu := totalRate(x)
-		if mu == nil {
-			return Balance{}, input.Errorf(fmt.Sprintf("totalRate(%v)", w.X), "", "a number > 0")
-		}
-		if mu.Sign() <= 0 {
-			return Balance{}, input.Errorf(fmt.Sprintf("totalRate(%v)", w.X), mu.RatString(), "a number > 0")
-		}
-		b.step(w, mu)
-	}
-	return b, nil
-}
-
-// step sets Φ(x) = Σ_{i: x_i>0} Φ(x-e_i) / μ for the state x of w.
-func (b Balance) step(w *lattice.Walker, mu *big.Rat) {
-	sum := new(big.Rat)
-	for i, v := range w.X {
-		if v > 0 {
-			sum.Add(sum, b.Phi[w.At-w.Drop[i]])
-		}
-	}
-	b.Phi[w.At] = sum.Quo(sum, mu)
 }
 
 // ErrUnbalanced is wrapped by the error for rates that violate the balance property (6).

@@ -8,7 +8,6 @@ import (
 
 	"pgregory.net/rapid"
 
-	"productform/internal/oracle"
 	"productform/num"
 	"productform/whittle"
 )
@@ -46,36 +45,6 @@ func TestBalanceIsSumOverOrders(t *testing.T) {
 			mu := func(x []int) *big.Rat { return n.Rank[activeMask(x)] }
 			if want := orderings(mu, slices.Clone(x), make([]int, len(x))); !equal(b.Phi[k], want) {
 				t.Fatalf("Φ(%v) = %v, want %v", x, b.Phi[k], want)
-			}
-		}
-	})
-}
-
-// So it is for a rate of the numbers of jobs, that of servers which each take one job, and the rates sum to it.
-func TestBalanceFromTotalRate(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		classes := rapid.IntRange(1, 3).Draw(t, "classes")
-		servers := rapid.SliceOfN(rapid.IntRange(1, 3), classes, classes).Draw(t, "servers")
-		most := rapid.IntRange(1, 4).Draw(t, "most")
-		mu := func(x []int) *big.Rat {
-			busy := 0
-			for i, v := range x {
-				busy += min(v, servers[i])
-			}
-			return big.NewRat(int64(min(busy, most)), 3)
-		}
-		l := drawLattice(t, classes)
-		b, err := whittle.BalanceFromTotalRate(t.Context(), mu, l)
-		if err != nil {
-			t.Fatal(err)
-		}
-		phi := mustRates(t, b)
-		for k, x := range l.All() {
-			if want := orderings(mu, slices.Clone(x), make([]int, classes)); !equal(b.Phi[k], want) {
-				t.Fatalf("Φ(%v) = %v, want %v", x, b.Phi[k], want)
-			}
-			if sum := oracle.Sum(phi[k]); !equal(sum, mu(x)) {
-				t.Fatalf("rates in %v sum to %v, want %v", x, sum, mu(x))
 			}
 		}
 	})

@@ -28,7 +28,6 @@ func TestContextEnds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	total := func([]int) *big.Rat { return rank[1] }
 	ones := slices.Repeat([]*big.Rat{big.NewRat(1, 1)}, 16)
 	for name, ask := range map[string]func(ctx context.Context) error{
 		"StationaryExact":        func(ctx context.Context) error { _, err := whittle.StationaryExact(ctx, n, l); return err },
@@ -42,10 +41,9 @@ func TestContextEnds(t *testing.T) {
 			_, err := whittle.StationaryOfBalance(ctx, rates, b, ones)
 			return err
 		},
-		"BalanceFromRank":      func(ctx context.Context) error { _, err := whittle.BalanceFromRank(ctx, rank, l); return err },
-		"BalanceFromTotalRate": func(ctx context.Context) error { _, err := whittle.BalanceFromTotalRate(ctx, total, wide); return err },
-		"BalanceFromRates":     func(ctx context.Context) error { _, _, err := whittle.BalanceFromRates(ctx, l, phi, nil); return err },
-		"Rates":                func(ctx context.Context) error { _, err := whittle.Rates(ctx, b); return err },
+		"BalanceFromRank":  func(ctx context.Context) error { _, err := whittle.BalanceFromRank(ctx, rank, l); return err },
+		"BalanceFromRates": func(ctx context.Context) error { _, _, err := whittle.BalanceFromRates(ctx, l, phi, nil); return err },
+		"Rates":            func(ctx context.Context) error { _, err := whittle.Rates(ctx, b); return err },
 		"LocalImbalances": func(ctx context.Context) error {
 			_, err := whittle.LocalImbalances(ctx, l, rates, phi, b.Phi)
 			return err

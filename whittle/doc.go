@@ -62,8 +62,8 @@
 //
 // [StationaryExact] and [StationaryOfBalance] keep to rationals, each formula at its most literal. [Stationary] does
 // the same for rank functions in float64, up to [MaxStates] states, with a proved bound on its rounding. [FromCluster]
-// takes the rank function of a cluster, [BalanceFromTotalRate] total rates that depend on the numbers of jobs, as those
-// of M/M/c; what follows from these with several classes, package oiqueue computes with fewer words: oiqueue.Truncated, and
-// oiqueue.StationaryExact with Saturation. Closed networks, with a population instead of arrivals, are solved by network.Solve: a
-// station Balanced with a Table. A [Network] is passed by its pointer and never modified.
+// takes the rank function of a cluster. Total rates that depend on the numbers of jobs, as those of M/M/c, are for
+// package oiqueue: oiqueue.Truncated, and oiqueue.StationaryExact with Saturation. Closed networks, with a population
+// instead of arrivals, are for network.Solve: a station Balanced with a Table. A [Network] is passed by its pointer and
+// never modified.
 package whittle

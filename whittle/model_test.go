@@ -73,13 +73,6 @@ func TestBadCalls(t *testing.T) {
 	tiny := good()
 	tiny.ArrivalRates[0] = power(num.MustRat("1/2"), 200)
 	near := &whittle.Network{ArrivalRates: []*big.Rat{sub(num.MustRat("1"), power(num.MustRat("1/2"), 300))}, Rank: []*big.Rat{nil, num.MustRat("1")}}
-	total := func(mu *big.Rat) error {
-		_, err := whittle.BalanceFromTotalRate(t.Context(), func(x []int) *big.Rat {
-			x[0] = 7 // its own copy
-			return mu
-		}, whittle.Box(0, 1))
-		return err
-	}
 	solve := func(lambda []*big.Rat, b whittle.Balance, floor []*big.Rat) error {
 		_, err := whittle.StationaryOfBalance(t.Context(), lambda, b, floor)
 		return err
@@ -93,8 +86,6 @@ func TestBadCalls(t *testing.T) {
 		"floor[0] = 1: want a number > ArrivalRates[0] = 1":                  solve(one, balance, one),
 		"floor = 0: want 1 numbers":                                          solve(one, balance, nil),
 		"ArrivalRates[0] is missing":                                         solve([]*big.Rat{nil}, balance, one),
-		"totalRate([0 1]) is missing: want a number > 0":                     total(nil),
-		"totalRate([0 1]) = -1: want a number > 0":                           total(num.MustRat("-1")),
 		"want a cluster model, not nothing":                                  second(whittle.FromCluster(t.Context(), nil)),
 		"servers = []: want at least one server":                             second(whittle.FromCluster(t.Context(), &cluster.Model{})),
 		"want a box":                                                         solve(one, whittle.Balance{Lattice: whittle.Simplex(1, 1), Phi: balance.Phi}, one),
