@@ -19,21 +19,20 @@ type number[T any] interface {
 // A sweep goes through a table in an arithmetic.
 type sweep[T number[T]] struct {
 	*table
-	ctx      context.Context
-	rational func(*big.Rat) T
-	integer  func(int) T
-	zero     T
-	flows    [][]T // of each member: its work, and that times its units on each axis
-	growth   [][]T // with tokens
-	drains   []T   // of sets
-	full     T     // μ less the work of the free members where all servers are busy
-	looks    int
+	ctx     context.Context
+	integer func(int) T
+	zero    T
+	flows   [][]T // of each member: its work, and that times its units on each axis
+	growth  [][]T // with tokens
+	drains  []T   // of sets
+	full    T     // μ less the work of the free members where all servers are busy
+	looks   int
 
 	weight []T // W
 }
 
 func newSweep[T number[T]](ctx context.Context, t *table, rational func(*big.Rat) T, integer func(int) T, of func(arithmetic.Number) T) *sweep[T] {
-	e := &sweep[T]{table: t, ctx: ctx, rational: rational, integer: integer, zero: integer(0)}
+	e := &sweep[T]{table: t, ctx: ctx, integer: integer, zero: integer(0)}
 	for k := range t.members {
 		work := rational(t.members[k].work)
 		flows := make([]T, len(t.axes)+1)

@@ -53,11 +53,10 @@ func skillLoads() []*big.Rat {
 
 // A lossRun is a simulation at a load.
 type lossRun struct {
-	both  int
-	mix   mix
-	rho   *big.Rat
-	shape shape
-	run   *plots.Simulation
+	both int
+	mix  mix
+	rho  *big.Rat
+	run  *plots.Simulation
 }
 
 // prepareSkills plans net-3.
@@ -76,7 +75,7 @@ func prepareSkills(ctx context.Context, e plots.Effort, p *plots.Plan) (plots.Bu
 				if err != nil {
 					return nil, err
 				}
-				runs = append(runs, lossRun{both: both, mix: m, rho: rho, shape: vary, run: run})
+				runs = append(runs, lossRun{both: both, mix: m, rho: rho, run: run})
 			}
 		}
 	}
