@@ -43,30 +43,38 @@ const MostJobs = 10000
 // RelativeErrorBound of the exact value for the model as written; a probability of a JobsDistribution below 2^-1022,
 // where the spacing of float64 is 2^-1074, is within that much more.
 type Result struct {
-	Engine             num.Engine // the engine that gave the numbers: Float, Enclose or Exact
-	Parts              []Part     // the components solved, and how
-	RelativeErrorBound float64    // proved; 0 if the numbers are exact fractions, of which Float is the nearest
+	Engine  num.Engine `json:"engine"`              // the engine that gave the numbers: Float, Enclose or Exact
+	Lattice Lattice    `json:"lattice" zero:"null"` // of the part with most states; "" without classes
+	States  int        `json:"states"`              // of all parts
 
-	Normalization    *num.Value // Z = Σ_x Φ(x) Π_i λ_i^x_i; nil if it is beyond the range of float64
-	EmptyProbability *num.Value // 1/Z; nil if it is
-	MeanJobs         num.Value  // E[Σ_i X_i]
-	MeanDelay        *num.Value // E[Σ_i X_i] / Σ_i λ_i; nil if no jobs arrive
+	Normalization    *num.Value `json:"normalization"`     // Z = Σ_x Φ(x) Π_i λ_i^x_i; nil beyond the range of float64
+	EmptyProbability *num.Value `json:"empty_probability"` // 1/Z; nil if Z is beyond the range of float64
+	MeanJobs         num.Value  `json:"mean_jobs"`         // E[Σ_i X_i]
+	MeanDelay        *num.Value `json:"mean_delay"`        // E[Σ_i X_i] / Σ_i λ_i; nil if no jobs arrive
 
-	Classes          []ClassResult  // one a row of the model's classes
-	Servers          []ServerResult // one a row of the model's servers
-	JobsDistribution []num.Value    // P(n jobs), n = 0..Settings.MaxJobs; nil unless asked, and where a part was eliminated, which gives those by class only
+	// RelativeErrorBound is proved. It is 0 if the numbers are exact fractions, of which Float is the nearest.
+	RelativeErrorBound float64 `json:"relative_error_bound"`
+
+	Classes []ClassResult  `json:"classes"` // one for each row of the model's classes
+	Servers []ServerResult `json:"servers"` // one for each row of the model's servers
+
+	// JobsDistribution is P(n jobs), n = 0..Settings.MaxJobs. It is nil unless asked for, and if a part
+	// was eliminated, which gives distributions by class only.
+	JobsDistribution []num.Value `json:"jobs_distribution,omitempty"`
+
+	Parts []Part `json:"parts"` // the components solved, and how
 
 	width float64 // relative width of the widest enclosure
 }
 
 // A Part says how one component of a model was solved.
 type Part struct {
-	Lattice Lattice
-	States  int    // entries of its table; of EliminationLattice pieces of its messages
-	Why     string // why this lattice
-	Width   int    // of EliminationLattice: the most neighbours that a server has when its turn comes
-	Classes []int  // rows of the model's classes in this component
-	Servers []int  // rows of the model's servers in this component
+	Lattice Lattice `json:"lattice"`
+	States  int     `json:"states"`          // entries of its table; of EliminationLattice pieces of its messages
+	Width   int     `json:"width,omitempty"` // of EliminationLattice: the most neighbours that a server has when its turn comes
+	Why     string  `json:"why"`             // why this lattice
+	Classes []int   `json:"-"`               // rows of the model's classes in this component
+	Servers []int   `json:"-"`               // rows of the model's servers in this component
 
 	bytes  float64 // estimate of the memory it took
 	byRows bool    // the distributions of the jobs of each class come from elimination
@@ -74,16 +82,21 @@ type Part struct {
 
 // A ClassResult holds the measures of one class.
 type ClassResult struct {
-	ArrivalRate *big.Rat   // λ_i, jobs per unit of time
-	Load        num.Value  // ρ_i of [BC17]: λ_i σ_i over the capacity of all servers that jobs of the class may be assigned
-	MeanJobs    num.Value  // E[X_i]
-	MeanDelay   *num.Value // E[X_i]/λ_i, mean sojourn; nil if λ_i = 0
-	ServiceRate *num.Value // γ_i = λ_i σ_i / E[X_i], work per unit of time; nil if λ_i = 0
+	Name        string     `json:"name" title:"class"`
+	ArrivalRate *big.Rat   `json:"arrival_rate"`        // λ_i, jobs per unit of time
+	MeanSize    *big.Rat   `json:"mean_size,omitempty"` // σ_i, work; nil if no class has a mean size of its own
+	Load        num.Value  `json:"load" below:"1"`      // ρ_i of [BC17]: λ_i σ_i over the capacity of all servers that jobs of the class may be assigned
+	MeanJobs    num.Value  `json:"mean_jobs"`           // E[X_i]
+	MeanDelay   *num.Value `json:"mean_delay"`          // E[X_i]/λ_i, mean sojourn; nil if λ_i = 0
+	ServiceRate *num.Value `json:"service_rate"`        // γ_i = λ_i σ_i / E[X_i], work per unit of time; nil if λ_i = 0
 
-	JobsDistribution []num.Value // P(X_i = n), n = 0..Settings.MaxJobs; nil unless Settings.ByClass
+	// JobsDistribution is P(X_i = n), n = 0..Settings.MaxJobs; nil unless Settings.ByClass.
+	JobsDistribution []num.Value `json:"jobs_distribution,omitempty"`
 }
 
 // A ServerResult holds the measures of one server, or of each server of a group.
 type ServerResult struct {
-	Utilization num.Value // probability that a job it can serve is present
+	Name        string    `json:"name" title:"server"`
+	Count       int       `json:"count,omitempty"`       // servers in the group; 0 for a single one
+	Utilization num.Value `json:"utilization" below:"1"` // probability that a job it can serve is present
 }

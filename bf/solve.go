@@ -421,6 +421,13 @@ func idleServer(ctx context.Context, m *cluster.Model, s Settings, row int, t *r
 func (t *rows) result(p *prepared, s Settings, engine num.Engine) (*Result, error) {
 	m := p.model
 	r := &Result{Engine: engine, Parts: t.parts}
+	most := -1
+	for _, part := range t.parts {
+		r.States += part.States
+		if part.States > most {
+			r.Lattice, most = part.Lattice, part.States
+		}
+	}
 	fits := true
 	export := func(v arithmetic.Number) num.Value {
 		x, ok := v.Value()
@@ -439,9 +446,14 @@ func (t *rows) result(p *prepared, s Settings, engine num.Engine) (*Result, erro
 	fits = true
 	jobs := t.like.Rational(new(big.Rat))
 	r.Classes, r.Servers = make([]ClassResult, 0, len(m.Classes)), make([]ServerResult, 0, len(m.Servers))
+	ownSizes := m.HasOwnMeanSizes()
 	for i, k := range m.Classes {
 		jobs = jobs.Add(t.jobs[i])
-		c := ClassResult{ArrivalRate: k.ArrivalRate, Load: export(t.like.Rational(p.loads[i])), MeanJobs: export(t.jobs[i])}
+		c := ClassResult{Name: k.Name, ArrivalRate: k.ArrivalRate, Load: export(t.like.Rational(p.loads[i])),
+			MeanJobs: export(t.jobs[i])}
+		if ownSizes {
+			c.MeanSize = m.MeanSizeOf(i)
+		}
 		if k.ArrivalRate.Sign() > 0 {
 			c.MeanDelay = pointer(t.jobs[i].Quo(t.like.Rational(k.ArrivalRate)))
 			c.ServiceRate = pointer(t.like.Rational(m.Work(i)).Quo(t.jobs[i]))
@@ -453,7 +465,11 @@ func (t *rows) result(p *prepared, s Settings, engine num.Engine) (*Result, erro
 		r.MeanDelay = pointer(jobs.Quo(t.like.Rational(p.rate)))
 	}
 	for i := range m.Servers {
-		r.Servers = append(r.Servers, ServerResult{Utilization: export(t.busy[i])})
+		server := ServerResult{Name: m.Servers[i].Name, Utilization: export(t.busy[i])}
+		if n := m.Servers[i].Size(); n > 1 {
+			server.Count = n
+		}
+		r.Servers = append(r.Servers, server)
 	}
 	probability := func(p arithmetic.Number) num.Value {
 		x, _ := p.Value() // the nearest double, even where none is near in relative terms

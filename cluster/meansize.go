@@ -16,6 +16,11 @@ func (m *Model) MeanSizeOf(i int) *big.Rat {
 	return num.OrOne(m.MeanSize)
 }
 
+// HasOwnMeanSizes reports whether any class has a mean size of its own.
+func (m *Model) HasOwnMeanSizes() bool {
+	return slices.ContainsFunc(m.Classes, func(c Class) bool { return c.MeanSize != nil })
+}
+
 // Work returns λ_i σ_i, the work that the jobs of class i bring per unit of time. It is not to be changed.
 func (m *Model) Work(i int) *big.Rat {
 	if m.MeanSize == nil && m.Classes[i].MeanSize == nil {

@@ -31,12 +31,9 @@ func (f *solveFlags) gradients(q command.Query, m *cluster.Model) (*bf.Gradients
 	return g, f.translate(err)
 }
 
-// setGradients adds the derivatives that are not 0, unless g is nil.
-func (s *solution) setGradients(m *cluster.Model, g *bf.Gradients) {
-	if g == nil {
-		return
-	}
-	s.Gradients = []solutionGradient{}
+// gradients returns the derivatives that are not 0.
+func (s *solution) gradients(g *bf.Gradients) []solutionGradient {
+	m, list := s.model, []solutionGradient{}
 	for i, c := range g.Classes {
 		add := func(by, of string, count *int, values func(*bf.Partials) *num.Value) {
 			jobs := values(&c.MeanJobs)
@@ -47,7 +44,7 @@ func (s *solution) setGradients(m *cluster.Model, g *bf.Gradients) {
 			if isZero(jobs) && (delay == nil || isZero(delay)) {
 				return
 			}
-			s.Gradients = append(s.Gradients, solutionGradient{m.Classes[i].Name, by, of, count, s.bounded(jobs, g.Engine), s.bounded(delay, g.Engine)})
+			list = append(list, solutionGradient{m.Classes[i].Name, by, of, count, s.bounded(jobs, g.Engine), s.bounded(delay, g.Engine)})
 		}
 		for j, of := range m.Classes {
 			add("arrival_rate", of.Name, nil, func(p *bf.Partials) *num.Value { return &p.ArrivalRates[j] })
@@ -57,6 +54,7 @@ func (s *solution) setGradients(m *cluster.Model, g *bf.Gradients) {
 			add("capacity", of.Name, &size, func(p *bf.Partials) *num.Value { return &p.Capacities[k] })
 		}
 	}
+	return list
 }
 
 func isZero(v *num.Value) bool {
@@ -67,24 +65,23 @@ func isZero(v *num.Value) bool {
 func (s *solution) bounded(v *num.Value, engine num.Engine) render.Number {
 	switch engine {
 	case num.Exact:
-		return render.Value(v, render.Fraction, s.digits)
+		return render.Value(v, render.Fraction, s.style.Digits)
 	case num.Float:
 		n := render.Value(v, render.Bounds, 17)
 		n.Double = true
 		return n
 	}
-	return render.Value(v, render.Bounds, s.digits)
+	return render.Value(v, render.Bounds, s.style.Digits)
 }
 
-// gradientRows returns derivatives as text shows them: those in the capacity of a group say of how many servers.
-func gradientRows(list []solutionGradient) []solutionGradient {
+// perServer returns derivatives as text shows them: those in the capacity of a group with the number of
+// its servers.
+func perServer(list []render.Record) []render.Record {
 	rows := slices.Clone(list)
-	for i, g := range rows {
-		if g.Count != nil && *g.Count > 1 {
-			rows[i].By = fmt.Sprintf("capacity of each of %d servers", *g.Count)
+	for i, r := range rows {
+		if count, ok := r.Get("count").(int); ok && count > 1 {
+			rows[i] = slices.Clone(r).Set("by", fmt.Sprintf("capacity of each of %d servers", count), "")
 		}
 	}
 	return rows
 }
-
-var gradientColumns = []string{"class", "by", "of", "mean_jobs_change", "mean_delay_change"}

@@ -8,7 +8,6 @@ import (
 	"math"
 	"math/big"
 	"runtime/debug"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -94,16 +93,19 @@ func (f *solveFlags) one(q command.Query, m *cluster.Model) (a render.Answer, st
 		return command.UnstableAnswer(m, verdict, command.GivenProof(num.Engine(f.engine))), false, nil
 	}
 	f.warn([]*bf.Result{r}, q.Stderr)
-	s := newSolution(m, r, command.Digits(f.tol))
-	s.setDelays(more.delays, f.percentiles)
-	s.setGradients(m, more.gradients)
-	return render.Answer{JSON: s, Lines: s.lines(nil), Columns: solutionColumns, Text: s.text}, true, nil
+	s := newSolution(m, r, more, command.Digits(f.tol), nil)
+	return render.Points([]render.Point{s.point()}, false, solutionColumns, func(t *render.Text) {
+		command.AllServers.Write(t)
+		s.heading(t, "")
+		s.partsText(t)
+	}), true, nil
 }
 
 // An extra is what is asked for beside means, each nil unless it is.
 type extra struct {
-	delays    *bf.DelayResult
-	gradients *bf.Gradients
+	delays      *bf.DelayResult
+	percentiles []command.Percentile // of delays
+	gradients   *bf.Gradients
 }
 
 // solve solves the model, or says why it is unstable. What is asked for beside means comes before them: it takes more, so that what is too
@@ -134,6 +136,7 @@ func (f *solveFlags) solve(q command.Query, m *cluster.Model) (more extra, r *bf
 
 // extra returns what is asked for beside the means of a stable model.
 func (f *solveFlags) extra(q command.Query, m *cluster.Model) (more extra, err error) {
+	more.percentiles = f.percentiles
 	if more.delays, err = f.delays(q, m); err != nil {
 		return more, err
 	}
@@ -292,10 +295,7 @@ func (f *solveFlags) sweep(q command.Query, m *cluster.Model) (a render.Answer, 
 	stable = len(results) == len(points)
 	for i := range points {
 		if points[i].unstable == nil {
-			points[i].solution = newSolution(m, results[0], command.Digits(f.tol))
-			points[i].solution.setDelays(points[i].more.delays, f.percentiles)
-			points[i].solution.setGradients(m, points[i].more.gradients)
-			points[i].solution.Scaled = points[i].at
+			points[i].solution = newSolution(m, results[0], points[i].more, command.Digits(f.tol), points[i].at)
 			results = results[1:]
 		}
 	}
@@ -318,73 +318,35 @@ func loadSweep(ctx context.Context, m *cluster.Model, row int, factors []*big.Ra
 }
 
 func sweepAnswer(points []point) render.Answer {
-	var objects []any
-	var lines []render.Lines
-	for _, p := range points {
-		if p.unstable != nil {
-			objects = append(objects, p.unstable)
-			u := *p.unstable
-			u.Scaled = nil
-			lines = append(lines, render.Lines{Kind: "unstable", Head: p.at, Of: u})
+	all := make([]render.Point, len(points))
+	for i, p := range points {
+		if p.unstable == nil {
+			all[i] = p.solution.point()
 			continue
 		}
-		objects = append(objects, p.solution)
-		lines = append(lines, p.solution.lines(p.at)...)
+		u := *p.unstable
+		u.Scaled = nil
+		all[i] = render.Point{Head: headOf(p.at), Body: render.Fields(u), Sections: []render.Section{{Kind: "unstable", Columns: "-"}}}
 	}
-	return render.Answer{JSON: objects, Lines: lines, Columns: append([]string{"scale"}, solutionColumns...),
-		Text: func(t *render.Text) { sweepText(t, points) }}
-}
-
-// sweepText writes how each factor was solved, and the tables of all factors together.
-func sweepText(t *render.Text, points []point) {
-	var wholes, classes, percentiles, servers, gradients, distribution, byClass []render.Record
-	var classTitles, serverTitles []string
-	var parts []solutionPart // of the last factor
-	command.AllServers.Write(t)
-	for _, p := range points {
-		before := "scale " + render.SixRat(p.factor)
-		if p.at.Class != "" {
-			before += " of " + p.at.Class
+	return render.Points(all, true, append([]string{"scale"}, solutionColumns...), func(t *render.Text) {
+		command.AllServers.Write(t)
+		var last *solution
+		for _, p := range points {
+			before := "scale " + render.SixRat(p.factor)
+			if p.at.Class != "" {
+				before += " of " + p.at.Class
+			}
+			before += ": "
+			if p.unstable != nil {
+				t.WriteString(before)
+				p.unstable.Limits.Write(t)
+				continue
+			}
+			p.solution.heading(t, before)
+			if !p.solution.isAlike(last) {
+				p.solution.partsText(t)
+				last = p.solution
+			}
 		}
-		before += ": "
-		if p.unstable != nil {
-			t.WriteString(before)
-			p.unstable.Limits.Write(t)
-			continue
-		}
-		s := p.solution
-		t.Digits = s.digits
-		s.heading(t, before)
-		if !slices.Equal(s.Parts, parts) {
-			s.partsText(t)
-			parts = s.Parts
-		}
-		scale := render.Fields(p.at)
-		wholes = append(wholes, render.Fields(s))
-		for _, c := range s.Classes {
-			classes = append(classes, slices.Concat(scale, render.Fields(c)))
-			percentiles = append(percentiles, slices.Concat(scale, render.Fields(c).Flat()))
-		}
-		for _, server := range s.Servers {
-			servers = append(servers, slices.Concat(scale, render.Fields(server)))
-		}
-		for _, g := range gradientRows(s.Gradients) {
-			gradients = append(gradients, slices.Concat(scale, render.Fields(g)))
-		}
-		for _, d := range s.distribution() {
-			distribution = append(distribution, slices.Concat(scale, render.Fields(d)))
-		}
-		for _, d := range s.classDistribution() {
-			byClass = append(byClass, slices.Concat(scale, render.Fields(d)))
-		}
-		classTitles, serverTitles = classColumns(s.Classes), serverColumns(s.Servers)
-	}
-	t.Line("")
-	t.Table(wholes, "scale", "normalization", "empty_probability", "mean_jobs", "mean_delay")
-	t.Table(classes, slices.Concat([]string{"scale"}, classTitles)...)
-	delayTable(t, percentiles, "scale")
-	t.Table(servers, slices.Concat([]string{"scale"}, serverTitles)...)
-	t.Table(gradients, slices.Concat([]string{"scale"}, gradientColumns)...)
-	t.Table(distribution, "scale", "jobs", "probability")
-	t.Table(byClass, "scale", "name", "jobs", "probability")
+	})
 }

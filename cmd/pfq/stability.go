@@ -59,7 +59,7 @@ type verdict struct {
 // A verdictByClass also says how far each class alone may grow; null where the cluster is unstable.
 type verdictByClass struct {
 	verdict
-	Classes []growth `json:"classes"`
+	Classes []growth `json:"classes" zero:"null"`
 }
 
 // A growth is how far a class alone may grow: with a rate below the limit the cluster is stable, at the limit the classes of the set

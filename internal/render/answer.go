@@ -43,7 +43,7 @@ func (a Answer) Format(format string) ([]byte, error) {
 
 func (a Answer) json() ([]byte, error) {
 	var v any = Rows(a.JSON)
-	if reflect.TypeOf(a.JSON).Kind() != reflect.Slice {
+	if t := reflect.TypeOf(a.JSON); t.Kind() != reflect.Slice || t == reflect.TypeFor[Record]() {
 		v = Fields(a.JSON)
 	}
 	text, err := appendJSON(nil, v, "\n")

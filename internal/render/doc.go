@@ -1,14 +1,22 @@
-// Package render writes the answers of commands as text, JSON and CSV. An answer is a plain struct; tags name its fields:
+// Package render writes the answers of commands as text, JSON and CSV. An answer is made from the plain
+// structs that libraries return; tags name their fields:
 //
-//	type class struct {
-//		Name     string          `json:"name" title:"class"`
-//		Rate     render.Number   `json:"arrival_rate"`
-//		Delay    render.Number   `json:"mean_delay" unit:"s"`
-//		Measured render.Estimate `json:"measured_delay"`
-//		Count    int             `json:"count,omitempty"`
+//	type ClassResult struct {
+//		Name        string     `json:"name" title:"class"`
+//		ArrivalRate *big.Rat   `json:"arrival_rate"`
+//		MeanSize    *big.Rat   `json:"mean_size,omitempty"`
+//		Load        num.Value  `json:"load" below:"1"`
+//		MeanDelay   *num.Value `json:"mean_delay" unit:"s"`
+//		Lattice     Lattice    `json:"lattice" zero:"null"`
 //	}
 //
-// json names the field in JSON and CSV, and with spaces for underscores in text unless title has another heading; unit is
-// that of tables with a line for each measure. Embedded structs and their pointers are written in place, pointers that are nil as
-// null. Fields keep their order. A number that is NaN or infinite is an error: what does not exist is a nil pointer.
+// json names the field in JSON and CSV. Text shows this name with spaces for underscores, or title if
+// there is one. unit is that of tables with a line for each measure. omitempty leaves out a zero value,
+// and zero:"null" writes null for it. A number with below:"1" is known to be below 1, so text never
+// rounds it to 1. Embedded structs and their pointers are written in place, pointers that are nil as
+// null, a nil list of structs as an empty list, and a nil list of anything else as null. Fields keep
+// their order. A number that is NaN or infinite is an error: one that does not exist is a nil pointer.
+//
+// A [Style] decides by engine what stands beside each number. A [Section] is a list in an answer that
+// has lines in CSV and a table in text; [Points] makes the answer from records and sections.
 package render

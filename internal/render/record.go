@@ -2,9 +2,12 @@ package render
 
 import (
 	"fmt"
+	"math/big"
 	"reflect"
 	"slices"
 	"strings"
+
+	"productform/num"
 )
 
 // A Record holds the fields of a struct in order.
@@ -27,40 +30,27 @@ func (r Record) field(key string) Field {
 	return Field{Key: key}
 }
 
-// Fields returns the fields of a struct.
-func Fields(v any) Record {
-	if r, ok := v.(Record); ok {
+// Set gives a field a value, in its place if the record has it, else before the field called next, or
+// at the end if there is no such field.
+func (r Record) Set(key string, value any, next string) Record {
+	at := func(key string) int { return slices.IndexFunc(r, func(f Field) bool { return f.Key == key }) }
+	if i := at(key); i >= 0 {
+		r[i].Value = value
 		return r
 	}
-	return fieldsOf(reflect.ValueOf(v), map[reflect.Type][]namedField{})
+	i := at(next)
+	if i < 0 {
+		i = len(r)
+	}
+	return slices.Insert(r, i, Field{Key: key, Value: value})
 }
 
-// Rows returns the fields of each struct of a list, of one struct, or of what a pointer points to; none for nil.
-func Rows(v any) []Record {
-	if rows, ok := v.([]Record); ok {
-		return rows
-	}
-	x := reflect.ValueOf(v)
-	for x.IsValid() && x.Kind() == reflect.Pointer {
-		x = x.Elem()
-	}
-	switch {
-	case !x.IsValid():
-		return nil
-	case x.Kind() != reflect.Slice || x.Type() == reflect.TypeFor[Record]():
-		return []Record{Fields(x.Interface())}
-	}
-	rows := make([]Record, x.Len())
-	named := map[reflect.Type][]namedField{}
-	for i := range rows {
-		if r, ok := x.Index(i).Interface().(Record); ok {
-			rows[i] = r
-		} else {
-			rows[i] = fieldsOf(x.Index(i), named)
-		}
-	}
-	return rows
-}
+// Fields returns the fields of a struct without a style.
+func Fields(v any) Record { return Style{}.Record(v) }
+
+// Rows returns the fields of each struct of a list, of one struct, or of what a pointer points to;
+// none for nil.
+func Rows(v any) []Record { return Style{}.Rows(v) }
 
 // A namedField is a field of a struct with what its tags say.
 type namedField struct {
@@ -68,6 +58,8 @@ type namedField struct {
 	embedded    bool // its fields are written in place
 	name        string
 	omitEmpty   bool
+	zeroIsNull  bool
+	belowOne    bool
 	title, unit string
 }
 
@@ -87,13 +79,14 @@ func namedFields(t reflect.Type) []namedField {
 			panic(fmt.Sprintf("render: field %s of %v has no name in a tag", at.Name, t)) // a broken invariant of the program
 		}
 		name, options, _ := strings.Cut(tag, ",")
-		all = append(all, namedField{i, false, name, options == "omitempty", at.Tag.Get("title"), at.Tag.Get("unit")})
+		all = append(all, namedField{i, false, name, options == "omitempty", at.Tag.Get("zero") == "null",
+			at.Tag.Get("below") == "1", at.Tag.Get("title"), at.Tag.Get("unit")})
 	}
 	return all
 }
 
 // fieldsOf returns the fields of a struct; named keeps what the tags of types say.
-func fieldsOf(v reflect.Value, named map[reflect.Type][]namedField) Record {
+func (s Style) fieldsOf(v reflect.Value, named map[reflect.Type][]namedField) Record {
 	for v.Kind() == reflect.Pointer || v.Kind() == reflect.Interface {
 		v = v.Elem()
 	}
@@ -108,28 +101,32 @@ func fieldsOf(v reflect.Value, named map[reflect.Type][]namedField) Record {
 		switch inner := v.Field(f.index); {
 		case f.embedded:
 			if inner.Kind() != reflect.Pointer || !inner.IsNil() {
-				r = append(r, fieldsOf(inner, named)...)
+				r = append(r, s.fieldsOf(inner, named)...)
 			}
-		case !f.omitEmpty || !inner.IsZero():
-			r = append(r, Field{f.name, valueOf(inner, named), f.title, f.unit})
+		case f.omitEmpty && inner.IsZero():
+		case f.zeroIsNull && inner.IsZero():
+			r = append(r, Field{f.name, nil, f.title, f.unit})
+		default:
+			r = append(r, Field{f.name, s.valueOf(inner, f, named), f.title, f.unit})
 		}
 	}
 	return r
 }
 
-// valueOf returns a value as a [Field] holds it.
-func valueOf(v reflect.Value, named map[reflect.Type][]namedField) any {
+// valueOf returns a value as a [Field] holds it. A list of structs is a list of records even if it is
+// nil, and a list of numbers that is nil is null.
+func (s Style) valueOf(v reflect.Value, f namedField, named map[reflect.Type][]namedField) any {
+	if n, ok := s.number(v, f); ok {
+		return n
+	}
 	switch v.Kind() {
 	case reflect.Pointer, reflect.Interface:
 		if v.IsNil() {
 			return nil
 		}
-		return valueOf(v.Elem(), named)
+		return s.valueOf(v.Elem(), f, named)
 	case reflect.Struct:
-		if n, ok := v.Interface().(Number); ok {
-			return n
-		}
-		return fieldsOf(v, named)
+		return s.fieldsOf(v, named)
 	case reflect.String:
 		if v.Type().PkgPath() != "encoding/json" { // not json.Number, which is written without quotes
 			return v.String()
@@ -143,18 +140,22 @@ func valueOf(v reflect.Value, named map[reflect.Type][]namedField) any {
 			elem = elem.Elem()
 		}
 		switch {
+		case elem.Kind() == reflect.Struct && !isNumberType(elem):
+			return s.rowsOf(v, named)
 		case v.IsNil():
 			return nil
-		case elem.Kind() == reflect.Struct && elem != reflect.TypeFor[Number]():
-			return Rows(v.Interface())
 		}
 		list := make([]any, v.Len())
 		for i := range list {
-			list[i] = valueOf(v.Index(i), named)
+			list[i] = s.valueOf(v.Index(i), f, named)
 		}
 		return list
 	}
 	return v.Interface()
+}
+
+func isNumberType(t reflect.Type) bool {
+	return t == reflect.TypeFor[Number]() || t == reflect.TypeFor[num.Value]() || t == reflect.TypeFor[big.Rat]()
 }
 
 // Flat puts the fields of records inside a record under longer names: response and in it p95 become response_p95. An

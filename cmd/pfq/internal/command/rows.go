@@ -1,15 +1,13 @@
 package command
 
 import (
-	"slices"
-
 	"productform/cluster"
 	"productform/internal/render"
 )
 
 // OwnMeanSize returns the mean size of a class, nil if no class has one of its own.
 func OwnMeanSize(m *cluster.Model, class int, p render.Proof) *render.Number {
-	if !slices.ContainsFunc(m.Classes, func(c cluster.Class) bool { return c.MeanSize != nil }) {
+	if !m.HasOwnMeanSizes() {
 		return nil
 	}
 	n := render.Rat(m.MeanSizeOf(class), p)
