@@ -10,8 +10,9 @@ import (
 // A Lattice is a set of states over which the recursion for the normalization runs.
 type Lattice string
 
-// The lattices. The zero value of Lattice means the cheapest that applies.
+// The lattices. AutoLattice, or "", means the cheapest that applies.
 const (
+	AutoLattice      Lattice = "auto"
 	ClassLattice     Lattice = "class"     // sets of active classes, 2^N states
 	ServerLattice    Lattice = "server"    // sets of servers, 2^S states
 	ConnectedLattice Lattice = "connected" // connected sets of servers
@@ -24,7 +25,7 @@ const (
 // Settings tunes [Solve]. The zero value asks for 1e-9 on the cheapest lattice in 16 GiB.
 type Settings struct {
 	Engine   num.Engine // "" means Auto
-	Lattice  Lattice    // "" means the cheapest that applies
+	Lattice  Lattice    // "" means AutoLattice
 	RelTol   float64    // relative error asked of Auto and Enclose, in (0, 1); 0 means 1e-9
 	MaxJobs  int        // if > 0, at most MostJobs, Result.JobsDistribution has P(n = 0), ..., P(n = MaxJobs)
 	ByClass  bool       // ClassResult.JobsDistribution has as many probabilities of each class, in about as many times the time

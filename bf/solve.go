@@ -136,13 +136,15 @@ func (s Settings) checked() (Settings, error) {
 		return s, input.Errorf("Engine", s.Engine, "auto, float, enclose or exact")
 	}
 	switch s.Lattice {
+	case AutoLattice:
+		s.Lattice = ""
 	case "", ClassLattice, ServerLattice, ConnectedLattice, SymmetricLattice:
 	case EliminationLattice:
 		if s.Engine == num.Enclose || s.Engine == num.Exact {
 			return s, input.Errorf("Engine", s.Engine, "auto or float: the elimination lattice has bounds in float64 only")
 		}
 	default:
-		return s, input.Errorf("Lattice", s.Lattice, "class, server, connected, symmetric or elimination")
+		return s, input.Errorf("Lattice", s.Lattice, "auto, class, server, connected, symmetric or elimination")
 	}
 	if !(s.RelTol >= 0 && s.RelTol < 1) {
 		return s, input.Errorf("RelTol", s.RelTol, "a number in (0, 1), or 0 for 1e-9")

@@ -27,7 +27,7 @@ func (f *solveFlags) gradients(q command.Query, m *cluster.Model) (*bf.Gradients
 	if !f.wantGradients {
 		return nil, nil
 	}
-	g, err := command.WithProgress(q, func(ctx context.Context) (*bf.Gradients, error) { return bf.ClassGradients(ctx, m, f.settings()) })
+	g, err := command.WithProgress(q, func(ctx context.Context) (*bf.Gradients, error) { return bf.ClassGradients(ctx, m, f.settings) })
 	return g, f.translate(err)
 }
 

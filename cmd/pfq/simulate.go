@@ -227,14 +227,13 @@ type theory struct {
 const maxWork = 1e10
 
 // solve computes the exact values of a system, if there are some, in maxWork operations and the memory that the
-// command solve allows. It returns an error only if it is interrupted.
+// command solve allows by default. It returns an error only if it is interrupted.
 func (f *simulateFlags) solve(q command.Query, c simcluster.Cluster) (t theory, err error) {
 	if t.missing, err = f.isInexact(c); t.missing != "" || err != nil {
 		return t, err
 	}
 	t.means, err = command.WithProgress(q, func(ctx context.Context) (*bf.Result, error) {
-		return bf.Solve(ctx, c.Model, bf.Settings{MaxJobs: min(f.settings.Distribution, bf.MostJobs),
-			MaxBytes: defaultMemory << 20, MaxWork: maxWork})
+		return bf.Solve(ctx, c.Model, bf.Settings{MaxJobs: min(f.settings.Distribution, bf.MostJobs), MaxWork: maxWork})
 	})
 	var large *num.TooLargeError
 	switch {

@@ -5,10 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"math/big"
 	"runtime/debug"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -23,43 +21,37 @@ import (
 	"productform/stability"
 )
 
-var lattices = []string{"auto", string(bf.ClassLattice), string(bf.ServerLattice), string(bf.ConnectedLattice), string(bf.SymmetricLattice), string(bf.EliminationLattice)}
-
 // A solveFlags holds what the flags of solve ask for.
 type solveFlags struct {
-	engine, lattice string
-	tol             float64
-	distribution    int  // most jobs; 0 for no distribution
-	byClass         bool // the distribution of each class, too
-	percentiles     []command.Percentile
-	wantGradients   bool
-	memory          int // MiB
-	scaling         command.Scaling
+	binding       *cli.Binding
+	settings      bf.Settings
+	percentiles   []command.Percentile
+	wantGradients bool
+	scaling       command.Scaling
 }
 
 func newSolve() *cobra.Command {
-	f := solveFlags{tol: 1e-9, memory: defaultMemory}
+	f := solveFlags{}
 	cmd := command.New("solve MODEL", f.answer)
-	cli.AddChoice(cmd, &f.engine, "engine", command.Engines, "arithmetic")
-	cli.AddChoice(cmd, &f.lattice, "lattice", lattices, "states to sum over")
-	cli.Flag[float64]{Name: "tol", Kind: "float", Usage: "relative error asked of the engines auto and enclose", Default: "1e-09",
-		Want: "a number >= 1e-300 and < 1", Parse: command.ParseTolerance}.Add(cmd, &f.tol)
-	cli.Flag[int]{Name: "distribution", Usage: fmt.Sprintf("also give the probabilities of 0, ..., `N` jobs in all, N from 1 to %d", bf.MostJobs),
-		Want: fmt.Sprintf("an integer in 1..%d", bf.MostJobs), Parse: cli.ParseInt(bf.MostJobs)}.Add(cmd, &f.distribution)
-	cli.AddSwitch(cmd, &f.byClass, "by-class", "give the probabilities of --distribution for the jobs of each class, too")
-	command.AddPercentiles(cmd, &f.percentiles, "also give these percentiles of the delay of each class, in order of arrival with exponential sizes")
-	cli.AddSwitch(cmd, &f.wantGradients, "gradients", "also give the derivatives of the means of each class in every arrival rate and capacity")
-	cli.Flag[int]{Name: "memory", Usage: "memory the tables may take, in `MIB` (2^20 bytes); a model that needs more is refused",
-		Default: strconv.Itoa(defaultMemory), Want: fmt.Sprintf("an integer in 1..%d", mostMemory), Parse: cli.ParseInt(mostMemory)}.Add(cmd, &f.memory)
+	b, s := cli.Bind(cmd), &f.settings
+	f.binding = b
+	b.Engine(&s.Engine)
+	cli.Choice(b, &s.Lattice, "Lattice", "lattice", []bf.Lattice{bf.AutoLattice, bf.ClassLattice, bf.ServerLattice,
+		bf.ConnectedLattice, bf.SymmetricLattice, bf.EliminationLattice}, "states to sum over")
+	b.Tol(&s.RelTol)
+	b.Int(&s.MaxJobs, "MaxJobs", "distribution", bf.MostJobs,
+		fmt.Sprintf("also give the probabilities of 0, ..., `N` jobs in all, N from 1 to %d", bf.MostJobs))
+	cli.AddSwitch(cmd, &s.ByClass, "by-class", "give the probabilities of --distribution for the jobs of each class, too")
+	command.AddPercentiles(cmd, &f.percentiles,
+		"also give these percentiles of the delay of each class, in order of arrival with exponential sizes")
+	b.Name("Levels", "percentiles")
+	cli.AddSwitch(cmd, &f.wantGradients, "gradients",
+		"also give the derivatives of the means of each class in every arrival rate and capacity")
+	b.Memory(&s.MaxBytes)
 	command.AddScaling(cmd, &f.scaling, "solve")
 	cli.AddGone(cmd, "exact", "it is --engine exact")
 	return cmd
 }
-
-const (
-	defaultMemory = 16 << 10 // MiB
-	mostMemory    = 1 << 20  // MiB
-)
 
 // answer solves the model, at every factor if there are some.
 func (f *solveFlags) answer(q command.Query) (a render.Answer, stable bool, err error) {
@@ -67,14 +59,14 @@ func (f *solveFlags) answer(q command.Query) (a render.Answer, stable bool, err 
 	if err == nil {
 		err = command.CheckPercentiles(f.percentiles)
 	}
-	if err == nil && f.byClass && f.distribution == 0 {
+	if err == nil && f.settings.ByClass && f.settings.MaxJobs == 0 {
 		err = input.Errorf("--by-class", "true", "--distribution N beside it")
 	}
 	if err != nil {
 		return a, false, err
 	}
 	// The tables are counted; this keeps what is made besides from piling up to as much again.
-	defer debug.SetMemoryLimit(debug.SetMemoryLimit(int64(f.memory) << 20))
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(f.settings.MaxBytes))
 	if f.scaling.Factors != nil {
 		a, stable, err = f.sweep(q, m)
 	} else {
@@ -90,10 +82,10 @@ func (f *solveFlags) one(q command.Query, m *cluster.Model) (a render.Answer, st
 		return a, false, err
 	}
 	if r == nil {
-		return command.UnstableAnswer(m, verdict, command.GivenProof(num.Engine(f.engine))), false, nil
+		return command.UnstableAnswer(m, verdict, command.GivenProof(f.settings.Engine)), false, nil
 	}
 	f.warn([]*bf.Result{r}, q.Stderr)
-	s := newSolution(m, r, more, command.Digits(f.tol), nil)
+	s := newSolution(m, r, more, command.Digits(f.settings.RelTol), nil)
 	return render.Points([]render.Point{s.point()}, false, solutionColumns, func(t *render.Text) {
 		command.AllServers.Write(t)
 		s.heading(t, "")
@@ -112,7 +104,7 @@ type extra struct {
 // large is refused at once.
 func (f *solveFlags) solve(q command.Query, m *cluster.Model) (more extra, r *bf.Result, unstable *stability.Result, err error) {
 	means := func() (*bf.Result, error) {
-		return command.WithProgress(q, func(ctx context.Context) (*bf.Result, error) { return bf.Solve(ctx, m, f.settings()) })
+		return command.WithProgress(q, func(ctx context.Context) (*bf.Result, error) { return bf.Solve(ctx, m, f.settings) })
 	}
 	if longWays(m) {
 		if r, err = means(); err == nil {
@@ -153,7 +145,7 @@ func (f *solveFlags) delays(q command.Query, m *cluster.Model) (*bf.DelayResult,
 	for _, p := range f.percentiles {
 		question.Levels = append(question.Levels, p.Level)
 	}
-	r, err := command.WithProgress(q, func(ctx context.Context) (*bf.DelayResult, error) { return bf.Delays(ctx, m, question, f.settings()) })
+	r, err := command.WithProgress(q, func(ctx context.Context) (*bf.DelayResult, error) { return bf.Delays(ctx, m, question, f.settings) })
 	return r, f.translate(err)
 }
 
@@ -179,48 +171,25 @@ func (f *solveFlags) warn(results []*bf.Result, stderr io.Writer) {
 			worst = max(worst, r.RelativeErrorBound)
 		}
 	}
-	if worst > f.tol {
+	if worst > f.settings.RelTol {
 		fmt.Fprintf(stderr, "pfq: warning: the error bound %s of the engine float is above --tol %g, which auto and enclose keep\n",
-			render.OneDigitUp(worst), f.tol)
+			render.OneDigitUp(worst), f.settings.RelTol)
 	}
 }
 
-// settings returns what the flags mean to [bf.Solve].
-func (f *solveFlags) settings() bf.Settings {
-	s := bf.Settings{Engine: num.Engine(f.engine), RelTol: f.tol, MaxJobs: f.distribution, ByClass: f.byClass, MaxBytes: int64(f.memory) << 20}
-	if f.lattice != lattices[0] {
-		s.Lattice = bf.Lattice(f.lattice)
-	}
-	return s
-}
-
-// translate says what an error of the solver means on the command line: it names the flag instead of the setting and
-// if more memory would do, it names the flag that grants it.
+// translate says what an error of the solver means on the command line.
 func (f *solveFlags) translate(err error) error {
-	err = command.OrElse(err, f.instead())
-	flags := map[string]string{"Engine": "--engine", "engine": "--engine", "Lattice": "--lattice", "RelTol": "--tol", "MaxJobs": "--distribution", "MaxBytes": "--memory"}
-	var bad *input.Error
-	if !errors.As(err, &bad) {
-		return err
-	}
-	want := bad.Want
-	var large *num.TooLargeError
-	if errors.As(err, &large) {
-		if need := math.RoundToEven(large.Bytes / (1 << 20)); need > float64(f.memory) && need < mostMemory {
-			want += fmt.Sprintf("; or --memory %.0f, if the machine has as much", need+1)
+	err = f.binding.Translate(err, func(large *num.TooLargeError) string {
+		if large.Input.Path == "model" {
+			return f.instead()
 		}
+		return ""
+	})
+	var bad *input.Error
+	if errors.As(err, &bad) && len(f.percentiles) > 0 && strings.HasSuffix(bad.Path, ".mean_size") {
+		return &input.Error{Path: bad.Path, Value: bad.Value, Want: bad.Want + "; pfq simulate --percentiles estimates them"}
 	}
-	path := bad.Path
-	if len(f.percentiles) > 0 && strings.HasSuffix(path, ".mean_size") {
-		want += "; pfq simulate --percentiles estimates them"
-	}
-	if flags[path] != "" {
-		path = flags[path]
-	}
-	if place, ok := strings.CutPrefix(path, "Levels"); ok {
-		path = "--percentiles" + place
-	}
-	return &input.Error{Path: path, Value: bad.Value, Want: want}
+	return err
 }
 
 // instead says what there is for a model that is too large.
@@ -249,13 +218,13 @@ func (f *solveFlags) sweep(q command.Query, m *cluster.Model) (a render.Answer, 
 	if err != nil {
 		return a, false, err
 	}
-	proof := command.GivenProof(num.Engine(f.engine))
+	proof := command.GivenProof(f.settings.Engine)
 	points := make([]point, len(f.scaling.Factors))
 	var factors []*big.Rat // those that are stable
 	for i, factor := range f.scaling.Factors {
 		points[i] = point{factor: factor, at: &command.Scaled{Class: f.scaling.Class, Scale: render.Rat(factor, proof)}}
 		if longWays(m) {
-			float := f.settings()
+			float := f.settings
 			float.Engine, float.MaxJobs = num.Float, 0
 			_, err := command.WithProgress(q, func(ctx context.Context) (*bf.Result, error) {
 				return bf.Solve(ctx, command.ScaleRow(m, row, factor), float)
@@ -283,7 +252,7 @@ func (f *solveFlags) sweep(q command.Query, m *cluster.Model) (a render.Answer, 
 		}
 	}
 	results, err := command.WithProgress(q, func(ctx context.Context) ([]*bf.Result, error) {
-		return loadSweep(ctx, m, row, factors, f.settings())
+		return loadSweep(ctx, m, row, factors, f.settings)
 	})
 	if err != nil {
 		if cause := errors.Unwrap(err); cause != nil && !errors.Is(err, command.ErrInterrupted) { // the number of the factor is of no use
@@ -295,7 +264,7 @@ func (f *solveFlags) sweep(q command.Query, m *cluster.Model) (a render.Answer, 
 	stable = len(results) == len(points)
 	for i := range points {
 		if points[i].unstable == nil {
-			points[i].solution = newSolution(m, results[0], points[i].more, command.Digits(f.tol), points[i].at)
+			points[i].solution = newSolution(m, results[0], points[i].more, command.Digits(f.settings.RelTol), points[i].at)
 			results = results[1:]
 		}
 	}

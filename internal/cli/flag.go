@@ -98,23 +98,27 @@ func AddSwitch(cmd *cobra.Command, target *bool, name, usage string) {
 }
 
 // AddChoice adds a flag that takes one of some words, by default the target or else the first of them.
-func AddChoice(cmd *cobra.Command, target *string, name string, words []string, usage string) {
+func AddChoice[T ~string](cmd *cobra.Command, target *T, name string, words []T, usage string) {
 	*target = cmp.Or(*target, words[0])
-	cmd.Flags().Var(&choice{name, words, target}, name, usage+": "+OneOf(words))
-	complete(cmd, name, words)
+	all := make([]string, len(words))
+	for i, w := range words {
+		all[i] = string(w)
+	}
+	cmd.Flags().Var(&choice[T]{name, all, target}, name, usage+": "+OneOf(all))
+	complete(cmd, name, all)
 }
 
-type choice struct {
+type choice[T ~string] struct {
 	name   string
 	words  []string
-	target *string
+	target *T
 }
 
-func (c *choice) String() string { return *c.target }
-func (c *choice) Type() string   { return "string" }
+func (c *choice[T]) String() string { return string(*c.target) }
+func (c *choice[T]) Type() string   { return "string" }
 
-func (c *choice) Set(text string) error {
-	*c.target = text
+func (c *choice[T]) Set(text string) error {
+	*c.target = T(text)
 	return CheckWord("--"+c.name, text, c.words)
 }
 

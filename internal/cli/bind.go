@@ -1,0 +1,105 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"productform/internal/input"
+	"productform/num"
+)
+
+// A Binding reads the flags of a command straight into the settings of a library, and translates the
+// library's errors: it puts flags in the place of settings.
+type Binding struct {
+	cmd      *cobra.Command
+	flags    map[string]string // flag of each setting
+	maxBytes *int64            // the setting of --memory, nil without it
+}
+
+// Bind returns a binding of no flags.
+func Bind(cmd *cobra.Command) *Binding { return &Binding{cmd: cmd, flags: map[string]string{}} }
+
+// Name says which flag sets a setting.
+func (b *Binding) Name(setting, flag string) { b.flags[setting] = "--" + flag }
+
+// Engine adds --engine, with the engine auto unless given.
+func (b *Binding) Engine(engine *num.Engine) {
+	Choice(b, engine, "Engine", "engine", []num.Engine{num.Auto, num.Float, num.Enclose, num.Exact}, "arithmetic")
+	b.Name("engine", "engine")
+}
+
+// Choice adds a flag that takes one of some words, the first of them unless given.
+func Choice[T ~string](b *Binding, target *T, setting, flag string, words []T, usage string) {
+	AddChoice(b.cmd, target, flag, words, usage)
+	b.Name(setting, flag)
+}
+
+// Tol adds --tol, the relative error asked of the engines auto and enclose, 1e-9 unless given.
+func (b *Binding) Tol(tol *float64) {
+	*tol = 1e-9
+	AddNumber(b.cmd, tol, "tol", "1e-09", "a number >= 1e-300 and < 1", "relative error asked of the engines auto and enclose",
+		func(v float64) bool { return v >= 1e-300 && v < 1 })
+	b.Name("RelTol", "tol")
+}
+
+// Int adds a flag that takes an integer in 1..most, the target as it is unless given.
+func (b *Binding) Int(target *int, setting, flag string, most int, usage string) {
+	Flag[int]{Name: flag, Usage: usage, Want: fmt.Sprintf("an integer in 1..%d", most), Parse: ParseInt(most)}.Add(b.cmd, target)
+	b.Name(setting, flag)
+}
+
+const (
+	defaultMemory = 16 << 10 // MiB
+	mostMemory    = 1 << 20  // MiB
+)
+
+// Memory adds --memory, which sets a number of bytes in MiB, 16 GiB unless given.
+func (b *Binding) Memory(maxBytes *int64) {
+	*maxBytes = defaultMemory << 20
+	Flag[int64]{Name: "memory", Usage: "memory the tables may take, in `MIB` (2^20 bytes); a model that needs more is refused",
+		Default: strconv.Itoa(defaultMemory), Want: fmt.Sprintf("an integer in 1..%d", mostMemory),
+		Parse: func(text string) (int64, bool) {
+			mib, ok := ParseInt(mostMemory)(text)
+			return int64(mib) << 20, ok
+		}}.Add(b.cmd, maxBytes)
+	b.maxBytes = maxBytes
+	b.Name("MaxBytes", "memory")
+}
+
+// Translate says what an error of the library means on the command line. It names flags instead of
+// settings, and for a model that is too large, what instead returns and a --memory that would do.
+func (b *Binding) Translate(err error, instead func(*num.TooLargeError) string) error {
+	var bad *input.Error
+	if !errors.As(err, &bad) {
+		return err
+	}
+	want := bad.Want
+	var large *num.TooLargeError
+	if errors.As(err, &large) {
+		if more := instead(large); more != "" {
+			want += "; " + more
+		}
+		if need := math.RoundToEven(large.Bytes / (1 << 20)); b.memoryHelps(large, need) {
+			want += fmt.Sprintf("; or --memory %.0f, if the machine has as much", need+1)
+		}
+	}
+	path, index, _ := strings.Cut(bad.Path, "[")
+	flag, ok := b.flags[path]
+	switch {
+	case !ok:
+		flag = bad.Path
+	case index != "":
+		flag += "[" + index
+	}
+	return &input.Error{Path: flag, Value: bad.Value, Want: want}
+}
+
+// memoryHelps reports whether a model that needs so many MiB is refused for --memory alone.
+func (b *Binding) memoryHelps(large *num.TooLargeError, need float64) bool {
+	return b.maxBytes != nil && large.Limit == *b.maxBytes && need > float64(*b.maxBytes>>20) && need < mostMemory
+}
