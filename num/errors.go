@@ -2,6 +2,7 @@ package num
 
 import (
 	"errors"
+	"strings"
 
 	"productform/internal/input"
 )
@@ -14,15 +15,47 @@ type InputError = input.Error
 // is overloaded: cluster.UnstableError, tags.UnstableError and traffic.UnstableError.
 var ErrUnstable = errors.New("unstable: work arrives at least as fast as it can be done")
 
+// A Remedy is a way to an answer about a model that is too large.
+type Remedy string
+
+// The remedies.
+const (
+	Bounds     Remedy = "bounds"
+	Simulation Remedy = "simulation"
+)
+
 // A TooLargeError refuses a model, or an engine for it, for the memory that it would take. It wraps an *[InputError],
 // whose words its message has.
 type TooLargeError struct {
-	Input  *InputError
-	States float64 // of the tables, 0 if they were not counted
-	Bytes  float64 // that it would take, 0 if only that the limit was passed is known
-	Limit  int64   // bytes allowed
+	Input   *InputError
+	States  float64  // of the tables, 0 if they were not counted
+	Bytes   float64  // that it would take, 0 if only that the limit was passed is known
+	Limit   int64    // bytes allowed
+	Instead []Remedy // what has no such limit
 }
 
-func (e *TooLargeError) Error() string { return e.Input.Error() }
+func (e *TooLargeError) Error() string {
+	text := e.Input.Error()
+	if more := e.Remedies(func(r Remedy) string { return string(r) }); more != "" {
+		text += "; " + more
+	}
+	return text
+}
+
+// Remedies returns a sentence about what has no such limit, with the names that name gives; "" if
+// nothing is known.
+func (e *TooLargeError) Remedies(name func(Remedy) string) string {
+	names := make([]string, len(e.Instead))
+	for i, r := range e.Instead {
+		names[i] = name(r)
+	}
+	switch len(names) {
+	case 0:
+		return ""
+	case 1:
+		return names[0] + " has no such limit"
+	}
+	return strings.Join(names, " and ") + " have no such limit"
+}
 
 func (e *TooLargeError) Unwrap() error { return e.Input }

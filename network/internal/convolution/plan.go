@@ -51,9 +51,12 @@ func Refuse(sys *demands.System, maxBytes int64) error {
 		return nil
 	}
 	bad := input.Errorf("classes", fmt.Sprintf("%d closed chains", len(sys.Closed)),
-		"populations whose tables fit into %d MiB: one of %.4g numbers or more takes %.4g MiB; Bounds and simulation have no such limit", maxBytes>>20, points, math.Ceil(points/(1<<17)))
-	return &num.TooLargeError{Input: bad, States: points, Bytes: 8 * points, Limit: maxBytes}
+		"populations whose tables fit into %d MiB: one of %.4g numbers or more takes %.4g MiB", maxBytes>>20, points, math.Ceil(points/(1<<17)))
+	return &num.TooLargeError{Input: bad, States: points, Bytes: 8 * points, Limit: maxBytes, Instead: noLimit()}
 }
+
+// noLimit returns what answers about networks that are too large for tables.
+func noLimit() []num.Remedy { return []num.Remedy{num.Bounds, num.Simulation} }
 
 // mayBeEqual reports whether all stations that closed chains visit have one rate each, and the same demands over it.
 func mayBeEqual(sys *demands.System) bool {
@@ -248,17 +251,17 @@ func (p *Plan) Check(engine num.Engine, prec uint, maxBytes int64) error {
 	}
 	if steps > maxSteps && need <= float64(maxBytes) {
 		bad := input.Errorf("classes", fmtPopulations(p.Most),
-			"populations, stations and servers that take at most %.1g products of float64; these take about %.2g with the engine %s; Bounds and simulation have no such limit",
+			"populations, stations and servers that take at most %.1g products of float64; these take about %.2g with the engine %s",
 			maxSteps, steps, engine)
-		return &num.TooLargeError{Input: bad, States: p.Points, Bytes: need, Limit: maxBytes}
+		return &num.TooLargeError{Input: bad, States: p.Points, Bytes: need, Limit: maxBytes, Instead: noLimit()}
 	}
 	if need <= float64(maxBytes) && p.Points < math.MaxInt32*64 {
 		return nil
 	}
 	bad := input.Errorf("classes", fmtPopulations(p.Most),
-		"populations whose tables fit into %d MiB: %.4g numbers in each of %.0f tables of the engine %s, and %.4g of stations that share by class, take %.4g MiB; Bounds and simulation have no such limit",
+		"populations whose tables fit into %d MiB: %.4g numbers in each of %.0f tables of the engine %s, and %.4g of stations that share by class, take %.4g MiB",
 		maxBytes>>20, p.Points, p.tables(), engine, p.shared(), math.Ceil(need/(1<<20)))
-	return &num.TooLargeError{Input: bad, States: p.Points, Bytes: need, Limit: maxBytes}
+	return &num.TooLargeError{Input: bad, States: p.Points, Bytes: need, Limit: maxBytes, Instead: noLimit()}
 }
 
 // scales returns a multiple of the denominators of all D_ik/α'(j) of each axis.

@@ -93,9 +93,10 @@ func (t *Totals) shifted(ctx context.Context, path string, load *big.Rat, n int)
 	if memory > maxFoldedBytes || work > maxFoldedBits {
 		bad := input.Errorf(path, fmt.Sprintf("%d rates", m),
 			"fewer rates or servers: open chains are folded into them by fractions of %.0f bits, which take %.3g MiB "+
-				"and %.3g operations on words, more than %d MiB or %.0e; a simulation has no such limit",
+				"and %.3g operations on words, more than %d MiB or %.0e",
 			float64(m)*bits, memory/(1<<20), work/64, int64(maxFoldedBytes)>>20, float64(maxFoldedBits)/64)
-		return nil, &num.TooLargeError{Input: bad, States: float64(m) * float64(n), Bytes: memory, Limit: maxFoldedBytes}
+		return nil, &num.TooLargeError{Input: bad, States: float64(m) * float64(n), Bytes: memory, Limit: maxFoldedBytes,
+			Instead: []num.Remedy{num.Simulation}}
 	}
 	// A_j Π r_i = Π_{i<=j} s_i Π_{i>j} r_i.
 	above := make([]*big.Int, m) // Π_{i>j} r_i for j = 0, ..., m-1: rates i = j+1, ..., m-1 only

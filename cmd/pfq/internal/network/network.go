@@ -160,7 +160,7 @@ func (f *networkFlags) stations(q command.Query, all model) (a render.Answer, fo
 	m := all.network
 	limits, err := command.WithProgress(q, func(ctx context.Context) (*network.Stability, error) { return network.CheckStability(ctx, m) })
 	if err != nil {
-		return a, false, f.translate(err, true)
+		return a, false, f.translate(err)
 	}
 	if !limits.Stable {
 		return f.unstable(m, limits), false, nil
@@ -244,7 +244,7 @@ func (f *networkFlags) orNoted(q command.Query, plan *sim.Plan, what string, err
 		fmt.Fprintf(q.Stderr, "pfq: note: no exact %s: %s\n", what, cli.OneLine(err))
 		return nil
 	case err != nil:
-		return f.translate(err, true)
+		return f.translate(err)
 	}
 	return nil
 }
@@ -270,7 +270,7 @@ func (f *networkFlags) losses(q command.Query, all model) (a render.Answer, foun
 	case errors.As(err, &unstable):
 		return f.overloaded(lossNames(m, unstable.Classes), unstable.Load, unstable.Capacity), false, nil
 	case err != nil:
-		return a, false, f.translate(err, false)
+		return a, false, f.translate(err)
 	}
 	plan, err := f.planned(q, all)
 	if err != nil {
@@ -301,7 +301,7 @@ func (f *networkFlags) swaps(q command.Query, all model) (a render.Answer, found
 		size := num.OrOne(m.MeanSize) // rates of a queue count jobs
 		return f.overloaded(names, new(big.Rat).Mul(unstable.ArrivalRate, size), new(big.Rat).Mul(unstable.Capacity, size)), false, nil
 	case err != nil:
-		return a, false, f.translate(err, false)
+		return a, false, f.translate(err)
 	}
 	plan, err := f.planned(q, all)
 	if err != nil {
@@ -341,7 +341,7 @@ func (f *networkFlags) overloaded(classes []string, work, capacity *big.Rat) ren
 }
 
 // translate puts flags in the place of settings, and says what else there is for networks that are too large.
-func (f *networkFlags) translate(err error, isNetwork bool) error {
+func (f *networkFlags) translate(err error) error {
 	var bad *input.Error
 	if !errors.As(err, &bad) {
 		return err
@@ -349,13 +349,13 @@ func (f *networkFlags) translate(err error, isNetwork bool) error {
 	path, want := bad.Path, bad.Want
 	var large *num.TooLargeError
 	if errors.As(err, &large) {
+		flags := map[num.Remedy]string{num.Bounds: "--bounds", num.Simulation: "--runs"}
+		if more := large.Remedies(func(r num.Remedy) string { return flags[r] }); more != "" {
+			want += "; " + more
+		}
 		need := large.Bytes / (1 << 20)
 		if large.Limit == int64(f.memory)<<20 && need > float64(f.memory) && need < mostMemory {
 			want += fmt.Sprintf("; or --memory %.0f, if the machine has as much", need+1)
-		}
-		if isNetwork {
-			want = strings.Replace(want, "Bounds and simulation have", "--bounds and --runs have", 1)
-			want = strings.Replace(want, "a simulation has", "--runs has", 1)
 		}
 	}
 	flags := map[string]string{"Engine": "--engine", "RelTol": "--tol", "MaxJobs": "--distribution", "MaxBytes": "--memory"}

@@ -77,7 +77,7 @@ func (f *networkFlags) sweep(q command.Query, m *network.Model) (a render.Answer
 	}
 	limits, err := network.CheckStability(q.Ctx, m)
 	if err != nil {
-		return a, false, f.translate(err, true)
+		return a, false, f.translate(err)
 	}
 	if !limits.Stable {
 		return f.unstable(m, limits), false, nil
@@ -91,7 +91,7 @@ func (f *networkFlags) sweep(q command.Query, m *network.Model) (a render.Answer
 			Want: bad.Want}}
 	}
 	if err != nil {
-		return a, false, f.translate(err, true)
+		return a, false, f.translate(err)
 	}
 	var objects []any
 	var points []*solution
@@ -162,14 +162,14 @@ type bounded struct {
 func (f *networkFlags) bound(q command.Query, m *network.Model) (a render.Answer, found bool, err error) {
 	limits, err := network.CheckStability(q.Ctx, m)
 	if err != nil {
-		return a, false, f.translate(err, true)
+		return a, false, f.translate(err)
 	}
 	if !limits.Stable {
 		return f.unstable(m, limits), false, nil
 	}
 	chains, err := network.Bounds(q.Ctx, m)
 	if err != nil {
-		return a, false, f.translate(err, true)
+		return a, false, f.translate(err)
 	}
 	b := bounded{Stable: true, Bounds: []chainBounds{}}
 	for k, c := range chains {
