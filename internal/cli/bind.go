@@ -24,6 +24,12 @@ type Binding struct {
 // Bind returns a binding of no flags.
 func Bind(cmd *cobra.Command) *Binding { return &Binding{cmd: cmd, flags: map[string]string{}} }
 
+// A FlagError is about a flag: no file is to blame.
+type FlagError struct{ Err error }
+
+func (e FlagError) Error() string { return e.Err.Error() }
+func (e FlagError) Unwrap() error { return e.Err }
+
 // Name says which flag sets a setting.
 func (b *Binding) Name(setting, flag string) { b.flags[setting] = "--" + flag }
 
@@ -88,15 +94,19 @@ func (b *Binding) Translate(err error, instead func(*num.TooLargeError) string) 
 			want += fmt.Sprintf("; or --memory %.0f, if the machine has as much", need+1)
 		}
 	}
-	path, index, _ := strings.Cut(bad.Path, "[")
-	flag, ok := b.flags[path]
-	switch {
-	case !ok:
-		flag = bad.Path
-	case index != "":
-		flag += "[" + index
+	setting, index, _ := strings.Cut(bad.Path, "[")
+	flag, ok := b.flags[setting]
+	if !ok {
+		return &input.Error{Path: bad.Path, Value: bad.Value, Want: want}
 	}
-	return &input.Error{Path: flag, Value: bad.Value, Want: want}
+	if index != "" {
+		return FlagError{&input.Error{Path: flag + "[" + index, Value: bad.Value, Want: want}}
+	}
+	value := bad.Value
+	if f := b.cmd.Flags().Lookup(strings.TrimPrefix(flag, "--")); f != nil && f.Changed {
+		value = f.Value.String() // as it was written
+	}
+	return FlagError{&input.Error{Path: flag, Value: value, Want: want}}
 }
 
 // memoryHelps reports whether a model that needs so many MiB is refused for --memory alone.

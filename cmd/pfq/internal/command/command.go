@@ -164,14 +164,11 @@ func withOutput(err error) error {
 	if err == nil {
 		return nil
 	}
-	return FlagError{fmt.Errorf("%w; name a file with -o", err)}
+	return FlagError{Err: fmt.Errorf("%w; name a file with -o", err)}
 }
 
 // A FlagError is about a flag: no file is to blame.
-type FlagError struct{ Err error }
-
-func (e FlagError) Error() string { return e.Err.Error() }
-func (e FlagError) Unwrap() error { return e.Err }
+type FlagError = cli.FlagError
 
 // InFile gives an error the name of the file that it is about, unless it is about a flag or a signal.
 func InFile(name string, err error) error {
