@@ -48,14 +48,25 @@ func Choice[T ~string](b *Binding, target *T, setting, flag string, words []T, u
 // Tol adds --tol, the relative error asked of the engines auto and enclose, 1e-9 unless given.
 func (b *Binding) Tol(tol *float64) {
 	*tol = 1e-9
-	AddNumber(b.cmd, tol, "tol", "1e-09", "a number >= 1e-300 and < 1", "relative error asked of the engines auto and enclose",
+	b.Number(tol, "RelTol", "tol", "1e-09", "a number >= 1e-300 and < 1", "relative error asked of the engines auto and enclose",
 		func(v float64) bool { return v >= 1e-300 && v < 1 })
-	b.Name("RelTol", "tol")
 }
 
-// Int adds a flag that takes an integer in 1..most, the target as it is unless given.
+// Number adds a flag that takes the numbers that are good.
+func (b *Binding) Number(target *float64, setting, flag, standard, want, usage string, good func(float64) bool) {
+	AddNumber(b.cmd, target, flag, standard, want, usage, good)
+	b.Name(setting, flag)
+}
+
+// Int adds a flag that takes an integer in 1..most. It is the target unless given, or not set if the
+// target is 0.
 func (b *Binding) Int(target *int, setting, flag string, most int, usage string) {
-	Flag[int]{Name: flag, Usage: usage, Want: fmt.Sprintf("an integer in 1..%d", most), Parse: ParseInt(most)}.Add(b.cmd, target)
+	standard := ""
+	if *target != 0 {
+		standard = strconv.Itoa(*target)
+	}
+	Flag[int]{Name: flag, Usage: usage, Default: standard, Want: fmt.Sprintf("an integer in 1..%d", most),
+		Parse: ParseInt(most)}.Add(b.cmd, target)
 	b.Name(setting, flag)
 }
 
@@ -78,7 +89,8 @@ func (b *Binding) Memory(maxBytes *int64) {
 }
 
 // Translate says what an error of the library means on the command line. It names flags instead of
-// settings, and for a model that is too large, what instead returns and a --memory that would do.
+// settings, and for a model that is too large, what instead (if not nil) returns
+// and a --memory that would do.
 func (b *Binding) Translate(err error, instead func(*num.TooLargeError) string) error {
 	var bad *input.Error
 	if !errors.As(err, &bad) {
@@ -87,8 +99,10 @@ func (b *Binding) Translate(err error, instead func(*num.TooLargeError) string) 
 	want := bad.Want
 	var large *num.TooLargeError
 	if errors.As(err, &large) {
-		if more := instead(large); more != "" {
-			want += "; " + more
+		if instead != nil {
+			if more := instead(large); more != "" {
+				want += "; " + more
+			}
 		}
 		if need := math.RoundToEven(large.Bytes / (1 << 20)); b.memoryHelps(large, need) {
 			want += fmt.Sprintf("; or --memory %.0f, if the machine has as much", need+1)

@@ -172,7 +172,7 @@ func (p *Problem) checkTarget(path string, t Target) error {
 			break
 		}
 		if _, err := p.Model.OneMeanSize(); err != nil {
-			return input.Errorf(path+".percentile", ratText(t.Level), "mean_delay: targets on percentiles need one mean size of all classes; what a plan does to them shows pfq simulate --percentiles")
+			return input.Errorf(path+".percentile", ratText(t.Level), "mean_delay: targets on percentiles need one mean size of all classes; simulation shows what a plan does to them")
 		}
 		if t.Level == nil || t.Level.Sign() <= 0 || t.Level.Cmp(hundred) >= 0 {
 			return input.Errorf(path+".percentile", ratText(t.Level), wantPercent)

@@ -36,39 +36,36 @@ const (
 
 // A planFlags holds what the flags of plan ask for.
 type planFlags struct {
-	find   string
-	choice string // "" for none
-	worth  bool   // whether sensitivities are asked for
-	limit  int
-	tol    float64
-	verify string     // file of an answer, "" for none
-	loads  []*big.Rat // factors of the arrival rates; nil for those of the file
+	binding  *cli.Binding
+	settings plan.Settings
+	find     string
+	choice   string     // "" for none
+	worth    bool       // whether sensitivities are asked for
+	verify   string     // file of an answer, "" for none
+	loads    []*big.Rat // factors of the arrival rates; nil for those of the file
 }
 
 // New returns the command.
 func New() *cobra.Command {
-	f := planFlags{limit: 100_000, tol: 1e-9}
+	f := planFlags{settings: plan.Settings{Limit: 100_000, RelTol: 1e-9}}
 	cmd := command.New("plan PLAN", f.answer)
+	b, s := cli.Bind(cmd), &f.settings
+	f.binding = b
 	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error { return f.check(cmd.Flags().Changed) }
 	cli.AddChoice(cmd, &f.find, "find", []string{findCost, findDelay, findFrontier, findLoad, findMostLoad, findGrowth},
 		"the least cost, the least delay within the budget, all plans that are best for their cost, the greatest load, the plan that bears the most load within the budget, or the least cost as the load grows")
 	cli.AddText(cmd, &f.choice, "choice", "", "options of the file, such as SERVER=2,CLASS:SERVER",
 		"do not search: measure the plan with so many steps of upgrades and new servers and with these edges, such as `small=1,reports:big`; none is the plan without any")
-	cli.Flag[int]{Name: "limit", Usage: "most `SOLVES` of a search, after which it says how far from the best its plan can be", Default: "100000",
-		Want: "an integer in 1..1000000000", Parse: cli.ParseInt(1e9)}.Add(cmd, &f.limit)
-	cli.Flag[float64]{Name: "tol", Kind: "float", Usage: "relative error asked of numbers, and by which a better plan has a smaller mean delay", Default: "1e-09",
-		Want: "a number >= 1e-12 and < 1", Parse: parseTolerance}.Add(cmd, &f.tol)
+	b.Int(&s.Limit, "Limit", "limit", 1e9, "most `SOLVES` of a search, after which it says how far from the best its plan can be")
+	b.Number(&s.RelTol, "RelTol", "tol", "1e-09", "a number >= 1e-12 and < 1",
+		"relative error asked of numbers, and by which a better plan has a smaller mean delay",
+		func(v float64) bool { return v >= plan.MinRelTol && v < 1 })
 	cli.AddText(cmd, &f.verify, "verify", "", "the name of a file with an answer in JSON",
 		"do not search: check the answer to the same question in the file `ANSWER`, in JSON")
 	cli.AddSwitch(cmd, &f.worth, "gradients", "also give by how much a little more of each option changes the mean delay that is minimized")
 	command.AddScale(cmd, &f.loads, "plan", "all arrival rates")
+	b.Name("loads", "scale")
 	return cmd
-}
-
-// parseTolerance reads a relative error that plans can have.
-func parseTolerance(text string) (float64, bool) {
-	v, ok := command.ParseTolerance(text)
-	return v, ok && v >= plan.MinRelTol
 }
 
 // check accepts flags that go together.
@@ -264,7 +261,9 @@ func working[T any](q command.Query, f *planFlags, work func(context.Context, pl
 	}
 	const every = 5 * time.Second
 	return command.Watched(q.Ctx, every, tell, func(ctx context.Context) (T, error) {
-		return work(ctx, plan.Settings{Limit: f.limit, RelTol: f.tol, Progress: func(p plan.Progress) { last.Store(&p) }})
+		s := f.settings
+		s.Progress = func(p plan.Progress) { last.Store(&p) }
+		return work(ctx, s)
 	})
 }
 
@@ -314,19 +313,20 @@ func parseChoice(p *problem.Problem, text string) (c problem.Choice, err error) 
 	return c, nil
 }
 
-// translate says what an error means on the command line: it names the flag instead of the setting.
+// translate says what an error means on the command line.
 func (f *planFlags) translate(err error) error {
-	err = command.OrElse(err, "or pfq estimate --gradients, which ranks the capacities of larger models")
-	var bad *input.Error
-	if !errors.As(err, &bad) {
+	var done command.FlagError
+	if errors.As(err, &done) {
 		return err
 	}
-	for field, flag := range map[string]string{"Limit": "--limit", "RelTol": "--tol", "loads": "--scale"} {
-		if rest, ok := strings.CutPrefix(bad.Path, field); ok && (rest == "" || rest[0] == '[') {
-			return command.FlagError{Err: &input.Error{Path: flag + rest, Value: bad.Value, Want: bad.Want}}
+	err = f.binding.Translate(err, func(large *num.TooLargeError) string {
+		if large.Input.Path == "model" {
+			return "or pfq estimate --gradients, which ranks the capacities of larger models"
 		}
-	}
-	if strings.HasPrefix(bad.Path, "--") {
+		return ""
+	})
+	var bad *input.Error
+	if errors.As(err, &bad) && strings.HasPrefix(bad.Path, "--") {
 		return command.FlagError{Err: bad}
 	}
 	return err
