@@ -28,7 +28,7 @@ func ErlangB(ctx context.Context, n int, load *big.Rat, s Settings) (num.Value, 
 // The error is that of [ErlangB], or an [*UnstableError] if a >= n.
 func ErlangC(ctx context.Context, n int, load *big.Rat, s Settings) (num.Value, error) {
 	if n < 1 || n > maxUnits {
-		return num.Value{}, input.Errorf("n", n, "%s", wantUnits)
+		return num.Value{}, input.Errorf("n", n, "an integer from 1 to %d", maxUnits)
 	}
 	if err := input.CheckNumber("load", load, input.Positive); err != nil {
 		return num.Value{}, err
@@ -52,7 +52,7 @@ func ErlangC(ctx context.Context, n int, load *big.Rat, s Settings) (num.Value, 
 // 0 if n >= N: what the other N-1 sources do to the servers. The error is that of [ErlangB].
 func Engset(ctx context.Context, n, sources int, load *big.Rat, s Settings) (num.Value, error) {
 	if sources < 1 || sources > maxUnits {
-		return num.Value{}, input.Errorf("sources", sources, "%s", wantUnits)
+		return num.Value{}, input.Errorf("sources", sources, "an integer from 1 to %d", maxUnits)
 	}
 	return formula(n, load, s, func(one arithmetic.Number) (arithmetic.Number, error) {
 		if n >= sources {

@@ -2,7 +2,9 @@ package loss
 
 import (
 	"io"
+	"math/big"
 
+	"productform/internal/file"
 	"productform/internal/input"
 	"productform/internal/tree"
 )
@@ -43,137 +45,67 @@ func read(r io.Reader, format tree.Format) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	return tree.Make(root, decode)
+	return tree.Make(root, modelFile.Read)
 }
 
-func decode(root *tree.Node) (*Model, error) {
-	f, err := root.Fields("", "an object with classes and room, limits or servers", "servers", "rank", "room", "classes", "limits")
-	if err != nil {
-		return nil, err
-	}
-	m := new(Model)
-	if err := m.decodeServers(f["servers"]); err != nil {
-		return nil, err
-	}
-	if m.Room, err = count(f["room"], "room", wantUnits); err != nil {
-		return nil, err
-	}
-	rows := tree.Rows(len(m.Servers), func(s int) string { return m.Servers[s].Name })
-	if m.Classes, err = tree.List(f["classes"], "classes", "an array of classes", func(n *tree.Node, path string) (Class, error) { return decodeClass(n, path, rows) }); err != nil {
-		return nil, err
-	}
-	rows = tree.Rows(len(m.Classes), func(k int) string { return m.Classes[k].Name })
-	if f["rank"] != nil {
-		m.Rank, err = tree.List(f["rank"], "rank", "an array of sets of classes with their rates", func(n *tree.Node, path string) (SetRate, error) { return decodeRate(n, path, rows) })
-		if err != nil {
-			return nil, err
-		}
-		if len(m.Rank) == 0 {
-			return nil, input.Errorf("rank", "[]", "a rate for each set of classes")
-		}
-	}
-	if f["limits"] == nil {
-		return m, nil
-	}
-	m.Limits, err = tree.List(f["limits"], "limits", "an array of limits", func(n *tree.Node, path string) (Limit, error) { return decodeLimit(n, path, rows) })
-	return m, err
+const (
+	maxUnits   = 10_000_000 // servers, units, sources and tokens
+	maxClasses = 1000
+	maxServers = 10_000 // with names
+)
+
+// modelFile describes the file of a model. It is never changed, like the descriptions that it is made of.
+var modelFile = file.Description[Model]{
+	Want: "an object with classes and room, limits or servers",
+	Fields: []file.Field[Model]{
+		file.Either("a number of equal servers, or an array of servers with names", tree.Number,
+			file.Int("servers", "", func(m *Model) *int { return &m.Count }, maxUnits, ""),
+			file.Objects("servers", "equal servers, or those of a compatibility graph", "an array of servers",
+				func(m *Model) *[]Server { return &m.Servers }, &serverFile,
+				file.Length{Least: 1, Most: maxServers, One: "server", Many: "servers"},
+				func(s *Server) string { return s.Name })).Optional(),
+		file.Objects("rank", "total rate while exactly these classes are there, for every set of classes; in place of servers",
+			"an array of sets of classes with their rates", func(m *Model) *[]SetRate { return &m.Rank }, &rateFile,
+			file.Length{Least: 1, One: "set of classes", Many: "sets of classes"}, nil).Optional().Last(),
+		file.Int("room", "units that fit in all", func(m *Model) *int { return &m.Room }, maxUnits, "").Optional(),
+		file.Objects("classes", "classes of jobs", "an array of classes", func(m *Model) *[]Class { return &m.Classes }, &classFile,
+			file.Length{Least: 1, Most: maxClasses, One: "class", Many: "classes"}, func(c *Class) string { return c.Name }),
+		file.Objects("limits", "units that fit of some classes together", "an array of limits",
+			func(m *Model) *[]Limit { return &m.Limits }, &limitFile,
+			file.Length{Most: maxClasses, One: "limit", Many: "limits"}, nil).Optional(),
+	},
+	Check: func(m *Model, _ string) error { return m.checkConditions() },
 }
 
-func (m *Model) decodeServers(n *tree.Node) (err error) {
-	switch {
-	case n == nil:
-		return nil
-	case n.Kind == tree.Number:
-		m.Count, err = count(n, "servers", wantUnits)
-	case n.Kind != tree.Array || len(n.Kids) == 0:
-		return input.Errorf("servers", n, "a number of equal servers, or an array of servers with names")
-	default:
-		m.Servers, err = tree.List(n, "servers", "", decodeServer)
-	}
-	return err
-}
+var serverFile = file.Description[Server]{Want: "an object with name and capacity", Fields: []file.Field[Server]{
+	file.Name(func(s *Server) *string { return &s.Name }),
+	file.Rat("capacity", "work per unit of time", func(s *Server) **big.Rat { return &s.Capacity }, input.Nonnegative),
+	file.Int("tokens", "jobs that it can have, if each job is for one server",
+		func(s *Server) *int { return &s.Tokens }, maxUnits, "").Optional(),
+	file.Int("count", "equal servers of the row, each with these tokens",
+		func(s *Server) *int { return &s.Count }, maxServers, "").Optional(),
+}}
 
-func decodeServer(n *tree.Node, path string) (s Server, err error) {
-	f, err := n.Fields(path, "an object with name and capacity", "name", "capacity", "tokens", "count")
-	if err != nil {
-		return s, err
-	}
-	if s.Name, err = f["name"].Name(path + ".name"); err != nil {
-		return s, err
-	}
-	if s.Capacity, err = f["capacity"].Rat(path+".capacity", input.Nonnegative); err != nil {
-		return s, err
-	}
-	if s.Tokens, err = count(f["tokens"], path+".tokens", wantUnits); err != nil {
-		return s, err
-	}
-	if f["count"] != nil && f["tokens"] == nil {
-		return s, input.Errorf(path+".count", f["count"], countNeedsTokens)
-	}
-	s.Count, err = count(f["count"], path+".count", wantServers)
-	return s, err
-}
+var classFile = file.Description[Class]{Want: "an object with name and arrival_rate", Fields: []file.Field[Class]{
+	file.Name(func(c *Class) *string { return &c.Name }),
+	file.Rat("arrival_rate", "jobs per unit of time, with sources those of each source that has no job in the system",
+		func(c *Class) **big.Rat { return &c.ArrivalRate }, input.Nonnegative),
+	file.Int("sources", "jobs that there are in all", func(c *Class) *int { return &c.Sources }, maxUnits,
+		"; leave it out for Poisson arrivals").Optional(),
+	file.Rat("mean_size", "mean work of a job", func(c *Class) **big.Rat { return &c.MeanSize }, input.Positive).Optional(),
+	file.Int("units", "room that a job takes", func(c *Class) *int { return &c.Units }, maxUnits, "").Optional(),
+	file.Refs("servers", "servers that can serve its jobs", "class", func(c *Class) *[]int { return &c.Servers }, "servers",
+		file.Length{One: "server", Many: "servers"}).Optional(),
+}}
 
-func decodeClass(n *tree.Node, path string, servers map[string]int) (c Class, err error) {
-	f, err := n.Fields(path, "an object with name and arrival_rate", "name", "arrival_rate", "sources", "mean_size", "units", "servers")
-	if err != nil {
-		return c, err
-	}
-	if c.Name, err = f["name"].Name(path + ".name"); err != nil {
-		return c, err
-	}
-	if c.ArrivalRate, err = f["arrival_rate"].Rat(path+".arrival_rate", input.Nonnegative); err != nil {
-		return c, err
-	}
-	if c.Sources, err = count(f["sources"], path+".sources", wantSources); err != nil {
-		return c, err
-	}
-	if f["mean_size"] != nil {
-		if c.MeanSize, err = f["mean_size"].Rat(path+".mean_size", input.Positive); err != nil {
-			return c, err
-		}
-	}
-	if c.Units, err = count(f["units"], path+".units", wantUnits); err != nil {
-		return c, err
-	}
-	if f["servers"] != nil {
-		c.Servers, err = tree.List(f["servers"], path+".servers", "an array of names of servers", func(n *tree.Node, path string) (int, error) { return n.Row(path, "server", servers) })
-	}
-	return c, err
-}
+var rateFile = file.Description[SetRate]{Want: "an object with classes and rate", Fields: []file.Field[SetRate]{
+	file.Refs("classes", "", "set", func(r *SetRate) *[]int { return &r.Classes }, "classes", someClasses),
+	file.Rat("rate", "work per unit of time", func(r *SetRate) **big.Rat { return &r.Rate }, input.Positive),
+}}
 
-func decodeRate(n *tree.Node, path string, classes map[string]int) (r SetRate, err error) {
-	f, err := n.Fields(path, "an object with classes and rate", "classes", "rate")
-	if err != nil {
-		return r, err
-	}
-	r.Classes, err = tree.List(f["classes"], path+".classes", "an array of names of classes", func(n *tree.Node, path string) (int, error) { return n.Row(path, "class", classes) })
-	if err != nil {
-		return r, err
-	}
-	r.Rate, err = f["rate"].Rat(path+".rate", input.Positive)
-	return r, err
-}
+var limitFile = file.Description[Limit]{Want: "an object with classes and most", Fields: []file.Field[Limit]{
+	file.Refs("classes", "", "limit", func(l *Limit) *[]int { return &l.Classes }, "classes", someClasses),
+	file.Int("most", "units that fit of these classes", func(l *Limit) *int { return &l.Most }, maxUnits, ""),
+}}
 
-func decodeLimit(n *tree.Node, path string, classes map[string]int) (l Limit, err error) {
-	f, err := n.Fields(path, "an object with classes and most", "classes", "most")
-	if err != nil {
-		return l, err
-	}
-	l.Classes, err = tree.List(f["classes"], path+".classes", "an array of names of classes", func(n *tree.Node, path string) (int, error) { return n.Row(path, "class", classes) })
-	if err != nil {
-		return l, err
-	}
-	if l.Most, err = f["most"].Integer(path+".most", maxUnits, wantUnits); err != nil {
-		return l, err
-	}
-	return l, nil
-}
-
-// count reads an integer, 0 if it is missing.
-func count(n *tree.Node, path, want string) (int, error) {
-	if n == nil {
-		return 0, nil
-	}
-	return n.Integer(path, maxUnits, want)
-}
+var someClasses = file.Length{Least: 1, One: "class", Many: "classes"}

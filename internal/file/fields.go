@@ -1,0 +1,200 @@
+package file
+
+import (
+	"fmt"
+	"math/big"
+	"strconv"
+
+	"productform/internal/input"
+	"productform/internal/tree"
+)
+
+// ref returns a reference to a definition that all schemas share.
+func ref(name string) Schema { return Schema{"$ref": "#/$defs/" + name} }
+
+// Name describes the field name. [Objects] checks the names of its rows.
+func Name[T any](at func(*T) *string) Field[T] {
+	return Field[T]{
+		name: "name",
+		read: func(_ scope, n *tree.Node, path string, v *T) (err error) {
+			*at(v), err = n.Name(path)
+			return err
+		},
+		check:  func(scope, string, *T) error { return nil },
+		schema: func() Schema { return ref("name") },
+	}
+}
+
+// Rat describes a number taken exactly, within [input.Nonnegative] or [input.Positive].
+func Rat[T any](name, doc string, at func(*T) **big.Rat, within string) Field[T] {
+	return Field[T]{
+		name: name, doc: doc,
+		read: func(_ scope, n *tree.Node, path string, v *T) (err error) {
+			*at(v), err = n.Rat(path, within)
+			return err
+		},
+		isZero: func(v *T) bool { return *at(v) == nil },
+		check:  func(_ scope, path string, v *T) error { return input.CheckNumber(path, *at(v), within) },
+		schema: func() Schema {
+			return ref(map[string]string{input.Nonnegative: "nonnegative", input.Positive: "positive"}[within])
+		},
+	}
+}
+
+// Int describes an integer in 1..most. hint, if not empty, is added to errors.
+func Int[T any](name, doc string, at func(*T) *int, most int, hint string) Field[T] {
+	want := fmt.Sprintf("an integer from 1 to %d%s", most, hint)
+	return Field[T]{
+		name: name, doc: doc,
+		read: func(_ scope, n *tree.Node, path string, v *T) (err error) {
+			*at(v), err = n.Integer(path, most, want)
+			return err
+		},
+		isZero: func(v *T) bool { return *at(v) == 0 },
+		check: func(_ scope, path string, v *T) error {
+			if x := *at(v); x < 1 || x > most {
+				return input.Errorf(path, x, "%s", want)
+			}
+			return nil
+		},
+		schema: func() Schema { return ref("count") },
+	}
+}
+
+// A Length is the accepted length of a list.
+type Length struct {
+	Least, Most int    // Most is 0 for any length
+	One, Many   string // what the list holds, such as "class" and "classes"
+}
+
+// check refuses a list of another length.
+func (l Length) check(path string, n int) error {
+	switch {
+	case n < l.Least:
+		return input.Errorf(path, "[]", "at least one %s", l.One)
+	case l.Most > 0 && n > l.Most:
+		return input.Errorf(path, fmt.Sprintf("%d of them", n), "at most %d %s", l.Most, l.Many)
+	}
+	return nil
+}
+
+func (l Length) schema(items Schema) Schema {
+	s := Schema{"type": "array", "items": items}
+	if l.Least > 0 {
+		s["minItems"] = l.Least
+	}
+	return s
+}
+
+// Objects describes a list of objects. Want is what errors say of a value that is no list. If named is
+// not nil, it returns the name of a row, and fields described by [Refs] may refer to the list.
+func Objects[T, E any](name, doc, want string, at func(*T) *[]E, of *Description[E], l Length, named func(*E) string) Field[T] {
+	names := func(sc scope, rows []E) {
+		if named == nil {
+			return
+		}
+		all := make([]string, len(rows))
+		for i := range rows {
+			all[i] = named(&rows[i])
+		}
+		sc[name] = all
+	}
+	return Field[T]{
+		name: name, doc: doc,
+		read: func(sc scope, n *tree.Node, path string, v *T) (err error) {
+			*at(v), err = tree.List(n, path, want, func(n *tree.Node, path string) (row E, err error) {
+				err = of.read(sc, n, path, &row)
+				return row, err
+			})
+			names(sc, *at(v))
+			return err
+		},
+		isZero: func(v *T) bool { return *at(v) == nil },
+		check: func(sc scope, path string, v *T) error {
+			rows := *at(v)
+			if err := l.check(path, len(rows)); err != nil {
+				return err
+			}
+			names(sc, rows)
+			seen := make(map[string]int, len(rows))
+			for i := range rows {
+				if named != nil {
+					if err := input.CheckName(seen, path, i, named(&rows[i])); err != nil {
+						return err
+					}
+				}
+				if err := of.check(sc, input.Index(path, i), &rows[i]); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+		schema: func() Schema { return l.schema(of.Schema()) },
+	}
+}
+
+// Refs describes a list of names of rows of another list, each at most once, which becomes a list of
+// the rows. In is what has the list, for errors: "limit". A list that the file does not have has no
+// rows, and Description.Check says what that means.
+func Refs[T any](name, doc, in string, at func(*T) *[]int, list string, l Length) Field[T] {
+	want := fmt.Sprintf("an array of names of %s", l.Many)
+	return Field[T]{
+		name: name, doc: doc,
+		read: func(sc scope, n *tree.Node, path string, v *T) (err error) {
+			rows := sc.rows(list)
+			*at(v), err = tree.List(n, path, want, func(n *tree.Node, path string) (int, error) { return n.Row(path, l.One, rows) })
+			return err
+		},
+		isZero: func(v *T) bool { return len(*at(v)) == 0 },
+		check: func(sc scope, path string, v *T) error {
+			rows, names := *at(v), sc[list]
+			if err := l.check(path, len(rows)); err != nil {
+				return err
+			}
+			if names == nil {
+				return nil
+			}
+			seen := make([]bool, len(names))
+			for j, row := range rows {
+				if row < 0 || row >= len(names) {
+					return input.Errorf(input.Index(path, j), row, "a row of %s, 0 to %d", list, len(names)-1)
+				}
+				if seen[row] {
+					return input.Errorf(input.Index(path, j), strconv.Quote(names[row]), "each %s once; it is in this %s already", l.One, in)
+				}
+				seen[row] = true
+			}
+			return nil
+		},
+		schema: func() Schema { return l.schema(ref("name")) },
+	}
+}
+
+// Either describes a field that is one thing if its value is of a kind, and a list if it is not. Want is
+// what errors say of a value that is neither.
+func Either[T any](want string, kind tree.Kind, one, list Field[T]) Field[T] {
+	f := list
+	f.read = func(sc scope, n *tree.Node, path string, v *T) error {
+		switch {
+		case n != nil && n.Kind == kind:
+			return one.read(sc, n, path, v)
+		case n != nil && n.Kind != tree.Array:
+			return input.Errorf(path, n, "%s", want)
+		}
+		return list.read(sc, n, path, v)
+	}
+	f.isZero = func(v *T) bool { return one.isZero(v) && list.isZero(v) }
+	f.check = func(sc scope, path string, v *T) error {
+		for _, f := range []Field[T]{one, list} {
+			if f.isZero(v) {
+				continue
+			}
+			if err := f.check(sc, path, v); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	f.schema = func() Schema { return Schema{"anyOf": []Schema{one.schema(), list.schema()}} }
+	return f
+}
