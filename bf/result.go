@@ -83,7 +83,7 @@ type Part struct {
 
 // A ClassResult holds the measures of one class.
 type ClassResult struct {
-	Name        string     `json:"name" title:"class"`
+	Name        string     `json:"name" title:"class"`  // as in the model
 	ArrivalRate *big.Rat   `json:"arrival_rate"`        // λ_i, jobs per unit of time
 	MeanSize    *big.Rat   `json:"mean_size,omitempty"` // σ_i, work; nil if no class has a mean size of its own
 	Load        num.Value  `json:"load" below:"1"`      // ρ_i of [BC17]: λ_i σ_i over the capacity of all servers that jobs of the class may be assigned
@@ -97,7 +97,7 @@ type ClassResult struct {
 
 // A ServerResult holds the measures of one server, or of each server of a group.
 type ServerResult struct {
-	Name        string    `json:"name" title:"server"`
+	Name        string    `json:"name" title:"server"`   // as in the model
 	Count       int       `json:"count,omitempty"`       // servers in the group; 0 for a single one
 	Utilization num.Value `json:"utilization" below:"1"` // probability that a job it can serve is present
 }

@@ -7,7 +7,7 @@ import (
 	"productform/internal/tree"
 )
 
-// A Description says what an object of a file holds, which becomes a T.
+// A Description lists the fields of an object in a file, which is read into a T.
 type Description[T any] struct {
 	Want   string // in errors, such as "an object with name and capacity"
 	Fields []Field[T]

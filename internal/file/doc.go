@@ -3,7 +3,8 @@
 //
 //	var server = file.Description[Server]{Want: "an object with name and capacity", Fields: []file.Field[Server]{
 //		file.Name(func(s *Server) *string { return &s.Name }),
-//		file.Rat("capacity", "work per unit of time", func(s *Server) **big.Rat { return &s.Capacity }, input.Nonnegative),
+//		file.Rat("capacity", "work per unit of time",
+//			func(s *Server) **big.Rat { return &s.Capacity }, input.Nonnegative),
 //		file.Int("tokens", "jobs that it can have", func(s *Server) *int { return &s.Tokens }, 100).Optional(),
 //	}}
 //

@@ -88,7 +88,9 @@ func (l Length) schema(items Schema) Schema {
 
 // Objects describes a list of objects. Want is what errors say of a value that is no list. If named is
 // not nil, it returns the name of a row, and fields described by [Refs] may refer to the list.
-func Objects[T, E any](name, doc, want string, at func(*T) *[]E, of *Description[E], l Length, named func(*E) string) Field[T] {
+func Objects[T, E any](
+	name, doc, want string, at func(*T) *[]E, of *Description[E], l Length, named func(*E) string,
+) Field[T] {
 	names := func(sc scope, rows []E) {
 		if named == nil {
 			return
@@ -133,16 +135,18 @@ func Objects[T, E any](name, doc, want string, at func(*T) *[]E, of *Description
 	}
 }
 
-// Refs describes a list of names of rows of another list, each at most once, which becomes a list of
-// the rows. In is what has the list, for errors: "limit". A list that the file does not have has no
-// rows, and Description.Check says what that means.
+// Refs describes a list of names of rows of another list, which becomes a list of the rows. In is what
+// has each row at most once, for errors: "limit"; rows may repeat if it is "". A list that the file does
+// not have has no rows, and Description.Check says what that means.
 func Refs[T any](name, doc, in string, at func(*T) *[]int, list string, l Length) Field[T] {
 	want := fmt.Sprintf("an array of names of %s", l.Many)
 	return Field[T]{
 		name: name, doc: doc,
 		read: func(sc scope, n *tree.Node, path string, v *T) (err error) {
 			rows := sc.rows(list)
-			*at(v), err = tree.List(n, path, want, func(n *tree.Node, path string) (int, error) { return n.Row(path, l.One, rows) })
+			*at(v), err = tree.List(n, path, want, func(n *tree.Node, path string) (int, error) {
+				return n.Row(path, l.One, rows)
+			})
 			return err
 		},
 		isZero: func(v *T) bool { return len(*at(v)) == 0 },
@@ -156,17 +160,63 @@ func Refs[T any](name, doc, in string, at func(*T) *[]int, list string, l Length
 			}
 			seen := make([]bool, len(names))
 			for j, row := range rows {
-				if row < 0 || row >= len(names) {
-					return input.Errorf(input.Index(path, j), row, "a row of %s, 0 to %d", list, len(names)-1)
+				if err := checkRow(input.Index(path, j), row, list, names); err != nil {
+					return err
 				}
-				if seen[row] {
-					return input.Errorf(input.Index(path, j), strconv.Quote(names[row]), "each %s once; it is in this %s already", l.One, in)
+				if seen[row] && in != "" {
+					return input.Errorf(input.Index(path, j), strconv.Quote(names[row]),
+						"each %s once; it is in this %s already", l.One, in)
 				}
 				seen[row] = true
 			}
 			return nil
 		},
 		schema: func() Schema { return l.schema(ref("name")) },
+	}
+}
+
+func checkRow(path string, row int, list string, names []string) error {
+	if row < 0 || row >= len(names) {
+		return input.Errorf(path, row, "a row of %s, 0 to %d", list, len(names)-1)
+	}
+	return nil
+}
+
+// Pairs describes a list of pairs of names of rows of another list. One is what a row is: "class".
+func Pairs[T any](name, doc string, at func(*T) *[][2]int, list, one string) Field[T] {
+	want, wantPair := "an array of pairs of "+list, "two "+list+", [a, b]"
+	return Field[T]{
+		name: name, doc: doc,
+		read: func(sc scope, n *tree.Node, path string, v *T) (err error) {
+			rows := sc.rows(list)
+			row := func(n *tree.Node, path string) (int, error) { return n.Row(path, one, rows) }
+			*at(v), err = tree.List(n, path, want, func(n *tree.Node, path string) (pair [2]int, err error) {
+				ends, err := tree.List(n, path, wantPair, row)
+				if err == nil && len(ends) != 2 {
+					err = input.Errorf(path, n, "%s", wantPair)
+				}
+				if err != nil {
+					return pair, err
+				}
+				return [2]int(ends), nil
+			})
+			return err
+		},
+		isZero: func(v *T) bool { return len(*at(v)) == 0 },
+		check: func(sc scope, path string, v *T) error {
+			for k, pair := range *at(v) {
+				for j, row := range pair {
+					if err := checkRow(input.Index(input.Index(path, k), j), row, list, sc[list]); err != nil {
+						return err
+					}
+				}
+			}
+			return nil
+		},
+		schema: func() Schema {
+			pair := Schema{"type": "array", "minItems": 2, "maxItems": 2, "items": ref("name")}
+			return Schema{"type": "array", "items": pair}
+		},
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math/big"
 	"slices"
-	"strconv"
 
 	"productform/internal/input"
 	"productform/num"
@@ -33,14 +32,6 @@ type Class struct {
 	Servers     []int    // rows of Model.Servers that can serve its jobs
 }
 
-const (
-	maxClasses    = 20 // whose sets are tabulated
-	maxServers    = 10_000
-	maxPopulation = 1_000_000
-)
-
-var wantPopulation = fmt.Sprintf("an integer from 1 to %d", maxPopulation)
-
 // IsClosed reports whether the queue is closed.
 func (m *Model) IsClosed() bool {
 	return slices.ContainsFunc(m.Classes, func(c Class) bool { return c.Population > 0 })
@@ -54,45 +45,21 @@ func (m *Model) IsClosed() bool {
 //   - each class has servers, none twice, at least one of them of positive capacity;
 //   - swaps name classes, no pair twice;
 //   - a start is that of a closed queue, and has as many jobs of each class as there are.
-func (m *Model) Check() error {
-	if len(m.Servers) == 0 {
-		return input.Errorf("servers", "[]", "at least one server")
-	}
-	if len(m.Servers) > maxServers {
-		return input.Errorf("servers", fmt.Sprintf("%d of them", len(m.Servers)), "at most %d servers", maxServers)
-	}
-	names := make(map[string]int)
-	for s, server := range m.Servers {
-		if err := input.CheckName(names, "servers", s, server.Name); err != nil {
-			return err
-		}
-		if err := input.CheckNumber(input.Index("servers", s)+".capacity", server.Capacity, input.Nonnegative); err != nil {
-			return err
-		}
-	}
-	if len(m.Classes) == 0 {
-		return input.Errorf("classes", "[]", "at least one class")
-	}
+func (m *Model) Check() error { return modelFile.CheckAll(m) }
+
+// checkConditions refuses fields, each in its range, that do not go together.
+func (m *Model) checkConditions() error {
 	if n := len(m.Classes); n > maxClasses {
 		return &num.TooLargeError{States: float64(uint64(1) << min(n, 63)),
 			Input: input.Errorf("classes", fmt.Sprintf("%d of them", n), "at most %d, whose sets are tabulated", maxClasses)}
 	}
-	clear(names)
 	for i := range m.Classes {
-		if err := input.CheckName(names, "classes", i, m.Classes[i].Name); err != nil {
-			return err
-		}
 		if err := m.checkClass(i); err != nil {
 			return err
 		}
 	}
 	if err := m.checkSwaps(); err != nil {
 		return err
-	}
-	if m.MeanSize != nil {
-		if err := input.CheckNumber("mean_size", m.MeanSize, input.Positive); err != nil {
-			return err
-		}
 	}
 	return m.checkStart()
 }
@@ -102,31 +69,12 @@ func (m *Model) checkClass(i int) error {
 	switch closed := m.IsClosed(); {
 	case closed && c.ArrivalRate != nil:
 		return input.Errorf(path+".arrival_rate", c.ArrivalRate.RatString(), "none: a class has a population, which makes the queue closed")
-	case closed && (c.Population < 1 || c.Population > maxPopulation):
-		return input.Errorf(path+".population", c.Population, "%s", wantPopulation)
-	case !closed && c.Population < 0:
-		return input.Errorf(path+".population", c.Population, "%s", wantPopulation)
-	case !closed:
-		if err := input.CheckNumber(path+".arrival_rate", c.ArrivalRate, input.Nonnegative); err != nil {
-			return err
-		}
+	case closed && c.Population == 0:
+		return input.Errorf(path+".population", c.Population, "an integer from 1 to %d", maxPopulation)
+	case !closed && c.ArrivalRate == nil:
+		return input.Errorf(path+".arrival_rate", "", input.Nonnegative)
 	}
-	if len(c.Servers) == 0 {
-		return input.Errorf(path+".servers", "[]", "at least one server")
-	}
-	served, seen := false, make([]bool, len(m.Servers))
-	for j, s := range c.Servers {
-		at := input.Index(path+".servers", j)
-		if s < 0 || s >= len(m.Servers) {
-			return input.Errorf(at, s, "a row of servers, 0 to %d", len(m.Servers)-1)
-		}
-		if seen[s] {
-			return input.Errorf(at, strconv.Quote(m.Servers[s].Name), "each server once; it is in this class already")
-		}
-		seen[s] = true
-		served = served || m.Servers[s].Capacity.Sign() > 0
-	}
-	if !served {
+	if !slices.ContainsFunc(c.Servers, func(s int) bool { return m.Servers[s].Capacity.Sign() > 0 }) {
 		return input.Errorf(path+".servers", fmt.Sprintf("%d without capacity", len(c.Servers)), "a server of positive capacity")
 	}
 	return nil
@@ -135,15 +83,10 @@ func (m *Model) checkClass(i int) error {
 func (m *Model) checkSwaps() error {
 	first := map[[2]int]int{}
 	for e, pair := range m.Swaps {
-		path := input.Index("swaps", e)
-		for j, i := range pair {
-			if i < 0 || i >= len(m.Classes) {
-				return input.Errorf(input.Index(path, j), i, "a row of classes, 0 to %d", len(m.Classes)-1)
-			}
-		}
 		key := [2]int{min(pair[0], pair[1]), max(pair[0], pair[1])}
 		if f, ok := first[key]; ok {
-			return input.Errorf(path, fmt.Sprintf("%s, %s", m.Classes[pair[0]].Name, m.Classes[pair[1]].Name), "each pair once; %s is the same", input.Index("swaps", f))
+			return input.Errorf(input.Index("swaps", e), fmt.Sprintf("%s, %s", m.Classes[pair[0]].Name, m.Classes[pair[1]].Name),
+				"each pair once; %s is the same", input.Index("swaps", f))
 		}
 		first[key] = e
 	}
@@ -158,10 +101,7 @@ func (m *Model) checkStart() error {
 		return input.Errorf("start", fmt.Sprintf("%d jobs", len(m.Start)), "none: the classes have no populations")
 	}
 	jobs := make([]int, len(m.Classes))
-	for p, i := range m.Start {
-		if i < 0 || i >= len(m.Classes) {
-			return input.Errorf(input.Index("start", p), i, "a row of classes, 0 to %d", len(m.Classes)-1)
-		}
+	for _, i := range m.Start {
 		jobs[i]++
 	}
 	for i, n := range jobs {

@@ -2,7 +2,9 @@ package swap
 
 import (
 	"io"
+	"math/big"
 
+	"productform/internal/file"
 	"productform/internal/input"
 	"productform/internal/tree"
 )
@@ -35,83 +37,50 @@ func read(r io.Reader, format tree.Format) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	return tree.Make(root, decode)
+	return tree.Make(root, modelFile.Read)
 }
 
-func decode(root *tree.Node) (*Model, error) {
-	f, err := root.Fields("", "an object with servers, classes and swaps", "servers", "classes", "swaps", "mean_size", "start")
-	if err != nil {
-		return nil, err
-	}
-	m := new(Model)
-	if m.Servers, err = tree.List(f["servers"], "servers", "an array of servers", decodeServer); err != nil {
-		return nil, err
-	}
-	servers := tree.Rows(len(m.Servers), func(s int) string { return m.Servers[s].Name })
-	m.Classes, err = tree.List(f["classes"], "classes", "an array of classes", func(n *tree.Node, path string) (Class, error) { return decodeClass(n, path, servers) })
-	if err != nil {
-		return nil, err
-	}
-	classes := tree.Rows(len(m.Classes), func(i int) string { return m.Classes[i].Name })
-	class := func(n *tree.Node, path string) (int, error) { return n.Row(path, "class", classes) }
-	if f["swaps"] != nil {
-		m.Swaps, err = tree.List(f["swaps"], "swaps", "an array of pairs of classes", func(n *tree.Node, path string) (pair [2]int, err error) {
-			ends, err := tree.List(n, path, wantPair, class)
-			if err == nil && len(ends) != 2 {
-				err = input.Errorf(path, n, wantPair)
-			}
-			if err != nil {
-				return pair, err
-			}
-			return [2]int(ends), nil
-		})
-		if err != nil {
-			return nil, err
-		}
-	}
-	if f["mean_size"] != nil {
-		if m.MeanSize, err = f["mean_size"].Rat("mean_size", input.Positive); err != nil {
-			return nil, err
-		}
-	}
-	if f["start"] != nil {
-		m.Start, err = tree.List(f["start"], "start", "an array of the classes of all jobs", class)
-	}
-	return m, err
+const (
+	maxClasses    = 20 // whose sets are tabulated
+	maxServers    = 10_000
+	maxPopulation = 1_000_000
+)
+
+// modelFile describes the file of a model. It is never changed, like the descriptions that it is made of.
+var modelFile = file.Description[Model]{
+	Want: "an object with servers, classes and swaps",
+	Fields: []file.Field[Model]{
+		file.Objects("servers", "servers, each of which serves the first job that it can", "an array of servers",
+			func(m *Model) *[]Server { return &m.Servers }, &serverFile,
+			file.Length{Least: 1, Most: maxServers, One: "server", Many: "servers"},
+			func(s *Server) string { return s.Name }),
+		file.Objects("classes", "classes of jobs", "an array of classes",
+			func(m *Model) *[]Class { return &m.Classes }, &classFile,
+			file.Length{Least: 1, One: "class", Many: "classes"}, func(c *Class) string { return c.Name }),
+		file.Pairs("swaps", "pairs of classes that are joined",
+			func(m *Model) *[][2]int { return &m.Swaps }, "classes", "class").Optional(),
+		file.Rat("mean_size", "mean work of a job",
+			func(m *Model) **big.Rat { return &m.MeanSize }, input.Positive).Optional(),
+		file.Refs("start", "closed: the classes of all jobs at the start, the oldest first", "",
+			func(m *Model) *[]int { return &m.Start }, "classes", file.Length{One: "class", Many: "classes"}).Optional(),
+	},
+	Check: func(m *Model, _ string) error { return m.checkConditions() },
 }
 
-const wantPair = "two classes, [a, b]"
+var serverFile = file.Description[Server]{Want: "an object with name and capacity", Fields: []file.Field[Server]{
+	file.Name(func(s *Server) *string { return &s.Name }),
+	file.Rat("capacity", "work per unit of time", func(s *Server) **big.Rat { return &s.Capacity }, input.Nonnegative),
+}}
 
-func decodeServer(n *tree.Node, path string) (s Server, err error) {
-	f, err := n.Fields(path, "an object with name and capacity", "name", "capacity")
-	if err != nil {
-		return s, err
-	}
-	if s.Name, err = f["name"].Name(path + ".name"); err != nil {
-		return s, err
-	}
-	s.Capacity, err = f["capacity"].Rat(path+".capacity", input.Nonnegative)
-	return s, err
-}
-
-func decodeClass(n *tree.Node, path string, servers map[string]int) (c Class, err error) {
-	f, err := n.Fields(path, "an object with name, arrival_rate or population, and servers", "name", "arrival_rate", "population", "servers")
-	if err != nil {
-		return c, err
-	}
-	if c.Name, err = f["name"].Name(path + ".name"); err != nil {
-		return c, err
-	}
-	if f["arrival_rate"] != nil {
-		if c.ArrivalRate, err = f["arrival_rate"].Rat(path+".arrival_rate", input.Nonnegative); err != nil {
-			return c, err
-		}
-	}
-	if f["population"] != nil {
-		if c.Population, err = f["population"].Integer(path+".population", maxPopulation, wantPopulation); err != nil {
-			return c, err
-		}
-	}
-	c.Servers, err = tree.List(f["servers"], path+".servers", "an array of names of servers", func(n *tree.Node, path string) (int, error) { return n.Row(path, "server", servers) })
-	return c, err
+var classFile = file.Description[Class]{
+	Want: "an object with name, arrival_rate or population, and servers",
+	Fields: []file.Field[Class]{
+		file.Name(func(c *Class) *string { return &c.Name }),
+		file.Rat("arrival_rate", "open: jobs per unit of time", func(c *Class) **big.Rat { return &c.ArrivalRate },
+			input.Nonnegative).Optional(),
+		file.Int("population", "closed: number of jobs",
+			func(c *Class) *int { return &c.Population }, maxPopulation, "").Optional(),
+		file.Refs("servers", "servers that can serve its jobs", "class",
+			func(c *Class) *[]int { return &c.Servers }, "servers", file.Length{Least: 1, One: "server", Many: "servers"}),
+	},
 }

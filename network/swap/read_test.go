@@ -3,6 +3,7 @@ package swap_test
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"math/big"
 	"os"
 	"strings"
@@ -94,7 +95,13 @@ func TestBadRows(t *testing.T) {
 			}
 			m.Start = []int{-1, 0}
 		},
-		"classes": func(m *swap.Model) { m.Classes = make([]swap.Class, 21) },
+		"classes": func(m *swap.Model) {
+			for len(m.Classes) < 21 {
+				k := m.Classes[0]
+				k.Name = fmt.Sprint("k", len(m.Classes))
+				m.Classes = append(m.Classes, k)
+			}
+		},
 	} {
 		m := good()
 		spoil(m)
