@@ -1,8 +1,6 @@
 package file
 
 import (
-	"maps"
-
 	"productform/internal/input"
 	"productform/internal/tree"
 )
@@ -25,6 +23,7 @@ type Field[T any] struct {
 	name, doc string
 	optional  bool
 	last      bool
+	standard  any                                                   // what a value that is left out stands for, nil for nothing
 	read      func(sc scope, n *tree.Node, path string, v *T) error // n is nil if the field is missing
 	isZero    func(v *T) bool
 	check     func(sc scope, path string, v *T) error
@@ -34,6 +33,9 @@ type Field[T any] struct {
 // Optional returns the field as one that may be left out. Its value is then zero, which need not be in
 // the range.
 func (f Field[T]) Optional() Field[T] { f.optional = true; return f }
+
+// Default returns the field as one that may be left out, which means the same as a value.
+func (f Field[T]) Default(value any) Field[T] { f.optional, f.standard = true, value; return f }
 
 // Last returns the field as one that is read and checked after the others, since it refers to one of
 // them. In messages and in the schema it keeps its place.
@@ -109,14 +111,17 @@ func (d *Description[T]) each(do func(Field[T]) error) error {
 // A Schema is an object of a JSON schema.
 type Schema map[string]any
 
-// Schema returns the schema of the object.
+// Schema returns the schema of the object. It refers to the definitions name, nonnegative, positive and
+// count of a larger schema.
 func (d *Description[T]) Schema() Schema {
 	properties, required := Schema{}, []string{}
 	for _, f := range d.Fields {
 		s := f.schema()
 		if f.doc != "" {
-			s = maps.Clone(s)
 			s["description"] = f.doc
+		}
+		if f.standard != nil {
+			s["default"] = f.standard
 		}
 		properties[f.name] = s
 		if !f.optional {

@@ -245,6 +245,8 @@ func Either[T any](want string, kind tree.Kind, one, list Field[T]) Field[T] {
 		}
 		return nil
 	}
-	f.schema = func() Schema { return Schema{"anyOf": []Schema{one.schema(), list.schema()}} }
+	f.schema = func() Schema {
+		return Schema{"if": Schema{"type": "array"}, "then": list.schema(), "else": one.schema()}
+	}
 	return f
 }

@@ -54,6 +54,10 @@ const (
 	maxServers = 10_000 // with names
 )
 
+// Schema returns a JSON schema of the files that [Read] reads. It refers to the definitions name,
+// nonnegative, positive and count in $defs.
+func Schema() map[string]any { return modelFile.Schema() }
+
 // modelFile describes the file of a model. It is never changed, like the descriptions that it is made of.
 var modelFile = file.Description[Model]{
 	Want: "an object with classes and room, limits or servers",
@@ -75,6 +79,14 @@ var modelFile = file.Description[Model]{
 			file.Length{Most: maxClasses, One: "limit", Many: "limits"}, nil).Optional(),
 	},
 	Check: func(m *Model, _ string) error { return m.checkConditions() },
+	Patch: func(s file.Schema) {
+		s["description"] = "for network: arrivals that do not fit are lost"
+		var some []file.Schema
+		for _, field := range []string{"servers", "room", "limits", "rank"} {
+			some = append(some, file.Schema{"required": []string{field}})
+		}
+		s["anyOf"] = some
+	},
 }
 
 var serverFile = file.Description[Server]{Want: "an object with name and capacity", Fields: []file.Field[Server]{
@@ -83,7 +95,7 @@ var serverFile = file.Description[Server]{Want: "an object with name and capacit
 	file.Int("tokens", "jobs that it can have, if each job is for one server",
 		func(s *Server) *int { return &s.Tokens }, maxUnits, "").Optional(),
 	file.Int("count", "equal servers of the row, each with these tokens",
-		func(s *Server) *int { return &s.Count }, maxServers, "").Optional(),
+		func(s *Server) *int { return &s.Count }, maxServers, "").Default(1),
 }}
 
 var classFile = file.Description[Class]{Want: "an object with name and arrival_rate", Fields: []file.Field[Class]{
@@ -92,8 +104,8 @@ var classFile = file.Description[Class]{Want: "an object with name and arrival_r
 		func(c *Class) **big.Rat { return &c.ArrivalRate }, input.Nonnegative),
 	file.Int("sources", "jobs that there are in all", func(c *Class) *int { return &c.Sources }, maxUnits,
 		"; leave it out for Poisson arrivals").Optional(),
-	file.Rat("mean_size", "mean work of a job", func(c *Class) **big.Rat { return &c.MeanSize }, input.Positive).Optional(),
-	file.Int("units", "room that a job takes", func(c *Class) *int { return &c.Units }, maxUnits, "").Optional(),
+	file.Rat("mean_size", "mean work of a job", func(c *Class) **big.Rat { return &c.MeanSize }, input.Positive).Default(1),
+	file.Int("units", "room that a job takes", func(c *Class) *int { return &c.Units }, maxUnits, "").Default(1),
 	file.Refs("servers", "servers that can serve its jobs", "class", func(c *Class) *[]int { return &c.Servers }, "servers",
 		file.Length{One: "server", Many: "servers"}).Optional(),
 }}

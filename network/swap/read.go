@@ -46,6 +46,10 @@ const (
 	maxPopulation = 1_000_000
 )
 
+// Schema returns a JSON schema of the files that [Read] reads. It refers to the definitions name,
+// nonnegative, positive and count in $defs.
+func Schema() map[string]any { return modelFile.Schema() }
+
 // modelFile describes the file of a model. It is never changed, like the descriptions that it is made of.
 var modelFile = file.Description[Model]{
 	Want: "an object with servers, classes and swaps",
@@ -60,11 +64,12 @@ var modelFile = file.Description[Model]{
 		file.Pairs("swaps", "pairs of classes that are joined",
 			func(m *Model) *[][2]int { return &m.Swaps }, "classes", "class").Optional(),
 		file.Rat("mean_size", "mean work of a job",
-			func(m *Model) **big.Rat { return &m.MeanSize }, input.Positive).Optional(),
+			func(m *Model) **big.Rat { return &m.MeanSize }, input.Positive).Default(1),
 		file.Refs("start", "closed: the classes of all jobs at the start, the oldest first", "",
 			func(m *Model) *[]int { return &m.Start }, "classes", file.Length{One: "class", Many: "classes"}).Optional(),
 	},
 	Check: func(m *Model, _ string) error { return m.checkConditions() },
+	Patch: func(s file.Schema) { s["description"] = "for network: a pass-and-swap queue" },
 }
 
 var serverFile = file.Description[Server]{Want: "an object with name and capacity", Fields: []file.Field[Server]{

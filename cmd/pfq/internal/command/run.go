@@ -2,6 +2,7 @@ package command
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -10,6 +11,8 @@ import (
 
 	"productform/internal/cli"
 	"productform/internal/input"
+	"productform/network/loss"
+	"productform/network/swap"
 )
 
 // Root returns pfq with these commands.
@@ -39,13 +42,28 @@ func addSchema(help *cobra.Command) {
 		if len(args) != 1 || args[0] != "model" {
 			return input.Errorf("--format", format, "text, or the topic model, which alone has a schema")
 		}
-		schema, err := helpFiles.ReadFile("help/model.schema.json")
-		if err != nil {
-			return err
+		schema, err := modelSchema()
+		if err == nil {
+			_, err = c.OutOrStdout().Write(schema)
 		}
-		_, err = c.OutOrStdout().Write(schema)
 		return err
 	}
+}
+
+// modelSchema returns the JSON schema of all files.
+func modelSchema() ([]byte, error) {
+	text, err := helpFiles.ReadFile("help/model.schema.json")
+	if err != nil {
+		return nil, err
+	}
+	var schema map[string]any
+	if err := json.Unmarshal(text, &schema); err != nil {
+		return nil, err
+	}
+	kinds := schema["$defs"].(map[string]any)
+	kinds["losses"], kinds["swaps"] = loss.Schema(), swap.Schema()
+	text, err = json.MarshalIndent(schema, "", "  ")
+	return append(text, '\n'), err
 }
 
 // Run executes one command line of pfq and returns its exit status.
