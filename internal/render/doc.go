@@ -13,7 +13,8 @@
 // json names the field in JSON and CSV. Text shows this name with spaces for underscores, or title if
 // there is one. unit is that of tables with a line for each measure. omitempty leaves out a zero value,
 // and zero:"null" writes null for it. A number with below:"1" is known to be below 1, so text never
-// rounds it to 1. Embedded structs and their pointers are written in place, pointers that are nil as
+// rounds it to 1. A fraction with beside:"1" is written as a double on its own side of 1, as [RatBeside]
+// says. Embedded structs and their pointers are written in place, pointers that are nil as
 // null, a nil list of structs as an empty list, and a nil list of anything else as null. Fields keep
 // their order. A number that is NaN or infinite is an error: one that does not exist is a nil pointer.
 //

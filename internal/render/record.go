@@ -60,6 +60,7 @@ type namedField struct {
 	omitEmpty   bool
 	zeroIsNull  bool
 	belowOne    bool
+	beside      *big.Rat // the boundary of [RatBeside], nil for none
 	title, unit string
 }
 
@@ -79,8 +80,9 @@ func namedFields(t reflect.Type) []namedField {
 			panic(fmt.Sprintf("render: field %s of %v has no name in a tag", at.Name, t)) // a broken invariant of the program
 		}
 		name, options, _ := strings.Cut(tag, ",")
+		beside, _ := new(big.Rat).SetString(at.Tag.Get("beside"))
 		all = append(all, namedField{i, false, name, options == "omitempty", at.Tag.Get("zero") == "null",
-			at.Tag.Get("below") == "1", at.Tag.Get("title"), at.Tag.Get("unit")})
+			at.Tag.Get("below") == "1", beside, at.Tag.Get("title"), at.Tag.Get("unit")})
 	}
 	return all
 }

@@ -78,6 +78,9 @@ func (s Style) number(v reflect.Value, f namedField) (Number, bool) {
 		n = s.Computed(x)
 	case *big.Rat:
 		n = s.Given(x)
+		if f.beside != nil {
+			n = RatBeside(x, f.beside, n.Proof)
+		}
 	default:
 		return n, false
 	}

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"math"
 	"math/big"
 	"strings"
 	"testing"
@@ -54,6 +55,16 @@ func TestStyleFollowsEngine(t *testing.T) {
 		if diff := cmp.Diff(words(want), words(string(text))); diff != "" {
 			t.Errorf("%s: %s", engine, diff)
 		}
+	}
+}
+
+// A fraction that rounds to its boundary is written as a double on its own side of it.
+func TestStyleBesideBoundary(t *testing.T) {
+	result := struct {
+		Scale *big.Rat `json:"scale" beside:"1"`
+	}{num.MustRat("1.0000000000000000000001")}
+	if got := (Style{}).Record(result).Get("scale").(Number).Float; got != math.Nextafter(1, 2) {
+		t.Errorf("%v, want the double above 1", got)
 	}
 }
 
