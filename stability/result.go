@@ -10,26 +10,28 @@ import "math/big"
 // draw. A row stands for all its combinations in Bottleneck, and for those that fit in
 // MarginServers in MarginSet.
 type Result struct {
-	Stable bool // Σ_{i∈A} λ_i < μ(A) for every non-empty A
+	Stable bool `json:"stable"` // Σ_{i∈A} λ_i < μ(A) for every non-empty A
 
-	Margin        *big.Rat // min over non-empty A of μ(A) - Σ_{i∈A} λ_i, work per unit of time
-	MarginSet     []int    // classes of an A that attains Margin
-	MarginServers []int    // number of servers of each row that A uses; nil from [Rank]
+	// Margin is the minimum over non-empty A of μ(A) - Σ_{i∈A} λ_i, work per unit of time.
+	Margin        *big.Rat `json:"margin" beside:"0"`
+	MarginSet     []int    `json:"margin_set"` // classes of an A that attains Margin
+	MarginServers []int    `json:"-"`          // number of servers of each row that A uses; nil from [Rank]
 
-	CriticalScale     *big.Rat // min_A μ(A) / Σ_{i∈A} λ_i; nil if no work arrives
-	Bottleneck        []int    // classes of an A that attains CriticalScale; nil if no work arrives
-	BottleneckServers []int    // number of servers of each row that A uses; nil from [Rank]
-	Arrival           *big.Rat // Σ_{i∈A} λ_i of Bottleneck, work per unit of time; nil if no work arrives
-	Capacity          *big.Rat // μ(A) of Bottleneck, work per unit of time; nil if no work arrives
+	// CriticalScale is min_A μ(A) / Σ_{i∈A} λ_i. It and the next fields are nil if no work arrives.
+	CriticalScale     *big.Rat `json:"critical_scale" beside:"1"`
+	Bottleneck        []int    `json:"bottleneck"`          // classes of an A that attains CriticalScale
+	BottleneckServers []int    `json:"-"`                   // number of servers of each row that A uses; nil from [Rank]
+	Arrival           *big.Rat `json:"bottleneck_work"`     // Σ_{i∈A} λ_i of Bottleneck, work per unit of time
+	Capacity          *big.Rat `json:"bottleneck_capacity"` // μ(A) of Bottleneck, work per unit of time
 
 	// Splitting[i] shares CriticalScale·λ_i, the work of class i at the critical scale, among its
 	// servers, none of which gets more than its capacity. It exists if and only if no set is
 	// overloaded at that scale, which proves the scale, hence the verdict. Set by [Cluster].
-	Splitting [][]Share
+	Splitting [][]Share `json:"-"`
 
 	// Eta holds rates with λ_i < η_i and Σ_{i∈A} η_i < μ(A) for every non-empty A, which the
 	// proof of Theorem 1 rests on. Set by [Rank] if the queue is stable.
-	Eta []*big.Rat
+	Eta []*big.Rat `json:"-"`
 }
 
 // A Share is the work of a class that one row of servers takes.

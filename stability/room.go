@@ -10,16 +10,28 @@ import (
 
 // A Room says how much more of one class a stable cluster can bear.
 type Room struct {
-	Work *big.Rat // min over A that contain the class of μ(A) - Σ_{j∈A} λ_j: with any less work of it per unit of time the cluster stays stable
-	Set  []int    // classes of the smallest A that attains it; nil if they are more than MostInSet
+	Name        string   `json:"name" title:"class"` // of the class
+	ArrivalRate *big.Rat `json:"arrival_rate"`       // jobs per unit of time, as they are
+
+	// Limit is the arrival rate of the class below which the cluster is stable, and Scale is this over the
+	// arrival rate, nil if that is 0.
+	Limit *big.Rat `json:"arrival_rate_limit" title:"stable below"`
+	Scale *big.Rat `json:"critical_scale" title:"times" beside:"1"`
+
+	// Work is the least μ(A) - Σ_{j∈A} λ_j of the sets A that contain the class: with any less work of it
+	// per unit of time the cluster stays stable.
+	Work *big.Rat `json:"-"`
+
+	// Set holds the classes of the smallest A that attains Work; nil if they are more than MostInSet.
+	Set []int `json:"limit_set" title:"full then"`
 }
 
 // MostInSet bounds the classes of [Room.Set]: of many classes each may be stopped by many.
 const MostInSet = 16
 
-// Rooms returns for each class how much its work alone may grow, while the other classes stay as they are. Arrival rates may grow by
-// Work over the mean size of the class. A row of classes that choose from a group grows in all its combinations alike, and in Set it
-// stands for all of them.
+// Rooms returns for each class how much its work alone may grow, while the other classes stay as they are.
+// A row of classes that choose from a group grows in all its combinations alike, and in Set it stands for
+// all of them.
 //
 // After one flow of all λ_i it takes one augmentation for each class: what the class can send beyond λ_i, which is given back then. If the
 // common denominator makes numbers of more than 126 bits it is a maximum flow for each class.
@@ -56,8 +68,15 @@ func Rooms(ctx context.Context, m *cluster.Model) ([]Room, error) {
 	rooms := make([]Room, len(m.Classes))
 	for row, i := range g.class {
 		rooms[row] = of[i]
-		if at, found := slices.BinarySearch(of[i].Set, row); !found && of[i].Set != nil { // it brings no work yet
-			rooms[row].Set = slices.Insert(slices.Clone(of[i].Set), at, row)
+		r, class := &rooms[row], m.Classes[row]
+		if at, found := slices.BinarySearch(r.Set, row); !found && r.Set != nil { // it brings no work yet
+			r.Set = slices.Insert(slices.Clone(r.Set), at, row)
+		}
+		r.Name, r.ArrivalRate = class.Name, class.ArrivalRate
+		r.Limit = new(big.Rat).Quo(r.Work, m.MeanSizeOf(row))
+		r.Limit.Add(r.Limit, r.ArrivalRate)
+		if r.ArrivalRate.Sign() > 0 {
+			r.Scale = new(big.Rat).Quo(r.Limit, r.ArrivalRate)
 		}
 	}
 	return rooms, nil

@@ -65,7 +65,10 @@ func TestRoomsOfGroups(t *testing.T) {
 			for part, stable := range map[*big.Rat]bool{big.NewRat(1, 1): false, big.NewRat(999_999, 1_000_000): true} {
 				grown := *m
 				grown.Classes = slices.Clone(m.Classes)
-				more := new(big.Rat).Quo(rooms[i].Work, m.MeanSizeOf(i))
+				more := new(big.Rat).Sub(rooms[i].Limit, m.Classes[i].ArrivalRate)
+				if work := new(big.Rat).Mul(more, m.MeanSizeOf(i)); work.Cmp(rooms[i].Work) != 0 {
+					t.Fatalf("class %d: limit %v, room %v", i, rooms[i].Limit, rooms[i].Work)
+				}
 				grown.Classes[i].ArrivalRate = more.Add(more.Mul(more, part), m.Classes[i].ArrivalRate)
 				overload, err := Overload(t.Context(), &grown)
 				if err != nil || (overload == nil) != stable {

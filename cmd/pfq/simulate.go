@@ -93,7 +93,7 @@ func (f *simulateFlags) answer(q command.Query) (a render.Answer, found bool, er
 		case err != nil:
 			return render.Answer{}, false, command.InFile(q.File, err)
 		case s == nil:
-			return command.UnstableAnswer(m, verdict, render.Unproved), false, nil
+			return command.UnstableAnswer(m, verdict, num.Float), false, nil
 		}
 		return s.answer(), true, nil
 	}

@@ -82,7 +82,7 @@ func (f *solveFlags) one(q command.Query, m *cluster.Model) (a render.Answer, st
 		return a, false, err
 	}
 	if r == nil {
-		return command.UnstableAnswer(m, verdict, command.GivenProof(f.settings.Engine)), false, nil
+		return command.UnstableAnswer(m, verdict, f.settings.Engine), false, nil
 	}
 	f.warn([]*bf.Result{r}, q.Stderr)
 	s := newSolution(m, r, more, command.Digits(f.settings.RelTol), nil)
@@ -207,7 +207,7 @@ func (f *solveFlags) instead() string {
 type point struct {
 	factor   *big.Rat
 	at       *command.Scaled
-	unstable *command.Unstable // nil if there is a solution
+	unstable *stability.Result // nil if there is a solution
 	more     extra
 	solution *solution
 }
@@ -218,11 +218,11 @@ func (f *solveFlags) sweep(q command.Query, m *cluster.Model) (a render.Answer, 
 	if err != nil {
 		return a, false, err
 	}
-	proof := command.GivenProof(f.settings.Engine)
 	points := make([]point, len(f.scaling.Factors))
 	var factors []*big.Rat // those that are stable
 	for i, factor := range f.scaling.Factors {
-		points[i] = point{factor: factor, at: &command.Scaled{Class: f.scaling.Class, Scale: render.Rat(factor, proof)}}
+		scale := render.Style{Engine: f.settings.Engine}.Given(factor)
+		points[i] = point{factor: factor, at: &command.Scaled{Class: f.scaling.Class, Scale: scale}}
 		if longWays(m) {
 			float := f.settings
 			float.Engine, float.MaxJobs = num.Float, 0
@@ -241,7 +241,7 @@ func (f *solveFlags) sweep(q command.Query, m *cluster.Model) (a render.Answer, 
 		if verdict.Stable {
 			factors = append(factors, factor)
 		} else {
-			points[i].unstable = command.NewUnstable(m, verdict, points[i].at, proof)
+			points[i].unstable = verdict
 		}
 	}
 	for i, p := range points {
@@ -268,7 +268,7 @@ func (f *solveFlags) sweep(q command.Query, m *cluster.Model) (a render.Answer, 
 			results = results[1:]
 		}
 	}
-	return sweepAnswer(points), stable, nil
+	return f.sweepAnswer(m, points), stable, nil
 }
 
 // loadSweep solves the model with the arrival rate in a row, or with -1 all of them, multiplied by each of the factors.
@@ -286,16 +286,15 @@ func loadSweep(ctx context.Context, m *cluster.Model, row int, factors []*big.Ra
 	return results, nil
 }
 
-func sweepAnswer(points []point) render.Answer {
+func (f *solveFlags) sweepAnswer(m *cluster.Model, points []point) render.Answer {
 	all := make([]render.Point, len(points))
 	for i, p := range points {
 		if p.unstable == nil {
 			all[i] = p.solution.point()
 			continue
 		}
-		u := *p.unstable
-		u.Scaled = nil
-		all[i] = render.Point{Head: headOf(p.at), Body: render.Fields(u), Sections: []render.Section{{Kind: "unstable", Columns: "-"}}}
+		all[i] = render.Point{Head: headOf(p.at), Body: command.Unstable(m, p.unstable, f.settings.Engine),
+			Sections: []render.Section{{Kind: "unstable", Columns: "-"}}}
 	}
 	return render.Points(all, true, append([]string{"scale"}, solutionColumns...), func(t *render.Text) {
 		command.AllServers.Write(t)
@@ -308,7 +307,7 @@ func sweepAnswer(points []point) render.Answer {
 			before += ": "
 			if p.unstable != nil {
 				t.WriteString(before)
-				p.unstable.Limits.Write(t)
+				command.WriteLimits(t, m, p.unstable, f.settings.Engine)
 				continue
 			}
 			p.solution.heading(t, before)

@@ -9,6 +9,7 @@ import (
 
 	"productform/cluster"
 	"productform/internal/render"
+	"productform/num"
 	"productform/stability"
 )
 
@@ -17,40 +18,19 @@ func Decide(q Query, m *cluster.Model) (*stability.Result, error) {
 	return WithProgress(q, func(ctx context.Context) (*stability.Result, error) { return stability.Cluster(ctx, m) })
 }
 
-// An Unstable explains why a model has no answer.
-type Unstable struct {
-	*Scaled
-	Stable  bool    `json:"stable"` // false
-	Service Service `json:"service"`
-	Limits
+// Limits returns what stability says about a model: the sets of classes that decide, by name.
+func Limits(m *cluster.Model, r *stability.Result, e num.Engine) render.Record {
+	return render.Style{Engine: e}.Record(r).Set("margin_set", NamesOf(m, r.MarginSet), "").
+		Set("bottleneck", NamesOf(m, r.Bottleneck), "")
 }
 
-// NewUnstable explains why a model has no answer, at a factor unless that is nil.
-func NewUnstable(m *cluster.Model, r *stability.Result, at *Scaled, p render.Proof) *Unstable {
-	return &Unstable{at, false, AllServers, NewLimits(m, r, p)}
-}
-
-// Limits are the sets of classes that decide.
-type Limits struct {
-	Margin             render.Number `json:"margin"`
-	MarginSet          []string      `json:"margin_set"`
-	CriticalScale      render.Number `json:"critical_scale"`
-	Bottleneck         []string      `json:"bottleneck"`
-	BottleneckWork     render.Number `json:"bottleneck_work"`
-	BottleneckCapacity render.Number `json:"bottleneck_capacity"`
-
-	result *stability.Result
-	drawn  int // servers that the jobs of the margin draw, if these are those of one draw or few; else 0
-}
-
-// NewLimits returns what stability says about a model.
-func NewLimits(m *cluster.Model, r *stability.Result, p render.Proof) Limits {
-	return Limits{
-		Margin: render.RatBeside(r.Margin, new(big.Rat), p), MarginSet: classNames(m, r.MarginSet),
-		CriticalScale: render.RatBeside(r.CriticalScale, big.NewRat(1, 1), p), Bottleneck: classNames(m, r.Bottleneck),
-		BottleneckWork: render.Rat(r.Arrival, p), BottleneckCapacity: render.Rat(r.Capacity, p),
-		result: r, drawn: drawnServers(m, r),
+// NamesOf returns the names of classes as a field of an answer holds them.
+func NamesOf(m *cluster.Model, classes []int) []any {
+	names := []any{}
+	for _, name := range m.NamesOf(classes) {
+		names = append(names, name)
 	}
+	return names
 }
 
 // drawnServers returns how many servers the set has that attains the margin, if its classes can draw others as well: the set then has only
@@ -71,70 +51,67 @@ func drawnServers(m *cluster.Model, r *stability.Result) int {
 	return drawn
 }
 
+// Unstable returns the fields that explain why a model has no answer.
+func Unstable(m *cluster.Model, r *stability.Result, e num.Engine) render.Record {
+	return Limits(m, r, e).Set("service", string(AllServers), "margin")
+}
+
 // UnstableAnswer explains why a model has no answer.
-func UnstableAnswer(m *cluster.Model, r *stability.Result, p render.Proof) render.Answer {
-	u := NewUnstable(m, r, nil, p)
-	return render.Answer{JSON: u, Lines: []render.Lines{{Of: u}}, Text: func(t *render.Text) {
-		u.Service.Write(t)
-		u.Limits.Write(t)
-	}}
+func UnstableAnswer(m *cluster.Model, r *stability.Result, e num.Engine) render.Answer {
+	return render.Points([]render.Point{{Body: Unstable(m, r, e), Sections: []render.Section{{Columns: "-"}}}}, false, nil,
+		func(t *render.Text) {
+			AllServers.Write(t)
+			WriteLimits(t, m, r, e)
+		})
 }
 
-func classNames(m *cluster.Model, classes []int) []string {
-	names := []string{}
-	for _, i := range classes {
-		names = append(names, m.Classes[i].Name)
-	}
-	return names
-}
-
-// Write writes them as text.
-func (l Limits) Write(t *render.Text) {
-	r := l.result
-	margin := beside(l.Margin, r.Margin, nil)
+// WriteLimits writes them as text.
+func WriteLimits(t *render.Text, m *cluster.Model, r *stability.Result, e num.Engine) {
+	margin := beside(r.Margin, nil, e)
 	if r.CriticalScale == nil {
 		t.Line("stable: no jobs arrive")
-		t.Line("margin      %s, of %s", margin, firstNames(l.MarginSet))
+		t.Line("margin      %s, of %s", margin, firstNames(m, r.MarginSet))
 		return
 	}
 	verdict := "unstable: would be stable"
 	if r.Stable {
 		verdict = "stable: still so"
 	}
-	t.Line("%s with the arrival rates multiplied by anything below %s", verdict, beside(l.CriticalScale, r.CriticalScale, big.NewRat(1, 1)))
+	t.Line("%s with the arrival rates multiplied by anything below %s", verdict,
+		beside(r.CriticalScale, big.NewRat(1, 1), e))
 	whose := "the bottleneck"
-	switch {
-	case l.drawn > 0:
-		whose = fmt.Sprintf("the jobs of %s that draw the same %d servers, another set than the bottleneck", firstNames(l.MarginSet), l.drawn)
-	case !slices.Equal(r.MarginSet, r.Bottleneck):
-		whose = firstNames(l.MarginSet) + ", another set than the bottleneck"
+	if drawn := drawnServers(m, r); drawn > 0 {
+		whose = fmt.Sprintf("the jobs of %s that draw the same %d servers, another set than the bottleneck",
+			firstNames(m, r.MarginSet), drawn)
+	} else if !slices.Equal(r.MarginSet, r.Bottleneck) {
+		whose = firstNames(m, r.MarginSet) + ", another set than the bottleneck"
 	}
 	t.Line("margin      %s, of %s", margin, whose)
-	t.Line("bottleneck  %s: work %s on capacity %s", firstNames(l.Bottleneck), beside(l.BottleneckWork, r.Arrival, r.Capacity),
-		beside(l.BottleneckCapacity, r.Capacity, nil))
+	t.Line("bottleneck  %s: work %s on capacity %s", firstNames(m, r.Bottleneck),
+		beside(r.Arrival, r.Capacity, e), beside(r.Capacity, nil, e))
 }
 
 // beside returns a number for people, on its own side of the boundary if there is one.
-func beside(n render.Number, v, boundary *big.Rat) string {
+func beside(v, boundary *big.Rat, e num.Engine) string {
 	decimals := render.SixRat(v)
 	if boundary != nil {
 		decimals = render.SixBeside(v, boundary)
 	}
 	const longest = 24
-	if n.Proof != render.Fraction || len(n.Exact) > longest {
+	if e != num.Exact || len(v.RatString()) > longest {
 		return decimals
 	}
 	if v.IsInt() {
-		return n.Exact
+		return v.RatString()
 	}
-	return n.Exact + " = " + decimals
+	return v.RatString() + " = " + decimals
 }
 
-// firstNames returns the first names of a list, and how many there are if they are many.
-func firstNames(names []string) string {
+// firstNames returns the first names of classes, and how many there are if they are many.
+func firstNames(m *cluster.Model, classes []int) string {
 	const most = 12
-	if len(names) <= most {
-		return strings.Join(names, ", ")
+	if len(classes) <= most {
+		return strings.Join(m.NamesOf(classes), ", ")
 	}
-	return fmt.Sprintf("%s, ... (%d classes)", strings.Join(names[:most], ", "), len(names))
+	return fmt.Sprintf("%s, ... (%d classes)", strings.Join(m.NamesOf(classes[:most]), ", "), len(classes))
 }

@@ -83,7 +83,7 @@ func (f *question) one(q command.Query, m *cluster.Model) (render.Answer, bool, 
 	if errors.Is(err, num.ErrUnstable) {
 		var verdict *stability.Result
 		if verdict, err = command.Decide(q, m); err == nil {
-			return command.UnstableAnswer(m, verdict, render.Unproved), false, nil
+			return command.UnstableAnswer(m, verdict, num.Float), false, nil
 		}
 	}
 	if err != nil {
