@@ -467,11 +467,8 @@ func (t *rows) result(p *prepared, s Settings, engine num.Engine) (*Result, erro
 		r.MeanDelay = pointer(jobs.Quo(t.like.Rational(p.rate)))
 	}
 	for i := range m.Servers {
-		server := ServerResult{Name: m.Servers[i].Name, Utilization: export(t.busy[i])}
-		if n := m.Servers[i].Size(); n > 1 {
-			server.Count = n
-		}
-		r.Servers = append(r.Servers, server)
+		s := &m.Servers[i]
+		r.Servers = append(r.Servers, ServerResult{s.Name, s.GroupSize(), export(t.busy[i])})
 	}
 	probability := func(p arithmetic.Number) num.Value {
 		x, _ := p.Value() // the nearest double, even where none is near in relative terms

@@ -44,6 +44,14 @@ func On(servers ...int) []Choice {
 // Size returns the number of servers in the row: Count, at least 1.
 func (s Server) Size() int { return max(s.Count, 1) }
 
+// GroupSize returns the number of servers of a group, 0 for a single server.
+func (s Server) GroupSize() int {
+	if s.Count > 1 {
+		return s.Count
+	}
+	return 0
+}
+
 // Scale returns m with all arrival rates multiplied by factor >= 0. It shares all else with m.
 func (m *Model) Scale(factor *big.Rat) *Model {
 	c := *m

@@ -18,11 +18,15 @@ func (r *runner) result(x *sample) (*Result, error) {
 		out.MeanDelay = &delay
 	}
 	out.EmptyProbability = r.emptyProbability(x)
+	ownSizes := r.model.HasOwnMeanSizes()
 	for i := range r.model.Classes {
 		out.Classes = append(out.Classes, r.classResult(x, i))
+		if ownSizes {
+			out.Classes[i].MeanSize = r.model.MeanSizeOf(i)
+		}
 	}
-	for s := range r.model.Servers {
-		out.Servers = append(out.Servers, ServerResult{r.utilization(x, s)})
+	for s, row := range r.model.Servers {
+		out.Servers = append(out.Servers, ServerResult{row.Name, row.GroupSize(), r.utilization(x, s)})
 	}
 	if r.settings.MaxJobs > 0 {
 		out.JobsDistribution = r.law(x, r.jobsLaw)
@@ -36,7 +40,8 @@ func (r *runner) result(x *sample) (*Result, error) {
 
 func (r *runner) classResult(x *sample, i int) ClassResult {
 	row := r.problem.classes[i]
-	c := ClassResult{ArrivalRate: r.model.Classes[i].ArrivalRate, MeanJobs: Estimate{Confidence: x.confidence}}
+	class := r.model.Classes[i]
+	c := ClassResult{Name: class.Name, ArrivalRate: class.ArrivalRate, MeanJobs: Estimate{Confidence: x.confidence}}
 	if row.class >= 0 {
 		delay := x.mean(r.delays + row.class).times(row.size)
 		c.MeanJobs = delay.times(row.rate)

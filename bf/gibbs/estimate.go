@@ -13,11 +13,11 @@ import (
 // deaths measures vary so little that an order which has not come up may be off by more than the standard error tells; and by the rule of three such
 // orders have a probability of at most u. The size is the mean itself for numbers of jobs and delays; of a probability it is the largest value that is possible given an order.
 type Estimate struct {
-	Mean       float64 // over all chains
-	HalfWidth  float64 // of the interval Mean ± HalfWidth
-	Confidence float64 // probability with which such intervals hold the true value, if batches are long
-	StdError   float64 // standard error of Mean
-	Freedom    int     // degrees of freedom
+	Mean       float64 `json:"mean"`       // over all chains
+	HalfWidth  float64 `json:"half_width"` // Mean ± HalfWidth is the interval
+	Confidence float64 `json:"confidence"` // how often such intervals hold the true value, if batches are long
+	StdError   float64 `json:"-"`          // standard error of Mean
+	Freedom    int     `json:"-"`          // degrees of freedom
 }
 
 // complement returns the estimate of 1 less the quantity.

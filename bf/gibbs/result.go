@@ -2,39 +2,49 @@ package gibbs
 
 import "math/big"
 
-// A Result holds estimated measures of a cluster. Its numbers depend on the model and on the settings but for Workers, to the last digit.
+// A Result holds estimated measures of a cluster. Its numbers depend on the model and all settings except
+// Workers, to the last digit.
 type Result struct {
-	MeanJobs         Estimate
-	MeanDelay        *Estimate // E[X] / Σ_i λ_i; nil if no jobs arrive
-	EmptyProbability *Estimate // P(X = 0) = 1/Z; nil where the interval would hold 0
-	Classes          []ClassResult
-	Servers          []ServerResult
-	JobsDistribution []Estimate // P(n jobs), n = 0..Settings.MaxJobs; nil unless asked
-	Gradient         *Gradient  // nil unless asked
+	MeanJobs         Estimate  `json:"mean_jobs"`
+	MeanDelay        *Estimate `json:"mean_delay"`        // E[X] / Σ_i λ_i; nil if no jobs arrive
+	EmptyProbability *Estimate `json:"empty_probability"` // P(X = 0) = 1/Z; nil where the interval would hold 0
 
-	Chains           int      // independent of each other
-	Sweeps           int      // measured in each chain
-	BurnIn           int      // sweeps of each chain before
-	Autocorrelation  float64  // of E[X] given the order: the sweeps that are worth an independent one
-	EffectiveSamples float64  // of E[X]: all sweeps over Autocorrelation
-	RHat             float64  // split R-hat, the largest of all jobs and each class
-	PrecisionMet     bool     // true with Settings.Sweeps
-	Warnings         []string // reasons not to trust the numbers; empty for none
+	Classes []ClassResult  `json:"classes"` // one for each row of the model's classes
+	Servers []ServerResult `json:"servers"` // one for each row of the model's servers
+
+	// JobsDistribution is P(n jobs), n = 0..Settings.MaxJobs; it and Gradient are nil unless a setting
+	// asks for them.
+	JobsDistribution []Estimate `json:"jobs_distribution,omitempty"`
+	Gradient         *Gradient  `json:"-"`
+
+	Chains           int      `json:"chains"`            // independent of each other
+	Sweeps           int      `json:"sweeps"`            // measured in each chain
+	BurnIn           int      `json:"burn_in"`           // sweeps of each chain before
+	Autocorrelation  float64  `json:"autocorrelation"`   // of E[X] given the order: sweeps worth an independent one
+	EffectiveSamples float64  `json:"effective_samples"` // of E[X]: all sweeps over Autocorrelation
+	RHat             float64  `json:"r_hat"`             // split R-hat, the largest of all jobs and each class
+	PrecisionMet     bool     `json:"precision_met"`     // true with Settings.Sweeps
+	Warnings         []string `json:"warnings"`          // reasons not to trust the numbers; empty for none
 }
 
 // A ClassResult holds the measures of one row of classes.
 type ClassResult struct {
-	ArrivalRate *big.Rat // λ_i
-	MeanJobs    Estimate
-	MeanDelay   *Estimate // E[X_i]/λ_i; nil if λ_i = 0
-	ServiceRate *Estimate // λ_i σ_i / E[X_i], work per unit of time; nil if λ_i = 0
+	Name        string    `json:"name" title:"class"`
+	ArrivalRate *big.Rat  `json:"arrival_rate"`        // λ_i
+	MeanSize    *big.Rat  `json:"mean_size,omitempty"` // σ_i, work; nil unless a class has its own mean size
+	MeanJobs    Estimate  `json:"mean_jobs"`
+	MeanDelay   *Estimate `json:"mean_delay"`   // E[X_i]/λ_i; nil if λ_i = 0
+	ServiceRate *Estimate `json:"service_rate"` // λ_i σ_i / E[X_i], work per unit of time; nil if λ_i = 0
 
-	JobsDistribution []Estimate // P(X_i = n), n = 0..Settings.MaxJobs; nil unless Settings.ByClass
+	// JobsDistribution is P(X_i = n), n = 0..Settings.MaxJobs; nil unless Settings.ByClass.
+	JobsDistribution []Estimate `json:"jobs_distribution,omitempty"`
 }
 
 // A ServerResult holds the measures of one server, or of each server of a group.
 type ServerResult struct {
-	Utilization Estimate // probability that a job it can serve is present
+	Name        string   `json:"name" title:"server"`
+	Count       int      `json:"count,omitempty"` // servers in the group; 0 for a single one
+	Utilization Estimate `json:"utilization"`     // probability that a job it can serve is present
 }
 
 // A Gradient holds estimated derivatives of the mean number of jobs E[X], of all jobs.

@@ -111,7 +111,7 @@ func (f *simulateFlags) newSimulation(m *cluster.Model, stable bool, jobs jobSiz
 		if busy != nil && !serves(m, i) {
 			busy.HalfWidth = new(float64) // it is idle for ever
 		}
-		s.Servers = append(s.Servers, simulationServer{server.Name, command.GroupSize(server), busy})
+		s.Servers = append(s.Servers, simulationServer{server.Name, server.GroupSize(), busy})
 	}
 	for n := range r.Distribution {
 		var exact *num.Value

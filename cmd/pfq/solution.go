@@ -48,7 +48,7 @@ func newSolution(m *cluster.Model, r *bf.Result, more extra, digits int, at *com
 func noteOn(m *cluster.Model, r *bf.Result) string {
 	var notes []string
 	if _, err := m.OneMeanSize(); err != nil {
-		notes = append(notes, "mean sizes differ by class: the answer is that of balanced fairness, not that of service in order of arrival")
+		notes = append(notes, command.DifferentSizes)
 	}
 	if drawsOne(m) {
 		notes = append(notes, "choose: 1 gives each job a server at random, with a queue of its own; "+
@@ -70,8 +70,7 @@ func drawsOne(m *cluster.Model) bool {
 
 // point returns the fields of the answer.
 func (s *solution) point() render.Point {
-	body := render.Record{{Key: "stable", Value: true}, {Key: "service", Value: string(command.AllServers)}}
-	body = append(body, s.style.Record(s.result)...)
+	body := append(command.AllServers.Head(true), s.style.Record(s.result)...)
 	if r := s.more.delays; r != nil {
 		body = body.Set("delays", render.Fields(solutionDelays{whenDelaysHold, r.Engine, r.RelativeErrorBound}), "parts")
 		s.setDelays(body.Get("classes").([]render.Record))

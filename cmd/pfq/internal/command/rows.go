@@ -13,11 +13,3 @@ func OwnMeanSize(m *cluster.Model, class int, p render.Proof) *render.Number {
 	n := render.Rat(m.MeanSizeOf(class), p)
 	return &n
 }
-
-// GroupSize returns the number of servers of a row, 0 for one.
-func GroupSize(row cluster.Server) int {
-	if row.Size() > 1 {
-		return row.Size()
-	}
-	return 0
-}

@@ -8,6 +8,15 @@ type Service string
 // AllServers serves each job on all its servers at once.
 const AllServers Service = "all"
 
+// DifferentSizes is the note on an answer of balanced fairness for classes of different mean sizes.
+const DifferentSizes = "mean sizes differ by class: the answer is that of balanced fairness, " +
+	"not that of service in order of arrival"
+
+// Head returns the first fields of an answer.
+func (s Service) Head(stable bool) render.Record {
+	return render.Record{{Key: "stable", Value: stable}, {Key: "service", Value: string(s)}}
+}
+
 // Write writes a line that explains the service.
 func (s Service) Write(t *render.Text) {
 	t.Line("each job runs on all its servers at once (one server per job: see pfq network)")

@@ -105,9 +105,8 @@ func (f *question) one(q command.Query, m *cluster.Model) (render.Answer, bool, 
 	for _, w := range list {
 		fmt.Fprintln(q.Stderr, "pfq: warning:", w)
 	}
-	e := newEstimation(m, r, f.settings).withBounds(bounds)
-	e.Warnings = list
-	return e.answer(), true, nil
+	r.Warnings = list
+	return answer(m, r, f.settings, bounds), true, nil
 }
 
 // inFlags gives an error about a setting the name of its flag.

@@ -3,6 +3,7 @@ package estimate
 import (
 	"encoding/csv"
 	"fmt"
+	"math/big"
 	"reflect"
 	"regexp"
 	"slices"
@@ -16,7 +17,6 @@ import (
 	"productform/cluster"
 	"productform/cmd/pfq/internal/command"
 	"productform/cmd/pfq/internal/commandtest"
-	"productform/internal/render"
 )
 
 // program is pfq with the command of this package.
@@ -105,29 +105,36 @@ func TestPrecision(t *testing.T) {
 
 // Text has the derivatives by size, rates before capacities, and says which capacities cannot be told from the first.
 func TestGradientsBySize(t *testing.T) {
-	row := func(by, of string, mean, half float64) gradientRow {
-		return gradientRow{by, of, &render.Estimate{Mean: mean, HalfWidth: &half, Confidence: 0.95}}
+	one := big.NewRat(1, 1)
+	m := &cluster.Model{Classes: []cluster.Class{{Name: "a", ArrivalRate: one}, {Name: "b", ArrivalRate: one}},
+		Servers: []cluster.Server{{Name: "none"}, {Name: "s"}, {Name: "t"}, {Name: "u"}}}
+	value := func(mean, half float64) *gibbs.Estimate {
+		return &gibbs.Estimate{Mean: mean, HalfWidth: half, Confidence: 0.95}
 	}
-	rows := []gradientRow{row(byRate, "a", 1, 0.1), row(byRate, "b", 3, 0.1), {byCapacity, "none", nil}, row(byCapacity, "s", -2, 0.3), row(byCapacity, "t", -2.4, 0.4),
-		row(byCapacity, "u", -1.8, 0.1)}
-	shown := func(rows []gradientRow) string {
-		text, err := (&estimation{Gradients: rows}).answer().Format("text")
+	g := &gibbs.Gradient{ArrivalRates: []*gibbs.Estimate{value(1, 0.1), value(3, 0.1)},
+		Capacities: []*gibbs.Estimate{nil, value(-2, 0.3), value(-2.4, 0.4), value(-1.8, 0.1)}}
+	shown := func(format, after string) string {
+		text, err := answer(m, &gibbs.Result{Gradient: g}, gibbs.Settings{}, nil).Format(format)
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, table, _ := strings.Cut(string(text), "mean jobs change\n")
+		_, table, _ := strings.Cut(string(text), after)
 		return regexp.MustCompile(` +`).ReplaceAllString(table, " ")
 	}
-	const want = "arrival_rate b 3.00 ± 0.10\narrival_rate a 1.00 ± 0.10\ncapacity t -2.40 ± 0.40\ncapacity s -2.00 ± 0.30\ncapacity u -1.80 ± 0.10\ncapacity none -\n"
-	if got := shown(rows); got != want+"\nthe 2 capacities that are worth most cannot be told apart\n" {
+	const want = "arrival_rate b 3.00 ± 0.10\narrival_rate a 1.00 ± 0.10\n" +
+		"capacity t -2.40 ± 0.40\ncapacity s -2.00 ± 0.30\ncapacity u -1.80 ± 0.10\ncapacity none -\n"
+	const apart = "\nthe 2 capacities that are worth most cannot be told apart\n"
+	if got := shown("text", "mean jobs change\n"); got != want+apart {
 		t.Error(got)
 	}
-	rows[3] = row(byCapacity, "s", -1.7, 0.1)
-	if got := shown(rows); strings.Contains(got, "apart") {
+	g.Capacities[1] = value(-1.7, 0.1)
+	got := shown("text", "mean jobs change\n")
+	if !strings.Contains(got, "capacity none -") || strings.Contains(got, "apart") {
 		t.Error(got)
 	}
-	if rows[0].Of != "a" {
-		t.Error("JSON and CSV are in the order of the file")
+	const inOrder = `(?s)"of": "a".*"of": "b".*"of": "none".*"of": "s".*"of": "t".*"of": "u"`
+	if got = shown("json", "gradients"); !regexp.MustCompile(inOrder).MatchString(got) {
+		t.Error("JSON is not in the order of the model:", got)
 	}
 }
 
