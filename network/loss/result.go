@@ -26,49 +26,64 @@ type Settings struct {
 // A Result holds the stationary measures of a system. Every number is within RelativeErrorBound of the exact value for the model as written;
 // one below 2^-1022, where the spacing of float64 is 2^-1074, is within that much more.
 type Result struct {
-	Engine             num.Engine // the engine that gave the numbers: Float, Enclose or Exact
-	Method             Method
-	States             int     // entries of the tables
-	RelativeErrorBound float64 // proved; 0 if the numbers are exact fractions, of which Float is the nearest
+	Engine num.Engine `json:"engine"` // the engine that gave the numbers: Float, Enclose or Exact
+	Method Method     `json:"method"`
+	States int        `json:"states"` // entries of the tables
 
-	EmptyProbability *num.Value // that no job is in the system; nil if a class of Poisson arrivals shares nothing, whose part is exp(-w_k)
-	Blocking         *num.Value // probability that an arriving job, of whatever class, is lost; nil if none arrive
-	Throughput       num.Value  // jobs per unit of time that are let in
-	MeanJobs         num.Value  // in the system
-	MeanDelay        *num.Value // of the jobs let in; nil if there are none
+	// RelativeErrorBound is proved. It is 0 if the numbers are exact fractions, of which Float is the nearest.
+	RelativeErrorBound float64 `json:"relative_error_bound"`
 
-	Classes []ClassResult  // one a row of the model's classes
-	Servers []ServerResult // by row of the model's servers: the measures of each server of the row
-	Room    *LimitResult   // of the room; nil if the model has none
-	Limits  []LimitResult  // one a row of the model's limits
+	// EmptyProbability is that of no jobs in the system. It is nil if a class of Poisson arrivals shares
+	// nothing, whose factor is exp(-w_k).
+	EmptyProbability *num.Value `json:"empty_probability"`
+	Blocking         *num.Value `json:"blocking"`   // probability that an arriving job is lost; nil if none arrive
+	Throughput       num.Value  `json:"throughput"` // jobs per unit of time that are let in
+	MeanJobs         num.Value  `json:"mean_jobs"`  // in the system
+	MeanDelay        *num.Value `json:"mean_delay"` // of the jobs let in; nil if there are none
+
+	Classes []ClassResult  `json:"classes"` // one for each row of the model's classes
+	Servers []ServerResult `json:"servers"` // by row of the model's servers: the measures of each server of the row
+	Room    *LimitResult   `json:"-"`       // of the room; nil if the model has none
+	Limits  []LimitResult  `json:"limits"`  // one for each row of the model's limits
 
 	width float64 // relative width of the widest enclosure
 }
 
 // A ClassResult holds the measures of one class.
 type ClassResult struct {
-	Offered    num.Value  // jobs per unit of time that arrive, those that are lost among them
-	Blocking   num.Value  // probability that an arriving job is lost, as it sees the system: of a class that never arrives, as it would see it
-	Throughput num.Value  // jobs per unit of time that are let in
-	MeanJobs   *num.Value // E[X_k]; nil with tokens, where servers do not tell classes apart
-	MeanDelay  *num.Value // of the jobs let in, E[X_k]/Throughput; nil if there are none, and with tokens
+	Name    string    `json:"name" title:"class"` // as in the model
+	Offered num.Value `json:"offered"`            // jobs per unit of time that arrive, those that are lost among them
 
-	WaitProbability *num.Value // that a job let in finds all servers busy; nil without Model.Count
-	MeanQueue       *num.Value // jobs that wait for a server, in order of arrival; nil without Model.Count
-	MeanWaiting     *num.Value // of the jobs let in, MeanQueue/Throughput; nil without Model.Count and if there are none
+	// Blocking is the probability that an arriving job is lost, as it sees the system. For a class without
+	// arrivals it is that of a job that would arrive.
+	Blocking   num.Value  `json:"blocking"`
+	Throughput num.Value  `json:"throughput"` // jobs per unit of time that are let in
+	MeanJobs   *num.Value `json:"mean_jobs"`  // E[X_k]; nil with tokens, where servers do not tell classes apart
+	MeanDelay  *num.Value `json:"mean_delay"` // of the jobs let in: E[X_k]/Throughput; nil if there are none, and with tokens
+
+	// These are nil without Model.Count.
+	WaitProbability *num.Value `json:"wait_probability"` // that a job let in finds all servers busy
+	MeanQueue       *num.Value `json:"mean_queue"`       // jobs that wait for a server, in order of arrival
+	MeanWaiting     *num.Value `json:"mean_waiting"`     // of the jobs let in: MeanQueue/Throughput; nil if there are none
 }
 
 // A ServerResult holds the measures of one server.
 type ServerResult struct {
-	Utilization num.Value  // probability that a job is present which it can serve, or with tokens, has been given
-	MeanJobs    *num.Value // jobs that have been given to it; nil without tokens
-	Throughput  *num.Value // jobs per unit of time given to it; nil without tokens
+	Name  string `json:"name" title:"server"` // as in the model
+	Count int    `json:"count,omitempty"`     // that of the row
+
+	// Utilization is the probability that a job is present that the server can serve or, with tokens, has.
+	Utilization num.Value  `json:"utilization"`
+	MeanJobs    *num.Value `json:"mean_jobs"`  // jobs that have been given to it; nil without tokens
+	Throughput  *num.Value `json:"throughput"` // jobs per unit of time given to it; nil without tokens
 }
 
 // A LimitResult tells how far a limit is used.
 type LimitResult struct {
-	MeanUnits   num.Value // E[Σ b_k X_k] of its classes
-	Utilization num.Value // MeanUnits over the units that fit
+	Classes     []string  `json:"classes" title:"limit"` // their names
+	Most        int       `json:"most"`                  // units that fit
+	MeanUnits   num.Value `json:"mean_units"`            // E[Σ b_k X_k] of its classes
+	Utilization num.Value `json:"utilization"`           // MeanUnits / Most
 }
 
 // An UnstableError names classes that nothing limits, whose jobs arrive at least as fast as they can be served. It wraps [num.ErrUnstable].

@@ -47,7 +47,8 @@ func Solve(ctx context.Context, m *Model, s Settings) (*Result, error) {
 		}
 		servers := r.Servers
 		r.Servers = nil
-		for _, row := range first {
+		for i, row := range first {
+			servers[row].Count = m.Servers[i].Count
 			r.Servers = append(r.Servers, servers[row])
 		}
 		return r, r.width, nil
@@ -292,7 +293,8 @@ func (x *measures) result() (*Result, error) {
 		in, out := x.pass[k].Mul(rate), x.lost[k].Mul(rate)
 		all := in.Add(out)
 		seen := x.pass[k].Add(x.lost[k])
-		row := ClassResult{Offered: o.Value(all), Throughput: o.Value(in), Blocking: o.Value(x.lost[k].Quo(seen))}
+		row := ClassResult{Name: c.Name, Offered: o.Value(all), Throughput: o.Value(in),
+			Blocking: o.Value(x.lost[k].Quo(seen))}
 		offered, accepted, lost = offered.Add(all), accepted.Add(in), lost.Add(out)
 		if !x.m.hasTokens() {
 			jobs = jobs.Add(x.jobs[k])
@@ -313,7 +315,7 @@ func (x *measures) result() (*Result, error) {
 		r.Classes = append(r.Classes, row)
 	}
 	for s := range x.busy {
-		row := ServerResult{Utilization: o.Value(x.busy[s])}
+		row := ServerResult{Name: x.m.Servers[s].Name, Utilization: o.Value(x.busy[s])}
 		if x.m.hasTokens() {
 			row.MeanJobs, row.Throughput = o.Pointer(x.jobsGiven[s]), o.Pointer(x.given[s])
 			jobs = jobs.Add(x.jobsGiven[s])
@@ -335,11 +337,13 @@ func (x *measures) result() (*Result, error) {
 // limits sets how far limits are used.
 func (x *measures) limits(r *Result, o *arithmetic.Output) {
 	use := func(classes []int, most int) LimitResult {
-		units := x.one.Zero()
+		units, names := x.one.Zero(), []string{}
 		for _, k := range classes {
+			names = append(names, x.m.Classes[k].Name)
 			units = units.Add(x.jobs[k].Mul(x.one.Integer(x.m.Classes[k].units())))
 		}
-		return LimitResult{MeanUnits: o.Value(units), Utilization: o.Value(units.Quo(x.one.Integer(most)))}
+		return LimitResult{Classes: names, Most: most, MeanUnits: o.Value(units),
+			Utilization: o.Value(units.Quo(x.one.Integer(most)))}
 	}
 	for _, l := range x.m.Limits {
 		r.Limits = append(r.Limits, use(l.Classes, l.Most))

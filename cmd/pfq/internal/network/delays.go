@@ -42,7 +42,7 @@ func (f *networkFlags) delays(ctx context.Context, m *network.Model, isSolved bo
 }
 
 // setDelays adds the percentiles to the visits, if some were asked for. Those that are not known do not exist.
-func (s *solution) setDelays(m *network.Model, known visitDelays, asked []command.Percentile) {
+func (s *stationSolution) setDelays(m *network.Model, known visitDelays, asked []command.Percentile) {
 	if known == nil {
 		return
 	}

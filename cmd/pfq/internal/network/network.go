@@ -19,7 +19,6 @@ import (
 	"productform/internal/input"
 	"productform/internal/render"
 	"productform/network"
-	"productform/network/loss"
 	"productform/network/swap"
 	"productform/num"
 	"productform/sim"
@@ -257,32 +256,6 @@ func (f *networkFlags) settings() network.Settings {
 func (f *networkFlags) unstable(m *network.Model, limits *network.Stability) render.Answer {
 	u := newUnstable(m, limits, command.GivenProof(num.Engine(f.engine)))
 	return render.Answer{JSON: u, Lines: []render.Lines{{Of: u}}, Text: u.text}
-}
-
-// losses solves a system with losses, or says why it is unstable, and simulates it if that is asked for.
-func (f *networkFlags) losses(q command.Query, all model) (a render.Answer, found bool, err error) {
-	m := all.loss
-	r, err := command.WithProgress(q, func(ctx context.Context) (*loss.Result, error) {
-		return loss.Solve(ctx, m, loss.Settings{Engine: num.Engine(f.engine), RelTol: f.tol, MaxBytes: int64(f.memory) << 20})
-	})
-	var unstable *loss.UnstableError
-	switch {
-	case errors.As(err, &unstable):
-		return f.overloaded(lossNames(m, unstable.Classes), unstable.Load, unstable.Capacity), false, nil
-	case err != nil:
-		return a, false, f.translate(err)
-	}
-	plan, err := f.planned(q, all)
-	if err != nil {
-		return a, false, err
-	}
-	estimates, err := f.run(q, all, plan, func(s *simulated) { s.besideLosses(m, r) })
-	if err != nil {
-		return a, false, err
-	}
-	s := newLosses(m, r, estimates, command.Digits(f.tol))
-	s.Note = f.notes(all, true, s.Note)
-	return render.Answer{JSON: s, Lines: s.lines(), Columns: lossColumns, Text: s.text}, true, nil
 }
 
 // swaps solves a pass-and-swap queue, or says why it is unstable, and simulates it if that is asked for.

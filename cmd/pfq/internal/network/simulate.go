@@ -10,7 +10,6 @@ import (
 	"productform/cmd/pfq/internal/command"
 	"productform/internal/render"
 	"productform/network"
-	"productform/network/loss"
 	"productform/network/swap"
 	"productform/num"
 	"productform/sim"
@@ -80,6 +79,120 @@ type simulated struct {
 type table struct {
 	key, kind string // of the list in JSON, of the lines of CSV
 	rows      []render.Record
+}
+
+// A part is a list in an answer of which a simulation estimates some measures.
+type part struct {
+	key, title string
+	kind       sim.Kind
+	rows       []int // of the simulated system, in the order of the list; nil if they are its own
+	measures   []string
+}
+
+// A solution is what theory says of a model.
+type solution struct {
+	body     render.Record // without the fields stable and note
+	note     string
+	lines    []string // of text, before the tables; "" for none
+	digits   int
+	sections []render.Section
+	columns  []string // the first ones of CSV
+	parts    []part
+}
+
+// simulate answers with a solution, beside which are estimates if there is a plan.
+func (f *networkFlags) simulate(q command.Query, m model, plan *sim.Plan, s solution) (a render.Answer, found bool, err error) {
+	estimates, err := f.run(q, m, plan, func(found *simulated) {
+		for _, p := range s.parts {
+			rows, _ := s.body.Get(p.key).([]render.Record)
+			found.add(p, rows)
+		}
+	})
+	if err != nil {
+		return a, false, err
+	}
+	body := append(render.Record{{Key: "stable", Value: true}}, s.body...)
+	if s.note != "" {
+		body = body.Set("note", s.note, "")
+	}
+	a = render.Points([]render.Point{{Body: body, Sections: s.sections}}, false, s.columns, func(t *render.Text) {
+		t.Digits = s.digits
+		for _, l := range s.lines {
+			if l != "" {
+				t.Line("%s", l)
+			}
+		}
+	})
+	return estimates.beside(a), true, nil
+}
+
+// add estimates what a list in an answer is about, beside its rows if their exact values hold for the
+// simulated sizes.
+func (s *simulated) add(p part, exact []render.Record) {
+	var names []string // by row of the simulated system
+	for _, m := range s.found.Measures {
+		if m.Kind == p.kind && m.Index == len(names) {
+			names = append(names, m.Of)
+		}
+	}
+	t := table{key: p.key, kind: "simulated_" + p.title}
+	if p.rows == nil {
+		p.rows = indices(len(names))
+	}
+	for i, index := range p.rows {
+		var of render.Record
+		if s.known && i < len(exact) {
+			of = exact[i]
+		}
+		row := render.Record{{Key: "name", Value: names[index], Title: p.title}}
+		for _, name := range p.measures {
+			beside := name
+			if name == sim.MeasuredDelay {
+				beside = sim.MeanDelay
+			}
+			var value any
+			if e := s.comparisons.Estimated(s.found.Estimate(p.kind, index, name), exactValue(of.Get(beside))); e != nil {
+				value = render.Fields(*e)
+			}
+			row = append(row, render.Field{Key: name, Value: value})
+		}
+		if len(s.flags.percentiles) > 0 && (p.kind == sim.OfClass || p.kind == sim.OfVisit) {
+			row = append(row, render.Field{Key: "delay", Value: s.comparisons.Quantiles(s.flags.percentiles,
+				s.flags.simulation.Levels, s.found, p.kind, index, exactValues(of.Get("delay")))})
+		}
+		t.rows = append(t.rows, row)
+	}
+	s.tables = append(s.tables, t)
+}
+
+// exactValue returns a number of an answer, nil if it does not exist.
+func exactValue(v any) *num.Value {
+	n, _ := v.(render.Number)
+	if n.Float == nil {
+		return nil
+	}
+	x, _ := n.Float.(float64) // 0 beyond the range of float64
+	return &num.Value{Float: x}
+}
+
+// exactValues returns the percentiles in an answer, nil if they are not known.
+func exactValues(delay any) (all []num.Value) {
+	fields, _ := delay.(render.Record)
+	for _, f := range fields {
+		if v := exactValue(f.Value); v != nil {
+			all = append(all, *v)
+		}
+	}
+	return all
+}
+
+// indices returns 0, ..., n - 1.
+func indices(n int) []int {
+	all := make([]int, n)
+	for i := range all {
+		all[i] = i
+	}
+	return all
 }
 
 // A measure is an estimate with its name, beside its exact value if there is one.
@@ -189,33 +302,6 @@ func visitRow(m *network.Model, class, visit int) int {
 	return visit
 }
 
-// besideLosses compares the estimates with the result.
-func (s *simulated) besideLosses(m *loss.Model, r *loss.Result) {
-	classes, servers := table{key: "classes", kind: "simulated_class"}, table{key: "servers", kind: "simulated_server"}
-	for k := range m.Classes {
-		of, at := &r.Classes[k], func(name string) *sim.Estimate { return s.found.Class(k, name) }
-		row := []measure{{"offered", at(simloss.Offered), s.exact(&of.Offered)},
-			{"blocking", at(simloss.Blocking), s.exact(&of.Blocking)},
-			{"throughput", at(sim.Throughput), s.exact(&of.Throughput)},
-			{"mean_jobs", at(sim.MeanJobs), s.exact(of.MeanJobs)},
-			{"measured_delay", at(sim.MeasuredDelay), s.exact(of.MeanDelay)}}
-		if m.Count > 0 {
-			row = append(row, measure{"wait_probability", at(simloss.WaitProbability), s.exact(of.WaitProbability)},
-				measure{"mean_waiting", at(simloss.MeanWaiting), s.exact(of.MeanWaiting)})
-		}
-		classes.rows = append(classes.rows, s.row("class", m.Classes[k].Name, sim.OfClass, k, nil, row...))
-	}
-	_, first := m.Expanded()
-	for i, at := range first { // the first server of each group
-		row := []measure{{"utilization", s.found.Server(at, sim.Utilization), s.exact(&r.Servers[i].Utilization)}}
-		if r.Servers[i].MeanJobs != nil {
-			row = append(row, measure{"mean_jobs", s.found.Server(at, sim.MeanJobs), s.exact(r.Servers[i].MeanJobs)})
-		}
-		servers.rows = append(servers.rows, s.row("server", m.Servers[i].Name, sim.OfServer, at, nil, row...))
-	}
-	s.tables = []table{classes, servers}
-}
-
 // besideSwaps compares the estimates with the result.
 func (s *simulated) besideSwaps(m *swap.Model, r *swap.Result) {
 	classes, servers := table{key: "classes", kind: "simulated_class"}, table{key: "servers", kind: "simulated_server"}
@@ -249,6 +335,21 @@ func (s *simulated) head() render.Record {
 		Warnings []string       `json:"warnings"`
 	}{r.Method, s.sizes, r.Runs, r.Jumps, r.Time, r.WarmUp, s.flags.simulation.Seed, s.comparisons.Joint(),
 		append([]string{}, r.Warnings...)})
+}
+
+// beside adds the estimates to an answer, if something was simulated.
+func (s *simulated) beside(a render.Answer) render.Answer {
+	if s == nil {
+		return a
+	}
+	exact := a.Text
+	a.JSON = append(a.JSON.(render.Record), render.Field{Key: "simulated", Value: s.record()})
+	a.Lines = append(a.Lines, s.lines()...)
+	a.Text = func(t *render.Text) {
+		exact(t)
+		s.text(t)
+	}
+	return a
 }
 
 // record returns the part of the answer in JSON, nil if nothing was simulated.

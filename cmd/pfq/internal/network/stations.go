@@ -12,7 +12,7 @@ import (
 )
 
 // A solution is the answer for a stable network.
-type solution struct {
+type stationSolution struct {
 	Stable             bool            `json:"stable"`
 	Engine             *num.Engine     `json:"engine"` // nil, as the next, for a network that is simulated but too large to be solved
 	Method             *network.Method `json:"method"`
@@ -91,15 +91,15 @@ var columns = []string{"kind", "name", "station", "class", "classes", "populatio
 	"empty_probability", "idle_probability", "jobs", "probability"}
 
 // newSolution returns the answer of a result, nil for a network that is too large to be solved.
-func newSolution(m *network.Model, r *network.Result, limits *network.Stability, found *simulated, digits int) *solution {
+func newSolution(m *network.Model, r *network.Result, limits *network.Stability, found *simulated, digits int) *stationSolution {
 	if r == nil {
-		return &solution{Stable: true, Why: "too large to be solved", CriticalScale: render.RatBeside(limits.CriticalScale, big.NewRat(1, 1), render.Unproved),
+		return &stationSolution{Stable: true, Why: "too large to be solved", CriticalScale: render.RatBeside(limits.CriticalScale, big.NewRat(1, 1), render.Unproved),
 			Chains: []chain{}, Stations: []station{}, Visits: []visit{}, Nodes: []node{}, Simulated: found.record(), simulated: found, limits: limits, model: m}
 	}
 	proof := command.ProofOf(r.Engine)
 	value := func(v *num.Value) render.Number { return render.Value(v, proof, digits) }
 	given := command.GivenProof(r.Engine)
-	s := &solution{
+	s := &stationSolution{
 		Stable: true, Engine: &r.Engine, Method: &r.Method, Why: r.Why, States: &r.States, RelativeErrorBound: &r.RelativeErrorBound,
 		CriticalScale: render.RatBeside(limits.CriticalScale, big.NewRat(1, 1), given),
 		Chains:        []chain{}, Stations: []station{}, Visits: []visit{}, Nodes: []node{},
@@ -157,7 +157,7 @@ func noteResting(m *network.Model, r *network.Result) string {
 	return strings.Join(notes, "; ")
 }
 
-func (s *solution) distribution() (rows []jobsProbability) {
+func (s *stationSolution) distribution() (rows []jobsProbability) {
 	for _, at := range s.Stations {
 		for n, p := range at.JobsDistribution {
 			rows = append(rows, jobsProbability{at.Name, n, p})
@@ -167,7 +167,7 @@ func (s *solution) distribution() (rows []jobsProbability) {
 }
 
 // lines returns the lines of CSV.
-func (s *solution) lines() []render.Lines {
+func (s *stationSolution) lines() []render.Lines {
 	whole := *s
 	whole.Simulated = nil
 	lines := []render.Lines{{Kind: "network", Of: whole}, {Kind: "chain", Of: s.Chains}, {Kind: "station", Of: s.Stations}, {Kind: "visit", Of: s.Visits},
@@ -175,7 +175,7 @@ func (s *solution) lines() []render.Lines {
 	return append(lines, s.simulated.lines()...)
 }
 
-func (s *solution) text(t *render.Text) {
+func (s *stationSolution) text(t *render.Text) {
 	t.Digits = s.digits
 	if s.Engine == nil {
 		t.Line("stable; %s", s.Why)
@@ -213,7 +213,7 @@ func (s *solution) text(t *render.Text) {
 }
 
 // delayText writes the requested percentiles.
-func (s *solution) delayText(t *render.Text) {
+func (s *stationSolution) delayText(t *render.Text) {
 	var rows []render.Record
 	columns := []string{"station", "class"}
 	for k, v := range s.Visits {
@@ -227,8 +227,8 @@ func (s *solution) delayText(t *render.Text) {
 	t.Table(rows, columns...)
 }
 
-// heading writes how far the numbers can be trusted.
-func heading(t *render.Text, engine num.Engine, bound float64) {
+// trust says how far the numbers can be trusted.
+func trust(engine num.Engine, bound float64) string {
 	trust := "within " + render.OneDigitUp(bound) + " of exact (relative)"
 	if bound == 0 {
 		trust = "exactly"
@@ -237,7 +237,7 @@ func heading(t *render.Text, engine num.Engine, bound float64) {
 	if engine == num.Exact {
 		shown = "as short fractions and to six digits"
 	}
-	t.Line("stable; %s engine, computed %s, shown %s", engine, trust, shown)
+	return fmt.Sprintf("stable; %s engine, computed %s, shown %s", engine, trust, shown)
 }
 
 func chainColumns(chains []chain) []string {
@@ -284,3 +284,5 @@ func classNames(m *network.Model, classes []int) []string {
 	}
 	return names
 }
+
+func heading(t *render.Text, engine num.Engine, bound float64) { t.Line("%s", trust(engine, bound)) }

@@ -94,7 +94,7 @@ func (f *networkFlags) sweep(q command.Query, m *network.Model) (a render.Answer
 		return a, false, f.translate(err)
 	}
 	var objects []any
-	var points []*solution
+	var points []*stationSolution
 	for i, r := range results {
 		s := newSolution(m, r, limits, nil, command.Digits(f.tol))
 		head := render.Fields(populated{m.Classes[class].Name, int(f.populations.list[i].Num().Int64())})
@@ -110,7 +110,7 @@ func (f *networkFlags) sweep(q command.Query, m *network.Model) (a render.Answer
 }
 
 // sweepText writes one table for chains and one for stations, with a line for each population.
-func (f *networkFlags) sweepText(t *render.Text, class string, points []*solution) {
+func (f *networkFlags) sweepText(t *render.Text, class string, points []*stationSolution) {
 	worst := points[0]
 	var chains, stations []render.Record
 	for i, s := range points {
