@@ -115,8 +115,8 @@ func TestDelayCountsJobsThatLeave(t *testing.T) {
 		}
 		methods[r.Method]++
 		for i, c := range r.Classes {
-			if c.LeavingJobs != count[i] {
-				t.Fatalf("class %d: %d jobs leave, want %d", i, c.LeavingJobs, count[i])
+			if *c.LeavingJobs != count[i] {
+				t.Fatalf("class %d: %d jobs leave, want %d", i, *c.LeavingJobs, count[i])
 			}
 			if (c.MeanDelay != nil) != (count[i] > 0) {
 				t.Fatalf("class %d: delay %v though %d jobs leave", i, c.MeanDelay, count[i])

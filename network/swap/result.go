@@ -22,32 +22,47 @@ type Settings struct {
 // A Result holds the stationary measures of a queue. Every number is within RelativeErrorBound of the exact value for the model as written;
 // one below 2^-1022, where the spacing of float64 is 2^-1074, is within that much more.
 type Result struct {
-	Engine             num.Engine // the engine that gave the numbers: Float, Enclose or Exact
-	Method             Method
-	States             int     // sets, numbers of jobs or orders that were looked at
-	RelativeErrorBound float64 // proved; 0 if the numbers are exact fractions, of which Float is the nearest
+	Engine num.Engine `json:"engine"` // the engine that gave the numbers: Float, Enclose or Exact
+	Method Method     `json:"method"`
+	States int        `json:"states"` // sets, numbers of jobs or orders that were looked at
 
-	Normalization    *num.Value // Σ_c Π_p λ_{c_p}/μ(c_1..c_p), closed Σ_c Π_p 1/μ(c_1..c_p) over the orders that the start can reach; nil if it is beyond the range of float64
-	EmptyProbability *num.Value // open: π(∅)
-	MeanJobs         num.Value  // E[X], of all classes
-	MeanDelay        *num.Value // open: of all jobs, from arrival to departure; nil if none arrive
+	// RelativeErrorBound is proved. It is 0 if the numbers are exact fractions, of which Float is the nearest.
+	RelativeErrorBound float64 `json:"relative_error_bound"`
 
-	Classes []ClassResult  // one a row of the model's classes
-	Servers []ServerResult // one a row of the model's servers
+	// Normalization is Σ_c Π_p λ_{c_p}/μ(c_1..c_p), of a closed queue Σ_c Π_p 1/μ(c_1..c_p) over the
+	// orders that the start can reach. It is nil beyond the range of float64.
+	Normalization    *num.Value `json:"normalization"`
+	EmptyProbability *num.Value `json:"empty_probability"` // open: π(∅)
+	MeanJobs         num.Value  `json:"mean_jobs"`         // E[X], of all classes
+	MeanDelay        *num.Value `json:"mean_delay"`        // open: of all jobs, to departure; nil if none arrive
+
+	Classes []ClassResult  `json:"classes"` // one for each row of the model's classes
+	Servers []ServerResult `json:"servers"` // one for each row of the model's servers
 
 	width float64
 }
 
 // A ClassResult holds the measures of one class.
 type ClassResult struct {
-	Throughput  num.Value  // jobs that leave per unit of time, in a closed queue to come back
-	Completions num.Value  // jobs that end per unit of time, those that take the place of another among them; by the measure, the departures in order of arrival
-	MeanJobs    num.Value  // closed: the population
-	LeavingJobs int        // closed: how many of its jobs ever leave; 0 in an open queue, which every job leaves
-	MeanDelay   *num.Value // from arrival to departure, closed between two departures of a job; nil if none leave
+	Name       string    `json:"name" title:"class"` // as in the model
+	Throughput num.Value `json:"throughput"`         // jobs that leave per unit of time, in a closed queue to come back
+
+	// Completions is the number of jobs that end per unit of time, those that take the place of another
+	// among them; by the measure, the departures in order of arrival.
+	Completions num.Value `json:"completions"`
+	MeanJobs    num.Value `json:"mean_jobs"` // closed: the population
+
+	// LeavingJobs is the number of jobs of a closed queue that ever leave; nil in an open one, which every
+	// job leaves.
+	LeavingJobs *int `json:"leaving_jobs,omitempty"`
+
+	// MeanDelay is that from arrival to departure, in a closed queue between two departures of a job; nil
+	// if none leave.
+	MeanDelay *num.Value `json:"mean_delay"`
 }
 
 // A ServerResult holds the measures of one server.
 type ServerResult struct {
-	Utilization num.Value // probability that a job which it can serve is present
+	Name        string    `json:"name" title:"server"` // as in the model
+	Utilization num.Value `json:"utilization"`         // probability that a job that it can serve is present
 }

@@ -172,7 +172,8 @@ func (q *queue) open(arrivals []*big.Rat, s Settings) error {
 	all := q.one.Zero()
 	for i, c := range q.Classes {
 		rate := q.one.Rational(c.ArrivalRate)
-		row := ClassResult{Throughput: q.o.Value(rate), Completions: q.o.Value(rate), MeanJobs: q.o.Value(jobs[i])}
+		row := ClassResult{Name: c.Name, Throughput: q.o.Value(rate), Completions: q.o.Value(rate),
+			MeanJobs: q.o.Value(jobs[i])}
 		if c.ArrivalRate.Sign() > 0 {
 			row.MeanDelay = q.o.Pointer(jobs[i].Quo(rate))
 		}
@@ -185,7 +186,7 @@ func (q *queue) open(arrivals []*big.Rat, s Settings) error {
 	if total.Sign() > 0 {
 		q.r.MeanDelay = q.o.Pointer(all.Quo(q.one.Rational(total)))
 	}
-	for server := range q.Servers {
+	for server, at := range q.Servers {
 		users := q.users(server)
 		busy, err := arithmetic.Sum(q.ctx, 0, len(g)-1, func(a int) arithmetic.Number {
 			if uint(a)&users == 0 {
@@ -196,7 +197,7 @@ func (q *queue) open(arrivals []*big.Rat, s Settings) error {
 		if err != nil {
 			return err
 		}
-		q.r.Servers = append(q.r.Servers, ServerResult{Utilization: q.o.Value(busy.Quo(z))})
+		q.r.Servers = append(q.r.Servers, ServerResult{Name: at.Name, Utilization: q.o.Value(busy.Quo(z))})
 	}
 	return nil
 }
@@ -256,16 +257,17 @@ func (q *queue) finish(z arithmetic.Number, leave, end []arithmetic.Number) {
 	all := 0
 	for i, c := range q.Classes {
 		rate := leave[i].Quo(z)
-		row := ClassResult{Throughput: q.o.Value(rate), Completions: q.o.Value(end[i].Quo(z)),
-			MeanJobs: q.o.Value(q.one.Integer(c.Population)), LeavingJobs: q.leaving[i]}
+		row := ClassResult{Name: c.Name, Throughput: q.o.Value(rate), Completions: q.o.Value(end[i].Quo(z)),
+			MeanJobs: q.o.Value(q.one.Integer(c.Population)), LeavingJobs: &q.leaving[i]}
 		if !rate.IsZero() {
-			row.MeanDelay = q.o.Pointer(q.one.Integer(row.LeavingJobs).Quo(rate))
+			row.MeanDelay = q.o.Pointer(q.one.Integer(q.leaving[i]).Quo(rate))
 		}
 		q.r.Classes = append(q.r.Classes, row)
 		all += c.Population
 	}
 	q.r.MeanJobs = q.o.Value(q.one.Integer(all))
-	for server := range q.Servers {
-		q.r.Servers = append(q.r.Servers, ServerResult{Utilization: q.o.Value(q.one.Integer(int(min(q.users(server), 1))))})
+	for server, at := range q.Servers {
+		isUsed := q.one.Integer(int(min(q.users(server), 1)))
+		q.r.Servers = append(q.r.Servers, ServerResult{Name: at.Name, Utilization: q.o.Value(isUsed)})
 	}
 }

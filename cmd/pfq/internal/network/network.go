@@ -13,13 +13,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"productform/cluster"
 	"productform/cmd/pfq/internal/command"
 	"productform/internal/cli"
 	"productform/internal/input"
 	"productform/internal/render"
 	"productform/network"
-	"productform/network/swap"
 	"productform/num"
 	"productform/sim"
 )
@@ -258,39 +256,8 @@ func (f *networkFlags) unstable(m *network.Model, limits *network.Stability) ren
 	return render.Answer{JSON: u, Lines: []render.Lines{{Of: u}}, Text: u.text}
 }
 
-// swaps solves a pass-and-swap queue, or says why it is unstable, and simulates it if that is asked for.
-func (f *networkFlags) swaps(q command.Query, all model) (a render.Answer, found bool, err error) {
-	m := all.swap
-	r, err := command.WithProgress(q, func(ctx context.Context) (*swap.Result, error) {
-		return swap.Solve(ctx, m, swap.Settings{Engine: num.Engine(f.engine), RelTol: f.tol, MaxBytes: int64(f.memory) << 20})
-	})
-	var unstable *cluster.UnstableError
-	switch {
-	case errors.As(err, &unstable):
-		var names []string
-		for _, i := range unstable.Classes {
-			names = append(names, m.Classes[i].Name)
-		}
-		size := num.OrOne(m.MeanSize) // rates of a queue count jobs
-		return f.overloaded(names, new(big.Rat).Mul(unstable.ArrivalRate, size), new(big.Rat).Mul(unstable.Capacity, size)), false, nil
-	case err != nil:
-		return a, false, f.translate(err)
-	}
-	plan, err := f.planned(q, all)
-	if err != nil {
-		return a, false, err
-	}
-	estimates, err := f.run(q, all, plan, func(s *simulated) { s.besideSwaps(m, r) })
-	if err != nil {
-		return a, false, err
-	}
-	s := newSwaps(m, r, estimates, command.Digits(f.tol))
-	s.Note = f.notes(all, true, s.Note)
-	return render.Answer{JSON: s, Lines: s.lines(), Columns: swapColumns, Text: s.text}, true, nil
-}
-
-// notes extends the note of an answer: how its simulated sizes relate to its exact numbers, if any, and
-// to its file.
+// notes adds to the note of an answer what its simulated sizes have to do with its exact numbers, if it has any, and
+// with its file.
 func (f *networkFlags) notes(m model, hasExact bool, note string) string {
 	var list []string
 	if note != "" {

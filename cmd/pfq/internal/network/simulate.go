@@ -10,7 +10,6 @@ import (
 	"productform/cmd/pfq/internal/command"
 	"productform/internal/render"
 	"productform/network"
-	"productform/network/swap"
 	"productform/num"
 	"productform/sim"
 	simloss "productform/sim/loss"
@@ -300,24 +299,6 @@ func visitRow(m *network.Model, class, visit int) int {
 		visit += len(c.Visits)
 	}
 	return visit
-}
-
-// besideSwaps compares the estimates with the result.
-func (s *simulated) besideSwaps(m *swap.Model, r *swap.Result) {
-	classes, servers := table{key: "classes", kind: "simulated_class"}, table{key: "servers", kind: "simulated_server"}
-	for k := range m.Classes {
-		of, at := &r.Classes[k], func(name string) *sim.Estimate { return s.found.Class(k, name) }
-		classes.rows = append(classes.rows, s.row("class", m.Classes[k].Name, sim.OfClass, k, nil,
-			measure{"throughput", at(sim.Throughput), s.exact(&of.Throughput)},
-			measure{"completions", at(simswap.Completions), s.exact(&of.Completions)},
-			measure{"mean_jobs", at(sim.MeanJobs), s.exact(&of.MeanJobs)},
-			measure{"measured_delay", at(sim.MeasuredDelay), s.exact(of.MeanDelay)}))
-	}
-	for i := range m.Servers {
-		servers.rows = append(servers.rows, s.row("server", m.Servers[i].Name, sim.OfServer, i, nil,
-			measure{"utilization", s.found.Server(i, sim.Utilization), s.exact(&r.Servers[i].Utilization)}))
-	}
-	s.tables = []table{classes, servers}
 }
 
 // head returns what all estimates have in common.

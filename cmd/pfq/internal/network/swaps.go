@@ -1,121 +1,86 @@
 package network
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"math/big"
 	"strings"
 
+	"productform/cluster"
 	"productform/cmd/pfq/internal/command"
 	"productform/internal/render"
 	"productform/network/swap"
 	"productform/num"
+	"productform/sim"
+	simswap "productform/sim/swap"
 )
-
-// A swaps is the answer for a pass-and-swap queue.
-type swaps struct {
-	Stable             bool          `json:"stable"`
-	Engine             num.Engine    `json:"engine"`
-	Method             swap.Method   `json:"method"`
-	States             int           `json:"states"`
-	RelativeErrorBound float64       `json:"relative_error_bound"`
-	Normalization      render.Number `json:"normalization"`
-	EmptyProbability   render.Number `json:"empty_probability"`
-	MeanJobs           render.Number `json:"mean_jobs"`
-	MeanDelay          render.Number `json:"mean_delay"`
-	Classes            []swapClass   `json:"classes"`
-	Servers            []swapServer  `json:"servers"`
-	Note               string        `json:"note,omitempty"`
-	Simulated          render.Record `json:"simulated,omitempty"`
-
-	digits    int
-	isClosed  bool
-	simulated *simulated
-}
-
-// A swapClass is a row of one class.
-type swapClass struct {
-	Name        string        `json:"name" title:"class"`
-	Throughput  render.Number `json:"throughput"`
-	Completions render.Number `json:"completions"`
-	MeanJobs    render.Number `json:"mean_jobs"`
-	LeavingJobs *int          `json:"leaving_jobs,omitempty"` // closed queues only
-	MeanDelay   render.Number `json:"mean_delay"`
-}
-
-// A swapServer is a row of one server.
-type swapServer struct {
-	Name        string        `json:"name" title:"server"`
-	Utilization render.Number `json:"utilization"`
-}
 
 // swapColumns are the first columns of CSV.
 var swapColumns = []string{"kind", "name", "throughput", "completions", "mean_jobs", "mean_delay", "utilization"}
 
-func newSwaps(m *swap.Model, r *swap.Result, found *simulated, digits int) *swaps {
-	value := func(v *num.Value) render.Number { return render.Value(v, command.ProofOf(r.Engine), digits) }
-	s := &swaps{
-		Stable: true, Engine: r.Engine, Method: r.Method, States: r.States, RelativeErrorBound: r.RelativeErrorBound,
-		Normalization: value(r.Normalization), EmptyProbability: value(r.EmptyProbability), MeanJobs: value(&r.MeanJobs), MeanDelay: value(r.MeanDelay),
-		Classes: []swapClass{}, Servers: []swapServer{}, Note: noteStaying(m, r),
-		Simulated: found.record(), digits: digits, isClosed: m.IsClosed(), simulated: found,
-	}
-	for i := range r.Classes {
-		c := &r.Classes[i]
-		row := swapClass{Name: m.Classes[i].Name, Throughput: value(&c.Throughput), Completions: value(&c.Completions),
-			MeanJobs: value(&c.MeanJobs), MeanDelay: value(c.MeanDelay)}
-		if m.IsClosed() {
-			row.LeavingJobs = &c.LeavingJobs
+// swaps solves a pass-and-swap queue, or says why it is unstable, and simulates it if that is asked for.
+func (f *networkFlags) swaps(q command.Query, all model) (a render.Answer, found bool, err error) {
+	m := all.swap
+	r, err := command.WithProgress(q, func(ctx context.Context) (*swap.Result, error) {
+		return swap.Solve(ctx, m, swap.Settings{Engine: num.Engine(f.engine), RelTol: f.tol, MaxBytes: int64(f.memory) << 20})
+	})
+	var unstable *cluster.UnstableError
+	switch {
+	case errors.As(err, &unstable):
+		var names []string
+		for _, i := range unstable.Classes {
+			names = append(names, m.Classes[i].Name)
 		}
-		s.Classes = append(s.Classes, row)
+		size := num.OrOne(m.MeanSize) // rates of a queue count jobs
+		return f.overloaded(names, new(big.Rat).Mul(unstable.ArrivalRate, size), new(big.Rat).Mul(unstable.Capacity, size)), false, nil
+	case err != nil:
+		return a, false, f.translate(err)
 	}
-	for i := range r.Servers {
-		s.Servers = append(s.Servers, swapServer{m.Servers[i].Name, value(&r.Servers[i].Utilization)})
+	plan, err := f.planned(q, all)
+	if err != nil {
+		return a, false, err
 	}
-	return s
+	style := render.Style{Engine: r.Engine, Digits: command.Digits(f.tol)}
+	note := f.notes(all, true, noteStaying(m, r))
+	s := solution{body: style.Record(r), note: note, digits: style.Digits, columns: swapColumns,
+		lines: []string{trust(r.Engine, r.RelativeErrorBound),
+			fmt.Sprintf("pass-and-swap queue, %s, %s", r.Method, render.Counted(r.States, "state")), note}}
+	whole := "normalization empty_probability mean_jobs mean_delay"
+	if m.IsClosed() {
+		whole = "normalization mean_jobs"
+	}
+	s.sections = []render.Section{
+		{Kind: "queue", Columns: whole},
+		{Kind: "class", Of: "classes", Columns: "name throughput completions mean_jobs mean_delay"},
+		{Kind: "server", Of: "servers"},
+	}
+	s.parts = []part{
+		{"classes", "class", sim.OfClass, nil, []string{sim.Throughput, simswap.Completions, sim.MeanJobs, sim.MeasuredDelay}},
+		{"servers", "server", sim.OfServer, nil, []string{sim.Utilization}},
+	}
+	return f.simulate(q, all, plan, s)
 }
 
 // noteStaying names the classes of a closed queue with jobs that never leave, "" if there are none.
 func noteStaying(m *swap.Model, r *swap.Result) string {
 	var notes []string
 	for i, c := range r.Classes {
-		name, leave := m.Classes[i].Name, "leave"
-		if c.LeavingJobs == 1 {
+		all, leave := m.Classes[i].Population, "leave"
+		if c.LeavingJobs == nil || *c.LeavingJobs == all {
+			continue
+		}
+		switch *c.LeavingJobs {
+		case 0:
+			notes = append(notes, fmt.Sprintf("no job of class %s ever leaves, and there is no mean_delay: "+
+				"each time one is done, it takes the place of a job behind it", c.Name))
+			continue
+		case 1:
 			leave = "leaves"
 		}
-		switch all := m.Classes[i].Population; {
-		case c.LeavingJobs == all:
-		case c.LeavingJobs == 0:
-			notes = append(notes, fmt.Sprintf("no job of class %s ever leaves, and there is no mean_delay: "+
-				"each time one is done, it takes the place of a job behind it", name))
-		default:
-			notes = append(notes, fmt.Sprintf("only %d of the %d jobs of class %s ever %s, and mean_delay counts "+
-				"only these: each time another one is done, it takes the place of a job behind it",
-				c.LeavingJobs, all, name, leave))
-		}
+		notes = append(notes, fmt.Sprintf("only %d of the %d jobs of class %s ever %s, and mean_delay counts "+
+			"only these: each time another one is done, it takes the place of a job behind it",
+			*c.LeavingJobs, all, c.Name, leave))
 	}
 	return strings.Join(notes, "; ")
-}
-
-// lines returns the lines of CSV.
-func (s *swaps) lines() []render.Lines {
-	whole := *s
-	whole.Simulated = nil
-	return append([]render.Lines{{Kind: "queue", Of: whole}, {Kind: "class", Of: s.Classes}, {Kind: "server", Of: s.Servers}}, s.simulated.lines()...)
-}
-
-func (s *swaps) text(t *render.Text) {
-	t.Digits = s.digits
-	heading(t, s.Engine, s.RelativeErrorBound)
-	t.Line("pass-and-swap queue, %s, %s", s.Method, render.Counted(s.States, "state"))
-	if s.Note != "" {
-		t.Line("%s", s.Note)
-	}
-	t.Line("")
-	if s.isClosed {
-		t.Table(s, "normalization", "mean_jobs")
-	} else {
-		t.Table(s, "normalization", "empty_probability", "mean_jobs", "mean_delay")
-	}
-	t.Table(s.Classes, "name", "throughput", "completions", "mean_jobs", "mean_delay")
-	t.Table(s.Servers, "name", "utilization")
-	s.simulated.text(t)
 }
