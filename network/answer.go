@@ -302,13 +302,14 @@ func (s *Station) ofEqualServers(of *demands.Station) *big.Rat {
 // station writes down the measures of one station.
 func (a *answer) station(i int, m *stationMeasure) StationResult {
 	of, st := &a.model.Stations[i], &a.System.Stations[i]
-	r := StationResult{ProbEmpty: a.value(m.empty, true)}
+	r := StationResult{Name: of.Name, Discipline: of.Discipline, ProbEmpty: a.value(m.empty, true)}
 	sum, busy := a.one.Zero(), a.one.Zero()
 	most := of.ofEqualServers(st)
 	for row := range st.Visits {
 		v := &st.Visits[row]
 		x := a.throughput(v)
-		visit := VisitResult{Class: v.Class, Visit: v.Visit, Throughput: a.value(x, false), MeanJobs: a.value(m.jobs[row], false)}
+		visit := VisitResult{Station: of.Name, Name: a.model.Classes[v.Class].Name, Class: v.Class, Visit: v.Visit,
+			Throughput: a.value(x, false), MeanJobs: a.value(m.jobs[row], false)}
 		if v.Ratio.Sign() > 0 && a.System.Chains[v.Chain].Population > 0 == (v.K >= 0) {
 			visit.MeanDelay = a.pointer(a.movingOf(v.Chain, m.jobs[row]).Quo(x))
 		}
@@ -330,8 +331,8 @@ func (a *answer) station(i int, m *stationMeasure) StationResult {
 	case m.some != nil:
 		r.Utilization = a.pointer(*m.some)
 	}
-	for _, x := range m.idle {
-		r.Nodes = append(r.Nodes, NodeResult{ProbIdle: a.value(x, true)})
+	for n, x := range m.idle {
+		r.Nodes = append(r.Nodes, NodeResult{Station: of.Name, Name: of.Nodes[n].Name, ProbIdle: a.value(x, true)})
 	}
 	for _, p := range m.law {
 		r.JobsDistribution = append(r.JobsDistribution, a.value(p, true))
@@ -351,7 +352,7 @@ func (a *answer) movingOf(chain int, jobs arithmetic.Number) arithmetic.Number {
 // chain writes down the measures of one chain, given the mean number of its jobs where it is open.
 func (a *answer) chain(k int, jobs arithmetic.Number) ChainResult {
 	c := &a.System.Chains[k]
-	r := ChainResult{Classes: c.Classes, Closed: c.Closed, Population: c.Population}
+	r := ChainResult{Names: a.model.names(c.Classes), Classes: c.Classes, Closed: c.Closed, Population: c.Population}
 	x := a.one.Zero()
 	if c.Closed {
 		for place, of := range a.System.Closed {

@@ -10,13 +10,22 @@ import (
 
 // ChainBounds encloses the throughput and the mean delay of a closed chain, for networks of any size.
 type ChainBounds struct {
-	Classes         []int       // rows of the model's classes
-	Population      int         // jobs of the chain
-	Throughput      [2]*big.Rat // low and high: cycles per unit of time
-	MeanDelay       [2]*big.Rat // low and high: mean time of a cycle, N/X
-	Bottleneck      int         // the station that bounds the throughput, whatever the population; -1 if none does
-	MostThroughput  *big.Rat    // what it leaves; nil if none does
-	EmptyThroughput *big.Rat    // of a single job of the chain alone: 1/(Z + Σ D_i/α_i(1))
+	Names      []string `json:"classes" title:"chain"` // those of its classes
+	Classes    []int    `json:"-"`                     // rows of the model's classes
+	Population int      `json:"population"`            // jobs of the chain
+	Throughput Between  `json:"throughput"`            // cycles per unit of time
+	MeanDelay  Between  `json:"mean_delay"`            // mean time of a cycle, N/X
+
+	// Bottleneck is the station that bounds the throughput, whatever the population; -1 if none does.
+	Bottleneck      int      `json:"-"`
+	MostThroughput  *big.Rat `json:"-"`                 // what it leaves; nil if there is no bottleneck
+	EmptyThroughput *big.Rat `json:"throughput_of_one"` // if a single job of the chain is alone: 1/(Z + Σ D_i/α_i(1))
+}
+
+// A Between encloses a number.
+type Between struct {
+	Low  *big.Rat `json:"low"`  // at most the number
+	High *big.Rat `json:"high"` // at least the number
 }
 
 // Bounds encloses the throughputs of the closed chains of a network in fractions, in time linear in stations, chains and servers and whatever the populations: it is for
@@ -115,7 +124,7 @@ func boundOf(t *demands.Totals, total int) stationBound {
 // bounds returns those of the closed chain at place k.
 func (s *system) bounds(k, total int, at []stationBound) ChainBounds {
 	c := &s.Chains[s.Closed[k]]
-	r := ChainBounds{Classes: c.Classes, Population: c.Population, Bottleneck: -1}
+	r := ChainBounds{Names: s.model.names(c.Classes), Classes: c.Classes, Population: c.Population, Bottleneck: -1}
 	think, first, fast, slow, rise := new(big.Rat), new(big.Rat), new(big.Rat), new(big.Rat), new(big.Rat)
 	stations, single := int64(0), len(s.Closed) == 1
 	for i := range s.Stations {
@@ -158,16 +167,15 @@ func (s *system) bounds(k, total int, at []stationBound) ChainBounds {
 		more.Mul(more, first).Quo(more, big.NewRat(stations, 1))
 		short = more.Add(more, first)
 	}
-	r.MeanDelay = [2]*big.Rat{new(big.Rat).Add(think, short), long.Add(long, think)}
-	r.Throughput = [2]*big.Rat{new(big.Rat).Quo(n, r.MeanDelay[1]), new(big.Rat).Quo(n, r.MeanDelay[0])}
-	if r.MostThroughput != nil && r.MostThroughput.Cmp(r.Throughput[1]) < 0 {
-		r.Throughput[1] = r.MostThroughput
-		r.MeanDelay[0] = new(big.Rat).Quo(n, r.MostThroughput)
+	r.MeanDelay = Between{new(big.Rat).Add(think, short), long.Add(long, think)}
+	r.Throughput = Between{new(big.Rat).Quo(n, r.MeanDelay.High), new(big.Rat).Quo(n, r.MeanDelay.Low)}
+	if r.MostThroughput != nil && r.MostThroughput.Cmp(r.Throughput.High) < 0 {
+		r.Throughput.High = r.MostThroughput
+		r.MeanDelay.Low = new(big.Rat).Quo(n, r.MostThroughput)
 	}
 	if moving := s.model.moving(c.Classes, c.Population); moving < c.Population {
-		for i, d := range r.MeanDelay {
-			r.MeanDelay[i] = new(big.Rat).Mul(d, big.NewRat(int64(moving), int64(c.Population)))
-		}
+		part := big.NewRat(int64(moving), int64(c.Population))
+		r.MeanDelay = Between{new(big.Rat).Mul(r.MeanDelay.Low, part), new(big.Rat).Mul(r.MeanDelay.High, part)}
 	}
 	r.EmptyThroughput = first.Add(first, think).Inv(first)
 	return r

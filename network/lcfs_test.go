@@ -41,8 +41,8 @@ func TestDelayAtLCFSAlone(t *testing.T) {
 			t.Fatalf("delays %v and %v, want %v", r.Chains[0].MeanDelay.Exact, r.Stations[0].Visits[0].MeanDelay.Exact,
 				want)
 		}
-		if d := bounds[0].MeanDelay; d[0].Cmp(want) > 0 || want.Cmp(d[1]) > 0 {
-			t.Fatalf("delay between %v and %v, want %v", d[0], d[1], want)
+		if d := bounds[0].MeanDelay; d.Low.Cmp(want) > 0 || want.Cmp(d.High) > 0 {
+			t.Fatalf("delay between %v and %v, want %v", d.Low, d.High, want)
 		}
 		if n := r.Chains[0].MovingJobs; n != min(jobs, servers) {
 			t.Fatalf("%d jobs move, want %d", n, min(jobs, servers))

@@ -122,3 +122,11 @@ func (m *Model) Scale(factor *big.Rat) *Model {
 	}
 	return &c
 }
+
+// names returns the names of classes.
+func (m *Model) names(classes []int) (list []string) {
+	for _, c := range classes {
+		list = append(list, m.Classes[c].Name)
+	}
+	return list
+}

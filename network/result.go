@@ -23,51 +23,72 @@ const (
 // A Result holds the stationary measures of a network. Every number is within RelativeErrorBound of the exact value for the
 // model as written; a probability below 2^-1022, where the spacing of float64 is 2^-1074, is within that much more.
 type Result struct {
-	Engine             num.Engine // the engine that gave the numbers: Float, Enclose or Exact
-	Method             Method
-	Why                string  // why this method, and on which lattice
-	States             float64 // populations of the lattice, 0 without one
-	Bytes              float64 // memory that its tables took
-	RelativeErrorBound float64 // proved; 0 if the numbers are exact fractions, of which Float is the nearest
+	Engine num.Engine `json:"engine"` // the engine that gave the numbers: Float, Enclose or Exact
+	Method Method     `json:"method"`
+	Why    string     `json:"why"`    // why this method, and on which lattice
+	States float64    `json:"states"` // populations of the lattice, 0 without one
+	Bytes  float64    `json:"-"`      // memory that its tables took
 
-	Chains   []ChainResult
-	Stations []StationResult // one a station of the model
+	// RelativeErrorBound is proved. It is 0 if the numbers are exact fractions, of which Float is the nearest.
+	RelativeErrorBound float64 `json:"relative_error_bound"`
+
+	Chains   []ChainResult   `json:"chains"`
+	Stations []StationResult `json:"stations"` // one for each station of the model
 
 	width float64 // relative width of the widest enclosure
 }
 
 // A ChainResult holds the measures of one chain.
 type ChainResult struct {
-	Classes    []int      // rows of the model's classes
-	Closed     bool       // its jobs never leave
-	Population int        // jobs of a closed chain
-	Throughput num.Value  // closed: cycles per unit of time of all its jobs together; open: jobs that arrive per unit of time
-	MeanJobs   num.Value  // E[jobs of the chain]: the population of a closed one
-	MovingJobs int        // closed: the jobs that ever move; fewer than Population only at one station with LCFS alone
-	MeanDelay  *num.Value // mean time of a cycle, MovingJobs/X, or of an open job in the network; nil without jobs
+	Names      []string `json:"classes" title:"chain"` // those of its classes
+	Classes    []int    `json:"-"`                     // rows of the model's classes
+	Closed     bool     `json:"-"`                     // its jobs never leave
+	Population int      `json:"population"`            // jobs of a closed chain
+
+	// Throughput is the number of cycles of all jobs together per unit of time; in an open chain it is the
+	// number of jobs that arrive.
+	Throughput num.Value `json:"throughput"`
+	MeanJobs   num.Value `json:"mean_jobs"` // E[jobs of the chain]: the population of a closed one
+
+	// MovingJobs is the number of jobs of a closed chain that ever move: fewer than Population only at one
+	// station with LCFS alone.
+	MovingJobs int `json:"-"`
+
+	// MeanDelay is the mean time of a cycle, MovingJobs/X, or of an open job in the network; nil without jobs.
+	MeanDelay *num.Value `json:"mean_delay"`
 }
 
 // A StationResult holds the measures of one station.
 type StationResult struct {
-	MeanJobs    num.Value     // E[jobs at the station]
-	ProbEmpty   num.Value     // P(no jobs)
-	Utilization *num.Value    // mean share of its servers that work; with Rates: P(some jobs); nil with Delay, and with Order and Balanced unless they have Limits
-	Visits      []VisitResult // in the order of classes and their visits
-	Nodes       []NodeResult  // one a node of the model's station, with Order or Balanced
+	Name       string     `json:"name" title:"station"` // as in the model
+	Discipline Discipline `json:"discipline"`
+	MeanJobs   num.Value  `json:"mean_jobs"` // E[jobs at the station]
 
-	JobsDistribution []num.Value // P(n jobs), n = 0..Settings.MaxJobs; nil unless asked
+	// Utilization is the mean share of its servers that work, with Rates P(some jobs). It is nil with Delay,
+	// and with Order and Balanced unless they have Limits.
+	Utilization *num.Value    `json:"utilization"`
+	ProbEmpty   num.Value     `json:"empty_probability"` // P(no jobs)
+	Visits      []VisitResult `json:"-"`                 // in the order of classes and their visits
+	Nodes       []NodeResult  `json:"-"`                 // one for each node of the model's station
+
+	// JobsDistribution is P(n jobs), n = 0..Settings.MaxJobs; nil if MaxJobs is 0.
+	JobsDistribution []num.Value `json:"jobs_distribution,omitempty"`
 }
 
 // A VisitResult holds the measures of the jobs of one class at a station.
 type VisitResult struct {
-	Class, Visit int        // Model.Classes[Class].Visits[Visit]
-	Throughput   num.Value  // jobs per unit of time
-	MeanJobs     num.Value  // E[x_ic]
-	MeanDelay    *num.Value // of one visit: MeanJobs/Throughput; nil if the throughput is 0
-	Utilization  *num.Value // its part in that of the station, by work; nil where that is nil, and with Rates
+	Station      string     `json:"station"`     // its name
+	Name         string     `json:"class"`       // as in the model
+	Class, Visit int        `json:"-"`           // Model.Classes[Class].Visits[Visit]
+	Throughput   num.Value  `json:"throughput"`  // jobs per unit of time
+	MeanJobs     num.Value  `json:"mean_jobs"`   // E[x_ic]
+	MeanDelay    *num.Value `json:"mean_delay"`  // MeanJobs/Throughput, for one visit; nil if the throughput is 0
+	Utilization  *num.Value `json:"utilization"` // its part of the station's, by work; nil with Rates, too
 }
 
 // A NodeResult holds the measures of one node of a station.
 type NodeResult struct {
-	ProbIdle num.Value // P(no job is present that it can serve)
+	Station  string    `json:"station"`           // its name
+	Name     string    `json:"name" title:"node"` // as in the model
+	ProbIdle num.Value `json:"idle_probability"`  // P(no job is present that it can serve)
 }

@@ -167,10 +167,10 @@ func TestBoundsHold(t *testing.T) {
 			}
 			b := bounds[n]
 			n++
-			if x := c.Throughput.Exact; x.Cmp(b.Throughput[0]) < 0 || x.Cmp(b.Throughput[1]) > 0 {
+			if x := c.Throughput.Exact; x.Cmp(b.Throughput.Low) < 0 || x.Cmp(b.Throughput.High) > 0 {
 				t.Fatalf("throughput %v not in %v", x, b.Throughput)
 			}
-			if x := c.MeanDelay.Exact; x.Cmp(b.MeanDelay[0]) < 0 || x.Cmp(b.MeanDelay[1]) > 0 {
+			if x := c.MeanDelay.Exact; x.Cmp(b.MeanDelay.Low) < 0 || x.Cmp(b.MeanDelay.High) > 0 {
 				t.Fatalf("delay %v not in %v", x, b.MeanDelay)
 			}
 			if len(r.Chains) == 1 && c.Population == 1 && c.Throughput.Exact.Cmp(b.EmptyThroughput) != 0 {
@@ -194,14 +194,14 @@ func TestBoundsOfOneChain(t *testing.T) {
 	// D = 2, 3, 1; Z = 4; D_max = 3. R' = 6: 6 + 2·19·6/10 = 28.8; slow: 20·6 = 120: 6 + 3·19·120/124.
 	low, high := big.NewRat(20, 1), big.NewRat(1, 3)
 	low.Quo(low, new(big.Rat).Add(big.NewRat(10, 1), big.NewRat(3*19*120, 124)))
-	if b[0].Throughput[0].Cmp(low) != 0 || b[0].Throughput[1].Cmp(high) != 0 || b[0].Bottleneck != 2 {
+	if b[0].Throughput.Low.Cmp(low) != 0 || b[0].Throughput.High.Cmp(high) != 0 || b[0].Bottleneck != 2 {
 		t.Errorf("%v, %v, bottleneck %d", b[0].Throughput, low, b[0].Bottleneck)
 	}
 	if b, err = network.Bounds(t.Context(), centralServer(3)); err != nil {
 		t.Fatal(err)
 	}
-	if want := big.NewRat(3*10, 100+2*2*6); b[0].Throughput[1].Cmp(want) != 0 { // 3/(10 + 2·2·6/10)
-		t.Errorf("%v, want %v", b[0].Throughput[1], want)
+	if want := big.NewRat(3*10, 100+2*2*6); b[0].Throughput.High.Cmp(want) != 0 { // 3/(10 + 2·2·6/10)
+		t.Errorf("%v, want %v", b[0].Throughput.High, want)
 	}
 }
 
@@ -234,7 +234,7 @@ func TestBoundsOfLargeNetworks(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range b {
-		if c.Throughput[0].Sign() <= 0 || c.Throughput[0].Cmp(c.Throughput[1]) > 0 {
+		if c.Throughput.Low.Sign() <= 0 || c.Throughput.Low.Cmp(c.Throughput.High) > 0 {
 			t.Errorf("%v", c.Throughput)
 		}
 	}

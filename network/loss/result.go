@@ -33,17 +33,17 @@ type Result struct {
 	// RelativeErrorBound is proved. It is 0 if the numbers are exact fractions, of which Float is the nearest.
 	RelativeErrorBound float64 `json:"relative_error_bound"`
 
-	// EmptyProbability is that of no jobs in the system. It is nil if a class of Poisson arrivals shares
-	// nothing, whose factor is exp(-w_k).
+	// EmptyProbability is the probability of no jobs in the system. It is nil if a class of Poisson arrivals
+	// shares nothing, whose factor is exp(-w_k).
 	EmptyProbability *num.Value `json:"empty_probability"`
 	Blocking         *num.Value `json:"blocking"`   // probability that an arriving job is lost; nil if none arrive
 	Throughput       num.Value  `json:"throughput"` // jobs per unit of time that are let in
 	MeanJobs         num.Value  `json:"mean_jobs"`  // in the system
-	MeanDelay        *num.Value `json:"mean_delay"` // of the jobs let in; nil if there are none
+	MeanDelay        *num.Value `json:"mean_delay"` // for jobs that are let in; nil if there are none
 
 	Classes []ClassResult  `json:"classes"` // one for each row of the model's classes
 	Servers []ServerResult `json:"servers"` // by row of the model's servers: the measures of each server of the row
-	Room    *LimitResult   `json:"-"`       // of the room; nil if the model has none
+	Room    *LimitResult   `json:"-"`       // use of the room; nil if the model has none
 	Limits  []LimitResult  `json:"limits"`  // one for each row of the model's limits
 
 	width float64 // relative width of the widest enclosure
@@ -59,12 +59,12 @@ type ClassResult struct {
 	Blocking   num.Value  `json:"blocking"`
 	Throughput num.Value  `json:"throughput"` // jobs per unit of time that are let in
 	MeanJobs   *num.Value `json:"mean_jobs"`  // E[X_k]; nil with tokens, where servers do not tell classes apart
-	MeanDelay  *num.Value `json:"mean_delay"` // of the jobs let in: E[X_k]/Throughput; nil if there are none, and with tokens
+	MeanDelay  *num.Value `json:"mean_delay"` // E[X_k]/Throughput; nil with tokens, and if no jobs are let in
 
 	// These are nil without Model.Count.
 	WaitProbability *num.Value `json:"wait_probability"` // that a job let in finds all servers busy
 	MeanQueue       *num.Value `json:"mean_queue"`       // jobs that wait for a server, in order of arrival
-	MeanWaiting     *num.Value `json:"mean_waiting"`     // of the jobs let in: MeanQueue/Throughput; nil if there are none
+	MeanWaiting     *num.Value `json:"mean_waiting"`     // MeanQueue/Throughput; nil if no jobs are let in
 }
 
 // A ServerResult holds the measures of one server.

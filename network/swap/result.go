@@ -24,7 +24,7 @@ type Settings struct {
 type Result struct {
 	Engine num.Engine `json:"engine"` // the engine that gave the numbers: Float, Enclose or Exact
 	Method Method     `json:"method"`
-	States int        `json:"states"` // sets, numbers of jobs or orders that were looked at
+	States int        `json:"states"` // sets, numbers of jobs or orders that were examined
 
 	// RelativeErrorBound is proved. It is 0 if the numbers are exact fractions, of which Float is the nearest.
 	RelativeErrorBound float64 `json:"relative_error_bound"`

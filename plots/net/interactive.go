@@ -103,9 +103,12 @@ func drawInteractive(ctx context.Context, f *plots.Figure, runs []interactiveRun
 		if err != nil {
 			return err
 		}
-		cycle := float(bound[0].MeanDelay[1])
-		bounds[0].X, bounds[0].Low, bounds[0].High = append(bounds[0].X, n), append(bounds[0].Low, float(bound[0].Throughput[0])), append(bounds[0].High, float(bound[0].Throughput[1]))
-		bounds[1].X, bounds[1].Low, bounds[1].High = append(bounds[1].X, n), append(bounds[1].Low, float(bound[0].MeanDelay[0])-thinkTime), append(bounds[1].High, cycle-thinkTime)
+		cycle := float(bound[0].MeanDelay.High)
+		add := func(s *plots.Series, low, high float64) {
+			s.X, s.Low, s.High = append(s.X, n), append(s.Low, low), append(s.High, high)
+		}
+		add(&bounds[0], float(bound[0].Throughput.Low), float(bound[0].Throughput.High))
+		add(&bounds[1], float(bound[0].MeanDelay.Low)-thinkTime, cycle-thinkTime)
 		lines[0].X, lines[0].Y = append(lines[0].X, n), append(lines[0].Y, r.Chains[0].Throughput.Float)
 		lines[1].X, lines[1].Y = append(lines[1].X, n), append(lines[1].Y, r.Chains[0].MeanDelay.Float-thinkTime)
 	}

@@ -9,53 +9,65 @@ import (
 	"productform/num"
 )
 
-// A visitDelays has the percentiles of the delays of visits that are known, by class and visit.
-type visitDelays map[[2]int][]num.Value
-
 // knowsDelays reports whether percentiles of delays at a station are known.
 func knowsDelays(s network.Station) bool { return s.Discipline == network.FCFS && s.Rates == nil }
 
-// delays returns the percentiles that were asked for of all visits of which they are known, nil if none were or the network is not solved.
-func (f *networkFlags) delays(ctx context.Context, m *network.Model, isSolved bool) (visitDelays, error) {
-	if f.percentiles == nil || !isSolved {
+// delays returns the percentiles of each row of visits in the answer, nil for a visit of which they are
+// not known. It returns nil without --percentiles, or if the network is not solved.
+func (f *networkFlags) delays(ctx context.Context, m *network.Model, r *network.Result) ([][]num.Value, error) {
+	if f.percentiles == nil || r == nil {
 		return nil, nil
 	}
-	known := visitDelays{}
 	var question network.DelayQuestion
 	for _, p := range f.percentiles {
 		question.Levels = append(question.Levels, p.Level)
 	}
-	for i := range m.Stations {
-		if !knowsDelays(m.Stations[i]) {
-			continue
+	var known [][]num.Value
+	for i, s := range r.Stations {
+		ofStation := make([][]num.Value, len(s.Visits))
+		if knowsDelays(m.Stations[i]) {
+			question.Station = i
+			settings := network.Settings{RelTol: f.tol, MaxBytes: int64(f.memory) << 20}
+			visits, err := network.Delays(ctx, m, question, settings)
+			if err != nil {
+				return nil, err
+			}
+			for k, v := range visits {
+				ofStation[k] = v.Quantiles
+			}
 		}
-		question.Station = i
-		visits, err := network.Delays(ctx, m, question, network.Settings{RelTol: f.tol, MaxBytes: int64(f.memory) << 20})
-		if err != nil {
-			return nil, err
-		}
-		for _, v := range visits {
-			known[[2]int{v.Class, v.Visit}] = v.Quantiles
-		}
+		known = append(known, ofStation...)
 	}
 	return known, nil
 }
 
 // setDelays adds the percentiles to the visits, if some were asked for. Those that are not known do not exist.
-func (s *stationSolution) setDelays(m *network.Model, known visitDelays, asked []command.Percentile) {
-	if known == nil {
-		return
-	}
-	s.knowsDelays = len(known) > 0
-	for k := range s.Visits {
-		v := &s.Visits[k]
-		quantiles := known[v.of]
+func setDelays(visits []render.Record, known [][]num.Value, asked []command.Percentile, digits int) {
+	style := render.Style{Engine: num.Enclose, Digits: digits}
+	for k, quantiles := range known {
+		var delay render.Record
 		for j, p := range asked {
 			var value *num.Value
 			if quantiles != nil {
 				value = &quantiles[j]
 			}
-			v.Delay = append(v.Delay, render.Field{Key: p.Name, Value: render.Value(value, render.Bounds, s.digits)})
+			delay = append(delay, render.Field{Key: p.Name, Value: style.Computed(value)})
 		}
+		visits[k] = visits[k].Set("delay", delay, "")
 	}
+}
+
+// delaySection is the table of the percentiles.
+func delaySection(asked []command.Percentile) render.Section {
+	s := render.Section{Of: "visits", Columns: "station class"}
+	s.Rows = func(visits []render.Record) (rows []render.Record) {
+		for _, v := range visits {
+			rows = append(rows, v.Flat())
+		}
+		return rows
+	}
+	for _, p := range asked {
+		s.Columns += " delay_" + p.Name
+	}
+	return s
 }

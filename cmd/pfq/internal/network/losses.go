@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math/big"
 	"slices"
-	"strings"
 
 	"productform/cmd/pfq/internal/command"
 	"productform/internal/render"
@@ -20,11 +19,12 @@ import (
 var lossColumns = []string{"kind", "name", "classes", "most", "offered", "blocking", "throughput", "mean_jobs",
 	"mean_delay", "wait_probability", "mean_queue", "mean_waiting", "mean_units", "utilization"}
 
-// losses solves a system with losses, or says why it is unstable, and simulates it if that is asked for.
+// losses solves a system with losses, or says why it is unstable. With --runs it also simulates the system.
 func (f *networkFlags) losses(q command.Query, all model) (a render.Answer, found bool, err error) {
 	m := all.loss
 	r, err := command.WithProgress(q, func(ctx context.Context) (*loss.Result, error) {
-		return loss.Solve(ctx, m, loss.Settings{Engine: num.Engine(f.engine), RelTol: f.tol, MaxBytes: int64(f.memory) << 20})
+		settings := loss.Settings{Engine: num.Engine(f.engine), RelTol: f.tol, MaxBytes: int64(f.memory) << 20}
+		return loss.Solve(ctx, m, settings)
 	})
 	var unstable *loss.UnstableError
 	switch {
@@ -44,9 +44,11 @@ func (f *networkFlags) losses(q command.Query, all model) (a render.Answer, foun
 	style := render.Style{Engine: r.Engine, Digits: command.Digits(f.tol)}
 	note := f.notes(all, true, noteFastServers(m))
 	body := style.Record(r).Set("limits", append(style.Rows(r.Room), style.Rows(r.Limits)...), "")
-	s := solution{body: body, note: note, digits: style.Digits, columns: lossColumns,
-		lines: []string{trust(r.Engine, r.RelativeErrorBound), fmt.Sprintf("%s, %s", r.Method, render.Counted(r.States, "state")), note}}
-	class, server, serverMeasures := "name offered blocking throughput mean_jobs mean_delay", "name utilization", []string{sim.Utilization}
+	s := solution{body: body, note: note, digits: style.Digits, columns: lossColumns, lines: []string{
+		trust(r.Engine, r.RelativeErrorBound),
+		fmt.Sprintf("%s, %s", r.Method, render.Counted(r.States, "state")), note}}
+	class, server := "name offered blocking throughput mean_jobs mean_delay", "name utilization"
+	serverMeasures := []string{sim.Utilization}
 	classMeasures := []string{simloss.Offered, simloss.Blocking, sim.Throughput, sim.MeanJobs, sim.MeasuredDelay}
 	if m.Count > 0 {
 		class += " wait_probability mean_queue mean_waiting"
@@ -66,7 +68,10 @@ func (f *networkFlags) losses(q command.Query, all model) (a render.Answer, foun
 		{Kind: "limit", Of: "limits", Columns: "classes most mean_units utilization"},
 	}
 	_, first := m.Expanded() // the first server of each group
-	s.parts = []part{{"classes", "class", sim.OfClass, nil, classMeasures}, {"servers", "server", sim.OfServer, first, serverMeasures}}
+	s.parts = []part{
+		{"classes", "class", sim.OfClass, nil, classMeasures},
+		{"servers", "server", sim.OfServer, first, serverMeasures},
+	}
 	return f.simulate(q, all, plan, s)
 }
 
@@ -80,19 +85,4 @@ func noteFastServers(m *loss.Model) string {
 		}
 	}
 	return ""
-}
-
-// An overloaded says what is not limited and arrives too fast.
-type overloaded struct {
-	Stable             bool          `json:"stable"` // false
-	Bottleneck         []string      `json:"bottleneck"`
-	BottleneckWork     render.Number `json:"bottleneck_work"`
-	BottleneckCapacity render.Number `json:"bottleneck_capacity"`
-
-	work, capacity *big.Rat
-}
-
-func (o overloaded) text(t *render.Text) {
-	t.Line("unstable: nothing limits the jobs of %s", strings.Join(o.Bottleneck, ", "))
-	t.Line("work %s per unit of time on capacity %s", render.SixRat(o.work), render.SixBeside(o.capacity, o.work))
 }

@@ -152,46 +152,6 @@ func (f *networkFlags) planned(q command.Query, m model) (*sim.Plan, error) {
 	return f.plan(q.Ctx, m)
 }
 
-// stations solves a network, or says why it is unstable, and simulates it if that is asked for.
-func (f *networkFlags) stations(q command.Query, all model) (a render.Answer, found bool, err error) {
-	m := all.network
-	limits, err := command.WithProgress(q, func(ctx context.Context) (*network.Stability, error) { return network.CheckStability(ctx, m) })
-	if err != nil {
-		return a, false, f.translate(err)
-	}
-	if !limits.Stable {
-		return f.unstable(m, limits), false, nil
-	}
-	plan, err := f.planned(q, all)
-	if err != nil {
-		return a, false, err
-	}
-	var r *network.Result
-	if all.uneven == nil {
-		r, err = command.WithProgress(q, func(ctx context.Context) (*network.Result, error) {
-			return f.solve(ctx, q, m)
-		})
-		if err = f.orNoted(q, plan, "means", err); err != nil {
-			return a, false, err
-		}
-	}
-	delays, err := command.WithProgress(q, func(ctx context.Context) (visitDelays, error) { return f.delays(ctx, m, r != nil) })
-	if err = f.orNoted(q, plan, "percentiles", err); err != nil {
-		return a, false, err
-	}
-	estimates, err := f.run(q, all, plan, func(s *simulated) { s.besideStations(m, r, delays) })
-	if err != nil {
-		return a, false, err
-	}
-	s := newSolution(m, r, limits, estimates, command.Digits(f.tol))
-	s.Note = f.notes(all, r != nil, s.Note)
-	if all.uneven != nil {
-		s.Why = "by the work that comes: mean sizes differ by class, and service in order of arrival has no exact values then"
-	}
-	s.setDelays(m, delays, f.percentiles)
-	return render.Answer{JSON: s, Lines: s.lines(), Columns: columns, Text: s.text}, true, nil
-}
-
 // manyStates is the number of states from which an enclosure takes long enough to announce.
 const manyStates = 50_000
 
@@ -250,12 +210,6 @@ func (f *networkFlags) settings() network.Settings {
 	return network.Settings{Engine: num.Engine(f.engine), RelTol: f.tol, MaxJobs: f.distribution, MaxBytes: int64(f.memory) << 20}
 }
 
-// unstable says why a network has no answer.
-func (f *networkFlags) unstable(m *network.Model, limits *network.Stability) render.Answer {
-	u := newUnstable(m, limits, command.GivenProof(num.Engine(f.engine)))
-	return render.Answer{JSON: u, Lines: []render.Lines{{Of: u}}, Text: u.text}
-}
-
 // notes adds to the note of an answer what its simulated sizes have to do with its exact numbers, if it has any, and
 // with its file.
 func (f *networkFlags) notes(m model, hasExact bool, note string) string {
@@ -271,13 +225,6 @@ func (f *networkFlags) notes(m model, hasExact bool, note string) string {
 			"draws others")
 	}
 	return strings.Join(list, "; ")
-}
-
-// overloaded says which classes of a system without stations bring too much work.
-func (f *networkFlags) overloaded(classes []string, work, capacity *big.Rat) render.Answer {
-	p := command.GivenProof(num.Engine(f.engine))
-	o := overloaded{Bottleneck: classes, BottleneckWork: render.Rat(work, p), BottleneckCapacity: render.Rat(capacity, p), work: work, capacity: capacity}
-	return render.Answer{JSON: o, Lines: []render.Lines{{Of: o}}, Text: o.text}
 }
 
 // translate puts flags in the place of settings, and says what else there is for networks that are too large.

@@ -84,11 +84,11 @@ type table struct {
 type part struct {
 	key, title string
 	kind       sim.Kind
-	rows       []int // of the simulated system, in the order of the list; nil if they are its own
+	rows       []int // in the simulation of each row of the list; nil if both have the same rows
 	measures   []string
 }
 
-// A solution is what theory says of a model.
+// A solution is an exact answer, and the parts of it that a simulation estimates.
 type solution struct {
 	body     render.Record // without the fields stable and note
 	note     string
@@ -99,21 +99,19 @@ type solution struct {
 	parts    []part
 }
 
-// simulate answers with a solution, beside which are estimates if there is a plan.
-func (f *networkFlags) simulate(q command.Query, m model, plan *sim.Plan, s solution) (a render.Answer, found bool, err error) {
-	estimates, err := f.run(q, m, plan, func(found *simulated) {
-		for _, p := range s.parts {
-			rows, _ := s.body.Get(p.key).([]render.Record)
-			found.add(p, rows)
-		}
-	})
-	if err != nil {
-		return a, false, err
+// stable returns the fields of an answer, with a note unless it is "".
+func stable(body render.Record, note string) render.Record {
+	body = slices.Insert(body, 0, render.Field{Key: "stable", Value: true})
+	if note != "" {
+		body = body.Set("note", note, "")
 	}
-	body := append(render.Record{{Key: "stable", Value: true}}, s.body...)
-	if s.note != "" {
-		body = body.Set("note", s.note, "")
-	}
+	return body
+}
+
+// simulate answers with a solution. If there is a plan, it runs it and adds the estimates.
+func (f *networkFlags) simulate(q command.Query, m model, plan *sim.Plan, s solution) (
+	a render.Answer, found bool, err error) {
+	body := stable(s.body, s.note)
 	a = render.Points([]render.Point{{Body: body, Sections: s.sections}}, false, s.columns, func(t *render.Text) {
 		t.Digits = s.digits
 		for _, l := range s.lines {
@@ -122,10 +120,29 @@ func (f *networkFlags) simulate(q command.Query, m model, plan *sim.Plan, s solu
 			}
 		}
 	})
-	return estimates.beside(a), true, nil
+	if plan == nil {
+		return a, true, nil
+	}
+	known := f.isExponential() || !m.needsExponential()
+	estimates := &simulated{sizes: cmp.Or(f.sizes, "exponential"), known: known, flags: f}
+	estimates.found, estimates.speed, err = command.Replicate(q.Ctx, plan, f.simulation, q.Stderr)
+	if err != nil {
+		return a, false, err
+	}
+	for _, p := range s.parts {
+		estimates.add(p, body.Get(p.key).([]render.Record))
+	}
+	exact := a.Text
+	a.JSON = append(body, render.Field{Key: "simulated", Value: estimates.record()})
+	a.Lines = append(a.Lines, estimates.lines()...)
+	a.Text = func(t *render.Text) {
+		exact(t)
+		estimates.text(t)
+	}
+	return a, true, nil
 }
 
-// add estimates what a list in an answer is about, beside its rows if their exact values hold for the
+// add adds a table of estimates, with the exact values from a list in the answer if these hold for the
 // simulated sizes.
 func (s *simulated) add(p part, exact []render.Record) {
 	var names []string // by row of the simulated system
@@ -135,11 +152,11 @@ func (s *simulated) add(p part, exact []render.Record) {
 		}
 	}
 	t := table{key: p.key, kind: "simulated_" + p.title}
-	if p.rows == nil {
-		p.rows = indices(len(names))
-	}
-	for i, index := range p.rows {
-		var of render.Record
+	for i := range cmp.Or(len(p.rows), len(names)) {
+		index, of := i, render.Record(nil)
+		if p.rows != nil {
+			index = p.rows[i]
+		}
 		if s.known && i < len(exact) {
 			of = exact[i]
 		}
@@ -150,7 +167,8 @@ func (s *simulated) add(p part, exact []render.Record) {
 				beside = sim.MeanDelay
 			}
 			var value any
-			if e := s.comparisons.Estimated(s.found.Estimate(p.kind, index, name), exactValue(of.Get(beside))); e != nil {
+			e := s.comparisons.Estimated(s.found.Estimate(p.kind, index, name), exactValue(of.Get(beside)))
+			if e != nil {
 				value = render.Fields(*e)
 			}
 			row = append(row, render.Field{Key: name, Value: value})
@@ -185,99 +203,8 @@ func exactValues(delay any) (all []num.Value) {
 	return all
 }
 
-// indices returns 0, ..., n - 1.
-func indices(n int) []int {
-	all := make([]int, n)
-	for i := range all {
-		all[i] = i
-	}
-	return all
-}
-
-// A measure is an estimate with its name, beside its exact value if there is one.
-type measure struct {
-	name  string
-	found *sim.Estimate
-	exact *num.Value
-}
-
-// row returns the estimates of one part of the model, and the percentiles of its delays that were asked for, beside exact ones unless delays is nil.
-func (s *simulated) row(title, name string, kind sim.Kind, index int, delays []num.Value, measures ...measure) render.Record {
-	row := render.Record{{Key: "name", Value: name, Title: title}}
-	for _, m := range measures {
-		field := render.Field{Key: m.name}
-		if e := s.comparisons.Estimated(m.found, m.exact); e != nil {
-			field.Value = render.Fields(*e)
-		}
-		row = append(row, field)
-	}
-	if len(s.flags.percentiles) > 0 && kind != sim.OfServer && kind != simnetwork.OfStation {
-		row = append(row, render.Field{Key: "delay", Value: s.comparisons.Quantiles(s.flags.percentiles,
-			s.flags.simulation.Levels, s.found, kind, index, delays)})
-	}
-	return row
-}
-
-// exact returns an exact value if it holds for the simulated sizes, otherwise nil.
-func (s *simulated) exact(v *num.Value) *num.Value {
-	if !s.known {
-		return nil
-	}
-	return v
-}
-
-// run runs a plan and compares the estimates with exact values; nil without a plan.
-func (f *networkFlags) run(q command.Query, m model, plan *sim.Plan, beside func(*simulated)) (*simulated, error) {
-	if plan == nil {
-		return nil, nil
-	}
-	s := &simulated{sizes: cmp.Or(f.sizes, "exponential"), known: f.isExponential() || !m.needsExponential(), flags: f}
-	var err error
-	if s.found, s.speed, err = command.Replicate(q.Ctx, plan, f.simulation, q.Stderr); err != nil {
-		return nil, err
-	}
-	beside(s)
-	return s, nil
-}
-
 // isExponential reports whether the sizes that are simulated are.
 func (f *networkFlags) isExponential() bool { return f.sizes == "" || f.sizes == "exponential" }
-
-// besideStations compares the estimates with the result, nil if there is none.
-func (s *simulated) besideStations(m *network.Model, r *network.Result, delays visitDelays) {
-	if s.known = s.known && r != nil; !s.known {
-		r = &network.Result{Chains: make([]network.ChainResult, len(s.found.Classes)), Stations: make([]network.StationResult, len(m.Stations))}
-	}
-	chains, stations, visits := table{key: "chains", kind: "simulated_chain"}, table{key: "stations", kind: "simulated_station"}, table{key: "visits", kind: "simulated_visit"}
-	for k, c := range s.found.Classes {
-		of := &r.Chains[k]
-		chains.rows = append(chains.rows, s.row("chain", c.Name, sim.OfClass, k, nil,
-			measure{"throughput", s.found.Class(k, sim.Throughput), s.exact(&of.Throughput)},
-			measure{"mean_jobs", s.found.Class(k, sim.MeanJobs), s.exact(&of.MeanJobs)},
-			measure{"measured_delay", s.found.Class(k, sim.MeasuredDelay), s.exact(of.MeanDelay)}))
-	}
-	ofVisit, exactDelays := make([]network.VisitResult, len(s.found.Visits)), make([][]num.Value, len(s.found.Visits)) // in the order of classes and their visits
-	for i := range m.Stations {
-		of := &r.Stations[i]
-		for _, v := range of.Visits {
-			row := visitRow(m, v.Class, v.Visit)
-			ofVisit[row], exactDelays[row] = v, delays[[2]int{v.Class, v.Visit}]
-		}
-		at := func(name string) *sim.Estimate { return s.found.Estimate(simnetwork.OfStation, i, name) }
-		stations.rows = append(stations.rows, s.row("station", m.Stations[i].Name, simnetwork.OfStation, i, nil,
-			measure{"mean_jobs", at(sim.MeanJobs), s.exact(&of.MeanJobs)},
-			measure{"utilization", at(sim.Utilization), s.exact(of.Utilization)},
-			measure{"empty_probability", at(simnetwork.EmptyProbability), s.exact(&of.ProbEmpty)}))
-	}
-	for _, k := range visitsByStation(m) {
-		at := func(name string) *sim.Estimate { return s.found.Estimate(sim.OfVisit, k, name) }
-		visits.rows = append(visits.rows, s.row("visit", s.found.Visits[k].Name, sim.OfVisit, k, exactDelays[k],
-			measure{"throughput", at(sim.Throughput), s.exact(&ofVisit[k].Throughput)},
-			measure{"mean_jobs", at(sim.MeanJobs), s.exact(&ofVisit[k].MeanJobs)},
-			measure{"measured_delay", at(sim.MeasuredDelay), s.exact(ofVisit[k].MeanDelay)}))
-	}
-	s.tables = []table{chains, stations, visits}
-}
 
 // visitsByStation returns the rows of all visits, by station and then by class, as in a [network.Result].
 func visitsByStation(m *network.Model) (rows []int) {
@@ -318,26 +245,8 @@ func (s *simulated) head() render.Record {
 		append([]string{}, r.Warnings...)})
 }
 
-// beside adds the estimates to an answer, if something was simulated.
-func (s *simulated) beside(a render.Answer) render.Answer {
-	if s == nil {
-		return a
-	}
-	exact := a.Text
-	a.JSON = append(a.JSON.(render.Record), render.Field{Key: "simulated", Value: s.record()})
-	a.Lines = append(a.Lines, s.lines()...)
-	a.Text = func(t *render.Text) {
-		exact(t)
-		s.text(t)
-	}
-	return a
-}
-
-// record returns the part of the answer in JSON, nil if nothing was simulated.
+// record returns the part of the answer in JSON.
 func (s *simulated) record() render.Record {
-	if s == nil {
-		return nil
-	}
 	all := s.head()
 	var speed any
 	if s.speed != nil {
@@ -353,9 +262,6 @@ func (s *simulated) record() render.Record {
 
 // lines returns the lines of CSV.
 func (s *simulated) lines() (lines []render.Lines) {
-	if s == nil {
-		return nil
-	}
 	lines = []render.Lines{{Kind: "simulation", Of: s.head()}}
 	for _, t := range s.tables {
 		lines = append(lines, render.Lines{Kind: t.kind, Of: t.rows})
@@ -364,9 +270,6 @@ func (s *simulated) lines() (lines []render.Lines) {
 }
 
 func (s *simulated) text(t *render.Text) {
-	if s == nil {
-		return
-	}
 	t.Blank()
 	t.Line("%s; sizes %s", s.found.Method, s.sizes)
 	t.Line("%s, observed for a time of %s after a warm-up of %s; seed %d; ± at confidence %v",

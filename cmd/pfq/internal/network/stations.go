@@ -1,141 +1,129 @@
 package network
 
 import (
+	"context"
 	"fmt"
 	"math/big"
+	"slices"
 	"strings"
 
 	"productform/cmd/pfq/internal/command"
 	"productform/internal/render"
 	"productform/network"
 	"productform/num"
+	"productform/sim"
+	simnetwork "productform/sim/network"
 )
 
-// A solution is the answer for a stable network.
-type stationSolution struct {
-	Stable             bool            `json:"stable"`
-	Engine             *num.Engine     `json:"engine"` // nil, as the next, for a network that is simulated but too large to be solved
-	Method             *network.Method `json:"method"`
-	Why                string          `json:"why"`
-	States             *float64        `json:"states"`
-	RelativeErrorBound *float64        `json:"relative_error_bound"`
-	CriticalScale      render.Number   `json:"critical_scale"`
-	Chains             []chain         `json:"chains"`
-	Stations           []station       `json:"stations"`
-	Visits             []visit         `json:"visits"`
-	Nodes              []node          `json:"nodes"`
-	Note               string          `json:"note,omitempty"`
-	Simulated          render.Record   `json:"simulated,omitempty"`
-
-	digits    int
-	simulated *simulated
-	limits    *network.Stability
-	model     *network.Model
-
-	knowsDelays bool // some percentile of a delay is known
-}
-
-// A chain is a row of the classes that jobs change between.
-type chain struct {
-	Classes    []string      `json:"classes" title:"chain"`
-	Population *int          `json:"population"` // nil for an open one
-	Throughput render.Number `json:"throughput"`
-	MeanJobs   render.Number `json:"mean_jobs"`
-	MeanDelay  render.Number `json:"mean_delay"`
-
-	// What the throughput of a closed chain comes to with ever more jobs, and where they then wait; null if nothing limits it.
-	Limit        render.Number `json:"throughput_limit"`
-	LimitStation *string       `json:"limit_station"`
-}
-
-// A station is a row of one station.
-type station struct {
-	Name             string             `json:"name" title:"station"`
-	Discipline       network.Discipline `json:"discipline"`
-	MeanJobs         render.Number      `json:"mean_jobs"`
-	Utilization      render.Number      `json:"utilization"`
-	EmptyProbability render.Number      `json:"empty_probability"`
-
-	JobsDistribution []render.Number `json:"jobs_distribution,omitempty"`
-}
-
-// A visit is a row of one class at one station.
-type visit struct {
-	Station     string        `json:"station"`
-	Class       string        `json:"class"`
-	Throughput  render.Number `json:"throughput"`
-	MeanJobs    render.Number `json:"mean_jobs"`
-	MeanDelay   render.Number `json:"mean_delay"`
-	Utilization render.Number `json:"utilization"`
-	Delay       render.Record `json:"delay,omitempty"` // the percentiles asked for, null where they are not known
-
-	of [2]int // class and visit
-}
-
-// A node is a row of a named server of a station.
-type node struct {
-	Station         string        `json:"station"`
-	Name            string        `json:"name" title:"node"`
-	IdleProbability render.Number `json:"idle_probability"`
-}
-
-// A jobsProbability is the probability of a number of jobs at a station.
-type jobsProbability struct {
-	Name        string        `json:"name" title:"station"`
-	Jobs        int           `json:"jobs"`
-	Probability render.Number `json:"probability"`
-}
-
 // columns are the first columns of CSV.
-var columns = []string{"kind", "name", "station", "class", "classes", "population", "discipline", "throughput", "mean_jobs", "mean_delay", "utilization",
-	"empty_probability", "idle_probability", "jobs", "probability"}
+var columns = []string{"kind", "name", "station", "class", "classes", "population", "discipline", "throughput",
+	"mean_jobs", "mean_delay", "utilization", "empty_probability", "idle_probability", "jobs", "probability"}
 
-// newSolution returns the answer of a result, nil for a network that is too large to be solved.
-func newSolution(m *network.Model, r *network.Result, limits *network.Stability, found *simulated, digits int) *stationSolution {
+const chainColumns = "classes population throughput mean_jobs mean_delay throughput_limit? limit_station?"
+
+// sections are the lines of CSV and the tables of text.
+var sections = []render.Section{
+	{Kind: "network", Columns: "-"},
+	{Kind: "chain", Of: "chains", Columns: chainColumns},
+	{Kind: "station", Of: "stations", Columns: "name discipline mean_jobs utilization empty_probability"},
+	{Kind: "visit", Of: "visits", Columns: "station class throughput mean_jobs mean_delay utilization"},
+	{Kind: "node", Of: "nodes", Columns: "station name idle_probability"},
+	{Kind: "distribution", Of: "stations.jobs_distribution"},
+}
+
+// stations solves a network, or says why it is unstable. With --runs it also simulates the network.
+func (f *networkFlags) stations(q command.Query, all model) (a render.Answer, found bool, err error) {
+	m := all.network
+	limits, err := command.WithProgress(q, func(ctx context.Context) (*network.Stability, error) {
+		return network.CheckStability(ctx, m)
+	})
+	if err != nil {
+		return a, false, f.translate(err)
+	}
+	if !limits.Stable {
+		return f.unstable(m, limits), false, nil
+	}
+	plan, err := f.planned(q, all)
+	if err != nil {
+		return a, false, err
+	}
+	var r *network.Result
+	if all.uneven == nil {
+		r, err = command.WithProgress(q, func(ctx context.Context) (*network.Result, error) {
+			return f.solve(ctx, q, m)
+		})
+		if err = f.orNoted(q, plan, "means", err); err != nil {
+			return a, false, err
+		}
+	}
+	delays, err := command.WithProgress(q, func(ctx context.Context) ([][]num.Value, error) {
+		return f.delays(ctx, m, r)
+	})
+	if err = f.orNoted(q, plan, "percentiles", err); err != nil {
+		return a, false, err
+	}
+	flow := []string{sim.Throughput, sim.MeanJobs, sim.MeasuredDelay}
+	s := solution{sections: sections, columns: columns, digits: command.Digits(f.tol), parts: []part{
+		{"chains", "chain", sim.OfClass, nil, flow},
+		{"stations", "station", simnetwork.OfStation, nil,
+			[]string{sim.MeanJobs, sim.Utilization, simnetwork.EmptyProbability}},
+		{"visits", "visit", sim.OfVisit, visitsByStation(m), flow},
+	}}
 	if r == nil {
-		return &stationSolution{Stable: true, Why: "too large to be solved", CriticalScale: render.RatBeside(limits.CriticalScale, big.NewRat(1, 1), render.Unproved),
-			Chains: []chain{}, Stations: []station{}, Visits: []visit{}, Nodes: []node{}, Simulated: found.record(), simulated: found, limits: limits, model: m}
+		why := "too large to be solved"
+		if all.uneven != nil {
+			why = "by the work that comes: mean sizes differ by class, and service in order of arrival has no " +
+				"exact values then"
+		}
+		s.body = bodyOf(m, &network.Result{Why: why}, limits, s.digits)
+		for _, unknown := range []string{"engine", "method", "states", "relative_error_bound"} {
+			s.body.Set(unknown, nil, "")
+		}
+		s.lines = []string{"stable; " + why}
+	} else {
+		s.body = bodyOf(m, r, limits, s.digits)
+		s.note = noteResting(m, r)
+		s.lines = []string{trust(r.Engine, r.RelativeErrorBound)}
+		if slices.ContainsFunc(delays, func(known []num.Value) bool { return known != nil }) {
+			s.lines = append(s.lines, "percentiles between proved bounds, shown to the digits that these share")
+			s.sections = slices.Insert(slices.Clone(sections), 4, delaySection(f.percentiles))
+		}
+		s.lines = append(s.lines, fmt.Sprintf("%s: %s", r.Method, strings.TrimPrefix(r.Why, string(r.Method)+": ")))
+		setDelays(s.body.Get("visits").([]render.Record), delays, f.percentiles, s.digits)
 	}
-	proof := command.ProofOf(r.Engine)
-	value := func(v *num.Value) render.Number { return render.Value(v, proof, digits) }
-	given := command.GivenProof(r.Engine)
-	s := &stationSolution{
-		Stable: true, Engine: &r.Engine, Method: &r.Method, Why: r.Why, States: &r.States, RelativeErrorBound: &r.RelativeErrorBound,
-		CriticalScale: render.RatBeside(limits.CriticalScale, big.NewRat(1, 1), given),
-		Chains:        []chain{}, Stations: []station{}, Visits: []visit{}, Nodes: []node{},
-		Simulated: found.record(), simulated: found, digits: digits, limits: limits, model: m,
+	s.note = f.notes(all, r != nil, s.note)
+	s.lines = append(s.lines, s.note)
+	if k := limits.Critical; k >= 0 {
+		s.lines = append(s.lines, fmt.Sprintf("still stable with the arrival rates multiplied by anything below %s; "+
+			"bottleneck: station %s, classes %s", render.SixBeside(limits.CriticalScale, big.NewRat(1, 1)),
+			m.Stations[k].Name, strings.Join(classNames(m, limits.Stations[k].Bottleneck), ", ")))
 	}
-	s.Note = noteResting(m, r)
-	closed := 0
-	for i := range r.Chains {
-		c := &r.Chains[i]
-		row := chain{Classes: classNames(m, c.Classes), Throughput: value(&c.Throughput), MeanJobs: value(&c.MeanJobs), MeanDelay: value(c.MeanDelay)}
-		if c.Closed {
-			row.Population = &c.Population
-			limit := &limits.Chains[closed]
-			closed++
-			if limit.Throughput != nil {
-				row.Limit, row.LimitStation = render.Rat(limit.Throughput, given), &m.Stations[limit.Station].Name
+	return f.simulate(q, all, plan, s)
+}
+
+// bodyOf returns the fields of the answer for a stable network.
+func bodyOf(m *network.Model, r *network.Result, limits *network.Stability, digits int) render.Record {
+	style := render.Style{Engine: r.Engine, Digits: digits}
+	scale := render.RatBeside(limits.CriticalScale, big.NewRat(1, 1), command.GivenProof(r.Engine))
+	body := style.Record(r).Set("critical_scale", scale, "chains")
+	chains, closed := body.Get("chains").([]render.Record), limits.Chains
+	for i, c := range chains {
+		var population, limit, station any
+		if r.Chains[i].Closed {
+			population = r.Chains[i].Population
+			if closed[0].Throughput != nil {
+				limit, station = style.Given(closed[0].Throughput), m.Stations[closed[0].Station].Name
 			}
+			closed = closed[1:]
 		}
-		s.Chains = append(s.Chains, row)
+		c = c.Set("population", population, "")
+		chains[i] = c.Set("throughput_limit", limit, "").Set("limit_station", station, "")
 	}
-	for i := range r.Stations {
-		at, name := &r.Stations[i], m.Stations[i].Name
-		row := station{Name: name, Discipline: m.Stations[i].Discipline, MeanJobs: value(&at.MeanJobs), Utilization: value(at.Utilization), EmptyProbability: value(&at.ProbEmpty)}
-		for n := range at.JobsDistribution {
-			row.JobsDistribution = append(row.JobsDistribution, value(&at.JobsDistribution[n]))
-		}
-		s.Stations = append(s.Stations, row)
-		for k := range at.Visits {
-			v := &at.Visits[k]
-			s.Visits = append(s.Visits, visit{name, m.Classes[v.Class].Name, value(&v.Throughput), value(&v.MeanJobs), value(v.MeanDelay), value(v.Utilization), nil, [2]int{v.Class, v.Visit}})
-		}
-		for k := range at.Nodes {
-			s.Nodes = append(s.Nodes, node{name, m.Stations[i].Nodes[k].Name, value(&at.Nodes[k].ProbIdle)})
-		}
+	var visits, nodes []render.Record
+	for _, s := range r.Stations {
+		visits, nodes = append(visits, style.Rows(s.Visits)...), append(nodes, style.Rows(s.Nodes)...)
 	}
-	return s
+	return body.Set("visits", visits, "").Set("nodes", nodes, "")
 }
 
 // noteResting names the closed chains with jobs that never move, "" if there are none.
@@ -157,77 +145,7 @@ func noteResting(m *network.Model, r *network.Result) string {
 	return strings.Join(notes, "; ")
 }
 
-func (s *stationSolution) distribution() (rows []jobsProbability) {
-	for _, at := range s.Stations {
-		for n, p := range at.JobsDistribution {
-			rows = append(rows, jobsProbability{at.Name, n, p})
-		}
-	}
-	return rows
-}
-
-// lines returns the lines of CSV.
-func (s *stationSolution) lines() []render.Lines {
-	whole := *s
-	whole.Simulated = nil
-	lines := []render.Lines{{Kind: "network", Of: whole}, {Kind: "chain", Of: s.Chains}, {Kind: "station", Of: s.Stations}, {Kind: "visit", Of: s.Visits},
-		{Kind: "node", Of: s.Nodes}, {Kind: "distribution", Of: s.distribution()}}
-	return append(lines, s.simulated.lines()...)
-}
-
-func (s *stationSolution) text(t *render.Text) {
-	t.Digits = s.digits
-	if s.Engine == nil {
-		t.Line("stable; %s", s.Why)
-	} else {
-		heading(t, *s.Engine, *s.RelativeErrorBound)
-		if s.knowsDelays {
-			t.Line("percentiles between proved bounds, shown to the digits that these share")
-		}
-		t.Line("%s: %s", *s.Method, strings.TrimPrefix(s.Why, string(*s.Method)+": "))
-	}
-	if s.Note != "" {
-		t.Line("%s", s.Note)
-	}
-	if l := s.limits; l.CriticalScale != nil {
-		at := l.Stations[l.Critical]
-		t.Line("still stable with the arrival rates multiplied by anything below %s; bottleneck: station %s, classes %s",
-			render.SixBeside(l.CriticalScale, big.NewRat(1, 1)), s.model.Stations[l.Critical].Name, strings.Join(classNames(s.model, at.Bottleneck), ", "))
-	}
-	t.Line("")
-	if s.Engine != nil {
-		t.Table(s.Chains, chainColumns(s.Chains)...)
-		t.Table(s.Stations, "name", "discipline", "mean_jobs", "utilization", "empty_probability")
-		t.Table(s.Visits, "station", "class", "throughput", "mean_jobs", "mean_delay", "utilization")
-		if s.knowsDelays {
-			s.delayText(t)
-		}
-	}
-	if len(s.Nodes) > 0 {
-		t.Table(s.Nodes, "station", "name", "idle_probability")
-	}
-	if rows := s.distribution(); rows != nil {
-		t.Table(rows, "name", "jobs", "probability")
-	}
-	s.simulated.text(t)
-}
-
-// delayText writes the requested percentiles.
-func (s *stationSolution) delayText(t *render.Text) {
-	var rows []render.Record
-	columns := []string{"station", "class"}
-	for k, v := range s.Visits {
-		for _, f := range v.Delay {
-			if k == 0 {
-				columns = append(columns, "delay_"+f.Key)
-			}
-		}
-		rows = append(rows, render.Fields(v).Flat())
-	}
-	t.Table(rows, columns...)
-}
-
-// trust says how far the numbers can be trusted.
+// trust returns the line of text on the errors of the numbers.
 func trust(engine num.Engine, bound float64) string {
 	trust := "within " + render.OneDigitUp(bound) + " of exact (relative)"
 	if bound == 0 {
@@ -240,41 +158,47 @@ func trust(engine num.Engine, bound float64) string {
 	return fmt.Sprintf("stable; %s engine, computed %s, shown %s", engine, trust, shown)
 }
 
-func chainColumns(chains []chain) []string {
-	all := []string{"classes", "population", "throughput", "mean_jobs", "mean_delay"}
-	for _, c := range chains {
-		if c.LimitStation != nil {
-			return append(all, "throughput_limit", "limit_station")
-		}
-	}
-	return all
-}
-
-// An unstable says what overloads a network.
+// An unstable is the answer for an overloaded model.
 type unstable struct {
-	Stable             bool          `json:"stable"` // false
-	CriticalScale      render.Number `json:"critical_scale"`
-	Station            string        `json:"station"`
-	Bottleneck         []string      `json:"bottleneck"`
-	BottleneckWork     render.Number `json:"bottleneck_work"`
-	BottleneckCapacity render.Number `json:"bottleneck_capacity"`
-
-	load  network.Load
-	scale *big.Rat
+	Stable bool `json:"stable"` // false
+	*critical
+	Bottleneck         []string `json:"bottleneck"`
+	BottleneckWork     *big.Rat `json:"bottleneck_work"`
+	BottleneckCapacity *big.Rat `json:"bottleneck_capacity"`
 }
 
-func newUnstable(m *network.Model, limits *network.Stability, p render.Proof) unstable {
-	load := limits.Stations[limits.Critical]
-	return unstable{
-		CriticalScale: render.RatBeside(limits.CriticalScale, big.NewRat(1, 1), p), Station: m.Stations[limits.Critical].Name,
-		Bottleneck: classNames(m, load.Bottleneck), BottleneckWork: render.Rat(load.Work, p), BottleneckCapacity: render.Rat(load.Capacity, p),
-		load: load, scale: limits.CriticalScale,
-	}
+// A critical is the overloaded station of a network.
+type critical struct {
+	Scale   *big.Rat `json:"critical_scale" beside:"1"`
+	Station string   `json:"station"`
 }
 
-func (u unstable) text(t *render.Text) {
-	t.Line("unstable: would be stable with the arrival rates multiplied by anything below %s", render.SixBeside(u.scale, big.NewRat(1, 1)))
-	t.Line("bottleneck: station %s, classes %s: work %s per unit of time on capacity %s", u.Station, strings.Join(u.Bottleneck, ", "), render.SixRat(u.load.Work), render.SixBeside(u.load.Capacity, u.load.Work))
+// answer returns the answer with its text.
+func (u unstable) answer(f *networkFlags, text func(*render.Text)) render.Answer {
+	r := render.Style{Engine: num.Engine(f.engine)}.Record(u)
+	return render.Answer{JSON: r, Lines: []render.Lines{{Of: r}}, Text: text}
+}
+
+// unstable returns the answer for an overloaded network.
+func (f *networkFlags) unstable(m *network.Model, limits *network.Stability) render.Answer {
+	load, station := limits.Stations[limits.Critical], m.Stations[limits.Critical].Name
+	classes := classNames(m, load.Bottleneck)
+	u := unstable{false, &critical{limits.CriticalScale, station}, classes, load.Work, load.Capacity}
+	return u.answer(f, func(t *render.Text) {
+		t.Line("unstable: would be stable with the arrival rates multiplied by anything below %s",
+			render.SixBeside(limits.CriticalScale, big.NewRat(1, 1)))
+		t.Line("bottleneck: station %s, classes %s: work %s per unit of time on capacity %s", station,
+			strings.Join(classes, ", "), render.SixRat(load.Work), render.SixBeside(load.Capacity, load.Work))
+	})
+}
+
+// overloaded returns the answer for a model without stations in which these classes bring too much work.
+func (f *networkFlags) overloaded(classes []string, work, capacity *big.Rat) render.Answer {
+	u := unstable{Bottleneck: classes, BottleneckWork: work, BottleneckCapacity: capacity}
+	return u.answer(f, func(t *render.Text) {
+		t.Line("unstable: nothing limits the jobs of %s", strings.Join(classes, ", "))
+		t.Line("work %s per unit of time on capacity %s", render.SixRat(work), render.SixBeside(capacity, work))
+	})
 }
 
 func classNames(m *network.Model, classes []int) []string {
@@ -284,5 +208,3 @@ func classNames(m *network.Model, classes []int) []string {
 	}
 	return names
 }
-
-func heading(t *render.Text, engine num.Engine, bound float64) { t.Line("%s", trust(engine, bound)) }

@@ -19,11 +19,12 @@ import (
 // swapColumns are the first columns of CSV.
 var swapColumns = []string{"kind", "name", "throughput", "completions", "mean_jobs", "mean_delay", "utilization"}
 
-// swaps solves a pass-and-swap queue, or says why it is unstable, and simulates it if that is asked for.
+// swaps solves a pass-and-swap queue, or says why it is unstable. With --runs it also simulates the queue.
 func (f *networkFlags) swaps(q command.Query, all model) (a render.Answer, found bool, err error) {
 	m := all.swap
 	r, err := command.WithProgress(q, func(ctx context.Context) (*swap.Result, error) {
-		return swap.Solve(ctx, m, swap.Settings{Engine: num.Engine(f.engine), RelTol: f.tol, MaxBytes: int64(f.memory) << 20})
+		settings := swap.Settings{Engine: num.Engine(f.engine), RelTol: f.tol, MaxBytes: int64(f.memory) << 20}
+		return swap.Solve(ctx, m, settings)
 	})
 	var unstable *cluster.UnstableError
 	switch {
@@ -33,7 +34,8 @@ func (f *networkFlags) swaps(q command.Query, all model) (a render.Answer, found
 			names = append(names, m.Classes[i].Name)
 		}
 		size := num.OrOne(m.MeanSize) // rates of a queue count jobs
-		return f.overloaded(names, new(big.Rat).Mul(unstable.ArrivalRate, size), new(big.Rat).Mul(unstable.Capacity, size)), false, nil
+		work, capacity := new(big.Rat).Mul(unstable.ArrivalRate, size), new(big.Rat).Mul(unstable.Capacity, size)
+		return f.overloaded(names, work, capacity), false, nil
 	case err != nil:
 		return a, false, f.translate(err)
 	}
@@ -56,7 +58,8 @@ func (f *networkFlags) swaps(q command.Query, all model) (a render.Answer, found
 		{Kind: "server", Of: "servers"},
 	}
 	s.parts = []part{
-		{"classes", "class", sim.OfClass, nil, []string{sim.Throughput, simswap.Completions, sim.MeanJobs, sim.MeasuredDelay}},
+		{"classes", "class", sim.OfClass, nil,
+			[]string{sim.Throughput, simswap.Completions, sim.MeanJobs, sim.MeasuredDelay}},
 		{"servers", "server", sim.OfServer, nil, []string{sim.Utilization}},
 	}
 	return f.simulate(q, all, plan, s)

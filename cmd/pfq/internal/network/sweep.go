@@ -14,6 +14,7 @@ import (
 	"productform/internal/render"
 	"productform/internal/tree"
 	"productform/network"
+	"productform/num"
 )
 
 // A populations says which class is to have which populations.
@@ -63,12 +64,6 @@ func (p populations) find(m *network.Model) (int, error) {
 	return 0, command.FlagError{Err: input.Errorf("--population", "", "CLASS= before the list, one of %s", strings.Join(names, ", "))}
 }
 
-// A populated says of which population of the class an answer is.
-type populated struct {
-	Class      string `json:"varied_class"`
-	Population int    `json:"varied_population"`
-}
-
 // sweep solves a network for all populations.
 func (f *networkFlags) sweep(q command.Query, m *network.Model) (a render.Answer, found bool, err error) {
 	class, err := f.populations.find(m)
@@ -93,69 +88,33 @@ func (f *networkFlags) sweep(q command.Query, m *network.Model) (a render.Answer
 	if err != nil {
 		return a, false, f.translate(err)
 	}
-	var objects []any
-	var points []*stationSolution
+	worst, digits, name := results[0], command.Digits(f.tol), m.Classes[class].Name
+	var points []render.Point
 	for i, r := range results {
-		s := newSolution(m, r, limits, nil, command.Digits(f.tol))
-		head := render.Fields(populated{m.Classes[class].Name, int(f.populations.list[i].Num().Int64())})
-		points = append(points, s)
-		objects = append(objects, slices.Concat(head, render.Fields(s)))
-		for _, l := range s.lines() {
-			a.Lines = append(a.Lines, render.Lines{Kind: l.Kind, Head: head, Of: l.Of})
+		if r.RelativeErrorBound > worst.RelativeErrorBound {
+			worst = r
 		}
+		head := render.Record{{Key: "varied_class", Value: name},
+			{Key: "varied_population", Value: int(f.populations.list[i].Num().Int64()), Title: "jobs of " + name}}
+		body := stable(bodyOf(m, r, limits, digits), noteResting(m, r))
+		points = append(points, render.Point{Head: head, Body: body, Sections: sweepSections})
 	}
-	a.JSON, a.Columns = objects, append([]string{"varied_class", "varied_population"}, columns...)
-	a.Text = func(t *render.Text) { f.sweepText(t, m.Classes[class].Name, points) }
-	return a, true, nil
+	first := append([]string{"varied_class", "varied_population"}, columns...)
+	return render.Points(points, true, first, func(t *render.Text) {
+		t.Digits = digits
+		t.Line("%s", trust(worst.Engine, worst.RelativeErrorBound))
+		t.Line("%d populations of %s; %s", len(points), name, worst.Method)
+	}), true, nil
 }
 
-// sweepText writes one table for chains and one for stations, with a line for each population.
-func (f *networkFlags) sweepText(t *render.Text, class string, points []*stationSolution) {
-	worst := points[0]
-	var chains, stations []render.Record
-	for i, s := range points {
-		if *s.RelativeErrorBound > *worst.RelativeErrorBound {
-			worst = s
-		}
-		of := render.Record{{Key: "of", Value: f.populations.list[i].RatString(), Title: "jobs of " + class}}
-		for _, c := range s.Chains {
-			chains = append(chains, slices.Concat(of, render.Fields(c)))
-		}
-		for _, c := range s.Stations {
-			stations = append(stations, slices.Concat(of, render.Fields(c)))
-		}
-	}
-	t.Digits = worst.digits
-	heading(t, *worst.Engine, *worst.RelativeErrorBound)
-	t.Line("%d populations of %s; %s", len(points), class, *worst.Method)
-	t.Line("")
-	t.Table(chains, append([]string{"of"}, chainColumns(worst.Chains)...)...)
-	t.Table(stations, "of", "name", "mean_jobs", "utilization", "empty_probability")
-}
-
-// A chainBounds is what is proved of a closed chain without solving the network.
-type chainBounds struct {
-	Classes       []string      `json:"classes" title:"chain"`
-	Population    int           `json:"population"`
-	Throughput    between       `json:"throughput"`
-	MeanDelay     between       `json:"mean_delay"`
-	Limit         render.Number `json:"throughput_limit"`
-	LimitStation  *string       `json:"limit_station"`
-	ThroughputOne render.Number `json:"throughput_of_one"`
-}
-
-// A between is a number of which bounds are known.
-type between struct {
-	Low  render.Number `json:"low"`
-	High render.Number `json:"high"`
-}
-
-// A bounded is the answer of bounds.
-type bounded struct {
-	Stable bool          `json:"stable"`
-	Bounds []chainBounds `json:"bounds"`
-
-	passesLimit bool // some throughput may exceed its limit, since rates fall with more jobs
+// sweepSections are the [sections] of a sweep, which has tables of chains and of stations.
+var sweepSections = []render.Section{
+	{Kind: "network", Columns: "-"},
+	{Kind: "chain", Of: "chains", Columns: chainColumns},
+	{Kind: "station", Of: "stations", Columns: "name mean_jobs utilization empty_probability"},
+	{Kind: "visit", Of: "visits", Columns: "-"},
+	{Kind: "node", Of: "nodes", Columns: "-"},
+	{Kind: "distribution", Of: "stations.jobs_distribution", Columns: "-"},
 }
 
 // bound gives bounds of a network.
@@ -171,42 +130,50 @@ func (f *networkFlags) bound(q command.Query, m *network.Model) (a render.Answer
 	if err != nil {
 		return a, false, f.translate(err)
 	}
-	b := bounded{Stable: true, Bounds: []chainBounds{}}
-	for k, c := range chains {
-		row := chainBounds{Classes: classNames(m, c.Classes), Population: c.Population,
-			Throughput: between{render.Rat(c.Throughput[0], render.Fraction), render.Rat(c.Throughput[1], render.Fraction)},
-			MeanDelay:  between{render.Rat(c.MeanDelay[0], render.Fraction), render.Rat(c.MeanDelay[1], render.Fraction)}}
-		if limit := limits.Chains[k]; limit.Throughput != nil {
-			b.passesLimit = b.passesLimit || c.Throughput[1].Cmp(limit.Throughput) > 0
-			row.Limit, row.LimitStation = render.Rat(limit.Throughput, render.Fraction), &m.Stations[limit.Station].Name
+	style := render.Style{Engine: num.Exact}
+	rows, past := style.Rows(chains), "" // what to say of a throughput that may exceed its limit
+	for k, c := range limits.Chains {
+		var limit, station any
+		if c.Throughput != nil {
+			limit, station = style.Given(c.Throughput), m.Stations[c.Station].Name
+			if chains[k].Throughput.High.Cmp(c.Throughput) > 0 {
+				past = "a throughput limit is for a growing population; a smaller one may exceed it, since rates " +
+					"fall with more jobs"
+			}
 		}
-		row.ThroughputOne = render.Rat(c.EmptyThroughput, render.Fraction)
-		b.Bounds = append(b.Bounds, row)
+		rows[k] = rows[k].Set("throughput_limit", limit, "throughput_of_one")
+		rows[k] = rows[k].Set("limit_station", station, "throughput_of_one")
 	}
-	return render.Answer{JSON: b, Lines: []render.Lines{{Kind: "network", Of: b}, {Kind: "chain", Of: b.Bounds}}, Text: b.text}, true, nil
+	about := "proved bounds, computed exactly, shown to six digits"
+	if len(rows) == 0 {
+		about = "no chain is closed, and bounds are for closed chains: without --bounds the network is solved"
+	}
+	p := render.Point{Body: stable(render.Record{{Key: "bounds", Value: rows}}, ""), Sections: []render.Section{
+		{Kind: "network", Columns: "-"},
+		{Kind: "chain", Of: "bounds", Rows: spans, After: past,
+			Columns: "classes population throughput mean_delay throughput_limit limit_station"},
+	}}
+	return render.Points([]render.Point{p}, false, nil, func(t *render.Text) {
+		t.Line("stable; %s", about)
+	}), true, nil
 }
 
-func (b bounded) text(t *render.Text) {
-	if len(b.Bounds) == 0 {
-		t.Line("stable; no chain is closed, and bounds are for closed chains: without --bounds the network is solved")
-		return
-	}
-	t.Line("stable; proved bounds, computed exactly, shown to six digits")
-	t.Line("")
-	lines := [][]string{{"chain", "population", "throughput", "mean delay", "throughput limit", "limit station"}}
-	for _, c := range b.Bounds {
-		limit, station := "-", "-"
-		if c.LimitStation != nil {
-			limit, station = render.Six(c.Limit.Float), *c.LimitStation
+// spans returns bounds as text shows them: to six digits, without fractions.
+func spans(rows []render.Record) (all []render.Record) {
+	six := func(v any) any {
+		n, ok := v.(render.Number)
+		if !ok {
+			return nil
 		}
-		lines = append(lines, []string{strings.Join(c.Classes, ", "), fmt.Sprint(c.Population), span(c.Throughput), span(c.MeanDelay), limit, station})
+		return render.Six(n.Float)
 	}
-	t.Columns(lines)
-	if b.passesLimit {
-		t.Blank()
-		t.Line("a throughput limit is for a growing population; a smaller one may exceed it, since rates fall with " +
-			"more jobs")
+	for _, r := range rows {
+		r = slices.Clone(r)
+		for _, key := range []string{"throughput", "mean_delay"} {
+			of := r.Get(key).(render.Record)
+			r.Set(key, fmt.Sprintf("%s to %s", six(of.Get("low")), six(of.Get("high"))), "")
+		}
+		all = append(all, r.Set("throughput_limit", six(r.Get("throughput_limit")), ""))
 	}
+	return all
 }
-
-func span(b between) string { return render.Six(b.Low.Float) + " to " + render.Six(b.High.Float) }
