@@ -209,6 +209,8 @@ func (b *builder) balanced(ctx context.Context) (func(*rand.Rand) stations.Stati
 	var rates func(x []int, phi []float64) error
 	var err error
 	switch {
+	case b.classes == 0: // no class visits the station
+		rates = func([]int, []float64) error { return nil }
 	case b.station.Table != nil:
 		rates, err = b.table(ctx)
 	case b.classes > ps.MaxClasses:

@@ -235,6 +235,23 @@ func TestUnstable(t *testing.T) {
 	}
 }
 
+// A station that no class visits stays empty, whatever its discipline.
+func TestStationWithoutVisits(t *testing.T) {
+	nodes := []network.Node{{Name: "node", Capacity: rat("1")}}
+	for _, s := range []network.Station{
+		{Discipline: network.Delay}, {Discipline: network.FCFS}, {Discipline: network.Sharing, Rates: simtest.Rationals("1", "2")},
+		{Discipline: network.Order, Nodes: nodes}, {Discipline: network.Balanced, Nodes: nodes},
+	} {
+		m := machineRepair(3, 1, network.FCFS)
+		s.Name = "unvisited"
+		m.Stations = append(m.Stations, s)
+		r := simtest.Run(t, Network{Model: m}, sim.Settings{Runs: 2, Jumps: 1000})
+		if e := r.Estimate(OfStation, 2, EmptyProbability); e == nil || e.Mean != 1 {
+			t.Errorf("%s: empty with probability %v", s.Discipline, e)
+		}
+	}
+}
+
 // Closed chains that give visits by number: a cycle has as many of them as they say, and with fewer than one in all no time of its own.
 func TestVisitsByNumber(t *testing.T) {
 	for _, scale := range []string{"1", "1/10"} {
