@@ -9,25 +9,28 @@ import (
 	"productform/internal/shortestpath"
 )
 
-// ErrUnfair is wrapped by the error for a model for which no cutoffs with equal slowdowns were found.
+// ErrUnfair is wrapped by the error for a model for which no cutoffs with equal slowdowns were
+// found.
 var ErrUnfair = errors.New("tags: no cutoffs with equal slowdowns found")
 
-// An UnfairError tells how hard [Optimize] looked. It bisects the cutoffs in all dimensions: bounds of the slowdowns show
-// that most boxes of cutoffs hold no solution.
+// An UnfairError is the error of [Optimize] if it finds no fair cutoffs. It bounds slowdowns in boxes of
+// cutoffs, which it halves.
 type UnfairError struct {
 	Looked int  // number of boxes
-	Proved bool // no box is left: there are no such cutoffs with jobs that end at every host that can take any
-
-	Slowdown   float64 // unless Proved: at slowdowns below this host More would have a larger one, above it
-	More, Less int     // host Less a smaller one; 1-based
+	Proved bool // no cutoffs are fair, with jobs that end at every host that can take any
+	List   bool // sizes are a list, and it is not proved which cutoffs have the smallest largest slowdown
 }
 
 func (e *UnfairError) Error() string {
-	if e.Proved {
-		return fmt.Sprintf("tags: no cutoffs have equal slowdowns, with jobs that end at every host: proved by bounds in %d boxes of cutoffs", e.Looked)
+	switch {
+	case e.List:
+		return fmt.Sprintf("tags: %d boxes of cutoffs do not prove which have the smallest largest slowdown: "+
+			"want fewer hosts or fewer different sizes in the list", e.Looked)
+	case e.Proved:
+		return fmt.Sprintf("tags: no cutoffs have equal slowdowns, with jobs that end at every host: "+
+			"proved by bounds in %d boxes of cutoffs", e.Looked)
 	}
-	return fmt.Sprintf("tags: no cutoffs with equal slowdowns found, by shooting, by continuation and in %d boxes of cutoffs: "+
-		"if slowdowns were below %.6g, host %d would have more, and if above, host %d less", e.Looked, e.Slowdown, e.More, e.Less)
+	return fmt.Sprintf("tags: no cutoffs with equal slowdowns found in %d boxes of cutoffs", e.Looked)
 }
 
 func (e *UnfairError) Unwrap() error { return ErrUnfair }
@@ -42,30 +45,23 @@ func (m Model) fair(l *moments) (Result, error) {
 	if !ok {
 		return Result{}, m.infeasible(l)
 	}
-	var cutoffs []float64
-	var visits []visit[double]
-	switch {
-	case m.Hosts == 1:
-		visits = f.visits(nil)
-	case f.atoms == nil && f.high[0] == 0:
+	if m.Hosts > 1 && f.atoms == nil && f.high[0] == 0 {
 		return m.fairWithoutFirst(l.ctx)
-	case f.atoms != nil:
-		cutoffs = newFairAtoms(f).solve()
-		if cutoffs == nil {
-			return Result{}, checkFinite(math.Inf(1)) // a slowdown is beyond float64
-		}
-		visits = f.visits(cutoffs)
-	default:
-		x, err := f.solve()
-		if err != nil {
-			return Result{}, errors.Join(err, l.err)
-		}
-		l.err = nil // a search may try cutoffs beyond float64
-		cutoffs, visits = f.result(x)
 	}
-	if l.stopped() {
-		return Result{}, l.err
+	if m.Hosts == 1 {
+		return f.fairResult(nil, f.visits(nil))
 	}
+	s := newFairSearch(f)
+	s.run()
+	cutoffs, visits, err := s.answer()
+	if err != nil {
+		return Result{}, err
+	}
+	return f.fairResult(cutoffs, visits)
+}
+
+// fairResult returns the result for fair cutoffs.
+func (f *fairCost) fairResult(cutoffs []float64, visits []visit[double]) (Result, error) {
 	r, err := f.waits(f.loads(PolicyTAGS, cutoffs, visits), visits)
 	if err != nil {
 		return Result{}, err
@@ -75,16 +71,13 @@ func (m Model) fair(l *moments) (Result, error) {
 	return r, nil
 }
 
-// fairWithoutFirst returns the optimum where host 1 is overloaded by the smallest sizes alone: that of the other hosts.
+// fairWithoutFirst returns the optimum where host 1 is overloaded by the smallest sizes alone: that
+// of the other hosts.
 func (m Model) fairWithoutFirst(ctx context.Context) (Result, error) {
 	rest := m
 	rest.Hosts, rest.Speeds, rest.Fractions = m.Hosts-1, m.Speeds[1:], nil
 	rest.Load = m.Load * m.capacity() / rest.capacity()
 	o, err := Optimize(ctx, rest, PolicyTAGS, Objective{Fair: true})
-	var none *UnfairError
-	if errors.As(err, &none) && !none.Proved {
-		return Result{}, &UnfairError{Looked: none.Looked, Slowdown: none.Slowdown, More: none.More + 1, Less: none.Less + 1}
-	}
 	if err != nil {
 		return Result{}, err
 	}
@@ -105,15 +98,17 @@ func (r *Result) slowdowns() (least, largest float64) {
 	return least, largest
 }
 
-// A fairCost looks for equal slowdowns. Its unknowns x are ln s_1, ..., ln s_{h-1}, ln S. With the harmonic means
-// H_i = 1/E[1/X | s_{i-1} < X <= s_i], equal slowdowns are V_i = S (H_i - H_{i-1}), H_0 = 0.
+// A fairCost looks for equal slowdowns. Its unknowns x are ln s_1, ..., ln s_{h-1}, ln S. With the
+// harmonic means H_i = 1/E[1/X | s_{i-1} < X <= s_i], equal slowdowns are V_i = S (H_i - H_{i-1}),
+// H_0 = 0.
 type fairCost struct {
 	*tagsCost
 	low, high  []float64          // bounds of the cutoffs
 	at0, atEnd shortestpath.Point // of s_0 = 0 and s_h = ∞
 }
 
-// setRanges sets bounds of the cutoffs, in (0, ∞) unless the sizes are a list, or returns false if there are none.
+// setRanges sets bounds of the cutoffs, in (0, ∞) unless the sizes are a list, or returns false if
+// there are none.
 func (f *fairCost) setRanges() (ok bool) {
 	f.low, f.high, ok = f.ranges()
 	f.at0, f.atEnd = f.at(0), f.at(math.Inf(1))
@@ -145,8 +140,9 @@ func (f *fairCost) need(i int, a, b float64) float64 {
 	return f.rate * f.l.capped(2, a, b) / (2 * v * v)
 }
 
-// surplus is above 0 if host i between cutoffs a and b has a slowdown below the one given, after a waiting time of
-// W_{i-1}, and below 0 if it has one above or is overloaded. It is smooth, also where the host becomes overloaded.
+// surplus is above 0 if host i between cutoffs a and b has a slowdown below the one given, after a
+// waiting time of W_{i-1}, and below 0 if it has one above or is overloaded. It is smooth, also
+// where the host becomes overloaded.
 func (f *fairCost) surplus(i int, waited, a, b, slowdown float64) float64 {
 	wait := slowdown*f.harmonic(a, b) - waited // the V_i that makes the slowdown so
 	slack := f.spareSlack(i, f.l.partial(1, 0, a), f.l.above(b))
@@ -155,27 +151,4 @@ func (f *fairCost) surplus(i int, waited, a, b, slowdown float64) float64 {
 		return (-math.Abs(wait*slack) - need) / (need - wait)
 	}
 	return (wait*slack - need) / (wait + need)
-}
-
-// shoot gives one host after the other the largest cutoff with which its slowdown is the one given, and returns the
-// surplus of the last; or -1, with the host, if a host has no such cutoff since its slowdown is larger with all, and 1
-// if it is smaller even if the host takes all the rest.
-func (f *fairCost) shoot(slowdown float64, cutoffs []float64) (surplus float64, host int) {
-	waited, a := 0.0, 0.0
-	for i := range cutoffs {
-		lack := func(b float64) float64 { return -f.surplus(i, waited, a, b, slowdown) }
-		from, to := max(a, f.low[i]), f.high[i]
-		if from > to {
-			return -1, i
-		}
-		if lack(to) < 0 {
-			return 1, i
-		}
-		if from = lowestOf(from, to, lack); !(lack(from) < 0) {
-			return -1, i
-		}
-		b, _ := crossing(from, to, lack)
-		waited, a, cutoffs[i] = slowdown*f.harmonic(a, b), b, b
-	}
-	return f.surplus(len(cutoffs), waited, a, math.Inf(1), slowdown), len(cutoffs)
 }

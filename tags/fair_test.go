@@ -465,7 +465,7 @@ func BenchmarkFair(b *testing.B) {
 			}
 		})
 	}
-	for _, hosts := range []int{2, 4, 8} {
+	for _, hosts := range []int{2, 4, 5} {
 		m := Model{Sizes: ok(sizes.NewEmpirical(lognormalSizes(2000, 2, 1))), Hosts: hosts, Load: 0.2}
 		b.Run(fmt.Sprintf("hosts=%d/distribution=empirical/sizes=2000", hosts), func(b *testing.B) {
 			for b.Loop() {

@@ -62,18 +62,20 @@ func (o Objective) value(slowdown, waiting float64) float64 {
 //
 //	E[S_i] = (V_1 + ... + V_i) E[1/X | s_{i-1} < X <= s_i] = S for all i.
 //
-// Objective is the largest E[S_i], and Gap what is left of unfairness, 1 - min_i E[S_i]/max_i E[S_i], here some 1e-16.
-// The slacks are those that make the slowdowns equal: where cutoffs of 53 bits cannot tell a load from 1, the slack
-// holds digits that [Evaluate] does not find. With two hosts of one speed such cutoffs exist whenever any keep both loads
-// below 1. Else they need not: a host that ends next to no jobs makes those that pass wait, and that alone may be too much.
-// So it is with sizes in a narrow range, with many hosts at light load, with unsuitable speeds. Then the error is an
-// *[UnfairError], which tells whether bisection proves it; else none were found, by shooting, by continuation from cutoffs
-// that balance the loads and by bisection. With speeds that differ, and distributions that are not [sizes.Unimodal], there
-// can be several solutions: of those found, the one with the smallest S is returned. If the sizes are [sizes.Atomic],
-// equality is out of reach: then the largest E[S_i] of the hosts at which jobs end is minimised, over cutoffs at atoms and
-// 0, proved for up to some 2000 atoms; and of the cutoffs that attain it, a local search looks for those with a large least
-// E[S_i]. At a host with the cutoff of the host before, no job ends. A cutoff of 0 leaves its host idle, as one at the top
-// atom does those after it. For bounded Pareto distributions 2 hosts take less than a millisecond, 8 some milliseconds.
+// Objective is the largest E[S_i], and Gap what is left of unfairness, 1 - min_i E[S_i]/max_i E[S_i],
+// here 1e-16 or so. The slacks are those that make the slowdowns equal: where cutoffs of 53 bits cannot
+// tell a load from 1, the slack holds digits that [Evaluate] does not find. With two hosts of one speed
+// such cutoffs exist whenever any keep both loads below 1. In general they need not: a host that ends
+// next to no jobs makes those that pass wait, and that alone may be too much. So it is with sizes in a
+// narrow range, with many hosts at light load, with unsuitable speeds. The error is an *[UnfairError]
+// then: bounds prove that there are none, or none were found. With speeds that differ, and distributions
+// that are not [sizes.Unimodal], there can be several solutions: the one with the smallest S of those
+// found is returned. If the sizes are [sizes.Atomic], equality is out of reach: then the cutoffs, at
+// atoms and 0, provably minimise the largest E[S_i] of the hosts at which jobs end, and a local search
+// prefers a large smallest E[S_i]. The proof takes lists of 2000 atoms for five hosts, and shorter ones
+// for more. If it fails, the error is an *[UnfairError] too. At a host with the cutoff of the host
+// before, no job ends. A cutoff of 0 leaves its host idle, as one at the top atom does those after it.
+// For bounded Pareto distributions 2 hosts take less than a millisecond, 8 some milliseconds.
 //
 // The error is that of [Evaluate], or an *[InfeasibleError], or names what of the objective is out of range. Where a TAGS
 // host is slower than one before it, it may wrap [ErrInfeasible] without being one: then no cutoffs were found. It is

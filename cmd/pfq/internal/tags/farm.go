@@ -157,8 +157,9 @@ func (a *tagsAnswer) inDoubles(ctx context.Context) (err error) {
 		return nil
 	case errors.As(err, &unfair) && unfair.Proved:
 		a.reason = fmt.Sprintf("no cutoffs give all hosts the same mean slowdown, with jobs that end at each, as bounds in %d boxes of cutoffs prove", unfair.Looked)
-	case errors.As(err, &unfair):
-		a.reason = fmt.Sprintf("no cutoffs were found that give all hosts the same mean slowdown, by shooting, by continuation and in %d boxes of cutoffs", unfair.Looked)
+	case errors.As(err, &unfair) && !unfair.List:
+		a.reason = fmt.Sprintf("no cutoffs were found that give all hosts the same mean slowdown, in %d boxes of cutoffs",
+			unfair.Looked)
 	case errors.Is(err, tags.ErrInfeasible) && m.Load < a.maxLoad:
 		a.reason = "no cutoffs were found that keep every host below load 1"
 	case errors.Is(err, tags.ErrInfeasible):

@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -134,8 +135,8 @@ func TestUnfairIsProved(t *testing.T) {
 	}
 }
 
-// A host that no cutoffs of a box keep below load 1 ends the search there, not as a whole; hosts are counted from the
-// first one, also where that can take no jobs.
+// A host that no cutoffs of a box keep below load 1 ends the search there, not as a whole. A first host
+// that can take no jobs changes nothing.
 func TestUnfairWithOverloadedHosts(t *testing.T) {
 	t.Parallel()
 	m := Model{Sizes: ok(sizes.NewBoundedPareto(1, 77.31651044822011, 1.6550532439658543)), Hosts: 6, Load: 0.3532216813528627,
@@ -152,7 +153,26 @@ func TestUnfairWithOverloadedHosts(t *testing.T) {
 	_, err = Optimize(context.Background(), narrow, PolicyTAGS, Objective{Fair: true})
 	_, errSlow := Optimize(context.Background(), slow, PolicyTAGS, Objective{Fair: true})
 	var a, b *UnfairError
-	if !errors.As(err, &a) || !errors.As(errSlow, &b) || a.Proved != b.Proved || !a.Proved && b.More != a.More+1 {
+	if !errors.As(err, &a) || !errors.As(errSlow, &b) || *a != *b {
 		t.Errorf("%v, and with a host in front that can take no jobs %v", err, errSlow)
+	}
+}
+
+// A search of a list that ends too early proves nothing, and says so.
+func TestFairListNotProved(t *testing.T) {
+	m := Model{Sizes: ok(sizes.NewEmpirical(lognormalSizes(200, 2, 1))), Hosts: 4, Load: 0.2}
+	l := ok(m.momentsFor(context.Background(), Objective{Fair: true}))
+	f := &fairCost{tagsCost: newTAGSCost(m, l, Objective{Slowdown: 1})}
+	if !f.setRanges() {
+		t.Fatal("no cutoffs")
+	}
+	s := newFairSearch(f)
+	s.most = 3
+	if s.run(); s.proved || s.looked != 3 {
+		t.Errorf("proved %v after %d boxes", s.proved, s.looked)
+	}
+	_, _, err := s.answer()
+	if !errors.Is(err, ErrUnfair) || !strings.Contains(err.Error(), "3 boxes of cutoffs do not prove") {
+		t.Errorf("error %v", err)
 	}
 }
