@@ -234,3 +234,88 @@ func TestFilesOfDesign(t *testing.T) {
 		t.Errorf("%d files", files)
 	}
 }
+
+// The recipes in CONTRIBUTING.md and docs/design.md name files and identifiers that exist. Parts of names in
+// capitals, such as NAME, stand for any.
+func TestRecipes(t *testing.T) {
+	s := readSource(t)
+	words := readWords(t)
+	for _, name := range []string{"CONTRIBUTING.md", "docs/design.md"} {
+		text, err := os.ReadFile(filepath.Join(root, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, section, ok := strings.Cut(string(text), "\n## Where to add\n")
+		if !ok {
+			t.Fatalf("%s has no recipes", name)
+		}
+		section, _, _ = strings.Cut(section, "\n## ")
+		named := quoted.FindAllStringSubmatch(section, -1)
+		if len(named) < 20 {
+			t.Errorf("%s names %d things", name, len(named))
+		}
+		for _, n := range named {
+			if what := missing(n[1], s, words); what != "" {
+				t.Errorf("%s: there is no %s %s", name, what, n[1])
+			}
+		}
+	}
+}
+
+var (
+	anyName    = regexp.MustCompile(`\b[A-Z]{2,}\b`)
+	fileEnding = regexp.MustCompile(`\.(go|txt|md|js|json|yaml)$`)
+	identifier = regexp.MustCompile(`^[A-Za-z_][A-Za-z_0-9]*(\.[A-Za-z_][A-Za-z_0-9]*)*$`)
+)
+
+// missing returns "file" or "identifier" if there is no such thing in the tree.
+func missing(name string, s source, words map[string]bool) string {
+	isAny := anyName.MatchString(strings.TrimSuffix(strings.TrimSuffix(name, ".md"), "CHANGELOG"))
+	switch {
+	case isAny:
+		return ""
+	case strings.Contains(name, "/") || fileEnding.MatchString(name):
+		for _, folder := range []string{"", "cmd/pfq/internal/plot", "cmd/whatif/page", "sim/internal/stations", "cmd/pfq/internal/command/help"} {
+			if _, err := os.Stat(filepath.Join(root, folder, name)); err == nil {
+				return ""
+			}
+		}
+		return "file"
+	case !identifier.MatchString(name):
+		return "" // a command line, or a text
+	case s.functions[name] || s.types[name]:
+		return ""
+	}
+	for word := range strings.SplitSeq(name, ".") {
+		if !words[word] {
+			return "identifier"
+		}
+	}
+	return ""
+}
+
+// readWords returns the identifiers of the Go files, and the words of the texts of commands.
+func readWords(t *testing.T) map[string]bool {
+	t.Helper()
+	words := map[string]bool{}
+	err := filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() && strings.HasPrefix(d.Name(), ".") && d.Name() != ".." {
+			return filepath.SkipDir
+		}
+		if d.IsDir() || !slices.Contains([]string{".go", ".js", ".txt"}, filepath.Ext(name)) {
+			return nil
+		}
+		text, err := os.ReadFile(name)
+		for _, word := range regexp.MustCompile(`[A-Za-z_][A-Za-z_0-9]*`).FindAllString(string(text), -1) {
+			words[word] = true
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return words
+}
