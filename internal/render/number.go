@@ -39,7 +39,7 @@ func Value(v *num.Value, p Proof, digits int) Number {
 	n.Float = Nearest(*v)
 	switch p {
 	case Fraction:
-		n.Exact = v.Exact.RatString()
+		n.Exact, n.BelowOne = v.Exact.RatString(), isBelowOne(v.Exact)
 	case Bounds:
 		n.Low, n.High = num.Interval{Low: v.Low, High: v.High}.Text(digits)
 	}
@@ -73,17 +73,20 @@ func Rat(v *big.Rat, p Proof) Number {
 	if v == nil {
 		return n
 	}
-	n.Exact, n.Float = v.RatString(), nearestRat(v)
+	n.Exact, n.Float, n.BelowOne = v.RatString(), nearestRat(v), p == Fraction && isBelowOne(v)
 	return n
 }
 
-// RatBeside returns a fraction as [Rat] does. If it and a boundary round to the same double, the double
-// is the next one on its side of the boundary.
+func isBelowOne(v *big.Rat) bool { return v.Num().Cmp(v.Denom()) < 0 }
+
+// RatBeside returns a fraction as [Rat] does, and text does not show it as 1 if it is below. If it and a
+// boundary round to the same double, the double is the next one on its side of the boundary.
 func RatBeside(v, boundary *big.Rat, p Proof) Number {
 	n := Rat(v, p)
 	if v == nil {
 		return n
 	}
+	n.BelowOne = isBelowOne(v)
 	f, _ := v.Float64()
 	if at, _ := boundary.Float64(); f == at && !math.IsInf(f, 0) {
 		n.Float = math.Nextafter(at, at+float64(v.Cmp(boundary)))

@@ -61,6 +61,9 @@ func (s Style) Given(v *big.Rat) Number {
 	return Rat(v, Unproved)
 }
 
+// Beside returns a number that was given as [RatBeside] does.
+func (s Style) Beside(v, boundary *big.Rat) Number { return RatBeside(v, boundary, s.Given(nil).Proof) }
+
 // Computed returns a number that an engine computed, nil for one that does not exist.
 func (s Style) Computed(v *num.Value) Number {
 	return Value(v, map[num.Engine]Proof{num.Exact: Fraction, num.Enclose: Bounds}[s.Engine], s.Digits)
@@ -77,13 +80,12 @@ func (s Style) number(v reflect.Value, f namedField) (Number, bool) {
 	case *num.Value:
 		n = s.Computed(x)
 	case *big.Rat:
-		n = s.Given(x)
-		if f.beside != nil {
-			n = RatBeside(x, f.beside, n.Proof)
+		if n = s.Given(x); f.beside != nil {
+			n = s.Beside(x, f.beside)
 		}
 	default:
 		return n, false
 	}
-	n.BelowOne = f.belowOne
+	n.BelowOne = n.BelowOne || f.belowOne
 	return n, true
 }
