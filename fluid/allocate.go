@@ -24,10 +24,10 @@ type Settings struct {
 
 // An Allocation says what every job gets and how far to trust it.
 type Allocation struct {
-	Policy    Policy
-	Engine    num.Engine // the engine that gave the numbers: Float, Enclose or Exact
-	Jobs      []JobAllocation
-	Resources []ResourceAllocation
+	Policy    Policy               `json:"policy"`
+	Engine    num.Engine           `json:"engine"` // the engine that gave the numbers: Float, Enclose or Exact
+	Jobs      []JobAllocation      `json:"jobs"`
+	Resources []ResourceAllocation `json:"resources"`
 
 	// Residual is the largest violation of the conditions that define the policy, each divided by the size of its terms;
 	// 0 if the numbers are exact. It is a backward error, of the conditions and not of the numbers. With the engine Float
@@ -35,35 +35,40 @@ type Allocation struct {
 	// m_i the count of the row times its weight and M = Σ_i m_i: by much if m_i are ten orders apart, though the residual
 	// is 1e-16. Under DRF and MaxMin the relative error is about 1e-14 over the part that the row holds of the resource
 	// that limits it; under BMF it can be larger, as that of any equations.
-	Residual float64
+	Residual float64 `json:"residual"`
 
 	// RelativeErrorBound is proved, of the Float of every number but prices and utilizations below 2^-1022: the largest
 	// relative width of the bounds Low and High, plus 2^-53. It is 0 if the numbers are exact fractions, of which Float is
 	// the nearest; nil with the engine Float.
-	RelativeErrorBound *float64
+	RelativeErrorBound *float64 `json:"relative_error_bound"`
 }
 
 // A JobAllocation is what one job of a row gets.
 type JobAllocation struct {
-	Tasks            num.Value // φ_i
-	DominantShare    num.Value // φ_i d_i
-	DominantResource int       // row of Pool.Resources, the first if several are equal
+	Name             string    `json:"name" title:"job"`  // as in Pool.Jobs
+	Count            int       `json:"count,omitempty"`   // jobs in the row; 0 if no row has several
+	Tasks            num.Value `json:"tasks"`             // φ_i
+	DominantShare    num.Value `json:"dominant_share"`    // φ_i d_i
+	DominantResource string    `json:"dominant_resource"` // its name, the first if several are equal
 }
 
 // A ResourceAllocation says how far a resource is used.
 type ResourceAllocation struct {
+	Name string `json:"name" title:"resource"` // as in Pool.Resources
+
 	// Utilization is Σ_i φ_i a_ij, in [0, 1]; with the engine Float it can exceed 1 by the residual and rounding. Below
 	// 2^-1022, Float has lost digits that Exact, Low and High have.
-	Utilization num.Value
+	Utilization num.Value `json:"utilization"`
 
 	// Saturated says that the utilization is 1: proved by the engine Exact, not ruled out by the bounds of Enclose. With
 	// the engine Float it says that the utilization is at least 1 - Residual - 1e-12. Every resource with a positive price
 	// is; another one that is just full is missed if errors of the tasks, as said at Residual, keep it below.
-	Saturated bool
+	Saturated bool `json:"saturated"`
 
 	// Price is p_j under proportional fairness, nil elsewhere: what one more unit of the normalised capacity would add to
-	// Σ_i w_i log φ_i. Where several vectors of prices give the same allocation it is one of them.
-	Price *num.Value
+	// Σ_i w_i log φ_i. Where several vectors of prices give the same allocation it is one of them. No engine
+	// bounds it.
+	Price *float64 `json:"price"`
 }
 
 // Rows times resources up to which Auto computes without rounding, if that takes at most exactSeconds.
@@ -100,10 +105,31 @@ func Allocate(ctx context.Context, p *Pool, policy Policy, s Settings) (*Allocat
 		return nil, input.Errorf("Engine", num.Exact, "auto, float or enclose: proportional fairness is irrational in general")
 	}
 	e, m := NewProfiles(p), policy.method()
+	solve := func(ctx context.Context, e *Profiles) (*Allocation, error) { return allocate(ctx, e, m, s) }
 	if e.Limit != nil && !m.limits {
-		return e.withLimits(ctx, func(ctx context.Context, e *Profiles) (*Allocation, error) { return allocate(ctx, e, m, s) })
+		bare := solve
+		solve = func(ctx context.Context, e *Profiles) (*Allocation, error) { return e.withLimits(ctx, bare) }
 	}
-	return allocate(ctx, e, m, s)
+	a, err := solve(ctx, e)
+	if err != nil {
+		return nil, err
+	}
+	a.nameRows(p, e.Top)
+	return a, nil
+}
+
+// nameRows fills in what the rows are, given the dominant resource of each job.
+func (a *Allocation) nameRows(p *Pool, top []int) {
+	several := slices.ContainsFunc(p.Jobs, func(j Job) bool { return j.Size() > 1 })
+	for i, job := range p.Jobs {
+		a.Jobs[i].Name, a.Jobs[i].DominantResource = job.Name, p.Resources[top[i]].Name
+		if several {
+			a.Jobs[i].Count = job.Size()
+		}
+	}
+	for j, r := range p.Resources {
+		a.Resources[j].Name = r.Name
+	}
 }
 
 // allocate is [Allocate] with input that was checked.
@@ -165,14 +191,10 @@ func ExactValue(path string, x *big.Rat) (num.Value, error) {
 
 // newAllocation returns an allocation without numbers.
 func newAllocation(e *Profiles, policy Policy, engine num.Engine) *Allocation {
-	a := &Allocation{
+	return &Allocation{
 		Policy: policy, Engine: engine,
 		Jobs: make([]JobAllocation, len(e.Need)), Resources: make([]ResourceAllocation, len(e.Need[0])),
 	}
-	for i := range a.Jobs {
-		a.Jobs[i].DominantResource = e.Top[i]
-	}
-	return a
 }
 
 // TaskFractions returns the tasks of one job of each row as audit.Audit and audit.Indices take them: exactly if the allocation

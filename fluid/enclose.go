@@ -155,7 +155,7 @@ func enclose(d *prices.Dual, e *Profiles) (a *Allocation, width float64, err err
 			r.Utilization.Float, _ = least[j].Float64()
 		}
 		f, _ := price.Float64()
-		r.Price = &num.Value{Float: f}
+		r.Price = &f
 	}
 	bound := width + 0x1p-53 // Float is the midpoint, within half the width, rounded
 	a.RelativeErrorBound = &bound

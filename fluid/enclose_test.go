@@ -53,7 +53,7 @@ func TestProportionalReference(t *testing.T) {
 				}
 			}
 			for j, want := range expect.prices {
-				if got := a.Resources[j].Price.Float; !nearRat(got, want, 1e-12, 1) {
+				if got := *a.Resources[j].Price; !nearRat(got, want, 1e-12, 1) {
 					t.Errorf("%s %v: prices[%d] = %v, want %v", r.name, s, j, got, want.FloatString(24))
 				}
 				got := a.Resources[j].Utilization
@@ -149,7 +149,7 @@ func TestEncloseAnyPrices(t *testing.T) {
 		price := make([]*big.Float, len(p.Resources))
 		size := math.Pow(10, -float64(rng.IntN(8)))
 		for j := range price {
-			price[j] = big.NewFloat(want.Resources[j].Price.Float * (1 + size*rng.Float64()))
+			price[j] = big.NewFloat(*want.Resources[j].Price * (1 + size*rng.Float64()))
 		}
 		mass := make([]*big.Rat, len(e.Need))
 		for i, w := range e.Weight {

@@ -21,12 +21,12 @@ func ExampleAllocate_dominantResource() {
 		fmt.Println(err)
 		return
 	}
-	for i, job := range a.Jobs {
-		fmt.Printf("%s: %s tasks, %s of all %s\n", pool.Jobs[i].Name, job.Tasks.Exact.RatString(), job.DominantShare.Exact.RatString(),
-			pool.Resources[job.DominantResource].Name)
+	for _, job := range a.Jobs {
+		fmt.Printf("%s: %s tasks, %s of all %s\n", job.Name, job.Tasks.Exact.RatString(),
+			job.DominantShare.Exact.RatString(), job.DominantResource)
 	}
-	for j, r := range a.Resources {
-		fmt.Printf("%s: %s used\n", pool.Resources[j].Name, r.Utilization.Exact.RatString())
+	for _, r := range a.Resources {
+		fmt.Printf("%s: %s used\n", r.Name, r.Utilization.Exact.RatString())
 	}
 	// Output:
 	// A: 3 tasks, 2/3 of all ram

@@ -37,7 +37,7 @@ func allocateFloat(ctx context.Context, e *Profiles, m method) (*Allocation, err
 	if pf, ok := k.(*prices.Solver); ok {
 		a.Residual = pf.Residual
 		for j, price := range pf.Price {
-			a.Resources[j].Price = &num.Value{Float: price}
+			a.Resources[j].Price = &price
 		}
 	} else {
 		a.Residual = p.residual(m, count, share, used, make([]float64, p.rows))

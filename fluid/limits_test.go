@@ -199,7 +199,7 @@ func TestLimitsProportional(t *testing.T) {
 				tasks := a.Jobs[i].Tasks.Float
 				for j, r := range p.Resources {
 					part, _ := new(big.Rat).Quo(job.Demand.Of(j), r.Capacity).Float64()
-					cost += part * a.Resources[j].Price.Float
+					cost += part * *a.Resources[j].Price
 					used[j] += part * tasks * float64(job.Size())
 				}
 				want, _ := job.WeightOf().Float64()
@@ -213,8 +213,9 @@ func TestLimitsProportional(t *testing.T) {
 				}
 			}
 			for j, r := range a.Resources {
-				if used[j] > 1+1e-7 || r.Price.Float > 1e-6 && used[j] < 1-1e-6 || math.Abs(used[j]-r.Utilization.Float) > 1e-7 {
-					t.Fatalf("%s: resource %d is used at %v, price %v", engine, j, used[j], r.Price.Float)
+				off := math.Abs(used[j] - r.Utilization.Float)
+				if used[j] > 1+1e-7 || *r.Price > 1e-6 && used[j] < 1-1e-6 || off > 1e-7 {
+					t.Fatalf("%s: resource %d is used at %v, price %v", engine, j, used[j], *r.Price)
 				}
 			}
 		}
@@ -232,7 +233,8 @@ func TestLimitsLeaveRest(t *testing.T) {
 				t.Errorf("%s: row %d runs %v tasks", policy, i, a.Jobs[i].Tasks.Float)
 			}
 		}
-		if a.Resources[0].Saturated || math.Abs(a.Resources[0].Utilization.Float-0.3) > 1e-8 || a.Jobs[0].DominantResource != 0 {
+		r := a.Resources[0]
+		if r.Saturated || math.Abs(r.Utilization.Float-0.3) > 1e-8 || a.Jobs[0].DominantResource != r.Name {
 			t.Errorf("%s: %+v", policy, a.Resources[0])
 		}
 	}

@@ -27,7 +27,7 @@ func pfTasks(t interface{ Fatalf(string, ...any) }, p *Pool) (tasks, prices []fl
 		tasks = append(tasks, j.Tasks.Float)
 	}
 	for _, r := range a.Resources {
-		prices = append(prices, r.Price.Float)
+		prices = append(prices, *r.Price)
 	}
 	return tasks, prices
 }
@@ -343,7 +343,7 @@ func TestProportionalDegenerate(t *testing.T) {
 				got = append(got, j.Tasks.Float)
 			}
 			for _, r := range a.Resources {
-				prices = append(prices, r.Price.Float)
+				prices = append(prices, *r.Price)
 			}
 			wantTasks(t, c.name, got, c.want, 1e-13)
 			if err := checkKKT(c.pool, got, prices, kktTolerance); err != nil {
@@ -595,8 +595,8 @@ func TestProportionalPriceMeansSaturated(t *testing.T) {
 			t.Fatal(err)
 		}
 		for j, r := range a.Resources {
-			if r.Price.Float > 0 && !r.Saturated {
-				t.Errorf("seed %d: resource %d of price %v is used %v", seed, j, r.Price.Float, r.Utilization.Float)
+			if *r.Price > 0 && !r.Saturated {
+				t.Errorf("seed %d: resource %d of price %v is used %v", seed, j, *r.Price, r.Utilization.Float)
 			}
 		}
 	}

@@ -61,9 +61,10 @@ func newStability() *cobra.Command {
 // roomRows returns how far each class alone may grow: with a rate below the limit the cluster is stable, at
 // the limit the classes of the set bring as much work as their servers can do.
 func roomRows(m *cluster.Model, rooms []stability.Room) []render.Record {
-	rows := render.Style{Engine: num.Exact}.Rows(rooms)
+	style := render.Style{Engine: num.Exact}
+	rows := style.Rows(rooms)
 	for i, room := range rooms {
-		rows[i].Set("arrival_rate_limit", render.RatBeside(room.Limit, room.ArrivalRate, render.Fraction), "")
+		rows[i].Set("arrival_rate_limit", style.Beside(room.Limit, room.ArrivalRate), "")
 		if room.Set != nil {
 			rows[i].Set("limit_set", command.NamesOf(m, room.Set), "")
 		}

@@ -123,7 +123,8 @@ func TestWhittleTail(t *testing.T) {
 		far := solved(t, tr, fluid.BF, Settings{Limits: make80(classes)})
 		auto := solved(t, tr, fluid.BF, Settings{RelTol: 1e-7})
 		wantMeans(t, fmt.Sprint("seed ", seed, ", limits ", limits), near, meansOf(far), errorOf(near)+errorOf(far))
-		wantMeans(t, fmt.Sprint("seed ", seed, ", automatic limits ", auto.Limits), auto, meansOf(far), errorOf(auto)+errorOf(far))
+		wantMeans(t, fmt.Sprint("seed ", seed, ", automatic limits ", limitsIn(auto)), auto, meansOf(far),
+			errorOf(auto)+errorOf(far))
 		if auto.TruncationBound > 1e-7 || !auto.TruncationProved {
 			t.Errorf("seed %d: bound %g, asked for 1e-7", seed, auto.TruncationBound)
 		}

@@ -55,7 +55,8 @@ func ExampleSolve() {
 			return
 		}
 		c := r.Classes[0]
-		fmt.Printf("%-3s at load %s: %.4f jobs, delay %.4f, service rate %.4f\n", policy, r.Loads[0].RatString(), c.MeanJobs, *c.MeanDelay, *c.ServiceRate)
+		fmt.Printf("%-3s at load %s: %.4f jobs, delay %.4f, service rate %.4f\n", policy,
+			r.Resources[0].Load.RatString(), c.MeanJobs, *c.MeanDelay, *c.ServiceRate)
 	}
 	// Output:
 	// pf  at load 4/5: 2.8374 jobs, delay 5.3201, service rate 0.1880

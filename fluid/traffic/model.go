@@ -102,6 +102,16 @@ func (c Class) Profile() fluid.Demand {
 	return c.Demand
 }
 
+// lies reports whether the profile that the policy believes is not the true one.
+func (c Class) lies(resources int) bool {
+	for j := range resources {
+		if c.Profile().Of(j).Cmp(c.Demand.Of(j)) != 0 {
+			return true
+		}
+	}
+	return false
+}
+
 // Pool returns the pool with one job of each class, as the policy sees it.
 func (t *Model) Pool() *fluid.Pool {
 	p := &fluid.Pool{Resources: t.Resources, Jobs: make([]fluid.Job, len(t.Classes))}

@@ -142,7 +142,8 @@ func TestTruncationBoundOfRareClass(t *testing.T) {
 						continue
 					}
 					solvedAll++
-					wantProcessorSharing(t, fmt.Sprintf("weight %v, load %v, size %v, limits %d", weight, load, size, r.Limits), tr, r)
+					about := fmt.Sprintf("weight %v, load %v, size %v, limits %d", weight, load, size, limitsIn(r))
+					wantProcessorSharing(t, about, tr, r)
 				}
 			}
 		}
@@ -158,7 +159,7 @@ func TestTruncationBoundOfRareClasses(t *testing.T) {
 		twice := new(big.Rat).Mul(rare, big.NewRat(2, 1))
 		tr := oneProcessor([]*big.Rat{rare, twice, big.NewRat(1, 3)}, oracle.Rats("3 1000 1"), oracle.Rats("1/9 20 1"))
 		r := solved(t, tr, fluid.PF, Settings{RelTol: 1e-2})
-		wantProcessorSharing(t, fmt.Sprintf("rate %v, limits %d", rare, r.Limits), tr, r)
+		wantProcessorSharing(t, fmt.Sprintf("rate %v, limits %d", rare, limitsIn(r)), tr, r)
 	}
 }
 
@@ -186,7 +187,7 @@ func TestTruncationBoundAgainstProcessorSharing(t *testing.T) {
 				continue
 			}
 			if s.Limits == nil || got.TruncationBound < 0.3 {
-				wantProcessorSharing(t, fmt.Sprintf("seed %d, limits %d", seed, got.Limits), tr, got)
+				wantProcessorSharing(t, fmt.Sprintf("seed %d, limits %d", seed, limitsIn(got)), tr, got)
 			}
 		}
 	}

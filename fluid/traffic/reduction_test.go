@@ -40,7 +40,8 @@ func TestMergedClasses(t *testing.T) {
 			got := solved(t, tr, p, Settings{RelTol: 1e-6})
 			want := solved(t, tr, p, Settings{Limits: []int{15, 15, 15}})
 			wantMeans(t, fmt.Sprint("seed ", seed), got, meansOf(want), errorOf(got)+errorOf(want))
-			if len(got.Parts[0].Groups) > 2 || len(want.Parts) != 1 || len(want.Parts[0].Groups) != 3 || got.Limits != nil && got.Limits[0] != got.Limits[2] {
+			if len(got.Parts[0].Groups) > 2 || len(want.Parts) != 1 || len(want.Parts[0].Groups) != 3 ||
+				limitsIn(got)[0] != limitsIn(got)[2] {
 				t.Errorf("seed %d, %s: parts %+v and %+v", seed, p, got.Parts, want.Parts)
 			}
 			for k, c := range tr.Classes { // the other measures follow from the means
@@ -95,8 +96,8 @@ func TestComponents(t *testing.T) {
 			got := solved(t, tr, p, Settings{RelTol: 1e-6})
 			want := solved(t, tr, p, Settings{Limits: []int{16, 16, 14}})
 			wantMeans(t, fmt.Sprint("seed ", seed), got, meansOf(want), errorOf(got)+errorOf(want))
-			if len(got.Parts) < 2 || got.Limits != nil && got.Limits[2] != 0 || got.Parts[len(got.Parts)-1].Method != GeometricMethod {
-				t.Errorf("seed %d, %s: limits %d, parts %+v", seed, p, got.Limits, got.Parts)
+			if len(got.Parts) < 2 || limitsIn(got)[2] != 0 || got.Parts[len(got.Parts)-1].Method != GeometricMethod {
+				t.Errorf("seed %d, %s: limits %d, parts %+v", seed, p, limitsIn(got), got.Parts)
 			}
 		}
 	}

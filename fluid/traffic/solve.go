@@ -67,15 +67,21 @@ const mostClasses = 3
 
 // A Result holds the stationary measures of shared resources in random traffic.
 type Result struct {
-	Policy  fluid.Policy
-	Classes []ClassResult
-	Loads   []*big.Rat // of each resource, with the profiles that the policy believes
-	Parts   []Part     // classes that were solved together, and how; none if no jobs arrive
+	Policy    fluid.Policy   `json:"policy"`
+	Classes   []ClassResult  `json:"classes"`
+	Resources []ResourceLoad `json:"resources"`
+	Parts     []Part         `json:"-"` // classes that were solved together, and how; none if no jobs arrive
 
-	Method   Method // of the part with the most states
-	Limits   []int  // of the group of each class, 0 with the closed form or if it never arrives; nil if all have that
-	States   int    // of all parts
+	Method   Method `json:"method"` // that of the part with most states
+	States   int    `json:"states"` // in all parts
 	Accuracy        // the worst of all parts
+}
+
+// A ResourceLoad says how much work jobs bring to a resource.
+type ResourceLoad struct {
+	Name     string   `json:"name" title:"resource"`          // as in Model.Resources
+	Load     *big.Rat `json:"load" beside:"1"`                // Σ_k λ_k σ_k a_kj, by profiles that the policy believes
+	TrueLoad *big.Rat `json:"true_load,omitempty" beside:"1"` // the same by true profiles; nil if no class lies
 }
 
 // A Part says how classes were solved that share resources with each other, directly or through others.
@@ -94,25 +100,56 @@ type Accuracy struct {
 	// measured. Measured bounds near 1 say no more than that the limits are too small. A measured bound judges by the
 	// states summed, as they are on average and as jobs of each class see them: it misses what shows only when jobs of
 	// two classes are present that hardly ever are together.
-	TruncationBound  float64
-	TruncationProved bool
+	TruncationBound  float64 `json:"truncation_bound"`
+	TruncationProved bool    `json:"truncation_proved"`
 
 	// RoundingBound is a proved bound of the error from rounding, given the rates of the states. It is 0 with the
 	// method multigrid: IterationError, 0 elsewhere, then is the error of the iteration, not proved, but twice what
 	// its last steps suggest.
-	RoundingBound  float64
-	IterationError float64
+	RoundingBound  float64 `json:"rounding_bound"`
+	IterationError float64 `json:"iteration_error" zero:"null"`
 
 	// RateResidual is the largest residual of the allocations in float64 that the rates of the states come from, as in
 	// [fluid.Allocation]; 0 with the methods whittle and geometric, which have none. What it does to the means is not proved.
-	RateResidual float64
+	RateResidual float64 `json:"rate_residual"`
 }
 
 // A ClassResult holds the measures of one class. A class that never arrives has none.
 type ClassResult struct {
-	MeanJobs    float64  // E[x_k]
-	MeanDelay   *float64 // E[x_k]/λ_k, time from arrival to departure; nil if λ_k = 0
-	ServiceRate *float64 // γ_k = λ_k σ_k / E[x_k], tasks that a job runs in the mean; nil if λ_k = 0
+	Name             string   `json:"name" title:"class"` // as in Model.Classes
+	DominantResource string   `json:"dominant_resource"`  // as the policy believes; the first if several are equal
+	ArrivalRate      *big.Rat `json:"arrival_rate"`       // λ_k, jobs per unit of time
+	MeanJobs         float64  `json:"mean_jobs"`          // E[x_k]
+	MeanDelay        *float64 `json:"mean_delay"`         // E[x_k]/λ_k, time from arrival to departure; nil if λ_k = 0
+	ServiceRate      *float64 `json:"service_rate"`       // γ_k = λ_k σ_k / E[x_k], mean tasks of a job; nil if λ_k = 0
+
+	// Limit is the number of jobs of its group up to which states were summed; 0 if all are, with the closed
+	// form, and for a class that never arrives.
+	Limit int `json:"limit" zero:"null"`
+}
+
+// NewResult returns what is known of the classes and resources without solving anything. The traffic was checked.
+func NewResult(t *Model, policy fluid.Policy) *Result {
+	r := &Result{Policy: policy, Classes: make([]ClassResult, len(t.Classes)),
+		Resources: make([]ResourceLoad, len(t.Resources))}
+	top := fluid.NewProfiles(t.Pool()).Top
+	honest := *t
+	honest.Classes = slices.Clone(t.Classes)
+	lies := false
+	for k, c := range t.Classes {
+		r.Classes[k] = ClassResult{Name: c.Name, DominantResource: t.Resources[top[k]].Name, ArrivalRate: c.ArrivalRate}
+		honest.Classes[k].Declared = nil
+		lies = lies || c.lies(len(t.Resources))
+	}
+	for j, load := range t.Loads() {
+		r.Resources[j] = ResourceLoad{Name: t.Resources[j].Name, Load: load}
+	}
+	if lies {
+		for j, load := range honest.Loads() {
+			r.Resources[j].TrueLoad = load
+		}
+	}
+	return r
 }
 
 // Solve computes the stationary measures of classes that arrive at random. Balanced fairness has the stationary
@@ -162,8 +199,8 @@ func Solve(ctx context.Context, t *Model, policy fluid.Policy, s Settings) (*Res
 	case s.Limits == nil:
 		parts = t.components(t.merged(policy))
 	}
-	r := &Result{Policy: policy, Classes: make([]ClassResult, len(t.Classes)), Loads: t.Loads(), Method: GeometricMethod}
-	r.TruncationProved = true
+	r := NewResult(t, policy)
+	r.Method, r.TruncationProved = GeometricMethod, true
 	most := 0
 	for _, groups := range parts {
 		p, err := t.solvePart(ctx, groups, policy, s, r.Classes)
@@ -175,11 +212,8 @@ func Solve(ctx context.Context, t *Model, policy fluid.Policy, s Settings) (*Res
 			r.Method, most = p.Method, p.States
 		}
 		for g, l := range p.Limits {
-			if r.Limits == nil {
-				r.Limits = make([]int, len(t.Classes))
-			}
 			for _, k := range p.Groups[g] {
-				r.Limits[k] = l
+				r.Classes[k].Limit = l
 			}
 		}
 		r.States += p.States
@@ -379,7 +413,7 @@ func (w *problem) report(p *Part, mean []float64, classes []ClassResult) error {
 				}
 			}
 			delay, rate := jobs/lambda, rho/jobs
-			classes[k] = ClassResult{MeanJobs: jobs, MeanDelay: &delay, ServiceRate: &rate}
+			classes[k].MeanJobs, classes[k].MeanDelay, classes[k].ServiceRate = jobs, &delay, &rate
 		}
 	}
 	if p.Method != MultigridMethod {

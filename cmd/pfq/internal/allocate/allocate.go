@@ -190,12 +190,21 @@ func (f *allocateFlags) translate(err error) error {
 
 // share allocates the resources among jobs that stay.
 func (f *allocateFlags) share(q command.Query, p *fluid.Pool) (render.Answer, error) {
-	if f.policies.Several() {
-		return f.compare(q, p)
+	under := func(q command.Query, policy fluid.Policy) (*answered, error) {
+		a, err := command.WithProgress(q, func(ctx context.Context) (*allocation, error) {
+			return f.allocate(ctx, p, policy)
+		})
+		if err != nil {
+			return nil, err
+		}
+		return a.answer(), nil
 	}
-	a, err := command.WithProgress(q, func(ctx context.Context) (*allocation, error) { return f.allocate(ctx, p, f.policies.List()[0]) })
+	if f.policies.Several() {
+		return f.compare(q, under, allocationsText)
+	}
+	a, err := under(q, f.policies.List()[0])
 	if err != nil {
 		return render.Answer{}, err
 	}
-	return a.answer(), nil
+	return a.Answer, nil
 }

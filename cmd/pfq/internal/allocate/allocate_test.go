@@ -2,6 +2,7 @@ package allocate
 
 import (
 	"math"
+	"math/big"
 	"os"
 	"path/filepath"
 	"strings"
@@ -176,11 +177,10 @@ c<u>      1            yes
 
 // A number below 1 is never shown as 1, and one above is not shown as below.
 func TestAllocateNearOne(t *testing.T) {
-	fraction := func(text string) render.Number {
-		v := num.MustRat(text)
-		return belowOne(render.Rat(v, render.Fraction), v)
+	fraction := func(text string) render.Number { return render.Rat(num.MustRat(text), render.Fraction) }
+	load := func(text string) render.Number {
+		return render.RatBeside(num.MustRat(text), big.NewRat(1, 1), render.Unproved)
 	}
-	load := func(text string) render.Number { return loadOf(num.MustRat(text), render.Unproved) }
 	for _, c := range []struct {
 		n    render.Number
 		want string

@@ -12,7 +12,6 @@ import (
 	"productform/cmd/pfq/internal/command"
 	"productform/fluid"
 	"productform/fluid/audit"
-	"productform/fluid/traffic"
 	"productform/internal/cli"
 	"productform/internal/input"
 	"productform/internal/render"
@@ -21,51 +20,11 @@ import (
 
 // An allocation is the answer for jobs that stay.
 type allocation struct {
-	allocationHead
-	Jobs      []jobShare      `json:"jobs"`
-	Resources []resourceShare `json:"resources"`
-	allocationTrust
-	Audit   *auditAnswer `json:"audit,omitempty"`
-	Indices *indexAnswer `json:"indices,omitempty"`
-
-	digits int // of numbers in text, one more than are shown
-}
-
-type allocationHead struct {
-	Policy fluid.Policy `json:"policy"`
-	Engine num.Engine   `json:"engine"`
-}
-
-type allocationTrust struct {
-	Residual           float64  `json:"residual"`
-	RelativeErrorBound *float64 `json:"relative_error_bound"`
-}
-
-type jobShare struct {
-	Name             string        `json:"name" title:"job"`
-	Count            int           `json:"count,omitempty"` // 0 if no row has several jobs
-	Tasks            render.Number `json:"tasks" title:"tasks"`
-	DominantShare    render.Number `json:"dominant_share"`
-	DominantResource string        `json:"dominant_resource"`
-
-	inAll render.Number // tasks of all jobs of the row
-}
-
-// A countedShare is a jobShare for people, where some rows have several jobs.
-type countedShare struct {
-	Name             string        `json:"name" title:"job"`
-	Count            int           `json:"count"`
-	Tasks            render.Number `json:"tasks_of_each"`
-	InAll            render.Number `json:"tasks_in_all"`
-	DominantShare    render.Number `json:"dominant_share_of_each"`
-	DominantResource string        `json:"dominant_resource"`
-}
-
-type resourceShare struct {
-	Name        string        `json:"name" title:"resource"`
-	Utilization render.Number `json:"utilization"`
-	Saturated   bool          `json:"saturated"`
-	Price       *float64      `json:"price"`
+	*fluid.Allocation
+	style   render.Style
+	digits  int           // of numbers in text, one more than are shown
+	audit   *auditAnswer  // nil unless asked for
+	indices render.Record // with an audit: how efficient and how fair it is
 }
 
 // allocate shares the resources among jobs that stay.
@@ -74,98 +33,82 @@ func (f *allocateFlags) allocate(ctx context.Context, p *fluid.Pool, policy flui
 	if err != nil {
 		return nil, err
 	}
-	a := newAllocation(p, r, command.Digits(cmp.Or(f.tol, 1e-9)))
+	a := &allocation{Allocation: r, style: render.Style{Engine: r.Engine, Digits: command.Digits(cmp.Or(f.tol, 1e-9))}}
+	a.digits = a.style.Digits
 	if f.tol == 0 {
 		a.digits = 6
 	}
 	if f.audit {
-		err = a.addAudit(ctx, p, r)
+		err = a.addAudit(ctx, p)
 	}
 	return a, err
 }
 
-func newAllocation(p *fluid.Pool, r *fluid.Allocation, digits int) *allocation {
-	a := &allocation{
-		allocationHead:  allocationHead{r.Policy, r.Engine},
-		allocationTrust: allocationTrust{r.Residual, r.RelativeErrorBound},
-		Jobs:            make([]jobShare, 0, len(p.Jobs)), Resources: []resourceShare{}, digits: digits,
+// answer returns the answer, with a line of CSV for each job, each resource and the pool.
+func (a *allocation) answer() *answered {
+	body := a.style.Record(a.Allocation)
+	for j, row := range body.Get("resources").([]render.Record) {
+		u := row.Get("utilization").(render.Number)
+		u.BelowOne = !a.Resources[j].Saturated
+		row.Set("utilization", u, "")
 	}
-	value := func(v *num.Value) render.Number {
-		return belowOne(render.Value(v, command.ProofOf(r.Engine), digits), v.Exact)
+	jobs := render.Section{Kind: "job", Of: "jobs", Columns: "name tasks dominant_share dominant_resource"}
+	if a.Jobs[0].Count > 0 {
+		jobs.Columns = "name count tasks_of_each tasks_in_all dominant_share_of_each dominant_resource"
+		jobs.Rows = a.ofEach
 	}
-	counted := slices.ContainsFunc(p.Jobs, func(j fluid.Job) bool { return j.Size() > 1 })
-	for i, job := range p.Jobs {
-		s := &r.Jobs[i]
-		row := jobShare{Name: job.Name, Tasks: value(&s.Tasks), DominantShare: value(&s.DominantShare),
-			DominantResource: p.Resources[s.DominantResource].Name}
-		if counted {
-			all := s.Tasks.Times(big.NewRat(int64(job.Size()), 1))
-			row.Count, row.inAll = job.Size(), value(&all)
+	pool := body
+	if a.audit != nil {
+		audit := render.Fields(a.audit)
+		pool = slices.Concat(body, audit, a.indices)
+		body = body.Set("audit", audit, "").Set("indices", a.indices, "")
+	}
+	point := render.Point{Body: body, Sections: []render.Section{jobs,
+		{Kind: "resource", Of: "resources", Columns: "name utilization saturated price?"}}}
+	all := render.Points([]render.Point{point}, false, nil, func(t *render.Text) {
+		t.Digits, t.Fraction = a.digits, mostFraction
+		t.Line("%s; %s engine, %s", a.Policy.Words(), a.Engine, a.accuracy())
+	})
+	all.Lines = append(all.Lines, render.Lines{Kind: "pool", Of: pool})
+	if tables := all.Text; a.audit != nil {
+		all.Text = func(t *render.Text) {
+			tables(t)
+			t.Digits = 6
+			a.auditText(t)
 		}
-		a.Jobs = append(a.Jobs, row)
 	}
-	for j, resource := range p.Resources {
-		s := &r.Resources[j]
-		row := resourceShare{Name: resource.Name, Utilization: value(&s.Utilization), Saturated: s.Saturated}
-		if s.Utilization.Exact == nil {
-			row.Utilization.BelowOne = s.Utilization.Float < 1 && !s.Saturated // elsewhere it may be rounded
-		}
-		if s.Price != nil {
-			row.Price = &s.Price.Float
-		}
-		a.Resources = append(a.Resources, row)
-	}
-	return a
+	accuracy := fmt.Sprintf("%s engine, %s", a.Engine, a.accuracy())
+	return &answered{Answer: all, body: body, accuracy: accuracy, digits: a.digits}
 }
 
-// belowOne notes that a number is below 1 if its fraction is.
-func belowOne(n render.Number, exact *big.Rat) render.Number {
-	n.BelowOne = exact != nil && exact.Cmp(big.NewRat(1, 1)) < 0
-	return n
+// ofEach returns the rows of jobs as text shows them where some rows have several jobs.
+func (a *allocation) ofEach(rows []render.Record) []render.Record {
+	rows = slices.Clone(rows)
+	for i, r := range rows {
+		job := a.Jobs[i]
+		all := job.Tasks.Times(big.NewRat(int64(job.Count), 1))
+		rows[i] = slices.Concat(r, render.Record{
+			{Key: "tasks_of_each", Value: r.Get("tasks")},
+			{Key: "tasks_in_all", Value: a.style.Computed(&all)},
+			{Key: "dominant_share_of_each", Value: r.Get("dominant_share")},
+		})
+	}
+	return rows
 }
 
-// lines returns the lines of CSV: one for each job, each resource and the pool.
-func (a *allocation) lines(head any) []render.Lines {
-	pool := struct {
-		allocationHead
-		allocationTrust
-		*auditAnswer
-		*indexAnswer
-	}{a.allocationHead, a.allocationTrust, a.Audit, a.Indices}
-	return []render.Lines{{Kind: "job", Head: head, Of: a.Jobs}, {Kind: "resource", Head: head, Of: a.Resources}, {Kind: "pool", Head: head, Of: pool}}
-}
-
-func (a *allocation) answer() render.Answer {
-	return render.Answer{JSON: a, Lines: a.lines(nil), Text: a.text}
-}
-
-func (a *allocation) text(t *render.Text) {
-	t.Digits, t.Fraction = a.digits, mostFraction
-	t.Line("%s; %s engine, %s\n", a.Policy.Words(), a.Engine, a.accuracy())
-	if len(a.Jobs) > 0 && a.Jobs[0].Count > 0 {
-		var rows []countedShare
-		for _, j := range a.Jobs {
-			rows = append(rows, countedShare{j.Name, j.Count, j.Tasks, j.inAll, j.DominantShare, j.DominantResource})
-		}
-		t.Table(rows, "name", "count", "tasks_of_each", "tasks_in_all", "dominant_share_of_each", "dominant_resource")
-	} else {
-		t.Table(a.Jobs, "name", "tasks", "dominant_share", "dominant_resource")
+// auditText writes the audit and the indices.
+func (a *allocation) auditText(t *render.Text) {
+	var lines [][]string
+	for k, words := range a.audit.words(t) {
+		lines = append(lines, []string{properties[k], words})
 	}
-	resources := []string{"name", "utilization", "saturated"}
-	if a.Policy == fluid.PF {
-		resources = append(resources, "price")
+	t.Columns(lines)
+	t.Line("")
+	lines = nil
+	for _, f := range a.indices {
+		lines = append(lines, []string{strings.ReplaceAll(f.Key, "_", " "), t.Cell(f.Value)})
 	}
-	t.Table(a.Resources, resources...)
-	if a.Audit != nil {
-		t.Digits = 6
-		a.Audit.text(t)
-		t.Line("")
-		var lines [][]string
-		for _, f := range render.Fields(a.Indices) {
-			lines = append(lines, []string{strings.ReplaceAll(f.Key, "_", " "), t.Cell(f.Value)})
-		}
-		t.Columns(lines)
-	}
+	t.Columns(lines)
 }
 
 // mostFraction is the number of digits of numerators and denominators up to which fractions are shown.
@@ -248,22 +191,9 @@ type limitWitness struct {
 	MaxTasks render.Number `json:"max_tasks"`
 }
 
-// An indexAnswer says how efficient and how fair an allocation is. Of one that is not exact, indices are of the tasks as printed.
-type indexAnswer struct {
-	MeanUtilization    render.Number `json:"mean_utilization"`
-	LeastUtilization   render.Number `json:"least_utilization"`
-	LargestUtilization render.Number `json:"largest_utilization"`
-	TotalDominantShare render.Number `json:"total_dominant_share"`
-	MaxDominantShare   render.Number `json:"max_dominant_share"`
-	DominantEfficiency render.Number `json:"dominant_efficiency"`
-	JainIndex          render.Number `json:"jain_index"`
-	ShareRatio         render.Number `json:"share_ratio"`
-	NashMean           float64       `json:"nash_mean"`
-}
-
 // addAudit audits the allocation, with a tolerance that its errors do not reach.
-func (a *allocation) addAudit(ctx context.Context, p *fluid.Pool, r *fluid.Allocation) error {
-	tasks, tolerance := r.TaskFractions(), r.Tolerance()
+func (a *allocation) addAudit(ctx context.Context, p *fluid.Pool) error {
+	tasks, tolerance := a.TaskFractions(), a.Tolerance()
 	report, err := audit.Audit(ctx, p, tasks, tolerance)
 	if err != nil {
 		return err
@@ -272,51 +202,36 @@ func (a *allocation) addAudit(ctx context.Context, p *fluid.Pool, r *fluid.Alloc
 	if err != nil {
 		return err
 	}
-	rat := func(v *big.Rat) render.Number { return belowOne(render.Rat(v, command.GivenProof(r.Engine)), v) }
+	rat := func(v *big.Rat) render.Number { return a.style.Beside(v, big.NewRat(1, 1)) }
 	job := func(i int) string { return p.Jobs[i].Name }
-	a.Audit = &auditAnswer{
+	a.audit = &auditAnswer{
 		Feasible: report.Overload == nil && report.OverLimit == nil, ParetoEfficient: report.Growth == nil,
 		SharingIncentive: report.Shortfall == nil, EnvyFree: report.Envy == nil,
 	}
-	a.Audit.Tolerance, _ = tolerance.Float64()
+	a.audit.Tolerance, _ = tolerance.Float64()
 	if w := report.Overload; w != nil {
-		a.Audit.Overload = &overloadWitness{p.Resources[w.Resource].Name, rat(w.Utilization)}
+		a.audit.Overload = &overloadWitness{p.Resources[w.Resource].Name, rat(w.Utilization)}
 	}
 	if w := report.Growth; w != nil {
-		a.Audit.Growth = &tasksWitness{job(w.Job), rat(w.Tasks)}
+		a.audit.Growth = &tasksWitness{job(w.Job), rat(w.Tasks)}
 	}
 	if w := report.Shortfall; w != nil {
-		a.Audit.Shortfall = &shortfallWitness{job(w.Job), rat(w.Share), rat(w.Split)}
+		a.audit.Shortfall = &shortfallWitness{job(w.Job), rat(w.Share), rat(w.Split)}
 	}
 	if w := report.Envy; w != nil {
-		a.Audit.Envy = &envyWitness{job(w.Job), job(w.Other), rat(w.Tasks), rat(w.WithOther)}
+		a.audit.Envy = &envyWitness{job(w.Job), job(w.Other), rat(w.Tasks), rat(w.WithOther)}
 	}
 	if slices.ContainsFunc(p.Jobs, func(j fluid.Job) bool { return j.MaxTasks != nil }) {
-		a.Audit.limitAnswer = &limitAnswer{}
+		a.audit.limitAnswer = &limitAnswer{}
 		if w := report.OverLimit; w != nil {
-			a.Audit.OverLimit = &limitWitness{job(w.Job), rat(w.Tasks), rat(w.Limit)}
+			a.audit.OverLimit = &limitWitness{job(w.Job), rat(w.Tasks), rat(w.Limit)}
 		}
 	}
-	if err := a.addLie(ctx, p, r); err != nil {
-		return err
+	a.indices = render.Fields(x)
+	if x.MeanUtilization.Exact != nil && a.Engine == num.Exact { // not of rounded tasks, nor too long
+		a.indices = a.style.Record(x)
 	}
-	proof := command.GivenProof(r.Engine)
-	if x.MeanUtilization.Exact == nil { // the fractions are too long
-		proof = render.Unproved
-	}
-	value := func(v *num.Value) render.Number {
-		if v == nil {
-			return render.Value(nil, proof, 0)
-		}
-		n := render.Value(v, proof, 0)
-		if proof == render.Fraction {
-			n = belowOne(n, v.Exact)
-		}
-		return n
-	}
-	a.Indices = &indexAnswer{value(&x.MeanUtilization), value(&x.LeastUtilization), value(&x.LargestUtilization), value(&x.TotalDominantShare),
-		value(&x.MaxDominantShare), value(&x.DominantEfficiency), value(x.JainIndex), value(x.ShareRatio), x.NashMean}
-	return nil
+	return a.addLie(ctx, p)
 }
 
 // Allocations that the search for a lie computes, times their rows and resources, in all; and the fewest allocations for one row with
@@ -327,33 +242,33 @@ const (
 )
 
 // addLie looks for the lie that gains most, of one job of any row. Under [fluid.DRF] and [fluid.BF] none does.
-func (a *allocation) addLie(ctx context.Context, p *fluid.Pool, r *fluid.Allocation) error {
+func (a *allocation) addLie(ctx context.Context, p *fluid.Pool) error {
 	rows := len(p.Jobs)
 	tries := min(5000, lieWork/(rows*rows*len(p.Resources)))
 	switch {
 	case slices.ContainsFunc(p.Jobs, func(j fluid.Job) bool { return j.MaxTasks != nil }):
-		a.Audit.unsearched = "some job has max_tasks"
+		a.audit.unsearched = "some job has max_tasks"
 		return nil
-	case r.Policy == fluid.DRF || r.Policy == fluid.BF:
+	case a.Policy == fluid.DRF || a.Policy == fluid.BF:
 		proof := true
-		a.Audit.LieProof = &proof
+		a.audit.LieProof = &proof
 		return nil
 	case tries < fewTries:
-		a.Audit.unsearched = "there are too many jobs"
+		a.audit.unsearched = "there are too many jobs"
 		return nil
 	}
 	var best *audit.Lie
 	at := 0
 	for i := range p.Jobs {
-		lie, err := audit.BestLie(ctx, p, r.Policy, i, audit.LieSettings{Evaluations: tries})
+		lie, err := audit.BestLie(ctx, p, a.Policy, i, audit.LieSettings{Evaluations: tries})
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()
 		case err != nil: // numbers that double precision does not hold
-			a.Audit.unsearched = cli.OneLine(err)
+			a.audit.unsearched = cli.OneLine(err)
 			return nil
 		}
-		a.Audit.LiesTried += lie.Evaluations
+		a.audit.LiesTried += lie.Evaluations
 		if lie.Declared != nil && (best == nil || lie.Gain.Float > best.Gain.Float) {
 			best, at = lie, i
 		}
@@ -361,16 +276,16 @@ func (a *allocation) addLie(ctx context.Context, p *fluid.Pool, r *fluid.Allocat
 	if best == nil {
 		return nil
 	}
-	a.Audit.LieProof = new(bool)
-	value := func(v *num.Value) render.Number { return render.Value(v, command.ProofOf(r.Engine), a.digits) }
-	w := &lieWitness{Job: p.Jobs[at].Name, Tasks: value(&best.Truthful), WithLie: value(&best.Tasks)}
+	a.audit.LieProof = new(bool)
+	style := render.Style{Engine: a.Engine, Digits: a.digits}
+	w := &lieWitness{Job: p.Jobs[at].Name, Tasks: style.Computed(&best.Truthful), WithLie: style.Computed(&best.Tasks)}
 	for j, d := range best.Declared {
 		if d.Cmp(p.Jobs[at].Demand.Of(j)) > 0 {
 			w.Declared = append(w.Declared, render.Field{Key: p.Resources[j].Name, Value: render.Rat(d, render.Unproved)})
 			w.words = append(w.words, fmt.Sprintf("%s %s for %s", p.Resources[j].Name, render.SixRat(d), render.SixRat(p.Jobs[at].Demand.Of(j))))
 		}
 	}
-	a.Audit.Lie = w
+	a.audit.Lie = w
 	return nil
 }
 
@@ -388,8 +303,12 @@ func (a *auditAnswer) lieText(t *render.Text) string {
 	return fmt.Sprintf("no lie found among %d", a.LiesTried)
 }
 
-func (a *auditAnswer) text(t *render.Text) {
-	words := [4]string{"yes", "yes", "yes", "yes"}
+// properties are those that an audit looks at.
+var properties = []string{"feasible", "Pareto efficient", "sharing incentive", "envy-free", "lie-proof"}
+
+// words says which of the properties the allocation has, and why not.
+func (a *auditAnswer) words(t *render.Text) []string {
+	words := []string{"yes", "yes", "yes", "yes", a.lieText(t)}
 	if w := a.limitAnswer; w != nil && w.OverLimit != nil {
 		words[0] = fmt.Sprintf("no: a job of %s runs %s tasks, and can run %s", w.OverLimit.Job, t.Cell(w.OverLimit.Tasks), t.Cell(w.OverLimit.MaxTasks))
 	}
@@ -405,194 +324,123 @@ func (a *auditAnswer) text(t *render.Text) {
 	if w := a.Envy; w != nil {
 		words[3] = fmt.Sprintf("no: a job of %s runs %s tasks, and would run %s with what one of %s holds", w.Job, t.Cell(w.Tasks), t.Cell(w.WithOther), w.Other)
 	}
-	t.Columns([][]string{{"feasible", words[0]}, {"Pareto efficient", words[1]}, {"sharing incentive", words[2]}, {"envy-free", words[3]}, {"lie-proof", a.lieText(t)}})
+	return words
 }
 
-// A compared is the answer of one policy among several, or why there is none.
-type compared[T any] struct {
-	policy  fluid.Policy
-	answer  *T
-	refused string
+// An answered is the answer of one policy, or why there is none.
+type answered struct {
+	render.Answer
+	policy   fluid.Policy
+	body     render.Record // the fields of JSON
+	accuracy string        // how its numbers were computed
+	digits   int           // of them in text
+	refused  string        // why there is none, "" if there is
 }
 
-// compareAll answers for each policy. A policy that does not take the input is refused; if all are, that is the error.
-func compareAll[T any](q command.Query, f *allocateFlags, answer func(command.Query, fluid.Policy) (*T, error)) (all []compared[T], err error) {
-	answered := false
+// compare answers for each policy, and writes the answers as one. A policy that does not take the input is
+// refused; if all are, that is the error.
+func (f *allocateFlags) compare(q command.Query, answer func(command.Query, fluid.Policy) (*answered, error),
+	text func(*render.Text, []*answered)) (all render.Answer, err error) {
+	var answers []*answered
+	var list []render.Record
 	policies := f.policies.List()
+	all.Columns = []string{"policy", "kind"}
+	refused := 0
 	for i, policy := range policies {
-		c := compared[T]{policy: policy}
+		a, failed := answer(q.Part(i, len(policies)), policy)
+		head := render.Record{{Key: "policy", Value: string(policy)}}
 		var bad *input.Error
-		var failed error
-		c.answer, failed = answer(q.Part(i, len(policies)), policy)
 		switch {
 		case failed == nil:
-			answered = true
+			for _, l := range a.Lines {
+				all.Lines = append(all.Lines, render.Lines{Kind: l.Kind, Head: head, Of: l.Of})
+			}
 		case q.Ctx.Err() == nil && errors.As(failed, &bad):
 			err = cmp.Or(err, failed)
-			c.answer, c.refused = nil, cli.OneLine(f.translate(failed))
+			refused++
+			a = &answered{refused: cli.OneLine(f.translate(failed))}
+			a.body = append(head, render.Field{Key: "refused", Value: a.refused})
+			all.Lines = append(all.Lines, render.Lines{Kind: "pool", Of: a.body})
 		default:
-			return nil, failed
+			return render.Answer{}, failed
 		}
-		all = append(all, c)
+		a.policy = policy
+		answers, list = append(answers, a), append(list, a.body)
 	}
-	if !answered {
-		return nil, err
+	if refused == len(policies) {
+		return render.Answer{}, err
 	}
+	all.JSON = render.Record{{Key: "policies", Value: list}}
+	all.Text = func(t *render.Text) { text(t, answers) }
 	return all, nil
 }
 
-// A refused says why a policy has no answer.
-type refused struct {
-	Policy  fluid.Policy `json:"policy"`
-	Refused string       `json:"refused"`
-}
-
-// comparisonOf returns the answers of several policies as one.
-func comparisonOf[T any](all []compared[T], whole func(*T) any, lines func(*T, any) []render.Lines, text func(*render.Text)) render.Answer {
-	a := render.Answer{Columns: []string{"policy", "kind"}, Text: text}
-	var list []any
-	for _, c := range all {
-		if c.answer == nil {
-			r := refused{c.policy, c.refused}
-			list, a.Lines = append(list, r), append(a.Lines, render.Lines{Kind: "pool", Of: r})
-			continue
-		}
-		head := struct {
-			Policy fluid.Policy `json:"policy"`
-		}{c.policy}
-		list, a.Lines = append(list, whole(c.answer)), append(a.Lines, lines(c.answer, head)...)
-	}
-	a.JSON = struct {
-		Policies []any `json:"policies"`
-	}{list}
-	return a
-}
-
-// tableOf writes a table with a row for each name and a column for each policy.
-func tableOf[T any](t *render.Text, all []compared[T], title, first string, names []string, value func(a *T, row int) any) {
-	rows := make([]render.Record, len(names))
+// tableOf writes a table of one field of rows with names, which have a column for each policy.
+func tableOf(t *render.Text, all []*answered, title, first, key string, of func(*answered) []render.Record) {
+	var rows []render.Record
 	columns := []string{"name"}
-	for i, name := range names {
-		rows[i] = render.Record{{Key: "name", Value: name, Title: first}}
-	}
-	for _, c := range all {
-		if c.answer == nil {
+	for _, a := range all {
+		if a.refused != "" {
 			continue
 		}
-		columns = append(columns, string(c.policy))
-		for i := range rows {
-			rows[i] = append(rows[i], render.Field{Key: string(c.policy), Value: value(c.answer, i)})
+		columns = append(columns, string(a.policy))
+		for i, r := range of(a) {
+			if i == len(rows) {
+				rows = append(rows, render.Record{{Key: "name", Value: r.Get("name"), Title: first}})
+			}
+			rows[i] = append(rows[i], render.Field{Key: string(a.policy), Value: r.Get(key)})
 		}
 	}
 	t.Line("%s", title)
 	t.Table(rows, columns...)
 }
 
+// rowsOf returns the rows of a list in an answer.
+func rowsOf(list string) func(*answered) []render.Record {
+	return func(a *answered) []render.Record { return a.body.Get(list).([]render.Record) }
+}
+
 // headings writes a line for each policy.
-func headings[T any](t *render.Text, all []compared[T], accuracy func(*T) string) {
+func headings(t *render.Text, all []*answered) {
 	var lines [][]string
-	for _, c := range all {
-		what := "no answer: " + c.refused
-		if c.answer != nil {
-			what = accuracy(c.answer)
-		}
-		lines = append(lines, []string{string(c.policy), c.policy.Words() + "; " + what})
+	for _, a := range all {
+		what := cmp.Or(a.accuracy, "no answer: "+a.refused)
+		lines = append(lines, []string{string(a.policy), a.policy.Words() + "; " + what})
 	}
 	t.Columns(lines)
 	t.Line("")
 }
 
-// compare allocates the resources under each of the policies.
-func (f *allocateFlags) compare(q command.Query, p *fluid.Pool) (render.Answer, error) {
-	all, err := compareAll(q, f, func(q command.Query, policy fluid.Policy) (*allocation, error) {
-		return command.WithProgress(q, func(ctx context.Context) (*allocation, error) { return f.allocate(ctx, p, policy) })
-	})
-	if err != nil {
-		return render.Answer{}, err
-	}
-	return comparisonOf(all, func(a *allocation) any { return a }, (*allocation).lines, func(t *render.Text) { f.compareText(t, p, all) }), nil
-}
-
-func (f *allocateFlags) compareText(t *render.Text, p *fluid.Pool, all []compared[allocation]) {
-	headings(t, all, func(a *allocation) string { return fmt.Sprintf("%s engine, %s", a.Engine, a.accuracy()) })
-	var jobs, resources []string
-	for _, j := range p.Jobs {
-		jobs = append(jobs, j.Name)
-	}
-	for _, r := range p.Resources {
-		resources = append(resources, r.Name)
-	}
+// allocationsText compares allocations.
+func allocationsText(t *render.Text, all []*answered) {
+	headings(t, all)
 	t.Digits, t.Fraction = 6, mostFraction
-	for _, c := range all {
-		if c.answer != nil {
-			t.Digits = max(t.Digits, c.answer.digits)
-		}
+	for _, a := range all {
+		t.Digits = max(t.Digits, a.digits)
 	}
-	tableOf(t, all, "tasks of one job", "job", jobs, func(a *allocation, i int) any { return a.Jobs[i].Tasks })
-	tableOf(t, all, "dominant share of one job", "job", jobs, func(a *allocation, i int) any { return a.Jobs[i].DominantShare })
-	tableOf(t, all, "utilization", "resource", resources, func(a *allocation, j int) any { return a.Resources[j].Utilization })
-	if !f.audit {
+	tableOf(t, all, "tasks of one job", "job", "tasks", rowsOf("jobs"))
+	tableOf(t, all, "dominant share of one job", "job", "dominant_share", rowsOf("jobs"))
+	tableOf(t, all, "utilization", "resource", "utilization", rowsOf("resources"))
+	if !slices.ContainsFunc(all, func(a *answered) bool { return a.body.Get("audit") != nil }) {
 		return
 	}
 	t.Digits = 6
-	tableOf(t, all, "properties", "property", []string{"feasible", "Pareto efficient", "sharing incentive", "envy-free", "lie-proof"},
-		func(a *allocation, i int) any {
-			lieProof := any("unknown")
-			if known := a.Audit.LieProof; known != nil {
-				lieProof = *known
+	tableOf(t, all, "properties", "property", "has", func(a *answered) (rows []render.Record) {
+		audit := a.body.Get("audit").(render.Record)
+		for k, key := range []string{"feasible", "pareto_efficient", "sharing_incentive", "envy_free", "lie_proof"} {
+			has := audit.Get(key)
+			if has == nil {
+				has = "unknown"
 			}
-			return []any{a.Audit.Feasible, a.Audit.ParetoEfficient, a.Audit.SharingIncentive, a.Audit.EnvyFree, lieProof}[i]
-		})
-	var names []string
-	for _, field := range render.Fields(indexAnswer{}) {
-		names = append(names, strings.ReplaceAll(field.Key, "_", " "))
-	}
-	tableOf(t, all, "efficiency and fairness", "index", names, func(a *allocation, i int) any { return render.Fields(a.Indices)[i].Value })
-}
-
-// compareTraffic computes the means of jobs that come and go under each of the policies. With simulations, whose intervals are too wide
-// for a column each, text has one answer after the other.
-func (f *allocateFlags) compareTraffic(q command.Query, t *traffic.Model) (render.Answer, error) {
-	all, err := compareAll(q, f, func(q command.Query, policy fluid.Policy) (*trafficCase, error) { return f.underPolicy(q, t, policy) })
-	if err != nil {
-		return render.Answer{}, err
-	}
-	text := func(text *render.Text) { compareTrafficText(text, t, all) }
-	if f.settings.Runs > 0 {
-		text = func(text *render.Text) { oneAfterOther(text, all) }
-	}
-	lines := func(a *trafficCase, head any) []render.Lines { return a.whole().lines(head) }
-	return comparisonOf(all, func(a *trafficCase) any { return a.whole() }, lines, text), nil
-}
-
-// oneAfterOther writes the answer of each policy.
-func oneAfterOther(t *render.Text, all []compared[trafficCase]) {
-	for i, c := range all {
-		if i > 0 {
-			t.Blank()
+			rows = append(rows, render.Record{{Key: "name", Value: properties[k]}, {Key: "has", Value: has}})
 		}
-		if c.answer == nil {
-			t.Line("%s; no answer: %s", c.policy.Words(), c.refused)
-			continue
+		return rows
+	})
+	tableOf(t, all, "efficiency and fairness", "index", "is", func(a *answered) (rows []render.Record) {
+		for _, f := range a.body.Get("indices").(render.Record) {
+			name := strings.ReplaceAll(f.Key, "_", " ")
+			rows = append(rows, render.Record{{Key: "name", Value: name}, {Key: "is", Value: f.Value}})
 		}
-		c.answer.text(t, c.answer.whole())
-	}
-}
-
-// compareTrafficText writes a table for each measure with a column for each policy.
-func compareTrafficText(text *render.Text, t *traffic.Model, all []compared[trafficCase]) {
-	headings(text, all, func(a *trafficCase) string { return strings.ReplaceAll(a.accuracy(), "\n", "; ") })
-	honest := &trafficCase{traffic: t}
-	honest.liesText(text)
-	var classes []string
-	for _, c := range t.Classes {
-		classes = append(classes, c.Name)
-	}
-	for _, m := range []struct{ title, key string }{{"mean jobs", "mean_jobs"}, {"mean delay", "mean_delay"}, {"service rate", "service_rate"}} {
-		tableOf(text, all, m.title, "class", classes,
-			func(a *trafficCase, k int) any { return render.Fields(a.whole().Classes[k]).Get(m.key) })
-	}
-	w := honest.whole()
-	honest.loadsText(text, w)
-	text.Line("%s", honest.limitText(w, "loads are below 1"))
+		return rows
+	})
 }

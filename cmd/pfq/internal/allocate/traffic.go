@@ -38,16 +38,28 @@ type trafficCase struct {
 func (f *allocateFlags) traffic(q command.Query, t *traffic.Model) (answer render.Answer, stable bool, err error) {
 	a := &trafficCase{policy: fluid.Policy(f.policies.String()), traffic: t}
 	if errors.As(t.Stable(), &a.overload) {
-		return a.answer(), false, nil
+		return a.answer().Answer, false, nil
+	}
+	under := func(q command.Query, policy fluid.Policy) (*answered, error) {
+		a, err := f.underPolicy(q, t, policy)
+		if err != nil {
+			return nil, err
+		}
+		return a.answer(), nil
 	}
 	if f.policies.Several() {
-		answer, err = f.compareTraffic(q, t)
+		text := func(text *render.Text, all []*answered) { a.compareText(text, all) }
+		if f.settings.Runs > 0 { // intervals are too wide for a column each
+			text = oneAfterOther
+		}
+		answer, err = f.compare(q, under, text)
 		return answer, true, err
 	}
-	if a, err = f.underPolicy(q, t, f.policies.List()[0]); err != nil {
+	one, err := under(q, f.policies.List()[0])
+	if err != nil {
 		return answer, false, err
 	}
-	return a.answer(), true, nil
+	return one.Answer, true, nil
 }
 
 // underPolicy solves stable traffic under a policy, and simulates it if that was asked for.
@@ -151,32 +163,7 @@ func (f *allocateFlags) tooLarge(err error, policy fluid.Policy) string {
 	return cli.OneLine(f.translate(err))
 }
 
-// A trafficAnswer is the answer of allocate --dynamic.
-type trafficAnswer struct {
-	trafficHead
-	Classes   []trafficClass    `json:"classes"` // none if unstable
-	Resources []trafficResource `json:"resources"`
-	trafficPool
-	*trafficSpeed
-	*trafficWarnings
-}
-
-type trafficHead struct {
-	Stable *bool        `json:"stable"` // null if not known
-	Policy fluid.Policy `json:"policy"`
-}
-
-type trafficClass struct {
-	Name             string            `json:"name" title:"class"`
-	DominantResource string            `json:"dominant_resource"`
-	ArrivalRate      render.Number     `json:"arrival_rate"`
-	MeanJobs         *float64          `json:"mean_jobs"`
-	MeanDelay        *float64          `json:"mean_delay"`
-	ServiceRate      *float64          `json:"service_rate"`
-	Limit            *int              `json:"limit"` // states with at most so many jobs of its group are summed; null if all are
-	Simulated        *simulatedTraffic `json:"simulated,omitempty"`
-}
-
+// A simulatedTraffic holds the estimates of a class.
 type simulatedTraffic struct {
 	MeanJobs      *render.Estimate `json:"mean_jobs"`
 	MeanDelay     *render.Estimate `json:"mean_delay"`
@@ -185,49 +172,7 @@ type simulatedTraffic struct {
 	Delay         render.Record    `json:"delay,omitempty"` // the percentiles asked for
 }
 
-type trafficResource struct {
-	Name string        `json:"name" title:"resource"`
-	Load render.Number `json:"load"`
-	*trueLoad
-}
-
-// A trueLoad is there if some class lies.
-type trueLoad struct {
-	TrueLoad render.Number `json:"true_load"`
-}
-
-// A trafficPool is about the pool as a whole.
-type trafficPool struct {
-	trafficLimit
-	*trafficOverload
-	*trafficMethod
-	*trafficRuns
-}
-
-// A trafficLimit says how much traffic is too much, and for which resource; null without arrivals.
-type trafficLimit struct {
-	CriticalScale render.Number `json:"critical_scale"`
-	Bottleneck    *string       `json:"bottleneck"`
-}
-
-type trafficOverload struct {
-	Resource string        `json:"resource"`
-	Load     render.Number `json:"load"`
-	*trueLoad
-}
-
-type trafficMethod struct {
-	Method           *traffic.Method `json:"method"`
-	States           *int            `json:"states"`
-	TruncationBound  *float64        `json:"truncation_bound"`
-	TruncationProved *bool           `json:"truncation_proved"`
-	RoundingBound    *float64        `json:"rounding_bound"`
-	IterationError   *float64        `json:"iteration_error"`
-	RateResidual     *float64        `json:"rate_residual"`
-	Parts            *int            `json:"parts"`
-	Why              string          `json:"why,omitempty"` // there are no exact means
-}
-
+// A trafficRuns says what was simulated.
 type trafficRuns struct {
 	Runs   int     `json:"runs"`
 	Jumps  float64 `json:"jumps"`
@@ -235,93 +180,94 @@ type trafficRuns struct {
 	WarmUp float64 `json:"warm_up"`
 	Seed   uint64  `json:"seed"`
 
-	Joint *command.Joint `json:"joint"`
-	Delay render.Record  `json:"delay,omitempty"` // the requested percentiles, of all jobs
+	Joint          *command.Joint `json:"joint"`
+	Delay          render.Record  `json:"delay,omitempty"` // the percentiles asked for, of all jobs
+	JumpsPerSecond *float64       `json:"jumps_per_second"`
+	Warnings       []string       `json:"warnings"`
 }
 
-type trafficSpeed struct {
-	JumpsPerSecond *float64 `json:"jumps_per_second"`
+// answer returns the answer, with a line of CSV for each class, each resource and the pool.
+func (a *trafficCase) answer() *answered {
+	body, joint := a.body()
+	pool := slices.DeleteFunc(slices.Clone(body), func(f render.Field) bool { return f.Key == "jumps_per_second" })
+	lines := []render.Lines{{Kind: "class", Of: body.Get("classes")}, {Kind: "resource", Of: body.Get("resources")},
+		{Kind: "pool", Of: pool}}
+	return &answered{body: body, accuracy: strings.ReplaceAll(a.accuracy(), "\n", "; "),
+		Answer: render.Answer{JSON: body, Lines: lines, Text: func(t *render.Text) { a.text(t, body, joint) }}}
 }
 
-type trafficWarnings struct {
-	Warnings []string `json:"warnings"`
-}
-
-func (a *trafficCase) whole() *trafficAnswer {
-	stable := a.overload == nil
-	out := &trafficAnswer{trafficHead: trafficHead{&stable, a.policy}, Classes: []trafficClass{}, Resources: a.resources()}
-	if stable && a.policy == fluid.BMF {
-		out.Stable = nil // not proved, see [traffic.Model.Stable]
+// body returns the fields of the answer, and what the estimates say of theory together.
+func (a *trafficCase) body() (body render.Record, joint *command.Joint) {
+	r := a.result
+	if r == nil {
+		r = traffic.NewResult(a.traffic, a.policy)
 	}
-	out.CriticalScale = render.RatBeside(a.traffic.CriticalScale(), big.NewRat(1, 1), render.Fraction)
+	stable := any(a.overload == nil)
+	if a.overload == nil && a.policy == fluid.BMF {
+		stable = nil // not proved, see [traffic.Model.Stable]
+	}
+	exact := render.Style{Engine: num.Exact}
+	critical := exact.Beside(a.traffic.CriticalScale(), big.NewRat(1, 1))
+	body = render.Fields(r).Set("stable", stable, "policy").
+		Set("critical_scale", critical, "method").Set("bottleneck", nil, "method")
 	if j := a.traffic.Bottleneck(); j >= 0 {
-		out.Bottleneck = &a.traffic.Resources[j].Name
+		body.Set("bottleneck", a.traffic.Resources[j].Name, "")
 	}
+	method := slices.IndexFunc(body, func(f render.Field) bool { return f.Key == "method" })
 	if a.overload != nil {
-		out.trafficOverload = &trafficOverload{Resource: a.traffic.Resources[a.overload.Resource].Name, Load: loadOf(a.overload.Load, render.Fraction)}
-		if honest := a.trueLoads(); honest != nil {
-			out.trafficOverload.trueLoad = &trueLoad{loadOf(honest[a.overload.Resource], render.Fraction)}
+		load := exact.Record(r.Resources[a.overload.Resource])
+		load[0].Key = "resource"
+		return slices.Concat(body[:method], load).Set("classes", []render.Record{}, ""), nil
+	}
+	classes := body.Get("classes").([]render.Record)
+	body = body.Set("parts", len(r.Parts), "")
+	switch {
+	case a.result == nil:
+		for i := range body[method:] {
+			body[method+i].Value = nil
 		}
-		return out
+		for _, row := range classes {
+			row.Set("mean_jobs", nil, "")
+		}
+	case r.IterationError > 0:
+		body.Set("rounding_bound", nil, "")
+	}
+	if a.why != "" {
+		body = body.Set("why", a.why, "")
+	}
+	s := a.simulated
+	if s == nil {
+		return body, nil
 	}
 	var c command.Comparisons
-	out.Classes = a.classes(&c)
-	out.trafficMethod = &trafficMethod{Why: a.why}
-	if r := a.result; r != nil {
-		parts := len(r.Parts)
-		m := trafficMethod{Method: &r.Method, States: &r.States, TruncationBound: &r.TruncationBound, TruncationProved: &r.TruncationProved,
-			RateResidual: &r.RateResidual, Parts: &parts}
-		if r.IterationError > 0 {
-			m.IterationError = &r.IterationError
-		} else {
-			m.RoundingBound = &r.RoundingBound
-		}
-		out.trafficMethod = &m
+	for k := range classes {
+		classes[k] = classes[k].Set("simulated", render.Fields(a.estimates(&c, k)), "")
 	}
-	if s := a.simulated; s != nil {
-		out.trafficRuns = &trafficRuns{s.Runs, s.Jumps, s.Time, s.WarmUp, a.settings.Seed, c.Joint(),
-			a.percentiles(&c, sim.OfAll, 0)}
-		out.trafficSpeed = &trafficSpeed{a.speed}
-		out.trafficWarnings = &trafficWarnings{append([]string{}, s.Warnings...)}
-	}
-	return out
+	joint = c.Joint()
+	runs := trafficRuns{s.Runs, s.Jumps, s.Time, s.WarmUp, a.settings.Seed, joint, a.percentiles(&c, sim.OfAll, 0),
+		a.speed, append([]string{}, s.Warnings...)}
+	return slices.Concat(body, render.Fields(runs)), joint
 }
 
-// loadOf returns a load, which text does not show as 1 unless it is.
-func loadOf(load *big.Rat, p render.Proof) render.Number {
-	one := big.NewRat(1, 1)
-	return belowOne(render.RatBeside(load, one, p), load)
-}
-
-func (a *trafficCase) classes(comparisons *command.Comparisons) []trafficClass {
-	rows := []trafficClass{}
-	for k, c := range a.traffic.Classes {
-		row := trafficClass{Name: c.Name, DominantResource: a.dominant(k), ArrivalRate: render.Rat(c.ArrivalRate, render.Unproved)}
-		if a.result != nil {
-			r := &a.result.Classes[k]
-			row.MeanJobs, row.MeanDelay, row.ServiceRate = &r.MeanJobs, r.MeanDelay, r.ServiceRate
-			if limits := a.result.Limits; limits != nil && limits[k] > 0 {
-				row.Limit = &limits[k]
+// estimates returns the estimates of a class, beside its exact means if they are known.
+func (a *trafficCase) estimates(c *command.Comparisons, k int) simulatedTraffic {
+	s := a.simulated
+	var jobs, delay, rate *num.Value
+	if a.result != nil {
+		exact := func(v *float64) *num.Value {
+			if v == nil {
+				return nil
 			}
+			return &num.Value{Float: *v}
 		}
-		if s := a.simulated; s != nil {
-			exact := func(v *float64) *num.Value {
-				if v == nil {
-					return nil
-				}
-				return &num.Value{Float: *v}
-			}
-			row.Simulated = &simulatedTraffic{
-				comparisons.Estimated(s.Class(k, sim.MeanJobs), exact(row.MeanJobs)),
-				comparisons.Estimated(s.Class(k, sim.MeanDelay), exact(row.MeanDelay)),
-				comparisons.Estimated(s.Class(k, sim.MeasuredDelay), exact(row.MeanDelay)),
-				comparisons.Estimated(s.Class(k, sim.ServiceRate), exact(row.ServiceRate)),
-				a.percentiles(comparisons, sim.OfClass, k),
-			}
-		}
-		rows = append(rows, row)
+		r := &a.result.Classes[k]
+		jobs, delay, rate = exact(&r.MeanJobs), exact(r.MeanDelay), exact(r.ServiceRate)
 	}
-	return rows
+	return simulatedTraffic{
+		c.Estimated(s.Class(k, sim.MeanJobs), jobs), c.Estimated(s.Class(k, sim.MeanDelay), delay),
+		c.Estimated(s.Class(k, sim.MeasuredDelay), delay), c.Estimated(s.Class(k, sim.ServiceRate), rate),
+		a.percentiles(c, sim.OfClass, k),
+	}
 }
 
 // percentiles returns the requested percentiles of simulated delays. None of them has an exact value.
@@ -329,62 +275,18 @@ func (a *trafficCase) percentiles(comparisons *command.Comparisons, kind sim.Kin
 	return comparisons.Quantiles(a.asked, a.settings.Levels, a.simulated, kind, index, nil)
 }
 
-func (a *trafficCase) resources() []trafficResource {
-	rows := []trafficResource{}
-	honest := a.trueLoads()
-	for j, load := range a.traffic.Loads() {
-		row := trafficResource{Name: a.traffic.Resources[j].Name, Load: loadOf(load, render.Unproved)}
-		if honest != nil {
-			row.trueLoad = &trueLoad{loadOf(honest[j], render.Unproved)}
-		}
-		rows = append(rows, row)
-	}
-	return rows
-}
-
-// dominant returns the name of the resource of which tasks of a class take the largest part, as the policy believes;
-// the first of equal ones.
-func (a *trafficCase) dominant(k int) string {
-	best, name := new(big.Rat), ""
-	for j, d := range a.traffic.Classes[k].Profile() {
-		if d == nil {
-			continue
-		}
-		r := a.traffic.Resources[j]
-		if part := new(big.Rat).Quo(d, r.Capacity); part.Cmp(best) > 0 {
-			best, name = part, r.Name
-		}
-	}
-	return name
-}
-
-// lines returns the lines of CSV: one for each class, each resource and the pool.
-func (w *trafficAnswer) lines(head any) []render.Lines {
-	pool := struct {
-		trafficHead
-		trafficPool
-		*trafficWarnings
-	}{w.trafficHead, w.trafficPool, w.trafficWarnings}
-	return []render.Lines{{Kind: "class", Head: head, Of: w.Classes}, {Kind: "resource", Head: head, Of: w.Resources}, {Kind: "pool", Head: head, Of: pool}}
-}
-
-func (a *trafficCase) answer() render.Answer {
-	w := a.whole()
-	return render.Answer{JSON: w, Lines: w.lines(nil), Text: func(t *render.Text) { a.text(t, w) }}
-}
-
-func (a *trafficCase) text(t *render.Text, w *trafficAnswer) {
+func (a *trafficCase) text(t *render.Text, body render.Record, joint *command.Joint) {
 	if o := a.overload; o != nil {
-		one := big.NewRat(1, 1)
-		load := render.SixBeside(o.Load, one)
-		if honest := a.trueLoads(); honest != nil {
-			load = fmt.Sprintf("%s by what jobs declare (%s by what they need)", load, render.SixBeside(honest[o.Resource], one))
+		r, one := traffic.NewResult(a.traffic, a.policy).Resources[o.Resource], big.NewRat(1, 1)
+		load := render.SixBeside(r.Load, one)
+		if r.TrueLoad != nil {
+			load += fmt.Sprintf(" by what jobs declare (%s by what they need)", render.SixBeside(r.TrueLoad, one))
 		}
-		t.Line("unstable: the load of %s is %s, and jobs pile up under every policy", a.traffic.Resources[o.Resource].Name, load)
-		t.Line("%s", a.limitText(w, "loads would be below 1"))
+		t.Line("unstable: the load of %s is %s, and jobs pile up under every policy", r.Name, load)
+		t.Line("%s", a.limitText("loads would be below 1"))
 		a.liesText(t)
 		t.Line("")
-		a.loadsText(t, w)
+		loadsText(t, body)
 		return
 	}
 	verdict, still := "stable", "still stable"
@@ -392,49 +294,74 @@ func (a *trafficCase) text(t *render.Text, w *trafficAnswer) {
 		verdict, still = "loads below 1", "loads are below 1" // which is not proved to suffice
 	}
 	t.Line("%s; %s; %s", verdict, a.policy.Words(), a.accuracy())
-	t.Line("%s", a.limitText(w, still))
+	t.Line("%s", a.limitText(still))
 	a.liesText(t)
-	if s := w.trafficRuns; s != nil {
+	if s := a.simulated; s != nil {
 		t.Line("%d runs of %.0f jumps, observed for a time of %.6g after a warm-up of %.6g; seed %d; ± at confidence %g",
-			s.Runs, s.Jumps/float64(s.Runs), s.Time, s.WarmUp, s.Seed, a.settings.Confidence)
-		s.Joint.Text(t)
+			s.Runs, s.Jumps/float64(s.Runs), s.Time, s.WarmUp, a.settings.Seed, a.settings.Confidence)
+		joint.Text(t)
 	}
 	t.Line("")
+	classes := body.Get("classes").([]render.Record)
 	if a.simulated == nil {
-		t.Table(w.Classes, "name", "arrival_rate", "mean_jobs", "mean_delay", "service_rate")
+		t.Table(classes, "name", "arrival_rate", "mean_jobs", "mean_delay", "service_rate")
 	} else {
-		var rows []render.Record
-		for _, c := range w.Classes {
-			named := render.Fields(struct {
-				Name        string        `json:"name" title:"class"`
-				ArrivalRate render.Number `json:"arrival_rate"`
-			}{c.Name, c.ArrivalRate})
-			rows = append(rows, slices.Concat(named, render.Fields(c.Simulated)))
+		rows := make([]render.Record, len(classes))
+		for k, c := range classes {
+			const given = 3 // fields before those of means
+			rows[k] = slices.Concat(c[:given], c.Get("simulated").(render.Record))
 		}
 		t.Table(rows, "name", "arrival_rate", "mean_jobs", "service_rate")
 		t.Table(rows, "name", "mean_delay", "measured_delay")
-		all := render.Record{{Key: "name", Value: "all classes"}, {Key: "delay", Value: w.trafficRuns.Delay}}
+		all := render.Record{{Key: "name", Value: "all classes"}, {Key: "delay", Value: body.Get("delay")}}
 		command.QuantileTables(t, append([]render.Record{all}, rows...), "delay")
 	}
-	a.loadsText(t, w)
+	loadsText(t, body)
+}
+
+// oneAfterOther writes the answer of each policy.
+func oneAfterOther(t *render.Text, all []*answered) {
+	for i, a := range all {
+		if i > 0 {
+			t.Blank()
+		}
+		if a.refused != "" {
+			t.Line("%s; no answer: %s", a.policy.Words(), a.refused)
+			continue
+		}
+		a.Text(t)
+	}
+}
+
+// compareText writes a table for each measure with a column for each policy.
+func (a *trafficCase) compareText(t *render.Text, all []*answered) {
+	headings(t, all)
+	a.liesText(t)
+	for _, key := range []string{"mean_jobs", "mean_delay", "service_rate"} {
+		tableOf(t, all, strings.ReplaceAll(key, "_", " "), "class", key, rowsOf("classes"))
+	}
+	body, _ := a.body()
+	loadsText(t, body)
+	t.Line("%s", a.limitText("loads are below 1"))
 }
 
 // limitText says up to which arrival rates something is so, and which resource is the limit.
-func (a *trafficCase) limitText(w *trafficAnswer, so string) string {
-	if w.Bottleneck == nil {
+func (a *trafficCase) limitText(so string) string {
+	j := a.traffic.Bottleneck()
+	if j < 0 {
 		return "no jobs arrive"
 	}
 	return fmt.Sprintf("%s with the arrival rates multiplied by anything below %s, when %s is full", so,
-		render.SixBeside(a.traffic.CriticalScale(), big.NewRat(1, 1)), *w.Bottleneck)
+		render.SixBeside(a.traffic.CriticalScale(), big.NewRat(1, 1)), a.traffic.Resources[j].Name)
 }
 
 // loadsText writes the loads of the resources.
-func (a *trafficCase) loadsText(t *render.Text, w *trafficAnswer) {
-	columns := []string{"name", "load"}
-	if len(a.lies()) > 0 {
+func loadsText(t *render.Text, body render.Record) {
+	columns, rows := []string{"name", "load"}, body.Get("resources").([]render.Record)
+	if rows[0].Get("true_load") != nil {
 		columns = append(columns, "true_load")
 	}
-	t.Table(w.Resources, columns...)
+	t.Table(rows, columns...)
 }
 
 // accuracy says how the means were computed and how good they are.
@@ -467,30 +394,12 @@ func (a *trafficCase) accuracy() string {
 		method, r.States, where, render.OneDigitUp(r.TruncationBound), proved, rounding)
 }
 
-// trueLoads returns the loads by what the jobs need, nil if no class lies.
-func (a *trafficCase) trueLoads() []*big.Rat {
-	if len(a.lies()) == 0 {
-		return nil
-	}
-	honest := traffic.Model{Resources: a.traffic.Resources, Classes: slices.Clone(a.traffic.Classes)}
-	for k := range honest.Classes {
-		honest.Classes[k].Declared = nil
-	}
-	return honest.Loads()
-}
-
 // lies says which classes declare more than they need, and what: one line for each.
 func (a *trafficCase) lies() (lines []string) {
-	number := func(profile []*big.Rat, j int) *big.Rat {
-		if j >= len(profile) || profile[j] == nil {
-			return new(big.Rat)
-		}
-		return profile[j]
-	}
 	for _, c := range a.traffic.Classes {
 		var words []string
 		for j, r := range a.traffic.Resources {
-			if need, declared := number(c.Demand, j), number(c.Profile(), j); declared.Cmp(need) != 0 {
+			if need, declared := c.Demand.Of(j), c.Profile().Of(j); declared.Cmp(need) != 0 {
 				words = append(words, fmt.Sprintf("%s %s for %s", r.Name, render.SixRat(declared), render.SixRat(need)))
 			}
 		}
