@@ -72,11 +72,11 @@ func drawsOne(m *cluster.Model) bool {
 func (s *solution) point() render.Point {
 	body := append(command.AllServers.Head(true), s.style.Record(s.result)...)
 	if r := s.more.delays; r != nil {
-		body = body.Set("delays", render.Fields(solutionDelays{whenDelaysHold, r.Engine, r.RelativeErrorBound}), "parts")
+		body = body.Set("delays", solutionDelays{whenDelaysHold, r.Engine, r.RelativeErrorBound}, "parts")
 		s.setDelays(body.Get("classes").([]render.Record))
 	}
 	if g := s.more.gradients; g != nil {
-		body = body.Set("gradients", render.Rows(s.gradients(g)), "parts")
+		body = body.Set("gradients", s.gradients(g), "parts")
 	}
 	if s.note != "" {
 		body = body.Set("note", s.note, "")

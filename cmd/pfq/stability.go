@@ -66,7 +66,7 @@ func roomRows(m *cluster.Model, rooms []stability.Room) []render.Record {
 	for i, room := range rooms {
 		rows[i].Set("arrival_rate_limit", style.Beside(room.Limit, room.ArrivalRate), "")
 		if room.Set != nil {
-			rows[i].Set("limit_set", command.NamesOf(m, room.Set), "")
+			rows[i].Set("limit_set", m.NamesOf(room.Set), "")
 		}
 	}
 	return rows

@@ -31,8 +31,14 @@ func (r Record) field(key string) Field {
 }
 
 // Set gives a field a value, in its place if the record has it, else before the field called next, or
-// at the end if there is no such field.
+// at the end if there is no such field. The value is written as that of a field of a struct: nil for a
+// nil pointer, a record for a struct.
 func (r Record) Set(key string, value any, next string) Record {
+	switch value.(type) {
+	case nil, []Record, []any:
+	default:
+		value = Style{}.valueOf(reflect.ValueOf(value), namedField{}, map[reflect.Type][]namedField{})
+	}
 	at := func(key string) int { return slices.IndexFunc(r, func(f Field) bool { return f.Key == key }) }
 	if i := at(key); i >= 0 {
 		r[i].Value = value

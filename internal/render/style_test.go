@@ -112,3 +112,20 @@ func TestPoints(t *testing.T) {
 		}
 	}
 }
+
+// Set writes values as if they were fields of a struct: nil for a nil pointer, records for structs.
+func TestSetWritesGoValues(t *testing.T) {
+	x := 1.5
+	type row struct {
+		Of *float64 `json:"of"`
+	}
+	r := Record{{Key: "last", Value: true}}.Set("none", (*float64)(nil), "last").Set("some", &x, "last").
+		Set("names", []string{"a", "b"}, "last").Set("row", &row{&x}, "last").Set("no_row", (*row)(nil), "last").
+		Set("rows", []row{{}}, "last").Set("records", []Record{{{Key: "of", Value: x}}}, "last").Set("last", nil, "")
+	want := Record{{Key: "none"}, {Key: "some", Value: x}, {Key: "names", Value: []any{"a", "b"}},
+		{Key: "row", Value: Record{{Key: "of", Value: x}}}, {Key: "no_row"}, {Key: "rows", Value: []Record{{{Key: "of"}}}},
+		{Key: "records", Value: []Record{{{Key: "of", Value: x}}}}, {Key: "last"}}
+	if diff := cmp.Diff(want, r); diff != "" {
+		t.Error(diff)
+	}
+}

@@ -20,17 +20,8 @@ func Decide(q Query, m *cluster.Model) (*stability.Result, error) {
 
 // Limits returns what stability says about a model: the sets of classes that decide, by name.
 func Limits(m *cluster.Model, r *stability.Result, e num.Engine) render.Record {
-	return render.Style{Engine: e}.Record(r).Set("margin_set", NamesOf(m, r.MarginSet), "").
-		Set("bottleneck", NamesOf(m, r.Bottleneck), "")
-}
-
-// NamesOf returns the names of classes as a field of an answer holds them.
-func NamesOf(m *cluster.Model, classes []int) []any {
-	names := []any{}
-	for _, name := range m.NamesOf(classes) {
-		names = append(names, name)
-	}
-	return names
+	return render.Style{Engine: e}.Record(r).Set("margin_set", m.NamesOf(r.MarginSet), "").
+		Set("bottleneck", m.NamesOf(r.Bottleneck), "")
 }
 
 // drawnServers returns how many servers the set has that attains the margin, if its classes can draw others as well: the set then has only
@@ -53,7 +44,7 @@ func drawnServers(m *cluster.Model, r *stability.Result) int {
 
 // Unstable returns the fields that explain why a model has no answer.
 func Unstable(m *cluster.Model, r *stability.Result, e num.Engine) render.Record {
-	return Limits(m, r, e).Set("service", string(AllServers), "margin")
+	return Limits(m, r, e).Set("service", AllServers, "margin")
 }
 
 // UnstableAnswer explains why a model has no answer.

@@ -14,7 +14,7 @@ const DifferentSizes = "mean sizes differ by class: the answer is that of balanc
 
 // Head returns the first fields of an answer.
 func (s Service) Head(stable bool) render.Record {
-	return render.Record{{Key: "stable", Value: stable}, {Key: "service", Value: string(s)}}
+	return render.Record{}.Set("stable", stable, "").Set("service", s, "")
 }
 
 // Write writes a line that explains the service.

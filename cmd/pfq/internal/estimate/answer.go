@@ -51,7 +51,7 @@ func answer(m *cluster.Model, r *gibbs.Result, s gibbs.Settings, bounds []*windo
 	sections = append(sections, render.Section{Kind: "server", Of: "servers", Columns: "name count? utilization"})
 	if r.Gradient != nil {
 		rows := gradientRows(m, r.Gradient)
-		body = body.Set("gradients", render.Rows(rows), "chains")
+		body = body.Set("gradients", rows, "chains")
 		sections = append(sections, gradientSection(rows))
 	}
 	sections = append(sections, render.Section{Kind: "distribution", Of: "jobs_distribution"},
@@ -70,12 +70,9 @@ func answer(m *cluster.Model, r *gibbs.Result, s gibbs.Settings, bounds []*windo
 // setBounds adds bounds to the classes, null for those that have none.
 func setBounds(classes []render.Record, bounds []*windows.Bounds) {
 	for i, b := range bounds {
-		var low, high any
+		var low, high *float64
 		if b != nil {
-			low = b.Low
-			if b.High != nil {
-				high = *b.High
-			}
+			low, high = &b.Low, b.High
 		}
 		classes[i] = classes[i].Set("mean_delay_low", low, "service_rate").Set("mean_delay_high", high, "service_rate")
 	}
