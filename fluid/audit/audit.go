@@ -14,37 +14,46 @@ import (
 // A Report says which properties an allocation has and, for each that it lacks, a witness. Every comparison was made as
 // [Audit] says.
 type Report struct {
-	Utilization  []*big.Rat // Σ_i n_i φ_i a_ij of each resource, n_i jobs in row i
-	Saturated    []int      // resources of utilization 1, or more
-	Bottlenecks  [][]int    // of each row: saturated resources of which no row has a larger part by weight, φ_i a_ij/w_i
-	AtLimit      []int      // rows that run all the tasks they can, or more
-	NoBottleneck []int      // rows without a bottleneck that are not at their limit; none under bottleneck max fairness
+	Utilization  []*big.Rat `json:"-"` // Σ_i n_i φ_i a_ij of each resource, n_i jobs in row i
+	Saturated    []int      `json:"-"` // resources of utilization 1, or more
+	AtLimit      []int      `json:"-"` // rows that run all the tasks they can, or more
+	NoBottleneck []int      `json:"-"` // rows not at their limit that have no bottleneck; none under [fluid.BMF]
 
-	Overload  *Overload  // nil if no resource is overloaded
-	OverLimit *OverLimit // nil if no job runs more tasks than it can; feasible are allocations with neither
-	Growth    *Growth    // nil if it is Pareto efficient
-	Shortfall *Shortfall // nil if it gives a sharing incentive
-	Envy      *Envy      // nil if no job envies another
+	// Bottlenecks of each row are the saturated resources of which no row has a larger part by weight,
+	// φ_i a_ij/w_i.
+	Bottlenecks [][]int `json:"-"`
+
+	// Overload is nil if no resource is overloaded, and OverLimit if no job runs more tasks than it can.
+	// Feasible are allocations with neither.
+	Overload  *Overload  `json:"overload"`
+	Growth    *Growth    `json:"growth"`    // nil if it is Pareto efficient
+	Shortfall *Shortfall `json:"shortfall"` // nil if it gives a sharing incentive
+	Envy      *Envy      `json:"envy"`      // nil if no job envies another
+	OverLimit *OverLimit `json:"over_limit"`
 }
 
 // An Overload is the resource with the largest utilization, above 1.
 type Overload struct {
-	Resource    int      // row of the pool's resources
-	Utilization *big.Rat // > 1
+	Resource    int      `json:"resource"`               // row of the pool's resources
+	Utilization *big.Rat `json:"utilization" beside:"1"` // > 1
 }
 
 // An OverLimit is a job that runs more tasks than it can, the one that does so by the largest factor.
 type OverLimit struct {
-	Job          int      // row of Pool.Jobs
-	Tasks, Limit *big.Rat // φ_i and L_i
+	Job   int      `json:"job"`                  // row of Pool.Jobs
+	Tasks *big.Rat `json:"tasks" beside:"1"`     // φ_i
+	Limit *big.Rat `json:"max_tasks" beside:"1"` // L_i
 }
 
 // A Shortfall is a job that gets less than if the resources were split by weight, among all such jobs the one whose
 // dominant share is the smallest part of Split.
 type Shortfall struct {
-	Job   int      // row of Pool.Jobs
-	Share *big.Rat // φ_i d_i
-	Split *big.Rat // w_i / Σ_k n_k w_k, the dominant share it would reach with this part of every resource; or that at its limit
+	Job   int      `json:"job"`                       // row of Pool.Jobs
+	Share *big.Rat `json:"dominant_share" beside:"1"` // φ_i d_i
+
+	// Split is w_i / Σ_k n_k w_k, the dominant share that the job would reach with this part of every
+	// resource; or that at its limit.
+	Split *big.Rat `json:"split" beside:"1"`
 }
 
 // Audit looks for what people hold against an allocation of tasks[i] = φ_i >= 0 tasks to each job of row i:

@@ -11,9 +11,13 @@ import (
 // An Envy is a job that would run more tasks with what another holds, among all such pairs the one with the largest
 // WithOther/Tasks, compared in float64; of equal ones the first row.
 type Envy struct {
-	Job, Other int      // rows of Pool.Jobs
-	Tasks      *big.Rat // φ_i of Job
-	WithOther  *big.Rat // φ_k w_i/w_k min_j a_kj/a_ij over the resources j that Job needs, k being Other; at most its limit
+	Job   int      `json:"job"`              // row of Pool.Jobs
+	Other int      `json:"other"`            // row of Pool.Jobs
+	Tasks *big.Rat `json:"tasks" beside:"1"` // φ_i of Job
+
+	// WithOther is φ_k w_i/w_k min_j a_kj/a_ij over the resources j that Job needs, k being Other; at most
+	// its limit.
+	WithOther *big.Rat `json:"with_other" beside:"1"`
 }
 
 // A partOrder sorts the rows by what they hold of one resource by weight, φ_i a_ij/w_i.

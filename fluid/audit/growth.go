@@ -9,8 +9,11 @@ import (
 // A Growth is a job that could run more tasks while all others go on as they are, among all such jobs the one whose
 // dominant share could grow most.
 type Growth struct {
-	Job   int      // row of Pool.Jobs
-	Tasks *big.Rat // tasks that one job of the row could run more, min_j (1 - u_j)/a_ij for utilizations u_j, up to its limit
+	Job int `json:"job"` // row of Pool.Jobs
+
+	// Tasks is how many tasks one job of the row could run more: min_j (1 - u_j)/a_ij for utilizations u_j,
+	// up to its limit.
+	Tasks *big.Rat `json:"tasks" beside:"1"`
 }
 
 // growth returns a job that is below its limit and needs no saturated resource, nil if there is none.

@@ -23,7 +23,7 @@ type allocation struct {
 	*fluid.Allocation
 	style   render.Style
 	digits  int           // of numbers in text, one more than are shown
-	audit   *auditAnswer  // nil unless asked for
+	audit   *audited      // nil unless asked for
 	indices render.Record // with an audit: how efficient and how fair it is
 }
 
@@ -59,9 +59,8 @@ func (a *allocation) answer() *answered {
 	}
 	pool := body
 	if a.audit != nil {
-		audit := render.Fields(a.audit)
-		pool = slices.Concat(body, audit, a.indices)
-		body = body.Set("audit", audit, "").Set("indices", a.indices, "")
+		pool = slices.Concat(body, a.audit.Record, a.indices)
+		body = body.Set("audit", a.audit.Record, "").Set("indices", a.indices, "")
 	}
 	point := render.Point{Body: body, Sections: []render.Section{jobs,
 		{Kind: "resource", Of: "resources", Columns: "name utilization saturated price?"}}}
@@ -128,67 +127,11 @@ func (a *allocation) accuracy() string {
 	}
 }
 
-// An auditAnswer says what an allocation has, with witnesses of what it has not.
-type auditAnswer struct {
-	Tolerance        float64           `json:"tolerance"`
-	Feasible         bool              `json:"feasible"`
-	ParetoEfficient  bool              `json:"pareto_efficient"`
-	SharingIncentive bool              `json:"sharing_incentive"`
-	EnvyFree         bool              `json:"envy_free"`
-	LieProof         *bool             `json:"lie_proof"` // null if no lie was found, or none looked for
-	Overload         *overloadWitness  `json:"overload"`
-	Growth           *tasksWitness     `json:"growth"`
-	Shortfall        *shortfallWitness `json:"shortfall"`
-	Envy             *envyWitness      `json:"envy"`
-	Lie              *lieWitness       `json:"lie"`
-	LiesTried        int               `json:"lies_tried"`
-	*limitAnswer
-
-	unsearched string // why no lie was looked for, "" if lies were or need not be
-}
-
-// A limitAnswer is there if some job has a limit of its tasks.
-type limitAnswer struct {
-	OverLimit *limitWitness `json:"over_limit"`
-}
-
-type overloadWitness struct {
-	Resource    string        `json:"resource"`
-	Utilization render.Number `json:"utilization"`
-}
-
-type tasksWitness struct {
-	Job   string        `json:"job"`
-	Tasks render.Number `json:"tasks"`
-}
-
-type shortfallWitness struct {
-	Job           string        `json:"job"`
-	DominantShare render.Number `json:"dominant_share"`
-	Split         render.Number `json:"split"`
-}
-
-type envyWitness struct {
-	Job       string        `json:"job"`
-	Other     string        `json:"other"`
-	Tasks     render.Number `json:"tasks"`
-	WithOther render.Number `json:"with_other"`
-}
-
-// A lieWitness is what a job gains by declaring more than it needs.
-type lieWitness struct {
-	Job      string        `json:"job"`
-	Declared render.Record `json:"declared"` // of the resources of which it is more than the demand
-	Tasks    render.Number `json:"tasks"`
-	WithLie  render.Number `json:"with_lie"`
-
-	words []string
-}
-
-type limitWitness struct {
-	Job      string        `json:"job"`
-	Tasks    render.Number `json:"tasks"`
-	MaxTasks render.Number `json:"max_tasks"`
+// An audited says what an allocation has, with witnesses of what it has not.
+type audited struct {
+	render.Record        // the fields of JSON
+	declared      string // what the job declares that gains most by a lie
+	unsearched    string // why no lie was looked for, "" if lies were or need not be
 }
 
 // addAudit audits the allocation, with a tolerance that its errors do not reach.
@@ -202,31 +145,30 @@ func (a *allocation) addAudit(ctx context.Context, p *fluid.Pool) error {
 	if err != nil {
 		return err
 	}
-	rat := func(v *big.Rat) render.Number { return a.style.Beside(v, big.NewRat(1, 1)) }
-	job := func(i int) string { return p.Jobs[i].Name }
-	a.audit = &auditAnswer{
-		Feasible: report.Overload == nil && report.OverLimit == nil, ParetoEfficient: report.Growth == nil,
-		SharingIncentive: report.Shortfall == nil, EnvyFree: report.Envy == nil,
-	}
-	a.audit.Tolerance, _ = tolerance.Float64()
-	if w := report.Overload; w != nil {
-		a.audit.Overload = &overloadWitness{p.Resources[w.Resource].Name, rat(w.Utilization)}
-	}
-	if w := report.Growth; w != nil {
-		a.audit.Growth = &tasksWitness{job(w.Job), rat(w.Tasks)}
-	}
-	if w := report.Shortfall; w != nil {
-		a.audit.Shortfall = &shortfallWitness{job(w.Job), rat(w.Share), rat(w.Split)}
-	}
-	if w := report.Envy; w != nil {
-		a.audit.Envy = &envyWitness{job(w.Job), job(w.Other), rat(w.Tasks), rat(w.WithOther)}
-	}
-	if slices.ContainsFunc(p.Jobs, func(j fluid.Job) bool { return j.MaxTasks != nil }) {
-		a.audit.limitAnswer = &limitAnswer{}
-		if w := report.OverLimit; w != nil {
-			a.audit.OverLimit = &limitWitness{job(w.Job), rat(w.Tasks), rat(w.Limit)}
+	tol, _ := tolerance.Float64()
+	record := slices.Concat(render.Record{
+		{Key: "tolerance", Value: tol},
+		{Key: "feasible", Value: report.Overload == nil && report.OverLimit == nil},
+		{Key: "pareto_efficient", Value: report.Growth == nil},
+		{Key: "sharing_incentive", Value: report.Shortfall == nil},
+		{Key: "envy_free", Value: report.Envy == nil},
+		{Key: "lie_proof"}, // null if no lie was found, or none looked for
+	}, a.style.Record(report)).Set("lie", nil, "over_limit").Set("lies_tried", 0, "over_limit")
+	for _, f := range record {
+		witness, _ := f.Value.(render.Record)
+		for k, g := range witness {
+			switch row, _ := g.Value.(int); g.Key {
+			case "job", "other":
+				witness[k].Value = p.Jobs[row].Name
+			case "resource":
+				witness[k].Value = p.Resources[row].Name
+			}
 		}
 	}
+	if !slices.ContainsFunc(p.Jobs, isLimited) {
+		record = record[:len(record)-1] // over_limit
+	}
+	a.audit = &audited{Record: record}
 	a.indices = render.Fields(x)
 	if x.MeanUtilization.Exact != nil && a.Engine == num.Exact { // not of rounded tasks, nor too long
 		a.indices = a.style.Record(x)
@@ -234,8 +176,10 @@ func (a *allocation) addAudit(ctx context.Context, p *fluid.Pool) error {
 	return a.addLie(ctx, p)
 }
 
-// Allocations that the search for a lie computes, times their rows and resources, in all; and the fewest allocations for one row with
-// which a search is worth while.
+func isLimited(j fluid.Job) bool { return j.MaxTasks != nil }
+
+// Allocations that the search for a lie computes, times their rows and resources, in all; and the fewest
+// allocations for one row with which a search is worth while.
 const (
 	lieWork  = 2_000_000
 	fewTries = 200
@@ -246,19 +190,18 @@ func (a *allocation) addLie(ctx context.Context, p *fluid.Pool) error {
 	rows := len(p.Jobs)
 	tries := min(5000, lieWork/(rows*rows*len(p.Resources)))
 	switch {
-	case slices.ContainsFunc(p.Jobs, func(j fluid.Job) bool { return j.MaxTasks != nil }):
+	case slices.ContainsFunc(p.Jobs, isLimited):
 		a.audit.unsearched = "some job has max_tasks"
 		return nil
 	case a.Policy == fluid.DRF || a.Policy == fluid.BF:
-		proof := true
-		a.audit.LieProof = &proof
+		a.audit.Set("lie_proof", true, "")
 		return nil
 	case tries < fewTries:
 		a.audit.unsearched = "there are too many jobs"
 		return nil
 	}
 	var best *audit.Lie
-	at := 0
+	at, tried := 0, 0
 	for i := range p.Jobs {
 		lie, err := audit.BestLie(ctx, p, a.Policy, i, audit.LieSettings{Evaluations: tries})
 		switch {
@@ -268,7 +211,8 @@ func (a *allocation) addLie(ctx context.Context, p *fluid.Pool) error {
 			a.audit.unsearched = cli.OneLine(err)
 			return nil
 		}
-		a.audit.LiesTried += lie.Evaluations
+		tried += lie.Evaluations
+		a.audit.Set("lies_tried", tried, "")
 		if lie.Declared != nil && (best == nil || lie.Gain.Float > best.Gain.Float) {
 			best, at = lie, i
 		}
@@ -276,53 +220,59 @@ func (a *allocation) addLie(ctx context.Context, p *fluid.Pool) error {
 	if best == nil {
 		return nil
 	}
-	a.audit.LieProof = new(bool)
-	style := render.Style{Engine: a.Engine, Digits: a.digits}
-	w := &lieWitness{Job: p.Jobs[at].Name, Tasks: style.Computed(&best.Truthful), WithLie: style.Computed(&best.Tasks)}
+	var declared render.Record // the resources of which it is more than the demand
+	var words []string
 	for j, d := range best.Declared {
-		if d.Cmp(p.Jobs[at].Demand.Of(j)) > 0 {
-			w.Declared = append(w.Declared, render.Field{Key: p.Resources[j].Name, Value: render.Rat(d, render.Unproved)})
-			w.words = append(w.words, fmt.Sprintf("%s %s for %s", p.Resources[j].Name, render.SixRat(d), render.SixRat(p.Jobs[at].Demand.Of(j))))
+		if need, name := p.Jobs[at].Demand.Of(j), p.Resources[j].Name; d.Cmp(need) > 0 {
+			declared = append(declared, render.Field{Key: name, Value: render.Rat(d, render.Unproved)})
+			words = append(words, fmt.Sprintf("%s %s for %s", name, render.SixRat(d), render.SixRat(need)))
 		}
 	}
-	a.audit.Lie = w
+	a.audit.declared = strings.Join(words, ", ")
+	style := render.Style{Engine: a.Engine, Digits: a.digits}
+	a.audit.Set("lie_proof", false, "").Set("lie", render.Record{
+		{Key: "job", Value: p.Jobs[at].Name},
+		{Key: "declared", Value: declared},
+		{Key: "tasks", Value: style.Computed(&best.Truthful)},
+		{Key: "with_lie", Value: style.Computed(&best.Tasks)},
+	}, "")
 	return nil
-}
-
-// lieText says what is known of lies.
-func (a *auditAnswer) lieText(t *render.Text) string {
-	switch w := a.Lie; {
-	case w != nil:
-		return fmt.Sprintf("no: a job of %s that declares %s runs %s tasks in place of %s", w.Job, strings.Join(w.words, ", "),
-			t.Cell(w.WithLie), t.Cell(w.Tasks))
-	case a.LieProof != nil:
-		return "yes"
-	case a.unsearched != "":
-		return "not looked at: " + a.unsearched
-	}
-	return fmt.Sprintf("no lie found among %d", a.LiesTried)
 }
 
 // properties are those that an audit looks at.
 var properties = []string{"feasible", "Pareto efficient", "sharing incentive", "envy-free", "lie-proof"}
 
 // words says which of the properties the allocation has, and why not.
-func (a *auditAnswer) words(t *render.Text) []string {
-	words := []string{"yes", "yes", "yes", "yes", a.lieText(t)}
-	if w := a.limitAnswer; w != nil && w.OverLimit != nil {
-		words[0] = fmt.Sprintf("no: a job of %s runs %s tasks, and can run %s", w.OverLimit.Job, t.Cell(w.OverLimit.Tasks), t.Cell(w.OverLimit.MaxTasks))
+func (a *audited) words(t *render.Text) []string {
+	words := []string{"yes", "yes", "yes", "yes", fmt.Sprintf("no lie found among %d", a.Get("lies_tried"))}
+	switch lie, isLie := a.Get("lie").(render.Record); {
+	case isLie:
+		words[4] = fmt.Sprintf("no: a job of %s that declares %s runs %s tasks in place of %s", lie.Get("job"),
+			a.declared, t.Cell(lie.Get("with_lie")), t.Cell(lie.Get("tasks")))
+	case a.Get("lie_proof") != nil:
+		words[4] = "yes"
+	case a.unsearched != "":
+		words[4] = "not looked at: " + a.unsearched
 	}
-	if w := a.Overload; w != nil {
-		words[0] = fmt.Sprintf("no: the utilization of %s is %s", w.Resource, t.Cell(w.Utilization))
-	}
-	if w := a.Growth; w != nil {
-		words[1] = fmt.Sprintf("no: a job of %s could run %s tasks more", w.Job, t.Cell(w.Tasks))
-	}
-	if w := a.Shortfall; w != nil {
-		words[2] = fmt.Sprintf("no: a job of %s has a dominant share of %s, below its part by weight, %s", w.Job, t.Cell(w.DominantShare), t.Cell(w.Split))
-	}
-	if w := a.Envy; w != nil {
-		words[3] = fmt.Sprintf("no: a job of %s runs %s tasks, and would run %s with what one of %s holds", w.Job, t.Cell(w.Tasks), t.Cell(w.WithOther), w.Other)
+	for _, w := range []struct {
+		property      int
+		witness, says string // of the fields of the witness
+	}{
+		{0, "over_limit", "a job of %s runs %s tasks, and can run %s"},
+		{0, "overload", "the utilization of %s is %s"},
+		{1, "growth", "a job of %s could run %s tasks more"},
+		{2, "shortfall", "a job of %s has a dominant share of %s, below its part by weight, %s"},
+		{3, "envy", "a job of %s runs %[3]s tasks, and would run %[4]s with what one of %[2]s holds"},
+	} {
+		witness, found := a.Get(w.witness).(render.Record)
+		if !found {
+			continue
+		}
+		var cells []any
+		for _, f := range witness {
+			cells = append(cells, t.Cell(f.Value))
+		}
+		words[w.property] = "no: " + fmt.Sprintf(w.says, cells...)
 	}
 	return words
 }
