@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"math/big"
+	"slices"
 	"strings"
 	"testing"
 
@@ -105,6 +106,34 @@ func TestAutoBalancedManyStates(t *testing.T) {
 	if _, err := Allocate(context.Background(), p, BF, Settings{Engine: num.Exact}); err == nil {
 		t.Error("the engine exact took so many states")
 	}
+}
+
+// Rows bear the names and counts of the pool, under limits too, and no resource has a larger share of a task
+// than the dominant one.
+func TestAllocationNamesRows(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p := drawLimited(t, false)
+		a := mustAllocate(t, p, rapid.SampledFrom(Policies()).Draw(t, "policy"))
+		several := slices.ContainsFunc(p.Jobs, func(j Job) bool { return j.Count > 1 })
+		for j, r := range p.Resources {
+			if a.Resources[j].Name != r.Name {
+				t.Fatalf("resource %d is called %q", j, a.Resources[j].Name)
+			}
+		}
+		for i, job := range a.Jobs {
+			demand := p.Jobs[i].Demand
+			part := func(j int) *big.Rat { return new(big.Rat).Quo(demand.Of(j), p.Resources[j].Capacity) }
+			top := slices.IndexFunc(p.Resources, func(r Resource) bool { return r.Name == job.DominantResource })
+			for j := range p.Resources {
+				if c := part(j).Cmp(part(top)); c > 0 || c == 0 && j < top {
+					t.Fatalf("row %d: dominant resource %q of %v", i, job.DominantResource, demand)
+				}
+			}
+			if job.Name != p.Jobs[i].Name || (job.Count > 0) != several || several && job.Count != p.Jobs[i].Count {
+				t.Fatalf("row %d: %d of %q", i, job.Count, job.Name)
+			}
+		}
+	})
 }
 
 func mustAllocate(t rapid.TB, p *Pool, policy Policy) *Allocation {
