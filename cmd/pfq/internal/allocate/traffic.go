@@ -241,7 +241,7 @@ func (a *trafficCase) body() (body render.Record, joint *command.Joint) {
 	}
 	var c command.Comparisons
 	for k := range classes {
-		classes[k] = classes[k].Set("simulated", render.Fields(a.estimates(&c, k)), "")
+		classes[k] = classes[k].Set("simulated", a.estimates(&c, k), "")
 	}
 	joint = c.Joint()
 	runs := trafficRuns{s.Runs, s.Jumps, s.Time, s.WarmUp, a.settings.Seed, joint, a.percentiles(&c, sim.OfAll, 0),

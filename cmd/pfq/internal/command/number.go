@@ -14,19 +14,6 @@ import (
 // Engines are the kinds of arithmetic that --engine may name.
 var Engines = []string{string(num.Auto), string(num.Float), string(num.Enclose), string(num.Exact)}
 
-// ProofOf returns what an engine proves of each number.
-func ProofOf(e num.Engine) render.Proof {
-	return map[num.Engine]render.Proof{num.Exact: render.Fraction, num.Enclose: render.Bounds}[e]
-}
-
-// GivenProof returns the same of numbers that are given, not computed.
-func GivenProof(e num.Engine) render.Proof {
-	if e == num.Exact {
-		return render.Fraction
-	}
-	return render.Unproved
-}
-
 // Digits returns the decimal digits that a tolerance asks for.
 func Digits(tol float64) int { return 1 + int(math.Ceil(-math.Log10(tol))) }
 

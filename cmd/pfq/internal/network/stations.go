@@ -104,8 +104,7 @@ func (f *networkFlags) stations(q command.Query, all model) (a render.Answer, fo
 // bodyOf returns the fields of the answer for a stable network.
 func bodyOf(m *network.Model, r *network.Result, limits *network.Stability, digits int) render.Record {
 	style := render.Style{Engine: r.Engine, Digits: digits}
-	scale := render.RatBeside(limits.CriticalScale, big.NewRat(1, 1), command.GivenProof(r.Engine))
-	body := style.Record(r).Set("critical_scale", scale, "chains")
+	body := style.Record(r).Set("critical_scale", style.Beside(limits.CriticalScale, big.NewRat(1, 1)), "chains")
 	chains, closed := body.Get("chains").([]render.Record), limits.Chains
 	for i, c := range chains {
 		var population, limit, station any
