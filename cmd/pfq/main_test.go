@@ -612,8 +612,8 @@ func TestElimination(t *testing.T) {
 		t.Errorf("percentiles: status %d, %s%s", status, stderr, text)
 	}
 	for _, c := range []struct{ flags, want string }{
-		{"--lattice elimination --engine exact", "pfq: standard input: --engine = exact: want auto or float: the elimination lattice has bounds in float64 only\n"},
-		{"--lattice elimination --distribution 3", "pfq: standard input: --distribution = 3: want distributions by class beside it: the elimination lattice has these, and not that of all jobs together\n"},
+		{"--lattice elimination --engine exact", "pfq: --engine = exact: want auto or float: the elimination lattice has bounds in float64 only\n"},
+		{"--lattice elimination --distribution 3", "pfq: --distribution = 3: want distributions by class beside it: the elimination lattice has these, and not that of all jobs together\n"},
 	} {
 		if stdout, stderr, status := pfq(caches, append([]string{"solve", "-"}, strings.Fields(c.flags)...)...); status != 2 || stdout != "" || stderr != c.want {
 			t.Errorf("%s: status %d, %q, want %q", c.flags, status, stderr, c.want)
@@ -653,7 +653,7 @@ func TestWideGridIsRefused(t *testing.T) {
 func TestLatticeThatDoesNotApply(t *testing.T) {
 	model, _, _ := pfq("", "example", "random-100-2")
 	stdout, stderr, status := pfq(model, "solve", "-", "--lattice", "class")
-	if status != 2 || stdout != "" || !strings.HasPrefix(stderr, "pfq: standard input: --lattice = class: want ") {
+	if status != 2 || stdout != "" || !strings.HasPrefix(stderr, "pfq: --lattice = class: want ") {
 		t.Errorf("status %d, %s%s", status, stdout, stderr)
 	}
 }
@@ -804,7 +804,7 @@ func TestSweep(t *testing.T) {
 		t.Errorf("status %d, %s", status, stdout)
 	}
 	model, _, _ := pfq("", "example", "random-100-2")
-	if _, stderr, _ := pfq(model, "solve", "-", "--lattice", "class", "--scale", "1"); !strings.HasPrefix(stderr, "pfq: standard input: --lattice = class: want ") {
+	if _, stderr, _ := pfq(model, "solve", "-", "--lattice", "class", "--scale", "1"); !strings.HasPrefix(stderr, "pfq: --lattice = class: want ") {
 		t.Error(stderr)
 	}
 }

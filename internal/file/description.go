@@ -23,11 +23,14 @@ type Field[T any] struct {
 	name, doc string
 	optional  bool
 	last      bool
-	standard  any                                                   // what a value that is left out stands for, nil for nothing
-	read      func(sc scope, n *tree.Node, path string, v *T) error // n is nil if the field is missing
-	isZero    func(v *T) bool
-	check     func(sc scope, path string, v *T) error
-	schema    func() Schema
+	standard  any    // what a value that is left out stands for, nil for nothing
+	needs     string // another field that has to be given beside it, "" for none
+	wantNeeds string // what errors say if that is missing
+
+	read   func(sc scope, n *tree.Node, path string, v *T) error // n is nil if the field is missing
+	isZero func(v *T) bool
+	check  func(sc scope, path string, v *T) error
+	schema func() Schema
 }
 
 // Optional returns the field as one that may be left out. Its value is then zero, which need not be in
@@ -36,6 +39,10 @@ func (f Field[T]) Optional() Field[T] { f.optional = true; return f }
 
 // Default returns the field as one that may be left out, which means the same as a value.
 func (f Field[T]) Default(value any) Field[T] { f.optional, f.standard = true, value; return f }
+
+// With returns the field as one that a file may have only beside another field. Want is what errors say
+// of it alone.
+func (f Field[T]) With(other, want string) Field[T] { f.needs, f.wantNeeds = other, want; return f }
 
 // Last returns the field as one that is read and checked after the others, since it refers to one of
 // them. In messages and in the schema it keeps its place.
@@ -69,8 +76,11 @@ func (d *Description[T]) read(sc scope, n *tree.Node, path string, v *T) error {
 		return err
 	}
 	return d.each(func(f Field[T]) error {
-		if found[f.name] == nil && f.optional {
+		switch {
+		case found[f.name] == nil && f.optional:
 			return nil
+		case f.needs != "" && found[f.needs] == nil:
+			return input.Errorf(input.Field(path, f.name), found[f.name], "%s", f.wantNeeds)
 		}
 		return f.read(sc, found[f.name], input.Field(path, f.name), v)
 	})

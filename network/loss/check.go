@@ -10,6 +10,8 @@ import (
 	"productform/num"
 )
 
+const countNeedsTokens = "tokens as well, or one server of the total capacity"
+
 // Check reports whether the model makes sense. The error is a *[num.InputError] for the first entry, in the order of the file, that does not:
 //
 //   - there are 1 to 1000 classes, and at most 10,000 servers and 1000 limits; classes and servers have names of their own among their kind;
@@ -60,7 +62,7 @@ func (m *Model) checkServers() error {
 		case (server.Tokens > 0) != m.hasTokens():
 			return input.Errorf(path+".tokens", server.Tokens, "tokens at every server, or at none")
 		case server.Count > 1 && !m.hasTokens():
-			return input.Errorf(path+".count", server.Count, "tokens as well, or one server of the total capacity")
+			return input.Errorf(path+".count", server.Count, countNeedsTokens)
 		}
 		if all += server.Size(); all > maxServers {
 			return input.Errorf(path+".count", server.Count, "at most %d servers in total", maxServers)

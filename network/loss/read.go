@@ -95,7 +95,7 @@ var serverFile = file.Description[Server]{Want: "an object with name and capacit
 	file.Int("tokens", "jobs that it can have, if each job is for one server",
 		func(s *Server) *int { return &s.Tokens }, maxUnits, "").Optional(),
 	file.Int("count", "equal servers of the row, each with these tokens",
-		func(s *Server) *int { return &s.Count }, maxServers, "").Default(1),
+		func(s *Server) *int { return &s.Count }, maxServers, "").Default(1).With("tokens", countNeedsTokens),
 }}
 
 var classFile = file.Description[Class]{Want: "an object with name and arrival_rate", Fields: []file.Field[Class]{

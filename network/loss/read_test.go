@@ -58,7 +58,7 @@ func TestBadModels(t *testing.T) {
 		{"servers: [{name: s, capacity: 1, tokens: 1, count: 0}]\n" + some,
 			input.Error{Line: 1, Path: "servers[0].count", Value: "0", Want: "an integer from 1 to 10000"}},
 		{"servers: [{name: s, capacity: 1, count: 2}]\n" + some, input.Error{Line: 1, Path: "servers[0].count",
-			Value: "2", Want: "tokens as well, or one server of the total capacity"}},
+			Value: "the number 2", Want: "tokens as well, or one server of the total capacity"}},
 		{"servers:\n  - {name: s, capacity: 1, tokens: 1, count: 9999}\n  - {name: t, capacity: 1, tokens: 1, " +
 			"count: 2}\n" + some,
 			input.Error{Line: 3, Path: "servers[1].count", Value: "2", Want: "at most 10000 servers in total"}},
