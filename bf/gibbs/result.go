@@ -29,7 +29,7 @@ type Result struct {
 
 // A ClassResult holds the measures of one row of classes.
 type ClassResult struct {
-	Name        string    `json:"name" title:"class"`
+	Name        string    `json:"name" title:"class"`  // as in the model
 	ArrivalRate *big.Rat  `json:"arrival_rate"`        // λ_i
 	MeanSize    *big.Rat  `json:"mean_size,omitempty"` // σ_i, work; nil unless a class has its own mean size
 	MeanJobs    Estimate  `json:"mean_jobs"`
@@ -42,9 +42,9 @@ type ClassResult struct {
 
 // A ServerResult holds the measures of one server, or of each server of a group.
 type ServerResult struct {
-	Name        string   `json:"name" title:"server"`
-	Count       int      `json:"count,omitempty"` // servers in the group; 0 for a single one
-	Utilization Estimate `json:"utilization"`     // probability that a job it can serve is present
+	Name        string   `json:"name" title:"server"` // as in the model
+	Count       int      `json:"count,omitempty"`     // servers in the group; 0 for a single one
+	Utilization Estimate `json:"utilization"`         // probability that a job it can serve is present
 }
 
 // A Gradient holds estimated derivatives of the mean number of jobs E[X], of all jobs.
