@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -16,13 +17,13 @@ import (
 // A Binding reads the flags of a command straight into the settings of a library, and translates the
 // library's errors: it puts flags in the place of settings.
 type Binding struct {
-	cmd      *cobra.Command
+	Cmd      *cobra.Command
 	flags    map[string]string // flag of each setting
 	maxBytes *int64            // the setting of --memory, nil without it
 }
 
 // Bind returns a binding of no flags.
-func Bind(cmd *cobra.Command) *Binding { return &Binding{cmd: cmd, flags: map[string]string{}} }
+func Bind(cmd *cobra.Command) *Binding { return &Binding{Cmd: cmd, flags: map[string]string{}} }
 
 // A FlagError is about a flag: no file is to blame.
 type FlagError struct{ Err error }
@@ -30,7 +31,7 @@ type FlagError struct{ Err error }
 func (e FlagError) Error() string { return e.Err.Error() }
 func (e FlagError) Unwrap() error { return e.Err }
 
-// Name says which flag sets a setting.
+// Name says which flag sets a setting, or its elements.
 func (b *Binding) Name(setting, flag string) { b.flags[setting] = "--" + flag }
 
 // Engine adds --engine, with the engine auto unless given.
@@ -41,7 +42,7 @@ func (b *Binding) Engine(engine *num.Engine) {
 
 // Choice adds a flag that takes one of some words, the first of them unless given.
 func Choice[T ~string](b *Binding, target *T, setting, flag string, words []T, usage string) {
-	AddChoice(b.cmd, target, flag, words, usage)
+	AddChoice(b.Cmd, target, flag, words, usage)
 	b.Name(setting, flag)
 }
 
@@ -54,7 +55,7 @@ func (b *Binding) Tol(tol *float64) {
 
 // Number adds a flag that takes the numbers that are good.
 func (b *Binding) Number(target *float64, setting, flag, standard, want, usage string, good func(float64) bool) {
-	AddNumber(b.cmd, target, flag, standard, want, usage, good)
+	AddNumber(b.Cmd, target, flag, standard, want, usage, good)
 	b.Name(setting, flag)
 }
 
@@ -66,7 +67,7 @@ func (b *Binding) Int(target *int, setting, flag string, most int, usage string)
 		standard = strconv.Itoa(*target)
 	}
 	Flag[int]{Name: flag, Usage: usage, Default: standard, Want: fmt.Sprintf("an integer in 1..%d", most),
-		Parse: ParseInt(most)}.Add(b.cmd, target)
+		Parse: ParseInt(most)}.Add(b.Cmd, target)
 	b.Name(setting, flag)
 }
 
@@ -83,7 +84,7 @@ func (b *Binding) Memory(maxBytes *int64) {
 		Parse: func(text string) (int64, bool) {
 			mib, ok := ParseInt(mostMemory)(text)
 			return int64(mib) << 20, ok
-		}}.Add(b.cmd, maxBytes)
+		}}.Add(b.Cmd, maxBytes)
 	b.maxBytes = maxBytes
 	b.Name("MaxBytes", "memory")
 }
@@ -93,7 +94,8 @@ func (b *Binding) Memory(maxBytes *int64) {
 // and a --memory that would do.
 func (b *Binding) Translate(err error, instead func(*num.TooLargeError) string) error {
 	var bad *input.Error
-	if !errors.As(err, &bad) {
+	var done FlagError
+	if !errors.As(err, &bad) || errors.As(err, &done) {
 		return err
 	}
 	want := bad.Want
@@ -111,16 +113,19 @@ func (b *Binding) Translate(err error, instead func(*num.TooLargeError) string) 
 	setting, index, _ := strings.Cut(bad.Path, "[")
 	flag, ok := b.flags[setting]
 	if !ok {
-		return &input.Error{Path: bad.Path, Value: bad.Value, Want: want}
+		err = &input.Error{Path: bad.Path, Value: bad.Value, Want: want}
+		if strings.HasPrefix(setting, "--") {
+			return FlagError{err}
+		}
+		return err
 	}
-	if index != "" {
-		return FlagError{&input.Error{Path: flag + "[" + index, Value: bad.Value, Want: want}}
+	path, written := flag+bad.Path[len(setting):], ""
+	if f := b.Cmd.Flags().Lookup(strings.TrimPrefix(flag, "--")); f != nil {
+		if v, ok := f.Value.(interface{ written(index string) string }); ok {
+			written = v.written(index)
+		}
 	}
-	value := bad.Value
-	if f := b.cmd.Flags().Lookup(strings.TrimPrefix(flag, "--")); f != nil && f.Changed {
-		value = f.Value.String() // as it was written
-	}
-	return FlagError{&input.Error{Path: flag, Value: value, Want: want}}
+	return FlagError{&input.Error{Path: path, Value: cmp.Or(written, bad.Value), Want: want}}
 }
 
 // memoryHelps reports whether a model that needs so many MiB is refused for --memory alone.

@@ -3,6 +3,7 @@ package cli
 import (
 	"cmp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -48,6 +49,14 @@ type value[T any] struct {
 func (v *value[T]) String() string { return v.text }
 func (v *value[T]) Type() string   { return v.flag.Kind }
 
+// written returns the value as it was written, "" for one of its elements.
+func (v *value[T]) written(index string) string {
+	if index != "" {
+		return ""
+	}
+	return v.text
+}
+
 func (v *value[T]) Set(text string) error {
 	parsed, ok := v.flag.Parse(text)
 	if !ok {
@@ -60,22 +69,37 @@ func (v *value[T]) Set(text string) error {
 // AddList adds a flag of values between commas, at most so many. Parse reads one or several from each word, and Want is what
 // it accepts: the error names the word, such as --name[1].
 func AddList[T any](cmd *cobra.Command, target *[]T, most int, f Flag[[]T]) {
-	cmd.Flags().VarP(&list[T]{value[[]T]{f, target, f.Default}, most}, f.Name, f.Short, f.Usage)
+	cmd.Flags().VarP(&list[T]{value: value[[]T]{f, target, f.Default}, most: most}, f.Name, f.Short, f.Usage)
 }
 
 type list[T any] struct {
 	value[[]T]
-	most int
+	most  int
+	words []string // that were written for the values, "" for those of a range
+}
+
+// written returns all values or, with an index such as 1], one of them as it was written.
+func (l *list[T]) written(index string) string {
+	i, err := strconv.Atoi(strings.TrimSuffix(index, "]"))
+	if err == nil && i < len(l.words) {
+		return l.words[i]
+	}
+	return l.value.written(index)
 }
 
 func (l *list[T]) Set(text string) error {
 	var all []T
+	l.words = nil
 	words := strings.Split(text, ",")
 	for i, word := range words {
 		parsed, ok := l.flag.Parse(word)
 		if !ok {
 			return l.flag.reject(input.Index("--"+l.flag.Name, i), word)
 		}
+		if len(parsed) > 1 {
+			word = ""
+		}
+		l.words = append(l.words, slices.Repeat([]string{word}, len(parsed))...)
 		if all = append(all, parsed...); len(all) > l.most {
 			return input.Errorf("--"+l.flag.Name, text, "at most %d numbers", l.most)
 		}

@@ -315,19 +315,10 @@ func parseChoice(p *problem.Problem, text string) (c problem.Choice, err error) 
 
 // translate says what an error means on the command line.
 func (f *planFlags) translate(err error) error {
-	var done command.FlagError
-	if errors.As(err, &done) {
-		return err
-	}
-	err = f.binding.Translate(err, func(large *num.TooLargeError) string {
+	return f.binding.Translate(err, func(large *num.TooLargeError) string {
 		if large.Input.Path == "model" {
 			return "or pfq estimate --gradients, which ranks the capacities of larger models"
 		}
 		return ""
 	})
-	var bad *input.Error
-	if errors.As(err, &bad) && strings.HasPrefix(bad.Path, "--") {
-		return command.FlagError{Err: bad}
-	}
-	return err
 }

@@ -16,6 +16,7 @@ import (
 	"strings"
 
 	"productform/cmd/pfq/internal/command"
+	"productform/internal/cli"
 	"productform/internal/input"
 	"productform/internal/render"
 	"productform/internal/tree"
@@ -36,7 +37,7 @@ type verification struct {
 func (f *planFlags) verified(q command.Query, p *problem.Problem) (a render.Answer, proved bool, err error) {
 	answers, err := readAnswers(f.verify, p)
 	if err != nil {
-		return a, false, command.FlagError{Err: err}
+		return a, false, cli.FlagError{Err: err}
 	}
 	v := verification{Proved: true, Find: f.find, Plans: len(answers)}
 	if v.Why = f.miscounted(answers); v.Why != "" {
