@@ -27,7 +27,7 @@ func (f *networkFlags) delays(ctx context.Context, m *network.Model, r *network.
 		ofStation := make([][]num.Value, len(s.Visits))
 		if knowsDelays(m.Stations[i]) {
 			question.Station = i
-			settings := network.Settings{RelTol: f.tol, MaxBytes: int64(f.memory) << 20}
+			settings := network.Settings{RelTol: f.settings.RelTol, MaxBytes: f.settings.MaxBytes}
 			visits, err := network.Delays(ctx, m, question, settings)
 			if err != nil {
 				return nil, err

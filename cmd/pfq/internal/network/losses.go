@@ -10,7 +10,6 @@ import (
 	"productform/cmd/pfq/internal/command"
 	"productform/internal/render"
 	"productform/network/loss"
-	"productform/num"
 	"productform/sim"
 	simloss "productform/sim/loss"
 )
@@ -23,7 +22,7 @@ var lossColumns = []string{"kind", "name", "classes", "most", "offered", "blocki
 func (f *networkFlags) losses(q command.Query, all model) (a render.Answer, found bool, err error) {
 	m := all.loss
 	r, err := command.WithProgress(q, func(ctx context.Context) (*loss.Result, error) {
-		settings := loss.Settings{Engine: num.Engine(f.engine), RelTol: f.tol, MaxBytes: int64(f.memory) << 20}
+		settings := loss.Settings{Engine: f.settings.Engine, RelTol: f.settings.RelTol, MaxBytes: f.settings.MaxBytes}
 		return loss.Solve(ctx, m, settings)
 	})
 	var unstable *loss.UnstableError
@@ -41,7 +40,7 @@ func (f *networkFlags) losses(q command.Query, all model) (a render.Answer, foun
 	if err != nil {
 		return a, false, err
 	}
-	style := render.Style{Engine: r.Engine, Digits: command.Digits(f.tol)}
+	style := render.Style{Engine: r.Engine, Digits: command.Digits(f.settings.RelTol)}
 	note := f.notes(all, true, noteFastServers(m))
 	body := style.Record(r).Set("limits", append(style.Rows(r.Room), style.Rows(r.Limits)...), "")
 	s := solution{body: body, note: note, digits: style.Digits, columns: lossColumns, lines: []string{

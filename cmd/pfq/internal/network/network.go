@@ -8,7 +8,6 @@ import (
 	"math"
 	"math/big"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -24,35 +23,26 @@ import (
 
 // A networkFlags holds what the flags of network ask for.
 type networkFlags struct {
-	engine       string
-	tol          float64
-	memory       int        // MiB
-	distribution int        // most jobs; 0 for no distribution
-	factors      []*big.Rat // of the arrival rates; nil for the model as it is
-	populations  populations
-	bounds       bool // for networks of any size
-	simulation   sim.Settings
-	percentiles  []command.Percentile
-	sizes        string // that are simulated, "" for exponential ones
+	binding     *cli.Binding
+	settings    network.Settings
+	factors     []*big.Rat // of the arrival rates; nil for the model as it is
+	populations populations
+	bounds      bool // for networks of any size
+	simulation  sim.Settings
+	percentiles []command.Percentile
+	sizes       string // that are simulated, "" for exponential ones
 }
-
-const (
-	defaultMemory    = 16 << 10 // MiB
-	mostMemory       = 1 << 20  // MiB
-	mostDistribution = 10_000   // jobs
-)
 
 // New returns the command.
 func New() *cobra.Command {
-	f := networkFlags{tol: 1e-9, memory: defaultMemory}
+	f := networkFlags{}
 	cmd := command.New("network MODEL", f.answer)
-	cli.AddChoice(cmd, &f.engine, "engine", command.Engines, "arithmetic")
-	cli.Flag[float64]{Name: "tol", Kind: "float", Usage: "relative error asked of the engines auto and enclose", Default: "1e-09",
-		Want: "a number >= 1e-300 and < 1", Parse: command.ParseTolerance}.Add(cmd, &f.tol)
-	cli.Flag[int]{Name: "distribution", Usage: fmt.Sprintf("also give the probabilities of 0, ..., `N` jobs at each station, N from 1 to %d", mostDistribution),
-		Want: fmt.Sprintf("an integer in 1..%d", mostDistribution), Parse: cli.ParseInt(mostDistribution)}.Add(cmd, &f.distribution)
-	cli.Flag[int]{Name: "memory", Usage: "memory the tables may take, in `MIB` (2^20 bytes); a model that needs more is refused",
-		Default: strconv.Itoa(defaultMemory), Want: fmt.Sprintf("an integer in 1..%d", mostMemory), Parse: cli.ParseInt(mostMemory)}.Add(cmd, &f.memory)
+	b, s := cli.Bind(cmd), &f.settings
+	f.binding = b
+	b.Engine(&s.Engine)
+	b.Tol(&s.RelTol)
+	b.Int(&s.MaxJobs, "MaxJobs", "distribution", 10_000, "also give the probabilities of 0, ..., `N` jobs at each station, N from 1 to 10000")
+	b.Memory(&s.MaxBytes)
 	command.AddScale(cmd, &f.factors, "solve", "all arrival rates")
 	cli.Flag[populations]{Name: "population", Kind: "[CLASS=]LIST", Usage: "solve once for each population of a closed class, such as 1:100:1 or user=10,20,50",
 		Want:  fmt.Sprintf("numbers of jobs or ranges FROM:TO:STEP, after CLASS= if several classes are closed, at most %d in all", mostPopulations),
@@ -105,7 +95,7 @@ func (f *networkFlags) answer(q command.Query) (a render.Answer, found bool, err
 	if err != nil {
 		return a, false, err
 	}
-	for name, given := range map[string]bool{"distribution": f.distribution > 0, "population": f.populations.list != nil, "bounds": f.bounds} {
+	for name, given := range map[string]bool{"distribution": f.settings.MaxJobs > 0, "population": f.populations.list != nil, "bounds": f.bounds} {
 		if given && m.network == nil {
 			return a, false, fmt.Errorf("--%s needs a network with stations", name)
 		}
@@ -157,7 +147,7 @@ const manyStates = 50_000
 
 // solve solves the network. Before a long enclosure, it says which tolerance float64 meets.
 func (f *networkFlags) solve(ctx context.Context, q command.Query, m *network.Model) (*network.Result, error) {
-	s := f.settings()
+	s := f.settings
 	if s.Engine != num.Auto {
 		return network.Solve(ctx, m, s)
 	}
@@ -206,10 +196,6 @@ func (f *networkFlags) orNoted(q command.Query, plan *sim.Plan, what string, err
 	return nil
 }
 
-func (f *networkFlags) settings() network.Settings {
-	return network.Settings{Engine: num.Engine(f.engine), RelTol: f.tol, MaxJobs: f.distribution, MaxBytes: int64(f.memory) << 20}
-}
-
 // notes adds to the note of an answer what its simulated sizes have to do with its exact numbers, if it has any, and
 // with its file.
 func (f *networkFlags) notes(m model, hasExact bool, note string) string {
@@ -229,25 +215,8 @@ func (f *networkFlags) notes(m model, hasExact bool, note string) string {
 
 // translate puts flags in the place of settings, and says what else there is for networks that are too large.
 func (f *networkFlags) translate(err error) error {
-	var bad *input.Error
-	if !errors.As(err, &bad) {
-		return err
-	}
-	path, want := bad.Path, bad.Want
-	var large *num.TooLargeError
-	if errors.As(err, &large) {
-		flags := map[num.Remedy]string{num.Bounds: "--bounds", num.Simulation: "--runs"}
-		if more := large.Remedies(func(r num.Remedy) string { return flags[r] }); more != "" {
-			want += "; " + more
-		}
-		need := large.Bytes / (1 << 20)
-		if large.Limit == int64(f.memory)<<20 && need > float64(f.memory) && need < mostMemory {
-			want += fmt.Sprintf("; or --memory %.0f, if the machine has as much", need+1)
-		}
-	}
-	flags := map[string]string{"Engine": "--engine", "RelTol": "--tol", "MaxJobs": "--distribution", "MaxBytes": "--memory"}
-	if flag := flags[path]; flag != "" {
-		path = flag
-	}
-	return &input.Error{Path: path, Value: bad.Value, Want: want}
+	flags := map[num.Remedy]string{num.Bounds: "--bounds", num.Simulation: "--runs"}
+	return f.binding.Translate(err, func(large *num.TooLargeError) string {
+		return large.Remedies(func(r num.Remedy) string { return flags[r] })
+	})
 }

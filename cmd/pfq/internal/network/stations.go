@@ -63,7 +63,7 @@ func (f *networkFlags) stations(q command.Query, all model) (a render.Answer, fo
 		return a, false, err
 	}
 	flow := []string{sim.Throughput, sim.MeanJobs, sim.MeasuredDelay}
-	s := solution{sections: sections, columns: columns, digits: command.Digits(f.tol), parts: []part{
+	s := solution{sections: sections, columns: columns, digits: command.Digits(f.settings.RelTol), parts: []part{
 		{"chains", "chain", sim.OfClass, nil, flow},
 		{"stations", "station", simnetwork.OfStation, nil,
 			[]string{sim.MeanJobs, sim.Utilization, simnetwork.EmptyProbability}},
@@ -174,7 +174,7 @@ type critical struct {
 
 // answer returns the answer with its text.
 func (u unstable) answer(f *networkFlags, text func(*render.Text)) render.Answer {
-	r := render.Style{Engine: num.Engine(f.engine)}.Record(u)
+	r := render.Style{Engine: f.settings.Engine}.Record(u)
 	return render.Answer{JSON: r, Lines: []render.Lines{{Of: r}}, Text: text}
 }
 

@@ -23,7 +23,7 @@ var swapColumns = []string{"kind", "name", "throughput", "completions", "mean_jo
 func (f *networkFlags) swaps(q command.Query, all model) (a render.Answer, found bool, err error) {
 	m := all.swap
 	r, err := command.WithProgress(q, func(ctx context.Context) (*swap.Result, error) {
-		settings := swap.Settings{Engine: num.Engine(f.engine), RelTol: f.tol, MaxBytes: int64(f.memory) << 20}
+		settings := swap.Settings{Engine: f.settings.Engine, RelTol: f.settings.RelTol, MaxBytes: f.settings.MaxBytes}
 		return swap.Solve(ctx, m, settings)
 	})
 	var unstable *cluster.UnstableError
@@ -43,7 +43,7 @@ func (f *networkFlags) swaps(q command.Query, all model) (a render.Answer, found
 	if err != nil {
 		return a, false, err
 	}
-	style := render.Style{Engine: r.Engine, Digits: command.Digits(f.tol)}
+	style := render.Style{Engine: r.Engine, Digits: command.Digits(f.settings.RelTol)}
 	note := f.notes(all, true, noteStaying(m, r))
 	s := solution{body: style.Record(r), note: note, digits: style.Digits, columns: swapColumns,
 		lines: []string{trust(r.Engine, r.RelativeErrorBound),

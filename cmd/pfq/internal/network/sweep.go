@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"productform/cmd/pfq/internal/command"
+	"productform/internal/cli"
 	"productform/internal/input"
 	"productform/internal/render"
 	"productform/internal/tree"
@@ -55,13 +56,13 @@ func (p populations) find(m *network.Model) (int, error) {
 	}
 	switch {
 	case p.class != "":
-		return 0, command.FlagError{Err: input.Errorf("--population", p.class, "the name of a class%s", tree.DidYouMean(p.class, slices.Values(names), input.Quote))}
+		return 0, cli.FlagError{Err: input.Errorf("--population", p.class, "the name of a class%s", tree.DidYouMean(p.class, slices.Values(names), input.Quote))}
 	case len(closed) == 1:
 		return closed[0], nil
 	case len(closed) == 0:
-		return 0, command.FlagError{Err: errors.New("--population needs a class with a population")}
+		return 0, cli.FlagError{Err: errors.New("--population needs a class with a population")}
 	}
-	return 0, command.FlagError{Err: input.Errorf("--population", "", "CLASS= before the list, one of %s", strings.Join(names, ", "))}
+	return 0, cli.FlagError{Err: input.Errorf("--population", "", "CLASS= before the list, one of %s", strings.Join(names, ", "))}
 }
 
 // sweep solves a network for all populations.
@@ -78,17 +79,17 @@ func (f *networkFlags) sweep(q command.Query, m *network.Model) (a render.Answer
 		return f.unstable(m, limits), false, nil
 	}
 	results, err := command.WithProgress(q, func(ctx context.Context) ([]*network.Result, error) {
-		return network.Sweep(ctx, m, network.Change{Parameter: network.Population, Class: class, Values: f.populations.list}, f.settings())
+		return network.Sweep(ctx, m, network.Change{Parameter: network.Population, Class: class, Values: f.populations.list}, f.settings)
 	})
 	var bad *input.Error
 	if errors.As(err, &bad) && bad.Path == input.Index("classes", class)+".population" {
-		return a, false, command.FlagError{Err: &input.Error{Path: "--population", Value: cmp.Or(bad.Value, "0"),
+		return a, false, cli.FlagError{Err: &input.Error{Path: "--population", Value: cmp.Or(bad.Value, "0"),
 			Want: bad.Want}}
 	}
 	if err != nil {
 		return a, false, f.translate(err)
 	}
-	worst, digits, name := results[0], command.Digits(f.tol), m.Classes[class].Name
+	worst, digits, name := results[0], command.Digits(f.settings.RelTol), m.Classes[class].Name
 	var points []render.Point
 	for i, r := range results {
 		if r.RelativeErrorBound > worst.RelativeErrorBound {
