@@ -15,7 +15,6 @@ import (
 	"productform/internal/cli"
 	"productform/internal/input"
 	"productform/internal/tree"
-	"productform/num"
 )
 
 // Read reads the file that the question is about, or the standard input if its name is "-". An error about a field that
@@ -155,17 +154,4 @@ func Look(q Query, want string) (root *tree.Node, again Query, err error) {
 		q.File, q.Stdin = "-", bytes.NewReader(text)
 	}
 	return root, q, nil
-}
-
-// OrElse adds to the error of a model that is too large what there is for larger ones.
-func OrElse(err error, instead string) error {
-	var large *num.TooLargeError
-	if !errors.As(err, &large) || large.Input.Path != "model" {
-		return err
-	}
-	bad := *large.Input
-	bad.Want += "; " + instead
-	more := *large
-	more.Input = &bad
-	return &more
 }

@@ -11,6 +11,7 @@ import (
 
 	"productform/cluster"
 	"productform/cmd/pfq/internal/command"
+	"productform/internal/cli"
 	"productform/internal/input"
 	"productform/internal/tree"
 	"productform/plots"
@@ -46,7 +47,7 @@ func (c chosen) rows(m *cluster.Model) (rows []int, err error) {
 	}
 	for i, name := range c.names {
 		if !slices.Contains(names, name) {
-			return nil, command.FlagError{Err: input.Errorf(input.Index("--classes", i), name, "the name of a class, or worst:N%s", tree.DidYouMean(name, slices.Values(names), input.Quote))}
+			return nil, cli.FlagError{Err: input.Errorf(input.Index("--classes", i), name, "the name of a class, or worst:N%s", tree.DidYouMean(name, slices.Values(names), input.Quote))}
 		}
 	}
 	return rows, nil
@@ -103,7 +104,7 @@ func (f *plotFlags) checkPanels(m *cluster.Model, rows []int) error {
 	for _, word := range f.show {
 		count += of(word)
 	}
-	if f.distribution > 0 {
+	if f.jobs.MaxJobs > 0 {
 		count++
 	}
 	var instead []string
@@ -128,9 +129,9 @@ func (c chosen) caption(count, of int, last *big.Rat) string {
 }
 
 // withoutFactor returns the error of a sweep without the number of the factor, which is of no use, and says what there is in place of a picture.
-func withoutFactor(err error) error {
+func (f *plotFlags) withoutFactor(err error) error {
 	if cause := errors.Unwrap(err); cause != nil && !errors.Is(err, command.ErrInterrupted) {
 		err = cause
 	}
-	return command.OrElse(err, "or pfq estimate --scale 0.1:0.9:0.1 --format csv, whose numbers are curves with intervals: pictures are of exact means")
+	return f.translate(err, "or pfq estimate --scale 0.1:0.9:0.1 --format csv, whose numbers are curves with intervals: pictures are of exact means")
 }

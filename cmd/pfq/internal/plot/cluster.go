@@ -80,7 +80,7 @@ func (f *plotFlags) curves(q command.Query, m *cluster.Model, rows []int) (*curv
 	case len(c.factors) == 0:
 		fmt.Fprintf(q.Stderr, "pfq: there is nothing to draw: the cluster is unstable with its arrival rates multiplied by %s or more\n", bound)
 		return nil, nil
-	case f.distribution > 0 && !verdict.Stable:
+	case f.jobs.MaxJobs > 0 && !verdict.Stable:
 		fmt.Fprintf(q.Stderr, "pfq: there is no distribution to draw: the cluster is unstable with its arrival rates multiplied by %s or more\n", bound)
 		return nil, nil
 	case asked > len(c.factors):
@@ -142,14 +142,14 @@ func (f *plotFlags) loads(critical *big.Rat, n int64) (factors []*big.Rat) {
 // solve asks theory.
 func (c *curves) solve(ctx context.Context) (err error) {
 	if c.results, err = bf.LoadSweep(ctx, c.model, c.factors, bf.Settings{}); err != nil {
-		return withoutFactor(err)
+		return c.flags.withoutFactor(err)
 	}
 	c.choose()
 	if err := c.flags.checkPanels(c.model, c.classes); err != nil {
 		return err
 	}
-	if c.flags.distribution > 0 {
-		if c.jobs, err = bf.Solve(ctx, c.model, bf.Settings{MaxJobs: c.flags.distribution}); err != nil {
+	if c.flags.jobs.MaxJobs > 0 {
+		if c.jobs, err = bf.Solve(ctx, c.model, c.flags.jobs); err != nil {
 			return err
 		}
 	}
@@ -163,7 +163,7 @@ func (c *curves) solve(ctx context.Context) (err error) {
 	for _, factor := range c.factors {
 		r, err := bf.Delays(ctx, c.model.Scale(factor), question, bf.Settings{})
 		if err != nil {
-			return command.OrElse(err, "or pfq simulate --percentiles, which estimates them")
+			return c.flags.translate(err, "or pfq simulate --percentiles, which estimates them")
 		}
 		c.delays = append(c.delays, r)
 	}

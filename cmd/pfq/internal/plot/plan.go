@@ -2,7 +2,6 @@ package plot
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"math/big"
@@ -49,11 +48,11 @@ func (f *plotFlags) planned(q command.Query, s source) (*plots.Figure, error) {
 	find := c.frontier
 	switch {
 	case f.find == findGrowth && f.factors == nil:
-		return nil, command.FlagError{Err: &input.Error{Path: "--scale", Want: "growing factors of the arrival rates, such as 1:2:0.25, with --find growth"}}
+		return nil, cli.FlagError{Err: &input.Error{Path: "--scale", Want: "growing factors of the arrival rates, such as 1:2:0.25, with --find growth"}}
 	case f.find == findGrowth:
 		find = c.growth
 	case f.factors != nil:
-		return nil, command.FlagError{Err: fmt.Errorf("--find %s and --scale exclude each other: plans are those of one load, which stands in the file as scale", f.find)}
+		return nil, cli.FlagError{Err: fmt.Errorf("--find %s and --scale exclude each other: plans are those of one load, which stands in the file as scale", f.find)}
 	}
 	if err := c.check(); err != nil {
 		return nil, command.InFile(q.File, err)
@@ -63,7 +62,7 @@ func (f *plotFlags) planned(q command.Query, s source) (*plots.Figure, error) {
 		err = c.bear(q)
 	}
 	if err != nil {
-		return nil, command.InFile(q.File, c.translate(err))
+		return nil, command.InFile(q.File, f.translate(err, ""))
 	}
 	if why != "" {
 		fmt.Fprintf(q.Stderr, "pfq: there is nothing to draw: %s\n", why)
@@ -79,23 +78,10 @@ func (c *planCurves) check() error {
 	return tooMany("targets", fmt.Sprintf("%d, and %d options", len(p.Targets), options), 2+len(p.Targets)+plots.PanelsOf(options))
 }
 
-// translate says what an error means on the command line: it names the flag instead of the setting.
-func (c *planCurves) translate(err error) error {
-	var bad *input.Error
-	if errors.As(err, &bad) {
-		if rest, ok := strings.CutPrefix(bad.Path, "loads"); ok {
-			return command.FlagError{Err: &input.Error{Path: "--scale" + rest, Value: bad.Value, Want: bad.Want}}
-		}
-	}
-	return err
-}
-
-func (c *planCurves) settings() plan.Settings { return plan.Settings{Limit: c.flags.limit} }
-
 // frontier finds the plans that are best for their cost, or says why there are none.
 func (c *planCurves) frontier(q command.Query) (why string, err error) {
 	p := c.problem
-	c.answers, err = command.WithProgress(q, func(ctx context.Context) ([]*plan.Answer, error) { return plan.Frontier(ctx, p, c.settings()) })
+	c.answers, err = command.WithProgress(q, func(ctx context.Context) ([]*plan.Answer, error) { return plan.Frontier(ctx, p, c.flags.search) })
 	if err != nil {
 		return "", err
 	}
@@ -154,7 +140,7 @@ func (c *planCurves) frontier(q command.Query) (why string, err error) {
 // growth finds the cheapest plans as the load grows, or says why there are none.
 func (c *planCurves) growth(q command.Query) (why string, err error) {
 	p, loads := c.problem, c.flags.factors
-	answers, err := command.WithProgress(q, func(ctx context.Context) ([]*plan.Answer, error) { return plan.Growth(ctx, p, loads, c.settings()) })
+	answers, err := command.WithProgress(q, func(ctx context.Context) ([]*plan.Answer, error) { return plan.Growth(ctx, p, loads, c.flags.search) })
 	if err != nil {
 		return "", err
 	}
@@ -196,7 +182,7 @@ func (c *planCurves) growth(q command.Query) (why string, err error) {
 func (c *planCurves) bear(q command.Query) error {
 	for k, a := range c.answers {
 		l, err := command.WithProgress(q.Part(k, len(c.answers)), func(ctx context.Context) (*plan.Load, error) {
-			return plan.GreatestLoad(ctx, c.problem, a.Plan.Choice, c.settings())
+			return plan.GreatestLoad(ctx, c.problem, a.Plan.Choice, c.flags.search)
 		})
 		if err != nil {
 			return err

@@ -17,8 +17,11 @@ import (
 
 	"productform/bf"
 	"productform/cmd/pfq/internal/command"
+	"productform/fluid/traffic"
 	"productform/internal/cli"
 	"productform/internal/input"
+	"productform/num"
+	"productform/plan"
 	"productform/plots"
 	"productform/plots/draw"
 	"productform/sim"
@@ -36,16 +39,17 @@ const (
 
 // A plotFlags holds what the flags of plot ask for.
 type plotFlags struct {
-	show         []string
-	classes      chosen // of a cluster
-	percentiles  []command.Percentile
-	distribution int // most jobs; 0 for none
-	factors      []*big.Rat
-	settings     sim.Settings     // Runs is 0 for no simulation
-	policies     command.Policies // of pools
-	states       int              // 0 for the default
-	find         string           // of plans
-	limit        int
+	binding     *cli.Binding
+	show        []string
+	classes     chosen // of a cluster
+	percentiles []command.Percentile
+	jobs        bf.Settings // of the distribution; MaxJobs is 0 for none
+	factors     []*big.Rat
+	settings    sim.Settings     // Runs is 0 for no simulation
+	policies    command.Policies // of pools
+	chain       traffic.Settings
+	find        string // of plans
+	search      plan.Settings
 
 	given func(string) bool // whether a flag is
 	table bool              // whether numbers are wanted, not a picture
@@ -53,24 +57,26 @@ type plotFlags struct {
 
 // New returns the command.
 func New() *cobra.Command {
-	f := plotFlags{show: []string{delay, utilization}, limit: 100_000}
+	f := plotFlags{show: []string{delay, utilization}, search: plan.Settings{Limit: 100_000}}
 	cmd := NewPicture("plot MODEL", f.draw)
+	b := cli.Bind(cmd)
+	f.binding = b
 	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error { return f.check(cmd.Flags().Changed) }
 	cli.AddWords(cmd, &f.show, "show", []string{delay, jobs, rate, utilization, tasks, none},
 		"what to draw against the load: delay, jobs, rate, utilization, or none; of pools delay, jobs, rate, and tasks and utilization of jobs that stay")
 	cli.Flag[chosen]{Name: "classes", Usage: "of a cluster, draw these classes and the servers that they can use: `NAMES` such as web,mail, or worst:10 for the ten with the longest mean delays",
 		Want: "names of classes, such as web,mail, or worst:N", Parse: parseChosen}.Add(cmd, &f.classes)
 	command.AddPercentiles(cmd, &f.percentiles, "of a cluster, also draw these percentiles of the delay of each class, in order of arrival with exponential sizes")
-	cli.Flag[int]{Name: "distribution", Usage: fmt.Sprintf("of a cluster, also draw the probabilities of 0, ..., `N` jobs in all at the rates of the model, N from 1 to %d", bf.MostJobs),
-		Want: fmt.Sprintf("an integer in 1..%d", bf.MostJobs), Parse: cli.ParseInt(bf.MostJobs)}.Add(cmd, &f.distribution)
+	b.Int(&f.jobs.MaxJobs, "MaxJobs", "distribution", bf.MostJobs,
+		fmt.Sprintf("of a cluster, also draw the probabilities of 0, ..., `N` jobs in all at the rates of the model, N from 1 to %d", bf.MostJobs))
 	command.AddScale(cmd, &f.factors, "draw a point", "all arrival rates, or capacities where jobs stay,")
+	b.Name("loads", "scale")
 	f.policies.Add(cmd, "how the resources of a pool are shared")
-	cli.Flag[int]{Name: "states", Usage: "most `STATES` of the Markov chain of a pool (default 10000000)", Want: "an integer in 1..1000000000",
-		Parse: cli.ParseInt(1e9)}.Add(cmd, &f.states)
+	b.Name("policy", "policy")
+	b.Int(&f.chain.MaxStates, "MaxStates", "states", 1e9, "most `STATES` of the Markov chain of a pool (default 10000000)")
 	cli.AddChoice(cmd, &f.find, "find", []string{findFrontier, findGrowth, findLoad},
 		"of a plan, what is best for its cost, the least cost as the load grows, or the greatest load that plans bear")
-	cli.Flag[int]{Name: "limit", Usage: "most `SOLVES` of a search for plans", Default: "100000",
-		Want: "an integer in 1..1000000000", Parse: cli.ParseInt(1e9)}.Add(cmd, &f.limit)
+	b.Int(&f.search.Limit, "Limit", "limit", 1e9, "most `SOLVES` of a search for plans")
 	cli.Flag[int]{Name: "runs", Usage: "also simulate, `N` independent runs at each of eight loads", Want: "an integer in 2..1000000",
 		Parse: cli.ParseIntFrom(2, 1e6)}.Add(cmd, &f.settings.Runs)
 	command.AddRuns(cmd, &f.settings, f.plans)
@@ -207,7 +213,7 @@ func (f *plotFlags) check(given func(string) bool) error {
 		}
 		f.show = nil
 	}
-	if len(f.show) == 0 && len(f.percentiles) == 0 && f.distribution == 0 {
+	if len(f.show) == 0 && len(f.percentiles) == 0 && f.jobs.MaxJobs == 0 {
 		return input.Errorf("--show", none, "something to draw, here or with --percentiles or --distribution")
 	}
 	for i, factor := range f.factors {
@@ -225,6 +231,29 @@ func (f *plotFlags) check(given func(string) bool) error {
 		return err
 	}
 	return command.SetLevels(&f.settings, f.percentiles)
+}
+
+// translate says what an error of a solver means on the command line. Of a model that is too large it says what there is instead.
+func (f *plotFlags) translate(err error, instead string) error {
+	var pool *traffic.TooLargeError
+	switch tooLarge := errors.As(err, &pool); {
+	case tooLarge && pool.Classes > 0:
+		return command.TooManyClasses(pool, f.settings.Runs > 0)
+	case tooLarge && pool.States > 0:
+		instead := "; or smaller factors in --scale"
+		if f.settings.Runs == 0 {
+			instead += ", or --runs 20 to simulate"
+		}
+		return command.TooManyStates(pool, f.chain.MaxStates != 0, instead)
+	case tooLarge:
+		return err
+	}
+	return f.binding.Translate(err, func(large *num.TooLargeError) string {
+		if large.Input.Path == "model" {
+			return instead
+		}
+		return ""
+	})
 }
 
 // draw draws what the file holds.

@@ -57,19 +57,19 @@ type source struct {
 // source looks at the file, and accepts the flags that are for what it holds.
 func (f *plotFlags) source(q command.Query) (s source, err error) {
 	if isLog(q.File) {
-		return s, command.FlagError{Err: fmt.Errorf("%s: a log of jobs, which pfq dispatch replays: want a cluster, a plan or a pool", q.File)}
+		return s, cli.FlagError{Err: fmt.Errorf("%s: a log of jobs, which pfq dispatch replays: want a cluster, a plan or a pool", q.File)}
 	}
 	root, again, err := command.Look(q, "a cluster, a plan or a pool")
 	if err != nil {
-		return s, command.FlagError{Err: err}
+		return s, cli.FlagError{Err: err}
 	}
 	if slices.ContainsFunc([]string{"stations", "swaps", "room", "limits", "rank", "format"}, func(name string) bool { return slices.Contains(root.Keys, name) }) {
-		return s, command.FlagError{Err: fmt.Errorf("%s: a network, which plot does not draw: pfq network solves it, at each of --scale or --population, and --format csv has the numbers", cli.Source(q.File))}
+		return s, cli.FlagError{Err: fmt.Errorf("%s: a network, which plot does not draw: pfq network solves it, at each of --scale or --population, and --format csv has the numbers", cli.Source(q.File))}
 	}
 	s.kind, s.query = kindOf(root), again
 	for _, l := range limits() {
 		if f.given(l.flag) && !slices.Contains(l.kinds, s.kind) {
-			return s, command.FlagError{Err: fmt.Errorf("--%s needs %s, and %s holds %s",
+			return s, cli.FlagError{Err: fmt.Errorf("--%s needs %s, and %s holds %s",
 				l.flag, orOf(l.kinds), cli.Source(q.File), s.kind)}
 		}
 	}
@@ -79,7 +79,7 @@ func (f *plotFlags) source(q command.Query) (s source, err error) {
 	}
 	for _, word := range f.show {
 		if s.kind != planFile && !slices.Contains(words, word) {
-			return s, command.FlagError{Err: input.Errorf("--show", word, "%s, of %s", cli.OneOf(words), s.kind)}
+			return s, cli.FlagError{Err: input.Errorf("--show", word, "%s, of %s", cli.OneOf(words), s.kind)}
 		}
 	}
 	return s, nil

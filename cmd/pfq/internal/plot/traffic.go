@@ -94,7 +94,7 @@ func (f *plotFlags) poolCurves(q command.Query, t *traffic.Model) (*poolCurves, 
 			asked-len(c.factors), asked, bound)
 	}
 	if err := c.solve(q); err != nil {
-		return nil, f.translate(err)
+		return nil, f.translate(err, "")
 	}
 	return c, nil
 }
@@ -111,7 +111,7 @@ func (c *poolCurves) solve(q command.Query) error {
 			c.policies, c.results = append(c.policies, policy), append(c.results, results)
 		case len(asked) > 1 && q.Ctx.Err() == nil && errors.As(err, &bad):
 			refused = cmp.Or(refused, err)
-			fmt.Fprintf(q.Stderr, "pfq: note: %s is not drawn: %s\n", policy, cli.OneLine(c.flags.translate(err)))
+			fmt.Fprintf(q.Stderr, "pfq: note: %s is not drawn: %s\n", policy, cli.OneLine(c.flags.translate(err, "")))
 		default:
 			return err
 		}
@@ -149,11 +149,11 @@ func (c *poolCurves) last() *big.Rat {
 func (c *poolCurves) underPolicy(q command.Query, policy fluid.Policy) (results []*traffic.Result, err error) {
 	for k, factor := range c.factors {
 		r, err := command.WithProgress(q.Part(k, len(c.factors)), func(ctx context.Context) (*traffic.Result, error) {
-			return traffic.Solve(ctx, c.model.Scale(factor), policy, traffic.Settings{MaxStates: c.flags.states})
+			return traffic.Solve(ctx, c.model.Scale(factor), policy, c.flags.chain)
 		})
 		if errors.Is(err, traffic.ErrTooLarge) && (k > 0 || c.flags.settings.Runs > 0) {
 			c.apart = true
-			fmt.Fprintf(q.Stderr, "pfq: note: %s is solved at %d of %d loads: %s\n", policy, k, len(c.factors), cli.OneLine(c.flags.translate(err)))
+			fmt.Fprintf(q.Stderr, "pfq: note: %s is solved at %d of %d loads: %s\n", policy, k, len(c.factors), cli.OneLine(c.flags.translate(err, "")))
 			return results, nil
 		}
 		if err != nil {
@@ -162,25 +162,6 @@ func (c *poolCurves) underPolicy(q command.Query, policy fluid.Policy) (results 
 		results = append(results, r)
 	}
 	return results, nil
-}
-
-// translate says what an error of the solver means on the command line: it names the flag instead of the setting.
-func (f *plotFlags) translate(err error) error {
-	var bad *input.Error
-	var large *traffic.TooLargeError
-	switch tooLarge := errors.As(err, &large); {
-	case tooLarge && large.Classes > 0:
-		return command.TooManyClasses(large, f.settings.Runs > 0)
-	case tooLarge && large.States > 0:
-		instead := "; or smaller factors in --scale"
-		if f.settings.Runs == 0 {
-			instead += ", or --runs 20 to simulate"
-		}
-		return command.TooManyStates(large, f.states != 0, instead)
-	case errors.As(err, &bad) && bad.Path == "policy":
-		return command.FlagError{Err: &input.Error{Path: "--policy", Value: bad.Value, Want: bad.Want}}
-	}
-	return err
 }
 
 // trafficPlan checks what is to be simulated.
