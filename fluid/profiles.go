@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"productform/internal/file"
 	"productform/internal/input"
 	"productform/num"
 )
@@ -32,7 +33,7 @@ func NewProfiles(p *Pool) *Profiles {
 	if slices.ContainsFunc(p.Jobs, func(j Job) bool { return j.MaxTasks != nil }) {
 		e.Limit = make([]*big.Rat, n)
 	}
-	_ = inParts(n, func(from, to int) error {
+	_ = file.InParts(n, func(from, to int) error {
 		for i := from; i < to; i++ {
 			e.fillRow(i, &p.Jobs[i], p.Resources)
 		}

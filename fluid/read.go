@@ -5,6 +5,7 @@ import (
 	"io"
 	"math/big"
 
+	"productform/internal/file"
 	"productform/internal/poolfile"
 	"productform/internal/tree"
 )
@@ -52,7 +53,7 @@ func readPool(r io.Reader, format tree.Format) (*Pool, error) {
 // decodeJobs adds the jobs of the file to the resources.
 func (p *Pool) decodeJobs(d *poolfile.File) (*Pool, error) {
 	p.Jobs = make([]Job, d.Jobs())
-	err := inParts(len(p.Jobs), func(from, to int) error {
+	err := file.InParts(len(p.Jobs), func(from, to int) error {
 		for i := from; i < to; i++ {
 			if err := p.Jobs[i].decode(d, i); err != nil {
 				return err

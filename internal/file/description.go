@@ -1,6 +1,10 @@
 package file
 
 import (
+	"maps"
+	"slices"
+	"strings"
+
 	"productform/internal/input"
 	"productform/internal/tree"
 )
@@ -9,6 +13,11 @@ import (
 type Description[T any] struct {
 	Want   string // in errors, such as "an object with name and capacity"
 	Fields []Field[T]
+	Start  T // the value before fields are read
+
+	// Others are fields of another kind of objects. The error for one of them wraps OtherKind.
+	Others    []string
+	OtherKind error
 
 	// Check refuses values that do not go together; nil for none. Its paths begin with path and a point,
 	// or are fields of the file if path is "".
@@ -27,9 +36,9 @@ type Field[T any] struct {
 	needs     string // another field that has to be given beside it, "" for none
 	wantNeeds string // what errors say if that is missing
 
-	read   func(sc scope, n *tree.Node, path string, v *T) error // n is nil if the field is missing
+	read   func(sc *Scope, n *tree.Node, path string, v *T) error // n is nil if the field is missing
 	isZero func(v *T) bool
-	check  func(sc scope, path string, v *T) error
+	check  func(sc *Scope, path string, v *T) error
 	schema func() Schema
 }
 
@@ -48,54 +57,114 @@ func (f Field[T]) With(other, want string) Field[T] { f.needs, f.wantNeeds = oth
 // them. In messages and in the schema it keeps its place.
 func (f Field[T]) Last() Field[T] { f.last = true; return f }
 
-// A scope has the names of the rows of the lists read or checked so far, by the names of the lists.
-type scope map[string][]string
+// A Scope has the lists read or checked so far, by their names.
+type Scope struct {
+	lists     map[string]list
+	withPaths bool
+}
 
-// rows returns the row of each name in a list, the first of those that have it.
-func (sc scope) rows(list string) map[string]int {
-	names := sc[list]
-	return tree.Rows(len(names), func(i int) string { return names[i] })
+// clone returns a scope to which lists within a row can be added.
+func (sc *Scope) clone() *Scope { return &Scope{lists: maps.Clone(sc.lists), withPaths: sc.withPaths} }
+
+// A list is a list of objects with names.
+type list struct {
+	rows  any // a []E
+	names []string
+	row   map[string]int // the first row with a name; nil in checks
+}
+
+func (sc *Scope) add(name string, l list) {
+	if sc.lists == nil {
+		sc.lists = map[string]list{}
+	}
+	sc.lists[name] = l
+}
+
+// Names returns the names of the rows of a list, nil if there is no list, and when reading, the row of each.
+func (sc *Scope) Names(list string) (names []string, row map[string]int) {
+	return sc.lists[list].names, sc.lists[list].row
+}
+
+// Rows returns the rows of a list of objects E, nil if there is no list, and when reading, the row of each name.
+func Rows[E any](sc *Scope, list string) (rows []E, row map[string]int) {
+	rows, _ = sc.lists[list].rows.([]E)
+	return rows, sc.lists[list].row
+}
+
+// index returns the path of an element of a list.
+func (sc *Scope) index(path string, i int) string {
+	if !sc.withPaths {
+		return ""
+	}
+	return input.Index(path, i)
+}
+
+// twice walks without paths, since there may be millions, and once more with them if something is refused.
+func twice(walk func(*Scope) error) error {
+	if walk(&Scope{}) == nil {
+		return nil
+	}
+	return walk(&Scope{withPaths: true})
 }
 
 // Read returns the value of an object. The error is an *[input.Error] with the path of the field.
 func (d *Description[T]) Read(root *tree.Node) (*T, error) {
-	v := new(T)
-	if err := d.read(scope{}, root, "", v); err != nil {
+	var v T
+	err := twice(func(sc *Scope) error {
+		v = d.Start
+		return d.read(sc, d.names(), root, "", &v)
+	})
+	if err != nil {
 		return nil, err
 	}
-	return v, nil
+	return &v, nil
 }
 
-func (d *Description[T]) read(sc scope, n *tree.Node, path string, v *T) error {
+// names returns the names of the fields.
+func (d *Description[T]) names() []string {
 	names := make([]string, len(d.Fields))
 	for i, f := range d.Fields {
 		names[i] = f.name
+	}
+	return names
+}
+
+func (d *Description[T]) read(sc *Scope, names []string, n *tree.Node, path string, v *T) error {
+	for i, key := range n.Keys {
+		if slices.Contains(d.Others, key) {
+			err := input.Errorf(input.Field(path, key), &n.Kids[i], "one of the fields %s", strings.Join(names, ", "))
+			err.Cause = d.OtherKind
+			return err
+		}
 	}
 	found, err := n.Fields(path, d.Want, names...)
 	if err != nil {
 		return err
 	}
-	return d.each(func(f Field[T]) error {
+	return d.each(sc, path, func(f *Field[T], path string) error {
+		n := found[f.name]
 		switch {
-		case found[f.name] == nil && f.optional:
+		case n == nil && f.optional:
 			return nil
 		case f.needs != "" && found[f.needs] == nil:
-			return input.Errorf(input.Field(path, f.name), found[f.name], "%s", f.wantNeeds)
+			return input.Errorf(path, n, "%s", f.wantNeeds)
 		}
-		return f.read(sc, found[f.name], input.Field(path, f.name), v)
+		return f.read(sc, n, path, v)
 	})
 }
 
 // CheckAll refuses a value with a field out of its range, or with fields that do not go together. The
 // error is an *[input.Error] with the path of the field.
-func (d *Description[T]) CheckAll(v *T) error { return d.check(scope{}, "", v) }
+func (d *Description[T]) CheckAll(v *T) error {
+	return twice(func(sc *Scope) error { return d.check(sc, "", v) })
+}
 
-func (d *Description[T]) check(sc scope, path string, v *T) error {
-	err := d.each(func(f Field[T]) error {
+func (d *Description[T]) check(sc *Scope, path string, v *T) error {
+	err := d.each(sc, path, func(f *Field[T], path string) error {
 		if f.optional && f.isZero(v) {
 			return nil
 		}
-		return f.check(sc, input.Field(path, f.name), v)
+		return f.check(sc, path, v)
 	})
 	if err == nil && d.Check != nil {
 		err = d.Check(v, path)
@@ -103,14 +172,19 @@ func (d *Description[T]) check(sc scope, path string, v *T) error {
 	return err
 }
 
-// each calls do with each field, those that refer to others last.
-func (d *Description[T]) each(do func(Field[T]) error) error {
+// each calls do with each field and its path, those that refer to others last.
+func (d *Description[T]) each(sc *Scope, path string, do func(f *Field[T], path string) error) error {
 	for _, last := range []bool{false, true} {
-		for _, f := range d.Fields {
+		for i := range d.Fields {
+			f := &d.Fields[i]
 			if f.last != last {
 				continue
 			}
-			if err := do(f); err != nil {
+			at := ""
+			if sc.withPaths {
+				at = input.Field(path, f.name)
+			}
+			if err := do(f, at); err != nil {
 				return err
 			}
 		}

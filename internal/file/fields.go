@@ -9,19 +9,19 @@ import (
 	"productform/internal/tree"
 )
 
-// ref returns a reference to a definition that all schemas share.
-func ref(name string) Schema { return Schema{"$ref": "#/$defs/" + name} }
+// Ref returns a reference to a definition that all schemas share.
+func Ref(name string) Schema { return Schema{"$ref": "#/$defs/" + name} }
 
 // Name describes the field name. [Objects] checks the names of its rows.
 func Name[T any](at func(*T) *string) Field[T] {
 	return Field[T]{
 		name: "name",
-		read: func(_ scope, n *tree.Node, path string, v *T) (err error) {
+		read: func(_ *Scope, n *tree.Node, path string, v *T) (err error) {
 			*at(v), err = n.Name(path)
 			return err
 		},
-		check:  func(scope, string, *T) error { return nil },
-		schema: func() Schema { return ref("name") },
+		check:  func(*Scope, string, *T) error { return nil },
+		schema: func() Schema { return Ref("name") },
 	}
 }
 
@@ -29,14 +29,14 @@ func Name[T any](at func(*T) *string) Field[T] {
 func Rat[T any](name, doc string, at func(*T) **big.Rat, within string) Field[T] {
 	return Field[T]{
 		name: name, doc: doc,
-		read: func(_ scope, n *tree.Node, path string, v *T) (err error) {
+		read: func(_ *Scope, n *tree.Node, path string, v *T) (err error) {
 			*at(v), err = n.Rat(path, within)
 			return err
 		},
 		isZero: func(v *T) bool { return *at(v) == nil },
-		check:  func(_ scope, path string, v *T) error { return input.CheckNumber(path, *at(v), within) },
+		check:  func(_ *Scope, path string, v *T) error { return input.CheckNumber(path, *at(v), within) },
 		schema: func() Schema {
-			return ref(map[string]string{input.Nonnegative: "nonnegative", input.Positive: "positive"}[within])
+			return Ref(map[string]string{input.Nonnegative: "nonnegative", input.Positive: "positive"}[within])
 		},
 	}
 }
@@ -46,19 +46,32 @@ func Int[T any](name, doc string, at func(*T) *int, most int, hint string) Field
 	want := fmt.Sprintf("an integer from 1 to %d%s", most, hint)
 	return Field[T]{
 		name: name, doc: doc,
-		read: func(_ scope, n *tree.Node, path string, v *T) (err error) {
+		read: func(_ *Scope, n *tree.Node, path string, v *T) (err error) {
 			*at(v), err = n.Integer(path, most, want)
 			return err
 		},
 		isZero: func(v *T) bool { return *at(v) == 0 },
-		check: func(_ scope, path string, v *T) error {
+		check: func(_ *Scope, path string, v *T) error {
 			if x := *at(v); x < 1 || x > most {
 				return input.Errorf(path, x, "%s", want)
 			}
 			return nil
 		},
-		schema: func() Schema { return ref("count") },
+		schema: func() Schema { return Ref("count") },
 	}
+}
+
+// Custom describes a field by functions of its own. Several goroutines may call read, each for objects of
+// its own, with a nil node if the field is missing. A nil check accepts every value. A required field needs
+// no isZero.
+func Custom[T any](
+	name, doc string, read func(sc *Scope, n *tree.Node, path string, v *T) error,
+	check func(sc *Scope, path string, v *T) error, isZero func(v *T) bool, schema func() Schema,
+) Field[T] {
+	if check == nil {
+		check = func(*Scope, string, *T) error { return nil }
+	}
+	return Field[T]{name: name, doc: doc, read: read, isZero: isZero, check: check, schema: schema}
 }
 
 // A Length is the accepted length of a list.
@@ -91,33 +104,51 @@ func (l Length) schema(items Schema) Schema {
 func Objects[T, E any](
 	name, doc, want string, at func(*T) *[]E, of *Description[E], l Length, named func(*E) string,
 ) Field[T] {
-	names := func(sc scope, rows []E) {
+	add := func(sc *Scope, rows []E, read bool) {
 		if named == nil {
 			return
 		}
-		all := make([]string, len(rows))
+		l := list{rows: rows, names: make([]string, len(rows))}
 		for i := range rows {
-			all[i] = named(&rows[i])
+			l.names[i] = named(&rows[i])
 		}
-		sc[name] = all
+		if read {
+			l.row = tree.Rows(len(rows), func(i int) string { return l.names[i] })
+		}
+		sc.add(name, l)
 	}
 	return Field[T]{
 		name: name, doc: doc,
-		read: func(sc scope, n *tree.Node, path string, v *T) (err error) {
-			*at(v), err = tree.List(n, path, want, func(n *tree.Node, path string) (row E, err error) {
-				err = of.read(sc, n, path, &row)
-				return row, err
+		read: func(sc *Scope, n *tree.Node, path string, v *T) error {
+			elements, err := n.Elements(path, want)
+			if err != nil {
+				return err
+			}
+			rows, names := make([]E, len(elements)), of.names()
+			err = InParts(len(rows), func(from, to int) error {
+				sc := sc.clone()
+				for i := from; i < to; i++ {
+					rows[i] = of.Start
+					if err := of.read(sc, names, &elements[i], sc.index(path, i), &rows[i]); err != nil {
+						return err
+					}
+				}
+				return nil
 			})
-			names(sc, *at(v))
-			return err
+			if err != nil {
+				return err
+			}
+			*at(v) = rows
+			add(sc, rows, true)
+			return nil
 		},
 		isZero: func(v *T) bool { return *at(v) == nil },
-		check: func(sc scope, path string, v *T) error {
+		check: func(sc *Scope, path string, v *T) error {
 			rows := *at(v)
 			if err := l.check(path, len(rows)); err != nil {
 				return err
 			}
-			names(sc, rows)
+			add(sc, rows, false)
 			seen := make(map[string]int, len(rows))
 			for i := range rows {
 				if named != nil {
@@ -125,7 +156,7 @@ func Objects[T, E any](
 						return err
 					}
 				}
-				if err := of.check(sc, input.Index(path, i), &rows[i]); err != nil {
+				if err := of.check(sc, sc.index(path, i), &rows[i]); err != nil {
 					return err
 				}
 			}
@@ -142,16 +173,16 @@ func Refs[T any](name, doc, in string, at func(*T) *[]int, list string, l Length
 	want := fmt.Sprintf("an array of names of %s", l.Many)
 	return Field[T]{
 		name: name, doc: doc,
-		read: func(sc scope, n *tree.Node, path string, v *T) (err error) {
-			rows := sc.rows(list)
+		read: func(sc *Scope, n *tree.Node, path string, v *T) (err error) {
+			_, rows := sc.Names(list)
 			*at(v), err = tree.List(n, path, want, func(n *tree.Node, path string) (int, error) {
 				return n.Row(path, l.One, rows)
 			})
 			return err
 		},
 		isZero: func(v *T) bool { return len(*at(v)) == 0 },
-		check: func(sc scope, path string, v *T) error {
-			rows, names := *at(v), sc[list]
+		check: func(sc *Scope, path string, v *T) error {
+			rows, names := *at(v), sc.lists[list].names
 			if err := l.check(path, len(rows)); err != nil {
 				return err
 			}
@@ -171,7 +202,7 @@ func Refs[T any](name, doc, in string, at func(*T) *[]int, list string, l Length
 			}
 			return nil
 		},
-		schema: func() Schema { return l.schema(ref("name")) },
+		schema: func() Schema { return l.schema(Ref("name")) },
 	}
 }
 
@@ -187,8 +218,8 @@ func Pairs[T any](name, doc string, at func(*T) *[][2]int, list, one string) Fie
 	want, wantPair := "an array of pairs of "+list, "two "+list+", [a, b]"
 	return Field[T]{
 		name: name, doc: doc,
-		read: func(sc scope, n *tree.Node, path string, v *T) (err error) {
-			rows := sc.rows(list)
+		read: func(sc *Scope, n *tree.Node, path string, v *T) (err error) {
+			_, rows := sc.Names(list)
 			row := func(n *tree.Node, path string) (int, error) { return n.Row(path, one, rows) }
 			*at(v), err = tree.List(n, path, want, func(n *tree.Node, path string) (pair [2]int, err error) {
 				ends, err := tree.List(n, path, wantPair, row)
@@ -203,10 +234,11 @@ func Pairs[T any](name, doc string, at func(*T) *[][2]int, list, one string) Fie
 			return err
 		},
 		isZero: func(v *T) bool { return len(*at(v)) == 0 },
-		check: func(sc scope, path string, v *T) error {
+		check: func(sc *Scope, path string, v *T) error {
 			for k, pair := range *at(v) {
 				for j, row := range pair {
-					if err := checkRow(input.Index(input.Index(path, k), j), row, list, sc[list]); err != nil {
+					at := input.Index(input.Index(path, k), j)
+					if err := checkRow(at, row, list, sc.lists[list].names); err != nil {
 						return err
 					}
 				}
@@ -214,7 +246,7 @@ func Pairs[T any](name, doc string, at func(*T) *[][2]int, list, one string) Fie
 			return nil
 		},
 		schema: func() Schema {
-			pair := Schema{"type": "array", "minItems": 2, "maxItems": 2, "items": ref("name")}
+			pair := Schema{"type": "array", "minItems": 2, "maxItems": 2, "items": Ref("name")}
 			return Schema{"type": "array", "items": pair}
 		},
 	}
@@ -224,7 +256,7 @@ func Pairs[T any](name, doc string, at func(*T) *[][2]int, list, one string) Fie
 // what errors say of a value that is neither.
 func Either[T any](want string, kind tree.Kind, one, list Field[T]) Field[T] {
 	f := list
-	f.read = func(sc scope, n *tree.Node, path string, v *T) error {
+	f.read = func(sc *Scope, n *tree.Node, path string, v *T) error {
 		switch {
 		case n != nil && n.Kind == kind:
 			return one.read(sc, n, path, v)
@@ -234,7 +266,7 @@ func Either[T any](want string, kind tree.Kind, one, list Field[T]) Field[T] {
 		return list.read(sc, n, path, v)
 	}
 	f.isZero = func(v *T) bool { return one.isZero(v) && list.isZero(v) }
-	f.check = func(sc scope, path string, v *T) error {
+	f.check = func(sc *Scope, path string, v *T) error {
 		for _, f := range []Field[T]{one, list} {
 			if f.isZero(v) {
 				continue

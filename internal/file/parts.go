@@ -1,4 +1,4 @@
-package fluid
+package file
 
 import (
 	"runtime"
@@ -8,9 +8,9 @@ import (
 // rowsApiece are the rows for which another processor is worth while: some milliseconds of work.
 const rowsApiece = 4096
 
-// inParts does something for rows 0 to n-1 in parts on all processors. The error is that of the first part that has one, so that the first
-// row of all that is refused is told.
-func inParts(n int, do func(from, to int) error) error {
+// InParts does something for rows 0 to n-1 in parts on all processors. The error is that of the first part
+// with one, and thus of the first row that is refused.
+func InParts(n int, do func(from, to int) error) error {
 	parts := min(runtime.GOMAXPROCS(0), n/rowsApiece)
 	if parts <= 1 {
 		return do(0, n)
