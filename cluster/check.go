@@ -8,8 +8,6 @@ import (
 	"productform/internal/input"
 )
 
-const maxCount = 1_000_000 // servers a group may hold
-
 // Check reports whether the model makes sense. It returns nil or an error that wraps an
 // *[num.InputError] for the first entry, in the order of the file, that does not:
 //
@@ -22,76 +20,35 @@ const maxCount = 1_000_000 // servers a group may hold
 //
 // Fields are named as in a file: classes[3].arrival_rate. The readers call Check. It takes
 // time linear in the model.
-func (m *Model) Check() error {
-	if len(m.Servers) == 0 {
-		return input.Errorf("servers", "[]", "at least one server")
-	}
-	names := make(map[string]int, len(m.Servers))
-	for i, s := range m.Servers {
-		path := input.Index("servers", i)
-		if err := input.CheckName(names, "servers", i, s.Name); err != nil {
-			return err
-		}
-		if s.Count < 0 || s.Count > maxCount {
-			return input.Errorf(path+".count", s.Count, "%s", wantCount)
-		}
-		if err := input.CheckNumber(path+".capacity", s.Capacity, input.Nonnegative); err != nil {
-			return err
-		}
-	}
-	if len(m.Classes) == 0 {
-		return input.Errorf("classes", "[]", "at least one class")
-	}
-	clear(names)
+func (m *Model) Check() error { return modelFile.CheckAll(m) }
+
+// checkChoices checks the servers of all classes.
+func (m *Model) checkChoices() error {
 	lastUse := make([]int, len(m.Servers)) // 1 + the last class that chose from the row
-	for i, c := range m.Classes {
-		if err := input.CheckName(names, "classes", i, c.Name); err != nil {
-			return err
+	for i, class := range m.Classes {
+		path := func() string { return input.Index("classes", i) + ".servers" } // only of what is refused
+		if len(class.Servers) == 0 {
+			return input.Errorf(path(), "[]", "at least one server")
 		}
-		path := input.Index("classes", i)
-		if err := input.CheckNumber(path+".arrival_rate", c.ArrivalRate, input.Nonnegative); err != nil {
-			return err
-		}
-		if c.MeanSize != nil {
-			if err := input.CheckNumber(path+".mean_size", c.MeanSize, input.Positive); err != nil {
-				return err
+		served := false
+		for k, c := range class.Servers {
+			if c.Server < 0 || c.Server >= len(m.Servers) {
+				return input.Errorf(input.Index(path(), k), c.Server, "a row of servers, 0 to %d", len(m.Servers)-1)
 			}
+			s := m.Servers[c.Server]
+			if lastUse[c.Server] == i+1 {
+				return input.Errorf(input.Index(path(), k), strconv.Quote(s.Name),
+					"each server once; it is in this class already")
+			}
+			lastUse[c.Server] = i + 1
+			if c.Choose < 1 || c.Choose > s.Size() {
+				return input.Errorf(input.Index(path(), k)+".choose", c.Choose, "%s", wantChoose(s))
+			}
+			served = served || s.Capacity.Sign() > 0
 		}
-		if err := m.checkChoices(path+".servers", i, lastUse); err != nil {
-			return err
+		if !served {
+			return input.Errorf(path(), m.serverNames(class.Servers), "a server of positive capacity")
 		}
-	}
-	if m.MeanSize != nil {
-		return input.CheckNumber("mean_size", m.MeanSize, input.Positive)
-	}
-	return nil
-}
-
-const wantCount = "an integer from 1 to 1000000"
-
-// checkChoices checks the servers of class i; lastUse finds repeated rows without sorting.
-func (m *Model) checkChoices(path string, i int, lastUse []int) error {
-	choices := m.Classes[i].Servers
-	if len(choices) == 0 {
-		return input.Errorf(path, "[]", "at least one server")
-	}
-	served := false
-	for k, c := range choices {
-		if c.Server < 0 || c.Server >= len(m.Servers) {
-			return input.Errorf(input.Index(path, k), c.Server, "a row of servers, 0 to %d", len(m.Servers)-1)
-		}
-		s := m.Servers[c.Server]
-		if lastUse[c.Server] == i+1 {
-			return input.Errorf(input.Index(path, k), strconv.Quote(s.Name), "each server once; it is in this class already")
-		}
-		lastUse[c.Server] = i + 1
-		if c.Choose < 1 || c.Choose > s.Size() {
-			return input.Errorf(input.Index(path, k)+".choose", c.Choose, "%s", wantChoose(s))
-		}
-		served = served || s.Capacity.Sign() > 0
-	}
-	if !served {
-		return input.Errorf(path, m.serverNames(choices), "a server of positive capacity")
 	}
 	return nil
 }

@@ -1,112 +1,90 @@
 package cluster
 
 import (
+	"math/big"
 	"slices"
 	"strconv"
 
+	"productform/internal/file"
 	"productform/internal/input"
 	"productform/internal/tree"
 )
 
-// decodeModel builds the model that a file describes. It checks what only a file can have
-// wrong (types, fields, names); ranges are left to [Model.Check].
-func decodeModel(root *tree.Node) (*Model, error) {
-	f, err := root.Fields("", "an object with servers and classes", "servers", "classes", "mean_size")
-	if err != nil {
-		return nil, err
-	}
-	m := new(Model)
-	if m.Servers, err = decodeServers(f["servers"]); err != nil {
-		return nil, err
-	}
-	if m.Classes, err = decodeClasses(f["classes"], m.Servers); err != nil {
-		return nil, err
-	}
-	if n := f["mean_size"]; n != nil {
-		if m.MeanSize, err = n.Rat("mean_size", input.Positive); err != nil {
-			return nil, err
-		}
-	}
-	if err := m.Check(); err != nil {
-		return nil, root.AsWritten(err)
-	}
-	return m, nil
+const maxCount = 1_000_000 // servers a group may hold
+
+// Schema returns a JSON schema of the files that [Read] reads. It refers to the definitions name,
+// nonnegative, positive and count in $defs.
+func Schema() map[string]any { return modelFile.Schema() }
+
+// modelFile describes the file of a model. It is never changed, like the descriptions that it is made of.
+var modelFile = file.Description[Model]{
+	Want: "an object with servers and classes",
+	Fields: []file.Field[Model]{
+		file.Objects("servers", "", "an array of servers", func(m *Model) *[]Server { return &m.Servers }, &serverFile,
+			file.Length{Least: 1, One: "server"}, func(s *Server) string { return s.Name }),
+		file.Objects("classes", "", "an array of classes", func(m *Model) *[]Class { return &m.Classes }, &classFile,
+			file.Length{Least: 1, One: "class"}, func(c *Class) string { return c.Name }),
+		file.Rat("mean_size", "mean work of a job",
+			func(m *Model) **big.Rat { return &m.MeanSize }, input.Positive).Default(1),
+	},
+	Check: func(m *Model, _ string) error { return m.checkChoices() },
+	Patch: func(s file.Schema) { s["description"] = "for solve, stability, simulate, estimate and plot" },
 }
 
-func decodeServers(n *tree.Node) ([]Server, error) {
-	list, err := n.Elements("servers", "an array of servers")
-	if err != nil {
-		return nil, err
-	}
-	servers := make([]Server, len(list))
-	for i := range list {
-		path := input.Index("servers", i)
-		f, err := list[i].Fields(path, "an object with name and capacity", "name", "capacity", "count")
-		if err != nil {
-			return nil, err
-		}
-		s := Server{Count: 1}
-		if s.Name, err = f["name"].Name(path + ".name"); err != nil {
-			return nil, err
-		}
-		if s.Capacity, err = f["capacity"].Rat(path+".capacity", input.Nonnegative); err != nil {
-			return nil, err
-		}
-		if count := f["count"]; count != nil {
-			if s.Count, err = count.Integer(path+".count", maxCount, wantCount); err != nil {
-				return nil, err
-			}
-		}
-		servers[i] = s
-	}
-	return servers, nil
+var serverFile = file.Description[Server]{
+	Want:  "an object with name and capacity",
+	Start: Server{Count: 1},
+	Fields: []file.Field[Server]{
+		file.Name(func(s *Server) *string { return &s.Name }),
+		file.Rat("capacity", "work per unit of time of each server",
+			func(s *Server) **big.Rat { return &s.Capacity }, input.Nonnegative),
+		file.Int("count", "servers in the group", func(s *Server) *int { return &s.Count }, maxCount, "").Default(1),
+	},
 }
 
-func decodeClasses(n *tree.Node, servers []Server) ([]Class, error) {
-	list, err := n.Elements("classes", "an array of classes")
-	if err != nil {
-		return nil, err
-	}
-	rows := make(map[string]int, len(servers))
-	for i, s := range servers {
-		rows[s.Name] = i
-	}
-	classes := make([]Class, len(list))
-	for i := range list {
-		path := input.Index("classes", i)
-		f, err := list[i].Fields(path, "an object with name, arrival_rate and servers", "name", "arrival_rate", "servers", "mean_size")
-		if err != nil {
-			return nil, err
-		}
-		c := &classes[i]
-		if c.Name, err = f["name"].Name(path + ".name"); err != nil {
-			return nil, err
-		}
-		if c.ArrivalRate, err = f["arrival_rate"].Rat(path+".arrival_rate", input.Nonnegative); err != nil {
-			return nil, err
-		}
-		if n := f["mean_size"]; n != nil {
-			if c.MeanSize, err = n.Rat(path+".mean_size", input.Positive); err != nil {
-				return nil, err
-			}
-		}
-		choices, err := f["servers"].Elements(path+".servers", "an array of names of servers")
-		if err != nil {
-			return nil, err
-		}
-		c.Servers = make([]Choice, len(choices))
-		for k := range choices {
-			if c.Servers[k], err = decodeChoice(&choices[k], path, k, servers, rows); err != nil {
-				return nil, err
-			}
-		}
-	}
-	return classes, nil
+var classFile = file.Description[Class]{
+	Want: "an object with name, arrival_rate and servers",
+	Fields: []file.Field[Class]{
+		file.Name(func(c *Class) *string { return &c.Name }),
+		file.Rat("arrival_rate", "jobs per unit of time",
+			func(c *Class) **big.Rat { return &c.ArrivalRate }, input.Nonnegative),
+		file.Custom("servers", "servers of a job of the class, or servers drawn from a group for each job",
+			decodeChoices, nil, nil, choicesSchema),
+		file.Rat("mean_size", "mean work of a job of the class",
+			func(c *Class) **big.Rat { return &c.MeanSize }, input.Positive).Optional(),
+	},
 }
 
-// decodeChoice reads entry k of the servers of the class at path: the name of a server, or of a group for all of it, or a group and a number.
-func decodeChoice(n *tree.Node, class string, k int, servers []Server, rows map[string]int) (Choice, error) {
-	path := func() string { return input.Index(class+".servers", k) } // seldom needed, and there may be millions
+func choicesSchema() file.Schema {
+	group := file.Schema{
+		"additionalProperties": false, "required": []string{"group", "choose"},
+		"properties": file.Schema{"group": file.Ref("name"), "choose": file.Ref("count")},
+	}
+	return file.Schema{"type": "array", "minItems": 1, "items": file.Schema{
+		"type": []string{"string", "object"},
+		"if":   file.Schema{"type": "object"}, "then": group, "else": file.Ref("name"),
+	}}
+}
+
+// decodeChoices reads the servers of a class. Their ranges are left to [Model.Check].
+func decodeChoices(sc *file.Scope, n *tree.Node, path string, c *Class) error {
+	choices, err := n.Elements(path, "an array of names of servers")
+	if err != nil {
+		return err
+	}
+	servers, rows := file.Rows[Server](sc, "servers")
+	c.Servers = make([]Choice, len(choices))
+	for k := range choices {
+		if c.Servers[k], err = decodeChoice(&choices[k], path, k, servers, rows); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// decodeChoice reads entry k of a list: the name of a server, or of a group for all of it, or a group and a number.
+func decodeChoice(n *tree.Node, list string, k int, servers []Server, rows map[string]int) (Choice, error) {
+	path := func() string { return input.Index(list, k) } // seldom needed, and there may be millions
 	switch n.Kind {
 	case tree.Text:
 		row, ok := rows[n.Text]

@@ -44,24 +44,17 @@ func read(r io.Reader, format tree.Format) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	m, err := decodeModel(root)
-	if err != nil {
-		return nil, root.Locate(err)
-	}
-	return m, nil
+	return tree.Make(root, modelFile.Read)
 }
 
 // Decode returns the model that is part of a larger file, at a path, as [Read] does a whole one. Errors have the line, and the path
 // in the larger file.
 func Decode(n *tree.Node, path string) (*Model, error) {
-	m, err := decodeModel(n)
-	if err == nil {
-		return m, nil
-	}
-	if bad, ok := n.Locate(err).(*input.Error); ok {
+	m, err := tree.Make(n, modelFile.Read)
+	if bad, ok := err.(*input.Error); ok {
 		inner := *bad
 		inner.Path = strings.TrimSuffix(path+"."+bad.Path, ".")
 		return nil, &inner
 	}
-	return nil, err
+	return m, err
 }

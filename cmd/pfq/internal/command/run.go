@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"productform/cluster"
 	"productform/internal/cli"
 	"productform/internal/input"
 	"productform/network/loss"
@@ -61,7 +62,7 @@ func modelSchema() ([]byte, error) {
 		return nil, err
 	}
 	kinds := schema["$defs"].(map[string]any)
-	kinds["losses"], kinds["swaps"] = loss.Schema(), swap.Schema()
+	kinds["cluster"], kinds["losses"], kinds["swaps"] = cluster.Schema(), loss.Schema(), swap.Schema()
 	text, err = json.MarshalIndent(schema, "", "  ")
 	return append(text, '\n'), err
 }
