@@ -95,10 +95,10 @@ func (f *networkFlags) answer(q command.Query) (a render.Answer, found bool, err
 	if err != nil {
 		return a, false, err
 	}
-	for name, given := range map[string]bool{"distribution": f.settings.MaxJobs > 0, "population": f.populations.list != nil, "bounds": f.bounds} {
-		if given && m.network == nil {
-			return a, false, fmt.Errorf("--%s needs a network with stations", name)
-		}
+	given := []bool{f.bounds, f.settings.MaxJobs > 0, f.populations.list != nil}
+	if k := slices.Index(given, true); k >= 0 && m.network == nil {
+		name := []string{"bounds", "distribution", "population"}[k]
+		return a, false, fmt.Errorf("--%s needs a network with stations", name)
 	}
 	if f.factors != nil && !m.isOpen() {
 		return a, false, errors.New("--scale needs arrivals: it multiplies their rates, and here all jobs " +
@@ -116,7 +116,8 @@ func (f *networkFlags) answer(q command.Query) (a render.Answer, found bool, err
 	case f.factors == nil:
 		a, found, err = f.one(q, m)
 	default:
-		a, found, err = command.AtFactors(q, f.factors, func(q command.Query, factor *big.Rat) (render.Answer, bool, error) { return f.one(q, m.scale(factor)) })
+		one := func(q command.Query, factor *big.Rat) (render.Answer, bool, error) { return f.one(q, m.scale(factor)) }
+		a, found, err = command.AtFactors(q, f.factors, one)
 	}
 	return a, found, command.InFile(q.File, err)
 }
