@@ -9,23 +9,26 @@ import (
 // A Result holds what a run of replications estimates. It is trustworthy if Warnings is empty. Of a system that counts
 // something else than jobs, Distribution, EffectiveSamples, Truncation and Warnings tell of what it counts.
 type Result struct {
-	Method   string    // how the system was simulated
-	Runs     int       // replications
-	Jumps    float64   // arrivals, ends of phases and interruptions observed in all, without warm-up
-	Time     float64   // observed in each replication
-	WarmUp   float64   // time before it
-	Classes  []Class   // of the system
-	Visits   []Class   // of the system
-	Servers  []Server  // of the system
-	Measures []Measure // in the order of their kinds and indices
+	Method   string    `json:"method"`  // how the system was simulated
+	Runs     int       `json:"runs"`    // replications
+	Jumps    float64   `json:"jumps"`   // arrivals, ends of phases and interruptions observed in all runs
+	Time     float64   `json:"time"`    // observed in each replication
+	WarmUp   float64   `json:"warm_up"` // time before it
+	Classes  []Class   `json:"-"`       // of the system
+	Visits   []Class   `json:"-"`       // of the system
+	Servers  []Server  `json:"-"`       // of the system
+	Measures []Measure `json:"-"`       // in the order of their kinds and indices
 
-	Distribution []Estimate // P(n jobs) for n = 0..Settings.Distribution; nil unless asked
-	Quantiles    []Quantile // of the delays of all jobs, of each class and of each visit, in the order of Settings.Levels; nil unless asked. One with too few jobs is left out
+	// Distribution has P(n jobs) for n = 0..Settings.Distribution. Quantiles has those of the delays of all
+	// jobs, of each class and of each visit, in the order of Settings.Levels, without those that have too
+	// few jobs. Both are nil unless the settings ask for them.
+	Distribution []Estimate `json:"-"`
+	Quantiles    []Quantile `json:"-"`
 
-	EffectiveSamples float64  // independent observations of the number of jobs that would tell as much
-	Truncation       float64  // time after which MSER-5 calls the mean number of jobs stationary
-	PrecisionMet     bool     // whether Settings.Precision was reached; true if none was asked
-	Warnings         []string // reasons not to trust it
+	EffectiveSamples float64  `json:"effective_samples"` // as many independent numbers of jobs would tell as much
+	Truncation       float64  `json:"-"`                 // time after which MSER-5 calls the number of jobs stationary
+	PrecisionMet     bool     `json:"-"`                 // whether Settings.Precision was reached; true if it is 0
+	Warnings         []string `json:"warnings"`          // reasons not to trust it; empty for none
 }
 
 // All returns a measure of the system as a whole, as [Result.Estimate] does.
@@ -65,7 +68,8 @@ func inOrder(a, b Measure) int {
 
 // result returns the estimates from samples of two replications or more.
 func (p *Plan) result(ctx context.Context, samples []*Sample) (*Result, error) {
-	r := &Result{Method: p.Method, Runs: len(samples), Time: p.time, WarmUp: p.warmUp, Classes: p.Classes, Visits: p.Visits, Servers: p.Servers}
+	r := &Result{Method: p.Method, Runs: len(samples), Time: p.time, WarmUp: p.warmUp,
+		Classes: p.Classes, Visits: p.Visits, Servers: p.Servers, Warnings: []string{}}
 	for _, s := range samples {
 		r.Jumps += s.Jumps
 	}

@@ -88,14 +88,8 @@ func (f *simulateFlags) answer(q command.Query) (a render.Answer, found bool, er
 		return a, false, err
 	}
 	one := func(q command.Query, m *cluster.Model) (render.Answer, bool, error) {
-		s, verdict, err := f.simulate(q, m, jobs)
-		switch {
-		case err != nil:
-			return render.Answer{}, false, command.InFile(q.File, err)
-		case s == nil:
-			return command.UnstableAnswer(m, verdict, num.Float), false, nil
-		}
-		return s.answer(), true, nil
+		a, found, err := f.simulate(q, m, jobs)
+		return a, found, command.InFile(q.File, err)
 	}
 	if f.factors == nil {
 		return one(q, m)
@@ -200,20 +194,23 @@ func (f *simulateFlags) plan(q command.Query, m *cluster.Model, jobs jobSizes) (
 }
 
 // simulate simulates the model, or says why it is unstable.
-func (f *simulateFlags) simulate(q command.Query, m *cluster.Model, jobs jobSizes) (*simulation, *stability.Result, error) {
+func (f *simulateFlags) simulate(q command.Query, m *cluster.Model, jobs jobSizes) (a render.Answer, found bool, err error) {
 	system, plan, verdict, err := f.plan(q, m, jobs)
-	if err != nil || plan == nil {
-		return nil, verdict, err
-	}
-	theory, err := f.solve(q, system) // before the simulation, while nothing is lost if memory or time do not suffice
 	if err != nil {
-		return nil, nil, err
+		return a, false, err
 	}
-	result, speed, err := command.Replicate(q.Ctx, plan, f.settings, q.Stderr)
-	if err != nil {
-		return nil, nil, err
+	if plan == nil {
+		return command.UnstableAnswer(m, verdict, num.Float), false, nil
 	}
-	return f.newSimulation(m, verdict.Stable, jobs, result, theory, speed), nil, nil
+	s := &simulation{simulateFlags: f, model: m, stable: verdict.Stable, jobs: jobs}
+	// Theory comes first: while memory or time may not suffice for it, nothing is lost.
+	if s.known, err = f.solve(q, system); err != nil {
+		return a, false, err
+	}
+	if s.result, s.speed, err = command.Replicate(q.Ctx, plan, f.settings, q.Stderr); err != nil {
+		return a, false, err
+	}
+	return s.answer(), true, nil
 }
 
 // A theory holds what stands beside the estimates.

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"productform/bf"
 	"productform/cluster"
 	"productform/cmd/pfq/internal/command"
 	"productform/internal/render"
@@ -13,151 +12,146 @@ import (
 	"productform/sim"
 )
 
-// A simulation is the answer of simulate.
+// A simulation holds what was simulated, what it found, and what theory knows.
 type simulation struct {
-	Stable        bool               `json:"stable"`
-	Service       command.Service    `json:"service"`
-	Policy        string             `json:"policy"`
-	Sizes         string             `json:"sizes"`
-	ScaledFrom    *float64           `json:"scaled_from,omitempty"` // mean of sizes that have their own before they were scaled to that of the model
-	Interruptions *float64           `json:"interruptions"`
-	Method        string             `json:"method"`
-	Classes       []simulationClass  `json:"classes"`
-	Servers       []simulationServer `json:"servers"`
-	simulationMeans
-	JobsDistribution []*render.Estimate `json:"jobs_distribution,omitempty"`
-	Runs             int                `json:"runs"`
-	Jumps            float64            `json:"jumps"`
-	JumpsPerSecond   *float64           `json:"jumps_per_second"` // null if all runs were found
-	Time             float64            `json:"time"`
-	WarmUp           float64            `json:"warm_up"`
-	Seed             uint64             `json:"seed"`
-	Joint            *command.Joint     `json:"joint"`
-	EffectiveSamples float64            `json:"effective_samples"`
-	Warnings         []string           `json:"warnings"`
-	Note             string             `json:"note,omitempty"`
+	*simulateFlags
+	model  *cluster.Model
+	stable bool
+	jobs   jobSizes
+	result *sim.Result
+	speed  *float64 // in jumps per second; nil if all runs were found
+	known  theory
 
-	confidence float64
+	comparisons command.Comparisons
 }
 
-// The simulationMeans are of all jobs.
-type simulationMeans struct {
-	MeanJobs  *render.Estimate `json:"mean_jobs"`
-	MeanDelay *render.Estimate `json:"mean_delay"`
-	Delay     render.Record    `json:"delay,omitempty"` // the percentiles asked for
-}
+// simulationColumns are the first columns of CSV.
+var simulationColumns = []string{"kind", "name", "quantity", "mean", "half_width", "confidence", "exact", "z"}
 
-type simulationClass struct {
-	Name          string           `json:"name" title:"class"`
-	ArrivalRate   render.Number    `json:"arrival_rate"`
-	MeanSize      *render.Number   `json:"mean_size,omitempty"` // nil if no class has one of its own
-	MeanJobs      *render.Estimate `json:"mean_jobs"`
-	MeanDelay     *render.Estimate `json:"mean_delay"`
-	MeasuredDelay *render.Estimate `json:"measured_delay"`
-	ServiceRate   *render.Estimate `json:"service_rate"`
-	Delay         render.Record    `json:"delay,omitempty"`
-}
-
-type simulationServer struct {
-	Name        string           `json:"name" title:"server"`
-	Count       int              `json:"count,omitempty"`
-	Utilization *render.Estimate `json:"utilization"`
-}
-
-// newSimulation turns what was simulated into an answer; the note says why it has no exact values.
-func (f *simulateFlags) newSimulation(m *cluster.Model, stable bool, jobs jobSizes, r *sim.Result, known theory, speed *float64) *simulation {
-	s := &simulation{
-		Stable: stable, Service: command.AllServers, Policy: f.policy, Sizes: f.sizes, ScaledFrom: jobs.scaledFrom,
-		Method: r.Method, Classes: []simulationClass{}, Servers: []simulationServer{},
-		Runs: r.Runs, Jumps: r.Jumps, JumpsPerSecond: speed, Time: r.Time, WarmUp: r.WarmUp, Seed: f.settings.Seed,
-		EffectiveSamples: r.EffectiveSamples, Warnings: append([]string{}, r.Warnings...),
-		confidence: f.settings.Confidence,
+func (s *simulation) answer() render.Answer {
+	var exact render.Record
+	classes, servers := make([]render.Record, len(s.model.Classes)), make([]render.Record, len(s.model.Servers))
+	if s.known.means != nil {
+		exact = render.Fields(s.known.means)
+		classes, servers = exact.Get("classes").([]render.Record), exact.Get("servers").([]render.Record)
 	}
-	if f.interruptions > 0 {
-		s.Interruptions = &f.interruptions
+	all := s.add(nil, sim.OfAll, 0, exact, s.known.delays.all, sim.MeanJobs, sim.MeanDelay)
+	body := s.given().Set("classes", s.classes(classes), "runs").Set("servers", s.servers(servers), "runs")
+	for _, f := range all {
+		body = body.Set(f.Key, f.Value, "runs")
 	}
-	if _, err := m.OneMeanSize(); err != nil {
-		s.Note = "mean sizes differ by class: the sizes of each are scaled to its own"
+	if law := s.distribution(); law != nil {
+		body = body.Set("jobs_distribution", law, "runs")
 	}
-	if known.missing != "" {
-		s.Note = strings.TrimPrefix(s.Note+", and "+known.missing, ", and ")
+	joint := s.comparisons.Joint()
+	body = body.Set("joint", joint, "effective_samples")
+	note := s.note()
+	if note != "" {
+		body = body.Set("note", note, "")
 	}
-	theory, delays := known.means, known.delays
-	if theory == nil {
-		theory = &bf.Result{Classes: make([]bf.ClassResult, len(m.Classes)), Servers: make([]bf.ServerResult, len(m.Servers))}
-	}
-	value := func(v *num.Value) *num.Value {
-		if known.means != nil {
-			return v
+	point := render.Point{Body: body, Sections: s.sections(all)}
+	a := render.Points([]render.Point{point}, false, simulationColumns, func(t *render.Text) {
+		s.heading(t)
+		joint.Text(t)
+		if note != "" {
+			t.Line("\n%s", note)
 		}
-		return nil
+	})
+	a.Lines = quantities(body, all)
+	return a
+}
+
+// given returns the fields of the system and of the runs.
+func (s *simulation) given() render.Record {
+	r := append(command.AllServers.Head(s.stable), render.Fields(s.result)...)
+	r = r.Set("policy", s.policy, "method").Set("sizes", s.sizes, "method")
+	if s.jobs.scaledFrom != nil {
+		r = r.Set("scaled_from", s.jobs.scaledFrom, "method")
 	}
-	var c command.Comparisons
-	s.simulationMeans = simulationMeans{c.Estimated(r.All(sim.MeanJobs), value(&theory.MeanJobs)),
-		c.Estimated(r.All(sim.MeanDelay), theory.MeanDelay),
-		c.Quantiles(f.percentiles, f.settings.Levels, r, sim.OfAll, 0, delays.all)}
-	for i, class := range r.Classes {
-		t := &theory.Classes[i]
-		s.Classes = append(s.Classes, simulationClass{class.Name,
-			render.Rat(m.Classes[i].ArrivalRate, render.Unproved), command.OwnMeanSize(m, i, render.Unproved),
-			c.Estimated(r.Class(i, sim.MeanJobs), value(&t.MeanJobs)),
-			c.Estimated(r.Class(i, sim.MeanDelay), t.MeanDelay),
-			c.Estimated(r.Class(i, sim.MeasuredDelay), t.MeanDelay),
-			c.Estimated(r.Class(i, sim.ServiceRate), t.ServiceRate),
-			c.Quantiles(f.percentiles, f.settings.Levels, r, sim.OfClass, i, delays.of(i))})
+	r = r.Set("interruptions", nil, "method")
+	if s.interruptions > 0 {
+		r = r.Set("interruptions", s.interruptions, "")
 	}
-	for i, server := range m.Servers {
-		busy := c.Estimated(r.Server(i, sim.Utilization), value(&theory.Servers[i].Utilization))
-		if busy != nil && !serves(m, i) {
-			busy.HalfWidth = new(float64) // it is idle for ever
+	return r.Set("jumps_per_second", s.speed, "time").Set("seed", s.settings.Seed, "effective_samples")
+}
+
+// note returns what to know about mean sizes that differ, and why there are no exact values; "" for neither.
+func (s *simulation) note() string {
+	var notes []string
+	if _, err := s.model.OneMeanSize(); err != nil {
+		notes = append(notes, "mean sizes differ by class: the sizes of each are scaled to its own")
+	}
+	if s.known.missing != "" {
+		notes = append(notes, s.known.missing)
+	}
+	return strings.Join(notes, ", and ")
+}
+
+// add appends the estimates of one part of the system to its row.
+func (s *simulation) add(row render.Record, kind sim.Kind, i int, exact render.Record, delays []num.Value,
+	names ...string) render.Record {
+	row = append(row, s.comparisons.Estimates(s.result, kind, i, exact, names...)...)
+	if len(s.percentiles) > 0 && kind != sim.OfServer {
+		delay := s.comparisons.Quantiles(s.percentiles, s.settings.Levels, s.result, kind, i, delays)
+		row = row.Set("delay", delay, "")
+	}
+	return row
+}
+
+func (s *simulation) classes(exact []render.Record) []render.Record {
+	rows := make([]render.Record, len(exact))
+	ownSizes := s.model.HasOwnMeanSizes()
+	for i, class := range s.model.Classes {
+		row := render.Record{{Key: "name", Value: class.Name, Title: "class"}}
+		row = row.Set("arrival_rate", class.ArrivalRate, "")
+		if ownSizes {
+			row = row.Set("mean_size", s.model.MeanSizeOf(i), "")
 		}
-		s.Servers = append(s.Servers, simulationServer{server.Name, server.GroupSize(), busy})
+		rows[i] = s.add(row, sim.OfClass, i, exact[i], s.known.delays.of(i),
+			sim.MeanJobs, sim.MeanDelay, sim.MeasuredDelay, sim.ServiceRate)
 	}
-	for n := range r.Distribution {
-		var exact *num.Value
-		if n < len(theory.JobsDistribution) {
-			exact = &theory.JobsDistribution[n]
+	return rows
+}
+
+func (s *simulation) servers(exact []render.Record) []render.Record {
+	rows := make([]render.Record, len(exact))
+	for i, server := range s.model.Servers {
+		row := render.Record{{Key: "name", Value: server.Name, Title: "server"}}
+		if n := server.GroupSize(); n > 0 {
+			row = row.Set("count", n, "")
 		}
-		s.JobsDistribution = append(s.JobsDistribution, c.Estimated(&r.Distribution[n], exact))
+		rows[i] = s.add(row, sim.OfServer, i, exact[i], nil, sim.Utilization)
+		if busy, ok := rows[i].Get(sim.Utilization).(render.Record); ok && !serves(s.model, i) {
+			busy.Set("half_width", 0., "") // it never works
+		}
 	}
-	s.Joint = c.Joint()
-	return s
+	return rows
 }
 
 // serves reports whether jobs that arrive can use the servers of a row.
 func serves(m *cluster.Model, row int) bool {
 	return slices.ContainsFunc(m.Classes, func(c cluster.Class) bool {
-		return c.ArrivalRate.Sign() > 0 && slices.ContainsFunc(c.Servers, func(s cluster.Choice) bool { return s.Server == row })
+		onRow := func(s cluster.Choice) bool { return s.Server == row }
+		return c.ArrivalRate.Sign() > 0 && slices.ContainsFunc(c.Servers, onRow)
 	})
 }
 
-func (s *simulation) answer() render.Answer {
-	return render.Answer{JSON: s, Lines: s.lines(), Columns: simulationColumns, Text: s.text}
-}
-
-// A jobsEstimate is the estimated probability of a number of jobs in all.
-type jobsEstimate struct {
-	Jobs        int              `json:"jobs"`
-	Probability *render.Estimate `json:"probability"`
-}
-
-func (s *simulation) distribution() (rows []jobsEstimate) {
-	for n, p := range s.JobsDistribution {
-		rows = append(rows, jobsEstimate{n, p})
-	}
-	return rows
-}
-
-var simulationColumns = []string{"kind", "name", "quantity", "mean", "half_width", "confidence", "exact", "z"}
-
-// lines returns a line of CSV for each quantity: an estimate, a number as its mean, or a word. The speed is left out, since it
-// is never twice the same.
-func (s *simulation) lines() (lines []render.Lines) {
-	add := func(kind string, row render.Record) {
-		var name any
-		if kind == "class" || kind == "server" || kind == "distribution" {
-			name, row = row[0].Value, row[1:]
+// distribution returns the estimated probabilities of 0, 1, ... jobs, nil without --distribution.
+func (s *simulation) distribution() (law []*render.Estimate) {
+	for n := range s.result.Distribution {
+		var exact *num.Value
+		if s.known.means != nil && n < len(s.known.means.JobsDistribution) {
+			exact = &s.known.means.JobsDistribution[n]
 		}
+		law = append(law, s.comparisons.Estimated(&s.result.Distribution[n], exact))
+	}
+	return law
+}
+
+// quantities returns a line of CSV for each quantity: an estimate, a number as its mean, or a word. The
+// speed is left out, as it is never the same twice.
+func quantities(body, all render.Record) (lines []render.Lines) {
+	add := func(kind string, name any, row render.Record) {
 		for _, f := range row {
 			line := render.Record{{Key: "name", Value: name}, {Key: "quantity", Value: f.Key}}
 			switch v := f.Value.(type) {
@@ -175,22 +169,24 @@ func (s *simulation) lines() (lines []render.Lines) {
 			lines = append(lines, render.Lines{Kind: kind, Of: line})
 		}
 	}
-	add("cluster", render.Fields(s.simulationMeans))
-	for _, c := range s.Classes {
-		add("class", render.Fields(c))
+	add("cluster", nil, all)
+	for _, list := range []struct{ kind, key string }{{"class", "classes"}, {"server", "servers"}} {
+		for _, row := range body.Get(list.key).([]render.Record) {
+			add(list.kind, row[0].Value, row[1:])
+		}
 	}
-	for _, server := range s.Servers {
-		add("server", render.Fields(server))
+	law, _ := body.Get("jobs_distribution").([]render.Record)
+	for n, p := range law {
+		add("distribution", n, render.Record{{Key: "probability", Value: p}})
 	}
-	for _, d := range s.distribution() {
-		add("distribution", render.Fields(d))
-	}
-	if s.Joint != nil {
-		add("joint", render.Fields(s.Joint))
+	if joint, ok := body.Get("joint").(render.Record); ok {
+		add("joint", nil, joint)
 	}
 	elsewhere := []string{"joint", "classes", "servers", "mean_jobs", "mean_delay", "delay", "jobs_distribution",
 		"jumps_per_second"}
-	add("simulation", slices.DeleteFunc(render.Fields(s), func(f render.Field) bool { return slices.Contains(elsewhere, f.Key) }))
+	add("simulation", nil, slices.DeleteFunc(slices.Clone(body), func(f render.Field) bool {
+		return slices.Contains(elsewhere, f.Key)
+	}))
 	return lines
 }
 
@@ -207,43 +203,53 @@ func delayLines(kind string, name any, delay render.Record) (lines []render.Line
 	return lines
 }
 
-func (s *simulation) text(t *render.Text) {
-	verdict, policy, of := "stable", s.Policy, s.Sizes
-	if !s.Stable {
+// sections are the tables of text. Those of the classes begin with all jobs.
+func (s *simulation) sections(all render.Record) (sections []render.Section) {
+	withAll := func(classes []render.Record) []render.Record {
+		first := slices.Concat(render.Record{{Key: "name", Value: "all classes"}}, all)
+		rows := append([]render.Record{first}, classes...)
+		for i, row := range rows {
+			delay, _ := row.Get("delay").(render.Record)
+			for _, f := range delay {
+				rows[i] = rows[i].Set("delay_"+f.Key, f.Value, "")
+			}
+		}
+		return rows
+	}
+	tables := []string{"name arrival_rate mean_size? mean_jobs service_rate", "name mean_delay measured_delay"}
+	for some := range slices.Chunk(s.percentiles, 3) {
+		columns := "name"
+		for _, p := range some {
+			columns += " delay_" + p.Name
+		}
+		tables = append(tables, columns)
+	}
+	for _, columns := range tables {
+		sections = append(sections, render.Section{Of: "classes", Columns: columns, Rows: withAll})
+	}
+	return append(sections, render.Section{Of: "servers", Columns: "name count? utilization"},
+		render.Section{Of: "jobs_distribution"})
+}
+
+// heading writes what was simulated.
+func (s *simulation) heading(t *render.Text) {
+	r := s.result
+	verdict, policy, of := "stable", s.policy, s.simulateFlags.sizes
+	if !s.stable {
 		verdict = "unstable"
 	}
-	if s.Interruptions != nil {
-		policy = fmt.Sprintf("%s, %.6g a job on average", policy, *s.Interruptions)
+	if s.interruptions > 0 {
+		policy = fmt.Sprintf("%s, %.6g a job on average", policy, s.interruptions)
 	}
-	if s.ScaledFrom != nil {
-		of += fmt.Sprintf(", scaled from the mean %.6g to that of the model", *s.ScaledFrom)
+	if from := s.jobs.scaledFrom; from != nil {
+		of += fmt.Sprintf(", scaled from the mean %.6g to that of the model", *from)
 	}
-	s.Service.Write(t)
-	t.Line("%s; policy %s; sizes %s; %s", verdict, policy, of, s.Method)
-	from := fmt.Sprintf("after a warm-up of %.6g", s.WarmUp)
-	if s.WarmUp == 0 {
+	command.AllServers.Write(t)
+	t.Line("%s; policy %s; sizes %s; %s", verdict, policy, of, r.Method)
+	from := fmt.Sprintf("after a warm-up of %.6g", r.WarmUp)
+	if r.WarmUp == 0 {
 		from = "from the empty start"
 	}
 	t.Line("%d runs of %.0f jumps, observed for a time of %.6g %s; seed %d; ± at confidence %g",
-		s.Runs, s.Jumps/float64(s.Runs), s.Time, from, s.Seed, s.confidence)
-	s.Joint.Text(t)
-	t.Line("")
-	if s.Note != "" {
-		t.Line("%s\n", s.Note)
-	}
-	classes := []render.Record{append(render.Record{{Key: "name", Value: "all classes"}}, render.Fields(s.simulationMeans)...)}
-	classes = append(classes, render.Rows(s.Classes)...)
-	columns := []string{"name", "arrival_rate", "mean_jobs", "service_rate"}
-	if len(s.Classes) > 0 && s.Classes[0].MeanSize != nil {
-		columns = slices.Insert(columns, 2, "mean_size")
-	}
-	t.Table(classes, columns...)
-	t.Table(classes, "name", "mean_delay", "measured_delay")
-	command.QuantileTables(t, classes, "delay")
-	if slices.ContainsFunc(s.Servers, func(s simulationServer) bool { return s.Count > 1 }) {
-		t.Table(s.Servers, "name", "count", "utilization")
-	} else {
-		t.Table(s.Servers, "name", "utilization")
-	}
-	t.Table(s.distribution(), "jobs", "probability")
+		r.Runs, r.Jumps/float64(r.Runs), r.Time, from, s.settings.Seed, s.settings.Confidence)
 }

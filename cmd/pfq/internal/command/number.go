@@ -62,6 +62,25 @@ func (c *Comparisons) Estimated(e *sim.Estimate, exact *num.Value) *render.Estim
 	return out
 }
 
+// Estimates returns measures of one part of a simulated system as fields of an answer, each with the exact
+// value of the same name if there is one; for [sim.MeasuredDelay] that is the mean delay.
+func (c *Comparisons) Estimates(r *sim.Result, kind sim.Kind, index int, exact render.Record,
+	names ...string) (fields render.Record) {
+	for _, name := range names {
+		of := name
+		if name == sim.MeasuredDelay {
+			of = sim.MeanDelay
+		}
+		var value *num.Value
+		if n, ok := exact.Get(of).(render.Number); ok && n.Float != nil {
+			x, _ := n.Float.(float64) // 0 beyond the range of float64
+			value = &num.Value{Float: x}
+		}
+		fields = fields.Set(name, c.Estimated(r.Estimate(kind, index, name), value), "")
+	}
+	return fields
+}
+
 // constantTol is the relative rounding error of a constant that is summed over a run.
 const constantTol = 1e-9
 
