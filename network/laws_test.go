@@ -309,6 +309,7 @@ func TestSharedStationsAreSumOverStates(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			checkNames(t, m, r)
 			for i, s := range r.Stations {
 				near(t, "empty", s.ProbEmpty, new(big.Rat).Quo(empty[i], g), r.RelativeErrorBound)
 				if len(s.JobsDistribution) != 6 || s.JobsDistribution[0].Float != s.ProbEmpty.Float && engine == num.Exact {

@@ -299,6 +299,7 @@ func TestSolveIsSumOverStates(t *testing.T) {
 			if engine != num.Exact && !(r.RelativeErrorBound > 0 && r.RelativeErrorBound < 1e-13) {
 				t.Fatalf("%s: bound %g", engine, r.RelativeErrorBound)
 			}
+			checkNames(t, m, r)
 			for i, s := range r.Stations {
 				what := fmt.Sprintf("%s %s station %d (%s)", engine, r.Method, i, m.Stations[i].Discipline)
 				near(t, what+" empty", s.ProbEmpty, c.empty[i], within)
@@ -360,6 +361,34 @@ func TestSettingsAreChecked(t *testing.T) {
 		var bad *num.InputError
 		if _, err := network.Solve(t.Context(), oneChain(3, 3), s); !errors.As(err, &bad) || bad.Path != path {
 			t.Errorf("%s: %v", path, err)
+		}
+	}
+}
+
+// checkNames compares the names in a result with those of the model.
+func checkNames(t *rapid.T, m *network.Model, r *network.Result) {
+	t.Helper()
+	same := func(got, want string) {
+		t.Helper()
+		if got != want {
+			t.Fatalf("name %q, want %q", got, want)
+		}
+	}
+	for _, c := range r.Chains {
+		for k, class := range c.Classes {
+			same(c.Names[k], m.Classes[class].Name)
+		}
+	}
+	for i, s := range r.Stations {
+		same(s.Name, m.Stations[i].Name)
+		same(string(s.Discipline), string(m.Stations[i].Discipline))
+		for _, v := range s.Visits {
+			same(v.Station, s.Name)
+			same(v.Name, m.Classes[v.Class].Name)
+		}
+		for n, node := range s.Nodes {
+			same(node.Station, s.Name)
+			same(node.Name, m.Stations[i].Nodes[n].Name)
 		}
 	}
 }

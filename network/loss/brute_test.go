@@ -262,6 +262,22 @@ func solve(t oracle.Tester, m *loss.Model, engine num.Engine) *loss.Result {
 	if err != nil {
 		t.Fatalf("%s: %v", engine, err)
 	}
+	for k, c := range m.Classes {
+		if r.Classes[k].Name != c.Name {
+			t.Fatalf("class %d is %q, want %q", k, r.Classes[k].Name, c.Name)
+		}
+	}
+	for s, server := range m.Servers {
+		if got := r.Servers[s]; got.Name != server.Name || got.Count != server.Count {
+			t.Fatalf("server %d is %q of %d, want %q of %d", s, got.Name, got.Count, server.Name, server.Count)
+		}
+	}
+	for l, limit := range m.Limits {
+		if got := r.Limits[l]; got.Most != limit.Most || len(got.Classes) != len(limit.Classes) ||
+			got.Classes[0] != m.Classes[limit.Classes[0]].Name {
+			t.Fatalf("limit %d is of %d on %q, want %+v", l, got.Most, got.Classes, limit)
+		}
+	}
 	return r
 }
 

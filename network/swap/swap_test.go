@@ -404,6 +404,16 @@ func solve(t oracle.Tester, m *swap.Model, engine num.Engine) *swap.Result {
 	if err != nil {
 		t.Fatalf("%s: %v", engine, err)
 	}
+	for i, c := range m.Classes {
+		if r.Classes[i].Name != c.Name {
+			t.Fatalf("class %d is %q, want %q", i, r.Classes[i].Name, c.Name)
+		}
+	}
+	for i, s := range m.Servers {
+		if r.Servers[i].Name != s.Name {
+			t.Fatalf("server %d is %q, want %q", i, r.Servers[i].Name, s.Name)
+		}
+	}
 	return r
 }
 
