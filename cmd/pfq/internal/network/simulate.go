@@ -166,16 +166,12 @@ func (s *simulated) add(p part, exact []render.Record) {
 			if name == sim.MeasuredDelay {
 				beside = sim.MeanDelay
 			}
-			var value any
 			e := s.comparisons.Estimated(s.found.Estimate(p.kind, index, name), exactValue(of.Get(beside)))
-			if e != nil {
-				value = render.Fields(*e)
-			}
-			row = append(row, render.Field{Key: name, Value: value})
+			row = row.Set(name, e, "")
 		}
 		if len(s.flags.percentiles) > 0 && (p.kind == sim.OfClass || p.kind == sim.OfVisit) {
-			row = append(row, render.Field{Key: "delay", Value: s.comparisons.Quantiles(s.flags.percentiles,
-				s.flags.simulation.Levels, s.found, p.kind, index, exactValues(of.Get("delay")))})
+			row = row.Set("delay", s.comparisons.Quantiles(s.flags.percentiles, s.flags.simulation.Levels,
+				s.found, p.kind, index, exactValues(of.Get("delay"))), "")
 		}
 		t.rows = append(t.rows, row)
 	}
@@ -248,16 +244,12 @@ func (s *simulated) head() render.Record {
 // record returns the part of the answer in JSON.
 func (s *simulated) record() render.Record {
 	all := s.head()
-	var speed any
-	if s.speed != nil {
-		speed = *s.speed
-	}
 	for _, t := range s.tables {
 		if len(t.rows) > 0 {
-			all = append(all, render.Field{Key: t.key, Value: t.rows})
+			all = all.Set(t.key, t.rows, "")
 		}
 	}
-	return append(all, render.Field{Key: "jumps_per_second", Value: speed})
+	return all.Set("jumps_per_second", s.speed, "")
 }
 
 // lines returns the lines of CSV.
@@ -273,7 +265,8 @@ func (s *simulated) text(t *render.Text) {
 	t.Blank()
 	t.Line("%s; sizes %s", s.found.Method, s.sizes)
 	t.Line("%s, observed for a time of %s after a warm-up of %s; seed %d; ± at confidence %v",
-		render.Counted(s.found.Runs, "run"), render.Six(s.found.Time), render.Six(s.found.WarmUp), s.flags.simulation.Seed, s.flags.simulation.Confidence)
+		render.Counted(s.found.Runs, "run"), render.Six(s.found.Time), render.Six(s.found.WarmUp),
+		s.flags.simulation.Seed, s.flags.simulation.Confidence)
 	s.comparisons.Joint().Text(t)
 	t.Line("")
 	for _, one := range s.tables {
