@@ -163,15 +163,6 @@ func (f *allocateFlags) tooLarge(err error, policy fluid.Policy) string {
 	return cli.OneLine(f.translate(err))
 }
 
-// A simulatedTraffic holds the estimates of a class.
-type simulatedTraffic struct {
-	MeanJobs      *render.Estimate `json:"mean_jobs"`
-	MeanDelay     *render.Estimate `json:"mean_delay"`
-	MeasuredDelay *render.Estimate `json:"measured_delay"`
-	ServiceRate   *render.Estimate `json:"service_rate"`
-	Delay         render.Record    `json:"delay,omitempty"` // the percentiles asked for
-}
-
 // A trafficRuns says what was simulated.
 type trafficRuns struct {
 	Runs   int     `json:"runs"`
@@ -241,7 +232,7 @@ func (a *trafficCase) body() (body render.Record, joint *command.Joint) {
 	}
 	var c command.Comparisons
 	for k := range classes {
-		classes[k] = classes[k].Set("simulated", a.estimates(&c, k), "")
+		classes[k] = classes[k].Set("simulated", a.estimates(&c, k, classes[k]), "")
 	}
 	joint = c.Joint()
 	runs := trafficRuns{s.Runs, s.Jumps, s.Time, s.WarmUp, a.settings.Seed, joint, a.percentiles(&c, sim.OfAll, 0),
@@ -249,25 +240,13 @@ func (a *trafficCase) body() (body render.Record, joint *command.Joint) {
 	return slices.Concat(body, render.Fields(runs)), joint
 }
 
-// estimates returns the estimates of a class, beside its exact means if they are known.
-func (a *trafficCase) estimates(c *command.Comparisons, k int) simulatedTraffic {
-	s := a.simulated
-	var jobs, delay, rate *num.Value
-	if a.result != nil {
-		exact := func(v *float64) *num.Value {
-			if v == nil {
-				return nil
-			}
-			return &num.Value{Float: *v}
-		}
-		r := &a.result.Classes[k]
-		jobs, delay, rate = exact(&r.MeanJobs), exact(r.MeanDelay), exact(r.ServiceRate)
+// estimates returns the estimates of a class, with its exact means if they are known.
+func (a *trafficCase) estimates(c *command.Comparisons, k int, exact render.Record) render.Record {
+	row := c.Estimates(a.simulated, sim.OfClass, k, exact, sim.MeanJobs, sim.MeanDelay, sim.MeasuredDelay, sim.ServiceRate)
+	if delay := a.percentiles(c, sim.OfClass, k); delay != nil {
+		row = row.Set("delay", delay, "")
 	}
-	return simulatedTraffic{
-		c.Estimated(s.Class(k, sim.MeanJobs), jobs), c.Estimated(s.Class(k, sim.MeanDelay), delay),
-		c.Estimated(s.Class(k, sim.MeasuredDelay), delay), c.Estimated(s.Class(k, sim.ServiceRate), rate),
-		a.percentiles(c, sim.OfClass, k),
-	}
+	return row
 }
 
 // percentiles returns the requested percentiles of simulated delays. None of them has an exact value.

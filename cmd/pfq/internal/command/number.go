@@ -71,14 +71,21 @@ func (c *Comparisons) Estimates(r *sim.Result, kind sim.Kind, index int, exact r
 		if name == sim.MeasuredDelay {
 			of = sim.MeanDelay
 		}
-		var value *num.Value
-		if n, ok := exact.Get(of).(render.Number); ok && n.Float != nil {
-			x, _ := n.Float.(float64) // 0 beyond the range of float64
-			value = &num.Value{Float: x}
-		}
-		fields = fields.Set(name, c.Estimated(r.Estimate(kind, index, name), value), "")
+		fields = fields.Set(name, c.Estimated(r.Estimate(kind, index, name), ExactValue(exact.Get(of))), "")
 	}
 	return fields
+}
+
+// ExactValue returns a number of an answer, nil if it does not exist.
+func ExactValue(v any) *num.Value {
+	if n, ok := v.(render.Number); ok {
+		v = n.Float
+	}
+	if v == nil {
+		return nil
+	}
+	x, _ := v.(float64) // 0 beyond the range of float64
+	return &num.Value{Float: x}
 }
 
 // constantTol is the relative rounding error of a constant that is summed over a run.
