@@ -161,14 +161,7 @@ func (s *simulated) add(p part, exact []render.Record) {
 			of = exact[i]
 		}
 		row := render.Record{{Key: "name", Value: names[index], Title: p.title}}
-		for _, name := range p.measures {
-			beside := name
-			if name == sim.MeasuredDelay {
-				beside = sim.MeanDelay
-			}
-			e := s.comparisons.Estimated(s.found.Estimate(p.kind, index, name), exactValue(of.Get(beside)))
-			row = row.Set(name, e, "")
-		}
+		row = append(row, s.comparisons.Estimates(s.found, p.kind, index, of, p.measures...)...)
 		if len(s.flags.percentiles) > 0 && (p.kind == sim.OfClass || p.kind == sim.OfVisit) {
 			row = row.Set("delay", s.comparisons.Quantiles(s.flags.percentiles, s.flags.simulation.Levels,
 				s.found, p.kind, index, exactValues(of.Get("delay"))), "")
@@ -178,21 +171,11 @@ func (s *simulated) add(p part, exact []render.Record) {
 	s.tables = append(s.tables, t)
 }
 
-// exactValue returns a number of an answer, nil if it does not exist.
-func exactValue(v any) *num.Value {
-	n, _ := v.(render.Number)
-	if n.Float == nil {
-		return nil
-	}
-	x, _ := n.Float.(float64) // 0 beyond the range of float64
-	return &num.Value{Float: x}
-}
-
 // exactValues returns the percentiles in an answer, nil if they are not known.
 func exactValues(delay any) (all []num.Value) {
 	fields, _ := delay.(render.Record)
 	for _, f := range fields {
-		if v := exactValue(f.Value); v != nil {
+		if v := command.ExactValue(f.Value); v != nil {
 			all = append(all, *v)
 		}
 	}
