@@ -31,7 +31,6 @@ type Description[T any] struct {
 type Field[T any] struct {
 	name, doc string
 	optional  bool
-	last      bool
 	standard  any    // what a value that is left out stands for, nil for nothing
 	needs     string // another field that has to be given beside it, "" for none
 	wantNeeds string // what errors say if that is missing
@@ -40,6 +39,11 @@ type Field[T any] struct {
 	isZero func(v *T) bool
 	check  func(sc *Scope, path string, v *T) error
 	schema func() Schema
+
+	// Of a list of objects with names, that they are known before any field is read or checked.
+	ahead      bool
+	readNames  func(sc *Scope, n *tree.Node, path string) error
+	checkNames func(sc *Scope, v *T)
 }
 
 // Optional returns the field as one that may be left out. Its value is then zero, which need not be in
@@ -53,11 +57,15 @@ func (f Field[T]) Default(value any) Field[T] { f.optional, f.standard = true, v
 // of it alone.
 func (f Field[T]) With(other, want string) Field[T] { f.needs, f.wantNeeds = other, want; return f }
 
-// Last returns the field as one that is read and checked after the others, since it refers to one of
-// them. In messages and in the schema it keeps its place.
-func (f Field[T]) Last() Field[T] { f.last = true; return f }
+// Always returns the field as one that is checked even if its value is zero.
+func (f Field[T]) Always() Field[T] { f.isZero = func(*T) bool { return false }; return f }
 
-// A Scope has the lists read or checked so far, by their names.
+// Ahead returns the field, a list of objects with names, as one to which fields before it can refer, too.
+// Its names are read and refused before any field.
+func (f Field[T]) Ahead() Field[T] { f.ahead = true; return f }
+
+// A Scope has the lists of the object and of those around it that are read or checked so far, or ahead,
+// by their names.
 type Scope struct {
 	lists     map[string]list
 	withPaths bool
@@ -141,6 +149,15 @@ func (d *Description[T]) read(sc *Scope, names []string, n *tree.Node, path stri
 	if err != nil {
 		return err
 	}
+	err = d.each(sc, path, func(f *Field[T], path string) error {
+		if n := found[f.name]; f.ahead && (n != nil || !f.optional) {
+			return f.readNames(sc, n, path)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
 	return d.each(sc, path, func(f *Field[T], path string) error {
 		n := found[f.name]
 		switch {
@@ -160,6 +177,11 @@ func (d *Description[T]) CheckAll(v *T) error {
 }
 
 func (d *Description[T]) check(sc *Scope, path string, v *T) error {
+	for _, f := range d.Fields {
+		if f.ahead {
+			f.checkNames(sc, v)
+		}
+	}
 	err := d.each(sc, path, func(f *Field[T], path string) error {
 		if f.optional && f.isZero(v) {
 			return nil
@@ -172,21 +194,16 @@ func (d *Description[T]) check(sc *Scope, path string, v *T) error {
 	return err
 }
 
-// each calls do with each field and its path, those that refer to others last.
+// each calls do with each field and its path.
 func (d *Description[T]) each(sc *Scope, path string, do func(f *Field[T], path string) error) error {
-	for _, last := range []bool{false, true} {
-		for i := range d.Fields {
-			f := &d.Fields[i]
-			if f.last != last {
-				continue
-			}
-			at := ""
-			if sc.withPaths {
-				at = input.Field(path, f.name)
-			}
-			if err := do(f, at); err != nil {
-				return err
-			}
+	for i := range d.Fields {
+		f := &d.Fields[i]
+		at := ""
+		if sc.withPaths {
+			at = input.Field(path, f.name)
+		}
+		if err := do(f, at); err != nil {
+			return err
 		}
 	}
 	return nil

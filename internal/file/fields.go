@@ -13,17 +13,7 @@ import (
 func Ref(name string) Schema { return Schema{"$ref": "#/$defs/" + name} }
 
 // Name describes the field name. [Objects] checks the names of its rows.
-func Name[T any](at func(*T) *string) Field[T] {
-	return Field[T]{
-		name: "name",
-		read: func(_ *Scope, n *tree.Node, path string, v *T) (err error) {
-			*at(v), err = n.Name(path)
-			return err
-		},
-		check:  func(*Scope, string, *T) error { return nil },
-		schema: func() Schema { return Ref("name") },
-	}
-}
+func Name[T any](at func(*T) *string) Field[T] { return Text("name", "", at) }
 
 // Rat describes a number taken exactly, within [input.Nonnegative] or [input.Positive].
 func Rat[T any](name, doc string, at func(*T) **big.Rat, within string) Field[T] {
@@ -43,21 +33,30 @@ func Rat[T any](name, doc string, at func(*T) **big.Rat, within string) Field[T]
 
 // Int describes an integer in 1..most. hint, if not empty, is added to errors.
 func Int[T any](name, doc string, at func(*T) *int, most int, hint string) Field[T] {
-	want := fmt.Sprintf("an integer from 1 to %d%s", most, hint)
+	return integer(name, doc, at, 1, most, hint, "count")
+}
+
+// Whole describes an integer in 0..most.
+func Whole[T any](name, doc string, at func(*T) *int, most int) Field[T] {
+	return integer(name, doc, at, 0, most, "", "nonnegative")
+}
+
+func integer[T any](name, doc string, at func(*T) *int, least, most int, hint, definition string) Field[T] {
+	want := fmt.Sprintf("an integer from %d to %d%s", least, most, hint)
 	return Field[T]{
 		name: name, doc: doc,
 		read: func(_ *Scope, n *tree.Node, path string, v *T) (err error) {
-			*at(v), err = n.Integer(path, most, want)
+			*at(v), err = n.IntegerFrom(path, least, most, want)
 			return err
 		},
 		isZero: func(v *T) bool { return *at(v) == 0 },
 		check: func(_ *Scope, path string, v *T) error {
-			if x := *at(v); x < 1 || x > most {
+			if x := *at(v); x < least || x > most {
 				return input.Errorf(path, x, "%s", want)
 			}
 			return nil
 		},
-		schema: func() Schema { return Ref("count") },
+		schema: func() Schema { return Ref(definition) },
 	}
 }
 
@@ -119,6 +118,12 @@ func Objects[T, E any](
 	}
 	return Field[T]{
 		name: name, doc: doc,
+		readNames: func(sc *Scope, n *tree.Node, path string) error {
+			row, err := rowsByName(n, path, want, of.Want)
+			sc.add(name, list{row: row})
+			return err
+		},
+		checkNames: func(sc *Scope, v *T) { add(sc, *at(v), false) },
 		read: func(sc *Scope, n *tree.Node, path string, v *T) error {
 			elements, err := n.Elements(path, want)
 			if err != nil {
@@ -164,6 +169,32 @@ func Objects[T, E any](
 		},
 		schema: func() Schema { return l.schema(of.Schema()) },
 	}
+}
+
+// rowsByName returns the rows of a list of objects by their names, which differ, as far as they have any.
+func rowsByName(n *tree.Node, path, want, wantRow string) (map[string]int, error) {
+	elements, err := n.Elements(path, want)
+	if err != nil {
+		return nil, err
+	}
+	rows := make(map[string]int, len(elements))
+	for i := range elements {
+		if elements[i].Kind != tree.Object {
+			return nil, input.Errorf(input.Index(path, i), &elements[i], "%s", wantRow)
+		}
+		given := elements[i].Get("name")
+		if given == nil {
+			continue
+		}
+		name, err := given.Name(input.Index(path, i) + ".name")
+		if err == nil {
+			err = input.CheckName(rows, path, i, name)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return rows, nil
 }
 
 // Refs describes a list of names of rows of another list, which becomes a list of the rows. In is what

@@ -44,6 +44,14 @@ func (n *Node) Fields(path, want string, known ...string) (map[string]*Node, err
 	return f, nil
 }
 
+// Get returns the value of a field of an object, nil if it has none.
+func (n *Node) Get(key string) *Node {
+	if i := slices.Index(n.Keys, key); i >= 0 {
+		return &n.Kids[i]
+	}
+	return nil
+}
+
 // synonyms maps other words for fields, in lower case without underscores, to those fields in the order
 // of preference.
 var synonyms = map[string][]string{
@@ -176,11 +184,16 @@ func withoutUnit(text string) string {
 
 // Integer returns an integer from 1 to high; n is nil if the field is missing.
 func (n *Node) Integer(path string, high int, want string) (int, error) {
+	return n.IntegerFrom(path, 1, high, want)
+}
+
+// IntegerFrom returns an integer from low to high; n is nil if the field is missing.
+func (n *Node) IntegerFrom(path string, low, high int, want string) (int, error) {
 	x, err := n.Rat(path, want)
 	if err != nil {
 		return 0, err
 	}
-	if !x.IsInt() || x.Sign() <= 0 || x.Cmp(big.NewRat(int64(high), 1)) > 0 {
+	if !x.IsInt() || x.Cmp(big.NewRat(int64(low), 1)) < 0 || x.Cmp(big.NewRat(int64(high), 1)) > 0 {
 		return 0, n.errorf(path, n.written(), "%s", want)
 	}
 	return int(x.Num().Int64()), nil
@@ -216,8 +229,8 @@ func (n *Node) Row(path, what string, rows map[string]int) (int, error) {
 }
 
 // Rows returns the row of each of n names, the first of those that have it.
-func Rows(n int, name func(int) string) map[string]int {
-	rows := make(map[string]int, n)
+func Rows[Name comparable](n int, name func(int) Name) map[Name]int {
+	rows := make(map[Name]int, n)
 	for i := n - 1; i >= 0; i-- {
 		rows[name(i)] = i
 	}

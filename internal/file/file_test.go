@@ -1,0 +1,160 @@
+package file_test
+
+import (
+	"encoding/json"
+	"math/big"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"productform/internal/file"
+	"productform/internal/input"
+	"productform/internal/tree"
+)
+
+// A line is what the tests read: stops, of which the first refer to depots after them.
+type line struct {
+	Night  bool
+	Kind   kind
+	Stops  []stop
+	Depots []depot
+	Owner  *owner
+	Fares  [][]*big.Rat
+}
+
+type kind string
+
+type stop struct {
+	Depot int
+	Wait  int
+	Doors int
+}
+
+type depot struct{ Name string }
+
+type owner struct{ City string }
+
+var lineFile = file.Description[line]{Want: "an object with stops and depots", Fields: []file.Field[line]{
+	file.Bool("night", "", func(l *line) *bool { return &l.Night }).Default(false),
+	file.Word("kind", "", func(l *line) *kind { return &l.Kind }, []kind{"bus", "tram"}, map[string]kind{"streetcar": "tram"}),
+	file.Objects("stops", "", "an array of stops", func(l *line) *[]stop { return &l.Stops },
+		&file.Description[stop]{Want: "an object with depot", Start: stop{Doors: 2}, Fields: []file.Field[stop]{
+			file.Row("depot", "", func(s *stop) *int { return &s.Depot }, "depots", "depot"),
+			file.Whole("wait", "", func(s *stop) *int { return &s.Wait }, 60).Optional(),
+			file.Int("doors", "", func(s *stop) *int { return &s.Doors }, 4, "").Default(2).Always(),
+		}}, file.Length{}, nil),
+	file.Objects("depots", "", "an array of depots", func(l *line) *[]depot { return &l.Depots },
+		&file.Description[depot]{Want: "an object with name", Fields: []file.Field[depot]{
+			file.Name(func(d *depot) *string { return &d.Name }),
+		}}, file.Length{Least: 1, One: "depot", Many: "depots"}, func(d *depot) string { return d.Name }).Ahead(),
+	file.Object("owner", "", func(l *line) **owner { return &l.Owner },
+		&file.Description[owner]{Want: "an object with city", Fields: []file.Field[owner]{
+			file.Text("city", "", func(o *owner) *string { return &o.City }),
+		}}),
+	file.List("fares", "", "an array of rows", func(l *line) *[][]*big.Rat { return &l.Fares },
+		file.List("", "", "an array of fares", file.Itself[[]*big.Rat],
+			file.Rat("", "", file.Itself[*big.Rat], input.Positive).Optional(), file.Length{}),
+		file.Length{Most: 2, One: "row", Many: "rows"}).Optional(),
+}}
+
+func goodLine() *line {
+	return &line{Kind: "tram", Stops: []stop{{Depot: 1, Doors: 2}, {Depot: 0, Wait: 3, Doors: 1}},
+		Depots: []depot{{"a"}, {"b"}}, Owner: &owner{"Graz"}, Fares: [][]*big.Rat{{big.NewRat(1, 2), big.NewRat(3, 1)}, {}}}
+}
+
+const goodText = `kind: tram
+stops: [{depot: b}, {depot: a, wait: 3, doors: 1}]
+depots: [{name: a}, {name: b}]
+owner: {city: Graz}
+fares: [[1/2, 3], []]
+`
+
+func readLine(t *testing.T, text string) (*line, error) {
+	t.Helper()
+	root, err := tree.Read(strings.NewReader(text), tree.YAML, "a line")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return lineFile.Read(root)
+}
+
+func TestReadFields(t *testing.T) {
+	l, err := readLine(t, goodText)
+	if err != nil {
+		t.Fatal(err)
+	}
+	same := cmp.Comparer(func(a, b *big.Rat) bool { return a.Cmp(b) == 0 })
+	if diff := cmp.Diff(goodLine(), l, same); diff != "" {
+		t.Error(diff)
+	}
+	if err := lineFile.CheckAll(l); err != nil {
+		t.Error(err)
+	}
+}
+
+// Each edit of the text is refused with the path, the value and what is wanted.
+func TestReadBadFields(t *testing.T) {
+	for _, c := range []struct{ old, new, want string }{
+		{"kind: tram", "kind: tram\nnight: 1", "night = the number 1: want true or false"},
+		{"kind: tram", "kind: [tram]", "kind = an array: want one of bus, tram"},
+		{"kind: tram\n", "", "kind is missing: want one of bus, tram"},
+		{"depot: a", "depot: c", `stops[1].depot = "c": want the name of a depot`},
+		{"wait: 3", "wait: -1", "stops[1].wait = -1: want an integer from 0 to 60"},
+		{"wait: 3", "wait: 61", "stops[1].wait = 61: want an integer from 0 to 60"},
+		{"doors: 1", "doors: 0", "stops[1].doors = 0: want an integer from 1 to 4"},
+		{"{name: a}", "{name: b}", `depots[1].name = "b": want a name of its own; depots[0] has this one`},
+		{"{name: a}", "a", `depots[0] = a string "a": want an object with name`},
+		{"depots: [{name: a}, {name: b}]\n", "", "depots is missing: want an array of depots"},
+		{"owner: {city: Graz}\n", "", "owner is missing: want an object with city"},
+		{"city: Graz", "town: Graz", `owner.town = a string "Graz": want one of the fields city`},
+		{"[1/2, 3]", "[1/2, x]", `fares[0][1] = "x": want a number > 0 (character 'x' at position 1; ` +
+			`want a decimal or a fraction such as "2", "-0.5", "1e-3" or "4/5")`},
+		{"[1/2, 3]", "3", "fares[0] = the number 3: want an array of fares"},
+	} {
+		text := strings.Replace(goodText, c.old, c.new, 1)
+		if _, err := readLine(t, text); err == nil || !strings.HasSuffix(err.Error(), c.want) {
+			t.Errorf("%q: got %v, want %s", c.new, err, c.want)
+		}
+	}
+}
+
+func TestCheckBadFields(t *testing.T) {
+	for want, spoil := range map[string]func(*line){
+		"kind is missing: want one of bus, tram":                       func(l *line) { l.Kind = "" },
+		`kind = "Streetcar": want one of bus, tram; that is tram here`: func(l *line) { l.Kind = "Streetcar" },
+		`kind = "trams": want one of bus, tram; did you mean "tram"?`:  func(l *line) { l.Kind = "trams" },
+		"stops[0].depot = 2: want a row of depots, 0 to 1":             func(l *line) { l.Stops[0].Depot = 2 },
+		"stops[1].wait = -1: want an integer from 0 to 60":             func(l *line) { l.Stops[1].Wait = -1 },
+		"stops[1].doors = 0: want an integer from 1 to 4":              func(l *line) { l.Stops[1].Doors = 0 },
+		"owner is missing: want an object with city":                   func(l *line) { l.Owner = nil },
+		"fares[0][1] = 0: want a number > 0":                           func(l *line) { l.Fares[0][1] = new(big.Rat) },
+		"fares = 3 of them: want at most 2 rows":                       func(l *line) { l.Fares = append(l.Fares, nil) },
+	} {
+		l := goodLine()
+		spoil(l)
+		if err := lineFile.CheckAll(l); err == nil || err.Error() != want {
+			t.Errorf("got %v, want %s", err, want)
+		}
+	}
+	l := goodLine()
+	l.Fares[0][1] = nil // an optional element
+	if err := lineFile.CheckAll(l); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestSchemaOfFields(t *testing.T) {
+	text, err := json.Marshal(lineFile.Schema())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{`"kind":{"enum":["bus","tram"]}`, `"night":{"default":false,"type":"boolean"}`,
+		`"wait":{"$ref":"#/$defs/nonnegative"}`, `"doors":{"$ref":"#/$defs/count","default":2}`,
+		`"fares":{"items":{"items":{"$ref":"#/$defs/positive"},"type":"array"},"type":"array"}`,
+		`"required":["kind","stops","depots","owner"]`} {
+		if !strings.Contains(string(text), want) {
+			t.Errorf("%s lacks %s", text, want)
+		}
+	}
+}
