@@ -106,14 +106,7 @@ func (s *solution) setDelays(classes []render.Record) {
 	r := s.more.delays
 	style := render.Style{Engine: r.Engine, Digits: s.style.Digits}
 	for i := range classes {
-		var delay render.Record
-		for j, p := range s.more.percentiles {
-			var v *num.Value
-			if q := r.Classes[i].Quantiles; q != nil {
-				v = &q[j]
-			}
-			delay = append(delay, render.Field{Key: p.Name, Value: style.Computed(v)})
-		}
+		delay := command.PercentileFields(s.more.percentiles, r.Classes[i].Quantiles, style)
 		classes[i] = classes[i].Set("delay", delay, "jobs_distribution")
 	}
 }

@@ -106,6 +106,18 @@ func SetLevels(s *sim.Settings, list []Percentile) error {
 	return nil
 }
 
+// PercentileFields returns the values of percentiles as fields of an answer. They do not exist if values is nil.
+func PercentileFields(asked []Percentile, values []num.Value, s render.Style) (fields render.Record) {
+	for i, p := range asked {
+		var v *num.Value
+		if values != nil {
+			v = &values[i]
+		}
+		fields = append(fields, render.Field{Key: p.Name, Value: s.Computed(v)})
+	}
+	return fields
+}
+
 // QuantileTables writes tables of the percentiles of delay in a field of rows that begin with a name, three in each.
 func QuantileTables(t *render.Text, rows []render.Record, key string) {
 	var flat []render.Record

@@ -45,15 +45,7 @@ func (f *networkFlags) delays(ctx context.Context, m *network.Model, r *network.
 func setDelays(visits []render.Record, known [][]num.Value, asked []command.Percentile, digits int) {
 	style := render.Style{Engine: num.Enclose, Digits: digits}
 	for k, quantiles := range known {
-		var delay render.Record
-		for j, p := range asked {
-			var value *num.Value
-			if quantiles != nil {
-				value = &quantiles[j]
-			}
-			delay = append(delay, render.Field{Key: p.Name, Value: style.Computed(value)})
-		}
-		visits[k] = visits[k].Set("delay", delay, "")
+		visits[k] = visits[k].Set("delay", command.PercentileFields(asked, quantiles, style), "")
 	}
 }
 
