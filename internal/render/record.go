@@ -64,7 +64,8 @@ type namedField struct {
 	embedded    bool // its fields are written in place
 	name        string
 	omitEmpty   bool
-	zeroIsNull  bool
+	zero        string // what a zero value is written as: "null", "[]", or "" for itself
+	exact       bool   // in every style, its fraction is written as well
 	belowOne    bool
 	beside      *big.Rat // the boundary of [RatBeside], nil for none
 	title, unit string
@@ -87,8 +88,10 @@ func namedFields(t reflect.Type) []namedField {
 		}
 		name, options, _ := strings.Cut(tag, ",")
 		beside, _ := new(big.Rat).SetString(at.Tag.Get("beside"))
-		all = append(all, namedField{i, false, name, options == "omitempty", at.Tag.Get("zero") == "null",
-			at.Tag.Get("below") == "1", beside, at.Tag.Get("title"), at.Tag.Get("unit")})
+		all = append(all, namedField{
+			i, false, name, options == "omitempty", at.Tag.Get("zero"), at.Tag.Get("exact") == "always",
+			at.Tag.Get("below") == "1", beside, at.Tag.Get("title"), at.Tag.Get("unit"),
+		})
 	}
 	return all
 }
@@ -112,8 +115,10 @@ func (s Style) fieldsOf(v reflect.Value, named map[reflect.Type][]namedField) Re
 				r = append(r, s.fieldsOf(inner, named)...)
 			}
 		case f.omitEmpty && inner.IsZero():
-		case f.zeroIsNull && inner.IsZero():
+		case f.zero == "null" && inner.IsZero():
 			r = append(r, Field{f.name, nil, f.title, f.unit})
+		case f.zero == "[]" && inner.IsNil():
+			r = append(r, Field{f.name, []any{}, f.title, f.unit})
 		default:
 			r = append(r, Field{f.name, s.valueOf(inner, f, named), f.title, f.unit})
 		}

@@ -80,8 +80,13 @@ func (s Style) number(v reflect.Value, f namedField) (Number, bool) {
 	case *num.Value:
 		n = s.Computed(x)
 	case *big.Rat:
-		if n = s.Given(x); f.beside != nil {
+		switch {
+		case f.exact:
+			n = Rat(x, Fraction)
+		case f.beside != nil:
 			n = s.Beside(x, f.beside)
+		default:
+			n = s.Given(x)
 		}
 	default:
 		return n, false

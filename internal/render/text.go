@@ -4,9 +4,12 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
+	"math/big"
 	"slices"
 	"strings"
 	"text/tabwriter"
+
+	"productform/num"
 )
 
 // A Text is an answer for people: lines, and tables with an empty line after each.
@@ -39,6 +42,10 @@ func (t *Text) Cell(v any) string {
 	switch v := v.(type) {
 	case Number:
 		return v.text(t)
+	case *big.Rat:
+		return Rat(v, Fraction).text(t)
+	case *num.Value:
+		return Style{}.Computed(v).text(t)
 	case Record:
 		return t.estimateCells(v)[0]
 	case []any:
