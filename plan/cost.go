@@ -105,16 +105,16 @@ func (s *search) proof(ctx context.Context, delay float64) ([]Corner, error) {
 	corners := []Corner{}
 	fewer := len(s.fewer)
 	for i, c := range list {
-		out := Corner{Choice: s.in.choice(c.edges, c.steps), Fewer: i < fewer, Class: c.fails.class}
+		out := Corner{Choice: s.in.choice(c.edges, c.steps), Fewer: i < fewer}
 		switch c.fails.fails {
 		case failsStability:
 			out.Fails = FailsStability
 		case failsNoWorse:
-			out.Fails = FailsNoWorse
+			out.Fails, out.Class = FailsNoWorse, s.in.Model.Classes[c.fails.class].Name
 		case failsDelay:
 			out.Fails = FailsDelay
 		default:
-			out.Fails, out.Target = FailsTarget, c.fails.fails
+			out.Fails = FailsTarget(c.fails.fails)
 		}
 		corners = append(corners, out)
 	}

@@ -14,13 +14,14 @@ import (
 
 // A Load is the greatest common factor of the arrival rates at which a plan meets the targets, between two that are close.
 type Load struct {
-	Holds *Outcome // at the factor At; nil if the targets fail at all loads looked at
-	At    *big.Rat // by which the arrival rates of the problem are multiplied; nil if Holds is
-	Fails *Outcome // at the factor Below, the least that is known to be too much
-	Below *big.Rat // nil if Fails is
+	// Complete is true if At and Below are within the tolerance. If not, no engine decides the
+	// factors between them.
+	Complete bool `json:"complete"`
 
-	// Complete says whether they are as close as was asked for. If not, no engine decides the factors between.
-	Complete bool
+	Holds *Outcome `json:"-"`                       // at the factor At; nil if the targets fail at all loads tried
+	At    *big.Rat `json:"holds_at" exact:"always"` // factor of the arrival rates of the problem; nil if Holds is
+	Fails *Outcome `json:"-"`                       // at the factor Below, the smallest known to be too much
+	Below *big.Rat `json:"fails_at" exact:"always"` // nil if Fails is
 }
 
 // leastPart is the part of the critical scale below which no loads are looked at.

@@ -12,12 +12,12 @@ import (
 
 // A MostLoad is the plan within the budget that meets the targets at the greatest load, with the proof that none does at a little more.
 type MostLoad struct {
-	Plan     *Outcome // at the factor At; nil if no plan meets the targets at any load looked at
-	At       *big.Rat // by which the arrival rates of the problem are multiplied; nil if Plan is
-	Below    *big.Rat // a factor at which no plan within the budget meets the targets
-	Proof    Proof    // of that, with the budget as AtMost
-	Complete bool     // whether the two are as close as was asked for; if not, what lies between is not known
-	Solves   int      // models solved
+	Plan     *Outcome `json:"-"`                       // at the factor At; nil if no plan meets the targets at any load tried
+	Complete bool     `json:"complete"`                // whether At and Below are within the tolerance
+	At       *big.Rat `json:"holds_at" exact:"always"` // factor of the arrival rates of the problem; nil if Plan is
+	Below    *big.Rat `json:"fails_at" exact:"always"` // a factor at which no plan within the budget meets the targets
+	Solves   int      `json:"solves"`                  // models solved
+	Proof    Proof    `json:"proof"`                   // that Below is one, with the budget as AtMost
 }
 
 // GreatestLoadOfAll returns the plan that costs at most Problem.Budget, if there is one, and meets the targets at the greatest factor of

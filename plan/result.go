@@ -7,6 +7,7 @@ import (
 
 	"productform/bf"
 	"productform/cluster"
+	"productform/internal/input"
 	"productform/num"
 	"productform/plan/problem"
 	"productform/stability"
@@ -26,12 +27,12 @@ func (v Verdict) String() string { return [...]string{"undecided", "met", "faile
 
 // An Outcome holds the measures of a cluster with a plan.
 type Outcome struct {
-	Choice    problem.Choice
-	Cost      *big.Rat // of what the plan buys
-	Model     *cluster.Model
-	Stability *stability.Result
-	Solution  *bf.Result // nil if the cluster is unstable
-	Targets   []TargetOutcome
+	Choice    problem.Choice    `json:"choice"`
+	Cost      *big.Rat          `json:"cost" exact:"always"` // of everything that the plan buys
+	Model     *cluster.Model    `json:"-"`
+	Stability *stability.Result `json:"-"`
+	Solution  *bf.Result        `json:"-"` // nil if the cluster is unstable
+	Targets   []TargetOutcome   `json:"-"`
 }
 
 // A TargetOutcome says whether a target is met.
@@ -40,17 +41,24 @@ type TargetOutcome struct {
 	Verdict Verdict
 }
 
-// An Answer is the best plan that was found, with the proof that there is no better one.
+// An Answer is the best plan that was found, with the proof that there is no better one. Its tags, as
+// well as those of [Load] and [MostLoad], are the names in the JSON of the command pfq plan.
 type Answer struct {
-	Now          *Outcome // the cluster as it is, at the arrival rates of the problem
-	Plan         *Outcome // nil if none was found
-	WithinBudget bool     // whether Plan is
-	Most         *Outcome // with everything bought; nil if there is a plan
-	Proof        Proof
-	Cheaper      *Proof           // of the first plan of a frontier, that no plan which meets the targets costs less; nil for others
-	Complete     bool             // whether the search came to its end; else Proof says what it has excluded
-	Undecided    []problem.Choice // plans that might meet the targets: for them some bound straddles a limit at the widest precision
-	Solves       int              // models solved
+	Now          *Outcome `json:"-"` // the cluster as it is, at the arrival rates of the problem
+	Plan         *Outcome `json:"-"` // nil if none was found
+	WithinBudget bool     `json:"-"` // whether Plan is
+	Most         *Outcome `json:"-"` // with everything bought; nil if there is a plan
+
+	// Complete is true if the search came to its end. If not, Proof has what it excluded.
+	Complete bool `json:"complete"`
+
+	// Undecided has the plans that might meet the targets: some bound for them straddles a limit at
+	// the widest precision.
+	Undecided []problem.Choice `json:"undecided"`
+
+	Solves  int    `json:"solves"` // models solved
+	Proof   Proof  `json:"proof"`
+	Cheaper *Proof `json:"cheaper_proof,omitempty"` // see [Frontier]; nil for other answers
 }
 
 // A Proof shows that no plan meets the targets, is no worse for anybody if that is asked, and
@@ -61,28 +69,30 @@ type Answer struct {
 //
 // Each such plan is within one of the corners, and these fail.
 type Proof struct {
-	From          problem.Choice
-	Below, AtMost *big.Rat // cost; see above
-	Delay         *float64 // see above
-	Corners       []Corner
+	From    problem.Choice `json:"from"`
+	Below   *big.Rat       `json:"below" exact:"always"`   // cost; see above
+	AtMost  *big.Rat       `json:"at_most" exact:"always"` // cost; see above
+	Delay   *float64       `json:"mean_delay"`             // see above
+	Corners []Corner       `json:"corners"`
 }
 
 // A Corner is a plan that fails at something. By monotonicity so does every plan with the same edges and at most its steps and, if
 // Fewer is set, also with some of its edges.
 type Corner struct {
-	Choice problem.Choice
-	Fewer  bool // also with some of its edges
-	Fails  Failure
-	Target int // row of the target, if it fails at one
-	Class  int // row of the class whose mean delay is worse, if it fails at that
+	problem.Choice
+	Fewer bool    `json:"fewer"` // also with some of its edges
+	Fails Failure `json:"fails"`
+	Class string  `json:"class,omitempty"` // whose mean delay is larger than now, if it fails at that
 }
 
-// A Failure is what a corner fails at.
+// A Failure names what a corner fails at: a target (see [FailsTarget]), or one of the constants.
 type Failure string
 
-// The failures.
+// FailsTarget returns the failure at the target in a row.
+func FailsTarget(row int) Failure { return Failure(input.Index("targets", row)) }
+
+// The failures at other things than targets.
 const (
-	FailsTarget    Failure = "target"
 	FailsStability Failure = "stable"     // work arrives at least as fast as it can be done
 	FailsNoWorse   Failure = "no_worse"   // a class has a larger mean delay than now
 	FailsDelay     Failure = "mean_delay" // the mean delay to be minimized is at least that of the proof

@@ -16,9 +16,9 @@ import (
 // A Sensitivity says by how much the mean delay that is minimized, of the class Problem.Minimize or of all jobs, changes with an
 // option: its derivative at a plan, in the capacity that is added, times the capacity of a step.
 type Sensitivity struct {
-	Option  int        // row among the upgrades, then the new servers
-	PerStep num.Value  // <= 0, units of time
-	PerCost *num.Value // over the cost of a step; nil if it costs nothing
+	Option  int        `json:"-"`                   // row among the upgrades, then the new servers
+	PerStep num.Value  `json:"mean_delay_per_step"` // <= 0, units of time
+	PerCost *num.Value `json:"mean_delay_per_cost"` // over the cost of a step; nil if it costs nothing
 }
 
 // Sensitivities returns the sensitivities at a plan, those of the options that are worth most for their cost first. They rank and

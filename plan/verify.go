@@ -125,7 +125,7 @@ func VerifyLoad(ctx context.Context, p *problem.Problem, c problem.Choice, l *Lo
 	}
 	v := &verifier{in: in.scaled(fails), s: s}
 	for row := range in.targets {
-		if failed, err := v.fails(ctx, Corner{Choice: c, Fails: FailsTarget, Target: row}, nil); err != nil || failed {
+		if failed, err := v.fails(ctx, Corner{Choice: c, Fails: FailsTarget(row)}, nil); err != nil || failed {
 			return err
 		}
 	}
@@ -290,7 +290,7 @@ func (v *verifier) proof(ctx context.Context, proof Proof) error {
 		if err != nil {
 			return err
 		}
-		if !fails {
+		if !fails || !v.isFailure(c) {
 			return unproved("corner %d does not fail at %s", i, c.Fails)
 		}
 	}
@@ -330,12 +330,13 @@ func (v *verifier) fails(ctx context.Context, c Corner, delay *float64) (bool, e
 		return err == nil, err // an unstable cluster fails at everything
 	}
 	verdict := Undecided
-	switch {
-	case c.Fails == FailsTarget && c.Target >= 0 && c.Target < len(v.in.targets):
-		verdict, err = v.misses(ctx, m, r, v.in.targets[c.Target], c.Fewer)
+	class := v.in.ClassRow(c.Class)
+	switch row := v.targetRow(c.Fails); {
+	case row >= 0:
+		verdict, err = v.misses(ctx, m, r, v.in.targets[row], c.Fewer)
 	case c.Fewer: // nothing else is known of fewer edges
-	case c.Fails == FailsNoWorse && v.in.NoWorse && c.Class >= 0 && c.Class < len(m.Classes) && m.Classes[c.Class].ArrivalRate.Sign() > 0:
-		verdict, err = v.isWorse(ctx, m, c.Class)
+	case c.Fails == FailsNoWorse && v.in.NoWorse && class >= 0 && m.Classes[class].ArrivalRate.Sign() > 0:
+		verdict, err = v.isWorse(ctx, m, class)
 	case c.Fails == FailsDelay && delay != nil && *delay <= math.MaxFloat64:
 		bound := new(big.Rat)
 		bound.SetFloat64(*delay)
@@ -347,6 +348,24 @@ func (v *verifier) fails(ctx context.Context, c Corner, delay *float64) (bool, e
 		})
 	}
 	return verdict == Met, err
+}
+
+// targetRow returns the row of the target that a corner fails at, -1 if it fails at something else.
+func (v *verifier) targetRow(f Failure) int {
+	for row := range v.in.targets {
+		if f == FailsTarget(row) {
+			return row
+		}
+	}
+	return -1
+}
+
+// isFailure reports whether a corner says what it fails at, and of which class only if that matters.
+func (v *verifier) isFailure(c Corner) bool {
+	if c.Fails == FailsNoWorse {
+		return v.in.ClassRow(c.Class) >= 0
+	}
+	return c.Class == "" && (c.Fails == FailsStability || c.Fails == FailsDelay || v.targetRow(c.Fails) >= 0)
 }
 
 // stability decides whether a cluster is stable, and checks the proof.

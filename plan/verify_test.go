@@ -60,6 +60,16 @@ func TestVerify(t *testing.T) {
 					})
 				}
 			}
+			for what, change := range map[string]func(*plan.Corner){
+				"targets that do not exist":   func(c *plan.Corner) { c.Fails = plan.FailsTarget(len(p.Targets)) },
+				"a class that does not exist": func(c *plan.Corner) { c.Class = "nobody" },
+			} {
+				b := *a
+				b.Proof.Corners = slices.Clone(a.Proof.Corners)
+				if change(&b.Proof.Corners[i]); !errors.Is(verify(p, &b), plan.ErrProof) {
+					t.Fatalf("a corner that fails at %s is accepted", what)
+				}
+			}
 			refused("more for fewer edges", func(b *plan.Answer) { b.Proof.Corners[i].Fewer = true })
 		}
 		if a.Plan != nil {
@@ -118,10 +128,14 @@ func failsAt(p *problem.Problem, m, now measured, c plan.Corner) bool {
 	alone := *p
 	alone.NoWorse, alone.Targets = false, nil
 	switch c.Fails {
-	case plan.FailsTarget:
-		alone.Targets = p.Targets[c.Target : c.Target+1]
 	case plan.FailsNoWorse:
 		alone.NoWorse = true
+	default:
+		for row, t := range p.Targets {
+			if c.Fails == plan.FailsTarget(row) {
+				alone.Targets = []problem.Target{t}
+			}
+		}
 	}
 	return !m.meets(&alone, now)
 }

@@ -99,8 +99,8 @@ type Edge struct {
 
 // A Choice is a plan: what to buy of a problem.
 type Choice struct {
-	Steps []int // of each upgrade, then of each new server; nil for none
-	Edges []int // rows of Problem.Edges, increasing
+	Steps []int `json:"steps" zero:"[]"` // of each upgrade, then of each new server; nil for none
+	Edges []int `json:"edges" zero:"[]"` // rows of Problem.Edges, increasing
 }
 
 // IsNothing reports whether a choice buys nothing.

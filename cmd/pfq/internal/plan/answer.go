@@ -1,7 +1,7 @@
 package plan
 
 import (
-	"fmt"
+	"cmp"
 	"math/big"
 	"slices"
 
@@ -15,139 +15,100 @@ import (
 
 // A found is the answer to a search, or about a plan that is given.
 type found struct {
-	*command.Scaled
-	Find             string        `json:"find"`
-	Found            bool          `json:"found"`
-	Complete         bool          `json:"complete"`
-	Cost             render.Number `json:"cost"`
-	CostAtLeast      render.Number `json:"cost_at_least"` // of any plan that meets the targets
-	StableNow        bool          `json:"stable_now"`    // whether the cluster as it is can do the work at all
-	Gap              *float64      `json:"gap"`           // by which the plan is above the least cost, or mean delay, at most
-	Budget           render.Number `json:"budget"`
-	WithinBudget     *bool         `json:"within_budget"`
-	MeanDelay        render.Number `json:"mean_delay"` // that is minimized
-	MeanDelayAtLeast *float64      `json:"mean_delay_at_least"`
-	Solves           int           `json:"solves"`
-	Choice           *choice       `json:"choice"`
-	Buy              []purchase    `json:"buy"`
-	Targets          []targetRow   `json:"targets"`
-	Classes          []classRow    `json:"classes"`
-	Servers          []serverRow   `json:"servers"`
-	Edges            []edgeRow     `json:"edges"`
-	Gradients        []gradientRow `json:"gradients,omitempty"`
-	Undecided        []choice      `json:"undecided"`
-	Proof            *proof        `json:"proof"`
-	Cheaper          *proof        `json:"cheaper_proof,omitempty"`
+	Find             string           `json:"find"`
+	Found            bool             `json:"found"`
+	Complete         bool             `json:"complete"`
+	Cost             *big.Rat         `json:"cost" exact:"always"`
+	CostAtLeast      *big.Rat         `json:"cost_at_least" exact:"always"` // a lower bound with the targets met
+	StableNow        bool             `json:"stable_now"`                   // whether the cluster is stable as it is
+	Gap              *float64         `json:"gap"`                          // at most, above the least cost or mean delay
+	Budget           *big.Rat         `json:"budget" exact:"always"`
+	WithinBudget     *bool            `json:"within_budget"`
+	MeanDelay        *num.Value       `json:"mean_delay"` // that is minimized
+	MeanDelayAtLeast *float64         `json:"mean_delay_at_least"`
+	Solves           int              `json:"solves"`
+	Choice           *problem.Choice  `json:"choice"`
+	Buy              []purchase       `json:"buy"`
+	Targets          []targetRow      `json:"targets"`
+	Classes          []classRow       `json:"classes"`
+	Servers          []serverRow      `json:"servers"`
+	Edges            []edgeRow        `json:"edges"`
+	Gradients        []gradientRow    `json:"gradients,omitempty"`
+	Undecided        []problem.Choice `json:"undecided"`
+	Proof            *plan.Proof      `json:"proof"`
+	Cheaper          *plan.Proof      `json:"cheaper_proof,omitempty"`
 
 	problem *problem.Problem
-	minimum string // whose mean delay is minimized
-}
-
-// A choice is a plan as numbers: steps of the upgrades and new servers, and rows of edges.
-type choice struct {
-	Steps []int `json:"steps"`
-	Edges []int `json:"edges"`
+	minimum string   // whose mean delay is minimized
+	scale   *big.Rat // of --find growth, nil without it
 }
 
 // A purchase is one thing that a plan buys.
 type purchase struct {
-	Kind     string        `json:"kind"` // upgrade, new server or edge
-	Name     string        `json:"name"`
-	Steps    int           `json:"steps"`
-	Servers  *int          `json:"count" title:"servers"` // that get capacity; nil for an edge
-	Each     render.Number `json:"capacity_each"`
-	Capacity render.Number `json:"capacity"` // of all these servers together
-	Cost     render.Number `json:"cost"`
+	Kind     string   `json:"kind"` // upgrade, new server or edge
+	Name     string   `json:"name"`
+	Steps    int      `json:"steps"`
+	Servers  *int     `json:"count" title:"servers"` // that get capacity; nil for an edge
+	Each     *big.Rat `json:"capacity_each" exact:"always"`
+	Capacity *big.Rat `json:"capacity" exact:"always"` // total of these servers
+	Cost     *big.Rat `json:"cost" exact:"always"`
 }
 
 // A targetRow compares a measure with its limit: now, with the plan, and if there is none, with everything bought.
 type targetRow struct {
-	Target     string        `json:"target"`
-	Limit      render.Number `json:"limit"`
-	Now        render.Number `json:"now"`
-	NowVerdict string        `json:"now_verdict"`
-	Plan       render.Number `json:"plan" title:"with the plan"`
-	Everything render.Number `json:"everything" title:"with everything"`
-	Verdict    string        `json:"verdict"`
+	Target     string     `json:"target"`
+	Limit      *big.Rat   `json:"limit" exact:"always"`
+	Now        *num.Value `json:"now"`
+	NowVerdict string     `json:"now_verdict"`
+	Plan       *num.Value `json:"plan" title:"with the plan"`
+	Everything *num.Value `json:"everything" title:"with everything"`
+	Verdict    string     `json:"verdict"`
 }
 
 type classRow struct {
-	Name       string        `json:"name" title:"class"`
-	Now        render.Number `json:"mean_delay_now"`
-	Plan       render.Number `json:"mean_delay"`
-	Everything render.Number `json:"mean_delay_with_everything"`
+	Name       string     `json:"name" title:"class"`
+	Now        *num.Value `json:"mean_delay_now"`
+	Plan       *num.Value `json:"mean_delay"`
+	Everything *num.Value `json:"mean_delay_with_everything"`
 }
 
 type serverRow struct {
-	Name       string        `json:"name" title:"server"`
-	Now        render.Number `json:"utilization_now"`
-	Plan       render.Number `json:"utilization"`
-	Everything render.Number `json:"utilization_with_everything"`
+	Name       string     `json:"name" title:"server"`
+	Now        *num.Value `json:"utilization_now" below:"1"`
+	Plan       *num.Value `json:"utilization" below:"1"`
+	Everything *num.Value `json:"utilization_with_everything" below:"1"`
 }
 
 // An edgeRow says what an edge does to the mean delay of all jobs, everything else being bought, and to which classes it brings a
 // larger one.
 type edgeRow struct {
-	Class   string        `json:"class"`
-	Server  string        `json:"server"`
-	Bought  bool          `json:"bought"`
-	Without render.Number `json:"mean_delay_without"`
-	With    render.Number `json:"mean_delay_with"`
-	Pays    []payRow      `json:"pays"`
+	Class   string     `json:"class"`
+	Server  string     `json:"server"`
+	Bought  bool       `json:"bought"`
+	Without *num.Value `json:"mean_delay_without"`
+	With    *num.Value `json:"mean_delay_with"`
+	Pays    []payRow   `json:"pays"`
 }
 
 type payRow struct {
-	Name    string        `json:"name" title:"class"`
-	Without render.Number `json:"mean_delay_without"`
-	With    render.Number `json:"mean_delay_with"`
+	Name    string     `json:"name" title:"class"`
+	Without *num.Value `json:"mean_delay_without"`
+	With    *num.Value `json:"mean_delay_with"`
 }
 
 // A gradientRow says by how much the mean delay that is minimized changes with an option at the plan, or without one as things are.
 type gradientRow struct {
-	Option  string        `json:"option"` // upgrade or new server
-	Name    string        `json:"name"`
-	PerStep render.Number `json:"mean_delay_per_step"`
-	PerCost render.Number `json:"mean_delay_per_cost"`
-}
-
-// A proof says which plans fail: all that hold from, cost less than below, at most at_most, and have a mean delay below mean_delay,
-// each unless it is null.
-type proof struct {
-	From      choice        `json:"from"`
-	Below     render.Number `json:"below"`
-	AtMost    render.Number `json:"at_most"`
-	MeanDelay *float64      `json:"mean_delay"`
-	Corners   []corner      `json:"corners"`
-}
-
-// A corner is a plan that fails, with all that have at most its steps and its edges or, if fewer is set, some of them.
-type corner struct {
-	choice
-	Fewer bool   `json:"fewer"`
-	Fails string `json:"fails"` // targets[0], stable, no_worse or mean_delay
-	Class string `json:"class,omitempty"`
-}
-
-func newChoice(c problem.Choice) choice {
-	return choice{append([]int{}, c.Steps...), append([]int{}, c.Edges...)}
+	Kind string `json:"option"` // upgrade or new server
+	Name string `json:"name"`
+	plan.Sensitivity
 }
 
 func newFound(find string, p *problem.Problem, r *plan.Answer, effects []plan.EdgeEffect) *found {
-	a := &found{Find: find, Complete: r.Complete, StableNow: r.Now.Solution != nil, Budget: render.Rat(p.Budget, render.Fraction), Solves: r.Solves,
-		Buy: []purchase{}, Targets: []targetRow{}, Undecided: []choice{}, Edges: []edgeRow{}, problem: p, minimum: "all jobs"}
-	if p.Minimize != "" {
-		a.minimum = p.Minimize
-	}
-	if r.Plan != nil {
-		a.Found = true
-		a.Cost = render.Rat(r.Plan.Cost, render.Fraction)
-		c := newChoice(r.Plan.Choice)
-		a.Choice, a.Buy = &c, purchases(p, r.Plan.Choice)
-		if d := aimed(p, r.Plan); d != nil {
-			a.MeanDelay = render.Number{Float: d.Float}
-		}
-	} else {
-		a.Cost = render.Rat(nil, render.Fraction)
+	a := &found{Find: find, Found: r.Plan != nil, Complete: r.Complete, StableNow: r.Now.Solution != nil,
+		Budget: p.Budget, MeanDelay: aimed(p, r.Plan), Solves: r.Solves, Undecided: r.Undecided, Proof: &r.Proof, Cheaper: r.Cheaper,
+		problem: p, minimum: cmp.Or(p.Minimize, "all jobs")}
+	if a.Found {
+		a.Cost, a.Choice, a.Buy = r.Plan.Cost, &r.Plan.Choice, purchases(p, r.Plan.Choice)
 	}
 	if p.Budget != nil {
 		a.WithinBudget = &r.WithinBudget
@@ -159,10 +120,7 @@ func newFound(find string, p *problem.Problem, r *plan.Answer, effects []plan.Ed
 	for _, e := range effects {
 		a.Edges = append(a.Edges, newEdgeRow(p, r, e))
 	}
-	for _, c := range r.Undecided {
-		a.Undecided = append(a.Undecided, newChoice(c))
-	}
-	a.addProof(p, r)
+	a.addBounds(r)
 	return a
 }
 
@@ -179,22 +137,14 @@ func aimed(p *problem.Problem, o *plan.Outcome) *num.Value {
 	return o.Solution.MeanDelay
 }
 
-func number(v *num.Value) render.Number {
-	if v == nil {
-		return render.Number{}
-	}
-	return render.Number{Float: v.Float}
-}
-
 // purchases lists what a plan buys.
 func purchases(p *problem.Problem, c problem.Choice) []purchase {
-	list := []purchase{}
+	var list []purchase
 	times := func(n int, x *big.Rat) *big.Rat { return new(big.Rat).Mul(new(big.Rat).SetInt64(int64(n)), x) }
 	add := func(kind, name string, steps, servers int, each, cost *big.Rat) {
-		bought := purchase{Kind: kind, Name: name, Steps: steps, Each: render.Rat(each, render.Fraction), Capacity: render.Rat(nil, render.Fraction),
-			Cost: render.Rat(times(steps, cost), render.Fraction)}
+		bought := purchase{Kind: kind, Name: name, Steps: steps, Each: each, Cost: times(steps, cost)}
 		if each != nil {
-			bought.Servers, bought.Capacity = &servers, render.Rat(times(servers, each), render.Fraction)
+			bought.Servers, bought.Capacity = &servers, times(servers, each)
 		}
 		list = append(list, bought)
 	}
@@ -215,37 +165,37 @@ func purchases(p *problem.Problem, c problem.Choice) []purchase {
 }
 
 func newTargetRow(t problem.Target, row int, r *plan.Answer) targetRow {
-	out := targetRow{Target: t.Name(), Limit: render.Rat(t.Limit, render.Fraction), Now: number(r.Now.Targets[row].Value), NowVerdict: r.Now.Targets[row].Verdict.String()}
+	now, then := r.Now.Targets[row], cmp.Or(r.Plan, r.Most).Targets[row]
+	out := targetRow{Target: t.Name(), Limit: t.Limit,
+		Now: now.Value, NowVerdict: now.Verdict.String(), Verdict: then.Verdict.String()}
 	if r.Plan != nil {
-		out.Plan, out.Verdict = number(r.Plan.Targets[row].Value), r.Plan.Targets[row].Verdict.String()
+		out.Plan = then.Value
 	} else {
-		out.Everything, out.Verdict = number(r.Most.Targets[row].Value), r.Most.Targets[row].Verdict.String()
+		out.Everything = then.Value
 	}
 	return out
 }
 
 // addMeasures adds the mean delays and utilizations.
 func (a *found) addMeasures(p *problem.Problem, r *plan.Answer) {
-	delay := func(o *plan.Outcome, i int) render.Number {
+	delay := func(o *plan.Outcome, i int) *num.Value {
 		if o == nil || o.Solution == nil {
-			return render.Number{}
+			return nil
 		}
-		return number(o.Solution.Classes[i].MeanDelay)
+		return o.Solution.Classes[i].MeanDelay
 	}
 	for i, c := range p.Model.Classes {
 		a.Classes = append(a.Classes, classRow{c.Name, delay(r.Now, i), delay(r.Plan, i), delay(r.Most, i)})
 	}
-	busy := func(o *plan.Outcome, name string) render.Number {
+	busy := func(o *plan.Outcome, name string) *num.Value {
 		if o != nil && o.Solution != nil {
 			for s, server := range o.Model.Servers {
 				if server.Name == name {
-					n := number(&o.Solution.Servers[s].Utilization)
-					n.BelowOne = true
-					return n
+					return &o.Solution.Servers[s].Utilization
 				}
 			}
 		}
-		return render.Number{}
+		return nil
 	}
 	var names []string
 	for _, s := range p.Model.Servers {
@@ -261,31 +211,23 @@ func (a *found) addMeasures(p *problem.Problem, r *plan.Answer) {
 
 func newEdgeRow(p *problem.Problem, r *plan.Answer, e plan.EdgeEffect) edgeRow {
 	edge := p.Edges[e.Edge]
-	out := edgeRow{Class: edge.Class, Server: edge.Server, Pays: []payRow{}}
-	if r.Plan != nil {
-		for _, k := range r.Plan.Choice.Edges {
-			out.Bought = out.Bought || k == e.Edge
-		}
-	}
+	out := edgeRow{Class: edge.Class, Server: edge.Server}
+	out.Bought = r.Plan != nil && slices.Contains(r.Plan.Choice.Edges, e.Edge)
 	if e.Without != nil {
-		out.Without = number(e.Without.MeanDelay)
+		out.Without = e.Without.MeanDelay
 	}
 	if e.With != nil {
-		out.With = number(e.With.MeanDelay)
+		out.With = e.With.MeanDelay
 	}
 	for _, i := range e.Pays() {
-		out.Pays = append(out.Pays, payRow{p.Model.Classes[i].Name, number(e.Without.Classes[i].MeanDelay), number(e.With.Classes[i].MeanDelay)})
+		before, after := e.Without.Classes[i].MeanDelay, e.With.Classes[i].MeanDelay
+		out.Pays = append(out.Pays, payRow{p.Model.Classes[i].Name, before, after})
 	}
 	return out
 }
 
-// addProof adds the proof, and how far from the best the plan can be.
-func (a *found) addProof(p *problem.Problem, r *plan.Answer) {
-	a.CostAtLeast = render.Rat(nil, render.Fraction)
-	a.Proof = newProof(p, r.Proof)
-	if r.Cheaper != nil {
-		a.Cheaper = newProof(p, *r.Cheaper)
-	}
+// addBounds adds how far from the best the plan can be.
+func (a *found) addBounds(r *plan.Answer) {
 	gap := func(x, least float64) {
 		if g := (x - least) / least; least > 0 {
 			g = max(g, 0)
@@ -294,15 +236,15 @@ func (a *found) addProof(p *problem.Problem, r *plan.Answer) {
 	}
 	if r.Proof.Delay != nil {
 		a.MeanDelayAtLeast = r.Proof.Delay
-		if d := aimed(p, r.Plan); d != nil {
-			gap(d.Float, *r.Proof.Delay)
+		if a.MeanDelay != nil {
+			gap(a.MeanDelay.Float, *r.Proof.Delay)
 		}
 		return
 	}
-	a.CostAtLeast = render.Rat(r.Proof.Below, render.Fraction)
-	if r.Plan != nil && r.Proof.Below != nil {
-		x, _ := r.Plan.Cost.Float64()
-		least, _ := r.Proof.Below.Float64()
+	a.CostAtLeast = r.Proof.Below
+	if a.Found && a.CostAtLeast != nil {
+		x, _ := a.Cost.Float64()
+		least, _ := a.CostAtLeast.Float64()
 		gap(x, least)
 	}
 }
@@ -315,26 +257,8 @@ func (a *found) addGradients(p *problem.Problem, list []plan.Sensitivity) {
 		if x.Option >= len(p.Upgrades) {
 			kind = "new server"
 		}
-		a.Gradients = append(a.Gradients, gradientRow{kind, options[x.Option].Name, number(&x.PerStep), number(x.PerCost)})
+		a.Gradients = append(a.Gradients, gradientRow{kind, options[x.Option].Name, x})
 	}
-}
-
-func newProof(p *problem.Problem, from plan.Proof) *proof {
-	out := &proof{From: newChoice(from.From), Below: render.Rat(from.Below, render.Fraction), AtMost: render.Rat(from.AtMost, render.Fraction),
-		MeanDelay: from.Delay, Corners: []corner{}}
-	for _, c := range from.Corners {
-		k := corner{choice: newChoice(c.Choice), Fewer: c.Fewer, Fails: string(c.Fails)}
-		switch c.Fails {
-		case plan.FailsTarget:
-			k.Fails = fmt.Sprintf("targets[%d]", c.Target)
-		case plan.FailsNoWorse:
-			if c.Class >= 0 { // in a file there may be none
-				k.Class = p.Model.Classes[c.Class].Name
-			}
-		}
-		out.Corners = append(out.Corners, k)
-	}
-	return out
 }
 
 // isGiven makes it the answer about a plan that was not looked for.
@@ -344,44 +268,60 @@ func (a *found) isGiven() {
 
 // isGood reports whether there is a plan that meets the targets within the budget.
 func (a *found) isGood() bool {
-	for _, t := range a.Targets {
-		if t.Verdict != plan.Met.String() {
-			return false
-		}
-	}
-	return a.Found && (a.WithinBudget == nil || *a.WithinBudget) && a.MeanDelay.Float != nil
+	return a.Found && a.allMet() && (a.WithinBudget == nil || *a.WithinBudget)
 }
 
 var planColumns = []string{"kind", "name", "target", "class", "server", "limit", "now", "now_verdict", "plan", "everything", "verdict",
 	"mean_delay_now", "mean_delay", "mean_delay_with_everything", "utilization_now", "utilization", "utilization_with_everything", "cost", "find", "found", "complete"}
 
-func (a *found) lines() []render.Lines {
-	lines := []render.Lines{{Kind: "plan", Of: *a}}
-	for _, b := range a.Buy {
-		lines = append(lines, render.Lines{Kind: b.Kind, Of: render.Fields(b)[1:]})
-	}
-	lines = append(lines, render.Lines{Kind: "target", Of: a.Targets}, render.Lines{Kind: "class", Of: a.Classes}, render.Lines{Kind: "server", Of: a.Servers},
-		render.Lines{Kind: "edge effect", Of: a.Edges})
+// lines returns the lines of CSV, each with the fields of head.
+func (a *found) lines(head render.Record) []render.Lines {
+	lines := append([]render.Lines{{Kind: "plan", Head: head, Of: *a}}, buyLines(head, a.Buy)...)
+	add := func(kind string, list any) { lines = append(lines, render.Lines{Kind: kind, Head: head, Of: list}) }
+	add("target", a.Targets)
+	add("class", a.Classes)
+	add("server", a.Servers)
+	add("edge effect", a.Edges)
 	for _, e := range a.Edges {
-		lines = append(lines, render.Lines{Kind: "pays", Head: render.Fields(e)[:2], Of: e.Pays})
+		lines = append(lines, render.Lines{Kind: "pays", Head: slices.Concat(head, render.Fields(e)[:2]), Of: e.Pays})
 	}
-	lines = append(lines, render.Lines{Kind: "gradient", Of: a.Gradients}, render.Lines{Kind: "undecided", Of: a.Undecided})
+	add("gradient", a.Gradients)
+	add("undecided", a.Undecided)
 	if a.Proof != nil {
-		lines = append(lines, render.Lines{Kind: "corner", Of: a.Proof.Corners})
+		add("corner", a.Proof.Corners)
 	}
 	if a.Cheaper != nil {
-		lines = append(lines, render.Lines{Kind: "corner of cheaper", Of: a.Cheaper.Corners})
+		add("corner of cheaper", a.Cheaper.Corners)
+	}
+	return lines
+}
+
+func buyLines(head render.Record, list []purchase) (lines []render.Lines) {
+	for _, b := range list {
+		lines = append(lines, render.Lines{Kind: b.Kind, Head: head, Of: render.Fields(b)[1:]})
 	}
 	return lines
 }
 
 func (a *found) answer() render.Answer {
-	return render.Answer{JSON: a, Lines: a.lines(), Columns: planColumns, Text: a.text}
+	return render.Answer{JSON: a, Lines: a.lines(nil), Columns: planColumns, Text: a.text}
 }
 
 // severalAnswer puts points of a frontier, or answers at growing loads, together.
 func severalAnswer(all []*found) render.Answer {
-	out := render.Answer{JSON: all, Columns: append([]string{"scale"}, planColumns...), Text: func(t *render.Text) {
+	out := render.Answer{Columns: append([]string{"scale"}, planColumns...)}
+	var objects []render.Record
+	for i, a := range all {
+		head, body := render.Record{{Key: "point", Value: i + 1}}, render.Fields(a)
+		if a.scale != nil {
+			head = render.Fields(command.Scaled{Scale: render.Rat(a.scale, render.Fraction)})
+			body = slices.Concat(head, body)
+		}
+		objects = append(objects, body)
+		out.Lines = append(out.Lines, a.lines(head)...)
+	}
+	out.JSON = objects
+	out.Text = func(t *render.Text) {
 		if all[0].Find == findFrontier {
 			frontierText(t, all)
 			return
@@ -390,34 +330,9 @@ func severalAnswer(all []*found) render.Answer {
 			if i > 0 {
 				t.Blank()
 			}
-			if a.Scaled != nil {
-				t.Line("scale %s", render.Six(a.Scale.Float))
-			}
+			t.Line("scale %s", render.Six(render.Rat(a.scale, render.Unproved).Float))
 			a.text(t)
-			t.Digits, t.Fraction = 0, 0
-		}
-	}}
-	for i, a := range all {
-		head := render.Record{{Key: "point", Value: i + 1}}
-		if a.Scaled != nil {
-			head = render.Fields(a.Scaled)
-		}
-		for _, l := range a.lines() {
-			if l.Kind == "plan" {
-				unscaled := *a
-				unscaled.Scaled = nil
-				l.Of = unscaled
-			}
-			l.Head = append(append(render.Record{}, head...), render.Fields(orEmpty(l.Head))...)
-			out.Lines = append(out.Lines, l)
 		}
 	}
 	return out
-}
-
-func orEmpty(head any) any {
-	if head == nil {
-		return render.Record{}
-	}
-	return head
 }

@@ -197,7 +197,7 @@ func (f *planFlags) several(q command.Query, answers []*plan.Answer, problemOf f
 			return a, false, err
 		}
 		if loads != nil {
-			one.Scaled = &command.Scaled{Scale: render.Rat(loads[i], render.Fraction)}
+			one.scale = loads[i]
 		}
 		good = good && one.isGood()
 		all = append(all, one)

@@ -2,11 +2,12 @@ package plan
 
 import (
 	"fmt"
+	"math/big"
 	"slices"
 	"strings"
 
 	"productform/internal/render"
-	"productform/plan/problem"
+	"productform/num"
 )
 
 // text writes the answer for people.
@@ -38,7 +39,7 @@ func (a *found) text(t *render.Text) {
 	t.Table(a.Servers, columns("name", "utilization_now", "utilization", "utilization_with_everything")...)
 	a.edgesText(t)
 	for _, c := range a.Undecided {
-		t.Line("undecided: %s, where a bound straddles a limit at the widest precision", a.choiceText(c))
+		t.Line("undecided: %s, where a bound straddles a limit at the widest precision", a.problem.Words(c))
 	}
 }
 
@@ -71,22 +72,22 @@ func (a *found) verdict(t *render.Text) {
 	}
 	corners := render.Counted(len(a.Proof.Corners), "corner")
 	switch {
-	case a.Found && a.Proof.MeanDelay == nil && a.Complete && len(a.Buy) == 0 && !a.hasGoals():
+	case a.Found && a.Proof.Delay == nil && a.Complete && len(a.Buy) == 0 && !a.hasGoals():
 		t.Line("cost %s: there are no targets, and the cluster is stable as it is", cost)
-	case a.Found && a.Proof.MeanDelay == nil && a.Complete:
+	case a.Found && a.Proof.Delay == nil && a.Complete:
 		t.Line("cost %s: no plan that %s costs less", cost, good)
-	case a.Found && a.Proof.MeanDelay == nil:
+	case a.Found && a.Proof.Delay == nil:
 		t.Line("cost %s%s: no plan that %s costs less than %s; %s", cost, a.gapText("the least cost"), good, t.Cell(a.CostAtLeast), a.stoppedText())
 	case a.Found && a.Complete:
 		t.Line("cost %s, mean delay of %s %s: no plan%s has a smaller one", cost, a.minimum, t.Cell(a.MeanDelay), a.proofText(t))
 	case a.Found:
 		t.Line("cost %s, mean delay of %s %s%s: no plan%s has one below %s; %s", cost, a.minimum, t.Cell(a.MeanDelay),
-			a.gapText("the least"), a.proofText(t), render.Six(*a.Proof.MeanDelay), a.stoppedText())
-	case !a.Complete && a.CostAtLeast.Exact != "":
+			a.gapText("the least"), a.proofText(t), render.Six(*a.Proof.Delay), a.stoppedText())
+	case !a.Complete && a.CostAtLeast != nil:
 		t.Line("no plan found: none that %s costs less than %s; %s", good, t.Cell(a.CostAtLeast), a.stoppedText())
 	case !a.Complete:
 		t.Line("no plan found; %s", a.stoppedText())
-	case a.Proof.AtMost.Exact != "":
+	case a.Proof.AtMost != nil:
 		t.Line("no plan that costs at most %s %s", t.Cell(a.Proof.AtMost), good)
 	default:
 		t.Line("no plan %s", good)
@@ -125,7 +126,7 @@ func (a *found) allMet() bool {
 			return false
 		}
 	}
-	return a.MeanDelay.Float != nil
+	return a.MeanDelay != nil
 }
 
 // stoppedText says why more is not known.
@@ -148,9 +149,9 @@ func (a *found) gapText(least string) string {
 func (a *found) proofText(t *render.Text) string {
 	text := " that " + a.goodText()
 	switch {
-	case a.Proof.Below.Exact != "":
+	case a.Proof.Below != nil:
 		return text + " and costs less than " + t.Cell(a.Proof.Below)
-	case a.Proof.AtMost.Exact != "":
+	case a.Proof.AtMost != nil:
 		return text + " and costs at most " + t.Cell(a.Proof.AtMost)
 	}
 	return text
@@ -164,9 +165,9 @@ func (a *found) budgetText(t *render.Text) {
 
 // A pointRow is a point of a frontier as text shows it.
 type pointRow struct {
-	Cost  render.Number `json:"cost"`
-	Delay render.Number `json:"mean_delay"`
-	Buy   string        `json:"buy"`
+	Cost  *big.Rat   `json:"cost" exact:"always"`
+	Delay *num.Value `json:"mean_delay"`
+	Buy   string     `json:"buy"`
 }
 
 // frontierText writes the points of a frontier under each other.
@@ -183,7 +184,7 @@ func frontierText(t *render.Text, all []*found) {
 	var rows []pointRow
 	corners, solves := 0, 0
 	for _, a := range all {
-		rows = append(rows, pointRow{a.Cost, a.MeanDelay, a.choiceText(*a.Choice)})
+		rows = append(rows, pointRow{a.Cost, a.MeanDelay, a.problem.Words(*a.Choice)})
 		corners += len(a.Proof.Corners)
 		solves += a.Solves
 	}
@@ -198,11 +199,8 @@ func frontierText(t *render.Text, all []*found) {
 // neverBought returns the names of the options that none of the plans has.
 func neverBought(all []*found) (names []string) {
 	p := all[0].problem
-	steps := len(p.Upgrades) + len(p.NewServers)
 	for k, o := range p.Options() {
-		if !slices.ContainsFunc(all, func(a *found) bool {
-			return k < steps && a.Choice.Steps[k] > 0 || k >= steps && slices.Contains(a.Choice.Edges, k-steps)
-		}) {
+		if !slices.ContainsFunc(all, func(a *found) bool { return p.Bought(*a.Choice)[k] > 0 }) {
 			names = append(names, o.Name)
 		}
 	}
@@ -218,7 +216,7 @@ func (a *found) edgesText(t *render.Text) {
 			verb = "changes"
 		}
 		text := fmt.Sprintf("edge %s %s the mean delay of all jobs from %s to %s", name, verb, t.Cell(e.Without), t.Cell(e.With))
-		if e.Without.Float == nil || e.With.Float == nil {
+		if e.Without == nil || e.With == nil {
 			text = fmt.Sprintf("edge %s: mean delay of all jobs %s without it, %s with it", name, t.Cell(e.Without), t.Cell(e.With))
 		}
 		var pays []string
@@ -230,9 +228,4 @@ func (a *found) edgesText(t *render.Text) {
 		}
 		t.Line("%s", text)
 	}
-}
-
-// choiceText says what a plan buys.
-func (a *found) choiceText(c choice) string {
-	return a.problem.Words(problem.Choice{Steps: c.Steps, Edges: c.Edges})
 }

@@ -12,7 +12,6 @@ import (
 	"math/big"
 	"os"
 	"slices"
-	"strconv"
 	"strings"
 
 	"productform/cmd/pfq/internal/command"
@@ -35,7 +34,7 @@ type verification struct {
 
 // verified checks the answers in a file, to the question that the other flags ask.
 func (f *planFlags) verified(q command.Query, p *problem.Problem) (a render.Answer, proved bool, err error) {
-	answers, err := readAnswers(f.verify, p)
+	answers, err := readAnswers(f.verify)
 	if err != nil {
 		return a, false, cli.FlagError{Err: err}
 	}
@@ -44,7 +43,7 @@ func (f *planFlags) verified(q command.Query, p *problem.Problem) (a render.Answ
 		v.Proved = false
 	}
 	for i := 0; i < len(answers) && v.Proved; i++ {
-		v.Corners += len(answers[i].answer.Proof.Corners)
+		v.Corners += len(answers[i].answer.Proof.Corners) + len(answers[i].most.Proof.Corners)
 		_, err := working(q, f, func(ctx context.Context, s plan.Settings) (struct{}, error) {
 			return struct{}{}, f.checkAnswer(ctx, p, answers, i, s)
 		})
@@ -77,14 +76,14 @@ func (f *planFlags) miscounted(answers []*answered) string {
 // checkAnswer checks one of the answers.
 func (f *planFlags) checkAnswer(ctx context.Context, p *problem.Problem, answers []*answered, i int, s plan.Settings) error {
 	one := answers[i]
-	if one.find != f.find {
-		return fmt.Errorf("%w: it is the answer to --find %s", plan.ErrProof, one.find)
+	if one.Find != f.find {
+		return fmt.Errorf("%w: it is the answer to --find %s", plan.ErrProof, one.Find)
 	}
 	if f.loads != nil {
 		p = scaled(p, f.loads[i])
 		one.scale = f.loads[i]
 	}
-	if one.find == findLoad {
+	if one.Find == findLoad {
 		asked, err := parseChoice(p, f.choice)
 		if err != nil {
 			return err
@@ -94,7 +93,7 @@ func (f *planFlags) checkAnswer(ctx context.Context, p *problem.Problem, answers
 		}
 		return one.checkLoad(ctx, p, s)
 	}
-	if one.find == findMostLoad {
+	if one.Find == findMostLoad {
 		return one.checkMostLoad(ctx, p, s)
 	}
 	proof := &one.answer.Proof
@@ -182,50 +181,44 @@ func (a *answered) checkMeasures(ctx context.Context, f *planFlags, p *problem.P
 		*right.Gap <= rounding*s.RelTol {
 		return fmt.Errorf("%w: the answer is complete: no plan has a smaller mean delay", plan.ErrProof)
 	}
-	return a.compare(right.answer(), s)
+	return a.compare(right, s)
 }
 
 // checkLoad checks the greatest load of a plan.
 func (a *answered) checkLoad(ctx context.Context, p *problem.Problem, s plan.Settings) error {
-	choice := a.answer.Plan.Choice
-	l := &plan.Load{At: a.holds, Below: a.fails, Complete: a.answer.Complete}
+	choice, l := a.answer.Plan.Choice, &a.load
 	err := plan.VerifyLoad(ctx, p, choice, l, s)
 	if err != nil {
 		return notProved(err)
 	}
-	if l.Fails, err = plan.Evaluate(ctx, scaled(p, a.fails), choice, s); err != nil {
+	if l.Fails, err = plan.Evaluate(ctx, scaled(p, l.Below), choice, s); err != nil {
 		return err
 	}
-	if a.holds != nil {
-		if l.Holds, err = plan.Evaluate(ctx, scaled(p, a.holds), choice, s); err != nil {
+	if l.At != nil {
+		if l.Holds, err = plan.Evaluate(ctx, scaled(p, l.At), choice, s); err != nil {
 			return err
 		}
 	}
-	return a.compare(newLoadAnswer(p, l).answer(), s)
+	return a.compare(newLoadAnswer(p, l), s)
 }
 
 // compare checks that the answer says what it should.
-func (a *answered) compare(answer render.Answer, s plan.Settings) error {
-	text, err := answer.Format("json")
+func (a *answered) compare(answer any, s plan.Settings) error {
+	said := render.Fields(answer)
+	if a.scale != nil {
+		style := render.Unproved
+		if a.Find == findGrowth {
+			style = render.Fraction
+		}
+		said = append(render.Fields(command.Scaled{Scale: render.Rat(a.scale, style)}), said...)
+	}
+	text, err := render.Answer{JSON: said}.Format("json")
 	if err != nil {
 		return err
 	}
 	var right map[string]any
 	if err := json.Unmarshal(text, &right); err != nil {
 		return err
-	}
-	if a.scale != nil { // that of --scale stands before the others
-		style := render.Unproved
-		if a.find == findGrowth {
-			style = render.Fraction
-		}
-		text, err := render.Answer{JSON: command.Scaled{Scale: render.Rat(a.scale, style)}}.Format("json")
-		if err == nil {
-			err = json.Unmarshal(text, &right)
-		}
-		if err != nil {
-			return err
-		}
 	}
 	if path, want := difference("", right, a.fields, s.RelTol); path != "" {
 		return fmt.Errorf("%w: %s: want %v", plan.ErrProof, strings.TrimPrefix(path, "."), want)
@@ -293,33 +286,35 @@ func (v verification) text(t *render.Text) {
 	t.Line("not proved: %s", v.Why)
 }
 
-// An answered holds an answer read from a file.
+// An answered is an answer in a file.
 type answered struct {
-	find         string
-	found        bool
-	answer       plan.Answer
-	fields       map[string]any // all that it says
-	holds, fails *big.Rat       // of a greatest load
-	scale        *big.Rat       // of --scale, nil without it
+	Find  string `json:"find"`
+	Found bool   `json:"found"`
+
+	answer plan.Answer    // to the other questions; its plan is set for all
+	load   plan.Load      // to --find load
+	most   plan.MostLoad  // to --find most-load
+	fields map[string]any // all that it says
+	scale  *big.Rat       // of --scale, nil without it
 }
 
 const wantAnswer = "an answer of `pfq plan` in JSON"
 
 // readAnswers reads the answers in a file in JSON.
-func readAnswers(name string, p *problem.Problem) ([]*answered, error) {
+func readAnswers(name string) ([]*answered, error) {
 	file, err := os.Open(name)
 	if err != nil {
 		return nil, input.InFile(name, err)
 	}
 	defer file.Close()
-	answers, err := decodeAnswers(file, p)
+	answers, err := decodeAnswers(file)
 	if err != nil {
 		return nil, tree.InFile(name, err)
 	}
 	return answers, nil
 }
 
-func decodeAnswers(r io.Reader, p *problem.Problem) ([]*answered, error) {
+func decodeAnswers(r io.Reader) ([]*answered, error) {
 	var text bytes.Buffer
 	root, err := tree.Read(io.TeeReader(r, &text), tree.JSON, wantAnswer)
 	var syntax *tree.SyntaxError
@@ -341,12 +336,11 @@ func decodeAnswers(r io.Reader, p *problem.Problem) ([]*answered, error) {
 	for i := range list {
 		path := ""
 		if root.Kind == tree.Array {
-			path = fmt.Sprintf("[%d].", i)
+			path = input.Index("", i)
 		}
-		d := &decoder{problem: p, prefix: path}
-		one := d.answered(&list[i])
-		if d.err != nil {
-			return nil, root.Locate(d.err)
+		one, err := readAnswer(&list[i], path)
+		if err != nil {
+			return nil, root.Locate(err)
 		}
 		one.fields = fields[i]
 		all = append(all, one)
@@ -354,177 +348,37 @@ func decodeAnswers(r io.Reader, p *problem.Problem) ([]*answered, error) {
 	return all, nil
 }
 
-// A decoder takes an answer apart; err is the first error.
-type decoder struct {
-	problem *problem.Problem
-	prefix  string
-	err     error
-}
-
-func (d *decoder) fail(path string, n *tree.Node, want string) {
-	if d.err == nil {
-		var value any = ""
-		if n != nil {
-			value = n
-		}
-		d.err = input.Errorf(d.prefix+path, value, "%s", want)
-	}
-}
-
-// field returns a field of an object, nil if it is missing or null.
-func field(n *tree.Node, name string) *tree.Node {
-	if n == nil || n.Kind != tree.Object {
-		return nil
-	}
-	for i, key := range n.Keys {
-		if key == name && n.Kids[i].Kind != tree.Null {
-			return &n.Kids[i]
-		}
-	}
-	return nil
-}
-
-func (d *decoder) rat(n *tree.Node, path string) *big.Rat {
-	if n == nil || d.err != nil {
-		return nil
-	}
-	x, err := n.Rat(d.prefix+path, "a number")
-	if err != nil {
-		d.err = err
-	}
-	return x
-}
-
-func (d *decoder) float(n *tree.Node, path string) float64 {
-	x, err := strconv.ParseFloat(n.Text, 64)
-	if n.Kind != tree.Number || err != nil {
-		d.fail(path, n, "a number")
-	}
-	return x
-}
-
-func (d *decoder) boolean(n *tree.Node, path string) bool {
-	if n == nil || n.Kind != tree.Boolean {
-		d.fail(path, n, "true or false")
-		return false
-	}
-	return n.Text == "true"
-}
-
-func (d *decoder) ints(n *tree.Node, path string) (list []int) {
-	if n == nil || n.Kind != tree.Array {
-		d.fail(path, n, "an array of integers")
-		return nil
-	}
-	for i := range n.Kids {
-		x, err := strconv.Atoi(n.Kids[i].Text)
-		if n.Kids[i].Kind != tree.Number || err != nil {
-			d.fail(input.Index(path, i), &n.Kids[i], "an integer")
-		}
-		list = append(list, x)
-	}
-	return list
-}
-
-func (d *decoder) choice(n *tree.Node, path string) problem.Choice {
-	return problem.Choice{Steps: d.ints(field(n, "steps"), path+".steps"), Edges: d.ints(field(n, "edges"), path+".edges")}
-}
-
-// answered decodes one answer.
-func (d *decoder) answered(n *tree.Node) *answered {
+// readAnswer reads one answer.
+func readAnswer(n *tree.Node, path string) (*answered, error) {
 	a := &answered{}
-	if f := field(n, "find"); f == nil || f.Kind != tree.Text {
-		d.fail("find", f, "the question, such as \"cost\", in "+wantAnswer)
-		return a
-	} else {
-		a.find = f.Text
+	err := render.Read(n, path, a)
+	parts := []any{&a.answer}
+	switch a.Find {
+	case findLoad:
+		parts[0] = &a.load
+	case findMostLoad:
+		parts[0] = &a.most
 	}
-	a.found = d.boolean(field(n, "found"), "found")
-	a.answer.Complete = d.boolean(field(n, "complete"), "complete")
-	if a.find == findLoad {
-		a.answer.Plan = &plan.Outcome{Choice: d.choice(field(n, "choice"), "choice"), Cost: d.rat(field(n, "cost_exact"), "cost_exact")}
-		a.holds, a.fails = d.rat(field(n, "holds_at_exact"), "holds_at_exact"), d.rat(field(n, "fails_at_exact"), "fails_at_exact")
-		return a
+	if a.Found || a.Find == findLoad {
+		a.answer.Plan = new(plan.Outcome)
+		a.most.Plan = a.answer.Plan
+		parts = append(parts, a.answer.Plan)
 	}
-	if a.find == findMostLoad {
-		a.holds, a.fails = d.rat(field(n, "holds_at_exact"), "holds_at_exact"), d.rat(field(n, "fails_at_exact"), "fails_at_exact")
-	} else {
-		a.answer.Undecided = d.undecided(field(n, "undecided"))
+	for i := 0; i < len(parts) && err == nil; i++ {
+		err = render.Read(n, path, parts[i])
 	}
-	if n := field(n, "solves"); n != nil {
-		solves, err := strconv.Atoi(n.Text)
-		if n.Kind != tree.Number || err != nil || solves < 0 {
-			d.fail("solves", n, "an integer >= 0")
+	if solves := a.answer.Solves + a.most.Solves; solves < 0 && err == nil {
+		err = input.Errorf(input.Field(path, "solves"), solves, "an integer >= 0")
+	}
+	if bad, ok := err.(*input.Error); ok {
+		switch strings.TrimPrefix(bad.Path, path+".") {
+		case "find":
+			bad.Want = `the question, such as "cost", in ` + wantAnswer
+		case "undecided":
+			bad.Want = "an array of plans"
+		case "proof":
+			bad.Want = "a proof; plans that were given have none"
 		}
-		a.answer.Solves = solves
 	}
-	if a.found {
-		a.answer.Plan = &plan.Outcome{Choice: d.choice(field(n, "choice"), "choice"), Cost: d.rat(field(n, "cost_exact"), "cost_exact")}
-	}
-	d.proof(field(n, "proof"), "proof", &a.answer.Proof)
-	if cheaper := field(n, "cheaper_proof"); cheaper != nil {
-		a.answer.Cheaper = new(plan.Proof)
-		d.proof(cheaper, "cheaper_proof", a.answer.Cheaper)
-	}
-	return a
-}
-
-// undecided decodes the plans that are undecided.
-func (d *decoder) undecided(n *tree.Node) (list []problem.Choice) {
-	if n == nil || n.Kind != tree.Array {
-		d.fail("undecided", n, "an array of plans")
-		return nil
-	}
-	for i := range n.Kids {
-		list = append(list, d.choice(&n.Kids[i], input.Index("undecided", i)))
-	}
-	return list
-}
-
-func (d *decoder) proof(n *tree.Node, path string, p *plan.Proof) {
-	if n == nil {
-		d.fail(path, nil, "a proof; plans that were given have none")
-		return
-	}
-	p.From = d.choice(field(n, "from"), path+".from")
-	p.Below = d.rat(field(n, "below_exact"), path+".below_exact")
-	p.AtMost = d.rat(field(n, "at_most_exact"), path+".at_most_exact")
-	if f := field(n, "mean_delay"); f != nil {
-		x := d.float(f, path+".mean_delay")
-		p.Delay = &x
-	}
-	corners := field(n, "corners")
-	if corners == nil || corners.Kind != tree.Array {
-		d.fail(path+".corners", corners, "an array of corners")
-		return
-	}
-	for i := range corners.Kids {
-		p.Corners = append(p.Corners, d.corner(&corners.Kids[i], input.Index(path+".corners", i)))
-	}
-}
-
-func (d *decoder) corner(n *tree.Node, path string) plan.Corner {
-	c := plan.Corner{Choice: d.choice(n, path), Fewer: d.boolean(field(n, "fewer"), path+".fewer"), Class: -1}
-	fails := field(n, "fails")
-	if fails == nil {
-		d.fail(path+".fails", fails, "what the corner fails at")
-		return c
-	}
-	switch rest, isTarget := strings.CutPrefix(fails.Text, "targets["); {
-	case isTarget:
-		k, err := strconv.Atoi(strings.TrimSuffix(rest, "]"))
-		if err != nil || fails.Text != input.Index("targets", k) {
-			d.fail(path+".fails", fails, "targets[K]")
-		}
-		c.Fails, c.Target = plan.FailsTarget, k
-	case slices.Contains([]plan.Failure{plan.FailsStability, plan.FailsDelay, plan.FailsNoWorse},
-		plan.Failure(fails.Text)):
-		c.Fails = plan.Failure(fails.Text)
-	default:
-		d.fail(path+".fails", fails, "stable, mean_delay, no_worse or targets[K]")
-	}
-	if class := field(n, "class"); class != nil {
-		c.Class = d.problem.ClassRow(class.Text)
-	}
-	return c
+	return a, err
 }
