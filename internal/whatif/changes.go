@@ -21,10 +21,10 @@ type Changes struct {
 
 // A Change is one of them.
 type Change struct {
-	Words   string  `json:"words"`
-	Model   Model   `json:"model"`   // after it
-	Total   float64 `json:"total"`   // mean delay of all jobs after it, over that before, less 1
-	Classes []any   `json:"classes"` // the same of each class; null where no jobs arrive
+	Words   string     `json:"words"`
+	Model   Model      `json:"model"`   // after it
+	Total   float64    `json:"total"`   // mean delay of all jobs after it, over that before, less 1
+	Classes []*float64 `json:"classes"` // the same of each class; null where no jobs arrive
 }
 
 // How many changes of each kind are solved, and how many are told.
@@ -41,7 +41,7 @@ func changes(ctx context.Context, m *cluster.Model, load *big.Rat) (*Changes, er
 	now := m.Scale(load)
 	before, err := bf.Solve(ctx, now, settings())
 	if errors.Is(err, num.ErrUnstable) || err == nil && before.MeanDelay == nil {
-		return &Changes{[]Change{}}, nil
+		return &Changes{}, nil
 	}
 	if err != nil {
 		return nil, err
@@ -76,19 +76,16 @@ type comparison struct {
 
 // helpful returns the changes that lower the mean delay of all jobs, the best first.
 func (c comparison) helpful(ctx context.Context, tried []trial) ([]Change, error) {
-	list := []Change{}
+	var list []Change
 	for _, t := range tried {
 		after, err := bf.Solve(ctx, t.model.Scale(c.load), settings())
 		if err != nil {
 			return nil, err
 		}
-		change := Change{Words: t.words, Model: describe(t.model).Model, Total: relative(after.MeanDelay, c.before.MeanDelay)}
+		total := relative(after.MeanDelay, c.before.MeanDelay)
+		change := Change{Words: t.words, Model: describe(t.model).Model, Total: *total}
 		for i := range c.before.Classes {
-			if c.before.Classes[i].MeanDelay == nil {
-				change.Classes = append(change.Classes, nil)
-			} else {
-				change.Classes = append(change.Classes, relative(after.Classes[i].MeanDelay, c.before.Classes[i].MeanDelay))
-			}
+			change.Classes = append(change.Classes, relative(after.Classes[i].MeanDelay, c.before.Classes[i].MeanDelay))
 		}
 		if change.Total < 0 {
 			list = append(list, change)
@@ -100,7 +97,14 @@ func (c comparison) helpful(ctx context.Context, tried []trial) ([]Change, error
 
 func byTotal(a, b Change) int { return cmp.Compare(a.Total, b.Total) }
 
-func relative(after, before *num.Value) float64 { return after.Float/before.Float - 1 }
+// relative returns by which part a number is above that before, nil if there was none.
+func relative(after, before *num.Value) *float64 {
+	if before == nil {
+		return nil
+	}
+	part := after.Float/before.Float - 1
+	return &part
+}
 
 // A trial is a changed model.
 type trial struct {

@@ -25,7 +25,7 @@ func line(m *cluster.Model, load *big.Rat, q Question) (*Line, error) {
 		}
 		command += " --percentiles " + strings.Join(q.Percentiles, ",")
 	}
-	if load.Cmp(one) != 0 {
+	if load.Cmp(big.NewRat(1, 1)) != 0 {
 		command += " --scale " + decimal(load)
 	}
 	return &Line{command + " <<'END'\n" + describe(m).YAML + "END\n"}, nil

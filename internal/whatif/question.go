@@ -10,6 +10,7 @@ import (
 
 	"productform/cluster"
 	"productform/internal/input"
+	"productform/internal/render"
 	"productform/num"
 )
 
@@ -34,18 +35,42 @@ type Refusal struct {
 	Line  int    `json:"line,omitempty"` // of the text, from 1; 0 if it is about no line
 }
 
-// Answer answers a question: with a [Description], [Verdict], [Solution], [Curve], [Changes], [Simulation] or [Line], or with a
-// [Refusal]. A simulation tells its progress, the part done.
+// Answer answers a question: with a [Description], [Verdict], [Curve], [Changes] or [Line], with what is
+// known of a solution or a simulation, or with a [Refusal]. A simulation tells its progress, the part done.
 func Answer(ctx context.Context, question []byte, progress func(part float64)) []byte {
 	answer, err := answer(ctx, question, progress)
 	if err != nil {
 		answer = refusal(err)
 	}
-	text, err := json.Marshal(answer)
+	text, err := render.Answer{JSON: forBrowser(render.Fields(answer))}.Format("json")
 	if err != nil {
 		panic("whatif: " + err.Error()) // answers have no numbers that JSON has not
 	}
 	return text
+}
+
+// forBrowser makes texts of the numbers in a value of a record that exceed the range of float64: browsers would
+// read them as 0 or infinity.
+func forBrowser(v any) any {
+	switch v := v.(type) {
+	case render.Record:
+		for i := range v {
+			v[i].Value = forBrowser(v[i].Value)
+		}
+	case []render.Record:
+		for _, r := range v {
+			forBrowser(r)
+		}
+	case []any:
+		for i := range v {
+			v[i] = forBrowser(v[i])
+		}
+	case render.Number:
+		return forBrowser(v.Float)
+	case json.Number:
+		return v.String()
+	}
+	return v
 }
 
 func answer(ctx context.Context, question []byte, progress func(float64)) (any, error) {

@@ -2,6 +2,7 @@ package whatif
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"math/big"
 
@@ -12,14 +13,14 @@ import (
 
 // A Verdict says whether a cluster is stable at a load, and what limits it, as pfq stability does.
 type Verdict struct {
-	Stable       bool `json:"stable"`
-	CriticalLoad any  `json:"critical_load"` // the load from which on the model is unstable; null if no work arrives
+	Stable       bool          `json:"stable"`
+	CriticalLoad render.Number `json:"critical_load"` // from which on the model is unstable; null if no work arrives
 
 	// The bottleneck at that load; work at the load asked about.
-	BottleneckClasses  []int `json:"bottleneck_classes"`
-	BottleneckServers  []int `json:"bottleneck_servers"`
-	BottleneckWork     any   `json:"bottleneck_work"`
-	BottleneckCapacity any   `json:"bottleneck_capacity"`
+	BottleneckClasses  []int         `json:"bottleneck_classes"`
+	BottleneckServers  []int         `json:"bottleneck_servers"`
+	BottleneckWork     render.Number `json:"bottleneck_work"`
+	BottleneckCapacity render.Number `json:"bottleneck_capacity"`
 }
 
 var errRange = errors.New("some of its numbers are outside the range from 1e-308 to 1e308; " +
@@ -36,10 +37,10 @@ func verdict(ctx context.Context, m *cluster.Model, load *big.Rat) (*Verdict, er
 		return v, nil
 	}
 	v.Stable = load.Cmp(r.CriticalScale) < 0
-	v.CriticalLoad = inBrowser(render.RatBeside(r.CriticalScale, load, render.Unproved))
-	v.BottleneckWork = inBrowser(render.Rat(new(big.Rat).Mul(r.Arrival, load), render.Unproved))
-	v.BottleneckCapacity = inBrowser(render.Rat(r.Capacity, render.Unproved))
-	if _, beyond := v.CriticalLoad.(string); beyond { // the page computes with it
+	v.CriticalLoad = render.RatBeside(r.CriticalScale, load, render.Unproved)
+	v.BottleneckWork = render.Rat(new(big.Rat).Mul(r.Arrival, load), render.Unproved)
+	v.BottleneckCapacity = render.Rat(r.Capacity, render.Unproved)
+	if _, beyond := v.CriticalLoad.Float.(json.Number); beyond { // the page computes with it
 		return nil, errRange
 	}
 	for row, used := range r.BottleneckServers {

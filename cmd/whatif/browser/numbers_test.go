@@ -8,69 +8,45 @@ import (
 	"testing"
 )
 
-// A solution is what pfq solve says, as far as the page shows it.
-type solution struct {
-	MeanJobs  *float64   `json:"mean_jobs"`
-	MeanDelay *float64   `json:"mean_delay"`
-	Classes   []classOf  `json:"classes"`
-	Servers   []serverOf `json:"servers"`
-}
-
-type classOf struct {
-	Name        string   `json:"name"`
-	MeanJobs    *float64 `json:"mean_jobs"`
-	MeanDelay   *float64 `json:"mean_delay"`
-	ServiceRate *float64 `json:"service_rate"`
-	Delay       *delayOf `json:"delay"`
-}
-
-type delayOf struct {
-	P50 *float64 `json:"p50"`
-	P95 *float64 `json:"p95"`
-	P99 *float64 `json:"p99"`
-}
-
-type serverOf struct {
-	Name        string   `json:"name"`
-	Utilization *float64 `json:"utilization"`
-}
-
-// same fails unless the page shows a number to the last digit.
-func (p *tab) same(cell string, want *float64) {
-	p.Helper()
-	got := p.number(cell)
-	if (got == nil) != (want == nil) || got != nil && *got != *want {
-		p.Errorf("%s: %v on the page, want %v", cell, pointed(got), pointed(want))
-	}
-}
-
-func pointed(v *float64) any {
-	if v == nil {
-		return nil
-	}
-	return *v
-}
-
-// sameAs fails unless the page shows what pfq says, percentiles if it says them.
+// sameAs fails unless the page shows what pfq says to the last digit, percentiles if it says them.
 func (p *tab) sameAs(text string) {
 	p.Helper()
-	var want solution
-	p.must(json.Unmarshal([]byte(text), &want))
-	p.same("all/mean_jobs", want.MeanJobs)
-	p.same("all/mean_delay", want.MeanDelay)
-	for _, c := range want.Classes {
-		cell := "classes/" + c.Name + "/"
-		p.same(cell+"mean_jobs", c.MeanJobs)
-		p.same(cell+"mean_delay", c.MeanDelay)
-		p.same(cell+"service_rate", c.ServiceRate)
-		if c.Delay != nil {
-			p.same(cell+"p50", c.Delay.P50)
-			p.same(cell+"p95", c.Delay.P95)
-			p.same(cell+"p99", c.Delay.P99)
+	var said map[string]any
+	p.must(json.Unmarshal([]byte(text), &said))
+	rows := map[string]map[string]any{"all": said}
+	for _, list := range []string{"classes", "servers"} {
+		of, _ := said[list].([]any)
+		for _, row := range of {
+			row := row.(map[string]any)
+			rows[list+"/"+row["name"].(string)] = row
 		}
 	}
-	for _, s := range want.Servers {
-		p.same("servers/"+s.Name+"/utilization", s.Utilization)
+	shown := map[string]bool{} // the rows on the page
+	cells := eval[map[string]any](p, `(() => {
+		const numberOf = (data) => data && Number(data.value);
+		const cells = [...document.querySelectorAll("[data-cell]")];
+		return Object.fromEntries(cells.map((cell) => [cell.dataset.cell, numberOf(cell.querySelector("data"))]));
+	})()`)
+	for cell, got := range cells {
+		at := strings.LastIndex(cell, "/")
+		row, name := cell[:at], cell[at+1:]
+		shown[row] = true
+		want := rows[row][name]
+		if name[0] == 'p' {
+			delay, asked := rows[row]["delay"].(map[string]any)
+			if !asked {
+				continue
+			}
+			want = delay[name]
+		}
+		if got != want {
+			p.Errorf("%s: %v on the page, want %v", cell, got, want)
+		}
+	}
+	for row := range rows {
+		if !shown[row] {
+			p.Errorf("%s is not on the page", row)
+		}
 	}
 }
 

@@ -18,12 +18,12 @@ function fitChart(model) {
   graph.height = clamp(0.45 * graph.row, 36, 48);
 }
 
-// What the views show, of a solution (exact) and of a simulation.
+// What the views show: numbers in the rows of a solution, and estimates of the same names in those of a simulation.
 const measures = {
-  delay: { name: "Mean delay", axis: "mean delay (s)", rows: "classes", of: (row) => row.mean_delay, simulated: (row) => row.mean_delay },
-  percentile: { name: "Percentile", axis: "percentile of the delay (s)", rows: "classes", of: (row) => row.percentiles?.[percentiles.indexOf(state.saved.percentile)] ?? null, simulated: (row) => row.percentiles[percentiles.indexOf(state.saved.percentile)] },
-  rate: { name: "Service rate", axis: "service rate of a job (work/s)", rows: "classes", of: (row) => row.service_rate, simulated: (row) => row.service_rate },
-  busy: { name: "Utilization", axis: "utilization (fraction of time)", rows: "servers", of: (row) => row.utilization, simulated: (row) => row.utilization },
+  delay: { name: "Mean delay", axis: "mean delay (s)", rows: "classes", of: (row) => row.mean_delay },
+  percentile: { name: "Percentile", axis: "percentile of the delay (s)", rows: "classes", of: (row) => row.delay?.[`p${state.saved.percentile}`] ?? null },
+  rate: { name: "Service rate", axis: "service rate of a job (work/s)", rows: "classes", of: (row) => row.service_rate },
+  busy: { name: "Utilization", axis: "utilization (fraction of time)", rows: "servers", of: (row) => row.utilization },
 };
 
 // curvesOf returns the curves of a variant by row: lists of { load, value }.
@@ -191,8 +191,8 @@ function found(measure) {
     const answer = answerTo(question);
     if (!answer?.stable) return [];
     return answer[measure.rows].map((row, i) => {
-      const estimate = measure.simulated(row);
-      const value = estimate?.mean ?? estimate?.value;
+      const estimate = measure.of(row);
+      const value = estimate?.mean ?? estimate?.estimate;
       return estimate && { load: Number(question.load), i, value, low: estimate.low ?? value - estimate.half_width, high: estimate.high ?? value + estimate.half_width };
     }).filter(Boolean);
   });

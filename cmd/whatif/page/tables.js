@@ -96,20 +96,21 @@ function drawChange(value, pinned) {
   return h("span", { class: "change" }, change(value / pinned - 1));
 }
 
-// The columns of the tables: a title, the number in a row of the solution, and how it reads.
+// The columns of the tables: a title, the name of the number in a row of the solution, and how it reads.
 const classColumns = [
-  { title: "Mean jobs", id: "mean_jobs", of: (row) => row.mean_jobs },
-  { title: "Mean delay", id: "mean_delay", of: (row) => row.mean_delay },
-  ...percentiles.map((p, i) => ({ title: `p${p}`, id: `p${p}`, percentile: true, of: (row) => row.percentiles?.[i] })),
-  { title: "Service rate", id: "service_rate", of: (row) => row.service_rate },
+  { title: "Mean jobs", id: "mean_jobs" },
+  { title: "Mean delay", id: "mean_delay" },
+  ...percentiles.map((p) => ({ title: `p${p}`, id: `p${p}`, percentile: true })),
+  { title: "Service rate", id: "service_rate" },
 ];
-const serverColumns = [{ title: "Busy", id: "utilization", of: (row) => row.utilization, words: percent }];
+const serverColumns = [{ title: "Busy", id: "utilization", words: percent }];
 
 function drawTable(saved, seen, rows, columns, input) {
   const { model, pinned } = saved;
   const isClass = rows === "classes";
   const stable = seen.solution?.stable;
-  const cells = (row, i) => columns.map(({ title, id, of, words, percentile }) => {
+  const cells = (row, i) => columns.map(({ title, id, words, percentile }) => {
+    const of = (row) => (percentile ? row.delay?.[id] : row[id]);
     const from = percentile ? seen.percentiles : seen.solution;
     const value = stable && from?.stable ? of(from[rows][i]) : null;
     const k = pinned ? pinned.model[rows].findIndex(({ name }) => name === row.name) : -1;
@@ -156,9 +157,8 @@ function drawSizes({ model }) {
 // drawTotal describes the row of all classes together.
 function drawTotal(saved, seen, columns) {
   const { solution } = seen;
-  const of = { mean_jobs: solution?.mean_jobs, mean_delay: solution?.mean_delay };
   return h("tr", { key: "all classes", role: "row", class: "total" }, h("th", { scope: "row", role: "rowheader" }, "all classes"), h("td", { role: "cell" }), drawSizes(saved),
-    columns.map(({ id, title }) => h("td", { key: id, role: "cell", class: "number", "data-title": title, "data-cell": `all/${id}` }, id in of && solution?.stable && [drawNumber(of[id]), drawChange(of[id], seen.pinnedSolution?.stable ? seen.pinnedSolution[id] : null)])));
+    columns.map(({ id, title }) => h("td", { key: id, role: "cell", class: "number", "data-title": title, "data-cell": `all/${id}` }, solution?.stable && id in solution && [drawNumber(solution[id]), drawChange(solution[id], seen.pinnedSolution?.stable ? seen.pinnedSolution[id] : null)])));
 }
 
 // drawTables describes both tables, and what the numbers are not: percentiles if there are none, in order of arrival if mean sizes differ.
