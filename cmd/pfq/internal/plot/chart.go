@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/big"
 	"slices"
+	"strings"
 
 	"productform/plots"
 	"productform/sim"
@@ -37,6 +38,24 @@ type quantity struct {
 	grows      bool                             // beyond all bounds near the limit of stability
 	part       bool                             // of a whole, at most 1
 	apart      bool                             // whether there are no curves for points to lie on
+}
+
+// quantityOf returns what a word of --show draws, and its name in results of theory and simulation.
+func quantityOf(word string) (q quantity, field string) {
+	of := sim.OfClass
+	switch word {
+	case delay:
+		field, q.unit, q.grows = sim.MeanDelay, "units of time", true
+	case jobs:
+		field, q.grows = sim.MeanJobs, true
+	case rate:
+		field, q.unit = sim.ServiceRate, "work per unit of time"
+	case utilization:
+		field, q.part, of = sim.Utilization, true, sim.OfServer
+	}
+	q.name = strings.ReplaceAll(field, "_", " ")
+	q.simulated = func(p point, row int) *estimate { return mean(p.result.Estimate(of, row, field)) }
+	return q, field
 }
 
 // An estimate is a simulated number with its interval.

@@ -15,6 +15,7 @@ import (
 	"productform/internal/input"
 	"productform/internal/tree"
 	"productform/plots"
+	"productform/sim"
 )
 
 // A chosen says which classes of a cluster are drawn: those of some names, or so many with the longest mean delays at the greatest load; neither
@@ -56,8 +57,8 @@ func (c chosen) rows(m *cluster.Model) (rows []int, err error) {
 // choose leaves the classes with the longest mean delays at the greatest load, if these are to be drawn.
 func (c *curves) choose() {
 	delay := func(i int) float64 {
-		if d := c.results[len(c.results)-1].Classes[i].MeanDelay; d != nil {
-			return d.Float
+		if d := c.number(len(c.results)-1, "classes", i, sim.MeanDelay); d != nil {
+			return *d
 		}
 		return -1
 	}

@@ -12,7 +12,7 @@ import (
 	"productform/cluster"
 	"productform/cmd/pfq/internal/command"
 	"productform/internal/input"
-	"productform/num"
+	"productform/internal/render"
 	"productform/plots"
 	"productform/sim"
 	"productform/stability"
@@ -24,7 +24,7 @@ type curves struct {
 	flags   *plotFlags
 	model   *cluster.Model
 	classes []int // rows that are drawn
-	results []*bf.Result
+	results []render.Record
 	delays  []*bf.DelayResult // nil without percentiles, and if uneven
 	uneven  bool              // whether mean sizes differ, so that percentiles are simulated only
 	jobs    *bf.Result        // at the rates of the model; nil without distribution
@@ -141,9 +141,11 @@ func (f *plotFlags) loads(critical *big.Rat, n int64) (factors []*big.Rat) {
 
 // solve asks theory.
 func (c *curves) solve(ctx context.Context) (err error) {
-	if c.results, err = bf.LoadSweep(ctx, c.model, c.factors, bf.Settings{}); err != nil {
+	results, err := bf.LoadSweep(ctx, c.model, c.factors, bf.Settings{})
+	if err != nil {
 		return c.flags.withoutFactor(err)
 	}
+	c.results = render.Rows(results)
 	c.choose()
 	if err := c.flags.checkPanels(c.model, c.classes); err != nil {
 		return err
@@ -191,26 +193,16 @@ func (c *curves) quantities() (all []quantity) {
 	for _, s := range c.model.Servers {
 		servers = append(servers, s.Name)
 	}
-	class := func(measure string) func(point, int) *estimate {
-		return func(p point, i int) *estimate { return mean(p.result.Class(i, measure)) }
-	}
-	machines := c.flags.classes.serversOf(c.model, c.classes)
 	for _, word := range c.flags.show {
-		switch word {
-		case delay:
-			all = append(all, quantity{name: "mean delay", unit: "units of time", rows: classes, drawn: c.classes, simulated: class(sim.MeanDelay), grows: true,
-				theory: func(k, i int) *float64 { return known(c.results[k].Classes[i].MeanDelay) }})
-		case jobs:
-			all = append(all, quantity{name: "mean jobs", rows: classes, drawn: c.classes, simulated: class(sim.MeanJobs), grows: true,
-				theory: func(k, i int) *float64 { return &c.results[k].Classes[i].MeanJobs.Float }})
-		case rate:
-			all = append(all, quantity{name: "service rate", unit: "work per unit of time", rows: classes, drawn: c.classes, simulated: class(sim.ServiceRate),
-				theory: func(k, i int) *float64 { return known(c.results[k].Classes[i].ServiceRate) }})
-		case utilization:
-			all = append(all, quantity{name: "utilization", rows: servers, drawn: machines, part: true,
-				theory:    func(k, s int) *float64 { return &c.results[k].Servers[s].Utilization.Float },
-				simulated: func(p point, s int) *estimate { return mean(p.result.Server(s, sim.Utilization)) }})
+		q, field := quantityOf(word)
+		list := "classes"
+		q.rows, q.drawn = classes, c.classes
+		if word == utilization {
+			list = "servers"
+			q.rows, q.drawn = servers, c.flags.classes.serversOf(c.model, c.classes)
 		}
+		q.theory = func(k, row int) *float64 { return c.number(k, list, row, field) }
+		all = append(all, q)
 	}
 	for n, p := range c.flags.percentiles {
 		all = append(all, c.percentile(n, p, classes))
@@ -218,12 +210,14 @@ func (c *curves) quantities() (all []quantity) {
 	return all
 }
 
-// known returns the number, nil if there is none.
-func known(v *num.Value) *float64 {
-	if v == nil {
+// number returns a number in a row of a result, nil if it does not exist, and 0 if float64 has none near it.
+func (c *curves) number(k int, list string, row int, field string) *float64 {
+	n := c.results[k].Get(list).([]render.Record)[row].Get(field).(render.Number)
+	f, _ := n.Float.(float64)
+	if n.Float == nil {
 		return nil
 	}
-	return &v.Float
+	return &f
 }
 
 // percentile returns percentile n of the delay as a quantity.

@@ -176,7 +176,7 @@ func TestManyClasses(t *testing.T) {
 			t.Fatal(err)
 		}
 		c := &curves{chart: flags.chart(big.NewRat(2, 1), fortieths), flags: flags, model: m, classes: rows}
-		if c.results, err = bf.LoadSweep(t.Context(), m, factors, bf.Settings{}); err != nil {
+		if err := c.solve(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		f := c.figure("many")

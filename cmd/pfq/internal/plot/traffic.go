@@ -213,7 +213,10 @@ func (c *poolCurves) figure(file string) *plots.Figure {
 		names = append(names, string(p))
 	}
 	for _, word := range c.flags.show {
-		q := poolMeasure(word)
+		q, _ := quantityOf(word)
+		if word == rate {
+			q.unit = "tasks of a job"
+		}
 		if !c.flags.policies.Several() {
 			q.rows = classes
 			q.theory = func(k, i int) *float64 { return c.value(word, 0, k, i) }
@@ -237,20 +240,6 @@ func (c *poolCurves) figure(file string) *plots.Figure {
 		}
 	}
 	return f
-}
-
-// poolMeasure returns a measure of classes in random traffic without its rows.
-func poolMeasure(word string) quantity {
-	class := func(measure string) func(point, int) *estimate {
-		return func(p point, i int) *estimate { return mean(p.result.Class(i, measure)) }
-	}
-	switch word {
-	case jobs:
-		return quantity{name: "mean jobs", simulated: class(sim.MeanJobs), grows: true}
-	case rate:
-		return quantity{name: "service rate", unit: "tasks of a job", simulated: class(sim.ServiceRate)}
-	}
-	return quantity{name: "mean delay", unit: "units of time", simulated: class(sim.MeanDelay), grows: true}
 }
 
 // value returns a measure of class i under a policy at factor k, nil if it does not exist.
