@@ -6,6 +6,7 @@ import (
 	"math/big"
 
 	"productform/internal/file"
+	"productform/internal/input"
 	"productform/internal/poolfile"
 	"productform/internal/tree"
 )
@@ -42,49 +43,36 @@ func ReadPool(r io.Reader) (*Pool, error) { return readPool(r, tree.Auto) }
 func ReadPoolFile(name string) (*Pool, error) { return tree.ReadFile(name, readPool) }
 
 func readPool(r io.Reader, format tree.Format) (*Pool, error) {
-	p := &Pool{}
-	check := func(names []string, capacities []*big.Rat) (err error) {
-		p.Resources, err = NewResources(names, capacities)
-		return err
-	}
-	return poolfile.Read(r, format, "a pool with resources and jobs", check, p.decodeJobs)
+	return poolfile.Read(r, format, "a pool with resources and jobs", poolFile.Read)
 }
 
-// decodeJobs adds the jobs of the file to the resources.
-func (p *Pool) decodeJobs(d *poolfile.File) (*Pool, error) {
-	p.Jobs = make([]Job, d.Jobs())
-	err := file.InParts(len(p.Jobs), func(from, to int) error {
-		for i := from; i < to; i++ {
-			if err := p.Jobs[i].decode(d, i); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	if err := p.Check(); err != nil {
-		return nil, d.AsWritten(err)
-	}
-	return p, nil
+// Schema returns a JSON schema of the files that [ReadPool] reads. It refers to the definitions name,
+// positive, count and amounts in $defs.
+func Schema() map[string]any { return poolFile.Schema() }
+
+// poolFile describes the file of a pool. It is never changed, like the description that it is made of.
+var poolFile = file.Description[Pool]{
+	Want: "an object with resources and jobs",
+	Fields: []file.Field[Pool]{
+		poolfile.Resources(func(p *Pool) *[]Resource { return &p.Resources },
+			func(r *Resource) *string { return &r.Name }, func(r *Resource) **big.Rat { return &r.Capacity }),
+		file.Objects("jobs", "", "an array of jobs", func(p *Pool) *[]Job { return &p.Jobs }, &jobFile,
+			file.Length{Least: 1, One: "job"}, func(j *Job) string { return j.Name }),
+	},
+	Patch: func(s file.Schema) { s["description"] = "for allocate and plot" },
 }
 
-// decode reads row i of the file.
-func (j *Job) decode(d *poolfile.File, i int) error {
-	path, f, err := d.Job(i, []string{"count", "max_tasks"}, []string{"arrival_rate", "mean_size", "declared"}, ErrJobsComeAndGo)
-	if err != nil {
-		return err
-	}
-	if j.Name, j.Demand, j.Weight, err = d.Common(path, f); err != nil {
-		return err
-	}
-	if j.MaxTasks, err = poolfile.Optional(f["max_tasks"], path+".max_tasks"); err != nil {
-		return err
-	}
-	j.Count = 1
-	if n := f["count"]; n != nil {
-		j.Count, err = n.Integer(path+".count", maxJobsInRow, wantCount)
-	}
-	return err
+var jobFile = file.Description[Job]{
+	Want:  "an object with name and demand",
+	Start: Job{Count: 1},
+	Fields: []file.Field[Job]{
+		file.Name(func(j *Job) *string { return &j.Name }),
+		poolfile.Demand("demand", "amount of each resource that one task takes",
+			func(j *Job) *[]*big.Rat { return (*[]*big.Rat)(&j.Demand) }),
+		file.Rat("weight", "", func(j *Job) **big.Rat { return &j.Weight }, input.Positive).Default(1),
+		file.Int("count", "equal jobs in this row", func(j *Job) *int { return &j.Count }, maxJobsInRow, "").Default(1),
+		file.Rat("max_tasks", "most tasks that one job can run",
+			func(j *Job) **big.Rat { return &j.MaxTasks }, input.Positive).Optional(),
+	},
+	Others: []string{"arrival_rate", "mean_size", "declared"}, OtherKind: ErrJobsComeAndGo,
 }

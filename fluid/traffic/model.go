@@ -49,46 +49,24 @@ func (e *UnstableError) Error() string {
 
 // Check reports whether the traffic makes sense, as [fluid.Pool.Check] does: arrival rates are not negative, mean sizes are
 // positive, and a profile declared is at least the true one.
-func (t *Model) Check() error {
-	if err := fluid.CheckResources(t.Resources); err != nil {
-		return err
-	}
-	if len(t.Classes) == 0 {
-		return input.Errorf("jobs", "[]", "at least one class of jobs")
-	}
-	names := make(map[string]int, len(t.Classes))
+func (t *Model) Check() error { return trafficFile.CheckAll(t) }
+
+// checkDeclared refuses a declared profile that is less than the true one.
+func (t *Model) checkDeclared() error {
 	for k, c := range t.Classes {
-		path := input.Index("jobs", k)
-		if err := input.CheckName(names, "jobs", k, c.Name); err != nil {
-			return err
-		}
-		if err := c.Demand.Check(path+".demand", t.Resources); err != nil {
-			return err
-		}
-		if err := input.CheckNumber(path+".arrival_rate", c.ArrivalRate, input.Nonnegative); err != nil {
-			return err
-		}
-		for _, f := range []struct {
-			name  string
-			value *big.Rat
-		}{{".weight", c.Weight}, {".mean_size", c.MeanSize}, {".max_tasks", c.MaxTasks}} {
-			if f.value != nil {
-				if err := input.CheckNumber(path+f.name, f.value, input.Positive); err != nil {
-					return err
-				}
-			}
-		}
 		if c.Declared == nil {
 			continue
 		}
-		if err := c.Declared.Check(path+".declared", t.Resources); err != nil {
-			return err
-		}
-		for j := range t.Resources {
-			if c.Declared.Of(j).Cmp(c.Demand.Of(j)) < 0 {
-				return input.Errorf(input.Field(path+".declared", t.Resources[j].Name), c.Declared.Of(j).RatString(),
-					"at least the demand, %s", c.Demand.Of(j).RatString())
+		for j, r := range t.Resources {
+			need, declared := c.Demand.Of(j), c.Declared.Of(j)
+			if declared.Cmp(need) >= 0 {
+				continue
 			}
+			path := input.Field(input.Index("jobs", k)+".declared", r.Name)
+			if j >= len(c.Declared) || c.Declared[j] == nil {
+				return input.Errorf(path, "", "at least the demand, %s; a resource not named is 0", need.RatString())
+			}
+			return input.Errorf(path, declared.RatString(), "at least the demand, %s", need.RatString())
 		}
 	}
 	return nil

@@ -5,6 +5,7 @@ import (
 	"math/big"
 
 	"productform/fluid"
+	"productform/internal/file"
 	"productform/internal/input"
 	"productform/internal/poolfile"
 	"productform/internal/tree"
@@ -23,48 +24,40 @@ func Read(r io.Reader) (*Model, error) { return read(r, tree.Auto) }
 func ReadFile(name string) (*Model, error) { return tree.ReadFile(name, read) }
 
 func read(r io.Reader, format tree.Format) (*Model, error) {
-	t := &Model{}
-	check := func(names []string, capacities []*big.Rat) (err error) {
-		t.Resources, err = fluid.NewResources(names, capacities)
-		return err
-	}
-	return poolfile.Read(r, format, "traffic with resources and jobs", check, t.decodeClasses)
+	return poolfile.Read(r, format, "traffic with resources and jobs", trafficFile.Read)
 }
 
-// decodeClasses adds the classes of the file to the resources.
-func (t *Model) decodeClasses(d *poolfile.File) (*Model, error) {
-	t.Classes = make([]Class, d.Jobs())
-	for k := range t.Classes {
-		c := &t.Classes[k]
-		path, f, err := d.Job(k, []string{"arrival_rate", "mean_size", "declared", "max_tasks"}, []string{"count"}, fluid.ErrJobsStay)
-		if err != nil {
-			return nil, err
-		}
-		if c.Name, c.Demand, c.Weight, err = d.Common(path, f); err != nil {
-			return nil, err
-		}
-		if c.ArrivalRate, err = f["arrival_rate"].Rat(path+".arrival_rate", input.Nonnegative); err != nil {
-			return nil, err
-		}
-		if c.MeanSize, err = poolfile.Optional(f["mean_size"], path+".mean_size"); err != nil {
-			return nil, err
-		}
-		if c.MaxTasks, err = poolfile.Optional(f["max_tasks"], path+".max_tasks"); err != nil {
-			return nil, err
-		}
-		if n := f["declared"]; n != nil {
-			if c.Declared, err = d.Demand(n, path+".declared"); err != nil {
-				return nil, err
-			}
-			for j, r := range t.Resources {
-				if need := c.Demand.Of(j); c.Declared[j] == nil && need.Sign() > 0 {
-					return nil, input.Errorf(input.Field(path+".declared", r.Name), "", "at least the demand, %s; a resource not named is 0", need.RatString())
-				}
-			}
-		}
-	}
-	if err := t.Check(); err != nil {
-		return nil, d.AsWritten(err)
-	}
-	return t, nil
+// Schema returns a JSON schema of the files that [Read] reads. It refers to the definitions name,
+// nonnegative, positive and amounts in $defs.
+func Schema() map[string]any { return trafficFile.Schema() }
+
+// trafficFile describes the file of traffic. It is never changed, like the description that it is made of.
+var trafficFile = file.Description[Model]{
+	Want: "an object with resources and jobs",
+	Fields: []file.Field[Model]{
+		poolfile.Resources(func(t *Model) *[]fluid.Resource { return &t.Resources },
+			func(r *fluid.Resource) *string { return &r.Name },
+			func(r *fluid.Resource) **big.Rat { return &r.Capacity }),
+		file.Objects("jobs", "", "an array of jobs", func(t *Model) *[]Class { return &t.Classes }, &classFile,
+			file.Length{Least: 1, One: "class of jobs"}, func(c *Class) string { return c.Name }),
+	},
+	Check: func(t *Model, _ string) error { return t.checkDeclared() },
+	Patch: func(s file.Schema) { s["description"] = "for allocate --dynamic and plot" },
+}
+
+var classFile = file.Description[Class]{
+	Want: "an object with name and demand",
+	Fields: []file.Field[Class]{
+		file.Name(func(c *Class) *string { return &c.Name }),
+		poolfile.Demand("demand", "", func(c *Class) *[]*big.Rat { return (*[]*big.Rat)(&c.Demand) }),
+		file.Rat("weight", "", func(c *Class) **big.Rat { return &c.Weight }, input.Positive).Default(1),
+		file.Rat("arrival_rate", "jobs per unit of time",
+			func(c *Class) **big.Rat { return &c.ArrivalRate }, input.Nonnegative),
+		file.Rat("mean_size", "mean work of a job, in tasks times units of time, such as task-seconds",
+			func(c *Class) **big.Rat { return &c.MeanSize }, input.Positive).Default(1),
+		poolfile.Demand("declared", "demand that the class declares",
+			func(c *Class) *[]*big.Rat { return (*[]*big.Rat)(&c.Declared) }).Optional(),
+		file.Rat("max_tasks", "", func(c *Class) **big.Rat { return &c.MaxTasks }, input.Positive).Optional(),
+	},
+	Others: []string{"count"}, OtherKind: fluid.ErrJobsStay,
 }

@@ -31,6 +31,7 @@ type Description[T any] struct {
 type Field[T any] struct {
 	name, doc string
 	optional  bool
+	early     bool
 	standard  any    // what a value that is left out stands for, nil for nothing
 	needs     string // another field that has to be given beside it, "" for none
 	wantNeeds string // what errors say if that is missing
@@ -63,6 +64,9 @@ func (f Field[T]) Always() Field[T] { f.isZero = func(*T) bool { return false };
 // Ahead returns the field, a list of objects with names, as one to which fields before it can refer, too.
 // Its names are read and refused before any field.
 func (f Field[T]) Ahead() Field[T] { f.ahead = true; return f }
+
+// Early returns a field of a whole file as one that is checked as soon as it is read.
+func (f Field[T]) Early() Field[T] { f.early = true; return f }
 
 // A Scope has the lists of the object and of those around it that are read or checked so far, or ahead,
 // by their names.
@@ -159,14 +163,18 @@ func (d *Description[T]) read(sc *Scope, names []string, n *tree.Node, path stri
 		return err
 	}
 	return d.each(sc, path, func(f *Field[T], path string) error {
-		n := found[f.name]
+		field := found[f.name]
 		switch {
-		case n == nil && f.optional:
+		case field == nil && f.optional:
 			return nil
 		case f.needs != "" && found[f.needs] == nil:
-			return input.Errorf(path, n, "%s", f.wantNeeds)
+			return input.Errorf(path, field, "%s", f.wantNeeds)
 		}
-		return f.read(sc, n, path, v)
+		err := f.read(sc, field, path, v)
+		if err == nil && f.early {
+			err = n.AsWritten(f.check(&Scope{withPaths: sc.withPaths}, path, v))
+		}
+		return err
 	})
 }
 

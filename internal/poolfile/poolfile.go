@@ -1,5 +1,5 @@
-// Package poolfile reads files of resources and jobs that share them: what pools of jobs that stay and traffic of jobs
-// that come and go have in common. It checks what only a file can have wrong (types, fields, names).
+// Package poolfile describes files of resources and jobs that share them: what pools of jobs that stay and traffic of
+// jobs that come and go have in common.
 package poolfile
 
 import (
@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"productform/internal/file"
 	"productform/internal/input"
 	"productform/internal/tree"
 )
@@ -16,129 +17,74 @@ import (
 // maxDemands bounds the rows of jobs times the resources that are read: they are kept as a full table.
 const maxDemands = 10_000_000
 
-// A File is the tree of a file whose resources are decoded.
-type File struct {
-	names      []string // of the resources
-	capacities []*big.Rat
-	root       *tree.Node
-	rows       map[string]int // of resources, by name
-	jobs       []tree.Node
-}
-
-// Read reads a text that should be what want says. It decodes the resources, takes them to check, which says what is
-// wrong with them, if anything, and returns what decode makes of the rest. Errors name the line.
-func Read[T any](r io.Reader, format tree.Format, want string, check func(names []string, capacities []*big.Rat) error,
-	decode func(*File) (*T, error)) (*T, error) {
+// Read reads a text that should be what want says, and checks it. Errors name the line.
+func Read[T tree.Checked](
+	r io.Reader, format tree.Format, want string, decode func(root *tree.Node) (T, error),
+) (v T, err error) {
 	root, err := tree.Read(r, format, want)
 	if err != nil {
-		return nil, err
+		return v, err
 	}
-	d, err := newFile(root, check)
-	if err != nil {
-		return nil, root.Locate(err)
+	if err := checkSize(root); err != nil {
+		return v, root.Locate(err)
 	}
-	v, err := decode(d)
-	if err != nil {
-		return nil, root.Locate(err)
-	}
-	return v, nil
+	return tree.Make(root, decode)
 }
 
-func newFile(root *tree.Node, check func(names []string, capacities []*big.Rat) error) (*File, error) {
-	d := &File{root: root, rows: map[string]int{}}
-	f, err := root.Fields("", "an object with resources and jobs", "resources", "jobs")
-	if err != nil {
-		return nil, err
+// checkSize refuses too many demands.
+func checkSize(root *tree.Node) error {
+	size := map[string]int{}
+	for i, key := range root.Keys {
+		size[key] = len(root.Kids[i].Kids)
 	}
-	list, err := f["resources"].Elements("resources", "an array of resources")
-	if err != nil {
-		return nil, err
+	resources, jobs := max(size["resources"], 1), size["jobs"]
+	if most := maxDemands / resources; jobs > most {
+		return input.Errorf("jobs", fmt.Sprintf("%d rows", jobs), "at most %d rows for %d resources", most, resources)
 	}
-	for j := range list {
-		path := input.Index("resources", j)
-		f, err := list[j].Fields(path, "an object with name and capacity", "name", "capacity")
-		if err != nil {
-			return nil, err
-		}
-		name, err := f["name"].Name(path + ".name")
-		if err != nil {
-			return nil, err
-		}
-		capacity, err := f["capacity"].Rat(path+".capacity", input.Positive)
-		if err != nil {
-			return nil, err
-		}
-		d.names, d.capacities = append(d.names, name), append(d.capacities, capacity)
-		d.rows[name] = j
-	}
-	if err := check(d.names, d.capacities); err != nil {
-		return nil, d.AsWritten(err)
-	}
-	if d.jobs, err = f["jobs"].Elements("jobs", "an array of jobs"); err != nil {
-		return nil, err
-	}
-	if most := maxDemands / len(d.names); len(d.jobs) > most {
-		return nil, input.Errorf("jobs", fmt.Sprintf("%d rows", len(d.jobs)), "at most %d rows for %d resources", most, len(d.names))
-	}
-	return d, nil
+	return nil
 }
 
-// AsWritten puts into an error about a number of the file the way it writes it.
-func (d *File) AsWritten(err error) error { return d.root.AsWritten(err) }
-
-// Jobs returns the number of rows of jobs.
-func (d *File) Jobs() int { return len(d.jobs) }
-
-// Job returns the path and the fields of row i: name, demand, weight and its own. The error for a field of jobs of the
-// other sort, which stay or come and go, wraps sort.
-func (d *File) Job(i int, own, others []string, sort error) (path string, f map[string]*tree.Node, err error) {
-	path = input.Index("jobs", i)
-	n := &d.jobs[i]
-	known := append([]string{"name", "demand", "weight"}, own...)
-	for i, key := range n.Keys {
-		if slices.Contains(others, key) {
-			bad := input.Errorf(input.Field(path, key), &n.Kids[i], "one of the fields %s", strings.Join(known, ", "))
-			bad.Cause = sort
-			return path, nil, bad
-		}
-	}
-	f, err = n.Fields(path, "an object with name and demand", known...)
-	return path, f, err
+// Resources describes the field resources, a list of objects R with name and capacity.
+func Resources[T, R any](
+	at func(*T) *[]R, name func(*R) *string, capacity func(*R) **big.Rat,
+) file.Field[T] {
+	resource := &file.Description[R]{Want: "an object with name and capacity", Fields: []file.Field[R]{
+		file.Name(name), file.Rat("capacity", "", capacity, input.Positive),
+	}}
+	return file.Objects("resources", "", "an array of resources", at, resource,
+		file.Length{Least: 1, One: "resource"}, func(r *R) string { return *name(r) }).Early()
 }
 
-// Common decodes what all jobs have.
-func (d *File) Common(path string, f map[string]*tree.Node) (name string, demand []*big.Rat, weight *big.Rat, err error) {
-	if name, err = f["name"].Name(path + ".name"); err != nil {
-		return "", nil, nil, err
-	}
-	if demand, err = d.Demand(f["demand"], path+".demand"); err != nil {
-		return "", nil, nil, err
-	}
-	weight, err = Optional(f["weight"], path+".weight")
-	return name, demand, weight, err
+// Demand describes a field with numbers by the names of resources, which become a list in the order of the resources
+// with nil where no number is given.
+func Demand[T any](name, doc string, at func(*T) *[]*big.Rat) file.Field[T] {
+	return file.Custom(name, doc,
+		func(sc *file.Scope, n *tree.Node, path string, v *T) (err error) {
+			names, rows := sc.Names("resources")
+			*at(v), err = decode(n, path, names, rows)
+			return err
+		},
+		func(sc *file.Scope, path string, v *T) error {
+			names, _ := sc.Names("resources")
+			return check(path, *at(v), names)
+		},
+		func(v *T) bool { return *at(v) == nil },
+		func() file.Schema { return file.Ref("amounts") })
 }
 
-// Optional returns a positive number, nil if it is missing.
-func Optional(n *tree.Node, path string) (*big.Rat, error) {
-	if n == nil {
-		return nil, nil
-	}
-	return n.Rat(path, input.Positive)
-}
-
-// Demand decodes numbers by the names of resources, nil where none is given.
-func (d *File) Demand(n *tree.Node, path string) ([]*big.Rat, error) {
+func decode(n *tree.Node, path string, names []string, rows map[string]int) ([]*big.Rat, error) {
 	keys, values, err := n.Entries(path, "an object with numbers by the names of resources")
 	if err != nil {
 		return nil, err
 	}
-	demand := make([]*big.Rat, len(d.names))
+	demand := make([]*big.Rat, len(names))
 	for i, key := range keys {
-		row, ok := d.rows[key]
+		row, ok := rows[key]
 		if !ok {
-			return nil, input.Errorf(input.Field(path, key), &values[i], "a demand of %s", d.known(key))
+			return nil, input.Errorf(input.Field(path, key), &values[i], "a demand of %s", known(key, names))
 		}
-		if demand[row], err = values[i].Rat("", input.Nonnegative); err != nil { // the path is made only of what is refused
+		// The path is made only of what is refused.
+		if demand[row], err = values[i].Rat("", input.Nonnegative); err != nil {
 			_, err = values[i].Rat(input.Field(path, key), input.Nonnegative)
 			return nil, err
 		}
@@ -147,15 +93,37 @@ func (d *File) Demand(n *tree.Node, path string) ([]*big.Rat, error) {
 }
 
 // known names the resources, with the one that was meant by a key that is none of them.
-func (d *File) known(key string) string {
+func known(key string, names []string) string {
 	const most = 10
-	hint := tree.DidYouMean(key, slices.Values(d.names), input.Quote)
-	if len(d.names) > most {
-		return fmt.Sprintf("one of the %d resources%s", len(d.names), hint)
+	hint := tree.DidYouMean(key, slices.Values(names), input.Quote)
+	if len(names) > most {
+		return fmt.Sprintf("one of the %d resources%s", len(names), hint)
 	}
-	var names []string
-	for _, name := range d.names {
-		names = append(names, input.Quote(name))
+	var quoted []string
+	for _, name := range names {
+		quoted = append(quoted, input.Quote(name))
 	}
-	return fmt.Sprintf("one of the resources %s%s", strings.Join(names, ", "), hint)
+	return fmt.Sprintf("one of the resources %s%s", strings.Join(quoted, ", "), hint)
+}
+
+// check refuses a demand with more numbers than resources, a negative number, or none that is positive.
+func check(path string, demand []*big.Rat, names []string) error {
+	if len(demand) > len(names) {
+		return input.Errorf(path, fmt.Sprintf("%d numbers", len(demand)),
+			"one for each of the %d resources at most", len(names))
+	}
+	needed := false
+	for j, a := range demand {
+		if a == nil {
+			continue
+		}
+		if input.CheckNumber("", a, input.Nonnegative) != nil { // the path is made only of what is refused
+			return input.CheckNumber(input.Field(path, names[j]), a, input.Nonnegative)
+		}
+		needed = needed || a.Sign() > 0
+	}
+	if !needed {
+		return input.Errorf(path, "all 0", "a positive demand of some resource")
+	}
+	return nil
 }

@@ -2,6 +2,7 @@ package poolfile
 
 import (
 	"errors"
+	"fmt"
 	"math/big"
 	"strings"
 	"testing"
@@ -9,88 +10,88 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"productform/internal/file"
 	"productform/internal/input"
 	"productform/internal/tree"
 )
 
 var errSort = errors.New("jobs of the other sort")
 
-// A row is a job as the tests read it.
-type row struct{ Name, Demand, Weight string }
+type (
+	pool struct {
+		Resources []resource
+		Rows      []row
+	}
+	resource struct {
+		Name     string
+		Capacity *big.Rat
+	}
+	row struct {
+		Name   string
+		Demand []*big.Rat
+	}
+)
 
-// readRows reads a text whose jobs may have count, but not mean_size.
-func readRows(text string, check func([]string, []*big.Rat) error) (*[]row, error) {
-	return Read(strings.NewReader(text), tree.JSON, "a test", check, func(f *File) (*[]row, error) {
-		var rows []row
-		for i := range f.Jobs() {
-			path, fields, err := f.Job(i, []string{"count"}, []string{"mean_size"}, errSort)
-			if err != nil {
-				return nil, err
-			}
-			name, demand, weight, err := f.Common(path, fields)
-			if err != nil {
-				return nil, err
-			}
-			r := row{Name: name}
-			for _, d := range demand {
-				if d == nil {
-					r.Demand += "- "
-				} else {
-					r.Demand += d.RatString() + " "
-				}
-			}
-			if weight != nil {
-				r.Weight = weight.RatString()
-			}
-			rows = append(rows, r)
-		}
-		return &rows, nil
-	})
+func (*pool) Check() error { return nil }
+
+// rowFile describes jobs that have no mean_size.
+var rowFile = file.Description[row]{
+	Want: "an object with name and demand",
+	Fields: []file.Field[row]{
+		file.Name(func(r *row) *string { return &r.Name }),
+		Demand("demand", "", func(r *row) *[]*big.Rat { return &r.Demand }),
+	},
+	Others: []string{"mean_size"}, OtherKind: errSort,
 }
 
-func accept([]string, []*big.Rat) error { return nil }
+var poolFile = file.Description[pool]{
+	Want: "an object with resources and jobs",
+	Fields: []file.Field[pool]{
+		Resources(func(p *pool) *[]resource { return &p.Resources },
+			func(r *resource) *string { return &r.Name }, func(r *resource) **big.Rat { return &r.Capacity }),
+		file.Objects("jobs", "", "an array of jobs", func(p *pool) *[]row { return &p.Rows }, &rowFile,
+			file.Length{}, func(r *row) string { return r.Name }),
+	},
+}
+
+func read(text string) (*pool, error) {
+	return Read(strings.NewReader(text), tree.JSON, "a test", poolFile.Read)
+}
 
 const resources = `{"resources": [{"name": "cpu", "capacity": 9}, {"name": "memory", "capacity": "1/3"}],
  "jobs": [`
 
 // Demands stand in the order of the resources, and are nil where none is given.
 func TestRead(t *testing.T) {
-	got, err := readRows(resources+`{"name": "a", "demand": {"memory": 0.1}, "weight": 2}, {"name": "b", "demand": {"memory": 0, "cpu": 1}, "count": 3}]}`,
-		func(names []string, capacities []*big.Rat) error {
-			if diff := cmp.Diff([]string{"cpu", "memory"}, names); diff != "" || capacities[1].Cmp(big.NewRat(1, 3)) != 0 {
-				t.Errorf("%s, capacities %v", diff, capacities)
-			}
-			return nil
-		})
+	p, err := read(resources + `{"name": "a", "demand": {"memory": 0.1}}, {"name": "b", "demand": {"memory": 0, "cpu": 1}}]}`)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]row{{"a", "- 1/10 ", "2"}, {"b", "1 0 ", ""}}, *got); diff != "" {
-		t.Error(diff)
+	if got, want := fmt.Sprint(*p), "{[{cpu 9/1} {memory 1/3}] [{a [<nil> 1/10]} {b [1/1 0/1]}]}"; got != want {
+		t.Errorf("got %s, want %s", got, want)
 	}
 }
 
-// What only a file can have wrong is told with its line, path, value and what is wanted.
+// Errors have the line, the path and the value, and say what is wanted. Resources are checked before jobs are read.
 func TestReadRefuses(t *testing.T) {
-	bad := errors.New("bad resources")
 	for _, c := range []struct {
 		text string
 		want input.Error
 	}{
 		{`{"resources": [], "tasks": 3}`,
 			input.Error{Line: 1, Path: "tasks", Value: "the number 3", Want: "one of the fields resources, jobs"}},
+		{`{"resources": [{"name": "cpu", "capacity": 0.0}], "jobs": [{}]}`,
+			input.Error{Line: 1, Path: "resources[0].capacity", Value: "0.0", Want: "a number > 0"}},
 		{`{"resources": [{"name": "cpu", "capacity": true}], "jobs": []}`,
 			input.Error{Line: 1, Path: "resources[0].capacity", Value: "true", Want: "a number > 0"}},
 		{resources + `{"name": "a", "demand": {"cpus": 1}}]}`,
 			input.Error{Line: 2, Path: "jobs[0].demand.cpus", Value: "the number 1", Want: `a demand of one of the resources "cpu", "memory"; did you mean "cpu"?`}},
 		{resources + `{"name": "a", "demand": {"cpu": true}}]}`,
 			input.Error{Line: 2, Path: "jobs[0].demand.cpu", Value: "true", Want: "a number >= 0"}},
-		{resources + `{"name": "a", "demand": {"cpu": 1}, "weight": []}]}`,
-			input.Error{Line: 2, Path: "jobs[0].weight", Value: "an array", Want: "a number > 0"}},
 		{resources + `{"name": "a", "demand": {"cpu": 1}, "mean_size": 2}]}`,
-			input.Error{Line: 2, Path: "jobs[0].mean_size", Value: "the number 2", Want: "one of the fields name, demand, weight, count"}},
+			input.Error{Line: 2, Path: "jobs[0].mean_size", Value: "the number 2", Want: "one of the fields name, demand"}},
 	} {
-		_, err := readRows(c.text, accept)
+		_, err := read(c.text)
 		var got *input.Error
 		if !errors.As(err, &got) {
 			t.Errorf("%s: error %v", c.text, err)
@@ -102,8 +103,5 @@ func TestReadRefuses(t *testing.T) {
 		if otherSort := strings.Contains(c.text, "mean_size"); errors.Is(err, errSort) != otherSort {
 			t.Errorf("%s: the error is of the sort of jobs: %v", c.text, !otherSort)
 		}
-	}
-	if _, err := readRows(resources+"]}", func([]string, []*big.Rat) error { return bad }); !errors.Is(err, bad) {
-		t.Errorf("error %v, want that of the check", err)
 	}
 }

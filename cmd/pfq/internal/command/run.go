@@ -10,6 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"productform/cluster"
+	"productform/fluid"
+	"productform/fluid/traffic"
 	"productform/internal/cli"
 	"productform/internal/input"
 	"productform/network/loss"
@@ -62,7 +64,8 @@ func modelSchema() ([]byte, error) {
 		return nil, err
 	}
 	kinds := schema["$defs"].(map[string]any)
-	kinds["cluster"], kinds["losses"], kinds["swaps"] = cluster.Schema(), loss.Schema(), swap.Schema()
+	kinds["cluster"], kinds["pool"], kinds["traffic"] = cluster.Schema(), fluid.Schema(), traffic.Schema()
+	kinds["losses"], kinds["swaps"] = loss.Schema(), swap.Schema()
 	text, err = json.MarshalIndent(schema, "", "  ")
 	return append(text, '\n'), err
 }
