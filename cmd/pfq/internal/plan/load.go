@@ -2,30 +2,13 @@ package plan
 
 import (
 	"math/big"
+	"slices"
 
 	"productform/internal/render"
 	"productform/num"
 	"productform/plan"
 	"productform/plan/problem"
 )
-
-// A loadAnswer is the greatest load of a plan.
-type loadAnswer struct {
-	Find     string `json:"find"`
-	Found    bool   `json:"found"`
-	Complete bool   `json:"complete"` // whether no load between is left open
-	*plan.Outcome
-	Holds   *big.Rat       `json:"holds_at" exact:"always"` // factor of the arrival rates
-	Fails   *big.Rat       `json:"fails_at" exact:"always"`
-	Targets []failingRow   `json:"targets"`
-	Classes []holdingClass `json:"classes"`
-}
-
-type failingRow struct {
-	holdingRow
-	Fails   *num.Value `json:"failing" title:"where they fail"`
-	Verdict string     `json:"failing_verdict" title:"verdict there"`
-}
 
 // A holdingRow is a target at the greatest load at which all hold.
 type holdingRow struct {
@@ -34,21 +17,33 @@ type holdingRow struct {
 	Holds  *num.Value `json:"holding" title:"where they hold"`
 }
 
+type failingRow struct {
+	holdingRow
+	Fails   *num.Value `json:"failing" title:"where they fail"`
+	Verdict string     `json:"failing_verdict" title:"verdict there"`
+}
+
 type holdingClass struct {
 	Name  string     `json:"name" title:"class"`
 	Holds *num.Value `json:"mean_delay_holding" title:"mean delay where targets hold"`
 }
 
-func newLoadAnswer(p *problem.Problem, l *plan.Load) *loadAnswer {
-	a := &loadAnswer{Find: findLoad, Found: l.Holds != nil, Complete: l.Complete, Outcome: l.Fails,
-		Holds: l.At, Fails: l.Below}
-	targets, classes := holding(p, l.Holds)
-	a.Classes = classes
-	for row, t := range targets {
-		fails := l.Fails.Targets[row]
-		a.Targets = append(a.Targets, failingRow{t, fails.Value, fails.Verdict.String()})
+// loadRecord returns the fields of the greatest load of a plan.
+func loadRecord(p *problem.Problem, l *plan.Load) render.Record {
+	rows, classes := holding(p, l.Holds)
+	var targets []failingRow
+	for i, row := range rows {
+		fails := l.Fails.Targets[i]
+		targets = append(targets, failingRow{row, fails.Value, fails.Verdict.String()})
 	}
-	return a
+	fields := render.Fields(l)
+	return slices.Concat(answerTo(findLoad, l.Holds != nil), fields[:1], render.Fields(l.Fails), fields[1:]).
+		Set("targets", targets, "").Set("classes", classes, "")
+}
+
+// answerTo returns the first fields of an answer.
+func answerTo(find string, found bool) render.Record {
+	return render.Record{{Key: "find", Value: find}, {Key: "found", Value: found}}
 }
 
 // holding returns what is measured where all targets hold, without values if o is nil.
@@ -68,25 +63,27 @@ func holding(p *problem.Problem, o *plan.Outcome) (targets []holdingRow, classes
 	return targets, classes
 }
 
-func (a *loadAnswer) answer() render.Answer {
-	lines := []render.Lines{{Kind: "load", Of: *a}, {Kind: "target", Of: a.Targets}, {Kind: "class", Of: a.Classes}}
-	return render.Answer{JSON: a, Lines: lines, Text: a.text}
-}
-
-func (a *loadAnswer) text(t *render.Text) {
-	t.Fraction = 6
-	if a.Found {
-		t.Line("the targets hold with the arrival rates multiplied by %s, and fail at %s",
-			render.SixDown(a.Holds), render.SixUp(a.Fails))
-	} else {
-		t.Line("the targets fail even with the arrival rates multiplied by %s", render.SixUp(a.Fails))
+// loadAnswer returns the answer with the greatest load of a plan.
+func loadAnswer(p *problem.Problem, l *plan.Load) render.Answer {
+	sections := []render.Section{{Kind: "load", Columns: "-"},
+		{Kind: "target", Of: "targets", Columns: "target limit holding failing failing_verdict"},
+		{Kind: "class", Of: "classes", Columns: "name mean_delay_holding"}}
+	text := func(t *render.Text) {
+		t.Fraction = 6
+		between := "between them"
+		if l.Holds != nil {
+			t.Line("the targets hold with the arrival rates multiplied by %s, and fail at %s",
+				render.SixDown(l.At), render.SixUp(l.Below))
+		} else {
+			t.Line("the targets fail even with the arrival rates multiplied by %s", render.SixUp(l.Below))
+			between = "below it"
+		}
+		if !l.Complete {
+			t.Line("%s the targets could not be decided", between)
+		}
 	}
-	if !a.Complete {
-		t.Line("%s the targets could not be decided", map[bool]string{true: "between them", false: "below it"}[a.Found])
+	if l.Holds == nil {
+		sections[2].Columns = "-"
 	}
-	t.Line("")
-	t.Table(a.Targets, "target", "limit", "holding", "failing", "failing_verdict")
-	if a.Found {
-		t.Table(a.Classes, "name", "mean_delay_holding")
-	}
+	return render.Points([]render.Point{{Body: loadRecord(p, l), Sections: sections}}, false, nil, text)
 }

@@ -2,30 +2,12 @@ package plan
 
 import (
 	"context"
-	"math/big"
 
 	"productform/cmd/pfq/internal/command"
 	"productform/internal/render"
 	"productform/plan"
 	"productform/plan/problem"
 )
-
-// A mostLoadAnswer is the plan within the budget that meets the targets at the greatest load.
-type mostLoadAnswer struct {
-	Find     string          `json:"find"`
-	Found    bool            `json:"found"`
-	Complete bool            `json:"complete"`
-	Cost     *big.Rat        `json:"cost" exact:"always"`
-	Budget   *big.Rat        `json:"budget" exact:"always"`
-	Holds    *big.Rat        `json:"holds_at" exact:"always"` // factor of the arrival rates
-	Fails    *big.Rat        `json:"fails_at" exact:"always"` // for all plans within the budget
-	Solves   int             `json:"solves"`
-	Choice   *problem.Choice `json:"choice"`
-	Buy      []purchase      `json:"buy"`
-	Targets  []holdingRow    `json:"targets"`
-	Classes  []holdingClass  `json:"classes"`
-	Proof    plan.Proof      `json:"proof"` // for fails_at
-}
 
 // mostLoad finds the plan that bears the most load.
 func (f *planFlags) mostLoad(q command.Query, p *problem.Problem) (render.Answer, bool, error) {
@@ -35,49 +17,58 @@ func (f *planFlags) mostLoad(q command.Query, p *problem.Problem) (render.Answer
 	if err != nil {
 		return render.Answer{}, false, err
 	}
-	return newMostLoad(p, l).answer(), l.Plan != nil, nil
+	return mostLoadAnswer(p, l), l.Plan != nil, nil
 }
 
-func newMostLoad(p *problem.Problem, l *plan.MostLoad) *mostLoadAnswer {
-	a := &mostLoadAnswer{Find: findMostLoad, Found: l.Plan != nil, Complete: l.Complete, Budget: p.Budget,
-		Holds: l.At, Fails: l.Below, Solves: l.Solves, Proof: l.Proof}
+// mostLoadRecord returns the fields of the plan for the greatest load.
+func mostLoadRecord(p *problem.Problem, l *plan.MostLoad) render.Record {
+	targets, classes := holding(p, l.Plan)
+	best, choice := &plan.Outcome{}, (*problem.Choice)(nil)
 	if l.Plan != nil {
-		a.Choice, a.Buy, a.Cost = &l.Plan.Choice, purchases(p, l.Plan.Choice), l.Plan.Cost
+		best, choice = l.Plan, &l.Plan.Choice
 	}
-	a.Targets, a.Classes = holding(p, l.Plan)
-	return a
+	return append(answerTo(findMostLoad, l.Plan != nil), render.Fields(l)...).
+		Set("cost", render.Rat(best.Cost, render.Fraction), "holds_at").
+		Set("budget", render.Rat(p.Budget, render.Fraction), "holds_at").
+		Set("choice", choice, "proof").Set("buy", purchases(p, best.Choice), "proof").
+		Set("targets", targets, "proof").Set("classes", classes, "proof")
 }
 
-func (a *mostLoadAnswer) answer() render.Answer {
-	lines := append([]render.Lines{{Kind: "load", Of: *a}}, buyLines(nil, a.Buy)...)
-	lines = append(lines, render.Lines{Kind: "target", Of: a.Targets}, render.Lines{Kind: "class", Of: a.Classes},
-		render.Lines{Kind: "corner", Of: a.Proof.Corners})
-	return render.Answer{JSON: a, Lines: lines, Text: a.text}
-}
-
-func (a *mostLoadAnswer) text(t *render.Text) {
-	t.Fraction = 6
-	within := ""
-	if a.Budget != nil {
-		within = " that costs at most " + t.Cell(a.Budget)
+// mostLoadAnswer returns the answer with the plan for the greatest load.
+func mostLoadAnswer(p *problem.Problem, l *plan.MostLoad) render.Answer {
+	a := mostLoadRecord(p, l)
+	var buy []purchase
+	if l.Plan != nil {
+		buy = purchases(p, l.Plan.Choice)
 	}
-	if a.Found {
-		t.Line("cost %s: the targets hold with the arrival rates multiplied by %s; at %s they fail with every plan%s",
-			t.Cell(a.Cost), render.SixDown(a.Holds), render.SixUp(a.Fails), within)
-	} else {
-		t.Line("the targets fail with every plan%s even with the arrival rates multiplied by %s",
-			within, render.SixUp(a.Fails))
-	}
-	if !a.Complete {
-		t.Line("what lies between is not known: the limit of solves ended the search, or a plan could not be decided")
-	}
-	t.Line("proof: %s; %s", render.Counted(len(a.Proof.Corners), "corner"), render.Counted(a.Solves, "solve"))
-	t.Line("")
-	buyTable(t, a.Buy)
-	if a.Found {
-		t.Table(a.Targets, "target", "limit", "holding")
-		t.Table(a.Classes, "name", "mean_delay_holding")
-	}
+	lines := append([]render.Lines{{Kind: "load", Of: a}}, buyLines(nil, buy)...)
+	lines = append(lines, render.Lines{Kind: "target", Of: a.Get("targets")},
+		render.Lines{Kind: "class", Of: a.Get("classes")}, render.Lines{Kind: "corner", Of: l.Proof.Corners})
+	return render.Answer{JSON: a, Lines: lines, Text: func(t *render.Text) {
+		t.Fraction = 6
+		within := ""
+		if p.Budget != nil {
+			within = " that costs at most " + t.Cell(p.Budget)
+		}
+		if l.Plan != nil {
+			t.Line("cost %s: the targets hold with the arrival rates multiplied by %s; at %s they fail with "+
+				"every plan%s", t.Cell(l.Plan.Cost), render.SixDown(l.At), render.SixUp(l.Below), within)
+		} else {
+			t.Line("the targets fail with every plan%s even with the arrival rates multiplied by %s",
+				within, render.SixUp(l.Below))
+		}
+		if !l.Complete {
+			t.Line("what lies between is not known: the limit of solves ended the search, or a plan could not be " +
+				"decided")
+		}
+		t.Line("proof: %s; %s", render.Counted(len(l.Proof.Corners), "corner"), render.Counted(l.Solves, "solve"))
+		t.Line("")
+		buyTable(t, buy)
+		if l.Plan != nil {
+			t.Table(a.Get("targets"), "target", "limit", "holding")
+			t.Table(a.Get("classes"), "name", "mean_delay_holding")
+		}
+	}}
 }
 
 // checkMostLoad checks the plan that bears the most load.
@@ -92,5 +83,5 @@ func (a *answered) checkMostLoad(ctx context.Context, p *problem.Problem, s plan
 			return err
 		}
 	}
-	return a.compare(newMostLoad(p, l), s)
+	return a.compare(mostLoadRecord(p, l), s)
 }

@@ -242,7 +242,7 @@ func (f *planFlags) load(q command.Query, p *problem.Problem) (a render.Answer, 
 	if err != nil {
 		return a, false, err
 	}
-	return newLoadAnswer(p, l).answer(), l.Holds != nil, nil
+	return loadAnswer(p, l), l.Holds != nil, nil
 }
 
 // working does what may take long, and tells every few seconds how far it is.

@@ -199,7 +199,7 @@ func (a *answered) checkLoad(ctx context.Context, p *problem.Problem, s plan.Set
 			return err
 		}
 	}
-	return a.compare(newLoadAnswer(p, l), s)
+	return a.compare(loadRecord(p, l), s)
 }
 
 // compare checks that the answer says what it should.
