@@ -71,7 +71,9 @@ func TestMalformed(t *testing.T) {
 			`sharing, fcfs, lcfs, random, order, balanced`},
 		{"{name: think, discipline: delay}", "{name: think}", `line 2: stations[0].discipline is missing: want one ` +
 			`of delay, sharing, fcfs, lcfs, random, order, balanced`},
-		{"{name: think, discipline: delay}", "{name: out, discipline: delay}", `line 2: stations[0].name = "out": want another name; this is the way out of the network`},
+		{"  - {name: think, discipline: delay}",
+			"  - {name: think, discipline: delay}\n  - {name: out, discipline: delay}",
+			`line 3: stations[1].name = "out": want another name; this is the way out of the network`},
 		{"{name: think, discipline: delay}", "{name: cpu, discipline: delay}", `line 3: stations[1].name = "cpu": want a name of its own; stations[0] has this one`},
 		{"{name: think, discipline: delay}", "{name: think, discipline: delay, servers: 2}", `line 2: stations[0].servers = 2: want no such field with discipline delay, where each job has a server of its own`},
 		{"{name: think, discipline: delay}", "{name: think, discipline: delay, rate: 0}", `line 2: stations[0].rate = 0: want a number > 0`},

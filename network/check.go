@@ -24,10 +24,8 @@ const (
 )
 
 const (
-	out            = "out" // what a file calls the way out of the network
-	wantPopulation = "an integer from 0 to 1000000000"
-	wantServers    = "an integer from 1 to 1000000"
-
+	out             = "out" // what a file calls the way out of the network
+	wantPopulation  = "an integer from 0 to 1000000000"
 	wantProbability = "a probability, a number >= 0"
 )
 
@@ -45,29 +43,11 @@ const (
 //
 // It takes time linear in the model, but for sums of fractions.
 func (m *Model) Check() error {
-	if len(m.Stations) == 0 {
-		return input.Errorf("stations", "[]", "at least one station")
+	if err := modelFile.CheckAll(m); err != nil {
+		return err
 	}
-	names := make(map[string]int, len(m.Stations))
-	for i := range m.Stations {
-		if err := input.CheckName(names, "stations", i, m.Stations[i].Name); err != nil {
-			return err
-		}
-		if err := m.Stations[i].check(input.Index("stations", i)); err != nil {
-			return err
-		}
-	}
-	if len(m.Classes) == 0 {
-		return input.Errorf("classes", "[]", "at least one class")
-	}
-	clear(names)
-	for c := range m.Classes {
-		if err := input.CheckName(names, "classes", c, m.Classes[c].Name); err != nil {
-			return err
-		}
-		if err := m.checkClass(c); err != nil {
-			return err
-		}
+	if err := m.checkVisits(); err != nil {
+		return err
 	}
 	if err := m.checkRouting(); err != nil {
 		return err
@@ -75,43 +55,33 @@ func (m *Model) Check() error {
 	return m.checkSets()
 }
 
-// checkClass checks class c but for its ways.
-func (m *Model) checkClass(c int) error {
-	class, path := &m.Classes[c], input.Index("classes", c)
-	if class.Population < 0 || class.Population > maxPopulation {
-		return input.Errorf(path+".population", class.Population, wantPopulation)
-	}
-	if class.ArrivalRate != nil {
-		if err := input.CheckNumber(path+".arrival_rate", class.ArrivalRate, input.Nonnegative); err != nil {
-			return err
-		}
-		if class.Population > 0 {
-			return input.Errorf(path+".population", class.Population, "either a population (closed) or an arrival_rate (open)")
+// checkStations refuses a class that has two visits to one station.
+func (m *Model) checkStations() error {
+	for c := range m.Classes {
+		seen := make(map[int]bool, len(m.Classes[c].Visits))
+		for v, visit := range m.Classes[c].Visits {
+			if seen[visit.Station] {
+				return input.Errorf(visitPath(c, v)+".station", strconv.Quote(m.Stations[visit.Station].Name),
+					"each station once; a class that comes twice in a row is two classes")
+			}
+			seen[visit.Station] = true
 		}
 	}
-	if len(class.Visits) == 0 {
-		return input.Errorf(path+".visits", "[]", "at least one visit")
-	}
-	if class.Reference < 0 || class.Reference >= len(class.Visits) {
-		return input.Errorf(path+".reference", class.Reference, "a row of visits, 0 to %d", len(class.Visits)-1)
-	}
-	seen := make(map[int]bool, len(class.Visits))
-	for v, visit := range class.Visits {
-		path := input.Index(path+".visits", v)
-		if visit.Station < 0 || visit.Station >= len(m.Stations) {
-			return input.Errorf(path+".station", visit.Station, "a row of stations, 0 to %d", len(m.Stations)-1)
+	return nil
+}
+
+// checkVisits checks references to visits, and the nodes of visits.
+func (m *Model) checkVisits() error {
+	for c := range m.Classes {
+		class := &m.Classes[c]
+		if class.Reference < 0 || class.Reference >= len(class.Visits) {
+			return input.Errorf(input.Index("classes", c)+".reference", class.Reference,
+				"a row of visits, 0 to %d", len(class.Visits)-1)
 		}
-		if seen[visit.Station] {
-			return input.Errorf(path+".station", strconv.Quote(m.Stations[visit.Station].Name), "each station once; a class that comes twice in a row is two classes")
-		}
-		seen[visit.Station] = true
-		if visit.MeanSize != nil {
-			if err := input.CheckNumber(path+".mean_size", visit.MeanSize, input.Positive); err != nil {
+		for v, visit := range class.Visits {
+			if err := m.checkNodes(visitPath(c, v)+".nodes", visit); err != nil {
 				return err
 			}
-		}
-		if err := m.checkNodes(path+".nodes", visit); err != nil {
-			return err
 		}
 	}
 	return nil
@@ -239,9 +209,6 @@ func (m *Model) checkForm(c int) (short bool, err error) {
 			return short, input.Errorf(path, input.Quote(m.Stations[visit.Station].Name), "next at all visits of the class, or visits at all")
 		}
 		if short {
-			if err := input.CheckNumber(path+".visits", visit.Count, input.Positive); err != nil {
-				return short, err
-			}
 			sum.Add(sum, visit.Count)
 		}
 	}

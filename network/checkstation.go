@@ -5,31 +5,26 @@ import (
 	"math/big"
 	"slices"
 	"strconv"
-	"strings"
 
 	"productform/internal/input"
-	"productform/internal/tree"
 	"productform/network/internal/demands"
 )
 
 // disciplines are all, in the order of messages.
-var disciplines = []string{
-	string(Delay), string(Sharing), string(FCFS), string(LCFS), string(Random), string(Order), string(Balanced),
+var disciplines = []Discipline{Delay, Sharing, FCFS, LCFS, Random, Order, Balanced}
+
+// elsewhere has the disciplines by names that they have elsewhere.
+var elsewhere = map[string]Discipline{
+	"ps": Sharing, "is": Delay, "inf": Delay, "fifo": FCFS, "lifo": LCFS, "lcfspr": LCFS, "siro": Random,
+	"oi": Order, "bf": Balanced,
 }
 
 const wantService = "nodes, limits or rank"
 
-// check checks all of a station but what it says of classes.
+// check refuses fields of a station, each in its range, that do not go together.
 func (s *Station) check(path string) error {
 	if s.Name == out {
 		return input.Errorf(path+".name", strconv.Quote(out), "another name; this is the way out of the network")
-	}
-	switch s.Discipline {
-	case Delay, Sharing, FCFS, LCFS, Random, Order, Balanced:
-	case "":
-		return input.Errorf(path+".discipline", "", "%s", wantDiscipline(""))
-	default:
-		return input.Errorf(path+".discipline", strconv.Quote(string(s.Discipline)), "%s", wantDiscipline(string(s.Discipline)))
 	}
 	if err := s.checkFields(path); err != nil {
 		return err
@@ -37,47 +32,10 @@ func (s *Station) check(path string) error {
 	if s.Limits != nil && s.Servers == 0 {
 		return input.Errorf(path+".servers", "", "the number of servers, beside limits, which say how many of them classes hold")
 	}
-	if s.Servers < 0 || s.Servers > maxServers {
-		return input.Errorf(path+".servers", s.Servers, wantServers)
-	}
-	if s.Rate != nil {
-		if err := input.CheckNumber(path+".rate", s.Rate, input.Positive); err != nil {
-			return err
-		}
-	}
 	if s.Rates != nil && (len(s.Rates) == 0 || len(s.Rates) > maxRates) {
 		return input.Errorf(path+".rates", fmt.Sprintf("%d numbers", len(s.Rates)), "1 to %d numbers, the total rate with 1, 2, ... jobs", maxRates)
 	}
-	for n, r := range s.Rates {
-		if err := input.CheckNumber(input.Index(path+".rates", n), r, input.Positive); err != nil {
-			return err
-		}
-	}
-	if s.Nodes != nil && len(s.Nodes) == 0 {
-		return input.Errorf(path+".nodes", "[]", "at least one node")
-	}
-	names := make(map[string]int, len(s.Nodes))
-	for k, n := range s.Nodes {
-		if err := input.CheckName(names, path+".nodes", k, n.Name); err != nil {
-			return err
-		}
-		if err := input.CheckNumber(input.Index(path+".nodes", k)+".capacity", n.Capacity, input.Nonnegative); err != nil {
-			return err
-		}
-	}
 	return nil
-}
-
-func wantDiscipline(word string) string {
-	other := map[string]Discipline{ // names elsewhere
-		"ps": Sharing, "is": Delay, "inf": Delay, "fifo": FCFS, "lifo": LCFS, "lcfspr": LCFS, "siro": Random,
-		"oi": Order, "bf": Balanced,
-	}
-	want := "one of " + strings.Join(disciplines, ", ")
-	if d, known := other[strings.ToLower(word)]; known {
-		return want + "; that is " + string(d) + " here"
-	}
-	return want + tree.DidYouMean(word, slices.Values(disciplines), strconv.Quote)
 }
 
 // checkFields checks that a station has the fields of its discipline and no others.
@@ -159,14 +117,8 @@ func (m *Model) checkSets() error {
 
 // checkSet checks a list of classes that visit a station, and returns it in increasing order.
 func (m *Model) checkSet(path string, set, visitors []int) ([]int, error) {
-	if len(set) == 0 {
-		return nil, input.Errorf(path, "[]", "at least one class")
-	}
 	seen := make(map[int]bool, len(set))
 	for k, c := range set {
-		if c < 0 || c >= len(m.Classes) {
-			return nil, input.Errorf(input.Index(path, k), c, "a row of classes, 0 to %d", len(m.Classes)-1)
-		}
 		if _, visits := slices.BinarySearch(visitors, c); !visits {
 			return nil, input.Errorf(input.Index(path, k), strconv.Quote(m.Classes[c].Name), "a class that visits the station")
 		}
@@ -181,18 +133,12 @@ func (m *Model) checkSet(path string, set, visitors []int) ([]int, error) {
 }
 
 func (m *Model) checkLimits(path string, s *Station, visitors []int) error {
-	if s.Limits != nil && (len(s.Limits) == 0 || len(s.Limits) > maxLimits) {
-		return input.Errorf(path, fmt.Sprintf("%d limits", len(s.Limits)), "1 to %d limits", maxLimits)
-	}
 	var sets [][]int
 	for k, l := range s.Limits {
 		path := input.Index(path, k)
 		set, err := m.checkSet(path+".classes", l.Classes, visitors)
 		if err != nil {
 			return err
-		}
-		if l.Most < 1 || l.Most > maxServers {
-			return input.Errorf(path+".most", l.Most, wantServers)
 		}
 		for j, other := range sets {
 			if slices.Equal(set, other) {
@@ -217,9 +163,6 @@ func (m *Model) checkRank(path string, s *Station, visitors []int) error {
 		path := input.Index(path, k)
 		set, err := m.checkSet(path+".classes", r.Classes, visitors)
 		if err != nil {
-			return err
-		}
-		if err := input.CheckNumber(path+".rate", r.Rate, input.Positive); err != nil {
 			return err
 		}
 		mask := maskOf(set, visitors)
@@ -295,11 +238,6 @@ func (m *Model) checkTable(path string, t *Table, visitors []int) error {
 		return input.Errorf(path+".balance", fmt.Sprintf("%d numbers", len(t.Balance)), "%d, one for each state", states)
 	case t.Rates != nil && len(t.Rates) != states:
 		return input.Errorf(path+".rates", fmt.Sprintf("%d rows", len(t.Rates)), "%d, one for each state", states)
-	}
-	for row, phi := range t.Balance {
-		if err := input.CheckNumber(input.Index(path+".balance", row), phi, input.Positive); err != nil {
-			return err
-		}
 	}
 	if t.Balance != nil && t.Balance[0].Cmp(big.NewRat(1, 1)) != 0 {
 		return input.Errorf(path+".balance[0]", t.Balance[0].RatString(), "1")

@@ -1,272 +1,201 @@
 package network
 
 import (
-	"fmt"
 	"math/big"
 	"slices"
 	"strconv"
 	"strings"
 
+	"productform/internal/file"
 	"productform/internal/input"
 	"productform/internal/tree"
 )
 
-// A decoder builds the model that a file describes. It checks what only a file can have wrong: types, fields, names.
+// Schema returns a JSON schema of the files that [Read] reads. It refers to the definitions name,
+// nonnegative, positive, count, names and probabilities in $defs.
+func Schema() map[string]any { return modelFile.Schema() }
+
+// modelFile describes the file of a model, except for the values that a [decoder] reads. It is never
+// changed, like the descriptions that it is made of.
+var modelFile = file.Description[Model]{
+	Want: "an object with stations and classes",
+	Fields: []file.Field[Model]{
+		file.Objects("stations", "", "an array of stations", func(m *Model) *[]Station { return &m.Stations },
+			&stationFile, file.Length{Least: 1, One: "station", Many: "stations"},
+			func(s *Station) string { return s.Name }).Ahead(),
+		file.Objects("classes", "", "an array of classes", func(m *Model) *[]Class { return &m.Classes }, &classFile,
+			someClasses, func(c *Class) string { return c.Name }).Ahead(),
+	},
+	Check: func(m *Model, _ string) error { return m.checkStations() },
+	Patch: func(s file.Schema) { s["description"] = "for network" },
+}
+
+var stationFile = file.Description[Station]{
+	Want: "an object with a name and other fields",
+	Fields: []file.Field[Station]{
+		file.Name(func(s *Station) *string { return &s.Name }),
+		file.Word("discipline", "", func(s *Station) *Discipline { return &s.Discipline }, disciplines, elsewhere),
+		file.Int("servers", "equal servers", func(s *Station) *int { return &s.Servers }, maxServers, "").Default(1),
+		file.Rat("rate", "work per unit of time of each", func(s *Station) **big.Rat { return &s.Rate },
+			input.Positive).Default(1),
+		file.List("rates", "work per unit of time of all with 1, 2, ... jobs", "an array of rates",
+			func(s *Station) *[]*big.Rat { return &s.Rates }, number(input.Positive), file.Length{}).Optional(),
+		file.Objects("nodes", "", "an array of nodes", func(s *Station) *[]Node { return &s.Nodes }, &nodeFile,
+			file.Length{Least: 1, One: "node", Many: "nodes"},
+			func(n *Node) string { return n.Name }).Ahead().Optional(),
+		file.Objects("limits", "", "an array of limits", func(s *Station) *[]Limit { return &s.Limits }, &limitFile,
+			file.Length{Least: 1, Most: maxLimits, One: "limit", Many: "limits"}, nil).Optional(),
+		file.Objects("rank", "", "an array of sets of classes with their rates",
+			func(s *Station) *[]SetRate { return &s.Rank }, &rateFile, file.Length{}, nil).Optional(),
+		file.Object("table", "", func(s *Station) **Table { return &s.Table }, &tableFile).Optional(),
+	},
+	Check: (*Station).check,
+}
+
+func number(within string) file.Field[*big.Rat] {
+	return file.Rat("", "", file.Itself[*big.Rat], within)
+}
+
+var someClasses = file.Length{Least: 1, One: "class", Many: "classes"}
+
+var nodeFile = file.Description[Node]{Want: "an object with name and capacity", Fields: []file.Field[Node]{
+	file.Name(func(n *Node) *string { return &n.Name }),
+	file.Rat("capacity", "", func(n *Node) **big.Rat { return &n.Capacity }, input.Nonnegative),
+}}
+
+var limitFile = file.Description[Limit]{Want: "an object with classes and most", Fields: []file.Field[Limit]{
+	file.Refs("classes", "", "", func(l *Limit) *[]int { return &l.Classes }, "classes", someClasses),
+	file.Int("most", "", func(l *Limit) *int { return &l.Most }, maxServers, ""),
+}}
+
+var rateFile = file.Description[SetRate]{Want: "an object with classes and rate", Fields: []file.Field[SetRate]{
+	file.Refs("classes", "", "", func(r *SetRate) *[]int { return &r.Classes }, "classes", someClasses),
+	file.Rat("rate", "", func(r *SetRate) **big.Rat { return &r.Rate }, input.Positive),
+}}
+
+var tableFile = file.Description[Table]{
+	Want: "an object with classes, most, and balance or rates",
+	Fields: []file.Field[Table]{
+		file.Refs("classes", "", "", func(t *Table) *[]int { return &t.Classes }, "classes", someClasses),
+		file.List("most", "", "an array of numbers of jobs", func(t *Table) *[]int { return &t.Most },
+			file.Int("", "", file.Itself[int], maxTable-1, ""), file.Length{}),
+		file.List("balance", "", "an array of numbers", func(t *Table) *[]*big.Rat { return &t.Balance },
+			number(input.Positive), file.Length{}).Optional(),
+		file.List("rates", "", "an array of rows of rates", func(t *Table) *[][]*big.Rat { return &t.Rates },
+			file.List("", "", "an array of rates, one for each class", file.Itself[[]*big.Rat],
+				number(input.Nonnegative).Optional(), file.Length{}), file.Length{}).Optional(),
+	},
+}
+
+var classFile = file.Description[Class]{
+	Want: "an object with a name and other fields",
+	Fields: []file.Field[Class]{
+		file.Name(func(c *Class) *string { return &c.Name }),
+		file.Whole("population", "closed: jobs at the start", func(c *Class) *int { return &c.Population },
+			maxPopulation).Optional(),
+		file.Rat("arrival_rate", "open: jobs per unit of time", func(c *Class) **big.Rat { return &c.ArrivalRate },
+			input.Nonnegative).Optional(),
+		file.Later[Class]("arrives", "", file.Ref("probabilities")).Optional(),
+		file.Later[Class]("reference", "", file.Ref("name")).Optional(),
+		file.Objects("visits", "", "an array of visits to stations", func(c *Class) *[]Visit { return &c.Visits },
+			&visitFile, file.Length{Least: 1, One: "visit", Many: "visits"}, nil),
+	},
+	Check: func(c *Class, path string) error {
+		if c.ArrivalRate != nil && c.Population > 0 {
+			return input.Errorf(path+".population", c.Population,
+				"either a population (closed) or an arrival_rate (open)")
+		}
+		return nil
+	},
+}
+
+var visitFile = file.Description[Visit]{
+	Want: "an object with station and next, or visits",
+	Fields: []file.Field[Visit]{
+		file.Row("station", "", func(v *Visit) *int { return &v.Station }, "stations", "station"),
+		file.Rat("mean_size", "", func(v *Visit) **big.Rat { return &v.MeanSize }, input.Positive).Default(1),
+		file.Later[Visit]("nodes", "", file.Ref("names")).Optional(),
+		file.Later[Visit]("next", "", file.Ref("probabilities")).Optional(),
+		file.Rat("visits", "", func(v *Visit) **big.Rat { return &v.Count }, input.Positive).Optional(),
+	},
+}
+
+// A decoder reads what refers to more of the file than one list of names.
 type decoder struct {
-	root     *tree.Node
 	model    *Model
 	stations map[string]int   // rows by name
 	classes  map[string]int   // rows by name
-	visits   []map[int]int    // of each class: the visit to a station
-	nodes    []map[string]int // of each station: rows of nodes by name
+	visits   []map[int]int    // of each class, by station
+	nodes    []map[string]int // of each station, rows by name; nil until they are needed
 }
 
 func decode(root *tree.Node) (*Model, error) {
-	f, err := root.Fields("", "an object with stations and classes", "stations", "classes")
+	m, err := modelFile.Read(root)
 	if err != nil {
 		return nil, err
 	}
-	stations, err := f["stations"].Elements("stations", "an array of stations")
-	if err != nil {
-		return nil, err
+	d := &decoder{
+		model:    m,
+		stations: tree.Rows(len(m.Stations), func(i int) string { return m.Stations[i].Name }),
+		classes:  tree.Rows(len(m.Classes), func(c int) string { return m.Classes[c].Name }),
+		visits:   make([]map[int]int, len(m.Classes)),
+		nodes:    make([]map[string]int, len(m.Stations)),
 	}
-	classes, err := f["classes"].Elements("classes", "an array of classes")
-	if err != nil {
-		return nil, err
+	if err := modelFile.CheckAll(m); err != nil {
+		return nil, root.AsWritten(err)
 	}
-	d := &decoder{root: root, model: &Model{Stations: make([]Station, len(stations)), Classes: make([]Class, len(classes))}}
-	if d.stations, err = rows(stations, "stations"); err != nil {
-		return nil, err
+	for c := range m.Classes {
+		d.visits[c] = tree.Rows(len(m.Classes[c].Visits), func(v int) int { return m.Classes[c].Visits[v].Station })
 	}
-	if d.classes, err = rows(classes, "classes"); err != nil {
-		return nil, err
-	}
-	d.visits, d.nodes = make([]map[int]int, len(classes)), make([]map[string]int, len(stations))
-	for i := range stations {
-		if err := d.station(&stations[i], i); err != nil {
-			return nil, err
-		}
-	}
-	fields := make([]map[string]*tree.Node, len(classes))
+	classes := root.Get("classes").Kids
 	for c := range classes {
-		if fields[c], err = d.class(&classes[c], c); err != nil {
+		if err := d.class(&classes[c], c); err != nil {
 			return nil, err
 		}
 	}
-	for c := range classes { // now that all visits have their stations
-		if err := d.ways(fields[c], c); err != nil {
-			return nil, err
-		}
-	}
-	return d.model, nil
+	return m, nil
 }
 
-// rows returns the rows of a list by their names, which differ, as far as they have any.
-func rows(list []tree.Node, path string) (map[string]int, error) {
-	names := make(map[string]int, len(list))
-	for i := range list {
-		n := &list[i]
-		if n.Kind != tree.Object {
-			return nil, input.Errorf(input.Index(path, i), n, "an object with a name and other fields")
-		}
-		for k, key := range n.Keys {
-			if key != "name" {
-				continue
-			}
-			name, err := n.Kids[k].Name(input.Index(path, i) + ".name")
-			if err != nil {
-				return nil, err
-			}
-			if err := input.CheckName(names, path, i, name); err != nil {
-				return nil, err
-			}
-			break
-		}
-	}
-	return names, nil
-}
-
-func (d *decoder) station(n *tree.Node, i int) error {
-	s, path := &d.model.Stations[i], input.Index("stations", i)
-	f, err := n.Fields(path, "an object with name and discipline", "name", "discipline", "servers", "rate", "rates", "nodes", "limits", "rank", "table")
-	if err != nil {
-		return err
-	}
-	if s.Name, err = f["name"].Name(path + ".name"); err != nil {
-		return err
-	}
-	if f["discipline"] == nil || f["discipline"].Kind != tree.Text {
-		return input.Errorf(path+".discipline", shown(f["discipline"]), "%s", wantDiscipline(""))
-	}
-	s.Discipline = Discipline(strings.Clone(f["discipline"].Text))
-	if n := f["servers"]; n != nil {
-		if s.Servers, err = n.Integer(path+".servers", maxServers, wantServers); err != nil {
-			return err
-		}
-	}
-	if n := f["rate"]; n != nil {
-		if s.Rate, err = n.Rat(path+".rate", input.Positive); err != nil {
-			return err
-		}
-	}
-	if n := f["rates"]; n != nil {
-		if s.Rates, err = tree.List(n, path+".rates", "an array of rates", rate); err != nil {
-			return err
-		}
-	}
-	d.nodes[i] = make(map[string]int)
-	if n := f["nodes"]; n != nil {
-		if s.Nodes, err = tree.List(n, path+".nodes", "an array of nodes", decodeNode); err != nil {
-			return err
-		}
-		for k, node := range s.Nodes {
-			if err := input.CheckName(d.nodes[i], path+".nodes", k, node.Name); err != nil {
+// class decodes the nodes of visits, the reference, and where jobs go.
+func (d *decoder) class(n *tree.Node, c int) (err error) {
+	class, path := &d.model.Classes[c], input.Index("classes", c)
+	visits := n.Get("visits").Kids
+	for v := range visits {
+		if n := visits[v].Get("nodes"); n != nil {
+			if class.Visits[v].Nodes, err = d.nodeNames(n, visitPath(c, v)+".nodes", class.Visits[v].Station); err != nil {
 				return err
 			}
 		}
 	}
-	if n := f["limits"]; n != nil {
-		if s.Limits, err = tree.List(n, path+".limits", "an array of limits", d.limit); err != nil {
-			return err
-		}
-	}
-	if n := f["rank"]; n != nil {
-		if s.Rank, err = tree.List(n, path+".rank", "an array of sets of classes with their rates", d.setRate); err != nil {
-			return err
-		}
-	}
-	if n := f["table"]; n != nil {
-		if s.Table, err = d.table(n, path+".table"); err != nil {
-			return err
-		}
-	}
-	return d.root.AsWritten(s.check(path))
-}
-
-// shown is what a message calls a value, nothing if it is missing.
-func shown(n *tree.Node) any {
-	if n == nil {
-		return ""
-	}
-	return n
-}
-
-func rate(n *tree.Node, path string) (*big.Rat, error) { return n.Rat(path, input.Positive) }
-
-func decodeNode(n *tree.Node, path string) (node Node, err error) {
-	f, err := n.Fields(path, "an object with name and capacity", "name", "capacity")
-	if err != nil {
-		return node, err
-	}
-	if node.Name, err = f["name"].Name(path + ".name"); err != nil {
-		return node, err
-	}
-	node.Capacity, err = f["capacity"].Rat(path+".capacity", input.Nonnegative)
-	return node, err
-}
-
-const wantClassList = "an array of names of classes"
-
-func (d *decoder) limit(n *tree.Node, path string) (l Limit, err error) {
-	f, err := n.Fields(path, "an object with classes and most", "classes", "most")
-	if err != nil {
-		return l, err
-	}
-	if l.Classes, err = tree.List(f["classes"], path+".classes", wantClassList, d.className); err != nil {
-		return l, err
-	}
-	l.Most, err = f["most"].Integer(path+".most", maxServers, wantServers)
-	return l, err
-}
-
-func (d *decoder) setRate(n *tree.Node, path string) (r SetRate, err error) {
-	f, err := n.Fields(path, "an object with classes and rate", "classes", "rate")
-	if err != nil {
-		return r, err
-	}
-	if r.Classes, err = tree.List(f["classes"], path+".classes", wantClassList, d.className); err != nil {
-		return r, err
-	}
-	r.Rate, err = f["rate"].Rat(path+".rate", input.Positive)
-	return r, err
-}
-
-func (d *decoder) table(n *tree.Node, path string) (*Table, error) {
-	f, err := n.Fields(path, "an object with classes, most, and balance or rates", "classes", "most", "balance", "rates")
-	if err != nil {
-		return nil, err
-	}
-	t := new(Table)
-	if t.Classes, err = tree.List(f["classes"], path+".classes", wantClassList, d.className); err != nil {
-		return nil, err
-	}
-	if t.Most, err = tree.List(f["most"], path+".most", "an array of numbers of jobs", func(n *tree.Node, path string) (int, error) {
-		return n.Integer(path, maxTable-1, fmt.Sprintf("an integer from 1 to %d", maxTable-1))
-	}); err != nil {
-		return nil, err
-	}
-	if n := f["balance"]; n != nil {
-		if t.Balance, err = tree.List(n, path+".balance", "an array of numbers", rate); err != nil {
-			return nil, err
-		}
-	}
-	if n := f["rates"]; n != nil {
-		t.Rates, err = tree.List(n, path+".rates", "an array of rows of rates", func(n *tree.Node, path string) ([]*big.Rat, error) {
-			return tree.List(n, path, "an array of rates, one for each class", func(n *tree.Node, path string) (*big.Rat, error) { return n.Rat(path, input.Nonnegative) })
-		})
-	}
-	return t, err
-}
-
-func (d *decoder) className(n *tree.Node, path string) (int, error) {
-	return n.Row(path, "class", d.classes)
-}
-
-// class decodes all of a class but its ways.
-func (d *decoder) class(n *tree.Node, c int) (map[string]*tree.Node, error) {
-	class, path := &d.model.Classes[c], input.Index("classes", c)
-	f, err := n.Fields(path, "an object with name and visits", "name", "population", "arrival_rate", "arrives", "reference", "visits")
-	if err != nil {
-		return nil, err
-	}
-	if class.Name, err = f["name"].Name(path + ".name"); err != nil {
-		return nil, err
-	}
-	if n := f["population"]; n != nil {
-		x, err := n.Rat(path+".population", wantPopulation)
-		if err != nil {
-			return nil, err
-		}
-		if !x.IsInt() || x.Sign() < 0 || x.Cmp(big.NewRat(maxPopulation, 1)) > 0 {
-			return nil, d.root.AsWritten(input.Errorf(path+".population", x.RatString(), wantPopulation))
-		}
-		class.Population = int(x.Num().Int64())
-	}
-	if n := f["arrival_rate"]; n != nil {
-		if class.ArrivalRate, err = n.Rat(path+".arrival_rate", input.Nonnegative); err != nil {
-			return nil, err
-		}
-	}
-	visits, err := f["visits"].Elements(path+".visits", "an array of visits to stations")
-	if err != nil {
-		return nil, err
-	}
-	class.Visits = make([]Visit, len(visits))
-	d.visits[c] = make(map[int]int, len(visits))
-	for v := range visits {
-		if err := d.visit(&visits[v], input.Index(path+".visits", v), &class.Visits[v]); err != nil {
-			return nil, err
-		}
-		if _, ok := d.visits[c][class.Visits[v].Station]; !ok {
-			d.visits[c][class.Visits[v].Station] = v
-		}
-	}
-	if n := f["reference"]; n != nil {
+	if n := n.Get("reference"); n != nil {
 		if class.Reference, err = d.visitOf(n, path+".reference", c); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	return f, d.root.AsWritten(d.model.checkClass(c))
+	if n := n.Get("arrives"); n != nil {
+		if class.Arrives, err = d.branches(n, path+".arrives", c); err != nil {
+			return err
+		}
+	}
+	for v := range visits {
+		if n := visits[v].Get("next"); n != nil {
+			if class.Visits[v].Next, err = d.branches(n, visitPath(c, v)+".next", c); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// nodeNames decodes names of nodes of station i.
+func (d *decoder) nodeNames(n *tree.Node, path string, i int) ([]int, error) {
+	station := &d.model.Stations[i]
+	if d.nodes[i] == nil {
+		d.nodes[i] = tree.Rows(len(station.Nodes), func(k int) string { return station.Nodes[k].Name })
+	}
+	return tree.List(n, path, "an array of names of nodes", func(n *tree.Node, path string) (int, error) {
+		return n.Row(path, "node of station "+input.Quote(station.Name), d.nodes[i])
+	})
 }
 
 // visitOf decodes the name of a station that class c visits.
@@ -285,54 +214,6 @@ func (d *decoder) visited(c int) []string {
 		all = append(all, d.model.Stations[v.Station].Name)
 	}
 	return all
-}
-
-// visit decodes all of a visit but next.
-func (d *decoder) visit(n *tree.Node, path string, v *Visit) error {
-	f, err := n.Fields(path, "an object with station and next, or visits", "station", "mean_size", "nodes", "next", "visits")
-	if err != nil {
-		return err
-	}
-	if v.Station, err = f["station"].Row(path+".station", "station", d.stations); err != nil {
-		return err
-	}
-	if n := f["mean_size"]; n != nil {
-		if v.MeanSize, err = n.Rat(path+".mean_size", input.Positive); err != nil {
-			return err
-		}
-	}
-	if n := f["visits"]; n != nil {
-		if v.Count, err = n.Rat(path+".visits", input.Positive); err != nil {
-			return err
-		}
-	}
-	if n := f["nodes"]; n != nil {
-		v.Nodes, err = tree.List(n, path+".nodes", "an array of names of nodes", func(n *tree.Node, path string) (int, error) {
-			return n.Row(path, "node of station "+input.Quote(d.model.Stations[v.Station].Name), d.nodes[v.Station])
-		})
-	}
-	return err
-}
-
-// ways decodes where jobs of class c go, of which f are the fields.
-func (d *decoder) ways(f map[string]*tree.Node, c int) (err error) {
-	class, path := &d.model.Classes[c], input.Index("classes", c)
-	if n := f["arrives"]; n != nil {
-		if class.Arrives, err = d.branches(n, path+".arrives", c); err != nil {
-			return err
-		}
-	}
-	for v := range class.Visits {
-		n := &f["visits"].Kids[v]
-		for k, key := range n.Keys {
-			if key == "next" {
-				if class.Visits[v].Next, err = d.branches(&n.Kids[k], visitPath(c, v)+".next", c); err != nil {
-					return err
-				}
-			}
-		}
-	}
-	return nil
 }
 
 // branches decodes an object from names of stations to probabilities.
@@ -394,7 +275,8 @@ func (d *decoder) branch(end, path string, c int) (b Branch, err error) {
 		return b, input.Errorf(path, strconv.Quote(end), "a name with one meaning; rename the station or the class")
 	}
 	if _, ok := d.stations[end]; ok {
-		return b, input.Errorf(path, strconv.Quote(end), "a station that the class visits; %s is not among its visits", input.Quote(end))
+		return b, input.Errorf(path, strconv.Quote(end),
+			"a station that the class visits; %s is not among its visits", input.Quote(end))
 	}
 	known := append(d.visited(c), out)
 	for to := range d.model.Classes {
@@ -405,5 +287,6 @@ func (d *decoder) branch(end, path string, c int) (b Branch, err error) {
 			known = append(known, station+"/"+d.model.Classes[to].Name)
 		}
 	}
-	return b, input.Errorf(path, strconv.Quote(end), "a station that the class visits, station/class, or out%s", tree.DidYouMean(end, slices.Values(known), input.Quote))
+	return b, input.Errorf(path, strconv.Quote(end), "a station that the class visits, station/class, or out%s",
+		tree.DidYouMean(end, slices.Values(known), input.Quote))
 }

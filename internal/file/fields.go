@@ -2,6 +2,7 @@ package file
 
 import (
 	"fmt"
+	"maps"
 	"math/big"
 	"strconv"
 
@@ -71,6 +72,12 @@ func Custom[T any](
 		check = func(*Scope, string, *T) error { return nil }
 	}
 	return Field[T]{name: name, doc: doc, read: read, isZero: isZero, check: check, schema: schema}
+}
+
+// Later describes a field that plain Go reads and checks after the others.
+func Later[T any](name, doc string, schema Schema) Field[T] {
+	nothing := func(*Scope, *tree.Node, string, *T) error { return nil }
+	return Custom(name, doc, nothing, nil, func(*T) bool { return true }, func() Schema { return maps.Clone(schema) })
 }
 
 // A Length is the accepted length of a list.

@@ -18,7 +18,6 @@ const (
 )
 
 const (
-	wantMost    = "an integer from 1 to 1000000"
 	wantPercent = "a number > 0 and < 100"
 	wantBusy    = "a number > 0 and < 1"
 )
@@ -26,28 +25,21 @@ const (
 // Check reports whether the problem makes sense. It returns nil or a *[num.InputError] for the first field that does not,
 // named as in a file (see [Read]): the model passes [cluster.Model.Check]; names are those of the model; numbers are in
 // range; no measure has two targets; every option has an effect, and new servers have names of their own.
-func (p *Problem) Check() error {
+func (p *Problem) Check() error { return problemFile.CheckAll(p) }
+
+// checkConditions refuses fields, each in its range, that do not go together or with the model.
+func (p *Problem) checkConditions() error {
 	if p.Model == nil {
 		return input.Errorf("model", "", "%s", wantModel)
 	}
 	if err := within("model", p.Model.Check()); err != nil {
 		return err
 	}
-	if p.Scale != nil {
-		if err := input.CheckNumber("scale", p.Scale, input.Positive); err != nil {
-			return err
-		}
-	}
 	if !slices.ContainsFunc(p.Model.Classes, func(c cluster.Class) bool { return c.ArrivalRate.Sign() > 0 }) {
 		return input.Errorf("model.classes", fmt.Sprintf("%d without arrivals", len(p.Model.Classes)), "a class with arrivals")
 	}
 	for _, part := range []func() error{p.checkTargets, p.checkUpgrades, p.checkNewServers, p.checkEdges} {
 		if err := part(); err != nil {
-			return err
-		}
-	}
-	if p.Budget != nil {
-		if err := input.CheckNumber("budget", p.Budget, input.Nonnegative); err != nil {
 			return err
 		}
 	}
@@ -219,20 +211,6 @@ func (p *Problem) Users(server int) (classes []int) {
 	return classes
 }
 
-// checkStep checks what can be bought in steps.
-func checkStep(path, field string, step, cost *big.Rat, most int) error {
-	if err := input.CheckNumber(path+"."+field, step, input.Positive); err != nil {
-		return err
-	}
-	if err := input.CheckNumber(path+".cost", cost, input.Nonnegative); err != nil {
-		return err
-	}
-	if most < 1 || most > MaxMost {
-		return input.Errorf(path+".most", most, wantMost)
-	}
-	return nil
-}
-
 func (p *Problem) checkUpgrades() error {
 	first := map[int]int{}
 	for k, u := range p.Upgrades {
@@ -245,9 +223,6 @@ func (p *Problem) checkUpgrades() error {
 			return input.Errorf(path+".server", strconv.Quote(u.Server), "one upgrade for each server; %s is for this one", input.Index("upgrades", before))
 		}
 		first[s] = k
-		if err := checkStep(path, "step", u.Step, u.Cost, u.Most); err != nil {
-			return err
-		}
 	}
 	return nil
 }
@@ -257,16 +232,6 @@ func (p *Problem) checkNewServers() error {
 		path := input.Index("new_servers", k)
 		if row := p.ServerRow(s.Name); row >= 0 {
 			return input.Errorf(path+".name", strconv.Quote(s.Name), "a name of its own: %s", p.namesake(row))
-		}
-		own := map[string]int{}
-		for before, other := range p.NewServers[:k] {
-			own[other.Name] = before
-		}
-		if err := input.CheckName(own, "new_servers", k, s.Name); err != nil {
-			return err
-		}
-		if err := checkStep(path, "capacity", s.Capacity, s.Cost, s.Most); err != nil {
-			return err
 		}
 		if err := p.checkClasses(path+".classes", s.Classes); err != nil {
 			return err
@@ -291,9 +256,6 @@ func (p *Problem) namesake(row int) string {
 
 // checkClasses checks the classes of a new server.
 func (p *Problem) checkClasses(path string, classes []string) error {
-	if len(classes) == 0 {
-		return input.Errorf(path, "[]", "at least one class")
-	}
 	arrivals := false
 	for i, name := range classes {
 		row, err := p.class(input.Index(path, i), name)
@@ -325,9 +287,6 @@ func (p *Problem) checkEdges() error {
 			if other.Class == e.Class && other.Server == e.Server {
 				return input.Errorf(path, fmt.Sprintf("%s, %s", e.Class, e.Server), "each edge once; %s is the same", input.Index("edges", before))
 			}
-		}
-		if err := input.CheckNumber(path+".cost", e.Cost, input.Nonnegative); err != nil {
-			return err
 		}
 		if added := p.NewServerRow(e.Server); added >= 0 {
 			if err := p.checkNewEdge(path, e, p.NewServers[added]); err != nil {

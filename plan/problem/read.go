@@ -6,9 +6,9 @@ import (
 	"math/big"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"productform/cluster"
+	"productform/internal/file"
 	"productform/internal/input"
 	"productform/internal/tree"
 )
@@ -56,35 +56,83 @@ func read(r io.Reader, format tree.Format, folder string) (*Problem, error) {
 	return tree.Make(root, func(root *tree.Node) (*Problem, error) { return decode(root, folder) })
 }
 
+// Schema returns a JSON schema of the files that [Read] reads. It refers to the definitions name, nonnegative,
+// positive, count and cluster in $defs.
+func Schema() map[string]any { return problemFile.Schema() }
+
+// problemFile describes the file of a problem, except for its model. It is never changed, like the
+// descriptions that it is made of.
+var problemFile = file.Description[Problem]{
+	Want: "an object with a model, targets and options",
+	Fields: []file.Field[Problem]{
+		file.Later[Problem]("model", "name of a file with a cluster, or the cluster", file.Schema{
+			"type": []string{"string", "object"},
+			"if":   file.Schema{"type": "object"}, "then": file.Ref("cluster"), "else": file.Ref("name"),
+		}),
+		file.Rat("scale", "factor of all arrival rates", func(p *Problem) **big.Rat { return &p.Scale },
+			input.Positive).Default(1),
+		file.List("targets", "", "an array of targets", func(p *Problem) *[]Target { return &p.Targets },
+			file.Custom("", "", decodeTarget, nil, nil, targetSchema), file.Length{}).Optional(),
+		file.Bool("no_worse", "whether no class may have a larger mean delay than now",
+			func(p *Problem) *bool { return &p.NoWorse }).Default(false),
+		file.Objects("upgrades", "", "an array of upgrades", func(p *Problem) *[]Upgrade { return &p.Upgrades },
+			&upgradeFile, file.Length{}, nil).Optional(),
+		file.Objects("new_servers", "", "an array of new servers",
+			func(p *Problem) *[]NewServer { return &p.NewServers }, &newServerFile,
+			file.Length{}, func(s *NewServer) string { return s.Name }).Optional(),
+		file.Objects("edges", "", "an array of edges", func(p *Problem) *[]Edge { return &p.Edges }, &edgeFile,
+			file.Length{}, nil).Optional(),
+		file.Rat("budget", "", func(p *Problem) **big.Rat { return &p.Budget }, input.Nonnegative).Optional(),
+		file.Text("minimize", "", func(p *Problem) *string { return &p.Minimize }).Optional(),
+	},
+	Check: func(p *Problem, _ string) error { return p.checkConditions() },
+	Patch: func(s file.Schema) {
+		s["description"] = "for plan and plot"
+		s["properties"].(file.Schema)["edges"].(file.Schema)["maxItems"] = MaxEdges
+	},
+}
+
+var upgradeFile = file.Description[Upgrade]{
+	Want: "an object with server, step, cost and most",
+	Fields: []file.Field[Upgrade]{
+		file.Text("server", "", func(u *Upgrade) *string { return &u.Server }),
+		file.Rat("step", "capacity of a step, for each server of a group",
+			func(u *Upgrade) **big.Rat { return &u.Step }, input.Positive),
+		file.Rat("cost", "", func(u *Upgrade) **big.Rat { return &u.Cost }, input.Nonnegative),
+		file.Int("most", "", func(u *Upgrade) *int { return &u.Most }, MaxMost, "").Default(1).Always(),
+	},
+	Start: Upgrade{Most: 1},
+}
+
+var newServerFile = file.Description[NewServer]{
+	Want: "an object with name, capacity, classes, cost and most",
+	Fields: []file.Field[NewServer]{
+		file.Name(func(s *NewServer) *string { return &s.Name }),
+		file.Rat("capacity", "", func(s *NewServer) **big.Rat { return &s.Capacity }, input.Positive),
+		file.List("classes", "", "an array of names of classes", func(s *NewServer) *[]string { return &s.Classes },
+			file.Text("", "", file.Itself[string]), file.Length{Least: 1, One: "class", Many: "classes"}),
+		file.Rat("cost", "", func(s *NewServer) **big.Rat { return &s.Cost }, input.Nonnegative),
+		file.Int("most", "", func(s *NewServer) *int { return &s.Most }, MaxMost, "").Default(1).Always(),
+	},
+	Start: NewServer{Most: 1},
+}
+
+var edgeFile = file.Description[Edge]{Want: "an object with class, server and cost", Fields: []file.Field[Edge]{
+	file.Text("class", "", func(e *Edge) *string { return &e.Class }),
+	file.Text("server", "", func(e *Edge) *string { return &e.Server }),
+	file.Custom("choose", "", func(_ *file.Scope, n *tree.Node, path string, e *Edge) (err error) {
+		e.Choose, err = n.Integer(path, 1_000_000, "an integer from 1 to the servers of the group")
+		return err
+	}, nil, func(*Edge) bool { return true }, func() file.Schema { return file.Ref("count") }).Optional(),
+	file.Rat("cost", "", func(e *Edge) **big.Rat { return &e.Cost }, input.Nonnegative),
+}}
+
 func decode(root *tree.Node, folder string) (*Problem, error) {
-	f, err := root.Fields("", "an object with a model, targets and options", "model", "scale", "targets", "no_worse", "upgrades", "new_servers", "edges",
-		"budget", "minimize")
+	p, err := problemFile.Read(root)
 	if err != nil {
 		return nil, err
 	}
-	p := new(Problem)
-	if p.Model, err = decodeModel(f["model"], folder); err != nil {
-		return nil, err
-	}
-	if p.Scale, err = optional(f["scale"], "scale", input.Positive); err != nil {
-		return nil, err
-	}
-	if p.Targets, err = list(f["targets"], "targets", decodeTarget); err != nil {
-		return nil, err
-	}
-	if n := f["no_worse"]; n != nil {
-		if n.Kind != tree.Boolean {
-			return nil, input.Errorf("no_worse", n, "true or false")
-		}
-		p.NoWorse = n.Text == "true"
-	}
-	if p.Upgrades, err = list(f["upgrades"], "upgrades", decodeUpgrade); err != nil {
-		return nil, err
-	}
-	if p.NewServers, err = list(f["new_servers"], "new_servers", decodeNewServer); err != nil {
-		return nil, err
-	}
-	if p.Edges, err = list(f["edges"], "edges", decodeEdge); err != nil {
+	if p.Model, err = decodeModel(root.Get("model"), folder); err != nil {
 		return nil, err
 	}
 	for i, e := range p.Edges { // the plain name of a group is all of it
@@ -93,13 +141,7 @@ func decode(root *tree.Node, folder string) (*Problem, error) {
 			p.Edges[i].Choose = p.Model.Servers[k].Size()
 		}
 	}
-	if p.Budget, err = optional(f["budget"], "budget", input.Nonnegative); err != nil {
-		return nil, err
-	}
-	if n := f["minimize"]; n != nil {
-		p.Minimize, err = n.Name("minimize")
-	}
-	return p, err
+	return p, nil
 }
 
 // decodeModel reads the model, a value or a file.
@@ -126,152 +168,97 @@ func decodeModel(n *tree.Node, folder string) (*cluster.Model, error) {
 
 const wantModel = "the name of a file with a model, or a model: an object with servers and classes"
 
-// list decodes each element of an array, none if it is missing.
-func list[T any](n *tree.Node, path string, decode func(n *tree.Node, path string) (T, error)) ([]T, error) {
-	if n == nil {
-		return nil, nil
-	}
-	return tree.List(n, path, "an array of "+strings.ReplaceAll(path, "_", " "), decode)
+const wantTarget = "an object such as {class: NAME, mean_delay: 2}, {class: NAME, percentile: 99, delay: 4}, " +
+	"{server: NAME, utilization: 0.8}, {load_factor: 1.25} or {margin: 0.1}"
+
+// about are the fields of a target that say what its limit is of.
+var about = []string{"class", "server", "percentile"}
+
+// limits are the measures of targets by the fields that hold the limits.
+var limits = []struct {
+	field   string
+	measure Measure
+	beside  []string // fields that it needs
+	want    string
+}{
+	{"mean_delay", MeanDelay, nil, input.Positive},
+	{"delay", Percentile, []string{"class", "percentile"}, input.Positive},
+	{"utilization", Utilization, []string{"server"}, wantBusy},
+	{"load_factor", LoadFactor, nil, input.Positive},
+	{"margin", Margin, nil, input.Positive},
 }
 
-func optional(n *tree.Node, path, want string) (*big.Rat, error) {
-	if n == nil {
-		return nil, nil
+func targetFields() []string {
+	fields := slices.Clone(about)
+	for _, l := range limits {
+		fields = append(fields, l.field)
 	}
-	return n.Rat(path, want)
+	return fields
 }
 
-const wantTarget = "an object such as {class: NAME, mean_delay: 2}, {class: NAME, percentile: 99, delay: 4}, {server: NAME, utilization: 0.8}, {load_factor: 1.25} or {margin: 0.1}"
+func targetSchema() file.Schema {
+	properties := file.Schema{}
+	for _, field := range targetFields() {
+		properties[field] = file.Ref("positive")
+	}
+	properties["class"], properties["server"] = file.Ref("name"), file.Ref("name")
+	return file.Schema{"type": "object", "additionalProperties": false, "minProperties": 1, "properties": properties}
+}
 
 // decodeTarget reads a target, whose measure is the field that holds the limit.
-func decodeTarget(n *tree.Node, path string) (t Target, err error) {
-	limits := []struct {
-		field   string
-		measure Measure
-		beside  []string // fields that it needs
-		want    string
-	}{
-		{"mean_delay", MeanDelay, nil, input.Positive},
-		{"delay", Percentile, []string{"class", "percentile"}, input.Positive},
-		{"utilization", Utilization, []string{"server"}, wantBusy},
-		{"load_factor", LoadFactor, nil, input.Positive},
-		{"margin", Margin, nil, input.Positive},
-	}
-	f, err := n.Fields(path, wantTarget, "class", "server", "percentile", "mean_delay", "delay", "utilization", "load_factor", "margin")
+func decodeTarget(_ *file.Scope, n *tree.Node, path string, t *Target) error {
+	f, err := n.Fields(path, wantTarget, targetFields()...)
 	if err != nil {
-		return t, err
+		return err
 	}
 	for _, l := range limits {
 		if f[l.field] == nil {
 			continue
 		}
 		if t.Measure != "" {
-			return t, input.Errorf(path+"."+l.field, f[l.field], "one limit in a target; another one is a target of its own")
+			return input.Errorf(path+"."+l.field, f[l.field],
+				"one limit in a target; another one is a target of its own")
 		}
 		if t.Limit, err = f[l.field].Rat(path+"."+l.field, l.want); err != nil {
-			return t, err
+			return err
 		}
 		t.Measure = l.measure
 		allowed := append([]string{l.field}, l.beside...)
 		if l.measure == MeanDelay {
 			allowed = append(allowed, "class")
 		}
-		for _, name := range []string{"class", "server", "percentile"} {
+		for _, name := range about {
 			needed, has := slices.Contains(l.beside, name), f[name] != nil
 			switch {
 			case has && !slices.Contains(allowed, name):
-				return t, input.Errorf(path+"."+name, f[name], "no such field beside %s", l.field)
+				return input.Errorf(path+"."+name, f[name], "no such field beside %s", l.field)
 			case needed && !has:
-				return t, input.Errorf(path+"."+name, "", "%s", map[string]string{"class": input.Name, "server": input.Name, "percentile": wantPercent}[name])
+				want := map[string]string{"class": input.Name, "server": input.Name, "percentile": wantPercent}[name]
+				return input.Errorf(path+"."+name, "", "%s", want)
 			}
 		}
 	}
 	if t.Measure == "" {
 		if f["percentile"] != nil {
-			return t, input.Errorf(path+".delay", "", "%s", input.Positive)
+			return input.Errorf(path+".delay", "", "%s", input.Positive)
 		}
-		return t, input.Errorf(path, n, "%s", wantTarget)
+		return input.Errorf(path, n, "%s", wantTarget)
 	}
 	if n := f["class"]; n != nil {
 		if t.Class, err = n.Name(path + ".class"); err != nil {
-			return t, err
+			return err
 		}
 		if t.Class == "" {
-			return t, input.Errorf(path+".class", `""`, input.Name)
+			return input.Errorf(path+".class", `""`, input.Name)
 		}
 	}
 	if n := f["server"]; n != nil {
 		if t.Server, err = n.Name(path + ".server"); err != nil {
-			return t, err
+			return err
 		}
 	}
 	if n := f["percentile"]; n != nil {
 		t.Level, err = n.Rat(path+".percentile", wantPercent)
 	}
-	return t, err
-}
-
-func decodeUpgrade(n *tree.Node, path string) (u Upgrade, err error) {
-	f, err := n.Fields(path, "an object with server, step, cost and most", "server", "step", "cost", "most")
-	if err != nil {
-		return u, err
-	}
-	if u.Server, err = f["server"].Name(path + ".server"); err != nil {
-		return u, err
-	}
-	u.Step, u.Cost, u.Most, err = decodeStep(f, path, "step")
-	return u, err
-}
-
-// decodeStep reads what upgrades and new servers have in common.
-func decodeStep(f map[string]*tree.Node, path, field string) (step, cost *big.Rat, most int, err error) {
-	if step, err = f[field].Rat(path+"."+field, input.Positive); err != nil {
-		return nil, nil, 0, err
-	}
-	if cost, err = f["cost"].Rat(path+".cost", input.Nonnegative); err != nil {
-		return nil, nil, 0, err
-	}
-	if f["most"] == nil {
-		return step, cost, 1, nil
-	}
-	most, err = f["most"].Integer(path+".most", MaxMost, wantMost)
-	return step, cost, most, err
-}
-
-func decodeNewServer(n *tree.Node, path string) (s NewServer, err error) {
-	f, err := n.Fields(path, "an object with name, capacity, classes, cost and most", "name", "capacity", "classes", "cost", "most")
-	if err != nil {
-		return s, err
-	}
-	if s.Name, err = f["name"].Name(path + ".name"); err != nil {
-		return s, err
-	}
-	if s.Capacity, s.Cost, s.Most, err = decodeStep(f, path, "capacity"); err != nil {
-		return s, err
-	}
-	if f["classes"] == nil {
-		return s, input.Errorf(path+".classes", "", "an array of names of classes")
-	}
-	s.Classes, err = list(f["classes"], path+".classes", func(n *tree.Node, path string) (string, error) { return n.Name(path) })
-	return s, err
-}
-
-func decodeEdge(n *tree.Node, path string) (e Edge, err error) {
-	f, err := n.Fields(path, "an object with class, server and cost", "class", "server", "choose", "cost")
-	if err != nil {
-		return e, err
-	}
-	if e.Class, err = f["class"].Name(path + ".class"); err != nil {
-		return e, err
-	}
-	if e.Server, err = f["server"].Name(path + ".server"); err != nil {
-		return e, err
-	}
-	if n := f["choose"]; n != nil {
-		if e.Choose, err = n.Integer(path+".choose", 1_000_000, "an integer from 1 to the servers of the group"); err != nil {
-			return e, err
-		}
-	}
-	e.Cost, err = f["cost"].Rat(path+".cost", input.Nonnegative)
-	return e, err
+	return err
 }

@@ -144,6 +144,25 @@ func TestTargetOfAnother(t *testing.T) {
 	}
 }
 
+// Only a file may leave out how many steps can be bought.
+func TestCheckNoSteps(t *testing.T) {
+	p, err := problem.ReadFile("../testdata/plan.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path, most := range map[string]*int{
+		"upgrades[0].most": &p.Upgrades[0].Most, "new_servers[0].most": &p.NewServers[0].Most,
+	} {
+		*most = 0
+		want := input.Error{Path: path, Value: "0", Want: "an integer from 1 to 1000000"}
+		var bad *num.InputError
+		if err := p.Check(); !errors.As(err, &bad) || *bad != want {
+			t.Errorf("%s: error %v", path, err)
+		}
+		*most = 1
+	}
+}
+
 // A plan in JSON is the same as in YAML, and the name of a file of the model is taken from its folder.
 func TestReadFile(t *testing.T) {
 	folder := t.TempDir()

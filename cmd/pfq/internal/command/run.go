@@ -14,8 +14,10 @@ import (
 	"productform/fluid/traffic"
 	"productform/internal/cli"
 	"productform/internal/input"
+	"productform/network"
 	"productform/network/loss"
 	"productform/network/swap"
+	"productform/plan/problem"
 )
 
 // Root returns pfq with these commands.
@@ -65,6 +67,7 @@ func modelSchema() ([]byte, error) {
 	}
 	kinds := schema["$defs"].(map[string]any)
 	kinds["cluster"], kinds["pool"], kinds["traffic"] = cluster.Schema(), fluid.Schema(), traffic.Schema()
+	kinds["plan"], kinds["network"] = problem.Schema(), network.Schema()
 	kinds["losses"], kinds["swaps"] = loss.Schema(), swap.Schema()
 	text, err = json.MarshalIndent(schema, "", "  ")
 	return append(text, '\n'), err
