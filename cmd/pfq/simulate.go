@@ -25,6 +25,7 @@ var policies = []string{string(simcluster.FCFS), string(simcluster.Interrupt), s
 
 // A simulateFlags holds what the flags of simulate ask for.
 type simulateFlags struct {
+	binding       *cli.Binding
 	sizes, policy string
 	keepSizes     bool
 	interruptions float64    // 0 for none
@@ -37,24 +38,22 @@ func newSimulate() *cobra.Command {
 	f := simulateFlags{sizes: "exponential"}
 	cmd := command.New("simulate MODEL", f.answer)
 	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error { return f.check(cmd.Flags()) }
-	s := &f.settings
-	command.AddSizes(cmd, &f.sizes, "`DISTRIBUTION` of job sizes, scaled to the mean size of the model")
+	b, s := cli.Bind(cmd), &f.settings
+	f.binding = b
+	command.AddSizes(b, &f.sizes, "`DISTRIBUTION` of job sizes, scaled to the mean size of the model")
 	cli.AddSwitch(cmd, &f.keepSizes, "keep-sizes", "take the sizes of a file, or of given ends, as they are, not scaled to the mean size of the model")
-	cli.AddNumber(cmd, &f.interruptions, "interruptions", "", "a number in [1e-6, 1e6]", "mean number `M` of interruptions of a job, for the policy interrupt",
+	b.Number(&f.interruptions, "Interruptions", "interruptions", "", "a number in [1e-6, 1e6]", "mean number `M` of interruptions of a job, for the policy interrupt",
 		func(v float64) bool { return v >= 1e-6 && v <= 1e6 })
-	cli.AddChoice(cmd, &f.policy, "policy", policies, "how servers share jobs, interrupt if --interruptions is given")
+	cli.Choice(b, &f.policy, "Policy", "policy", policies, "how servers share jobs, interrupt if --interruptions is given")
 	s.Runs = 100
-	cli.Flag[int]{Name: "runs", Kind: "int", Usage: "independent runs; with --precision, the most there may be", Default: "100",
-		Want: "an integer in 2..1000000", Parse: cli.ParseIntFrom(2, 1e6)}.Add(cmd, &s.Runs)
-	cli.AddNumber(cmd, &s.Precision, "precision", "", "a number > 0 and < 1", "end once the half-widths of the mean jobs of all classes are below this part of them",
+	b.Number(&s.Precision, "Precision", "precision", "", "a number > 0 and < 1", "end once the half-widths of the mean jobs of all classes are below this part of them",
 		func(v float64) bool { return v > 0 && v < 1 })
-	cli.AddNumber(cmd, &s.Horizon, "horizon", "", "a number in [1e-300, 1e300]", "observe each run from its empty start for the time `T`, stable or not",
+	b.Number(&s.Horizon, "Horizon", "horizon", "", "a number in [1e-300, 1e300]", "observe each run from its empty start for the time `T`, stable or not",
 		func(v float64) bool { return v >= 1e-300 && v <= 1e300 })
-	cli.Flag[int]{Name: "distribution", Usage: "also estimate the probabilities of 0, ..., `N` jobs in all, N from 1 to 100000",
-		Want: "an integer in 1..100000", Parse: cli.ParseInt(1e5)}.Add(cmd, &s.Distribution)
+	b.Int(&s.Distribution, "Distribution", "distribution", 1e5, "also estimate the probabilities of 0, ..., `N` jobs in all, N from 1 to 100000")
 	command.AddPercentiles(cmd, &f.percentiles, "also estimate these percentiles of the delays of all jobs and of each class")
 	command.AddScale(cmd, &f.factors, "simulate", "all arrival rates")
-	command.AddRuns(cmd, s, f.plans)
+	command.AddRuns(b, s, "independent runs; with --precision, the most there may be", f.plans)
 	return cmd
 }
 
@@ -146,7 +145,7 @@ func (f *simulateFlags) read(q command.Query) (m *cluster.Model, jobs jobSizes, 
 	}
 	for _, factor := range f.factors {
 		if factor.Sign() == 0 {
-			return nil, jobs, command.FlagError{Err: input.Errorf("--scale", factor.RatString(), "factors > 0: without arrivals there is nothing to simulate")}
+			return nil, jobs, cli.FlagError{Err: input.Errorf("--scale", factor.RatString(), "factors > 0: without arrivals there is nothing to simulate")}
 		}
 	}
 	return m, jobs, nil
@@ -188,7 +187,7 @@ func (f *simulateFlags) plan(q command.Query, m *cluster.Model, jobs jobSizes) (
 	system = simcluster.Cluster{Model: m, Sizes: jobs.Distribution, Policy: simcluster.Policy(f.policy), Interruptions: f.interruptions}
 	plan, err = command.WithProgress(q, func(ctx context.Context) (*sim.Plan, error) { return sim.NewPlan(ctx, system, f.settings) })
 	if err != nil {
-		return system, nil, nil, command.SimulationError(err, f.settings.Folder)
+		return system, nil, nil, command.SimulationError(f.binding, err, f.settings.Folder)
 	}
 	return system, plan, verdict, nil
 }

@@ -62,12 +62,17 @@ func (b *Binding) Number(target *float64, setting, flag, standard, want, usage s
 // Int adds a flag that takes an integer in 1..most. It is the target unless given, or not set if the
 // target is 0.
 func (b *Binding) Int(target *int, setting, flag string, most int, usage string) {
+	b.IntFrom(1, target, setting, flag, most, usage)
+}
+
+// IntFrom adds a flag like that of Int, of an integer in least..most.
+func (b *Binding) IntFrom(least int, target *int, setting, flag string, most int, usage string) {
 	standard := ""
 	if *target != 0 {
 		standard = strconv.Itoa(*target)
 	}
-	Flag[int]{Name: flag, Usage: usage, Default: standard, Want: fmt.Sprintf("an integer in 1..%d", most),
-		Parse: ParseInt(most)}.Add(b.Cmd, target)
+	Flag[int]{Name: flag, Kind: "int", Usage: usage, Default: standard, Want: fmt.Sprintf("an integer in %d..%d", least, most),
+		Parse: ParseIntFrom(least, most)}.Add(b.Cmd, target)
 	b.Name(setting, flag)
 }
 

@@ -78,13 +78,12 @@ type list[T any] struct {
 	words []string // that were written for the values, "" for those of a range
 }
 
-// written returns all values or, with an index such as 1], one of them as it was written.
+// written returns one of the values as it was written, at an index such as 1], and "" for all of them.
 func (l *list[T]) written(index string) string {
-	i, err := strconv.Atoi(strings.TrimSuffix(index, "]"))
-	if err == nil && i < len(l.words) {
+	if i, err := strconv.Atoi(strings.TrimSuffix(index, "]")); err == nil && i < len(l.words) {
 		return l.words[i]
 	}
-	return l.value.written(index)
+	return ""
 }
 
 func (l *list[T]) Set(text string) error {

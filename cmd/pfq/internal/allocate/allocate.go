@@ -25,12 +25,12 @@ var clusterFields = []string{"servers", "classes", "mean_size"}
 
 // An allocateFlags holds what the flags of allocate ask for.
 type allocateFlags struct {
+	binding        *cli.Binding
 	policies       command.Policies
-	engine         string
-	tol            float64 // 0 for the default
+	sharing        fluid.Settings // RelTol is that of traffic, too, 0 for the default
 	dynamic, audit bool
-	states         int          // 0 for the default
-	settings       sim.Settings // Runs is 0 unless there is a simulation
+	chain          traffic.Settings // MaxStates is 0 for the default
+	settings       sim.Settings     // Runs is 0 unless there is a simulation
 	percentiles    []command.Percentile
 	factors        []*big.Rat // of the arrival rates; nil for the traffic as it is
 }
@@ -46,16 +46,18 @@ func New() *cobra.Command {
 
 // add gives the flags to the command.
 func (f *allocateFlags) add(cmd *cobra.Command) {
-	f.policies.Add(cmd, "how resources are shared")
-	cli.AddChoice(cmd, &f.engine, "engine", command.Engines, "arithmetic")
-	cli.Flag[float64]{Name: "tol", Kind: "float", Usage: "relative error asked of the engine enclose (default 1e-09), or of the truncation with --dynamic (default 1e-10)",
-		Want: "a number >= 1e-300, or >= 1e-14 with --dynamic, and < 1", Parse: command.ParseTolerance}.Add(cmd, &f.tol)
+	b := cli.Bind(cmd)
+	f.binding = b
+	f.policies.Add(b, "how resources are shared")
+	b.Engine(&f.sharing.Engine)
+	b.Number(&f.sharing.RelTol, "RelTol", "tol", "", "a number >= 1e-300, or >= 1e-14 with --dynamic, and < 1",
+		"relative error asked of the engine enclose (default 1e-09), or of the truncation with --dynamic (default 1e-10)",
+		func(v float64) bool { return v >= 1e-300 && v < 1 })
 	cli.AddSwitch(cmd, &f.audit, "audit", "also say what can be held against the allocation, and how efficient and fair it is")
 	cli.AddSwitch(cmd, &f.dynamic, "dynamic", "jobs come and go")
-	cli.Flag[int]{Name: "states", Usage: "most `STATES` of the Markov chain (default 10000000)", Want: "an integer in 1..1000000000",
-		Parse: cli.ParseInt(1e9)}.Add(cmd, &f.states)
+	b.Int(&f.chain.MaxStates, "MaxStates", "states", 1e9, "most `STATES` of the Markov chain (default 10000000)")
 	command.AddScale(cmd, &f.factors, "with --dynamic, answer", "all arrival rates")
-	command.AddSimulation(cmd, &f.settings, &f.percentiles, "also simulate the jobs that come and go, in so many `RUNS`", f.plans)
+	command.AddSimulation(b, &f.settings, &f.percentiles, "also simulate the jobs that come and go, in so many `RUNS`", f.plans)
 }
 
 // check accepts flags that go together.
@@ -80,14 +82,15 @@ func (f *allocateFlags) check(given func(string) bool) error {
 		return err
 	}
 	rational := !slices.Contains(f.policies.List(), fluid.PF)
-	if f.policies.Several() && (f.engine == string(num.Enclose) || f.engine == string(num.Exact) && !rational) {
-		return input.Errorf("--engine", f.engine, "auto or float with --policy %s: no other engine has all of them", f.policies.String())
+	if e := f.sharing.Engine; f.policies.Several() && (e == num.Enclose || e == num.Exact && !rational) {
+		return input.Errorf("--engine", e, "auto or float with --policy %s: no other engine has all of them", f.policies.String())
 	}
-	if f.dynamic && f.tol != 0 && f.tol < 1e-14 {
-		return input.Errorf("--tol", f.tol, "a number >= 1e-14 and < 1 with --dynamic")
+	tol := f.sharing.RelTol
+	if f.dynamic && tol != 0 && tol < 1e-14 {
+		return input.Errorf("--tol", tol, "a number >= 1e-14 and < 1 with --dynamic")
 	}
-	if f.audit && f.tol > 0.1 {
-		return input.Errorf("--tol", f.tol, "a number <= 0.1 with --audit")
+	if f.audit && tol > 0.1 {
+		return input.Errorf("--tol", tol, "a number <= 0.1 with --audit")
 	}
 	return nil
 }
@@ -170,22 +173,23 @@ func (f *allocateFlags) translate(err error) error {
 	case tooLarge && large.Classes > 0:
 		return command.TooManyClasses(large, f.settings.Runs > 0)
 	case tooLarge && large.States > 0:
-		return command.TooManyStates(large, f.states != 0, instead)
-	}
-	tol := "--tol"
-	if f.tol == 0 {
-		tol = "the default of --tol"
-	}
-	flags := map[string]string{"Engine": "--engine", "RelTol": tol, "policy": "--policy", "MaxStates": "--states"}
-	var bad *input.Error
-	if !errors.As(err, &bad) || flags[bad.Path] == "" {
+		return command.TooManyStates(large, f.chain.MaxStates != 0, instead)
+	case tooLarge && large.Input.Path != "RelTol":
 		return err
 	}
-	e := &input.Error{Path: flags[bad.Path], Value: bad.Value, Want: bad.Want}
-	if errors.Is(err, traffic.ErrTooLarge) {
-		e.Want += instead
+	var bad *input.Error
+	if errors.As(err, &bad) && bad.Path == "RelTol" {
+		tol := &input.Error{Path: "RelTol", Value: bad.Value, Want: bad.Want}
+		if large != nil {
+			tol.Want += instead
+		}
+		if f.sharing.RelTol == 0 {
+			tol.Path = "the default of --tol"
+			return cli.FlagError{Err: tol}
+		}
+		err = tol
 	}
-	return command.FlagError{Err: e}
+	return f.binding.Translate(err, nil)
 }
 
 // share allocates the resources among jobs that stay.

@@ -29,13 +29,13 @@ type allocation struct {
 
 // allocate shares the resources among jobs that stay.
 func (f *allocateFlags) allocate(ctx context.Context, p *fluid.Pool, policy fluid.Policy) (*allocation, error) {
-	r, err := fluid.Allocate(ctx, p, policy, fluid.Settings{Engine: num.Engine(f.engine), RelTol: f.tol})
+	r, err := fluid.Allocate(ctx, p, policy, f.sharing)
 	if err != nil {
 		return nil, err
 	}
-	a := &allocation{Allocation: r, style: render.Style{Engine: r.Engine, Digits: command.Digits(cmp.Or(f.tol, 1e-9))}}
+	a := &allocation{Allocation: r, style: render.Style{Engine: r.Engine, Digits: command.Digits(cmp.Or(f.sharing.RelTol, 1e-9))}}
 	a.digits = a.style.Digits
-	if f.tol == 0 {
+	if f.sharing.RelTol == 0 {
 		a.digits = 6
 	}
 	if f.audit {

@@ -90,7 +90,7 @@ func (f *allocateFlags) underPolicy(q command.Query, t *traffic.Model, policy fl
 func (f *allocateFlags) plan(ctx context.Context, t *traffic.Model, policy fluid.Policy) (*sim.Plan, error) {
 	plan, err := sim.NewPlan(ctx, pool.Divisible{Traffic: *t, Policy: policy}, f.settings)
 	if err != nil {
-		return nil, command.SimulationError(err, f.settings.Folder)
+		return nil, command.SimulationError(f.binding, err, f.settings.Folder)
 	}
 	return plan, nil
 }
@@ -145,7 +145,7 @@ func (f *allocateFlags) plansOf(q command.Query, t *traffic.Model) (plans []*sim
 
 func (f *allocateFlags) solveTraffic(q command.Query, t *traffic.Model, policy fluid.Policy) (*traffic.Result, error) {
 	return command.WithProgress(q, func(ctx context.Context) (*traffic.Result, error) {
-		return traffic.Solve(ctx, t, policy, traffic.Settings{RelTol: f.tol, MaxStates: f.states})
+		return traffic.Solve(ctx, t, policy, traffic.Settings{RelTol: f.sharing.RelTol, MaxStates: f.chain.MaxStates})
 	})
 }
 

@@ -164,15 +164,12 @@ func withOutput(err error) error {
 	if err == nil {
 		return nil
 	}
-	return FlagError{Err: fmt.Errorf("%w; name a file with -o", err)}
+	return cli.FlagError{Err: fmt.Errorf("%w; name a file with -o", err)}
 }
-
-// A FlagError is about a flag: no file is to blame.
-type FlagError = cli.FlagError
 
 // InFile gives an error the name of the file that it is about, unless it is about a flag or a signal.
 func InFile(name string, err error) error {
-	var flag FlagError
+	var flag cli.FlagError
 	if err == nil || errors.As(err, &flag) || errors.Is(err, ErrInterrupted) {
 		return err
 	}

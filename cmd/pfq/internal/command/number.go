@@ -11,9 +11,6 @@ import (
 	"productform/sim"
 )
 
-// Engines are the kinds of arithmetic that --engine may name.
-var Engines = []string{string(num.Auto), string(num.Float), string(num.Enclose), string(num.Exact)}
-
 // Digits returns the decimal digits that a tolerance asks for.
 func Digits(tol float64) int { return 1 + int(math.Ceil(-math.Log10(tol))) }
 

@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"productform/fluid"
 	"productform/fluid/traffic"
 	"productform/internal/cli"
@@ -21,14 +19,16 @@ const allPolicies = "all"
 type Policies struct{ words []string }
 
 // Add adds --policy to a command.
-func (p *Policies) Add(cmd *cobra.Command, usage string) {
+func (p *Policies) Add(b *cli.Binding, usage string) {
+	b.Name("policy", "policy")
+	b.Name("Policy", "policy")
 	var names []string
 	for _, policy := range fluid.Policies() {
 		names = append(names, string(policy))
 	}
 	p.words = names[:1]
 	names = append(names, allPolicies)
-	cli.AddWords(cmd, &p.words, "policy", names, usage+": "+cli.OneOf(names)+"; or several, such as drf,pf, to compare them")
+	cli.AddWords(b.Cmd, &p.words, "policy", names, usage+": "+cli.OneOf(names)+"; or several, such as drf,pf, to compare them")
 }
 
 // Check refuses all beside others.
@@ -69,7 +69,7 @@ func TooManyClasses(large *traffic.TooLargeError, simulated bool) error {
 func TooManyStates(large *traffic.TooLargeError, given bool, instead string) error {
 	most := large.Input.Value
 	if given {
-		return FlagError{Err: input.Errorf("--states", most, "%s%s", large.Input.Want, instead)}
+		return cli.FlagError{Err: input.Errorf("--states", most, "%s%s", large.Input.Want, instead)}
 	}
 	return input.Errorf("jobs", "a load of "+render.SixBeside(large.Load, big.NewRat(1, 1)), "a load farther from 1, as exact means would take %s, and --states is %s%s",
 		large.Reason(), most, instead)

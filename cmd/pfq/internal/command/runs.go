@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -23,11 +24,10 @@ import (
 var runFlags = append([]string{"jumps", "warmup", "seed", "confidence", "results", "parallel"}, runs.Flags...)
 
 // AddSimulation adds --runs to a command that simulates only if it is given, --percentiles, and the flags of AddRuns.
-func AddSimulation(cmd *cobra.Command, s *sim.Settings, percentiles *[]Percentile, usage string, plans func(Query) ([]*sim.Plan, error)) {
-	cli.Flag[int]{Name: "runs", Usage: usage, Want: "an integer in 2..1000000", Parse: cli.ParseIntFrom(2, 1e6)}.Add(cmd, &s.Runs)
-	cli.AddRenamed(cmd, "simulate", "runs")
-	AddPercentiles(cmd, percentiles, "with --runs, also estimate these percentiles of delays")
-	AddRuns(cmd, s, plans)
+func AddSimulation(b *cli.Binding, s *sim.Settings, percentiles *[]Percentile, usage string, plans func(Query) ([]*sim.Plan, error)) {
+	cli.AddRenamed(b.Cmd, "simulate", "runs")
+	AddPercentiles(b.Cmd, percentiles, "with --runs, also estimate these percentiles of delays")
+	AddRuns(b, s, usage, plans)
 }
 
 // CheckSimulation refuses the flags of AddSimulation without --runs, and asks for the percentiles.
@@ -50,17 +50,20 @@ func needRuns(given func(string) bool, flags []string) error {
 	return nil
 }
 
-// AddRuns adds the flags for what all simulations have in common. plans returns those whose runs the answer is made of: with
+// AddRuns adds --runs, with the target unless given, and the flags for what all simulations have in common. plans returns those whose runs the answer is made of: with
 // --part or --tasks the command does something with these runs in place of an answer.
-func AddRuns(cmd *cobra.Command, s *sim.Settings, plans func(Query) ([]*sim.Plan, error)) {
-	cli.AddNumber(cmd, &s.Jumps, "jumps", "1e6", "a number in [1000, 1e15]", "jumps observed in a run",
+func AddRuns(b *cli.Binding, s *sim.Settings, usage string, plans func(Query) ([]*sim.Plan, error)) {
+	cmd := b.Cmd
+	b.IntFrom(2, &s.Runs, "Runs", "runs", 1e6, usage)
+	b.Number(&s.Jumps, "Jumps", "jumps", "1e6", "a number in [1000, 1e15]", "jumps observed in a run",
 		func(v float64) bool { return v >= 1000 && v <= 1e15 })
 	cli.Flag[float64]{Name: "warmup", Kind: "float", Usage: "jumps of a run before it is observed; 0 for none (default as many as --jumps)",
 		Want: "a number in [0, 1e15]", Parse: parseWarmUp}.Add(cmd, &s.WarmUp)
-	AddSeed(cmd, &s.Seed)
-	AddConfidence(cmd, &s.Confidence)
+	b.Name("WarmUp", "warmup")
+	AddSeed(b, &s.Seed)
+	AddConfidence(b, &s.Confidence)
 	cli.AddText(cmd, &s.Folder, "results", "", "a folder", "keep the runs that are done in the folder `DIR`, made if missing, and use those it has")
-	AddParallel(cmd, &s.Workers, "`N` runs worked on at a time")
+	AddParallel(b, &s.Workers, "`N` runs worked on at a time")
 	cli.AddRenamed(cmd, "jobs", "parallel")
 	var choice runs.Choice
 	choice.Add(cmd)
@@ -71,12 +74,12 @@ func AddRuns(cmd *cobra.Command, s *sim.Settings, plans func(Query) ([]*sim.Plan
 		}
 		var q Query
 		q.ask(cmd, args)
-		return share(q, choice, *s, plans, cmd.OutOrStdout())
+		return share(q, b, choice, *s, plans, cmd.OutOrStdout())
 	}
 }
 
 // share does with the runs of the plans what was chosen.
-func share(q Query, choice runs.Choice, s sim.Settings, plans func(Query) ([]*sim.Plan, error), stdout io.Writer) error {
+func share(q Query, b *cli.Binding, choice runs.Choice, s sim.Settings, plans func(Query) ([]*sim.Plan, error), stdout io.Writer) error {
 	if err := choice.Check(s.Folder); err != nil {
 		return err
 	}
@@ -104,7 +107,7 @@ func share(q Query, choice runs.Choice, s sim.Settings, plans func(Query) ([]*si
 		return choice.Do(ctx, all, settings, nil, nil)
 	})
 	if err != nil {
-		return SimulationError(err, s.Folder)
+		return SimulationError(b, err, s.Folder)
 	}
 	fmt.Fprintf(q.Stderr, "pfq: part %v: %d runs, %d of them found\n", choice.Part, last.Total, last.Reused)
 	return nil
@@ -114,7 +117,7 @@ func share(q Query, choice runs.Choice, s sim.Settings, plans func(Query) ([]*si
 type keysReader struct{}
 
 func (keysReader) Read([]byte) (int, error) {
-	return 0, FlagError{Err: errors.New("--tasks serve reads keys from the standard input: want the name of a file for what else is read, not -")}
+	return 0, cli.FlagError{Err: errors.New("--tasks serve reads keys from the standard input: want the name of a file for what else is read, not -")}
 }
 
 func parseWarmUp(text string) (float64, bool) {
@@ -131,7 +134,7 @@ func Replicate(ctx context.Context, plan *sim.Plan, settings sim.Settings, stder
 	start := time.Now()
 	r, last, err := Simulate(ctx, settings, settings.Runs, stderr, plan.Run)
 	if err != nil {
-		return nil, nil, SimulationError(err, settings.Folder)
+		return nil, nil, runError(err, settings.Folder)
 	}
 	if computed := float64(last.Done - last.Reused); computed > 0 {
 		all := r.Jumps * (1 + r.WarmUp/r.Time) / float64(r.Runs) * computed // in warm-ups there are as many in proportion
@@ -187,27 +190,27 @@ func left(p sweep.Progress, precision bool) string {
 	return fmt.Sprintf("runs, %v left", p.Left.Round(time.Second))
 }
 
-// SimulationError says what an error of the simulator means on the command line: it names the flag instead of the setting. The
-// folder is that of --results.
-func SimulationError(err error, folder string) error {
-	flags := map[string]string{"Runs": "--runs", "Jumps": "--jumps", "WarmUp": "--warmup", "Horizon": "--horizon",
-		"Precision": "--precision", "Confidence": "--confidence", "Distribution": "--distribution", "Workers": "--parallel",
-		"Policy": "--policy", "Interruptions": "--interruptions", "Sizes": "--sizes"}
-	fields := map[string]string{"Model": "model", "Model.MeanSize": "mean_size", "mean": "mean_size"}
-	var pathErr *fs.PathError
+// SimulationError says what an error of the simulator means on the command line.
+func SimulationError(b *cli.Binding, err error, folder string) error {
+	err = runError(err, folder)
 	var bad *input.Error
+	if !errors.As(err, &bad) {
+		return err
+	}
+	path := strings.TrimPrefix(bad.Path, "Model.")
+	fields := map[string]string{"Model": "model", "MeanSize": "mean_size", "mean": "mean_size"}
+	return b.Translate(&input.Error{Path: cmp.Or(fields[path], path), Value: bad.Value, Want: bad.Want}, nil)
+}
+
+// runError says what an error of runs means. The folder is that of --results.
+func runError(err error, folder string) error {
+	var pathErr *fs.PathError
 	var replication *sim.ReplicationError
 	switch {
 	case errors.As(err, &pathErr):
-		return FlagError{Err: fmt.Errorf("--results = %s: %w", folder, pathErr.Err)}
+		return cli.FlagError{Err: fmt.Errorf("--results = %s: %w", folder, pathErr.Err)}
 	case errors.As(err, &replication) && (errors.Is(err, sim.ErrTooManyStates) || errors.Is(err, sim.ErrTooManyJobs)):
 		return replication.Err // which replication came to it first is of no use
-	case !errors.As(err, &bad):
-		return err
-	case flags[bad.Path] != "":
-		return FlagError{Err: &input.Error{Path: flags[bad.Path], Value: bad.Value, Want: bad.Want}}
-	case fields[bad.Path] != "":
-		return &input.Error{Path: fields[bad.Path], Value: bad.Value, Want: bad.Want}
 	}
-	return &input.Error{Path: strings.TrimPrefix(bad.Path, "Model."), Value: bad.Value, Want: bad.Want}
+	return err
 }

@@ -45,7 +45,9 @@ func SizePath(text string) (path string, isLog bool) {
 }
 
 // AddSizes adds --sizes, by default the target.
-func AddSizes(cmd *cobra.Command, target *string, usage string) {
+func AddSizes(b *cli.Binding, target *string, usage string) {
+	cmd := b.Cmd
+	b.Name("Sizes", "sizes")
 	cli.AddText(cmd, target, "sizes", "", "the name of a distribution of job sizes", usage)
 	cli.AddRenamed(cmd, "law", "sizes")
 	if err := cmd.RegisterFlagCompletionFunc("sizes", cobra.FixedCompletions(SizeNames(), cobra.ShellCompDirectiveNoSpace)); err != nil {

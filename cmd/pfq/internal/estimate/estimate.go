@@ -25,6 +25,7 @@ const windowServers = 12
 
 // A question holds what the flags ask for.
 type question struct {
+	binding  *cli.Binding
 	settings gibbs.Settings
 	bounds   bool       // of mean delays are proved beside the estimates
 	factors  []*big.Rat // of the arrival rates; nil for the model as it is
@@ -35,20 +36,19 @@ func New() *cobra.Command {
 	var f question
 	cmd := command.New("estimate MODEL", f.answer)
 	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error { return f.check(cmd.Flags().Changed) }
-	s := &f.settings
-	cli.AddNumber(cmd, &s.Precision, "precision", "0.005", "a number > 0 and < 1", "end once the half-width of the mean number of jobs is at most this part of it",
+	b, s := cli.Bind(cmd), &f.settings
+	f.binding = b
+	b.Number(&s.Precision, "Precision", "precision", "0.005", "a number > 0 and < 1", "end once the half-width of the mean number of jobs is at most this part of it",
 		func(v float64) bool { return v > 0 && v < 1 })
-	cli.Flag[int]{Name: "sweeps", Usage: "measure `N` sweeps of each of the eight chains, or up to an eighth more, in place of --precision",
-		Want: fmt.Sprintf("an integer in 1..%d", gibbs.MostSweeps), Parse: cli.ParseInt(gibbs.MostSweeps)}.Add(cmd, &s.Sweeps)
-	cli.Flag[int]{Name: "distribution", Usage: "also estimate the probabilities of 0, ..., `N` jobs in all, N from 1 to 10000",
-		Want: fmt.Sprintf("an integer in 1..%d", gibbs.MostJobs), Parse: cli.ParseInt(gibbs.MostJobs)}.Add(cmd, &s.MaxJobs)
+	b.Int(&s.Sweeps, "Sweeps", "sweeps", gibbs.MostSweeps, "measure `N` sweeps of each of the eight chains, or up to an eighth more, in place of --precision")
+	b.Int(&s.MaxJobs, "MaxJobs", "distribution", gibbs.MostJobs, "also estimate the probabilities of 0, ..., `N` jobs in all, N from 1 to 10000")
 	cli.AddSwitch(cmd, &s.ByClass, "by-class", "with --distribution, also those of each class")
 	cli.AddSwitch(cmd, &s.Gradient, "gradients", "also estimate by how much the mean number of jobs changes with every arrival rate and capacity")
 	cli.AddSwitch(cmd, &f.bounds, "bounds", "also prove bounds of the mean delay of each class, by the servers near it")
 	command.AddScale(cmd, &f.factors, "estimate", "all arrival rates")
-	command.AddSeed(cmd, &s.Seed)
-	command.AddConfidence(cmd, &s.Confidence)
-	command.AddParallel(cmd, &s.Workers, "`N` chains worked on at a time")
+	command.AddSeed(b, &s.Seed)
+	command.AddConfidence(b, &s.Confidence)
+	command.AddParallel(b, &s.Workers, "`N` chains worked on at a time")
 	return cmd
 }
 
@@ -87,7 +87,7 @@ func (f *question) one(q command.Query, m *cluster.Model) (render.Answer, bool, 
 		}
 	}
 	if err != nil {
-		return render.Answer{}, false, command.InFile(q.File, inFlags(err))
+		return render.Answer{}, false, command.InFile(q.File, f.binding.Translate(err, nil))
 	}
 	var bounds []*windows.Bounds
 	if f.bounds {
@@ -107,14 +107,4 @@ func (f *question) one(q command.Query, m *cluster.Model) (render.Answer, bool, 
 	}
 	r.Warnings = list
 	return answer(m, r, f.settings, bounds), true, nil
-}
-
-// inFlags gives an error about a setting the name of its flag.
-func inFlags(err error) error {
-	flags := map[string]string{"Precision": "--precision", "Sweeps": "--sweeps", "Confidence": "--confidence", "MaxJobs": "--distribution", "Workers": "--parallel"}
-	var bad *input.Error
-	if errors.As(err, &bad) && flags[bad.Path] != "" {
-		return command.FlagError{Err: &input.Error{Path: flags[bad.Path], Value: bad.Value, Want: bad.Want}}
-	}
-	return err
 }

@@ -48,10 +48,9 @@ func New() *cobra.Command {
 		Want:  fmt.Sprintf("numbers of jobs or ranges FROM:TO:STEP, after CLASS= if several classes are closed, at most %d in all", mostPopulations),
 		Parse: parsePopulations}.Add(cmd, &f.populations)
 	cli.AddSwitch(cmd, &f.bounds, "bounds", "do not solve: give proved bounds of throughputs and delays of closed chains, at any size")
-	cli.Flag[int]{Name: "runs", Usage: "also simulate the model, in so many `RUNS`", Want: "an integer in 2..1000000", Parse: cli.ParseIntFrom(2, 1e6)}.Add(cmd, &f.simulation.Runs)
 	command.AddPercentiles(cmd, &f.percentiles, "also give these percentiles of the delays of visits to stations in order of arrival; with --runs estimate those of all delays")
-	command.AddRuns(cmd, &f.simulation, f.plans)
-	command.AddSizes(cmd, &f.sizes, "with --runs, `DISTRIBUTION` of the sizes that are simulated, or the sizes in "+
+	command.AddRuns(b, &f.simulation, "also simulate the model, in so many `RUNS`", f.plans)
+	command.AddSizes(b, &f.sizes, "with --runs, `DISTRIBUTION` of the sizes that are simulated, or the sizes in "+
 		"file:PATH or swf:PATH, scaled to each mean size (default exponential)")
 	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error { return f.check(cmd.Flags().Changed) }
 	return cmd

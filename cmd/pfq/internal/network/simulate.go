@@ -30,7 +30,7 @@ func (f *networkFlags) plan(ctx context.Context, m model) (*sim.Plan, error) {
 	}
 	plan, err := sim.NewPlan(ctx, system, f.simulation)
 	if err != nil {
-		return nil, command.SimulationError(err, f.simulation.Folder)
+		return nil, command.SimulationError(f.binding, err, f.simulation.Folder)
 	}
 	return plan, nil
 }

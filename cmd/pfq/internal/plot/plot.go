@@ -71,15 +71,12 @@ func New() *cobra.Command {
 		fmt.Sprintf("of a cluster, also draw the probabilities of 0, ..., `N` jobs in all at the rates of the model, N from 1 to %d", bf.MostJobs))
 	command.AddScale(cmd, &f.factors, "draw a point", "all arrival rates, or capacities where jobs stay,")
 	b.Name("loads", "scale")
-	f.policies.Add(cmd, "how the resources of a pool are shared")
-	b.Name("policy", "policy")
+	f.policies.Add(b, "how the resources of a pool are shared")
 	b.Int(&f.chain.MaxStates, "MaxStates", "states", 1e9, "most `STATES` of the Markov chain of a pool (default 10000000)")
 	cli.AddChoice(cmd, &f.find, "find", []string{findFrontier, findGrowth, findLoad},
 		"of a plan, what is best for its cost, the least cost as the load grows, or the greatest load that plans bear")
 	b.Int(&f.search.Limit, "Limit", "limit", 1e9, "most `SOLVES` of a search for plans")
-	cli.Flag[int]{Name: "runs", Usage: "also simulate, `N` independent runs at each of eight loads", Want: "an integer in 2..1000000",
-		Parse: cli.ParseIntFrom(2, 1e6)}.Add(cmd, &f.settings.Runs)
-	command.AddRuns(cmd, &f.settings, f.plans)
+	command.AddRuns(b, &f.settings, "also simulate, `N` independent runs at each of eight loads", f.plans)
 	f.addHints(cmd)
 	return cmd
 }

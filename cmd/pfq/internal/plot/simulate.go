@@ -31,7 +31,7 @@ func (f *plotFlags) plan(q command.Query, m *cluster.Model) (*sim.Plan, error) {
 		system.Policy = simcluster.ProcessorSharing
 	}
 	plan, err := command.WithProgress(q, func(ctx context.Context) (*sim.Plan, error) { return sim.NewPlan(ctx, system, f.settings) })
-	return plan, command.SimulationError(err, f.settings.Folder)
+	return plan, command.SimulationError(f.binding, err, f.settings.Folder)
 }
 
 // simulate simulates what is drawn at some of the factors, of which plan returns the simulations.

@@ -167,7 +167,7 @@ func (c *poolCurves) underPolicy(q command.Query, policy fluid.Policy) (results 
 // trafficPlan checks what is to be simulated.
 func (f *plotFlags) trafficPlan(q command.Query, t *traffic.Model, policy fluid.Policy) (*sim.Plan, error) {
 	plan, err := sim.NewPlan(q.Ctx, pool.Divisible{Traffic: *t, Policy: policy}, f.settings)
-	return plan, command.SimulationError(err, f.settings.Folder)
+	return plan, command.SimulationError(f.binding, err, f.settings.Folder)
 }
 
 // trafficPlans returns the simulations of all points of a pool.

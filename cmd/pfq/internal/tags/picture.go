@@ -35,32 +35,25 @@ const (
 // NewPlot returns the command plot tags, made by newPicture: a command that answers with a figure, which tells whether a table is wanted.
 func NewPlot(newPicture func(use string, figure func(command.Query, bool) (*plots.Figure, error)) *cobra.Command) *cobra.Command {
 	var f pictureFlags
-	var cmd *cobra.Command
-	cmd = newPicture("plot-tags", func(q command.Query, table bool) (*plots.Figure, error) {
+	cmd := newPicture("plot-tags", func(q command.Query, table bool) (*plots.Figure, error) {
 		p, err := f.picture(q, table)
-		if err != nil {
-			err = f.translate(cmd, err)
-		}
-		return p, err
+		return p, f.translate(err)
 	})
+	f.binding = cli.Bind(cmd)
 	cmd.Use = "tags" // whose help is not that of pfq tags
 	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error { return f.checkPicture(cmd) }
 	f.addPicture(cmd)
-	cli.Flag[int]{Name: "runs", Usage: "also simulate all policies, `N` independent runs at each of eight loads", Want: "an integer in 2..1000000",
-		Parse: cli.ParseIntFrom(2, 1e6)}.Add(cmd, &f.settings.Runs)
-	command.AddRuns(cmd, &f.settings, func(q command.Query) ([]*sim.Plan, error) {
+	usage := "also simulate all policies, `N` independent runs at each of eight loads"
+	command.AddRuns(f.binding, &f.settings, usage, func(q command.Query) ([]*sim.Plan, error) {
 		plans, err := f.plans(q)
-		if err != nil {
-			err = f.translate(cmd, err)
-		}
-		return plans, err
+		return plans, f.translate(err)
 	})
 	return cmd
 }
 
 // addPicture gives the flags to the command.
 func (f *pictureFlags) addPicture(cmd *cobra.Command) {
-	f.addHosts(cmd)
+	f.addHosts()
 	for k := int64(1); k < 40; k++ {
 		load := big.NewRat(k, 40)
 		v, _ := load.Float64()
@@ -69,7 +62,8 @@ func (f *pictureFlags) addPicture(cmd *cobra.Command) {
 	cli.AddList(cmd, &f.loads, mostLoads, cli.Flag[[]decimal]{Name: "load", Kind: "floats", Default: "1/40:39/40:1/40", Parse: parseLoads,
 		Usage: "system loads at which points are drawn, such as 0.5,0.6 or 0.1:0.9:0.05",
 		Want:  "a number > 0 and < 1, or a range FROM:TO:STEP of such numbers"})
-	f.sizes.add(cmd)
+	f.binding.Name("Load", "load")
+	f.sizes.add(f.binding)
 	f.addFarm(cmd)
 	cli.AddGone(cmd, "scale", "--load takes the loads themselves, such as 0.1:0.9:0.05")
 	cli.AddGone(cmd, "arrival-rate", "points are drawn at the loads of --load")

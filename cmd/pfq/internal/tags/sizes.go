@@ -9,8 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"productform/cmd/pfq/internal/command"
 	"productform/internal/cli"
 	"productform/internal/input"
@@ -120,18 +118,19 @@ type sizeFlags struct {
 	exact                 []*big.Rat         // the sizes as they are written, nil if the doubles are exact or another distribution fits them
 }
 
-func (s *sizeFlags) add(cmd *cobra.Command) {
-	number := func(target *decimal, name, usage string, low, high float64) {
+func (s *sizeFlags) add(b *cli.Binding) {
+	number := func(target *decimal, setting, name, usage string, low, high float64) {
 		cli.Flag[decimal]{Name: name, Kind: "float", Usage: usage, Want: fmt.Sprintf("a number in [%g, %g]", low, high),
-			Parse: parseDecimal(func(v float64) bool { return v >= low && v <= high })}.Add(cmd, target)
+			Parse: parseDecimal(func(v float64) bool { return v >= low && v <= high })}.Add(b.Cmd, target)
+		b.Name(setting, name)
 	}
-	number(&s.alpha, "alpha", "exponent `A` of the bounded Pareto distribution of job sizes", 1e-100, 1e9)
-	number(&s.max, "max", "largest size `P` of the bounded Pareto distribution", 1e-300, 1e300)
-	number(&s.min, "min", "smallest size `K` of the bounded Pareto distribution", 1e-300, 1e300)
-	number(&s.mean, "mean", "mean size `M`, of the bounded Pareto distribution or with --sizes", 1e-300, 1e300)
-	command.AddSizes(cmd, &s.text, "`DISTRIBUTION` of job sizes, of the mean --mean unless it has its own, or the sizes in file:PATH or swf:PATH")
-	cli.AddSwitch(cmd, &s.fit, "fit", "take the bounded Pareto distribution that fits the file of --sizes best")
-	cli.AddSwitch(cmd, &s.processorSeconds, "processor-seconds", "sizes of swf:PATH are run times by numbers of processors")
+	number(&s.alpha, "alpha", "alpha", "exponent `A` of the bounded Pareto distribution of job sizes", 1e-100, 1e9)
+	number(&s.max, "high", "max", "largest size `P` of the bounded Pareto distribution", 1e-300, 1e300)
+	number(&s.min, "low", "min", "smallest size `K` of the bounded Pareto distribution", 1e-300, 1e300)
+	number(&s.mean, "mean", "mean", "mean size `M`, of the bounded Pareto distribution or with --sizes", 1e-300, 1e300)
+	command.AddSizes(b, &s.text, "`DISTRIBUTION` of job sizes, of the mean --mean unless it has its own, or the sizes in file:PATH or swf:PATH")
+	cli.AddSwitch(b.Cmd, &s.fit, "fit", "take the bounded Pareto distribution that fits the file of --sizes best")
+	cli.AddSwitch(b.Cmd, &s.processorSeconds, "processor-seconds", "sizes of swf:PATH are run times by numbers of processors")
 }
 
 // file returns the path in --sizes, "" if it names no file.
@@ -160,25 +159,25 @@ func (s *sizeFlags) readEnds() (bool, error) {
 	return true, nil
 }
 
-// source returns the flag that stands for the sizes.
+// source returns the name of the flag that stands for the sizes.
 func (s *sizeFlags) source() string {
 	if s.text != "" {
-		return "--sizes"
+		return "sizes"
 	}
-	return "--alpha"
+	return "alpha"
 }
 
 // check accepts the flags of one distribution.
 func (s *sizeFlags) check(given func(string) bool) error {
 	source := s.source()
-	if source == "--alpha" && !slices.ContainsFunc([]string{"alpha", "max", "min", "mean"}, given) {
+	if source == "alpha" && !slices.ContainsFunc([]string{"alpha", "max", "min", "mean"}, given) {
 		return &input.Error{Path: "--sizes", Want: "DISTRIBUTION --mean M, file:PATH, swf:PATH, or --alpha A --max P with --min K or --mean M"}
 	}
 	own := []string{"alpha", "max", "min", "mean"}
 	switch {
 	case s.file() != "":
 		own = []string{"fit", "processor-seconds"}
-	case source == "--sizes":
+	case source == "sizes":
 		own = []string{"mean"}
 	}
 	for _, name := range []string{"alpha", "max", "min", "mean", "fit", "processor-seconds"} {
@@ -192,10 +191,10 @@ func (s *sizeFlags) check(given func(string) bool) error {
 	}
 	switch {
 	case s.file() != "":
-	case source == "--sizes" && given("mean"):
+	case source == "sizes" && given("mean"):
 		_, err := command.ParseSizes("--sizes", s.text, 1)
 		return err
-	case source == "--sizes":
+	case source == "sizes":
 		if hasEnds, err := s.readEnds(); err != nil || hasEnds {
 			return err
 		}

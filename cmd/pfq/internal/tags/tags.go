@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"io/fs"
 	"math/big"
-	"strconv"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -25,6 +23,7 @@ import (
 
 // A tagsFlags holds what the flags of tags ask for.
 type tagsFlags struct {
+	binding        *cli.Binding
 	hosts          int
 	load           decimal // of the flag, or else what the arrival rate makes
 	arrivalRate    decimal // exact is nil if it is not given
@@ -48,60 +47,53 @@ var hostsWanted = fmt.Sprintf("an integer in 1..%d", tags.MaxHosts)
 // New returns the command.
 func New() *cobra.Command {
 	var f tagsFlags
-	var cmd *cobra.Command
-	cmd = command.New("tags", func(q command.Query) (render.Answer, bool, error) {
+	cmd := command.New("tags", func(q command.Query) (render.Answer, bool, error) {
 		if err := output.Check("--output", q.To, f.sizes.file(), q.Stdin); err != nil {
 			return render.Answer{}, false, err
 		}
 		a, found, err := f.answer(q)
-		if err != nil {
-			err = f.translate(cmd, err)
-		}
-		return a, found, err
+		return a, found, f.translate(err)
 	})
+	f.binding = cli.Bind(cmd)
 	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error { return f.check(cmd) }
 	f.add(cmd)
-	command.AddSimulation(cmd, &f.settings, &f.percentiles, "also simulate all policies, in `N` runs", func(q command.Query) ([]*sim.Plan, error) {
+	command.AddSimulation(f.binding, &f.settings, &f.percentiles, "also simulate all policies, in `N` runs", func(q command.Query) ([]*sim.Plan, error) {
 		plans, err := f.plans(q)
-		if err != nil {
-			err = f.translate(cmd, err)
-		}
-		return plans, err
+		return plans, f.translate(err)
 	})
 	return cmd
 }
 
 // add gives the flags to the command.
 func (f *tagsFlags) add(cmd *cobra.Command) {
-	f.addHosts(cmd)
+	b := f.binding
+	f.addHosts()
 	cli.Flag[decimal]{Name: "load", Usage: "system load `R`, the work that arrives over what all hosts can do",
 		Want:  "a number > 0 and < 1, in double precision too, such as 0.3 for 30 percent",
 		Parse: parseDecimal(func(v float64) bool { return v > 0 && v < 1 })}.Add(cmd, &f.load)
+	b.Name("Load", "load")
 	cli.Flag[decimal]{Name: "arrival-rate", Kind: "float", Usage: "jobs `L` a second, in place of --load", Want: "a number in [1e-300, 1e300]",
 		Parse: parseDecimal(func(v float64) bool { return v >= 1e-300 && v <= 1e300 })}.Add(cmd, &f.arrivalRate)
-	f.sizes.add(cmd)
+	f.sizes.add(b)
 	f.addFarm(cmd)
 	cli.AddList(cmd, &f.cutoffs, tags.MaxHosts, cli.Flag[[]decimal]{Name: "cutoffs", Kind: "floats", Want: "0, or a number in [1e-300, 1e300]",
 		Usage: "use these cutoffs, such as 100,1e4, one fewer than hosts",
 		Parse: one(func(v float64) bool { return v == 0 || v >= 1e-300 && v <= 1e300 })})
+	b.Name("Cutoffs", "cutoffs")
 	cli.AddChoice(cmd, &f.engine, "engine", tagsEngines, "arithmetic")
 	f.tol = 1e-15
-	cli.Flag[float64]{Name: "tol", Kind: "float", Usage: "relative width of the bounds of the engine enclose", Default: "1e-15",
-		Want: "a number >= 1e-290 and < 1", Parse: func(text string) (float64, bool) {
-			v, err := strconv.ParseFloat(text, 64)
-			return v, err == nil && v >= 1e-290 && v < 1
-		}}.Add(cmd, &f.tol)
+	cli.AddNumber(cmd, &f.tol, "tol", "1e-15", "a number >= 1e-290 and < 1", "relative width of the bounds of the engine enclose",
+		func(v float64) bool { return v >= 1e-290 && v < 1 })
 	cli.AddSwitch(cmd, &f.printed, "printed", "also give least-work-remaining as the paper prints it")
-	cli.AddNumber(cmd, &f.target, "expand", "", "a number in [1e-100, 1e100]", "also give the hosts to add for a mean slowdown of at most `TARGET`",
+	b.Number(&f.target, "Target", "expand", "", "a number in [1e-100, 1e100]", "also give the hosts to add for a mean slowdown of at most `TARGET`",
 		func(v float64) bool { return v >= 1e-100 && v <= 1e100 })
 	command.AddScale(cmd, &f.factors, "analyse", "the load")
 	cli.AddGone(cmd, "plot", "pfq plot tags draws cutoffs against load")
 }
 
 // addHosts adds --hosts.
-func (f *tagsFlags) addHosts(cmd *cobra.Command) {
-	cli.Flag[int]{Name: "hosts", Usage: "number `H` of hosts", Want: hostsWanted,
-		Parse: cli.ParseInt(tags.MaxHosts)}.Add(cmd, &f.hosts)
+func (f *tagsFlags) addHosts() {
+	f.binding.Int(&f.hosts, "Hosts", "hosts", tags.MaxHosts, "number `H` of hosts")
 }
 
 // addFarm adds the speeds of the hosts and what their cutoffs are for.
@@ -109,8 +101,10 @@ func (f *tagsFlags) addFarm(cmd *cobra.Command) {
 	cli.AddList(cmd, &f.speeds, tags.MaxHosts, cli.Flag[[]decimal]{Name: "speeds", Kind: "floats", Want: "a number in [1e-100, 1e100]",
 		Usage: "work that each host does in a second, such as 2,1,1 (default 1 each)",
 		Parse: one(func(v float64) bool { return v >= 1e-100 && v <= 1e100 })})
+	f.binding.Name("Speeds", "speeds")
 	f.objectiveText = objectives[0]
 	cli.AddText(cmd, &f.objectiveText, "objective", "", cli.OneOf(objectives), "what the cutoffs are for: "+cli.OneOf(objectives))
+	f.binding.Name("Objective.Slowdown", "objective")
 	if err := cmd.RegisterFlagCompletionFunc("objective", cobra.FixedCompletions(objectives[:3], cobra.ShellCompDirectiveNoFileComp)); err != nil {
 		panic(err) // the flag is there
 	}
@@ -203,7 +197,7 @@ func (f *tagsFlags) distribution(q command.Query) (sizes.Distribution, error) {
 		err = f.setLoad(d)
 	}
 	if err != nil && f.sizes.file() != "" {
-		err = command.FlagError{Err: err}
+		err = cli.FlagError{Err: err}
 	}
 	return d, err
 }
@@ -214,7 +208,7 @@ func (f *tagsFlags) scaled(factor *big.Rat) (*tagsFlags, error) {
 	load := new(big.Rat).Mul(f.load.exact, factor)
 	v, ok := num.Float64(load)
 	if !ok || !(v > 0 && v < 1) {
-		return nil, command.FlagError{Err: input.Errorf("--scale", factor.RatString(), "factors with which the load %s is > 0 and < 1", f.load.text)}
+		return nil, cli.FlagError{Err: input.Errorf("--scale", factor.RatString(), "factors with which the load %s is > 0 and < 1", f.load.text)}
 	}
 	one.load = decimal{load.RatString(), load, v}
 	return &one, nil
@@ -269,40 +263,22 @@ func (f *tagsFlags) setLoad(d sizes.Distribution) error {
 
 // translate says what an error of the solver or the simulator means on the command line: it names the flag, and repeats
 // what was written there.
-func (f *tagsFlags) translate(cmd *cobra.Command, err error) error {
+func (f *tagsFlags) translate(err error) error {
 	var pathErr *fs.PathError
+	var done cli.FlagError
 	source := f.sizes.source()
-	flags := map[string]string{"Hosts": "--hosts", "Load": "--load", "Speeds": "--speeds", "Cutoffs": "--cutoffs", "Target": "--expand",
-		"Sizes": source, "Model.Sizes": source, "alpha": "--alpha", "low": "--min", "high": "--max", "mean": "--mean",
-		"Objective.Slowdown": "--objective", "Runs": "--runs", "Jumps": "--jumps", "WarmUp": "--warmup",
-		"Confidence": "--confidence", "Workers": "--parallel"}
-	written := func(flag string) string { return cmd.Flags().Lookup(strings.TrimPrefix(flag, "--")).Value.String() }
-	var bad *input.Error
-	var done command.FlagError
+	written := func() string { return f.binding.Cmd.Flags().Lookup(source).Value.String() }
 	switch {
-	case errors.As(err, &done): // it names the file
+	case err == nil, errors.As(err, &done): // it names the file
 		return err
 	case errors.As(err, &pathErr) && f.settings.Folder != "":
 		return fmt.Errorf("--results = %s: %w", f.settings.Folder, pathErr.Err)
 	case errors.Is(err, sizes.ErrInfinite):
-		return input.Errorf(source, written(source), "sizes with a finite mean square, without which no waiting time is finite")
+		return input.Errorf("--"+source, written(), "sizes with a finite mean square, without which no waiting time is finite")
 	case errors.Is(err, sizes.ErrOverflow):
-		return input.Errorf(source, written(source), "sizes whose means double precision can hold")
-	case !errors.As(err, &bad):
-		return err
+		return input.Errorf("--"+source, written(), "sizes whose means double precision can hold")
 	}
-	path, value := bad.Path, bad.Value
-	if flag := flags[path]; flag != "" {
-		path = flag
-		if flag != "--cutoffs" && flag != "--speeds" { // which tell their number
-			value = written(flag)
-		}
-	}
-	if i, err := strconv.Atoi(strings.TrimSuffix(strings.TrimPrefix(path, "Cutoffs["), "]")); err == nil {
-		path, value = fmt.Sprintf("--cutoffs[%d]", i), strings.Split(written("--cutoffs"), ",")[i]
-	}
-	if path == bad.Path {
-		return err
-	}
-	return &input.Error{Path: path, Value: value, Want: bad.Want}
+	f.binding.Name("Sizes", source)
+	f.binding.Name("Model.Sizes", source)
+	return f.binding.Translate(err, nil)
 }
