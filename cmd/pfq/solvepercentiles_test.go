@@ -62,7 +62,7 @@ func TestPercentilesRefused(t *testing.T) {
 	}{
 		{twoQueues, "--percentiles 50,100", input.Error{Path: "--percentiles[1]", Value: "100", Want: "a number > 0 and < 100"}},
 		{twoQueues, "--percentiles 50,5e1", input.Error{Path: "--percentiles[1]", Value: "50", Want: "each percentile once; --percentiles[0] is the same"}},
-		{twoQueues, "--percentiles 99." + strings.Repeat("9", 300), input.Error{Path: "--percentiles[0]", Value: strings.Repeat("9", 57) + "...", Want: "at most 1 - 2^-900"}},
+		{twoQueues, "--percentiles 99." + strings.Repeat("9", 300), input.Error{Path: "--percentiles[0]", Value: "99." + strings.Repeat("9", 54) + "...", Want: "at most 1 - 2^-900"}},
 		{twoQueues, "--percentiles 50 --engine exact", input.Error{Path: "--engine", Value: "exact",
 			Want: "auto, float or enclose for percentiles and tails of delays: these are transcendental numbers"}},
 		{twoQueues, "--percentiles 50 --lattice connected", input.Error{Path: "--lattice", Value: "connected",

@@ -130,7 +130,7 @@ func (b *Binding) Translate(err error, instead func(*num.TooLargeError) string) 
 			written = v.written(index)
 		}
 	}
-	return FlagError{&input.Error{Path: path, Value: cmp.Or(written, bad.Value), Want: want}}
+	return FlagError{input.Errorf(path, cmp.Or(written, bad.Value), "%s", want)}
 }
 
 // memoryHelps reports whether a model that needs so many MiB is refused for --memory alone.
