@@ -3,6 +3,7 @@ package whatif
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"productform/cluster"
 	"productform/internal/render"
@@ -50,6 +51,6 @@ func simulate(ctx context.Context, m *cluster.Model, q Question, progress func(f
 		}
 		classes[i] = classes[i].Set("delay", delay(q.Percentiles, quantile), "")
 	}
-	s := head(true).Set("classes", classes, "").Set("servers", servers, "")
-	return s.Set("warnings", r.Warnings, ""), nil
+	s := slices.Concat(head(true), render.Fields(r))
+	return s.Set("classes", classes, "").Set("servers", servers, ""), nil
 }

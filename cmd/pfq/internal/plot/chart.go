@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"productform/cmd/pfq/internal/command"
 	"productform/plots"
 	"productform/sim"
 )
@@ -56,6 +57,14 @@ func quantityOf(word string) (q quantity, field string) {
 	q.name = strings.ReplaceAll(field, "_", " ")
 	q.simulated = func(p point, row int) *estimate { return mean(p.result.Estimate(of, row, field)) }
 	return q, field
+}
+
+// known returns a number of a record, nil if it does not exist, and 0 if float64 has none near it.
+func known(v any) *float64 {
+	if n := command.ExactValue(v); n != nil {
+		return &n.Float
+	}
+	return nil
 }
 
 // An estimate is a simulated number with its interval.

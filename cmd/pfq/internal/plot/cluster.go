@@ -210,14 +210,9 @@ func (c *curves) quantities() (all []quantity) {
 	return all
 }
 
-// number returns a number in a row of a result, nil if it does not exist, and 0 if float64 has none near it.
+// number returns a number in a row of a result, nil if it does not exist.
 func (c *curves) number(k int, list string, row int, field string) *float64 {
-	n := c.results[k].Get(list).([]render.Record)[row].Get(field).(render.Number)
-	f, _ := n.Float.(float64)
-	if n.Float == nil {
-		return nil
-	}
-	return &f
+	return known(c.results[k].Get(list).([]render.Record)[row].Get(field))
 }
 
 // percentile returns percentile n of the delay as a quantity.

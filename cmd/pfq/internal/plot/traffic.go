@@ -213,13 +213,13 @@ func (c *poolCurves) figure(file string) *plots.Figure {
 		names = append(names, string(p))
 	}
 	for _, word := range c.flags.show {
-		q, _ := quantityOf(word)
+		q, field := quantityOf(word)
 		if word == rate {
 			q.unit = "tasks of a job"
 		}
 		if !c.flags.policies.Several() {
 			q.rows = classes
-			q.theory = func(k, i int) *float64 { return c.value(word, 0, k, i) }
+			q.theory = func(k, i int) *float64 { return c.number(field, 0, k, i) }
 			f.Panels = append(f.Panels, c.panels(q)...)
 			continue
 		}
@@ -229,7 +229,7 @@ func (c *poolCurves) figure(file string) *plots.Figure {
 			}
 			one := q
 			one.title, one.rows = q.name+" of "+c.label(classes, i), names
-			one.theory = func(k, p int) *float64 { return c.value(word, p, k, i) }
+			one.theory = func(k, p int) *float64 { return c.number(field, p, k, i) }
 			one.simulated = func(p point, policy int) *estimate {
 				if p.policy != policy {
 					return nil
@@ -242,19 +242,12 @@ func (c *poolCurves) figure(file string) *plots.Figure {
 	return f
 }
 
-// value returns a measure of class i under a policy at factor k, nil if it does not exist.
-func (c *poolCurves) value(word string, policy, k, i int) *float64 {
+// number returns a measure of class i under a policy at factor k, nil if it does not exist.
+func (c *poolCurves) number(field string, policy, k, i int) *float64 {
 	if k >= len(c.results[policy]) {
 		return nil
 	}
-	r := &c.results[policy][k].Classes[i]
-	switch word {
-	case jobs:
-		return &r.MeanJobs
-	case rate:
-		return r.ServiceRate
-	}
-	return r.MeanDelay
+	return known(render.Fields(c.results[policy][k].Classes[i]).Get(field))
 }
 
 // policyNames returns the policies in words, and by the names that curves have if there are several.
