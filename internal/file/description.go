@@ -40,6 +40,7 @@ type Field[T any] struct {
 	isZero func(v *T) bool
 	check  func(sc *Scope, path string, v *T) error
 	schema func() Schema
+	isList bool // of objects with names, to which other fields can refer
 
 	// Of a list of objects with names, that they are known before any field is read or checked.
 	ahead      bool
@@ -77,6 +78,22 @@ type Scope struct {
 
 // clone returns a scope to which lists within a row can be added.
 func (sc *Scope) clone() *Scope { return &Scope{lists: maps.Clone(sc.lists), withPaths: sc.withPaths} }
+
+// forget leaves in a scope only those lists of the next object that are also around it: what its last
+// object had is gone.
+func (d *Description[T]) forget(sc, around *Scope) {
+	for i := range d.Fields {
+		f := &d.Fields[i]
+		if !f.isList {
+			continue
+		}
+		if l, ok := around.lists[f.name]; ok {
+			sc.lists[f.name] = l
+		} else {
+			delete(sc.lists, f.name)
+		}
+	}
+}
 
 // A list is a list of objects with names.
 type list struct {

@@ -124,7 +124,7 @@ func Objects[T, E any](
 		sc.add(name, l)
 	}
 	return Field[T]{
-		name: name, doc: doc,
+		name: name, doc: doc, isList: named != nil,
 		readNames: func(sc *Scope, n *tree.Node, path string) error {
 			row, err := rowsByName(n, path, want, of.Want)
 			sc.add(name, list{row: row})
@@ -138,8 +138,9 @@ func Objects[T, E any](
 			}
 			rows, names := make([]E, len(elements)), of.names()
 			err = InParts(len(rows), func(from, to int) error {
-				sc := sc.clone()
+				around, sc := sc, sc.clone()
 				for i := from; i < to; i++ {
+					of.forget(sc, around)
 					rows[i] = of.Start
 					if err := of.read(sc, names, &elements[i], sc.index(path, i), &rows[i]); err != nil {
 						return err
@@ -162,13 +163,15 @@ func Objects[T, E any](
 			}
 			add(sc, rows, false)
 			seen := make(map[string]int, len(rows))
+			within := sc.clone()
 			for i := range rows {
+				of.forget(within, sc)
 				if named != nil {
 					if err := input.CheckName(seen, path, i, named(&rows[i])); err != nil {
 						return err
 					}
 				}
-				if err := of.check(sc, sc.index(path, i), &rows[i]); err != nil {
+				if err := of.check(within, sc.index(path, i), &rows[i]); err != nil {
 					return err
 				}
 			}

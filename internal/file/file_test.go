@@ -158,3 +158,42 @@ func TestSchemaOfFields(t *testing.T) {
 		}
 	}
 }
+
+// A visit has rooms of its own, or none, to which its steps refer.
+type visit struct {
+	Rooms []depot
+	Steps []int
+}
+
+// What a row refers to is a list of its own, not that of the row before it.
+func TestListsEndWithTheirRow(t *testing.T) {
+	type house struct{ Visits []visit }
+	rooms := file.Length{One: "room", Many: "rooms"}
+	description := file.Description[house]{Want: "an object with visits", Fields: []file.Field[house]{
+		file.Objects("visits", "", "an array of visits", func(h *house) *[]visit { return &h.Visits },
+			&file.Description[visit]{Want: "an object with rooms and steps", Fields: []file.Field[visit]{
+				file.Objects("rooms", "", "an array of rooms", func(t *visit) *[]depot { return &t.Rooms },
+					&file.Description[depot]{Want: "an object with name", Fields: []file.Field[depot]{
+						file.Name(func(d *depot) *string { return &d.Name }),
+					}}, rooms, func(d *depot) string { return d.Name }).Optional(),
+				file.Refs("steps", "", "", func(t *visit) *[]int { return &t.Steps }, "rooms", rooms),
+			}}, file.Length{}, nil),
+	}}
+	root, err := tree.Read(strings.NewReader("visits: [{rooms: [{name: a}], steps: [a]}, {steps: [a]}]"), tree.YAML, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = description.Read(root)
+	if want := `visits[1].steps[0] = "a": want the name of a room`; err == nil || err.Error() != want {
+		t.Errorf("error %v, want %s", err, want)
+	}
+	h := &house{Visits: []visit{{Rooms: []depot{{"a"}, {"b"}}, Steps: []int{1}}, {Rooms: []depot{{"c"}}, Steps: []int{1}}}}
+	err = description.CheckAll(h)
+	if want := "visits[1].steps[0] = 1: want a row of rooms, 0 to 0"; err == nil || err.Error() != want {
+		t.Errorf("error %v, want %s", err, want)
+	}
+	h.Visits[1] = visit{Steps: []int{1}} // without a list, any row
+	if err := description.CheckAll(h); err != nil {
+		t.Error(err)
+	}
+}
