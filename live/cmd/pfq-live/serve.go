@@ -84,8 +84,8 @@ func (f *serveFlags) serve(ctx context.Context, out io.Writer, log *slog.Logger)
 		return err
 	}
 	defer end()
-	if least := 2 * f.worker.beat; f.manager.lostAfter < least {
-		return input.Errorf("--lost-after", f.manager.lostAfter, "at least %v, twice --beat: else workers that are well are lost", least)
+	if least := 2 * f.worker.Beat; f.manager.LostAfter < least {
+		return input.Errorf("--lost-after", f.manager.LostAfter, "at least %v, twice --beat: else workers that are well are lost", least)
 	}
 	const local = "local" // name of the workers of this process; the server knows their keys from its start
 	ws.Name, ws.Slots = local, max(1, f.workers)
@@ -137,24 +137,24 @@ type way struct {
 }
 
 func (f *serverFlags) way(s *server.Server) way {
-	if f.keys == "" {
+	if f.Keys == "" {
 		return way{s.URL(), s.URL(), s.URL(), []nats.Option{s.InProcess()}}
 	}
-	file := func(name string) string { return filepath.Join(f.keys, name+".key") }
+	file := func(name string) string { return filepath.Join(f.Keys, name+".key") }
 	return way{file("manager"), file("{name}"), file("monitor"), nil}
 }
 
 // addWorkerKeys makes the keys that workers of this process lack.
 func (f *serverFlags) addWorkerKeys(name string, slots int) error {
-	for k := 1; f.keys != "" && k <= slots; k++ {
+	for k := 1; f.Keys != "" && k <= slots; k++ {
 		own := name
 		if slots > 1 {
 			own += "-" + strconv.Itoa(k)
 		}
-		if _, err := os.Stat(filepath.Join(f.keys, own+".key")); err == nil {
+		if _, err := os.Stat(filepath.Join(f.Keys, own+".key")); err == nil {
 			continue
 		}
-		if _, err := keys.Add(f.keys, keys.Worker, own); err != nil {
+		if _, err := keys.Add(f.Keys, keys.Worker, own); err != nil {
 			return err
 		}
 	}
@@ -292,7 +292,7 @@ func newServer() *cobra.Command {
 				return err
 			}
 			defer s.Close()
-			if f.keys == "" {
+			if f.Keys == "" {
 				nc, err := keys.Connect(ctx, s.URL(), "server", s.InProcess())
 				if err != nil {
 					return err
@@ -317,8 +317,8 @@ func newServer() *cobra.Command {
 func newManager() *cobra.Command {
 	var f managerFlags
 	var p pageFlags
-	var url, name, key, log string
-	replicas, logical := 1, false
+	var url, key, log string
+	replicas := 1
 	cmd := help(&cobra.Command{
 		Use: "manager", Args: arguments(),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -328,8 +328,7 @@ func newManager() *cobra.Command {
 			}
 			ctx := cmd.Context()
 			registry := prometheus.NewRegistry()
-			s.Logical = logical
-			s.Name, s.Log, s.Registry = cmp.Or(name, ownName()), newLog(cmd.ErrOrStderr(), log), registry
+			s.Name, s.Log, s.Registry = cmp.Or(s.Name, ownName()), newLog(cmd.ErrOrStderr(), log), registry
 			if err := s.Check(); err != nil {
 				return err
 			}
@@ -356,11 +355,11 @@ func newManager() *cobra.Command {
 		},
 	})
 	addURL(cmd, &url)
-	addName(cmd, &name)
+	addName(cmd, &f.Name)
 	f.add(cmd)
 	p.add(cmd, "none")
 	cli.AddText(cmd, &key, "page-key", "", "the file of a key of a monitor", "`FILE` of the key with which the page asks, if the server wants keys")
-	cli.AddSwitch(cmd, &logical, "logical", "the clock is the logical one of a replay")
+	cli.AddSwitch(cmd, &f.Logical, "logical", "the clock is the logical one of a replay")
 	cli.Flag[int]{Name: "replicas", Kind: "1|3", Default: "1", Usage: "copies of what is kept, each on a server of its own", Want: "1 or 3",
 		Parse: func(text string) (int, bool) {
 			n, err := strconv.Atoi(text)

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -21,34 +20,30 @@ import (
 
 // managerFlags are those of a manager.
 type managerFlags struct {
-	policy           string
-	learn, emergency float64
-	learnLast        int
-	learnSpeeds      bool
-	lostAfter        time.Duration
-	replan, settle   time.Duration
-	keep             time.Duration
+	manager.Settings
+	policy string
+	rules  dispatch.Rules // unless the policy is of another kind
 }
 
 func (f *managerFlags) add(cmd *cobra.Command) {
 	f.policy = "deadline/priority"
-	f.lostAfter, f.keep = 2*time.Second, 7*24*time.Hour
+	f.LostAfter, f.Keep = 2*time.Second, 7*24*time.Hour
 	cli.AddText(cmd, &f.policy, "policy", "", "a policy such as deadline/priority, workload:60, edf or easy", "`POLICY` that shares the workers, as pfq dispatch names them")
 	cli.AddGone(cmd, "policy-service", "managers use no policy service; --policy names the policy")
 	cli.AddGone(cmd, "verify", "no task runs twice; submit a job under two names and compare the outputs")
-	addNumber(cmd, &f.learn, "learn", "", "seconds that a task is taken to run until one of its job is done; then what tasks took counts, not what their jobs say")
-	addInt(cmd, &f.learnLast, "learn-last", 0, math.MaxInt32, "with --learn: how many tasks of a job the mean is over, the last to finish; 0 for all")
-	cli.AddSwitch(cmd, &f.learnSpeeds, "learn-speeds", "learn how fast each worker is at each kind of task; then that counts, not what workers say")
-	addNumber(cmd, &f.emergency, "emergency", "", "`PRIORITY` from which on jobs take workers from tasks in hand")
-	addDuration(cmd, &f.lostAfter, "lost-after", 10*time.Millisecond, "how long a worker may be silent")
-	addDuration(cmd, &f.replan, "replan", 0, "how often to plan anew though nothing happens; 0s for never")
-	addDuration(cmd, &f.keep, "keep", time.Second, "how long a job that is done is kept, with its results")
-	addDuration(cmd, &f.settle, "settle", 0, "how long to wait for more that happens at the same moment")
+	addNumber(cmd, &f.rules.Learning.Default, "learn", "", "seconds that a task is taken to run until one of its job is done; then what tasks took counts, not what their jobs say")
+	addInt(cmd, &f.rules.Learning.Window, "learn-last", 0, math.MaxInt32, "with --learn: how many tasks of a job the mean is over, the last to finish; 0 for all")
+	cli.AddSwitch(cmd, &f.rules.Learning.Speeds, "learn-speeds", "learn how fast each worker is at each kind of task; then that counts, not what workers say")
+	addNumber(cmd, &f.rules.Emergency, "emergency", "", "`PRIORITY` from which on jobs take workers from tasks in hand")
+	addDuration(cmd, &f.LostAfter, "lost-after", 10*time.Millisecond, "how long a worker may be silent")
+	addDuration(cmd, &f.Replan, "replan", 0, "how often to plan anew though nothing happens; 0s for never")
+	addDuration(cmd, &f.Keep, "keep", time.Second, "how long a job that is done is kept, with its results")
+	addDuration(cmd, &f.Settle, "settle", 0, "how long to wait for more that happens at the same moment")
 }
 
 // settings are those of the manager.
 func (f *managerFlags) settings() (manager.Settings, error) {
-	s := manager.Settings{LostAfter: f.lostAfter, Replan: f.replan, Settle: f.settle, Keep: f.keep}
+	s, learning := f.Settings, f.rules.Learning
 	policy, err := joblog.ParsePolicy(f.policy)
 	if bad := (*input.Error)(nil); errors.As(err, &bad) {
 		return s, &input.Error{Path: "--policy", Value: bad.Value, Want: bad.Want}
@@ -57,18 +52,19 @@ func (f *managerFlags) settings() (manager.Settings, error) {
 		return s, err
 	}
 	switch {
-	case f.learnLast > 0 && f.learn == 0:
-		return s, input.Errorf("--learn-last", f.learnLast, "0 without --learn")
+	case learning.Window > 0 && learning.Default == 0:
+		return s, input.Errorf("--learn-last", learning.Window, "0 without --learn")
 	case policy.Baseline == nil:
-		s.Rules = dispatch.Rules{Policy: policy.Policy, Learning: dispatch.Learning{Default: f.learn, Window: f.learnLast, Speeds: f.learnSpeeds}, Emergency: f.emergency}
+		s.Rules = f.rules
+		s.Rules.Policy = policy.Policy
 		return s, nil
-	case f.learnSpeeds:
+	case learning.Speeds:
 		return s, fmt.Errorf("--learn-speeds and --policy %s exclude each other: "+
 			"the workers of this policy are equal", policy)
-	case f.learn > 0:
+	case learning.Default > 0:
 		return s, fmt.Errorf("--learn and --policy %s exclude each other: "+
 			"jobs request their run times under this policy", policy)
-	case f.emergency > 0:
+	case f.rules.Emergency > 0:
 		return s, fmt.Errorf("--emergency and --policy %s exclude each other: "+
 			"this policy takes no workers away", policy)
 	}
@@ -78,22 +74,20 @@ func (f *managerFlags) settings() (manager.Settings, error) {
 
 // serverFlags are those of an embedded server.
 type serverFlags struct {
-	store, listen, keys string
-	memory, insecure    bool
-	sync                time.Duration
-	limit               int64
+	server.Settings
+	memory bool
 }
 
 func (f *serverFlags) add(cmd *cobra.Command) {
-	f.listen = "127.0.0.1:4222"
-	cli.AddText(cmd, &f.store, "store", "", "the name of a folder", "`DIR` of all that is kept, of this server alone (default $XDG_STATE_HOME/pfq-live, or else ~/.local/state/pfq-live)")
+	f.Listen = "127.0.0.1:4222"
+	cli.AddText(cmd, &f.Store, "store", "", "the name of a folder", "`DIR` of all that is kept, of this server alone (default $XDG_STATE_HOME/pfq-live, or else ~/.local/state/pfq-live)")
 	cli.Flag[int64]{Name: "store-limit", Kind: "size", Want: wantSize, Parse: parseSize,
 		Usage: "`SIZE` of the store at which submissions and results wait until there is room, such as 10GiB " +
-			"(default 75 % of what it holds and what is free on its disk)"}.Add(cmd, &f.limit)
+			"(default 75 % of what it holds and what is free on its disk)"}.Add(cmd, &f.MaxStore)
 	cli.AddSwitch(cmd, &f.memory, "memory", "keep all in memory: nothing is left when the server ends")
-	cli.AddText(cmd, &f.listen, "listen", "", "HOST:PORT", "`HOST:PORT` to listen on; beyond this machine only with --keys")
-	cli.AddText(cmd, &f.keys, "keys", "", "a folder made by pfq-live keys init", "`DIR` of the keys: connections need one, and TLS")
-	cli.AddSwitch(cmd, &f.insecure, "insecure", "listen beyond this machine without keys, too")
+	cli.AddText(cmd, &f.Listen, "listen", "", "HOST:PORT", "`HOST:PORT` to listen on; beyond this machine only with --keys")
+	cli.AddText(cmd, &f.Keys, "keys", "", "a folder made by pfq-live keys init", "`DIR` of the keys: connections need one, and TLS")
+	cli.AddSwitch(cmd, &f.Insecure, "insecure", "listen beyond this machine without keys, too")
 	cli.Flag[time.Duration]{Name: "sync", Kind: "always|duration", Usage: "when what is kept is on the disk: before each acknowledgement, or so often",
 		Default: "always", Want: "always or a duration such as 2m",
 		Parse: func(text string) (time.Duration, bool) {
@@ -102,25 +96,24 @@ func (f *serverFlags) add(cmd *cobra.Command) {
 			}
 			d, err := time.ParseDuration(text)
 			return d, err == nil && d > 0
-		}}.Add(cmd, &f.sync)
+		}}.Add(cmd, &f.Sync)
 }
 
 // settings are those of the server; those of how streams are kept go with them.
 func (f *serverFlags) settings() (server.Settings, server.Layout, error) {
-	s := server.Settings{Listen: f.listen, Sync: f.sync, Keys: f.keys, Insecure: f.insecure, MaxStore: f.limit}
+	s := f.Settings
 	if f.memory {
-		if f.store != "" {
+		if s.Store != "" {
 			return s, server.Layout{}, errors.New("--store and --memory exclude each other")
 		}
-		if f.limit > 0 {
+		if s.MaxStore > 0 {
 			return s, server.Layout{}, errors.New("--store-limit needs a store on disk, not --memory")
 		}
 		return s, server.Layout{Memory: true}, nil
 	}
-	folder, err := stateFolder()
-	s.Store = cmp.Or(f.store, folder)
-	if f.store != "" {
-		err = nil
+	var err error
+	if s.Store == "" {
+		s.Store, err = stateFolder()
 	}
 	return s, server.Layout{}, err
 }
