@@ -94,9 +94,9 @@ func (b *Binding) Memory(maxBytes *int64) {
 	b.Name("MaxBytes", "memory")
 }
 
-// Translate says what an error of the library means on the command line. It names flags instead of
-// settings, and for a model that is too large, what instead (if not nil) returns
-// and a --memory that would do.
+// Translate puts an error of the library in terms of the command line: the flag stands for the setting,
+// with the value that the user wrote. For a model that is too large, it adds what instead (if not nil)
+// returns and the --memory that suffices. An error about a flag stays as it is.
 func (b *Binding) Translate(err error, instead func(*num.TooLargeError) string) error {
 	var bad *input.Error
 	var done FlagError

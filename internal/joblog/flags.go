@@ -39,6 +39,7 @@ type Flags struct {
 	Sampling  workload.Sampling
 	Seed      uint64
 
+	binding       *cli.Binding
 	heterogeneous string // empty if all speeds are 1
 	outageList    string
 	priorities    interval
@@ -78,7 +79,7 @@ func (f *Flags) Add(cmd *cobra.Command) {
 	cli.AddNumber(cmd, &f.Emergency, "emergency", "", "a priority in [1e-50, 1e50]", "jobs of priority `P` or more take workers from tasks in hand",
 		func(v float64) bool { return v >= 1e-50 && v <= 1e50 })
 	f.addRequests(cmd)
-	f.addSampling(cmd)
+	f.addSampling(cli.Bind(cmd))
 }
 
 // Check reads the flags that name policies and workers, and accepts those that go together; given reports whether a flag is given.
