@@ -55,7 +55,7 @@ var classFile = file.Description[Class]{
 			func(c *Class) **big.Rat { return &c.ArrivalRate }, input.Nonnegative),
 		file.Rat("mean_size", "mean work of a job, in tasks times units of time, such as task-seconds",
 			func(c *Class) **big.Rat { return &c.MeanSize }, input.Positive).Default(1),
-		poolfile.Demand("declared", "demand that the class declares",
+		poolfile.Amounts("declared", "demand that the class declares",
 			func(c *Class) *[]*big.Rat { return (*[]*big.Rat)(&c.Declared) }).Optional(),
 		file.Rat("max_tasks", "", func(c *Class) **big.Rat { return &c.MaxTasks }, input.Positive).Optional(),
 	},

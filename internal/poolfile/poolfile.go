@@ -55,9 +55,20 @@ func Resources[T, R any](
 		file.Length{Least: 1, One: "resource"}, func(r *R) string { return *name(r) }).Early()
 }
 
-// Demand describes a field with numbers by the names of resources, which become a list in the order of the resources
-// with nil where no number is given.
+// Demand describes a field with numbers by the names of resources, some of them positive. They become a list in the
+// order of the resources with nil where no number is given.
 func Demand[T any](name, doc string, at func(*T) *[]*big.Rat) file.Field[T] {
+	return amounts(name, doc, at, checkDemand)
+}
+
+// Amounts describes such a field whose numbers may all be 0.
+func Amounts[T any](name, doc string, at func(*T) *[]*big.Rat) file.Field[T] {
+	return amounts(name, doc, at, checkAmounts)
+}
+
+func amounts[T any](
+	name, doc string, at func(*T) *[]*big.Rat, check func(path string, list []*big.Rat, names []string) error,
+) file.Field[T] {
 	return file.Custom(name, doc,
 		func(sc *file.Scope, n *tree.Node, path string, v *T) (err error) {
 			names, rows := sc.Names("resources")
@@ -106,13 +117,22 @@ func known(key string, names []string) string {
 	return fmt.Sprintf("one of the resources %s%s", strings.Join(quoted, ", "), hint)
 }
 
-// check refuses a demand with more numbers than resources, a negative number, or none that is positive.
-func check(path string, demand []*big.Rat, names []string) error {
+// checkDemand refuses what checkAmounts refuses, and a demand without a positive number.
+func checkDemand(path string, demand []*big.Rat, names []string) error {
+	isPositive := func(a *big.Rat) bool { return a != nil && a.Sign() > 0 }
+	err := checkAmounts(path, demand, names)
+	if err == nil && !slices.ContainsFunc(demand, isPositive) {
+		err = input.Errorf(path, "all 0", "a positive demand of some resource")
+	}
+	return err
+}
+
+// checkAmounts refuses more numbers than resources, and a negative number.
+func checkAmounts(path string, demand []*big.Rat, names []string) error {
 	if len(demand) > len(names) {
 		return input.Errorf(path, fmt.Sprintf("%d numbers", len(demand)),
 			"one for each of the %d resources at most", len(names))
 	}
-	needed := false
 	for j, a := range demand {
 		if a == nil {
 			continue
@@ -120,10 +140,6 @@ func check(path string, demand []*big.Rat, names []string) error {
 		if input.CheckNumber("", a, input.Nonnegative) != nil { // the path is made only of what is refused
 			return input.CheckNumber(input.Field(path, names[j]), a, input.Nonnegative)
 		}
-		needed = needed || a.Sign() > 0
-	}
-	if !needed {
-		return input.Errorf(path, "all 0", "a positive demand of some resource")
 	}
 	return nil
 }
