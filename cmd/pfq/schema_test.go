@@ -15,6 +15,7 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"go.yaml.in/yaml/v4"
+	"pgregory.net/rapid"
 
 	"productform/cluster"
 	"productform/fluid"
@@ -241,6 +242,63 @@ func vary(v any, path string, check func(where string, both bool)) {
 			vary(v[k], fmt.Sprintf("%s[%d]", path, k), check)
 		}
 	}
+}
+
+// What the schema refuses of files with one random change, readers refuse; and what readers refuse for the type or the
+// sign of one value, the schema refuses.
+func TestSchemaOnRandomChanges(t *testing.T) {
+	schemas, all := fileSchemas(t), kinds(t)
+	rapid.Check(t, func(r *rapid.T) {
+		k := rapid.SampledFrom(all).Draw(r, "kind")
+		model := decoded(t, rapid.SampledFrom(k.files).Draw(r, "file"))
+		path, inOneValue := change(r, &model)
+		text, err := json.Marshal(model)
+		if err != nil {
+			t.Fatal(err)
+		}
+		v, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		bySchema, byReader := schemas[k.name].Validate(v), k.read(bytes.NewReader(text))
+		if bySchema != nil && byReader == nil || inOneValue && bySchema == nil {
+			r.Errorf("%s, %s: the schema says %v, the reader %v", k.name, path, bySchema, byReader)
+		}
+	})
+}
+
+// change changes one value of a file, and returns its path and whether the value alone is wrong now.
+func change(r *rapid.T, v *any) (path string, inOneValue bool) {
+	descend := func(n int) bool { return n > 0 && rapid.IntRange(0, 9).Draw(r, "depth") > 0 }
+	switch x := (*v).(type) {
+	case map[string]any:
+		if !descend(len(x)) {
+			break
+		}
+		key := rapid.SampledFrom(slices.Sorted(maps.Keys(x))).Draw(r, "key")
+		if rapid.IntRange(0, 9).Draw(r, "removed") == 0 {
+			delete(x, key)
+			return "." + key + " removed", false
+		}
+		inner := x[key]
+		path, inOneValue = change(r, &inner)
+		x[key] = inner
+		return "." + key + path, inOneValue
+	case []any:
+		if !descend(len(x)) {
+			break
+		}
+		i := rapid.IntRange(0, len(x)-1).Draw(r, "index")
+		path, inOneValue = change(r, &x[i])
+		return fmt.Sprintf("[%d]%s", i, path), inOneValue
+	}
+	if _, isNumber := (*v).(int); isNumber && rapid.Bool().Draw(r, "negative") {
+		*v = -1
+		return " = -1", true
+	}
+	other := rapid.SampledFrom([]any{[]any{}, "", "x", 0, 1, -1, 1.5, 1e9}).Draw(r, "value")
+	*v = other
+	return fmt.Sprintf(" = %v", other), false
 }
 
 // Every field of the topic model is one of the schema, and there is a schema of that topic alone.
