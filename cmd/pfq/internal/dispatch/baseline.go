@@ -20,35 +20,25 @@ type baselineMeasures struct {
 	Kill            bool          `json:"kill"`
 }
 
-// fillBaseline tells of a run of a baseline; what it has no word of does not exist.
-func (a *dispatchAnswer) fillBaseline(row *replayed, v *rigid.Result) error {
+// ofBaseline returns the measures of a run of a baseline, nil for those that baselines lack.
+func (a *dispatchAnswer) ofBaseline(v *rigid.Result) measures {
 	f := a.flags
-	if f.Requests.Uniform {
-		row.Seed = &f.Seed
+	spread := func(s dispatch.Spread, value func(*rigid.Record) float64) render.Record {
+		return f.spread(s, len(v.Jobs), func(k int) float64 { return value(&v.Jobs[k]) })
 	}
-	var spreads [4]render.Record
-	for k, c := range []struct {
-		of    dispatch.Spread
-		value func(*rigid.Record) float64
-	}{
-		{v.Delay, func(r *rigid.Record) float64 { return r.Delay }}, {v.Slowdown, func(r *rigid.Record) float64 { return r.Slowdown }},
-		{v.Waiting, func(r *rigid.Record) float64 { return r.Waiting }}, {v.BoundedSlowdown, func(r *rigid.Record) float64 { return r.BoundedSlowdown }},
-	} {
-		var err error
-		if spreads[k], err = spread(f.percentiles, c.of, v.Jobs, c.value); err != nil {
-			return err
-		}
-	}
-	row.dispatchMeasures = &dispatchMeasures{
-		MissPenalty: v.DeadlineMissPenalty, Missed: v.Missed, MissedPart: a.part(v.Missed), Makespan: v.Makespan, Delay: spreads[0],
-		SlowdownFormula: slowdownFormula, Slowdown: spreads[1], Utilization: numberIf(v.Makespan > 0, v.Utilization),
-		Wasted: numberIf(v.Makespan > 0, v.Wasted), Lost: &v.Lost,
-	}
-	row.baselineMeasures = &baselineMeasures{
-		Waiting: spreads[2], BoundedSlowdown: spreads[3], Backfilled: v.Backfilled, Outlived: v.Outlived,
+	return measures{&dispatchMeasures{
+		MissPenalty: v.DeadlineMissPenalty, Missed: v.Missed, MissedPart: a.part(v.Missed), Makespan: v.Makespan,
+		Delay:           spread(v.Delay, func(r *rigid.Record) float64 { return r.Delay }),
+		SlowdownFormula: slowdownFormula,
+		Slowdown:        spread(v.Slowdown, func(r *rigid.Record) float64 { return r.Slowdown }),
+		Utilization:     numberIf(v.Makespan > 0, v.Utilization), Wasted: numberIf(v.Makespan > 0, v.Wasted),
+		Lost: &v.Lost,
+	}, &baselineMeasures{
+		Waiting:         spread(v.Waiting, func(r *rigid.Record) float64 { return r.Waiting }),
+		BoundedSlowdown: spread(v.BoundedSlowdown, func(r *rigid.Record) float64 { return r.BoundedSlowdown }),
+		Backfilled:      v.Backfilled, Outlived: v.Outlived,
 		Requests: f.Requests.String(), RequestsOfLog: a.Asked, Kill: f.Kill,
-	}
-	return nil
+	}}
 }
 
 // writeBaselines says what the baselines do, and what is measured of them alone.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/big"
 
 	"github.com/spf13/cobra"
 
@@ -22,7 +23,7 @@ import (
 type dispatchFlags struct {
 	joblog.Flags
 
-	percentiles           []command.Percentile // nil for those that stand there without
+	percentiles           []command.Percentile
 	timeline              bool
 	samples               int // 0 for one run
 	records, format, file string
@@ -107,10 +108,13 @@ func (f *dispatchFlags) check(given func(string) bool) error {
 	case f.records == "-":
 		return input.Errorf("--records", f.records, "the name of a file")
 	}
-	if err := command.CheckPercentiles(f.percentiles); err != nil {
-		return err
+	if f.percentiles == nil {
+		for _, percent := range []int64{50, 95, 99} {
+			usual := command.Percentile{Name: fmt.Sprint("p", percent), Level: big.NewRat(percent, 100)}
+			f.percentiles = append(f.percentiles, usual)
+		}
 	}
-	return nil
+	return command.CheckPercentiles(f.percentiles)
 }
 
 // checkFiles refuses to write two files over one another, or over the log.

@@ -95,11 +95,7 @@ func (f *dispatchFlags) dispatch(ctx context.Context, name string, stdin io.Read
 	}
 	a := all[0]
 	if f.samples > 0 {
-		answer, err := sampled(all)
-		if err != nil {
-			return nil, err
-		}
-		a.text, err = answer.Format(f.format)
+		a.text, err = sampled(all).Format(f.format)
 		return a, err
 	}
 	if f.records != "" && a.isFinished() {
@@ -109,11 +105,7 @@ func (f *dispatchFlags) dispatch(ctx context.Context, name string, stdin io.Read
 		}
 		a.records = b.Bytes()
 	}
-	answer, err := a.answer()
-	if err != nil {
-		return nil, err
-	}
-	a.text, err = answer.Format(f.format)
+	a.text, err = a.answer().Format(f.format)
 	return a, err
 }
 

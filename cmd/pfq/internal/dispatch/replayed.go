@@ -7,17 +7,15 @@ import (
 	"strings"
 
 	"productform/dispatch"
-	"productform/dispatch/rigid"
 	"productform/internal/render"
 )
 
-// A replayed is what became of the jobs of a log under a policy: its measures, or why it has none.
+// A replayed is the outcome of a log under a policy: its measures, or why it has none.
 type replayed struct {
 	Policy string `json:"policy"`
 	Jobs   int    `json:"job_count"`
 	Tasks  int    `json:"task_count"`
-	*dispatchMeasures
-	*baselineMeasures
+	measures
 	*unfinished
 	Workers  int      `json:"workers"`
 	Load     *float64 `json:"offered_load"` // nil if all jobs are submitted at once
@@ -27,7 +25,13 @@ type replayed struct {
 	Finished bool     `json:"finished"`
 }
 
-// dispatchMeasures are those of a run that finishes; nil is what does not exist.
+// measures holds the measures of a run, nil if it does not finish.
+type measures struct {
+	*dispatchMeasures
+	*baselineMeasures // nil unless a baseline ran
+}
+
+// dispatchMeasures holds the measures of a run that finishes, nil for one that does not exist.
 type dispatchMeasures struct {
 	PriorityViolation *float64      `json:"average_priority_violation_rate" unit:"of jobs"`
 	DecisionViolation *float64      `json:"decision_violation_rate" unit:"of jobs"`
@@ -45,7 +49,7 @@ type dispatchMeasures struct {
 	Decisions         *int          `json:"decisions" unit:"plans"`
 }
 
-// An unfinished says why jobs never finish.
+// An unfinished holds the reason why jobs never finish.
 type unfinished struct {
 	Reason string  `json:"reason"`
 	Time   float64 `json:"time"` // at which the last worker went, of a baseline the last of those that go for good
@@ -59,68 +63,64 @@ const (
 	slowdownLetters = "W work of the job, w of its largest task, S speed of all workers, s of the fastest"
 )
 
-// answer returns what is told of all policies.
-func (a *dispatchAnswer) answer() (render.Answer, error) {
+// answer returns the answer on all policies.
+func (a *dispatchAnswer) answer() render.Answer {
 	var rows []replayed
 	for _, r := range a.runs {
-		row, err := a.replayed(r)
-		if err != nil {
-			return render.Answer{}, err
-		}
-		rows = append(rows, row)
+		rows = append(rows, a.replayed(r))
 	}
 	var columns []string
-	measures, ofBaselines := a.flags.noMeasures()
-	whole := replayed{dispatchMeasures: measures, unfinished: &unfinished{}}
-	if a.Asking != nil {
-		whole.baselineMeasures = ofBaselines
-	}
+	whole := replayed{measures: a.flags.noMeasures(a.Asking != nil), unfinished: &unfinished{}}
 	for _, f := range render.Fields(whole).Flat() {
 		columns = append(columns, f.Key)
 	}
 	return render.Answer{
-		JSON: struct {
-			Policies []replayed `json:"policies"`
-		}{rows},
+		JSON:  render.Record{{Key: "policies", Value: render.Rows(rows)}},
 		Lines: []render.Lines{{Of: rows}}, Columns: columns,
 		Text: func(t *render.Text) { a.write(t, rows) },
-	}, nil
+	}
 }
 
 // replayed returns what is known of a run.
-func (a *dispatchAnswer) replayed(r policyRun) (row replayed, err error) {
+func (a *dispatchAnswer) replayed(r policyRun) replayed {
 	f := a.flags
-	row = replayed{Policy: r.policy.String(), Jobs: len(a.List), Tasks: a.tasks, Workers: f.Workers, Load: a.offeredLoad(), Skipped: a.Skipped, FirstJob: a.List[0].ID,
-		Finished: r.isFinished()}
-	if f.Sampling.Count > 0 || f.Uniform {
+	row := replayed{Policy: r.policy.String(), Jobs: len(a.List), Tasks: a.tasks, Workers: f.Workers,
+		Load: a.offeredLoad(), Skipped: a.Skipped, FirstJob: a.List[0].ID, Finished: r.isFinished()}
+	if f.Sampling.Count > 0 || f.Uniform || r.rigid != nil && f.Requests.Uniform {
 		row.Seed = &f.Seed
 	}
-	if e := r.stranded; e != nil {
-		row.unfinished = &unfinished{a.reason(e), e.Time, e.Jobs, a.List[e.Job].ID}
-		return row, nil
+	switch {
+	case r.stranded != nil:
+		e := r.stranded
+		row.unfinished = a.unfinished(e.Jobs, e.Job, "no worker is", e.Time)
+	case r.tooFew != nil:
+		e, left := r.tooFew, "1 worker is"
+		if e.Left != 1 {
+			left = fmt.Sprintf("%d workers are", e.Left)
+		}
+		left = fmt.Sprintf("it has %s, and %s", render.Counted(e.Workers, "task"), left)
+		row.unfinished = a.unfinished(e.Jobs, e.Job, left, e.Time)
+	case r.rigid != nil:
+		row.measures = a.ofBaseline(r.rigid)
+	default:
+		row.dispatchMeasures = a.ofPolicy(r.result)
 	}
-	if e := r.tooFew; e != nil {
-		row.unfinished = &unfinished{a.shortage(e), e.Time, e.Jobs, a.List[e.Job].ID}
-		return row, nil
-	}
-	if r.rigid != nil {
-		return row, a.fillBaseline(&row, r.rigid)
-	}
-	v := r.result
-	delay, err := spread(f.percentiles, v.Delay, v.Jobs, func(r *dispatch.Record) float64 { return r.Delay })
-	if err != nil {
-		return row, err
-	}
-	slowdown, err := spread(f.percentiles, v.Slowdown, v.Jobs, func(r *dispatch.Record) float64 { return r.Slowdown })
-	row.dispatchMeasures = &dispatchMeasures{
-		PriorityViolation: numberIf(v.Delay.Max > 0, v.PriorityViolationRate), DecisionViolation: &v.DecisionViolationRate,
-		RunningViolation: numberIf(v.Delay.Max > 0, v.RunningViolationRate),
+	return row
+}
+
+// ofPolicy returns the measures of a run that is not one of a baseline.
+func (a *dispatchAnswer) ofPolicy(v *dispatch.Result) *dispatchMeasures {
+	n, waits, lasts := len(v.Jobs), v.Delay.Max > 0, v.Makespan > 0
+	return &dispatchMeasures{
+		PriorityViolation: numberIf(waits, v.PriorityViolationRate), DecisionViolation: &v.DecisionViolationRate,
+		RunningViolation: numberIf(waits, v.RunningViolationRate),
 		MissPenalty:      v.DeadlineMissPenalty, Missed: v.Missed, MissedPart: a.part(v.Missed), Makespan: v.Makespan,
-		Delay: delay, SlowdownFormula: slowdownFormula, Slowdown: slowdown,
-		Utilization: numberIf(v.Makespan > 0, v.Utilization), Wasted: numberIf(v.Makespan > 0, v.Wasted),
+		Delay:           a.flags.spread(v.Delay, n, func(k int) float64 { return v.Jobs[k].Delay }),
+		SlowdownFormula: slowdownFormula,
+		Slowdown:        a.flags.spread(v.Slowdown, n, func(k int) float64 { return v.Jobs[k].Slowdown }),
+		Utilization:     numberIf(lasts, v.Utilization), Wasted: numberIf(lasts, v.Wasted),
 		Lost: &v.Lost, Decisions: &v.Decisions,
 	}
-	return row, err
 }
 
 // part returns so many jobs as a part of all.
@@ -148,31 +148,15 @@ func numberIf(exists bool, v float64) *float64 {
 	return nil
 }
 
-// reason says why jobs never finish.
-func (a *dispatchAnswer) reason(e *dispatch.StrandedError) string {
-	return fmt.Sprintf("%s: no worker is left after %s s", a.never(e.Jobs, e.Job), render.Six(e.Time))
-}
-
-// shortage says why jobs of a baseline never finish.
-func (a *dispatchAnswer) shortage(e *rigid.StrandedError) string {
-	return fmt.Sprintf("%s: it has %s, and %s left after %s s", a.never(e.Jobs, e.Job), render.Counted(e.Workers, "task"), workersAre(e.Left), render.Six(e.Time))
-}
-
-// workersAre says how many workers there are.
-func workersAre(n int) string {
-	if n == 1 {
-		return "1 worker is"
-	}
-	return fmt.Sprintf("%d workers are", n)
-}
-
-// never says how many jobs never finish, and which is the first.
-func (a *dispatchAnswer) never(jobs, first int) string {
-	verb := "finish"
+// unfinished returns the reason why jobs never finish, with the first of them and the workers left at the time.
+func (a *dispatchAnswer) unfinished(jobs, first int, left string, time float64) *unfinished {
+	verb, id := "finish", a.List[first].ID
 	if jobs == 1 {
 		verb = "finishes"
 	}
-	return fmt.Sprintf("%s never %s, the first of them job %d", render.Counted(jobs, "job"), verb, a.List[first].ID)
+	reason := fmt.Sprintf("%s never %s, the first of them job %d: %s left after %s s",
+		render.Counted(jobs, "job"), verb, id, left, render.Six(time))
+	return &unfinished{reason, time, jobs, id}
 }
 
 // write writes the answer for people.
@@ -281,12 +265,8 @@ func (a *dispatchAnswer) measureTable(t *render.Text, rows []replayed) {
 		header[2] = "value"
 	}
 	lines := [][]string{header}
-	measures, ofBaselines := a.flags.noMeasures()
-	all := render.Fields(measures).Flat()
-	if slices.ContainsFunc(rows, func(r replayed) bool { return r.baselineMeasures != nil }) {
-		all = append(all, render.Fields(ofBaselines).Flat()...)
-	}
-	for _, f := range all {
+	hasBaseline := slices.ContainsFunc(rows, func(r replayed) bool { return r.baselineMeasures != nil })
+	for _, f := range render.Fields(a.flags.noMeasures(hasBaseline)).Flat() {
 		if f.Unit == "" {
 			continue
 		}

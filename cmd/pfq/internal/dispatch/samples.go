@@ -13,72 +13,50 @@ const mostSamples = 1000
 
 var samplesWanted = fmt.Sprintf("an integer in 2..%d", mostSamples)
 
-// sampled returns what is told of all policies over samples, each of which has its own answer.
-func sampled(all []*dispatchAnswer) (render.Answer, error) {
+// sampled returns the answer on all policies over samples, each with its answer.
+func sampled(all []*dispatchAnswer) render.Answer {
 	f := all[0].flags
 	rows := make([][]replayed, len(f.Policies)) // at the policy, one a sample
 	for _, a := range all {
 		for p, r := range a.runs {
-			row, err := a.replayed(r)
-			if err != nil {
-				return render.Answer{}, err
-			}
-			rows[p] = append(rows[p], row)
+			rows[p] = append(rows[p], a.replayed(r))
 		}
 	}
-	measures := f.measures(rows)
+	hasBaseline := slices.ContainsFunc(rows, func(of []replayed) bool { return of[0].baselineMeasures != nil })
+	fields := append(render.Fields(f.noMeasures(hasBaseline)), render.Field{Key: "offered_load", Unit: "-"})
+	measures := measuresOf(fields, rows)
 	answers := make([]render.Record, len(rows))
 	for p, of := range rows {
 		first := of[0]
 		answers[p] = slices.Concat(render.Record{{Key: "policy", Value: first.Policy}, {Key: "samples", Value: len(of)}, {Key: "job_count", Value: first.Jobs}},
-			summaries(measures, p),
+			summaries(fields, "", measures, p),
 			render.Record{{Key: "workers", Value: first.Workers}, {Key: "seed", Value: f.Seed}, {Key: "skipped", Value: first.Skipped}})
 	}
 	return render.Answer{
-		JSON: struct {
-			Policies []render.Record `json:"policies"`
-		}{answers},
+		JSON:  render.Record{{Key: "policies", Value: answers}},
 		Lines: []render.Lines{{Of: answers}},
 		Text:  func(t *render.Text) { all[0].writeSamples(t, measures) },
-	}, nil
+	}
 }
 
 // A measure is a number that runs have.
 type measure struct {
-	of, key, unit string      // of is the name of the spread that it belongs to, or empty
-	values        [][]float64 // at the policy, one a sample; nil where the policy has none
+	name, unit string      // the name is that in CSV
+	values     [][]float64 // at the policy, one a sample; nil where the policy has none
 }
 
-// name returns that of the field in CSV.
-func (m measure) name() string { return strings.TrimPrefix(m.of+"_"+m.key, "_") }
-
-// measures returns those of the policies whose rows these are.
-func (f *dispatchFlags) measures(rows [][]replayed) (list []measure) {
-	none, ofBaselines := f.noMeasures()
-	fields := render.Fields(none)
-	if slices.ContainsFunc(rows, func(of []replayed) bool { return of[0].baselineMeasures != nil }) {
-		fields = append(fields, render.Fields(ofBaselines)...)
-	}
-	for _, field := range append(fields, render.Field{Key: "offered_load", Unit: "-"}) {
-		spread, ok := field.Value.(render.Record)
-		switch {
-		case field.Unit == "":
-		case ok:
-			for _, part := range spread {
-				list = append(list, measure{of: field.Key, key: part.Key, unit: field.Unit})
-			}
-		default:
-			list = append(list, measure{key: field.Key, unit: field.Unit})
+// measuresOf returns the fields that have a unit as measures, with their values in the rows of the policies.
+func measuresOf(fields render.Record, rows [][]replayed) (list []measure) {
+	for _, f := range fields.Flat() {
+		if f.Unit != "" {
+			list = append(list, measure{f.Key, f.Unit, make([][]float64, len(rows))})
 		}
-	}
-	for i := range list {
-		list[i].values = make([][]float64, len(rows))
 	}
 	for p, of := range rows {
 		for _, row := range of {
 			flat := render.Fields(row).Flat()
 			for i := range list {
-				if v, ok := number(flat.Get(list[i].name())); ok {
+				if v, ok := number(flat.Get(list[i].name)); ok {
 					list[i].values[p] = append(list[i].values[p], v)
 				}
 			}
@@ -135,27 +113,33 @@ func (m measure) mean(p int) (mean float64) {
 	return mean
 }
 
-// summaries returns the fields of a policy, those of a spread in a field of its name.
-func summaries(measures []measure, p int) (fields render.Record) {
-	for _, m := range measures {
-		summary := render.Record{{Key: "mean"}, {Key: "least"}, {Key: "most"}, {Key: "smallest_in"}}
-		if v := m.values[p]; v != nil {
-			summary[0].Value, summary[1].Value, summary[2].Value = m.mean(p), slices.Min(v), slices.Max(v)
-			if m.isCompared() {
-				summary[3].Value = m.smallestIn(p)
-			}
+// summaries returns the fields that are measures, with the summaries of policy p as values. Names in
+// CSV begin with the prefix.
+func summaries(fields render.Record, prefix string, measures []measure, p int) (out render.Record) {
+	for _, f := range fields {
+		at := slices.IndexFunc(measures, func(m measure) bool { return m.name == prefix+f.Key })
+		if spread, ok := f.Value.(render.Record); ok {
+			f.Value = summaries(spread, f.Key+"_", measures, p)
+		} else if at >= 0 {
+			f.Value = measures[at].summary(p)
+		} else {
+			continue
 		}
-		field, last := render.Field{Key: m.key, Value: summary}, len(fields)-1
-		switch {
-		case m.of == "":
-			fields = append(fields, field)
-		case last >= 0 && fields[last].Key == m.of:
-			fields[last].Value = append(fields[last].Value.(render.Record), field)
-		default:
-			fields = append(fields, render.Field{Key: m.of, Value: render.Record{field}})
+		out = append(out, f)
+	}
+	return out
+}
+
+// summary returns the mean and the extremes of policy p, null if the measure does not exist.
+func (m measure) summary(p int) render.Record {
+	summary := render.Record{{Key: "mean"}, {Key: "least"}, {Key: "most"}, {Key: "smallest_in"}}
+	if v := m.values[p]; v != nil {
+		summary[0].Value, summary[1].Value, summary[2].Value = m.mean(p), slices.Min(v), slices.Max(v)
+		if m.isCompared() {
+			summary[3].Value = m.smallestIn(p)
 		}
 	}
-	return fields
+	return summary
 }
 
 // writeSamples writes the answer over samples for people, of which a is the first.
@@ -171,7 +155,7 @@ func (a *dispatchAnswer) writeSamples(t *render.Text, measures []measure) {
 	}
 	means, smallest := [][]string{header}, [][]string{header}
 	for _, m := range measures {
-		name := []string{strings.ReplaceAll(m.name(), "_", " "), m.unit}
+		name := []string{strings.ReplaceAll(m.name, "_", " "), m.unit}
 		mean, count := slices.Clone(name), slices.Clone(name)
 		for p, v := range m.values {
 			if v == nil {
@@ -182,7 +166,7 @@ func (a *dispatchAnswer) writeSamples(t *render.Text, measures []measure) {
 			count = append(count, fmt.Sprint(m.smallestIn(p)))
 		}
 		means = append(means, mean)
-		if m.isCompared() && m.key != "offered_load" {
+		if m.isCompared() && m.name != "offered_load" {
 			smallest = append(smallest, count)
 		}
 	}

@@ -4,50 +4,43 @@ import (
 	"math/big"
 	"slices"
 
-	"productform/cmd/pfq/internal/command"
 	"productform/dispatch"
 	"productform/internal/render"
 )
 
-// spread returns the mean of what s sums up, the percentiles asked for, or those of s if none are, and the largest, as fields of an answer; all are nil
-// if s sums up nothing. The values are those of the records of jobs; a job that s leaves out has 0 there, the least that there is.
-func spread[R any](asked []command.Percentile, s dispatch.Spread, records []R, value func(*R) float64) (render.Record, error) {
-	names, numbers := []string{"mean", "p50", "p95", "p99", "max"}, []float64{s.Mean, s.P50, s.P95, s.P99, s.Max}
-	if asked != nil {
-		var levels []*big.Rat
-		names = []string{"mean"}
-		for _, p := range asked {
-			names, levels = append(names, p.Name), append(levels, p.Level)
-		}
-		names = append(names, "max")
-		if s.Count > 0 {
-			values := make([]float64, len(records))
-			for i := range records {
-				values[i] = value(&records[i])
-			}
-			slices.Sort(values)
-			quantiles, err := dispatch.Quantiles(values[len(values)-s.Count:], levels)
-			if err != nil {
-				return nil, err
-			}
-			numbers = slices.Concat([]float64{s.Mean}, quantiles, []float64{s.Max})
-		}
+// spread returns the mean of a spread, its percentiles and its maximum as fields of an answer, all nil for an
+// empty spread. It has the values of so many jobs, 0 for a job that the spread leaves out.
+func (f *dispatchFlags) spread(s dispatch.Spread, jobs int, value func(job int) float64) render.Record {
+	fields := render.Record{{Key: "mean"}}
+	var levels []*big.Rat
+	for _, p := range f.percentiles {
+		fields, levels = append(fields, render.Field{Key: p.Name}), append(levels, p.Level)
 	}
-	fields := make(render.Record, len(names))
-	for k, name := range names {
-		fields[k].Key = name
-		if s.Count > 0 {
-			fields[k].Value = numbers[k]
-		}
+	fields = append(fields, render.Field{Key: "max"})
+	if s.Count == 0 {
+		return fields
 	}
-	return fields, nil
+	values := make([]float64, jobs)
+	for k := range values {
+		values[k] = value(k)
+	}
+	slices.Sort(values)
+	quantiles, err := dispatch.Quantiles(values[jobs-s.Count:], levels)
+	if err != nil {
+		panic(err) // there are values, and flags have levels in (0, 1) only
+	}
+	for k, v := range slices.Concat([]float64{s.Mean}, quantiles, []float64{s.Max}) {
+		fields[k].Value = v
+	}
+	return fields
 }
 
-// noMeasures returns measures that do not exist, for the names of all.
-func (f *dispatchFlags) noMeasures() (*dispatchMeasures, *baselineMeasures) {
-	none, err := spread[dispatch.Record](f.percentiles, dispatch.Spread{}, nil, nil)
-	if err != nil {
-		panic(err) // nothing is computed
+// noMeasures returns measures that do not exist, for their names and units.
+func (f *dispatchFlags) noMeasures(ofBaselines bool) (none measures) {
+	empty := f.spread(dispatch.Spread{}, 0, nil)
+	none.dispatchMeasures = &dispatchMeasures{Delay: empty, Slowdown: empty}
+	if ofBaselines {
+		none.baselineMeasures = &baselineMeasures{Waiting: empty, BoundedSlowdown: empty}
 	}
-	return &dispatchMeasures{Delay: none, Slowdown: none}, &baselineMeasures{Waiting: none, BoundedSlowdown: none}
+	return none
 }
