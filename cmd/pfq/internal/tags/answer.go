@@ -1,6 +1,7 @@
 package tags
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -25,7 +26,10 @@ type farmAnswer struct {
 	Value     render.Number `json:"objective_value"`
 	Cutoffs   []float64     `json:"cutoffs"`
 	*provedCutoffs
-	farmMeans
+	MeanSlowdown  render.Number      `json:"mean_slowdown"` // means over all jobs
+	MeanWaiting   render.Number      `json:"mean_waiting"`
+	MeanDelay     render.Number      `json:"mean_delay"`
+	MeanStretch   render.Number      `json:"mean_stretch"`
 	Excess        render.Number      `json:"excess"`
 	LostWork      render.Number      `json:"lost_work"`
 	OptimalityGap *float64           `json:"optimality_gap"`
@@ -52,14 +56,6 @@ type infeasible struct {
 type provedCutoffs struct {
 	Exact  []string `json:"cutoffs_exact"`
 	Radius *float64 `json:"cutoff_radius"`
-}
-
-// The farmMeans are over all jobs.
-type farmMeans struct {
-	MeanSlowdown render.Number `json:"mean_slowdown"`
-	MeanWaiting  render.Number `json:"mean_waiting"`
-	MeanDelay    render.Number `json:"mean_delay"`
-	MeanStretch  render.Number `json:"mean_stretch"`
 }
 
 type sizesAnswer struct {
@@ -164,8 +160,8 @@ func (a *tagsAnswer) farm() farmAnswer {
 	var c command.Comparisons
 	f := farmAnswer{
 		Feasible: a.feasible(), Engine: floatEngine, Objective: a.flags.objectiveText, Cutoffs: r.Cutoffs,
-		farmMeans: farmMeans{a.number(none || r.NoSlowdown, r.MeanSlowdown), a.number(none, r.MeanWaiting),
-			a.number(none, r.MeanDelay), a.number(none || r.NoSlowdown, r.MeanStretch)},
+		MeanSlowdown: a.number(none || r.NoSlowdown, r.MeanSlowdown), MeanWaiting: a.number(none, r.MeanWaiting),
+		MeanDelay: a.number(none, r.MeanDelay), MeanStretch: a.number(none || r.NoSlowdown, r.MeanStretch),
 		Excess: a.number(r.Hosts == nil, r.Excess), LostWork: a.number(r.Hosts == nil, r.Lost), // known for overloaded hosts, too
 		OptimalityGap: a.gap, Unfairness: a.unfairness, MaxLoad: a.maxLoad, Load: a.model.Load, ArrivalRate: a.rate(),
 		Distribution: sizesOf(a.model.Sizes), Hosts: a.hosts(&c), Policies: a.policyRows(&c),
@@ -265,16 +261,17 @@ func (a *tagsAnswer) policyRows(c *command.Comparisons) []policyRow {
 			row.MeanWaiting, row.MeanDelay = numberOf(r.MeanWaiting, r.Kind, false), numberOf(r.MeanDelay, r.Kind, false)
 		}
 		if s := p.simulated; s != nil {
-			exact := func(v func(*tags.Result) num.Value) *num.Value { // where theory has it
-				if p.means == nil || p.means.Kind != tags.Exact {
+			theory := cmp.Or(p.means, &tags.Result{})
+			exact := func(v num.Value) *num.Value { // where theory has it
+				if theory.Kind != tags.Exact {
 					return nil
 				}
-				return &num.Value{Float: v(p.means).Float}
+				return &num.Value{Float: v.Float}
 			}
 			row.Simulated = &simulatedMeans{
-				c.Estimated(s.All(farm.MeanSlowdown), exact(func(r *tags.Result) num.Value { return r.MeanSlowdown })),
-				c.Estimated(s.All(farm.MeanWaiting), exact(func(r *tags.Result) num.Value { return r.MeanWaiting })),
-				c.Estimated(s.All(sim.MeasuredDelay), exact(func(r *tags.Result) num.Value { return r.MeanDelay })),
+				c.Estimated(s.All(farm.MeanSlowdown), exact(theory.MeanSlowdown)),
+				c.Estimated(s.All(farm.MeanWaiting), exact(theory.MeanWaiting)),
+				c.Estimated(s.All(sim.MeasuredDelay), exact(theory.MeanDelay)),
 				c.Quantiles(a.flags.percentiles, a.flags.settings.Levels, s, sim.OfAll, 0, nil),
 			}
 		}
@@ -515,11 +512,7 @@ func (a *tagsAnswer) expansionLines() []render.Record {
 		case high != text:
 			text += " to " + high
 		}
-		for k := range lines[i] {
-			if lines[i][k].Key == "extra_hosts" {
-				lines[i][k].Value = text
-			}
-		}
+		lines[i].Set("extra_hosts", text, "")
 	}
 	return lines
 }
