@@ -41,7 +41,7 @@ func newSolve() *cobra.Command {
 	b.Tol(&s.RelTol)
 	b.Int(&s.MaxJobs, "MaxJobs", "distribution", bf.MostJobs,
 		fmt.Sprintf("also give the probabilities of 0, ..., `N` jobs in all, N from 1 to %d", bf.MostJobs))
-	cli.AddSwitch(cmd, &s.ByClass, "by-class", "give the probabilities of --distribution for the jobs of each class, too")
+	b.Switch(&s.ByClass, "ByClass", "by-class", "give the probabilities of --distribution for the jobs of each class, too")
 	command.AddPercentiles(cmd, &f.percentiles,
 		"also give these percentiles of the delay of each class, in order of arrival with exponential sizes")
 	b.Name("Levels", "percentiles")

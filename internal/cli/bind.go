@@ -76,6 +76,12 @@ func (b *Binding) IntFrom(least int, target *int, setting, flag string, most int
 	b.Name(setting, flag)
 }
 
+// Switch adds a flag that is off unless given.
+func (b *Binding) Switch(target *bool, setting, flag, usage string) {
+	AddSwitch(b.Cmd, target, flag, usage)
+	b.Name(setting, flag)
+}
+
 const (
 	defaultMemory = 16 << 10 // MiB
 	mostMemory    = 1 << 20  // MiB

@@ -272,7 +272,7 @@ var (
 func missing(name string, s source, words map[string]bool) string {
 	isAny := anyName.MatchString(strings.TrimSuffix(strings.TrimSuffix(name, ".md"), "CHANGELOG"))
 	switch {
-	case isAny:
+	case isAny, strings.Contains(name, " "): // a command line is no name
 		return ""
 	case strings.Contains(name, "/") || fileEnding.MatchString(name):
 		for _, folder := range []string{"", "cmd/pfq/internal/plot", "cmd/whatif/page", "sim/internal/stations", "cmd/pfq/internal/command/help"} {
@@ -282,7 +282,7 @@ func missing(name string, s source, words map[string]bool) string {
 		}
 		return "file"
 	case !identifier.MatchString(name):
-		return "" // a command line, or a text
+		return "" // a text
 	case s.functions[name] || s.types[name]:
 		return ""
 	}

@@ -35,10 +35,12 @@ func (a Answer) Format(format string) ([]byte, error) {
 		return a.json()
 	case "csv":
 		return a.csv()
+	case "text":
+		var t Text
+		a.Text(&t)
+		return append(bytes.TrimRight(t.Bytes(), "\n"), '\n'), nil
 	}
-	var t Text
-	a.Text(&t)
-	return append(bytes.TrimRight(t.Bytes(), "\n"), '\n'), nil
+	return nil, fmt.Errorf("render: no format %s", format)
 }
 
 func (a Answer) json() ([]byte, error) {
