@@ -16,16 +16,22 @@ const maxCount = 1_000_000 // servers a group may hold
 // nonnegative, positive and count in $defs.
 func Schema() map[string]any { return modelFile.Schema() }
 
+// Help returns a table of the fields of these files, with their meanings, units, ranges and defaults,
+// and examples.
+func Help() string { return modelFile.Help() }
+
 // modelFile describes the file of a model. It is never changed, like the descriptions that it is made of.
 var modelFile = file.Description[Model]{
 	Want: "an object with servers and classes",
 	Fields: []file.Field[Model]{
-		file.Objects("servers", "", "an array of servers", func(m *Model) *[]Server { return &m.Servers }, &serverFile,
-			file.Length{Least: 1, One: "server"}, func(s *Server) string { return s.Name }),
-		file.Objects("classes", "", "an array of classes", func(m *Model) *[]Class { return &m.Classes }, &classFile,
-			file.Length{Least: 1, One: "class"}, func(c *Class) string { return c.Name }),
+		file.Objects("servers", "list of servers and groups of servers", "an array of servers",
+			func(m *Model) *[]Server { return &m.Servers }, &serverFile, file.Length{Least: 1, One: "server"},
+			func(s *Server) string { return s.Name }),
+		file.Objects("classes", "list of classes of jobs", "an array of classes",
+			func(m *Model) *[]Class { return &m.Classes }, &classFile, file.Length{Least: 1, One: "class"},
+			func(c *Class) string { return c.Name }),
 		file.Rat("mean_size", "mean work of a job",
-			func(m *Model) **big.Rat { return &m.MeanSize }, input.Positive).Default(1),
+			func(m *Model) **big.Rat { return &m.MeanSize }, input.Positive).Default(1).Example("64"),
 	},
 	Check: func(m *Model, _ string) error { return m.checkChoices() },
 	Patch: func(s file.Schema) { s["description"] = "for solve, stability, simulate, estimate and plot" },
@@ -35,34 +41,41 @@ var serverFile = file.Description[Server]{
 	Want:  "an object with name and capacity",
 	Start: Server{Count: 1},
 	Fields: []file.Field[Server]{
-		file.Name(func(s *Server) *string { return &s.Name }),
+		file.Name("name of the server or group", func(s *Server) *string { return &s.Name }).Example("s1"),
 		file.Rat("capacity", "work per unit of time of each server",
-			func(s *Server) **big.Rat { return &s.Capacity }, input.Nonnegative),
-		file.Int("count", "servers in the group", func(s *Server) *int { return &s.Count }, maxCount, "").Default(1),
+			func(s *Server) **big.Rat { return &s.Capacity }, input.Nonnegative).Example(`"1/2"`),
+		file.Int("count", "servers in the group", func(s *Server) *int { return &s.Count }, maxCount, "").
+			Default(1).Example("25"),
 	},
 }
 
 var classFile = file.Description[Class]{
 	Want: "an object with name, arrival_rate and servers",
 	Fields: []file.Field[Class]{
-		file.Name(func(c *Class) *string { return &c.Name }),
+		file.Name("name of the class", func(c *Class) *string { return &c.Name }).Example("web"),
 		file.Rat("arrival_rate", "jobs per unit of time",
-			func(c *Class) **big.Rat { return &c.ArrivalRate }, input.Nonnegative),
-		file.Custom("servers", "servers of a job of the class, or servers drawn from a group for each job",
-			decodeChoices, nil, nil, choicesSchema),
+			func(c *Class) **big.Rat { return &c.ArrivalRate }, input.Nonnegative).Example("0.4"),
+		file.Of(file.Custom("servers",
+			"servers of a job of the class, which runs on all of them at once: names of servers, "+
+				"of groups for all of a group, or servers drawn from a group for each job",
+			decodeChoices, nil, nil, choicesSchema), &drawnFile).
+			Example("[s1, s2]", "[s1, rack]", "[{group: rack, choose: 2}]"),
 		file.Rat("mean_size", "mean work of a job of the class",
-			func(c *Class) **big.Rat { return &c.MeanSize }, input.Positive).Optional(),
+			func(c *Class) **big.Rat { return &c.MeanSize }, input.Positive).
+			Otherwise("that of the cluster").Example("12"),
 	},
 }
 
+// drawnFile describes servers drawn from a group, which [decodeChoices] reads.
+var drawnFile = file.Description[Choice]{Fields: []file.Field[Choice]{
+	file.Later[Choice]("group", "name of the group", file.Ref("name")).Example("rack"),
+	file.Later[Choice]("choose", "servers drawn, 1..count", file.Ref("count")).Example("2"),
+}}
+
 func choicesSchema() file.Schema {
-	group := file.Schema{
-		"additionalProperties": false, "required": []string{"group", "choose"},
-		"properties": file.Schema{"group": file.Ref("name"), "choose": file.Ref("count")},
-	}
 	return file.Schema{"type": "array", "minItems": 1, "items": file.Schema{
 		"type": []string{"string", "object"},
-		"if":   file.Schema{"type": "object"}, "then": group, "else": file.Ref("name"),
+		"if":   file.Schema{"type": "object"}, "then": drawnFile.Schema(), "else": file.Ref("name"),
 	}}
 }
 

@@ -50,13 +50,17 @@ func readPool(r io.Reader, format tree.Format) (*Pool, error) {
 // positive, count and amounts in $defs.
 func Schema() map[string]any { return poolFile.Schema() }
 
+// Help returns a table of the fields of these files, with their meanings, units, ranges and defaults,
+// and examples.
+func Help() string { return poolFile.Help() }
+
 // poolFile describes the file of a pool. It is never changed, like the description that it is made of.
 var poolFile = file.Description[Pool]{
 	Want: "an object with resources and jobs",
 	Fields: []file.Field[Pool]{
 		poolfile.Resources(func(p *Pool) *[]Resource { return &p.Resources },
 			func(r *Resource) *string { return &r.Name }, func(r *Resource) **big.Rat { return &r.Capacity }),
-		file.Objects("jobs", "", "an array of jobs", func(p *Pool) *[]Job { return &p.Jobs }, &jobFile,
+		file.Objects("jobs", "list of jobs", "an array of jobs", func(p *Pool) *[]Job { return &p.Jobs }, &jobFile,
 			file.Length{Least: 1, One: "job"}, func(j *Job) string { return j.Name }),
 	},
 	Patch: func(s file.Schema) { s["description"] = "for allocate and plot" },
@@ -66,13 +70,16 @@ var jobFile = file.Description[Job]{
 	Want:  "an object with name and demand",
 	Start: Job{Count: 1},
 	Fields: []file.Field[Job]{
-		file.Name(func(j *Job) *string { return &j.Name }),
-		poolfile.Demand("demand", "amount of each resource that one task takes",
-			func(j *Job) *[]*big.Rat { return (*[]*big.Rat)(&j.Demand) }),
-		file.Rat("weight", "", func(j *Job) **big.Rat { return &j.Weight }, input.Positive).Default(1),
-		file.Int("count", "equal jobs in this row", func(j *Job) *int { return &j.Count }, maxJobsInRow, "").Default(1),
+		file.Name("name of the job", func(j *Job) *string { return &j.Name }).Example("a"),
+		poolfile.Demand("demand",
+			"amount of each resource that one task takes, in the units of the capacities; 0 where not named",
+			func(j *Job) *[]*big.Rat { return (*[]*big.Rat)(&j.Demand) }).Example("{cpu: 1, ram: 4}"),
+		file.Rat("weight", "weight of the job in comparisons", func(j *Job) **big.Rat { return &j.Weight },
+			input.Positive).Default(1).Example("2"),
+		file.Int("count", "equal jobs in this row", func(j *Job) *int { return &j.Count }, maxJobsInRow, "").
+			Default(1).Example("10"),
 		file.Rat("max_tasks", "most tasks that one job can run",
-			func(j *Job) **big.Rat { return &j.MaxTasks }, input.Positive).Optional(),
+			func(j *Job) **big.Rat { return &j.MaxTasks }, input.Positive).Otherwise("no limit").Example("3"),
 	},
 	Others: []string{"arrival_rate", "mean_size", "declared"}, OtherKind: ErrJobsComeAndGo,
 }

@@ -15,16 +15,22 @@ import (
 // nonnegative, positive, count, names and probabilities in $defs.
 func Schema() map[string]any { return modelFile.Schema() }
 
+// Help returns a table of the fields of these files, with their meanings, units, ranges and defaults,
+// and examples.
+func Help() string { return modelFile.Help() }
+
 // modelFile describes the file of a model, except for the values that a [decoder] reads. It is never
 // changed, like the descriptions that it is made of.
 var modelFile = file.Description[Model]{
 	Want: "an object with stations and classes",
 	Fields: []file.Field[Model]{
-		file.Objects("stations", "", "an array of stations", func(m *Model) *[]Station { return &m.Stations },
+		file.Objects("stations", "list of stations", "an array of stations",
+			func(m *Model) *[]Station { return &m.Stations },
 			&stationFile, file.Length{Least: 1, One: "station", Many: "stations"},
 			func(s *Station) string { return s.Name }).Ahead(),
-		file.Objects("classes", "", "an array of classes", func(m *Model) *[]Class { return &m.Classes }, &classFile,
-			someClasses, func(c *Class) string { return c.Name }).Ahead(),
+		file.Objects("classes", "list of classes of jobs", "an array of classes",
+			func(m *Model) *[]Class { return &m.Classes }, &classFile, someClasses,
+			func(c *Class) string { return c.Name }).Ahead(),
 	},
 	Check: func(m *Model, _ string) error { return m.checkStations() },
 	Patch: func(s file.Schema) { s["description"] = "for network" },
@@ -33,21 +39,34 @@ var modelFile = file.Description[Model]{
 var stationFile = file.Description[Station]{
 	Want: "an object with a name and other fields",
 	Fields: []file.Field[Station]{
-		file.Name(func(s *Station) *string { return &s.Name }),
-		file.Word("discipline", "", func(s *Station) *Discipline { return &s.Discipline }, disciplines, elsewhere),
-		file.Int("servers", "equal servers", func(s *Station) *int { return &s.Servers }, maxServers, "").Default(1),
+		file.Name("name of the station", func(s *Station) *string { return &s.Name }).Example("web"),
+		file.Word("discipline", "how it serves jobs", func(s *Station) *Discipline { return &s.Discipline },
+			disciplines, elsewhere).Example("sharing"),
+		file.Int("servers", "equal servers", func(s *Station) *int { return &s.Servers }, maxServers, "").
+			Default(1).Example("4"),
 		file.Rat("rate", "work per unit of time of each", func(s *Station) **big.Rat { return &s.Rate },
-			input.Positive).Default(1),
-		file.List("rates", "work per unit of time of all with 1, 2, ... jobs", "an array of rates",
-			func(s *Station) *[]*big.Rat { return &s.Rates }, number(input.Positive), file.Length{}).Optional(),
-		file.Objects("nodes", "", "an array of nodes", func(s *Station) *[]Node { return &s.Nodes }, &nodeFile,
+			input.Positive).Default(1).Example("2"),
+		file.List("rates",
+			"in place of servers: work per unit of time of all with 1, 2, ... jobs, the last also with more",
+			"an array of rates",
+			func(s *Station) *[]*big.Rat { return &s.Rates }, number(input.Positive), file.Length{}).
+			Optional().Example("[1, 1.8, 2.4]"),
+		file.Objects("nodes", "servers that serve some classes each, for order and balanced", "an array of nodes",
+			func(s *Station) *[]Node { return &s.Nodes }, &nodeFile,
 			file.Length{Least: 1, One: "node", Many: "nodes"},
-			func(n *Node) string { return n.Name }).Ahead().Optional(),
-		file.Objects("limits", "", "an array of limits", func(s *Station) *[]Limit { return &s.Limits }, &limitFile,
-			file.Length{Least: 1, Most: maxLimits, One: "limit", Many: "limits"}, nil).Optional(),
-		file.Objects("rank", "", "an array of sets of classes with their rates",
-			func(s *Station) *[]SetRate { return &s.Rank }, &rateFile, file.Length{}, nil).Optional(),
-		file.Object("table", "", func(s *Station) **Table { return &s.Table }, &tableFile).Optional(),
+			func(n *Node) string { return n.Name }).Ahead().Optional().
+			Example("[{name: n1, capacity: 1}]"),
+		file.Objects("limits", "most servers that classes hold together, each job one, for order and balanced "+
+			"with servers; two sets are disjoint or one contains the other",
+			"an array of limits", func(s *Station) *[]Limit { return &s.Limits }, &limitFile,
+			file.Length{Least: 1, Most: maxLimits, One: "limit", Many: "limits"}, nil).Optional().
+			Example("[{classes: [web], most: 2}]"),
+		file.Objects("rank", "total rate while exactly these classes are there, for every set of the classes that come",
+			"an array of sets of classes with their rates",
+			func(s *Station) *[]SetRate { return &s.Rank }, &rateFile, file.Length{}, nil).
+			Optional().Example("[{classes: [web], rate: 1}]"),
+		file.Object("table", "balance function or rates at all numbers of jobs, for balanced and closed classes",
+			func(s *Station) **Table { return &s.Table }, &tableFile).Optional(),
 	},
 	Check: (*Station).check,
 }
@@ -59,46 +78,60 @@ func number(within string) file.Field[*big.Rat] {
 var someClasses = file.Length{Least: 1, One: "class", Many: "classes"}
 
 var nodeFile = file.Description[Node]{Want: "an object with name and capacity", Fields: []file.Field[Node]{
-	file.Name(func(n *Node) *string { return &n.Name }),
-	file.Rat("capacity", "", func(n *Node) **big.Rat { return &n.Capacity }, input.Nonnegative),
+	file.Name("name of the node", func(n *Node) *string { return &n.Name }).Example("n1"),
+	file.Rat("capacity", "work per unit of time", func(n *Node) **big.Rat { return &n.Capacity }, input.Nonnegative).
+		Example("1"),
 }}
 
 var limitFile = file.Description[Limit]{Want: "an object with classes and most", Fields: []file.Field[Limit]{
-	file.Refs("classes", "", "", func(l *Limit) *[]int { return &l.Classes }, "classes", someClasses),
-	file.Int("most", "", func(l *Limit) *int { return &l.Most }, maxServers, ""),
+	file.Refs("classes", "names of classes", "", func(l *Limit) *[]int { return &l.Classes }, "classes", someClasses).
+		Example("[web]"),
+	file.Int("most", "servers that they hold together", func(l *Limit) *int { return &l.Most }, maxServers, "").
+		Example("2"),
 }}
 
 var rateFile = file.Description[SetRate]{Want: "an object with classes and rate", Fields: []file.Field[SetRate]{
-	file.Refs("classes", "", "", func(r *SetRate) *[]int { return &r.Classes }, "classes", someClasses),
-	file.Rat("rate", "", func(r *SetRate) **big.Rat { return &r.Rate }, input.Positive),
+	file.Refs("classes", "names of classes", "", func(r *SetRate) *[]int { return &r.Classes }, "classes", someClasses).
+		Example("[web]"),
+	file.Rat("rate", "work per unit of time", func(r *SetRate) **big.Rat { return &r.Rate }, input.Positive).
+		Example("1"),
 }}
 
 var tableFile = file.Description[Table]{
 	Want: "an object with classes, most, and balance or rates",
 	Fields: []file.Field[Table]{
-		file.Refs("classes", "", "", func(t *Table) *[]int { return &t.Classes }, "classes", someClasses),
-		file.List("most", "", "an array of numbers of jobs", func(t *Table) *[]int { return &t.Most },
-			file.Int("", "", file.Itself[int], maxTable-1, ""), file.Length{}),
-		file.List("balance", "", "an array of numbers", func(t *Table) *[]*big.Rat { return &t.Balance },
-			number(input.Positive), file.Length{}).Optional(),
-		file.List("rates", "", "an array of rows of rates", func(t *Table) *[][]*big.Rat { return &t.Rates },
+		file.Refs("classes", "names of all classes that visit the station", "",
+			func(t *Table) *[]int { return &t.Classes }, "classes", someClasses).Example("[web]"),
+		file.List("most", "most jobs of each of these classes", "an array of numbers of jobs",
+			func(t *Table) *[]int { return &t.Most },
+			file.Int("", "", file.Itself[int], maxTable-1, ""), file.Length{}).Example("[2]"),
+		file.List("balance",
+			"balance function at all numbers of jobs, in an order in which the last class varies fastest",
+			"an array of numbers", func(t *Table) *[]*big.Rat { return &t.Balance },
+			number(input.Positive), file.Length{}).Optional().Example("[1, 1, 1/3]"),
+		file.List("rates", "in place of balance, in the same order: work per unit of time of each class",
+			"an array of rows of rates", func(t *Table) *[][]*big.Rat { return &t.Rates },
 			file.List("", "", "an array of rates, one for each class", file.Itself[[]*big.Rat],
-				number(input.Nonnegative).Optional(), file.Length{}), file.Length{}).Optional(),
+				number(input.Nonnegative).Optional(), file.Length{}), file.Length{}).Optional().
+			Example("[[0], [1], [3]]"),
 	},
 }
 
 var classFile = file.Description[Class]{
 	Want: "an object with a name and other fields",
 	Fields: []file.Field[Class]{
-		file.Name(func(c *Class) *string { return &c.Name }),
+		file.Name("name of the class", func(c *Class) *string { return &c.Name }).Example("user"),
 		file.Whole("population", "closed: jobs at the start", func(c *Class) *int { return &c.Population },
-			maxPopulation).Optional(),
+			maxPopulation).Optional().Example("50"),
 		file.Rat("arrival_rate", "open: jobs per unit of time", func(c *Class) **big.Rat { return &c.ArrivalRate },
-			input.Nonnegative).Optional(),
-		file.Later[Class]("arrives", "", file.Ref("probabilities")).Optional(),
-		file.Later[Class]("reference", "", file.Ref("name")).Optional(),
-		file.Objects("visits", "", "an array of visits to stations", func(c *Class) *[]Visit { return &c.Visits },
-			&visitFile, file.Length{Least: 1, One: "visit", Many: "visits"}, nil),
+			input.Nonnegative).Optional().Example("1/2"),
+		file.Later[Class]("arrives", "open: where they go, with probabilities", file.Ref("probabilities")).
+			Otherwise("the first visit").Example("{web: 0.9, disk: 0.1}"),
+		file.Later[Class]("reference", "closed: the station whose visits are cycles", file.Ref("name")).
+			Otherwise("the first").Example("think"),
+		file.Objects("visits", "list of visits to stations", "an array of visits to stations",
+			func(c *Class) *[]Visit { return &c.Visits }, &visitFile,
+			file.Length{Least: 1, One: "visit", Many: "visits"}, nil),
 	},
 	Check: func(c *Class, path string) error {
 		if c.ArrivalRate != nil && c.Population > 0 {
@@ -112,11 +145,17 @@ var classFile = file.Description[Class]{
 var visitFile = file.Description[Visit]{
 	Want: "an object with station and next, or visits",
 	Fields: []file.Field[Visit]{
-		file.Row("station", "", func(v *Visit) *int { return &v.Station }, "stations", "station"),
-		file.Rat("mean_size", "", func(v *Visit) **big.Rat { return &v.MeanSize }, input.Positive).Default(1),
-		file.Later[Visit]("nodes", "", file.Ref("names")).Optional(),
-		file.Later[Visit]("next", "", file.Ref("probabilities")).Optional(),
-		file.Rat("visits", "", func(v *Visit) **big.Rat { return &v.Count }, input.Positive).Optional(),
+		file.Row("station", "name of the station", func(v *Visit) *int { return &v.Station }, "stations", "station").
+			Example("web"),
+		file.Rat("mean_size", "mean work of a visit", func(v *Visit) **big.Rat { return &v.MeanSize }, input.Positive).
+			Default(1).Example("0.12"),
+		file.Later[Visit]("nodes", "nodes that can serve it, where the station has some", file.Ref("names")).
+			Optional().Example("[n1]"),
+		file.Later[Visit]("next",
+			"where jobs go next, with probabilities: a station of the class, station/class, or out",
+			file.Ref("probabilities")).Optional().Example("{disk: 0.6, think/night: 0.1, out: 0.3}"),
+		file.Rat("visits", "in place of next: visits per cycle or per arrival",
+			func(v *Visit) **big.Rat { return &v.Count }, input.Positive).Optional().Example("2.5"),
 	},
 }
 

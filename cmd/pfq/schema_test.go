@@ -301,6 +301,37 @@ func change(r *rapid.T, v *any) (path string, inOneValue bool) {
 	return fmt.Sprintf(" = %v", other), false
 }
 
+// Every field of a file has a description.
+func TestSchemaDescribesAllFields(t *testing.T) {
+	text, _, _ := pfq("", "help", "model", "--format", "schema")
+	var schema map[string]any
+	if err := json.Unmarshal([]byte(text), &schema); err != nil {
+		t.Fatal(err)
+	}
+	kinds := schema["$defs"].(map[string]any)
+	for _, k := range kinds {
+		if k, ok := k.(map[string]any)["properties"].(map[string]any); ok {
+			checkDescribed(t, "", k)
+		}
+	}
+}
+
+func checkDescribed(t *testing.T, path string, fields map[string]any) {
+	t.Helper()
+	for name, f := range fields {
+		f := f.(map[string]any)
+		if f["description"] == nil {
+			t.Errorf("%s.%s has no description", path, name)
+		}
+		if items, ok := f["items"].(map[string]any); ok && path+name != "targets" {
+			f = items
+		}
+		if more, ok := f["properties"].(map[string]any); ok {
+			checkDescribed(t, path+"."+name, more)
+		}
+	}
+}
+
 // Every field of the topic model is one of the schema, and there is a schema of that topic alone.
 func TestSchemaHasAllFields(t *testing.T) {
 	schema, _, _ := pfq("", "help", "model", "--format", "schema")

@@ -31,6 +31,10 @@ func read(r io.Reader, format tree.Format) (*Model, error) {
 // nonnegative, positive and amounts in $defs.
 func Schema() map[string]any { return trafficFile.Schema() }
 
+// Help returns a table of the fields of these files, with their meanings, units, ranges and defaults,
+// and examples.
+func Help() string { return trafficFile.Help() }
+
 // trafficFile describes the file of traffic. It is never changed, like the description that it is made of.
 var trafficFile = file.Description[Model]{
 	Want: "an object with resources and jobs",
@@ -38,8 +42,9 @@ var trafficFile = file.Description[Model]{
 		poolfile.Resources(func(t *Model) *[]fluid.Resource { return &t.Resources },
 			func(r *fluid.Resource) *string { return &r.Name },
 			func(r *fluid.Resource) **big.Rat { return &r.Capacity }),
-		file.Objects("jobs", "", "an array of jobs", func(t *Model) *[]Class { return &t.Classes }, &classFile,
-			file.Length{Least: 1, One: "class of jobs"}, func(c *Class) string { return c.Name }),
+		file.Objects("jobs", "list of classes of jobs", "an array of jobs",
+			func(t *Model) *[]Class { return &t.Classes }, &classFile, file.Length{Least: 1, One: "class of jobs"},
+			func(c *Class) string { return c.Name }),
 	},
 	Check: func(t *Model, _ string) error { return t.checkDeclared() },
 	Patch: func(s file.Schema) { s["description"] = "for allocate --dynamic and plot" },
@@ -48,16 +53,21 @@ var trafficFile = file.Description[Model]{
 var classFile = file.Description[Class]{
 	Want: "an object with name and demand",
 	Fields: []file.Field[Class]{
-		file.Name(func(c *Class) *string { return &c.Name }),
-		poolfile.Demand("demand", "", func(c *Class) *[]*big.Rat { return (*[]*big.Rat)(&c.Demand) }),
-		file.Rat("weight", "", func(c *Class) **big.Rat { return &c.Weight }, input.Positive).Default(1),
+		file.Name("name of the class", func(c *Class) *string { return &c.Name }).Example("a"),
+		poolfile.Demand("demand",
+			"amount of each resource that one task takes, in the units of the capacities; 0 where not named",
+			func(c *Class) *[]*big.Rat { return (*[]*big.Rat)(&c.Demand) }).Example("{cpu: 1, ram: 4}"),
+		file.Rat("weight", "weight of a job in comparisons", func(c *Class) **big.Rat { return &c.Weight },
+			input.Positive).Default(1).Example("2"),
 		file.Rat("arrival_rate", "jobs per unit of time",
-			func(c *Class) **big.Rat { return &c.ArrivalRate }, input.Nonnegative),
+			func(c *Class) **big.Rat { return &c.ArrivalRate }, input.Nonnegative).Example("3.6"),
 		file.Rat("mean_size", "mean work of a job, in tasks times units of time, such as task-seconds",
-			func(c *Class) **big.Rat { return &c.MeanSize }, input.Positive).Default(1),
-		poolfile.Amounts("declared", "demand that the class declares",
-			func(c *Class) *[]*big.Rat { return (*[]*big.Rat)(&c.Declared) }).Optional(),
-		file.Rat("max_tasks", "", func(c *Class) **big.Rat { return &c.MaxTasks }, input.Positive).Optional(),
+			func(c *Class) **big.Rat { return &c.MeanSize }, input.Positive).Default(1).Example("4"),
+		poolfile.Amounts("declared", "demand that the class declares, at least its demand",
+			func(c *Class) *[]*big.Rat { return (*[]*big.Rat)(&c.Declared) }).Otherwise("the demand").
+			Example("{cpu: 2, ram: 4}"),
+		file.Rat("max_tasks", "most tasks that one job of the class can run",
+			func(c *Class) **big.Rat { return &c.MaxTasks }, input.Positive).Otherwise("no limit").Example("3"),
 	},
 	Others: []string{"count"}, OtherKind: fluid.ErrJobsStay,
 }

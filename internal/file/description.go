@@ -36,6 +36,11 @@ type Field[T any] struct {
 	needs     string // another field that has to be given beside it, "" for none
 	wantNeeds string // what errors say if that is missing
 
+	within    string // the range, for the help
+	otherwise string // what it means to leave the field out, for people
+	examples  []string
+	parts     func(depth int) []helpRow // of the objects in the field
+
 	read   func(sc *Scope, n *tree.Node, path string, v *T) error // n is nil if the field is missing
 	isZero func(v *T) bool
 	check  func(sc *Scope, path string, v *T) error
@@ -245,6 +250,9 @@ func (d *Description[T]) Schema() Schema {
 		s := f.schema()
 		if f.doc != "" {
 			s["description"] = f.doc
+		}
+		if f.otherwise != "" {
+			s["description"] = f.doc + "; default " + f.otherwise
 		}
 		if f.standard != nil {
 			s["default"] = f.standard

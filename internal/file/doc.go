@@ -1,8 +1,8 @@
 // Package file describes the files of models. A [Description] lists the fields of an object once, each
-// with the accepted range; reading, checking and the JSON schema are walks over it:
+// with the accepted range; reading, checking, the JSON schema and the help are walks over it:
 //
 //	var server = file.Description[Server]{Want: "an object with name and capacity", Fields: []file.Field[Server]{
-//		file.Name(func(s *Server) *string { return &s.Name }),
+//		file.Name("name of the server", func(s *Server) *string { return &s.Name }),
 //		file.Rat("capacity", "work per unit of time",
 //			func(s *Server) **big.Rat { return &s.Capacity }, input.Nonnegative),
 //		file.Int("tokens", "jobs that it can have", func(s *Server) *int { return &s.Tokens }, 100).Optional(),

@@ -14,12 +14,12 @@ import (
 func Ref(name string) Schema { return Schema{"$ref": "#/$defs/" + name} }
 
 // Name describes the field name. [Objects] checks the names of its rows.
-func Name[T any](at func(*T) *string) Field[T] { return Text("name", "", at) }
+func Name[T any](doc string, at func(*T) *string) Field[T] { return Text("name", doc, at) }
 
 // Rat describes a number taken exactly, within [input.Nonnegative] or [input.Positive].
 func Rat[T any](name, doc string, at func(*T) **big.Rat, within string) Field[T] {
 	return Field[T]{
-		name: name, doc: doc,
+		name: name, doc: doc, within: map[string]string{input.Nonnegative: ">= 0", input.Positive: "> 0"}[within],
 		read: func(_ *Scope, n *tree.Node, path string, v *T) (err error) {
 			*at(v), err = n.Rat(path, within)
 			return err
@@ -45,7 +45,7 @@ func Whole[T any](name, doc string, at func(*T) *int, most int) Field[T] {
 func integer[T any](name, doc string, at func(*T) *int, least, most int, hint, definition string) Field[T] {
 	want := fmt.Sprintf("an integer from %d to %d%s", least, most, hint)
 	return Field[T]{
-		name: name, doc: doc,
+		name: name, doc: doc, within: fmt.Sprintf("%d..%s", least, grouped(most)),
 		read: func(_ *Scope, n *tree.Node, path string, v *T) (err error) {
 			*at(v), err = n.IntegerFrom(path, least, most, want)
 			return err
@@ -124,7 +124,7 @@ func Objects[T, E any](
 		sc.add(name, l)
 	}
 	return Field[T]{
-		name: name, doc: doc, isList: named != nil,
+		name: name, doc: doc, parts: of.helpRows, isList: named != nil,
 		readNames: func(sc *Scope, n *tree.Node, path string) error {
 			row, err := rowsByName(n, path, want, of.Want)
 			sc.add(name, list{row: row})

@@ -46,7 +46,7 @@ var lineFile = file.Description[line]{Want: "an object with stops and depots", F
 		}}, file.Length{}, nil),
 	file.Objects("depots", "", "an array of depots", func(l *line) *[]depot { return &l.Depots },
 		&file.Description[depot]{Want: "an object with name", Fields: []file.Field[depot]{
-			file.Name(func(d *depot) *string { return &d.Name }),
+			file.Name("", func(d *depot) *string { return &d.Name }),
 		}}, file.Length{Least: 1, One: "depot", Many: "depots"}, func(d *depot) string { return d.Name }).Ahead(),
 	file.Object("owner", "", func(l *line) **owner { return &l.Owner },
 		&file.Description[owner]{Want: "an object with city", Fields: []file.Field[owner]{
@@ -174,7 +174,7 @@ func TestListsEndWithTheirRow(t *testing.T) {
 			&file.Description[visit]{Want: "an object with rooms and steps", Fields: []file.Field[visit]{
 				file.Objects("rooms", "", "an array of rooms", func(t *visit) *[]depot { return &t.Rooms },
 					&file.Description[depot]{Want: "an object with name", Fields: []file.Field[depot]{
-						file.Name(func(d *depot) *string { return &d.Name }),
+						file.Name("", func(d *depot) *string { return &d.Name }),
 					}}, rooms, func(d *depot) string { return d.Name }).Optional(),
 				file.Refs("steps", "", "", func(t *visit) *[]int { return &t.Steps }, "rooms", rooms),
 			}}, file.Length{}, nil),
@@ -195,5 +195,34 @@ func TestListsEndWithTheirRow(t *testing.T) {
 	h.Visits[1] = visit{Steps: []int{1}} // without a list, any row
 	if err := description.CheckAll(h); err != nil {
 		t.Error(err)
+	}
+}
+
+// The help has one row for each field: its depth, its meaning with range and default, and its examples.
+func TestHelpLaysOutFields(t *testing.T) {
+	stops := file.Description[stop]{Fields: []file.Field[stop]{
+		file.Whole("wait", "minutes that it waits", func(s *stop) *int { return &s.Wait }, 60).Optional().Example("3"),
+		file.Int("doors", "doors that open at the stop, of those of the tram",
+			func(s *stop) *int { return &s.Doors }, 4, "").
+			Default(2).Example("1"),
+	}}
+	d := file.Description[line]{Fields: []file.Field[line]{
+		file.Objects("stops", "list of stops", "",
+			func(l *line) *[]stop { return &l.Stops }, &stops, file.Length{}, nil).
+			Otherwise("none"),
+		file.List("fares", "rows of fares", "", func(l *line) *[][]*big.Rat { return &l.Fares },
+			file.List("", "", "", file.Itself[[]*big.Rat], file.Rat("", "", file.Itself[*big.Rat], input.Positive).
+				Cases([2]string{"of an adult", "2.4"}), file.Length{}), file.Length{}).Example("[[1]]", "[[1, 2]]"),
+	}}
+	want := `  stops                   list of stops; default none
+    wait                  minutes that it waits, 0..60                     wait: 3
+    doors                 doors that open at the stop, of those of the     doors: 1
+                          tram, 1..4; default 2
+  fares                   rows of fares, > 0                               fares: [[1]]
+                                                                           fares: [[1, 2]]
+                          of an adult                                      2.4
+`
+	if diff := cmp.Diff(want, d.Help()); diff != "" {
+		t.Error(diff)
 	}
 }

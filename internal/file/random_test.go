@@ -49,7 +49,7 @@ type trip struct {
 var cityFile = file.Description[city]{Want: "an object with zones", Fields: []file.Field[city]{
 	file.Objects("zones", "", "an array of zones", func(c *city) *[]zone { return &c.Zones },
 		&file.Description[zone]{Want: "an object with name and fare", Fields: []file.Field[zone]{
-			file.Name(func(z *zone) *string { return &z.Name }),
+			file.Name("", func(z *zone) *string { return &z.Name }),
 			file.Rat("fare", "", func(z *zone) **big.Rat { return &z.Fare }, input.Nonnegative),
 		}}, file.Length{Least: 1, One: "zone", Many: "zones"}, func(z *zone) string { return z.Name }),
 	file.Objects("tours", "", "an array of tours", func(c *city) *[]tour { return &c.Tours }, &tourFile,
@@ -57,14 +57,14 @@ var cityFile = file.Description[city]{Want: "an object with zones", Fields: []fi
 }}
 
 var tourFile = file.Description[tour]{Want: "an object with name", Start: tour{Buses: 1}, Fields: []file.Field[tour]{
-	file.Name(func(t *tour) *string { return &t.Name }),
+	file.Name("", func(t *tour) *string { return &t.Name }),
 	file.Int("buses", "", func(t *tour) *int { return &t.Buses }, 100, "").Default(1),
 	file.Refs("zones", "", "tour", func(t *tour) *[]int { return &t.Zones }, "zones",
 		file.Length{One: "zone", Many: "zones"}).Optional(),
 	file.Pairs("next", "", func(t *tour) *[][2]int { return &t.Next }, "zones", "zone").Optional(),
 	file.Objects("halts", "", "an array of halts", func(t *tour) *[]halt { return &t.Halts },
 		&file.Description[halt]{Want: "an object with name", Fields: []file.Field[halt]{
-			file.Name(func(h *halt) *string { return &h.Name }),
+			file.Name("", func(h *halt) *string { return &h.Name }),
 		}}, file.Length{}, func(h *halt) string { return h.Name }),
 	file.Objects("trips", "", "an array of trips", func(t *tour) *[]trip { return &t.Trips },
 		&file.Description[trip]{Want: "an object with halts", Fields: []file.Field[trip]{

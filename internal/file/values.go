@@ -38,7 +38,7 @@ func Word[T any, S ~string](name, doc string, at func(*T) *S, words []S, elsewhe
 		return input.Errorf(path, value, "one of %s%s", strings.Join(all, ", "), hint)
 	}
 	return Field[T]{
-		name: name, doc: doc,
+		name: name, doc: doc, within: "one of " + strings.Join(all, ", "),
 		read: func(_ *Scope, n *tree.Node, path string, v *T) error {
 			if n == nil || n.Kind != tree.Text {
 				return refuse(path, shown(n), "")
@@ -114,7 +114,7 @@ func Itself[E any](v *E) *E { return v }
 // Want is what errors say of a value that is no list. Elements may be zero if the field is optional.
 func List[T, E any](name, doc, want string, at func(*T) *[]E, of Field[E], l Length) Field[T] {
 	return Field[T]{
-		name: name, doc: doc,
+		name: name, doc: doc, within: of.within, parts: of.parts,
 		read: func(sc *Scope, n *tree.Node, path string, v *T) error {
 			elements, err := n.Elements(path, want)
 			if err != nil {
@@ -151,7 +151,7 @@ func List[T, E any](name, doc, want string, at func(*T) *[]E, of Field[E], l Len
 // Object describes an object within the object.
 func Object[T, E any](name, doc string, at func(*T) **E, of *Description[E]) Field[T] {
 	return Field[T]{
-		name: name, doc: doc,
+		name: name, doc: doc, parts: of.helpRows,
 		read: func(sc *Scope, n *tree.Node, path string, v *T) error {
 			if n == nil {
 				return input.Errorf(path, "", "%s", of.Want)

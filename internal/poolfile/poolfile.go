@@ -49,9 +49,11 @@ func Resources[T, R any](
 	at func(*T) *[]R, name func(*R) *string, capacity func(*R) **big.Rat,
 ) file.Field[T] {
 	resource := &file.Description[R]{Want: "an object with name and capacity", Fields: []file.Field[R]{
-		file.Name(name), file.Rat("capacity", "", capacity, input.Positive),
+		file.Name("name of the resource", name).Example("cpu"),
+		file.Rat("capacity", "amount there is, in a unit of its own, a plain number without suffixes such as Gi or m",
+			capacity, input.Positive).Example("9"),
 	}}
-	return file.Objects("resources", "", "an array of resources", at, resource,
+	return file.Objects("resources", "list of resources", "an array of resources", at, resource,
 		file.Length{Least: 1, One: "resource"}, func(r *R) string { return *name(r) }).Early()
 }
 

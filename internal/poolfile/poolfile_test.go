@@ -38,7 +38,7 @@ func (*pool) Check() error { return nil }
 var rowFile = file.Description[row]{
 	Want: "an object with name and demand",
 	Fields: []file.Field[row]{
-		file.Name(func(r *row) *string { return &r.Name }),
+		file.Name("", func(r *row) *string { return &r.Name }),
 		Demand("demand", "", func(r *row) *[]*big.Rat { return &r.Demand }),
 	},
 	Others: []string{"mean_size"}, OtherKind: errSort,

@@ -58,24 +58,34 @@ const (
 // nonnegative, positive and count in $defs.
 func Schema() map[string]any { return modelFile.Schema() }
 
+// Help returns a table of the fields of these files, with their meanings, units, ranges and defaults,
+// and examples.
+func Help() string { return modelFile.Help() }
+
 // modelFile describes the file of a model. It is never changed, like the descriptions that it is made of.
 var modelFile = file.Description[Model]{
 	Want: "an object with classes and room, limits or servers",
 	Fields: []file.Field[Model]{
 		file.Either("a number of equal servers, or an array of servers with names", tree.Number,
 			file.Int("servers", "", func(m *Model) *int { return &m.Count }, maxUnits, ""),
-			file.Objects("servers", "equal servers, or those of a compatibility graph", "an array of servers",
+			file.Objects("servers", "number of equal servers for jobs that wait, or a list of servers with names",
+				"an array of servers",
 				func(m *Model) *[]Server { return &m.Servers }, &serverFile,
 				file.Length{Least: 1, Most: maxServers, One: "server", Many: "servers"},
-				func(s *Server) string { return s.Name })).Optional(),
-		file.Objects("rank", "total rate while exactly these classes are there, for every set of classes; in place of servers",
+				func(s *Server) string { return s.Name })).
+			Otherwise("service of each job at rate 1 from its arrival on").Example("10"),
+		file.Objects("rank",
+			"in place of servers: total rate while exactly these classes are there, for every set of them",
 			"an array of sets of classes with their rates", func(m *Model) *[]SetRate { return &m.Rank }, &rateFile,
-			file.Length{Least: 1, One: "set of classes", Many: "sets of classes"}, nil).Optional(),
-		file.Int("room", "units that fit in all", func(m *Model) *int { return &m.Room }, maxUnits, "").Optional(),
-		file.Objects("classes", "classes of jobs", "an array of classes", func(m *Model) *[]Class { return &m.Classes }, &classFile,
+			file.Length{Least: 1, One: "set of classes", Many: "sets of classes"}, nil).Optional().
+			Example("[{classes: [voice], rate: 1}]"),
+		file.Int("room", "units that fit in total", func(m *Model) *int { return &m.Room }, maxUnits, "").
+			Otherwise("any number").Example("100"),
+		file.Objects("classes", "list of classes of jobs", "an array of classes",
+			func(m *Model) *[]Class { return &m.Classes }, &classFile,
 			file.Length{Least: 1, Most: maxClasses, One: "class", Many: "classes"},
 			func(c *Class) string { return c.Name }).Ahead(),
-		file.Objects("limits", "units that fit of some classes together", "an array of limits",
+		file.Objects("limits", "list of limits on the units of some classes together", "an array of limits",
 			func(m *Model) *[]Limit { return &m.Limits }, &limitFile,
 			file.Length{Most: maxClasses, One: "limit", Many: "limits"}, nil).Optional(),
 	},
@@ -91,34 +101,46 @@ var modelFile = file.Description[Model]{
 }
 
 var serverFile = file.Description[Server]{Want: "an object with name and capacity", Fields: []file.Field[Server]{
-	file.Name(func(s *Server) *string { return &s.Name }),
-	file.Rat("capacity", "work per unit of time", func(s *Server) **big.Rat { return &s.Capacity }, input.Nonnegative),
-	file.Int("tokens", "jobs that it can have, if each job is for one server",
-		func(s *Server) *int { return &s.Tokens }, maxUnits, "").Optional(),
+	file.Name("name of the server", func(s *Server) *string { return &s.Name }).Example("s1"),
+	file.Rat("capacity", "work per unit of time", func(s *Server) **big.Rat { return &s.Capacity }, input.Nonnegative).
+		Example("1"),
+	file.Int("tokens", "jobs that it can have, behind a load balancer that assigns each job to one server",
+		func(s *Server) *int { return &s.Tokens }, maxUnits, "").Optional().Example("6"),
 	file.Int("count", "equal servers of the row, each with these tokens",
-		func(s *Server) *int { return &s.Count }, maxServers, "").Default(1).With("tokens", countNeedsTokens),
+		func(s *Server) *int { return &s.Count }, maxServers, "").Default(1).With("tokens", countNeedsTokens).
+		Example("12"),
 }}
 
 var classFile = file.Description[Class]{Want: "an object with name and arrival_rate", Fields: []file.Field[Class]{
-	file.Name(func(c *Class) *string { return &c.Name }),
-	file.Rat("arrival_rate", "jobs per unit of time, with sources those of each source that has no job in the system",
-		func(c *Class) **big.Rat { return &c.ArrivalRate }, input.Nonnegative),
-	file.Int("sources", "jobs that there are in all", func(c *Class) *int { return &c.Sources }, maxUnits,
-		"; leave it out for Poisson arrivals").Optional(),
-	file.Rat("mean_size", "mean work of a job", func(c *Class) **big.Rat { return &c.MeanSize }, input.Positive).Default(1),
-	file.Int("units", "room that a job takes", func(c *Class) *int { return &c.Units }, maxUnits, "").Default(1),
-	file.Refs("servers", "servers that can serve its jobs", "class", func(c *Class) *[]int { return &c.Servers }, "servers",
-		file.Length{One: "server", Many: "servers"}).Optional(),
+	file.Name("name of the class", func(c *Class) *string { return &c.Name }).Example("voice"),
+	file.Rat("arrival_rate", "jobs per unit of time, with sources of each source without a job in the system",
+		func(c *Class) **big.Rat { return &c.ArrivalRate }, input.Nonnegative).Example("12"),
+	file.Int("sources", "number of sources, each with at most one job in the system",
+		func(c *Class) *int { return &c.Sources }, maxUnits,
+		"; leave it out for Poisson arrivals").Otherwise("arrivals from outside").Example("20"),
+	file.Rat("mean_size", "mean work of a job", func(c *Class) **big.Rat { return &c.MeanSize }, input.Positive).
+		Default(1).Example("3"),
+	file.Int("units", "units that a job takes", func(c *Class) *int { return &c.Units }, maxUnits, "").
+		Default(1).Example("6"),
+	file.Refs("servers", "names of servers that can serve its jobs", "class",
+		func(c *Class) *[]int { return &c.Servers }, "servers",
+		file.Length{One: "server", Many: "servers"}).Optional().Example("[s1]"),
 }}
 
 var rateFile = file.Description[SetRate]{Want: "an object with classes and rate", Fields: []file.Field[SetRate]{
-	file.Refs("classes", "", "set", func(r *SetRate) *[]int { return &r.Classes }, "classes", someClasses),
-	file.Rat("rate", "work per unit of time", func(r *SetRate) **big.Rat { return &r.Rate }, input.Positive),
+	file.Refs("classes", "names of classes", "set",
+		func(r *SetRate) *[]int { return &r.Classes }, "classes", someClasses).
+		Example("[voice]"),
+	file.Rat("rate", "work per unit of time", func(r *SetRate) **big.Rat { return &r.Rate }, input.Positive).
+		Example("1"),
 }}
 
 var limitFile = file.Description[Limit]{Want: "an object with classes and most", Fields: []file.Field[Limit]{
-	file.Refs("classes", "", "limit", func(l *Limit) *[]int { return &l.Classes }, "classes", someClasses),
-	file.Int("most", "units that fit of these classes", func(l *Limit) *int { return &l.Most }, maxUnits, ""),
+	file.Refs("classes", "names of classes", "limit",
+		func(l *Limit) *[]int { return &l.Classes }, "classes", someClasses).
+		Example("[video]"),
+	file.Int("most", "units that fit of them together", func(l *Limit) *int { return &l.Most }, maxUnits, "").
+		Example("60"),
 }}
 
 var someClasses = file.Length{Least: 1, One: "class", Many: "classes"}

@@ -50,42 +50,51 @@ const (
 // nonnegative, positive and count in $defs.
 func Schema() map[string]any { return modelFile.Schema() }
 
+// Help returns a table of the fields of these files, with their meanings, units, ranges and defaults,
+// and examples.
+func Help() string { return modelFile.Help() }
+
 // modelFile describes the file of a model. It is never changed, like the descriptions that it is made of.
 var modelFile = file.Description[Model]{
 	Want: "an object with servers, classes and swaps",
 	Fields: []file.Field[Model]{
-		file.Objects("servers", "servers, each of which serves the first job that it can", "an array of servers",
+		file.Objects("servers", "list of servers, each of which serves the first job that it can",
+			"an array of servers",
 			func(m *Model) *[]Server { return &m.Servers }, &serverFile,
 			file.Length{Least: 1, Most: maxServers, One: "server", Many: "servers"},
 			func(s *Server) string { return s.Name }),
-		file.Objects("classes", "classes of jobs", "an array of classes",
+		file.Objects("classes", "list of classes of jobs, all with an arrival_rate or all with a population",
+			"an array of classes",
 			func(m *Model) *[]Class { return &m.Classes }, &classFile,
 			file.Length{Least: 1, One: "class", Many: "classes"}, func(c *Class) string { return c.Name }),
 		file.Pairs("swaps", "pairs of classes that are joined",
-			func(m *Model) *[][2]int { return &m.Swaps }, "classes", "class").Optional(),
+			func(m *Model) *[][2]int { return &m.Swaps }, "classes", "class").Optional().Example("[[a, b], [b, b]]"),
 		file.Rat("mean_size", "mean work of a job",
-			func(m *Model) **big.Rat { return &m.MeanSize }, input.Positive).Default(1),
-		file.Refs("start", "closed: the classes of all jobs at the start, the oldest first", "",
-			func(m *Model) *[]int { return &m.Start }, "classes", file.Length{One: "class", Many: "classes"}).Optional(),
+			func(m *Model) **big.Rat { return &m.MeanSize }, input.Positive).Default(1).Example("2"),
+		file.Refs("start", "with populations: classes of the jobs at the start, the oldest first", "",
+			func(m *Model) *[]int { return &m.Start }, "classes", file.Length{One: "class", Many: "classes"}).
+			Otherwise("in the order of classes").Example("[a, b, b]"),
 	},
 	Check: func(m *Model, _ string) error { return m.checkConditions() },
 	Patch: func(s file.Schema) { s["description"] = "for network: a pass-and-swap queue" },
 }
 
 var serverFile = file.Description[Server]{Want: "an object with name and capacity", Fields: []file.Field[Server]{
-	file.Name(func(s *Server) *string { return &s.Name }),
-	file.Rat("capacity", "work per unit of time", func(s *Server) **big.Rat { return &s.Capacity }, input.Nonnegative),
+	file.Name("name of the server", func(s *Server) *string { return &s.Name }).Example("s1"),
+	file.Rat("capacity", "work per unit of time", func(s *Server) **big.Rat { return &s.Capacity }, input.Nonnegative).
+		Example("1"),
 }}
 
 var classFile = file.Description[Class]{
 	Want: "an object with name, arrival_rate or population, and servers",
 	Fields: []file.Field[Class]{
-		file.Name(func(c *Class) *string { return &c.Name }),
+		file.Name("name of the class", func(c *Class) *string { return &c.Name }).Example("a"),
 		file.Rat("arrival_rate", "open: jobs per unit of time", func(c *Class) **big.Rat { return &c.ArrivalRate },
-			input.Nonnegative).Optional(),
+			input.Nonnegative).Optional().Example("0.3"),
 		file.Int("population", "closed: number of jobs",
-			func(c *Class) *int { return &c.Population }, maxPopulation, "").Optional(),
-		file.Refs("servers", "servers that can serve its jobs", "class",
-			func(c *Class) *[]int { return &c.Servers }, "servers", file.Length{Least: 1, One: "server", Many: "servers"}),
+			func(c *Class) *int { return &c.Population }, maxPopulation, "").Optional().Example("3"),
+		file.Refs("servers", "names of servers that can serve its jobs", "class",
+			func(c *Class) *[]int { return &c.Servers }, "servers",
+			file.Length{Least: 1, One: "server", Many: "servers"}).Example("[s1]"),
 	},
 }

@@ -60,30 +60,47 @@ func read(r io.Reader, format tree.Format, folder string) (*Problem, error) {
 // positive, count and cluster in $defs.
 func Schema() map[string]any { return problemFile.Schema() }
 
+// Help returns a table of the fields of these files, with their meanings, units, ranges and defaults,
+// and examples.
+func Help() string { return problemFile.Help() }
+
 // problemFile describes the file of a problem, except for its model. It is never changed, like the
 // descriptions that it is made of.
 var problemFile = file.Description[Problem]{
 	Want: "an object with a model, targets and options",
 	Fields: []file.Field[Problem]{
-		file.Later[Problem]("model", "name of a file with a cluster, or the cluster", file.Schema{
-			"type": []string{"string", "object"},
-			"if":   file.Schema{"type": "object"}, "then": file.Ref("cluster"), "else": file.Ref("name"),
-		}),
+		file.Later[Problem]("model",
+			"name of a file with a cluster, relative to the folder of the plan, or the cluster itself", file.Schema{
+				"type": []string{"string", "object"},
+				"if":   file.Schema{"type": "object"}, "then": file.Ref("cluster"), "else": file.Ref("name"),
+			}).Example("shop.yaml"),
 		file.Rat("scale", "factor of all arrival rates", func(p *Problem) **big.Rat { return &p.Scale },
-			input.Positive).Default(1),
-		file.List("targets", "", "an array of targets", func(p *Problem) *[]Target { return &p.Targets },
-			file.Custom("", "", decodeTarget, nil, nil, targetSchema), file.Length{}).Optional(),
-		file.Bool("no_worse", "whether no class may have a larger mean delay than now",
-			func(p *Problem) *bool { return &p.NoWorse }).Default(false),
-		file.Objects("upgrades", "", "an array of upgrades", func(p *Problem) *[]Upgrade { return &p.Upgrades },
-			&upgradeFile, file.Length{}, nil).Optional(),
-		file.Objects("new_servers", "", "an array of new servers",
+			input.Positive).Default(1).Example("1.5"),
+		file.List("targets", "list of limits, each on one measure", "an array of targets",
+			func(p *Problem) *[]Target { return &p.Targets },
+			file.Custom("", "", decodeTarget, nil, nil, targetSchema).Cases(
+				[2]string{"mean delay of a class, at most", "{class: web, mean_delay: 0.5}"},
+				[2]string{"mean delay of all jobs, at most", "{mean_delay: 1}"},
+				[2]string{"percentile of the delay of a class, in order of arrival with exponential sizes of " +
+					"one mean, at most",
+					"{class: web, percentile: 99, delay: 4}"},
+				[2]string{"utilization of a server, at most", "{server: small, utilization: 0.8}"},
+				[2]string{"critical scale of the arrival rates, at least", "{load_factor: 1.25}"},
+				[2]string{"margin of stability, work per unit of time, at least", "{margin: 0.1}"},
+			), file.Length{}).Otherwise("none"),
+		file.Bool("no_worse", "whether no class may have a larger mean delay than in the cluster as it is",
+			func(p *Problem) *bool { return &p.NoWorse }).Default(false).Example("true"),
+		file.Objects("upgrades", "list of more capacity, one per server", "an array of upgrades",
+			func(p *Problem) *[]Upgrade { return &p.Upgrades }, &upgradeFile, file.Length{}, nil).Optional(),
+		file.Objects("new_servers", "list of new servers", "an array of new servers",
 			func(p *Problem) *[]NewServer { return &p.NewServers }, &newServerFile,
 			file.Length{}, func(s *NewServer) string { return s.Name }).Optional(),
-		file.Objects("edges", "", "an array of edges", func(p *Problem) *[]Edge { return &p.Edges }, &edgeFile,
-			file.Length{}, nil).Optional(),
-		file.Rat("budget", "", func(p *Problem) **big.Rat { return &p.Budget }, input.Nonnegative).Optional(),
-		file.Text("minimize", "", func(p *Problem) *string { return &p.Minimize }).Optional(),
+		file.Objects("edges", fmt.Sprintf("list of at most %d new compatibilities", MaxEdges), "an array of edges",
+			func(p *Problem) *[]Edge { return &p.Edges }, &edgeFile, file.Length{}, nil).Optional(),
+		file.Rat("budget", "most that a plan may cost", func(p *Problem) **big.Rat { return &p.Budget },
+			input.Nonnegative).Otherwise("no limit").Example("20"),
+		file.Text("minimize", "class whose mean delay is minimized",
+			func(p *Problem) *string { return &p.Minimize }).Otherwise("all jobs").Example("web"),
 	},
 	Check: func(p *Problem, _ string) error { return p.checkConditions() },
 	Patch: func(s file.Schema) {
@@ -95,11 +112,14 @@ var problemFile = file.Description[Problem]{
 var upgradeFile = file.Description[Upgrade]{
 	Want: "an object with server, step, cost and most",
 	Fields: []file.Field[Upgrade]{
-		file.Text("server", "", func(u *Upgrade) *string { return &u.Server }),
+		file.Text("server", "name of the server or group", func(u *Upgrade) *string { return &u.Server }).
+			Example("small"),
 		file.Rat("step", "capacity of a step, for each server of a group",
-			func(u *Upgrade) **big.Rat { return &u.Step }, input.Positive),
-		file.Rat("cost", "", func(u *Upgrade) **big.Rat { return &u.Cost }, input.Nonnegative),
-		file.Int("most", "", func(u *Upgrade) *int { return &u.Most }, MaxMost, "").Default(1).Always(),
+			func(u *Upgrade) **big.Rat { return &u.Step }, input.Positive).Example("0.5"),
+		file.Rat("cost", "cost of a step", func(u *Upgrade) **big.Rat { return &u.Cost }, input.Nonnegative).
+			Example("2"),
+		file.Int("most", "steps that can be bought", func(u *Upgrade) *int { return &u.Most }, MaxMost, "").
+			Default(1).Always().Example("4"),
 	},
 	Start: Upgrade{Most: 1},
 }
@@ -107,24 +127,34 @@ var upgradeFile = file.Description[Upgrade]{
 var newServerFile = file.Description[NewServer]{
 	Want: "an object with name, capacity, classes, cost and most",
 	Fields: []file.Field[NewServer]{
-		file.Name(func(s *NewServer) *string { return &s.Name }),
-		file.Rat("capacity", "", func(s *NewServer) **big.Rat { return &s.Capacity }, input.Positive),
-		file.List("classes", "", "an array of names of classes", func(s *NewServer) *[]string { return &s.Classes },
-			file.Text("", "", file.Itself[string]), file.Length{Least: 1, One: "class", Many: "classes"}),
-		file.Rat("cost", "", func(s *NewServer) **big.Rat { return &s.Cost }, input.Nonnegative),
-		file.Int("most", "", func(s *NewServer) *int { return &s.Most }, MaxMost, "").Default(1).Always(),
+		file.Name("name of the server, none of the cluster's", func(s *NewServer) *string { return &s.Name }).
+			Example("spare"),
+		file.Rat("capacity", "work per unit of time of each", func(s *NewServer) **big.Rat { return &s.Capacity },
+			input.Positive).Example("1"),
+		file.List("classes", "names of classes that use all of them", "an array of names of classes",
+			func(s *NewServer) *[]string { return &s.Classes },
+			file.Text("", "", file.Itself[string]), file.Length{Least: 1, One: "class", Many: "classes"}).
+			Example("[reports]"),
+		file.Rat("cost", "cost of each", func(s *NewServer) **big.Rat { return &s.Cost }, input.Nonnegative).
+			Example("5"),
+		file.Int("most", "servers that can be bought", func(s *NewServer) *int { return &s.Most }, MaxMost, "").
+			Default(1).Always().Example("2"),
 	},
 	Start: NewServer{Most: 1},
 }
 
 var edgeFile = file.Description[Edge]{Want: "an object with class, server and cost", Fields: []file.Field[Edge]{
-	file.Text("class", "", func(e *Edge) *string { return &e.Class }),
-	file.Text("server", "", func(e *Edge) *string { return &e.Server }),
-	file.Custom("choose", "", func(_ *file.Scope, n *tree.Node, path string, e *Edge) (err error) {
-		e.Choose, err = n.Integer(path, 1_000_000, "an integer from 1 to the servers of the group")
-		return err
-	}, nil, func(*Edge) bool { return true }, func() file.Schema { return file.Ref("count") }).Optional(),
-	file.Rat("cost", "", func(e *Edge) **big.Rat { return &e.Cost }, input.Nonnegative),
+	file.Text("class", "name of the class", func(e *Edge) *string { return &e.Class }).Example("reports"),
+	file.Text("server", "name of a server or group that it cannot use yet, or of new servers",
+		func(e *Edge) *string { return &e.Server }).Example("big"),
+	file.Custom("choose", "servers drawn from a group of the cluster for each job",
+		func(_ *file.Scope, n *tree.Node, path string, e *Edge) (err error) {
+			e.Choose, err = n.Integer(path, 1_000_000, "an integer from 1 to the servers of the group")
+			return err
+		}, nil, func(*Edge) bool { return true }, func() file.Schema { return file.Ref("count") }).
+		Otherwise("all of it").Example("2"),
+	file.Rat("cost", "cost of the compatibility", func(e *Edge) **big.Rat { return &e.Cost }, input.Nonnegative).
+		Example("1"),
 }}
 
 func decode(root *tree.Node, folder string) (*Problem, error) {

@@ -32,6 +32,9 @@ func Help(cmd *cobra.Command) *cobra.Command {
 		panic(err) // embedded
 	}
 	cmd.Short, cmd.Long, _ = strings.Cut(strings.TrimRight(string(text), "\n"), "\n\n")
+	if cmd.Name() == "model" {
+		cmd.Long = strings.TrimRight(withFields(cmd.Long+"\n"), "\n")
+	}
 	if examples, err := helpFiles.ReadFile("help/examples/" + cmd.Name() + ".txt"); err == nil { // topics have none
 		cmd.Example = strings.TrimRight(string(examples), "\n")
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -55,6 +56,33 @@ func addSchema(help *cobra.Command) {
 	}
 }
 
+// A modelFile is a kind of files: its name in the JSON schema and in the topic model.
+type modelFile struct {
+	name   string
+	schema func() map[string]any
+	help   func() string
+}
+
+func modelFiles() []modelFile {
+	return []modelFile{
+		{"cluster", cluster.Schema, cluster.Help},
+		{"pool", fluid.Schema, fluid.Help},
+		{"traffic", traffic.Schema, traffic.Help},
+		{"plan", problem.Schema, problem.Help},
+		{"network", network.Schema, network.Help},
+		{"losses", loss.Schema, loss.Help},
+		{"swaps", swap.Schema, swap.Help},
+	}
+}
+
+// withFields replaces the line {NAME} of each kind of files by a table of its fields.
+func withFields(text string) string {
+	for _, f := range modelFiles() {
+		text = strings.Replace(text, "{"+f.name+"}\n", f.help(), 1)
+	}
+	return text
+}
+
 // modelSchema returns the JSON schema of all files.
 func modelSchema() ([]byte, error) {
 	text, err := helpFiles.ReadFile("help/model.schema.json")
@@ -66,9 +94,9 @@ func modelSchema() ([]byte, error) {
 		return nil, err
 	}
 	kinds := schema["$defs"].(map[string]any)
-	kinds["cluster"], kinds["pool"], kinds["traffic"] = cluster.Schema(), fluid.Schema(), traffic.Schema()
-	kinds["plan"], kinds["network"] = problem.Schema(), network.Schema()
-	kinds["losses"], kinds["swaps"] = loss.Schema(), swap.Schema()
+	for _, f := range modelFiles() {
+		kinds[f.name] = f.schema()
+	}
 	text, err = json.MarshalIndent(schema, "", "  ")
 	return append(text, '\n'), err
 }
