@@ -13,19 +13,28 @@ import (
 	"productform/stability"
 )
 
-// drawTree draws a tree of 12 to 16 servers at a load of at most 0.95.
+// drawTree draws a tree of 12 to 16 servers, or a star of 13, at a load of at most 0.95.
 func drawTree(t *rapid.T) *cluster.Model {
 	m := &cluster.Model{}
 	rate := func() *big.Rat { return big.NewRat(rapid.Int64Range(1, 9).Draw(t, "rate"), 10) }
-	for s := range rapid.IntRange(12, 16).Draw(t, "servers") {
+	isStar := rapid.Bool().Draw(t, "star") // which has by far the most connected sets
+	servers := 13
+	if !isStar {
+		servers = rapid.IntRange(12, 16).Draw(t, "servers")
+	}
+	for s := range servers {
 		m.Servers = append(m.Servers, cluster.Server{Name: fmt.Sprint("s", s),
 			Capacity: big.NewRat(rapid.Int64Range(1, 9).Draw(t, "capacity"), 1)})
 		m.Classes = append(m.Classes,
 			cluster.Class{Name: fmt.Sprint("own", s), Servers: cluster.On(s), ArrivalRate: rate()})
-		if s > 0 {
-			m.Classes = append(m.Classes, cluster.Class{Name: fmt.Sprint("with", s),
-				Servers: cluster.On(rapid.IntRange(0, s-1).Draw(t, "parent"), s), ArrivalRate: rate()})
+		if s == 0 {
+			continue
 		}
+		parent := 0
+		if !isStar {
+			parent = rapid.IntRange(0, s-1).Draw(t, "parent")
+		}
+		m.Classes = append(m.Classes, cluster.Class{Name: fmt.Sprint("with", s), Servers: cluster.On(parent, s), ArrivalRate: rate()})
 	}
 	r, err := stability.Cluster(t.Context(), m)
 	if err != nil {

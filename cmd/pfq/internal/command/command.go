@@ -33,7 +33,10 @@ func Help(cmd *cobra.Command) *cobra.Command {
 	}
 	cmd.Short, cmd.Long, _ = strings.Cut(strings.TrimRight(string(text), "\n"), "\n\n")
 	if cmd.Name() == "model" {
-		cmd.Long = strings.TrimRight(withFields(cmd.Long+"\n"), "\n")
+		cmd.SetHelpFunc(func(cmd *cobra.Command, args []string) {
+			cmd.Long = modelText(cmd)
+			cmd.Root().HelpFunc()(cmd, args)
+		})
 	}
 	if examples, err := helpFiles.ReadFile("help/examples/" + cmd.Name() + ".txt"); err == nil { // topics have none
 		cmd.Example = strings.TrimRight(string(examples), "\n")

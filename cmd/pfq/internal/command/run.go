@@ -75,12 +75,14 @@ func modelFiles() []modelFile {
 	}
 }
 
-// withFields replaces the line {NAME} of each kind of files by a table of its fields.
-func withFields(text string) string {
+// modelText returns the text of the topic model, with a table of the fields of each kind of files in place
+// of a line {NAME}. It takes a millisecond or two.
+func modelText(cmd *cobra.Command) string {
+	text := cmd.Long + "\n"
 	for _, f := range modelFiles() {
 		text = strings.Replace(text, "{"+f.name+"}\n", f.help(), 1)
 	}
-	return text
+	return strings.TrimRight(text, "\n")
 }
 
 // modelSchema returns the JSON schema of all files.
