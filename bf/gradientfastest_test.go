@@ -34,7 +34,8 @@ func drawTree(t *rapid.T) *cluster.Model {
 		if !isStar {
 			parent = rapid.IntRange(0, s-1).Draw(t, "parent")
 		}
-		m.Classes = append(m.Classes, cluster.Class{Name: fmt.Sprint("with", s), Servers: cluster.On(parent, s), ArrivalRate: rate()})
+		m.Classes = append(m.Classes,
+			cluster.Class{Name: fmt.Sprint("with", s), Servers: cluster.On(parent, s), ArrivalRate: rate()})
 	}
 	r, err := stability.Cluster(t.Context(), m)
 	if err != nil {

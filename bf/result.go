@@ -59,8 +59,8 @@ type Result struct {
 	Classes []ClassResult  `json:"classes"` // one for each row of the model's classes
 	Servers []ServerResult `json:"servers"` // one for each row of the model's servers
 
-	// JobsDistribution is P(n jobs), n = 0..Settings.MaxJobs. It is nil unless asked for, and if a part
-	// was eliminated, which gives distributions by class only.
+	// JobsDistribution is P(n jobs), n = 0..Settings.MaxJobs. It is nil without MaxJobs, and if a part was
+	// eliminated, which gives distributions by class only.
 	JobsDistribution []num.Value `json:"jobs_distribution,omitempty"`
 
 	Parts []Part `json:"parts"` // the components solved, and how
@@ -72,7 +72,7 @@ type Result struct {
 type Part struct {
 	Lattice Lattice `json:"lattice"`
 	States  int     `json:"states"`          // entries of its table; of EliminationLattice pieces of its messages
-	Width   int     `json:"width,omitempty"` // of EliminationLattice: the most neighbours that a server has when its turn comes
+	Width   int     `json:"width,omitempty"` // of EliminationLattice: the most neighbours of a server at its turn
 	Why     string  `json:"why"`             // why this lattice
 	Classes []int   `json:"-"`               // rows of the model's classes in this component
 	Servers []int   `json:"-"`               // rows of the model's servers in this component
@@ -86,7 +86,7 @@ type ClassResult struct {
 	Name        string     `json:"name" title:"class"`  // as in the model
 	ArrivalRate *big.Rat   `json:"arrival_rate"`        // λ_i, jobs per unit of time
 	MeanSize    *big.Rat   `json:"mean_size,omitempty"` // σ_i, work; nil if no class has a mean size of its own
-	Load        num.Value  `json:"load" below:"1"`      // ρ_i of [BC17]: λ_i σ_i over the capacity of all servers that jobs of the class may be assigned
+	Load        num.Value  `json:"load" below:"1"`      // ρ_i of [BC17]: λ_i σ_i over the capacity of all its servers
 	MeanJobs    num.Value  `json:"mean_jobs"`           // E[X_i]
 	MeanDelay   *num.Value `json:"mean_delay"`          // E[X_i]/λ_i, mean sojourn; nil if λ_i = 0
 	ServiceRate *num.Value `json:"service_rate"`        // γ_i = λ_i σ_i / E[X_i], work per unit of time; nil if λ_i = 0

@@ -12,11 +12,7 @@ var LeastPossibleDelay = leastDelay
 
 // Apply returns the model of a problem with a plan carried out, for tests.
 func Apply(p *problem.Problem, c problem.Choice) (*cluster.Model, error) {
-	in, err := newInstance(p)
-	if err != nil {
-		return nil, err
-	}
-	edges, steps, err := in.resolve(c)
+	in, edges, steps, err := resolve(p, c)
 	if err != nil {
 		return nil, err
 	}
@@ -25,13 +21,16 @@ func Apply(p *problem.Problem, c problem.Choice) (*cluster.Model, error) {
 
 // Cost returns what a plan costs, for tests.
 func Cost(p *problem.Problem, c problem.Choice) (*big.Rat, error) {
-	in, err := newInstance(p)
-	if err != nil {
-		return nil, err
-	}
-	edges, steps, err := in.resolve(c)
+	in, edges, steps, err := resolve(p, c)
 	if err != nil {
 		return nil, err
 	}
 	return in.rat(in.cost(edges, steps)), nil
+}
+
+func resolve(p *problem.Problem, c problem.Choice) (in *instance, edges bits, steps []int, err error) {
+	if in, err = newInstance(p); err == nil {
+		edges, steps, err = in.resolve(c)
+	}
+	return in, edges, steps, err
 }
