@@ -42,12 +42,14 @@ func (e *TooLargeError) Error() string {
 	return text
 }
 
-// Remedies returns a sentence about what has no such limit, with the names that name gives; "" if
-// nothing is known.
+// Remedies returns a sentence about what has no such limit, with the names that name gives, "" for none
+// of it. It is "" if nothing is known.
 func (e *TooLargeError) Remedies(name func(Remedy) string) string {
-	names := make([]string, len(e.Instead))
-	for i, r := range e.Instead {
-		names[i] = name(r)
+	var names []string
+	for _, r := range e.Instead {
+		if n := name(r); n != "" {
+			names = append(names, n)
+		}
 	}
 	switch len(names) {
 	case 0:

@@ -179,12 +179,7 @@ func (f *solveFlags) warn(results []*bf.Result, stderr io.Writer) {
 
 // translate says what an error of the solver means on the command line.
 func (f *solveFlags) translate(err error) error {
-	err = f.binding.Translate(err, func(large *num.TooLargeError) string {
-		if large.Input.Path == "model" {
-			return f.instead()
-		}
-		return ""
-	})
+	err = f.binding.Translate(err, f.instead())
 	var bad *input.Error
 	if errors.As(err, &bad) && len(f.percentiles) > 0 && strings.HasSuffix(bad.Path, ".mean_size") {
 		return &input.Error{Path: bad.Path, Value: bad.Value, Want: bad.Want + "; pfq simulate --percentiles estimates them"}

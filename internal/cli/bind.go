@@ -18,12 +18,15 @@ import (
 // library's errors: it puts flags in the place of settings.
 type Binding struct {
 	Cmd      *cobra.Command
-	flags    map[string]string // flag of each setting
-	maxBytes *int64            // the setting of --memory, nil without it
+	flags    map[string]string     // flag of each setting
+	remedies map[num.Remedy]string // the flag of each
+	maxBytes *int64                // the setting of --memory, nil without it
 }
 
 // Bind returns a binding of no flags.
-func Bind(cmd *cobra.Command) *Binding { return &Binding{Cmd: cmd, flags: map[string]string{}} }
+func Bind(cmd *cobra.Command) *Binding {
+	return &Binding{Cmd: cmd, flags: map[string]string{}, remedies: map[num.Remedy]string{}}
+}
 
 // A FlagError is about a flag: no file is to blame.
 type FlagError struct{ Err error }
@@ -33,6 +36,9 @@ func (e FlagError) Unwrap() error { return e.Err }
 
 // Name says which flag sets a setting, or its elements.
 func (b *Binding) Name(setting, flag string) { b.flags[setting] = "--" + flag }
+
+// Remedy says which flag asks for what has no limit where a model is too large.
+func (b *Binding) Remedy(r num.Remedy, flag string) { b.remedies[r] = "--" + flag }
 
 // Engine adds --engine, with the engine auto unless given.
 func (b *Binding) Engine(engine *num.Engine) {
@@ -101,9 +107,9 @@ func (b *Binding) Memory(maxBytes *int64) {
 }
 
 // Translate puts an error of the library in terms of the command line: the flag stands for the setting,
-// with the value that the user wrote. For a model that is too large, it adds what instead (if not nil)
-// returns and the --memory that suffices. An error about a flag stays as it is.
-func (b *Binding) Translate(err error, instead func(*num.TooLargeError) string) error {
+// with the value that the user wrote. For a model that is too large, it adds the remedies that flags ask for,
+// what else there is instead ("" for nothing), and the --memory that suffices. An error about a flag stays as it is.
+func (b *Binding) Translate(err error, instead string) error {
 	var bad *input.Error
 	var done FlagError
 	if !errors.As(err, &bad) || errors.As(err, &done) {
@@ -112,10 +118,11 @@ func (b *Binding) Translate(err error, instead func(*num.TooLargeError) string) 
 	want := bad.Want
 	var large *num.TooLargeError
 	if errors.As(err, &large) {
-		if instead != nil {
-			if more := instead(large); more != "" {
-				want += "; " + more
-			}
+		if more := large.Remedies(func(r num.Remedy) string { return b.remedies[r] }); more != "" {
+			want += "; " + more
+		}
+		if large.Input.Path == "model" && instead != "" {
+			want += "; " + instead
 		}
 		if need := math.RoundToEven(large.Bytes / (1 << 20)); b.memoryHelps(large, need) {
 			want += fmt.Sprintf("; or --memory %.0f, if the machine has as much", need+1)

@@ -11,6 +11,7 @@ import (
 
 	"productform/internal/cli"
 	"productform/internal/input"
+	"productform/num"
 )
 
 // An error about an element of a list repeats the word that was written for it, or the value of the
@@ -41,12 +42,12 @@ func TestTranslateElement(t *testing.T) {
 				if copies[k] > 1 {
 					want = fmt.Sprintf("--some[%d] = 0: want less", i)
 				}
-				err := b.Translate(input.Errorf(input.Index("Levels", i), 0, "less"), nil)
+				err := b.Translate(input.Errorf(input.Index("Levels", i), 0, "less"), "")
 				var flag cli.FlagError
 				if err.Error() != want || !errors.As(err, &flag) {
 					t.Fatalf("%v (%T), want %s", err, err, want)
 				}
-				if again := b.Translate(fmt.Errorf("again: %w", err), nil); again.Error() != "again: "+want {
+				if again := b.Translate(fmt.Errorf("again: %w", err), ""); again.Error() != "again: "+want {
 					t.Fatalf("%v", again)
 				}
 				i++
@@ -56,4 +57,21 @@ func TestTranslateElement(t *testing.T) {
 			t.Fatalf("%d elements, want %d", len(list), i)
 		}
 	})
+}
+
+// What is too large has the remedies that flags ask for, and what there is instead of a model.
+func TestTranslateTooLarge(t *testing.T) {
+	b := cli.Bind(&cobra.Command{})
+	b.Remedy(num.Simulation, "runs")
+	large := func(path string) error {
+		return &num.TooLargeError{Input: input.Errorf(path, 9, "less"), Instead: []num.Remedy{num.Bounds, num.Simulation}}
+	}
+	for path, want := range map[string]string{
+		"classes": "classes = 9: want less; --runs has no such limit",
+		"model":   "model = 9: want less; --runs has no such limit; or another command",
+	} {
+		if err := b.Translate(large(path), "or another command"); err.Error() != want {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
 }

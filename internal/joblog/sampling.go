@@ -68,7 +68,7 @@ func (f *Flags) jobsOf(log []swf.Job, name string, seed uint64) (jobs []dispatch
 	jobs, places, skipped, err = f.Sampling.Take(log, seed)
 	var bad *input.Error
 	var flag cli.FlagError
-	if err = f.binding.Translate(err, nil); errors.As(err, &bad) && !errors.As(err, &flag) {
+	if err = f.binding.Translate(err, ""); errors.As(err, &bad) && !errors.As(err, &flag) {
 		err = input.InFile(name, bad)
 	}
 	return jobs, places, skipped, err

@@ -189,7 +189,7 @@ func (f *allocateFlags) translate(err error) error {
 		}
 		err = tol
 	}
-	return f.binding.Translate(err, nil)
+	return f.binding.Translate(err, "")
 }
 
 // share allocates the resources among jobs that stay.

@@ -199,7 +199,7 @@ func SimulationError(b *cli.Binding, err error, folder string) error {
 	}
 	path := strings.TrimPrefix(bad.Path, "Model.")
 	fields := map[string]string{"Model": "model", "MeanSize": "mean_size", "mean": "mean_size"}
-	return b.Translate(&input.Error{Path: cmp.Or(fields[path], path), Value: bad.Value, Want: bad.Want}, nil)
+	return b.Translate(&input.Error{Path: cmp.Or(fields[path], path), Value: bad.Value, Want: bad.Want}, "")
 }
 
 // runError says what an error of runs means. The folder is that of --results.

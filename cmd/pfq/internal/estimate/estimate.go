@@ -87,7 +87,7 @@ func (f *question) one(q command.Query, m *cluster.Model) (render.Answer, bool, 
 		}
 	}
 	if err != nil {
-		return render.Answer{}, false, command.InFile(q.File, f.binding.Translate(err, nil))
+		return render.Answer{}, false, command.InFile(q.File, f.binding.Translate(err, ""))
 	}
 	var bounds []*windows.Bounds
 	if f.bounds {

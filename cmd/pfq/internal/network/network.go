@@ -43,6 +43,8 @@ func New() *cobra.Command {
 	b.Tol(&s.RelTol)
 	b.Int(&s.MaxJobs, "MaxJobs", "distribution", 10_000, "also give the probabilities of 0, ..., `N` jobs at each station, N from 1 to 10000")
 	b.Memory(&s.MaxBytes)
+	b.Remedy(num.Bounds, "bounds")
+	b.Remedy(num.Simulation, "runs")
 	command.AddScale(cmd, &f.factors, "solve", "all arrival rates")
 	cli.Flag[populations]{Name: "population", Kind: "[CLASS=]LIST", Usage: "solve once for each population of a closed class, such as 1:100:1 or user=10,20,50",
 		Want:  fmt.Sprintf("numbers of jobs or ranges FROM:TO:STEP, after CLASS= if several classes are closed, at most %d in all", mostPopulations),
@@ -213,10 +215,7 @@ func (f *networkFlags) notes(m model, hasExact bool, note string) string {
 	return strings.Join(list, "; ")
 }
 
-// translate puts flags in the place of settings, and says what else there is for networks that are too large.
+// translate puts flags in the place of settings.
 func (f *networkFlags) translate(err error) error {
-	flags := map[num.Remedy]string{num.Bounds: "--bounds", num.Simulation: "--runs"}
-	return f.binding.Translate(err, func(large *num.TooLargeError) string {
-		return large.Remedies(func(r num.Remedy) string { return flags[r] })
-	})
+	return f.binding.Translate(err, "")
 }

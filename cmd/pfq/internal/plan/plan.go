@@ -315,10 +315,5 @@ func parseChoice(p *problem.Problem, text string) (c problem.Choice, err error) 
 
 // translate says what an error means on the command line.
 func (f *planFlags) translate(err error) error {
-	return f.binding.Translate(err, func(large *num.TooLargeError) string {
-		if large.Input.Path == "model" {
-			return "or pfq estimate --gradients, which ranks the capacities of larger models"
-		}
-		return ""
-	})
+	return f.binding.Translate(err, "or pfq estimate --gradients, which ranks the capacities of larger models")
 }

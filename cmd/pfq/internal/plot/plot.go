@@ -20,7 +20,6 @@ import (
 	"productform/fluid/traffic"
 	"productform/internal/cli"
 	"productform/internal/input"
-	"productform/num"
 	"productform/plan"
 	"productform/plots"
 	"productform/plots/draw"
@@ -245,12 +244,7 @@ func (f *plotFlags) translate(err error, instead string) error {
 	case tooLarge:
 		return err
 	}
-	return f.binding.Translate(err, func(large *num.TooLargeError) string {
-		if large.Input.Path == "model" {
-			return instead
-		}
-		return ""
-	})
+	return f.binding.Translate(err, instead)
 }
 
 // draw draws what the file holds.

@@ -280,5 +280,5 @@ func (f *tagsFlags) translate(err error) error {
 	}
 	f.binding.Name("Sizes", source)
 	f.binding.Name("Model.Sizes", source)
-	return f.binding.Translate(err, nil)
+	return f.binding.Translate(err, "")
 }
