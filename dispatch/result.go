@@ -11,31 +11,37 @@ import (
 	"productform/num"
 )
 
-// A Result is what a run came to, or what a [Maker] has seen so far.
+// A Result is the outcome of a run, or of what a [Maker] has seen so far. The live system sends it under the names
+// of its fields; answers of commands use the names in the tags.
 type Result struct {
-	Jobs []Record // in the order of Scenario.Jobs
+	Jobs []Record `name:"-"` // in the order of Scenario.Jobs
 
-	// PriorityViolationRate is the measure of [L14], section 6.3.2: the part of the jobs present for which no worker is planned although one is for a
-	// job of lower priority, averaged over the time during which jobs are present. DecisionViolationRate is its average over the decisions with jobs
-	// present, each counted once. RunningViolationRate asks for tasks in hand instead of workers planned, over time: a job that waits for tasks of
-	// jobs of lower priority to end is violated. All are 0 if there is nothing to average over.
-	PriorityViolationRate, DecisionViolationRate, RunningViolationRate float64
+	// PriorityViolationRate is the measure of [L14], section 6.3.2: the part of the jobs present for which no
+	// worker is planned although one is for a job of lower priority, averaged over the time during which jobs
+	// are present. DecisionViolationRate is its average over the decisions with jobs present, each counted
+	// once. RunningViolationRate asks for tasks in hand instead of workers planned, over time: a job that waits
+	// for tasks of jobs of lower priority to end is violated. All are 0 if there is nothing to average over.
+	PriorityViolationRate float64 `name:"average_priority_violation_rate" unit:"of jobs"`
+	DecisionViolationRate float64 `name:"decision_violation_rate" unit:"of jobs"`
+	RunningViolationRate  float64 `name:"running_violation_rate" unit:"of jobs"`
 
-	DeadlineMissPenalty float64 // Σ_j P_j M_j, M_j = Record.Missed
-	Missed              int     // jobs with M_j > 0
+	DeadlineMissPenalty float64 `name:"deadline_miss_penalty" unit:"priority s"` // Σ_j P_j M_j, M_j = Record.Missed
+	Missed              int     `name:"missed" unit:"jobs"`                      // jobs with M_j > 0
+	Makespan            float64 `name:"makespan" unit:"s"`                       // from first submission to last completion
 
-	Delay    Spread // of Record.Delay
-	Slowdown Spread // of Record.Slowdown, over the jobs with work; tiny jobs may dominate the mean
+	Delay    Spread `name:"delay" unit:"s"`    // of Record.Delay
+	Slowdown Spread `name:"slowdown" unit:"-"` // of Record.Slowdown, over jobs with work; tiny ones may dominate
 
-	// Utilization is the part of the time of workers that are up that goes into tasks that finish, from the first submission to the last completion;
-	// Wasted is the part that goes into tasks that are lost. 0 if no time passes. Time counts between the times at which something happens in [Run].
-	// Rounding may take their sum above 1, by less than 1e-15.
-	Utilization, Wasted float64
+	// Utilization is the part of the time of workers that are up that goes into tasks that finish, from the
+	// first submission to the last completion; Wasted is the part that goes into tasks that are lost. 0 if no
+	// time passes. Time counts between the times at which something happens in [Run]. Rounding may take their
+	// sum above 1, by less than 1e-15.
+	Utilization float64 `name:"utilization" unit:"of time"`
+	Wasted      float64 `name:"wasted" unit:"of time"`
 
-	Makespan  float64 // seconds from the first submission to the last completion
-	Decisions int     // with jobs present
-	Tasks     int     // that finished, all
-	Lost      int     // tasks lost to outages and emergencies, each counted as often as it was
+	Lost      int `name:"lost" unit:"tasks"`      // to outages and emergencies, each counted as often as it was
+	Decisions int `name:"decisions" unit:"plans"` // with jobs present
+	Tasks     int `name:"-"`                      // that finished, all
 }
 
 // A Record is what became of a job.
@@ -71,10 +77,14 @@ func (j *Job) Missed(finish float64) float64 {
 
 // A Spread sums up a number of values; it is 0 if there is none.
 type Spread struct {
-	Count         int     // values
-	Mean          float64 // of them all
-	P50, P95, P99 float64 // the smallest value that so many percent of all do not exceed
-	Max           float64 // the largest
+	Count int     `name:"-"` // values
+	Mean  float64 `name:"mean"`
+
+	// P50 is the smallest value that at least 50 percent of all values do not exceed; P95 and P99 are similar.
+	P50 float64 `name:"p50"`
+	P95 float64 `name:"p95"`
+	P99 float64 `name:"p99"`
+	Max float64 `name:"max"`
 }
 
 // A Decision is what [Scenario.Watch] is told. It may be read during the call only.

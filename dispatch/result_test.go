@@ -1,8 +1,10 @@
 package dispatch_test
 
 import (
+	"encoding/json"
 	"errors"
 	"math/big"
+	"reflect"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -54,5 +56,28 @@ func TestQuantilesOfBadLevels(t *testing.T) {
 	}
 	if _, err := dispatch.Quantiles([]float64{1}, []*big.Rat{nil}); err == nil {
 		t.Error("no level is taken for one")
+	}
+}
+
+// The live system sends results under the names of their fields, whatever their names in answers.
+func TestResultIsSentByFieldNames(t *testing.T) {
+	for _, of := range []any{dispatch.Result{}, dispatch.Spread{}, dispatch.Record{}} {
+		text, err := json.Marshal(of)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var sent map[string]any
+		if err := json.Unmarshal(text, &sent); err != nil {
+			t.Fatal(err)
+		}
+		fields := reflect.VisibleFields(reflect.TypeOf(of))
+		for _, f := range fields {
+			if _, ok := sent[f.Name]; !ok {
+				t.Errorf("%T is sent without %s", of, f.Name)
+			}
+		}
+		if len(sent) != len(fields) {
+			t.Errorf("%T is sent as %s", of, text)
+		}
 	}
 }

@@ -7,27 +7,29 @@ import (
 	"productform/num"
 )
 
-// A Result is what a run came to.
+// A Result is the outcome of a run, with the names of a [dispatch.Result] for the same measures.
 type Result struct {
-	Jobs []Record // in the order of Scenario.Jobs
+	Jobs []Record `json:"-"` // in the order of Scenario.Jobs
 
-	Waiting         dispatch.Spread // of Record.Waiting
-	Delay           dispatch.Spread // of Record.Delay, the response time
-	Slowdown        dispatch.Spread // of Record.Slowdown, over the jobs that take time
-	BoundedSlowdown dispatch.Spread // of Record.BoundedSlowdown
+	DeadlineMissPenalty float64 `json:"deadline_miss_penalty" unit:"priority s"` // Σ_j P_j M_j, M_j = Record.Missed
+	Missed              int     `json:"missed" unit:"jobs"`                      // jobs with M_j > 0
+	Makespan            float64 `json:"makespan" unit:"s"`                       // from first submission to last end
 
-	// Utilization is the part of the time of workers that are up for which jobs hold them that come to their ends, from the first
-	// submission to the last end, and Wasted that of runs that were lost; 0 if no time passes.
-	Utilization, Wasted float64
+	Delay    dispatch.Spread `json:"delay" unit:"s"`    // of Record.Delay, the response time
+	Slowdown dispatch.Spread `json:"slowdown" unit:"-"` // of Record.Slowdown, over the jobs that take time
 
-	Makespan float64 // seconds from the first submission to the last end
+	// Utilization is the part of the time of workers that are up for which jobs hold them that come to their
+	// ends, from the first submission to the last end, and Wasted that of runs that were lost; 0 if no time
+	// passes.
+	Utilization float64 `json:"utilization" unit:"of time"`
+	Wasted      float64 `json:"wasted" unit:"of time"`
 
-	Backfilled int // jobs that began before one that stood before them in the queue
-	Lost       int // tasks in hand that were lost with their jobs, each counted as often as it was
-	Outlived   int // jobs that ran longer than they asked for, and were killed if Scenario.Kill
+	Lost int `json:"lost" unit:"tasks"` // lost with their jobs, each counted as often as it was
 
-	DeadlineMissPenalty float64 // Σ_j P_j M_j, M_j = Record.Missed, as in package dispatch
-	Missed              int     // jobs with M_j > 0
+	Waiting         dispatch.Spread `json:"waiting" unit:"s"`          // of Record.Waiting
+	BoundedSlowdown dispatch.Spread `json:"bounded_slowdown" unit:"-"` // of Record.BoundedSlowdown
+	Backfilled      int             `json:"backfilled" unit:"jobs"`    // that began before one ahead in the queue
+	Outlived        int             `json:"outlived" unit:"jobs"`      // that exceeded their requested times
 }
 
 // A Record is what became of a job of run time r, the time until it was killed if it was.

@@ -10,8 +10,8 @@
 //		Lattice     Lattice    `json:"lattice" zero:"null"`
 //	}
 //
-// json names the field in JSON and CSV. Text shows this name with spaces for underscores, or title if
-// there is one. unit is that of tables with a line for each measure. omitempty leaves out a zero value,
+// json names the field in JSON and CSV, or name in structs that are sent as JSON under the names of
+// their Go fields. Text shows this name with spaces for underscores, or title if there is one. unit is that of tables with a line for each measure. omitempty leaves out a zero value,
 // and zero:"null" writes null for it, zero:"[]" an empty list. With exact:"always" the fraction of a
 // *big.Rat is written in every style. A number with below:"1" is known to be below 1, so text never
 // rounds it to 1. A fraction with beside:"1" is written as a double on its own side of 1, as [RatBeside]

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"cmp"
 	"fmt"
 	"math/big"
 	"reflect"
@@ -24,7 +25,7 @@ type Field struct {
 func (r Record) Get(key string) any { return r.field(key).Value }
 
 func (r Record) field(key string) Field {
-	if i := slices.IndexFunc(r, func(f Field) bool { return f.Key == key }); i >= 0 {
+	if i := r.index(key); i >= 0 {
 		return r[i]
 	}
 	return Field{Key: key}
@@ -39,16 +40,24 @@ func (r Record) Set(key string, value any, next string) Record {
 	default:
 		value = Style{}.valueOf(reflect.ValueOf(value), namedField{}, map[reflect.Type][]namedField{})
 	}
-	at := func(key string) int { return slices.IndexFunc(r, func(f Field) bool { return f.Key == key }) }
-	if i := at(key); i >= 0 {
+	if i := r.index(key); i >= 0 {
 		r[i].Value = value
 		return r
 	}
-	i := at(next)
+	return r.Insert(next, Field{Key: key, Value: value})
+}
+
+// Insert puts fields before the one called next, or at the end if there is no such field.
+func (r Record) Insert(next string, fields ...Field) Record {
+	i := r.index(next)
 	if i < 0 {
 		i = len(r)
 	}
-	return slices.Insert(r, i, Field{Key: key, Value: value})
+	return slices.Insert(r, i, fields...)
+}
+
+func (r Record) index(key string) int {
+	return slices.IndexFunc(r, func(f Field) bool { return f.Key == key })
 }
 
 // Fields returns the fields of a struct without a style.
@@ -76,7 +85,7 @@ func namedFields(t reflect.Type) []namedField {
 	all := make([]namedField, 0, t.NumField())
 	for i := range t.NumField() {
 		at := t.Field(i)
-		tag := at.Tag.Get("json")
+		tag := cmp.Or(at.Tag.Get("name"), at.Tag.Get("json"))
 		switch {
 		case at.Anonymous && tag == "":
 			all = append(all, namedField{index: i, embedded: true})

@@ -24,6 +24,19 @@ type measured struct {
 	Notes []int       `json:"-"`
 }
 
+// A field has the name in name, which encoding/json ignores, before that in json.
+func TestRecordPrefersName(t *testing.T) {
+	type sent struct {
+		MeanDelay float64 `name:"delay" unit:"s"`
+		Rows      []int   `name:"-"`
+		Kind      string  `name:"kind" json:"k"`
+	}
+	want := Record{{Key: "delay", Value: 2., Unit: "s"}, {Key: "kind", Value: "a"}}
+	if diff := cmp.Diff(want, Fields(sent{2, []int{1}, "a"})); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func third(engine num.Engine) num.Value {
 	v := num.Value{Float: 1. / 3}
 	switch engine {

@@ -3,7 +3,6 @@ package dispatch
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"productform/internal/render"
 )
@@ -16,21 +15,21 @@ var samplesWanted = fmt.Sprintf("an integer in 2..%d", mostSamples)
 // sampled returns the answer on all policies over samples, each with its answer.
 func sampled(all []*dispatchAnswer) render.Answer {
 	f := all[0].flags
-	rows := make([][]replayed, len(f.Policies)) // at the policy, one a sample
+	rows := make([][]render.Record, len(f.Policies)) // at the policy, one a sample
 	for _, a := range all {
 		for p, r := range a.runs {
 			rows[p] = append(rows[p], a.replayed(r))
 		}
 	}
-	hasBaseline := slices.ContainsFunc(rows, func(of []replayed) bool { return of[0].baselineMeasures != nil })
-	fields := append(render.Fields(f.noMeasures(hasBaseline)), render.Field{Key: "offered_load", Unit: "-"})
+	fields := append(all[0].noMeasures(all[0].finishesBaseline()), render.Field{Key: "offered_load", Unit: "-"})
 	measures := measuresOf(fields, rows)
 	answers := make([]render.Record, len(rows))
 	for p, of := range rows {
-		first := of[0]
-		answers[p] = slices.Concat(render.Record{{Key: "policy", Value: first.Policy}, {Key: "samples", Value: len(of)}, {Key: "job_count", Value: first.Jobs}},
+		policy, jobs := f.Policies[p].String(), len(all[0].List)
+		answers[p] = slices.Concat(
+			render.Record{{Key: "policy", Value: policy}, {Key: "samples", Value: len(of)}, {Key: "job_count", Value: jobs}},
 			summaries(fields, "", measures, p),
-			render.Record{{Key: "workers", Value: first.Workers}, {Key: "seed", Value: f.Seed}, {Key: "skipped", Value: first.Skipped}})
+			render.Record{{Key: "workers", Value: f.Workers}, {Key: "seed", Value: f.Seed}, {Key: "skipped", Value: all[0].Skipped}})
 	}
 	return render.Answer{
 		JSON:  render.Record{{Key: "policies", Value: answers}},
@@ -46,7 +45,7 @@ type measure struct {
 }
 
 // measuresOf returns the fields that have a unit as measures, with their values in the rows of the policies.
-func measuresOf(fields render.Record, rows [][]replayed) (list []measure) {
+func measuresOf(fields render.Record, rows [][]render.Record) (list []measure) {
 	for _, f := range fields.Flat() {
 		if f.Unit != "" {
 			list = append(list, measure{f.Key, f.Unit, make([][]float64, len(rows))})
@@ -54,7 +53,7 @@ func measuresOf(fields render.Record, rows [][]replayed) (list []measure) {
 	}
 	for p, of := range rows {
 		for _, row := range of {
-			flat := render.Fields(row).Flat()
+			flat := row.Flat()
 			for i := range list {
 				if v, ok := number(flat.Get(list[i].name)); ok {
 					list[i].values[p] = append(list[i].values[p], v)
@@ -140,45 +139,4 @@ func (m measure) summary(p int) render.Record {
 		}
 	}
 	return summary
-}
-
-// writeSamples writes the answer over samples for people, of which a is the first.
-func (a *dispatchAnswer) writeSamples(t *render.Text, measures []measure) {
-	f := a.flags
-	t.Line("%s of %s of %s (seeds %d to %d)", render.Counted(f.samples, "sample"), render.Counted(len(a.List), "job"), a.Name, f.Seed, f.Seed+uint64(f.samples-1))
-	a.scaling(t)
-	t.Line("%s", f.workersText())
-	t.Line("")
-	header := []string{"measure", "unit"}
-	for _, p := range f.Policies {
-		header = append(header, p.String())
-	}
-	means, smallest := [][]string{header}, [][]string{header}
-	for _, m := range measures {
-		name := []string{strings.ReplaceAll(m.name, "_", " "), m.unit}
-		mean, count := slices.Clone(name), slices.Clone(name)
-		for p, v := range m.values {
-			if v == nil {
-				mean, count = append(mean, render.Six(nil)), append(count, render.Six(nil))
-				continue
-			}
-			mean = append(mean, fmt.Sprintf("%s (%s to %s)", render.Six(m.mean(p)), render.Six(slices.Min(v)), render.Six(slices.Max(v))))
-			count = append(count, fmt.Sprint(m.smallestIn(p)))
-		}
-		means = append(means, mean)
-		if m.isCompared() && m.name != "offered_load" {
-			smallest = append(smallest, count)
-		}
-	}
-	t.Line("mean over the samples (least to most)")
-	t.Columns(means)
-	t.Line("")
-	if len(f.Policies) > 1 {
-		t.Line("in how many of the %d samples no other policy has a smaller value", f.samples)
-		t.Columns(smallest)
-		t.Line("")
-	}
-	t.Line("slowdown: %s, %s", slowdownFormula, slowdownLetters)
-	a.writeBaselines(t)
-	t.Line("")
 }
