@@ -106,9 +106,10 @@ func (b *Binding) Memory(maxBytes *int64) {
 	b.Name("MaxBytes", "memory")
 }
 
-// Translate puts an error of the library in terms of the command line: the flag stands for the setting,
-// with the value that the user wrote. For a model that is too large, it adds the remedies that flags ask for,
-// what else there is instead ("" for nothing), and the --memory that suffices. An error about a flag stays as it is.
+// Translate puts an error of the library in terms of the command line. It replaces the setting by its flag,
+// with the value that the user wrote, or by the default of the flag if the library chose it. For a model
+// that is too large, it adds the flags of remedies, what else there is instead ("" for nothing), and the
+// --memory that suffices. An error about a flag does not change.
 func (b *Binding) Translate(err error, instead string) error {
 	var bad *input.Error
 	var done FlagError
@@ -139,6 +140,9 @@ func (b *Binding) Translate(err error, instead string) error {
 	}
 	path, written := flag+bad.Path[len(setting):], ""
 	if f := b.Cmd.Flags().Lookup(strings.TrimPrefix(flag, "--")); f != nil {
+		if f.Value.String() == "" {
+			path = "the default of " + path
+		}
 		if v, ok := f.Value.(interface{ written(index string) string }); ok {
 			written = v.written(index)
 		}

@@ -63,11 +63,14 @@ func TestTranslateElement(t *testing.T) {
 func TestTranslateTooLarge(t *testing.T) {
 	b := cli.Bind(&cobra.Command{})
 	b.Remedy(num.Simulation, "runs")
+	limit := 0
+	b.Int(&limit, "Limit", "limit", 9, "most `N`")
 	large := func(path string) error {
 		return &num.TooLargeError{Input: input.Errorf(path, 9, "less"), Instead: []num.Remedy{num.Bounds, num.Simulation}}
 	}
 	for path, want := range map[string]string{
 		"classes": "classes = 9: want less; --runs has no such limit",
+		"Limit":   "the default of --limit = 9: want less; --runs has no such limit",
 		"model":   "model = 9: want less; --runs has no such limit; or another command",
 	} {
 		if err := b.Translate(large(path), "or another command"); err.Error() != want {

@@ -162,34 +162,9 @@ func namingDemand(err error, p *fluid.Pool) error {
 	return err
 }
 
-// translate says what an error of the solver means on the command line: it names the flag instead of the setting.
+// translate names the flags of settings in an error, and alternatives to solving traffic that is too large.
 func (f *allocateFlags) translate(err error) error {
-	var large *traffic.TooLargeError
-	instead := "; or --runs 20 to simulate"
-	if f.settings.Runs > 0 {
-		instead = ""
-	}
-	switch tooLarge := errors.As(err, &large); {
-	case tooLarge && large.Classes > 0:
-		return command.TooManyClasses(large, f.settings.Runs > 0)
-	case tooLarge && large.States > 0:
-		return command.TooManyStates(large, f.chain.MaxStates != 0, instead)
-	case tooLarge && large.Input.Path != "RelTol":
-		return err
-	}
-	var bad *input.Error
-	if errors.As(err, &bad) && bad.Path == "RelTol" {
-		tol := &input.Error{Path: "RelTol", Value: bad.Value, Want: bad.Want}
-		if large != nil {
-			tol.Want += instead
-		}
-		if f.sharing.RelTol == 0 {
-			tol.Path = "the default of --tol"
-			return cli.FlagError{Err: tol}
-		}
-		err = tol
-	}
-	return f.binding.Translate(err, "")
+	return command.TranslateTraffic(f.binding, err, f.chain, f.settings.Runs)
 }
 
 // share allocates the resources among jobs that stay.

@@ -1,15 +1,12 @@
 package command
 
 import (
-	"math/big"
 	"slices"
 	"strings"
 
 	"productform/fluid"
-	"productform/fluid/traffic"
 	"productform/internal/cli"
 	"productform/internal/input"
-	"productform/internal/render"
 )
 
 // allPolicies is the value of --policy that stands for them all.
@@ -55,22 +52,3 @@ func (p *Policies) Several() bool { return len(p.List()) > 1 }
 
 // String returns them as given.
 func (p *Policies) String() string { return strings.Join(p.words, ",") }
-
-// TooManyClasses says what can be done where too many classes share resources and are not simulated.
-func TooManyClasses(large *traffic.TooLargeError, simulated bool) error {
-	e := *large.Input
-	if !simulated {
-		e.Want += "; add --runs 20 to simulate, or leave out a resource that is never full"
-	}
-	return &e
-}
-
-// TooManyStates says what can be done where jobs that come and go take more states than --states, given or not, allows.
-func TooManyStates(large *traffic.TooLargeError, given bool, instead string) error {
-	most := large.Input.Value
-	if given {
-		return cli.FlagError{Err: input.Errorf("--states", most, "%s%s", large.Input.Want, instead)}
-	}
-	return input.Errorf("jobs", "a load of "+render.SixBeside(large.Load, big.NewRat(1, 1)), "a load farther from 1, as exact means would take %s, and --states is %s%s",
-		large.Reason(), most, instead)
-}

@@ -129,10 +129,11 @@ func (c chosen) caption(count, of int, last *big.Rat) string {
 	return fmt.Sprintf(" Drawn are %d of %d classes, and the servers that these can use.", count, of)
 }
 
-// withoutFactor returns the error of a sweep without the number of the factor, which is of no use, and says what there is in place of a picture.
+// withoutFactor translates the error of a sweep, without the number of the factor.
 func (f *plotFlags) withoutFactor(err error) error {
 	if cause := errors.Unwrap(err); cause != nil && !errors.Is(err, command.ErrInterrupted) {
 		err = cause
 	}
-	return f.translate(err, "or pfq estimate --scale 0.1:0.9:0.1 --format csv, whose numbers are curves with intervals: pictures are of exact means")
+	return f.binding.Translate(err, "or pfq estimate --scale 0.1:0.9:0.1 --format csv, whose numbers are curves with "+
+		"intervals: pictures are of exact means")
 }

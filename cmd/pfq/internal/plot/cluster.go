@@ -165,7 +165,7 @@ func (c *curves) solve(ctx context.Context) (err error) {
 	for _, factor := range c.factors {
 		r, err := bf.Delays(ctx, c.model.Scale(factor), question, bf.Settings{})
 		if err != nil {
-			return c.flags.translate(err, "or pfq simulate --percentiles, which estimates them")
+			return c.flags.binding.Translate(err, "or pfq simulate --percentiles, which estimates them")
 		}
 		c.delays = append(c.delays, r)
 	}

@@ -62,7 +62,7 @@ func (f *plotFlags) planned(q command.Query, s source) (*plots.Figure, error) {
 		err = c.bear(q)
 	}
 	if err != nil {
-		return nil, command.InFile(q.File, f.translate(err, ""))
+		return nil, command.InFile(q.File, f.translate(err))
 	}
 	if why != "" {
 		fmt.Fprintf(q.Stderr, "pfq: there is nothing to draw: %s\n", why)

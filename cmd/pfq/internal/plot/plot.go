@@ -229,22 +229,9 @@ func (f *plotFlags) check(given func(string) bool) error {
 	return command.SetLevels(&f.settings, f.percentiles)
 }
 
-// translate says what an error of a solver means on the command line. Of a model that is too large it says what there is instead.
-func (f *plotFlags) translate(err error, instead string) error {
-	var pool *traffic.TooLargeError
-	switch tooLarge := errors.As(err, &pool); {
-	case tooLarge && pool.Classes > 0:
-		return command.TooManyClasses(pool, f.settings.Runs > 0)
-	case tooLarge && pool.States > 0:
-		instead := "; or smaller factors in --scale"
-		if f.settings.Runs == 0 {
-			instead += ", or --runs 20 to simulate"
-		}
-		return command.TooManyStates(pool, f.chain.MaxStates != 0, instead)
-	case tooLarge:
-		return err
-	}
-	return f.binding.Translate(err, instead)
+// translate names the flags of settings in an error, and alternatives to solving traffic that is too large.
+func (f *plotFlags) translate(err error) error {
+	return command.TranslateTraffic(f.binding, err, f.chain, f.settings.Runs, "smaller factors in --scale")
 }
 
 // draw draws what the file holds.

@@ -42,7 +42,7 @@ func (f *plotFlags) shared(q command.Query, s source) (*plots.Figure, error) {
 		return nil, command.InFile(q.File, err)
 	}
 	if err := c.solve(q); err != nil {
-		return nil, command.InFile(q.File, f.translate(err, ""))
+		return nil, command.InFile(q.File, f.translate(err))
 	}
 	return c.figure(q.File), nil
 }

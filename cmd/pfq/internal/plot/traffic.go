@@ -94,7 +94,7 @@ func (f *plotFlags) poolCurves(q command.Query, t *traffic.Model) (*poolCurves, 
 			asked-len(c.factors), asked, bound)
 	}
 	if err := c.solve(q); err != nil {
-		return nil, f.translate(err, "")
+		return nil, f.translate(err)
 	}
 	return c, nil
 }
@@ -111,7 +111,7 @@ func (c *poolCurves) solve(q command.Query) error {
 			c.policies, c.results = append(c.policies, policy), append(c.results, results)
 		case len(asked) > 1 && q.Ctx.Err() == nil && errors.As(err, &bad):
 			refused = cmp.Or(refused, err)
-			fmt.Fprintf(q.Stderr, "pfq: note: %s is not drawn: %s\n", policy, cli.OneLine(c.flags.translate(err, "")))
+			fmt.Fprintf(q.Stderr, "pfq: note: %s is not drawn: %s\n", policy, cli.OneLine(c.flags.translate(err)))
 		default:
 			return err
 		}
@@ -153,7 +153,8 @@ func (c *poolCurves) underPolicy(q command.Query, policy fluid.Policy) (results 
 		})
 		if errors.Is(err, traffic.ErrTooLarge) && (k > 0 || c.flags.settings.Runs > 0) {
 			c.apart = true
-			fmt.Fprintf(q.Stderr, "pfq: note: %s is solved at %d of %d loads: %s\n", policy, k, len(c.factors), cli.OneLine(c.flags.translate(err, "")))
+			fmt.Fprintf(q.Stderr, "pfq: note: %s is solved at %d of %d loads: %s\n", policy, k, len(c.factors),
+				cli.OneLine(c.flags.translate(err)))
 			return results, nil
 		}
 		if err != nil {
