@@ -77,14 +77,15 @@ func (j *Job) Missed(finish float64) float64 {
 
 // A Spread sums up a number of values; it is 0 if there is none.
 type Spread struct {
-	Count int     `name:"-"` // values
-	Mean  float64 `name:"mean"`
+	Count int     `name:"-"`    // values
+	Mean  float64 `name:"mean"` // of all values
 
 	// P50 is the smallest value that at least 50 percent of all values do not exceed; P95 and P99 are similar.
 	P50 float64 `name:"p50"`
 	P95 float64 `name:"p95"`
 	P99 float64 `name:"p99"`
-	Max float64 `name:"max"`
+
+	Max float64 `name:"max"` // the largest value
 }
 
 // A Decision is what [Scenario.Watch] is told. It may be read during the call only.
