@@ -244,10 +244,10 @@ func TestKeepSizes(t *testing.T) {
 	if diff := cmp.Diff(same, kept); diff != "" {
 		t.Error(diff)
 	}
-	if _, stderr, status := simulate(oneServer, args+" --keep-sizes --scale 4"); status != 1 || stderr != "" {
+	if _, stderr, status := pfqSimulate(oneServer, args+" --keep-sizes --scale 4"); status != 1 || stderr != "" {
 		t.Errorf("status %d, %s", status, stderr)
 	}
-	_, stderr, status := simulate(oneServer, "--sizes exponential --keep-sizes")
+	_, stderr, status := pfqSimulate(oneServer, "--sizes exponential --keep-sizes")
 	if status != 2 || !strings.HasPrefix(stderr, "pfq: --sizes = exponential: want file:PATH, swf:PATH or bounded-pareto:ALPHA:MIN:MAX, with --keep-sizes") {
 		t.Errorf("status %d, %s", status, stderr)
 	}

@@ -34,6 +34,8 @@ import (
 	"productform/cmd/pfq/internal/network"
 	"productform/cmd/pfq/internal/plan"
 	"productform/cmd/pfq/internal/plot"
+	"productform/cmd/pfq/internal/simulate"
+	"productform/cmd/pfq/internal/solve"
 	"productform/cmd/pfq/internal/tags"
 	"productform/internal/cli"
 )
@@ -44,7 +46,7 @@ func main() {
 }
 
 func newRoot() *cobra.Command {
-	return command.Root(newSolve(), newStability(), estimate.New(), newSimulate(), network.New(), plan.New(), newPlot(), tags.New(), allocate.New(), dispatch.New(), newLive(), newExample(), newMan(), newVersion(),
+	return command.Root(solve.New(), newStability(), estimate.New(), simulate.New(), network.New(), plan.New(), newPlot(), tags.New(), allocate.New(), dispatch.New(), newLive(), newExample(), newMan(), newVersion(),
 		command.Help(&cobra.Command{Use: "model"}))
 }
 

@@ -71,7 +71,7 @@ func TestSimulatePercentilesText(t *testing.T) {
 		if strings.Contains(args, "horizon") {
 			jumps = ""
 		}
-		stdout, stderr, status := simulate(oneServer, "--runs 10 --percentiles 50,90,95,99 "+args+jumps)
+		stdout, stderr, status := pfqSimulate(oneServer, "--runs 10 --percentiles 50,90,95,99 "+args+jumps)
 		heading := "class        delay p50"
 		_, table, ok := strings.Cut(stdout, heading)
 		if status != 0 || !ok || !strings.Contains(stdout, "class        delay p99") || !strings.Contains(table, " [") {
@@ -92,7 +92,7 @@ func TestSimulateLargePercentiles(t *testing.T) {
 		classes = append(classes, fmt.Sprintf(`{"name": "c%d", "arrival_rate": "0.9999", "servers": ["s%d", "s%d"]}`, i, i, (i+1)%18))
 	}
 	model := fmt.Sprintf(`{"servers": [%s], "classes": [%s]}`, strings.Join(servers, ","), strings.Join(classes, ","))
-	stdout, stderr, status := simulate(model, "--runs 2 --jumps 1000 --percentiles 50,99.9")
+	stdout, stderr, status := pfqSimulate(model, "--runs 2 --jumps 1000 --percentiles 50,99.9")
 	if status != 0 || !strings.Contains(stderr, "pfq: note: no exact percentiles beside the estimates: they take some ") || !strings.Contains(stdout, "exact") {
 		t.Errorf("status %d, %s%s", status, stdout, stderr)
 	}
@@ -108,7 +108,7 @@ func TestSimulatePercentilesOfTrees(t *testing.T) {
 		}
 	}
 	model := fmt.Sprintf(`{"servers": [%s], "classes": [%s]}`, strings.Join(servers, ","), strings.Join(classes, ","))
-	stdout, stderr, status := simulate(model, "--runs 2 --jumps 1000 --percentiles 50")
+	stdout, stderr, status := pfqSimulate(model, "--runs 2 --jumps 1000 --percentiles 50")
 	_, table, found := strings.Cut(stdout, "class        delay p50")
 	if columns, _, _ := strings.Cut(table, "\n"); status != 0 || strings.Contains(stderr, "no exact percentiles") || !found || !strings.Contains(columns, "exact") {
 		t.Errorf("status %d, %s%s", status, stdout, stderr)
@@ -121,7 +121,7 @@ func TestBadPercentiles(t *testing.T) {
 		"100": "--percentiles[0] = 100: want a number > 0 and < 100", "50,50": "--percentiles[1] = 50: want each percentile once; --percentiles[0] is the same",
 		"99.99999999999999999999": "--percentiles[0] = 99.99999999999999999999: want a number whose hundredth is > 0 and < 1 in double precision",
 	} {
-		if stdout, stderr, status := simulate(oneServer, "--percentiles "+text); status != 2 || stdout != "" || stderr != "pfq: "+want+"\n" {
+		if stdout, stderr, status := pfqSimulate(oneServer, "--percentiles "+text); status != 2 || stdout != "" || stderr != "pfq: "+want+"\n" {
 			t.Errorf("%s: status %d, %s%s", text, status, stdout, stderr)
 		}
 	}

@@ -25,7 +25,7 @@ import (
 )
 
 // simulate runs pfq simulate on a model and returns what it wrote, progress apart.
-func simulate(model, args string) (stdout, stderr string, status int) {
+func pfqSimulate(model, args string) (stdout, stderr string, status int) {
 	stdout, stderr, status = pfq(model, append([]string{"simulate", "-"}, strings.Fields(args)...)...)
 	return stdout, commandtest.ProgressLines.ReplaceAllString(stderr, ""), status
 }
@@ -33,7 +33,7 @@ func simulate(model, args string) (stdout, stderr string, status int) {
 // simulateJSON is for command lines that have an answer, with warnings or without.
 func simulateJSON(t *testing.T, model, args string) map[string]any {
 	t.Helper()
-	stdout, stderr, status := simulate(model, args+" --format json")
+	stdout, stderr, status := pfqSimulate(model, args+" --format json")
 	if status != 0 {
 		t.Fatalf("%s: status %d, %s", args, status, stderr)
 	}
@@ -43,7 +43,7 @@ func simulateJSON(t *testing.T, model, args string) map[string]any {
 // The fields come in one order, and their numbers are those of sim.Run, with the exact values of M/M/1 at load 1/2.
 func TestSimulateJSON(t *testing.T) {
 	const args = "--runs 20 --jumps 1e4 --warmup 2000 --seed 7 --distribution 1 --confidence 0.9 --interruptions 2 --format json"
-	stdout, stderr, status := simulate(oneServer, args)
+	stdout, stderr, status := pfqSimulate(oneServer, args)
 	if status != 0 || stderr != "" {
 		t.Fatalf("status %d, %s", status, stderr)
 	}
@@ -118,7 +118,7 @@ func TestSimulateJSON(t *testing.T) {
 // CSV has the numbers of JSON, a line each, and no speed.
 func TestSimulateCSV(t *testing.T) {
 	const args = "--runs 10 --jumps 2e3 --distribution 1 "
-	stdout, _, status := simulate(oneServer, args+"--format csv")
+	stdout, _, status := pfqSimulate(oneServer, args+"--format csv")
 	lines, err := csv.NewReader(strings.NewReader(stdout)).ReadAll()
 	if err != nil || status != 0 {
 		t.Fatalf("status %d, %v in %s", status, err, stdout)
@@ -217,7 +217,7 @@ func TestNeverSeen(t *testing.T) {
 	if half, given := last["half_width"]; last["mean"] != 0.0 || !given || half != nil || !(last["exact"].(float64) > 0) || law[0].(map[string]any)["half_width"] == nil {
 		t.Errorf("60 jobs: %v", last)
 	}
-	if stdout, _, _ := simulate(model, "--runs 3 --jumps 1e3 --distribution 60"); !strings.Contains(stdout, "\n60    none seen ") || strings.Contains(stdout, "± 0 ") {
+	if stdout, _, _ := pfqSimulate(model, "--runs 3 --jumps 1e3 --distribution 60"); !strings.Contains(stdout, "\n60    none seen ") || strings.Contains(stdout, "± 0 ") {
 		t.Errorf("no word that none was seen:\n%s", stdout)
 	}
 }
@@ -253,7 +253,7 @@ func TestSimulateWithoutTheory(t *testing.T) {
 			t.Errorf("%s: exact %v, note %v", c.args, e["exact"], answer["note"])
 		}
 		for _, format := range []string{"text", "csv"} {
-			stdout, stderr, status := simulate(c.model, args+" --format "+format)
+			stdout, stderr, status := pfqSimulate(c.model, args+" --format "+format)
 			note := c.note
 			if format == "csv" {
 				note = strings.ReplaceAll(note, `"`, `""`)
@@ -310,7 +310,7 @@ func BenchmarkSimulateWithoutTheory(b *testing.B) {
 	model := fmt.Sprintf(`{"servers": [%s], "classes": [%s]}`, strings.Join(servers, ", "), strings.Join(classes, ", "))
 	b.ReportAllocs()
 	for b.Loop() {
-		if stdout, stderr, status := simulate(model, "--runs 2 --jumps 1e4"); status != 0 || !strings.Contains(stdout, "no exact values") {
+		if stdout, stderr, status := pfqSimulate(model, "--runs 2 --jumps 1e4"); status != 0 || !strings.Contains(stdout, "no exact values") {
 			b.Fatal(stdout, stderr)
 		}
 	}
@@ -320,17 +320,17 @@ func BenchmarkSimulateWithoutTheory(b *testing.B) {
 func TestSimulateUnstable(t *testing.T) {
 	for _, format := range render.Formats {
 		want, _, _ := pfq(overloaded, "solve", "-", "--format", format)
-		stdout, stderr, status := simulate(overloaded, "--format "+format)
+		stdout, stderr, status := pfqSimulate(overloaded, "--format "+format)
 		if status != 1 || stderr != "" || stdout != want {
 			t.Errorf("status %d, %s%s", status, stderr, cmp.Diff(want, stdout))
 		}
 	}
-	stdout, stderr, status := simulate(overloaded, "--runs 5 --horizon 100 --format json")
+	stdout, stderr, status := pfqSimulate(overloaded, "--runs 5 --horizon 100 --format json")
 	got := commandtest.ParseJSON(t, stdout)
 	if status != 0 || got["stable"] != false || len(got["warnings"].([]any)) == 0 || !strings.HasPrefix(stderr, "pfq: warning: the cluster is unstable: ") {
 		t.Errorf("status %d, %s%s", status, stdout, stderr)
 	}
-	if stdout, _, status := simulate(overloaded, "--runs 5 --horizon 100"); status != 0 ||
+	if stdout, _, status := pfqSimulate(overloaded, "--runs 5 --horizon 100"); status != 0 ||
 		!strings.HasPrefix(stdout, allServers+"unstable; ") {
 		t.Errorf("status %d, %s", status, stdout)
 	}
@@ -343,7 +343,7 @@ func TestSimulateJobs(t *testing.T) {
 		for _, format := range render.Formats {
 			var answers []string
 			for _, jobs := range []string{"1", "2"} {
-				stdout, _, status := simulate(model, args+" --runs 15 --jumps 5e3 --parallel "+jobs+" --format "+format)
+				stdout, _, status := pfqSimulate(model, args+" --runs 15 --jumps 5e3 --parallel "+jobs+" --format "+format)
 				if status != 0 {
 					t.Fatalf("%s: status %d", args, status)
 				}
@@ -397,7 +397,7 @@ func TestSimulatePrecision(t *testing.T) {
 	if runs := answer["runs"].(float64); !(runs < 1000) || !(e["half_width"].(float64) <= 0.05*e["mean"].(float64)) {
 		t.Errorf("%v runs give %v", runs, e)
 	}
-	stdout, stderr, status := simulate(oneServer, "--runs 2 --jumps 1e3 --precision 1e-6 --format json")
+	stdout, stderr, status := pfqSimulate(oneServer, "--runs 2 --jumps 1e3 --precision 1e-6 --format json")
 	var want strings.Builder
 	for _, w := range commandtest.ParseJSON(t, stdout)["warnings"].([]any) {
 		fmt.Fprintln(&want, "pfq: warning:", w)
@@ -429,7 +429,7 @@ func TestSimulateSizesOfFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"file:" + list, "swf:" + log} {
-		stdout, stderr, status := simulate(model, "--runs 5 --jumps 1e3 --format json --sizes "+name)
+		stdout, stderr, status := pfqSimulate(model, "--runs 5 --jumps 1e3 --format json --sizes "+name)
 		if status != 0 {
 			t.Fatal(stderr)
 		}

@@ -1,10 +1,8 @@
 package estimate
 
 import (
-	"cmp"
+	"context"
 	"fmt"
-	"math"
-	"slices"
 
 	"productform/bf/gibbs"
 	"productform/bf/windows"
@@ -13,7 +11,7 @@ import (
 	"productform/internal/render"
 )
 
-// A gradientRow says by how much the mean number of jobs changes with one rate or capacity.
+// A gradientRow has the derivative of the mean number of jobs in one rate or capacity.
 type gradientRow struct {
 	By       string          `json:"by" title:"for each unit of"` // arrival_rate or capacity
 	Of       string          `json:"of"`                          // a class or a server
@@ -56,15 +54,8 @@ func answer(m *cluster.Model, r *gibbs.Result, s gibbs.Settings, bounds []*windo
 	}
 	sections = append(sections, render.Section{Kind: "distribution", Of: "jobs_distribution"},
 		render.Section{Kind: "distribution", Of: "classes.jobs_distribution"})
-	return render.Points([]render.Point{{Body: body, Sections: sections}}, false, columns, func(t *render.Text) {
-		command.AllServers.Write(t)
-		t.Line("stable; estimates, not bounds: ± at confidence %g", s.Confidence)
-		t.Line("%d chains of %d sweeps, after a warm-up of %d each; autocorrelation time %.3g sweeps; "+
-			"split R-hat %.4g; seed %d", r.Chains, r.Sweeps, r.BurnIn, r.Autocorrelation, r.RHat, s.Seed)
-		if note != "" {
-			t.Line("%s", note)
-		}
-	})
+	return render.Points([]render.Point{{Body: body, Sections: sections}}, false, columns,
+		func(t *render.Text) { heading(t, r, s, note) })
 }
 
 // setBounds adds bounds to the classes, null for those that have none.
@@ -89,41 +80,60 @@ func gradientRows(m *cluster.Model, g *gibbs.Gradient) (rows []gradientRow) {
 	return rows
 }
 
-// gradientSection returns the section of the derivatives. In text those of rates come first, the largest
-// at the top, and a line counts the capacities that cannot be told from the one that is worth most.
-func gradientSection(rows []gradientRow) render.Section {
-	s := render.Section{Kind: "gradient", Of: "gradients", Columns: "by of mean_jobs_change"}
-	shown := slices.SortedStableFunc(slices.Values(rows), func(x, y gradientRow) int {
-		return cmp.Or(cmp.Compare(x.By, y.By), cmp.Compare(y.size(), x.size()))
-	})
-	s.Rows = func([]render.Record) []render.Record { return render.Rows(shown) }
-	first := slices.IndexFunc(shown, func(g gradientRow) bool { return g.By == byCapacity })
-	if first < 0 {
-		return s
+// farOutside is the distance of an estimate from its proved bounds, in half-widths, above which a warning names
+// it. About one correct estimate in a million is that far away.
+const farOutside = 2.5
+
+// easyRows is the largest number of classes or servers in a component that pfq solve takes within a second.
+const easyRows = 20
+
+// warnings returns the reasons not to trust a result, and what to do.
+func warnings(ctx context.Context, m *cluster.Model, r *gibbs.Result, bounds []*windows.Bounds) ([]string, error) {
+	list := append([]string{}, r.Warnings...)
+	if w := boundsWarning(m, r, bounds); w != "" {
+		list = append(list, w)
 	}
-	alike := 0
-	for _, g := range shown[first:] {
-		if g.isLike(shown[first]) {
-			alike++
+	if len(list) == 0 {
+		return list, nil
+	}
+	components, err := m.EqualSizes().Reduce(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range components {
+		servers := 0
+		for _, s := range c.Model.Servers {
+			servers += s.Size()
+		}
+		if min(len(c.Model.Classes), servers) > easyRows {
+			return list, nil
 		}
 	}
-	if alike > 1 {
-		s.After = fmt.Sprintf("the %d capacities that are worth most cannot be told apart", alike)
-	}
-	return s
+	return append(list, "this model is small enough for pfq solve, which has exact values"), nil
 }
 
-// size returns the absolute value of a derivative, -1 if there is none.
-func (g gradientRow) size() float64 {
-	if g.MeanJobs == nil {
-		return -1
+// boundsWarning names the class whose estimate is farthest outside its proved bounds, if any is far outside.
+func boundsWarning(m *cluster.Model, r *gibbs.Result, bounds []*windows.Bounds) string {
+	worst, most, count := 0, 0.0, 0
+	for i, b := range bounds {
+		e := r.Classes[i].MeanDelay
+		if b == nil || e == nil {
+			continue
+		}
+		off := b.Low - e.Mean
+		if b.High != nil {
+			off = max(off, e.Mean-*b.High)
+		}
+		if off <= farOutside*e.HalfWidth {
+			continue
+		}
+		if count++; off/e.HalfWidth > most {
+			worst, most = i, off/e.HalfWidth
+		}
 	}
-	return math.Abs(g.MeanJobs.Mean)
-}
-
-// isLike reports whether two derivatives differ by no more than the interval of their difference, as if they were
-// independent.
-func (g gradientRow) isLike(other gradientRow) bool {
-	x, y := g.MeanJobs, other.MeanJobs
-	return x != nil && y != nil && math.Abs(x.Mean-y.Mean) <= math.Hypot(x.HalfWidth, y.HalfWidth)
+	if count == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d estimates contradict their proved bounds, the mean delay of class %s by %.3g half-widths",
+		count, m.Classes[worst].Name, most)
 }

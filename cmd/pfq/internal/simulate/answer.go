@@ -1,7 +1,6 @@
-package main
+package simulate
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -14,7 +13,7 @@ import (
 
 // A simulation holds what was simulated, what it found, and what theory knows.
 type simulation struct {
-	*simulateFlags
+	*question
 	model  *cluster.Model
 	stable bool
 	jobs   jobSizes
@@ -25,8 +24,8 @@ type simulation struct {
 	comparisons command.Comparisons
 }
 
-// simulationColumns are the first columns of CSV.
-var simulationColumns = []string{"kind", "name", "quantity", "mean", "half_width", "confidence", "exact", "z"}
+// columns are the first columns of CSV.
+var columns = []string{"kind", "name", "quantity", "mean", "half_width", "confidence", "exact", "z"}
 
 func (s *simulation) answer() render.Answer {
 	var exact render.Record
@@ -50,7 +49,7 @@ func (s *simulation) answer() render.Answer {
 		body = body.Set("note", note, "")
 	}
 	point := render.Point{Body: body, Sections: s.sections(all)}
-	a := render.Points([]render.Point{point}, false, simulationColumns, func(t *render.Text) {
+	a := render.Points([]render.Point{point}, false, columns, func(t *render.Text) {
 		s.heading(t)
 		joint.Text(t)
 		if note != "" {
@@ -229,27 +228,4 @@ func (s *simulation) sections(all render.Record) (sections []render.Section) {
 	}
 	return append(sections, render.Section{Of: "servers", Columns: "name count? utilization"},
 		render.Section{Of: "jobs_distribution"})
-}
-
-// heading writes what was simulated.
-func (s *simulation) heading(t *render.Text) {
-	r := s.result
-	verdict, policy, of := "stable", s.policy, s.simulateFlags.sizes
-	if !s.stable {
-		verdict = "unstable"
-	}
-	if s.interruptions > 0 {
-		policy = fmt.Sprintf("%s, %.6g a job on average", policy, s.interruptions)
-	}
-	if from := s.jobs.scaledFrom; from != nil {
-		of += fmt.Sprintf(", scaled from the mean %.6g to that of the model", *from)
-	}
-	command.AllServers.Write(t)
-	t.Line("%s; policy %s; sizes %s; %s", verdict, policy, of, r.Method)
-	from := fmt.Sprintf("after a warm-up of %.6g", r.WarmUp)
-	if r.WarmUp == 0 {
-		from = "from the empty start"
-	}
-	t.Line("%d runs of %.0f jumps, observed for a time of %.6g %s; seed %d; ± at confidence %g",
-		r.Runs, r.Jumps/float64(r.Runs), r.Time, from, s.settings.Seed, s.settings.Confidence)
 }

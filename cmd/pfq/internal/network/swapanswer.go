@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
+	"slices"
 	"strings"
 
 	"productform/cluster"
@@ -14,59 +15,69 @@ import (
 	"productform/num"
 	"productform/sim"
 	simswap "productform/sim/swap"
+	"productform/sizes"
 )
 
 // swapColumns are the first columns of CSV.
 var swapColumns = []string{"kind", "name", "throughput", "completions", "mean_jobs", "mean_delay", "utilization"}
 
-// swaps solves a pass-and-swap queue, or says why it is unstable. With --runs it also simulates the queue.
-func (f *networkFlags) swaps(q command.Query, all model) (a render.Answer, found bool, err error) {
-	m := all.swap
+// swaps are a pass-and-swap queue.
+type swaps struct{ *swap.Model }
+
+func (m swaps) isOpen() bool {
+	return slices.ContainsFunc(m.Classes, func(c swap.Class) bool { return c.ArrivalRate != nil })
+}
+
+func (m swaps) scale(factor *big.Rat) model { return swaps{m.Scale(factor)} }
+
+func (m swaps) meanSize() *big.Rat { return m.MeanSize }
+
+func (m swaps) system(shape sizes.Distribution) sim.System {
+	return simswap.Queue{Model: m.Model, Sizes: shape}
+}
+
+func (m swaps) decide(f *question, q command.Query) (over *unstable, solve func() (solution, error), err error) {
 	r, err := command.WithProgress(q, func(ctx context.Context) (*swap.Result, error) {
 		settings := swap.Settings{Engine: f.settings.Engine, RelTol: f.settings.RelTol, MaxBytes: f.settings.MaxBytes}
-		return swap.Solve(ctx, m, settings)
+		return swap.Solve(ctx, m.Model, settings)
 	})
-	var unstable *cluster.UnstableError
-	switch {
-	case errors.As(err, &unstable):
-		var names []string
-		for _, i := range unstable.Classes {
-			names = append(names, m.Classes[i].Name)
-		}
+	var bad *cluster.UnstableError
+	if errors.As(err, &bad) {
 		size := num.OrOne(m.MeanSize) // rates of a queue count jobs
-		work, capacity := new(big.Rat).Mul(unstable.ArrivalRate, size), new(big.Rat).Mul(unstable.Capacity, size)
-		return f.overloaded(names, work, capacity), false, nil
-	case err != nil:
-		return a, false, f.translate(err)
+		work, capacity := new(big.Rat).Mul(bad.ArrivalRate, size), new(big.Rat).Mul(bad.Capacity, size)
+		over = &unstable{BottleneckWork: work, BottleneckCapacity: capacity}
+		for _, i := range bad.Classes {
+			over.Bottleneck = append(over.Bottleneck, m.Classes[i].Name)
+		}
+		return over, nil, nil
 	}
-	plan, err := f.planned(q, all)
-	if err != nil {
-		return a, false, err
-	}
+	return nil, func() (solution, error) { return m.solution(f, r), nil }, err
+}
+
+func (m swaps) solution(f *question, r *swap.Result) solution {
 	style := render.Style{Engine: r.Engine, Digits: command.Digits(f.settings.RelTol)}
-	note := f.notes(all, true, noteStaying(m, r))
-	s := solution{body: style.Record(r), note: note, digits: style.Digits, columns: swapColumns,
+	s := solution{digits: style.Digits, columns: swapColumns, exponential: true,
 		lines: []string{trust(r.Engine, r.RelativeErrorBound),
-			fmt.Sprintf("pass-and-swap queue, %s, %s", r.Method, render.Counted(r.States, "state")), note}}
+			fmt.Sprintf("pass-and-swap queue, %s, %s", r.Method, render.Counted(r.States, "state"))},
+		parts: []part{
+			{"classes", "class", sim.OfClass, nil,
+				[]string{sim.Throughput, simswap.Completions, sim.MeanJobs, sim.MeasuredDelay}},
+			{"servers", "server", sim.OfServer, nil, []string{sim.Utilization}},
+		}}
 	whole := "normalization empty_probability mean_jobs mean_delay"
 	if m.IsClosed() {
 		whole = "normalization mean_jobs"
 	}
-	s.sections = []render.Section{
+	f.setBody(&s, style.Record(r), m.noteStaying(r), []render.Section{
 		{Kind: "queue", Columns: whole},
 		{Kind: "class", Of: "classes", Columns: "name throughput completions mean_jobs mean_delay"},
 		{Kind: "server", Of: "servers"},
-	}
-	s.parts = []part{
-		{"classes", "class", sim.OfClass, nil,
-			[]string{sim.Throughput, simswap.Completions, sim.MeanJobs, sim.MeasuredDelay}},
-		{"servers", "server", sim.OfServer, nil, []string{sim.Utilization}},
-	}
-	return f.simulate(q, all, plan, s)
+	})
+	return s
 }
 
 // noteStaying names the classes of a closed queue with jobs that never leave, "" if there are none.
-func noteStaying(m *swap.Model, r *swap.Result) string {
+func (m swaps) noteStaying(r *swap.Result) string {
 	var notes []string
 	for i, c := range r.Classes {
 		all, leave := m.Classes[i].Population, "leave"

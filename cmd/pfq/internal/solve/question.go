@@ -1,6 +1,8 @@
-package main
+// Package solve is the command solve of pfq.
+package solve
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -21,8 +23,8 @@ import (
 	"productform/stability"
 )
 
-// A solveFlags holds what the flags of solve ask for.
-type solveFlags struct {
+// A question holds what the flags ask for.
+type question struct {
 	binding       *cli.Binding
 	settings      bf.Settings
 	percentiles   []command.Percentile
@@ -30,8 +32,9 @@ type solveFlags struct {
 	scaling       command.Scaling
 }
 
-func newSolve() *cobra.Command {
-	f := solveFlags{}
+// New returns the command.
+func New() *cobra.Command {
+	var f question
 	cmd := command.New("solve MODEL", f.answer)
 	b, s := cli.Bind(cmd), &f.settings
 	f.binding = b
@@ -41,7 +44,8 @@ func newSolve() *cobra.Command {
 	b.Tol(&s.RelTol)
 	b.Int(&s.MaxJobs, "MaxJobs", "distribution", bf.MostJobs,
 		fmt.Sprintf("also give the probabilities of 0, ..., `N` jobs in all, N from 1 to %d", bf.MostJobs))
-	b.Switch(&s.ByClass, "ByClass", "by-class", "give the probabilities of --distribution for the jobs of each class, too")
+	b.Switch(&s.ByClass, "ByClass", "by-class",
+		"give the probabilities of --distribution for the jobs of each class, too")
 	command.AddPercentiles(cmd, &f.percentiles,
 		"also give these percentiles of the delay of each class, in order of arrival with exponential sizes")
 	b.Name("Levels", "percentiles")
@@ -54,7 +58,7 @@ func newSolve() *cobra.Command {
 }
 
 // answer solves the model, at every factor if there are some.
-func (f *solveFlags) answer(q command.Query) (a render.Answer, stable bool, err error) {
+func (f *question) answer(q command.Query) (a render.Answer, stable bool, err error) {
 	m, err := command.ReadModel(q)
 	if err == nil {
 		err = command.CheckPercentiles(f.percentiles)
@@ -76,7 +80,7 @@ func (f *solveFlags) answer(q command.Query) (a render.Answer, stable bool, err 
 }
 
 // one solves the model as it is.
-func (f *solveFlags) one(q command.Query, m *cluster.Model) (a render.Answer, stable bool, err error) {
+func (f *question) one(q command.Query, m *cluster.Model) (a render.Answer, stable bool, err error) {
 	more, r, verdict, err := f.solve(q, m)
 	if err != nil {
 		return a, false, err
@@ -85,26 +89,22 @@ func (f *solveFlags) one(q command.Query, m *cluster.Model) (a render.Answer, st
 		return command.UnstableAnswer(m, verdict, f.settings.Engine), false, nil
 	}
 	f.warn([]*bf.Result{r}, q.Stderr)
-	s := newSolution(m, r, more, command.Digits(f.settings.RelTol), nil)
-	return render.Points([]render.Point{s.point()}, false, solutionColumns, func(t *render.Text) {
-		command.AllServers.Write(t)
-		s.heading(t, "")
-		s.partsText(t)
-	}), true, nil
+	return newSolution(m, r, more, command.Digits(f.settings.RelTol), nil).answer(), true, nil
 }
 
-// An extra is what is asked for beside means, each nil unless it is.
+// An extra holds the results of flags for more than means, each nil without its flag.
 type extra struct {
 	delays      *bf.DelayResult
 	percentiles []command.Percentile // of delays
 	gradients   *bf.Gradients
 }
 
-// solve solves the model, or says why it is unstable. What is asked for beside means comes before them: it takes more, so that what is too
-// large is refused at once.
-func (f *solveFlags) solve(q command.Query, m *cluster.Model) (more extra, r *bf.Result, unstable *stability.Result, err error) {
+// solve solves the model, or explains why it is unstable. The extra comes before the means: it takes
+// more, so a model that is too large for it is refused without delay.
+func (f *question) solve(q command.Query, m *cluster.Model) (
+	more extra, r *bf.Result, unstable *stability.Result, err error) {
 	means := func() (*bf.Result, error) {
-		return command.WithProgress(q, func(ctx context.Context) (*bf.Result, error) { return bf.Solve(ctx, m, f.settings) })
+		return ask(f, q, func(ctx context.Context) (*bf.Result, error) { return bf.Solve(ctx, m, f.settings) })
 	}
 	if longWays(m) {
 		if r, err = means(); err == nil {
@@ -112,7 +112,7 @@ func (f *solveFlags) solve(q command.Query, m *cluster.Model) (more extra, r *bf
 			return more, r, nil, err
 		}
 		if !errors.Is(err, num.ErrUnstable) {
-			return more, nil, nil, f.translate(err)
+			return more, nil, nil, err
 		}
 	}
 	verdict, err := command.Decide(q, m)
@@ -123,34 +123,32 @@ func (f *solveFlags) solve(q command.Query, m *cluster.Model) (more extra, r *bf
 		return more, nil, nil, err
 	}
 	r, err = means()
-	return more, r, nil, f.translate(err)
+	return more, r, nil, err
 }
 
-// extra returns what is asked for beside the means of a stable model.
-func (f *solveFlags) extra(q command.Query, m *cluster.Model) (more extra, err error) {
-	more.percentiles = f.percentiles
-	if more.delays, err = f.delays(q, m); err != nil {
-		return more, err
+// extra returns the extra of a stable model.
+func (f *question) extra(q command.Query, m *cluster.Model) (more extra, err error) {
+	if len(f.percentiles) > 0 {
+		more.percentiles = f.percentiles
+		var asked bf.DelayQuestion
+		for _, p := range f.percentiles {
+			asked.Levels = append(asked.Levels, p.Level)
+		}
+		more.delays, err = ask(f, q, func(ctx context.Context) (*bf.DelayResult, error) {
+			return bf.Delays(ctx, m, asked, f.settings)
+		})
 	}
-	more.gradients, err = f.gradients(q, m)
+	if err == nil && f.wantGradients {
+		more.gradients, err = ask(f, q, func(ctx context.Context) (*bf.Gradients, error) {
+			return bf.ClassGradients(ctx, m, f.settings)
+		})
+	}
 	return more, err
 }
 
-// delays returns the percentiles of delay, nil if none are asked for.
-func (f *solveFlags) delays(q command.Query, m *cluster.Model) (*bf.DelayResult, error) {
-	if len(f.percentiles) == 0 {
-		return nil, nil
-	}
-	var question bf.DelayQuestion
-	for _, p := range f.percentiles {
-		question.Levels = append(question.Levels, p.Level)
-	}
-	r, err := command.WithProgress(q, func(ctx context.Context) (*bf.DelayResult, error) { return bf.Delays(ctx, m, question, f.settings) })
-	return r, f.translate(err)
-}
-
-// longWays reports whether jobs choose their servers in so many ways that the fractions of [stability.Cluster] take long.
-// [bf.Solve] finds out by itself whether such a model is stable, but not by how much.
+// longWays reports whether jobs choose their servers in so many ways that the fractions of
+// [stability.Cluster] take long. [bf.Solve] finds out by itself whether such a model is stable, but not
+// by how much.
 func longWays(m *cluster.Model) bool {
 	const many = 5000
 	for _, k := range m.Classes {
@@ -163,8 +161,8 @@ func longWays(m *cluster.Model) bool {
 	return false
 }
 
-// warn says that the engine float, taken by name, missed the tolerance.
-func (f *solveFlags) warn(results []*bf.Result, stderr io.Writer) {
+// warn writes a warning if the engine float, taken by name, missed the tolerance.
+func (f *question) warn(results []*bf.Result, stderr io.Writer) {
 	worst := 0.0
 	for _, r := range results {
 		if r.Engine == num.Float {
@@ -172,23 +170,25 @@ func (f *solveFlags) warn(results []*bf.Result, stderr io.Writer) {
 		}
 	}
 	if worst > f.settings.RelTol {
-		fmt.Fprintf(stderr, "pfq: warning: the error bound %s of the engine float is above --tol %g, which auto and enclose keep\n",
-			render.OneDigitUp(worst), f.settings.RelTol)
+		fmt.Fprintf(stderr, "pfq: warning: the error bound %s of the engine float is above --tol %g, "+
+			"which auto and enclose keep\n", render.OneDigitUp(worst), f.settings.RelTol)
 	}
 }
 
-// translate says what an error of the solver means on the command line.
-func (f *solveFlags) translate(err error) error {
+// ask asks the solver. The error is in terms of the command line.
+func ask[T any](f *question, q command.Query, solve func(context.Context) (T, error)) (T, error) {
+	r, err := command.WithProgress(q, solve)
 	err = f.binding.Translate(err, f.instead())
 	var bad *input.Error
 	if errors.As(err, &bad) && len(f.percentiles) > 0 && strings.HasSuffix(bad.Path, ".mean_size") {
-		return &input.Error{Path: bad.Path, Value: bad.Value, Want: bad.Want + "; pfq simulate --percentiles estimates them"}
+		want := bad.Want + "; pfq simulate --percentiles estimates them"
+		err = &input.Error{Path: bad.Path, Value: bad.Value, Want: want}
 	}
-	return err
+	return r, err
 }
 
-// instead says what there is for a model that is too large.
-func (f *solveFlags) instead() string {
+// instead names another command for a model that is too large.
+func (f *question) instead() string {
 	switch {
 	case len(f.percentiles) > 0:
 		return "or pfq simulate --percentiles, which estimates them"
@@ -198,17 +198,8 @@ func (f *solveFlags) instead() string {
 	return "or pfq estimate, with intervals in place of bounds"
 }
 
-// A point is the answer for one factor of the arrival rates.
-type point struct {
-	factor   *big.Rat
-	at       *command.Scaled
-	unstable *stability.Result // nil if there is a solution
-	more     extra
-	solution *solution
-}
-
 // sweep solves the model at every factor and says whether all of them are stable.
-func (f *solveFlags) sweep(q command.Query, m *cluster.Model) (a render.Answer, stable bool, err error) {
+func (f *question) sweep(q command.Query, m *cluster.Model) (a render.Answer, stable bool, err error) {
 	row, err := f.scaling.Row(m)
 	if err != nil {
 		return a, false, err
@@ -246,70 +237,40 @@ func (f *solveFlags) sweep(q command.Query, m *cluster.Model) (a render.Answer, 
 			}
 		}
 	}
-	results, err := command.WithProgress(q, func(ctx context.Context) ([]*bf.Result, error) {
+	results, err := ask(f, q, func(ctx context.Context) ([]*bf.Result, error) {
 		return loadSweep(ctx, m, row, factors, f.settings)
 	})
 	if err != nil {
-		if cause := errors.Unwrap(err); cause != nil && !errors.Is(err, command.ErrInterrupted) { // the number of the factor is of no use
-			err = cause
-		}
-		return a, false, f.translate(err)
+		return a, false, err
 	}
 	f.warn(results, q.Stderr)
 	stable = len(results) == len(points)
 	for i := range points {
 		if points[i].unstable == nil {
-			points[i].solution = newSolution(m, results[0], points[i].more, command.Digits(f.settings.RelTol), points[i].at)
+			digits := command.Digits(f.settings.RelTol)
+			points[i].solution = newSolution(m, results[0], points[i].more, digits, points[i].at)
 			results = results[1:]
 		}
 	}
-	return f.sweepAnswer(m, points), stable, nil
+	return sweepAnswer(m, points, f.settings.Engine), stable, nil
 }
 
-// loadSweep solves the model with the arrival rate in a row, or with -1 all of them, multiplied by each of the factors.
-func loadSweep(ctx context.Context, m *cluster.Model, row int, factors []*big.Rat, s bf.Settings) (results []*bf.Result, err error) {
+// loadSweep solves the model with the arrival rate in a row, or with -1 all of them, multiplied by each
+// of the factors.
+func loadSweep(ctx context.Context, m *cluster.Model, row int, factors []*big.Rat, s bf.Settings) (
+	results []*bf.Result, err error) {
 	if row < 0 {
-		return bf.LoadSweep(ctx, m, factors, s)
+		if results, err = bf.LoadSweep(ctx, m, factors, s); err != nil {
+			return nil, cmp.Or(errors.Unwrap(err), err) // without the number of the factor
+		}
+		return results, nil
 	}
 	for _, factor := range factors {
 		r, err := bf.Solve(ctx, m.ScaleClass(row, factor), s)
 		if err != nil {
-			return nil, fmt.Errorf("factor %s: %w", factor.RatString(), err) // as bf.LoadSweep does
+			return nil, err
 		}
 		results = append(results, r)
 	}
 	return results, nil
-}
-
-func (f *solveFlags) sweepAnswer(m *cluster.Model, points []point) render.Answer {
-	all := make([]render.Point, len(points))
-	for i, p := range points {
-		if p.unstable == nil {
-			all[i] = p.solution.point()
-			continue
-		}
-		all[i] = render.Point{Head: headOf(p.at), Body: command.Unstable(m, p.unstable, f.settings.Engine),
-			Sections: []render.Section{{Kind: "unstable", Columns: "-"}}}
-	}
-	return render.Points(all, true, append([]string{"scale"}, solutionColumns...), func(t *render.Text) {
-		command.AllServers.Write(t)
-		var last *solution
-		for _, p := range points {
-			before := "scale " + render.SixRat(p.factor)
-			if p.at.Class != "" {
-				before += " of " + p.at.Class
-			}
-			before += ": "
-			if p.unstable != nil {
-				t.WriteString(before)
-				command.WriteLimits(t, m, p.unstable, f.settings.Engine)
-				continue
-			}
-			p.solution.heading(t, before)
-			if !p.solution.isAlike(last) {
-				p.solution.partsText(t)
-				last = p.solution
-			}
-		}
-	})
 }

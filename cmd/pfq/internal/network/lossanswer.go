@@ -12,40 +12,46 @@ import (
 	"productform/network/loss"
 	"productform/sim"
 	simloss "productform/sim/loss"
+	"productform/sizes"
 )
 
 // lossColumns are the first columns of CSV.
 var lossColumns = []string{"kind", "name", "classes", "most", "offered", "blocking", "throughput", "mean_jobs",
 	"mean_delay", "wait_probability", "mean_queue", "mean_waiting", "mean_units", "utilization"}
 
-// losses solves a system with losses, or says why it is unstable. With --runs it also simulates the system.
-func (f *networkFlags) losses(q command.Query, all model) (a render.Answer, found bool, err error) {
-	m := all.loss
+// losses are a system with losses.
+type losses struct{ *loss.Model }
+
+func (m losses) isOpen() bool { return true }
+
+func (m losses) scale(factor *big.Rat) model { return losses{m.Scale(factor)} }
+
+func (m losses) meanSize() *big.Rat { return nil }
+
+func (m losses) system(shape sizes.Distribution) sim.System {
+	return simloss.System{Model: m.Model, Shape: shape}
+}
+
+func (m losses) decide(f *question, q command.Query) (over *unstable, solve func() (solution, error), err error) {
 	r, err := command.WithProgress(q, func(ctx context.Context) (*loss.Result, error) {
 		settings := loss.Settings{Engine: f.settings.Engine, RelTol: f.settings.RelTol, MaxBytes: f.settings.MaxBytes}
-		return loss.Solve(ctx, m, settings)
+		return loss.Solve(ctx, m.Model, settings)
 	})
-	var unstable *loss.UnstableError
-	switch {
-	case errors.As(err, &unstable):
-		var names []string
-		for _, k := range unstable.Classes {
-			names = append(names, m.Classes[k].Name)
+	var bad *loss.UnstableError
+	if errors.As(err, &bad) {
+		over = &unstable{BottleneckWork: bad.Load, BottleneckCapacity: bad.Capacity}
+		for _, k := range bad.Classes {
+			over.Bottleneck = append(over.Bottleneck, m.Classes[k].Name)
 		}
-		return f.overloaded(names, unstable.Load, unstable.Capacity), false, nil
-	case err != nil:
-		return a, false, f.translate(err)
+		return over, nil, nil
 	}
-	plan, err := f.planned(q, all)
-	if err != nil {
-		return a, false, err
-	}
+	return nil, func() (solution, error) { return m.solution(f, r), nil }, err
+}
+
+func (m losses) solution(f *question, r *loss.Result) solution {
 	style := render.Style{Engine: r.Engine, Digits: command.Digits(f.settings.RelTol)}
-	note := f.notes(all, true, noteFastServers(m))
 	body := style.Record(r).Set("limits", append(style.Rows(r.Room), style.Rows(r.Limits)...), "")
-	s := solution{body: body, note: note, digits: style.Digits, columns: lossColumns, lines: []string{
-		trust(r.Engine, r.RelativeErrorBound),
-		fmt.Sprintf("%s, %s", r.Method, render.Counted(r.States, "state")), note}}
+	_, first := m.Expanded() // the first server of each group
 	class, server := "name offered blocking throughput mean_jobs mean_delay", "name utilization"
 	serverMeasures := []string{sim.Utilization}
 	classMeasures := []string{simloss.Offered, simloss.Blocking, sim.Throughput, sim.MeanJobs, sim.MeasuredDelay}
@@ -60,22 +66,24 @@ func (f *networkFlags) losses(q command.Query, all model) (a render.Answer, foun
 		server += " mean_jobs throughput"
 		serverMeasures = append(serverMeasures, sim.MeanJobs)
 	}
-	s.sections = []render.Section{
+	s := solution{digits: style.Digits, columns: lossColumns, exponential: m.Count > 0 || len(m.Servers) > 0,
+		lines: []string{trust(r.Engine, r.RelativeErrorBound),
+			fmt.Sprintf("%s, %s", r.Method, render.Counted(r.States, "state"))},
+		parts: []part{
+			{"classes", "class", sim.OfClass, nil, classMeasures},
+			{"servers", "server", sim.OfServer, first, serverMeasures},
+		}}
+	f.setBody(&s, body, m.noteFastServers(), []render.Section{
 		{Kind: "system", Columns: "blocking throughput mean_jobs mean_delay empty_probability"},
 		{Kind: "class", Of: "classes", Columns: class},
 		{Kind: "server", Of: "servers", Columns: server},
 		{Kind: "limit", Of: "limits", Columns: "classes most mean_units utilization"},
-	}
-	_, first := m.Expanded() // the first server of each group
-	s.parts = []part{
-		{"classes", "class", sim.OfClass, nil, classMeasures},
-		{"servers", "server", sim.OfServer, first, serverMeasures},
-	}
-	return f.simulate(q, all, plan, s)
+	})
+	return s
 }
 
 // noteFastServers warns of servers whose capacity and tokens look like a number of agents, "" if there are none.
-func noteFastServers(m *loss.Model) string {
+func (m losses) noteFastServers() string {
 	for _, s := range m.Servers {
 		if s.Tokens > 1 && s.Capacity.Cmp(big.NewRat(int64(s.Tokens), 1)) == 0 {
 			return fmt.Sprintf("server %s is one server that works %d times as fast as capacity 1 and holds %d jobs; "+

@@ -20,15 +20,15 @@ import (
 	"productform/stability"
 )
 
-// windowServers is how many servers each window of --bounds has at most, for some milliseconds of each.
+// windowServers is the largest number of servers in a window of --bounds, each of which takes milliseconds.
 const windowServers = 12
 
 // A question holds what the flags ask for.
 type question struct {
 	binding  *cli.Binding
 	settings gibbs.Settings
-	bounds   bool       // of mean delays are proved beside the estimates
-	factors  []*big.Rat // of the arrival rates; nil for the model as it is
+	bounds   bool       // of mean delays are proved as well
+	factors  []*big.Rat // they multiply the arrival rates; nil for the model as it is
 }
 
 // New returns the command.
@@ -38,12 +38,16 @@ func New() *cobra.Command {
 	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error { return f.check(cmd.Flags().Changed) }
 	b, s := cli.Bind(cmd), &f.settings
 	f.binding = b
-	b.Number(&s.Precision, "Precision", "precision", "0.005", "a number > 0 and < 1", "end once the half-width of the mean number of jobs is at most this part of it",
+	b.Number(&s.Precision, "Precision", "precision", "0.005", "a number > 0 and < 1",
+		"end once the half-width of the mean number of jobs is at most this part of it",
 		func(v float64) bool { return v > 0 && v < 1 })
-	b.Int(&s.Sweeps, "Sweeps", "sweeps", gibbs.MostSweeps, "measure `N` sweeps of each of the eight chains, or up to an eighth more, in place of --precision")
-	b.Int(&s.MaxJobs, "MaxJobs", "distribution", gibbs.MostJobs, "also estimate the probabilities of 0, ..., `N` jobs in all, N from 1 to 10000")
+	b.Int(&s.Sweeps, "Sweeps", "sweeps", gibbs.MostSweeps,
+		"measure `N` sweeps of each of the eight chains, or up to an eighth more, in place of --precision")
+	b.Int(&s.MaxJobs, "MaxJobs", "distribution", gibbs.MostJobs,
+		"also estimate the probabilities of 0, ..., `N` jobs in all, N from 1 to 10000")
 	b.Switch(&s.ByClass, "ByClass", "by-class", "with --distribution, also those of each class")
-	b.Switch(&s.Gradient, "Gradient", "gradients", "also estimate by how much the mean number of jobs changes with every arrival rate and capacity")
+	b.Switch(&s.Gradient, "Gradient", "gradients",
+		"also estimate by how much the mean number of jobs changes with every arrival rate and capacity")
 	cli.AddSwitch(cmd, &f.bounds, "bounds", "also prove bounds of the mean delay of each class, by the servers near it")
 	command.AddScale(cmd, &f.factors, "estimate", "all arrival rates")
 	command.AddSeed(b, &s.Seed)
@@ -72,12 +76,15 @@ func (f *question) answer(q command.Query) (a render.Answer, found bool, err err
 	if f.factors == nil {
 		return f.one(q, m)
 	}
-	return command.AtFactors(q, f.factors, func(q command.Query, factor *big.Rat) (render.Answer, bool, error) { return f.one(q, m.Scale(factor)) })
+	return command.AtFactors(q, f.factors, func(q command.Query, factor *big.Rat) (render.Answer, bool, error) {
+		return f.one(q, m.Scale(factor))
+	})
 }
 
 // one estimates the measures of a model, or says why it is unstable.
 func (f *question) one(q command.Query, m *cluster.Model) (render.Answer, bool, error) {
-	r, err := command.WithBar(q, "sweeps", func(ctx context.Context, report func(done, total int)) (*gibbs.Result, error) {
+	type reporter = func(done, total int)
+	r, err := command.WithBar(q, "sweeps", func(ctx context.Context, report reporter) (*gibbs.Result, error) {
 		return gibbs.Run(ctx, m, f.settings, func(p gibbs.Progress) { report(p.Done, p.Total) })
 	})
 	if errors.Is(err, num.ErrUnstable) {
@@ -91,9 +98,10 @@ func (f *question) one(q command.Query, m *cluster.Model) (render.Answer, bool, 
 	}
 	var bounds []*windows.Bounds
 	if f.bounds {
-		bounds, err = command.WithBar(q, "classes with bounds", func(ctx context.Context, report func(done, total int)) ([]*windows.Bounds, error) {
-			return windows.Delays(ctx, m, windowServers, report)
-		})
+		bounds, err = command.WithBar(q, "classes with bounds",
+			func(ctx context.Context, report reporter) ([]*windows.Bounds, error) {
+				return windows.Delays(ctx, m, windowServers, report)
+			})
 		if err != nil {
 			return render.Answer{}, false, command.InFile(q.File, err)
 		}
