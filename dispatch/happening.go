@@ -203,7 +203,7 @@ func (c *moment) checkWorker(h *Happening) error {
 		return input.Errorf("Worker", h.Worker, "a worker, 0 to %d", c.workers-1)
 	case h.Kind == Returned && h.Speed == 0 && h.Worker < len(c.m.speeds):
 	case h.Kind == Returned && isNotSpeed(h.Speed):
-		return input.Errorf("Speed", h.Speed, "a number in [1e-50, 1e50]")
+		return ranges.Speed.Check("Speed", h.Speed)
 	}
 	return nil
 }

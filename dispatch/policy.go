@@ -137,9 +137,9 @@ func (p Policy) check(path string) error {
 func (r *Request) check(workers int) error {
 	switch {
 	case !ranges.IsTime(r.Priority):
-		return input.Errorf("Priority", r.Priority, "a number in [0, 1e50]")
-	case !(r.Deadline == 0 || ranges.IsTime(r.Deadline)):
-		return input.Errorf("Deadline", r.Deadline, "a time in (0, 1e50], or 0 for none")
+		return ranges.Time.Check("Priority", r.Priority)
+	case !ranges.Due.Has(r.Deadline):
+		return ranges.Due.Check("Deadline", r.Deadline)
 	case r.MaxWorkers < 0:
 		return input.Errorf("MaxWorkers", r.MaxWorkers, "an integer >= 1, or 0 for no limit")
 	case r.Tasks < 1:
@@ -175,8 +175,8 @@ func checkSpeeds(path string, speeds []float64) error {
 	return nil
 }
 
-func isNotSpeed(v float64) bool { return !(v > 0 && ranges.IsWork(v)) }
+func isNotSpeed(v float64) bool { return !ranges.Speed.Has(v) }
 
 func speedError(path string, worker int, v float64) error {
-	return input.Errorf(input.Index(path, worker), v, "a number in [1e-50, 1e50]")
+	return ranges.Speed.Check(input.Index(path, worker), v)
 }

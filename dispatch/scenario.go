@@ -130,7 +130,7 @@ func (j *Job) check(workers int) error {
 	case j.Tasks < 1 || j.Tasks > ranges.MostTasks:
 		return input.Errorf("Tasks", j.Tasks, "an integer in [1, %d]", ranges.MostTasks)
 	case !ranges.IsWork(j.Work):
-		return input.Errorf("Work", j.Work, "a number of seconds in [1e-50, 1e50], or 0")
+		return ranges.Work.Check("Work", j.Work)
 	case !ranges.IsWork(j.Estimate):
 		return input.Errorf("Estimate", j.Estimate, "a number of seconds in [1e-50, 1e50], or 0 for the truth")
 	}
@@ -143,7 +143,7 @@ func (j *Job) check(workers int) error {
 		}
 		for task, w := range j.Works {
 			if !ranges.IsWork(w) {
-				return input.Errorf(input.Index("Works", task), w, "a number of seconds in [1e-50, 1e50], or 0")
+				return ranges.Work.Check(input.Index("Works", task), w)
 			}
 		}
 	}
@@ -156,7 +156,7 @@ func (j *Job) checkDemand(submit float64) error {
 	case !(j.Deadline == 0 || j.Deadline > submit && ranges.IsTime(j.Deadline)):
 		return input.Errorf("Deadline", j.Deadline, "a time > %v, at which the job is submitted, and at most 1e50, or 0 for none", submit)
 	case !ranges.IsTime(j.Priority):
-		return input.Errorf("Priority", j.Priority, "a number in [0, 1e50]")
+		return ranges.Time.Check("Priority", j.Priority)
 	}
 	return nil
 }

@@ -63,7 +63,7 @@ func checkJob(j *dispatch.Job, i, workers int) error {
 	case j.Tasks < 1 || j.Tasks > workers:
 		return input.Errorf(field("Tasks"), j.Tasks, "an integer in [1, %d], the number of workers", workers)
 	case !ranges.IsWork(j.Work):
-		return input.Errorf(field("Work"), j.Work, "a number of seconds in [1e-50, 1e50], or 0")
+		return ranges.Work.Check(field("Work"), j.Work)
 	case !ranges.IsWork(j.Estimate):
 		return input.Errorf(field("Estimate"), j.Estimate, "a number of seconds in [1e-50, 1e50], or 0 for the run time")
 	case j.MaxWorkers != 0:
@@ -73,7 +73,7 @@ func checkJob(j *dispatch.Job, i, workers int) error {
 	case j.Speeds != nil:
 		return input.Errorf(field("Speeds"), len(j.Speeds), "nil: workers of rigid jobs have speed 1")
 	case !ranges.IsTime(j.Priority):
-		return input.Errorf(field("Priority"), j.Priority, "a number in [0, 1e50]")
+		return ranges.Time.Check(field("Priority"), j.Priority)
 	case !(j.Deadline == 0 || j.Deadline > j.Submit && ranges.IsTime(j.Deadline)):
 		return input.Errorf(field("Deadline"), j.Deadline, "a time > %v, at which the job is submitted, and at most 1e50, or 0 for none", j.Submit)
 	}

@@ -155,10 +155,10 @@ func (s Sampling) check() error {
 	switch {
 	case s.Count < 0:
 		return input.Errorf("Count", s.Count, "an integer >= 0")
-	case !(s.TimeScale > 0 && ranges.IsWork(s.TimeScale)):
-		return input.Errorf("TimeScale", s.TimeScale, "a number in [1e-50, 1e50]")
-	case !(s.GapScale > 0 && ranges.IsWork(s.GapScale)):
-		return input.Errorf("GapScale", s.GapScale, "a number in [1e-50, 1e50]")
+	case !ranges.Speed.Has(s.TimeScale):
+		return ranges.Speed.Check("TimeScale", s.TimeScale)
+	case !ranges.Speed.Has(s.GapScale):
+		return ranges.Speed.Check("GapScale", s.GapScale)
 	case !ranges.IsTime(s.Batch):
 		return input.Errorf("Batch", s.Batch, "a number of seconds in [0, 1e50]")
 	}
@@ -183,7 +183,7 @@ func (d demands) check() error {
 	case d.parallelism < 0 || d.parallelism == 0 && d.deadlineFactor > 0:
 		return input.Errorf("Parallelism", d.parallelism, "an integer >= 1, or 0 without deadlines")
 	case !ranges.IsTime(d.lowestPriority):
-		return input.Errorf("LowestPriority", d.lowestPriority, "a number in [0, 1e50]")
+		return ranges.Time.Check("LowestPriority", d.lowestPriority)
 	case !(d.highestPriority >= d.lowestPriority && ranges.IsTime(d.highestPriority)):
 		return input.Errorf("HighestPriority", d.highestPriority, "a number in [%v, 1e50], from the lowest priority on", d.lowestPriority)
 	}

@@ -1,6 +1,13 @@
-// Package ranges says which times, works and numbers of tasks of jobs are taken: times and works none so large or so small that a sum or product of a few leaves
-// the range of float64.
+// Package ranges holds the ranges of times, works and numbers of tasks of jobs. Sums and products of a few times
+// and works stay within the range of float64.
 package ranges
+
+import (
+	"fmt"
+	"strings"
+
+	"productform/internal/input"
+)
 
 // Largest bounds what comes in, and 1/Largest all of it that is divided by: then a task takes at most 1e100 seconds.
 const Largest = 1e50
@@ -12,8 +19,51 @@ const (
 	MostTasksInAll = int64(10_000_000_000)
 )
 
+// A Range is a range of numbers.
+type Range struct {
+	Least, Most float64
+	Zero        string // what 0 means, if the range has it: "or 0 for none"
+	Of          string // what the numbers are, for errors: "a number of seconds"
+}
+
+// The ranges of times and priorities, of works and factors, of speeds, of time limits, and of deadlines. They
+// are never changed.
+var (
+	Time  = Range{Most: Largest, Of: "a number"}
+	Work  = Range{Least: 1 / Largest, Most: Largest, Zero: "or 0", Of: "a number of seconds"}
+	Speed = Range{Least: 1 / Largest, Most: Largest, Of: "a number"}
+	Limit = Range{Most: Largest, Zero: "or 0 for none", Of: "a number of seconds"}
+	Due   = Range{Most: Largest, Zero: "or 0 for none", Of: "a time"}
+)
+
+// Has reports whether v is in the range.
+func (r Range) Has(v float64) bool { return v >= r.Least && v <= r.Most || v == 0 && r.Zero != "" }
+
+// Check refuses a value out of the range.
+func (r Range) Check(path string, v float64) error {
+	if r.Has(v) {
+		return nil
+	}
+	return input.Errorf(path, v, "%s", r.Want())
+}
+
+// Want returns the words of errors, such as "a number of seconds in [1e-50, 1e50], or 0".
+func (r Range) Want() string { return r.Of + " in " + r.String() }
+
+// String writes the range: "[1e-50, 1e50], or 0".
+func (r Range) String() string {
+	text := strings.ReplaceAll(fmt.Sprintf("[%v, %v]", r.Least, r.Most), "e+", "e")
+	switch {
+	case r.Zero == "":
+		return text
+	case r.Least == 0:
+		text = "(" + text[1:]
+	}
+	return text + ", " + r.Zero
+}
+
 // IsTime reports whether v may be a time or a priority.
-func IsTime(v float64) bool { return v >= 0 && v <= Largest }
+func IsTime(v float64) bool { return Time.Has(v) }
 
 // IsWork reports whether v may be a work or a factor: 0 or neither too large nor too small.
-func IsWork(v float64) bool { return v == 0 || v >= 1/Largest && v <= Largest }
+func IsWork(v float64) bool { return Work.Has(v) }

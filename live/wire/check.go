@@ -10,13 +10,13 @@ import (
 	"unicode/utf8"
 
 	"productform/internal/input"
+	"productform/internal/ranges"
 )
 
 const (
 	maxName  = 64      // bytes of a name
 	maxText  = 4096    // bytes of an argument or a reason
 	maxLists = 1000    // arguments, inputs, facts
-	largest  = 1e50    // of times, works and speeds, as in package dispatch
 	largeInt = 1 << 53 // up to which whole numbers of JSON are exact everywhere
 )
 
@@ -24,13 +24,16 @@ const (
 const (
 	wantName    = "a name of 1 to 64 letters A-Z a-z, digits, _ and -"
 	wantToken   = "a token of 1 to 64 letters A-Z a-z, digits, _ and -"
-	wantTime    = "a number in [0, 1e50]"
-	wantWork    = "a number of seconds in [1e-50, 1e50], or 0"
-	wantSpeed   = "a number in [1e-50, 1e50]"
 	wantDigest  = "64 digits 0-9 a-f of a SHA-256"
 	wantText    = "text of at most 4096 bytes without control characters but line ends and tabs"
 	wantNumber  = "a number, 0 to 1073741823"
 	wantAttempt = "an integer >= 1"
+)
+
+var (
+	wantTask     = fmt.Sprintf("a task, 0 to %d", MaxTasks-1)
+	wantTasks    = fmt.Sprintf("an integer in [1, %d]", MaxTasks)
+	wantAttempts = fmt.Sprintf("an integer in [1, %d], or 0 for 3", MaxAttempts)
 )
 
 // CheckName refuses what is no name of a batch, a job, a worker, a program or a process: 1 to 64 letters A-Z a-z, digits, _
@@ -55,16 +58,14 @@ func isToken(s string) bool {
 	return true
 }
 
-func isTime(v float64) bool    { return v >= 0 && v <= largest }
-func isWork(v float64) bool    { return v == 0 || v >= 1/largest && v <= largest }
-func isSpeed(v float64) bool   { return v >= 1/largest && v <= largest }
 func isNumber(n int) bool      { return n >= 0 && n < 1<<30 }
 func isTask(n int) bool        { return n >= 0 && n < MaxTasks }
 func isAttempt(n int) bool     { return n >= 1 && int64(n) <= largeInt }
 func isBytes(n int64) bool     { return n >= 0 && n <= largeInt }
 func isSequence(n uint64) bool { return n <= largeInt }
 
-func isDigest(s string) bool {
+// IsDigest reports whether a text is a SHA-256, as blobs are named.
+func IsDigest(s string) bool {
 	return len(s) == 64 && strings.Trim(s, "0123456789abcdef") == ""
 }
 
@@ -107,7 +108,7 @@ func (b *Batch) Check() error {
 	err := cmp.Or(checkVersion(b.Version), CheckName("name", b.Name),
 		must(len(b.Jobs) >= 1 && len(b.Jobs) <= MaxJobs, "jobs", len(b.Jobs), "1 to 1000 jobs"))
 	if err == nil && b.At != nil {
-		err = must(isTime(*b.At), "at", *b.At, wantTime)
+		err = ranges.Time.Check("at", *b.At)
 	}
 	names, works, tasks := make(map[string]int, len(b.Jobs)), 0, 0
 	for i := 0; i < len(b.Jobs) && err == nil; i++ {
@@ -120,7 +121,7 @@ func (b *Batch) Check() error {
 		}
 		works += len(j.Works)
 		if tasks += j.Tasks; tasks > MaxTasks {
-			return input.Errorf(path+".tasks", j.Tasks, "at most 10000000 tasks in total in a batch, not %d", tasks)
+			return input.Errorf(path+".tasks", j.Tasks, "at most %d tasks in total in a batch, not %d", MaxTasks, tasks)
 		}
 		err = must(works <= MaxNumbers, path+".works", works, "at most 100000 works in a batch")
 	}
@@ -131,21 +132,22 @@ func (b *Batch) Check() error {
 func (j *Job) Check() error {
 	err := cmp.Or(
 		CheckName("name", j.Name),
-		must(isTime(j.Priority), "priority", j.Priority, wantTime),
-		must(isTime(j.DeadlineIn), "deadline_in", j.DeadlineIn, "a number of seconds in (0, 1e50], or 0 for none"),
-		must(isTime(j.DeadlineAt), "deadline_at", j.DeadlineAt, "a time in (0, 1e50], or 0 for none"),
+		ranges.Time.Check("priority", j.Priority),
+		ranges.Limit.Check("deadline_in", j.DeadlineIn),
+		ranges.Due.Check("deadline_at", j.DeadlineAt),
 		must(j.DeadlineIn == 0 || j.DeadlineAt == 0, "deadline_at", j.DeadlineAt, "0 beside deadline_in"),
-		must(isNumber(j.MaxWorkers), "max_workers", j.MaxWorkers, "an integer >= 1, or 0 for no limit"),
-		must(j.Tasks >= 1 && j.Tasks <= MaxTasks, "tasks", j.Tasks, "an integer in [1, 10000000]"),
-		must(isWork(j.Work), "work", j.Work, wantWork),
+		must(j.MaxWorkers >= 0 && j.MaxWorkers <= MaxAtOnce, "max_workers", j.MaxWorkers,
+			"an integer >= 1, or 0 for no limit"),
+		must(j.Tasks >= 1 && j.Tasks <= MaxTasks, "tasks", j.Tasks, wantTasks),
+		ranges.Work.Check("work", j.Work),
 		must(j.Works == nil || j.Work == 0, "work", j.Work, "0 beside works"),
 		must(j.Works == nil || len(j.Works) == j.Tasks, "works", len(j.Works), "as many numbers as tasks"),
-		must(isWork(j.Estimate), "estimate", j.Estimate, wantWork),
-		must(j.Attempts >= 0 && j.Attempts <= 100, "attempts", j.Attempts, "an integer in [1, 100], or 0 for 3"),
+		ranges.Work.Check("estimate", j.Estimate),
+		must(j.Attempts >= 0 && j.Attempts <= MaxAttempts, "attempts", j.Attempts, wantAttempts),
 	)
 	for i := 0; i < len(j.Works) && err == nil; i++ {
-		if !isWork(j.Works[i]) {
-			return input.Errorf(input.Index("works", i), j.Works[i], wantWork)
+		if !ranges.IsWork(j.Works[i]) {
+			return ranges.Work.Check(input.Index("works", i), j.Works[i])
 		}
 	}
 	if err != nil {
@@ -161,7 +163,7 @@ func (r *Run) Check() error {
 		must(r.Program == "" || isToken(r.Program), "program", r.Program, wantName),
 		must(len(r.Args) <= maxLists, "args", len(r.Args), "at most 1000 arguments"),
 		must(len(r.Inputs) <= maxLists, "inputs", len(r.Inputs), "at most 1000 inputs"),
-		must(isTime(r.Limit), "limit", r.Limit, "a number of seconds in (0, 1e50], or 0 for none"),
+		ranges.Limit.Check("limit", r.Limit),
 	)
 	for i := 0; i < len(r.Args) && err == nil; i++ {
 		err = must(isText(r.Args[i]), input.Index("args", i), r.Args[i], wantText)
@@ -170,7 +172,7 @@ func (r *Run) Check() error {
 		file := strings.TrimLeft(strings.ReplaceAll(name, ".", ""), ".")
 		err = cmp.Or(err,
 			must(len(name) <= maxName && isToken(file), input.Field("inputs", name), name, "a file name of letters, digits, _, - and dots"),
-			must(isDigest(digest), input.Field("inputs", name), digest, wantDigest))
+			must(IsDigest(digest), input.Field("inputs", name), digest, wantDigest))
 	}
 	return err
 }
@@ -180,7 +182,7 @@ func (r *Report) Check() error {
 	return cmp.Or(
 		checkVersion(r.Version), checkAttempt(r.Job, r.Task, r.Attempt, r.Worker, r.Token, r.At, r.Seconds),
 		must(len(r.Output) <= MaxOutput, "output", len(r.Output), "at most 65536 bytes; larger ones are blobs"),
-		must(r.Digest == "" || isDigest(r.Digest), "digest", r.Digest, wantDigest),
+		must(r.Digest == "" || IsDigest(r.Digest), "digest", r.Digest, wantDigest),
 		must(r.Digest == "" || len(r.Output) == 0, "output", len(r.Output), "nothing beside a digest"),
 		must(isBytes(r.Size), "size", r.Size, "a number of bytes >= 0"),
 	)
@@ -199,11 +201,11 @@ func (f *Failure) Check() error {
 func checkAttempt(job string, task, attempt int, worker, token string, at, seconds float64) error {
 	return cmp.Or(
 		CheckName("job", job), CheckName("worker", worker),
-		must(isTask(task), "task", task, "a task, 0 to 9999999"),
+		must(isTask(task), "task", task, wantTask),
 		must(isAttempt(attempt), "attempt", attempt, wantAttempt),
 		must(isToken(token), "token", token, wantToken),
-		must(isTime(at), "at", at, wantTime),
-		must(isTime(seconds), "seconds", seconds, wantTime),
+		ranges.Time.Check("at", at),
+		ranges.Time.Check("seconds", seconds),
 	)
 }
 
@@ -215,7 +217,7 @@ func (w *Wish) Check() error {
 		value *float64
 	}{{"priority", w.Priority}, {"deadline_in", w.DeadlineIn}, {"deadline_at", w.DeadlineAt}} {
 		if err == nil && f.value != nil {
-			err = must(isTime(*f.value), f.path, *f.value, wantTime)
+			err = ranges.Time.Check(f.path, *f.value)
 		}
 	}
 	if err == nil && w.DeadlineIn != nil && w.DeadlineAt != nil {
@@ -241,12 +243,12 @@ func (s *Script) Check() error {
 	err := cmp.Or(checkVersion(s.Version),
 		must(s.Batches >= 1 && s.Batches <= MaxNumbers, "batches", s.Batches, "an integer in [1, 100000]"),
 		must(len(s.Workers) >= 1 && len(s.Workers) <= MaxWorkers, "workers", len(s.Workers), "1 to 1000 workers"),
-		must(isWork(s.Replan), "replan", s.Replan, wantWork),
+		ranges.Work.Check("replan", s.Replan),
 		must(len(s.Outages) <= MaxNumbers, "outages", len(s.Outages), "at most 100000 outages"))
 	names := make(map[string]int, len(s.Workers))
 	for i := 0; i < len(s.Workers) && err == nil; i++ {
 		w, path := &s.Workers[i], input.Index("workers", i)
-		err = cmp.Or(CheckName(path+".name", w.Name), must(isSpeed(w.Speed), path+".speed", w.Speed, wantSpeed))
+		err = cmp.Or(CheckName(path+".name", w.Name), ranges.Speed.Check(path+".speed", w.Speed))
 		if err == nil {
 			err = input.CheckName(names, "workers", i, w.Name)
 		}
@@ -255,8 +257,9 @@ func (s *Script) Check() error {
 		o, path := &s.Outages[i], input.Index("outages", i)
 		err = cmp.Or(
 			must(o.Worker >= 0 && o.Worker < len(s.Workers), path+".worker", o.Worker, "a worker, its place in workers"),
-			must(isTime(o.From), path+".from", o.From, wantTime),
-			must(o.To == 0 || o.To > o.From && isTime(o.To), path+".to", o.To, "a time after from, or 0 for good"))
+			ranges.Time.Check(path+".from", o.From),
+			must(o.To == 0 || o.To > o.From && ranges.IsTime(o.To), path+".to", o.To,
+				"a time after from, or 0 for good"))
 	}
 	if err != nil {
 		return err
@@ -285,19 +288,19 @@ func checkOverlaps(outages []ScriptedOutage) error {
 
 // Check checks an order.
 func (o *Order) Check() error {
-	err := cmp.Or(checkVersion(o.Version), CheckName("process", o.Process), must(isTime(o.At), "at", o.At, wantTime),
+	err := cmp.Or(checkVersion(o.Version), CheckName("process", o.Process), ranges.Time.Check("at", o.At),
 		must(isSequence(o.Plan), "plan", o.Plan, "the number of a plan"),
-		must(isTime(o.Heard), "heard", o.Heard, wantTime), must(isTime(o.Within), "within", o.Within, wantTime))
+		ranges.Time.Check("heard", o.Heard), ranges.Time.Check("within", o.Within))
 	if err != nil || o.Idle {
 		return err
 	}
 	err = cmp.Or(
 		CheckName("job", o.Job),
-		must(isTask(o.Task), "task", o.Task, "a task, 0 to 9999999"),
+		must(isTask(o.Task), "task", o.Task, wantTask),
 		must(isAttempt(o.Attempt), "attempt", o.Attempt, wantAttempt),
 		must(isToken(o.Token), "token", o.Token, wantToken),
 		must(!o.Again, "again", o.Again, "false, since this version runs no task twice"),
-		must(isWork(o.Work), "work", o.Work, wantWork),
+		ranges.Work.Check("work", o.Work),
 	)
 	if err != nil {
 		return err
@@ -309,11 +312,11 @@ func (o *Order) Check() error {
 func (b *Beat) Check() error {
 	err := cmp.Or(
 		checkVersion(b.Version), CheckName("worker", b.Worker), CheckName("process", b.Process),
-		must(isSpeed(b.Speed), "speed", b.Speed, wantSpeed),
+		ranges.Speed.Check("speed", b.Speed),
 		must(len(b.Program) <= 200 && isText(b.Program), "program", b.Program, "a version and a processor in at most 200 bytes"),
 		must(isSequence(b.Plan), "plan", b.Plan, "the number of a plan"),
-		must(isTime(b.Clock), "clock", b.Clock, wantTime),
-		must(isTime(b.Load), "load", b.Load, wantTime),
+		ranges.Time.Check("clock", b.Clock),
+		ranges.Time.Check("load", b.Load),
 		must(isBytes(b.Memory), "memory", b.Memory, "a number of bytes >= 0"),
 		must(isBytes(b.Disk), "disk", b.Disk, "a number of bytes >= 0"),
 		checkFacts(b.Facts),
@@ -323,7 +326,7 @@ func (b *Beat) Check() error {
 	}
 	return cmp.Or(
 		CheckName("job", b.Job),
-		must(isTask(b.Task), "task", b.Task, "a task, 0 to 9999999"),
+		must(isTask(b.Task), "task", b.Task, wantTask),
 		must(isAttempt(b.Attempt), "attempt", b.Attempt, wantAttempt),
 		must(isToken(b.Token), "token", b.Token, wantToken),
 	)
@@ -358,5 +361,5 @@ func (h *snapshotHeader) Check() error {
 		must(isSequence(h.Plan), "plan", h.Plan, "the number of a plan"),
 		must(isSequence(h.Upto), "upto", h.Upto, "a sequence"),
 		must(isBytes(int64(h.Bytes)), "bytes", h.Bytes, "a number of bytes >= 0"),
-		must(isDigest(h.Digest), "digest", h.Digest, wantDigest))
+		must(IsDigest(h.Digest), "digest", h.Digest, wantDigest))
 }

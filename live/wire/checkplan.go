@@ -6,6 +6,7 @@ import (
 
 	"productform/dispatch"
 	"productform/internal/input"
+	"productform/internal/ranges"
 )
 
 // Check checks the form of a plan: whether it fits to those before it is for the fold to say.
@@ -15,10 +16,10 @@ func (p *Plan) Check() error {
 		return checkVersion(p.Version)
 	case p.Number < 1 || !isSequence(p.Number):
 		return input.Errorf("n", p.Number, "the number of a plan, from 1")
-	case !isTime(p.At):
-		return input.Errorf("at", p.At, wantTime)
-	case !isTime(p.Epoch):
-		return input.Errorf("epoch", p.Epoch, wantTime)
+	case !ranges.IsTime(p.At):
+		return ranges.Time.Check("at", p.At)
+	case !ranges.IsTime(p.Epoch):
+		return ranges.Time.Check("epoch", p.Epoch)
 	case !isSequence(p.Upto):
 		return input.Errorf("upto", p.Upto, "a sequence")
 	case !isToken(p.Leader):
@@ -62,17 +63,15 @@ func checkHappening(h *dispatch.Happening) error {
 	case !isNumber(h.Worker):
 		return input.Errorf("worker", h.Worker, wantNumber)
 	case !isTask(h.Task):
-		return input.Errorf("task", h.Task, "a task, 0 to 9999999")
+		return input.Errorf("task", h.Task, "%s", wantTask)
 	case h.Attempt < 0 || int64(h.Attempt) > largeInt:
 		return input.Errorf("attempt", h.Attempt, wantAttempt)
-	case !isTime(h.Work):
-		return input.Errorf("work", h.Work, wantTime)
-	case !isTime(h.Seconds):
-		return input.Errorf("seconds", h.Seconds, wantTime)
-	case h.Speed != 0 && !isSpeed(h.Speed):
-		return input.Errorf("speed", h.Speed, wantSpeed)
 	}
-	return nil
+	err := cmp.Or(ranges.Time.Check("work", h.Work), ranges.Time.Check("seconds", h.Seconds))
+	if err == nil && h.Speed != 0 {
+		err = ranges.Speed.Check("speed", h.Speed)
+	}
+	return err
 }
 
 // checkEvent checks the form of an event; -1 stands for what does not apply.
@@ -85,7 +84,7 @@ func checkEvent(e *dispatch.Event) error {
 	case e.Worker != -1 && !isNumber(e.Worker):
 		return input.Errorf("worker", e.Worker, wantNumber)
 	case e.Task != -1 && !isTask(e.Task):
-		return input.Errorf("task", e.Task, "a task, 0 to 9999999")
+		return input.Errorf("task", e.Task, "%s", wantTask)
 	case e.Attempt < -1 || int64(e.Attempt) > largeInt:
 		return input.Errorf("attempt", e.Attempt, wantAttempt)
 	}
@@ -98,7 +97,7 @@ func (p *Plan) checkNew() error {
 		n := &p.NewJobs[i]
 		err := cmp.Or(
 			must(isNumber(n.Number), "number", n.Number, wantNumber), CheckName("batch", n.Batch),
-			must(isTime(n.Submit), "submit", n.Submit, wantTime), must(isTime(n.Deadline), "deadline", n.Deadline, wantTime))
+			ranges.Time.Check("submit", n.Submit), ranges.Time.Check("deadline", n.Deadline))
 		if err == nil {
 			if err = n.Job.Check(); err != nil {
 				err = inside("job", err)
@@ -113,7 +112,7 @@ func (p *Plan) checkNew() error {
 		err := cmp.Or(
 			must(isNumber(n.Number), "number", n.Number, wantNumber), CheckName("name", n.Name),
 			must(n.Process == "" || isToken(n.Process), "process", n.Process, wantName),
-			must(isSpeed(n.Speed), "speed", n.Speed, wantSpeed))
+			ranges.Speed.Check("speed", n.Speed))
 		if err != nil {
 			return inside(input.Index("workers", i), err)
 		}
@@ -132,10 +131,8 @@ func (p *Plan) checkRepair() error {
 	}
 	for i := range p.Adopted {
 		a := &p.Adopted[i]
-		err := cmp.Or(must(isNumber(a.Job), "job", a.Job, wantNumber), must(isTask(a.Task), "task", a.Task,
-			"a task, 0 to 9999999"),
-			must(isSequence(a.Sequence), "sequence", a.Sequence, "a sequence"), must(isTime(a.Seconds), "seconds",
-				a.Seconds, wantTime))
+		err := cmp.Or(must(isNumber(a.Job), "job", a.Job, wantNumber), must(isTask(a.Task), "task", a.Task, wantTask),
+			must(isSequence(a.Sequence), "sequence", a.Sequence, "a sequence"), ranges.Time.Check("seconds", a.Seconds))
 		if err != nil {
 			return inside(input.Index("adopted", i), err)
 		}
@@ -200,9 +197,10 @@ func (v *ProfileView) Check() error {
 		must(len(v.Workers) <= MaxWorkers, "workers", len(v.Workers), "at most 1000 workers"))
 	for i := 0; i < len(v.Workers) && err == nil; i++ {
 		w, path := &v.Workers[i], input.Index("workers", i)
-		err = cmp.Or(CheckName(path+".name", w.Name), must(isSpeed(w.Speed), path+".speed", w.Speed, wantSpeed),
-			must(isSpeed(w.Declared), path+".declared", w.Declared, wantSpeed), must(isNumber(w.Tasks), path+".tasks", w.Tasks, wantNumber),
-			must(isTime(w.Seconds), path+".seconds", w.Seconds, wantTime))
+		err = cmp.Or(CheckName(path+".name", w.Name), ranges.Speed.Check(path+".speed", w.Speed),
+			ranges.Speed.Check(path+".declared", w.Declared),
+			must(isNumber(w.Tasks), path+".tasks", w.Tasks, wantNumber),
+			ranges.Time.Check(path+".seconds", w.Seconds))
 	}
 	return err
 }

@@ -11,17 +11,21 @@ import (
 	"productform/internal/input"
 )
 
-// MaxMessage bounds the bytes of a message. MaxBatch bounds those of a batch, MaxJobs its jobs and MaxWorkers the workers of
-// a cluster, so that a plan stays within MaxMessage whatever happens at its moment. MaxNumbers bounds other lists in a
-// message, MaxTasks the tasks of a job and of a batch, MaxOutput the bytes of an output inside a report.
+// MaxMessage bounds the bytes of a message. MaxBatch bounds those of a batch, MaxJobs its jobs and MaxWorkers the
+// workers of a cluster: a plan stays within MaxMessage whatever happens at its moment. MaxNumbers bounds
+// other lists in a message, MaxOutput the bytes of an output inside a report. MaxTasks bounds the tasks of a job
+// and of a batch, MaxAtOnce the max_workers of a job, MaxAttempts its attempts, in messages and in files of jobs.
 const (
 	MaxMessage = 1 << 20
 	MaxBatch   = MaxMessage / 2
 	MaxJobs    = 1000
 	MaxWorkers = 1000
 	MaxNumbers = 100_000
-	MaxTasks   = 10_000_000
 	MaxOutput  = 64 << 10
+
+	MaxTasks    = 10_000_000
+	MaxAtOnce   = 1<<30 - 1
+	MaxAttempts = 100
 )
 
 // A Message can be checked: what it holds is as the comments of its fields say. All messages are.

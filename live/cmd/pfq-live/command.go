@@ -15,6 +15,7 @@ import (
 
 	"productform/internal/cli"
 	"productform/internal/output"
+	"productform/internal/ranges"
 	"productform/internal/render"
 	"productform/live/keys"
 )
@@ -85,10 +86,10 @@ func addInt(cmd *cobra.Command, target *int, name string, least, most int, usage
 
 // addNumber adds a flag that takes numbers in [1e-50, 1e50]; its help shows the default as given.
 func addNumber(cmd *cobra.Command, target *float64, name, standard, usage string) {
-	cli.Flag[float64]{Name: name, Kind: "float", Usage: usage, Default: standard, Want: "a number in [1e-50, 1e50]",
+	cli.Flag[float64]{Name: name, Kind: "float", Usage: usage, Default: standard, Want: ranges.Speed.Want(),
 		Parse: func(text string) (float64, bool) {
 			v, err := strconv.ParseFloat(text, 64)
-			return v, err == nil && v >= 1e-50 && v <= 1e50
+			return v, err == nil && ranges.Speed.Has(v)
 		}}.Add(cmd, target)
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"productform/internal/cli"
+	"productform/internal/ranges"
 	"productform/live/client"
 	"productform/live/wire"
 )
@@ -46,10 +47,10 @@ func newChange() *cobra.Command {
 		}
 		return c.Change(ctx, job, w)
 	})
-	cli.Flag[*float64]{Name: "priority", Kind: "float", Usage: "the new priority", Want: "a number in [0, 1e50]",
+	cli.Flag[*float64]{Name: "priority", Kind: "float", Usage: "the new priority", Want: ranges.Time.Want(),
 		Parse: func(text string) (*float64, bool) {
 			v, err := strconv.ParseFloat(text, 64)
-			return &v, err == nil && v >= 0 && v <= 1e50
+			return &v, err == nil && ranges.Time.Has(v)
 		}}.Add(cmd, &w.Priority)
 	cli.Flag[string]{Name: "deadline", Kind: "duration|time|none", Usage: "the new deadline: from now, such as 200s, or a time, such as 2030-01-02T15:04:05Z, or none",
 		Want: "a duration such as 200s, a time such as 2030-01-02T15:04:05Z, or none",
