@@ -1,12 +1,15 @@
 package file
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
+	"math"
 	"math/big"
 	"strconv"
 
 	"productform/internal/input"
+	"productform/internal/ranges"
 	"productform/internal/tree"
 )
 
@@ -32,9 +35,32 @@ func Rat[T any](name, doc string, at func(*T) **big.Rat, within string) Field[T]
 	}
 }
 
-// Int describes an integer in 1..most. hint, if not empty, is added to errors.
-func Int[T any](name, doc string, at func(*T) *int, most int, hint string) Field[T] {
-	return integer(name, doc, at, 1, most, hint, "count")
+// Float describes a number taken as the nearest float64, within a range. Want is what errors say of what is
+// no number, or beyond float64.
+func Float[T any](name, doc string, at func(*T) *float64, want string, within ranges.Range) Field[T] {
+	return Field[T]{
+		name: name, doc: doc, within: "in " + within.String(),
+		read: func(_ *Scope, n *tree.Node, path string, v *T) error {
+			x, err := n.Rat(path, want)
+			if err != nil {
+				return err
+			}
+			f, _ := x.Float64()
+			if math.IsInf(f, 0) || f == 0 && x.Sign() != 0 {
+				return input.Errorf(path, n, "%s", want)
+			}
+			*at(v) = f
+			return nil
+		},
+		isZero: func(v *T) bool { return *at(v) == 0 },
+		check:  func(_ *Scope, path string, v *T) error { return within.Check(path, *at(v)) },
+		schema: func() Schema { return Ref("nonnegative") },
+	}
+}
+
+// Int describes an integer in 1..most. Want is what errors say if it is not empty.
+func Int[T any](name, doc string, at func(*T) *int, most int, want string) Field[T] {
+	return integer(name, doc, at, 1, most, want, "count")
 }
 
 // Whole describes an integer in 0..most.
@@ -42,10 +68,10 @@ func Whole[T any](name, doc string, at func(*T) *int, most int) Field[T] {
 	return integer(name, doc, at, 0, most, "", "nonnegative")
 }
 
-func integer[T any](name, doc string, at func(*T) *int, least, most int, hint, definition string) Field[T] {
-	want := fmt.Sprintf("an integer from %d to %d%s", least, most, hint)
+func integer[T any](name, doc string, at func(*T) *int, least, most int, want, definition string) Field[T] {
+	want = cmp.Or(want, fmt.Sprintf("an integer from %d to %d", least, most))
 	return Field[T]{
-		name: name, doc: doc, within: fmt.Sprintf("%d..%s", least, grouped(most)),
+		name: name, doc: doc, within: fmt.Sprintf("%d..%s", least, Grouped(most)),
 		read: func(_ *Scope, n *tree.Node, path string, v *T) (err error) {
 			*at(v), err = n.IntegerFrom(path, least, most, want)
 			return err
@@ -63,7 +89,7 @@ func integer[T any](name, doc string, at func(*T) *int, least, most int, hint, d
 
 // Custom describes a field by functions of its own. Several goroutines may call read, each for objects of
 // its own, with a nil node if the field is missing. A nil check accepts every value. A required field needs
-// no isZero.
+// no isZero, and a file that is only read neither isZero nor schema.
 func Custom[T any](
 	name, doc string, read func(sc *Scope, n *tree.Node, path string, v *T) error,
 	check func(sc *Scope, path string, v *T) error, isZero func(v *T) bool, schema func() Schema,

@@ -93,8 +93,8 @@ func (f *Field[T]) meaning() string {
 	return text
 }
 
-// grouped writes a number with a comma before every three digits: 1,000,000.
-func grouped(n int) string {
+// Grouped writes a number with a comma before every three digits: 1,000,000.
+func Grouped(n int) string {
 	text := strconv.Itoa(n)
 	for i := len(text) - 3; i > 0; i -= 3 {
 		text = text[:i] + "," + text[i:]

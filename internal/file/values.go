@@ -148,7 +148,8 @@ func List[T, E any](name, doc, want string, at func(*T) *[]E, of Field[E], l Len
 	}
 }
 
-// Object describes an object within the object.
+// Object describes an object within the object: its pointer, nil if there is none, or the address of a pointer to
+// a part of the struct.
 func Object[T, E any](name, doc string, at func(*T) **E, of *Description[E]) Field[T] {
 	return Field[T]{
 		name: name, doc: doc, parts: of.helpRows,
@@ -156,9 +157,12 @@ func Object[T, E any](name, doc string, at func(*T) **E, of *Description[E]) Fie
 			if n == nil {
 				return input.Errorf(path, "", "%s", of.Want)
 			}
-			e := of.Start
-			*at(v) = &e
-			return of.read(sc, of.names(), n, path, &e)
+			e := at(v)
+			if *e == nil {
+				*e = new(E)
+			}
+			**e = of.Start
+			return of.read(sc, of.names(), n, path, *e)
 		},
 		isZero: func(v *T) bool { return *at(v) == nil },
 		check: func(sc *Scope, path string, v *T) error {

@@ -4,14 +4,14 @@ import (
 	"cmp"
 	"io"
 	"maps"
-	"math"
-	"math/big"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"productform/internal/file"
 	"productform/internal/input"
+	"productform/internal/ranges"
 	"productform/internal/tree"
 	"productform/live/wire"
 )
@@ -37,34 +37,31 @@ type Upload struct {
 
 // Read reads jobs as JSON if the first character other than a space is { or [, else as YAML:
 //
-//	name: monday              # of the batch; made up by the client if missing
+//	name: monday
 //	jobs:
-//	- name: bills             # of its own among all jobs that are not cleared
-//	  priority: 5             # 0 if missing
-//	  deadline: 200s          # after submission; or a time such as 2026-11-23T08:00:00Z; none if missing
-//	  max_workers: 8          # no limit if missing
-//	  tasks: 1000             # the number of works if missing
-//	  work: 0.5               # seconds of each task on a worker of speed 1; may be missing if there is an estimate
-//	  works: [0.5, 0.7]       # instead of work, those of all tasks
-//	  estimate: 0.6           # what policies take for the work of a task
-//	  attempts: 3             # after which a task that fails is given up
-//	  run:
-//	    kind: command         # sleep, command, or a name that workers have a handler for
-//	    program: bill         # command: a name in the allow-list of the workers
-//	    args: [--year, "2026"]
-//	    inputs: {rates.csv: data/rates.csv} # files that each task needs, or their digests
-//	    limit: 60s            # after which a task is ended
+//	- name: bills
+//	  priority: 5
+//	  deadline: 200s
+//	  max_workers: 8
+//	  tasks: 1000
+//	  work: 0.5
+//	  run: {kind: command, program: bill, args: [--year, "2026"], inputs: {rates.csv: data/rates.csv}, limit: 60s}
 //
-// The error is a *[SyntaxError] where the text is neither, and otherwise an *[num.InputError] with the line, the path of
-// the field, its value and what is accepted. At most 64 MiB of JSON and 32 MiB of YAML are read.
+// The table of [Help] explains the fields. The error is a *[SyntaxError] where the text is neither, and otherwise an
+// *[num.InputError] with the line, the path of the field, its value and what is accepted. At most 64 MiB of JSON and
+// 32 MiB of YAML are read.
 func Read(r io.Reader) (*File, error) { return read(r, tree.Auto) }
 
 // ReadFile reads the file as JSON if its name ends in .json, as YAML if it ends in .yaml or .yml, else as [Read]. Errors
 // start with the name of the file.
 func ReadFile(name string) (*File, error) { return tree.ReadFile(name, read) }
 
+// Help returns a table of the fields of these files, with their meanings, units, ranges and defaults,
+// and examples.
+func Help() string { return batchFile.Help() }
+
 func read(r io.Reader, format tree.Format) (*File, error) {
-	root, err := tree.Read(r, format, "an object with jobs")
+	root, err := tree.Read(r, format, batchFile.Want)
 	if err != nil {
 		return nil, err
 	}
@@ -75,274 +72,185 @@ func read(r io.Reader, format tree.Format) (*File, error) {
 	return f, nil
 }
 
-func decode(root *tree.Node) (*File, error) {
-	f, err := root.Fields("", "an object with jobs", "name", "jobs")
-	if err != nil {
-		return nil, err
-	}
-	file := &File{Batch: wire.Batch{Version: wire.Version}}
-	if n := f["name"]; n != nil {
-		if file.Batch.Name, err = n.Name("name"); err != nil {
-			return nil, err
-		}
-	}
-	list, err := f["jobs"].Elements("jobs", "an array of jobs")
-	if err != nil {
-		return nil, err
-	}
-	file.Batch.Jobs = make([]wire.Job, len(list))
-	for i := range list {
-		d := decoder{path: input.Index("jobs", i)}
-		d.job(&list[i], &file.Batch.Jobs[i])
-		if d.err != nil {
-			return nil, d.err
-		}
-		for _, name := range slices.Sorted(maps.Keys(d.uploads)) {
-			file.Uploads = append(file.Uploads, Upload{Job: i, Name: name, Path: d.uploads[name]})
-		}
-	}
-	if err := check(&file.Batch); err != nil {
-		return nil, root.AsWritten(err)
-	}
-	return file, nil
-}
-
-// A decoder reads the fields of one job; it keeps the first error.
-type decoder struct {
-	path    string // of the job
-	err     error
-	uploads map[string]string // paths of inputs by their names
-}
-
-func (d *decoder) job(n *tree.Node, j *wire.Job) {
-	f := d.fields(n, d.path, "an object with name, tasks and run", "name", "priority", "deadline", "max_workers", "tasks",
-		"work", "works", "estimate", "attempts", "run")
-	if d.err != nil {
-		return
-	}
-	j.Name = d.name(f["name"], d.path+".name")
-	j.Priority = d.number(f["priority"], d.path+".priority", "a number")
-	d.deadline(f["deadline"], j)
-	j.MaxWorkers = d.count(f["max_workers"], d.path+".max_workers", 1_000_000_000, wantCount)
-	j.Attempts = d.count(f["attempts"], d.path+".attempts", 100, wantAttempts)
-	j.Work = d.number(f["work"], d.path+".work", wantWork)
-	j.Estimate = d.number(f["estimate"], d.path+".estimate", wantWork)
-	j.Works = d.works(f["works"])
-	switch {
-	case d.err != nil:
-	case f["work"] == nil && f["works"] == nil && f["estimate"] == nil:
-		d.err = input.Errorf(d.path+".work", "", "%s, or works, a list of them, or an estimate if it is not known", wantWork)
-	case f["work"] != nil && f["works"] != nil:
-		d.err = input.Errorf(d.path+".works", f["works"], "work or works, not both")
-	case f["tasks"] == nil && f["works"] != nil:
-		j.Tasks = len(j.Works)
-	case f["tasks"] == nil:
-		d.err = input.Errorf(d.path+".tasks", "", wantTasks)
-	default:
-		j.Tasks = d.count(f["tasks"], d.path+".tasks", wire.MaxTasks, wantTasks)
-	}
-	d.run(f["run"], &j.Run)
-}
-
-func (d *decoder) run(n *tree.Node, r *wire.Run) {
-	path := d.path + ".run"
-	if d.err == nil && n == nil {
-		d.err = input.Errorf(path, "", "an object with kind")
-	}
-	f := d.fields(n, path, "an object with kind", "kind", "program", "args", "inputs", "limit")
-	if d.err != nil {
-		return
-	}
-	r.Kind = d.name(f["kind"], path+".kind")
-	if f["program"] != nil {
-		r.Program = d.name(f["program"], path+".program")
-	}
-	if d.err == nil && r.Kind == "command" && r.Program == "" { // no worker could run it
-		d.err = input.Errorf(path+".program", "", "the name of a program in the allow-list of the workers")
-	}
-	if f["args"] != nil {
-		r.Args = d.texts(f["args"], path+".args")
-	}
-	d.inputs(f["inputs"], r)
-	if f["limit"] != nil {
-		r.Limit = d.duration(f["limit"], path+".limit").Seconds()
-	}
-}
-
-// inputs reads files by their names: digests stay with the job, paths are kept for the upload.
-func (d *decoder) inputs(n *tree.Node, r *wire.Run) {
-	if d.err != nil || n == nil {
-		return
-	}
-	path := d.path + ".run.inputs"
-	names, values, err := n.Entries(path, "an object with the paths or digests of files by their names")
-	if err != nil {
-		d.err = err
-		return
-	}
-	for i, name := range names {
-		at := input.Field(path, name)
-		switch text := d.name(&values[i], at); {
-		case d.err != nil:
-			return
-		case !isFileName(name):
-			d.err = input.Errorf(at, &values[i], "as its name a file name of letters, digits, _, - and dots")
-			return
-		case text == "":
-			d.err = input.Errorf(at, `""`, "the path or the digest of a file")
-			return
-		case isDigest(text):
-			if r.Inputs == nil {
-				r.Inputs = map[string]string{}
-			}
-			r.Inputs[name] = text
-		default:
-			if d.uploads == nil {
-				d.uploads = map[string]string{}
-			}
-			d.uploads[name] = text
-		}
-	}
-}
-
 const (
-	wantCount    = "an integer from 1 to 1,000,000,000"
-	wantTasks    = "an integer from 1 to 10,000,000"
-	wantAttempts = "an integer from 1 to 100"
 	wantWork     = "a number of seconds >= 0"
 	wantDuration = `a duration in quotes, such as "200s" or "1h30m"`
 	wantDeadline = wantDuration + `, or a time such as "2026-11-23T08:00:00Z"`
 )
 
-func (d *decoder) fields(n *tree.Node, path, want string, known ...string) map[string]*tree.Node {
-	if d.err != nil {
+func wantCount(most int) string { return "an integer from 1 to " + file.Grouped(most) }
+
+// count describes an integer in 1..most.
+func count(name, doc string, at func(*wire.Job) *int, most int) file.Field[wire.Job] {
+	return file.Int(name, doc, at, most, wantCount(most))
+}
+
+// batchFile describes a file of jobs, whose ranges [wire.Batch.Check] checks. It is never changed, like the
+// descriptions that it is made of.
+var batchFile = file.Description[wire.Batch]{
+	Want:  "an object with jobs",
+	Start: wire.Batch{Version: wire.Version},
+	Fields: []file.Field[wire.Batch]{
+		file.Text("name", "name of the batch, which is submitted once, however often that is tried",
+			func(b *wire.Batch) *string { return &b.Name }).Otherwise("one that the client makes up").Example("monday"),
+		file.Objects("jobs", "list of jobs, submitted together", "an array of jobs",
+			func(b *wire.Batch) *[]wire.Job { return &b.Jobs }, &jobFile, file.Length{}, nil),
+	},
+}
+
+var jobFile = file.Description[wire.Job]{
+	Want: "an object with name, tasks and run",
+	Fields: []file.Field[wire.Job]{
+		file.Name("name of the job, which no other job has or had",
+			func(j *wire.Job) *string { return &j.Name }).Example("bills"),
+		file.Float("priority", "larger is more urgent", func(j *wire.Job) *float64 { return &j.Priority },
+			"a number", ranges.Time).Default(0).Example("5"),
+		file.Custom("deadline", "when the job is due: a duration after its submission, or a time",
+			readDeadline, nil, nil, nil).Otherwise("none").Example("200s", `2026-11-23T08:00:00Z`),
+		count("max_workers", "most workers that the job has at once", func(j *wire.Job) *int { return &j.MaxWorkers },
+			wire.MaxAtOnce).Otherwise("no limit").Example("8"),
+		count("tasks", "number of tasks", func(j *wire.Job) *int { return &j.Tasks }, wire.MaxTasks).
+			Otherwise("the number of works").Example("1000"),
+		file.Float("work", "seconds that each task takes on a worker of speed 1",
+			func(j *wire.Job) *float64 { return &j.Work }, wantWork, ranges.Work).
+			Otherwise("works, or unknown if the estimate is given").Example("0.5"),
+		file.List("works", "instead of work: that of each task", "an array of works, one a task",
+			func(j *wire.Job) *[]float64 { return &j.Works },
+			file.Float("", "", file.Itself[float64], wantWork, ranges.Work), file.Length{}).
+			Optional().Example("[0.5, 0.7]"),
+		file.Float("estimate", "what policies take for the work of each task",
+			func(j *wire.Job) *float64 { return &j.Estimate }, wantWork, ranges.Work).
+			Otherwise("its work").Example("0.6"),
+		count("attempts", "failures on at least two workers after which a task is given up",
+			func(j *wire.Job) *int { return &j.Attempts }, wire.MaxAttempts).Default(3).Example("5"),
+		file.Object("run", "what a task does", func(j *wire.Job) **wire.Run { r := &j.Run; return &r }, &runFile),
+	},
+}
+
+var runFile = file.Description[wire.Run]{Want: "an object with kind", Fields: []file.Field[wire.Run]{
+	file.Text("kind", "sleep, command, or a name for which workers have a handler",
+		func(r *wire.Run) *string { return &r.Kind }).Example("command"),
+	file.Text("program", "for a command: its name in the allow-list of the workers",
+		func(r *wire.Run) *string { return &r.Program }).Optional().Example("bill"),
+	file.List("args", "arguments of the command", "an array of texts", func(r *wire.Run) *[]string { return &r.Args },
+		file.Custom("", "", readArgument, nil, nil, nil), file.Length{}).Otherwise("none").Example(`[--year, "2026"]`),
+	file.Custom("inputs", "files that each task needs, or their digests, by the names that the task finds",
+		readInputs, nil, nil, nil).Otherwise("none").Example("{rates.csv: data/rates.csv}"),
+	file.Custom("limit", "time after which a task is ended", readLimit, nil, nil, nil).
+		Otherwise("none").Example("60s"),
+}}
+
+// readDeadline reads a duration after submission, or a time.
+func readDeadline(_ *file.Scope, n *tree.Node, path string, j *wire.Job) error {
+	if n.Kind != tree.Text {
+		return input.Errorf(path, n, wantDeadline)
+	}
+	if at, err := time.Parse(time.RFC3339, n.Text); err == nil && at.Unix() > 0 {
+		j.DeadlineAt = float64(at.Unix()) + float64(at.Nanosecond())/1e9
 		return nil
 	}
-	var f map[string]*tree.Node
-	f, d.err = n.Fields(path, want, known...)
-	return f
-}
-
-func (d *decoder) name(n *tree.Node, path string) string {
-	if d.err != nil {
-		return ""
-	}
-	var s string
-	s, d.err = n.Name(path)
-	return s
-}
-
-// texts returns a list of strings; numbers are taken as written.
-func (d *decoder) texts(n *tree.Node, path string) []string {
-	if d.err != nil {
-		return nil
-	}
-	list, err := n.Elements(path, "an array of texts")
-	if err != nil {
-		d.err = err
-		return nil
-	}
-	texts := make([]string, len(list))
-	for i := range list {
-		if k := list[i].Kind; k != tree.Text && k != tree.Number {
-			d.err = input.Errorf(input.Index(path, i), &list[i], "a text in quotes, or a number")
-			return nil
-		}
-		texts[i] = strings.Clone(list[i].Text)
-	}
-	return texts
-}
-
-// number returns the float64 nearest to the number as written; 0 if it is missing.
-func (d *decoder) number(n *tree.Node, path, want string) float64 {
-	if d.err != nil || n == nil {
-		return 0
-	}
-	var x *big.Rat
-	if x, d.err = n.Rat(path, want); d.err != nil {
-		return 0
-	}
-	v, _ := x.Float64()
-	if math.IsInf(v, 0) || v == 0 && x.Sign() != 0 {
-		d.err = input.Errorf(path, n, "%s", want)
-	}
-	return v
-}
-
-// count returns an integer from 1 to most; 0 if it is missing.
-func (d *decoder) count(n *tree.Node, path string, most int, want string) int {
-	if d.err != nil || n == nil {
-		return 0
-	}
-	var v int
-	v, d.err = n.Integer(path, most, want)
-	return v
-}
-
-func (d *decoder) works(n *tree.Node) []float64 {
-	if d.err != nil || n == nil {
-		return nil
-	}
-	path := d.path + ".works"
-	list, err := n.Elements(path, "an array of works, one a task")
-	if err != nil {
-		d.err = err
-		return nil
-	}
-	works := make([]float64, len(list))
-	for i := range list {
-		if works[i] = d.number(&list[i], input.Index(path, i), wantWork); d.err != nil {
-			return nil
-		}
-	}
-	return works
-}
-
-// duration returns a positive duration.
-func (d *decoder) duration(n *tree.Node, path string) time.Duration {
-	if d.err != nil {
-		return 0
-	}
-	text := d.name(n, path)
-	if d.err != nil {
-		d.err = input.Errorf(path, n, wantDuration)
-		return 0
-	}
-	v, err := time.ParseDuration(text)
+	v, err := time.ParseDuration(n.Text)
 	if err != nil || v <= 0 {
-		d.err = input.Errorf(path, strconv.Quote(text), wantDuration)
+		return input.Errorf(path, n, wantDeadline)
 	}
-	return v
+	j.DeadlineIn = v.Seconds()
+	return nil
 }
 
-// deadline reads a duration after submission, or a time.
-func (d *decoder) deadline(n *tree.Node, j *wire.Job) {
-	if d.err != nil || n == nil {
-		return
+func readLimit(_ *file.Scope, n *tree.Node, path string, r *wire.Run) error {
+	if n.Kind != tree.Text {
+		return input.Errorf(path, n, wantDuration)
 	}
-	path := d.path + ".deadline"
-	if n.Kind == tree.Text {
-		if at, err := time.Parse(time.RFC3339, n.Text); err == nil && at.Unix() > 0 {
-			j.DeadlineAt = float64(at.Unix()) + float64(at.Nanosecond())/1e9
-			return
+	v, err := time.ParseDuration(n.Text)
+	if err != nil || v <= 0 {
+		return input.Errorf(path, strconv.Quote(n.Text), wantDuration)
+	}
+	r.Limit = v.Seconds()
+	return nil
+}
+
+// readArgument reads a text; a number is taken as written.
+func readArgument(_ *file.Scope, n *tree.Node, path string, arg *string) error {
+	if n.Kind != tree.Text && n.Kind != tree.Number {
+		return input.Errorf(path, n, "a text in quotes, or a number")
+	}
+	*arg = strings.Clone(n.Text)
+	return nil
+}
+
+// readInputs reads paths and digests of files by their names.
+func readInputs(_ *file.Scope, n *tree.Node, path string, r *wire.Run) error {
+	names, values, err := n.Entries(path, "an object with the paths or digests of files by their names")
+	if err != nil {
+		return err
+	}
+	r.Inputs = make(map[string]string, len(names))
+	for i, name := range names {
+		at := input.Field(path, name)
+		switch r.Inputs[name], err = values[i].Name(at); {
+		case err != nil:
+			return err
+		case !isFileName(name):
+			return input.Errorf(at, &values[i], "as its name a file name of letters, digits, _, - and dots")
+		case r.Inputs[name] == "":
+			return input.Errorf(at, `""`, "the path or the digest of a file")
 		}
 	}
-	if v := d.duration(n, path); d.err == nil {
-		j.DeadlineIn = v.Seconds()
-		return
+	return nil
+}
+
+func decode(root *tree.Node) (*File, error) {
+	b, err := batchFile.Read(root)
+	if err != nil {
+		return nil, err
 	}
-	d.err = input.Errorf(path, n, wantDeadline)
+	f := &File{Batch: *b}
+	for i := range b.Jobs {
+		if err := complete(root.Get("jobs").Kids[i], input.Index("jobs", i), &b.Jobs[i]); err != nil {
+			return nil, err
+		}
+		f.Uploads = append(f.Uploads, uploads(i, &b.Jobs[i].Run)...)
+	}
+	b.Name = cmp.Or(b.Name, "batch") // made up by the client, and right
+	if err := b.Check(); err != nil {
+		return nil, root.AsWritten(err)
+	}
+	return f, nil
 }
 
-// check refuses what no manager would take. A name that the file does not give is made up by the client, and is right.
-func check(b *wire.Batch) error {
-	named := *b
-	named.Name = cmp.Or(named.Name, "batch")
-	return named.Check()
+// complete refuses a job whose fields do not go together, and sets the number of its tasks if only its works tell.
+func complete(n tree.Node, path string, j *wire.Job) error {
+	work, works := n.Get("work"), n.Get("works")
+	switch {
+	case work == nil && works == nil && n.Get("estimate") == nil:
+		return input.Errorf(path+".work", "",
+			"%s, or works, a list of them, or an estimate if it is not known", wantWork)
+	case work != nil && works != nil:
+		return input.Errorf(path+".works", works, "work or works, not both")
+	case n.Get("tasks") == nil && works == nil:
+		return input.Errorf(path+".tasks", "", "%s", wantCount(wire.MaxTasks))
+	case n.Get("tasks") == nil:
+		j.Tasks = len(j.Works)
+	}
+	if j.Run.Kind == "command" && j.Run.Program == "" { // no worker could run it
+		return input.Errorf(path+".run.program", "", "the name of a program in the allow-list of the workers")
+	}
+	return nil
 }
 
-// isDigest tells whether a text is a SHA-256, as blobs are named, and not a path.
-func isDigest(s string) bool { return len(s) == 64 && strings.Trim(s, "0123456789abcdef") == "" }
+// uploads takes the files that are paths, not digests, out of the inputs of a job.
+func uploads(job int, r *wire.Run) (paths []Upload) {
+	for _, name := range slices.Sorted(maps.Keys(r.Inputs)) {
+		if path := r.Inputs[name]; !wire.IsDigest(path) {
+			paths = append(paths, Upload{Job: job, Name: name, Path: path})
+			delete(r.Inputs, name)
+		}
+	}
+	if len(r.Inputs) == 0 {
+		r.Inputs = nil
+	}
+	return paths
+}
 
 // isFileName tells whether a task may find a file under a name, as [wire.Run] has it.
 func isFileName(name string) bool {

@@ -86,7 +86,8 @@ func TestBadFiles(t *testing.T) {
 		{"deadline: 200s", "deadline: 200", `f.yaml:6: jobs[0].deadline = the number 200: want a duration in quotes, such as "200s" or "1h30m", or a time such as "2026-11-23T08:00:00Z"`},
 		{"deadline: 200s", "deadline: -1s", `f.yaml:6: jobs[0].deadline = a string "-1s": want a duration`},
 		{"deadline: 200s", "deadline: tomorrow", `f.yaml:6: jobs[0].deadline = a string "tomorrow": want a duration`},
-		{"max_workers: 8", "max_workers: 0", `f.yaml:7: jobs[0].max_workers = 0: want an integer from 1 to 1,000,000,000`},
+		{"max_workers: 8", "max_workers: 0",
+			`f.yaml:7: jobs[0].max_workers = 0: want an integer from 1 to 1,073,741,823`},
 		{"  tasks: 1000\n", "", `f.yaml:4: jobs[0].tasks is missing: want an integer from 1 to 10,000,000`},
 		{"tasks: 1000", "tasks: 1.5", `f.yaml:8: jobs[0].tasks = 1.5: want an integer from 1 to 10,000,000`},
 		{"tasks: 1000", "tasks: 20000000", `f.yaml:8: jobs[0].tasks = 20000000: want an integer from 1 to 10,000,000`},
@@ -151,10 +152,11 @@ func TestRoundTrip(t *testing.T) {
 		rows := make([]map[string]any, n)
 		for i := range want.Jobs {
 			j := wire.Job{
-				Name: names[i], Priority: work.Draw(t, "priority"), MaxWorkers: rapid.IntRange(0, 1<<29).Draw(t, "max_workers"),
-				Tasks:    rapid.IntRange(1, wire.MaxTasks/5).Draw(t, "tasks"),
-				Estimate: rapid.Float64Range(1e-50, 1e50).Draw(t, "estimate"),
-				Attempts: rapid.IntRange(0, 100).Draw(t, "attempts"),
+				Name: names[i], Priority: work.Draw(t, "priority"),
+				MaxWorkers: rapid.IntRange(0, wire.MaxAtOnce).Draw(t, "max_workers"),
+				Tasks:      rapid.IntRange(1, wire.MaxTasks/5).Draw(t, "tasks"),
+				Estimate:   rapid.Float64Range(1e-50, 1e50).Draw(t, "estimate"),
+				Attempts:   rapid.IntRange(0, 100).Draw(t, "attempts"),
 				Run: wire.Run{Kind: name.Draw(t, "kind"), Program: name.Draw(t, "program"),
 					Args: rapid.SliceOfN(rapid.StringMatching(`[ -~é]*`), 1, 4).Draw(t, "args")},
 			}

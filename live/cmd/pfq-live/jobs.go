@@ -157,6 +157,7 @@ func newSubmit() *cobra.Command {
 			})
 		},
 	})
+	cmd.Long += "\n\n" + strings.TrimRight(jobfile.Help(), "\n")
 	addURL(cmd, &url)
 	cli.AddSwitch(cmd, &wait, "wait", "wait until all jobs are done, and tell how they stand")
 	f.add(cmd)
