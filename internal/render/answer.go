@@ -23,7 +23,7 @@ type Answer struct {
 
 // Lines are lines of CSV that tell of things of one kind.
 type Lines struct {
-	Kind string // the word in the column kind, of which there is none if all kinds are empty
+	Kind string // the word in the column kind unless rows have their own; without any the column is absent
 	Head any    // a struct whose fields every line has, nil for none
 	Of   any    // a struct or a list of structs; lists in them are left out
 }
@@ -131,15 +131,19 @@ func (a Answer) csv() ([]byte, error) {
 		lines = append(lines, line)
 	}
 	for _, l := range a.Lines {
-		var head Record
+		var kind, head Record
 		if l.Kind != "" {
-			head = Record{{Key: "kind", Value: l.Kind}}
+			kind = Record{{Key: "kind", Value: l.Kind}}
 		}
 		if l.Head != nil {
-			head = append(head, Fields(l.Head)...)
+			head = Fields(l.Head)
 		}
 		for _, r := range Rows(l.Of) {
-			add(append(slices.Clone(head), r.Flat()...))
+			own := slices.Clone(kind)
+			if k := r.Get("kind"); k != nil && own != nil {
+				own[0].Value = k
+			}
+			add(slices.Concat(own, head, r.Flat()))
 		}
 	}
 	header := withProofs(columns, lines)

@@ -7,8 +7,8 @@ import (
 
 // A Section is a part of an answer: lines in CSV and a table in text.
 type Section struct {
-	Kind    string // the word in the column kind of CSV; "" for no lines
-	Of      string // "" is the answer itself, "classes" a list in it, "classes.delay" what each row of the list holds
+	Kind    string // the word in the column kind of CSV unless rows have their own; "" for no lines
+	Of      string // "" is the answer itself, "classes" a list in it, "classes.delay" one in each row, or in a record
 	Columns string // of text, separated by spaces, one with ? if any row has it; "" for all plain fields, "-" for no table
 
 	Rows          func([]Record) []Record // the rows of text if they differ from those of CSV
@@ -110,11 +110,23 @@ func (s Section) rows(body Record) []Record {
 	if !isInner {
 		return listRows(nil, of, body.Get(of))
 	}
+	if r, isRecord := body.Get(of).(Record); isRecord {
+		return listRows(nil, inner, r.Get(inner))
+	}
 	var rows []Record
 	for _, r := range listRows(nil, of, body.Get(of)) {
-		rows = append(rows, listRows(Record{r.field("name")}, inner, r.Get(inner))...)
+		rows = append(rows, listRows(r.names(), inner, r.Get(inner))...)
 	}
 	return rows
+}
+
+// names returns what names a row: its field name or, without one, the texts that it begins with.
+func (r Record) names() Record {
+	end := slices.IndexFunc(r, func(f Field) bool { _, isText := f.Value.(string); return !isText })
+	if f := r.field("name"); f.Value != nil || end < 0 {
+		return Record{f}
+	}
+	return r[:end]
 }
 
 // listRows returns the rows of a list, or of a record in a row, with a head. A list of numbers or of

@@ -2,12 +2,17 @@ package plan
 
 import (
 	"cmp"
+	"errors"
 	"math/big"
+	"os"
 	"slices"
+	"strings"
 
 	"productform/cluster"
 	"productform/cmd/pfq/internal/command"
+	"productform/internal/input"
 	"productform/internal/render"
+	"productform/internal/tree"
 	"productform/num"
 	"productform/plan"
 	"productform/plan/problem"
@@ -79,8 +84,8 @@ type serverRow struct {
 	Everything *num.Value `json:"utilization_with_everything" below:"1"`
 }
 
-// An edgeRow says what an edge does to the mean delay of all jobs, everything else being bought, and to which classes it brings a
-// larger one.
+// An edgeRow compares the mean delay of all jobs with and without an edge, all other purchases being the same, and
+// lists the classes to which the edge brings a larger one.
 type edgeRow struct {
 	Class   string     `json:"class"`
 	Server  string     `json:"server"`
@@ -96,7 +101,7 @@ type payRow struct {
 	With    *num.Value `json:"mean_delay_with"`
 }
 
-// A gradientRow says by how much the mean delay that is minimized changes with an option at the plan, or without one as things are.
+// A gradientRow is the derivative of the mean delay that is minimized, at the plan or, without one, now.
 type gradientRow struct {
 	Kind string `json:"option"` // upgrade or new server
 	Name string `json:"name"`
@@ -105,8 +110,8 @@ type gradientRow struct {
 
 func newFound(find string, p *problem.Problem, r *plan.Answer, effects []plan.EdgeEffect) *found {
 	a := &found{Find: find, Found: r.Plan != nil, Complete: r.Complete, StableNow: r.Now.Solution != nil,
-		Budget: p.Budget, MeanDelay: aimed(p, r.Plan), Solves: r.Solves, Undecided: r.Undecided, Proof: &r.Proof, Cheaper: r.Cheaper,
-		problem: p, minimum: cmp.Or(p.Minimize, "all jobs")}
+		Budget: p.Budget, MeanDelay: aimed(p, r.Plan), Solves: r.Solves, Undecided: r.Undecided, Proof: &r.Proof,
+		Cheaper: r.Cheaper, problem: p, minimum: cmp.Or(p.Minimize, "all jobs")}
 	if a.Found {
 		a.Cost, a.Choice, a.Buy = r.Plan.Cost, &r.Plan.Choice, purchases(p, r.Plan.Choice)
 	}
@@ -153,7 +158,8 @@ func purchases(p *problem.Problem, c problem.Choice) []purchase {
 		case n == 0:
 		case k < u:
 			row := slices.IndexFunc(p.Model.Servers, func(s cluster.Server) bool { return s.Name == p.Upgrades[k].Server })
-			add("upgrade", p.Upgrades[k].Server, n, p.Model.Servers[row].Size(), times(n, p.Upgrades[k].Step), p.Upgrades[k].Cost)
+			u := p.Upgrades[k]
+			add("upgrade", u.Server, n, p.Model.Servers[row].Size(), times(n, u.Step), u.Cost)
 		default:
 			add("new server", p.NewServers[k-u].Name, n, n, p.NewServers[k-u].Capacity, p.NewServers[k-u].Cost)
 		}
@@ -271,45 +277,55 @@ func (a *found) isGood() bool {
 	return a.Found && a.allMet() && (a.WithinBudget == nil || *a.WithinBudget)
 }
 
-var planColumns = []string{"kind", "name", "target", "class", "server", "limit", "now", "now_verdict", "plan", "everything", "verdict",
-	"mean_delay_now", "mean_delay", "mean_delay_with_everything", "utilization_now", "utilization", "utilization_with_everything", "cost", "find", "found", "complete"}
+// foundColumns are the first columns of CSV.
+var foundColumns = []string{"kind", "name", "target", "class", "server", "limit", "now", "now_verdict", "plan",
+	"everything", "verdict", "mean_delay_now", "mean_delay", "mean_delay_with_everything", "utilization_now",
+	"utilization", "utilization_with_everything", "cost", "find", "found", "complete"}
 
-// lines returns the lines of CSV, each with the fields of head.
-func (a *found) lines(head render.Record) []render.Lines {
-	lines := append([]render.Lines{{Kind: "plan", Head: head, Of: *a}}, buyLines(head, a.Buy)...)
-	add := func(kind string, list any) { lines = append(lines, render.Lines{Kind: kind, Head: head, Of: list}) }
-	add("target", a.Targets)
-	add("class", a.Classes)
-	add("server", a.Servers)
-	add("edge effect", a.Edges)
-	for _, e := range a.Edges {
-		lines = append(lines, render.Lines{Kind: "pays", Head: slices.Concat(head, render.Fields(e)[:2]), Of: e.Pays})
+// sections returns the lines of CSV and the tables of text. Text shows what is now and with the plan, or with
+// everything if there is no plan, and only what is now if the plan buys nothing.
+func (a *found) sections() []render.Section {
+	last, then, busyThen := "plan", " mean_delay", " utilization"
+	switch {
+	case !a.Found:
+		last, then, busyThen = "everything", " mean_delay_with_everything", " utilization_with_everything"
+	case len(a.Buy) == 0:
+		then, busyThen = "", ""
 	}
-	add("gradient", a.Gradients)
-	add("undecided", a.Undecided)
-	if a.Proof != nil {
-		add("corner", a.Proof.Corners)
+	return []render.Section{
+		{Kind: "plan", Columns: "-"},
+		buySection,
+		{Kind: "target", Of: "targets", Columns: "target limit now " + last + " verdict"},
+		{Of: "gradients", Columns: "option name mean_delay_per_step mean_delay_per_cost"},
+		{Kind: "class", Of: "classes", Columns: "name mean_delay_now" + then},
+		{Kind: "server", Of: "servers", Columns: "name utilization_now" + busyThen},
+		{Kind: "edge effect", Of: "edges", Columns: "-"},
+		{Kind: "pays", Of: "edges.pays", Columns: "-"},
+		{Kind: "gradient", Of: "gradients", Columns: "-"},
+		{Kind: "undecided", Of: "undecided", Columns: "-"},
+		{Kind: "corner", Of: "proof.corners", Columns: "-"},
+		{Kind: "corner of cheaper", Of: "cheaper_proof.corners", Columns: "-"},
 	}
-	if a.Cheaper != nil {
-		add("corner of cheaper", a.Cheaper.Corners)
-	}
-	return lines
 }
 
-func buyLines(head render.Record, list []purchase) (lines []render.Lines) {
-	for _, b := range list {
-		lines = append(lines, render.Lines{Kind: b.Kind, Head: head, Of: render.Fields(b)[1:]})
-	}
-	return lines
-}
+// buySection lists the purchases. Their kinds are those of the lines of CSV.
+var buySection = render.Section{Kind: "buy", Of: "buy", Columns: "kind name steps count? capacity_each? capacity cost",
+	Rows: buyRows}
 
 func (a *found) answer() render.Answer {
-	return render.Answer{JSON: a, Lines: a.lines(nil), Columns: planColumns, Text: a.text}
+	point := render.Point{Body: render.Fields(a), Sections: a.sections()}
+	out := render.Points([]render.Point{point}, false, foundColumns, a.heading)
+	tables := out.Text
+	out.Text = func(t *render.Text) {
+		tables(t)
+		a.ending(t)
+	}
+	return out
 }
 
 // severalAnswer puts points of a frontier, or answers at growing loads, together.
 func severalAnswer(all []*found) render.Answer {
-	out := render.Answer{Columns: append([]string{"scale"}, planColumns...)}
+	out := render.Answer{Columns: append([]string{"scale"}, foundColumns...)}
 	var objects []render.Record
 	for i, a := range all {
 		head, body := render.Record{{Key: "point", Value: i + 1}}, render.Fields(a)
@@ -318,21 +334,107 @@ func severalAnswer(all []*found) render.Answer {
 			body = slices.Concat(head, body)
 		}
 		objects = append(objects, body)
-		out.Lines = append(out.Lines, a.lines(head)...)
+		for _, l := range a.answer().Lines {
+			l.Head = head
+			out.Lines = append(out.Lines, l)
+		}
 	}
 	out.JSON = objects
-	out.Text = func(t *render.Text) {
-		if all[0].Find == findFrontier {
-			frontierText(t, all)
-			return
+	out.Text = func(t *render.Text) { severalText(t, all) }
+	return out
+}
+
+// An answered holds the fields of an answer in a file that a verification needs. They are read by the tags
+// that wrote them.
+type answered struct {
+	Find  string `json:"find"`
+	Found bool   `json:"found"`
+
+	answer plan.Answer   // to the other questions; its plan is set for all
+	load   plan.Load     // to --find load
+	most   plan.MostLoad // to --find most-load
+	node   *tree.Node    // everything
+}
+
+const wantAnswer = "an answer of `pfq plan` in JSON"
+
+// readAnswers reads the answers in a file in JSON.
+func readAnswers(name string) ([]*answered, error) {
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, input.InFile(name, err)
+	}
+	defer file.Close()
+	root, err := tree.Read(file, tree.JSON, wantAnswer)
+	var syntax *tree.SyntaxError
+	if errors.As(err, &syntax) {
+		syntax.Reason = "want " + wantAnswer + ": " + syntax.Reason
+	}
+	if err != nil {
+		return nil, tree.InFile(name, err)
+	}
+	answers, err := answersIn(root)
+	if err != nil {
+		return nil, tree.InFile(name, err)
+	}
+	return answers, nil
+}
+
+// answersIn reads one answer, or a list of them.
+func answersIn(root *tree.Node) ([]*answered, error) {
+	list := []tree.Node{*root}
+	if root.Kind == tree.Array {
+		list = root.Kids
+	}
+	all := make([]*answered, len(list))
+	for i := range list {
+		if kind := list[i].Kind; kind != tree.Object && kind != tree.Null {
+			return nil, input.Errorf("", root, "%s, an object or an array of them", wantAnswer)
 		}
-		for i, a := range all {
-			if i > 0 {
-				t.Blank()
-			}
-			t.Line("scale %s", render.Six(render.Rat(a.scale, render.Unproved).Float))
-			a.text(t)
+		path := ""
+		if root.Kind == tree.Array {
+			path = input.Index("", i)
+		}
+		a, err := readAnswer(&list[i], path)
+		if err != nil {
+			return nil, root.Locate(err)
+		}
+		all[i] = a
+	}
+	return all, nil
+}
+
+// readAnswer reads the fields that a verification needs, which depend on the question.
+func readAnswer(n *tree.Node, path string) (*answered, error) {
+	a := &answered{node: n}
+	err := render.Read(n, path, a)
+	parts := []any{&a.answer}
+	switch a.Find {
+	case findLoad:
+		parts[0] = &a.load
+	case findMostLoad:
+		parts[0] = &a.most
+	}
+	if a.Found || a.Find == findLoad {
+		a.answer.Plan = new(plan.Outcome)
+		a.most.Plan = a.answer.Plan
+		parts = append(parts, a.answer.Plan)
+	}
+	for i := 0; i < len(parts) && err == nil; i++ {
+		err = render.Read(n, path, parts[i])
+	}
+	if solves := a.answer.Solves + a.most.Solves; solves < 0 && err == nil {
+		err = input.Errorf(input.Field(path, "solves"), solves, "an integer >= 0")
+	}
+	if bad, ok := err.(*input.Error); ok {
+		switch strings.TrimPrefix(bad.Path, path+".") {
+		case "find":
+			bad.Want = `the question, such as "cost", in ` + wantAnswer
+		case "undecided":
+			bad.Want = "an array of plans"
+		case "proof":
+			bad.Want = "a proof; plans that were given have none"
 		}
 	}
-	return out
+	return a, err
 }

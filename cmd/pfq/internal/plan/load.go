@@ -68,22 +68,36 @@ func loadAnswer(p *problem.Problem, l *plan.Load) render.Answer {
 	sections := []render.Section{{Kind: "load", Columns: "-"},
 		{Kind: "target", Of: "targets", Columns: "target limit holding failing failing_verdict"},
 		{Kind: "class", Of: "classes", Columns: "name mean_delay_holding"}}
-	text := func(t *render.Text) {
-		t.Fraction = 6
-		between := "between them"
-		if l.Holds != nil {
-			t.Line("the targets hold with the arrival rates multiplied by %s, and fail at %s",
-				render.SixDown(l.At), render.SixUp(l.Below))
-		} else {
-			t.Line("the targets fail even with the arrival rates multiplied by %s", render.SixUp(l.Below))
-			between = "below it"
-		}
-		if !l.Complete {
-			t.Line("%s the targets could not be decided", between)
-		}
-	}
 	if l.Holds == nil {
 		sections[2].Columns = "-"
 	}
-	return render.Points([]render.Point{{Body: loadRecord(p, l), Sections: sections}}, false, nil, text)
+	return render.Points([]render.Point{{Body: loadRecord(p, l), Sections: sections}}, false, nil,
+		func(t *render.Text) { loadHeading(t, l) })
+}
+
+// mostLoadRecord returns the fields of the plan for the greatest load.
+func mostLoadRecord(p *problem.Problem, l *plan.MostLoad) render.Record {
+	targets, classes := holding(p, l.Plan)
+	best, choice := &plan.Outcome{}, (*problem.Choice)(nil)
+	if l.Plan != nil {
+		best, choice = l.Plan, &l.Plan.Choice
+	}
+	return append(answerTo(findMostLoad, l.Plan != nil), render.Fields(l)...).
+		Set("cost", render.Rat(best.Cost, render.Fraction), "holds_at").
+		Set("budget", render.Rat(p.Budget, render.Fraction), "holds_at").
+		Set("choice", choice, "proof").Set("buy", purchases(p, best.Choice), "proof").
+		Set("targets", targets, "proof").Set("classes", classes, "proof")
+}
+
+// mostLoadAnswer returns the answer with the plan for the greatest load.
+func mostLoadAnswer(p *problem.Problem, l *plan.MostLoad) render.Answer {
+	sections := []render.Section{{Kind: "load", Columns: "-"}, buySection,
+		{Kind: "target", Of: "targets", Columns: "target limit holding"},
+		{Kind: "class", Of: "classes", Columns: "name mean_delay_holding"},
+		{Kind: "corner", Of: "proof.corners", Columns: "-"}}
+	if l.Plan == nil {
+		sections[2].Columns, sections[3].Columns = "-", "-"
+	}
+	return render.Points([]render.Point{{Body: mostLoadRecord(p, l), Sections: sections}}, false, nil,
+		func(t *render.Text) { mostLoadHeading(t, p, l) })
 }

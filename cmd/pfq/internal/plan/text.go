@@ -8,58 +8,43 @@ import (
 
 	"productform/internal/render"
 	"productform/num"
+	"productform/plan"
+	"productform/plan/problem"
 )
 
-// text writes the answer for people.
-func (a *found) text(t *render.Text) {
+// heading writes what was found.
+func (a *found) heading(t *render.Text) {
 	a.verdict(t)
 	if !a.StableNow {
 		t.Line("now unstable: without anything bought queues grow without bound, so that there are no delays to compare with")
 	}
-	t.Line("")
-	buyTable(t, a.Buy)
-	columns := func(first string, columns ...string) []string {
-		switch {
-		case !a.Found:
-			return []string{first, columns[0], columns[2]}
-		case len(a.Buy) == 0: // the plan is the cluster as it is
-			return []string{first, columns[0]}
-		}
-		return []string{first, columns[0], columns[1]}
-	}
-	if len(a.Targets) > 0 {
-		last := "plan"
-		if !a.Found {
-			last = "everything"
-		}
-		t.Table(a.Targets, "target", "limit", "now", last, "verdict")
-	}
-	t.Table(a.Gradients, "option", "name", "mean_delay_per_step", "mean_delay_per_cost")
-	t.Table(a.Classes, columns("name", "mean_delay_now", "mean_delay", "mean_delay_with_everything")...)
-	t.Table(a.Servers, columns("name", "utilization_now", "utilization", "utilization_with_everything")...)
+}
+
+// ending writes what follows the tables.
+func (a *found) ending(t *render.Text) {
 	a.edgesText(t)
 	for _, c := range a.Undecided {
 		t.Line("undecided: %s, where a bound straddles a limit at the widest precision", a.problem.Words(c))
 	}
 }
 
-// buyTable lists what is bought: the capacity in all and, where some of it is for several servers, that of each.
-func buyTable(t *render.Text, list []purchase) {
-	columns := []string{"kind", "name", "steps", "capacity", "cost"}
-	if slices.ContainsFunc(list, func(b purchase) bool { return b.Servers != nil && *b.Servers > 1 }) {
-		columns = []string{"kind", "name", "steps", "count", "capacity_each", "capacity", "cost"}
-	}
-	var rows []render.Record
-	for _, b := range list {
-		row := render.Fields(b)
-		for i := range row {
-			if row[i].Key == "capacity" && len(columns) > 5 {
+// buyRows returns the rows of purchases in text. The capacity of each server has a column if one is for several.
+func buyRows(rows []render.Record) []render.Record {
+	several := slices.ContainsFunc(rows, func(r render.Record) bool {
+		n, _ := r.Get("count").(int)
+		return n > 1
+	})
+	for _, row := range rows {
+		for i, f := range row {
+			switch {
+			case !several && (f.Key == "count" || f.Key == "capacity_each"):
+				row[i].Value = nil
+			case several && f.Key == "capacity":
 				row[i].Title = "in all"
 			}
 		}
-		rows = append(rows, row)
 	}
-	t.Table(rows, columns...)
+	return rows
 }
 
 // verdict says what was found, and what is proved of it.
@@ -77,9 +62,11 @@ func (a *found) verdict(t *render.Text) {
 	case a.Found && a.Proof.Delay == nil && a.Complete:
 		t.Line("cost %s: no plan that %s costs less", cost, good)
 	case a.Found && a.Proof.Delay == nil:
-		t.Line("cost %s%s: no plan that %s costs less than %s; %s", cost, a.gapText("the least cost"), good, t.Cell(a.CostAtLeast), a.stoppedText())
+		t.Line("cost %s%s: no plan that %s costs less than %s; %s", cost, a.gapText("the least cost"), good,
+			t.Cell(a.CostAtLeast), a.stoppedText())
 	case a.Found && a.Complete:
-		t.Line("cost %s, mean delay of %s %s: no plan%s has a smaller one", cost, a.minimum, t.Cell(a.MeanDelay), a.proofText(t))
+		t.Line("cost %s, mean delay of %s %s: no plan%s has a smaller one", cost, a.minimum, t.Cell(a.MeanDelay),
+			a.proofText(t))
 	case a.Found:
 		t.Line("cost %s, mean delay of %s %s%s: no plan%s has one below %s; %s", cost, a.minimum, t.Cell(a.MeanDelay),
 			a.gapText("the least"), a.proofText(t), render.Six(*a.Proof.Delay), a.stoppedText())
@@ -170,14 +157,33 @@ type pointRow struct {
 	Buy   string     `json:"buy"`
 }
 
+// severalText writes the points of a frontier, or answers at growing loads one after the other.
+func severalText(t *render.Text, all []*found) {
+	if all[0].Find == findFrontier {
+		frontierText(t, all)
+		return
+	}
+	for i, a := range all {
+		if i > 0 {
+			t.Blank()
+		}
+		t.Line("scale %s", render.Six(render.Rat(a.scale, render.Unproved).Float))
+		a.answer().Text(t)
+	}
+}
+
 // frontierText writes the points of a frontier under each other.
 func frontierText(t *render.Text, all []*found) {
 	if len(all) == 1 {
-		all[0].text(t)
+		all[0].answer().Text(t)
 		return
 	}
 	last := all[len(all)-1]
-	t.Line("%s, each with the least mean delay of %s among all that cost less than the next", map[bool]string{true: "plans that meet the targets", false: "stable plans"}[last.hasGoals()], last.minimum)
+	plans := "stable plans"
+	if last.hasGoals() {
+		plans = "plans that meet the targets"
+	}
+	t.Line("%s, each with the least mean delay of %s among all that cost less than the next", plans, last.minimum)
 	if !last.Complete {
 		t.Line("the last one may not be: %s", last.stoppedText())
 	}
@@ -215,9 +221,10 @@ func (a *found) edgesText(t *render.Text) {
 		if e.Bought {
 			verb = "changes"
 		}
-		text := fmt.Sprintf("edge %s %s the mean delay of all jobs from %s to %s", name, verb, t.Cell(e.Without), t.Cell(e.With))
+		without, with := t.Cell(e.Without), t.Cell(e.With)
+		text := fmt.Sprintf("edge %s %s the mean delay of all jobs from %s to %s", name, verb, without, with)
 		if e.Without == nil || e.With == nil {
-			text = fmt.Sprintf("edge %s: mean delay of all jobs %s without it, %s with it", name, t.Cell(e.Without), t.Cell(e.With))
+			text = fmt.Sprintf("edge %s: mean delay of all jobs %s without it, %s with it", name, without, with)
 		}
 		var pays []string
 		for _, p := range e.Pays {
@@ -228,4 +235,41 @@ func (a *found) edgesText(t *render.Text) {
 		}
 		t.Line("%s", text)
 	}
+}
+
+// loadHeading writes the greatest load of a plan.
+func loadHeading(t *render.Text, l *plan.Load) {
+	t.Fraction = 6
+	between := "between them"
+	if l.Holds != nil {
+		t.Line("the targets hold with the arrival rates multiplied by %s, and fail at %s",
+			render.SixDown(l.At), render.SixUp(l.Below))
+	} else {
+		t.Line("the targets fail even with the arrival rates multiplied by %s", render.SixUp(l.Below))
+		between = "below it"
+	}
+	if !l.Complete {
+		t.Line("%s the targets could not be decided", between)
+	}
+}
+
+// mostLoadHeading writes the greatest load of all plans.
+func mostLoadHeading(t *render.Text, p *problem.Problem, l *plan.MostLoad) {
+	t.Fraction = 6
+	within := ""
+	if p.Budget != nil {
+		within = " that costs at most " + t.Cell(p.Budget)
+	}
+	if l.Plan != nil {
+		t.Line("cost %s: the targets hold with the arrival rates multiplied by %s; at %s they fail with "+
+			"every plan%s", t.Cell(l.Plan.Cost), render.SixDown(l.At), render.SixUp(l.Below), within)
+	} else {
+		t.Line("the targets fail with every plan%s even with the arrival rates multiplied by %s",
+			within, render.SixUp(l.Below))
+	}
+	if !l.Complete {
+		t.Line("what lies between is not known: the limit of solves ended the search, or a plan could not be " +
+			"decided")
+	}
+	t.Line("proof: %s; %s", render.Counted(len(l.Proof.Corners), "corner"), render.Counted(l.Solves, "solve"))
 }

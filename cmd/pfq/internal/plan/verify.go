@@ -3,15 +3,12 @@ package plan
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"maps"
 	"math"
 	"math/big"
-	"os"
 	"slices"
+	"strconv"
 	"strings"
 
 	"productform/cmd/pfq/internal/command"
@@ -56,8 +53,8 @@ func (f *planFlags) verified(q command.Query, p *problem.Problem) (a render.Answ
 	return render.Answer{JSON: v, Lines: []render.Lines{{Of: v}}, Text: v.text}, v.Proved, nil
 }
 
-// miscounted says what is wrong with how many answers there are: one for each load, but for those of a frontier, and but for loads
-// after one at which no plan was found.
+// miscounted returns what is wrong with the number of answers. There is one for each load, except for a frontier and
+// for loads after one at which no plan was found.
 func (f *planFlags) miscounted(answers []*answered) string {
 	loads := max(len(f.loads), 1)
 	switch {
@@ -73,59 +70,99 @@ func (f *planFlags) miscounted(answers []*answered) string {
 	return ""
 }
 
-// checkAnswer checks one of the answers.
-func (f *planFlags) checkAnswer(ctx context.Context, p *problem.Problem, answers []*answered, i int, s plan.Settings) error {
-	one := answers[i]
-	if one.Find != f.find {
-		return fmt.Errorf("%w: it is the answer to --find %s", plan.ErrProof, one.Find)
+// checkAnswer checks the proof of an answer, and compares its other fields with those of a new answer for its plan.
+func (f *planFlags) checkAnswer(
+	ctx context.Context, p *problem.Problem, answers []*answered, i int, s plan.Settings,
+) (err error) {
+	a := answers[i]
+	if a.Find != f.find {
+		return fmt.Errorf("%w: it is the answer to --find %s", plan.ErrProof, a.Find)
 	}
+	var scale, right render.Record
 	if f.loads != nil {
 		p = scaled(p, f.loads[i])
-		one.scale = f.loads[i]
-	}
-	if one.Find == findLoad {
-		asked, err := parseChoice(p, f.choice)
-		if err != nil {
-			return err
+		style := render.Unproved
+		if f.find == findGrowth {
+			style = render.Fraction
 		}
-		if !slices.Equal(nonzero(one.answer.Plan.Choice), nonzero(asked)) {
-			return fmt.Errorf("%w: the choice is not that of --choice", plan.ErrProof)
-		}
-		return one.checkLoad(ctx, p, s)
+		scale = render.Fields(command.Scaled{Scale: render.Rat(f.loads[i], style)})
 	}
-	if one.Find == findMostLoad {
-		return one.checkMostLoad(ctx, p, s)
+	switch f.find {
+	case findLoad:
+		right, err = f.checkLoad(ctx, p, a, s)
+	case findMostLoad:
+		right, err = checkMostLoad(ctx, p, &a.most, s)
+	default:
+		right, err = f.checkFound(ctx, p, answers, i, s)
 	}
-	proof := &one.answer.Proof
+	if err != nil {
+		return notProved(err)
+	}
+	return a.compare(append(scale, right...), s)
+}
+
+// checkFound checks the proof of a search, and returns the right answer.
+func (f *planFlags) checkFound(
+	ctx context.Context, p *problem.Problem, answers []*answered, i int, s plan.Settings,
+) (render.Record, error) {
+	r := answers[i].answer
+	var before *plan.Outcome
+	if i > 0 {
+		before = answers[i-1].answer.Plan
+	}
 	var from problem.Choice
 	right := true
 	switch f.find {
 	case findCost:
-		right = proof.Delay == nil && proof.AtMost == nil
+		right = r.Proof.Delay == nil && r.Proof.AtMost == nil
 	case findGrowth:
-		right = proof.Delay == nil && proof.AtMost == nil && (i == 0 || answers[i-1].answer.Plan != nil)
-		if i > 0 && right {
-			from = answers[i-1].answer.Plan.Choice
+		right = r.Proof.Delay == nil && r.Proof.AtMost == nil && (i == 0 || before != nil)
+		if before != nil {
+			from = before.Choice
 		}
 	case findDelay:
-		right = isEqual(proof.AtMost, p.Budget) && proof.Below == nil && (one.answer.Plan == nil || proof.Delay != nil)
+		right = isEqual(r.Proof.AtMost, p.Budget) && r.Proof.Below == nil && (r.Plan == nil || r.Proof.Delay != nil)
 	case findFrontier:
 		right = f.isPoint(p, answers, i)
 	}
-	if !right || !slices.Equal(nonzero(proof.From), nonzero(from)) {
-		return fmt.Errorf("%w: the proof is of something else", plan.ErrProof)
+	if !right || !slices.Equal(nonzero(r.Proof.From), nonzero(from)) {
+		return nil, fmt.Errorf("%w: the proof is of something else", plan.ErrProof)
 	}
-	if err := plan.Verify(ctx, p, &one.answer, s); err != nil {
-		return err
+	err := plan.Verify(ctx, p, &r, s)
+	if err != nil {
+		return nil, err
 	}
-	return one.checkMeasures(ctx, f, p, s)
+	if r.Now, err = plan.Evaluate(ctx, p, problem.Choice{}, s); err != nil {
+		return nil, err
+	}
+	var at problem.Choice
+	if r.Plan != nil {
+		at = r.Plan.Choice
+		if r.Plan, err = plan.Evaluate(ctx, p, at, s); err != nil {
+			return nil, err
+		}
+		r.WithinBudget = p.Budget == nil || r.Plan.Cost.Cmp(p.Budget) <= 0
+	} else if r.Most, err = plan.Evaluate(ctx, p, p.Everything(), s); err != nil {
+		return nil, err
+	}
+	effects, err := plan.EdgeEffects(ctx, p, at, s)
+	if err != nil {
+		return nil, err
+	}
+	a := newFound(f.find, p, &r, effects)
+	const rounding = 1.1 // a search leaves open plans whose mean delay is more than s.RelTol below
+	if !r.Complete && r.Proof.Delay != nil && r.Proof.Below == nil && a.Gap != nil && *a.Gap <= rounding*s.RelTol {
+		return nil, fmt.Errorf("%w: the answer is complete: no plan has a smaller mean delay", plan.ErrProof)
+	}
+	return render.Fields(a), nil
 }
 
-// isPoint reports whether the proof of a point of a frontier reaches to the next one, and the first has one that nothing is cheaper.
+// isPoint reports whether the proof of a point of a frontier reaches to the next one, and that of the first shows that
+// nothing is cheaper.
 func (f *planFlags) isPoint(p *problem.Problem, answers []*answered, i int) bool {
 	a := answers[i].answer
 	switch {
-	case a.Plan == nil || a.Proof.Delay == nil: // nothing is known to meet the targets within the budget, or nothing of mean delays
+	case a.Plan == nil || a.Proof.Delay == nil: // no plan within the budget is known, or nothing of mean delays
 		above := a.Plan != nil && a.Plan.Cost != nil && p.Budget != nil && a.Plan.Cost.Cmp(p.Budget) > 0
 		return len(answers) == 1 && a.Proof.Delay == nil && a.Proof.AtMost == nil && (a.Plan == nil || !a.Complete || above)
 	case (a.Cheaper != nil) != (i == 0):
@@ -154,74 +191,60 @@ func nonzero(c problem.Choice) (list []int) {
 	return append(append(list, -1), c.Edges...)
 }
 
-// checkMeasures checks all else that an answer says, by making it anew for the plan and the proof that it has.
-func (a *answered) checkMeasures(ctx context.Context, f *planFlags, p *problem.Problem, s plan.Settings) error {
-	r := a.answer
-	var at problem.Choice
-	var err error
-	if r.Now, err = plan.Evaluate(ctx, p, problem.Choice{}, s); err != nil {
-		return err
-	}
-	if r.Plan != nil {
-		at = r.Plan.Choice
-		if r.Plan, err = plan.Evaluate(ctx, p, at, s); err != nil {
-			return notProved(err)
-		}
-		r.WithinBudget = p.Budget == nil || r.Plan.Cost.Cmp(p.Budget) <= 0
-	} else if r.Most, err = plan.Evaluate(ctx, p, p.Everything(), s); err != nil {
-		return err
-	}
-	effects, err := plan.EdgeEffects(ctx, p, at, s)
-	if err != nil {
-		return err
-	}
-	right := newFound(f.find, p, &r, effects)
-	const rounding = 1.1 // a search leaves open plans whose mean delay is more than s.RelTol below
-	if !r.Complete && r.Proof.Delay != nil && r.Proof.Below == nil && right.Gap != nil &&
-		*right.Gap <= rounding*s.RelTol {
-		return fmt.Errorf("%w: the answer is complete: no plan has a smaller mean delay", plan.ErrProof)
-	}
-	return a.compare(right, s)
-}
-
-// checkLoad checks the greatest load of a plan.
-func (a *answered) checkLoad(ctx context.Context, p *problem.Problem, s plan.Settings) error {
+// checkLoad checks the greatest load of a plan, and returns the right answer.
+func (f *planFlags) checkLoad(
+	ctx context.Context, p *problem.Problem, a *answered, s plan.Settings,
+) (render.Record, error) {
 	choice, l := a.answer.Plan.Choice, &a.load
-	err := plan.VerifyLoad(ctx, p, choice, l, s)
+	asked, err := parseChoice(p, f.choice)
 	if err != nil {
-		return notProved(err)
+		return nil, err
+	}
+	if !slices.Equal(nonzero(choice), nonzero(asked)) {
+		return nil, fmt.Errorf("%w: the choice is not that of --choice", plan.ErrProof)
+	}
+	if err := plan.VerifyLoad(ctx, p, choice, l, s); err != nil {
+		return nil, err
 	}
 	if l.Fails, err = plan.Evaluate(ctx, scaled(p, l.Below), choice, s); err != nil {
-		return err
+		return nil, err
 	}
 	if l.At != nil {
 		if l.Holds, err = plan.Evaluate(ctx, scaled(p, l.At), choice, s); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	return a.compare(loadRecord(p, l), s)
+	return loadRecord(p, l), nil
 }
 
-// compare checks that the answer says what it should.
-func (a *answered) compare(answer any, s plan.Settings) error {
-	said := render.Fields(answer)
-	if a.scale != nil {
-		style := render.Unproved
-		if a.Find == findGrowth {
-			style = render.Fraction
-		}
-		said = append(render.Fields(command.Scaled{Scale: render.Rat(a.scale, style)}), said...)
+// checkMostLoad checks the plan for the greatest load, and returns the right answer.
+func checkMostLoad(
+	ctx context.Context, p *problem.Problem, l *plan.MostLoad, s plan.Settings,
+) (render.Record, error) {
+	err := plan.VerifyMostLoad(ctx, p, l, s)
+	if err != nil {
+		return nil, err
 	}
-	text, err := render.Answer{JSON: said}.Format("json")
+	if l.Plan != nil {
+		if l.Plan, err = plan.Evaluate(ctx, scaled(p, l.At), l.Plan.Choice, s); err != nil {
+			return nil, err
+		}
+	}
+	return mostLoadRecord(p, l), nil
+}
+
+// compare checks the answer against the right one.
+func (a *answered) compare(right render.Record, s plan.Settings) error {
+	text, err := render.Answer{JSON: right}.Format("json")
 	if err != nil {
 		return err
 	}
-	var right map[string]any
-	if err := json.Unmarshal(text, &right); err != nil {
+	want, err := tree.Read(bytes.NewReader(text), tree.JSON, wantAnswer)
+	if err != nil {
 		return err
 	}
-	if path, want := difference("", right, a.fields, s.RelTol); path != "" {
-		return fmt.Errorf("%w: %s: want %v", plan.ErrProof, strings.TrimPrefix(path, "."), want)
+	if path, want := difference("", want, a.node, s.RelTol); path != "" {
+		return fmt.Errorf("%w: %s: want %s", plan.ErrProof, path, want)
 	}
 	return nil
 }
@@ -235,47 +258,47 @@ func notProved(err error) error {
 	return err
 }
 
-// difference returns where a value of JSON differs from another, and what it should be; numbers may differ by three times a
-// tolerance, as each may be off by one.
-func difference(path string, want, got any, tol float64) (string, any) {
-	switch w := want.(type) {
-	case map[string]any:
-		g, ok := got.(map[string]any)
-		if !ok {
-			return path, "an object"
-		}
-		for _, key := range slices.Sorted(maps.Keys(w)) {
-			if at, want := difference(path+"."+key, w[key], g[key], tol); at != "" {
-				return at, want
-			}
-		}
-		for _, key := range slices.Sorted(maps.Keys(g)) {
-			if _, ok := w[key]; !ok {
-				return path + "." + key, "no field"
-			}
-		}
-		return "", nil
-	case []any:
-		g, ok := got.([]any)
-		if !ok || len(g) != len(w) {
-			return path, fmt.Sprintf("a list of %d", len(w))
-		}
-		for i := range w {
-			if at, want := difference(input.Index(path, i), w[i], g[i], tol); at != "" {
-				return at, want
-			}
-		}
-		return "", nil
-	case float64:
-		if g, ok := got.(float64); ok && math.Abs(g-w) <= 3*tol*max(math.Abs(w), tol) {
-			return "", nil
-		}
-		return path, want
+// difference returns the path at which a value of JSON differs from another, and the value wanted there. Numbers
+// may differ by three times a tolerance because each may be off by one. A missing field counts as null.
+func difference(path string, want, got *tree.Node, tol float64) (where, what string) {
+	if got == nil {
+		got = &tree.Node{}
 	}
-	if want != got {
-		return path, want
+	switch {
+	case want.Kind == tree.Object && got.Kind != tree.Object:
+		return path, "an object"
+	case want.Kind == tree.Array && (got.Kind != tree.Array || len(got.Kids) != len(want.Kids)):
+		return path, fmt.Sprintf("a list of %d", len(want.Kids))
+	case want.Kind == tree.Object:
+		for _, key := range slices.Sorted(slices.Values(want.Keys)) {
+			if where, what = difference(input.Field(path, key), want.Get(key), got.Get(key), tol); where != "" {
+				return where, what
+			}
+		}
+		keys := slices.Sorted(slices.Values(got.Keys))
+		for i, key := range keys {
+			if want.Get(key) == nil || slices.Contains(keys[:i], key) {
+				return input.Field(path, key), "no field"
+			}
+		}
+	case want.Kind == tree.Array:
+		for i := range want.Kids {
+			if where, what = difference(input.Index(path, i), &want.Kids[i], &got.Kids[i], tol); where != "" {
+				return where, what
+			}
+		}
+	case want.Kind == tree.Number:
+		w, _ := strconv.ParseFloat(want.Text, 64)
+		g, err := strconv.ParseFloat(got.Text, 64)
+		if got.Kind != tree.Number || err != nil || math.Abs(g-w) > 3*tol*max(math.Abs(w), tol) {
+			return path, fmt.Sprint(w)
+		}
+	case want.Kind == tree.Null && got.Kind != tree.Null:
+		return path, "null"
+	case want.Kind != got.Kind || want.Text != got.Text:
+		return path, want.Text
 	}
-	return "", nil
+	return "", ""
 }
 
 func (v verification) text(t *render.Text) {
@@ -284,101 +307,4 @@ func (v verification) text(t *render.Text) {
 		return
 	}
 	t.Line("not proved: %s", v.Why)
-}
-
-// An answered is an answer in a file.
-type answered struct {
-	Find  string `json:"find"`
-	Found bool   `json:"found"`
-
-	answer plan.Answer    // to the other questions; its plan is set for all
-	load   plan.Load      // to --find load
-	most   plan.MostLoad  // to --find most-load
-	fields map[string]any // all that it says
-	scale  *big.Rat       // of --scale, nil without it
-}
-
-const wantAnswer = "an answer of `pfq plan` in JSON"
-
-// readAnswers reads the answers in a file in JSON.
-func readAnswers(name string) ([]*answered, error) {
-	file, err := os.Open(name)
-	if err != nil {
-		return nil, input.InFile(name, err)
-	}
-	defer file.Close()
-	answers, err := decodeAnswers(file)
-	if err != nil {
-		return nil, tree.InFile(name, err)
-	}
-	return answers, nil
-}
-
-func decodeAnswers(r io.Reader) ([]*answered, error) {
-	var text bytes.Buffer
-	root, err := tree.Read(io.TeeReader(r, &text), tree.JSON, wantAnswer)
-	var syntax *tree.SyntaxError
-	if errors.As(err, &syntax) {
-		syntax.Reason = "want " + wantAnswer + ": " + syntax.Reason
-	}
-	if err != nil {
-		return nil, err
-	}
-	list, fields := []tree.Node{*root}, make([]map[string]any, 1)
-	var into any = &fields[0]
-	if root.Kind == tree.Array {
-		list, into = root.Kids, &fields
-	}
-	if err := json.Unmarshal(text.Bytes(), into); err != nil {
-		return nil, input.Errorf("", root, "%s, an object or an array of them", wantAnswer)
-	}
-	var all []*answered
-	for i := range list {
-		path := ""
-		if root.Kind == tree.Array {
-			path = input.Index("", i)
-		}
-		one, err := readAnswer(&list[i], path)
-		if err != nil {
-			return nil, root.Locate(err)
-		}
-		one.fields = fields[i]
-		all = append(all, one)
-	}
-	return all, nil
-}
-
-// readAnswer reads one answer.
-func readAnswer(n *tree.Node, path string) (*answered, error) {
-	a := &answered{}
-	err := render.Read(n, path, a)
-	parts := []any{&a.answer}
-	switch a.Find {
-	case findLoad:
-		parts[0] = &a.load
-	case findMostLoad:
-		parts[0] = &a.most
-	}
-	if a.Found || a.Find == findLoad {
-		a.answer.Plan = new(plan.Outcome)
-		a.most.Plan = a.answer.Plan
-		parts = append(parts, a.answer.Plan)
-	}
-	for i := 0; i < len(parts) && err == nil; i++ {
-		err = render.Read(n, path, parts[i])
-	}
-	if solves := a.answer.Solves + a.most.Solves; solves < 0 && err == nil {
-		err = input.Errorf(input.Field(path, "solves"), solves, "an integer >= 0")
-	}
-	if bad, ok := err.(*input.Error); ok {
-		switch strings.TrimPrefix(bad.Path, path+".") {
-		case "find":
-			bad.Want = `the question, such as "cost", in ` + wantAnswer
-		case "undecided":
-			bad.Want = "an array of plans"
-		case "proof":
-			bad.Want = "a proof; plans that were given have none"
-		}
-	}
-	return a, err
 }

@@ -53,16 +53,20 @@ func New() *cobra.Command {
 	f.binding = b
 	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error { return f.check(cmd.Flags().Changed) }
 	cli.AddChoice(cmd, &f.find, "find", []string{findCost, findDelay, findFrontier, findLoad, findMostLoad, findGrowth},
-		"the least cost, the least delay within the budget, all plans that are best for their cost, the greatest load, the plan that bears the most load within the budget, or the least cost as the load grows")
+		"the least cost, the least delay within the budget, all plans that are best for their cost, "+
+			"the greatest load, the plan that bears the most load within the budget, or the least cost as the load grows")
 	cli.AddText(cmd, &f.choice, "choice", "", "options of the file, such as SERVER=2,CLASS:SERVER",
-		"do not search: measure the plan with so many steps of upgrades and new servers and with these edges, such as `small=1,reports:big`; none is the plan without any")
-	b.Int(&s.Limit, "Limit", "limit", 1e9, "most `SOLVES` of a search, after which it says how far from the best its plan can be")
+		"do not search: measure the plan with so many steps of upgrades and new servers and with these edges, such as "+
+			"`small=1,reports:big`; none is the plan without any")
+	b.Int(&s.Limit, "Limit", "limit", 1e9,
+		"most `SOLVES` of a search, after which it says how far from the best its plan can be")
 	b.Number(&s.RelTol, "RelTol", "tol", "1e-09", "a number >= 1e-12 and < 1",
 		"relative error asked of numbers, and by which a better plan has a smaller mean delay",
 		func(v float64) bool { return v >= plan.MinRelTol && v < 1 })
 	cli.AddText(cmd, &f.verify, "verify", "", "the name of a file with an answer in JSON",
 		"do not search: check the answer to the same question in the file `ANSWER`, in JSON")
-	cli.AddSwitch(cmd, &f.worth, "gradients", "also give by how much a little more of each option changes the mean delay that is minimized")
+	cli.AddSwitch(cmd, &f.worth, "gradients",
+		"also give by how much a little more of each option changes the mean delay that is minimized")
 	command.AddScale(cmd, &f.loads, "plan", "all arrival rates")
 	b.Name("loads", "scale")
 	return cmd
@@ -78,16 +82,19 @@ func (f *planFlags) check(given func(string) bool) error {
 	case given("gradients") && (f.find == findLoad || f.find == findMostLoad || given("verify")):
 		return errors.New("--gradients needs --find cost, delay, frontier or growth, and no --verify")
 	case f.find == findFrontier && given("scale"):
-		return errors.New("--find frontier and --scale exclude each other: a frontier is that of one load, which stands in the file as scale")
+		return errors.New("--find frontier and --scale exclude each other: a frontier is that of one load, which " +
+			"stands in the file as scale")
 	case f.find == findGrowth && !given("scale"):
-		return &input.Error{Path: "--scale", Want: "growing factors of the arrival rates, such as 1,1.25,1.5,2, with --find growth"}
+		const want = "growing factors of the arrival rates, such as 1,1.25,1.5,2, with --find growth"
+		return &input.Error{Path: "--scale", Want: want}
 	}
 	return nil
 }
 
 // answer reads the plan and answers, and says whether the targets can be met.
 func (f *planFlags) answer(q command.Query) (a render.Answer, found bool, err error) {
-	p, err := command.Read(q, func(r io.Reader) (*problem.Problem, error) { return problem.Read(r, ".") }, problem.ReadFile, "solve, and a plan names it as its model", "servers", "classes")
+	read := func(r io.Reader) (*problem.Problem, error) { return problem.Read(r, ".") }
+	p, err := command.Read(q, read, problem.ReadFile, "solve, and a plan names it as its model", "servers", "classes")
 	err = command.MeantForPool(err)
 	err = command.MeantForNetwork(err, "and plans are for clusters")
 	if err != nil {
@@ -169,7 +176,9 @@ func (f *planFlags) found(q command.Query, p *problem.Problem, r *plan.Answer) (
 
 // frontier finds the plans that are best for their cost.
 func (f *planFlags) frontier(q command.Query, p *problem.Problem) (a render.Answer, found bool, err error) {
-	points, err := working(q, f, func(ctx context.Context, s plan.Settings) ([]*plan.Answer, error) { return plan.Frontier(ctx, p, s) })
+	points, err := working(q, f, func(ctx context.Context, s plan.Settings) ([]*plan.Answer, error) {
+		return plan.Frontier(ctx, p, s)
+	})
 	if err != nil {
 		return a, false, err
 	}
@@ -188,7 +197,9 @@ func (f *planFlags) growth(q command.Query, p *problem.Problem) (a render.Answer
 }
 
 // several puts the answers of a frontier or of growing loads together.
-func (f *planFlags) several(q command.Query, answers []*plan.Answer, problemOf func(int) *problem.Problem, loads []*big.Rat) (a render.Answer, good bool, err error) {
+func (f *planFlags) several(
+	q command.Query, answers []*plan.Answer, problemOf func(int) *problem.Problem, loads []*big.Rat,
+) (a render.Answer, good bool, err error) {
 	var all []*found
 	good = loads == nil || len(answers) == len(loads)
 	for i, r := range answers {
@@ -217,7 +228,8 @@ func (f *planFlags) measured(q command.Query, p *problem.Problem) (a render.Answ
 			return nil, err
 		}
 		with, err := plan.Evaluate(ctx, p, choice, s)
-		return &plan.Answer{Now: now, Plan: with, WithinBudget: err == nil && (p.Budget == nil || with.Cost.Cmp(p.Budget) <= 0)}, err
+		within := err == nil && (p.Budget == nil || with.Cost.Cmp(p.Budget) <= 0)
+		return &plan.Answer{Now: now, Plan: with, WithinBudget: within}, err
 	})
 	if err != nil {
 		return a, false, err
@@ -243,6 +255,17 @@ func (f *planFlags) load(q command.Query, p *problem.Problem) (a render.Answer, 
 		return a, false, err
 	}
 	return loadAnswer(p, l), l.Holds != nil, nil
+}
+
+// mostLoad finds the plan for the greatest load.
+func (f *planFlags) mostLoad(q command.Query, p *problem.Problem) (render.Answer, bool, error) {
+	l, err := working(q, f, func(ctx context.Context, s plan.Settings) (*plan.MostLoad, error) {
+		return plan.GreatestLoadOfAll(ctx, p, s)
+	})
+	if err != nil {
+		return render.Answer{}, false, err
+	}
+	return mostLoadAnswer(p, l), l.Plan != nil, nil
 }
 
 // working does what may take long, and tells every few seconds how far it is.
@@ -301,7 +324,8 @@ func parseChoice(p *problem.Problem, text string) (c problem.Choice, err error) 
 		k := slices.Index(names, name)
 		switch {
 		case k < 0:
-			return c, input.Errorf(path, word, "NAME=STEPS of an upgrade or new server, or CLASS:SERVER of an edge: %s", strings.Join(slices.Concat(names, edges), ", "))
+			return c, input.Errorf(path, word, "NAME=STEPS of an upgrade or new server, or CLASS:SERVER of an edge: %s",
+				strings.Join(slices.Concat(names, edges), ", "))
 		case counted && (number < 0 || number > options[k].Most):
 			return c, input.Errorf(path, word, "%s=STEPS with steps from 0 to %d", name, options[k].Most)
 		case c.Steps[k] > 0:
