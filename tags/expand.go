@@ -21,12 +21,15 @@ type ExpansionSettings struct {
 
 // An Expansion tells how many hosts must be added for the mean slowdown to fall to a target.
 type Expansion struct {
-	Policy       Policy
-	Kind         Kind
-	Target       float64   // E[S] wanted
-	Within       bool      // some number of hosts that the settings allow does, and is known to; if false, the rest is 0
-	Extra        num.Value // hosts to add, an integer; two integers as bounds if Kind is Bounds
-	MeanSlowdown num.Value // E[S] with Extra more hosts, the higher number of bounds
+	Policy Policy  `json:"name" title:"policy"`
+	Kind   Kind    `json:"accuracy"`
+	Target float64 `json:"target"` // of E[S]
+
+	// Within reports whether some number of hosts within the settings is known to suffice; if not, the rest is 0.
+	Within bool `json:"-"`
+
+	Extra        num.Value `json:"extra_hosts"`   // an integer; two integers as bounds if Kind is Bounds
+	MeanSlowdown num.Value `json:"mean_slowdown"` // E[S] with Extra more hosts, the higher number of bounds
 }
 
 // Expand returns the server expansion of [HB02], section 6.1: the fewest hosts that must be added to those of m, without more jobs, so that the load

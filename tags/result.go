@@ -16,7 +16,7 @@ const (
 	PolicyRoundRobin     Policy = "round-robin"                  // likewise
 	PolicyCentral        Policy = "least-work-remaining"         // one queue, an M/G/h queue
 	PolicyCentralPrinted Policy = "least-work-remaining-printed" // as [HB02] prints it, twice as large
-	PolicySITAE          Policy = "sita-e"                       // knows sizes: an interval of them for each host, of equal loads
+	PolicySITAE          Policy = "sita-e"                       // knows sizes: as PolicySITA, of equal loads
 	PolicySITA           Policy = "sita"                         // knows sizes: an interval of them for each host
 )
 
@@ -30,41 +30,60 @@ const (
 	Bounds        Kind = "bounds"        // proved; the truth is between Low and High of each value
 )
 
-// A Host tells what host i sees of the jobs. Waiting, slowdown and delay are those of the jobs that end at it.
+// A Host holds the measures of host i. Waiting, slowdown and delay are those of the jobs that end at it.
 type Host struct {
-	Load        num.Value // ρ_i
-	Slack       num.Value // 1 - ρ_i, with its own digits
-	SlackError  float64   // Slack is within so much of 1 - ρ_i; a slack that is not larger may be 0 in truth
-	Visit       num.Value // the part of the jobs that come to it, P(X > s_{i-1}) under TAGS; 0 if it is left idle
-	Final       num.Value // p_i = P(s_{i-1} < X <= s_i), the part that ends at it
-	VisitMean   num.Value // mean work of a visit, E[min(X, s_i) | X > s_{i-1}] under TAGS; 0 if no job comes
-	VisitSquare num.Value // mean square of that, work²; 0 if no job comes
-	VisitWait   num.Value // V_i, seconds that a visit waits
-	Waiting     num.Value // W_i, seconds: V_1 + ... + V_i under TAGS, V_i for hosts of their own sizes
-	Slowdown    num.Value // E[S_i] = W_i E[1/X_i]; 0 if no job ends here, or E[1/X_i] is infinite
-	Delay       num.Value // E[T_i], seconds from arrival to end, with the runs that were killed; 0 if no job ends here
+	Load  num.Value `json:"load"`  // ρ_i
+	Slack num.Value `json:"slack"` // 1 - ρ_i, with its own digits
+
+	// SlackError bounds the error of Slack: a slack that is not larger may be 0.
+	SlackError float64 `json:"-"`
+
+	// Visit is the fraction of the jobs that visit the host, P(X > s_{i-1}) under TAGS; 0 if it is idle.
+	Visit num.Value `json:"visit_fraction"`
+
+	Final       num.Value `json:"final_fraction"` // p_i = P(s_{i-1} < X <= s_i), of the jobs that end at it
+	VisitMean   num.Value `json:"-"`              // E[min(X, s_i) | X > s_{i-1}] under TAGS; 0 if no job comes
+	VisitSquare num.Value `json:"-"`              // mean square of the same work; 0 if no job comes
+	VisitWait   num.Value `json:"visit_waiting"`  // V_i, seconds that a visit waits
+	Waiting     num.Value `json:"waiting"`        // W_i, seconds: V_1 + ... + V_i under TAGS, else V_i
+
+	Slowdown num.Value `json:"slowdown"` // E[S_i] = W_i E[1/X_i]; 0 if no job ends here, or E[1/X_i] is infinite
+
+	// Delay is E[T_i], seconds from arrival to end, killed runs included; 0 if no job ends here.
+	Delay num.Value `json:"delay"`
 }
 
 // A Result holds the stationary means of a policy. Values that do not exist are 0.
 type Result struct {
-	Policy  Policy
-	Kind    Kind      // of the means; at host 1, TAGS is exact whatever it says
-	Cutoffs []float64 // s_1, ..., s_{h-1}, work; nil for the policies that do not know sizes
+	Policy  Policy    `json:"name" title:"policy"`
+	Kind    Kind      `json:"accuracy"` // of the means; at host 1, TAGS is exact whatever it says
+	Cutoffs []float64 `json:"cutoffs"`  // s_1, ..., s_{h-1}, work; nil for the policies that do not know sizes
 
-	ArrivalRate  num.Value // λ, jobs a second
-	MeanWaiting  num.Value // E[W], seconds in queues, all visits of a job together
-	MeanSlowdown num.Value // E[S] = E[W/X], seconds a unit of work; 0 if NoSlowdown
-	MeanDelay    num.Value // E[T] = E[W] + E[work done for a job, lost runs too, each at the speed of its host], seconds
-	MeanStretch  num.Value // E[T/X] = E[S] + E[time in service/X], lost runs too, seconds a unit of work; 0 if NoSlowdown
-	Lost         num.Value // Σ_{i<h} s_i P(X > s_i), the mean work a job loses to kills
-	Excess       num.Value // λ Σ_{i<h} s_i P(X > s_i)/v_i, the load that lost work adds: Σ_i ρ_i is that without kills and this
-	NoSlowdown   bool      // E[1/X] is infinite, or beyond float64, and with it E[S], E[T/X] and E[S_1]
-	Hosts        []Host    // nil for the policies that do not know sizes: there, every host has load ρ
+	ArrivalRate  num.Value `json:"arrival_rate"`  // λ, jobs a second
+	MeanWaiting  num.Value `json:"mean_waiting"`  // E[W], seconds in queues, all visits of a job together
+	MeanSlowdown num.Value `json:"mean_slowdown"` // E[S] = E[W/X], seconds a unit of work; 0 if NoSlowdown
 
-	ExactCutoffs []*big.Rat // of [Enclose]: the cutoffs for which the bounds hold
-	Width        float64    // of [Enclose]: relative width of the widest interval
-	Precision    uint       // of [Enclose]: bits that it took
+	// MeanDelay is E[T], seconds: E[W] and the mean time in service, killed runs included.
+	MeanDelay num.Value `json:"mean_delay"`
 
-	Objective num.Value // of [Optimize]: the smallest value; for fairness the largest E[S_i]
-	Gap       float64   // of [Optimize]: no cutoffs have a value below (1 - Gap) Objective; for fairness 1 - min E[S_i]/max E[S_i]
+	// MeanStretch is E[T/X], seconds a unit of work: E[S] and E[time in service/X]; 0 if NoSlowdown.
+	MeanStretch num.Value `json:"mean_stretch"`
+
+	Lost num.Value `json:"lost_work"` // Σ_{i<h} s_i P(X > s_i), the mean work that a job loses to kills
+
+	// Excess is λ Σ_{i<h} s_i P(X > s_i)/v_i, the load that lost work adds to Σ_i ρ_i.
+	Excess num.Value `json:"excess"`
+
+	NoSlowdown bool   `json:"-"`     // E[1/X] is infinite, or beyond float64, and with it E[S], E[T/X] and E[S_1]
+	Hosts      []Host `json:"hosts"` // nil for the policies that do not know sizes: there, every host has load ρ
+
+	ExactCutoffs []*big.Rat `json:"-"` // of [Enclose]: the cutoffs for which the bounds hold
+	Width        float64    `json:"-"` // of [Enclose]: relative width of the widest interval
+	Precision    uint       `json:"-"` // of [Enclose]: bits that it took
+
+	Objective num.Value `json:"objective_value"` // of [Optimize]: the smallest value; for fairness the largest E[S_i]
+
+	// Gap is of [Optimize]: no cutoffs have a value below (1 - Gap) Objective. For fairness it is
+	// 1 - min E[S_i]/max E[S_i].
+	Gap float64 `json:"optimality_gap"`
 }

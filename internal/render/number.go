@@ -41,7 +41,9 @@ func Value(v *num.Value, p Proof, digits int) Number {
 	case Fraction:
 		n.Exact, n.BelowOne = v.Exact.RatString(), isBelowOne(v.Exact)
 	case Bounds:
-		n.Low, n.High = num.Interval{Low: v.Low, High: v.High}.Text(digits)
+		if e, ok := v.Interval(); ok {
+			n.Low, n.High = e.Text(digits)
+		}
 	}
 	return n
 }

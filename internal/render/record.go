@@ -56,6 +56,15 @@ func (r Record) Insert(next string, fields ...Field) Record {
 	return slices.Insert(r, i, fields...)
 }
 
+// Pick returns some fields in an order, without a value those that the record lacks.
+func (r Record) Pick(keys ...string) Record {
+	picked := make(Record, len(keys))
+	for i, key := range keys {
+		picked[i] = r.field(key)
+	}
+	return picked
+}
+
 func (r Record) index(key string) int {
 	return slices.IndexFunc(r, func(f Field) bool { return f.Key == key })
 }
@@ -154,7 +163,8 @@ func (s Style) valueOf(v reflect.Value, f namedField, named map[reflect.Type][]n
 			return v.String()
 		}
 	case reflect.Slice:
-		if r, ok := v.Interface().(Record); ok {
+		switch r := v.Interface().(type) {
+		case Record, []Record:
 			return r
 		}
 		elem := v.Type().Elem()

@@ -12,6 +12,7 @@ import (
 type Style struct {
 	Engine num.Engine // exact: a fraction beside each number; enclose: bounds; others: nothing
 	Digits int        // decimal digits of bounds
+	Range  bool       // only bounds are written, as doubles: none of the numbers is known
 }
 
 // Record returns the fields of a struct under the names in their tags (see the package comment).
@@ -66,6 +67,10 @@ func (s Style) Beside(v, boundary *big.Rat) Number { return RatBeside(v, boundar
 
 // Computed returns a number that an engine computed, nil for one that does not exist.
 func (s Style) Computed(v *num.Value) Number {
+	if s.Range && v != nil {
+		low, high := v.Bounds()
+		return Number{Proof: Bounds, Low: low, High: high}
+	}
 	return Value(v, map[num.Engine]Proof{num.Exact: Fraction, num.Enclose: Bounds}[s.Engine], s.Digits)
 }
 

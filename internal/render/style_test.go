@@ -142,3 +142,24 @@ func TestSetWritesGoValues(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+// In a style of ranges, a number is its bounds, as doubles next to them; one that does not exist has none.
+func TestStyleOfRanges(t *testing.T) {
+	v := num.Value{Float: 0.3, Low: big.NewFloat(0.25), High: big.NewFloat(0.5)}
+	want := Number{Proof: Bounds, Low: 0.25, High: 0.5}
+	if diff := cmp.Diff(want, (Style{Range: true}).Computed(&v)); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff(Number{}, (Style{Range: true}).Computed(nil)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// Pick keeps the order of its arguments, and has a field for each of them.
+func TestRecordPick(t *testing.T) {
+	r := Record{{Key: "a", Value: 1}, {Key: "b", Value: 2, Title: "second"}, {Key: "c", Value: 3}}
+	want := Record{{Key: "c", Value: 3}, {Key: "d"}, {Key: "b", Value: 2, Title: "second"}}
+	if diff := cmp.Diff(want, r.Pick("c", "d", "b")); diff != "" {
+		t.Error(diff)
+	}
+}

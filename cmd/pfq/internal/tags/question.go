@@ -135,7 +135,7 @@ func (f *tagsFlags) check(cmd *cobra.Command) error {
 			return input.Errorf(fmt.Sprintf("--speeds[%d]", i), v.text, "one speed for all hosts, %s, with --expand", f.speeds[0].text)
 		}
 	}
-	if err := f.sizes.check(given); err != nil {
+	if err := f.sizes.check(f.binding); err != nil {
 		return err
 	}
 	return f.checkEngine()
@@ -261,24 +261,18 @@ func (f *tagsFlags) setLoad(d sizes.Distribution) error {
 	return nil
 }
 
-// translate says what an error of the solver or the simulator means on the command line: it names the flag, and repeats
-// what was written there.
+// translate names the flags that an error is about. A mean that is infinite or too large is about the sizes.
 func (f *tagsFlags) translate(err error) error {
 	var pathErr *fs.PathError
 	var done cli.FlagError
-	source := f.sizes.source()
-	written := func() string { return f.binding.Cmd.Flags().Lookup(source).Value.String() }
 	switch {
-	case err == nil, errors.As(err, &done): // it names the file
-		return err
+	case errors.As(err, &done): // it may name a file
 	case errors.As(err, &pathErr) && f.settings.Folder != "":
 		return fmt.Errorf("--results = %s: %w", f.settings.Folder, pathErr.Err)
 	case errors.Is(err, sizes.ErrInfinite):
-		return input.Errorf("--"+source, written(), "sizes with a finite mean square, without which no waiting time is finite")
+		err = input.Errorf("Sizes", "", "sizes with a finite mean square, without which no waiting time is finite")
 	case errors.Is(err, sizes.ErrOverflow):
-		return input.Errorf("--"+source, written(), "sizes whose means double precision can hold")
+		err = input.Errorf("Sizes", "", "sizes whose means double precision can hold")
 	}
-	f.binding.Name("Sizes", source)
-	f.binding.Name("Model.Sizes", source)
 	return f.binding.Translate(err, "")
 }

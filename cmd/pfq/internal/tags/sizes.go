@@ -1,7 +1,6 @@
 package tags
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -12,99 +11,8 @@ import (
 	"productform/cmd/pfq/internal/command"
 	"productform/internal/cli"
 	"productform/internal/input"
-	"productform/internal/render"
-	"productform/num"
 	"productform/sizes"
-	"productform/tags"
 )
-
-// A decimal is a number as it is written, and in double precision.
-type decimal struct {
-	text  string
-	exact *big.Rat
-	float float64
-}
-
-// short returns the number for people, as it is written unless that is a fraction.
-func (d decimal) short() string {
-	if strings.Contains(d.text, "/") {
-		return render.Six(d.float)
-	}
-	return d.text
-}
-
-func parseDecimal(good func(float64) bool) func(string) (decimal, bool) {
-	return func(text string) (decimal, bool) {
-		exact, err := num.ParseRat(text)
-		if err != nil {
-			return decimal{}, false
-		}
-		v, ok := num.Float64(exact)
-		return decimal{text, exact, v}, ok && good(v)
-	}
-}
-
-// one reads a list of one number.
-func one(good func(float64) bool) func(string) ([]decimal, bool) {
-	parse := parseDecimal(good)
-	return func(word string) ([]decimal, bool) {
-		v, ok := parse(word)
-		return []decimal{v}, ok
-	}
-}
-
-// floats returns the numbers in double precision, nil for nil.
-func floats(list []decimal) (values []float64) {
-	for _, d := range list {
-		values = append(values, d.float)
-	}
-	return values
-}
-
-// An objective tells what cutoffs are for.
-type objective struct {
-	fair    bool           // equal slowdowns; else the weights count
-	weights tags.Objective // for fairness those of the policies that cannot be fair
-}
-
-var objectives = []string{"slowdown", "waiting", "fairness", "slowdown=A,waiting=B"}
-
-// parseObjective reads one of the objectives.
-func parseObjective(text string) (objective, error) {
-	if !strings.Contains(text, "=") {
-		o := map[string]objective{
-			"slowdown": {weights: tags.Objective{Slowdown: 1}},
-			"waiting":  {weights: tags.Objective{Waiting: 1}},
-			"fairness": {fair: true, weights: tags.Objective{Slowdown: 1}},
-		}
-		if _, ok := o[text]; !ok {
-			err := cli.CheckWord("--objective", text, objectives[:3]) // for which it may suggest one
-			var bad *input.Error
-			if errors.As(err, &bad) {
-				err = &input.Error{Path: bad.Path, Value: bad.Value, Want: objectives[3] + ", " + bad.Want}
-			}
-			return objective{}, err
-		}
-		return o[text], nil
-	}
-	bad := input.Errorf("--objective", text, "slowdown=A,waiting=B, in which A and B are numbers in [0, 1e100] and not both 0")
-	var o objective
-	weights := map[string]*float64{"slowdown": &o.weights.Slowdown, "waiting": &o.weights.Waiting}
-	parse := parseDecimal(func(v float64) bool { return v >= 0 && v <= 1e100 })
-	for part := range strings.SplitSeq(text, ",") {
-		name, number, _ := strings.Cut(part, "=")
-		weight, ok := parse(number)
-		if weights[name] == nil || !ok {
-			return objective{}, bad
-		}
-		*weights[name] = weight.float
-		delete(weights, name)
-	}
-	if o.weights == (tags.Objective{}) {
-		return objective{}, bad
-	}
-	return o, nil
-}
 
 // A sizeFlags holds the flags that name a distribution of job sizes.
 type sizeFlags struct {
@@ -159,17 +67,14 @@ func (s *sizeFlags) readEnds() (bool, error) {
 	return true, nil
 }
 
-// source returns the name of the flag that stands for the sizes.
-func (s *sizeFlags) source() string {
+// check accepts the flags of one distribution, and names the one that stands for the sizes in errors.
+func (s *sizeFlags) check(b *cli.Binding) error {
+	given, source := b.Cmd.Flags().Changed, "alpha"
 	if s.text != "" {
-		return "sizes"
+		source = "sizes"
 	}
-	return "alpha"
-}
-
-// check accepts the flags of one distribution.
-func (s *sizeFlags) check(given func(string) bool) error {
-	source := s.source()
+	b.Name("Sizes", source)
+	b.Name("Model.Sizes", source)
 	if source == "alpha" && !slices.ContainsFunc([]string{"alpha", "max", "min", "mean"}, given) {
 		return &input.Error{Path: "--sizes", Want: "DISTRIBUTION --mean M, file:PATH, swf:PATH, or --alpha A --max P with --min K or --mean M"}
 	}
@@ -280,36 +185,6 @@ func (s *sizeFlags) empirical(stdin io.Reader, stderr io.Writer) (d sizes.Distri
 		return nil, input.InFile(name, err)
 	}
 	return d, nil
-}
-
-// describe writes what the sizes are, those of the distribution that the flags name.
-func (s *sizeFlags) describe(w io.Writer, d sizes.Distribution) {
-	switch {
-	case s.file() != "":
-		low, high, _ := s.own.Support()
-		fmt.Fprintf(w, "%s: %s, %s, from %s to %s\n", s.name, render.Counted(s.count, "size"), spread(s.own), render.Six(low), render.Six(high))
-		if s.fit {
-			fmt.Fprintf(w, "the distribution that fits them is bounded Pareto of alpha %s: %s\n", render.Six(s.fitted), spread(d))
-		}
-	case s.text != "":
-		fmt.Fprintf(w, "sizes are %s: %s\n", s.text, spread(d))
-	default:
-		low, _, _ := d.Support()
-		fmt.Fprintf(w, "sizes are bounded Pareto of alpha %s from %s to %s: %s\n", s.alpha.short(), render.Six(low), s.max.short(), spread(d))
-	}
-}
-
-// spread returns mean and squared coefficient of variation for people.
-func spread(d sizes.Distribution) string {
-	mean, err := sizes.Mean(d)
-	scv, errSCV := sizes.SCV(d)
-	pointed := func(v *float64) string {
-		if v == nil {
-			return render.Six(nil)
-		}
-		return render.Six(*v)
-	}
-	return fmt.Sprintf("mean %s, squared coefficient of variation %s", pointed(given(err != nil, mean)), pointed(given(errSCV != nil, scv)))
 }
 
 // muchOff is the relative difference of means above which a fitted distribution is doubtful.

@@ -12,7 +12,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"productform/cmd/pfq/internal/command"
 	"productform/cmd/pfq/internal/commandtest"
+	"productform/internal/render"
 	"productform/num"
 	"productform/sim"
 	"productform/sim/farm"
@@ -272,7 +274,7 @@ func TestTagsJumps(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := a.farm().Simulation.Jumps; got != want {
+		if got := a.farm(&command.Comparisons{}).Get("simulation").(render.Record).Get("jumps"); got != want {
 			t.Errorf("%v jumps, want %v", got, want)
 		}
 		written, err := a.answer().Format("text")
