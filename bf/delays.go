@@ -162,31 +162,27 @@ func (q *delayQuestion) timesOf(rows []int) (all []*big.Rat) {
 
 // delaysByEngines answers a question that has been checked.
 func delaysByEngines(ctx context.Context, m *cluster.Model, q delayQuestion, s Settings) (*DelayResult, error) {
-	switch s.Engine {
-	case num.Float, num.Exact:
-		return delaysWith(ctx, m, q, s, s.Engine, 0)
-	case "", num.Auto:
-		r, err := delaysWith(ctx, m, q, s, num.Float, 0)
-		if err == nil && r.RelativeErrorBound <= s.RelTol {
-			return r, nil
+	return arithmetic.Climb(s.ladder(), func(engine num.Engine, prec uint) (*DelayResult, float64, error) {
+		r, err := delaysWith(ctx, m, q, s, engine, prec)
+		if engine != num.Float {
+			if err != nil {
+				return nil, 0, err
+			}
+			return r, r.width, nil
 		}
-		if err != nil && !errors.Is(err, ErrDigits) && !errors.Is(err, ErrRange) {
-			return nil, err
+		if s.Engine != num.Float && (err == nil && !(r.RelativeErrorBound <= s.RelTol) || isBeyondFloat(err)) {
+			switch {
+			case err == nil && r.missed > 0:
+				err = errMissed(s, r.missed)
+			case s.Lattice == EliminationLattice:
+				err = errBeyondFloat(s, err)
+			}
 		}
-		switch {
-		case err == nil && r.missed > 0:
-			return nil, errMissed(s, r.missed)
-		case s.Lattice == EliminationLattice:
-			return nil, errBeyondFloat(s, err)
+		if err != nil {
+			return nil, 0, err
 		}
-	}
-	for prec := uint(firstPrecision); prec <= maxPrecision; prec *= 2 {
-		r, err := delaysWith(ctx, m, q, s, num.Enclose, prec)
-		if err != nil || r.width <= s.RelTol {
-			return r, err
-		}
-	}
-	return nil, errPrecision(s)
+		return r, r.RelativeErrorBound, nil
+	})
 }
 
 var leastTail = new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).Lsh(big.NewInt(1), 900)) // never changed

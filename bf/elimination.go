@@ -36,7 +36,7 @@ func (l *plan) findOrder(s Settings) (err error) {
 	var wide *num.TooLargeError
 	if l.order, err = elimination.NewOrder(e); !errors.As(err, &wide) {
 		if err == nil {
-			l.toOrder = l.estimate(elimination.Settings{Tolerance: cmp.Or(s.RelTol, defaultRelTol)})
+			l.toOrder = l.estimate(elimination.Settings{Tolerance: s.RelTol})
 		}
 		return err
 	}

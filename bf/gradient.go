@@ -78,7 +78,7 @@ func gradientPlan(ctx context.Context, c *cluster.Component, s Settings, byClass
 	if s.Lattice == EliminationLattice {
 		return newPlan(ctx, c, num.Float, 0, s)
 	}
-	l, err := newPlan(ctx, c, num.Exact, firstPrecision, s)
+	l, err := newPlan(ctx, c, num.Exact, arithmetic.FirstPrecision, s)
 	if err == nil && !byClass && s.Lattice == "" && (s.Engine == "" || s.Engine == num.Auto) {
 		if other := l.eliminateSlopes(ctx, s); other != nil {
 			return other, nil
@@ -148,7 +148,7 @@ func (l *plan) derivesLong(engine num.Engine) bool {
 		perTerm = floatDerivative
 	}
 	terms, classes := l.gradientTerms(), float64(len(l.problem.Classes))
-	return l.canDerive() && terms*classes*perTerm > manyToDerive && l.findOrder(Settings{}) == nil &&
+	return l.canDerive() && terms*classes*perTerm > manyToDerive && l.findOrder(Settings{RelTol: 1e-9}) == nil &&
 		l.toOrder*(1+eliminationSweep*classes) < terms*classes*perTerm/4
 }
 
@@ -157,31 +157,20 @@ func eliminates(l *plan) bool { return l.lattice == EliminationLattice && l.slop
 
 // precisely tries the engine of the settings, or engines and precisions until one gives the width asked for. Elimination has float64 only.
 func precisely(s Settings, plans []*plan, try func(engine num.Engine, prec uint) (width float64, err error)) error {
-	switch s.Engine {
-	case num.Exact:
-		_, err := try(num.Exact, 0)
-		return err
-	case num.Float:
-		width, err := try(num.Float, 0)
-		if err == nil && math.IsInf(width, 1) {
-			return ErrRange
-		}
-		return err
-	case "", num.Auto:
-		width, err := try(num.Float, 0)
-		if err == nil && slices.ContainsFunc(plans, eliminates) && !(width <= s.RelTol) {
+	l := s.ladder()
+	l.Next = func(error) bool { return false }
+	_, err := arithmetic.Climb(l, func(engine num.Engine, prec uint) (none struct{}, width float64, err error) {
+		width, err = try(engine, prec)
+		switch {
+		case engine != num.Float || err != nil:
+		case s.Engine == num.Float && math.IsInf(width, 1):
+			err = ErrRange
+		case s.Engine != num.Float && slices.ContainsFunc(plans, eliminates) && !(width <= s.RelTol):
 			err = errMissed(s, width)
 		}
-		if err != nil || width <= s.RelTol {
-			return err
-		}
-	}
-	for prec := uint(firstPrecision); prec <= maxPrecision; prec *= 2 {
-		if width, err := try(num.Enclose, prec); err != nil || width <= s.RelTol {
-			return err
-		}
-	}
-	return errPrecision(s)
+		return none, width, err
+	})
+	return err
 }
 
 // gradientWith returns the gradient as one engine gives it, and the largest relative width of a derivative.

@@ -53,28 +53,29 @@ func Solve(ctx context.Context, m *cluster.Model, s Settings) (*Result, error) {
 
 // solve returns the measures of a model. The settings are checked.
 func (p *prepared) solve(ctx context.Context, s Settings) (*Result, error) {
-	switch s.Engine {
-	case num.Exact:
-		return p.solveWith(ctx, s, num.Exact, 0)
-	case num.Float:
-		return p.solveFloat(ctx, s)
-	case "", num.Auto:
-		r, err := p.solveFloat(ctx, s)
-		if err == nil && r.RelativeErrorBound <= s.RelTol {
-			return r, nil
+	return arithmetic.Climb(s.ladder(), func(engine num.Engine, prec uint) (r *Result, bound float64, err error) {
+		if engine == num.Float {
+			r, err = p.solveFloat(ctx, s)
+		} else {
+			r, err = p.solveWith(ctx, s, engine, prec)
 		}
-		if err != nil && !errors.Is(err, ErrDigits) && !errors.Is(err, ErrRange) {
-			return nil, err
+		if err != nil {
+			return nil, 0, err
 		}
-	}
-	for prec := uint(firstPrecision); prec <= maxPrecision; prec *= 2 {
-		r, err := p.solveWith(ctx, s, num.Enclose, prec)
-		if err != nil || r.width <= s.RelTol {
-			return r, err
+		if engine == num.Float {
+			return r, r.RelativeErrorBound, nil
 		}
-	}
-	return nil, errPrecision(s)
+		return r, r.width, nil
+	})
 }
+
+// ladder returns the engines and precisions that may answer.
+func (s Settings) ladder() arithmetic.Ladder {
+	return arithmetic.Ladder{Engine: s.Engine, RelTol: s.RelTol, MaxPrec: maxPrecision, Next: isBeyondFloat}
+}
+
+// isBeyondFloat reports whether float64 has no answer and other engines may.
+func isBeyondFloat(err error) bool { return errors.Is(err, ErrDigits) || errors.Is(err, ErrRange) }
 
 // solveFloat solves a model in float64. Where elimination, not asked for by name, turns out to take too much or to miss the tolerance, the tables of
 // the other lattices are tried, and where these are too large the error is that of elimination.
@@ -118,22 +119,17 @@ func errMissed(s Settings, bound float64) error {
 	return input.Errorf("RelTol", s.RelTol, "%.0e or more, as close as the elimination lattice comes to this model", 1.5*bound)
 }
 
-// Enclosures start with firstPrecision bits and give up beyond maxPrecision.
-const firstPrecision, maxPrecision = 128, 1 << 16
+// maxPrecision is how many bits an enclosure has at most.
+const maxPrecision = 1 << 16
 
-func errPrecision(s Settings) error {
-	return input.Errorf("RelTol", s.RelTol, "a tolerance within reach of %d bits", maxPrecision)
-}
-
-// What zeros of [Settings] stand for.
-const defaultRelTol, defaultMaxBytes = 1e-9, 16 << 30
+// defaultMaxBytes is what 0 for [Settings.MaxBytes] stands for.
+const defaultMaxBytes = 16 << 30
 
 // checked returns s with the values that zeros stand for, or the error for one out of range.
 func (s Settings) checked() (Settings, error) {
-	switch s.Engine {
-	case "", num.Auto, num.Float, num.Enclose, num.Exact:
-	default:
-		return s, input.Errorf("Engine", s.Engine, "auto, float, enclose or exact")
+	var err error
+	if s.RelTol, err = arithmetic.CheckEngine(s.Engine, s.RelTol); err != nil {
+		return s, err
 	}
 	switch s.Lattice {
 	case AutoLattice:
@@ -146,9 +142,6 @@ func (s Settings) checked() (Settings, error) {
 	default:
 		return s, input.Errorf("Lattice", s.Lattice, "auto, class, server, connected, symmetric or elimination")
 	}
-	if !(s.RelTol >= 0 && s.RelTol < 1) {
-		return s, input.Errorf("RelTol", s.RelTol, "a number in (0, 1), or 0 for 1e-9")
-	}
 	if s.MaxJobs < 0 || s.MaxJobs > MostJobs {
 		return s, input.Errorf("MaxJobs", s.MaxJobs, "an integer in 0..%d", MostJobs)
 	}
@@ -158,7 +151,7 @@ func (s Settings) checked() (Settings, error) {
 	if s.MaxBytes < 0 {
 		return s, input.Errorf("MaxBytes", s.MaxBytes, "a number of bytes, or 0 for 16 GiB")
 	}
-	s.RelTol, s.MaxBytes = cmp.Or(s.RelTol, defaultRelTol), min(cmp.Or(s.MaxBytes, defaultMaxBytes), math.MaxInt) // no slice is longer
+	s.MaxBytes = min(cmp.Or(s.MaxBytes, defaultMaxBytes), math.MaxInt) // no slice is longer
 	return s, nil
 }
 

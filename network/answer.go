@@ -177,7 +177,7 @@ func (a *answer) exponential(x *big.Rat) arithmetic.Number {
 	if x.Sign() == 0 {
 		return a.one
 	}
-	prec := uint(firstPrecision)
+	prec := uint(arithmetic.FirstPrecision)
 	if a.one.Interval.Low != nil {
 		prec = a.one.Interval.Prec()
 	}

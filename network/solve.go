@@ -62,21 +62,17 @@ func newProblem(sys *system, s Settings) (problem, error) {
 // ErrDigits is the error of the engine Float, asked for by name, where it cannot give a bound.
 var ErrDigits = errors.New("float64 has too few digits for a bound; the engine enclose has as many as asked")
 
-// Enclosures start with firstPrecision bits and give up beyond maxPrecision.
-const firstPrecision, maxPrecision = 128, 1 << 16
+// maxPrecision is how many bits an enclosure has at most.
+const maxPrecision = 1 << 16
 
 // What zeros of [Settings] stand for, and the most jobs of a distribution.
-const defaultRelTol, defaultMaxBytes, mostJobs = 1e-9, 16 << 30, 10000
+const defaultMaxBytes, mostJobs = 16 << 30, 10000
 
 // checked returns s with the values that zeros stand for, or the error for one out of range.
 func (s Settings) checked() (Settings, error) {
-	switch s.Engine {
-	case "", num.Auto, num.Float, num.Enclose, num.Exact:
-	default:
-		return s, input.Errorf("Engine", s.Engine, "auto, float, enclose or exact")
-	}
-	if !(s.RelTol >= 0 && s.RelTol < 1) {
-		return s, input.Errorf("RelTol", s.RelTol, "a number in (0, 1), or 0 for 1e-9")
+	var err error
+	if s.RelTol, err = arithmetic.CheckEngine(s.Engine, s.RelTol); err != nil {
+		return s, err
 	}
 	if s.MaxJobs < 0 || s.MaxJobs > mostJobs {
 		return s, input.Errorf("MaxJobs", s.MaxJobs, "an integer in 0..%d", mostJobs)
@@ -84,7 +80,7 @@ func (s Settings) checked() (Settings, error) {
 	if s.MaxBytes < 0 {
 		return s, input.Errorf("MaxBytes", s.MaxBytes, "a number of bytes, or 0 for 16 GiB")
 	}
-	s.RelTol, s.MaxBytes = cmp.Or(s.RelTol, defaultRelTol), min(cmp.Or(s.MaxBytes, defaultMaxBytes), math.MaxInt) // no slice is longer
+	s.MaxBytes = min(cmp.Or(s.MaxBytes, defaultMaxBytes), math.MaxInt) // no slice is longer
 	return s, nil
 }
 
@@ -113,7 +109,7 @@ func (p problem) solve(ctx context.Context, s Settings, at [][]int) ([]*Result, 
 	} else {
 		results = make([]*Result, len(at))
 	}
-	for prec := uint(firstPrecision); len(left) > 0 && prec <= maxPrecision; prec *= 2 {
+	for prec := uint(arithmetic.FirstPrecision); len(left) > 0 && prec <= maxPrecision; prec *= 2 {
 		var wanted [][]int
 		for _, n := range left {
 			wanted = append(wanted, at[n])

@@ -1,6 +1,7 @@
 package arithmetic
 
 import (
+	"cmp"
 	"errors"
 	"math"
 	"math/big"
@@ -13,53 +14,68 @@ import (
 // have digits then.
 var ErrDigits = errors.New("float64 has no proved digits of the measures; engines enclose and exact have them")
 
-// Enclosures start with firstPrecision bits and give up beyond maxPrecision.
-const firstPrecision, maxPrecision = 128, 1 << 14
+// FirstPrecision is how many bits the first enclosure of a [Ladder] has.
+const FirstPrecision = 128
 
-// CheckEngine refuses an engine that is none and a tolerance that is not in [0, 1).
-func CheckEngine(engine num.Engine, relTol float64) error {
+// CheckEngine refuses an engine that is none and a tolerance that is not in [0, 1). It returns the tolerance, which is
+// 1e-9 for 0.
+func CheckEngine(engine num.Engine, relTol float64) (float64, error) {
 	switch engine {
 	case "", num.Auto, num.Float, num.Enclose, num.Exact:
 	default:
-		return input.Errorf("Engine", engine, "auto, float, enclose or exact")
+		return 0, input.Errorf("Engine", engine, "auto, float, enclose or exact")
 	}
 	if !(relTol >= 0 && relTol < 1) {
-		return input.Errorf("RelTol", relTol, "a number in (0, 1), or 0 for 1e-9")
+		return 0, input.Errorf("RelTol", relTol, "a number in (0, 1), or 0 for 1e-9")
 	}
-	return nil
+	return cmp.Or(relTol, 1e-9), nil
 }
 
-// ByEngine answers with an engine of [CheckEngine]: as Auto by float64 if its bound is within the tolerance, which is 1e-9 for 0, and else by enclosures of as
-// many bits as that takes. solve works in the arithmetic of one, and also returns a bound of the relative error. The error is that of solve, or
-// an [*input.Error] for a tolerance that no enclosure reached.
-func ByEngine[T any](engine num.Engine, relTol float64, solve func(engine num.Engine, one Number) (T, float64, error)) (r T, err error) {
-	if relTol == 0 {
-		relTol = 1e-9
-	}
+// A Ladder says which engines and precisions may answer a question, from the fastest on.
+type Ladder struct {
+	Engine  num.Engine       // Auto, or "", climbs from Float to enclosures
+	RelTol  float64          // relative tolerance of Auto and Enclose
+	MaxPrec uint             // bits beyond which enclosures give up
+	Next    func(error) bool // whether Auto goes on after this error of Float; nil for [ErrDigits] alone
+}
+
+// Climb answers by the first rung of a ladder that is good enough: for Auto by float64 if its bound is within the
+// tolerance, else by enclosures of as many bits as that takes. solve works with one engine and, for Enclose, so many
+// bits; it also returns a bound on the relative error. The error is that of solve, or an [*input.Error] for a
+// tolerance that no enclosure reached.
+func Climb[T any](l Ladder, solve func(engine num.Engine, prec uint) (T, float64, error)) (r T, err error) {
 	var bound float64
-	switch engine {
+	switch l.Engine {
 	case num.Exact:
-		r, _, err = solve(engine, One(engine, 0))
+		r, _, err = solve(num.Exact, 0)
 		return r, err
 	case num.Float, num.Auto, "":
-		r, bound, err = solve(num.Float, One(num.Float, 0))
-		if engine == num.Float || err == nil && bound <= relTol || err != nil && !errors.Is(err, ErrDigits) {
+		r, bound, err = solve(num.Float, 0)
+		goesOn := err == nil && !(bound <= l.RelTol) || err != nil && l.next(err)
+		if l.Engine == num.Float || !goesOn {
 			return r, err
 		}
 	}
-	for prec := uint(firstPrecision); prec <= maxPrecision; prec *= 2 {
-		if r, bound, err = solve(num.Enclose, One(num.Enclose, prec)); err != nil || bound <= relTol {
+	for prec := uint(FirstPrecision); prec <= l.MaxPrec; prec *= 2 {
+		if r, bound, err = solve(num.Enclose, prec); err != nil || bound <= l.RelTol {
 			return r, err
 		}
 	}
 	var none T
-	return none, input.Errorf("RelTol", relTol, "a tolerance within reach of %d bits", maxPrecision)
+	return none, input.Errorf("RelTol", l.RelTol, "a tolerance within reach of %d bits", l.MaxPrec)
+}
+
+func (l *Ladder) next(err error) bool {
+	if l.Next != nil {
+		return l.Next(err)
+	}
+	return errors.Is(err, ErrDigits)
 }
 
 // An Output turns numbers into the values of a result, and keeps the largest of their errors.
 type Output struct {
 	Bound float64 // of the relative errors of the doubles, those of values below 2^-1022 left out; +Inf if one is beyond float64; 0 if all are fractions
-	Width float64 // of the widest enclosure, or bound of float64, of all values: what ByEngine compares with the tolerance
+	Width float64 // of the widest enclosure, or bound of float64, of all values: what Climb compares with the tolerance
 }
 
 // Value returns x as results show it.

@@ -125,11 +125,11 @@ func formula(n int, load *big.Rat, s Settings, recursion func(one arithmetic.Num
 		return num.Value{}, err
 	}
 	m := &Model{Classes: []Class{{ArrivalRate: load}}}
-	return arithmetic.ByEngine(s.Engine, s.RelTol, func(engine num.Engine, one arithmetic.Number) (num.Value, float64, error) {
+	return arithmetic.Climb(s.ladder(), func(engine num.Engine, prec uint) (num.Value, float64, error) {
 		if err := m.checkExact(engine, float64(n), 2*float64(n), float64(n)); err != nil {
 			return num.Value{}, 0, err
 		}
-		end, err := recursion(one)
+		end, err := recursion(arithmetic.One(engine, prec))
 		if err != nil {
 			return num.Value{}, 0, err
 		}

@@ -40,8 +40,8 @@ func Solve(ctx context.Context, m *Model, s Settings) (*Result, error) {
 		return nil, err
 	}
 	expanded, first := m.Expanded()
-	return arithmetic.ByEngine(s.Engine, s.RelTol, func(engine num.Engine, one arithmetic.Number) (*Result, float64, error) {
-		r, err := expanded.solve(ctx, engine, one, s)
+	return arithmetic.Climb(s.ladder(), func(engine num.Engine, prec uint) (*Result, float64, error) {
+		r, err := expanded.solve(ctx, engine, arithmetic.One(engine, prec), s)
 		if err != nil {
 			return nil, 0, err
 		}
@@ -55,9 +55,18 @@ func Solve(ctx context.Context, m *Model, s Settings) (*Result, error) {
 	})
 }
 
+// maxPrecision is how many bits an enclosure has at most.
+const maxPrecision = 1 << 14
+
+// ladder returns the engines and precisions that may answer.
+func (s Settings) ladder() arithmetic.Ladder {
+	return arithmetic.Ladder{Engine: s.Engine, RelTol: s.RelTol, MaxPrec: maxPrecision}
+}
+
 // checked returns s with the values that zeros stand for, or the error for one out of range.
 func (s Settings) checked() (Settings, error) {
-	if err := arithmetic.CheckEngine(s.Engine, s.RelTol); err != nil {
+	var err error
+	if s.RelTol, err = arithmetic.CheckEngine(s.Engine, s.RelTol); err != nil {
 		return s, err
 	}
 	if s.MaxBytes < 0 {

@@ -19,6 +19,9 @@ import (
 // have digits then.
 var ErrDigits = arithmetic.ErrDigits
 
+// maxPrecision is how many bits an enclosure has at most.
+const maxPrecision = 1 << 14
+
 // Solve returns the stationary measures of a queue. An open one takes O(N 2^N) operations ([Sets]). A closed one whose start places the classes, each of which has a server
 // of positive capacity to itself, takes O(N Π_i (ℓ_i+1)) ([Counts]); else the orders that the start can reach are found and added up ([Orders]).
 //
@@ -29,7 +32,8 @@ func Solve(ctx context.Context, m *Model, s Settings) (*Result, error) {
 	if err := m.Check(); err != nil {
 		return nil, err
 	}
-	if err := arithmetic.CheckEngine(s.Engine, s.RelTol); err != nil {
+	tol, err := arithmetic.CheckEngine(s.Engine, s.RelTol)
+	if err != nil {
 		return nil, err
 	}
 	if s.MaxBytes < 0 {
@@ -53,9 +57,10 @@ func Solve(ctx context.Context, m *Model, s Settings) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	return arithmetic.ByEngine(s.Engine, s.RelTol, func(engine num.Engine, one arithmetic.Number) (*Result, float64, error) {
+	l := arithmetic.Ladder{Engine: s.Engine, RelTol: tol, MaxPrec: maxPrecision}
+	return arithmetic.Climb(l, func(engine num.Engine, prec uint) (*Result, float64, error) {
 		r := &Result{Engine: engine}
-		q := &queue{Model: m, ctx: ctx, one: one, rank: rank, leaving: leaving, r: r}
+		q := &queue{Model: m, ctx: ctx, one: arithmetic.One(engine, prec), rank: rank, leaving: leaving, r: r}
 		var err error
 		switch {
 		case !m.IsClosed():
