@@ -65,6 +65,21 @@ func (r Record) Pick(keys ...string) Record {
 	return picked
 }
 
+// Merge returns the fields of a record with the values that another one has for them, nil if it has none,
+// and then the other fields of that one.
+func (r Record) Merge(other Record) Record {
+	merged := slices.Clone(r)
+	for i, f := range r {
+		merged[i].Value = other.Get(f.Key)
+	}
+	for _, f := range other {
+		if r.index(f.Key) < 0 {
+			merged = append(merged, f)
+		}
+	}
+	return merged
+}
+
 func (r Record) index(key string) int {
 	return slices.IndexFunc(r, func(f Field) bool { return f.Key == key })
 }

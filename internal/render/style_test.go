@@ -163,3 +163,15 @@ func TestRecordPick(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+// Merge keeps names, units and order, takes all values, and appends the fields that are new.
+func TestRecordMerge(t *testing.T) {
+	r := Record{{Key: "a", Value: 1}, {Key: "b", Value: 2, Unit: "s"}}
+	want := Record{{Key: "a"}, {Key: "b", Value: 3, Unit: "s"}, {Key: "c", Value: 4}}
+	if diff := cmp.Diff(want, r.Merge(Record{{Key: "c", Value: 4}, {Key: "b", Value: 3}})); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff(Record{{Key: "a", Value: 1}, {Key: "b", Value: 2, Unit: "s"}}, r); diff != "" {
+		t.Errorf("Merge changes its receiver: %s", diff)
+	}
+}

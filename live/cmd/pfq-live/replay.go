@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"productform/dispatch"
 	"productform/internal/cli"
 	"productform/internal/render"
 	"productform/live/replay"
@@ -12,21 +13,12 @@ import (
 
 // A replayAnswer is what a replay came to.
 type replayAnswer struct {
-	Policy  string  `json:"policy"`
-	Pace    float64 `json:"pace"`
-	Moments int     `json:"moments"`
-	Same    *bool   `json:"same_as_simulated"` // nil unless asked for
-	Differs *string `json:"difference"`
-	measures
-	*baselineMeasures
-}
-
-// baselineMeasures are those that baselines alone have, by the names of pfq dispatch.
-type baselineMeasures struct {
-	Waiting         *spread `json:"waiting" unit:"s"`
-	BoundedSlowdown *spread `json:"bounded_slowdown"`
-	Backfilled      int     `json:"backfilled"`
-	Outlived        int     `json:"outlived"`
+	Policy   string  `json:"policy"`
+	Pace     float64 `json:"pace"`
+	Moments  int     `json:"moments"`
+	Same     *bool   `json:"same_as_simulated"` // nil unless asked for
+	Differs  *string `json:"difference"`
+	measures render.Record
 }
 
 func newReplay() *cobra.Command {
@@ -83,14 +75,11 @@ func newReplayAnswer(s *replay.Scenario, l *replay.Log, pace float64, outlived i
 		for _, j := range s.Jobs {
 			tasks += j.Tasks
 		}
-		a.measures = measures{
-			Jobs: r.Delay.Count, Tasks: tasks, Penalty: r.DeadlineMissPenalty, Missed: r.Missed, Makespan: r.Makespan,
-			Delay: newSpread(r.Delay), Slowdown: newSpread(r.Slowdown), Utilization: r.Utilization, Wasted: r.Wasted, Lost: r.Lost,
-		}
-		a.baselineMeasures = &baselineMeasures{newSpread(r.Waiting), newSpread(r.BoundedSlowdown), r.Backfilled, outlived}
+		m := render.Fields(dispatch.Result{}).Merge(render.Fields(r)).Set("outlived", outlived, "")
+		a.measures = withCounts(m, tasks, r.Delay.Count, r.Slowdown.Count)
 		return a
 	}
-	a.measures = newMeasures(l.Result)
+	a.measures = measuresOf(l.Result)
 	return a
 }
 
@@ -107,7 +96,8 @@ func (a *replayAnswer) compare(got, want *replay.Log) {
 }
 
 func (a *replayAnswer) render() render.Answer {
-	return render.Answer{JSON: a, Lines: []render.Lines{{Of: a}}, Text: func(t *render.Text) {
+	all := append(render.Fields(a), a.measures...)
+	return render.Answer{JSON: all, Lines: []render.Lines{{Of: all}}, Text: func(t *render.Text) {
 		t.Line("policy %s, %d moments", a.Policy, a.Moments)
 		switch {
 		case a.Same == nil:
@@ -117,10 +107,6 @@ func (a *replayAnswer) render() render.Answer {
 			t.Line("not as simulated: %s", *a.Differs)
 		}
 		t.Line("")
-		if a.baselineMeasures == nil {
-			a.measures.write(t)
-		} else {
-			a.measures.write(t, *a.baselineMeasures)
-		}
+		writeMeasures(t, a.measures)
 	}}
 }

@@ -53,58 +53,39 @@ func ask(ctx context.Context, url, service, question string, answer any) error {
 	return json.Unmarshal(m.Data, answer)
 }
 
-// measures are those of a run, by the names that pfq dispatch gives them; nil is what does not exist.
-type measures struct {
-	Jobs              int      `json:"job_count" title:"jobs completed"`
-	Tasks             int      `json:"task_count" title:"tasks finished"`
-	PriorityViolation *float64 `json:"average_priority_violation_rate"`
-	DecisionViolation *float64 `json:"decision_violation_rate"`
-	RunningViolation  *float64 `json:"running_violation_rate"`
-	Penalty           float64  `json:"deadline_miss_penalty"`
-	Missed            int      `json:"missed"`
-	Makespan          float64  `json:"makespan" unit:"s"`
-	Delay             *spread  `json:"delay"`
-	Slowdown          *spread  `json:"slowdown"`
-	Utilization       float64  `json:"utilization"`
-	Wasted            float64  `json:"wasted"`
-	Lost              int      `json:"lost"`
-	Decisions         *int     `json:"decisions"`
-}
-
-type spread struct {
-	Mean float64 `json:"mean"`
-	P50  float64 `json:"p50"`
-	P95  float64 `json:"p95"`
-	P99  float64 `json:"p99"`
-	Max  float64 `json:"max"`
-}
-
-func newSpread(s dispatch.Spread) *spread {
-	if s.Count == 0 {
-		return nil
-	}
-	return &spread{s.Mean, s.P50, s.P95, s.P99, s.Max}
-}
-
-func newMeasures(r *dispatch.Result) measures {
-	m := measures{
-		Jobs: r.Delay.Count, Tasks: r.Tasks, Penalty: r.DeadlineMissPenalty, Missed: r.Missed, Makespan: r.Makespan, Delay: newSpread(r.Delay),
-		Slowdown: newSpread(r.Slowdown), Utilization: r.Utilization, Wasted: r.Wasted, Lost: r.Lost,
-	}
-	if r.Decisions > 0 { // else there is nothing to average over, as under the baselines
-		m.PriorityViolation, m.DecisionViolation, m.RunningViolation = &r.PriorityViolationRate, &r.DecisionViolationRate, &r.RunningViolationRate
-		m.Decisions = &r.Decisions
-	}
-	return m
-}
-
-// write writes a line for each measure, and for each of more.
-func (m measures) write(t *render.Text, more ...any) {
-	lines := [][]string{{"measure", "value"}}
-	for _, of := range append([]any{m}, more...) {
-		for _, f := range render.Fields(of).Flat() {
-			lines = append(lines, []string{cmp.Or(f.Title, strings.ReplaceAll(f.Key, "_", " ")), t.Cell(f.Value)})
+// measuresOf returns the measures of a run by the names that pfq dispatch gives them, null if they do not exist.
+func measuresOf(r *dispatch.Result) render.Record {
+	m := render.Fields(r)
+	if r.Decisions == 0 { // there is nothing to average over
+		for _, key := range []string{
+			"average_priority_violation_rate", "decision_violation_rate", "running_violation_rate", "decisions",
+		} {
+			m.Set(key, nil, "")
 		}
+	}
+	return withCounts(m, r.Tasks, r.Delay.Count, r.Slowdown.Count)
+}
+
+// withCounts returns measures after the number of jobs, of which the delays are, and that of tasks. Delays and
+// slowdowns are null if there are none.
+func withCounts(m render.Record, tasks, delays, slowdowns int) render.Record {
+	if delays == 0 {
+		m.Set("delay", nil, "")
+	}
+	if slowdowns == 0 {
+		m.Set("slowdown", nil, "")
+	}
+	return slices.Concat(render.Record{
+		{Key: "job_count", Value: delays, Title: "jobs completed"},
+		{Key: "task_count", Value: tasks, Title: "tasks finished"},
+	}, m)
+}
+
+// writeMeasures writes a line for each measure.
+func writeMeasures(t *render.Text, measures render.Record) {
+	lines := [][]string{{"measure", "value"}}
+	for _, f := range measures.Flat() {
+		lines = append(lines, []string{cmp.Or(f.Title, strings.ReplaceAll(f.Key, "_", " ")), t.Cell(f.Value)})
 	}
 	t.Columns(lines)
 }
@@ -119,8 +100,8 @@ func newReport() *cobra.Command {
 			if err := ask(cmd.Context(), url, wire.ReportService, "", &r); err != nil {
 				return err
 			}
-			a := newMeasures(&r)
-			text := func(t *render.Text) { a.write(t) }
+			a := measuresOf(&r)
+			text := func(t *render.Text) { writeMeasures(t, a) }
 			return f.write(cmd, render.Answer{JSON: a, Lines: []render.Lines{{Of: a}}, Text: text})
 		},
 	})

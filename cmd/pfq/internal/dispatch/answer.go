@@ -98,16 +98,7 @@ func (a *dispatchAnswer) ofBaseline(v *rigid.Result) render.Record {
 	setSpread(a.flags, own, "waiting", v.Waiting, v.Jobs, func(r *rigid.Record) float64 { return r.Waiting })
 	setSpread(a.flags, own, "bounded_slowdown", v.BoundedSlowdown, v.Jobs,
 		func(r *rigid.Record) float64 { return r.BoundedSlowdown })
-	own = a.completed(own, v.Missed, v.Makespan)
-	m := a.ofPolicy(&dispatch.Result{})
-	for i := range m {
-		m[i].Value = own.Get(m[i].Key)
-	}
-	for _, f := range own {
-		if !slices.ContainsFunc(m, func(of render.Field) bool { return of.Key == f.Key }) {
-			m = append(m, f)
-		}
-	}
+	m := a.ofPolicy(&dispatch.Result{}).Merge(a.completed(own, v.Missed, v.Makespan))
 	f := a.flags
 	return append(m, render.Field{Key: "requests", Value: f.Requests.String()},
 		render.Field{Key: "requests_of_log", Value: a.Asked}, render.Field{Key: "kill", Value: f.Kill})
