@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -199,6 +200,39 @@ func row(t *rapid.T, j wire.Job) (row map[string]any) {
 		t.Fatal(err)
 	}
 	return row
+}
+
+// At the ends of all ranges, files and messages accept the same numbers. In a message, 0 is a missing count.
+func TestFilesAcceptWhatMessagesAccept(t *testing.T) {
+	ends := []float64{0, 1e-50, 1, 100, wire.MaxTasks, 1e9, wire.MaxAtOnce, 1e50}
+	for _, name := range []string{"priority", "work", "works", "estimate", "max_workers", "tasks", "attempts"} {
+		isCount := name == "max_workers" || name == "tasks" || name == "attempts"
+		for _, end := range ends {
+			near := []float64{math.Nextafter(end, -1), end, math.Nextafter(end, 1e99)}
+			if isCount {
+				end = min(math.Trunc(end), 1<<52)
+				near = []float64{end - 1, end, end + 1}
+			}
+			for _, v := range near {
+				if isCount && v == 0 && name != "tasks" {
+					continue
+				}
+				job := map[string]any{"name": "a", "tasks": 1, "estimate": 1, "run": map[string]any{"kind": "sleep"}}
+				if job[name] = v; name == "works" {
+					job[name] = []float64{v}
+				}
+				text, err := json.Marshal(map[string]any{"name": "b", "jobs": []any{job}})
+				if err != nil {
+					t.Fatal(err)
+				}
+				_, inFile := jobfile.Read(strings.NewReader(string(text)))
+				_, inMessage := wire.Decode[wire.Batch]([]byte(`{"v": 1, ` + string(text[1:])))
+				if (inFile == nil) != (inMessage == nil) {
+					t.Errorf("%s %v: file %v, message %v", name, v, inFile, inMessage)
+				}
+			}
+		}
+	}
 }
 
 // The examples are read, and what they need is there.
