@@ -105,7 +105,7 @@ type moment struct {
 func (m *Maker) Check(at float64, what []Happening) error {
 	switch {
 	case !ranges.IsTime(at):
-		return input.Errorf("At", at, "a time in [0, 1e50]")
+		return ranges.Moment.Check("At", at)
 	case at < m.now:
 		return input.Errorf("At", at, "a time >= %v, that of the moment before", m.now)
 	}
@@ -175,9 +175,9 @@ func (c *moment) checkReport(h *Happening) error {
 	case m.state(h.Job) == unknown:
 		return input.Errorf("Job", h.Job, "a job that was submitted")
 	case !ranges.IsTime(h.Work):
-		return input.Errorf("Work", h.Work, "a number of seconds in [0, 1e50]")
+		return ranges.Span.Check("Work", h.Work)
 	case !ranges.IsTime(h.Seconds):
-		return input.Errorf("Seconds", h.Seconds, "a number of seconds in [0, 1e50]")
+		return ranges.Span.Check("Seconds", h.Seconds)
 	}
 	holder := h.Worker
 	if m.hand[holder].attempt != h.Attempt {

@@ -23,7 +23,7 @@ func (r *Rules) check() error {
 	}
 	switch {
 	case !ranges.IsWork(r.Learning.Default):
-		return input.Errorf("Learning.Default", r.Learning.Default, "a number of seconds in [1e-50, 1e50], or 0 for none")
+		return ranges.Work.ZeroFor("none").Check("Learning.Default", r.Learning.Default)
 	case r.Learning.Window < 0:
 		return input.Errorf("Learning.Window", r.Learning.Window, "an integer >= 0")
 	case r.Learning.Window > 0 && r.Learning.Default == 0:

@@ -27,7 +27,7 @@ func CheckOutages(outages []Outage, workers int) error {
 		case o.Worker < 0 || o.Worker >= workers:
 			return input.Errorf(input.Field(path, "Worker"), o.Worker, "a worker, 0 to %d", workers-1)
 		case !ranges.IsTime(o.From):
-			return input.Errorf(input.Field(path, "From"), o.From, "a time in [0, 1e50]")
+			return ranges.Moment.Check(input.Field(path, "From"), o.From)
 		case !(o.To > o.From && (o.To <= ranges.Largest || math.IsInf(o.To, 1))):
 			return input.Errorf(input.Field(path, "To"), o.To,
 				"a time > %v, at which the outage begins, and at most 1e50, or +Inf", o.From)

@@ -90,7 +90,7 @@ func (p Policy) Assign(jobs []Request, speeds []float64, now float64) ([]int, er
 		return nil, err
 	}
 	if !ranges.IsTime(now) {
-		return nil, input.Errorf("Now", now, "a time in [0, 1e50]")
+		return nil, ranges.Moment.Check("Now", now)
 	}
 	for j := range jobs {
 		if err := jobs[j].check(len(speeds)); err != nil {
@@ -128,7 +128,7 @@ func (p Policy) check(path string) error {
 	case !(p.Reserve >= 0 && p.Reserve <= 1):
 		return input.Errorf(input.Field(path, "Reserve"), p.Reserve, "a number in [0, 1]")
 	case !ranges.IsWork(p.Horizon):
-		return input.Errorf(input.Field(path, "Horizon"), p.Horizon, "a number of seconds in [1e-50, 1e50], or 0 for 1 second")
+		return ranges.Work.ZeroFor("1 second").Check(input.Field(path, "Horizon"), p.Horizon)
 	}
 	return nil
 }
@@ -145,7 +145,7 @@ func (r *Request) check(workers int) error {
 	case r.Tasks < 1:
 		return input.Errorf("Tasks", r.Tasks, "an integer >= 1")
 	case !ranges.IsTime(r.Work):
-		return input.Errorf("Work", r.Work, "a number of seconds in [0, 1e50]")
+		return ranges.Span.Check("Work", r.Work)
 	}
 	return checkJobSpeeds(r.Speeds, workers)
 }

@@ -108,7 +108,7 @@ func (s *Scenario) check() error {
 		}
 	}
 	if !ranges.IsWork(s.Replan) {
-		return input.Errorf("Replan", s.Replan, "a number of seconds in [1e-50, 1e50], or 0 for none")
+		return ranges.Work.ZeroFor("none").Check("Replan", s.Replan)
 	}
 	return CheckOutages(s.Outages, len(s.Speeds))
 }
@@ -119,7 +119,7 @@ func (s *Scenario) rules() Rules { return Rules{s.Policy, s.Learning, s.Emergenc
 // check checks a job.
 func (j *Job) check(workers int) error {
 	if !ranges.IsTime(j.Submit) {
-		return input.Errorf("Submit", j.Submit, "a time in [0, 1e50]")
+		return ranges.Moment.Check("Submit", j.Submit)
 	}
 	if err := j.checkDemand(j.Submit); err != nil {
 		return err
@@ -132,7 +132,7 @@ func (j *Job) check(workers int) error {
 	case !ranges.IsWork(j.Work):
 		return ranges.Work.Check("Work", j.Work)
 	case !ranges.IsWork(j.Estimate):
-		return input.Errorf("Estimate", j.Estimate, "a number of seconds in [1e-50, 1e50], or 0 for the truth")
+		return ranges.Work.ZeroFor("the truth").Check("Estimate", j.Estimate)
 	}
 	if j.Works != nil {
 		if len(j.Works) != j.Tasks {

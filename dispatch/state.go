@@ -122,7 +122,7 @@ func restored(s State) (*Maker, error) {
 	}
 	switch most := len(s.Jobs) + 1<<24; {
 	case !ranges.IsTime(s.Now):
-		return nil, input.Errorf("Now", s.Now, "a time in [0, 1e50]")
+		return nil, ranges.Moment.Check("Now", s.Now)
 	case s.Attempts < 0:
 		return nil, input.Errorf("Attempts", s.Attempts, "an integer >= 0")
 	case s.Numbers < len(s.Jobs) || s.Numbers > most:
@@ -222,7 +222,7 @@ func (m *Maker) recollect(t *tasks, s *Learnt) error {
 	case s.Seen < 1:
 		return input.Errorf("Learnt.Seen", s.Seen, "an integer >= 1")
 	case !ranges.IsTime(s.Mean):
-		return input.Errorf("Learnt.Mean", s.Mean, "a number of seconds in [0, 1e50]")
+		return ranges.Span.Check("Learnt.Mean", s.Mean)
 	case !(s.Sum >= 0 && isFinite(s.Sum)):
 		return input.Errorf("Learnt.Sum", s.Sum, "a number >= 0")
 	case len(s.Ring) != min(window, s.Seen):

@@ -41,7 +41,7 @@ func (s *Scenario) check() error {
 	case s.Workers < 1:
 		return input.Errorf("Workers", s.Workers, "an integer >= 1")
 	case !ranges.IsWork(s.Threshold):
-		return input.Errorf("Threshold", s.Threshold, "a number of seconds in [1e-50, 1e50], or 0 for 10 seconds")
+		return ranges.Work.ZeroFor("10 seconds").Check("Threshold", s.Threshold)
 	}
 	if err := s.Policy.check(); err != nil {
 		return err
@@ -59,13 +59,13 @@ func checkJob(j *dispatch.Job, i, workers int) error {
 	field := func(name string) string { return input.Field(input.Index("Jobs", i), name) }
 	switch {
 	case !ranges.IsTime(j.Submit):
-		return input.Errorf(field("Submit"), j.Submit, "a time in [0, 1e50]")
+		return ranges.Moment.Check(field("Submit"), j.Submit)
 	case j.Tasks < 1 || j.Tasks > workers:
 		return input.Errorf(field("Tasks"), j.Tasks, "an integer in [1, %d], the number of workers", workers)
 	case !ranges.IsWork(j.Work):
 		return ranges.Work.Check(field("Work"), j.Work)
 	case !ranges.IsWork(j.Estimate):
-		return input.Errorf(field("Estimate"), j.Estimate, "a number of seconds in [1e-50, 1e50], or 0 for the run time")
+		return ranges.Work.ZeroFor("the run time").Check(field("Estimate"), j.Estimate)
 	case j.MaxWorkers != 0:
 		return input.Errorf(field("MaxWorkers"), j.MaxWorkers, "0: a rigid job has all its workers at once")
 	case j.Works != nil:

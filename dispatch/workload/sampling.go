@@ -160,7 +160,7 @@ func (s Sampling) check() error {
 	case !ranges.Speed.Has(s.GapScale):
 		return ranges.Speed.Check("GapScale", s.GapScale)
 	case !ranges.IsTime(s.Batch):
-		return input.Errorf("Batch", s.Batch, "a number of seconds in [0, 1e50]")
+		return ranges.Span.Check("Batch", s.Batch)
 	}
 	return s.demands().check()
 }
@@ -179,7 +179,7 @@ type demands struct {
 func (d demands) check() error {
 	switch {
 	case !ranges.IsWork(d.deadlineFactor):
-		return input.Errorf("DeadlineFactor", d.deadlineFactor, "a number in [1e-50, 1e50], or 0 for no deadlines")
+		return ranges.Speed.ZeroFor("no deadlines").Check("DeadlineFactor", d.deadlineFactor)
 	case d.parallelism < 0 || d.parallelism == 0 && d.deadlineFactor > 0:
 		return input.Errorf("Parallelism", d.parallelism, "an integer >= 1, or 0 without deadlines")
 	case !ranges.IsTime(d.lowestPriority):
@@ -235,7 +235,7 @@ func UniformSpeeds(workers int, low, high float64, seed uint64) ([]float64, erro
 	case workers < 1:
 		return nil, input.Errorf("Workers", workers, "an integer >= 1")
 	case !(low > 0 && ranges.IsWork(low)):
-		return nil, input.Errorf("Low", low, "a number in [1e-50, 1e50]")
+		return nil, ranges.Speed.Check("Low", low)
 	case !(high >= low && high <= ranges.Largest):
 		return nil, input.Errorf("High", high, "a number in [%v, 1e50], from the low end on", low)
 	}

@@ -16,6 +16,7 @@ import (
 	"productform/dispatch/workload"
 	"productform/internal/cli"
 	"productform/internal/input"
+	"productform/internal/ranges"
 )
 
 // Flags say which jobs of a log run under which policies, and on which workers. What a command wants otherwise than the zero
@@ -74,10 +75,11 @@ func (f *Flags) Add(cmd *cobra.Command) {
 	cli.Flag[int]{Name: "workers", Usage: "number `W` of workers (default " + number + ")", Want: f.workersWanted(), Parse: cli.ParseInt(f.MostWorkers)}.Add(cmd, &f.Workers)
 	cli.AddText(cmd, &f.heterogeneous, "heterogeneous", "", speedsWanted, "`SPEEDS` of the workers, such as 10x1,10x0.5 or uniform:0.5:1.5 (default 1 each)")
 	cli.AddText(cmd, &f.outageList, "outages", "", outagesWanted, "`OUTAGES` of workers, such as 1-6@55-115,8@200-, in seconds from the first submission")
-	cli.AddNumber(cmd, &f.Learning, "learn", "", "a number of seconds in [1e-50, 1e50]", "hide run times from the policy: `DEFAULT` seconds for a task, until one of the job is done",
-		func(v float64) bool { return v >= 1e-50 && v <= 1e50 })
+	cli.AddNumber(cmd, &f.Learning, "learn", "", fmt.Sprintf("a number of seconds in %v", ranges.Speed),
+		"hide run times from the policy: `DEFAULT` seconds for a task, until one of the job is done",
+		ranges.Speed.Has)
 	cli.AddNumber(cmd, &f.Emergency, "emergency", "", "a priority in [1e-50, 1e50]", "jobs of priority `P` or more take workers from tasks in hand",
-		func(v float64) bool { return v >= 1e-50 && v <= 1e50 })
+		ranges.Speed.Has)
 	f.addRequests(cmd)
 	f.addSampling(cli.Bind(cmd))
 }

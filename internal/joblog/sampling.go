@@ -10,6 +10,7 @@ import (
 	"productform/dispatch/workload"
 	"productform/internal/cli"
 	"productform/internal/input"
+	"productform/internal/ranges"
 )
 
 // addSampling gives the flags of what is taken from the log.
@@ -28,17 +29,18 @@ func (f *Flags) addSampling(b *cli.Binding) {
 			return v, err == nil
 		}}.Add(cmd, &f.Seed)
 	scale := func(target *float64, setting, name, what string, sampled float64) {
-		b.Number(target, setting, name, "", "a number in [1e-50, 1e50]", fmt.Sprintf("multiply %s by this (default %s%g)", what, one, sampled),
-			func(v float64) bool { return v >= 1e-50 && v <= 1e50 })
+		b.Number(target, setting, name, "", ranges.Speed.Want(),
+			fmt.Sprintf("multiply %s by this (default %s%g)", what, one, sampled), ranges.Speed.Has)
 	}
 	scale(&s.TimeScale, "TimeScale", "time-scale", "run times", lin.TimeScale)
 	scale(&s.GapScale, "GapScale", "gap-scale", "times between submissions", lin.GapScale)
-	b.Number(&s.Batch, "Batch", "batch", "", "a number of seconds in [0, 1e50]",
+	b.Number(&s.Batch, "Batch", "batch", "", ranges.Span.Want(),
 		fmt.Sprintf("seconds within which jobs are submitted together; 0 for none (default %s%g)", none, lin.Batch),
-		func(v float64) bool { return v >= 0 && v <= 1e50 })
+		ranges.Time.Has)
 	s.DeadlineFactor, s.Parallelism = lin.DeadlineFactor, lin.Parallelism
-	b.Number(&s.DeadlineFactor, "DeadlineFactor", "deadline-factor", fmt.Sprint(lin.DeadlineFactor), "a number in [1e-50, 1e50], or 0 for no deadlines",
-		"run times until a job is due; 0 for no deadlines", func(v float64) bool { return v == 0 || v >= 1e-50 && v <= 1e50 })
+	b.Number(&s.DeadlineFactor, "DeadlineFactor", "deadline-factor", fmt.Sprint(lin.DeadlineFactor),
+		ranges.Speed.ZeroFor("no deadlines").Want(), "run times until a job is due; 0 for no deadlines",
+		ranges.Work.Has)
 	b.Int(&s.Parallelism, "Parallelism", "parallelism", 1e9, "tasks of a job that its deadline takes to run at a time")
 	f.priorities = interval{lin.LowestPriority, lin.HighestPriority}
 	cli.Flag[interval]{Name: "priorities", Kind: "LOW:HIGH", Usage: "range of the priorities of users", Default: fmt.Sprintf("%g:%g", f.priorities.low, f.priorities.high),

@@ -12,6 +12,7 @@ import (
 	"productform/dispatch/workload"
 	"productform/internal/cli"
 	"productform/internal/input"
+	"productform/internal/ranges"
 	"productform/internal/render"
 )
 
@@ -78,7 +79,7 @@ func (f *Flags) parseSpeeds() error {
 		switch {
 		case err != nil && !strings.Contains(f.heterogeneous, ","):
 			return input.Errorf(flag, f.heterogeneous, "%s", speedsWanted)
-		case !ok || err != nil || !(v >= 1e-50 && v <= 1e50):
+		case !ok || err != nil || !ranges.Speed.Has(v):
 			return input.Errorf(input.Index(flag, i), cmp.Or(word, "nothing"), "a speed in [1e-50, 1e50], or NxSPEED for N workers")
 		case n > f.Workers-len(f.Speeds): // before so many are made
 			return input.Errorf(input.Index(flag, i), word, "%d speeds in all, one a worker", f.Workers)

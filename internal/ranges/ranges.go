@@ -26,15 +26,20 @@ type Range struct {
 	Of          string // what the numbers are, for errors: "a number of seconds"
 }
 
-// The ranges of times and priorities, of works and factors, of speeds, of time limits, and of deadlines. They
-// are never changed.
+// The ranges of times and priorities, of works and factors, of speeds, of moments, of what has passed, of time
+// limits, and of deadlines. They are never changed.
 var (
-	Time  = Range{Most: Largest, Of: "a number"}
-	Work  = Range{Least: 1 / Largest, Most: Largest, Zero: "or 0", Of: "a number of seconds"}
-	Speed = Range{Least: 1 / Largest, Most: Largest, Of: "a number"}
-	Limit = Range{Most: Largest, Zero: "or 0 for none", Of: "a number of seconds"}
-	Due   = Range{Most: Largest, Zero: "or 0 for none", Of: "a time"}
+	Time   = Range{Most: Largest, Of: "a number"}
+	Work   = Range{Least: 1 / Largest, Most: Largest, Zero: "or 0", Of: "a number of seconds"}
+	Speed  = Range{Least: 1 / Largest, Most: Largest, Of: "a number"}
+	Moment = Range{Most: Largest, Of: "a time"}
+	Span   = Range{Most: Largest, Of: "a number of seconds"}
+	Limit  = Span.ZeroFor("none")
+	Due    = Moment.ZeroFor("none")
 )
+
+// ZeroFor returns the range with another meaning of 0.
+func (r Range) ZeroFor(meaning string) Range { r.Zero = "or 0 for " + meaning; return r }
 
 // Has reports whether v is in the range.
 func (r Range) Has(v float64) bool { return v >= r.Least && v <= r.Most || v == 0 && r.Zero != "" }

@@ -20,8 +20,12 @@ func TestRangeEnds(t *testing.T) {
 			"a number of seconds in [1e-50, 1e50], or 0"},
 		{ranges.Speed, []float64{1e-50, 1e50}, []float64{0, math.Nextafter(1e-50, 0), beyond},
 			"a number in [1e-50, 1e50]"},
+		{ranges.Moment, []float64{0, 1e50}, []float64{-1, beyond}, "a time in [0, 1e50]"},
+		{ranges.Span, []float64{0, 1e50}, []float64{-1, beyond}, "a number of seconds in [0, 1e50]"},
 		{ranges.Limit, []float64{0, 5e-324, 1e50}, []float64{-5e-324, beyond},
 			"a number of seconds in (0, 1e50], or 0 for none"},
+		{ranges.Work.ZeroFor("never"), []float64{0}, []float64{-1},
+			"a number of seconds in [1e-50, 1e50], or 0 for never"},
 		{ranges.Due, []float64{0, 1e50}, []float64{-1, beyond}, "a time in (0, 1e50], or 0 for none"},
 	} {
 		for _, v := range c.in {

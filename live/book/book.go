@@ -9,6 +9,7 @@ import (
 	"productform/dispatch"
 	"productform/dispatch/rigid"
 	"productform/internal/input"
+	"productform/internal/ranges"
 	"productform/live/wire"
 )
 
@@ -51,14 +52,14 @@ func (s *Settings) check() error {
 	switch {
 	case s.Random == nil:
 		return input.Errorf("Random", "", "a source of random bytes")
-	case !(s.Epoch >= 0 && s.Epoch <= 1e50):
-		return input.Errorf("Epoch", s.Epoch, "a time in [0, 1e50]")
-	case !(s.Replan >= 0 && s.Replan <= 1e50):
-		return input.Errorf("Replan", s.Replan, "a number of seconds in (0, 1e50], or 0 for never")
+	case !ranges.IsTime(s.Epoch):
+		return ranges.Moment.Check("Epoch", s.Epoch)
+	case !ranges.IsTime(s.Replan):
+		return ranges.Span.ZeroFor("never").Check("Replan", s.Replan)
 	case s.Losses < 0:
 		return input.Errorf("Losses", s.Losses, "an integer >= 1, or 0 for 10")
-	case !(s.Keep >= 0 && s.Keep <= 1e50):
-		return input.Errorf("Keep", s.Keep, "a number of seconds in (0, 1e50], or 0 for 7 days")
+	case !ranges.IsTime(s.Keep):
+		return ranges.Span.ZeroFor("7 days").Check("Keep", s.Keep)
 	case s.MaxJobs < 0:
 		return input.Errorf("MaxJobs", s.MaxJobs, "an integer >= 1, or 0 for 100000")
 	case s.MaxTasks < 0:

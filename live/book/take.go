@@ -10,6 +10,7 @@ import (
 
 	"productform/dispatch"
 	"productform/internal/input"
+	"productform/internal/ranges"
 	"productform/live/wire"
 )
 
@@ -82,8 +83,8 @@ func (b *Book) begin(at float64) (*taking, error) {
 	t.plan = &wire.Plan{Version: wire.Version, Number: b.number + 1, Leader: b.settings.Leader, At: at, Upto: b.upto}
 	if b.number == 0 && !b.isLogical() {
 		t.plan.Epoch = b.settings.Epoch
-		if !(at >= 0 && at <= 1e50) {
-			return nil, input.Errorf("at", at, "a time in [0, 1e50]")
+		if !ranges.IsTime(at) {
+			return nil, ranges.Moment.Check("at", at)
 		}
 	}
 	if b.number > 0 && b.rules == b.settings.rules() {

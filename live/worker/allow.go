@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"productform/internal/input"
+	"productform/internal/ranges"
 	"productform/internal/tree"
 	"productform/live/wire"
 )
@@ -140,7 +141,7 @@ func (p *Program) check(path string) error {
 			}
 		}
 	}
-	if !(p.Seconds >= 0 && p.Seconds <= 1e50) {
+	if !ranges.IsTime(p.Seconds) {
 		return input.Errorf(path+".seconds", p.Seconds, "a number in (0, 1e50]")
 	}
 	return nil
