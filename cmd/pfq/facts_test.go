@@ -66,6 +66,7 @@ func questions() []struct{ model, args string } {
 		{overloaded, "simulate -"},
 		{small, "estimate - --sweeps 8 --distribution 3 --by-class --gradients --scale 0.5,1,2"},
 		{sized, "estimate - --precision 0.1 --bounds"},
+		{model, "estimate - --sweeps 8"},
 		{overloaded, "estimate -"},
 		{closed, "network - --distribution 3"},
 		{closed, "network - --population long=1,3 --engine exact"},
@@ -78,11 +79,13 @@ func questions() []struct{ model, args string } {
 		{swaps, "network - --engine exact --scale 1/2,1"},
 		{swaps, "network - --runs 3 --jumps 2000"},
 		{calls, "network - --scale 0.5:1.5:0.5"},
+		{`{"servers": 2, "room": 5, "classes": [{"name": "a", "arrival_rate": 1}]}`, "network - --engine enclose"},
 	}
 }
 
-// CSV holds every fact that JSON does.
+// CSV holds every fact that JSON does. Each of its columns has a value in some answer, or its name is misspelt.
 func TestCSVHasAllFacts(t *testing.T) {
+	filled := map[string]bool{} // by command and column
 	for _, c := range questions() {
 		text, stderr, _ := pfq(c.model, append(strings.Fields(c.args), "--format", "json")...)
 		d := json.NewDecoder(strings.NewReader(text))
@@ -97,8 +100,11 @@ func TestCSVHasAllFacts(t *testing.T) {
 			t.Fatal(err)
 		}
 		cells := map[string]bool{}
-		for _, line := range lines {
-			for _, cell := range line {
+		command := strings.Fields(c.args)[0]
+		for i, line := range lines {
+			for k, cell := range line {
+				column := command + " " + lines[0][k]
+				filled[column] = filled[column] || i > 0 && cell != ""
 				for _, word := range append(strings.Split(cell, ";"), cell) {
 					cells[word] = true
 				}
@@ -108,6 +114,11 @@ func TestCSVHasAllFacts(t *testing.T) {
 			if !cells[leaf] {
 				t.Errorf("%s: no %s in CSV\n%s", c.args, leaf, table)
 			}
+		}
+	}
+	for column, is := range filled {
+		if !is {
+			t.Errorf("column %s of CSV is always empty", column)
 		}
 	}
 }

@@ -1,15 +1,19 @@
 package render
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 )
 
 // A Section is a part of an answer: lines in CSV and a table in text.
 type Section struct {
-	Kind    string // the word in the column kind of CSV unless rows have their own; "" for no lines
-	Of      string // "" is the answer itself, "classes" a list in it, "classes.delay" one in each row, or in a record
-	Columns string // of text, separated by spaces, one with ? if any row has it; "" for all plain fields, "-" for no table
+	Kind string // the word in the column kind of CSV unless rows have their own; "" for no lines
+	Of   string // "" is the answer itself, "classes" a list in it, "classes.delay" one in each row, or in a record
+
+	// Columns are those of text, separated by spaces; "" for all plain fields, "-" for no table. One with ? is
+	// left out unless a row has a value, each other one is a field of some row.
+	Columns string
 
 	Rows          func([]Record) []Record // the rows of text if they differ from those of CSV
 	Before, After string                  // lines of text around the table
@@ -23,7 +27,8 @@ type Point struct {
 }
 
 // Points returns the answer that has some points: a list, or only the first one if list is false.
-// Columns are the first columns of CSV, and heading writes what stands above the tables of text.
+// Columns are the first columns of CSV, and heading writes the lines above the tables of text. It panics
+// if a section has rows without a column of its text.
 func Points(points []Point, list bool, columns []string, heading func(*Text)) Answer {
 	a := Answer{Columns: columns}
 	var objects []Record
@@ -31,8 +36,12 @@ func Points(points []Point, list bool, columns []string, heading func(*Text)) An
 	for _, p := range points {
 		objects = append(objects, slices.Concat(p.Head, p.Body))
 		for _, s := range p.Sections {
+			rows := s.rows(p.Body)
+			if s.Rows == nil {
+				s.check(rows)
+			}
 			if s.Kind != "" || s.Of == "" && len(points) == 1 {
-				a.Lines = append(a.Lines, Lines{Kind: s.Kind, Head: p.Head, Of: s.rows(p.Body)})
+				a.Lines = append(a.Lines, Lines{Kind: s.Kind, Head: p.Head, Of: rows})
 			}
 			if !slices.ContainsFunc(sections, s.isLike) {
 				sections = append(sections, s)
@@ -53,6 +62,17 @@ func Points(points []Point, list bool, columns []string, heading func(*Text)) An
 	return a
 }
 
+// check panics if there are rows and none has one of the columns, whose name is then misspelt.
+func (s Section) check(rows []Record) {
+	for _, c := range strings.Fields(s.Columns) {
+		has := func(r Record) bool { return slices.ContainsFunc(r, func(f Field) bool { return f.Key == c }) }
+		if len(rows) > 0 && c != "-" && !strings.HasSuffix(c, "?") && !slices.ContainsFunc(rows, has) {
+			// a broken invariant of the program
+			panic(fmt.Sprintf("render: no row of section %q has the column %s", s.Of, c))
+		}
+	}
+}
+
 func (s Section) isLike(other Section) bool {
 	return s.Kind == other.Kind && s.Of == other.Of && s.Columns == other.Columns
 }
@@ -71,6 +91,7 @@ func (s Section) table(t *Text, points []Point) {
 		some := s.rows(p.Body)
 		if s.Rows != nil {
 			some = s.Rows(some)
+			s.check(some)
 		}
 		if s.Columns == "" && len(some) > 0 && len(columns) == 0 {
 			columns = some[0].plain()

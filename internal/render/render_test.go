@@ -108,6 +108,37 @@ func TestListCell(t *testing.T) {
 	}
 }
 
+// A misspelt column of text fails in every format. A column with ? may have no values, and a list no rows.
+func TestMisspeltColumnPanics(t *testing.T) {
+	body := Fields(whole{Kind: "it", Rows: []row{{Name: "a"}, {Name: "b", Count: 2}}})
+	format := func(s Section) (failed bool) {
+		defer func() { failed = recover() != nil }()
+		a := Points([]Point{{Body: body, Sections: []Section{s}}}, false, nil, func(*Text) {})
+		if _, err := a.Format("text"); err != nil {
+			t.Fatal(err)
+		}
+		return false
+	}
+	same := func(rows []Record) []Record { return rows }
+	for _, c := range []struct {
+		section Section
+		fails   bool
+	}{
+		{Section{Of: "rows", Columns: "name count good"}, false},
+		{Section{Of: "rows", Columns: "name scale?"}, false},
+		{Section{Of: "rows", Columns: "name scale"}, true},
+		{Section{Of: "rows", Columns: "name scale", Rows: same}, true},
+		{Section{Of: "parts", Columns: "jobs probabilty"}, false},
+		{Section{Columns: "what"}, false},
+		{Section{Columns: "waht"}, true},
+		{Section{Columns: "-"}, false},
+	} {
+		if got := format(c.section); got != c.fails {
+			t.Errorf("section %q with columns %q fails: %v, want %v", c.section.Of, c.section.Columns, got, c.fails)
+		}
+	}
+}
+
 func TestText(t *testing.T) {
 	got, err := example().Format("text")
 	want := `it
