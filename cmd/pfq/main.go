@@ -46,7 +46,8 @@ func main() {
 }
 
 func newRoot() *cobra.Command {
-	return command.Root(solve.New(), newStability(), estimate.New(), simulate.New(), network.New(), plan.New(), newPlot(), tags.New(), allocate.New(), dispatch.New(), newLive(), newExample(), newMan(), newVersion(),
+	return command.Root(solve.New(), newStability(), estimate.New(), simulate.New(), network.New(), plan.New(),
+		newPlot(), tags.New(), allocate.New(), dispatch.New(), newLive(), newExample(), newMan(), newVersion(),
 		command.Help(&cobra.Command{Use: "model"}))
 }
 

@@ -37,7 +37,7 @@ func (e FlagError) Unwrap() error { return e.Err }
 // Name says which flag sets a setting, or its elements.
 func (b *Binding) Name(setting, flag string) { b.flags[setting] = "--" + flag }
 
-// Remedy says which flag asks for what has no limit where a model is too large.
+// Remedy names the flag of a remedy for models that are too large.
 func (b *Binding) Remedy(r num.Remedy, flag string) { b.remedies[r] = "--" + flag }
 
 // Engine adds --engine, with the engine auto unless given.

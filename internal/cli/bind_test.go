@@ -59,14 +59,15 @@ func TestTranslateElement(t *testing.T) {
 	})
 }
 
-// What is too large has the remedies that flags ask for, and what there is instead of a model.
+// An error about a size names the flags of its remedies, and one about a model also what there is instead.
 func TestTranslateTooLarge(t *testing.T) {
 	b := cli.Bind(&cobra.Command{})
 	b.Remedy(num.Simulation, "runs")
 	limit := 0
 	b.Int(&limit, "Limit", "limit", 9, "most `N`")
 	large := func(path string) error {
-		return &num.TooLargeError{Input: input.Errorf(path, 9, "less"), Instead: []num.Remedy{num.Bounds, num.Simulation}}
+		remedies := []num.Remedy{num.Bounds, num.Simulation}
+		return &num.TooLargeError{Input: input.Errorf(path, 9, "less"), Instead: remedies}
 	}
 	for path, want := range map[string]string{
 		"classes": "classes = 9: want less; --runs has no such limit",

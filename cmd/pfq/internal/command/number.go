@@ -85,6 +85,18 @@ func ExactValue(v any) *num.Value {
 	return &num.Value{Float: x}
 }
 
+// Trust returns how far the numbers of an engine are from exact, and how text shows them.
+func Trust(engine num.Engine, bound float64) (trust, shown string) {
+	trust, shown = "within "+render.OneDigitUp(bound)+" of exact (relative)", "to six digits"
+	if bound == 0 {
+		trust = "exactly"
+	}
+	if engine == num.Exact {
+		shown = "as short fractions and to six digits"
+	}
+	return trust, shown
+}
+
 // constantTol is the relative rounding error of a constant that is summed over a run.
 const constantTol = 1e-9
 

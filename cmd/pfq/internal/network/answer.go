@@ -82,6 +82,15 @@ type critical struct {
 	Station string   `json:"station"`
 }
 
+// names returns the names of rows.
+func names(rows []int, name func(int) string) []string {
+	list := make([]string, len(rows))
+	for i, r := range rows {
+		list[i] = name(r)
+	}
+	return list
+}
+
 func (u *unstable) answer(engine num.Engine) render.Answer {
 	r := render.Style{Engine: engine}.Record(u)
 	return render.Answer{JSON: r, Lines: []render.Lines{{Of: r}}, Text: u.text}

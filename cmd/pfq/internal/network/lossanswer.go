@@ -39,11 +39,8 @@ func (m losses) decide(f *question, q command.Query) (over *unstable, solve func
 	})
 	var bad *loss.UnstableError
 	if errors.As(err, &bad) {
-		over = &unstable{BottleneckWork: bad.Load, BottleneckCapacity: bad.Capacity}
-		for _, k := range bad.Classes {
-			over.Bottleneck = append(over.Bottleneck, m.Classes[k].Name)
-		}
-		return over, nil, nil
+		classes := names(bad.Classes, func(k int) string { return m.Classes[k].Name })
+		return &unstable{Bottleneck: classes, BottleneckWork: bad.Load, BottleneckCapacity: bad.Capacity}, nil, nil
 	}
 	return nil, func() (solution, error) { return m.solution(f, r), nil }, err
 }

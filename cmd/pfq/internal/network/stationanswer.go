@@ -209,9 +209,5 @@ func (n stations) visitRow(class, visit int) int {
 }
 
 func (n stations) names(classes []int) []string {
-	names := []string{}
-	for _, c := range classes {
-		names = append(names, n.Classes[c].Name)
-	}
-	return names
+	return names(classes, func(c int) string { return n.Classes[c].Name })
 }

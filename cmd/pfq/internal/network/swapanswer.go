@@ -45,11 +45,8 @@ func (m swaps) decide(f *question, q command.Query) (over *unstable, solve func(
 	if errors.As(err, &bad) {
 		size := num.OrOne(m.MeanSize) // rates of a queue count jobs
 		work, capacity := new(big.Rat).Mul(bad.ArrivalRate, size), new(big.Rat).Mul(bad.Capacity, size)
-		over = &unstable{BottleneckWork: work, BottleneckCapacity: capacity}
-		for _, i := range bad.Classes {
-			over.Bottleneck = append(over.Bottleneck, m.Classes[i].Name)
-		}
-		return over, nil, nil
+		classes := names(bad.Classes, func(k int) string { return m.Classes[k].Name })
+		return &unstable{Bottleneck: classes, BottleneckWork: work, BottleneckCapacity: capacity}, nil, nil
 	}
 	return nil, func() (solution, error) { return m.solution(f, r), nil }, err
 }

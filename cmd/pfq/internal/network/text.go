@@ -13,14 +13,7 @@ import (
 
 // trust returns the line of text on the errors of the numbers.
 func trust(engine num.Engine, bound float64) string {
-	trust := "within " + render.OneDigitUp(bound) + " of exact (relative)"
-	if bound == 0 {
-		trust = "exactly"
-	}
-	shown := "to six digits"
-	if engine == num.Exact {
-		shown = "as short fractions and to six digits"
-	}
+	trust, shown := command.Trust(engine, bound)
 	return fmt.Sprintf("stable; %s engine, computed %s, shown %s", engine, trust, shown)
 }
 

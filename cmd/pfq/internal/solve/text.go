@@ -45,16 +45,9 @@ func sweepText(t *render.Text, m *cluster.Model, points []point, engine num.Engi
 func (s *solution) heading(t *render.Text, before string) {
 	r, digits := s.result, s.style.Digits
 	t.Digits = digits
-	trust := "within " + render.OneDigitUp(r.RelativeErrorBound) + " of exact (relative)"
-	if r.RelativeErrorBound == 0 {
-		trust = "exactly"
-	}
-	shown := "to six digits"
+	trust, shown := command.Trust(r.Engine, r.RelativeErrorBound)
 	const doubles = 16 // digits of a double
-	switch {
-	case r.Engine == num.Exact:
-		shown = "as short fractions and to six digits"
-	case r.Engine == num.Enclose && digits > 6:
+	if r.Engine == num.Enclose && digits > 6 {
 		shown = fmt.Sprintf("to %d digits", digits-1)
 		if digits-1 > doubles {
 			trust = "between bounds " + render.OneDigitUp(widest(r)) + " apart (relative)"
