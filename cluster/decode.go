@@ -34,7 +34,6 @@ var modelFile = file.Description[Model]{
 			func(m *Model) **big.Rat { return &m.MeanSize }, input.Positive).Default(1).Example("64"),
 	},
 	Check: func(m *Model, _ string) error { return m.checkChoices() },
-	Patch: func(s file.Schema) { s["description"] = "for solve, stability, simulate, estimate and plot" },
 }
 
 var serverFile = file.Description[Server]{

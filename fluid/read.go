@@ -63,7 +63,6 @@ var poolFile = file.Description[Pool]{
 		file.Objects("jobs", "list of jobs", "an array of jobs", func(p *Pool) *[]Job { return &p.Jobs }, &jobFile,
 			file.Length{Least: 1, One: "job"}, func(j *Job) string { return j.Name }),
 	},
-	Patch: func(s file.Schema) { s["description"] = "for allocate and plot" },
 }
 
 var jobFile = file.Description[Job]{

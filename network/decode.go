@@ -33,7 +33,6 @@ var modelFile = file.Description[Model]{
 			func(c *Class) string { return c.Name }).Ahead(),
 	},
 	Check: func(m *Model, _ string) error { return m.checkStations() },
-	Patch: func(s file.Schema) { s["description"] = "for network" },
 }
 
 var stationFile = file.Description[Station]{

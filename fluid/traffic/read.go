@@ -47,7 +47,6 @@ var trafficFile = file.Description[Model]{
 			func(c *Class) string { return c.Name }),
 	},
 	Check: func(t *Model, _ string) error { return t.checkDeclared() },
-	Patch: func(s file.Schema) { s["description"] = "for allocate --dynamic and plot" },
 }
 
 var classFile = file.Description[Class]{

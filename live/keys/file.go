@@ -46,7 +46,7 @@ func parse(text []byte) (*File, error) {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&f); err != nil {
-		return nil, &num.InputError{Want: "a file that pfq-live keys made", Cause: err}
+		return nil, &num.InputError{Want: "a key file as it was written", Cause: err}
 	}
 	if _, err := d.Token(); err != io.EOF {
 		return nil, &num.InputError{Want: "one JSON object"}

@@ -159,13 +159,13 @@ func Load(folder string) (*Folder, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
-			return nil, &num.InputError{Path: "folder", Value: folder, Want: "a folder that pfq-live keys init made"}
+			return nil, &num.InputError{Path: "folder", Value: folder, Want: "a folder with keys"}
 		}
 		return nil, err
 	}
 	var f Folder
 	if err := json.Unmarshal(text, &f); err != nil {
-		return nil, &num.InputError{File: path, Want: "what pfq-live keys wrote", Cause: err}
+		return nil, &num.InputError{File: path, Want: "a list of keys as it was written", Cause: err}
 	}
 	for _, u := range f.Users {
 		role := checkRole("role", u.Role)
@@ -173,7 +173,7 @@ func Load(folder string) (*Folder, error) {
 			role = nil
 		}
 		if err := errors.Join(role, wire.CheckName("name", u.Name)); err != nil || !nkeys.IsValidPublicUserKey(u.Key) {
-			return nil, &num.InputError{File: path, Want: "what pfq-live keys wrote", Cause: err}
+			return nil, &num.InputError{File: path, Want: "a list of keys as it was written", Cause: err}
 		}
 	}
 	return &f, nil

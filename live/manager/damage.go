@@ -25,7 +25,7 @@ import (
 type DamageError struct{ What string }
 
 func (e *DamageError) Error() string {
-	return "the store is damaged: " + e.What + "; nothing is removed, and no manager leads: see pfq-live repair"
+	return "the store is damaged: " + e.What + "; nothing is removed, and no manager leads"
 }
 
 func damaged(format string, a ...any) error { return &DamageError{fmt.Sprintf(format, a...)} }
@@ -37,8 +37,8 @@ const refuseTime = 2 * time.Second
 func (m *manager) refuse(ctx context.Context, why *DamageError) {
 	if why.What != m.damage {
 		m.damage = why.What
-		m.settings.Log.Error("the store is damaged, and this manager does not lead", "manager", m.settings.Name,
-			"damage", why.What, "repair", "pfq-live repair")
+		m.settings.Log.Error("the store is damaged, and this manager does not lead until it is repaired",
+			"manager", m.settings.Name, "damage", why.What)
 	}
 	ctx, cancel := context.WithTimeout(ctx, refuseTime)
 	defer cancel()

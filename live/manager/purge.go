@@ -53,8 +53,8 @@ func (l *leader) putAside(ctx context.Context, in jetstream.Stream, r wire.Remov
 	if err != nil {
 		return err
 	}
-	l.settings.Log.Error("a report may be genuine and cannot be verified: it is put aside", "sequence", r.Sequence,
-		"subject", m.Subject, "read", "pfq-live repair --to DIR")
+	l.settings.Log.Error("a report may be genuine and cannot be verified: it is put aside for a repair",
+		"sequence", r.Sequence, "subject", m.Subject)
 	// sequences can repeat, see book.Rewind
 	name := asidePrefix + strconv.FormatUint(r.Sequence, 10) + "-" + wire.Digest(m.Data)[:16]
 	about := jetstream.ObjectMeta{Name: name, Metadata: map[string]string{subjectField: m.Subject}}

@@ -42,10 +42,10 @@ type Command struct {
 // the answer goes they are not told.
 func NewCommand(words []string, results string) (*Command, error) {
 	if results == "" {
-		return nil, &input.Error{Path: "--results", Want: "a folder, in which runs are kept"}
+		return nil, &input.Error{Path: "results", Want: "a folder, in which runs are kept"}
 	}
 	if len(words) == 0 {
-		return nil, &input.Error{Path: "COMMAND", Want: "pfq or figures with arguments, after --"}
+		return nil, &input.Error{Path: "COMMAND", Want: "pfq or figures with arguments"}
 	}
 	c := &Command{name: strings.TrimSuffix(filepath.Base(words[0]), ".exe"), args: words[1:], files: map[string]string{}, results: results}
 	if !isProgram(c.name) {

@@ -23,7 +23,8 @@ import (
 type Settings struct {
 	Least  time.Duration // that a task is expected to take at least; 0 for 20 ms
 	Stdout io.Writer     // for the answer
-	Stderr io.Writer     // for what the command says besides, and for notes
+	Stderr io.Writer     // for the messages of the command, and for notes
+	Name   string        // the program's, with which notes begin; "" for sweep
 }
 
 // A Submit does a job: it gives each file to the workers under its name, submits the job, whose name it chooses, and calls
@@ -77,7 +78,8 @@ func (c *Command) round(ctx context.Context, s Settings, submit Submit) (more bo
 	for name, text := range files {
 		digests[name] = wire.Digest(text)
 	}
-	progress, done := cli.NewProgress(s.Stderr, "pfq-live"), 0
+	name := cmp.Or(s.Name, "sweep")
+	progress, done := cli.NewProgress(s.Stderr, name), 0
 	failed, why, err := submit(ctx, job(m, works, digests), files, func(task int, output []byte) error {
 		if task >= len(m.Tasks) {
 			return fmt.Errorf("task %d: there are %d", task, len(m.Tasks))
@@ -91,7 +93,8 @@ func (c *Command) round(ctx context.Context, s Settings, submit Submit) (more bo
 	})
 	progress.Clear()
 	if err == nil && failed > 0 {
-		fmt.Fprintf(s.Stderr, "pfq-live: note: %d of %d tasks were given up (%s); their runs are done here\n", failed, len(m.Tasks), why)
+		fmt.Fprintf(s.Stderr, "%s: note: %d of %d tasks were given up (%s); their runs are done here\n", name, failed,
+			len(m.Tasks), why)
 	}
 	return failed == 0, err
 }

@@ -265,11 +265,13 @@ func TestNobodyIsFit(t *testing.T) {
 	f := newFarm(t, 1)
 	f.runners[0].programs = nil
 	var out, errs bytes.Buffer
-	err = Run(t.Context(), command, Settings{Least: time.Hour, Stdout: &out, Stderr: &errs}, f.submit)
+	err = Run(t.Context(), command, Settings{Least: time.Hour, Stdout: &out, Stderr: &errs, Name: "me"}, f.submit)
 	if got := speed.ReplaceAllString(out.String(), `"jumps_per_second": null`); err != nil || got != alone(t, words) {
 		t.Errorf("%v\n%s", err, got)
 	}
-	if want := "pfq-live: note: 1 of 1 tasks were given up (refused: this worker has no program pfq); their runs are done here\n"; !strings.HasPrefix(errs.String(), want) {
+	const want = "me: note: 1 of 1 tasks were given up (refused: this worker has no program pfq); " +
+		"their runs are done here\n"
+	if !strings.HasPrefix(errs.String(), want) {
 		t.Errorf("%q", &errs)
 	}
 }
@@ -466,8 +468,8 @@ func TestNewCommand(t *testing.T) {
 	for _, c := range []struct {
 		words, results, want string
 	}{
-		{pfq + " simulate x", "", "--results is missing: want a folder, in which runs are kept"},
-		{"", "r", "COMMAND is missing: want pfq or figures with arguments, after --"},
+		{pfq + " simulate x", "", "results is missing: want a folder, in which runs are kept"},
+		{"", "r", "COMMAND is missing: want pfq or figures with arguments"},
 		{"/bin/sh -c x", "r", "COMMAND = /bin/sh: want pfq or figures"},
 		{pfq + " simulate -", "r", "COMMAND = -: want the name of a file: the command runs several times"},
 		{pfq + " simulate x --results y", "r", "COMMAND = --results: want --results before COMMAND"},

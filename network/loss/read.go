@@ -92,7 +92,6 @@ var modelFile = file.Description[Model]{
 	},
 	Check: func(m *Model, _ string) error { return m.checkConditions() },
 	Patch: func(s file.Schema) {
-		s["description"] = "for network: arrivals that do not fit are lost"
 		var some []file.Schema
 		for _, field := range []string{"servers", "room", "limits", "rank"} {
 			some = append(some, file.Schema{"required": []string{field}})

@@ -76,7 +76,6 @@ var modelFile = file.Description[Model]{
 			Otherwise("in the order of classes").Example("[a, b, b]"),
 	},
 	Check: func(m *Model, _ string) error { return m.checkConditions() },
-	Patch: func(s file.Schema) { s["description"] = "for network: a pass-and-swap queue" },
 }
 
 var serverFile = file.Description[Server]{Want: "an object with name and capacity", Fields: []file.Field[Server]{

@@ -104,7 +104,6 @@ var problemFile = file.Description[Problem]{
 	},
 	Check: func(p *Problem, _ string) error { return p.checkConditions() },
 	Patch: func(s file.Schema) {
-		s["description"] = "for plan and plot"
 		s["properties"].(file.Schema)["edges"].(file.Schema)["maxItems"] = MaxEdges
 	},
 }

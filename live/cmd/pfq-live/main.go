@@ -58,7 +58,10 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		return ended.Status
 	case errors.Is(err, errNoAnswer):
 		return 1
-	case errors.As(err, &damage), errors.As(err, &missing):
+	case errors.As(err, &damage):
+		fmt.Fprintln(stderr, "pfq-live:", cli.OneLine(err)+seeRepair)
+		return 1
+	case errors.As(err, &missing):
 		fmt.Fprintln(stderr, "pfq-live:", cli.OneLine(err))
 		return 1
 	case ctx.Err() != nil:
@@ -80,16 +83,22 @@ func atFlag(root *cobra.Command, args []string, err error) error {
 		return err
 	}
 	name := strings.ReplaceAll(bad.Path, "_", "-")
+	at := *bad
 	if name == "folder" && cmd.Flags().Lookup(name) == nil { // that of the keys
 		name = "keys"
+		if cmd.Name() != "init" {
+			at.Want += ", which pfq-live keys init makes"
+		}
 	}
 	if cmd.Flags().Lookup(name) == nil {
 		return err
 	}
-	at := *bad
 	at.Path = "--" + name
 	return &at
 }
+
+// seeRepair ends the messages of a damaged store.
+const seeRepair = ": see pfq-live repair"
 
 // errNoAnswer ends a command that has written why the answer is no.
 var errNoAnswer = errors.New("no answer")

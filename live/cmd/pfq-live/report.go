@@ -172,7 +172,7 @@ func auditOf(ctx context.Context, js jetstream.JetStream) (*auditAnswer, error) 
 	}
 	var damage *manager.DamageError
 	if errors.As(err, &damage) {
-		reason := damage.Error()
+		reason := damage.Error() + seeRepair
 		return &auditAnswer{Reason: &reason, Damage: []string{damage.What}}, nil
 	}
 	if err != nil {

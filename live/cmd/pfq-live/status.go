@@ -170,7 +170,7 @@ func watchStatus(ctx context.Context, cmd *cobra.Command, c *client.Client) erro
 				return err
 			}
 		} else if errors.As(err, &damage) {
-			text = []byte(damage.Why + "\n")
+			text = []byte(damage.Why + seeRepair + "\n")
 		}
 		if _, err := fmt.Fprintf(cmd.OutOrStdout(), "\x1b[H\x1b[2J%s", text); err != nil {
 			return err

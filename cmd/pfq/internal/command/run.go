@@ -56,22 +56,23 @@ func addSchema(help *cobra.Command) {
 	}
 }
 
-// A modelFile is a kind of files: its name in the JSON schema and in the topic model.
+// A modelFile is a kind of files.
 type modelFile struct {
-	name   string
+	name   string // in the JSON schema and in the topic model
+	use    string // its description in the JSON schema
 	schema func() map[string]any
 	help   func() string
 }
 
 func modelFiles() []modelFile {
 	return []modelFile{
-		{"cluster", cluster.Schema, cluster.Help},
-		{"pool", fluid.Schema, fluid.Help},
-		{"traffic", traffic.Schema, traffic.Help},
-		{"plan", problem.Schema, problem.Help},
-		{"network", network.Schema, network.Help},
-		{"losses", loss.Schema, loss.Help},
-		{"swaps", swap.Schema, swap.Help},
+		{"cluster", "for solve, stability, simulate, estimate and plot", cluster.Schema, cluster.Help},
+		{"pool", "for allocate and plot", fluid.Schema, fluid.Help},
+		{"traffic", "for allocate --dynamic and plot", traffic.Schema, traffic.Help},
+		{"plan", "for plan and plot", problem.Schema, problem.Help},
+		{"network", "for network", network.Schema, network.Help},
+		{"losses", "for network: arrivals that do not fit are lost", loss.Schema, loss.Help},
+		{"swaps", "for network: a pass-and-swap queue", swap.Schema, swap.Help},
 	}
 }
 
@@ -97,7 +98,9 @@ func modelSchema() ([]byte, error) {
 	}
 	kinds := schema["$defs"].(map[string]any)
 	for _, f := range modelFiles() {
-		kinds[f.name] = f.schema()
+		kind := f.schema()
+		kind["description"] = f.use
+		kinds[f.name] = kind
 	}
 	text, err = json.MarshalIndent(schema, "", "  ")
 	return append(text, '\n'), err
