@@ -2,6 +2,7 @@ package command
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"math/big"
 	"slices"
@@ -15,6 +16,7 @@ import (
 	"productform/internal/render"
 	"productform/internal/tree"
 	"productform/num"
+	"productform/sim"
 )
 
 // A Scaled says of which factor an answer is.
@@ -161,4 +163,29 @@ func AtFactors(q Query, factors []*big.Rat, one func(Query, *big.Rat) (render.An
 		}
 	}
 	return all, found, nil
+}
+
+// PlansAt returns the plan of a simulation of a model or, if there are factors, a plan for each. An unstable
+// model has none: PlansAt then writes a note that begins with unstableHas.
+func PlansAt[M any](q Query, factors []*big.Rat, m M, scale func(M, *big.Rat) M, unstableHas string,
+	plan func(M) (*sim.Plan, error)) (plans []*sim.Plan, err error) {
+	models := []M{m}
+	if factors != nil {
+		models = nil
+	}
+	for _, factor := range factors {
+		models = append(models, scale(m, factor))
+	}
+	for _, m := range models {
+		one, err := plan(m)
+		switch {
+		case errors.Is(err, num.ErrUnstable):
+			fmt.Fprintf(q.Stderr, "pfq: note: %s no runs; without --part and --tasks the command says why\n", unstableHas)
+		case err != nil:
+			return nil, InFile(q.File, err)
+		default:
+			plans = append(plans, one)
+		}
+	}
+	return plans, nil
 }

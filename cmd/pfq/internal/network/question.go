@@ -231,26 +231,8 @@ func (f *question) plans(q command.Query) (plans []*sim.Plan, err error) {
 	if err != nil {
 		return nil, err
 	}
-	all := []model{m}
-	if f.factors != nil {
-		all = nil
-	}
-	for _, factor := range f.factors {
-		all = append(all, m.scale(factor))
-	}
-	for _, one := range all {
-		plan, err := f.plan(q.Ctx, one)
-		if errors.Is(err, num.ErrUnstable) {
-			fmt.Fprintln(q.Stderr, "pfq: note: what is unstable has no runs; "+
-				"without --part and --tasks the command says why")
-			continue
-		}
-		if err != nil {
-			return nil, command.InFile(q.File, err)
-		}
-		plans = append(plans, plan)
-	}
-	return plans, nil
+	return command.PlansAt(q, f.factors, m, model.scale, "what is unstable has",
+		func(m model) (*sim.Plan, error) { return f.plan(q.Ctx, m) })
 }
 
 // refused adds to an error about mean sizes without formulas what can be done.

@@ -111,26 +111,14 @@ func (f *question) plans(q command.Query) (plans []*sim.Plan, err error) {
 	if err != nil {
 		return nil, err
 	}
-	models := []*cluster.Model{m}
-	if f.factors != nil {
-		models = nil
-	}
-	for _, factor := range f.factors {
-		models = append(models, m.Scale(factor))
-	}
-	for _, m := range models {
-		_, plan, _, err := f.plan(q, m, jobs)
-		if err != nil {
-			return nil, command.InFile(q.File, err)
-		}
-		if plan == nil {
-			fmt.Fprintln(q.Stderr, "pfq: note: an unstable model has no runs; "+
-				"without --part and --tasks the command says why")
-			continue
-		}
-		plans = append(plans, plan)
-	}
-	return plans, nil
+	return command.PlansAt(q, f.factors, m, (*cluster.Model).Scale, "an unstable model has",
+		func(m *cluster.Model) (*sim.Plan, error) {
+			_, plan, _, err := f.plan(q, m, jobs)
+			if err == nil && plan == nil {
+				err = num.ErrUnstable
+			}
+			return plan, err
+		})
 }
 
 // read reads the model, and the sizes that the jobs have.
