@@ -27,7 +27,7 @@ type Result struct {
 
 	DeadlineMissPenalty float64 `name:"deadline_miss_penalty" unit:"priority s"` // Σ_j P_j M_j, M_j = Record.Missed
 	Missed              int     `name:"missed" unit:"jobs"`                      // jobs with M_j > 0
-	Makespan            float64 `name:"makespan" unit:"s"`                       // from first submission to last completion
+	Makespan            float64 `name:"makespan" unit:"s"`                       // first submission to last completion
 
 	Delay    Spread `name:"delay" unit:"s"`    // of Record.Delay
 	Slowdown Spread `name:"slowdown" unit:"-"` // of Record.Slowdown, over jobs with work; tiny ones may dominate

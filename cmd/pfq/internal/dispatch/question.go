@@ -44,7 +44,8 @@ func New() *cobra.Command {
 		Use: "dispatch TRACE",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 1 {
-				return fmt.Errorf("%s wants one TRACE, a file, - for the standard input or the name of a log, not %d arguments", cmd.Name(), len(args))
+				return fmt.Errorf("%s wants one TRACE, a file, - for the standard input or the name of a log, "+
+					"not %d arguments", cmd.Name(), len(args))
 			}
 			return nil
 		},
@@ -64,7 +65,8 @@ func New() *cobra.Command {
 			if f.records != "" && a.isFinished() {
 				others = append(others, output.File{Text: a.records, Name: f.records})
 			}
-			if err := output.WriteAll(cmd.OutOrStdout(), output.File{Text: a.text, Name: f.file}, others...); err != nil {
+			err = output.WriteAll(cmd.OutOrStdout(), output.File{Text: a.text, Name: f.file}, others...)
+			if err != nil {
 				return err
 			}
 			if !a.isFinished() {
@@ -84,10 +86,12 @@ func (f *dispatchFlags) add(cmd *cobra.Command) {
 	cli.AddGone(cmd, "reserve", "--policy names the part R that is kept, as in priority:R")
 	cli.AddGone(cmd, "horizon", "--policy names the seconds H, as in workload:H")
 	cli.AddRenamed(cmd, "jobs", "records")
-	cli.AddText(cmd, &f.records, "records", "", "the name of a file", "also write what became of each job to `FILE`, as CSV")
+	cli.AddText(cmd, &f.records, "records", "", "the name of a file",
+		"also write what became of each job to `FILE`, as CSV")
 	command.AddPercentiles(cmd, &f.percentiles, "give these percentiles of delays and slowdowns (default 50,95,99)")
-	cli.Flag[int]{Name: "samples", Usage: "run `K` samples of --sample jobs, with --seed and the seeds after it, and tell means and how they vary",
-		Want: samplesWanted, Parse: cli.ParseIntFrom(2, mostSamples)}.Add(cmd, &f.samples)
+	cli.Flag[int]{Name: "samples", Want: samplesWanted,
+		Usage: "run `K` samples of --sample jobs, with --seed and the seeds after it, and tell means and how they vary",
+		Parse: cli.ParseIntFrom(2, mostSamples)}.Add(cmd, &f.samples)
 	cli.AddSwitch(cmd, &f.timeline, "timeline", "also draw how the run went, in text")
 	command.AddFormat(cmd, &f.format)
 	command.AddOutput(cmd, &f.file)
@@ -128,13 +132,14 @@ func (f *dispatchFlags) check(given func(string) bool) error {
 // checkFiles refuses to write two files over one another, or over the log.
 func (f *dispatchFlags) checkFiles(trace string, stdin io.Reader, stdout io.Writer) error {
 	toStdout := f.file == "" || f.file == "-"
-	if toStdout && output.IsStream(f.records, stdout) || !toStdout && f.records != "" && output.IsSame(f.records, f.file) {
+	isSame := toStdout && output.IsStream(f.records, stdout)
+	if isSame || !toStdout && f.records != "" && output.IsSame(f.records, f.file) {
 		return input.Errorf("--records", f.records, "a file other than that of --output")
 	}
 	return cmp.Or(output.Check("--records", f.records, trace, stdin), output.Check("--output", f.file, trace, stdin))
 }
 
-// A dispatchAnswer is what dispatch has to tell.
+// A dispatchAnswer holds the runs of a log and the texts made of them.
 type dispatchAnswer struct {
 	flags *dispatchFlags
 	*joblog.Jobs
@@ -144,14 +149,14 @@ type dispatchAnswer struct {
 	text, records []byte
 }
 
-// A policyRun is what became of the jobs under a policy.
+// A policyRun holds the outcome of a log under a policy.
 type policyRun struct {
 	policy   joblog.Policy
 	result   *dispatch.Result        // nil if some never finish, and of a baseline
 	rigid    *rigid.Result           // of a baseline
 	stranded *dispatch.StrandedError // nil if all finish, and of a baseline
 	tooFew   *rigid.StrandedError    // likewise, of a baseline
-	timeline *timeline.Timeline      // nil unless asked for
+	timeline *timeline.Timeline      // nil without --timeline
 }
 
 // isFinished reports whether all jobs finish.
@@ -167,10 +172,10 @@ func (a *dispatchAnswer) finishesBaseline() bool {
 	return slices.ContainsFunc(a.runs, func(r policyRun) bool { return r.rigid != nil })
 }
 
-// progressEvery is how often the progress is looked at; it is shown less often unless on a terminal.
+// progressEvery is the time between updates of the progress, of which only a terminal shows all.
 const progressEvery = 100 * time.Millisecond
 
-// answer reads the log and runs it under all policies asked for, until a signal comes.
+// answer reads the log and runs it under all policies, until a signal comes.
 func (f *dispatchFlags) answer(cmd *cobra.Command, name string) (*dispatchAnswer, error) {
 	stdin, stderr := cmd.InOrStdin(), cmd.ErrOrStderr()
 	var done, total atomic.Int64
@@ -195,7 +200,8 @@ func (f *dispatchFlags) answer(cmd *cobra.Command, name string) (*dispatchAnswer
 }
 
 // dispatch reads the log and runs it; done of total jobs, over all runs, have ended.
-func (f *dispatchFlags) dispatch(ctx context.Context, name string, stdin io.Reader, done, total *atomic.Int64) (*dispatchAnswer, error) {
+func (f *dispatchFlags) dispatch(ctx context.Context, name string, stdin io.Reader, done, total *atomic.Int64,
+) (*dispatchAnswer, error) {
 	samples, err := f.ReadSamples(ctx, name, stdin, max(1, f.samples))
 	if err != nil {
 		return nil, err
@@ -229,7 +235,7 @@ func (f *dispatchFlags) dispatch(ctx context.Context, name string, stdin io.Read
 	return a, err
 }
 
-// runAll runs the jobs under all policies; so many jobs of all runs have ended before.
+// runAll runs the jobs under all policies, after runs in which before jobs have ended.
 func (a *dispatchAnswer) runAll(ctx context.Context, before int, done *atomic.Int64) error {
 	for _, j := range a.List {
 		a.tasks += j.Tasks
@@ -248,20 +254,21 @@ func (a *dispatchAnswer) runAll(ctx context.Context, before int, done *atomic.In
 	return nil
 }
 
-// run runs the jobs under a policy; so many jobs of all runs have ended before.
+// run runs the jobs under a policy, after runs in which before jobs have ended.
 func (a *dispatchAnswer) run(ctx context.Context, p joblog.Policy, before int, done *atomic.Int64) (policyRun, error) {
 	f, r := a.flags, policyRun{policy: p}
 	watch := func(d *dispatch.Decision) { done.Store(int64(before + d.Done)) }
 	if p.Baseline != nil {
 		var err error
-		r.rigid, err = rigid.Run(ctx, rigid.Scenario{Jobs: a.Asking, Workers: f.Workers, Policy: *p.Baseline, Kill: f.Kill,
-			Outages: f.Outages, Watch: func(ended int) { done.Store(int64(before + ended)) }})
+		r.rigid, err = rigid.Run(ctx, rigid.Scenario{Jobs: a.Asking, Workers: f.Workers, Policy: *p.Baseline,
+			Kill: f.Kill, Outages: f.Outages, Watch: func(ended int) { done.Store(int64(before + ended)) }})
 		if errors.As(err, &r.tooFew) {
 			err = nil
 		}
 		return r, err
 	}
-	s := dispatch.Scenario{Jobs: a.List, Speeds: f.Speeds, Policy: p.Policy, Outages: f.Outages, Learning: dispatch.Learning{Default: f.Learning}, Emergency: f.Emergency, Watch: watch}
+	s := dispatch.Scenario{Jobs: a.List, Speeds: f.Speeds, Policy: p.Policy, Outages: f.Outages,
+		Learning: dispatch.Learning{Default: f.Learning}, Emergency: f.Emergency, Watch: watch}
 	var err error
 	r.result, err = dispatch.Run(ctx, s)
 	if err != nil && !errors.As(err, &r.stranded) {

@@ -25,11 +25,10 @@ func sampled(all []*dispatchAnswer) render.Answer {
 	measures := measuresOf(fields, rows)
 	answers := make([]render.Record, len(rows))
 	for p, of := range rows {
-		policy, jobs := f.Policies[p].String(), len(all[0].List)
 		answers[p] = slices.Concat(
-			render.Record{{Key: "policy", Value: policy}, {Key: "samples", Value: len(of)}, {Key: "job_count", Value: jobs}},
+			of[0].Pick("policy").Set("samples", len(of), ""), of[0].Pick("job_count"),
 			summaries(fields, "", measures, p),
-			render.Record{{Key: "workers", Value: f.Workers}, {Key: "seed", Value: f.Seed}, {Key: "skipped", Value: all[0].Skipped}})
+			of[0].Pick("workers").Set("seed", f.Seed, ""), of[0].Pick("skipped"))
 	}
 	return render.Answer{
 		JSON:  render.Record{{Key: "policies", Value: answers}},
@@ -44,7 +43,7 @@ type measure struct {
 	values     [][]float64 // at the policy, one a sample; nil where the policy has none
 }
 
-// measuresOf returns the fields that have a unit as measures, with their values in the rows of the policies.
+// measuresOf returns the fields that have a unit as measures, with their values in the rows of policies.
 func measuresOf(fields render.Record, rows [][]render.Record) (list []measure) {
 	for _, f := range fields.Flat() {
 		if f.Unit != "" {

@@ -62,7 +62,8 @@ func (a *dispatchAnswer) heading(t *render.Text) {
 	a.scaling(t)
 	t.Line("%s", f.workersText())
 	if load := a.offeredLoad(); load != nil {
-		t.Line("load %s: work submitted, over what the workers can do from the first submission to the last", render.Six(*load))
+		t.Line("load %s: work submitted, over what the workers can do from the first submission to the last",
+			render.Six(*load))
 		if *load > 1 {
 			t.Line("above load 1 jobs pile up: delays depend on how long the log is")
 		}
@@ -162,7 +163,8 @@ func (a *dispatchAnswer) writeBaselines(t *render.Text) {
 	case f.Requests.OfLog && f.samples > 0:
 		line = "requested times: those of the log, or else " + run
 	case f.Requests.OfLog:
-		line = fmt.Sprintf("requested times: those of the log for %s, %s for %d", render.Counted(a.Asked, "job"), run, len(a.List)-a.Asked)
+		line = fmt.Sprintf("requested times: those of the log for %s, %s for %d", render.Counted(a.Asked, "job"), run,
+			len(a.List)-a.Asked)
 	}
 	if f.Kill {
 		line += "; jobs are killed at them"
@@ -173,7 +175,8 @@ func (a *dispatchAnswer) writeBaselines(t *render.Text) {
 // writeSamples writes the answer over samples, of which a is the first, as text.
 func (a *dispatchAnswer) writeSamples(t *render.Text, measures []measure) {
 	f := a.flags
-	t.Line("%s of %s of %s (seeds %d to %d)", render.Counted(f.samples, "sample"), render.Counted(len(a.List), "job"), a.Name, f.Seed, f.Seed+uint64(f.samples-1))
+	t.Line("%s of %s of %s (seeds %d to %d)", render.Counted(f.samples, "sample"), render.Counted(len(a.List), "job"),
+		a.Name, f.Seed, f.Seed+uint64(f.samples-1))
 	a.scaling(t)
 	t.Line("%s", f.workersText())
 	t.Line("")
@@ -190,7 +193,8 @@ func (a *dispatchAnswer) writeSamples(t *render.Text, measures []measure) {
 				mean, count = append(mean, render.Six(nil)), append(count, render.Six(nil))
 				continue
 			}
-			mean = append(mean, fmt.Sprintf("%s (%s to %s)", render.Six(m.mean(p)), render.Six(slices.Min(v)), render.Six(slices.Max(v))))
+			mean = append(mean, fmt.Sprintf("%s (%s to %s)", render.Six(m.mean(p)), render.Six(slices.Min(v)),
+				render.Six(slices.Max(v))))
 			count = append(count, fmt.Sprint(m.smallestIn(p)))
 		}
 		means = append(means, mean)

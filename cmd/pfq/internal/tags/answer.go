@@ -36,7 +36,7 @@ type farmAnswer struct {
 	Warnings      []string           `json:"warnings"`
 }
 
-// farmMeans are those of all jobs.
+// farmMeans lists the means over all jobs.
 var farmMeans = []string{"mean_slowdown", "mean_waiting", "mean_delay", "mean_stretch", "excess", "lost_work"}
 
 type infeasible struct {
@@ -274,9 +274,9 @@ func (a *tagsAnswer) expansionRows() (rows []render.Record) {
 		switch {
 		case !e.Within:
 			note = beyond(e.Policy)
-		case isFormula(e.Policy, e.Kind) && a.lowLoad >= 1+muchFrom1:
+		case isFormula(e.Policy, e.Kind) && a.lowLoad >= 1+factorTol:
 			note = "by the approximation, which is too high: fewer may do"
-		case isFormula(e.Policy, e.Kind) && a.lowLoad <= 1-muchFrom1:
+		case isFormula(e.Policy, e.Kind) && a.lowLoad <= 1-factorTol:
 			note = "by the approximation, which is too low: more may be needed"
 		}
 		rows = append(rows, withNote(row, note))

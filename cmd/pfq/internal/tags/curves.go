@@ -23,7 +23,7 @@ type farmCurves struct {
 	table   bool
 }
 
-// reason says why there are no cutoffs at the last load that has none.
+// reason returns why there are no cutoffs at the last load that has none.
 func (c *farmCurves) reason() (why string) {
 	for k, a := range c.answers {
 		if a.feasible() {
@@ -227,7 +227,7 @@ func addEstimate(s *plots.Series, x float64, e *sim.Estimate, table bool) {
 	s.Low, s.High = append(s.Low, e.Mean-e.HalfWidth), append(s.High, e.Mean+e.HalfWidth)
 }
 
-// caption says what is drawn.
+// caption describes the farm and its curves.
 func (c *farmCurves) caption() string {
 	f := c.flags
 	var words strings.Builder

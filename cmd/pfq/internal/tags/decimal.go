@@ -15,7 +15,7 @@ type decimal struct {
 	float float64
 }
 
-// short returns the number for people, as it is written unless that is a fraction.
+// short returns the number as it is written, or to six digits if that is a fraction.
 func (d decimal) short() string {
 	if strings.Contains(d.text, "/") {
 		return render.Six(d.float)
@@ -34,8 +34,8 @@ func parseDecimal(good func(float64) bool) func(string) (decimal, bool) {
 	}
 }
 
-// one reads a list of one number.
-func one(good func(float64) bool) func(string) ([]decimal, bool) {
+// parseOne reads a list of one number.
+func parseOne(good func(float64) bool) func(string) ([]decimal, bool) {
 	parse := parseDecimal(good)
 	return func(word string) ([]decimal, bool) {
 		v, ok := parse(word)

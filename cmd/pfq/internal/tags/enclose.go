@@ -24,9 +24,9 @@ const (
 
 var tagsEngines = []string{autoEngine, floatEngine, encloseEngine}
 
-// littleSlack is the slack below which auto encloses: a cutoff in double precision holds such a slack to
+// encloseBelow is the slack below which auto encloses: a cutoff in double precision holds such a slack to
 // 1e-10 or less.
-const littleSlack = 1e-6
+const encloseBelow = 1e-6
 
 // cutoffDigits is the number of digits of cutoffs that the engine enclose finds.
 const cutoffDigits = 50
@@ -55,7 +55,7 @@ func (f *tagsFlags) checkEngine() error {
 	switch {
 	case errors.As(err, &bad):
 		return input.Errorf("--engine", f.engine, "auto or float for the sizes %s: want %s", f.sizes.text, bad.Want)
-	case err != nil: // E[X²] is infinite, which is told later
+	case err != nil: // E[X²] is infinite, which is an error later
 		return nil
 	}
 	return nil
@@ -84,13 +84,13 @@ func (a *tagsAnswer) exactModel() (tags.ExactModel, error) {
 	return m, err
 }
 
-// enclose proves bounds of what is known of TAGS, if the engine does.
+// enclose proves bounds on the measures of TAGS, if the engine does.
 func (a *tagsAnswer) enclose(ctx context.Context) error {
 	auto := a.flags.engine == autoEngine
 	switch {
 	case a.result.Hosts == nil, a.flags.engine == floatEngine: // the first: no cutoffs exist
 		return nil
-	case auto && !(a.flags.sizes.isBoundedPareto() && a.delicate()):
+	case auto && !(a.flags.sizes.isBoundedPareto() && a.losesDigits()):
 		return nil
 	}
 	m, err := a.exactModel()
@@ -107,11 +107,12 @@ func (a *tagsAnswer) enclose(ctx context.Context) error {
 		return err
 	case err != nil && auto:
 		a.warnings = append(a.warnings,
-			"double precision may not hold the cutoffs of hosts loaded so near to 1, and no bounds are proved: "+because(err))
+			"double precision may not hold the cutoffs of hosts loaded so near to 1, and no bounds are proved: "+
+				proofFailure(err))
 		return nil
 	case errors.Is(err, tags.ErrPrecision), errors.Is(err, num.ErrRange), errors.Is(err, tags.ErrInfeasible),
 		errors.Is(err, optimum.ErrIdleStart):
-		return input.Errorf("--engine", a.flags.engine, "auto or float here: %s", because(err))
+		return input.Errorf("--engine", a.flags.engine, "auto or float here: %s", proofFailure(err))
 	case err != nil:
 		return err
 	}
@@ -123,8 +124,8 @@ func (a *tagsAnswer) enclose(ctx context.Context) error {
 	return nil
 }
 
-// because says why nothing is proved.
-func because(err error) string {
+// proofFailure returns the reason why nothing is proved.
+func proofFailure(err error) string {
 	var open *tags.PrecisionError
 	switch {
 	case errors.Is(err, optimum.ErrIdleStart):
@@ -141,10 +142,10 @@ func because(err error) string {
 	return err.Error()
 }
 
-// delicate reports whether a host is loaded so near to 1 that double precision loses digits.
-func (a *tagsAnswer) delicate() bool {
+// losesDigits reports whether a host is loaded so near to 1 that double precision loses digits.
+func (a *tagsAnswer) losesDigits() bool {
 	for _, host := range a.result.Hosts {
-		if math.Abs(host.Slack.Float) < littleSlack {
+		if math.Abs(host.Slack.Float) < encloseBelow {
 			return true
 		}
 	}

@@ -29,8 +29,8 @@ type tagsAnswer struct {
 	reason     string          // why there is no answer, or empty
 	overloaded int             // 1-based, by the cutoffs given, or 0
 	result     tags.Result     // of TAGS, the zero value if no cutoffs exist
-	value      *num.Value      // of the objective, nil if there is none
-	gap        *float64        // of the objective
+	value      *num.Value      // objective, nil if there is none
+	gap        *float64        // relative, to the best objective; nil if there is none
 	unfairness *float64        // of cutoffs that are to be fair
 	enclosed   *enclosedAnswer // nil if nothing is proved
 
@@ -93,7 +93,7 @@ func (f *tagsFlags) analyze(ctx context.Context, m tags.Model) (*tagsAnswer, err
 		p := policyAnswer{name: tags.PolicyTAGS, means: &a.result, loads: loadsOf(a.result), gap: a.gap}
 		a.policies = append(a.policies, p)
 	}
-	if err := a.others(ctx); err != nil {
+	if err := a.comparePolicies(ctx); err != nil {
 		return nil, err
 	}
 	return a, a.expand(ctx)
@@ -101,14 +101,14 @@ func (f *tagsFlags) analyze(ctx context.Context, m tags.Model) (*tagsAnswer, err
 
 // tags analyses TAGS with the best cutoffs, or those given.
 func (a *tagsAnswer) tags(ctx context.Context) error {
-	if err := a.inDoubles(ctx); err != nil {
+	if err := a.solveFloat(ctx); err != nil {
 		return err
 	}
 	if err := a.enclose(ctx); err != nil {
 		return err
 	}
 	if a.feasible() {
-		a.doubtful()
+		a.warnUndecided()
 		for i := range a.result.Hosts { // no load reads 1, though it may be nearest
 			a.result.Hosts[i].Load.Float = min(a.result.Hosts[i].Load.Float, math.Nextafter(1, 0))
 		}
@@ -116,21 +116,22 @@ func (a *tagsAnswer) tags(ctx context.Context) error {
 	return nil
 }
 
-// doubtful warns of hosts whose slack rounding does not separate from 0, unless bounds prove it.
-func (a *tagsAnswer) doubtful() {
+// warnUndecided warns of hosts whose slack rounding does not separate from 0, unless bounds prove it.
+func (a *tagsAnswer) warnUndecided() {
 	if a.enclosed != nil {
 		return
 	}
 	for i, h := range a.result.Hosts {
 		if h.Slack.Float <= h.SlackError {
 			a.warnings = append(a.warnings, fmt.Sprintf("host %d: its slack, 1 - load, is %.3g in double precision, "+
-				"with an error of up to %.1g: whether its load is below 1 is not decided", i+1, h.Slack.Float, h.SlackError))
+				"with an error of up to %.1g: whether its load is below 1 is not decided",
+				i+1, h.Slack.Float, h.SlackError))
 		}
 	}
 }
 
-// inDoubles analyses TAGS in double precision.
-func (a *tagsAnswer) inDoubles(ctx context.Context) (err error) {
+// solveFloat analyses TAGS in double precision.
+func (a *tagsAnswer) solveFloat(ctx context.Context) (err error) {
 	m, o := a.model, a.flags.objective
 	switch {
 	case a.flags.cutoffs != nil:
@@ -153,8 +154,8 @@ func (a *tagsAnswer) inDoubles(ctx context.Context) (err error) {
 		a.reason = fmt.Sprintf("no cutoffs give all hosts the same mean slowdown, with jobs that end at each, "+
 			"as bounds in %d boxes of cutoffs prove", unfair.Looked)
 	case errors.As(err, &unfair) && !unfair.List:
-		a.reason = fmt.Sprintf("no cutoffs were found that give all hosts the same mean slowdown, in %d boxes of cutoffs",
-			unfair.Looked)
+		a.reason = fmt.Sprintf("no cutoffs were found that give all hosts the same mean slowdown, in %d boxes "+
+			"of cutoffs", unfair.Looked)
 	case errors.Is(err, tags.ErrInfeasible) && m.Load < a.maxLoad:
 		a.reason = "no cutoffs were found that keep every host below load 1"
 	case errors.Is(err, tags.ErrInfeasible):
@@ -192,8 +193,8 @@ func loadsOf(r tags.Result) (loads []float64) {
 	return loads
 }
 
-// others computes the other policies.
-func (a *tagsAnswer) others(ctx context.Context) error {
+// comparePolicies computes the other policies.
+func (a *tagsAnswer) comparePolicies(ctx context.Context) error {
 	m := a.model
 	policies := []tags.Policy{tags.PolicyRandom, tags.PolicyRoundRobin, tags.PolicyCentral}
 	if a.flags.printed {
@@ -229,8 +230,8 @@ func isFormula(p tags.Policy, kind tags.Kind) bool {
 	return p == tags.PolicyCentral && kind == tags.Approximation
 }
 
-// muchFrom1 is the difference from 1 from which on the factor at low load is told.
-const muchFrom1 = 0.05
+// factorTol is the difference from 1 from which on the factor at low load is told.
+const factorTol = 0.05
 
 // setLowLoad sets by how much the formula for least work remaining is wrong at low load.
 func (a *tagsAnswer) setLowLoad() (err error) {
@@ -243,7 +244,7 @@ func (a *tagsAnswer) setLowLoad() (err error) {
 
 // formulaNote says how wrong the formula is for these sizes, "" if it is not.
 func (a *tagsAnswer) formulaNote() string {
-	if !(math.Abs(a.lowLoad-1) >= muchFrom1) {
+	if !(math.Abs(a.lowLoad-1) >= factorTol) {
 		return ""
 	}
 	way := "high"

@@ -9,9 +9,9 @@ import (
 	"productform/tags"
 )
 
-// An objective tells what cutoffs are for.
+// An objective is what cutoffs minimize, or fairness.
 type objective struct {
-	fair    bool           // equal slowdowns; else the weights count
+	fair    bool           // equal slowdowns; otherwise the weights count
 	weights tags.Objective // for fairness those of the policies that cannot be fair
 }
 

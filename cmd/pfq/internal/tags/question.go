@@ -57,10 +57,11 @@ func New() *cobra.Command {
 	f.binding = cli.Bind(cmd)
 	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error { return f.check(cmd) }
 	f.add(cmd)
-	command.AddSimulation(f.binding, &f.settings, &f.percentiles, "also simulate all policies, in `N` runs", func(q command.Query) ([]*sim.Plan, error) {
-		plans, err := f.plans(q)
-		return plans, f.translate(err)
-	})
+	command.AddSimulation(f.binding, &f.settings, &f.percentiles, "also simulate all policies, in `N` runs",
+		func(q command.Query) ([]*sim.Plan, error) {
+			plans, err := f.plans(q)
+			return plans, f.translate(err)
+		})
 	return cmd
 }
 
@@ -72,20 +73,24 @@ func (f *tagsFlags) add(cmd *cobra.Command) {
 		Want:  "a number > 0 and < 1, in double precision too, such as 0.3 for 30 percent",
 		Parse: parseDecimal(func(v float64) bool { return v > 0 && v < 1 })}.Add(cmd, &f.load)
 	b.Name("Load", "load")
-	cli.Flag[decimal]{Name: "arrival-rate", Kind: "float", Usage: "jobs `L` a second, in place of --load", Want: "a number in [1e-300, 1e300]",
+	cli.Flag[decimal]{Name: "arrival-rate", Kind: "float", Usage: "jobs `L` a second, in place of --load",
+		Want:  "a number in [1e-300, 1e300]",
 		Parse: parseDecimal(func(v float64) bool { return v >= 1e-300 && v <= 1e300 })}.Add(cmd, &f.arrivalRate)
 	f.sizes.add(b)
 	f.addFarm(cmd)
-	cli.AddList(cmd, &f.cutoffs, tags.MaxHosts, cli.Flag[[]decimal]{Name: "cutoffs", Kind: "floats", Want: "0, or a number in [1e-300, 1e300]",
+	cli.AddList(cmd, &f.cutoffs, tags.MaxHosts, cli.Flag[[]decimal]{Name: "cutoffs", Kind: "floats",
+		Want:  "0, or a number in [1e-300, 1e300]",
 		Usage: "use these cutoffs, such as 100,1e4, one fewer than hosts",
-		Parse: one(func(v float64) bool { return v == 0 || v >= 1e-300 && v <= 1e300 })})
+		Parse: parseOne(func(v float64) bool { return v == 0 || v >= 1e-300 && v <= 1e300 })})
 	b.Name("Cutoffs", "cutoffs")
 	cli.AddChoice(cmd, &f.engine, "engine", tagsEngines, "arithmetic")
 	f.tol = 1e-15
-	cli.AddNumber(cmd, &f.tol, "tol", "1e-15", "a number >= 1e-290 and < 1", "relative width of the bounds of the engine enclose",
+	cli.AddNumber(cmd, &f.tol, "tol", "1e-15", "a number >= 1e-290 and < 1",
+		"relative width of the bounds of the engine enclose",
 		func(v float64) bool { return v >= 1e-290 && v < 1 })
 	cli.AddSwitch(cmd, &f.printed, "printed", "also give least-work-remaining as the paper prints it")
-	b.Number(&f.target, "Target", "expand", "", "a number in [1e-100, 1e100]", "also give the hosts to add for a mean slowdown of at most `TARGET`",
+	b.Number(&f.target, "Target", "expand", "", "a number in [1e-100, 1e100]",
+		"also give the hosts to add for a mean slowdown of at most `TARGET`",
 		func(v float64) bool { return v >= 1e-100 && v <= 1e100 })
 	command.AddScale(cmd, &f.factors, "analyse", "the load")
 	cli.AddGone(cmd, "plot", "pfq plot tags draws cutoffs against load")
@@ -98,14 +103,17 @@ func (f *tagsFlags) addHosts() {
 
 // addFarm adds the speeds of the hosts and what their cutoffs are for.
 func (f *tagsFlags) addFarm(cmd *cobra.Command) {
-	cli.AddList(cmd, &f.speeds, tags.MaxHosts, cli.Flag[[]decimal]{Name: "speeds", Kind: "floats", Want: "a number in [1e-100, 1e100]",
+	cli.AddList(cmd, &f.speeds, tags.MaxHosts, cli.Flag[[]decimal]{Name: "speeds", Kind: "floats",
+		Want:  "a number in [1e-100, 1e100]",
 		Usage: "work that each host does in a second, such as 2,1,1 (default 1 each)",
-		Parse: one(func(v float64) bool { return v >= 1e-100 && v <= 1e100 })})
+		Parse: parseOne(func(v float64) bool { return v >= 1e-100 && v <= 1e100 })})
 	f.binding.Name("Speeds", "speeds")
 	f.objectiveText = objectives[0]
-	cli.AddText(cmd, &f.objectiveText, "objective", "", cli.OneOf(objectives), "what the cutoffs are for: "+cli.OneOf(objectives))
+	words := cli.OneOf(objectives)
+	cli.AddText(cmd, &f.objectiveText, "objective", "", words, "what the cutoffs are for: "+words)
 	f.binding.Name("Objective.Slowdown", "objective")
-	if err := cmd.RegisterFlagCompletionFunc("objective", cobra.FixedCompletions(objectives[:3], cobra.ShellCompDirectiveNoFileComp)); err != nil {
+	complete := cobra.FixedCompletions(objectives[:3], cobra.ShellCompDirectiveNoFileComp)
+	if err := cmd.RegisterFlagCompletionFunc("objective", complete); err != nil {
 		panic(err) // the flag is there
 	}
 }
@@ -132,7 +140,8 @@ func (f *tagsFlags) check(cmd *cobra.Command) error {
 	}
 	for i, v := range f.speeds {
 		if given("expand") && v.float != f.speeds[0].float {
-			return input.Errorf(fmt.Sprintf("--speeds[%d]", i), v.text, "one speed for all hosts, %s, with --expand", f.speeds[0].text)
+			return input.Errorf(input.Index("--speeds", i), v.text, "one speed for all hosts, %s, with --expand",
+				f.speeds[0].text)
 		}
 	}
 	if err := f.sizes.check(f.binding); err != nil {
@@ -141,7 +150,8 @@ func (f *tagsFlags) check(cmd *cobra.Command) error {
 	return f.checkEngine()
 }
 
-// answer analyses the farm, at every factor if there are some, and says whether it has cutoffs that keep every host below load 1.
+// answer analyses the farm, at every factor if there are some, and reports whether it has cutoffs that keep
+// every host below load 1.
 func (f *tagsFlags) answer(q command.Query) (a render.Answer, feasible bool, err error) {
 	distribution, err := f.distribution(q)
 	switch {
@@ -208,7 +218,8 @@ func (f *tagsFlags) scaled(factor *big.Rat) (*tagsFlags, error) {
 	load := new(big.Rat).Mul(f.load.exact, factor)
 	v, ok := num.Float64(load)
 	if !ok || !(v > 0 && v < 1) {
-		return nil, cli.FlagError{Err: input.Errorf("--scale", factor.RatString(), "factors with which the load %s is > 0 and < 1", f.load.text)}
+		return nil, cli.FlagError{Err: input.Errorf("--scale", factor.RatString(),
+			"factors with which the load %s is > 0 and < 1", f.load.text)}
 	}
 	one.load = decimal{load.RatString(), load, v}
 	return &one, nil
@@ -231,13 +242,13 @@ func (f *tagsFlags) farm(q command.Query, d sizes.Distribution) (answer render.A
 
 // analyzed computes all but the simulation, until a signal comes.
 func (f *tagsFlags) analyzed(q command.Query, d sizes.Distribution) (*tagsAnswer, error) {
-	m := tags.Model{Sizes: d, Hosts: f.hosts, Load: f.load.float, Speeds: floats(f.speeds),
-		Fractions: &tags.Fractions{Load: f.load.exact, Speeds: exacts(f.speeds), Sizes: f.sizes.exact, Cutoffs: exacts(f.cutoffs)}}
+	m := tags.Model{Sizes: d, Hosts: f.hosts, Load: f.load.float, Speeds: floats(f.speeds), Fractions: &tags.Fractions{
+		Load: f.load.exact, Speeds: exacts(f.speeds), Sizes: f.sizes.exact, Cutoffs: exacts(f.cutoffs)}}
 	return command.WithProgress(q, func(ctx context.Context) (*tagsAnswer, error) { return f.analyze(ctx, m) })
 }
 
-// setLoad sets the load that the arrival rate makes, λ E[X]/Σ_i v_i: exactly where the mean is known so, for a list and for
-// --mean, else of the doubles.
+// setLoad sets the load that the arrival rate makes, λ E[X]/Σ_i v_i: exactly for a list and for --mean, where
+// the mean is exact, otherwise from doubles.
 func (f *tagsFlags) setLoad(d sizes.Distribution) error {
 	capacity := big.NewRat(int64(f.hosts), 1)
 	if f.speeds != nil {
@@ -255,7 +266,8 @@ func (f *tagsFlags) setLoad(d sizes.Distribution) error {
 	v, ok := num.Float64(load)
 	if !ok || v >= 1 {
 		most, _ := capacity.Quo(capacity, mean).Float64()
-		return input.Errorf("--arrival-rate", f.arrivalRate.text, "a rate below %.6g, at which the system load is 1, and a load within double precision", most)
+		return input.Errorf("--arrival-rate", f.arrivalRate.text,
+			"a rate below %.6g, at which the system load is 1, and a load within double precision", most)
 	}
 	f.load = decimal{load.RatString(), load, v}
 	return nil

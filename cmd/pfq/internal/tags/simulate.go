@@ -15,7 +15,8 @@ import (
 	"productform/tags"
 )
 
-// plans returns the plans of all policies that can be simulated, and these; why others cannot is told in their notes.
+// plans returns the plans of all policies that can be simulated, and these policies. The notes of the others
+// give the reasons.
 func (a *tagsAnswer) plans(ctx context.Context) (plans []*sim.Plan, of []*policyAnswer, err error) {
 	a.policies = append(a.policies, policyAnswer{name: farm.ShortestQueue, note: "known by simulation only"})
 	for i := range a.policies {
@@ -50,9 +51,11 @@ func (a *tagsAnswer) simulate(ctx context.Context, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	results, _, err := command.Simulate(ctx, settings, settings.Runs*len(plans), stderr, func(ctx context.Context, progress func(sweep.Progress)) ([]*sim.Result, error) {
-		return sim.RunAll(ctx, plans, sweep.Settings{Workers: settings.Workers, Folder: settings.Folder, Progress: progress})
-	})
+	run := func(ctx context.Context, progress func(sweep.Progress)) ([]*sim.Result, error) {
+		s := sweep.Settings{Workers: settings.Workers, Folder: settings.Folder, Progress: progress}
+		return sim.RunAll(ctx, plans, s)
+	}
+	results, _, err := command.Simulate(ctx, settings, settings.Runs*len(plans), stderr, run)
 	if err != nil {
 		return err
 	}
@@ -83,7 +86,7 @@ func simulationWarnings(policies []*policyAnswer) (warnings []string) {
 	return warnings
 }
 
-// defaultJumps is what sim.Settings take for 0.
+// defaultJumps is the default of sim.Settings.
 const defaultJumps = 1e6
 
 // jumps returns those that each run observes.

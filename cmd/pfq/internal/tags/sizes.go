@@ -23,7 +23,7 @@ type sizeFlags struct {
 	count                 int                // of the sizes in it
 	own                   sizes.Distribution // of them, as in the file
 	fitted                float64            // alpha of the distribution that fits them
-	exact                 []*big.Rat         // the sizes as they are written, nil if the doubles are exact or another distribution fits them
+	exact                 []*big.Rat         // the sizes as written, nil if they are doubles or with --fit
 }
 
 func (s *sizeFlags) add(b *cli.Binding) {
@@ -36,9 +36,11 @@ func (s *sizeFlags) add(b *cli.Binding) {
 	number(&s.max, "high", "max", "largest size `P` of the bounded Pareto distribution", 1e-300, 1e300)
 	number(&s.min, "low", "min", "smallest size `K` of the bounded Pareto distribution", 1e-300, 1e300)
 	number(&s.mean, "mean", "mean", "mean size `M`, of the bounded Pareto distribution or with --sizes", 1e-300, 1e300)
-	command.AddSizes(b, &s.text, "`DISTRIBUTION` of job sizes, of the mean --mean unless it has its own, or the sizes in file:PATH or swf:PATH")
+	command.AddSizes(b, &s.text,
+		"`DISTRIBUTION` of job sizes, of the mean --mean unless it has its own, or the sizes in file:PATH or swf:PATH")
 	cli.AddSwitch(b.Cmd, &s.fit, "fit", "take the bounded Pareto distribution that fits the file of --sizes best")
-	cli.AddSwitch(b.Cmd, &s.processorSeconds, "processor-seconds", "sizes of swf:PATH are run times by numbers of processors")
+	cli.AddSwitch(b.Cmd, &s.processorSeconds, "processor-seconds",
+		"sizes of swf:PATH are run times by numbers of processors")
 }
 
 // file returns the path in --sizes, "" if it names no file.
@@ -76,7 +78,8 @@ func (s *sizeFlags) check(b *cli.Binding) error {
 	b.Name("Sizes", source)
 	b.Name("Model.Sizes", source)
 	if source == "alpha" && !slices.ContainsFunc([]string{"alpha", "max", "min", "mean"}, given) {
-		return &input.Error{Path: "--sizes", Want: "DISTRIBUTION --mean M, file:PATH, swf:PATH, or --alpha A --max P with --min K or --mean M"}
+		return &input.Error{Path: "--sizes",
+			Want: "DISTRIBUTION --mean M, file:PATH, swf:PATH, or --alpha A --max P with --min K or --mean M"}
 	}
 	own := []string{"alpha", "max", "min", "mean"}
 	switch {
@@ -114,7 +117,8 @@ func (s *sizeFlags) check(b *cli.Binding) error {
 	case given("min") && given("mean"):
 		return fmt.Errorf("--min and --mean exclude each other")
 	case !given("min") && !given("mean"):
-		return &input.Error{Path: "--min", Want: "the smallest size of the bounded Pareto distribution, or its mean as --mean"}
+		return &input.Error{Path: "--min",
+			Want: "the smallest size of the bounded Pareto distribution, or its mean as --mean"}
 	case given("min") && s.min.float >= s.max.float:
 		return input.Errorf("--min", s.min.text, "a number below --max, %s", s.max.text)
 	case given("mean") && s.mean.float >= s.max.float:
@@ -187,18 +191,20 @@ func (s *sizeFlags) empirical(stdin io.Reader, stderr io.Writer) (d sizes.Distri
 	return d, nil
 }
 
-// muchOff is the relative difference of means above which a fitted distribution is doubtful.
-const muchOff = 0.1
+// fitTol is the relative difference of means above which a fitted distribution is doubtful.
+const fitTol = 0.1
 
-// misfit warns if the mean of the distribution that fits a file is far from that of the sizes there; else it is empty.
+// misfit returns a warning if the mean of the distribution that fits a file is far from the mean of the sizes
+// there, otherwise "".
 func (s *sizeFlags) misfit(d sizes.Distribution) string {
 	if !s.fit {
 		return ""
 	}
 	fitted, err := sizes.Mean(d)
 	own, errOwn := sizes.Mean(s.own)
-	if err != nil || errOwn != nil || math.Abs(fitted-own) <= muchOff*own {
+	if err != nil || errOwn != nil || math.Abs(fitted-own) <= fitTol*own {
 		return ""
 	}
-	return fmt.Sprintf("the fitted distribution has mean %.4g, the sizes in the file %.4g: all numbers here are of the distribution, not of the file", fitted, own)
+	return fmt.Sprintf("the fitted distribution has mean %.4g, the sizes in the file %.4g: all numbers here are of "+
+		"the distribution, not of the file", fitted, own)
 }

@@ -16,12 +16,12 @@ import (
 // text writes the answer as text.
 func (a *tagsAnswer) text(t *render.Text, f render.Record, joint *command.Joint) {
 	a.headline(t, f)
-	columns := []string{"host", "cutoff", "load", "visit_fraction", "final_fraction", "visit_waiting", "waiting", "slowdown", "delay"}
+	columns := []string{"host", "cutoff", "load", "visit_fraction", "final_fraction"}
 	if a.model.Speeds != nil {
 		columns = slices.Insert(columns, 1, "speed")
 	}
-	if !a.feasible() {
-		columns = columns[:len(columns)-4]
+	if a.feasible() {
+		columns = append(columns, "visit_waiting", "waiting", "slowdown", "delay")
 	}
 	hosts, policies := rows(f, "hosts"), rows(f, "policies")
 	t.Table(a.readable(hosts), columns...)
@@ -35,7 +35,8 @@ func (a *tagsAnswer) text(t *render.Text, f render.Record, joint *command.Joint)
 	t.Line("")
 	a.writeExpansion(t, rows(f, "expansion"))
 	if s := a.flags.settings; s.Runs > 0 {
-		t.Line("simulated: %d runs of %g jumps; seed %d; ± at confidence %g", s.Runs, a.flags.jumps(), s.Seed, s.Confidence)
+		t.Line("simulated: %d runs of %g jumps; seed %d; ± at confidence %g", s.Runs, a.flags.jumps(), s.Seed,
+			s.Confidence)
 		joint.Text(t)
 		t.Line("")
 		hosts, policies := simulatedOnly(hosts), simulatedOnly(policies)
@@ -47,7 +48,7 @@ func (a *tagsAnswer) text(t *render.Text, f render.Record, joint *command.Joint)
 	}
 }
 
-// writeExpansion writes the hosts to be added, if they are asked for.
+// writeExpansion writes the hosts to add, with --expand.
 func (a *tagsAnswer) writeExpansion(t *render.Text, rows []render.Record) {
 	if a.flags.target == 0 {
 		return
@@ -56,7 +57,7 @@ func (a *tagsAnswer) writeExpansion(t *render.Text, rows []render.Record) {
 	t.Table(a.expansionLines(), "name", "accuracy", "extra_hosts", "mean_slowdown")
 	noted := false
 	for k, r := range rows {
-		if note := r.Get("note"); a.expansions[k].Within && note != nil { // where none is within reach, the table says so
+		if note := r.Get("note"); a.expansions[k].Within && note != nil { // otherwise the table has the note
 			t.Line("%s: %s", r.Get("name"), note)
 			noted = true
 		}
@@ -76,7 +77,7 @@ func simulatedOnly(rows []render.Record) (out []render.Record) {
 	return out
 }
 
-// readable writes the cutoffs in rows for people, and loads that read 1 and are not.
+// readable returns rows with short cutoffs, and with "<1" for a load below 1 that would read 1.
 func (a *tagsAnswer) readable(rows []render.Record) (out []render.Record) {
 	const most = 4
 	for _, row := range rows {
@@ -121,7 +122,8 @@ func (a *tagsAnswer) headline(t *render.Text, f render.Record) {
 		t.Line("infeasible: %s; there are such cutoffs at system loads below %s", a.reason, render.Six(a.maxLoad))
 	}
 	a.hint(t)
-	t.Line("%s at system load %s, %s jobs a second", render.Counted(a.model.Hosts, "host"), render.Six(a.model.Load), render.Six(f.Get("arrival_rate").(render.Number).Float))
+	t.Line("%s at system load %s, %s jobs a second", render.Counted(a.model.Hosts, "host"), render.Six(a.model.Load),
+		render.Six(f.Get("arrival_rate").(render.Number).Float))
 	a.flags.sizes.describe(t, a.model.Sizes)
 	if !a.feasible() {
 		t.Line("")
@@ -131,7 +133,8 @@ func (a *tagsAnswer) headline(t *render.Text, f render.Record) {
 	if a.enclosed != nil {
 		t.Line("engine enclose: numbers of TAGS are proved to %g, relatively", a.flags.tol)
 		if a.enclosed.radius > 0 {
-			t.Line("the best cutoffs are within a part %s of those here, %s", render.OneDigitUp(a.enclosed.radius), strings.Join(a.enclosed.texts, ", "))
+			t.Line("the best cutoffs are within a part %s of those here, %s", render.OneDigitUp(a.enclosed.radius),
+				strings.Join(a.enclosed.texts, ", "))
 		}
 	}
 	t.Line("")
@@ -149,7 +152,7 @@ func (a *tagsAnswer) headline(t *render.Text, f render.Record) {
 	t.Line("")
 }
 
-// hint tells how an infeasible farm could do.
+// hint writes how an infeasible farm could become feasible.
 func (a *tagsAnswer) hint(t *render.Text) {
 	pair := "2 hosts"
 	if a.model.Speeds != nil {
@@ -158,13 +161,15 @@ func (a *tagsAnswer) hint(t *render.Text) {
 	switch {
 	case a.feasible() || a.pairs == 0:
 	case a.pairs > a.model.Load:
-		t.Line("hint: fewer hosts in a chain bear more load; split the farm into pairs: with %s cutoffs exist below load %s", pair, render.Six(a.pairs))
+		t.Line("hint: fewer hosts in a chain bear more load; split the farm into pairs: with %s cutoffs exist below "+
+			"load %s", pair, render.Six(a.pairs))
 	default:
-		t.Line("hint: pairs of hosts do not bear this load either: with %s cutoffs exist below load %s", pair, render.Six(a.pairs))
+		t.Line("hint: pairs of hosts do not bear this load either: with %s cutoffs exist below load %s", pair,
+			render.Six(a.pairs))
 	}
 }
 
-// aim says what the cutoffs are for.
+// aim returns what the cutoffs are for.
 func (a *tagsAnswer) aim() string {
 	o := a.flags.objective
 	switch {
@@ -225,7 +230,7 @@ func (a *tagsAnswer) expansionLines() []render.Record {
 	return lines
 }
 
-// cutoff returns a cutoff for people: to six digits, or for a list of sizes in full, so that it is the size it stands for.
+// cutoff returns a cutoff as text: to six digits, or in full if it is one of a list of sizes.
 func (a *tagsAnswer) cutoff(s float64) string {
 	if a.listed() {
 		return strconv.FormatFloat(s, 'g', -1, 64)
@@ -238,27 +243,30 @@ func (s *sizeFlags) describe(w io.Writer, d sizes.Distribution) {
 	switch {
 	case s.file() != "":
 		low, high, _ := s.own.Support()
-		fmt.Fprintf(w, "%s: %s, %s, from %s to %s\n", s.name, render.Counted(s.count, "size"), spread(s.own), render.Six(low), render.Six(high))
+		fmt.Fprintf(w, "%s: %s, %s, from %s to %s\n", s.name, render.Counted(s.count, "size"), spread(s.own),
+			render.Six(low), render.Six(high))
 		if s.fit {
-			fmt.Fprintf(w, "the distribution that fits them is bounded Pareto of alpha %s: %s\n", render.Six(s.fitted), spread(d))
+			fmt.Fprintf(w, "the distribution that fits them is bounded Pareto of alpha %s: %s\n", render.Six(s.fitted),
+				spread(d))
 		}
 	case s.text != "":
 		fmt.Fprintf(w, "sizes are %s: %s\n", s.text, spread(d))
 	default:
 		low, _, _ := d.Support()
-		fmt.Fprintf(w, "sizes are bounded Pareto of alpha %s from %s to %s: %s\n", s.alpha.short(), render.Six(low), s.max.short(), spread(d))
+		fmt.Fprintf(w, "sizes are bounded Pareto of alpha %s from %s to %s: %s\n", s.alpha.short(), render.Six(low),
+			s.max.short(), spread(d))
 	}
 }
 
-// spread returns mean and squared coefficient of variation for people.
+// spread returns mean and squared coefficient of variation as text.
 func spread(d sizes.Distribution) string {
 	mean, err := sizes.Mean(d)
 	scv, errSCV := sizes.SCV(d)
-	pointed := func(v *float64) string {
-		if v == nil {
+	text := func(v float64, err error) string {
+		if given(err != nil, v) == nil {
 			return render.Six(nil)
 		}
-		return render.Six(*v)
+		return render.Six(v)
 	}
-	return fmt.Sprintf("mean %s, squared coefficient of variation %s", pointed(given(err != nil, mean)), pointed(given(errSCV != nil, scv)))
+	return fmt.Sprintf("mean %s, squared coefficient of variation %s", text(mean, err), text(scv, errSCV))
 }
