@@ -34,8 +34,8 @@ const (
 	findGrowth   = "growth"
 )
 
-// A planFlags holds what the flags of plan ask for.
-type planFlags struct {
+// A question holds what the flags ask for.
+type question struct {
 	binding  *cli.Binding
 	settings plan.Settings
 	find     string
@@ -47,14 +47,15 @@ type planFlags struct {
 
 // New returns the command.
 func New() *cobra.Command {
-	f := planFlags{settings: plan.Settings{Limit: 100_000, RelTol: 1e-9}}
+	f := question{settings: plan.Settings{Limit: 100_000, RelTol: 1e-9}}
 	cmd := command.New("plan PLAN", f.answer)
 	b, s := cli.Bind(cmd), &f.settings
 	f.binding = b
 	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error { return f.check(cmd.Flags().Changed) }
 	cli.AddChoice(cmd, &f.find, "find", []string{findCost, findDelay, findFrontier, findLoad, findMostLoad, findGrowth},
 		"the least cost, the least delay within the budget, all plans that are best for their cost, "+
-			"the greatest load, the plan that bears the most load within the budget, or the least cost as the load grows")
+			"the greatest load, the plan that bears the most load within the budget, "+
+			"or the least cost as the load grows")
 	cli.AddText(cmd, &f.choice, "choice", "", "options of the file, such as SERVER=2,CLASS:SERVER",
 		"do not search: measure the plan with so many steps of upgrades and new servers and with these edges, such as "+
 			"`small=1,reports:big`; none is the plan without any")
@@ -73,7 +74,7 @@ func New() *cobra.Command {
 }
 
 // check accepts flags that go together.
-func (f *planFlags) check(given func(string) bool) error {
+func (f *question) check(given func(string) bool) error {
 	switch {
 	case given("choice") && f.find != findCost && f.find != findLoad:
 		return fmt.Errorf("--choice and --find %s exclude each other: a plan that is given is not looked for", f.find)
@@ -92,7 +93,7 @@ func (f *planFlags) check(given func(string) bool) error {
 }
 
 // answer reads the plan and answers, and says whether the targets can be met.
-func (f *planFlags) answer(q command.Query) (a render.Answer, found bool, err error) {
+func (f *question) answer(q command.Query) (a render.Answer, found bool, err error) {
 	read := func(r io.Reader) (*problem.Problem, error) { return problem.Read(r, ".") }
 	p, err := command.Read(q, read, problem.ReadFile, "solve, and a plan names it as its model", "servers", "classes")
 	err = command.MeantForPool(err)
@@ -123,7 +124,7 @@ func scaled(p *problem.Problem, factor *big.Rat) *problem.Problem {
 }
 
 // one answers a question at one load.
-func (f *planFlags) one(q command.Query, p *problem.Problem) (render.Answer, bool, error) {
+func (f *question) one(q command.Query, p *problem.Problem) (render.Answer, bool, error) {
 	switch {
 	case f.find == findLoad:
 		return f.load(q, p)
@@ -150,7 +151,7 @@ func (f *planFlags) one(q command.Query, p *problem.Problem) (render.Answer, boo
 }
 
 // found returns the answer to a search, with what edges do.
-func (f *planFlags) found(q command.Query, p *problem.Problem, r *plan.Answer) (*found, error) {
+func (f *question) found(q command.Query, p *problem.Problem, r *plan.Answer) (*found, error) {
 	at := problem.Choice{}
 	if r.Plan != nil {
 		at = r.Plan.Choice
@@ -175,7 +176,7 @@ func (f *planFlags) found(q command.Query, p *problem.Problem, r *plan.Answer) (
 }
 
 // frontier finds the plans that are best for their cost.
-func (f *planFlags) frontier(q command.Query, p *problem.Problem) (a render.Answer, found bool, err error) {
+func (f *question) frontier(q command.Query, p *problem.Problem) (a render.Answer, found bool, err error) {
 	points, err := working(q, f, func(ctx context.Context, s plan.Settings) ([]*plan.Answer, error) {
 		return plan.Frontier(ctx, p, s)
 	})
@@ -186,7 +187,7 @@ func (f *planFlags) frontier(q command.Query, p *problem.Problem) (a render.Answ
 }
 
 // growth finds what to buy as the load grows.
-func (f *planFlags) growth(q command.Query, p *problem.Problem) (a render.Answer, found bool, err error) {
+func (f *question) growth(q command.Query, p *problem.Problem) (a render.Answer, found bool, err error) {
 	answers, err := working(q, f, func(ctx context.Context, s plan.Settings) ([]*plan.Answer, error) {
 		return plan.Growth(ctx, p, f.loads, s)
 	})
@@ -197,7 +198,7 @@ func (f *planFlags) growth(q command.Query, p *problem.Problem) (a render.Answer
 }
 
 // several puts the answers of a frontier or of growing loads together.
-func (f *planFlags) several(
+func (f *question) several(
 	q command.Query, answers []*plan.Answer, problemOf func(int) *problem.Problem, loads []*big.Rat,
 ) (a render.Answer, good bool, err error) {
 	var all []*found
@@ -217,7 +218,7 @@ func (f *planFlags) several(
 }
 
 // measured measures a plan that is given.
-func (f *planFlags) measured(q command.Query, p *problem.Problem) (a render.Answer, good bool, err error) {
+func (f *question) measured(q command.Query, p *problem.Problem) (a render.Answer, good bool, err error) {
 	choice, err := parseChoice(p, f.choice)
 	if err != nil {
 		return a, false, err
@@ -243,7 +244,7 @@ func (f *planFlags) measured(q command.Query, p *problem.Problem) (a render.Answ
 }
 
 // load finds the greatest load of a plan.
-func (f *planFlags) load(q command.Query, p *problem.Problem) (a render.Answer, good bool, err error) {
+func (f *question) load(q command.Query, p *problem.Problem) (a render.Answer, good bool, err error) {
 	choice, err := parseChoice(p, f.choice)
 	if err != nil {
 		return a, false, err
@@ -258,7 +259,7 @@ func (f *planFlags) load(q command.Query, p *problem.Problem) (a render.Answer, 
 }
 
 // mostLoad finds the plan for the greatest load.
-func (f *planFlags) mostLoad(q command.Query, p *problem.Problem) (render.Answer, bool, error) {
+func (f *question) mostLoad(q command.Query, p *problem.Problem) (render.Answer, bool, error) {
 	l, err := working(q, f, func(ctx context.Context, s plan.Settings) (*plan.MostLoad, error) {
 		return plan.GreatestLoadOfAll(ctx, p, s)
 	})
@@ -269,7 +270,7 @@ func (f *planFlags) mostLoad(q command.Query, p *problem.Problem) (render.Answer
 }
 
 // working does what may take long, and tells every few seconds how far it is.
-func working[T any](q command.Query, f *planFlags, work func(context.Context, plan.Settings) (T, error)) (T, error) {
+func working[T any](q command.Query, f *question, work func(context.Context, plan.Settings) (T, error)) (T, error) {
 	var last atomic.Pointer[plan.Progress]
 	start := time.Now()
 	tell := func() {
@@ -338,6 +339,6 @@ func parseChoice(p *problem.Problem, text string) (c problem.Choice, err error) 
 }
 
 // translate says what an error means on the command line.
-func (f *planFlags) translate(err error) error {
+func (f *question) translate(err error) error {
 	return f.binding.Translate(err, "or pfq estimate --gradients, which ranks the capacities of larger models")
 }

@@ -30,7 +30,7 @@ type verification struct {
 }
 
 // verified checks the answers in a file, to the question that the other flags ask.
-func (f *planFlags) verified(q command.Query, p *problem.Problem) (a render.Answer, proved bool, err error) {
+func (f *question) verified(q command.Query, p *problem.Problem) (a render.Answer, proved bool, err error) {
 	answers, err := readAnswers(f.verify)
 	if err != nil {
 		return a, false, cli.FlagError{Err: err}
@@ -55,7 +55,7 @@ func (f *planFlags) verified(q command.Query, p *problem.Problem) (a render.Answ
 
 // miscounted returns what is wrong with the number of answers. There is one for each load, except for a frontier and
 // for loads after one at which no plan was found.
-func (f *planFlags) miscounted(answers []*answered) string {
+func (f *question) miscounted(answers []*answered) string {
 	loads := max(len(f.loads), 1)
 	switch {
 	case len(answers) == 0:
@@ -71,7 +71,7 @@ func (f *planFlags) miscounted(answers []*answered) string {
 }
 
 // checkAnswer checks the proof of an answer, and compares its other fields with those of a new answer for its plan.
-func (f *planFlags) checkAnswer(
+func (f *question) checkAnswer(
 	ctx context.Context, p *problem.Problem, answers []*answered, i int, s plan.Settings,
 ) (err error) {
 	a := answers[i]
@@ -102,7 +102,7 @@ func (f *planFlags) checkAnswer(
 }
 
 // checkFound checks the proof of a search, and returns the right answer.
-func (f *planFlags) checkFound(
+func (f *question) checkFound(
 	ctx context.Context, p *problem.Problem, answers []*answered, i int, s plan.Settings,
 ) (render.Record, error) {
 	r := answers[i].answer
@@ -159,7 +159,7 @@ func (f *planFlags) checkFound(
 
 // isPoint reports whether the proof of a point of a frontier reaches to the next one, and that of the first shows that
 // nothing is cheaper.
-func (f *planFlags) isPoint(p *problem.Problem, answers []*answered, i int) bool {
+func (f *question) isPoint(p *problem.Problem, answers []*answered, i int) bool {
 	a := answers[i].answer
 	switch {
 	case a.Plan == nil || a.Proof.Delay == nil: // no plan within the budget is known, or nothing of mean delays
@@ -192,7 +192,7 @@ func nonzero(c problem.Choice) (list []int) {
 }
 
 // checkLoad checks the greatest load of a plan, and returns the right answer.
-func (f *planFlags) checkLoad(
+func (f *question) checkLoad(
 	ctx context.Context, p *problem.Problem, a *answered, s plan.Settings,
 ) (render.Record, error) {
 	choice, l := a.answer.Plan.Choice, &a.load
