@@ -48,7 +48,7 @@ type Partials struct {
 // minutes, is eliminated, class by class, with bounds of RelTol times the sum of the terms: 63 servers in a tree with 125 classes take 2 seconds. Errors are
 // those of [Solve]; the derivatives count towards Settings.MaxBytes.
 func ClassGradients(ctx context.Context, m *cluster.Model, s Settings) (g *Gradients, err error) {
-	plans, s, err := gradientPlans(ctx, m, s, true)
+	plans, s, err := gradientPlans(ctx, m, s, true, false)
 	if err != nil {
 		return nil, err
 	}
@@ -65,8 +65,8 @@ func ClassGradients(ctx context.Context, m *cluster.Model, s Settings) (g *Gradi
 		})
 	}
 	if err = with(plans); isInput(err) && s.Lattice == "" && slices.ContainsFunc(plans, eliminates) {
-		s.withoutElimination = true // where graphs only take long
-		if plans, _, none := gradientPlans(ctx, m, s, true); none == nil {
+		// where graphs only take long
+		if plans, _, none := gradientPlans(ctx, m, s, true, true); none == nil {
 			err = with(plans)
 		}
 	}
@@ -103,7 +103,7 @@ func classGradientsWith(ctx context.Context, m *cluster.Model, plans []*plan, en
 		if g.tol = s.RelTol; l.lattice == EliminationLattice {
 			g.tol = 1 // widths are relative to the terms at least
 		}
-		err := l.eachClass(ctx, engine, prec, s, func(i int, d derivatives.Slopes) { g.add(l, d, i) })
+		err := l.eachClass(ctx, engine, prec, func(i int, d derivatives.Slopes) { g.add(l, d, i) })
 		if err != nil {
 			return nil, 0, inRows(err, m, l.component)
 		}
@@ -124,9 +124,9 @@ type classGradients struct {
 }
 
 // eachClass calls do with the derivatives of h_i of each class i of a component.
-func (l *plan) eachClass(ctx context.Context, engine num.Engine, prec uint, s Settings, do func(i int, d derivatives.Slopes)) error {
+func (l *plan) eachClass(ctx context.Context, engine num.Engine, prec uint, do func(i int, d derivatives.Slopes)) error {
 	if l.lattice == EliminationLattice {
-		all, err := l.eliminateEachClass(ctx, s)
+		all, err := l.eliminateEachClass(ctx)
 		for i, d := range all {
 			do(i, d)
 		}

@@ -1,14 +1,11 @@
 package bf
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"math/big"
 	"slices"
 
-	"productform/bf/internal/integers"
 	"productform/cluster"
 	"productform/internal/arithmetic"
 	"productform/internal/delays"
@@ -230,9 +227,9 @@ func delaysWith(ctx context.Context, m *cluster.Model, q delayQuestion, s Settin
 			continue
 		}
 		if engine == num.Float && s.Lattice == "" {
-			err = r.addFastest(ctx, c, q, s)
+			err = r.addFastest(ctx, m, c, q, s)
 		} else {
-			err = r.addBy(ctx, c, q, engine, prec, s)
+			err = r.addBy(ctx, m, c, q, engine, prec, s)
 		}
 		if err != nil {
 			return nil, inRows(err, m, c)
@@ -252,17 +249,17 @@ func delaysWith(ctx context.Context, m *cluster.Model, q delayQuestion, s Settin
 
 // addBy adds the delays of the classes of one component by the requested lattice, or by the smaller
 // table of sets.
-func (r *DelayResult) addBy(ctx context.Context, c *cluster.Component, q delayQuestion, engine num.Engine, prec uint,
+func (r *DelayResult) addBy(ctx context.Context, m *cluster.Model, c *cluster.Component, q delayQuestion, engine num.Engine, prec uint,
 	s Settings) error {
 	var l *plan
 	var err error
 	if s.Lattice == EliminationLattice {
-		l, err = eliminationDelayPlan(ctx, c, q, s)
+		l, err = eliminationDelayPlan(ctx, m, c, q, s)
 	} else {
-		l, err = newDelayPlan(c, q, engine, prec, s)
+		l, err = newDelayPlan(ctx, m, c, q, engine, prec, s)
 	}
 	if err == nil {
-		_, err = r.add(ctx, l, q, engine, prec, s, 0)
+		_, err = r.add(ctx, l, q, 0)
 	}
 	return stepsError(l, err)
 }
@@ -273,56 +270,49 @@ func stepsError(l *plan, err error) error {
 	if !errors.As(err, &long) {
 		return err
 	}
-	return &num.TooLargeError{States: l.states, Input: input.Errorf("model",
-		fmt.Sprintf("%d classes on %d rows of servers", len(l.problem.Classes), len(l.problem.Groups)),
-		"delays that take fewer steps than %.3g of %.3g operations each, over %d states: "+
-			"near the limit of stability delays are long", long.Steps, long.Each, long.States)}
+	large := l.tooLargeError(0, "delays that take fewer steps than %.3g of %.3g operations each, over %d states: "+
+		"near the limit of stability delays are long", long.Steps, long.Each, long.States)
+	large.Limit = 0
+	return large
 }
 
 // newDelayPlan chooses the lattice for the delays of a component.
-func newDelayPlan(c *cluster.Component, q delayQuestion, engine num.Engine, prec uint, s Settings) (*plan, error) {
-	if err := longWays(c, engine, s); err != nil {
+func newDelayPlan(ctx context.Context, m *cluster.Model, c *cluster.Component, ask delayQuestion, engine num.Engine, prec uint, s Settings) (*plan, error) {
+	q, err := newQuery(m, c, engine, prec, s)
+	if err != nil {
 		return nil, err
 	}
-	p := integers.New(c, engine == num.Exact)
-	l := &plan{component: c, problem: p, lattice: s.Lattice}
-	classes, servers := p.SubsetStates()
-	switch {
-	case !p.Whole && (s.Lattice == ClassLattice || s.Lattice == ServerLattice):
-		return nil, input.Errorf("Lattice", s.Lattice, "%q (a class of this component chooses servers at random)", SymmetricLattice)
-	case !p.Whole || s.Lattice == SymmetricLattice || s.Lattice == ServerLattice:
-		l.lattice, l.states = cmp.Or(s.Lattice, SymmetricLattice), servers
-	case s.Lattice == ClassLattice:
-		l.states = classes
-	default:
-		l.cheapest(classes, servers)
+	l, err := choose(ctx, setLattices, q)
+	if err != nil {
+		return nil, err
 	}
 	perNumber := 8.
 	if engine != num.Float {
 		perNumber = 2 * bigFloatBytes(prec)
 	}
 	// A graph, the initial values of every class, and some numbers a state.
-	entries := l.states * float64(len(p.Classes))
-	need := l.bytes(num.Enclose, prec, 0) + entries*(4+perNumber) + 8*l.states*perNumber
-	if need > float64(s.MaxBytes) || entries >= 1<<31 {
-		if q.Moments > 0 {
-			s.byTables = "moments of delays"
+	entries := l.states * float64(len(l.problem.Classes))
+	enclosed := l.with(num.Enclose)
+	need := enclosed.method.bytes(enclosed, 0) + entries*(4+perNumber) + 8*l.states*perNumber
+	if need > float64(s.MaxBytes) || entries >= mostEntries {
+		tables := ""
+		if ask.Moments > 0 {
+			tables = "moments of delays"
 		}
-		return nil, l.tooLarge(need, engine, prec, s)
+		return nil, l.tooLarge(need, tables)
 	}
 	return l, nil
 }
 
 // add adds the delays of the classes of one component, with at most maxWork products of steps in
 // time; 0 means the limit of [delays.New]. It returns the products that it took in float64.
-func (r *DelayResult) add(ctx context.Context, l *plan, q delayQuestion, engine num.Engine, prec uint, s Settings,
-	maxWork float64) (work float64, err error) {
+func (r *DelayResult) add(ctx context.Context, l *plan, q delayQuestion, maxWork float64) (work float64, err error) {
 	var chain *delays.Chain
 	if l.lattice != EliminationLattice {
-		if err := l.build(ctx, prec); err != nil {
+		if err := l.build(ctx); err != nil {
 			return 0, err
 		}
-		chain = delays.New(l.problem, l.graph, s.MaxBytes, maxWork)
+		chain = delays.New(l.problem, l.graph, l.s.MaxBytes, maxWork)
 		defer func() { work = chain.Work }()
 	}
 	var answers []delays.Answer
@@ -332,9 +322,9 @@ func (r *DelayResult) add(ctx context.Context, l *plan, q delayQuestion, engine 
 			question.Times = append(question.Times, q.timesOf(rows))
 		}
 		if chain == nil {
-			answers, err = l.eliminateDelays(ctx, question, s)
+			answers, err = l.eliminateDelays(ctx, question)
 		} else {
-			answers, err = l.distribution(ctx, chain, question, engine, prec)
+			answers, err = l.distribution(ctx, chain, question)
 		}
 		if err != nil {
 			return 0, err
@@ -342,7 +332,7 @@ func (r *DelayResult) add(ctx context.Context, l *plan, q delayQuestion, engine 
 	}
 	var moments [][]arithmetic.Number
 	if q.Moments > 0 {
-		if moments, err = delays.Moments(ctx, chain, arithmetic.One(engine, prec), q.Moments); err != nil {
+		if moments, err = delays.Moments(ctx, chain, arithmetic.One(l.engine, l.prec), q.Moments); err != nil {
 			return 0, err
 		}
 	}
@@ -382,13 +372,13 @@ func tailsOf(levels []*big.Rat) (tails []*big.Rat) {
 }
 
 // distribution answers what is asked of the distribution of the delays, with the engine Float or Enclose.
-func (l *plan) distribution(ctx context.Context, chain *delays.Chain, q delays.Question, engine num.Engine, prec uint) ([]delays.Answer, error) {
-	if engine == num.Enclose {
-		low, high, err := enclosures.Values(ctx, l.problem, l.graph, prec)
+func (l *plan) distribution(ctx context.Context, chain *delays.Chain, q delays.Question) ([]delays.Answer, error) {
+	if l.engine == num.Enclose {
+		low, high, err := enclosures.Values(ctx, l.problem, l.graph, l.prec)
 		if err != nil {
 			return nil, err
 		}
-		return delays.Enclose(ctx, chain, low, high, prec, q)
+		return delays.Enclose(ctx, chain, low, high, l.prec, q)
 	}
 	v, e, err := doubles.Values(ctx, l.graph)
 	if err != nil {

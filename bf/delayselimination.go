@@ -13,29 +13,33 @@ import (
 )
 
 // eliminationDelayPlan is newDelayPlan for elimination. The error is a [*num.InputError] if a component has no such plan.
-func eliminationDelayPlan(ctx context.Context, c *cluster.Component, q delayQuestion, s Settings) (*plan, error) {
+func eliminationDelayPlan(ctx context.Context, m *cluster.Model, c *cluster.Component, ask delayQuestion, s Settings) (*plan, error) {
 	s.Lattice, s.MaxJobs = EliminationLattice, 0
-	if q.Moments > 0 {
-		return nil, input.Errorf("Moments", q.Moments, "0 for the elimination lattice, which has percentiles and tails")
+	if ask.Moments > 0 {
+		return nil, input.Errorf("Moments", ask.Moments, "0 for the elimination lattice, which has percentiles and tails")
 	}
-	l, err := newPlan(ctx, c, num.Float, 0, s)
+	q, err := newQuery(m, c, num.Float, 0, s)
 	if err != nil {
 		return nil, err
 	}
-	if l.written != nil {
+	l, err := newPlan(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	if l.elimination().written != nil {
 		return nil, input.Errorf("Lattice", s.Lattice, "%q, for delays of jobs that draw servers of a group", SymmetricLattice)
 	}
 	return l, checkStable(ctx, &c.Model)
 }
 
 // eliminateDelays answers a question for the classes of a component: T_i is distributed as min_{S_i} T (see [elimination.Law]).
-func (l *plan) eliminateDelays(ctx context.Context, q delays.Question, s Settings) ([]delays.Answer, error) {
+func (l *plan) eliminateDelays(ctx context.Context, q delays.Question) ([]delays.Answer, error) {
 	if l.problem.Bits > exactBits {
 		return nil, ErrDigits
 	}
-	ask := l.delaySettings(q.Tails, s)
+	ask := l.delaySettings(q.Tails)
 	for {
-		r, err := l.solveElimination(ctx, l.problem, ask, true)
+		r, err := l.eliminate(ctx, l.problem, ask, true)
 		if err != nil {
 			return nil, err
 		}
@@ -63,7 +67,8 @@ func (l *plan) eliminateDelays(ctx context.Context, q delays.Question, s Setting
 
 // delaySettings returns the settings of elimination for the times at which the tails of delays pass
 // the given probabilities.
-func (l *plan) delaySettings(tails []*big.Rat, s Settings) elimination.Settings {
+func (l *plan) delaySettings(tails []*big.Rat) elimination.Settings {
+	s := l.s
 	ask := elimination.Settings{Tolerance: max(1e-13, s.RelTol/8), Rarest: 1e-3, MaxBytes: s.MaxBytes,
 		MaxWork: s.MaxWork}
 	for _, p := range tails {
@@ -72,7 +77,7 @@ func (l *plan) delaySettings(tails []*big.Rat, s Settings) elimination.Settings 
 		// The relative error of a quantile near 0 grows as its tail approaches 1.
 		ask.Tolerance = max(1e-13, min(ask.Tolerance, s.RelTol/8*(1-above)))
 	}
-	if l.order.Width > 1 {
+	if l.elimination().Width > 1 {
 		ask.Tolerance = max(ask.Tolerance, s.RelTol/8)
 	}
 	return ask

@@ -11,8 +11,8 @@ import (
 	"productform/num"
 )
 
-// An attempt answers a question about the delays of one component in float64.
-type attempt struct {
+// A delayAttempt answers a question about the delays of one component in float64.
+type delayAttempt struct {
 	l      *plan
 	answer *DelayResult // nil if there is none
 	err    error
@@ -21,10 +21,10 @@ type attempt struct {
 
 // run answers with at most maxWork products of steps over a table; 0 means the limit of
 // [delays.New].
-func (a *attempt) run(ctx context.Context, c *cluster.Component, q delayQuestion, s Settings, maxWork float64) {
-	r := &DelayResult{Engine: num.Float, Classes: make([]ClassDelays, rowsOf(c))}
+func (a *delayAttempt) run(ctx context.Context, q delayQuestion, maxWork float64) {
+	r := &DelayResult{Engine: num.Float, Classes: make([]ClassDelays, rowsOf(a.l.component))}
 	a.answer = nil
-	work, err := r.add(ctx, a.l, q, num.Float, 0, s, maxWork)
+	work, err := r.add(ctx, a.l, q, maxWork)
 	if a.work, a.err = a.work+work, err; err == nil {
 		a.answer = r
 	}
@@ -42,7 +42,7 @@ func rowsOf(c *cluster.Component) (rows int) {
 
 // isGood reports whether there is an answer within the tolerance; any bound will do for the engine
 // Float.
-func (a *attempt) isGood(s Settings) bool {
+func (a *delayAttempt) isGood(s Settings) bool {
 	if a.answer == nil {
 		return false
 	}
@@ -51,19 +51,16 @@ func (a *attempt) isGood(s Settings) bool {
 }
 
 // needsSteps reports whether a table could answer with more steps.
-func (a *attempt) needsSteps() bool {
+func (a *delayAttempt) needsSteps() bool {
 	var steps *delays.StepsError
 	return errors.As(a.err, &steps)
 }
 
 // isFinal reports whether the error comes from the component or the context, not from the method.
-func (a *attempt) isFinal() bool {
+func (a *delayAttempt) isFinal() bool {
 	return a.err != nil && !a.needsSteps() && !isInput(a.err) && !errors.Is(a.err, ErrDigits) &&
 		!errors.Is(a.err, ErrRange)
 }
-
-// fewProducts is the work below which methods are not compared, about 10 ms.
-const fewProducts = 1e7
 
 // enclosureGain is the number of products in float64 that take as long as one step of enclosures
 // does for each.
@@ -72,36 +69,36 @@ const enclosureGain = 2 * recursion.BigSteps
 // addFastest adds the delays of the classes of one component in float64, by steps over a table of
 // sets or by elimination. Steps are counted, and elimination has an estimate: the table answers if
 // its steps take less than the estimate, or if elimination has no answer within the tolerance.
-func (r *DelayResult) addFastest(ctx context.Context, c *cluster.Component, q delayQuestion, s Settings) error {
-	var table, other attempt
+func (r *DelayResult) addFastest(ctx context.Context, m *cluster.Model, c *cluster.Component, q delayQuestion, s Settings) error {
+	var table, other delayAttempt
 	start := math.Inf(1) // work of the graph and the first steps of the table
-	if table.l, table.err = newDelayPlan(c, q, num.Float, 0, s); table.err == nil {
+	if table.l, table.err = newDelayPlan(ctx, m, c, q, num.Float, 0, s); table.err == nil {
 		start, table.err = table.l.firstSteps(), &delays.StepsError{}
 	}
 	defer func() { r.steps += table.work }()
 	if start <= fewProducts {
-		if table.run(ctx, c, q, s, fewProducts); table.isGood(s) || table.isFinal() {
+		if table.run(ctx, q, fewProducts); table.isGood(s) || table.isFinal() {
 			return r.take(&table, c, s)
 		}
 	}
-	if other.l, other.err = eliminationDelayPlan(ctx, c, q, s); other.isFinal() {
+	if other.l, other.err = eliminationDelayPlan(ctx, m, c, q, s); other.isFinal() {
 		return other.err
 	}
 	if other.err == nil && other.l.problem.Bits <= exactBits {
-		work := other.l.estimate(other.l.delaySettings(tailsOf(q.Levels), s))
+		work := other.l.estimate(other.l.elimination(), other.l.delaySettings(tailsOf(q.Levels)))
 		if table.needsSteps() && max(start, fewProducts) < work {
-			if table.run(ctx, c, q, s, work); table.isGood(s) || table.isFinal() {
+			if table.run(ctx, q, work); table.isGood(s) || table.isFinal() {
 				return r.take(&table, c, s)
 			}
 		}
 		if table.answer == nil || work < enclosureGain*table.work {
-			if other.run(ctx, c, q, s, 0); other.isGood(s) || other.isFinal() {
+			if other.run(ctx, q, 0); other.isGood(s) || other.isFinal() {
 				return r.take(&other, c, s)
 			}
 		}
 	}
 	if table.needsSteps() {
-		table.run(ctx, c, q, s, 0)
+		table.run(ctx, q, 0)
 	}
 	if table.answer == nil && (other.answer != nil || table.l == nil && other.l != nil) {
 		return r.take(&other, c, s)
@@ -116,7 +113,7 @@ func (l *plan) firstSteps() float64 {
 }
 
 // take adds the answer of an attempt, or returns its error.
-func (r *DelayResult) take(a *attempt, c *cluster.Component, s Settings) error {
+func (r *DelayResult) take(a *delayAttempt, c *cluster.Component, s Settings) error {
 	if a.err != nil {
 		return stepsError(a.l, a.err)
 	}

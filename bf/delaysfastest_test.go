@@ -72,19 +72,19 @@ func TestDelaysTakeTheFastestMethod(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			l, err := eliminationDelayPlan(t.Context(), c, question, s)
+			l, err := eliminationDelayPlan(t.Context(), m, c, question, s)
 			if err != nil {
 				t.Fatal(err)
 			}
-			most += 2 * max(fewProducts, l.estimate(l.delaySettings(tailsOf(q.Levels), s)))
+			most += 2 * max(fewProducts, l.estimate(l.elimination(), l.delaySettings(tailsOf(q.Levels))))
 			s.Lattice = ClassLattice
-			table, err := newDelayPlan(c, question, num.Float, 0, s)
+			table, err := newDelayPlan(t.Context(), m, c, question, num.Float, 0, s)
 			if err != nil {
 				t.Fatal(err)
 			}
 			r := &DelayResult{Engine: num.Float, Classes: make([]ClassDelays, len(m.Classes))}
 			var long *delays.StepsError
-			switch _, err := r.add(t.Context(), table, question, num.Float, 0, s, fewProducts); {
+			switch _, err := r.add(t.Context(), table, question, fewProducts); {
 			case err != nil && !errors.As(err, &long):
 				t.Fatal(err)
 			case err == nil:

@@ -22,37 +22,146 @@ import (
 // exactBits is the length of whole numbers that float64 holds.
 const exactBits = 53
 
+// eliminating is the elimination of the servers of a component one after the other.
+type eliminating struct {
+	*elimination.Order
+	toOrder float64 // estimate of the operations in this order
+	most    float64 // operations beyond which tables are tried instead; 0 means no limit of this kind
+	written *written
+}
+
+func (e *eliminating) bytes(*plan, int) float64 { return 0 } // messages of one variable are small
+
+func (e *eliminating) work(*plan, int) float64 { return e.toOrder }
+
+func (e *eliminating) total(context.Context, *plan) ([]arithmetic.Number, error) { return nil, nil }
+
+// elimination returns how the plan eliminates servers, for all measures or for distributions by class only; nil if it does not.
+func (l *plan) elimination() *eliminating {
+	if e, ok := l.method.(*eliminating); ok {
+		return e
+	}
+	return l.rows
+}
+
 // findOrder finds an order in which the servers of a component are eliminated, one after the other,
 // and estimates the work. The error is a [*num.TooLargeError] that names the width, if that is too
 // large.
-func (l *plan) findOrder(s Settings) (err error) {
-	e := eliminationProblem(l.problem)
-	for s := range e.Capacities {
-		e.Capacities[s] = 1
+func (q *query) findOrder() (*eliminating, error) {
+	p := eliminationProblem(q.problem)
+	for s := range p.Capacities {
+		p.Capacities[s] = 1
 	}
-	for i := range e.Classes {
-		e.Classes[i].Rate = 1 // the order is for any
+	for i := range p.Classes {
+		p.Classes[i].Rate = 1 // the order is for any
 	}
+	order, err := elimination.NewOrder(p)
 	var wide *num.TooLargeError
-	if l.order, err = elimination.NewOrder(e); !errors.As(err, &wide) {
-		if err == nil {
-			l.toOrder = l.estimate(elimination.Settings{Tolerance: s.RelTol})
-		}
-		return err
+	switch {
+	case errors.As(err, &wide):
+		return nil, &num.TooLargeError{Input: input.Errorf("model", fmt.Sprintf("a width of %s or more", wide.Input.Value),
+			"servers that are eliminated one by one in a width of at most %d: trees and lines have 1, ladders 2",
+			elimination.MaxWidth)}
+	case err != nil:
+		return nil, err
 	}
-	return &num.TooLargeError{Input: input.Errorf("model", fmt.Sprintf("a width of %s or more", wide.Input.Value),
-		"servers that are eliminated one by one in a width of at most %d: trees and lines have 1, ladders 2",
-		elimination.MaxWidth)}
+	e := &eliminating{Order: order}
+	e.toOrder = q.estimate(e, elimination.Settings{Tolerance: q.s.RelTol})
+	return e, nil
 }
 
-const mostProducts = 1e11 // of an elimination without a limit of work
-
 // checkElimination finds the order, and refuses what elimination does not give.
-func (l *plan) checkElimination(s Settings) error {
-	if s.MaxJobs > 0 && !s.ByClass {
-		return input.Errorf("MaxJobs", s.MaxJobs, "distributions by class beside it: the elimination lattice has these, and not that of all jobs together")
+func (q *query) checkElimination() (*eliminating, error) {
+	if q.s.MaxJobs > 0 && !q.s.ByClass {
+		return nil, input.Errorf("MaxJobs", q.s.MaxJobs, "distributions by class beside it: the elimination lattice has these, and not that of all jobs together")
 	}
-	return l.findOrder(s)
+	return q.findOrder()
+}
+
+// offerElimination takes the servers one by one where tables of sets take more time, memory or work than allowed. It has
+// the same offer for groups whose servers are written out.
+func offerElimination(_ context.Context, q *query, best *plan) (*plan, error) {
+	switch {
+	case q.engine != num.Float:
+		return nil, nil
+	case !q.problem.Whole:
+		return q.offerWritten(best), nil
+	}
+	cost := best.replaceable()
+	least, faster := float64(eliminationTerms), 2.0
+	if q.s.MaxJobs > 0 {
+		least, faster = eliminationRowTerms, 1
+	}
+	if cost <= least {
+		return nil, nil
+	}
+	e, err := q.checkElimination()
+	if err != nil || !math.IsInf(cost, 1) && faster*e.toOrder >= cost {
+		return nil, nil
+	}
+	if q.s.MaxJobs == 0 && !math.IsInf(cost, 1) {
+		e.most = cost
+	}
+	servers := len(q.problem.Groups)
+	return &plan{query: *q, lattice: EliminationLattice, method: e, states: float64(servers), sets: best,
+		why: fmt.Sprintf("%d servers, one after the other, of width %d, %s", servers, e.Width, q.instead())}, nil
+}
+
+func askElimination(_ context.Context, q *query) (*plan, error) {
+	if !q.problem.Whole {
+		l, err := q.writeOut()
+		if err == nil {
+			l.why = fmt.Sprintf("asked for; %.0f servers, those of groups written out, one after the other, of width %d", l.states, l.elimination().Width)
+		}
+		return l, err
+	}
+	e, err := q.checkElimination()
+	if err != nil {
+		return nil, err
+	}
+	servers := len(q.problem.Groups)
+	return &plan{query: *q, lattice: EliminationLattice, method: e, states: float64(servers),
+		why: fmt.Sprintf("asked for; %d servers, one after the other, of width %d", servers, e.Width)}, nil
+}
+
+// rowsByElimination returns how elimination finds the distributions of the jobs of each class, if they are requested and it can; else nil.
+func (q *query) rowsByElimination() *eliminating {
+	isPossible := q.engine == num.Float && q.s.ByClass && q.s.MaxJobs > 0 && q.problem.Whole && q.problem.Bits <= exactBits
+	if !isPossible || slices.Contains(q.leftOut, EliminationLattice) {
+		return nil
+	}
+	e, err := q.findOrder()
+	if err != nil {
+		return nil
+	}
+	return e
+}
+
+// rowsWork estimates how long elimination takes for the distributions of the jobs of each class: functions of several times make one
+// integral for each probability.
+func (e *eliminating) rowsWork(jobs int) float64 {
+	if e.Width > 1 {
+		return e.toOrder * (1 + float64(jobs)/5)
+	}
+	return e.toOrder
+}
+
+// preferRows takes elimination for the distributions of the jobs of each class where that takes less time than the lattice of the plan.
+func (l *plan) preferRows() {
+	if l.rows != nil || l.s.Lattice != "" || isOn[*eliminating](l) {
+		return
+	}
+	rows := 0
+	for _, list := range l.component.Classes {
+		rows += len(list)
+	}
+	work := l.terms() * float64(rows) * distributionWork(l.lattice, l.s.MaxJobs)
+	if work <= fewProducts {
+		return
+	}
+	if e := l.rowsByElimination(); e != nil && e.rowsWork(l.s.MaxJobs) < work/2 {
+		l.rows = e
+	}
 }
 
 // eliminationProblem returns a problem of single servers in whole numbers, exact up to exactBits.
@@ -71,28 +180,22 @@ func eliminationProblem(p *recursion.Problem) *elimination.Problem {
 	return e
 }
 
-// estimate returns about how many operations elimination takes for the plan: twice those of one
+// estimate returns about how many operations elimination takes: twice those of one
 // problem if its numbers are rounded both ways. It is +Inf for an unstable component.
-func (l *plan) estimate(ask elimination.Settings) float64 {
-	work := elimination.Estimate(eliminationProblem(l.problem), l.order, ask)
-	if l.problem.Bits > exactBits {
+func (q *query) estimate(e *eliminating, ask elimination.Settings) float64 {
+	work := elimination.Estimate(eliminationProblem(q.problem), e.Order, ask)
+	if q.problem.Bits > exactBits {
 		work *= 2
 	}
 	return work
 }
 
-// An eliminationError is the error of a stable component for which elimination takes too much, or has not enough digits.
-type eliminationError struct{ err error }
-
-func (e *eliminationError) Error() string { return e.err.Error() }
-func (e *eliminationError) Unwrap() error { return e.err }
-
-// eliminated returns what eliminate does, and an [eliminationError] where that has no answer, or no bounds.
-func (l *plan) eliminated(ctx context.Context, m *cluster.Model, s Settings) (measures, error) {
+// measure solves the component by elimination. The error is a failed if that has no answer, or no bounds.
+func (e *eliminating) measure(ctx context.Context, l *plan) (measures, error) {
 	if err := checkStable(ctx, &l.component.Model); err != nil {
 		return measures{}, err
 	}
-	r, err := l.eliminate(ctx, m, s)
+	r, err := e.solve(ctx, l)
 	unknown := func(x arithmetic.Number) bool { return math.IsInf(x.Bound, 1) }
 	switch {
 	case ctx.Err() != nil:
@@ -101,29 +204,29 @@ func (l *plan) eliminated(ctx context.Context, m *cluster.Model, s Settings) (me
 		err = ErrDigits
 	}
 	if err != nil {
-		return r, &eliminationError{err}
+		return r, err
 	}
-	if l.written != nil {
-		r = l.written.merge(r, len(l.component.Model.Classes), len(l.component.Model.Servers))
+	if e.written != nil {
+		r = e.written.merge(r, len(l.component.Model.Classes), len(l.component.Model.Servers))
 	}
 	return r, nil
 }
 
-// eliminate solves a stable component of the model m by elimination. Where rates and capacities are longer than float64 holds they are rounded to
+// solve solves a stable component. Where rates and capacities are longer than float64 holds they are rounded to
 // either side: as the normalization, the mean numbers of jobs and the utilizations grow with every rate and fall with every capacity,
 // theirs lie between those of a component with less load and of one with more.
-func (l *plan) eliminate(ctx context.Context, m *cluster.Model, s Settings) (measures, error) {
+func (e *eliminating) solve(ctx context.Context, l *plan) (measures, error) {
 	switch {
-	case s.MaxJobs > 0 && s.ByClass:
-		return l.eliminateRows(ctx, m, s)
+	case l.s.MaxJobs > 0 && l.s.ByClass:
+		return e.solveRows(ctx, l)
 	case l.problem.Bits <= exactBits:
-		return l.eliminateOf(ctx, l.problem, s)
-	case s.MaxJobs > 0: // probabilities do not grow with rates
+		return e.solveProblem(ctx, l, l.problem)
+	case l.s.MaxJobs > 0: // probabilities do not grow with rates
 		return measures{}, ErrDigits
 	}
 	c := l.component
-	if l.written != nil {
-		c = l.written.component
+	if e.written != nil {
+		c = e.written.component
 	}
 	less, more := integers.Rounded(c, exactBits, true), integers.Rounded(c, exactBits, false)
 	err := checkStable(ctx, &more.Model)
@@ -133,11 +236,11 @@ func (l *plan) eliminate(ctx context.Context, m *cluster.Model, s Settings) (mea
 	if err != nil || slices.ContainsFunc(more.Model.Servers, func(s cluster.Server) bool { return s.Capacity.Sign() == 0 }) {
 		return measures{}, ErrDigits
 	}
-	low, err := l.eliminateOf(ctx, integers.New(less, false), s)
+	low, err := e.solveProblem(ctx, l, integers.New(less, false))
 	if err != nil {
 		return measures{}, err
 	}
-	high, err := l.eliminateOf(ctx, integers.New(more, false), s)
+	high, err := e.solveProblem(ctx, l, integers.New(more, false))
 	if err != nil {
 		return measures{}, err
 	}
@@ -151,13 +254,13 @@ func (l *plan) eliminate(ctx context.Context, m *cluster.Model, s Settings) (mea
 	return low, nil
 }
 
-// eliminateRows solves the component with each row of the model m as a class of its own, so that each has its distribution.
-func (l *plan) eliminateRows(ctx context.Context, m *cluster.Model, s Settings) (measures, error) {
+// solveRows solves the component with each row of the model as a class of its own, so that each has its distribution.
+func (e *eliminating) solveRows(ctx context.Context, l *plan) (measures, error) {
 	c := &cluster.Component{Model: cluster.Model{Servers: l.component.Model.Servers}, Servers: l.component.Servers}
 	for i, list := range l.component.Classes {
 		for _, row := range list {
 			k := l.component.Model.Classes[i]
-			k.ArrivalRate = m.Classes[row].ArrivalRate
+			k.ArrivalRate = l.model.Classes[row].ArrivalRate
 			c.Model.Classes = append(c.Model.Classes, k)
 		}
 	}
@@ -165,7 +268,7 @@ func (l *plan) eliminateRows(ctx context.Context, m *cluster.Model, s Settings) 
 	if p.Bits > exactBits {
 		return measures{}, ErrDigits
 	}
-	rows, err := l.eliminateOf(ctx, p, s)
+	rows, err := e.solveProblem(ctx, l, p)
 	if err != nil {
 		return measures{}, err
 	}
@@ -182,27 +285,27 @@ func (l *plan) eliminateRows(ctx context.Context, m *cluster.Model, s Settings) 
 	return merged, nil
 }
 
-// eliminateOf solves a problem of the component of the plan.
-func (l *plan) eliminateOf(ctx context.Context, p *recursion.Problem, s Settings) (measures, error) {
-	ask := elimination.Settings{Tolerance: l.tol, MaxBytes: s.MaxBytes, MaxWork: s.MaxWork}
-	if l.maxOrder > 0 {
-		ask.MaxWork = min(cmp.Or(s.MaxWork, mostProducts), l.maxOrder)
+// solveProblem solves a problem of the component of a plan.
+func (e *eliminating) solveProblem(ctx context.Context, l *plan, p *recursion.Problem) (measures, error) {
+	ask := elimination.Settings{Tolerance: l.tol, MaxBytes: l.s.MaxBytes, MaxWork: l.s.MaxWork}
+	if e.most > 0 {
+		ask.MaxWork = min(cmp.Or(ask.MaxWork, mostProducts), e.most)
 	}
-	if s.ByClass {
-		ask.ByClass = s.MaxJobs
+	if l.s.ByClass {
+		ask.ByClass = l.s.MaxJobs
 	}
-	r, err := l.solveElimination(ctx, p, ask, s.Engine == num.Float)
+	r, err := l.eliminate(ctx, p, ask, l.s.Engine == num.Float)
 	if err != nil {
 		return measures{}, err
 	}
 	return measures{r.Normalization, r.Jobs, r.Busy, r.ClassJobs}, nil
 }
 
-// solveElimination solves a problem of the component of the plan; if the tolerance is missed, with the bounds that there are, where those will do.
-func (l *plan) solveElimination(ctx context.Context, p *recursion.Problem, ask elimination.Settings, anyBound bool) (*elimination.Result, error) {
+// eliminate solves a problem of the component of the plan; if the tolerance is missed, with the bounds that there are, where those will do.
+func (l *plan) eliminate(ctx context.Context, p *recursion.Problem, ask elimination.Settings, anyBound bool) (*elimination.Result, error) {
 	e := eliminationProblem(p)
 	ask.MaxWork = cmp.Or(ask.MaxWork, mostProducts)
-	r, err := elimination.Solve(ctx, e, l.order, ask)
+	r, err := elimination.Solve(ctx, e, l.elimination().Order, ask)
 	var large *num.TooLargeError
 	if errors.As(err, &large) {
 		return nil, l.tooMuch(large, ask)
@@ -216,7 +319,7 @@ func (l *plan) solveElimination(ctx context.Context, p *recursion.Problem, ask e
 	}
 	if anyBound {
 		ask.Tolerance = 1.01 * missed.Bound
-		return elimination.Solve(ctx, e, l.order, ask)
+		return elimination.Solve(ctx, e, l.elimination().Order, ask)
 	}
 	return nil, err
 }
@@ -235,15 +338,16 @@ func (l *plan) tooMuch(large *num.TooLargeError, s elimination.Settings) error {
 	default:
 		help = "; or a tolerance of 1e-6, which takes about a third to a tenth, or of 1e-3, a tenth to a fiftieth"
 	}
-	return &num.TooLargeError{States: large.States, Bytes: large.Bytes, Limit: large.Limit, Input: input.Errorf("model",
-		fmt.Sprintf("%d classes on %d rows of servers", len(l.problem.Classes), len(l.problem.Groups)),
-		"less work: eliminating servers one by one in a width of %d takes %s%s", l.order.Width, much, help)}
+	err := l.tooLargeError(large.Bytes, "less work: eliminating servers one by one in a width of %d takes %s%s",
+		l.elimination().Width, much, help)
+	err.States, err.Limit = large.States, large.Limit
+	return err
 }
 
 // eliminateDerivatives returns the derivatives of the mean number of jobs in the rates and capacities of the problem, each a difference of terms that
 // have bounds of less than Settings.RelTol, where float64 has these.
-func (l *plan) eliminateDerivatives(ctx context.Context, s Settings) (derivatives.Slopes, error) {
-	r, err := l.derive(ctx, elimination.Settings{Gradients: true}, s)
+func (l *plan) eliminateDerivatives(ctx context.Context) (derivatives.Slopes, error) {
+	r, err := l.derive(ctx, elimination.Settings{Gradients: true})
 	if err != nil {
 		return derivatives.Slopes{}, err
 	}
@@ -252,7 +356,7 @@ func (l *plan) eliminateDerivatives(ctx context.Context, s Settings) (derivative
 
 // eliminateEachClass returns those of h_i = ∂ log Z/∂λ_i of each class: as E[X_i] = λ_i h_i, its derivative in λ_j is λ_i ∂h_i/∂λ_j, and h_i more for j = i. Nothing is
 // made of the derivatives of h_i of a class without arrivals, which are 0 here.
-func (l *plan) eliminateEachClass(ctx context.Context, s Settings) ([]derivatives.Slopes, error) {
+func (l *plan) eliminateEachClass(ctx context.Context) ([]derivatives.Slopes, error) {
 	var ask elimination.Settings
 	for i, k := range l.problem.Classes {
 		if k.Rate.Sign() > 0 {
@@ -260,7 +364,7 @@ func (l *plan) eliminateEachClass(ctx context.Context, s Settings) ([]derivative
 		}
 	}
 	ask.Gradients = ask.Of == nil // so that there are times
-	r, err := l.derive(ctx, ask, s)
+	r, err := l.derive(ctx, ask)
 	if err != nil {
 		return nil, err
 	}
@@ -283,21 +387,22 @@ func (l *plan) eliminateEachClass(ctx context.Context, s Settings) ([]derivative
 }
 
 // derive asks elimination for derivatives.
-func (l *plan) derive(ctx context.Context, ask elimination.Settings, s Settings) (*elimination.Result, error) {
+func (l *plan) derive(ctx context.Context, ask elimination.Settings) (*elimination.Result, error) {
 	if err := checkStable(ctx, &l.component.Model); err != nil {
 		return nil, err
 	}
 	if !l.canDerive() {
 		return nil, input.Errorf("Lattice", EliminationLattice, "another one, for derivatives of classes that draw servers, in a capacity of 0, or of numbers of more than %d bits over a common denominator", exactBits)
 	}
+	s := l.s
 	ask.Tolerance, ask.MaxBytes, ask.MaxWork = s.RelTol/64, s.MaxBytes, s.MaxWork
-	if l.order.Width > 1 {
+	if l.elimination().Width > 1 {
 		ask.Tolerance = s.RelTol / 2
 	}
-	if work := l.toOrder * float64(len(ask.Of)); l.order.Width == 1 && work > cmp.Or(s.MaxWork, mostProducts) {
+	if work := l.elimination().toOrder * float64(len(ask.Of)); l.elimination().Width == 1 && work > cmp.Or(s.MaxWork, mostProducts) {
 		return nil, l.tooMuch(&num.TooLargeError{States: l.states}, elimination.Settings{Tolerance: 1, MaxWork: cmp.Or(s.MaxWork, mostProducts)})
 	}
-	r, err := l.solveElimination(ctx, l.problem, ask, l.order.Width == 1 || s.Engine == num.Float)
+	r, err := l.eliminate(ctx, l.problem, ask, l.elimination().Width == 1 || s.Engine == num.Float)
 	var missed *elimination.ToleranceError
 	if errors.As(err, &missed) {
 		err = errMissed(s, missed.Bound)
@@ -307,7 +412,8 @@ func (l *plan) derive(ctx context.Context, ask elimination.Settings, s Settings)
 
 // canDerive reports whether the numbers of the problem are such that elimination has derivatives.
 func (l *plan) canDerive() bool {
-	return l.problem.Whole && l.written == nil && l.problem.Bits <= exactBits && !slices.ContainsFunc(l.problem.Groups, func(g recursion.Group) bool { return g.Capacity.Sign() == 0 })
+	e := l.elimination()
+	return l.problem.Whole && (e == nil || e.written == nil) && l.problem.Bits <= exactBits && !slices.ContainsFunc(l.problem.Groups, func(g recursion.Group) bool { return g.Capacity.Sign() == 0 })
 }
 
 func slopesOf(g elimination.Gradients) (d derivatives.Slopes) {

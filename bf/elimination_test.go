@@ -10,7 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	"productform/bf/internal/integers"
 	"productform/cluster"
 	"productform/internal/elimination"
 	"productform/internal/input"
@@ -62,9 +61,13 @@ func widthOf(t *rapid.T, m *cluster.Model) int {
 	}
 	width := 0
 	for k := range p.components {
-		l := &plan{component: &p.components[k], problem: integers.New(&p.components[k], false)}
-		if l.problem.Whole && l.findOrder(Settings{RelTol: 1e-9}) == nil || !l.problem.Whole && l.writeOut(Settings{RelTol: 1e-9}) == nil {
-			width = max(width, l.order.Width)
+		q := oracle.Must(p.query(k, num.Float, 0, Settings{RelTol: 1e-9}))
+		if q.problem.Whole {
+			if e, err := q.findOrder(); err == nil {
+				width = max(width, e.Width)
+			}
+		} else if l, err := q.writeOut(); err == nil {
+			width = max(width, l.elimination().Width)
 		}
 	}
 	return width
@@ -491,7 +494,7 @@ func TestEliminationRefuses(t *testing.T) {
 	if !errors.As(err, &large) || !strings.Contains(err.Error(), "(of 88 on 61: ") || !strings.Contains(err.Error(), "MiB, more than the limit of 0.25; or a tolerance of 1e-6") {
 		t.Errorf("a ladder in little memory: %v", err)
 	}
-	wide := &plan{problem: &recursion.Problem{}, order: &elimination.Order{Width: 2}}
+	wide := &plan{query: query{problem: &recursion.Problem{}}, method: &eliminating{Order: &elimination.Order{Width: 2}}}
 	for tolerance, want := range map[float64]string{
 		1e-9: "or a tolerance of 1e-6, ",
 		1e-6: "or a tolerance of 1e-3, ",
@@ -719,7 +722,7 @@ func TestClassGradientsTakeElimination(t *testing.T) {
 	}{{big.NewRat(1, 1), EliminationLattice}, {new(big.Rat), ConnectedLattice}, {new(big.Rat).SetFrac(big.NewInt(1<<60+1), big.NewInt(1<<59+1)), ConnectedLattice}} {
 		m := lineModel(70, 2)
 		m.Servers[4].Capacity = c.capacity
-		plans, _, err := gradientPlans(t.Context(), m, Settings{}, true)
+		plans, _, err := gradientPlans(t.Context(), m, Settings{}, true, false)
 		if err != nil || len(plans) != 1 || plans[0].lattice != c.want {
 			t.Errorf("capacity %v: %v, %v", c.capacity, plans, err)
 		}
@@ -823,7 +826,8 @@ func TestDistributionsBesideTables(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if l, err := p.plan(t.Context(), 0, c.engine, 128, Settings{MaxJobs: 20, ByClass: true, MaxBytes: 1 << 30}); err != nil || l.byRows {
+		q := oracle.Must(p.query(0, c.engine, 128, Settings{MaxJobs: 20, ByClass: true, MaxBytes: 1 << 30}))
+		if l, err := p.plan(t.Context(), 0, q); err != nil || l.rows != nil {
 			t.Errorf("%+v, %v", l, err)
 		}
 	}

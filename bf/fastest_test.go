@@ -59,19 +59,19 @@ func TestPlanTakesLeastWork(t *testing.T) {
 			t.Fatal(err)
 		}
 		for k := range p.components {
-			chosen, err := p.plan(t.Context(), k, num.Float, 0, s)
+			chosen, err := p.plan(t.Context(), k, oracle.Must(p.query(k, num.Float, 0, s)))
 			if err != nil {
 				t.Fatal(err)
 			}
 			for _, lattice := range []Lattice{ClassLattice, ServerLattice, ConnectedLattice, EliminationLattice} {
 				s.Lattice = lattice
-				other, err := p.plan(t.Context(), k, num.Float, 0, s)
+				other, err := p.plan(t.Context(), k, oracle.Must(p.query(k, num.Float, 0, s)))
 				if isInput(err) {
 					continue
 				} else if err != nil {
 					t.Fatal(err)
 				}
-				got, most := chosen.work(num.Float, s.MaxJobs), 3*max(fewProducts, other.work(num.Float, s.MaxJobs))
+				got, most := chosen.method.work(chosen, s.MaxJobs), 3*max(fewProducts, other.method.work(other, s.MaxJobs))
 				if got > most {
 					t.Errorf("%s takes %.3g, a third of it on %s is %.3g", chosen.why, got, lattice, most)
 				}
@@ -90,20 +90,20 @@ func TestEstimateOfElimination(t *testing.T) {
 			t.Fatal(err)
 		}
 		for k := range p.components {
-			l, err := p.plan(t.Context(), k, num.Float, 0,
-				Settings{Lattice: EliminationLattice, RelTol: 1e-3, MaxBytes: 1 << 30})
+			q := oracle.Must(p.query(k, num.Float, 0, Settings{Lattice: EliminationLattice, RelTol: 1e-3, MaxBytes: 1 << 30}))
+			l, err := p.plan(t.Context(), k, q)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if l.order.Width < 2 || l.toOrder > 3e8 {
+			if l.elimination().Width < 2 || l.elimination().toOrder > 3e8 {
 				continue
 			}
 			for _, times := range []float64{0.1, 10} {
-				_, err := elimination.Solve(t.Context(), eliminationProblem(l.problem), l.order,
-					elimination.Settings{Tolerance: 1e-3, MaxWork: times * l.toOrder})
+				_, err := elimination.Solve(t.Context(), eliminationProblem(l.problem), l.elimination().Order,
+					elimination.Settings{Tolerance: 1e-3, MaxWork: times * l.elimination().toOrder})
 				var large *num.TooLargeError
 				if isRefused := errors.As(err, &large); isRefused != (times < 1) {
-					t.Errorf("%g times the estimate %.3g: %v", times, l.toOrder, err)
+					t.Errorf("%g times the estimate %.3g: %v", times, l.elimination().toOrder, err)
 				}
 			}
 		}

@@ -34,7 +34,7 @@ type Gradient struct {
 // too large, elimination gives bounds of RelTol times the sum of the terms. Errors are those of
 // [Solve].
 func MeanJobsGradient(ctx context.Context, m *cluster.Model, s Settings) (g *Gradient, err error) {
-	plans, s, err := gradientPlans(ctx, m, s, false)
+	plans, s, err := gradientPlans(ctx, m, s, false, false)
 	if err != nil {
 		return nil, err
 	}
@@ -50,7 +50,7 @@ func MeanJobsGradient(ctx context.Context, m *cluster.Model, s Settings) (g *Gra
 
 // gradientPlans returns a graph for each component of m, and the settings with the values that zeros stand for. Components that are
 // too large for one, or take too long for the derivatives of each class, or all that are asked for so, are eliminated, if that may be and gives float64.
-func gradientPlans(ctx context.Context, m *cluster.Model, s Settings, byClass bool) ([]*plan, Settings, error) {
+func gradientPlans(ctx context.Context, m *cluster.Model, s Settings, byClass, withoutElimination bool) ([]*plan, Settings, error) {
 	if err := m.Check(); err != nil {
 		return nil, s, err
 	}
@@ -65,7 +65,7 @@ func gradientPlans(ctx context.Context, m *cluster.Model, s Settings, byClass bo
 	plans := make([]*plan, len(components))
 	for k := range components {
 		c := &components[k]
-		l, err := gradientPlan(ctx, c, s, byClass)
+		l, err := gradientPlan(ctx, m, c, s, byClass, withoutElimination)
 		if err != nil {
 			return nil, s, inRows(err, m, c)
 		}
@@ -74,52 +74,67 @@ func gradientPlans(ctx context.Context, m *cluster.Model, s Settings, byClass bo
 	return plans, s, nil
 }
 
-func gradientPlan(ctx context.Context, c *cluster.Component, s Settings, byClass bool) (*plan, error) {
-	if s.Lattice == EliminationLattice {
-		return newPlan(ctx, c, num.Float, 0, s)
+// gradientPlan returns the graph of a component, or its elimination.
+func gradientPlan(ctx context.Context, m *cluster.Model, c *cluster.Component, s Settings, byClass, withoutElimination bool) (*plan, error) {
+	eliminated := func() (*plan, error) {
+		s.Lattice = EliminationLattice
+		q, err := newQuery(m, c, num.Float, 0, s)
+		if err != nil {
+			return nil, err
+		}
+		return newPlan(ctx, q)
 	}
-	l, err := newPlan(ctx, c, num.Exact, arithmetic.FirstPrecision, s)
-	if err == nil && !byClass && s.Lattice == "" && (s.Engine == "" || s.Engine == num.Auto) {
-		if other := l.eliminateSlopes(ctx, s); other != nil {
+	if s.Lattice == EliminationLattice {
+		return eliminated()
+	}
+	q, err := newQuery(m, c, num.Exact, arithmetic.FirstPrecision, s)
+	if err != nil {
+		return nil, err
+	}
+	l, err := newPlan(ctx, q)
+	isAuto := s.Lattice == "" && s.Engine != num.Enclose && s.Engine != num.Exact
+	if err == nil && !byClass && isAuto && s.Engine != num.Float {
+		if other := l.eliminateSlopes(ctx); other != nil {
 			return other, nil
 		}
 	}
-	if err == nil && (!byClass || s.withoutElimination || !l.derivesLong(s.Engine)) {
-		return l, l.build(ctx, 0)
-	}
 	var large *num.TooLargeError
-	if s.Lattice == "" && !s.withoutElimination && s.Engine != num.Enclose && s.Engine != num.Exact && (err == nil || errors.As(err, &large)) {
-		s.Lattice = EliminationLattice
-		if l, otherwise := newPlan(ctx, c, num.Float, 0, s); otherwise == nil && l.written == nil {
-			return l, nil
+	isLong := err == nil && byClass && !withoutElimination && l.derivesLong()
+	if isAuto && !withoutElimination && (isLong || errors.As(err, &large)) {
+		if other, otherwise := eliminated(); otherwise == nil && other.elimination().written == nil {
+			return other, nil
 		}
 	}
-	if err == nil {
-		err = l.build(ctx, 0)
+	if err != nil {
+		return nil, err
 	}
-	return l, err
+	l.prec = 0 // shares are for float64 first
+	return l, l.build(ctx)
 }
 
 // eliminateSlopes returns a plan with the derivatives by elimination, if it takes less than a third
 // of the work of the graph of l and each derivative meets the tolerance; nil otherwise.
-func (l *plan) eliminateSlopes(ctx context.Context, s Settings) *plan {
+func (l *plan) eliminateSlopes(ctx context.Context) *plan {
 	work := l.gradientTerms() * meanDerivative
-	if work <= fewProducts || !l.canDerive() || l.findOrder(s) != nil || l.order.Width > 1 ||
-		3*eliminationSweep*l.toOrder >= work {
+	if work <= fewProducts || !l.canDerive() {
 		return nil
 	}
-	d, err := l.eliminateDerivatives(ctx, s)
+	e, err := l.findOrder()
+	if err != nil || e.Width > 1 || 3*eliminationSweep*e.toOrder >= work {
+		return nil
+	}
+	other := &plan{query: l.query, lattice: EliminationLattice, why: l.why, states: float64(len(l.problem.Groups)), method: e}
+	d, err := other.eliminateDerivatives(ctx)
 	if err != nil {
 		return nil // the graph finds what is wrong with the model
 	}
 	for _, x := range slices.Concat(d.Rates, d.Capacities) {
-		if _, width := x.Times(big.NewRat(1, 1), s.RelTol); !(width <= s.RelTol) {
+		if _, width := x.Times(big.NewRat(1, 1), l.s.RelTol); !(width <= l.s.RelTol) {
 			return nil
 		}
 	}
-	other := *l
-	other.lattice, other.states, other.graph, other.slopes = EliminationLattice, float64(len(l.problem.Groups)), nil, &d
-	return &other
+	other.slopes = &d
+	return other
 }
 
 // gradientTerms returns the number of terms of the graph over which sweeps with derivatives go.
@@ -130,26 +145,20 @@ func (l *plan) gradientTerms() float64 {
 	return l.states * float64(l.elements()) / 2
 }
 
-// Work of the derivatives of the mean number of all jobs, in the unit of [plan.work] and measured on
-// trees of 14 to 19 servers: that of each term of a graph, both sweeps, and that of elimination for
-// each operation of its estimate.
-const meanDerivative, eliminationSweep = 1500, 5
-
-// A sweep with derivatives takes floatDerivative or longDerivative per term of a graph, in the unit
-// of [plan.work]. If derivatives of each class are requested, those of classes far apart get their
-// digits between bounds only. Elimination takes over if all sweeps take more than manyToDerive,
-// three seconds.
-const floatDerivative, longDerivative, manyToDerive = 700, 10000, 3e9
-
-// derivesLong reports whether the derivatives of each class take long on the graph of the plan, and elimination, if it may be, does not.
-func (l *plan) derivesLong(engine num.Engine) bool {
+// derivesLong reports whether the derivatives of each class take long on the graph of the plan, and elimination does not.
+func (l *plan) derivesLong() bool {
 	perTerm := float64(longDerivative)
-	if engine == num.Float {
+	if l.s.Engine == num.Float {
 		perTerm = floatDerivative
 	}
 	terms, classes := l.gradientTerms(), float64(len(l.problem.Classes))
-	return l.canDerive() && terms*classes*perTerm > manyToDerive && l.findOrder(Settings{RelTol: 1e-9}) == nil &&
-		l.toOrder*(1+eliminationSweep*classes) < terms*classes*perTerm/4
+	if !l.canDerive() || terms*classes*perTerm <= manyToDerive {
+		return false
+	}
+	q := l.query
+	q.s.RelTol = 1e-9 // whatever is asked for: derivatives of classes are close or not at all
+	e, err := q.findOrder()
+	return err == nil && e.toOrder*(1+eliminationSweep*classes) < terms*classes*perTerm/4
 }
 
 // eliminates reports whether the derivatives are still to be found by elimination.
@@ -191,7 +200,7 @@ func gradientWith(ctx context.Context, m *cluster.Model, plans []*plan, engine n
 		if eliminates(l) {
 			tol = 1 // widths are relative to the terms at least
 		}
-		slopes, err := l.derivatives(ctx, engine, prec, s)
+		slopes, err := l.derivatives(ctx, engine, prec)
 		if err != nil {
 			return nil, 0, inRows(err, m, l.component)
 		}
@@ -213,12 +222,12 @@ func gradientWith(ctx context.Context, m *cluster.Model, plans []*plan, engine n
 }
 
 // derivatives returns the derivatives of the mean number of jobs in the rates and capacities of the problem of the plan.
-func (l *plan) derivatives(ctx context.Context, engine num.Engine, prec uint, s Settings) (derivatives.Slopes, error) {
+func (l *plan) derivatives(ctx context.Context, engine num.Engine, prec uint) (derivatives.Slopes, error) {
 	switch {
 	case l.slopes != nil:
 		return *l.slopes, nil
 	case l.lattice == EliminationLattice:
-		return l.eliminateDerivatives(ctx, s)
+		return l.eliminateDerivatives(ctx)
 	}
 	return derivatives.New(ctx, l.problem, l.graph, arithmetic.One(engine, prec)).OfAll()
 }

@@ -55,7 +55,7 @@ func TestGradientTakesLeastWork(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		plans, _, err := gradientPlans(t.Context(), m, s, false)
+		plans, _, err := gradientPlans(t.Context(), m, s, false, false)
 		if err != nil || len(plans) != 1 {
 			t.Fatal(plans, err)
 		}
@@ -69,7 +69,7 @@ func TestGradientTakesLeastWork(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		sets, _, err := gradientPlans(t.Context(), m, s, false)
+		sets, _, err := gradientPlans(t.Context(), m, s, false, false)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -78,11 +78,11 @@ func TestGradientTakesLeastWork(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		byOrder, _, err := gradientPlans(t.Context(), m, s, false)
+		byOrder, _, err := gradientPlans(t.Context(), m, s, false, false)
 		if err != nil {
 			t.Fatal(err)
 		}
-		isCheaper := 3*eliminationSweep*byOrder[0].toOrder < meanDerivative*float64(len(sets[0].graph.Weight))
+		isCheaper := 3*eliminationSweep*byOrder[0].elimination().toOrder < meanDerivative*float64(len(sets[0].graph.Weight))
 		isNarrow := widestOf(eliminated) <= s.RelTol
 		isEliminated := plans[0].lattice == EliminationLattice
 		if isEliminated && (!isCheaper || widestOf(got) > s.RelTol) || !isEliminated && isCheaper && isNarrow {

@@ -90,17 +90,27 @@ func (p *prepared) at(ctx context.Context, factor *big.Rat) (*prepared, error) {
 	return &q, nil
 }
 
-// plan returns the plan of component k: that of the factor solved first, with other rates, if it can.
-func (p *prepared) plan(ctx context.Context, k int, engine num.Engine, prec uint, s Settings) (*plan, error) {
-	if first := p.first[engine]; !p.keeping && k < len(first) {
-		return first[k].at(ctx, &p.components[k], engine, prec, s)
+// query returns what one engine is asked about component k.
+func (p *prepared) query(k int, engine num.Engine, prec uint, s Settings) (*query, error) {
+	q, err := newQuery(p.equal, &p.components[k], engine, prec, s)
+	if err != nil {
+		return nil, err
 	}
-	return newPlan(ctx, &p.components[k], engine, prec, s)
+	q.tol = 0.99 * s.RelTol / float64(len(p.components)) // whose normalizations multiply
+	return q, nil
+}
+
+// plan returns the plan of a query about component k: that of the factor solved first, with other rates, if it can.
+func (p *prepared) plan(ctx context.Context, k int, q *query) (*plan, error) {
+	if first := p.first[q.engine]; !p.keeping && k < len(first) && q.leftOut == nil {
+		return first[k].at(ctx, q)
+	}
+	return newPlan(ctx, q)
 }
 
 // keep keeps the plan of the next component for other factors.
-func (p *prepared) keep(l *plan, engine num.Engine) {
-	if p.keeping && len(p.first[engine]) < len(p.components) {
-		p.first[engine] = append(p.first[engine], l.outline())
+func (p *prepared) keep(l *plan) {
+	if p.keeping && len(p.first[l.engine]) < len(p.components) {
+		p.first[l.engine] = append(p.first[l.engine], l.outline())
 	}
 }

@@ -7,21 +7,6 @@ import (
 	"productform/num"
 )
 
-// A Lattice is a set of states over which the recursion for the normalization runs.
-type Lattice string
-
-// The lattices. AutoLattice, or "", means the cheapest that applies.
-const (
-	AutoLattice      Lattice = "auto"
-	ClassLattice     Lattice = "class"     // sets of active classes, 2^N states
-	ServerLattice    Lattice = "server"    // sets of servers, 2^S states
-	ConnectedLattice Lattice = "connected" // connected sets of servers
-	SymmetricLattice Lattice = "symmetric" // numbers of servers taken from each group of equal ones
-
-	// EliminationLattice takes the servers one after the other, as functions of the lives of their neighbours; float64 only.
-	EliminationLattice Lattice = "elimination"
-)
-
 // Settings tunes [Solve]. The zero value asks for 1e-9 on the cheapest lattice in 16 GiB.
 type Settings struct {
 	Engine   num.Engine // "" means Auto
@@ -32,9 +17,7 @@ type Settings struct {
 	MaxBytes int64      // memory the tables may take; 0 means 16 GiB, and at most 2 GiB count where an int has 32 bits
 	MaxWork  float64    // operations of float64 that the means, the distribution of the number of all jobs, and what elimination gives may take, by an estimate made before; 1e9 take a second or so; 0 means no limit
 
-	spare              *cube.Memory // what one solve of a sweep leaves to the next
-	withoutElimination bool         // it has missed the tolerance
-	byTables           string       // what is asked for where elimination has none of it, for messages
+	spare *cube.Memory // what one solve of a sweep leaves to the next
 }
 
 // MostJobs is the largest number of jobs in distributions of the number of jobs.

@@ -161,12 +161,11 @@ func TestSharesAgainstLiteral(t *testing.T) {
 				continue
 			}
 			for _, engine := range []num.Engine{num.Float, num.Enclose} {
-				l := &plan{component: &c, problem: p, lattice: SymmetricLattice}
-				prec := uint(0)
+				q := query{component: &c, problem: p, engine: engine, s: Settings{MaxBytes: 1 << 30}}
 				if engine == num.Enclose {
-					prec = 320
+					q.prec = 320
 				}
-				got, err := l.measure(t.Context(), engine, prec, 1<<30)
+				got, err := graph{}.measure(t.Context(), &plan{query: q, lattice: SymmetricLattice, method: graph{}})
 				if errors.Is(err, ErrRange) {
 					continue
 				}

@@ -77,33 +77,32 @@ func (s Settings) ladder() arithmetic.Ladder {
 // isBeyondFloat reports whether float64 has no answer and other engines may.
 func isBeyondFloat(err error) bool { return errors.Is(err, ErrDigits) || errors.Is(err, ErrRange) }
 
-// solveFloat solves a model in float64. Where elimination, not asked for by name, turns out to take too much or to miss the tolerance, the tables of
-// the other lattices are tried, and where these are too large the error is that of elimination.
+// solveFloat solves a model in float64. A product over components that leaves float64, or is not as close as each of its
+// factors, shows only in the result: elimination, not asked for by name, is left out then, unless that has no answer.
 func (p *prepared) solveFloat(ctx context.Context, s Settings) (*Result, error) {
 	r, err := p.solveWith(ctx, s, num.Float, 0)
-	var failed *eliminationError
-	var missed *elimination.ToleranceError
+	failed := s.failed(r, err)
+	if failed == nil || s.Lattice != "" {
+		return r, cmp.Or(failed, err)
+	}
+	other, err := p.solveWith(ctx, s, num.Float, 0, EliminationLattice)
+	if isInput(err) {
+		return nil, failed
+	}
+	return other, err
+}
+
+// failed returns the error of a result in float64 to which elimination contributed, if Auto cannot take it; nil if it can.
+func (s Settings) failed(r *Result, err error) error {
 	switch {
-	case errors.As(err, &missed):
-		err = errMissed(s, missed.Bound)
-	case errors.As(err, &failed):
-		if s.Lattice == EliminationLattice && s.Engine != num.Float && errors.Is(err, ErrDigits) {
-			err = errBeyondFloat(s, err)
-		}
-	case err == nil && s.Engine != num.Float && r.eliminated() && r.RelativeErrorBound > s.RelTol:
-		err = errMissed(s, r.RelativeErrorBound)
-	default:
-		return r, err
+	case s.Engine == num.Float || r == nil || !r.eliminated():
+		return nil
+	case errors.Is(err, ErrRange):
+		return errBeyond() // elimination has no other engines
+	case err == nil && !(r.RelativeErrorBound <= s.RelTol):
+		return errMissed(s, r.RelativeErrorBound)
 	}
-	if s.Lattice != "" {
-		return nil, err
-	}
-	s.withoutElimination = true
-	r, otherwise := p.solveWith(ctx, s, num.Float, 0)
-	if isInput(otherwise) {
-		return nil, err
-	}
-	return r, otherwise
+	return nil
 }
 
 // errBeyondFloat returns the error of Auto on the elimination lattice for a model that float64 cannot
@@ -160,24 +159,21 @@ func isInput(err error) bool {
 	return errors.As(err, &e)
 }
 
-// solveWith solves all components with one engine and puts the result together.
-func (p *prepared) solveWith(ctx context.Context, s Settings, engine num.Engine, prec uint) (*Result, error) {
-	t, err := p.solveRows(ctx, s, engine, prec)
+// solveWith solves all components with one engine and puts the result together. It has the parts of the result also where
+// double numbers cannot hold it.
+func (p *prepared) solveWith(ctx context.Context, s Settings, engine num.Engine, prec uint, leftOut ...Lattice) (*Result, error) {
+	t, err := p.solveRows(ctx, s, engine, prec, leftOut...)
 	if err != nil {
 		return nil, err
 	}
 	for row := range p.model.Servers {
 		if p.model.Servers[row].Capacity.Sign() == 0 {
-			if t.busy[row], err = idleServer(ctx, p.equal, s, row, t, prec); err != nil {
+			if t.busy[row], err = idleServer(ctx, p.equal, s, row, t, prec, leftOut...); err != nil {
 				return nil, err
 			}
 		}
 	}
-	r, err := t.result(p, s, engine)
-	if s.Engine != num.Float && errors.Is(err, ErrRange) && slices.ContainsFunc(t.parts, func(p Part) bool { return p.Lattice == EliminationLattice }) {
-		err = &eliminationError{errBeyond()} // there are no other engines for it
-	}
-	return r, err
+	return t.result(p, s, engine)
 }
 
 // rows holds the measures of a model by row, as one engine knows them.
@@ -191,40 +187,100 @@ type rows struct {
 }
 
 // solveRows returns the measures of a model, but for the servers of capacity 0.
-func (p *prepared) solveRows(ctx context.Context, s Settings, engine num.Engine, prec uint) (*rows, error) {
+func (p *prepared) solveRows(ctx context.Context, s Settings, engine num.Engine, prec uint, leftOut ...Lattice) (*rows, error) {
 	m := p.equal
 	one := arithmetic.One(engine, prec)
-	zero := one.Rational(new(big.Rat))
-	t := &rows{like: one, normalization: one, jobs: make([]arithmetic.Number, len(m.Classes)), busy: make([]arithmetic.Number, len(m.Servers))}
-	for i := range t.jobs {
-		t.jobs[i] = zero
-	}
-	for i := range t.busy {
-		t.busy[i] = zero
-	}
+	zero := one.Zero()
+	t := &rows{like: one, normalization: one, jobs: slices.Repeat([]arithmetic.Number{zero}, len(m.Classes)), busy: slices.Repeat([]arithmetic.Number{zero}, len(m.Servers))}
 	if s.MaxJobs > 0 {
-		t.distribution = make([]arithmetic.Number, s.MaxJobs+1)
-		for i := range t.distribution {
-			t.distribution[i] = zero
-		}
+		t.distribution = slices.Repeat([]arithmetic.Number{zero}, s.MaxJobs+1)
 		t.distribution[0] = one
 	}
 	if s.ByClass && s.MaxJobs > 0 {
 		t.byClass = slices.Repeat([][]arithmetic.Number{t.distribution}, len(m.Classes)) // no jobs of a class without arrivals
 	}
 	for k := range p.components {
-		c := &p.components[k]
-		l, err := p.plan(ctx, k, engine, prec, s)
+		q, err := p.query(k, engine, prec, s)
 		if err == nil {
-			l.tol = 0.99 * s.RelTol / float64(len(p.components)) // whose normalizations multiply
-			err = t.solve(ctx, m, c, l, engine, prec, s)
+			q.leftOut = leftOut
+			err = t.solveComponent(ctx, p, k, q)
 		}
 		if err != nil {
-			return nil, inRows(err, m, c)
+			return nil, inRows(err, m, &p.components[k])
 		}
-		p.keep(l, engine)
 	}
 	return t, nil
+}
+
+// solveComponent adds the measures of component k. Where elimination, not asked for by name, fails, the other lattices are
+// tried; where they have no answer, the error is that of elimination.
+func (t *rows) solveComponent(ctx context.Context, p *prepared, k int, q *query) error {
+	l, err := p.plan(ctx, k, q)
+	if err != nil {
+		return err
+	}
+	defer p.keep(l)
+	a, err := l.attempt(ctx, t.distribution != nil)
+	if err == nil && a.failed != nil && q.s.Lattice == "" {
+		failed := a.failed
+		q.leftOut = append(slices.Clone(q.leftOut), EliminationLattice)
+		if l, err = newPlan(ctx, q); err == nil {
+			a, err = l.attempt(ctx, t.distribution != nil)
+		}
+		if isInput(err) {
+			return failed
+		}
+	}
+	if err = cmp.Or(err, a.failed); err != nil {
+		return err
+	}
+	return t.add(ctx, p.equal, l, a)
+}
+
+// An attempt holds what a plan found out about its component.
+type attempt struct {
+	measures
+	total  []arithmetic.Number // coefficients of Z(zλ), if asked for
+	failed error               // why elimination has no answer that is good enough; other lattices may have
+}
+
+// attempt solves the component of a plan. The error ends the search.
+func (l *plan) attempt(ctx context.Context, total bool) (a attempt, err error) {
+	if l.s.ByClass && l.s.MaxJobs > 0 && l.rows == nil && !isOn[*eliminating](l) {
+		if need := l.classBytes(); need > float64(l.s.MaxBytes) {
+			return a, l.tooLarge(need, "")
+		}
+	}
+	a.measures, err = l.method.measure(ctx, l)
+	if isOn[*eliminating](l) {
+		return a, l.fail(ctx, &a, err)
+	}
+	if err == nil && total {
+		a.total, err = l.method.total(ctx, l)
+	}
+	if err != nil || l.rows == nil {
+		return a, err
+	}
+	rows, err := l.rows.measure(ctx, l)
+	a.byRows = rows.byRows
+	return a, l.fail(ctx, &a, err)
+}
+
+// fail takes the error of elimination of a stable component as the status of an attempt. It returns what ends the search.
+func (l *plan) fail(ctx context.Context, a *attempt, err error) error {
+	var overload *recursion.Overload
+	var missed *elimination.ToleranceError
+	switch {
+	case err == nil || ctx.Err() != nil || errors.As(err, &overload):
+		return err
+	case errors.As(err, &missed):
+		a.failed = errMissed(l.s, missed.Bound)
+	case l.s.Lattice == EliminationLattice && l.s.Engine != num.Float && errors.Is(err, ErrDigits):
+		a.failed = errBeyondFloat(l.s, err)
+	default:
+		a.failed = err
+	}
+	return nil
 }
 
 // inRows returns the error of a component with the rows of the model in place of its classes.
@@ -241,85 +297,49 @@ func inRows(err error, m *cluster.Model, c *cluster.Component) error {
 	if errors.As(err, &large) && large.Input.Path == "model" && large.Bytes > 0 && len(c.Model.Classes)+len(c.Model.Servers) < len(m.Classes)+len(m.Servers) {
 		bad := *large.Input
 		bad.Value += fmt.Sprintf(" (of %d on %d: what is alike counts once, what is unused or apart not)", len(m.Classes), len(m.Servers))
-		whole := &num.TooLargeError{Input: &bad, States: large.States, Bytes: large.Bytes, Limit: large.Limit}
-		var failed *eliminationError
-		if errors.As(err, &failed) {
-			return &eliminationError{whole}
-		}
-		return whole
+		return &num.TooLargeError{Input: &bad, States: large.States, Bytes: large.Bytes, Limit: large.Limit}
 	}
 	return err
 }
 
-// solve adds the measures of one component.
-func (t *rows) solve(ctx context.Context, m *cluster.Model, c *cluster.Component, l *plan, engine num.Engine, prec uint, s Settings) error {
-	if need := l.classBytes(engine, prec, s.MaxJobs); t.byClass != nil && !l.byRows && need > float64(s.MaxBytes) {
-		return l.tooLarge(need, engine, prec, s)
-	}
-	var r measures
-	var err error
-	if l.lattice == EliminationLattice {
-		r, err = l.eliminated(ctx, m, s)
-	} else {
-		r, err = l.measure(ctx, engine, prec, s.MaxBytes)
-	}
-	if err != nil {
-		return err
-	}
-	t.normalization = t.normalization.Mul(r.normalization)
+// add adds what was found out about one component.
+func (t *rows) add(ctx context.Context, m *cluster.Model, l *plan, a attempt) (err error) {
+	c := l.component
+	t.normalization = t.normalization.Mul(a.normalization)
 	for i, list := range c.Classes {
 		total := c.Model.Classes[i].ArrivalRate
 		for _, row := range list {
-			t.jobs[row] = r.jobs[i]
+			t.jobs[row] = a.jobs[i]
 			if len(list) > 1 {
 				share := new(big.Rat).Quo(m.Classes[row].ArrivalRate, total)
-				t.jobs[row] = t.like.Rational(share).Mul(r.jobs[i])
+				t.jobs[row] = t.like.Rational(share).Mul(a.jobs[i])
 			}
 		}
 	}
 	for i, list := range c.Servers {
 		for _, row := range list {
-			t.busy[row] = r.busy[i]
+			t.busy[row] = a.busy[i]
 		}
-	}
-	if l.lattice == EliminationLattice {
-		t.distribution = nil
-	}
-	if t.distribution != nil {
-		z, err := l.totalJobs(ctx, t.like, prec, s)
-		if err != nil {
-			return err
-		}
-		if t.parts != nil {
-			if z, err = jobcounts.Convolve(ctx, t.distribution, z, s.MaxJobs); err != nil {
-				return err
-			}
-		}
-		t.distribution = z
-	}
-	if t.byClass != nil {
-		if l.byRows {
-			rows, err := l.eliminated(ctx, m, s)
-			if err != nil {
-				return err
-			}
-			r.byRows = rows.byRows
-		}
-		if err := t.solveByClass(ctx, m, c, l, r, prec, s); err != nil {
-			return err
-		}
-	}
-	part := Part{Lattice: l.lattice, States: int(l.states), Why: l.why, bytes: l.memory(engine, prec, s.MaxJobs)}
-	for _, list := range c.Classes {
-		part.Classes = append(part.Classes, list...)
-	}
-	for _, list := range c.Servers {
-		part.Servers = append(part.Servers, list...)
 	}
 	switch {
-	case l.lattice == EliminationLattice:
-		part.Width = l.order.Width
-	case l.byRows:
+	case isOn[*eliminating](l):
+		t.distribution = nil
+	case t.distribution != nil && t.parts != nil:
+		if t.distribution, err = jobcounts.Convolve(ctx, t.distribution, a.total, l.s.MaxJobs); err != nil {
+			return err
+		}
+	case t.distribution != nil:
+		t.distribution = a.total
+	}
+	if t.byClass != nil {
+		if err := t.addByClass(ctx, m, l, a.measures); err != nil {
+			return err
+		}
+	}
+	part := Part{Lattice: l.lattice, States: int(l.states), Why: l.why, bytes: l.memory(), Classes: slices.Concat(c.Classes...), Servers: slices.Concat(c.Servers...)}
+	if e := l.elimination(); e != nil && l.rows == nil {
+		part.Width = e.Width
+	} else if e != nil {
 		part.Why += "; distributions of single classes by elimination"
 		part.byRows = true
 	}
@@ -327,32 +347,25 @@ func (t *rows) solve(ctx context.Context, m *cluster.Model, c *cluster.Component
 	return nil
 }
 
-// totalJobs returns the coefficients of Z(zλ) of a component.
-func (l *plan) totalJobs(ctx context.Context, like arithmetic.Number, prec uint, s Settings) ([]arithmetic.Number, error) {
-	if l.chain != nil {
-		return l.chain.Total(ctx, s.MaxJobs)
-	}
-	if err := l.build(ctx, prec); err != nil {
-		return nil, err
-	}
-	return jobcounts.Total(ctx, l.graph, l.lattice == ConnectedLattice, s.MaxJobs, like, s.MaxBytes)
-}
+// memory estimates the memory of the plan, its choice included.
+func (l *plan) memory() float64 { return max(l.method.bytes(l, l.s.MaxJobs), bytesPerTerm*l.counted) }
 
-// solveByClass adds the distributions of the numbers of jobs of the classes of one component, given its measures.
-func (t *rows) solveByClass(ctx context.Context, m *cluster.Model, c *cluster.Component, l *plan, r measures, prec uint, s Settings) error {
+// addByClass adds the distributions of the numbers of jobs of the classes of one component, given its measures.
+func (t *rows) addByClass(ctx context.Context, m *cluster.Model, l *plan, r measures) error {
+	c := l.component
 	if r.byRows != nil {
 		for k, row := range slices.Concat(c.Classes...) {
 			t.byClass[row] = r.byRows[k]
 		}
 		return nil
 	}
-	if err := l.build(ctx, prec); err != nil {
+	if err := l.build(ctx); err != nil {
 		return err
 	}
 	for i, list := range c.Classes {
 		for _, row := range list {
 			share := new(big.Rat).Quo(m.Classes[row].ArrivalRate, c.Model.Classes[i].ArrivalRate)
-			law, err := jobcounts.OfClass(ctx, l.problem, l.graph, i, share, s.MaxJobs, t.like, s.MaxBytes)
+			law, err := jobcounts.OfClass(ctx, l.problem, l.graph, i, share, l.s.MaxJobs, t.like, l.s.MaxBytes)
 			if err != nil {
 				return err
 			}
@@ -367,7 +380,7 @@ func (t *rows) solveByClass(ctx context.Context, m *cluster.Model, c *cluster.Co
 
 // idleServer returns the probability that a job is present that a server of the given row, of
 // capacity 0, could serve, in a model of one mean size: 1 - Z'/Z, where Z' is without the jobs that chose it.
-func idleServer(ctx context.Context, m *cluster.Model, s Settings, row int, t *rows, prec uint) (arithmetic.Number, error) {
+func idleServer(ctx context.Context, m *cluster.Model, s Settings, row int, t *rows, prec uint, leftOut ...Lattice) (arithmetic.Number, error) {
 	s.MaxJobs = 0
 	without := &cluster.Model{Servers: append([]cluster.Server(nil), m.Servers...), MeanSize: m.MeanSize}
 	n := int64(m.Servers[row].Size())
@@ -405,7 +418,7 @@ func idleServer(ctx context.Context, m *cluster.Model, s Settings, row int, t *r
 	if err != nil {
 		return arithmetic.Number{}, err
 	}
-	r, err := p.solveRows(ctx, s, engine, prec)
+	r, err := p.solveRows(ctx, s, engine, prec, leftOut...)
 	if err != nil {
 		return arithmetic.Number{}, err
 	}
@@ -479,7 +492,7 @@ func (t *rows) result(p *prepared, s Settings, engine num.Engine) (*Result, erro
 	}
 	switch {
 	case engine == num.Float && (!fits || math.IsInf(r.RelativeErrorBound, 1)):
-		return nil, ErrRange
+		return r, ErrRange
 	case engine == num.Enclose && r.width > s.RelTol: // more bits are due, and say what the answers are
 	case !fits:
 		return nil, errBeyond()

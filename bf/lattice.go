@@ -1,0 +1,277 @@
+package bf
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"slices"
+
+	"productform/bf/internal/derivatives"
+	"productform/bf/internal/integers"
+	"productform/cluster"
+	"productform/internal/arithmetic"
+
+	"productform/internal/elimination"
+	"productform/internal/input"
+	"productform/internal/intervals"
+	"productform/internal/recursion"
+	"productform/num"
+)
+
+// A Lattice is a set of states over which the recursion for the normalization runs.
+type Lattice string
+
+// The lattices. AutoLattice, or "", means the cheapest that applies.
+const (
+	AutoLattice      Lattice = "auto"
+	ClassLattice     Lattice = "class"     // sets of active classes, 2^N states
+	ServerLattice    Lattice = "server"    // sets of servers, 2^S states
+	ConnectedLattice Lattice = "connected" // connected sets of servers
+	SymmetricLattice Lattice = "symmetric" // numbers of servers taken from each group of equal ones
+
+	// EliminationLattice takes the servers one after the other, as functions of the lives of their neighbours; float64 only.
+	EliminationLattice Lattice = "elimination"
+)
+
+// A lattice is a row of the tables from which the plan of a component is chosen.
+type lattice struct {
+	name Lattice
+
+	// offer returns a plan that is better than the best so far, or nil. Each row sees that one because a cost may itself
+	// be dear: connected sets are counted, and orders of elimination are searched for.
+	offer func(ctx context.Context, q *query, best *plan) (*plan, error)
+
+	// asked returns the plan of a lattice that was asked for by name; nil if it is for the next row of this name. The
+	// error says why there is none.
+	asked func(ctx context.Context, q *query) (*plan, error)
+}
+
+// The rows stand in the order in which they are offered: costs that are known at once come first. Delays have the
+// lattices of sets only, on which their recursion is linear.
+var (
+	setLattices = []lattice{
+		{ClassLattice, offerClasses, askClasses},
+		{ServerLattice, offerServers, askServers},
+		{SymmetricLattice, offerCounts, askServers},
+	}
+	allLattices = append(slices.Clone(setLattices),
+		lattice{EliminationLattice, offerElimination, askElimination},
+		lattice{ConnectedLattice, offerIntervals, askIntervals},
+		lattice{ConnectedLattice, offerConnected, askConnected})
+)
+
+// A query is what one engine is asked about one component.
+type query struct {
+	model     *cluster.Model // of one mean size
+	component *cluster.Component
+	problem   *recursion.Problem
+	engine    num.Engine
+	prec      uint // bits of enclosures
+	s         Settings
+	tol       float64   // relative tolerance of elimination
+	leftOut   []Lattice // which have failed
+}
+
+// newQuery returns a query about a component. The error refuses fractions that are too long.
+func newQuery(m *cluster.Model, c *cluster.Component, engine num.Engine, prec uint, s Settings) (*query, error) {
+	if err := longWays(c, engine, s); err != nil {
+		return nil, err
+	}
+	return &query{model: m, component: c, problem: integers.New(c, engine == num.Exact), engine: engine, prec: prec, s: s}, nil
+}
+
+// A plan is a query with the lattice chosen for it.
+type plan struct {
+	query   // its problem is that of single servers where elimination writes groups out
+	lattice Lattice
+	why     string
+	states  float64
+	method  method
+	rows    *eliminating // finds the number of jobs of each class, where elimination does this in less time; or nil
+	sets    *plan        // on sets of classes or servers, which this plan is better than; or nil
+	tooMany float64      // limit on the terms of connected sets, if there are more; or 0
+	counted float64      // terms of connected sets, or work as long, that the connected lattice takes
+
+	graph  *recursion.Graph    // built when first needed; nil for sweeps over tables
+	like   *plan               // the outline of a plan for other rates, whose graph is shared; or nil
+	slopes *derivatives.Slopes // derivatives of the mean number of jobs, if elimination has found them; or nil
+}
+
+// A method solves the component of a plan: over tables of all sets, the graph of a lattice, the intervals of a chain, or
+// by elimination.
+type method interface {
+	bytes(l *plan, jobs int) float64 // memory, with the distribution of up to so many jobs in all
+	work(l *plan, jobs int) float64  // operations, see [aSecond]
+	measure(ctx context.Context, l *plan) (measures, error)
+	total(ctx context.Context, l *plan) ([]arithmetic.Number, error) // coefficients of Z(zλ)
+}
+
+// choose returns the plan of a query: on the lattice asked for, or on the one among these that takes the least work.
+func choose(ctx context.Context, among []lattice, q *query) (best *plan, err error) {
+	for _, lattice := range among {
+		var l *plan
+		switch {
+		case q.s.Lattice == "" && !slices.Contains(q.leftOut, lattice.name):
+			l, err = lattice.offer(ctx, q, best)
+		case q.s.Lattice == lattice.name && best == nil:
+			l, err = lattice.asked(ctx, q)
+		}
+		if err != nil {
+			return nil, err
+		}
+		if l != nil {
+			best = l
+		}
+	}
+	return best, nil
+}
+
+// newPlan returns the plan for the means and what is asked beside them. It refuses what does not fit into memory, or
+// takes too much work.
+func newPlan(ctx context.Context, q *query) (*plan, error) {
+	l, err := choose(ctx, allLattices, q)
+	if err != nil {
+		return nil, err
+	}
+	l.preferRows()
+	return l, l.fits()
+}
+
+// fits refuses what takes more memory or work than allowed.
+func (l *plan) fits() error {
+	jobs := l.s.MaxJobs
+	if need := l.method.bytes(l, jobs); need > float64(l.s.MaxBytes) {
+		return l.tooLarge(need, "")
+	}
+	work := l.method.work(l, jobs)
+	if l.rows != nil {
+		work += l.rows.rowsWork(jobs)
+	}
+	if l.s.MaxWork > 0 && work > l.s.MaxWork {
+		return l.tooLargeError(l.method.bytes(l, jobs), "at most %.2g operations; the %s lattice takes %.2g",
+			l.s.MaxWork, l.lattice, work)
+	}
+	return nil
+}
+
+// isOn reports whether the plan has a method of this kind.
+func isOn[M method](l *plan) bool {
+	_, ok := l.method.(M)
+	return ok
+}
+
+// elements returns how many classes, servers or groups the states of the plan are made of.
+func (l *plan) elements() int {
+	if l.lattice == ClassLattice {
+		return len(l.problem.Classes)
+	}
+	return len(l.problem.Groups)
+}
+
+// terms returns the number of terms of all sums over the lattice.
+func (l *plan) terms() float64 {
+	if l.graph != nil {
+		return float64(len(l.graph.Weight))
+	}
+	return l.states * float64(l.elements())
+}
+
+// with returns the plan of another engine on the same lattice.
+func (l *plan) with(engine num.Engine) *plan {
+	other := *l
+	other.engine = engine
+	if isOn[tables](l) || isOn[graph](l) {
+		other.method = methodOfSets(engine, l.lattice)
+	}
+	return &other
+}
+
+// outline returns what the plan is to another, for the same component with other rates. It is not changed by those it serves.
+func (l *plan) outline() *plan {
+	o := *l
+	o.s.spare, o.like = nil, nil
+	if o.graph != nil {
+		o.graph = o.graph.Outline()
+	}
+	return &o
+}
+
+// at returns the plan that newPlan makes of a query whose component differs from that of the outline l in a common factor
+// of the rates.
+func (l *plan) at(ctx context.Context, q *query) (*plan, error) {
+	e, rows := l.elimination(), l.rows != nil
+	isLong := q.problem.Bits > exactBits
+	if l.graph != nil && !l.graph.Serves(l.problem, q.problem) || e != nil && (isLong || e.written != nil) {
+		return newPlan(ctx, q)
+	}
+	o := &plan{query: *q, lattice: l.lattice, why: l.why, states: l.states, method: l.method, counted: l.counted, like: l}
+	if rows {
+		o.rows = l.rows
+	}
+	switch {
+	case isOn[chain](l):
+		o.method = chain{intervals.New(q.problem)}
+	case l.lattice == ConnectedLattice:
+		if err := o.build(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return o, o.fits()
+}
+
+// tooLargeError returns a refusal of the model of a plan that needs so many bytes.
+func (l *plan) tooLargeError(need float64, want string, args ...any) *num.TooLargeError {
+	size := fmt.Sprintf("%d classes on %d rows of servers", len(l.problem.Classes), len(l.problem.Groups))
+	return &num.TooLargeError{States: l.states, Bytes: need, Limit: l.s.MaxBytes, Input: input.Errorf("model", size, want, args...)}
+}
+
+// tooLarge returns the error for a plan that needs more bytes than allowed. tables names what is asked for, if tables of
+// sets alone have it.
+func (l *plan) tooLarge(need float64, tables string) error {
+	s := l.s
+	size := "out of reach"
+	if need < 1e15 {
+		size = fmt.Sprintf("%.0f states, %.0f MiB", l.states, need/(1<<20))
+	}
+	help := `merge similar classes or servers, or describe equal servers as groups with "choose"`
+	var wide *num.TooLargeError
+	eliminates := false
+	if l.problem.Whole && s.Lattice == "" && tables == "" {
+		_, err := l.findOrder()
+		eliminates = !errors.As(err, &wide)
+	}
+	isFloat := s.Engine != num.Enclose && s.Engine != num.Exact
+	switch {
+	case eliminates && !isFloat:
+		help = "use the engine auto or float, which can eliminate the servers one by one"
+	case eliminates && s.MaxJobs > 0 && !s.ByClass:
+		help = "leave out the distribution of the number of jobs, or ask for that of each class beside it, which can be had by eliminating the servers one by one"
+	case tables != "" && s.Lattice == "":
+		help = tables + " come from such tables only, not from eliminating servers one by one: " + help
+	case s.MaxJobs > 0 && l.method.bytes(l, 0) <= float64(s.MaxBytes):
+		help = "leave out the distribution of the number of jobs, which needs most of it"
+	case s.Lattice != "":
+		help = "leave the choice of the lattice open"
+	case !isFloat:
+		if other := l.with(num.Float); other.method.bytes(other, s.MaxJobs) <= float64(s.MaxBytes) {
+			help = "use the float engine, which needs less"
+		}
+	}
+	if l.tooMany > 0 {
+		size += fmt.Sprintf(", and the connected lattice has more than %s terms, which is the limit", thousands(l.tooMany))
+	}
+	if wide != nil {
+		size += fmt.Sprintf("; eliminating servers one by one takes %s, and %d is the limit", wide.Input.Value, elimination.MaxWidth)
+	}
+	return l.tooLargeError(need, "tables of at most %d MiB; those of the %s lattice are %s: %s", s.MaxBytes>>20, l.lattice, size, help)
+}
+
+// thousands writes a whole number with commas between groups of three digits.
+func thousands(x float64) string {
+	digits := fmt.Sprintf("%.0f", x)
+	for at := len(digits) - 3; at > 0; at -= 3 {
+		digits = digits[:at] + "," + digits[at:]
+	}
+	return digits
+}

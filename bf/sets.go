@@ -1,0 +1,331 @@
+package bf
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/big"
+	"runtime"
+
+	"productform/bf/internal/integers"
+	"productform/cluster"
+	"productform/internal/arithmetic"
+	"productform/internal/doubles"
+	"productform/internal/enclosures"
+	"productform/internal/fractions"
+	"productform/internal/input"
+	"productform/internal/jobcounts"
+	"productform/internal/recursion"
+	"productform/num"
+)
+
+// tables are the sweeps in float64 over tables of all sets of classes or of servers. Distributions of the number of jobs
+// run over the graph of the lattice.
+type tables struct{}
+
+// graph is the recursion over the graph of a lattice, by any engine.
+type graph struct{}
+
+// methodOfSets returns the method of an engine on the class, server or symmetric lattice.
+func methodOfSets(engine num.Engine, lattice Lattice) method {
+	if engine == num.Float && (lattice == ClassLattice || lattice == ServerLattice) {
+		return tables{}
+	}
+	return graph{}
+}
+
+// onSets returns the plan of a query on the class, server or symmetric lattice.
+func (q *query) onSets(lattice Lattice, states float64, why string, args ...any) *plan {
+	return &plan{query: *q, lattice: lattice, states: states, why: fmt.Sprintf(why, args...), method: methodOfSets(q.engine, lattice)}
+}
+
+func offerClasses(_ context.Context, q *query, _ *plan) (*plan, error) {
+	if !q.problem.Whole {
+		return nil, nil
+	}
+	classes, _ := q.problem.SubsetStates()
+	return q.onSets(ClassLattice, classes, "2^%d sets of classes, 2^%d of servers", len(q.problem.Classes), len(q.problem.Groups)), nil
+}
+
+// A set of servers takes 1/serverGain of the time of a set of classes, per element, as one table less is kept.
+const serverGain = 1.5
+
+func offerServers(_ context.Context, q *query, best *plan) (*plan, error) {
+	if !q.problem.Whole {
+		return nil, nil
+	}
+	_, servers := q.problem.SubsetStates()
+	groups := len(q.problem.Groups)
+	if best.terms() <= serverGain*servers*float64(groups) {
+		return nil, nil
+	}
+	return q.onSets(ServerLattice, servers, "2^%d sets of servers, 2^%d of classes", groups, len(q.problem.Classes)), nil
+}
+
+func offerCounts(_ context.Context, q *query, _ *plan) (*plan, error) {
+	if q.problem.Whole {
+		return nil, nil
+	}
+	_, servers := q.problem.SubsetStates()
+	return q.onSets(SymmetricLattice, servers, "%.0f counts of servers in groups of equal ones", servers), nil
+}
+
+func askClasses(_ context.Context, q *query) (*plan, error) {
+	if !q.problem.Whole {
+		return nil, errDraws(q)
+	}
+	classes, _ := q.problem.SubsetStates()
+	return q.onSets(ClassLattice, classes, "asked for; sets of %d classes", len(q.problem.Classes)), nil
+}
+
+// askServers is for the server and the symmetric lattice, which are one where there are no groups.
+func askServers(_ context.Context, q *query) (*plan, error) {
+	if !q.problem.Whole && q.s.Lattice == ServerLattice {
+		return nil, errGroups(q)
+	}
+	_, servers := q.problem.SubsetStates()
+	return q.onSets(q.s.Lattice, servers, "asked for; sets of servers of %d groups", len(q.problem.Groups)), nil
+}
+
+func errDraws(q *query) error {
+	return input.Errorf("Lattice", q.s.Lattice, "%q (a class of this component chooses servers at random)", SymmetricLattice)
+}
+
+func errGroups(q *query) error {
+	return input.Errorf("Lattice", q.s.Lattice, "%q (this component has groups of servers)", SymmetricLattice)
+}
+
+func (tables) work(l *plan, jobs int) float64 {
+	terms := l.states * float64(l.elements())
+	if jobs > 0 {
+		return terms * distributionWork(l.lattice, jobs)
+	}
+	return terms
+}
+
+func (graph) work(l *plan, jobs int) float64 {
+	terms, connected := l.terms(), l.lattice == ConnectedLattice
+	perTerm, perOrder := float64(graphWork), float64(seriesWork)
+	if l.engine != num.Float {
+		perTerm, perOrder = longWork, longWork
+	}
+	orders := float64(jobs)
+	switch {
+	case connected && l.engine == num.Float && jobs > 0:
+		return terms * distributionWork(ConnectedLattice, jobs)
+	case connected:
+		orders *= max(1, orders/2)
+	}
+	return terms*perTerm + terms*orders*perOrder
+}
+
+func (tables) bytes(l *plan, jobs int) float64 {
+	perState := 8.
+	if l.lattice == ServerLattice {
+		perState = 24
+	}
+	if jobs == 0 {
+		return perState * l.states
+	}
+	g := l.graphSize()
+	if g.entries >= mostEntries {
+		return math.Inf(1)
+	}
+	return (perState + g.perState + 56) * l.states // the series run over a graph
+}
+
+func (graph) bytes(l *plan, jobs int) float64 {
+	g := l.graphSize()
+	if g.entries >= mostEntries {
+		return math.Inf(1)
+	}
+	perState := g.perState
+	connected := l.lattice == ConnectedLattice
+	switch l.engine {
+	case num.Float:
+		perState += 56
+	case num.Enclose:
+		perState += g.numbers * bigFloatBytes(l.prec)
+	default:
+		perState += 480 // fractions count theirs by themselves, too; sweeps of derivatives keep several
+	}
+	switch {
+	case jobs == 0:
+	case connected && l.engine == num.Float:
+		perState += 64 * float64(jobs)
+	case connected:
+		perState += (64 + 2*bigFloatBytes(l.prec)) * float64(jobs)
+	case l.engine == num.Float:
+		perState += 56
+	case l.engine == num.Enclose:
+		perState += 2 * bigFloatBytes(l.prec)
+	}
+	return perState*l.states + g.fixed
+}
+
+// mostEntries is the number of states, terms and entries that a graph can number.
+const mostEntries = 1 << 31
+
+// A graphSize estimates the memory of a graph in bytes: about 40 a state and 16 a term, and a big integer for each count of
+// servers of a group; on the symmetric lattice also the number of ways for each class.
+type graphSize struct {
+	perState, fixed float64
+	numbers         float64 // enclosed numbers kept for each state
+	entries         float64
+}
+
+func (l *plan) graphSize() graphSize {
+	p := l.problem
+	long := 0.0 // bytes of an integer that does not fit into a word
+	if !p.Small {
+		long = 96 + float64(p.Bits)/8
+	}
+	elements := float64(l.elements())
+	g := graphSize{perState: 80 + 20*elements, entries: l.states * elements, numbers: 6}
+	switch {
+	case l.lattice == SymmetricLattice && !p.Whole:
+		perClass := 12.
+		switch {
+		case p.Shared:
+			perClass, g.numbers = 4, 4
+			g.perState += 8
+			if l.engine != num.Float {
+				g.perState += bigFloatBytes(l.prec)
+			}
+			g.fixed = l.shareBytes()
+		case !p.Small:
+			perClass += long
+			g.perState += 3 * long
+		}
+		g.perState += perClass * float64(len(p.Classes))
+		g.entries = l.states * max(elements, float64(len(p.Classes)))
+		for _, group := range p.Groups {
+			g.fixed += (96 + float64(group.Capacity.BitLen())/8) * float64(group.N)
+		}
+	case !p.Small:
+		g.perState += 3 * long
+	}
+	if l.graph != nil {
+		g.perState += 16*float64(len(l.graph.Weight))/l.states + float64(len(p.Groups))/8
+		g.entries = 0
+	}
+	return g
+}
+
+// shareBytes returns the memory of the tables of shares.
+func (l *plan) shareBytes() float64 {
+	known := make(map[recursion.Choice]bool)
+	entries := 0
+	for _, k := range l.problem.Classes {
+		for _, c := range k.Choose {
+			if !known[c] {
+				known[c] = true
+				entries += l.problem.Groups[c.Group].N - c.Choose + 1
+			}
+		}
+	}
+	return float64(entries) * (8 + bigFloatBytes(max(l.prec, recursion.FloatShares)+128))
+}
+
+// bigFloatBytes returns the memory of a big.Float of prec bits that products are written to.
+func bigFloatBytes(prec uint) float64 { return 72 + 16*math.Ceil(float64(prec)/64) }
+
+// classBytes estimates the memory of a distribution of the number of jobs of a class, beside the graph.
+func (l *plan) classBytes() float64 {
+	perState := 400.
+	if l.engine == num.Enclose {
+		perState += 6 * bigFloatBytes(l.prec)
+	}
+	return l.method.bytes(l, l.s.MaxJobs) + perState*l.states
+}
+
+// longWays refuses what takes fractions of so many bits, as the numbers of ways to choose servers ask for, that they
+// cannot fit into memory, before any is made: d(k) and M(k) of all states and, for the exact engine, values whose
+// denominators are products of one d(k) a layer; see [fractions.Evaluate]. log2 of the ways, less the bits of the numbers
+// that may cancel and some for M(k) near λ(k), is what each takes.
+func longWays(c *cluster.Component, engine num.Engine, s Settings) error {
+	if engine != num.Exact {
+		return nil
+	}
+	states, layers, cancels := 1.0, 0.0, 64
+	for _, row := range c.Model.Servers {
+		states *= float64(row.Size() + 1)
+		layers += float64(row.Size())
+		cancels = max(cancels, 64+row.Capacity.Denom().BitLen())
+	}
+	length := 0.0
+	for _, k := range c.Model.Classes {
+		length = max(length, integers.Log2Ways(c.Model.Servers, k.Servers)-float64(k.ArrivalRate.Num().BitLen()+cancels))
+	}
+	if length == 0 { // there are few ways
+		return nil
+	}
+	need := states * length / 8 * 2
+	if s.Engine == num.Exact {
+		need += states * length / 8 * layers * 2
+	}
+	if need <= float64(s.MaxBytes) {
+		return nil
+	}
+	return &num.TooLargeError{States: states, Bytes: need, Limit: s.MaxBytes, Input: input.Errorf("engine", num.Exact, "a smaller model: "+
+		"fractions for the %.0f states (lattice %q) take %.0f MiB, more than %d MiB, for the numbers of ways to choose servers are long; enclose gives as many digits as asked",
+		states, SymmetricLattice, need/(1<<20), s.MaxBytes>>20)}
+}
+
+// build makes the graph of the plan.
+func (l *plan) build(ctx context.Context) (err error) {
+	switch {
+	case l.graph != nil:
+	case l.like != nil && l.like.graph != nil:
+		l.graph, err = l.like.graph.For(ctx, l.like.problem, l.problem)
+	case l.lattice == ClassLattice:
+		l.graph, err = recursion.ClassGraph(ctx, l.problem)
+	default:
+		l.graph, err = recursion.SymmetricGraph(ctx, l.problem, max(l.prec, recursion.FloatShares))
+	}
+	return err
+}
+
+func (tables) measure(ctx context.Context, l *plan) (measures, error) {
+	workers := runtime.GOMAXPROCS(0)
+	if l.lattice == ClassLattice {
+		return floatClasses(ctx, l.problem, l.s.spare, workers)
+	}
+	return floatServers(ctx, l.problem, l.s.spare, workers)
+}
+
+func (graph) measure(ctx context.Context, l *plan) (measures, error) {
+	if err := l.build(ctx); err != nil {
+		return measures{}, err
+	}
+	switch l.engine {
+	case num.Float:
+		x, err := doubles.Evaluate(ctx, l.problem, l.graph)
+		return measures{normalization: x.Normalization, jobs: x.Jobs, busy: x.Busy}, err
+	case num.Enclose:
+		x, err := enclosures.Evaluate(ctx, l.problem, l.graph, l.prec)
+		return measures{normalization: x.Normalization, jobs: x.Jobs, busy: x.Busy}, err
+	default:
+		left := l.s.MaxBytes - int64(l.method.bytes(l, 0))
+		x, err := fractions.Evaluate(ctx, l.problem, l.graph, string(l.lattice), left)
+		numbers := func(list []*big.Rat) (numbers []arithmetic.Number) {
+			for _, r := range list {
+				numbers = append(numbers, arithmetic.Number{Exact: r})
+			}
+			return numbers
+		}
+		return measures{normalization: arithmetic.Number{Exact: x.Normalization}, jobs: numbers(x.Jobs), busy: numbers(x.Busy)}, err
+	}
+}
+
+func (tables) total(ctx context.Context, l *plan) ([]arithmetic.Number, error) {
+	return graph{}.total(ctx, l)
+}
+
+func (graph) total(ctx context.Context, l *plan) ([]arithmetic.Number, error) {
+	if err := l.build(ctx); err != nil {
+		return nil, err
+	}
+	one := arithmetic.One(l.engine, l.prec)
+	return jobcounts.Total(ctx, l.graph, l.lattice == ConnectedLattice, l.s.MaxJobs, one, l.s.MaxBytes)
+}
