@@ -1,5 +1,6 @@
-// Package command has what the commands of pfq share: how a question about a file becomes an answer and an exit status, flags of
-// several commands, answers at several factors, sizes in files, simulations, progress and signals, and the help.
+// Package command has what the commands of pfq share: how a question about a file becomes an answer and an exit
+// status, flags of several commands, answers at several factors, sizes in files, simulations, progress and
+// signals, and the help.
 package command
 
 import (

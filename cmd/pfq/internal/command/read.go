@@ -79,7 +79,8 @@ func MeantForPlan(err error) error {
 	return meantFor(err, "plan", "model", "scale", "targets", "no_worse", "upgrades", "new_servers", "edges", "budget", "minimize")
 }
 
-// MeantForNetwork adds to an error about a field that networks and systems with losses have that they are for pfq network, and more about it.
+// MeantForNetwork adds to an error about a field that networks and systems with losses have that they are for
+// pfq network, and more about it.
 func MeantForNetwork(err error, more string) error {
 	return meantFor(err, "network, "+more, ofModels("stations", "swaps", "room", "limits", "rank", "servers.tokens", "classes.sources", "classes.units")...)
 }
@@ -123,8 +124,8 @@ var numbers = regexp.MustCompile(`\[[0-9]+\]`)
 // mostText bounds what is looked at: the readers take no more.
 const mostText = 65 << 20
 
-// Look returns the tree of the file that the question is about, which should be what want says, and the query with which it is read again:
-// what can be read only once, such as the standard input, is kept.
+// Look returns the tree of the file that the question is about, which should be what want says, and the query
+// with which it is read again: what can be read only once, such as the standard input, is kept.
 func Look(q Query, want string) (root *tree.Node, again Query, err error) {
 	from, regular, name := q.Stdin, false, cli.Source(q.File)
 	if q.File != "-" {

@@ -119,7 +119,8 @@ func Execute(root *cobra.Command, args []string, stdin io.Reader, stdout, stderr
 	return cli.Execute(context.Background(), root, args)
 }
 
-// An EndedError says that a program which did the work of the command ended with a status that is not 0, and has said why.
+// An EndedError says that a program which did the work of the command ended with a status that is not 0, and has
+// said why.
 type EndedError struct{ Status int }
 
 func (e *EndedError) Error() string { return fmt.Sprintf("exit status %d", e.Status) }

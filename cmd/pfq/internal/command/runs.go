@@ -50,8 +50,9 @@ func needRuns(given func(string) bool, flags []string) error {
 	return nil
 }
 
-// AddRuns adds --runs, with the target unless given, and the flags for what all simulations have in common. plans returns those whose runs the answer is made of: with
-// --part or --tasks the command does something with these runs in place of an answer.
+// AddRuns adds --runs, with the target unless given, and the flags for what all simulations have in common.
+// plans returns those whose runs the answer is made of: with --part or --tasks the command does something with
+// these runs in place of an answer.
 func AddRuns(b *cli.Binding, s *sim.Settings, usage string, plans func(Query) ([]*sim.Plan, error)) {
 	cmd := b.Cmd
 	b.IntFrom(2, &s.Runs, "Runs", "runs", 1e6, usage)
@@ -128,8 +129,8 @@ func parseWarmUp(text string) (float64, bool) {
 	return v, err == nil && v > 0 && v <= 1e15
 }
 
-// Replicate simulates a plan made with these settings, until a signal comes, and writes the warnings of the simulator. speed is
-// the number of jumps per second, nil if all runs were found.
+// Replicate simulates a plan made with these settings, until a signal comes, and writes the warnings of the
+// simulator. speed is the number of jumps per second, nil if all runs were found.
 func Replicate(ctx context.Context, plan *sim.Plan, settings sim.Settings, stderr io.Writer) (r *sim.Result, speed *float64, err error) {
 	start := time.Now()
 	r, last, err := Simulate(ctx, settings, settings.Runs, stderr, plan.Run)
@@ -147,8 +148,8 @@ func Replicate(ctx context.Context, plan *sim.Plan, settings sim.Settings, stder
 	return r, speed, nil
 }
 
-// Simulate calls what simulates that many runs with these settings, and shows how far it is, until a signal comes: then the error
-// says what is kept. last is the last progress.
+// Simulate calls what simulates that many runs with these settings, and shows how far it is, until a signal
+// comes: then the error says what is kept. last is the last progress.
 func Simulate[T any](ctx context.Context, settings sim.Settings, runs int, stderr io.Writer,
 	simulate func(context.Context, func(sweep.Progress)) (T, error)) (result T, last sweep.Progress, err error) {
 	ctx, stop := untilSignal(ctx)

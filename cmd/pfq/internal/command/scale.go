@@ -25,8 +25,8 @@ type Scaled struct {
 	Scale render.Number `json:"scale"`
 }
 
-// AddScale adds --scale, a list of factors and of ranges of factors: for each the command does something again, with what is scaled
-// multiplied by it.
+// AddScale adds --scale, a list of factors and of ranges of factors: for each the command does something again,
+// with what is scaled multiplied by it.
 func AddScale(cmd *cobra.Command, target *[]*big.Rat, does, scaled string) {
 	cli.AddList(cmd, target, mostFactors, cli.Flag[[]*big.Rat]{Name: "scale", Parse: ParseFactors,
 		Hint:  hintRange,
@@ -40,7 +40,8 @@ type Scaling struct {
 	Factors []*big.Rat // nil for the model as it is
 }
 
-// AddScaling adds --scale as [AddScale] does, for all arrival rates of a cluster or, after CLASS=, for that of one class.
+// AddScaling adds --scale as [AddScale] does, for all arrival rates of a cluster or, after CLASS=, for that of
+// one class.
 func AddScaling(cmd *cobra.Command, target *Scaling, does string) {
 	cli.AddList(cmd, &target.Factors, mostFactors, cli.Flag[[]*big.Rat]{Name: "scale", Kind: "[CLASS=]FACTORS",
 		Usage: does + " once for each of the factors, such as 0.5,9/10 or 0.1:1.3:0.1, with all arrival rates multiplied by it, or that of one class: web=0.5:2:0.5",
@@ -124,7 +125,8 @@ func hintRange(word string) string {
 	return ""
 }
 
-// AtFactors gives one answer for every factor, and says whether all have what was asked for. In text they follow each other.
+// AtFactors gives one answer for every factor, and says whether all have what was asked for. In text they follow
+// each other.
 func AtFactors(q Query, factors []*big.Rat, one func(Query, *big.Rat) (render.Answer, bool, error)) (all render.Answer, found bool, err error) {
 	var objects []any
 	var texts []func(*render.Text)

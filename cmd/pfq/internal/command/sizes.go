@@ -33,7 +33,8 @@ const BoundedPareto = "bounded-pareto:ALPHA:MIN:MAX"
 // SizeNames returns the forms that --sizes may have.
 func SizeNames() []string { return append(sizes.Names(), FromList+"PATH", FromLog+"PATH") }
 
-// SizePath returns the path in a value of --sizes that names a file, and whether it is that of a log; "" if it names none.
+// SizePath returns the path in a value of --sizes that names a file, and whether it is that of a log; "" if it
+// names none.
 func SizePath(text string) (path string, isLog bool) {
 	if path, isLog = strings.CutPrefix(text, FromLog); isLog {
 		return path, true
@@ -157,14 +158,15 @@ func FileSizes(path string) string {
 	return FromList + path
 }
 
-// isLogName reports whether a name is that of a log in Standard Workload Format, packed or not, or of one that pfq holds.
+// isLogName reports whether a name is that of a log in Standard Workload Format, packed or not, or of one that
+// pfq holds.
 func isLogName(path string) bool {
 	return strings.HasSuffix(strings.TrimSuffix(strings.ToLower(path), ".gz"), ".swf") || slices.Contains(traces.Names(), path)
 }
 
-// ReadSizeFile returns the sizes in the file that a value of --sizes names, and the name of the file. Its path is that of a
-// file or, of a log, the name of one that pfq holds, or "-" for the standard input if there is one. Of a log sizes are run
-// times, or the work that the processors did.
+// ReadSizeFile returns the sizes in the file that a value of --sizes names, and the name of the file. Its path
+// is that of a file or, of a log, the name of one that pfq holds, or "-" for the standard input if there is one.
+// Of a log sizes are run times, or the work that the processors did.
 func ReadSizeFile(text string, stdin io.Reader, work bool, stderr io.Writer) (list *sizes.List, name string, err error) {
 	path, isLog := SizePath(text)
 	name = path

@@ -3,11 +3,13 @@ package plot
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"math/big"
 	"slices"
 	"strings"
 
 	"productform/cmd/pfq/internal/command"
+	"productform/internal/input"
 	"productform/plots"
 	"productform/sim"
 )
@@ -26,6 +28,49 @@ type chart struct {
 	table    bool       // whether the numbers are wanted, not a picture
 
 	unsolved []plots.Region // where theory has no numbers
+}
+
+// fortieths are the parts of the critical factor at which clusters are drawn, and other things as far as numbers
+// are known.
+const fortieths = 40
+
+// twentieths are the parts of the critical factor at which pools are drawn: near it chains have many states.
+const twentieths = 20
+
+// chart returns what is drawn against load: at the factors asked for below the critical one, or at its n-ths.
+func (f *question) chart(critical *big.Rat, n int64) chart {
+	c := chart{x: plots.Axis{Quantity: "load", Unit: "times the arrival rates"}, asked: f.factors, critical: critical,
+		beyond: "unstable", table: f.table,
+		factors: f.loads(critical, n)}
+	if !f.table {
+		c.x.Unit += "; stable below " + plots.Short(float(critical))
+	}
+	return c
+}
+
+// checkCritical returns an error if the critical factor is beyond the range of float64, in which loads are drawn.
+func checkCritical(critical *big.Rat) error {
+	if v := float(critical); v == 0 || math.IsInf(v, 0) {
+		return input.Errorf("model", "a critical load beyond 1e±308",
+			"a load within the range of float64: count time, or work, in other units")
+	}
+	return nil
+}
+
+// loads returns the factors below the critical one that are drawn.
+func (f *question) loads(critical *big.Rat, n int64) (factors []*big.Rat) {
+	if f.factors == nil {
+		for k := int64(1); k < n; k++ {
+			factors = append(factors, new(big.Rat).Mul(critical, big.NewRat(k, n)))
+		}
+		return factors
+	}
+	for _, factor := range f.factors {
+		if factor.Cmp(critical) < 0 {
+			factors = append(factors, factor)
+		}
+	}
+	return factors
 }
 
 // A quantity is what some panels show.
@@ -92,7 +137,8 @@ func (c *chart) panels(q quantity) (panels []plots.Panel) {
 	y := c.axis(q, rows)
 	for k := range count {
 		part := rows[k*len(rows)/count : (k+1)*len(rows)/count]
-		panel := plots.Panel{Title: cmp.Or(q.title, q.name), X: c.loadAxis(), Y: y, Regions: slices.Concat(c.unsolved, c.regions())}
+		panel := plots.Panel{Title: cmp.Or(q.title, q.name), X: c.loadAxis(), Y: y,
+			Regions: slices.Concat(c.unsolved, c.regions())}
 		if count > 1 {
 			panel.Title = fmt.Sprintf("%s, %d of %d", panel.Title, k+1, count)
 		}
@@ -124,8 +170,8 @@ func (c *chart) curve(q quantity, row, look int) plots.Series {
 	return s
 }
 
-// estimates returns what simulation says of some rows: one series for all in a picture where each point lies on the curve that it is
-// about, else series of their own.
+// estimates returns what simulation says of some rows: one series for all in a picture where each point lies on
+// the curve that it is about, else series of their own.
 func (c *chart) estimates(q quantity, rows []int) (all []plots.Series) {
 	var together plots.Series
 	for _, p := range c.points {
@@ -237,6 +283,18 @@ func shortened(names []string, row, most int) string {
 		return names[row]
 	}
 	return fmt.Sprintf("%s… (%d)", string(name[:most-6]), row+1)
+}
+
+// tooMany refuses what takes more panels than a picture has room for.
+func tooMany(field, value string, count int, instead ...string) error {
+	if count <= plots.MostPanels {
+		return nil
+	}
+	want := fmt.Sprintf("less to draw: at most %d panels of %d curves, not %d", plots.MostPanels, plots.MostCurves, count)
+	if len(instead) > 0 {
+		want += "; with " + strings.Join(instead, " and ") + " there is less"
+	}
+	return &input.Error{Path: field, Value: value, Want: want}
 }
 
 func float(v *big.Rat) float64 {

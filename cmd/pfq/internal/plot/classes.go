@@ -1,8 +1,6 @@
 package plot
 
 import (
-	"cmp"
-	"errors"
 	"fmt"
 	"math/big"
 	"slices"
@@ -10,16 +8,14 @@ import (
 	"strings"
 
 	"productform/cluster"
-	"productform/cmd/pfq/internal/command"
 	"productform/internal/cli"
 	"productform/internal/input"
 	"productform/internal/tree"
 	"productform/plots"
-	"productform/sim"
 )
 
-// A chosen says which classes of a cluster are drawn: those of some names, or so many with the longest mean delays at the greatest load; neither
-// for all of them.
+// A chosen says which classes of a cluster are drawn: those of some names, or so many with the longest mean
+// delays at the greatest load; neither for all of them.
 type chosen struct {
 	names []string
 	worst int
@@ -48,27 +44,15 @@ func (c chosen) rows(m *cluster.Model) (rows []int, err error) {
 	}
 	for i, name := range c.names {
 		if !slices.Contains(names, name) {
-			return nil, cli.FlagError{Err: input.Errorf(input.Index("--classes", i), name, "the name of a class, or worst:N%s", tree.DidYouMean(name, slices.Values(names), input.Quote))}
+			return nil, cli.FlagError{Err: input.Errorf(input.Index("--classes", i), name,
+				"the name of a class, or worst:N%s", tree.DidYouMean(name, slices.Values(names), input.Quote))}
 		}
 	}
 	return rows, nil
 }
 
-// choose leaves the classes with the longest mean delays at the greatest load, if these are to be drawn.
-func (c *curves) choose() {
-	delay := func(i int) float64 {
-		if d := c.number(len(c.results)-1, "classes", i, sim.MeanDelay); d != nil {
-			return *d
-		}
-		return -1
-	}
-	if n := c.flags.classes.worst; n > 0 && n < len(c.classes) {
-		slices.SortStableFunc(c.classes, func(i, k int) int { return cmp.Compare(delay(k), delay(i)) })
-		c.classes = slices.Sorted(slices.Values(c.classes[:n]))
-	}
-}
-
-// serversOf returns the rows of servers that are drawn with classes: all of them with all classes, else those that these can use.
+// serversOf returns the rows of servers that are drawn with classes: all of them with all classes, else those
+// that these can use.
 func (c chosen) serversOf(m *cluster.Model, classes []int) (rows []int) {
 	used := make([]bool, len(m.Servers))
 	for _, i := range classes {
@@ -84,56 +68,14 @@ func (c chosen) serversOf(m *cluster.Model, classes []int) (rows []int) {
 	return rows
 }
 
-// checkPanels refuses a model with more to draw than a picture has room for, of these classes.
-func (f *plotFlags) checkPanels(m *cluster.Model, rows []int) error {
-	classes, servers := 0, len(f.classes.serversOf(m, rows))
-	for _, i := range rows {
-		if m.Classes[i].ArrivalRate.Sign() > 0 { // others have no delay
-			classes++
-		}
-	}
-	of := func(word string) int {
-		switch word {
-		case jobs:
-			return plots.PanelsOf(len(rows))
-		case utilization:
-			return plots.PanelsOf(servers)
-		}
-		return plots.PanelsOf(classes)
-	}
-	count := len(f.percentiles) * plots.PanelsOf(classes)
-	for _, word := range f.show {
-		count += of(word)
-	}
-	if f.jobs.MaxJobs > 0 {
-		count++
-	}
-	var instead []string
-	if count > plots.MostPanels {
-		instead = append(instead, "--classes NAMES or worst:10")
-		if len(f.show) > 1 {
-			instead = append(instead, "--show "+f.show[0])
-		}
-	}
-	return tooMany("classes", fmt.Sprintf("%d, and %d rows of servers", len(rows), servers), count, instead...)
-}
-
 // caption says which classes are drawn, if not all.
 func (c chosen) caption(count, of int, last *big.Rat) string {
 	switch {
 	case c.areAll() || c.worst >= of:
 		return ""
 	case c.worst > 0:
-		return fmt.Sprintf(" Drawn are the %d of %d classes that have the longest mean delays at load %s, and the servers that these can use.", c.worst, of, plots.Short(float(last)))
+		return fmt.Sprintf(" Drawn are the %d of %d classes that have the longest mean delays at load %s, "+
+			"and the servers that these can use.", c.worst, of, plots.Short(float(last)))
 	}
 	return fmt.Sprintf(" Drawn are %d of %d classes, and the servers that these can use.", count, of)
-}
-
-// withoutFactor translates the error of a sweep, without the number of the factor.
-func (f *plotFlags) withoutFactor(err error) error {
-	if cause := errors.Unwrap(err); cause != nil && !errors.Is(err, command.ErrInterrupted) {
-		err = cause
-	}
-	return f.binding.Translate(err, "or pfq estimate --scale 0.1:0.9:0.1 --format csv, whose numbers are curves with "+
-		"intervals: pictures are of exact means")
 }

@@ -1,12 +1,11 @@
 package plot
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"math"
-	"math/big"
-	"strings"
+	"slices"
 
 	"productform/bf"
 	"productform/cluster"
@@ -15,13 +14,13 @@ import (
 	"productform/internal/render"
 	"productform/plots"
 	"productform/sim"
-	"productform/stability"
+	simcluster "productform/sim/cluster"
 )
 
 // A curves holds the numbers of the picture of a cluster: what theory says at each load, and simulation at some.
 type curves struct {
 	chart
-	flags   *plotFlags
+	flags   *question
 	model   *cluster.Model
 	classes []int // rows that are drawn
 	results []render.Record
@@ -31,7 +30,7 @@ type curves struct {
 }
 
 // cluster draws a cluster. The figure is nil where there is nothing to draw, which the standard error says.
-func (f *plotFlags) cluster(q command.Query, s source) (*plots.Figure, error) {
+func (f *question) cluster(q command.Query, s source) (*plots.Figure, error) {
 	m, err := command.ReadModel(s.query)
 	if err != nil {
 		return nil, err
@@ -51,7 +50,8 @@ func (f *plotFlags) cluster(q command.Query, s source) (*plots.Figure, error) {
 		return nil, command.InFile(q.File, err)
 	}
 	if f.settings.Runs > 0 {
-		if c.points, err = f.simulate(q, c.factors, func(k int) (*sim.Plan, error) { return f.plan(q, m.Scale(c.factors[k])) }); err != nil {
+		plan := func(k int) (*sim.Plan, error) { return f.plan(q, m.Scale(c.factors[k])) }
+		if c.points, err = f.simulate(q, c.factors, plan); err != nil {
 			return nil, command.InFile(q.File, err)
 		}
 	}
@@ -59,8 +59,8 @@ func (f *plotFlags) cluster(q command.Query, s source) (*plots.Figure, error) {
 }
 
 // curves solves the model at all loads. It is nil where none of them is stable, which the standard error says.
-func (f *plotFlags) curves(q command.Query, m *cluster.Model, rows []int) (*curves, error) {
-	verdict, err := command.WithProgress(q, func(ctx context.Context) (*stability.Result, error) { return stability.Cluster(ctx, m) })
+func (f *question) curves(q command.Query, m *cluster.Model, rows []int) (*curves, error) {
+	verdict, err := command.Decide(q, m)
 	if err != nil {
 		return nil, err
 	}
@@ -75,16 +75,16 @@ func (f *plotFlags) curves(q command.Query, m *cluster.Model, rows []int) (*curv
 	if c.uneven = err != nil; c.uneven && len(f.percentiles) > 0 && f.settings.Runs == 0 {
 		return nil, percentilesByRuns(err)
 	}
-	bound := verdict.CriticalScale.RatString()
+	bound := fmt.Sprintf("with its arrival rates multiplied by %s or more", verdict.CriticalScale.RatString())
 	switch asked := len(f.factors); {
 	case len(c.factors) == 0:
-		fmt.Fprintf(q.Stderr, "pfq: there is nothing to draw: the cluster is unstable with its arrival rates multiplied by %s or more\n", bound)
+		fmt.Fprintf(q.Stderr, "pfq: there is nothing to draw: the cluster is unstable %s\n", bound)
 		return nil, nil
 	case f.jobs.MaxJobs > 0 && !verdict.Stable:
-		fmt.Fprintf(q.Stderr, "pfq: there is no distribution to draw: the cluster is unstable with its arrival rates multiplied by %s or more\n", bound)
+		fmt.Fprintf(q.Stderr, "pfq: there is no distribution to draw: the cluster is unstable %s\n", bound)
 		return nil, nil
 	case asked > len(c.factors):
-		fmt.Fprintf(q.Stderr, "pfq: note: %d of %d loads are not drawn: the cluster is unstable with its arrival rates multiplied by %s or more\n",
+		fmt.Fprintf(q.Stderr, "pfq: note: %d of %d loads are not drawn: the cluster is unstable %s\n",
 			asked-len(c.factors), asked, bound)
 	}
 	return command.WithProgress(q, func(ctx context.Context) (*curves, error) { return c, c.solve(ctx) })
@@ -99,44 +99,6 @@ func percentilesByRuns(err error) error {
 	told := *bad
 	told.Want += "; with --runs percentiles are simulated, under balanced fairness with exponential sizes"
 	return &told
-}
-
-// fortieths are the parts of the critical factor at which clusters are drawn, and other things as far as numbers are known.
-const fortieths = 40
-
-// chart returns what is drawn against load: at the factors asked for below the critical one, or at its n-ths.
-func (f *plotFlags) chart(critical *big.Rat, n int64) chart {
-	c := chart{x: plots.Axis{Quantity: "load", Unit: "times the arrival rates"}, asked: f.factors, critical: critical, beyond: "unstable", table: f.table,
-		factors: f.loads(critical, n)}
-	if !f.table {
-		c.x.Unit += "; stable below " + plots.Short(float(critical))
-	}
-	return c
-}
-
-// checkCritical returns an error if the critical factor is beyond the range of float64, in which loads are drawn.
-func checkCritical(critical *big.Rat) error {
-	if v := float(critical); v == 0 || math.IsInf(v, 0) {
-		return input.Errorf("model", "a critical load beyond 1e±308",
-			"a load within the range of float64: count time, or work, in other units")
-	}
-	return nil
-}
-
-// loads returns the factors below the critical one that are drawn.
-func (f *plotFlags) loads(critical *big.Rat, n int64) (factors []*big.Rat) {
-	if f.factors == nil {
-		for k := int64(1); k < n; k++ {
-			factors = append(factors, new(big.Rat).Mul(critical, big.NewRat(k, n)))
-		}
-		return factors
-	}
-	for _, factor := range f.factors {
-		if factor.Cmp(critical) < 0 {
-			factors = append(factors, factor)
-		}
-	}
-	return factors
 }
 
 // solve asks theory.
@@ -170,6 +132,76 @@ func (c *curves) solve(ctx context.Context) (err error) {
 		c.delays = append(c.delays, r)
 	}
 	return nil
+}
+
+// withoutFactor translates the error of a sweep, without the number of the factor.
+func (f *question) withoutFactor(err error) error {
+	if cause := errors.Unwrap(err); cause != nil && !errors.Is(err, command.ErrInterrupted) {
+		err = cause
+	}
+	return f.binding.Translate(err, "or pfq estimate --scale 0.1:0.9:0.1 --format csv, whose numbers are curves with "+
+		"intervals: pictures are of exact means")
+}
+
+// choose leaves the classes with the longest mean delays at the greatest load, if these are to be drawn.
+func (c *curves) choose() {
+	delay := func(i int) float64 {
+		if d := c.number(len(c.results)-1, "classes", i, sim.MeanDelay); d != nil {
+			return *d
+		}
+		return -1
+	}
+	if n := c.flags.classes.worst; n > 0 && n < len(c.classes) {
+		slices.SortStableFunc(c.classes, func(i, k int) int { return cmp.Compare(delay(k), delay(i)) })
+		c.classes = slices.Sorted(slices.Values(c.classes[:n]))
+	}
+}
+
+// checkPanels refuses a model with more to draw than a picture has room for, of these classes.
+func (f *question) checkPanels(m *cluster.Model, rows []int) error {
+	classes, servers := 0, len(f.classes.serversOf(m, rows))
+	for _, i := range rows {
+		if m.Classes[i].ArrivalRate.Sign() > 0 { // others have no delay
+			classes++
+		}
+	}
+	of := func(word string) int {
+		switch word {
+		case jobs:
+			return plots.PanelsOf(len(rows))
+		case utilization:
+			return plots.PanelsOf(servers)
+		}
+		return plots.PanelsOf(classes)
+	}
+	count := len(f.percentiles) * plots.PanelsOf(classes)
+	for _, word := range f.show {
+		count += of(word)
+	}
+	if f.jobs.MaxJobs > 0 {
+		count++
+	}
+	var instead []string
+	if count > plots.MostPanels {
+		instead = append(instead, "--classes NAMES or worst:10")
+		if len(f.show) > 1 {
+			instead = append(instead, "--show "+f.show[0])
+		}
+	}
+	return tooMany("classes", fmt.Sprintf("%d, and %d rows of servers", len(rows), servers), count, instead...)
+}
+
+// plan returns the simulation of a cluster. Where classes differ in mean size theory is that of balanced
+// fairness, otherwise jobs are served in order of arrival.
+func (f *question) plan(q command.Query, m *cluster.Model) (*sim.Plan, error) {
+	system := simcluster.Cluster{Model: m, Policy: simcluster.FCFS}
+	if _, err := m.OneMeanSize(); err != nil {
+		system.Policy = simcluster.ProcessorSharing
+	}
+	plan, err := command.WithProgress(q, func(ctx context.Context) (*sim.Plan, error) {
+		return sim.NewPlan(ctx, system, f.settings)
+	})
+	return plan, command.SimulationError(f.binding, err, f.settings.Folder)
 }
 
 // figure returns what is drawn.
@@ -217,7 +249,8 @@ func (c *curves) number(k int, list string, row int, field string) *float64 {
 
 // percentile returns percentile n of the delay as a quantity.
 func (c *curves) percentile(n int, p command.Percentile, classes []string) quantity {
-	return quantity{name: p.Name + " of the delay", unit: "units of time", rows: classes, drawn: c.classes, grows: true, apart: c.uneven,
+	return quantity{name: p.Name + " of the delay", unit: "units of time", rows: classes, drawn: c.classes, grows: true,
+		apart: c.uneven,
 		theory: func(k, i int) *float64 {
 			if c.uneven {
 				return nil
@@ -241,7 +274,8 @@ func (c *curves) distribution() plots.Panel {
 	for n, p := range c.jobs.JobsDistribution {
 		s.X, s.Y = append(s.X, float64(n)), append(s.Y, p.Float)
 	}
-	return plots.Panel{Title: "number of jobs at load 1", X: plots.Axis{Quantity: "jobs present", Max: float64(len(s.X) - 1)}, Y: plots.Axis{Quantity: "probability"},
+	return plots.Panel{Title: "number of jobs at load 1", Y: plots.Axis{Quantity: "probability"},
+		X:      plots.Axis{Quantity: "jobs present", Max: float64(len(s.X) - 1)},
 		Series: []plots.Series{s}}
 }
 
@@ -259,17 +293,7 @@ func (c *curves) caption(file string) string {
 	default:
 		text += "; percentiles are exact in order of arrival"
 	}
-	return text + "." + c.flags.classes.caption(len(c.classes), len(c.model.Classes), c.factors[len(c.factors)-1]) + c.flags.simulationCaption(c.points)
-}
-
-// tooMany refuses what takes more panels than a picture has room for.
-func tooMany(field, value string, count int, instead ...string) error {
-	if count <= plots.MostPanels {
-		return nil
-	}
-	want := fmt.Sprintf("less to draw: at most %d panels of %d curves, not %d", plots.MostPanels, plots.MostCurves, count)
-	if len(instead) > 0 {
-		want += "; with " + strings.Join(instead, " and ") + " there is less"
-	}
-	return &input.Error{Path: field, Value: value, Want: want}
+	last := c.factors[len(c.factors)-1]
+	return text + "." + c.flags.classes.caption(len(c.classes), len(c.model.Classes), last) +
+		c.flags.simulationCaption(c.points)
 }

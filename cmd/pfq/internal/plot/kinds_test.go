@@ -42,7 +42,7 @@ func TestKinds(t *testing.T) {
 		}
 		commandtest.WriteFile(t, file, text)
 		for name, again := range map[string]bool{file: true, "-": false} {
-			f := plotFlags{given: func(string) bool { return false }}
+			f := question{given: func(string) bool { return false }}
 			got, err := f.source(command.Query{File: name, Stdin: strings.NewReader(text)})
 			if err != nil || got.kind != want || got.query.File != name {
 				t.Errorf("%s of %s: %v, %v", text, name, got.kind, err)

@@ -28,7 +28,7 @@ const (
 
 // A planCurves holds the numbers of the picture of plans.
 type planCurves struct {
-	flags   *plotFlags
+	flags   *question
 	problem *problem.Problem
 	x       plots.Axis     // cost, or load
 	at      []float64      // of each answer that has a plan, on that axis
@@ -39,8 +39,9 @@ type planCurves struct {
 }
 
 // planned draws a plan. The figure is nil where no plan meets the targets, which the standard error says.
-func (f *plotFlags) planned(q command.Query, s source) (*plots.Figure, error) {
-	p, err := command.Read(s.query, func(r io.Reader) (*problem.Problem, error) { return problem.Read(r, ".") }, problem.ReadFile, "solve")
+func (f *question) planned(q command.Query, s source) (*plots.Figure, error) {
+	read := func(r io.Reader) (*problem.Problem, error) { return problem.Read(r, ".") }
+	p, err := command.Read(s.query, read, problem.ReadFile, "solve")
 	if err != nil {
 		return nil, err
 	}
@@ -48,11 +49,13 @@ func (f *plotFlags) planned(q command.Query, s source) (*plots.Figure, error) {
 	find := c.frontier
 	switch {
 	case f.find == findGrowth && f.factors == nil:
-		return nil, cli.FlagError{Err: &input.Error{Path: "--scale", Want: "growing factors of the arrival rates, such as 1:2:0.25, with --find growth"}}
+		return nil, cli.FlagError{Err: &input.Error{Path: "--scale",
+			Want: "growing factors of the arrival rates, such as 1:2:0.25, with --find growth"}}
 	case f.find == findGrowth:
 		find = c.growth
 	case f.factors != nil:
-		return nil, cli.FlagError{Err: fmt.Errorf("--find %s and --scale exclude each other: plans are those of one load, which stands in the file as scale", f.find)}
+		return nil, cli.FlagError{Err: fmt.Errorf("--find %s and --scale exclude each other: plans are those of one load, "+
+			"which stands in the file as scale", f.find)}
 	}
 	if err := c.check(); err != nil {
 		return nil, command.InFile(q.File, err)
@@ -75,13 +78,16 @@ func (f *plotFlags) planned(q command.Query, s source) (*plots.Figure, error) {
 func (c *planCurves) check() error {
 	p := c.problem
 	options := len(p.Options())
-	return tooMany("targets", fmt.Sprintf("%d, and %d options", len(p.Targets), options), 2+len(p.Targets)+plots.PanelsOf(options))
+	count := 2 + len(p.Targets) + plots.PanelsOf(options)
+	return tooMany("targets", fmt.Sprintf("%d, and %d options", len(p.Targets), options), count)
 }
 
 // frontier finds the plans that are best for their cost, or says why there are none.
 func (c *planCurves) frontier(q command.Query) (why string, err error) {
 	p := c.problem
-	c.answers, err = command.WithProgress(q, func(ctx context.Context) ([]*plan.Answer, error) { return plan.Frontier(ctx, p, c.flags.search) })
+	c.answers, err = command.WithProgress(q, func(ctx context.Context) ([]*plan.Answer, error) {
+		return plan.Frontier(ctx, p, c.flags.search)
+	})
 	if err != nil {
 		return "", err
 	}
@@ -92,7 +98,8 @@ func (c *planCurves) frontier(q command.Query) (why string, err error) {
 	case first.Plan == nil:
 		return "no plan meets the targets, not even everything together; pfq plan says by how much", nil
 	case !first.WithinBudget:
-		return fmt.Sprintf("no plan within the budget meets the targets: one that does costs %s, the budget is %s", render.SixRat(first.Plan.Cost), render.SixRat(p.Budget)), nil
+		return fmt.Sprintf("no plan within the budget meets the targets: one that does costs %s, the budget is %s",
+			render.SixRat(first.Plan.Cost), render.SixRat(p.Budget)), nil
 	}
 	for _, a := range c.answers {
 		c.at = append(c.at, float(a.Plan.Cost))
@@ -130,7 +137,8 @@ func (c *planCurves) frontier(q command.Query) (why string, err error) {
 	if last.Complete {
 		return "", nil
 	}
-	c.note = fmt.Sprintf(" The search ended after %d solves: that the last plan is best for its cost is not proved.", c.solves())
+	c.note = fmt.Sprintf(" The search ended after %d solves: that the last plan is best for its cost is not proved.",
+		c.solves())
 	if searched < c.x.Max {
 		c.regions = append(c.regions, plots.Region{Label: "not searched", From: searched, To: c.x.Max})
 	}
@@ -140,7 +148,9 @@ func (c *planCurves) frontier(q command.Query) (why string, err error) {
 // growth finds the cheapest plans as the load grows, or says why there are none.
 func (c *planCurves) growth(q command.Query) (why string, err error) {
 	p, loads := c.problem, c.flags.factors
-	answers, err := command.WithProgress(q, func(ctx context.Context) ([]*plan.Answer, error) { return plan.Growth(ctx, p, loads, c.flags.search) })
+	answers, err := command.WithProgress(q, func(ctx context.Context) ([]*plan.Answer, error) {
+		return plan.Growth(ctx, p, loads, c.flags.search)
+	})
 	if err != nil {
 		return "", err
 	}
@@ -162,18 +172,19 @@ func (c *planCurves) growth(q command.Query) (why string, err error) {
 	}
 	if n := len(c.answers); n < len(loads) {
 		failed := answers[len(answers)-1]
-		label := "targets missed whatever is bought"
+		label, why := "targets missed whatever is bought", "no plan meets the targets"
 		if !failed.Complete {
-			label = "no plan found"
+			label, why = "no plan found", "no plan was found within --limit"
 		}
 		fmt.Fprintf(q.Stderr, "pfq: note: %d of %d loads are not drawn: %s with the arrival rates multiplied by %s or more\n",
-			len(loads)-n, len(loads), map[bool]string{true: "no plan meets the targets", false: "no plan was found within --limit"}[failed.Complete], loads[n].RatString())
+			len(loads)-n, len(loads), why, loads[n].RatString())
 		if from := float(loads[n]); from < last {
 			c.regions = append(c.regions, plots.Region{Label: label, From: from, To: last})
 		}
 	}
 	if slices.ContainsFunc(c.answers, func(a *plan.Answer) bool { return !a.Complete }) {
-		c.note = fmt.Sprintf(" Some searches ended before they had a proof: bars go down to what every plan costs at least (%d solves).", c.solves())
+		c.note = fmt.Sprintf(" Some searches ended before they had a proof: bars go down to what every plan costs at least "+
+			"(%d solves).", c.solves())
 	}
 	return "", nil
 }
@@ -256,7 +267,8 @@ func (c *planCurves) delays() plots.Panel {
 		now = append(now, plots.Reference{Label: "as it is", Y: c.aimed(o)})
 		values = append(values, now[0].Y)
 	}
-	panel := c.panel("plans that are best for their cost", plots.Axis{Quantity: "mean delay of " + who, Unit: "units of time"}, values, series...)
+	y := plots.Axis{Quantity: "mean delay of " + who, Unit: "units of time"}
+	panel := c.panel("plans that are best for their cost", y, values, series...)
 	panel.References = now
 	return panel
 }
@@ -333,7 +345,8 @@ func (c *planCurves) greatestLoads() plots.Panel {
 	if c.problem.Scale != nil {
 		unit += " at scale " + plots.Short(float(c.problem.Scale))
 	}
-	return c.panel("greatest load of these plans", plots.Axis{Quantity: "greatest load", Unit: unit}, slices.Concat(holds.Y, stable.Y), holds, stable)
+	y := plots.Axis{Quantity: "greatest load", Unit: unit}
+	return c.panel("greatest load of these plans", y, slices.Concat(holds.Y, stable.Y), holds, stable)
 }
 
 // target returns the panel of a measure that has a target, and whether there is a number to draw.
@@ -404,8 +417,8 @@ func (c *planCurves) lanes() (all []lane) {
 // isBought reports whether some plan buys of the option.
 func (l lane) isBought() bool { return slices.Max(l.steps) > 0 }
 
-// bought returns the panels of what plans buy: a lane for each option that some plan buys, in which a step stands as high as the part
-// of it that is bought; in a table the steps of each option.
+// bought returns the panels of what plans buy: a lane for each option that some plan buys, in which a step
+// stands as high as the part of it that is bought; in a table the steps of each option.
 func (c *planCurves) bought() (panels []plots.Panel) {
 	var lanes []lane
 	var names []string
@@ -417,7 +430,8 @@ func (c *planCurves) bought() (panels []plots.Panel) {
 	count := plots.PanelsOf(len(lanes))
 	for k := range count {
 		from, to := k*len(lanes)/count, (k+1)*len(lanes)/count
-		panel := plots.Panel{Title: "what is bought", X: c.x, Wide: true, Regions: c.regions, Y: plots.Axis{Quantity: "steps bought"}}
+		panel := plots.Panel{Title: "what is bought", X: c.x, Wide: true, Regions: c.regions,
+			Y: plots.Axis{Quantity: "steps bought"}}
 		if count > 1 {
 			panel.Title = fmt.Sprintf("what is bought, %d of %d", k+1, count)
 		}
@@ -469,7 +483,8 @@ func (c *planCurves) caption(file string) string {
 	case findGrowth:
 		text += ": the cheapest at each load that keep what was bought before."
 	case findLoad:
-		text += ": each has the least mean delay of all that cost less than the next. Its greatest load is the factor of the arrival rates up to which the targets hold."
+		text += ": each has the least mean delay of all that cost less than the next. " +
+			"Its greatest load is the factor of the arrival rates up to which the targets hold."
 	default:
 		text += ": each has the least mean delay of all that cost less than the next, as a proof shows."
 	}

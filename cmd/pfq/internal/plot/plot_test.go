@@ -170,7 +170,7 @@ func TestManyClasses(t *testing.T) {
 			t.Fatal(err)
 		}
 		factors := []*big.Rat{big.NewRat(1, 2), big.NewRat(1, 1)}
-		flags := &plotFlags{show: []string{delay}, factors: factors}
+		flags := &question{show: []string{delay}, factors: factors}
 		rows, err := flags.classes.rows(m)
 		if err != nil {
 			t.Fatal(err)
@@ -263,7 +263,7 @@ func TestClasses(t *testing.T) {
 		t.Errorf("reports wait no longer: %v", d)
 	}
 	for flag, want := range map[string]string{"web": "Drawn are 1 of 2 classes, ", "worst:1": "Drawn are the 1 of 2 classes that have the longest mean delays at load 2, ", "worst:2": "order of arrival with exponential sizes."} {
-		f := &plotFlags{show: []string{delay}, given: func(flag string) bool { return flag == "show" }, factors: []*big.Rat{big.NewRat(2, 1)}}
+		f := &question{show: []string{delay}, given: func(flag string) bool { return flag == "show" }, factors: []*big.Rat{big.NewRat(2, 1)}}
 		f.classes, _ = parseChosen(flag)
 		figure, err := f.draw(command.Query{Ctx: t.Context(), File: "-", Stdin: strings.NewReader(shop), Stderr: io.Discard}, false)
 		if err != nil {

@@ -19,14 +19,14 @@ import (
 // A shares holds the numbers of the picture of jobs that stay: their tasks as the capacity of one resource changes.
 type shares struct {
 	chart
-	flags    *plotFlags
+	flags    *question
 	pool     *fluid.Pool
 	policies []fluid.Policy
 	results  [][][]*fluid.Allocation // of each policy and resource, at each factor of its capacity
 }
 
 // shared draws a pool of jobs that stay.
-func (f *plotFlags) shared(q command.Query, s source) (*plots.Figure, error) {
+func (f *question) shared(q command.Query, s source) (*plots.Figure, error) {
 	p, err := command.Read(s.query, fluid.ReadPool, fluid.ReadPoolFile, "solve")
 	if err != nil {
 		return nil, err
@@ -122,8 +122,8 @@ func (c *shares) allocate(q command.Query, policy fluid.Policy, j int) ([]*fluid
 	})
 }
 
-// figure returns what is drawn: for each resource whose capacity changes the tasks of the jobs, and the utilizations if asked for, with
-// panels of their own for each where policies are compared.
+// figure returns what is drawn: for each resource whose capacity changes the tasks of the jobs, and the
+// utilizations if asked for, with panels of their own for each where policies are compared.
 func (c *shares) figure(file string) *plots.Figure {
 	f := &plots.Figure{Title: "allocations against capacity", Caption: c.caption(file)}
 	var jobNames, resources, policies []string

@@ -31,8 +31,10 @@ type limited struct {
 // limits returns the flags that are not for all kinds.
 func limits() []limited {
 	return []limited{
-		{"show", []kind{clusterFile, trafficFile, poolFile}}, {"classes", []kind{clusterFile}}, {"percentiles", []kind{clusterFile}}, {"distribution", []kind{clusterFile}},
-		{"policy", []kind{trafficFile, poolFile}}, {"states", []kind{trafficFile}}, {"runs", []kind{clusterFile, trafficFile}},
+		{"show", []kind{clusterFile, trafficFile, poolFile}}, {"classes", []kind{clusterFile}},
+		{"percentiles", []kind{clusterFile}}, {"distribution", []kind{clusterFile}},
+		{"policy", []kind{trafficFile, poolFile}}, {"states", []kind{trafficFile}},
+		{"runs", []kind{clusterFile, trafficFile}},
 		{"find", []kind{planFile}}, {"limit", []kind{planFile}},
 	}
 }
@@ -55,16 +57,18 @@ type source struct {
 }
 
 // source looks at the file, and accepts the flags that are for what it holds.
-func (f *plotFlags) source(q command.Query) (s source, err error) {
+func (f *question) source(q command.Query) (s source, err error) {
 	if isLog(q.File) {
-		return s, cli.FlagError{Err: fmt.Errorf("%s: a log of jobs, which pfq dispatch replays: want a cluster, a plan or a pool", q.File)}
+		return s, cli.FlagError{Err: fmt.Errorf("%s: a log of jobs, which pfq dispatch replays: "+
+			"want a cluster, a plan or a pool", q.File)}
 	}
 	root, again, err := command.Look(q, "a cluster, a plan or a pool")
 	if err != nil {
 		return s, cli.FlagError{Err: err}
 	}
-	if slices.ContainsFunc([]string{"stations", "swaps", "room", "limits", "rank", "format"}, func(name string) bool { return slices.Contains(root.Keys, name) }) {
-		return s, cli.FlagError{Err: fmt.Errorf("%s: a network, which plot does not draw: pfq network solves it, at each of --scale or --population, and --format csv has the numbers", cli.Source(q.File))}
+	if hasField(root, "stations", "swaps", "room", "limits", "rank", "format") {
+		return s, cli.FlagError{Err: fmt.Errorf("%s: a network, which plot does not draw: pfq network solves it, "+
+			"at each of --scale or --population, and --format csv has the numbers", cli.Source(q.File))}
 	}
 	s.kind, s.query = kindOf(root), again
 	for _, l := range limits() {
@@ -103,21 +107,23 @@ func isLog(name string) bool {
 	return strings.HasSuffix(name, ".swf")
 }
 
-// kindOf tells what a file holds: a plan has fields that a cluster has not, a pool has resources or jobs, which come and go if one has
-// an arrival rate or a mean size.
+// hasField reports whether an object has one of the fields.
+func hasField(n *tree.Node, names ...string) bool {
+	return slices.ContainsFunc(names, func(name string) bool { return slices.Contains(n.Keys, name) })
+}
+
+// kindOf tells what a file holds: a plan has fields that a cluster has not, a pool has resources or jobs, which
+// come and go if one has an arrival rate or a mean size.
 func kindOf(root *tree.Node) kind {
-	has := func(n *tree.Node, names ...string) bool {
-		return slices.ContainsFunc(names, func(name string) bool { return slices.Contains(n.Keys, name) })
-	}
 	switch {
-	case has(root, "model", "targets", "upgrades", "new_servers", "edges", "budget", "minimize", "no_worse"):
+	case hasField(root, "model", "targets", "upgrades", "new_servers", "edges", "budget", "minimize", "no_worse"):
 		return planFile
-	case !has(root, "resources", "jobs"):
+	case !hasField(root, "resources", "jobs"):
 		return clusterFile
 	}
 	if at := slices.Index(root.Keys, "jobs"); at >= 0 {
 		for _, job := range root.Kids[at].Kids {
-			if has(&job, "arrival_rate", "mean_size", "declared") {
+			if hasField(&job, "arrival_rate", "mean_size", "declared") {
 				return trafficFile
 			}
 		}

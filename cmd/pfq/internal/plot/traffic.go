@@ -20,20 +20,18 @@ import (
 	"productform/sim/pool"
 )
 
-// twentieths are the parts of the critical factor at which pools are drawn: near it chains have many states.
-const twentieths = 20
-
 // A poolCurves holds the numbers of the picture of jobs that come and go.
 type poolCurves struct {
 	chart
-	flags    *plotFlags
+	flags    *question
 	model    *traffic.Model
 	policies []fluid.Policy
 	results  [][]*traffic.Result // of each policy, at each factor
 }
 
-// traffic draws a pool of jobs that come and go. The figure is nil where there is nothing to draw, which the standard error says.
-func (f *plotFlags) traffic(q command.Query, s source) (*plots.Figure, error) {
+// traffic draws a pool of jobs that come and go. The figure is nil where there is nothing to draw, which the
+// standard error says.
+func (f *question) traffic(q command.Query, s source) (*plots.Figure, error) {
 	t, err := command.Read(s.query, traffic.Read, traffic.ReadFile, "solve")
 	if err != nil {
 		return nil, err
@@ -48,7 +46,9 @@ func (f *plotFlags) traffic(q command.Query, s source) (*plots.Figure, error) {
 	if f.settings.Runs > 0 {
 		c.apart = c.apart || len(c.policies) > 1
 		for i, policy := range c.policies {
-			points, err := f.simulate(q, c.factors, func(k int) (*sim.Plan, error) { return f.trafficPlan(q, t.Scale(c.factors[k]), policy) })
+			points, err := f.simulate(q, c.factors, func(k int) (*sim.Plan, error) {
+				return f.trafficPlan(q, t.Scale(c.factors[k]), policy)
+			})
 			if err != nil {
 				return nil, command.InFile(q.File, err)
 			}
@@ -62,7 +62,7 @@ func (f *plotFlags) traffic(q command.Query, s source) (*plots.Figure, error) {
 }
 
 // checkTraffic refuses a pool with more to draw than a picture has room for.
-func (f *plotFlags) checkTraffic(t *traffic.Model) error {
+func (f *question) checkTraffic(t *traffic.Model) error {
 	count := len(f.show) * plots.PanelsOf(len(t.Classes))
 	var instead []string
 	if f.policies.Several() {
@@ -71,8 +71,9 @@ func (f *plotFlags) checkTraffic(t *traffic.Model) error {
 	return tooMany("jobs", fmt.Sprintf("%d classes", len(t.Classes)), count, instead...)
 }
 
-// poolCurves solves the traffic at all loads below the critical one. It is nil where there are none, which the standard error says.
-func (f *plotFlags) poolCurves(q command.Query, t *traffic.Model) (*poolCurves, error) {
+// poolCurves solves the traffic at all loads below the critical one. It is nil where there are none, which the
+// standard error says.
+func (f *question) poolCurves(q command.Query, t *traffic.Model) (*poolCurves, error) {
 	critical := t.CriticalScale()
 	if critical == nil {
 		return nil, input.Errorf("jobs", "no arrivals", "a class with an arrival_rate > 0")
@@ -81,16 +82,16 @@ func (f *plotFlags) poolCurves(q command.Query, t *traffic.Model) (*poolCurves, 
 		return nil, err
 	}
 	c := &poolCurves{chart: f.chart(critical, twentieths), flags: f, model: t}
-	bound := critical.RatString()
+	bound := fmt.Sprintf("with the arrival rates multiplied by %s or more", critical.RatString())
 	if f.factors == nil {
 		c.factors = c.factors[:twentieths-2] // up to 9/10
 	}
 	switch asked := len(f.factors); {
 	case len(c.factors) == 0:
-		fmt.Fprintf(q.Stderr, "pfq: there is nothing to draw: jobs pile up under every policy with the arrival rates multiplied by %s or more\n", bound)
+		fmt.Fprintf(q.Stderr, "pfq: there is nothing to draw: jobs pile up under every policy %s\n", bound)
 		return nil, nil
 	case asked > len(c.factors):
-		fmt.Fprintf(q.Stderr, "pfq: note: %d of %d loads are not drawn: jobs pile up under every policy with the arrival rates multiplied by %s or more\n",
+		fmt.Fprintf(q.Stderr, "pfq: note: %d of %d loads are not drawn: jobs pile up under every policy %s\n",
 			asked-len(c.factors), asked, bound)
 	}
 	if err := c.solve(q); err != nil {
@@ -144,8 +145,8 @@ func (c *poolCurves) last() *big.Rat {
 	return c.critical
 }
 
-// underPolicy solves the traffic at the factors under one policy, up to the first at which it is too large: then there are fewer
-// results, none only if simulation is asked for.
+// underPolicy solves the traffic at the factors under one policy, up to the first at which it is too large: then
+// there are fewer results, none only if simulation is asked for.
 func (c *poolCurves) underPolicy(q command.Query, policy fluid.Policy) (results []*traffic.Result, err error) {
 	for k, factor := range c.factors {
 		r, err := command.WithProgress(q.Part(k, len(c.factors)), func(ctx context.Context) (*traffic.Result, error) {
@@ -166,13 +167,13 @@ func (c *poolCurves) underPolicy(q command.Query, policy fluid.Policy) (results 
 }
 
 // trafficPlan checks what is to be simulated.
-func (f *plotFlags) trafficPlan(q command.Query, t *traffic.Model, policy fluid.Policy) (*sim.Plan, error) {
+func (f *question) trafficPlan(q command.Query, t *traffic.Model, policy fluid.Policy) (*sim.Plan, error) {
 	plan, err := sim.NewPlan(q.Ctx, pool.Divisible{Traffic: *t, Policy: policy}, f.settings)
 	return plan, command.SimulationError(f.binding, err, f.settings.Folder)
 }
 
 // trafficPlans returns the simulations of all points of a pool.
-func (f *plotFlags) trafficPlans(q command.Query, s source) (plans []*sim.Plan, err error) {
+func (f *question) trafficPlans(q command.Query, s source) (plans []*sim.Plan, err error) {
 	t, err := command.Read(s.query, traffic.Read, traffic.ReadFile, "solve")
 	if err != nil {
 		return nil, err
@@ -277,7 +278,8 @@ func (c *poolCurves) caption(file string) string {
 	return text + c.truncationCaption() + c.flags.simulationCaption(c.points)
 }
 
-// truncationCaption says what is proved, and what is measured, of the error of states left out, and under which policies if both occur.
+// truncationCaption says what is proved, and what is measured, of the error of states left out, and under which
+// policies if both occur.
 func (c *poolCurves) truncationCaption() string {
 	var proved, measured []string // policies
 	var bound, size float64
@@ -303,10 +305,12 @@ func (c *poolCurves) truncationCaption() string {
 	}
 	text := ""
 	if proved != nil {
-		text += fmt.Sprintf(" States left out change means by a part %s at most%s, which is proved.", render.OneDigitUp(bound), under(proved))
+		text += fmt.Sprintf(" States left out change means by a part %s at most%s, which is proved.",
+			render.OneDigitUp(bound), under(proved))
 	}
 	if measured != nil {
-		text += fmt.Sprintf(" States left out change means by a part %s%s, as measured, which is no proof.", render.OneDigitUp(size), under(measured))
+		text += fmt.Sprintf(" States left out change means by a part %s%s, as measured, which is no proof.",
+			render.OneDigitUp(size), under(measured))
 	}
 	return text
 }

@@ -1,0 +1,123 @@
+package plot
+
+import (
+	"cmp"
+	"errors"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+
+	"productform/cmd/pfq/internal/command"
+	"productform/internal/cli"
+	"productform/internal/input"
+	"productform/plots"
+	"productform/plots/draw"
+)
+
+// byName is the format that the name of the file tells, SVG without one.
+const byName = "auto"
+
+// NewPicture returns a command that answers with a figure: a picture, or a table of its numbers. A nil
+// figure is not written.
+func NewPicture(use string, figure func(q command.Query, table bool) (*plots.Figure, error)) *cobra.Command {
+	formats := []string{byName}
+	for _, format := range draw.Formats() {
+		if format != draw.HTML {
+			formats = append(formats, string(format))
+		}
+	}
+	answer := func(q command.Query) (picture []byte, found bool, err error) {
+		format, err := formatOf(q)
+		if err != nil {
+			return nil, false, err
+		}
+		f, err := figure(q, format == draw.CSV)
+		if err != nil || f == nil {
+			return nil, false, err
+		}
+		f.ID, f.Captioned = cmp.Or(f.ID, nameOf(q.File)), true
+		f.Fill()
+		if format != draw.CSV { // columns keep their names
+			capitalize(f)
+		}
+		picture, err = draw.Render(f, format)
+		return picture, true, command.InFile(q.File, ofPicture(err))
+	}
+	return command.NewWriter(use, formats, fileOnTerminal, answer)
+}
+
+// ofPicture says of an error about a text that cannot be drawn, such as a name in letters that the font has not,
+// what can be done.
+func ofPicture(err error) error {
+	var bad *input.Error
+	if !errors.As(err, &bad) {
+		return err
+	}
+	return &input.Error{Path: "text of the picture", Value: bad.Value, Want: bad.Want + "; --format csv takes all"}
+}
+
+// fileOnTerminal returns the file for a picture that would otherwise go to a terminal; "" for a table.
+func fileOnTerminal(q command.Query) string {
+	format, err := formatOf(q)
+	if err != nil || format == draw.CSV {
+		return ""
+	}
+	name := "plot"
+	if q.File != "-" && q.File != "" {
+		name = nameOf(q.File)
+	}
+	return name + "." + string(format)
+}
+
+// formatOf returns the format of the picture: that asked for, or that of the name of the file.
+func formatOf(q command.Query) (draw.Format, error) {
+	if q.Format != byName {
+		return draw.Format(q.Format), nil
+	}
+	if q.To == "" || q.To == "-" {
+		return draw.SVG, nil
+	}
+	format := extension(q.To)
+	if format == draw.HTML || !slices.Contains(draw.Formats(), format) {
+		return "", input.Errorf("--output", q.To, "a name that ends in .png, .svg, .pdf or .csv, or --format beside it")
+	}
+	return format, nil
+}
+
+// extension returns the format that the name of a file ends in.
+func extension(name string) draw.Format {
+	return draw.Format(strings.ToLower(strings.TrimPrefix(filepath.Ext(name), ".")))
+}
+
+// nameOf returns a name for the picture of a file.
+func nameOf(file string) string {
+	if file == "-" {
+		return "model"
+	}
+	return cmp.Or(strings.TrimSuffix(filepath.Base(file), filepath.Ext(file)), "model")
+}
+
+// inFile returns the subject of a caption: "The cluster in shop.yaml".
+func inFile(file, what string) string {
+	return "The " + what + " in " + cli.Source(filepath.Base(file))
+}
+
+// capitalize makes the first letters of the titles of a picture capitals, except in names such as p95.
+func capitalize(f *plots.Figure) {
+	upper := func(title string) string {
+		word, _, _ := strings.Cut(title, " ")
+		if word == "" || strings.ContainsAny(word, "0123456789") {
+			return title
+		}
+		first, size := utf8.DecodeRuneInString(title)
+		return string(unicode.ToUpper(first)) + title[size:]
+	}
+	f.Title = upper(f.Title)
+	for i := range f.Panels {
+		f.Panels[i].Title = upper(f.Panels[i].Title)
+	}
+}

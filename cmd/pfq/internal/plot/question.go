@@ -1,0 +1,191 @@
+// Package plot is the command plot of pfq: pictures of a cluster or of shared resources against load, and of
+// what plans cost.
+package plot
+
+import (
+	"fmt"
+	"math/big"
+	"runtime/debug"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"productform/bf"
+	"productform/cmd/pfq/internal/command"
+	"productform/fluid/traffic"
+	"productform/internal/cli"
+	"productform/internal/input"
+	"productform/plan"
+	"productform/plots"
+	"productform/plots/draw"
+	"productform/sim"
+)
+
+// What can be drawn against load.
+const (
+	delay       = "delay"
+	jobs        = "jobs"
+	rate        = "rate"
+	utilization = "utilization"
+	tasks       = "tasks"
+	none        = "none"
+)
+
+// A question holds what the flags ask for.
+type question struct {
+	binding     *cli.Binding
+	show        []string
+	classes     chosen // of a cluster
+	percentiles []command.Percentile
+	jobs        bf.Settings // of the distribution; MaxJobs is 0 for none
+	factors     []*big.Rat
+	settings    sim.Settings     // Runs is 0 for no simulation
+	policies    command.Policies // of pools
+	chain       traffic.Settings
+	find        string // of plans
+	search      plan.Settings
+
+	given func(string) bool // whether a flag is
+	table bool              // whether numbers are wanted, not a picture
+}
+
+// New returns the command.
+func New() *cobra.Command {
+	f := question{show: []string{delay, utilization}, search: plan.Settings{Limit: 100_000}}
+	cmd := NewPicture("plot MODEL", f.draw)
+	b := cli.Bind(cmd)
+	f.binding = b
+	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error { return f.check(cmd.Flags().Changed) }
+	cli.AddWords(cmd, &f.show, "show", []string{delay, jobs, rate, utilization, tasks, none},
+		"what to draw against the load: delay, jobs, rate, utilization, or none; "+
+			"of pools delay, jobs, rate, and tasks and utilization of jobs that stay")
+	cli.Flag[chosen]{Name: "classes",
+		Usage: "of a cluster, draw these classes and the servers that they can use: `NAMES` such as web,mail, " +
+			"or worst:10 for the ten with the longest mean delays",
+		Want: "names of classes, such as web,mail, or worst:N", Parse: parseChosen}.Add(cmd, &f.classes)
+	command.AddPercentiles(cmd, &f.percentiles,
+		"of a cluster, also draw these percentiles of the delay of each class, in order of arrival with exponential sizes")
+	b.Int(&f.jobs.MaxJobs, "MaxJobs", "distribution", bf.MostJobs,
+		fmt.Sprintf("of a cluster, also draw the probabilities of 0, ..., `N` jobs in all at the rates of the model, "+
+			"N from 1 to %d", bf.MostJobs))
+	command.AddScale(cmd, &f.factors, "draw a point", "all arrival rates, or capacities where jobs stay,")
+	b.Name("loads", "scale")
+	f.policies.Add(b, "how the resources of a pool are shared")
+	b.Int(&f.chain.MaxStates, "MaxStates", "states", 1e9, "most `STATES` of the Markov chain of a pool (default 10000000)")
+	cli.AddChoice(cmd, &f.find, "find", []string{findFrontier, findGrowth, findLoad},
+		"of a plan, what is best for its cost, the least cost as the load grows, or the greatest load that plans bear")
+	b.Int(&f.search.Limit, "Limit", "limit", 1e9, "most `SOLVES` of a search for plans")
+	command.AddRuns(b, &f.settings, "also simulate, `N` independent runs at each of eight loads", f.plans)
+	f.addHints(cmd)
+	return cmd
+}
+
+// addHints answers what other commands take.
+func (f *question) addHints(cmd *cobra.Command) {
+	cli.AddGone(cmd, "dynamic", "the file tells whether jobs come and go: then they have an arrival_rate")
+	for _, name := range []string{"hosts", "sizes", "alpha", "objective", "mean"} {
+		cli.AddGone(cmd, name, "pfq plot tags draws hosts that guess job sizes")
+	}
+	for _, name := range []string{"budget", "minimize", "targets"} {
+		cli.AddGone(cmd, name, "it stands in the file of the plan")
+	}
+	cli.AddGone(cmd, "load", "--scale takes factors of the arrival rates; pfq plot tags takes loads")
+	accept := cmd.Args
+	cmd.Args = func(cmd *cobra.Command, args []string) error {
+		if len(args) == 2 && slices.Contains(draw.Formats(), extension(args[1])) {
+			return fmt.Errorf("plot wants one MODEL, not 2 arguments; the picture is named by --output %s", args[1])
+		}
+		if len(args) == 2 && slices.Contains([]string{findFrontier, findGrowth, findLoad}, args[0]) {
+			return fmt.Errorf("plot wants one MODEL, not 2 arguments; of a plan %s is drawn with --find %s", args[0], args[0])
+		}
+		return accept(cmd, args)
+	}
+}
+
+// check accepts flags that go together.
+func (f *question) check(given func(string) bool) error {
+	f.given = given
+	if slices.Contains(f.show, none) {
+		if len(f.show) > 1 {
+			return input.Errorf("--show", strings.Join(f.show, ","), "%s alone, or without it", none)
+		}
+		f.show = nil
+	}
+	if len(f.show) == 0 && len(f.percentiles) == 0 && f.jobs.MaxJobs == 0 {
+		return input.Errorf("--show", none, "something to draw, here or with --percentiles or --distribution")
+	}
+	for i, factor := range f.factors {
+		if factor.Sign() == 0 {
+			return input.Errorf(input.Index("--scale", i), "0",
+				"factors > 0: without arrivals, or a capacity, there is nothing to draw")
+		}
+		if i > 0 && factor.Cmp(f.factors[i-1]) <= 0 {
+			return input.Errorf("--scale", factor.RatString(), "factors that increase, more than %s before it",
+				f.factors[i-1].RatString())
+		}
+	}
+	if err := command.CheckRuns(given); err != nil {
+		return err
+	}
+	if err := f.policies.Check(); err != nil {
+		return err
+	}
+	return command.SetLevels(&f.settings, f.percentiles)
+}
+
+// draw draws what the file holds.
+func (f *question) draw(q command.Query, table bool) (*plots.Figure, error) {
+	f.table = table
+	s, err := f.source(q)
+	if err != nil {
+		return nil, err
+	}
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(16 << 30)) // as that of the tables
+	switch s.kind {
+	case planFile:
+		return f.planned(q, s)
+	case poolFile:
+		return f.shared(q, s)
+	case trafficFile:
+		return f.traffic(q, s)
+	}
+	return f.cluster(q, s)
+}
+
+// plans returns the simulations of all points.
+func (f *question) plans(q command.Query) (plans []*sim.Plan, err error) {
+	s, err := f.source(q)
+	if err != nil {
+		return nil, err
+	}
+	if s.kind == trafficFile {
+		return f.trafficPlans(q, s)
+	}
+	m, err := command.ReadModel(s.query)
+	if err != nil {
+		return nil, err
+	}
+	verdict, err := command.Decide(q, m)
+	if err != nil {
+		return nil, command.InFile(q.File, err)
+	}
+	if verdict.CriticalScale == nil {
+		fmt.Fprintln(q.Stderr, "pfq: note: a model without arrivals has no runs")
+		return nil, nil
+	}
+	factors := f.loads(verdict.CriticalScale, fortieths)
+	for _, k := range plots.Evenly(len(factors), mostPoints) {
+		plan, err := f.plan(q, m.Scale(factors[k]))
+		if err != nil {
+			return nil, command.InFile(q.File, err)
+		}
+		plans = append(plans, plan)
+	}
+	return plans, nil
+}
+
+// translate names the flags of settings in an error, and alternatives to solving traffic that is too large.
+func (f *question) translate(err error) error {
+	return command.TranslateTraffic(f.binding, err, f.chain, f.settings.Runs, "smaller factors in --scale")
+}
