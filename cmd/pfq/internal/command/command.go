@@ -6,7 +6,6 @@ package command
 import (
 	"bytes"
 	"context"
-	"embed"
 	"errors"
 	"fmt"
 	"io"
@@ -20,30 +19,6 @@ import (
 	"productform/internal/output"
 	"productform/internal/render"
 )
-
-// The help of a command is its short description, an empty line, and the text; its examples stand in a file of their own.
-//
-//go:embed help
-var helpFiles embed.FS
-
-// Help gives a command its help.
-func Help(cmd *cobra.Command) *cobra.Command {
-	text, err := helpFiles.ReadFile("help/" + cmd.Name() + ".txt")
-	if err != nil {
-		panic(err) // embedded
-	}
-	cmd.Short, cmd.Long, _ = strings.Cut(strings.TrimRight(string(text), "\n"), "\n\n")
-	if cmd.Name() == "model" {
-		cmd.SetHelpFunc(func(cmd *cobra.Command, args []string) {
-			cmd.Long = modelText(cmd)
-			cmd.Root().HelpFunc()(cmd, args)
-		})
-	}
-	if examples, err := helpFiles.ReadFile("help/examples/" + cmd.Name() + ".txt"); err == nil { // topics have none
-		cmd.Example = strings.TrimRight(string(examples), "\n")
-	}
-	return cmd
-}
 
 // A Query is one question: about a file, with where its answer goes.
 type Query struct {

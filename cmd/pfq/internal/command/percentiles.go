@@ -90,8 +90,8 @@ func CheckPercentiles(list []Percentile) error {
 	return nil
 }
 
-// SetLevels asks simulations for the percentiles. The error names one that stands twice, or whose level is 0 or
-// 1 in double precision.
+// SetLevels sets the levels of the percentiles. The error names one that is listed twice, or whose level is 0 or 1 in
+// double precision.
 func SetLevels(s *sim.Settings, list []Percentile) error {
 	if err := CheckPercentiles(list); err != nil {
 		return err

@@ -18,8 +18,8 @@ const (
 	grace     = 500 * time.Millisecond
 )
 
-// WithProgress does what may take long, and tells every few seconds that it goes on, and which share of the
-// answer is done. A signal ends it at once.
+// WithProgress does long work, and prints every few seconds how long it has run and which share of the answer is
+// done. A signal ends it at once.
 func WithProgress[T any](q Query, work func(context.Context) (T, error)) (T, error) {
 	start := time.Now()
 	share := ""

@@ -125,9 +125,10 @@ func hintRange(word string) string {
 	return ""
 }
 
-// AtFactors gives one answer for every factor, and says whether all have what was asked for. In text they follow
-// each other.
-func AtFactors(q Query, factors []*big.Rat, one func(Query, *big.Rat) (render.Answer, bool, error)) (all render.Answer, found bool, err error) {
+// AtFactors joins the answers for every factor, and reports whether all have a result. Text has one after the other.
+func AtFactors(
+	q Query, factors []*big.Rat, one func(Query, *big.Rat) (render.Answer, bool, error),
+) (all render.Answer, found bool, err error) {
 	var objects []any
 	var texts []func(*render.Text)
 	found = true
@@ -182,7 +183,8 @@ func PlansAt[M any](q Query, factors []*big.Rat, m M, scale func(M, *big.Rat) M,
 		one, err := plan(m)
 		switch {
 		case errors.Is(err, num.ErrUnstable):
-			fmt.Fprintf(q.Stderr, "pfq: note: %s no runs; without --part and --tasks the command says why\n", unstableHas)
+			fmt.Fprintf(q.Stderr, "pfq: note: %s no runs; without --part and --tasks the command says why\n",
+				unstableHas)
 		case err != nil:
 			return nil, InFile(q.File, err)
 		default:

@@ -166,7 +166,7 @@ func isLogName(path string) bool {
 
 // ReadSizeFile returns the sizes in the file that a value of --sizes names, and the name of the file. Its path
 // is that of a file or, of a log, the name of one that pfq holds, or "-" for the standard input if there is one.
-// Of a log sizes are run times, or the work that the processors did.
+// The sizes in a log are run times, or the work of the processors.
 func ReadSizeFile(text string, stdin io.Reader, work bool, stderr io.Writer) (list *sizes.List, name string, err error) {
 	path, isLog := SizePath(text)
 	name = path

@@ -30,11 +30,11 @@ type chart struct {
 	unsolved []plots.Region // where theory has no numbers
 }
 
-// fortieths are the parts of the critical factor at which clusters are drawn, and other things as far as numbers
+// fortieths are the fractions of the critical factor at which clusters are drawn, and other things as far as numbers
 // are known.
 const fortieths = 40
 
-// twentieths are the parts of the critical factor at which pools are drawn: near it chains have many states.
+// twentieths are the fractions of the critical factor at which pools are drawn: near it chains have many states.
 const twentieths = 20
 
 // chart returns what is drawn against load: at the factors asked for below the critical one, or at its n-ths.

@@ -143,7 +143,7 @@ func (f *question) withoutFactor(err error) error {
 		"intervals: pictures are of exact means")
 }
 
-// choose leaves the classes with the longest mean delays at the greatest load, if these are to be drawn.
+// choose keeps only the classes with the longest mean delays at the greatest load, if the flag limits their number.
 func (c *curves) choose() {
 	delay := func(i int) float64 {
 		if d := c.number(len(c.results)-1, "classes", i, sim.MeanDelay); d != nil {

@@ -11,9 +11,6 @@ import (
 	"productform/sim"
 )
 
-// Digits returns the decimal digits that a tolerance asks for.
-func Digits(tol float64) int { return 1 + int(math.Ceil(-math.Log10(tol))) }
-
 // Comparisons collects the estimates of one answer that have exact values, for one verdict on all of them.
 type Comparisons struct {
 	z       []float64
@@ -83,18 +80,6 @@ func ExactValue(v any) *num.Value {
 	}
 	x, _ := v.(float64) // 0 beyond the range of float64
 	return &num.Value{Float: x}
-}
-
-// Trust returns how far the numbers of an engine are from exact, and how text shows them.
-func Trust(engine num.Engine, bound float64) (trust, shown string) {
-	trust, shown = "within "+render.OneDigitUp(bound)+" of exact (relative)", "to six digits"
-	if bound == 0 {
-		trust = "exactly"
-	}
-	if engine == num.Exact {
-		shown = "as short fractions and to six digits"
-	}
-	return trust, shown
 }
 
 // constantTol is the relative rounding error of a constant that is summed over a run.

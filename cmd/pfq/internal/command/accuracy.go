@@ -1,0 +1,23 @@
+package command
+
+import (
+	"math"
+
+	"productform/internal/render"
+	"productform/num"
+)
+
+// Digits returns the decimal digits that a tolerance asks for.
+func Digits(tol float64) int { return 1 + int(math.Ceil(-math.Log10(tol))) }
+
+// Trust returns how far the numbers of an engine are from exact, and how text shows them.
+func Trust(engine num.Engine, bound float64) (trust, shown string) {
+	trust, shown = "within "+render.OneDigitUp(bound)+" of exact (relative)", "to six digits"
+	if bound == 0 {
+		trust = "exactly"
+	}
+	if engine == num.Exact {
+		shown = "as short fractions and to six digits"
+	}
+	return trust, shown
+}

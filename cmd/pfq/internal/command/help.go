@@ -1,0 +1,114 @@
+package command
+
+import (
+	"embed"
+	"encoding/json"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"productform/cluster"
+	"productform/fluid"
+	"productform/fluid/traffic"
+	"productform/internal/cli"
+	"productform/internal/input"
+	"productform/network"
+	"productform/network/loss"
+	"productform/network/swap"
+	"productform/plan/problem"
+)
+
+// The help of a command is its short description, an empty line, and the text; its examples stand in a file of their own.
+//
+//go:embed help
+var helpFiles embed.FS
+
+// Help gives a command its help.
+func Help(cmd *cobra.Command) *cobra.Command {
+	text, err := helpFiles.ReadFile("help/" + cmd.Name() + ".txt")
+	if err != nil {
+		panic(err) // embedded
+	}
+	cmd.Short, cmd.Long, _ = strings.Cut(strings.TrimRight(string(text), "\n"), "\n\n")
+	if cmd.Name() == "model" {
+		cmd.SetHelpFunc(func(cmd *cobra.Command, args []string) {
+			cmd.Long = modelText(cmd)
+			cmd.Root().HelpFunc()(cmd, args)
+		})
+	}
+	if examples, err := helpFiles.ReadFile("help/examples/" + cmd.Name() + ".txt"); err == nil { // topics have none
+		cmd.Example = strings.TrimRight(string(examples), "\n")
+	}
+	return cmd
+}
+
+// addSchema gives the command help the flag --format, by which the topic model is a JSON schema.
+func addSchema(help *cobra.Command) {
+	help.Example = "  $ pfq help model --format schema > model.schema.json"
+	format, show := "text", help.Run
+	cli.AddChoice(help, &format, "format", []string{"text", "schema"}, "form of the topic model, schema for a JSON schema of all files")
+	help.Run, help.RunE = nil, func(c *cobra.Command, args []string) error {
+		if format == "text" {
+			show(c, args)
+			return nil
+		}
+		if len(args) != 1 || args[0] != "model" {
+			return input.Errorf("--format", format, "text, or the topic model, which alone has a schema")
+		}
+		schema, err := modelSchema()
+		if err == nil {
+			_, err = c.OutOrStdout().Write(schema)
+		}
+		return err
+	}
+}
+
+// A modelFile is a kind of files.
+type modelFile struct {
+	name   string // in the JSON schema and in the topic model
+	use    string // its description in the JSON schema
+	schema func() map[string]any
+	help   func() string
+}
+
+func modelFiles() []modelFile {
+	return []modelFile{
+		{"cluster", "for solve, stability, simulate, estimate and plot", cluster.Schema, cluster.Help},
+		{"pool", "for allocate and plot", fluid.Schema, fluid.Help},
+		{"traffic", "for allocate --dynamic and plot", traffic.Schema, traffic.Help},
+		{"plan", "for plan and plot", problem.Schema, problem.Help},
+		{"network", "for network", network.Schema, network.Help},
+		{"losses", "for network: arrivals that do not fit are lost", loss.Schema, loss.Help},
+		{"swaps", "for network: a pass-and-swap queue", swap.Schema, swap.Help},
+	}
+}
+
+// modelText returns the text of the topic model, with a table of the fields of each kind of files in place
+// of a line {NAME}. It takes a millisecond or two.
+func modelText(cmd *cobra.Command) string {
+	text := cmd.Long + "\n"
+	for _, f := range modelFiles() {
+		text = strings.Replace(text, "{"+f.name+"}\n", f.help(), 1)
+	}
+	return strings.TrimRight(text, "\n")
+}
+
+// modelSchema returns the JSON schema of all files.
+func modelSchema() ([]byte, error) {
+	text, err := helpFiles.ReadFile("help/model.schema.json")
+	if err != nil {
+		return nil, err
+	}
+	var schema map[string]any
+	if err := json.Unmarshal(text, &schema); err != nil {
+		return nil, err
+	}
+	kinds := schema["$defs"].(map[string]any)
+	for _, f := range modelFiles() {
+		kind := f.schema()
+		kind["description"] = f.use
+		kinds[f.name] = kind
+	}
+	text, err = json.MarshalIndent(schema, "", "  ")
+	return append(text, '\n'), err
+}
