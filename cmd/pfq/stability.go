@@ -15,10 +15,10 @@ import (
 
 func newStability() *cobra.Command {
 	var byClass bool
-	cmd := command.New("stability MODEL", func(q command.Query) (render.Answer, bool, error) {
+	cmd := command.New("stability MODEL", func(q command.Query) (a render.Answer, stable bool, err error) {
 		m, err := command.ReadModel(q)
 		if err != nil {
-			return render.Answer{}, false, err
+			return a, false, err
 		}
 		r, err := command.WithProgress(q, func(ctx context.Context) (*stability.Result, error) {
 			r, err := stability.Cluster(ctx, m)
@@ -28,7 +28,7 @@ func newStability() *cobra.Command {
 			return r, stability.Verify(ctx, m, r)
 		})
 		if err != nil {
-			return render.Answer{}, false, command.InFile(q.File, err)
+			return a, false, command.InFile(q.File, err)
 		}
 		body := append(render.Record{{Key: "verdict", Value: map[bool]string{true: "stable", false: "unstable"}[r.Stable]}},
 			command.Limits(m, r, num.Exact)...)
@@ -41,12 +41,12 @@ func newStability() *cobra.Command {
 				return stability.Rooms(ctx, m)
 			})
 			if err != nil {
-				return render.Answer{}, false, command.InFile(q.File, err)
+				return a, false, command.InFile(q.File, err)
 			}
 			body = body.Set("classes", roomRows(m, rooms), "")
 		}
 		point := render.Point{Body: body, Sections: []render.Section{whole, {Kind: "class", Of: "classes"}}}
-		a := render.Points([]render.Point{point}, false, nil,
+		a = render.Points([]render.Point{point}, false, nil,
 			func(t *render.Text) { command.WriteLimits(t, m, r, num.Exact) })
 		if byClass && !r.Stable {
 			a.JSON = body.Set("classes", nil, "") // no column of CSV

@@ -248,26 +248,14 @@ func (f *question) plans(q command.Query) (plans []*sim.Plan, err error) {
 	if err != nil {
 		return nil, err
 	}
-	all := []*traffic.Model{t}
-	if f.factors != nil {
-		all = nil
-	}
-	for _, factor := range f.factors {
-		all = append(all, t.Scale(factor))
-	}
-	for _, one := range all {
-		var overload *traffic.UnstableError
-		if errors.As(one.Stable(), &overload) {
-			fmt.Fprintln(q.Stderr, "pfq: note: unstable traffic has no runs; without --part and --tasks the command says why")
-			continue
-		}
-		of, err := f.plansOf(q, one)
-		if err != nil {
-			return nil, command.InFile(q.File, f.translate(namingDemand(err, t.Pool())))
-		}
-		plans = append(plans, of...)
-	}
-	return plans, nil
+	return command.PlansAt(q, f.factors, t, (*traffic.Model).Scale, "unstable traffic has",
+		func(t *traffic.Model) ([]*sim.Plan, error) {
+			if err := t.Stable(); errors.Is(err, num.ErrUnstable) {
+				return nil, err
+			}
+			plans, err := f.plansOf(q, t)
+			return plans, f.translate(namingDemand(err, t.Pool()))
+		})
 }
 
 // plansOf returns the plan of each policy. Of several policies, those that reject the traffic are left out unless all

@@ -168,10 +168,10 @@ func AtFactors(
 	return all, found, nil
 }
 
-// PlansAt returns the plan of a simulation of a model or, if there are factors, a plan for each. An unstable
+// PlansAt returns the plans of simulations of a model or, if there are factors, those at each. An unstable
 // model has none: PlansAt then writes a note that begins with unstableHas.
 func PlansAt[M any](q Query, factors []*big.Rat, m M, scale func(M, *big.Rat) M, unstableHas string,
-	plan func(M) (*sim.Plan, error)) (plans []*sim.Plan, err error) {
+	of func(M) ([]*sim.Plan, error)) (plans []*sim.Plan, err error) {
 	models := []M{m}
 	if factors != nil {
 		models = nil
@@ -180,16 +180,16 @@ func PlansAt[M any](q Query, factors []*big.Rat, m M, scale func(M, *big.Rat) M,
 		models = append(models, scale(m, factor))
 	}
 	for _, m := range models {
-		one, err := plan(m)
+		some, err := of(m)
 		switch {
 		case errors.Is(err, num.ErrUnstable):
 			fmt.Fprintf(q.Stderr, "pfq: note: %s no runs; without --part and --tasks the command says why\n",
 				unstableHas)
+			continue
 		case err != nil:
 			return nil, InFile(q.File, err)
-		default:
-			plans = append(plans, one)
 		}
+		plans = append(plans, some...)
 	}
 	return plans, nil
 }

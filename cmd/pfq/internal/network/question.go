@@ -143,7 +143,7 @@ func (f *question) one(q command.Query, m model) (a render.Answer, found bool, e
 	case over != nil:
 		return over.answer(f.settings.Engine), false, nil
 	}
-	var plan *sim.Plan // checked before anything that takes long
+	var plan *sim.Plan // made before anything that takes long
 	if f.simulation.Runs > 0 {
 		if plan, err = f.plan(q.Ctx, m); err != nil {
 			return a, false, err
@@ -232,7 +232,10 @@ func (f *question) plans(q command.Query) (plans []*sim.Plan, err error) {
 		return nil, err
 	}
 	return command.PlansAt(q, f.factors, m, model.scale, "what is unstable has",
-		func(m model) (*sim.Plan, error) { return f.plan(q.Ctx, m) })
+		func(m model) ([]*sim.Plan, error) {
+			plan, err := f.plan(q.Ctx, m)
+			return []*sim.Plan{plan}, err
+		})
 }
 
 // refused adds to an error about mean sizes without formulas what can be done.

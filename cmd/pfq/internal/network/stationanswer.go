@@ -97,9 +97,7 @@ func (n stations) body(r *network.Result, limits *network.Stability, digits int)
 		var population, limit, station any
 		if r.Chains[i].Closed {
 			population = r.Chains[i].Population
-			if closed[0].Throughput != nil {
-				limit, station = style.Given(closed[0].Throughput), n.Stations[closed[0].Station].Name
-			}
+			limit, station = n.limit(style, closed[0])
 			closed = closed[1:]
 		}
 		c = c.Set("population", population, "")
@@ -110,6 +108,14 @@ func (n stations) body(r *network.Result, limits *network.Stability, digits int)
 		visits, nodes = append(visits, style.Rows(s.Visits)...), append(nodes, style.Rows(s.Nodes)...)
 	}
 	return body.Set("visits", visits, "").Set("nodes", nodes, "")
+}
+
+// limit returns the largest throughput of a chain and the station that limits it, nil if none does.
+func (n stations) limit(style render.Style, c network.Saturation) (throughput, station any) {
+	if c.Throughput == nil {
+		return nil, nil
+	}
+	return style.Given(c.Throughput), n.Stations[c.Station].Name
 }
 
 // noteResting names the closed chains with jobs that never move, "" if there are none.
@@ -163,13 +169,10 @@ func (n stations) bounded(chains []network.ChainBounds, limits *network.Stabilit
 	style := render.Style{Engine: num.Exact}
 	rows, past := style.Rows(chains), "" // what to say of a throughput that may exceed its limit
 	for k, c := range limits.Chains {
-		var limit, station any
-		if c.Throughput != nil {
-			limit, station = style.Given(c.Throughput), n.Stations[c.Station].Name
-			if chains[k].Throughput.High.Cmp(c.Throughput) > 0 {
-				past = "a throughput limit is for a growing population; a smaller one may exceed it, since rates " +
-					"fall with more jobs"
-			}
+		limit, station := n.limit(style, c)
+		if limit != nil && chains[k].Throughput.High.Cmp(c.Throughput) > 0 {
+			past = "a throughput limit is for a growing population; a smaller one may exceed it, since rates " +
+				"fall with more jobs"
 		}
 		rows[k] = rows[k].Set("throughput_limit", limit, "throughput_of_one")
 		rows[k] = rows[k].Set("limit_station", station, "throughput_of_one")

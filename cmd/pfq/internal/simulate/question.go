@@ -112,12 +112,12 @@ func (f *question) plans(q command.Query) (plans []*sim.Plan, err error) {
 		return nil, err
 	}
 	return command.PlansAt(q, f.factors, m, (*cluster.Model).Scale, "an unstable model has",
-		func(m *cluster.Model) (*sim.Plan, error) {
+		func(m *cluster.Model) ([]*sim.Plan, error) {
 			_, plan, _, err := f.plan(q, m, jobs)
 			if err == nil && plan == nil {
 				err = num.ErrUnstable
 			}
-			return plan, err
+			return []*sim.Plan{plan}, err
 		})
 }
 
