@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"math/big"
 	"runtime"
 
 	"productform/bf/internal/integers"
@@ -298,24 +297,18 @@ func (graph) measure(ctx context.Context, l *plan) (measures, error) {
 	if err := l.build(ctx); err != nil {
 		return measures{}, err
 	}
+	var x recursion.Measures
+	var err error
 	switch l.engine {
 	case num.Float:
-		x, err := doubles.Evaluate(ctx, l.problem, l.graph)
-		return measures{normalization: x.Normalization, jobs: x.Jobs, busy: x.Busy}, err
+		x, err = doubles.Evaluate(ctx, l.problem, l.graph)
 	case num.Enclose:
-		x, err := enclosures.Evaluate(ctx, l.problem, l.graph, l.prec)
-		return measures{normalization: x.Normalization, jobs: x.Jobs, busy: x.Busy}, err
+		x, err = enclosures.Evaluate(ctx, l.problem, l.graph, l.prec)
 	default:
 		left := l.s.MaxBytes - int64(l.method.bytes(l, 0))
-		x, err := fractions.Evaluate(ctx, l.problem, l.graph, string(l.lattice), left)
-		numbers := func(list []*big.Rat) (numbers []arithmetic.Number) {
-			for _, r := range list {
-				numbers = append(numbers, arithmetic.Number{Exact: r})
-			}
-			return numbers
-		}
-		return measures{normalization: arithmetic.Number{Exact: x.Normalization}, jobs: numbers(x.Jobs), busy: numbers(x.Busy)}, err
+		x, err = fractions.Evaluate(ctx, l.problem, l.graph, string(l.lattice), left)
 	}
+	return measures{normalization: x.Normalization, jobs: x.Jobs, busy: x.Busy}, err
 }
 
 func (tables) total(ctx context.Context, l *plan) ([]arithmetic.Number, error) {

@@ -11,26 +11,19 @@ import (
 	"productform/num"
 )
 
-// Measures are the stationary measures that a graph gives, each with a bound on its relative error.
-type Measures struct {
-	Normalization arithmetic.Number
-	Jobs          []arithmetic.Number // E[X_i] of each class
-	Busy          []arithmetic.Number // utilization of the servers of each group
-}
-
 // ErrRange says that values on the way leave the range of float64, or that no bound on their errors holds. Other
 // engines have no such limits.
 var ErrRange = errors.New("values outside the range of float64: use auto, enclose or exact")
 
 // Evaluate returns the measures of a graph. It is for the lattices of servers. The error is [ErrRange] or that of the context.
-func Evaluate(ctx context.Context, p *recursion.Problem, g *recursion.Graph) (Measures, error) {
+func Evaluate(ctx context.Context, p *recursion.Problem, g *recursion.Graph) (recursion.Measures, error) {
 	f := newFloatRun(ctx, g)
 	if err := f.up(); err != nil {
-		return Measures{}, err
+		return recursion.Measures{}, err
 	}
 	root := g.States() - 1
 	z := arithmetic.FromFloat(f.v[root], arithmetic.Inflate(f.e[root]))
-	m := Measures{Normalization: z}
+	m := recursion.Measures{Normalization: z}
 	first, _ := g.Terms(root)
 	idleOf := make([]int32, len(g.Weights)) // of each weight: 1 + the place among them of the single server it is of, or 0
 	var mostlyIdle []int
@@ -49,7 +42,7 @@ func Evaluate(ctx context.Context, p *recursion.Problem, g *recursion.Graph) (Me
 		default:
 			difference, err := f.busy(g.Weight[t]-int32(group.N-1), int32(group.N))
 			if err != nil {
-				return Measures{}, err
+				return recursion.Measures{}, err
 			}
 			busy = difference.Quo(z)
 		}
@@ -57,7 +50,7 @@ func Evaluate(ctx context.Context, p *recursion.Problem, g *recursion.Graph) (Me
 	}
 	jobs, differences, err := f.down(len(p.Classes), idleOf, len(mostlyIdle))
 	if err != nil {
-		return Measures{}, err
+		return recursion.Measures{}, err
 	}
 	for i, s := range mostlyIdle {
 		m.Busy[s] = differences[i].Quo(z)

@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/big"
 	"math/bits"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -203,6 +204,87 @@ func TestValuesAreWithinTheirBounds(t *testing.T) {
 				exact[k].Add(exact[k], product)
 			}
 			holds(t, "value", 12*perServer, arithmetic.FromFloat(v[k], e[k]), exact[k])
+		}
+	})
+}
+
+// A plain kernel computes in float64 without bounds.
+type plain struct{ g *recursion.Graph }
+
+func (p plain) weight(t int32) float64 { return arithmetic.Scaled(p.g.Weights[p.g.Weight[t]], 0) }
+
+func (p plain) One(z *float64, _ int)                     { *z = 1 }
+func (p plain) Begin(z *float64, _ int)                   { *z = 0 }
+func (p plain) Mul(z, x *float64)                         { *z *= *x }
+func (p plain) Set(z, x *float64)                         { *z = *x }
+func (p plain) Add(z, x *float64)                         { *z += *x }
+func (p plain) Gather(z, x *float64, _ int, _ int32)      { *z += *x }
+func (p plain) Push(z, x *float64, _ int, _ int32, _ int) { *z += *x }
+func (p plain) Divide(z, x *float64, k int)               { *z = *x / p.g.DenFloat(k) }
+func (p plain) Weigh(z, x *float64, _ int, t int32) bool {
+	*z = p.weight(t)
+	if x != nil {
+		*z *= *x
+	}
+	return true
+}
+
+// Sweeps in float64 give the values of all states to the last digit, on sets of servers and on connected ones, and the
+// numbers of jobs up to roundings.
+func TestSweepsAgree(t *testing.T) {
+	ctx := context.Background()
+	rapid.Check(t, func(t *rapid.T) {
+		p := drawProblem(t, 3)
+		var graphs []*recursion.Graph
+		g, err := recursion.SymmetricGraph(ctx, p, 0)
+		var overload *recursion.Overload
+		if errors.As(err, &overload) {
+			return
+		}
+		graphs = append(graphs, g)
+		if err == nil && p.Whole {
+			g, _, err = recursion.ConnectedGraph(ctx, p, 1000)
+			graphs = append(graphs, g)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, g := range graphs {
+			want, _, err := doubles.Values(ctx, g)
+			if err != nil {
+				t.Fatal(err)
+			}
+			m, err := doubles.Evaluate(ctx, p, g)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s := recursion.NewSweep(ctx, g, plain{g}, 0., 1)
+			s.Value = s.Numbers(g.States())
+			if err := s.Up(); err != nil || !slices.Equal(s.Value, want) {
+				t.Fatalf("%v, want %v: %v", s.Value, want, err)
+			}
+			last := g.States() - 1
+			w, carried, jobs := s.Numbers(last+1), s.Numbers(last+1), make([]float64, len(p.Classes))
+			w[last] = 1
+			err = recursion.Down(s, w, func(k int, w *float64) {
+				x := *w * s.Value[k]
+				recursion.Carry(s, carried, k, &x, func(o, i int32, x *float64) {
+					y := *x * arithmetic.Scaled(p.Classes[i].Rate, 0)
+					if g.Coef != nil {
+						y *= g.Coef.Float(int(o))
+					}
+					jobs[i] += y / s.Value[last]
+				})
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, x := range jobs {
+				off := math.Abs(x/m.Jobs[i].Double() - 1)
+				if off > m.Jobs[i].Bound+12*perServer*arithmetic.Roundoff {
+					t.Errorf("%v jobs of class %d, want %v", x, i, m.Jobs[i].Double())
+				}
+			}
 		}
 	})
 }

@@ -65,7 +65,14 @@ func fractionsOf(t *testing.T, p *Problem) exact {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return exact{m.Normalization, m.Jobs, m.Busy}
+	e := exact{z: m.Normalization.Exact}
+	for _, x := range m.Jobs {
+		e.jobs = append(e.jobs, x.Exact)
+	}
+	for _, x := range m.Busy {
+		e.busy = append(e.busy, x.Exact)
+	}
+	return e
 }
 
 // Larger trees, against fractions of the lattice of connected sets.

@@ -60,7 +60,8 @@ func TestMeasuresEncloseFractions(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			holds := func(name string, x arithmetic.Number, want *big.Rat) {
+			holds := func(name string, x, y arithmetic.Number) {
+				want := y.Exact
 				low, _ := x.Interval.Low.Rat(nil)
 				high, _ := x.Interval.High.Rat(nil)
 				width := new(big.Rat).Sub(high, low)

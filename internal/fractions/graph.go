@@ -6,17 +6,11 @@ import (
 	"math/bits"
 	"slices"
 
+	"productform/internal/arithmetic"
 	"productform/internal/input"
 	"productform/internal/recursion"
 	"productform/num"
 )
-
-// Measures are the stationary measures that a graph gives.
-type Measures struct {
-	Normalization *big.Rat
-	Jobs          []*big.Rat // E[X_i] of each class
-	Busy          []*big.Rat // utilization of the servers of each group
-}
 
 // Evaluate returns the measures of a graph, computed in integers. All values of one layer share a denominator, so
 // that a term costs a product by a word and an addition, and no greatest common divisor is
@@ -29,19 +23,27 @@ type Measures struct {
 // On the lattices of subsets E_l = L_1 ... L_l and F_l = L_{l+1} ... L_n. It fails, before
 // it starts, if the tables would need more than maxBytes: the refusal, a *[num.TooLargeError], names the lattice. Other errors are
 // those of the context.
-func Evaluate(ctx context.Context, p *recursion.Problem, g *recursion.Graph, lattice string, maxBytes int64) (Measures, error) {
+func Evaluate(ctx context.Context, p *recursion.Problem, g *recursion.Graph, lattice string,
+	maxBytes int64) (recursion.Measures, error) {
 	x := &evaluation{g: g, root: g.States() - 1, ctx: ctx, lattice: lattice}
 	if err := x.denominators(maxBytes); err != nil {
-		return Measures{}, err
+		return recursion.Measures{}, err
 	}
-	if err := x.up(); err != nil {
-		return Measures{}, err
+	s := recursion.NewSweep(ctx, g, x, big.Int{}, perTerm)
+	s.Order = slices.Concat(x.layers...)
+	x.p = x.numbers(func(l int) int { return x.e[l].BitLen() })
+	s.Value = x.p
+	if err := s.Up(); err != nil {
+		return recursion.Measures{}, err
 	}
-	if err := x.down(p); err != nil {
-		return Measures{}, err
+	if err := x.down(s, p); err != nil {
+		return recursion.Measures{}, err
 	}
 	z, e := &x.p[x.root], x.e[g.Layer[x.root]] // Z is z/e
-	m := Measures{Normalization: new(big.Rat).SetFrac(z, e)}
+	fraction := func(a, b *big.Int) arithmetic.Number {
+		return arithmetic.Number{Exact: new(big.Rat).SetFrac(a, b)}
+	}
+	m := recursion.Measures{Normalization: fraction(z, e)}
 	perJobs := new(big.Int).Mul(x.common, z)
 	idle := make([]big.Int, len(p.Groups)) // Z P(idle), over e
 	if g.ByClass {
@@ -58,19 +60,22 @@ func Evaluate(ctx context.Context, p *recursion.Problem, g *recursion.Graph, lat
 	}
 	for i := range x.sums {
 		if err := ctx.Err(); err != nil { // a fraction is reduced at each
-			return Measures{}, err
+			return recursion.Measures{}, err
 		}
-		m.Jobs = append(m.Jobs, new(big.Rat).SetFrac(x.sums[i].Mul(&x.sums[i], e), perJobs))
+		m.Jobs = append(m.Jobs, fraction(x.sums[i].Mul(&x.sums[i], e), perJobs))
 	}
 	for s := range idle {
 		if err := ctx.Err(); err != nil {
-			return Measures{}, err
+			return recursion.Measures{}, err
 		}
-		m.Busy = append(m.Busy, new(big.Rat).SetFrac(idle[s].Sub(z, &idle[s]), z))
+		m.Busy = append(m.Busy, fraction(idle[s].Sub(z, &idle[s]), z))
 	}
 	return m, nil
 }
 
+const perTerm = 1 << 16 // steps, so many that a sweep looks at the context at every state
+
+// An evaluation is the kernel of a sweep by layers. Numbers are integers over the denominators of their layers.
 type evaluation struct {
 	g       *recursion.Graph
 	root    int
@@ -82,6 +87,13 @@ type evaluation struct {
 	common  *big.Int   // lcm of L E F over the layers
 	p       []big.Int  // P(k)
 	sums    []big.Int  // rate_i Σ_k coef(k, i) dZ/d(numerator of k) v(k), over common
+
+	layer        int32      // now visited
+	total, above *big.Int   // E/L and F L of the layer
+	known        []*big.Int // factors of terms with one child, by the layer of the child
+	run          big.Int    // sum of the last terms, which have the factor cof
+	cof          *big.Int
+	q, buf       big.Int
 }
 
 var intOne = big.NewInt(1) // never changed
@@ -216,68 +228,68 @@ func (x *evaluation) product(children []int32, skip int) *big.Int {
 	return d
 }
 
-// cofactors keeps total/(denominator of a term) for terms with one child, by the layer at the other end.
-type cofactors []*big.Int
+func (x *evaluation) One(z *big.Int, k int) { z.Set(x.e[x.g.Layer[k]]) }
 
-func (c cofactors) get(layer int32, total, denominator *big.Int) *big.Int {
-	if c[layer] == nil {
-		c[layer] = new(big.Int).Quo(total, denominator)
+func (x *evaluation) Begin(z *big.Int, k int) {
+	if l := x.g.Layer[k]; x.total == nil || l != x.layer {
+		x.layer, x.total, x.known = l, new(big.Int).Quo(x.e[l], x.l[l]), make([]*big.Int, len(x.layers))
 	}
-	return c[layer]
+	z.SetInt64(0)
 }
 
-func (x *evaluation) up() error {
-	g := x.g
-	x.p = x.numbers(func(l int) int { return x.e[l].BitLen() })
-	var run, term, buf, q big.Int
-	for l, states := range x.layers {
-		total := new(big.Int).Quo(x.e[l], x.l[l])
-		known := make(cofactors, len(x.layers))
-		for _, k := range states {
-			if err := x.ctx.Err(); err != nil {
-				return err
-			}
-			first, last := g.Terms(int(k))
-			if first == last {
-				x.p[k].Set(x.e[l])
-				continue
-			}
-			sum := &x.p[k]
-			var cof *big.Int // of the terms gathered in run
-			run.SetInt64(0)
-			for t := first; t < last; t++ {
-				children := g.Children(t)
-				var c *big.Int
-				if len(children) == 1 {
-					c = known.get(g.Layer[children[0]], total, x.e[g.Layer[children[0]]])
-				} else {
-					c = new(big.Int).Quo(total, x.product(children, -1))
-				}
-				if cof != nil && c != cof {
-					sum.Add(sum, run.Mul(&run, cof))
-					run.SetInt64(0)
-				}
-				cof = c
-				if len(children) == 0 {
-					run.Add(&run, x.weighted(&term, t, intOne))
-					continue
-				}
-				x.weighted(&term, t, &x.p[children[0]])
-				for _, o := range children[1:] {
-					term.Mul(&term, &x.p[o])
-				}
-				run.Add(&run, &term)
-			}
-			if cof.IsInt64() && cof.Int64() == 1 {
-				sum.Add(sum, &run)
-			} else {
-				sum.Add(sum, run.Mul(&run, cof))
-			}
-			sum.Mul(sum, q.Quo(x.l[l], g.Den.At(int(k), &buf)))
+func (x *evaluation) Weigh(z, y *big.Int, _ int, t int32) bool {
+	if y == nil {
+		y = intOne
+	}
+	if w := x.g.Weight[t]; w >= 0 {
+		z.Mul(x.g.Weights[w], y)
+	} else {
+		z.Set(y)
+	}
+	return true
+}
+
+func (x *evaluation) Mul(z, y *big.Int) { z.Mul(z, y) }
+func (x *evaluation) Set(z, y *big.Int) { z.Set(y) }
+func (x *evaluation) Add(z, y *big.Int) { z.Add(z, y) }
+
+// factor returns a quotient for the children of term t. That of a single child depends on its layer only.
+func (x *evaluation) factor(t int32, quotient func(children []int32) *big.Int) *big.Int {
+	children := x.g.Children(t)
+	if len(children) != 1 {
+		return quotient(children)
+	}
+	c := &x.known[x.g.Layer[children[0]]]
+	if *c == nil {
+		*c = quotient(children)
+	}
+	return *c
+}
+
+// Gather brings terms to the denominator of their layer. Those with the same factor are added up first.
+func (x *evaluation) Gather(z, y *big.Int, _ int, t int32) {
+	c := x.factor(t, func(children []int32) *big.Int { return new(big.Int).Quo(x.total, x.product(children, -1)) })
+	if x.cof != nil && c != x.cof {
+		z.Add(z, x.run.Mul(&x.run, x.cof))
+		x.run.SetInt64(0)
+	}
+	x.cof = c
+	x.run.Add(&x.run, y)
+}
+
+func (x *evaluation) Divide(z, y *big.Int, k int) {
+	if x.cof != nil {
+		if !isOne(x.cof) {
+			x.run.Mul(&x.run, x.cof)
 		}
+		y.Add(y, &x.run)
+		x.run.SetInt64(0)
+		x.cof = nil
 	}
-	return nil
+	z.Mul(y, x.q.Quo(x.l[x.g.Layer[k]], x.g.Den.At(k, &x.buf)))
 }
+
+func isOne(z *big.Int) bool { return z.IsInt64() && z.Int64() == 1 }
 
 // numbers returns a zero for every state with room for size bits on its layer and a few words
 // more, so that the sums into it rarely need new memory.
@@ -303,74 +315,44 @@ const (
 	moreWords = 4             // that a number has room for beyond its denominator
 )
 
-// weighted sets z to v times the weight of term t, and returns it.
-func (x *evaluation) weighted(z *big.Int, t int32, v *big.Int) *big.Int {
-	if w := x.g.Weight[t]; w >= 0 {
-		return z.Mul(x.g.Weights[w], v)
+// Push brings a term to the denominator of the layer of a child.
+func (x *evaluation) Push(z, y *big.Int, k int, t int32, child int) {
+	g := x.g
+	if l := g.Layer[k]; x.above == nil || l != x.layer {
+		x.layer, x.above, x.known = l, new(big.Int).Mul(x.f[l], x.l[l]), make([]*big.Int, len(x.layers))
 	}
-	return z.Set(v)
+	c := x.factor(t, func(children []int32) *big.Int {
+		d := new(big.Int).Mul(x.above, x.product(children, child))
+		return d.Quo(x.f[g.Layer[children[child]]], d)
+	})
+	if !isOne(c) {
+		y.Mul(y, c)
+	}
+	z.Add(z, y)
 }
 
-func (x *evaluation) down(p *recursion.Problem) error {
+func (x *evaluation) down(s *recursion.Sweep[big.Int, *evaluation], p *recursion.Problem) error {
 	g := x.g
 	a := x.numbers(func(l int) int { return x.f[l].BitLen() })
-	carry := x.numbers(func(int) int { return x.common.BitLen() })
+	carried := x.numbers(func(int) int { return x.common.BitLen() })
 	a[x.root].SetInt64(1)
 	x.sums = make([]big.Int, len(p.Classes))
-	var w, term, buf, q big.Int
-	for l := len(x.layers) - 1; l >= 0; l-- {
-		above := new(big.Int).Mul(x.f[l], x.l[l])
-		rescale := new(big.Int).Quo(x.common, x.lef(l))
-		known := make(cofactors, len(x.layers))
-		for _, k := range x.layers[l] {
-			if err := x.ctx.Err(); err != nil {
-				return err
-			}
-			first, last := g.Terms(int(k))
-			if first == last {
-				continue
-			}
-			w.Mul(&a[k], q.Quo(x.l[l], g.Den.At(int(k), &buf)))
-			for t := first; t < last; t++ {
-				children := g.Children(t)
-				for j, c := range children {
-					var cof *big.Int
-					if len(children) == 1 {
-						cof = known.get(g.Layer[c], x.f[g.Layer[c]], above)
-					} else {
-						cof = new(big.Int).Mul(above, x.product(children, j))
-						cof.Quo(x.f[g.Layer[c]], cof)
-					}
-					x.weighted(&term, t, &w)
-					for i, o := range children {
-						if i != j {
-							term.Mul(&term, &x.p[o])
-						}
-					}
-					if !cof.IsInt64() || cof.Int64() != 1 {
-						term.Mul(&term, cof)
-					}
-					a[c].Add(&a[c], &term)
-				}
-			}
-			term.Mul(&w, &x.p[k])
-			carry[k].Add(&carry[k], term.Mul(&term, rescale))
-			for o := g.OwnFirst[k]; o < g.OwnFirst[k+1]; o++ {
-				i := g.Own[o]
-				term.Mul(&carry[k], p.Classes[i].Rate)
-				if g.Coef != nil {
-					term.Mul(&term, g.Coef.At(int(o), &buf))
-				}
-				x.sums[i].Add(&x.sums[i], &term)
-			}
-			if t := g.Rest[k]; t >= 0 {
-				for _, c := range g.Children(t) {
-					carry[c].Add(&carry[c], &carry[k])
-				}
-			}
+	var rescale, loss, term, buf big.Int
+	layer := int32(-1)
+	return recursion.Down(s, a, func(k int, w *big.Int) {
+		if l := g.Layer[k]; l != layer {
+			layer = l
+			rescale.Quo(x.common, x.lef(int(l)))
 		}
-	}
-	return nil
+		loss.Mul(w, &x.p[k])
+		recursion.Carry(s, carried, k, loss.Mul(&loss, &rescale), func(o, i int32, y *big.Int) {
+			term.Mul(y, p.Classes[i].Rate)
+			if g.Coef != nil {
+				term.Mul(&term, g.Coef.At(int(o), &buf))
+			}
+			x.sums[i].Add(&x.sums[i], &term)
+		})
+	})
 }
 
 // addActive adds Σ_{A∋i} G(A) to sums[i], and sets idle[s] to Σ G(A) over the sets A that do not

@@ -26,20 +26,20 @@ const least, most, smallest = 0x1p-450, 0x1p450, 0x1p-60
 // the root it is within (a+7) (n-l+1). The product with Z(K) therefore is within (a+7) (n+1) + 1, and sums of these take 2n more.
 //
 // The error is [doubles.ErrRange], a [*recursion.Overload], or that of the context.
-func (c *Chain) Solve(ctx context.Context) (doubles.Measures, error) {
+func (c *Chain) Solve(ctx context.Context) (recursion.Measures, error) {
 	w := &sweep{Chain: c, stop: recursion.Cancellation{Ctx: ctx}}
 	if err := w.prepare(); err != nil {
-		return doubles.Measures{}, err
+		return recursion.Measures{}, err
 	}
 	if err := w.upInRange(); err != nil {
-		return doubles.Measures{}, err
+		return recursion.Measures{}, err
 	}
 	additions := dotAdditions(c.servers)
 	value := func(v float64, servers int) arithmetic.Number {
 		return arithmetic.FromFloat(v, arithmetic.Roundings((additions+6)*float64(servers)))
 	}
 	z := value(w.root, c.servers)
-	m := doubles.Measures{Busy: make([]arithmetic.Number, c.servers)}
+	m := recursion.Measures{Busy: make([]arithmetic.Number, c.servers)}
 	exponent := 0
 	for _, e := range w.exponent {
 		exponent += e
@@ -56,7 +56,7 @@ func (c *Chain) Solve(ctx context.Context) (doubles.Measures, error) {
 	roundings := (additions + 7) * float64(c.servers+1)
 	sums, err := w.down()
 	if err != nil {
-		return doubles.Measures{}, err
+		return recursion.Measures{}, err
 	}
 	for k, sum := range sums {
 		rate := arithmetic.WideOf(new(big.Float).SetMantExp(new(big.Float).SetInt(c.problem.Classes[k].Rate), -w.shift))
@@ -66,7 +66,7 @@ func (c *Chain) Solve(ctx context.Context) (doubles.Measures, error) {
 	for _, s := range mostlyIdle {
 		sum, more, err := w.busy(s)
 		if err != nil {
-			return doubles.Measures{}, err
+			return recursion.Measures{}, err
 		}
 		m.Busy[s] = arithmetic.FromFloat(sum, arithmetic.Roundings(roundings+more)).Quo(z)
 	}

@@ -1,0 +1,165 @@
+package recursion
+
+import (
+	"context"
+	"slices"
+)
+
+// A Kernel is the arithmetic of a [Sweep]. It changes numbers in place, which keeps their memory, and
+// may change x, too, which is not read again.
+type Kernel[T any] interface {
+	One(z *T, k int)                // z ← 1, the value of state k, which has no terms
+	Begin(z *T, k int)              // z ← 0, or what else the terms of state k are added to
+	Gather(z, x *T, k int, t int32) // z ← z + x, with x term t of state k
+	Divide(z, x *T, k int)          // z ← x/d(k)
+	Mul(z, x *T)                    // z ← z x; x stays
+
+	// Weigh sets z to the weight of term t of state k, times x unless x is nil. x stays. It returns false
+	// to leave out the term.
+	Weigh(z, x *T, k int, t int32) bool
+}
+
+// A DownKernel also takes adjoints down a graph.
+type DownKernel[T any] interface {
+	Kernel[T]
+	Set(z, x *T) // z ← x; x stays
+	Add(z, x *T) // z ← z + x; x stays
+
+	// Push adds x to the adjoint z of a child of term t of state k.
+	Push(z, x *T, k int, t int32, child int)
+}
+
+// A Sweep computes the values of the states of a graph.
+type Sweep[T any, K Kernel[T]] struct {
+	*Graph
+	Kernel K
+	Value  []T
+	Order  []int32 // states in the order of Up, which Down reverses; nil for all in their order
+	Stop   Cancellation
+	Steps  int // additions of float64 that take as long as a term
+
+	zero, sum, term, left, pushed T
+}
+
+// NewSweep returns a sweep without values. All its numbers begin as copies of zero.
+func NewSweep[T any, K Kernel[T]](ctx context.Context, g *Graph, kernel K, zero T, steps int) *Sweep[T, K] {
+	return &Sweep[T, K]{Graph: g, Kernel: kernel, Stop: Cancellation{Ctx: ctx}, Steps: steps,
+		zero: zero, sum: zero, term: zero, left: zero, pushed: zero}
+}
+
+// Numbers returns n zeros.
+func (s *Sweep[T, K]) Numbers(n int) []T { return slices.Repeat([]T{s.zero}, n) }
+
+func (s *Sweep[T, K]) state(i int) int {
+	if s.Order == nil {
+		return i
+	}
+	return int(s.Order[i])
+}
+
+// Up computes all values. The error is that of the context.
+func (s *Sweep[T, K]) Up() error {
+	n := len(s.Value)
+	if s.Order != nil {
+		n = len(s.Order)
+	}
+	for i := range n {
+		if err := s.next(s.state(i)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// next computes v(k) from the values of the children of its terms.
+func (s *Sweep[T, K]) next(k int) error {
+	first, last := s.Terms(k)
+	if first == last {
+		s.Kernel.One(&s.Value[k], k)
+		return nil
+	}
+	if err := s.Stop.After(s.Steps * int(last-first)); err != nil {
+		return err
+	}
+	s.Kernel.Begin(&s.sum, k)
+	for t := first; t < last; t++ {
+		var x *T
+		children := s.Children(t)
+		if len(children) > 0 {
+			x = &s.Value[children[0]]
+		}
+		if !s.Kernel.Weigh(&s.term, x, k, t) {
+			continue
+		}
+		s.times(&s.term, children, 0)
+		s.Kernel.Gather(&s.sum, &s.term, k, t)
+	}
+	s.Kernel.Divide(&s.Value[k], &s.sum, k)
+	return nil
+}
+
+// times multiplies z by the values of the children but for number skip.
+func (s *Sweep[T, K]) times(z *T, children []int32, skip int) {
+	for j, c := range children {
+		if j != skip {
+			s.Kernel.Mul(z, &s.Value[c])
+		}
+	}
+}
+
+// Down goes through the states of w from the last to the first, with w(k) the adjoint of the sum over
+// the terms of state k. It divides w(k) by d(k), and adds to that of each child c of each term t
+//
+//	weight_t w(k) Π_{o≠c} v(o),
+//
+// o being the other children of t. It calls leave, unless that is nil, with each w(k) after the division.
+// The error is that of the context.
+func Down[T any, K DownKernel[T]](s *Sweep[T, K], w []T, leave func(k int, w *T)) error {
+	for i := len(w) - 1; i >= 0; i-- {
+		k := s.state(i)
+		first, last := s.Terms(k)
+		if first == last {
+			continue
+		}
+		if err := s.Stop.After(2 * s.Steps * int(last-first)); err != nil {
+			return err
+		}
+		s.Kernel.Divide(&s.left, &w[k], k)
+		for t := first; t < last; t++ {
+			s.Kernel.Weigh(&s.pushed, &s.left, k, t)
+			children := s.Children(t)
+			for j, c := range children {
+				x := &s.pushed
+				if len(children) > 1 {
+					x = &s.term
+					s.Kernel.Set(x, &s.pushed)
+					s.times(x, children, j)
+				}
+				s.Kernel.Push(&w[c], x, k, t, j)
+			}
+		}
+		if leave != nil {
+			leave(k, &s.left)
+		}
+	}
+	return nil
+}
+
+// Carry adds x to carried[k], adds the sum to that of the children of rest(k), and calls own with it for
+// each class that state k has of its own. If states are visited from the last to the first, each class
+// receives Σ coef(k, i) x(k) over the states k of which λ(k) counts the class. No state of a graph with
+// shares has a rest: then carried may be nil, for 0.
+func Carry[T any, K DownKernel[T]](s *Sweep[T, K], carried []T, k int, x *T, own func(o, i int32, x *T)) {
+	if carried != nil {
+		s.Kernel.Add(&carried[k], x)
+		x = &carried[k]
+	}
+	for o := s.OwnFirst[k]; o < s.OwnFirst[k+1]; o++ {
+		own(o, s.Own[o], x)
+	}
+	if t := s.Rest[k]; t >= 0 {
+		for _, c := range s.Children(t) {
+			s.Kernel.Add(&carried[c], x)
+		}
+	}
+}
