@@ -60,8 +60,6 @@ func isToken(s string) bool {
 
 func isNumber(n int) bool      { return n >= 0 && n < 1<<30 }
 func isTask(n int) bool        { return n >= 0 && n < MaxTasks }
-func isAttempt(n int) bool     { return n >= 1 && int64(n) <= largeInt }
-func isBytes(n int64) bool     { return n >= 0 && n <= largeInt }
 func isSequence(n uint64) bool { return n <= largeInt }
 
 // IsDigest reports whether a text is a SHA-256, as blobs are named.
@@ -160,7 +158,7 @@ func (j *Job) Check() error {
 func (r *Run) Check() error {
 	err := cmp.Or(
 		CheckName("kind", r.Kind),
-		must(r.Program == "" || isToken(r.Program), "program", r.Program, wantName),
+		checkMaybe("program", r.Program),
 		must(len(r.Args) <= maxLists, "args", len(r.Args), "at most 1000 arguments"),
 		must(len(r.Inputs) <= maxLists, "inputs", len(r.Inputs), "at most 1000 inputs"),
 		ranges.Limit.Check("limit", r.Limit),
@@ -180,33 +178,48 @@ func (r *Run) Check() error {
 // Check checks a report.
 func (r *Report) Check() error {
 	return cmp.Or(
-		checkVersion(r.Version), checkAttempt(r.Job, r.Task, r.Attempt, r.Worker, r.Token, r.At, r.Seconds),
+		checkVersion(r.Version), checkEnd(r.Job, r.Task, r.Attempt, r.Worker, r.Token, r.At, r.Seconds),
 		must(len(r.Output) <= MaxOutput, "output", len(r.Output), "at most 65536 bytes; larger ones are blobs"),
 		must(r.Digest == "" || IsDigest(r.Digest), "digest", r.Digest, wantDigest),
 		must(r.Digest == "" || len(r.Output) == 0, "output", len(r.Output), "nothing beside a digest"),
-		must(isBytes(r.Size), "size", r.Size, "a number of bytes >= 0"),
+		checkBytes("size", r.Size),
 	)
 }
 
 // Check checks a failure.
 func (f *Failure) Check() error {
 	return cmp.Or(
-		checkVersion(f.Version), checkAttempt(f.Job, f.Task, f.Attempt, f.Worker, f.Token, f.At, f.Seconds),
+		checkVersion(f.Version), checkEnd(f.Job, f.Task, f.Attempt, f.Worker, f.Token, f.At, f.Seconds),
 		must(f.Exit >= math.MinInt32 && int64(f.Exit) <= math.MaxUint32, "exit", f.Exit, "an exit status"),
 		must(isText(f.Reason), "reason", f.Reason, wantText),
 	)
 }
 
-// checkAttempt checks what reports and failures have in common.
-func checkAttempt(job string, task, attempt int, worker, token string, at, seconds float64) error {
-	return cmp.Or(
-		CheckName("job", job), CheckName("worker", worker),
-		must(isTask(task), "task", task, wantTask),
-		must(isAttempt(attempt), "attempt", attempt, wantAttempt),
-		must(isToken(token), "token", token, wantToken),
-		ranges.Time.Check("at", at),
-		ranges.Time.Check("seconds", seconds),
-	)
+// checkEnd checks what reports and failures have in common.
+func checkEnd(job string, task, attempt int, worker, token string, at, seconds float64) error {
+	return cmp.Or(CheckName("job", job), CheckName("worker", worker), checkAttempt(task, attempt, token),
+		ranges.Time.Check("at", at), ranges.Time.Check("seconds", seconds))
+}
+
+// checkAttempt checks what tells one attempt at a task of a job from another.
+func checkAttempt(task, attempt int, token string) error {
+	return cmp.Or(checkTask(task), must(attempt >= 1 && int64(attempt) <= largeInt, "attempt", attempt, wantAttempt),
+		must(isToken(token), "token", token, wantToken))
+}
+
+func checkTask(n int) error                     { return must(isTask(n), "task", n, wantTask) }
+func checkNumber(path string, n int) error      { return must(isNumber(n), path, n, wantNumber) }
+func checkSequence(path string, n uint64) error { return must(isSequence(n), path, n, "a sequence") }
+func checkBytes(path string, n int64) error {
+	return must(n >= 0 && n <= largeInt, path, n, "a number of bytes >= 0")
+}
+
+// checkMaybe refuses what is neither a name nor empty.
+func checkMaybe(path, name string) error {
+	if name == "" {
+		return nil
+	}
+	return CheckName(path, name)
 }
 
 // Check checks the fields of a wish.
@@ -295,10 +308,7 @@ func (o *Order) Check() error {
 		return err
 	}
 	err = cmp.Or(
-		CheckName("job", o.Job),
-		must(isTask(o.Task), "task", o.Task, wantTask),
-		must(isAttempt(o.Attempt), "attempt", o.Attempt, wantAttempt),
-		must(isToken(o.Token), "token", o.Token, wantToken),
+		CheckName("job", o.Job), checkAttempt(o.Task, o.Attempt, o.Token),
 		must(!o.Again, "again", o.Again, "false, since this version runs no task twice"),
 		ranges.Work.Check("work", o.Work),
 	)
@@ -317,19 +327,14 @@ func (b *Beat) Check() error {
 		must(isSequence(b.Plan), "plan", b.Plan, "the number of a plan"),
 		ranges.Time.Check("clock", b.Clock),
 		ranges.Time.Check("load", b.Load),
-		must(isBytes(b.Memory), "memory", b.Memory, "a number of bytes >= 0"),
-		must(isBytes(b.Disk), "disk", b.Disk, "a number of bytes >= 0"),
+		checkBytes("memory", b.Memory),
+		checkBytes("disk", b.Disk),
 		checkFacts(b.Facts),
 	)
 	if err != nil || b.Token == "" {
 		return err
 	}
-	return cmp.Or(
-		CheckName("job", b.Job),
-		must(isTask(b.Task), "task", b.Task, wantTask),
-		must(isAttempt(b.Attempt), "attempt", b.Attempt, wantAttempt),
-		must(isToken(b.Token), "token", b.Token, wantToken),
-	)
+	return cmp.Or(CheckName("job", b.Job), checkAttempt(b.Task, b.Attempt, b.Token))
 }
 
 // checkFacts accepts texts, numbers and truths.
@@ -359,7 +364,7 @@ func checkFacts(facts map[string]any) error {
 func (h *snapshotHeader) Check() error {
 	return cmp.Or(checkVersion(h.Version),
 		must(isSequence(h.Plan), "plan", h.Plan, "the number of a plan"),
-		must(isSequence(h.Upto), "upto", h.Upto, "a sequence"),
-		must(isBytes(int64(h.Bytes)), "bytes", h.Bytes, "a number of bytes >= 0"),
+		checkSequence("upto", h.Upto),
+		checkBytes("bytes", int64(h.Bytes)),
 		must(IsDigest(h.Digest), "digest", h.Digest, wantDigest))
 }

@@ -96,7 +96,7 @@ func (p *Plan) checkNew() error {
 	for i := range p.NewJobs {
 		n := &p.NewJobs[i]
 		err := cmp.Or(
-			must(isNumber(n.Number), "number", n.Number, wantNumber), CheckName("batch", n.Batch),
+			checkNumber("number", n.Number), CheckName("batch", n.Batch),
 			ranges.Time.Check("submit", n.Submit), ranges.Time.Check("deadline", n.Deadline))
 		if err == nil {
 			if err = n.Job.Check(); err != nil {
@@ -110,8 +110,8 @@ func (p *Plan) checkNew() error {
 	for i := range p.NewWorkers {
 		n := &p.NewWorkers[i]
 		err := cmp.Or(
-			must(isNumber(n.Number), "number", n.Number, wantNumber), CheckName("name", n.Name),
-			must(n.Process == "" || isToken(n.Process), "process", n.Process, wantName),
+			checkNumber("number", n.Number), CheckName("name", n.Name),
+			checkMaybe("process", n.Process),
 			ranges.Speed.Check("speed", n.Speed))
 		if err != nil {
 			return inside(input.Index("workers", i), err)
@@ -125,21 +125,21 @@ func (p *Plan) checkRepair() error {
 	if t := p.Term; t != nil {
 		if err := cmp.Or(must(isToken(t.ID), "id", t.ID, wantToken), must(isToken(t.Key), "key", "(a secret)",
 			wantToken),
-			must(isSequence(t.From), "from", t.From, "a sequence")); err != nil {
+			checkSequence("from", t.From)); err != nil {
 			return inside("term", err)
 		}
 	}
 	for i := range p.Adopted {
 		a := &p.Adopted[i]
-		err := cmp.Or(must(isNumber(a.Job), "job", a.Job, wantNumber), must(isTask(a.Task), "task", a.Task, wantTask),
-			must(isSequence(a.Sequence), "sequence", a.Sequence, "a sequence"), ranges.Time.Check("seconds", a.Seconds))
+		err := cmp.Or(checkNumber("job", a.Job), checkTask(a.Task),
+			checkSequence("sequence", a.Sequence), ranges.Time.Check("seconds", a.Seconds))
 		if err != nil {
 			return inside(input.Index("adopted", i), err)
 		}
 	}
 	for i := range p.Missing {
 		m := &p.Missing[i]
-		if err := cmp.Or(must(isNumber(m.Job), "job", m.Job, wantNumber), must(m.Results >= 0, "results", m.Results,
+		if err := cmp.Or(checkNumber("job", m.Job), must(m.Results >= 0, "results", m.Results,
 			"an integer >= 0")); err != nil {
 			return inside(input.Index("missing", i), err)
 		}
@@ -160,9 +160,9 @@ func (p *Plan) checkRest() error {
 	for i := range p.Refused {
 		r := &p.Refused[i]
 		err := cmp.Or(
-			must(isSequence(r.Sequence), "sequence", r.Sequence, "a sequence"), must(isText(r.Why), "why", r.Why, wantText),
-			must(r.Batch == "" || isToken(r.Batch), "batch", r.Batch, wantName),
-			must(r.Worker == "" || isToken(r.Worker), "worker", r.Worker, wantName))
+			checkSequence("sequence", r.Sequence), must(isText(r.Why), "why", r.Why, wantText),
+			checkMaybe("batch", r.Batch),
+			checkMaybe("worker", r.Worker))
 		if err != nil {
 			return inside(input.Index("refused", i), err)
 		}
@@ -170,9 +170,9 @@ func (p *Plan) checkRest() error {
 	for i := range p.Removed {
 		r := &p.Removed[i]
 		err := cmp.Or(
-			must(isSequence(r.Sequence), "sequence", r.Sequence, "a sequence"),
-			must(r.Job == "" || isToken(r.Job), "job", r.Job, wantName),
-			must(r.Batch == "" || isToken(r.Batch), "batch", r.Batch, wantName))
+			checkSequence("sequence", r.Sequence),
+			checkMaybe("job", r.Job),
+			checkMaybe("batch", r.Batch))
 		if err != nil {
 			return inside(input.Index("removed", i), err)
 		}
@@ -199,7 +199,7 @@ func (v *ProfileView) Check() error {
 		w, path := &v.Workers[i], input.Index("workers", i)
 		err = cmp.Or(CheckName(path+".name", w.Name), ranges.Speed.Check(path+".speed", w.Speed),
 			ranges.Speed.Check(path+".declared", w.Declared),
-			must(isNumber(w.Tasks), path+".tasks", w.Tasks, wantNumber),
+			checkNumber(path+".tasks", w.Tasks),
 			ranges.Time.Check(path+".seconds", w.Seconds))
 	}
 	return err
@@ -207,7 +207,7 @@ func (v *ProfileView) Check() error {
 
 // Check checks a view of a batch.
 func (v *BatchView) Check() error {
-	return cmp.Or(checkVersion(v.Version), CheckName("name", v.Name), must(isSequence(v.Sequence), "sequence", v.Sequence, "a sequence"))
+	return cmp.Or(checkVersion(v.Version), CheckName("name", v.Name), checkSequence("sequence", v.Sequence))
 }
 
 // Check checks a view of the whole.
