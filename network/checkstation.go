@@ -7,7 +7,8 @@ import (
 	"strconv"
 
 	"productform/internal/input"
-	"productform/network/internal/demands"
+	"productform/internal/lattice"
+	"productform/internal/ranktable"
 )
 
 // disciplines are all, in the order of messages.
@@ -196,12 +197,9 @@ func maskOf(set, visitors []int) int {
 	return mask
 }
 
-func membersOf(mask int, visitors []int) []int {
-	var set []int
-	for k, c := range visitors {
-		if mask>>k&1 == 1 {
-			set = append(set, c)
-		}
+func membersOf(mask int, visitors []int) (set []int) {
+	for _, k := range ranktable.Members(mask) {
+		set = append(set, visitors[k])
 	}
 	return set
 }
@@ -247,7 +245,7 @@ func (m *Model) checkTable(path string, t *Table, visitors []int) error {
 
 // checkRates checks the rates, of which there is a row for each state.
 func (t *Table) checkRates(path string) error {
-	x := make([]int, len(t.Classes))
+	box, x := lattice.LastFastest(t.Most), make([]int, len(t.Classes))
 	for row, rates := range t.Rates {
 		path := input.Index(path, row)
 		if len(rates) != len(x) {
@@ -262,7 +260,7 @@ func (t *Table) checkRates(path string) error {
 				return err
 			}
 		}
-		demands.NextVector(x, t.Most)
+		box.Next(x)
 	}
 	return nil
 }

@@ -7,6 +7,8 @@ import (
 	"slices"
 
 	"productform/internal/input"
+	"productform/internal/lattice"
+	"productform/internal/ranktable"
 	"productform/network/internal/demands"
 	"productform/num"
 )
@@ -51,11 +53,7 @@ func (s *system) newShared(ctx context.Context, i int) (*demands.Shared, error) 
 		}
 		sh.Most = append(sh.Most, most)
 	}
-	vectors := 1.0
-	for _, m := range sh.Most {
-		vectors *= float64(m + 1)
-	}
-	if vectors > demands.MaxVectors {
+	if vectors := lattice.Size(sh.Most); vectors > demands.MaxVectors {
 		bad := input.Errorf(input.Index("stations", i), fmt.Sprintf("%d kinds of classes", len(sh.Kinds)),
 			"at most %d sets of classes that it tells apart, or vectors of their numbers up to the limits, not %.0f", demands.MaxVectors, vectors)
 		return nil, &num.TooLargeError{Input: bad, States: vectors, Bytes: 64 * vectors, Limit: 64 * demands.MaxVectors}
@@ -117,13 +115,13 @@ func (s *system) nodesOf(i int, kinds []demands.Kind) (capacities []*big.Rat, se
 }
 
 // limitsOf returns the limits of a station for its kinds, each of which a limit holds wholly or not at all.
-func limitsOf(of *Station, st *demands.Station, kinds []demands.Kind) []demands.Limit {
-	var limits []demands.Limit
+func limitsOf(of *Station, st *demands.Station, kinds []demands.Kind) []ranktable.Limit {
+	var limits []ranktable.Limit
 	for _, l := range of.Limits {
-		limit := demands.Limit{Most: l.Most}
+		limit := ranktable.Limit{Most: l.Most}
 		for c, k := range kinds {
 			if slices.Contains(l.Classes, st.Visits[k.Visits[0]].Class) {
-				limit.Kinds = append(limit.Kinds, c)
+				limit.Classes = append(limit.Classes, c)
 			}
 		}
 		limits = append(limits, limit)
@@ -133,18 +131,14 @@ func limitsOf(of *Station, st *demands.Station, kinds []demands.Kind) []demands.
 
 // rankOf returns the rank function of a station at the bit masks of its kinds, one for each class.
 func rankOf(of *Station, st *demands.Station, kinds []demands.Kind) []*big.Rat {
-	bit := map[int]int{}
-	for c, k := range kinds {
-		bit[st.Visits[k.Visits[0]].Class] = 1 << c
+	var visitors []int
+	for _, k := range kinds {
+		visitors = append(visitors, st.Visits[k.Visits[0]].Class)
 	}
 	rates := make([]*big.Rat, 1<<len(kinds))
 	rates[0] = new(big.Rat)
 	for _, r := range of.Rank {
-		mask := 0
-		for _, c := range r.Classes {
-			mask |= bit[c]
-		}
-		rates[mask] = r.Rate
+		rates[maskOf(r.Classes, visitors)] = r.Rate
 	}
 	return rates
 }

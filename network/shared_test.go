@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"productform/internal/arithmetic"
+	"productform/internal/lattice"
 	"productform/internal/oracle"
 	"productform/network/internal/demands"
 	"productform/num"
@@ -234,7 +235,7 @@ func TestTablesAreSumsOverSequences(t *testing.T) {
 			axisOf[v.Class] = slices.Index(axes, v.K)
 			limit[v.Class] = most[axisOf[v.Class]]
 		}
-		stride := demands.Strides(most)
+		stride := lattice.LastFastest(most).Stride
 		points := stride[0] * (most[0] + 1)
 		zeros := func() []*big.Rat {
 			x := make([]*big.Rat, points)
@@ -359,10 +360,8 @@ func openSums(s *system, work []*big.Rat, most []int, open int) (all []float64, 
 			limit[v.Class], axis[v.Class] = most[v.K], v.K
 		}
 	}
-	stride, total := demands.Strides(limit), 1
-	for _, n := range limit {
-		total *= n + 1
-	}
+	box := lattice.LastFastest(limit)
+	stride, total := box.Stride, box.States
 	phi := make([]float64, total)
 	points := 1
 	for _, n := range most {
@@ -378,7 +377,7 @@ func openSums(s *system, work []*big.Rat, most []int, open int) (all []float64, 
 	}
 	rates := map[string]float64{}
 	x := make([]int, len(limit))
-	to := demands.Strides(most)
+	to := lattice.LastFastest(most).Stride
 	for row := 0; row < total; row++ {
 		if row == 0 {
 			phi[0] = 1
@@ -416,7 +415,7 @@ func openSums(s *system, work []*big.Rat, most []int, open int) (all []float64, 
 				jobs[c][at] += float64(x[c]) * phi[row]
 			}
 		}
-		demands.NextVector(x, limit)
+		box.Next(x)
 	}
 	return all, jobs
 }
@@ -485,7 +484,8 @@ func TestTables(t *testing.T) {
 		for _, c := range table.Classes {
 			table.Most = append(table.Most, s.Chains[s.Closed[sh.Kinds[of[c]].K]].Population)
 		}
-		x, stride := make([]int, len(classes)), demands.Strides(table.Most)
+		box, x := lattice.LastFastest(table.Most), make([]int, len(classes))
+		stride := box.Stride
 		for row := 0; ; row++ { // Φ of balanced fairness
 			phi := big.NewRat(1, 1)
 			if row > 0 {
@@ -507,7 +507,7 @@ func TestTables(t *testing.T) {
 				}
 			}
 			table.Rates = append(table.Rates, rates)
-			if !demands.NextVector(x, table.Most) {
+			if box.Next(x) < 0 {
 				break
 			}
 		}
@@ -664,7 +664,7 @@ func checkPair(t *testing.T, m *Model, chain *oracle.Chain[pairState]) {
 		t.Fatal(err)
 	}
 	axes, most := populationsOf(s)
-	stride := demands.Strides(most)
+	stride := lattice.LastFastest(most).Stride
 	var tabs [2]*demands.Tabulation
 	var values [2]demands.Table
 	for i := range tabs {

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"productform/internal/input"
+	"productform/internal/lattice"
 	"productform/network/internal/demands"
 	"productform/num"
 )
@@ -45,26 +46,26 @@ func newTableForm(ctx context.Context, m *Model, i int, classes []int) (*demands
 		axis[a] = slices.Index(classes, c)
 		form.Most[axis[a]] = t.Most[a]
 	}
-	stride := demands.Strides(form.Most)
-	x := make([]int, len(classes))
+	from, to, x := lattice.LastFastest(t.Most), lattice.LastFastest(form.Most), make([]int, len(classes))
 	for _, v := range phi {
 		row := 0
 		for a, n := range x {
-			row += n * stride[axis[a]]
+			row += n * to.Stride[axis[a]]
 		}
 		form.Balance[row] = v
-		demands.NextVector(x, t.Most)
+		from.Next(x)
 	}
 	return form, nil
 }
 
 // integrate returns the balance function of the rates of station i.
 func (t *Table) integrate(ctx context.Context, m *Model, i int) ([]*big.Rat, error) {
-	phi, v, err := demands.Integrate(ctx, t.Most, t.Rates)
-	if err != nil || v == nil {
+	phi, v, err := lattice.Integrate(ctx, lattice.Walk(lattice.NewTable(t.Most)), t.Rates)
+	if err != nil || v.Relative.Sign() == 0 {
 		return phi, err
 	}
-	worst := &BalanceError{Station: i, State: v.State, Classes: [2]int{t.Classes[v.C], t.Classes[v.D]}, Left: v.Left, Right: v.Right, Relative: v.Relative}
+	worst := &BalanceError{Station: i, State: v.State, Classes: [2]int{t.Classes[v.J], t.Classes[v.I]},
+		Left: v.Right, Right: v.Left, Relative: v.Relative}
 	relative, _ := v.Relative.Float64()
 	worst.Input = input.Errorf(input.Index("stations", i)+".table.rates", "rates without a balance function",
 		"φ_c(x) φ_d(x-e_c) = φ_c(x-e_d) φ_d(x) for all classes c, d and numbers of jobs x; for %s and %s at x = %v the sides are %s and %s, %.3g apart, the worst of all",

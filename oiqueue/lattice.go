@@ -11,13 +11,10 @@ const maxStates = 1 << 20
 
 // newLattice returns the lattice of all y <= top, at most limit of them.
 func newLattice(top []int, limit int) (lattice.Lattice, error) {
-	states := 1
-	for _, t := range top {
-		if t >= limit/states {
-			return lattice.Lattice{}, tooLarge("states of the table", digits(product(top)), product(top), "at most %d; "+
-				"merge classes that are served alike (their rates add), take Stationary for StationaryExact, or let package bf solve a cluster on sets of servers", limit)
-		}
-		states *= t + 1
+	if lattice.Size(top) > float64(limit) {
+		return lattice.Lattice{}, tooLarge("states of the table", digits(product(top)), product(top),
+			"at most %d; merge classes that are served alike (their rates add), take Stationary for StationaryExact, "+
+				"or let package bf solve a cluster on sets of servers", limit)
 	}
 	return lattice.NewBox(top), nil
 }

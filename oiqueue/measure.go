@@ -233,37 +233,15 @@ func balanceTable(ctx context.Context, q *Queue, x []int) ([]*big.Rat, lattice.L
 	if err != nil {
 		return nil, lattice.Lattice{}, err
 	}
-	phi := make([]*big.Rat, l.States)
-	phi[0] = big.NewRat(1, 1)
-	for w := lattice.Walk(l); w.Next(); {
-		if err := ctx.Err(); err != nil {
-			return nil, lattice.Lattice{}, err
-		}
-		mu, err := totalRate(q, w.X)
-		if err != nil {
-			return nil, lattice.Lattice{}, err
-		}
-		sum := new(big.Rat)
-		for i, y := range w.X {
-			if y > 0 {
-				sum.Add(sum, phi[w.At-l.Stride[i]])
-			}
-		}
-		phi[w.At] = sum.Quo(sum, mu)
-	}
-	return phi, l, nil
+	phi, err := lattice.Balance(ctx, l, func(w *lattice.Walker) (*big.Rat, error) { return totalRate(q, w.X) })
+	return phi, l, err
 }
 
 // totalRate returns μ(x) for x ≠ 0. For OrderedRate it is that of the sorted state.
 func totalRate(q *Queue, x []int) (*big.Rat, error) {
 	switch {
 	case q.Rank != nil:
-		a := 0
-		for i, xi := range x {
-			if xi > 0 {
-				a |= 1 << i
-			}
-		}
+		a := ranktable.Present(x)
 		if mu := q.Rank[a]; mu != nil && mu.Sign() > 0 {
 			return mu, nil
 		}

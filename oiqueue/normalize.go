@@ -82,10 +82,7 @@ func newTable(ctx context.Context, q *Queue, limit int) (*table, error) {
 	}
 	top := q.Saturation
 	if q.Rank != nil {
-		top = make([]int, len(q.ArrivalRates))
-		for i := range top {
-			top[i] = 1
-		}
+		top = slices.Repeat([]int{1}, len(q.ArrivalRates))
 	} else if top == nil {
 		return nil, fmt.Errorf("oiqueue: %w: set Saturation to the numbers of jobs beyond which the rate no longer changes, or use Truncated", ErrUnbounded)
 	}

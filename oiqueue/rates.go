@@ -3,8 +3,10 @@ package oiqueue
 import (
 	"fmt"
 	"math/big"
+	"slices"
 
 	"productform/internal/input"
+	"productform/internal/ranktable"
 )
 
 // MMc returns the first-come first-served M/M/c queue with several classes: c = servers equal
@@ -13,18 +15,19 @@ func MMc(arrivalRates []*big.Rat, servers int, serviceRate *big.Rat) (*Queue, er
 	if err := checkStation(arrivalRates, servers, serviceRate); err != nil {
 		return nil, err
 	}
-	saturation := make([]int, len(arrivalRates))
-	for i := range saturation {
-		saturation[i] = servers
-	}
+	return limited(arrivalRates, servers, serviceRate, nil, slices.Repeat([]int{servers}, len(arrivalRates))), nil
+}
+
+// limited returns the queue of servers of one rate with limits on classes.
+func limited(
+	arrivalRates []*big.Rat, servers int, serviceRate *big.Rat, limits []ranktable.Limit, saturation []int,
+) *Queue {
+	held := ranktable.NewLimits(servers, len(arrivalRates), limits)
 	rate := func(x []int) *big.Rat {
-		busy := 0
-		for _, xi := range x {
-			busy += min(xi, servers-busy)
-		}
-		return times(busy, serviceRate)
+		p := new(big.Rat).SetInt64(int64(held.Busy(x)))
+		return p.Mul(p, serviceRate)
 	}
-	return &Queue{ArrivalRates: arrivalRates, TotalRate: rate, Saturation: saturation}, nil
+	return &Queue{ArrivalRates: arrivalRates, TotalRate: rate, Saturation: saturation}
 }
 
 // MSCCC returns the multiserver station with concurrent classes of customers: first-come
@@ -43,7 +46,7 @@ func MSCCC(arrivalRates []*big.Rat, servers int, serviceRate *big.Rat, limits []
 	if limits != nil && len(limits) != len(arrivalRates) {
 		return nil, input.Errorf("limits", fmt.Sprintf("%d entries", len(limits)), "one for each of the %d classes, or nil", len(arrivalRates))
 	}
-	saturation := make([]int, len(arrivalRates))
+	saturation, held := make([]int, len(arrivalRates)), make([]ranktable.Limit, len(arrivalRates))
 	for i := range saturation {
 		saturation[i] = 1
 		if limits != nil {
@@ -52,15 +55,9 @@ func MSCCC(arrivalRates []*big.Rat, servers int, serviceRate *big.Rat, limits []
 			}
 			saturation[i] = min(limits[i], servers)
 		}
+		held[i] = ranktable.Limit{Classes: []int{i}, Most: saturation[i]}
 	}
-	rate := func(x []int) *big.Rat {
-		busy := 0
-		for i, xi := range x {
-			busy += min(xi, saturation[i], servers-busy)
-		}
-		return times(busy, serviceRate)
-	}
-	return &Queue{ArrivalRates: arrivalRates, TotalRate: rate, Saturation: saturation}, nil
+	return limited(arrivalRates, servers, serviceRate, held, saturation), nil
 }
 
 // A Constraint is a node of a tree of concurrency constraints: at most Limit jobs of the
@@ -84,7 +81,7 @@ func MSHCC(arrivalRates []*big.Rat, root Constraint, serviceRate *big.Rat) (*Que
 		return nil, err
 	}
 	saturation := make([]int, len(arrivalRates))
-	root, err := copyTree(root, "root", root.Limit, saturation)
+	limits, _, err := limitsOf(root, "root", root.Limit, saturation)
 	if err != nil {
 		return nil, err
 	}
@@ -93,51 +90,37 @@ func MSHCC(arrivalRates []*big.Rat, root Constraint, serviceRate *big.Rat) (*Que
 			return nil, input.Errorf("root", fmt.Sprintf("a tree without class %d", i), "each class from 0 to %d in exactly one node", len(saturation)-1)
 		}
 	}
-	rate := func(x []int) *big.Rat { return times(root.used(x), serviceRate) }
-	return &Queue{ArrivalRates: arrivalRates, TotalRate: rate, Saturation: saturation}, nil
+	return limited(arrivalRates, root.Limit, serviceRate, limits, saturation), nil
 }
 
-// used returns how many jobs at and below v are in service, of x_i waiting or in service.
-func (v Constraint) used(x []int) int {
-	busy := 0
-	for _, i := range v.Classes {
-		busy += min(x[i], v.Limit-busy)
-	}
-	for _, w := range v.Children {
-		busy += min(w.used(x), v.Limit-busy)
-	}
-	return busy
-}
-
-// copyTree checks the tree at v, which stands at path below nodes of smallest limit least, and
-// notes in saturation the smallest limit above each class. The copy protects the queue from
-// later changes of the caller's tree.
-func copyTree(v Constraint, path string, least int, saturation []int) (Constraint, error) {
+// limitsOf checks the tree at v, which stands at path below nodes of smallest limit least, and returns its limits and
+// classes. It notes in saturation the smallest limit above each class.
+func limitsOf(
+	v Constraint, path string, least int, saturation []int,
+) (limits []ranktable.Limit, classes []int, err error) {
 	if v.Limit < 1 {
-		return v, input.Errorf(path+".Limit", v.Limit, "a whole number >= 1")
+		return nil, nil, input.Errorf(path+".Limit", v.Limit, "a whole number >= 1")
 	}
 	least = min(least, v.Limit)
-	v.Classes = append([]int(nil), v.Classes...)
 	for k, i := range v.Classes {
 		if i < 0 || i >= len(saturation) || saturation[i] != 0 {
-			return v, input.Errorf(fmt.Sprintf("%s.Classes[%d]", path, k), i, "a class from 0 to %d that no other node has", len(saturation)-1)
+			return nil, nil, input.Errorf(fmt.Sprintf("%s.Classes[%d]", path, k), i,
+				"a class from 0 to %d that no other node has", len(saturation)-1)
 		}
 		saturation[i] = least
 	}
-	children := make([]Constraint, len(v.Children))
+	classes = slices.Clone(v.Classes)
 	for k, w := range v.Children {
-		var err error
-		if children[k], err = copyTree(w, fmt.Sprintf("%s.Children[%d]", path, k), least, saturation); err != nil {
-			return v, err
+		inside, below, err := limitsOf(w, fmt.Sprintf("%s.Children[%d]", path, k), least, saturation)
+		if err != nil {
+			return nil, nil, err
 		}
+		limits, classes = append(limits, inside...), append(classes, below...)
 	}
-	v.Children = children
-	return v, nil
-}
-
-func times(k int, r *big.Rat) *big.Rat {
-	p := new(big.Rat).SetInt64(int64(k))
-	return p.Mul(p, r)
+	if len(classes) > 0 {
+		limits = append(limits, ranktable.Limit{Classes: classes, Most: v.Limit})
+	}
+	return limits, classes, nil
 }
 
 func checkStation(arrivalRates []*big.Rat, servers int, serviceRate *big.Rat) error {

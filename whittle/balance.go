@@ -33,21 +33,11 @@ func BalanceFromRank(ctx context.Context, rank []*big.Rat, l Lattice) (Balance, 
 	if err := ranktable.Check(ctx, rank, y.Classes); err != nil {
 		return Balance{}, err
 	}
-	b := Balance{Lattice: l, Phi: make([]*big.Rat, y.States)}
-	b.Phi[0] = big.NewRat(1, 1)
-	for w := lattice.Walk(y); w.Next(); {
-		if err := ctx.Err(); err != nil {
-			return Balance{}, err
-		}
-		sum := new(big.Rat)
-		for i, v := range w.X {
-			if v > 0 {
-				sum.Add(sum, b.Phi[w.At-w.Drop[i]])
-			}
-		}
-		b.Phi[w.At] = sum.Quo(sum, rank[w.Active])
+	phi, err := lattice.Balance(ctx, y, func(w *lattice.Walker) (*big.Rat, error) { return rank[w.Active], nil })
+	if err != nil {
+		return Balance{}, err
 	}
-	return b, nil
+	return Balance{Lattice: l, Phi: phi}, nil
 }
 
 // ErrUnbalanced is wrapped by the error for rates that violate the balance property (6).
@@ -97,30 +87,15 @@ func BalanceFromRates(ctx context.Context, l Lattice, phi [][]*big.Rat, tol *big
 	if err := checkRates(ctx, y, phi); err != nil {
 		return Balance{}, Violation{}, err
 	}
-	worst := Violation{Relative: new(big.Rat)}
-	b := Balance{Lattice: l, Phi: make([]*big.Rat, y.States)}
-	b.Phi[0] = big.NewRat(1, 1)
-	for w := lattice.Walk(y); w.Next(); {
-		if err := ctx.Err(); err != nil {
-			return Balance{}, Violation{}, err
-		}
-		present := ranktable.Members(int(w.Active))
-		for a, j := range present {
-			for _, i := range present[:a] {
-				left := new(big.Rat).Mul(phi[w.At][i], phi[w.At-w.Drop[i]][j])
-				right := new(big.Rat).Mul(phi[w.At-w.Drop[j]][i], phi[w.At][j])
-				if rel := relativeGap(left, right); rel.Cmp(worst.Relative) > 0 {
-					worst = Violation{State: append([]int(nil), w.X...), I: i, J: j, Left: left, Right: right, Relative: rel}
-				}
-			}
-		}
-		first := present[0]
-		b.Phi[w.At] = new(big.Rat).Quo(b.Phi[w.At-w.Drop[first]], phi[w.At][first])
+	table, found, err := lattice.Integrate(ctx, lattice.Walk(y), phi)
+	if err != nil {
+		return Balance{}, Violation{}, err
 	}
+	worst := Violation(found)
 	if worst.Relative.Cmp(tol) > 0 {
 		return Balance{}, worst, &BalanceError{Worst: worst}
 	}
-	return b, worst, nil
+	return Balance{Lattice: l, Phi: table}, worst, nil
 }
 
 // Rates returns the rates of a balance function, [BC17] (7): φ_i(x) = Φ(x-e_i)/Φ(x) if x_i > 0
@@ -198,13 +173,4 @@ func checkRates(ctx context.Context, y lattice.Lattice, phi [][]*big.Rat) error 
 		}
 	}
 	return nil
-}
-
-// relativeGap returns |a-b| / max(a, b) for positive a and b.
-func relativeGap(a, b *big.Rat) *big.Rat {
-	if a.Cmp(b) < 0 {
-		a, b = b, a
-	}
-	gap := new(big.Rat).Sub(a, b)
-	return gap.Quo(gap, a)
 }

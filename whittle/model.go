@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math/big"
-	"math/bits"
 
 	"productform/cluster"
 	"productform/internal/input"
@@ -72,7 +71,7 @@ func SeparateServers(ctx context.Context, rates ...*big.Rat) ([]*big.Rat, error)
 	if err := checkNumbers("rates", rates, len(rates), true); err != nil {
 		return nil, err
 	}
-	return setSums(ctx, rates)
+	return ranktable.Sums(ctx, rates)
 }
 
 // InfiniteServers returns the rates φ_i(x) = x_i rates[i] of the states of l, in the form that
@@ -118,7 +117,7 @@ func (n *Network) Check(ctx context.Context) error {
 // stable returns a [cluster.UnstableError] that names the first set of classes, in the order of bit masks, for which
 // (5) fails.
 func (n *Network) stable(ctx context.Context) error {
-	sums, err := setSums(ctx, n.ArrivalRates)
+	sums, err := ranktable.Sums(ctx, n.ArrivalRates)
 	if err != nil {
 		return err
 	}
@@ -148,20 +147,6 @@ func checkNumbers(name string, v []*big.Rat, count int, positive bool) error {
 		}
 	}
 	return nil
-}
-
-// setSums returns Σ_{i∈A} v_i at the bit mask of each A.
-func setSums(ctx context.Context, v []*big.Rat) ([]*big.Rat, error) {
-	sums := make([]*big.Rat, 1<<len(v))
-	sums[0] = new(big.Rat)
-	for a := 1; a < len(sums); a++ {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		i := bits.TrailingZeros(uint(a))
-		sums[a] = new(big.Rat).Add(sums[a&(a-1)], v[i])
-	}
-	return sums, nil
 }
 
 func path(name string, i int) string { return fmt.Sprintf("%s[%d]", name, i) }

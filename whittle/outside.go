@@ -7,6 +7,7 @@ import (
 
 	"productform/internal/arithmetic"
 	"productform/internal/lattice"
+	"productform/internal/ranktable"
 	"productform/num"
 )
 
@@ -26,7 +27,7 @@ func spreadOf(ctx context.Context, n *Network, one arithmetic.Number) (mass []ar
 	for _, rate := range n.ArrivalRates {
 		r.Lambda = append(r.Lambda, one.Rational(rate))
 	}
-	lambda, err := setSums(ctx, n.ArrivalRates)
+	lambda, err := ranktable.Sums(ctx, n.ArrivalRates)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -74,11 +74,7 @@ func (r *floatRecursion) up(x []int) []float64 {
 	g := make([]float64, r.States)
 	g[0] = 1
 	for at := 1; at < r.States; at++ {
-		i := 0
-		for ; x[i] == r.Limits[i]; i++ {
-			x[i] = 0
-		}
-		x[i]++
+		r.Next(x)
 		flow := 0.0
 		for i, n := range x {
 			if n > 0 {
@@ -101,11 +97,7 @@ func (r *floatRecursion) down(x []int) []float64 {
 			}
 		}
 		v[at] = flow / r.drain[at]
-		i := 0
-		for ; x[i] == 0; i++ {
-			x[i] = r.Limits[i]
-		}
-		x[i]--
+		r.Back(x)
 	}
 	return v
 }

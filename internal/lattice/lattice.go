@@ -4,18 +4,20 @@ import "math/bits"
 
 // A Lattice is a checked lattice with what its index needs.
 type Lattice struct {
-	Classes, Total, States int
-	Limits                 []int   // box, nil for a simplex
-	Stride                 []int   // box: Π_{j<i} (L_j+1)
-	upTo                   [][]int // simplex: upTo[k][s] = C(s+k, k+1)
+	Box                    // Limits and Stride are nil for a simplex
+	Classes, Total int     // in a state at most
+	upTo           [][]int // simplex: upTo[k][s] = C(s+k, k+1)
 }
 
 // NewBox returns the lattice {x: x_i <= limits[i]}.
-func NewBox(limits []int) Lattice {
-	y := Lattice{Classes: len(limits), Limits: limits, Stride: make([]int, 0, len(limits)), States: 1}
-	for _, limit := range limits {
-		y.Stride = append(y.Stride, y.States)
-		y.States *= limit + 1
+func NewBox(limits []int) Lattice { return of(FirstFastest(limits)) }
+
+// NewTable returns the same lattice with the last class fastest, the order of the tables in files.
+func NewTable(limits []int) Lattice { return of(LastFastest(limits)) }
+
+func of(b Box) Lattice {
+	y := Lattice{Box: b, Classes: len(b.Limits)}
+	for _, limit := range b.Limits {
 		y.Total += limit
 	}
 	return y
@@ -23,7 +25,7 @@ func NewBox(limits []int) Lattice {
 
 // NewSimplex returns the lattice {x: x_1 + ... + x_classes <= total}.
 func NewSimplex(classes, total int) Lattice {
-	y := Lattice{Classes: classes, Total: total, States: 1}
+	y := Lattice{Box: Box{States: 1}, Classes: classes, Total: total}
 	for k := 1; k <= classes; k++ {
 		y.States = y.States * (total + k) / k
 	}
@@ -55,12 +57,11 @@ func (y *Lattice) Contains(x []int) bool {
 }
 
 func (y *Lattice) Index(x []int) int {
+	if y.Limits != nil {
+		return y.Number(x)
+	}
 	index, sum := 0, 0
 	for k, v := range x {
-		if y.Limits != nil {
-			index += v * y.Stride[k]
-			continue
-		}
 		sum += v
 		index += y.upTo[k][sum]
 	}
@@ -68,14 +69,12 @@ func (y *Lattice) Index(x []int) int {
 }
 
 func (y *Lattice) State(index int) []int {
+	if y.Limits != nil {
+		return y.Point(index)
+	}
 	x := make([]int, y.Classes)
 	above := 0 // s_{k+1}, from which s_k is subtracted to give x_{k+1}
 	for k := y.Classes - 1; k >= 0; k-- {
-		if y.Limits != nil {
-			x[k] = index / y.Stride[k]
-			index %= y.Stride[k]
-			continue
-		}
 		s := 0
 		for s < y.Total && y.upTo[k][s+1] <= index {
 			s++
@@ -132,16 +131,21 @@ func (w *Walker) Next() bool {
 }
 
 func (w *Walker) nextInBox() {
-	i := 0
-	for w.X[i] == w.Limits[i] {
-		w.Jobs -= w.X[i]
-		w.X[i] = 0
-		w.Active &^= 1 << i
-		i++
-	}
-	w.X[i]++
 	w.Jobs++
-	w.Active |= 1 << i
+	if i := w.first; w.X[i] < w.Limits[i] { // most moves
+		w.X[i]++
+		w.Active |= 1 << i
+		return
+	}
+	rose := w.Box.Next(w.X)
+	emptied, others := w.Limits[:rose], w.Active>>rose<<rose
+	if w.step < 0 {
+		emptied, others = w.Limits[rose+1:], w.Active&(1<<rose-1)
+	}
+	for _, n := range emptied {
+		w.Jobs -= n
+	}
+	w.Active = others | 1<<rose
 }
 
 // nextInSimplex moves all jobs of the first queue and one of the first other queue k+1 with jobs to

@@ -52,7 +52,7 @@ func (r *Recursion) Down(ctx context.Context, source func(at int) arithmetic.Num
 		}
 		flow := source(at)
 		for i, m := range r.Limits {
-			if !r.full(at, i, m) {
+			if r.Digit(at, i) < m {
 				flow = flow.Add(r.Lambda[i].Mul(v[at+r.Stride[i]]))
 			}
 		}
@@ -60,8 +60,6 @@ func (r *Recursion) Down(ctx context.Context, source func(at int) arithmetic.Num
 	}
 	return v, nil
 }
-
-func (r *Recursion) full(at, i, limit int) bool { return at/r.Stride[i]%(limit+1) == limit }
 
 // Measures returns G at the index of every state, Z = Σ_y G(y), and for all classes
 //

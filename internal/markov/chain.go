@@ -1,30 +1,15 @@
 package markov
 
-// A Box is the points 0 <= x_k < Size[k] of a lattice. Point x has the number Σ_k x_k Stride[k]; the last coordinate runs
-// fastest.
-type Box struct {
-	Size, Stride []int
-	States       int // Π_k Size[k]
-}
+import "productform/internal/lattice"
 
-// NewBox returns the box of these sizes, all positive. Without sizes it is one point.
-func NewBox(size []int) Box {
-	b := Box{Size: size, Stride: make([]int, len(size)), States: 1}
-	for k := len(size) - 1; k >= 0; k-- {
-		b.Stride[k] = b.States
-		b.States *= size[k]
+// NewBox returns the points 0 <= x_k < size[k], of positive sizes, the last coordinate fastest. Without sizes it is one
+// point.
+func NewBox(size []int) lattice.Box {
+	limits := make([]int, len(size))
+	for k, n := range size {
+		limits[k] = n - 1
 	}
-	return b
-}
-
-// Next moves x to the point with the next number; the one after the last is 0.
-func (b *Box) Next(x []int) {
-	for k := len(x) - 1; k >= 0; k-- {
-		if x[k]++; x[k] < b.Size[k] {
-			return
-		}
-		x[k] = 0
-	}
+	return lattice.LastFastest(limits)
 }
 
 // A Chain is a Markov chain on a region. Rates stand at pad + the number of the state, with a zero on either side, so that

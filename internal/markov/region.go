@@ -161,7 +161,7 @@ func (r *Region) coarser(block []int) *Region {
 func (r *Region) linesOf(block, size []int) []int {
 	of := make([]int, len(r.lines))
 	across, coarse := NewBox(r.Size[:len(r.Size)-1]), NewBox(size[:len(size)-1])
-	x := make([]int, len(across.Size))
+	x := make([]int, len(across.Limits))
 	for i := range of {
 		for k, n := range x {
 			of[i] += n / block[k] * coarse.Stride[k]

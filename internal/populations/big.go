@@ -5,6 +5,7 @@ import (
 	"math/big"
 
 	"productform/internal/arithmetic"
+	"productform/internal/lattice"
 	"productform/internal/recursion"
 )
 
@@ -27,7 +28,7 @@ type grid[T any, P number[T]] struct {
 }
 
 func newGrid[T any, P number[T]](l *Lattice, zero func() P, add func(z, x P)) grid[T, P] {
-	g := grid[T, P]{lattice: l, x: make([]T, l.Points()), zero: zero, add: add}
+	g := grid[T, P]{lattice: l, x: make([]T, l.States), zero: zero, add: add}
 	for i := range g.x {
 		g.x[i] = *zero()
 	}
@@ -75,7 +76,7 @@ func (g *grid[T, P]) sweep(ctx context.Context, w int64, from *grid[T, P], d []P
 				g.add(sum, P(product).Mul(d[last], &g.x[i-1]))
 			}
 			for k, n := range s.n {
-				if below := i - l.stride[k]*l.width; n > 0 && d[k].Sign() != 0 && g.at(below).Sign() != 0 {
+				if below := i - l.Stride[k]; n > 0 && d[k].Sign() != 0 && g.at(below).Sign() != 0 {
 					g.add(sum, P(product).Mul(d[k], &g.x[below]))
 				}
 			}
@@ -91,23 +92,13 @@ func (g *grid[T, P]) sweep(ctx context.Context, w int64, from *grid[T, P], d []P
 func (g *grid[T, P]) convolved(h *grid[T, P], index int) P {
 	l := g.lattice
 	sum, product := g.zero(), g.zero()
-	most := l.At(index)
-	n := make([]int, len(most))
-	for i := 0; ; {
+	upTo, n := lattice.LastFastest(l.Point(index)), make([]int, len(l.Limits))
+	for i := 0; ; i = l.Number(n) {
 		if g.at(i).Sign() != 0 && h.at(index-i).Sign() != 0 {
 			g.add(sum, P(product).Mul(&g.x[i], &h.x[index-i]))
 		}
-		k := len(n) - 1
-		for step := 1; ; step = l.width * l.stride[k] {
-			if n[k]++; n[k] <= most[k] {
-				i += step
-				break
-			}
-			i -= most[k] * step
-			n[k] = 0
-			if k--; k < 0 {
-				return sum
-			}
+		if upTo.Next(n) < 0 {
+			return sum
 		}
 	}
 }

@@ -10,7 +10,7 @@ import (
 // runs of a segment, and twice as many as there are halvings.
 func (t *Float) Convolved(with *Float, index int) arithmetic.Number {
 	l := t.lattice
-	c := convolution{a: t, b: with, n: l.At(index), row: index / l.width}
+	c := convolution{a: t, b: with, n: l.Point(index), row: index / l.width}
 	c.columns = c.n[len(c.n)-1] + 1
 	c.perRow = (c.columns + t.segment - 1) / t.segment
 	pieces := c.perRow
@@ -44,7 +44,7 @@ func (c *convolution) sum(first, last int) arithmetic.Wide {
 	l := c.a.lattice
 	row, of := 0, first/c.perRow
 	for k := len(c.n) - 2; k >= 0; k-- {
-		row += of % (c.n[k] + 1) * l.stride[k]
+		row += of % (c.n[k] + 1) * l.rows.Stride[k]
 		of /= c.n[k] + 1
 	}
 	return c.piece(row, first%c.perRow)

@@ -34,7 +34,7 @@ func (t *Exact) Add(w int64, from *Exact) { t.plus(w, &from.grid) }
 // scaleAt returns Π_k scale_k^n_k.
 func (t *Exact) scaleAt(index int) *big.Int {
 	product := big.NewInt(1)
-	for k, n := range t.lattice.At(index) {
+	for k, n := range t.lattice.Point(index) {
 		product.Mul(product, new(big.Int).Exp(t.scale[k], big.NewInt(int64(n)), nil))
 	}
 	return product
@@ -77,7 +77,7 @@ func (t *Exact) SetProducts(factors [][]arithmetic.Number) {
 	}
 	for i := range t.x {
 		z := t.x[i].SetInt64(1)
-		for k, n := range t.lattice.At(i) {
+		for k, n := range t.lattice.Point(i) {
 			z.Mul(z, integers[k][n])
 		}
 	}

@@ -36,7 +36,8 @@ const absent = math.MinInt
 func NewFloat(l *Lattice, segment int, tilt []int) *Float {
 	segment = min(segment, l.width)
 	perRow := (l.width + segment - 1) / segment
-	t := &Float{lattice: l, tilt: tilt, segment: segment, perRow: perRow, mantissa: make([]float64, l.Points()), exponent: make([]int, l.rows*perRow)}
+	t := &Float{lattice: l, tilt: tilt, segment: segment, perRow: perRow,
+		mantissa: make([]float64, l.States), exponent: make([]int, l.rows.States*perRow)}
 	for i := range t.exponent {
 		t.exponent[i] = absent
 	}
@@ -62,7 +63,7 @@ func (t *Float) Set(numbers []arithmetic.Number) {
 	for _, x := range numbers {
 		t.a = max(t.a, roundingsOf(x))
 	}
-	for row := range t.lattice.rows {
+	for row := range t.lattice.rows.States {
 		for s := range t.perRow {
 			t.fill(row, s, func(j int) (float64, int) {
 				m, e := split(numbers[row*t.lattice.width+j])
@@ -163,8 +164,8 @@ func (t *Float) tiltAt(index int) int {
 	sum := t.tilt[len(t.tilt)-1] * (index % t.lattice.width)
 	row := index / t.lattice.width
 	for k := len(t.tilt) - 2; k >= 0; k-- {
-		sum += t.tilt[k] * (row % (t.lattice.most[k] + 1))
-		row /= t.lattice.most[k] + 1
+		sum += t.tilt[k] * (row % (t.lattice.Limits[k] + 1))
+		row /= t.lattice.Limits[k] + 1
 	}
 	return sum
 }
@@ -257,7 +258,7 @@ func (t *Float) sweep(ctx context.Context, w int64, from *Float, d []arithmetic.
 		row.below = row.below[:0]
 		for _, f := range outer {
 			if s.n[f.axis] > 0 {
-				row.below = append(row.below, neighbour{factor: f, row: s.row - t.lattice.stride[f.axis]})
+				row.below = append(row.below, neighbour{factor: f, row: s.row - t.lattice.rows.Stride[f.axis]})
 			}
 		}
 		if down {

@@ -32,7 +32,7 @@ type Table[T any] interface {
 
 // Convolve sets t to the product of two series, other tables than t, in about as many steps as there are pairs m <= n of populations. All cores take part.
 func Convolve[T Table[T]](ctx context.Context, t, a, b T) error {
-	numbers := make([]arithmetic.Number, t.Lattice().Points())
+	numbers := make([]arithmetic.Number, t.Lattice().States)
 	const block = 16
 	var next atomic.Int64
 	var group sync.WaitGroup

@@ -87,7 +87,7 @@ func apply[T populations.Table[T]](t, help T, s station, like arithmetic.Number)
 }
 
 func product[T populations.Table[T]](t T, stations []station, like arithmetic.Number) T {
-	numbers := make([]arithmetic.Number, t.Lattice().Points())
+	numbers := make([]arithmetic.Number, t.Lattice().States)
 	for i := range numbers {
 		numbers[i] = like.Zero()
 	}
@@ -200,8 +200,8 @@ func TestProductsAreSumsOverStates(t *testing.T) {
 		float := arithmetic.One(num.Float, 0)
 		alone := product(populations.NewFloat(l, 1, drawTilt(t, most)), stations, float)
 		some := product(populations.NewFloat(l, rapid.IntRange(2, 5).Draw(t, "segment"), drawTilt(t, most)), stations, float)
-		for i := range l.Points() {
-			want := sumOverStates(stations, l.At(i))
+		for i := range l.States {
+			want := sumOverStates(stations, l.Point(i))
 			hold(t, "exact", want, exact.At(i), false)
 			hold(t, "enclosed", want, enclosed.At(i), false)
 			hold(t, "float", want, alone.At(i), false)
@@ -238,8 +238,8 @@ func testConvolved[T populations.Table[T]](t *rapid.T, zeros T, like arithmetic.
 	if err := populations.Convolve(context.Background(), convolved, a, b); err != nil {
 		t.Fatal(err)
 	}
-	for i := range l.Points() {
-		n := l.At(i)
+	for i := range l.States {
+		n := l.Point(i)
 		hold(t, "convolved", sumOverStates(stations, n), a.Convolved(b, i), true)
 		hold(t, "convolved", sumOverStates(stations, n), convolved.At(i), true)
 		part := sumOverStates(stations[:half], n)
@@ -288,9 +288,9 @@ func TestSetProducts(t *testing.T) {
 		a.SetProducts(factors(arithmetic.One(num.Float, 0)))
 		e.SetProducts(factors(arithmetic.One(num.Enclose, 100)))
 		x.SetProducts(factors(arithmetic.One(num.Exact, 0)))
-		for i := range l.Points() {
+		for i := range l.States {
 			want := big.NewRat(1, 1)
-			for k, n := range l.At(i) {
+			for k, n := range l.Point(i) {
 				want.Mul(want, exact[k][n])
 			}
 			hold(t, "float", want, f.At(i), true)
@@ -310,8 +310,8 @@ func TestLongRow(t *testing.T) {
 		{demand: []*big.Rat{big.NewRat(1, 1000000)}, rates: []*big.Rat{big.NewRat(1, 1)}},
 	}
 	l := populations.NewLattice([]int{jobs})
-	float := product(populations.NewFloat(l, 16, []int{8}), stations, arithmetic.One(num.Float, 0)).At(l.Points() - 1)
-	enclosed := product(populations.NewEnclosed(l, 200), stations, arithmetic.One(num.Enclose, 200)).At(l.Points() - 1)
+	float := product(populations.NewFloat(l, 16, []int{8}), stations, arithmetic.One(num.Float, 0)).At(l.States - 1)
+	enclosed := product(populations.NewEnclosed(l, 200), stations, arithmetic.One(num.Enclose, 200)).At(l.States - 1)
 	if !(float.Bound < 2e-12) {
 		t.Fatalf("bound %g", float.Bound)
 	}
@@ -413,13 +413,13 @@ func BenchmarkDivide(b *testing.B) {
 				for b.Loop() {
 					g.Divide(context.Background(), f, d)
 				}
-				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(l.Points()), "ns/point")
+				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(l.States), "ns/point")
 			})
 			b.Run("horner", func(b *testing.B) {
 				for b.Loop() {
 					g.Horner(context.Background(), 1, f, d)
 				}
-				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(l.Points()), "ns/point")
+				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(l.States), "ns/point")
 			})
 		})
 	}

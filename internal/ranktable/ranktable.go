@@ -121,3 +121,21 @@ func Members(a int) []int {
 	}
 	return list
 }
+
+// Mask returns the set of some classes.
+func Mask(classes []int) (a int) {
+	for _, i := range classes {
+		a |= 1 << i
+	}
+	return a
+}
+
+// Present returns the set of the classes of which there are jobs.
+func Present(x []int) (a int) {
+	for i, n := range x {
+		if n > 0 {
+			a |= 1 << i
+		}
+	}
+	return a
+}

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"productform/internal/input"
+	"productform/internal/lattice"
 	"productform/internal/ranktable"
 	"productform/num"
 )
@@ -81,8 +82,8 @@ func gcd(a, b int) int {
 type builder struct{ *table }
 
 func (b *builder) add(top int, soft bool) int {
-	b.axes = append(b.axes, axis{top: top, soft: soft})
-	return len(b.axes) - 1
+	b.Limits, b.soft = append(b.Limits, top), append(b.soft, soft)
+	return len(b.soft) - 1
 }
 
 // bind adds a hard axis to members.
@@ -99,38 +100,25 @@ func (b *builder) bind(members, units []int, most int) int {
 
 // finish sets strides. They are wrong if the table is too large, which [table.checkSize] tells.
 func (b *builder) finish() *table {
-	stride := 1
-	for a := range b.axes {
-		b.axes[a].stride = stride
-		stride *= b.axes[a].top + 1
-	}
-	b.states = stride
+	b.Box = lattice.FirstFastest(b.Limits)
 	for k := range b.members {
 		m := &b.members[k]
 		for _, h := range m.hard {
-			m.shift += h.units * b.axes[h.axis].stride
+			m.shift += h.units * b.Stride[h.axis]
 		}
 		if m.soft >= 0 {
-			m.drops = b.axes[m.soft].stride
+			m.drops = b.Stride[m.soft]
 		}
 	}
 	return b.table
 }
 
-// size returns the number of entries.
-func (t *table) size() float64 {
-	n := 1.0
-	for _, a := range t.axes {
-		n *= float64(a.top + 1)
-	}
-	return n
-}
-
 // checkSize refuses a table that takes too much memory.
 func (t *table) checkSize(bytesEach, maxBytes float64) error {
-	if need := t.size() * bytesEach; need > maxBytes {
-		return &num.TooLargeError{States: t.size(), Bytes: need, Limit: int64(maxBytes),
-			Input: input.Errorf("", fmt.Sprintf("a table of %.3g entries, some %.3g GB", t.size(), need/1e9),
+	size := lattice.Size(t.Limits)
+	if need := size * bytesEach; need > maxBytes {
+		return &num.TooLargeError{States: size, Bytes: need, Limit: int64(maxBytes),
+			Input: input.Errorf("", fmt.Sprintf("a table of %.3g entries, some %.3g GB", size, need/1e9),
 				"limits whose table takes at most %.3g GB: a factor for each limit, class or server",
 				maxBytes/1e9)}
 	}
@@ -297,11 +285,7 @@ func (b *builder) rank(ctx context.Context, m *Model, rows [][]int) ([]*big.Rat,
 		rank := make([]*big.Rat, 1<<len(rows))
 		rank[0] = new(big.Rat)
 		for _, r := range m.Rank {
-			set := 0
-			for _, k := range r.Classes {
-				set |= 1 << k
-			}
-			rank[set] = r.Rate
+			rank[ranktable.Mask(r.Classes)] = r.Rate
 		}
 		return rank, nil
 	}

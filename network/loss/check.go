@@ -126,10 +126,7 @@ func (m *Model) checkRank() error {
 	}
 	rate, row := make([]*big.Rat, 1<<n), make([]int, 1<<n)
 	for r, x := range m.Rank {
-		set := 0
-		for _, k := range x.Classes {
-			set |= 1 << k
-		}
+		set := ranktable.Mask(x.Classes)
 		if rate[set] != nil {
 			return input.Errorf(input.Index("rank", r)+".classes", m.classNames(x.Classes),
 				"each set once; %s is the same", input.Index("rank", row[set]))

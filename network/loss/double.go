@@ -89,9 +89,9 @@ func (t *table) doublesFrom(ctx context.Context, first double, tokens bool, empt
 			return nil, false, err
 		}
 	}
-	steps, members, states := 0.0, float64(len(t.members)), float64(t.states)
-	for _, a := range t.axes {
-		steps += float64(a.top)
+	steps, members, states := 0.0, float64(len(t.members)), float64(t.States)
+	for _, top := range t.Limits {
+		steps += float64(top)
 	}
 	bound := arithmetic.Compound(2*(steps+1)*worst, arithmetic.Roundings((steps+1)*(2*members+8)+steps*(members+8)+2*(math.Log2(2*members*states+2)+2)+16), 0)
 	ok := steps*worst < 1e-3

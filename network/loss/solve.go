@@ -8,6 +8,7 @@ import (
 
 	"productform/internal/arithmetic"
 	"productform/internal/input"
+	"productform/internal/lattice"
 	"productform/num"
 )
 
@@ -250,10 +251,10 @@ func (x *measures) byTable(ctx context.Context, maxBytes float64) error {
 
 // sweep computes the sums of a table: of float64 in plain numbers if these stay in its range.
 func (x *measures) sweep(ctx context.Context, t *table, tokens bool, maxBytes float64) (s *scan, err error) {
-	x.states = t.size()
+	x.states = lattice.Size(t.Limits)
 	longest, empty := 0.0, 0
-	for _, a := range t.axes {
-		longest += float64(a.top)
+	for _, top := range t.Limits {
+		longest += float64(top)
 	}
 	tables := 2.0 // W and V
 	if tokens {
@@ -263,7 +264,7 @@ func (x *measures) sweep(ctx context.Context, t *table, tokens bool, maxBytes fl
 		return nil, err
 	}
 	if tokens {
-		empty = t.states - 1 // all tokens are free
+		empty = t.States - 1 // all tokens are free
 	}
 	if err := x.m.checkExact(x.engine, x.states, 3*x.states*float64(len(t.members)), longest); err != nil {
 		return nil, err

@@ -35,7 +35,7 @@ func newSweep[T number[T]](ctx context.Context, t *table, rational func(*big.Rat
 	e := &sweep[T]{table: t, ctx: ctx, integer: integer, zero: integer(0)}
 	for k := range t.members {
 		work := rational(t.members[k].work)
-		flows := make([]T, len(t.axes)+1)
+		flows := make([]T, len(t.soft)+1)
 		for a := range flows {
 			flows[a] = e.zero
 		}
@@ -76,7 +76,7 @@ func (e *sweep[T]) rate(w *walk) (d T, by int, ok bool) {
 		return e.drains[set], 0, set != 0
 	case e.servers > 0:
 		n := w.digit[e.jobs]
-		if n >= e.servers && e.axes[e.jobs].soft {
+		if n >= e.servers && e.soft[e.jobs] {
 			return e.full, 0, true
 		}
 		return e.integer(min(n, e.servers)), 0, n > 0
@@ -104,7 +104,7 @@ func (e *sweep[T]) flow(w *walk, k, by int) T {
 
 // up computes W, from first at entry 0.
 func (e *sweep[T]) up(first T) error {
-	e.weight = make([]T, e.states)
+	e.weight = make([]T, e.States)
 	e.weight[0] = first
 	for w := e.walk(); w.next(); {
 		if err := e.look(); err != nil {
@@ -140,14 +140,12 @@ func (e *sweep[T]) up(first T) error {
 // Each term is that of a job which comes last, in order of arrival; it waits if all servers are busy before.
 func (e *sweep[T]) down() (jobs, queue []T, err error) {
 	all, waiting := make([]accumulator[T], len(e.members)), make([]accumulator[T], len(e.members))
-	v := make([]T, e.states)
+	v := make([]T, e.States)
 	one := e.integer(1)
 	for at := range v {
 		v[at] = one
 	}
-	w := e.walk()
-	w.at = e.states
-	for w.back() {
+	for w := e.walk(); w.back(); {
 		if err := e.look(); err != nil {
 			return nil, nil, err
 		}
@@ -195,7 +193,7 @@ func (e *sweep[T]) across(tokens bool) (*sums[T], error) {
 	free := make([][]accumulator[T], n)
 	for k := range free {
 		if tokens {
-			free[k] = make([]accumulator[T], e.axes[e.members[k].own].top+1)
+			free[k] = make([]accumulator[T], e.Limits[e.members[k].own]+1)
 		}
 	}
 	serves, rests := make([]accumulator[T], len(e.nodes)), make([]accumulator[T], len(e.nodes))

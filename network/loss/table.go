@@ -4,26 +4,21 @@ import (
 	"math/big"
 
 	"productform/internal/arithmetic"
+	"productform/internal/lattice"
 )
 
 // A table is the set of entries over which the recursion runs: mixed-radix numbers with a digit for each axis. It holds all that is
 // known before an engine is chosen.
 type table struct {
-	axes    []axis
-	members []member
-	states  int
+	lattice.Box        // of the digits
+	soft        []bool // of an axis: it counts jobs up to its limit and stays there; the others are limits
+	members     []member
 
 	servers int        // of Model.Count; 0 without
 	jobs    int        // axis that counts all jobs, -1 without: up to servers if it is soft
 	nodes   []uint     // sets of members that each node serves; nil unless rates are of sets
 	drain   []*big.Rat // μ(A) less the work of the free members of A, at the bit mask of A; nil unless rates are of sets
 	free    *big.Rat   // work of all free members
-}
-
-// An axis is a digit of an entry. A soft one counts jobs up to its top and stays there; a hard one is a limit.
-type axis struct {
-	top, stride int
-	soft        bool
 }
 
 // A member is what the table knows of classes that are alike; with tokens, of a pool of servers.
@@ -47,31 +42,21 @@ type walk struct {
 	digit []int
 }
 
-func (t *table) walk() *walk { return &walk{table: t, digit: make([]int, len(t.axes))} }
+func (t *table) walk() *walk { return &walk{table: t, digit: make([]int, len(t.soft))} }
 
 // next moves to the next entry and reports whether there was one.
 func (w *walk) next() bool {
 	w.at++
-	for a := range w.digit {
-		if w.digit[a] < w.axes[a].top {
-			w.digit[a]++
-			return true
-		}
-		w.digit[a] = 0
-	}
-	return false
+	return w.Next(w.digit) >= 0
 }
 
-// back moves to the entry before, and reports whether that is not 0.
+// back moves to the entry before, from entry 0 to the last, and reports whether that is not 0.
 func (w *walk) back() bool {
-	w.at--
-	for a := range w.digit {
-		if w.digit[a] > 0 {
-			w.digit[a]--
-			break
-		}
-		w.digit[a] = w.axes[a].top
+	if w.at == 0 {
+		w.at = w.States
 	}
+	w.at--
+	w.Back(w.digit)
 	return w.at > 0
 }
 
@@ -91,7 +76,7 @@ func (w *walk) before(k int) (low, high int) {
 	switch w.digit[m.soft] {
 	case 0:
 		return -1, -1
-	case w.axes[m.soft].top:
+	case w.Limits[m.soft]:
 		return at - m.drops, at
 	}
 	return at - m.drops, -1
@@ -100,7 +85,7 @@ func (w *walk) before(k int) (low, high int) {
 // fits reports whether a job more of member k keeps all limits.
 func (w *walk) fits(k int) bool {
 	for _, h := range w.members[k].hard {
-		if w.digit[h.axis]+h.units > w.axes[h.axis].top {
+		if w.digit[h.axis]+h.units > w.Limits[h.axis] {
 			return false
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"productform/internal/disjoint"
 	"productform/internal/input"
 	"productform/internal/lattice"
+	"productform/internal/ranktable"
 	"productform/num"
 )
 
@@ -77,12 +78,11 @@ func (m *Model) before() []uint {
 //	1/G Σ_x Φ(x-e_i) (μ(A(x)) - μ(A(x-e_i)))/μ(A(x)) Ψ(x).
 func (q *queue) counts(s Settings) error {
 	q.r.Method = Counts
-	limits, states := make([]int, len(q.Classes)), 1.0
+	limits := make([]int, len(q.Classes))
 	for i, c := range q.Classes {
 		limits[i] = c.Population
-		states *= float64(c.Population + 1)
 	}
-	if err := q.size(states, 2, s); err != nil {
+	if err := q.size(lattice.Size(limits), 2, s); err != nil {
 		return err
 	}
 	box, before := lattice.NewBox(limits), q.before()
@@ -127,7 +127,7 @@ func (q *queue) counts(s Settings) error {
 			return err
 		}
 		x := box.State(at)
-		active := activeSet(x)
+		active := uint(ranktable.Present(x))
 		share := psi[at].Quo(rate[active])
 		for i, n := range x {
 			if n == 0 || before[i]&^full[at] != 0 {
@@ -142,15 +142,6 @@ func (q *queue) counts(s Settings) error {
 	}
 	q.finish(phi[root], leave, end)
 	return nil
-}
-
-func activeSet(x []int) (set uint) {
-	for i, n := range x {
-		if n > 0 {
-			set |= 1 << i
-		}
-	}
-	return set
 }
 
 // rates returns μ(A), and μ(A) - μ(A∖{i}) of a class in A, in the arithmetic of the engine.

@@ -10,6 +10,7 @@ import (
 
 	"productform/internal/alias"
 	"productform/internal/input"
+	"productform/internal/ranktable"
 	"productform/network/loss"
 	"productform/num"
 	"productform/sim"
@@ -276,11 +277,7 @@ func (p *system) rank() ([]float64, error) {
 		if err != nil {
 			return nil, err
 		}
-		set := 0
-		for _, k := range x.Classes {
-			set |= 1 << k
-		}
-		rank[set] = v
+		rank[ranktable.Mask(x.Classes)] = v
 	}
 	return rank, nil
 }

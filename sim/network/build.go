@@ -8,6 +8,8 @@ import (
 	"slices"
 
 	"productform/internal/input"
+	"productform/internal/lattice"
+	"productform/internal/ranktable"
 	"productform/network"
 	"productform/num"
 	"productform/sim"
@@ -178,10 +180,10 @@ func (b *builder) nodes() (of [][]int, capacity []float64, err error) {
 }
 
 // limits returns the servers, their rate and the limits of classes of the station.
-func (b *builder) limits() (servers int, rate float64, limits []stations.Limit, err error) {
+func (b *builder) limits() (servers int, rate float64, limits []ranktable.Limit, err error) {
 	rate, err = b.rate("rate", num.OrOne(b.station.Rate))
 	for _, l := range b.station.Limits {
-		limits = append(limits, stations.Limit{Classes: b.local(l.Classes), Most: l.Most})
+		limits = append(limits, ranktable.Limit{Classes: b.local(l.Classes), Most: l.Most})
 	}
 	return max(1, b.station.Servers), rate, limits, err
 }
@@ -194,11 +196,7 @@ func (b *builder) rank() ([]float64, error) {
 		if err != nil {
 			return rank, err
 		}
-		set := 0
-		for _, c := range b.local(r.Classes) {
-			set |= 1 << c
-		}
-		rank[set] = v
+		rank[ranktable.Mask(b.local(r.Classes))] = v
 	}
 	return rank, nil
 }
@@ -218,9 +216,10 @@ func (b *builder) balanced(ctx context.Context) (func(*rand.Rand) stations.Stati
 	case b.station.Limits != nil:
 		var servers int
 		var rate float64
-		var limits []stations.Limit
+		var limits []ranktable.Limit
 		servers, rate, limits, err = b.limits()
-		rates = ps.NewCountBalance(b.classes, func(x []int) float64 { return float64(inUse(servers, limits, x)) * rate }).Rates
+		held := ranktable.NewLimits(servers, b.classes, limits)
+		rates = ps.NewCountBalance(b.classes, func(x []int) float64 { return float64(held.Busy(x)) * rate }).Rates
 	case b.station.Nodes != nil:
 		var of [][]int
 		var capacity []float64
@@ -234,52 +233,25 @@ func (b *builder) balanced(ctx context.Context) (func(*rand.Rand) stations.Stati
 	return func(*rand.Rand) stations.Station { return stations.NewShared(rates, scale) }, err
 }
 
-// inUse returns how many servers jobs hold if each takes one as long as there is one and no limit denies it. As limits are nested or disjoint,
-// it does not depend on the order of the jobs.
-func inUse(servers int, limits []stations.Limit, x []int) int {
-	used := make([]int, len(limits))
-	all := 0
-	for c, n := range x {
-		n = min(n, servers-all)
-		for l, limit := range limits {
-			if slices.Contains(limit.Classes, c) {
-				n = min(n, limit.Most-used[l])
-			}
-		}
-		for l, limit := range limits {
-			if slices.Contains(limit.Classes, c) {
-				used[l] += n
-			}
-		}
-		all += n
-	}
-	return all
-}
-
 // table returns the rates of a table.
 func (b *builder) table(ctx context.Context) (func(x []int, phi []float64) error, error) {
 	t := b.station.Table
 	axes := b.local(t.Classes)
-	stride := make([]int, len(axes)) // by axis
-	states := 1
-	for k := len(axes) - 1; k >= 0; k-- {
-		stride[k] = states
-		states *= t.Most[k] + 1
-	}
-	phi := make([]float64, states*len(axes)) // by row and axis
-	for row := range states {
+	box := lattice.LastFastest(t.Most)
+	phi := make([]float64, box.States*len(axes)) // by row and axis
+	for row := range box.States {
 		if row%1000 == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
 		for k := range axes {
-			if row/stride[k]%(t.Most[k]+1) == 0 {
+			if box.Digit(row, k) == 0 {
 				continue
 			}
 			var exact *big.Rat
 			if t.Rates != nil {
 				exact = t.Rates[row][k]
 			} else {
-				exact = new(big.Rat).Quo(t.Balance[row-stride[k]], t.Balance[row])
+				exact = new(big.Rat).Quo(t.Balance[row-box.Stride[k]], t.Balance[row])
 			}
 			v, err := b.rate(fmt.Sprintf("table: rate of row %d, class %d", row, k), exact)
 			if err != nil {
@@ -291,7 +263,7 @@ func (b *builder) table(ctx context.Context) (func(x []int, phi []float64) error
 	return func(x []int, rates []float64) error {
 		row := 0
 		for k, c := range axes {
-			row += x[c] * stride[k]
+			row += x[c] * box.Stride[k]
 		}
 		for k, c := range axes {
 			rates[c] = phi[row*len(axes)+k]

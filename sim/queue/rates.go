@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"productform/internal/input"
+	"productform/internal/lattice"
 	"productform/oiqueue"
 )
 
@@ -25,8 +26,8 @@ type queueRates struct {
 
 // denseRates is a table of rates by counts of jobs.
 type denseRates struct {
-	stride []int
-	rates  []float64 // 0 if not known yet
+	lattice.Box
+	rates []float64 // 0 if not known yet
 }
 
 // Limits of what a queueRates remembers.
@@ -37,32 +38,16 @@ const (
 
 // rankRates returns the table of a rank function of some classes, complete.
 func rankRates(rank []float64, classes int) *denseRates {
-	d := &denseRates{rates: rank}
-	for i := range classes {
-		d.stride = append(d.stride, 1<<i)
-	}
-	return d
+	return &denseRates{lattice.FirstFastest(slices.Repeat([]int{1}, classes)), rank}
 }
 
 // newQueueRates takes the table of a Rank, which it does not change, or nil for a function.
 func newQueueRates(q *oiqueue.Queue, rank *denseRates) *queueRates {
 	n := len(q.ArrivalRates)
 	r := &queueRates{model: q, dense: rank, counts: make([]int, n), key: make([]byte, 4*n)}
-	if q.TotalRate != nil && q.Saturation != nil {
-		d := &denseRates{}
-		size := 1
-		for _, m := range q.Saturation {
-			d.stride = append(d.stride, size)
-			if m >= maxDense/size {
-				size = maxDense + 1
-				break
-			}
-			size *= m + 1
-		}
-		if size <= maxDense {
-			d.rates = make([]float64, size)
-			r.dense = d
-		}
+	if q.TotalRate != nil && q.Saturation != nil && lattice.Size(q.Saturation) <= maxDense {
+		box := lattice.FirstFastest(q.Saturation)
+		r.dense = &denseRates{box, make([]float64, box.States)}
 	}
 	if r.dense == nil {
 		r.sparse = make(map[string]float64)
@@ -122,7 +107,7 @@ func (r *queueRates) add(class, n int) {
 	}
 	r.counts[class] += n
 	if r.dense != nil {
-		r.at += n * r.dense.stride[class]
+		r.at += n * r.dense.Stride[class]
 	} else {
 		binary.LittleEndian.PutUint32(r.key[4*class:], uint32(r.counts[class]))
 	}

@@ -152,10 +152,10 @@ func (c *convolver[T]) sumsOf(number func(index int) arithmetic.Number) []topSum
 	sums := make([]topSums, len(c.at))
 	for n, i := range c.at {
 		sums[n].at = number(i)
-		for k, jobs := range c.zeros.Lattice().At(i) {
+		for k, jobs := range c.zeros.Lattice().Point(i) {
 			x := c.one.Zero()
 			if jobs > 0 {
-				x = number(i - c.zeros.Lattice().Step(k))
+				x = number(i - c.zeros.Lattice().Stride[k])
 			}
 			sums[n].below = append(sums[n].below, x)
 		}
@@ -577,7 +577,7 @@ func (p *Plan) Convolve(ctx context.Context, engine num.Engine, prec uint, jobs 
 	indices := make([]int, len(at))
 	for n, most := range at {
 		for k, count := range most {
-			indices[n] += count * lattice.Step(k)
+			indices[n] += count * lattice.Stride[k]
 		}
 	}
 	switch engine {

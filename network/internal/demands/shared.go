@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"productform/internal/arithmetic"
+	"productform/internal/lattice"
 )
 
 // MaxVectors bounds the vectors y of one station.
@@ -38,57 +39,23 @@ type Kind struct {
 	Work   *big.Rat // w
 }
 
-// vectors calls visit for every y in the order of rows, with its row; y-e_c is Stride[c] rows before.
-func (sh *Shared) vectors(ctx context.Context, visit func(row int, y []int) error) error {
-	y := make([]int, len(sh.Most))
-	for row := 0; ; row++ {
+// vectors calls visit for every y in the order of rows.
+func (sh *Shared) vectors(ctx context.Context, visit func(y []int)) error {
+	box, y := lattice.LastFastest(sh.Most), make([]int, len(sh.Most))
+	for {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if err := visit(row, y); err != nil {
-			return err
-		}
-		if !NextVector(y, sh.Most) {
+		visit(y)
+		if box.Next(y) < 0 {
 			return nil
 		}
 	}
 }
 
-// NextVector makes y the next vector up to most, the last number fastest, and is false after the last one.
-func NextVector(y, most []int) bool {
-	for c := len(y) - 1; c >= 0; c-- {
-		if y[c]++; y[c] <= most[c] {
-			return true
-		}
-		y[c] = 0
-	}
-	return false
-}
-
-// previousVector undoes [NextVector], and makes the first vector the last.
-func previousVector(y, most []int) {
-	for c := len(y) - 1; c >= 0; c-- {
-		if y[c]--; y[c] >= 0 {
-			return
-		}
-		y[c] = most[c]
-	}
-}
-
-// Strides returns the rows from y-e_c to y, by kind.
-func Strides(most []int) []int {
-	stride := make([]int, len(most))
-	step := 1
-	for c := len(most) - 1; c >= 0; c-- {
-		stride[c] = step
-		step *= most[c] + 1
-	}
-	return stride
-}
-
 // Settle sets the denominators of a stable station.
 func (sh *Shared) Settle(ctx context.Context) error {
-	return sh.vectors(ctx, func(row int, y []int) error {
+	return sh.vectors(ctx, func(y []int) {
 		left := new(big.Rat).Set(sh.Rate(y))
 		for c, k := range sh.Kinds {
 			if k.K < 0 && y[c] == sh.Most[c] {
@@ -96,7 +63,6 @@ func (sh *Shared) Settle(ctx context.Context) error {
 			}
 		}
 		sh.left = append(sh.left, left)
-		return nil
 	})
 }
 
@@ -112,15 +78,12 @@ type Tabulation struct {
 	sh     *Shared
 	one    arithmetic.Number
 	zero   arithmetic.Number
-	all    []int // the populations asked for, by axis
-	most   []int // those worked on: 0 for chains that do not visit the station
-	points int
-	stride []int // by axis
-	axis   []int // of each kind; -1 if it is open
+	all    []int       // the populations asked for, by axis
+	most   lattice.Box // those worked on: 0 for chains that do not visit the station
+	axis   []int       // of each kind; -1 if it is open
 	free   []bool
-	freely []int                 // m_c of free kinds, 0 for others
-	vector []int                 // rows of f from y-e_c to y
-	row    []int                 // rows of left from y-e_c to y
+	freely lattice.Box           // rows of f: up to m_c of free kinds, 0 of others
+	rows   lattice.Box           // rows of left
 	work   []arithmetic.Number   // w of each kind
 	left   []arithmetic.Number   // denominators, by row of y
 	f      [][]arithmetic.Number // F^y(n), by row of the free kinds and index of n
@@ -128,42 +91,32 @@ type Tabulation struct {
 
 // newTabulation returns one without its table.
 func (sh *Shared) newTabulation(axes, most []int) *Tabulation {
-	t := &Tabulation{sh: sh, all: most, most: make([]int, len(most)), points: 1, freely: make([]int, len(sh.Kinds))}
+	t := &Tabulation{sh: sh, all: most}
+	own, freely := make([]int, len(most)), make([]int, len(sh.Kinds))
 	kinds := make([]int, len(most)) // of each axis
 	for _, k := range sh.Kinds {
 		a := -1
 		if k.K >= 0 {
 			a = slices.Index(axes, k.K)
-			t.most[a] = most[a]
+			own[a] = most[a]
 			kinds[a]++
 		}
 		t.axis = append(t.axis, a)
 	}
-	for _, n := range t.most {
-		t.points *= n + 1
-	}
-	t.stride = Strides(t.most)
 	for c, a := range t.axis {
 		t.free = append(t.free, a < 0 || kinds[a] > 1)
 		if t.free[c] && sh.Form == nil {
-			t.freely[c] = sh.Most[c]
+			freely[c] = sh.Most[c]
 		}
 	}
-	t.vector = Strides(t.freely)
+	t.most, t.freely = lattice.LastFastest(own), lattice.LastFastest(freely)
 	return t
 }
 
 // States returns how many numbers Tabulate computes and keeps; [Tabulation.Jobs] has as many for itself.
 func (sh *Shared) States(axes, most []int) float64 {
 	t := sh.newTabulation(axes, most)
-	states := 1.0
-	for _, n := range t.most {
-		states *= float64(n) + 1
-	}
-	for _, n := range t.freely {
-		states *= float64(n) + 1
-	}
-	return states
+	return lattice.Size(t.most.Limits) * lattice.Size(t.freely.Limits)
 }
 
 // Tabulate computes F^y(n) for all n <= most in the arithmetic of one; axis a is the closed chain axes[a]. It takes
@@ -177,7 +130,7 @@ func (sh *Shared) Tabulate(ctx context.Context, axes, most []int, one arithmetic
 	if sh.Form != nil {
 		return t, nil
 	}
-	t.row = Strides(sh.Most)
+	t.rows = lattice.LastFastest(sh.Most)
 	for _, left := range sh.left {
 		t.left = append(t.left, one.Rational(left))
 	}
@@ -188,21 +141,13 @@ func (sh *Shared) Tabulate(ctx context.Context, axes, most []int, one arithmetic
 
 // zeros returns a table of zeros.
 func (t *Tabulation) zeros() []arithmetic.Number {
-	x := make([]arithmetic.Number, t.points)
-	for i := range x {
-		x[i] = t.zero
-	}
-	return x
+	return slices.Repeat([]arithmetic.Number{t.zero}, t.most.States)
 }
 
 // sweep computes F^y(n) for all free y and n, or what [Tabulation.Jobs] says of a marked kind. Where the station is empty, F is 1 and the number of jobs 0.
 func (t *Tabulation) sweep(ctx context.Context, marked int) ([][]arithmetic.Number, error) {
-	rows := 1
-	for _, m := range t.freely {
-		rows *= m + 1
-	}
-	f := make([][]arithmetic.Number, rows)
-	y, n := make([]int, len(t.axis)), make([]int, len(t.most))
+	f := make([][]arithmetic.Number, t.freely.States)
+	y, n := make([]int, len(t.axis)), make([]int, len(t.all))
 	for row := range f {
 		f[row] = t.zeros()
 		for i := range f[row] {
@@ -215,10 +160,10 @@ func (t *Tabulation) sweep(ctx context.Context, marked int) ([][]arithmetic.Numb
 			case i == 0 && marked < 0:
 				f[row][i] = t.one
 			}
-			NextVector(n, t.most)
+			t.most.Next(n)
 		}
 		t.unfit(y)
-		NextVector(y, t.freely)
+		t.freely.Next(y)
 	}
 	return f, nil
 }
@@ -230,7 +175,7 @@ func (t *Tabulation) fit(y, n []int) int {
 		if !t.free[c] {
 			y[c] = min(n[t.axis[c]], m)
 		}
-		of += y[c] * t.row[c]
+		of += y[c] * t.rows.Stride[c]
 	}
 	return of
 }
@@ -253,25 +198,25 @@ func (t *Tabulation) flow(f [][]arithmetic.Number, row, i int, y, n []int, marke
 		}
 		at, full := i, y[c] == t.sh.Most[c]
 		if a >= 0 {
-			at -= t.stride[a]
+			at -= t.most.Stride[a]
 		}
 		var term arithmetic.Number
 		switch {
 		case !t.free[c]:
 			term = f[row][at]
 		case a >= 0 && full:
-			term = f[row-t.vector[c]][at].Add(f[row][at])
+			term = f[row-t.freely.Stride[c]][at].Add(f[row][at])
 		default:
-			term = f[row-t.vector[c]][at]
+			term = f[row-t.freely.Stride[c]][at]
 		}
 		if marked == c {
 			switch {
 			case !t.free[c]:
 				term = term.Add(t.f[row][at])
 			case full:
-				term = term.Add(t.f[row-t.vector[c]][at]).Add(t.f[row][at])
+				term = term.Add(t.f[row-t.freely.Stride[c]][at]).Add(t.f[row][at])
 			default:
-				term = term.Add(t.f[row-t.vector[c]][at])
+				term = term.Add(t.f[row-t.freely.Stride[c]][at])
 			}
 		}
 		sum = sum.Add(t.work[c].Mul(term))
@@ -287,10 +232,7 @@ func (t *Tabulation) flow(f [][]arithmetic.Number, row, i int, y, n []int, marke
 // with n in place of n - e_k(c) for open c. The station has no table.
 func (t *Tabulation) ByJobs(ctx context.Context, most int, visit func(part Table) error) error {
 	var rates []arithmetic.Number // μ(y), by row of y
-	err := t.sh.vectors(ctx, func(_ int, y []int) error {
-		rates = append(rates, t.one.Rational(t.sh.Rate(y)))
-		return nil
-	})
+	err := t.sh.vectors(ctx, func(y []int) { rates = append(rates, t.one.Rational(t.sh.Rate(y))) })
 	if err != nil {
 		return err
 	}
@@ -319,9 +261,9 @@ func (t *Tabulation) ByJobs(ctx context.Context, most int, visit func(part Table
 // addJob turns the sums for j-1 jobs into those for j jobs. It works from the last to the first, since
 // each needs only sums before it and its own.
 func (t *Tabulation) addJob(ctx context.Context, f [][]arithmetic.Number, rates []arithmetic.Number) error {
-	y, n := slices.Clone(t.freely), slices.Clone(t.most)
+	y, n := slices.Clone(t.freely.Limits), slices.Clone(t.most.Limits)
 	for row := len(f) - 1; row >= 0; row-- {
-		for i := t.points - 1; i >= 0; i-- {
+		for i := t.most.States - 1; i >= 0; i-- {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
@@ -333,10 +275,10 @@ func (t *Tabulation) addJob(ctx context.Context, f [][]arithmetic.Number, rates 
 				sum = sum.Quo(rates[of])
 			}
 			f[row][i] = sum
-			previousVector(n, t.most)
+			t.most.Back(n)
 		}
 		t.unfit(y)
-		previousVector(y, t.freely)
+		t.freely.Back(y)
 	}
 	return nil
 }
@@ -348,15 +290,15 @@ func (t *Tabulation) withOneLess(f [][]arithmetic.Number, row, i int, y, n []int
 	case y[c] == 0 || a >= 0 && n[a] == 0:
 		return t.zero
 	case a >= 0:
-		i -= t.stride[a]
+		i -= t.most.Stride[a]
 	}
 	switch {
 	case !t.free[c]:
 		return f[row][i]
 	case y[c] == t.sh.Most[c]:
-		return f[row-t.vector[c]][i].Add(f[row][i])
+		return f[row-t.freely.Stride[c]][i].Add(f[row][i])
 	}
-	return f[row-t.vector[c]][i]
+	return f[row-t.freely.Stride[c]][i]
 }
 
 // Values returns F(n), the sum of Φ(x) w^x over all x with n_k jobs of each closed chain k.
@@ -397,14 +339,14 @@ func (t *Tabulation) Jobs(ctx context.Context, c int) (Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	count := make([]arithmetic.Number, t.most[t.axis[c]]+1)
+	count := make([]arithmetic.Number, t.most.Limits[t.axis[c]]+1)
 	for j := range count {
 		count[j] = t.one.Integer(j)
 	}
-	n := make([]int, len(t.most))
+	n := make([]int, len(t.all))
 	for i := range total {
 		total[i] = total[i].Mul(count[n[t.axis[c]]])
-		NextVector(n, t.most)
+		t.most.Next(n)
 	}
 	return t.spread(total), nil
 }
@@ -421,7 +363,7 @@ func (t *Tabulation) sum(ctx context.Context, f [][]arithmetic.Number, wanted fu
 // total adds the tables of the vectors y that are wanted, all if that is nil.
 func (t *Tabulation) total(ctx context.Context, f [][]arithmetic.Number, wanted func(y []int) bool) ([]arithmetic.Number, error) {
 	total := t.zeros()
-	y, n := make([]int, len(t.axis)), make([]int, len(t.most))
+	y, n := make([]int, len(t.axis)), make([]int, len(t.all))
 	for _, row := range f {
 		for i, x := range row {
 			if err := ctx.Err(); err != nil {
@@ -435,36 +377,25 @@ func (t *Tabulation) total(ctx context.Context, f [][]arithmetic.Number, wanted 
 			if wanted(y) {
 				total[i] = total[i].Add(x)
 			}
-			NextVector(n, t.most)
+			t.most.Next(n)
 		}
 		t.unfit(y)
-		NextVector(y, t.freely)
+		t.freely.Next(y)
 	}
 	return total, nil
 }
 
 // spread puts a table of the chains that visit the station among those of all: 0 where others have jobs.
 func (t *Tabulation) spread(x []arithmetic.Number) Table {
-	if slices.Equal(t.all, t.most) {
+	if slices.Equal(t.all, t.most.Limits) {
 		return x
 	}
-	points := 1
-	for _, n := range t.all {
-		points *= n + 1
-	}
-	all := make(Table, points)
-	for i := range all {
-		all[i] = t.zero
-	}
-	stride := Strides(t.all)
-	n := make([]int, len(t.most))
+	to := lattice.LastFastest(t.all)
+	all := Table(slices.Repeat([]arithmetic.Number{t.zero}, to.States))
+	n := make([]int, len(t.all))
 	for _, v := range x {
-		at := 0
-		for a, j := range n {
-			at += j * stride[a]
-		}
-		all[at] = v
-		NextVector(n, t.most)
+		all[to.Number(n)] = v
+		t.most.Next(n)
 	}
 	return all
 }

@@ -1,6 +1,10 @@
 package stations
 
-import "slices"
+import (
+	"slices"
+
+	"productform/internal/ranktable"
+)
 
 // first gives the whole rate to the oldest job.
 type first struct{ total func(n int) float64 }
@@ -121,21 +125,15 @@ func (r ranked) share(q *Ordered) {
 type limited struct {
 	servers int
 	rate    float64
-	limits  []Limit
+	limits  []ranktable.Limit
 	of      [][]int // by class: the limits on it
 	used    []int   // by limit
 	blocked []bool  // by class: whether a limit on it is used up
 }
 
-// A Limit says how many servers jobs of some classes may hold together.
-type Limit struct {
-	Classes []int
-	Most    int
-}
-
 // NewLimited returns so many servers of a rate, which jobs take in order of arrival: a job gets none if the older ones that have one use all,
 // or as many as a limit on its class allows (MSCCC).
-func NewLimited(servers int, rate float64, limits []Limit, classes int) *Ordered {
+func NewLimited(servers int, rate float64, limits []ranktable.Limit, classes int) *Ordered {
 	r := &limited{servers: servers, rate: rate, limits: limits, of: make([][]int, classes), used: make([]int, len(limits)), blocked: make([]bool, classes)}
 	for l, limit := range limits {
 		for _, c := range limit.Classes {

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/stat"
+
+	"productform/internal/ranktable"
 )
 
 // A naive station keeps the work left of each job, oldest first, and asks for all rates anew after each event.
@@ -138,7 +140,7 @@ func TestLongQueues(t *testing.T) {
 
 // A limit that is used up blocks its classes, also those of a limit that holds it, and no others.
 func TestLimits(t *testing.T) {
-	q := NewLimited(4, 1, []Limit{{Classes: []int{0}, Most: 1}, {Classes: []int{0, 1}, Most: 2}}, 3)
+	q := NewLimited(4, 1, []ranktable.Limit{{Classes: []int{0}, Most: 1}, {Classes: []int{0, 1}, Most: 2}}, 3)
 	for k, class := range []int32{0, 0, 1, 1, 2, 0, 2, 2} {
 		if err := q.Arrive(0, Job{int32(k), class}, 100); err != nil {
 			t.Fatal(err)

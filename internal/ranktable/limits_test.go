@@ -1,0 +1,54 @@
+package ranktable
+
+import (
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// In whatever order jobs come, each takes a server if one is free and no limit on its class is used up; as many work as
+// Busy says.
+func TestBusyIsWhatJobsTakeInAnyOrder(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		const classes = 4
+		small := rapid.IntRange(1, 4)
+		var limits []Limit
+		for from := 0; from < classes; { // blocks of classes, some with a limit, and inside some classes with their own
+			to := from + rapid.IntRange(1, classes-from).Draw(t, "block")
+			var block []int
+			for i := from; i < to; i++ {
+				block = append(block, i)
+				if to-from > 1 && rapid.Bool().Draw(t, "own limit") {
+					limits = append(limits, Limit{[]int{i}, small.Draw(t, "most")})
+				}
+			}
+			if rapid.Bool().Draw(t, "limit") {
+				limits = append(limits, Limit{block, small.Draw(t, "most")})
+			}
+			from = to
+		}
+		servers := rapid.IntRange(1, 6).Draw(t, "servers")
+		jobs := rapid.SliceOfN(rapid.IntRange(0, classes-1), 0, 12).Draw(t, "jobs")
+		x, held, busy := make([]int, classes), make([]int, len(limits)), 0
+		for _, i := range jobs {
+			x[i]++
+			var on []int
+			free := busy < servers
+			for k, l := range limits {
+				if Mask(l.Classes)>>i&1 == 1 {
+					on = append(on, k)
+					free = free && held[k] < l.Most
+				}
+			}
+			if free {
+				busy++
+				for _, k := range on {
+					held[k]++
+				}
+			}
+		}
+		if got := NewLimits(servers, classes, rapid.Permutation(limits).Draw(t, "limits")).Busy(x); got != busy {
+			t.Fatalf("%d busy servers with %v, want %d", got, x, busy)
+		}
+	})
+}
