@@ -98,8 +98,8 @@ func NewMaker(r Rules, speeds []float64) (*Maker, error) {
 
 // plainMaker returns a maker of rules that are in order, or of none.
 func plainMaker(r Rules, speeds []float64) (*Maker, error) {
-	if s := slices.IndexFunc(speeds, isNotSpeed); s >= 0 {
-		return nil, speedError("Speeds", s, speeds[s])
+	if err := checkEachSpeed("Speeds", speeds); err != nil {
+		return nil, err
 	}
 	m := newMaker(r, slices.Clone(speeds), 0)
 	m.isRecording = true

@@ -158,10 +158,7 @@ func checkJobSpeeds(speeds []float64, workers int) error {
 	case len(speeds) != workers:
 		return input.Errorf("Speeds", len(speeds), "%d speeds, one a worker", workers)
 	}
-	if s := slices.IndexFunc(speeds, isNotSpeed); s >= 0 {
-		return speedError("Speeds", s, speeds[s])
-	}
-	return nil
+	return checkEachSpeed("Speeds", speeds)
 }
 
 // checkSpeeds checks speeds of workers, of which there is at least one.
@@ -169,14 +166,14 @@ func checkSpeeds(path string, speeds []float64) error {
 	if len(speeds) == 0 {
 		return input.Errorf(path, "no workers", "at least one")
 	}
+	return checkEachSpeed(path, speeds)
+}
+
+func checkEachSpeed(path string, speeds []float64) error {
 	if s := slices.IndexFunc(speeds, isNotSpeed); s >= 0 {
-		return speedError(path, s, speeds[s])
+		return ranges.Speed.Check(input.Index(path, s), speeds[s])
 	}
 	return nil
 }
 
 func isNotSpeed(v float64) bool { return !ranges.Speed.Has(v) }
-
-func speedError(path string, worker int, v float64) error {
-	return ranges.Speed.Check(input.Index(path, worker), v)
-}
