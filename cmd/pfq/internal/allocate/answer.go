@@ -167,7 +167,8 @@ type trafficRuns struct {
 
 // estimates returns the estimates of a class, with its exact means if they are known.
 func (a *trafficCase) estimates(c *command.Comparisons, k int, exact render.Record) render.Record {
-	row := c.Estimates(a.simulated, sim.OfClass, k, exact, sim.MeanJobs, sim.MeanDelay, sim.MeasuredDelay, sim.ServiceRate)
+	row := c.Estimates(a.simulated, sim.OfClass, k, exact,
+		sim.MeanJobs, sim.MeanDelay, sim.MeasuredDelay, sim.ServiceRate)
 	if delay := a.percentiles(c, sim.OfClass, k); delay != nil {
 		row = row.Set("delay", delay, "")
 	}

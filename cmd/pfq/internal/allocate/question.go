@@ -53,7 +53,8 @@ func (f *question) add(cmd *cobra.Command) {
 	f.policies.Add(b, "how resources are shared")
 	b.Engine(&f.sharing.Engine)
 	b.Number(&f.sharing.RelTol, "RelTol", "tol", "", "a number >= 1e-300, or >= 1e-14 with --dynamic, and < 1",
-		"relative error asked of the engine enclose (default 1e-09), or of the truncation with --dynamic (default 1e-10)",
+		"relative error asked of the engine enclose (default 1e-09), or of the truncation with --dynamic "+
+			"(default 1e-10)",
 		func(v float64) bool { return v >= 1e-300 && v < 1 })
 	cli.AddSwitch(cmd, &f.audit, "audit",
 		"also say what can be held against the allocation, and how efficient and fair it is")
@@ -325,7 +326,8 @@ func namingDemand(err error, p *fluid.Pool) error {
 		if bad.Path == path+".tasks" {
 			want = "a demand with which numbers of tasks are within the range of double precision"
 		}
-		return input.Errorf(input.Field(path+".demand", p.Resources[at].Name), render.SixRat(job.Demand[at]), "%s", want)
+		path = input.Field(path+".demand", p.Resources[at].Name)
+		return input.Errorf(path, render.SixRat(job.Demand[at]), "%s", want)
 	}
 	return err
 }

@@ -105,8 +105,8 @@ func (a *trafficCase) text(t *render.Text, body render.Record, joint *command.Jo
 	t.Line("%s", a.limitText(still))
 	a.liesText(t)
 	if s := a.simulated; s != nil {
-		t.Line("%d runs of %.0f jumps, observed for a time of %.6g after a warm-up of %.6g; seed %d; ± at confidence %g",
-			s.Runs, s.Jumps/float64(s.Runs), s.Time, s.WarmUp, a.settings.Seed, a.settings.Confidence)
+		t.Line("%d runs of %.0f jumps, observed for a time of %.6g after a warm-up of %.6g; seed %d; "+
+			"± at confidence %g", s.Runs, s.Jumps/float64(s.Runs), s.Time, s.WarmUp, a.settings.Seed, a.settings.Confidence)
 		joint.Text(t)
 	}
 	t.Line("")
@@ -186,7 +186,8 @@ func (a *trafficCase) lies() (lines []string) {
 			}
 		}
 		if len(words) > 0 {
-			lines = append(lines, fmt.Sprintf("class %s declares more than it needs: %s", c.Name, strings.Join(words, ", ")))
+			lines = append(lines, fmt.Sprintf("class %s declares more than it needs: %s", c.Name,
+				strings.Join(words, ", ")))
 		}
 	}
 	return lines

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -52,7 +53,8 @@ func New(use string, answer func(Query) (a render.Answer, found bool, err error)
 	return NewWriter(use, render.Formats, nil, func(q Query) ([]byte, bool, error) {
 		switch strings.ToLower(filepath.Ext(q.To)) {
 		case ".png", ".svg", ".pdf":
-			return nil, false, input.Errorf("--output", q.To, "a name for text, JSON or CSV: pictures are drawn by pfq plot")
+			return nil, false, input.Errorf("--output", q.To,
+				"a name for text, JSON or CSV: pictures are drawn by pfq plot")
 		}
 		a, found, err := answer(q)
 		if err != nil {
@@ -77,7 +79,8 @@ func NewWriter(
 			name := strings.TrimPrefix(cmd.CommandPath(), cmd.Root().Name()+" ")
 			if kind == "" && len(args) > 0 {
 				hint := ""
-				if ext := filepath.Ext(args[0]); cmd.Flags().Lookup("sizes") != nil && ext != ".yaml" && ext != ".yml" && ext != ".json" {
+				isModel := slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(args[0]))
+				if cmd.Flags().Lookup("sizes") != nil && !isModel {
 					hint = "; sizes in a file are --sizes " + FileSizes(args[0])
 				}
 				return fmt.Errorf("unexpected argument %q: %s takes flags only%s", args[0], name, hint)

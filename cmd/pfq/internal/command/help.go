@@ -18,7 +18,7 @@ import (
 	"productform/plan/problem"
 )
 
-// The help of a command is its short description, an empty line, and the text; its examples stand in a file of their own.
+// The help of a command is its short description, an empty line, and the text. Its examples are in a separate file.
 //
 //go:embed help
 var helpFiles embed.FS
@@ -46,7 +46,8 @@ func Help(cmd *cobra.Command) *cobra.Command {
 func addSchema(help *cobra.Command) {
 	help.Example = "  $ pfq help model --format schema > model.schema.json"
 	format, show := "text", help.Run
-	cli.AddChoice(help, &format, "format", []string{"text", "schema"}, "form of the topic model, schema for a JSON schema of all files")
+	cli.AddChoice(help, &format, "format", []string{"text", "schema"},
+		"form of the topic model, schema for a JSON schema of all files")
 	help.Run, help.RunE = nil, func(c *cobra.Command, args []string) error {
 		if format == "text" {
 			show(c, args)

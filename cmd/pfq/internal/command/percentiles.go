@@ -26,8 +26,8 @@ const mostPercentiles = 100
 
 // AddPercentiles adds --percentiles, a list of numbers between 0 and 100.
 func AddPercentiles(cmd *cobra.Command, target *[]Percentile, usage string) {
-	cli.AddList(cmd, target, mostPercentiles, cli.Flag[[]Percentile]{Name: "percentiles", Usage: usage + ", such as `50,95,99.9`",
-		Want: "a number > 0 and < 100", Parse: parsePercentile, Hint: hintPercentile})
+	cli.AddList(cmd, target, mostPercentiles, cli.Flag[[]Percentile]{Name: "percentiles",
+		Usage: usage + ", such as `50,95,99.9`", Want: "a number > 0 and < 100", Parse: parsePercentile, Hint: hintPercentile})
 	run := cmd.RunE
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		noteSmall(cmd.ErrOrStderr(), *target)
@@ -40,7 +40,8 @@ func noteSmall(stderr io.Writer, list []Percentile) {
 	for _, p := range list {
 		if p.Level.Cmp(big.NewRat(1, 100)) < 0 {
 			percent, _ := new(big.Rat).SetString(p.Name[1:])
-			fmt.Fprintf(stderr, "pfq: note: --percentiles %s is less than one per cent; did you mean %s?\n", p.Name[1:], numberText(percent.Mul(percent, big.NewRat(100, 1))))
+			fmt.Fprintf(stderr, "pfq: note: --percentiles %s is less than one per cent; did you mean %s?\n", p.Name[1:],
+				numberText(percent.Mul(percent, big.NewRat(100, 1))))
 		}
 	}
 }
@@ -83,7 +84,8 @@ func CheckPercentiles(list []Percentile) error {
 	places := make(map[string]int)
 	for i, p := range list {
 		if first, twice := places[p.Name]; twice {
-			return input.Errorf(input.Index("--percentiles", i), p.Name[1:], "each percentile once; --percentiles[%d] is the same", first)
+			return input.Errorf(input.Index("--percentiles", i), p.Name[1:],
+				"each percentile once; --percentiles[%d] is the same", first)
 		}
 		places[p.Name] = i
 	}
@@ -100,7 +102,8 @@ func SetLevels(s *sim.Settings, list []Percentile) error {
 	for i, p := range list {
 		v, _ := p.Level.Float64()
 		if !(v > 0 && v < 1) {
-			return input.Errorf(input.Index("--percentiles", i), p.Name[1:], "a number whose hundredth is > 0 and < 1 in double precision")
+			return input.Errorf(input.Index("--percentiles", i), p.Name[1:],
+				"a number whose hundredth is > 0 and < 1 in double precision")
 		}
 		s.Levels = append(s.Levels, v)
 	}

@@ -32,7 +32,9 @@ func WithProgress[T any](q Query, work func(context.Context) (T, error)) (T, err
 
 // WithBar does what may take long and reports how many pieces of work are done, of how many: a bar on a
 // terminal, elsewhere a line every few seconds. A signal ends it at once.
-func WithBar[T any](q Query, pieces string, work func(ctx context.Context, report func(done, total int)) (T, error)) (T, error) {
+func WithBar[T any](
+	q Query, pieces string, work func(ctx context.Context, report func(done, total int)) (T, error),
+) (T, error) {
 	bar := cli.NewProgress(q.Stderr, "pfq")
 	defer bar.Clear()
 	start := time.Now()
@@ -56,7 +58,9 @@ func WithBar[T any](q Query, pieces string, work func(ctx context.Context, repor
 // Watched does what may take long, and calls tell every so often meanwhile. If a signal comes it ends the
 // context of the work and waits for its end, but not long: reading from a pipe cannot be stopped, and the
 // program ends next.
-func Watched[T any](ctx context.Context, every time.Duration, tell func(), work func(context.Context) (T, error)) (T, error) {
+func Watched[T any](
+	ctx context.Context, every time.Duration, tell func(), work func(context.Context) (T, error),
+) (T, error) {
 	ctx, stop := untilSignal(ctx)
 	defer stop()
 	type answer struct {

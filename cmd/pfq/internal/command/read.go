@@ -19,7 +19,9 @@ import (
 
 // Read reads the file that the question is about, or the standard input if its name is "-". An error about a field that
 // files of another command have says so, and one about a field that no model has says what there is instead.
-func Read[T any](q Query, read func(io.Reader) (*T, error), readFile func(string) (*T, error), other string, fields ...string) (*T, error) {
+func Read[T any](
+	q Query, read func(io.Reader) (*T, error), readFile func(string) (*T, error), other string, fields ...string,
+) (*T, error) {
 	var v *T
 	var err error
 	if q.File != "-" {
@@ -76,13 +78,15 @@ func MeantForPool(err error) error {
 
 // MeantForPlan adds to an error about a field that plans have that they are for pfq plan.
 func MeantForPlan(err error) error {
-	return meantFor(err, "plan", "model", "scale", "targets", "no_worse", "upgrades", "new_servers", "edges", "budget", "minimize")
+	return meantFor(err, "plan", "model", "scale", "targets", "no_worse", "upgrades", "new_servers", "edges", "budget",
+		"minimize")
 }
 
 // MeantForNetwork adds to an error about a field that networks and systems with losses have that they are for
 // pfq network, and more about it.
 func MeantForNetwork(err error, more string) error {
-	return meantFor(err, "network, "+more, ofModels("stations", "swaps", "room", "limits", "rank", "servers.tokens", "classes.sources", "classes.units")...)
+	fields := ofModels("stations", "swaps", "room", "limits", "rank", "servers.tokens", "classes.sources", "classes.units")
+	return meantFor(err, "network, "+more, fields...)
 }
 
 // meantFor adds to an error about a field that models of another command have that they are for this one.

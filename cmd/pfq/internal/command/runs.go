@@ -24,7 +24,9 @@ import (
 var runFlags = append([]string{"jumps", "warmup", "seed", "confidence", "results", "parallel"}, runs.Flags...)
 
 // AddSimulation adds --runs to a command that simulates only if it is given, --percentiles, and the flags of AddRuns.
-func AddSimulation(b *cli.Binding, s *sim.Settings, percentiles *[]Percentile, usage string, plans func(Query) ([]*sim.Plan, error)) {
+func AddSimulation(
+	b *cli.Binding, s *sim.Settings, percentiles *[]Percentile, usage string, plans func(Query) ([]*sim.Plan, error),
+) {
 	cli.AddRenamed(b.Cmd, "simulate", "runs")
 	AddPercentiles(b.Cmd, percentiles, "with --runs, also estimate these percentiles of delays")
 	AddRuns(b, s, usage, plans)
@@ -58,12 +60,14 @@ func AddRuns(b *cli.Binding, s *sim.Settings, usage string, plans func(Query) ([
 	b.IntFrom(2, &s.Runs, "Runs", "runs", 1e6, usage)
 	b.Number(&s.Jumps, "Jumps", "jumps", "1e6", "a number in [1000, 1e15]", "jumps observed in a run",
 		func(v float64) bool { return v >= 1000 && v <= 1e15 })
-	cli.Flag[float64]{Name: "warmup", Kind: "float", Usage: "jumps of a run before it is observed; 0 for none (default as many as --jumps)",
-		Want: "a number in [0, 1e15]", Parse: parseWarmUp}.Add(cmd, &s.WarmUp)
+	cli.Flag[float64]{Name: "warmup", Kind: "float",
+		Usage: "jumps of a run before it is observed; 0 for none (default as many as --jumps)",
+		Want:  "a number in [0, 1e15]", Parse: parseWarmUp}.Add(cmd, &s.WarmUp)
 	b.Name("WarmUp", "warmup")
 	AddSeed(b, &s.Seed)
 	AddConfidence(b, &s.Confidence)
-	cli.AddText(cmd, &s.Folder, "results", "", "a folder", "keep the runs that are done in the folder `DIR`, made if missing, and use those it has")
+	cli.AddText(cmd, &s.Folder, "results", "", "a folder",
+		"keep the runs that are done in the folder `DIR`, made if missing, and use those it has")
 	AddParallel(b, &s.Workers, "`N` runs worked on at a time")
 	cli.AddRenamed(cmd, "jobs", "parallel")
 	var choice runs.Choice
@@ -80,7 +84,9 @@ func AddRuns(b *cli.Binding, s *sim.Settings, usage string, plans func(Query) ([
 }
 
 // share does with the runs of the plans what was chosen.
-func share(q Query, b *cli.Binding, choice runs.Choice, s sim.Settings, plans func(Query) ([]*sim.Plan, error), stdout io.Writer) error {
+func share(
+	q Query, b *cli.Binding, choice runs.Choice, s sim.Settings, plans func(Query) ([]*sim.Plan, error), stdout io.Writer,
+) error {
 	if err := choice.Check(s.Folder); err != nil {
 		return err
 	}
@@ -103,10 +109,11 @@ func share(q Query, b *cli.Binding, choice runs.Choice, s sim.Settings, plans fu
 		return err
 	}
 	s.Precision = 0 // all runs of the part are done
-	last, _, err := Simulate(q.Ctx, s, max(1, len(all)*s.Runs/choice.Part.N), q.Stderr, func(ctx context.Context, progress func(sweep.Progress)) (sweep.Progress, error) {
+	do := func(ctx context.Context, progress func(sweep.Progress)) (sweep.Progress, error) {
 		settings.Progress = progress
 		return choice.Do(ctx, all, settings, nil, nil)
-	})
+	}
+	last, _, err := Simulate(q.Ctx, s, max(1, len(all)*s.Runs/choice.Part.N), q.Stderr, do)
 	if err != nil {
 		return SimulationError(b, err, s.Folder)
 	}
@@ -118,7 +125,8 @@ func share(q Query, b *cli.Binding, choice runs.Choice, s sim.Settings, plans fu
 type keysReader struct{}
 
 func (keysReader) Read([]byte) (int, error) {
-	return 0, cli.FlagError{Err: errors.New("--tasks serve reads keys from the standard input: want the name of a file for what else is read, not -")}
+	return 0, cli.FlagError{Err: errors.New("--tasks serve reads keys from the standard input: want the name of a file " +
+		"for what else is read, not -")}
 }
 
 func parseWarmUp(text string) (float64, bool) {
@@ -131,14 +139,17 @@ func parseWarmUp(text string) (float64, bool) {
 
 // Replicate simulates a plan made with these settings, until a signal comes, and writes the warnings of the
 // simulator. speed is the number of jumps per second, nil if all runs were found.
-func Replicate(ctx context.Context, plan *sim.Plan, settings sim.Settings, stderr io.Writer) (r *sim.Result, speed *float64, err error) {
+func Replicate(
+	ctx context.Context, plan *sim.Plan, settings sim.Settings, stderr io.Writer,
+) (r *sim.Result, speed *float64, err error) {
 	start := time.Now()
 	r, last, err := Simulate(ctx, settings, settings.Runs, stderr, plan.Run)
 	if err != nil {
 		return nil, nil, runError(err, settings.Folder)
 	}
 	if computed := float64(last.Done - last.Reused); computed > 0 {
-		all := r.Jumps * (1 + r.WarmUp/r.Time) / float64(r.Runs) * computed // in warm-ups there are as many in proportion
+		// warm-ups have as many jumps per unit of time
+		all := r.Jumps * (1 + r.WarmUp/r.Time) / float64(r.Runs) * computed
 		rate := all / time.Since(start).Seconds()
 		speed = &rate
 	}

@@ -29,9 +29,11 @@ type Scaled struct {
 // with what is scaled multiplied by it.
 func AddScale(cmd *cobra.Command, target *[]*big.Rat, does, scaled string) {
 	cli.AddList(cmd, target, mostFactors, cli.Flag[[]*big.Rat]{Name: "scale", Parse: ParseFactors,
-		Hint:  hintRange,
-		Usage: does + " once for each of the `FACTORS`, such as 0.5,9/10 or 0.1:1.3:0.1, with " + scaled + " multiplied by it",
-		Want:  fmt.Sprintf("a number >= 0, such as 0.5 for 50 percent, or a range FROM:TO:STEP of at most %d numbers", mostFactors)})
+		Hint: hintRange,
+		Usage: does + " once for each of the `FACTORS`, such as 0.5,9/10 or 0.1:1.3:0.1, with " + scaled +
+			" multiplied by it",
+		Want: fmt.Sprintf("a number >= 0, such as 0.5 for 50 percent, or a range FROM:TO:STEP of at most %d numbers",
+			mostFactors)})
 }
 
 // A Scaling says which arrival rates are multiplied by which factors.
@@ -44,9 +46,11 @@ type Scaling struct {
 // one class.
 func AddScaling(cmd *cobra.Command, target *Scaling, does string) {
 	cli.AddList(cmd, &target.Factors, mostFactors, cli.Flag[[]*big.Rat]{Name: "scale", Kind: "[CLASS=]FACTORS",
-		Usage: does + " once for each of the factors, such as 0.5,9/10 or 0.1:1.3:0.1, with all arrival rates multiplied by it, or that of one class: web=0.5:2:0.5",
-		Hint:  hintRange,
-		Want:  fmt.Sprintf("a number >= 0, such as 0.6 for 60 percent, or a range FROM:TO:STEP of at most %d numbers, the first after CLASS= for one class", mostFactors),
+		Usage: does + " once for each of the factors, such as 0.5,9/10 or 0.1:1.3:0.1, with all arrival rates multiplied " +
+			"by it, or that of one class: web=0.5:2:0.5",
+		Hint: hintRange,
+		Want: fmt.Sprintf("a number >= 0, such as 0.6 for 60 percent, or a range FROM:TO:STEP of at most %d numbers, "+
+			"the first after CLASS= for one class", mostFactors),
 		Parse: func(word string) ([]*big.Rat, bool) {
 			if at := strings.LastIndex(word, "="); at > 0 && target.Class == "" {
 				target.Class, word = word[:at], word[at+1:]
@@ -67,7 +71,8 @@ func (s Scaling) Row(m *cluster.Model) (int, error) {
 		}
 		names = append(names, c.Name)
 	}
-	return 0, cli.FlagError{Err: input.Errorf("--scale", s.Class, "the name of a class%s", tree.DidYouMean(s.Class, slices.Values(names), input.Quote))}
+	return 0, cli.FlagError{Err: input.Errorf("--scale", s.Class, "the name of a class%s",
+		tree.DidYouMean(s.Class, slices.Values(names), input.Quote))}
 }
 
 // ScaleRow returns the model with the arrival rate in a row, or with -1 all of them, multiplied by a factor.
@@ -145,7 +150,8 @@ func AtFactors(
 			if l.Head != nil {
 				head = slices.Concat(scale, render.Fields(l.Head))
 			}
-			all.Lines = append(all.Lines, render.Lines{Kind: cmp.Or(l.Kind, "unstable"), Head: head, Of: l.Of}) // an answer without kinds says why
+			kind := cmp.Or(l.Kind, "unstable") // an answer without kinds says why
+			all.Lines = append(all.Lines, render.Lines{Kind: kind, Head: head, Of: l.Of})
 		}
 		if len(a.Columns) >= len(all.Columns) { // those of an answer that there is
 			all.Columns = append([]string{"scale"}, a.Columns...)

@@ -51,7 +51,8 @@ func AddSizes(b *cli.Binding, target *string, usage string) {
 	b.Name("Sizes", "sizes")
 	cli.AddText(cmd, target, "sizes", "", "the name of a distribution of job sizes", usage)
 	cli.AddRenamed(cmd, "law", "sizes")
-	if err := cmd.RegisterFlagCompletionFunc("sizes", cobra.FixedCompletions(SizeNames(), cobra.ShellCompDirectiveNoSpace)); err != nil {
+	complete := cobra.FixedCompletions(SizeNames(), cobra.ShellCompDirectiveNoSpace)
+	if err := cmd.RegisterFlagCompletionFunc("sizes", complete); err != nil {
 		panic(err) // the flag is there
 	}
 }
@@ -161,13 +162,16 @@ func FileSizes(path string) string {
 // isLogName reports whether a name is that of a log in Standard Workload Format, packed or not, or of one that
 // pfq holds.
 func isLogName(path string) bool {
-	return strings.HasSuffix(strings.TrimSuffix(strings.ToLower(path), ".gz"), ".swf") || slices.Contains(traces.Names(), path)
+	name := strings.TrimSuffix(strings.ToLower(path), ".gz")
+	return strings.HasSuffix(name, ".swf") || slices.Contains(traces.Names(), path)
 }
 
 // ReadSizeFile returns the sizes in the file that a value of --sizes names, and the name of the file. Its path
 // is that of a file or, of a log, the name of one that pfq holds, or "-" for the standard input if there is one.
 // The sizes in a log are run times, or the work of the processors.
-func ReadSizeFile(text string, stdin io.Reader, work bool, stderr io.Writer) (list *sizes.List, name string, err error) {
+func ReadSizeFile(
+	text string, stdin io.Reader, work bool, stderr io.Writer,
+) (list *sizes.List, name string, err error) {
 	path, isLog := SizePath(text)
 	name = path
 	var from io.ReadCloser
@@ -213,5 +217,6 @@ func WarnSkipped(stderr io.Writer, log string, skipped int, without string) {
 	case 1:
 		verb = "is"
 	}
-	fmt.Fprintf(stderr, "pfq: warning: %s: %s without %s %s left out\n", log, render.Counted(skipped, "job"), without, verb)
+	fmt.Fprintf(stderr, "pfq: warning: %s: %s without %s %s left out\n", log,
+		render.Counted(skipped, "job"), without, verb)
 }

@@ -49,11 +49,11 @@ func Unstable(m *cluster.Model, r *stability.Result, e num.Engine) render.Record
 
 // UnstableAnswer explains why a model has no answer.
 func UnstableAnswer(m *cluster.Model, r *stability.Result, e num.Engine) render.Answer {
-	return render.Points([]render.Point{{Body: Unstable(m, r, e), Sections: []render.Section{{Columns: "-"}}}}, false, nil,
-		func(t *render.Text) {
-			AllServers.Write(t)
-			WriteLimits(t, m, r, e)
-		})
+	point := render.Point{Body: Unstable(m, r, e), Sections: []render.Section{{Columns: "-"}}}
+	return render.Points([]render.Point{point}, false, nil, func(t *render.Text) {
+		AllServers.Write(t)
+		WriteLimits(t, m, r, e)
+	})
 }
 
 // WriteLimits writes them as text.

@@ -26,7 +26,7 @@ type found struct {
 	Cost             *big.Rat         `json:"cost" exact:"always"`
 	CostAtLeast      *big.Rat         `json:"cost_at_least" exact:"always"` // a lower bound with the targets met
 	StableNow        bool             `json:"stable_now"`                   // whether the cluster is stable as it is
-	Gap              *float64         `json:"gap"`                          // at most, above the least cost or mean delay
+	Gap              *float64         `json:"gap"`                          // at most, above the minimum
 	Budget           *big.Rat         `json:"budget" exact:"always"`
 	WithinBudget     *bool            `json:"within_budget"`
 	MeanDelay        *num.Value       `json:"mean_delay"` // that is minimized
@@ -157,8 +157,8 @@ func purchases(p *problem.Problem, c problem.Choice) []purchase {
 		switch u := len(p.Upgrades); {
 		case n == 0:
 		case k < u:
-			row := slices.IndexFunc(p.Model.Servers, func(s cluster.Server) bool { return s.Name == p.Upgrades[k].Server })
 			u := p.Upgrades[k]
+			row := slices.IndexFunc(p.Model.Servers, func(s cluster.Server) bool { return s.Name == u.Server })
 			add("upgrade", u.Server, n, p.Model.Servers[row].Size(), times(n, u.Step), u.Cost)
 		default:
 			add("new server", p.NewServers[k-u].Name, n, n, p.NewServers[k-u].Capacity, p.NewServers[k-u].Cost)

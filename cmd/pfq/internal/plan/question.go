@@ -109,9 +109,10 @@ func (f *question) answer(q command.Query) (a render.Answer, found bool, err err
 	case f.loads == nil:
 		a, found, err = f.one(q, p)
 	default:
-		a, found, err = command.AtFactors(q, f.loads, func(q command.Query, factor *big.Rat) (render.Answer, bool, error) {
+		at := func(q command.Query, factor *big.Rat) (render.Answer, bool, error) {
 			return f.one(q, scaled(p, factor))
-		})
+		}
+		a, found, err = command.AtFactors(q, f.loads, at)
 	}
 	return a, found, command.InFile(q.File, f.translate(err))
 }
@@ -139,7 +140,9 @@ func (f *question) one(q command.Query, p *problem.Problem) (render.Answer, bool
 	if f.find == findDelay {
 		search = plan.LeastDelay
 	}
-	r, err := working(q, f, func(ctx context.Context, s plan.Settings) (*plan.Answer, error) { return search(ctx, p, s) })
+	r, err := working(q, f, func(ctx context.Context, s plan.Settings) (*plan.Answer, error) {
+		return search(ctx, p, s)
+	})
 	if err != nil {
 		return render.Answer{}, false, err
 	}
@@ -276,7 +279,8 @@ func working[T any](q command.Query, f *question, work func(context.Context, pla
 	tell := func() {
 		text := fmt.Sprintf("pfq: solving, %.0f s", time.Since(start).Seconds())
 		if p := last.Load(); p != nil {
-			text += fmt.Sprintf(", %d solves; the cheapest plans that are left cost %s", p.Solves, render.SixRat(p.AtLeast))
+			text += fmt.Sprintf(", %d solves; the cheapest plans that are left cost %s", p.Solves,
+				render.SixRat(p.AtLeast))
 			if p.Cost != nil {
 				text += ", one that was found " + render.SixRat(p.Cost)
 			}

@@ -16,7 +16,8 @@ import (
 func (a *found) heading(t *render.Text) {
 	a.verdict(t)
 	if !a.StableNow {
-		t.Line("now unstable: without anything bought queues grow without bound, so that there are no delays to compare with")
+		t.Line("now unstable: without anything bought queues grow without bound, so that there are no delays to " +
+			"compare with")
 	}
 }
 

@@ -164,7 +164,8 @@ func (f *question) isPoint(p *problem.Problem, answers []*answered, i int) bool 
 	switch {
 	case a.Plan == nil || a.Proof.Delay == nil: // no plan within the budget is known, or nothing of mean delays
 		above := a.Plan != nil && a.Plan.Cost != nil && p.Budget != nil && a.Plan.Cost.Cmp(p.Budget) > 0
-		return len(answers) == 1 && a.Proof.Delay == nil && a.Proof.AtMost == nil && (a.Plan == nil || !a.Complete || above)
+		return len(answers) == 1 && a.Proof.Delay == nil && a.Proof.AtMost == nil &&
+			(a.Plan == nil || !a.Complete || above)
 	case (a.Cheaper != nil) != (i == 0):
 		return false
 	case i+1 < len(answers):

@@ -290,7 +290,8 @@ func tooMany(field, value string, count int, instead ...string) error {
 	if count <= plots.MostPanels {
 		return nil
 	}
-	want := fmt.Sprintf("less to draw: at most %d panels of %d curves, not %d", plots.MostPanels, plots.MostCurves, count)
+	want := fmt.Sprintf("less to draw: at most %d panels of %d curves, not %d", plots.MostPanels, plots.MostCurves,
+		count)
 	if len(instead) > 0 {
 		want += "; with " + strings.Join(instead, " and ") + " there is less"
 	}

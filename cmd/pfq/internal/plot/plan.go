@@ -54,8 +54,8 @@ func (f *question) planned(q command.Query, s source) (*plots.Figure, error) {
 	case f.find == findGrowth:
 		find = c.growth
 	case f.factors != nil:
-		return nil, cli.FlagError{Err: fmt.Errorf("--find %s and --scale exclude each other: plans are those of one load, "+
-			"which stands in the file as scale", f.find)}
+		return nil, cli.FlagError{Err: fmt.Errorf("--find %s and --scale exclude each other: plans are those of one "+
+			"load, which stands in the file as scale", f.find)}
 	}
 	if err := c.check(); err != nil {
 		return nil, command.InFile(q.File, err)
@@ -183,8 +183,8 @@ func (c *planCurves) growth(q command.Query) (why string, err error) {
 		}
 	}
 	if slices.ContainsFunc(c.answers, func(a *plan.Answer) bool { return !a.Complete }) {
-		c.note = fmt.Sprintf(" Some searches ended before they had a proof: bars go down to what every plan costs at least "+
-			"(%d solves).", c.solves())
+		c.note = fmt.Sprintf(" Some searches ended before they had a proof: bars go down to what every plan costs at "+
+			"least (%d solves).", c.solves())
 	}
 	return "", nil
 }
