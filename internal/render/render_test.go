@@ -294,3 +294,31 @@ func TestSixDownUp(t *testing.T) {
 		}
 	}
 }
+
+// In CSV the kind of a row replaces that of its section. A section may be a list in a record or in rows without a name.
+func TestSectionsOfRecords(t *testing.T) {
+	type row struct {
+		Kind string `json:"kind"`
+		Cost int    `json:"cost"`
+	}
+	type edge struct {
+		Class  string `json:"class"`
+		Server string `json:"server"`
+		Good   bool   `json:"good"`
+		Pays   []row  `json:"pays"`
+	}
+	type proof struct {
+		Rows []row `json:"rows"`
+	}
+	body := Fields(struct {
+		Proof proof  `json:"proof"`
+		Edges []edge `json:"edges"`
+	}{proof{[]row{{"a", 1}, {"b", 2}}}, []edge{{"c", "s", true, []row{{"d", 3}}}}})
+	sections := []Section{{Kind: "row", Of: "proof.rows"}, {Kind: "pays", Of: "edges.pays"},
+		{Kind: "edge", Of: "edges"}}
+	got, err := Points([]Point{{Body: body, Sections: sections}}, false, nil, func(*Text) {}).Format("csv")
+	const want = "kind,cost,class,server,good\na,1,,,\nb,2,,,\nd,3,c,s,\nedge,,c,s,true\n"
+	if err != nil || string(got) != want {
+		t.Errorf("%v: %s, want %s", err, got, want)
+	}
+}

@@ -107,14 +107,15 @@ func (f *question) answer(q command.Query) (a render.Answer, found bool, err err
 	case f.find == findGrowth:
 		a, found, err = f.growth(q, p)
 	case f.loads == nil:
-		a, found, err = f.one(q, p)
+		a, found, err = f.answerAt(q, p)
 	default:
 		at := func(q command.Query, factor *big.Rat) (render.Answer, bool, error) {
-			return f.one(q, scaled(p, factor))
+			return f.answerAt(q, scaled(p, factor))
 		}
 		a, found, err = command.AtFactors(q, f.loads, at)
 	}
-	return a, found, command.InFile(q.File, f.translate(err))
+	err = f.binding.Translate(err, "or pfq estimate --gradients, which ranks the capacities of larger models")
+	return a, found, command.InFile(q.File, err)
 }
 
 // scaled returns the problem with its arrival rates multiplied by a factor.
@@ -124,8 +125,8 @@ func scaled(p *problem.Problem, factor *big.Rat) *problem.Problem {
 	return &at
 }
 
-// one answers a question at one load.
-func (f *question) one(q command.Query, p *problem.Problem) (render.Answer, bool, error) {
+// answerAt answers a question at one load.
+func (f *question) answerAt(q command.Query, p *problem.Problem) (render.Answer, bool, error) {
 	switch {
 	case f.find == findLoad:
 		return f.load(q, p)
@@ -140,26 +141,26 @@ func (f *question) one(q command.Query, p *problem.Problem) (render.Answer, bool
 	if f.find == findDelay {
 		search = plan.LeastDelay
 	}
-	r, err := working(q, f, func(ctx context.Context, s plan.Settings) (*plan.Answer, error) {
+	r, err := watch(q, f, func(ctx context.Context, s plan.Settings) (*plan.Answer, error) {
 		return search(ctx, p, s)
 	})
 	if err != nil {
 		return render.Answer{}, false, err
 	}
-	found, err := f.found(q, p, r)
+	found, err := f.describe(q, p, r)
 	if err != nil {
 		return render.Answer{}, false, err
 	}
 	return found.answer(), found.isGood(), nil
 }
 
-// found returns the answer to a search, with what edges do.
-func (f *question) found(q command.Query, p *problem.Problem, r *plan.Answer) (*found, error) {
+// describe returns the answer to a search, with the effects of edges.
+func (f *question) describe(q command.Query, p *problem.Problem, r *plan.Answer) (*found, error) {
 	at := problem.Choice{}
 	if r.Plan != nil {
 		at = r.Plan.Choice
 	}
-	effects, err := working(q, f, func(ctx context.Context, s plan.Settings) ([]plan.EdgeEffect, error) {
+	effects, err := watch(q, f, func(ctx context.Context, s plan.Settings) ([]plan.EdgeEffect, error) {
 		return plan.EdgeEffects(ctx, p, at, s)
 	})
 	if err != nil {
@@ -167,7 +168,7 @@ func (f *question) found(q command.Query, p *problem.Problem, r *plan.Answer) (*
 	}
 	a := newFound(f.find, p, r, effects)
 	if f.worth && (r.Plan == nil && r.Now.Solution != nil || r.Plan != nil && r.Plan.Solution != nil) {
-		list, err := working(q, f, func(ctx context.Context, s plan.Settings) ([]plan.Sensitivity, error) {
+		list, err := watch(q, f, func(ctx context.Context, s plan.Settings) ([]plan.Sensitivity, error) {
 			return plan.Sensitivities(ctx, p, at, s)
 		})
 		if err != nil {
@@ -180,34 +181,34 @@ func (f *question) found(q command.Query, p *problem.Problem, r *plan.Answer) (*
 
 // frontier finds the plans that are best for their cost.
 func (f *question) frontier(q command.Query, p *problem.Problem) (a render.Answer, found bool, err error) {
-	points, err := working(q, f, func(ctx context.Context, s plan.Settings) ([]*plan.Answer, error) {
+	points, err := watch(q, f, func(ctx context.Context, s plan.Settings) ([]*plan.Answer, error) {
 		return plan.Frontier(ctx, p, s)
 	})
 	if err != nil {
 		return a, false, err
 	}
-	return f.several(q, points, func(int) *problem.Problem { return p }, nil)
+	return f.join(q, points, func(int) *problem.Problem { return p }, nil)
 }
 
 // growth finds what to buy as the load grows.
 func (f *question) growth(q command.Query, p *problem.Problem) (a render.Answer, found bool, err error) {
-	answers, err := working(q, f, func(ctx context.Context, s plan.Settings) ([]*plan.Answer, error) {
+	answers, err := watch(q, f, func(ctx context.Context, s plan.Settings) ([]*plan.Answer, error) {
 		return plan.Growth(ctx, p, f.loads, s)
 	})
 	if err != nil {
 		return a, false, err
 	}
-	return f.several(q, answers, func(i int) *problem.Problem { return scaled(p, f.loads[i]) }, f.loads)
+	return f.join(q, answers, func(i int) *problem.Problem { return scaled(p, f.loads[i]) }, f.loads)
 }
 
-// several puts the answers of a frontier or of growing loads together.
-func (f *question) several(
+// join joins the answers of a frontier or of growing loads.
+func (f *question) join(
 	q command.Query, answers []*plan.Answer, problemOf func(int) *problem.Problem, loads []*big.Rat,
 ) (a render.Answer, good bool, err error) {
 	var all []*found
 	good = loads == nil || len(answers) == len(loads)
 	for i, r := range answers {
-		one, err := f.found(q, problemOf(i), r)
+		one, err := f.describe(q, problemOf(i), r)
 		if err != nil {
 			return a, false, err
 		}
@@ -226,7 +227,7 @@ func (f *question) measured(q command.Query, p *problem.Problem) (a render.Answe
 	if err != nil {
 		return a, false, err
 	}
-	r, err := working(q, f, func(ctx context.Context, s plan.Settings) (*plan.Answer, error) {
+	r, err := watch(q, f, func(ctx context.Context, s plan.Settings) (*plan.Answer, error) {
 		now, err := plan.Evaluate(ctx, p, problem.Choice{}, s)
 		if err != nil {
 			return nil, err
@@ -238,7 +239,7 @@ func (f *question) measured(q command.Query, p *problem.Problem) (a render.Answe
 	if err != nil {
 		return a, false, err
 	}
-	one, err := f.found(q, p, r)
+	one, err := f.describe(q, p, r)
 	if err != nil {
 		return a, false, err
 	}
@@ -252,7 +253,7 @@ func (f *question) load(q command.Query, p *problem.Problem) (a render.Answer, g
 	if err != nil {
 		return a, false, err
 	}
-	l, err := working(q, f, func(ctx context.Context, s plan.Settings) (*plan.Load, error) {
+	l, err := watch(q, f, func(ctx context.Context, s plan.Settings) (*plan.Load, error) {
 		return plan.GreatestLoad(ctx, p, choice, s)
 	})
 	if err != nil {
@@ -263,7 +264,7 @@ func (f *question) load(q command.Query, p *problem.Problem) (a render.Answer, g
 
 // mostLoad finds the plan for the greatest load.
 func (f *question) mostLoad(q command.Query, p *problem.Problem) (render.Answer, bool, error) {
-	l, err := working(q, f, func(ctx context.Context, s plan.Settings) (*plan.MostLoad, error) {
+	l, err := watch(q, f, func(ctx context.Context, s plan.Settings) (*plan.MostLoad, error) {
 		return plan.GreatestLoadOfAll(ctx, p, s)
 	})
 	if err != nil {
@@ -272,8 +273,8 @@ func (f *question) mostLoad(q command.Query, p *problem.Problem) (render.Answer,
 	return mostLoadAnswer(p, l), l.Plan != nil, nil
 }
 
-// working does what may take long, and tells every few seconds how far it is.
-func working[T any](q command.Query, f *question, work func(context.Context, plan.Settings) (T, error)) (T, error) {
+// watch does long work and prints its progress every few seconds.
+func watch[T any](q command.Query, f *question, work func(context.Context, plan.Settings) (T, error)) (T, error) {
 	var last atomic.Pointer[plan.Progress]
 	start := time.Now()
 	tell := func() {
@@ -340,9 +341,4 @@ func parseChoice(p *problem.Problem, text string) (c problem.Choice, err error) 
 	}
 	slices.Sort(c.Edges)
 	return c, nil
-}
-
-// translate says what an error means on the command line.
-func (f *question) translate(err error) error {
-	return f.binding.Translate(err, "or pfq estimate --gradients, which ranks the capacities of larger models")
 }

@@ -41,7 +41,7 @@ func (f *question) verified(q command.Query, p *problem.Problem) (a render.Answe
 	}
 	for i := 0; i < len(answers) && v.Proved; i++ {
 		v.Corners += len(answers[i].answer.Proof.Corners) + len(answers[i].most.Proof.Corners)
-		_, err := working(q, f, func(ctx context.Context, s plan.Settings) (struct{}, error) {
+		_, err := watch(q, f, func(ctx context.Context, s plan.Settings) (struct{}, error) {
 			return struct{}{}, f.checkAnswer(ctx, p, answers, i, s)
 		})
 		if errors.Is(err, plan.ErrProof) {
