@@ -104,8 +104,8 @@ func (f *question) answer(q command.Query) (a render.Answer, found bool, err err
 	switch {
 	case f.verify != "":
 		a, found, err = f.verified(q, p)
-	case f.find == findGrowth:
-		a, found, err = f.growth(q, p)
+	case f.find == findFrontier, f.find == findGrowth:
+		a, found, err = f.findSeveral(q, p)
 	case f.loads == nil:
 		a, found, err = f.answerAt(q, p)
 	default:
@@ -134,8 +134,6 @@ func (f *question) answerAt(q command.Query, p *problem.Problem) (render.Answer,
 		return f.mostLoad(q, p)
 	case f.choice != "":
 		return f.measured(q, p)
-	case f.find == findFrontier:
-		return f.frontier(q, p)
 	}
 	search := plan.LeastCost
 	if f.find == findDelay {
@@ -179,44 +177,31 @@ func (f *question) describe(q command.Query, p *problem.Problem, r *plan.Answer)
 	return a, nil
 }
 
-// frontier finds the plans that are best for their cost.
-func (f *question) frontier(q command.Query, p *problem.Problem) (a render.Answer, found bool, err error) {
-	points, err := watch(q, f, func(ctx context.Context, s plan.Settings) ([]*plan.Answer, error) {
+// findSeveral finds the plans that are best for their cost, or what to buy as the load grows.
+func (f *question) findSeveral(q command.Query, p *problem.Problem) (a render.Answer, good bool, err error) {
+	answers, err := watch(q, f, func(ctx context.Context, s plan.Settings) ([]*plan.Answer, error) {
+		if f.find == findGrowth {
+			return plan.Growth(ctx, p, f.loads, s)
+		}
 		return plan.Frontier(ctx, p, s)
 	})
 	if err != nil {
 		return a, false, err
 	}
-	return f.join(q, points, func(int) *problem.Problem { return p }, nil)
-}
-
-// growth finds what to buy as the load grows.
-func (f *question) growth(q command.Query, p *problem.Problem) (a render.Answer, found bool, err error) {
-	answers, err := watch(q, f, func(ctx context.Context, s plan.Settings) ([]*plan.Answer, error) {
-		return plan.Growth(ctx, p, f.loads, s)
-	})
-	if err != nil {
-		return a, false, err
-	}
-	return f.join(q, answers, func(i int) *problem.Problem { return scaled(p, f.loads[i]) }, f.loads)
-}
-
-// join joins the answers of a frontier or of growing loads.
-func (f *question) join(
-	q command.Query, answers []*plan.Answer, problemOf func(int) *problem.Problem, loads []*big.Rat,
-) (a render.Answer, good bool, err error) {
-	var all []*found
-	good = loads == nil || len(answers) == len(loads)
+	all := make([]*found, len(answers))
+	good = f.loads == nil || len(answers) == len(f.loads)
 	for i, r := range answers {
-		one, err := f.describe(q, problemOf(i), r)
-		if err != nil {
+		at := p
+		if f.loads != nil {
+			at = scaled(p, f.loads[i])
+		}
+		if all[i], err = f.describe(q, at, r); err != nil {
 			return a, false, err
 		}
-		if loads != nil {
-			one.scale = loads[i]
+		if f.loads != nil {
+			all[i].scale = f.loads[i]
 		}
-		good = good && one.isGood()
-		all = append(all, one)
+		good = good && all[i].isGood()
 	}
 	return severalAnswer(all), good, nil
 }
