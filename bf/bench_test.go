@@ -124,15 +124,16 @@ func BenchmarkJobsDistribution(b *testing.B) {
 	for _, c := range []struct {
 		name string
 		m    *cluster.Model
+		q    Question
 		s    Settings
-	}{{"line=100", lineModel(100, 10), Settings{}}, {"line=300", lineModel(300, 10), Settings{}},
-		{"tree=20", treeModel(20, 2, big.NewRat(4, 5)), Settings{}}, {"line=24/by-class", lineModel(24, 2), Settings{ByClass: true}},
-		{"grid=2x8", gridModel(2, 8), Settings{Engine: num.Float, Lattice: ConnectedLattice}}} {
-		c.s.MaxJobs = 50
+	}{{"line=100", lineModel(100, 10), Question{}, Settings{}}, {"line=300", lineModel(300, 10), Question{}, Settings{}},
+		{"tree=20", treeModel(20, 2, big.NewRat(4, 5)), Question{}, Settings{}}, {"line=24/by-class", lineModel(24, 2), Question{ByClass: true}, Settings{}},
+		{"grid=2x8", gridModel(2, 8), Question{}, Settings{Engine: num.Float, Lattice: ConnectedLattice}}} {
+		c.q.MaxJobs = 50
 		b.Run(c.name+"/jobs=50", func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := Solve(b.Context(), c.m, c.s); err != nil {
+				if _, err := Answer(b.Context(), c.m, c.q, c.s); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -154,7 +155,7 @@ func BenchmarkRefusal(b *testing.B) {
 }
 
 // A sweep over 100 loads, from 1/100 to the stability boundary less as much.
-func BenchmarkLoadSweep(b *testing.B) {
+func BenchmarkSweep(b *testing.B) {
 	var factors []*big.Rat
 	for k := range 100 {
 		factors = append(factors, big.NewRat(int64(k+1), 101))
@@ -167,7 +168,7 @@ func BenchmarkLoadSweep(b *testing.B) {
 		b.Run(c.name+"/points=100", func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := LoadSweep(b.Context(), c.m, factors, Settings{}); err != nil {
+				if _, err := sweepLoads(b.Context(), c.m, factors, Question{}, Settings{}); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -175,12 +176,12 @@ func BenchmarkLoadSweep(b *testing.B) {
 	}
 }
 
-func BenchmarkMeanJobsGradient(b *testing.B) {
+func BenchmarkGradient(b *testing.B) {
 	for _, n := range []int{12, 16} {
 		m := sparseModel(n)
 		b.Run(fmt.Sprintf("classes=%d/engine=float", n), func(b *testing.B) {
 			for b.Loop() {
-				if _, err := MeanJobsGradient(b.Context(), m, Settings{Engine: num.Float}); err != nil {
+				if _, err := gradientOf(b.Context(), m, Settings{Engine: num.Float}); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -190,7 +191,7 @@ func BenchmarkMeanJobsGradient(b *testing.B) {
 		m := treeModel(19, 2, big.NewRat(1, 2))
 		b.Run(fmt.Sprintf("tree=19/tol=1e-8/lattice=%s", cmp.Or(lattice, "auto")), func(b *testing.B) {
 			for b.Loop() {
-				if _, err := MeanJobsGradient(b.Context(), m, Settings{Lattice: lattice, RelTol: 1e-8}); err != nil {
+				if _, err := gradientOf(b.Context(), m, Settings{Lattice: lattice, RelTol: 1e-8}); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -198,14 +199,14 @@ func BenchmarkMeanJobsGradient(b *testing.B) {
 	}
 }
 
-func BenchmarkClassGradients(b *testing.B) {
+func BenchmarkGradients(b *testing.B) {
 	for _, n := range []int{2, 6, 12} {
 		m := sparseModel(n)
 		for _, engine := range []num.Engine{num.Float, num.Enclose} {
 			b.Run(fmt.Sprintf("classes=%d/engine=%s", n, engine), func(b *testing.B) {
 				b.ReportAllocs()
 				for b.Loop() {
-					if _, err := ClassGradients(b.Context(), m, Settings{Engine: engine}); err != nil {
+					if _, err := gradientsOf(b.Context(), m, Settings{Engine: engine}); err != nil {
 						b.Fatal(err)
 					}
 				}
@@ -217,7 +218,7 @@ func BenchmarkClassGradients(b *testing.B) {
 		b.Run(fmt.Sprintf("tree=%d/lattice=elimination", servers), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := ClassGradients(b.Context(), m, Settings{Lattice: EliminationLattice}); err != nil {
+				if _, err := gradientsOf(b.Context(), m, Settings{Lattice: EliminationLattice}); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -248,7 +249,7 @@ func BenchmarkLongWays(b *testing.B) {
 
 // All classes and five percentiles, on the lattice of classes and with so many servers a job that the one of servers is smaller.
 func BenchmarkDelays(b *testing.B) {
-	q := DelayQuestion{Levels: []*big.Rat{big.NewRat(1, 2), big.NewRat(9, 10), big.NewRat(95, 100), big.NewRat(99, 100), big.NewRat(999, 1000)}}
+	q := Question{Levels: []*big.Rat{big.NewRat(1, 2), big.NewRat(9, 10), big.NewRat(95, 100), big.NewRat(99, 100), big.NewRat(999, 1000)}}
 	for _, classes := range []int{3, 12, 14} {
 		for _, engine := range []num.Engine{num.Float, num.Enclose} {
 			if engine == num.Enclose && classes > 3 {
@@ -258,7 +259,7 @@ func BenchmarkDelays(b *testing.B) {
 			b.Run(fmt.Sprintf("classes=%d/engine=%s", classes, engine), func(b *testing.B) {
 				b.ReportAllocs()
 				for b.Loop() {
-					r, err := Delays(b.Context(), m, q, Settings{Engine: engine})
+					r, err := delaysOf(b.Context(), m, q, Settings{Engine: engine})
 					if err != nil || r.RelativeErrorBound > 1e-9 {
 						b.Fatal(err, r.RelativeErrorBound)
 					}

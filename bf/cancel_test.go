@@ -30,9 +30,9 @@ func questions() map[string]func(ctx context.Context) error {
 				if name == "long ways" && engine == num.Exact {
 					continue // hours
 				}
-				s := Settings{Engine: engine, Lattice: lattice, MaxJobs: 10}
+				s := Settings{Engine: engine, Lattice: lattice}
 				list[fmt.Sprint(name, " ", lattice, " ", engine)] = func(ctx context.Context) error {
-					_, err := Solve(ctx, m, s)
+					_, err := Answer(ctx, m, Question{MaxJobs: 10}, s)
 					return err
 				}
 				if name == "sparse" || name == "line" {
@@ -41,12 +41,12 @@ func questions() map[string]func(ctx context.Context) error {
 						m = sparseModel(7) // fractions of thousands of digits take seconds
 					}
 					list[fmt.Sprint("gradient ", name, " ", lattice, " ", engine)] = func(ctx context.Context) error {
-						_, err := MeanJobsGradient(ctx, m, s)
+						_, err := gradientOf(ctx, m, s)
 						return err
 					}
 					if engine == num.Float {
 						list[fmt.Sprint("class gradients ", name, " ", lattice, " ", engine)] = func(ctx context.Context) error {
-							_, err := ClassGradients(ctx, m, s)
+							_, err := gradientsOf(ctx, m, s)
 							return err
 						}
 					}
@@ -60,7 +60,7 @@ func questions() map[string]func(ctx context.Context) error {
 		return err
 	}
 	list["gradient tree elimination float"] = func(ctx context.Context) error {
-		_, err := MeanJobsGradient(ctx, tree, Settings{Lattice: EliminationLattice, RelTol: 1e-6})
+		_, err := gradientOf(ctx, tree, Settings{Lattice: EliminationLattice, RelTol: 1e-6})
 		return err
 	}
 	return list
@@ -99,11 +99,11 @@ func TestContextEndsLongSolves(t *testing.T) {
 			return err
 		},
 		"line": func(ctx context.Context) error {
-			_, err := Solve(ctx, lineModel(2000, 10), Settings{MaxJobs: 50})
+			_, err := Answer(ctx, lineModel(2000, 10), Question{MaxJobs: 50}, Settings{})
 			return err
 		},
 		"racks": func(ctx context.Context) error {
-			_, err := Solve(ctx, racksModel(), Settings{Engine: num.Enclose, RelTol: 1e-100, MaxJobs: 1000})
+			_, err := Answer(ctx, racksModel(), Question{MaxJobs: 1000}, Settings{Engine: num.Enclose, RelTol: 1e-100})
 			return err
 		},
 		"ways": func(ctx context.Context) error {
@@ -111,11 +111,11 @@ func TestContextEndsLongSolves(t *testing.T) {
 			return err
 		},
 		"gradient": func(ctx context.Context) error {
-			_, err := MeanJobsGradient(ctx, sparseModel(19), Settings{Engine: num.Enclose, Lattice: ClassLattice, RelTol: 1e-250})
+			_, err := gradientOf(ctx, sparseModel(19), Settings{Engine: num.Enclose, Lattice: ClassLattice, RelTol: 1e-250})
 			return err
 		},
 		"class gradients": func(ctx context.Context) error {
-			_, err := ClassGradients(ctx, sparseModel(19), Settings{Engine: num.Float, Lattice: ClassLattice})
+			_, err := gradientsOf(ctx, sparseModel(19), Settings{Engine: num.Float, Lattice: ClassLattice})
 			return err
 		},
 		"random assignment": func(ctx context.Context) error {
@@ -123,7 +123,7 @@ func TestContextEndsLongSolves(t *testing.T) {
 			return err
 		},
 		"sweep": func(ctx context.Context) error {
-			_, err := LoadSweep(ctx, sparseModel(25), half, Settings{})
+			_, err := sweepLoads(ctx, sparseModel(25), half, Question{}, Settings{})
 			return err
 		},
 	} {

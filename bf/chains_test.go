@@ -41,12 +41,12 @@ func TestChains(t *testing.T) {
 	for seed := range uint64(6) {
 		ring := seed%2 == 1
 		m := chainModel(rand.New(rand.NewPCG(seed, 17)), ring)
-		s := Settings{MaxJobs: 8}
-		got, err := Solve(t.Context(), m, s)
+		q := Question{MaxJobs: 8}
+		got, err := Answer(t.Context(), m, q, Settings{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		want, err := Solve(t.Context(), m, Settings{Engine: num.Enclose, Lattice: ConnectedLattice, RelTol: 1e-20, MaxJobs: s.MaxJobs})
+		want, err := Answer(t.Context(), m, q, Settings{Engine: num.Enclose, Lattice: ConnectedLattice, RelTol: 1e-20})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -72,11 +72,11 @@ func TestChains(t *testing.T) {
 			check(fmt.Sprint("P of ", n), got.JobsDistribution[n], p)
 		}
 		factors := []*big.Rat{big.NewRat(1, 2), big.NewRat(1, 1)}
-		swept, err := LoadSweep(t.Context(), m, factors, s)
+		swept, err := sweepLoads(t.Context(), m, factors, q, Settings{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		half, err := Solve(t.Context(), m.Scale(factors[0]), s)
+		half, err := Answer(t.Context(), m.Scale(factors[0]), q, Settings{})
 		if err != nil {
 			t.Fatal(err)
 		}

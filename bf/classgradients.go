@@ -16,7 +16,13 @@ import (
 )
 
 // Gradients holds the derivatives of the means of every class, as fractions with the engine Exact and between proved bounds
-// Low and High with the others.
+// Low and High with the others. The derivatives of E[X_i] add up, over the classes, to those of [Gradient]. Classes that
+// differ in mean size count with their work λ_i σ_i, under balanced fairness (see [Solve]).
+//
+// Auto and Enclose ask for Settings.RelTol of each derivative (where its terms cancel further than that, of RelTol
+// times these). The time is about that of [Gradient] for each class: 12 classes take 0.2 seconds of one core in float64. What is too large for graphs, or takes
+// minutes, is eliminated, class by class, with bounds of RelTol times the sum of the terms: 63 servers in a tree with 125 classes take 2 seconds. The
+// derivatives count towards Settings.MaxBytes.
 type Gradients struct {
 	Engine  num.Engine      // the engine that gave the numbers: Float, Enclose or Exact
 	Classes []ClassGradient // one a row of the model's classes
@@ -35,20 +41,12 @@ type Partials struct {
 	Capacities   []num.Value // ∂/∂C_s of each row of servers, all servers of a group together; to the right where C_s = 0
 }
 
-// ClassGradients returns the derivatives of the mean number of jobs and of the mean delay of each class with respect to every
-// arrival rate and capacity. With h_i = ∂ log Z/∂λ_i, E[X_i] = λ_i h_i, they are λ_i ∂h_i/∂C_s, λ_i ∂h_i/∂λ_j and h_i besides where i = j,
+// gradients returns the derivatives of the means of each class. With h_i = ∂ log Z/∂λ_i, E[X_i] = λ_i h_i, they are λ_i ∂h_i/∂C_s, λ_i ∂h_i/∂λ_j and h_i besides where i = j,
 // and ∂h_i/∂C_s, ∂h_i/∂λ_j; so that E[X_i] and the delays grow in every rate, and fall in every capacity. Two sweeps for each class
-// give them, one up the lattice and one down, each carrying the derivative in λ_i along. The derivatives of E[X_i] add up, over the
-// classes, to those of [MeanJobsGradient].
-//
-// Classes that differ in mean size count with their work λ_i σ_i, under balanced fairness (see [Solve]).
-//
-// Auto and Enclose ask for Settings.RelTol of each derivative (where its terms cancel further than that, of RelTol
-// times these). The time is about that of [MeanJobsGradient] for each class: 12 classes take 0.2 seconds of one core in float64. What is too large for graphs, or takes
-// minutes, is eliminated, class by class, with bounds of RelTol times the sum of the terms: 63 servers in a tree with 125 classes take 2 seconds. Errors are
-// those of [Solve]; the derivatives count towards Settings.MaxBytes.
-func ClassGradients(ctx context.Context, m *cluster.Model, s Settings) (g *Gradients, err error) {
-	plans, s, err := gradientPlans(ctx, m, s, true, false)
+// give them, one up the lattice and one down, each carrying the derivative in λ_i along.
+func (p *Prepared) gradients(ctx context.Context, s request) (g *Gradients, err error) {
+	m := p.model
+	plans, err := p.gradientPlans(ctx, s, true, false)
 	if err != nil {
 		return nil, err
 	}
@@ -60,13 +58,13 @@ func ClassGradients(ctx context.Context, m *cluster.Model, s Settings) (g *Gradi
 	}
 	with := func(plans []*plan) error {
 		return precisely(s, plans, func(engine num.Engine, prec uint) (width float64, err error) {
-			g, width, err = classGradientsWith(ctx, m, plans, engine, prec, s)
+			g, width, err = p.gradientsWith(ctx, plans, engine, prec, s)
 			return width, err
 		})
 	}
 	if err = with(plans); isInput(err) && s.Lattice == "" && slices.ContainsFunc(plans, eliminates) {
 		// where graphs only take long
-		if plans, _, none := gradientPlans(ctx, m, s, true, true); none == nil {
+		if plans, none := p.gradientPlans(ctx, s, true, true); none == nil {
 			err = with(plans)
 		}
 	}
@@ -76,9 +74,9 @@ func ClassGradients(ctx context.Context, m *cluster.Model, s Settings) (g *Gradi
 	return g, nil
 }
 
-// classGradientsWith returns the gradients as one engine gives them, and the largest relative width of a derivative.
-func classGradientsWith(ctx context.Context, m *cluster.Model, plans []*plan, engine num.Engine, prec uint, s Settings) (*Gradients, float64, error) {
-	equal := m.EqualSizes()
+// gradientsWith returns the gradients as one engine gives them, and the largest relative width of a derivative.
+func (p *Prepared) gradientsWith(ctx context.Context, plans []*plan, engine num.Engine, prec uint, s request) (*Gradients, float64, error) {
+	m, equal := p.model, p.equal
 	all, err := parts.Of(ctx, equal)
 	if err != nil {
 		return nil, 0, err

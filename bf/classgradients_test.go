@@ -100,7 +100,7 @@ func TestClassGradientsAreDerivatives(t *testing.T) {
 		lattice := rapid.SampledFrom(lattices).Draw(t, "lattice")
 		class := rapid.IntRange(0, len(m.Classes)-1).Draw(t, "class")
 		for _, engine := range []num.Engine{num.Auto, num.Float, num.Enclose, num.Exact} {
-			g, err := ClassGradients(t.Context(), m, Settings{Lattice: lattice, Engine: engine})
+			g, err := gradientsOf(t.Context(), m, Settings{Lattice: lattice, Engine: engine})
 			if isInput(err) && lattice != "" {
 				return // it does not apply
 			}
@@ -144,11 +144,11 @@ func TestClassGradientsAreDerivatives(t *testing.T) {
 func TestClassGradientsHaveSigns(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := drawModel(t, rapid.Bool().Draw(t, "groups"), false)
-		g, err := ClassGradients(t.Context(), m, Settings{Engine: num.Exact})
+		g, err := gradientsOf(t.Context(), m, Settings{Engine: num.Exact})
 		if err != nil {
 			t.Fatal(err)
 		}
-		sum, err := MeanJobsGradient(t.Context(), m, Settings{Engine: num.Exact})
+		sum, err := gradientOf(t.Context(), m, Settings{Engine: num.Exact})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -204,7 +204,7 @@ func TestClassGradientsOfOneServer(t *testing.T) {
 			left.Sub(left, m.Work(i))
 		}
 		for _, engine := range []num.Engine{num.Auto, num.Enclose, num.Exact} {
-			g, err := ClassGradients(t.Context(), m, Settings{Engine: engine})
+			g, err := gradientsOf(t.Context(), m, Settings{Engine: engine})
 			if err != nil {
 				t.Fatal(err)
 			}

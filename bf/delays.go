@@ -15,41 +15,10 @@ import (
 	"productform/num"
 )
 
-// A DelayQuestion says what to tell of the delays of jobs that are served in order of arrival and have exponential sizes.
-type DelayQuestion struct {
-	Levels  []*big.Rat // quantiles asked, each in (0, 1): 99/100 for the 99th percentile
-	Times   []*big.Rat // times >= 0 at which P(T_i > t) is asked
-	Moments int        // E[T_i^k] is asked for k = 1..Moments, at most MostMoments
-}
-
-// MostMoments is the largest number of moments of a [DelayQuestion].
-const MostMoments = 64
-
-// ClassDelays holds what was asked of the delay T_i of a class, in the order of the question. All are nil for a class
-// without arrivals.
-type ClassDelays struct {
-	Quantiles []num.Value // the time t with P(T_i > t) = 1 - level, in units of time of the model
-	Tails     []num.Value // P(T_i > t)
-	Moments   []num.Value // E[T_i^k], k = 1, 2, ..., in units of time to the power of k
-}
-
-// A DelayResult holds the distribution of the delay of each class. Quantiles and tails lie between Low and High, whatever
-// the engine. Every number is within RelativeErrorBound of the exact value; a tail below 2^-900 of the engine Float is only
-// known to be within 2^-1000 more, and Float of one below 2^-1022 is the nearest double.
-type DelayResult struct {
-	Engine             num.Engine // the engine that gave the numbers: Float, Enclose or Exact
-	RelativeErrorBound float64    // proved; 0 if the numbers are exact fractions
-	Classes            []ClassDelays
-
-	width  float64 // relative width of the widest enclosure
-	beyond bool    // float64 cannot hold a quantile or a moment
-	missed float64 // bound on the error of an eliminated component, if above the tolerance
-	steps  float64 // products of all steps over tables in float64
-}
-
-// Delays returns quantiles, tails and moments of the delay of each class, arrival to end, in the multi-server queue of m
+// ClassDelays holds what was asked of the delay T_i of a class, arrival to end, in the multi-server queue of the model
 // in order of arrival with exponential sizes ([BC17], Section 3): each server works on the first job that it can serve.
-// Means are those of balanced fairness, whatever the sizes; distributions are not. With e_i the i-th unit vector,
+// All are nil for a class without arrivals. Means are those of balanced fairness, whatever the sizes; distributions are
+// not. With e_i the i-th unit vector,
 //
 //	E[exp(-s T_i)] = Z(λ - s e_i)/Z(λ),
 //
@@ -58,30 +27,30 @@ type DelayResult struct {
 // times at which the tail has been bounded from either side. Times and sizes are those of the model: with capacities in units
 // of work a second and a mean size in units of work, delays are in seconds.
 //
+// Quantiles and tails lie between Low and High, whatever the engine. Every number is within Result.Delays.RelativeErrorBound
+// of the exact value; a tail below 2^-900 of the engine Float is only known to be within 2^-1000 more, and Float of one below
+// 2^-1022 is the nearest double.
+//
 // A component of the reduced model takes q t steps for the time t, plus a few times √(q t), where q
 // is the largest rate μ(A) - λ(A). Each step takes N 2^N products on the class lattice of N classes,
 // or as many for each server on the lattices of servers. Elimination takes over if its width allows
 // and if it needs fewer operations, by an estimate: T_i is distributed as min_{S_i} T (see
 // [EliminationLattice]). It has no moments.
-//
-// Settings.Engine Exact gives moments; quantiles and tails are transcendental numbers, for which it is refused. Settings.MaxJobs is
-// not used. Errors are those of [Solve], or a [*num.InputError] for a question out of range or a model whose classes differ in
-// mean size, or a [*num.TooLargeError] for a question that takes too many steps.
-func Delays(ctx context.Context, m *cluster.Model, q DelayQuestion, s Settings) (*DelayResult, error) {
-	if err := m.Check(); err != nil {
-		return nil, err
-	}
-	s, err := s.checked()
-	if err == nil {
-		err = q.check(s)
-	}
-	if err == nil {
-		_, err = m.OneMeanSize()
-	}
-	if err != nil {
-		return nil, err
-	}
-	return delaysByEngines(ctx, m, delayQuestion{DelayQuestion: q}, s)
+type ClassDelays struct {
+	Quantiles []num.Value // the time t with P(T_i > t) = 1 - level, in units of time of the model, in the order of Question.Levels
+	Tails     []num.Value // P(T_i > t), in the order of Question.Times
+	Moments   []num.Value // E[T_i^k], k = 1, 2, ..., in units of time to the power of k
+}
+
+// A delayResult holds what was asked of the delay of each class.
+type delayResult struct {
+	Precision
+	classes []ClassDelays
+
+	width  float64 // relative width of the widest enclosure
+	beyond bool    // float64 cannot hold a quantile or a moment
+	missed float64 // bound on the error of an eliminated component, if above the tolerance
+	steps  float64 // products of all steps over tables in float64
 }
 
 // A TailQuestion asks for P(T_i > Time) of one class.
@@ -90,28 +59,22 @@ type TailQuestion struct {
 	Time  *big.Rat // >= 0
 }
 
-// Tails returns P(T_i > t) of classes at times of their own, in the order of the questions, between Low and High, as [Delays] does
+// Tails returns P(T_i > t) of classes at times of their own, in the order of the questions, between Low and High, as [Prepared.Answer] does
 // for all classes at all times. Only what is asked is computed: nothing is said of components of the reduced model without a class
 // that is asked about, which may be unstable. With the engine Float and a Settings.RelTol of at least 1e-3 bounds are that close
 // relatively, which takes fewer steps than those that are as close as double precision tells.
 //
-// The errors are those of [Delays].
+// The errors are those of [Prepared.Answer].
 func Tails(ctx context.Context, m *cluster.Model, questions []TailQuestion, s Settings) ([]num.Value, error) {
-	if err := m.Check(); err != nil {
-		return nil, err
-	}
-	s, err := s.checked()
+	p, err := Prepare(ctx, m)
 	if err == nil {
-		err = DelayQuestion{}.check(s)
+		s, err = s.checked()
 	}
 	if err == nil {
-		_, err = m.OneMeanSize()
+		err = s.checkDelays(m, len(questions) > 0)
 	}
 	if err != nil {
 		return nil, err
-	}
-	if s.Engine == num.Exact && len(questions) > 0 {
-		return nil, errNoFraction(s)
 	}
 	ask := delayQuestion{times: make([][]*big.Rat, len(m.Classes)), rough: s.Engine == num.Float && s.RelTol >= roughTol}
 	for k, q := range questions {
@@ -124,13 +87,13 @@ func Tails(ctx context.Context, m *cluster.Model, questions []TailQuestion, s Se
 		}
 		ask.times[q.Class] = append(ask.times[q.Class], q.Time)
 	}
-	r, err := delaysByEngines(ctx, m, ask, s)
+	r, err := p.delaysByEngines(ctx, ask, request{Settings: s})
 	if err != nil {
 		return nil, err
 	}
 	values := make([]num.Value, len(questions))
 	for k, q := range questions {
-		tails := &r.Classes[q.Class].Tails
+		tails := &r.classes[q.Class].Tails
 		values[k], *tails = (*tails)[0], (*tails)[1:]
 	}
 	return values, nil
@@ -139,17 +102,16 @@ func Tails(ctx context.Context, m *cluster.Model, questions []TailQuestion, s Se
 // roughTol is the least Settings.RelTol for which [Tails] takes fewer steps.
 const roughTol = 1e-3
 
-// A delayQuestion is what is asked of the delays of a model.
+// A delayQuestion is what [Tails] asks of the delays of a model; the zero value adds nothing to a request.
 type delayQuestion struct {
-	DelayQuestion              // of all classes
-	times         [][]*big.Rat // of each class; nil for those of the DelayQuestion
-	rough         bool         // bounds of tails may be [roughTol] apart
+	times [][]*big.Rat // of each class; nil for those of the request
+	rough bool         // bounds of tails may be [roughTol] apart
 }
 
 // timesOf returns the times at which tails of the delays of some rows of classes, which are alike, are asked for.
-func (q *delayQuestion) timesOf(rows []int) (all []*big.Rat) {
+func (q *delayQuestion) timesOf(rows []int, s request) (all []*big.Rat) {
 	if q.times == nil {
-		return q.Times
+		return s.Times
 	}
 	for _, row := range rows {
 		all = append(all, q.times[row]...)
@@ -158,9 +120,9 @@ func (q *delayQuestion) timesOf(rows []int) (all []*big.Rat) {
 }
 
 // delaysByEngines answers a question that has been checked.
-func delaysByEngines(ctx context.Context, m *cluster.Model, q delayQuestion, s Settings) (*DelayResult, error) {
-	return arithmetic.Climb(s.ladder(), func(engine num.Engine, prec uint) (*DelayResult, float64, error) {
-		r, err := delaysWith(ctx, m, q, s, engine, prec)
+func (p *Prepared) delaysByEngines(ctx context.Context, q delayQuestion, s request) (*delayResult, error) {
+	return arithmetic.Climb(s.ladder(), func(engine num.Engine, prec uint) (*delayResult, float64, error) {
+		r, err := p.delaysWith(ctx, q, s, engine, prec)
 		if engine != num.Float {
 			if err != nil {
 				return nil, 0, err
@@ -184,55 +146,28 @@ func delaysByEngines(ctx context.Context, m *cluster.Model, q delayQuestion, s S
 
 var leastTail = new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).Lsh(big.NewInt(1), 900)) // never changed
 
-// check refuses what cannot be asked.
-func (q DelayQuestion) check(s Settings) error {
-	for i, x := range q.Levels {
-		if x == nil || x.Sign() <= 0 || x.Cmp(big.NewRat(1, 1)) >= 0 {
-			return badRat(input.Index("Levels", i), x, "a number > 0 and < 1")
-		}
-		if new(big.Rat).Sub(big.NewRat(1, 1), x).Cmp(leastTail) < 0 {
-			return badRat(input.Index("Levels", i), x, "at most 1 - 2^-900")
-		}
-	}
-	for i, t := range q.Times {
-		if err := nonnegative(input.Index("Times", i), t); err != nil {
-			return err
-		}
-	}
-	switch {
-	case q.Moments < 0 || q.Moments > MostMoments:
-		return input.Errorf("Moments", q.Moments, "an integer in 0..%d", MostMoments)
-	case s.Lattice == ConnectedLattice:
-		return input.Errorf("Lattice", s.Lattice, "class, server or symmetric for delays: on connected sets of servers the recursion is not linear")
-	case s.Engine == num.Exact && len(q.Levels)+len(q.Times) > 0:
-		return errNoFraction(s)
-	}
-	return nil
-}
-
 func errNoFraction(s Settings) error {
 	return input.Errorf("Engine", s.Engine, "auto, float or enclose for percentiles and tails of delays: these are transcendental numbers")
 }
 
 // delaysWith answers with one engine.
-func delaysWith(ctx context.Context, m *cluster.Model, q delayQuestion, s Settings, engine num.Engine, prec uint) (*DelayResult, error) {
-	r := &DelayResult{Engine: engine, Classes: make([]ClassDelays, len(m.Classes))}
-	components, err := m.Reduce(ctx)
-	if err != nil {
-		return nil, err
-	}
-	for k := range components {
-		c := &components[k]
-		if q.times != nil && len(q.timesOf(slices.Concat(c.Classes...))) == 0 {
+func (p *Prepared) delaysWith(ctx context.Context, q delayQuestion, s request, engine num.Engine, prec uint) (*delayResult, error) {
+	r := &delayResult{Precision: Precision{Engine: engine}, classes: make([]ClassDelays, len(p.model.Classes))}
+	for k := range p.components {
+		c := &p.components[k]
+		if q.times != nil && len(q.timesOf(slices.Concat(c.Classes...), s)) == 0 {
 			continue
 		}
-		if engine == num.Float && s.Lattice == "" {
-			err = r.addFastest(ctx, m, c, q, s)
-		} else {
-			err = r.addBy(ctx, m, c, q, engine, prec, s)
+		ask, err := newQuery(p.equal, c, engine, prec, s)
+		switch {
+		case err != nil:
+		case engine == num.Float && s.Lattice == "":
+			err = r.addFastest(ctx, ask, q)
+		default:
+			err = r.addBy(ctx, ask, q)
 		}
 		if err != nil {
-			return nil, inRows(err, m, c)
+			return nil, inRows(err, p.model, c)
 		}
 	}
 	switch {
@@ -249,14 +184,12 @@ func delaysWith(ctx context.Context, m *cluster.Model, q delayQuestion, s Settin
 
 // addBy adds the delays of the classes of one component by the requested lattice, or by the smaller
 // table of sets.
-func (r *DelayResult) addBy(ctx context.Context, m *cluster.Model, c *cluster.Component, q delayQuestion, engine num.Engine, prec uint,
-	s Settings) error {
+func (r *delayResult) addBy(ctx context.Context, ask *query, q delayQuestion) (err error) {
 	var l *plan
-	var err error
-	if s.Lattice == EliminationLattice {
-		l, err = eliminationDelayPlan(ctx, m, c, q, s)
+	if ask.s.Lattice == EliminationLattice {
+		l, err = ask.planElimination(ctx)
 	} else {
-		l, err = newDelayPlan(ctx, m, c, q, engine, prec, s)
+		l, err = ask.planTable(ctx)
 	}
 	if err == nil {
 		_, err = r.add(ctx, l, q, 0)
@@ -276,27 +209,23 @@ func stepsError(l *plan, err error) error {
 	return large
 }
 
-// newDelayPlan chooses the lattice for the delays of a component.
-func newDelayPlan(ctx context.Context, m *cluster.Model, c *cluster.Component, ask delayQuestion, engine num.Engine, prec uint, s Settings) (*plan, error) {
-	q, err := newQuery(m, c, engine, prec, s)
-	if err != nil {
-		return nil, err
-	}
+// planTable chooses the lattice of sets for the delays of a component.
+func (q *query) planTable(ctx context.Context) (*plan, error) {
 	l, err := choose(ctx, setLattices, q)
 	if err != nil {
 		return nil, err
 	}
 	perNumber := 8.
-	if engine != num.Float {
-		perNumber = 2 * bigFloatBytes(prec)
+	if q.engine != num.Float {
+		perNumber = 2 * bigFloatBytes(q.prec)
 	}
 	// A graph, the initial values of every class, and some numbers a state.
 	entries := l.states * float64(len(l.problem.Classes))
 	enclosed := l.with(num.Enclose)
 	need := enclosed.method.bytes(enclosed, 0) + entries*(4+perNumber) + 8*l.states*perNumber
-	if need > float64(s.MaxBytes) || entries >= mostEntries {
+	if need > float64(q.s.MaxBytes) || entries >= mostEntries {
 		tables := ""
-		if ask.Moments > 0 {
+		if q.s.Moments > 0 {
 			tables = "moments of delays"
 		}
 		return nil, l.tooLarge(need, tables)
@@ -306,7 +235,7 @@ func newDelayPlan(ctx context.Context, m *cluster.Model, c *cluster.Component, a
 
 // add adds the delays of the classes of one component, with at most maxWork products of steps in
 // time; 0 means the limit of [delays.New]. It returns the products that it took in float64.
-func (r *DelayResult) add(ctx context.Context, l *plan, q delayQuestion, maxWork float64) (work float64, err error) {
+func (r *delayResult) add(ctx context.Context, l *plan, q delayQuestion, maxWork float64) (work float64, err error) {
 	var chain *delays.Chain
 	if l.lattice != EliminationLattice {
 		if err := l.build(ctx); err != nil {
@@ -316,10 +245,10 @@ func (r *DelayResult) add(ctx context.Context, l *plan, q delayQuestion, maxWork
 		defer func() { work = chain.Work }()
 	}
 	var answers []delays.Answer
-	if len(q.Levels)+len(q.Times) > 0 || q.times != nil {
-		question := delays.Question{Rough: q.rough, Tails: tailsOf(q.Levels)}
+	if len(l.s.Levels)+len(l.s.Times) > 0 || q.times != nil {
+		question := delays.Question{Rough: q.rough, Tails: tailsOf(l.s.Levels)}
 		for _, rows := range l.component.Classes {
-			question.Times = append(question.Times, q.timesOf(rows))
+			question.Times = append(question.Times, q.timesOf(rows, l.s))
 		}
 		if chain == nil {
 			answers, err = l.eliminateDelays(ctx, question)
@@ -331,8 +260,8 @@ func (r *DelayResult) add(ctx context.Context, l *plan, q delayQuestion, maxWork
 		}
 	}
 	var moments [][]arithmetic.Number
-	if q.Moments > 0 {
-		if moments, err = delays.Moments(ctx, chain, arithmetic.One(l.engine, l.prec), q.Moments); err != nil {
+	if l.s.Moments > 0 {
+		if moments, err = delays.Moments(ctx, chain, arithmetic.One(l.engine, l.prec), l.s.Moments); err != nil {
 			return 0, err
 		}
 	}
@@ -357,7 +286,7 @@ func (r *DelayResult) add(ctx context.Context, l *plan, q delayQuestion, maxWork
 				n := len(q.times[row])
 				d.Tails, tails = tails[:n:n], tails[n:]
 			}
-			r.Classes[row] = d
+			r.classes[row] = d
 		}
 	}
 	return 0, nil
@@ -392,21 +321,21 @@ func (l *plan) distribution(ctx context.Context, chain *delays.Chain, q delays.Q
 }
 
 // export returns a number as results show it, and takes its error into account. ok is false if float64 cannot hold it.
-func (r *DelayResult) export(x arithmetic.Number) (v num.Value, ok bool) {
+func (r *delayResult) export(x arithmetic.Number) (v num.Value, ok bool) {
 	r.RelativeErrorBound = max(r.RelativeErrorBound, x.RelativeError())
 	r.width = max(r.width, x.Width())
 	return x.Value()
 }
 
 // exportTime returns a quantile or a moment, which float64 has to hold.
-func (r *DelayResult) exportTime(x arithmetic.Number) num.Value {
+func (r *delayResult) exportTime(x arithmetic.Number) num.Value {
 	v, ok := r.export(x)
 	r.beyond = r.beyond || !ok
 	return v
 }
 
 // exportTail returns a probability, which counts for the error unless it is so small that float64 thins out.
-func (r *DelayResult) exportTail(e num.Interval) num.Value {
+func (r *delayResult) exportTail(e num.Interval) num.Value {
 	x := arithmetic.Number{Interval: e}
 	if r.Engine == num.Float && e.High.Cmp(smallTail) < 0 {
 		v, _ := x.Value()

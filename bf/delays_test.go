@@ -24,7 +24,7 @@ func shopModel() *cluster.Model {
 func TestShopPercentiles(t *testing.T) {
 	want := [][]float64{{0.433, 1.872, 2.878}, {1.424, 5.337, 8.021}}
 	for _, lattice := range []Lattice{"", ClassLattice, ServerLattice, SymmetricLattice} {
-		r, err := Delays(t.Context(), shopModel(), DelayQuestion{Levels: oracle.Rats("0.5 0.95 0.99")}, Settings{Lattice: lattice})
+		r, err := delaysOf(t.Context(), shopModel(), Question{Levels: oracle.Rats("0.5 0.95 0.99")}, Settings{Lattice: lattice})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -45,7 +45,7 @@ func TestDelayOfOneServer(t *testing.T) {
 		m := &cluster.Model{Servers: []cluster.Server{{Name: "s", Capacity: big.NewRat(3, 1)}}, MeanSize: big.NewRat(3, 1),
 			Classes: []cluster.Class{{Name: "c", ArrivalRate: rate, Servers: cluster.On(0)}}}
 		times := oracle.Rats("0 0.001 1 7 100")
-		r, err := Delays(t.Context(), m, DelayQuestion{Levels: allLevels, Times: times, Moments: 5}, Settings{})
+		r, err := delaysOf(t.Context(), m, Question{Levels: allLevels, Times: times, Moments: 5}, Settings{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -85,21 +85,21 @@ func TestBadDelayQuestions(t *testing.T) {
 	half := oracle.Rats("1/2")
 	for _, c := range []struct {
 		name string
-		q    DelayQuestion
+		q    Question
 		s    Settings
 		path string
 	}{
-		{"level 0", DelayQuestion{Levels: []*big.Rat{big.NewRat(1, 2), new(big.Rat)}}, Settings{}, "Levels[1]"},
-		{"level 1", DelayQuestion{Levels: oracle.Rats("1")}, Settings{}, "Levels[0]"},
-		{"no level", DelayQuestion{Levels: []*big.Rat{nil}}, Settings{}, "Levels[0]"},
-		{"time before 0", DelayQuestion{Times: oracle.Rats("-1")}, Settings{}, "Times[0]"},
-		{"too many moments", DelayQuestion{Moments: MostMoments + 1}, Settings{}, "Moments"},
-		{"fewer than no moments", DelayQuestion{Moments: -1}, Settings{}, "Moments"},
-		{"fractions of logarithms", DelayQuestion{Levels: half}, Settings{Engine: num.Exact}, "Engine"},
-		{"connected sets", DelayQuestion{Levels: half}, Settings{Lattice: ConnectedLattice}, "Lattice"},
-		{"settings", DelayQuestion{}, Settings{RelTol: -1}, "RelTol"},
+		{"level 0", Question{Levels: []*big.Rat{big.NewRat(1, 2), new(big.Rat)}}, Settings{}, "Levels[1]"},
+		{"level 1", Question{Levels: oracle.Rats("1")}, Settings{}, "Levels[0]"},
+		{"no level", Question{Levels: []*big.Rat{nil}}, Settings{}, "Levels[0]"},
+		{"time before 0", Question{Times: oracle.Rats("-1")}, Settings{}, "Times[0]"},
+		{"too many moments", Question{Moments: MostMoments + 1}, Settings{}, "Moments"},
+		{"fewer than no moments", Question{Moments: -1}, Settings{}, "Moments"},
+		{"fractions of logarithms", Question{Levels: half}, Settings{Engine: num.Exact}, "Engine"},
+		{"connected sets", Question{Levels: half}, Settings{Lattice: ConnectedLattice}, "Lattice"},
+		{"settings", Question{}, Settings{RelTol: -1}, "RelTol"},
 	} {
-		_, err := Delays(t.Context(), shopModel(), c.q, c.s)
+		_, err := delaysOf(t.Context(), shopModel(), c.q, c.s)
 		var bad *num.InputError
 		if !errors.As(err, &bad) || bad.Path != c.path {
 			t.Errorf("%s: error %v, want one about %s", c.name, err, c.path)
@@ -107,12 +107,12 @@ func TestBadDelayQuestions(t *testing.T) {
 	}
 	sizes := shopModel()
 	sizes.Classes[1].MeanSize = big.NewRat(2, 1)
-	_, err := Delays(t.Context(), sizes, DelayQuestion{Levels: half}, Settings{})
+	_, err := delaysOf(t.Context(), sizes, Question{Levels: half}, Settings{})
 	var bad *num.InputError
 	if !errors.As(err, &bad) || bad.Path != "classes[1].mean_size" {
 		t.Errorf("two mean sizes: error %v", err)
 	}
-	if _, err := Delays(t.Context(), shopModel().Scale(big.NewRat(15, 7)), DelayQuestion{Levels: half}, Settings{}); !errors.Is(err, num.ErrUnstable) {
+	if _, err := delaysOf(t.Context(), shopModel().Scale(big.NewRat(15, 7)), Question{Levels: half}, Settings{}); !errors.Is(err, num.ErrUnstable) {
 		t.Errorf("on the boundary of stability: error %v", err)
 	}
 }
@@ -121,13 +121,13 @@ func TestBadDelayQuestions(t *testing.T) {
 // moments and with each other.
 func TestDelaysOfLongWays(t *testing.T) {
 	m := halfModel(70)
-	exact, err := Delays(t.Context(), m, DelayQuestion{Moments: 2}, Settings{Engine: num.Exact})
+	exact, err := delaysOf(t.Context(), m, Question{Moments: 2}, Settings{Engine: num.Exact})
 	if err != nil {
 		t.Fatal(err)
 	}
-	var results []*DelayResult
+	var results []*delayAnswer
 	for _, engine := range []num.Engine{num.Float, num.Enclose} {
-		r, err := Delays(t.Context(), m, DelayQuestion{Levels: oracle.Rats("1/2 0.999"), Times: oracle.Rats("1"), Moments: 2}, Settings{Engine: engine})
+		r, err := delaysOf(t.Context(), m, Question{Levels: oracle.Rats("1/2 0.999"), Times: oracle.Rats("1"), Moments: 2}, Settings{Engine: engine})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -152,7 +152,7 @@ func TestDelaysOfLongWays(t *testing.T) {
 
 // What takes too much memory or too many steps is refused at once, with numbers.
 func TestDelaysTooLarge(t *testing.T) {
-	q := DelayQuestion{Levels: oracle.Rats("0.99")}
+	q := Question{Levels: oracle.Rats("0.99")}
 	near := &cluster.Model{Servers: []cluster.Server{{Name: "s", Capacity: big.NewRat(1, 1)}, {Name: "t", Capacity: big.NewRat(1, 1)}},
 		Classes: []cluster.Class{{Name: "a", ArrivalRate: new(big.Rat).Sub(big.NewRat(1, 1), oracle.Rats("1e-14")[0]), Servers: cluster.On(0)},
 			{Name: "b", ArrivalRate: big.NewRat(1, 2), Servers: cluster.On(0, 1)}}}
@@ -161,14 +161,14 @@ func TestDelaysTooLarge(t *testing.T) {
 		lattice Lattice
 	}{{sparseModel(32), ""}, {near, ClassLattice}} {
 		for _, engine := range []num.Engine{num.Auto, num.Float, num.Enclose} {
-			_, err := Delays(t.Context(), c.model, q, Settings{Engine: engine, Lattice: c.lattice})
+			_, err := delaysOf(t.Context(), c.model, q, Settings{Engine: engine, Lattice: c.lattice})
 			var large *num.TooLargeError
 			if !errors.As(err, &large) || large.States == 0 {
 				t.Errorf("%d classes, %s: error %v", len(c.model.Classes), engine, err)
 			}
 		}
 	}
-	if r, err := Delays(t.Context(), near, q, Settings{Engine: num.Float}); err != nil || !(r.RelativeErrorBound < 1e-2) {
+	if r, err := delaysOf(t.Context(), near, q, Settings{Engine: num.Float}); err != nil || !(r.RelativeErrorBound < 1e-2) {
 		t.Errorf("by elimination: %v, %v", r, err)
 	}
 }
@@ -178,7 +178,7 @@ func TestDelaysNearTheLimit(t *testing.T) {
 	for _, load := range oracle.Rats("0.9999 0.99999") {
 		m := oracle.ScaleTo(shopModel(), load)
 		levels := oracle.Rats("0.5 0.99 0.999999999")
-		r, err := Delays(t.Context(), m, DelayQuestion{Levels: levels}, Settings{Engine: num.Float})
+		r, err := delaysOf(t.Context(), m, Question{Levels: levels}, Settings{Engine: num.Float})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -209,12 +209,12 @@ func TestContextEndsDelays(t *testing.T) {
 	}
 	for name, m := range map[string]*cluster.Model{"sparse": sparseModel(6), "racks": racks, "long ways": halfModel(70)} {
 		for _, engine := range []num.Engine{num.Float, num.Enclose, num.Exact} {
-			q := DelayQuestion{Levels: oracle.Rats("1/2 0.9"), Times: oracle.Rats("1"), Moments: 1}
+			q := Question{Levels: oracle.Rats("1/2 0.9"), Times: oracle.Rats("1"), Moments: 1}
 			if engine == num.Exact {
-				q = DelayQuestion{Moments: 1}
+				q = Question{Moments: 1}
 			}
 			ask := func(ctx context.Context) error {
-				_, err := Delays(ctx, m, q, Settings{Engine: engine})
+				_, err := delaysOf(ctx, m, q, Settings{Engine: engine})
 				return err
 			}
 			if err := oracle.CheckEnds(ask, 100, 64); err != nil {
@@ -236,18 +236,18 @@ func TestDelaysBeyondDoubles(t *testing.T) {
 	levels := oracle.Rats("0.5 0.99")
 	for _, c := range []struct {
 		speed string
-		q     DelayQuestion
+		q     Question
 	}{
-		{"1e-310", DelayQuestion{Levels: levels}}, {"1e-310", DelayQuestion{Moments: 1}},
-		{"1e310", DelayQuestion{Levels: levels}}, {"1e310", DelayQuestion{Moments: 1}},
-		{"1e-10", DelayQuestion{Moments: 40}}, {"1e10", DelayQuestion{Moments: 50}},
-		{"1e-200", DelayQuestion{Levels: levels, Moments: 2}},
+		{"1e-310", Question{Levels: levels}}, {"1e-310", Question{Moments: 1}},
+		{"1e310", Question{Levels: levels}}, {"1e310", Question{Moments: 1}},
+		{"1e-10", Question{Moments: 40}}, {"1e10", Question{Moments: 50}},
+		{"1e-200", Question{Levels: levels, Moments: 2}},
 	} {
 		for _, engine := range []num.Engine{num.Auto, num.Float, num.Enclose, num.Exact} {
 			if engine == num.Exact && c.q.Levels != nil {
 				continue
 			}
-			r, err := Delays(t.Context(), faster(c.speed), c.q, Settings{Engine: engine})
+			r, err := delaysOf(t.Context(), faster(c.speed), c.q, Settings{Engine: engine})
 			var bad *num.InputError
 			if ok := errors.As(err, &bad) && err.Error() == errBeyond().Error(); !ok && !(engine == num.Float && errors.Is(err, ErrRange)) {
 				t.Errorf("speed %s, engine %s, %d moments: %v, error %v", c.speed, engine, c.q.Moments, r, err)
@@ -257,15 +257,15 @@ func TestDelaysBeyondDoubles(t *testing.T) {
 	for _, speed := range []string{"1e-310", "1e310"} {
 		m := faster(speed)
 		_, want := Solve(t.Context(), m, Settings{})
-		if _, err := DelaysOfAll(t.Context(), m, levels, Settings{}); err == nil || err.Error() != want.Error() {
+		if _, err := quantilesOf(t.Context(), m, levels, Settings{}); err == nil || err.Error() != want.Error() {
 			t.Errorf("speed %s: error %v, want %v", speed, err, want)
 		}
 		at := []*big.Rat{new(big.Rat).Inv(num.MustRat(speed))}
-		r, err := Delays(t.Context(), m, DelayQuestion{Times: at}, Settings{})
+		r, err := delaysOf(t.Context(), m, Question{Times: at}, Settings{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		shop, err := Delays(t.Context(), shopModel(), DelayQuestion{Times: oracle.Rats("1")}, Settings{})
+		shop, err := delaysOf(t.Context(), shopModel(), Question{Times: oracle.Rats("1")}, Settings{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -276,7 +276,7 @@ func TestDelaysBeyondDoubles(t *testing.T) {
 		}
 	}
 	for _, speed := range []string{"1e-150", "1e150"} { // far, but within
-		if _, err := Delays(t.Context(), faster(speed), DelayQuestion{Levels: levels, Moments: 2}, Settings{}); err != nil {
+		if _, err := delaysOf(t.Context(), faster(speed), Question{Levels: levels, Moments: 2}, Settings{}); err != nil {
 			t.Errorf("speed %s: %v", speed, err)
 		}
 	}

@@ -133,7 +133,7 @@ func TestJobsByClassAreCoefficients(t *testing.T) {
 		}
 		for _, lattice := range lattices {
 			for _, engine := range []num.Engine{num.Exact, num.Enclose, num.Float} {
-				r, err := Solve(t.Context(), m, Settings{Engine: engine, Lattice: lattice, MaxJobs: most, ByClass: true})
+				r, err := Answer(t.Context(), m, Question{MaxJobs: most, ByClass: true}, Settings{Engine: engine, Lattice: lattice})
 				if err != nil {
 					if groups && isInput(err) && lattice != "" && lattice != SymmetricLattice {
 						continue
@@ -181,7 +181,7 @@ func TestMomentsAreDerivativesOfTheTransform(t *testing.T) {
 		}
 		for _, lattice := range []Lattice{ClassLattice, ServerLattice, SymmetricLattice} {
 			for _, engine := range []num.Engine{num.Exact, num.Enclose, num.Float} {
-				r, err := Delays(t.Context(), m, DelayQuestion{Moments: moments}, Settings{Engine: engine, Lattice: lattice})
+				r, err := delaysOf(t.Context(), m, Question{Moments: moments}, Settings{Engine: engine, Lattice: lattice})
 				if err != nil {
 					if groups && isInput(err) && (lattice == ClassLattice || lattice == ServerLattice) {
 						continue // lattices of single servers
@@ -325,7 +325,7 @@ func TestDelaysAgreeWithTheTwin(t *testing.T) {
 		tails := make([][]*big.Float, len(rows)) // of the twin
 		for _, lattice := range []Lattice{rapid.SampledFrom([]Lattice{ClassLattice, ServerLattice}).Draw(t, "lattice"), SymmetricLattice} {
 			for _, s := range []Settings{{Engine: num.Float, Lattice: lattice}, {Engine: num.Enclose, Lattice: lattice, RelTol: 1e-25}} {
-				r, err := Delays(t.Context(), m, DelayQuestion{Levels: []*big.Rat{level}, Times: oracle.Rats("0 1/7 3")}, s)
+				r, err := delaysOf(t.Context(), m, Question{Levels: []*big.Rat{level}, Times: oracle.Rats("0 1/7 3")}, s)
 				if err != nil {
 					if groups && isInput(err) && lattice != SymmetricLattice {
 						continue

@@ -4,32 +4,27 @@ import (
 	"context"
 	"math/big"
 
-	"productform/cluster"
 	"productform/internal/arithmetic"
 	"productform/internal/delays"
 	"productform/internal/elimination"
 	"productform/internal/input"
-	"productform/num"
 )
 
-// eliminationDelayPlan is newDelayPlan for elimination. The error is a [*num.InputError] if a component has no such plan.
-func eliminationDelayPlan(ctx context.Context, m *cluster.Model, c *cluster.Component, ask delayQuestion, s Settings) (*plan, error) {
-	s.Lattice, s.MaxJobs = EliminationLattice, 0
-	if ask.Moments > 0 {
-		return nil, input.Errorf("Moments", ask.Moments, "0 for the elimination lattice, which has percentiles and tails")
+// planElimination returns the plan of elimination for the delays of a component. The error is a [*num.InputError] if it has none.
+func (q *query) planElimination(ctx context.Context) (*plan, error) {
+	if q.s.Moments > 0 {
+		return nil, input.Errorf("Moments", q.s.Moments, "0 for the elimination lattice, which has percentiles and tails")
 	}
-	q, err := newQuery(m, c, num.Float, 0, s)
-	if err != nil {
-		return nil, err
-	}
-	l, err := newPlan(ctx, q)
+	ask := *q
+	ask.s.Lattice, ask.s.MaxJobs = EliminationLattice, 0
+	l, err := newPlan(ctx, &ask)
 	if err != nil {
 		return nil, err
 	}
 	if l.elimination().written != nil {
-		return nil, input.Errorf("Lattice", s.Lattice, "%q, for delays of jobs that draw servers of a group", SymmetricLattice)
+		return nil, input.Errorf("Lattice", EliminationLattice, "%q, for delays of jobs that draw servers of a group", SymmetricLattice)
 	}
-	return l, checkStable(ctx, &c.Model)
+	return l, checkStable(ctx, &q.component.Model)
 }
 
 // eliminateDelays answers a question for the classes of a component: T_i is distributed as min_{S_i} T (see [elimination.Law]).

@@ -26,12 +26,12 @@ func TestDelaysByElimination(t *testing.T) {
 				m.Servers[s].Capacity.Mul(m.Servers[s].Capacity, m.MeanSize)
 			}
 		}
-		q := DelayQuestion{Levels: oracle.Rats("0.01 0.5 0.99 0.999999999"), Times: oracle.Rats("0 0.125 3 40")}
-		want, err := Delays(t.Context(), m, q, Settings{Engine: num.Enclose, RelTol: 1e-11})
+		q := Question{Levels: oracle.Rats("0.01 0.5 0.99 0.999999999"), Times: oracle.Rats("0 0.125 3 40")}
+		want, err := delaysOf(t.Context(), m, q, Settings{Engine: num.Enclose, RelTol: 1e-11})
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := Delays(t.Context(), m, q, Settings{Lattice: EliminationLattice})
+		got, err := delaysOf(t.Context(), m, q, Settings{Lattice: EliminationLattice})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -55,12 +55,12 @@ func ring(servers int) *cluster.Model {
 // The same holds for a ring (width 2).
 func TestRingDelaysByElimination(t *testing.T) {
 	m := ring(4)
-	q := DelayQuestion{Levels: oracle.Rats("0.05 0.5 0.99"), Times: oracle.Rats("0 0.25 7")}
-	want, err := Delays(t.Context(), m, q, Settings{Engine: num.Enclose, RelTol: 1e-9})
+	q := Question{Levels: oracle.Rats("0.05 0.5 0.99"), Times: oracle.Rats("0 0.25 7")}
+	want, err := delaysOf(t.Context(), m, q, Settings{Engine: num.Enclose, RelTol: 1e-9})
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := Delays(t.Context(), m, q, Settings{Lattice: EliminationLattice, RelTol: 1e-4})
+	got, err := delaysOf(t.Context(), m, q, Settings{Lattice: EliminationLattice, RelTol: 1e-4})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,7 +71,7 @@ func TestRingDelaysByElimination(t *testing.T) {
 }
 
 // compareDelays compares numbers that lie between Low and High.
-func compareDelays(t oracle.Tester, got, want *DelayResult) {
+func compareDelays(t oracle.Tester, got, want *delayAnswer) {
 	t.Helper()
 	for i := range want.Classes {
 		a, b := got.Classes[i], want.Classes[i]

@@ -14,7 +14,7 @@ import (
 // A delayAttempt answers a question about the delays of one component in float64.
 type delayAttempt struct {
 	l      *plan
-	answer *DelayResult // nil if there is none
+	answer *delayResult // nil if there is none
 	err    error
 	work   float64 // products of the steps of all runs over a table
 }
@@ -22,7 +22,7 @@ type delayAttempt struct {
 // run answers with at most maxWork products of steps over a table; 0 means the limit of
 // [delays.New].
 func (a *delayAttempt) run(ctx context.Context, q delayQuestion, maxWork float64) {
-	r := &DelayResult{Engine: num.Float, Classes: make([]ClassDelays, rowsOf(a.l.component))}
+	r := &delayResult{Precision: Precision{Engine: num.Float}, classes: make([]ClassDelays, rowsOf(a.l.component))}
 	a.answer = nil
 	work, err := r.add(ctx, a.l, q, maxWork)
 	if a.work, a.err = a.work+work, err; err == nil {
@@ -42,7 +42,7 @@ func rowsOf(c *cluster.Component) (rows int) {
 
 // isGood reports whether there is an answer within the tolerance; any bound will do for the engine
 // Float.
-func (a *delayAttempt) isGood(s Settings) bool {
+func (a *delayAttempt) isGood(s request) bool {
 	if a.answer == nil {
 		return false
 	}
@@ -69,10 +69,11 @@ const enclosureGain = 2 * recursion.BigSteps
 // addFastest adds the delays of the classes of one component in float64, by steps over a table of
 // sets or by elimination. Steps are counted, and elimination has an estimate: the table answers if
 // its steps take less than the estimate, or if elimination has no answer within the tolerance.
-func (r *DelayResult) addFastest(ctx context.Context, m *cluster.Model, c *cluster.Component, q delayQuestion, s Settings) error {
+func (r *delayResult) addFastest(ctx context.Context, ask *query, q delayQuestion) error {
+	c, s := ask.component, ask.s
 	var table, other delayAttempt
 	start := math.Inf(1) // work of the graph and the first steps of the table
-	if table.l, table.err = newDelayPlan(ctx, m, c, q, num.Float, 0, s); table.err == nil {
+	if table.l, table.err = ask.planTable(ctx); table.err == nil {
 		start, table.err = table.l.firstSteps(), &delays.StepsError{}
 	}
 	defer func() { r.steps += table.work }()
@@ -81,11 +82,11 @@ func (r *DelayResult) addFastest(ctx context.Context, m *cluster.Model, c *clust
 			return r.take(&table, c, s)
 		}
 	}
-	if other.l, other.err = eliminationDelayPlan(ctx, m, c, q, s); other.isFinal() {
+	if other.l, other.err = ask.planElimination(ctx); other.isFinal() {
 		return other.err
 	}
 	if other.err == nil && other.l.problem.Bits <= exactBits {
-		work := other.l.estimate(other.l.elimination(), other.l.delaySettings(tailsOf(q.Levels)))
+		work := other.l.estimate(other.l.elimination(), other.l.delaySettings(tailsOf(s.Levels)))
 		if table.needsSteps() && max(start, fewProducts) < work {
 			if table.run(ctx, q, work); table.isGood(s) || table.isFinal() {
 				return r.take(&table, c, s)
@@ -113,13 +114,13 @@ func (l *plan) firstSteps() float64 {
 }
 
 // take adds the answer of an attempt, or returns its error.
-func (r *DelayResult) take(a *delayAttempt, c *cluster.Component, s Settings) error {
+func (r *delayResult) take(a *delayAttempt, c *cluster.Component, s request) error {
 	if a.err != nil {
 		return stepsError(a.l, a.err)
 	}
 	for _, list := range c.Classes {
 		for _, row := range list {
-			r.Classes[row] = a.answer.Classes[row]
+			r.classes[row] = a.answer.classes[row]
 		}
 	}
 	r.RelativeErrorBound = max(r.RelativeErrorBound, a.answer.RelativeErrorBound)

@@ -44,15 +44,15 @@ func drawStiff(t *rapid.T) *cluster.Model {
 func TestDelaysTakeTheFastestMethod(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := drawStiff(t)
-		q := DelayQuestion{Levels: oracle.Rats("0.5 0.99")}
-		got, err := Delays(t.Context(), m, q, Settings{})
+		q := Question{Levels: oracle.Rats("0.5 0.99")}
+		got, err := delaysOf(t.Context(), m, q, Settings{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		if got.RelativeErrorBound > 1e-9 {
 			t.Errorf("bound %v", got.RelativeErrorBound)
 		}
-		want, err := Delays(t.Context(), m, q, Settings{Lattice: EliminationLattice})
+		want, err := delaysOf(t.Context(), m, q, Settings{Lattice: EliminationLattice})
 		var refused *num.InputError
 		switch {
 		case errors.As(err, &refused):
@@ -67,30 +67,30 @@ func TestDelaysTakeTheFastestMethod(t *testing.T) {
 		}
 		most := 0.0
 		for k := range components {
-			c, question := &components[k], delayQuestion{DelayQuestion: q}
+			c := &components[k]
 			s, err := Settings{}.checked()
 			if err != nil {
 				t.Fatal(err)
 			}
-			l, err := eliminationDelayPlan(t.Context(), m, c, question, s)
+			query := oracle.Must(newQuery(m, c, num.Float, 0, request{Question: q, Settings: s}))
+			l, err := query.planElimination(t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}
 			most += 2 * max(fewProducts, l.estimate(l.elimination(), l.delaySettings(tailsOf(q.Levels))))
-			s.Lattice = ClassLattice
-			table, err := newDelayPlan(t.Context(), m, c, question, num.Float, 0, s)
+			query.s.Lattice = ClassLattice
+			table, err := query.planTable(t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}
-			r := &DelayResult{Engine: num.Float, Classes: make([]ClassDelays, len(m.Classes))}
+			r := &delayResult{Precision: Precision{Engine: num.Float}, classes: make([]ClassDelays, len(m.Classes))}
 			var long *delays.StepsError
-			switch _, err := r.add(t.Context(), table, question, fewProducts); {
+			switch _, err := r.add(t.Context(), table, delayQuestion{}, fewProducts); {
 			case err != nil && !errors.As(err, &long):
 				t.Fatal(err)
 			case err == nil:
 				for _, row := range slices.Concat(c.Classes...) {
-					one := func(r *DelayResult) *DelayResult { return &DelayResult{Classes: r.Classes[row : row+1]} }
-					compareDelays(t, one(got), one(r))
+					compareDelays(t, &delayAnswer{Classes: got.Classes[row : row+1]}, &delayAnswer{Classes: r.classes[row : row+1]})
 				}
 			}
 		}
@@ -113,7 +113,7 @@ func TestDelaysOfStiffPair(t *testing.T) {
 			{Name: "b", ArrivalRate: big.NewRat(4, 1), Servers: cluster.On(0, 1)},
 		},
 	}
-	r, err := Delays(t.Context(), m, DelayQuestion{Levels: oracle.Rats("0.5 0.999")}, Settings{})
+	r, err := delaysOf(t.Context(), m, Question{Levels: oracle.Rats("0.5 0.999")}, Settings{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -44,7 +44,7 @@ func TestDelaysOfNestedClusters(t *testing.T) {
 		}
 		times := oracle.Rats("1/9 1 12")
 		for _, engine := range []num.Engine{num.Float, num.Enclose} {
-			r, err := Delays(t.Context(), m, DelayQuestion{Times: times}, Settings{Engine: engine})
+			r, err := delaysOf(t.Context(), m, Question{Times: times}, Settings{Engine: engine})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -98,7 +98,7 @@ func TestMeanIsIntegralOfTail(t *testing.T) {
 		times = append(times, new(big.Rat).SetFloat64(x))
 	}
 	for _, m := range []*cluster.Model{shopModel(), sparseModel(6)} {
-		r, err := Delays(t.Context(), m, DelayQuestion{Times: times, Moments: 1}, Settings{})
+		r, err := delaysOf(t.Context(), m, Question{Times: times, Moments: 1}, Settings{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -193,7 +193,7 @@ func TestDelaysAgainstSimulation(t *testing.T) {
 	sum, count := 0.0, 0.0
 	for seed, m := range []*cluster.Model{shopModel(), shopModel().Scale(big.NewRat(9, 5)), sparseModel(3), sparseModel(6),
 		lineModel(6, 2), lineModel(7, 3), sparseModel(8), sparseModel(7).Scale(big.NewRat(1, 2)), lineModel(8, 2).Scale(big.NewRat(9, 8)), sparseModel(9)} {
-		r, err := Delays(t.Context(), m, DelayQuestion{Levels: levels}, Settings{})
+		r, err := delaysOf(t.Context(), m, Question{Levels: levels}, Settings{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -248,7 +248,7 @@ func TestMoreCapacityNeverHurts(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			d, err := Delays(t.Context(), m, DelayQuestion{Levels: oracle.Rats("1/5 0.99")}, Settings{Engine: num.Float})
+			d, err := delaysOf(t.Context(), m, Question{Levels: oracle.Rats("1/5 0.99")}, Settings{Engine: num.Float})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -9,21 +9,17 @@ import (
 	"productform/num"
 )
 
-// DelaysOfAll returns quantiles of the delay T of a job of any class, in the order of the levels, as [Delays] does for the classes: the times t with
+// quantilesOfAll returns quantiles of the delay T of a job of any class, in the order of the levels, given those of the classes: the times t with
 //
 //	P(T > t) = Σ_i λ_i P(T_i > t) / Σ_i λ_i = 1 - level.
 //
 // Each lies between Low and High, which are Settings.RelTol apart, relatively, or less, unless the tails of the classes are not known well enough for
-// that. They are nil if no jobs arrive. It takes some five times as long as [Delays], whose errors it has.
-func DelaysOfAll(ctx context.Context, m *cluster.Model, levels []*big.Rat, s Settings) ([]num.Value, error) {
-	r, err := Delays(ctx, m, DelayQuestion{Levels: levels}, s)
-	if err != nil {
-		return nil, err
-	}
-	brackets := make([]bracket, len(levels))
-	for k, level := range levels {
+// that. They are nil if no jobs arrive.
+func (p *Prepared) quantilesOfAll(ctx context.Context, s request, classes []ClassDelays) ([]num.Value, error) {
+	brackets := make([]bracket, len(s.Levels))
+	for k, level := range s.Levels {
 		b := bracket{rest: num.FromRat(new(big.Rat).Sub(big.NewRat(1, 1), level), excessPrec), low: math.Inf(1)}
-		for _, c := range r.Classes {
+		for _, c := range classes {
 			if c.Quantiles != nil { // between the least and the largest of the classes
 				low, high := c.Quantiles[k].Bounds()
 				b.low, b.high = min(b.low, low), max(b.high, high)
@@ -37,15 +33,12 @@ func DelaysOfAll(ctx context.Context, m *cluster.Model, levels []*big.Rat, s Set
 		}
 		brackets[k] = b
 	}
-	if s, err = s.checked(); err != nil {
-		return nil, err
-	}
 	for range mostRounds {
-		if err := narrow(ctx, m, brackets, s); err != nil {
+		if err := p.narrow(ctx, brackets, s); err != nil {
 			return nil, err
 		}
 	}
-	values := make([]num.Value, len(levels))
+	values := make([]num.Value, len(brackets))
 	for k, b := range brackets {
 		values[k] = num.Value{Float: b.low + (b.high-b.low)/2, Low: big.NewFloat(b.low), High: big.NewFloat(b.high)}
 	}
@@ -85,8 +78,8 @@ func (b *bracket) times() []float64 {
 }
 
 // narrow narrows the brackets that are wider than was asked for.
-func narrow(ctx context.Context, m *cluster.Model, brackets []bracket, s Settings) error {
-	var question DelayQuestion
+func (p *Prepared) narrow(ctx context.Context, brackets []bracket, s request) error {
+	ask := request{Settings: s.Settings}
 	var times [][]float64
 	for k := range brackets {
 		b := &brackets[k]
@@ -95,13 +88,13 @@ func narrow(ctx context.Context, m *cluster.Model, brackets []bracket, s Setting
 			times[k] = b.times()
 		}
 		for _, t := range times[k] {
-			question.Times = append(question.Times, new(big.Rat).SetFloat64(t))
+			ask.Times = append(ask.Times, new(big.Rat).SetFloat64(t))
 		}
 	}
-	if question.Times == nil {
+	if ask.Times == nil {
 		return nil
 	}
-	r, err := Delays(ctx, m, question, s)
+	r, err := p.delaysByEngines(ctx, delayQuestion{}, ask)
 	if err != nil {
 		return err
 	}
@@ -110,7 +103,7 @@ func narrow(ctx context.Context, m *cluster.Model, brackets []bracket, s Setting
 		b := &brackets[k]
 		below, above := math.Inf(1), math.Inf(-1) // the excesses at the ends
 		for _, t := range times[k] {
-			e := excess(m, r, place, b.rest)
+			e := excess(p.model, r.classes, place, b.rest)
 			place++
 			switch v := e.Approx(); {
 			case e.Low.Sign() >= 0 && t >= b.low:
@@ -127,9 +120,9 @@ func narrow(ctx context.Context, m *cluster.Model, brackets []bracket, s Setting
 }
 
 // excess encloses Σ_i λ_i (P(T_i > t) - rest) at one of the times of a question, which falls with t, and is 0 at the quantile.
-func excess(m *cluster.Model, r *DelayResult, place int, rest num.Interval) num.Interval {
+func excess(m *cluster.Model, classes []ClassDelays, place int, rest num.Interval) num.Interval {
 	sum := num.FromInt(0, excessPrec)
-	for i, c := range r.Classes {
+	for i, c := range classes {
 		if c.Tails == nil {
 			continue
 		}

@@ -21,7 +21,7 @@ func TestDelaysOfAllIsAMixture(t *testing.T) {
 			m.Servers = append(m.Servers, cluster.Server{Name: name, Capacity: big.NewRat(c.capacity[k], 1)})
 			m.Classes = append(m.Classes, cluster.Class{Name: name, ArrivalRate: big.NewRat(c.rate[k], 1), Servers: cluster.On(k)})
 		}
-		got, err := DelaysOfAll(t.Context(), m, levels, Settings{})
+		got, err := quantilesOf(t.Context(), m, levels, Settings{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -50,11 +50,11 @@ func TestDelaysOfAllOfOne(t *testing.T) {
 	m := shopModel()
 	m.Classes[1].ArrivalRate = new(big.Rat)
 	levels := oracle.Rats("0.5 0.99")
-	all, err := DelaysOfAll(t.Context(), m, levels, Settings{})
+	all, err := quantilesOf(t.Context(), m, levels, Settings{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	own, err := Delays(t.Context(), m, DelayQuestion{Levels: levels}, Settings{})
+	own, err := delaysOf(t.Context(), m, Question{Levels: levels}, Settings{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +64,7 @@ func TestDelaysOfAllOfOne(t *testing.T) {
 		}
 	}
 	m.Classes[0].ArrivalRate = new(big.Rat)
-	if all, err := DelaysOfAll(t.Context(), m, levels, Settings{}); err != nil || all != nil {
+	if all, err := quantilesOf(t.Context(), m, levels, Settings{}); err != nil || all != nil {
 		t.Errorf("%v, %v without arrivals", all, err)
 	}
 }
@@ -74,18 +74,18 @@ func TestDelaysOfAllEnd(t *testing.T) {
 	m := shopModel()
 	levels := oracle.Rats("0.5 0.99")
 	ask := func(ctx context.Context) error {
-		_, err := DelaysOfAll(ctx, m, levels, Settings{})
+		_, err := quantilesOf(ctx, m, levels, Settings{})
 		return err
 	}
 	if err := oracle.CheckEnds(ask, 1<<13, 64); err != nil {
 		t.Error(err)
 	}
-	if _, err := DelaysOfAll(t.Context(), m, levels, Settings{Engine: num.Exact}); err == nil {
+	if _, err := quantilesOf(t.Context(), m, levels, Settings{Engine: num.Exact}); err == nil {
 		t.Error("quantiles in fractions")
 	}
 	m.Classes[0].MeanSize = big.NewRat(2, 1)
 	var bad *num.InputError
-	if _, err := DelaysOfAll(t.Context(), m, levels, Settings{}); !errors.As(err, &bad) {
+	if _, err := quantilesOf(t.Context(), m, levels, Settings{}); !errors.As(err, &bad) {
 		t.Errorf("classes of two mean sizes: %v", err)
 	}
 }

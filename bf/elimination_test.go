@@ -61,7 +61,7 @@ func widthOf(t *rapid.T, m *cluster.Model) int {
 	}
 	width := 0
 	for k := range p.components {
-		q := oracle.Must(p.query(k, num.Float, 0, Settings{RelTol: 1e-9}))
+		q := oracle.Must(p.query(k, num.Float, 0, request{Settings: Settings{RelTol: 1e-9}}))
 		if q.problem.Whole {
 			if e, err := q.findOrder(); err == nil {
 				width = max(width, e.Width)
@@ -303,7 +303,7 @@ func TestDrawsByElimination(t *testing.T) {
 	})
 	m := rackModel(6, 40)
 	factors := oracle.Rats("1/2 1")
-	sweep, err := LoadSweep(t.Context(), m, factors, Settings{})
+	sweep, err := sweepLoads(t.Context(), m, factors, Question{}, Settings{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -330,11 +330,9 @@ func TestDrawsByElimination(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	s := Settings{Lattice: EliminationLattice}
-	distribution := s
-	distribution.MaxJobs, distribution.ByClass = 3, true
-	_, one := Solve(t.Context(), rackModel(1, 3), distribution)
-	_, two := ClassGradients(t.Context(), rackModel(1, 3), s)
-	_, three := Delays(t.Context(), rackModel(1, 3), DelayQuestion{Times: oracle.Rats("1")}, s)
+	_, one := Answer(t.Context(), rackModel(1, 3), Question{MaxJobs: 3, ByClass: true}, s)
+	_, two := gradientsOf(t.Context(), rackModel(1, 3), s)
+	_, three := delaysOf(t.Context(), rackModel(1, 3), Question{Times: oracle.Rats("1")}, s)
 	for _, err := range []error{one, two, three} {
 		var bad *num.InputError
 		if !errors.As(err, &bad) || bad.Path != "Lattice" || !strings.Contains(err.Error(), "draw") {
@@ -345,14 +343,14 @@ func TestDrawsByElimination(t *testing.T) {
 
 // A ladder of 2x5 servers has a width of 2, and the means and distributions of the tables.
 func TestLadderDistributionsByElimination(t *testing.T) {
-	m, s := gridModel(2, 5), Settings{RelTol: 1e-4, MaxJobs: 4, ByClass: true}
+	m, q, s := gridModel(2, 5), Question{MaxJobs: 4, ByClass: true}, Settings{RelTol: 1e-4}
 	s.Engine = num.Enclose
-	want, err := Solve(t.Context(), m, s)
+	want, err := Answer(t.Context(), m, q, s)
 	if err != nil {
 		t.Fatal(err)
 	}
 	s.Engine, s.Lattice = num.Auto, EliminationLattice
-	got, err := Solve(t.Context(), m, s)
+	got, err := Answer(t.Context(), m, q, s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -461,9 +459,9 @@ func TestEliminationRefuses(t *testing.T) {
 		_, err := Solve(t.Context(), m, Settings{Engine: engine, Lattice: EliminationLattice})
 		return err
 	}
-	_, moments := Delays(t.Context(), tree, DelayQuestion{Moments: 1}, Settings{Lattice: EliminationLattice})
-	_, gradient := MeanJobsGradient(t.Context(), tree, Settings{Lattice: EliminationLattice, Engine: num.Exact})
-	_, gradients := ClassGradients(t.Context(), tree, Settings{Lattice: EliminationLattice, Engine: num.Enclose})
+	_, moments := delaysOf(t.Context(), tree, Question{Moments: 1}, Settings{Lattice: EliminationLattice})
+	_, gradient := gradientOf(t.Context(), tree, Settings{Lattice: EliminationLattice, Engine: num.Exact})
+	_, gradients := gradientsOf(t.Context(), tree, Settings{Lattice: EliminationLattice, Engine: num.Enclose})
 	for _, c := range []struct {
 		what, path string
 		err        error
@@ -539,7 +537,7 @@ func TestEliminationSweeps(t *testing.T) {
 	m := treeModel(40, 3, big.NewRat(1, 1))
 	factors := oracle.Rats("1/2 0 9/10")
 	for _, s := range []Settings{{}, {Lattice: EliminationLattice, Engine: num.Float, RelTol: 1e-6}} {
-		sweep, err := LoadSweep(t.Context(), m, factors, s)
+		sweep, err := sweepLoads(t.Context(), m, factors, Question{}, s)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -564,11 +562,11 @@ func TestEliminationGradients(t *testing.T) {
 		if seed < 2 { // a ring, of width 2
 			m, s.RelTol = ring(3+int(seed)), 1e-4
 		}
-		want, err := MeanJobsGradient(t.Context(), m, Settings{Engine: num.Exact})
+		want, err := gradientOf(t.Context(), m, Settings{Engine: num.Exact})
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := MeanJobsGradient(t.Context(), m, s)
+		got, err := gradientOf(t.Context(), m, s)
 		if err != nil {
 			t.Fatalf("seed %d: %v", seed, err)
 		}
@@ -583,7 +581,7 @@ func TestEliminationGradients(t *testing.T) {
 		}
 	}
 	m := treeModel(80, 2, big.NewRat(4, 5))
-	g, err := MeanJobsGradient(t.Context(), m, Settings{RelTol: 1e-6})
+	g, err := gradientOf(t.Context(), m, Settings{RelTol: 1e-6})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -608,11 +606,11 @@ func TestEliminationGradients(t *testing.T) {
 func TestClassGradientsByElimination(t *testing.T) {
 	check := func(m *cluster.Model, s Settings, within float64) {
 		t.Helper()
-		want, err := ClassGradients(t.Context(), m, Settings{Engine: num.Exact})
+		want, err := gradientsOf(t.Context(), m, Settings{Engine: num.Exact})
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := ClassGradients(t.Context(), m, s)
+		got, err := gradientsOf(t.Context(), m, s)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -668,11 +666,11 @@ func TestClassGradientsByElimination(t *testing.T) {
 // have, and are near differences.
 func TestLargeClassGradients(t *testing.T) {
 	m := treeModel(30, 2, big.NewRat(4, 5))
-	g, err := ClassGradients(t.Context(), m, Settings{RelTol: 1e-6})
+	g, err := gradientsOf(t.Context(), m, Settings{RelTol: 1e-6})
 	if err != nil {
 		t.Fatal(err)
 	}
-	all, err := MeanJobsGradient(t.Context(), m, Settings{Lattice: EliminationLattice, RelTol: 1e-6})
+	all, err := gradientOf(t.Context(), m, Settings{Lattice: EliminationLattice, RelTol: 1e-6})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -722,12 +720,12 @@ func TestClassGradientsTakeElimination(t *testing.T) {
 	}{{big.NewRat(1, 1), EliminationLattice}, {new(big.Rat), ConnectedLattice}, {new(big.Rat).SetFrac(big.NewInt(1<<60+1), big.NewInt(1<<59+1)), ConnectedLattice}} {
 		m := lineModel(70, 2)
 		m.Servers[4].Capacity = c.capacity
-		plans, _, err := gradientPlans(t.Context(), m, Settings{}, true, false)
+		plans, err := oracle.Must(prepare(t.Context(), m)).gradientPlans(t.Context(), checkedRequest(Settings{}), true, false)
 		if err != nil || len(plans) != 1 || plans[0].lattice != c.want {
 			t.Errorf("capacity %v: %v, %v", c.capacity, plans, err)
 		}
 	}
-	_, err := ClassGradients(t.Context(), treeModel(120, 2, big.NewRat(4, 5)), Settings{MaxWork: 1e9})
+	_, err := gradientsOf(t.Context(), treeModel(120, 2, big.NewRat(4, 5)), Settings{MaxWork: 1e9})
 	var large *num.TooLargeError
 	if !errors.As(err, &large) || !strings.Contains(err.Error(), "1e+09 products") {
 		t.Errorf("120 servers: %v", err)
@@ -742,12 +740,12 @@ func TestEliminationDistributions(t *testing.T) {
 	m.Classes = append(m.Classes, cluster.Class{Name: "never", ArrivalRate: new(big.Rat), Servers: cluster.On(3)})
 	m.Servers = append(m.Servers, cluster.Server{Name: "apart", Capacity: big.NewRat(1, 1)})
 	m.Classes = append(m.Classes, cluster.Class{Name: "apart", ArrivalRate: big.NewRat(1, 3), Servers: cluster.On(8)})
-	s := Settings{MaxJobs: 12, ByClass: true, Lattice: EliminationLattice}
-	got, err := Solve(t.Context(), m, s)
+	q, s := Question{MaxJobs: 12, ByClass: true}, Settings{Lattice: EliminationLattice}
+	got, err := Answer(t.Context(), m, q, s)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, err := Solve(t.Context(), m, Settings{MaxJobs: 12, ByClass: true, Engine: num.Enclose})
+	want, err := Answer(t.Context(), m, Question{MaxJobs: 12, ByClass: true}, Settings{Engine: num.Enclose})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -763,13 +761,13 @@ func TestEliminationDistributions(t *testing.T) {
 			}
 		}
 	}
-	s.ByClass = false
+	q.ByClass = false
 	var bad *num.InputError
-	if _, err := Solve(t.Context(), m, s); !errors.As(err, &bad) || bad.Path != "MaxJobs" {
+	if _, err := Answer(t.Context(), m, q, s); !errors.As(err, &bad) || bad.Path != "MaxJobs" {
 		t.Errorf("%v, want an error of MaxJobs", err)
 	}
 	tree := treeModel(63, 2, big.NewRat(4, 5))
-	r, err := Solve(t.Context(), tree, Settings{MaxJobs: 3, ByClass: true})
+	r, err := Answer(t.Context(), tree, Question{MaxJobs: 3, ByClass: true}, Settings{})
 	if err != nil || len(r.Classes[5].JobsDistribution) != 4 {
 		t.Errorf("%v, %v", r, err)
 	}
@@ -781,20 +779,20 @@ func TestDistributionsBesideTables(t *testing.T) {
 	line := lineModel(14, 2)
 	line.Classes = append(line.Classes, cluster.Class{Name: "twin", ArrivalRate: big.NewRat(1, 10), Servers: cluster.On(4, 5)})
 	for _, m := range []*cluster.Model{line, treeModel(12, 2, big.NewRat(4, 5)), lineModel(24, 2)} {
-		s := Settings{MaxJobs: 20, ByClass: true}
-		got, err := Solve(t.Context(), m, s)
+		q, s := Question{MaxJobs: 20, ByClass: true}, Settings{}
+		got, err := Answer(t.Context(), m, q, s)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if why := got.Parts[0].Why; got.Parts[0].Lattice == EliminationLattice || !strings.HasSuffix(why, "; distributions of single classes by elimination") || got.RelativeErrorBound > 1e-9 {
 			t.Errorf("%s, bound %v", why, got.RelativeErrorBound)
 		}
-		sweep, err := LoadSweep(t.Context(), m, oracle.Rats("1/2 1"), s)
+		sweep, err := sweepLoads(t.Context(), m, oracle.Rats("1/2 1"), q, s)
 		if err != nil || sweep[1].Classes[3].JobsDistribution[7] != got.Classes[3].JobsDistribution[7] {
 			t.Errorf("%v in a sweep, %v", sweep, err)
 		}
 		s.Lattice = ConnectedLattice // by a graph alone
-		want, err := Solve(t.Context(), m, s)
+		want, err := Answer(t.Context(), m, q, s)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -826,7 +824,7 @@ func TestDistributionsBesideTables(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		q := oracle.Must(p.query(0, c.engine, 128, Settings{MaxJobs: 20, ByClass: true, MaxBytes: 1 << 30}))
+		q := oracle.Must(p.query(0, c.engine, 128, request{Question: Question{MaxJobs: 20, ByClass: true}, Settings: Settings{MaxBytes: 1 << 30}}))
 		if l, err := p.plan(t.Context(), 0, q); err != nil || l.rows != nil {
 			t.Errorf("%+v, %v", l, err)
 		}
@@ -837,11 +835,11 @@ func TestDistributionsBesideTables(t *testing.T) {
 // single classes these are taken, too, where they do not take long.
 func TestDistributionsTakeConnectedSets(t *testing.T) {
 	m := treeModel(17, 2, big.NewRat(4, 5))
-	got, err := Solve(t.Context(), m, Settings{MaxJobs: 30})
+	got, err := Answer(t.Context(), m, Question{MaxJobs: 30}, Settings{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, err := Solve(t.Context(), m, Settings{MaxJobs: 30, Lattice: ServerLattice})
+	want, err := Answer(t.Context(), m, Question{MaxJobs: 30}, Settings{Lattice: ServerLattice})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -850,7 +848,7 @@ func TestDistributionsTakeConnectedSets(t *testing.T) {
 			t.Errorf("%d jobs: %v, want %v", n, y.Float, x.Float)
 		}
 	}
-	both, err := Solve(t.Context(), treeModel(24, 2, big.NewRat(4, 5)), Settings{MaxJobs: 10, ByClass: true})
+	both, err := Answer(t.Context(), treeModel(24, 2, big.NewRat(4, 5)), Question{MaxJobs: 10, ByClass: true}, Settings{})
 	if err != nil {
 		t.Fatal(err)
 	}

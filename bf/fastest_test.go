@@ -54,10 +54,8 @@ func TestPlanTakesLeastWork(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s, err := Settings{MaxJobs: rapid.SampledFrom([]int{0, 0, 5, 50}).Draw(t, "jobs"), MaxBytes: 1 << 30}.checked()
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := checkedRequest(Settings{MaxBytes: 1 << 30})
+		s.MaxJobs = rapid.SampledFrom([]int{0, 0, 5, 50}).Draw(t, "jobs")
 		for k := range p.components {
 			chosen, err := p.plan(t.Context(), k, oracle.Must(p.query(k, num.Float, 0, s)))
 			if err != nil {
@@ -90,7 +88,7 @@ func TestEstimateOfElimination(t *testing.T) {
 			t.Fatal(err)
 		}
 		for k := range p.components {
-			q := oracle.Must(p.query(k, num.Float, 0, Settings{Lattice: EliminationLattice, RelTol: 1e-3, MaxBytes: 1 << 30}))
+			q := oracle.Must(p.query(k, num.Float, 0, checkedRequest(Settings{Lattice: EliminationLattice, RelTol: 1e-3, MaxBytes: 1 << 30})))
 			l, err := p.plan(t.Context(), k, q)
 			if err != nil {
 				t.Fatal(err)

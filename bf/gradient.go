@@ -17,29 +17,27 @@ import (
 
 // A Gradient holds the derivatives of the mean number of jobs E[X] = Σ_i E[X_i], as fractions with the engine Exact and
 // between proved bounds Low and High with the others.
+//
+// Auto and Enclose ask for Settings.RelTol of each derivative; if its terms cancel further than that,
+// of RelTol times these terms. The sweeps carry error bounds through every operation, over an
+// explicit graph of the lattice: 12 classes take 0.03 seconds in float64. Auto eliminates the servers
+// of a tree if this takes less than a third of the work and meets the same tolerance. If a graph is
+// too large, elimination gives bounds of RelTol times the sum of the terms.
 type Gradient struct {
 	Engine       num.Engine  // the engine that gave the numbers: Float, Enclose or Exact
 	ArrivalRates []num.Value // ∂E[X]/∂λ_i of each row of classes, in units of time; to the right where λ_i = 0
 	Capacities   []num.Value // ∂E[X]/∂C_s of each row of servers, all servers of a group together; to the right where C_s = 0
 }
 
-// MeanJobsGradient returns the derivatives of the mean number of jobs with respect to every
-// arrival rate and capacity. Since E[X] is the derivative of log Z(zλ) at z = 1, one sweep up
-// the lattice and one down, each carrying the derivative in z along, give all of them.
-//
-// Auto and Enclose ask for Settings.RelTol of each derivative; if its terms cancel further than that,
-// of RelTol times these terms. The sweeps carry error bounds through every operation, over an
-// explicit graph of the lattice: 12 classes take 0.03 seconds in float64. Auto eliminates the servers
-// of a tree if this takes less than a third of the work and meets the same tolerance. If a graph is
-// too large, elimination gives bounds of RelTol times the sum of the terms. Errors are those of
-// [Solve].
-func MeanJobsGradient(ctx context.Context, m *cluster.Model, s Settings) (g *Gradient, err error) {
-	plans, s, err := gradientPlans(ctx, m, s, false, false)
+// gradient returns the derivatives of the mean number of all jobs. Since E[X] is the derivative of log Z(zλ) at z = 1,
+// one sweep up the lattice and one down, each carrying the derivative in z along, give all of them.
+func (p *Prepared) gradient(ctx context.Context, s request) (g *Gradient, err error) {
+	plans, err := p.gradientPlans(ctx, s, false, false)
 	if err != nil {
 		return nil, err
 	}
 	err = precisely(s, plans, func(engine num.Engine, prec uint) (width float64, err error) {
-		g, width, err = gradientWith(ctx, m, plans, engine, prec, s)
+		g, width, err = p.gradientWith(ctx, plans, engine, prec, s)
 		return width, err
 	})
 	if err != nil {
@@ -48,34 +46,25 @@ func MeanJobsGradient(ctx context.Context, m *cluster.Model, s Settings) (g *Gra
 	return g, nil
 }
 
-// gradientPlans returns a graph for each component of m, and the settings with the values that zeros stand for. Components that are
-// too large for one, or take too long for the derivatives of each class, or all that are asked for so, are eliminated, if that may be and gives float64.
-func gradientPlans(ctx context.Context, m *cluster.Model, s Settings, byClass, withoutElimination bool) ([]*plan, Settings, error) {
-	if err := m.Check(); err != nil {
-		return nil, s, err
-	}
-	s, err := s.checked()
+// gradientPlans returns a graph for each component. Components that are too large for one, or take too long for the
+// derivatives of each class, or all that are asked for so, are eliminated, if that may be and gives float64.
+func (p *Prepared) gradientPlans(ctx context.Context, s request, byClass, withoutElimination bool) ([]*plan, error) {
+	components, err := reduceAll(ctx, p.equal)
 	if err != nil {
-		return nil, s, err
+		return nil, err
 	}
-	components, err := reduceAll(ctx, m.EqualSizes())
-	if err != nil {
-		return nil, s, err
-	}
+	s.MaxJobs, s.ByClass = 0, false
 	plans := make([]*plan, len(components))
 	for k := range components {
-		c := &components[k]
-		l, err := gradientPlan(ctx, m, c, s, byClass, withoutElimination)
-		if err != nil {
-			return nil, s, inRows(err, m, c)
+		if plans[k], err = gradientPlan(ctx, p.equal, &components[k], s, byClass, withoutElimination); err != nil {
+			return nil, inRows(err, p.model, &components[k])
 		}
-		plans[k] = l
 	}
-	return plans, s, nil
+	return plans, nil
 }
 
 // gradientPlan returns the graph of a component, or its elimination.
-func gradientPlan(ctx context.Context, m *cluster.Model, c *cluster.Component, s Settings, byClass, withoutElimination bool) (*plan, error) {
+func gradientPlan(ctx context.Context, m *cluster.Model, c *cluster.Component, s request, byClass, withoutElimination bool) (*plan, error) {
 	eliminated := func() (*plan, error) {
 		s.Lattice = EliminationLattice
 		q, err := newQuery(m, c, num.Float, 0, s)
@@ -165,7 +154,7 @@ func (l *plan) derivesLong() bool {
 func eliminates(l *plan) bool { return l.lattice == EliminationLattice && l.slopes == nil }
 
 // precisely tries the engine of the settings, or engines and precisions until one gives the width asked for. Elimination has float64 only.
-func precisely(s Settings, plans []*plan, try func(engine num.Engine, prec uint) (width float64, err error)) error {
+func precisely(s request, plans []*plan, try func(engine num.Engine, prec uint) (width float64, err error)) error {
 	l := s.ladder()
 	l.Next = func(error) bool { return false }
 	_, err := arithmetic.Climb(l, func(engine num.Engine, prec uint) (none struct{}, width float64, err error) {
@@ -183,11 +172,11 @@ func precisely(s Settings, plans []*plan, try func(engine num.Engine, prec uint)
 }
 
 // gradientWith returns the gradient as one engine gives it, and the largest relative width of a derivative.
-func gradientWith(ctx context.Context, m *cluster.Model, plans []*plan, engine num.Engine, prec uint, s Settings) (*Gradient, float64, error) {
+func (p *Prepared) gradientWith(ctx context.Context, plans []*plan, engine num.Engine, prec uint, s request) (*Gradient, float64, error) {
+	m, equal := p.model, p.equal
 	g := &Gradient{Engine: engine, ArrivalRates: make([]num.Value, len(m.Classes)), Capacities: make([]num.Value, len(m.Servers))}
 	setZero(g.ArrivalRates, engine) // rows in no component keep a derivative of 0
 	setZero(g.Capacities, engine)
-	equal := m.EqualSizes()
 	width, beyond := 0.0, false
 	tol := 0.0
 	set := func(d *num.Value, x derivatives.Difference, times *big.Rat) {

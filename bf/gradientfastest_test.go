@@ -55,30 +55,31 @@ func TestGradientTakesLeastWork(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		plans, _, err := gradientPlans(t.Context(), m, s, false, false)
+		p := oracle.Must(prepare(t.Context(), m))
+		plans, err := p.gradientPlans(t.Context(), request{Settings: s}, false, false)
 		if err != nil || len(plans) != 1 {
 			t.Fatal(plans, err)
 		}
 		methods[plans[0].lattice]++
-		got, err := MeanJobsGradient(t.Context(), m, s)
+		got, err := gradientOf(t.Context(), m, s)
 		if err != nil {
 			t.Fatal(err)
 		}
 		s.Lattice = ConnectedLattice
-		want, err := MeanJobsGradient(t.Context(), m, s)
+		want, err := gradientOf(t.Context(), m, s)
 		if err != nil {
 			t.Fatal(err)
 		}
-		sets, _, err := gradientPlans(t.Context(), m, s, false, false)
+		sets, err := p.gradientPlans(t.Context(), request{Settings: s}, false, false)
 		if err != nil {
 			t.Fatal(err)
 		}
 		s.Lattice, s.Engine = EliminationLattice, num.Float
-		eliminated, err := MeanJobsGradient(t.Context(), m, s)
+		eliminated, err := gradientOf(t.Context(), m, s)
 		if err != nil {
 			t.Fatal(err)
 		}
-		byOrder, _, err := gradientPlans(t.Context(), m, s, false, false)
+		byOrder, err := p.gradientPlans(t.Context(), request{Settings: s}, false, false)
 		if err != nil {
 			t.Fatal(err)
 		}

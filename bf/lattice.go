@@ -68,13 +68,13 @@ type query struct {
 	problem   *recursion.Problem
 	engine    num.Engine
 	prec      uint // bits of enclosures
-	s         Settings
+	s         request
 	tol       float64   // relative tolerance of elimination
 	leftOut   []Lattice // which have failed
 }
 
 // newQuery returns a query about a component. The error refuses fractions that are too long.
-func newQuery(m *cluster.Model, c *cluster.Component, engine num.Engine, prec uint, s Settings) (*query, error) {
+func newQuery(m *cluster.Model, c *cluster.Component, engine num.Engine, prec uint, s request) (*query, error) {
 	if err := longWays(c, engine, s); err != nil {
 		return nil, err
 	}

@@ -81,7 +81,7 @@ func TestGradientOfClassWithManyWays(t *testing.T) {
 	m := readModel(t, `{"servers": [{"name": "r", "count": 100, "capacity": 1}],
 		"classes": [{"name": "a", "arrival_rate": 0, "servers": [{"group": "r", "choose": 50}]},
 			{"name": "b", "arrival_rate": 1, "servers": [{"group": "r", "choose": 1}]}]}`)
-	g, err := MeanJobsGradient(t.Context(), m, Settings{})
+	g, err := gradientOf(t.Context(), m, Settings{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -143,13 +143,13 @@ func TestLoadsFarApart(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := drawFarApart(t)
 		jobs := rapid.IntRange(0, 3).Draw(t, "jobs")
-		want, err := Solve(t.Context(), m, Settings{Engine: num.Exact, MaxJobs: jobs})
+		want, err := Answer(t.Context(), m, Question{MaxJobs: jobs}, Settings{Engine: num.Exact})
 		if err != nil {
 			t.Fatal(err)
 		}
 		lattice := rapid.SampledFrom(lattices).Draw(t, "lattice")
 		for _, engine := range []num.Engine{num.Auto, num.Float, num.Enclose} {
-			r, err := Solve(t.Context(), m, Settings{Engine: engine, Lattice: lattice, MaxJobs: jobs})
+			r, err := Answer(t.Context(), m, Question{MaxJobs: jobs}, Settings{Engine: engine, Lattice: lattice})
 			if engine == num.Float && (errors.Is(err, ErrRange) || errors.Is(err, ErrDigits)) ||
 				isInput(err) && lattice != "" && lattice != SymmetricLattice && !strings.Contains(err.Error(), "1e±308") {
 				continue
@@ -184,16 +184,17 @@ func TestMemoryIsBounded(t *testing.T) {
 	cases := []struct {
 		name string
 		m    *cluster.Model
+		jobs int // of a distribution
 		s    Settings
 	}{
-		{"classes on racks", wide, Settings{MaxBytes: 100 << 20}},
-		{"exact pool", pool, Settings{Engine: num.Exact, MaxBytes: 1 << 30}},
-		{"exact distribution", digits, Settings{Engine: num.Exact, MaxJobs: 50, MaxBytes: 20 << 20}},
-		{"table", sparseModel(26), Settings{Lattice: ClassLattice, MaxBytes: 100 << 20}},
-		{"distribution of a table", sparseModel(20), Settings{Lattice: ClassLattice, MaxJobs: 10, MaxBytes: 100 << 20}},
+		{"classes on racks", wide, 0, Settings{MaxBytes: 100 << 20}},
+		{"exact pool", pool, 0, Settings{Engine: num.Exact, MaxBytes: 1 << 30}},
+		{"exact distribution", digits, 50, Settings{Engine: num.Exact, MaxBytes: 20 << 20}},
+		{"table", sparseModel(26), 0, Settings{Lattice: ClassLattice, MaxBytes: 100 << 20}},
+		{"distribution of a table", sparseModel(20), 10, Settings{Lattice: ClassLattice, MaxBytes: 100 << 20}},
 	}
 	for _, c := range cases {
-		_, err := Solve(t.Context(), c.m, c.s)
+		_, err := Answer(t.Context(), c.m, Question{MaxJobs: c.jobs}, c.s)
 		var e *input.Error
 		if !errors.As(err, &e) || !strings.Contains(err.Error(), "MiB") {
 			t.Errorf("%s: error %v, want one that names the memory", c.name, err)
@@ -315,12 +316,15 @@ func TestMaxWork(t *testing.T) {
 		t.Errorf("%v, want the connected lattice", err)
 	}
 	m := triplesModel(16)
-	for _, s := range []Settings{{}, {MaxJobs: 20}, {Engine: num.Enclose}} {
-		s.MaxWork = 1e5
-		_, err := Solve(t.Context(), m, s)
+	for _, c := range []struct {
+		q Question
+		s Settings
+	}{{}, {q: Question{MaxJobs: 20}}, {s: Settings{Engine: num.Enclose}}} {
+		c.s.MaxWork = 1e5
+		_, err := Answer(t.Context(), m, c.q, c.s)
 		var large *num.TooLargeError
 		if !errors.As(err, &large) || !strings.Contains(err.Error(), "at most 1e+05 operations; the server lattice takes") {
-			t.Errorf("%+v: %v", s, err)
+			t.Errorf("%+v: %v", c, err)
 		}
 	}
 	if _, err := Solve(t.Context(), m, Settings{MaxWork: 1e8}); err != nil {
@@ -360,12 +364,12 @@ func TestDifferenceOfRoughNumbers(t *testing.T) {
 func TestGradientBeyondDoubles(t *testing.T) {
 	m := readModel(t, `{"servers": [{"name": "s", "capacity": "3e-310"}], "classes": [{"name": "a", "arrival_rate": "1e-310", "servers": ["s"]}]}`)
 	for _, engine := range []num.Engine{num.Auto, num.Float, num.Enclose, num.Exact} {
-		_, err := MeanJobsGradient(t.Context(), m, Settings{Engine: engine})
+		_, err := gradientOf(t.Context(), m, Settings{Engine: engine})
 		var bad *num.InputError
 		if !errors.As(err, &bad) && !(engine == num.Float && errors.Is(err, ErrRange)) {
 			t.Errorf("%s: error %v", engine, err)
 		}
-		_, errs := ClassGradients(t.Context(), m, Settings{Engine: engine})
+		_, errs := gradientsOf(t.Context(), m, Settings{Engine: engine})
 		if errs == nil || err == nil || err.Error() != errs.Error() {
 			t.Errorf("%s: error %v, but %v for each class", engine, err, errs)
 		}

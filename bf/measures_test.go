@@ -96,7 +96,7 @@ func TestDistributionIsSumOverStates(t *testing.T) {
 		rest := new(big.Rat).Sub(big.NewRat(1, 1), new(big.Rat).Quo(oracle.Sum(want), z)) // of states with more jobs
 		for _, lattice := range lattices {
 			for _, engine := range []num.Engine{num.Float, num.Enclose, num.Exact} {
-				r, err := Solve(t.Context(), m, Settings{Engine: engine, Lattice: lattice, MaxJobs: total, ByClass: true})
+				r, err := Answer(t.Context(), m, Question{MaxJobs: total, ByClass: true}, Settings{Engine: engine, Lattice: lattice})
 				if err != nil {
 					if isInput(err) && lattice != "" && lattice != SymmetricLattice {
 						continue
@@ -133,12 +133,12 @@ func TestDistributionTail(t *testing.T) {
 		}
 		m = m.Scale(far)
 		lattice := rapid.SampledFrom(lattices).Draw(t, "lattice")
-		want, err := Solve(t.Context(), m, Settings{Engine: num.Exact, MaxJobs: most})
+		want, err := Answer(t.Context(), m, Question{MaxJobs: most}, Settings{Engine: num.Exact})
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, engine := range []num.Engine{num.Auto, num.Float, num.Enclose} {
-			r, err := Solve(t.Context(), m, Settings{Engine: engine, Lattice: lattice, MaxJobs: most})
+			r, err := Answer(t.Context(), m, Question{MaxJobs: most}, Settings{Engine: engine, Lattice: lattice})
 			if isInput(err) && lattice != "" && lattice != SymmetricLattice {
 				continue // a lattice of single servers was asked for a model with groups
 			}
@@ -158,7 +158,7 @@ func TestDistributionTailOfOneServer(t *testing.T) {
 	m := &cluster.Model{Servers: []cluster.Server{{Name: "s", Capacity: big.NewRat(1, 1)}},
 		Classes: []cluster.Class{{Name: "a", ArrivalRate: big.NewRat(1, 1000), Servers: cluster.On(0)}}}
 	for _, engine := range []num.Engine{num.Auto, num.Float, num.Enclose, num.Exact} {
-		r, err := Solve(t.Context(), m, Settings{Engine: engine, MaxJobs: 120})
+		r, err := Answer(t.Context(), m, Question{MaxJobs: 120}, Settings{Engine: engine})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -205,7 +205,7 @@ func TestGradientIsExactDifference(t *testing.T) {
 			lattice = rapid.SampledFrom([]Lattice{ClassLattice, ServerLattice, ConnectedLattice, SymmetricLattice}).Draw(t, "lattice")
 		}
 		engine := rapid.SampledFrom([]num.Engine{num.Auto, num.Float, num.Enclose, num.Exact}).Draw(t, "engine")
-		g, err := MeanJobsGradient(t.Context(), m, Settings{Lattice: lattice, Engine: engine})
+		g, err := gradientOf(t.Context(), m, Settings{Lattice: lattice, Engine: engine})
 		if err != nil {
 			if isInput(err) && lattice != "" {
 				return
@@ -254,7 +254,7 @@ func TestLoadSweep(t *testing.T) {
 	for k := range 11 {
 		factors = append(factors, big.NewRat(int64(k), 10))
 	}
-	results, err := LoadSweep(t.Context(), m, factors, Settings{Engine: num.Exact})
+	results, err := sweepLoads(t.Context(), m, factors, Question{}, Settings{Engine: num.Exact})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -285,15 +285,15 @@ func TestLoadSweepIsSolve(t *testing.T) {
 		factors := rapid.SliceOfN(factor, 0, 5).Draw(t, "factors")
 		for _, lattice := range lattices {
 			for _, engine := range []num.Engine{num.Auto, num.Float, num.Enclose, num.Exact} {
-				s := Settings{Engine: engine, Lattice: lattice, MaxJobs: rapid.SampledFrom([]int{0, 3}).Draw(t, "jobs")}
+				q, s := Question{MaxJobs: rapid.SampledFrom([]int{0, 3}).Draw(t, "jobs")}, Settings{Engine: engine, Lattice: lattice}
 				var want []*Result
 				failed := false
 				for _, f := range factors {
-					r, err := Solve(t.Context(), m.Scale(f), s)
+					r, err := Answer(t.Context(), m.Scale(f), q, s)
 					failed = failed || err != nil
 					want = append(want, r)
 				}
-				got, err := LoadSweep(t.Context(), m, factors, s)
+				got, err := sweepLoads(t.Context(), m, factors, q, s)
 				if (err != nil) != failed {
 					t.Fatalf("%s %s: error %v, though some point has one is %v", lattice, engine, err, failed)
 				}
@@ -334,7 +334,7 @@ func TestDistributionOfUnequalParts(t *testing.T) {
 			{Name: "b", ArrivalRate: big.NewRat(1, 1000), Servers: cluster.On(1)},
 		},
 	}
-	float, err := Solve(t.Context(), m, Settings{Engine: num.Float, MaxJobs: 120})
+	float, err := Answer(t.Context(), m, Question{MaxJobs: 120}, Settings{Engine: num.Float})
 	if err != nil {
 		t.Fatal(err)
 	}

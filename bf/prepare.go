@@ -12,9 +12,8 @@ import (
 	"productform/num"
 )
 
-// A prepared model is one ready to be solved. What does not depend on a common factor of its arrival rates is there once for
-// all of them: see at.
-type prepared struct {
+// A Prepared model is checked and reduced, ready for questions. It may be used by several goroutines.
+type Prepared struct {
 	model      *cluster.Model
 	equal      *cluster.Model      // its EqualSizes
 	components []cluster.Component // of these
@@ -25,9 +24,18 @@ type prepared struct {
 	keeping bool                   // this is that factor
 }
 
-// prepare reduces a model that has passed its check. The error is that of [cluster.Model.Reduce].
-func prepare(ctx context.Context, m *cluster.Model) (p *prepared, err error) {
-	p = &prepared{model: m, equal: m.EqualSizes(), loads: make([]*big.Rat, len(m.Classes))}
+// Prepare checks and reduces a model, which must not be modified afterwards. The error is that of [cluster.Model.Check] or
+// [cluster.Model.Reduce].
+func Prepare(ctx context.Context, m *cluster.Model) (p *Prepared, err error) {
+	if err := m.Check(); err != nil {
+		return nil, err
+	}
+	return prepare(ctx, m)
+}
+
+// prepare reduces a model that has passed its check.
+func prepare(ctx context.Context, m *cluster.Model) (p *Prepared, err error) {
+	p = &Prepared{model: m, equal: m.EqualSizes(), loads: make([]*big.Rat, len(m.Classes))}
 	if p.components, err = p.equal.Reduce(ctx); err != nil {
 		return nil, err
 	}
@@ -58,9 +66,12 @@ func totalRate(ctx context.Context, m *cluster.Model) (*big.Rat, error) {
 	return rate, err
 }
 
-// at returns the model with all arrival rates multiplied by a factor >= 0. It has the components of p with rates as many times as
-// large, unless the factor is 0, which leaves none.
-func (p *prepared) at(ctx context.Context, factor *big.Rat) (*prepared, error) {
+// At returns the model with all arrival rates multiplied by a factor >= 0. It is not checked and reduced again: it has the
+// components of p, with other rates, unless the factor is 0, which leaves none.
+func (p *Prepared) At(ctx context.Context, factor *big.Rat) (*Prepared, error) {
+	if err := nonnegative("factor", factor); err != nil {
+		return nil, err
+	}
 	if factor.Sign() == 0 {
 		return prepare(ctx, p.model.Scale(factor))
 	}
@@ -91,7 +102,7 @@ func (p *prepared) at(ctx context.Context, factor *big.Rat) (*prepared, error) {
 }
 
 // query returns what one engine is asked about component k.
-func (p *prepared) query(k int, engine num.Engine, prec uint, s Settings) (*query, error) {
+func (p *Prepared) query(k int, engine num.Engine, prec uint, s request) (*query, error) {
 	q, err := newQuery(p.equal, &p.components[k], engine, prec, s)
 	if err != nil {
 		return nil, err
@@ -101,7 +112,7 @@ func (p *prepared) query(k int, engine num.Engine, prec uint, s Settings) (*quer
 }
 
 // plan returns the plan of a query about component k: that of the factor solved first, with other rates, if it can.
-func (p *prepared) plan(ctx context.Context, k int, q *query) (*plan, error) {
+func (p *Prepared) plan(ctx context.Context, k int, q *query) (*plan, error) {
 	if first := p.first[q.engine]; !p.keeping && k < len(first) && q.leftOut == nil {
 		return first[k].at(ctx, q)
 	}
@@ -109,7 +120,7 @@ func (p *prepared) plan(ctx context.Context, k int, q *query) (*plan, error) {
 }
 
 // keep keeps the plan of the next component for other factors.
-func (p *prepared) keep(l *plan) {
+func (p *Prepared) keep(l *plan) {
 	if p.keeping && len(p.first[l.engine]) < len(p.components) {
 		p.first[l.engine] = append(p.first[l.engine], l.outline())
 	}

@@ -3,25 +3,17 @@ package bf
 import (
 	"math/big"
 
-	"productform/internal/cube"
 	"productform/num"
 )
 
-// Settings tunes [Solve]. The zero value asks for 1e-9 on the cheapest lattice in 16 GiB.
+// Settings tunes how a question is answered. The zero value asks for 1e-9 on the cheapest lattice in 16 GiB.
 type Settings struct {
 	Engine   num.Engine // "" means Auto
 	Lattice  Lattice    // "" means AutoLattice
 	RelTol   float64    // relative error asked of Auto and Enclose, in (0, 1); 0 means 1e-9
-	MaxJobs  int        // if > 0, at most MostJobs, Result.JobsDistribution has P(n = 0), ..., P(n = MaxJobs)
-	ByClass  bool       // ClassResult.JobsDistribution has as many probabilities of each class, in about as many times the time
 	MaxBytes int64      // memory the tables may take; 0 means 16 GiB, and at most 2 GiB count where an int has 32 bits
 	MaxWork  float64    // operations of float64 that the means, the distribution of the number of all jobs, and what elimination gives may take, by an estimate made before; 1e9 take a second or so; 0 means no limit
-
-	spare *cube.Memory // what one solve of a sweep leaves to the next
 }
-
-// MostJobs is the largest number of jobs in distributions of the number of jobs.
-const MostJobs = 10000
 
 // A Result holds the stationary measures of a cluster under balanced fairness. Every number is within
 // RelativeErrorBound of the exact value for the model as written; a probability of a JobsDistribution below 2^-1022,
@@ -42,13 +34,30 @@ type Result struct {
 	Classes []ClassResult  `json:"classes"` // one for each row of the model's classes
 	Servers []ServerResult `json:"servers"` // one for each row of the model's servers
 
-	// JobsDistribution is P(n jobs), n = 0..Settings.MaxJobs. It is nil without MaxJobs, and if a part was
+	// JobsDistribution is P(n jobs), n = 0..Question.MaxJobs. It is nil without MaxJobs, and if a part was
 	// eliminated, which gives distributions by class only.
 	JobsDistribution []num.Value `json:"jobs_distribution,omitempty"`
 
 	Parts []Part `json:"parts"` // the components solved, and how
 
+	// Delays says how good the quantiles, tails and moments of the classes are; nil if none are asked for.
+	Delays *Precision `json:"-"`
+
+	// Quantiles are those of the delay T of a job of any class, in the order of Question.Levels, with P(T > t) =
+	// Σ_i λ_i P(T_i > t) / Σ_i λ_i; nil unless Question.OfAll, and if no jobs arrive. Each lies between Low and High, Settings.RelTol
+	// apart, relatively, or less, unless the tails of the classes are not known well enough for that.
+	Quantiles []num.Value `json:"-"`
+
+	Gradient  *Gradient  `json:"-"` // nil unless Question.Gradient
+	Gradients *Gradients `json:"-"` // nil unless Question.Gradients
+
 	width float64 // relative width of the widest enclosure
+}
+
+// A Precision says how good numbers are that an engine of their own gave.
+type Precision struct {
+	Engine             num.Engine // Float, Enclose or Exact
+	RelativeErrorBound float64    // proved; 0 if the numbers are exact fractions
 }
 
 // A Part says how one component of a model was solved.
@@ -74,7 +83,9 @@ type ClassResult struct {
 	MeanDelay   *num.Value `json:"mean_delay"`          // E[X_i]/λ_i, mean sojourn; nil if λ_i = 0
 	ServiceRate *num.Value `json:"service_rate"`        // γ_i = λ_i σ_i / E[X_i], work per unit of time; nil if λ_i = 0
 
-	// JobsDistribution is P(X_i = n), n = 0..Settings.MaxJobs; nil unless Settings.ByClass.
+	ClassDelays `json:"-"` // what is asked of the delay of a job
+
+	// JobsDistribution is P(X_i = n), n = 0..Question.MaxJobs; nil unless Question.ByClass.
 	JobsDistribution []num.Value `json:"jobs_distribution,omitempty"`
 }
 

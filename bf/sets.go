@@ -242,7 +242,7 @@ func (l *plan) classBytes() float64 {
 // cannot fit into memory, before any is made: d(k) and M(k) of all states and, for the exact engine, values whose
 // denominators are products of one d(k) a layer; see [fractions.Evaluate]. log2 of the ways, less the bits of the numbers
 // that may cancel and some for M(k) near λ(k), is what each takes.
-func longWays(c *cluster.Component, engine num.Engine, s Settings) error {
+func longWays(c *cluster.Component, engine num.Engine, s request) error {
 	if engine != num.Exact {
 		return nil
 	}

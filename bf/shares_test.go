@@ -69,14 +69,14 @@ func TestSharesAgainstFractions(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := drawLongWays(t)
 		jobs := rapid.IntRange(0, 3).Draw(t, "jobs")
-		want, err := Solve(t.Context(), m, Settings{Engine: num.Exact, MaxJobs: jobs})
+		want, err := Answer(t.Context(), m, Question{MaxJobs: jobs}, Settings{Engine: num.Exact})
 		for _, c := range oracle.Must(m.Reduce(t.Context())) {
 			if integers.New(&c, false).Shared {
 				shared++
 			}
 		}
 		for _, engine := range []num.Engine{num.Auto, num.Float, num.Enclose} {
-			r, failed := Solve(t.Context(), m, Settings{Engine: engine, MaxJobs: jobs, RelTol: 1e-12})
+			r, failed := Answer(t.Context(), m, Question{MaxJobs: jobs}, Settings{Engine: engine, RelTol: 1e-12})
 			if engine == num.Float && (errors.Is(failed, ErrRange) || errors.Is(failed, ErrDigits)) {
 				continue
 			}
@@ -161,7 +161,7 @@ func TestSharesAgainstLiteral(t *testing.T) {
 				continue
 			}
 			for _, engine := range []num.Engine{num.Float, num.Enclose} {
-				q := query{component: &c, problem: p, engine: engine, s: Settings{MaxBytes: 1 << 30}}
+				q := query{component: &c, problem: p, engine: engine, s: request{Settings: Settings{MaxBytes: 1 << 30}}}
 				if engine == num.Enclose {
 					q.prec = 320
 				}

@@ -37,22 +37,11 @@ import (
 // settings out of range; a [*num.TooLargeError]; [ErrDigits] or [ErrRange], where the engine Float, asked for by name,
 // cannot give a bound; or that of the context, soon after it has ended. m is not modified.
 func Solve(ctx context.Context, m *cluster.Model, s Settings) (*Result, error) {
-	if err := m.Check(); err != nil {
-		return nil, err
-	}
-	s, err := s.checked()
-	if err != nil {
-		return nil, err
-	}
-	p, err := prepare(ctx, m)
-	if err != nil {
-		return nil, err
-	}
-	return p.solve(ctx, s)
+	return Answer(ctx, m, Question{}, s)
 }
 
-// solve returns the measures of a model. The settings are checked.
-func (p *prepared) solve(ctx context.Context, s Settings) (*Result, error) {
+// solve returns the measures of a model.
+func (p *Prepared) solve(ctx context.Context, s request) (*Result, error) {
 	return arithmetic.Climb(s.ladder(), func(engine num.Engine, prec uint) (r *Result, bound float64, err error) {
 		if engine == num.Float {
 			r, err = p.solveFloat(ctx, s)
@@ -70,7 +59,7 @@ func (p *prepared) solve(ctx context.Context, s Settings) (*Result, error) {
 }
 
 // ladder returns the engines and precisions that may answer.
-func (s Settings) ladder() arithmetic.Ladder {
+func (s request) ladder() arithmetic.Ladder {
 	return arithmetic.Ladder{Engine: s.Engine, RelTol: s.RelTol, MaxPrec: maxPrecision, Next: isBeyondFloat}
 }
 
@@ -79,7 +68,7 @@ func isBeyondFloat(err error) bool { return errors.Is(err, ErrDigits) || errors.
 
 // solveFloat solves a model in float64. A product over components that leaves float64, or is not as close as each of its
 // factors, shows only in the result: elimination, not asked for by name, is left out then, unless that has no answer.
-func (p *prepared) solveFloat(ctx context.Context, s Settings) (*Result, error) {
+func (p *Prepared) solveFloat(ctx context.Context, s request) (*Result, error) {
 	r, err := p.solveWith(ctx, s, num.Float, 0)
 	failed := s.failed(r, err)
 	if failed == nil || s.Lattice != "" {
@@ -93,7 +82,7 @@ func (p *prepared) solveFloat(ctx context.Context, s Settings) (*Result, error) 
 }
 
 // failed returns the error of a result in float64 to which elimination contributed, if Auto cannot take it; nil if it can.
-func (s Settings) failed(r *Result, err error) error {
+func (s request) failed(r *Result, err error) error {
 	switch {
 	case s.Engine == num.Float || r == nil || !r.eliminated():
 		return nil
@@ -107,14 +96,14 @@ func (s Settings) failed(r *Result, err error) error {
 
 // errBeyondFloat returns the error of Auto on the elimination lattice for a model that float64 cannot
 // solve. The cause is [ErrRange] if the range is too small; otherwise the digits are too few.
-func errBeyondFloat(s Settings, cause error) error {
+func errBeyondFloat(s request, cause error) error {
 	if errors.Is(cause, ErrRange) {
 		return input.Errorf("Lattice", s.Lattice, "another lattice: this model exceeds the range of float64")
 	}
 	return input.Errorf("Lattice", s.Lattice, "another lattice: this model needs more digits than float64 has")
 }
 
-func errMissed(s Settings, bound float64) error {
+func errMissed(s request, bound float64) error {
 	return input.Errorf("RelTol", s.RelTol, "%.0e or more, as close as the elimination lattice comes to this model", 1.5*bound)
 }
 
@@ -141,9 +130,6 @@ func (s Settings) checked() (Settings, error) {
 	default:
 		return s, input.Errorf("Lattice", s.Lattice, "auto, class, server, connected, symmetric or elimination")
 	}
-	if s.MaxJobs < 0 || s.MaxJobs > MostJobs {
-		return s, input.Errorf("MaxJobs", s.MaxJobs, "an integer in 0..%d", MostJobs)
-	}
 	if !(s.MaxWork >= 0) {
 		return s, input.Errorf("MaxWork", s.MaxWork, "a number of operations, or 0 for no limit")
 	}
@@ -161,7 +147,7 @@ func isInput(err error) bool {
 
 // solveWith solves all components with one engine and puts the result together. It has the parts of the result also where
 // double numbers cannot hold it.
-func (p *prepared) solveWith(ctx context.Context, s Settings, engine num.Engine, prec uint, leftOut ...Lattice) (*Result, error) {
+func (p *Prepared) solveWith(ctx context.Context, s request, engine num.Engine, prec uint, leftOut ...Lattice) (*Result, error) {
 	t, err := p.solveRows(ctx, s, engine, prec, leftOut...)
 	if err != nil {
 		return nil, err
@@ -187,7 +173,7 @@ type rows struct {
 }
 
 // solveRows returns the measures of a model, but for the servers of capacity 0.
-func (p *prepared) solveRows(ctx context.Context, s Settings, engine num.Engine, prec uint, leftOut ...Lattice) (*rows, error) {
+func (p *Prepared) solveRows(ctx context.Context, s request, engine num.Engine, prec uint, leftOut ...Lattice) (*rows, error) {
 	m := p.equal
 	one := arithmetic.One(engine, prec)
 	zero := one.Zero()
@@ -214,7 +200,7 @@ func (p *prepared) solveRows(ctx context.Context, s Settings, engine num.Engine,
 
 // solveComponent adds the measures of component k. Where elimination, not asked for by name, fails, the other lattices are
 // tried; where they have no answer, the error is that of elimination.
-func (t *rows) solveComponent(ctx context.Context, p *prepared, k int, q *query) error {
+func (t *rows) solveComponent(ctx context.Context, p *Prepared, k int, q *query) error {
 	l, err := p.plan(ctx, k, q)
 	if err != nil {
 		return err
@@ -380,7 +366,7 @@ func (t *rows) addByClass(ctx context.Context, m *cluster.Model, l *plan, r meas
 
 // idleServer returns the probability that a job is present that a server of the given row, of
 // capacity 0, could serve, in a model of one mean size: 1 - Z'/Z, where Z' is without the jobs that chose it.
-func idleServer(ctx context.Context, m *cluster.Model, s Settings, row int, t *rows, prec uint, leftOut ...Lattice) (arithmetic.Number, error) {
+func idleServer(ctx context.Context, m *cluster.Model, s request, row int, t *rows, prec uint, leftOut ...Lattice) (arithmetic.Number, error) {
 	s.MaxJobs = 0
 	without := &cluster.Model{Servers: append([]cluster.Server(nil), m.Servers...), MeanSize: m.MeanSize}
 	n := int64(m.Servers[row].Size())
@@ -426,7 +412,7 @@ func idleServer(ctx context.Context, m *cluster.Model, s Settings, row int, t *r
 }
 
 // result turns the measures into a Result.
-func (t *rows) result(p *prepared, s Settings, engine num.Engine) (*Result, error) {
+func (t *rows) result(p *Prepared, s request, engine num.Engine) (*Result, error) {
 	m := p.model
 	r := &Result{Engine: engine, Parts: t.parts}
 	most := -1

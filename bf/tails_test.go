@@ -20,7 +20,7 @@ func TestTails(t *testing.T) {
 		ctx := context.Background()
 		m := oracle.DrawModel(t, oracle.Options{Servers: 4, Classes: 4, Count: 2, Stable: true})
 		var questions []TailQuestion
-		var all DelayQuestion
+		var all Question
 		for range rapid.IntRange(0, 5).Draw(t, "questions") {
 			q := TailQuestion{rapid.IntRange(0, len(m.Classes)-1).Draw(t, "class"), big.NewRat(rapid.Int64Range(0, 30).Draw(t, "time"), 4)}
 			if m.Classes[q.Class].ArrivalRate.Sign() == 0 {
@@ -33,7 +33,7 @@ func TestTails(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			want, err := Delays(ctx, m, all, Settings{Engine: num.Enclose, RelTol: 1e-20})
+			want, err := delaysOf(ctx, m, all, Settings{Engine: num.Enclose, RelTol: 1e-20})
 			if err != nil {
 				t.Fatal(err)
 			}

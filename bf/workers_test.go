@@ -89,7 +89,7 @@ func TestSolversGiveOneAnswer(t *testing.T) {
 		for _, kib := range []int64{64, 1024, 16384} {
 			for name, m := range map[string]*cluster.Model{"mixed": mixedModel(rand.New(rand.NewPCG(2, 1)), 11, 9), "line": lineModel(14, 3)} {
 				s := Settings{Engine: engine, MaxBytes: kib << 10}
-				questions = append(questions, question{fmt.Sprint("sweep ", name, " ", engine, " in KiB ", kib), func() (any, error) { return LoadSweep(t.Context(), m, factors, s) }})
+				questions = append(questions, question{fmt.Sprint("sweep ", name, " ", engine, " in KiB ", kib), func() (any, error) { return sweepLoads(t.Context(), m, factors, Question{}, s) }})
 			}
 		}
 	}

@@ -359,7 +359,7 @@ func TestOpenOrderStationIsACluster(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want, err := bf.Solve(t.Context(), c, bf.Settings{Engine: num.Exact, MaxJobs: 6})
+		want, err := bf.Answer(t.Context(), c, bf.Question{MaxJobs: 6}, bf.Settings{Engine: num.Exact})
 		if err != nil {
 			t.Fatal(err)
 		}

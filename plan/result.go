@@ -202,10 +202,10 @@ func (in *instance) judgeTarget(ctx context.Context, o *Outcome, row int, s Sett
 		return nil
 	}
 	if out.Value = measured(o.Solution, t); t.measure == problem.Percentile {
-		d, err := bf.Delays(ctx, o.Model, bf.DelayQuestion{Levels: []*big.Rat{t.level}}, bf.Settings{RelTol: s.RelTol, MaxBytes: s.MaxBytes})
+		r, err := bf.Answer(ctx, o.Model, bf.Question{Levels: []*big.Rat{t.level}}, bf.Settings{RelTol: s.RelTol, MaxBytes: s.MaxBytes})
 		switch {
 		case err == nil:
-			out.Value = &d.Classes[t.row].Quantiles[0]
+			out.Value = &r.Classes[t.row].Quantiles[0]
 		case !beyond(err):
 			return err
 		}

@@ -77,17 +77,14 @@ func Sensitivities(ctx context.Context, p *problem.Problem, c problem.Choice, s 
 
 // aimedGradient returns the derivatives of the mean delay that is minimized in the capacity of each row of servers.
 func (in *instance) aimedGradient(ctx context.Context, m *cluster.Model, s bf.Settings) ([]num.Value, error) {
-	if in.aim >= 0 {
-		g, err := bf.ClassGradients(ctx, m, s)
-		if err != nil {
-			return nil, err
-		}
-		return g.Classes[in.aim].MeanDelay.Capacities, nil
-	}
-	g, err := bf.MeanJobsGradient(ctx, m, s)
+	r, err := bf.Answer(ctx, m, bf.Question{Gradient: in.aim < 0, Gradients: in.aim >= 0}, s)
 	if err != nil {
 		return nil, err
 	}
+	if in.aim >= 0 {
+		return r.Gradients.Classes[in.aim].MeanDelay.Capacities, nil
+	}
+	g := r.Gradient
 	rate := new(big.Rat)
 	for _, c := range m.Classes {
 		rate.Add(rate, c.ArrivalRate)

@@ -66,12 +66,12 @@ func TestMonotone(t *testing.T) {
 		if y.Margin.Cmp(x.Margin) < 0 || y.CriticalScale.Cmp(x.CriticalScale) < 0 {
 			t.Fatal("margin or critical scale is smaller")
 		}
-		q := bf.DelayQuestion{Times: []*big.Rat{big.NewRat(1, 4), big.NewRat(2, 1)}}
-		old, err := bf.Delays(ctx, m, q, bf.Settings{Engine: num.Float})
+		q := bf.Question{Times: []*big.Rat{big.NewRat(1, 4), big.NewRat(2, 1)}}
+		old, err := bf.Answer(ctx, m, q, bf.Settings{Engine: num.Float})
 		if err != nil {
 			t.Fatal(err)
 		}
-		now, err := bf.Delays(ctx, &more, q, bf.Settings{Engine: num.Float})
+		now, err := bf.Answer(ctx, &more, q, bf.Settings{Engine: num.Float})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -77,15 +77,10 @@ func (c *comparison) add(what string, e *gibbs.Estimate, exact float64) {
 // compare compares all measures of a model with those that package bf computes.
 func (c *comparison) compare(k int, m *cluster.Model, s gibbs.Settings) {
 	t := c.t
-	want, err := bf.Solve(t.Context(), m, bf.Settings{MaxJobs: s.MaxJobs, ByClass: s.ByClass})
+	q := bf.Question{MaxJobs: s.MaxJobs, ByClass: s.ByClass, Gradient: s.Gradient}
+	want, err := bf.Answer(t.Context(), m, q, bf.Settings{})
 	if err != nil {
 		t.Fatal(err)
-	}
-	g := &bf.Gradient{}
-	if s.Gradient {
-		if g, err = bf.MeanJobsGradient(t.Context(), m, bf.Settings{}); err != nil {
-			t.Fatal(err)
-		}
 	}
 	got, err := gibbs.Run(t.Context(), m, s, nil)
 	if err != nil {
@@ -113,7 +108,7 @@ func (c *comparison) compare(k int, m *cluster.Model, s gibbs.Settings) {
 			c.add("service rate", e.ServiceRate, x.ServiceRate.Float)
 		}
 		if s.Gradient && x.MeanDelay != nil {
-			c.add("gradient by rate", got.Gradient.ArrivalRates[i], g.ArrivalRates[i].Float)
+			c.add("gradient by rate", got.Gradient.ArrivalRates[i], want.Gradient.ArrivalRates[i].Float)
 		}
 		for n, p := range x.JobsDistribution {
 			c.add("distribution of a class", &e.JobsDistribution[n], p.Float)
@@ -122,7 +117,10 @@ func (c *comparison) compare(k int, m *cluster.Model, s gibbs.Settings) {
 	for k, x := range want.Servers {
 		c.add("utilization", &got.Servers[k].Utilization, x.Utilization.Float)
 	}
-	for s, x := range g.Capacities {
+	if want.Gradient == nil {
+		return
+	}
+	for s, x := range want.Gradient.Capacities {
 		c.add("gradient by capacity", got.Gradient.Capacities[s], x.Float)
 	}
 }

@@ -67,7 +67,7 @@ func TestNothingToEstimate(t *testing.T) {
 			{Name: "c", ArrivalRate: big.NewRat(1, 1), Servers: cluster.On(1)},
 		},
 	}
-	want, err := bf.Solve(t.Context(), m, bf.Settings{MaxJobs: 40})
+	want, err := bf.Answer(t.Context(), m, bf.Question{MaxJobs: 40}, bf.Settings{})
 	if err != nil {
 		t.Fatal(err)
 	}

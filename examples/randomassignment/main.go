@@ -49,7 +49,12 @@ func run(w io.Writer) error {
 	farthest, allowed := 0.0, 0.0 // relative error of the recursion against the closed form, and what their bounds allow
 	for _, d := range replicas {
 		m.Classes[0].Servers[0].Choose = d
-		results, err := bf.LoadSweep(context.Background(), m, factors, bf.Settings{})
+		ctx := context.Background()
+		p, err := bf.Prepare(ctx, m)
+		if err != nil {
+			return err
+		}
+		results, err := p.Sweep(ctx, factors, bf.Question{}, bf.Settings{})
 		if err != nil {
 			return err
 		}

@@ -133,10 +133,11 @@ func (a answer) print(w io.Writer) error {
 
 // printWorth prints what more bandwidth is worth on the four nodes where it is worth most, and where least.
 func (a answer) printWorth(w io.Writer) error {
-	g, err := bf.MeanJobsGradient(context.Background(), a.model, bf.Settings{})
+	r, err := bf.Answer(context.Background(), a.model, bf.Question{Gradient: true}, bf.Settings{})
 	if err != nil {
 		return err
 	}
+	g := r.Gradient
 	nodes := make([]int, len(a.model.Servers))
 	for s := range nodes {
 		nodes[s] = s

@@ -59,7 +59,12 @@ func table(w io.Writer, title string, m *cluster.Model) error {
 		loads = append(loads, num.MustRat(load))
 		factors = append(factors, new(big.Rat).Quo(num.MustRat(load), loadOf(m)))
 	}
-	results, err := bf.LoadSweep(context.Background(), m, factors, bf.Settings{Engine: num.Exact})
+	ctx := context.Background()
+	p, err := bf.Prepare(ctx, m)
+	if err != nil {
+		return err
+	}
+	results, err := p.Sweep(ctx, factors, bf.Question{}, bf.Settings{Engine: num.Exact})
 	if err != nil {
 		return err
 	}

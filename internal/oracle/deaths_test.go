@@ -148,7 +148,7 @@ func TestJobsAreMixedPoisson(t *testing.T) {
 	const most = 4
 	rapid.Check(t, func(t *rapid.T) {
 		m := drawDeaths(t)
-		want, err := bf.Solve(t.Context(), m, bf.Settings{Engine: num.Exact, MaxJobs: most, ByClass: true})
+		want, err := bf.Answer(t.Context(), m, bf.Question{MaxJobs: most, ByClass: true}, bf.Settings{Engine: num.Exact})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -179,7 +179,7 @@ func TestDelaysAreLivesOfServers(t *testing.T) {
 	const most = 4
 	rapid.Check(t, func(t *rapid.T) {
 		m := oracle.DrawModel(t, oracle.Options{Servers: 4, Classes: 4, Stable: true})
-		want, err := bf.Delays(t.Context(), m, bf.DelayQuestion{Moments: most}, bf.Settings{Engine: num.Exact})
+		want, err := bf.Answer(t.Context(), m, bf.Question{Moments: most}, bf.Settings{Engine: num.Exact})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -258,12 +258,12 @@ func TestTwoServersAreIntegrals(t *testing.T) {
 		check("E[min(T_1, T_2)]", r.Classes[2].MeanDelay.Exact, quo(one, d))
 		check("P(1 idle)", sub(one, r.Servers[0].Utilization.Exact), quo(quo(c2, b), z))
 		check("P(2 idle)", sub(one, r.Servers[1].Utilization.Exact), quo(quo(c1, a), z))
-		g, err := bf.ClassGradients(t.Context(), m, bf.Settings{Engine: num.Exact})
+		g, err := bf.Answer(t.Context(), m, bf.Question{Gradients: true}, bf.Settings{Engine: num.Exact})
 		if err != nil {
 			t.Fatal(err)
 		}
 		// min and what is left of T_1 are independent, so that Cov(T_1, min) = Var min = 1/d².
-		check("Cov(T_1, min)", g.Classes[0].MeanDelay.ArrivalRates[2].Exact, quo(one, mul(d, d)))
+		check("Cov(T_1, min)", g.Gradients.Classes[0].MeanDelay.ArrivalRates[2].Exact, quo(one, mul(d, d)))
 	})
 }
 

@@ -92,7 +92,7 @@ func TestSolveIsThatOfTheSolver(t *testing.T) {
 		}
 		same(t, "mean jobs", got.MeanJobs, &want.MeanJobs)
 		same(t, "mean delay", got.MeanDelay, want.MeanDelay)
-		delays, err := bf.Delays(t.Context(), m.Scale(load), bf.DelayQuestion{Levels: oracle.Rats("1/2 19/20 99/100")}, bf.Settings{})
+		delays, err := bf.Answer(t.Context(), m.Scale(load), bf.Question{Levels: oracle.Rats("1/2 19/20 99/100")}, bf.Settings{})
 		if (err != nil) != (got.NoPercentiles != "") {
 			t.Fatalf("percentiles: %q, the solver says %v", got.NoPercentiles, err)
 		}

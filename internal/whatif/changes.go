@@ -39,19 +39,15 @@ const (
 // no other single change does better is not told.
 func changes(ctx context.Context, m *cluster.Model, load *big.Rat) (*Changes, error) {
 	now := m.Scale(load)
-	before, err := bf.Solve(ctx, now, settings())
+	before, err := bf.Answer(ctx, now, bf.Question{Gradient: true}, settings())
 	if errors.Is(err, num.ErrUnstable) || err == nil && before.MeanDelay == nil {
 		return &Changes{}, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	gradient, err := bf.MeanJobsGradient(ctx, now, settings())
-	if err != nil {
-		return nil, err
-	}
 	c := comparison{load, before}
-	capacity, err := c.helpful(ctx, capacities(m, gradient))
+	capacity, err := c.helpful(ctx, capacities(m, before.Gradient))
 	if err != nil {
 		return nil, err
 	}

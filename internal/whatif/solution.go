@@ -52,7 +52,7 @@ func solution(ctx context.Context, m *cluster.Model, r *bf.Result, percentiles [
 		return without(fmt.Sprintf("this model has %d states; up to %d the page computes them, beyond pfq does",
 			r.States, mostPercentileStates)), nil
 	}
-	d, err := bf.Delays(ctx, m, bf.DelayQuestion{Levels: levels}, settings())
+	d, err := bf.Answer(ctx, m, bf.Question{Levels: levels}, settings())
 	if err != nil {
 		return without(reason(err)), ctx.Err()
 	}
@@ -89,7 +89,11 @@ func curve(ctx context.Context, m *cluster.Model, q Question) (*Curve, error) {
 		return nil, err
 	}
 	c := &Curve{make([]render.Record, len(loads))}
-	results, err := bf.LoadSweep(ctx, m, loads, settings())
+	p, err := bf.Prepare(ctx, m)
+	if err != nil {
+		return nil, err
+	}
+	results, err := p.Sweep(ctx, loads, bf.Question{}, settings())
 	isStable := err == nil
 	if !isStable && !errors.Is(err, num.ErrUnstable) {
 		return nil, err

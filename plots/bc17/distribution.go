@@ -83,7 +83,7 @@ func distribution(id string, small, large configuration) plots.Spec {
 				if err := ctx.Err(); err != nil {
 					return err
 				}
-				solved, err := bf.Solve(ctx, h.at(h.rho, big.NewRat(1, 1)), bf.Settings{MaxJobs: h.most})
+				solved, err := bf.Answer(ctx, h.at(h.rho, big.NewRat(1, 1)), bf.Question{MaxJobs: h.most}, bf.Settings{})
 				if err != nil {
 					return err
 				}

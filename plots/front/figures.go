@@ -112,7 +112,11 @@ func addDelays(ctx context.Context, f *plots.Figure, runs []*plots.Simulation) e
 	for k := int64(1); k <= 211; k++ {
 		factors = append(factors, big.NewRat(k, 100))
 	}
-	exact, err := bf.LoadSweep(ctx, shop(), factors, bf.Settings{})
+	model, err := bf.Prepare(ctx, shop())
+	if err != nil {
+		return err
+	}
+	exact, err := model.Sweep(ctx, factors, bf.Question{}, bf.Settings{})
 	if err != nil {
 		return err
 	}

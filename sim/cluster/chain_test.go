@@ -21,7 +21,7 @@ import (
 // against compares a simulation with the exact answer of balanced fairness: of 10^9 right ones, two fail a comparison.
 func against(t *testing.T, name string, m *cluster.Model, r *sim.Result) (zs []float64) {
 	t.Helper()
-	exact, err := bf.Solve(t.Context(), m, bf.Settings{MaxJobs: max(1, len(r.Distribution)-1)})
+	exact, err := bf.Answer(t.Context(), m, bf.Question{MaxJobs: max(1, len(r.Distribution)-1)}, bf.Settings{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -33,7 +33,7 @@ func mean(m *cluster.Model) float64 {
 // against5 compares all estimates of a run over the same times with the exact answers of balanced fairness.
 func against5(t *testing.T, name string, m *cluster.Model, r *sim.Result) {
 	t.Helper()
-	exact, err := bf.Solve(t.Context(), m, bf.Settings{MaxJobs: max(1, len(r.Distribution)-1)})
+	exact, err := bf.Answer(t.Context(), m, bf.Question{MaxJobs: max(1, len(r.Distribution)-1)}, bf.Settings{})
 	if err != nil {
 		t.Fatal(err)
 	}

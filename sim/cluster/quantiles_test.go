@@ -51,15 +51,11 @@ func TestQuantilesAreThoseOfTheory(t *testing.T) {
 	var count, square, outside float64
 	for seed := range uint64(15) {
 		m := randomCluster(t, r)
-		theory, err := bf.Delays(t.Context(), m, bf.DelayQuestion{Levels: exact}, bf.Settings{})
+		theory, err := bf.Answer(t.Context(), m, bf.Question{Levels: exact, OfAll: true}, bf.Settings{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		s := simtest.Run(t, Cluster{Model: m}, sim.Settings{Runs: 30, Jumps: 2e4, WarmUp: 5e3, Seed: seed, Levels: levels})
-		all, err := bf.DelaysOfAll(t.Context(), m, exact, bf.Settings{})
-		if err != nil {
-			t.Fatal(err)
-		}
 		compare := func(kind sim.Kind, i int, theory []num.Value) {
 			for k, level := range levels {
 				q := s.Quantile(kind, i, level)
@@ -78,7 +74,7 @@ func TestQuantilesAreThoseOfTheory(t *testing.T) {
 				}
 			}
 		}
-		compare(sim.OfAll, 0, all)
+		compare(sim.OfAll, 0, theory.Quantiles)
 		for i, c := range theory.Classes {
 			compare(sim.OfClass, i, c.Quantiles)
 		}

@@ -164,7 +164,7 @@ func TestClusterIsQueue(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		exact, err := bf.Solve(t.Context(), m, bf.Settings{MaxJobs: 3})
+		exact, err := bf.Answer(t.Context(), m, bf.Question{MaxJobs: 3}, bf.Settings{})
 		if err != nil {
 			t.Fatal(err)
 		}

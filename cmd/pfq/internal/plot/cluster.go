@@ -24,9 +24,9 @@ type curves struct {
 	model   *cluster.Model
 	classes []int // rows that are drawn
 	results []render.Record
-	delays  []*bf.DelayResult // nil without percentiles, and if uneven
-	uneven  bool              // whether mean sizes differ, so that percentiles are simulated only
-	jobs    *bf.Result        // at the rates of the model; nil without distribution
+	delays  []*bf.Result // nil without percentiles, and if uneven
+	uneven  bool         // whether mean sizes differ, so that percentiles are simulated only
+	jobs    *bf.Result   // at the rates of the model; nil without distribution
 }
 
 // cluster draws a cluster. The figure is nil where there is nothing to draw, which the standard error says.
@@ -80,7 +80,7 @@ func (f *question) curves(q command.Query, m *cluster.Model, rows []int) (*curve
 	case len(c.factors) == 0:
 		fmt.Fprintf(q.Stderr, "pfq: there is nothing to draw: the cluster is unstable %s\n", bound)
 		return nil, nil
-	case f.jobs.MaxJobs > 0 && !verdict.Stable:
+	case f.asked.MaxJobs > 0 && !verdict.Stable:
 		fmt.Fprintf(q.Stderr, "pfq: there is no distribution to draw: the cluster is unstable %s\n", bound)
 		return nil, nil
 	case asked > len(c.factors):
@@ -103,7 +103,11 @@ func percentilesByRuns(err error) error {
 
 // solve asks theory.
 func (c *curves) solve(ctx context.Context) (err error) {
-	results, err := bf.LoadSweep(ctx, c.model, c.factors, bf.Settings{})
+	model, err := bf.Prepare(ctx, c.model)
+	if err != nil {
+		return err
+	}
+	results, err := model.Sweep(ctx, c.factors, bf.Question{}, bf.Settings{})
 	if err != nil {
 		return c.flags.withoutFactor(err)
 	}
@@ -112,20 +116,20 @@ func (c *curves) solve(ctx context.Context) (err error) {
 	if err := c.flags.checkPanels(c.model, c.classes); err != nil {
 		return err
 	}
-	if c.flags.jobs.MaxJobs > 0 {
-		if c.jobs, err = bf.Solve(ctx, c.model, c.flags.jobs); err != nil {
+	if c.flags.asked.MaxJobs > 0 {
+		if c.jobs, err = model.Answer(ctx, c.flags.asked, bf.Settings{}); err != nil {
 			return err
 		}
 	}
 	if len(c.flags.percentiles) == 0 || c.uneven {
 		return nil
 	}
-	var question bf.DelayQuestion
+	var delays bf.Question
 	for _, p := range c.flags.percentiles {
-		question.Levels = append(question.Levels, p.Level)
+		delays.Levels = append(delays.Levels, p.Level)
 	}
 	for _, factor := range c.factors {
-		r, err := bf.Delays(ctx, c.model.Scale(factor), question, bf.Settings{})
+		r, err := bf.Answer(ctx, c.model.Scale(factor), delays, bf.Settings{})
 		if err != nil {
 			return c.flags.binding.Translate(err, "or pfq simulate --percentiles, which estimates them")
 		}
@@ -178,7 +182,7 @@ func (f *question) checkPanels(m *cluster.Model, rows []int) error {
 	for _, word := range f.show {
 		count += of(word)
 	}
-	if f.jobs.MaxJobs > 0 {
+	if f.asked.MaxJobs > 0 {
 		count++
 	}
 	var instead []string

@@ -75,11 +75,11 @@ func TestNumbers(t *testing.T) {
 		}
 	}
 	for k, factor := range []*big.Rat{big.NewRat(1, 2), big.NewRat(1, 1), big.NewRat(2, 1)} {
-		r, err := bf.Solve(t.Context(), m.Scale(factor), bf.Settings{MaxJobs: 3})
+		r, err := bf.Answer(t.Context(), m.Scale(factor), bf.Question{MaxJobs: 3}, bf.Settings{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		d, err := bf.Delays(t.Context(), m.Scale(factor), bf.DelayQuestion{Levels: []*big.Rat{big.NewRat(1, 2), big.NewRat(999, 1000)}}, bf.Settings{})
+		d, err := bf.Answer(t.Context(), m.Scale(factor), bf.Question{Levels: []*big.Rat{big.NewRat(1, 2), big.NewRat(999, 1000)}}, bf.Settings{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -38,7 +38,7 @@ type question struct {
 	show        []string
 	classes     chosen // of a cluster
 	percentiles []command.Percentile
-	jobs        bf.Settings // of the distribution; MaxJobs is 0 for none
+	asked       bf.Question // the distribution; MaxJobs is 0 for none
 	factors     []*big.Rat
 	settings    sim.Settings     // Runs is 0 for no simulation
 	policies    command.Policies // of pools
@@ -66,7 +66,7 @@ func New() *cobra.Command {
 		Want: "names of classes, such as web,mail, or worst:N", Parse: parseChosen}.Add(cmd, &f.classes)
 	command.AddPercentiles(cmd, &f.percentiles,
 		"of a cluster, also draw these percentiles of the delay of each class, in order of arrival with exponential sizes")
-	b.Int(&f.jobs.MaxJobs, "MaxJobs", "distribution", bf.MostJobs,
+	b.Int(&f.asked.MaxJobs, "MaxJobs", "distribution", bf.MostJobs,
 		fmt.Sprintf("of a cluster, also draw the probabilities of 0, ..., `N` jobs in all at the rates of the model, "+
 			"N from 1 to %d", bf.MostJobs))
 	command.AddScale(cmd, &f.factors, "draw a point", "all arrival rates, or capacities where jobs stay,")
@@ -112,7 +112,7 @@ func (f *question) check(given func(string) bool) error {
 		}
 		f.show = nil
 	}
-	if len(f.show) == 0 && len(f.percentiles) == 0 && f.jobs.MaxJobs == 0 {
+	if len(f.show) == 0 && len(f.percentiles) == 0 && f.asked.MaxJobs == 0 {
 		return input.Errorf("--show", none, "something to draw, here or with --percentiles or --distribution")
 	}
 	for i, factor := range f.factors {

@@ -33,7 +33,8 @@ func (f *question) solve(q command.Query, c simcluster.Cluster) (t theory, err e
 		return t, err
 	}
 	t.means, err = command.WithProgress(q, func(ctx context.Context) (*bf.Result, error) {
-		return bf.Solve(ctx, c.Model, bf.Settings{MaxJobs: min(f.settings.Distribution, bf.MostJobs), MaxWork: maxWork})
+		asked := bf.Question{MaxJobs: min(f.settings.Distribution, bf.MostJobs)}
+		return bf.Answer(ctx, c.Model, asked, bf.Settings{MaxWork: maxWork})
 	})
 	var large *num.TooLargeError
 	switch {
@@ -112,15 +113,15 @@ func (f *question) solveDelays(q command.Query, m *cluster.Model, means *bf.Resu
 	}
 	d, err = command.WithProgress(q, func(ctx context.Context) (d exactDelays, err error) {
 		s := bf.Settings{Engine: num.Float, MaxBytes: 1 << 30}
-		r, err := bf.Delays(ctx, m, bf.DelayQuestion{Levels: levels}, s)
+		r, err := bf.Answer(ctx, m, bf.Question{Levels: levels, OfAll: true}, s)
 		if err != nil {
 			return d, err
 		}
 		for _, c := range r.Classes {
 			d.classes = append(d.classes, c.Quantiles)
 		}
-		d.all, err = bf.DelaysOfAll(ctx, m, levels, s)
-		return d, err
+		d.all = r.Quantiles
+		return d, nil
 	})
 	if err != nil && !errors.Is(err, command.ErrInterrupted) {
 		note(cli.OneLine(err))

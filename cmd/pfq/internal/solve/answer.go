@@ -13,11 +13,11 @@ import (
 	"productform/stability"
 )
 
-// A solution is a result of solve with its extra.
+// A solution is a result of solve.
 type solution struct {
+	*question
 	model  *cluster.Model
 	result *bf.Result
-	more   extra
 	note   string // what holds for the answer
 	style  render.Style
 	at     *command.Scaled // nil without --scale
@@ -42,8 +42,9 @@ var sections = []render.Section{
 }
 
 // newSolution returns the answer of a result for a model, whose rates are those before any scaling.
-func newSolution(m *cluster.Model, r *bf.Result, more extra, digits int, at *command.Scaled) *solution {
-	return &solution{m, r, more, noteOn(m, r), render.Style{Engine: r.Engine, Digits: digits}, at}
+func (f *question) newSolution(m *cluster.Model, r *bf.Result, at *command.Scaled) *solution {
+	style := render.Style{Engine: r.Engine, Digits: command.Digits(f.settings.RelTol)}
+	return &solution{f, m, r, noteOn(m, r), style, at}
 }
 
 // noteOn returns the note on a result, "" for none.
@@ -71,18 +72,18 @@ func drawsOne(m *cluster.Model) bool {
 	})
 }
 
-func (s *solution) answer() render.Answer {
+func (s *solution) alone() render.Answer {
 	return render.Points([]render.Point{s.point()}, false, columns, s.text)
 }
 
 // point returns the fields of the answer.
 func (s *solution) point() render.Point {
 	body := append(command.AllServers.Head(true), s.style.Record(s.result)...)
-	if r := s.more.delays; r != nil {
-		body = body.Set("delays", delays{whenDelaysHold, r.Engine, r.RelativeErrorBound}, "parts")
+	if d := s.result.Delays; len(s.percentiles) > 0 {
+		body = body.Set("delays", delays{whenDelaysHold, d.Engine, d.RelativeErrorBound}, "parts")
 		s.setDelays(body.Get("classes").([]render.Record))
 	}
-	if g := s.more.gradients; g != nil {
+	if g := s.result.Gradients; g != nil {
 		body = body.Set("gradients", s.gradients(g), "parts")
 	}
 	if s.note != "" {
@@ -110,10 +111,9 @@ type delays struct {
 
 // setDelays adds the percentiles to the classes. A class without arrivals has some that do not exist.
 func (s *solution) setDelays(classes []render.Record) {
-	r := s.more.delays
-	style := render.Style{Engine: r.Engine, Digits: s.style.Digits}
+	style := render.Style{Engine: s.result.Delays.Engine, Digits: s.style.Digits}
 	for i := range classes {
-		delay := command.PercentileFields(s.more.percentiles, r.Classes[i].Quantiles, style)
+		delay := command.PercentileFields(s.percentiles, s.result.Classes[i].Quantiles, style)
 		classes[i] = classes[i].Set("delay", delay, "jobs_distribution")
 	}
 }
@@ -177,7 +177,6 @@ type point struct {
 	factor   *big.Rat
 	at       *command.Scaled
 	unstable *stability.Result // nil if there is a solution
-	more     extra
 	solution *solution
 }
 

@@ -25,11 +25,11 @@ import (
 
 // A question holds what the flags ask for.
 type question struct {
-	binding       *cli.Binding
-	settings      bf.Settings
-	percentiles   []command.Percentile
-	wantGradients bool
-	scaling       command.Scaling
+	binding     *cli.Binding
+	asked       bf.Question
+	settings    bf.Settings
+	percentiles []command.Percentile // asked.Levels, as they were written
+	scaling     command.Scaling
 }
 
 // New returns the command.
@@ -42,14 +42,14 @@ func New() *cobra.Command {
 	cli.Choice(b, &s.Lattice, "Lattice", "lattice", []bf.Lattice{bf.AutoLattice, bf.ClassLattice, bf.ServerLattice,
 		bf.ConnectedLattice, bf.SymmetricLattice, bf.EliminationLattice}, "states to sum over")
 	b.Tol(&s.RelTol)
-	b.Int(&s.MaxJobs, "MaxJobs", "distribution", bf.MostJobs,
+	b.Int(&f.asked.MaxJobs, "MaxJobs", "distribution", bf.MostJobs,
 		fmt.Sprintf("also give the probabilities of 0, ..., `N` jobs in all, N from 1 to %d", bf.MostJobs))
-	b.Switch(&s.ByClass, "ByClass", "by-class",
+	b.Switch(&f.asked.ByClass, "ByClass", "by-class",
 		"give the probabilities of --distribution for the jobs of each class, too")
 	command.AddPercentiles(cmd, &f.percentiles,
 		"also give these percentiles of the delay of each class, in order of arrival with exponential sizes")
 	b.Name("Levels", "percentiles")
-	cli.AddSwitch(cmd, &f.wantGradients, "gradients",
+	cli.AddSwitch(cmd, &f.asked.Gradients, "gradients",
 		"also give the derivatives of the means of each class in every arrival rate and capacity")
 	b.Memory(&s.MaxBytes)
 	command.AddScaling(cmd, &f.scaling, "solve")
@@ -63,11 +63,14 @@ func (f *question) answer(q command.Query) (a render.Answer, stable bool, err er
 	if err == nil {
 		err = command.CheckPercentiles(f.percentiles)
 	}
-	if err == nil && f.settings.ByClass && f.settings.MaxJobs == 0 {
+	if err == nil && f.asked.ByClass && f.asked.MaxJobs == 0 {
 		err = input.Errorf("--by-class", "true", "--distribution N beside it")
 	}
 	if err != nil {
 		return a, false, err
+	}
+	for _, p := range f.percentiles {
+		f.asked.Levels = append(f.asked.Levels, p.Level)
 	}
 	// The tables are counted; this keeps what is made besides from piling up to as much again.
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(f.settings.MaxBytes))
@@ -81,7 +84,7 @@ func (f *question) answer(q command.Query) (a render.Answer, stable bool, err er
 
 // one solves the model as it is.
 func (f *question) one(q command.Query, m *cluster.Model) (a render.Answer, stable bool, err error) {
-	more, r, verdict, err := f.solve(q, m)
+	r, verdict, err := f.solve(q, m)
 	if err != nil {
 		return a, false, err
 	}
@@ -89,61 +92,26 @@ func (f *question) one(q command.Query, m *cluster.Model) (a render.Answer, stab
 		return command.UnstableAnswer(m, verdict, f.settings.Engine), false, nil
 	}
 	f.warn([]*bf.Result{r}, q.Stderr)
-	return newSolution(m, r, more, command.Digits(f.settings.RelTol), nil).answer(), true, nil
+	return f.newSolution(m, r, nil).alone(), true, nil
 }
 
-// An extra holds the results of flags for more than means, each nil without its flag.
-type extra struct {
-	delays      *bf.DelayResult
-	percentiles []command.Percentile // of delays
-	gradients   *bf.Gradients
-}
-
-// solve solves the model, or explains why it is unstable. The extra comes before the means: it takes
-// more, so a model that is too large for it is refused without delay.
-func (f *question) solve(q command.Query, m *cluster.Model) (
-	more extra, r *bf.Result, unstable *stability.Result, err error) {
-	means := func() (*bf.Result, error) {
-		return ask(f, q, func(ctx context.Context) (*bf.Result, error) { return bf.Solve(ctx, m, f.settings) })
+// solve solves the model, or explains why it is unstable.
+func (f *question) solve(q command.Query, m *cluster.Model) (r *bf.Result, unstable *stability.Result, err error) {
+	answer := func() (*bf.Result, error) {
+		return ask(f, q, func(ctx context.Context) (*bf.Result, error) { return bf.Answer(ctx, m, f.asked, f.settings) })
 	}
 	if longWays(m) {
-		if r, err = means(); err == nil {
-			more, err = f.extra(q, m)
-			return more, r, nil, err
-		}
+		r, err = answer()
 		if !errors.Is(err, num.ErrUnstable) {
-			return more, nil, nil, err
+			return r, nil, err
 		}
 	}
 	verdict, err := command.Decide(q, m)
 	if err != nil || !verdict.Stable {
-		return more, nil, verdict, err
+		return nil, verdict, err
 	}
-	if more, err = f.extra(q, m); err != nil {
-		return more, nil, nil, err
-	}
-	r, err = means()
-	return more, r, nil, err
-}
-
-// extra returns the extra of a stable model.
-func (f *question) extra(q command.Query, m *cluster.Model) (more extra, err error) {
-	if len(f.percentiles) > 0 {
-		more.percentiles = f.percentiles
-		var asked bf.DelayQuestion
-		for _, p := range f.percentiles {
-			asked.Levels = append(asked.Levels, p.Level)
-		}
-		more.delays, err = ask(f, q, func(ctx context.Context) (*bf.DelayResult, error) {
-			return bf.Delays(ctx, m, asked, f.settings)
-		})
-	}
-	if err == nil && f.wantGradients {
-		more.gradients, err = ask(f, q, func(ctx context.Context) (*bf.Gradients, error) {
-			return bf.ClassGradients(ctx, m, f.settings)
-		})
-	}
-	return more, err
+	r, err = answer()
+	return r, nil, err
 }
 
 // longWays reports whether jobs choose their servers in so many ways that the fractions of
@@ -192,7 +160,7 @@ func (f *question) instead() string {
 	switch {
 	case len(f.percentiles) > 0:
 		return "or pfq simulate --percentiles, which estimates them"
-	case f.wantGradients:
+	case f.asked.Gradients:
 		return "or pfq estimate --gradients, which estimates derivatives of the mean number of jobs"
 	}
 	return "or pfq estimate, with intervals in place of bounds"
@@ -211,7 +179,7 @@ func (f *question) sweep(q command.Query, m *cluster.Model) (a render.Answer, st
 		points[i] = point{factor: factor, at: &command.Scaled{Class: f.scaling.Class, Scale: scale}}
 		if longWays(m) {
 			float := f.settings
-			float.Engine, float.MaxJobs = num.Float, 0
+			float.Engine = num.Float
 			_, err := command.WithProgress(q, func(ctx context.Context) (*bf.Result, error) {
 				return bf.Solve(ctx, command.ScaleRow(m, row, factor), float)
 			})
@@ -230,15 +198,8 @@ func (f *question) sweep(q command.Query, m *cluster.Model) (a render.Answer, st
 			points[i].unstable = verdict
 		}
 	}
-	for i, p := range points {
-		if p.unstable == nil {
-			if points[i].more, err = f.extra(q, command.ScaleRow(m, row, p.factor)); err != nil {
-				return a, false, err
-			}
-		}
-	}
 	results, err := ask(f, q, func(ctx context.Context) ([]*bf.Result, error) {
-		return loadSweep(ctx, m, row, factors, f.settings)
+		return f.solveAt(ctx, m, row, factors)
 	})
 	if err != nil {
 		return a, false, err
@@ -247,26 +208,29 @@ func (f *question) sweep(q command.Query, m *cluster.Model) (a render.Answer, st
 	stable = len(results) == len(points)
 	for i := range points {
 		if points[i].unstable == nil {
-			digits := command.Digits(f.settings.RelTol)
-			points[i].solution = newSolution(m, results[0], points[i].more, digits, points[i].at)
+			points[i].solution = f.newSolution(m, results[0], points[i].at)
 			results = results[1:]
 		}
 	}
 	return sweepAnswer(m, points, f.settings.Engine), stable, nil
 }
 
-// loadSweep solves the model with the arrival rate in a row, or with -1 all of them, multiplied by each
+// solveAt solves the model with the arrival rate in a row, or with -1 all of them, multiplied by each
 // of the factors.
-func loadSweep(ctx context.Context, m *cluster.Model, row int, factors []*big.Rat, s bf.Settings) (
+func (f *question) solveAt(ctx context.Context, m *cluster.Model, row int, factors []*big.Rat) (
 	results []*bf.Result, err error) {
 	if row < 0 {
-		if results, err = bf.LoadSweep(ctx, m, factors, s); err != nil {
+		p, err := bf.Prepare(ctx, m)
+		if err != nil {
+			return nil, err
+		}
+		if results, err = p.Sweep(ctx, factors, f.asked, f.settings); err != nil {
 			return nil, cmp.Or(errors.Unwrap(err), err) // without the number of the factor
 		}
 		return results, nil
 	}
 	for _, factor := range factors {
-		r, err := bf.Solve(ctx, m.ScaleClass(row, factor), s)
+		r, err := bf.Answer(ctx, m.ScaleClass(row, factor), f.asked, f.settings)
 		if err != nil {
 			return nil, err
 		}

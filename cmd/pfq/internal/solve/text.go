@@ -74,7 +74,7 @@ func (s *solution) partsText(t *render.Text) {
 	if s.note != "" {
 		t.Line("%s", s.note)
 	}
-	if d := s.more.delays; d != nil {
+	if d := s.result.Delays; d != nil {
 		t.Line("means hold for any sizes, percentiles %s; these by the %s engine, within %s of exact",
 			whenDelaysHold, d.Engine, render.OneDigitUp(d.RelativeErrorBound))
 	}

@@ -8,67 +8,62 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"productform/cluster"
 	"productform/internal/cube"
 	"productform/internal/input"
 	"productform/num"
 )
 
-// LoadSweep solves m once for each factor, with all arrival rates multiplied by it, and returns the
-// results in the order of the factors (factors >= 0), which are those of [Solve]. The model is checked and reduced once, and lattices
-// are chosen once. Points run side by side, one on each core, unless
-// their tables are so large that one point keeps all cores busy. They share Settings.MaxBytes; a point that
-// needs more than its share is solved once more when it has all of it, so that neither the numbers nor what is refused
-// depend on how many cores there are. The largest factor is solved first. A factor that fails ends the sweep: the
-// error, as of [Solve], names it.
-func LoadSweep(ctx context.Context, m *cluster.Model, factors []*big.Rat, s Settings) ([]*Result, error) {
+// Sweep answers a question once for each factor >= 0, with all arrival rates multiplied by it, and returns the
+// results in the order of the factors, which are those of [Prepared.Answer]. Lattices are chosen once. Points run side by
+// side, one on each core, unless their tables are so large that one point keeps all cores busy. They share
+// Settings.MaxBytes; a point that needs more than its share is solved once more when it has all of it, so that neither the
+// numbers nor what is refused depend on how many cores there are. The largest factor is solved first. A factor that fails
+// ends the sweep: the error, as of [Prepared.Answer], names it.
+func (p *Prepared) Sweep(ctx context.Context, factors []*big.Rat, q Question, s Settings) ([]*Result, error) {
+	model := *p
+	w := &sweep{model: &model, factors: factors, results: make([]*Result, len(factors))}
 	for i, f := range factors {
 		if err := nonnegative(input.Index("factors", i), f); err != nil {
 			return nil, err
 		}
-	}
-	if err := m.Check(); err != nil {
-		return nil, err
-	}
-	w := &sweep{factors: factors, results: make([]*Result, len(factors))}
-	if len(factors) == 0 {
-		return w.results, nil
-	}
-	for i, f := range factors {
 		if f.Cmp(factors[w.largest]) > 0 {
 			w.largest = i
 		}
 	}
+	if len(factors) == 0 {
+		return w.results, nil
+	}
 	s, err := s.checked()
+	if err == nil {
+		err = q.check(p.model, s)
+	}
 	if err != nil {
 		return nil, w.inFactor(w.largest, err)
 	}
-	if w.model, err = prepare(ctx, m); err != nil {
-		return nil, w.inFactor(w.largest, err)
-	}
-	w.model.first, w.model.keeping = make(map[num.Engine][]*plan), true
-	if err := w.solve(ctx, w.largest, s); err != nil {
+	ask := request{Question: q, Settings: s}
+	model.first, model.keeping = make(map[num.Engine][]*plan), true
+	if err := w.solve(ctx, w.largest, ask); err != nil {
 		return nil, err
 	}
-	w.model.keeping = false
-	if err := w.solveOthers(ctx, s); err != nil {
+	model.keeping = false
+	if err := w.solveOthers(ctx, ask); err != nil {
 		return nil, err
 	}
 	return w.results, nil
 }
 
-// A sweep is a LoadSweep under way.
+// A sweep is a Prepared.Sweep under way.
 type sweep struct {
-	model   *prepared
+	model   *Prepared
 	factors []*big.Rat
 	largest int // place of the largest factor
 	results []*Result
 }
 
-func (w *sweep) solve(ctx context.Context, i int, s Settings) (err error) {
-	p, err := w.model.at(ctx, w.factors[i])
+func (w *sweep) solve(ctx context.Context, i int, s request) (err error) {
+	p, err := w.model.At(ctx, w.factors[i])
 	if err == nil {
-		w.results[i], err = p.solve(ctx, s)
+		w.results[i], err = p.answer(ctx, s)
 	}
 	if err != nil {
 		return w.inFactor(i, err)
@@ -81,7 +76,7 @@ func (w *sweep) inFactor(i int, err error) error {
 }
 
 // solveOthers solves all factors but the largest.
-func (w *sweep) solveOthers(ctx context.Context, s Settings) error {
+func (w *sweep) solveOthers(ctx context.Context, s request) error {
 	workers := sideBySide(w.results[w.largest].Parts, s)
 	shared := s
 	shared.MaxBytes = s.MaxBytes / int64(workers)
@@ -113,7 +108,7 @@ func (w *sweep) solveOthers(ctx context.Context, s Settings) error {
 
 // sideBySide returns how many points with the parts of this one are solved at a time. Each has memory for the
 // tables of every part, and for the choice of its lattice.
-func sideBySide(parts []Part, s Settings) int {
+func sideBySide(parts []Part, s request) int {
 	workers := float64(runtime.GOMAXPROCS(0))
 	for _, p := range parts {
 		if p.States >= 1<<cube.LeafBits {

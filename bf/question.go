@@ -1,0 +1,147 @@
+package bf
+
+import (
+	"context"
+	"math/big"
+
+	"productform/cluster"
+	"productform/internal/cube"
+	"productform/internal/input"
+	"productform/num"
+)
+
+// A Question says what to tell of a cluster. The means are always told; the zero value asks for nothing else.
+type Question struct {
+	MaxJobs int  // if > 0, at most MostJobs, Result.JobsDistribution has P(n = 0), ..., P(n = MaxJobs)
+	ByClass bool // ClassResult.JobsDistribution has as many probabilities of each class, in about as many times the time
+
+	// The delay T_i of a job of a class, arrival to end, in the multi-server queue in order of arrival with exponential
+	// sizes: see [ClassDelays].
+	Levels  []*big.Rat // quantiles, each in (0, 1): 99/100 for the 99th percentile
+	Times   []*big.Rat // times >= 0 at which P(T_i > t) is asked
+	Moments int        // E[T_i^k], k = 1..Moments, at most MostMoments
+	OfAll   bool       // Result.Quantiles are those of a job of any class, in about five times the time
+
+	Gradient  bool // derivatives of the mean number of all jobs: see [Gradient]
+	Gradients bool // derivatives of the means of each class: see [Gradients]
+}
+
+const (
+	MostJobs    = 10000 // the largest [Question.MaxJobs]
+	MostMoments = 64    // the largest [Question.Moments]
+)
+
+// asksDelays reports whether anything is asked of delays.
+func (q *Question) asksDelays() bool { return len(q.Levels)+len(q.Times)+q.Moments > 0 }
+
+// check refuses what cannot be asked of a model with settings that have been checked.
+func (q *Question) check(m *cluster.Model, s Settings) error {
+	if q.MaxJobs < 0 || q.MaxJobs > MostJobs {
+		return input.Errorf("MaxJobs", q.MaxJobs, "an integer in 0..%d", MostJobs)
+	}
+	if q.Moments < 0 || q.Moments > MostMoments {
+		return input.Errorf("Moments", q.Moments, "an integer in 0..%d", MostMoments)
+	}
+	for i, x := range q.Levels {
+		if x == nil || x.Sign() <= 0 || x.Cmp(big.NewRat(1, 1)) >= 0 {
+			return badRat(input.Index("Levels", i), x, "a number > 0 and < 1")
+		}
+		if new(big.Rat).Sub(big.NewRat(1, 1), x).Cmp(leastTail) < 0 {
+			return badRat(input.Index("Levels", i), x, "at most 1 - 2^-900")
+		}
+	}
+	for i, t := range q.Times {
+		if err := nonnegative(input.Index("Times", i), t); err != nil {
+			return err
+		}
+	}
+	if !q.asksDelays() {
+		return nil
+	}
+	return s.checkDelays(m, len(q.Levels)+len(q.Times) > 0)
+}
+
+// checkDelays refuses what cannot be asked of the delays of a model; distributions are quantiles and tails.
+func (s Settings) checkDelays(m *cluster.Model, distributions bool) error {
+	switch {
+	case s.Lattice == ConnectedLattice:
+		return input.Errorf("Lattice", s.Lattice, "class, server or symmetric for delays: on connected sets of servers the recursion is not linear")
+	case s.Engine == num.Exact && distributions:
+		return errNoFraction(s)
+	}
+	_, err := m.OneMeanSize()
+	return err
+}
+
+// A request is a question with settings, both checked.
+type request struct {
+	Question
+	Settings
+	spare *cube.Memory // what one answer of a sweep leaves to the next
+}
+
+// Answer answers a question. The means are those of [Solve], the delays of [ClassDelays]; either, and derivatives, have
+// engines of their own, as Settings.RelTol takes. The error is that of [Solve], or a *[num.InputError] for a question out
+// of range, for delays of a model whose classes differ in mean size, or for fractions of quantiles and tails, which are
+// transcendental numbers; a *[num.TooLargeError] for delays that take too many steps.
+func (p *Prepared) Answer(ctx context.Context, q Question, s Settings) (*Result, error) {
+	s, err := s.checked()
+	if err == nil {
+		err = q.check(p.model, s)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return p.answer(ctx, request{Question: q, Settings: s})
+}
+
+// Answer prepares a model and answers one question about it.
+func Answer(ctx context.Context, m *cluster.Model, q Question, s Settings) (*Result, error) {
+	p, err := Prepare(ctx, m)
+	if err != nil {
+		return nil, err
+	}
+	return p.Answer(ctx, q, s)
+}
+
+// answer answers a request. The means come last: what is asked beside them takes more, so that a model which is too large
+// for it is refused at once.
+func (p *Prepared) answer(ctx context.Context, s request) (*Result, error) {
+	var d *delayResult
+	var quantiles []num.Value
+	var gradient *Gradient
+	var gradients *Gradients
+	var err error
+	if s.asksDelays() {
+		if d, err = p.delaysByEngines(ctx, delayQuestion{}, s); err != nil {
+			return nil, err
+		}
+	}
+	if s.OfAll && d != nil {
+		if quantiles, err = p.quantilesOfAll(ctx, s, d.classes); err != nil {
+			return nil, err
+		}
+	}
+	if s.Gradient {
+		if gradient, err = p.gradient(ctx, s); err != nil {
+			return nil, err
+		}
+	}
+	if s.Gradients {
+		if gradients, err = p.gradients(ctx, s); err != nil {
+			return nil, err
+		}
+	}
+	r, err := p.solve(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	r.Quantiles, r.Gradient, r.Gradients = quantiles, gradient, gradients
+	if d != nil {
+		r.Delays = &d.Precision
+		for i := range r.Classes {
+			r.Classes[i].ClassDelays = d.classes[i]
+		}
+	}
+	return r, nil
+}
