@@ -229,9 +229,9 @@ func TestDelaysBeyondDoubles(t *testing.T) {
 	faster := func(exponent string) *cluster.Model { // all capacities and rates of the shop
 		m := shopModel()
 		for s := range m.Servers {
-			m.Servers[s].Capacity.Mul(m.Servers[s].Capacity, num.MustRat(exponent))
+			m.Servers[s].Capacity.Mul(m.Servers[s].Capacity, num.Rat(exponent))
 		}
-		return m.Scale(num.MustRat(exponent))
+		return m.Scale(num.Rat(exponent))
 	}
 	levels := oracle.Rats("0.5 0.99")
 	for _, c := range []struct {
@@ -260,7 +260,7 @@ func TestDelaysBeyondDoubles(t *testing.T) {
 		if _, err := quantilesOf(t.Context(), m, levels, Settings{}); err == nil || err.Error() != want.Error() {
 			t.Errorf("speed %s: error %v, want %v", speed, err, want)
 		}
-		at := []*big.Rat{new(big.Rat).Inv(num.MustRat(speed))}
+		at := []*big.Rat{new(big.Rat).Inv(num.Rat(speed))}
 		r, err := delaysOf(t.Context(), m, Question{Times: at}, Settings{})
 		if err != nil {
 			t.Fatal(err)

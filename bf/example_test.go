@@ -41,13 +41,13 @@ classes:
 func threeServers() *cluster.Model {
 	return &cluster.Model{
 		Servers: []cluster.Server{
-			{Name: "first", Capacity: num.MustRat("1")},
-			{Name: "second", Capacity: num.MustRat("1")},
-			{Name: "shared", Capacity: num.MustRat("1")},
+			{Name: "first", Capacity: num.Rat("1")},
+			{Name: "second", Capacity: num.Rat("1")},
+			{Name: "shared", Capacity: num.Rat("1")},
 		},
 		Classes: []cluster.Class{
-			{Name: "a", ArrivalRate: num.MustRat("6/5"), Servers: cluster.On(0, 2)},
-			{Name: "b", ArrivalRate: num.MustRat("6/5"), Servers: cluster.On(1, 2)},
+			{Name: "a", ArrivalRate: num.Rat("6/5"), Servers: cluster.On(0, 2)},
+			{Name: "b", ArrivalRate: num.Rat("6/5"), Servers: cluster.On(1, 2)},
 		},
 	}
 }
@@ -96,7 +96,7 @@ func ExamplePrepared_At() {
 		fmt.Println(err)
 		return
 	}
-	q := bf.Question{Levels: []*big.Rat{num.MustRat("0.95")}, Gradients: true}
+	q := bf.Question{Levels: []*big.Rat{num.Rat("0.95")}, Gradients: true}
 	r, err := half.Answer(ctx, q, bf.Settings{})
 	if err != nil {
 		fmt.Println(err)
@@ -113,7 +113,7 @@ func ExamplePrepared_At() {
 // Too many jobs of class a: the error names the classes that cannot be served.
 func ExampleSolve_unstable() {
 	m := threeServers()
-	m.Classes[0].ArrivalRate = num.MustRat("2.5")
+	m.Classes[0].ArrivalRate = num.Rat("2.5")
 	_, err := bf.Solve(context.Background(), m, bf.Settings{})
 	fmt.Println(err)
 	// Output:

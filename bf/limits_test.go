@@ -60,11 +60,11 @@ func TestHardlyUsedIdleServer(t *testing.T) {
 			Servers: []cluster.Server{{Name: "s", Capacity: big.NewRat(1, 1)}, {Name: "idle", Capacity: new(big.Rat)}},
 			Classes: []cluster.Class{
 				{Name: "a", ArrivalRate: big.NewRat(1, 3), Servers: cluster.On(0)},
-				{Name: "b", ArrivalRate: num.MustRat(rate), Servers: cluster.On(0, 1)},
+				{Name: "b", ArrivalRate: num.Rat(rate), Servers: cluster.On(0, 1)},
 			},
 		}
 		// One server: P(no job of b) = (1-ρ)/(1-ρ_a), so that P(b present) = ρ_b/(1-ρ_a).
-		want := new(big.Rat).Mul(num.MustRat(rate), big.NewRat(3, 2))
+		want := new(big.Rat).Mul(num.Rat(rate), big.NewRat(3, 2))
 		r, err := Solve(t.Context(), m, Settings{})
 		if err != nil {
 			t.Fatal(err)
@@ -105,7 +105,7 @@ func TestAnswersBeyondFloat(t *testing.T) {
 		for _, engine := range []num.Engine{num.Auto, num.Float, num.Enclose, num.Exact} {
 			m := &cluster.Model{Servers: []cluster.Server{{Name: "s", Capacity: big.NewRat(1, 1)}}, Classes: []cluster.Class{
 				{Name: "a", ArrivalRate: big.NewRat(1, 2), Servers: cluster.On(0)},
-				{Name: "b", ArrivalRate: num.MustRat(rate), Servers: cluster.On(0)},
+				{Name: "b", ArrivalRate: num.Rat(rate), Servers: cluster.On(0)},
 			}}
 			if _, err := Solve(t.Context(), m, Settings{Engine: engine}); err == nil {
 				t.Errorf("%s, rate %s: no error", engine, rate)
@@ -123,7 +123,7 @@ func drawFarApart(t *rapid.T) *cluster.Model {
 	m := rapid.Custom(func(t *rapid.T) *cluster.Model { return oracle.DrawModel(t, o) }).
 		Filter(func(m *cluster.Model) bool { return oracle.Combinations(m) <= 8 }).Draw(t, "model")
 	power := func(label string, powers ...int) *big.Rat {
-		return num.MustRat(fmt.Sprintf("1e%d", rapid.SampledFrom(powers).Draw(t, label)))
+		return num.Rat(fmt.Sprintf("1e%d", rapid.SampledFrom(powers).Draw(t, label)))
 	}
 	if rapid.Bool().Draw(t, "far apart capacities") {
 		for s := range m.Servers {

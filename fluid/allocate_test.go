@@ -66,7 +66,7 @@ func TestFloatRange(t *testing.T) {
 		{"1 1", "1e125", "jobs[1].weight"},
 	} {
 		p := poolOf("1 1", test.demand)
-		p.Jobs[1].Weight = num.MustRat(test.weight)
+		p.Jobs[1].Weight = num.Rat(test.weight)
 		check := func(what string, err error, exact bool) {
 			t.Helper()
 			var bad *input.Error

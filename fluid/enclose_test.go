@@ -20,7 +20,7 @@ func nearRat(x float64, want *big.Rat, tol, floor float64) bool {
 
 // holds reports whether the interval of v holds want but for one unit of its 24th digit.
 func holds(v num.Value, want *big.Rat) bool {
-	unit := new(big.Rat).Mul(new(big.Rat).Abs(want), num.MustRat("1e-23"))
+	unit := new(big.Rat).Mul(new(big.Rat).Abs(want), num.Rat("1e-23"))
 	if want.Sign() == 0 {
 		unit.SetInt64(0)
 	}
@@ -74,7 +74,7 @@ func TestProportionalReference(t *testing.T) {
 
 func TestEncloseWidths(t *testing.T) {
 	p := poolOf("1 1/3 1/7", "1/5 1 2/3", "1/2 0 1", "1 1 1/9")
-	p.Jobs[2].Weight = num.MustRat("1e-30")
+	p.Jobs[2].Weight = num.Rat("1e-30")
 	p.Jobs[1].Count = 1_000_000_000
 	var last *Allocation
 	for _, tol := range []float64{0.1, 1e-3, 1e-9, 1e-20, 1e-60, 1e-300} {
@@ -233,13 +233,13 @@ func pfRandomPool(rng *rand.Rand) *Pool {
 	for i := range jobs {
 		job := Job{Name: fmt.Sprint("j", i), Weight: big.NewRat(1+rng.Int64N(4), 2), Count: 1 + rng.IntN(4)}
 		if kind == 1 {
-			job.Weight = num.MustRat(fmt.Sprintf("%de%d", 1+rng.IntN(9), rng.IntN(13)-6))
+			job.Weight = num.Rat(fmt.Sprintf("%de%d", 1+rng.IntN(9), rng.IntN(13)-6))
 		}
 		for j := range resources {
 			a := big.NewRat(rng.Int64N(5), 1+rng.Int64N(4))
 			switch {
 			case kind == 2:
-				a = num.MustRat(fmt.Sprintf("%de%d", rng.IntN(9), rng.IntN(13)-6))
+				a = num.Rat(fmt.Sprintf("%de%d", rng.IntN(9), rng.IntN(13)-6))
 			case kind == 3 && j > 0 && rng.IntN(3) > 0:
 				a.Set(job.Demand[j-1])
 			case kind == 4 && i > 0 && rng.IntN(2) > 0:
@@ -285,7 +285,7 @@ func TestEncloseSpreadWeights(t *testing.T) {
 		}
 		p := poolOf(demands...)
 		for i, r := range rows {
-			p.Jobs[i].Weight, p.Jobs[i].Count = num.MustRat(r.weight), r.count
+			p.Jobs[i].Weight, p.Jobs[i].Count = num.Rat(r.weight), r.count
 		}
 		near, err := Allocate(context.Background(), p, PF, Settings{})
 		if err != nil {
@@ -317,7 +317,7 @@ func TestEncloseSpreadWeights(t *testing.T) {
 // utilization is 1e-320/(1 + 1e-20), below the normal doubles but enclosed like any other.
 func TestEncloseTinyUtilization(t *testing.T) {
 	p := poolOf("1 0", "1 1e-300")
-	p.Jobs[1].Weight = num.MustRat("1e-20")
+	p.Jobs[1].Weight = num.Rat("1e-20")
 	for _, s := range []Settings{{}, {Engine: num.Float}} {
 		a, err := Allocate(context.Background(), p, PF, s)
 		if err != nil {
@@ -327,7 +327,7 @@ func TestEncloseTinyUtilization(t *testing.T) {
 		if !(math.Abs(u.Float-1e-320) <= 1e-323) || a.Resources[1].Saturated {
 			t.Errorf("%v: utilization %v, saturated %v", s, u.Float, a.Resources[1].Saturated)
 		}
-		if s.Engine != num.Float && !holds(u, new(big.Rat).Quo(num.MustRat("1e-320"), num.MustRat("1.00000000000000000001"))) {
+		if s.Engine != num.Float && !holds(u, new(big.Rat).Quo(num.Rat("1e-320"), num.Rat("1.00000000000000000001"))) {
 			t.Errorf("utilization in [%g, %g]", u.Low, u.High)
 		}
 	}

@@ -248,11 +248,11 @@ func TestLimitsRefused(t *testing.T) {
 	if err := p.Check(); !errors.As(err, &bad) || bad.Path != "jobs[1].max_tasks" {
 		t.Error(err)
 	}
-	p.Jobs[1].MaxTasks = num.MustRat("1e-130")
+	p.Jobs[1].MaxTasks = num.Rat("1e-130")
 	if _, err := Allocate(context.Background(), p, DRF, Settings{Engine: num.Float}); !errors.As(err, &bad) || bad.Path != "jobs[1].max_tasks" {
 		t.Error(err)
 	}
-	p.Jobs[1].MaxTasks, p.Jobs[1].Count, p.Jobs[0].Count = num.MustRat("1e-6"), 2000, 2
+	p.Jobs[1].MaxTasks, p.Jobs[1].Count, p.Jobs[0].Count = num.Rat("1e-6"), 2000, 2
 	if _, err := Allocate(context.Background(), p, BF, Settings{Engine: num.Float}); !errors.As(err, &bad) || bad.Path != "jobs" {
 		t.Error(err)
 	}

@@ -87,16 +87,16 @@ func references(t *testing.T) []reference {
 	for _, e := range entries {
 		r := reference{e.Name, &Pool{}, make(map[Policy]expected)}
 		for _, s := range e.Model.Resources {
-			r.pool.Resources = append(r.pool.Resources, Resource{Name: s.Name, Capacity: num.MustRat(s.Capacity)})
+			r.pool.Resources = append(r.pool.Resources, Resource{Name: s.Name, Capacity: num.Rat(s.Capacity)})
 		}
 		for _, s := range e.Model.Jobs {
 			job := Job{Name: s.Name, Count: s.Count, Demand: make([]*big.Rat, len(r.pool.Resources))}
 			if s.Weight != "" {
-				job.Weight = num.MustRat(s.Weight)
+				job.Weight = num.Rat(s.Weight)
 			}
 			for j, resource := range r.pool.Resources {
 				if a, ok := s.Demand[resource.Name]; ok {
-					job.Demand[j] = num.MustRat(a)
+					job.Demand[j] = num.Rat(a)
 				}
 			}
 			r.pool.Jobs = append(r.pool.Jobs, job)

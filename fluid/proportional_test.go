@@ -113,7 +113,7 @@ func TestProportionalSymmetricProfiles(t *testing.T) {
 		for _, n := range [][2]int{{1, 1}, {2, 1}, {3, 2}, {7, 1}, {1, 7}, {999, 1000}, {1_000_000_000, 1}, {1, 500}} {
 			p := poolOf("1"+" "+a, a+" "+"1")
 			p.Jobs[0].Count, p.Jobs[1].Count = n[0], n[1]
-			x, _ := num.MustRat(a).Float64()
+			x, _ := num.Rat(a).Float64()
 			n1, n2 := float64(n[0]), float64(n[1])
 			want := []float64{1 / (1 + x) / n1, 1 / (1 + x) / n2}
 			if n1 > n2/x {
@@ -521,12 +521,12 @@ func TestProportionalWarmSmallRows(t *testing.T) {
 	for _, weight := range []string{"1", "1e-3", "1e-6"} {
 		for _, x := range []float64{1e3, 1e5, 1e9} {
 			p := poolOf("1 1", "0 1", "1 0")
-			p.Jobs[1].Weight, p.Jobs[2].Weight = num.MustRat(weight), num.MustRat(weight)
+			p.Jobs[1].Weight, p.Jobs[2].Weight = num.Rat(weight), num.Rat(weight)
 			a, err := NewAllocator(p, PF)
 			if err != nil {
 				t.Fatal(err)
 			}
-			w, _ := num.MustRat(weight).Float64()
+			w, _ := num.Rat(weight).Float64()
 			tasks, want := make([]float64, 3), 2*w/(x+2*w)
 			for _, count := range [][]float64{{x, 5, 1}, {x, 1, 1}} {
 				if err := a.Tasks(context.Background(), count, tasks); err != nil {
@@ -605,7 +605,7 @@ func TestProportionalPriceMeansSaturated(t *testing.T) {
 // The second job would run 1e-360 tasks; nothing is left of what was computed before that was seen.
 func TestAllocatorClearsAfterError(t *testing.T) {
 	p := poolOf("1", "1e120")
-	p.Jobs[0].Weight, p.Jobs[1].Weight = num.MustRat("1e120"), num.MustRat("1e-120")
+	p.Jobs[0].Weight, p.Jobs[1].Weight = num.Rat("1e120"), num.Rat("1e-120")
 	a, err := NewAllocator(p, PF)
 	if err != nil {
 		t.Fatal(err)

@@ -107,7 +107,7 @@ func ExampleDelays() {
 		fmt.Println(err)
 		return
 	}
-	q := network.DelayQuestion{Station: 2, Levels: []*big.Rat{num.MustRat("0.99")}}
+	q := network.DelayQuestion{Station: 2, Levels: []*big.Rat{num.Rat("0.99")}}
 	r, err := network.Delays(context.Background(), m, q, network.Settings{})
 	if err != nil {
 		fmt.Println(err)

@@ -208,7 +208,7 @@ func TestBoundsOfOneChain(t *testing.T) {
 // centralServer returns a network with think time 4 and demands 2, 3 and 1.
 func centralServer(jobs int) *network.Model {
 	visit := func(station int, size string, count int64) network.Visit {
-		return network.Visit{Station: station, MeanSize: num.MustRat(size), Count: big.NewRat(count, 1)}
+		return network.Visit{Station: station, MeanSize: num.Rat(size), Count: big.NewRat(count, 1)}
 	}
 	return &network.Model{
 		Stations: []network.Station{{Name: "think", Discipline: network.Delay}, {Name: "a", Discipline: network.FCFS}, {Name: "b", Discipline: network.FCFS}, {Name: "c", Discipline: network.FCFS}},

@@ -223,7 +223,7 @@ func checkFlowBalance(t *rapid.T, m *Model, v map[int][]*big.Rat) {
 
 // A central server, by hand: from the cpu, jobs go to the disk with 0.6, to the terminals with 0.3, and come back as batch jobs with 0.1.
 func TestTrafficByHand(t *testing.T) {
-	r := func(s string) *big.Rat { return num.MustRat(s) }
+	r := func(s string) *big.Rat { return num.Rat(s) }
 	m := &Model{
 		Stations: []Station{{Name: "think", Discipline: Delay}, {Name: "cpu", Discipline: Sharing}, {Name: "disk", Discipline: FCFS}},
 		Classes: []Class{

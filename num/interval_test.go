@@ -32,7 +32,7 @@ func TestTextIsOutward(t *testing.T) {
 		lowText, highText := e.Text(digits)
 		check := func(text string, x *big.Float, direction int) {
 			exact, _ := x.Rat(nil)
-			got := MustRat(text)
+			got := Rat(text)
 			if d := got.Cmp(exact); d != 0 && d != direction {
 				t.Fatalf("%s is on the wrong side of %g", text, x)
 			}
@@ -73,7 +73,7 @@ func TestText(t *testing.T) {
 		{"1e25", 4, "1.000e+25", "1.000e+25"},
 		{"1/7e40", 1, "1e-41", "2e-41"},
 	} {
-		e := FromRat(MustRat(c.value), 200)
+		e := FromRat(Rat(c.value), 200)
 		if low, high := e.Text(c.digits); low != c.low || high != c.high {
 			t.Errorf("%s to %d digits: %s, %s; want %s, %s", c.value, c.digits, low, high, c.low, c.high)
 		}

@@ -106,11 +106,12 @@ func parseShort(s string) *big.Rat {
 	return ratOf(number, max(power, 1))
 }
 
-// MustRat is ParseRat for literals in programs and tests: it panics on an error.
-func MustRat(s string) *big.Rat {
+// Rat returns the fraction that a literal stands for, such as "1.5" or "2/3". It is ParseRat for
+// programs and tests: like regexp.MustCompile, it panics on an error.
+func Rat(s string) *big.Rat {
 	x, err := ParseRat(s)
 	if err != nil {
-		panic(fmt.Sprintf("num.MustRat(%q): %v", s, err))
+		panic(fmt.Sprintf("num.Rat(%q): %v", s, err))
 	}
 	return x
 }

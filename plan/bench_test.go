@@ -48,7 +48,7 @@ func drawShop(b *testing.B, classes, servers, most int, seed uint64) *problem.Pr
 	return p
 }
 
-func threeDigits(x float64) *big.Rat { return num.MustRat(fmt.Sprintf("%.3g", x)) }
+func threeDigits(x float64) *big.Rat { return num.Rat(fmt.Sprintf("%.3g", x)) }
 
 // drawRacks returns a problem of 12 upgrades and 8 new servers, each in up to so many steps or half as many, with limits on the 99th
 // percentile of the delay of each of 10 classes.

@@ -182,7 +182,7 @@ func (l *growingList) exact(v float64, text, factor string) *big.Rat {
 		return new(big.Rat).SetFloat64(v)
 	}
 	if factor != "" {
-		x.Mul(x, num.MustRat(factor))
+		x.Mul(x, num.Rat(factor))
 	}
 	return x
 }

@@ -35,12 +35,12 @@ classes:
 
 // Two classes have a server each and share a third; the first class brings more than its part.
 func ExampleCluster() {
-	one := num.MustRat("1")
+	one := num.Rat("1")
 	m := &cluster.Model{
 		Servers: []cluster.Server{{Name: "s1", Capacity: one}, {Name: "s2", Capacity: one}, {Name: "shared", Capacity: one}},
 		Classes: []cluster.Class{
-			{Name: "a", ArrivalRate: num.MustRat("1.6"), Servers: cluster.On(0, 2)},
-			{Name: "b", ArrivalRate: num.MustRat("0.5"), Servers: cluster.On(1, 2)},
+			{Name: "a", ArrivalRate: num.Rat("1.6"), Servers: cluster.On(0, 2)},
+			{Name: "b", ArrivalRate: num.Rat("0.5"), Servers: cluster.On(1, 2)},
 		},
 	}
 	r, err := stability.Cluster(context.Background(), m)
@@ -68,8 +68,8 @@ func ExampleCluster() {
 // 100 servers, two drawn for each job: the margin is that of one pair of servers, not of all.
 func ExampleCluster_group() {
 	m := &cluster.Model{
-		Servers: []cluster.Server{{Name: "rack", Count: 100, Capacity: num.MustRat("1")}},
-		Classes: []cluster.Class{{Name: "job", ArrivalRate: num.MustRat("80"), Servers: []cluster.Choice{{Server: 0, Choose: 2}}}},
+		Servers: []cluster.Server{{Name: "rack", Count: 100, Capacity: num.Rat("1")}},
+		Classes: []cluster.Class{{Name: "job", ArrivalRate: num.Rat("80"), Servers: []cluster.Choice{{Server: 0, Choose: 2}}}},
 	}
 	r, err := stability.Cluster(context.Background(), m)
 	fmt.Println(err, r.CriticalScale.RatString(), r.Margin.RatString(), r.MarginServers)
@@ -78,8 +78,8 @@ func ExampleCluster_group() {
 
 // Two machines that work at rate 1 each, and only at 3/2 together.
 func ExampleRank() {
-	rates := []*big.Rat{num.MustRat("2/3"), num.MustRat("5/6")}
-	rank := []*big.Rat{num.MustRat("0"), num.MustRat("1"), num.MustRat("1"), num.MustRat("3/2")}
+	rates := []*big.Rat{num.Rat("2/3"), num.Rat("5/6")}
+	rank := []*big.Rat{num.Rat("0"), num.Rat("1"), num.Rat("1"), num.Rat("3/2")}
 	r, err := stability.Rank(context.Background(), rates, rank)
 	fmt.Println(err, "stable:", r.Stable, "margin:", r.Margin.RatString(), "of", r.MarginSet)
 	// Output: <nil> stable: false margin: 0 of [0 1]
@@ -87,12 +87,12 @@ func ExampleRank() {
 
 func ExampleVerify() {
 	m := &cluster.Model{
-		Servers: []cluster.Server{{Name: "s", Capacity: num.MustRat("1")}},
-		Classes: []cluster.Class{{Name: "a", ArrivalRate: num.MustRat("0.75"), Servers: cluster.On(0)}},
+		Servers: []cluster.Server{{Name: "s", Capacity: num.Rat("1")}},
+		Classes: []cluster.Class{{Name: "a", ArrivalRate: num.Rat("0.75"), Servers: cluster.On(0)}},
 	}
 	r, _ := stability.Cluster(context.Background(), m)
 	fmt.Println(stability.Verify(context.Background(), m, r))
-	r.CriticalScale = num.MustRat("2")
+	r.CriticalScale = num.Rat("2")
 	fmt.Println(stability.Verify(context.Background(), m, r))
 	// Output:
 	// <nil>

@@ -14,10 +14,10 @@ import (
 func ExampleEnclose() {
 	m := tags.ExactModel{
 		Hosts: 2,
-		Load:  num.MustRat("0.5"),
-		Sizes: exact.BoundedPareto{Alpha: num.MustRat("1"), High: num.MustRat("1e10"), Mean: num.MustRat("3000")},
+		Load:  num.Rat("0.5"),
+		Sizes: exact.BoundedPareto{Alpha: num.Rat("1"), High: num.Rat("1e10"), Mean: num.Rat("3000")},
 	}
-	r, err := tags.Enclose(context.Background(), m, tags.PolicyTAGS, []*big.Rat{num.MustRat("78602.3")}, 1e-30)
+	r, err := tags.Enclose(context.Background(), m, tags.PolicyTAGS, []*big.Rat{num.Rat("78602.3")}, 1e-30)
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -98,13 +98,13 @@ func TestEncloseAgainstReference(t *testing.T) {
 func goodExactModel() (paretoFarm, []*big.Rat) {
 	m := paretoFarm{
 		Hosts:  3,
-		Load:   num.MustRat("0.3"),
-		Alpha:  num.MustRat("1.3"),
-		High:   num.MustRat("1e7"),
-		Low:    num.MustRat("700"),
-		Speeds: []*big.Rat{num.MustRat("1"), num.MustRat("2"), num.MustRat("1/2")},
+		Load:   num.Rat("0.3"),
+		Alpha:  num.Rat("1.3"),
+		High:   num.Rat("1e7"),
+		Low:    num.Rat("700"),
+		Speeds: []*big.Rat{num.Rat("1"), num.Rat("2"), num.Rat("1/2")},
 	}
-	return m, []*big.Rat{num.MustRat("3000"), num.MustRat("1e5")}
+	return m, []*big.Rat{num.Rat("3000"), num.Rat("1e5")}
 }
 
 // drawExactModel draws a model of doubles, so that the float engine sees the same one, and cutoffs, stable ones
@@ -275,7 +275,7 @@ func TestEncloseUnstable(t *testing.T) {
 	if _, err := encloseFarm(roots, []*big.Rat{big.NewRat(4, 1)}, 0); !errors.Is(err, ErrPrecision) || !strings.Contains(err.Error(), "host 1") {
 		t.Errorf("load 1 by square roots: %v", err)
 	}
-	tiny := num.MustRat("1e-400")
+	tiny := num.Rat("1e-400")
 	m.Load.Sub(m.Load, tiny)
 	r, err := encloseFarm(m, s, 0)
 	if err != nil {
@@ -312,7 +312,7 @@ func TestEncloseHostsWithoutJobs(t *testing.T) {
 		var cutoffs []*big.Rat
 		var rounded []float64
 		for range m.Hosts - 1 {
-			cutoffs = append(cutoffs, num.MustRat(rapid.SampledFrom([]string{"0", "0.125", "1", "4", "16", "16.5", "60", "64", "1000"}).Draw(t, "cutoff")))
+			cutoffs = append(cutoffs, num.Rat(rapid.SampledFrom([]string{"0", "0.125", "1", "4", "16", "16.5", "60", "64", "1000"}).Draw(t, "cutoff")))
 		}
 		slices.SortFunc(cutoffs, (*big.Rat).Cmp)
 		for _, s := range cutoffs {
@@ -474,7 +474,7 @@ func TestEncloseOtherDistributions(t *testing.T) {
 	texts := []string{"exponential", "deterministic", "bimodal", "hyperexponential", "erlang:4", "hyperexponential:6", "pareto:3", "weibull:0.7", "weibull:2", "list"}
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.SampledFrom(texts).Draw(t, "sizes")
-		var d exact.Distribution = exact.List{num.MustRat("1/8"), num.MustRat("1/8"), num.MustRat("2"), num.MustRat("7/4")}
+		var d exact.Distribution = exact.List{num.Rat("1/8"), num.Rat("1/8"), num.Rat("2"), num.Rat("7/4")}
 		double := sizes.Distribution(ok(sizes.NewEmpirical([]float64{0.125, 0.125, 2, 1.75})))
 		if text != "list" {
 			d, double = ok(exact.Parse(text, big.NewRat(1, 1))), ok(sizes.Parse(text, 1))
@@ -513,14 +513,14 @@ func TestEncloseOtherDistributions(t *testing.T) {
 
 // A load of exactly 1 of a list is known from one just below.
 func TestEncloseListAtLoadOne(t *testing.T) {
-	m := ExactModel{Sizes: exact.List{num.MustRat("1/3"), num.MustRat("1")}, Hosts: 2, Load: num.MustRat("0.5")} // λ = 3/2
-	cutoff := []*big.Rat{num.MustRat("1/3")}
-	m.Speeds = []*big.Rat{num.MustRat("1/2"), num.MustRat("3/2")} // host 1 gets λ/3 = 1/2
+	m := ExactModel{Sizes: exact.List{num.Rat("1/3"), num.Rat("1")}, Hosts: 2, Load: num.Rat("0.5")} // λ = 3/2
+	cutoff := []*big.Rat{num.Rat("1/3")}
+	m.Speeds = []*big.Rat{num.Rat("1/2"), num.Rat("3/2")} // host 1 gets λ/3 = 1/2
 	var unstable *UnstableError
 	if _, err := Enclose(context.Background(), m, PolicyTAGS, cutoff, 0); !errors.As(err, &unstable) || unstable.Host != 0 || unstable.Load != 1 {
 		t.Errorf("load 1: %v", err)
 	}
-	m.Load.Sub(m.Load, num.MustRat("1e-30"))
+	m.Load.Sub(m.Load, num.Rat("1e-30"))
 	if r, err := Enclose(context.Background(), m, PolicyTAGS, cutoff, 0); err != nil || !(r.Hosts[0].Slack.Float > 1e-31 && r.Hosts[0].Slack.Float < 1e-29) {
 		t.Errorf("load just below 1: %v, slack %v", err, r.Hosts)
 	}

@@ -175,7 +175,7 @@ func drawLiteral(t *rapid.T) literalFarm {
 	for range hosts {
 		v := big.NewRat(1, 1)
 		if !equal {
-			v = num.MustRat(rapid.SampledFrom([]string{"1", "1/2", "2", "0.1", "3", "1/3", "0.7"}).Draw(t, "speed"))
+			v = num.Rat(rapid.SampledFrom([]string{"1", "1/2", "2", "0.1", "3", "1/3", "0.7"}).Draw(t, "speed"))
 		}
 		f.speeds = append(f.speeds, v)
 	}
@@ -332,8 +332,8 @@ func TestFractionErrors(t *testing.T) {
 		"Fractions.Sizes":      func(m *Model) { m.Fractions.Sizes = m.Fractions.Sizes[:1] },
 		"Fractions.Sizes[1]":   func(m *Model) { m.Fractions.Sizes[1] = third },
 		"Fractions.Cutoffs":    func(m *Model) { m.Fractions.Cutoffs = []*big.Rat{third} },
-		"Fractions.Cutoffs[0]": func(m *Model) { m.Fractions.Cutoffs = []*big.Rat{num.MustRat("1e-400"), third} },
-		"Fractions.Cutoffs[1]": func(m *Model) { m.Fractions.Cutoffs = []*big.Rat{third, num.MustRat("0.33333333333333332")} },
+		"Fractions.Cutoffs[0]": func(m *Model) { m.Fractions.Cutoffs = []*big.Rat{num.Rat("1e-400"), third} },
+		"Fractions.Cutoffs[1]": func(m *Model) { m.Fractions.Cutoffs = []*big.Rat{third, num.Rat("0.33333333333333332")} },
 	} {
 		m := Model{Sizes: ok(sizes.NewEmpirical([]float64{1.0 / 3, 2})), Hosts: 3, Load: 0.25, Speeds: []float64{1, 1, 1},
 			Fractions: &Fractions{Load: big.NewRat(1, 4), Sizes: []*big.Rat{third, big.NewRat(2, 1)}}}

@@ -35,7 +35,7 @@ func TestOutsideAgreesWithActiveSets(t *testing.T) {
 		r := mustSolve(t, n, l)
 		g, means := oracle.ActiveSets(n.ArrivalRates, n.Rank)
 		z := oracle.Sum(g)
-		if !isExactly(r.Normalization, z) || !isExactly(r.EmptyProbability, quo(num.MustRat("1"), z)) {
+		if !isExactly(r.Normalization, z) || !isExactly(r.EmptyProbability, quo(num.Rat("1"), z)) {
 			t.Fatalf("Z = %v, want %v", r.Normalization, z)
 		}
 		inside, insideMean := new(big.Rat), make([]*big.Rat, len(means))
@@ -55,7 +55,7 @@ func TestOutsideAgreesWithActiveSets(t *testing.T) {
 				insideMean[i].Add(insideMean[i], mul(big.NewRat(int64(v), 1), p))
 			}
 		}
-		if !isExactly(r.MassLeftOut, sub(num.MustRat("1"), inside)) {
+		if !isExactly(r.MassLeftOut, sub(num.Rat("1"), inside)) {
 			t.Fatalf("mass left out %v, want 1 - %v", r.MassLeftOut, inside)
 		}
 		for i, m := range means {
@@ -77,7 +77,7 @@ func TestEtaBoundsTheBalanceFunction(t *testing.T) {
 		l := drawLattice(t, len(r.Eta))
 		b := mustBalance(t, n.Rank, l)
 		for k, x := range l.All() {
-			bound := num.MustRat("1")
+			bound := num.Rat("1")
 			for i, v := range x {
 				bound.Quo(bound, power(r.Eta[i], v))
 			}
@@ -154,7 +154,7 @@ func TestBalanceEquations(t *testing.T) {
 			t.Fatalf("global balance in %v: %v out, %v in", x, out, in)
 		}
 
-		forward, backward := num.MustRat("1"), num.MustRat("1")
+		forward, backward := num.Rat("1"), num.Rat("1")
 		step := func(i, d int) {
 			from := at(x)
 			x[i] += d
@@ -192,21 +192,21 @@ func TestBalanceEquations(t *testing.T) {
 // A measure that is wrong in one state is out of balance there by its own rate, and next to it by λ.
 func TestLocalImbalanceShowsAFault(t *testing.T) {
 	l := whittle.Box(3, 3)
-	phi, err := whittle.InfiniteServers(t.Context(), l, num.MustRat("1"), num.MustRat("2"))
+	phi, err := whittle.InfiniteServers(t.Context(), l, num.Rat("1"), num.Rat("2"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	lambda := []*big.Rat{num.MustRat("1/2"), num.MustRat("3")}
+	lambda := []*big.Rat{num.Rat("1/2"), num.Rat("3")}
 	weights := make([]*big.Rat, 16)
 	for k, x := range l.All() { // Poisson: Π ρ^x/x!
-		weights[k] = num.MustRat("1")
+		weights[k] = num.Rat("1")
 		for i, v := range x {
-			weights[k].Mul(weights[k], power([]*big.Rat{num.MustRat("1/2"), num.MustRat("3/2")}[i], v))
+			weights[k].Mul(weights[k], power([]*big.Rat{num.Rat("1/2"), num.Rat("3/2")}[i], v))
 			weights[k].Quo(weights[k], new(big.Rat).SetInt(new(big.Int).MulRange(1, int64(v))))
 		}
 	}
 	fault, _ := l.Index([]int{2, 1})
-	weights[fault] = add(weights[fault], num.MustRat("1/10"))
+	weights[fault] = add(weights[fault], num.Rat("1/10"))
 	got, err := whittle.LocalImbalances(t.Context(), l, lambda, phi, weights)
 	if err != nil {
 		t.Fatal(err)
@@ -220,7 +220,7 @@ func TestLocalImbalanceShowsAFault(t *testing.T) {
 			if !ok {
 				s = "0"
 			}
-			if !equal(v, num.MustRat(s)) {
+			if !equal(v, num.Rat(s)) {
 				t.Errorf("imbalance in %v of class %d is %v, want %s", x, i, v, s)
 			}
 		}
@@ -231,7 +231,7 @@ func TestLocalImbalanceShowsAFault(t *testing.T) {
 func TestSingleServer(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := drawNetwork(t, 3)
-		mu := num.MustRat("7/3")
+		mu := num.Rat("7/3")
 		rank, err := whittle.SingleServer(len(n.ArrivalRates), mu)
 		if err != nil {
 			t.Fatal(err)
@@ -242,7 +242,7 @@ func TestSingleServer(t *testing.T) {
 			n.ArrivalRates[i] = mul(n.ArrivalRates[i], quo(mul(load, mu), total))
 		}
 		n.Rank = rank
-		idle := sub(num.MustRat("1"), load)
+		idle := sub(num.Rat("1"), load)
 		r := mustSolve(t, n, drawLattice(t, len(n.ArrivalRates)))
 		if !isExactly(r.EmptyProbability, idle) {
 			t.Fatalf("π(0) = %v, want 1-ρ = %v", r.EmptyProbability, idle)
@@ -254,7 +254,7 @@ func TestSingleServer(t *testing.T) {
 			// X_i is geometric with the load of class i on what the others leave.
 			own := quo(lambda, sub(mu, sub(mul(load, mu), lambda)))
 			for k, p := range r.Marginals[i] {
-				if want := mul(power(own, k), sub(num.MustRat("1"), own)); !p.Contains(want) {
+				if want := mul(power(own, k), sub(num.Rat("1"), own)); !p.Contains(want) {
 					t.Fatalf("P(X_%d = %d) = %v, want %v", i, k, p, want)
 				}
 			}
@@ -285,15 +285,15 @@ func TestSeparateServers(t *testing.T) {
 			t.Fatal(err)
 		}
 		r := mustSolve(t, n, whittle.Box(limits...))
-		left := num.MustRat("1")
+		left := num.Rat("1")
 		for i := range mu {
-			left.Mul(left, sub(num.MustRat("1"), power(rho[i], limits[i]+1)))
-			if want := quo(rho[i], sub(num.MustRat("1"), rho[i])); !isExactly(r.MeanJobs[i], want) {
+			left.Mul(left, sub(num.Rat("1"), power(rho[i], limits[i]+1)))
+			if want := quo(rho[i], sub(num.Rat("1"), rho[i])); !isExactly(r.MeanJobs[i], want) {
 				t.Fatalf("E[X_%d] = %v, want %v", i, r.MeanJobs[i], want)
 			}
 		}
-		if !isExactly(r.MassLeftOut, sub(num.MustRat("1"), left)) {
-			t.Fatalf("mass left out %v, want %v", r.MassLeftOut, sub(num.MustRat("1"), left))
+		if !isExactly(r.MassLeftOut, sub(num.Rat("1"), left)) {
+			t.Fatalf("mass left out %v, want %v", r.MassLeftOut, sub(num.Rat("1"), left))
 		}
 		f, err := whittle.StationaryOfBalance(t.Context(), n.ArrivalRates, whittle.Balance{Lattice: r.Lattice, Phi: r.Phi}, mu)
 		if err != nil {
@@ -319,8 +319,8 @@ func TestSeparateServers(t *testing.T) {
 // Infinite servers: X_i is Poisson with mean λ_i/μ_i, Z = e^ρ.
 func TestInfiniteServers(t *testing.T) {
 	l := whittle.Box(6, 5)
-	mu := []*big.Rat{num.MustRat("1"), num.MustRat("3/2")}
-	lambda := []*big.Rat{num.MustRat("4/5"), num.MustRat("1/2")}
+	mu := []*big.Rat{num.Rat("1"), num.Rat("3/2")}
+	lambda := []*big.Rat{num.Rat("4/5"), num.Rat("1/2")}
 	phi, err := whittle.InfiniteServers(t.Context(), l, mu...)
 	if err != nil {
 		t.Fatal(err)
@@ -329,7 +329,7 @@ func TestInfiniteServers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := whittle.StationaryOfBalance(t.Context(), lambda, b, []*big.Rat{num.MustRat("7"), num.MustRat("9")}) // (L_i+1) μ_i
+	r, err := whittle.StationaryOfBalance(t.Context(), lambda, b, []*big.Rat{num.Rat("7"), num.Rat("9")}) // (L_i+1) μ_i
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -337,10 +337,10 @@ func TestInfiniteServers(t *testing.T) {
 		t.Errorf("Z = %v, want %v", r.Normalization, z)
 	}
 	for i, want := range []string{"4/5", "1/3"} {
-		if !r.MeanJobs[i].Contains(num.MustRat(want)) || r.MeanJobs[i].Exact() {
+		if !r.MeanJobs[i].Contains(num.Rat(want)) || r.MeanJobs[i].Exact() {
 			t.Errorf("E[X_%d] = %v, want %s", i, r.MeanJobs[i], want)
 		}
-		rho, _ := num.MustRat(want).Float64()
+		rho, _ := num.Rat(want).Float64()
 		for k, p := range r.Marginals[i] {
 			poisson := math.Exp(-rho) * math.Pow(rho, float64(k)) / math.Gamma(float64(k+1))
 			if !p.Contains(new(big.Rat).SetFloat64(poisson)) {
@@ -357,7 +357,7 @@ func TestInfiniteServers(t *testing.T) {
 // load of up to 9/10.
 func referenceCases() []oracle.Reference {
 	return slices.DeleteFunc(oracle.References(), func(r oracle.Reference) bool {
-		return len(r.Model.Classes) > 5 || r.Expect.CriticalScale.Cmp(num.MustRat("10/9")) < 0
+		return len(r.Model.Classes) > 5 || r.Expect.CriticalScale.Cmp(num.Rat("10/9")) < 0
 	})
 }
 

@@ -18,8 +18,8 @@ import (
 // good returns a stable network of two classes, to be spoiled in one entry.
 func good() *whittle.Network {
 	return &whittle.Network{
-		ArrivalRates: []*big.Rat{num.MustRat("1/2"), num.MustRat("1")},
-		Rank:         []*big.Rat{nil, num.MustRat("2"), num.MustRat("2"), num.MustRat("3")},
+		ArrivalRates: []*big.Rat{num.Rat("1/2"), num.Rat("1")},
+		Rank:         []*big.Rat{nil, num.Rat("2"), num.Rat("2"), num.Rat("3")},
 	}
 }
 
@@ -29,14 +29,14 @@ func TestBadNetworks(t *testing.T) {
 		spoil   func(n *whittle.Network, l *whittle.Lattice)
 		message string
 	}{
-		{func(n *whittle.Network, _ *whittle.Lattice) { n.ArrivalRates[1] = num.MustRat("-1") }, "ArrivalRates[1] = -1: want a number >= 0"},
+		{func(n *whittle.Network, _ *whittle.Lattice) { n.ArrivalRates[1] = num.Rat("-1") }, "ArrivalRates[1] = -1: want a number >= 0"},
 		{func(n *whittle.Network, _ *whittle.Lattice) { n.ArrivalRates[0] = nil }, "ArrivalRates[0] is missing: want a number >= 0"},
 		{func(n *whittle.Network, _ *whittle.Lattice) { n.ArrivalRates = nil }, "ArrivalRates = 0: want 2 rates, one a class of the lattice"},
 		{func(n *whittle.Network, _ *whittle.Lattice) { n.Rank = n.Rank[:3] }, "Rank = 3 values: want 2^2 = 4 values"},
 		{func(n *whittle.Network, _ *whittle.Lattice) { n.Rank[3] = nil }, "Rank[3] is missing: want a number > 0"},
 		{func(n *whittle.Network, _ *whittle.Lattice) { n.Rank[2] = new(big.Rat) }, "Rank[2] = 0: want a number > 0"},
-		{func(n *whittle.Network, _ *whittle.Lattice) { n.Rank[3] = num.MustRat("7/4") }, "Rank[3] = 7/4: want at least Rank[2] = 2: the rate with classes [1] present cannot fall when class 0 joins"},
-		{func(n *whittle.Network, _ *whittle.Lattice) { n.Rank[0] = num.MustRat("1") }, "Rank[0] = 1: want 0 or nil, the rate with no class present"},
+		{func(n *whittle.Network, _ *whittle.Lattice) { n.Rank[3] = num.Rat("7/4") }, "Rank[3] = 7/4: want at least Rank[2] = 2: the rate with classes [1] present cannot fall when class 0 joins"},
+		{func(n *whittle.Network, _ *whittle.Lattice) { n.Rank[0] = num.Rat("1") }, "Rank[0] = 1: want 0 or nil, the rate with no class present"},
 		{func(_ *whittle.Network, l *whittle.Lattice) { l.Limits[1] = -1 }, "Lattice.Limits[1] = -1: want an integer in 0.."},
 		{func(_ *whittle.Network, l *whittle.Lattice) { l.Limits = []int{} }, "Lattice.Limits = 0: want 1 to 20 limits"},
 		{func(_ *whittle.Network, l *whittle.Lattice) { l.Limits = []int{1 << 25, 1 << 25} }, "Lattice.Limits[0] = 33554432: want an integer in 0.."},
@@ -67,12 +67,12 @@ func isInput(err error, message string) bool {
 }
 
 func TestBadCalls(t *testing.T) {
-	one := []*big.Rat{num.MustRat("1")}
+	one := []*big.Rat{num.Rat("1")}
 	box := whittle.Box(1)
-	balance := whittle.Balance{Lattice: box, Phi: []*big.Rat{num.MustRat("1"), num.MustRat("1")}}
+	balance := whittle.Balance{Lattice: box, Phi: []*big.Rat{num.Rat("1"), num.Rat("1")}}
 	tiny := good()
-	tiny.ArrivalRates[0] = power(num.MustRat("1/2"), 200)
-	near := &whittle.Network{ArrivalRates: []*big.Rat{sub(num.MustRat("1"), power(num.MustRat("1/2"), 300))}, Rank: []*big.Rat{nil, num.MustRat("1")}}
+	tiny.ArrivalRates[0] = power(num.Rat("1/2"), 200)
+	near := &whittle.Network{ArrivalRates: []*big.Rat{sub(num.Rat("1"), power(num.Rat("1/2"), 300))}, Rank: []*big.Rat{nil, num.Rat("1")}}
 	solve := func(lambda []*big.Rat, b whittle.Balance, floor []*big.Rat) error {
 		_, err := whittle.StationaryOfBalance(t.Context(), lambda, b, floor)
 		return err
@@ -90,20 +90,20 @@ func TestBadCalls(t *testing.T) {
 		"servers = []: want at least one server":                             second(whittle.FromCluster(t.Context(), &cluster.Model{})),
 		"want a box":                                                         solve(one, whittle.Balance{Lattice: whittle.Simplex(1, 1), Phi: balance.Phi}, one),
 		"Balance.Phi = 1: want 2 numbers":                                    solve(one, whittle.Balance{Lattice: box, Phi: one}, one),
-		"Balance.Phi[0] = 2: want 1":                                         solve(one, whittle.Balance{Lattice: box, Phi: []*big.Rat{num.MustRat("2"), num.MustRat("1")}}, one),
-		"Balance.Phi[1] = -1: want a number > 0":                             solve(one, whittle.Balance{Lattice: box, Phi: []*big.Rat{num.MustRat("1"), num.MustRat("-1")}}, one),
-		"Balance.Phi[1] is missing":                                          solve(one, whittle.Balance{Lattice: box, Phi: []*big.Rat{num.MustRat("1"), nil}}, one),
+		"Balance.Phi[0] = 2: want 1":                                         solve(one, whittle.Balance{Lattice: box, Phi: []*big.Rat{num.Rat("2"), num.Rat("1")}}, one),
+		"Balance.Phi[1] = -1: want a number > 0":                             solve(one, whittle.Balance{Lattice: box, Phi: []*big.Rat{num.Rat("1"), num.Rat("-1")}}, one),
+		"Balance.Phi[1] is missing":                                          solve(one, whittle.Balance{Lattice: box, Phi: []*big.Rat{num.Rat("1"), nil}}, one),
 		"rates = 1: want 2 rows":                                             rates(box, [][]*big.Rat{{nil}}, nil),
 		"rates[1] = 0: want 1 rates":                                         rates(box, [][]*big.Rat{{nil}, {}}, nil),
 		"rates[1][0] is missing: want a number > 0, the rate in state [1]":   rates(box, [][]*big.Rat{{nil}, {nil}}, nil),
 		"rates[1][0] = 0: want a number > 0, the rate in state [1]":          rates(box, [][]*big.Rat{{nil}, {new(big.Rat)}}, nil),
 		"rates[0][0] = 1: want 0, since no job of the class is in state [0]": rates(box, [][]*big.Rat{one, one}, nil),
-		"tol = -1: want a number in [0, 1)":                                  rates(box, [][]*big.Rat{{nil}, one}, num.MustRat("-1")),
-		"classes = 21: want an integer in 1..20":                             second(whittle.SingleServer(21, num.MustRat("1"))),
+		"tol = -1: want a number in [0, 1)":                                  rates(box, [][]*big.Rat{{nil}, one}, num.Rat("-1")),
+		"classes = 21: want an integer in 1..20":                             second(whittle.SingleServer(21, num.Rat("1"))),
 		"rate = 0: want a number > 0":                                        second(whittle.SingleServer(1, new(big.Rat))),
 		"rates = 0: want 1 to 20 rates":                                      second(whittle.SeparateServers(t.Context())),
-		"rates[1] is missing: want a number > 0":                             second(whittle.SeparateServers(t.Context(), num.MustRat("1"), nil)),
-		"rates = 1: want 2 numbers, one a class":                             second(whittle.InfiniteServers(t.Context(), whittle.Box(1, 1), num.MustRat("1"))),
+		"rates[1] is missing: want a number > 0":                             second(whittle.SeparateServers(t.Context(), num.Rat("1"), nil)),
+		"rates = 1: want 2 numbers, one a class":                             second(whittle.InfiniteServers(t.Context(), whittle.Box(1, 1), num.Rat("1"))),
 		"prob = 1: want 2 numbers, one a state":                              second(whittle.LocalImbalances(t.Context(), box, one, [][]*big.Rat{{nil}, one}, one)),
 		"want 0, or a rate in 2^-150..2^150":                                 second(whittle.Stationary(t.Context(), tiny, whittle.Box(1, 1))),
 		"want rates farther from instability, or the exact engine":           second(whittle.Stationary(t.Context(), near, box)),
@@ -126,7 +126,7 @@ func TestUnstable(t *testing.T) {
 		{[]string{"0", "5"}, []int{1}, "class 1 brings 5 jobs per unit of time to servers that can do 2"},
 	} {
 		n := good()
-		n.ArrivalRates = []*big.Rat{num.MustRat(c.lambda[0]), num.MustRat(c.lambda[1])}
+		n.ArrivalRates = []*big.Rat{num.Rat(c.lambda[0]), num.Rat(c.lambda[1])}
 		_, exact := whittle.StationaryExact(t.Context(), n, whittle.Box(2, 2))
 		_, float := whittle.Stationary(t.Context(), n, whittle.Simplex(2, 2))
 		for _, err := range []error{exact, float} {
@@ -146,11 +146,11 @@ func TestClassThatNeverArrives(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !isExactly(r.MeanJobs[0], new(big.Rat)) || !isExactly(r.MeanJobs[1], num.MustRat("1")) { // M/M/1 at load 1/2
+	if !isExactly(r.MeanJobs[0], new(big.Rat)) || !isExactly(r.MeanJobs[1], num.Rat("1")) { // M/M/1 at load 1/2
 		t.Errorf("means %v", r.MeanJobs)
 	}
 	f, err := whittle.Stationary(t.Context(), n, whittle.Simplex(2, 3))
-	if err != nil || f.MeanJobs[0] != 0 || off(f.MeanJobs[1], num.MustRat("1")) > f.RelativeErrorBound {
+	if err != nil || f.MeanJobs[0] != 0 || off(f.MeanJobs[1], num.Rat("1")) > f.RelativeErrorBound {
 		t.Errorf("means %v, %v", f, err)
 	}
 }
@@ -161,7 +161,7 @@ func TestOrderAndUnitsDoNotMatter(t *testing.T) {
 		n := drawNetwork(t, 4)
 		classes := len(n.ArrivalRates)
 		order := rapid.Permutation([]int{0, 1, 2, 3}[:classes]).Draw(t, "order")
-		unit := num.MustRat("3/7")
+		unit := num.Rat("3/7")
 		other := &whittle.Network{ArrivalRates: make([]*big.Rat, classes), Rank: make([]*big.Rat, 1<<classes)}
 		for i, to := range order {
 			other.ArrivalRates[to] = mul(n.ArrivalRates[i], unit)

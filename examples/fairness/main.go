@@ -39,23 +39,23 @@ var policies = []struct {
 // resources returns what the cluster has.
 func resources() []fluid.Resource {
 	return []fluid.Resource{
-		{Name: "processors", Capacity: num.MustRat("100")},
-		{Name: "GB of memory", Capacity: num.MustRat("400")},
+		{Name: "processors", Capacity: num.Rat("100")},
+		{Name: "GB of memory", Capacity: num.Rat("400")},
 	}
 }
 
 // demand returns what one task needs.
 func demand(processors, memory string) []*big.Rat {
-	return []*big.Rat{num.MustRat(processors), num.MustRat(memory)}
+	return []*big.Rat{num.Rat(processors), num.Rat(memory)}
 }
 
 // A task of a training job takes 4 processors and little memory, a task of a query much memory. Alone, a
 // job of either kind takes a minute with the whole cluster: 25 tasks of training, 20 of a query.
 func teamsAt(load string) *traffic.Model {
-	rate := new(big.Rat).Quo(num.MustRat(load), num.MustRat("1.2")) // of each kind, jobs a minute; 1.2 minutes of all processors go with one job of each kind
+	rate := new(big.Rat).Quo(num.Rat(load), num.Rat("1.2")) // of each kind, jobs a minute; 1.2 minutes of all processors go with one job of each kind
 	return &traffic.Model{Resources: resources(), Classes: []traffic.Class{
-		{Name: "training", Demand: demand("4", "1.6"), ArrivalRate: rate, MeanSize: num.MustRat("25")},
-		{Name: "queries", Demand: demand("1", "20"), ArrivalRate: rate, MeanSize: num.MustRat("20")},
+		{Name: "training", Demand: demand("4", "1.6"), ArrivalRate: rate, MeanSize: num.Rat("25")},
+		{Name: "queries", Demand: demand("1", "20"), ArrivalRate: rate, MeanSize: num.Rat("20")},
 	}}
 }
 

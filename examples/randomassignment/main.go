@@ -43,7 +43,7 @@ func run(w io.Writer) error {
 	m.Classes[0].ArrivalRate = big.NewRat(int64(servers), 1) // load 1
 	var factors []*big.Rat
 	for _, load := range loads {
-		factors = append(factors, num.MustRat(load))
+		factors = append(factors, num.Rat(load))
 	}
 	delays := map[int][]float64{}
 	farthest, allowed := 0.0, 0.0 // relative error of the recursion against the closed form, and what their bounds allow

@@ -27,7 +27,7 @@ func TestDelaysAreThoseOfTheClosedForm(t *testing.T) {
 	}
 	for i, line := range strings.Split(b.String(), "\n")[1 : 1+len(loads)] {
 		cells := strings.Fields(line)
-		rate := new(big.Rat).Mul(num.MustRat(loads[i]), big.NewRat(100, 1))
+		rate := new(big.Rat).Mul(num.Rat(loads[i]), big.NewRat(100, 1))
 		for j, d := range replicas {
 			c, err := bf.RandomAssignment(t.Context(), 100, big.NewRat(1, 1), []bf.RandomClass{{ArrivalRate: rate, Choose: d}})
 			if err != nil {

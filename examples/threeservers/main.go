@@ -56,8 +56,8 @@ func loadOf(m *cluster.Model) *big.Rat {
 func table(w io.Writer, title string, m *cluster.Model) error {
 	var loads, factors []*big.Rat
 	for _, load := range []string{"0.1", "0.3", "0.5", "0.7", "0.8", "0.9", "0.95", "0.99"} {
-		loads = append(loads, num.MustRat(load))
-		factors = append(factors, new(big.Rat).Quo(num.MustRat(load), loadOf(m)))
+		loads = append(loads, num.Rat(load))
+		factors = append(factors, new(big.Rat).Quo(num.Rat(load), loadOf(m)))
 	}
 	ctx := context.Background()
 	p, err := bf.Prepare(ctx, m)

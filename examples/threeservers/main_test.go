@@ -26,7 +26,7 @@ func TestModelAgainstQueue(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i := range m.Classes {
-		m.Classes[i].ArrivalRate = num.MustRat("6/5") // load 0.8
+		m.Classes[i].ArrivalRate = num.Rat("6/5") // load 0.8
 	}
 	q, err := oiqueue.FromCluster(t.Context(), m)
 	if err != nil {
@@ -37,7 +37,7 @@ func TestModelAgainstQueue(t *testing.T) {
 		t.Fatal(err)
 	}
 	one := big.NewRat(1, 1)
-	gamma1, gamma2, err := bf.ThreeServers(num.MustRat("6/5"), num.MustRat("6/5"), one, one, one)
+	gamma1, gamma2, err := bf.ThreeServers(num.Rat("6/5"), num.Rat("6/5"), one, one, one)
 	if err != nil {
 		t.Fatal(err)
 	}

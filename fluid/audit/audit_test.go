@@ -25,7 +25,7 @@ var sameRat = cmp.Comparer(func(x, y *big.Rat) bool { return x == y || x != nil 
 // classicPool is the example of Ghodsi et al.: tasks of 1 processor and 4 GB, and of 3 processors and 1 GB.
 func classicPool() *fluid.Pool {
 	return &fluid.Pool{
-		Resources: []fluid.Resource{{Name: "cpu", Capacity: num.MustRat("9")}, {Name: "ram", Capacity: num.MustRat("18")}},
+		Resources: []fluid.Resource{{Name: "cpu", Capacity: num.Rat("9")}, {Name: "ram", Capacity: num.Rat("18")}},
 		Jobs:      []fluid.Job{{Name: "a", Demand: oracle.Rats("1 4")}, {Name: "b", Demand: oracle.Rats("3 1")}},
 	}
 }
@@ -60,7 +60,7 @@ func drawPool(t *rapid.T, rows, resources int, weights, counts bool) *fluid.Pool
 // Each property is violated in turn, with the witness that pencil and paper give.
 func TestAuditWitnesses(t *testing.T) {
 	weighted := classicPool()
-	weighted.Jobs[1].Weight, weighted.Jobs[1].Count = num.MustRat("2"), 3
+	weighted.Jobs[1].Weight, weighted.Jobs[1].Count = num.Rat("2"), 3
 	tests := []struct {
 		name  string
 		pool  *fluid.Pool
@@ -76,52 +76,52 @@ func TestAuditWitnesses(t *testing.T) {
 		}},
 		{"too much memory", classicPool(), oracle.Rats("5 1"), "0", Report{
 			Utilization: oracle.Rats("8/9 7/6"), Saturated: []int{1}, Bottlenecks: [][]int{{1}, nil}, NoBottleneck: []int{1},
-			Overload:  &Overload{1, num.MustRat("7/6")},
-			Shortfall: &Shortfall{1, num.MustRat("1/3"), num.MustRat("1/2")},
-			Envy:      &Envy{1, 0, num.MustRat("1"), num.MustRat("5/3")},
+			Overload:  &Overload{1, num.Rat("7/6")},
+			Shortfall: &Shortfall{1, num.Rat("1/3"), num.Rat("1/2")},
+			Envy:      &Envy{1, 0, num.Rat("1"), num.Rat("5/3")},
 		}},
 		{"both too much", classicPool(), oracle.Rats("9 4"), "0", Report{
 			Utilization: oracle.Rats("7/3 20/9"), Saturated: []int{0, 1}, Bottlenecks: [][]int{{1}, {0}},
-			Overload: &Overload{0, num.MustRat("7/3")},
+			Overload: &Overload{0, num.Rat("7/3")},
 		}},
 		{"idle", classicPool(), oracle.Rats("7/3 2"), "0", Report{ // a may grow by 2/3, b by 2/9, and 4/27 < 2/27
 			Utilization: oracle.Rats("25/27 17/27"), Bottlenecks: [][]int{nil, nil}, NoBottleneck: []int{0, 1},
-			Growth: &Growth{0, num.MustRat("2/3")},
+			Growth: &Growth{0, num.Rat("2/3")},
 		}},
 		{"envious", classicPool(), oracle.Rats("1/2 17/6"), "0", Report{
 			Utilization: oracle.Rats("1 29/108"), Saturated: []int{0}, Bottlenecks: [][]int{nil, {0}}, NoBottleneck: []int{0},
-			Shortfall: &Shortfall{0, num.MustRat("1/9"), num.MustRat("1/2")},
-			Envy:      &Envy{0, 1, num.MustRat("1/2"), num.MustRat("17/24")},
+			Shortfall: &Shortfall{0, num.Rat("1/9"), num.Rat("1/2")},
+			Envy:      &Envy{0, 1, num.Rat("1/2"), num.Rat("17/24")},
 		}},
 		{"nothing", classicPool(), oracle.Rats("0 3"), "0", Report{
 			Utilization: oracle.Rats("1 1/6"), Saturated: []int{0}, Bottlenecks: [][]int{nil, {0}}, NoBottleneck: []int{0},
-			Shortfall: &Shortfall{0, new(big.Rat), num.MustRat("1/2")},
-			Envy:      &Envy{0, 1, new(big.Rat), num.MustRat("3/4")},
+			Shortfall: &Shortfall{0, new(big.Rat), num.Rat("1/2")},
+			Envy:      &Envy{0, 1, new(big.Rat), num.Rat("3/4")},
 		}},
 		// Each of the three jobs of b has two sevenths by right, and holds a third of the processors.
 		{"by weight", weighted, oracle.Rats("0 1"), "0", Report{
 			Utilization: oracle.Rats("1 1/6"), Saturated: []int{0}, Bottlenecks: [][]int{nil, {0}}, NoBottleneck: []int{0},
-			Shortfall: &Shortfall{0, new(big.Rat), num.MustRat("1/7")},
-			Envy:      &Envy{0, 1, new(big.Rat), num.MustRat("1/8")},
+			Shortfall: &Shortfall{0, new(big.Rat), num.Rat("1/7")},
+			Envy:      &Envy{0, 1, new(big.Rat), num.Rat("1/8")},
 		}},
 		// An overload, a shortfall and an envy of at most a tenth pass with the tolerance 1/10, and 19/20 is saturated.
 		{"tolerance", &fluid.Pool{
-			Resources: []fluid.Resource{{Name: "r", Capacity: num.MustRat("1")}},
+			Resources: []fluid.Resource{{Name: "r", Capacity: num.Rat("1")}},
 			Jobs:      []fluid.Job{{Name: "a", Demand: oracle.Rats("1")}, {Name: "b", Demand: oracle.Rats("1")}},
 		}, oracle.Rats("11/20 11/20"), "1/10", Report{
 			Utilization: oracle.Rats("11/10"), Saturated: []int{0}, Bottlenecks: [][]int{{0}, {0}},
 		}},
 		{"tolerance exceeded", &fluid.Pool{
-			Resources: []fluid.Resource{{Name: "r", Capacity: num.MustRat("1")}},
+			Resources: []fluid.Resource{{Name: "r", Capacity: num.Rat("1")}},
 			Jobs:      []fluid.Job{{Name: "a", Demand: oracle.Rats("1")}, {Name: "b", Demand: oracle.Rats("1")}},
 		}, oracle.Rats("9/20 1/2"), "1/10", Report{
 			Utilization: oracle.Rats("19/20"), Saturated: []int{0}, Bottlenecks: [][]int{nil, {0}}, NoBottleneck: []int{0},
-			Shortfall: &Shortfall{0, num.MustRat("9/20"), num.MustRat("1/2")},
-			Envy:      &Envy{0, 1, num.MustRat("9/20"), num.MustRat("1/2")},
+			Shortfall: &Shortfall{0, num.Rat("9/20"), num.Rat("1/2")},
+			Envy:      &Envy{0, 1, num.Rat("9/20"), num.Rat("1/2")},
 		}},
 	}
 	for _, test := range tests {
-		got, err := Audit(context.Background(), test.pool, test.tasks, num.MustRat(test.tol))
+		got, err := Audit(context.Background(), test.pool, test.tasks, num.Rat(test.tol))
 		if err != nil {
 			t.Errorf("%s: %v", test.name, err)
 			continue
@@ -399,14 +399,14 @@ func TestAuditRounded(t *testing.T) {
 
 // Utilizations a hair above and below the tolerance, and equal to it, are told apart, though rounding does not.
 func TestAuditHair(t *testing.T) {
-	tol := num.MustRat("1/8")
+	tol := num.Rat("1/8")
 	for hair, want := range map[int64]bool{-1: false, 0: false, 1: true} {
-		p := &fluid.Pool{Resources: []fluid.Resource{{Name: "r", Capacity: num.MustRat("1")}}, Jobs: []fluid.Job{{Name: "a", Demand: oracle.Rats("1")}}}
+		p := &fluid.Pool{Resources: []fluid.Resource{{Name: "r", Capacity: num.Rat("1")}}, Jobs: []fluid.Job{{Name: "a", Demand: oracle.Rats("1")}}}
 		long := new(big.Int).Lsh(big.NewInt(hair), 4)
 		x := new(big.Rat).SetFrac(long, new(big.Int).Lsh(big.NewInt(1), 12_000))
-		tasks := []*big.Rat{x.Add(x, num.MustRat("9/8"))}
+		tasks := []*big.Rat{x.Add(x, num.Rat("9/8"))}
 		e := fluid.NewProfiles(p)
-		if r, _ := roundedReport(context.Background(), e, tasks, num.MustRat("9/8")); r != nil {
+		if r, _ := roundedReport(context.Background(), e, tasks, num.Rat("9/8")); r != nil {
 			t.Error("a report from rounded numbers")
 		}
 		r, err := Audit(context.Background(), p, tasks, tol)
@@ -557,7 +557,7 @@ func TestAuditTheorems(t *testing.T) {
 // Max-min fairness runs 1/11 of a task of both jobs, of which one is ten times as large: the small one holds 1/11.
 func TestMaxMinShortfall(t *testing.T) {
 	p := &fluid.Pool{
-		Resources: []fluid.Resource{{Name: "r", Capacity: num.MustRat("1")}},
+		Resources: []fluid.Resource{{Name: "r", Capacity: num.Rat("1")}},
 		Jobs:      []fluid.Job{{Name: "small", Demand: oracle.Rats("1")}, {Name: "large", Demand: oracle.Rats("10")}},
 	}
 	a, err := fluid.Allocate(context.Background(), p, fluid.MaxMin, fluid.Settings{})
@@ -568,10 +568,10 @@ func TestMaxMinShortfall(t *testing.T) {
 	if text != "shortfall envy " {
 		t.Fatalf("%s", text)
 	}
-	if diff := cmp.Diff(&Shortfall{0, num.MustRat("1/11"), num.MustRat("1/2")}, r.Shortfall, sameRat); diff != "" {
+	if diff := cmp.Diff(&Shortfall{0, num.Rat("1/11"), num.Rat("1/2")}, r.Shortfall, sameRat); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff(&Envy{0, 1, num.MustRat("1/11"), num.MustRat("10/11")}, r.Envy, sameRat); diff != "" {
+	if diff := cmp.Diff(&Envy{0, 1, num.Rat("1/11"), num.Rat("10/11")}, r.Envy, sameRat); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -580,7 +580,7 @@ func TestMaxMinShortfall(t *testing.T) {
 // two, 2 for the other pairs, and Φ = max(2 + 2, 2 + 3, 2·2) = 5 for all. The second job runs 2/5 of a task and could
 // run 1/10 more.
 func TestBalancedIsNotEfficient(t *testing.T) {
-	one := num.MustRat("1")
+	one := num.Rat("1")
 	p := &fluid.Pool{
 		Resources: []fluid.Resource{{Name: "r", Capacity: one}, {Name: "s", Capacity: one}, {Name: "u", Capacity: one}},
 		Jobs: []fluid.Job{
@@ -592,7 +592,7 @@ func TestBalancedIsNotEfficient(t *testing.T) {
 		t.Error(diff)
 	}
 	r, text := wrongs(t, p, tasks, nil)
-	if diff := cmp.Diff(&Growth{1, num.MustRat("1/10")}, r.Growth, sameRat); diff != "" || text != "growth " {
+	if diff := cmp.Diff(&Growth{1, num.Rat("1/10")}, r.Growth, sameRat); diff != "" || text != "growth " {
 		t.Error(text, diff)
 	}
 }
@@ -607,10 +607,10 @@ func TestAuditBadInput(t *testing.T) {
 		{"few tasks", func(_ *fluid.Pool, tasks *[]*big.Rat, _ **big.Rat) { *tasks = (*tasks)[:1] }, "tasks"},
 		{"many tasks", func(_ *fluid.Pool, tasks *[]*big.Rat, _ **big.Rat) { *tasks = oracle.Rats("1 1 1") }, "tasks"},
 		{"nil", func(_ *fluid.Pool, tasks *[]*big.Rat, _ **big.Rat) { (*tasks)[1] = nil }, "tasks[1]"},
-		{"negative", func(_ *fluid.Pool, tasks *[]*big.Rat, _ **big.Rat) { (*tasks)[0] = num.MustRat("-1/1000") }, "tasks[0]"},
-		{"negative tolerance", func(_ *fluid.Pool, _ *[]*big.Rat, tol **big.Rat) { *tol = num.MustRat("-1/9") }, "tol"},
-		{"tolerance of 1", func(_ *fluid.Pool, _ *[]*big.Rat, tol **big.Rat) { *tol = num.MustRat("1") }, "tol"},
-		{"pool", func(p *fluid.Pool, _ *[]*big.Rat, _ **big.Rat) { p.Jobs[1].Demand[0] = num.MustRat("-1") }, "jobs[1].demand.cpu"},
+		{"negative", func(_ *fluid.Pool, tasks *[]*big.Rat, _ **big.Rat) { (*tasks)[0] = num.Rat("-1/1000") }, "tasks[0]"},
+		{"negative tolerance", func(_ *fluid.Pool, _ *[]*big.Rat, tol **big.Rat) { *tol = num.Rat("-1/9") }, "tol"},
+		{"tolerance of 1", func(_ *fluid.Pool, _ *[]*big.Rat, tol **big.Rat) { *tol = num.Rat("1") }, "tol"},
+		{"pool", func(p *fluid.Pool, _ *[]*big.Rat, _ **big.Rat) { p.Jobs[1].Demand[0] = num.Rat("-1") }, "jobs[1].demand.cpu"},
 	} {
 		p, tasks, tol := classicPool(), oracle.Rats("3 2"), new(big.Rat)
 		test.spoil(p, &tasks, &tol)

@@ -43,7 +43,7 @@ jobs: [{name: a, demand: {cpu: 1, ram: 4}}, {name: b, demand: {cpu: 3, ram: 1}}]
 func demands(text ...string) []*big.Rat {
 	var x []*big.Rat
 	for _, s := range text {
-		x = append(x, num.MustRat(s))
+		x = append(x, num.Rat(s))
 	}
 	return x
 }
@@ -52,7 +52,7 @@ func demands(text ...string) []*big.Rat {
 // processors and 1 GB.
 func twoJobs() *fluid.Pool {
 	return &fluid.Pool{
-		Resources: []fluid.Resource{{Name: "cpu", Capacity: num.MustRat("9")}, {Name: "ram", Capacity: num.MustRat("18")}},
+		Resources: []fluid.Resource{{Name: "cpu", Capacity: num.Rat("9")}, {Name: "ram", Capacity: num.Rat("18")}},
 		Jobs:      []fluid.Job{{Name: "a", Demand: demands("1", "4")}, {Name: "b", Demand: demands("3", "1")}},
 	}
 }

@@ -33,7 +33,7 @@ func indexText(x *IndexSet) string {
 // 6/11.
 func TestIndicesByHand(t *testing.T) {
 	weighted := classicPool()
-	weighted.Jobs[0].Weight, weighted.Jobs[1].Count = num.MustRat("4"), 2
+	weighted.Jobs[0].Weight, weighted.Jobs[1].Count = num.Rat("4"), 2
 	for _, test := range []struct {
 		name  string
 		pool  *fluid.Pool

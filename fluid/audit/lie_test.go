@@ -65,7 +65,7 @@ func TestBestLieClassic(t *testing.T) {
 // of a task in place of 1/2.
 func TestBestLieMaxMin(t *testing.T) {
 	p := &fluid.Pool{
-		Resources: []fluid.Resource{{Name: "r", Capacity: num.MustRat("1")}},
+		Resources: []fluid.Resource{{Name: "r", Capacity: num.Rat("1")}},
 		Jobs:      []fluid.Job{{Name: "jobs", Demand: oracle.Rats("1"), Count: 2}},
 	}
 	got, err := BestLie(context.Background(), p, fluid.MaxMin, 0, LieSettings{MaxFactor: 16})
@@ -257,12 +257,12 @@ func TestBestLieSplitsRows(t *testing.T) {
 
 // A profile that float64 cannot share is passed over: with so many jobs of y it fails for some that the search tries.
 func TestBestLiePassesOver(t *testing.T) {
-	one := num.MustRat("1")
+	one := num.Rat("1")
 	p := &fluid.Pool{
 		Resources: []fluid.Resource{{Name: "r", Capacity: one}, {Name: "s", Capacity: one}, {Name: "u", Capacity: one}, {Name: "v", Capacity: one}},
 		Jobs: []fluid.Job{
 			{Name: "x", Demand: oracle.Rats("1 1"), Count: 4},
-			{Name: "y", Demand: oracle.Rats("3 2 3"), Weight: num.MustRat("4"), Count: 143_107_243},
+			{Name: "y", Demand: oracle.Rats("3 2 3"), Weight: num.Rat("4"), Count: 143_107_243},
 		},
 	}
 	for job := range p.Jobs {

@@ -127,7 +127,7 @@ func TestMomentsOfOwnSizes(t *testing.T) {
 // Mean sizes out of reach of float64 are refused with the class that has them.
 func TestOwnSizesOutOfRange(t *testing.T) {
 	m := twoSizes()
-	m.Classes[1].MeanSize = num.MustRat("1e120")
+	m.Classes[1].MeanSize = num.Rat("1e120")
 	m = oracle.ScaleTo(m, big.NewRat(1, 2))
 	var bad *num.InputError
 	if _, err := (Cluster{Model: m}).Describe(t.Context(), sim.Observation{}); !errors.As(err, &bad) || bad.Path != "Model.classes[1].mean_size" {

@@ -3,7 +3,7 @@
 //
 // For example:
 //
-//	d, err := exact.Parse("weibull:1/2", num.MustRat("3"))
+//	d, err := exact.Parse("weibull:1/2", num.Rat("3"))
 //	if err != nil {
 //		log.Fatal(err)
 //	}
@@ -11,7 +11,7 @@
 //	if err != nil {
 //		log.Fatal(err)
 //	}
-//	p, err := e.At(num.MustRat("10"))
+//	p, err := e.At(num.Rat("10"))
 //	if err != nil {
 //		log.Fatal(err)
 //	}

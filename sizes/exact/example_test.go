@@ -10,7 +10,7 @@ import (
 )
 
 func Example() {
-	d, err := exact.Parse("weibull:1/2", num.MustRat("3"))
+	d, err := exact.Parse("weibull:1/2", num.Rat("3"))
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -18,7 +18,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	p, err := e.At(num.MustRat("10"))
+	p, err := e.At(num.Rat("10"))
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -32,8 +32,8 @@ func Example() {
 
 // The mean of 1/X that slowdowns are made of, to thirty digits, from decimals.
 func ExampleBoundedPareto_Moment() {
-	d := exact.BoundedPareto{Alpha: num.MustRat("1.1"), High: num.MustRat("1e10"), Mean: num.MustRat("3000")}
-	e, err := d.Moment(context.Background(), num.MustRat("-1"), 120)
+	d := exact.BoundedPareto{Alpha: num.Rat("1.1"), High: num.Rat("1e10"), Mean: num.Rat("3000")}
+	e, err := d.Moment(context.Background(), num.Rat("-1"), 120)
 	if err != nil {
 		log.Fatal(err)
 	}

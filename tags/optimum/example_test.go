@@ -14,8 +14,8 @@ import (
 func Example() {
 	m := tags.ExactModel{
 		Hosts: 2,
-		Load:  num.MustRat("0.5"),
-		Sizes: exact.BoundedPareto{Alpha: num.MustRat("1"), High: num.MustRat("1e10"), Mean: num.MustRat("3000")},
+		Load:  num.Rat("0.5"),
+		Sizes: exact.BoundedPareto{Alpha: num.Rat("1"), High: num.Rat("1e10"), Mean: num.Rat("3000")},
 	}
 	r, err := optimum.Enclose(context.Background(), m, tags.Objective{Slowdown: 1}, []float64{78602})
 	if err != nil {
@@ -32,8 +32,8 @@ func Example() {
 func ExampleEnclose() {
 	m := tags.ExactModel{
 		Hosts: 2,
-		Load:  num.MustRat("0.7"),
-		Sizes: exact.BoundedPareto{Alpha: num.MustRat("0.2"), High: num.MustRat("1e10"), Mean: num.MustRat("3000")},
+		Load:  num.Rat("0.7"),
+		Sizes: exact.BoundedPareto{Alpha: num.Rat("0.2"), High: num.Rat("1e10"), Mean: num.Rat("3000")},
 	}
 	r, err := optimum.Enclose(context.Background(), m, tags.Objective{Slowdown: 1}, []float64{2.09e9})
 	if err != nil {

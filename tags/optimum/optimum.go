@@ -5,8 +5,8 @@
 //
 //	m := tags.ExactModel{
 //		Hosts: 2,
-//		Load:  num.MustRat("0.5"),
-//		Sizes: exact.BoundedPareto{Alpha: num.MustRat("1"), High: num.MustRat("1e10"), Mean: num.MustRat("3000")},
+//		Load:  num.Rat("0.5"),
+//		Sizes: exact.BoundedPareto{Alpha: num.Rat("1"), High: num.Rat("1e10"), Mean: num.Rat("3000")},
 //	}
 //	r, err := optimum.Enclose(context.Background(), m, tags.Objective{Slowdown: 1}, []float64{78602})
 //	if err != nil {

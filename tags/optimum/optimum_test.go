@@ -185,7 +185,7 @@ func TestAgainstOptimize(t *testing.T) {
 			Hosts: 1 + r.IntN(5),
 			Load:  big.NewRat(1, 2),
 			Alpha: big.NewRat(int64(5+r.IntN(200)), 100),
-			High:  num.MustRat([]string{"1e5", "1e7", "1e10"}[r.IntN(3)]),
+			High:  num.Rat([]string{"1e5", "1e7", "1e10"}[r.IntN(3)]),
 			Mean:  big.NewRat(3000, 1),
 		}
 		double := func(x *big.Rat) float64 { v, _ := x.Float64(); return v }
@@ -245,10 +245,10 @@ func TestAgainstOptimize(t *testing.T) {
 func TestFairBeyondDoubles(t *testing.T) {
 	m := paretoFarm{
 		Hosts: 2,
-		Load:  num.MustRat("0.67"),
-		Alpha: num.MustRat("0.16"),
-		High:  num.MustRat("1e10"),
-		Mean:  num.MustRat("3000"),
+		Load:  num.Rat("0.67"),
+		Alpha: num.Rat("0.16"),
+		High:  num.Rat("1e10"),
+		Mean:  num.Rat("3000"),
 	}
 	var first Result
 	for i, start := range []float64{1e6, 1e8, 1.2e9, 2e9} {
@@ -269,7 +269,7 @@ func TestFairBeyondDoubles(t *testing.T) {
 		}
 		if i == 0 {
 			first = r
-		} else if d := new(big.Rat).Sub(r.ExactCutoffs[0], first.ExactCutoffs[0]); d.Abs(d).Cmp(num.MustRat("1e-38")) > 0 {
+		} else if d := new(big.Rat).Sub(r.ExactCutoffs[0], first.ExactCutoffs[0]); d.Abs(d).Cmp(num.Rat("1e-38")) > 0 {
 			t.Errorf("from %g: %g, not %g", start, r.Points[0], first.Points[0])
 		}
 	}
@@ -278,10 +278,10 @@ func TestFairBeyondDoubles(t *testing.T) {
 func TestErrors(t *testing.T) {
 	m := paretoFarm{
 		Hosts: 3,
-		Load:  num.MustRat("0.5"),
-		Alpha: num.MustRat("1.3"),
-		High:  num.MustRat("1e10"),
-		Mean:  num.MustRat("3000"),
+		Load:  num.Rat("0.5"),
+		Alpha: num.Rat("1.3"),
+		High:  num.Rat("1e10"),
+		Mean:  num.Rat("3000"),
 	}
 	good := []float64{2760, 82970}
 	o := tags.Objective{Slowdown: 1}
@@ -307,7 +307,7 @@ func TestErrors(t *testing.T) {
 	if _, err := m.enclose(tags.Objective{}, good); err == nil {
 		t.Error("no error without weights")
 	}
-	m.Load = num.MustRat("0.95")
+	m.Load = num.Rat("0.95")
 	if _, err := m.enclose(o, good); !errors.Is(err, tags.ErrInfeasible) {
 		t.Errorf("load 0.95: %v", err)
 	}
@@ -321,10 +321,10 @@ func TestErrors(t *testing.T) {
 func TestOneHost(t *testing.T) {
 	m := paretoFarm{
 		Hosts: 1,
-		Load:  num.MustRat("0.7"),
-		Alpha: num.MustRat("1.5"),
-		High:  num.MustRat("1e7"),
-		Mean:  num.MustRat("3000"),
+		Load:  num.Rat("0.7"),
+		Alpha: num.Rat("1.5"),
+		High:  num.Rat("1e7"),
+		Mean:  num.Rat("3000"),
 	}
 	r, err := m.enclose(tags.Objective{Waiting: 1}, nil)
 	if err != nil {

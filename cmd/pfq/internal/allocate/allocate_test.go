@@ -177,9 +177,9 @@ c<u>      1            yes
 
 // A number below 1 is never shown as 1, and one above is not shown as below.
 func TestAllocateNearOne(t *testing.T) {
-	fraction := func(text string) render.Number { return render.Rat(num.MustRat(text), render.Fraction) }
+	fraction := func(text string) render.Number { return render.Rat(num.Rat(text), render.Fraction) }
 	load := func(text string) render.Number {
-		return render.RatBeside(num.MustRat(text), big.NewRat(1, 1), render.Unproved)
+		return render.RatBeside(num.Rat(text), big.NewRat(1, 1), render.Unproved)
 	}
 	for _, c := range []struct {
 		n    render.Number

@@ -178,7 +178,7 @@ func (a *tagsAnswer) enclosedAt(ctx context.Context, m tags.ExactModel) (*enclos
 		}
 		for _, s := range r.Points {
 			text := s.Text('g', cutoffDigits)
-			e.texts, cutoffs = append(e.texts, text), append(cutoffs, num.MustRat(text))
+			e.texts, cutoffs = append(e.texts, text), append(cutoffs, num.Rat(text))
 		}
 		e.value, e.radius = &r.Objective, r.Radius+5.1*math.Pow(10, -cutoffDigits) // of the solution and of the digits
 	}
