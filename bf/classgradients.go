@@ -57,7 +57,7 @@ func (p *Prepared) gradients(ctx context.Context, s request) (g *Gradients, err 
 			pairs, pairs*perPair/(1<<20), s.MaxBytes>>20)}
 	}
 	with := func(plans []*plan) error {
-		return precisely(s, plans, func(engine num.Engine, prec uint) (width float64, err error) {
+		return solveToWidth(s, plans, func(engine num.Engine, prec uint) (width float64, err error) {
 			g, width, err = p.gradientsWith(ctx, plans, engine, prec, s)
 			return width, err
 		})
@@ -103,7 +103,7 @@ func (p *Prepared) gradientsWith(ctx context.Context, plans []*plan, engine num.
 		}
 		err := l.eachClass(ctx, engine, prec, func(i int, d derivatives.Slopes) { g.add(l, d, i) })
 		if err != nil {
-			return nil, 0, inRows(err, m, l.component)
+			return nil, 0, errorInRows(err, m, l.component)
 		}
 	}
 	if g.beyond {

@@ -2,79 +2,89 @@ package bf
 
 import "productform/num"
 
-// The constants below decide which lattice answers. Work is counted in additions and products of tables of float64; a
-// core does about aSecond of them per second.
+// The constants in this file decide which lattice answers. They count operations: additions and
+// products of float64 over tables of sets.
 const (
-	aSecond = 1e9
+	// opsPerSecond is the number of operations that one core does in a second.
+	opsPerSecond = 1e9
 
-	// A term of a graph takes graphWork in float64, building included, and longWork in other engines. A product of two
-	// coefficients of a series takes seriesWork.
-	graphWork, longWork, seriesWork = 200, 2000, 20
+	// A term of a graph takes opsPerTerm in float64, building the graph included, and opsPerBigTerm
+	// with the other engines. A product of two coefficients of a series takes opsPerCoefficient.
+	opsPerTerm, opsPerBigTerm, opsPerCoefficient = 200, 2000, 20
 
-	// Methods are not compared below fewProducts, about 10 ms.
-	fewProducts = 1e7
+	// Methods that take less than minCompared, about 10 ms, are not compared.
+	minCompared = 1e7
+
+	// An element of a set of servers takes serverGain times as long as one of a set of classes,
+	// because the sweep over sets of servers reads one table more.
+	serverGain = 1.5
 )
 
-// Connected sets are counted if the lattice of sets has more than many terms, and taken if they have at most 1/gain of
-// these. A sweep over a table of sets goes through tableGain terms in the time that it takes to find one term of a
-// connected set; fractions of connected sets, which are multiplied, are longer than those of sets. Derivatives take as
-// long for each term of either, of which sets have half as many as they have states times elements.
+// Connected sets are counted if the lattice of all sets has more than so many terms, and they
+// answer if they have at most 1/gain as many. The reasons for the gains:
 const (
-	manyTableTerms, tableGain = 1 << 31, 1 << 12 // two seconds
-	manyGraphTerms, graphGain = 1 << 12, 4
-	exactGain                 = 8
-	fewTerms, derivativeGain  = 1 << 8, 2
+	manyTableTerms = 1 << 31 // two seconds of a sweep over a table
+	tableGain      = 1 << 12 // terms that such a sweep adds up while a graph finds one term
+	manyGraphTerms = 1 << 12
+	graphGain      = 4 // finding connected sets takes longer than numbering all sets
+	exactGain      = 8 // fractions of connected sets are products, so they are longer
+	fewTerms       = 1 << 8
+	derivativeGain = 2 // a term of either takes as long; all sets have half as many as states times elements
 )
 
 const (
-	// manyToCheck is the number of terms above which a flow tells whether a model is stable before connected sets are
-	// counted.
-	manyToCheck = 1 << 18
+	// stabilityTerms is the number of terms above which a maximum flow decides whether a model is
+	// stable before connected sets are counted.
+	stabilityTerms = 1 << 18
 
-	// Servers in a line or a ring have tables of intervals where those of sets have more than manyToLineUp terms: some
-	// milliseconds.
-	manyToLineUp = 1 << 22
+	// Servers in a line or a ring are solved over intervals if the lattice of all sets has more
+	// than intervalTerms, which take some milliseconds.
+	intervalTerms = 1 << 22
 
-	// Servers are eliminated if the tables of sets have more than eliminationTerms, about 30 ms, and more than twice the
-	// estimate for elimination. Below that, tables are as fast and have more digits.
+	// Servers are eliminated if the tables of sets have more than eliminationTerms, about 30 ms, and
+	// more than twice the estimate for elimination. Below that, tables are as fast and have more
+	// digits.
 	eliminationTerms = 1 << 25
 
-	// eliminationRowTerms is the same limit for requests of distributions. Elimination omits the distribution of all jobs.
+	// eliminationRowTerms is the same limit for requests of distributions. Elimination omits the
+	// distribution of all jobs.
 	eliminationRowTerms = 1 << 28
 
-	// mostConnectedTerms is the most terms of a graph of connected sets. It takes a second to count as many, and some to
-	// find them; each takes bytesPerTerm.
-	mostConnectedTerms, bytesPerTerm = 2e7, 48
+	// maxConnectedTerms is the largest graph of connected sets. Counting so many terms takes a
+	// second and finding them several; each takes bytesPerTerm.
+	maxConnectedTerms, bytesPerTerm = 2e7, 48
 
-	// mostProducts limits an elimination that has no other limit of work.
-	mostProducts = 1e11
+	// maxProducts limits eliminations unless Settings.MaxWork does.
+	maxProducts = 1e11
 
-	// mostWritten limits the classes, and the servers, of a model whose groups are written out for elimination.
-	mostWritten = 20000
+	// maxExpanded limits the classes, and the servers, of a model whose groups are expanded for
+	// elimination.
+	maxExpanded = 20000
 )
 
-// Derivatives of the mean number of all jobs take meanDerivative for each term of a graph, both sweeps, and elimination
-// eliminationSweep for each operation of its estimate: measured on trees of 14 to 19 servers. Those of each class take
-// floatDerivative or longDerivative per term and class, longDerivative for classes far apart, which get their digits
-// between bounds only. Elimination takes over if all sweeps take more than manyToDerive, three seconds.
+// Derivatives of the mean number of all jobs take meanDerivative operations per term of a graph,
+// both sweeps included, and eliminationSweep per operation of the estimate for elimination. Both
+// were measured on trees of 14 to 19 servers. Derivatives of each class take floatDerivative per
+// term and class, or longDerivative if classes are far apart, where only enclosures have their
+// digits. Elimination takes over above slowGradientOps, three seconds.
 const (
-	meanDerivative, eliminationSweep              = 1500, 5
-	floatDerivative, longDerivative, manyToDerive = 700, 10000, 3e9
+	meanDerivative, eliminationSweep                 = 1500, 5
+	floatDerivative, longDerivative, slowGradientOps = 700, 10000, 3e9
 )
 
-// distributionWork returns the work in float64 for the distribution of the number of all jobs, per
-// term of a table of subsets or of a graph of connected sets. It counts the graph, a step from each
-// order to the next and, on connected sets, a product of series.
-func distributionWork(lattice Lattice, jobs int) float64 {
+// distributionOps returns the operations in float64 for the distribution of the number of all jobs,
+// per term of a table of sets or of a graph of connected sets: the graph, a step from each order to
+// the next and, on connected sets, a product of series.
+func distributionOps(lattice Lattice, jobs int) float64 {
 	n := float64(jobs)
 	if lattice == ConnectedLattice {
-		return graphWork + 10*n + 0.04*n*n
+		return opsPerTerm + 10*n + 0.04*n*n
 	}
 	return 10 + 2*n
 }
 
-// connectedGain returns the number of terms of a plan on sets above which connected sets are counted, and how many times
-// fewer terms these need to have.
+// connectedGain returns the number of terms of a plan on sets above which connected sets are
+// counted, and how many times fewer terms connected sets must have.
 func (l *plan) connectedGain() (many, gain float64) {
 	jobs := float64(l.s.MaxJobs)
 	onTable := isOn[tables](l)
@@ -83,11 +93,11 @@ func (l *plan) connectedGain() (many, gain float64) {
 	case onTable && jobs == 0:
 		return manyTableTerms, tableGain
 	case onTable:
-		sets := distributionWork(l.lattice, l.s.MaxJobs)
-		return fewProducts / sets, distributionWork(ConnectedLattice, l.s.MaxJobs) / sets
+		sets := distributionOps(l.lattice, l.s.MaxJobs)
+		return minCompared / sets, distributionOps(ConnectedLattice, l.s.MaxJobs) / sets
 	case l.engine == num.Exact && l.s.Engine == num.Exact:
 		gain = exactGain
-	case l.engine == num.Exact: // the graph is for derivatives
+	case l.engine == num.Exact: // the graph is of derivatives
 		many, gain = fewTerms, derivativeGain
 	}
 	if jobs > 1 { // a product of series takes jobs/2 times as long as a step from one order to the next

@@ -167,7 +167,7 @@ func (p *Prepared) delaysWith(ctx context.Context, q delayQuestion, s request, e
 			err = r.addBy(ctx, ask, q)
 		}
 		if err != nil {
-			return nil, inRows(err, p.model, c)
+			return nil, errorInRows(err, p.model, c)
 		}
 	}
 	switch {
@@ -177,7 +177,7 @@ func (p *Prepared) delaysWith(ctx context.Context, q delayQuestion, s request, e
 		return nil, ErrRange
 	case engine == num.Enclose && r.width > s.RelTol: // more bits are due, and say what the answers are
 	case r.beyond:
-		return nil, errBeyond()
+		return nil, rangeError()
 	}
 	return r, nil
 }
@@ -223,7 +223,7 @@ func (q *query) planTable(ctx context.Context) (*plan, error) {
 	entries := l.states * float64(len(l.problem.Classes))
 	enclosed := l.with(num.Enclose)
 	need := enclosed.method.bytes(enclosed, 0) + entries*(4+perNumber) + 8*l.states*perNumber
-	if need > float64(q.s.MaxBytes) || entries >= mostEntries {
+	if need > float64(q.s.MaxBytes) || entries >= maxEntries {
 		tables := ""
 		if q.s.Moments > 0 {
 			tables = "moments of delays"

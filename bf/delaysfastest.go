@@ -77,8 +77,8 @@ func (r *delayResult) addFastest(ctx context.Context, ask *query, q delayQuestio
 		start, table.err = table.l.firstSteps(), &delays.StepsError{}
 	}
 	defer func() { r.steps += table.work }()
-	if start <= fewProducts {
-		if table.run(ctx, q, fewProducts); table.isGood(s) || table.isFinal() {
+	if start <= minCompared {
+		if table.run(ctx, q, minCompared); table.isGood(s) || table.isFinal() {
 			return r.take(&table, c, s)
 		}
 	}
@@ -87,7 +87,7 @@ func (r *delayResult) addFastest(ctx context.Context, ask *query, q delayQuestio
 	}
 	if other.err == nil && other.l.problem.Bits <= exactBits {
 		work := other.l.estimate(other.l.elimination(), other.l.delaySettings(tailsOf(s.Levels)))
-		if table.needsSteps() && max(start, fewProducts) < work {
+		if table.needsSteps() && max(start, minCompared) < work {
 			if table.run(ctx, q, work); table.isGood(s) || table.isFinal() {
 				return r.take(&table, c, s)
 			}

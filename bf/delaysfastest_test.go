@@ -77,7 +77,7 @@ func TestDelaysTakeTheFastestMethod(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			most += 2 * max(fewProducts, l.estimate(l.elimination(), l.delaySettings(tailsOf(q.Levels))))
+			most += 2 * max(minCompared, l.estimate(l.elimination(), l.delaySettings(tailsOf(q.Levels))))
 			query.s.Lattice = ClassLattice
 			table, err := query.planTable(t.Context())
 			if err != nil {
@@ -85,7 +85,7 @@ func TestDelaysTakeTheFastestMethod(t *testing.T) {
 			}
 			r := &delayResult{Precision: Precision{Engine: num.Float}, classes: make([]ClassDelays, len(m.Classes))}
 			var long *delays.StepsError
-			switch _, err := r.add(t.Context(), table, delayQuestion{}, fewProducts); {
+			switch _, err := r.add(t.Context(), table, delayQuestion{}, minCompared); {
 			case err != nil && !errors.As(err, &long):
 				t.Fatal(err)
 			case err == nil:
@@ -125,7 +125,7 @@ func TestDelaysOfStiffPair(t *testing.T) {
 			}
 		}
 	}
-	if r.steps > 2*fewProducts {
+	if r.steps > 2*minCompared {
 		t.Errorf("%.3g products", r.steps)
 	}
 }

@@ -29,7 +29,7 @@ func (p *Prepared) quantilesOfAll(ctx context.Context, s request, classes []Clas
 			return nil, nil
 		}
 		if b.high > math.MaxFloat64 {
-			return nil, errBeyond()
+			return nil, rangeError()
 		}
 		brackets[k] = b
 	}

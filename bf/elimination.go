@@ -85,9 +85,9 @@ func offerElimination(_ context.Context, q *query, best *plan) (*plan, error) {
 	case q.engine != num.Float:
 		return nil, nil
 	case !q.problem.Whole:
-		return q.offerWritten(best), nil
+		return q.offerExpanded(best), nil
 	}
-	cost := best.replaceable()
+	cost := best.termsToBeat()
 	least, faster := float64(eliminationTerms), 2.0
 	if q.s.MaxJobs > 0 {
 		least, faster = eliminationRowTerms, 1
@@ -104,12 +104,12 @@ func offerElimination(_ context.Context, q *query, best *plan) (*plan, error) {
 	}
 	servers := len(q.problem.Groups)
 	return &plan{query: *q, lattice: EliminationLattice, method: e, states: float64(servers), sets: best,
-		why: fmt.Sprintf("%d servers, one after the other, of width %d, %s", servers, e.Width, q.instead())}, nil
+		why: fmt.Sprintf("%d servers, one after the other, of width %d, %s", servers, e.Width, q.insteadOf())}, nil
 }
 
 func askElimination(_ context.Context, q *query) (*plan, error) {
 	if !q.problem.Whole {
-		l, err := q.writeOut()
+		l, err := q.expandGroups()
 		if err == nil {
 			l.why = fmt.Sprintf("asked for; %.0f servers, those of groups written out, one after the other, of width %d", l.states, l.elimination().Width)
 		}
@@ -124,8 +124,8 @@ func askElimination(_ context.Context, q *query) (*plan, error) {
 		why: fmt.Sprintf("asked for; %d servers, one after the other, of width %d", servers, e.Width)}, nil
 }
 
-// rowsByElimination returns how elimination finds the distributions of the jobs of each class, if they are requested and it can; else nil.
-func (q *query) rowsByElimination() *eliminating {
+// classElimination returns how elimination finds the distributions of the jobs of each class, if they are requested and it can; else nil.
+func (q *query) classElimination() *eliminating {
 	isPossible := q.engine == num.Float && q.s.ByClass && q.s.MaxJobs > 0 && q.problem.Whole && q.problem.Bits <= exactBits
 	if !isPossible || slices.Contains(q.leftOut, EliminationLattice) {
 		return nil
@@ -137,17 +137,17 @@ func (q *query) rowsByElimination() *eliminating {
 	return e
 }
 
-// rowsWork estimates how long elimination takes for the distributions of the jobs of each class: functions of several times make one
+// classEliminationOps estimates how long elimination takes for the distributions of the jobs of each class: functions of several times make one
 // integral for each probability.
-func (e *eliminating) rowsWork(jobs int) float64 {
+func (e *eliminating) classEliminationOps(jobs int) float64 {
 	if e.Width > 1 {
 		return e.toOrder * (1 + float64(jobs)/5)
 	}
 	return e.toOrder
 }
 
-// preferRows takes elimination for the distributions of the jobs of each class where that takes less time than the lattice of the plan.
-func (l *plan) preferRows() {
+// preferClassElimination takes elimination for the distributions of the jobs of each class where that takes less time than the lattice of the plan.
+func (l *plan) preferClassElimination() {
 	if l.rows != nil || l.s.Lattice != "" || isOn[*eliminating](l) {
 		return
 	}
@@ -155,11 +155,11 @@ func (l *plan) preferRows() {
 	for _, list := range l.component.Classes {
 		rows += len(list)
 	}
-	work := l.terms() * float64(rows) * distributionWork(l.lattice, l.s.MaxJobs)
-	if work <= fewProducts {
+	work := l.terms() * float64(rows) * distributionOps(l.lattice, l.s.MaxJobs)
+	if work <= minCompared {
 		return
 	}
-	if e := l.rowsByElimination(); e != nil && e.rowsWork(l.s.MaxJobs) < work/2 {
+	if e := l.classElimination(); e != nil && e.classEliminationOps(l.s.MaxJobs) < work/2 {
 		l.rows = e
 	}
 }
@@ -289,7 +289,7 @@ func (e *eliminating) solveRows(ctx context.Context, l *plan) (measures, error) 
 func (e *eliminating) solveProblem(ctx context.Context, l *plan, p *recursion.Problem) (measures, error) {
 	ask := elimination.Settings{Tolerance: l.tol, MaxBytes: l.s.MaxBytes, MaxWork: l.s.MaxWork}
 	if e.most > 0 {
-		ask.MaxWork = min(cmp.Or(ask.MaxWork, mostProducts), e.most)
+		ask.MaxWork = min(cmp.Or(ask.MaxWork, maxProducts), e.most)
 	}
 	if l.s.ByClass {
 		ask.ByClass = l.s.MaxJobs
@@ -304,11 +304,11 @@ func (e *eliminating) solveProblem(ctx context.Context, l *plan, p *recursion.Pr
 // eliminate solves a problem of the component of the plan; if the tolerance is missed, with the bounds that there are, where those will do.
 func (l *plan) eliminate(ctx context.Context, p *recursion.Problem, ask elimination.Settings, anyBound bool) (*elimination.Result, error) {
 	e := eliminationProblem(p)
-	ask.MaxWork = cmp.Or(ask.MaxWork, mostProducts)
+	ask.MaxWork = cmp.Or(ask.MaxWork, maxProducts)
 	r, err := elimination.Solve(ctx, e, l.elimination().Order, ask)
 	var large *num.TooLargeError
 	if errors.As(err, &large) {
-		return nil, l.tooMuch(large, ask)
+		return nil, l.workError(large, ask)
 	}
 	var missed *elimination.ToleranceError
 	if !errors.As(err, &missed) {
@@ -324,9 +324,9 @@ func (l *plan) eliminate(ctx context.Context, p *recursion.Problem, ask eliminat
 	return nil, err
 }
 
-// tooMuch says in words that elimination takes too much work, or memory, and whether a larger tolerance takes less: by as many times as
+// workError says in words that elimination takes too much work, or memory, and whether a larger tolerance takes less: by as many times as
 // there are fewer nodes of shorter times, to a power of one more than the width.
-func (l *plan) tooMuch(large *num.TooLargeError, s elimination.Settings) error {
+func (l *plan) workError(large *num.TooLargeError, s elimination.Settings) error {
 	much, help := fmt.Sprintf("more than %.0e products", s.MaxWork), ""
 	if large.Limit > 0 && large.Bytes > float64(large.Limit) {
 		much = fmt.Sprintf("%.3g MiB, more than the limit of %.3g", large.Bytes/(1<<20), float64(large.Limit)/(1<<20))
@@ -399,8 +399,8 @@ func (l *plan) derive(ctx context.Context, ask elimination.Settings) (*eliminati
 	if l.elimination().Width > 1 {
 		ask.Tolerance = s.RelTol / 2
 	}
-	if work := l.elimination().toOrder * float64(len(ask.Of)); l.elimination().Width == 1 && work > cmp.Or(s.MaxWork, mostProducts) {
-		return nil, l.tooMuch(&num.TooLargeError{States: l.states}, elimination.Settings{Tolerance: 1, MaxWork: cmp.Or(s.MaxWork, mostProducts)})
+	if work := l.elimination().toOrder * float64(len(ask.Of)); l.elimination().Width == 1 && work > cmp.Or(s.MaxWork, maxProducts) {
+		return nil, l.workError(&num.TooLargeError{States: l.states}, elimination.Settings{Tolerance: 1, MaxWork: cmp.Or(s.MaxWork, maxProducts)})
 	}
 	r, err := l.eliminate(ctx, l.problem, ask, l.elimination().Width == 1 || s.Engine == num.Float)
 	var missed *elimination.ToleranceError
@@ -444,5 +444,5 @@ func checkStable(ctx context.Context, m *cluster.Model) error {
 
 // eliminated reports whether a part was solved by elimination, or its distributions of single classes were.
 func (r *Result) eliminated() bool {
-	return slices.ContainsFunc(r.Parts, func(p Part) bool { return p.Lattice == EliminationLattice || p.byRows })
+	return slices.ContainsFunc(r.Parts, func(p Part) bool { return p.Lattice == EliminationLattice || p.classesByElimination })
 }

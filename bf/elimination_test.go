@@ -66,7 +66,7 @@ func widthOf(t *rapid.T, m *cluster.Model) int {
 			if e, err := q.findOrder(); err == nil {
 				width = max(width, e.Width)
 			}
-		} else if l, err := q.writeOut(); err == nil {
+		} else if l, err := q.expandGroups(); err == nil {
 			width = max(width, l.elimination().Width)
 		}
 	}
@@ -498,7 +498,7 @@ func TestEliminationRefuses(t *testing.T) {
 		1e-6: "or a tolerance of 1e-3, ",
 		1e-3: "more than 1e+11 products",
 	} {
-		if err := wide.tooMuch(&num.TooLargeError{}, elimination.Settings{Tolerance: tolerance, MaxWork: 1e11}); !strings.Contains(err.Error(), want) ||
+		if err := wide.workError(&num.TooLargeError{}, elimination.Settings{Tolerance: tolerance, MaxWork: 1e11}); !strings.Contains(err.Error(), want) ||
 			strings.Contains(err.Error(), "tolerance") != (tolerance < 1e-3) {
 			t.Errorf("tolerance %g: %v", tolerance, err)
 		}
@@ -852,7 +852,7 @@ func TestDistributionsTakeConnectedSets(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got.Parts[0].Lattice != ConnectedLattice || both.Parts[0].Lattice != ConnectedLattice || !both.Parts[0].byRows || len(both.JobsDistribution) != 11 {
+	if got.Parts[0].Lattice != ConnectedLattice || both.Parts[0].Lattice != ConnectedLattice || !both.Parts[0].classesByElimination || len(both.JobsDistribution) != 11 {
 		t.Errorf("%+v, %+v", got.Parts, both.Parts)
 	}
 }

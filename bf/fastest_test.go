@@ -69,7 +69,7 @@ func TestPlanTakesLeastWork(t *testing.T) {
 				} else if err != nil {
 					t.Fatal(err)
 				}
-				got, most := chosen.method.work(chosen, s.MaxJobs), 3*max(fewProducts, other.method.work(other, s.MaxJobs))
+				got, most := chosen.method.work(chosen, s.MaxJobs), 3*max(minCompared, other.method.work(other, s.MaxJobs))
 				if got > most {
 					t.Errorf("%s takes %.3g, a third of it on %s is %.3g", chosen.why, got, lattice, most)
 				}

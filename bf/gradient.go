@@ -36,7 +36,7 @@ func (p *Prepared) gradient(ctx context.Context, s request) (g *Gradient, err er
 	if err != nil {
 		return nil, err
 	}
-	err = precisely(s, plans, func(engine num.Engine, prec uint) (width float64, err error) {
+	err = solveToWidth(s, plans, func(engine num.Engine, prec uint) (width float64, err error) {
 		g, width, err = p.gradientWith(ctx, plans, engine, prec, s)
 		return width, err
 	})
@@ -57,7 +57,7 @@ func (p *Prepared) gradientPlans(ctx context.Context, s request, byClass, withou
 	plans := make([]*plan, len(components))
 	for k := range components {
 		if plans[k], err = gradientPlan(ctx, p.equal, &components[k], s, byClass, withoutElimination); err != nil {
-			return nil, inRows(err, p.model, &components[k])
+			return nil, errorInRows(err, p.model, &components[k])
 		}
 	}
 	return plans, nil
@@ -88,7 +88,7 @@ func gradientPlan(ctx context.Context, m *cluster.Model, c *cluster.Component, s
 		}
 	}
 	var large *num.TooLargeError
-	isLong := err == nil && byClass && !withoutElimination && l.derivesLong()
+	isLong := err == nil && byClass && !withoutElimination && l.isGradientSlow()
 	if isAuto && !withoutElimination && (isLong || errors.As(err, &large)) {
 		if other, otherwise := eliminated(); otherwise == nil && other.elimination().written == nil {
 			return other, nil
@@ -105,7 +105,7 @@ func gradientPlan(ctx context.Context, m *cluster.Model, c *cluster.Component, s
 // of the work of the graph of l and each derivative meets the tolerance; nil otherwise.
 func (l *plan) eliminateSlopes(ctx context.Context) *plan {
 	work := l.gradientTerms() * meanDerivative
-	if work <= fewProducts || !l.canDerive() {
+	if work <= minCompared || !l.canDerive() {
 		return nil
 	}
 	e, err := l.findOrder()
@@ -134,14 +134,14 @@ func (l *plan) gradientTerms() float64 {
 	return l.states * float64(l.elements()) / 2
 }
 
-// derivesLong reports whether the derivatives of each class take long on the graph of the plan, and elimination does not.
-func (l *plan) derivesLong() bool {
+// isGradientSlow reports whether the derivatives of each class take long on the graph of the plan, and elimination does not.
+func (l *plan) isGradientSlow() bool {
 	perTerm := float64(longDerivative)
 	if l.s.Engine == num.Float {
 		perTerm = floatDerivative
 	}
 	terms, classes := l.gradientTerms(), float64(len(l.problem.Classes))
-	if !l.canDerive() || terms*classes*perTerm <= manyToDerive {
+	if !l.canDerive() || terms*classes*perTerm <= slowGradientOps {
 		return false
 	}
 	q := l.query
@@ -153,8 +153,8 @@ func (l *plan) derivesLong() bool {
 // eliminates reports whether the derivatives are still to be found by elimination.
 func eliminates(l *plan) bool { return l.lattice == EliminationLattice && l.slopes == nil }
 
-// precisely tries the engine of the settings, or engines and precisions until one gives the width asked for. Elimination has float64 only.
-func precisely(s request, plans []*plan, try func(engine num.Engine, prec uint) (width float64, err error)) error {
+// solveToWidth tries the engine of the settings, or engines and precisions until one gives the width asked for. Elimination has float64 only.
+func solveToWidth(s request, plans []*plan, try func(engine num.Engine, prec uint) (width float64, err error)) error {
 	l := s.ladder()
 	l.Next = func(error) bool { return false }
 	_, err := arithmetic.Climb(l, func(engine num.Engine, prec uint) (none struct{}, width float64, err error) {
@@ -191,7 +191,7 @@ func (p *Prepared) gradientWith(ctx context.Context, plans []*plan, engine num.E
 		}
 		slopes, err := l.derivatives(ctx, engine, prec)
 		if err != nil {
-			return nil, 0, inRows(err, m, l.component)
+			return nil, 0, errorInRows(err, m, l.component)
 		}
 		for i, list := range l.component.Classes {
 			for _, row := range list {

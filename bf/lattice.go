@@ -75,7 +75,7 @@ type query struct {
 
 // newQuery returns a query about a component. The error refuses fractions that are too long.
 func newQuery(m *cluster.Model, c *cluster.Component, engine num.Engine, prec uint, s request) (*query, error) {
-	if err := longWays(c, engine, s); err != nil {
+	if err := checkFractionSize(c, engine, s); err != nil {
 		return nil, err
 	}
 	return &query{model: m, component: c, problem: integers.New(c, engine == num.Exact), engine: engine, prec: prec, s: s}, nil
@@ -83,15 +83,15 @@ func newQuery(m *cluster.Model, c *cluster.Component, engine num.Engine, prec ui
 
 // A plan is a query with the lattice chosen for it.
 type plan struct {
-	query   // its problem is that of single servers where elimination writes groups out
-	lattice Lattice
-	why     string
-	states  float64
-	method  method
-	rows    *eliminating // finds the number of jobs of each class, where elimination does this in less time; or nil
-	sets    *plan        // on sets of classes or servers, which this plan is better than; or nil
-	tooMany float64      // limit on the terms of connected sets, if there are more; or 0
-	counted float64      // terms of connected sets, or work as long, that the connected lattice takes
+	query          // its problem is that of single servers where elimination writes groups out
+	lattice        Lattice
+	why            string
+	states         float64
+	method         method
+	rows           *eliminating // finds the number of jobs of each class, where elimination does this in less time; or nil
+	sets           *plan        // on sets of classes or servers, which this plan is better than; or nil
+	termLimit      float64      // limit on the terms of connected sets, if there are more; or 0
+	connectedTerms float64      // terms of connected sets, or work as long, that the connected lattice takes
 
 	graph  *recursion.Graph    // built when first needed; nil for sweeps over tables
 	like   *plan               // the outline of a plan for other rates, whose graph is shared; or nil
@@ -102,7 +102,7 @@ type plan struct {
 // by elimination.
 type method interface {
 	bytes(l *plan, jobs int) float64 // memory, with the distribution of up to so many jobs in all
-	work(l *plan, jobs int) float64  // operations, see [aSecond]
+	work(l *plan, jobs int) float64  // operations, see [opsPerSecond]
 	measure(ctx context.Context, l *plan) (measures, error)
 	total(ctx context.Context, l *plan) ([]arithmetic.Number, error) // coefficients of Z(zλ)
 }
@@ -134,19 +134,19 @@ func newPlan(ctx context.Context, q *query) (*plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	l.preferRows()
-	return l, l.fits()
+	l.preferClassElimination()
+	return l, l.checkLimits()
 }
 
-// fits refuses what takes more memory or work than allowed.
-func (l *plan) fits() error {
+// checkLimits refuses what takes more memory or work than allowed.
+func (l *plan) checkLimits() error {
 	jobs := l.s.MaxJobs
 	if need := l.method.bytes(l, jobs); need > float64(l.s.MaxBytes) {
 		return l.tooLarge(need, "")
 	}
 	work := l.method.work(l, jobs)
 	if l.rows != nil {
-		work += l.rows.rowsWork(jobs)
+		work += l.rows.classEliminationOps(jobs)
 	}
 	if l.s.MaxWork > 0 && work > l.s.MaxWork {
 		return l.tooLargeError(l.method.bytes(l, jobs), "at most %.2g operations; the %s lattice takes %.2g",
@@ -190,7 +190,7 @@ func (l *plan) with(engine num.Engine) *plan {
 // outline returns what the plan is to another, for the same component with other rates. It is not changed by those it serves.
 func (l *plan) outline() *plan {
 	o := *l
-	o.s.spare, o.like = nil, nil
+	o.s.sweepMemory, o.like = nil, nil
 	if o.graph != nil {
 		o.graph = o.graph.Outline()
 	}
@@ -205,7 +205,7 @@ func (l *plan) at(ctx context.Context, q *query) (*plan, error) {
 	if l.graph != nil && !l.graph.Serves(l.problem, q.problem) || e != nil && (isLong || e.written != nil) {
 		return newPlan(ctx, q)
 	}
-	o := &plan{query: *q, lattice: l.lattice, why: l.why, states: l.states, method: l.method, counted: l.counted, like: l}
+	o := &plan{query: *q, lattice: l.lattice, why: l.why, states: l.states, method: l.method, connectedTerms: l.connectedTerms, like: l}
 	if rows {
 		o.rows = l.rows
 	}
@@ -217,7 +217,7 @@ func (l *plan) at(ctx context.Context, q *query) (*plan, error) {
 			return nil, err
 		}
 	}
-	return o, o.fits()
+	return o, o.checkLimits()
 }
 
 // tooLargeError returns a refusal of the model of a plan that needs so many bytes.
@@ -258,8 +258,8 @@ func (l *plan) tooLarge(need float64, tables string) error {
 			help = "use the float engine, which needs less"
 		}
 	}
-	if l.tooMany > 0 {
-		size += fmt.Sprintf(", and the connected lattice has more than %s terms, which is the limit", thousands(l.tooMany))
+	if l.termLimit > 0 {
+		size += fmt.Sprintf(", and the connected lattice has more than %s terms, which is the limit", thousands(l.termLimit))
 	}
 	if wide != nil {
 		size += fmt.Sprintf("; eliminating servers one by one takes %s, and %d is the limit", wide.Input.Value, elimination.MaxWidth)

@@ -77,7 +77,7 @@ func (s Settings) checkDelays(m *cluster.Model, distributions bool) error {
 type request struct {
 	Question
 	Settings
-	spare *cube.Memory // what one answer of a sweep leaves to the next
+	sweepMemory *cube.Memory // what one answer of a sweep leaves to the next
 }
 
 // Answer answers a question. The means are those of [Solve], the delays of [ClassDelays]; either, and derivatives, have

@@ -69,8 +69,8 @@ type Part struct {
 	Classes []int   `json:"-"`               // rows of the model's classes in this component
 	Servers []int   `json:"-"`               // rows of the model's servers in this component
 
-	bytes  float64 // estimate of the memory it took
-	byRows bool    // the distributions of the jobs of each class come from elimination
+	bytes                float64 // estimate of the memory it took
+	classesByElimination bool    // the distributions of the jobs of each class come from elimination
 }
 
 // A ClassResult holds the measures of one class.

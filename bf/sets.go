@@ -18,8 +18,8 @@ import (
 	"productform/num"
 )
 
-// tables are the sweeps in float64 over tables of all sets of classes or of servers. Distributions of the number of jobs
-// run over the graph of the lattice.
+// tables are the sweeps in float64 over tables of all sets of classes or of servers. Distributions
+// of the number of jobs use the graph of the lattice.
 type tables struct{}
 
 // graph is the recursion over the graph of a lattice, by any engine.
@@ -33,9 +33,10 @@ func methodOfSets(engine num.Engine, lattice Lattice) method {
 	return graph{}
 }
 
-// onSets returns the plan of a query on the class, server or symmetric lattice.
+// onSets returns a plan on the class, server or symmetric lattice.
 func (q *query) onSets(lattice Lattice, states float64, why string, args ...any) *plan {
-	return &plan{query: *q, lattice: lattice, states: states, why: fmt.Sprintf(why, args...), method: methodOfSets(q.engine, lattice)}
+	return &plan{query: *q, lattice: lattice, states: states, why: fmt.Sprintf(why, args...),
+		method: methodOfSets(q.engine, lattice)}
 }
 
 func offerClasses(_ context.Context, q *query, _ *plan) (*plan, error) {
@@ -43,11 +44,9 @@ func offerClasses(_ context.Context, q *query, _ *plan) (*plan, error) {
 		return nil, nil
 	}
 	classes, _ := q.problem.SubsetStates()
-	return q.onSets(ClassLattice, classes, "2^%d sets of classes, 2^%d of servers", len(q.problem.Classes), len(q.problem.Groups)), nil
+	why := "2^%d sets of classes, 2^%d of servers"
+	return q.onSets(ClassLattice, classes, why, len(q.problem.Classes), len(q.problem.Groups)), nil
 }
-
-// A set of servers takes 1/serverGain of the time of a set of classes, per element, as one table less is kept.
-const serverGain = 1.5
 
 func offerServers(_ context.Context, q *query, best *plan) (*plan, error) {
 	if !q.problem.Whole {
@@ -83,11 +82,13 @@ func askServers(_ context.Context, q *query) (*plan, error) {
 		return nil, errGroups(q)
 	}
 	_, servers := q.problem.SubsetStates()
-	return q.onSets(q.s.Lattice, servers, "asked for; sets of servers of %d groups", len(q.problem.Groups)), nil
+	why := "asked for; sets of servers of %d groups"
+	return q.onSets(q.s.Lattice, servers, why, len(q.problem.Groups)), nil
 }
 
 func errDraws(q *query) error {
-	return input.Errorf("Lattice", q.s.Lattice, "%q (a class of this component chooses servers at random)", SymmetricLattice)
+	return input.Errorf("Lattice", q.s.Lattice, "%q (a class of this component chooses servers at random)",
+		SymmetricLattice)
 }
 
 func errGroups(q *query) error {
@@ -97,21 +98,21 @@ func errGroups(q *query) error {
 func (tables) work(l *plan, jobs int) float64 {
 	terms := l.states * float64(l.elements())
 	if jobs > 0 {
-		return terms * distributionWork(l.lattice, jobs)
+		return terms * distributionOps(l.lattice, jobs)
 	}
 	return terms
 }
 
 func (graph) work(l *plan, jobs int) float64 {
 	terms, connected := l.terms(), l.lattice == ConnectedLattice
-	perTerm, perOrder := float64(graphWork), float64(seriesWork)
+	perTerm, perOrder := float64(opsPerTerm), float64(opsPerCoefficient)
 	if l.engine != num.Float {
-		perTerm, perOrder = longWork, longWork
+		perTerm, perOrder = opsPerBigTerm, opsPerBigTerm
 	}
 	orders := float64(jobs)
 	switch {
 	case connected && l.engine == num.Float && jobs > 0:
-		return terms * distributionWork(ConnectedLattice, jobs)
+		return terms * distributionOps(ConnectedLattice, jobs)
 	case connected:
 		orders *= max(1, orders/2)
 	}
@@ -127,7 +128,7 @@ func (tables) bytes(l *plan, jobs int) float64 {
 		return perState * l.states
 	}
 	g := l.graphSize()
-	if g.entries >= mostEntries {
+	if g.entries >= maxEntries {
 		return math.Inf(1)
 	}
 	return (perState + g.perState + 56) * l.states // the series run over a graph
@@ -135,7 +136,7 @@ func (tables) bytes(l *plan, jobs int) float64 {
 
 func (graph) bytes(l *plan, jobs int) float64 {
 	g := l.graphSize()
-	if g.entries >= mostEntries {
+	if g.entries >= maxEntries {
 		return math.Inf(1)
 	}
 	perState := g.perState
@@ -162,11 +163,11 @@ func (graph) bytes(l *plan, jobs int) float64 {
 	return perState*l.states + g.fixed
 }
 
-// mostEntries is the number of states, terms and entries that a graph can number.
-const mostEntries = 1 << 31
+// maxEntries is the number of states, terms and entries that a graph can number.
+const maxEntries = 1 << 31
 
-// A graphSize estimates the memory of a graph in bytes: about 40 a state and 16 a term, and a big integer for each count of
-// servers of a group; on the symmetric lattice also the number of ways for each class.
+// A graphSize estimates the bytes of a graph: about 40 per state, 16 per term and a big integer for
+// each count of servers of a group; on the symmetric lattice also the number of ways of each class.
 type graphSize struct {
 	perState, fixed float64
 	numbers         float64 // enclosed numbers kept for each state
@@ -229,7 +230,7 @@ func (l *plan) shareBytes() float64 {
 // bigFloatBytes returns the memory of a big.Float of prec bits that products are written to.
 func bigFloatBytes(prec uint) float64 { return 72 + 16*math.Ceil(float64(prec)/64) }
 
-// classBytes estimates the memory of a distribution of the number of jobs of a class, beside the graph.
+// classBytes estimates the memory with the distribution of the number of jobs of a class.
 func (l *plan) classBytes() float64 {
 	perState := 400.
 	if l.engine == num.Enclose {
@@ -238,11 +239,11 @@ func (l *plan) classBytes() float64 {
 	return l.method.bytes(l, l.s.MaxJobs) + perState*l.states
 }
 
-// longWays refuses what takes fractions of so many bits, as the numbers of ways to choose servers ask for, that they
-// cannot fit into memory, before any is made: d(k) and M(k) of all states and, for the exact engine, values whose
-// denominators are products of one d(k) a layer; see [fractions.Evaluate]. log2 of the ways, less the bits of the numbers
-// that may cancel and some for M(k) near λ(k), is what each takes.
-func longWays(c *cluster.Component, engine num.Engine, s request) error {
+// checkFractionSize refuses a component whose fractions cannot fit into memory because the numbers of
+// ways to choose servers are long. It counts d(k) and M(k) of all states and, for the exact engine,
+// values whose denominators are products of one d(k) per layer; see [fractions.Evaluate]. Each takes
+// log2 of the ways, less the bits of the numbers that may cancel and some for M(k) near λ(k).
+func checkFractionSize(c *cluster.Component, engine num.Engine, s request) error {
 	if engine != num.Exact {
 		return nil
 	}
@@ -266,9 +267,10 @@ func longWays(c *cluster.Component, engine num.Engine, s request) error {
 	if need <= float64(s.MaxBytes) {
 		return nil
 	}
-	return &num.TooLargeError{States: states, Bytes: need, Limit: s.MaxBytes, Input: input.Errorf("engine", num.Exact, "a smaller model: "+
-		"fractions for the %.0f states (lattice %q) take %.0f MiB, more than %d MiB, for the numbers of ways to choose servers are long; enclose gives as many digits as asked",
-		states, SymmetricLattice, need/(1<<20), s.MaxBytes>>20)}
+	want := "a smaller model: fractions for the %.0f states (lattice %q) take %.0f MiB, more than %d MiB, for the " +
+		"numbers of ways to choose servers are long; enclose gives as many digits as asked"
+	return &num.TooLargeError{States: states, Bytes: need, Limit: s.MaxBytes,
+		Input: input.Errorf("engine", num.Exact, want, states, SymmetricLattice, need/(1<<20), s.MaxBytes>>20)}
 }
 
 // build makes the graph of the plan.
@@ -288,9 +290,9 @@ func (l *plan) build(ctx context.Context) (err error) {
 func (tables) measure(ctx context.Context, l *plan) (measures, error) {
 	workers := runtime.GOMAXPROCS(0)
 	if l.lattice == ClassLattice {
-		return floatClasses(ctx, l.problem, l.s.spare, workers)
+		return floatClasses(ctx, l.problem, l.s.sweepMemory, workers)
 	}
-	return floatServers(ctx, l.problem, l.s.spare, workers)
+	return floatServers(ctx, l.problem, l.s.sweepMemory, workers)
 }
 
 func (graph) measure(ctx context.Context, l *plan) (measures, error) {

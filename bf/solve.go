@@ -87,7 +87,7 @@ func (s request) failed(r *Result, err error) error {
 	case s.Engine == num.Float || r == nil || !r.eliminated():
 		return nil
 	case errors.Is(err, ErrRange):
-		return errBeyond() // elimination has no other engines
+		return rangeError() // elimination has no other engines
 	case err == nil && !(r.RelativeErrorBound <= s.RelTol):
 		return errMissed(s, r.RelativeErrorBound)
 	}
@@ -192,7 +192,7 @@ func (p *Prepared) solveRows(ctx context.Context, s request, engine num.Engine, 
 			err = t.solveComponent(ctx, p, k, q)
 		}
 		if err != nil {
-			return nil, inRows(err, m, &p.components[k])
+			return nil, errorInRows(err, m, &p.components[k])
 		}
 	}
 	return t, nil
@@ -248,7 +248,7 @@ func (l *plan) attempt(ctx context.Context, total bool) (a attempt, err error) {
 		return a, err
 	}
 	rows, err := l.rows.measure(ctx, l)
-	a.byRows = rows.byRows
+	a.classesByElimination = rows.classesByElimination
 	return a, l.fail(ctx, &a, err)
 }
 
@@ -269,8 +269,8 @@ func (l *plan) fail(ctx context.Context, a *attempt, err error) error {
 	return nil
 }
 
-// inRows returns the error of a component with the rows of the model in place of its classes.
-func inRows(err error, m *cluster.Model, c *cluster.Component) error {
+// errorInRows returns the error of a component with the rows of the model in place of its classes.
+func errorInRows(err error, m *cluster.Model, c *cluster.Component) error {
 	var u *recursion.Overload
 	if errors.As(err, &u) {
 		var list []int
@@ -327,21 +327,23 @@ func (t *rows) add(ctx context.Context, m *cluster.Model, l *plan, a attempt) (e
 		part.Width = e.Width
 	} else if e != nil {
 		part.Why += "; distributions of single classes by elimination"
-		part.byRows = true
+		part.classesByElimination = true
 	}
 	t.parts = append(t.parts, part)
 	return nil
 }
 
 // memory estimates the memory of the plan, its choice included.
-func (l *plan) memory() float64 { return max(l.method.bytes(l, l.s.MaxJobs), bytesPerTerm*l.counted) }
+func (l *plan) memory() float64 {
+	return max(l.method.bytes(l, l.s.MaxJobs), bytesPerTerm*l.connectedTerms)
+}
 
 // addByClass adds the distributions of the numbers of jobs of the classes of one component, given its measures.
 func (t *rows) addByClass(ctx context.Context, m *cluster.Model, l *plan, r measures) error {
 	c := l.component
-	if r.byRows != nil {
+	if r.classesByElimination != nil {
 		for k, row := range slices.Concat(c.Classes...) {
-			t.byClass[row] = r.byRows[k]
+			t.byClass[row] = r.classesByElimination[k]
 		}
 		return nil
 	}
@@ -422,22 +424,22 @@ func (t *rows) result(p *Prepared, s request, engine num.Engine) (*Result, error
 			r.Lattice, most = part.Lattice, part.States
 		}
 	}
-	fits := true
+	checkLimits := true
 	export := func(v arithmetic.Number) num.Value {
 		x, ok := v.Value()
-		fits = fits && ok
+		checkLimits = checkLimits && ok
 		r.RelativeErrorBound = max(r.RelativeErrorBound, v.RelativeError())
 		r.width = max(r.width, v.Width())
 		return x
 	}
 	pointer := func(v arithmetic.Number) *num.Value { x := export(v); return &x }
-	if z := pointer(t.normalization); fits {
+	if z := pointer(t.normalization); checkLimits {
 		r.Normalization = z
 	}
-	if z := pointer(t.like.Quo(t.normalization)); fits {
+	if z := pointer(t.like.Quo(t.normalization)); checkLimits {
 		r.EmptyProbability = z
 	}
-	fits = true
+	checkLimits = true
 	jobs := t.like.Rational(new(big.Rat))
 	r.Classes, r.Servers = make([]ClassResult, 0, len(m.Classes)), make([]ServerResult, 0, len(m.Servers))
 	ownSizes := m.HasOwnMeanSizes()
@@ -477,16 +479,16 @@ func (t *rows) result(p *Prepared, s request, engine num.Engine) (*Result, error
 		}
 	}
 	switch {
-	case engine == num.Float && (!fits || math.IsInf(r.RelativeErrorBound, 1)):
+	case engine == num.Float && (!checkLimits || math.IsInf(r.RelativeErrorBound, 1)):
 		return r, ErrRange
 	case engine == num.Enclose && r.width > s.RelTol: // more bits are due, and say what the answers are
-	case !fits:
-		return nil, errBeyond()
+	case !checkLimits:
+		return nil, rangeError()
 	}
 	return r, nil
 }
 
-// errBeyond refuses a model whose answers double numbers cannot hold.
-func errBeyond() error {
+// rangeError refuses a model whose answers double numbers cannot hold.
+func rangeError() error {
 	return input.Errorf("model", "an answer beyond 1e±308", "answers within the range of float64: count time, or work, in other units")
 }

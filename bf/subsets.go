@@ -17,7 +17,7 @@ type measures struct {
 	jobs          []arithmetic.Number // E[X_i] of each class
 	busy          []arithmetic.Number // utilization of the servers of each group
 
-	byRows [][]arithmetic.Number // of elimination, if asked: P(X_i = n) of each row of the model, in the order of Component.Classes
+	classesByElimination [][]arithmetic.Number // of elimination, if asked: P(X_i = n) of each row of the model, in the order of Component.Classes
 }
 
 // ErrDigits says that the engine Float cannot hold the denominators well enough. Other engines can.
@@ -47,8 +47,8 @@ func totalOf(x []int64) float64 {
 //
 // the first sum by way of the weights (G(A) is Π_{i∈A} λ_i times a function of the
 // denominators), the second by way of the denominators. Every term is positive.
-func floatClasses(ctx context.Context, p *recursion.Problem, spare *cube.Memory, workers int) (measures, error) {
-	c, sums, e, err := sweepClasses(ctx, p, spare, workers)
+func floatClasses(ctx context.Context, p *recursion.Problem, sweepMemory *cube.Memory, workers int) (measures, error) {
+	c, sums, e, err := sweepClasses(ctx, p, sweepMemory, workers)
 	if err != nil {
 		return measures{}, err
 	}
@@ -70,14 +70,14 @@ func floatClasses(ctx context.Context, p *recursion.Problem, spare *cube.Memory,
 }
 
 // sweepClasses sweeps up the class lattice; cube.value is G(A) then.
-func sweepClasses(ctx context.Context, p *recursion.Problem, spare *cube.Memory, workers int) (*cube.Cube, cube.Sums, cube.ErrorBounds, error) {
+func sweepClasses(ctx context.Context, p *recursion.Problem, sweepMemory *cube.Memory, workers int) (*cube.Cube, cube.Sums, cube.ErrorBounds, error) {
 	n := len(p.Classes)
 	capacity, rate, shift, slop := p.Words()
 	weights := make([]float64, n)
 	for i, k := range p.Classes {
 		weights[i] = arithmetic.Scaled(k.Rate, shift)
 	}
-	c := cube.New(weights, spare)
+	c := cube.New(weights, sweepMemory)
 	c.AllSets, c.Meet = true, p.ClassMasks()
 	capacities, masks, rates := pad(n, len(c.Weight), capacity, c.Meet, rate)
 	c.Denominators = cube.NewDenominators(capacities, masks, rates, c.Unit)
@@ -116,7 +116,7 @@ func pad(n, size int, capacity []int64, masks []int, rate []int64) ([]int64, []i
 // denominators beside that of the values and one of integers they are made of: 24·2^S bytes. With Z up
 // the lattice and W its adjoint down, E[X_i] = λ_i Σ_{K ⊇ S_i} W(K) Z(K) / Z, and server s is
 // idle with probability Z(all but s)/Z.
-func floatServers(ctx context.Context, p *recursion.Problem, spare *cube.Memory, workers int) (measures, error) {
+func floatServers(ctx context.Context, p *recursion.Problem, sweepMemory *cube.Memory, workers int) (measures, error) {
 	n := len(p.Groups)
 	size := max(n, cube.LowBits)
 	capacity, rate, shift, slop := p.Words()
@@ -125,7 +125,7 @@ func floatServers(ctx context.Context, p *recursion.Problem, spare *cube.Memory,
 	for s, g := range p.Groups {
 		weights[s] = arithmetic.Scaled(g.Capacity, shift)
 	}
-	c := cube.New(weights, spare)
+	c := cube.New(weights, sweepMemory)
 	defer c.Release()
 	den, table, smallest, err := serverDenominators(ctx, capacity, rate, sets, c.Unit, workers)
 	if err != nil {

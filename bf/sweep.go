@@ -77,7 +77,7 @@ func (w *sweep) inFactor(i int, err error) error {
 
 // solveOthers solves all factors but the largest.
 func (w *sweep) solveOthers(ctx context.Context, s request) error {
-	workers := sideBySide(w.results[w.largest].Parts, s)
+	workers := parallelPoints(w.results[w.largest].Parts, s)
 	shared := s
 	shared.MaxBytes = s.MaxBytes / int64(workers)
 	errs := make([]error, len(w.factors))
@@ -86,7 +86,7 @@ func (w *sweep) solveOthers(ctx context.Context, s request) error {
 	for range workers {
 		group.Go(func() {
 			s := shared
-			s.spare = new(cube.Memory)
+			s.sweepMemory = new(cube.Memory)
 			for i := int(next.Add(1)) - 1; i < len(errs); i = int(next.Add(1)) - 1 {
 				if i != w.largest {
 					errs[i] = w.solve(ctx, i, s)
@@ -106,9 +106,9 @@ func (w *sweep) solveOthers(ctx context.Context, s request) error {
 	return nil
 }
 
-// sideBySide returns how many points with the parts of this one are solved at a time. Each has memory for the
+// parallelPoints returns how many points with the parts of this one are solved at a time. Each has memory for the
 // tables of every part, and for the choice of its lattice.
-func sideBySide(parts []Part, s request) int {
+func parallelPoints(parts []Part, s request) int {
 	workers := float64(runtime.GOMAXPROCS(0))
 	for _, p := range parts {
 		if p.States >= 1<<cube.LeafBits {

@@ -17,18 +17,18 @@ type written struct {
 	class, server []int // of the component that was written out
 }
 
-// writeOut returns the plan that eliminates the servers of groups, which it writes out, in some order. It takes draws of one server of a group, which link it with none of the group, and few of more: drawing
+// expandGroups returns the plan that eliminates the servers of groups, which it writes out, in some order. It takes draws of one server of a group, which link it with none of the group, and few of more: drawing
 // d >= 2 of n servers links all of these, and makes a width of n-1. The error is a [*num.InputError].
-func (q *query) writeOut() (*plan, error) {
+func (q *query) expandGroups() (*plan, error) {
 	refuse := func(why string) (*plan, error) {
 		return nil, input.Errorf("Lattice", EliminationLattice, "%q (this component has groups of servers from which jobs draw: %s)", SymmetricLattice, why)
 	}
 	if q.s.MaxJobs > 0 {
 		return refuse("elimination has no distributions of the jobs of classes that draw")
 	}
-	m, server, class, err := q.component.Model.Expand(mostWritten)
+	m, server, class, err := q.component.Model.Expand(maxExpanded)
 	if err != nil {
-		return refuse(fmt.Sprintf("written out they have more than %d servers or ways to draw", mostWritten))
+		return refuse(fmt.Sprintf("written out they have more than %d servers or ways to draw", maxExpanded))
 	}
 	l := &plan{query: *q, lattice: EliminationLattice, states: float64(len(m.Servers))}
 	w := &written{&cluster.Component{Model: *m}, class, server}
@@ -45,15 +45,15 @@ func (q *query) writeOut() (*plan, error) {
 	return l, nil
 }
 
-// offerWritten writes the groups out where elimination then takes less time than the symmetric lattice, which takes more than a fifth of a second, or more memory or work than allowed.
-func (q *query) offerWritten(counts *plan) *plan {
+// offerExpanded writes the groups out where elimination then takes less time than the symmetric lattice, which takes more than a fifth of a second, or more memory or work than allowed.
+func (q *query) offerExpanded(counts *plan) *plan {
 	cost := counts.method.work(counts, 0)
-	fits := counts.fits() == nil
-	if fits && cost < eliminationTerms {
+	checkLimits := counts.checkLimits() == nil
+	if checkLimits && cost < eliminationTerms {
 		return nil
 	}
-	l, err := q.writeOut()
-	if err != nil || fits && l.elimination().toOrder > cost/2 {
+	l, err := q.expandGroups()
+	if err != nil || checkLimits && l.elimination().toOrder > cost/2 {
 		return nil
 	}
 	l.why = fmt.Sprintf("%.0f servers, those of groups written out, one after the other, of width %d, instead of %.4g counts of servers in groups of equal ones",
