@@ -3,6 +3,7 @@ package delays
 import (
 	"context"
 	"math/big"
+	"slices"
 
 	"productform/internal/arithmetic"
 	"productform/internal/recursion"
@@ -11,16 +12,14 @@ import (
 
 // bounds are lower bounds, or upper bounds, of all numbers of a chain; see [Floats] for what they are.
 type bounds struct {
-	c        *Chain
-	mode     big.RoundingMode
-	prec     uint
-	stop     recursion.Cancellation
-	q        *big.Float
-	question Question
+	recursion.Rounded // with weights over q
+	c                 *Chain
+	stop              recursion.Cancellation
+	q                 *big.Float
+	question          Question
 
 	v            []big.Float // values of the states
 	stay, den    []big.Float // over q; den is rounded the other way
-	weight       []big.Float // over q
 	y            []big.Float
 	state        [][]int32
 	initial      [][]big.Float // at those states
@@ -32,47 +31,31 @@ type bounds struct {
 }
 
 func newBounds(ctx context.Context, c *Chain, v []big.Float, q *big.Float, prec uint, mode big.RoundingMode, question Question) *bounds {
-	b := &bounds{c: c, question: question, mode: mode, prec: prec, stop: recursion.Cancellation{Ctx: ctx}, q: q, v: v, perStep: len(c.Weight)}
+	b := &bounds{Rounded: recursion.NewRounded(c.Graph, prec, mode), c: c, question: question,
+		stop: recursion.Cancellation{Ctx: ctx}, q: q, v: v, perStep: len(c.Weight)}
+	for _, w := range b.Weights {
+		w.Quo(w, q)
+	}
 	b.product.SetPrec(prec).SetMode(mode)
 	b.one.SetInt64(1)
 	return b
 }
 
-func (b *bounds) number() *big.Float { return new(big.Float).SetPrec(b.prec).SetMode(b.mode) }
-
-// other returns a number that is rounded the other way.
-func (b *bounds) other() *big.Float {
-	return new(big.Float).SetPrec(b.prec).SetMode(big.ToNegativeInf + big.ToPositiveInf - b.mode)
-}
-
 func (b *bounds) numbers(n int) []big.Float {
-	list := make([]big.Float, n)
-	for k := range list {
-		list[k].SetPrec(b.prec).SetMode(b.mode)
-	}
-	return list
+	return slices.Repeat([]big.Float{*b.Number()}, n)
 }
 
 // enter sets the numbers at time 0.
 func (b *bounds) enter() error {
 	c := b.c
-	b.stay, b.y, b.weight = b.numbers(c.top+1), b.numbers(c.top+1), b.numbers(len(c.Weights))
+	b.stay, b.y = b.numbers(c.top+1), b.numbers(c.top+1)
 	b.den = make([]big.Float, c.top+1)
-	for i, w := range c.Weights {
-		b.weight[i].Quo(b.number().SetInt(w), b.q)
-	}
-	var buf big.Int
 	for k := 1; k <= c.top; k++ {
 		if err := b.stop.After(4 * recursion.BigSteps); err != nil {
 			return err
 		}
-		d := b.other()
-		if c.Shares != nil {
-			d.Mul(&c.Big[k], c.Shares.Edge(d.Mode()))
-		} else {
-			d.SetInt(c.Den.At(k, &buf))
-		}
-		b.den[k].SetPrec(b.prec).SetMode(d.Mode()).Quo(d, b.q)
+		d := b.Denominator(k)
+		b.den[k].SetPrec(b.Prec).SetMode(d.Mode()).Quo(d, b.q)
 		b.stay[k].Sub(b.q, d)
 		b.stay[k].Quo(&b.stay[k], b.q)
 		b.y[k].SetInt64(c.source(k))
@@ -106,18 +89,18 @@ func (b *bounds) enter() error {
 
 // initialOf returns c_i(k).
 func (b *bounds) initialOf(i, k int, reader *recursion.ShareReader) *big.Float {
-	sum := b.number()
+	sum := b.Number()
 	for _, m := range b.c.marks[i] {
-		sum.Add(sum, b.product.Mul(b.number().SetInt(m.weight), &b.v[k-m.stride]))
+		sum.Add(sum, b.product.Mul(b.Number().SetInt(m.weight), &b.v[k-m.stride]))
 	}
 	for _, m := range b.c.marks[i] {
 		if m.share != nil {
-			sum.Mul(sum, b.number().SetRat(m.share[k/m.stride%m.size-m.choose]))
+			sum.Mul(sum, b.Number().SetRat(m.share[k/m.stride%m.size-m.choose]))
 		}
 	}
 	if reader != nil { // times λ_i
-		sum.Mul(sum, b.product.Mul(reader.Share(k, int32(i)), b.c.Shares.Edge(b.mode)))
-		sum.Quo(sum, b.other().SetInt(b.c.problem.Classes[i].Rate))
+		sum.Mul(sum, b.product.Mul(reader.Share(k, int32(i)), b.c.Shares.Edge(b.Mode)))
+		sum.Quo(sum, b.Other().SetInt(b.c.problem.Classes[i].Rate))
 	}
 	if !b.c.ByClass {
 		sum.Quo(sum, b.q)
@@ -130,7 +113,7 @@ func (b *bounds) normalization() *big.Float {
 	if !b.c.ByClass {
 		return &b.v[b.c.top]
 	}
-	z := b.number()
+	z := b.Number()
 	for k := range b.c.top + 1 {
 		z.Add(z, &b.v[k])
 	}
@@ -170,7 +153,7 @@ func (b *bounds) goTo(n int) error {
 		if err != nil {
 			return err
 		}
-		rate := b.number()
+		rate := b.Number()
 		if b.c.ByClass {
 			rate.Quo(rate.SetInt(b.c.problem.Classes[i].Rate), b.q)
 		}
@@ -181,11 +164,11 @@ func (b *bounds) goTo(n int) error {
 			}
 			if j < n {
 				last = flows[j]
-				sum = b.number().Add(sum, last)
+				sum = b.Number().Add(sum, last)
 			}
 			b.a[i][j] = sum
 			if b.c.ByClass {
-				b.a[i][j] = b.number().Mul(rate, sum)
+				b.a[i][j] = b.Number().Mul(rate, sum)
 				b.a[i][j].Add(b.a[i][j], last)
 			}
 		}
@@ -195,7 +178,7 @@ func (b *bounds) goTo(n int) error {
 
 // dot returns Σ_k c_i(k) y(k).
 func (b *bounds) dot(i int, y []big.Float) (*big.Float, error) {
-	sum := b.number()
+	sum := b.Number()
 	for j, k := range b.state[i] {
 		if err := b.stop.After(recursion.BigSteps); err != nil {
 			return nil, err
@@ -208,7 +191,7 @@ func (b *bounds) dot(i int, y []big.Float) (*big.Float, error) {
 // step takes y to Py, in place: a state is only reached from later ones. After an error y is neither.
 func (b *bounds) step() error {
 	c := b.c
-	x := b.number()
+	x := b.Number()
 	for k := 1; k <= c.top; k++ {
 		x.Set(&b.y[k])
 		if x.Sign() == 0 {
@@ -221,7 +204,7 @@ func (b *bounds) step() error {
 		}
 		for t := first; t < last; t++ {
 			child := &b.y[c.Child[t]]
-			arithmetic.AddFar(child, b.product.Mul(x, &b.weight[c.Weight[t]]))
+			arithmetic.AddFar(child, b.product.Mul(x, b.Weights[c.Weight[t]]))
 		}
 	}
 	return nil
@@ -229,21 +212,17 @@ func (b *bounds) step() error {
 
 // rest returns q (-Q)^-1 y.
 func (b *bounds) rest() ([]big.Float, error) {
-	c := b.c
-	w := b.numbers(c.top + 1)
-	for k := c.top; k > 0; k-- {
-		w[k].Add(&w[k], &b.y[k])
-		w[k].Quo(&w[k], &b.den[k])
-		first, last := c.Terms(k)
-		if err := b.stop.After(recursion.BigSteps * int(last-first)); err != nil {
-			return nil, err
-		}
-		for t := first; t < last; t++ {
-			child := &w[c.Child[t]]
-			child.Add(child, b.product.Mul(&w[k], &b.weight[c.Weight[t]]))
-		}
-	}
-	return w, nil
+	w := b.numbers(b.c.top + 1)
+	sweep := recursion.NewSweep(b.stop.Ctx, b.c.Graph, restKernel{b}, *b.Number(), recursion.BigSteps)
+	return w, recursion.Down(sweep, w, nil)
+}
+
+// A restKernel adds y(k) to the adjoint of state k before it divides that by d(k)/q.
+type restKernel struct{ *bounds }
+
+func (r restKernel) Divide(z, x *big.Float, k int) {
+	x.Add(x, &r.y[k])
+	z.Set(x.Quo(x, &r.den[k]))
 }
 
 // jump returns a bound of a_n / a_k over n >= k; see [Survival].
@@ -251,14 +230,14 @@ func (b *bounds) jump(i int) *big.Float {
 	if !b.c.ByClass {
 		return &b.one
 	}
-	j := num.Up(b.prec).Quo(b.q, num.Down(b.prec).SetInt(b.c.problem.Classes[i].Rate))
+	j := num.Up(b.Prec).Quo(b.q, num.Down(b.Prec).SetInt(b.c.problem.Classes[i].Rate))
 	return j.Add(j, &b.one)
 }
 
 // near returns a_0, ... of class i in float64, as if they were exact, given Z.
 func (b *bounds) near(i int, z *big.Float) Survival {
 	s := Survival{A: make([]float64, len(b.a[i])), omitted: truncation}
-	x := b.number()
+	x := b.Number()
 	for n, a := range b.a[i] {
 		s.A[n], _ = x.Quo(a, z).Float64()
 	}
@@ -272,24 +251,24 @@ func (b *bounds) near(i int, z *big.Float) Survival {
 // series: a lower bound leaves it out of the sum of p_n a_n and adds it to the sum of weights, an upper bound the other way
 // round.
 func (b *bounds) tail(i int, m, z *big.Float) (*big.Float, error) {
-	a, up := b.a[i], b.mode == big.ToPositiveInf
+	a, up := b.a[i], b.Mode == big.ToPositiveInf
 	last := len(a) - 1
 	float, _ := m.Float64()
 	switch {
 	case float < float64(last):
 	case up:
-		return b.number().SetInt64(1), nil
+		return b.Number().SetInt64(1), nil
 	default:
-		return b.number(), nil
+		return b.Number(), nil
 	}
 	mode, jump := int(float), b.jump(i)
-	sum, total := b.number().Set(a[mode]), b.other().SetInt64(1)
+	sum, total := b.Number().Set(a[mode]), b.Other().SetInt64(1)
 	var w, v, r, rest, integer *big.Float // weights as sum and as total need them; the ratio to the next, and what follows
-	begin := func() { w, v = b.number().SetInt64(1), b.other().SetInt64(1) }
-	r, rest, integer = num.Up(b.prec), num.Up(b.prec), new(big.Float)
+	begin := func() { w, v = b.Number().SetInt64(1), b.Other().SetInt64(1) }
+	r, rest, integer = num.Up(b.Prec), num.Up(b.Prec), new(big.Float)
 	// ends leaves out all that follows, at most rest of w, if that is small or must be.
 	ends := func(most *big.Float, must bool) bool {
-		left := num.Down(b.prec).Sub(&b.one, r)
+		left := num.Down(b.Prec).Sub(&b.one, r)
 		switch {
 		case r.Sign() == 0:
 			return true
@@ -297,7 +276,7 @@ func (b *bounds) tail(i int, m, z *big.Float) (*big.Float, error) {
 			return false
 		}
 		rest.Quo(r, left)
-		below := arithmetic.Exponent(w) + arithmetic.Exponent(rest) + int(b.prec)
+		below := arithmetic.Exponent(w) + arithmetic.Exponent(rest) + int(b.Prec)
 		if !must && (below > arithmetic.Exponent(total) || below+arithmetic.Exponent(jump)+arithmetic.Exponent(most) > arithmetic.Exponent(sum)) {
 			return false
 		}

@@ -25,7 +25,7 @@ import (
 // those of the context.
 func Evaluate(ctx context.Context, p *recursion.Problem, g *recursion.Graph, lattice string,
 	maxBytes int64) (recursion.Measures, error) {
-	x := &evaluation{g: g, root: g.States() - 1, ctx: ctx, lattice: lattice}
+	x := &evaluation{Whole: recursion.Whole{Graph: g}, g: g, root: g.States() - 1, ctx: ctx, lattice: lattice}
 	if err := x.denominators(maxBytes); err != nil {
 		return recursion.Measures{}, err
 	}
@@ -73,10 +73,11 @@ func Evaluate(ctx context.Context, p *recursion.Problem, g *recursion.Graph, lat
 	return m, nil
 }
 
-const perTerm = 1 << 16 // steps, so many that a sweep looks at the context at every state
+const perTerm = 1 << 16 // steps: a sweep checks the context at each state
 
 // An evaluation is the kernel of a sweep by layers. Numbers are integers over the denominators of their layers.
 type evaluation struct {
+	recursion.Whole
 	g       *recursion.Graph
 	root    int
 	ctx     context.Context
@@ -116,7 +117,7 @@ func (x *evaluation) denominators(maxBytes int64) error {
 	}
 	x.common = intOne
 	for l := range x.layers {
-		x.common = LCM(x.common, x.lef(l))
+		x.common = recursion.LCM(x.common, x.lef(l))
 	}
 	need := 0.0
 	for l, states := range x.layers {
@@ -149,7 +150,7 @@ func (x *evaluation) findL(maxBytes int64) error {
 			if err := x.ctx.Err(); err != nil {
 				return err
 			}
-			x.l[l] = LCM(x.l[l], x.g.Den.At(int(k), &buf))
+			x.l[l] = recursion.LCM(x.l[l], x.g.Den.At(int(k), &buf))
 			if now := chain + float64(x.l[l].BitLen()-1); need+(float64(len(states))+all)*now/8 > float64(maxBytes) {
 				return x.tooLong(maxBytes)
 			}
@@ -172,7 +173,7 @@ func (x *evaluation) findE(maxBytes int64) error {
 			first, last := g.Terms(int(k))
 			for t := first; t < last; t++ {
 				if c := g.Children(t); len(c) != 1 || !seen[g.Layer[c[0]]] {
-					x.e[l] = LCM(x.e[l], x.product(c, -1))
+					x.e[l] = recursion.LCM(x.e[l], x.product(c, -1))
 					if len(c) == 1 {
 						seen[g.Layer[c[0]]] = true
 					}
@@ -202,7 +203,7 @@ func (x *evaluation) findF(int64) error {
 				children := g.Children(t)
 				for j, c := range children {
 					if lc := g.Layer[c]; len(children) > 1 || !seen[lc] {
-						x.f[lc] = LCM(x.f[lc], new(big.Int).Mul(above, x.product(children, j)))
+						x.f[lc] = recursion.LCM(x.f[lc], new(big.Int).Mul(above, x.product(children, j)))
 						seen[lc] = seen[lc] || len(children) == 1
 					}
 				}
@@ -236,22 +237,6 @@ func (x *evaluation) Begin(z *big.Int, k int) {
 	}
 	z.SetInt64(0)
 }
-
-func (x *evaluation) Weigh(z, y *big.Int, _ int, t int32) bool {
-	if y == nil {
-		y = intOne
-	}
-	if w := x.g.Weight[t]; w >= 0 {
-		z.Mul(x.g.Weights[w], y)
-	} else {
-		z.Set(y)
-	}
-	return true
-}
-
-func (x *evaluation) Mul(z, y *big.Int) { z.Mul(z, y) }
-func (x *evaluation) Set(z, y *big.Int) { z.Set(y) }
-func (x *evaluation) Add(z, y *big.Int) { z.Add(z, y) }
 
 // factor returns a quotient for the children of term t. That of a single child depends on its layer only.
 func (x *evaluation) factor(t int32, quotient func(children []int32) *big.Int) *big.Int {
@@ -386,13 +371,4 @@ func (x *evaluation) addActive(p *recursion.Problem, e *big.Int, idle []big.Int)
 		active[i].Mul(&active[i], x.common)
 		x.sums[i].Add(&x.sums[i], active[i].Quo(&active[i], e))
 	}
-}
-
-// LCM returns the least common multiple, a itself if b divides it.
-func LCM(a, b *big.Int) *big.Int {
-	if new(big.Int).Rem(a, b).Sign() == 0 {
-		return a
-	}
-	g := new(big.Int).GCD(nil, nil, a, b)
-	return g.Mul(a, g.Quo(b, g))
 }

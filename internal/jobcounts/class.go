@@ -3,9 +3,9 @@ package jobcounts
 import (
 	"context"
 	"math/big"
+	"slices"
 
 	"productform/internal/arithmetic"
-	"productform/internal/fractions"
 	"productform/internal/input"
 	"productform/internal/recursion"
 	"productform/num"
@@ -22,52 +22,54 @@ import (
 // It takes n sweeps over the states with a part of ρ. The error is a *[num.TooLargeError] for fractions that take more than
 // maxBytes, or that of the context.
 func OfClass(ctx context.Context, p *recursion.Problem, g *recursion.Graph, class int, share *big.Rat, n int, like arithmetic.Number, maxBytes int64) ([]arithmetic.Number, error) {
-	c := &classSeries{p: p, g: g, class: class, share: share, like: like.One(), stop: recursion.Cancellation{Ctx: ctx}}
-	if err := c.prepare(n, maxBytes); err != nil {
+	c := &classSeries{Numbers: recursion.NewNumbers(g, g.Inner(), like), class: class}
+	s := recursion.NewSweep(ctx, g, c, arithmetic.Number{}, 8)
+	if err := c.prepare(&s.Stop, p, share, n, maxBytes); err != nil {
 		return nil, err
 	}
+	s.Value = s.Numbers(g.Inner())
+	c.value = s.Value
+	for k := range s.Value {
+		s.Order = append(s.Order, int32(k))
+	}
 	z := make([]arithmetic.Number, n+1)
-	var err error
-	for i := range z {
-		if z[i], err = c.next(i); err != nil {
+	for c.order = range z {
+		if err := s.Up(); err != nil {
 			return nil, err
+		}
+		z[c.order] = s.Value[len(s.Value)-1]
+		if g.ByClass {
+			z[c.order] = c.Like.Zero()
+			for _, k := range s.Order {
+				z[c.order] = z[c.order].Add(s.Value[k])
+			}
+		}
+		if c.order == 0 {
+			s.Order = slices.DeleteFunc(s.Order, func(k int32) bool { return !c.holds[k] })
 		}
 	}
 	return z, nil
 }
 
-// classSeries holds one coefficient of every state.
+// A classSeries is the kernel of a sweep that takes every state from one order to the next.
 type classSeries struct {
-	p     *recursion.Problem
-	g     *recursion.Graph
-	class int
-	share *big.Rat
-	like  arithmetic.Number // 1
-	stop  recursion.Cancellation
-
-	weights        []arithmetic.Number
-	part           []arithmetic.Number // r(k)
-	holds          []bool              // r(k) > 0
-	total          []arithmetic.Number // d(k) + r(k)
-	v              []arithmetic.Number
-	others, within arithmetic.Number // λ_i - ρ and ρ
-}
-
-func (c *classSeries) ratio(a *big.Int) arithmetic.Number {
-	return c.like.Rational(new(big.Rat).SetInt(a))
+	recursion.Numbers // the denominators are d(k) + r(k)
+	class             int
+	order             int
+	value             []arithmetic.Number // values of the states
+	part              []arithmetic.Number // r(k)
+	holds             []bool              // r(k) > 0
+	others, within    arithmetic.Number   // λ_i - ρ and ρ
 }
 
 // prepare finds r(k) and d(k) + r(k).
-func (c *classSeries) prepare(n int, maxBytes int64) error {
-	g, states := c.g, c.g.Inner()
-	for _, w := range g.Weights {
-		c.weights = append(c.weights, c.ratio(w))
-	}
-	rate := new(big.Rat).SetInt(c.p.Classes[c.class].Rate)
-	rho := new(big.Rat).Mul(rate, c.share)
-	c.within, c.others = c.like.Rational(rho), c.like.Rational(new(big.Rat).Sub(rate, rho))
-	c.v, c.part, c.total = make([]arithmetic.Number, states), make([]arithmetic.Number, states), make([]arithmetic.Number, states)
-	c.holds = make([]bool, states)
+func (c *classSeries) prepare(stop *recursion.Cancellation, p *recursion.Problem, share *big.Rat, n int,
+	maxBytes int64) error {
+	g, states := c.Graph, c.Graph.Inner()
+	rate := new(big.Rat).SetInt(p.Classes[c.class].Rate)
+	rho := new(big.Rat).Mul(rate, share)
+	c.within, c.others = c.Like.Rational(rho), c.Like.Rational(new(big.Rat).Sub(rate, rho))
+	c.part, c.holds = make([]arithmetic.Number, states), make([]bool, states)
 	ways := make([]*big.Rat, states) // r(k)/ρ, unless the graph has shares
 	var reader *recursion.ShareReader
 	if g.Shares != nil {
@@ -75,7 +77,7 @@ func (c *classSeries) prepare(n int, maxBytes int64) error {
 	}
 	common := big.NewInt(1) // of all d(k) + r(k), for fractions
 	for k := range states {
-		if err := c.stop.After(recursion.BigSteps); err != nil {
+		if err := stop.After(recursion.BigSteps); err != nil {
 			return err
 		}
 		first, last := g.Terms(k)
@@ -84,20 +86,20 @@ func (c *classSeries) prepare(n int, maxBytes int64) error {
 		}
 		ways[k] = c.waysIn(k, ways)
 		c.holds[k] = ways[k].Sign() > 0
-		c.total[k] = g.Denominator(k, c.like)
+		c.Denominators[k] = g.Denominator(k, c.Like)
 		switch {
 		case !c.holds[k]:
 		case reader != nil:
-			c.part[k] = reader.Number(k, int32(c.class), c.like).Mul(c.like.Rational(c.share))
-			c.total[k] = c.total[k].Add(c.part[k])
+			c.part[k] = reader.Number(k, int32(c.class), c.Like).Mul(c.Like.Rational(share))
+			c.Denominators[k] = c.Denominators[k].Add(c.part[k])
 		default:
 			var buf big.Int
 			r := new(big.Rat).Mul(rho, ways[k])
-			c.part[k] = c.like.Rational(r)
-			c.total[k] = c.like.Rational(new(big.Rat).Add(r, new(big.Rat).SetInt(g.Den.At(k, &buf))))
+			c.part[k] = c.Like.Rational(r)
+			c.Denominators[k] = c.Like.Rational(new(big.Rat).Add(r, new(big.Rat).SetInt(g.Den.At(k, &buf))))
 		}
-		if x := c.total[k].Exact; x != nil {
-			common = fractions.LCM(common, x.Num())
+		if x := c.Denominators[k].Exact; x != nil {
+			common = recursion.LCM(common, x.Num())
 			if need := float64(common.BitLen()) / 8 * float64(n+1) * float64(states); need > float64(maxBytes) {
 				return &num.TooLargeError{States: float64(states), Bytes: need, Limit: maxBytes, Input: input.Errorf("engine", num.Exact,
 					"a smaller model, or fewer probabilities: exact coefficients of %d states up to %d jobs of a class pass %d MiB; enclose gives as many digits as asked",
@@ -110,7 +112,7 @@ func (c *classSeries) prepare(n int, maxBytes int64) error {
 
 // waysIn returns how many times the rate of one way to choose servers the class has in state k; of a graph with shares, 1 or 0.
 func (c *classSeries) waysIn(k int, ways []*big.Rat) *big.Rat {
-	g, sum := c.g, new(big.Rat)
+	g, sum := c.Graph, new(big.Rat)
 	var buf big.Int
 	for o := g.OwnFirst[k]; o < g.OwnFirst[k+1]; o++ {
 		switch {
@@ -131,58 +133,26 @@ func (c *classSeries) waysIn(k int, ways []*big.Rat) *big.Rat {
 	return sum
 }
 
-// next takes all states from order n-1 to n, and returns the coefficient of Z.
-func (c *classSeries) next(n int) (arithmetic.Number, error) {
-	g := c.g
-	sum := c.like.Zero()
-	for k := range c.v {
-		if n > 0 && !c.holds[k] {
-			continue
-		}
-		first, last := g.Terms(k)
-		if err := c.stop.After(8 * int(last-first)); err != nil {
-			return sum, err
-		}
-		if first == last {
-			c.v[k] = c.like
-		} else {
-			x := c.like.Zero()
-			if n > 0 {
-				x = c.part[k].Mul(c.v[k])
-			}
-			for t := first; t < last; t++ {
-				if y, ok := c.term(t, n); ok {
-					x = x.Add(y)
-				}
-			}
-			c.v[k] = x.Quo(c.total[k])
-		}
-		if g.ByClass {
-			sum = sum.Add(c.v[k])
-		}
+func (c *classSeries) Begin(z *arithmetic.Number, k int) {
+	*z = arithmetic.Number{}
+	if c.order > 0 {
+		*z = c.part[k].Mul(c.value[k])
 	}
-	if g.ByClass {
-		return sum, nil
-	}
-	return c.v[len(c.v)-1], nil
 }
 
-// term returns the coefficient of order n of a term, and whether there is one.
-func (c *classSeries) term(t int32, n int) (x arithmetic.Number, ok bool) {
-	x, ok = c.weights[c.g.Weight[t]], n == 0
-	if c.g.ByClass && int(c.g.Weight[t]) == c.class {
-		switch {
-		case n > 1:
-			return x, false
-		case n == 0:
-			x = c.others
-		default:
-			x, ok = c.within, true
+// Weigh leaves out terms without a coefficient of this order.
+func (c *classSeries) Weigh(z, x *arithmetic.Number, k int, t int32) bool {
+	g := c.Graph
+	switch w := g.Weight[t]; {
+	case !g.ByClass || int(w) != c.class:
+		if c.order > 0 && !slices.ContainsFunc(g.Children(t), func(child int32) bool { return c.holds[child] }) {
+			return false
 		}
+		return c.Numbers.Weigh(z, x, k, t)
+	case c.order == 0:
+		*z = c.others.Mul(*x)
+	case c.order == 1:
+		*z = c.within.Mul(*x)
 	}
-	for _, child := range c.g.Children(t) {
-		x = x.Mul(c.v[child])
-		ok = ok || c.holds[child]
-	}
-	return x, ok
+	return c.order <= 1
 }

@@ -1,13 +1,13 @@
 package jobcounts
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"math/big"
 	"slices"
 
 	"productform/internal/arithmetic"
-	"productform/internal/fractions"
 	"productform/internal/input"
 	"productform/internal/recursion"
 	"productform/num"
@@ -42,26 +42,15 @@ func Total(ctx context.Context, g *recursion.Graph, connected bool, n int, like 
 		}
 		s = exact
 	case like.Interval.Low != nil:
-		s = newBoundSeries(g, like.Interval.Prec())
+		s = newBoundSeries(ctx, g, like.Interval.Prec())
 	default:
-		s = newFloatSeries(g)
+		s = newFloatSeries(ctx, g)
 	}
-	stop := recursion.Cancellation{Ctx: ctx}
 	z := make([]arithmetic.Number, n+1)
-	states := g.Inner()
 	for i := range z {
-		for k := range states {
-			k := order(g, k)
-			first, last := g.Terms(k)
-			switch {
-			case first == last && i > 0:
-				s.clear(k)
-			case first == last || i == 0 && g.ByClass:
-			default:
-				if err := stop.After(s.steps() * int(last-first)); err != nil {
-					return nil, err
-				}
-				s.next(k)
+		if i > 0 || !g.ByClass {
+			if err := s.next(i); err != nil {
+				return nil, err
 			}
 		}
 		z[i] = s.coefficient(i)
@@ -71,13 +60,11 @@ func Total(ctx context.Context, g *recursion.Graph, connected bool, n int, like 
 
 var intOne = big.NewInt(1) // never changed
 
-// A series holds one coefficient of every state, in the arithmetic of one engine. At first those of order 0 of the
-// states without terms are 1, and others 0.
+// A series holds one coefficient of every state, in the arithmetic of one engine. At first that of the state without
+// terms is 1, and others 0.
 type series interface {
-	clear(k int)                         // makes the coefficient of state k 0
-	next(k int)                          // takes state k from order n-1 to n, after those that it needs
+	next(n int) error                    // takes all states from order n-1 to n, each after those that it needs
 	coefficient(n int) arithmetic.Number // Z[n], when all states are at order n
-	steps() int                          // how many additions of float64 one term counts for
 }
 
 // order returns the k-th state to visit in place, of those but the root of the class lattice.
@@ -91,15 +78,17 @@ func order(g *recursion.Graph, k int) int {
 // A floatSeries is in float64 until a number leaves [2^-300, 2^300), and from there on in wide numbers.
 type floatSeries struct {
 	*recursion.Graph
+	stop                 recursion.Cancellation
 	c                    []float64
 	far                  []arithmetic.Wide // takes over from c
 	rate, total, weights []arithmetic.Wide
 	width                int // the most terms of a state
 }
 
-func newFloatSeries(g *recursion.Graph) *floatSeries {
+func newFloatSeries(ctx context.Context, g *recursion.Graph) *floatSeries {
 	states := g.Inner()
-	s := &floatSeries{Graph: g, c: make([]float64, states), rate: make([]arithmetic.Wide, states), total: make([]arithmetic.Wide, states),
+	s := &floatSeries{Graph: g, stop: recursion.Cancellation{Ctx: ctx}, c: make([]float64, states),
+		rate: make([]arithmetic.Wide, states), total: make([]arithmetic.Wide, states),
 		weights: make([]arithmetic.Wide, len(g.Weights))}
 	wideRate := g.Rate.Wide
 	if g.Shares != nil {
@@ -123,8 +112,6 @@ func newFloatSeries(g *recursion.Graph) *floatSeries {
 	return s
 }
 
-func (s *floatSeries) steps() int { return 4 }
-
 func (s *floatSeries) widen() {
 	s.far = make([]arithmetic.Wide, len(s.c))
 	for k, x := range s.c {
@@ -133,17 +120,29 @@ func (s *floatSeries) widen() {
 	s.c = nil
 }
 
-func (s *floatSeries) clear(k int) {
-	if s.far != nil {
-		s.far[k] = arithmetic.Wide{}
-		return
+func (s *floatSeries) next(n int) error {
+	for i := range s.Inner() {
+		k := order(s.Graph, i)
+		first, last := s.Terms(k)
+		switch {
+		case first != last:
+			if err := s.stop.After(4 * int(last-first)); err != nil {
+				return err
+			}
+			s.step(k, first, last)
+		case n == 0:
+		case s.far != nil:
+			s.far[k] = arithmetic.Wide{}
+		default:
+			s.c[k] = 0
+		}
 	}
-	s.c[k] = 0
+	return nil
 }
 
-func (s *floatSeries) next(k int) {
+// step takes state k with these terms to the next order.
+func (s *floatSeries) step(k int, first, last int32) {
 	const least, most = 0x1p-300, 0x1p300 // products with the others, in [2^-400, 2^400), keep within the range
-	first, last := s.Terms(k)
 	if s.far == nil {
 		sum := s.c[k] * s.rate[k].F
 		for t := first; t < last; t++ {
@@ -192,116 +191,122 @@ func (s *floatSeries) coefficient(n int) arithmetic.Number {
 type boundSeries struct {
 	*recursion.Graph
 	shares    *recursion.ShareReader // nil unless the graph has shares
-	low, high *roundedSeries
+	low, high *recursion.Sweep[big.Float, *roundedSeries]
 }
 
-// A roundedSeries is rounded in one direction in every operation.
+// A roundedSeries is the kernel of a sweep from one order to the next.
 type roundedSeries struct {
-	mode                     big.RoundingMode
-	c                        []big.Float
-	weights                  []*big.Float
-	sum, term, divisor, edge *big.Float
+	recursion.Rounded // the denominators are M(k)
+	order             int64
+	value             []big.Float // one for each state
+	rate, edge        *big.Float  // λ(k) of the state under way, and the factor of shares
 }
 
-func newBoundSeries(g *recursion.Graph, prec uint) *boundSeries {
+func newBoundSeries(ctx context.Context, g *recursion.Graph, prec uint) *boundSeries {
 	s := &boundSeries{Graph: g}
 	if g.Shares != nil {
 		s.shares = g.Shares.Reader()
 	}
-	rounded := func(mode big.RoundingMode) *roundedSeries {
-		number := func() *big.Float { return new(big.Float).SetPrec(prec).SetMode(mode) }
-		r := &roundedSeries{mode: mode, c: make([]big.Float, g.Inner()), sum: number(), term: number(),
-			divisor: number().SetMode(big.ToNegativeInf + big.ToPositiveInf - mode)}
+	rounded := func(mode big.RoundingMode) *recursion.Sweep[big.Float, *roundedSeries] {
+		r := &roundedSeries{Rounded: recursion.NewRounded(g, prec, mode)}
+		r.Denominators, r.rate = &g.Total, r.Number()
 		if g.Shares != nil {
 			r.edge = g.Shares.Edge(mode)
 		}
-		for _, w := range g.Weights {
-			r.weights = append(r.weights, number().SetInt(w))
-		}
-		for k := range r.c {
-			r.c[k].SetPrec(prec).SetMode(mode)
-		}
-		r.c[0].SetInt64(1)
-		return r
+		sweep := recursion.NewSweep(ctx, g, r, *r.Number(), recursion.BigSteps)
+		sweep.Value = sweep.Numbers(g.Inner())
+		r.value = sweep.Value
+		r.value[0].SetInt64(1)
+		return sweep
 	}
 	s.low, s.high = rounded(big.ToNegativeInf), rounded(big.ToPositiveInf)
 	return s
 }
 
-func (s *boundSeries) steps() int { return 2 * recursion.BigSteps }
-
-func (s *boundSeries) clear(k int) {
-	s.low.c[k].SetInt64(0)
-	s.high.c[k].SetInt64(0)
+func (s *boundSeries) next(n int) error {
+	var buf big.Int
+	s.low.Kernel.order, s.high.Kernel.order = int64(n), int64(n)
+	for i := range s.Inner() {
+		k := order(s.Graph, i)
+		if s.shares != nil {
+			share := s.shares.Rate(k)
+			s.low.Kernel.rate, s.high.Kernel.rate = share, share
+		} else {
+			rate := s.Rate.At(k, &buf)
+			s.low.Kernel.rate.SetInt(rate)
+			s.high.Kernel.rate.SetInt(rate)
+		}
+		if err := cmp.Or(s.low.Next(k), s.high.Next(k)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
-func (s *boundSeries) next(k int) {
-	var buf big.Int
-	total := s.Total.At(k, &buf)
-	var rate *big.Int
-	var share *big.Float
-	if s.shares != nil {
-		share = s.shares.Rate(k)
-	} else {
-		rate = s.Rate.At(k, new(big.Int))
+func (r *roundedSeries) One(z *big.Float, _ int) { z.SetInt64(max(0, 1-r.order)) }
+
+func (r *roundedSeries) Begin(z *big.Float, k int) {
+	z.Mul(&r.value[k], r.rate)
+	if r.edge != nil {
+		z.Mul(z, r.edge)
 	}
-	for _, r := range []*roundedSeries{s.low, s.high} {
-		if s.shares != nil {
-			r.sum.Mul(r.sum.Mul(&r.c[k], share), r.edge)
-		} else {
-			r.sum.Mul(&r.c[k], r.term.SetInt(rate))
-		}
-		first, last := s.Terms(k)
-		for t := first; t < last; t++ {
-			arithmetic.AddFar(r.sum, r.term.Mul(r.weights[s.Weight[t]], &r.c[s.Child[t]]))
-		}
-		r.c[k].Quo(r.sum, r.divisor.SetInt(total))
-		const lowest = -1 << 30                    // numbers of 2^14 bits to the power of 10^4 are above
-		if arithmetic.Exponent(&r.c[k]) < lowest { // a bound far below every Z[n], before it leaves the range of big.Float
-			r.c[k].SetInt64(0)
-			if r.mode == big.ToPositiveInf {
-				r.c[k].SetMantExp(big.NewFloat(1), lowest)
-			}
+}
+
+func (r *roundedSeries) Divide(z, x *big.Float, k int) {
+	r.Rounded.Divide(z, x, k)
+	const lowest = -1 << 30              // numbers of 2^14 bits to the power of 10^4 are above
+	if arithmetic.Exponent(z) < lowest { // a bound far below every Z[n], before it leaves the range of big.Float
+		z.SetInt64(0)
+		if r.Mode == big.ToPositiveInf {
+			z.SetMantExp(big.NewFloat(1), lowest)
 		}
 	}
 }
 
 func (s *boundSeries) coefficient(int) arithmetic.Number {
 	read := func(r *roundedSeries) *big.Float {
-		z := new(big.Float).SetPrec(r.sum.Prec()).SetMode(r.mode)
+		z := r.Number()
 		if !s.ByClass {
-			return z.Set(&r.c[len(r.c)-1])
+			return z.Set(&r.value[len(r.value)-1])
 		}
-		for k := range r.c {
-			z.Add(z, &r.c[k])
+		for k := range r.value {
+			z.Add(z, &r.value[k])
 		}
 		return z
 	}
-	return arithmetic.Number{Interval: num.Interval{Low: read(s.low), High: read(s.high)}}
+	return arithmetic.Number{Interval: num.Interval{Low: read(s.low.Kernel), High: read(s.high.Kernel)}}
 }
 
 // An exactSeries keeps integers: with U the least common multiple of all M(k), and E_l the product of those of the
 // layers up to l, a coefficient of order n is an integer over U^n (class lattice) or E_l U^n.
 type exactSeries struct {
-	*recursion.Graph
-	c            []big.Int
-	perLayer     []*big.Int // lcm of the M(k) of each layer
-	all          *big.Int   // U
-	scale        *big.Int   // denominator of Z[n]
-	sum, term, q big.Int
-	buf          big.Int
+	recursion.Whole
+	sweep    *recursion.Sweep[big.Int, *exactSeries] // whose kernel this is
+	order    int64
+	c        []big.Int  // its values
+	perLayer []*big.Int // lcm of the M(k) of each layer
+	all      *big.Int   // U
+	scale    *big.Int   // denominator of Z[n]
+	term, q  big.Int
+	buf      big.Int
 }
 
 func newExactSeries(ctx context.Context, g *recursion.Graph, n int, maxBytes int64) (*exactSeries, error) {
-	s := &exactSeries{Graph: g, c: make([]big.Int, g.Inner()), all: intOne, scale: big.NewInt(1),
+	s := &exactSeries{Whole: recursion.Whole{Graph: g}, all: intOne, scale: big.NewInt(1),
 		perLayer: slices.Repeat([]*big.Int{intOne}, int(g.Layer[g.States()-1])+1)}
+	s.sweep = recursion.NewSweep(ctx, g, s, big.Int{}, 1<<16) // checks the context at each state
+	s.c = s.sweep.Numbers(g.Inner())
+	s.sweep.Value = s.c
+	for k := range s.c {
+		s.sweep.Order = append(s.sweep.Order, int32(order(g, k)))
+	}
 	for k := range s.c {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
 		if g.First[k] != g.First[k+1] {
-			s.perLayer[g.Layer[k]] = fractions.LCM(s.perLayer[g.Layer[k]], g.Total.At(k, &s.buf))
-			s.all = fractions.LCM(s.all, g.Total.At(k, &s.buf))
+			s.perLayer[g.Layer[k]] = recursion.LCM(s.perLayer[g.Layer[k]], g.Total.At(k, &s.buf))
+			s.all = recursion.LCM(s.all, g.Total.At(k, &s.buf))
 			if float64(s.all.BitLen())/8*float64(n)*float64(len(s.c)) > float64(maxBytes) {
 				return nil, tooLong(g, n, maxBytes)
 			}
@@ -335,31 +340,30 @@ func tooLong(g *recursion.Graph, n int, maxBytes int64) error {
 		g.Inner(), n, maxBytes>>20)}
 }
 
-func (s *exactSeries) steps() int { return 1 << 16 } // a look at each state
+func (s *exactSeries) next(n int) error {
+	s.order = int64(n)
+	return s.sweep.Up()
+}
 
-func (s *exactSeries) clear(k int) { s.c[k].SetInt64(0) }
+func (s *exactSeries) One(z *big.Int, _ int) { z.SetInt64(max(0, 1-s.order)) }
 
-func (s *exactSeries) next(k int) {
-	first, last := s.Terms(k)
-	sum, term, q := s.sum.SetInt64(0), &s.term, &s.q
-	for t := first; t < last; t++ {
-		sum.Add(sum, term.Mul(s.Weights[s.Weight[t]], &s.c[s.Child[t]]))
-	}
-	total := s.Total.At(k, &s.buf)
-	if !s.ByClass {
-		sum.Mul(sum, q.Quo(s.perLayer[s.Layer[k]], total))
-		term.Mul(&s.c[k], q.Quo(s.all, total))
-		s.c[k].Add(sum, term.Mul(term, s.Rate.At(k, &s.buf)))
+// Divide also adds the term of state k itself.
+func (s *exactSeries) Divide(z, x *big.Int, k int) {
+	g, term, q := s.Graph, &s.term, &s.q
+	total := g.Total.At(k, &s.buf)
+	if g.ByClass {
+		q.Quo(s.all, total)
+		z.Mul(x.Add(x, term.Mul(z, g.Rate.At(k, &s.buf))), q)
 		return
 	}
-	q.Quo(s.all, total)
-	sum.Add(sum, term.Mul(&s.c[k], s.Rate.At(k, &s.buf)))
-	s.c[k].Mul(sum, q)
+	x.Mul(x, q.Quo(s.perLayer[g.Layer[k]], total))
+	term.Mul(z, q.Quo(s.all, total))
+	z.Add(x, term.Mul(term, g.Rate.At(k, &s.buf)))
 }
 
 func (s *exactSeries) coefficient(int) arithmetic.Number {
-	sum := s.sum.Set(&s.c[len(s.c)-1])
-	if s.ByClass {
+	sum := new(big.Int).Set(&s.c[len(s.c)-1])
+	if s.Graph.ByClass {
 		sum.SetInt64(0)
 		for k := range s.c {
 			sum.Add(sum, &s.c[k])

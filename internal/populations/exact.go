@@ -5,6 +5,7 @@ import (
 	"math/big"
 
 	"productform/internal/arithmetic"
+	"productform/internal/recursion"
 )
 
 // An Exact is a table of fractions: that of n is an integer over unit Π_k scale_k^n_k. Every factor d_k times scale_k is an integer.
@@ -45,18 +46,12 @@ func (t *Exact) Set(numbers []arithmetic.Number) {
 	t.unit = big.NewInt(1)
 	for i, x := range numbers {
 		integers[i] = new(big.Rat).Mul(x.Exact, new(big.Rat).SetInt(t.scaleAt(i)))
-		t.unit = multiple(t.unit, integers[i].Denom())
+		t.unit = recursion.LCM(t.unit, integers[i].Denom())
 	}
 	for i, x := range integers {
 		z := &t.x[i]
 		z.Mul(x.Num(), z.Quo(t.unit, x.Denom()))
 	}
-}
-
-// multiple returns the least common multiple of a and b.
-func multiple(a, b *big.Int) *big.Int {
-	common := new(big.Int).GCD(nil, nil, a, b)
-	return common.Mul(new(big.Int).Quo(a, common), b)
 }
 
 func (t *Exact) SetProducts(factors [][]arithmetic.Number) {
@@ -67,7 +62,7 @@ func (t *Exact) SetProducts(factors [][]arithmetic.Number) {
 		scaled := make([]*big.Rat, len(list))
 		for n, x := range list {
 			scaled[n] = new(big.Rat).Mul(x.Exact, new(big.Rat).SetInt(power))
-			unit = multiple(unit, scaled[n].Denom())
+			unit = recursion.LCM(unit, scaled[n].Denom())
 			power = new(big.Int).Mul(power, t.scale[k])
 		}
 		for _, x := range scaled {

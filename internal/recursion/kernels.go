@@ -13,23 +13,26 @@ type Measures struct {
 	Busy          []arithmetic.Number // utilization of the servers of each group
 }
 
-// A Rounded is a [DownKernel] that rounds every number in one direction, and divisors in the other. So it
-// has lower bounds of all numbers, or upper bounds.
+// A Rounded is a [DownKernel] that rounds every number in one direction, and divisors in the other. Sweeps
+// give lower bounds only, or upper bounds only.
 type Rounded struct {
-	Graph   *Graph
-	Prec    uint
-	Mode    big.RoundingMode
-	Weights []*big.Float
-	divisor *big.Float
-	edge    *big.Float // for denominators of shares
-	buf     big.Int
+	Graph        *Graph
+	Prec         uint
+	Mode         big.RoundingMode
+	Weights      []*big.Float
+	Denominators *Integers // nil for those of shares
+	divisor      *big.Float
+	edge         *big.Float // for denominators of shares
+	buf          big.Int
 }
 
 // NewRounded returns the kernel of numbers of prec bits for a graph.
 func NewRounded(g *Graph, prec uint, mode big.RoundingMode) Rounded {
 	r := Rounded{Graph: g, Prec: prec, Mode: mode}
 	r.divisor = r.Other()
+	r.Denominators = &g.Den
 	if g.Shares != nil {
+		r.Denominators = nil
 		r.edge = g.Shares.Edge(r.divisor.Mode())
 	}
 	for _, w := range g.Weights {
@@ -48,10 +51,10 @@ func (r *Rounded) Other() *big.Float {
 
 // Denominator returns d(k), rounded in the other direction. It is valid until the next call.
 func (r *Rounded) Denominator(k int) *big.Float {
-	if r.edge != nil {
+	if r.Denominators == nil {
 		return r.divisor.Mul(&r.Graph.Big[k], r.edge)
 	}
-	return r.divisor.SetInt(r.Graph.Den.At(k, &r.buf))
+	return r.divisor.SetInt(r.Denominators.At(k, &r.buf))
 }
 
 var bigOne = big.NewFloat(1) // never changed
@@ -81,3 +84,90 @@ func (r *Rounded) Add(z, x *big.Float)                         { arithmetic.AddF
 func (r *Rounded) Gather(z, x *big.Float, _ int, _ int32)      { arithmetic.AddFar(z, x) }
 func (r *Rounded) Push(z, x *big.Float, _ int, _ int32, _ int) { arithmetic.AddFar(z, x) }
 func (r *Rounded) Divide(z, x *big.Float, k int)               { z.Quo(x, r.Denominator(k)) }
+
+// Numbers is a [DownKernel] in the arithmetic of any engine. In sums the number of no engine, Number{}, is 0. Its
+// divisions change the dividend to the quotient.
+type Numbers struct {
+	Graph        *Graph
+	Like         arithmetic.Number // 1
+	Weights      []arithmetic.Number
+	Denominators []arithmetic.Number // d(k); the engine sets them
+}
+
+// NewNumbers returns the kernel for the first states of a graph, without denominators.
+func NewNumbers(g *Graph, states int, like arithmetic.Number) Numbers {
+	n := Numbers{Graph: g, Like: like.One(), Denominators: make([]arithmetic.Number, states)}
+	for _, w := range g.Weights {
+		n.Weights = append(n.Weights, n.Integer(w))
+	}
+	return n
+}
+
+// Integer returns v >= 0.
+func (n *Numbers) Integer(v *big.Int) arithmetic.Number {
+	return n.Like.Rational(new(big.Rat).SetInt(v))
+}
+
+func (n *Numbers) One(z *arithmetic.Number, _ int)   { *z = n.Like }
+func (n *Numbers) Begin(z *arithmetic.Number, _ int) { *z = arithmetic.Number{} }
+
+func (n *Numbers) Weigh(z, x *arithmetic.Number, _ int, t int32) bool {
+	*z = n.Weights[n.Graph.Weight[t]]
+	if x != nil {
+		*z = z.Mul(*x)
+	}
+	return true
+}
+
+func (n *Numbers) Mul(z, x *arithmetic.Number) { *z = z.Mul(*x) }
+func (n *Numbers) Set(z, x *arithmetic.Number) { *z = *x }
+
+func (n *Numbers) Add(z, x *arithmetic.Number) {
+	if *z == (arithmetic.Number{}) {
+		*z = *x
+	} else {
+		*z = z.Add(*x)
+	}
+}
+
+func (n *Numbers) Gather(z, x *arithmetic.Number, _ int, _ int32)      { n.Add(z, x) }
+func (n *Numbers) Push(z, x *arithmetic.Number, _ int, _ int32, _ int) { n.Add(z, x) }
+
+func (n *Numbers) Divide(z, x *arithmetic.Number, k int) {
+	*x = x.Quo(n.Denominators[k])
+	*z = *x
+}
+
+// Whole is part of a kernel of integers.
+type Whole struct{ Graph *Graph }
+
+func (w Whole) Begin(z *big.Int, _ int) { z.SetInt64(0) }
+
+func (w Whole) Weigh(z, x *big.Int, _ int, t int32) bool {
+	at := w.Graph.Weight[t]
+	switch {
+	case x == nil && at < 0:
+		z.SetInt64(1)
+	case x == nil:
+		z.Set(w.Graph.Weights[at])
+	case at < 0:
+		z.Set(x)
+	default:
+		z.Mul(w.Graph.Weights[at], x)
+	}
+	return true
+}
+
+func (w Whole) Mul(z, x *big.Int)                    { z.Mul(z, x) }
+func (w Whole) Set(z, x *big.Int)                    { z.Set(x) }
+func (w Whole) Add(z, x *big.Int)                    { z.Add(z, x) }
+func (w Whole) Gather(z, x *big.Int, _ int, _ int32) { z.Add(z, x) }
+
+// LCM returns the least common multiple, a itself if b divides it.
+func LCM(a, b *big.Int) *big.Int {
+	if new(big.Int).Rem(a, b).Sign() == 0 {
+		return a
+	}
+	g := new(big.Int).GCD(nil, nil, a, b)
+	return g.Mul(a, g.Quo(b, g))
+}

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// A Kernel is the arithmetic of a [Sweep]. It changes numbers in place, which keeps their memory, and
-// may change x, too, which is not read again.
+// A Kernel is the arithmetic of a [Sweep]. It changes numbers in place, which keeps their memory. It may
+// also change x, unless x stays.
 type Kernel[T any] interface {
 	One(z *T, k int)                // z ← 1, the value of state k, which has no terms
 	Begin(z *T, k int)              // z ← 0, or what else the terms of state k are added to
@@ -64,15 +64,15 @@ func (s *Sweep[T, K]) Up() error {
 		n = len(s.Order)
 	}
 	for i := range n {
-		if err := s.next(s.state(i)); err != nil {
+		if err := s.Next(s.state(i)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// next computes v(k) from the values of the children of its terms.
-func (s *Sweep[T, K]) next(k int) error {
+// Next computes v(k) from the values of the children of its terms.
+func (s *Sweep[T, K]) Next(k int) error {
 	first, last := s.Terms(k)
 	if first == last {
 		s.Kernel.One(&s.Value[k], k)
@@ -98,7 +98,7 @@ func (s *Sweep[T, K]) next(k int) error {
 	return nil
 }
 
-// times multiplies z by the values of the children but for number skip.
+// times multiplies z by the values of the children except number skip.
 func (s *Sweep[T, K]) times(z *T, children []int32, skip int) {
 	for j, c := range children {
 		if j != skip {
@@ -146,7 +146,7 @@ func Down[T any, K DownKernel[T]](s *Sweep[T, K], w []T, leave func(k int, w *T)
 }
 
 // Carry adds x to carried[k], adds the sum to that of the children of rest(k), and calls own with it for
-// each class that state k has of its own. If states are visited from the last to the first, each class
+// each class among own(k). If states are visited from the last to the first, each class
 // receives Σ coef(k, i) x(k) over the states k of which λ(k) counts the class. No state of a graph with
 // shares has a rest: then carried may be nil, for 0.
 func Carry[T any, K DownKernel[T]](s *Sweep[T, K], carried []T, k int, x *T, own func(o, i int32, x *T)) {

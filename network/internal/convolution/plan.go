@@ -269,17 +269,13 @@ func (p *Plan) scales() []*big.Int {
 	var list []*big.Int
 	for k := range p.Most {
 		scale := big.NewInt(1)
-		take := func(d *big.Int) {
-			common := new(big.Int).GCD(nil, nil, scale, d)
-			scale.Mul(scale, common.Quo(d, common))
-		}
 		for _, g := range p.Groups {
 			for _, over := range g.over {
-				take(over[k].Denom())
+				num.JoinDenominator(scale, over[k])
 			}
 		}
 		for _, own := range p.own {
-			take(own[k].Denom())
+			num.JoinDenominator(scale, own[k])
 		}
 		list = append(list, scale)
 	}
