@@ -15,21 +15,26 @@ import (
 	"productform/num"
 )
 
-// Gradients holds the derivatives of the means of every class, as fractions with the engine Exact and between proved bounds
-// Low and High with the others. The derivatives of E[X_i] add up, over the classes, to those of [Gradient]. Classes that
-// differ in mean size count with their work λ_i σ_i, under balanced fairness (see [Solve]).
+// Gradients holds the derivatives of the means of every class: as fractions with the engine Exact,
+// and otherwise between proved bounds Low and High. Summed over the classes, the derivatives of
+// E[X_i] are those in [Gradient]. Classes with different mean sizes count with their work λ_i σ_i,
+// under balanced fairness (see [Solve]).
 //
-// Auto and Enclose ask for Settings.RelTol of each derivative (where its terms cancel further than that, of RelTol
-// times these). The time is about that of [Gradient] for each class: 12 classes take 0.2 seconds of one core in float64. What is too large for graphs, or takes
-// minutes, is eliminated, class by class, with bounds of RelTol times the sum of the terms: 63 servers in a tree with 125 classes take 2 seconds. The
-// derivatives count towards Settings.MaxBytes.
+// With Auto and Enclose each derivative meets Settings.RelTol; if its terms cancel further than
+// that, the error is RelTol times these terms. Each class takes about as long as [Gradient]: 12
+// classes take 0.2 seconds on one core in float64. Models too large or too slow for a graph are
+// solved by elimination, one class at a time. Its bounds are RelTol times the sum of the terms: 63
+// servers in a tree with 125 classes take 2 seconds. The derivatives count towards
+// Settings.MaxBytes.
 type Gradients struct {
-	Engine  num.Engine      // the engine that gave the numbers: Float, Enclose or Exact
-	Classes []ClassGradient // one a row of the model's classes
+	Engine  num.Engine      // engine that computed the numbers: Float, Enclose or Exact
+	Classes []ClassGradient // one per row of the model's classes
 }
 
-// A ClassGradient holds the derivatives of the means of one class. Those of the mean number of jobs E[X_i] are in units of time for
-// a rate, and jobs over work per unit of time for a capacity; those of the mean delay E[X_i]/λ_i are as much over a rate.
+// A ClassGradient holds the derivatives of the means of one class. Derivatives of the mean number
+// of jobs E[X_i] are in units of time with respect to a rate, and in jobs over work per unit of
+// time with respect to a capacity. Those of the mean delay E[X_i]/λ_i have these units divided by
+// that of a rate.
 type ClassGradient struct {
 	MeanJobs  Partials
 	MeanDelay *Partials // nil if λ_i = 0
@@ -37,24 +42,32 @@ type ClassGradient struct {
 
 // Partials holds the derivatives of one number with respect to all rates and capacities.
 type Partials struct {
-	ArrivalRates []num.Value // ∂/∂λ_j of each row of classes; to the right where λ_j = 0
-	Capacities   []num.Value // ∂/∂C_s of each row of servers, all servers of a group together; to the right where C_s = 0
+	// ∂/∂λ_j of each row of classes; the right derivative if λ_j = 0
+	ArrivalRates []num.Value
+	// ∂/∂C_s of each row of servers, changing all servers of a group; the right derivative if C_s =
+	// 0
+	Capacities []num.Value
 }
 
-// gradients returns the derivatives of the means of each class. With h_i = ∂ log Z/∂λ_i, E[X_i] = λ_i h_i, they are λ_i ∂h_i/∂C_s, λ_i ∂h_i/∂λ_j and h_i besides where i = j,
-// and ∂h_i/∂C_s, ∂h_i/∂λ_j; so that E[X_i] and the delays grow in every rate, and fall in every capacity. Two sweeps for each class
-// give them, one up the lattice and one down, each carrying the derivative in λ_i along.
+// gradients returns the derivatives of the means of each class. With h_i = ∂ log Z/∂λ_i, E[X_i] =
+// λ_i h_i, so the derivatives of E[X_i] are λ_i ∂h_i/∂C_s and λ_i ∂h_i/∂λ_j, plus h_i if i = j.
+// Those of the delay are ∂h_i/∂C_s and ∂h_i/∂λ_j. E[X_i] and the delays thus grow with every rate
+// and fall with every capacity. Two sweeps per class compute them, one up the lattice and one down,
+// each carrying the derivative with respect to λ_i.
 func (p *Prepared) gradients(ctx context.Context, s request) (g *Gradients, err error) {
 	m := p.model
 	plans, err := p.gradientPlans(ctx, s, true, false)
 	if err != nil {
 		return nil, err
 	}
-	const perPair = 2*200 + 4*50 // bytes of two numbers with their bounds, and of the differences that elimination makes
+	// bytes of two numbers with their bounds, and of the differences that elimination makes
+	const perPair = 2*200 + 4*50
 	if pairs := float64(len(m.Classes)) * float64(len(m.Classes)+len(m.Servers)); pairs*perPair > float64(s.MaxBytes) {
-		return nil, &num.TooLargeError{States: pairs, Bytes: pairs * perPair, Limit: s.MaxBytes, Input: input.Errorf("model",
-			fmt.Sprintf("%d classes and %d rows of servers", len(m.Classes), len(m.Servers)), "fewer of them: %.3g pairs have derivatives, in %.0f MiB; at most %d MiB",
-			pairs, pairs*perPair/(1<<20), s.MaxBytes>>20)}
+		return nil, &num.TooLargeError{States: pairs, Bytes: pairs * perPair, Limit: s.MaxBytes,
+			Input: input.Errorf("model",
+				fmt.Sprintf("%d classes and %d rows of servers", len(m.Classes), len(m.Servers)),
+				"fewer of them: %.3g pairs have derivatives, in %.0f MiB; at most %d MiB",
+				pairs, pairs*perPair/(1<<20), s.MaxBytes>>20)}
 	}
 	with := func(plans []*plan) error {
 		return solveToWidth(s, plans, func(engine num.Engine, prec uint) (width float64, err error) {
@@ -63,7 +76,7 @@ func (p *Prepared) gradients(ctx context.Context, s request) (g *Gradients, err 
 		})
 	}
 	if err = with(plans); isInput(err) && s.Lattice == "" && slices.ContainsFunc(plans, eliminates) {
-		// where graphs only take long
+		// graphs may be slow but fit
 		if plans, none := p.gradientPlans(ctx, s, true, true); none == nil {
 			err = with(plans)
 		}
@@ -74,8 +87,10 @@ func (p *Prepared) gradients(ctx context.Context, s request) (g *Gradients, err 
 	return g, nil
 }
 
-// gradientsWith returns the gradients as one engine gives them, and the largest relative width of a derivative.
-func (p *Prepared) gradientsWith(ctx context.Context, plans []*plan, engine num.Engine, prec uint, s request) (*Gradients, float64, error) {
+// gradientsWith returns the gradients computed by one engine, and the largest relative width of a
+// derivative.
+func (p *Prepared) gradientsWith(ctx context.Context, plans []*plan, engine num.Engine, prec uint,
+	s request) (*Gradients, float64, error) {
 	m, equal := p.model, p.equal
 	all, err := parts.Of(ctx, equal)
 	if err != nil {
@@ -85,7 +100,7 @@ func (p *Prepared) gradientsWith(ctx context.Context, plans []*plan, engine num.
 		result: &Gradients{Engine: engine, Classes: make([]ClassGradient, len(m.Classes))}}
 	zeros := func() Partials {
 		p := Partials{make([]num.Value, len(m.Classes)), make([]num.Value, len(m.Servers))}
-		setZero(p.ArrivalRates, engine) // of what is in other components, or in none
+		setZero(p.ArrivalRates, engine) // rows of other components, or of none
 		setZero(p.Capacities, engine)
 		return p
 	}
@@ -112,17 +127,18 @@ func (p *Prepared) gradientsWith(ctx context.Context, plans []*plan, engine num.
 	return g.result, g.width, nil
 }
 
-// classGradients are gradients under way.
+// classGradients collects the gradients of all classes.
 type classGradients struct {
 	model, equal *cluster.Model
 	parts        parts.Parts
 	result       *Gradients
 	tol, width   float64
-	beyond       bool // some derivative is beyond the range of float64
+	beyond       bool // a derivative exceeds the range of float64
 }
 
-// eachClass calls do with the derivatives of h_i of each class i of a component.
-func (l *plan) eachClass(ctx context.Context, engine num.Engine, prec uint, do func(i int, d derivatives.Slopes)) error {
+// eachClass calls do for each class i of a component, with the derivatives of h_i.
+func (l *plan) eachClass(ctx context.Context, engine num.Engine, prec uint,
+	do func(i int, d derivatives.Slopes)) error {
 	if l.lattice == EliminationLattice {
 		all, err := l.eliminateEachClass(ctx)
 		for i, d := range all {
@@ -182,19 +198,23 @@ func (g *classGradients) add(l *plan, d derivatives.Slopes, i int) {
 	}
 }
 
-// factors returns what turns a second derivative of log Z, with respect to the rate of class i of a problem and a number that grows
-// as fast as per for each unit of another, into that of E[X] of a row of the class, and of its delay.
+// factors returns the factors that turn a second derivative of log Z into the derivatives of E[X]
+// and of the delay of one row of a class. The second derivative is with respect to the rate of
+// class i of a problem and a number that grows per units for each unit of the row's number.
 func (g *classGradients) factors(l *plan, i, row int, per *big.Rat) (jobs, delay *big.Rat) {
 	delay = new(big.Rat).Mul(per, perRate(l, i, row, g.model, g.equal))
 	return new(big.Rat).Mul(delay, g.model.Classes[row].ArrivalRate), delay
 }
 
-// set sets a derivative to d times factor plus own >= 0. By elimination its bounds may be on both sides of 0, and only one is possible: covariances of increasing functions of
-// the lives are >= 0, so that h_i grows with every rate and falls with every capacity.
-func (g *classGradients) set(l *plan, to *num.Value, d derivatives.Difference, factor *big.Rat, own arithmetic.Number, falls bool) {
+// set sets a derivative to d times factor plus own >= 0. The bounds of elimination may have
+// different signs, but only one sign is possible: covariances of increasing functions of the
+// lifetimes are >= 0, so h_i grows with every rate and falls with every capacity.
+func (g *classGradients) set(l *plan, to *num.Value, d derivatives.Difference, factor *big.Rat, own arithmetic.Number,
+	falls bool) {
 	f := own.Rational(factor)
 	var width float64
-	*to, width = derivatives.Difference{Plus: d.Plus.Mul(f).Add(own), Minus: d.Minus.Mul(f)}.Times(big.NewRat(1, 1), g.tol)
+	*to, width = derivatives.Difference{Plus: d.Plus.Mul(f).Add(own), Minus: d.Minus.Mul(f)}.Times(big.NewRat(1, 1),
+		g.tol)
 	g.width = max(g.width, width)
 	g.beyond = g.beyond || math.IsInf(to.Float, 0)
 	switch {

@@ -11,27 +11,29 @@ import (
 	"productform/num"
 )
 
-// A ClosedForm holds exact measures of a cluster whose balanced fairness has a formula of its own.
-// Jobs have mean size 1, so that capacities count jobs per unit of time.
+// A ClosedForm holds exact measures of a cluster whose balanced fairness has a closed form. Jobs
+// have mean size 1, so capacities are in jobs per unit of time.
 type ClosedForm struct {
 	Normalization *big.Rat   // Z = Σ_x Φ(x) Π_i λ_i^x_i, 1/P(empty)
 	MeanJobs      *big.Rat   // E[Σ_i X_i]
 	MeanDelay     *big.Rat   // E[Σ_i X_i] / Σ_i λ_i; nil if no jobs arrive
 	ClassJobs     []*big.Rat // E[X_i]; nil if the formula gives the total only
-	Utilization   []*big.Rat // of each server, or a single entry if all are equal
+	Utilization   []*big.Rat // one entry per server, or a single entry if all are equal
 }
 
-// ThreeServers returns the mean service rates γ_1, γ_2 of two classes on three servers: servers
-// of capacities mu1 and mu2 dedicated to classes 1 and 2, one of capacity mu3 shared by all. With
-// μ = μ1+μ2+μ3, ρ_i = λ_i/(μ_i+μ3) and ρ = (λ1+λ2)/μ,
+// ThreeServers returns the mean service rates γ_1, γ_2 of two classes on three servers. Servers
+// with capacities mu1 and mu2 are dedicated to classes 1 and 2; both classes share a server with
+// capacity mu3. With μ = μ1+μ2+μ3, ρ_i = λ_i/(μ_i+μ3) and ρ = (λ1+λ2)/μ,
 //
-//	1/γ_1 = 1/(μ(1-ρ)) + μ2/(μ1+μ3) (1-ρ_2)/(1-ρ_1) / (μ - (μ1+μ3)ρ_1 - (μ2+μ3)ρ_2 + μ3 ρ_1 ρ_2),
+//	1/γ_1 = 1/(μ(1-ρ)) + μ2/(μ1+μ3) (1-ρ_2)/(1-ρ_1) / (μ - (μ1+μ3)ρ_1 - (μ2+μ3)ρ_2 + μ3 ρ_1 ρ_2).
 //
-// and likewise γ_2 with the indices 1 and 2 exchanged ([BC17], equations (10) and (11): Bonald and Comte,
-// "Balanced fair resource sharing in computer clusters", 2017). The mean delay of class i is 1/γ_i and
-// E[X_i] = λ_i/γ_i. A rate of 0 gives the limit, the service rate of a single job of that class.
-// Rates and capacities are >= 0, μ1+μ3 and μ2+μ3 positive. The error is a [*cluster.UnstableError]
-// unless ρ_1 < 1, ρ_2 < 1 and ρ < 1.
+// Exchanging the indices 1 and 2 gives γ_2 ([BC17], equations (10) and (11): Bonald and Comte,
+// "Balanced fair resource sharing in computer clusters", 2017). The mean delay of class i is 1/γ_i
+// and E[X_i] = λ_i/γ_i. A rate of 0 gives the limit, the service rate of a single job of that
+// class.
+//
+// Rates and capacities must be >= 0, and μ1+μ3 and μ2+μ3 positive. The error is a
+// [*cluster.UnstableError] unless ρ_1 < 1, ρ_2 < 1 and ρ < 1.
 func ThreeServers(lambda1, lambda2, mu1, mu2, mu3 *big.Rat) (gamma1, gamma2 *big.Rat, err error) {
 	for _, v := range []struct {
 		path  string
@@ -67,23 +69,25 @@ func ThreeServers(lambda1, lambda2, mu1, mu2, mu3 *big.Rat) (gamma1, gamma2 *big
 	return gamma1, gamma2, nil
 }
 
-// A RandomClass is a kind of jobs that are each assigned Choose servers drawn uniformly at random.
+// A RandomClass describes jobs that are each assigned Choose servers drawn uniformly at random.
 type RandomClass struct {
 	ArrivalRate *big.Rat // λ_t >= 0
 	Choose      int      // d_t, 1..S
 }
 
-// RandomAssignment returns the measures of S equal servers of capacity mu where each job of class t
-// is assigned d_t servers drawn uniformly at random. With p_t(k) = C(k,d_t)/C(S,d_t), the chance that they
-// lie within k given servers, and λ(k) = Σ_t λ_t p_t(k),
+// RandomAssignment returns the measures of S equal servers of capacity mu, where each job of class
+// t is assigned d_t servers drawn uniformly at random. Let p_t(k) = C(k,d_t)/C(S,d_t) be the
+// probability that they are all among k given servers, and λ(k) = Σ_t λ_t p_t(k). Then
 //
 //	Z = Π_{k=1}^S k μ/(k μ - λ(k)),  E[X_t] = λ_t d log Z/dλ_t = Σ_{k=1}^S λ_t p_t(k)/(k μ - λ(k)),
 //
-// and every server is busy with probability λ/(S μ). With a single class this is E[X] = Σ_{s=d}^S ρ_s/(1-ρ_s), ρ_s =
-// λ C(s,d)/C(S,d)/(s μ) (Gardner et al., "Redundancy-d: the power of d choices for redundancy", Operations Research
-// 65, 2017; [BC17] section 5). It takes O(S) rational operations a class, on numbers that grow with S:
-// [RandomAssignmentFloat] is for large S. The error wraps [num.ErrUnstable] if λ >= S μ; it is ctx.Err() soon after ctx is
-// done.
+// and every server is busy with probability λ/(S μ). For a single class, E[X] = Σ_{s=d}^S
+// ρ_s/(1-ρ_s) with ρ_s = λ C(s,d)/C(S,d)/(s μ) (Gardner et al., "Redundancy-d: the power of d
+// choices for redundancy", Operations Research 65, 2017; [BC17] section 5).
+//
+// RandomAssignment takes O(S) rational operations per class, on numbers that grow with S. For large
+// S use [RandomAssignmentFloat]. The error wraps [num.ErrUnstable] if λ >= S μ. If ctx is
+// cancelled, RandomAssignment returns ctx.Err() promptly.
 func RandomAssignment(ctx context.Context, servers int, mu *big.Rat, classes []RandomClass) (*ClosedForm, error) {
 	if servers < 1 {
 		return nil, input.Errorf("servers", servers, "an integer >= 1")
@@ -97,13 +101,14 @@ func RandomAssignment(ctx context.Context, servers int, mu *big.Rat, classes []R
 			return nil, err
 		}
 		if class.Choose < 1 || class.Choose > servers {
-			return nil, input.Errorf(fmt.Sprintf("classes[%d].choose", t), class.Choose, "an integer in 1..%d, the number of servers", servers)
+			return nil, input.Errorf(fmt.Sprintf("classes[%d].choose", t), class.Choose,
+				"an integer in 1..%d, the number of servers", servers)
 		}
 		total.Add(total, class.ArrivalRate)
 		every = append(every, t)
 	}
 	all := mul(big.NewRat(int64(servers), 1), mu)
-	if total.Cmp(all) >= 0 { // p_t(k)/k grows with k: k = S binds
+	if total.Cmp(all) >= 0 { // p_t(k)/k grows with k, so k = S binds
 		return nil, &cluster.UnstableError{Classes: every, ArrivalRate: total, Capacity: all}
 	}
 	c := &ClosedForm{Normalization: big.NewRat(1, 1), ClassJobs: make([]*big.Rat, len(classes))}
@@ -123,7 +128,7 @@ func RandomAssignment(ctx context.Context, servers int, mu *big.Rat, classes []R
 		rate = new(big.Rat)
 		for t, class := range classes {
 			c.ClassJobs[t].Add(c.ClassJobs[t], quo(inside[t], slack))
-			// C(k-1,d) = C(k,d) (k-d)/k, which is 0 at k = d and stays 0 below
+			// C(k-1,d) = C(k,d) (k-d)/k is 0 at k = d and remains 0 below
 			inside[t] = mul(inside[t], big.NewRat(int64(max(k-class.Choose, 0)), int64(k)))
 			rate.Add(rate, inside[t])
 		}
@@ -136,15 +141,16 @@ func RandomAssignment(ctx context.Context, servers int, mu *big.Rat, classes []R
 	return c, nil
 }
 
-// RandomAssignmentFloat returns the mean number of jobs on S equal servers, each job on d of them drawn
-// uniformly at random, at load ρ = λ/(S μ) in [0, 1):
+// RandomAssignmentFloat returns the mean number of jobs on S equal servers, where each job runs on
+// d servers drawn uniformly at random, at load ρ = λ/(S μ) in [0, 1). It takes O(S) time and also
+// returns a proved bound on the relative error:
 //
-//	E[X] = Σ_{s=d}^S ρ_s/(1-ρ_s),  ρ_S = ρ,  ρ_{s-1} = ρ_s (s-d)/(s-1),
+//	E[X] = Σ_{s=d}^S ρ_s/(1-ρ_s),  ρ_S = ρ,  ρ_{s-1} = ρ_s (s-d)/(s-1).
 //
-// in O(S) time, and a proved bound on its relative error. ρ_s carries 2(S-s) roundings (none if d = 1), which
-// the division by 1-ρ_s magnifies 1/(1-ρ_s) times; two more make the term, and the sum has one a term.
-// For d > 1, 1-ρ_s >= 1/S if s < S, so that second orders stay below 1/1000 of this while S <= 2^20.
-// The mean delay is E[X]/(ρ S μ). A load of at least 1 wraps [num.ErrUnstable].
+// ρ_s carries 2(S-s) roundings (none if d = 1). The division by 1-ρ_s magnifies them 1/(1-ρ_s)
+// times; the term adds two more, and the sum one per term. For d > 1, 1-ρ_s >= 1/S if s < S, so
+// second orders stay below 1/1000 of this while S <= 2^20. The mean delay is E[X]/(ρ S μ). For a
+// load of at least 1 the error wraps [num.ErrUnstable].
 func RandomAssignmentFloat(servers, choose int, load float64) (meanJobs, relativeErrorBound float64, err error) {
 	const u = 0x1p-53
 	if servers < 1 || servers > 1<<20 {
@@ -157,7 +163,7 @@ func RandomAssignmentFloat(servers, choose int, load float64) (meanJobs, relativ
 		return 0, 0, fmt.Errorf("load %v, want < 1: %w", load, num.ErrUnstable)
 	}
 	if !(load == 0 || load >= 0x1p-900 && load < 1) {
-		return 0, 0, input.Errorf("load", load, "0 or a number in [2^-900, 1)") // so that ρ_s may underflow unnoticed
+		return 0, 0, input.Errorf("load", load, "0 or a number in [2^-900, 1)") // so ρ_s may underflow unnoticed
 	}
 	if load == 0 {
 		return 0, 0, nil
@@ -205,7 +211,7 @@ func badRat(path string, v *big.Rat, want string) error {
 	return input.Errorf(path, v.RatString(), "%s", want)
 }
 
-var ratOne = big.NewRat(1, 1) // never written to
+var ratOne = big.NewRat(1, 1) // never modified
 
 func add(a, b *big.Rat) *big.Rat { return new(big.Rat).Add(a, b) }
 func sub(a, b *big.Rat) *big.Rat { return new(big.Rat).Sub(a, b) }

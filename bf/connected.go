@@ -12,8 +12,8 @@ import (
 	"productform/num"
 )
 
-// chain is the recursion over the intervals of servers in a line or a ring. Intervals are their
-// connected sets and need no graph; float64 only.
+// chain is the recursion over the intervals of servers in a line or a ring, in float64. The
+// intervals are the connected sets, so no graph is needed.
 type chain struct{ *intervals.Chain }
 
 func (c chain) bytes(_ *plan, jobs int) float64 { return c.Bytes(jobs) }
@@ -36,7 +36,8 @@ func (l *plan) allSets() *plan {
 	return l
 }
 
-// termsToBeat returns the terms of the plan, or +Inf if it takes more memory or work than allowed.
+// termsToBeat returns the number of terms of the plan. It is +Inf if the plan takes more memory or
+// work than allowed.
 func (l *plan) termsToBeat() float64 {
 	if l.checkLimits() != nil {
 		return math.Inf(1)
@@ -44,8 +45,8 @@ func (l *plan) termsToBeat() float64 {
 	return l.terms()
 }
 
-// insteadOf names the sets that a plan saves.
-func (q *query) insteadOf() string {
+// avoidedSets names the sets that a plan avoids.
+func (q *query) avoidedSets() string {
 	servers, classes := len(q.problem.Groups), len(q.problem.Classes)
 	return fmt.Sprintf("instead of 2^%d sets of servers or 2^%d of classes", servers, classes)
 }
@@ -58,21 +59,22 @@ func offerIntervals(_ context.Context, q *query, best *plan) (*plan, error) {
 	if cost <= intervalTerms {
 		return nil, nil
 	}
-	if isOn[*eliminating](best) {
+	if isOn[*eliminator](best) {
 		cost = best.method.work(best, 0)
 	}
-	return q.tryIntervals(cost, q.insteadOf()), nil
+	return q.tryIntervals(cost, q.avoidedSets()), nil
 }
 
-func askIntervals(_ context.Context, q *query) (*plan, error) {
+func requireIntervals(_ context.Context, q *query) (*plan, error) {
 	if !q.problem.Whole {
 		return nil, errGroups(q)
 	}
 	return q.tryIntervals(math.Inf(1), "asked for"), nil
 }
 
-// tryIntervals returns a plan on intervals if the servers are in a line or a ring, the plan takes less
-// work than cost and it fits; else nil. A graph takes less if all classes are long and so the sets few.
+// tryIntervals returns a plan on intervals if the servers are in a line or a ring and the plan
+// takes less work than cost and meets the limits; otherwise nil. A graph takes less work if all
+// classes are long, so there are few sets.
 func (q *query) tryIntervals(cost float64, why string) *plan {
 	if q.engine != num.Float {
 		return nil
@@ -99,7 +101,8 @@ func (q *query) tryIntervals(cost float64, why string) *plan {
 	return l
 }
 
-// offerConnected counts connected sets where that may pay. It refuses unstable models first.
+// offerConnected counts connected sets if they may take less work. It rejects unstable models
+// first.
 func offerConnected(ctx context.Context, q *query, best *plan) (*plan, error) {
 	if !q.problem.Whole || isOn[chain](best) {
 		return nil, nil
@@ -107,7 +110,7 @@ func offerConnected(ctx context.Context, q *query, best *plan) (*plan, error) {
 	sets := best.allSets()
 	cost := sets.termsToBeat()
 	many, gain := sets.connectedGain()
-	order, eliminates := best.method.(*eliminating)
+	order, eliminates := best.method.(*eliminator)
 	if cost <= many && !eliminates {
 		return nil, nil
 	}
@@ -118,15 +121,15 @@ func offerConnected(ctx context.Context, q *query, best *plan) (*plan, error) {
 	}
 	limit := cost / gain
 	switch {
-	case eliminates && q.s.MaxJobs > 0: // connected sets have the distribution of all jobs, too
+	case eliminates && q.s.MaxJobs > 0: // connected sets also give the distribution of all jobs
 		limit = min(limit, 10*opsPerSecond/distributionOps(ConnectedLattice, q.s.MaxJobs))
 	case eliminates:
-		limit = min(limit, order.toOrder/opsPerTerm)
+		limit = min(limit, order.operations/opsPerTerm)
 	}
 	l, termLimit, err := q.connect(ctx, limit)
 	switch {
 	case err == nil:
-		l.why = fmt.Sprintf("%.0f connected sets of %d servers, %s", l.states, len(q.problem.Groups), q.insteadOf())
+		l.why = fmt.Sprintf("%.0f connected sets of %d servers, %s", l.states, len(q.problem.Groups), q.avoidedSets())
 		return l, nil
 	case !isInput(err):
 		return nil, err
@@ -136,7 +139,7 @@ func offerConnected(ctx context.Context, q *query, best *plan) (*plan, error) {
 	return nil, nil
 }
 
-func askConnected(ctx context.Context, q *query) (*plan, error) {
+func requireConnected(ctx context.Context, q *query) (*plan, error) {
 	l, _, err := q.connect(ctx, math.Inf(1))
 	if err != nil {
 		return nil, err
@@ -146,7 +149,7 @@ func askConnected(ctx context.Context, q *query) (*plan, error) {
 }
 
 // connect returns a plan on connected sets if their graph has at most limit terms and fits into
-// memory. It counts the terms first; if there are more, it also returns the limit that applied.
+// memory. It counts the terms first. If there are more, it also returns the limit that applied.
 func (q *query) connect(ctx context.Context, limit float64) (l *plan, termLimit float64, err error) {
 	limit = math.Floor(min(limit, float64(q.s.MaxBytes)/bytesPerTerm, maxConnectedTerms))
 	if q.s.MaxWork > 0 {
@@ -158,8 +161,10 @@ func (q *query) connect(ctx context.Context, limit float64) (l *plan, termLimit 
 	}
 	if g == nil {
 		size := fmt.Sprintf("%d classes on %d servers", len(q.problem.Classes), len(q.problem.Groups))
-		return nil, limit, &num.TooLargeError{States: float64(used), Bytes: bytesPerTerm * float64(used), Limit: q.s.MaxBytes,
-			Input: input.Errorf("model", size, "at most %s terms over the connected sets of servers of the connected lattice",
+		return nil, limit, &num.TooLargeError{States: float64(used), Bytes: bytesPerTerm * float64(used),
+			Limit: q.s.MaxBytes,
+			Input: input.Errorf("model", size,
+				"at most %s terms over the connected sets of servers of the connected lattice",
 				thousands(limit))}
 	}
 	l = &plan{query: *q, lattice: ConnectedLattice, method: graph{}, graph: g, states: float64(g.States())}

@@ -144,7 +144,7 @@ func (p *Prepared) delaysByEngines(ctx context.Context, q delayQuestion, s reque
 	})
 }
 
-var leastTail = new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).Lsh(big.NewInt(1), 900)) // never changed
+var minTail = new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).Lsh(big.NewInt(1), 900)) // never changed
 
 func errNoFraction(s Settings) error {
 	return input.Errorf("Engine", s.Engine, "auto, float or enclose for percentiles and tails of delays: these are transcendental numbers")
@@ -203,7 +203,7 @@ func stepsError(l *plan, err error) error {
 	if !errors.As(err, &long) {
 		return err
 	}
-	large := l.tooLargeError(0, "delays that take fewer steps than %.3g of %.3g operations each, over %d states: "+
+	large := l.sizeError(0, "delays that take fewer steps than %.3g of %.3g operations each, over %d states: "+
 		"near the limit of stability delays are long", long.Steps, long.Each, long.States)
 	large.Limit = 0
 	return large
@@ -228,7 +228,7 @@ func (q *query) planTable(ctx context.Context) (*plan, error) {
 		if q.s.Moments > 0 {
 			tables = "moments of delays"
 		}
-		return nil, l.tooLarge(need, tables)
+		return nil, l.memoryError(need, tables)
 	}
 	return l, nil
 }

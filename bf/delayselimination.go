@@ -21,7 +21,7 @@ func (q *query) planElimination(ctx context.Context) (*plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	if l.elimination().written != nil {
+	if l.elimination().expansion != nil {
 		return nil, input.Errorf("Lattice", EliminationLattice, "%q, for delays of jobs that draw servers of a group", SymmetricLattice)
 	}
 	return l, checkStable(ctx, &q.component.Model)
@@ -53,10 +53,10 @@ func (l *plan) eliminateDelays(ctx context.Context, q delays.Question) ([]delays
 		switch {
 		case ask.Rarest == rarest:
 			return answers, nil
-		case rarest <= leastRare:
+		case rarest <= minProbability:
 			return nil, ErrRange
 		}
-		ask.Rarest = max(leastRare, min(ask.Rarest/16, rarest/256))
+		ask.Rarest = max(minProbability, min(ask.Rarest/16, rarest/256))
 	}
 }
 
@@ -78,4 +78,4 @@ func (l *plan) delaySettings(tails []*big.Rat) elimination.Settings {
 	return ask
 }
 
-const leastRare = 0x1p-1000 // the least probability that is computed
+const minProbability = 0x1p-1000 // the least probability that is computed

@@ -33,7 +33,7 @@ func (p *Prepared) quantilesOfAll(ctx context.Context, s request, classes []Clas
 		}
 		brackets[k] = b
 	}
-	for range mostRounds {
+	for range maxRounds {
 		if err := p.narrow(ctx, brackets, s); err != nil {
 			return nil, err
 		}
@@ -47,7 +47,7 @@ func (p *Prepared) quantilesOfAll(ctx context.Context, s request, classes []Clas
 
 const (
 	excessPrec = 64 // bits
-	mostRounds = 8  // each of which leaves a sixteenth of a bracket, and soon much less
+	maxRounds  = 8  // each of which leaves a sixteenth of a bracket, and soon much less
 )
 
 // A bracket holds a quantile: P(T > low) is at least the rest, P(T > high) at most.

@@ -1,16 +1,17 @@
-// Package bf computes stationary measures of computer clusters that share their servers by balanced fairness: how many jobs are there of each
-// class, and how long do they take?
+// Package bf computes stationary measures of computer clusters that share their servers under
+// balanced fairness: how many jobs of each class are there, and how long do they take?
 //
-// Class-i jobs arrive as a Poisson process of rate λ_i and may be served by the servers of S_i,
-// at any number of them at once. With μ(A) the capacity of the servers that can serve some class of A, in
-// jobs per unit of time, and x_i the number of class-i jobs present, the stationary distribution is
+// Class-i jobs arrive as a Poisson process of rate λ_i. A job may be served by any of the servers
+// in S_i, and by several at once. Let μ(A) be the capacity, in jobs per unit of time, of the
+// servers that can serve at least one class of A, and x_i the number of class-i jobs present. The
+// stationary distribution is
 //
 //	π(x) = Φ(x) Π_i λ_i^x_i / Z,  Φ(0) = 1,  Φ(x) = Σ_{i: x_i>0} Φ(x-e_i) / μ({i: x_i>0}),
 //
-// if Σ_{i∈A} λ_i < μ(A) for every non-empty A. It is that of the Whittle network with these
-// balance functions for any distribution of the job sizes, and that of the multi-server queue in order of arrival for
-// exponential sizes (Bonald and Comte, "Balanced fair resource sharing in computer clusters",
-// Performance Evaluation, 2017, Theorem 2; [BC17] below).
+// if Σ_{i∈A} λ_i < μ(A) for every non-empty A. This is the distribution of the Whittle network with
+// balance function Φ, for any distribution of job sizes, and of the first-come first-served
+// multi-server queue with exponential sizes (Bonald and Comte, "Balanced fair resource sharing in
+// computer clusters", Performance Evaluation, 2017, Theorem 2; [BC17] below).
 //
 // For example:
 //
@@ -36,27 +37,30 @@
 //	// reports: 0.7628 jobs, each for 1.9071
 //	// proved to twelve digits: true
 //
-// [Solve] sums over all states at once, on one of five lattices, the
-// cheapest that applies (λ(·) and M(·) are the rates of the classes and the capacity of the servers inside a set):
+// [Solve] sums over all states at once. It uses one of five lattices and picks the cheapest that
+// applies. In the formulas, λ(·) is the total rate of the classes inside a set and M(·) the
+// capacity of its servers:
 //
 //	class      G(A) = Σ_{i∈A} λ_i G(A∖{i}) / (μ(A) - λ(A)) over the sets A of classes, Z = Σ_A G(A);
 //	server     Z(K) = Σ_{s∈K} C_s Z(K∖{s}) / (M(K) - λ(K)) over the sets K of servers, Z = Z(all);
-//	connected  the same over the sets that classes link, as the others are products of these;
-//	symmetric  the same over the numbers of servers taken from each group of equal ones;
-//	elimination Z = E[exp(Σ_i λ_i min_{s∈S_i} T_s)] over independent exponential T_s of rates C_s, integrated out one after the
-//	           other: servers in trees, lines and ladders, where few have a class in common with many.
+//	connected  the same over sets of servers linked by classes; the value of any other set is a product of these;
+//	symmetric  the same over the number of servers taken from each group of equal servers;
+//	elimination Z = E[exp(Σ_i λ_i min_{s∈S_i} T_s)] over independent exponential T_s of rates C_s, integrated out
+//	           one server at a time: for trees, lines and ladders, where each server shares classes with few others.
 //
-// One sweep down the lattice gives the derivatives of log Z, and so the mean numbers of jobs.
+// One sweep down the lattice gives the derivatives of log Z, and with them the mean numbers of
+// jobs.
 //
-// Three engines give the same meaning to numbers and share no arithmetic: float64 with a proved
-// bound on the relative error of every number, enclosures by directed rounding of as many bits as a tolerance
-// takes, and exact rationals. All recursions add, multiply and divide positive numbers; the
-// differences μ(A) - λ(A) are exact.
+// Three engines compute the same quantities with independent arithmetic: float64 with a proved
+// bound on the relative error of every number, enclosures with directed rounding and as many bits
+// as the tolerance needs, and exact rationals. All recursions only add, multiply and divide
+// positive numbers; the differences μ(A) - λ(A) are exact.
 //
-// A model is passed by its pointer and never modified. What may take long stops soon after its context ends; no
-// goroutine goes on after a call has returned.
+// Models are passed by pointer and never modified. Long-running calls return promptly once their
+// context is cancelled, and leave no goroutine behind.
 //
-// [Delays] gives the distribution of the delay of single jobs in the multi-server queue, by the same lattices.
+// [ClassDelays] describes the distribution of individual delays in the multi-server queue, computed
+// on the same lattices.
 //
-// Two kinds of clusters have formulas of their own, [ThreeServers] and [RandomAssignment].
+// [ThreeServers] and [RandomAssignment] are closed forms for two special clusters.
 package bf

@@ -19,67 +19,69 @@ import (
 	"productform/stability"
 )
 
-// exactBits is the length of whole numbers that float64 holds.
+// exactBits is the number of bits of the integers that float64 represents exactly.
 const exactBits = 53
 
-// eliminating is the elimination of the servers of a component one after the other.
-type eliminating struct {
+// An eliminator eliminates the servers of a component one at a time.
+type eliminator struct {
 	*elimination.Order
-	toOrder float64 // estimate of the operations in this order
-	most    float64 // operations beyond which tables are tried instead; 0 means no limit of this kind
-	written *written
+	operations    float64 // estimated operations in this order
+	maxOperations float64 // operations above which tables are tried instead; 0 for no such limit
+	expansion     *expansion
 }
 
-func (e *eliminating) bytes(*plan, int) float64 { return 0 } // messages of one variable are small
+func (e *eliminator) bytes(*plan, int) float64 { return 0 } // messages of one variable are small
 
-func (e *eliminating) work(*plan, int) float64 { return e.toOrder }
+func (e *eliminator) work(*plan, int) float64 { return e.operations }
 
-func (e *eliminating) total(context.Context, *plan) ([]arithmetic.Number, error) { return nil, nil }
+func (e *eliminator) total(context.Context, *plan) ([]arithmetic.Number, error) { return nil, nil }
 
-// elimination returns how the plan eliminates servers, for all measures or for distributions by class only; nil if it does not.
-func (l *plan) elimination() *eliminating {
-	if e, ok := l.method.(*eliminating); ok {
+// elimination returns how the plan eliminates servers, for all measures or only for the
+// distributions by class. It is nil if the plan does not use elimination.
+func (l *plan) elimination() *eliminator {
+	if e, ok := l.method.(*eliminator); ok {
 		return e
 	}
 	return l.rows
 }
 
-// findOrder finds an order in which the servers of a component are eliminated, one after the other,
-// and estimates the work. The error is a [*num.TooLargeError] that names the width, if that is too
-// large.
-func (q *query) findOrder() (*eliminating, error) {
+// findOrder finds an order in which to eliminate the servers of a component and estimates the work.
+// The error is a [*num.TooLargeError] with the width if the width is too large.
+func (q *query) findOrder() (*eliminator, error) {
 	p := eliminationProblem(q.problem)
 	for s := range p.Capacities {
 		p.Capacities[s] = 1
 	}
 	for i := range p.Classes {
-		p.Classes[i].Rate = 1 // the order is for any
+		p.Classes[i].Rate = 1 // the order does not depend on rates
 	}
 	order, err := elimination.NewOrder(p)
 	var wide *num.TooLargeError
 	switch {
 	case errors.As(err, &wide):
-		return nil, &num.TooLargeError{Input: input.Errorf("model", fmt.Sprintf("a width of %s or more", wide.Input.Value),
+		return nil, &num.TooLargeError{Input: input.Errorf("model",
+			fmt.Sprintf("a width of %s or more", wide.Input.Value),
 			"servers that are eliminated one by one in a width of at most %d: trees and lines have 1, ladders 2",
 			elimination.MaxWidth)}
 	case err != nil:
 		return nil, err
 	}
-	e := &eliminating{Order: order}
-	e.toOrder = q.estimate(e, elimination.Settings{Tolerance: q.s.RelTol})
+	e := &eliminator{Order: order}
+	e.operations = q.estimate(e, elimination.Settings{Tolerance: q.s.RelTol})
 	return e, nil
 }
 
-// checkElimination finds the order, and refuses what elimination does not give.
-func (q *query) checkElimination() (*eliminating, error) {
+// checkElimination finds the order and rejects requests that elimination does not support.
+func (q *query) checkElimination() (*eliminator, error) {
 	if q.s.MaxJobs > 0 && !q.s.ByClass {
-		return nil, input.Errorf("MaxJobs", q.s.MaxJobs, "distributions by class beside it: the elimination lattice has these, and not that of all jobs together")
+		return nil, input.Errorf("MaxJobs", q.s.MaxJobs,
+			"distributions by class beside it: the elimination lattice has these, and not that of all jobs together")
 	}
 	return q.findOrder()
 }
 
-// offerElimination takes the servers one by one where tables of sets take more time, memory or work than allowed. It has
-// the same offer for groups whose servers are written out.
+// offerElimination eliminates the servers if tables of sets take longer, or more memory or work
+// than allowed. For groups it offers to eliminate their expanded servers.
 func offerElimination(_ context.Context, q *query, best *plan) (*plan, error) {
 	switch {
 	case q.engine != num.Float:
@@ -96,18 +98,18 @@ func offerElimination(_ context.Context, q *query, best *plan) (*plan, error) {
 		return nil, nil
 	}
 	e, err := q.checkElimination()
-	if err != nil || !math.IsInf(cost, 1) && faster*e.toOrder >= cost {
+	if err != nil || !math.IsInf(cost, 1) && faster*e.operations >= cost {
 		return nil, nil
 	}
 	if q.s.MaxJobs == 0 && !math.IsInf(cost, 1) {
-		e.most = cost
+		e.maxOperations = cost
 	}
 	servers := len(q.problem.Groups)
 	return &plan{query: *q, lattice: EliminationLattice, method: e, states: float64(servers), sets: best,
-		why: fmt.Sprintf("%d servers, one after the other, of width %d, %s", servers, e.Width, q.insteadOf())}, nil
+		why: fmt.Sprintf("%d servers, one after the other, of width %d, %s", servers, e.Width, q.avoidedSets())}, nil
 }
 
-func askElimination(_ context.Context, q *query) (*plan, error) {
+func requireElimination(_ context.Context, q *query) (*plan, error) {
 	if !q.problem.Whole {
 		l, err := q.expandGroups()
 		if err == nil {
@@ -124,10 +126,12 @@ func askElimination(_ context.Context, q *query) (*plan, error) {
 		why: fmt.Sprintf("asked for; %d servers, one after the other, of width %d", servers, e.Width)}, nil
 }
 
-// classElimination returns how elimination finds the distributions of the jobs of each class, if they are requested and it can; else nil.
-func (q *query) classElimination() *eliminating {
-	isPossible := q.engine == num.Float && q.s.ByClass && q.s.MaxJobs > 0 && q.problem.Whole && q.problem.Bits <= exactBits
-	if !isPossible || slices.Contains(q.leftOut, EliminationLattice) {
+// classElimination returns the elimination that finds the distribution of the jobs of each class.
+// It is nil if the distributions are not requested or elimination cannot find them.
+func (q *query) classElimination() *eliminator {
+	isPossible := q.engine == num.Float && q.s.ByClass && q.s.MaxJobs > 0 && q.problem.Whole &&
+		q.problem.Bits <= exactBits
+	if !isPossible || slices.Contains(q.excluded, EliminationLattice) {
 		return nil
 	}
 	e, err := q.findOrder()
@@ -137,18 +141,19 @@ func (q *query) classElimination() *eliminating {
 	return e
 }
 
-// classEliminationOps estimates how long elimination takes for the distributions of the jobs of each class: functions of several times make one
-// integral for each probability.
-func (e *eliminating) classEliminationOps(jobs int) float64 {
+// classEliminationOps estimates the operations that elimination takes for the distributions by
+// class. In functions of several times, each probability is one integral.
+func (e *eliminator) classEliminationOps(jobs int) float64 {
 	if e.Width > 1 {
-		return e.toOrder * (1 + float64(jobs)/5)
+		return e.operations * (1 + float64(jobs)/5)
 	}
-	return e.toOrder
+	return e.operations
 }
 
-// preferClassElimination takes elimination for the distributions of the jobs of each class where that takes less time than the lattice of the plan.
+// preferClassElimination selects elimination for the distributions by class if it takes less time
+// than the lattice of the plan.
 func (l *plan) preferClassElimination() {
-	if l.rows != nil || l.s.Lattice != "" || isOn[*eliminating](l) {
+	if l.rows != nil || l.s.Lattice != "" || isOn[*eliminator](l) {
 		return
 	}
 	rows := 0
@@ -164,7 +169,7 @@ func (l *plan) preferClassElimination() {
 	}
 }
 
-// eliminationProblem returns a problem of single servers in whole numbers, exact up to exactBits.
+// eliminationProblem returns a problem of single servers in integers, exact up to exactBits.
 func eliminationProblem(p *recursion.Problem) *elimination.Problem {
 	e := &elimination.Problem{}
 	for _, g := range p.Groups {
@@ -180,9 +185,9 @@ func eliminationProblem(p *recursion.Problem) *elimination.Problem {
 	return e
 }
 
-// estimate returns about how many operations elimination takes: twice those of one
-// problem if its numbers are rounded both ways. It is +Inf for an unstable component.
-func (q *query) estimate(e *eliminating, ask elimination.Settings) float64 {
+// estimate returns approximately how many operations elimination takes: twice those of one problem
+// if its numbers are rounded both ways. It is +Inf for an unstable component.
+func (q *query) estimate(e *eliminator, ask elimination.Settings) float64 {
 	work := elimination.Estimate(eliminationProblem(q.problem), e.Order, ask)
 	if q.problem.Bits > exactBits {
 		work *= 2
@@ -190,8 +195,9 @@ func (q *query) estimate(e *eliminating, ask elimination.Settings) float64 {
 	return work
 }
 
-// measure solves the component by elimination. The error is a failed if that has no answer, or no bounds.
-func (e *eliminating) measure(ctx context.Context, l *plan) (measures, error) {
+// measure solves the component by elimination. It returns an error if there is no answer or no
+// bound.
+func (e *eliminator) measure(ctx context.Context, l *plan) (measures, error) {
 	if err := checkStable(ctx, &l.component.Model); err != nil {
 		return measures{}, err
 	}
@@ -200,22 +206,24 @@ func (e *eliminating) measure(ctx context.Context, l *plan) (measures, error) {
 	switch {
 	case ctx.Err() != nil:
 		return r, err
-	case err == nil && (unknown(r.normalization) || slices.ContainsFunc(r.jobs, unknown) || slices.ContainsFunc(r.busy, unknown)):
+	case err == nil && (unknown(r.normalization) || slices.ContainsFunc(r.jobs, unknown) ||
+		slices.ContainsFunc(r.busy, unknown)):
 		err = ErrDigits
 	}
 	if err != nil {
 		return r, err
 	}
-	if e.written != nil {
-		r = e.written.merge(r, len(l.component.Model.Classes), len(l.component.Model.Servers))
+	if e.expansion != nil {
+		r = e.expansion.merge(r, len(l.component.Model.Classes), len(l.component.Model.Servers))
 	}
 	return r, nil
 }
 
-// solve solves a stable component. Where rates and capacities are longer than float64 holds they are rounded to
-// either side: as the normalization, the mean numbers of jobs and the utilizations grow with every rate and fall with every capacity,
-// theirs lie between those of a component with less load and of one with more.
-func (e *eliminating) solve(ctx context.Context, l *plan) (measures, error) {
+// solve solves a stable component. Rates and capacities that do not fit a float64 are rounded both
+// ways. The normalization, the mean numbers of jobs and the utilizations grow with every rate and
+// fall with every capacity, so they lie between those of a component with less load and one with
+// more.
+func (e *eliminator) solve(ctx context.Context, l *plan) (measures, error) {
 	switch {
 	case l.s.MaxJobs > 0 && l.s.ByClass:
 		return e.solveRows(ctx, l)
@@ -225,15 +233,16 @@ func (e *eliminating) solve(ctx context.Context, l *plan) (measures, error) {
 		return measures{}, ErrDigits
 	}
 	c := l.component
-	if e.written != nil {
-		c = e.written.component
+	if e.expansion != nil {
+		c = e.expansion.component
 	}
 	less, more := integers.Rounded(c, exactBits, true), integers.Rounded(c, exactBits, false)
 	err := checkStable(ctx, &more.Model)
 	if ctx.Err() != nil {
 		return measures{}, err
 	}
-	if err != nil || slices.ContainsFunc(more.Model.Servers, func(s cluster.Server) bool { return s.Capacity.Sign() == 0 }) {
+	if err != nil || slices.ContainsFunc(more.Model.Servers,
+		func(s cluster.Server) bool { return s.Capacity.Sign() == 0 }) {
 		return measures{}, ErrDigits
 	}
 	low, err := e.solveProblem(ctx, l, integers.New(less, false))
@@ -244,18 +253,19 @@ func (e *eliminating) solve(ctx context.Context, l *plan) (measures, error) {
 	if err != nil {
 		return measures{}, err
 	}
-	low.normalization = between(low.normalization, high.normalization)
+	low.normalization = quotientBounds(low.normalization, high.normalization)
 	for i := range low.jobs {
-		low.jobs[i] = between(low.jobs[i], high.jobs[i])
+		low.jobs[i] = quotientBounds(low.jobs[i], high.jobs[i])
 	}
 	for s := range low.busy {
-		low.busy[s] = between(low.busy[s], high.busy[s])
+		low.busy[s] = quotientBounds(low.busy[s], high.busy[s])
 	}
 	return low, nil
 }
 
-// solveRows solves the component with each row of the model as a class of its own, so that each has its distribution.
-func (e *eliminating) solveRows(ctx context.Context, l *plan) (measures, error) {
+// solveRows solves the component with each row of the model as a separate class. Each row then has
+// its own distribution.
+func (e *eliminator) solveRows(ctx context.Context, l *plan) (measures, error) {
 	c := &cluster.Component{Model: cluster.Model{Servers: l.component.Model.Servers}, Servers: l.component.Servers}
 	for i, list := range l.component.Classes {
 		for _, row := range list {
@@ -285,11 +295,11 @@ func (e *eliminating) solveRows(ctx context.Context, l *plan) (measures, error) 
 	return merged, nil
 }
 
-// solveProblem solves a problem of the component of a plan.
-func (e *eliminating) solveProblem(ctx context.Context, l *plan, p *recursion.Problem) (measures, error) {
+// solveProblem solves a problem for the component of a plan.
+func (e *eliminator) solveProblem(ctx context.Context, l *plan, p *recursion.Problem) (measures, error) {
 	ask := elimination.Settings{Tolerance: l.tol, MaxBytes: l.s.MaxBytes, MaxWork: l.s.MaxWork}
-	if e.most > 0 {
-		ask.MaxWork = min(cmp.Or(ask.MaxWork, maxProducts), e.most)
+	if e.maxOperations > 0 {
+		ask.MaxWork = min(cmp.Or(ask.MaxWork, maxProducts), e.maxOperations)
 	}
 	if l.s.ByClass {
 		ask.ByClass = l.s.MaxJobs
@@ -301,8 +311,10 @@ func (e *eliminating) solveProblem(ctx context.Context, l *plan, p *recursion.Pr
 	return measures{r.Normalization, r.Jobs, r.Busy, r.ClassJobs}, nil
 }
 
-// eliminate solves a problem of the component of the plan; if the tolerance is missed, with the bounds that there are, where those will do.
-func (l *plan) eliminate(ctx context.Context, p *recursion.Problem, ask elimination.Settings, anyBound bool) (*elimination.Result, error) {
+// eliminate solves a problem for the component of the plan. If it misses the tolerance and anyBound
+// is set, it returns the result with the bounds it reached.
+func (l *plan) eliminate(ctx context.Context, p *recursion.Problem, ask elimination.Settings,
+	anyBound bool) (*elimination.Result, error) {
 	e := eliminationProblem(p)
 	ask.MaxWork = cmp.Or(ask.MaxWork, maxProducts)
 	r, err := elimination.Solve(ctx, e, l.elimination().Order, ask)
@@ -324,8 +336,9 @@ func (l *plan) eliminate(ctx context.Context, p *recursion.Problem, ask eliminat
 	return nil, err
 }
 
-// workError says in words that elimination takes too much work, or memory, and whether a larger tolerance takes less: by as many times as
-// there are fewer nodes of shorter times, to a power of one more than the width.
+// workError explains that elimination takes too much work or memory, and whether a larger tolerance
+// would help. Nodes of shorter times are fewer; the work falls with their number to the power of
+// the width plus one.
 func (l *plan) workError(large *num.TooLargeError, s elimination.Settings) error {
 	much, help := fmt.Sprintf("more than %.0e products", s.MaxWork), ""
 	if large.Limit > 0 && large.Bytes > float64(large.Limit) {
@@ -338,14 +351,15 @@ func (l *plan) workError(large *num.TooLargeError, s elimination.Settings) error
 	default:
 		help = "; or a tolerance of 1e-6, which takes about a third to a tenth, or of 1e-3, a tenth to a fiftieth"
 	}
-	err := l.tooLargeError(large.Bytes, "less work: eliminating servers one by one in a width of %d takes %s%s",
+	err := l.sizeError(large.Bytes, "less work: eliminating servers one by one in a width of %d takes %s%s",
 		l.elimination().Width, much, help)
 	err.States, err.Limit = large.States, large.Limit
 	return err
 }
 
-// eliminateDerivatives returns the derivatives of the mean number of jobs in the rates and capacities of the problem, each a difference of terms that
-// have bounds of less than Settings.RelTol, where float64 has these.
+// eliminateDerivatives returns the derivatives of the mean number of jobs with respect to the rates
+// and capacities of the problem. Each is a difference of terms with bounds below Settings.RelTol,
+// if float64 has these terms.
 func (l *plan) eliminateDerivatives(ctx context.Context) (derivatives.Slopes, error) {
 	r, err := l.derive(ctx, elimination.Settings{Gradients: true})
 	if err != nil {
@@ -354,8 +368,9 @@ func (l *plan) eliminateDerivatives(ctx context.Context) (derivatives.Slopes, er
 	return slopesOf(*r.Gradients), nil
 }
 
-// eliminateEachClass returns those of h_i = ∂ log Z/∂λ_i of each class: as E[X_i] = λ_i h_i, its derivative in λ_j is λ_i ∂h_i/∂λ_j, and h_i more for j = i. Nothing is
-// made of the derivatives of h_i of a class without arrivals, which are 0 here.
+// eliminateEachClass returns the derivatives of h_i = ∂ log Z/∂λ_i for each class i. Since E[X_i] =
+// λ_i h_i, its derivative with respect to λ_j is λ_i ∂h_i/∂λ_j, plus h_i if j = i. The derivatives
+// of h_i of a class without arrivals are not needed, and are 0 here.
 func (l *plan) eliminateEachClass(ctx context.Context) ([]derivatives.Slopes, error) {
 	var ask elimination.Settings
 	for i, k := range l.problem.Classes {
@@ -363,14 +378,15 @@ func (l *plan) eliminateEachClass(ctx context.Context) ([]derivatives.Slopes, er
 			ask.Of = append(ask.Of, i)
 		}
 	}
-	ask.Gradients = ask.Of == nil // so that there are times
+	ask.Gradients = ask.Of == nil // includes the times
 	r, err := l.derive(ctx, ask)
 	if err != nil {
 		return nil, err
 	}
 	all := make([]derivatives.Slopes, len(l.problem.Classes))
 	for i := range all {
-		all[i] = derivatives.Slopes{Mean: r.Times[i], Rates: make([]derivatives.Difference, len(all)), Capacities: make([]derivatives.Difference, len(l.problem.Groups))}
+		all[i] = derivatives.Slopes{Mean: r.Times[i], Rates: make([]derivatives.Difference, len(all)),
+			Capacities: make([]derivatives.Difference, len(l.problem.Groups))}
 	}
 	for k, i := range ask.Of {
 		d := slopesOf(r.ClassGradients[k])
@@ -386,21 +402,24 @@ func (l *plan) eliminateEachClass(ctx context.Context) ([]derivatives.Slopes, er
 	return all, nil
 }
 
-// derive asks elimination for derivatives.
+// derive computes derivatives by elimination.
 func (l *plan) derive(ctx context.Context, ask elimination.Settings) (*elimination.Result, error) {
 	if err := checkStable(ctx, &l.component.Model); err != nil {
 		return nil, err
 	}
 	if !l.canDerive() {
-		return nil, input.Errorf("Lattice", EliminationLattice, "another one, for derivatives of classes that draw servers, in a capacity of 0, or of numbers of more than %d bits over a common denominator", exactBits)
+		return nil, input.Errorf("Lattice", EliminationLattice,
+			"another one, for derivatives of classes that draw servers, in a capacity of 0, or of numbers of more than %d bits over a common denominator", exactBits)
 	}
 	s := l.s
 	ask.Tolerance, ask.MaxBytes, ask.MaxWork = s.RelTol/64, s.MaxBytes, s.MaxWork
 	if l.elimination().Width > 1 {
 		ask.Tolerance = s.RelTol / 2
 	}
-	if work := l.elimination().toOrder * float64(len(ask.Of)); l.elimination().Width == 1 && work > cmp.Or(s.MaxWork, maxProducts) {
-		return nil, l.workError(&num.TooLargeError{States: l.states}, elimination.Settings{Tolerance: 1, MaxWork: cmp.Or(s.MaxWork, maxProducts)})
+	if work := l.elimination().operations * float64(len(ask.Of)); l.elimination().Width == 1 &&
+		work > cmp.Or(s.MaxWork, maxProducts) {
+		return nil, l.workError(&num.TooLargeError{States: l.states},
+			elimination.Settings{Tolerance: 1, MaxWork: cmp.Or(s.MaxWork, maxProducts)})
 	}
 	r, err := l.eliminate(ctx, l.problem, ask, l.elimination().Width == 1 || s.Engine == num.Float)
 	var missed *elimination.ToleranceError
@@ -410,10 +429,11 @@ func (l *plan) derive(ctx context.Context, ask elimination.Settings) (*eliminati
 	return r, err
 }
 
-// canDerive reports whether the numbers of the problem are such that elimination has derivatives.
+// canDerive reports whether elimination can compute derivatives of this problem.
 func (l *plan) canDerive() bool {
 	e := l.elimination()
-	return l.problem.Whole && (e == nil || e.written == nil) && l.problem.Bits <= exactBits && !slices.ContainsFunc(l.problem.Groups, func(g recursion.Group) bool { return g.Capacity.Sign() == 0 })
+	return l.problem.Whole && (e == nil || e.expansion == nil) && l.problem.Bits <= exactBits &&
+		!slices.ContainsFunc(l.problem.Groups, func(g recursion.Group) bool { return g.Capacity.Sign() == 0 })
 }
 
 func slopesOf(g elimination.Gradients) (d derivatives.Slopes) {
@@ -426,14 +446,14 @@ func slopesOf(g elimination.Gradients) (d derivatives.Slopes) {
 	return d
 }
 
-// between returns the first of two numbers as what is known of one from x to y, where a = x(1+ε) and b = y(1+δ): a is at most 1+ε times
-// that one, and at least 1-δ times a/b of it.
-func between(a, b arithmetic.Number) arithmetic.Number {
+// quotientBounds returns a number between x and y, where a = x(1+ε) and b = y(1+δ), as a with an
+// error bound: a is at most 1+ε times the number, and at least 1-δ times a/b of it.
+func quotientBounds(a, b arithmetic.Number) arithmetic.Number {
 	apart := max(0, 1-a.Wide.Over(b.Wide).Double()) + arithmetic.Roundoff
 	return arithmetic.FromWide(a.Wide, max(a.Bound, arithmetic.Compound(apart, b.Bound, 0)))
 }
 
-// checkStable returns the error for a component that is unstable, with classes that show it.
+// checkStable returns an error with a witness set of classes if a component is unstable.
 func checkStable(ctx context.Context, m *cluster.Model) error {
 	u, err := stability.Overload(ctx, m)
 	if u != nil {
@@ -442,7 +462,9 @@ func checkStable(ctx context.Context, m *cluster.Model) error {
 	return err
 }
 
-// eliminated reports whether a part was solved by elimination, or its distributions of single classes were.
+// eliminated reports whether elimination solved a part or its distributions by class.
 func (r *Result) eliminated() bool {
-	return slices.ContainsFunc(r.Parts, func(p Part) bool { return p.Lattice == EliminationLattice || p.classesByElimination })
+	return slices.ContainsFunc(r.Parts, func(p Part) bool {
+		return p.Lattice == EliminationLattice || p.classesByElimination
+	})
 }

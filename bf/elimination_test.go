@@ -492,7 +492,7 @@ func TestEliminationRefuses(t *testing.T) {
 	if !errors.As(err, &large) || !strings.Contains(err.Error(), "(of 88 on 61: ") || !strings.Contains(err.Error(), "MiB, more than the limit of 0.25; or a tolerance of 1e-6") {
 		t.Errorf("a ladder in little memory: %v", err)
 	}
-	wide := &plan{query: query{problem: &recursion.Problem{}}, method: &eliminating{Order: &elimination.Order{Width: 2}}}
+	wide := &plan{query: query{problem: &recursion.Problem{}}, method: &eliminator{Order: &elimination.Order{Width: 2}}}
 	for tolerance, want := range map[float64]string{
 		1e-9: "or a tolerance of 1e-6, ",
 		1e-6: "or a tolerance of 1e-3, ",

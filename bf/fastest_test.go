@@ -93,15 +93,15 @@ func TestEstimateOfElimination(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if l.elimination().Width < 2 || l.elimination().toOrder > 3e8 {
+			if l.elimination().Width < 2 || l.elimination().operations > 3e8 {
 				continue
 			}
 			for _, times := range []float64{0.1, 10} {
 				_, err := elimination.Solve(t.Context(), eliminationProblem(l.problem), l.elimination().Order,
-					elimination.Settings{Tolerance: 1e-3, MaxWork: times * l.elimination().toOrder})
+					elimination.Settings{Tolerance: 1e-3, MaxWork: times * l.elimination().operations})
 				var large *num.TooLargeError
 				if isRefused := errors.As(err, &large); isRefused != (times < 1) {
-					t.Errorf("%g times the estimate %.3g: %v", times, l.elimination().toOrder, err)
+					t.Errorf("%g times the estimate %.3g: %v", times, l.elimination().operations, err)
 				}
 			}
 		}

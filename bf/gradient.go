@@ -48,7 +48,7 @@ func (p *Prepared) gradient(ctx context.Context, s request) (g *Gradient, err er
 
 // gradientPlans returns a graph for each component. Components that are too large for one, or take too long for the
 // derivatives of each class, or all that are asked for so, are eliminated, if that may be and gives float64.
-func (p *Prepared) gradientPlans(ctx context.Context, s request, byClass, withoutElimination bool) ([]*plan, error) {
+func (p *Prepared) gradientPlans(ctx context.Context, s request, byClass, skipElimination bool) ([]*plan, error) {
 	components, err := reduceAll(ctx, p.equal)
 	if err != nil {
 		return nil, err
@@ -56,7 +56,7 @@ func (p *Prepared) gradientPlans(ctx context.Context, s request, byClass, withou
 	s.MaxJobs, s.ByClass = 0, false
 	plans := make([]*plan, len(components))
 	for k := range components {
-		if plans[k], err = gradientPlan(ctx, p.equal, &components[k], s, byClass, withoutElimination); err != nil {
+		if plans[k], err = gradientPlan(ctx, p.equal, &components[k], s, byClass, skipElimination); err != nil {
 			return nil, errorInRows(err, p.model, &components[k])
 		}
 	}
@@ -64,7 +64,7 @@ func (p *Prepared) gradientPlans(ctx context.Context, s request, byClass, withou
 }
 
 // gradientPlan returns the graph of a component, or its elimination.
-func gradientPlan(ctx context.Context, m *cluster.Model, c *cluster.Component, s request, byClass, withoutElimination bool) (*plan, error) {
+func gradientPlan(ctx context.Context, m *cluster.Model, c *cluster.Component, s request, byClass, skipElimination bool) (*plan, error) {
 	eliminated := func() (*plan, error) {
 		s.Lattice = EliminationLattice
 		q, err := newQuery(m, c, num.Float, 0, s)
@@ -88,9 +88,9 @@ func gradientPlan(ctx context.Context, m *cluster.Model, c *cluster.Component, s
 		}
 	}
 	var large *num.TooLargeError
-	isLong := err == nil && byClass && !withoutElimination && l.isGradientSlow()
-	if isAuto && !withoutElimination && (isLong || errors.As(err, &large)) {
-		if other, otherwise := eliminated(); otherwise == nil && other.elimination().written == nil {
+	isLong := err == nil && byClass && !skipElimination && l.isGradientSlow()
+	if isAuto && !skipElimination && (isLong || errors.As(err, &large)) {
+		if other, otherwise := eliminated(); otherwise == nil && other.elimination().expansion == nil {
 			return other, nil
 		}
 	}
@@ -109,7 +109,7 @@ func (l *plan) eliminateSlopes(ctx context.Context) *plan {
 		return nil
 	}
 	e, err := l.findOrder()
-	if err != nil || e.Width > 1 || 3*eliminationSweep*e.toOrder >= work {
+	if err != nil || e.Width > 1 || 3*eliminationSweep*e.operations >= work {
 		return nil
 	}
 	other := &plan{query: l.query, lattice: EliminationLattice, why: l.why, states: float64(len(l.problem.Groups)), method: e}
@@ -147,7 +147,7 @@ func (l *plan) isGradientSlow() bool {
 	q := l.query
 	q.s.RelTol = 1e-9 // whatever is asked for: derivatives of classes are close or not at all
 	e, err := q.findOrder()
-	return err == nil && e.toOrder*(1+eliminationSweep*classes) < terms*classes*perTerm/4
+	return err == nil && e.operations*(1+eliminationSweep*classes) < terms*classes*perTerm/4
 }
 
 // eliminates reports whether the derivatives are still to be found by elimination.

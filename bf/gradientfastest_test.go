@@ -83,7 +83,7 @@ func TestGradientTakesLeastWork(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		isCheaper := 3*eliminationSweep*byOrder[0].elimination().toOrder < meanDerivative*float64(len(sets[0].graph.Weight))
+		isCheaper := 3*eliminationSweep*byOrder[0].elimination().operations < meanDerivative*float64(len(sets[0].graph.Weight))
 		isNarrow := widestOf(eliminated) <= s.RelTol
 		isEliminated := plans[0].lattice == EliminationLattice
 		if isEliminated && (!isCheaper || widestOf(got) > s.RelTol) || !isEliminated && isCheaper && isNarrow {

@@ -44,21 +44,21 @@ type lattice struct {
 
 	// asked returns the plan of a lattice that was asked for by name; nil if it is for the next row of this name. The
 	// error says why there is none.
-	asked func(ctx context.Context, q *query) (*plan, error)
+	require func(ctx context.Context, q *query) (*plan, error)
 }
 
 // The rows stand in the order in which they are offered: costs that are known at once come first. Delays have the
 // lattices of sets only, on which their recursion is linear.
 var (
 	setLattices = []lattice{
-		{ClassLattice, offerClasses, askClasses},
-		{ServerLattice, offerServers, askServers},
-		{SymmetricLattice, offerCounts, askServers},
+		{ClassLattice, offerClasses, requireClasses},
+		{ServerLattice, offerServers, requireServers},
+		{SymmetricLattice, offerCounts, requireServers},
 	}
 	allLattices = append(slices.Clone(setLattices),
-		lattice{EliminationLattice, offerElimination, askElimination},
-		lattice{ConnectedLattice, offerIntervals, askIntervals},
-		lattice{ConnectedLattice, offerConnected, askConnected})
+		lattice{EliminationLattice, offerElimination, requireElimination},
+		lattice{ConnectedLattice, offerIntervals, requireIntervals},
+		lattice{ConnectedLattice, offerConnected, requireConnected})
 )
 
 // A query is what one engine is asked about one component.
@@ -70,7 +70,7 @@ type query struct {
 	prec      uint // bits of enclosures
 	s         request
 	tol       float64   // relative tolerance of elimination
-	leftOut   []Lattice // which have failed
+	excluded  []Lattice // which have failed
 }
 
 // newQuery returns a query about a component. The error refuses fractions that are too long.
@@ -88,13 +88,13 @@ type plan struct {
 	why            string
 	states         float64
 	method         method
-	rows           *eliminating // finds the number of jobs of each class, where elimination does this in less time; or nil
-	sets           *plan        // on sets of classes or servers, which this plan is better than; or nil
-	termLimit      float64      // limit on the terms of connected sets, if there are more; or 0
-	connectedTerms float64      // terms of connected sets, or work as long, that the connected lattice takes
+	rows           *eliminator // finds the number of jobs of each class, where elimination does this in less time; or nil
+	sets           *plan       // on sets of classes or servers, which this plan is better than; or nil
+	termLimit      float64     // limit on the terms of connected sets, if there are more; or 0
+	connectedTerms float64     // terms of connected sets, or work as long, that the connected lattice takes
 
 	graph  *recursion.Graph    // built when first needed; nil for sweeps over tables
-	like   *plan               // the outline of a plan for other rates, whose graph is shared; or nil
+	base   *plan               // the outline of a plan for other rates, whose graph is shared; or nil
 	slopes *derivatives.Slopes // derivatives of the mean number of jobs, if elimination has found them; or nil
 }
 
@@ -112,10 +112,10 @@ func choose(ctx context.Context, among []lattice, q *query) (best *plan, err err
 	for _, lattice := range among {
 		var l *plan
 		switch {
-		case q.s.Lattice == "" && !slices.Contains(q.leftOut, lattice.name):
+		case q.s.Lattice == "" && !slices.Contains(q.excluded, lattice.name):
 			l, err = lattice.offer(ctx, q, best)
 		case q.s.Lattice == lattice.name && best == nil:
-			l, err = lattice.asked(ctx, q)
+			l, err = lattice.require(ctx, q)
 		}
 		if err != nil {
 			return nil, err
@@ -142,14 +142,14 @@ func newPlan(ctx context.Context, q *query) (*plan, error) {
 func (l *plan) checkLimits() error {
 	jobs := l.s.MaxJobs
 	if need := l.method.bytes(l, jobs); need > float64(l.s.MaxBytes) {
-		return l.tooLarge(need, "")
+		return l.memoryError(need, "")
 	}
 	work := l.method.work(l, jobs)
 	if l.rows != nil {
 		work += l.rows.classEliminationOps(jobs)
 	}
 	if l.s.MaxWork > 0 && work > l.s.MaxWork {
-		return l.tooLargeError(l.method.bytes(l, jobs), "at most %.2g operations; the %s lattice takes %.2g",
+		return l.sizeError(l.method.bytes(l, jobs), "at most %.2g operations; the %s lattice takes %.2g",
 			l.s.MaxWork, l.lattice, work)
 	}
 	return nil
@@ -187,10 +187,10 @@ func (l *plan) with(engine num.Engine) *plan {
 	return &other
 }
 
-// outline returns what the plan is to another, for the same component with other rates. It is not changed by those it serves.
-func (l *plan) outline() *plan {
+// skeleton returns what the plan is to another, for the same component with other rates. It is not changed by those it serves.
+func (l *plan) skeleton() *plan {
 	o := *l
-	o.s.sweepMemory, o.like = nil, nil
+	o.s.sweepMemory, o.base = nil, nil
 	if o.graph != nil {
 		o.graph = o.graph.Outline()
 	}
@@ -202,10 +202,10 @@ func (l *plan) outline() *plan {
 func (l *plan) at(ctx context.Context, q *query) (*plan, error) {
 	e, rows := l.elimination(), l.rows != nil
 	isLong := q.problem.Bits > exactBits
-	if l.graph != nil && !l.graph.Serves(l.problem, q.problem) || e != nil && (isLong || e.written != nil) {
+	if l.graph != nil && !l.graph.Serves(l.problem, q.problem) || e != nil && (isLong || e.expansion != nil) {
 		return newPlan(ctx, q)
 	}
-	o := &plan{query: *q, lattice: l.lattice, why: l.why, states: l.states, method: l.method, connectedTerms: l.connectedTerms, like: l}
+	o := &plan{query: *q, lattice: l.lattice, why: l.why, states: l.states, method: l.method, connectedTerms: l.connectedTerms, base: l}
 	if rows {
 		o.rows = l.rows
 	}
@@ -220,15 +220,15 @@ func (l *plan) at(ctx context.Context, q *query) (*plan, error) {
 	return o, o.checkLimits()
 }
 
-// tooLargeError returns a refusal of the model of a plan that needs so many bytes.
-func (l *plan) tooLargeError(need float64, want string, args ...any) *num.TooLargeError {
+// sizeError returns a refusal of the model of a plan that needs so many bytes.
+func (l *plan) sizeError(need float64, want string, args ...any) *num.TooLargeError {
 	size := fmt.Sprintf("%d classes on %d rows of servers", len(l.problem.Classes), len(l.problem.Groups))
 	return &num.TooLargeError{States: l.states, Bytes: need, Limit: l.s.MaxBytes, Input: input.Errorf("model", size, want, args...)}
 }
 
-// tooLarge returns the error for a plan that needs more bytes than allowed. tables names what is asked for, if tables of
+// memoryError returns the error for a plan that needs more bytes than allowed. tables names what is asked for, if tables of
 // sets alone have it.
-func (l *plan) tooLarge(need float64, tables string) error {
+func (l *plan) memoryError(need float64, tables string) error {
 	s := l.s
 	size := "out of reach"
 	if need < 1e15 {
@@ -264,7 +264,7 @@ func (l *plan) tooLarge(need float64, tables string) error {
 	if wide != nil {
 		size += fmt.Sprintf("; eliminating servers one by one takes %s, and %d is the limit", wide.Input.Value, elimination.MaxWidth)
 	}
-	return l.tooLargeError(need, "tables of at most %d MiB; those of the %s lattice are %s: %s", s.MaxBytes>>20, l.lattice, size, help)
+	return l.sizeError(need, "tables of at most %d MiB; those of the %s lattice are %s: %s", s.MaxBytes>>20, l.lattice, size, help)
 }
 
 // thousands writes a whole number with commas between groups of three digits.

@@ -113,7 +113,7 @@ func (p *Prepared) query(k int, engine num.Engine, prec uint, s request) (*query
 
 // plan returns the plan of a query about component k: that of the factor solved first, with other rates, if it can.
 func (p *Prepared) plan(ctx context.Context, k int, q *query) (*plan, error) {
-	if first := p.first[q.engine]; !p.keeping && k < len(first) && q.leftOut == nil {
+	if first := p.first[q.engine]; !p.keeping && k < len(first) && q.excluded == nil {
 		return first[k].at(ctx, q)
 	}
 	return newPlan(ctx, q)
@@ -122,6 +122,6 @@ func (p *Prepared) plan(ctx context.Context, k int, q *query) (*plan, error) {
 // keep keeps the plan of the next component for other factors.
 func (p *Prepared) keep(l *plan) {
 	if p.keeping && len(p.first[l.engine]) < len(p.components) {
-		p.first[l.engine] = append(p.first[l.engine], l.outline())
+		p.first[l.engine] = append(p.first[l.engine], l.skeleton())
 	}
 }

@@ -46,7 +46,7 @@ func (q *Question) check(m *cluster.Model, s Settings) error {
 		if x == nil || x.Sign() <= 0 || x.Cmp(big.NewRat(1, 1)) >= 0 {
 			return badRat(input.Index("Levels", i), x, "a number > 0 and < 1")
 		}
-		if new(big.Rat).Sub(big.NewRat(1, 1), x).Cmp(leastTail) < 0 {
+		if new(big.Rat).Sub(big.NewRat(1, 1), x).Cmp(minTail) < 0 {
 			return badRat(input.Index("Levels", i), x, "at most 1 - 2^-900")
 		}
 	}

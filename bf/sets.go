@@ -68,7 +68,7 @@ func offerCounts(_ context.Context, q *query, _ *plan) (*plan, error) {
 	return q.onSets(SymmetricLattice, servers, "%.0f counts of servers in groups of equal ones", servers), nil
 }
 
-func askClasses(_ context.Context, q *query) (*plan, error) {
+func requireClasses(_ context.Context, q *query) (*plan, error) {
 	if !q.problem.Whole {
 		return nil, errDraws(q)
 	}
@@ -76,8 +76,8 @@ func askClasses(_ context.Context, q *query) (*plan, error) {
 	return q.onSets(ClassLattice, classes, "asked for; sets of %d classes", len(q.problem.Classes)), nil
 }
 
-// askServers is for the server and the symmetric lattice, which are one where there are no groups.
-func askServers(_ context.Context, q *query) (*plan, error) {
+// requireServers is for the server and the symmetric lattice, which are one where there are no groups.
+func requireServers(_ context.Context, q *query) (*plan, error) {
 	if !q.problem.Whole && q.s.Lattice == ServerLattice {
 		return nil, errGroups(q)
 	}
@@ -277,8 +277,8 @@ func checkFractionSize(c *cluster.Component, engine num.Engine, s request) error
 func (l *plan) build(ctx context.Context) (err error) {
 	switch {
 	case l.graph != nil:
-	case l.like != nil && l.like.graph != nil:
-		l.graph, err = l.like.graph.For(ctx, l.like.problem, l.problem)
+	case l.base != nil && l.base.graph != nil:
+		l.graph, err = l.base.graph.For(ctx, l.base.problem, l.problem)
 	case l.lattice == ClassLattice:
 		l.graph, err = recursion.ClassGraph(ctx, l.problem)
 	default:

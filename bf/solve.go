@@ -147,14 +147,14 @@ func isInput(err error) bool {
 
 // solveWith solves all components with one engine and puts the result together. It has the parts of the result also where
 // double numbers cannot hold it.
-func (p *Prepared) solveWith(ctx context.Context, s request, engine num.Engine, prec uint, leftOut ...Lattice) (*Result, error) {
-	t, err := p.solveRows(ctx, s, engine, prec, leftOut...)
+func (p *Prepared) solveWith(ctx context.Context, s request, engine num.Engine, prec uint, excluded ...Lattice) (*Result, error) {
+	t, err := p.solveRows(ctx, s, engine, prec, excluded...)
 	if err != nil {
 		return nil, err
 	}
 	for row := range p.model.Servers {
 		if p.model.Servers[row].Capacity.Sign() == 0 {
-			if t.busy[row], err = idleServer(ctx, p.equal, s, row, t, prec, leftOut...); err != nil {
+			if t.busy[row], err = idleServer(ctx, p.equal, s, row, t, prec, excluded...); err != nil {
 				return nil, err
 			}
 		}
@@ -163,8 +163,8 @@ func (p *Prepared) solveWith(ctx context.Context, s request, engine num.Engine, 
 }
 
 // rows holds the measures of a model by row, as one engine knows them.
-type rows struct {
-	like          arithmetic.Number // 1
+type rowMeasures struct {
+	one           arithmetic.Number // 1
 	normalization arithmetic.Number
 	jobs, busy    []arithmetic.Number
 	distribution  []arithmetic.Number   // coefficients of Z(zλ), before the division by Z
@@ -173,11 +173,11 @@ type rows struct {
 }
 
 // solveRows returns the measures of a model, but for the servers of capacity 0.
-func (p *Prepared) solveRows(ctx context.Context, s request, engine num.Engine, prec uint, leftOut ...Lattice) (*rows, error) {
+func (p *Prepared) solveRows(ctx context.Context, s request, engine num.Engine, prec uint, excluded ...Lattice) (*rowMeasures, error) {
 	m := p.equal
 	one := arithmetic.One(engine, prec)
 	zero := one.Zero()
-	t := &rows{like: one, normalization: one, jobs: slices.Repeat([]arithmetic.Number{zero}, len(m.Classes)), busy: slices.Repeat([]arithmetic.Number{zero}, len(m.Servers))}
+	t := &rowMeasures{one: one, normalization: one, jobs: slices.Repeat([]arithmetic.Number{zero}, len(m.Classes)), busy: slices.Repeat([]arithmetic.Number{zero}, len(m.Servers))}
 	if s.MaxJobs > 0 {
 		t.distribution = slices.Repeat([]arithmetic.Number{zero}, s.MaxJobs+1)
 		t.distribution[0] = one
@@ -188,7 +188,7 @@ func (p *Prepared) solveRows(ctx context.Context, s request, engine num.Engine, 
 	for k := range p.components {
 		q, err := p.query(k, engine, prec, s)
 		if err == nil {
-			q.leftOut = leftOut
+			q.excluded = excluded
 			err = t.solveComponent(ctx, p, k, q)
 		}
 		if err != nil {
@@ -200,7 +200,7 @@ func (p *Prepared) solveRows(ctx context.Context, s request, engine num.Engine, 
 
 // solveComponent adds the measures of component k. Where elimination, not asked for by name, fails, the other lattices are
 // tried; where they have no answer, the error is that of elimination.
-func (t *rows) solveComponent(ctx context.Context, p *Prepared, k int, q *query) error {
+func (t *rowMeasures) solveComponent(ctx context.Context, p *Prepared, k int, q *query) error {
 	l, err := p.plan(ctx, k, q)
 	if err != nil {
 		return err
@@ -209,7 +209,7 @@ func (t *rows) solveComponent(ctx context.Context, p *Prepared, k int, q *query)
 	a, err := l.attempt(ctx, t.distribution != nil)
 	if err == nil && a.failed != nil && q.s.Lattice == "" {
 		failed := a.failed
-		q.leftOut = append(slices.Clone(q.leftOut), EliminationLattice)
+		q.excluded = append(slices.Clone(q.excluded), EliminationLattice)
 		if l, err = newPlan(ctx, q); err == nil {
 			a, err = l.attempt(ctx, t.distribution != nil)
 		}
@@ -232,13 +232,13 @@ type attempt struct {
 
 // attempt solves the component of a plan. The error ends the search.
 func (l *plan) attempt(ctx context.Context, total bool) (a attempt, err error) {
-	if l.s.ByClass && l.s.MaxJobs > 0 && l.rows == nil && !isOn[*eliminating](l) {
+	if l.s.ByClass && l.s.MaxJobs > 0 && l.rows == nil && !isOn[*eliminator](l) {
 		if need := l.classBytes(); need > float64(l.s.MaxBytes) {
-			return a, l.tooLarge(need, "")
+			return a, l.memoryError(need, "")
 		}
 	}
 	a.measures, err = l.method.measure(ctx, l)
-	if isOn[*eliminating](l) {
+	if isOn[*eliminator](l) {
 		return a, l.fail(ctx, &a, err)
 	}
 	if err == nil && total {
@@ -289,7 +289,7 @@ func errorInRows(err error, m *cluster.Model, c *cluster.Component) error {
 }
 
 // add adds what was found out about one component.
-func (t *rows) add(ctx context.Context, m *cluster.Model, l *plan, a attempt) (err error) {
+func (t *rowMeasures) add(ctx context.Context, m *cluster.Model, l *plan, a attempt) (err error) {
 	c := l.component
 	t.normalization = t.normalization.Mul(a.normalization)
 	for i, list := range c.Classes {
@@ -298,7 +298,7 @@ func (t *rows) add(ctx context.Context, m *cluster.Model, l *plan, a attempt) (e
 			t.jobs[row] = a.jobs[i]
 			if len(list) > 1 {
 				share := new(big.Rat).Quo(m.Classes[row].ArrivalRate, total)
-				t.jobs[row] = t.like.Rational(share).Mul(a.jobs[i])
+				t.jobs[row] = t.one.Rational(share).Mul(a.jobs[i])
 			}
 		}
 	}
@@ -308,7 +308,7 @@ func (t *rows) add(ctx context.Context, m *cluster.Model, l *plan, a attempt) (e
 		}
 	}
 	switch {
-	case isOn[*eliminating](l):
+	case isOn[*eliminator](l):
 		t.distribution = nil
 	case t.distribution != nil && t.parts != nil:
 		if t.distribution, err = jobcounts.Convolve(ctx, t.distribution, a.total, l.s.MaxJobs); err != nil {
@@ -339,7 +339,7 @@ func (l *plan) memory() float64 {
 }
 
 // addByClass adds the distributions of the numbers of jobs of the classes of one component, given its measures.
-func (t *rows) addByClass(ctx context.Context, m *cluster.Model, l *plan, r measures) error {
+func (t *rowMeasures) addByClass(ctx context.Context, m *cluster.Model, l *plan, r measures) error {
 	c := l.component
 	if r.classesByElimination != nil {
 		for k, row := range slices.Concat(c.Classes...) {
@@ -353,7 +353,7 @@ func (t *rows) addByClass(ctx context.Context, m *cluster.Model, l *plan, r meas
 	for i, list := range c.Classes {
 		for _, row := range list {
 			share := new(big.Rat).Quo(m.Classes[row].ArrivalRate, c.Model.Classes[i].ArrivalRate)
-			law, err := jobcounts.OfClass(ctx, l.problem, l.graph, i, share, l.s.MaxJobs, t.like, l.s.MaxBytes)
+			law, err := jobcounts.OfClass(ctx, l.problem, l.graph, i, share, l.s.MaxJobs, t.one, l.s.MaxBytes)
 			if err != nil {
 				return err
 			}
@@ -368,7 +368,7 @@ func (t *rows) addByClass(ctx context.Context, m *cluster.Model, l *plan, r meas
 
 // idleServer returns the probability that a job is present that a server of the given row, of
 // capacity 0, could serve, in a model of one mean size: 1 - Z'/Z, where Z' is without the jobs that chose it.
-func idleServer(ctx context.Context, m *cluster.Model, s request, row int, t *rows, prec uint, leftOut ...Lattice) (arithmetic.Number, error) {
+func idleServer(ctx context.Context, m *cluster.Model, s request, row int, t *rowMeasures, prec uint, excluded ...Lattice) (arithmetic.Number, error) {
 	s.MaxJobs = 0
 	without := &cluster.Model{Servers: append([]cluster.Server(nil), m.Servers...), MeanSize: m.MeanSize}
 	n := int64(m.Servers[row].Size())
@@ -393,20 +393,20 @@ func idleServer(ctx context.Context, m *cluster.Model, s request, row int, t *ro
 		}
 	}
 	if !used {
-		return t.like.Rational(new(big.Rat)), nil
+		return t.one.Rational(new(big.Rat)), nil
 	}
 	engine := num.Float
 	switch {
-	case t.like.Exact != nil:
+	case t.one.Exact != nil:
 		engine = num.Exact
-	case t.like.Interval.Low != nil:
+	case t.one.Interval.Low != nil:
 		engine = num.Enclose
 	}
 	p, err := prepare(ctx, without)
 	if err != nil {
 		return arithmetic.Number{}, err
 	}
-	r, err := p.solveRows(ctx, s, engine, prec, leftOut...)
+	r, err := p.solveRows(ctx, s, engine, prec, excluded...)
 	if err != nil {
 		return arithmetic.Number{}, err
 	}
@@ -414,51 +414,51 @@ func idleServer(ctx context.Context, m *cluster.Model, s request, row int, t *ro
 }
 
 // result turns the measures into a Result.
-func (t *rows) result(p *Prepared, s request, engine num.Engine) (*Result, error) {
+func (t *rowMeasures) result(p *Prepared, s request, engine num.Engine) (*Result, error) {
 	m := p.model
 	r := &Result{Engine: engine, Parts: t.parts}
-	most := -1
+	maxStates := -1
 	for _, part := range t.parts {
 		r.States += part.States
-		if part.States > most {
-			r.Lattice, most = part.Lattice, part.States
+		if part.States > maxStates {
+			r.Lattice, maxStates = part.Lattice, part.States
 		}
 	}
-	checkLimits := true
+	inRange := true
 	export := func(v arithmetic.Number) num.Value {
 		x, ok := v.Value()
-		checkLimits = checkLimits && ok
+		inRange = inRange && ok
 		r.RelativeErrorBound = max(r.RelativeErrorBound, v.RelativeError())
 		r.width = max(r.width, v.Width())
 		return x
 	}
 	pointer := func(v arithmetic.Number) *num.Value { x := export(v); return &x }
-	if z := pointer(t.normalization); checkLimits {
+	if z := pointer(t.normalization); inRange {
 		r.Normalization = z
 	}
-	if z := pointer(t.like.Quo(t.normalization)); checkLimits {
+	if z := pointer(t.one.Quo(t.normalization)); inRange {
 		r.EmptyProbability = z
 	}
-	checkLimits = true
-	jobs := t.like.Rational(new(big.Rat))
+	inRange = true
+	jobs := t.one.Rational(new(big.Rat))
 	r.Classes, r.Servers = make([]ClassResult, 0, len(m.Classes)), make([]ServerResult, 0, len(m.Servers))
 	ownSizes := m.HasOwnMeanSizes()
 	for i, k := range m.Classes {
 		jobs = jobs.Add(t.jobs[i])
-		c := ClassResult{Name: k.Name, ArrivalRate: k.ArrivalRate, Load: export(t.like.Rational(p.loads[i])),
+		c := ClassResult{Name: k.Name, ArrivalRate: k.ArrivalRate, Load: export(t.one.Rational(p.loads[i])),
 			MeanJobs: export(t.jobs[i])}
 		if ownSizes {
 			c.MeanSize = m.MeanSizeOf(i)
 		}
 		if k.ArrivalRate.Sign() > 0 {
-			c.MeanDelay = pointer(t.jobs[i].Quo(t.like.Rational(k.ArrivalRate)))
-			c.ServiceRate = pointer(t.like.Rational(m.Work(i)).Quo(t.jobs[i]))
+			c.MeanDelay = pointer(t.jobs[i].Quo(t.one.Rational(k.ArrivalRate)))
+			c.ServiceRate = pointer(t.one.Rational(m.Work(i)).Quo(t.jobs[i]))
 		}
 		r.Classes = append(r.Classes, c)
 	}
 	r.MeanJobs = export(jobs)
 	if p.rate.Sign() > 0 {
-		r.MeanDelay = pointer(jobs.Quo(t.like.Rational(p.rate)))
+		r.MeanDelay = pointer(jobs.Quo(t.one.Rational(p.rate)))
 	}
 	for i := range m.Servers {
 		s := &m.Servers[i]
@@ -479,10 +479,10 @@ func (t *rows) result(p *Prepared, s request, engine num.Engine) (*Result, error
 		}
 	}
 	switch {
-	case engine == num.Float && (!checkLimits || math.IsInf(r.RelativeErrorBound, 1)):
+	case engine == num.Float && (!inRange || math.IsInf(r.RelativeErrorBound, 1)):
 		return r, ErrRange
 	case engine == num.Enclose && r.width > s.RelTol: // more bits are due, and say what the answers are
-	case !checkLimits:
+	case !inRange:
 		return nil, rangeError()
 	}
 	return r, nil

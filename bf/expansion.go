@@ -12,7 +12,7 @@ import (
 )
 
 // A written component has the servers of its groups one by one, and each way of a class to draw them as a class, for elimination, which knows single servers only.
-type written struct {
+type expansion struct {
 	component     *cluster.Component
 	class, server []int // of the component that was written out
 }
@@ -31,8 +31,8 @@ func (q *query) expandGroups() (*plan, error) {
 		return refuse(fmt.Sprintf("written out they have more than %d servers or ways to draw", maxExpanded))
 	}
 	l := &plan{query: *q, lattice: EliminationLattice, states: float64(len(m.Servers))}
-	w := &written{&cluster.Component{Model: *m}, class, server}
-	l.problem = integers.New(w.component, false)
+	x := &expansion{&cluster.Component{Model: *m}, class, server}
+	l.problem = integers.New(x.component, false)
 	e, err := l.findOrder()
 	var wide *num.TooLargeError
 	if errors.As(err, &wide) {
@@ -40,7 +40,7 @@ func (q *query) expandGroups() (*plan, error) {
 	} else if err != nil {
 		return nil, err
 	}
-	e.written = w
+	e.expansion = x
 	l.method = e
 	return l, nil
 }
@@ -48,12 +48,12 @@ func (q *query) expandGroups() (*plan, error) {
 // offerExpanded writes the groups out where elimination then takes less time than the symmetric lattice, which takes more than a fifth of a second, or more memory or work than allowed.
 func (q *query) offerExpanded(counts *plan) *plan {
 	cost := counts.method.work(counts, 0)
-	checkLimits := counts.checkLimits() == nil
-	if checkLimits && cost < eliminationTerms {
+	isAllowed := counts.checkLimits() == nil
+	if isAllowed && cost < eliminationTerms {
 		return nil
 	}
 	l, err := q.expandGroups()
-	if err != nil || checkLimits && l.elimination().toOrder > cost/2 {
+	if err != nil || isAllowed && l.elimination().operations > cost/2 {
 		return nil
 	}
 	l.why = fmt.Sprintf("%.0f servers, those of groups written out, one after the other, of width %d, instead of %.4g counts of servers in groups of equal ones",
@@ -62,14 +62,14 @@ func (q *query) offerExpanded(counts *plan) *plan {
 }
 
 // merge returns the measures of the component of those of the written one, in which all ways of a class and all servers of a group are alike.
-func (w *written) merge(r measures, classes, servers int) measures {
+func (x *expansion) merge(r measures, classes, servers int) measures {
 	ways, first := make([]float64, classes), make([]arithmetic.Number, classes)
-	for k, i := range w.class {
+	for k, i := range x.class {
 		ways[i]++
 		first[i] = r.jobs[k]
 	}
 	busy := make([]arithmetic.Number, servers)
-	for k, s := range w.server {
+	for k, s := range x.server {
 		busy[s] = r.busy[k]
 	}
 	for i := range first {
