@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
+	"strconv"
 	"strings"
 )
 
@@ -115,6 +116,10 @@ func Rat(s string) *big.Rat {
 	}
 	return x
 }
+
+// Decimal returns the shortest decimal fraction of which x is the nearest float64: 0.1 is one
+// tenth, as in a file. The error is that of [ParseRat], for an infinite x or NaN.
+func Decimal(x float64) (*big.Rat, error) { return ParseRat(strconv.FormatFloat(x, 'g', -1, 64)) }
 
 // A decimal is digits · 10^(exponent - places), digits >= 0.
 type decimal struct {

@@ -3,7 +3,6 @@ package num
 import (
 	"math"
 	"math/big"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -101,7 +100,10 @@ func FuzzParseRat(f *testing.F) {
 func TestFloat64RoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		want := rapid.Float64Range(-math.MaxFloat64, math.MaxFloat64).Draw(t, "x")
-		x := Rat(strconv.FormatFloat(want, 'g', -1, 64))
+		x, err := Decimal(want)
+		if err != nil {
+			t.Fatal(err)
+		}
 		got, ok := Float64(x)
 		if tiny := math.Abs(want) < 0x1p-1022 && want != 0; tiny {
 			if back, exact := x.Float64(); back != want || ok != exact {
