@@ -42,10 +42,11 @@ type ClassGradient struct {
 
 // Partials holds the derivatives of one number with respect to all rates and capacities.
 type Partials struct {
-	// ∂/∂λ_j of each row of classes; the right derivative if λ_j = 0
+	// ArrivalRates is ∂/∂λ_j for each row of classes, or the right derivative if λ_j = 0.
 	ArrivalRates []num.Value
-	// ∂/∂C_s of each row of servers, changing all servers of a group; the right derivative if C_s =
-	// 0
+
+	// Capacities is ∂/∂C_s for each row of servers, or the right derivative if C_s = 0. All servers
+	// of a group change together.
 	Capacities []num.Value
 }
 
@@ -114,7 +115,7 @@ func (p *Prepared) gradientsWith(ctx context.Context, plans []*plan, engine num.
 	}
 	for _, l := range plans {
 		if g.tol = s.RelTol; l.lattice == EliminationLattice {
-			g.tol = 1 // widths are relative to the terms at least
+			g.tol = 1 // widths are relative to the terms
 		}
 		err := l.eachClass(ctx, engine, prec, func(i int, d derivatives.Slopes) { g.add(l, d, i) })
 		if err != nil {
@@ -213,8 +214,8 @@ func (g *classGradients) set(l *plan, to *num.Value, d derivatives.Difference, f
 	falls bool) {
 	f := own.Rational(factor)
 	var width float64
-	*to, width = derivatives.Difference{Plus: d.Plus.Mul(f).Add(own), Minus: d.Minus.Mul(f)}.Times(big.NewRat(1, 1),
-		g.tol)
+	sum := derivatives.Difference{Plus: d.Plus.Mul(f).Add(own), Minus: d.Minus.Mul(f)}
+	*to, width = sum.Times(big.NewRat(1, 1), g.tol)
 	g.width = max(g.width, width)
 	g.beyond = g.beyond || math.IsInf(to.Float, 0)
 	switch {

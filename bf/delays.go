@@ -15,56 +15,65 @@ import (
 	"productform/num"
 )
 
-// ClassDelays holds what was asked of the delay T_i of a class, arrival to end, in the multi-server queue of the model
-// in order of arrival with exponential sizes ([BC17], Section 3): each server works on the first job that it can serve.
-// All are nil for a class without arrivals. Means are those of balanced fairness, whatever the sizes; distributions are
-// not. With e_i the i-th unit vector,
+// ClassDelays holds the requested measures of the delay T_i of a class, from arrival to departure,
+// in the first-come first-served multi-server queue with exponential sizes ([BC17], Section 3):
+// each server works on the first job that it can serve. All fields are nil for a class without
+// arrivals. The means are those of balanced fairness, whatever the size distribution; the
+// distributions are not. With e_i the i-th unit vector,
 //
-//	E[exp(-s T_i)] = Z(λ - s e_i)/Z(λ),
+//	E[exp(-s T_i)] = Z(λ - s e_i)/Z(λ).
 //
-// the distributional form of Little's law, as the jobs of one class leave in order of arrival. The distribution is a mixture
-// over the points of a Poisson process, of positive numbers only ([productform/internal/delays]); a quantile lies between two
-// times at which the tail has been bounded from either side. Times and sizes are those of the model: with capacities in units
-// of work a second and a mean size in units of work, delays are in seconds.
+// This is the distributional form of Little's law, since the jobs of one class leave in order of
+// arrival. The distribution is a mixture over the points of a Poisson process, computed from
+// positive numbers only ([productform/internal/delays]). A quantile lies between two times at which
+// the tail has been bounded from either side. Times and sizes have the units of the model: with
+// capacities in units of work per second and a mean size in units of work, delays are in seconds.
 //
-// Quantiles and tails lie between Low and High, whatever the engine. Every number is within Result.Delays.RelativeErrorBound
-// of the exact value; a tail below 2^-900 of the engine Float is only known to be within 2^-1000 more, and Float of one below
-// 2^-1022 is the nearest double.
+// Quantiles and tails lie between Low and High, whatever the engine. Every number is within
+// Result.Delays.RelativeErrorBound of the exact value. With the engine Float, a tail below 2^-900
+// may be off by another 2^-1000, and Float of a tail below 2^-1022 is the nearest double.
 //
 // A component of the reduced model takes q t steps for the time t, plus a few times √(q t), where q
-// is the largest rate μ(A) - λ(A). Each step takes N 2^N products on the class lattice of N classes,
-// or as many for each server on the lattices of servers. Elimination takes over if its width allows
-// and if it needs fewer operations, by an estimate: T_i is distributed as min_{S_i} T (see
-// [EliminationLattice]). It has no moments.
+// is the largest rate μ(A) - λ(A). Each step takes N 2^N products on the class lattice of N
+// classes, or as many for each server on the lattices of servers. Elimination takes over if its
+// width allows and if it needs fewer operations, by an estimate: T_i is distributed as min_{S_i} T
+// (see [EliminationLattice]). It has no moments.
 type ClassDelays struct {
-	Quantiles []num.Value // the time t with P(T_i > t) = 1 - level, in units of time of the model, in the order of Question.Levels
-	Tails     []num.Value // P(T_i > t), in the order of Question.Times
-	Moments   []num.Value // E[T_i^k], k = 1, 2, ..., in units of time to the power of k
+	// Quantiles holds the times t with P(T_i > t) = 1 - level, in the model's unit of time, in the
+	// order of Question.Levels.
+	Quantiles []num.Value
+
+	Tails   []num.Value // P(T_i > t), in the order of Question.Times
+	Moments []num.Value // E[T_i^k], k = 1, 2, ..., in units of time to the power of k
 }
 
-// A delayResult holds what was asked of the delay of each class.
+// A delayResult holds the requested measures of the delays of each class.
 type delayResult struct {
 	Precision
 	classes []ClassDelays
 
 	width  float64 // relative width of the widest enclosure
-	beyond bool    // float64 cannot hold a quantile or a moment
+	beyond bool    // float64 cannot represent a quantile or a moment
 	missed float64 // bound on the error of an eliminated component, if above the tolerance
 	steps  float64 // products of all steps over tables in float64
 }
 
-// A TailQuestion asks for P(T_i > Time) of one class.
+// A TailQuestion requests P(T_i > Time) of one class.
 type TailQuestion struct {
 	Class int      // row of a class with arrivals
 	Time  *big.Rat // >= 0
 }
 
-// Tails returns P(T_i > t) of classes at times of their own, in the order of the questions, between Low and High, as [Prepared.Answer] does
-// for all classes at all times. Only what is asked is computed: nothing is said of components of the reduced model without a class
-// that is asked about, which may be unstable. With the engine Float and a Settings.RelTol of at least 1e-3 bounds are that close
-// relatively, which takes fewer steps than those that are as close as double precision tells.
+// Tails returns P(T_i > t) for a separate class and time t per question, in the order of the
+// questions. [Prepared.Answer] returns it for all classes at all times. Each value lies between Low
+// and High.
 //
-// The errors are those of [Prepared.Answer].
+// Tails solves only the components of the reduced model that contain a class of a question; the
+// others may be unstable. With the engine Float and a Settings.RelTol of at least 1e-3, the
+// relative width of the bounds is about RelTol; this takes fewer steps than bounds in full double
+// precision.
+//
+// Tails returns the errors of [Prepared.Answer].
 func Tails(ctx context.Context, m *cluster.Model, questions []TailQuestion, s Settings) ([]num.Value, error) {
 	p, err := Prepare(ctx, m)
 	if err == nil {
@@ -76,7 +85,8 @@ func Tails(ctx context.Context, m *cluster.Model, questions []TailQuestion, s Se
 	if err != nil {
 		return nil, err
 	}
-	ask := delayQuestion{times: make([][]*big.Rat, len(m.Classes)), rough: s.Engine == num.Float && s.RelTol >= roughTol}
+	ask := delayQuestion{times: make([][]*big.Rat, len(m.Classes)),
+		rough: s.Engine == num.Float && s.RelTol >= roughTol}
 	for k, q := range questions {
 		path := input.Index("questions", k)
 		if q.Class < 0 || q.Class >= len(m.Classes) || m.Classes[q.Class].ArrivalRate.Sign() == 0 {
@@ -99,16 +109,17 @@ func Tails(ctx context.Context, m *cluster.Model, questions []TailQuestion, s Se
 	return values, nil
 }
 
-// roughTol is the least Settings.RelTol for which [Tails] takes fewer steps.
+// roughTol is the smallest Settings.RelTol for which [Tails] takes fewer steps.
 const roughTol = 1e-3
 
-// A delayQuestion is what [Tails] asks of the delays of a model; the zero value adds nothing to a request.
+// A delayQuestion holds the times of [Tails]. The zero value adds nothing to a request.
 type delayQuestion struct {
-	times [][]*big.Rat // of each class; nil for those of the request
-	rough bool         // bounds of tails may be [roughTol] apart
+	times [][]*big.Rat // times for each class; nil for those of the request
+	rough bool         // the bounds on a tail may differ by [roughTol]
 }
 
-// timesOf returns the times at which tails of the delays of some rows of classes, which are alike, are asked for.
+// timesOf returns the times at which the tails of the delays of some identical rows of classes are
+// requested.
 func (q *delayQuestion) timesOf(rows []int, s request) (all []*big.Rat) {
 	if q.times == nil {
 		return s.Times
@@ -119,7 +130,7 @@ func (q *delayQuestion) timesOf(rows []int, s request) (all []*big.Rat) {
 	return all
 }
 
-// delaysByEngines answers a question that has been checked.
+// delaysByEngines answers a valid question with the first engine that meets the tolerance.
 func (p *Prepared) delaysByEngines(ctx context.Context, q delayQuestion, s request) (*delayResult, error) {
 	return arithmetic.Climb(s.ladder(), func(engine num.Engine, prec uint) (*delayResult, float64, error) {
 		r, err := p.delaysWith(ctx, q, s, engine, prec)
@@ -144,14 +155,16 @@ func (p *Prepared) delaysByEngines(ctx context.Context, q delayQuestion, s reque
 	})
 }
 
-var minTail = new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).Lsh(big.NewInt(1), 900)) // never changed
+var minTail = new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).Lsh(big.NewInt(1), 900)) // never modified
 
 func errNoFraction(s Settings) error {
-	return input.Errorf("Engine", s.Engine, "auto, float or enclose for percentiles and tails of delays: these are transcendental numbers")
+	return input.Errorf("Engine", s.Engine,
+		"auto, float or enclose for percentiles and tails of delays: these are transcendental numbers")
 }
 
 // delaysWith answers with one engine.
-func (p *Prepared) delaysWith(ctx context.Context, q delayQuestion, s request, engine num.Engine, prec uint) (*delayResult, error) {
+func (p *Prepared) delaysWith(ctx context.Context, q delayQuestion, s request, engine num.Engine,
+	prec uint) (*delayResult, error) {
 	r := &delayResult{Precision: Precision{Engine: engine}, classes: make([]ClassDelays, len(p.model.Classes))}
 	for k := range p.components {
 		c := &p.components[k]
@@ -175,14 +188,14 @@ func (p *Prepared) delaysWith(ctx context.Context, q delayQuestion, s request, e
 		return nil, ErrDigits
 	case engine == num.Float && r.beyond:
 		return nil, ErrRange
-	case engine == num.Enclose && r.width > s.RelTol: // more bits are due, and say what the answers are
+	case engine == num.Enclose && r.width > s.RelTol: // more bits follow, and they decide
 	case r.beyond:
 		return nil, rangeError()
 	}
 	return r, nil
 }
 
-// addBy adds the delays of the classes of one component by the requested lattice, or by the smaller
+// addBy adds the delays of the classes of one component on the requested lattice, or on the smaller
 // table of sets.
 func (r *delayResult) addBy(ctx context.Context, ask *query, q delayQuestion) (err error) {
 	var l *plan
@@ -197,7 +210,7 @@ func (r *delayResult) addBy(ctx context.Context, ask *query, q delayQuestion) (e
 	return stepsError(l, err)
 }
 
-// stepsError returns the error of a component; it explains an error of too many steps.
+// stepsError returns the error of a component, and explains an error about too many steps.
 func stepsError(l *plan, err error) error {
 	var long *delays.StepsError
 	if !errors.As(err, &long) {
@@ -209,7 +222,7 @@ func stepsError(l *plan, err error) error {
 	return large
 }
 
-// planTable chooses the lattice of sets for the delays of a component.
+// planTable selects the lattice of sets for the delays of a component.
 func (q *query) planTable(ctx context.Context) (*plan, error) {
 	l, err := choose(ctx, setLattices, q)
 	if err != nil {
@@ -219,7 +232,7 @@ func (q *query) planTable(ctx context.Context) (*plan, error) {
 	if q.engine != num.Float {
 		perNumber = 2 * bigFloatBytes(q.prec)
 	}
-	// A graph, the initial values of every class, and some numbers a state.
+	// A graph, the initial values of every class, and a few numbers per state.
 	entries := l.states * float64(len(l.problem.Classes))
 	enclosed := l.with(num.Enclose)
 	need := enclosed.method.bytes(enclosed, 0) + entries*(4+perNumber) + 8*l.states*perNumber
@@ -233,8 +246,8 @@ func (q *query) planTable(ctx context.Context) (*plan, error) {
 	return l, nil
 }
 
-// add adds the delays of the classes of one component, with at most maxWork products of steps in
-// time; 0 means the limit of [delays.New]. It returns the products that it took in float64.
+// add adds the delays of the classes of one component. It takes at most maxWork products of steps
+// in time; 0 means the limit of [delays.New]. It returns the products that it took in float64.
 func (r *delayResult) add(ctx context.Context, l *plan, q delayQuestion, maxWork float64) (work float64, err error) {
 	var chain *delays.Chain
 	if l.lattice != EliminationLattice {
@@ -300,7 +313,8 @@ func tailsOf(levels []*big.Rat) (tails []*big.Rat) {
 	return tails
 }
 
-// distribution answers what is asked of the distribution of the delays, with the engine Float or Enclose.
+// distribution answers a question about the distribution of the delays, with the engine Float or
+// Enclose.
 func (l *plan) distribution(ctx context.Context, chain *delays.Chain, q delays.Question) ([]delays.Answer, error) {
 	if l.engine == num.Enclose {
 		low, high, err := enclosures.Values(ctx, l.problem, l.graph, l.prec)
@@ -320,29 +334,31 @@ func (l *plan) distribution(ctx context.Context, chain *delays.Chain, q delays.Q
 	return answers, err
 }
 
-// export returns a number as results show it, and takes its error into account. ok is false if float64 cannot hold it.
+// export returns the public form of a number and updates the bound on the errors. ok is false if
+// float64 cannot represent the number.
 func (r *delayResult) export(x arithmetic.Number) (v num.Value, ok bool) {
 	r.RelativeErrorBound = max(r.RelativeErrorBound, x.RelativeError())
 	r.width = max(r.width, x.Width())
 	return x.Value()
 }
 
-// exportTime returns a quantile or a moment, which float64 has to hold.
+// exportTime returns a quantile or a moment, which float64 must represent.
 func (r *delayResult) exportTime(x arithmetic.Number) num.Value {
 	v, ok := r.export(x)
 	r.beyond = r.beyond || !ok
 	return v
 }
 
-// exportTail returns a probability, which counts for the error unless it is so small that float64 thins out.
+// exportTail returns a probability. It counts towards the error bound unless it is near the
+// subnormal range.
 func (r *delayResult) exportTail(e num.Interval) num.Value {
 	x := arithmetic.Number{Interval: e}
 	if r.Engine == num.Float && e.High.Cmp(smallTail) < 0 {
 		v, _ := x.Value()
 		return v
 	}
-	v, _ := r.export(x) // the nearest double, even where none is near in relative terms
+	v, _ := r.export(x) // the nearest double, even with a large relative error
 	return v
 }
 
-var smallTail = big.NewFloat(0x1p-900) // never changed
+var smallTail = big.NewFloat(0x1p-900) // never modified

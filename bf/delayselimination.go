@@ -10,10 +10,12 @@ import (
 	"productform/internal/input"
 )
 
-// planElimination returns the plan of elimination for the delays of a component. The error is a [*num.InputError] if it has none.
+// planElimination returns the plan of elimination for the delays of a component. The error is a
+// [*num.InputError] if there is no such plan.
 func (q *query) planElimination(ctx context.Context) (*plan, error) {
 	if q.s.Moments > 0 {
-		return nil, input.Errorf("Moments", q.s.Moments, "0 for the elimination lattice, which has percentiles and tails")
+		return nil, input.Errorf("Moments", q.s.Moments,
+			"0 for the elimination lattice, which has percentiles and tails")
 	}
 	ask := *q
 	ask.s.Lattice, ask.s.MaxJobs = EliminationLattice, 0
@@ -22,12 +24,14 @@ func (q *query) planElimination(ctx context.Context) (*plan, error) {
 		return nil, err
 	}
 	if l.elimination().expansion != nil {
-		return nil, input.Errorf("Lattice", EliminationLattice, "%q, for delays of jobs that draw servers of a group", SymmetricLattice)
+		return nil, input.Errorf("Lattice", EliminationLattice, "%q, for delays of jobs that draw servers of a group",
+			SymmetricLattice)
 	}
 	return l, checkStable(ctx, &q.component.Model)
 }
 
-// eliminateDelays answers a question for the classes of a component: T_i is distributed as min_{S_i} T (see [elimination.Law]).
+// eliminateDelays answers a question for the classes of a component: T_i is distributed as
+// min_{S_i} T (see [elimination.Law]).
 func (l *plan) eliminateDelays(ctx context.Context, q delays.Question) ([]delays.Answer, error) {
 	if l.problem.Bits > exactBits {
 		return nil, ErrDigits
@@ -43,7 +47,8 @@ func (l *plan) eliminateDelays(ctx context.Context, q delays.Question) ([]delays
 			if law == nil { // a class without arrivals
 				continue
 			}
-			d := &delays.Lookup{Law: law, Unit: new(big.Rat).SetInt(l.problem.Scale), Mean: r.Jobs[i].Double() / arithmetic.Scaled(l.problem.Classes[i].Rate, 0), Rarest: rarest}
+			d := &delays.Lookup{Law: law, Unit: new(big.Rat).SetInt(l.problem.Scale),
+				Mean: r.Jobs[i].Double() / arithmetic.Scaled(l.problem.Classes[i].Rate, 0), Rarest: rarest}
 			var ok bool
 			if answers[i], ok = d.Answer(q.Tails, q.Times[i]); !ok {
 				return nil, ErrDigits
@@ -60,8 +65,8 @@ func (l *plan) eliminateDelays(ctx context.Context, q delays.Question) ([]delays
 	}
 }
 
-// delaySettings returns the settings of elimination for the times at which the tails of delays pass
-// the given probabilities.
+// delaySettings returns the settings of elimination for the times at which the tails of delays fall
+// to the given probabilities.
 func (l *plan) delaySettings(tails []*big.Rat) elimination.Settings {
 	s := l.s
 	ask := elimination.Settings{Tolerance: max(1e-13, s.RelTol/8), Rarest: 1e-3, MaxBytes: s.MaxBytes,
@@ -78,4 +83,4 @@ func (l *plan) delaySettings(tails []*big.Rat) elimination.Settings {
 	return ask
 }
 
-const minProbability = 0x1p-1000 // the least probability that is computed
+const minProbability = 0x1p-1000 // smallest probability that is computed

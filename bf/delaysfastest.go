@@ -14,7 +14,7 @@ import (
 // A delayAttempt answers a question about the delays of one component in float64.
 type delayAttempt struct {
 	l      *plan
-	answer *delayResult // nil if there is none
+	answer *delayResult // nil without an answer
 	err    error
 	work   float64 // products of the steps of all runs over a table
 }
@@ -40,7 +40,7 @@ func rowsOf(c *cluster.Component) (rows int) {
 	return rows
 }
 
-// isGood reports whether there is an answer within the tolerance; any bound will do for the engine
+// isGood reports whether there is an answer within the tolerance; any bound suffices for the engine
 // Float.
 func (a *delayAttempt) isGood(s request) bool {
 	if a.answer == nil {
@@ -62,13 +62,13 @@ func (a *delayAttempt) isFinal() bool {
 		!errors.Is(a.err, ErrRange)
 }
 
-// enclosureGain is the number of products in float64 that take as long as one step of enclosures
-// does for each.
+// An enclosed step takes as long as enclosureGain products in float64, for each of its products.
 const enclosureGain = 2 * recursion.BigSteps
 
 // addFastest adds the delays of the classes of one component in float64, by steps over a table of
-// sets or by elimination. Steps are counted, and elimination has an estimate: the table answers if
-// its steps take less than the estimate, or if elimination has no answer within the tolerance.
+// sets or by elimination. Steps are counted, and the work of elimination is estimated. The table
+// answers if its steps take less than the estimate, or if elimination has no answer within the
+// tolerance.
 func (r *delayResult) addFastest(ctx context.Context, ask *query, q delayQuestion) error {
 	c, s := ask.component, ask.s
 	var table, other delayAttempt

@@ -9,18 +9,19 @@ import (
 	"productform/num"
 )
 
-// quantilesOfAll returns quantiles of the delay T of a job of any class, in the order of the levels, given those of the classes: the times t with
+// quantilesOfAll returns quantiles of the delay T of a job of any class, in the order of the
+// levels, given the quantiles of the classes. They are the times t with
 //
 //	P(T > t) = Σ_i λ_i P(T_i > t) / Σ_i λ_i = 1 - level.
 //
-// Each lies between Low and High, which are Settings.RelTol apart, relatively, or less, unless the tails of the classes are not known well enough for
-// that. They are nil if no jobs arrive.
+// Each lies between Low and High, whose relative distance is at most Settings.RelTol unless the
+// tails of the classes are not known well enough. quantilesOfAll returns nil if no jobs arrive.
 func (p *Prepared) quantilesOfAll(ctx context.Context, s request, classes []ClassDelays) ([]num.Value, error) {
 	brackets := make([]bracket, len(s.Levels))
 	for k, level := range s.Levels {
 		b := bracket{rest: num.FromRat(new(big.Rat).Sub(big.NewRat(1, 1), level), excessPrec), low: math.Inf(1)}
 		for _, c := range classes {
-			if c.Quantiles != nil { // between the least and the largest of the classes
+			if c.Quantiles != nil { // between the smallest and the largest of the classes
 				low, high := c.Quantiles[k].Bounds()
 				b.low, b.high = min(b.low, low), max(b.high, high)
 			}
@@ -47,10 +48,10 @@ func (p *Prepared) quantilesOfAll(ctx context.Context, s request, classes []Clas
 
 const (
 	excessPrec = 64 // bits
-	maxRounds  = 8  // each of which leaves a sixteenth of a bracket, and soon much less
+	maxRounds  = 8  // each leaves 1/16 of a bracket, later ones far less
 )
 
-// A bracket holds a quantile: P(T > low) is at least the rest, P(T > high) at most.
+// A bracket holds a quantile: P(T > low) >= rest >= P(T > high).
 type bracket struct {
 	rest      num.Interval // 1 - level
 	low, high float64
@@ -58,7 +59,7 @@ type bracket struct {
 	known     bool
 }
 
-// times returns times in the bracket, with its ends: evenly spread, or around at.
+// times returns times in the bracket, with both ends: evenly spaced, or around at.
 func (b *bracket) times() []float64 {
 	list := []float64{b.low, b.high}
 	for k, width := 1.0, b.high-b.low; k < 16; k++ {
@@ -77,7 +78,7 @@ func (b *bracket) times() []float64 {
 	return inside
 }
 
-// narrow narrows the brackets that are wider than was asked for.
+// narrow narrows the brackets that are wider than the tolerance.
 func (p *Prepared) narrow(ctx context.Context, brackets []bracket, s request) error {
 	ask := request{Settings: s.Settings}
 	var times [][]float64
@@ -101,7 +102,7 @@ func (p *Prepared) narrow(ctx context.Context, brackets []bracket, s request) er
 	place := 0
 	for k := range brackets {
 		b := &brackets[k]
-		below, above := math.Inf(1), math.Inf(-1) // the excesses at the ends
+		below, above := math.Inf(1), math.Inf(-1) // excesses at the ends
 		for _, t := range times[k] {
 			e := excess(p.model, r.classes, place, b.rest)
 			place++
@@ -119,7 +120,8 @@ func (p *Prepared) narrow(ctx context.Context, brackets []bracket, s request) er
 	return nil
 }
 
-// excess encloses Σ_i λ_i (P(T_i > t) - rest) at one of the times of a question, which falls with t, and is 0 at the quantile.
+// excess encloses Σ_i λ_i (P(T_i > t) - rest) at one of the times of a question. It falls with t
+// and is 0 at the quantile.
 func excess(m *cluster.Model, classes []ClassDelays, place int, rest num.Interval) num.Interval {
 	sum := num.FromInt(0, excessPrec)
 	for i, c := range classes {

@@ -15,22 +15,30 @@ import (
 	"productform/num"
 )
 
-// A Gradient holds the derivatives of the mean number of jobs E[X] = Σ_i E[X_i], as fractions with the engine Exact and
-// between proved bounds Low and High with the others.
+// A Gradient holds the derivatives of the mean number of jobs E[X] = Σ_i E[X_i]: as fractions with
+// the engine Exact, and otherwise between proved bounds Low and High.
 //
-// Auto and Enclose ask for Settings.RelTol of each derivative; if its terms cancel further than that,
-// of RelTol times these terms. The sweeps carry error bounds through every operation, over an
-// explicit graph of the lattice: 12 classes take 0.03 seconds in float64. Auto eliminates the servers
-// of a tree if this takes less than a third of the work and meets the same tolerance. If a graph is
-// too large, elimination gives bounds of RelTol times the sum of the terms.
+// With Auto and Enclose each derivative meets Settings.RelTol; if its terms cancel further than
+// that, the error is RelTol times these terms. The sweeps carry error bounds through every
+// operation, over an explicit graph of the lattice: 12 classes take 0.03 seconds in float64. Auto
+// eliminates the servers of a tree if this takes less than a third of the work and meets the same
+// tolerance. If a graph is too large, elimination gives bounds of RelTol times the sum of the
+// terms.
 type Gradient struct {
-	Engine       num.Engine  // the engine that gave the numbers: Float, Enclose or Exact
-	ArrivalRates []num.Value // ∂E[X]/∂λ_i of each row of classes, in units of time; to the right where λ_i = 0
-	Capacities   []num.Value // ∂E[X]/∂C_s of each row of servers, all servers of a group together; to the right where C_s = 0
+	Engine num.Engine // engine that computed the numbers: Float, Enclose or Exact
+
+	// ArrivalRates is ∂E[X]/∂λ_i for each row of classes, in units of time. It is the right
+	// derivative if λ_i = 0.
+	ArrivalRates []num.Value
+
+	// Capacities is ∂E[X]/∂C_s for each row of servers. All servers of a group change together. It
+	// is the right derivative if C_s = 0.
+	Capacities []num.Value
 }
 
-// gradient returns the derivatives of the mean number of all jobs. Since E[X] is the derivative of log Z(zλ) at z = 1,
-// one sweep up the lattice and one down, each carrying the derivative in z along, give all of them.
+// gradient returns the derivatives of the mean number of all jobs. E[X] is the derivative of log
+// Z(zλ) at z = 1, so two sweeps compute all of them, one up the lattice and one down, each carrying
+// the derivative with respect to z.
 func (p *Prepared) gradient(ctx context.Context, s request) (g *Gradient, err error) {
 	plans, err := p.gradientPlans(ctx, s, false, false)
 	if err != nil {
@@ -46,8 +54,9 @@ func (p *Prepared) gradient(ctx context.Context, s request) (g *Gradient, err er
 	return g, nil
 }
 
-// gradientPlans returns a graph for each component. Components that are too large for one, or take too long for the
-// derivatives of each class, or all that are asked for so, are eliminated, if that may be and gives float64.
+// gradientPlans returns a plan for each component: its graph, or its elimination. Elimination needs
+// float64. It is used on request, for components too large for a graph, and for those whose
+// derivatives of each class would take too long.
 func (p *Prepared) gradientPlans(ctx context.Context, s request, byClass, skipElimination bool) ([]*plan, error) {
 	components, err := reduceAll(ctx, p.equal)
 	if err != nil {
@@ -64,7 +73,8 @@ func (p *Prepared) gradientPlans(ctx context.Context, s request, byClass, skipEl
 }
 
 // gradientPlan returns the graph of a component, or its elimination.
-func gradientPlan(ctx context.Context, m *cluster.Model, c *cluster.Component, s request, byClass, skipElimination bool) (*plan, error) {
+func gradientPlan(ctx context.Context, m *cluster.Model, c *cluster.Component, s request,
+	byClass, skipElimination bool) (*plan, error) {
 	eliminated := func() (*plan, error) {
 		s.Lattice = EliminationLattice
 		q, err := newQuery(m, c, num.Float, 0, s)
@@ -101,8 +111,8 @@ func gradientPlan(ctx context.Context, m *cluster.Model, c *cluster.Component, s
 	return l, l.build(ctx)
 }
 
-// eliminateSlopes returns a plan with the derivatives by elimination, if it takes less than a third
-// of the work of the graph of l and each derivative meets the tolerance; nil otherwise.
+// eliminateSlopes returns a plan with derivatives by elimination, if this takes less than a third
+// of the work of the graph of l and each derivative meets the tolerance; otherwise nil.
 func (l *plan) eliminateSlopes(ctx context.Context) *plan {
 	work := l.gradientTerms() * meanDerivative
 	if work <= minCompared || !l.canDerive() {
@@ -112,10 +122,11 @@ func (l *plan) eliminateSlopes(ctx context.Context) *plan {
 	if err != nil || e.Width > 1 || 3*eliminationSweep*e.operations >= work {
 		return nil
 	}
-	other := &plan{query: l.query, lattice: EliminationLattice, why: l.why, states: float64(len(l.problem.Groups)), method: e}
+	other := &plan{query: l.query, lattice: EliminationLattice, why: l.why, states: float64(len(l.problem.Groups)),
+		method: e}
 	d, err := other.eliminateDerivatives(ctx)
 	if err != nil {
-		return nil // the graph finds what is wrong with the model
+		return nil // the graph reports the error of the model
 	}
 	for _, x := range slices.Concat(d.Rates, d.Capacities) {
 		if _, width := x.Times(big.NewRat(1, 1), l.s.RelTol); !(width <= l.s.RelTol) {
@@ -126,7 +137,7 @@ func (l *plan) eliminateSlopes(ctx context.Context) *plan {
 	return other
 }
 
-// gradientTerms returns the number of terms of the graph over which sweeps with derivatives go.
+// gradientTerms returns the number of terms of the graph that the sweeps with derivatives visit.
 func (l *plan) gradientTerms() float64 {
 	if l.graph != nil {
 		return float64(len(l.graph.Weight))
@@ -134,7 +145,8 @@ func (l *plan) gradientTerms() float64 {
 	return l.states * float64(l.elements()) / 2
 }
 
-// isGradientSlow reports whether the derivatives of each class take long on the graph of the plan, and elimination does not.
+// isGradientSlow reports whether the derivatives of each class take long on the graph of the plan
+// but not by elimination.
 func (l *plan) isGradientSlow() bool {
 	perTerm := float64(longDerivative)
 	if l.s.Engine == num.Float {
@@ -145,15 +157,16 @@ func (l *plan) isGradientSlow() bool {
 		return false
 	}
 	q := l.query
-	q.s.RelTol = 1e-9 // whatever is asked for: derivatives of classes are close or not at all
+	q.s.RelTol = 1e-9 // any tolerance: derivatives of classes are accurate or useless
 	e, err := q.findOrder()
 	return err == nil && e.operations*(1+eliminationSweep*classes) < terms*classes*perTerm/4
 }
 
-// eliminates reports whether the derivatives are still to be found by elimination.
+// eliminates reports whether elimination must still find the derivatives.
 func eliminates(l *plan) bool { return l.lattice == EliminationLattice && l.slopes == nil }
 
-// solveToWidth tries the engine of the settings, or engines and precisions until one gives the width asked for. Elimination has float64 only.
+// solveToWidth tries the engine of the settings, or engines and precisions until one reaches the
+// requested width. Elimination has float64 only.
 func solveToWidth(s request, plans []*plan, try func(engine num.Engine, prec uint) (width float64, err error)) error {
 	l := s.ladder()
 	l.Next = func(error) bool { return false }
@@ -171,10 +184,13 @@ func solveToWidth(s request, plans []*plan, try func(engine num.Engine, prec uin
 	return err
 }
 
-// gradientWith returns the gradient as one engine gives it, and the largest relative width of a derivative.
-func (p *Prepared) gradientWith(ctx context.Context, plans []*plan, engine num.Engine, prec uint, s request) (*Gradient, float64, error) {
+// gradientWith returns the gradient computed by one engine, and the largest relative width of a
+// derivative.
+func (p *Prepared) gradientWith(ctx context.Context, plans []*plan, engine num.Engine, prec uint,
+	s request) (*Gradient, float64, error) {
 	m, equal := p.model, p.equal
-	g := &Gradient{Engine: engine, ArrivalRates: make([]num.Value, len(m.Classes)), Capacities: make([]num.Value, len(m.Servers))}
+	g := &Gradient{Engine: engine, ArrivalRates: make([]num.Value, len(m.Classes)),
+		Capacities: make([]num.Value, len(m.Servers))}
 	setZero(g.ArrivalRates, engine) // rows in no component keep a derivative of 0
 	setZero(g.Capacities, engine)
 	width, beyond := 0.0, false
@@ -187,7 +203,7 @@ func (p *Prepared) gradientWith(ctx context.Context, plans []*plan, engine num.E
 	for _, l := range plans {
 		tol = s.RelTol
 		if eliminates(l) {
-			tol = 1 // widths are relative to the terms at least
+			tol = 1 // widths are relative to the terms
 		}
 		slopes, err := l.derivatives(ctx, engine, prec)
 		if err != nil {
@@ -210,7 +226,8 @@ func (p *Prepared) gradientWith(ctx context.Context, plans []*plan, engine num.E
 	return g, width, nil
 }
 
-// derivatives returns the derivatives of the mean number of jobs in the rates and capacities of the problem of the plan.
+// derivatives returns the derivatives of the mean number of jobs with respect to the rates and
+// capacities of the problem of the plan.
 func (l *plan) derivatives(ctx context.Context, engine num.Engine, prec uint) (derivatives.Slopes, error) {
 	switch {
 	case l.slopes != nil:
@@ -221,12 +238,13 @@ func (l *plan) derivatives(ctx context.Context, engine num.Engine, prec uint) (d
 	return derivatives.New(ctx, l.problem, l.graph, arithmetic.One(engine, prec)).OfAll()
 }
 
-// errSteep refuses a model of which float64 cannot hold some derivative.
+// errSteep rejects a model with a derivative beyond the range of float64.
 func errSteep() error {
-	return input.Errorf("model", "a derivative beyond 1e308", "derivatives within the range of float64: count time, or work, in other units")
+	return input.Errorf("model", "a derivative beyond 1e308",
+		"derivatives within the range of float64: count time, or work, in other units")
 }
 
-// setZero makes all values 0 as an engine writes it. They share memory.
+// setZero sets all values to 0 in the form of an engine. They share memory.
 func setZero(list []num.Value, engine num.Engine) {
 	zero := num.Value{Low: new(big.Float), High: new(big.Float)}
 	if engine == num.Exact {
@@ -237,14 +255,15 @@ func setZero(list []num.Value, engine num.Engine) {
 	}
 }
 
-// perRate returns by how much the rate of class i of a problem grows for each unit of λ of a row of m. A rate of the problem
-// counts one way to choose servers, of which the class moves all, in jobs of one mean size.
+// perRate returns the growth of the rate of class i of a problem per unit of λ of a row of m. A
+// rate of the problem counts one way to choose servers, in jobs of one mean size; the class changes
+// all ways.
 func perRate(l *plan, i, row int, m, equal *cluster.Model) *big.Rat {
 	ways := integers.Ways(l.component.Model.Servers, l.component.Model.Classes[i].Servers)
 	return new(big.Rat).Mul(sizeRatio(m, equal, row), new(big.Rat).SetFrac(l.problem.Scale, ways))
 }
 
-// sizeRatio returns σ_i/σ, the mean size of a row of classes over that of equal.
+// sizeRatio returns σ_i/σ, the mean size of a row of classes divided by that of equal.
 func sizeRatio(m, equal *cluster.Model, row int) *big.Rat {
 	if m.Classes[row].MeanSize == nil && m.MeanSize == equal.MeanSize {
 		return big.NewRat(1, 1)
@@ -252,15 +271,17 @@ func sizeRatio(m, equal *cluster.Model, row int) *big.Rat {
 	return new(big.Rat).Quo(m.MeanSizeOf(row), num.OrOne(equal.MeanSize))
 }
 
-// perCapacity returns by how much the capacity of server i of a problem grows for each unit of capacity of a row of the model:
-// a row of n servers that is one server of the component moves it n times as fast.
+// perCapacity returns the growth of the capacity of server i of a problem per unit of capacity of a
+// row of the model. A row of n servers that is one server of the component moves it n times as
+// fast.
 func perCapacity(l *plan, i, row int, equal *cluster.Model) *big.Rat {
 	times := big.NewRat(int64(equal.Servers[row].Size()/l.component.Model.Servers[i].Size()), 1)
 	times.Mul(times, new(big.Rat).SetInt(l.problem.Scale))
 	return times.Quo(times, num.OrOne(equal.MeanSize))
 }
 
-// reduceAll reduces a model of one mean size but keeps classes of rate 0 and servers of capacity 0, which have derivatives too.
+// reduceAll reduces a model of one mean size. It keeps classes of rate 0 and servers of capacity 0
+// because they also have derivatives.
 func reduceAll(ctx context.Context, m *cluster.Model) ([]cluster.Component, error) {
 	positive := func(x *big.Rat) *big.Rat {
 		if x.Sign() == 0 {
@@ -268,7 +289,8 @@ func reduceAll(ctx context.Context, m *cluster.Model) ([]cluster.Component, erro
 		}
 		return x
 	}
-	full := &cluster.Model{MeanSize: m.MeanSize, Servers: append([]cluster.Server(nil), m.Servers...), Classes: append([]cluster.Class(nil), m.Classes...)}
+	full := &cluster.Model{MeanSize: m.MeanSize, Servers: append([]cluster.Server(nil), m.Servers...),
+		Classes: append([]cluster.Class(nil), m.Classes...)}
 	for i := range full.Servers {
 		full.Servers[i].Capacity = positive(full.Servers[i].Capacity)
 	}
@@ -281,9 +303,10 @@ func reduceAll(ctx context.Context, m *cluster.Model) ([]cluster.Component, erro
 	}
 	for _, c := range components {
 		for i, list := range c.Classes {
-			c.Model.Classes[i].ArrivalRate, err = num.BoundedSumRats(ctx, len(list), func(k int) *big.Rat { return m.Classes[list[k]].ArrivalRate })
+			rateOf := func(k int) *big.Rat { return m.Classes[list[k]].ArrivalRate }
+			c.Model.Classes[i].ArrivalRate, err = num.BoundedSumRats(ctx, len(list), rateOf)
 			if err != nil {
-				return nil, err // not for its length: fewer terms than Reduce adds up
+				return nil, err // not because it is long: there are fewer terms than in Reduce
 			}
 		}
 		for i, list := range c.Servers {

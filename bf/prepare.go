@@ -12,20 +12,25 @@ import (
 	"productform/num"
 )
 
-// A Prepared model is checked and reduced, ready for questions. It may be used by several goroutines.
+// A Prepared model is checked and reduced, and ready for questions. It is safe for concurrent use.
 type Prepared struct {
 	model      *cluster.Model
-	equal      *cluster.Model      // its EqualSizes
-	components []cluster.Component // of these
-	loads      []*big.Rat          // of each class, its work over the capacity of all servers that its jobs may be assigned
+	equal      *cluster.Model      // from EqualSizes
+	components []cluster.Component // components of equal
 	rate       *big.Rat            // Σ λ_i
 
-	first   map[num.Engine][]*plan // of the components at the factor solved first; nil unless there are several
-	keeping bool                   // this is that factor
+	// loads is the work of each class divided by the capacity of all servers that its jobs may be
+	// assigned.
+	loads []*big.Rat
+
+	// first holds the plans of the components for the factor solved first. It is nil unless there
+	// are several factors.
+	first   map[num.Engine][]*plan
+	keeping bool // this is the factor solved first
 }
 
-// Prepare checks and reduces a model, which must not be modified afterwards. The error is that of [cluster.Model.Check] or
-// [cluster.Model.Reduce].
+// Prepare checks and reduces a model, which must not be modified afterwards. It returns the errors
+// of [cluster.Model.Check] and [cluster.Model.Reduce].
 func Prepare(ctx context.Context, m *cluster.Model) (p *Prepared, err error) {
 	if err := m.Check(); err != nil {
 		return nil, err
@@ -61,13 +66,15 @@ func totalRate(ctx context.Context, m *cluster.Model) (*big.Rat, error) {
 	rate, err := num.BoundedSumRats(ctx, len(m.Classes), func(i int) *big.Rat { return m.Classes[i].ArrivalRate })
 	if errors.Is(err, num.ErrLongSum) {
 		err = &num.TooLargeError{Input: input.Errorf("classes", fmt.Sprintf("%d of them", len(m.Classes)),
-			"arrival rates whose sum has a denominator of at most %d bits (fewer digits, or multiples of one fraction)", num.LongestSum)}
+			"arrival rates whose sum has a denominator of at most %d bits (fewer digits, or multiples of one fraction)",
+			num.LongestSum)}
 	}
 	return rate, err
 }
 
-// At returns the model with all arrival rates multiplied by a factor >= 0. It is not checked and reduced again: it has the
-// components of p, with other rates, unless the factor is 0, which leaves none.
+// At returns the model with all arrival rates multiplied by a factor >= 0. It does not check and
+// reduce the model again: the result has the components of p with other rates, or none if the
+// factor is 0.
 func (p *Prepared) At(ctx context.Context, factor *big.Rat) (*Prepared, error) {
 	if err := nonnegative("factor", factor); err != nil {
 		return nil, err
@@ -101,17 +108,18 @@ func (p *Prepared) At(ctx context.Context, factor *big.Rat) (*Prepared, error) {
 	return &q, nil
 }
 
-// query returns what one engine is asked about component k.
+// query returns the query of one engine about component k.
 func (p *Prepared) query(k int, engine num.Engine, prec uint, s request) (*query, error) {
 	q, err := newQuery(p.equal, &p.components[k], engine, prec, s)
 	if err != nil {
 		return nil, err
 	}
-	q.tol = 0.99 * s.RelTol / float64(len(p.components)) // whose normalizations multiply
+	q.tol = 0.99 * s.RelTol / float64(len(p.components)) // normalizations of components multiply
 	return q, nil
 }
 
-// plan returns the plan of a query about component k: that of the factor solved first, with other rates, if it can.
+// plan returns the plan of a query about component k. It adapts the plan of the factor solved first
+// to the new rates if possible.
 func (p *Prepared) plan(ctx context.Context, k int, q *query) (*plan, error) {
 	if first := p.first[q.engine]; !p.keeping && k < len(first) && q.excluded == nil {
 		return first[k].at(ctx, q)
@@ -119,7 +127,7 @@ func (p *Prepared) plan(ctx context.Context, k int, q *query) (*plan, error) {
 	return newPlan(ctx, q)
 }
 
-// keep keeps the plan of the next component for other factors.
+// keep stores the plan of the next component for other factors.
 func (p *Prepared) keep(l *plan) {
 	if p.keeping && len(p.first[l.engine]) < len(p.components) {
 		p.first[l.engine] = append(p.first[l.engine], l.skeleton())

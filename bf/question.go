@@ -10,31 +10,36 @@ import (
 	"productform/num"
 )
 
-// A Question says what to tell of a cluster. The means are always told; the zero value asks for nothing else.
+// A Question selects the measures of a cluster in addition to the means. The zero value adds none.
 type Question struct {
-	MaxJobs int  // if > 0, at most MostJobs, Result.JobsDistribution has P(n = 0), ..., P(n = MaxJobs)
-	ByClass bool // ClassResult.JobsDistribution has as many probabilities of each class, in about as many times the time
+	// MaxJobs > 0, at most MostJobs, requests P(n = 0), ..., P(n = MaxJobs) in
+	// Result.JobsDistribution.
+	MaxJobs int
 
-	// The delay T_i of a job of a class, arrival to end, in the multi-server queue in order of arrival with exponential
-	// sizes: see [ClassDelays].
+	// ByClass requests the same probabilities for each class in ClassResult.JobsDistribution. This
+	// takes about as many times longer as there are classes.
+	ByClass bool
+
+	// Measures of the delay T_i of a job of a class, from arrival to departure, in the first-come
+	// first-served multi-server queue with exponential sizes: see [ClassDelays].
 	Levels  []*big.Rat // quantiles, each in (0, 1): 99/100 for the 99th percentile
-	Times   []*big.Rat // times >= 0 at which P(T_i > t) is asked
+	Times   []*big.Rat // times t >= 0 for the tails P(T_i > t)
 	Moments int        // E[T_i^k], k = 1..Moments, at most MostMoments
-	OfAll   bool       // Result.Quantiles are those of a job of any class, in about five times the time
+	OfAll   bool       // quantiles of a job of any class in Result.Quantiles; takes about five times as long
 
 	Gradient  bool // derivatives of the mean number of all jobs: see [Gradient]
 	Gradients bool // derivatives of the means of each class: see [Gradients]
 }
 
 const (
-	MostJobs    = 10000 // the largest [Question.MaxJobs]
-	MostMoments = 64    // the largest [Question.Moments]
+	MostJobs    = 10000 // largest [Question.MaxJobs]
+	MostMoments = 64    // largest [Question.Moments]
 )
 
-// asksDelays reports whether anything is asked of delays.
+// asksDelays reports whether the question includes delays.
 func (q *Question) asksDelays() bool { return len(q.Levels)+len(q.Times)+q.Moments > 0 }
 
-// check refuses what cannot be asked of a model with settings that have been checked.
+// check rejects invalid questions about a model, given valid settings.
 func (q *Question) check(m *cluster.Model, s Settings) error {
 	if q.MaxJobs < 0 || q.MaxJobs > MostJobs {
 		return input.Errorf("MaxJobs", q.MaxJobs, "an integer in 0..%d", MostJobs)
@@ -61,11 +66,13 @@ func (q *Question) check(m *cluster.Model, s Settings) error {
 	return s.checkDelays(m, len(q.Levels)+len(q.Times) > 0)
 }
 
-// checkDelays refuses what cannot be asked of the delays of a model; distributions are quantiles and tails.
+// checkDelays rejects invalid questions about the delays of a model; distributions are quantiles
+// and tails.
 func (s Settings) checkDelays(m *cluster.Model, distributions bool) error {
 	switch {
 	case s.Lattice == ConnectedLattice:
-		return input.Errorf("Lattice", s.Lattice, "class, server or symmetric for delays: on connected sets of servers the recursion is not linear")
+		return input.Errorf("Lattice", s.Lattice,
+			"class, server or symmetric for delays: on connected sets of servers the recursion is not linear")
 	case s.Engine == num.Exact && distributions:
 		return errNoFraction(s)
 	}
@@ -73,17 +80,20 @@ func (s Settings) checkDelays(m *cluster.Model, distributions bool) error {
 	return err
 }
 
-// A request is a question with settings, both checked.
+// A request is a question with settings, both valid.
 type request struct {
 	Question
 	Settings
-	sweepMemory *cube.Memory // what one answer of a sweep leaves to the next
+	sweepMemory *cube.Memory // buffers passed from one answer of a sweep to the next
 }
 
-// Answer answers a question. The means are those of [Solve], the delays of [ClassDelays]; either, and derivatives, have
-// engines of their own, as Settings.RelTol takes. The error is that of [Solve], or a *[num.InputError] for a question out
-// of range, for delays of a model whose classes differ in mean size, or for fractions of quantiles and tails, which are
-// transcendental numbers; a *[num.TooLargeError] for delays that take too many steps.
+// Answer answers a question. [Solve] defines the means and [ClassDelays] the delays. The means, the
+// delays and the derivatives each use the engine that Settings.RelTol requires.
+//
+// Answer returns the errors of [Solve]. It also returns a *[num.InputError] for a question out of
+// range, for delays of a model whose classes differ in mean size, or if quantiles or tails are
+// requested as fractions, since they are transcendental numbers. Delays that take too many steps
+// give a *[num.TooLargeError].
 func (p *Prepared) Answer(ctx context.Context, q Question, s Settings) (*Result, error) {
 	s, err := s.checked()
 	if err == nil {
@@ -104,8 +114,8 @@ func Answer(ctx context.Context, m *cluster.Model, q Question, s Settings) (*Res
 	return p.Answer(ctx, q, s)
 }
 
-// answer answers a request. The means come last: what is asked beside them takes more, so that a model which is too large
-// for it is refused at once.
+// answer answers a request. It computes the means last. The other measures need more memory and
+// work, so a model that is too large for them is rejected early.
 func (p *Prepared) answer(ctx context.Context, s request) (*Result, error) {
 	var d *delayResult
 	var quantiles []num.Value
