@@ -5,23 +5,24 @@ import "productform/num"
 // The constants in this file decide which lattice answers. They count operations: additions and
 // products of float64 over tables of sets.
 const (
-	// opsPerSecond is the number of operations that one core does in a second.
+	// opsPerSecond is the number of operations per second on one core.
 	opsPerSecond = 1e9
 
-	// A term of a graph takes opsPerTerm in float64, building the graph included, and opsPerBigTerm
-	// with the other engines. A product of two coefficients of a series takes opsPerCoefficient.
+	// A term of a graph takes opsPerTerm in float64, including the construction of the graph, and
+	// opsPerBigTerm with the other engines. A product of two coefficients of a series takes
+	// opsPerCoefficient.
 	opsPerTerm, opsPerBigTerm, opsPerCoefficient = 200, 2000, 20
 
 	// Methods that take less than minCompared, about 10 ms, are not compared.
 	minCompared = 1e7
 
 	// An element of a set of servers takes serverGain times as long as one of a set of classes,
-	// because the sweep over sets of servers reads one table more.
+	// because the sweep over sets of servers reads one more table.
 	serverGain = 1.5
 )
 
-// Connected sets are counted if the lattice of all sets has more than so many terms, and they
-// answer if they have at most 1/gain as many. The reasons for the gains:
+// Connected sets are counted if the lattice of all sets has more terms than one of these limits.
+// They answer if they have at most 1/gain as many terms. The reasons for the gains:
 const (
 	manyTableTerms = 1 << 31 // two seconds of a sweep over a table
 	tableGain      = 1 << 12 // terms that such a sweep adds up while a graph finds one term
@@ -50,7 +51,7 @@ const (
 	// distribution of all jobs.
 	eliminationRowTerms = 1 << 28
 
-	// maxConnectedTerms is the largest graph of connected sets. Counting so many terms takes a
+	// maxConnectedTerms is the largest graph of connected sets. Counting this many terms takes one
 	// second and finding them several; each takes bytesPerTerm.
 	maxConnectedTerms, bytesPerTerm = 2e7, 48
 

@@ -11,17 +11,21 @@ import (
 	"productform/num"
 )
 
-// A written component has the servers of its groups one by one, and each way of a class to draw them as a class, for elimination, which knows single servers only.
+// An expansion is a component without groups, for elimination, which supports only single servers.
+// It lists the servers of each group, and has a class for each way of a class to draw servers.
 type expansion struct {
 	component     *cluster.Component
-	class, server []int // of the component that was written out
+	class, server []int // class and group in the original component
 }
 
-// expandGroups returns the plan that eliminates the servers of groups, which it writes out, in some order. It takes draws of one server of a group, which link it with none of the group, and few of more: drawing
-// d >= 2 of n servers links all of these, and makes a width of n-1. The error is a [*num.InputError].
+// expandGroups returns a plan that eliminates the servers of expanded groups in some order. It
+// supports classes that draw one server of a group, since this links no servers of the group.
+// Drawing d >= 2 of n servers links all of them, which makes the width n-1; this works for small n
+// only. The error is a [*num.InputError].
 func (q *query) expandGroups() (*plan, error) {
 	refuse := func(why string) (*plan, error) {
-		return nil, input.Errorf("Lattice", EliminationLattice, "%q (this component has groups of servers from which jobs draw: %s)", SymmetricLattice, why)
+		return nil, input.Errorf("Lattice", EliminationLattice,
+			"%q (this component has groups of servers from which jobs draw: %s)", SymmetricLattice, why)
 	}
 	if q.s.MaxJobs > 0 {
 		return refuse("elimination has no distributions of the jobs of classes that draw")
@@ -45,7 +49,8 @@ func (q *query) expandGroups() (*plan, error) {
 	return l, nil
 }
 
-// offerExpanded writes the groups out where elimination then takes less time than the symmetric lattice, which takes more than a fifth of a second, or more memory or work than allowed.
+// offerExpanded expands the groups if elimination then takes less time than the symmetric lattice.
+// It does so only if the symmetric lattice takes long, or more memory or work than allowed.
 func (q *query) offerExpanded(counts *plan) *plan {
 	cost := counts.method.work(counts, 0)
 	isAllowed := counts.checkLimits() == nil
@@ -61,7 +66,8 @@ func (q *query) offerExpanded(counts *plan) *plan {
 	return l
 }
 
-// merge returns the measures of the component of those of the written one, in which all ways of a class and all servers of a group are alike.
+// merge returns the measures of the original component, given those of the expanded one. All ways
+// of a class and all servers of a group are identical.
 func (x *expansion) merge(r measures, classes, servers int) measures {
 	ways, first := make([]float64, classes), make([]arithmetic.Number, classes)
 	for k, i := range x.class {

@@ -18,8 +18,8 @@ import (
 	"productform/num"
 )
 
-// tables are the sweeps in float64 over tables of all sets of classes or of servers. Distributions
-// of the number of jobs use the graph of the lattice.
+// tables sweeps tables of all sets of classes or of servers in float64. For distributions of the
+// number of jobs it uses the graph of the lattice.
 type tables struct{}
 
 // graph is the recursion over the graph of a lattice, by any engine.
@@ -57,7 +57,8 @@ func offerServers(_ context.Context, q *query, best *plan) (*plan, error) {
 	if best.terms() <= serverGain*servers*float64(groups) {
 		return nil, nil
 	}
-	return q.onSets(ServerLattice, servers, "2^%d sets of servers, 2^%d of classes", groups, len(q.problem.Classes)), nil
+	why := "2^%d sets of servers, 2^%d of classes"
+	return q.onSets(ServerLattice, servers, why, groups, len(q.problem.Classes)), nil
 }
 
 func offerCounts(_ context.Context, q *query, _ *plan) (*plan, error) {
@@ -76,7 +77,8 @@ func requireClasses(_ context.Context, q *query) (*plan, error) {
 	return q.onSets(ClassLattice, classes, "asked for; sets of %d classes", len(q.problem.Classes)), nil
 }
 
-// requireServers is for the server and the symmetric lattice, which are one where there are no groups.
+// requireServers returns the plan on the server or the symmetric lattice. Without groups these are
+// the same.
 func requireServers(_ context.Context, q *query) (*plan, error) {
 	if !q.problem.Whole && q.s.Lattice == ServerLattice {
 		return nil, errGroups(q)
@@ -131,7 +133,7 @@ func (tables) bytes(l *plan, jobs int) float64 {
 	if g.entries >= maxEntries {
 		return math.Inf(1)
 	}
-	return (perState + g.perState + 56) * l.states // the series run over a graph
+	return (perState + g.perState + 56) * l.states // series use a graph
 }
 
 func (graph) bytes(l *plan, jobs int) float64 {
@@ -147,7 +149,7 @@ func (graph) bytes(l *plan, jobs int) float64 {
 	case num.Enclose:
 		perState += g.numbers * bigFloatBytes(l.prec)
 	default:
-		perState += 480 // fractions count theirs by themselves, too; sweeps of derivatives keep several
+		perState += 480 // fractions count their own memory; sweeps with derivatives keep several
 	}
 	switch {
 	case jobs == 0:
@@ -163,14 +165,15 @@ func (graph) bytes(l *plan, jobs int) float64 {
 	return perState*l.states + g.fixed
 }
 
-// maxEntries is the number of states, terms and entries that a graph can number.
+// maxEntries is the maximum number of states, terms and entries that a graph can number.
 const maxEntries = 1 << 31
 
 // A graphSize estimates the bytes of a graph: about 40 per state, 16 per term and a big integer for
-// each count of servers of a group; on the symmetric lattice also the number of ways of each class.
+// each count of servers of a group. The symmetric lattice also has the number of ways of each
+// class.
 type graphSize struct {
 	perState, fixed float64
-	numbers         float64 // enclosed numbers kept for each state
+	numbers         float64 // enclosed numbers per state
 	entries         float64
 }
 
@@ -227,7 +230,7 @@ func (l *plan) shareBytes() float64 {
 	return float64(entries) * (8 + bigFloatBytes(max(l.prec, recursion.FloatShares)+128))
 }
 
-// bigFloatBytes returns the memory of a big.Float of prec bits that products are written to.
+// bigFloatBytes returns the memory of a big.Float of prec bits that receives products.
 func bigFloatBytes(prec uint) float64 { return 72 + 16*math.Ceil(float64(prec)/64) }
 
 // classBytes estimates the memory with the distribution of the number of jobs of a class.
@@ -239,10 +242,11 @@ func (l *plan) classBytes() float64 {
 	return l.method.bytes(l, l.s.MaxJobs) + perState*l.states
 }
 
-// checkFractionSize refuses a component whose fractions cannot fit into memory because the numbers of
-// ways to choose servers are long. It counts d(k) and M(k) of all states and, for the exact engine,
-// values whose denominators are products of one d(k) per layer; see [fractions.Evaluate]. Each takes
-// log2 of the ways, less the bits of the numbers that may cancel and some for M(k) near λ(k).
+// checkFractionSize rejects a component whose fractions cannot fit into memory because the numbers
+// of ways to choose servers are long. It counts d(k) and M(k) of all states. For the exact engine
+// it also counts values whose denominators are products of one d(k) per layer; see
+// [fractions.Evaluate]. Each takes log2 of the ways, minus the bits of the numbers that may cancel
+// and some for M(k) near λ(k).
 func checkFractionSize(c *cluster.Component, engine num.Engine, s request) error {
 	if engine != num.Exact {
 		return nil
@@ -255,7 +259,8 @@ func checkFractionSize(c *cluster.Component, engine num.Engine, s request) error
 	}
 	length := 0.0
 	for _, k := range c.Model.Classes {
-		length = max(length, integers.Log2Ways(c.Model.Servers, k.Servers)-float64(k.ArrivalRate.Num().BitLen()+cancels))
+		ways := integers.Log2Ways(c.Model.Servers, k.Servers)
+		length = max(length, ways-float64(k.ArrivalRate.Num().BitLen()+cancels))
 	}
 	if length == 0 { // there are few ways
 		return nil
@@ -273,7 +278,7 @@ func checkFractionSize(c *cluster.Component, engine num.Engine, s request) error
 		Input: input.Errorf("engine", num.Exact, want, states, SymmetricLattice, need/(1<<20), s.MaxBytes>>20)}
 }
 
-// build makes the graph of the plan.
+// build builds the graph of the plan.
 func (l *plan) build(ctx context.Context) (err error) {
 	switch {
 	case l.graph != nil:

@@ -18,24 +18,27 @@ import (
 	"productform/num"
 )
 
-// Solve returns the stationary measures of a cluster under balanced fairness: with Φ the
-// balance function of the rank function μ(A) ([BC17], equation (4)),
+// Solve returns the stationary measures of a cluster under balanced fairness. With Φ the balance
+// function of the rank function μ(A) ([BC17], equation (4)),
 //
 //	P(X = x) = Φ(x) Π_i λ_i^x_i / Z,  Z = Σ_x Φ(x) Π_i λ_i^x_i.
 //
-// By Theorem 2 of [BC17] these are also the measures of the multi-server queue with exponential sizes of one mean, first
-// come first served. Classes may differ in mean size under balanced fairness, where σ_i counts through the work λ_i σ_i only:
-// the arrival rates above are those of [cluster.Model.EqualSizes]. [cluster.Model.OneMeanSize] tells whether they differ.
+// By Theorem 2 of [BC17] these are also the measures of the first-come first-served multi-server
+// queue if sizes are exponential with a common mean. Under balanced fairness mean sizes may differ
+// by class, and σ_i counts only through the work λ_i σ_i: the arrival rates above are those of
+// [cluster.Model.EqualSizes]. [cluster.Model.OneMeanSize] reports whether the mean sizes are equal.
 //
-// The model is reduced first (see [cluster.Model.Reduce]); each component is solved on the
-// lattice that takes the fewest operations, named with the reason in Result.Parts. Time and
-// memory grow with the number of states of that lattice; a model that needs more than
-// Settings.MaxBytes, or more work than Settings.MaxWork, is refused.
+// The model is reduced first (see [cluster.Model.Reduce]). Each component is solved on the lattice
+// that takes the fewest operations; Result.Parts names it and the reason. Time and memory grow with
+// the number of states of that lattice. Solve rejects a model that needs more memory than
+// Settings.MaxBytes or more work than Settings.MaxWork. It does not modify m.
 //
-// The error wraps [num.ErrUnstable], as an [*cluster.UnstableError] that names an overloaded set of
-// classes; or it is a [*num.InputError], for a model that does not pass [cluster.Model.Check] or
-// settings out of range; a [*num.TooLargeError]; [ErrDigits] or [ErrRange], where the engine Float, asked for by name,
-// cannot give a bound; or that of the context, soon after it has ended. m is not modified.
+// The error is one of the following:
+//   - an [*cluster.UnstableError] that names an overloaded set of classes and wraps [num.ErrUnstable];
+//   - a [*num.InputError] if the model fails [cluster.Model.Check] or a setting is out of range;
+//   - a [*num.TooLargeError];
+//   - [ErrDigits] or [ErrRange] if the engine Float was requested and cannot give a bound;
+//   - the error of the context, promptly after it is cancelled.
 func Solve(ctx context.Context, m *cluster.Model, s Settings) (*Result, error) {
 	return Answer(ctx, m, Question{}, s)
 }
@@ -63,11 +66,13 @@ func (s request) ladder() arithmetic.Ladder {
 	return arithmetic.Ladder{Engine: s.Engine, RelTol: s.RelTol, MaxPrec: maxPrecision, Next: isBeyondFloat}
 }
 
-// isBeyondFloat reports whether float64 has no answer and other engines may.
+// isBeyondFloat reports whether float64 has no answer but other engines may have one.
 func isBeyondFloat(err error) bool { return errors.Is(err, ErrDigits) || errors.Is(err, ErrRange) }
 
-// solveFloat solves a model in float64. A product over components that leaves float64, or is not as close as each of its
-// factors, shows only in the result: elimination, not asked for by name, is left out then, unless that has no answer.
+// solveFloat solves a model in float64. A product over components may leave the range of float64 or
+// be less accurate than each factor, which shows only in the result. Then solveFloat tries again
+// without elimination, unless elimination was requested. If that has no answer, the first error
+// remains.
 func (p *Prepared) solveFloat(ctx context.Context, s request) (*Result, error) {
 	r, err := p.solveWith(ctx, s, num.Float, 0)
 	failed := s.failed(r, err)
@@ -81,7 +86,8 @@ func (p *Prepared) solveFloat(ctx context.Context, s request) (*Result, error) {
 	return other, err
 }
 
-// failed returns the error of a result in float64 to which elimination contributed, if Auto cannot take it; nil if it can.
+// failed returns the error of a float64 result to which elimination contributed and that Auto
+// cannot accept; nil if Auto can accept it.
 func (s request) failed(r *Result, err error) error {
 	switch {
 	case s.Engine == num.Float || r == nil || !r.eliminated():
@@ -94,8 +100,9 @@ func (s request) failed(r *Result, err error) error {
 	return nil
 }
 
-// errBeyondFloat returns the error of Auto on the elimination lattice for a model that float64 cannot
-// solve. The cause is [ErrRange] if the range is too small; otherwise the digits are too few.
+// errBeyondFloat returns the error of Auto on the elimination lattice for a model that float64
+// cannot solve. The cause is [ErrRange] if the range is too small; otherwise the digits are too
+// few.
 func errBeyondFloat(s request, cause error) error {
 	if errors.Is(cause, ErrRange) {
 		return input.Errorf("Lattice", s.Lattice, "another lattice: this model exceeds the range of float64")
@@ -104,16 +111,17 @@ func errBeyondFloat(s request, cause error) error {
 }
 
 func errMissed(s request, bound float64) error {
-	return input.Errorf("RelTol", s.RelTol, "%.0e or more, as close as the elimination lattice comes to this model", 1.5*bound)
+	return input.Errorf("RelTol", s.RelTol,
+		"%.0e or more, as close as the elimination lattice comes to this model", 1.5*bound)
 }
 
-// maxPrecision is how many bits an enclosure has at most.
+// maxPrecision is the maximum number of bits of an enclosure.
 const maxPrecision = 1 << 16
 
-// defaultMaxBytes is what 0 for [Settings.MaxBytes] stands for.
+// defaultMaxBytes replaces a [Settings.MaxBytes] of 0.
 const defaultMaxBytes = 16 << 30
 
-// checked returns s with the values that zeros stand for, or the error for one out of range.
+// checked returns s with defaults in place of zeros, or an error for a setting out of range.
 func (s Settings) checked() (Settings, error) {
 	var err error
 	if s.RelTol, err = arithmetic.CheckEngine(s.Engine, s.RelTol); err != nil {
@@ -125,7 +133,8 @@ func (s Settings) checked() (Settings, error) {
 	case "", ClassLattice, ServerLattice, ConnectedLattice, SymmetricLattice:
 	case EliminationLattice:
 		if s.Engine == num.Enclose || s.Engine == num.Exact {
-			return s, input.Errorf("Engine", s.Engine, "auto or float: the elimination lattice has bounds in float64 only")
+			return s, input.Errorf("Engine", s.Engine,
+				"auto or float: the elimination lattice has bounds in float64 only")
 		}
 	default:
 		return s, input.Errorf("Lattice", s.Lattice, "auto, class, server, connected, symmetric or elimination")
@@ -145,9 +154,10 @@ func isInput(err error) bool {
 	return errors.As(err, &e)
 }
 
-// solveWith solves all components with one engine and puts the result together. It has the parts of the result also where
-// double numbers cannot hold it.
-func (p *Prepared) solveWith(ctx context.Context, s request, engine num.Engine, prec uint, excluded ...Lattice) (*Result, error) {
+// solveWith solves all components with one engine and combines the results. If float64 cannot
+// represent a number, it still returns the parts of the result.
+func (p *Prepared) solveWith(ctx context.Context, s request, engine num.Engine, prec uint,
+	excluded ...Lattice) (*Result, error) {
 	t, err := p.solveRows(ctx, s, engine, prec, excluded...)
 	if err != nil {
 		return nil, err
@@ -162,7 +172,7 @@ func (p *Prepared) solveWith(ctx context.Context, s request, engine num.Engine, 
 	return t.result(p, s, engine)
 }
 
-// rows holds the measures of a model by row, as one engine knows them.
+// rowMeasures holds the measures of a model by row, computed by one engine.
 type rowMeasures struct {
 	one           arithmetic.Number // 1
 	normalization arithmetic.Number
@@ -172,18 +182,21 @@ type rowMeasures struct {
 	parts         []Part
 }
 
-// solveRows returns the measures of a model, but for the servers of capacity 0.
-func (p *Prepared) solveRows(ctx context.Context, s request, engine num.Engine, prec uint, excluded ...Lattice) (*rowMeasures, error) {
+// solveRows returns the measures of a model, except for servers of capacity 0.
+func (p *Prepared) solveRows(ctx context.Context, s request, engine num.Engine, prec uint,
+	excluded ...Lattice) (*rowMeasures, error) {
 	m := p.equal
 	one := arithmetic.One(engine, prec)
 	zero := one.Zero()
-	t := &rowMeasures{one: one, normalization: one, jobs: slices.Repeat([]arithmetic.Number{zero}, len(m.Classes)), busy: slices.Repeat([]arithmetic.Number{zero}, len(m.Servers))}
+	t := &rowMeasures{one: one, normalization: one, jobs: slices.Repeat([]arithmetic.Number{zero}, len(m.Classes)),
+		busy: slices.Repeat([]arithmetic.Number{zero}, len(m.Servers))}
 	if s.MaxJobs > 0 {
 		t.distribution = slices.Repeat([]arithmetic.Number{zero}, s.MaxJobs+1)
 		t.distribution[0] = one
 	}
 	if s.ByClass && s.MaxJobs > 0 {
-		t.byClass = slices.Repeat([][]arithmetic.Number{t.distribution}, len(m.Classes)) // no jobs of a class without arrivals
+		// A class without arrivals has no jobs.
+		t.byClass = slices.Repeat([][]arithmetic.Number{t.distribution}, len(m.Classes))
 	}
 	for k := range p.components {
 		q, err := p.query(k, engine, prec, s)
@@ -198,8 +211,8 @@ func (p *Prepared) solveRows(ctx context.Context, s request, engine num.Engine, 
 	return t, nil
 }
 
-// solveComponent adds the measures of component k. Where elimination, not asked for by name, fails, the other lattices are
-// tried; where they have no answer, the error is that of elimination.
+// solveComponent adds the measures of component k. If elimination fails and was not requested, it
+// tries the other lattices. If they have no answer either, it returns the error of elimination.
 func (t *rowMeasures) solveComponent(ctx context.Context, p *Prepared, k int, q *query) error {
 	l, err := p.plan(ctx, k, q)
 	if err != nil {
@@ -223,14 +236,14 @@ func (t *rowMeasures) solveComponent(ctx context.Context, p *Prepared, k int, q 
 	return t.add(ctx, p.equal, l, a)
 }
 
-// An attempt holds what a plan found out about its component.
+// An attempt holds the results of a plan for its component.
 type attempt struct {
 	measures
-	total  []arithmetic.Number // coefficients of Z(zλ), if asked for
-	failed error               // why elimination has no answer that is good enough; other lattices may have
+	total  []arithmetic.Number // coefficients of Z(zλ), if requested
+	failed error               // error of elimination if its answer is not good enough; other lattices may have one
 }
 
-// attempt solves the component of a plan. The error ends the search.
+// attempt solves the component of a plan. An error ends the search.
 func (l *plan) attempt(ctx context.Context, total bool) (a attempt, err error) {
 	if l.s.ByClass && l.s.MaxJobs > 0 && l.rows == nil && !isOn[*eliminator](l) {
 		if need := l.classBytes(); need > float64(l.s.MaxBytes) {
@@ -252,7 +265,8 @@ func (l *plan) attempt(ctx context.Context, total bool) (a attempt, err error) {
 	return a, l.fail(ctx, &a, err)
 }
 
-// fail takes the error of elimination of a stable component as the status of an attempt. It returns what ends the search.
+// fail records an error of elimination of a stable component in an attempt. It returns an error
+// that ends the search.
 func (l *plan) fail(ctx context.Context, a *attempt, err error) error {
 	var overload *recursion.Overload
 	var missed *elimination.ToleranceError
@@ -269,7 +283,8 @@ func (l *plan) fail(ctx context.Context, a *attempt, err error) error {
 	return nil
 }
 
-// errorInRows returns the error of a component with the rows of the model in place of its classes.
+// errorInRows returns the error of a component with rows of the model instead of classes of the
+// component.
 func errorInRows(err error, m *cluster.Model, c *cluster.Component) error {
 	var u *recursion.Overload
 	if errors.As(err, &u) {
@@ -277,18 +292,21 @@ func errorInRows(err error, m *cluster.Model, c *cluster.Component) error {
 		for _, i := range u.Classes {
 			list = append(list, c.Classes[i]...)
 		}
-		return &cluster.UnstableError{Classes: list, Names: m.NamesOf(list), ArrivalRate: u.ArrivalRate, Capacity: u.Capacity}
+		return &cluster.UnstableError{Classes: list, Names: m.NamesOf(list),
+			ArrivalRate: u.ArrivalRate, Capacity: u.Capacity}
 	}
 	var large *num.TooLargeError
-	if errors.As(err, &large) && large.Input.Path == "model" && large.Bytes > 0 && len(c.Model.Classes)+len(c.Model.Servers) < len(m.Classes)+len(m.Servers) {
+	if errors.As(err, &large) && large.Input.Path == "model" && large.Bytes > 0 &&
+		len(c.Model.Classes)+len(c.Model.Servers) < len(m.Classes)+len(m.Servers) {
 		bad := *large.Input
-		bad.Value += fmt.Sprintf(" (of %d on %d: what is alike counts once, what is unused or apart not)", len(m.Classes), len(m.Servers))
+		bad.Value += fmt.Sprintf(" (of %d on %d: what is alike counts once, what is unused or apart not)",
+			len(m.Classes), len(m.Servers))
 		return &num.TooLargeError{Input: &bad, States: large.States, Bytes: large.Bytes, Limit: large.Limit}
 	}
 	return err
 }
 
-// add adds what was found out about one component.
+// add adds the results for one component.
 func (t *rowMeasures) add(ctx context.Context, m *cluster.Model, l *plan, a attempt) (err error) {
 	c := l.component
 	t.normalization = t.normalization.Mul(a.normalization)
@@ -322,7 +340,8 @@ func (t *rowMeasures) add(ctx context.Context, m *cluster.Model, l *plan, a atte
 			return err
 		}
 	}
-	part := Part{Lattice: l.lattice, States: int(l.states), Why: l.why, bytes: l.memory(), Classes: slices.Concat(c.Classes...), Servers: slices.Concat(c.Servers...)}
+	part := Part{Lattice: l.lattice, States: int(l.states), Why: l.why, bytes: l.memory(),
+		Classes: slices.Concat(c.Classes...), Servers: slices.Concat(c.Servers...)}
 	if e := l.elimination(); e != nil && l.rows == nil {
 		part.Width = e.Width
 	} else if e != nil {
@@ -333,12 +352,12 @@ func (t *rowMeasures) add(ctx context.Context, m *cluster.Model, l *plan, a atte
 	return nil
 }
 
-// memory estimates the memory of the plan, its choice included.
+// memory estimates the memory of the plan, including its selection.
 func (l *plan) memory() float64 {
 	return max(l.method.bytes(l, l.s.MaxJobs), bytesPerTerm*l.connectedTerms)
 }
 
-// addByClass adds the distributions of the numbers of jobs of the classes of one component, given its measures.
+// addByClass adds the distributions by class of one component, given its measures.
 func (t *rowMeasures) addByClass(ctx context.Context, m *cluster.Model, l *plan, r measures) error {
 	c := l.component
 	if r.classesByElimination != nil {
@@ -366,9 +385,11 @@ func (t *rowMeasures) addByClass(ctx context.Context, m *cluster.Model, l *plan,
 	return nil
 }
 
-// idleServer returns the probability that a job is present that a server of the given row, of
-// capacity 0, could serve, in a model of one mean size: 1 - Z'/Z, where Z' is without the jobs that chose it.
-func idleServer(ctx context.Context, m *cluster.Model, s request, row int, t *rowMeasures, prec uint, excluded ...Lattice) (arithmetic.Number, error) {
+// idleServer returns the probability that at least one job present could use a server of the given
+// row, of capacity 0, in a model of one mean size. It is 1 - Z'/Z, where Z' excludes the jobs that
+// chose the server.
+func idleServer(ctx context.Context, m *cluster.Model, s request, row int, t *rowMeasures, prec uint,
+	excluded ...Lattice) (arithmetic.Number, error) {
 	s.MaxJobs = 0
 	without := &cluster.Model{Servers: append([]cluster.Server(nil), m.Servers...), MeanSize: m.MeanSize}
 	n := int64(m.Servers[row].Size())
@@ -465,7 +486,7 @@ func (t *rowMeasures) result(p *Prepared, s request, engine num.Engine) (*Result
 		r.Servers = append(r.Servers, ServerResult{s.Name, s.GroupSize(), export(t.busy[i])})
 	}
 	probability := func(p arithmetic.Number) num.Value {
-		x, _ := p.Value() // the nearest double, even where none is near in relative terms
+		x, _ := p.Value() // the nearest double, even with a large relative error
 		r.RelativeErrorBound = max(r.RelativeErrorBound, p.RelativeError())
 		r.width = max(r.width, p.Width())
 		return x
@@ -481,14 +502,15 @@ func (t *rowMeasures) result(p *Prepared, s request, engine num.Engine) (*Result
 	switch {
 	case engine == num.Float && (!inRange || math.IsInf(r.RelativeErrorBound, 1)):
 		return r, ErrRange
-	case engine == num.Enclose && r.width > s.RelTol: // more bits are due, and say what the answers are
+	case engine == num.Enclose && r.width > s.RelTol: // more bits follow, and they decide
 	case !inRange:
 		return nil, rangeError()
 	}
 	return r, nil
 }
 
-// rangeError refuses a model whose answers double numbers cannot hold.
+// rangeError rejects a model whose results exceed the range of float64.
 func rangeError() error {
-	return input.Errorf("model", "an answer beyond 1e±308", "answers within the range of float64: count time, or work, in other units")
+	return input.Errorf("model", "an answer beyond 1e±308",
+		"answers within the range of float64: count time, or work, in other units")
 }

@@ -11,27 +11,30 @@ import (
 	"productform/internal/recursion"
 )
 
-// measures are the stationary measures of one component, as one engine knows them.
+// measures holds the stationary measures of one component, computed by one engine.
 type measures struct {
 	normalization arithmetic.Number
 	jobs          []arithmetic.Number // E[X_i] of each class
 	busy          []arithmetic.Number // utilization of the servers of each group
 
-	classesByElimination [][]arithmetic.Number // of elimination, if asked: P(X_i = n) of each row of the model, in the order of Component.Classes
+	// classesByElimination is P(X_i = n) of each row of the model, in the order of
+	// Component.Classes. Only elimination sets it, on request.
+	classesByElimination [][]arithmetic.Number
 }
 
-// ErrDigits says that the engine Float cannot hold the denominators well enough. Other engines can.
+// ErrDigits reports that the engine Float cannot represent the denominators accurately enough.
+// Other engines can.
 var ErrDigits = errors.New("bf: capacities and arrival rates whose differences take more digits than the float engine has: use auto, enclose or exact")
 
-// maxDenominatorError is the relative error of a denominator above which the float engine gives up. It
-// matters only to rates whose common denominator takes more than 62 bits.
+// maxDenominatorError is the maximum relative error of a denominator in the float engine. It
+// matters only for rates whose common denominator takes more than 62 bits.
 const maxDenominatorError = 1e-14
 
-// ErrRange says that values on the way leave the range of float64, or that no bound on their errors holds. Other
-// engines have no such limits.
+// ErrRange reports that intermediate values leave the range of float64, or that their errors have
+// no bound. Other engines have no such limits.
 var ErrRange = doubles.ErrRange
 
-// totalOf returns Σ x, the largest denominator if x are the capacities.
+// totalOf returns Σ x, which is the largest denominator if x are the capacities.
 func totalOf(x []int64) float64 {
 	sum := 0.0
 	for _, v := range x {
@@ -40,13 +43,13 @@ func totalOf(x []int64) float64 {
 	return sum
 }
 
-// floatClasses sweeps the class lattice in float64: N 2^N additions in all, 8·2^N bytes.
-// With G up the lattice and W its adjoint down,
+// floatClasses sweeps the class lattice in float64. It takes a total of N 2^N additions and 8·2^N
+// bytes. With G up the lattice and W its adjoint down,
 //
-//	E[X_i] = (Σ_{A∋i} G(A) + λ_i Σ_{A∋i} W(A) G(A)) / Z,
+//	E[X_i] = (Σ_{A∋i} G(A) + λ_i Σ_{A∋i} W(A) G(A)) / Z.
 //
-// the first sum by way of the weights (G(A) is Π_{i∈A} λ_i times a function of the
-// denominators), the second by way of the denominators. Every term is positive.
+// The first sum depends on λ_i through the weights (G(A) is Π_{i∈A} λ_i times a function of the
+// denominators), the second through the denominators. Every term is positive.
 func floatClasses(ctx context.Context, p *recursion.Problem, sweepMemory *cube.Memory, workers int) (measures, error) {
 	c, sums, e, err := sweepClasses(ctx, p, sweepMemory, workers)
 	if err != nil {
@@ -63,14 +66,16 @@ func floatClasses(ctx context.Context, p *recursion.Problem, sweepMemory *cube.M
 	}
 	for i := range p.Classes {
 		direct := arithmetic.FromFloat(sums.With(i), e.Up)
-		load := arithmetic.FromFloat(c.Weight[i], arithmetic.Roundoff).Mul(arithmetic.FromFloat(down.With(i), e.ProductSum))
+		load := arithmetic.FromFloat(c.Weight[i], arithmetic.Roundoff).
+			Mul(arithmetic.FromFloat(down.With(i), e.ProductSum))
 		m.jobs = append(m.jobs, direct.Add(load).Quo(m.normalization))
 	}
 	return m, nil
 }
 
-// sweepClasses sweeps up the class lattice; cube.value is G(A) then.
-func sweepClasses(ctx context.Context, p *recursion.Problem, sweepMemory *cube.Memory, workers int) (*cube.Cube, cube.Sums, cube.ErrorBounds, error) {
+// sweepClasses sweeps up the class lattice. Afterwards cube.value is G(A).
+func sweepClasses(ctx context.Context, p *recursion.Problem, sweepMemory *cube.Memory,
+	workers int) (*cube.Cube, cube.Sums, cube.ErrorBounds, error) {
 	n := len(p.Classes)
 	capacity, rate, shift, slop := p.Words()
 	weights := make([]float64, n)
@@ -97,8 +102,8 @@ func sweepClasses(ctx context.Context, p *recursion.Problem, sweepMemory *cube.M
 	return c, sums, cube.NewErrorBounds(n, arithmetic.Roundoff+slop/(sums.Min-slop)), nil
 }
 
-// pad extends n classes to size by classes of rate 0 on one more server, which keeps their
-// denominators positive; their weight is 0, and so is every value of a set that holds one.
+// pad extends n classes to size with classes of rate 0 on one additional server, which keeps their
+// denominators positive. Their weight is 0, and so is the value of every set that contains one.
 func pad(n, size int, capacity []int64, masks []int, rate []int64) ([]int64, []int, []int64) {
 	if n == size {
 		return capacity, masks, rate
@@ -112,10 +117,10 @@ func pad(n, size int, capacity []int64, masks []int, rate []int64) ([]int64, []i
 	return capacity, masks, append(append([]int64(nil), rate...), make([]int64, size-n)...)
 }
 
-// floatServers sweeps the lattice of all sets of servers in float64, with a table of
-// denominators beside that of the values and one of integers they are made of: 24·2^S bytes. With Z up
-// the lattice and W its adjoint down, E[X_i] = λ_i Σ_{K ⊇ S_i} W(K) Z(K) / Z, and server s is
-// idle with probability Z(all but s)/Z.
+// floatServers sweeps the lattice of all sets of servers in float64. It keeps a table of values,
+// one of denominators and one of the integers they are computed from: 24·2^S bytes. With Z up the
+// lattice and W its adjoint down, E[X_i] = λ_i Σ_{K ⊇ S_i} W(K) Z(K) / Z, and server s is idle with
+// probability Z(all but s)/Z.
 func floatServers(ctx context.Context, p *recursion.Problem, sweepMemory *cube.Memory, workers int) (measures, error) {
 	n := len(p.Groups)
 	size := max(n, cube.LowBits)
@@ -163,27 +168,30 @@ func floatServers(ctx context.Context, p *recursion.Problem, sweepMemory *cube.M
 		return measures{}, err
 	}
 	for i, s := range c.MostlyIdle {
-		// The rate that s brings is a sum of integers, each off by at most half.
+		// The rate that s adds is a sum of integers, each off by at most half.
 		worst := 0.0
 		for k := range p.Classes {
 			if slop > 0 && sets[k]>>s&1 == 1 {
 				worst = max(worst, 0.5/max(0, float64(rate[k])-0.5))
 			}
 		}
-		m.busy[s] = arithmetic.FromFloat(sums.MostlyIdle[i].Value(), arithmetic.Compound(e.Product, arithmetic.Roundings(cube.BlockSize+8), worst)).Quo(z)
+		m.busy[s] = arithmetic.FromFloat(sums.MostlyIdle[i].Value(),
+			arithmetic.Compound(e.Product, arithmetic.Roundings(cube.BlockSize+8), worst)).Quo(z)
 	}
 	cube.AddSupersets(ctx, c.Products, workers)
 	if err := ctx.Err(); err != nil {
 		return measures{}, err
 	}
 	for i, k := range p.Classes {
-		sum := arithmetic.FromFloat(c.Products[sets[i]], arithmetic.Compound(e.Product, arithmetic.Roundings(float64(size)), 0))
-		m.jobs = append(m.jobs, arithmetic.FromFloat(arithmetic.Scaled(k.Rate, shift)*c.Unit, arithmetic.Roundoff).Mul(sum).Quo(z))
+		sum := arithmetic.FromFloat(c.Products[sets[i]],
+			arithmetic.Compound(e.Product, arithmetic.Roundings(float64(size)), 0))
+		rate := arithmetic.FromFloat(arithmetic.Scaled(k.Rate, shift)*c.Unit, arithmetic.Roundoff)
+		m.jobs = append(m.jobs, rate.Mul(sum).Quo(z))
 	}
 	return m, nil
 }
 
-// serverSets returns the servers of each class, single ones, as a mask.
+// serverSets returns the servers of each class as a mask, for single servers.
 func serverSets(p *recursion.Problem) []int {
 	sets := make([]int, len(p.Classes))
 	for i, k := range p.Classes {
@@ -194,9 +202,10 @@ func serverSets(p *recursion.Problem) []int {
 	return sets
 }
 
-// serverDenominators returns M(K) - λ(K) at the mask of each set K of servers, as integers and as float64 times the unit, and the
-// set of the smallest. Servers that pad the table have none.
-func serverDenominators(ctx context.Context, capacity, rate []int64, sets []int, unit float64, workers int) (den []int64, table []float64, smallest int, err error) {
+// serverDenominators returns M(K) - λ(K) at the mask of each set K of servers, as integers and as
+// float64 times the unit, and the set with the smallest. Servers that pad the table have none.
+func serverDenominators(ctx context.Context, capacity, rate []int64, sets []int, unit float64,
+	workers int) (den []int64, table []float64, smallest int, err error) {
 	n := len(capacity)
 	size := max(n, cube.LowBits)
 	den = make([]int64, 1<<size)
@@ -214,7 +223,7 @@ func serverDenominators(ctx context.Context, capacity, rate []int64, sets []int,
 			if d < den[at] && (first+a)&(1<<n-1) != 0 {
 				at = first + a
 			}
-			table[first+a] = float64(max(d, 1)) * unit // 0 at sets of padding alone, whose values are 0 anyway
+			table[first+a] = float64(max(d, 1)) * unit // 0 for sets of padding only, whose values are 0 anyway
 		}
 		smallest = at
 	})

@@ -13,12 +13,14 @@ import (
 	"productform/num"
 )
 
-// Sweep answers a question once for each factor >= 0, with all arrival rates multiplied by it, and returns the
-// results in the order of the factors, which are those of [Prepared.Answer]. Lattices are chosen once. Points run side by
-// side, one on each core, unless their tables are so large that one point keeps all cores busy. They share
-// Settings.MaxBytes; a point that needs more than its share is solved once more when it has all of it, so that neither the
-// numbers nor what is refused depend on how many cores there are. The largest factor is solved first. A factor that fails
-// ends the sweep: the error, as of [Prepared.Answer], names it.
+// Sweep answers a question once per factor >= 0, with all arrival rates multiplied by the factor.
+// It returns the results of [Prepared.Answer] in the order of the factors. Lattices are selected
+// once. The largest factor is solved first. If a factor fails, the sweep stops, and the error is
+// that of [Prepared.Answer] with the factor.
+//
+// Points run in parallel, one per core, unless their tables are so large that one point keeps all
+// cores busy. They share Settings.MaxBytes. A point that needs more than its share is solved again
+// later with all of it, so neither numbers nor errors depend on the number of cores.
 func (p *Prepared) Sweep(ctx context.Context, factors []*big.Rat, q Question, s Settings) ([]*Result, error) {
 	model := *p
 	w := &sweep{model: &model, factors: factors, results: make([]*Result, len(factors))}
@@ -52,11 +54,11 @@ func (p *Prepared) Sweep(ctx context.Context, factors []*big.Rat, q Question, s 
 	return w.results, nil
 }
 
-// A sweep is a Prepared.Sweep under way.
+// A sweep holds the state of one Prepared.Sweep.
 type sweep struct {
 	model   *Prepared
 	factors []*big.Rat
-	largest int // place of the largest factor
+	largest int // index of the largest factor
 	results []*Result
 }
 
@@ -75,13 +77,13 @@ func (w *sweep) inFactor(i int, err error) error {
 	return fmt.Errorf("factors[%d] = %s: %w", i, w.factors[i].RatString(), err)
 }
 
-// solveOthers solves all factors but the largest.
+// solveOthers solves all factors except the largest.
 func (w *sweep) solveOthers(ctx context.Context, s request) error {
 	workers := parallelPoints(w.results[w.largest].Parts, s)
 	shared := s
 	shared.MaxBytes = s.MaxBytes / int64(workers)
 	errs := make([]error, len(w.factors))
-	var next atomic.Int64 // the next point
+	var next atomic.Int64 // next point
 	var group sync.WaitGroup
 	for range workers {
 		group.Go(func() {
@@ -106,8 +108,9 @@ func (w *sweep) solveOthers(ctx context.Context, s request) error {
 	return nil
 }
 
-// parallelPoints returns how many points with the parts of this one are solved at a time. Each has memory for the
-// tables of every part, and for the choice of its lattice.
+// parallelPoints returns the number of points, similar to the point with these parts, that are
+// solved at a time. Each needs memory for the tables of every part and for the selection of its
+// lattice.
 func parallelPoints(parts []Part, s request) int {
 	workers := float64(runtime.GOMAXPROCS(0))
 	for _, p := range parts {
