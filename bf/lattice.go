@@ -4,14 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-
 	"slices"
 
 	"productform/bf/internal/derivatives"
 	"productform/bf/internal/integers"
 	"productform/cluster"
 	"productform/internal/arithmetic"
-
 	"productform/internal/elimination"
 	"productform/internal/input"
 	"productform/internal/intervals"
@@ -22,33 +20,35 @@ import (
 // A Lattice is a set of states over which the recursion for the normalization runs.
 type Lattice string
 
-// The lattices. AutoLattice, or "", means the cheapest that applies.
+// The lattices. AutoLattice, or "", selects the cheapest that applies.
 const (
 	AutoLattice      Lattice = "auto"
 	ClassLattice     Lattice = "class"     // sets of active classes, 2^N states
 	ServerLattice    Lattice = "server"    // sets of servers, 2^S states
 	ConnectedLattice Lattice = "connected" // connected sets of servers
-	SymmetricLattice Lattice = "symmetric" // numbers of servers taken from each group of equal ones
+	SymmetricLattice Lattice = "symmetric" // numbers of servers taken from each group of equal servers
 
-	// EliminationLattice takes the servers one after the other, as functions of the lives of their neighbours; float64 only.
+	// EliminationLattice eliminates one server at a time, using functions of the lifetimes of its
+	// neighbours; float64 only.
 	EliminationLattice Lattice = "elimination"
 )
 
-// A lattice is a row of the tables from which the plan of a component is chosen.
+// A lattice is a row of the tables from which the plan of a component is selected.
 type lattice struct {
 	name Lattice
 
-	// offer returns a plan that is better than the best so far, or nil. Each row sees that one because a cost may itself
-	// be dear: connected sets are counted, and orders of elimination are searched for.
+	// offer returns a plan that is better than the best so far, or nil. It receives the best plan
+	// because even an estimate can be expensive: it may count connected sets or search for an order
+	// of elimination.
 	offer func(ctx context.Context, q *query, best *plan) (*plan, error)
 
-	// asked returns the plan of a lattice that was asked for by name; nil if it is for the next row of this name. The
-	// error says why there is none.
+	// require returns the plan of a lattice that was requested by name, or nil to leave it to the
+	// next row of this name. The error explains why there is no plan.
 	require func(ctx context.Context, q *query) (*plan, error)
 }
 
-// The rows stand in the order in which they are offered: costs that are known at once come first. Delays have the
-// lattices of sets only, on which their recursion is linear.
+// The rows are in the order in which they are offered, with immediate estimates first. Delays are
+// computed only on lattices of sets, on which their recursion is linear.
 var (
 	setLattices = []lattice{
 		{ClassLattice, offerClasses, requireClasses},
@@ -61,53 +61,60 @@ var (
 		lattice{ConnectedLattice, offerConnected, requireConnected})
 )
 
-// A query is what one engine is asked about one component.
+// A query is the question of one engine about one component.
 type query struct {
-	model     *cluster.Model // of one mean size
+	model     *cluster.Model // model with one mean size
 	component *cluster.Component
 	problem   *recursion.Problem
 	engine    num.Engine
-	prec      uint // bits of enclosures
+	prec      uint // bits of an enclosure
 	s         request
 	tol       float64   // relative tolerance of elimination
-	excluded  []Lattice // which have failed
+	excluded  []Lattice // lattices that have failed
 }
 
-// newQuery returns a query about a component. The error refuses fractions that are too long.
+// newQuery returns a query about a component. It returns an error if fractions would be too long.
 func newQuery(m *cluster.Model, c *cluster.Component, engine num.Engine, prec uint, s request) (*query, error) {
 	if err := checkFractionSize(c, engine, s); err != nil {
 		return nil, err
 	}
-	return &query{model: m, component: c, problem: integers.New(c, engine == num.Exact), engine: engine, prec: prec, s: s}, nil
+	p := integers.New(c, engine == num.Exact)
+	return &query{model: m, component: c, problem: p, engine: engine, prec: prec, s: s}, nil
 }
 
-// A plan is a query with the lattice chosen for it.
+// A plan is a query with the lattice selected for it.
 type plan struct {
-	query          // its problem is that of single servers where elimination writes groups out
-	lattice        Lattice
-	why            string
-	states         float64
-	method         method
-	rows           *eliminator // finds the number of jobs of each class, where elimination does this in less time; or nil
-	sets           *plan       // on sets of classes or servers, which this plan is better than; or nil
-	termLimit      float64     // limit on the terms of connected sets, if there are more; or 0
-	connectedTerms float64     // terms of connected sets, or work as long, that the connected lattice takes
+	query     // its problem has single servers if elimination expands groups
+	lattice   Lattice
+	why       string
+	states    float64
+	method    method
+	sets      *plan   // plan on sets of classes or servers that this plan improves on; or nil
+	termLimit float64 // limit on the terms of connected sets if there are more; or 0
+
+	// rows finds the distribution of the jobs of each class; nil if elimination does not save time.
+	rows *eliminator
+
+	// connectedTerms is the number of terms of connected sets on the connected lattice, or of terms
+	// that take as long.
+	connectedTerms float64
 
 	graph  *recursion.Graph    // built when first needed; nil for sweeps over tables
-	base   *plan               // the outline of a plan for other rates, whose graph is shared; or nil
+	base   *plan               // skeleton of a plan for other rates, whose graph is shared; or nil
 	slopes *derivatives.Slopes // derivatives of the mean number of jobs, if elimination has found them; or nil
 }
 
-// A method solves the component of a plan: over tables of all sets, the graph of a lattice, the intervals of a chain, or
-// by elimination.
+// A method solves the component of a plan: over tables of all sets, the graph of a lattice, the
+// intervals of a chain, or by elimination.
 type method interface {
-	bytes(l *plan, jobs int) float64 // memory, with the distribution of up to so many jobs in all
+	bytes(l *plan, jobs int) float64 // memory, including the distribution of up to jobs jobs
 	work(l *plan, jobs int) float64  // operations, see [opsPerSecond]
 	measure(ctx context.Context, l *plan) (measures, error)
 	total(ctx context.Context, l *plan) ([]arithmetic.Number, error) // coefficients of Z(zλ)
 }
 
-// choose returns the plan of a query: on the lattice asked for, or on the one among these that takes the least work.
+// choose returns the plan of a query: on the requested lattice, or on the one among these that
+// takes the least work.
 func choose(ctx context.Context, among []lattice, q *query) (best *plan, err error) {
 	for _, lattice := range among {
 		var l *plan
@@ -127,8 +134,8 @@ func choose(ctx context.Context, among []lattice, q *query) (best *plan, err err
 	return best, nil
 }
 
-// newPlan returns the plan for the means and what is asked beside them. It refuses what does not fit into memory, or
-// takes too much work.
+// newPlan returns the plan for the means and the other requested measures. It returns an error if
+// the plan does not fit into memory or takes too much work.
 func newPlan(ctx context.Context, q *query) (*plan, error) {
 	l, err := choose(ctx, allLattices, q)
 	if err != nil {
@@ -138,7 +145,7 @@ func newPlan(ctx context.Context, q *query) (*plan, error) {
 	return l, l.checkLimits()
 }
 
-// checkLimits refuses what takes more memory or work than allowed.
+// checkLimits returns an error if the plan takes more memory or work than allowed.
 func (l *plan) checkLimits() error {
 	jobs := l.s.MaxJobs
 	if need := l.method.bytes(l, jobs); need > float64(l.s.MaxBytes) {
@@ -161,7 +168,7 @@ func isOn[M method](l *plan) bool {
 	return ok
 }
 
-// elements returns how many classes, servers or groups the states of the plan are made of.
+// elements returns the number of classes, servers or groups that form the states of the plan.
 func (l *plan) elements() int {
 	if l.lattice == ClassLattice {
 		return len(l.problem.Classes)
@@ -187,7 +194,8 @@ func (l *plan) with(engine num.Engine) *plan {
 	return &other
 }
 
-// skeleton returns what the plan is to another, for the same component with other rates. It is not changed by those it serves.
+// skeleton returns the parts of the plan that plans for the same component with other rates share.
+// These plans do not modify it.
 func (l *plan) skeleton() *plan {
 	o := *l
 	o.s.sweepMemory, o.base = nil, nil
@@ -197,15 +205,16 @@ func (l *plan) skeleton() *plan {
 	return &o
 }
 
-// at returns the plan that newPlan makes of a query whose component differs from that of the outline l in a common factor
-// of the rates.
+// at returns the plan that newPlan would return for a query whose component has the rates of the
+// skeleton l times a common factor.
 func (l *plan) at(ctx context.Context, q *query) (*plan, error) {
 	e, rows := l.elimination(), l.rows != nil
 	isLong := q.problem.Bits > exactBits
 	if l.graph != nil && !l.graph.Serves(l.problem, q.problem) || e != nil && (isLong || e.expansion != nil) {
 		return newPlan(ctx, q)
 	}
-	o := &plan{query: *q, lattice: l.lattice, why: l.why, states: l.states, method: l.method, connectedTerms: l.connectedTerms, base: l}
+	o := &plan{query: *q, lattice: l.lattice, why: l.why, states: l.states, method: l.method,
+		connectedTerms: l.connectedTerms, base: l}
 	if rows {
 		o.rows = l.rows
 	}
@@ -220,14 +229,15 @@ func (l *plan) at(ctx context.Context, q *query) (*plan, error) {
 	return o, o.checkLimits()
 }
 
-// sizeError returns a refusal of the model of a plan that needs so many bytes.
+// sizeError returns the error for the model of a plan that needs the given bytes.
 func (l *plan) sizeError(need float64, want string, args ...any) *num.TooLargeError {
 	size := fmt.Sprintf("%d classes on %d rows of servers", len(l.problem.Classes), len(l.problem.Groups))
-	return &num.TooLargeError{States: l.states, Bytes: need, Limit: l.s.MaxBytes, Input: input.Errorf("model", size, want, args...)}
+	return &num.TooLargeError{States: l.states, Bytes: need, Limit: l.s.MaxBytes,
+		Input: input.Errorf("model", size, want, args...)}
 }
 
-// memoryError returns the error for a plan that needs more bytes than allowed. tables names what is asked for, if tables of
-// sets alone have it.
+// memoryError returns the error for a plan that needs more bytes than allowed. tables names the
+// requested measure if only tables of sets support it.
 func (l *plan) memoryError(need float64, tables string) error {
 	s := l.s
 	size := "out of reach"
@@ -259,15 +269,18 @@ func (l *plan) memoryError(need float64, tables string) error {
 		}
 	}
 	if l.termLimit > 0 {
-		size += fmt.Sprintf(", and the connected lattice has more than %s terms, which is the limit", thousands(l.termLimit))
+		size += fmt.Sprintf(", and the connected lattice has more than %s terms, which is the limit",
+			thousands(l.termLimit))
 	}
 	if wide != nil {
-		size += fmt.Sprintf("; eliminating servers one by one takes %s, and %d is the limit", wide.Input.Value, elimination.MaxWidth)
+		size += fmt.Sprintf("; eliminating servers one by one takes %s, and %d is the limit",
+			wide.Input.Value, elimination.MaxWidth)
 	}
-	return l.sizeError(need, "tables of at most %d MiB; those of the %s lattice are %s: %s", s.MaxBytes>>20, l.lattice, size, help)
+	return l.sizeError(need, "tables of at most %d MiB; those of the %s lattice are %s: %s",
+		s.MaxBytes>>20, l.lattice, size, help)
 }
 
-// thousands writes a whole number with commas between groups of three digits.
+// thousands formats an integer with commas between groups of three digits.
 func thousands(x float64) string {
 	digits := fmt.Sprintf("%.0f", x)
 	for at := len(digits) - 3; at > 0; at -= 3 {
