@@ -24,9 +24,7 @@ const OfLimit sim.Kind = "limit"
 func (m *motion) Restart() {
 	clear(m.byClass)
 	clear(m.byToken)
-	for s := range m.byServer {
-		m.byServer[s].area = 0
-	}
+	m.byServer.Restart()
 }
 
 // Observed returns what was seen of arrivals by class and, last, of all; and of the servers.
@@ -52,7 +50,7 @@ func (m *motion) Observed(seen *sim.Totals) (map[string][]*float64, error) {
 	}
 	own[EmptyProbability] = []*float64{over(empty, seen.Time)}
 	for s := range m.byToken {
-		own["server_jobs"] = append(own["server_jobs"], over(m.byServer[s].area, seen.Time))
+		own["server_jobs"] = append(own["server_jobs"], over(m.byServer.Area(s), seen.Time))
 		own["server_throughput"] = append(own["server_throughput"], over(m.byToken[s], seen.Time))
 	}
 	return own, nil

@@ -27,7 +27,7 @@ type motion struct {
 	err      error  // of the start
 	sim.Population
 
-	byServer []count
+	byServer stations.Usage
 	byClass  []tally
 	byToken  []float64 // jobs given to each server, since Restart
 }
@@ -37,12 +37,6 @@ type job struct {
 	came, work float64
 	class      int32
 	met        bool // found all servers busy
-}
-
-// A count is a number of jobs since a time, and their integral up to then.
-type count struct {
-	jobs        int
-	since, area float64
 }
 
 // A tally is what was seen of a class since Restart.
@@ -72,7 +66,7 @@ func (l *line) take() {
 func newMotion(ctx context.Context, s *system, r *sim.Stream) *motion {
 	m := &motion{
 		system: s, draws: rand.New(r), arrival: math.Inf(1), calendar: stations.NewCalendar(s.make()), used: make([]int, len(s.most)),
-		Population: sim.NewPopulation(len(s.classes)), byServer: make([]count, len(s.model.Servers)), byClass: make([]tally, len(s.classes)), byToken: make([]float64, len(s.tokens)),
+		Population: sim.NewPopulation(len(s.classes)), byServer: make(stations.Usage, len(s.model.Servers)), byClass: make([]tally, len(s.classes)), byToken: make([]float64, len(s.tokens)),
 	}
 	for _, n := range s.tokens {
 		m.released = append(m.released, line{tokens: make([]int, n)})
@@ -178,10 +172,10 @@ func (m *motion) arrive(class int, seen *sim.Totals) error {
 	if m.tokens != nil {
 		m.released[station].take()
 		m.byToken[station]++
-		m.watch(station, 1, m.now, seen)
+		m.byServer.Change(station, 1, m.now, seen.Busy)
 	} else {
 		for _, s := range c.servers {
-			m.watch(s, 1, m.now, seen)
+			m.byServer.Change(s, 1, m.now, seen.Busy)
 		}
 	}
 	m.Change(class, 1, m.now, seen)
@@ -227,7 +221,7 @@ func (m *motion) shortest(c *class) (station int, found bool) {
 		if m.released[s].length == 0 {
 			continue
 		}
-		switch jobs := m.byServer[s].jobs; {
+		switch jobs := m.byServer.Jobs(s); {
 		case jobs < fewest:
 			station, fewest, same = s, jobs, 1
 		case jobs == fewest:
@@ -255,10 +249,10 @@ func (m *motion) depart(seen *sim.Totals) error {
 	if m.tokens != nil {
 		m.releases++
 		m.released[station].put(m.releases)
-		m.watch(station, -1, m.now, seen)
+		m.byServer.Change(station, -1, m.now, seen.Busy)
 	} else {
 		for _, s := range c.servers {
-			m.watch(s, -1, m.now, seen)
+			m.byServer.Change(s, -1, m.now, seen.Busy)
 		}
 	}
 	m.Change(class, -1, m.now, seen)
@@ -272,25 +266,10 @@ func (m *motion) depart(seen *sim.Totals) error {
 	return nil
 }
 
-// watch counts how long a server has jobs that it can serve, or was given, up to a time, and these jobs.
-func (m *motion) watch(server, by int, now float64, seen *sim.Totals) {
-	c := &m.byServer[server]
-	t := now - c.since
-	if c.jobs > 0 {
-		seen.Busy[server] += t
-	}
-	c.area += float64(c.jobs) * t
-	c.since = now
-	c.jobs += by
-}
-
 // flush counts what lasts until the end of an advance at time t, and sets the clock to 0.
 func (m *motion) flush(t float64, seen *sim.Totals) {
 	m.Flush(t, seen)
-	for s := range m.byServer {
-		m.watch(s, 0, t, seen)
-		m.byServer[s].since = 0
-	}
+	m.byServer.Flush(t, seen.Busy)
 	for k := range m.jobs {
 		m.jobs[k].came -= t
 	}

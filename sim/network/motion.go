@@ -25,7 +25,7 @@ type motion struct {
 	counted float64 // time up to which it is
 	byChain []count
 	byVisit []count
-	byNode  []count
+	byNode  stations.Usage
 	use     []use // by station
 }
 
@@ -52,7 +52,7 @@ type use struct {
 func newMotion(ctx context.Context, s *system, r *sim.Stream) *motion {
 	m := &motion{
 		system: s, draws: rand.New(r), arrival: math.Inf(1),
-		byChain: make([]count, len(s.chains)), byVisit: make([]count, len(s.visits)), byNode: make([]count, len(s.nodes)), use: make([]use, len(s.stations)),
+		byChain: make([]count, len(s.chains)), byVisit: make([]count, len(s.visits)), byNode: make(stations.Usage, len(s.nodes)), use: make([]use, len(s.stations)),
 	}
 	var list []stations.Station
 	for i := range s.stations {
@@ -183,7 +183,7 @@ func (m *motion) move(visit, by int, seen *sim.Totals) {
 	m.change(&m.byVisit[visit], len(m.chains)+visit, by, seen)
 	m.tally(v.station, by, m.now, seen)
 	for _, k := range v.nodes {
-		m.watch(k, by, m.now, seen)
+		m.byNode.Change(k, by, m.now, seen.Busy[len(m.stations):])
 	}
 	m.addNumber(m.now, seen)
 	m.number += by * v.away
@@ -205,16 +205,6 @@ func (m *motion) tally(station, by int, now float64, seen *sim.Totals) {
 	}
 	u.since = now
 	u.jobs += by
-}
-
-// watch counts how long a node has jobs that it can serve, up to a time, and these jobs.
-func (m *motion) watch(node, by int, now float64, seen *sim.Totals) {
-	c := &m.byNode[node]
-	if c.jobs > 0 {
-		seen.Busy[len(m.stations)+node] += now - c.since
-	}
-	c.since = now
-	c.jobs += by
 }
 
 // addNumber counts n up to a time.
@@ -243,10 +233,7 @@ func (m *motion) flush(t float64, seen *sim.Totals) {
 		m.tally(i, 0, t, seen)
 		m.use[i].since = 0
 	}
-	for k := range m.byNode {
-		m.watch(k, 0, t, seen)
-		m.byNode[k].since = 0
-	}
+	m.byNode.Flush(t, seen.Busy[len(m.stations):])
 	m.addNumber(t, seen)
 	m.counted = 0
 	for k := range m.jobs {

@@ -22,9 +22,9 @@ type motion struct {
 	err     error // of the start
 	sim.Population
 
-	serves []count   // by server: the jobs that it can serve
-	ended  []float64 // jobs that were done, by class, since Restart
-	gone   []float64 // jobs that left
+	serves stations.Usage // by server: the jobs that it can serve
+	ended  []float64      // jobs that were done, by class, since Restart
+	gone   []float64      // jobs that left
 }
 
 // A job is one of the queue.
@@ -33,16 +33,10 @@ type job struct {
 	class int32
 }
 
-// A count is a number of jobs since a time.
-type count struct {
-	jobs  int
-	since float64
-}
-
 func newMotion(ctx context.Context, s *system, r *sim.Stream) *motion {
 	m := &motion{
 		system: s, draws: rand.New(r), arrival: math.Inf(1),
-		Population: sim.NewPopulation(len(s.classes)), serves: make([]count, len(s.capacity)), ended: make([]float64, len(s.classes)), gone: make([]float64, len(s.classes)),
+		Population: sim.NewPopulation(len(s.classes)), serves: make(stations.Usage, len(s.capacity)), ended: make([]float64, len(s.classes)), gone: make([]float64, len(s.classes)),
 	}
 	of := make([][]int, len(s.classes))
 	for i, c := range s.classes {
@@ -134,18 +128,8 @@ func (m *motion) depart(seen *sim.Totals) error {
 func (m *motion) change(class, by int, seen *sim.Totals) {
 	m.Change(class, by, m.now, seen)
 	for _, s := range m.classes[class].servers {
-		m.watch(s, by, m.now, seen)
+		m.serves.Change(s, by, m.now, seen.Busy)
 	}
-}
-
-// watch counts how long a server has jobs that it can serve, up to a time, and these jobs.
-func (m *motion) watch(server, by int, now float64, seen *sim.Totals) {
-	c := &m.serves[server]
-	if c.jobs > 0 {
-		seen.Busy[server] += now - c.since
-	}
-	c.since = now
-	c.jobs += by
 }
 
 // flush counts what lasts until the end of an advance at time t, and sets the clock to 0.
@@ -154,10 +138,7 @@ func (m *motion) flush(t float64, seen *sim.Totals) {
 	if m.start != nil {
 		seen.Number += float64(m.Total) * t
 	}
-	for s := range m.serves {
-		m.watch(s, 0, t, seen)
-		m.serves[s].since = 0
-	}
+	m.serves.Flush(t, seen.Busy)
 	for k := range m.jobs {
 		m.jobs[k].came -= t
 	}
