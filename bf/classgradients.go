@@ -67,7 +67,7 @@ func (p *Prepared) gradients(ctx context.Context, s request) (g *Gradients, err 
 		return nil, &num.TooLargeError{States: pairs, Bytes: pairs * perPair, Limit: s.MaxBytes,
 			Input: input.Errorf("model",
 				fmt.Sprintf("%d classes and %d rows of servers", len(m.Classes), len(m.Servers)),
-				"fewer of them: %.3g pairs have derivatives, in %.0f MiB; at most %d MiB",
+				"fewer of them: derivatives of %.3g pairs take %.0f MiB; at most %d MiB",
 				pairs, pairs*perPair/(1<<20), s.MaxBytes>>20)}
 	}
 	with := func(plans []*plan) error {

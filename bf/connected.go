@@ -69,7 +69,7 @@ func requireIntervals(_ context.Context, q *query) (*plan, error) {
 	if !q.problem.Whole {
 		return nil, errGroups(q)
 	}
-	return q.tryIntervals(math.Inf(1), "asked for"), nil
+	return q.tryIntervals(math.Inf(1), "requested"), nil
 }
 
 // tryIntervals returns a plan on intervals if the servers are in a line or a ring and the plan
@@ -144,7 +144,7 @@ func requireConnected(ctx context.Context, q *query) (*plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	l.why = fmt.Sprintf("asked for; connected sets of %d servers", len(q.problem.Groups))
+	l.why = fmt.Sprintf("requested; connected sets of %d servers", len(q.problem.Groups))
 	return l, nil
 }
 

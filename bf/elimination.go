@@ -75,7 +75,7 @@ func (q *query) findOrder() (*eliminator, error) {
 func (q *query) checkElimination() (*eliminator, error) {
 	if q.s.MaxJobs > 0 && !q.s.ByClass {
 		return nil, input.Errorf("MaxJobs", q.s.MaxJobs,
-			"distributions by class beside it: the elimination lattice has these, and not that of all jobs together")
+			"distributions by class: the elimination lattice has none for all jobs together")
 	}
 	return q.findOrder()
 }
@@ -106,14 +106,16 @@ func offerElimination(_ context.Context, q *query, best *plan) (*plan, error) {
 	}
 	servers := len(q.problem.Groups)
 	return &plan{query: *q, lattice: EliminationLattice, method: e, states: float64(servers), sets: best,
-		why: fmt.Sprintf("%d servers, one after the other, of width %d, %s", servers, e.Width, q.avoidedSets())}, nil
+		why: fmt.Sprintf("%d servers, eliminated one at a time with width %d, %s",
+			servers, e.Width, q.avoidedSets())}, nil
 }
 
 func requireElimination(_ context.Context, q *query) (*plan, error) {
 	if !q.problem.Whole {
 		l, err := q.expandGroups()
 		if err == nil {
-			l.why = fmt.Sprintf("asked for; %.0f servers, those of groups written out, one after the other, of width %d", l.states, l.elimination().Width)
+			l.why = fmt.Sprintf("requested; %.0f servers with groups expanded, eliminated one at a time with width %d",
+				l.states, l.elimination().Width)
 		}
 		return l, err
 	}
@@ -123,7 +125,7 @@ func requireElimination(_ context.Context, q *query) (*plan, error) {
 	}
 	servers := len(q.problem.Groups)
 	return &plan{query: *q, lattice: EliminationLattice, method: e, states: float64(servers),
-		why: fmt.Sprintf("asked for; %d servers, one after the other, of width %d", servers, e.Width)}, nil
+		why: fmt.Sprintf("requested; %d servers, eliminated one at a time with width %d", servers, e.Width)}, nil
 }
 
 // classElimination returns the elimination that finds the distribution of the jobs of each class.
@@ -409,7 +411,8 @@ func (l *plan) derive(ctx context.Context, ask elimination.Settings) (*eliminati
 	}
 	if !l.canDerive() {
 		return nil, input.Errorf("Lattice", EliminationLattice,
-			"another one, for derivatives of classes that draw servers, in a capacity of 0, or of numbers of more than %d bits over a common denominator", exactBits)
+			"another lattice: derivatives by elimination need classes without draws, capacities > 0, and "+
+				"numbers of at most %d bits over a common denominator", exactBits)
 	}
 	s := l.s
 	ask.Tolerance, ask.MaxBytes, ask.MaxWork = s.RelTol/64, s.MaxBytes, s.MaxWork

@@ -483,7 +483,7 @@ func TestEliminationRefuses(t *testing.T) {
 	if err := solve(clique, num.Auto); !errors.As(err, &large) || !strings.Contains(err.Error(), "width of 8 or more") {
 		t.Errorf("a clique of 9 servers: %v, want its width 8", err)
 	}
-	if err := solve(pool, num.Auto); !strings.Contains(err.Error(), "drawing several links all of a group, a width of 4 or more") {
+	if err := solve(pool, num.Auto); !strings.Contains(err.Error(), "drawing several servers links the whole group, a width of 4 or more") {
 		t.Errorf("a pool: %v", err)
 	}
 	ladder := gridModel(2, 30)

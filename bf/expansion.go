@@ -32,7 +32,7 @@ func (q *query) expandGroups() (*plan, error) {
 	}
 	m, server, class, err := q.component.Model.Expand(maxExpanded)
 	if err != nil {
-		return refuse(fmt.Sprintf("written out they have more than %d servers or ways to draw", maxExpanded))
+		return refuse(fmt.Sprintf("expanded they have more than %d servers or ways to draw", maxExpanded))
 	}
 	l := &plan{query: *q, lattice: EliminationLattice, states: float64(len(m.Servers))}
 	x := &expansion{&cluster.Component{Model: *m}, class, server}
@@ -40,7 +40,7 @@ func (q *query) expandGroups() (*plan, error) {
 	e, err := l.findOrder()
 	var wide *num.TooLargeError
 	if errors.As(err, &wide) {
-		return refuse("drawing several links all of a group, " + wide.Input.Value)
+		return refuse("drawing several servers links the whole group, " + wide.Input.Value)
 	} else if err != nil {
 		return nil, err
 	}
@@ -61,7 +61,8 @@ func (q *query) offerExpanded(counts *plan) *plan {
 	if err != nil || isAllowed && l.elimination().operations > cost/2 {
 		return nil
 	}
-	l.why = fmt.Sprintf("%.0f servers, those of groups written out, one after the other, of width %d, instead of %.4g counts of servers in groups of equal ones",
+	l.why = fmt.Sprintf("%.0f servers with groups expanded, eliminated one at a time with width %d, "+
+		"instead of %.4g counts of servers in groups of equal ones",
 		l.states, l.elimination().Width, counts.states)
 	return l
 }

@@ -256,13 +256,14 @@ func (l *plan) memoryError(need float64, tables string) error {
 	case eliminates && !isFloat:
 		help = "use the engine auto or float, which can eliminate the servers one by one"
 	case eliminates && s.MaxJobs > 0 && !s.ByClass:
-		help = "leave out the distribution of the number of jobs, or ask for that of each class beside it, which can be had by eliminating the servers one by one"
+		help = "omit the distribution of the number of jobs, or request distributions by class, " +
+			"which eliminating the servers one by one gives"
 	case tables != "" && s.Lattice == "":
-		help = tables + " come from such tables only, not from eliminating servers one by one: " + help
+		help = tables + " need such tables, because eliminating servers one by one cannot compute them: " + help
 	case s.MaxJobs > 0 && l.method.bytes(l, 0) <= float64(s.MaxBytes):
-		help = "leave out the distribution of the number of jobs, which needs most of it"
+		help = "omit the distribution of the number of jobs, which needs most of it"
 	case s.Lattice != "":
-		help = "leave the choice of the lattice open"
+		help = "let auto select the lattice"
 	case !isFloat:
 		if other := l.with(num.Float); other.method.bytes(other, s.MaxJobs) <= float64(s.MaxBytes) {
 			help = "use the float engine, which needs less"

@@ -74,7 +74,7 @@ func requireClasses(_ context.Context, q *query) (*plan, error) {
 		return nil, errDraws(q)
 	}
 	classes, _ := q.problem.SubsetStates()
-	return q.onSets(ClassLattice, classes, "asked for; sets of %d classes", len(q.problem.Classes)), nil
+	return q.onSets(ClassLattice, classes, "requested; sets of %d classes", len(q.problem.Classes)), nil
 }
 
 // requireServers returns the plan on the server or the symmetric lattice. Without groups these are
@@ -84,7 +84,7 @@ func requireServers(_ context.Context, q *query) (*plan, error) {
 		return nil, errGroups(q)
 	}
 	_, servers := q.problem.SubsetStates()
-	why := "asked for; sets of servers of %d groups"
+	why := "requested; sets of servers of %d groups"
 	return q.onSets(q.s.Lattice, servers, why, len(q.problem.Groups)), nil
 }
 
@@ -272,8 +272,8 @@ func checkFractionSize(c *cluster.Component, engine num.Engine, s request) error
 	if need <= float64(s.MaxBytes) {
 		return nil
 	}
-	want := "a smaller model: fractions for the %.0f states (lattice %q) take %.0f MiB, more than %d MiB, for the " +
-		"numbers of ways to choose servers are long; enclose gives as many digits as asked"
+	want := "a smaller model: fractions for the %.0f states (lattice %q) take %.0f MiB, more than %d MiB, because " +
+		"the numbers of ways to choose servers are long; enclose gives as many digits as requested"
 	return &num.TooLargeError{States: states, Bytes: need, Limit: s.MaxBytes,
 		Input: input.Errorf("engine", num.Exact, want, states, SymmetricLattice, need/(1<<20), s.MaxBytes>>20)}
 }

@@ -299,7 +299,7 @@ func errorInRows(err error, m *cluster.Model, c *cluster.Component) error {
 	if errors.As(err, &large) && large.Input.Path == "model" && large.Bytes > 0 &&
 		len(c.Model.Classes)+len(c.Model.Servers) < len(m.Classes)+len(m.Servers) {
 		bad := *large.Input
-		bad.Value += fmt.Sprintf(" (of %d on %d: what is alike counts once, what is unused or apart not)",
+		bad.Value += fmt.Sprintf(" (of %d on %d: identical ones count once, unused and independent ones do not count)",
 			len(m.Classes), len(m.Servers))
 		return &num.TooLargeError{Input: &bad, States: large.States, Bytes: large.Bytes, Limit: large.Limit}
 	}

@@ -24,7 +24,8 @@ type measures struct {
 
 // ErrDigits reports that the engine Float cannot represent the denominators accurately enough.
 // Other engines can.
-var ErrDigits = errors.New("bf: capacities and arrival rates whose differences take more digits than the float engine has: use auto, enclose or exact")
+var ErrDigits = errors.New("bf: capacities and arrival rates whose differences take more digits " +
+	"than the float engine has: use auto, enclose or exact")
 
 // maxDenominatorError is the maximum relative error of a denominator in the float engine. It
 // matters only for rates whose common denominator takes more than 62 bits.

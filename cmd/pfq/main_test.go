@@ -116,7 +116,7 @@ class,b,,0,0,0,0,0,0,,,,,,,,,,,,,,,,,,,,
 server,s<1>,,,,,,,,,,,,0.5,1/2,,,,,,,,,,,,,,
 distribution,,,,,,,,,,,,,,,,,,,,,,,,0,0.5,1/2,,
 distribution,,,,,,,,,,,,,,,,,,,,,,,,1,0.25,1/4,,
-part,,,,,,,,,,,,,,,,,class,2,,,,,,,,,,asked for; sets of 1 classes
+part,,,,,,,,,,,,,,,,,class,2,,,,,,,,,,requested; sets of 1 classes
 `
 	if status != 0 || stdout != want {
 		t.Error(cmp.Diff(want, stdout))
@@ -605,7 +605,7 @@ func TestElimination(t *testing.T) {
 		t.Errorf("delays %v below the origin, %v at the edge", first, last)
 	}
 	text, _, _ := pfq(caches, "solve", "-", "--lattice", "elimination")
-	if !strings.Contains(text, "elimination lattice, 63 states: asked for; 63 servers, one after the other, of width 1\n") {
+	if !strings.Contains(text, "elimination lattice, 63 states: requested; 63 servers, eliminated one at a time with width 1\n") {
 		t.Error(text)
 	}
 	if text, stderr, status := pfq(caches, "solve", "-", "--percentiles", "50,99"); status != 0 || !strings.Contains(text, "p99") {
@@ -613,7 +613,7 @@ func TestElimination(t *testing.T) {
 	}
 	for _, c := range []struct{ flags, want string }{
 		{"--lattice elimination --engine exact", "pfq: --engine = exact: want auto or float: the elimination lattice has bounds in float64 only\n"},
-		{"--lattice elimination --distribution 3", "pfq: --distribution = 3: want distributions by class beside it: the elimination lattice has these, and not that of all jobs together\n"},
+		{"--lattice elimination --distribution 3", "pfq: --distribution = 3: want distributions by class: the elimination lattice has none for all jobs together\n"},
 	} {
 		if stdout, stderr, status := pfq(caches, append([]string{"solve", "-"}, strings.Fields(c.flags)...)...); status != 2 || stdout != "" || stderr != c.want {
 			t.Errorf("%s: status %d, %q, want %q", c.flags, status, stderr, c.want)
