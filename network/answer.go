@@ -69,6 +69,11 @@ func (a *answer) fill(ctx context.Context) error {
 	for k := range a.System.Chains {
 		a.result.Chains = append(a.result.Chains, a.chain(k, inChain[k]))
 	}
+	if a.settings.States > 0 {
+		if err := a.likely(ctx, all); err != nil {
+			return err
+		}
+	}
 	if a.beyond && !math.IsInf(a.result.RelativeErrorBound, 1) {
 		return input.Errorf("model", "an answer beyond 1e±308", "answers within the range of float64: count time, or work, in other units")
 	}

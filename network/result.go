@@ -7,6 +7,7 @@ type Settings struct {
 	Engine   num.Engine // "" means Auto
 	RelTol   float64    // relative error asked of Auto and Enclose, in (0, 1); 0 means 1e-9
 	MaxJobs  int        // if > 0, StationResult.JobsDistribution has P(n = 0), ..., P(n = MaxJobs), in about as many sweeps more
+	States   int        // if > 0, Result.LikelyStates has that many, or all if there are fewer
 	MaxBytes int64      // memory the tables may take; 0 means 16 GiB, and at most 2 GiB count where an int has 32 bits
 }
 
@@ -34,6 +35,10 @@ type Result struct {
 
 	Chains   []ChainResult   `json:"chains"`
 	Stations []StationResult `json:"stations"` // one for each station of the model
+
+	// LikelyStates are the most likely states, the most likely first; nil if Settings.States is 0. Those that
+	// differ by less than 1e-9 (relative) count as equally likely, and states less likely than 1e-300 may be left out.
+	LikelyStates []StateResult `json:"likely_states,omitempty"`
 
 	width float64 // relative width of the widest enclosure
 }

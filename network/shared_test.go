@@ -579,6 +579,7 @@ func TestClosedPairInAllStates(t *testing.T) {
 		m := draw.Example(seed)
 		if chain, states := pairChain(m, 60); chain != nil && len(states) == arrangements(m) {
 			checkPair(t, m, chain)
+			checkPairStates(t, m, chain)
 			solved++
 		}
 	}
@@ -739,6 +740,79 @@ func checkPair(t *testing.T, m *Model, chain *oracle.Chain[pairState]) {
 			}
 			if got := mean(table, station); got.Cmp(want) != 0 {
 				t.Fatalf("jobs of kind %d at station %d: %v, over all states %v", c, station, got, want)
+			}
+		}
+	}
+}
+
+// checkPairStates compares the states by counts, and the rates at which jobs leave in each, with those of the chain of
+// orders.
+func checkPairStates(t *testing.T, m *Model, chain *oracle.Chain[pairState]) {
+	t.Helper()
+	type flow struct{ station, class int }
+	prob, rates := map[string]*big.Rat{}, map[string]map[flow]*big.Rat{}
+	add := func(to *big.Rat, x *big.Rat) *big.Rat {
+		if to == nil {
+			to = new(big.Rat)
+		}
+		return to.Add(to, x)
+	}
+	key := func(counts map[flow]int) string { return fmt.Sprint(counts) }
+	for s, p := range chain.Prob {
+		counts := map[flow]int{}
+		for station, jobs := range s {
+			for _, c := range classesOf(jobs) {
+				counts[flow{station, c}]++
+			}
+		}
+		k := key(counts)
+		prob[k] = add(prob[k], p)
+		if rates[k] == nil {
+			rates[k] = map[flow]*big.Rat{}
+		}
+		for station, jobs := range s {
+			list := classesOf(jobs)
+			for at, c := range list {
+				r := new(big.Rat).Sub(busy(m, station, list[:at+1]), busy(m, station, list[:at]))
+				r.Quo(r, m.Classes[c].Visits[station].size()).Mul(r, p)
+				rates[k][flow{station, c}] = add(rates[k][flow{station, c}], r)
+			}
+		}
+	}
+	r, err := Solve(context.Background(), m, Settings{Engine: num.Exact, States: 1000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(r.LikelyStates) != len(prob) {
+		t.Fatalf("%d states, want %d", len(r.LikelyStates), len(prob))
+	}
+	for n, s := range r.LikelyStates {
+		counts := map[flow]int{}
+		for _, j := range s.Jobs {
+			counts[flow{m.Classes[j.Class].Visits[j.Visit].Station, j.Class}] = j.Jobs
+		}
+		k := key(counts)
+		if prob[k] == nil || s.Probability.Exact.Cmp(prob[k]) != 0 {
+			t.Fatalf("P(%s) = %v, over all orders %v", s.Name, s.Probability.Exact, prob[k])
+		}
+		if n > 0 && s.Probability.Exact.Cmp(r.LikelyStates[n-1].Probability.Exact) > 0 {
+			t.Fatalf("state %d, %s, is likelier than the one before", n, s.Name)
+		}
+		for _, j := range s.Jobs {
+			station := m.Classes[j.Class].Visits[j.Visit].Station
+			of := rates[k][flow{station, j.Class}]
+			if got := new(big.Rat).Mul(j.DepartureRate.Exact, prob[k]); got.Cmp(of) != 0 {
+				t.Fatalf("%s: class %s leaves at rate %v, over all orders %v", s.Name, j.Name, j.DepartureRate.Exact,
+					of.Quo(of, prob[k]))
+			}
+			all := new(big.Rat)
+			for at, x := range rates[k] {
+				if at.station == station {
+					all.Add(all, x)
+				}
+			}
+			if got := new(big.Rat).Mul(j.DepartureProbability.Exact, all); got.Cmp(of) != 0 {
+				t.Fatalf("%s: class %s leaves next with probability %v", s.Name, j.Name, j.DepartureProbability.Exact)
 			}
 		}
 	}

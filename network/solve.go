@@ -77,6 +77,9 @@ func (s Settings) checked() (Settings, error) {
 	if s.MaxJobs < 0 || s.MaxJobs > mostJobs {
 		return s, input.Errorf("MaxJobs", s.MaxJobs, "an integer in 0..%d", mostJobs)
 	}
+	if s.States < 0 || s.States > mostStates {
+		return s, input.Errorf("States", s.States, "an integer in 0..%d", mostStates)
+	}
 	if s.MaxBytes < 0 {
 		return s, input.Errorf("MaxBytes", s.MaxBytes, "a number of bytes, or 0 for 16 GiB")
 	}

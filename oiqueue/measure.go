@@ -233,7 +233,7 @@ func balanceTable(ctx context.Context, q *Queue, x []int) ([]*big.Rat, lattice.L
 	if err != nil {
 		return nil, lattice.Lattice{}, err
 	}
-	phi, err := lattice.Balance(ctx, l, func(w *lattice.Walker) (*big.Rat, error) { return totalRate(q, w.X) })
+	phi, err := lattice.Fractions(ctx, l, func(w *lattice.Walker) (*big.Rat, error) { return totalRate(q, w.X) })
 	return phi, l, err
 }
 

@@ -93,8 +93,8 @@ func MSHCC(arrivalRates []*big.Rat, root Constraint, serviceRate *big.Rat) (*Que
 	return limited(arrivalRates, root.Limit, serviceRate, limits, saturation), nil
 }
 
-// limitsOf checks the tree at v, which stands at path below nodes of smallest limit least, and returns its limits and
-// classes. It notes in saturation the smallest limit above each class.
+// limitsOf checks the tree at v, whose path it takes for errors, and returns its limits and classes. It sets saturation
+// to the smallest limit above each class, that above v being least.
 func limitsOf(
 	v Constraint, path string, least int, saturation []int,
 ) (limits []ranktable.Limit, classes []int, err error) {

@@ -33,7 +33,7 @@ func BalanceFromRank(ctx context.Context, rank []*big.Rat, l Lattice) (Balance, 
 	if err := ranktable.Check(ctx, rank, y.Classes); err != nil {
 		return Balance{}, err
 	}
-	phi, err := lattice.Balance(ctx, y, func(w *lattice.Walker) (*big.Rat, error) { return rank[w.Active], nil })
+	phi, err := lattice.Fractions(ctx, y, func(w *lattice.Walker) (*big.Rat, error) { return rank[w.Active], nil })
 	if err != nil {
 		return Balance{}, err
 	}

@@ -69,6 +69,7 @@ func questions() []struct{ model, args string } {
 		{model, "estimate - --sweeps 8"},
 		{overloaded, "estimate -"},
 		{closed, "network - --distribution 3"},
+		{closed, "network - --states 3 --engine enclose"},
 		{closed, "network - --population long=1,3 --engine exact"},
 		{closed, "network - --bounds"},
 		{closed, "network - --runs 3 --jumps 2000 --percentiles 50"},

@@ -274,3 +274,21 @@ func One(engine num.Engine, prec uint) Number {
 	}
 	return Number{Wide: Wide{F: 1}}
 }
+
+// Log2 returns the logarithm of the number to base 2, correct to about 15 digits; -Inf for 0.
+func (a Number) Log2() float64 {
+	switch {
+	case a.Exact != nil && a.Exact.Sign() > 0:
+		return log2(new(big.Float).SetPrec(64).SetRat(a.Exact))
+	case a.Interval.Low != nil && a.Interval.Low.Sign() > 0:
+		return log2(a.Interval.Low)
+	}
+	return math.Log2(a.F) + 512*float64(a.Exp)
+}
+
+func log2(x *big.Float) float64 {
+	m := new(big.Float)
+	e := x.MantExp(m)
+	f, _ := m.Float64()
+	return float64(e) + math.Log2(f)
+}

@@ -4,16 +4,23 @@ import (
 	"context"
 	"math/big"
 	"slices"
+
+	"productform/internal/arithmetic"
+	"productform/num"
 )
 
 // Balance returns the balance function of a total rate μ(x) > 0,
 //
 //	Φ(0) = 1,  Φ(x) = Σ_{i: x_i>0} Φ(x-e_i) / μ(x),
 //
-// at the index of every state, N additions a state. The error is that of rate or of the context.
-func Balance(ctx context.Context, y Lattice, rate func(w *Walker) (*big.Rat, error)) ([]*big.Rat, error) {
-	phi := make([]*big.Rat, y.States)
-	phi[0] = big.NewRat(1, 1)
+// at the index of every state, in the arithmetic of the rates and of one: N additions a state.
+// Errors are those of rate and of the context.
+func Balance(
+	ctx context.Context, y Lattice, one arithmetic.Number, rate func(w *Walker) (arithmetic.Number, error),
+) ([]arithmetic.Number, error) {
+	phi := make([]arithmetic.Number, y.States)
+	phi[0] = one
+	zero := one.Zero()
 	for w := Walk(y); w.Next(); {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -22,15 +29,28 @@ func Balance(ctx context.Context, y Lattice, rate func(w *Walker) (*big.Rat, err
 		if err != nil {
 			return nil, err
 		}
-		sum := new(big.Rat)
+		sum := zero
 		for i, n := range w.X {
 			if n > 0 {
-				sum.Add(sum, phi[w.At-w.Drop[i]])
+				sum = sum.Add(phi[w.At-w.Drop[i]])
 			}
 		}
-		phi[w.At] = sum.Quo(sum, mu)
+		phi[w.At] = sum.Quo(mu)
 	}
 	return phi, nil
+}
+
+// Fractions returns [Balance] in fractions.
+func Fractions(ctx context.Context, y Lattice, rate func(w *Walker) (*big.Rat, error)) ([]*big.Rat, error) {
+	phi, err := Balance(ctx, y, arithmetic.One(num.Exact, 0), func(w *Walker) (arithmetic.Number, error) {
+		mu, err := rate(w)
+		return arithmetic.Number{Exact: mu}, err
+	})
+	list := make([]*big.Rat, len(phi))
+	for at, x := range phi {
+		list[at] = x.Exact
+	}
+	return list, err
 }
 
 // A Violation is a state and a pair i < j of classes where rates lack the balance property.
@@ -41,9 +61,10 @@ type Violation struct {
 	Relative    *big.Rat // |Left - Right| / max(Left, Right), in [0, 1)
 }
 
-// Integrate returns the balance function Φ(x) = Φ(x-e_i)/φ_i(x), i the first class present, of rates φ_i(x) > 0 at the
-// index of x, and the worst violation of the balance property, the first of several, with Relative 0 if there is none.
-// The walker is at state 0. It takes O(N²) products a state. The error is that of the context.
+// Integrate returns the balance function Φ(x) = Φ(x-e_i)/φ_i(x), i the first class present, of
+// rates φ_i(x) > 0 at the index of x, and the worst violation of the balance property, the first of
+// several, with Relative 0 if there is none. The walker is at state 0. It takes O(N²) products a
+// state. The error is that of the context.
 func Integrate(ctx context.Context, w *Walker, rates [][]*big.Rat) ([]*big.Rat, Violation, error) {
 	worst := Violation{Relative: new(big.Rat)}
 	phi := make([]*big.Rat, w.States)

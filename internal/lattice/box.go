@@ -1,6 +1,7 @@
 package lattice
 
-// A Box is the points x of 0 <= x_k <= Limits[k], in the order of the mixed-radix numbers Σ_k x_k Stride[k].
+// A Box is the points x of 0 <= x_k <= Limits[k], in the order of the mixed-radix numbers Σ_k x_k
+// Stride[k].
 type Box struct {
 	Limits, Stride []int
 	States         int // Π_k (Limits[k] + 1)
@@ -32,8 +33,8 @@ func Size(limits []int) float64 {
 	return points
 }
 
-// Next moves x to the next point and returns the coordinate that rose; faster ones are 0 then. After the last point it
-// moves to 0 and returns -1.
+// Next moves x to the next point and returns the coordinate that rose; faster ones are 0 then.
+// After the last point it moves to 0 and returns -1.
 func (b *Box) Next(x []int) int {
 	for k := b.first; uint(k) < uint(len(x)); k += b.step {
 		if x[k] < b.Limits[k] {
@@ -45,8 +46,8 @@ func (b *Box) Next(x []int) int {
 	return -1
 }
 
-// Back moves x to the point before and returns the coordinate that fell. From 0 it moves to the last point and returns
-// -1.
+// Back moves x to the point before and returns the coordinate that fell. From 0 it moves to the
+// last point and returns -1.
 func (b *Box) Back(x []int) int {
 	for k := b.first; uint(k) < uint(len(x)); k += b.step {
 		if x[k] > 0 {

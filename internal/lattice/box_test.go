@@ -11,7 +11,8 @@ import (
 func TestBoxGoesForthAndBack(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		limits := rapid.SliceOfN(rapid.IntRange(0, 3), 0, 4).Draw(t, "limits")
-		for name, b := range map[string]Box{"first fastest": FirstFastest(limits), "last fastest": LastFastest(limits)} {
+		boxes := map[string]Box{"first fastest": FirstFastest(limits), "last fastest": LastFastest(limits)}
+		for name, b := range boxes {
 			if float64(b.States) != Size(limits) {
 				t.Fatalf("%s: %d points, want %g", name, b.States, Size(limits))
 			}

@@ -5,7 +5,7 @@ import "math/bits"
 // A Lattice is a checked lattice with what its index needs.
 type Lattice struct {
 	Box                    // Limits and Stride are nil for a simplex
-	Classes, Total int     // in a state at most
+	Classes, Total int     // N, and the largest number of jobs
 	upTo           [][]int // simplex: upTo[k][s] = C(s+k, k+1)
 }
 

@@ -28,6 +28,7 @@ type Measure struct {
 
 // A Result is what tables give for all stations.
 type Result struct {
+	Sum        arithmetic.Number   // G(N), of convolutions
 	Throughput []arithmetic.Number // X_k, by axis
 	Groups     []Measure
 	Delays     []Measure
@@ -547,6 +548,7 @@ func zerosOf(n int) []*big.Rat {
 
 // divide divides all sums by G(N).
 func (r *Result) divide(g *topSums) {
+	r.Sum = g.at
 	for _, x := range g.below {
 		r.Throughput = append(r.Throughput, x.Quo(g.at))
 	}

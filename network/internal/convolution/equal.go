@@ -60,3 +60,16 @@ func (p *Plan) EqualStations(one arithmetic.Number, jobs int) *Result {
 	r.Groups = []Measure{m}
 	return r
 }
+
+// EqualSum returns G(N) = C(|N|+M-1, M-1) |N|!/Π_k N_k! Π_k D_k^N_k of M equal stations.
+func (p *Plan) EqualSum(one arithmetic.Number) arithmetic.Number {
+	g, sum, j := p.Groups[0], one, 0
+	for k, n := range p.Most {
+		d := one.Rational(g.over[0][k])
+		for m := range n {
+			sum = sum.Mul(d).Mul(one.Integer(j + len(g.Stations))).Quo(one.Integer(m + 1))
+			j++
+		}
+	}
+	return sum
+}

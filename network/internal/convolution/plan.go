@@ -328,12 +328,7 @@ func (p *Plan) segment() int {
 }
 
 // log2 returns the logarithm of x > 0 to base 2, about.
-func log2(x *big.Rat) float64 {
-	m := new(big.Float)
-	e := new(big.Float).SetPrec(64).SetRat(x).MantExp(m)
-	f, _ := m.Float64()
-	return float64(e) + math.Log2(f)
-}
+func log2(x *big.Rat) float64 { return arithmetic.Number{Exact: x}.Log2() }
 
 // numbersOf returns fractions in the arithmetic of one.
 func numbersOf(list []*big.Rat, one arithmetic.Number) []arithmetic.Number {

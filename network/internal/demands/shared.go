@@ -66,6 +66,32 @@ func (sh *Shared) Settle(ctx context.Context) error {
 	})
 }
 
+// Balance returns Φ(y) for all y <= most, at the index of y in [lattice.NewBox], in the arithmetic of one. It takes an
+// addition for each kind and vector. The error is that of the context.
+func (sh *Shared) Balance(ctx context.Context, most []int, one arithmetic.Number) ([]arithmetic.Number, error) {
+	y := lattice.NewBox(most)
+	if sh.Form != nil {
+		rows, phi := lattice.LastFastest(sh.Form.Most), make([]arithmetic.Number, y.States)
+		for at := range phi {
+			phi[at] = one.Rational(sh.Form.Balance[rows.Number(y.Point(at))])
+		}
+		return phi, ctx.Err()
+	}
+	rows, matters := lattice.LastFastest(sh.Most), make([]int, len(most))
+	rates := make([]*arithmetic.Number, rows.States)
+	return lattice.Balance(ctx, y, one, func(w *lattice.Walker) (arithmetic.Number, error) {
+		for c, n := range w.X {
+			matters[c] = min(n, sh.Most[c])
+		}
+		rate := &rates[rows.Number(matters)]
+		if *rate == nil {
+			mu := one.Rational(sh.Rate(matters))
+			*rate = &mu
+		}
+		return **rate, nil
+	})
+}
+
 // A Table is what a station contributes to the product form at each population n <= most of closed chains, at index
 // Σ_a n_a Π_{b>a} (most_b + 1): the last axis runs fastest.
 type Table []arithmetic.Number

@@ -48,6 +48,8 @@ func New() *cobra.Command {
 	b.Tol(&s.RelTol)
 	b.Int(&s.MaxJobs, "MaxJobs", "distribution", 10_000,
 		"also give the probabilities of 0, ..., `N` jobs at each station, N from 1 to 10000")
+	b.Int(&s.States, "States", "states", 10_000,
+		"also give the `N` most likely states, how many jobs of each class are at each station, N from 1 to 10000")
 	b.Memory(&s.MaxBytes)
 	b.Remedy(num.Bounds, "bounds")
 	b.Remedy(num.Simulation, "runs")
@@ -69,7 +71,7 @@ func (f *question) check(given func(string) bool) error {
 	if given("population") && given("scale") {
 		return errors.New("--population and --scale exclude each other: one thing changes at a time")
 	}
-	for _, flag := range []string{"engine", "tol", "distribution", "memory", "population"} {
+	for _, flag := range []string{"engine", "tol", "distribution", "states", "memory", "population"} {
 		if f.bounds && given(flag) {
 			return fmt.Errorf("--bounds and --%s exclude each other: bounds are fractions, and solve nothing", flag)
 		}
@@ -103,9 +105,9 @@ func (f *question) answer(q command.Query) (a render.Answer, found bool, err err
 		return a, false, err
 	}
 	n, hasStations := m.(stations)
-	given := []bool{f.bounds, f.settings.MaxJobs > 0, f.populations.list != nil}
+	given := []bool{f.bounds, f.settings.MaxJobs > 0, f.settings.States > 0, f.populations.list != nil}
 	if k := slices.Index(given, true); k >= 0 && !hasStations {
-		name := []string{"bounds", "distribution", "population"}[k]
+		name := []string{"bounds", "distribution", "states", "population"}[k]
 		return a, false, fmt.Errorf("--%s needs a network with stations", name)
 	}
 	if f.factors != nil && !m.isOpen() {

@@ -28,6 +28,8 @@ var sections = []render.Section{
 	{Kind: "visit", Of: "visits", Columns: "station class throughput mean_jobs mean_delay utilization"},
 	{Kind: "node", Of: "nodes", Columns: "station name idle_probability"},
 	{Kind: "distribution", Of: "stations.jobs_distribution"},
+	{Kind: "state", Of: "likely_states", Columns: "state probability"},
+	{Kind: "state_visit", Of: "likely_states.jobs", Columns: "state station class jobs departure_rate departure_probability"},
 }
 
 // sweepSections are the [sections] of a sweep, which has tables of chains and of stations.
@@ -38,6 +40,8 @@ var sweepSections = []render.Section{
 	{Kind: "visit", Of: "visits", Columns: "-"},
 	{Kind: "node", Of: "nodes", Columns: "-"},
 	{Kind: "distribution", Of: "stations.jobs_distribution", Columns: "-"},
+	{Kind: "state", Of: "likely_states", Columns: "state probability"},
+	{Kind: "state_visit", Of: "likely_states.jobs", Columns: "-"},
 }
 
 // solution returns the answer of a result, nil if there is none, with the percentiles of each row of visits.
