@@ -8,7 +8,7 @@ import (
 	"productform/num"
 )
 
-// checkedRequest returns settings with what zeros stand for.
+// checkedRequest returns settings with defaults in place of zeros.
 func checkedRequest(s Settings) request {
 	s, err := s.checked()
 	if err != nil {
@@ -44,7 +44,7 @@ func gradientsOf(ctx context.Context, m *cluster.Model, s Settings) (*Gradients,
 	return r.Gradients, nil
 }
 
-// A delayAnswer holds what was asked of delays, without the means.
+// A delayAnswer holds the requested measures of delays, without the means.
 type delayAnswer struct {
 	Precision
 	Classes []ClassDelays

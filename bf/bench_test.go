@@ -11,21 +11,23 @@ import (
 	"productform/num"
 )
 
-// sparseModel has n classes on n+5 servers, 3 servers a class, at load about 0.8.
+// sparseModel has n classes on n+5 servers, with 3 servers per class, at load about 0.8.
 func sparseModel(n int) *cluster.Model {
 	rng := rand.New(rand.NewPCG(uint64(n), 5))
 	m := &cluster.Model{}
 	for s := range n + 5 {
-		m.Servers = append(m.Servers, cluster.Server{Name: fmt.Sprint("s", s), Capacity: big.NewRat(10+rng.Int64N(10), 10)})
+		m.Servers = append(m.Servers, cluster.Server{Name: fmt.Sprint("s", s),
+			Capacity: big.NewRat(10+rng.Int64N(10), 10)})
 	}
 	for i := range n {
-		m.Classes = append(m.Classes, cluster.Class{Name: fmt.Sprint("c", i), ArrivalRate: big.NewRat(3+rng.Int64N(8), 10),
-			Servers: cluster.On(rng.Perm(n + 5)[:3]...)})
+		m.Classes = append(m.Classes, cluster.Class{Name: fmt.Sprint("c", i),
+			ArrivalRate: big.NewRat(3+rng.Int64N(8), 10),
+			Servers:     cluster.On(rng.Perm(n + 5)[:3]...)})
 	}
 	return m
 }
 
-// triplesModel has one class for every three of n servers, at load 0.8.
+// triplesModel has one class per three of n servers, at load 0.8.
 func triplesModel(n int) *cluster.Model {
 	m := &cluster.Model{}
 	for s := range n {
@@ -34,7 +36,8 @@ func triplesModel(n int) *cluster.Model {
 	for a := range n {
 		for b := range a {
 			for c := range b {
-				m.Classes = append(m.Classes, cluster.Class{Name: fmt.Sprint(a, " ", b, " ", c), Servers: cluster.On(a, b, c)})
+				m.Classes = append(m.Classes, cluster.Class{Name: fmt.Sprint(a, " ", b, " ", c),
+					Servers: cluster.On(a, b, c)})
 			}
 		}
 	}
@@ -48,7 +51,8 @@ func triplesModel(n int) *cluster.Model {
 func racksModel() *cluster.Model {
 	m := &cluster.Model{}
 	for g := range 4 {
-		m.Servers = append(m.Servers, cluster.Server{Name: fmt.Sprint("rack", g), Count: 25, Capacity: big.NewRat(1, 1)})
+		m.Servers = append(m.Servers, cluster.Server{Name: fmt.Sprint("rack", g), Count: 25,
+			Capacity: big.NewRat(1, 1)})
 		m.Classes = append(m.Classes, cluster.Class{Name: fmt.Sprint("local", g), ArrivalRate: big.NewRat(10, 1),
 			Servers: []cluster.Choice{{Server: g, Choose: 2}}})
 	}
@@ -57,14 +61,16 @@ func racksModel() *cluster.Model {
 			Servers: []cluster.Choice{{Server: g, Choose: 1}, {Server: g + 1, Choose: 2}}})
 	}
 	m.Classes = append(m.Classes, cluster.Class{Name: "wide", ArrivalRate: big.NewRat(10, 1),
-		Servers: []cluster.Choice{{Server: 0, Choose: 1}, {Server: 1, Choose: 1}, {Server: 2, Choose: 1}, {Server: 3, Choose: 1}}})
+		Servers: []cluster.Choice{{Server: 0, Choose: 1}, {Server: 1, Choose: 1}, {Server: 2, Choose: 1},
+			{Server: 3, Choose: 1}}})
 	return m
 }
 
 // randomModel has jobs that choose d of n equal servers at random, at load 0.8.
 func randomModel(n, d int) *cluster.Model {
 	return &cluster.Model{Servers: []cluster.Server{{Name: "rack", Count: n, Capacity: big.NewRat(1, 1)}},
-		Classes: []cluster.Class{{Name: "a", ArrivalRate: big.NewRat(int64(8*n), 10), Servers: []cluster.Choice{{Server: 0, Choose: d}}}}}
+		Classes: []cluster.Class{{Name: "a", ArrivalRate: big.NewRat(int64(8*n), 10),
+			Servers: []cluster.Choice{{Server: 0, Choose: d}}}}}
 }
 
 // lineModel has n servers in a line; each class may use r consecutive ones.
@@ -119,15 +125,17 @@ func BenchmarkSolve(b *testing.B) {
 	}
 }
 
-// The probabilities of 0 to 50 jobs, of servers in a line and of others.
+// The probabilities of 0 to 50 jobs, for servers in a line and for others.
 func BenchmarkJobsDistribution(b *testing.B) {
 	for _, c := range []struct {
 		name string
 		m    *cluster.Model
 		q    Question
 		s    Settings
-	}{{"line=100", lineModel(100, 10), Question{}, Settings{}}, {"line=300", lineModel(300, 10), Question{}, Settings{}},
-		{"tree=20", treeModel(20, 2, big.NewRat(4, 5)), Question{}, Settings{}}, {"line=24/by-class", lineModel(24, 2), Question{ByClass: true}, Settings{}},
+	}{{"line=100", lineModel(100, 10), Question{}, Settings{}},
+		{"line=300", lineModel(300, 10), Question{}, Settings{}},
+		{"tree=20", treeModel(20, 2, big.NewRat(4, 5)), Question{}, Settings{}},
+		{"line=24/by-class", lineModel(24, 2), Question{ByClass: true}, Settings{}},
 		{"grid=2x8", gridModel(2, 8), Question{}, Settings{Engine: num.Float, Lattice: ConnectedLattice}}} {
 		c.q.MaxJobs = 50
 		b.Run(c.name+"/jobs=50", func(b *testing.B) {
@@ -141,7 +149,7 @@ func BenchmarkJobsDistribution(b *testing.B) {
 	}
 }
 
-// What is refused is counted first.
+// Rejecting a model counts its sets first.
 func BenchmarkRefusal(b *testing.B) {
 	m := gridModel(5, 10)
 	b.Run("grid=5x10", func(b *testing.B) {
@@ -154,7 +162,7 @@ func BenchmarkRefusal(b *testing.B) {
 	})
 }
 
-// A sweep over 100 loads, from 1/100 to the stability boundary less as much.
+// A sweep over 100 loads, from 1/100 of the stability boundary to 1/100 below it.
 func BenchmarkSweep(b *testing.B) {
 	var factors []*big.Rat
 	for k := range 100 {
@@ -163,7 +171,8 @@ func BenchmarkSweep(b *testing.B) {
 	for _, c := range []struct {
 		name string
 		m    *cluster.Model
-	}{{"classes=2", shopModel()}, {"classes=4", sparseModel(4)}, {"classes=8", sparseModel(8)}, {"classes=12", sparseModel(12)}, {"classes=16", sparseModel(16)},
+	}{{"classes=2", shopModel()}, {"classes=4", sparseModel(4)}, {"classes=8", sparseModel(8)},
+		{"classes=12", sparseModel(12)}, {"classes=16", sparseModel(16)},
 		{"line=40", lineModel(40, 4)}, {"random=100/degree=2", randomModel(100, 2)}} {
 		b.Run(c.name+"/points=100", func(b *testing.B) {
 			b.ReportAllocs()
@@ -229,7 +238,8 @@ func BenchmarkGradients(b *testing.B) {
 // halfModel has jobs that choose half of a group of servers at random, at load 1/2.
 func halfModel(servers int) *cluster.Model {
 	return &cluster.Model{Servers: []cluster.Server{{Name: "g", Count: servers, Capacity: big.NewRat(1, 1)}},
-		Classes: []cluster.Class{{Name: "a", ArrivalRate: big.NewRat(int64(servers), 2), Servers: []cluster.Choice{{Server: 0, Choose: servers / 2}}}}}
+		Classes: []cluster.Class{{Name: "a", ArrivalRate: big.NewRat(int64(servers), 2),
+			Servers: []cluster.Choice{{Server: 0, Choose: servers / 2}}}}}
 }
 
 func BenchmarkLongWays(b *testing.B) {
@@ -247,9 +257,11 @@ func BenchmarkLongWays(b *testing.B) {
 	}
 }
 
-// All classes and five percentiles, on the lattice of classes and with so many servers a job that the one of servers is smaller.
+// All classes and five percentiles: on the class lattice, and with so many servers per job that the
+// server lattice is smaller.
 func BenchmarkDelays(b *testing.B) {
-	q := Question{Levels: []*big.Rat{big.NewRat(1, 2), big.NewRat(9, 10), big.NewRat(95, 100), big.NewRat(99, 100), big.NewRat(999, 1000)}}
+	q := Question{Levels: []*big.Rat{big.NewRat(1, 2), big.NewRat(9, 10), big.NewRat(95, 100), big.NewRat(99, 100),
+		big.NewRat(999, 1000)}}
 	for _, classes := range []int{3, 12, 14} {
 		for _, engine := range []num.Engine{num.Float, num.Enclose} {
 			if engine == num.Enclose && classes > 3 {

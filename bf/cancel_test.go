@@ -14,14 +14,15 @@ import (
 	"productform/num"
 )
 
-// questions asks every engine on every lattice for what it may be asked.
+// questions returns the valid questions for every engine on every lattice.
 func questions() map[string]func(ctx context.Context) error {
 	list := make(map[string]func(ctx context.Context) error)
 	smallRacks := racksModel().Scale(big.NewRat(1, 8))
 	for s := range smallRacks.Servers {
 		smallRacks.Servers[s].Count = 4
 	}
-	for name, m := range map[string]*cluster.Model{"sparse": sparseModel(9), "line": lineModel(12, 3), "racks": smallRacks, "long ways": halfModel(1000)} {
+	for name, m := range map[string]*cluster.Model{"sparse": sparseModel(9), "line": lineModel(12, 3),
+		"racks": smallRacks, "long ways": halfModel(1000)} {
 		for _, lattice := range []Lattice{ClassLattice, ServerLattice, ConnectedLattice, SymmetricLattice} {
 			if symmetric := name == "racks" || name == "long ways"; symmetric != (lattice == SymmetricLattice) {
 				continue
@@ -45,7 +46,8 @@ func questions() map[string]func(ctx context.Context) error {
 						return err
 					}
 					if engine == num.Float {
-						list[fmt.Sprint("class gradients ", name, " ", lattice, " ", engine)] = func(ctx context.Context) error {
+						key := fmt.Sprint("class gradients ", name, " ", lattice, " ", engine)
+						list[key] = func(ctx context.Context) error {
 							_, err := gradientsOf(ctx, m, s)
 							return err
 						}
@@ -66,9 +68,9 @@ func questions() map[string]func(ctx context.Context) error {
 	return list
 }
 
-// Wherever a context ends, the error is its own, and the solver looks at it only a few times more: those of the loops
-// that it has to leave, one inside the other, on each core.
-func TestContextEndsSolvers(t *testing.T) {
+// Whenever a context is cancelled, the solver returns the error of the context. It checks the
+// context only a few more times: once per nested loop that it leaves, on each core.
+func TestSolversCancelled(t *testing.T) {
 	const most = 64
 	for name, ask := range questions() {
 		if err := oracle.CheckEnds(ask, 1<<13, most); err != nil {
@@ -77,8 +79,9 @@ func TestContextEndsSolvers(t *testing.T) {
 	}
 }
 
-// Models of seconds to hours, with a context that ends at once or soon: were it not looked at, the test would not end.
-func TestContextEndsLongSolves(t *testing.T) {
+// Models of seconds to hours return promptly if the context is cancelled early. Otherwise the test
+// would not finish.
+func TestLongSolvesCancelled(t *testing.T) {
 	goroutines := runtime.NumGoroutine()
 	half := []*big.Rat{big.NewRat(1, 2), big.NewRat(1, 3), big.NewRat(1, 4)}
 	for name, ask := range map[string]func(ctx context.Context) error{
@@ -111,7 +114,8 @@ func TestContextEndsLongSolves(t *testing.T) {
 			return err
 		},
 		"gradient": func(ctx context.Context) error {
-			_, err := gradientOf(ctx, sparseModel(19), Settings{Engine: num.Enclose, Lattice: ClassLattice, RelTol: 1e-250})
+			_, err := gradientOf(ctx, sparseModel(19),
+				Settings{Engine: num.Enclose, Lattice: ClassLattice, RelTol: 1e-250})
 			return err
 		},
 		"class gradients": func(ctx context.Context) error {
@@ -119,7 +123,8 @@ func TestContextEndsLongSolves(t *testing.T) {
 			return err
 		},
 		"random assignment": func(ctx context.Context) error {
-			_, err := RandomAssignment(ctx, 1_000_000, big.NewRat(1, 1), []RandomClass{{ArrivalRate: big.NewRat(1, 3), Choose: 2}})
+			_, err := RandomAssignment(ctx, 1_000_000, big.NewRat(1, 1),
+				[]RandomClass{{ArrivalRate: big.NewRat(1, 3), Choose: 2}})
 			return err
 		},
 		"sweep": func(ctx context.Context) error {
@@ -136,6 +141,6 @@ func TestContextEndsLongSolves(t *testing.T) {
 		}
 	}
 	if now := runtime.NumGoroutine(); now > goroutines {
-		t.Errorf("%d goroutines go on", now-goroutines)
+		t.Errorf("%d goroutines are still running", now-goroutines)
 	}
 }

@@ -13,12 +13,14 @@ import (
 	"productform/num"
 )
 
-// chainModel has 24 or 25 servers in a line or a ring, of unequal capacities, and unequal classes on one to five neighbours.
+// chainModel has 24 or 25 servers in a line or a ring, of unequal capacities, and unequal classes
+// on one to five neighbours.
 func chainModel(rng *rand.Rand, ring bool) *cluster.Model {
 	n := 24 + rng.IntN(2)
 	m := &cluster.Model{}
 	for s := range n {
-		m.Servers = append(m.Servers, cluster.Server{Name: fmt.Sprint("s", s), Capacity: big.NewRat(10+rng.Int64N(10), 10)})
+		m.Servers = append(m.Servers, cluster.Server{Name: fmt.Sprint("s", s),
+			Capacity: big.NewRat(10+rng.Int64N(10), 10)})
 	}
 	for first := range n {
 		for _, uses := range []int{2, 1 + rng.IntN(5)} {
@@ -35,8 +37,8 @@ func chainModel(rng *rand.Rand, ring bool) *cluster.Model {
 	return m
 }
 
-// Servers in a line or a ring are solved by intervals, and have the means and the distribution of jobs that enclosures of the graph of connected
-// sets hold; those of a sweep are the same.
+// Servers in a line or a ring are solved by intervals. Enclosures over the graph of connected sets
+// contain their means and distributions of jobs. A sweep returns the same numbers.
 func TestChains(t *testing.T) {
 	for seed := range uint64(6) {
 		ring := seed%2 == 1
@@ -51,14 +53,16 @@ func TestChains(t *testing.T) {
 			t.Fatal(err)
 		}
 		shape := map[bool]string{true: "in a ring", false: "in a line"}[ring]
-		if part := got.Parts[0]; part.Lattice != ConnectedLattice || !strings.Contains(part.Why, shape) || got.Engine != num.Float {
+		if part := got.Parts[0]; part.Lattice != ConnectedLattice || !strings.Contains(part.Why, shape) ||
+			got.Engine != num.Float {
 			t.Errorf("seed %d: %s, %+v", seed, got.Engine, part)
 		}
 		check := func(what string, x, in num.Value) {
 			t.Helper()
 			low, _ := in.Low.Rat(nil)
 			if e := relativeError(x.Float, low); !(e <= got.RelativeErrorBound) || got.RelativeErrorBound > 1e-10 {
-				t.Errorf("seed %d: %s = %v, want %v: relative error %g, bound %g", seed, what, x.Float, in.Low, e, got.RelativeErrorBound)
+				t.Errorf("seed %d: %s = %v, want %v: relative error %g, bound %g", seed, what, x.Float, in.Low, e,
+					got.RelativeErrorBound)
 			}
 		}
 		check("Z", *got.Normalization, *want.Normalization)
@@ -80,7 +84,8 @@ func TestChains(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !reflect.DeepEqual(withoutBytes(swept[1]), withoutBytes(got)) || !reflect.DeepEqual(withoutBytes(swept[0]), withoutBytes(half)) {
+		if !reflect.DeepEqual(withoutBytes(swept[1]), withoutBytes(got)) ||
+			!reflect.DeepEqual(withoutBytes(swept[0]), withoutBytes(half)) {
 			t.Errorf("seed %d: a sweep has other numbers", seed)
 		}
 	}
@@ -92,7 +97,7 @@ func withoutBytes(r *Result) Result {
 	return x
 }
 
-// A line of a thousand servers that is too much for one of its servers says for which classes.
+// A line of a thousand servers with one overloaded server names its classes.
 func TestOverloadedChain(t *testing.T) {
 	m := lineModel(1000, 3)
 	m.Classes[500].ArrivalRate = big.NewRat(3, 1)

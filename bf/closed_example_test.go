@@ -16,9 +16,10 @@ func ExampleThreeServers() {
 	// Output: 16/35 16/35 <nil>
 }
 
-// Five servers at load 4/5, two drawn at random for every job.
+// Five servers at load 4/5; every job is assigned two of them at random.
 func ExampleRandomAssignment() {
-	r, err := bf.RandomAssignment(context.Background(), 5, big.NewRat(1, 1), []bf.RandomClass{{ArrivalRate: big.NewRat(4, 1), Choose: 2}})
+	r, err := bf.RandomAssignment(context.Background(), 5, big.NewRat(1, 1),
+		[]bf.RandomClass{{ArrivalRate: big.NewRat(4, 1), Choose: 2}})
 	fmt.Println(r.MeanDelay, r.Utilization, err)
 	// Output: 77/48 [4/5] <nil>
 }

@@ -14,8 +14,8 @@ import (
 	"productform/num"
 )
 
-// An activeSets is a cluster of single servers, class i served by the servers in the mask on[i]:
-// the oracle of the closed forms, which knows no formula but the recursion over sets of active classes.
+// An activeSets is a cluster of single servers, where the servers in the mask on[i] serve class i.
+// It checks the closed forms by the recursion over sets of active classes.
 type activeSets struct {
 	capacity []*big.Rat
 	on       []uint
@@ -48,7 +48,7 @@ func (q activeSets) load(a uint) *big.Rat {
 	return sum
 }
 
-// criticalScale returns min_A μ(A)/λ(A), nil if all rates are 0.
+// criticalScale returns min_A μ(A)/λ(A), or nil if all rates are 0.
 func (q activeSets) criticalScale() *big.Rat {
 	var low *big.Rat
 	for a := uint(1); a < 1<<len(q.rate); a++ {
@@ -61,8 +61,8 @@ func (q activeSets) criticalScale() *big.Rat {
 	return low
 }
 
-// weights returns G(A) and its derivative in the direction of the rates given:
-// G(∅) = 1, G(A) (μ(A) - λ(A)) = Σ_{i∈A} λ_i G(A∖i).
+// weights returns G(A) and its derivative in the given direction of the rates: G(∅) = 1, G(A) (μ(A)
+// - λ(A)) = Σ_{i∈A} λ_i G(A∖i).
 func (q activeSets) weights(direction []*big.Rat) (g, dg []*big.Rat) {
 	g, dg = []*big.Rat{big.NewRat(1, 1)}, []*big.Rat{new(big.Rat)}
 	for a := uint(1); a < 1<<len(q.rate); a++ {
@@ -86,7 +86,7 @@ func (q activeSets) weights(direction []*big.Rat) (g, dg []*big.Rat) {
 	return g, dg
 }
 
-// logDerivative returns the derivative of log Z in the direction of the rates given.
+// logDerivative returns the derivative of log Z in the given direction of the rates.
 func (q activeSets) logDerivative(direction []*big.Rat) *big.Rat {
 	g, dg := q.weights(direction)
 	d := sumRat(dg)
@@ -141,7 +141,7 @@ func same(t *rapid.T, what string, got, want *big.Rat) {
 	}
 }
 
-// agree compares all that a closed form says of the whole cluster with the oracle.
+// agree compares the measures of a closed form for the whole cluster with those of the recursion.
 func agree(t *rapid.T, got *bf.ClosedForm, q activeSets) {
 	t.Helper()
 	same(t, "Z", got.Normalization, q.normalization())
@@ -164,7 +164,8 @@ func drawRat(t *rapid.T, low int64, label string) *big.Rat {
 // scale multiplies the rates so that the critical scale of q becomes 1/load, and returns that load.
 func scale(t *rapid.T, q *activeSets) *big.Rat {
 	load := rapid.SampledFrom([]*big.Rat{
-		new(big.Rat), big.NewRat(1, 3), big.NewRat(9, 10), big.NewRat(999999, 1000000), big.NewRat(1, 1), big.NewRat(101, 100),
+		new(big.Rat), big.NewRat(1, 3), big.NewRat(9, 10), big.NewRat(999999, 1000000), big.NewRat(1, 1),
+		big.NewRat(101, 100),
 	}).Draw(t, "load")
 	critical := q.criticalScale()
 	if critical == nil {
@@ -177,8 +178,9 @@ func scale(t *rapid.T, q *activeSets) *big.Rat {
 	return load
 }
 
-// refused says whether the load is no less than 1, and then checks that the error says unstable.
-func refused(t *rapid.T, load *big.Rat, err error) bool {
+// isUnstable reports whether the load is at least 1. In that case it checks that the error is
+// [num.ErrUnstable].
+func isUnstable(t *rapid.T, load *big.Rat, err error) bool {
 	t.Helper()
 	unstable := load.Cmp(big.NewRat(1, 1)) >= 0
 	if unstable && !errors.Is(err, num.ErrUnstable) {
@@ -191,7 +193,7 @@ func refused(t *rapid.T, load *big.Rat, err error) bool {
 }
 
 // 1/γ_i is the derivative of log Z with respect to λ_i, also at λ_i = 0.
-func TestThreeServersIsRecursion(t *testing.T) {
+func TestThreeServersMatchesRecursion(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		q := activeSets{
 			capacity: []*big.Rat{drawRat(t, 0, "mu1"), drawRat(t, 0, "mu2"), drawRat(t, 1, "mu3")},
@@ -200,7 +202,7 @@ func TestThreeServersIsRecursion(t *testing.T) {
 		}
 		load := scale(t, &q)
 		gamma1, gamma2, err := bf.ThreeServers(q.rate[0], q.rate[1], q.capacity[0], q.capacity[1], q.capacity[2])
-		if refused(t, load, err) {
+		if isUnstable(t, load, err) {
 			return
 		}
 		zero, one := new(big.Rat), big.NewRat(1, 1)
@@ -209,8 +211,8 @@ func TestThreeServersIsRecursion(t *testing.T) {
 	})
 }
 
-// Every set of d of the S servers is a class of its own in the oracle.
-func TestRandomAssignmentIsRecursion(t *testing.T) {
+// In the recursion every set of d of the S servers is a separate class.
+func TestRandomAssignmentMatchesRecursion(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 5).Draw(t, "servers")
 		q := activeSets{}
@@ -219,12 +221,12 @@ func TestRandomAssignmentIsRecursion(t *testing.T) {
 			q.capacity = append(q.capacity, mu)
 		}
 		var classes []bf.RandomClass
-		var of []uint // the classes of the oracle that make up classes[t]
+		var of []uint // classes of the recursion that make up classes[t]
 		for range rapid.IntRange(0, 3).Draw(t, "classes") {
 			c := bf.RandomClass{ArrivalRate: drawRat(t, 0, "rate"), Choose: rapid.IntRange(1, n).Draw(t, "choose")}
 			sets := new(big.Int).Binomial(int64(n), int64(c.Choose)).Int64()
 			if len(q.on)+int(sets) > 9 {
-				continue // 2^9 active sets: the oracle's limit
+				continue // 2^9 active sets are the limit of the recursion
 			}
 			var members uint
 			for s := uint(0); s < 1<<n; s++ {
@@ -241,7 +243,7 @@ func TestRandomAssignmentIsRecursion(t *testing.T) {
 			classes[i].ArrivalRate = q.load(of[i])
 		}
 		got, err := bf.RandomAssignment(t.Context(), n, mu, classes)
-		if refused(t, load, err) {
+		if isUnstable(t, load, err) {
 			return
 		}
 		agree(t, got, q)
@@ -251,19 +253,21 @@ func TestRandomAssignmentIsRecursion(t *testing.T) {
 	})
 }
 
-// The bound holds, and is no worse than the S^2 rounding errors that the deepest cancellation allows.
+// The bound holds, and is at most the S^2 rounding errors that the deepest cancellation allows.
 func TestRandomAssignmentFloatWithinBound(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 60).Draw(t, "servers")
 		d := rapid.IntRange(1, n).Draw(t, "choose")
-		load := rapid.OneOf(rapid.Float64Range(0x1p-900, 1-0x1p-53), rapid.Just(1-0x1p-53), rapid.Just(0.0)).Draw(t, "load")
+		loads := rapid.OneOf(rapid.Float64Range(0x1p-900, 1-0x1p-53), rapid.Just(1-0x1p-53), rapid.Just(0.0))
+		load := loads.Draw(t, "load")
 		got, bound, err := bf.RandomAssignmentFloat(n, d, load)
 		if err != nil {
 			t.Fatal(err)
 		}
 		rate := new(big.Rat).SetFloat64(load)
 		rate.Mul(rate, big.NewRat(int64(n), 1))
-		exact, err := bf.RandomAssignment(t.Context(), n, big.NewRat(1, 1), []bf.RandomClass{{ArrivalRate: rate, Choose: d}})
+		exact, err := bf.RandomAssignment(t.Context(), n, big.NewRat(1, 1),
+			[]bf.RandomClass{{ArrivalRate: rate, Choose: d}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -272,7 +276,8 @@ func TestRandomAssignmentFloatWithinBound(t *testing.T) {
 		allowed := new(big.Rat).SetFloat64(bound)
 		allowed.Mul(allowed, exact.MeanJobs)
 		if diff.Abs(diff).Cmp(allowed) > 0 {
-			t.Errorf("%v is off by %v, more than %v of %v", got, diff.FloatString(30), bound, exact.MeanJobs.FloatString(30))
+			t.Errorf("%v is off by %v, more than %v of %v",
+				got, diff.FloatString(30), bound, exact.MeanJobs.FloatString(30))
 		}
 		if limit := float64(4*n*n+4) * 0x1p-53; bound > limit {
 			t.Errorf("bound %v exceeds %v", bound, limit)
@@ -280,8 +285,8 @@ func TestRandomAssignmentFloatWithinBound(t *testing.T) {
 	})
 }
 
-// At d = S/2 and load 1/2, ρ_{S-j} is 2^-(j+1) within a factor 1 ± j²/S until it underflows, so that E[X] is
-// Σ_j 1/(2^(j+1)-1), the Erdős–Borwein constant, within Σ_j j² 2^-j/S = 6/S < 1e-5.
+// At d = S/2 and load 1/2, ρ_{S-j} is 2^-(j+1) within a factor 1 ± j²/S until it underflows. So
+// E[X] is Σ_j 1/(2^(j+1)-1), the Erdős–Borwein constant, within Σ_j j² 2^-j/S = 6/S < 1e-5.
 func TestRandomAssignmentFloatManyServers(t *testing.T) {
 	const erdosBorwein = 1.6066951524152917 // https://oeis.org/A065442
 	got, bound, err := bf.RandomAssignmentFloat(1<<20, 1<<19, 0.5)
@@ -345,7 +350,8 @@ func BenchmarkClosedForm(b *testing.B) {
 			return err
 		}},
 		{"servers=100/form=random/engine=exact", func() error {
-			_, err := bf.RandomAssignment(b.Context(), 100, one, []bf.RandomClass{{ArrivalRate: big.NewRat(80, 1), Choose: 2}})
+			_, err := bf.RandomAssignment(b.Context(), 100, one,
+				[]bf.RandomClass{{ArrivalRate: big.NewRat(80, 1), Choose: 2}})
 			return err
 		}},
 	} {

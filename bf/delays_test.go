@@ -16,15 +16,18 @@ var allLevels = oracle.Rats("0.001 1/2 19/20 99/100 0.999 0.999999999")
 
 func shopModel() *cluster.Model {
 	return &cluster.Model{
-		Servers: []cluster.Server{{Name: "big", Capacity: big.NewRat(2, 1)}, {Name: "small", Capacity: big.NewRat(1, 1)}},
-		Classes: []cluster.Class{{Name: "web", ArrivalRate: big.NewRat(1, 1), Servers: cluster.On(0, 1)}, {Name: "reports", ArrivalRate: big.NewRat(2, 5), Servers: cluster.On(1)}}}
+		Servers: []cluster.Server{{Name: "big", Capacity: big.NewRat(2, 1)},
+			{Name: "small", Capacity: big.NewRat(1, 1)}},
+		Classes: []cluster.Class{{Name: "web", ArrivalRate: big.NewRat(1, 1), Servers: cluster.On(0, 1)},
+			{Name: "reports", ArrivalRate: big.NewRat(2, 5), Servers: cluster.On(1)}}}
 }
 
-// The percentiles of the README's cluster, known to three decimals from an independent computation.
+// The percentiles of the README's cluster match an independent computation to three decimals.
 func TestShopPercentiles(t *testing.T) {
 	want := [][]float64{{0.433, 1.872, 2.878}, {1.424, 5.337, 8.021}}
 	for _, lattice := range []Lattice{"", ClassLattice, ServerLattice, SymmetricLattice} {
-		r, err := delaysOf(t.Context(), shopModel(), Question{Levels: oracle.Rats("0.5 0.95 0.99")}, Settings{Lattice: lattice})
+		r, err := delaysOf(t.Context(), shopModel(), Question{Levels: oracle.Rats("0.5 0.95 0.99")},
+			Settings{Lattice: lattice})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -42,8 +45,9 @@ func TestShopPercentiles(t *testing.T) {
 func TestDelayOfOneServer(t *testing.T) {
 	for _, load := range []float64{0.001, 0.5, 0.9999} {
 		rate := new(big.Rat).SetFloat64(load)
-		m := &cluster.Model{Servers: []cluster.Server{{Name: "s", Capacity: big.NewRat(3, 1)}}, MeanSize: big.NewRat(3, 1),
-			Classes: []cluster.Class{{Name: "c", ArrivalRate: rate, Servers: cluster.On(0)}}}
+		m := &cluster.Model{Servers: []cluster.Server{{Name: "s", Capacity: big.NewRat(3, 1)}},
+			MeanSize: big.NewRat(3, 1),
+			Classes:  []cluster.Class{{Name: "c", ArrivalRate: rate, Servers: cluster.On(0)}}}
 		times := oracle.Rats("0 0.001 1 7 100")
 		r, err := delaysOf(t.Context(), m, Question{Levels: allLevels, Times: times, Moments: 5}, Settings{})
 		if err != nil {
@@ -55,7 +59,7 @@ func TestDelayOfOneServer(t *testing.T) {
 		decay := 1 - load
 		near := func(what string, got num.Value, want float64) {
 			t.Helper()
-			if e := math.Abs(got.Float/want - 1); e > r.RelativeErrorBound+4e-15 { // logarithms and powers of doubles
+			if e := math.Abs(got.Float/want - 1); e > r.RelativeErrorBound+4e-15 { // logarithms and powers in float64
 				t.Errorf("load %v: %s = %v, want %v", load, what, got.Float, want)
 			}
 		}
@@ -112,13 +116,14 @@ func TestBadDelayQuestions(t *testing.T) {
 	if !errors.As(err, &bad) || bad.Path != "classes[1].mean_size" {
 		t.Errorf("two mean sizes: error %v", err)
 	}
-	if _, err := delaysOf(t.Context(), shopModel().Scale(big.NewRat(15, 7)), Question{Levels: half}, Settings{}); !errors.Is(err, num.ErrUnstable) {
+	unstable := shopModel().Scale(big.NewRat(15, 7))
+	if _, err := delaysOf(t.Context(), unstable, Question{Levels: half}, Settings{}); !errors.Is(err, num.ErrUnstable) {
 		t.Errorf("on the boundary of stability: error %v", err)
 	}
 }
 
-// A class that chooses half of many servers, in more ways than a word holds: the engines agree, with the fractions of the
-// moments and with each other.
+// A class chooses half of many servers, in more ways than a word can count. The engines agree with
+// each other and with the fractions of the moments.
 func TestDelaysOfLongWays(t *testing.T) {
 	m := halfModel(70)
 	exact, err := delaysOf(t.Context(), m, Question{Moments: 2}, Settings{Engine: num.Exact})
@@ -127,14 +132,16 @@ func TestDelaysOfLongWays(t *testing.T) {
 	}
 	var results []*delayAnswer
 	for _, engine := range []num.Engine{num.Float, num.Enclose} {
-		r, err := delaysOf(t.Context(), m, Question{Levels: oracle.Rats("1/2 0.999"), Times: oracle.Rats("1"), Moments: 2}, Settings{Engine: engine})
+		r, err := delaysOf(t.Context(), m, Question{Levels: oracle.Rats("1/2 0.999"), Times: oracle.Rats("1"),
+			Moments: 2}, Settings{Engine: engine})
 		if err != nil {
 			t.Fatal(err)
 		}
 		results = append(results, r)
 		for i := range m.Classes {
 			for k, v := range r.Classes[i].Moments {
-				if e := relativeError(v.Float, exact.Classes[i].Moments[k].Exact); e > r.RelativeErrorBound || r.RelativeErrorBound > 1e-9 {
+				if e := relativeError(v.Float, exact.Classes[i].Moments[k].Exact); e > r.RelativeErrorBound ||
+					r.RelativeErrorBound > 1e-9 {
 					t.Errorf("%s: moment %d = %v, error %g, bound %g", engine, k+1, v.Float, e, r.RelativeErrorBound)
 				}
 			}
@@ -150,11 +157,14 @@ func TestDelaysOfLongWays(t *testing.T) {
 	}
 }
 
-// What takes too much memory or too many steps is refused at once, with numbers.
+// A question that takes too much memory or too many steps gets an error with numbers before it is
+// solved.
 func TestDelaysTooLarge(t *testing.T) {
 	q := Question{Levels: oracle.Rats("0.99")}
-	near := &cluster.Model{Servers: []cluster.Server{{Name: "s", Capacity: big.NewRat(1, 1)}, {Name: "t", Capacity: big.NewRat(1, 1)}},
-		Classes: []cluster.Class{{Name: "a", ArrivalRate: new(big.Rat).Sub(big.NewRat(1, 1), oracle.Rats("1e-14")[0]), Servers: cluster.On(0)},
+	near := &cluster.Model{Servers: []cluster.Server{{Name: "s", Capacity: big.NewRat(1, 1)},
+		{Name: "t", Capacity: big.NewRat(1, 1)}},
+		Classes: []cluster.Class{{Name: "a", ArrivalRate: new(big.Rat).Sub(big.NewRat(1, 1), oracle.Rats("1e-14")[0]),
+			Servers: cluster.On(0)},
 			{Name: "b", ArrivalRate: big.NewRat(1, 2), Servers: cluster.On(0, 1)}}}
 	for _, c := range []struct {
 		model   *cluster.Model
@@ -168,12 +178,14 @@ func TestDelaysTooLarge(t *testing.T) {
 			}
 		}
 	}
-	if r, err := delaysOf(t.Context(), near, q, Settings{Engine: num.Float}); err != nil || !(r.RelativeErrorBound < 1e-2) {
+	if r, err := delaysOf(t.Context(), near, q, Settings{Engine: num.Float}); err != nil ||
+		!(r.RelativeErrorBound < 1e-2) {
 		t.Errorf("by elimination: %v, %v", r, err)
 	}
 }
 
-// Near the limit of stability percentiles are right, or no bound is claimed: reports of the shop at load factors of 1.0001 and 1.00001.
+// Near the limit of stability percentiles are right, or no bound is claimed: reports of the shop at
+// load factors of 1.0001 and 1.00001.
 func TestDelaysNearTheLimit(t *testing.T) {
 	for _, load := range oracle.Rats("0.9999 0.99999") {
 		m := oracle.ScaleTo(shopModel(), load)
@@ -185,7 +197,7 @@ func TestDelaysNearTheLimit(t *testing.T) {
 		if load.Cmp(big.NewRat(9999, 10000)) == 0 && r.RelativeErrorBound > 1e-9 {
 			t.Errorf("load %v: bound %v", load, r.RelativeErrorBound)
 		}
-		// The shop is a nest: web is exponential of rate 3 - λ_0 - λ_1.
+		// The shop is nested: web is exponential of rate 3 - λ_0 - λ_1.
 		drain := big.NewRat(3, 1)
 		for _, c := range m.Classes {
 			drain.Sub(drain, c.ArrivalRate)
@@ -195,19 +207,22 @@ func TestDelaysNearTheLimit(t *testing.T) {
 			rest, _ := new(big.Rat).Sub(big.NewRat(1, 1), p).Float64()
 			want := -math.Log(rest) / rate
 			if e := math.Abs(r.Classes[0].Quantiles[j].Float/want - 1); e > r.RelativeErrorBound+1e-15 {
-				t.Errorf("load %v, level %v: %v, want %v, bound %g", load, p, r.Classes[0].Quantiles[j].Float, want, r.RelativeErrorBound)
+				t.Errorf("load %v, level %v: %v, want %v, bound %g", load, p, r.Classes[0].Quantiles[j].Float, want,
+					r.RelativeErrorBound)
 			}
 		}
 	}
 }
 
-// Wherever a context ends, the error is its own, and the kernels look at it only a few times more.
-func TestContextEndsDelays(t *testing.T) {
+// Whenever a context is cancelled, the error is its own, and the kernels check it only a few more
+// times.
+func TestDelaysCancelled(t *testing.T) {
 	racks := racksModel().Scale(big.NewRat(1, 8))
 	for s := range racks.Servers {
 		racks.Servers[s].Count = 4
 	}
-	for name, m := range map[string]*cluster.Model{"sparse": sparseModel(6), "racks": racks, "long ways": halfModel(70)} {
+	for name, m := range map[string]*cluster.Model{"sparse": sparseModel(6), "racks": racks,
+		"long ways": halfModel(70)} {
 		for _, engine := range []num.Engine{num.Float, num.Enclose, num.Exact} {
 			q := Question{Levels: oracle.Rats("1/2 0.9"), Times: oracle.Rats("1"), Moments: 1}
 			if engine == num.Exact {
@@ -224,7 +239,8 @@ func TestContextEndsDelays(t *testing.T) {
 	}
 }
 
-// Delays, and powers of them, that doubles cannot hold are refused as [Solve] refuses them. Tails, which are pure numbers, are told.
+// Delays and their powers that float64 cannot represent get the same error as in [Solve]. Tails,
+// which have no unit, are returned.
 func TestDelaysBeyondDoubles(t *testing.T) {
 	faster := func(exponent string) *cluster.Model { // all capacities and rates of the shop
 		m := shopModel()
@@ -249,7 +265,8 @@ func TestDelaysBeyondDoubles(t *testing.T) {
 			}
 			r, err := delaysOf(t.Context(), faster(c.speed), c.q, Settings{Engine: engine})
 			var bad *num.InputError
-			if ok := errors.As(err, &bad) && err.Error() == rangeError().Error(); !ok && !(engine == num.Float && errors.Is(err, ErrRange)) {
+			if ok := errors.As(err, &bad) && err.Error() == rangeError().Error(); !ok &&
+				!(engine == num.Float && errors.Is(err, ErrRange)) {
 				t.Errorf("speed %s, engine %s, %d moments: %v, error %v", c.speed, engine, c.q.Moments, r, err)
 			}
 		}
@@ -270,13 +287,15 @@ func TestDelaysBeyondDoubles(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i := range r.Classes {
-			if got, want := r.Classes[i].Tails[0].Float, shop.Classes[i].Tails[0].Float; math.Abs(got-want) > 2e-9*want {
+			got, want := r.Classes[i].Tails[0].Float, shop.Classes[i].Tails[0].Float
+			if math.Abs(got-want) > 2e-9*want {
 				t.Errorf("speed %s: the tail of class %d is %v, want %v", speed, i, got, want)
 			}
 		}
 	}
-	for _, speed := range []string{"1e-150", "1e150"} { // far, but within
-		if _, err := delaysOf(t.Context(), faster(speed), Question{Levels: levels, Moments: 2}, Settings{}); err != nil {
+	for _, speed := range []string{"1e-150", "1e150"} { // large or small, but in range
+		q := Question{Levels: levels, Moments: 2}
+		if _, err := delaysOf(t.Context(), faster(speed), q, Settings{}); err != nil {
 			t.Errorf("speed %s: %v", speed, err)
 		}
 	}

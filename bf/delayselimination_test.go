@@ -11,16 +11,17 @@ import (
 	"productform/num"
 )
 
-// apartFrom reports that two numbers that lie between Low and High cannot be the same.
-func apartFrom(a, b num.Value) bool { return a.Low.Cmp(b.High) > 0 || b.Low.Cmp(a.High) > 0 }
+// areDisjoint reports whether two numbers between Low and High must differ.
+func areDisjoint(a, b num.Value) bool { return a.Low.Cmp(b.High) > 0 || b.Low.Cmp(a.High) > 0 }
 
-// Percentiles and tails of delays by elimination, of trees and forests, are those that the recursion over sets of classes or servers gives in time, within the bounds of
-// both: these are found in another way, and know nothing of least lives.
+// For trees and forests, percentiles and tails of delays by elimination match those of the
+// recursion in time over sets of classes or servers, within the bounds of both. The recursion does
+// not use minima of lifetimes.
 func TestDelaysByElimination(t *testing.T) {
 	r := rand.New(rand.NewPCG(18, 1))
 	for k := range 8 {
 		m := oracle.ScaleTo(drawForest(r, 2+r.IntN(5)), big.NewRat(1+r.Int64N(98), 100))
-		if k%4 == 0 { // sizes and capacities are of another unit
+		if k%4 == 0 { // different units of sizes and capacities
 			m.MeanSize = big.NewRat(5, 2)
 			for s := range m.Servers {
 				m.Servers[s].Capacity.Mul(m.Servers[s].Capacity, m.MeanSize)
@@ -47,7 +48,8 @@ func ring(servers int) *cluster.Model {
 	m := &cluster.Model{}
 	for s := range servers {
 		m.Servers = append(m.Servers, cluster.Server{Name: fmt.Sprint("s", s), Capacity: big.NewRat(1+int64(s%2), 1)})
-		m.Classes = append(m.Classes, cluster.Class{Name: fmt.Sprint("c", s), ArrivalRate: big.NewRat(int64(3+s), 5), Servers: cluster.On(s, (s+1)%servers)})
+		m.Classes = append(m.Classes, cluster.Class{Name: fmt.Sprint("c", s), ArrivalRate: big.NewRat(int64(3+s), 5),
+			Servers: cluster.On(s, (s+1)%servers)})
 	}
 	return m
 }
@@ -79,12 +81,12 @@ func compareDelays(t oracle.Tester, got, want *delayAnswer) {
 			t.Fatalf("class %d: %+v, want %+v", i, a, b)
 		}
 		for k := range b.Quantiles {
-			if apartFrom(a.Quantiles[k], b.Quantiles[k]) {
+			if areDisjoint(a.Quantiles[k], b.Quantiles[k]) {
 				t.Errorf("class %d, quantile %d: %v, want %v", i, k, a.Quantiles[k], b.Quantiles[k])
 			}
 		}
 		for k := range b.Tails {
-			if apartFrom(a.Tails[k], b.Tails[k]) {
+			if areDisjoint(a.Tails[k], b.Tails[k]) {
 				t.Errorf("class %d, tail %d: %v, want %v", i, k, a.Tails[k], b.Tails[k])
 			}
 		}

@@ -38,10 +38,10 @@ func drawStiff(t *rapid.T) *cluster.Model {
 	return oracle.ScaleTo(m, rapid.SampledFrom(oracle.Rats("0.3 0.9 0.99 0.999")).Draw(t, "load"))
 }
 
-// Percentiles found the fastest way agree with those of elimination and, if it takes few steps, of
-// the table of sets of classes. Steps over tables never take more work than twice the estimate of
-// elimination, if that has an answer.
-func TestDelaysTakeTheFastestMethod(t *testing.T) {
+// Percentiles of the fastest method agree with elimination and, if it takes few steps, with the
+// table of sets of classes. Steps over tables never take more work than twice the estimate for
+// elimination, if elimination has an answer.
+func TestDelaysUseFastestMethod(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := drawStiff(t)
 		q := Question{Levels: oracle.Rats("0.5 0.99")}
@@ -56,7 +56,7 @@ func TestDelaysTakeTheFastestMethod(t *testing.T) {
 		var refused *num.InputError
 		switch {
 		case errors.As(err, &refused):
-			return // too stiff for elimination; the fastest way had an answer
+			return // too stiff for elimination, but the fastest method had an answer
 		case err != nil:
 			t.Fatal(err)
 		}
@@ -90,7 +90,8 @@ func TestDelaysTakeTheFastestMethod(t *testing.T) {
 				t.Fatal(err)
 			case err == nil:
 				for _, row := range slices.Concat(c.Classes...) {
-					compareDelays(t, &delayAnswer{Classes: got.Classes[row : row+1]}, &delayAnswer{Classes: r.classes[row : row+1]})
+					compareDelays(t, &delayAnswer{Classes: got.Classes[row : row+1]},
+						&delayAnswer{Classes: r.classes[row : row+1]})
 				}
 			}
 		}
@@ -100,8 +101,8 @@ func TestDelaysTakeTheFastestMethod(t *testing.T) {
 	})
 }
 
-// A nearly saturated server and one a thousand times as fast take few steps, though the table of
-// two servers would take 10^8.
+// A nearly saturated server and one that is a thousand times as fast take few steps, although the
+// table of two servers would take 10^8.
 func TestDelaysOfStiffPair(t *testing.T) {
 	m := &cluster.Model{
 		Servers: []cluster.Server{

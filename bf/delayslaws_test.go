@@ -14,13 +14,15 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Classes 0, 1, ..., n-1 in a nest: class i uses the servers 0..i, so that μ({0..i}) = M_i. With d_i = M_i - λ_0 - ... - λ_i
-// the normalization is Π_i (d_i + λ_i)/d_i, and the transform of T_i at s the product of d_i/(d_i + s) and, for all j > i, of
+// Classes 0, 1, ..., n-1 are nested: class i uses the servers 0..i, so μ({0..i}) = M_i. With d_i =
+// M_i - λ_0 - ... - λ_i the normalization is Π_i (d_i + λ_i)/d_i. The transform of T_i at s is the
+// product of d_i/(d_i + s) and, for all j > i, of
 //
-//	(d_j + λ_j + s)/(d_j + s) d_j/(d_j + λ_j):
+//	(d_j + λ_j + s)/(d_j + s) d_j/(d_j + λ_j).
 //
-// T_i is a sum of independent times, exponential of rate d_i, and of rate d_j with the probability λ_j/(d_j + λ_j), else 0.
-// Its distribution is taken from partial fractions, in 300 bits; the d_j differ.
+// So T_i is a sum of independent times: an exponential time of rate d_i, and for each j > i an
+// exponential time of rate d_j with probability λ_j/(d_j + λ_j), otherwise 0. The d_j differ, and
+// partial fractions give the distribution of T_i in 300 bits.
 func TestDelaysOfNestedClusters(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 5).Draw(t, "classes")
@@ -28,8 +30,8 @@ func TestDelaysOfNestedClusters(t *testing.T) {
 		drains, left := make([]*big.Rat, n), new(big.Rat)
 		for i := range n {
 			rate := big.NewRat(rapid.Int64Range(1, 9).Draw(t, "rate"), 7)
-			drains[i] = big.NewRat(rapid.Int64Range(0, 5).Draw(t, "drain")*5+int64(i)+1, 6) // differ modulo 5
-			// The capacity that server i adds takes d_i - d_{i-1} + λ_i.
+			drains[i] = big.NewRat(rapid.Int64Range(0, 5).Draw(t, "drain")*5+int64(i)+1, 6) // distinct modulo 5
+			// Server i adds the capacity d_i - d_{i-1} + λ_i.
 			capacity := new(big.Rat).Sub(drains[i], left)
 			if capacity.Add(capacity, rate); capacity.Sign() <= 0 {
 				t.Skip("no such capacity")
@@ -40,7 +42,8 @@ func TestDelaysOfNestedClusters(t *testing.T) {
 			for s := range servers {
 				servers[s] = s
 			}
-			m.Classes = append(m.Classes, cluster.Class{Name: string(rune('a' + i)), ArrivalRate: rate, Servers: cluster.On(servers...)})
+			m.Classes = append(m.Classes, cluster.Class{Name: string(rune('a' + i)), ArrivalRate: rate,
+				Servers: cluster.On(servers...)})
 		}
 		times := oracle.Rats("1/9 1 12")
 		for _, engine := range []num.Engine{num.Float, num.Enclose} {
@@ -52,7 +55,8 @@ func TestDelaysOfNestedClusters(t *testing.T) {
 				for j, at := range times {
 					want, got := nestedTail(m, drains, i, at), r.Classes[i].Tails[j]
 					error := new(big.Float).SetMantExp(big.NewFloat(1), -200)
-					if got.Low.Cmp(new(big.Float).Add(want, error)) > 0 || got.High.Cmp(new(big.Float).Sub(want, error)) < 0 {
+					if got.Low.Cmp(new(big.Float).Add(want, error)) > 0 ||
+						got.High.Cmp(new(big.Float).Sub(want, error)) < 0 {
 						t.Errorf("%s: P(T_%d > %v) in [%v, %v], want %v", engine, i, at, got.Low, got.High, want)
 					}
 				}
@@ -61,17 +65,19 @@ func TestDelaysOfNestedClusters(t *testing.T) {
 	})
 }
 
-// nestedTail returns P(T_i > t) in a nest: the transform is Σ_k w_k d_k/(d_k + s) over k >= i.
+// nestedTail returns P(T_i > t) for nested classes: the transform is Σ_k w_k d_k/(d_k + s) over k
+// >= i.
 func nestedTail(m *cluster.Model, d []*big.Rat, i int, t *big.Rat) *big.Float {
 	const prec = 300
 	one := big.NewRat(1, 1)
 	sum := new(big.Float).SetPrec(prec)
 	for k := i; k < len(d); k++ {
-		// The residue at s = -d_k, over d_k.
+		// The residue at s = -d_k, divided by d_k.
 		w := new(big.Rat).Inv(d[k])
 		for j := i; j < len(d); j++ {
 			rate := m.Classes[j].ArrivalRate
-			above, below, first := new(big.Rat).Sub(new(big.Rat).Add(d[j], rate), d[k]), new(big.Rat).Sub(d[j], d[k]), new(big.Rat).Quo(d[j], new(big.Rat).Add(d[j], rate))
+			above, below, first := new(big.Rat).Sub(new(big.Rat).Add(d[j], rate), d[k]), new(big.Rat).Sub(d[j], d[k]),
+				new(big.Rat).Quo(d[j], new(big.Rat).Add(d[j], rate))
 			if j == i { // d_i/(d_i + s)
 				above, first = one, d[j]
 			}
@@ -91,7 +97,7 @@ func nestedTail(m *cluster.Model, d []*big.Rat, i int, t *big.Rat) *big.Float {
 }
 
 // The mean is the integral of the tail, which lies between its upper and lower sums.
-func TestMeanIsIntegralOfTail(t *testing.T) {
+func TestMeanMatchesIntegralOfTail(t *testing.T) {
 	const step, last = 0.02, 60.
 	var times []*big.Rat
 	for x := 0.; x <= last; x += step {
@@ -114,8 +120,9 @@ func TestMeanIsIntegralOfTail(t *testing.T) {
 	}
 }
 
-// A little simulation of [BC17], Section 3: at the points of a Poisson process of rate C_s the first job that server s can
-// serve leaves. It counts delays above given times in batches.
+// simulateDelays simulates the queue of [BC17], Section 3: at the points of a Poisson process of
+// rate C_s the first job that server s can serve departs. It counts the delays above given times in
+// batches.
 func simulateDelays(m *cluster.Model, times [][]float64, batches, perBatch int, seed uint64) (above [][][]float64) {
 	rng := rand.New(rand.NewPCG(seed, 1))
 	total := 0.0
@@ -184,15 +191,17 @@ func simulateDelays(m *cluster.Model, times [][]float64, batches, perBatch int, 
 	return above
 }
 
-// Simulated jobs pass the exact percentiles as often as they should: the z values of all of them, from the means of 30 batches,
-// are normal, about. By chance one is beyond 7, or the sum of squares that far off, less than once in a million seeds; the seeds are
-// fixed.
+// Simulated jobs exceed the exact percentiles as often as expected: all z values, from the means of
+// 30 batches, are approximately normal. The probability of a z value above 7, or of such a large
+// sum of squares, is below one in a million seeds; the seeds are fixed.
 func TestDelaysAgainstSimulation(t *testing.T) {
 	levels := oracle.Rats("0.5 0.9 0.95 0.99")
 	const batches = 30
 	sum, count := 0.0, 0.0
-	for seed, m := range []*cluster.Model{shopModel(), shopModel().Scale(big.NewRat(9, 5)), sparseModel(3), sparseModel(6),
-		lineModel(6, 2), lineModel(7, 3), sparseModel(8), sparseModel(7).Scale(big.NewRat(1, 2)), lineModel(8, 2).Scale(big.NewRat(9, 8)), sparseModel(9)} {
+	for seed, m := range []*cluster.Model{shopModel(), shopModel().Scale(big.NewRat(9, 5)), sparseModel(3),
+		sparseModel(6),
+		lineModel(6, 2), lineModel(7, 3), sparseModel(8), sparseModel(7).Scale(big.NewRat(1, 2)),
+		lineModel(8, 2).Scale(big.NewRat(9, 8)), sparseModel(9)} {
 		r, err := delaysOf(t.Context(), m, Question{Levels: levels}, Settings{})
 		if err != nil {
 			t.Fatal(err)
@@ -228,8 +237,8 @@ func TestDelaysAgainstSimulation(t *testing.T) {
 	}
 }
 
-// Delays fall stochastically where a capacity grows, and rise where a rate does, for every class: no percentile is on the wrong
-// side by more than its bounds, and no mean as a fraction.
+// For every class, delays fall stochastically as a capacity grows, and rise as a rate grows. No
+// percentile is on the wrong side by more than its bounds, and no mean is as a fraction.
 func TestMoreCapacityNeverHurts(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := oneSize(drawModel(t, rapid.IntRange(0, 3).Draw(t, "groups") == 0, false))
@@ -237,10 +246,12 @@ func TestMoreCapacityNeverHurts(t *testing.T) {
 		better.Servers, better.Classes = slices.Clone(m.Servers), slices.Clone(m.Classes)
 		if rapid.Bool().Draw(t, "capacity") {
 			s := rapid.IntRange(0, len(m.Servers)-1).Draw(t, "server")
-			better.Servers[s].Capacity = new(big.Rat).Mul(m.Servers[s].Capacity, big.NewRat(rapid.Int64Range(8, 20).Draw(t, "times"), 7))
+			better.Servers[s].Capacity = new(big.Rat).Mul(m.Servers[s].Capacity,
+				big.NewRat(rapid.Int64Range(8, 20).Draw(t, "times"), 7))
 		} else {
 			i := rapid.IntRange(0, len(m.Classes)-1).Draw(t, "class")
-			better.Classes[i].ArrivalRate = new(big.Rat).Mul(m.Classes[i].ArrivalRate, big.NewRat(rapid.Int64Range(1, 6).Draw(t, "times"), 7))
+			better.Classes[i].ArrivalRate = new(big.Rat).Mul(m.Classes[i].ArrivalRate,
+				big.NewRat(rapid.Int64Range(1, 6).Draw(t, "times"), 7))
 		}
 		var means, delays [2][]*num.Value
 		for k, m := range []*cluster.Model{m, &better} {
@@ -279,7 +290,8 @@ func meanJobs(t *testing.T, capacities, rates string, servers ...[]int) (jobs, d
 		m.Servers = append(m.Servers, cluster.Server{Name: string(rune('a' + s)), Capacity: c})
 	}
 	for i, l := range oracle.Rats(rates) {
-		m.Classes = append(m.Classes, cluster.Class{Name: string(rune('a' + i)), ArrivalRate: l, Servers: cluster.On(servers[i]...)})
+		m.Classes = append(m.Classes, cluster.Class{Name: string(rune('a' + i)), ArrivalRate: l,
+			Servers: cluster.On(servers[i]...)})
 	}
 	r, err := Solve(t.Context(), m, Settings{Engine: num.Exact})
 	if err != nil {
@@ -291,9 +303,10 @@ func meanJobs(t *testing.T, capacities, rates string, servers ...[]int) (jobs, d
 	return r.MeanJobs.Exact, r.MeanDelay.Exact, classes
 }
 
-// A server more for one class can cost the others more than it saves, as a road does in Braess's paradox: b gains, a loses, and
-// so does the mean over all jobs. In order of arrival so do the percentiles of a.
-func TestServerMoreForOneClassCanHurt(t *testing.T) {
+// An additional server for one class can cost the others more than it saves, as a road does in
+// Braess's paradox: b gains, but a and the mean over all jobs lose. Under first come, first served
+// the percentiles of a also grow.
+func TestExtraServerCanHurt(t *testing.T) {
 	_, before, one := meanJobs(t, "1 1", "0.9 0.4", []int{0}, []int{1})
 	_, after, two := meanJobs(t, "1 1", "0.9 0.4", []int{0}, []int{0, 1})
 	if want := oracle.Rats("290/39 7730/1001"); before.Cmp(want[0]) != 0 || after.Cmp(want[1]) != 0 {
@@ -304,7 +317,8 @@ func TestServerMoreForOneClassCanHurt(t *testing.T) {
 	}
 }
 
-// The mean number of jobs is not convex in the capacities: at the middle of two points it is above the mean of theirs.
+// The mean number of jobs is not convex in the capacities: at the midpoint of two points it exceeds
+// the average of the two means.
 func TestMeanJobsAreNotConvex(t *testing.T) {
 	jobs := func(capacities string) *big.Rat {
 		x, _, _ := meanJobs(t, capacities, "11 11", []int{0, 1}, []int{0, 2})

@@ -13,13 +13,15 @@ import (
 )
 
 // Servers that share no class are M/M/1 queues: P(T > t) is a mixture of two exponentials.
-func TestDelaysOfAllIsAMixture(t *testing.T) {
+func TestDelaysOfAllMatchMixture(t *testing.T) {
 	levels := oracle.Rats("0.001 1/2 19/20 99/100 0.999999")
-	for _, c := range []struct{ capacity, rate [2]int64 }{{[2]int64{10, 10}, [2]int64{3, 9}}, {[2]int64{100, 1}, [2]int64{99, 0}}, {[2]int64{2, 2}, [2]int64{1, 1}}, {[2]int64{1000, 2}, [2]int64{990, 1}}} {
+	for _, c := range []struct{ capacity, rate [2]int64 }{{[2]int64{10, 10}, [2]int64{3, 9}},
+		{[2]int64{100, 1}, [2]int64{99, 0}}, {[2]int64{2, 2}, [2]int64{1, 1}}, {[2]int64{1000, 2}, [2]int64{990, 1}}} {
 		m := &cluster.Model{}
 		for k, name := range []string{"a", "b"} {
 			m.Servers = append(m.Servers, cluster.Server{Name: name, Capacity: big.NewRat(c.capacity[k], 1)})
-			m.Classes = append(m.Classes, cluster.Class{Name: name, ArrivalRate: big.NewRat(c.rate[k], 1), Servers: cluster.On(k)})
+			m.Classes = append(m.Classes, cluster.Class{Name: name, ArrivalRate: big.NewRat(c.rate[k], 1),
+				Servers: cluster.On(k)})
 		}
 		got, err := quantilesOf(t.Context(), m, levels, Settings{})
 		if err != nil {
@@ -38,14 +40,15 @@ func TestDelaysOfAllIsAMixture(t *testing.T) {
 			if !(high-low <= 1.01e-9*low) || !(low <= v.Float && v.Float <= high) {
 				t.Errorf("%+v: level %v is in [%v, %v]", c, levels[k], low, high)
 			}
-			if !(tail(low*(1-1e-12)) >= rest*(1-1e-13) && tail(high*(1+1e-12)) <= rest*(1+1e-13)) { // the rounding of exp
-				t.Errorf("%+v: level %v is not in [%v, %v], where the tail is %v and %v", c, levels[k], low, high, tail(low), tail(high))
+			if !(tail(low*(1-1e-12)) >= rest*(1-1e-13) && tail(high*(1+1e-12)) <= rest*(1+1e-13)) { // rounding of exp
+				t.Errorf("%+v: level %v is not in [%v, %v], where the tail is %v and %v", c, levels[k], low, high,
+					tail(low), tail(high))
 			}
 		}
 	}
 }
 
-// Without jobs there are no quantiles, and with one class they are its own.
+// Without arrivals there are no quantiles. With one class they are its own.
 func TestDelaysOfAllOfOne(t *testing.T) {
 	m := shopModel()
 	m.Classes[1].ArrivalRate = new(big.Rat)
@@ -69,8 +72,8 @@ func TestDelaysOfAllOfOne(t *testing.T) {
 	}
 }
 
-// Quantiles of all jobs end with their context, in whatever round.
-func TestDelaysOfAllEnd(t *testing.T) {
+// Quantiles of all jobs stop when their context is cancelled, in any round.
+func TestDelaysOfAllCancelled(t *testing.T) {
 	m := shopModel()
 	levels := oracle.Rats("0.5 0.99")
 	ask := func(ctx context.Context) error {

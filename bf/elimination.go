@@ -223,8 +223,8 @@ func (e *eliminator) measure(ctx context.Context, l *plan) (measures, error) {
 
 // solve solves a stable component. Rates and capacities that do not fit a float64 are rounded both
 // ways. The normalization, the mean numbers of jobs and the utilizations grow with every rate and
-// fall with every capacity, so they lie between those of a component with less load and one with
-// more.
+// fall with every capacity, so they lie between those of a component with a lower load and one
+// with a higher load.
 func (e *eliminator) solve(ctx context.Context, l *plan) (measures, error) {
 	switch {
 	case l.s.MaxJobs > 0 && l.s.ByClass:

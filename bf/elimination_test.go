@@ -21,27 +21,31 @@ import (
 	"pgregory.net/rapid"
 )
 
-// treeModel has servers in a tree, each with a class of its own and one that it shares with its parent, server (s-1)/arity, at a
-// part of the critical load that no more than half of a server takes.
+// treeModel has servers in a tree. Each has a class that only it serves, and a class that it shares
+// with its parent, server (s-1)/arity. The load is a fraction of the critical load, of which no
+// class takes more than half of a server.
 func treeModel(servers, arity int, load *big.Rat) *cluster.Model {
 	m := &cluster.Model{}
 	rate := func(share int64) *big.Rat { return new(big.Rat).Mul(load, big.NewRat(share, 8)) }
 	for s := range servers {
 		m.Servers = append(m.Servers, cluster.Server{Name: fmt.Sprint("s", s), Capacity: big.NewRat(int64(4+s%3), 4)})
-		m.Classes = append(m.Classes, cluster.Class{Name: fmt.Sprint("own", s), ArrivalRate: rate(3), Servers: cluster.On(s)})
+		m.Classes = append(m.Classes, cluster.Class{Name: fmt.Sprint("own", s), ArrivalRate: rate(3),
+			Servers: cluster.On(s)})
 		if s > 0 {
-			m.Classes = append(m.Classes, cluster.Class{Name: fmt.Sprint("with", s), ArrivalRate: rate(5), Servers: cluster.On((s-1)/arity, s)})
+			m.Classes = append(m.Classes, cluster.Class{Name: fmt.Sprint("with", s), ArrivalRate: rate(5),
+				Servers: cluster.On((s-1)/arity, s)})
 		}
 	}
 	return m
 }
 
-// holdWithin holds the float64 numbers of a result against fractions.
-func holdWithin(t oracle.Tester, name string, r *Result, want oracle.Answer) {
+// checkWithin compares the float64 numbers of a result with fractions.
+func checkWithin(t oracle.Tester, name string, r *Result, want oracle.Answer) {
 	t.Helper()
 	check := func(what string, got float64, want *big.Rat) {
 		if e := relativeError(got, want); !(e <= r.RelativeErrorBound) {
-			t.Errorf("%s: %s is %v, want %s: relative error %g, bound %g", name, what, got, want.FloatString(20), e, r.RelativeErrorBound)
+			t.Errorf("%s: %s is %v, want %s: relative error %g, bound %g", name, what, got, want.FloatString(20), e,
+				r.RelativeErrorBound)
 		}
 	}
 	check("Z", r.Normalization.Float, want.Normalization)
@@ -53,7 +57,7 @@ func holdWithin(t oracle.Tester, name string, r *Result, want oracle.Answer) {
 	}
 }
 
-// widthOf returns the width of a model whose servers can be eliminated, else 0.
+// widthOf returns the width of a model whose servers can be eliminated, otherwise 0.
 func widthOf(t *rapid.T, m *cluster.Model) int {
 	p, err := prepare(t.Context(), m)
 	if err != nil {
@@ -73,8 +77,9 @@ func widthOf(t *rapid.T, m *cluster.Model) int {
 	return width
 }
 
-// Elimination has the answer of the literal recursion within its bound, on all models whose servers are few enough at a time; others are
-// refused with the width. Numbers too long for float64 are answered between those of rounded ones.
+// Elimination matches the reference recursion within its bound on all models with a small width;
+// other models get an error with the width. Numbers too long for float64 get answers between those
+// for rounded numbers.
 func TestEliminationAgrees(t *testing.T) {
 	solved := 0
 	rapid.Check(t, func(t *rapid.T) {
@@ -91,14 +96,16 @@ func TestEliminationAgrees(t *testing.T) {
 			if !strings.Contains(err.Error(), "width") {
 				t.Fatalf("%v does not name the width", err)
 			}
-		case errors.As(err, &bad) && bad.Path == "Lattice": // a group of which jobs choose several
+		case errors.As(err, &bad) && bad.Path == "Lattice": // jobs choose several servers of a group
 		case long && (errors.Is(err, ErrDigits) || errors.Is(err, ErrRange)):
 		case err != nil:
 			t.Fatal(err)
 		default:
 			solved++
-			holdWithin(t, "elimination", r, oracle.Solve(m))
-			if slices.ContainsFunc(r.Parts, func(p Part) bool { return p.Lattice != EliminationLattice || p.Width > elimination.MaxWidth }) {
+			checkWithin(t, "elimination", r, oracle.Solve(m))
+			if slices.ContainsFunc(r.Parts, func(p Part) bool {
+				return p.Lattice != EliminationLattice || p.Width > elimination.MaxWidth
+			}) {
 				t.Fatalf("parts %+v", r.Parts)
 			}
 		}
@@ -108,7 +115,8 @@ func TestEliminationAgrees(t *testing.T) {
 	}
 }
 
-// Trees beyond every table are solved by elimination, chosen by itself, within 1e-9; work is conserved, Σ_s C_s P(s busy) = Σ_i λ_i.
+// Trees too large for any table are automatically solved by elimination, within 1e-9. They conserve
+// work: Σ_s C_s P(s busy) = Σ_i λ_i.
 func TestTreesByElimination(t *testing.T) {
 	for _, servers := range []int{15, 63, 1023} {
 		m := treeModel(servers, 2, big.NewRat(4, 5))
@@ -116,10 +124,11 @@ func TestTreesByElimination(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if by := r.Parts[0].Lattice; by != EliminationLattice && servers > 30 || len(r.Parts) != 1 || r.RelativeErrorBound > 1e-9 {
+		if by := r.Parts[0].Lattice; by != EliminationLattice && servers > 30 || len(r.Parts) != 1 ||
+			r.RelativeErrorBound > 1e-9 {
 			t.Errorf("%d servers: %+v, bound %g", servers, r.Parts, r.RelativeErrorBound)
 		}
-		conserves(t, m, r)
+		checkConservation(t, m, r)
 		if servers > 30 {
 			continue
 		}
@@ -135,7 +144,7 @@ func TestTreesByElimination(t *testing.T) {
 	}
 }
 
-// A ladder, by elimination and by sets of servers; a longer one conserves its work.
+// Elimination of a ladder matches sets of servers; a longer ladder conserves work.
 func TestLaddersByElimination(t *testing.T) {
 	ladder := func(columns int) *cluster.Model {
 		m := &cluster.Model{}
@@ -143,7 +152,8 @@ func TestLaddersByElimination(t *testing.T) {
 			m.Servers = append(m.Servers, cluster.Server{Name: fmt.Sprint("s", s), Capacity: big.NewRat(1, 1)})
 			for _, next := range []int{s - 2, s - s%2} {
 				if next >= 0 && next != s {
-					m.Classes = append(m.Classes, cluster.Class{Name: fmt.Sprint("with", next, "-", s), ArrivalRate: big.NewRat(int64(4+s%3), 10), Servers: cluster.On(next, s)})
+					m.Classes = append(m.Classes, cluster.Class{Name: fmt.Sprint("with", next, "-", s),
+						ArrivalRate: big.NewRat(int64(4+s%3), 10), Servers: cluster.On(next, s)})
 				}
 			}
 		}
@@ -154,7 +164,7 @@ func TestLaddersByElimination(t *testing.T) {
 	if err != nil || e.Parts[0].Width != 2 {
 		t.Fatal(e, err)
 	}
-	holdWithin(t, "ladder", e, oracle.Solve(m))
+	checkWithin(t, "ladder", e, oracle.Solve(m))
 	m = ladder(16)
 	if e, err = Solve(t.Context(), m, Settings{RelTol: 1e-4}); err != nil || e.Parts[0].Lattice != EliminationLattice {
 		t.Fatal(e, err)
@@ -172,7 +182,7 @@ func TestLaddersByElimination(t *testing.T) {
 	}
 }
 
-// A line of 60 servers, by elimination and by its connected sets, and one of 2000.
+// Elimination of a line of 60 servers matches its connected sets; a line of 2000 conserves work.
 func TestLinesByElimination(t *testing.T) {
 	m := lineModel(60, 2)
 	for i := range m.Servers {
@@ -200,15 +210,17 @@ func TestLinesByElimination(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	conserves(t, long, r)
+	checkConservation(t, long, r)
 }
 
-// Groups of which jobs take all servers are servers of their capacity: trees and rings of them are eliminated, by themselves where nothing else is possible.
+// Groups of which jobs take all servers are servers of their total capacity. Trees and rings of
+// them are eliminated, automatically if nothing else is possible.
 func TestGroupsByElimination(t *testing.T) {
 	grouped := func(m *cluster.Model) *cluster.Model {
 		g := &cluster.Model{}
 		for _, s := range m.Servers {
-			g.Servers = append(g.Servers, cluster.Server{Name: s.Name, Count: 3, Capacity: new(big.Rat).Quo(s.Capacity, big.NewRat(3, 1))})
+			g.Servers = append(g.Servers, cluster.Server{Name: s.Name, Count: 3,
+				Capacity: new(big.Rat).Quo(s.Capacity, big.NewRat(3, 1))})
 		}
 		for _, k := range m.Classes {
 			all := cluster.Class{Name: k.Name, ArrivalRate: k.ArrivalRate}
@@ -236,30 +248,36 @@ func TestGroupsByElimination(t *testing.T) {
 			t.Errorf("parts %+v", got.Parts)
 		}
 		for i, x := range want.Classes {
-			if y := got.Classes[i].MeanJobs.Float; !(math.Abs(y-x.MeanJobs.Float) <= 2*want.RelativeErrorBound*x.MeanJobs.Float) {
+			within := 2 * want.RelativeErrorBound * x.MeanJobs.Float
+			if y := got.Classes[i].MeanJobs.Float; !(math.Abs(y-x.MeanJobs.Float) <= within) {
 				t.Errorf("class %d: %v jobs, want %v", i, y, x.MeanJobs.Float)
 			}
 		}
 	}
 }
 
-// rackModel has racks of servers, of which jobs draw one each, with an uplink for each rack and a core for all.
+// rackModel has racks of servers, one uplink per rack, and a core for all. Jobs draw one server of
+// a rack.
 func rackModel(racks, servers int) *cluster.Model {
 	m := &cluster.Model{Servers: []cluster.Server{{Name: "core", Capacity: big.NewRat(int64(racks), 2)}}}
 	for k := range racks {
 		rack, up := len(m.Servers), len(m.Servers)+1
-		m.Servers = append(m.Servers, cluster.Server{Name: fmt.Sprint("rack", k), Count: servers, Capacity: big.NewRat(1, 1)},
+		m.Servers = append(m.Servers, cluster.Server{Name: fmt.Sprint("rack", k), Count: servers,
+			Capacity: big.NewRat(1, 1)},
 			cluster.Server{Name: fmt.Sprint("up", k), Capacity: big.NewRat(int64(1+k%3), 1)})
 		m.Classes = append(m.Classes,
-			cluster.Class{Name: fmt.Sprint("local", k), ArrivalRate: big.NewRat(int64(3*servers), 5), Servers: []cluster.Choice{{Server: rack, Choose: 1}}},
-			cluster.Class{Name: fmt.Sprint("read", k), ArrivalRate: big.NewRat(int64(servers), 5), Servers: []cluster.Choice{{Server: rack, Choose: 1}, {Server: up, Choose: 1}}},
+			cluster.Class{Name: fmt.Sprint("local", k), ArrivalRate: big.NewRat(int64(3*servers), 5),
+				Servers: []cluster.Choice{{Server: rack, Choose: 1}}},
+			cluster.Class{Name: fmt.Sprint("read", k), ArrivalRate: big.NewRat(int64(servers), 5),
+				Servers: []cluster.Choice{{Server: rack, Choose: 1}, {Server: up, Choose: 1}}},
 			cluster.Class{Name: fmt.Sprint("far", k), ArrivalRate: big.NewRat(2, 3), Servers: cluster.On(0, up)})
 	}
 	return m
 }
 
-// Groups from which jobs draw one server each are written out: racks that hang on uplinks are a tree, and have the means of counts of servers, and those of fractions. Where there are too many counts elimination
-// takes over by itself, and conserves work.
+// Groups from which jobs draw one server each are expanded. Racks with uplinks form a tree, and
+// their means match counts of servers and fractions. If there are too many counts, elimination
+// takes over automatically, and work is conserved.
 func TestDrawsByElimination(t *testing.T) {
 	for _, m := range []*cluster.Model{rackModel(2, 3), rackModel(1, 12)} {
 		want, err := Solve(t.Context(), m, Settings{Engine: num.Enclose, Lattice: SymmetricLattice})
@@ -299,7 +317,7 @@ func TestDrawsByElimination(t *testing.T) {
 		for _, s := range exact.Servers {
 			want.Busy = append(want.Busy, s.Utilization.Exact)
 		}
-		holdWithin(t, "draws", r, want)
+		checkWithin(t, "draws", r, want)
 	})
 	m := rackModel(6, 40)
 	factors := oracle.Rats("1/2 1")
@@ -308,7 +326,8 @@ func TestDrawsByElimination(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, r := range sweep {
-		if r.Parts[0].Lattice != EliminationLattice || r.Parts[0].States != 247 || r.Parts[0].Width != 1 || r.RelativeErrorBound > 1e-9 {
+		if r.Parts[0].Lattice != EliminationLattice || r.Parts[0].States != 247 || r.Parts[0].Width != 1 ||
+			r.RelativeErrorBound > 1e-9 {
 			t.Errorf("%+v, bound %g", r.Parts, r.RelativeErrorBound)
 		}
 		works, arrives := 0.0, new(big.Rat)
@@ -341,7 +360,7 @@ func TestDrawsByElimination(t *testing.T) {
 	}
 }
 
-// A ladder of 2x5 servers has a width of 2, and the means and distributions of the tables.
+// A ladder of 2x5 servers has width 2. Its means and distributions match the tables.
 func TestLadderDistributionsByElimination(t *testing.T) {
 	m, q, s := gridModel(2, 5), Question{MaxJobs: 4, ByClass: true}, Settings{RelTol: 1e-4}
 	s.Engine = num.Enclose
@@ -368,8 +387,8 @@ func TestLadderDistributionsByElimination(t *testing.T) {
 	}
 }
 
-// A grid of three rows is refused with its width: by name, and where the tables do not fit.
-func TestWideGridsAreRefused(t *testing.T) {
+// A grid of three rows is rejected with its width: on request, and if the tables do not fit.
+func TestWideGridsRejected(t *testing.T) {
 	for lattice, want := range map[Lattice]string{
 		EliminationLattice: "model = a width of 3 or more: want ",
 		"":                 "one by one takes a width of 3 or more, and 2 is the limit",
@@ -382,8 +401,8 @@ func TestWideGridsAreRefused(t *testing.T) {
 	}
 }
 
-// conserves checks that as much capacity works as work arrives, within the bounds.
-func conserves(t *testing.T, m *cluster.Model, r *Result) {
+// checkConservation checks that the busy capacity equals the arriving work, within the bounds.
+func checkConservation(t *testing.T, m *cluster.Model, r *Result) {
 	t.Helper()
 	arrives, works, off := new(big.Rat), 0.0, 0.0
 	for i := range m.Classes {
@@ -400,7 +419,7 @@ func conserves(t *testing.T, m *cluster.Model, r *Result) {
 	}
 }
 
-// agree holds a result against enclosures.
+// agree compares a result with enclosures.
 func agree(t *testing.T, got, want *Result) {
 	t.Helper()
 	check := func(what string, x, y num.Value) {
@@ -423,7 +442,7 @@ func agree(t *testing.T, got, want *Result) {
 	}
 }
 
-// A large model without an answer has classes that show it, on every road, and soon.
+// A large unstable model fails fast on every lattice, with a witness set of classes.
 func TestLargeUnstable(t *testing.T) {
 	for _, servers := range []int{60, 1023} {
 		m := treeModel(servers, 2, big.NewRat(4, 5))
@@ -443,16 +462,18 @@ func TestLargeUnstable(t *testing.T) {
 	}
 }
 
-// What elimination does not give is refused by name.
-func TestEliminationRefuses(t *testing.T) {
+// Elimination rejects unsupported questions and names them.
+func TestEliminationRejects(t *testing.T) {
 	tree := treeModel(9, 2, big.NewRat(1, 2))
 	pool := &cluster.Model{Servers: []cluster.Server{{Name: "pool", Count: 5, Capacity: big.NewRat(1, 1)}},
-		Classes: []cluster.Class{{Name: "c", ArrivalRate: big.NewRat(1, 1), Servers: []cluster.Choice{{Server: 0, Choose: 2}}}}}
+		Classes: []cluster.Class{{Name: "c", ArrivalRate: big.NewRat(1, 1),
+			Servers: []cluster.Choice{{Server: 0, Choose: 2}}}}}
 	clique := &cluster.Model{}
 	for s := range 9 {
 		clique.Servers = append(clique.Servers, cluster.Server{Name: fmt.Sprint("s", s), Capacity: big.NewRat(9, 1)})
 		for r := range s {
-			clique.Classes = append(clique.Classes, cluster.Class{Name: fmt.Sprint(r, s), ArrivalRate: big.NewRat(1, 1), Servers: cluster.On(r, s)})
+			clique.Classes = append(clique.Classes, cluster.Class{Name: fmt.Sprint(r, s), ArrivalRate: big.NewRat(1, 1),
+				Servers: cluster.On(r, s)})
 		}
 	}
 	solve := func(m *cluster.Model, engine num.Engine) error {
@@ -483,13 +504,15 @@ func TestEliminationRefuses(t *testing.T) {
 	if err := solve(clique, num.Auto); !errors.As(err, &large) || !strings.Contains(err.Error(), "width of 8 or more") {
 		t.Errorf("a clique of 9 servers: %v, want its width 8", err)
 	}
-	if err := solve(pool, num.Auto); !strings.Contains(err.Error(), "drawing several servers links the whole group, a width of 4 or more") {
+	linked := "drawing several servers links the whole group, a width of 4 or more"
+	if err := solve(pool, num.Auto); !strings.Contains(err.Error(), linked) {
 		t.Errorf("a pool: %v", err)
 	}
 	ladder := gridModel(2, 30)
 	ladder.Servers = append(ladder.Servers, cluster.Server{Name: "unused", Capacity: big.NewRat(1, 1)})
 	_, err := Solve(t.Context(), ladder, Settings{Lattice: EliminationLattice, MaxBytes: 1 << 18})
-	if !errors.As(err, &large) || !strings.Contains(err.Error(), "(of 88 on 61: ") || !strings.Contains(err.Error(), "MiB, more than the limit of 0.25; or a tolerance of 1e-6") {
+	if !errors.As(err, &large) || !strings.Contains(err.Error(), "(of 88 on 61: ") ||
+		!strings.Contains(err.Error(), "MiB, more than the limit of 0.25; or a tolerance of 1e-6") {
 		t.Errorf("a ladder in little memory: %v", err)
 	}
 	wide := &plan{query: query{problem: &recursion.Problem{}}, method: &eliminator{Order: &elimination.Order{Width: 2}}}
@@ -498,14 +521,17 @@ func TestEliminationRefuses(t *testing.T) {
 		1e-6: "or a tolerance of 1e-3, ",
 		1e-3: "more than 1e+11 products",
 	} {
-		if err := wide.workError(&num.TooLargeError{}, elimination.Settings{Tolerance: tolerance, MaxWork: 1e11}); !strings.Contains(err.Error(), want) ||
+		if err := wide.workError(&num.TooLargeError{},
+			elimination.Settings{Tolerance: tolerance, MaxWork: 1e11}); !strings.Contains(err.Error(), want) ||
 			strings.Contains(err.Error(), "tolerance") != (tolerance < 1e-3) {
 			t.Errorf("tolerance %g: %v", tolerance, err)
 		}
 	}
 }
 
-// Where an answer is beyond the range of float64 that is said, not that tables are too large, which are no help: of a ring asked for by name, and of a tree that is eliminated by itself.
+// If an answer exceeds the range of float64, the error says so. It does not blame the size of the
+// tables, which would not help: for a ring with elimination requested, and for a tree that is
+// eliminated automatically.
 func TestEliminationBeyondDoubles(t *testing.T) {
 	tiny := new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).Exp(big.NewInt(10), big.NewInt(323), nil))
 	scaled := func(m *cluster.Model) *cluster.Model {
@@ -517,12 +543,14 @@ func TestEliminationBeyondDoubles(t *testing.T) {
 	for _, c := range []struct {
 		model *cluster.Model
 		s     Settings
-	}{{ring(3), Settings{Lattice: EliminationLattice, RelTol: 1e-3}}, {treeModel(63, 2, big.NewRat(4, 5)), Settings{}}} {
+	}{{ring(3), Settings{Lattice: EliminationLattice, RelTol: 1e-3}},
+		{treeModel(63, 2, big.NewRat(4, 5)), Settings{}}} {
 		m := scaled(c.model)
 		_, err := Solve(t.Context(), m, c.s)
 		var bad *num.InputError
 		var large *num.TooLargeError
-		if !errors.As(err, &bad) || errors.As(err, &large) || !strings.Contains(err.Error(), "count time, or work, in other units") {
+		if !errors.As(err, &bad) || errors.As(err, &large) ||
+			!strings.Contains(err.Error(), "count time, or work, in other units") {
 			t.Errorf("%v: %v", c.s, err)
 		}
 		c.s.Engine = num.Float
@@ -532,7 +560,7 @@ func TestEliminationBeyondDoubles(t *testing.T) {
 	}
 }
 
-// A sweep eliminates in one order and gives what single solutions give.
+// A sweep eliminates in one order and matches individual solutions.
 func TestEliminationSweeps(t *testing.T) {
 	m := treeModel(40, 3, big.NewRat(1, 1))
 	factors := oracle.Rats("1/2 0 9/10")
@@ -546,20 +574,23 @@ func TestEliminationSweeps(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if f.Sign() > 0 && (sweep[i].MeanJobs != one.MeanJobs || sweep[i].Parts[0].Lattice != EliminationLattice || sweep[i].Parts[0].Why != one.Parts[0].Why) {
-				t.Errorf("factor %v: %v, %+v; alone %v, %+v", f, sweep[i].MeanJobs, sweep[i].Parts, one.MeanJobs, one.Parts)
+			if f.Sign() > 0 && (sweep[i].MeanJobs != one.MeanJobs || sweep[i].Parts[0].Lattice != EliminationLattice ||
+				sweep[i].Parts[0].Why != one.Parts[0].Why) {
+				t.Errorf("factor %v: %v, %+v; alone %v, %+v", f, sweep[i].MeanJobs, sweep[i].Parts, one.MeanJobs,
+					one.Parts)
 			}
 		}
 	}
 }
 
-// The derivatives of the mean number of jobs by elimination are those by the recursions, within both bounds; a class without arrivals has one, too.
+// The derivatives of the mean number of jobs by elimination match those by the recursions, within
+// both bounds. A class without arrivals also has a derivative.
 func TestEliminationGradients(t *testing.T) {
 	for seed := range uint64(12) {
 		rng := rand.New(rand.NewPCG(seed, 4))
 		m := oracle.ScaleTo(drawForest(rng, 2+rng.IntN(6)), big.NewRat(1+rng.Int64N(98), 100))
 		s := Settings{Lattice: EliminationLattice}
-		if seed < 2 { // a ring, of width 2
+		if seed < 2 { // a ring of width 2
 			m, s.RelTol = ring(3+int(seed)), 1e-4
 		}
 		want, err := gradientOf(t.Context(), m, Settings{Engine: num.Exact})
@@ -575,7 +606,8 @@ func TestEliminationGradients(t *testing.T) {
 				low, _ := c[0][i].Low.Rat(nil)
 				high, _ := c[0][i].High.Rat(nil)
 				if low.Cmp(x.Exact) > 0 || high.Cmp(x.Exact) < 0 {
-					t.Errorf("seed %d: derivative %d is %v in [%v, %v], want %v", seed, i, c[0][i].Float, low, high, x.Float)
+					t.Errorf("seed %d: derivative %d is %v in [%v, %v], want %v", seed, i, c[0][i].Float, low, high,
+						x.Float)
 				}
 			}
 		}
@@ -585,7 +617,7 @@ func TestEliminationGradients(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const h = 1 << 10 // a difference on either side is near the derivative, to the square of 1/h
+	const h = 1 << 10 // a symmetric difference has an error of the order of h^-2
 	at := func(up int64) float64 {
 		n := *m
 		n.Classes = slices.Clone(m.Classes)
@@ -601,8 +633,9 @@ func TestEliminationGradients(t *testing.T) {
 	}
 }
 
-// The derivatives of the means of each class by elimination are those of the recursions, in fractions, within bounds that are close where terms do not cancel; rows that are
-// alike, classes without arrivals and classes of other sizes have theirs.
+// The derivatives of the means of each class by elimination match those of the recursions, in
+// fractions. Their bounds are tight if terms do not cancel. Identical rows, classes without
+// arrivals and classes with different sizes have derivatives, too.
 func TestClassGradientsByElimination(t *testing.T) {
 	check := func(m *cluster.Model, s Settings, within float64) {
 		t.Helper()
@@ -630,8 +663,9 @@ func TestClassGradientsByElimination(t *testing.T) {
 						largest = max(largest, math.Abs(x.Float))
 					}
 					for j, x := range c[1] {
-						if y := c[0][j]; !inside(y, x.Exact) || boundsWidth(y) > within*largest {
-							t.Errorf("class %d, measure %d, number %d: %v in [%v, %v], want %v", i, k, j, y.Float, y.Low, y.High, x.Float)
+						if y := c[0][j]; !encloses(y, x.Exact) || boundsWidth(y) > within*largest {
+							t.Errorf("class %d, measure %d, number %d: %v in [%v, %v], want %v", i, k, j, y.Float,
+								y.Low, y.High, x.Float)
 						}
 					}
 				}
@@ -662,8 +696,9 @@ func TestClassGradientsByElimination(t *testing.T) {
 	check(never, Settings{Lattice: EliminationLattice}, 1e-7)
 }
 
-// On a tree beyond every table the derivatives of the means of each class, which take elimination by themselves, add up to those of the mean number of all jobs, have the signs that they must
-// have, and are near differences.
+// On a tree too large for any table, the derivatives of the means of each class use elimination
+// automatically. They add up to those of the mean number of all jobs, have the right signs, and are
+// near difference quotients.
 func TestLargeClassGradients(t *testing.T) {
 	m := treeModel(30, 2, big.NewRat(4, 5))
 	g, err := gradientsOf(t.Context(), m, Settings{RelTol: 1e-6})
@@ -692,7 +727,7 @@ func TestLargeClassGradients(t *testing.T) {
 	}
 	sums(func(p *Partials) []num.Value { return p.ArrivalRates }, all.ArrivalRates, 1)
 	sums(func(p *Partials) []num.Value { return p.Capacities }, all.Capacities, -1)
-	const h = 1 << 10 // a difference on either side is near the derivative, to the square of 1/h
+	const h = 1 << 10 // a symmetric difference has an error of the order of h^-2
 	at := func(up int64) *Result {
 		n := *m
 		n.Servers = slices.Clone(m.Servers)
@@ -712,15 +747,18 @@ func TestLargeClassGradients(t *testing.T) {
 	}
 }
 
-// What graphs take too long for is eliminated, unless its numbers do not allow it; what takes too much work that way, too, is refused.
-func TestClassGradientsTakeElimination(t *testing.T) {
+// Derivatives that take too long on graphs are eliminated, unless their numbers do not allow it. If
+// that also takes too much work, there is an error.
+func TestSlowClassGradientsEliminated(t *testing.T) {
 	for _, c := range []struct {
 		capacity *big.Rat
 		want     Lattice
-	}{{big.NewRat(1, 1), EliminationLattice}, {new(big.Rat), ConnectedLattice}, {new(big.Rat).SetFrac(big.NewInt(1<<60+1), big.NewInt(1<<59+1)), ConnectedLattice}} {
+	}{{big.NewRat(1, 1), EliminationLattice}, {new(big.Rat), ConnectedLattice},
+		{new(big.Rat).SetFrac(big.NewInt(1<<60+1), big.NewInt(1<<59+1)), ConnectedLattice}} {
 		m := lineModel(70, 2)
 		m.Servers[4].Capacity = c.capacity
-		plans, err := oracle.Must(prepare(t.Context(), m)).gradientPlans(t.Context(), checkedRequest(Settings{}), true, false)
+		p := oracle.Must(prepare(t.Context(), m))
+		plans, err := p.gradientPlans(t.Context(), checkedRequest(Settings{}), true, false)
 		if err != nil || len(plans) != 1 || plans[0].lattice != c.want {
 			t.Errorf("capacity %v: %v, %v", c.capacity, plans, err)
 		}
@@ -732,11 +770,13 @@ func TestClassGradientsTakeElimination(t *testing.T) {
 	}
 }
 
-// Numbers of jobs of each class are those of the other lattices, where rows that are alike share a class, too. Those of all jobs together are
-// refused, or left out beside them.
+// The distributions of the jobs of each class match the other lattices, including identical rows
+// that share a class. The distribution of all jobs is rejected, or omitted if distributions by
+// class are requested.
 func TestEliminationDistributions(t *testing.T) {
 	m := treeModel(8, 2, big.NewRat(4, 5))
-	m.Classes = append(m.Classes, cluster.Class{Name: "twin", ArrivalRate: big.NewRat(1, 10), Servers: cluster.On(0, 1)})
+	m.Classes = append(m.Classes, cluster.Class{Name: "twin", ArrivalRate: big.NewRat(1, 10),
+		Servers: cluster.On(0, 1)})
 	m.Classes = append(m.Classes, cluster.Class{Name: "never", ArrivalRate: new(big.Rat), Servers: cluster.On(3)})
 	m.Servers = append(m.Servers, cluster.Server{Name: "apart", Capacity: big.NewRat(1, 1)})
 	m.Classes = append(m.Classes, cluster.Class{Name: "apart", ArrivalRate: big.NewRat(1, 3), Servers: cluster.On(8)})
@@ -773,31 +813,37 @@ func TestEliminationDistributions(t *testing.T) {
 	}
 }
 
-// Where elimination has the distributions of single classes sooner than tables it gives these, and the tables the rest, the distribution of all jobs among it: all are those of connected sets alone. So
-// they are in a sweep; a class whose numbers are too long for float64, or engines other than float, keep to tables.
-func TestDistributionsBesideTables(t *testing.T) {
+// If elimination finds the distributions by class faster than tables, it computes these, and the
+// tables compute the rest, including the distribution of all jobs. All match connected sets, also
+// in a sweep. A class whose numbers are too long for float64, and engines other than float, use
+// tables only.
+func TestDistributionsWithTables(t *testing.T) {
 	line := lineModel(14, 2)
-	line.Classes = append(line.Classes, cluster.Class{Name: "twin", ArrivalRate: big.NewRat(1, 10), Servers: cluster.On(4, 5)})
+	line.Classes = append(line.Classes,
+		cluster.Class{Name: "twin", ArrivalRate: big.NewRat(1, 10), Servers: cluster.On(4, 5)})
 	for _, m := range []*cluster.Model{line, treeModel(12, 2, big.NewRat(4, 5)), lineModel(24, 2)} {
 		q, s := Question{MaxJobs: 20, ByClass: true}, Settings{}
 		got, err := Answer(t.Context(), m, q, s)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if why := got.Parts[0].Why; got.Parts[0].Lattice == EliminationLattice || !strings.HasSuffix(why, "; distributions of single classes by elimination") || got.RelativeErrorBound > 1e-9 {
+		if why := got.Parts[0].Why; got.Parts[0].Lattice == EliminationLattice ||
+			!strings.HasSuffix(why, "; distributions of single classes by elimination") ||
+			got.RelativeErrorBound > 1e-9 {
 			t.Errorf("%s, bound %v", why, got.RelativeErrorBound)
 		}
 		sweep, err := sweepLoads(t.Context(), m, oracle.Rats("1/2 1"), q, s)
 		if err != nil || sweep[1].Classes[3].JobsDistribution[7] != got.Classes[3].JobsDistribution[7] {
 			t.Errorf("%v in a sweep, %v", sweep, err)
 		}
-		s.Lattice = ConnectedLattice // by a graph alone
+		s.Lattice = ConnectedLattice // by a graph only
 		want, err := Answer(t.Context(), m, q, s)
 		if err != nil {
 			t.Fatal(err)
 		}
 		near := func(what string, x, y num.Value) {
-			if within := got.RelativeErrorBound + want.RelativeErrorBound + 0x1p-50; !oracle.Near(x.Float, y.Float, within) {
+			within := got.RelativeErrorBound + want.RelativeErrorBound + 0x1p-50
+			if !oracle.Near(x.Float, y.Float, within) {
 				t.Errorf("%s: %v, %v within %g", what, x.Float, y.Float, within)
 			}
 		}
@@ -824,16 +870,18 @@ func TestDistributionsBesideTables(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		q := oracle.Must(p.query(0, c.engine, 128, request{Question: Question{MaxJobs: 20, ByClass: true}, Settings: Settings{MaxBytes: 1 << 30}}))
+		q := oracle.Must(p.query(0, c.engine, 128,
+			request{Question: Question{MaxJobs: 20, ByClass: true}, Settings: Settings{MaxBytes: 1 << 30}}))
 		if l, err := p.plan(t.Context(), 0, q); err != nil || l.rows != nil {
 			t.Errorf("%+v, %v", l, err)
 		}
 	}
 }
 
-// The distribution of all jobs runs over a graph, and takes that of connected sets where it is smaller than the table of the means; it is that of the table. Beside what elimination gives of
-// single classes these are taken, too, where they do not take long.
-func TestDistributionsTakeConnectedSets(t *testing.T) {
+// The distribution of all jobs runs over a graph. It uses the graph of connected sets if that is
+// smaller than the table of the means, and matches the table. It also uses connected sets next to
+// distributions by class from elimination, if they do not take long.
+func TestDistributionsUseConnectedSets(t *testing.T) {
 	m := treeModel(17, 2, big.NewRat(4, 5))
 	got, err := Answer(t.Context(), m, Question{MaxJobs: 30}, Settings{})
 	if err != nil {
@@ -844,20 +892,24 @@ func TestDistributionsTakeConnectedSets(t *testing.T) {
 		t.Fatal(err)
 	}
 	for n, x := range want.JobsDistribution {
-		if y := got.JobsDistribution[n]; !oracle.Near(y.Float, x.Float, got.RelativeErrorBound+want.RelativeErrorBound) {
+		within := got.RelativeErrorBound + want.RelativeErrorBound
+		if y := got.JobsDistribution[n]; !oracle.Near(y.Float, x.Float, within) {
 			t.Errorf("%d jobs: %v, want %v", n, y.Float, x.Float)
 		}
 	}
-	both, err := Answer(t.Context(), treeModel(24, 2, big.NewRat(4, 5)), Question{MaxJobs: 10, ByClass: true}, Settings{})
+	both, err := Answer(t.Context(), treeModel(24, 2, big.NewRat(4, 5)), Question{MaxJobs: 10, ByClass: true},
+		Settings{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got.Parts[0].Lattice != ConnectedLattice || both.Parts[0].Lattice != ConnectedLattice || !both.Parts[0].classesByElimination || len(both.JobsDistribution) != 11 {
+	if got.Parts[0].Lattice != ConnectedLattice || both.Parts[0].Lattice != ConnectedLattice ||
+		!both.Parts[0].classesByElimination || len(both.JobsDistribution) != 11 {
 		t.Errorf("%+v, %+v", got.Parts, both.Parts)
 	}
 }
 
-// A tolerance that elimination cannot meet is refused with the bound that it gives; asked for by name, float gives that.
+// A tolerance that elimination cannot meet gives an error with the bound it reaches. The engine
+// Float, if requested, returns that bound.
 func TestEliminationMissesTolerance(t *testing.T) {
 	for _, lattice := range []Lattice{"", EliminationLattice} {
 		_, err := Solve(t.Context(), treeModel(63, 2, big.NewRat(4, 5)), Settings{Lattice: lattice, RelTol: 1e-17})
@@ -876,16 +928,19 @@ func TestEliminationMissesTolerance(t *testing.T) {
 func drawForest(rng *rand.Rand, servers int) *cluster.Model {
 	m := &cluster.Model{}
 	for s := range servers {
-		m.Servers = append(m.Servers, cluster.Server{Name: fmt.Sprint("s", s), Capacity: big.NewRat(1+rng.Int64N(9), 3)})
-		m.Classes = append(m.Classes, cluster.Class{Name: fmt.Sprint("c", s), ArrivalRate: big.NewRat(rng.Int64N(9), 9), Servers: cluster.On(s)})
+		m.Servers = append(m.Servers, cluster.Server{Name: fmt.Sprint("s", s),
+			Capacity: big.NewRat(1+rng.Int64N(9), 3)})
+		m.Classes = append(m.Classes, cluster.Class{Name: fmt.Sprint("c", s), ArrivalRate: big.NewRat(rng.Int64N(9), 9),
+			Servers: cluster.On(s)})
 		if s > 0 {
-			m.Classes = append(m.Classes, cluster.Class{Name: fmt.Sprint("d", s), ArrivalRate: big.NewRat(rng.Int64N(9), 5), Servers: cluster.On(rng.IntN(s), s)})
+			m.Classes = append(m.Classes, cluster.Class{Name: fmt.Sprint("d", s),
+				ArrivalRate: big.NewRat(rng.Int64N(9), 5), Servers: cluster.On(rng.IntN(s), s)})
 		}
 	}
 	return m
 }
 
-// Random trees agree with the tables of all sets of servers.
+// Random trees match the tables of all sets of servers.
 func TestForestsByElimination(t *testing.T) {
 	for seed := range uint64(40) {
 		rng := rand.New(rand.NewPCG(seed, 3))

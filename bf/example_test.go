@@ -2,6 +2,7 @@ package bf_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log"
 	"math/big"
@@ -36,8 +37,8 @@ classes:
 	// proved to twelve digits: true
 }
 
-// threeServers is the cluster of Figure 1 of [BC17] at load 4/5: a server for each of two
-// classes, and one that both share.
+// threeServers is the cluster of Figure 1 of [BC17] at load 4/5. Each of two classes has a
+// dedicated server, and they share a third one.
 func threeServers() *cluster.Model {
 	return &cluster.Model{
 		Servers: []cluster.Server{
@@ -104,20 +105,25 @@ func ExamplePrepared_At() {
 	}
 	low, high := r.Classes[0].Quantiles[0].Bounds()
 	fmt.Printf("95 of 100 jobs of class a take at most %.4f, known within 1e-09: %v\n", high, high-low < 1e-9)
-	fmt.Printf("one more of them per unit of time adds %.4f to their delay\n", r.Gradients.Classes[0].MeanDelay.ArrivalRates[0].Float)
+	fmt.Printf("one more of them per unit of time adds %.4f to their delay\n",
+		r.Gradients.Classes[0].MeanDelay.ArrivalRates[0].Float)
 	// Output:
 	// 95 of 100 jobs of class a take at most 2.3852, known within 1e-09: true
 	// one more of them per unit of time adds 0.6166 to their delay
 }
 
-// Too many jobs of class a: the error names the classes that cannot be served.
+// There are too many jobs of class a. The error names the classes that cannot be served.
 func ExampleSolve_unstable() {
 	m := threeServers()
 	m.Classes[0].ArrivalRate = num.Rat("2.5")
 	_, err := bf.Solve(context.Background(), m, bf.Settings{})
-	fmt.Println(err)
+	var unstable *cluster.UnstableError
+	if errors.As(err, &unstable) {
+		fmt.Printf("%q bring %s jobs per unit of time, and their servers can do %s\n",
+			unstable.Names, unstable.ArrivalRate.FloatString(1), unstable.Capacity.FloatString(1))
+	}
 	// Output:
-	// unstable: jobs arrive at least as fast as their servers can work: classes "a" and "b" bring 37/10 jobs per unit of time to servers that can do 3
+	// ["a" "b"] bring 3.7 jobs per unit of time, and their servers can do 3.0
 }
 
 func ExampleGradient() {
@@ -126,14 +132,14 @@ func ExampleGradient() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Printf("one more unit of capacity of its own takes away %.2f jobs, shared %.2f\n",
+	fmt.Printf("one more unit of dedicated capacity saves %.2f jobs, of shared capacity %.2f\n",
 		-r.Gradient.Capacities[0].Float, -r.Gradient.Capacities[2].Float)
 	// Output:
-	// one more unit of capacity of its own takes away 7.42 jobs, shared 8.59
+	// one more unit of dedicated capacity saves 7.42 jobs, of shared capacity 8.59
 }
 
-// What one more unit of capacity would take off the mean delay of class a: most on its own server, but it gains from that of
-// the other class, too, which then leaves more of the shared one.
+// One more unit of capacity reduces the mean delay of class a most on its dedicated server.
+// Capacity for the other class also helps, since that class then leaves more of the shared server.
 func ExampleGradients() {
 	r, err := bf.Answer(context.Background(), threeServers(), bf.Question{Gradients: true}, bf.Settings{})
 	if err != nil {

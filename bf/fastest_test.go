@@ -15,7 +15,7 @@ import (
 )
 
 // drawGraph draws servers in a tree, a ring or a ladder, with classes on neighbours and on some
-// servers alone.
+// single servers.
 func drawGraph(t *rapid.T, most int) *cluster.Model {
 	m := &cluster.Model{}
 	n := rapid.IntRange(3, most).Draw(t, "servers")
@@ -46,9 +46,9 @@ func drawGraph(t *rapid.T, most int) *cluster.Model {
 	return oracle.ScaleTo(m, rapid.SampledFrom(oracle.Rats("0.3 0.7 0.9")).Draw(t, "load"))
 }
 
-// By its own estimates the lattice chosen takes at most three times the work of any other, or less
-// than about 10 ms. Those of connected sets are of counted terms.
-func TestPlanTakesLeastWork(t *testing.T) {
+// By its own estimates the selected lattice takes at most three times the work of any other, or
+// less than about 10 ms. Estimates for connected sets use counted terms.
+func TestPlanUsesLeastWork(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p, err := prepare(t.Context(), drawGraph(t, 12))
 		if err != nil {
@@ -69,7 +69,8 @@ func TestPlanTakesLeastWork(t *testing.T) {
 				} else if err != nil {
 					t.Fatal(err)
 				}
-				got, most := chosen.method.work(chosen, s.MaxJobs), 3*max(minCompared, other.method.work(other, s.MaxJobs))
+				got, most := chosen.method.work(chosen, s.MaxJobs),
+					3*max(minCompared, other.method.work(other, s.MaxJobs))
 				if got > most {
 					t.Errorf("%s takes %.3g, a third of it on %s is %.3g", chosen.why, got, lattice, most)
 				}
@@ -79,8 +80,8 @@ func TestPlanTakesLeastWork(t *testing.T) {
 	})
 }
 
-// Elimination that is allowed a tenth of its estimate is refused, and one that is allowed ten times
-// as much is not: what counts is the largest work of a pass.
+// Elimination exceeds a limit of a tenth of its estimate, and meets one of ten times the estimate.
+// The largest work of a pass counts.
 func TestEstimateOfElimination(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p, err := prepare(t.Context(), drawGraph(t, 6))
@@ -88,7 +89,8 @@ func TestEstimateOfElimination(t *testing.T) {
 			t.Fatal(err)
 		}
 		for k := range p.components {
-			q := oracle.Must(p.query(k, num.Float, 0, checkedRequest(Settings{Lattice: EliminationLattice, RelTol: 1e-3, MaxBytes: 1 << 30})))
+			q := oracle.Must(p.query(k, num.Float, 0,
+				checkedRequest(Settings{Lattice: EliminationLattice, RelTol: 1e-3, MaxBytes: 1 << 30})))
 			l, err := p.plan(t.Context(), k, q)
 			if err != nil {
 				t.Fatal(err)

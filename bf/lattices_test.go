@@ -16,11 +16,12 @@ import (
 
 var lattices = []Lattice{"", ClassLattice, ServerLattice, ConnectedLattice, SymmetricLattice}
 
-// drawModel draws a stable cluster of at most 5 classes and 5 rows of servers; long numbers have
-// 60 bits and more, and may differ by as many. The ways to choose servers are so few that the literal recursion, in
-// fractions over all sets of them, takes a fraction of a second.
+// drawModel draws a stable cluster of at most 5 classes and 5 rows of servers. Long numbers have 60
+// bits or more, and may differ by a similar factor. There are few ways to choose servers, so the
+// reference recursion in fractions over all sets of them takes less than a second.
 func drawModel(t *rapid.T, groups, long bool) *cluster.Model {
-	o := oracle.Options{Stable: true, ZeroRates: rapid.Bool().Draw(t, "zero rates"), OwnSizes: rapid.Bool().Draw(t, "own sizes"), Long: long}
+	o := oracle.Options{Stable: true, ZeroRates: rapid.Bool().Draw(t, "zero rates"),
+		OwnSizes: rapid.Bool().Draw(t, "own sizes"), Long: long}
 	if groups {
 		o.Count = 3
 	}
@@ -32,9 +33,9 @@ func drawModel(t *rapid.T, groups, long bool) *cluster.Model {
 		Filter(func(m *cluster.Model) bool { return oracle.Combinations(m) <= ways }).Draw(t, "model")
 }
 
-// All lattices and engines give the answer of the literal recursion on the model with groups
-// written out: equal as fractions, enclosed, and within the bound of the float engine. On these
-// well-conditioned models the bound is within 10^4 of the true error or of the roundoff of the output.
+// All lattices and engines match the reference recursion on the model with expanded groups: equal
+// as fractions, enclosed, and within the error bound in float64. On these well-conditioned models
+// the bound is at most 10^4 times the true error or the roundoff of the output.
 func TestLatticesAgree(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		groups := rapid.Bool().Draw(t, "groups")
@@ -49,7 +50,7 @@ func TestLatticesAgree(t *testing.T) {
 				}
 				if err != nil {
 					if groups && isInput(err) && lattice != "" && lattice != SymmetricLattice {
-						continue // a lattice of single servers was asked for a model with groups
+						continue // a lattice of single servers for a model with groups
 					}
 					t.Fatalf("%s %s: %v", lattice, engine, err)
 				}
@@ -81,8 +82,9 @@ func checkValue(t *rapid.T, name string, r *Result, got float64, exact, want *bi
 	}
 }
 
-// drawSparse draws a cluster of 9 to 12 classes, so that tables have several blocks: in a ring, or with one to
-// three servers a class drawn at random. Loads are 1/100 to 9/10 of a bound of the critical one.
+// drawSparse draws a cluster of 9 to 12 classes, so tables have several blocks: in a ring, or with
+// one to three random servers per class. Loads are 1/100 to 9/10 of a lower bound on the critical
+// load.
 func drawSparse(t *rapid.T) *cluster.Model {
 	n := rapid.IntRange(cube.LowBits+1, cube.LowBits+4).Draw(t, "classes")
 	servers := n
@@ -92,19 +94,21 @@ func drawSparse(t *rapid.T) *cluster.Model {
 	}
 	load := rapid.SampledFrom([]int64{1, 10, 50, 90}).Draw(t, "load")
 	m := &cluster.Model{}
-	share := make([]int64, servers) // classes that count on each server
+	share := make([]int64, servers) // classes that use each server
 	for i := range n {
 		k := cluster.Class{Name: fmt.Sprint("c", i), Servers: cluster.On(i%servers, (i+1)%servers)}
 		if !ring {
-			k.Servers = cluster.On(rapid.Permutation(rangeOf(servers)).Draw(t, "order")[:rapid.IntRange(1, 3).Draw(t, "degree")]...)
+			order := rapid.Permutation(rangeOf(servers)).Draw(t, "order")
+			k.Servers = cluster.On(order[:rapid.IntRange(1, 3).Draw(t, "degree")]...)
 		}
 		share[k.Servers[0].Server]++
 		m.Classes = append(m.Classes, k)
 	}
 	for s := range servers {
-		m.Servers = append(m.Servers, cluster.Server{Name: fmt.Sprint("s", s), Capacity: big.NewRat(rapid.Int64Range(1, 9).Draw(t, "capacity"), 3)})
+		m.Servers = append(m.Servers, cluster.Server{Name: fmt.Sprint("s", s),
+			Capacity: big.NewRat(rapid.Int64Range(1, 9).Draw(t, "capacity"), 3)})
 	}
-	for i := range m.Classes { // each class within its share of its first server: stable by construction
+	for i := range m.Classes { // each class fits its share of its first server, so the model is stable
 		s := m.Classes[i].Servers[0].Server
 		m.Classes[i].ArrivalRate = new(big.Rat).Mul(m.Servers[s].Capacity, big.NewRat(load, 100*share[s]))
 	}
@@ -119,7 +123,7 @@ func rangeOf(n int) []int {
 	return l
 }
 
-// Tables of several blocks agree with graphs in exact arithmetic, of another lattice.
+// Tables of several blocks match graphs of another lattice in exact arithmetic.
 func TestTablesAgreeWithGraphs(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := drawSparse(t)
@@ -135,7 +139,8 @@ func TestTablesAgreeWithGraphs(t *testing.T) {
 			check := func(name string, got float64, low *big.Float) {
 				x, _ := low.Rat(nil)
 				if e := relativeError(got, x); e > r.RelativeErrorBound || r.RelativeErrorBound > 1e-12 {
-					t.Errorf("%s %s = %v, want %v: relative error %g, bound %g", lattice, name, got, low, e, r.RelativeErrorBound)
+					t.Errorf("%s %s = %v, want %v: relative error %g, bound %g", lattice, name, got, low, e,
+						r.RelativeErrorBound)
 				}
 			}
 			check("Z", r.Normalization.Float, want.Normalization.Low)

@@ -16,9 +16,10 @@ import (
 	"pgregory.net/rapid"
 )
 
-// balance returns Σ_{|x|=n} Φ(x) Π (λ_i σ_i)^x_i for n = 0..total of a model without groups, summed
-// state by state from Φ(x) = Σ_i Φ(x-e_i)/μ(A(x)) ([BC17], equations (3) and (4)), μ in work; withClass has the sums over those of
-// the states with |x| <= total in which n jobs are of the classes of each row.
+// balance returns Σ_{|x|=n} Φ(x) Π (λ_i σ_i)^x_i for n = 0..total of a model without groups. It
+// sums state by state with Φ(x) = Σ_i Φ(x-e_i)/μ(A(x)) ([BC17], equations (3) and (4)), with μ in
+// work. For each row, withClass has the sums over the states with |x| <= total and n jobs of the
+// classes of the row.
 func balance(m *cluster.Model, total int, rows []int) (sums []*big.Rat, withClass [][]*big.Rat) {
 	for range slices.Max(rows) + 1 {
 		withClass = append(withClass, newJet(total+1))
@@ -83,7 +84,7 @@ func balance(m *cluster.Model, total int, rows []int) (sums []*big.Rat, withClas
 }
 
 // The distribution of the number of jobs is the sum over the states of the Whittle network.
-func TestDistributionIsSumOverStates(t *testing.T) {
+func TestDistributionMatchesSumOverStates(t *testing.T) {
 	const total = 5
 	rapid.Check(t, func(t *rapid.T) {
 		m := drawModel(t, rapid.Bool().Draw(t, "groups"), false)
@@ -93,10 +94,12 @@ func TestDistributionIsSumOverStates(t *testing.T) {
 		}
 		z := oracle.Solve(m).Normalization
 		want, withClass := balance(e, total, rows)
-		rest := new(big.Rat).Sub(big.NewRat(1, 1), new(big.Rat).Quo(oracle.Sum(want), z)) // of states with more jobs
+		// probability of states with more jobs
+		rest := new(big.Rat).Sub(big.NewRat(1, 1), new(big.Rat).Quo(oracle.Sum(want), z))
 		for _, lattice := range lattices {
 			for _, engine := range []num.Engine{num.Float, num.Enclose, num.Exact} {
-				r, err := Answer(t.Context(), m, Question{MaxJobs: total, ByClass: true}, Settings{Engine: engine, Lattice: lattice})
+				r, err := Answer(t.Context(), m, Question{MaxJobs: total, ByClass: true},
+					Settings{Engine: engine, Lattice: lattice})
 				if err != nil {
 					if isInput(err) && lattice != "" && lattice != SymmetricLattice {
 						continue
@@ -105,13 +108,15 @@ func TestDistributionIsSumOverStates(t *testing.T) {
 				}
 				for n, w := range want {
 					p := r.JobsDistribution[n]
-					checkValue(t, fmt.Sprintf("%s %s P(%d jobs)", lattice, engine, n), r, p.Float, p.Exact, new(big.Rat).Quo(w, z))
+					checkValue(t, fmt.Sprintf("%s %s P(%d jobs)", lattice, engine, n), r, p.Float, p.Exact,
+						new(big.Rat).Quo(w, z))
 				}
 				for i, list := range withClass {
 					for n, w := range list {
 						low, p := new(big.Rat).Quo(w, z), r.Classes[i].JobsDistribution[n].Exact
 						if engine == num.Exact && (p.Cmp(low) < 0 || p.Cmp(new(big.Rat).Add(low, rest)) > 0) {
-							t.Errorf("%s: P(%d jobs of class %d) = %v, %v of states with at most %d jobs, %v of others", lattice, n, i, p, low, total, rest)
+							t.Errorf("%s: P(%d jobs of class %d) = %v, %v of states with at most %d jobs, %v of others",
+								lattice, n, i, p, low, total, rest)
 						}
 					}
 				}
@@ -120,8 +125,8 @@ func TestDistributionIsSumOverStates(t *testing.T) {
 	})
 }
 
-// Far in the tail the probabilities leave the range of float64: down to its end they are within the bound, and below its
-// normal numbers within the spacing there besides.
+// Far in the tail, probabilities leave the normal range of float64. Normal numbers are within the
+// bound; subnormal numbers may be off by the spacing there as well.
 func TestDistributionTail(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := drawModel(t, rapid.Bool().Draw(t, "groups"), false)
@@ -140,10 +145,10 @@ func TestDistributionTail(t *testing.T) {
 		for _, engine := range []num.Engine{num.Auto, num.Float, num.Enclose} {
 			r, err := Answer(t.Context(), m, Question{MaxJobs: most}, Settings{Engine: engine, Lattice: lattice})
 			if isInput(err) && lattice != "" && lattice != SymmetricLattice {
-				continue // a lattice of single servers was asked for a model with groups
+				continue // a lattice of single servers for a model with groups
 			}
 			if engine == num.Float && (errors.Is(err, ErrRange) || errors.Is(err, ErrDigits)) {
-				continue // Z itself cannot be had in float64
+				continue // float64 cannot represent Z itself
 			}
 			if err != nil {
 				t.Fatalf("%s %s: %v", engine, lattice, err)
@@ -153,7 +158,8 @@ func TestDistributionTail(t *testing.T) {
 	})
 }
 
-// One server has P(n) = (1-ρ) ρ^n, in every engine to the end of float64, and in fractions beyond.
+// One server has P(n) = (1-ρ) ρ^n, with every engine within the range of float64, and in fractions
+// beyond.
 func TestDistributionTailOfOneServer(t *testing.T) {
 	m := &cluster.Model{Servers: []cluster.Server{{Name: "s", Capacity: big.NewRat(1, 1)}},
 		Classes: []cluster.Class{{Name: "a", ArrivalRate: big.NewRat(1, 1000), Servers: cluster.On(0)}}}
@@ -168,7 +174,7 @@ func TestDistributionTailOfOneServer(t *testing.T) {
 			if math.Abs(p.Float-f) > r.RelativeErrorBound*f+0x1p-1074 || r.RelativeErrorBound > 1e-12 {
 				t.Errorf("%s: P(%d) = %g, want %g", engine, n, p.Float, f)
 			}
-			if engine == num.Exact && p.Exact.Cmp(want) != 0 || engine == num.Enclose && !inside(p, want) {
+			if engine == num.Exact && p.Exact.Cmp(want) != 0 || engine == num.Enclose && !encloses(p, want) {
 				t.Errorf("%s: P(%d) = %v, want %v", engine, n, p, want)
 			}
 			want = new(big.Rat).Mul(want, big.NewRat(1, 1000))
@@ -185,16 +191,16 @@ func totalJobs(t *rapid.T, m *cluster.Model) *big.Rat {
 	return r.MeanJobs.Exact
 }
 
-// The derivatives are the limits of difference quotients, taken in exact arithmetic at a step h so
+// The derivatives are the limits of difference quotients in exact arithmetic. The step h is so
 // small that the remainder, of the order of h times the second derivative, is below 1e-20 of E[X].
-func TestGradientIsExactDifference(t *testing.T) {
+func TestGradientMatchesDifference(t *testing.T) {
 	h := big.NewRat(1, 1e15)
 	h.Mul(h, h)
 	rapid.Check(t, func(t *rapid.T) {
 		m := drawModel(t, rapid.Bool().Draw(t, "groups"), false)
 		idle := rapid.IntRange(0, len(m.Servers)).Draw(t, "idle server")
 		if idle < len(m.Servers) {
-			m.Servers[idle].Capacity = new(big.Rat) // unstable or an error for some models, which are left out
+			m.Servers[idle].Capacity = new(big.Rat) // unstable or an error for some models, which are skipped
 		}
 		base, err := Solve(t.Context(), m, Settings{Engine: num.Exact})
 		if err != nil {
@@ -202,7 +208,8 @@ func TestGradientIsExactDifference(t *testing.T) {
 		}
 		lattice := Lattice("")
 		if !rapid.Bool().Draw(t, "auto") {
-			lattice = rapid.SampledFrom([]Lattice{ClassLattice, ServerLattice, ConnectedLattice, SymmetricLattice}).Draw(t, "lattice")
+			lattice = rapid.SampledFrom([]Lattice{ClassLattice, ServerLattice, ConnectedLattice,
+				SymmetricLattice}).Draw(t, "lattice")
 		}
 		engine := rapid.SampledFrom([]num.Engine{num.Auto, num.Float, num.Enclose, num.Exact}).Draw(t, "engine")
 		g, err := gradientOf(t.Context(), m, Settings{Lattice: lattice, Engine: engine})
@@ -235,19 +242,21 @@ func TestGradientIsExactDifference(t *testing.T) {
 	})
 }
 
-// boundsWidth returns High - Low, 0 beside a fraction, and +Inf if Float is not the double in their middle.
+// boundsWidth returns High - Low. It is 0 with a fraction, and +Inf if Float is not the double in
+// the middle.
 func boundsWidth(v num.Value) float64 {
 	if v.Exact != nil {
 		return 0
 	}
-	if v.Low.Cmp(v.High) > 0 || math.Abs(v.Float-(num.Interval{Low: v.Low, High: v.High}).Approx()) > 0x1p-52*math.Abs(v.Float) {
+	middle := num.Interval{Low: v.Low, High: v.High}.Approx()
+	if v.Low.Cmp(v.High) > 0 || math.Abs(v.Float-middle) > 0x1p-52*math.Abs(v.Float) {
 		return math.Inf(1)
 	}
 	width, _ := new(big.Float).Sub(v.High, v.Low).Float64()
 	return width
 }
 
-// A sweep is the same as solving point by point.
+// A sweep matches solving point by point.
 func TestLoadSweep(t *testing.T) {
 	m := sparseModel(8)
 	var factors []*big.Rat
@@ -271,9 +280,10 @@ func TestLoadSweep(t *testing.T) {
 	}
 }
 
-// A sweep gives what each point gives by itself, to the last digit, on all lattices and in all engines, though it checks, reduces
-// and plans once: also where long fractions fit into words at some factors only, at the factor 0, and for the distribution of jobs.
-func TestLoadSweepIsSolve(t *testing.T) {
+// A sweep checks, reduces and plans once. On all lattices and with all engines it gives exactly the
+// digits of individual points. This includes factors at which long fractions fit into words, the
+// factor 0, and distributions of jobs.
+func TestLoadSweepMatchesSolve(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := drawModel(t, rapid.Bool().Draw(t, "groups"), rapid.IntRange(0, 2).Draw(t, "long") == 0)
 		factor := rapid.Custom(func(t *rapid.T) *big.Rat {
@@ -285,7 +295,8 @@ func TestLoadSweepIsSolve(t *testing.T) {
 		factors := rapid.SliceOfN(factor, 0, 5).Draw(t, "factors")
 		for _, lattice := range lattices {
 			for _, engine := range []num.Engine{num.Auto, num.Float, num.Enclose, num.Exact} {
-				q, s := Question{MaxJobs: rapid.SampledFrom([]int{0, 3}).Draw(t, "jobs")}, Settings{Engine: engine, Lattice: lattice}
+				q, s := Question{MaxJobs: rapid.SampledFrom([]int{0, 3}).Draw(t, "jobs")},
+					Settings{Engine: engine, Lattice: lattice}
 				var want []*Result
 				failed := false
 				for _, f := range factors {
@@ -310,8 +321,8 @@ func TestLoadSweepIsSolve(t *testing.T) {
 	})
 }
 
-// The load of a class is what it brings over μ of all the server sets its jobs may be assigned.
-func TestLoadIsOverAllServers(t *testing.T) {
+// The load of a class is its work divided by μ of all the server sets its jobs may be assigned.
+func TestLoadCountsAllServers(t *testing.T) {
 	m := racksModel() // four racks of 25 servers of capacity 1
 	r, err := Solve(t.Context(), m, Settings{})
 	if err != nil {
@@ -324,8 +335,8 @@ func TestLoadIsOverAllServers(t *testing.T) {
 	}
 }
 
-// A pair of servers, one of them hardly loaded: the tail of the second leaves the range of float64 long
-// before that of the sum, which the float engine must still give, within its bound.
+// In a pair of servers, one has a very low load. Its tail leaves the range of float64 long before
+// the tail of the sum, which the float engine must still compute within its bound.
 func TestDistributionOfUnequalParts(t *testing.T) {
 	m := &cluster.Model{
 		Servers: []cluster.Server{{Name: "s", Capacity: big.NewRat(1, 1)}, {Name: "t", Capacity: big.NewRat(1, 1)}},
@@ -353,8 +364,9 @@ func TestDistributionOfUnequalParts(t *testing.T) {
 	}
 }
 
-// One server of capacity C shared by classes of mean sizes σ_i: the mean delay σ_i/(C - Σ λ_j σ_j) is in proportion to the size, and every
-// job is served at the rate that is left (Kleinrock 1967). What overloads it is told in jobs of one mean size.
+// One server of capacity C is shared by classes of mean sizes σ_i. The mean delay σ_i/(C - Σ λ_j
+// σ_j) is proportional to the size, and every job is served at the remaining rate (Kleinrock 1967).
+// An overload is reported in jobs of one mean size.
 func TestOwnSizesOnOneServer(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := oracle.DrawModel(t, oracle.Options{Servers: 1, OwnSizes: true, Stable: true})
@@ -369,9 +381,11 @@ func TestOwnSizesOnOneServer(t *testing.T) {
 			}
 			for i, c := range r.Classes {
 				name := fmt.Sprintf("%s: class %d: ", engine, i)
-				checkValue(t, name+"delay", r, c.MeanDelay.Float, c.MeanDelay.Exact, new(big.Rat).Quo(m.MeanSizeOf(i), left))
+				checkValue(t, name+"delay", r, c.MeanDelay.Float, c.MeanDelay.Exact,
+					new(big.Rat).Quo(m.MeanSizeOf(i), left))
 				checkValue(t, name+"service rate", r, c.ServiceRate.Float, c.ServiceRate.Exact, left)
-				checkValue(t, name+"load", r, c.Load.Float, c.Load.Exact, new(big.Rat).Quo(m.Work(i), m.Servers[0].Capacity))
+				checkValue(t, name+"load", r, c.Load.Float, c.Load.Exact,
+					new(big.Rat).Quo(m.Work(i), m.Servers[0].Capacity))
 			}
 		}
 		var overload *cluster.UnstableError

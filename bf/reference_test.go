@@ -11,7 +11,7 @@ import (
 	"productform/num"
 )
 
-// numbers lists every number of a result that the reference has, beside the reference's.
+// numbers lists every number of a result that the reference has, with the value of the reference.
 func numbers(r *Result, e *oracle.Expect) (got []num.Value, want []*big.Rat) {
 	add := func(v num.Value, x *big.Rat) {
 		got = append(got, v)
@@ -29,8 +29,8 @@ func numbers(r *Result, e *oracle.Expect) (got []num.Value, want []*big.Rat) {
 	return got, want
 }
 
-// relativeError returns |got - want| / want, 0 if both are 0. Only the last quotient, of whole numbers, is rounded, to 100 bits:
-// a fraction of thousands of digits takes long to reduce.
+// relativeError returns |got - want| / want, or 0 if both are 0. Only the last quotient, of
+// integers, is rounded, to 100 bits: reducing a fraction of thousands of digits takes long.
 func relativeError(got float64, want *big.Rat) float64 {
 	if got == 0 && want.Sign() == 0 {
 		return 0
@@ -72,8 +72,9 @@ func TestReference(t *testing.T) {
 						t.Errorf("%s: number %d = %v, want %v", name, i, got[i].Exact, want[i])
 					case engine == num.Exact && r.RelativeErrorBound == 0 && e <= 0x1p-53:
 					case e > r.RelativeErrorBound || e > 1e-12:
-						t.Errorf("%s: number %d = %v, relative error %g, bound %g", name, i, got[i].Float, e, r.RelativeErrorBound)
-					case engine == num.Enclose && !inside(got[i], want[i]):
+						t.Errorf("%s: number %d = %v, relative error %g, bound %g", name, i, got[i].Float, e,
+							r.RelativeErrorBound)
+					case engine == num.Enclose && !encloses(got[i], want[i]):
 						t.Errorf("%s: number %d = [%v, %v] does not hold %v", name, i, got[i].Low, got[i].High, want[i])
 					}
 				}
@@ -82,8 +83,8 @@ func TestReference(t *testing.T) {
 	}
 }
 
-// inside reports whether an enclosure holds x.
-func inside(v num.Value, x *big.Rat) bool {
+// encloses reports whether an enclosure contains x.
+func encloses(v num.Value, x *big.Rat) bool {
 	low, _ := v.Low.Rat(nil)
 	high, _ := v.High.Rat(nil)
 	return low.Cmp(x) <= 0 && x.Cmp(high) <= 0

@@ -15,8 +15,9 @@ import (
 	"pgregory.net/rapid"
 )
 
-// drawLongWays draws one to three rows of servers, of which at least one is a group whose jobs choose among more ways than a
-// word counts, and classes on one row or several. The load is that of an overloaded row at times, or near 1 in all of them.
+// drawLongWays draws one to three rows of servers, and classes on one or several rows. At least one
+// row is a group whose jobs choose among more ways than a word can count. Sometimes a row is
+// overloaded, or all rows have loads near 1.
 func drawLongWays(t *rapid.T) *cluster.Model {
 	m := &cluster.Model{}
 	rows := rapid.IntRange(1, 3).Draw(t, "rows")
@@ -29,7 +30,8 @@ func drawLongWays(t *rapid.T) *cluster.Model {
 		power := int64(rapid.SampledFrom([]int{0, 0, 0, 5, 30}).Draw(t, "power"))
 		unit := new(big.Rat).SetInt(new(big.Int).Exp(big.NewInt(10), big.NewInt(power), nil))
 		m.Servers = append(m.Servers, cluster.Server{Name: fmt.Sprint("s", s), Count: count,
-			Capacity: unit.Mul(unit, big.NewRat(rapid.Int64Range(1, 9).Draw(t, "capacity"), rapid.Int64Range(1, 9).Draw(t, "over")))})
+			Capacity: unit.Mul(unit, big.NewRat(rapid.Int64Range(1, 9).Draw(t, "capacity"),
+				rapid.Int64Range(1, 9).Draw(t, "over")))})
 	}
 	for i := range rapid.IntRange(1, 4).Draw(t, "classes") {
 		k := cluster.Class{Name: fmt.Sprint("c", i)}
@@ -62,8 +64,9 @@ func drawLongWays(t *rapid.T) *cluster.Model {
 	return oracle.ScaleTo(m, load)
 }
 
-// Where the numbers of ways are not held, the float engine keeps its bound and the enclosures hold the fractions; the
-// exact engine works on the ways themselves, and on one group the closed form on a recursion of its own.
+// If the numbers of ways are not stored, the float engine keeps its bound and the enclosures
+// contain the fractions. The exact engine uses the ways themselves; on one group the closed form is
+// an independent recursion.
 func TestSharesAgainstFractions(t *testing.T) {
 	shared := 0
 	rapid.Check(t, func(t *rapid.T) {
@@ -95,7 +98,8 @@ func TestSharesAgainstFractions(t *testing.T) {
 		if err == nil && len(m.Servers) == 1 && len(m.Classes) == 1 {
 			c, err := RandomAssignment(t.Context(), m.Servers[0].Size(), m.Servers[0].Capacity,
 				[]RandomClass{{m.Classes[0].ArrivalRate, m.Classes[0].Servers[0].Choose}})
-			if err != nil || c.Normalization.Cmp(want.Normalization.Exact) != 0 || c.ClassJobs[0].Cmp(want.Classes[0].MeanJobs.Exact) != 0 {
+			if err != nil || c.Normalization.Cmp(want.Normalization.Exact) != 0 ||
+				c.ClassJobs[0].Cmp(want.Classes[0].MeanJobs.Exact) != 0 {
 				t.Errorf("closed form %v, %v", c, err)
 			}
 		}
@@ -105,14 +109,15 @@ func TestSharesAgainstFractions(t *testing.T) {
 	}
 }
 
-// checkAgainst holds every number of a result against the fractions of the same model.
+// checkAgainst compares every number of a result with the fractions of the same model.
 func checkAgainst(t *rapid.T, name string, r, want *Result) {
 	t.Helper()
 	check := func(what string, i int, got, w *big.Rat, low, high *big.Float) {
 		t.Helper()
 		f, _ := got.Float64()
-		if e := relativeError(f, w); e > r.RelativeErrorBound && w.Cmp(leastNormal) >= 0 {
-			t.Errorf("%s: %s %d = %v, want %v: relative error %g, bound %g", name, what, i, f, w.FloatString(20), e, r.RelativeErrorBound)
+		if e := relativeError(f, w); e > r.RelativeErrorBound && w.Cmp(minNormal) >= 0 {
+			t.Errorf("%s: %s %d = %v, want %v: relative error %g, bound %g", name, what, i, f, w.FloatString(20), e,
+				r.RelativeErrorBound)
 		}
 		if low != nil {
 			l, _ := low.Rat(nil)
@@ -137,7 +142,7 @@ func checkAgainst(t *rapid.T, name string, r, want *Result) {
 	for n, p := range want.JobsDistribution {
 		g := r.JobsDistribution[n]
 		check("probability of jobs", n, rat(g.Float), p.Exact, g.Low, g.High)
-		if p.Exact.Cmp(leastNormal) < 0 { // the bound, and the spacing of float64 there
+		if p.Exact.Cmp(minNormal) < 0 { // the bound, and the spacing of float64 there
 			gap := rat(g.Float)
 			gap.Abs(gap.Sub(gap, p.Exact))
 			most := new(big.Rat).Mul(p.Exact, rat(r.RelativeErrorBound))
@@ -148,9 +153,10 @@ func checkAgainst(t *rapid.T, name string, r, want *Result) {
 	}
 }
 
-var leastNormal = new(big.Rat).SetFloat64(0x1p-1022) // never changed
+var minNormal = new(big.Rat).SetFloat64(0x1p-1022) // never modified
 
-// Shares of small groups, forced upon problems that hold the ways in a word, give the answer of the literal recursion over sets of servers.
+// Shares of small groups, forced on problems that store the ways in a word, match the reference
+// recursion over sets of servers.
 func TestSharesAgainstLiteral(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := drawModel(t, true, rapid.Bool().Draw(t, "long"))
@@ -176,7 +182,7 @@ func TestSharesAgainstLiteral(t *testing.T) {
 					t.Helper()
 					x, _ := v.Value()
 					if engine == num.Enclose {
-						if !inside(x, w) || v.Width() > 1e-30 {
+						if !encloses(x, w) || v.Width() > 1e-30 {
 							t.Errorf("%s = [%v, %v], want %v", name, x.Low, x.High, w)
 						}
 					} else if relativeError(x.Float, w) > v.Bound || v.Bound > 1e-10 {

@@ -13,8 +13,8 @@ import (
 	"productform/num"
 )
 
-// Tails of some classes at times of their own are those of all classes at all times; rough bounds lie around those of an enclosure, and
-// are as close as they are said to be.
+// Tails at a separate time per class match those of all classes at all times. Rough bounds contain
+// those of an enclosure, and are as tight as documented.
 func TestTails(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		ctx := context.Background()
@@ -22,13 +22,15 @@ func TestTails(t *testing.T) {
 		var questions []TailQuestion
 		var all Question
 		for range rapid.IntRange(0, 5).Draw(t, "questions") {
-			q := TailQuestion{rapid.IntRange(0, len(m.Classes)-1).Draw(t, "class"), big.NewRat(rapid.Int64Range(0, 30).Draw(t, "time"), 4)}
+			q := TailQuestion{rapid.IntRange(0, len(m.Classes)-1).Draw(t, "class"),
+				big.NewRat(rapid.Int64Range(0, 30).Draw(t, "time"), 4)}
 			if m.Classes[q.Class].ArrivalRate.Sign() == 0 {
 				continue
 			}
 			questions, all.Times = append(questions, q), append(all.Times, q.Time)
 		}
-		for _, s := range []Settings{{Engine: num.Float}, {Engine: num.Enclose, RelTol: 1e-20}, {Engine: num.Float, RelTol: 1e-3}} {
+		for _, s := range []Settings{{Engine: num.Float}, {Engine: num.Enclose, RelTol: 1e-20},
+			{Engine: num.Float, RelTol: 1e-3}} {
 			got, err := Tails(ctx, m, questions, s)
 			if err != nil {
 				t.Fatal(err)
@@ -49,16 +51,19 @@ func TestTails(t *testing.T) {
 	})
 }
 
-// What is not asked about is not computed, even where it has no distribution; what cannot be asked is refused.
+// Tails does not solve components without a question, even if they have no distribution. It rejects
+// invalid questions.
 func TestTailsOfAComponent(t *testing.T) {
 	m := sparseModel(3)
 	m.Servers = append(m.Servers, cluster.Server{Name: "slow", Capacity: big.NewRat(1, 100)})
-	m.Classes = append(m.Classes, cluster.Class{Name: "late", ArrivalRate: big.NewRat(1, 1), Servers: cluster.On(len(m.Servers) - 1)},
+	m.Classes = append(m.Classes, cluster.Class{Name: "late", ArrivalRate: big.NewRat(1, 1),
+		Servers: cluster.On(len(m.Servers) - 1)},
 		cluster.Class{Name: "none", ArrivalRate: new(big.Rat), Servers: cluster.On(0)})
 	if _, err := Tails(t.Context(), m, []TailQuestion{{0, big.NewRat(1, 1)}}, Settings{}); err != nil {
 		t.Error(err)
 	}
-	if _, err := Tails(t.Context(), m, []TailQuestion{{3, big.NewRat(1, 1)}}, Settings{}); !errors.Is(err, num.ErrUnstable) {
+	late := []TailQuestion{{3, big.NewRat(1, 1)}}
+	if _, err := Tails(t.Context(), m, late, Settings{}); !errors.Is(err, num.ErrUnstable) {
 		t.Errorf("error %v", err)
 	}
 	for path, c := range map[string]struct {

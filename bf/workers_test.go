@@ -21,29 +21,35 @@ var workerNumbers = []int{1, 2, 3, 7, 16}
 func mixedModel(rng *rand.Rand, classes, servers int) *cluster.Model {
 	m := &cluster.Model{}
 	for s := range servers {
-		m.Servers = append(m.Servers, cluster.Server{Name: fmt.Sprint("s", s), Capacity: big.NewRat(900+rng.Int64N(1000), 1000)})
+		m.Servers = append(m.Servers, cluster.Server{Name: fmt.Sprint("s", s),
+			Capacity: big.NewRat(900+rng.Int64N(1000), 1000)})
 	}
 	for i := range classes {
 		chosen := rng.Perm(servers)[:1+rng.IntN(4)]
-		most := int64(450_000 * len(chosen) / classes) // no class, nor all together, brings more than half of what its servers can do
-		m.Classes = append(m.Classes, cluster.Class{Name: fmt.Sprint("c", i), ArrivalRate: big.NewRat(1+rng.Int64N(most), 1_000_000),
-			Servers: cluster.On(chosen...)})
+		// Neither one class nor all of them bring more than half of the work that their servers can
+		// do.
+		most := int64(450_000 * len(chosen) / classes)
+		m.Classes = append(m.Classes, cluster.Class{Name: fmt.Sprint("c", i),
+			ArrivalRate: big.NewRat(1+rng.Int64N(most), 1_000_000),
+			Servers:     cluster.On(chosen...)})
 	}
 	return m
 }
 
-// The kernels of the float engine give the same bits for any number of workers, on tables large enough to be
-// worked on by several.
-func TestKernelsGiveOneAnswer(t *testing.T) {
+// The kernels of the float engine give the same bits for any number of workers, on tables large
+// enough for several workers.
+func TestKernelsIndependentOfWorkers(t *testing.T) {
 	for seed := range uint64(6) {
 		rng := rand.New(rand.NewPCG(seed, 8))
 		n := cube.LeafBits + rng.IntN(3)
 		kernels := map[string]func(workers int) (measures, error){
 			"classes": func(workers int) (measures, error) {
-				return floatClasses(t.Context(), oneProblem(mixedModel(rand.New(rand.NewPCG(seed, 9)), n, n+4)), nil, workers)
+				return floatClasses(t.Context(), oneProblem(mixedModel(rand.New(rand.NewPCG(seed, 9)), n, n+4)), nil,
+					workers)
 			},
 			"servers": func(workers int) (measures, error) {
-				return floatServers(t.Context(), oneProblem(mixedModel(rand.New(rand.NewPCG(seed, 9)), 3*n, n)), nil, workers)
+				return floatServers(t.Context(), oneProblem(mixedModel(rand.New(rand.NewPCG(seed, 9)), 3*n, n)), nil,
+					workers)
 			},
 		}
 		for name, kernel := range kernels {
@@ -63,13 +69,13 @@ func TestKernelsGiveOneAnswer(t *testing.T) {
 	}
 }
 
-// oneProblem returns the whole of a model, unreduced, as one problem.
+// oneProblem returns a whole model, without reduction, as one problem.
 func oneProblem(m *cluster.Model) *recursion.Problem {
 	return integers.New(&cluster.Component{Model: *m}, false)
 }
 
-// What is solved, and what is refused for its memory, does not depend on the number of cores.
-func TestSolversGiveOneAnswer(t *testing.T) {
+// Answers and memory errors do not depend on the number of cores.
+func TestSolversIndependentOfCores(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	var factors []*big.Rat
 	for k := range 9 {
@@ -81,15 +87,19 @@ func TestSolversGiveOneAnswer(t *testing.T) {
 	}
 	var questions []question
 	for _, n := range []int{cube.LeafBits, cube.LeafBits + 1} {
-		for _, m := range []*cluster.Model{mixedModel(rand.New(rand.NewPCG(1, 1)), n, n+3), mixedModel(rand.New(rand.NewPCG(1, 2)), 3*n, n)} {
-			questions = append(questions, question{fmt.Sprint("solve ", n), func() (any, error) { return Solve(t.Context(), m, Settings{}) }})
+		for _, m := range []*cluster.Model{mixedModel(rand.New(rand.NewPCG(1, 1)), n, n+3),
+			mixedModel(rand.New(rand.NewPCG(1, 2)), 3*n, n)} {
+			questions = append(questions, question{fmt.Sprint("solve ", n),
+				func() (any, error) { return Solve(t.Context(), m, Settings{}) }})
 		}
 	}
 	for _, engine := range []num.Engine{num.Auto, num.Float, num.Enclose, num.Exact} {
 		for _, kib := range []int64{64, 1024, 16384} {
-			for name, m := range map[string]*cluster.Model{"mixed": mixedModel(rand.New(rand.NewPCG(2, 1)), 11, 9), "line": lineModel(14, 3)} {
+			for name, m := range map[string]*cluster.Model{"mixed": mixedModel(rand.New(rand.NewPCG(2, 1)), 11, 9),
+				"line": lineModel(14, 3)} {
 				s := Settings{Engine: engine, MaxBytes: kib << 10}
-				questions = append(questions, question{fmt.Sprint("sweep ", name, " ", engine, " in KiB ", kib), func() (any, error) { return sweepLoads(t.Context(), m, factors, Question{}, s) }})
+				questions = append(questions, question{fmt.Sprint("sweep ", name, " ", engine, " in KiB ", kib),
+					func() (any, error) { return sweepLoads(t.Context(), m, factors, Question{}, s) }})
 			}
 		}
 	}
@@ -112,6 +122,6 @@ func TestSolversGiveOneAnswer(t *testing.T) {
 		}
 	}
 	if refused == 0 || refused == len(questions) {
-		t.Errorf("%d of %d questions are refused: both kinds are wanted", refused, len(questions))
+		t.Errorf("%d of %d questions are rejected; the test needs both kinds", refused, len(questions))
 	}
 }
