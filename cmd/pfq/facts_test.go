@@ -84,7 +84,7 @@ func questions() []struct{ model, args string } {
 	}
 }
 
-// CSV holds every fact that JSON does. Each of its columns has a value in some answer, or its name is misspelt.
+// CSV has every fact that JSON has, and each of its columns has a value in some answer to [questions].
 func TestCSVHasAllFacts(t *testing.T) {
 	filled := map[string]bool{} // by command and column
 	for _, c := range questions() {
@@ -119,7 +119,8 @@ func TestCSVHasAllFacts(t *testing.T) {
 	}
 	for column, is := range filled {
 		if !is {
-			t.Errorf("column %s of CSV is always empty", column)
+			t.Errorf("column %s of CSV is always empty: its name is misspelt, or no command line of questions fills it",
+				column)
 		}
 	}
 }
