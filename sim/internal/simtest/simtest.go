@@ -120,9 +120,9 @@ func path(t *testing.T, p *sim.Plan, length float64, advances int) (*sim.Totals,
 	return seen, observed(seen)
 }
 
-// Golden fails if a system has other digits than those pinned: the mean jobs of one short replication. Where this fails because random
-// numbers are used in another way, the version of package sim must change, lest kept samples be taken for new ones. Some
-// machines fuse x*y + z, hence the tolerance.
+// Golden fails if the mean jobs of one short replication are not want. If a system now uses its random numbers
+// differently, also change the version of package sim: then old samples are not mistaken for new ones. The
+// tolerance allows for machines that fuse x*y + z.
 func Golden(t *testing.T, system sim.System, want float64) {
 	t.Helper()
 	p, err := sim.NewPlan(t.Context(), system, sim.Settings{Jumps: 1000, Seed: 1})
@@ -134,7 +134,8 @@ func Golden(t *testing.T, system sim.System, want float64) {
 		t.Fatal(err)
 	}
 	if got := sim.Sum(s.Jobs); math.Abs(got-want) > 1e-9*want {
-		t.Errorf("%s: mean jobs %.17g, golden %.17g", p.Method, got, want)
+		t.Errorf("%s: mean jobs %.17g, golden %.17g: either its random numbers changed, or its seeds did, "+
+			"as they do if a new field of a model has no omitempty", p.Method, got, want)
 	}
 }
 
