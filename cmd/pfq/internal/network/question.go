@@ -36,7 +36,11 @@ type question struct {
 	percentiles []command.Percentile
 	sizes       string             // simulated sizes, "" for exponential ones
 	shape       sizes.Distribution // the same, nil for exponential ones
+	stationFlag string             // the first of [stationFlags] that is given, "" if none is
 }
+
+// stationFlags are the flags that only networks with stations have.
+var stationFlags = []string{"bounds", "distribution", "states", "population"}
 
 // New returns the command.
 func New() *cobra.Command {
@@ -66,8 +70,11 @@ func New() *cobra.Command {
 	return cmd
 }
 
-// check accepts flags that go together.
+// check rejects flags that exclude each other.
 func (f *question) check(given func(string) bool) error {
+	if k := slices.IndexFunc(stationFlags, given); k >= 0 {
+		f.stationFlag = stationFlags[k]
+	}
 	if given("population") && given("scale") {
 		return errors.New("--population and --scale exclude each other: one thing changes at a time")
 	}
@@ -105,10 +112,8 @@ func (f *question) answer(q command.Query) (a render.Answer, found bool, err err
 		return a, false, err
 	}
 	n, hasStations := m.(stations)
-	given := []bool{f.bounds, f.settings.MaxJobs > 0, f.settings.States > 0, f.populations.list != nil}
-	if k := slices.Index(given, true); k >= 0 && !hasStations {
-		name := []string{"bounds", "distribution", "states", "population"}[k]
-		return a, false, fmt.Errorf("--%s needs a network with stations", name)
+	if f.stationFlag != "" && !hasStations {
+		return a, false, fmt.Errorf("--%s needs a network with stations", f.stationFlag)
 	}
 	if f.factors != nil && !m.isOpen() {
 		return a, false, errors.New("--scale needs arrivals: it multiplies their rates, and here all jobs " +
