@@ -18,8 +18,11 @@ import (
 	"pgregory.net/rapid"
 
 	"productform/cluster"
+	"productform/cmd/pfq/internal/command"
+	"productform/cmd/pfq/internal/commandtest"
 	"productform/fluid"
 	"productform/fluid/traffic"
+	"productform/internal/input"
 	"productform/network"
 	"productform/network/loss"
 	"productform/network/swap"
@@ -351,4 +354,48 @@ func TestSchemaHasAllFields(t *testing.T) {
 	if _, stderr, status := pfq("", "help", "solve", "--format", "schema"); status != 2 || !strings.Contains(stderr, "--format = schema: want text, or the topic model") {
 		t.Errorf("%d: %s", status, stderr)
 	}
+}
+
+// A field that tells systems with losses from clusters in the schema has the hint to pfq network in other commands.
+func TestLossFieldsHaveHint(t *testing.T) {
+	text, err := os.ReadFile("internal/command/help/model.schema.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	schema := commandtest.ParseJSON(t, string(text))
+	for schema["then"].(map[string]any)["$ref"] != "#/$defs/losses" {
+		schema = schema["else"].(map[string]any)
+	}
+	paths := requiredPaths(schema["if"].(map[string]any))
+	if !slices.Contains(paths, "classes[0].sources") {
+		t.Fatalf("%q lacks classes[0].sources", paths)
+	}
+	for _, path := range paths {
+		bad := input.Errorf(path, "the number 2", "another field")
+		if err := command.MeantForNetwork(bad, ""); !strings.Contains(err.Error(), "pfq network") {
+			t.Errorf("%v: want the hint of MeantForNetwork in cmd/pfq/internal/command/read.go", err)
+		}
+	}
+}
+
+// requiredPaths returns the paths that a condition of a schema requires, except numbers of servers, for which clusters
+// have a list.
+func requiredPaths(condition map[string]any) (paths []string) {
+	if all, ok := condition["anyOf"].([]any); ok {
+		for _, one := range all {
+			paths = append(paths, requiredPaths(one.(map[string]any))...)
+		}
+		return paths
+	}
+	name := condition["required"].([]any)[0].(string)
+	properties, ok := condition["properties"].(map[string]any)
+	if !ok {
+		return []string{name}
+	}
+	if contains, ok := properties[name].(map[string]any)["contains"].(map[string]any); ok {
+		for _, inner := range requiredPaths(contains) {
+			paths = append(paths, name+"[0]."+inner)
+		}
+	}
+	return paths
 }
