@@ -13,7 +13,7 @@ import (
 // Formats are those of [Answer.Format].
 var Formats = []string{"text", "json", "csv"}
 
-// An Answer holds the same facts in its three forms.
+// An Answer holds the same facts in all [Formats].
 type Answer struct {
 	JSON    any         // a struct, or a list of structs
 	Lines   []Lines     // of CSV
