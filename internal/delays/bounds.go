@@ -214,7 +214,7 @@ func (b *bounds) step() error {
 func (b *bounds) rest() ([]big.Float, error) {
 	w := b.numbers(b.c.top + 1)
 	sweep := recursion.NewSweep(b.stop.Ctx, b.c.Graph, restKernel{b}, *b.Number(), recursion.BigSteps)
-	return w, recursion.Down(sweep, w, nil)
+	return w, sweep.Down(w, nil)
 }
 
 // A restKernel adds y(k) to the adjoint of state k before it divides that by d(k)/q.

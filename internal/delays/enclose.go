@@ -1,7 +1,6 @@
 package delays
 
 import (
-	"cmp"
 	"context"
 	"math"
 	"math/big"
@@ -86,15 +85,7 @@ type enclosure struct {
 
 // both does something for either bound, side by side.
 func (e *enclosure) both(do func(b *bounds) error) error {
-	var lowErr error
-	done := make(chan struct{})
-	go func() {
-		lowErr = do(e.low)
-		close(done)
-	}()
-	err := do(e.high)
-	<-done
-	return cmp.Or(err, lowErr)
+	return recursion.Both(func() error { return do(e.low) }, func() error { return do(e.high) })
 }
 
 // deviations is how many standard deviations, about, a Poisson tail below 2^-prec is off.

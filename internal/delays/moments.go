@@ -26,7 +26,7 @@ func Moments(ctx context.Context, c *Chain, like arithmetic.Number, most int) ([
 		v[k] = r.like.Rational(big.NewRat(c.source(k), 1))
 	}
 	for range most + 1 {
-		if err := recursion.Down(r.Sweep, v, nil); err != nil {
+		if err := r.Down(v, nil); err != nil {
 			return nil, err
 		}
 		for i := range sums {

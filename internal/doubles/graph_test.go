@@ -213,14 +213,12 @@ type plain struct{ g *recursion.Graph }
 
 func (p plain) weight(t int32) float64 { return arithmetic.Scaled(p.g.Weights[p.g.Weight[t]], 0) }
 
-func (p plain) One(z *float64, _ int)                     { *z = 1 }
-func (p plain) Begin(z *float64, _ int)                   { *z = 0 }
-func (p plain) Mul(z, x *float64)                         { *z *= *x }
-func (p plain) Set(z, x *float64)                         { *z = *x }
-func (p plain) Add(z, x *float64)                         { *z += *x }
-func (p plain) Gather(z, x *float64, _ int, _ int32)      { *z += *x }
-func (p plain) Push(z, x *float64, _ int, _ int32, _ int) { *z += *x }
-func (p plain) Divide(z, x *float64, k int)               { *z = *x / p.g.DenFloat(k) }
+func (p plain) One(z *float64, _ int)                    { *z = 1 }
+func (p plain) Begin(z *float64, _ int)                  { *z = 0 }
+func (p plain) Mul(z, x *float64)                        { *z *= *x }
+func (p plain) Set(z, x *float64)                        { *z = *x }
+func (p plain) Add(z, x *float64, _ int, _ int32, _ int) { *z += *x }
+func (p plain) Divide(z, x *float64, k int)              { *z = *x / p.g.DenFloat(k) }
 func (p plain) Weigh(z, x *float64, _ int, t int32) bool {
 	*z = p.weight(t)
 	if x != nil {
@@ -266,9 +264,9 @@ func TestSweepsAgree(t *testing.T) {
 			last := g.States() - 1
 			w, carried, jobs := s.Numbers(last+1), s.Numbers(last+1), make([]float64, len(p.Classes))
 			w[last] = 1
-			err = recursion.Down(s, w, func(k int, w *float64) {
+			err = s.Down(w, func(k int, w *float64) {
 				x := *w * s.Value[k]
-				recursion.Carry(s, carried, k, &x, func(o, i int32, x *float64) {
+				s.Carry(carried, k, &x, func(o, i int32, x *float64) {
 					y := *x * arithmetic.Scaled(p.Classes[i].Rate, 0)
 					if g.Coef != nil {
 						y *= g.Coef.Float(int(o))

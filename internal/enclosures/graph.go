@@ -16,15 +16,7 @@ import (
 // denominators are exact integers, so that the two runs enclose every number. The errors are those of the context.
 func Evaluate(ctx context.Context, p *recursion.Problem, g *recursion.Graph, prec uint) (recursion.Measures, error) {
 	low, high := newBoundRun(ctx, p, g, prec, big.ToNegativeInf), newBoundRun(ctx, p, g, prec, big.ToPositiveInf)
-	var lowErr error
-	done := make(chan struct{})
-	go func() {
-		lowErr = low.run()
-		close(done)
-	}()
-	err := high.run()
-	<-done
-	if err := cmp.Or(err, lowErr); err != nil {
+	if err := recursion.Both(low.run, high.run); err != nil {
 		return recursion.Measures{}, err
 	}
 	between := func(low, high *big.Float) arithmetic.Number {
@@ -110,8 +102,8 @@ func (b *boundRun) down() error {
 	w[b.States()-1].SetInt64(1)
 	loss, coef := b.Kernel.Number(), b.Kernel.Number()
 	var buf big.Int
-	return recursion.Down(b.Sweep, w, func(k int, w *big.Float) {
-		recursion.Carry(b.Sweep, carried, k, loss.Mul(w, &b.Value[k]), func(o, i int32, x *big.Float) {
+	return b.Down(w, func(k int, w *big.Float) {
+		b.Carry(carried, k, loss.Mul(w, &b.Value[k]), func(o, i int32, x *big.Float) {
 			if b.shares != nil {
 				b.product.Mul(b.product.Mul(x, b.shares.Share(k, i)), b.edge)
 			} else {

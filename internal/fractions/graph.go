@@ -251,8 +251,16 @@ func (x *evaluation) factor(t int32, quotient func(children []int32) *big.Int) *
 	return *c
 }
 
-// Gather brings terms to the denominator of their layer. Those with the same factor are added up first.
-func (x *evaluation) Gather(z, y *big.Int, _ int, t int32) {
+// Add brings terms to the denominator of the layer of their sum. It first adds up those with the same factor.
+func (x *evaluation) Add(z, y *big.Int, k int, t int32, child int) {
+	switch {
+	case t < 0:
+		z.Add(z, y)
+		return
+	case child >= 0:
+		x.push(z, y, k, t, child)
+		return
+	}
 	c := x.factor(t, func(children []int32) *big.Int { return new(big.Int).Quo(x.total, x.product(children, -1)) })
 	if x.cof != nil && c != x.cof {
 		z.Add(z, x.run.Mul(&x.run, x.cof))
@@ -300,8 +308,8 @@ const (
 	moreWords = 4             // that a number has room for beyond its denominator
 )
 
-// Push brings a term to the denominator of the layer of a child.
-func (x *evaluation) Push(z, y *big.Int, k int, t int32, child int) {
+// push brings a term to the denominator of the layer of a child.
+func (x *evaluation) push(z, y *big.Int, k int, t int32, child int) {
 	g := x.g
 	if l := g.Layer[k]; x.above == nil || l != x.layer {
 		x.layer, x.above, x.known = l, new(big.Int).Mul(x.f[l], x.l[l]), make([]*big.Int, len(x.layers))
@@ -324,13 +332,13 @@ func (x *evaluation) down(s *recursion.Sweep[big.Int, *evaluation], p *recursion
 	x.sums = make([]big.Int, len(p.Classes))
 	var rescale, loss, term, buf big.Int
 	layer := int32(-1)
-	return recursion.Down(s, a, func(k int, w *big.Int) {
+	return s.Down(a, func(k int, w *big.Int) {
 		if l := g.Layer[k]; l != layer {
 			layer = l
 			rescale.Quo(x.common, x.lef(int(l)))
 		}
 		loss.Mul(w, &x.p[k])
-		recursion.Carry(s, carried, k, loss.Mul(&loss, &rescale), func(o, i int32, y *big.Int) {
+		s.Carry(carried, k, loss.Mul(&loss, &rescale), func(o, i int32, y *big.Int) {
 			term.Mul(y, p.Classes[i].Rate)
 			if g.Coef != nil {
 				term.Mul(&term, g.Coef.At(int(o), &buf))

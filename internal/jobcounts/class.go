@@ -70,7 +70,10 @@ func (c *classSeries) prepare(stop *recursion.Cancellation, p *recursion.Problem
 	rho := new(big.Rat).Mul(rate, share)
 	c.within, c.others = c.Like.Rational(rho), c.Like.Rational(new(big.Rat).Sub(rate, rho))
 	c.part, c.holds = make([]arithmetic.Number, states), make([]bool, states)
-	ways := make([]*big.Rat, states) // r(k)/ρ, unless the graph has shares
+	ways, err := g.Ways(stop, c.class) // r(k)/ρ, unless the graph has shares
+	if err != nil {
+		return err
+	}
 	var reader *recursion.ShareReader
 	if g.Shares != nil {
 		reader = g.Shares.Reader()
@@ -84,7 +87,6 @@ func (c *classSeries) prepare(stop *recursion.Cancellation, p *recursion.Problem
 		if first == last {
 			continue
 		}
-		ways[k] = c.waysIn(k, ways)
 		c.holds[k] = ways[k].Sign() > 0
 		c.Denominators[k] = g.Denominator(k, c.Like)
 		switch {
@@ -94,7 +96,8 @@ func (c *classSeries) prepare(stop *recursion.Cancellation, p *recursion.Problem
 			c.Denominators[k] = c.Denominators[k].Add(c.part[k])
 		default:
 			var buf big.Int
-			r := new(big.Rat).Mul(rho, ways[k])
+			r := new(big.Rat).SetInt(ways[k])
+			r.Mul(r, rho)
 			c.part[k] = c.Like.Rational(r)
 			c.Denominators[k] = c.Like.Rational(new(big.Rat).Add(r, new(big.Rat).SetInt(g.Den.At(k, &buf))))
 		}
@@ -108,29 +111,6 @@ func (c *classSeries) prepare(stop *recursion.Cancellation, p *recursion.Problem
 		}
 	}
 	return nil
-}
-
-// waysIn returns how many times the rate of one way to choose servers the class has in state k; of a graph with shares, 1 or 0.
-func (c *classSeries) waysIn(k int, ways []*big.Rat) *big.Rat {
-	g, sum := c.Graph, new(big.Rat)
-	var buf big.Int
-	for o := g.OwnFirst[k]; o < g.OwnFirst[k+1]; o++ {
-		switch {
-		case int(g.Own[o]) != c.class:
-		case g.Coef != nil:
-			sum.Add(sum, new(big.Rat).SetInt(g.Coef.At(int(o), &buf)))
-		default:
-			sum.Add(sum, big.NewRat(1, 1))
-		}
-	}
-	if t := g.Rest[k]; t >= 0 {
-		for _, child := range g.Children(t) {
-			if ways[child] != nil {
-				sum.Add(sum, ways[child])
-			}
-		}
-	}
-	return sum
 }
 
 func (c *classSeries) Begin(z *arithmetic.Number, k int) {

@@ -181,18 +181,8 @@ func (t *Enclosed) sweep(ctx context.Context, w int64, from *Enclosed, d []arith
 	for _, x := range d {
 		low, high = append(low, x.Interval.Low), append(high, x.Interval.High)
 	}
-	var lowErr error
-	done := make(chan struct{})
-	go func() {
-		lowErr = t.low.sweep(ctx, w, &from.low, low, down)
-		close(done)
-	}()
-	err := t.high.sweep(ctx, w, &from.high, high, down)
-	<-done
-	if err == nil {
-		err = lowErr
-	}
-	return err
+	return recursion.Both(func() error { return t.low.sweep(ctx, w, &from.low, low, down) },
+		func() error { return t.high.sweep(ctx, w, &from.high, high, down) })
 }
 
 func (t *Enclosed) At(index int) arithmetic.Number {

@@ -186,6 +186,38 @@ func (g *Graph) scaleWords(times *big.Rat) {
 	}
 }
 
+// Ways returns how many ways of a class to choose servers λ(k) counts, for each state k; of a graph with shares
+// 1 or 0, for its share.
+func (g *Graph) Ways(stop *Cancellation, class int) ([]*big.Int, error) {
+	zero, ways := new(big.Int), make([]*big.Int, g.States())
+	for k := range ways {
+		if err := stop.After(4); err != nil {
+			return nil, err
+		}
+		ways[k] = zero
+		add := func(n *big.Int) {
+			if n.Sign() != 0 {
+				ways[k] = new(big.Int).Add(ways[k], n)
+			}
+		}
+		for o := g.OwnFirst[k]; o < g.OwnFirst[k+1]; o++ {
+			switch {
+			case int(g.Own[o]) != class:
+			case g.Coef != nil:
+				add(g.Coef.At(int(o), new(big.Int)))
+			default:
+				add(intOne)
+			}
+		}
+		if t := g.Rest[k]; t >= 0 {
+			for _, c := range g.Children(t) {
+				add(ways[c])
+			}
+		}
+	}
+	return ways, nil
+}
+
 // closeShares is close for a graph with shares.
 func (g *Graph) closeShares(ctx context.Context, p *Problem) error {
 	stop := Cancellation{Ctx: ctx}

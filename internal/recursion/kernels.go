@@ -13,7 +13,7 @@ type Measures struct {
 	Busy          []arithmetic.Number // utilization of the servers of each group
 }
 
-// A Rounded is a [DownKernel] that rounds every number in one direction, and divisors in the other. Sweeps
+// A Rounded is a [Kernel] that rounds every number in one direction, and divisors in the other. Sweeps
 // give lower bounds only, or upper bounds only.
 type Rounded struct {
 	Graph        *Graph
@@ -57,7 +57,10 @@ func (r *Rounded) Denominator(k int) *big.Float {
 	return r.divisor.SetInt(r.Denominators.At(k, &r.buf))
 }
 
-var bigOne = big.NewFloat(1) // never changed
+var (
+	bigOne = big.NewFloat(1) // never changed
+	intOne = big.NewInt(1)
+)
 
 func (r *Rounded) One(z *big.Float, _ int)   { z.Set(bigOne) }
 func (r *Rounded) Begin(z *big.Float, _ int) { z.SetInt64(0) }
@@ -78,14 +81,12 @@ func (r *Rounded) Weigh(z, x *big.Float, _ int, t int32) bool {
 	return true
 }
 
-func (r *Rounded) Mul(z, x *big.Float)                         { z.Mul(z, x) }
-func (r *Rounded) Set(z, x *big.Float)                         { z.Set(x) }
-func (r *Rounded) Add(z, x *big.Float)                         { arithmetic.AddFar(z, x) }
-func (r *Rounded) Gather(z, x *big.Float, _ int, _ int32)      { arithmetic.AddFar(z, x) }
-func (r *Rounded) Push(z, x *big.Float, _ int, _ int32, _ int) { arithmetic.AddFar(z, x) }
-func (r *Rounded) Divide(z, x *big.Float, k int)               { z.Quo(x, r.Denominator(k)) }
+func (r *Rounded) Mul(z, x *big.Float)                        { z.Mul(z, x) }
+func (r *Rounded) Set(z, x *big.Float)                        { z.Set(x) }
+func (r *Rounded) Add(z, x *big.Float, _ int, _ int32, _ int) { arithmetic.AddFar(z, x) }
+func (r *Rounded) Divide(z, x *big.Float, k int)              { z.Quo(x, r.Denominator(k)) }
 
-// Numbers is a [DownKernel] in the arithmetic of any engine. In sums the number of no engine, Number{}, is 0. Its
+// Numbers is a [Kernel] in the arithmetic of any engine. In sums the number of no engine, Number{}, is 0. Its
 // divisions change the dividend to the quotient.
 type Numbers struct {
 	Graph        *Graph
@@ -122,16 +123,13 @@ func (n *Numbers) Weigh(z, x *arithmetic.Number, _ int, t int32) bool {
 func (n *Numbers) Mul(z, x *arithmetic.Number) { *z = z.Mul(*x) }
 func (n *Numbers) Set(z, x *arithmetic.Number) { *z = *x }
 
-func (n *Numbers) Add(z, x *arithmetic.Number) {
+func (n *Numbers) Add(z, x *arithmetic.Number, _ int, _ int32, _ int) {
 	if *z == (arithmetic.Number{}) {
 		*z = *x
 	} else {
 		*z = z.Add(*x)
 	}
 }
-
-func (n *Numbers) Gather(z, x *arithmetic.Number, _ int, _ int32)      { n.Add(z, x) }
-func (n *Numbers) Push(z, x *arithmetic.Number, _ int, _ int32, _ int) { n.Add(z, x) }
 
 func (n *Numbers) Divide(z, x *arithmetic.Number, k int) {
 	*x = x.Quo(n.Denominators[k])
@@ -158,10 +156,9 @@ func (w Whole) Weigh(z, x *big.Int, _ int, t int32) bool {
 	return true
 }
 
-func (w Whole) Mul(z, x *big.Int)                    { z.Mul(z, x) }
-func (w Whole) Set(z, x *big.Int)                    { z.Set(x) }
-func (w Whole) Add(z, x *big.Int)                    { z.Add(z, x) }
-func (w Whole) Gather(z, x *big.Int, _ int, _ int32) { z.Add(z, x) }
+func (w Whole) Mul(z, x *big.Int)                        { z.Mul(z, x) }
+func (w Whole) Set(z, x *big.Int)                        { z.Set(x) }
+func (w Whole) Add(z, x *big.Int, _ int, _ int32, _ int) { z.Add(z, x) }
 
 // LCM returns the least common multiple, a itself if b divides it.
 func LCM(a, b *big.Int) *big.Int {

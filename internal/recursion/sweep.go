@@ -1,32 +1,27 @@
 package recursion
 
 import (
+	"cmp"
 	"context"
 	"slices"
 )
 
-// A Kernel is the arithmetic of a [Sweep]. It changes numbers in place, which keeps their memory. It may
-// also change x, unless x stays.
+// A Kernel is the arithmetic of a [Sweep]. It changes numbers in place, which keeps their memory.
 type Kernel[T any] interface {
-	One(z *T, k int)                // z ← 1, the value of state k, which has no terms
-	Begin(z *T, k int)              // z ← 0, or what else the terms of state k are added to
-	Gather(z, x *T, k int, t int32) // z ← z + x, with x term t of state k
-	Divide(z, x *T, k int)          // z ← x/d(k)
-	Mul(z, x *T)                    // z ← z x; x stays
+	One(z *T, k int)       // z ← 1, the value of state k, which has no terms
+	Begin(z *T, k int)     // z ← 0, or what else the terms of state k are added to
+	Divide(z, x *T, k int) // z ← x/d(k); x may change
+	Mul(z, x *T)           // z ← z x
+	Set(z, x *T)           // z ← x
 
-	// Weigh sets z to the weight of term t of state k, times x unless x is nil. x stays. It returns false
-	// to leave out the term.
+	// Weigh sets z to the weight of term t of state k, times x unless x is nil. It returns false to leave
+	// out the term.
 	Weigh(z, x *T, k int, t int32) bool
-}
 
-// A DownKernel also takes adjoints down a graph.
-type DownKernel[T any] interface {
-	Kernel[T]
-	Set(z, x *T) // z ← x; x stays
-	Add(z, x *T) // z ← z + x; x stays
-
-	// Push adds x to the adjoint z of a child of term t of state k.
-	Push(z, x *T, k int, t int32, child int)
+	// Add adds x to z, and may change x: term t of state k to their sum if child is negative, otherwise
+	// what the term gives to the adjoint of one of its children. If t is negative, x is another number of
+	// state k, and stays.
+	Add(z, x *T, k int, t int32, child int)
 }
 
 // A Sweep computes the values of the states of a graph.
@@ -92,7 +87,7 @@ func (s *Sweep[T, K]) Next(k int) error {
 			continue
 		}
 		s.times(&s.term, children, 0)
-		s.Kernel.Gather(&s.sum, &s.term, k, t)
+		s.Kernel.Add(&s.sum, &s.term, k, t, -1)
 	}
 	s.Kernel.Divide(&s.Value[k], &s.sum, k)
 	return nil
@@ -114,7 +109,7 @@ func (s *Sweep[T, K]) times(z *T, children []int32, skip int) {
 //
 // o being the other children of t. It calls leave, unless that is nil, with each w(k) after the division.
 // The error is that of the context.
-func Down[T any, K DownKernel[T]](s *Sweep[T, K], w []T, leave func(k int, w *T)) error {
+func (s *Sweep[T, K]) Down(w []T, leave func(k int, w *T)) error {
 	for i := len(w) - 1; i >= 0; i-- {
 		k := s.state(i)
 		first, last := s.Terms(k)
@@ -135,7 +130,7 @@ func Down[T any, K DownKernel[T]](s *Sweep[T, K], w []T, leave func(k int, w *T)
 					s.Kernel.Set(x, &s.pushed)
 					s.times(x, children, j)
 				}
-				s.Kernel.Push(&w[c], x, k, t, j)
+				s.Kernel.Add(&w[c], x, k, t, j)
 			}
 		}
 		if leave != nil {
@@ -146,12 +141,12 @@ func Down[T any, K DownKernel[T]](s *Sweep[T, K], w []T, leave func(k int, w *T)
 }
 
 // Carry adds x to carried[k], adds the sum to that of the children of rest(k), and calls own with it for
-// each class among own(k). If states are visited from the last to the first, each class
-// receives Σ coef(k, i) x(k) over the states k of which λ(k) counts the class. No state of a graph with
-// shares has a rest: then carried may be nil, for 0.
-func Carry[T any, K DownKernel[T]](s *Sweep[T, K], carried []T, k int, x *T, own func(o, i int32, x *T)) {
+// each class among own(k). If states are visited from the last to the first, each class receives
+// Σ coef(k, i) x(k) over the states k of which λ(k) counts the class. No state of a graph with shares has
+// a rest: then carried may be nil, for 0.
+func (s *Sweep[T, K]) Carry(carried []T, k int, x *T, own func(o, i int32, x *T)) {
 	if carried != nil {
-		s.Kernel.Add(&carried[k], x)
+		s.Kernel.Add(&carried[k], x, k, -1, -1)
 		x = &carried[k]
 	}
 	for o := s.OwnFirst[k]; o < s.OwnFirst[k+1]; o++ {
@@ -159,7 +154,15 @@ func Carry[T any, K DownKernel[T]](s *Sweep[T, K], carried []T, k int, x *T, own
 	}
 	if t := s.Rest[k]; t >= 0 {
 		for _, c := range s.Children(t) {
-			s.Kernel.Add(&carried[c], x)
+			s.Kernel.Add(&carried[c], x, k, -1, -1)
 		}
 	}
+}
+
+// Both does two things side by side, and returns an error of either.
+func Both(one, other func() error) error {
+	done := make(chan error)
+	go func() { done <- one() }()
+	err := other()
+	return cmp.Or(<-done, err)
 }

@@ -72,15 +72,13 @@ func (r *kernel) Weigh(z, x *dual, _ int, t int32) bool {
 
 func (r *kernel) Mul(z, x *dual) { *z = z.mul(x) }
 func (r *kernel) Set(z, x *dual) { *z = *x }
-func (r *kernel) Add(z, x *dual) {
+func (r *kernel) Add(z, x *dual, _ int, _ int32, _ int) {
 	if *z == (dual{}) {
 		*z = *x
 	} else {
 		*z = z.add(x)
 	}
 }
-func (r *kernel) Gather(z, x *dual, _ int, _ int32)      { r.Add(z, x) }
-func (r *kernel) Push(z, x *dual, _ int, _ int32, _ int) { r.Add(z, x) }
 func (r *kernel) Divide(z, x *dual, k int) {
 	*z = x.over(r.integer(r.graph.Den.At(k, &r.buf)), r.along.slope(k))
 }
@@ -166,7 +164,7 @@ func (r *Sweep) down() error {
 		}
 		r.rates[i].add(0, &y)
 	}
-	return recursion.Down(r.Sweep, adjoints, func(state int, w *dual) {
+	return r.Down(adjoints, func(state int, w *dual) {
 		loss := w.mul(&r.Value[state])
 		first, last := r.Terms(state)
 		for t := first; t < last && r.Weight[t] >= 0; t++ {
@@ -193,7 +191,7 @@ func (r *Sweep) down() error {
 				}
 			}
 		}
-		recursion.Carry(r.Sweep, carried, state, &loss, own)
+		r.Carry(carried, state, &loss, own)
 	})
 }
 
@@ -223,32 +221,9 @@ func (r *Sweep) derivative(s *signed, multiplied bool) Difference {
 
 // oneClass is the direction in which the rate of one class grows by 1.
 func (r *Sweep) oneClass(class int) (direction, error) {
-	zero, one := new(big.Int), big.NewInt(1)
-	inside := make([]*big.Int, r.States()) // the number of ways of the class in λ(k)
-	for k := range inside {
-		if err := r.Stop.After(4); err != nil {
-			return direction{}, err
-		}
-		inside[k] = zero
-		add := func(ways *big.Int) {
-			if ways.Sign() != 0 {
-				inside[k] = new(big.Int).Add(inside[k], ways)
-			}
-		}
-		for o := r.OwnFirst[k]; o < r.OwnFirst[k+1]; o++ {
-			switch {
-			case int(r.Own[o]) != class:
-			case r.Coef != nil:
-				add(r.Coef.At(int(o), new(big.Int)))
-			default:
-				add(one)
-			}
-		}
-		if t := r.Rest[k]; t >= 0 {
-			for _, c := range r.Children(t) {
-				add(inside[c])
-			}
-		}
+	ways, err := r.Ways(&r.Stop, class)
+	if err != nil {
+		return direction{}, err
 	}
 	return direction{
 		func(i int) arithmetic.Number {
@@ -257,6 +232,6 @@ func (r *Sweep) oneClass(class int) (direction, error) {
 			}
 			return r.Kernel.zero
 		},
-		func(k int) arithmetic.Number { return r.Kernel.integer(inside[k]) },
+		func(k int) arithmetic.Number { return r.Kernel.integer(ways[k]) },
 	}, nil
 }
