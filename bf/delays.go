@@ -10,8 +10,8 @@ import (
 	"productform/internal/arithmetic"
 	"productform/internal/delays"
 	"productform/internal/doubles"
-	"productform/internal/enclosures"
 	"productform/internal/input"
+	"productform/internal/recursion"
 	"productform/num"
 )
 
@@ -317,7 +317,7 @@ func tailsOf(levels []*big.Rat) (tails []*big.Rat) {
 // Enclose.
 func (l *plan) distribution(ctx context.Context, chain *delays.Chain, q delays.Question) ([]delays.Answer, error) {
 	if l.engine == num.Enclose {
-		low, high, err := enclosures.Values(ctx, l.problem, l.graph, l.prec)
+		low, high, err := recursion.EncloseValues(ctx, l.problem, l.graph, l.prec)
 		if err != nil {
 			return nil, err
 		}

@@ -10,8 +10,6 @@ import (
 	"productform/cluster"
 	"productform/internal/arithmetic"
 	"productform/internal/doubles"
-	"productform/internal/enclosures"
-	"productform/internal/fractions"
 	"productform/internal/input"
 	"productform/internal/jobcounts"
 	"productform/internal/recursion"
@@ -245,7 +243,7 @@ func (l *plan) classBytes() float64 {
 // checkFractionSize rejects a component whose fractions cannot fit into memory because the numbers
 // of ways to choose servers are long. It counts d(k) and M(k) of all states. For the exact engine
 // it also counts values whose denominators are products of one d(k) per layer; see
-// [fractions.Evaluate]. Each takes log2 of the ways, minus the bits of the numbers that may cancel
+// [recursion.Fractions]. Each takes log2 of the ways, minus the bits of the numbers that may cancel
 // and some for M(k) near λ(k).
 func checkFractionSize(c *cluster.Component, engine num.Engine, s request) error {
 	if engine != num.Exact {
@@ -310,10 +308,10 @@ func (graph) measure(ctx context.Context, l *plan) (measures, error) {
 	case num.Float:
 		x, err = doubles.Evaluate(ctx, l.problem, l.graph)
 	case num.Enclose:
-		x, err = enclosures.Evaluate(ctx, l.problem, l.graph, l.prec)
+		x, err = recursion.Enclose(ctx, l.problem, l.graph, l.prec)
 	default:
 		left := l.s.MaxBytes - int64(l.method.bytes(l, 0))
-		x, err = fractions.Evaluate(ctx, l.problem, l.graph, string(l.lattice), left)
+		x, err = recursion.Fractions(ctx, l.problem, l.graph, string(l.lattice), left)
 	}
 	return measures{normalization: x.Normalization, jobs: x.Jobs, busy: x.Busy}, err
 }

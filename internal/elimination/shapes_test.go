@@ -11,7 +11,6 @@ import (
 	"testing"
 
 	"productform/internal/arithmetic"
-	"productform/internal/fractions"
 	"productform/internal/recursion"
 	"productform/num"
 )
@@ -61,7 +60,7 @@ func fractionsOf(t *testing.T, p *Problem) exact {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := fractions.Evaluate(context.Background(), q, g, "connected", 1<<32)
+	m, err := recursion.Fractions(context.Background(), q, g, "connected", 1<<32)
 	if err != nil {
 		t.Fatal(err)
 	}

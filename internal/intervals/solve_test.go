@@ -13,8 +13,6 @@ import (
 	"pgregory.net/rapid"
 
 	"productform/internal/arithmetic"
-	"productform/internal/enclosures"
-	"productform/internal/fractions"
 	"productform/internal/recursion"
 )
 
@@ -117,7 +115,7 @@ func TestSolveAgainstFractions(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want, err := fractions.Evaluate(ctx, p, g, "connected", 1<<30)
+		want, err := recursion.Fractions(ctx, p, g, "connected", 1<<30)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -152,7 +150,7 @@ func TestSolveLongChains(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want, err := enclosures.Evaluate(ctx, p, g, 128)
+		want, err := recursion.Enclose(ctx, p, g, 128)
 		if err != nil {
 			t.Fatal(err)
 		}

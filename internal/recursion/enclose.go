@@ -1,4 +1,4 @@
-package enclosures
+package recursion
 
 import (
 	"cmp"
@@ -7,24 +7,23 @@ import (
 	"math/bits"
 
 	"productform/internal/arithmetic"
-	"productform/internal/recursion"
 	"productform/num"
 )
 
-// Evaluate returns the measures of a graph, computed in big.Float of prec bits twice, once with every operation
+// Enclose returns the measures of a graph, computed in big.Float of prec bits twice, once with every operation
 // rounded down and once rounded up. All the recursions add, multiply and divide positive numbers, and the
 // denominators are exact integers, so that the two runs enclose every number. The errors are those of the context.
-func Evaluate(ctx context.Context, p *recursion.Problem, g *recursion.Graph, prec uint) (recursion.Measures, error) {
+func Enclose(ctx context.Context, p *Problem, g *Graph, prec uint) (Measures, error) {
 	low, high := newBoundRun(ctx, p, g, prec, big.ToNegativeInf), newBoundRun(ctx, p, g, prec, big.ToPositiveInf)
-	if err := recursion.Both(low.run, high.run); err != nil {
-		return recursion.Measures{}, err
+	if err := Both(low.run, high.run); err != nil {
+		return Measures{}, err
 	}
 	between := func(low, high *big.Float) arithmetic.Number {
 		return arithmetic.Number{Interval: num.Interval{Low: low, High: high}}
 	}
 	root := g.States() - 1
 	z := between(&low.Value[root], &high.Value[root])
-	m := recursion.Measures{Normalization: z}
+	m := Measures{Normalization: z}
 	for s := range p.Groups {
 		part := between(&low.part[s], &high.part[s]).Quo(z)
 		if !g.ByClass {
@@ -38,9 +37,9 @@ func Evaluate(ctx context.Context, p *recursion.Problem, g *recursion.Graph, pre
 	return m, nil
 }
 
-// Values returns lower and upper bounds of the values of all states of a graph, in big.Float of prec bits. The errors are those of the
+// EncloseValues returns lower and upper bounds of the values of all states of a graph, in big.Float of prec bits. The errors are those of the
 // context.
-func Values(ctx context.Context, p *recursion.Problem, g *recursion.Graph, prec uint) (low, high []big.Float, err error) {
+func EncloseValues(ctx context.Context, p *Problem, g *Graph, prec uint) (low, high []big.Float, err error) {
 	below, above := newBoundRun(ctx, p, g, prec, big.ToNegativeInf), newBoundRun(ctx, p, g, prec, big.ToPositiveInf)
 	err = cmp.Or(below.Up(), above.Up())
 	return below.Value, above.Value, err
@@ -48,19 +47,19 @@ func Values(ctx context.Context, p *recursion.Problem, g *recursion.Graph, prec 
 
 // A boundRun computes lower bounds, or upper bounds, of all numbers of a graph.
 type boundRun struct {
-	*recursion.Sweep[big.Float, *recursion.Rounded]
-	problem *recursion.Problem
-	shares  *recursion.ShareReader // nil unless the graph has shares
-	edge    *big.Float             // factor of shares
+	*Sweep[big.Float, *Rounded]
+	problem *Problem
+	shares  *ShareReader // nil unless the graph has shares
+	edge    *big.Float   // factor of shares
 	rates   []*big.Float
 	jobs    []big.Float // Z E[X_i]
 	part    []big.Float // Z P(busy) of each server on the class lattice, Z P(idle) on others
 	product *big.Float  // under way
 }
 
-func newBoundRun(ctx context.Context, p *recursion.Problem, g *recursion.Graph, prec uint, mode big.RoundingMode) *boundRun {
-	kernel := recursion.NewRounded(g, prec, mode)
-	sweep := recursion.NewSweep(ctx, g, &kernel, *kernel.Number(), recursion.BigSteps)
+func newBoundRun(ctx context.Context, p *Problem, g *Graph, prec uint, mode big.RoundingMode) *boundRun {
+	kernel := NewRounded(g, prec, mode)
+	sweep := NewSweep(ctx, g, &kernel, *kernel.Number(), BigSteps)
 	b := &boundRun{problem: p, Sweep: sweep, product: kernel.Number()}
 	if g.Shares != nil {
 		b.shares, b.edge = g.Shares.Reader(), g.Shares.Edge(mode)

@@ -1,4 +1,4 @@
-package enclosures_test
+package recursion_test
 
 import (
 	"context"
@@ -8,8 +8,6 @@ import (
 	"pgregory.net/rapid"
 
 	"productform/internal/arithmetic"
-	"productform/internal/enclosures"
-	"productform/internal/fractions"
 	"productform/internal/recursion"
 )
 
@@ -52,11 +50,11 @@ func TestMeasuresEncloseFractions(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			exact, err := fractions.Evaluate(ctx, p, g, "any", 1<<30)
+			exact, err := recursion.Fractions(ctx, p, g, "any", 1<<30)
 			if err != nil {
 				t.Fatal(err)
 			}
-			m, err := enclosures.Evaluate(ctx, p, g, prec)
+			m, err := recursion.Enclose(ctx, p, g, prec)
 			if err != nil {
 				t.Fatal(err)
 			}

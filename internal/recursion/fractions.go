@@ -1,4 +1,4 @@
-package fractions
+package recursion
 
 import (
 	"context"
@@ -8,13 +8,12 @@ import (
 
 	"productform/internal/arithmetic"
 	"productform/internal/input"
-	"productform/internal/recursion"
 	"productform/num"
 )
 
-// Evaluate returns the measures of a graph, computed in integers. All values of one layer share a denominator, so
+// Fractions returns the measures of a graph, computed in integers. All values of one layer share a denominator, so
 // that a term costs a product by a word and an addition, and no greatest common divisor is
-// taken inside the recursion. With L_l the least common multiple of the d(k) of layer l and
+// taken inside the  With L_l the least common multiple of the d(k) of layer l and
 // E_0 = F_root = 1,
 //
 //	v(k) = P(k)/E_l,  E_l = L_l lcm{Π_c E(layer of c)},  over the children c of the terms of the layer,
@@ -23,27 +22,27 @@ import (
 // On the lattices of subsets E_l = L_1 ... L_l and F_l = L_{l+1} ... L_n. It fails, before
 // it starts, if the tables would need more than maxBytes: the refusal, a *[num.TooLargeError], names the lattice. Other errors are
 // those of the context.
-func Evaluate(ctx context.Context, p *recursion.Problem, g *recursion.Graph, lattice string,
-	maxBytes int64) (recursion.Measures, error) {
-	x := &evaluation{Whole: recursion.Whole{Graph: g}, g: g, root: g.States() - 1, ctx: ctx, lattice: lattice}
+func Fractions(ctx context.Context, p *Problem, g *Graph, lattice string,
+	maxBytes int64) (Measures, error) {
+	x := &evaluation{Whole: Whole{Graph: g}, g: g, root: g.States() - 1, ctx: ctx, lattice: lattice}
 	if err := x.denominators(maxBytes); err != nil {
-		return recursion.Measures{}, err
+		return Measures{}, err
 	}
-	s := recursion.NewSweep(ctx, g, x, big.Int{}, perTerm)
+	s := NewSweep(ctx, g, x, big.Int{}, perTerm)
 	s.Order = slices.Concat(x.layers...)
 	x.p = x.numbers(func(l int) int { return x.e[l].BitLen() })
 	s.Value = x.p
 	if err := s.Up(); err != nil {
-		return recursion.Measures{}, err
+		return Measures{}, err
 	}
 	if err := x.down(s, p); err != nil {
-		return recursion.Measures{}, err
+		return Measures{}, err
 	}
 	z, e := &x.p[x.root], x.e[g.Layer[x.root]] // Z is z/e
 	fraction := func(a, b *big.Int) arithmetic.Number {
 		return arithmetic.Number{Exact: new(big.Rat).SetFrac(a, b)}
 	}
-	m := recursion.Measures{Normalization: fraction(z, e)}
+	m := Measures{Normalization: fraction(z, e)}
 	perJobs := new(big.Int).Mul(x.common, z)
 	idle := make([]big.Int, len(p.Groups)) // Z P(idle), over e
 	if g.ByClass {
@@ -60,13 +59,13 @@ func Evaluate(ctx context.Context, p *recursion.Problem, g *recursion.Graph, lat
 	}
 	for i := range x.sums {
 		if err := ctx.Err(); err != nil { // a fraction is reduced at each
-			return recursion.Measures{}, err
+			return Measures{}, err
 		}
 		m.Jobs = append(m.Jobs, fraction(x.sums[i].Mul(&x.sums[i], e), perJobs))
 	}
 	for s := range idle {
 		if err := ctx.Err(); err != nil {
-			return recursion.Measures{}, err
+			return Measures{}, err
 		}
 		m.Busy = append(m.Busy, fraction(idle[s].Sub(z, &idle[s]), z))
 	}
@@ -77,8 +76,8 @@ const perTerm = 1 << 16 // steps: a sweep checks the context at each state
 
 // An evaluation is the kernel of a sweep by layers. Numbers are integers over the denominators of their layers.
 type evaluation struct {
-	recursion.Whole
-	g       *recursion.Graph
+	Whole
+	g       *Graph
 	root    int
 	ctx     context.Context
 	lattice string    // named in refusals
@@ -96,8 +95,6 @@ type evaluation struct {
 	cof          *big.Int
 	q, buf       big.Int
 }
-
-var intOne = big.NewInt(1) // never changed
 
 // denominators finds L, E and F of all layers. The error refuses what would need more than maxBytes.
 func (x *evaluation) denominators(maxBytes int64) error {
@@ -117,7 +114,7 @@ func (x *evaluation) denominators(maxBytes int64) error {
 	}
 	x.common = intOne
 	for l := range x.layers {
-		x.common = recursion.LCM(x.common, x.lef(l))
+		x.common = LCM(x.common, x.lef(l))
 	}
 	need := 0.0
 	for l, states := range x.layers {
@@ -150,7 +147,7 @@ func (x *evaluation) findL(maxBytes int64) error {
 			if err := x.ctx.Err(); err != nil {
 				return err
 			}
-			x.l[l] = recursion.LCM(x.l[l], x.g.Den.At(int(k), &buf))
+			x.l[l] = LCM(x.l[l], x.g.Den.At(int(k), &buf))
 			if now := chain + float64(x.l[l].BitLen()-1); need+(float64(len(states))+all)*now/8 > float64(maxBytes) {
 				return x.tooLong(maxBytes)
 			}
@@ -173,7 +170,7 @@ func (x *evaluation) findE(maxBytes int64) error {
 			first, last := g.Terms(int(k))
 			for t := first; t < last; t++ {
 				if c := g.Children(t); len(c) != 1 || !seen[g.Layer[c[0]]] {
-					x.e[l] = recursion.LCM(x.e[l], x.product(c, -1))
+					x.e[l] = LCM(x.e[l], x.product(c, -1))
 					if len(c) == 1 {
 						seen[g.Layer[c[0]]] = true
 					}
@@ -203,7 +200,7 @@ func (x *evaluation) findF(int64) error {
 				children := g.Children(t)
 				for j, c := range children {
 					if lc := g.Layer[c]; len(children) > 1 || !seen[lc] {
-						x.f[lc] = recursion.LCM(x.f[lc], new(big.Int).Mul(above, x.product(children, j)))
+						x.f[lc] = LCM(x.f[lc], new(big.Int).Mul(above, x.product(children, j)))
 						seen[lc] = seen[lc] || len(children) == 1
 					}
 				}
@@ -324,7 +321,7 @@ func (x *evaluation) push(z, y *big.Int, k int, t int32, child int) {
 	z.Add(z, y)
 }
 
-func (x *evaluation) down(s *recursion.Sweep[big.Int, *evaluation], p *recursion.Problem) error {
+func (x *evaluation) down(s *Sweep[big.Int, *evaluation], p *Problem) error {
 	g := x.g
 	a := x.numbers(func(l int) int { return x.f[l].BitLen() })
 	carried := x.numbers(func(int) int { return x.common.BitLen() })
@@ -350,7 +347,7 @@ func (x *evaluation) down(s *recursion.Sweep[big.Int, *evaluation], p *recursion
 
 // addActive adds Σ_{A∋i} G(A) to sums[i], and sets idle[s] to Σ G(A) over the sets A that do not
 // use server s, in units of 1/e.
-func (x *evaluation) addActive(p *recursion.Problem, e *big.Int, idle []big.Int) {
+func (x *evaluation) addActive(p *Problem, e *big.Int, idle []big.Int) {
 	masks := p.ClassMasks()
 	active := make([]big.Int, len(x.sums))
 	add := func(to, sum, cof *big.Int) { to.Add(to, sum.Mul(sum, cof)) }
