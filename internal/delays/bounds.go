@@ -213,7 +213,7 @@ func (b *bounds) step() error {
 // rest returns q (-Q)^-1 y.
 func (b *bounds) rest() ([]big.Float, error) {
 	w := b.numbers(b.c.top + 1)
-	sweep := recursion.NewSweep(b.stop.Ctx, b.c.Graph, restKernel{b}, *b.Number(), recursion.BigSteps)
+	sweep := recursion.NewSweep(b.stop.Ctx, b.c.Graph, 0, restKernel{b}, *b.Number(), recursion.BigSteps)
 	return w, sweep.Down(w, nil)
 }
 

@@ -30,9 +30,7 @@ func (d *Lookup) Answer(tails, times []*big.Rat) (a Answer, ok bool) {
 		if !ok {
 			return a, false
 		}
-		first, last := new(big.Rat).SetFloat64(low), new(big.Rat).SetFloat64(high)
-		a.Quantiles = append(a.Quantiles, num.Interval{
-			Low: num.Down(prec).SetRat(first.Mul(first, d.Unit)), High: num.Up(prec).SetRat(last.Mul(last, d.Unit))})
+		a.Quantiles = append(a.Quantiles, between(low, high, d.Unit))
 	}
 	for _, t := range times {
 		earlier, later := arithmetic.Around(new(big.Rat).Quo(t, d.Unit))
@@ -51,6 +49,12 @@ func (d *Lookup) Answer(tails, times []*big.Rat) (a Answer, ok bool) {
 		a.Tails = append(a.Tails, num.Interval{Low: low.Low, High: high.High})
 	}
 	return a, true
+}
+
+// between encloses what lies between low and high, in a unit.
+func between(low, high float64, unit *big.Rat) num.Interval {
+	first, last := new(big.Rat).SetFloat64(low), new(big.Rat).SetFloat64(high)
+	return num.Interval{Low: num.Down(64).SetRat(first.Mul(first, unit)), High: num.Up(64).SetRat(last.Mul(last, unit))}
 }
 
 // guess returns about P(T > t), as it falls further where more is not known.

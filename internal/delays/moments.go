@@ -15,15 +15,17 @@ import (
 //	E[T_i^k] = k! c_i V_{k+1} / Z               on the lattices of servers.
 func Moments(ctx context.Context, c *Chain, like arithmetic.Number, most int) ([][]arithmetic.Number, error) {
 	kernel := recursion.NewNumbers(c.Graph, c.top+1, like)
-	sweep := recursion.NewSweep(ctx, c.Graph, &kernel, arithmetic.Number{}, recursion.BigSteps)
-	r := &moments{Sweep: sweep, c: c, like: kernel.Like}
-	if err := r.prepare(); err != nil {
+	r := &moments{c: c, Sweep: recursion.NewSweep(ctx, c.Graph, c.top+1, &kernel, arithmetic.Number{}, recursion.BigSteps)}
+	if c.Shares != nil {
+		r.reader = c.Shares.Reader()
+	}
+	if err := r.Up(); err != nil {
 		return nil, err
 	}
 	sums := make([][]arithmetic.Number, len(c.marks)) // c_i V_j
 	v := make([]arithmetic.Number, c.top+1)
 	for k := range v {
-		v[k] = r.like.Rational(big.NewRat(c.source(k), 1))
+		v[k] = r.Kernel.Like.Rational(big.NewRat(c.source(k), 1))
 	}
 	for range most + 1 {
 		if err := r.Down(v, nil); err != nil {
@@ -41,7 +43,7 @@ func Moments(ctx context.Context, c *Chain, like arithmetic.Number, most int) ([
 	list := make([][]arithmetic.Number, len(c.marks))
 	for i, s := range sums {
 		rate := r.Kernel.Integer(c.problem.Classes[i].Rate)
-		factor := r.like.Quo(z) // k! scale^k / Z
+		factor := r.Kernel.Like.Quo(z) // k! scale^k / Z
 		for k := 1; k <= most; k++ {
 			factor = factor.Mul(r.Kernel.Integer(new(big.Int).Mul(c.problem.Scale, big.NewInt(int64(k)))))
 			x := s[k]
@@ -58,24 +60,7 @@ func Moments(ctx context.Context, c *Chain, like arithmetic.Number, most int) ([
 type moments struct {
 	*recursion.Sweep[arithmetic.Number, *recursion.Numbers]
 	c      *Chain
-	like   arithmetic.Number // 1
 	reader *recursion.ShareReader
-}
-
-// prepare finds the values of all states.
-func (r *moments) prepare() error {
-	c := r.c
-	if c.Shares != nil {
-		r.reader = c.Shares.Reader()
-	}
-	for k := 1; k <= c.top; k++ {
-		if err := r.Stop.After(recursion.BigSteps); err != nil {
-			return err
-		}
-		r.Kernel.Denominators[k] = c.Denominator(k, r.like)
-	}
-	r.Value = r.Numbers(c.top + 1)
-	return r.Up()
 }
 
 func (r *moments) normalization() arithmetic.Number {
@@ -93,7 +78,7 @@ func (r *moments) normalization() arithmetic.Number {
 // sum returns Σ_k c_i(k) v(k).
 func (r *moments) sum(i int, v []arithmetic.Number) (arithmetic.Number, error) {
 	c := r.c
-	sum := r.like.Zero()
+	sum := r.Kernel.Like.Zero()
 	for k := 1; k <= c.top; k++ {
 		if err := r.Stop.After(len(c.marks[i])); err != nil {
 			return sum, err
@@ -112,15 +97,15 @@ func (r *moments) sum(i int, v []arithmetic.Number) (arithmetic.Number, error) {
 // initial returns c_i(k).
 func (r *moments) initial(i, k int) arithmetic.Number {
 	c := r.c
-	x, share := r.like.Zero(), r.like
+	x, share := r.Kernel.Like.Zero(), r.Kernel.Like
 	for _, m := range c.marks[i] {
 		x = x.Add(r.Kernel.Integer(m.weight).Mul(r.Value[k-m.stride]))
 		if m.share != nil {
-			share = share.Mul(r.like.Rational(m.share[k/m.stride%m.size-m.choose]))
+			share = share.Mul(r.Kernel.Like.Rational(m.share[k/m.stride%m.size-m.choose]))
 		}
 	}
 	if r.reader != nil {
-		share = r.reader.Number(k, int32(i), r.like).Quo(r.Kernel.Integer(c.problem.Classes[i].Rate)) // of λ_i q_i
+		share = r.reader.Number(k, int32(i), r.Kernel.Like).Quo(r.Kernel.Integer(c.problem.Classes[i].Rate)) // of λ_i q_i
 	}
 	return x.Mul(share)
 }

@@ -154,9 +154,7 @@ func (s *Survival) answer(ctx context.Context, tails, times []*big.Rat, unit *bi
 			return a, err
 		}
 		low, high := s.Quantile(arithmetic.Around(x))
-		first, last := new(big.Rat).SetFloat64(low), new(big.Rat).SetFloat64(high)
-		a.Quantiles = append(a.Quantiles, num.Interval{
-			Low: num.Down(prec).SetRat(first.Mul(first, unit)), High: num.Up(prec).SetRat(last.Mul(last, unit))})
+		a.Quantiles = append(a.Quantiles, between(low, high, unit))
 	}
 	for _, t := range times {
 		earlier, later := arithmetic.Around(new(big.Rat).Quo(t, unit))

@@ -256,8 +256,7 @@ func TestSweepsAgree(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			s := recursion.NewSweep(ctx, g, plain{g}, 0., 1)
-			s.Value = s.Numbers(g.States())
+			s := recursion.NewSweep(ctx, g, g.States(), plain{g}, 0., 1)
 			if err := s.Up(); err != nil || !slices.Equal(s.Value, want) {
 				t.Fatalf("%v, want %v: %v", s.Value, want, err)
 			}

@@ -23,11 +23,10 @@ import (
 // maxBytes, or that of the context.
 func OfClass(ctx context.Context, p *recursion.Problem, g *recursion.Graph, class int, share *big.Rat, n int, like arithmetic.Number, maxBytes int64) ([]arithmetic.Number, error) {
 	c := &classSeries{Numbers: recursion.NewNumbers(g, g.Inner(), like), class: class}
-	s := recursion.NewSweep(ctx, g, c, arithmetic.Number{}, 8)
+	s := recursion.NewSweep(ctx, g, g.Inner(), c, arithmetic.Number{}, 8)
 	if err := c.prepare(&s.Stop, p, share, n, maxBytes); err != nil {
 		return nil, err
 	}
-	s.Value = s.Numbers(g.Inner())
 	c.value = s.Value
 	for k := range s.Value {
 		s.Order = append(s.Order, int32(k))

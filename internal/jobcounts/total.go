@@ -1,7 +1,6 @@
 package jobcounts
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"math/big"
@@ -67,18 +66,23 @@ type series interface {
 	coefficient(n int) arithmetic.Number // Z[n], when all states are at order n
 }
 
-// order returns the k-th state to visit in place, of those but the root of the class lattice.
-func order(g *recursion.Graph, k int) int {
-	if g.ByClass {
-		return g.States() - 2 - k
+// order returns the states but the root of the class lattice, in the order in which they can change in place.
+func order(g *recursion.Graph) []int32 {
+	list := make([]int32, g.Inner())
+	for k := range list {
+		list[k] = int32(k)
 	}
-	return k
+	if g.ByClass {
+		slices.Reverse(list)
+	}
+	return list
 }
 
 // A floatSeries is in float64 until a number leaves [2^-300, 2^300), and from there on in wide numbers.
 type floatSeries struct {
 	*recursion.Graph
 	stop                 recursion.Cancellation
+	order                []int32
 	c                    []float64
 	far                  []arithmetic.Wide // takes over from c
 	rate, total, weights []arithmetic.Wide
@@ -87,7 +91,7 @@ type floatSeries struct {
 
 func newFloatSeries(ctx context.Context, g *recursion.Graph) *floatSeries {
 	states := g.Inner()
-	s := &floatSeries{Graph: g, stop: recursion.Cancellation{Ctx: ctx}, c: make([]float64, states),
+	s := &floatSeries{Graph: g, stop: recursion.Cancellation{Ctx: ctx}, order: order(g), c: make([]float64, states),
 		rate: make([]arithmetic.Wide, states), total: make([]arithmetic.Wide, states),
 		weights: make([]arithmetic.Wide, len(g.Weights))}
 	wideRate := g.Rate.Wide
@@ -121,8 +125,8 @@ func (s *floatSeries) widen() {
 }
 
 func (s *floatSeries) next(n int) error {
-	for i := range s.Inner() {
-		k := order(s.Graph, i)
+	for _, state := range s.order {
+		k := int(state)
 		first, last := s.Terms(k)
 		switch {
 		case first != last:
@@ -190,65 +194,47 @@ func (s *floatSeries) coefficient(n int) arithmetic.Number {
 // A boundSeries holds lower and upper bounds.
 type boundSeries struct {
 	*recursion.Graph
-	shares    *recursion.ShareReader // nil unless the graph has shares
 	low, high *recursion.Sweep[big.Float, *roundedSeries]
 }
 
 // A roundedSeries is the kernel of a sweep from one order to the next.
 type roundedSeries struct {
-	recursion.Rounded // the denominators are M(k)
+	recursion.Rounded                        // the denominators are M(k)
+	shares            *recursion.ShareReader // nil unless the graph has shares
+	edge, rate        *big.Float             // of shares, and λ(k)
+	buf               big.Int
 	order             int64
 	value             []big.Float // one for each state
-	rate, edge        *big.Float  // λ(k) of the state under way, and the factor of shares
 }
 
 func newBoundSeries(ctx context.Context, g *recursion.Graph, prec uint) *boundSeries {
-	s := &boundSeries{Graph: g}
-	if g.Shares != nil {
-		s.shares = g.Shares.Reader()
-	}
 	rounded := func(mode big.RoundingMode) *recursion.Sweep[big.Float, *roundedSeries] {
 		r := &roundedSeries{Rounded: recursion.NewRounded(g, prec, mode)}
 		r.Denominators, r.rate = &g.Total, r.Number()
 		if g.Shares != nil {
-			r.edge = g.Shares.Edge(mode)
+			r.shares, r.edge = g.Shares.Reader(), g.Shares.Edge(mode)
 		}
-		sweep := recursion.NewSweep(ctx, g, r, *r.Number(), recursion.BigSteps)
-		sweep.Value = sweep.Numbers(g.Inner())
-		r.value = sweep.Value
+		s := recursion.NewSweep(ctx, g, g.Inner(), r, *r.Number(), recursion.BigSteps)
+		s.Order = order(g)
+		r.value = s.Value
 		r.value[0].SetInt64(1)
-		return sweep
+		return s
 	}
-	s.low, s.high = rounded(big.ToNegativeInf), rounded(big.ToPositiveInf)
-	return s
+	return &boundSeries{g, rounded(big.ToNegativeInf), rounded(big.ToPositiveInf)}
 }
 
 func (s *boundSeries) next(n int) error {
-	var buf big.Int
 	s.low.Kernel.order, s.high.Kernel.order = int64(n), int64(n)
-	for i := range s.Inner() {
-		k := order(s.Graph, i)
-		if s.shares != nil {
-			share := s.shares.Rate(k)
-			s.low.Kernel.rate, s.high.Kernel.rate = share, share
-		} else {
-			rate := s.Rate.At(k, &buf)
-			s.low.Kernel.rate.SetInt(rate)
-			s.high.Kernel.rate.SetInt(rate)
-		}
-		if err := cmp.Or(s.low.Next(k), s.high.Next(k)); err != nil {
-			return err
-		}
-	}
-	return nil
+	return recursion.Both(s.low.Up, s.high.Up)
 }
 
 func (r *roundedSeries) One(z *big.Float, _ int) { z.SetInt64(max(0, 1-r.order)) }
 
 func (r *roundedSeries) Begin(z *big.Float, k int) {
-	z.Mul(&r.value[k], r.rate)
-	if r.edge != nil {
-		z.Mul(z, r.edge)
+	if r.shares != nil {
+		z.Mul(z.Mul(&r.value[k], r.shares.Rate(k)), r.edge)
+	} else {
+		z.Mul(&r.value[k], r.rate.SetInt(r.Graph.Rate.At(k, &r.buf)))
 	}
 }
 
@@ -294,12 +280,9 @@ type exactSeries struct {
 func newExactSeries(ctx context.Context, g *recursion.Graph, n int, maxBytes int64) (*exactSeries, error) {
 	s := &exactSeries{Whole: recursion.Whole{Graph: g}, all: intOne, scale: big.NewInt(1),
 		perLayer: slices.Repeat([]*big.Int{intOne}, int(g.Layer[g.States()-1])+1)}
-	s.sweep = recursion.NewSweep(ctx, g, s, big.Int{}, 1<<16) // checks the context at each state
-	s.c = s.sweep.Numbers(g.Inner())
-	s.sweep.Value = s.c
-	for k := range s.c {
-		s.sweep.Order = append(s.sweep.Order, int32(order(g, k)))
-	}
+	s.sweep = recursion.NewSweep(ctx, g, g.Inner(), s, big.Int{}, 1<<16) // checks the context at each state
+	s.c = s.sweep.Value
+	s.sweep.Order = order(g)
 	for k := range s.c {
 		if err := ctx.Err(); err != nil {
 			return nil, err

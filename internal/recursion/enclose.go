@@ -1,7 +1,6 @@
 package recursion
 
 import (
-	"cmp"
 	"context"
 	"math/big"
 	"math/bits"
@@ -11,8 +10,8 @@ import (
 )
 
 // Enclose returns the measures of a graph, computed in big.Float of prec bits twice, once with every operation
-// rounded down and once rounded up. All the recursions add, multiply and divide positive numbers, and the
-// denominators are exact integers, so that the two runs enclose every number. The errors are those of the context.
+// rounded down and once rounded up. As all recursions add, multiply and divide positive numbers, and the denominators are
+// exact integers, the two runs enclose every number. The error is that of the context.
 func Enclose(ctx context.Context, p *Problem, g *Graph, prec uint) (Measures, error) {
 	low, high := newBoundRun(ctx, p, g, prec, big.ToNegativeInf), newBoundRun(ctx, p, g, prec, big.ToPositiveInf)
 	if err := Both(low.run, high.run); err != nil {
@@ -37,11 +36,11 @@ func Enclose(ctx context.Context, p *Problem, g *Graph, prec uint) (Measures, er
 	return m, nil
 }
 
-// EncloseValues returns lower and upper bounds of the values of all states of a graph, in big.Float of prec bits. The errors are those of the
-// context.
+// EncloseValues returns lower and upper bounds, of prec bits, of the values of all states of a graph. The error is that of
+// the context.
 func EncloseValues(ctx context.Context, p *Problem, g *Graph, prec uint) (low, high []big.Float, err error) {
 	below, above := newBoundRun(ctx, p, g, prec, big.ToNegativeInf), newBoundRun(ctx, p, g, prec, big.ToPositiveInf)
-	err = cmp.Or(below.Up(), above.Up())
+	err = Both(below.Up, above.Up)
 	return below.Value, above.Value, err
 }
 
@@ -59,7 +58,7 @@ type boundRun struct {
 
 func newBoundRun(ctx context.Context, p *Problem, g *Graph, prec uint, mode big.RoundingMode) *boundRun {
 	kernel := NewRounded(g, prec, mode)
-	sweep := NewSweep(ctx, g, &kernel, *kernel.Number(), BigSteps)
+	sweep := NewSweep(ctx, g, g.States(), &kernel, *kernel.Number(), BigSteps)
 	b := &boundRun{problem: p, Sweep: sweep, product: kernel.Number()}
 	if g.Shares != nil {
 		b.shares, b.edge = g.Shares.Reader(), g.Shares.Edge(mode)
@@ -67,7 +66,7 @@ func newBoundRun(ctx context.Context, p *Problem, g *Graph, prec uint, mode big.
 	for _, k := range p.Classes {
 		b.rates = append(b.rates, kernel.Number().SetInt(k.Rate))
 	}
-	b.Value, b.jobs, b.part = b.Numbers(g.States()), b.Numbers(len(p.Classes)), b.Numbers(len(p.Groups))
+	b.jobs, b.part = b.Numbers(len(p.Classes)), b.Numbers(len(p.Groups))
 	return b
 }
 

@@ -11,24 +11,21 @@ import (
 	"productform/num"
 )
 
-// Fractions returns the measures of a graph, computed in integers. All values of one layer share a denominator, so
-// that a term costs a product by a word and an addition, and no greatest common divisor is
-// taken inside the  With L_l the least common multiple of the d(k) of layer l and
-// E_0 = F_root = 1,
+// Fractions returns the measures of a graph, computed in integers. All values of one layer share a denominator: a
+// term costs a product by a word and an addition, and the recursion takes no greatest common divisor. With L_l the
+// least common multiple of the d(k) of layer l and E_0 = F_root = 1,
 //
 //	v(k) = P(k)/E_l,  E_l = L_l lcm{Π_c E(layer of c)},  over the children c of the terms of the layer,
 //	dZ/dv(k) = A(k)/F_l,  F_l = lcm{F L (layer above) Π_s E(layer of s)},  s the siblings in a term.
 //
-// On the lattices of subsets E_l = L_1 ... L_l and F_l = L_{l+1} ... L_n. It fails, before
-// it starts, if the tables would need more than maxBytes: the refusal, a *[num.TooLargeError], names the lattice. Other errors are
-// those of the context.
-func Fractions(ctx context.Context, p *Problem, g *Graph, lattice string,
-	maxBytes int64) (Measures, error) {
-	x := &evaluation{Whole: Whole{Graph: g}, g: g, root: g.States() - 1, ctx: ctx, lattice: lattice}
+// On the lattices of subsets E_l = L_1 ... L_l and F_l = L_{l+1} ... L_n. The error is a *[num.TooLargeError], which
+// names the lattice, before the sweeps start, if the tables need more than maxBytes; or that of the context.
+func Fractions(ctx context.Context, p *Problem, g *Graph, lattice string, maxBytes int64) (Measures, error) {
+	x := &evaluation{Whole: Whole{g}, root: g.States() - 1, ctx: ctx, lattice: lattice}
 	if err := x.denominators(maxBytes); err != nil {
 		return Measures{}, err
 	}
-	s := NewSweep(ctx, g, x, big.Int{}, perTerm)
+	s := NewSweep(ctx, g, 0, x, big.Int{}, perTerm)
 	s.Order = slices.Concat(x.layers...)
 	x.p = x.numbers(func(l int) int { return x.e[l].BitLen() })
 	s.Value = x.p
@@ -77,7 +74,6 @@ const perTerm = 1 << 16 // steps: a sweep checks the context at each state
 // An evaluation is the kernel of a sweep by layers. Numbers are integers over the denominators of their layers.
 type evaluation struct {
 	Whole
-	g       *Graph
 	root    int
 	ctx     context.Context
 	lattice string    // named in refusals
@@ -99,14 +95,15 @@ type evaluation struct {
 // denominators finds L, E and F of all layers. The error refuses what would need more than maxBytes.
 func (x *evaluation) denominators(maxBytes int64) error {
 	top := 0
-	for _, l := range x.g.Layer {
+	for _, l := range x.Graph.Layer {
 		top = max(top, int(l))
 	}
 	x.layers = make([][]int32, top+1)
-	for k, l := range x.g.Layer {
+	for k, l := range x.Graph.Layer {
 		x.layers[l] = append(x.layers[l], int32(k))
 	}
-	x.l, x.e, x.f = slices.Repeat([]*big.Int{intOne}, top+1), slices.Repeat([]*big.Int{intOne}, top+1), slices.Repeat([]*big.Int{intOne}, top+1)
+	ones := func() []*big.Int { return slices.Repeat([]*big.Int{intOne}, top+1) }
+	x.l, x.e, x.f = ones(), ones(), ones()
 	for _, find := range []func(maxBytes int64) error{x.findL, x.findE, x.findF} {
 		if err := find(maxBytes); err != nil {
 			return err
@@ -123,17 +120,17 @@ func (x *evaluation) denominators(maxBytes int64) error {
 		need += (layer + float64(x.l[l].BitLen()) + float64(len(states))*number) / 8
 	}
 	if need > float64(maxBytes) {
-		return &num.TooLargeError{States: float64(x.g.States()), Bytes: need, Limit: maxBytes, Input: input.Errorf("engine", num.Exact,
+		return &num.TooLargeError{States: float64(x.Graph.States()), Bytes: need, Limit: maxBytes, Input: input.Errorf("engine", num.Exact,
 			"a smaller model: exact values of the %d states (lattice %q) take %.0f MiB, more than the %d MiB left; enclose gives as many digits as asked",
-			x.g.States(), x.lattice, need/(1<<20), maxBytes>>20)}
+			x.Graph.States(), x.lattice, need/(1<<20), maxBytes>>20)}
 	}
 	return nil
 }
 
 func (x *evaluation) tooLong(maxBytes int64) error {
-	return &num.TooLargeError{States: float64(x.g.States()), Limit: maxBytes, Input: input.Errorf("engine", num.Exact,
+	return &num.TooLargeError{States: float64(x.Graph.States()), Limit: maxBytes, Input: input.Errorf("engine", num.Exact,
 		"a smaller model: exact values of the %d states (lattice %q) pass %d MiB; enclose gives as many digits as asked",
-		x.g.States(), x.lattice, maxBytes>>20)}
+		x.Graph.States(), x.lattice, maxBytes>>20)}
 }
 
 // findL finds L. A value on layer l has at least the bits of L_1 ... L_l, and those over the common denominator have
@@ -141,13 +138,13 @@ func (x *evaluation) tooLong(maxBytes int64) error {
 func (x *evaluation) findL(maxBytes int64) error {
 	var buf big.Int
 	var chain, need float64
-	all := float64(x.g.States())
+	all := float64(x.Graph.States())
 	for l, states := range x.layers {
 		for _, k := range states {
 			if err := x.ctx.Err(); err != nil {
 				return err
 			}
-			x.l[l] = LCM(x.l[l], x.g.Den.At(int(k), &buf))
+			x.l[l] = LCM(x.l[l], x.Graph.Den.At(int(k), &buf))
 			if now := chain + float64(x.l[l].BitLen()-1); need+(float64(len(states))+all)*now/8 > float64(maxBytes) {
 				return x.tooLong(maxBytes)
 			}
@@ -160,7 +157,7 @@ func (x *evaluation) findL(maxBytes int64) error {
 
 // findE finds E, from the lowest layer up.
 func (x *evaluation) findE(maxBytes int64) error {
-	g, need := x.g, 0.0
+	g, need := x.Graph, 0.0
 	for l, states := range x.layers {
 		seen := make([]bool, len(x.layers))
 		for _, k := range states {
@@ -187,7 +184,7 @@ func (x *evaluation) findE(maxBytes int64) error {
 
 // findF finds F, from the highest layer down.
 func (x *evaluation) findF(int64) error {
-	g := x.g
+	g := x.Graph
 	for l := len(x.layers) - 1; l >= 0; l-- {
 		above := new(big.Int).Mul(x.f[l], x.l[l])
 		seen := make([]bool, len(x.layers))
@@ -220,16 +217,16 @@ func (x *evaluation) product(children []int32, skip int) *big.Int {
 	d := intOne
 	for j, c := range children {
 		if j != skip {
-			d = new(big.Int).Mul(d, x.e[x.g.Layer[c]])
+			d = new(big.Int).Mul(d, x.e[x.Graph.Layer[c]])
 		}
 	}
 	return d
 }
 
-func (x *evaluation) One(z *big.Int, k int) { z.Set(x.e[x.g.Layer[k]]) }
+func (x *evaluation) One(z *big.Int, k int) { z.Set(x.e[x.Graph.Layer[k]]) }
 
 func (x *evaluation) Begin(z *big.Int, k int) {
-	if l := x.g.Layer[k]; x.total == nil || l != x.layer {
+	if l := x.Graph.Layer[k]; x.total == nil || l != x.layer {
 		x.layer, x.total, x.known = l, new(big.Int).Quo(x.e[l], x.l[l]), make([]*big.Int, len(x.layers))
 	}
 	z.SetInt64(0)
@@ -237,11 +234,11 @@ func (x *evaluation) Begin(z *big.Int, k int) {
 
 // factor returns a quotient for the children of term t. That of a single child depends on its layer only.
 func (x *evaluation) factor(t int32, quotient func(children []int32) *big.Int) *big.Int {
-	children := x.g.Children(t)
+	children := x.Graph.Children(t)
 	if len(children) != 1 {
 		return quotient(children)
 	}
-	c := &x.known[x.g.Layer[children[0]]]
+	c := &x.known[x.Graph.Layer[children[0]]]
 	if *c == nil {
 		*c = quotient(children)
 	}
@@ -276,7 +273,7 @@ func (x *evaluation) Divide(z, y *big.Int, k int) {
 		x.run.SetInt64(0)
 		x.cof = nil
 	}
-	z.Mul(y, x.q.Quo(x.l[x.g.Layer[k]], x.g.Den.At(k, &x.buf)))
+	z.Mul(y, x.q.Quo(x.l[x.Graph.Layer[k]], x.Graph.Den.At(k, &x.buf)))
 }
 
 func isOne(z *big.Int) bool { return z.IsInt64() && z.Int64() == 1 }
@@ -290,7 +287,7 @@ func (x *evaluation) numbers(size func(layer int) int) []big.Int {
 		total += words(l) * len(states)
 	}
 	slab := make([]big.Word, total)
-	list := make([]big.Int, x.g.States())
+	list := make([]big.Int, x.Graph.States())
 	for l, states := range x.layers {
 		for _, k := range states {
 			list[k].SetBits(slab[:0:words(l)])
@@ -307,7 +304,7 @@ const (
 
 // push brings a term to the denominator of the layer of a child.
 func (x *evaluation) push(z, y *big.Int, k int, t int32, child int) {
-	g := x.g
+	g := x.Graph
 	if l := g.Layer[k]; x.above == nil || l != x.layer {
 		x.layer, x.above, x.known = l, new(big.Int).Mul(x.f[l], x.l[l]), make([]*big.Int, len(x.layers))
 	}
@@ -322,7 +319,7 @@ func (x *evaluation) push(z, y *big.Int, k int, t int32, child int) {
 }
 
 func (x *evaluation) down(s *Sweep[big.Int, *evaluation], p *Problem) error {
-	g := x.g
+	g := x.Graph
 	a := x.numbers(func(l int) int { return x.f[l].BitLen() })
 	carried := x.numbers(func(int) int { return x.common.BitLen() })
 	a[x.root].SetInt64(1)

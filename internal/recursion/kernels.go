@@ -13,8 +13,8 @@ type Measures struct {
 	Busy          []arithmetic.Number // utilization of the servers of each group
 }
 
-// A Rounded is a [Kernel] that rounds every number in one direction, and divisors in the other. Sweeps
-// give lower bounds only, or upper bounds only.
+// A Rounded is a [Kernel] that rounds every number in one direction, divisors in the other: for lower bounds of all
+// numbers, or upper bounds.
 type Rounded struct {
 	Graph        *Graph
 	Prec         uint
@@ -30,9 +30,9 @@ type Rounded struct {
 func NewRounded(g *Graph, prec uint, mode big.RoundingMode) Rounded {
 	r := Rounded{Graph: g, Prec: prec, Mode: mode}
 	r.divisor = r.Other()
-	r.Denominators = &g.Den
-	if g.Shares != nil {
-		r.Denominators = nil
+	if g.Shares == nil {
+		r.Denominators = &g.Den
+	} else {
 		r.edge = g.Shares.Edge(r.divisor.Mode())
 	}
 	for _, w := range g.Weights {
@@ -66,17 +66,13 @@ func (r *Rounded) One(z *big.Float, _ int)   { z.Set(bigOne) }
 func (r *Rounded) Begin(z *big.Float, _ int) { z.SetInt64(0) }
 
 func (r *Rounded) Weigh(z, x *big.Float, _ int, t int32) bool {
-	w := bigOne
-	if at := r.Graph.Weight[t]; at >= 0 {
-		w = r.Weights[at]
+	if x == nil {
+		x = bigOne
 	}
-	switch {
-	case x == nil:
-		z.Set(w)
-	case w == bigOne:
+	if w := r.Graph.Weight[t]; w >= 0 {
+		z.Mul(r.Weights[w], x)
+	} else {
 		z.Set(x)
-	default:
-		z.Mul(w, x)
 	}
 	return true
 }
@@ -86,16 +82,15 @@ func (r *Rounded) Set(z, x *big.Float)                        { z.Set(x) }
 func (r *Rounded) Add(z, x *big.Float, _ int, _ int32, _ int) { arithmetic.AddFar(z, x) }
 func (r *Rounded) Divide(z, x *big.Float, k int)              { z.Quo(x, r.Denominator(k)) }
 
-// Numbers is a [Kernel] in the arithmetic of any engine. In sums the number of no engine, Number{}, is 0. Its
-// divisions change the dividend to the quotient.
+// Numbers is a [Kernel] in the arithmetic of any engine, with Number{} as 0. Divide also sets x to the quotient.
 type Numbers struct {
 	Graph        *Graph
 	Like         arithmetic.Number // 1
 	Weights      []arithmetic.Number
-	Denominators []arithmetic.Number // d(k); the engine sets them
+	Denominators []arithmetic.Number // d(k), as far as they are known
 }
 
-// NewNumbers returns the kernel for the first states of a graph, without denominators.
+// NewNumbers returns the kernel for the first states of a graph.
 func NewNumbers(g *Graph, states int, like arithmetic.Number) Numbers {
 	n := Numbers{Graph: g, Like: like.One(), Denominators: make([]arithmetic.Number, states)}
 	for _, w := range g.Weights {
@@ -132,7 +127,11 @@ func (n *Numbers) Add(z, x *arithmetic.Number, _ int, _ int32, _ int) {
 }
 
 func (n *Numbers) Divide(z, x *arithmetic.Number, k int) {
-	*x = x.Quo(n.Denominators[k])
+	d := &n.Denominators[k]
+	if *d == (arithmetic.Number{}) {
+		*d = n.Graph.Denominator(k, n.Like)
+	}
+	*x = x.Quo(*d)
 	*z = *x
 }
 
@@ -142,16 +141,13 @@ type Whole struct{ Graph *Graph }
 func (w Whole) Begin(z *big.Int, _ int) { z.SetInt64(0) }
 
 func (w Whole) Weigh(z, x *big.Int, _ int, t int32) bool {
-	at := w.Graph.Weight[t]
-	switch {
-	case x == nil && at < 0:
-		z.SetInt64(1)
-	case x == nil:
-		z.Set(w.Graph.Weights[at])
-	case at < 0:
-		z.Set(x)
-	default:
+	if x == nil {
+		x = intOne
+	}
+	if at := w.Graph.Weight[t]; at >= 0 {
 		z.Mul(w.Graph.Weights[at], x)
+	} else {
+		z.Set(x)
 	}
 	return true
 }

@@ -18,9 +18,8 @@ type Kernel[T any] interface {
 	// out the term.
 	Weigh(z, x *T, k int, t int32) bool
 
-	// Add adds x to z, and may change x: term t of state k to their sum if child is negative, otherwise
-	// what the term gives to the adjoint of one of its children. If t is negative, x is another number of
-	// state k, and stays.
+	// Add adds x to z, and may change x: term t of state k to their sum or, if child >= 0, what the term
+	// gives to the adjoint of that child. If t < 0, x is any other number, and stays.
 	Add(z, x *T, k int, t int32, child int)
 }
 
@@ -29,17 +28,19 @@ type Sweep[T any, K Kernel[T]] struct {
 	*Graph
 	Kernel K
 	Value  []T
-	Order  []int32 // states in the order of Up, which Down reverses; nil for all in their order
+	Order  []int32 // of Up, which Down reverses; nil is that of the states of Value
 	Stop   Cancellation
 	Steps  int // additions of float64 that take as long as a term
 
 	zero, sum, term, left, pushed T
 }
 
-// NewSweep returns a sweep without values. All its numbers begin as copies of zero.
-func NewSweep[T any, K Kernel[T]](ctx context.Context, g *Graph, kernel K, zero T, steps int) *Sweep[T, K] {
-	return &Sweep[T, K]{Graph: g, Kernel: kernel, Stop: Cancellation{Ctx: ctx}, Steps: steps,
+// NewSweep returns a sweep of the first n states of a graph. All its numbers begin as copies of zero.
+func NewSweep[T any, K Kernel[T]](ctx context.Context, g *Graph, n int, kernel K, zero T, steps int) *Sweep[T, K] {
+	s := &Sweep[T, K]{Graph: g, Kernel: kernel, Stop: Cancellation{Ctx: ctx}, Steps: steps,
 		zero: zero, sum: zero, term: zero, left: zero, pushed: zero}
+	s.Value = s.Numbers(n)
+	return s
 }
 
 // Numbers returns n zeros.
@@ -102,13 +103,9 @@ func (s *Sweep[T, K]) times(z *T, children []int32, skip int) {
 	}
 }
 
-// Down goes through the states of w from the last to the first, with w(k) the adjoint of the sum over
-// the terms of state k. It divides w(k) by d(k), and adds to that of each child c of each term t
-//
-//	weight_t w(k) Π_{o≠c} v(o),
-//
-// o being the other children of t. It calls leave, unless that is nil, with each w(k) after the division.
-// The error is that of the context.
+// Down divides the adjoints w of the sums over the terms of the states, from the last to the first, by d(k), and
+// adds weight_t w(k) Π_{o≠c} v(o) to that of each child c of each term t, o being the others. It calls leave,
+// unless that is nil, with each quotient. The error is that of the context.
 func (s *Sweep[T, K]) Down(w []T, leave func(k int, w *T)) error {
 	for i := len(w) - 1; i >= 0; i-- {
 		k := s.state(i)
@@ -140,10 +137,9 @@ func (s *Sweep[T, K]) Down(w []T, leave func(k int, w *T)) error {
 	return nil
 }
 
-// Carry adds x to carried[k], adds the sum to that of the children of rest(k), and calls own with it for
-// each class among own(k). If states are visited from the last to the first, each class receives
-// Σ coef(k, i) x(k) over the states k of which λ(k) counts the class. No state of a graph with shares has
-// a rest: then carried may be nil, for 0.
+// Carry adds x to carried[k] and the sum to those of the children of rest(k), and calls own with it for each
+// class among own(k). From the last state to the first it gives each class Σ_k coef(k, i) x(k) over all λ(k)
+// that count the class. carried may be nil for a graph with shares, which has no rests.
 func (s *Sweep[T, K]) Carry(carried []T, k int, x *T, own func(o, i int32, x *T)) {
 	if carried != nil {
 		s.Kernel.Add(&carried[k], x, k, -1, -1)

@@ -37,29 +37,24 @@ type Sweep struct {
 
 // New returns a sweep of the graph of a problem, in the arithmetic of like.
 func New(ctx context.Context, p *recursion.Problem, g *recursion.Graph, like arithmetic.Number) *Sweep {
-	k := &kernel{graph: g, one: like.One(), zero: like.Zero()}
-	return &Sweep{Sweep: recursion.NewSweep(ctx, g, k, dual{}, recursion.BigSteps), problem: p}
+	k := &kernel{Numbers: recursion.NewNumbers(g, 0, like), zero: like.Zero()}
+	return &Sweep{Sweep: recursion.NewSweep(ctx, g, g.States(), k, dual{}, recursion.BigSteps), problem: p}
 }
 
 // A kernel computes with dual numbers. In sums dual{} is 0.
 type kernel struct {
-	graph     *recursion.Graph
-	zero, one arithmetic.Number
-	along     direction
-	weights   []dual
-	buf       big.Int
+	recursion.Numbers
+	zero    arithmetic.Number
+	along   direction
+	weights []dual
 }
 
-func (r *kernel) integer(v *big.Int) arithmetic.Number {
-	return r.one.Rational(new(big.Rat).SetInt(v))
-}
-
-func (r *kernel) One(z *dual, _ int)   { *z = dual{r.one, r.zero} }
+func (r *kernel) One(z *dual, _ int)   { *z = dual{r.Like, r.zero} }
 func (r *kernel) Begin(z *dual, _ int) { *z = dual{} }
 
 func (r *kernel) Weigh(z, x *dual, _ int, t int32) bool {
-	w := &dual{r.one, r.zero} // the weights of the root of the class lattice
-	if at := r.graph.Weight[t]; at >= 0 {
+	w := &dual{r.Like, r.zero} // the weights of the root of the class lattice
+	if at := r.Graph.Weight[t]; at >= 0 {
 		w = &r.weights[at]
 	}
 	if x == nil {
@@ -80,7 +75,7 @@ func (r *kernel) Add(z, x *dual, _ int, _ int32, _ int) {
 	}
 }
 func (r *kernel) Divide(z, x *dual, k int) {
-	*z = x.over(r.integer(r.graph.Den.At(k, &r.buf)), r.along.slope(k))
+	*z = x.over(r.Graph.Denominator(k, r.Like), r.along.slope(k))
 }
 
 // Slopes are the mean E = Z'/Z, Z' being the derivative of Z in a direction, and its derivatives with respect to the integers of the problem.
@@ -122,24 +117,23 @@ func (r *Sweep) slopes(along direction, multiplied bool) (s Slopes, err error) {
 func (r *Sweep) allClasses() direction {
 	var buf big.Int
 	return direction{
-		func(class int) arithmetic.Number { return r.Kernel.integer(r.problem.Classes[class].Rate) },
-		func(k int) arithmetic.Number { return r.Kernel.integer(r.Rate.At(k, &buf)) },
+		func(class int) arithmetic.Number { return r.Kernel.Integer(r.problem.Classes[class].Rate) },
+		func(k int) arithmetic.Number { return r.Kernel.Integer(r.Rate.At(k, &buf)) },
 	}
 }
 
 // sweep goes up and down in a direction. It finds the derivatives of Z with respect to the integers of the problem, and their derivatives in a direction.
 func (r *Sweep) sweep(along direction) error {
 	k := r.Kernel
-	k.along, k.weights = along, make([]dual, len(r.Weights))
-	for i, w := range r.Weights {
-		k.weights[i] = dual{k.integer(w), k.zero}
+	k.along, k.weights = along, make([]dual, len(k.Weights))
+	for i, w := range k.Weights {
+		k.weights[i] = dual{w, k.zero}
 		if r.ByClass { // a rate
 			k.weights[i].d = along.weight(i)
 		}
 	}
 	blank := signed{[2]dual{{k.zero, k.zero}, {k.zero, k.zero}}}
 	r.rates, r.capacities = slices.Repeat([]signed{blank}, len(r.problem.Classes)), slices.Repeat([]signed{blank}, len(r.problem.Groups))
-	r.Value = r.Numbers(r.States())
 	if err := r.Up(); err != nil {
 		return err
 	}
@@ -156,11 +150,11 @@ func (r *Sweep) down() error {
 	group, copies := r.problem.WeightGroups()
 	masks := r.problem.ClassMasks()
 	adjoints, carried := r.Numbers(n), r.Numbers(n)
-	adjoints[n-1] = dual{k.one, k.zero}
+	adjoints[n-1] = dual{k.Like, k.zero}
 	own := func(o, i int32, x *dual) {
 		y := *x
 		if r.Coef != nil {
-			y = y.mul(&dual{k.integer(r.Coef.At(int(o), &buf)), k.zero})
+			y = y.mul(&dual{k.Integer(r.Coef.At(int(o), &buf)), k.zero})
 		}
 		r.rates[i].add(0, &y)
 	}
@@ -176,7 +170,7 @@ func (r *Sweep) down() error {
 				r.rates[r.Weight[t]].add(0, &term)
 				continue
 			}
-			s, count := group[r.Weight[t]], &dual{k.one.Rational(copies[r.Weight[t]]), k.zero}
+			s, count := group[r.Weight[t]], &dual{k.Like.Rational(copies[r.Weight[t]]), k.zero}
 			more, less := term.mul(count), loss.mul(count)
 			r.capacities[s].add(0, &more)
 			r.capacities[s].add(1, &less)
@@ -228,10 +222,10 @@ func (r *Sweep) oneClass(class int) (direction, error) {
 	return direction{
 		func(i int) arithmetic.Number {
 			if i == class {
-				return r.Kernel.one
+				return r.Kernel.Like
 			}
 			return r.Kernel.zero
 		},
-		func(k int) arithmetic.Number { return r.Kernel.integer(ways[k]) },
+		func(k int) arithmetic.Number { return r.Kernel.Integer(ways[k]) },
 	}, nil
 }
