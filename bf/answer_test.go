@@ -10,7 +10,7 @@ import (
 
 // checkedRequest returns settings with defaults in place of zeros.
 func checkedRequest(s Settings) request {
-	s, err := s.checked()
+	s, err := s.validate()
 	if err != nil {
 		panic(err)
 	}
@@ -55,7 +55,7 @@ type delayAnswer struct {
 func delaysOf(ctx context.Context, m *cluster.Model, q Question, s Settings) (*delayAnswer, error) {
 	p, err := Prepare(ctx, m)
 	if err == nil {
-		s, err = s.checked()
+		s, err = s.validate()
 	}
 	if err == nil {
 		err = q.check(m, s)

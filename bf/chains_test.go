@@ -86,7 +86,7 @@ func TestChains(t *testing.T) {
 		}
 		if !reflect.DeepEqual(withoutBytes(swept[1]), withoutBytes(got)) ||
 			!reflect.DeepEqual(withoutBytes(swept[0]), withoutBytes(half)) {
-			t.Errorf("seed %d: a sweep has other numbers", seed)
+			t.Errorf("seed %d: the sweep differs", seed)
 		}
 	}
 }

@@ -78,7 +78,7 @@ func (p *Prepared) gradients(ctx context.Context, s request) (g *Gradients, err 
 	}
 	if err = with(plans); isInput(err) && s.Lattice == "" && slices.ContainsFunc(plans, eliminates) {
 		// graphs may be slow but fit
-		if plans, none := p.gradientPlans(ctx, s, true, true); none == nil {
+		if plans, failure := p.gradientPlans(ctx, s, true, true); failure == nil {
 			err = with(plans)
 		}
 	}
@@ -122,7 +122,7 @@ func (p *Prepared) gradientsWith(ctx context.Context, plans []*plan, engine num.
 			return nil, 0, errorInRows(err, m, l.component)
 		}
 	}
-	if g.beyond {
+	if g.outOfRange {
 		return nil, 0, errSteep()
 	}
 	return g.result, g.width, nil
@@ -134,7 +134,7 @@ type classGradients struct {
 	parts        parts.Parts
 	result       *Gradients
 	tol, width   float64
-	beyond       bool // a derivative exceeds the range of float64
+	outOfRange   bool // a derivative exceeds the range of float64
 }
 
 // eachClass calls do for each class i of a component, with the derivatives of h_i.
@@ -217,7 +217,7 @@ func (g *classGradients) set(l *plan, to *num.Value, d derivatives.Difference, f
 	sum := derivatives.Difference{Plus: d.Plus.Mul(f).Add(own), Minus: d.Minus.Mul(f)}
 	*to, width = sum.Times(big.NewRat(1, 1), g.tol)
 	g.width = max(g.width, width)
-	g.beyond = g.beyond || math.IsInf(to.Float, 0)
+	g.outOfRange = g.outOfRange || math.IsInf(to.Float, 0)
 	switch {
 	case l.lattice != EliminationLattice || to.Low == nil:
 	case falls && to.High.Sign() > 0:

@@ -39,16 +39,16 @@ func ThreeServers(lambda1, lambda2, mu1, mu2, mu3 *big.Rat) (gamma1, gamma2 *big
 		path  string
 		value *big.Rat
 	}{{"lambda1", lambda1}, {"lambda2", lambda2}, {"mu1", mu1}, {"mu2", mu2}, {"mu3", mu3}} {
-		if err := nonnegative(v.path, v.value); err != nil {
+		if err := checkNonnegative(v.path, v.value); err != nil {
 			return nil, nil, err
 		}
 	}
 	mu13, mu23 := add(mu1, mu3), add(mu2, mu3)
 	mu := add(mu13, mu2)
-	if err := positive("mu1 + mu3", mu13); err != nil {
+	if err := checkPositive("mu1 + mu3", mu13); err != nil {
 		return nil, nil, err
 	}
-	if err := positive("mu2 + mu3", mu23); err != nil {
+	if err := checkPositive("mu2 + mu3", mu23); err != nil {
 		return nil, nil, err
 	}
 	for _, s := range []*cluster.UnstableError{
@@ -92,12 +92,12 @@ func RandomAssignment(ctx context.Context, servers int, mu *big.Rat, classes []R
 	if servers < 1 {
 		return nil, input.Errorf("servers", servers, "an integer >= 1")
 	}
-	if err := positive("mu", mu); err != nil {
+	if err := checkPositive("mu", mu); err != nil {
 		return nil, err
 	}
 	total, every := new(big.Rat), []int(nil)
 	for t, class := range classes {
-		if err := nonnegative(fmt.Sprintf("classes[%d].arrival_rate", t), class.ArrivalRate); err != nil {
+		if err := checkNonnegative(fmt.Sprintf("classes[%d].arrival_rate", t), class.ArrivalRate); err != nil {
 			return nil, err
 		}
 		if class.Choose < 1 || class.Choose > servers {
@@ -137,7 +137,7 @@ func RandomAssignment(ctx context.Context, servers int, mu *big.Rat, classes []R
 		jobs.Add(jobs, x)
 	}
 	c.Utilization = []*big.Rat{quo(total, all)}
-	c.total(jobs, total)
+	c.setTotals(jobs, total)
 	return c, nil
 }
 
@@ -182,22 +182,22 @@ func RandomAssignmentFloat(servers, choose int, load float64) (meanJobs, relativ
 	return sum, 1.01 * u * (lost/sum + float64(servers-choose+1)), nil
 }
 
-// total sets the mean number of jobs and, by Little's law, the mean delay.
-func (c *ClosedForm) total(jobs, rate *big.Rat) {
+// setTotals sets the mean number of jobs and, by Little's law, the mean delay.
+func (c *ClosedForm) setTotals(jobs, rate *big.Rat) {
 	c.MeanJobs = jobs
 	if rate.Sign() > 0 {
 		c.MeanDelay = quo(jobs, rate)
 	}
 }
 
-func nonnegative(path string, v *big.Rat) error {
+func checkNonnegative(path string, v *big.Rat) error {
 	if v == nil || v.Sign() < 0 {
 		return badRat(path, v, "a number >= 0")
 	}
 	return nil
 }
 
-func positive(path string, v *big.Rat) error {
+func checkPositive(path string, v *big.Rat) error {
 	if v == nil || v.Sign() <= 0 {
 		return badRat(path, v, "a number > 0")
 	}

@@ -134,26 +134,27 @@ func sumRat(v []*big.Rat) *big.Rat {
 	return sum
 }
 
-func same(t *rapid.T, what string, got, want *big.Rat) {
+func checkEqual(t *rapid.T, what string, got, want *big.Rat) {
 	t.Helper()
 	if got.Cmp(want) != 0 {
 		t.Errorf("%s = %s, want %s", what, got.RatString(), want.RatString())
 	}
 }
 
-// agree compares the measures of a closed form for the whole cluster with those of the recursion.
-func agree(t *rapid.T, got *bf.ClosedForm, q activeSets) {
+// compareMeasures compares the measures of a closed form for the whole cluster with those of the
+// recursion.
+func compareMeasures(t *rapid.T, got *bf.ClosedForm, q activeSets) {
 	t.Helper()
-	same(t, "Z", got.Normalization, q.normalization())
+	checkEqual(t, "Z", got.Normalization, q.normalization())
 	jobs := q.meanJobs(1<<len(q.rate) - 1)
-	same(t, "E[X]", got.MeanJobs, jobs)
+	checkEqual(t, "E[X]", got.MeanJobs, jobs)
 	if total := sumRat(q.rate); total.Sign() > 0 {
-		same(t, "E[T]", got.MeanDelay, jobs.Quo(jobs, total))
+		checkEqual(t, "E[T]", got.MeanDelay, jobs.Quo(jobs, total))
 	} else if got.MeanDelay != nil {
 		t.Errorf("E[T] = %v without arrivals", got.MeanDelay)
 	}
 	for s, u := range got.Utilization {
-		same(t, "utilization", u, q.utilization(s))
+		checkEqual(t, "utilization", u, q.utilization(s))
 	}
 }
 
@@ -206,8 +207,8 @@ func TestThreeServersMatchesRecursion(t *testing.T) {
 			return
 		}
 		zero, one := new(big.Rat), big.NewRat(1, 1)
-		same(t, "1/γ1", gamma1.Inv(gamma1), q.logDerivative([]*big.Rat{one, zero}))
-		same(t, "1/γ2", gamma2.Inv(gamma2), q.logDerivative([]*big.Rat{zero, one}))
+		checkEqual(t, "1/γ1", gamma1.Inv(gamma1), q.logDerivative([]*big.Rat{one, zero}))
+		checkEqual(t, "1/γ2", gamma2.Inv(gamma2), q.logDerivative([]*big.Rat{zero, one}))
 	})
 }
 
@@ -246,9 +247,9 @@ func TestRandomAssignmentMatchesRecursion(t *testing.T) {
 		if isUnstable(t, load, err) {
 			return
 		}
-		agree(t, got, q)
+		compareMeasures(t, got, q)
 		for i := range classes {
-			same(t, "E[X_t]", got.ClassJobs[i], q.meanJobs(of[i]))
+			checkEqual(t, "E[X_t]", got.ClassJobs[i], q.meanJobs(of[i]))
 		}
 	})
 }
@@ -295,7 +296,7 @@ func TestRandomAssignmentFloatManyServers(t *testing.T) {
 	}
 }
 
-func TestClosedFormsRefuse(t *testing.T) {
+func TestClosedFormsReject(t *testing.T) {
 	rat := func(s string) *big.Rat { r, _ := new(big.Rat).SetString(s); return r }
 	random := func(n int, mu string, d int, rate string) error {
 		_, err := bf.RandomAssignment(t.Context(), n, rat(mu), []bf.RandomClass{{ArrivalRate: rat(rate), Choose: d}})

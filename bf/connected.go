@@ -59,7 +59,7 @@ func offerIntervals(_ context.Context, q *query, best *plan) (*plan, error) {
 	if cost <= intervalTerms {
 		return nil, nil
 	}
-	if isOn[*eliminator](best) {
+	if usesMethod[*eliminator](best) {
 		cost = best.method.work(best, 0)
 	}
 	return q.tryIntervals(cost, q.avoidedSets()), nil
@@ -104,7 +104,7 @@ func (q *query) tryIntervals(cost float64, why string) *plan {
 // offerConnected counts connected sets if they may take less work. It rejects unstable models
 // first.
 func offerConnected(ctx context.Context, q *query, best *plan) (*plan, error) {
-	if !q.problem.Whole || isOn[chain](best) {
+	if !q.problem.Whole || usesMethod[chain](best) {
 		return nil, nil
 	}
 	sets := best.allSets()

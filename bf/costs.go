@@ -42,9 +42,9 @@ const (
 	// than intervalTerms, which take some milliseconds.
 	intervalTerms = 1 << 22
 
-	// Servers are eliminated if the tables of sets have more than eliminationTerms, about 30 ms, and
-	// more than twice the estimate for elimination. Below that, tables are as fast and have more
-	// digits.
+	// Servers are eliminated if the tables of sets have more than eliminationTerms, about 30 ms,
+	// and more than twice the estimate for elimination. Below that, tables are as fast and have
+	// more digits.
 	eliminationTerms = 1 << 25
 
 	// eliminationRowTerms is the same limit for requests of distributions. Elimination omits the
@@ -88,7 +88,7 @@ func distributionOps(lattice Lattice, jobs int) float64 {
 // counted, and how many times fewer terms connected sets must have.
 func (l *plan) connectedGain() (many, gain float64) {
 	jobs := float64(l.s.MaxJobs)
-	onTable := isOn[tables](l)
+	onTable := usesMethod[tables](l)
 	many, gain = manyGraphTerms, graphGain
 	switch {
 	case onTable && jobs == 0:

@@ -52,10 +52,10 @@ type delayResult struct {
 	Precision
 	classes []ClassDelays
 
-	width  float64 // relative width of the widest enclosure
-	beyond bool    // float64 cannot represent a quantile or a moment
-	missed float64 // bound on the error of an eliminated component, if above the tolerance
-	steps  float64 // products of all steps over tables in float64
+	width       float64 // relative width of the widest enclosure
+	outOfRange  bool    // float64 cannot represent a quantile or a moment
+	missedBound float64 // bound on the error of an eliminated component, if above the tolerance
+	steps       float64 // products of all steps over tables in float64
 }
 
 // A TailQuestion requests P(T_i > Time) of one class.
@@ -77,7 +77,7 @@ type TailQuestion struct {
 func Tails(ctx context.Context, m *cluster.Model, questions []TailQuestion, s Settings) ([]num.Value, error) {
 	p, err := Prepare(ctx, m)
 	if err == nil {
-		s, err = s.checked()
+		s, err = s.validate()
 	}
 	if err == nil {
 		err = s.checkDelays(m, len(questions) > 0)
@@ -92,7 +92,7 @@ func Tails(ctx context.Context, m *cluster.Model, questions []TailQuestion, s Se
 		if q.Class < 0 || q.Class >= len(m.Classes) || m.Classes[q.Class].ArrivalRate.Sign() == 0 {
 			return nil, input.Errorf(path+".Class", q.Class, "the row of a class with arrivals")
 		}
-		if err := nonnegative(path+".Time", q.Time); err != nil {
+		if err := checkNonnegative(path+".Time", q.Time); err != nil {
 			return nil, err
 		}
 		ask.times[q.Class] = append(ask.times[q.Class], q.Time)
@@ -142,8 +142,8 @@ func (p *Prepared) delaysByEngines(ctx context.Context, q delayQuestion, s reque
 		}
 		if s.Engine != num.Float && (err == nil && !(r.RelativeErrorBound <= s.RelTol) || isBeyondFloat(err)) {
 			switch {
-			case err == nil && r.missed > 0:
-				err = errMissed(s, r.missed)
+			case err == nil && r.missedBound > 0:
+				err = errMissed(s, r.missedBound)
 			case s.Lattice == EliminationLattice:
 				err = errBeyondFloat(s, err)
 			}
@@ -177,7 +177,7 @@ func (p *Prepared) delaysWith(ctx context.Context, q delayQuestion, s request, e
 		case engine == num.Float && s.Lattice == "":
 			err = r.addFastest(ctx, ask, q)
 		default:
-			err = r.addBy(ctx, ask, q)
+			err = r.addSelected(ctx, ask, q)
 		}
 		if err != nil {
 			return nil, errorInRows(err, p.model, c)
@@ -186,18 +186,18 @@ func (p *Prepared) delaysWith(ctx context.Context, q delayQuestion, s request, e
 	switch {
 	case engine == num.Float && !(r.RelativeErrorBound < 1):
 		return nil, ErrDigits
-	case engine == num.Float && r.beyond:
+	case engine == num.Float && r.outOfRange:
 		return nil, ErrRange
 	case engine == num.Enclose && r.width > s.RelTol: // more bits follow, and they decide
-	case r.beyond:
+	case r.outOfRange:
 		return nil, rangeError()
 	}
 	return r, nil
 }
 
-// addBy adds the delays of the classes of one component on the requested lattice, or on the smaller
-// table of sets.
-func (r *delayResult) addBy(ctx context.Context, ask *query, q delayQuestion) (err error) {
+// addSelected adds the delays of the classes of one component on the requested lattice, or on the
+// smaller table of sets.
+func (r *delayResult) addSelected(ctx context.Context, ask *query, q delayQuestion) (err error) {
 	var l *plan
 	if ask.s.Lattice == EliminationLattice {
 		l, err = ask.planElimination(ctx)
@@ -234,7 +234,7 @@ func (q *query) planTable(ctx context.Context) (*plan, error) {
 	}
 	// A graph, the initial values of every class, and a few numbers per state.
 	entries := l.states * float64(len(l.problem.Classes))
-	enclosed := l.with(num.Enclose)
+	enclosed := l.withEngine(num.Enclose)
 	need := enclosed.method.bytes(enclosed, 0) + entries*(4+perNumber) + 8*l.states*perNumber
 	if need > float64(q.s.MaxBytes) || entries >= maxEntries {
 		tables := ""
@@ -345,7 +345,7 @@ func (r *delayResult) export(x arithmetic.Number) (v num.Value, ok bool) {
 // exportTime returns a quantile or a moment, which float64 must represent.
 func (r *delayResult) exportTime(x arithmetic.Number) num.Value {
 	v, ok := r.export(x)
-	r.beyond = r.beyond || !ok
+	r.outOfRange = r.outOfRange || !ok
 	return v
 }
 

@@ -186,7 +186,7 @@ func TestDelaysTooLarge(t *testing.T) {
 
 // Near the limit of stability percentiles are right, or no bound is claimed: reports of the shop at
 // load factors of 1.0001 and 1.00001.
-func TestDelaysNearTheLimit(t *testing.T) {
+func TestDelaysNearInstability(t *testing.T) {
 	for _, load := range oracle.Rats("0.9999 0.99999") {
 		m := oracle.ScaleTo(shopModel(), load)
 		levels := oracle.Rats("0.5 0.99 0.999999999")

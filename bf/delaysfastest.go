@@ -79,7 +79,7 @@ func (r *delayResult) addFastest(ctx context.Context, ask *query, q delayQuestio
 	defer func() { r.steps += table.work }()
 	if start <= minCompared {
 		if table.run(ctx, q, minCompared); table.isGood(s) || table.isFinal() {
-			return r.take(&table, c, s)
+			return r.adopt(&table, c, s)
 		}
 	}
 	if other.l, other.err = ask.planElimination(ctx); other.isFinal() {
@@ -89,12 +89,12 @@ func (r *delayResult) addFastest(ctx context.Context, ask *query, q delayQuestio
 		work := other.l.estimate(other.l.elimination(), other.l.delaySettings(tailsOf(s.Levels)))
 		if table.needsSteps() && max(start, minCompared) < work {
 			if table.run(ctx, q, work); table.isGood(s) || table.isFinal() {
-				return r.take(&table, c, s)
+				return r.adopt(&table, c, s)
 			}
 		}
 		if table.answer == nil || work < enclosureGain*table.work {
 			if other.run(ctx, q, 0); other.isGood(s) || other.isFinal() {
-				return r.take(&other, c, s)
+				return r.adopt(&other, c, s)
 			}
 		}
 	}
@@ -102,9 +102,9 @@ func (r *delayResult) addFastest(ctx context.Context, ask *query, q delayQuestio
 		table.run(ctx, q, 0)
 	}
 	if table.answer == nil && (other.answer != nil || table.l == nil && other.l != nil) {
-		return r.take(&other, c, s)
+		return r.adopt(&other, c, s)
 	}
-	return r.take(&table, c, s)
+	return r.adopt(&table, c, s)
 }
 
 // firstSteps estimates the work of the graph of a table and of the first steps over it.
@@ -113,8 +113,8 @@ func (l *plan) firstSteps() float64 {
 	return perTerm * l.states * float64(l.elements())
 }
 
-// take adds the answer of an attempt, or returns its error.
-func (r *delayResult) take(a *delayAttempt, c *cluster.Component, s request) error {
+// adopt adds the answer of an attempt, or returns its error.
+func (r *delayResult) adopt(a *delayAttempt, c *cluster.Component, s request) error {
 	if a.err != nil {
 		return stepsError(a.l, a.err)
 	}
@@ -125,9 +125,9 @@ func (r *delayResult) take(a *delayAttempt, c *cluster.Component, s request) err
 	}
 	r.RelativeErrorBound = max(r.RelativeErrorBound, a.answer.RelativeErrorBound)
 	r.width = max(r.width, a.answer.width)
-	r.beyond = r.beyond || a.answer.beyond
+	r.outOfRange = r.outOfRange || a.answer.outOfRange
 	if a.l.lattice == EliminationLattice && !a.isGood(s) {
-		r.missed = max(r.missed, a.answer.RelativeErrorBound)
+		r.missedBound = max(r.missedBound, a.answer.RelativeErrorBound)
 	}
 	return nil
 }

@@ -68,7 +68,7 @@ func TestDelaysUseFastestMethod(t *testing.T) {
 		most := 0.0
 		for k := range components {
 			c := &components[k]
-			s, err := Settings{}.checked()
+			s, err := Settings{}.validate()
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -99,13 +99,13 @@ func (p *Prepared) narrow(ctx context.Context, brackets []bracket, s request) er
 	if err != nil {
 		return err
 	}
-	place := 0
+	index := 0
 	for k := range brackets {
 		b := &brackets[k]
 		below, above := math.Inf(1), math.Inf(-1) // excesses at the ends
 		for _, t := range times[k] {
-			e := excess(p.model, r.classes, place, b.rest)
-			place++
+			e := excess(p.model, r.classes, index, b.rest)
+			index++
 			switch v := e.Approx(); {
 			case e.Low.Sign() >= 0 && t >= b.low:
 				b.low, below = t, v
@@ -122,13 +122,13 @@ func (p *Prepared) narrow(ctx context.Context, brackets []bracket, s request) er
 
 // excess encloses Σ_i λ_i (P(T_i > t) - rest) at one of the times of a question. It falls with t
 // and is 0 at the quantile.
-func excess(m *cluster.Model, classes []ClassDelays, place int, rest num.Interval) num.Interval {
+func excess(m *cluster.Model, classes []ClassDelays, index int, rest num.Interval) num.Interval {
 	sum := num.FromInt(0, excessPrec)
 	for i, c := range classes {
 		if c.Tails == nil {
 			continue
 		}
-		v := c.Tails[place]
+		v := c.Tails[index]
 		tail := num.Interval{Low: num.Down(excessPrec).Set(v.Low), High: num.Up(excessPrec).Set(v.High)}
 		sum = sum.Add(num.FromRat(m.Classes[i].ArrivalRate, excessPrec).Mul(tail.Sub(rest)))
 	}

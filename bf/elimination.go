@@ -90,15 +90,15 @@ func offerElimination(_ context.Context, q *query, best *plan) (*plan, error) {
 		return q.offerExpanded(best), nil
 	}
 	cost := best.termsToBeat()
-	least, faster := float64(eliminationTerms), 2.0
+	minTerms, gain := float64(eliminationTerms), 2.0
 	if q.s.MaxJobs > 0 {
-		least, faster = eliminationRowTerms, 1
+		minTerms, gain = eliminationRowTerms, 1
 	}
-	if cost <= least {
+	if cost <= minTerms {
 		return nil, nil
 	}
 	e, err := q.checkElimination()
-	if err != nil || !math.IsInf(cost, 1) && faster*e.operations >= cost {
+	if err != nil || !math.IsInf(cost, 1) && gain*e.operations >= cost {
 		return nil, nil
 	}
 	if q.s.MaxJobs == 0 && !math.IsInf(cost, 1) {
@@ -155,7 +155,7 @@ func (e *eliminator) classEliminationOps(jobs int) float64 {
 // preferClassElimination selects elimination for the distributions by class if it takes less time
 // than the lattice of the plan.
 func (l *plan) preferClassElimination() {
-	if l.rows != nil || l.s.Lattice != "" || isOn[*eliminator](l) {
+	if l.rows != nil || l.s.Lattice != "" || usesMethod[*eliminator](l) {
 		return
 	}
 	rows := 0
@@ -339,12 +339,12 @@ func (l *plan) eliminate(ctx context.Context, p *recursion.Problem, ask eliminat
 }
 
 // workError explains that elimination takes too much work or memory, and whether a larger tolerance
-// would help. Nodes of shorter times are fewer; the work falls with their number to the power of
-// the width plus one.
+// would help. A larger tolerance needs fewer nodes over shorter times, and the work falls by this
+// factor to the power of the width plus one.
 func (l *plan) workError(large *num.TooLargeError, s elimination.Settings) error {
-	much, help := fmt.Sprintf("more than %.0e products", s.MaxWork), ""
+	size, help := fmt.Sprintf("more than %.0e products", s.MaxWork), ""
 	if large.Limit > 0 && large.Bytes > float64(large.Limit) {
-		much = fmt.Sprintf("%.3g MiB, more than the limit of %.3g", large.Bytes/(1<<20), float64(large.Limit)/(1<<20))
+		size = fmt.Sprintf("%.3g MiB, more than the limit of %.3g", large.Bytes/(1<<20), float64(large.Limit)/(1<<20))
 	}
 	switch {
 	case s.Tolerance > 1e-5:
@@ -354,7 +354,7 @@ func (l *plan) workError(large *num.TooLargeError, s elimination.Settings) error
 		help = "; or a tolerance of 1e-6, which takes about a third to a tenth, or of 1e-3, a tenth to a fiftieth"
 	}
 	err := l.sizeError(large.Bytes, "less work: eliminating servers one by one in a width of %d takes %s%s",
-		l.elimination().Width, much, help)
+		l.elimination().Width, size, help)
 	err.States, err.Limit = large.States, large.Limit
 	return err
 }
@@ -363,7 +363,7 @@ func (l *plan) workError(large *num.TooLargeError, s elimination.Settings) error
 // and capacities of the problem. Each is a difference of terms with bounds below Settings.RelTol,
 // if float64 has these terms.
 func (l *plan) eliminateDerivatives(ctx context.Context) (derivatives.Slopes, error) {
-	r, err := l.derive(ctx, elimination.Settings{Gradients: true})
+	r, err := l.solveDerivatives(ctx, elimination.Settings{Gradients: true})
 	if err != nil {
 		return derivatives.Slopes{}, err
 	}
@@ -380,8 +380,8 @@ func (l *plan) eliminateEachClass(ctx context.Context) ([]derivatives.Slopes, er
 			ask.Of = append(ask.Of, i)
 		}
 	}
-	ask.Gradients = ask.Of == nil // includes the times
-	r, err := l.derive(ctx, ask)
+	ask.Gradients = ask.Of == nil // the result needs the times
+	r, err := l.solveDerivatives(ctx, ask)
 	if err != nil {
 		return nil, err
 	}
@@ -404,8 +404,8 @@ func (l *plan) eliminateEachClass(ctx context.Context) ([]derivatives.Slopes, er
 	return all, nil
 }
 
-// derive computes derivatives by elimination.
-func (l *plan) derive(ctx context.Context, ask elimination.Settings) (*elimination.Result, error) {
+// solveDerivatives computes derivatives by elimination.
+func (l *plan) solveDerivatives(ctx context.Context, ask elimination.Settings) (*elimination.Result, error) {
 	if err := checkStable(ctx, &l.component.Model); err != nil {
 		return nil, err
 	}
@@ -449,11 +449,11 @@ func slopesOf(g elimination.Gradients) (d derivatives.Slopes) {
 	return d
 }
 
-// quotientBounds returns a number between x and y, where a = x(1+ε) and b = y(1+δ), as a with an
-// error bound: a is at most 1+ε times the number, and at least 1-δ times a/b of it.
+// quotientBounds returns a with an error bound that covers every number from x to y, where a =
+// x(1+ε) and b = y(1+δ). a is at most 1+ε times such a number, and at least 1-δ times a/b of it.
 func quotientBounds(a, b arithmetic.Number) arithmetic.Number {
-	apart := max(0, 1-a.Wide.Over(b.Wide).Double()) + arithmetic.Roundoff
-	return arithmetic.FromWide(a.Wide, max(a.Bound, arithmetic.Compound(apart, b.Bound, 0)))
+	distance := max(0, 1-a.Wide.Over(b.Wide).Double()) + arithmetic.Roundoff
+	return arithmetic.FromWide(a.Wide, max(a.Bound, arithmetic.Compound(distance, b.Bound, 0)))
 }
 
 // checkStable returns an error with a witness set of classes if a component is unstable.
@@ -465,8 +465,8 @@ func checkStable(ctx context.Context, m *cluster.Model) error {
 	return err
 }
 
-// eliminated reports whether elimination solved a part or its distributions by class.
-func (r *Result) eliminated() bool {
+// usesElimination reports whether elimination solved a part or its distributions by class.
+func (r *Result) usesElimination() bool {
 	return slices.ContainsFunc(r.Parts, func(p Part) bool {
 		return p.Lattice == EliminationLattice || p.classesByElimination
 	})

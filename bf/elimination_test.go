@@ -140,7 +140,7 @@ func TestTreesByElimination(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		agree(t, e, want)
+		compareResults(t, e, want)
 	}
 }
 
@@ -178,7 +178,7 @@ func TestLaddersByElimination(t *testing.T) {
 		arrives += rate
 	}
 	if math.Abs(work/arrives-1) > e.RelativeErrorBound {
-		t.Errorf("work %v is done, %v arrives, bound %g", work, arrives, e.RelativeErrorBound)
+		t.Errorf("work %v is completed, %v arrives, bound %g", work, arrives, e.RelativeErrorBound)
 	}
 }
 
@@ -288,7 +288,7 @@ func TestDrawsByElimination(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		agree(t, got, want)
+		compareResults(t, got, want)
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		m := rackModel(rapid.IntRange(1, 2).Draw(t, "racks"), rapid.IntRange(2, 3).Draw(t, "servers"))
@@ -339,7 +339,7 @@ func TestDrawsByElimination(t *testing.T) {
 			arrives.Add(arrives, m.Scale(factors[i]).Work(k))
 		}
 		if want, _ := arrives.Float64(); !oracle.Near(works, want, r.RelativeErrorBound+1e-12) {
-			t.Errorf("%v of %v capacity works", works, want)
+			t.Errorf("%v of %v capacity is busy", works, want)
 		}
 	}
 	overloaded := rackModel(6, 40)
@@ -377,7 +377,7 @@ func TestLadderDistributionsByElimination(t *testing.T) {
 		t.Errorf("%+v, bound %g", got.Parts, got.RelativeErrorBound)
 	}
 	want.JobsDistribution = nil
-	agree(t, got, want)
+	compareResults(t, got, want)
 	for i, k := range got.Classes {
 		for n, p := range k.JobsDistribution {
 			if x := want.Classes[i].JobsDistribution[n].Float; !oracle.Near(p.Float, x, 1.01*s.RelTol) {
@@ -415,12 +415,12 @@ func checkConservation(t *testing.T, m *cluster.Model, r *Result) {
 	want, _ := arrives.Float64()
 	off = r.RelativeErrorBound + float64(len(m.Servers))*0x1p-52
 	if d := works - want; !(d <= off*want && -d <= off*want) {
-		t.Errorf("%v of %v capacity works: off by %g, bound %g", works, want, d/want, off)
+		t.Errorf("%v of %v capacity is busy: off by %g, bound %g", works, want, d/want, off)
 	}
 }
 
-// agree compares a result with enclosures.
-func agree(t *testing.T, got, want *Result) {
+// compareResults compares a result with enclosures.
+func compareResults(t *testing.T, got, want *Result) {
 	t.Helper()
 	check := func(what string, x, y num.Value) {
 		t.Helper()
@@ -497,7 +497,7 @@ func TestEliminationRejects(t *testing.T) {
 	} {
 		var bad *num.InputError
 		if !errors.As(c.err, &bad) || bad.Path != c.path {
-			t.Errorf("%s: %v, want an error of %s", c.what, c.err, c.path)
+			t.Errorf("%s: %v, want an error at %s", c.what, c.err, c.path)
 		}
 	}
 	var large *num.TooLargeError
@@ -576,7 +576,7 @@ func TestEliminationSweeps(t *testing.T) {
 			}
 			if f.Sign() > 0 && (sweep[i].MeanJobs != one.MeanJobs || sweep[i].Parts[0].Lattice != EliminationLattice ||
 				sweep[i].Parts[0].Why != one.Parts[0].Why) {
-				t.Errorf("factor %v: %v, %+v; alone %v, %+v", f, sweep[i].MeanJobs, sweep[i].Parts, one.MeanJobs,
+				t.Errorf("factor %v: %v, %+v; individually %v, %+v", f, sweep[i].MeanJobs, sweep[i].Parts, one.MeanJobs,
 					one.Parts)
 			}
 		}
@@ -792,7 +792,7 @@ func TestEliminationDistributions(t *testing.T) {
 	if want.JobsDistribution = nil; got.JobsDistribution != nil {
 		t.Errorf("distribution of all jobs %v", got.JobsDistribution)
 	}
-	agree(t, got, want)
+	compareResults(t, got, want)
 	for i := range want.Classes {
 		for n, y := range want.Classes[i].JobsDistribution {
 			x := got.Classes[i].JobsDistribution[n].Float
@@ -804,7 +804,7 @@ func TestEliminationDistributions(t *testing.T) {
 	q.ByClass = false
 	var bad *num.InputError
 	if _, err := Answer(t.Context(), m, q, s); !errors.As(err, &bad) || bad.Path != "MaxJobs" {
-		t.Errorf("%v, want an error of MaxJobs", err)
+		t.Errorf("%v, want an error at MaxJobs", err)
 	}
 	tree := treeModel(63, 2, big.NewRat(4, 5))
 	r, err := Answer(t.Context(), tree, Question{MaxJobs: 3, ByClass: true}, Settings{})
@@ -915,7 +915,7 @@ func TestEliminationMissesTolerance(t *testing.T) {
 		_, err := Solve(t.Context(), treeModel(63, 2, big.NewRat(4, 5)), Settings{Lattice: lattice, RelTol: 1e-17})
 		var bad *num.InputError
 		if !errors.As(err, &bad) || bad.Path != "RelTol" {
-			t.Errorf("%s: %v, want an error of RelTol", lattice, err)
+			t.Errorf("%s: %v, want an error at RelTol", lattice, err)
 		}
 	}
 	r, err := Solve(t.Context(), treeModel(63, 2, big.NewRat(4, 5)), Settings{Engine: num.Float, RelTol: 1e-17})
@@ -953,6 +953,6 @@ func TestForestsByElimination(t *testing.T) {
 		if err != nil {
 			t.Fatalf("seed %d: %v", seed, err)
 		}
-		agree(t, got, want)
+		compareResults(t, got, want)
 	}
 }

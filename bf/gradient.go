@@ -75,7 +75,7 @@ func (p *Prepared) gradientPlans(ctx context.Context, s request, byClass, skipEl
 // gradientPlan returns the graph of a component, or its elimination.
 func gradientPlan(ctx context.Context, m *cluster.Model, c *cluster.Component, s request,
 	byClass, skipElimination bool) (*plan, error) {
-	eliminated := func() (*plan, error) {
+	eliminate := func() (*plan, error) {
 		s.Lattice = EliminationLattice
 		q, err := newQuery(m, c, num.Float, 0, s)
 		if err != nil {
@@ -84,7 +84,7 @@ func gradientPlan(ctx context.Context, m *cluster.Model, c *cluster.Component, s
 		return newPlan(ctx, q)
 	}
 	if s.Lattice == EliminationLattice {
-		return eliminated()
+		return eliminate()
 	}
 	q, err := newQuery(m, c, num.Exact, arithmetic.FirstPrecision, s)
 	if err != nil {
@@ -100,7 +100,7 @@ func gradientPlan(ctx context.Context, m *cluster.Model, c *cluster.Component, s
 	var large *num.TooLargeError
 	isLong := err == nil && byClass && !skipElimination && l.isGradientSlow()
 	if isAuto && !skipElimination && (isLong || errors.As(err, &large)) {
-		if other, otherwise := eliminated(); otherwise == nil && other.elimination().expansion == nil {
+		if other, failure := eliminate(); failure == nil && other.elimination().expansion == nil {
 			return other, nil
 		}
 	}

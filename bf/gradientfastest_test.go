@@ -51,7 +51,7 @@ func TestGradientUsesLeastWork(t *testing.T) {
 	methods := make(map[Lattice]int)
 	rapid.Check(t, func(t *rapid.T) {
 		m := drawTree(t)
-		s, err := Settings{RelTol: rapid.SampledFrom([]float64{0, 1e-8, 1e-5}).Draw(t, "tolerance")}.checked()
+		s, err := Settings{RelTol: rapid.SampledFrom([]float64{0, 1e-8, 1e-5}).Draw(t, "tolerance")}.validate()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -107,7 +107,8 @@ func derivativesOf(g *Gradient) []num.Value {
 	return append(append([]num.Value(nil), g.ArrivalRates...), g.Capacities...)
 }
 
-// widestOf returns the largest distance of a derivative from its bounds, relative to the derivative.
+// widestOf returns the largest distance of a derivative from its bounds, relative to the
+// derivative.
 func widestOf(g *Gradient) (widest float64) {
 	for _, x := range derivativesOf(g) {
 		width, _ := new(big.Float).Sub(x.High, x.Low).Float64()

@@ -47,8 +47,8 @@ type lattice struct {
 	require func(ctx context.Context, q *query) (*plan, error)
 }
 
-// The rows are in the order in which they are offered, with immediate estimates first. Delays are
-// computed only on lattices of sets, on which their recursion is linear.
+// The rows are in the order in which they are offered, with immediate estimates first. The
+// recursion for delays is linear only on setLattices.
 var (
 	setLattices = []lattice{
 		{ClassLattice, offerClasses, requireClasses},
@@ -107,7 +107,7 @@ type plan struct {
 // A method solves the component of a plan: over tables of all sets, the graph of a lattice, the
 // intervals of a chain, or by elimination.
 type method interface {
-	bytes(l *plan, jobs int) float64 // memory, including the distribution of up to jobs jobs
+	bytes(l *plan, jobs int) float64 // memory, including a distribution up to jobs
 	work(l *plan, jobs int) float64  // operations, see [opsPerSecond]
 	measure(ctx context.Context, l *plan) (measures, error)
 	total(ctx context.Context, l *plan) ([]arithmetic.Number, error) // coefficients of Z(zλ)
@@ -162,8 +162,8 @@ func (l *plan) checkLimits() error {
 	return nil
 }
 
-// isOn reports whether the plan has a method of this kind.
-func isOn[M method](l *plan) bool {
+// usesMethod reports whether the plan has a method of this kind.
+func usesMethod[M method](l *plan) bool {
 	_, ok := l.method.(M)
 	return ok
 }
@@ -184,11 +184,11 @@ func (l *plan) terms() float64 {
 	return l.states * float64(l.elements())
 }
 
-// with returns the plan of another engine on the same lattice.
-func (l *plan) with(engine num.Engine) *plan {
+// withEngine returns the plan of another engine on the same lattice.
+func (l *plan) withEngine(engine num.Engine) *plan {
 	other := *l
 	other.engine = engine
-	if isOn[tables](l) || isOn[graph](l) {
+	if usesMethod[tables](l) || usesMethod[graph](l) {
 		other.method = methodOfSets(engine, l.lattice)
 	}
 	return &other
@@ -205,9 +205,9 @@ func (l *plan) skeleton() *plan {
 	return &o
 }
 
-// at returns the plan that newPlan would return for a query whose component has the rates of the
-// skeleton l times a common factor.
-func (l *plan) at(ctx context.Context, q *query) (*plan, error) {
+// withRates returns the plan that newPlan would return for a query whose component has the rates of
+// the skeleton l times a common factor.
+func (l *plan) withRates(ctx context.Context, q *query) (*plan, error) {
 	e, rows := l.elimination(), l.rows != nil
 	isLong := q.problem.Bits > exactBits
 	if l.graph != nil && !l.graph.Serves(l.problem, q.problem) || e != nil && (isLong || e.expansion != nil) {
@@ -219,7 +219,7 @@ func (l *plan) at(ctx context.Context, q *query) (*plan, error) {
 		o.rows = l.rows
 	}
 	switch {
-	case isOn[chain](l):
+	case usesMethod[chain](l):
 		o.method = chain{intervals.New(q.problem)}
 	case l.lattice == ConnectedLattice:
 		if err := o.build(ctx); err != nil {
@@ -265,7 +265,7 @@ func (l *plan) memoryError(need float64, tables string) error {
 	case s.Lattice != "":
 		help = "let auto select the lattice"
 	case !isFloat:
-		if other := l.with(num.Float); other.method.bytes(other, s.MaxJobs) <= float64(s.MaxBytes) {
+		if other := l.withEngine(num.Float); other.method.bytes(other, s.MaxJobs) <= float64(s.MaxBytes) {
 			help = "use the float engine, which needs less"
 		}
 	}

@@ -211,7 +211,7 @@ func TestMemoryIsBounded(t *testing.T) {
 		_, err := Answer(t.Context(), c.m, Question{MaxJobs: c.jobs}, c.s)
 		var e *input.Error
 		if !errors.As(err, &e) || !strings.Contains(err.Error(), "MiB") {
-			t.Errorf("%s: error %v, want one that names the memory", c.name, err)
+			t.Errorf("%s: error %v, want one about memory", c.name, err)
 		}
 	}
 	// Jobs choose half of a group; the number of ways has as many bits.
@@ -224,7 +224,7 @@ func TestMemoryIsBounded(t *testing.T) {
 			_, err := Solve(t.Context(), m, Settings{Engine: engine, MaxBytes: limit})
 			runtime.ReadMemStats(&after)
 			if err != nil && (!isInput(err) || !strings.Contains(err.Error(), "MiB")) {
-				t.Errorf("%d servers, %s: error %v, want one that names the memory", count, engine, err)
+				t.Errorf("%d servers, %s: error %v, want one about memory", count, engine, err)
 			}
 			if made := after.TotalAlloc - before.TotalAlloc; made > 3*limit {
 				t.Errorf("%d servers, %s: %d bytes allocated in total, for tables of at most %d",
@@ -384,7 +384,7 @@ func TestDifferenceOfRoughNumbers(t *testing.T) {
 		high, _ := v.High.Rat(nil)
 		if low.Cmp(leastPlus.Sub(leastPlus, largestMinus)) > 0 ||
 			high.Cmp(largestPlus.Sub(largestPlus, leastMinus)) < 0 {
-			t.Fatalf("[%v, %v] does not hold all", v.Low, v.High)
+			t.Fatalf("[%v, %v] does not contain all", v.Low, v.High)
 		}
 	})
 }

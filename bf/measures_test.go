@@ -230,7 +230,7 @@ func TestGradientMatchesDifference(t *testing.T) {
 				t.Errorf("%s %s %s: %v ± %g, want %v", lattice, engine, name, got.Float, width, want)
 			}
 			if width > 1e-9*(math.Abs(want)+1) || (engine == num.Exact) != (got.Exact != nil) {
-				t.Errorf("%s %s %s: bounds %g apart for %v", lattice, engine, name, width, want)
+				t.Errorf("%s %s %s: bounds differ by %g for %v", lattice, engine, name, width, want)
 			}
 		}
 		for i := range m.Classes {
@@ -306,7 +306,7 @@ func TestLoadSweepMatchesSolve(t *testing.T) {
 				}
 				got, err := sweepLoads(t.Context(), m, factors, q, s)
 				if (err != nil) != failed {
-					t.Fatalf("%s %s: error %v, though some point has one is %v", lattice, engine, err, failed)
+					t.Fatalf("%s %s: error %v, but points with an error: %v", lattice, engine, err, failed)
 				}
 				if err == nil && len(got) != len(want) {
 					t.Fatalf("%s %s: %d results for %d factors", lattice, engine, len(got), len(want))

@@ -26,7 +26,7 @@ type Prepared struct {
 	// first holds the plans of the components for the factor solved first. It is nil unless there
 	// are several factors.
 	first   map[num.Engine][]*plan
-	keeping bool // this is the factor solved first
+	isFirst bool // this is the factor solved first
 }
 
 // Prepare checks and reduces a model, which must not be modified afterwards. It returns the errors
@@ -76,7 +76,7 @@ func totalRate(ctx context.Context, m *cluster.Model) (*big.Rat, error) {
 // reduce the model again: the result has the components of p with other rates, or none if the
 // factor is 0.
 func (p *Prepared) At(ctx context.Context, factor *big.Rat) (*Prepared, error) {
-	if err := nonnegative("factor", factor); err != nil {
+	if err := checkNonnegative("factor", factor); err != nil {
 		return nil, err
 	}
 	if factor.Sign() == 0 {
@@ -121,15 +121,15 @@ func (p *Prepared) query(k int, engine num.Engine, prec uint, s request) (*query
 // plan returns the plan of a query about component k. It adapts the plan of the factor solved first
 // to the new rates if possible.
 func (p *Prepared) plan(ctx context.Context, k int, q *query) (*plan, error) {
-	if first := p.first[q.engine]; !p.keeping && k < len(first) && q.excluded == nil {
-		return first[k].at(ctx, q)
+	if first := p.first[q.engine]; !p.isFirst && k < len(first) && q.excluded == nil {
+		return first[k].withRates(ctx, q)
 	}
 	return newPlan(ctx, q)
 }
 
-// keep stores the plan of the next component for other factors.
-func (p *Prepared) keep(l *plan) {
-	if p.keeping && len(p.first[l.engine]) < len(p.components) {
+// storePlan stores the plan of the next component for other factors.
+func (p *Prepared) storePlan(l *plan) {
+	if p.isFirst && len(p.first[l.engine]) < len(p.components) {
 		p.first[l.engine] = append(p.first[l.engine], l.skeleton())
 	}
 }

@@ -16,8 +16,8 @@ type Question struct {
 	// Result.JobsDistribution.
 	MaxJobs int
 
-	// ByClass requests the same probabilities for each class in ClassResult.JobsDistribution. This
-	// takes about as many times longer as there are classes.
+	// ByClass requests the same probabilities for each class in ClassResult.JobsDistribution. The
+	// work is multiplied by about the number of classes.
 	ByClass bool
 
 	// Measures of the delay T_i of a job of a class, from arrival to departure, in the first-come
@@ -56,7 +56,7 @@ func (q *Question) check(m *cluster.Model, s Settings) error {
 		}
 	}
 	for i, t := range q.Times {
-		if err := nonnegative(input.Index("Times", i), t); err != nil {
+		if err := checkNonnegative(input.Index("Times", i), t); err != nil {
 			return err
 		}
 	}
@@ -95,7 +95,7 @@ type request struct {
 // requested as fractions, since they are transcendental numbers. Delays that take too many steps
 // give a *[num.TooLargeError].
 func (p *Prepared) Answer(ctx context.Context, q Question, s Settings) (*Result, error) {
-	s, err := s.checked()
+	s, err := s.validate()
 	if err == nil {
 		err = q.check(p.model, s)
 	}

@@ -123,7 +123,7 @@ func checkAgainst(t *rapid.T, name string, r, want *Result) {
 			l, _ := low.Rat(nil)
 			h, _ := high.Rat(nil)
 			if l.Cmp(w) > 0 || h.Cmp(w) < 0 {
-				t.Errorf("%s: %s %d = [%v, %v] does not hold %v", name, what, i, low, high, w)
+				t.Errorf("%s: %s %d = [%v, %v] does not contain %v", name, what, i, low, high, w)
 			}
 		}
 	}
@@ -157,7 +157,7 @@ var minNormal = new(big.Rat).SetFloat64(0x1p-1022) // never modified
 
 // Shares of small groups, forced on problems that store the ways in a word, match the reference
 // recursion over sets of servers.
-func TestSharesAgainstLiteral(t *testing.T) {
+func TestSharesMatchReference(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := drawModel(t, true, rapid.Bool().Draw(t, "long"))
 		want := oracle.Solve(m)

@@ -75,7 +75,7 @@ func isBeyondFloat(err error) bool { return errors.Is(err, ErrDigits) || errors.
 // remains.
 func (p *Prepared) solveFloat(ctx context.Context, s request) (*Result, error) {
 	r, err := p.solveWith(ctx, s, num.Float, 0)
-	failed := s.failed(r, err)
+	failed := s.eliminationError(r, err)
 	if failed == nil || s.Lattice != "" {
 		return r, cmp.Or(failed, err)
 	}
@@ -86,11 +86,11 @@ func (p *Prepared) solveFloat(ctx context.Context, s request) (*Result, error) {
 	return other, err
 }
 
-// failed returns the error of a float64 result to which elimination contributed and that Auto
-// cannot accept; nil if Auto can accept it.
-func (s request) failed(r *Result, err error) error {
+// eliminationError returns the error of a float64 result to which elimination contributed and that
+// Auto cannot accept; nil if Auto can accept it.
+func (s request) eliminationError(r *Result, err error) error {
 	switch {
-	case s.Engine == num.Float || r == nil || !r.eliminated():
+	case s.Engine == num.Float || r == nil || !r.usesElimination():
 		return nil
 	case errors.Is(err, ErrRange):
 		return rangeError() // elimination has no other engines
@@ -121,8 +121,8 @@ const maxPrecision = 1 << 16
 // defaultMaxBytes replaces a [Settings.MaxBytes] of 0.
 const defaultMaxBytes = 16 << 30
 
-// checked returns s with defaults in place of zeros, or an error for a setting out of range.
-func (s Settings) checked() (Settings, error) {
+// validate returns s with defaults in place of zeros, or an error for a setting out of range.
+func (s Settings) validate() (Settings, error) {
 	var err error
 	if s.RelTol, err = arithmetic.CheckEngine(s.Engine, s.RelTol); err != nil {
 		return s, err
@@ -218,7 +218,7 @@ func (t *rowMeasures) solveComponent(ctx context.Context, p *Prepared, k int, q 
 	if err != nil {
 		return err
 	}
-	defer p.keep(l)
+	defer p.storePlan(l)
 	a, err := l.attempt(ctx, t.distribution != nil)
 	if err == nil && a.failed != nil && q.s.Lattice == "" {
 		failed := a.failed
@@ -245,14 +245,14 @@ type attempt struct {
 
 // attempt solves the component of a plan. An error ends the search.
 func (l *plan) attempt(ctx context.Context, total bool) (a attempt, err error) {
-	if l.s.ByClass && l.s.MaxJobs > 0 && l.rows == nil && !isOn[*eliminator](l) {
+	if l.s.ByClass && l.s.MaxJobs > 0 && l.rows == nil && !usesMethod[*eliminator](l) {
 		if need := l.classBytes(); need > float64(l.s.MaxBytes) {
 			return a, l.memoryError(need, "")
 		}
 	}
 	a.measures, err = l.method.measure(ctx, l)
-	if isOn[*eliminator](l) {
-		return a, l.fail(ctx, &a, err)
+	if usesMethod[*eliminator](l) {
+		return a, l.recordFailure(ctx, &a, err)
 	}
 	if err == nil && total {
 		a.total, err = l.method.total(ctx, l)
@@ -262,12 +262,12 @@ func (l *plan) attempt(ctx context.Context, total bool) (a attempt, err error) {
 	}
 	rows, err := l.rows.measure(ctx, l)
 	a.classesByElimination = rows.classesByElimination
-	return a, l.fail(ctx, &a, err)
+	return a, l.recordFailure(ctx, &a, err)
 }
 
-// fail records an error of elimination of a stable component in an attempt. It returns an error
-// that ends the search.
-func (l *plan) fail(ctx context.Context, a *attempt, err error) error {
+// recordFailure records an error of elimination of a stable component in an attempt. It returns an
+// error that ends the search.
+func (l *plan) recordFailure(ctx context.Context, a *attempt, err error) error {
 	var overload *recursion.Overload
 	var missed *elimination.ToleranceError
 	switch {
@@ -326,7 +326,7 @@ func (t *rowMeasures) add(ctx context.Context, m *cluster.Model, l *plan, a atte
 		}
 	}
 	switch {
-	case isOn[*eliminator](l):
+	case usesMethod[*eliminator](l):
 		t.distribution = nil
 	case t.distribution != nil && t.parts != nil:
 		if t.distribution, err = jobcounts.Convolve(ctx, t.distribution, a.total, l.s.MaxJobs); err != nil {

@@ -35,8 +35,8 @@ const maxDenominatorError = 1e-14
 // no bound. Other engines have no such limits.
 var ErrRange = doubles.ErrRange
 
-// totalOf returns Σ x, which is the largest denominator if x are the capacities.
-func totalOf(x []int64) float64 {
+// sumOf returns Σ x, which is the largest denominator if x are the capacities.
+func sumOf(x []int64) float64 {
 	sum := 0.0
 	for _, v := range x {
 		sum += float64(v)
@@ -87,7 +87,7 @@ func sweepClasses(ctx context.Context, p *recursion.Problem, sweepMemory *cube.M
 	c.AllSets, c.Meet = true, p.ClassMasks()
 	capacities, masks, rates := pad(n, len(c.Weight), capacity, c.Meet, rate)
 	c.Denominators = cube.NewDenominators(capacities, masks, rates, c.Unit)
-	if !c.InRange(totalOf(capacity)) {
+	if !c.InRange(sumOf(capacity)) {
 		return nil, cube.Sums{}, cube.ErrorBounds{}, ErrRange
 	}
 	sums, err := c.Up(ctx, workers)
@@ -145,7 +145,7 @@ func floatServers(ctx context.Context, p *recursion.Problem, sweepMemory *cube.M
 	}
 	delta := arithmetic.Roundoff + slop/(float64(den[smallest])-slop)
 	c.Denominators, c.Products = &cube.Denominators{Table: table}, table
-	if !c.InRange(totalOf(capacity)) {
+	if !c.InRange(sumOf(capacity)) {
 		return measures{}, ErrRange
 	}
 	if _, err := c.Up(ctx, workers); err != nil {

@@ -25,7 +25,7 @@ func (p *Prepared) Sweep(ctx context.Context, factors []*big.Rat, q Question, s 
 	model := *p
 	w := &sweep{model: &model, factors: factors, results: make([]*Result, len(factors))}
 	for i, f := range factors {
-		if err := nonnegative(input.Index("factors", i), f); err != nil {
+		if err := checkNonnegative(input.Index("factors", i), f); err != nil {
 			return nil, err
 		}
 		if f.Cmp(factors[w.largest]) > 0 {
@@ -35,19 +35,19 @@ func (p *Prepared) Sweep(ctx context.Context, factors []*big.Rat, q Question, s 
 	if len(factors) == 0 {
 		return w.results, nil
 	}
-	s, err := s.checked()
+	s, err := s.validate()
 	if err == nil {
 		err = q.check(p.model, s)
 	}
 	if err != nil {
-		return nil, w.inFactor(w.largest, err)
+		return nil, w.factorError(w.largest, err)
 	}
 	ask := request{Question: q, Settings: s}
-	model.first, model.keeping = make(map[num.Engine][]*plan), true
+	model.first, model.isFirst = make(map[num.Engine][]*plan), true
 	if err := w.solve(ctx, w.largest, ask); err != nil {
 		return nil, err
 	}
-	model.keeping = false
+	model.isFirst = false
 	if err := w.solveOthers(ctx, ask); err != nil {
 		return nil, err
 	}
@@ -68,12 +68,12 @@ func (w *sweep) solve(ctx context.Context, i int, s request) (err error) {
 		w.results[i], err = p.answer(ctx, s)
 	}
 	if err != nil {
-		return w.inFactor(i, err)
+		return w.factorError(i, err)
 	}
 	return nil
 }
 
-func (w *sweep) inFactor(i int, err error) error {
+func (w *sweep) factorError(i int, err error) error {
 	return fmt.Errorf("factors[%d] = %s: %w", i, w.factors[i].RatString(), err)
 }
 

@@ -62,7 +62,7 @@ func TestKernelsIndependentOfWorkers(t *testing.T) {
 				if k == 0 {
 					want = got
 				} else if !reflect.DeepEqual(got, want) {
-					t.Fatalf("seed %d: lattice of %d %s: %d workers give other digits than one", seed, n, name, workers)
+					t.Fatalf("seed %d: lattice of %d %s: %d workers and one give different digits", seed, n, name, workers)
 				}
 			}
 		}
@@ -117,7 +117,7 @@ func TestSolversIndependentOfCores(t *testing.T) {
 					refused++
 				}
 			} else if text != wantErr || err == nil && !reflect.DeepEqual(got, want) {
-				t.Fatalf("%s: on %d cores other digits, or error %v in place of %v", q.name, workers, text, wantErr)
+				t.Fatalf("%s: different digits on %d cores, or error %v instead of %v", q.name, workers, text, wantErr)
 			}
 		}
 	}
