@@ -2,7 +2,6 @@ package cluster
 
 import (
 	"io"
-	"strings"
 
 	"productform/internal/input"
 	"productform/internal/tree"
@@ -51,10 +50,5 @@ func read(r io.Reader, format tree.Format) (*Model, error) {
 // in the larger file.
 func Decode(n *tree.Node, path string) (*Model, error) {
 	m, err := tree.Make(n, modelFile.Read)
-	if bad, ok := err.(*input.Error); ok {
-		inner := *bad
-		inner.Path = strings.TrimSuffix(path+"."+bad.Path, ".")
-		return nil, &inner
-	}
-	return m, err
+	return m, input.Inside(path, err)
 }

@@ -30,7 +30,7 @@ func (m *Maker) Apply(at float64, what []Happening, events []Event) error {
 	}
 	for k := len(follow); k < len(events); k++ {
 		if err := m.follow(events[k]); err != nil {
-			return within(input.Index("Events", k), err)
+			return input.Inside(input.Index("Events", k), err)
 		}
 	}
 	m.events, m.averse = nil, m.averse[:0]

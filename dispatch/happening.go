@@ -112,12 +112,12 @@ func (m *Maker) Check(at float64, what []Happening) error {
 	c := moment{m: m, at: at, workers: len(m.speeds), joined: map[int]bool{}, jobs: map[int]*Job{}}
 	for i := range what {
 		if err := c.comes(&what[i]); err != nil {
-			return within(input.Index("What", i), err)
+			return input.Inside(input.Index("What", i), err)
 		}
 	}
 	for i := range what {
 		if err := c.check(&what[i]); err != nil {
-			return within(input.Index("What", i), err)
+			return input.Inside(input.Index("What", i), err)
 		}
 	}
 	return nil
@@ -216,7 +216,7 @@ func (c *moment) checkJob(h *Happening) error {
 	if h.What.Submit > c.at {
 		return input.Errorf("What.Submit", h.What.Submit, "a time <= %v, that of the moment", c.at)
 	}
-	return within("What", h.What.check(c.workers))
+	return input.Inside("What", h.What.check(c.workers))
 }
 
 // checkWish checks what is asked of a job.
@@ -240,7 +240,7 @@ func (c *moment) checkWish(h *Happening) error {
 		if h.What == nil {
 			return input.Errorf("What", "no job", "a job with the new priority and deadline")
 		}
-		return within("What", h.What.checkDemand(j.Submit))
+		return input.Inside("What", h.What.checkDemand(j.Submit))
 	}
 	return nil
 }

@@ -94,7 +94,7 @@ func (p Policy) Assign(jobs []Request, speeds []float64, now float64) ([]int, er
 	}
 	for j := range jobs {
 		if err := jobs[j].check(len(speeds)); err != nil {
-			return nil, within(input.Index("Jobs", j), err)
+			return nil, input.Inside(input.Index("Jobs", j), err)
 		}
 	}
 	q, all := newPlanner(p, speeds, len(jobs)), claimsOf(jobs)

@@ -101,7 +101,7 @@ func (s *Scenario) check() error {
 	tasks := int64(0)
 	for i := range s.Jobs {
 		if err := s.Jobs[i].check(len(s.Speeds)); err != nil {
-			return within(input.Index("Jobs", i), err)
+			return input.Inside(input.Index("Jobs", i), err)
 		}
 		if tasks += int64(s.Jobs[i].Tasks); tasks > ranges.MostTasksInAll {
 			return input.Errorf(input.Field(input.Index("Jobs", i), "Tasks"), s.Jobs[i].Tasks, "at most %d tasks in this and all jobs before it", ranges.MostTasksInAll)
@@ -159,16 +159,6 @@ func (j *Job) checkDemand(submit float64) error {
 		return ranges.Time.Check("Priority", j.Priority)
 	}
 	return nil
-}
-
-// within puts the entry that an input error is about inside another.
-func within(path string, err error) error {
-	if bad, ok := err.(*input.Error); ok {
-		inside := *bad
-		inside.Path = path + "." + bad.Path
-		return &inside
-	}
-	return err
 }
 
 // A StrandedError says that jobs never finish, since all workers are gone for good.

@@ -130,7 +130,7 @@ func restored(s State) (*Maker, error) {
 	}
 	m.now, m.attempts, m.totals = s.Now, s.Attempts, s.Totals
 	if err := m.totals.check(); err != nil {
-		return nil, within("Totals", err)
+		return nil, input.Inside("Totals", err)
 	}
 	if err := m.remember(s.Profiles); err != nil {
 		return nil, err
@@ -138,17 +138,17 @@ func restored(s State) (*Maker, error) {
 	m.number(s.Numbers)
 	for k := range s.Jobs {
 		if err := m.restore(&s.Jobs[k]); err != nil {
-			return nil, within(input.Index("Jobs", k), err)
+			return nil, input.Inside(input.Index("Jobs", k), err)
 		}
 	}
 	for w := range s.Workers {
 		if err := m.employ(w, &s.Workers[w]); err != nil {
-			return nil, within(input.Index("Workers", w), err)
+			return nil, input.Inside(input.Index("Workers", w), err)
 		}
 	}
 	for k := range s.Jobs {
 		if err := m.ready(&s.Jobs[k]); err != nil {
-			return nil, within(input.Index("Jobs", k), err)
+			return nil, input.Inside(input.Index("Jobs", k), err)
 		}
 	}
 	m.listWorkers()
@@ -159,7 +159,7 @@ func restored(s State) (*Maker, error) {
 func (m *Maker) restore(s *JobState) error {
 	i, j := s.Number, s.What.clone()
 	if err := j.check(len(m.speeds)); err != nil {
-		return within("What", err)
+		return input.Inside("What", err)
 	}
 	waiting := slices.Concat(s.Lost, s.Refused)
 	slices.Sort(waiting)

@@ -83,7 +83,7 @@ func (m *Maker) Apply(at float64, what []dispatch.Happening, events []dispatch.E
 		e := events[k]
 		switch err := m.ledger.Follow(e); {
 		case err != nil:
-			return inside(input.Index("Events", k), err)
+			return input.Inside(input.Index("Events", k), err)
 		case e.Kind != dispatch.Started || m.workers[e.Worker].job >= 0 && m.workers[e.Worker].job != e.Job:
 			return input.Errorf(input.Index("Events", k), e, "a task that begins on a free worker")
 		}
@@ -100,14 +100,6 @@ func (m *Maker) Apply(at float64, what []dispatch.Happening, events []dispatch.E
 	}
 	m.line.follow(list)
 	return nil
-}
-
-// inside puts the entry that an input error is about inside another.
-func inside(path string, err error) error {
-	if bad, ok := err.(*input.Error); ok {
-		return &input.Error{Path: path + "." + bad.Path, Value: bad.Value, Want: bad.Want}
-	}
-	return err
 }
 
 // note takes note of what happens at a moment, and of what follows from that for jobs in hand.

@@ -77,7 +77,7 @@ func MakerOf(s State) (*Maker, error) {
 	}
 	for k := range s.Jobs {
 		if err := m.restore(&s.Jobs[k]); err != nil {
-			return nil, inside(input.Index("Jobs", k), err)
+			return nil, input.Inside(input.Index("Jobs", k), err)
 		}
 	}
 	for w, i := range s.Workers {
@@ -115,7 +115,7 @@ func overLedger(p Policy, s dispatch.State) (*Maker, error) {
 	}
 	ledger, err := dispatch.LedgerOf(s)
 	if err != nil {
-		return nil, inside("Ledger", err)
+		return nil, input.Inside("Ledger", err)
 	}
 	m := &Maker{ledger: ledger, line: newSchedule(p, 0, s.Numbers)}
 	for _, w := range s.Workers {

@@ -1,6 +1,7 @@
 package input_test
 
 import (
+	"io"
 	"math/big"
 	"regexp"
 	"strings"
@@ -22,6 +23,9 @@ func TestPaths(t *testing.T) {
 		{input.Field("demand", "7"), `demand["7"]`},
 		{input.Field("", ""), `[""]`},
 		{input.Field("demand", long), `demand["` + long[:2*37] + `..."]`},
+		{input.Inside("jobs[1]", input.Errorf("tasks", 0, "some")).Error(), "jobs[1].tasks = 0: want some"},
+		{input.Inside("jobs[1]", input.Errorf("", 0, "some")).Error(), "jobs[1] = 0: want some"},
+		{input.Inside("jobs[1]", io.EOF).Error(), "EOF"},
 		{input.Quote(long[:2*40]), `"` + long[:2*40] + `"`},
 		{input.Quote(long[:2*41]), `"` + long[:2*37] + `..."`},
 	} {

@@ -1,9 +1,24 @@
 package input
 
-import "strconv"
+import (
+	"strconv"
+	"strings"
+)
 
 // Index returns the path of an element of a list: "classes[3]".
 func Index(path string, i int) string { return path + "[" + strconv.Itoa(i) + "]" }
+
+// Inside returns the error of an entry with the path of what holds it before its own, if it is an [*Error]. One about
+// the whole entry gets the path alone.
+func Inside(path string, err error) error {
+	bad, ok := err.(*Error)
+	if !ok {
+		return err
+	}
+	inner := *bad
+	inner.Path = strings.TrimSuffix(path+"."+bad.Path, ".")
+	return &inner
+}
 
 // isPlain reports whether a key is a word of at most 40 letters of English, digits and _ that does not begin with a digit.
 func isPlain(key string) bool {

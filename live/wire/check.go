@@ -83,16 +83,6 @@ func must(ok bool, path string, value any, want string) error {
 	return input.Errorf(path, value, "%s", want)
 }
 
-// inside puts a path before that of an error.
-func inside(path string, err error) error {
-	if bad, ok := err.(*input.Error); ok {
-		e := *bad
-		e.Path = path + "." + e.Path
-		return &e
-	}
-	return err
-}
-
 func checkVersion(v int) error {
 	if v < 1 || v > Version {
 		return input.Errorf("v", v, "a version from 1 to %d, which this program reads", Version)
@@ -112,7 +102,7 @@ func (b *Batch) Check() error {
 	for i := 0; i < len(b.Jobs) && err == nil; i++ {
 		j, path := &b.Jobs[i], input.Index("jobs", i)
 		if err = j.Check(); err != nil {
-			return inside(path, err)
+			return input.Inside(path, err)
 		}
 		if err = input.CheckName(names, "jobs", i, j.Name); err != nil {
 			return err
@@ -151,7 +141,7 @@ func (j *Job) Check() error {
 	if err != nil {
 		return err
 	}
-	return inside("run", j.Run.Check())
+	return input.Inside("run", j.Run.Check())
 }
 
 // Check checks what a task does.
@@ -315,7 +305,7 @@ func (o *Order) Check() error {
 	if err != nil {
 		return err
 	}
-	return inside("run", o.Run.Check())
+	return input.Inside("run", o.Run.Check())
 }
 
 // Check checks a beat.

@@ -27,13 +27,13 @@ func (p *Plan) Check() error {
 	}
 	if p.Script != nil {
 		if err := p.Script.Check(); err != nil {
-			return inside("script", err)
+			return input.Inside("script", err)
 		}
 	}
 	begun := 0
 	for i := range p.Events {
 		if err := checkEvent(&p.Events[i]); err != nil {
-			return inside(input.Index("events", i), err)
+			return input.Inside(input.Index("events", i), err)
 		}
 		if p.Events[i].Kind == dispatch.Started {
 			begun++
@@ -47,7 +47,7 @@ func (p *Plan) Check() error {
 	}
 	for i := range p.What {
 		if err := checkHappening(&p.What[i]); err != nil {
-			return inside(input.Index("what", i), err)
+			return input.Inside(input.Index("what", i), err)
 		}
 	}
 	return cmp.Or(p.checkNew(), p.checkRest())
@@ -100,11 +100,11 @@ func (p *Plan) checkNew() error {
 			ranges.Time.Check("submit", n.Submit), ranges.Time.Check("deadline", n.Deadline))
 		if err == nil {
 			if err = n.Job.Check(); err != nil {
-				err = inside("job", err)
+				err = input.Inside("job", err)
 			}
 		}
 		if err != nil {
-			return inside(input.Index("jobs", i), err)
+			return input.Inside(input.Index("jobs", i), err)
 		}
 	}
 	for i := range p.NewWorkers {
@@ -114,7 +114,7 @@ func (p *Plan) checkNew() error {
 			checkMaybe("process", n.Process),
 			ranges.Speed.Check("speed", n.Speed))
 		if err != nil {
-			return inside(input.Index("workers", i), err)
+			return input.Inside(input.Index("workers", i), err)
 		}
 	}
 	return nil
@@ -126,7 +126,7 @@ func (p *Plan) checkRepair() error {
 		if err := cmp.Or(must(isToken(t.ID), "id", t.ID, wantToken), must(isToken(t.Key), "key", "(a secret)",
 			wantToken),
 			checkSequence("from", t.From)); err != nil {
-			return inside("term", err)
+			return input.Inside("term", err)
 		}
 	}
 	for i := range p.Adopted {
@@ -134,14 +134,14 @@ func (p *Plan) checkRepair() error {
 		err := cmp.Or(checkNumber("job", a.Job), checkTask(a.Task),
 			checkSequence("sequence", a.Sequence), ranges.Time.Check("seconds", a.Seconds))
 		if err != nil {
-			return inside(input.Index("adopted", i), err)
+			return input.Inside(input.Index("adopted", i), err)
 		}
 	}
 	for i := range p.Missing {
 		m := &p.Missing[i]
 		if err := cmp.Or(checkNumber("job", m.Job), must(m.Results >= 0, "results", m.Results,
 			"an integer >= 0")); err != nil {
-			return inside(input.Index("missing", i), err)
+			return input.Inside(input.Index("missing", i), err)
 		}
 	}
 	return must(isSequence(p.Gone), "gone", p.Gone, "a number of messages")
@@ -164,7 +164,7 @@ func (p *Plan) checkRest() error {
 			checkMaybe("batch", r.Batch),
 			checkMaybe("worker", r.Worker))
 		if err != nil {
-			return inside(input.Index("refused", i), err)
+			return input.Inside(input.Index("refused", i), err)
 		}
 	}
 	for i := range p.Removed {
@@ -174,7 +174,7 @@ func (p *Plan) checkRest() error {
 			checkMaybe("job", r.Job),
 			checkMaybe("batch", r.Batch))
 		if err != nil {
-			return inside(input.Index("removed", i), err)
+			return input.Inside(input.Index("removed", i), err)
 		}
 	}
 	return nil

@@ -32,7 +32,7 @@ func (p *Problem) checkConditions() error {
 	if p.Model == nil {
 		return input.Errorf("model", "", "%s", wantModel)
 	}
-	if err := within("model", p.Model.Check()); err != nil {
+	if err := input.Inside("model", p.Model.Check()); err != nil {
 		return err
 	}
 	if !slices.ContainsFunc(p.Model.Classes, func(c cluster.Class) bool { return c.ArrivalRate.Sign() > 0 }) {
@@ -49,16 +49,6 @@ func (p *Problem) checkConditions() error {
 		}
 	}
 	_, _, err := p.WholeCosts()
-	return err
-}
-
-// within returns an error of a model with the path of the model before its own.
-func within(path string, err error) error {
-	if bad, ok := err.(*input.Error); ok {
-		inner := *bad
-		inner.Path = path + "." + bad.Path
-		return &inner
-	}
 	return err
 }
 
