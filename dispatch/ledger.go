@@ -52,15 +52,7 @@ func (l *Ledger) Begin(worker, job int) error {
 	if m.state(job) != JobPresent {
 		return input.Errorf("Job", job, "a job that is present")
 	}
-	t := &m.tasks[job]
-	task := t.next
-	switch {
-	case len(t.lost) > 0:
-		task = t.lost[0]
-	case t.next == m.jobs[job].Tasks && len(t.refused) > 0:
-		task = t.refused[0]
-	}
-	return m.follow(Event{Started, job, task, worker, m.attempts + 1})
+	return m.follow(Event{Started, job, m.nextTask(job), worker, m.attempts + 1})
 }
 
 // Preempt takes its task from a worker, so that it waits again before those that never began. The error is a [num.InputError] if the worker has none.

@@ -61,18 +61,23 @@ func (m *Maker) submit(i int, j *Job) {
 
 // begin gives worker w the next task of job j.
 func (m *Maker) begin(w, j int) {
-	t := &m.tasks[j]
-	task := t.next
-	switch {
-	case len(t.lost) > 0:
-		task = t.lost.TakeFirst()
-	case len(t.refused) == 0 || t.next < m.jobs[j].Tasks:
-		t.next++
-	default:
-		task = t.refused.TakeFirst()
-	}
+	task := m.nextTask(j)
+	m.tasks[j].takeOut(task)
 	m.attempts++
 	m.start(w, j, task)
+}
+
+// nextTask returns the task of job j that begins next: one that was lost, else one that never began, else one that was
+// refused. It is the number of tasks if none waits.
+func (m *Maker) nextTask(j int) int {
+	t := &m.tasks[j]
+	switch {
+	case len(t.lost) > 0:
+		return t.lost[0]
+	case t.next == m.jobs[j].Tasks && len(t.refused) > 0:
+		return t.refused[0]
+	}
+	return t.next
 }
 
 // start puts a task of job j, which waits no more, into the hands of worker w.

@@ -6,16 +6,13 @@ import (
 	"slices"
 )
 
-// A Heap of numbers has the least first.
+// A Heap of numbers has the least at index 0.
 type Heap []int
 
 // Add puts a number in.
 func (h *Heap) Add(v int) { heap.Push((*ints)(h), v) }
 
-// TakeFirst takes out the least number, of at least one.
-func (h *Heap) TakeFirst() int { return heap.Pop((*ints)(h)).(int) }
-
-// TakeOut takes a number out, and reports whether it was there. It takes O(numbers) time.
+// TakeOut takes a number out, and reports whether it was there. It takes O(numbers) time, O(log numbers) for the least.
 func (h *Heap) TakeOut(v int) bool {
 	k := slices.Index(*h, v)
 	if k >= 0 {
