@@ -94,10 +94,10 @@ func sourceOf(in *Input) (source, bool) {
 	switch {
 	case in.In.Report != nil:
 		r := in.In.Report
-		return source{r.Job, r.Task, r.Attempt, r.Worker, r.Token, r.Seconds}, true
+		return source{r.Job, r.Task, r.Attempt, r.Worker, r.Token, r.At, r.Seconds}, true
 	case in.In.Failure != nil:
 		f := in.In.Failure
-		return source{f.Job, f.Task, f.Attempt, f.Worker, f.Token, f.Seconds}, true
+		return source{f.Job, f.Task, f.Attempt, f.Worker, f.Token, f.At, f.Seconds}, true
 	}
 	return source{}, false
 }

@@ -70,15 +70,11 @@ func (t *taking) hearLogical(in *Input) {
 			b.waiting = append(b.waiting, scripted{&kept, *in.In.Batch.At})
 			slices.SortStableFunc(b.waiting, func(x, y scripted) int { return cmp.Compare(x.at, y.at) })
 		}
-	case in.In.Report != nil:
-		r := in.In.Report
-		if t.isInHand(in, source{r.Job, r.Task, r.Attempt, r.Worker, r.Token, 0}, r.At) {
-			b.reports[r.Attempt] = &kept
-		}
-	case in.In.Failure != nil:
-		f := in.In.Failure
-		if t.isInHand(in, source{f.Job, f.Task, f.Attempt, f.Worker, f.Token, 0}, f.At) {
-			b.reports[f.Attempt] = &kept
+	case in.In.Report != nil || in.In.Failure != nil:
+		s, _ := sourceOf(in)
+		s.seconds = 0 // work and speeds are those of the script
+		if t.isInHand(in, s) {
+			b.reports[s.attempt] = &kept
 		}
 	case in.In.Wish != nil:
 		t.refuse(in, true, "", "there are no wishes on a logical clock")
@@ -98,7 +94,7 @@ func isSame(a, b *wire.Script) bool {
 
 // isInHand reports whether a report is about an attempt in hand, and of the right time. One of an attempt that the script
 // took from its worker, or that a plan knows, is passed over.
-func (t *taking) isInHand(in *Input, s source, at float64) bool {
+func (t *taking) isInHand(in *Input, s source) bool {
 	b := t.b
 	n, ok := b.numbers[s.job]
 	if !ok || s.task >= b.jobs[n].Job.Tasks || b.jobs[n].Ended.has(s.task) || b.jobs[n].isDone() {
@@ -108,8 +104,8 @@ func (t *taking) isInHand(in *Input, s source, at float64) bool {
 	if a == nil || a.Taken {
 		return false
 	}
-	if end := b.end(a); at != end {
-		t.refuse(in, true, s.worker, input.Errorf("at", at, "%v, the begin plus work over speed", end).Error())
+	if end := b.end(a); s.at != end {
+		t.refuse(in, true, s.worker, input.Errorf("at", s.at, "%v, the begin plus work over speed", end).Error())
 		return false
 	}
 	return true

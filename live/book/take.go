@@ -296,6 +296,7 @@ type source struct {
 	job           string
 	task, attempt int
 	worker, token string
+	at            float64 // at which it ended on a logical clock
 	seconds       float64
 }
 
@@ -335,19 +336,20 @@ func (t *taking) attempt(in *Input, s source) *attempt {
 
 // report takes in the result of a task.
 func (t *taking) report(in *Input) {
-	r := in.In.Report
-	a := t.attempt(in, source{r.Job, r.Task, r.Attempt, r.Worker, r.Token, r.Seconds})
+	s, _ := sourceOf(in)
+	a := t.attempt(in, s)
 	if a == nil {
 		return
 	}
 	task := [2]int{a.Job, a.Task}
 	if t.ended[task] {
-		t.refuse(in, false, r.Worker, "the task has its result")
+		t.refuse(in, false, s.worker, "the task has its result")
 		return
 	}
-	t.ended[task], t.ending[r.Attempt] = true, true
+	t.ended[task], t.ending[s.attempt] = true, true
 	t.tell(dispatch.Happening{
-		Kind: dispatch.Finished, Job: a.Job, Task: a.Task, Worker: a.Worker, Attempt: r.Attempt, Work: r.Seconds * a.Speed, Seconds: t.b.timed(r.Seconds),
+		Kind: dispatch.Finished, Job: a.Job, Task: a.Task, Worker: a.Worker, Attempt: s.attempt,
+		Work: s.seconds * a.Speed, Seconds: t.b.timed(s.seconds),
 	})
 }
 
@@ -361,14 +363,14 @@ func (b *Book) timed(seconds float64) float64 {
 
 // failure takes in that an attempt failed.
 func (t *taking) failure(in *Input) {
-	f := in.In.Failure
-	a := t.attempt(in, source{f.Job, f.Task, f.Attempt, f.Worker, f.Token, f.Seconds})
+	s, _ := sourceOf(in)
+	a := t.attempt(in, s)
 	switch {
 	case a == nil:
-	case a.Taken || t.ending[f.Attempt]:
-		t.refuse(in, false, f.Worker, "the attempt has ended before")
+	case a.Taken || t.ending[s.attempt]:
+		t.refuse(in, false, s.worker, "the attempt has ended before")
 	default:
-		t.fails(f.Attempt, a)
+		t.fails(s.attempt, a)
 	}
 }
 
