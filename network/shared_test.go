@@ -817,3 +817,157 @@ func checkPairStates(t *testing.T, m *Model, chain *oracle.Chain[pairState]) {
 		}
 	}
 }
+
+// States of a station that closed and open classes visit, by sums over the sequences of jobs there: probabilities are in
+// proportion to them, and a state that is left out is no likelier than the last.
+func TestLikelyStatesAreSumsOverSequences(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		m := withRoom(t, drawStation(t, true), 2)
+		if rapid.Bool().Draw(t, "only open") {
+			m = openOnly(m)
+		}
+		s, err := newSystem(context.Background(), m)
+		if err != nil {
+			t.Skip(err)
+		}
+		engine := rapid.SampledFrom([]num.Engine{num.Float, num.Exact}).Draw(t, "engine")
+		r, err := Solve(context.Background(), m, Settings{Engine: engine, States: rapid.IntRange(1, 20).Draw(t, "states")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := len(m.Classes)
+		open := 0
+		for _, c := range m.Classes {
+			if c.ArrivalRate != nil {
+				open++
+			}
+		}
+		work, most := [2][]*big.Rat{make([]*big.Rat, n), make([]*big.Rat, n)}, make([]int, n)
+		chain, population := make([]int, n), map[int]int{}
+		for station := range s.Stations {
+			for _, v := range s.Stations[station].Visits {
+				work[station][v.Class], chain[v.Class] = v.Work, v.K
+				most[v.Class] = max(1, 3-open)
+				if v.K >= 0 {
+					most[v.Class] = s.Chains[s.Closed[v.K]].Population
+					population[v.K] = most[v.Class]
+				}
+			}
+		}
+		here := map[string]*big.Rat{} // by counts at the station
+		counts := map[string][]int{}
+		sequences(m, most, work[0], func(jobs []int, weight *big.Rat) {
+			x := make([]int, n)
+			for _, c := range jobs {
+				x[c]++
+			}
+			key := fmt.Sprint(x)
+			if here[key] == nil {
+				here[key], counts[key] = new(big.Rat), x
+			}
+			here[key].Add(here[key], weight)
+		})
+		listed := map[string]float64{}
+		for _, state := range r.LikelyStates {
+			x := [2][]int{make([]int, n), make([]int, n)}
+			for _, j := range state.Jobs {
+				x[m.Classes[j.Class].Visits[j.Visit].Station][j.Class] = j.Jobs
+			}
+			listed[fmt.Sprint(x)] = state.Probability.Float
+		}
+		last := r.LikelyStates[len(r.LikelyStates)-1].Probability.Float
+		weights := map[string]*big.Rat{}
+		for key, x := range counts {
+			left := map[int]int{}
+			for k, jobs := range population {
+				left[k] = jobs
+			}
+			fits := true
+			for c, jobs := range x {
+				if chain[c] >= 0 {
+					left[chain[c]] -= jobs
+					fits = fits && left[chain[c]] >= 0
+				}
+			}
+			if !fits {
+				continue
+			}
+			away := make([]int, n)
+			var place func(c int, weight *big.Rat)
+			place = func(c int, weight *big.Rat) {
+				if c == n {
+					for _, jobs := range left {
+						if jobs > 0 {
+							return
+						}
+					}
+					weights[fmt.Sprint([2][]int{x, away})] = weight
+					return
+				}
+				place(c+1, weight)
+				if chain[c] < 0 {
+					return
+				}
+				taken := 0
+				for ; left[chain[c]] > 0; taken++ {
+					left[chain[c]]--
+					away[c]++
+					weight = new(big.Rat).Mul(weight, work[1][c])
+					weight.Quo(weight, big.NewRat(int64(away[c]), 1))
+					place(c+1, weight)
+				}
+				left[chain[c]] += taken
+				away[c] = 0
+			}
+			place(0, here[key])
+		}
+		unit := 0.0 // probability of a state of weight 1
+		for key, p := range listed {
+			if w := weights[key]; w != nil && w.Sign() > 0 {
+				f, _ := w.Float64()
+				unit = p / f
+			}
+		}
+		for key, w := range weights {
+			f, _ := w.Float64()
+			switch p, is := listed[key]; {
+			case is && !oracle.Near(p, unit*f, 1e-9):
+				t.Fatalf("P(%s) = %g, by its sequences %g", key, p, unit*f)
+			case !is && unit*f > last*(1+1e-9):
+				t.Fatalf("%s is left out, with probability %g, and one of %g is not", key, unit*f, last)
+			}
+		}
+	})
+}
+
+// openOnly returns a model without its closed classes. They come first, and a rank function keeps the sets of the others.
+func openOnly(m *Model) *Model {
+	first := slices.IndexFunc(m.Classes, func(c Class) bool { return c.ArrivalRate != nil })
+	n := &Model{Stations: slices.Clone(m.Stations), Classes: m.Classes[first:]}
+	s := &n.Stations[0]
+	moved := func(classes []int) (list []int) {
+		for _, c := range classes {
+			if c >= first {
+				list = append(list, c-first)
+			}
+		}
+		return list
+	}
+	s.Rank, s.Limits = nil, nil
+	for _, r := range m.Stations[0].Rank {
+		if r.Classes[0] >= first {
+			s.Rank = append(s.Rank, SetRate{moved(r.Classes), r.Rate})
+		}
+	}
+	seen := map[string]bool{}
+	for _, l := range m.Stations[0].Limits {
+		if list := moved(l.Classes); list != nil && !seen[fmt.Sprint(list)] {
+			seen[fmt.Sprint(list)] = true
+			s.Limits = append(s.Limits, Limit{list, l.Most})
+		}
+	}
+	if m.Stations[0].Limits != nil && s.Limits == nil {
+		s.Limits = []Limit{{[]int{0}, 1}}
+	}
+	return n
+}

@@ -287,7 +287,7 @@ func (a *answer) climbDown(ctx context.Context, i, jobs int) (list []stationStat
 	most, some := make([]int, len(st.Visits)), 0
 	for v, of := range st.Visits {
 		if of.Work.Sign() > 0 {
-			most[v], some = max(jobs, firstOpenJobs), some+1
+			most[v], some = max(jobs, 1), some+1
 		}
 	}
 	for {
@@ -558,7 +558,10 @@ func (a *answer) weights(ctx context.Context, i int, most []int) (func(x []int) 
 	kinds := make([]int, len(sh.Kinds))
 	for c, k := range sh.Kinds {
 		for _, v := range k.Visits {
-			kinds[c] = max(kinds[c], most[v])
+			kinds[c] += most[v]
+		}
+		if k.K >= 0 {
+			kinds[c] = min(kinds[c], a.System.Chains[a.System.Closed[k.K]].Population)
 		}
 	}
 	phi, err := sh.Balance(ctx, kinds, a.one)

@@ -14,6 +14,7 @@ import (
 	"productform/internal/oracle"
 	"productform/network"
 	"productform/num"
+	"productform/oiqueue"
 )
 
 // Random rank functions at one station that open classes visit: probabilities are products along
@@ -252,7 +253,7 @@ func leaves() []network.Branch {
 // has probability 1/Z.
 func TestLikelyStatesOfReferences(t *testing.T) {
 	for _, ref := range oracle.References() {
-		if !ref.Expect.Stable || len(ref.Model.Classes) > 5 {
+		if !ref.Expect.Stable {
 			continue
 		}
 		m := &network.Model{Stations: []network.Station{{Name: "s", Discipline: network.Order}}}
@@ -305,4 +306,122 @@ func TestLikelyStatesTooMany(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+// Classes of one queue that turn into each other by routing probabilities are an order-independent
+// queue with the effective arrival rates: the throughputs of visits solve the traffic equations,
+// and jobs and states are those of package oiqueue.
+func TestRoutingWithinAQueue(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		ctx := context.Background()
+		n := rapid.IntRange(1, 3).Draw(t, "classes")
+		rank := make([]*big.Rat, 1<<n)
+		rank[0] = new(big.Rat)
+		s := network.Station{Name: "s", Discipline: network.Order}
+		for set := 1; set < len(rank); set++ {
+			var classes []int
+			for i := range n {
+				if set>>i&1 == 1 {
+					classes = append(classes, i)
+				}
+			}
+			rank[set] = big.NewRat(int64(len(classes))+rapid.Int64Range(0, 1).Draw(t, "more"), 2)
+			for _, i := range classes {
+				if before := rank[set&^(1<<i)]; before.Cmp(rank[set]) > 0 {
+					rank[set] = before
+				}
+			}
+			s.Rank = append(s.Rank, network.SetRate{Classes: classes, Rate: rank[set]})
+		}
+		r := oiqueue.Routing{}
+		m := &network.Model{Stations: []network.Station{s}}
+		for i := range n {
+			r.External = append(r.External, big.NewRat(rapid.Int64Range(1, 4).Draw(t, "rate"), int64(100*n)))
+			row, left := make([]*big.Rat, n), int64(10) // a job leaves with probability 1/10 or more
+			var next []network.Branch
+			for j := range n {
+				p := rapid.Int64Range(0, left-1).Draw(t, "probability")
+				left -= p
+				row[j] = big.NewRat(p, 10)
+				next = append(next, network.Branch{Class: j, Probability: row[j]})
+			}
+			r.Prob = append(r.Prob, row)
+			next = append(next, network.Branch{Class: network.Leaves, Probability: big.NewRat(left, 10)})
+			m.Classes = append(m.Classes, network.Class{Name: string(rune('a' + i)), ArrivalRate: r.External[i],
+				Visits: []network.Visit{{Next: next}}})
+		}
+		q, err := oiqueue.Routed(ctx, &oiqueue.Queue{ArrivalRates: r.External, Rank: rank}, r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		exact, err := oiqueue.StationaryExact(ctx, q)
+		found, solveErr := network.Solve(ctx, m, network.Settings{Engine: num.Exact, States: 6})
+		if err != nil || solveErr != nil {
+			if (err == nil) != (solveErr == nil) {
+				t.Fatalf("the queue: %v; the network: %v", err, solveErr)
+			}
+			return
+		}
+		for i, v := range found.Stations[0].Visits {
+			if v.Throughput.Exact.Cmp(q.ArrivalRates[i]) != 0 || v.MeanJobs.Exact.Cmp(exact.MeanJobs[i]) != 0 {
+				t.Fatalf("class %d: throughput %v and %v jobs, want %v and %v", i, v.Throughput.Exact, v.MeanJobs.Exact,
+					q.ArrivalRates[i], exact.MeanJobs[i])
+			}
+		}
+		for _, state := range found.LikelyStates {
+			x := make([]int, n)
+			for _, j := range state.Jobs {
+				x[j.Class] = j.Jobs
+			}
+			p, err := oiqueue.AggregateMeasure(ctx, q, x)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if p.Quo(p, exact.Normalization).Cmp(state.Probability.Exact) != 0 {
+				t.Fatalf("P(%s) = %v, of the queue %v", state.Name, state.Probability.Exact, p)
+			}
+			rates, err := oiqueue.Allocation(ctx, q, x)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, j := range state.Jobs {
+				if rates[j.Class].Cmp(j.DepartureRate.Exact) != 0 {
+					t.Fatalf("%s: class %s leaves at rate %v, of the queue %v", state.Name, j.Name, j.DepartureRate.Exact,
+						rates[j.Class])
+				}
+			}
+		}
+	})
+}
+
+// The states at several populations are those of each model apart.
+func TestLikelyStatesOfASweep(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		m := drawTotals(t, rapid.Bool().Draw(t, "open"))
+		most := int64(m.Classes[0].Population)
+		settings := network.Settings{Engine: num.Float, States: 5}
+		change := network.Change{Parameter: network.Population}
+		for n := int64(1); n <= most; n++ {
+			change.Values = append(change.Values, big.NewRat(n, 1))
+		}
+		list, err := network.Sweep(context.Background(), m, change, settings)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for n, r := range list {
+			m.Classes[0].Population = n + 1
+			alone, err := network.Solve(context.Background(), m, settings)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(r.LikelyStates) != len(alone.LikelyStates) {
+				t.Fatalf("%d states, alone %d", len(r.LikelyStates), len(alone.LikelyStates))
+			}
+			for k, s := range r.LikelyStates {
+				if want := alone.LikelyStates[k].Probability.Float; !oracle.Near(s.Probability.Float, want, 1e-9) {
+					t.Fatalf("population %d: state %d has probability %g, alone %g", n+1, k, s.Probability.Float, want)
+				}
+			}
+		}
+	})
 }
