@@ -185,9 +185,9 @@ func (p *Prepared) delaysWith(ctx context.Context, q delayQuestion, s request, e
 	}
 	switch {
 	case engine == num.Float && !(r.RelativeErrorBound < 1):
-		return nil, ErrDigits
+		return nil, num.ErrDigits
 	case engine == num.Float && r.outOfRange:
-		return nil, ErrRange
+		return nil, num.ErrFloatRange
 	case engine == num.Enclose && r.width > s.RelTol: // more bits follow, and they decide
 	case r.outOfRange:
 		return nil, rangeError()
@@ -327,11 +327,7 @@ func (l *plan) distribution(ctx context.Context, chain *delays.Chain, q delays.Q
 	if err != nil {
 		return nil, err
 	}
-	answers, err := delays.Float(ctx, chain, v, slices.Max(e), q)
-	if errors.Is(err, delays.ErrRange) {
-		err = ErrRange
-	}
-	return answers, err
+	return delays.Float(ctx, chain, v, slices.Max(e), q)
 }
 
 // export returns the public form of a number and updates the bound on the errors. ok is false if

@@ -266,7 +266,7 @@ func TestDelaysBeyondDoubles(t *testing.T) {
 			r, err := delaysOf(t.Context(), faster(c.speed), c.q, Settings{Engine: engine})
 			var bad *num.InputError
 			if ok := errors.As(err, &bad) && err.Error() == rangeError().Error(); !ok &&
-				!(engine == num.Float && errors.Is(err, ErrRange)) {
+				!(engine == num.Float && errors.Is(err, num.ErrFloatRange)) {
 				t.Errorf("speed %s, engine %s, %d moments: %v, error %v", c.speed, engine, c.q.Moments, r, err)
 			}
 		}

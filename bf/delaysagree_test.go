@@ -142,7 +142,7 @@ func TestJobsByClassMatchCoefficients(t *testing.T) {
 					if groups && isInput(err) && lattice != "" && lattice != SymmetricLattice {
 						continue
 					}
-					if engine == num.Float && (errors.Is(err, ErrDigits) || errors.Is(err, ErrRange)) {
+					if engine == num.Float && (errors.Is(err, num.ErrDigits) || errors.Is(err, num.ErrFloatRange)) {
 						continue
 					}
 					t.Fatalf("%s %s: %v", lattice, engine, err)
@@ -194,7 +194,7 @@ func TestMomentsMatchTransform(t *testing.T) {
 					if groups && isInput(err) && (lattice == ClassLattice || lattice == ServerLattice) {
 						continue // lattices of single servers
 					}
-					if engine == num.Float && (errors.Is(err, ErrDigits) || errors.Is(err, ErrRange)) {
+					if engine == num.Float && (errors.Is(err, num.ErrDigits) || errors.Is(err, num.ErrFloatRange)) {
 						continue
 					}
 					t.Fatalf("%s %s: %v", lattice, engine, err)

@@ -8,6 +8,7 @@ import (
 	"productform/internal/delays"
 	"productform/internal/elimination"
 	"productform/internal/input"
+	"productform/num"
 )
 
 // planElimination returns the plan of elimination for the delays of a component. The error is a
@@ -34,7 +35,7 @@ func (q *query) planElimination(ctx context.Context) (*plan, error) {
 // min_{S_i} T (see [elimination.Law]).
 func (l *plan) eliminateDelays(ctx context.Context, q delays.Question) ([]delays.Answer, error) {
 	if l.problem.Bits > exactBits {
-		return nil, ErrDigits
+		return nil, num.ErrDigits
 	}
 	ask := l.delaySettings(q.Tails)
 	for {
@@ -51,7 +52,7 @@ func (l *plan) eliminateDelays(ctx context.Context, q delays.Question) ([]delays
 				Mean: r.Jobs[i].Double() / arithmetic.Scaled(l.problem.Classes[i].Rate, 0), Rarest: rarest}
 			var ok bool
 			if answers[i], ok = d.Answer(q.Tails, q.Times[i]); !ok {
-				return nil, ErrDigits
+				return nil, num.ErrDigits
 			}
 			ask.Rarest = min(ask.Rarest, d.Rarest)
 		}
@@ -59,7 +60,7 @@ func (l *plan) eliminateDelays(ctx context.Context, q delays.Question) ([]delays
 		case ask.Rarest == rarest:
 			return answers, nil
 		case rarest <= minProbability:
-			return nil, ErrRange
+			return nil, num.ErrFloatRange
 		}
 		ask.Rarest = max(minProbability, min(ask.Rarest/16, rarest/256))
 	}

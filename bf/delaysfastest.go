@@ -58,8 +58,8 @@ func (a *delayAttempt) needsSteps() bool {
 
 // isFinal reports whether the error comes from the component or the context, not from the method.
 func (a *delayAttempt) isFinal() bool {
-	return a.err != nil && !a.needsSteps() && !isInput(a.err) && !errors.Is(a.err, ErrDigits) &&
-		!errors.Is(a.err, ErrRange)
+	return a.err != nil && !a.needsSteps() && !isInput(a.err) && !errors.Is(a.err, num.ErrDigits) &&
+		!errors.Is(a.err, num.ErrFloatRange)
 }
 
 // An enclosed step takes as long as enclosureGain products in float64, for each of its products.

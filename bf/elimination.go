@@ -210,7 +210,7 @@ func (e *eliminator) measure(ctx context.Context, l *plan) (measures, error) {
 		return r, err
 	case err == nil && (unknown(r.normalization) || slices.ContainsFunc(r.jobs, unknown) ||
 		slices.ContainsFunc(r.busy, unknown)):
-		err = ErrDigits
+		err = num.ErrDigits
 	}
 	if err != nil {
 		return r, err
@@ -232,7 +232,7 @@ func (e *eliminator) solve(ctx context.Context, l *plan) (measures, error) {
 	case l.problem.Bits <= exactBits:
 		return e.solveProblem(ctx, l, l.problem)
 	case l.s.MaxJobs > 0: // probabilities do not grow with rates
-		return measures{}, ErrDigits
+		return measures{}, num.ErrDigits
 	}
 	c := l.component
 	if e.expansion != nil {
@@ -245,7 +245,7 @@ func (e *eliminator) solve(ctx context.Context, l *plan) (measures, error) {
 	}
 	if err != nil || slices.ContainsFunc(more.Model.Servers,
 		func(s cluster.Server) bool { return s.Capacity.Sign() == 0 }) {
-		return measures{}, ErrDigits
+		return measures{}, num.ErrDigits
 	}
 	low, err := e.solveProblem(ctx, l, integers.New(less, false))
 	if err != nil {
@@ -278,7 +278,7 @@ func (e *eliminator) solveRows(ctx context.Context, l *plan) (measures, error) {
 	}
 	p := integers.New(c, false)
 	if p.Bits > exactBits {
-		return measures{}, ErrDigits
+		return measures{}, num.ErrDigits
 	}
 	rows, err := e.solveProblem(ctx, l, p)
 	if err != nil {
@@ -329,7 +329,7 @@ func (l *plan) eliminate(ctx context.Context, p *recursion.Problem, ask eliminat
 		return r, err
 	}
 	if !(missed.Bound < 0.5) {
-		return nil, ErrDigits
+		return nil, num.ErrDigits
 	}
 	if anyBound {
 		ask.Tolerance = 1.01 * missed.Bound

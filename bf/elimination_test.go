@@ -97,7 +97,7 @@ func TestEliminationAgrees(t *testing.T) {
 				t.Fatalf("%v does not name the width", err)
 			}
 		case errors.As(err, &bad) && bad.Path == "Lattice": // jobs choose several servers of a group
-		case long && (errors.Is(err, ErrDigits) || errors.Is(err, ErrRange)):
+		case long && (errors.Is(err, num.ErrDigits) || errors.Is(err, num.ErrFloatRange)):
 		case err != nil:
 			t.Fatal(err)
 		default:
@@ -554,7 +554,7 @@ func TestEliminationBeyondDoubles(t *testing.T) {
 			t.Errorf("%v: %v", c.s, err)
 		}
 		c.s.Engine = num.Float
-		if _, err := Solve(t.Context(), m, c.s); !errors.Is(err, ErrRange) {
+		if _, err := Solve(t.Context(), m, c.s); !errors.Is(err, num.ErrFloatRange) {
 			t.Errorf("float: %v", err)
 		}
 	}

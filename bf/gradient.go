@@ -175,7 +175,7 @@ func solveToWidth(s request, plans []*plan, try func(engine num.Engine, prec uin
 		switch {
 		case engine != num.Float || err != nil:
 		case s.Engine == num.Float && math.IsInf(width, 1):
-			err = ErrRange
+			err = num.ErrFloatRange
 		case s.Engine != num.Float && slices.ContainsFunc(plans, eliminates) && !(width <= s.RelTol):
 			err = errMissed(s, width)
 		}

@@ -161,7 +161,7 @@ func TestLoadsFarApart(t *testing.T) {
 		lattice := rapid.SampledFrom(lattices).Draw(t, "lattice")
 		for _, engine := range []num.Engine{num.Auto, num.Float, num.Enclose} {
 			r, err := Answer(t.Context(), m, Question{MaxJobs: jobs}, Settings{Engine: engine, Lattice: lattice})
-			if engine == num.Float && (errors.Is(err, ErrRange) || errors.Is(err, ErrDigits)) ||
+			if engine == num.Float && (errors.Is(err, num.ErrFloatRange) || errors.Is(err, num.ErrDigits)) ||
 				isInput(err) && lattice != "" && lattice != SymmetricLattice &&
 					!strings.Contains(err.Error(), "1e±308") {
 				continue
@@ -396,7 +396,7 @@ func TestGradientBeyondDoubles(t *testing.T) {
 	for _, engine := range []num.Engine{num.Auto, num.Float, num.Enclose, num.Exact} {
 		_, err := gradientOf(t.Context(), m, Settings{Engine: engine})
 		var bad *num.InputError
-		if !errors.As(err, &bad) && !(engine == num.Float && errors.Is(err, ErrRange)) {
+		if !errors.As(err, &bad) && !(engine == num.Float && errors.Is(err, num.ErrFloatRange)) {
 			t.Errorf("%s: error %v", engine, err)
 		}
 		_, errs := gradientsOf(t.Context(), m, Settings{Engine: engine})

@@ -147,7 +147,7 @@ func TestDistributionTail(t *testing.T) {
 			if isInput(err) && lattice != "" && lattice != SymmetricLattice {
 				continue // a lattice of single servers for a model with groups
 			}
-			if engine == num.Float && (errors.Is(err, ErrRange) || errors.Is(err, ErrDigits)) {
+			if engine == num.Float && (errors.Is(err, num.ErrFloatRange) || errors.Is(err, num.ErrDigits)) {
 				continue // float64 cannot represent Z itself
 			}
 			if err != nil {

@@ -37,7 +37,7 @@ import (
 //   - an [*cluster.UnstableError] that names an overloaded set of classes and wraps [num.ErrUnstable];
 //   - a [*num.InputError] if the model fails [cluster.Model.Check] or a setting is out of range;
 //   - a [*num.TooLargeError];
-//   - [ErrDigits] or [ErrRange] if the engine Float was requested and cannot give a bound;
+//   - [num.ErrDigits] or [num.ErrFloatRange] if the engine Float was requested and cannot give a bound;
 //   - the error of the context, promptly after it is cancelled.
 func Solve(ctx context.Context, m *cluster.Model, s Settings) (*Result, error) {
 	return Answer(ctx, m, Question{}, s)
@@ -67,7 +67,9 @@ func (s request) ladder() arithmetic.Ladder {
 }
 
 // isBeyondFloat reports whether float64 has no answer but other engines may have one.
-func isBeyondFloat(err error) bool { return errors.Is(err, ErrDigits) || errors.Is(err, ErrRange) }
+func isBeyondFloat(err error) bool {
+	return errors.Is(err, num.ErrDigits) || errors.Is(err, num.ErrFloatRange)
+}
 
 // solveFloat solves a model in float64. A product over components may leave the range of float64 or
 // be less accurate than each factor, which shows only in the result. Then solveFloat tries again
@@ -92,7 +94,7 @@ func (s request) eliminationError(r *Result, err error) error {
 	switch {
 	case s.Engine == num.Float || r == nil || !r.usesElimination():
 		return nil
-	case errors.Is(err, ErrRange):
+	case errors.Is(err, num.ErrFloatRange):
 		return rangeError() // elimination has no other engines
 	case err == nil && !(r.RelativeErrorBound <= s.RelTol):
 		return errMissed(s, r.RelativeErrorBound)
@@ -101,10 +103,10 @@ func (s request) eliminationError(r *Result, err error) error {
 }
 
 // errBeyondFloat returns the error of Auto on the elimination lattice for a model that float64
-// cannot solve. The cause is [ErrRange] if the range is too small; otherwise the digits are too
-// few.
+// cannot solve. The cause is [num.ErrFloatRange] if the range is too small; otherwise the digits are
+// too few.
 func errBeyondFloat(s request, cause error) error {
-	if errors.Is(cause, ErrRange) {
+	if errors.Is(cause, num.ErrFloatRange) {
 		return input.Errorf("Lattice", s.Lattice, "another lattice: this model exceeds the range of float64")
 	}
 	return input.Errorf("Lattice", s.Lattice, "another lattice: this model needs more digits than float64 has")
@@ -275,7 +277,7 @@ func (l *plan) recordFailure(ctx context.Context, a *attempt, err error) error {
 		return err
 	case errors.As(err, &missed):
 		a.failed = errMissed(l.s, missed.Bound)
-	case l.s.Lattice == EliminationLattice && l.s.Engine != num.Float && errors.Is(err, ErrDigits):
+	case l.s.Lattice == EliminationLattice && l.s.Engine != num.Float && errors.Is(err, num.ErrDigits):
 		a.failed = errBeyondFloat(l.s, err)
 	default:
 		a.failed = err
@@ -501,7 +503,7 @@ func (t *rowMeasures) result(p *Prepared, s request, engine num.Engine) (*Result
 	}
 	switch {
 	case engine == num.Float && (!inRange || math.IsInf(r.RelativeErrorBound, 1)):
-		return r, ErrRange
+		return r, num.ErrFloatRange
 	case engine == num.Enclose && r.width > s.RelTol: // more bits follow, and they decide
 	case !inRange:
 		return nil, rangeError()

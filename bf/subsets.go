@@ -2,13 +2,13 @@ package bf
 
 import (
 	"context"
-	"errors"
 
 	"productform/internal/arithmetic"
 	"productform/internal/cube"
 	"productform/internal/doubles"
 	"productform/internal/ranktable"
 	"productform/internal/recursion"
+	"productform/num"
 )
 
 // measures holds the stationary measures of one component, computed by one engine.
@@ -22,18 +22,9 @@ type measures struct {
 	classesByElimination [][]arithmetic.Number
 }
 
-// ErrDigits reports that the engine Float cannot represent the denominators accurately enough.
-// Other engines can.
-var ErrDigits = errors.New("bf: capacities and arrival rates whose differences take more digits " +
-	"than the float engine has: use auto, enclose or exact")
-
 // maxDenominatorError is the maximum relative error of a denominator in the float engine. It
 // matters only for rates whose common denominator takes more than 62 bits.
 const maxDenominatorError = 1e-14
-
-// ErrRange reports that intermediate values leave the range of float64, or that their errors have
-// no bound. Other engines have no such limits.
-var ErrRange = doubles.ErrRange
 
 // sumOf returns Σ x, which is the largest denominator if x are the capacities.
 func sumOf(x []int64) float64 {
@@ -88,7 +79,7 @@ func sweepClasses(ctx context.Context, p *recursion.Problem, sweepMemory *cube.M
 	capacities, masks, rates := pad(n, len(c.Weight), capacity, c.Meet, rate)
 	c.Denominators = cube.NewDenominators(capacities, masks, rates, c.Unit)
 	if !c.InRange(sumOf(capacity)) {
-		return nil, cube.Sums{}, cube.ErrorBounds{}, ErrRange
+		return nil, cube.Sums{}, cube.ErrorBounds{}, num.ErrFloatRange
 	}
 	sums, err := c.Up(ctx, workers)
 	if err != nil {
@@ -98,7 +89,7 @@ func sweepClasses(ctx context.Context, p *recursion.Problem, sweepMemory *cube.M
 	case least <= slop && slop == 0:
 		return nil, sums, cube.ErrorBounds{}, p.Overloaded(ranktable.Members(c.Denominators.Smallest(sums.MinBlock)))
 	case slop > maxDenominatorError*(least-slop):
-		return nil, sums, cube.ErrorBounds{}, ErrDigits
+		return nil, sums, cube.ErrorBounds{}, num.ErrDigits
 	}
 	return c, sums, cube.NewErrorBounds(n, arithmetic.Roundoff+slop/(sums.Min-slop)), nil
 }
@@ -141,12 +132,12 @@ func floatServers(ctx context.Context, p *recursion.Problem, sweepMemory *cube.M
 	case least <= slop && slop == 0:
 		return measures{}, p.Overloaded(classesWithin(sets, smallest))
 	case slop > maxDenominatorError*(least-slop):
-		return measures{}, ErrDigits
+		return measures{}, num.ErrDigits
 	}
 	delta := arithmetic.Roundoff + slop/(float64(den[smallest])-slop)
 	c.Denominators, c.Products = &cube.Denominators{Table: table}, table
 	if !c.InRange(sumOf(capacity)) {
-		return measures{}, ErrRange
+		return measures{}, num.ErrFloatRange
 	}
 	if _, err := c.Up(ctx, workers); err != nil {
 		return measures{}, err

@@ -23,8 +23,10 @@ import (
 // of these but one, since tables are convolved. More than 1e13 products, hours, are refused as is what needs more memory than allowed. In float64
 // the relative error of a number is below about 2 (Σ_k N_k (K + 1) + M (K + 2)) 2^-53: a job is at one station at a time.
 //
-// The error is that of [Model.Check]; an [*UnstableError], which wraps [num.ErrUnstable]; a [*num.TooLargeError], at once; an
-// *[num.InputError] for settings out of range or answers beyond that of float64; [ErrDigits]; or that of the context, soon after it has ended. m is not modified.
+// The error is that of [Model.Check]; an [*UnstableError], which wraps [num.ErrUnstable]; a
+// [*num.TooLargeError], at once; an *[num.InputError] for settings out of range or answers beyond
+// that of float64; [num.ErrDigits]; or that of the context, soon after it has ended. m is not
+// modified.
 func Solve(ctx context.Context, m *Model, s Settings) (*Result, error) {
 	s, err := s.checked()
 	if err != nil {
@@ -58,9 +60,6 @@ func newProblem(sys *system, s Settings) (problem, error) {
 	}
 	return problem{convolution.New(&sys.System), sys.model}, nil
 }
-
-// ErrDigits is the error of the engine Float, asked for by name, where it cannot give a bound.
-var ErrDigits = errors.New("float64 has too few digits for a bound; the engine enclose has as many as asked")
 
 // maxPrecision is how many bits an enclosure has at most.
 const maxPrecision = 1 << 16
@@ -104,7 +103,7 @@ func (p problem) solve(ctx context.Context, s Settings, at [][]int) ([]*Result, 
 		}
 		if s.Engine == num.Float {
 			if slices.ContainsFunc(results, func(r *Result) bool { return math.IsInf(r.RelativeErrorBound, 1) }) {
-				return nil, ErrDigits
+				return nil, num.ErrDigits
 			}
 			return results, nil
 		}

@@ -15,6 +15,14 @@ type InputError = input.Error
 // is overloaded: cluster.UnstableError, tags.UnstableError and traffic.UnstableError.
 var ErrUnstable = errors.New("unstable: work arrives at least as fast as it can be done")
 
+// ErrDigits is the error of the engine Float, requested by name, where float64 has too few digits
+// for a proved bound.
+var ErrDigits = errors.New("float64 has too few digits for a proved bound: use auto, enclose or exact")
+
+// ErrFloatRange is the error of the engine Float, requested by name, where numbers leave the range
+// of float64.
+var ErrFloatRange = errors.New("numbers leave the range of float64: use auto, enclose or exact")
+
 // A Remedy is a way to an answer about a model that is too large.
 type Remedy string
 

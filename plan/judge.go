@@ -137,7 +137,7 @@ func (j *judge) percentiles(ctx context.Context, m *cluster.Model, result judgem
 // beyond reports whether an engine cannot solve a model that others may.
 func beyond(err error) bool {
 	var large *num.TooLargeError
-	return errors.Is(err, bf.ErrDigits) || errors.Is(err, bf.ErrRange) || errors.As(err, &large)
+	return errors.Is(err, num.ErrDigits) || errors.Is(err, num.ErrFloatRange) || errors.As(err, &large)
 }
 
 // solve solves a model with an engine.

@@ -10,10 +10,6 @@ import (
 	"productform/num"
 )
 
-// ErrDigits is the error of the engine Float where it has no proved digits, or its numbers leave the range of float64; Enclose and Exact
-// have digits then.
-var ErrDigits = errors.New("float64 has no proved digits of the measures; engines enclose and exact have them")
-
 // FirstPrecision is how many bits the first enclosure of a [Ladder] has.
 const FirstPrecision = 128
 
@@ -36,7 +32,7 @@ type Ladder struct {
 	Engine  num.Engine       // Auto, or "", climbs from Float to enclosures
 	RelTol  float64          // relative tolerance of Auto and Enclose
 	MaxPrec uint             // bits beyond which enclosures give up
-	Next    func(error) bool // whether Auto goes on after this error of Float; nil for [ErrDigits] alone
+	Next    func(error) bool // whether Auto continues after this error of Float; nil for [num.ErrDigits] alone
 }
 
 // Climb answers by the first rung of a ladder that is good enough: for Auto by float64 if its bound is within the
@@ -69,7 +65,7 @@ func (l *Ladder) next(err error) bool {
 	if l.Next != nil {
 		return l.Next(err)
 	}
-	return errors.Is(err, ErrDigits)
+	return errors.Is(err, num.ErrDigits)
 }
 
 // An Output turns numbers into the values of a result, and keeps the largest of their errors.
@@ -97,10 +93,10 @@ func (o *Output) Pointer(x Number) *num.Value {
 	return &v
 }
 
-// Check returns [ErrDigits] if there is no bound.
+// Check returns [num.ErrDigits] if there is no bound.
 func (o *Output) Check() error {
 	if !(o.Bound < 1) {
-		return ErrDigits
+		return num.ErrDigits
 	}
 	return nil
 }

@@ -76,7 +76,7 @@ func TestWithoutDigits(t *testing.T) {
 		return v, o.Width, o.Check()
 	}
 	for _, engine := range []num.Engine{num.Auto, num.Float, num.Enclose, num.Exact} {
-		if _, err := arithmetic.Climb(ladder(engine, 1e-9), power); !errors.Is(err, arithmetic.ErrDigits) {
+		if _, err := arithmetic.Climb(ladder(engine, 1e-9), power); !errors.Is(err, num.ErrDigits) {
 			t.Errorf("%s: error %v", engine, err)
 		}
 	}

@@ -2,7 +2,6 @@ package delays
 
 import (
 	"context"
-	"errors"
 	"math"
 	"math/big"
 	"sync"
@@ -11,9 +10,6 @@ import (
 	"productform/internal/recursion"
 	"productform/num"
 )
-
-// ErrRange is the error of numbers that leave the range in which float64 is sound.
-var ErrRange = errors.New("numbers leave the range of float64")
 
 // Vectors begin at start, and numbers below floor are taken for 0. What that does to a_n is below slop, as the comment of
 // [Floats] shows.
@@ -69,13 +65,13 @@ func newFloats(ctx context.Context, c *Chain, v []float64, bound float64, q Ques
 	f.setRates()
 	for _, w := range f.weight {
 		if !(w >= 0x1p-300 && w <= 0x1p300) {
-			return nil, ErrRange
+			return nil, num.ErrFloatRange
 		}
 	}
 	for k := 1; k <= c.top; k++ {
 		f.y[k] = start * float64(c.source(k))
 		if !(f.stay[k] >= 0x1p-100 || f.stay[k] == 0) {
-			return nil, ErrRange
+			return nil, num.ErrFloatRange
 		}
 	}
 	var z num.Sum
@@ -101,13 +97,13 @@ func newFloats(ctx context.Context, c *Chain, v []float64, bound float64, q Ques
 		f.stepsPerRun += len(e.state)
 		marks = max(marks, len(c.marks[i]))
 		if c.ByClass && !(f.rate(i) >= 0x1p-100) {
-			return nil, ErrRange
+			return nil, num.ErrFloatRange
 		}
 	}
 	f.stepsPerRun += len(c.Weight)
 	f.base = quotientBound(bound, float64(4*marks+12))
 	if !(f.normal <= math.MaxFloat64) || !(f.base >= 0 && f.base < 1) {
-		return nil, ErrRange
+		return nil, num.ErrFloatRange
 	}
 	return f, nil
 }
@@ -184,7 +180,7 @@ func (f *Floats) entriesOf(i int, v []float64) (e entries, err error) {
 			q, _ = c.Shares.Float(k, int32(i))
 		}
 		if x *= q; !(x >= arithmetic.Least) {
-			return e, ErrRange
+			return e, num.ErrFloatRange
 		}
 		e.state, e.value = append(e.state, int32(k)), append(e.value, x)
 	}
@@ -203,7 +199,7 @@ func (f *Floats) entriesByClass(i int, v []float64) (e entries, err error) {
 		for k := first; k < first+bit; k++ {
 			x := v[k-bit]
 			if !(x >= arithmetic.Least) {
-				return e, ErrRange
+				return e, num.ErrFloatRange
 			}
 			e.state, e.value = append(e.state, int32(k)), append(e.value, x)
 		}
@@ -394,7 +390,7 @@ func (f *Floats) survivalsNow() ([]Survival, error) {
 			}
 		}
 		if !(s.A[0] > 0.5 && s.A[0] < 2) {
-			return nil, ErrRange
+			return nil, num.ErrFloatRange
 		}
 	}
 	return list, nil

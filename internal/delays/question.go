@@ -45,7 +45,7 @@ func (c *Chain) check(n float64, each int, bytesPerNumber float64) error {
 }
 
 // Float answers in float64, given the values v of the states but the root of the class lattice, and a bound on their
-// relative errors. The error is [ErrRange], a *[StepsError], or that of the context.
+// relative errors. The error is [num.ErrFloatRange], a *[StepsError], or that of the context.
 func Float(ctx context.Context, c *Chain, v []float64, bound float64, q Question) ([]Answer, error) {
 	f, err := newFloats(ctx, c, v, bound, q)
 	if err != nil {

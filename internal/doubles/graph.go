@@ -2,7 +2,6 @@ package doubles
 
 import (
 	"context"
-	"errors"
 	"math"
 	"math/big"
 
@@ -11,11 +10,8 @@ import (
 	"productform/num"
 )
 
-// ErrRange says that values on the way leave the range of float64, or that no bound on their errors holds. Other
-// engines have no such limits.
-var ErrRange = errors.New("values outside the range of float64: use auto, enclose or exact")
-
-// Evaluate returns the measures of a graph. It is for the lattices of servers. The error is [ErrRange] or that of the context.
+// Evaluate returns the measures of a graph. It is for the lattices of servers. The error is
+// [num.ErrFloatRange] or that of the context.
 func Evaluate(ctx context.Context, p *recursion.Problem, g *recursion.Graph) (recursion.Measures, error) {
 	f := newFloatRun(ctx, g)
 	if err := f.up(); err != nil {
@@ -92,7 +88,8 @@ func newFloatRun(ctx context.Context, g *recursion.Graph) *floatRun {
 	return f
 }
 
-// Values returns the values of the states of a graph, and bounds on their relative errors. The error is [ErrRange] or that of the context.
+// Values returns the values of the states of a graph, and bounds on their relative errors. The
+// error is [num.ErrFloatRange] or that of the context.
 func Values(ctx context.Context, g *recursion.Graph) (v, e []float64, err error) {
 	f := newFloatRun(ctx, g)
 	err = f.up()
@@ -102,9 +99,10 @@ func Values(ctx context.Context, g *recursion.Graph) (v, e []float64, err error)
 	return f.v, f.e, err
 }
 
-// up computes v and e: a term adds the errors of its children, a sum takes the largest of its
-// terms and a rounding an addition, and the weight, d(k) and the division have one each. A d(k) made from shares has
-// a little more, see denRoundoff. The error is ErrRange if a value is not safe from underflow, or too large.
+// up computes v and e: a term adds the errors of its children, a sum takes the largest of its terms
+// and a rounding an addition, and the weight, d(k) and the division have one each. A d(k) made from
+// shares has a little more, see denRoundoff. The error is num.ErrFloatRange if a value is not safe
+// from underflow, or too large.
 func (f *floatRun) up() error {
 	n := f.Inner()
 	f.v, f.e = make([]float64, n), make([]float64, n)
@@ -129,7 +127,7 @@ func (f *floatRun) up() error {
 		}
 		f.v[k] = sum / f.DenFloat(k)
 		if !(f.v[k] >= arithmetic.Least && f.v[k] <= math.MaxFloat64) {
-			return ErrRange
+			return num.ErrFloatRange
 		}
 		f.e[k] = (worst + float64(last-first+1)*arithmetic.Roundoff + denRoundoff) * (1 + 1e-9)
 	}
@@ -155,7 +153,7 @@ func (f *floatRun) down(classes int, idleOf []int32, count int) (sums, differenc
 		}
 		a.w[k] /= f.DenFloat(k)
 		if !(a.w[k] >= arithmetic.Least) {
-			return nil, nil, ErrRange
+			return nil, nil, num.ErrFloatRange
 		}
 		a.e[k] += (a.count[k]*arithmetic.Roundoff + denRoundoff) * (1 + 1e-9)
 		for t := first; t < last; t++ {

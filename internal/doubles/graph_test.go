@@ -14,6 +14,7 @@ import (
 	"productform/internal/arithmetic"
 	"productform/internal/doubles"
 	"productform/internal/recursion"
+	"productform/num"
 )
 
 // drawProblem draws up to four groups of at most some servers, with integers of a word or longer ones. Servers are from hardly used to nearly saturated.
@@ -337,10 +338,10 @@ func TestBeyondTheRange(t *testing.T) {
 		if err != nil {
 			t.Fatal(name, err)
 		}
-		if _, err := doubles.Evaluate(t.Context(), p, g); !errors.Is(err, doubles.ErrRange) {
+		if _, err := doubles.Evaluate(t.Context(), p, g); !errors.Is(err, num.ErrFloatRange) {
 			t.Errorf("%s: %v", name, err)
 		}
-		if _, _, err := doubles.Values(t.Context(), g); !errors.Is(err, doubles.ErrRange) {
+		if _, _, err := doubles.Values(t.Context(), g); !errors.Is(err, num.ErrFloatRange) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"productform/internal/arithmetic"
 	"productform/internal/doubles"
 	"productform/internal/recursion"
+	"productform/num"
 )
 
 // Values of intervals have to be from least to most, capacities in their unit and powers of two of servers from smallest to 1 over that, so that
@@ -25,7 +26,7 @@ const least, most, smallest = 0x1p-450, 0x1p450, 0x1p-60
 // that r(l) <= (a+6) l. For A(K) of l of n servers one term has A(L) of some longer L and Z of the other L-l-1 servers: by induction from
 // the root it is within (a+7) (n-l+1). The product with Z(K) therefore is within (a+7) (n+1) + 1, and sums of these take 2n more.
 //
-// The error is [doubles.ErrRange], a [*recursion.Overload], or that of the context.
+// The error is [num.ErrFloatRange], a [*recursion.Overload], or that of the context.
 func (c *Chain) Solve(ctx context.Context) (recursion.Measures, error) {
 	w := &sweep{Chain: c, stop: recursion.Cancellation{Ctx: ctx}}
 	if err := w.prepare(); err != nil {
@@ -101,7 +102,7 @@ func (w *sweep) prepare() (err error) {
 	for s, g := range w.problem.Groups {
 		w.capacity[s], w.scale[s] = scaled(g.Capacity, w.shift), 1
 		if w.capacity[s] < smallest {
-			return doubles.ErrRange
+			return num.ErrFloatRange
 		}
 	}
 	w.loads, w.whole, err = w.Chain.loads(&w.stop, w.shift)
@@ -118,7 +119,7 @@ func (w *sweep) upInRange() (err error) {
 		if err = w.balance(window); err == nil {
 			err = w.up(w.servers)
 		}
-		if !errors.Is(err, doubles.ErrRange) {
+		if !errors.Is(err, num.ErrFloatRange) {
 			return err
 		}
 	}
@@ -143,7 +144,7 @@ func (w *sweep) balance(window int) error {
 		w.exponent[s] = int(math.Round(sum)) - whole
 		whole += w.exponent[s]
 		if w.scale[s] = math.Ldexp(1, -w.exponent[s]); !(w.scale[s] >= smallest && w.scale[s] <= 1/smallest) {
-			return doubles.ErrRange
+			return num.ErrFloatRange
 		}
 	}
 	return nil
@@ -165,7 +166,7 @@ func (w *sweep) up(longest int) error {
 		taken := w.row(w.taken, j)
 		v := dotReversed(w.from[i][:l], taken[:l]) / w.loads[i][l].slack
 		if !(v >= least && v <= most) {
-			return doubles.ErrRange
+			return num.ErrFloatRange
 		}
 		w.from[i][l], w.row(w.until, j)[l] = v, v
 		if i > 0 || w.Ring {
@@ -188,7 +189,7 @@ func (w *sweep) up(longest int) error {
 		w.root = dot(terms, next) / w.whole.slack
 	}
 	if !(w.root >= least && w.root <= most) {
-		return doubles.ErrRange
+		return num.ErrFloatRange
 	}
 	return nil
 }
@@ -266,7 +267,7 @@ func (w *sweep) downOver(seam bool, d *descent) error {
 				}
 				a := w.adjoint(i, l) / w.loads[i][l].slack
 				if !(a >= least && a <= most) {
-					return doubles.ErrRange
+					return num.ErrFloatRange
 				}
 				w.begin[i][l], end[l] = a, a
 				d.r[i] += a * w.from[i][l]
@@ -329,7 +330,7 @@ func (w *sweep) busy(s int) (sum, more float64, err error) {
 		for _, k := range beginning[before] {
 			rate := scaled(w.problem.Classes[k].Rate, w.shift)
 			if rate < smallest {
-				return 0, 0, doubles.ErrRange
+				return 0, 0, num.ErrFloatRange
 			}
 			total += rate
 			for b := w.arcs[k].servers - 1 - before; b < n; b++ {
@@ -346,7 +347,7 @@ func (w *sweep) busy(s int) (sum, more float64, err error) {
 			part += float64(float64(a*gain[b]) * after[b])
 		}
 		if part > 0 && part < least {
-			return 0, 0, doubles.ErrRange
+			return 0, 0, num.ErrFloatRange
 		}
 		sum += part * w.row(w.until, s)[before]
 	}

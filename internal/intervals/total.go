@@ -4,9 +4,9 @@ import (
 	"context"
 
 	"productform/internal/arithmetic"
-	"productform/internal/doubles"
 	"productform/internal/jobcounts"
 	"productform/internal/recursion"
+	"productform/num"
 )
 
 // seriesTogether is how many products of series are added up by themselves.
@@ -23,7 +23,7 @@ const seriesTogether = 8
 // and z[n-m] of l-1-k has with the capacity three more, the sum one, the quotient one and M three; λ z[n-1] has one more for its power. The power is taken
 // back in n quotients. A coefficient below least counts as 0 in a lower bound of all, and as least in an upper bound, which is made where there are such.
 //
-// The error is [doubles.ErrRange] or that of the context.
+// The error is [num.ErrFloatRange] or that of the context.
 func (c *Chain) Total(ctx context.Context, jobs int) ([]arithmetic.Number, error) {
 	w := &sweep{Chain: c, stop: recursion.Cancellation{Ctx: ctx}}
 	if err := w.prepare(); err != nil {
@@ -31,7 +31,7 @@ func (c *Chain) Total(ctx context.Context, jobs int) ([]arithmetic.Number, error
 	}
 	x := &totals{sweep: w, terms: jobs + 1, tilt: (w.whole.slack + w.whole.rate) / w.whole.rate}
 	if !(x.tilt <= most) {
-		return nil, doubles.ErrRange
+		return nil, num.ErrFloatRange
 	}
 	low, err := x.up(0)
 	if err != nil {
@@ -48,7 +48,7 @@ func (c *Chain) Total(ctx context.Context, jobs int) ([]arithmetic.Number, error
 	power := arithmetic.NewWide(1, 0)
 	for k, v := range low {
 		if !(v >= least) {
-			return nil, doubles.ErrRange
+			return nil, num.ErrFloatRange
 		}
 		e := arithmetic.Roundings((additions+9)*float64(c.servers) + 10*float64(k+1))
 		gap := (high[k] - v) / v * (1 + 2*e) / (1 - 2*e)
@@ -153,7 +153,7 @@ func (x *totals) finish(z []float64, of load, floor float64) error {
 			x.small = true
 			v = floor
 		case !(v <= most):
-			return doubles.ErrRange
+			return num.ErrFloatRange
 		}
 		z[m], previous = v, v
 	}

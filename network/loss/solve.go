@@ -12,10 +12,6 @@ import (
 	"productform/num"
 )
 
-// ErrDigits is the error of the engine Float where it has no proved digits, or its numbers leave the range of float64; Enclose and Exact
-// have digits then.
-var ErrDigits = arithmetic.ErrDigits
-
 // Solve returns the stationary measures of a system. Where each job is served from its arrival on and any two limits are nested or disjoint, it
 // works along the tree of limits ([Tree]): with n units at a limit and K Poisson classes O(K n) operations, and O(n²) for each class with sources and
 // each limit directly below it. Otherwise it works on a table ([Table]), whose entries are the product over
@@ -28,10 +24,11 @@ var ErrDigits = arithmetic.ErrDigits
 //
 // in O(K) operations an entry. Poisson classes with the same servers, limits and units count as one.
 //
-// The error is that of [Model.Check] or a *[num.InputError] for settings out of range; an [*UnstableError], which wraps [num.ErrUnstable]; a
-// *[num.TooLargeError], at once, for a model that needs more than Settings.MaxBytes, more than 20 classes (sets of servers, with tokens) in a
-// compatibility graph or with a rank function, or too long fractions; [ErrDigits], of the engine Float if asked for by name; or that of the context, soon after it
-// has ended. m is not modified.
+// The error is that of [Model.Check] or a *[num.InputError] for settings out of range; an
+// [*UnstableError], which wraps [num.ErrUnstable]; a *[num.TooLargeError], at once, for a model
+// that needs more than Settings.MaxBytes, more than 20 classes (sets of servers, with tokens) in a
+// compatibility graph or with a rank function, or too long fractions; [num.ErrDigits], with the
+// engine Float; or that of the context. m is not modified.
 func Solve(ctx context.Context, m *Model, s Settings) (*Result, error) {
 	if err := m.Check(); err != nil {
 		return nil, err

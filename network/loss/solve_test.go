@@ -64,7 +64,7 @@ func TestTooLarge(t *testing.T) {
 func TestRange(t *testing.T) {
 	huge := new(big.Rat).SetInt(new(big.Int).Lsh(big.NewInt(1), 1100))
 	m := &loss.Model{Room: 2, Classes: []loss.Class{{Name: "a", ArrivalRate: huge}}}
-	if _, err := loss.Solve(ctx, m, loss.Settings{Engine: num.Float}); !errors.Is(err, loss.ErrDigits) {
+	if _, err := loss.Solve(ctx, m, loss.Settings{Engine: num.Float}); !errors.Is(err, num.ErrDigits) {
 		t.Errorf("error %v", err)
 	}
 	r, err := loss.Solve(ctx, &loss.Model{Room: 1000, Classes: []loss.Class{{Name: "a", ArrivalRate: rat(1, 1000)}}}, loss.Settings{Engine: num.Enclose})

@@ -15,19 +15,17 @@ import (
 	"productform/num"
 )
 
-// ErrDigits is the error of the engine Float where it has no proved digits, or its numbers leave the range of float64; Enclose and Exact
-// have digits then.
-var ErrDigits = arithmetic.ErrDigits
-
 // maxPrecision is how many bits an enclosure has at most.
 const maxPrecision = 1 << 14
 
 // Solve returns the stationary measures of a queue. An open one takes O(N 2^N) operations ([Sets]). A closed one whose start places the classes, each of which has a server
 // of positive capacity to itself, takes O(N Π_i (ℓ_i+1)) ([Counts]); else the orders that the start can reach are found and added up ([Orders]).
 //
-// The error is that of [Model.Check] or a *[num.InputError] for settings out of range; a *[cluster.UnstableError], which wraps [num.ErrUnstable] and names the
-// classes of a set that is overloaded; a *[num.TooLargeError] for a model that needs more than Settings.MaxBytes, or 2^16 states in fractions; [ErrDigits], of the
-// engine Float if asked for by name; or that of the context, soon after it has ended. m is not modified.
+// The error is that of [Model.Check] or a *[num.InputError] for settings out of range; a
+// *[cluster.UnstableError], which wraps [num.ErrUnstable] and names the classes of a set that is
+// overloaded; a *[num.TooLargeError] for a model that needs more than Settings.MaxBytes, or 2^16
+// states in fractions; [num.ErrDigits], with the engine Float; or that of the context, soon after
+// it has ended. m is not modified.
 func Solve(ctx context.Context, m *Model, s Settings) (*Result, error) {
 	if err := m.Check(); err != nil {
 		return nil, err
