@@ -12,13 +12,15 @@ import (
 // A dual is a number and its derivative in a direction of the rates: see direction.
 type dual struct{ x, d arithmetic.Number }
 
-func (a *dual) mul(b *dual) dual { return dual{a.x.Mul(b.x), a.x.Mul(b.d).Add(a.d.Mul(b.x))} }
-func (a *dual) add(b *dual) dual { return dual{a.x.Add(b.x), a.d.Add(b.d)} }
+func (z *dual) mul(a, b *dual) {
+	x := a.x.Mul(b.x)
+	z.d = a.x.Mul(b.d).Add(a.d.Mul(b.x))
+	z.x = x
+}
 
-// over returns a/(M - λ), where den = M - λ and slope is the derivative of λ.
-func (a *dual) over(den, slope arithmetic.Number) dual {
-	x := a.x.Quo(den)
-	return dual{x, a.d.Add(x.Mul(slope)).Quo(den)}
+func (z *dual) add(a *dual) {
+	z.x = z.x.Add(a.x)
+	z.d = z.d.Add(a.d)
 }
 
 // A direction says how fast rates grow: those of weights on the class lattice, and λ(k) of a state.
@@ -47,6 +49,7 @@ type kernel struct {
 	zero    arithmetic.Number
 	along   direction
 	weights []dual
+	buf     big.Int
 }
 
 func (r *kernel) One(z *dual, _ int)   { *z = dual{r.Like, r.zero} }
@@ -60,22 +63,26 @@ func (r *kernel) Weigh(z, x *dual, _ int, t int32) bool {
 	if x == nil {
 		*z = *w
 	} else {
-		*z = w.mul(x)
+		z.mul(w, x)
 	}
 	return true
 }
 
-func (r *kernel) Mul(z, x *dual) { *z = z.mul(x) }
+func (r *kernel) Mul(z, x *dual) { z.mul(z, x) }
 func (r *kernel) Set(z, x *dual) { *z = *x }
 func (r *kernel) Add(z, x *dual, _ int, _ int32, _ int) {
-	if *z == (dual{}) {
+	if z.x == (arithmetic.Number{}) && z.d == z.x {
 		*z = *x
 	} else {
-		*z = z.add(x)
+		z.add(x)
 	}
 }
+
+// Divide divides by d(k) = M(k) - λ(k), which falls as λ(k) grows.
 func (r *kernel) Divide(z, x *dual, k int) {
-	*z = x.over(r.Graph.Denominator(k, r.Like), r.along.slope(k))
+	d := r.Integer(r.Graph.Den.At(k, &r.buf))
+	z.x = x.x.Quo(d)
+	z.d = x.d.Add(z.x.Mul(r.along.slope(k))).Quo(d)
 }
 
 // Slopes are the mean E = Z'/Z, Z' being the derivative of Z in a direction, and its derivatives with respect to the integers of the problem.
@@ -154,25 +161,27 @@ func (r *Sweep) down() error {
 	own := func(o, i int32, x *dual) {
 		y := *x
 		if r.Coef != nil {
-			y = y.mul(&dual{k.Integer(r.Coef.At(int(o), &buf)), k.zero})
+			y.mul(x, &dual{k.Integer(r.Coef.At(int(o), &buf)), k.zero})
 		}
 		r.rates[i].add(0, &y)
 	}
 	return r.Down(adjoints, func(state int, w *dual) {
-		loss := w.mul(&r.Value[state])
+		var loss, less dual
+		loss.mul(w, &r.Value[state])
 		first, last := r.Terms(state)
 		for t := first; t < last && r.Weight[t] >= 0; t++ {
 			term := *w
 			for _, c := range r.Children(t) {
-				term = term.mul(&r.Value[c])
+				term.mul(&term, &r.Value[c])
 			}
 			if r.ByClass {
 				r.rates[r.Weight[t]].add(0, &term)
 				continue
 			}
 			s, count := group[r.Weight[t]], &dual{k.Like.Rational(copies[r.Weight[t]]), k.zero}
-			more, less := term.mul(count), loss.mul(count)
-			r.capacities[s].add(0, &more)
+			term.mul(&term, count)
+			less.mul(&loss, count)
+			r.capacities[s].add(0, &term)
 			r.capacities[s].add(1, &less)
 		}
 		if r.ByClass {
@@ -193,7 +202,7 @@ func (r *Sweep) down() error {
 // at 0, what takes away at 1.
 type signed struct{ side [2]dual }
 
-func (s *signed) add(side int, t *dual) { s.side[side] = s.side[side].add(t) }
+func (s *signed) add(side int, t *dual) { s.side[side].add(t) }
 
 // derivative returns the derivative of E = Z'/Z with respect to a number, Z' being the derivative in the direction: with y = ∂Z
 // and y' its derivative in the direction, it is y'/Z - E y/Z. If z multiplies the number in the direction, y' + y stands for y'.
