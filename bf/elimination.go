@@ -367,7 +367,7 @@ func (l *plan) eliminateDerivatives(ctx context.Context) (derivatives.Slopes, er
 	if err != nil {
 		return derivatives.Slopes{}, err
 	}
-	return slopesOf(*r.Gradients), nil
+	return derivatives.Slopes{Rates: r.Gradients.Rates, Capacities: r.Gradients.Capacities}, nil
 }
 
 // eliminateEachClass returns the derivatives of h_i = ∂ log Z/∂λ_i for each class i. Since E[X_i] =
@@ -391,8 +391,9 @@ func (l *plan) eliminateEachClass(ctx context.Context) ([]derivatives.Slopes, er
 			Capacities: make([]derivatives.Difference, len(l.problem.Groups))}
 	}
 	for k, i := range ask.Of {
-		d := slopesOf(r.ClassGradients[k])
-		d.Mean, d.Rates[i].Minus = r.Times[i], d.Rates[i].Minus.Add(r.Times[i])
+		g := r.ClassGradients[k]
+		d := derivatives.Slopes{Mean: r.Times[i], Rates: g.Rates, Capacities: g.Capacities}
+		d.Rates[i].Minus = d.Rates[i].Minus.Add(r.Times[i])
 		rate := arithmetic.FromFloat(arithmetic.Scaled(l.problem.Classes[i].Rate, 0), 0)
 		for _, list := range [][]derivatives.Difference{d.Rates, d.Capacities} {
 			for j := range list {
@@ -437,16 +438,6 @@ func (l *plan) canDerive() bool {
 	e := l.elimination()
 	return l.problem.Whole && (e == nil || e.expansion == nil) && l.problem.Bits <= exactBits &&
 		!slices.ContainsFunc(l.problem.Groups, func(g recursion.Group) bool { return g.Capacity.Sign() == 0 })
-}
-
-func slopesOf(g elimination.Gradients) (d derivatives.Slopes) {
-	for _, x := range g.Rates {
-		d.Rates = append(d.Rates, derivatives.Difference(x))
-	}
-	for _, x := range g.Capacities {
-		d.Capacities = append(d.Capacities, derivatives.Difference(x))
-	}
-	return d
 }
 
 // quotientBounds returns a with an error bound that covers every number from x to y, where a =

@@ -193,7 +193,7 @@ type Moment struct{ Mean, Weight, Both arithmetic.Number }
 
 // Rate returns the derivative in the rate of a class that is served during τ, and is counted or not.
 func (m Moment) Rate(counted bool) Difference {
-	d := Difference{m.Both, m.Mean.Mul(m.Weight)}
+	d := Difference{Plus: m.Both, Minus: m.Mean.Mul(m.Weight)}
 	if counted {
 		d.Plus = d.Plus.Add(m.Mean)
 	}
@@ -201,7 +201,7 @@ func (m Moment) Rate(counted bool) Difference {
 }
 
 // Capacity returns that in the capacity of the server.
-func (m Moment) Capacity() Difference { return Difference{m.Mean.Mul(m.Weight), m.Both} }
+func (m Moment) Capacity() Difference { return Difference{Plus: m.Mean.Mul(m.Weight), Minus: m.Both} }
 
 // extraWeight returns what horizon needs for moments with a weight c.
 func (f *Forest) extraWeight(constant float64) float64 {

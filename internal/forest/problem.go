@@ -42,8 +42,7 @@ type Gradients struct {
 	Capacities []Difference // ∂/∂C_s
 }
 
-// A Difference is Plus - Minus, two numbers >= 0.
-type Difference struct{ Plus, Minus arithmetic.Number }
+type Difference = arithmetic.Difference
 
 // A ToleranceError is the error of a problem whose bounds float64, or the work that is allowed, does not bring below the tolerance.
 type ToleranceError struct{ Tolerance, Bound float64 } // asked, and reached; the latter is +Inf if there is none

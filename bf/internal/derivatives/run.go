@@ -85,6 +85,8 @@ func (r *kernel) Divide(z, x *dual, k int) {
 	z.d = x.d.Add(z.x.Mul(r.along.slope(k))).Quo(d)
 }
 
+type Difference = arithmetic.Difference
+
 // Slopes are the mean E = Z'/Z, Z' being the derivative of Z in a direction, and its derivatives with respect to the integers of the problem.
 type Slopes struct {
 	Mean       arithmetic.Number

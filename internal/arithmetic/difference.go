@@ -1,15 +1,14 @@
-package derivatives
+package arithmetic
 
 import (
 	"math"
 	"math/big"
 
-	"productform/internal/arithmetic"
 	"productform/num"
 )
 
-// A Difference is Plus - Minus of two values >= 0.
-type Difference struct{ Plus, Minus arithmetic.Number }
+// A Difference is Plus - Minus of two numbers >= 0.
+type Difference struct{ Plus, Minus Number }
 
 // Times returns the difference times a factor > 0, and the width of its bound: relative to the
 // difference, or to tol times its two terms where they cancel further than that.
@@ -33,12 +32,12 @@ func (d Difference) Times(factor *big.Rat, tol float64) (num.Value, float64) {
 		return r, width / max(math.Abs(v), tol*size)
 	}
 	x, y := a.Double(), b.Double()
-	if a.F != 0 && !(x >= arithmetic.Least) || b.F != 0 && !(y >= arithmetic.Least) || !(x+y <= math.MaxFloat64) {
+	if a.F != 0 && !(x >= Least) || b.F != 0 && !(y >= Least) || !(x+y <= math.MaxFloat64) {
 		return num.Value{}, math.Inf(1)
 	}
 	v := x - y
-	off := func(x, e float64) float64 { return x * (e / (1 - e)) } // x is off by at most that: see [arithmetic.Number]
-	e := (off(x, a.Bound) + off(y, b.Bound) + arithmetic.Roundoff*math.Abs(v)) * (1 + 8*arithmetic.Roundoff)
+	off := func(x, e float64) float64 { return x * (e / (1 - e)) } // x is off by at most that: see [Number]
+	e := (off(x, a.Bound) + off(y, b.Bound) + Roundoff*math.Abs(v)) * (1 + 8*Roundoff)
 	if !(e <= math.MaxFloat64) {
 		return num.Value{}, math.Inf(1)
 	}
