@@ -13,10 +13,12 @@ import (
 //
 //	Φ(0) = 1,  Φ(x) = Σ_{i: x_i>0} Φ(x-e_i) / μ(x),
 //
-// at the index of every state, in the arithmetic of the rates and of one: N additions a state.
-// Errors are those of rate and of the context.
+// at the index of every state, or the sum over the classes that may come last where last gives them
+// as bits, in the arithmetic of the rates and of one: N additions a state. Errors are those of rate
+// and of the context.
 func Balance(
-	ctx context.Context, y Lattice, one arithmetic.Number, rate func(w *Walker) (arithmetic.Number, error),
+	ctx context.Context, y Lattice, one arithmetic.Number, last func(w *Walker) uint,
+	rate func(w *Walker) (arithmetic.Number, error),
 ) ([]arithmetic.Number, error) {
 	phi := make([]arithmetic.Number, y.States)
 	phi[0] = one
@@ -29,9 +31,12 @@ func Balance(
 		if err != nil {
 			return nil, err
 		}
-		sum := zero
+		sum, may := zero, uint(0)
+		if last != nil {
+			may = last(w)
+		}
 		for i, n := range w.X {
-			if n > 0 {
+			if n > 0 && (last == nil || may>>i&1 == 1) {
 				sum = sum.Add(phi[w.At-w.Drop[i]])
 			}
 		}
@@ -42,7 +47,7 @@ func Balance(
 
 // Fractions returns [Balance] in fractions.
 func Fractions(ctx context.Context, y Lattice, rate func(w *Walker) (*big.Rat, error)) ([]*big.Rat, error) {
-	phi, err := Balance(ctx, y, arithmetic.One(num.Exact, 0), func(w *Walker) (arithmetic.Number, error) {
+	phi, err := Balance(ctx, y, arithmetic.One(num.Exact, 0), nil, func(w *Walker) (arithmetic.Number, error) {
 		mu, err := rate(w)
 		return arithmetic.Number{Exact: mu}, err
 	})

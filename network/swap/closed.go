@@ -88,25 +88,24 @@ func (q *queue) counts(s Settings) error {
 	box, before := lattice.NewBox(limits), q.before()
 	rate, gain := q.rates()
 	zero := q.one.Zero()
-	full := make([]uint, box.States) // classes whose jobs are all there
-	phi := make([]arithmetic.Number, box.States)
-	phi[0] = q.one
-	for w := lattice.Walk(box); w.Next(); {
-		if err := q.ctx.Err(); err != nil {
-			return err
-		}
-		for i, n := range w.X {
+	last := func(x []int) (set uint) { // classes of which no job is missing in front of the last
+		full := uint(0)
+		for i, n := range x {
 			if n == limits[i] {
-				full[w.At] |= 1 << i
+				full |= 1 << i
 			}
 		}
-		sum := zero
-		for i, n := range w.X {
-			if n > 0 && before[i]&^full[w.At] == 0 {
-				sum = sum.Add(phi[w.At-box.Stride[i]])
+		for i := range x {
+			if before[i]&^full == 0 {
+				set |= 1 << i
 			}
 		}
-		phi[w.At] = sum.Quo(rate[w.Active])
+		return set
+	}
+	phi, err := lattice.Balance(q.ctx, box, q.one, func(w *lattice.Walker) uint { return last(w.X) },
+		func(w *lattice.Walker) (arithmetic.Number, error) { return rate[w.Active], nil })
+	if err != nil {
+		return err
 	}
 	leave, end := make([]arithmetic.Number, len(limits)), make([]arithmetic.Number, len(limits))
 	psi := make([]arithmetic.Number, box.States)
@@ -128,9 +127,9 @@ func (q *queue) counts(s Settings) error {
 		}
 		x := box.State(at)
 		active := uint(ranktable.Present(x))
-		share := psi[at].Quo(rate[active])
+		share, may := psi[at].Quo(rate[active]), last(x)
 		for i, n := range x {
-			if n == 0 || before[i]&^full[at] != 0 {
+			if n == 0 || may>>i&1 == 0 {
 				continue
 			}
 			to := at - box.Stride[i]

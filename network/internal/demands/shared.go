@@ -79,7 +79,7 @@ func (sh *Shared) Balance(ctx context.Context, most []int, one arithmetic.Number
 	}
 	rows, matters := lattice.LastFastest(sh.Most), make([]int, len(most))
 	rates := make([]*arithmetic.Number, rows.States)
-	return lattice.Balance(ctx, y, one, func(w *lattice.Walker) (arithmetic.Number, error) {
+	return lattice.Balance(ctx, y, one, nil, func(w *lattice.Walker) (arithmetic.Number, error) {
 		for c, n := range w.X {
 			matters[c] = min(n, sh.Most[c])
 		}
