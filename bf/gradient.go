@@ -193,12 +193,12 @@ func (p *Prepared) gradientWith(ctx context.Context, plans []*plan, engine num.E
 		Capacities: make([]num.Value, len(m.Servers))}
 	setZero(g.ArrivalRates, engine) // rows in no component keep a derivative of 0
 	setZero(g.Capacities, engine)
-	width, beyond := 0.0, false
+	width, outOfRange := 0.0, false
 	tol := 0.0
 	set := func(d *num.Value, x derivatives.Difference, times *big.Rat) {
 		var w float64
 		*d, w = x.Times(times, tol)
-		width, beyond = max(width, w), beyond || math.IsInf(d.Float, 0)
+		width, outOfRange = max(width, w), outOfRange || math.IsInf(d.Float, 0)
 	}
 	for _, l := range plans {
 		tol = s.RelTol
@@ -220,7 +220,7 @@ func (p *Prepared) gradientWith(ctx context.Context, plans []*plan, engine num.E
 			}
 		}
 	}
-	if beyond {
+	if outOfRange {
 		return nil, 0, errSteep()
 	}
 	return g, width, nil

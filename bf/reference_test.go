@@ -75,7 +75,8 @@ func TestReference(t *testing.T) {
 						t.Errorf("%s: number %d = %v, relative error %g, bound %g", name, i, got[i].Float, e,
 							r.RelativeErrorBound)
 					case engine == num.Enclose && !encloses(got[i], want[i]):
-						t.Errorf("%s: number %d = [%v, %v] does not contain %v", name, i, got[i].Low, got[i].High, want[i])
+						t.Errorf("%s: number %d = [%v, %v] does not contain %v", name, i, got[i].Low, got[i].High,
+							want[i])
 					}
 				}
 			}

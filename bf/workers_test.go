@@ -62,7 +62,8 @@ func TestKernelsIndependentOfWorkers(t *testing.T) {
 				if k == 0 {
 					want = got
 				} else if !reflect.DeepEqual(got, want) {
-					t.Fatalf("seed %d: lattice of %d %s: %d workers and one give different digits", seed, n, name, workers)
+					t.Fatalf("seed %d: lattice of %d %s: %d workers and one give different digits", seed, n, name,
+						workers)
 				}
 			}
 		}
