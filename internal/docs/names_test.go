@@ -167,19 +167,21 @@ func TestGuideFromGo(t *testing.T) {
 
 // docs/dependencies.md names the modules that the code imports or runs as tools, those of its modules too, and no others.
 func TestDependencies(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join(root, "go.mod"))
-	if err != nil {
-		t.Fatal(err)
-	}
 	var modules, paths []string
-	for _, m := range regexp.MustCompile(`(?m)^(?:require)?\s*(\S+) v\S+`).FindAllStringSubmatch(string(text), -1) {
-		modules = append(modules, m[1])
+	for _, folder := range []string{".", "tools"} {
+		text, err := os.ReadFile(filepath.Join(root, folder, "go.mod"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range regexp.MustCompile(`(?m)^(?:require)?\s*(\S+) v\S+`).FindAllStringSubmatch(string(text), -1) {
+			modules = append(modules, m[1])
+		}
+		for _, m := range regexp.MustCompile(`(?m)^(?:tool)?\s+(\S+)$`).FindAllStringSubmatch(string(text), -1) {
+			paths = append(paths, m[1])
+		}
 	}
 	for where := range readSource(t).imports {
 		paths = append(paths, where)
-	}
-	for _, m := range regexp.MustCompile(`(?m)^(?:tool)?\s+(\S+)$`).FindAllStringSubmatch(string(text), -1) {
-		paths = append(paths, m[1])
 	}
 	var want []string
 	for _, where := range paths {
