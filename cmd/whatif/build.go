@@ -19,9 +19,13 @@ type solver struct {
 }
 
 // coldPackages are compiled without inlining, which makes the page smaller by a tenth: no solver spends its time there.
-var coldPackages = []string{"go.yaml.in/...", "gonum.org/...", "encoding/...", "regexp/...", "time", "fmt", "reflect", "os", "internal/...", "strconv", "crypto/...",
-	"productform/cluster", "productform/dispatch/...", "productform/internal/input", "productform/internal/render", "productform/internal/tree",
-	"productform/internal/whatif", "productform/sim", "productform/sizes/...", "productform/stability", "productform/sweep"}
+var coldPackages = []string{"go.yaml.in/...", "gonum.org/...", "encoding/...", "regexp/...", "time", "fmt", "reflect",
+	"os", "internal/...", "strconv", "crypto/...", "unicode/...", "bufio", "bytes", "strings", "io/...", "path/...",
+	"errors", "context", "compress/...", "hash/...", "syscall/...",
+	"productform/bf", "productform/cluster", "productform/dispatch/...", "productform/internal/file",
+	"productform/internal/input", "productform/internal/render", "productform/internal/tree",
+	"productform/internal/whatif", "productform/sim", "productform/sizes/...", "productform/stability",
+	"productform/sweep"}
 
 // buildSolver compiles the solver with the Go that is installed.
 func buildSolver(ctx context.Context) (s solver, err error) {
