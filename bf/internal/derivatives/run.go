@@ -219,8 +219,8 @@ func (r *Sweep) derivative(s *signed, multiplied bool) Difference {
 		}
 	}
 	return Difference{
-		side[0].Add(mean.Mul(s.side[1].x)).Quo(z.x),
-		side[1].Add(mean.Mul(s.side[0].x)).Quo(z.x),
+		Plus:  side[0].Add(mean.Mul(s.side[1].x)).Quo(z.x),
+		Minus: side[1].Add(mean.Mul(s.side[0].x)).Quo(z.x),
 	}
 }
 
