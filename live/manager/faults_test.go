@@ -94,7 +94,8 @@ func begin(t *testing.T, s *server.Server, quiet <-chan struct{}) (nc *nats.Conn
 	return nc, b
 }
 
-// end waits for a job whose first attempt was lost.
+// end waits for a job whose first attempt was lost. On a slow machine more may be: an order that was on its way to a
+// process before, or a good worker that is silent for a second.
 func end(t *testing.T, s *server.Server, b *client.Batch) {
 	t.Helper()
 	runWorkers(t, s, worker.Settings{Name: "good", Beat: 50 * time.Millisecond})
@@ -102,7 +103,7 @@ func end(t *testing.T, s *server.Server, b *client.Batch) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if v := views[0]; v.State != wire.JobCompleted || v.Lost != 1 {
+	if v := views[0]; v.State != wire.JobCompleted || v.Lost < 1 {
 		t.Errorf("%+v", v)
 	}
 }
