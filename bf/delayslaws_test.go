@@ -29,13 +29,14 @@ func TestDelaysOfNestedClusters(t *testing.T) {
 		m := &cluster.Model{}
 		drains, left := make([]*big.Rat, n), new(big.Rat)
 		for i := range n {
-			rate := big.NewRat(rapid.Int64Range(1, 9).Draw(t, "rate"), 7)
 			drains[i] = big.NewRat(rapid.Int64Range(0, 5).Draw(t, "drain")*5+int64(i)+1, 6) // distinct modulo 5
-			// Server i adds the capacity d_i - d_{i-1} + λ_i.
+			// Server i adds the capacity d_i - d_{i-1} + λ_i, which λ_i makes positive.
+			rate := big.NewRat(rapid.Int64Range(1, 9).Draw(t, "rate"), 7)
 			capacity := new(big.Rat).Sub(drains[i], left)
-			if capacity.Add(capacity, rate); capacity.Sign() <= 0 {
-				t.Skip("no such capacity")
+			if capacity.Sign() < 0 {
+				rate.Sub(rate, capacity)
 			}
+			capacity.Add(capacity, rate)
 			left = drains[i]
 			m.Servers = append(m.Servers, cluster.Server{Name: string(rune('a' + i)), Capacity: capacity})
 			servers := make([]int, i+1)

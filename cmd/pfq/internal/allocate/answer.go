@@ -19,7 +19,7 @@ type allocation struct {
 	*fluid.Allocation
 	style   render.Style
 	digits  int           // of numbers in text, one more than are shown
-	audit   *audited      // nil unless asked for
+	audit   *audited      // nil without --audit
 	indices render.Record // with an audit: how efficient and how fair it is
 }
 
@@ -74,7 +74,7 @@ func (a *allocation) ofEach(rows []render.Record) []render.Record {
 	return rows
 }
 
-// A trafficCase is what is known of jobs that come and go under a policy.
+// A trafficCase holds the result of one policy for jobs that come and go.
 type trafficCase struct {
 	policy   fluid.Policy
 	traffic  *traffic.Model
