@@ -278,7 +278,7 @@ func TestRejectedBeforeBuilt(t *testing.T) {
 		lattice Lattice
 		want    string
 	}{
-		{"", fmt.Sprint("tables of at most ", min(defaultMaxBytes, math.MaxInt)>>20,
+		{"", fmt.Sprint("tables of at most ", min(num.DefaultMaxBytes, math.MaxInt)>>20,
 			" MiB; those of the server lattice are out of reach, "+
 				"and the connected lattice has more than 20,000,000 terms, which is the limit")},
 		{ConnectedLattice, "at most 20,000,000 terms over the connected sets of servers of the connected lattice"},

@@ -6,15 +6,15 @@ import (
 	"productform/num"
 )
 
-// Settings controls how a question is answered. The zero value means a tolerance of 1e-9 on the
-// cheapest lattice in 16 GiB.
+// Settings controls how a question is answered. The zero value means a tolerance of
+// [num.DefaultRelTol] on the cheapest lattice in [num.DefaultMaxBytes].
 type Settings struct {
 	Engine  num.Engine // "" means Auto
 	Lattice Lattice    // "" means AutoLattice
-	RelTol  float64    // relative tolerance for Auto and Enclose, in (0, 1); 0 means 1e-9
+	RelTol  float64    // relative tolerance for Auto and Enclose, in (0, 1); 0 means [num.DefaultRelTol]
 
-	// MaxBytes limits the memory for tables. 0 means 16 GiB. It is at most 2 GiB if an int has 32
-	// bits.
+	// MaxBytes limits the memory for tables. 0 means [num.DefaultMaxBytes]. It is at most 2 GiB if
+	// an int has 32 bits.
 	MaxBytes int64
 
 	// MaxWork limits the float64 operations, estimated in advance, of the means, the distribution

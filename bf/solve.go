@@ -120,9 +120,6 @@ func errMissed(s request, bound float64) error {
 // maxPrecision is the maximum number of bits of an enclosure.
 const maxPrecision = 1 << 16
 
-// defaultMaxBytes replaces a [Settings.MaxBytes] of 0.
-const defaultMaxBytes = 16 << 30
-
 // validate returns s with defaults in place of zeros, or an error for a setting out of range.
 func (s Settings) validate() (Settings, error) {
 	var err error
@@ -144,11 +141,8 @@ func (s Settings) validate() (Settings, error) {
 	if !(s.MaxWork >= 0) {
 		return s, input.Errorf("MaxWork", s.MaxWork, "a number of operations, or 0 for no limit")
 	}
-	if s.MaxBytes < 0 {
-		return s, input.Errorf("MaxBytes", s.MaxBytes, "a number of bytes, or 0 for 16 GiB")
-	}
-	s.MaxBytes = min(cmp.Or(s.MaxBytes, defaultMaxBytes), math.MaxInt) // no slice is longer
-	return s, nil
+	s.MaxBytes, err = arithmetic.CheckMaxBytes(s.MaxBytes)
+	return s, err
 }
 
 func isInput(err error) bool {

@@ -12,14 +12,14 @@ import (
 	"productform/num"
 )
 
-// Settings tunes [Allocate]. The zero value asks for 1e-9.
+// Settings tunes [Allocate]. The zero value means a tolerance of [num.DefaultRelTol].
 //
 // The engine Exact is for all policies but proportional fairness, which is irrational in general, and Enclose for that
 // one only. Float has a residual but no proof: see Allocation.Residual. Auto takes Exact or Enclose, whichever the
 // policy has, and Float where it takes too long.
 type Settings struct {
 	Engine num.Engine // "" means Auto
-	RelTol float64    // relative width of bounds asked of Enclose, in [1e-300, 1); 0 means 1e-9
+	RelTol float64    // relative width of bounds asked of Enclose, in [1e-300, 1); 0 means [num.DefaultRelTol]
 }
 
 // An Allocation says what every job gets and how far to trust it.
@@ -92,7 +92,7 @@ func Allocate(ctx context.Context, p *Pool, policy Policy, s Settings) (*Allocat
 	if err := policy.Check("policy"); err != nil {
 		return nil, err
 	}
-	s.RelTol = cmp.Or(s.RelTol, 1e-9)
+	s.RelTol = cmp.Or(s.RelTol, num.DefaultRelTol)
 	if !(s.RelTol >= 1e-300 && s.RelTol < 1) {
 		return nil, input.Errorf("RelTol", s.RelTol, "a number in [1e-300, 1)")
 	}

@@ -2,13 +2,14 @@ package network
 
 import "productform/num"
 
-// Settings tunes [Solve]. The zero value asks for 1e-9 in 16 GiB.
+// Settings tunes [Solve]. The zero value means a tolerance of [num.DefaultRelTol] in
+// [num.DefaultMaxBytes].
 type Settings struct {
 	Engine   num.Engine // "" means Auto
-	RelTol   float64    // relative error asked of Auto and Enclose, in (0, 1); 0 means 1e-9
+	RelTol   float64    // relative tolerance for Auto and Enclose, in (0, 1); 0 means [num.DefaultRelTol]
 	MaxJobs  int        // if > 0, StationResult.JobsDistribution has P(n = 0), ..., P(n = MaxJobs), in about as many sweeps more
 	States   int        // if > 0, Result.LikelyStates has that many, or all if there are fewer
-	MaxBytes int64      // memory the tables may take; 0 means 16 GiB, and at most 2 GiB count where an int has 32 bits
+	MaxBytes int64      // memory for tables; 0 means [num.DefaultMaxBytes]; at most 2 GiB if an int has 32 bits
 }
 
 // A Method says how a network was solved.

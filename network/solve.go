@@ -1,7 +1,6 @@
 package network
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -64,8 +63,8 @@ func newProblem(sys *system, s Settings) (problem, error) {
 // maxPrecision is how many bits an enclosure has at most.
 const maxPrecision = 1 << 16
 
-// What zeros of [Settings] stand for, and the most jobs of a distribution.
-const defaultMaxBytes, mostJobs = 16 << 30, 10000
+// mostJobs is the largest Settings.MaxJobs.
+const mostJobs = 10000
 
 // checked returns s with the values that zeros stand for, or the error for one out of range.
 func (s Settings) checked() (Settings, error) {
@@ -79,11 +78,8 @@ func (s Settings) checked() (Settings, error) {
 	if s.States < 0 || s.States > mostStates {
 		return s, input.Errorf("States", s.States, "an integer in 0..%d", mostStates)
 	}
-	if s.MaxBytes < 0 {
-		return s, input.Errorf("MaxBytes", s.MaxBytes, "a number of bytes, or 0 for 16 GiB")
-	}
-	s.MaxBytes = min(cmp.Or(s.MaxBytes, defaultMaxBytes), math.MaxInt) // no slice is longer
-	return s, nil
+	s.MaxBytes, err = arithmetic.CheckMaxBytes(s.MaxBytes)
+	return s, err
 }
 
 // solve returns the measures with several populations, up to those of the plan, by the engine that the settings ask for.

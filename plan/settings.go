@@ -4,14 +4,17 @@ import (
 	"cmp"
 	"math/big"
 
+	"productform/internal/arithmetic"
 	"productform/internal/input"
+	"productform/num"
 )
 
-// Settings tunes the searches. The zero value asks for at most 100,000 solves, mean delays to 1e-9 and tables of 16 GiB.
+// Settings tunes the searches. The zero value means at most 100,000 solves, a tolerance of
+// [num.DefaultRelTol] and tables in [num.DefaultMaxBytes].
 type Settings struct {
 	Limit    int            // most models to solve in a search, after which it says how far from the best its plan can be; 0 means 100,000
-	RelTol   float64        // relative error of numbers in the answer, and by which another plan has to have a smaller mean delay, in [1e-12, 1); 0 means 1e-9
-	MaxBytes int64          // memory that tables may take; 0 means 16 GiB
+	RelTol   float64        // relative error of numbers in the answer, and by which another plan has to have a smaller mean delay, in [1e-12, 1); 0 means [num.DefaultRelTol]
+	MaxBytes int64          // memory for tables; 0 means [num.DefaultMaxBytes]; at most 2 GiB if an int has 32 bits
 	Progress func(Progress) // called after each solve unless nil
 }
 
@@ -27,9 +30,7 @@ type Progress struct {
 const MinRelTol = 1e-12
 
 const (
-	defaultLimit    = 100_000
-	defaultRelTol   = 1e-9
-	defaultMaxBytes = 16 << 30
+	defaultLimit = 100_000
 )
 
 // checked returns s with the values that zeros stand for, or the error for one out of range.
@@ -40,9 +41,8 @@ func (s Settings) checked() (Settings, error) {
 	if s.RelTol != 0 && !(s.RelTol >= MinRelTol && s.RelTol < 1) {
 		return s, input.Errorf("RelTol", s.RelTol, "a number in [1e-12, 1), or 0 for 1e-9")
 	}
-	if s.MaxBytes < 0 {
-		return s, input.Errorf("MaxBytes", s.MaxBytes, "a number of bytes, or 0 for 16 GiB")
-	}
-	s.Limit, s.RelTol, s.MaxBytes = cmp.Or(s.Limit, defaultLimit), cmp.Or(s.RelTol, defaultRelTol), cmp.Or(s.MaxBytes, defaultMaxBytes)
-	return s, nil
+	s.Limit, s.RelTol = cmp.Or(s.Limit, defaultLimit), cmp.Or(s.RelTol, num.DefaultRelTol)
+	var err error
+	s.MaxBytes, err = arithmetic.CheckMaxBytes(s.MaxBytes)
+	return s, err
 }

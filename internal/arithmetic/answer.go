@@ -13,8 +13,8 @@ import (
 // FirstPrecision is how many bits the first enclosure of a [Ladder] has.
 const FirstPrecision = 128
 
-// CheckEngine refuses an engine that is none and a tolerance that is not in [0, 1). It returns the tolerance, which is
-// 1e-9 for 0.
+// CheckEngine rejects an unknown engine and a tolerance outside [0, 1). It returns the tolerance, with
+// [num.DefaultRelTol] in place of 0.
 func CheckEngine(engine num.Engine, relTol float64) (float64, error) {
 	switch engine {
 	case "", num.Auto, num.Float, num.Enclose, num.Exact:
@@ -24,7 +24,16 @@ func CheckEngine(engine num.Engine, relTol float64) (float64, error) {
 	if !(relTol >= 0 && relTol < 1) {
 		return 0, input.Errorf("RelTol", relTol, "a number in (0, 1), or 0 for 1e-9")
 	}
-	return cmp.Or(relTol, 1e-9), nil
+	return cmp.Or(relTol, num.DefaultRelTol), nil
+}
+
+// CheckMaxBytes rejects a negative limit on memory. It returns the limit, with [num.DefaultMaxBytes] in
+// place of 0, and at most 2 GiB if an int has 32 bits, because no slice is longer.
+func CheckMaxBytes(maxBytes int64) (int64, error) {
+	if maxBytes < 0 {
+		return 0, input.Errorf("MaxBytes", maxBytes, "a number of bytes, or 0 for %d GiB", num.DefaultMaxBytes>>30)
+	}
+	return min(cmp.Or(maxBytes, num.DefaultMaxBytes), math.MaxInt), nil
 }
 
 // A Ladder says which engines and precisions may answer a question, from the fastest on.

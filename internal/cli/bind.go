@@ -52,10 +52,10 @@ func Choice[T ~string](b *Binding, target *T, setting, flag string, words []T, u
 	b.Name(setting, flag)
 }
 
-// Tol adds --tol, the relative error asked of the engines auto and enclose, 1e-9 unless given.
+// Tol adds --tol, the relative error for the engines auto and enclose, [num.DefaultRelTol] unless given.
 func (b *Binding) Tol(tol *float64) {
-	*tol = 1e-9
-	b.Number(tol, "RelTol", "tol", "1e-09", "a number >= 1e-300 and < 1", "relative error asked of the engines auto and enclose",
+	*tol = num.DefaultRelTol
+	b.Number(tol, "RelTol", "tol", fmt.Sprint(*tol), "a number >= 1e-300 and < 1", "relative error asked of the engines auto and enclose",
 		func(v float64) bool { return v >= 1e-300 && v < 1 })
 }
 
@@ -89,13 +89,13 @@ func (b *Binding) Switch(target *bool, setting, flag, usage string) {
 }
 
 const (
-	defaultMemory = 16 << 10 // MiB
-	mostMemory    = 1 << 20  // MiB
+	defaultMemory = num.DefaultMaxBytes >> 20 // MiB
+	mostMemory    = 1 << 20                   // MiB
 )
 
-// Memory adds --memory, which sets a number of bytes in MiB, 16 GiB unless given.
+// Memory adds --memory, which sets a number of bytes in MiB, [num.DefaultMaxBytes] unless given.
 func (b *Binding) Memory(maxBytes *int64) {
-	*maxBytes = defaultMemory << 20
+	*maxBytes = num.DefaultMaxBytes
 	Flag[int64]{Name: "memory", Usage: "memory the tables may take, in `MIB` (2^20 bytes); a model that needs more is refused",
 		Default: strconv.Itoa(defaultMemory), Want: fmt.Sprintf("an integer in 1..%d", mostMemory),
 		Parse: func(text string) (int64, bool) {

@@ -29,7 +29,7 @@ type Settings struct {
 	Rarest    float64 // if > 0, Result.Laws has P(min_{S_i} T > t), which is known to the tolerance where it is at least so much
 	Gradients bool    // Result.Gradients is wanted
 	Of        []int   // classes of which Result.ClassGradients are wanted; as with Gradients, classes without arrivals link their servers, too
-	MaxBytes  int64   // memory that messages may take; 0 means 4 GiB
+	MaxBytes  int64   // memory that messages may take; 0 means [num.DefaultMaxBytes]
 	MaxWork   float64 // products of float64 that components whose servers form no tree may take; 0 means 1e11
 }
 

@@ -335,7 +335,7 @@ func checkSize(p *Problem, o *Order, panels, nodes int, s Settings) error {
 	if work *= 1 + 5*asked; asked > 0 {
 		bytes = 2*bytes + linearBytes(p, panels, nodes)
 	}
-	most, limit := cmp.Or(s.MaxWork, 1e11), cmp.Or(s.MaxBytes, 4<<30)
+	most, limit := cmp.Or(s.MaxWork, 1e11), cmp.Or(s.MaxBytes, num.DefaultMaxBytes)
 	if work > most || bytes > float64(limit) {
 		help := "a larger tolerance takes less"
 		if s.ByClass > 0 {

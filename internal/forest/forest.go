@@ -226,7 +226,7 @@ func (f *Forest) Estimate(s Settings) float64 {
 
 // room refuses a partition on which messages take too much memory.
 func (t *task) room(g *panels) error {
-	limit := cmp.Or(t.MaxBytes, 4<<30)
+	limit := cmp.Or(t.MaxBytes, num.DefaultMaxBytes)
 	need := 6 * float64(len(t.edges)) * float64(g.count()) * float64(unsafe.Sizeof(piece{}))
 	if t.Gradients || len(t.Of) > 0 {
 		need *= 2

@@ -23,7 +23,7 @@ type Settings struct {
 	Gradients bool    // of the mean number of all jobs
 	Of        []int   // classes of whose mean numbers of jobs derivatives are wanted, too
 	Rarest    float64 // if > 0, Result.Laws has P(min_{S_i} T > t), which is known to the tolerance where it is at least so much
-	MaxBytes  int64   // memory that messages may take; 0 means 4 GiB
+	MaxBytes  int64   // memory that messages may take; 0 means [num.DefaultMaxBytes]
 }
 
 // A Result holds the measures of a connected cluster, each a float64 with a proved bound of its relative error.

@@ -1,7 +1,6 @@
 package loss
 
 import (
-	"cmp"
 	"context"
 	"math"
 	"math/big"
@@ -67,11 +66,8 @@ func (s Settings) checked() (Settings, error) {
 	if s.RelTol, err = arithmetic.CheckEngine(s.Engine, s.RelTol); err != nil {
 		return s, err
 	}
-	if s.MaxBytes < 0 {
-		return s, input.Errorf("MaxBytes", s.MaxBytes, "a number of bytes, or 0 for 4 GiB")
-	}
-	s.MaxBytes = min(cmp.Or(s.MaxBytes, 4<<30), math.MaxInt) // no slice is longer
-	return s, nil
+	s.MaxBytes, err = arithmetic.CheckMaxBytes(s.MaxBytes)
+	return s, err
 }
 
 // solve solves with one engine.

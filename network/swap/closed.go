@@ -163,7 +163,7 @@ func (q *queue) rates() (rate []arithmetic.Number, gain func(a uint, i int) arit
 // transition lets a job of its set leave.
 func (m *Model) reach(ctx context.Context, s Settings) (list []string, leaving []int, err error) {
 	const bytesEach = 256 // for an order in the lists and in the map, without its jobs
-	limit := s.limit()
+	limit := s.MaxBytes
 	joined := m.joined()
 	start := m.start()
 	jobs := disjoint.Singles(len(start))

@@ -12,11 +12,12 @@ const (
 	Orders Method = "orders" // closed: all orders that the start can reach, one by one
 )
 
-// Settings tunes [Solve]. The zero value asks for 1e-9 in 4 GiB.
+// Settings tunes [Solve]. The zero value means a tolerance of [num.DefaultRelTol] in
+// [num.DefaultMaxBytes].
 type Settings struct {
 	Engine   num.Engine // "" means Auto
-	RelTol   float64    // relative error asked of Auto and Enclose, in (0, 1); 0 means 1e-9
-	MaxBytes int64      // memory that tables may take; 0 means 4 GiB, and at most 2 GiB count where an int has 32 bits
+	RelTol   float64    // relative tolerance for Auto and Enclose, in (0, 1); 0 means [num.DefaultRelTol]
+	MaxBytes int64      // memory for tables; 0 means [num.DefaultMaxBytes]; at most 2 GiB if an int has 32 bits
 }
 
 // A Result holds the stationary measures of a queue. Every number is within RelativeErrorBound of the exact value for the model as written;

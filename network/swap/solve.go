@@ -1,7 +1,6 @@
 package swap
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -34,8 +33,8 @@ func Solve(ctx context.Context, m *Model, s Settings) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	if s.MaxBytes < 0 {
-		return nil, input.Errorf("MaxBytes", s.MaxBytes, "a number of bytes, or 0 for 4 GiB")
+	if s.MaxBytes, err = arithmetic.CheckMaxBytes(s.MaxBytes); err != nil {
+		return nil, err
 	}
 	rank, err := m.rank(ctx)
 	if err != nil {
@@ -136,12 +135,9 @@ type queue struct {
 
 const maxExactStates = 1 << 16
 
-// limit returns the bytes that tables may take: where an int has 32 bits, no slice has more than 2^31 - 1.
-func (s Settings) limit() int64 { return min(cmp.Or(s.MaxBytes, 4<<30), math.MaxInt) }
-
 // size refuses a table of so many states, with so many numbers for each.
 func (q *queue) size(states float64, numbers int, s Settings) error {
-	bytes, limit := 56.0, s.limit()
+	bytes, limit := 56.0, s.MaxBytes
 	switch {
 	case q.one.Exact != nil && states > maxExactStates:
 		return &num.TooLargeError{States: states, Input: input.Errorf("Engine", num.Exact, "float or enclose: %.3g states are more than the %d that fractions are kept for", states, maxExactStates)}

@@ -47,7 +47,7 @@ type question struct {
 
 // New returns the command.
 func New() *cobra.Command {
-	f := question{settings: plan.Settings{Limit: 100_000, RelTol: 1e-9}}
+	f := question{settings: plan.Settings{Limit: 100_000, RelTol: num.DefaultRelTol}}
 	cmd := command.New("plan PLAN", f.answer)
 	b, s := cli.Bind(cmd), &f.settings
 	f.binding = b
@@ -61,7 +61,7 @@ func New() *cobra.Command {
 			"`small=1,reports:big`; none is the plan without any")
 	b.Int(&s.Limit, "Limit", "limit", 1e9,
 		"most `SOLVES` of a search, after which it says how far from the best its plan can be")
-	b.Number(&s.RelTol, "RelTol", "tol", "1e-09", "a number >= 1e-12 and < 1",
+	b.Number(&s.RelTol, "RelTol", "tol", fmt.Sprint(s.RelTol), "a number >= 1e-12 and < 1",
 		"relative error asked of numbers, and by which a better plan has a smaller mean delay",
 		func(v float64) bool { return v >= plan.MinRelTol && v < 1 })
 	cli.AddText(cmd, &f.verify, "verify", "", "the name of a file with an answer in JSON",
