@@ -42,7 +42,7 @@ func (w *problem) balanced(ctx context.Context, r *Part, s Settings) ([]float64,
 		limits = w.chosen(s)
 	} else {
 		for k := range limits {
-			limits[k] = b.limit(k, math.Log(s.RelTol/2/float64(len(limits))))
+			limits[k] = b.limit(k, math.Log(s.TruncationTol/2/float64(len(limits))))
 		}
 	}
 	states, err := checkStates(limits, s)

@@ -121,7 +121,7 @@ func TestWhittleTail(t *testing.T) {
 		limits := []int{1 + r.IntN(40), 1 + r.IntN(40), 1 + r.IntN(40)}[:classes]
 		near := solved(t, tr, fluid.BF, Settings{Limits: limits})
 		far := solved(t, tr, fluid.BF, Settings{Limits: make80(classes)})
-		auto := solved(t, tr, fluid.BF, Settings{RelTol: 1e-7})
+		auto := solved(t, tr, fluid.BF, Settings{TruncationTol: 1e-7})
 		wantMeans(t, fmt.Sprint("seed ", seed, ", limits ", limits), near, meansOf(far), errorOf(near)+errorOf(far))
 		wantMeans(t, fmt.Sprint("seed ", seed, ", automatic limits ", limitsIn(auto)), auto, meansOf(far),
 			errorOf(auto)+errorOf(far))
@@ -163,7 +163,7 @@ func make80(classes int) []int { return []int{80, 80, 80}[:classes] }
 func TestWhittleManyClasses(t *testing.T) {
 	star := trafficOf([][]*big.Rat{oracle.Rats("1 1 1 1"), oracle.Rats("1 0 0 0"), oracle.Rats("0 1 0 0"), oracle.Rats("0 0 1 0"), oracle.Rats("0 0 0 1")},
 		oracle.Rats("1/10 1/10 1/20 3/20 1/5")...)
-	r := solved(t, star, fluid.BF, Settings{RelTol: 1e-6})
+	r := solved(t, star, fluid.BF, Settings{TruncationTol: 1e-6})
 	rho := []float64{0.1, 0.1, 0.05, 0.15, 0.2}
 	want := []float64{-3 * 0.1 / 0.9}
 	for _, x := range rho[1:] {
@@ -173,7 +173,7 @@ func TestWhittleManyClasses(t *testing.T) {
 	wantMeans(t, "star", r, want, errorOf(r))
 	one := trafficOf([][]*big.Rat{oracle.Rats("1"), oracle.Rats("1/2"), oracle.Rats("1/3"), oracle.Rats("1"), oracle.Rats("2"), oracle.Rats("1/4")},
 		oracle.Rats("1/100 1/50 3/100 1/25 1/100 1/25")...)
-	r = solved(t, one, fluid.BF, Settings{RelTol: 1e-5})
+	r = solved(t, one, fluid.BF, Settings{TruncationTol: 1e-5})
 	load := 0.01 + 0.01 + 0.01 + 0.04 + 0.02 + 0.01
 	wantMeans(t, "one resource", r, []float64{0.01 / (1 - load), 0.01 / (1 - load), 0.01 / (1 - load), 0.04 / (1 - load), 0.02 / (1 - load), 0.01 / (1 - load)}, errorOf(r))
 }

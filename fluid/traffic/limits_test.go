@@ -144,7 +144,7 @@ func TestLimitsAutomatic(t *testing.T) {
 		policy := fluid.Policies()[seed%5]
 		tr := withoutWeights(limited(r, randomTraffic(r, 2, 2, big.NewRat(1+r.Int64N(16), 20))), policy)
 		tr.Classes[0].MaxTasks = big.NewRat(1+r.Int64N(3), 20)
-		auto, far := solved(t, tr, policy, Settings{RelTol: 1e-7}), solved(t, tr, policy, Settings{Limits: []int{110, 110}})
+		auto, far := solved(t, tr, policy, Settings{TruncationTol: 1e-7}), solved(t, tr, policy, Settings{Limits: []int{110, 110}})
 		wantMeans(t, fmt.Sprint("seed ", seed), auto, meansOf(far), errorOf(auto)+errorOf(far))
 	}
 	tr := trafficOf([][]*big.Rat{oracle.Rats("1/2 1"), oracle.Rats("1/4 1/2"), oracle.Rats("1 1/2")}, oracle.Rats("1/4 1/2 1/4")...)

@@ -134,7 +134,7 @@ func TestTruncationBoundOfRareClass(t *testing.T) {
 				rate := new(big.Rat).Quo(load, size)
 				tr := oneProcessor([]*big.Rat{rate, big.NewRat(1, 2)}, []*big.Rat{size, nil}, []*big.Rat{weight, nil})
 				for _, tol := range []float64{0, 1e-3, 1e-2} {
-					r, err := Solve(context.Background(), tr, fluid.PF, Settings{RelTol: tol, MaxStates: 10_000})
+					r, err := Solve(context.Background(), tr, fluid.PF, Settings{TruncationTol: tol, MaxStates: 10_000})
 					if err != nil {
 						if !errors.Is(err, ErrTooLarge) {
 							t.Fatal(err)
@@ -158,7 +158,7 @@ func TestTruncationBoundOfRareClasses(t *testing.T) {
 	for _, rare := range oracle.Rats("1e-4 1e-8 1e-12") {
 		twice := new(big.Rat).Mul(rare, big.NewRat(2, 1))
 		tr := oneProcessor([]*big.Rat{rare, twice, big.NewRat(1, 3)}, oracle.Rats("3 1000 1"), oracle.Rats("1/9 20 1"))
-		r := solved(t, tr, fluid.PF, Settings{RelTol: 1e-2})
+		r := solved(t, tr, fluid.PF, Settings{TruncationTol: 1e-2})
 		wantProcessorSharing(t, fmt.Sprintf("rate %v, limits %d", rare, limitsIn(r)), tr, r)
 	}
 }
@@ -177,7 +177,7 @@ func TestTruncationBoundAgainstProcessorSharing(t *testing.T) {
 		}
 		scaleTo(tr, big.NewRat(1+r.Int64N(15), 20))
 		p := fluid.Policies()[r.IntN(4)]
-		for _, s := range []Settings{{RelTol: 0.1}, {RelTol: 1e-3}, {}, {Limits: []int{2 + r.IntN(40), 2 + r.IntN(40)}}} {
+		for _, s := range []Settings{{TruncationTol: 0.1}, {TruncationTol: 1e-3}, {}, {Limits: []int{2 + r.IntN(40), 2 + r.IntN(40)}}} {
 			s.MaxStates = 10_000
 			got, err := Solve(context.Background(), tr, p, s)
 			if err != nil {

@@ -34,7 +34,7 @@ func TestRegionsAgainstBoxes(t *testing.T) {
 		}
 		scaleTo(tr, big.NewRat(1+r.Int64N(int64(34/classes)), 20))
 		p := fluid.Policies()[seed/2%4]
-		got := solved(t, tr, p, Settings{RelTol: tol})
+		got := solved(t, tr, p, Settings{TruncationTol: tol})
 		if slices.Contains(limitsIn(got), 0) {
 			continue // merged, or solved apart
 		}

@@ -37,7 +37,7 @@ func TestMergedClasses(t *testing.T) {
 			tr := withoutWeights(randomTraffic(r, 2, 1+r.IntN(3), big.NewRat(1, 2)), p)
 			tr.Classes = append(tr.Classes, twin(tr.Classes[0], p, big.NewRat(1+r.Int64N(4), 2)))
 			scaleTo(tr, big.NewRat(1+r.Int64N(3), 10))
-			got := solved(t, tr, p, Settings{RelTol: 1e-6})
+			got := solved(t, tr, p, Settings{TruncationTol: 1e-6})
 			want := solved(t, tr, p, Settings{Limits: []int{15, 15, 15}})
 			wantMeans(t, fmt.Sprint("seed ", seed), got, meansOf(want), errorOf(got)+errorOf(want))
 			if len(got.Parts[0].Groups) > 2 || len(want.Parts) != 1 || len(want.Parts[0].Groups) != 3 ||
@@ -93,7 +93,7 @@ func TestComponents(t *testing.T) {
 			tr.Classes[0].Demand[r.IntN(2)] = big.NewRat(7, 8) // not in proportion to the other, whose numbers are sixths
 			tr.Classes[2].Demand = oracle.Rats("0 0 1")
 			scaleTo(tr, big.NewRat(1+r.Int64N(3), 10))
-			got := solved(t, tr, p, Settings{RelTol: 1e-6})
+			got := solved(t, tr, p, Settings{TruncationTol: 1e-6})
 			want := solved(t, tr, p, Settings{Limits: []int{16, 16, 14}})
 			wantMeans(t, fmt.Sprint("seed ", seed), got, meansOf(want), errorOf(got)+errorOf(want))
 			if len(got.Parts) < 2 || limitsIn(got)[2] != 0 || got.Parts[len(got.Parts)-1].Method != GeometricMethod {
@@ -119,7 +119,7 @@ func TestManyComponents(t *testing.T) {
 		}
 	}
 	for _, p := range fluid.Policies() {
-		one, all := solved(t, pair, p, Settings{RelTol: 1e-6}), solved(t, many, p, Settings{RelTol: 1e-6})
+		one, all := solved(t, pair, p, Settings{TruncationTol: 1e-6}), solved(t, many, p, Settings{TruncationTol: 1e-6})
 		var want []float64
 		for range 6 {
 			want = append(want, meansOf(one)...)

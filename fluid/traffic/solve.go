@@ -16,12 +16,23 @@ import (
 	"productform/num"
 )
 
-// Settings tunes [Solve]. The zero value asks for 1e-10.
+// Settings tunes [Solve]. The zero value means a truncation error of at most [DefaultTruncationTol] and
+// at most [DefaultMaxStates] states.
 type Settings struct {
-	RelTol    float64 // truncation error asked for, relative to the mean numbers, in [1e-14, 1); 0 means 1e-10
-	Limits    []int   // x_k <= Limits[k] for all classes, none merged or solved apart; nil means automatic limits
-	MaxStates int     // states at most, of each part; 0 means 10,000,000
+	// TruncationTol is the tolerance for the truncation error, relative to the mean numbers of jobs, in
+	// [1e-14, 1). 0 means [DefaultTruncationTol]. With Limits it is the tolerance of iterations only.
+	TruncationTol float64
+
+	Limits    []int // x_k <= Limits[k] for all classes, none merged or solved separately; nil means automatic limits
+	MaxStates int   // maximum number of states of each part; 0 means [DefaultMaxStates]
 }
+
+// The values that replace zeros of [Settings]. The tolerance is smaller than [num.DefaultRelTol], as
+// rounding adds to the truncation error.
+const (
+	DefaultTruncationTol = 1e-10
+	DefaultMaxStates     = 10_000_000
+)
 
 // A Method says how stationary measures were computed.
 type Method string
@@ -168,7 +179,7 @@ func NewResult(t *Model, policy fluid.Policy) *Result {
 //
 // The error is an *[UnstableError] if the load of some resource is 1 or more; it wraps an *[input.Error] for bad
 // traffic or settings. It wraps [ErrTooLarge] too for more than three classes in a part, except under balanced
-// fairness, if more than MaxStates states are needed, and if the iteration does not converge to max(RelTol, 1e-7).
+// fairness, if more than MaxStates states are needed, and if the iteration does not converge to max(TruncationTol, 1e-7).
 // Errors of [fluid.NewAllocator] and [fluid.Allocator.Tasks] for the states of the chain are passed on: for numbers beyond the
 // range of the kernels, and for an allocation that float64 does not find.
 func Solve(ctx context.Context, t *Model, policy fluid.Policy, s Settings) (*Result, error) {
@@ -181,8 +192,8 @@ func Solve(ctx context.Context, t *Model, policy fluid.Policy, s Settings) (*Res
 	if err := s.check(t); err != nil {
 		return nil, err
 	}
-	s.RelTol = cmp.Or(s.RelTol, 1e-10)
-	s.MaxStates = cmp.Or(s.MaxStates, 10_000_000)
+	s.TruncationTol = cmp.Or(s.TruncationTol, DefaultTruncationTol)
+	s.MaxStates = cmp.Or(s.MaxStates, DefaultMaxStates)
 	if err := t.Stable(); err != nil {
 		return nil, err
 	}
@@ -269,11 +280,11 @@ func (t *Model) sameWeights(groups []group) error {
 }
 
 func (s Settings) check(t *Model) error {
-	if s.RelTol != 0 && !(s.RelTol >= 1e-14 && s.RelTol < 1) {
-		return input.Errorf("RelTol", s.RelTol, "a number in [1e-14, 1)")
+	if s.TruncationTol != 0 && !(s.TruncationTol >= 1e-14 && s.TruncationTol < 1) {
+		return input.Errorf("TruncationTol", s.TruncationTol, "a number in [1e-14, 1)")
 	}
 	if s.MaxStates < 0 || s.MaxStates > mostStates {
-		return input.Errorf("MaxStates", s.MaxStates, "an integer from 1 to %d, or 0 for 10000000", mostStates)
+		return input.Errorf("MaxStates", s.MaxStates, "an integer from 1 to %d, or 0 for %d", mostStates, DefaultMaxStates)
 	}
 	if s.Limits == nil {
 		return nil

@@ -27,7 +27,7 @@ func BenchmarkSolve(b *testing.B) {
 			b.Run(fmt.Sprintf("classes=%d/load=%s/policy=%s", len(c.profiles), c.load, policy), func(b *testing.B) {
 				b.ReportAllocs()
 				for b.Loop() {
-					if _, err := Solve(context.Background(), t, policy, Settings{RelTol: c.tol}); err != nil {
+					if _, err := Solve(context.Background(), t, policy, Settings{TruncationTol: c.tol}); err != nil {
 						b.Fatal(err)
 					}
 				}

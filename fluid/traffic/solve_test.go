@@ -187,12 +187,12 @@ func TestSolveClosedForms(t *testing.T) {
 	line := trafficOf([][]*big.Rat{oracle.Rats("1 1"), oracle.Rats("1 0"), oracle.Rats("0 1")}, oracle.Rats("1/5 2/5 3/10")...)
 	want := []float64{0.2 * (-1/0.8 + 1/0.4 + 1/0.5), 1, 0.3 / 0.5}
 	for _, p := range []fluid.Policy{fluid.PF, fluid.BF} {
-		r := solved(t, line, p, Settings{RelTol: 1e-5})
+		r := solved(t, line, p, Settings{TruncationTol: 1e-5})
 		wantMeans(t, "linear network", r, want, errorOf(r))
 	}
 	nested := trafficOf([][]*big.Rat{oracle.Rats("1 0"), oracle.Rats("1 1"), oracle.Rats("1 1/2")}, oracle.Rats("1/5 1/5 1/10")...)
 	for _, p := range fluid.Policies() {
-		r := solved(t, nested, p, Settings{RelTol: 1e-5})
+		r := solved(t, nested, p, Settings{TruncationTol: 1e-5})
 		wantMeans(t, "one scarce resource", r, []float64{0.4, 0.4, 0.2}, errorOf(r))
 	}
 }
@@ -265,7 +265,7 @@ func TestSolveInvariance(t *testing.T) {
 			if seed == 0 {
 				slow := *tr
 				slow.Classes = append([]Class{{Name: "rare", Demand: oracle.Rats("1/2 1"), ArrivalRate: big.NewRat(1, 1e15)}}, tr.Classes...)
-				b := solved(t, &slow, p, Settings{RelTol: 1e-8})
+				b := solved(t, &slow, p, Settings{TruncationTol: 1e-8})
 				b.Classes = b.Classes[1:]
 				wantMeans(t, "with a class that hardly arrives", b, meansOf(a), 1e-8+errorOf(a)+errorOf(b))
 			}
@@ -298,7 +298,7 @@ func TestSolveSymmetric(t *testing.T) {
 	three := trafficOf([][]*big.Rat{oracle.Rats("1 1/3 0"), oracle.Rats("0 1 1/3"), oracle.Rats("1/3 0 1")}, oracle.Rats("2/5 2/5 2/5")...)
 	for _, p := range fluid.Policies() {
 		for _, tr := range []*Model{two, three} {
-			r := solved(t, tr, p, Settings{RelTol: 1e-5})
+			r := solved(t, tr, p, Settings{TruncationTol: 1e-5})
 			wantMeans(t, "symmetric", r, slices.Repeat([]float64{r.Classes[0].MeanJobs}, len(r.Classes)), errorOf(r))
 		}
 	}
@@ -321,9 +321,9 @@ func TestTruncationBound(t *testing.T) {
 		}
 		scaleTo(tr, big.NewRat(1+r.Int64N(15), 20))
 		p := fluid.Policies()[seed/2%4]
-		far := solved(t, tr, p, Settings{RelTol: 1e-13})
+		far := solved(t, tr, p, Settings{TruncationTol: 1e-13})
 		limits := []int{1 + r.IntN(40), 1 + r.IntN(40)}
-		for _, s := range []Settings{{RelTol: 1e-3}, {RelTol: 1e-6}, {Limits: limits}} {
+		for _, s := range []Settings{{TruncationTol: 1e-3}, {TruncationTol: 1e-6}, {Limits: limits}} {
 			near := solved(t, tr, p, s)
 			for k, m := range meansOf(near) {
 				if off := math.Abs(m/far.Classes[k].MeanJobs - 1); off > errorOf(near)+errorOf(far) {
@@ -331,8 +331,8 @@ func TestTruncationBound(t *testing.T) {
 						seed, p, limitsIn(near), k, off, near.TruncationBound)
 				}
 			}
-			if s.Limits == nil && near.TruncationBound > s.RelTol {
-				t.Errorf("seed %d: truncation bound %g, asked for %g", seed, near.TruncationBound, s.RelTol)
+			if s.Limits == nil && near.TruncationBound > s.TruncationTol {
+				t.Errorf("seed %d: truncation bound %g, asked for %g", seed, near.TruncationBound, s.TruncationTol)
 			}
 		}
 	}
@@ -378,10 +378,10 @@ func TestSolveRefuses(t *testing.T) {
 		s      Settings
 	}{
 		{"policy", nil, "fair", Settings{}},
-		{"RelTol", nil, fluid.PF, Settings{RelTol: 1e-15}},
-		{"RelTol", nil, fluid.PF, Settings{RelTol: 1}},
-		{"RelTol", nil, fluid.PF, Settings{RelTol: -1}},
-		{"RelTol", nil, fluid.PF, Settings{RelTol: math.NaN()}},
+		{"TruncationTol", nil, fluid.PF, Settings{TruncationTol: 1e-15}},
+		{"TruncationTol", nil, fluid.PF, Settings{TruncationTol: 1}},
+		{"TruncationTol", nil, fluid.PF, Settings{TruncationTol: -1}},
+		{"TruncationTol", nil, fluid.PF, Settings{TruncationTol: math.NaN()}},
 		{"MaxStates", nil, fluid.PF, Settings{MaxStates: -1}},
 		{"MaxStates", nil, fluid.PF, Settings{MaxStates: 2_000_000_000}},
 		{"MaxStates", nil, fluid.PF, Settings{MaxStates: 500}},
@@ -417,7 +417,7 @@ func TestSolveRefuses(t *testing.T) {
 		{"MaxStates", func(t *Model) { // the pilot needs more states than it was thought that all would
 			t.Classes[0].Weight, t.Classes[0].ArrivalRate = big.NewRat(1, 10000), big.NewRat(2, 5)
 			t.Classes[1].MeanSize, t.Classes[1].ArrivalRate = big.NewRat(100, 1), big.NewRat(1, 250)
-		}, fluid.PF, Settings{RelTol: 1e-2, MaxStates: 150}},
+		}, fluid.PF, Settings{TruncationTol: 1e-2, MaxStates: 150}},
 		{"jobs", func(t *Model) {
 			t.Classes = append(t.Classes, Class{Name: "c", Demand: oracle.Rats("1"), ArrivalRate: big.NewRat(1, 9)}, Class{Name: "d", Demand: oracle.Rats("0 1"), ArrivalRate: big.NewRat(1, 9)})
 		}, fluid.PF, Settings{}},
@@ -453,12 +453,12 @@ func TestSolveRefuses(t *testing.T) {
 // An iteration that ends too early is refused, with the tolerance that would do.
 func TestConverged(t *testing.T) {
 	v := &solution{limits: []int{7, 8}, iteration: 2e-4}
-	err := v.converged(Settings{RelTol: 1e-10})
+	err := v.converged(Settings{TruncationTol: 1e-10})
 	var bad *input.Error
-	if !errors.Is(err, ErrTooLarge) || !errors.As(err, &bad) || bad.Path != "RelTol" || !strings.HasPrefix(bad.Want, "at least 0.0002") {
+	if !errors.Is(err, ErrTooLarge) || !errors.As(err, &bad) || bad.Path != "TruncationTol" || !strings.HasPrefix(bad.Want, "at least 0.0002") {
 		t.Errorf("error %v", err)
 	}
-	if err := v.converged(Settings{RelTol: 1e-3}); err != nil {
+	if err := v.converged(Settings{TruncationTol: 1e-3}); err != nil {
 		t.Error(err)
 	}
 }
@@ -536,10 +536,10 @@ func TestForecast(t *testing.T) {
 			t.Fatal(err)
 		}
 		var many *statesError
-		if err := w.forecast(t.Context(), policy, Settings{RelTol: 1e-6, MaxStates: 1}, 2000); !errors.As(err, &many) {
+		if err := w.forecast(t.Context(), policy, Settings{TruncationTol: 1e-6, MaxStates: 1}, 2000); !errors.As(err, &many) {
 			t.Fatal(err)
 		}
-		if states := solved(t, tr, policy, Settings{RelTol: 1e-6}).States; many.states > float64(states) || many.states < float64(states)/8 {
+		if states := solved(t, tr, policy, Settings{TruncationTol: 1e-6}).States; many.states > float64(states) || many.states < float64(states)/8 {
 			t.Errorf("seed %d, %s: %d states, forecast are more than %.0f", seed, policy, states, many.states)
 		}
 	}

@@ -48,9 +48,9 @@ func (w *problem) chain(ctx context.Context, p *Part, policy fluid.Policy, s Set
 	return v.mean, nil
 }
 
-// truncated returns the solution with the limits of the settings, or in a region whose bound meets RelTol, and its bound.
+// truncated returns the solution with the limits of the settings, or in a region whose bound meets TruncationTol, and its bound.
 func (w *problem) truncated(ctx context.Context, policy fluid.Policy, s Settings) (*solution, float64, error) {
-	tol := max(s.RelTol/10, 1e-12) // of an iteration, whose rounding is not far below 1e-12
+	tol := max(s.TruncationTol/10, 1e-12) // of an iteration, whose rounding is not far below 1e-12
 	if s.Limits != nil {
 		limits := w.chosen(s)
 		if _, err := checkStates(limits, s); err != nil {
@@ -78,7 +78,7 @@ func (w *problem) truncated(ctx context.Context, policy fluid.Policy, s Settings
 	}
 	const onTheWay = 1e-4 // asked of a step that says how errors fall
 	pilot := small.reach()
-	region, err := pilot.grown(1, max(s.RelTol, onTheWay), pilot, s)
+	region, err := pilot.grown(1, max(s.TruncationTol, onTheWay), pilot, s)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -96,20 +96,20 @@ func (w *problem) truncated(ctx context.Context, policy fluid.Policy, s Settings
 			}
 			continue
 		}
-		if bound <= s.RelTol {
+		if bound <= s.TruncationTol {
 			if err := v.prove(ctx); err != nil {
 				return nil, 0, err
 			}
-			if bound = v.truncationBound(small); bound <= s.RelTol { // as a rule
+			if bound = v.truncationBound(small); bound <= s.TruncationTol { // as a rule
 				return v, bound, v.converged(s)
 			}
 		}
 		last = v
 		expected := bound
 		if bound > 1 { // which says that the edges of some class tell nothing, not how much is wrong
-			expected = max(v.expectedError(small), 100*s.RelTol)
+			expected = max(v.expectedError(small), 100*s.TruncationTol)
 		}
-		if region, err = v.reach().grown(expected, s.RelTol, pilot, s); err != nil {
+		if region, err = v.reach().grown(expected, s.TruncationTol, pilot, s); err != nil {
 			return nil, 0, err
 		}
 		if round >= 5 { // the directions in which errors arise are not foretold
@@ -149,7 +149,7 @@ func (v *solution) box(s Settings) (*markov.Region, error) {
 // count, since a region that cuts off where jobs pile up misleads.
 func (w *problem) pilot(ctx context.Context, policy fluid.Policy, s Settings) (*solution, error) {
 	const box = 8 // times as many states as matter, or fewer, are in the box around them
-	if all := w.expected(s.RelTol); productOf(all) > box*float64(s.MaxStates) {
+	if all := w.expected(s.TruncationTol); productOf(all) > box*float64(s.MaxStates) {
 		return nil, &statesError{productOf(all) / box, all}
 	}
 	if err := w.forecast(ctx, policy, s, longPilot); err != nil {
@@ -187,7 +187,7 @@ func (w *problem) forecast(ctx context.Context, policy fluid.Policy, s Settings,
 		return err
 	}
 	r := v.reach()
-	size, states := r.around(r.extended(r.level - math.Log(s.RelTol)))
+	size, states := r.around(r.extended(r.level - math.Log(s.TruncationTol)))
 	limits := limitsOf(size)
 	for k := range limits {
 		growth := lower.gap(k) / w.gap(k)
@@ -346,7 +346,7 @@ func (v *solution) edge(k, i int) float64 {
 // limits of the pilot that matter in the end: those are known there, whereas a region shows nothing of what it leaves out.
 func (r *reach) grown(bound, relTol float64, pilot *reach, s Settings) (*markov.Region, error) {
 	t := r.level + math.Log(2*max(bound/relTol, 1))
-	return r.within(r.extended(t), pilot, max(t, pilot.level+math.Log(2/s.RelTol)), s)
+	return r.within(r.extended(t), pilot, max(t, pilot.level+math.Log(2/s.TruncationTol)), s)
 }
 
 // foresee returns a *statesError if the states that a solution needs are far more than MaxStates, by what this one tells of
@@ -354,7 +354,7 @@ func (r *reach) grown(bound, relTol float64, pilot *reach, s Settings) (*markov.
 func (v *solution) foresee(s Settings) error {
 	const unsure = 2 // the factor by which that may be too many
 	r := v.reach()
-	if size, states := r.around(r.extended(r.level - math.Log(s.RelTol))); states > unsure*float64(s.MaxStates) {
+	if size, states := r.around(r.extended(r.level - math.Log(s.TruncationTol))); states > unsure*float64(s.MaxStates) {
 		return &statesError{states / unsure, limitsOf(size)}
 	}
 	return nil
@@ -362,8 +362,8 @@ func (v *solution) foresee(s Settings) error {
 
 // converged refuses the result of an iteration that has neither seven digits nor what was asked.
 func (v *solution) converged(s Settings) error {
-	if v.iteration <= max(s.RelTol, 1e-7) {
+	if v.iteration <= max(s.TruncationTol, 1e-7) {
 		return nil
 	}
-	return &TooLargeError{Input: input.Errorf("RelTol", s.RelTol, "at least %.2g, where the iteration for x <= %d ends", v.iteration, v.limits)}
+	return &TooLargeError{Input: input.Errorf("TruncationTol", s.TruncationTol, "at least %.2g, where the iteration for x <= %d ends", v.iteration, v.limits)}
 }

@@ -97,7 +97,7 @@ func (c lieCase) tasks(ctx context.Context, need *big.Rat, policy fluid.Policy) 
 			return 0, 0, errTooMuch
 		}
 	}
-	r, err := traffic.Solve(ctx, t, policy, traffic.Settings{RelTol: 1e-6})
+	r, err := traffic.Solve(ctx, t, policy, traffic.Settings{TruncationTol: 1e-6})
 	if err != nil {
 		return 0, 0, fmt.Errorf("%s, need %s, %s: %w", c.title, plots.Decimal(need), policyShort(policy), err)
 	}
@@ -334,7 +334,7 @@ func loneLiars(ctx context.Context, f *plots.Figure) error {
 			t := trafficOf(rho, rats("9/10", "1/10", "1"), []*big.Rat{one, a}, []*big.Rat{one, a}, []*big.Rat{a, one})
 			need := new(big.Rat).Mul(a, factor)
 			t.Classes[1].Declared = []*big.Rat{one, need}
-			r, err := traffic.Solve(ctx, t, fluid.PF, traffic.Settings{RelTol: 1e-4})
+			r, err := traffic.Solve(ctx, t, fluid.PF, traffic.Settings{TruncationTol: 1e-4})
 			if err != nil {
 				return err
 			}

@@ -62,7 +62,7 @@ func chainSettings(p fluid.Policy) traffic.Settings {
 	if p == fluid.BF {
 		return traffic.Settings{}
 	}
-	return traffic.Settings{RelTol: 1e-5}
+	return traffic.Settings{TruncationTol: 1e-5}
 }
 
 // solved returns the exact mean numbers of jobs.

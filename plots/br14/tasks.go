@@ -120,7 +120,7 @@ func (p taskPanel) ideal(ctx context.Context, policy fluid.Policy) ([]float64, e
 		}
 		return tasks, nil
 	}
-	r, err := traffic.Solve(ctx, t.Traffic(), policy, traffic.Settings{RelTol: 1e-6})
+	r, err := traffic.Solve(ctx, t.Traffic(), policy, traffic.Settings{TruncationTol: 1e-6})
 	if err != nil {
 		return nil, err
 	}

@@ -59,7 +59,7 @@ type tradeoff struct {
 
 func (m mixture) under(ctx context.Context, p fluid.Policy, rho *big.Rat) (tradeoff, error) {
 	t := m.traffic(rho)
-	r, err := traffic.Solve(ctx, t, p, traffic.Settings{RelTol: 1e-6})
+	r, err := traffic.Solve(ctx, t, p, traffic.Settings{TruncationTol: 1e-6})
 	if err != nil {
 		return tradeoff{}, fmt.Errorf("%v, %s: %w", m, policyShort(p), err)
 	}

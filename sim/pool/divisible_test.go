@@ -91,7 +91,7 @@ func TestFluidSharingAgainstSolve(t *testing.T) {
 		if policy != fluid.DRF && policy != fluid.MaxMin {
 			load.Classes[0].MaxTasks = big.NewRat(3, 4)
 		}
-		exact, err := traffic.Solve(context.Background(), &load, policy, traffic.Settings{RelTol: 1e-6})
+		exact, err := traffic.Solve(context.Background(), &load, policy, traffic.Settings{TruncationTol: 1e-6})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -53,13 +53,15 @@ func (f *question) add(cmd *cobra.Command) {
 	f.policies.Add(b, "how resources are shared")
 	b.Engine(&f.sharing.Engine)
 	b.Number(&f.sharing.RelTol, "RelTol", "tol", "", "a number >= 1e-300, or >= 1e-14 with --dynamic, and < 1",
-		"relative error asked of the engine enclose (default 1e-09), or of the truncation with --dynamic "+
-			"(default 1e-10)",
+		fmt.Sprintf("relative error asked of the engine enclose (default %v), or of the truncation with --dynamic "+
+			"(default %v)", num.DefaultRelTol, traffic.DefaultTruncationTol),
 		func(v float64) bool { return v >= 1e-300 && v < 1 })
+	b.Name("TruncationTol", "tol")
 	cli.AddSwitch(cmd, &f.audit, "audit",
 		"also say what can be held against the allocation, and how efficient and fair it is")
 	cli.AddSwitch(cmd, &f.dynamic, "dynamic", "jobs come and go")
-	b.Int(&f.chain.MaxStates, "MaxStates", "states", 1e9, "most `STATES` of the Markov chain (default 10000000)")
+	b.Int(&f.chain.MaxStates, "MaxStates", "states", 1e9,
+		fmt.Sprintf("most `STATES` of the Markov chain (default %d)", traffic.DefaultMaxStates))
 	command.AddScale(cmd, &f.factors, "with --dynamic, answer", "all arrival rates")
 	command.AddSimulation(b, &f.settings, &f.percentiles,
 		"also simulate the jobs that come and go, in so many `RUNS`", f.plans)
@@ -156,7 +158,7 @@ func (f *question) allocate(ctx context.Context, p *fluid.Pool, policy fluid.Pol
 	if err != nil {
 		return nil, err
 	}
-	a := &allocation{Allocation: r, digits: command.Digits(cmp.Or(f.sharing.RelTol, 1e-9))}
+	a := &allocation{Allocation: r, digits: command.Digits(cmp.Or(f.sharing.RelTol, num.DefaultRelTol))}
 	a.style = render.Style{Engine: r.Engine, Digits: a.digits}
 	if f.sharing.RelTol == 0 {
 		a.digits = 6
@@ -230,7 +232,7 @@ func (f *question) underPolicy(q command.Query, t *traffic.Model, policy fluid.P
 
 func (f *question) solveTraffic(q command.Query, t *traffic.Model, policy fluid.Policy) (*traffic.Result, error) {
 	return command.WithProgress(q, func(ctx context.Context) (*traffic.Result, error) {
-		return traffic.Solve(ctx, t, policy, traffic.Settings{RelTol: f.sharing.RelTol, MaxStates: f.chain.MaxStates})
+		return traffic.Solve(ctx, t, policy, traffic.Settings{TruncationTol: f.sharing.RelTol, MaxStates: f.chain.MaxStates})
 	})
 }
 

@@ -16,6 +16,7 @@ import (
 	"productform/fluid/traffic"
 	"productform/internal/cli"
 	"productform/internal/input"
+	"productform/num"
 	"productform/plan"
 	"productform/plots"
 	"productform/plots/draw"
@@ -72,7 +73,8 @@ func New() *cobra.Command {
 	command.AddScale(cmd, &f.factors, "draw a point", "all arrival rates, or capacities where jobs stay,")
 	b.Name("loads", "scale")
 	f.policies.Add(b, "how the resources of a pool are shared")
-	b.Int(&f.chain.MaxStates, "MaxStates", "states", 1e9, "most `STATES` of the Markov chain of a pool (default 10000000)")
+	b.Int(&f.chain.MaxStates, "MaxStates", "states", 1e9,
+		fmt.Sprintf("most `STATES` of the Markov chain of a pool (default %d)", traffic.DefaultMaxStates))
 	cli.AddChoice(cmd, &f.find, "find", []string{findFrontier, findGrowth, findLoad},
 		"of a plan, what is best for its cost, the least cost as the load grows, or the greatest load that plans bear")
 	b.Int(&f.search.Limit, "Limit", "limit", 1e9, "most `SOLVES` of a search for plans")
@@ -141,7 +143,7 @@ func (f *question) draw(q command.Query, table bool) (*plots.Figure, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer debug.SetMemoryLimit(debug.SetMemoryLimit(16 << 30)) // as that of the tables
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(num.DefaultMaxBytes)) // as that of the tables
 	switch s.kind {
 	case planFile:
 		return f.planned(q, s)
