@@ -85,7 +85,7 @@ func BenchmarkLeastCost(b *testing.B) {
 			var a *plan.Answer
 			for b.Loop() {
 				var err error
-				if a, err = plan.LeastCost(context.Background(), c.problem, plan.Settings{Limit: c.limit}); err != nil || a.Plan == nil {
+				if a, err = plan.LeastCost(context.Background(), c.problem, plan.SearchSettings{Limit: c.limit}); err != nil || a.Plan == nil {
 					b.Fatal(err)
 				}
 			}
@@ -100,7 +100,7 @@ func BenchmarkLeastCost(b *testing.B) {
 // Verifying takes enclosures for each corner.
 func BenchmarkVerify(b *testing.B) {
 	p := drawShop(b, 6, 8, 4, 1)
-	a, err := plan.LeastCost(context.Background(), p, plan.Settings{})
+	a, err := plan.LeastCost(context.Background(), p, plan.SearchSettings{})
 	if err != nil {
 		b.Fatal(err)
 	}

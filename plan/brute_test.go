@@ -226,7 +226,7 @@ func TestLeastCostIsBruteForce(t *testing.T) {
 		p := drawProblem(t)
 		all := everyPlan(t, p)
 		drawTargets(t, p, all)
-		a, err := plan.LeastCost(context.Background(), p, plan.Settings{})
+		a, err := plan.LeastCost(context.Background(), p, plan.SearchSettings{})
 		if err != nil {
 			t.Fatal(err)
 		}

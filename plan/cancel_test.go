@@ -17,7 +17,7 @@ func TestEnds(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.Budget = big.NewRat(12, 1)
-	a, err := plan.LeastCost(context.Background(), p, plan.Settings{})
+	a, err := plan.LeastCost(context.Background(), p, plan.SearchSettings{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -25,22 +25,25 @@ func TestEnds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	most, err := plan.GreatestLoadOfAll(context.Background(), p, plan.Settings{})
+	most, err := plan.GreatestLoadOfAll(context.Background(), p, plan.SearchSettings{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for name, ask := range map[string]func(context.Context) error{
-		"cost":     func(ctx context.Context) error { _, err := plan.LeastCost(ctx, p, plan.Settings{}); return err },
-		"delay":    func(ctx context.Context) error { _, err := plan.LeastDelay(ctx, p, plan.Settings{}); return err },
-		"frontier": func(ctx context.Context) error { _, err := plan.Frontier(ctx, p, plan.Settings{}); return err },
+		"cost":     func(ctx context.Context) error { _, err := plan.LeastCost(ctx, p, plan.SearchSettings{}); return err },
+		"delay":    func(ctx context.Context) error { _, err := plan.LeastDelay(ctx, p, plan.SearchSettings{}); return err },
+		"frontier": func(ctx context.Context) error { _, err := plan.Frontier(ctx, p, plan.SearchSettings{}); return err },
 		"load": func(ctx context.Context) error {
 			_, err := plan.GreatestLoad(ctx, p, problem.Choice{}, plan.Settings{})
 			return err
 		},
-		"most load":        func(ctx context.Context) error { _, err := plan.GreatestLoadOfAll(ctx, p, plan.Settings{}); return err },
+		"most load": func(ctx context.Context) error {
+			_, err := plan.GreatestLoadOfAll(ctx, p, plan.SearchSettings{})
+			return err
+		},
 		"verify most load": func(ctx context.Context) error { return plan.VerifyMostLoad(ctx, p, most, plan.Settings{}) },
 		"growth": func(ctx context.Context) error {
-			_, err := plan.Growth(ctx, p, []*big.Rat{big.NewRat(1, 1)}, plan.Settings{})
+			_, err := plan.Growth(ctx, p, []*big.Rat{big.NewRat(1, 1)}, plan.SearchSettings{})
 			return err
 		},
 		"evaluate": func(ctx context.Context) error {

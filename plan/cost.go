@@ -14,11 +14,11 @@ import (
 // stable. The proof has the corners that cover all cheaper plans; if there is no plan at all, all plans. Problem.Budget ends no
 // search: a plan that costs more is said to.
 //
-// After Settings.Limit solves the search stops with the best plan so far, and the proof holds for the plans that cost less than
+// After SearchSettings.Limit solves the search stops with the best plan so far, and the proof holds for the plans that cost less than
 // Proof.Below, which is then less than the cost of the plan.
 //
 // The errors are those of [Evaluate].
-func LeastCost(ctx context.Context, p *problem.Problem, s Settings) (*Answer, error) {
+func LeastCost(ctx context.Context, p *problem.Problem, s SearchSettings) (*Answer, error) {
 	in, s, err := beginSearch(ctx, p, s)
 	if err != nil {
 		return nil, err
@@ -35,8 +35,8 @@ type question struct {
 }
 
 // leastCost answers a question.
-func (in *instance) leastCost(ctx context.Context, s Settings, q question) (*Answer, error) {
-	j, err := in.newJudge(ctx, s)
+func (in *instance) leastCost(ctx context.Context, s SearchSettings, q question) (*Answer, error) {
+	j, err := in.newJudge(ctx, s.Settings)
 	if err != nil {
 		return nil, err
 	}
@@ -55,7 +55,7 @@ func (in *instance) leastCost(ctx context.Context, s Settings, q question) (*Ans
 	if limited && least < q.below {
 		proof.Below = in.rat(least)
 	}
-	a, err := search.answer(ctx, s, proof)
+	a, err := search.answer(ctx, s.Settings, proof)
 	if err != nil {
 		return nil, err
 	}

@@ -13,10 +13,10 @@ import (
 // plan has a mean delay smaller by more than Settings.RelTol of it: the proof has a lower bound on
 // the mean delays of all plans.
 //
-// After Settings.Limit solves the search stops with the best plan so far, and Proof.Delay is a
+// After SearchSettings.Limit solves the search stops with the best plan so far, and Proof.Delay is a
 // lower bound on the mean delays of all plans, 0 if nothing is known of some. The errors are those
 // of [Evaluate].
-func LeastDelay(ctx context.Context, p *problem.Problem, s Settings) (*Answer, error) {
+func LeastDelay(ctx context.Context, p *problem.Problem, s SearchSettings) (*Answer, error) {
 	in, s, err := beginSearch(ctx, p, s)
 	if err != nil {
 		return nil, err
@@ -38,8 +38,8 @@ func (in *instance) belowBudget() int64 {
 }
 
 // leastDelay returns the plan with the least mean delay among those that cost less than below.
-func (in *instance) leastDelay(ctx context.Context, s Settings, below int64) (*Answer, error) {
-	j, err := in.newJudge(ctx, s)
+func (in *instance) leastDelay(ctx context.Context, s SearchSettings, below int64) (*Answer, error) {
+	j, err := in.newJudge(ctx, s.Settings)
 	if err != nil {
 		return nil, err
 	}
@@ -57,7 +57,7 @@ func (in *instance) leastDelay(ctx context.Context, s Settings, below int64) (*A
 	if limited {
 		proof.Delay = &least
 	}
-	a, err := search.answer(ctx, s, proof)
+	a, err := search.answer(ctx, s.Settings, proof)
 	if err != nil {
 		return nil, err
 	}
@@ -75,7 +75,7 @@ func (in *instance) leastDelay(ctx context.Context, s Settings, below int64) (*A
 // If no plan meets the targets, or only one beyond the budget, the answer is that of [LeastCost] alone.
 //
 // The errors are those of [Evaluate].
-func Frontier(ctx context.Context, p *problem.Problem, s Settings) ([]*Answer, error) {
+func Frontier(ctx context.Context, p *problem.Problem, s SearchSettings) ([]*Answer, error) {
 	in, s, err := beginSearch(ctx, p, s)
 	if err != nil {
 		return nil, err

@@ -18,7 +18,7 @@
 //	if err != nil {
 //		log.Fatal(err)
 //	}
-//	a, err := plan.LeastCost(context.Background(), p, plan.Settings{})
+//	a, err := plan.LeastCost(context.Background(), p, plan.SearchSettings{})
 //	if err != nil {
 //		log.Fatal(err)
 //	}

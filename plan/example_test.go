@@ -24,7 +24,7 @@ upgrades: [{server: small, step: 0.5, cost: 2, most: 4}, {server: big, step: 1, 
 	if err != nil {
 		log.Fatal(err)
 	}
-	a, err := plan.LeastCost(context.Background(), p, plan.Settings{})
+	a, err := plan.LeastCost(context.Background(), p, plan.SearchSettings{})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -69,7 +69,7 @@ new_servers: [{name: new, capacity: 1, classes: [jobs], cost: 5, most: 1}]
 	if err != nil {
 		log.Fatal(err)
 	}
-	list, err := plan.Frontier(context.Background(), p, plan.Settings{})
+	list, err := plan.Frontier(context.Background(), p, plan.SearchSettings{})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -98,7 +98,7 @@ upgrades: [{server: disk, step: 20, cost: 3, most: 10}]
 		log.Fatal(err)
 	}
 	loads := []*big.Rat{big.NewRat(1, 1), big.NewRat(3, 2), big.NewRat(3, 1)}
-	list, err := plan.Growth(context.Background(), p, loads, plan.Settings{})
+	list, err := plan.Growth(context.Background(), p, loads, plan.SearchSettings{})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -35,7 +35,10 @@ const leastPart = 0x1p-30
 // The error for a problem with NoWorse is a *[num.InputError], since delays of other loads are not compared; others are those of
 // [Evaluate].
 func GreatestLoad(ctx context.Context, p *problem.Problem, c problem.Choice, s Settings) (*Load, error) {
-	in, s, err := beginSearch(ctx, p, s)
+	in, s, err := begin(p, s)
+	if err == nil {
+		err = in.checkSize(ctx, s)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -156,7 +159,7 @@ func (b *bracket) isNarrow(tol float64) bool {
 // targets at its load.
 //
 // The errors are those of [Evaluate], and a *[num.InputError] for loads that do not increase.
-func Growth(ctx context.Context, p *problem.Problem, loads []*big.Rat, s Settings) ([]*Answer, error) {
+func Growth(ctx context.Context, p *problem.Problem, loads []*big.Rat, s SearchSettings) ([]*Answer, error) {
 	var answers []*Answer
 	var from problem.Choice
 	for i, load := range loads {
@@ -171,14 +174,17 @@ func Growth(ctx context.Context, p *problem.Problem, loads []*big.Rat, s Setting
 	for _, load := range loads {
 		at := *p
 		at.Scale = new(big.Rat).Mul(num.OrOne(p.Scale), load)
-		in, settings, err := begin(&at, s)
+		in, err := newInstance(&at)
+		if err == nil {
+			s, err = s.validate()
+		}
 		if err == nil && len(answers) == 0 {
-			err = in.checkSize(ctx, settings)
+			err = in.checkSize(ctx, s.Settings)
 		}
 		if err != nil {
 			return nil, err
 		}
-		a, err := in.leastCost(ctx, settings, question{from: from, below: math.MaxInt64})
+		a, err := in.leastCost(ctx, s, question{from: from, below: math.MaxInt64})
 		if err != nil {
 			return nil, err
 		}

@@ -29,11 +29,11 @@ type MostLoad struct {
 // known to be too much while that is far, then a little more and half way by turns, so that many plans that are nearly as good take few
 // searches.
 //
-// After Settings.Limit solves, or where no engine decides a plan, the answer is not complete: Below is what was known before.
+// After SearchSettings.Limit solves, or where no engine decides a plan, the answer is not complete: Below is what was known before.
 //
 // The error for a problem with NoWorse is a *[num.InputError], since delays of other loads are not compared; others are those of
 // [Evaluate].
-func GreatestLoadOfAll(ctx context.Context, p *problem.Problem, s Settings) (*MostLoad, error) {
+func GreatestLoadOfAll(ctx context.Context, p *problem.Problem, s SearchSettings) (*MostLoad, error) {
 	in, s, err := beginSearch(ctx, p, s)
 	if err == nil {
 		err = refuseNoWorse(p)
@@ -56,7 +56,7 @@ func GreatestLoadOfAll(ctx context.Context, p *problem.Problem, s Settings) (*Mo
 	}
 	a := &MostLoad{At: l.low, Below: l.high, Proof: l.proof, Complete: l.isDone(), Solves: l.solves}
 	if l.low != nil {
-		a.Plan, err = in.scaled(l.low).outcome(ctx, l.edges, in.useful(l.steps), s)
+		a.Plan, err = in.scaled(l.low).outcome(ctx, l.edges, in.useful(l.steps), s.Settings)
 	}
 	return a, err
 }
@@ -64,7 +64,7 @@ func GreatestLoadOfAll(ctx context.Context, p *problem.Problem, s Settings) (*Mo
 // A mostLoad is the search for the plan that bears the most load.
 type mostLoad struct {
 	in     *instance
-	s      Settings
+	s      SearchSettings
 	below  int64    // what plans cost less than
 	least  *big.Rat // the least factor that is looked at
 	low    *big.Rat // the greatest load of the best plan, nil for none
@@ -77,7 +77,7 @@ type mostLoad struct {
 }
 
 // beginMostLoad begins at the critical scale of everything that can be bought, at which no plan is stable.
-func (in *instance) beginMostLoad(ctx context.Context, s Settings) (*mostLoad, error) {
+func (in *instance) beginMostLoad(ctx context.Context, s SearchSettings) (*mostLoad, error) {
 	everything := in.Everything()
 	r, err := stability.Cluster(ctx, in.model(bitsOf(everything.Edges), everything.Steps))
 	if err != nil {
@@ -120,7 +120,7 @@ func (l *mostLoad) try(ctx context.Context, factor *big.Rat) (open bool, err err
 		return true, nil
 	}
 	at := l.in.scaled(factor)
-	j, err := at.newJudge(ctx, left)
+	j, err := at.newJudge(ctx, left.Settings)
 	if err != nil {
 		return true, err
 	}
@@ -140,7 +140,7 @@ func (l *mostLoad) try(ctx context.Context, factor *big.Rat) (open bool, err err
 		return false, err
 	}
 	l.edges, l.steps = search.best.edges, l.in.filled(search.best, l.below)
-	b, solves, err := l.in.greatest(ctx, l.edges, l.steps, l.s)
+	b, solves, err := l.in.greatest(ctx, l.edges, l.steps, l.s.Settings)
 	if err != nil {
 		return true, err
 	}

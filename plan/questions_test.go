@@ -36,7 +36,7 @@ func TestLeastDelayIsBruteForce(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p, all := drawQuestion(t)
 		p.Budget = rapid.SampledFrom(all).Draw(t, "budget").cost
-		a, err := plan.LeastDelay(context.Background(), p, plan.Settings{})
+		a, err := plan.LeastDelay(context.Background(), p, plan.SearchSettings{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -79,7 +79,7 @@ func TestFrontierIsBruteForce(t *testing.T) {
 		if rapid.Bool().Draw(t, "limited") {
 			p.Budget = rapid.SampledFrom(all).Draw(t, "budget").cost
 		}
-		points, err := plan.Frontier(context.Background(), p, plan.Settings{})
+		points, err := plan.Frontier(context.Background(), p, plan.SearchSettings{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -131,7 +131,7 @@ func TestFrontierLimit(t *testing.T) {
 	}
 	p.Budget = big.NewRat(12, 1)
 	p.Targets = slices.DeleteFunc(p.Targets, func(t problem.Target) bool { return t.Measure == problem.Percentile }) // which take longest
-	whole, err := plan.Frontier(t.Context(), p, plan.Settings{})
+	whole, err := plan.Frontier(t.Context(), p, plan.SearchSettings{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -140,7 +140,7 @@ func TestFrontierLimit(t *testing.T) {
 		solves += a.Solves
 	}
 	for limit := 1; limit <= solves; limit += 1 + solves/30 {
-		points, err := plan.Frontier(t.Context(), p, plan.Settings{Limit: limit})
+		points, err := plan.Frontier(t.Context(), p, plan.SearchSettings{Limit: limit})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -191,7 +191,7 @@ func TestGrowth(t *testing.T) {
 		p, _ := drawQuestion(t)
 		p.NoWorse = false
 		loads := []*big.Rat{big.NewRat(1, 1), big.NewRat(5, 4), big.NewRat(2, 1)}
-		answers, err := plan.Growth(context.Background(), p, loads, plan.Settings{})
+		answers, err := plan.Growth(context.Background(), p, loads, plan.SearchSettings{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -236,7 +236,7 @@ func TestGrowth(t *testing.T) {
 func TestLimit(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p, all := drawQuestion(t)
-		a, err := plan.LeastCost(context.Background(), p, plan.Settings{Limit: rapid.IntRange(1, 20).Draw(t, "limit")})
+		a, err := plan.LeastCost(context.Background(), p, plan.SearchSettings{Limit: rapid.IntRange(1, 20).Draw(t, "limit")})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -244,7 +244,7 @@ func TestLimit(t *testing.T) {
 			t.Fatal(err)
 		}
 		p.Budget = rapid.SampledFrom(all).Draw(t, "budget").cost
-		d, err := plan.LeastDelay(context.Background(), p, plan.Settings{Limit: rapid.IntRange(1, 20).Draw(t, "limit")})
+		d, err := plan.LeastDelay(context.Background(), p, plan.SearchSettings{Limit: rapid.IntRange(1, 20).Draw(t, "limit")})
 		if err == nil {
 			err = plan.Verify(context.Background(), p, d, plan.Settings{})
 		}
@@ -333,7 +333,7 @@ func TestGreatestLoadOfAllIsBruteForce(t *testing.T) {
 			p.Budget = rapid.SampledFrom(all).Draw(t, "budget").cost
 		}
 		s := plan.Settings{RelTol: 1e-2}
-		a, err := plan.GreatestLoadOfAll(context.Background(), p, s)
+		a, err := plan.GreatestLoadOfAll(context.Background(), p, plan.SearchSettings{Settings: s})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -401,12 +401,12 @@ func TestGreatestLoadOfAllLimit(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.Budget = big.NewRat(12, 1)
-	whole, err := plan.GreatestLoadOfAll(t.Context(), p, plan.Settings{})
+	whole, err := plan.GreatestLoadOfAll(t.Context(), p, plan.SearchSettings{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for limit := 1; limit <= whole.Solves; limit += 1 + whole.Solves/20 {
-		a, err := plan.GreatestLoadOfAll(t.Context(), p, plan.Settings{Limit: limit})
+		a, err := plan.GreatestLoadOfAll(t.Context(), p, plan.SearchSettings{Limit: limit})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -426,7 +426,7 @@ func TestPercentileOfTree(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, err := plan.LeastCost(t.Context(), p, plan.Settings{})
+	a, err := plan.LeastCost(t.Context(), p, plan.SearchSettings{})
 	if err != nil {
 		t.Fatal(err)
 	}

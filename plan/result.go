@@ -126,15 +126,19 @@ func begin(p *problem.Problem, s Settings) (*instance, Settings, error) {
 	if err != nil {
 		return nil, s, err
 	}
-	s, err = s.checked()
+	s, err = s.validate()
 	return in, s, err
 }
 
-// beginSearch checks a problem and settings, and refuses a model that is too large before any plan is looked at.
-func beginSearch(ctx context.Context, p *problem.Problem, s Settings) (*instance, Settings, error) {
-	in, s, err := begin(p, s)
+// beginSearch checks a problem and settings. It rejects a model that is too large before it examines
+// any plan.
+func beginSearch(ctx context.Context, p *problem.Problem, s SearchSettings) (*instance, SearchSettings, error) {
+	in, err := newInstance(p)
 	if err == nil {
-		err = in.checkSize(ctx, s)
+		s, err = s.validate()
+	}
+	if err == nil {
+		err = in.checkSize(ctx, s.Settings)
 	}
 	return in, s, err
 }

@@ -73,7 +73,7 @@ type search struct {
 var errLimit = errors.New("plan: limit of solves")
 
 // newSearch starts a search among the plans that hold from and cost less than below.
-func newSearch(in *instance, j *judge, s Settings, from problem.Choice, below int64, byDelay bool) *search {
+func newSearch(in *instance, j *judge, s SearchSettings, from problem.Choice, below int64, byDelay bool) *search {
 	return &search{in: in, judge: j, limit: j.solves + s.Limit, tell: s.Progress, open: boxes{byDelay: byDelay},
 		from: from, known: map[bits]*known{}, encoding: newEncoding(in.options), below: below, tol: s.RelTol, most: in.most()}
 }

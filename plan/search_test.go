@@ -37,11 +37,11 @@ func TestTooLargeAtOnce(t *testing.T) {
 		for i := range p.Model.Classes {
 			p.Model.Classes[i].ArrivalRate = big.NewRat(rate, 2)
 		}
-		s := Settings{MaxBytes: 1 << 20, Progress: func(Progress) { t.Error("a plan was looked at") }}
+		s := SearchSettings{Settings: Settings{MaxBytes: 1 << 20}, Progress: func(Progress) { t.Error("a plan was looked at") }}
 		_, cost := LeastCost(t.Context(), p, s)
 		_, delay := LeastDelay(t.Context(), p, s)
 		_, frontier := Frontier(t.Context(), p, s)
-		_, load := GreatestLoad(t.Context(), p, problem.Choice{Steps: make([]int, n)}, s)
+		_, load := GreatestLoad(t.Context(), p, problem.Choice{Steps: make([]int, n)}, s.Settings)
 		_, most := GreatestLoadOfAll(t.Context(), p, s)
 		_, growth := Growth(t.Context(), p, []*big.Rat{big.NewRat(1, 1), big.NewRat(2, 1)}, s)
 		for k, err := range []error{cost, delay, frontier, load, most, growth} {
@@ -89,7 +89,7 @@ func TestSearchLooksAtItsContext(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	search := newSearch(in, j, s, problem.Choice{}, 1000, true)
+	search := newSearch(in, j, SearchSettings{Settings: s, Limit: defaultLimit}, problem.Choice{}, 1000, true)
 	search.of(0).fail(corner{0, in.most(), judgement{verdict: Failed}})
 	search.of(0).seen[key(search.encoding.pack(in.most()))] = judgement{}
 	ended, cancel := context.WithCancel(t.Context())
@@ -135,7 +135,7 @@ func TestPlansAreSolvedOnce(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		search := newSearch(in, j, s, problem.Choice{}, 1000, byDelay)
+		search := newSearch(in, j, SearchSettings{Settings: s, Limit: defaultLimit}, problem.Choice{}, 1000, byDelay)
 		search.bound = &box{}
 		test := func(steps ...int) judgement {
 			r, err := search.test(t.Context(), 0, steps)

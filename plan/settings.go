@@ -9,12 +9,25 @@ import (
 	"productform/num"
 )
 
-// Settings tunes the searches. The zero value means at most 100,000 solves, a tolerance of
-// [num.DefaultRelTol] and tables in [num.DefaultMaxBytes].
+// Settings tunes the solutions of models. The zero value means a tolerance of [num.DefaultRelTol] and
+// tables in [num.DefaultMaxBytes].
 type Settings struct {
-	Limit    int            // most models to solve in a search, after which it says how far from the best its plan can be; 0 means 100,000
-	RelTol   float64        // relative error of numbers in the answer, and by which another plan has to have a smaller mean delay, in [1e-12, 1); 0 means [num.DefaultRelTol]
-	MaxBytes int64          // memory for tables; 0 means [num.DefaultMaxBytes]; at most 2 GiB if an int has 32 bits
+	// RelTol is the relative tolerance of numbers in the answer, in [1e-12, 1). Another plan has a
+	// smaller mean delay only if it is smaller by RelTol. 0 means [num.DefaultRelTol].
+	RelTol float64
+
+	MaxBytes int64 // memory for tables; 0 means [num.DefaultMaxBytes]; at most 2 GiB if an int has 32 bits
+}
+
+// SearchSettings tunes a search for plans: [LeastCost], [LeastDelay], [Frontier], [Growth] and
+// [GreatestLoadOfAll]. The zero value means at most 100,000 solves.
+type SearchSettings struct {
+	Settings // of each solution
+
+	// Limit is the maximum number of models to solve. A search that reaches it returns how far from
+	// the best its plan can be. 0 means 100,000.
+	Limit int
+
 	Progress func(Progress) // called after each solve unless nil
 }
 
@@ -29,20 +42,27 @@ type Progress struct {
 // refused though they are right.
 const MinRelTol = 1e-12
 
-const (
-	defaultLimit = 100_000
-)
+// defaultLimit replaces a SearchSettings.Limit of 0.
+const defaultLimit = 100_000
 
-// checked returns s with the values that zeros stand for, or the error for one out of range.
-func (s Settings) checked() (Settings, error) {
-	if s.Limit < 0 {
-		return s, input.Errorf("Limit", s.Limit, "a number of solves, or 0 for %d", defaultLimit)
-	}
+// validate returns s with defaults in place of zeros, or an error for a setting out of range.
+func (s Settings) validate() (Settings, error) {
 	if s.RelTol != 0 && !(s.RelTol >= MinRelTol && s.RelTol < 1) {
 		return s, input.Errorf("RelTol", s.RelTol, "a number in [1e-12, 1), or 0 for 1e-9")
 	}
-	s.Limit, s.RelTol = cmp.Or(s.Limit, defaultLimit), cmp.Or(s.RelTol, num.DefaultRelTol)
+	s.RelTol = cmp.Or(s.RelTol, num.DefaultRelTol)
 	var err error
 	s.MaxBytes, err = arithmetic.CheckMaxBytes(s.MaxBytes)
+	return s, err
+}
+
+// validate does the same for the settings of a search.
+func (s SearchSettings) validate() (SearchSettings, error) {
+	if s.Limit < 0 {
+		return s, input.Errorf("Limit", s.Limit, "a number of solves, or 0 for %d", defaultLimit)
+	}
+	s.Limit = cmp.Or(s.Limit, defaultLimit)
+	var err error
+	s.Settings, err = s.Settings.validate()
 	return s, err
 }

@@ -20,7 +20,7 @@ func TestShop(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, err := plan.LeastCost(ctx, p, plan.Settings{})
+	a, err := plan.LeastCost(ctx, p, plan.SearchSettings{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +63,7 @@ func TestUndecided(t *testing.T) {
 		Targets: []problem.Target{{Measure: problem.Percentile, Class: "a", Limit: big.NewRat(1, 1),
 			Level: num.Rat("63.2120558828557678404476229838539132554188868968")}}, // 1 - exp(-1), Abramowitz and Stegun, table 4.4
 	}
-	a, err := plan.LeastCost(t.Context(), p, plan.Settings{})
+	a, err := plan.LeastCost(t.Context(), p, plan.SearchSettings{})
 	if err != nil {
 		t.Fatal(err)
 	}

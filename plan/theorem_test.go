@@ -201,7 +201,7 @@ func TestEdgeToNewServers(t *testing.T) {
 	}
 	// Both classes on all servers have a mean delay of 1/(4 - 3/2) = 2/5; nothing less will do.
 	p.Targets = []problem.Target{{Measure: problem.MeanDelay, Limit: big.NewRat(2, 5)}}
-	a, err := plan.LeastCost(t.Context(), p, plan.Settings{})
+	a, err := plan.LeastCost(t.Context(), p, plan.SearchSettings{})
 	if err != nil {
 		t.Fatal(err)
 	}

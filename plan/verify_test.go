@@ -22,7 +22,7 @@ func TestVerify(t *testing.T) {
 		p := drawProblem(t)
 		all := everyPlan(t, p)
 		drawTargets(t, p, all)
-		a, err := plan.LeastCost(context.Background(), p, plan.Settings{})
+		a, err := plan.LeastCost(context.Background(), p, plan.SearchSettings{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -148,15 +148,15 @@ func TestVerifyOtherStatements(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.Budget = big.NewRat(12, 1)
-	cost, err := plan.LeastCost(ctx, p, plan.Settings{})
+	cost, err := plan.LeastCost(ctx, p, plan.SearchSettings{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	delay, err := plan.LeastDelay(ctx, p, plan.Settings{})
+	delay, err := plan.LeastDelay(ctx, p, plan.SearchSettings{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	points, err := plan.Frontier(ctx, p, plan.Settings{})
+	points, err := plan.Frontier(ctx, p, plan.SearchSettings{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -233,12 +233,12 @@ func TestVerifyFineDelay(t *testing.T) {
 		Budget:   big.NewRat(2, 1),
 	}
 	s := plan.Settings{RelTol: plan.MinRelTol}
-	a, err := plan.LeastDelay(t.Context(), p, s)
+	a, err := plan.LeastDelay(t.Context(), p, plan.SearchSettings{Settings: s})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var bad *num.InputError
-	if _, err := plan.LeastDelay(t.Context(), p, plan.Settings{RelTol: plan.MinRelTol / 2}); !errors.As(err, &bad) || bad.Path != "RelTol" {
+	if _, err := plan.LeastDelay(t.Context(), p, plan.SearchSettings{Settings: plan.Settings{RelTol: plan.MinRelTol / 2}}); !errors.As(err, &bad) || bad.Path != "RelTol" {
 		t.Errorf("half of the least tolerance: error %v", err)
 	}
 	if gap := a.Plan.Solution.MeanDelay.Float / *a.Proof.Delay - 1; gap > 1.5*s.RelTol {

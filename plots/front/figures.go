@@ -161,7 +161,7 @@ func purchases() *problem.Problem {
 // addPlans draws the least mean delay for each cost.
 func addPlans(ctx context.Context, f *plots.Figure) error {
 	p := purchases()
-	frontier, err := plan.Frontier(ctx, p, plan.Settings{})
+	frontier, err := plan.Frontier(ctx, p, plan.SearchSettings{})
 	if err != nil {
 		return err
 	}

@@ -37,7 +37,7 @@ const (
 // A question holds what the flags ask for.
 type question struct {
 	binding  *cli.Binding
-	settings plan.Settings
+	settings plan.SearchSettings
 	find     string
 	choice   string     // "" for none
 	worth    bool       // whether sensitivities are asked for
@@ -47,7 +47,7 @@ type question struct {
 
 // New returns the command.
 func New() *cobra.Command {
-	f := question{settings: plan.Settings{Limit: 100_000, RelTol: num.DefaultRelTol}}
+	f := question{settings: plan.SearchSettings{Limit: 100_000, Settings: plan.Settings{RelTol: num.DefaultRelTol}}}
 	cmd := command.New("plan PLAN", f.answer)
 	b, s := cli.Bind(cmd), &f.settings
 	f.binding = b
@@ -139,7 +139,7 @@ func (f *question) answerAt(q command.Query, p *problem.Problem) (render.Answer,
 	if f.find == findDelay {
 		search = plan.LeastDelay
 	}
-	r, err := watch(q, f, func(ctx context.Context, s plan.Settings) (*plan.Answer, error) {
+	r, err := watch(q, f, func(ctx context.Context, s plan.SearchSettings) (*plan.Answer, error) {
 		return search(ctx, p, s)
 	})
 	if err != nil {
@@ -158,16 +158,16 @@ func (f *question) describe(q command.Query, p *problem.Problem, r *plan.Answer)
 	if r.Plan != nil {
 		at = r.Plan.Choice
 	}
-	effects, err := watch(q, f, func(ctx context.Context, s plan.Settings) ([]plan.EdgeEffect, error) {
-		return plan.EdgeEffects(ctx, p, at, s)
+	effects, err := watch(q, f, func(ctx context.Context, s plan.SearchSettings) ([]plan.EdgeEffect, error) {
+		return plan.EdgeEffects(ctx, p, at, s.Settings)
 	})
 	if err != nil {
 		return nil, err
 	}
 	a := newFound(f.find, p, r, effects)
 	if f.worth && (r.Plan == nil && r.Now.Solution != nil || r.Plan != nil && r.Plan.Solution != nil) {
-		list, err := watch(q, f, func(ctx context.Context, s plan.Settings) ([]plan.Sensitivity, error) {
-			return plan.Sensitivities(ctx, p, at, s)
+		list, err := watch(q, f, func(ctx context.Context, s plan.SearchSettings) ([]plan.Sensitivity, error) {
+			return plan.Sensitivities(ctx, p, at, s.Settings)
 		})
 		if err != nil {
 			return nil, err
@@ -179,7 +179,7 @@ func (f *question) describe(q command.Query, p *problem.Problem, r *plan.Answer)
 
 // findSeveral finds the plans that are best for their cost, or what to buy as the load grows.
 func (f *question) findSeveral(q command.Query, p *problem.Problem) (a render.Answer, good bool, err error) {
-	answers, err := watch(q, f, func(ctx context.Context, s plan.Settings) ([]*plan.Answer, error) {
+	answers, err := watch(q, f, func(ctx context.Context, s plan.SearchSettings) ([]*plan.Answer, error) {
 		if f.find == findGrowth {
 			return plan.Growth(ctx, p, f.loads, s)
 		}
@@ -212,12 +212,12 @@ func (f *question) measured(q command.Query, p *problem.Problem) (a render.Answe
 	if err != nil {
 		return a, false, err
 	}
-	r, err := watch(q, f, func(ctx context.Context, s plan.Settings) (*plan.Answer, error) {
-		now, err := plan.Evaluate(ctx, p, problem.Choice{}, s)
+	r, err := watch(q, f, func(ctx context.Context, s plan.SearchSettings) (*plan.Answer, error) {
+		now, err := plan.Evaluate(ctx, p, problem.Choice{}, s.Settings)
 		if err != nil {
 			return nil, err
 		}
-		with, err := plan.Evaluate(ctx, p, choice, s)
+		with, err := plan.Evaluate(ctx, p, choice, s.Settings)
 		within := err == nil && (p.Budget == nil || with.Cost.Cmp(p.Budget) <= 0)
 		return &plan.Answer{Now: now, Plan: with, WithinBudget: within}, err
 	})
@@ -238,8 +238,8 @@ func (f *question) load(q command.Query, p *problem.Problem) (a render.Answer, g
 	if err != nil {
 		return a, false, err
 	}
-	l, err := watch(q, f, func(ctx context.Context, s plan.Settings) (*plan.Load, error) {
-		return plan.GreatestLoad(ctx, p, choice, s)
+	l, err := watch(q, f, func(ctx context.Context, s plan.SearchSettings) (*plan.Load, error) {
+		return plan.GreatestLoad(ctx, p, choice, s.Settings)
 	})
 	if err != nil {
 		return a, false, err
@@ -249,7 +249,7 @@ func (f *question) load(q command.Query, p *problem.Problem) (a render.Answer, g
 
 // mostLoad finds the plan for the greatest load.
 func (f *question) mostLoad(q command.Query, p *problem.Problem) (render.Answer, bool, error) {
-	l, err := watch(q, f, func(ctx context.Context, s plan.Settings) (*plan.MostLoad, error) {
+	l, err := watch(q, f, func(ctx context.Context, s plan.SearchSettings) (*plan.MostLoad, error) {
 		return plan.GreatestLoadOfAll(ctx, p, s)
 	})
 	if err != nil {
@@ -259,7 +259,7 @@ func (f *question) mostLoad(q command.Query, p *problem.Problem) (render.Answer,
 }
 
 // watch does long work and prints its progress every few seconds.
-func watch[T any](q command.Query, f *question, work func(context.Context, plan.Settings) (T, error)) (T, error) {
+func watch[T any](q command.Query, f *question, work func(context.Context, plan.SearchSettings) (T, error)) (T, error) {
 	var last atomic.Pointer[plan.Progress]
 	start := time.Now()
 	tell := func() {

@@ -41,8 +41,8 @@ func (f *question) verified(q command.Query, p *problem.Problem) (a render.Answe
 	}
 	for i := 0; i < len(answers) && v.Proved; i++ {
 		v.Corners += len(answers[i].answer.Proof.Corners) + len(answers[i].most.Proof.Corners)
-		_, err := watch(q, f, func(ctx context.Context, s plan.Settings) (struct{}, error) {
-			return struct{}{}, f.checkAnswer(ctx, p, answers, i, s)
+		_, err := watch(q, f, func(ctx context.Context, s plan.SearchSettings) (struct{}, error) {
+			return struct{}{}, f.checkAnswer(ctx, p, answers, i, s.Settings)
 		})
 		if errors.Is(err, plan.ErrProof) {
 			v.Proved, v.Why = false, strings.TrimPrefix(err.Error(), plan.ErrProof.Error()+": ")

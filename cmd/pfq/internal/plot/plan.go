@@ -193,7 +193,7 @@ func (c *planCurves) growth(q command.Query) (why string, err error) {
 func (c *planCurves) bear(q command.Query) error {
 	for k, a := range c.answers {
 		l, err := command.WithProgress(q.Part(k, len(c.answers)), func(ctx context.Context) (*plan.Load, error) {
-			return plan.GreatestLoad(ctx, c.problem, a.Plan.Choice, c.flags.search)
+			return plan.GreatestLoad(ctx, c.problem, a.Plan.Choice, c.flags.search.Settings)
 		})
 		if err != nil {
 			return err

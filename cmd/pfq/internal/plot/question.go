@@ -45,7 +45,7 @@ type question struct {
 	policies    command.Policies // of pools
 	chain       traffic.Settings
 	find        string // of plans
-	search      plan.Settings
+	search      plan.SearchSettings
 
 	given func(string) bool // whether a flag is
 	table bool              // whether numbers are wanted, not a picture
@@ -53,7 +53,7 @@ type question struct {
 
 // New returns the command.
 func New() *cobra.Command {
-	f := question{show: []string{delay, utilization}, search: plan.Settings{Limit: 100_000}}
+	f := question{show: []string{delay, utilization}, search: plan.SearchSettings{Limit: 100_000}}
 	cmd := NewPicture("plot MODEL", f.draw)
 	b := cli.Bind(cmd)
 	f.binding = b
