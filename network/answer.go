@@ -15,8 +15,8 @@ import (
 // An answer is a Result being made.
 type answer struct {
 	problem
-	one      arithmetic.Number
-	settings Settings
+	one arithmetic.Number
+	request
 	measures *convolution.Result
 	result   *Result
 	x        []arithmetic.Number // throughput of closed chains, by place in System.Closed
@@ -69,7 +69,7 @@ func (a *answer) fill(ctx context.Context) error {
 	for k := range a.System.Chains {
 		a.result.Chains = append(a.result.Chains, a.chain(k, inChain[k]))
 	}
-	if a.settings.States > 0 {
+	if a.request.States > 0 {
 		if err := a.likely(ctx, all); err != nil {
 			return err
 		}
@@ -109,7 +109,7 @@ func (a *answer) ofTotals(i int, m *convolution.Measure) stationMeasure {
 		some := m.Some.Add(m.Empty.Mul(a.one.Rational(rest)))
 		s.some = &some
 	}
-	if a.settings.MaxJobs > 0 {
+	if a.request.MaxJobs > 0 {
 		s.law = a.lawOf(m.Powers, st.Load, first, st.Totals.Alone)
 		for n := range s.law {
 			s.law[n] = s.law[n].Quo(a.one.Rational(scale))
@@ -132,10 +132,10 @@ func (a *answer) lawOf(powers []arithmetic.Number, load, first *big.Rat, alone [
 		}
 		closed[j] = s.Mul(x)
 	}
-	for n := 1; n <= a.settings.MaxJobs && load.Sign() > 0; n++ {
+	for n := 1; n <= a.request.MaxJobs && load.Sign() > 0; n++ {
 		open = append(open, open[n-1].Mul(rho).Quo(integer(n)))
 	}
-	law := make([]arithmetic.Number, a.settings.MaxJobs+1)
+	law := make([]arithmetic.Number, a.request.MaxJobs+1)
 	before := a.one // n!/Π α(i)
 	for n := range law {
 		if n > 0 {
@@ -165,9 +165,9 @@ func (a *answer) ofDelay(i int, m *convolution.Measure) stationMeasure {
 		}
 		s.jobs = append(s.jobs, x)
 	}
-	if a.settings.MaxJobs > 0 {
+	if a.request.MaxJobs > 0 {
 		one := []*big.Rat{big.NewRat(1, 1)}
-		for n := 2; n <= a.settings.MaxJobs; n++ {
+		for n := 2; n <= a.request.MaxJobs; n++ {
 			one = append(one, big.NewRat(int64(n), 1))
 		}
 		for _, p := range a.lawOf(m.Powers, load, one[0], one) {
@@ -210,7 +210,7 @@ func timesMixed(x, y arithmetic.Number) arithmetic.Number {
 func (a *answer) ofShared(i int, m *convolution.Measure) stationMeasure {
 	st := &a.System.Stations[i]
 	s := stationMeasure{empty: m.Empty, idle: m.Idle, jobs: make([]arithmetic.Number, len(st.Visits)), law: m.Powers}
-	for len(s.law) < a.settings.MaxJobs+1 && len(s.law) > 0 {
+	for len(s.law) < a.request.MaxJobs+1 && len(s.law) > 0 {
 		s.law = append(s.law, a.one.Zero())
 	}
 	for c, k := range st.Shared.Kinds {
@@ -272,10 +272,10 @@ func (a *answer) sharedApart(ctx context.Context, i int) (*convolution.Measure, 
 			return nil, err
 		}
 	}
-	if a.settings.MaxJobs == 0 || !a.WantsLaw(i) {
+	if a.request.MaxJobs == 0 || !a.WantsLaw(i) {
 		return m, nil
 	}
-	return m, t.ByJobs(ctx, a.settings.MaxJobs, func(part demands.Table) error { return add(&m.Powers, part, nil) })
+	return m, t.ByJobs(ctx, a.request.MaxJobs, func(part demands.Table) error { return add(&m.Powers, part, nil) })
 }
 
 // value writes down a number, which may be 0 where float64 has none for it if it is a probability.

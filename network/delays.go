@@ -36,7 +36,7 @@ type VisitDelays struct {
 // It takes one solution of the network with the distribution of the jobs at the station, and for each time or step of a bisection as many operations as there are n.
 // The error is that of [Solve], or an *[num.InputError] for a question out of range.
 func Delays(ctx context.Context, m *Model, q DelayQuestion, s Settings) ([]VisitDelays, error) {
-	s, err := s.checked()
+	ask, err := newRequest(Question{}, s)
 	if err != nil {
 		return nil, err
 	}
@@ -47,11 +47,11 @@ func Delays(ctx context.Context, m *Model, q DelayQuestion, s Settings) ([]Visit
 	if err := m.checkDelays(q); err != nil {
 		return nil, err
 	}
-	p, err := newProblem(sys, s)
+	p, err := newProblem(sys, ask.Settings)
 	if err != nil {
 		return nil, err
 	}
-	d := &delays{ctx: ctx, sys: sys, problem: p, question: q, settings: s}
+	d := &delays{ctx: ctx, sys: sys, problem: p, question: q, request: ask}
 	st := &m.Stations[q.Station]
 	d.queue.Servers = max(st.Servers, 1)
 	if len(sys.Stations[q.Station].Visits) == 0 {
@@ -107,7 +107,7 @@ type delays struct {
 	sys      *system
 	problem  problem
 	question DelayQuestion
-	settings Settings
+	request  request
 	queue    waiting.Queue
 }
 
@@ -133,7 +133,7 @@ func (d *delays) ofChain(k int) (*VisitDelays, error) {
 		r.Tails = append(r.Tails, num.Value{Float: x, Low: tail.Low, High: tail.High})
 	}
 	for _, p := range d.question.Levels {
-		x, err := d.queue.Quantile(d.ctx, new(big.Rat).Sub(big.NewRat(1, 1), p), d.settings.RelTol)
+		x, err := d.queue.Quantile(d.ctx, new(big.Rat).Sub(big.NewRat(1, 1), p), d.request.RelTol)
 		if err != nil {
 			return nil, err
 		}
@@ -163,7 +163,7 @@ func (d *delays) find(k int) error {
 		return d.findOpen(p, at, st)
 	}
 	for more := max(jobs, 64); ; more *= 4 {
-		s := d.settings
+		s := d.request
 		s.MaxJobs = jobs
 		if open {
 			s.MaxJobs = more
@@ -210,7 +210,7 @@ func (d *delays) isOpen(st *demands.Station) bool {
 
 // findOpen sets what jobs find at a queue M/M/m: P(n >= m) = P(m)/(1 - λ/(mν)).
 func (d *delays) findOpen(p problem, at []int, st *demands.Station) error {
-	s := d.settings
+	s := d.request
 	s.MaxJobs = d.queue.Servers
 	list, err := p.solve(d.ctx, s, [][]int{at})
 	if err != nil {

@@ -84,7 +84,7 @@ func TestDistributionAgainstSumsOverStates(t *testing.T) {
 		sums := weightsByJobs(t, m, most)
 		var exact []*num.Value
 		for _, engine := range []num.Engine{num.Exact, num.Float, num.Enclose} {
-			r, err := Solve(context.Background(), m, Settings{Engine: engine, MaxJobs: most})
+			r, err := Answer(context.Background(), m, Question{MaxJobs: most}, Settings{Engine: engine})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -131,7 +131,7 @@ func checkLaw(t *rapid.T, at StationResult, sums []*big.Rat) {
 func TestDistributionHasMean(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := withRoom(t, drawVisited(t), 2) // each job more is at most half as likely, at last
-		r, err := Solve(context.Background(), m, Settings{Engine: num.Float, MaxJobs: 120})
+		r, err := Answer(context.Background(), m, Question{MaxJobs: 120}, Settings{Engine: num.Float})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -78,7 +78,7 @@ func ExampleSweep() {
 		return
 	}
 	users := []*big.Rat{big.NewRat(1, 1), big.NewRat(100, 1), big.NewRat(1000, 1)}
-	list, err := network.Sweep(context.Background(), m, network.Change{Parameter: network.Population, Values: users}, network.Settings{})
+	list, err := network.Sweep(context.Background(), m, network.Change{Parameter: network.Population, Values: users}, network.Question{}, network.Settings{})
 	if err != nil {
 		fmt.Println(err)
 		return

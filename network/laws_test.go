@@ -29,7 +29,7 @@ func testMachineRepair(t *testing.T, machines, repairers int) {
 			{Station: 0, MeanSize: up, Next: []network.Branch{{Class: 0, Visit: 1, Probability: big.NewRat(1, 1)}}},
 			{Station: 1, MeanSize: repair, Next: []network.Branch{{Class: 0, Visit: 0, Probability: big.NewRat(1, 1)}}}}}},
 	}
-	r, err := network.Solve(t.Context(), m, network.Settings{Engine: num.Exact, MaxJobs: machines})
+	r, err := network.Answer(t.Context(), m, network.Question{MaxJobs: machines}, network.Settings{Engine: num.Exact})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +70,7 @@ func TestErlang(t *testing.T) {
 		for c := range m.Classes {
 			m.Classes[c].Visits[0].Next = []network.Branch{{Class: network.Leaves, Probability: big.NewRat(1, 1)}}
 		}
-		r, err := network.Solve(t.Context(), m, network.Settings{Engine: num.Exact, MaxJobs: int(servers)})
+		r, err := network.Answer(t.Context(), m, network.Question{MaxJobs: int(servers)}, network.Settings{Engine: num.Exact})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -124,13 +124,13 @@ func TestArrivalTheorem(t *testing.T) {
 				n := *m
 				n.Classes = slices.Clone(m.Classes)
 				n.Classes[c].Population--
-				if fewer, err = network.Solve(t.Context(), &n, network.Settings{Engine: num.Exact, MaxJobs: 6}); err != nil {
+				if fewer, err = network.Answer(t.Context(), &n, network.Question{MaxJobs: 6}, network.Settings{Engine: num.Exact}); err != nil {
 					t.Fatal(err)
 				}
 			} else if len(m.Classes) > 1 {
 				n := *m
 				n.Classes = slices.Delete(slices.Clone(m.Classes), c, c+1)
-				if fewer, err = network.Solve(t.Context(), &n, network.Settings{Engine: num.Exact, MaxJobs: 6}); err != nil {
+				if fewer, err = network.Answer(t.Context(), &n, network.Question{MaxJobs: 6}, network.Settings{Engine: num.Exact}); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -305,7 +305,7 @@ func TestSharedStationsAreSumOverStates(t *testing.T) {
 		}
 		place(0, 0, m.Classes[0].Population)
 		for _, engine := range []num.Engine{num.Exact, num.Float, num.Enclose} {
-			r, err := network.Solve(t.Context(), m, network.Settings{Engine: engine, MaxJobs: 5})
+			r, err := network.Answer(t.Context(), m, network.Question{MaxJobs: 5}, network.Settings{Engine: engine})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -355,7 +355,7 @@ func TestOpenOrderStationIsACluster(t *testing.T) {
 			c.Classes = append(c.Classes, of)
 			m.Classes = append(m.Classes, network.Class{Name: of.Name, ArrivalRate: of.ArrivalRate, Visits: []network.Visit{v}})
 		}
-		got, err := network.Solve(t.Context(), m, network.Settings{Engine: num.Exact, MaxJobs: 6})
+		got, err := network.Answer(t.Context(), m, network.Question{MaxJobs: 6}, network.Settings{Engine: num.Exact})
 		if err != nil {
 			t.Fatal(err)
 		}

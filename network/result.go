@@ -2,13 +2,20 @@ package network
 
 import "productform/num"
 
-// Settings tunes [Solve]. The zero value means a tolerance of [num.DefaultRelTol] in
-// [num.DefaultMaxBytes].
+// A Question asks for more than the means. The zero value asks for the means only.
+type Question struct {
+	// MaxJobs > 0, at most 10,000, requests StationResult.JobsDistribution: P(n = 0), ...,
+	// P(n = MaxJobs). It takes about MaxJobs more sweeps.
+	MaxJobs int
+
+	States int // if > 0, at most 10,000, Result.LikelyStates has that many, or all if there are fewer
+}
+
+// Settings controls how a question is answered. The zero value means a tolerance of
+// [num.DefaultRelTol] in [num.DefaultMaxBytes].
 type Settings struct {
 	Engine   num.Engine // "" means Auto
 	RelTol   float64    // relative tolerance for Auto and Enclose, in (0, 1); 0 means [num.DefaultRelTol]
-	MaxJobs  int        // if > 0, StationResult.JobsDistribution has P(n = 0), ..., P(n = MaxJobs), in about as many sweeps more
-	States   int        // if > 0, Result.LikelyStates has that many, or all if there are fewer
 	MaxBytes int64      // memory for tables; 0 means [num.DefaultMaxBytes]; at most 2 GiB if an int has 32 bits
 }
 
@@ -37,7 +44,7 @@ type Result struct {
 	Chains   []ChainResult   `json:"chains"`
 	Stations []StationResult `json:"stations"` // one for each station of the model
 
-	// LikelyStates are the most likely states, the most likely first; nil if Settings.States is 0. Those that
+	// LikelyStates are the most likely states, the most likely first; nil if Question.States is 0. Those that
 	// differ by less than 1e-9 (relative) count as equally likely, and states less likely than 1e-300 may be left out.
 	LikelyStates []StateResult `json:"likely_states,omitempty"`
 
@@ -77,7 +84,7 @@ type StationResult struct {
 	Visits      []VisitResult `json:"-"`                 // in the order of classes and their visits
 	Nodes       []NodeResult  `json:"-"`                 // one for each node of the model's station
 
-	// JobsDistribution is P(n jobs), n = 0..Settings.MaxJobs; nil if MaxJobs is 0.
+	// JobsDistribution is P(n jobs), n = 0..Question.MaxJobs; nil if MaxJobs is 0.
 	JobsDistribution []num.Value `json:"jobs_distribution,omitempty"`
 }
 

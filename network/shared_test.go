@@ -779,7 +779,7 @@ func checkPairStates(t *testing.T, m *Model, chain *oracle.Chain[pairState]) {
 			}
 		}
 	}
-	r, err := Solve(context.Background(), m, Settings{Engine: num.Exact, States: 1000})
+	r, err := Answer(context.Background(), m, Question{States: 1000}, Settings{Engine: num.Exact})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -831,7 +831,7 @@ func TestLikelyStatesAreSumsOverSequences(t *testing.T) {
 			t.Fatal(err)
 		}
 		engine := rapid.SampledFrom([]num.Engine{num.Float, num.Exact}).Draw(t, "engine")
-		r, err := Solve(context.Background(), m, Settings{Engine: engine, States: rapid.IntRange(1, 20).Draw(t, "states")})
+		r, err := Answer(context.Background(), m, Question{States: rapid.IntRange(1, 20).Draw(t, "states")}, Settings{Engine: engine})
 		if err != nil {
 			t.Fatal(err)
 		}

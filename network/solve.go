@@ -27,7 +27,13 @@ import (
 // that of float64; [num.ErrDigits]; or that of the context, soon after it has ended. m is not
 // modified.
 func Solve(ctx context.Context, m *Model, s Settings) (*Result, error) {
-	s, err := s.checked()
+	return Answer(ctx, m, Question{}, s)
+}
+
+// Answer solves a network as [Solve] does, and adds the answer to a question. The error is that of Solve, or an
+// *[num.InputError] for a question out of range.
+func Answer(ctx context.Context, m *Model, q Question, s Settings) (*Result, error) {
+	ask, err := newRequest(q, s)
 	if err != nil {
 		return nil, err
 	}
@@ -35,11 +41,11 @@ func Solve(ctx context.Context, m *Model, s Settings) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := newProblem(sys, s)
+	p, err := newProblem(sys, ask.Settings)
 	if err != nil {
 		return nil, err
 	}
-	list, err := p.solve(ctx, s, [][]int{p.Most})
+	list, err := p.solve(ctx, ask, [][]int{p.Most})
 	if err != nil {
 		return nil, err
 	}
@@ -63,27 +69,34 @@ func newProblem(sys *system, s Settings) (problem, error) {
 // maxPrecision is how many bits an enclosure has at most.
 const maxPrecision = 1 << 16
 
-// mostJobs is the largest Settings.MaxJobs.
+// mostJobs is the largest Question.MaxJobs.
 const mostJobs = 10000
 
-// checked returns s with the values that zeros stand for, or the error for one out of range.
-func (s Settings) checked() (Settings, error) {
+// A request is a question with settings, both valid.
+type request struct {
+	Question
+	Settings
+}
+
+// newRequest returns a request with defaults in place of zeros, or an error for a field out of range.
+func newRequest(q Question, s Settings) (request, error) {
+	r := request{q, s}
 	var err error
-	if s.RelTol, err = arithmetic.CheckEngine(s.Engine, s.RelTol); err != nil {
-		return s, err
+	if r.RelTol, err = arithmetic.CheckEngine(s.Engine, s.RelTol); err != nil {
+		return r, err
 	}
-	if s.MaxJobs < 0 || s.MaxJobs > mostJobs {
-		return s, input.Errorf("MaxJobs", s.MaxJobs, "an integer in 0..%d", mostJobs)
+	if q.MaxJobs < 0 || q.MaxJobs > mostJobs {
+		return r, input.Errorf("MaxJobs", q.MaxJobs, "an integer in 0..%d", mostJobs)
 	}
-	if s.States < 0 || s.States > mostStates {
-		return s, input.Errorf("States", s.States, "an integer in 0..%d", mostStates)
+	if q.States < 0 || q.States > mostStates {
+		return r, input.Errorf("States", q.States, "an integer in 0..%d", mostStates)
 	}
-	s.MaxBytes, err = arithmetic.CheckMaxBytes(s.MaxBytes)
-	return s, err
+	r.MaxBytes, err = arithmetic.CheckMaxBytes(s.MaxBytes)
+	return r, err
 }
 
 // solve returns the measures with several populations, up to those of the plan, by the engine that the settings ask for.
-func (p problem) solve(ctx context.Context, s Settings, at [][]int) ([]*Result, error) {
+func (p problem) solve(ctx context.Context, s request, at [][]int) ([]*Result, error) {
 	var results []*Result
 	if s.Engine == num.Exact {
 		return p.solveAt(ctx, s, num.Exact, 0, at)
@@ -128,7 +141,7 @@ func (p problem) solve(ctx context.Context, s Settings, at [][]int) ([]*Result, 
 }
 
 // explained says, of an enclosure that is too large, which tolerance float64 meets.
-func (s Settings) explained(err error, results []*Result) error {
+func (s request) explained(err error, results []*Result) error {
 	var large *num.TooLargeError
 	if s.Engine == num.Enclose || !errors.As(err, &large) {
 		return err
@@ -146,14 +159,14 @@ func (s Settings) explained(err error, results []*Result) error {
 }
 
 // solveAt returns the measures with several populations, up to those of the plan, by one engine.
-func (p problem) solveAt(ctx context.Context, s Settings, engine num.Engine, prec uint, at [][]int) ([]*Result, error) {
+func (p problem) solveAt(ctx context.Context, s request, engine num.Engine, prec uint, at [][]int) ([]*Result, error) {
 	results := make([]*Result, len(at))
 	measures, err := p.measures(ctx, s, engine, prec, at, results)
 	if err != nil {
 		return nil, err
 	}
 	for n, r := range results {
-		a := &answer{problem: problem{p.With(at[n]), p.model}, one: arithmetic.One(engine, prec), settings: s, measures: measures[n], result: r}
+		a := &answer{problem: problem{p.With(at[n]), p.model}, one: arithmetic.One(engine, prec), request: s, measures: measures[n], result: r}
 		if err := a.fill(ctx); err != nil {
 			return nil, err
 		}
@@ -162,7 +175,7 @@ func (p problem) solveAt(ctx context.Context, s Settings, engine num.Engine, pre
 }
 
 // measures returns what is known of stations that closed chains visit, and fills results with by which method.
-func (p problem) measures(ctx context.Context, s Settings, engine num.Engine, prec uint, at [][]int, results []*Result) ([]*convolution.Result, error) {
+func (p problem) measures(ctx context.Context, s request, engine num.Engine, prec uint, at [][]int, results []*Result) ([]*convolution.Result, error) {
 	one := arithmetic.One(engine, prec)
 	list := make([]*convolution.Result, len(at))
 	if len(p.Order) > 0 && !p.AreEqual() {

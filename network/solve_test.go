@@ -291,7 +291,7 @@ func TestSolveIsSumOverStates(t *testing.T) {
 		}
 		c := takeCensus(m)
 		for _, engine := range []num.Engine{num.Exact, num.Float, num.Enclose} {
-			r, err := network.Solve(t.Context(), m, network.Settings{Engine: engine, MaxJobs: 4})
+			r, err := network.Answer(t.Context(), m, network.Question{MaxJobs: 4}, network.Settings{Engine: engine})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -356,10 +356,16 @@ func TestDemandsFarApart(t *testing.T) {
 
 func TestSettingsAreChecked(t *testing.T) {
 	for path, s := range map[string]network.Settings{
-		"Engine": {Engine: "decimal"}, "RelTol": {RelTol: 1}, "MaxJobs": {MaxJobs: -1}, "MaxBytes": {MaxBytes: -1},
+		"Engine": {Engine: "decimal"}, "RelTol": {RelTol: 1}, "MaxBytes": {MaxBytes: -1},
 	} {
 		var bad *num.InputError
 		if _, err := network.Solve(t.Context(), oneChain(3, 3), s); !errors.As(err, &bad) || bad.Path != path {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+	for path, q := range map[string]network.Question{"MaxJobs": {MaxJobs: -1}, "States": {States: 10_001}} {
+		var bad *num.InputError
+		if _, err := network.Answer(t.Context(), oneChain(3, 3), q, network.Settings{}); !errors.As(err, &bad) || bad.Path != path {
 			t.Errorf("%s: %v", path, err)
 		}
 	}

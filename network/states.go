@@ -83,12 +83,12 @@ func (a *answer) likely(ctx context.Context, all []stationMeasure) error {
 				if err := ctx.Err(); err != nil {
 					return err
 				}
-				next[m] = s.extend(populations, m, choices, a.settings.States)
+				next[m] = s.extend(populations, m, choices, a.request.States)
 			}
 		}
 		found, levels, choices = append(found, s), append(levels, next), next
 	}
-	states := make([][][]int, 0, a.settings.States) // by station, of each state
+	states := make([][][]int, 0, a.request.States) // by station, of each state
 	for r := range choices[len(choices)-1] {
 		x, m := make([][]int, len(stations)), populations.States-1
 		for n := len(stations) - 1; n >= 0; n-- {
@@ -127,14 +127,14 @@ func (a *answer) checkSearch(stations []int, populations lattice.Box) error {
 		}
 		pairs += of
 	}
-	bytes := points * float64(len(stations)*a.settings.States) * bytesOfChoice
-	if pairs <= mostPairs && bytes <= float64(a.settings.MaxBytes) {
+	bytes := points * float64(len(stations)*a.request.States) * bytesOfChoice
+	if pairs <= mostPairs && bytes <= float64(a.request.MaxBytes) {
 		return nil
 	}
-	bad := input.Errorf("States", a.settings.States, "fewer, or a smaller network: the search takes %.3g pairs of "+
+	bad := input.Errorf("States", a.request.States, "fewer, or a smaller network: the search takes %.3g pairs of "+
 		"populations, of at most %d, and keeps %.4g MiB, of at most %d", pairs, mostPairs, bytes/(1<<20),
-		a.settings.MaxBytes>>20)
-	return &num.TooLargeError{Input: bad, States: points, Bytes: bytes, Limit: a.settings.MaxBytes,
+		a.request.MaxBytes>>20)
+	return &num.TooLargeError{Input: bad, States: points, Bytes: bytes, Limit: a.request.MaxBytes,
 		Instead: []num.Remedy{num.Simulation}}
 }
 
@@ -321,7 +321,7 @@ func (a *answer) climbDown(ctx context.Context, i, jobs int) (list []stationStat
 			}
 		}
 		larger := slices.Clone(most)
-		for list = nil; len(queue) > 0 && len(list) < a.settings.States; {
+		for list = nil; len(queue) > 0 && len(list) < a.request.States; {
 			if err := ctx.Err(); err != nil {
 				return nil, err
 			}
@@ -365,7 +365,7 @@ func (a *answer) checkStates(i int, states float64) error {
 	if states <= mostOfStation {
 		return nil
 	}
-	bad := input.Errorf("States", a.settings.States, "fewer, or a smaller network: station %s has %.3g states or more "+
+	bad := input.Errorf("States", a.request.States, "fewer, or a smaller network: station %s has %.3g states or more "+
 		"that may be among the most likely; the search takes at most %d",
 		input.Quote(a.model.Stations[i].Name), states, mostOfStation)
 	return &num.TooLargeError{Input: bad, States: states, Bytes: bytesOfOneState * states,
@@ -414,13 +414,13 @@ func (a *answer) visit(
 		if inside && jobs <= open {
 			at, w := s.box.Number(n), weight(x)
 			seen[at] = seen[at].Add(w)
-			s.add(at, stationState{logOf(w), slices.Clone(x)}, a.settings.States)
+			s.add(at, stationState{logOf(w), slices.Clone(x)}, a.request.States)
 		}
 		if box.Next(x) < 0 {
 			break
 		}
 	}
-	return whole == nil || s.isComplete(whole, seen, a.settings.States), nil
+	return whole == nil || s.isComplete(whole, seen, a.request.States), nil
 }
 
 // add keeps a state if it is one of the most likely with its populations; among equals, the earlier

@@ -71,7 +71,7 @@ func TestLikelyStatesOfRankFunctions(t *testing.T) {
 		}
 		engine := rapid.SampledFrom([]num.Engine{num.Float, num.Enclose, num.Exact}).Draw(t, "engine")
 		states := rapid.IntRange(1, 12).Draw(t, "states")
-		r, err := network.Solve(context.Background(), m, network.Settings{Engine: engine, States: states})
+		r, err := network.Answer(context.Background(), m, network.Question{States: states}, network.Settings{Engine: engine})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -118,7 +118,7 @@ func TestLikelyStatesAddUpToDistributions(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := drawTotals(t, rapid.Bool().Draw(t, "open"))
 		const states = 40
-		r, err := network.Solve(context.Background(), m, network.Settings{MaxJobs: 3, States: states})
+		r, err := network.Answer(context.Background(), m, network.Question{MaxJobs: 3, States: states}, network.Settings{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -268,7 +268,7 @@ func TestLikelyStatesOfReferences(t *testing.T) {
 			one := network.Class{Name: c.Name, ArrivalRate: c.ArrivalRate, Visits: []network.Visit{v}}
 			m.Classes = append(m.Classes, one)
 		}
-		r, err := network.Solve(context.Background(), m, network.Settings{Engine: num.Exact, States: 1})
+		r, err := network.Answer(context.Background(), m, network.Question{States: 1}, network.Settings{Engine: num.Exact})
 		if err != nil {
 			t.Fatalf("%s: %v", ref.Name, err)
 		}
@@ -292,7 +292,7 @@ func TestLikelyStatesTooMany(t *testing.T) {
 		}
 		m.Classes = append(m.Classes, k)
 	}
-	_, err := network.Solve(context.Background(), m, network.Settings{Engine: num.Float, States: 3})
+	_, err := network.Answer(context.Background(), m, network.Question{States: 3}, network.Settings{Engine: num.Float})
 	var large *num.TooLargeError
 	if !errors.As(err, &large) || large.Input.Path != "States" {
 		t.Fatalf("error %v", err)
@@ -300,7 +300,7 @@ func TestLikelyStatesTooMany(t *testing.T) {
 	ends := &network.Model{Stations: m.Stations[:2], Classes: []network.Class{{Name: "c", Population: 20,
 		Visits: []network.Visit{{Station: 0, Count: one}, {Station: 1, Count: one}}}}}
 	err = oracle.CheckEnds(func(ctx context.Context) error {
-		_, err := network.Solve(ctx, ends, network.Settings{Engine: num.Float, States: 3})
+		_, err := network.Answer(ctx, ends, network.Question{States: 3}, network.Settings{Engine: num.Float})
 		return err
 	}, 10_000, 3)
 	if err != nil {
@@ -355,7 +355,7 @@ func TestRoutingWithinAQueue(t *testing.T) {
 			t.Fatal(err)
 		}
 		exact, err := oiqueue.StationaryExact(ctx, q)
-		found, solveErr := network.Solve(ctx, m, network.Settings{Engine: num.Exact, States: 6})
+		found, solveErr := network.Answer(ctx, m, network.Question{States: 6}, network.Settings{Engine: num.Exact})
 		if err != nil || solveErr != nil {
 			if (err == nil) != (solveErr == nil) {
 				t.Fatalf("the queue: %v; the network: %v", err, solveErr)
@@ -399,18 +399,18 @@ func TestLikelyStatesOfASweep(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := drawTotals(t, rapid.Bool().Draw(t, "open"))
 		most := int64(m.Classes[0].Population)
-		settings := network.Settings{Engine: num.Float, States: 5}
+		question, settings := network.Question{States: 5}, network.Settings{Engine: num.Float}
 		change := network.Change{Parameter: network.Population}
 		for n := int64(1); n <= most; n++ {
 			change.Values = append(change.Values, big.NewRat(n, 1))
 		}
-		list, err := network.Sweep(context.Background(), m, change, settings)
+		list, err := network.Sweep(context.Background(), m, change, question, settings)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for n, r := range list {
 			m.Classes[0].Population = n + 1
-			alone, err := network.Solve(context.Background(), m, settings)
+			alone, err := network.Answer(context.Background(), m, question, settings)
 			if err != nil {
 				t.Fatal(err)
 			}

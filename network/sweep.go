@@ -31,11 +31,11 @@ type Change struct {
 	Values    []*big.Rat // as the model takes them; populations are integers
 }
 
-// Sweep solves a network for each value of a parameter, all else being equal, and returns the results of [Solve] in the order of the values. All values of a
-// population come from the tables of the largest, in about the time of one solution. The error is that of Solve, and names the value where it is that of one;
+// Sweep answers a question about a network for each value of a parameter, all else being equal, and returns the results of [Answer] in the order of the values. All values of a
+// population come from the tables of the largest, in about the time of one solution. The error is that of Answer, and names the value where it is that of one;
 // populations are integers. m is not modified.
-func Sweep(ctx context.Context, m *Model, c Change, s Settings) ([]*Result, error) {
-	s, err := s.checked()
+func Sweep(ctx context.Context, m *Model, c Change, q Question, s Settings) ([]*Result, error) {
+	ask, err := newRequest(q, s)
 	if err != nil {
 		return nil, err
 	}
@@ -46,11 +46,11 @@ func Sweep(ctx context.Context, m *Model, c Change, s Settings) ([]*Result, erro
 		return nil, nil
 	}
 	if c.Parameter == Population {
-		return m.sweepPopulation(ctx, c, s)
+		return m.sweepPopulation(ctx, c, ask)
 	}
 	results, errs := make([]*Result, len(c.Values)), make([]error, len(c.Values))
 	solve := func(i int) {
-		results[i], errs[i] = Solve(ctx, m.changed(c, c.Values[i]), s)
+		results[i], errs[i] = Answer(ctx, m.changed(c, c.Values[i]), q, s)
 	}
 	solve(0) // says how large the lattice is
 	workers := 1
@@ -121,7 +121,7 @@ func (m *Model) changed(c Change, value *big.Rat) *Model {
 }
 
 // sweepPopulation solves for all populations on the lattice of the largest.
-func (m *Model) sweepPopulation(ctx context.Context, c Change, s Settings) ([]*Result, error) {
+func (m *Model) sweepPopulation(ctx context.Context, c Change, s request) ([]*Result, error) {
 	largest := slices.MaxFunc(c.Values, (*big.Rat).Cmp)
 	least := slices.MinFunc(c.Values, (*big.Rat).Cmp)
 	for _, v := range []*big.Rat{largest, least} { // what the other values are is between them
@@ -133,7 +133,7 @@ func (m *Model) sweepPopulation(ctx context.Context, c Change, s Settings) ([]*R
 	if err != nil {
 		return nil, fmt.Errorf("population %s: %w", largest.RatString(), err)
 	}
-	p, err := newProblem(sys, s)
+	p, err := newProblem(sys, s.Settings)
 	if err != nil {
 		return nil, err
 	}

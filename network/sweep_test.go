@@ -72,8 +72,8 @@ func TestSweepIsSolve(t *testing.T) {
 			size := k.Visits[c.Visit].MeanSize
 			c.Values = []*big.Rat{size, new(big.Rat).Quo(size, big.NewRat(5, 2))}
 		}
-		s := network.Settings{Engine: num.Exact, MaxJobs: 2}
-		list, err := network.Sweep(t.Context(), m, c, s)
+		q, s := network.Question{MaxJobs: 2}, network.Settings{Engine: num.Exact}
+		list, err := network.Sweep(t.Context(), m, c, q, s)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -89,7 +89,7 @@ func TestSweepIsSolve(t *testing.T) {
 				of.Visits = slices.Clone(of.Visits)
 				of.Visits[c.Visit].MeanSize = v
 			}
-			want, err := network.Solve(t.Context(), &n, s)
+			want, err := network.Answer(t.Context(), &n, q, s)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -114,14 +114,14 @@ func TestListsAreTables(t *testing.T) {
 		c.Values = append(c.Values, big.NewRat(1+n, 1))
 	}
 	for _, engine := range []num.Engine{num.Exact, num.Float} {
-		s := network.Settings{Engine: engine, MaxJobs: 5}
-		list, err := network.Sweep(t.Context(), m, c, s)
+		q, s := network.Question{MaxJobs: 5}, network.Settings{Engine: engine}
+		list, err := network.Sweep(t.Context(), m, c, q, s)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for i, v := range c.Values {
 			m.Classes[0].Population = int(v.Num().Int64())
-			r, err := network.Solve(t.Context(), m, s)
+			r, err := network.Answer(t.Context(), m, q, s)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -140,7 +140,7 @@ func TestSweepRefuses(t *testing.T) {
 		"values[1]": {Parameter: network.Population, Values: []*big.Rat{big.NewRat(1, 1), big.NewRat(1, 2)}},
 		"values[0]": {Parameter: network.MeanSize, Values: []*big.Rat{new(big.Rat)}},
 	} {
-		_, err := network.Sweep(t.Context(), m, c, network.Settings{})
+		_, err := network.Sweep(t.Context(), m, c, network.Question{}, network.Settings{})
 		var bad *num.InputError
 		if !errors.As(err, &bad) || bad.Path != path {
 			t.Errorf("%s: %v", path, err)
@@ -270,7 +270,7 @@ func TestToleranceWithinReach(t *testing.T) {
 func TestDigitsDoNotDependOnCores(t *testing.T) {
 	m := manyChains(3, 16, 6, true)
 	solve := func() *network.Result {
-		r, err := network.Solve(t.Context(), m, network.Settings{Engine: num.Float, MaxJobs: 3})
+		r, err := network.Answer(t.Context(), m, network.Question{MaxJobs: 3}, network.Settings{Engine: num.Float})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -88,7 +88,7 @@ func drawInteractive(ctx context.Context, f *plots.Figure, runs []interactiveRun
 	for n := int64(1); n <= mostUsers; n++ {
 		populations = append(populations, big.NewRat(n, 1))
 	}
-	exact, err := network.Sweep(ctx, interactive(1), network.Change{Parameter: network.Population, Values: populations}, network.Settings{})
+	exact, err := network.Sweep(ctx, interactive(1), network.Change{Parameter: network.Population, Values: populations}, network.Question{}, network.Settings{})
 	if err != nil {
 		return err
 	}

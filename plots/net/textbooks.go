@@ -71,7 +71,7 @@ func textbooks(ctx context.Context, _ plots.Effort, f *plots.Figure) error {
 		for n := int64(1); n <= mostJobs; n++ {
 			populations = append(populations, big.NewRat(n, 1))
 		}
-		exact, err := network.Sweep(ctx, bookModel(1, servers), network.Change{Parameter: network.Population, Values: populations}, network.Settings{})
+		exact, err := network.Sweep(ctx, bookModel(1, servers), network.Change{Parameter: network.Population, Values: populations}, network.Question{}, network.Settings{})
 		if err != nil {
 			return err
 		}

@@ -64,7 +64,7 @@ func TestStations(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := network.Solve(t.Context(), m, network.Settings{Engine: num.Exact, MaxJobs: 2})
+	r, err := network.Answer(t.Context(), m, network.Question{MaxJobs: 2}, network.Settings{Engine: num.Exact})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -28,6 +28,7 @@ import (
 // A question holds what the flags ask for.
 type question struct {
 	binding     *cli.Binding
+	asked       network.Question
 	settings    network.Settings
 	factors     []*big.Rat // they multiply the arrival rates; nil for the model as it is
 	populations populations
@@ -50,9 +51,9 @@ func New() *cobra.Command {
 	f.binding = b
 	b.Engine(&s.Engine)
 	b.Tol(&s.RelTol)
-	b.Int(&s.MaxJobs, "MaxJobs", "distribution", 10_000,
+	b.Int(&f.asked.MaxJobs, "MaxJobs", "distribution", 10_000,
 		"also give the probabilities of 0, ..., `N` jobs at each station, N from 1 to 10000")
-	b.Int(&s.States, "States", "states", 10_000,
+	b.Int(&f.asked.States, "States", "states", 10_000,
 		"also give the `N` most likely states, how many jobs of each class are at each station, N from 1 to 10000")
 	b.Memory(&s.MaxBytes)
 	b.Remedy(num.Bounds, "bounds")

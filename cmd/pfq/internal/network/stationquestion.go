@@ -163,11 +163,11 @@ const manyStates = 50_000
 func (n stations) means(ctx context.Context, f *question, q command.Query) (*network.Result, error) {
 	s := f.settings
 	if s.Engine != num.Auto {
-		return network.Solve(ctx, n.Model, s)
+		return network.Answer(ctx, n.Model, f.asked, s)
 	}
 	quick := s
 	quick.Engine = num.Float
-	r, err := network.Solve(ctx, n.Model, quick)
+	r, err := network.Answer(ctx, n.Model, f.asked, quick)
 	switch {
 	case err != nil:
 	case r.RelativeErrorBound <= s.RelTol:
@@ -177,7 +177,7 @@ func (n stations) means(ctx context.Context, f *question, q command.Query) (*net
 			"about 20 times as long. For the answer of float64, give --tol %s or --engine float\n",
 			r.RelativeErrorBound, tolAbove(r.RelativeErrorBound))
 	}
-	return network.Solve(ctx, n.Model, s)
+	return network.Answer(ctx, n.Model, f.asked, s)
 }
 
 // tolAbove returns the smallest one-digit number above a bound, as a flag takes it.
@@ -223,7 +223,7 @@ func (n stations) sweep(f *question, q command.Query, limits *network.Stability)
 	class := f.populations.row
 	results, err := command.WithProgress(q, func(ctx context.Context) ([]*network.Result, error) {
 		change := network.Change{Parameter: network.Population, Class: class, Values: f.populations.list}
-		return network.Sweep(ctx, n.Model, change, f.settings)
+		return network.Sweep(ctx, n.Model, change, f.asked, f.settings)
 	})
 	var bad *input.Error
 	if errors.As(err, &bad) && bad.Path == input.Index("classes", class)+".population" {
