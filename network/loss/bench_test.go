@@ -12,7 +12,7 @@ func BenchmarkErlangB(b *testing.B) {
 	for _, engine := range []num.Engine{num.Float, num.Enclose} {
 		b.Run(fmt.Sprintf("servers=1000000/engine=%s", engine), func(b *testing.B) {
 			for b.Loop() {
-				if _, err := loss.ErlangB(ctx, 1_000_000, rat(999_000, 1), loss.Settings{Engine: engine}); err != nil {
+				if _, err := loss.ErlangB(ctx, 1_000_000, rat(999_000, 1), loss.FormulaSettings{Engine: engine}); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -16,7 +16,7 @@ import (
 //
 // in O(n) operations and no memory. It has bounds, Low and High, or is a fraction. The error is a *[num.InputError], a *[num.TooLargeError] for
 // fractions that would be too long, or that of the context.
-func ErlangB(ctx context.Context, n int, load *big.Rat, s Settings) (num.Value, error) {
+func ErlangB(ctx context.Context, n int, load *big.Rat, s FormulaSettings) (num.Value, error) {
 	return formula(n, load, s, func(one arithmetic.Number) (arithmetic.Number, error) { return inverseB(ctx, n, load, one) },
 		func(inverse arithmetic.Number) arithmetic.Number { return inverse.One().Quo(inverse) })
 }
@@ -26,7 +26,7 @@ func ErlangB(ctx context.Context, n int, load *big.Rat, s Settings) (num.Value, 
 //	C = B / (1 - ρ + ρ B).
 //
 // The error is that of [ErlangB], or an [*UnstableError] if a >= n.
-func ErlangC(ctx context.Context, n int, load *big.Rat, s Settings) (num.Value, error) {
+func ErlangC(ctx context.Context, n int, load *big.Rat, s FormulaSettings) (num.Value, error) {
 	if n < 1 || n > maxUnits {
 		return num.Value{}, input.Errorf("n", n, "an integer from 1 to %d", maxUnits)
 	}
@@ -50,7 +50,7 @@ func ErlangC(ctx context.Context, n int, load *big.Rat, s Settings) (num.Value, 
 //	1/E(0) = 1,  1/E(n) = 1 + n/((N-n) a) 1/E(n-1),
 //
 // 0 if n >= N: what the other N-1 sources do to the servers. The error is that of [ErlangB].
-func Engset(ctx context.Context, n, sources int, load *big.Rat, s Settings) (num.Value, error) {
+func Engset(ctx context.Context, n, sources int, load *big.Rat, s FormulaSettings) (num.Value, error) {
 	if sources < 1 || sources > maxUnits {
 		return num.Value{}, input.Errorf("sources", sources, "an integer from 1 to %d", maxUnits)
 	}
@@ -113,19 +113,19 @@ func inverseFloat(ctx context.Context, n int, factor func(j int) arithmetic.Numb
 }
 
 // formula evaluates a function of the end of a recursion with the engine of the settings.
-func formula(n int, load *big.Rat, s Settings, recursion func(one arithmetic.Number) (arithmetic.Number, error), answer func(arithmetic.Number) arithmetic.Number) (num.Value, error) {
+func formula(n int, load *big.Rat, s FormulaSettings, recursion func(one arithmetic.Number) (arithmetic.Number, error), answer func(arithmetic.Number) arithmetic.Number) (num.Value, error) {
 	if n < 0 || n > maxUnits {
 		return num.Value{}, input.Errorf("n", n, "an integer from 0 to %d", maxUnits)
 	}
 	if err := input.CheckNumber("load", load, input.Positive); err != nil {
 		return num.Value{}, err
 	}
-	s, err := s.checked()
+	tol, err := arithmetic.CheckEngine(s.Engine, s.RelTol)
 	if err != nil {
 		return num.Value{}, err
 	}
 	m := &Model{Classes: []Class{{ArrivalRate: load}}}
-	return arithmetic.Climb(s.ladder(), func(engine num.Engine, prec uint) (num.Value, float64, error) {
+	return arithmetic.Climb(ladder(s.Engine, tol), func(engine num.Engine, prec uint) (num.Value, float64, error) {
 		if err := m.checkExact(engine, float64(n), 2*float64(n), float64(n)); err != nil {
 			return num.Value{}, 0, err
 		}

@@ -20,7 +20,7 @@ func TestErlangBOfTables(t *testing.T) {
 		servers int
 		load    *big.Rat
 	}{{1, rat(101, 10000)}, {2, rat(153, 1000)}, {5, rat(136, 100)}, {10, rat(446, 100)}, {20, rat(1203, 100)}, {50, rat(379, 10)}, {100, rat(841, 10)}} {
-		v, err := loss.ErlangB(t.Context(), c.servers, c.load, loss.Settings{})
+		v, err := loss.ErlangB(t.Context(), c.servers, c.load, loss.FormulaSettings{})
 		if err != nil || math.Abs(v.Float-0.01) > 1e-4 {
 			t.Errorf("%d servers: %v, %v", c.servers, v.Float, err)
 		}
@@ -43,7 +43,7 @@ func TestFormulas(t *testing.T) {
 		n := rapid.IntRange(1, 12).Draw(t, "servers")
 		a := rat(rapid.Int64Range(1, 99).Draw(t, "load"), rapid.Int64Range(1, 20).Draw(t, "over"))
 		b := literalB(n, a)
-		enclosed(t, "B", b, func(s loss.Settings) (num.Value, error) { return loss.ErlangB(ctx, n, a, s) })
+		enclosed(t, "B", b, func(s loss.FormulaSettings) (num.Value, error) { return loss.ErlangB(ctx, n, a, s) })
 		one := &loss.Model{Room: n, Classes: []loss.Class{{Name: "a", ArrivalRate: a}}}
 		r := solve(t, one, num.Exact)
 		equal(t, "B of Solve", r.Classes[0].Blocking, b)
@@ -61,7 +61,7 @@ func TestFormulas(t *testing.T) {
 			sum = addUp(sum, term)
 		}
 		e := quo(term, sum)
-		enclosed(t, "Engset", e, func(s loss.Settings) (num.Value, error) { return loss.Engset(ctx, n, sources, a, s) })
+		enclosed(t, "Engset", e, func(s loss.FormulaSettings) (num.Value, error) { return loss.Engset(ctx, n, sources, a, s) })
 		one.Classes[0].Sources = sources
 		equal(t, "Engset of Solve", solve(t, one, num.Exact).Classes[0].Blocking, e)
 
@@ -69,7 +69,7 @@ func TestFormulas(t *testing.T) {
 			// C = (a^n/n! n/(n-a)) / (Σ_{j<n} a^j/j! + a^n/n! n/(n-a)), in units of the sum up to n
 			top := mul(b, quo(rat(int64(n), 1), new(big.Rat).Sub(rat(int64(n), 1), a)))
 			c := quo(top, addUp(new(big.Rat).Sub(rat(1, 1), b), top))
-			enclosed(t, "C", c, func(s loss.Settings) (num.Value, error) { return loss.ErlangC(ctx, n, a, s) })
+			enclosed(t, "C", c, func(s loss.FormulaSettings) (num.Value, error) { return loss.ErlangC(ctx, n, a, s) })
 			load, _ := quo(a, rat(int64(n), 1)).Float64()
 			if want, _ := c.Float64(); math.Abs(erlang.C(n, load)-want) > 1e-12*want { // 1 - load >= 1/240 costs three digits
 				t.Errorf("C(%d, %v) in float64 = %v, want %v", n, load, erlang.C(n, load), want)
@@ -94,10 +94,10 @@ func sumBelow(n int, a *big.Rat) *big.Rat {
 }
 
 // enclosed holds a formula in all engines against a fraction.
-func enclosed(t oracle.Tester, what string, want *big.Rat, formula func(loss.Settings) (num.Value, error)) {
+func enclosed(t oracle.Tester, what string, want *big.Rat, formula func(loss.FormulaSettings) (num.Value, error)) {
 	t.Helper()
 	for _, engine := range []num.Engine{num.Float, num.Enclose, num.Exact} {
-		v, err := formula(loss.Settings{Engine: engine})
+		v, err := formula(loss.FormulaSettings{Engine: engine})
 		if err != nil {
 			t.Fatalf("%s, %s: %v", what, engine, err)
 		}
@@ -116,7 +116,7 @@ func enclosed(t oracle.Tester, what string, want *big.Rat, formula func(loss.Set
 func TestAMillionServers(t *testing.T) {
 	const n = 1_000_000
 	b := func(load int64) num.Value {
-		v, err := loss.ErlangB(t.Context(), n, rat(load, 1), loss.Settings{})
+		v, err := loss.ErlangB(t.Context(), n, rat(load, 1), loss.FormulaSettings{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -131,7 +131,7 @@ func TestAMillionServers(t *testing.T) {
 	if v := b(985_000); math.Abs(math.Log(v.Float)-(n*(0.015+math.Log1p(-0.015))-math.Log(2*math.Pi*n)/2)) > 1e-6 {
 		t.Errorf("far below: %v", v.Float)
 	}
-	v, err := loss.ErlangB(t.Context(), n, rat(1, 2), loss.Settings{}) // some 10^-5868522
+	v, err := loss.ErlangB(t.Context(), n, rat(1, 2), loss.FormulaSettings{}) // some 10^-5868522
 	if low, _ := v.Interval(); err != nil || v.Float != 0 || low.Low.Sign() <= 0 || low.RelWidth() > 1e-8 {
 		t.Errorf("next to nothing: %v in [%v, %v], %v", v.Float, v.Low, v.High, err)
 	}
@@ -140,26 +140,25 @@ func TestAMillionServers(t *testing.T) {
 // What is out of range is refused.
 func TestBadFormulas(t *testing.T) {
 	for i, ask := range []func() (num.Value, error){
-		func() (num.Value, error) { return loss.ErlangB(ctx, -1, rat(1, 1), loss.Settings{}) },
-		func() (num.Value, error) { return loss.ErlangB(ctx, 1, rat(0, 1), loss.Settings{}) },
-		func() (num.Value, error) { return loss.ErlangB(ctx, 1, nil, loss.Settings{}) },
-		func() (num.Value, error) { return loss.ErlangB(ctx, 1, rat(1, 1), loss.Settings{Engine: "fast"}) },
-		func() (num.Value, error) { return loss.ErlangB(ctx, 1, rat(1, 1), loss.Settings{RelTol: 1}) },
-		func() (num.Value, error) { return loss.ErlangB(ctx, 1, rat(1, 1), loss.Settings{MaxBytes: -1}) },
-		func() (num.Value, error) { return loss.ErlangC(ctx, 0, rat(1, 1), loss.Settings{}) },
-		func() (num.Value, error) { return loss.ErlangC(ctx, 1, nil, loss.Settings{}) },
-		func() (num.Value, error) { return loss.Engset(ctx, 1, 0, rat(1, 1), loss.Settings{}) },
+		func() (num.Value, error) { return loss.ErlangB(ctx, -1, rat(1, 1), loss.FormulaSettings{}) },
+		func() (num.Value, error) { return loss.ErlangB(ctx, 1, rat(0, 1), loss.FormulaSettings{}) },
+		func() (num.Value, error) { return loss.ErlangB(ctx, 1, nil, loss.FormulaSettings{}) },
+		func() (num.Value, error) { return loss.ErlangB(ctx, 1, rat(1, 1), loss.FormulaSettings{Engine: "fast"}) },
+		func() (num.Value, error) { return loss.ErlangB(ctx, 1, rat(1, 1), loss.FormulaSettings{RelTol: 1}) },
+		func() (num.Value, error) { return loss.ErlangC(ctx, 0, rat(1, 1), loss.FormulaSettings{}) },
+		func() (num.Value, error) { return loss.ErlangC(ctx, 1, nil, loss.FormulaSettings{}) },
+		func() (num.Value, error) { return loss.Engset(ctx, 1, 0, rat(1, 1), loss.FormulaSettings{}) },
 	} {
 		var bad *num.InputError
 		if v, err := ask(); !errors.As(err, &bad) || v.Float != 0 {
 			t.Errorf("%d: %v, error %v", i, v, err)
 		}
 	}
-	if _, err := loss.ErlangC(ctx, 3, rat(3, 1), loss.Settings{}); !errors.Is(err, num.ErrUnstable) {
+	if _, err := loss.ErlangC(ctx, 3, rat(3, 1), loss.FormulaSettings{}); !errors.Is(err, num.ErrUnstable) {
 		t.Errorf("unstable: error %v", err)
 	}
 	var large *num.TooLargeError
-	if _, err := loss.ErlangB(ctx, 1_000_000, rat(1, 1), loss.Settings{Engine: num.Exact}); !errors.As(err, &large) || large.States != 1e6 {
+	if _, err := loss.ErlangB(ctx, 1_000_000, rat(1, 1), loss.FormulaSettings{Engine: num.Exact}); !errors.As(err, &large) || large.States != 1e6 {
 		t.Errorf("fractions of a million servers: error %v", err)
 	}
 }

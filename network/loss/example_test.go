@@ -39,7 +39,7 @@ limits:
 
 // Ten servers without a queue, at a load of five.
 func ExampleErlangB() {
-	b, err := loss.ErlangB(context.Background(), 10, big.NewRat(5, 1), loss.Settings{Engine: num.Exact})
+	b, err := loss.ErlangB(context.Background(), 10, big.NewRat(5, 1), loss.FormulaSettings{Engine: num.Exact})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -24,6 +24,13 @@ type Settings struct {
 	MaxBytes int64      // memory for tables; 0 means [num.DefaultMaxBytes]; at most 2 GiB if an int has 32 bits
 }
 
+// FormulaSettings tunes [ErlangB], [ErlangC] and [Engset]. The zero value means a tolerance of
+// [num.DefaultRelTol].
+type FormulaSettings struct {
+	Engine num.Engine // "" means Auto
+	RelTol float64    // relative tolerance for Auto and Enclose, in (0, 1); 0 means [num.DefaultRelTol]
+}
+
 // A Result holds the stationary measures of a system. Every number is within RelativeErrorBound of the exact value for the model as written;
 // one below 2^-1022, where the spacing of float64 is 2^-1074, is within that much more.
 type Result struct {

@@ -37,7 +37,7 @@ func Solve(ctx context.Context, m *Model, s Settings) (*Result, error) {
 		return nil, err
 	}
 	expanded, first := m.Expanded()
-	return arithmetic.Climb(s.ladder(), func(engine num.Engine, prec uint) (*Result, float64, error) {
+	return arithmetic.Climb(ladder(s.Engine, s.RelTol), func(engine num.Engine, prec uint) (*Result, float64, error) {
 		r, err := expanded.solve(ctx, engine, arithmetic.One(engine, prec), s)
 		if err != nil {
 			return nil, 0, err
@@ -56,8 +56,8 @@ func Solve(ctx context.Context, m *Model, s Settings) (*Result, error) {
 const maxPrecision = 1 << 14
 
 // ladder returns the engines and precisions that may answer.
-func (s Settings) ladder() arithmetic.Ladder {
-	return arithmetic.Ladder{Engine: s.Engine, RelTol: s.RelTol, MaxPrec: maxPrecision}
+func ladder(engine num.Engine, relTol float64) arithmetic.Ladder {
+	return arithmetic.Ladder{Engine: engine, RelTol: relTol, MaxPrec: maxPrecision}
 }
 
 // checked returns s with the values that zeros stand for, or the error for one out of range.

@@ -149,11 +149,11 @@ func TestContextEnds(t *testing.T) {
 		"graph, enclosed":    solve(graph, num.Enclose),
 		"tokens":             solve(tokens, num.Float),
 		"Erlang": func(ctx context.Context) error {
-			_, err := loss.ErlangB(ctx, 10_000_000, rat(1, 1), loss.Settings{})
+			_, err := loss.ErlangB(ctx, 10_000_000, rat(1, 1), loss.FormulaSettings{})
 			return err
 		},
 		"Erlang, exact": func(ctx context.Context) error {
-			_, err := loss.ErlangC(ctx, 4000, rat(7, 3), loss.Settings{Engine: num.Exact})
+			_, err := loss.ErlangC(ctx, 4000, rat(7, 3), loss.FormulaSettings{Engine: num.Exact})
 			return err
 		},
 	} {

@@ -148,7 +148,7 @@ func TestPoolsOfTokens(t *testing.T) {
 	}
 	m.Classes[1].Servers = m.Classes[0].Servers
 	r := solve(t, m, num.Exact)
-	want, err := loss.ErlangB(ctx, 50, rat(43, 1), loss.Settings{Engine: num.Exact})
+	want, err := loss.ErlangB(ctx, 50, rat(43, 1), loss.FormulaSettings{Engine: num.Exact})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -151,7 +151,7 @@ func checkSkills(ctx context.Context, f *plots.Figure) error {
 		if err != nil {
 			return err
 		}
-		want, err := loss.ErlangB(ctx, int(group), new(big.Rat).Mul(rho, big.NewRat(group, 1)), loss.Settings{Engine: num.Exact})
+		want, err := loss.ErlangB(ctx, int(group), new(big.Rat).Mul(rho, big.NewRat(group, 1)), loss.FormulaSettings{Engine: num.Exact})
 		if err != nil {
 			return err
 		}

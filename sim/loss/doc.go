@@ -18,7 +18,7 @@
 //	if err != nil {
 //		log.Fatal(err)
 //	}
-//	exact, err := loss.ErlangB(context.Background(), 10, big.NewRat(5, 1), loss.Settings{})
+//	exact, err := loss.ErlangB(context.Background(), 10, big.NewRat(5, 1), loss.FormulaSettings{})
 //	if err != nil {
 //		log.Fatal(err)
 //	}
