@@ -17,7 +17,7 @@ type LieSettings struct {
 	Evaluations int // allocations that the search computes at most; 0 means 5000
 
 	// MaxFactor, in [1, 1e9], is how many times too large a whole profile may be declared under max-min fairness; 0 means
-	// 1000.
+	// 1000. Under other policies it must be 0.
 	MaxFactor float64
 }
 
@@ -70,6 +70,9 @@ func BestLie(ctx context.Context, p *fluid.Pool, policy fluid.Policy, job int, s
 	}
 	if s.Evaluations < 0 {
 		return nil, input.Errorf("Evaluations", s.Evaluations, "a positive integer, or 0 for 5000")
+	}
+	if s.MaxFactor != 0 && policy != fluid.MaxMin {
+		return nil, input.Errorf("MaxFactor", s.MaxFactor, "0: the size of a profile matters under max-min fairness only")
 	}
 	s.Evaluations, s.MaxFactor = cmp.Or(s.Evaluations, 5000), cmp.Or(s.MaxFactor, 1000)
 	if !(s.MaxFactor >= 1 && s.MaxFactor <= 1e9) {

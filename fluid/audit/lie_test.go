@@ -287,9 +287,10 @@ func TestBestLieBadInput(t *testing.T) {
 		{fluid.PF, 2, LieSettings{}, "job"},
 		{"fair", 0, LieSettings{}, "policy"},
 		{fluid.PF, 0, LieSettings{Evaluations: -1}, "Evaluations"},
-		{fluid.PF, 0, LieSettings{MaxFactor: 0.5}, "MaxFactor"},
-		{fluid.PF, 0, LieSettings{MaxFactor: math.NaN()}, "MaxFactor"},
-		{fluid.PF, 0, LieSettings{MaxFactor: math.Inf(1)}, "MaxFactor"},
+		{fluid.MaxMin, 0, LieSettings{MaxFactor: 0.5}, "MaxFactor"},
+		{fluid.PF, 0, LieSettings{MaxFactor: 2}, "MaxFactor"},
+		{fluid.MaxMin, 0, LieSettings{MaxFactor: math.NaN()}, "MaxFactor"},
+		{fluid.MaxMin, 0, LieSettings{MaxFactor: math.Inf(1)}, "MaxFactor"},
 	} {
 		_, err := BestLie(context.Background(), classicPool(), test.policy, test.job, test.s)
 		var bad *input.Error
