@@ -13,6 +13,7 @@ import (
 
 	"productform/cluster"
 	"productform/internal/input"
+	"productform/num"
 )
 
 const (
@@ -29,24 +30,24 @@ type badText struct {
 
 var badJSON = []badText{
 	{`{"servers": `,
-		&cluster.SyntaxError{Line: 1, Column: 13, Reason: "the text ends within a value"}},
+		&num.SyntaxError{Line: 1, Column: 13, Reason: "the text ends within a value"}},
 	{`{"servers": [{"name": "s", "capacity": 1}], "classes": [{"name": "a", "arrival_rate": 1, "servers": ["s`,
-		&cluster.SyntaxError{Line: 1, Column: 104, Reason: "the text ends within a value"}},
+		&num.SyntaxError{Line: 1, Column: 104, Reason: "the text ends within a value"}},
 	{`{"servers": [{"name": "s" "capacity": 1}]}`,
-		&cluster.SyntaxError{Line: 1, Column: 27, Reason: "want a comma or }"}},
+		&num.SyntaxError{Line: 1, Column: 27, Reason: "want a comma or }"}},
 	{`{"servers": [], "classes": [],}`,
-		&cluster.SyntaxError{Line: 1, Column: 31, Reason: "a comma before }; want no comma after the last field"}},
+		&num.SyntaxError{Line: 1, Column: 31, Reason: "a comma before }; want no comma after the last field"}},
 	{`{"servers": [1,]}`,
-		&cluster.SyntaxError{Line: 1, Column: 16,
+		&num.SyntaxError{Line: 1, Column: 16,
 			Reason: "a comma before ], or a value missing; want no comma after the last value"}},
 	{`[1] 2`,
-		&cluster.SyntaxError{Line: 1, Column: 5, Reason: "text after the end of the JSON value"}},
+		&num.SyntaxError{Line: 1, Column: 5, Reason: "text after the end of the JSON value"}},
 	{goodModel + ` {}`,
-		&cluster.SyntaxError{Line: 1, Column: 110, Reason: "text after the end of the JSON value"}},
+		&num.SyntaxError{Line: 1, Column: 110, Reason: "text after the end of the JSON value"}},
 	{goodModel + ` ]`,
-		&cluster.SyntaxError{Line: 1, Column: 110, Reason: "text after the end of the JSON value"}},
+		&num.SyntaxError{Line: 1, Column: 110, Reason: "text after the end of the JSON value"}},
 	{`servers: []`,
-		&cluster.SyntaxError{Line: 1, Column: 1, Reason: "want a value; put texts in double quotes"}},
+		&num.SyntaxError{Line: 1, Column: 1, Reason: "want a value; put texts in double quotes"}},
 	{`[]`,
 		&input.Error{Line: 1, Value: "an array", Want: "an object with servers and classes"}},
 	{`"model"`,
@@ -86,7 +87,7 @@ var badJSON = []badText{
 	{`{"servers": [{"name": "s", "capacity": "NaN"}], "classes": []}`,
 		&input.Error{Line: 1, Path: "servers[0].capacity", Value: `"NaN"`, Want: `a number >= 0 (character 'N' at position 1; want a decimal or a fraction such as "2", "-0.5", "1e-3" or "4/5")`}},
 	{`{"servers": [{"name": "s", "capacity": NaN}], "classes": []}`,
-		&cluster.SyntaxError{Line: 1, Column: 40, Reason: "want a value; put texts in double quotes"}},
+		&num.SyntaxError{Line: 1, Column: 40, Reason: "want a value; put texts in double quotes"}},
 	{`{"servers": [{"name": "s", "capacity": "Inf"}], "classes": []}`,
 		&input.Error{Line: 1, Path: "servers[0].capacity", Value: `"Inf"`, Want: `a number >= 0 (character 'I' at position 1; want a decimal or a fraction such as "2", "-0.5", "1e-3" or "4/5")`}},
 	{`{"servers": [{"name": "s", "capacity": "1/0"}], "classes": []}`,
@@ -126,7 +127,7 @@ var badJSON = []badText{
 	{`{"servers": [{"name": "s", "capacity": 1}], "servers": [], "classes": []}`,
 		&input.Error{Line: 1, Path: "servers", Value: "an array", Want: "the field once; it is there already"}},
 	{goodModel + ` 7`,
-		&cluster.SyntaxError{Line: 1, Column: 110, Reason: "text after the end of the JSON value"}},
+		&num.SyntaxError{Line: 1, Column: 110, Reason: "text after the end of the JSON value"}},
 	{someServers + `"classes": [{"name": "a", "arrival_rate": 1, "servers": ["s1"]}, {"name": "a", "arrival_rate": 1, "servers": ["s1"]}]}`,
 		&input.Error{Line: 2, Path: "classes[1].name", Value: `"a"`, Want: "a name of its own; classes[0] has this one"}},
 	{someServers + `"classes": [{"arrival_rate": 1, "servers": ["s1"]}]}`,
@@ -197,15 +198,15 @@ var badJSON = []badText{
 	{``,
 		&input.Error{Value: "an empty file", Want: "a model with servers and classes"}},
 	{"\x00\x01PNG",
-		&cluster.SyntaxError{Line: 1, Column: 1, Reason: "byte 0x00; want text without control characters"}},
+		&num.SyntaxError{Line: 1, Column: 1, Reason: "byte 0x00; want text without control characters"}},
 	{"{\"servers\": [{\"name\": \"\xff\"}]}",
-		&cluster.SyntaxError{Line: 1, Column: 24, Reason: "byte 0xff; want text in UTF-8"}},
+		&num.SyntaxError{Line: 1, Column: 24, Reason: "byte 0xff; want text in UTF-8"}},
 	{`{
   "servers": [
     {"name": "s", capacity: 1}
   ]
 }`,
-		&cluster.SyntaxError{Line: 3, Column: 19, Reason: "want the name of a field in double quotes"}},
+		&num.SyntaxError{Line: 3, Column: 19, Reason: "want the name of a field in double quotes"}},
 	{`{"servers": [{"name": "a\u0000b", "capacity": 1}], "classes": []}`,
 		&input.Error{Line: 1, Path: "servers[0].name", Value: `"a\x00b"`, Want: "a name in UTF-8 without control characters"}},
 	{`{"servers": [{"name": "s", "capacity": 1}], "server groups!": []}`,
@@ -225,7 +226,7 @@ var badJSON = []badText{
 var badYAML = []badText{
 	{`servers: [
 `,
-		&cluster.SyntaxError{Line: 2, Column: 1, Reason: "a bracket or brace without its end"}},
+		&num.SyntaxError{Line: 2, Column: 1, Reason: "a bracket or brace without its end"}},
 	{`servers:
 - {name: s, capacity: 1_000}
 classes: []
@@ -264,7 +265,7 @@ classes: []
 	{`servers:
 - {name: s, capacity: 1 # one
 `,
-		&cluster.SyntaxError{Line: 2, Column: 3, Reason: "a bracket or brace without its end"}},
+		&num.SyntaxError{Line: 2, Column: 3, Reason: "a bracket or brace without its end"}},
 	{`servers:
 - {name: s, capacity: }
 classes: []
@@ -286,34 +287,34 @@ classes: []
 	{`servers: &x []
 classes: *x
 `,
-		&cluster.SyntaxError{Line: 1, Column: 10, Reason: "anchors and aliases are not read; write the value in full"}},
+		&num.SyntaxError{Line: 1, Column: 10, Reason: "anchors and aliases are not read; write the value in full"}},
 	{`servers: []
 classes: *x
 `,
-		&cluster.SyntaxError{Line: 2, Column: 10, Reason: "anchors and aliases are not read; write the value in full"}},
+		&num.SyntaxError{Line: 2, Column: 10, Reason: "anchors and aliases are not read; write the value in full"}},
 	{`<<: {}
 `,
-		&cluster.SyntaxError{Line: 1, Column: 1, Reason: "merge keys are not read; write the fields in full"}},
+		&num.SyntaxError{Line: 1, Column: 1, Reason: "merge keys are not read; write the fields in full"}},
 	{`servers:
 - {name: s, capacity: !!float 1}
 `,
-		&cluster.SyntaxError{Line: 2, Column: 23, Reason: "tags are not read; write the plain value"}},
+		&num.SyntaxError{Line: 2, Column: 23, Reason: "tags are not read; write the plain value"}},
 	{`? [servers]
 : []
 `,
-		&cluster.SyntaxError{Line: 1, Column: 3, Reason: "want a plain word as the name of a field"}},
+		&num.SyntaxError{Line: 1, Column: 3, Reason: "want a plain word as the name of a field"}},
 	{`servers: []
 ---
 classes: []
 `,
-		&cluster.SyntaxError{Line: 2, Column: 1, Reason: "a second document; want one model a file"}},
+		&num.SyntaxError{Line: 2, Column: 1, Reason: "a second document; want one model a file"}},
 	{`servers: []
 ...
 classes: []
 `,
-		&cluster.SyntaxError{Line: 3, Column: 1, Reason: "a second document; want one model a file"}},
+		&num.SyntaxError{Line: 3, Column: 1, Reason: "a second document; want one model a file"}},
 	{"servers:\n\t- {}\n",
-		&cluster.SyntaxError{Line: 2, Column: 1, Reason: "a tab; want spaces"}},
+		&num.SyntaxError{Line: 2, Column: 1, Reason: "a tab; want spaces"}},
 	{`# nothing
 `,
 		&input.Error{Value: "an empty file", Want: "a model with servers and classes"}},
@@ -334,18 +335,18 @@ classes: []
 		&input.Error{Line: 1, Path: "servers", Value: "an object", Want: "an array of servers"}},
 	{`servers: "abc
 `,
-		&cluster.SyntaxError{Line: 1, Column: 10, Reason: "a quote without its end"}},
+		&num.SyntaxError{Line: 1, Column: 10, Reason: "a quote without its end"}},
 	{`servers: @
 `,
-		&cluster.SyntaxError{Line: 1, Column: 10,
+		&num.SyntaxError{Line: 1, Column: 10,
 			Reason: "a character that no value starts with; want texts in quotes"}},
 	{`a: b: c
 `,
-		&cluster.SyntaxError{Line: 1, Column: 5, Reason: "a colon where there can be none; want each field on a line of its own, indented as the field above, or a value with a colon in quotes"}},
+		&num.SyntaxError{Line: 1, Column: 5, Reason: "a colon where there can be none; want each field on a line of its own, indented as the field above, or a value with a colon in quotes"}},
 	{`a: 1
  b: 2
 `,
-		&cluster.SyntaxError{Line: 2, Column: 3, Reason: "a colon where there can be none; want each field on a line of its own, indented as the field above, or a value with a colon in quotes"}},
+		&num.SyntaxError{Line: 2, Column: 3, Reason: "a colon where there can be none; want each field on a line of its own, indented as the field above, or a value with a colon in quotes"}},
 	{`servers:
 - {name: s, capacity: 1}
 classes:

@@ -82,7 +82,7 @@ const exactSize = 100_000
 // bottleneck max fair allocations, though that is rare; which one is taken depends neither on the order of rows nor on
 // units, except among ties.
 //
-// The error wraps an *[input.Error] for a bad pool or setting; for balanced fairness also if weights differ, or the
+// The error wraps an *[num.InputError] for a bad pool or setting; for balanced fairness also if weights differ, or the
 // states below the counts, Π_i (x_i + 1) over the different profiles, are too many. It is another one if float64 cannot
 // meet the conditions of a policy to 1e-9, if more than 300 different limits are reached under pf and bmf, or no bounds as near as the tolerance are found.
 func Allocate(ctx context.Context, p *Pool, policy Policy, s Settings) (*Allocation, error) {

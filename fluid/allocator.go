@@ -29,7 +29,7 @@ type kernel interface {
 }
 
 // NewAllocator returns an allocator for the jobs of a pool. It reads no counts of the pool. The error is that of
-// [Pool.Check], or an *[input.Error] for a policy that does not exist, or for a number beyond the range of the kernels.
+// [Pool.Check], or an *[num.InputError] for a policy that does not exist, or for a number beyond the range of the kernels.
 func NewAllocator(p *Pool, policy Policy) (*Allocator, error) {
 	if err := p.Check(); err != nil {
 		return nil, err
@@ -64,7 +64,7 @@ func (a *Allocator) newKernel() kernel {
 // up to about 3e-7 sqrt(M/m_i), where prices hang on differences that float64 hardly holds, such as those of profiles
 // nearly alike. After [Allocator.Forget] the digits depend on the counts only.
 //
-// The error is an *[input.Error] for counts that are not 0 or in [1e-100, 1e100], or with which digits would be lost
+// The error is an *[num.InputError] for counts that are not 0 or in [1e-100, 1e100], or with which digits would be lost
 // to underflow: under bottleneck max fairness if there are two resources or more and Σ count_i weight_i over the rows
 // of one profile is below 1e-280 of that of another. It is another one if the conditions of a policy are not met to
 // 1e-9.

@@ -119,7 +119,7 @@ func equalRows(p *problem) (class []int, need [][]float64) {
 
 func (b *balanced) Forget() {}
 
-// shares needs equal weights and whole counts. The error is an *[input.Error], also if the lattice has more than
+// shares needs equal weights and whole counts. The error is an *[num.InputError], also if the lattice has more than
 // maxBalancedStates points. One class needs no lattice, whatever its count.
 func (b *balanced) Shares(ctx context.Context, count, share []float64) error {
 	if b.unequal >= 0 {
@@ -333,7 +333,7 @@ func (b *balanced) sweepRow(from, to int, steps []step) {
 // Π_l y_l! Φ(y-e_k)/(y_k l_k).
 //
 // The c_k are at most x_k l_k, and Ψ at most Π_k x_k^x_k/x_k! over the classes with limits, for a step multiplies it by x_k/y_k
-// at most. The error is an *[input.Error] if that leaves the range of float64, or Ψ(x) comes so near to what is taken
+// at most. The error is an *[num.InputError] if that leaves the range of float64, or Ψ(x) comes so near to what is taken
 // for 0 that digits could be lost: that takes some hundred jobs with limits.
 func (b *balanced) limited(ctx context.Context) error {
 	grown := 0.0 // log of the bound of Ψ
@@ -396,7 +396,7 @@ const (
 
 // balanced returns the dominant share of one job of each row under balanced fairness, by the recursion over the whole
 // lattice of states below the counts; rows with equal profiles are one class, of which every job gets the same. The
-// error is an *[input.Error] if the weights differ or the states are too many.
+// error is an *[num.InputError] if the weights differ or the states are too many.
 func (e *Profiles) balanced(ctx context.Context) ([]*big.Rat, error) {
 	for i, w := range e.Weight {
 		if w.Cmp(e.Weight[0]) != 0 {

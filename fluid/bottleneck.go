@@ -109,7 +109,7 @@ func covers[T any](need [][]T, l, j int, compare func(a, b T) int) bool {
 func (b *bottleneck) Forget() {}
 
 // shares takes O(K) operations for K classes on one resource, on two mostly the same. On more, the path has about K
-// pieces in practice, of O(K J + J³) operations each. The error is an *[input.Error] if, with two resources or more,
+// pieces in practice, of O(K J + J³) operations each. The error is an *[num.InputError] if, with two resources or more,
 // Σ count_i weight_i over the rows of one profile is below 1e-280 of that of another; else it says that no allocation
 // was found whose residual is small.
 func (b *bottleneck) Shares(ctx context.Context, count, share []float64) error {

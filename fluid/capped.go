@@ -30,7 +30,7 @@ func newCapped(m method, p *problem) kernel {
 
 func (c *capped) Forget() { c.free.Forget() }
 
-// Shares writes the dominant shares. The error is that of the kernel, or an *[input.Error] if too many limits are reached.
+// Shares writes the dominant shares. The error is that of the kernel, or an *[num.InputError] if too many limits are reached.
 func (c *capped) Shares(ctx context.Context, count, share []float64) error {
 	c.last, c.taken = c.free, c.taken[:0]
 	for {

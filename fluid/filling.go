@@ -81,7 +81,7 @@ func (f *filling) Forget() {}
 // Beyond these numbers digits could be lost to underflow, or to overflow.
 const leastRate, mostRate, leastShare = 1e-290, 1e290, 1e-300
 
-// shares fills the resources. The error is an *[input.Error] for numbers too far apart for float64: counts beyond
+// shares fills the resources. The error is an *[num.InputError] for numbers too far apart for float64: counts beyond
 // 1e9 or so together with speeds that differ by hundreds of orders of magnitude.
 func (f *filling) Shares(ctx context.Context, count, share []float64) error {
 	f.start(count, share)

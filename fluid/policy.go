@@ -30,7 +30,7 @@ func (p Policy) Words() string {
 		BMF: "bottleneck max fairness", BF: "balanced fairness"}[p]
 }
 
-// Check returns an *[input.Error] at path for a policy that does not exist.
+// Check returns an *[num.InputError] at path for a policy that does not exist.
 func (p Policy) Check(path string) error {
 	for _, q := range Policies() {
 		if p == q {

@@ -48,7 +48,7 @@ func (j Job) WeightOf() *big.Rat { return num.OrOne(j.Weight) }
 
 const maxJobsInRow = 1_000_000_000
 
-// Check reports whether the pool makes sense. It returns nil or an error that wraps an *[input.Error] for the first
+// Check reports whether the pool makes sense. It returns nil or an error that wraps an *[num.InputError] for the first
 // entry that does not: there are resources and jobs, each with a name of its own among its kind, in UTF-8 without
 // control characters; capacities, weights and limits are positive; demands are not negative, as many as resources at most, and
 // not all 0; a row counts 1 to 1,000,000,000 jobs (0 stands for 1); numerators and denominators have at most 16,384

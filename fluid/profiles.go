@@ -72,7 +72,7 @@ type problem struct {
 	limit           []float64   // L_i d_i, +Inf where there is no limit; nil if there is none at all
 }
 
-// newProblem rounds a problem. The error is an *[input.Error] for a number beyond the range of the kernels; other says what
+// newProblem rounds a problem. The error is an *[num.InputError] for a number beyond the range of the kernels; other says what
 // else would do.
 func newProblem(e *Profiles, other string) (*problem, error) {
 	n := len(e.Need)

@@ -18,9 +18,6 @@ var (
 	ErrJobsComeAndGo = errors.New("this one is for jobs that come and go")
 )
 
-// A SyntaxError says where a file stops being JSON, YAML or text at all. It is that of package cluster.
-type SyntaxError = tree.SyntaxError
-
 // ReadPool reads a pool of jobs that stay, as JSON if the first character other than a space is { or [, else as YAML:
 //
 //	{"resources": [{"name": "cpu", "capacity": 9}, {"name": "ram", "capacity": 18}],
@@ -31,10 +28,10 @@ type SyntaxError = tree.SyntaxError
 // demand is of each task; of a resource not named it is 0. weight and count are 1 if missing, and without max_tasks
 // there is no limit.
 //
-// The error wraps an *[input.Error] with the path of the field, its value and what is accepted: for an unknown field
+// The error wraps an *[num.InputError] with the path of the field, its value and what is accepted: for an unknown field
 // (also [ErrJobsComeAndGo] if it is one of traffic.Read), a missing or repeated one, a resource that does not exist,
 // a value of another type, and all that [Pool.Check] refuses. Where the text is not JSON or YAML it is a
-// *[SyntaxError]. At most 64 MiB of JSON and 32 MiB of YAML are read, and 10,000,000 demands, rows of jobs times
+// *[num.SyntaxError]. At most 64 MiB of JSON and 32 MiB of YAML are read, and 10,000,000 demands, rows of jobs times
 // resources.
 func ReadPool(r io.Reader) (*Pool, error) { return readPool(r, tree.Auto) }
 

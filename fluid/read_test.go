@@ -15,6 +15,7 @@ import (
 
 	"productform/fluid"
 	"productform/internal/input"
+	"productform/num"
 )
 
 const (
@@ -89,7 +90,7 @@ const (
 
 var badPools = []badText{
 	{``, &input.Error{Value: "an empty file", Want: "a pool with resources and jobs"}},
-	{`{"resources": `, &fluid.SyntaxError{Line: 1, Column: 15, Reason: "the text ends within a value"}},
+	{`{"resources": `, &num.SyntaxError{Line: 1, Column: 15, Reason: "the text ends within a value"}},
 	{`[]`, &input.Error{Value: "an array", Want: "an object with resources and jobs"}},
 	{`{}`, &input.Error{Path: "resources", Want: wantResources}},
 	{`{"resources": [], "jobs": []}`, &input.Error{Path: "resources", Value: "[]", Want: "at least one resource"}},
@@ -143,14 +144,14 @@ var badPools = []badText{
 		&input.Error{Path: "jobs[0].mean_size", Value: "the number 2", Want: wantFields, Cause: fluid.ErrJobsComeAndGo}},
 	{`{` + one + `, "jobs": [{"name": "a", "demand": {"cpu": 1}, "declared": {}}]}`,
 		&input.Error{Path: "jobs[0].declared", Value: "an object", Want: wantFields, Cause: fluid.ErrJobsComeAndGo}},
-	{"resources: &r []\njobs: *r\n", &fluid.SyntaxError{Line: 1, Column: 12, Reason: "anchors and aliases are not read; write the value in full"}},
+	{"resources: &r []\njobs: *r\n", &num.SyntaxError{Line: 1, Column: 12, Reason: "anchors and aliases are not read; write the value in full"}},
 	{"resources:\n- {name: cpu, capacity: 010}\n", &input.Error{Path: "resources[0].capacity", Value: "010", Want: "a number > 0, without leading zeros (some read them as base eight)"}},
 }
 
 // isError says whether the error has the fields of the one wanted, but for the line of an entry.
 func isError(err, want error) bool {
 	var field *input.Error
-	var syntax *fluid.SyntaxError
+	var syntax *num.SyntaxError
 	switch want := want.(type) {
 	case *input.Error:
 		if !errors.As(err, &field) {
@@ -159,7 +160,7 @@ func isError(err, want error) bool {
 		got := *field
 		got.Line = 0
 		return got == *want
-	case *fluid.SyntaxError:
+	case *num.SyntaxError:
 		return errors.As(err, &syntax) && *syntax == *want
 	}
 	return false

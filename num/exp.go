@@ -5,8 +5,6 @@ import (
 	"math"
 	"math/big"
 	"math/bits"
-
-	"productform/internal/input"
 )
 
 // Throughout exp.go and log.go a real v is held as an integer V with a bound E: |V - v 2^w| <= E.
@@ -26,7 +24,7 @@ func ExpInterval(x *big.Float, prec uint) (Interval, error) {
 	}
 	switch {
 	case x.IsInf():
-		return Interval{}, input.Errorf("x", x, "a finite number")
+		return Interval{}, InputErrorf("x", x, "a finite number")
 	case x.Sign() == 0:
 		return point(1), nil
 	case x.MantExp(nil) > 31: // |x| >= 2^31 > 2^31 ln 2
@@ -158,7 +156,7 @@ func point(n int64) Interval {
 func checkPrec(prec uint) error {
 	const most = 1 << 30
 	if prec > most {
-		return input.Errorf("prec", prec, "at most %d bits", most)
+		return InputErrorf("prec", prec, "at most %d bits", most)
 	}
 	return nil
 }

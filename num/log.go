@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"math"
 	"math/big"
-
-	"productform/internal/input"
 )
 
 // LogInterval encloses the natural logarithm of x > 0 with a relative width of at most
@@ -20,7 +18,7 @@ func LogInterval(x *big.Float, prec uint) (Interval, error) {
 		return Interval{}, err
 	}
 	if x.Sign() <= 0 || x.IsInf() {
-		return Interval{}, input.Errorf("x", x, "a finite number > 0")
+		return Interval{}, InputErrorf("x", x, "a finite number > 0")
 	}
 	// x = m 2^k with 0.7 <= m < 1.4.
 	m := new(big.Float)

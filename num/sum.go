@@ -2,8 +2,6 @@ package num
 
 import (
 	"encoding/json"
-
-	"productform/internal/input"
 )
 
 // A Sum adds doubles with a running compensation, as if in twice the working precision. The
@@ -37,7 +35,7 @@ func (a *Sum) UnmarshalJSON(text []byte) error {
 		return err
 	}
 	if len(pair) != 2 {
-		return input.Errorf("", string(text), "a list of 2 numbers, a sum and what rounding lost of it")
+		return InputErrorf("", string(text), "a list of 2 numbers, a sum and what rounding lost of it")
 	}
 	a.hi, a.lo = pair[0], pair[1]
 	return nil

@@ -73,7 +73,7 @@ type Shortfall struct {
 // for Growth, whose 1 - u_j loses what cancels, and of witnesses that are as close it may hold either. 1000 rows and 8
 // resources of numbers that come from float64 take a tenth of a second then, and some seconds with tol = 0.
 //
-// The error is that of [fluid.Pool.Check], or an *[input.Error] for the tasks or tol.
+// The error is that of [fluid.Pool.Check], or an *[num.InputError] for the tasks or tol.
 func Audit(ctx context.Context, p *fluid.Pool, tasks []*big.Rat, tol *big.Rat) (*Report, error) {
 	if err := checkTasks(p, tasks); err != nil {
 		return nil, err

@@ -32,7 +32,7 @@ type IndexSet struct {
 
 // Indices returns indices of the allocation of tasks[i] >= 0 tasks to each job of row i: in fractions but for NashMean,
 // or enclosed within a factor 1 ± 2^-99, from numbers rounded to 128 bits, if the fractions would take more than about
-// a second. The error is that of [fluid.Pool.Check], or an *[input.Error] for the tasks or an index beyond the range of
+// a second. The error is that of [fluid.Pool.Check], or an *[num.InputError] for the tasks or an index beyond the range of
 // float64.
 func Indices(ctx context.Context, p *fluid.Pool, tasks []*big.Rat) (*IndexSet, error) {
 	if err := checkTasks(p, tasks); err != nil {

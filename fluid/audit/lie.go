@@ -52,7 +52,7 @@ type Lie struct {
 //
 // A profile with which float64 finds no allocation, as can happen under bottleneck max fairness, is passed over.
 //
-// The error is that of [fluid.Allocate] of the truth or of [fluid.NewAllocator], or an *[input.Error] for the row or a setting.
+// The error is that of [fluid.Allocate] of the truth or of [fluid.NewAllocator], or an *[num.InputError] for the row or a setting.
 func BestLie(ctx context.Context, p *fluid.Pool, policy fluid.Policy, job int, s LieSettings) (*Lie, error) {
 	if err := p.Check(); err != nil {
 		return nil, err

@@ -48,14 +48,14 @@ const (
 // ErrTooLarge says that [Solve] has no answer for the traffic with these settings, but simulation has.
 var ErrTooLarge = errors.New("too large to solve, but it can be simulated")
 
-// A TooLargeError says why [Solve] has no answer. It wraps [ErrTooLarge] and an *[input.Error] for the jobs or the
+// A TooLargeError says why [Solve] has no answer. It wraps [ErrTooLarge] and an *[num.InputError] for the jobs or the
 // setting with which it had one.
 type TooLargeError struct {
-	Input   *input.Error
-	Classes int      // that share resources, if they are too many for the policy; else 0
-	States  float64  // at least so many are needed, if that is too many; else 0
-	Jobs    string   // up to which these states go: "93 jobs of search and 122 of render"
-	Load    *big.Rat // the largest load of a resource of theirs, with States: as it nears 1 they grow without bound; else nil
+	Input   *num.InputError // the jobs or the setting
+	Classes int             // that share resources, if they are too many for the policy; else 0
+	States  float64         // at least so many are needed, if that is too many; else 0
+	Jobs    string          // up to which these states go: "93 jobs of search and 122 of render"
+	Load    *big.Rat        // the largest load of a resource of theirs, with States: as it nears 1 they grow without bound; else nil
 }
 
 func (e *TooLargeError) Error() string { return e.Input.Error() + "; " + ErrTooLarge.Error() }
@@ -177,7 +177,7 @@ func NewResult(t *Model, policy fluid.Policy) *Result {
 // shares (under max-min fairness, w_k d_k in place of the weight). What shares no resources is solved apart, so that
 // the three classes above are those of a part. One class alone has the closed form.
 //
-// The error is an *[UnstableError] if the load of some resource is 1 or more; it wraps an *[input.Error] for bad
+// The error is an *[UnstableError] if the load of some resource is 1 or more; it wraps an *[num.InputError] for bad
 // traffic or settings. It wraps [ErrTooLarge] too for more than three classes in a part, except under balanced
 // fairness, if more than MaxStates states are needed, and if the iteration does not converge to max(TruncationTol, 1e-7).
 // Errors of [fluid.NewAllocator] and [fluid.Allocator.Tasks] for the states of the chain are passed on: for numbers beyond the

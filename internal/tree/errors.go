@@ -5,21 +5,11 @@ import (
 	"strings"
 
 	"productform/internal/input"
+	"productform/num"
 )
 
-// A SyntaxError says where a file stops being JSON, YAML or text at all.
-type SyntaxError struct {
-	File         string // its name, empty if it has none
-	Line, Column int    // from 1; columns count characters
-	Reason       string
-}
-
-func (e *SyntaxError) Error() string {
-	if e.File != "" {
-		return fmt.Sprintf("%s:%d:%d: %s", e.File, e.Line, e.Column, e.Reason)
-	}
-	return fmt.Sprintf("line %d, column %d: %s", e.Line, e.Column, e.Reason)
-}
+// A SyntaxError is the error of a text that is not JSON or YAML. Package num declares it.
+type SyntaxError = num.SyntaxError
 
 // InFile returns the error of reading a tree with the name of the file.
 func InFile(name string, err error) error {

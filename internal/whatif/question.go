@@ -149,7 +149,7 @@ func levelsOf(percentiles []string) ([]*big.Rat, error) {
 func refusal(err error) Refusal {
 	r := Refusal{Error: reason(err)}
 	var bad *input.Error
-	var syntax *cluster.SyntaxError
+	var syntax *num.SyntaxError
 	switch {
 	case errors.As(err, &syntax):
 		r = Refusal{Error: syntax.Reason, Line: syntax.Line}

@@ -16,9 +16,6 @@ import (
 	"productform/live/wire"
 )
 
-// A SyntaxError says where a file stops being JSON, YAML or text at all.
-type SyntaxError = tree.SyntaxError
-
 // A File is a list of jobs as a user wrote it.
 type File struct {
 	Batch wire.Batch // its name is empty if the file gives none
@@ -47,7 +44,7 @@ type Upload struct {
 //	  work: 0.5
 //	  run: {kind: command, program: bill, args: [--year, "2026"], inputs: {rates.csv: data/rates.csv}, limit: 60s}
 //
-// The table of [Help] explains the fields. The error is a *[SyntaxError] where the text is neither, and otherwise an
+// The table of [Help] explains the fields. The error is a *[num.SyntaxError] where the text is neither, and otherwise an
 // *[num.InputError] with the line, the path of the field, its value and what is accepted. At most 64 MiB of JSON and
 // 32 MiB of YAML are read.
 func Read(r io.Reader) (*File, error) { return read(r, tree.Auto) }

@@ -120,7 +120,7 @@ func TestBadFiles(t *testing.T) {
 			continue
 		}
 		var bad *num.InputError
-		var syntax *jobfile.SyntaxError
+		var syntax *num.SyntaxError
 		if !errors.As(err, &bad) && !errors.As(err, &syntax) {
 			t.Errorf("%s: error %T", c.to, err)
 		}
@@ -279,7 +279,7 @@ func FuzzRead(f *testing.F) {
 		file, err := jobfile.Read(strings.NewReader(text))
 		if err != nil {
 			var bad *num.InputError
-			var syntax *jobfile.SyntaxError
+			var syntax *num.SyntaxError
 			if !errors.As(err, &bad) && !errors.As(err, &syntax) {
 				t.Errorf("error %T: %v", err, err)
 			}

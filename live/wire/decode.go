@@ -73,7 +73,7 @@ func Decode[M any, P interface {
 	return m, P(m).Check()
 }
 
-// jsonError says what is wrong with JSON as an [input.Error].
+// jsonError says what is wrong with JSON as an [num.InputError].
 func jsonError(err error) error {
 	var kind *json.UnmarshalTypeError
 	var syntax *json.SyntaxError

@@ -39,7 +39,7 @@ type Program struct {
 //	allow:
 //	  bill: {path: /opt/bill, sha256: 9f86d0..., args: [--user, "{task}"], seconds: 60}
 //
-// Only path has to be given. The error starts with the name of the file and wraps a *[tree.SyntaxError] or a
+// Only path has to be given. The error starts with the name of the file and wraps a *[num.SyntaxError] or a
 // *[num.InputError] with the line.
 func ReadAllowFile(name string) (Allow, error) {
 	a, err := tree.ReadFile(name, readAllow)

@@ -143,7 +143,9 @@ func TestBadFormulas(t *testing.T) {
 		func() (num.Value, error) { return loss.ErlangB(ctx, -1, rat(1, 1), loss.FormulaSettings{}) },
 		func() (num.Value, error) { return loss.ErlangB(ctx, 1, rat(0, 1), loss.FormulaSettings{}) },
 		func() (num.Value, error) { return loss.ErlangB(ctx, 1, nil, loss.FormulaSettings{}) },
-		func() (num.Value, error) { return loss.ErlangB(ctx, 1, rat(1, 1), loss.FormulaSettings{Engine: "fast"}) },
+		func() (num.Value, error) {
+			return loss.ErlangB(ctx, 1, rat(1, 1), loss.FormulaSettings{Engine: "fast"})
+		},
 		func() (num.Value, error) { return loss.ErlangB(ctx, 1, rat(1, 1), loss.FormulaSettings{RelTol: 1}) },
 		func() (num.Value, error) { return loss.ErlangC(ctx, 0, rat(1, 1), loss.FormulaSettings{}) },
 		func() (num.Value, error) { return loss.ErlangC(ctx, 1, nil, loss.FormulaSettings{}) },

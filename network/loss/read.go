@@ -10,9 +10,6 @@ import (
 	"productform/internal/tree"
 )
 
-// A SyntaxError says where a file stops being JSON, YAML or text at all.
-type SyntaxError = tree.SyntaxError
-
 // Read reads a model from a text in JSON, if its first character other than a space is { or [, or else in YAML:
 //
 //	room: 100                              # units that fit in all; any number if left out
@@ -33,7 +30,7 @@ type SyntaxError = tree.SyntaxError
 // a count of equal servers. In place of servers, "rank" gives the total rate of every set of classes:
 // [{classes: [en], rate: 2}, {classes: [fr], rate: 1}, {classes: [en, fr], rate: 2.5}].
 //
-// The error is a *[SyntaxError] or wraps a *[num.InputError] with the line and the path of the field: for an unknown, missing or repeated field, a
+// The error is a *[num.SyntaxError] or wraps a *[num.InputError] with the line and the path of the field: for an unknown, missing or repeated field, a
 // value of another type, and all that [Model.Check] refuses.
 func Read(r io.Reader) (*Model, error) { return read(r, tree.Auto) }
 

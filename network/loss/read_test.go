@@ -175,7 +175,7 @@ func TestReadFile(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 	_, err = loss.Read(strings.NewReader("{"))
-	var syntax *loss.SyntaxError
+	var syntax *num.SyntaxError
 	if !errors.As(err, &syntax) {
 		t.Errorf("error %v", err)
 	}

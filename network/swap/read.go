@@ -9,9 +9,6 @@ import (
 	"productform/internal/tree"
 )
 
-// A SyntaxError says where a file stops being JSON, YAML or text at all.
-type SyntaxError = tree.SyntaxError
-
 // Read reads a model from a text in JSON, if its first character other than a space is { or [, or else in YAML:
 //
 //	servers: [{name: s, capacity: 1}, {name: t, capacity: 2}]
@@ -24,7 +21,7 @@ type SyntaxError = tree.SyntaxError
 // In a closed queue classes have a population in place of the arrival rate, and "start: [a, b, b]" names the classes of the jobs at the start, the
 // oldest first.
 //
-// The error is a *[SyntaxError] or wraps a *[num.InputError] with the line and the path of the field: for an unknown, missing or repeated field, a
+// The error is a *[num.SyntaxError] or wraps a *[num.InputError] with the line and the path of the field: for an unknown, missing or repeated field, a
 // value of another type, and all that [Model.Check] refuses.
 func Read(r io.Reader) (*Model, error) { return read(r, tree.Auto) }
 
