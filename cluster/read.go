@@ -3,12 +3,8 @@ package cluster
 import (
 	"io"
 
-	"productform/internal/input"
 	"productform/internal/tree"
 )
-
-// A SyntaxError says where a file stops being JSON, YAML or text at all.
-type SyntaxError = tree.SyntaxError
 
 // ReadJSON reads a model from a JSON text:
 //
@@ -20,7 +16,7 @@ type SyntaxError = tree.SyntaxError
 // "1/10" are all one tenth. count is 1 if missing, as is mean_size. A class may have a mean_size of its own in place
 // of the model's.
 //
-// The error is a *[SyntaxError] where the text is not JSON, and otherwise wraps an *[num.InputError] with the path of
+// The error is a *[num.SyntaxError] where the text is not JSON, and otherwise wraps an *[num.InputError] with the path of
 // the field, its value and what is accepted: for an unknown, missing or repeated field, a value of another type, and
 // all that [Model.Check] refuses. At most 64 MiB are read.
 func ReadJSON(r io.Reader) (*Model, error) { return read(r, tree.JSON) }
@@ -37,18 +33,16 @@ func Read(r io.Reader) (*Model, error) { return read(r, tree.Auto) }
 // in .yaml or .yml, else as [Read]. Errors start with the name of the file.
 func ReadFile(name string) (*Model, error) { return tree.ReadFile(name, read) }
 
+func init() { tree.Register(decode) }
+
 // read reads a text and builds the model.
 func read(r io.Reader, format tree.Format) (*Model, error) {
 	root, err := tree.Read(r, format, "a model with servers and classes")
 	if err != nil {
 		return nil, err
 	}
-	return tree.Make(root, modelFile.Read)
+	return decode(root)
 }
 
-// Decode returns the model that is part of a larger file, at a path, as [Read] does a whole one. Errors have the line, and the path
-// in the larger file.
-func Decode(n *tree.Node, path string) (*Model, error) {
-	m, err := tree.Make(n, modelFile.Read)
-	return m, input.Inside(path, err)
-}
+// decode returns the model that a tree describes.
+func decode(root *tree.Node) (*Model, error) { return tree.Make(root, modelFile.Read) }

@@ -35,7 +35,7 @@ import (
 // In next, a name is a station that the class visits, station/class another class there, out the way out. Fields are those of
 // [Model] and its parts.
 //
-// The error is a *[SyntaxError], or wraps a *[num.InputError] with the line and the path of the field: for an unknown, missing or
+// The error is a *[num.SyntaxError], or wraps a *[num.InputError] with the line and the path of the field: for an unknown, missing or
 // repeated field, a value of another type, and all that [Model.Check] refuses.
 func Read(r io.Reader) (*Model, error) { return read(r, tree.Auto) }
 
@@ -43,18 +43,16 @@ func Read(r io.Reader) (*Model, error) { return read(r, tree.Auto) }
 // the name of the file.
 func ReadFile(name string) (*Model, error) { return tree.ReadFile(name, read) }
 
-// A SyntaxError says where a file stops being JSON, YAML or text at all.
-type SyntaxError = tree.SyntaxError
+func init() { tree.Register(decodeChecked) }
 
+// read reads a text and builds the model.
 func read(r io.Reader, format tree.Format) (*Model, error) {
 	root, err := tree.Read(r, format, "a network with stations and classes")
 	if err != nil {
 		return nil, err
 	}
-	return Decode(root)
+	return decodeChecked(root)
 }
 
-// Decode returns the model that a tree describes, with the errors of [Read].
-func Decode(root *tree.Node) (*Model, error) {
-	return tree.Make(root, decode)
-}
+// decodeChecked returns the model that a tree describes, with the errors of [Read].
+func decodeChecked(root *tree.Node) (*Model, error) { return tree.Make(root, decode) }

@@ -19,7 +19,7 @@ import (
 // nodes of the type ClassSwitch become branches of the stations before them. Jobs that change their class between the source and the first station arrive in the
 // class they have there. The cycle of a closed chain is from one visit of its first class to refNode to the next.
 //
-// The error is a *[network.SyntaxError], or wraps a *[num.InputError] with the line and the path of the field.
+// The error is a *[num.SyntaxError], or wraps a *[num.InputError] with the line and the path of the field.
 func Read(r io.Reader) (*network.Model, error) { return read(r, tree.Auto) }
 
 // ReadFile reads the file as JSON if its name ends in .json, as YAML if it ends in .yaml or .yml, else as [Read]. Errors start with
@@ -32,7 +32,7 @@ func read(r io.Reader, format tree.Format) (*network.Model, error) {
 		return nil, err
 	}
 	if root.Kind != tree.Object || !slices.Contains(root.Keys, "format") {
-		return network.Decode(root)
+		return tree.Decode[network.Model](root)
 	}
 	m, err := decode(root)
 	if err != nil {

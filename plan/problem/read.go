@@ -36,7 +36,7 @@ import (
 //
 // All but the model may be left out. The name of a file of the model is taken from folder on, unless it is absolute.
 //
-// The error is a [*cluster.SyntaxError] or wraps a *[num.InputError] with the line and the path of the field: for an unknown,
+// The error is a [*num.SyntaxError] or wraps a *[num.InputError] with the line and the path of the field: for an unknown,
 // missing or repeated field, a value of another type, and all that [Problem.Check] refuses.
 func Read(r io.Reader, folder string) (*Problem, error) { return read(r, tree.Auto, folder) }
 
@@ -179,7 +179,8 @@ func decodeModel(n *tree.Node, folder string) (*cluster.Model, error) {
 	case n == nil:
 		return nil, input.Errorf("model", "", "%s", wantModel)
 	case n.Kind == tree.Object:
-		return cluster.Decode(n, "model")
+		m, err := tree.Decode[cluster.Model](n)
+		return m, input.Inside("model", err)
 	}
 	name, err := n.Name("model")
 	if err != nil || name == "" {
