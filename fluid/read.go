@@ -74,7 +74,7 @@ var jobFile = file.Description[Job]{
 			input.Positive).Default(1).Example("2"),
 		file.Int("count", "equal jobs in this row", func(j *Job) *int { return &j.Count }, maxJobsInRow, "").
 			Default(1).Example("10"),
-		file.Rat("max_tasks", "most tasks that one job can run",
+		file.Rat("max_tasks", "maximum number of tasks that one job can run",
 			func(j *Job) **big.Rat { return &j.MaxTasks }, input.Positive).Otherwise("no limit").Example("3"),
 	},
 	Others: []string{"arrival_rate", "mean_size", "declared"}, OtherKind: ErrJobsComeAndGo,

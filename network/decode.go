@@ -46,7 +46,7 @@ var stationFile = file.Description[Station]{
 		file.Rat("rate", "work per unit of time of each", func(s *Station) **big.Rat { return &s.Rate },
 			input.Positive).Default(1).Example("2"),
 		file.List("rates",
-			"in place of servers: work per unit of time of all with 1, 2, ... jobs, the last also with more",
+			"in place of servers: total work per unit of time with 1, 2, ... jobs, the last one also with more",
 			"an array of rates",
 			func(s *Station) *[]*big.Rat { return &s.Rates }, number(input.Positive), file.Length{}).
 			Optional().Example("[1, 1.8, 2.4]"),
@@ -55,12 +55,12 @@ var stationFile = file.Description[Station]{
 			file.Length{Least: 1, One: "node", Many: "nodes"},
 			func(n *Node) string { return n.Name }).Ahead().Optional().
 			Example("[{name: n1, capacity: 1}]"),
-		file.Objects("limits", "most servers that classes hold together, each job one, for order and balanced "+
+		file.Objects("limits", "maximum number of servers that classes hold together, one per job, for order and balanced "+
 			"with servers; two sets are disjoint or one contains the other",
 			"an array of limits", func(s *Station) *[]Limit { return &s.Limits }, &limitFile,
 			file.Length{Least: 1, Most: maxLimits, One: "limit", Many: "limits"}, nil).Optional().
 			Example("[{classes: [web], most: 2}]"),
-		file.Objects("rank", "total rate while exactly these classes are there, for every set of the classes that come",
+		file.Objects("rank", "total rate while exactly these classes are present, for every set of the visiting classes",
 			"an array of sets of classes with their rates",
 			func(s *Station) *[]SetRate { return &s.Rank }, &rateFile, file.Length{}, nil).
 			Optional().Example("[{classes: [web], rate: 1}]"),
@@ -101,7 +101,7 @@ var tableFile = file.Description[Table]{
 	Fields: []file.Field[Table]{
 		file.Refs("classes", "names of all classes that visit the station", "",
 			func(t *Table) *[]int { return &t.Classes }, "classes", someClasses).Example("[web]"),
-		file.List("most", "most jobs of each of these classes", "an array of numbers of jobs",
+		file.List("most", "maximum number of jobs of each of these classes", "an array of numbers of jobs",
 			func(t *Table) *[]int { return &t.Most },
 			file.Int("", "", file.Itself[int], maxTable-1, ""), file.Length{}).Example("[2]"),
 		file.List("balance",
@@ -124,7 +124,7 @@ var classFile = file.Description[Class]{
 			maxPopulation).Optional().Example("50"),
 		file.Rat("arrival_rate", "open: jobs per unit of time", func(c *Class) **big.Rat { return &c.ArrivalRate },
 			input.Nonnegative).Optional().Example("1/2"),
-		file.Later[Class]("arrives", "open: where they go, with probabilities", file.Ref("probabilities")).
+		file.Later[Class]("arrives", "open: where jobs arrive, with probabilities", file.Ref("probabilities")).
 			Otherwise("the first visit").Example("{web: 0.9, disk: 0.1}"),
 		file.Later[Class]("reference", "closed: the station whose visits are cycles", file.Ref("name")).
 			Otherwise("the first").Example("think"),
@@ -148,7 +148,7 @@ var visitFile = file.Description[Visit]{
 			Example("web"),
 		file.Rat("mean_size", "mean work of a visit", func(v *Visit) **big.Rat { return &v.MeanSize }, input.Positive).
 			Default(1).Example("0.12"),
-		file.Later[Visit]("nodes", "nodes that can serve it, where the station has some", file.Ref("names")).
+		file.Later[Visit]("nodes", "nodes that can serve it, if the station has nodes", file.Ref("names")).
 			Optional().Example("[n1]"),
 		file.Later[Visit]("next",
 			"where jobs go next, with probabilities: a station of the class, station/class, or out",

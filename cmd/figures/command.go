@@ -119,7 +119,7 @@ written; 130 interrupted.`,
 	cli.AddWords(cmd, &o.formats, "format", names(draw.Formats()), "kinds of files; html is index.html")
 	cli.AddRenamed(cmd, "formats", "format")
 	o.parallel = runtime.GOMAXPROCS(0)
-	cli.Flag[int]{Name: "parallel", Kind: "int", Usage: "runs and files worked on at a time",
+	cli.Flag[int]{Name: "parallel", Kind: "int", Usage: "runs and files at a time",
 		Default: strconv.Itoa(o.parallel),
 		Want:    "an integer in 1..10000", Parse: parseParallel}.Add(cmd, &o.parallel)
 	cli.AddRenamed(cmd, "jobs", "parallel")

@@ -882,7 +882,7 @@ func TestSolveTellsWidthOfBounds(t *testing.T) {
 // A pool given to solve is told apart.
 func TestSolvePool(t *testing.T) {
 	if _, stderr, status := pfq(`{"resources": [{"name": "cpu", "capacity": 4}], "jobs": [{"name": "a", "demand": {"cpu": 1}}]}`, "solve", "-"); status != 2 ||
-		stderr != "pfq: standard input:1: resources = an array: want one of the fields servers, classes, mean_size; this looks like a model for pfq allocate, with --dynamic if jobs come and go\n" {
+		stderr != "pfq: standard input:1: resources = an array: want one of the fields servers, classes, mean_size; this looks like a model for pfq allocate, with --dynamic if jobs arrive and depart\n" {
 		t.Errorf("status %d, %s", status, stderr)
 	}
 }

@@ -27,7 +27,7 @@ func TestMan(t *testing.T) {
 		}
 	}
 	page, err := os.ReadFile(filepath.Join(folder, "pfq-stability.1"))
-	if err != nil || !strings.Contains(string(page), `margin               the least of`) {
+	if err != nil || !strings.Contains(string(page), `margin               smallest`) {
 		t.Errorf("a table is lost: %v", err)
 	}
 	if _, stderr, status := pfq("", "man"); status != 2 || stderr == "" {

@@ -53,7 +53,7 @@ func newStability() *cobra.Command {
 		}
 		return a, r.Stable, nil
 	})
-	cli.AddSwitch(cmd, &byClass, "by-class", "also say how far the arrival rate of each class alone may grow")
+	cli.AddSwitch(cmd, &byClass, "by-class", "also report how far the arrival rate of each class alone can grow")
 	cli.AddGone(cmd, "exact", "fractions are always given")
 	return cmd
 }

@@ -65,7 +65,7 @@ var classFile = file.Description[Class]{
 		poolfile.Amounts("declared", "demand that the class declares, at least its demand",
 			func(c *Class) *[]*big.Rat { return (*[]*big.Rat)(&c.Declared) }).Otherwise("the demand").
 			Example("{cpu: 2, ram: 4}"),
-		file.Rat("max_tasks", "most tasks that one job of the class can run",
+		file.Rat("max_tasks", "maximum number of tasks that one job of the class can run",
 			func(c *Class) **big.Rat { return &c.MaxTasks }, input.Positive).Otherwise("no limit").Example("3"),
 	},
 	Others: []string{"count"}, OtherKind: fluid.ErrJobsStay,

@@ -55,7 +55,7 @@ func Choice[T ~string](b *Binding, target *T, setting, flag string, words []T, u
 // Tol adds --tol, the relative error for the engines auto and enclose, [num.DefaultRelTol] unless given.
 func (b *Binding) Tol(tol *float64) {
 	*tol = num.DefaultRelTol
-	b.Number(tol, "RelTol", "tol", fmt.Sprint(*tol), "a number >= 1e-300 and < 1", "relative error asked of the engines auto and enclose",
+	b.Number(tol, "RelTol", "tol", fmt.Sprint(*tol), "a number >= 1e-300 and < 1", "relative tolerance for the engines auto and enclose",
 		func(v float64) bool { return v >= 1e-300 && v < 1 })
 }
 
@@ -96,7 +96,7 @@ const (
 // Memory adds --memory, which sets a number of bytes in MiB, [num.DefaultMaxBytes] unless given.
 func (b *Binding) Memory(maxBytes *int64) {
 	*maxBytes = num.DefaultMaxBytes
-	Flag[int64]{Name: "memory", Usage: "memory the tables may take, in `MIB` (2^20 bytes); a model that needs more is refused",
+	Flag[int64]{Name: "memory", Usage: "memory the tables may take, in `MIB` (2^20 bytes); a model that needs more is rejected",
 		Default: strconv.Itoa(defaultMemory), Want: fmt.Sprintf("an integer in 1..%d", mostMemory),
 		Parse: func(text string) (int64, bool) {
 			mib, ok := ParseInt(mostMemory)(text)

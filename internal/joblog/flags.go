@@ -59,7 +59,7 @@ func (f *Flags) workersWanted() string { return fmt.Sprintf("an integer in 1..%d
 
 // Add gives the flags to a command.
 func (f *Flags) Add(cmd *cobra.Command) {
-	want, usage := policiesWanted, "`POLICIES` that share the workers, separated by commas, such as deadline/priority,edf,easy; all and sites stand for several"
+	want, usage := policiesWanted, "`POLICIES` that share the workers, separated by commas, such as deadline/priority,edf,easy; all and sites are short for several"
 	if f.IsOnePolicy {
 		want, usage = policyWanted, "`POLICY` that shares the workers, such as workload:60, edf or easy"
 	}
@@ -78,7 +78,7 @@ func (f *Flags) Add(cmd *cobra.Command) {
 	cli.AddNumber(cmd, &f.Learning, "learn", "", fmt.Sprintf("a number of seconds in %v", ranges.Speed),
 		"hide run times from the policy: `DEFAULT` seconds for a task, until one of the job is done",
 		ranges.Speed.Has)
-	cli.AddNumber(cmd, &f.Emergency, "emergency", "", "a priority in [1e-50, 1e50]", "jobs of priority `P` or more take workers from tasks in hand",
+	cli.AddNumber(cmd, &f.Emergency, "emergency", "", "a priority in [1e-50, 1e50]", "jobs of priority `P` or more take workers from running tasks",
 		ranges.Speed.Has)
 	f.addRequests(cmd)
 	f.addSampling(cli.Bind(cmd))

@@ -26,7 +26,7 @@ const requestsWanted = "log, log:F, F or uniform:F with 1 <= F <= 1e50"
 func (f *Flags) addRequests(cmd *cobra.Command) {
 	f.Requests = Requests{rigid.Requests{Factor: 1}, true}
 	cli.Flag[Requests]{Name: "requests", Kind: "log[:F]|F|uniform:F", Default: "log", Want: requestsWanted, Parse: parseRequests,
-		Usage: "requested times of fcfs, sjf, easy and conservative: those of the log, else run times times F (1)"}.Add(cmd, &f.Requests)
+		Usage: "requested times of fcfs, sjf, easy and conservative: those of the log, otherwise run times times F (1)"}.Add(cmd, &f.Requests)
 	cli.AddSwitch(cmd, &f.Kill, "kill", "under fcfs, sjf, easy and conservative, end jobs at their requested times")
 }
 

@@ -23,7 +23,7 @@ func (f *Flags) addSampling(b *cli.Binding) {
 	}
 	b.Int(&s.Count, "Count", "sample", 1e9, "take `N` consecutive jobs, scaled (default "+otherwise+")")
 	f.Seed = 1
-	cli.Flag[uint64]{Name: "seed", Kind: "int", Usage: "of the random numbers, for --sample and uniform speeds", Default: "1", Want: "an integer in 0..18446744073709551615",
+	cli.Flag[uint64]{Name: "seed", Kind: "int", Usage: "seed of the random numbers, for --sample and uniform speeds", Default: "1", Want: "an integer in 0..18446744073709551615",
 		Parse: func(text string) (uint64, bool) {
 			v, err := strconv.ParseUint(text, 10, 64)
 			return v, err == nil
@@ -35,13 +35,13 @@ func (f *Flags) addSampling(b *cli.Binding) {
 	scale(&s.TimeScale, "TimeScale", "time-scale", "run times", lin.TimeScale)
 	scale(&s.GapScale, "GapScale", "gap-scale", "times between submissions", lin.GapScale)
 	b.Number(&s.Batch, "Batch", "batch", "", ranges.Span.Want(),
-		fmt.Sprintf("seconds within which jobs are submitted together; 0 for none (default %s%g)", none, lin.Batch),
+		fmt.Sprintf("merge submissions within this many seconds; 0 for none (default %s%g)", none, lin.Batch),
 		ranges.Time.Has)
 	s.DeadlineFactor, s.Parallelism = lin.DeadlineFactor, lin.Parallelism
 	b.Number(&s.DeadlineFactor, "DeadlineFactor", "deadline-factor", fmt.Sprint(lin.DeadlineFactor),
-		ranges.Speed.ZeroFor("no deadlines").Want(), "run times until a job is due; 0 for no deadlines",
+		ranges.Speed.ZeroFor("no deadlines").Want(), "time from submission to deadline, in run times; 0 for no deadlines",
 		ranges.Work.Has)
-	b.Int(&s.Parallelism, "Parallelism", "parallelism", 1e9, "tasks of a job that its deadline takes to run at a time")
+	b.Int(&s.Parallelism, "Parallelism", "parallelism", 1e9, "number of parallel tasks of a job assumed by its deadline")
 	f.priorities = interval{lin.LowestPriority, lin.HighestPriority}
 	cli.Flag[interval]{Name: "priorities", Kind: "LOW:HIGH", Usage: "range of the priorities of users", Default: fmt.Sprintf("%g:%g", f.priorities.low, f.priorities.high),
 		Want: "LOW:HIGH with 0 <= LOW <= HIGH <= 1e50", Parse: parseInterval(0, 1e50)}.Add(cmd, &f.priorities)

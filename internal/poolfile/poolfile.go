@@ -50,7 +50,7 @@ func Resources[T, R any](
 ) file.Field[T] {
 	resource := &file.Description[R]{Want: "an object with name and capacity", Fields: []file.Field[R]{
 		file.Name("name of the resource", name).Example("cpu"),
-		file.Rat("capacity", "amount there is, in a unit of its own, a plain number without suffixes such as Gi or m",
+		file.Rat("capacity", "available amount in any unit, a plain number without suffixes such as Gi or m",
 			capacity, input.Positive).Example("9"),
 	}}
 	return file.Objects("resources", "list of resources", "an array of resources", at, resource,

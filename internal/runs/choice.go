@@ -36,7 +36,7 @@ var Flags = []string{"part", "tasks"}
 func (c *Choice) Add(cmd *cobra.Command) {
 	cli.Flag[Part]{Name: "part", Kind: "string", Usage: "only do the runs whose place is K modulo N, `K/N` with K = 0..N-1, and leave them in the folder of --results; no answer",
 		Want: fmt.Sprintf("K/N with N in 1..%d and K in 0..N-1, such as 0/4 to 3/4", sweep.MostParts), Parse: parsePart}.Add(cmd, &c.Part)
-	cli.Flag[string]{Name: "tasks", Kind: "string", Usage: "`list` the runs that are missing, or serve: do those whose keys come on the standard input; no answer",
+	cli.Flag[string]{Name: "tasks", Kind: "string", Usage: "`list` the runs that are missing, or serve: do those whose keys are on the standard input; no answer",
 		Want: cli.OneOf([]string{List, Serve}), Parse: func(s string) (string, bool) { return s, s == List || s == Serve }}.Add(cmd, &c.Tasks)
 }
 

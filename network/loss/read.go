@@ -71,9 +71,9 @@ var modelFile = file.Description[Model]{
 				func(m *Model) *[]Server { return &m.Servers }, &serverFile,
 				file.Length{Least: 1, Most: maxServers, One: "server", Many: "servers"},
 				func(s *Server) string { return s.Name })).
-			Otherwise("service of each job at rate 1 from its arrival on").Example("10"),
+			Otherwise("service of each job at rate 1 from its arrival").Example("10"),
 		file.Objects("rank",
-			"in place of servers: total rate while exactly these classes are there, for every set of them",
+			"in place of servers: total rate while exactly these classes are present, for every set of them",
 			"an array of sets of classes with their rates", func(m *Model) *[]SetRate { return &m.Rank }, &rateFile,
 			file.Length{Least: 1, One: "set of classes", Many: "sets of classes"}, nil).Optional().
 			Example("[{classes: [voice], rate: 1}]"),
@@ -101,7 +101,7 @@ var serverFile = file.Description[Server]{Want: "an object with name and capacit
 	file.Name("name of the server", func(s *Server) *string { return &s.Name }).Example("s1"),
 	file.Rat("capacity", "work per unit of time", func(s *Server) **big.Rat { return &s.Capacity }, input.Nonnegative).
 		Example("1"),
-	file.Int("tokens", "jobs that it can have, behind a load balancer that assigns each job to one server",
+	file.Int("tokens", "maximum number of its jobs, behind a load balancer that assigns each job to one server",
 		func(s *Server) *int { return &s.Tokens }, maxUnits, "").Optional().Example("6"),
 	file.Int("count", "equal servers of the row, each with these tokens",
 		func(s *Server) *int { return &s.Count }, maxServers, "").Default(1).With("tokens", countNeedsTokens).
@@ -137,7 +137,7 @@ var limitFile = file.Description[Limit]{Want: "an object with classes and most",
 	file.Refs("classes", "names of classes", "limit",
 		func(l *Limit) *[]int { return &l.Classes }, "classes", someClasses).
 		Example("[video]"),
-	file.Int("most", "units that fit of them together", func(l *Limit) *int { return &l.Most }, maxUnits, "").
+	file.Int("most", "units of these classes that fit together", func(l *Limit) *int { return &l.Most }, maxUnits, "").
 		Example("60"),
 }}
 

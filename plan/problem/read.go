@@ -81,14 +81,14 @@ var problemFile = file.Description[Problem]{
 			file.Custom("", "", decodeTarget, nil, nil, targetSchema).Cases(
 				[2]string{"mean delay of a class, at most", "{class: web, mean_delay: 0.5}"},
 				[2]string{"mean delay of all jobs, at most", "{mean_delay: 1}"},
-				[2]string{"percentile of the delay of a class, in order of arrival with exponential sizes of " +
-					"one mean, at most",
+				[2]string{"percentile of the delay of a class, first come, first served with exponential sizes of " +
+					"a common mean, at most",
 					"{class: web, percentile: 99, delay: 4}"},
 				[2]string{"utilization of a server, at most", "{server: small, utilization: 0.8}"},
 				[2]string{"critical scale of the arrival rates, at least", "{load_factor: 1.25}"},
 				[2]string{"margin of stability, work per unit of time, at least", "{margin: 0.1}"},
 			), file.Length{}).Otherwise("none"),
-		file.Bool("no_worse", "whether no class may have a larger mean delay than in the cluster as it is",
+		file.Bool("no_worse", "whether no mean delay of a class may be larger than in the cluster as it is",
 			func(p *Problem) *bool { return &p.NoWorse }).Default(false).Example("true"),
 		file.Objects("upgrades", "list of more capacity, one per server", "an array of upgrades",
 			func(p *Problem) *[]Upgrade { return &p.Upgrades }, &upgradeFile, file.Length{}, nil).Optional(),
@@ -97,7 +97,7 @@ var problemFile = file.Description[Problem]{
 			file.Length{}, func(s *NewServer) string { return s.Name }).Optional(),
 		file.Objects("edges", fmt.Sprintf("list of at most %d new compatibilities", MaxEdges), "an array of edges",
 			func(p *Problem) *[]Edge { return &p.Edges }, &edgeFile, file.Length{}, nil).Optional(),
-		file.Rat("budget", "most that a plan may cost", func(p *Problem) **big.Rat { return &p.Budget },
+		file.Rat("budget", "maximum cost of a plan", func(p *Problem) **big.Rat { return &p.Budget },
 			input.Nonnegative).Otherwise("no limit").Example("20"),
 		file.Text("minimize", "class whose mean delay is minimized",
 			func(p *Problem) *string { return &p.Minimize }).Otherwise("all jobs").Example("web"),

@@ -53,18 +53,18 @@ func (f *question) add(cmd *cobra.Command) {
 	f.policies.Add(b, "how resources are shared")
 	b.Engine(&f.sharing.Engine)
 	b.Number(&f.sharing.RelTol, "RelTol", "tol", "", "a number >= 1e-300, or >= 1e-14 with --dynamic, and < 1",
-		fmt.Sprintf("relative error asked of the engine enclose (default %v), or of the truncation with --dynamic "+
+		fmt.Sprintf("relative tolerance for the engine enclose (default %v), or for the truncation with --dynamic "+
 			"(default %v)", num.DefaultRelTol, traffic.DefaultTruncationTol),
 		func(v float64) bool { return v >= 1e-300 && v < 1 })
 	b.Name("TruncationTol", "tol")
 	cli.AddSwitch(cmd, &f.audit, "audit",
-		"also say what can be held against the allocation, and how efficient and fair it is")
-	cli.AddSwitch(cmd, &f.dynamic, "dynamic", "jobs come and go")
+		"also report the weaknesses of the allocation, and how efficient and fair it is")
+	cli.AddSwitch(cmd, &f.dynamic, "dynamic", "jobs arrive and depart")
 	b.Int(&f.chain.MaxStates, "MaxStates", "states", 1e9,
-		fmt.Sprintf("most `STATES` of the Markov chain (default %d)", traffic.DefaultMaxStates))
+		fmt.Sprintf("maximum number of `STATES` of the Markov chain (default %d)", traffic.DefaultMaxStates))
 	command.AddScale(cmd, &f.factors, "with --dynamic, answer", "all arrival rates")
 	command.AddSimulation(b, &f.settings, &f.percentiles,
-		"also simulate the jobs that come and go, in so many `RUNS`", f.plans)
+		"also simulate the jobs that arrive and depart, in this many `RUNS`", f.plans)
 }
 
 // check accepts flags that go together.

@@ -24,7 +24,7 @@ func AddOutput(cmd *cobra.Command, file *string) {
 // AddSeed adds --seed, 1 unless given.
 func AddSeed(b *cli.Binding, seed *uint64) {
 	*seed = 1
-	cli.Flag[uint64]{Name: "seed", Kind: "int", Usage: "of the random numbers", Default: "1",
+	cli.Flag[uint64]{Name: "seed", Kind: "int", Usage: "seed of the random numbers", Default: "1",
 		Want: "an integer in 0..18446744073709551615",
 		Parse: func(text string) (uint64, bool) {
 			v, err := strconv.ParseUint(text, 10, 64)
@@ -36,7 +36,7 @@ func AddSeed(b *cli.Binding, seed *uint64) {
 func AddConfidence(b *cli.Binding, confidence *float64) {
 	*confidence = 0.95
 	b.Number(confidence, "Confidence", "confidence", "0.95", "a number > 0 and <= 0.999999",
-		"probability that an interval holds the true value", func(v float64) bool { return v > 0 && v <= 0.999999 })
+		"probability that an interval contains the true value", func(v float64) bool { return v > 0 && v <= 0.999999 })
 }
 
 // AddParallel adds --parallel, one a core unless given, of what the usage says.

@@ -73,7 +73,7 @@ var outOfRange = regexp.MustCompile("beyond|Inf|^capacities of")
 
 // MeantForPool adds to an error about a field that pools have that they are for pfq allocate.
 func MeantForPool(err error) error {
-	return meantFor(err, "allocate, with --dynamic if jobs come and go", ofModels("resources", "jobs")...)
+	return meantFor(err, "allocate, with --dynamic if jobs arrive and depart", ofModels("resources", "jobs")...)
 }
 
 // MeantForPlan adds to an error about a field that plans have that they are for pfq plan.

@@ -67,8 +67,8 @@ func AddRuns(b *cli.Binding, s *sim.Settings, usage string, plans func(Query) ([
 	AddSeed(b, &s.Seed)
 	AddConfidence(b, &s.Confidence)
 	cli.AddText(cmd, &s.Folder, "results", "", "a folder",
-		"keep the runs that are done in the folder `DIR`, made if missing, and use those it has")
-	AddParallel(b, &s.Workers, "`N` runs worked on at a time")
+		"keep finished runs in the folder `DIR`, created if missing, and reuse those in it")
+	AddParallel(b, &s.Workers, "`N` runs at a time")
 	cli.AddRenamed(cmd, "jobs", "parallel")
 	var choice runs.Choice
 	choice.Add(cmd)

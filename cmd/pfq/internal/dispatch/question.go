@@ -87,12 +87,12 @@ func (f *dispatchFlags) add(cmd *cobra.Command) {
 	cli.AddGone(cmd, "horizon", "--policy names the seconds H, as in workload:H")
 	cli.AddRenamed(cmd, "jobs", "records")
 	cli.AddText(cmd, &f.records, "records", "", "the name of a file",
-		"also write what became of each job to `FILE`, as CSV")
+		"also write what happened to each job to `FILE`, as CSV")
 	command.AddPercentiles(cmd, &f.percentiles, "give these percentiles of delays and slowdowns (default 50,95,99)")
 	cli.Flag[int]{Name: "samples", Want: samplesWanted,
-		Usage: "run `K` samples of --sample jobs, with --seed and the seeds after it, and tell means and how they vary",
+		Usage: "run `K` samples of --sample jobs, with --seed and the seeds after it, and report means and their variation",
 		Parse: cli.ParseIntFrom(2, mostSamples)}.Add(cmd, &f.samples)
-	cli.AddSwitch(cmd, &f.timeline, "timeline", "also draw how the run went, in text")
+	cli.AddSwitch(cmd, &f.timeline, "timeline", "also draw the course of the run, in text")
 	command.AddFormat(cmd, &f.format)
 	command.AddOutput(cmd, &f.file)
 }

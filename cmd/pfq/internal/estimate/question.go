@@ -39,20 +39,20 @@ func New() *cobra.Command {
 	b, s := cli.Bind(cmd), &f.settings
 	f.binding = b
 	b.Number(&s.Precision, "Precision", "precision", "0.005", "a number > 0 and < 1",
-		"end once the half-width of the mean number of jobs is at most this part of it",
+		"stop when the half-width of the mean number of jobs is at most this fraction of it",
 		func(v float64) bool { return v > 0 && v < 1 })
 	b.Int(&s.Sweeps, "Sweeps", "sweeps", gibbs.MostSweeps,
 		"measure `N` sweeps of each of the eight chains, or up to an eighth more, in place of --precision")
 	b.Int(&s.MaxJobs, "MaxJobs", "distribution", gibbs.MostJobs,
-		"also estimate the probabilities of 0, ..., `N` jobs in all, N from 1 to 10000")
-	b.Switch(&s.ByClass, "ByClass", "by-class", "with --distribution, also those of each class")
+		"also estimate the probabilities of 0, ..., `N` jobs in total, N from 1 to 10000")
+	b.Switch(&s.ByClass, "ByClass", "by-class", "also estimate the probabilities of --distribution for each class")
 	b.Switch(&s.Gradient, "Gradient", "gradients",
-		"also estimate by how much the mean number of jobs changes with every arrival rate and capacity")
-	cli.AddSwitch(cmd, &f.bounds, "bounds", "also prove bounds of the mean delay of each class, by the servers near it")
+		"also estimate the derivatives of the mean number of jobs in every arrival rate and capacity")
+	cli.AddSwitch(cmd, &f.bounds, "bounds", "also prove bounds on the mean delay of each class, from the servers near it")
 	command.AddScale(cmd, &f.factors, "estimate", "all arrival rates")
 	command.AddSeed(b, &s.Seed)
 	command.AddConfidence(b, &s.Confidence)
-	command.AddParallel(b, &s.Workers, "`N` chains worked on at a time")
+	command.AddParallel(b, &s.Workers, "`N` chains at a time")
 	return cmd
 }
 

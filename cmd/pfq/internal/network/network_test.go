@@ -469,7 +469,7 @@ func TestRefused(t *testing.T) {
 		!strings.HasPrefix(stderr, "pfq: --scale needs arrivals") {
 		t.Errorf("status %d, %s", status, stderr)
 	}
-	for file, command := range map[string]string{"storage.yaml": "solve", "racks.yaml": "solve", "pools/two-jobs.yaml": "allocate, with --dynamic if jobs come and go", "plans/shop-plan.yaml": "plan"} {
+	for file, command := range map[string]string{"storage.yaml": "solve", "racks.yaml": "solve", "pools/two-jobs.yaml": "allocate, with --dynamic if jobs arrive and depart", "plans/shop-plan.yaml": "plan"} {
 		if _, stderr, status := program.Run(commandtest.Example(t, file), "network", "-"); status != 2 || !strings.HasSuffix(stderr, "; this looks like a model for pfq "+command+"\n") {
 			t.Errorf("%s: status %d, %s", file, status, stderr)
 		}

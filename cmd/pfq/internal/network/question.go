@@ -61,11 +61,11 @@ func New() *cobra.Command {
 	command.AddScale(cmd, &f.factors, "solve", "all arrival rates")
 	addPopulations(cmd, &f.populations)
 	cli.AddSwitch(cmd, &f.bounds, "bounds",
-		"do not solve: give proved bounds of throughputs and delays of closed chains, at any size")
+		"do not solve: give proved bounds on throughputs and delays of closed chains, at any size")
 	command.AddPercentiles(cmd, &f.percentiles, "also give these percentiles of the delays of visits to stations "+
-		"in order of arrival; with --runs estimate those of all delays")
-	command.AddRuns(b, &f.simulation, "also simulate the model, in so many `RUNS`", f.plans)
-	command.AddSizes(b, &f.sizes, "with --runs, `DISTRIBUTION` of the sizes that are simulated, or the sizes in "+
+		"with first come, first served; with --runs, of all delays")
+	command.AddRuns(b, &f.simulation, "also simulate the model, in this many `RUNS`", f.plans)
+	command.AddSizes(b, &f.sizes, "with --runs, `DISTRIBUTION` of the simulated sizes, or the sizes in "+
 		"file:PATH or swf:PATH, scaled to each mean size (default exponential)")
 	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error { return f.check(cmd.Flags().Changed) }
 	return cmd

@@ -333,7 +333,7 @@ func TestNoPlan(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{commandtest.Example(t, "storage.yaml"), "; this looks like a model for pfq solve, and a plan names it as its model\n"},
 		{commandtest.Example(t, "networks/interactive.yaml"), network},
-		{commandtest.Example(t, "traffic/two-classes.yaml"), "; this looks like a model for pfq allocate, with --dynamic if jobs come and go\n"},
+		{commandtest.Example(t, "traffic/two-classes.yaml"), "; this looks like a model for pfq allocate, with --dynamic if jobs arrive and depart\n"},
 		{"model: {stations: []}", ":1: model.stations = an array: want one of the fields servers, classes, mean_size; " + network},
 		{"model: {servers: [{name: s, capacity: 1, cost: 2}]}", "fields name, capacity, count; what can be bought at which cost stands in a plan, for pfq plan\n"},
 		{"model: {classes: []}", ": model.servers is missing: want an array of servers\n"},

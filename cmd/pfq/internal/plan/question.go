@@ -53,21 +53,21 @@ func New() *cobra.Command {
 	f.binding = b
 	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error { return f.check(cmd.Flags().Changed) }
 	cli.AddChoice(cmd, &f.find, "find", []string{findCost, findDelay, findFrontier, findLoad, findMostLoad, findGrowth},
-		"the least cost, the least delay within the budget, all plans that are best for their cost, "+
-			"the greatest load, the plan that bears the most load within the budget, "+
-			"or the least cost as the load grows")
+		"the smallest cost, the smallest delay within the budget, all plans that are best for their cost, "+
+			"the greatest load, the plan that carries the most load within the budget, "+
+			"or the smallest cost as the load grows")
 	cli.AddText(cmd, &f.choice, "choice", "", "options of the file, such as SERVER=2,CLASS:SERVER",
-		"do not search: measure the plan with so many steps of upgrades and new servers and with these edges, such as "+
+		"do not search: measure the plan with these numbers of steps of upgrades and new servers and with these edges, such as "+
 			"`small=1,reports:big`; none is the plan without any")
 	b.Int(&s.Limit, "Limit", "limit", 1e9,
-		"most `SOLVES` of a search, after which it says how far from the best its plan can be")
+		"stop a search after this many `SOLVES`, and report how far its plan can be from the best")
 	b.Number(&s.RelTol, "RelTol", "tol", fmt.Sprint(s.RelTol), "a number >= 1e-12 and < 1",
-		"relative error asked of numbers, and by which a better plan has a smaller mean delay",
+		"relative tolerance for numbers, and by which a better plan has a smaller mean delay",
 		func(v float64) bool { return v >= plan.MinRelTol && v < 1 })
 	cli.AddText(cmd, &f.verify, "verify", "", "the name of a file with an answer in JSON",
 		"do not search: check the answer to the same question in the file `ANSWER`, in JSON")
 	cli.AddSwitch(cmd, &f.worth, "gradients",
-		"also give by how much a little more of each option changes the mean delay that is minimized")
+		"also give the derivative of the minimized mean delay in each option")
 	command.AddScale(cmd, &f.loads, "plan", "all arrival rates")
 	b.Name("loads", "scale")
 	return cmd

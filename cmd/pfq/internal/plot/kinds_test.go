@@ -83,7 +83,7 @@ func TestRefusedOfKinds(t *testing.T) {
 		{shop, "--policy drf", "--policy needs a pool of jobs that come and go or a pool of jobs that stay, and " +
 			"standard input holds a cluster", 2},
 		{shop, "--show tasks", "--show = tasks: want delay, jobs, rate or utilization, of a cluster", 2},
-		{shop, "--dynamic", "unknown flag: --dynamic; the file tells", 2},
+		{shop, "--dynamic", "unknown flag: --dynamic; the file decides", 2},
 		{shop, "--hosts 2", "unknown flag: --hosts; pfq plot tags draws", 2},
 		{shop, "x.png", "plot wants one MODEL, not 2 arguments; the picture is named by --output x.png", 2},
 		{buy, "--budget 5", "unknown flag: --budget; it stands in the file of the plan", 2},

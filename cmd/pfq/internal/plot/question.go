@@ -60,24 +60,24 @@ func New() *cobra.Command {
 	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error { return f.check(cmd.Flags().Changed) }
 	cli.AddWords(cmd, &f.show, "show", []string{delay, jobs, rate, utilization, tasks, none},
 		"what to draw against the load: delay, jobs, rate, utilization, or none; "+
-			"of pools delay, jobs, rate, and tasks and utilization of jobs that stay")
+			"for pools delay, jobs, rate, and for permanent jobs tasks and utilization")
 	cli.Flag[chosen]{Name: "classes",
-		Usage: "of a cluster, draw these classes and the servers that they can use: `NAMES` such as web,mail, " +
+		Usage: "for a cluster: draw only these classes and the servers that they can use: `NAMES` such as web,mail, " +
 			"or worst:10 for the ten with the longest mean delays",
 		Want: "names of classes, such as web,mail, or worst:N", Parse: parseChosen}.Add(cmd, &f.classes)
 	command.AddPercentiles(cmd, &f.percentiles,
-		"of a cluster, also draw these percentiles of the delay of each class, in order of arrival with exponential sizes")
+		"for a cluster: also draw these percentiles of the delay of each class, first come, first served with exponential sizes")
 	b.Int(&f.asked.MaxJobs, "MaxJobs", "distribution", bf.MostJobs,
-		fmt.Sprintf("of a cluster, also draw the probabilities of 0, ..., `N` jobs in all at the rates of the model, "+
+		fmt.Sprintf("for a cluster: also draw the probabilities of 0, ..., `N` jobs in total at the rates of the model, "+
 			"N from 1 to %d", bf.MostJobs))
-	command.AddScale(cmd, &f.factors, "draw a point", "all arrival rates, or capacities where jobs stay,")
+	command.AddScale(cmd, &f.factors, "draw a point", "all arrival rates, or all capacities for permanent jobs,")
 	b.Name("loads", "scale")
 	f.policies.Add(b, "how the resources of a pool are shared")
 	b.Int(&f.chain.MaxStates, "MaxStates", "states", 1e9,
-		fmt.Sprintf("most `STATES` of the Markov chain of a pool (default %d)", traffic.DefaultMaxStates))
+		fmt.Sprintf("maximum number of `STATES` of the Markov chain of a pool (default %d)", traffic.DefaultMaxStates))
 	cli.AddChoice(cmd, &f.find, "find", []string{findFrontier, findGrowth, findLoad},
-		"of a plan, what is best for its cost, the least cost as the load grows, or the greatest load that plans bear")
-	b.Int(&f.search.Limit, "Limit", "limit", 1e9, "most `SOLVES` of a search for plans")
+		"for a plan: the best plans for their cost, the smallest cost as the load grows, or the greatest load that plans carry")
+	b.Int(&f.search.Limit, "Limit", "limit", 1e9, "stop a search for plans after this many `SOLVES`")
 	command.AddRuns(b, &f.settings, "also simulate, `N` independent runs at each of eight loads", f.plans)
 	f.addHints(cmd)
 	return cmd
@@ -85,7 +85,7 @@ func New() *cobra.Command {
 
 // addHints answers what other commands take.
 func (f *question) addHints(cmd *cobra.Command) {
-	cli.AddGone(cmd, "dynamic", "the file tells whether jobs come and go: then they have an arrival_rate")
+	cli.AddGone(cmd, "dynamic", "the file decides: jobs with an arrival_rate arrive and depart")
 	for _, name := range []string{"hosts", "sizes", "alpha", "objective", "mean"} {
 		cli.AddGone(cmd, name, "pfq plot tags draws hosts that guess job sizes")
 	}

@@ -42,7 +42,7 @@ func New() *cobra.Command {
 	f.binding = b
 	command.AddSizes(b, &f.sizes, "`DISTRIBUTION` of job sizes, scaled to the mean size of the model")
 	cli.AddSwitch(cmd, &f.keepSizes, "keep-sizes",
-		"take the sizes of a file, or of given ends, as they are, not scaled to the mean size of the model")
+		"use the sizes of a file, or of bounded-pareto:ALPHA:MIN:MAX, unscaled")
 	b.Number(&f.interruptions, "Interruptions", "interruptions", "", "a number in [1e-6, 1e6]",
 		"mean number `M` of interruptions of a job, for the policy interrupt",
 		func(v float64) bool { return v >= 1e-6 && v <= 1e6 })
@@ -50,17 +50,17 @@ func New() *cobra.Command {
 		"how servers share jobs, interrupt if --interruptions is given")
 	s.Runs = 100
 	b.Number(&s.Precision, "Precision", "precision", "", "a number > 0 and < 1",
-		"end once the half-widths of the mean jobs of all classes are below this part of them",
+		"stop when the half-widths of the mean jobs of all classes are below this fraction of them",
 		func(v float64) bool { return v > 0 && v < 1 })
 	b.Number(&s.Horizon, "Horizon", "horizon", "", "a number in [1e-300, 1e300]",
 		"observe each run from its empty start for the time `T`, stable or not",
 		func(v float64) bool { return v >= 1e-300 && v <= 1e300 })
 	b.Int(&s.Distribution, "Distribution", "distribution", 1e5,
-		"also estimate the probabilities of 0, ..., `N` jobs in all, N from 1 to 100000")
+		"also estimate the probabilities of 0, ..., `N` jobs in total, N from 1 to 100000")
 	command.AddPercentiles(cmd, &f.percentiles,
 		"also estimate these percentiles of the delays of all jobs and of each class")
 	command.AddScale(cmd, &f.factors, "simulate", "all arrival rates")
-	command.AddRuns(b, s, "independent runs; with --precision, the most there may be", f.plans)
+	command.AddRuns(b, s, "number of independent runs; with --precision, the maximum", f.plans)
 	return cmd
 }
 

@@ -43,11 +43,11 @@ func New() *cobra.Command {
 		bf.ConnectedLattice, bf.SymmetricLattice, bf.EliminationLattice}, "states to sum over")
 	b.Tol(&s.RelTol)
 	b.Int(&f.asked.MaxJobs, "MaxJobs", "distribution", bf.MostJobs,
-		fmt.Sprintf("also give the probabilities of 0, ..., `N` jobs in all, N from 1 to %d", bf.MostJobs))
+		fmt.Sprintf("also give the probabilities of 0, ..., `N` jobs in total, N from 1 to %d", bf.MostJobs))
 	b.Switch(&f.asked.ByClass, "ByClass", "by-class",
-		"give the probabilities of --distribution for the jobs of each class, too")
+		"also give the probabilities of --distribution for each class")
 	command.AddPercentiles(cmd, &f.percentiles,
-		"also give these percentiles of the delay of each class, in order of arrival with exponential sizes")
+		"also give these percentiles of the delay of each class, first come, first served with exponential sizes")
 	b.Name("Levels", "percentiles")
 	cli.AddSwitch(cmd, &f.asked.Gradients, "gradients",
 		"also give the derivatives of the means of each class in every arrival rate and capacity")

@@ -69,11 +69,11 @@ func New() *cobra.Command {
 func (f *tagsFlags) add(cmd *cobra.Command) {
 	b := f.binding
 	f.addHosts()
-	cli.Flag[decimal]{Name: "load", Usage: "system load `R`, the work that arrives over what all hosts can do",
+	cli.Flag[decimal]{Name: "load", Usage: "system load `R`, the arriving work divided by what all hosts can do",
 		Want:  "a number > 0 and < 1, in double precision too, such as 0.3 for 30 percent",
 		Parse: parseDecimal(func(v float64) bool { return v > 0 && v < 1 })}.Add(cmd, &f.load)
 	b.Name("Load", "load")
-	cli.Flag[decimal]{Name: "arrival-rate", Kind: "float", Usage: "jobs `L` a second, in place of --load",
+	cli.Flag[decimal]{Name: "arrival-rate", Kind: "float", Usage: "`L` jobs per second, in place of --load",
 		Want:  "a number in [1e-300, 1e300]",
 		Parse: parseDecimal(func(v float64) bool { return v >= 1e-300 && v <= 1e300 })}.Add(cmd, &f.arrivalRate)
 	f.sizes.add(b)
@@ -88,7 +88,7 @@ func (f *tagsFlags) add(cmd *cobra.Command) {
 	cli.AddNumber(cmd, &f.tol, "tol", "1e-15", "a number >= 1e-290 and < 1",
 		"relative width of the bounds of the engine enclose",
 		func(v float64) bool { return v >= 1e-290 && v < 1 })
-	cli.AddSwitch(cmd, &f.printed, "printed", "also give least-work-remaining as the paper prints it")
+	cli.AddSwitch(cmd, &f.printed, "printed", "also give least-work-remaining as printed in the paper")
 	b.Number(&f.target, "Target", "expand", "", "a number in [1e-100, 1e100]",
 		"also give the hosts to add for a mean slowdown of at most `TARGET`",
 		func(v float64) bool { return v >= 1e-100 && v <= 1e100 })
@@ -105,12 +105,12 @@ func (f *tagsFlags) addHosts() {
 func (f *tagsFlags) addFarm(cmd *cobra.Command) {
 	cli.AddList(cmd, &f.speeds, tags.MaxHosts, cli.Flag[[]decimal]{Name: "speeds", Kind: "floats",
 		Want:  "a number in [1e-100, 1e100]",
-		Usage: "work that each host does in a second, such as 2,1,1 (default 1 each)",
+		Usage: "work that each host does per second, such as 2,1,1 (default 1 each)",
 		Parse: parseOne(func(v float64) bool { return v >= 1e-100 && v <= 1e100 })})
 	f.binding.Name("Speeds", "speeds")
 	f.objectiveText = objectives[0]
 	words := cli.OneOf(objectives)
-	cli.AddText(cmd, &f.objectiveText, "objective", "", words, "what the cutoffs are for: "+words)
+	cli.AddText(cmd, &f.objectiveText, "objective", "", words, "what the cutoffs optimize: "+words)
 	f.binding.Name("Objective.Slowdown", "objective")
 	complete := cobra.FixedCompletions(objectives[:3], cobra.ShellCompDirectiveNoFileComp)
 	if err := cmd.RegisterFlagCompletionFunc("objective", complete); err != nil {

@@ -37,10 +37,10 @@ func (s *sizeFlags) add(b *cli.Binding) {
 	number(&s.min, "low", "min", "smallest size `K` of the bounded Pareto distribution", 1e-300, 1e300)
 	number(&s.mean, "mean", "mean", "mean size `M`, of the bounded Pareto distribution or with --sizes", 1e-300, 1e300)
 	command.AddSizes(b, &s.text,
-		"`DISTRIBUTION` of job sizes, of the mean --mean unless it has its own, or the sizes in file:PATH or swf:PATH")
-	cli.AddSwitch(b.Cmd, &s.fit, "fit", "take the bounded Pareto distribution that fits the file of --sizes best")
+		"`DISTRIBUTION` of job sizes, with mean --mean unless it has its own, or the sizes in file:PATH or swf:PATH")
+	cli.AddSwitch(b.Cmd, &s.fit, "fit", "use the bounded Pareto distribution that fits the file of --sizes best")
 	cli.AddSwitch(b.Cmd, &s.processorSeconds, "processor-seconds",
-		"sizes of swf:PATH are run times by numbers of processors")
+		"sizes of swf:PATH are run times multiplied by numbers of processors")
 }
 
 // file returns the path in --sizes, "" if it names no file.

@@ -169,7 +169,7 @@ func (a *tagsAnswer) hint(t *render.Text) {
 	}
 }
 
-// aim returns what the cutoffs are for.
+// aim returns what the cutoffs optimize.
 func (a *tagsAnswer) aim() string {
 	o := a.flags.objective
 	switch {
