@@ -69,27 +69,27 @@ func command(all []plots.Spec, s plots.Settings) *cobra.Command {
 		Short: "Draw the figures of the papers from exact theory and simulation",
 		Long: `Draw the figures of the papers from exact theory and simulation.
 
-For every figure one file a format is written, then index.html (the figures with captions,
-parameters, the claims of the papers and the table of checks) and checks.json. Standard output
-lists the files written. --list and --check print instead and write nothing, so that they
-exclude each other, --output and --format.
+figures writes one file per figure and format, then index.html (the figures with captions,
+parameters, the claims of the papers and the table of checks) and checks.json. The standard output
+lists the files written. --list and --check print instead and write nothing, so they are
+incompatible with each other, --output and --format.
 
-Simulated runs are kept in the folder of --results, so that a run that was stopped goes on where
-it was, and one that is repeated takes seconds. The same seed gives the same figures, whatever
---parallel is. On two cores a draft takes about a minute, normal some ten, paper most of an hour.
+Simulated runs are kept in the folder of --results, so an interrupted command resumes where it
+stopped, and a repeated one takes seconds. The same seed gives the same figures, whatever
+--parallel is. On two cores a draft takes about a minute, normal about ten, paper most of an hour.
 
 With --part K/N the command draws nothing: it does the K-th of N parts of the runs, counted from 0,
-and leaves them in the folder of --results. Once N processes with K = 0, ..., N-1 have ended, on
+and leaves them in the folder of --results. When N processes with K = 0, ..., N-1 have ended, on
 machines that share this folder, the same command without --part finds all runs there. --tasks
-list and --tasks serve are for programs that share runs out; pfq help simulate tells of them.
+list and --tasks serve are for programs that distribute runs; see pfq help simulate.
 
-A number agrees with its second way if their relative error is within its bound and |z| <= 5.
-Together simulated numbers agree if the z of the first one of each simulation, if there are 50 or
+A number agrees with its second method if their relative error is within its bound and |z| <= 5.
+Simulated numbers agree together if the z of the first one of each simulation, if there are 50 or
 more, are spread over ten cells of equal probability in a way that is no rarer than p = 1e-6
 (chi-square test).
 
-Exit status: 0 all went well; 1 with --check: a check fails, or simulation refutes a claim that
-ought to hold (that a paper is wrong is a finding); 2 bad usage or a folder that cannot be
+Exit status: 0 success; 1 with --check: a check fails, or a simulation refutes a claim that
+should hold (an error of a paper is a finding); 2 bad usage or a folder that cannot be
 written; 130 interrupted.`,
 		Example: `  figures --precision draft
   figures --only bf-1,tags --format pdf,csv --output paper-figures --precision paper
@@ -99,7 +99,7 @@ written; 130 interrupted.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd, all, s) },
 	}
 	o.output = "figures-out"
-	cli.AddText(cmd, &o.output, "output", "o", "a folder", "folder for the files, made if missing")
+	cli.AddText(cmd, &o.output, "output", "o", "a folder", "folder for the files, created if missing")
 	cli.AddRenamed(cmd, "out", "output")
 	var ids []string
 	for _, spec := range all {
@@ -110,10 +110,10 @@ written; 130 interrupted.`,
 	o.precision = string(plots.Normal)
 	cli.AddChoice(cmd, &o.precision, "precision", names(plots.Precisions()), "amount of simulation")
 	o.seed = 1
-	cli.Flag[uint64]{Name: "seed", Kind: "int", Usage: "of all simulations", Default: "1",
+	cli.Flag[uint64]{Name: "seed", Kind: "int", Usage: "seed of all simulations", Default: "1",
 		Want: "an integer in 0..18446744073709551615", Parse: parseSeed}.Add(cmd, &o.seed)
 	cli.AddText(cmd, &o.results, "results", "", "a folder",
-		"folder in which simulations are kept, made if missing\n(default results in the folder of --output; with "+
+		"folder for the runs of simulations, created if missing\n(default results in the folder of --output; with "+
 			"--check none)")
 	o.formats = names(draw.Formats())
 	cli.AddWords(cmd, &o.formats, "format", names(draw.Formats()), "kinds of files; html is index.html")
@@ -124,7 +124,7 @@ written; 130 interrupted.`,
 		Want:    "an integer in 1..10000", Parse: parseParallel}.Add(cmd, &o.parallel)
 	cli.AddRenamed(cmd, "jobs", "parallel")
 	o.choice.Add(cmd)
-	cli.AddSwitch(cmd, &o.list, "list", "print the figures there are and write nothing")
+	cli.AddSwitch(cmd, &o.list, "list", "list the figures and write nothing")
 	cli.AddSwitch(cmd, &o.check, "check", "print the table of checks and write nothing; fail if a check does")
 	cli.AddSwitch(cmd, &o.version, "version", "print the version of figures and of the Go that built it")
 	return cmd

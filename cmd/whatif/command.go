@@ -79,9 +79,9 @@ solver cannot be built; 130 interrupted before that.`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd, args) },
 	}
-	cli.AddText(cmd, &o.output, "output", "o", "a file", "write the page to `FILE`, which holds all of it")
-	cli.AddText(cmd, &o.folder, "folder", "", "a folder", "write the page to the folder `DIR` as a static site, made if missing")
-	cli.Flag[int]{Name: "port", Kind: "int", Usage: "serve on this port `N` of 127.0.0.1 (default one that is free)", Want: "an integer in 1..65535",
+	cli.AddText(cmd, &o.output, "output", "o", "a file", "write the whole page to `FILE`")
+	cli.AddText(cmd, &o.folder, "folder", "", "a folder", "write the page as a static site to the folder `DIR`, created if missing")
+	cli.Flag[int]{Name: "port", Kind: "int", Usage: "serve on this port `N` of 127.0.0.1 (default a free one)", Want: "an integer in 1..65535",
 		Parse: func(text string) (int, bool) {
 			v, err := strconv.Atoi(text)
 			return v, err == nil && v >= 1 && v <= 65535

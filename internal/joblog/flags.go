@@ -76,7 +76,7 @@ func (f *Flags) Add(cmd *cobra.Command) {
 	cli.AddText(cmd, &f.heterogeneous, "heterogeneous", "", speedsWanted, "`SPEEDS` of the workers, such as 10x1,10x0.5 or uniform:0.5:1.5 (default 1 each)")
 	cli.AddText(cmd, &f.outageList, "outages", "", outagesWanted, "`OUTAGES` of workers, such as 1-6@55-115,8@200-, in seconds from the first submission")
 	cli.AddNumber(cmd, &f.Learning, "learn", "", fmt.Sprintf("a number of seconds in %v", ranges.Speed),
-		"hide run times from the policy: `DEFAULT` seconds for a task, until one of the job is done",
+		"hide run times from the policy: assume `DEFAULT` seconds for a task, until one of the job is done",
 		ranges.Speed.Has)
 	cli.AddNumber(cmd, &f.Emergency, "emergency", "", "a priority in [1e-50, 1e50]", "jobs of priority `P` or more take workers from running tasks",
 		ranges.Speed.Has)

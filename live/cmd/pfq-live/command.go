@@ -57,12 +57,12 @@ const standardURL = "nats://127.0.0.1:4222"
 // addURL adds --url.
 func addURL(cmd *cobra.Command, url *string) {
 	*url = standardURL
-	cli.AddText(cmd, url, "url", "", "a URL such as nats://127.0.0.1:4222, or the file of a key", "`URL` of the server, or the file of a key, which has it")
+	cli.AddText(cmd, url, "url", "", "a URL such as nats://127.0.0.1:4222, or the file of a key", "`URL` of the server, or a key file, which contains it")
 }
 
 // addName adds --name.
 func addName(cmd *cobra.Command, name *string) {
-	cli.AddText(cmd, name, "name", "", "a name of letters, digits, _ and -", "`NAME` of its own (default the name of the machine and a number)")
+	cli.AddText(cmd, name, "name", "", "a name of letters, digits, _ and -", "unique `NAME` (default the name of the machine and a number)")
 }
 
 // addDuration adds a flag that takes a duration of at least some length.

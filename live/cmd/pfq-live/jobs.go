@@ -159,7 +159,7 @@ func newSubmit() *cobra.Command {
 	})
 	cmd.Long += "\n\n" + strings.TrimRight(jobfile.Help(), "\n")
 	addURL(cmd, &url)
-	cli.AddSwitch(cmd, &wait, "wait", "wait until all jobs are done, and tell how they stand")
+	cli.AddSwitch(cmd, &wait, "wait", "wait until all jobs are done, and report their state")
 	f.add(cmd)
 	return cmd
 }
@@ -347,7 +347,7 @@ func newResults() *cobra.Command {
 		},
 	})
 	addURL(cmd, &url)
-	cli.AddSwitch(cmd, &isFailures, "failures", "tell of the attempts that failed so far instead, and why")
+	cli.AddSwitch(cmd, &isFailures, "failures", "list the failed attempts so far instead, with their reasons")
 	cli.AddText(cmd, &folder, "to", "", "the name of a folder", "also write the output of each task to a file in `DIR`, named by its number")
 	f.add(cmd)
 	return cmd

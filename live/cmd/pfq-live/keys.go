@@ -28,7 +28,7 @@ func newKeysInit() *cobra.Command {
 	var folder string
 	url := "nats://127.0.0.1:4222"
 	cmd := &cobra.Command{
-		Use: "init", Short: "Make an authority, a certificate of the server, and a key each of a manager, a client and a monitor, and tell their files", Args: arguments(),
+		Use: "init", Short: "Create an authority, a certificate for the server, and keys for a manager, a client and a monitor, and list their files", Args: arguments(),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := keys.Init(folder, url); err != nil {
 				return err
@@ -49,7 +49,7 @@ func newKeysAdd() *cobra.Command {
 	var folder string
 	cmd := &cobra.Command{
 		Use: "add ROLE NAME", Args: arguments("ROLE", "NAME"),
-		Short: "Make a key of a manager, worker, client or monitor, and print the name of its file",
+		Short: "Create a key for a manager, worker, client or monitor, and print the name of its file",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var roles []string
 			for _, r := range keys.Roles() {
@@ -73,7 +73,7 @@ func newKeysAdd() *cobra.Command {
 func newKeysRevoke() *cobra.Command {
 	var folder string
 	cmd := &cobra.Command{
-		Use: "revoke NAME", Short: "End a key for good", Args: arguments("NAME"),
+		Use: "revoke NAME", Short: "Revoke a key permanently", Args: arguments("NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error { return keys.Revoke(folder, args[0]) },
 	}
 	addFolder(cmd, &folder)
@@ -92,7 +92,7 @@ func newKeysList() *cobra.Command {
 	var folder string
 	var f answerFlags
 	cmd := &cobra.Command{
-		Use: "list", Short: "Tell which keys there are", Args: arguments(),
+		Use: "list", Short: "List the keys", Args: arguments(),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			k, err := keys.Load(folder)
 			if err != nil {

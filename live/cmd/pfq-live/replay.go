@@ -62,7 +62,7 @@ func newReplay() *cobra.Command {
 		},
 	})
 	f.add(cmd)
-	addNumber(cmd, &pace, "pace", "1000", "seconds of the logical clock in one of real time")
+	addNumber(cmd, &pace, "pace", "1000", "seconds of the logical clock per second of real time")
 	cli.AddSwitch(cmd, &check, "check", "compare with the simulation: exit status 1 if a digit differs")
 	out.add(cmd)
 	return cmd

@@ -261,7 +261,7 @@ func newRepair() *cobra.Command {
 		},
 	})
 	addURL(cmd, &url)
-	cli.AddSwitch(cmd, &apply, "apply", "do it, instead of only saying what would be done")
+	cli.AddSwitch(cmd, &apply, "apply", "apply the repair instead of only reporting it")
 	cli.AddText(cmd, &folder, "to", "", "the name of a folder",
 		"instead, write the reports that were put aside to files in `DIR`")
 	f.add(cmd)

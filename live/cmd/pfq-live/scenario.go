@@ -25,7 +25,7 @@ func newScenarioFlags() scenarioFlags {
 
 func (f *scenarioFlags) add(cmd *cobra.Command) {
 	f.Add(cmd)
-	addNumber(cmd, &f.replan, "replan", "", "seconds after which to plan anew though nothing happened (default never)")
+	addNumber(cmd, &f.replan, "replan", "", "seconds after which to plan again if nothing happens (default never)")
 }
 
 // check accepts flags that go together.

@@ -64,7 +64,7 @@ func newServe() *cobra.Command {
 	f.manager.add(cmd)
 	f.worker.add(cmd)
 	f.page.add(cmd, "127.0.0.1:9180")
-	addInt(cmd, &f.workers, "workers", 0, 1024, "number of workers of this process; as many as processors unless given")
+	addInt(cmd, &f.workers, "workers", 0, 1024, "number of workers of this process; by default the number of processors")
 	addLog(cmd, &f.log)
 	return cmd
 }
@@ -358,9 +358,9 @@ func newManager() *cobra.Command {
 	addName(cmd, &f.Name)
 	f.add(cmd)
 	p.add(cmd, "none")
-	cli.AddText(cmd, &key, "page-key", "", "the file of a key of a monitor", "`FILE` of the key with which the page asks, if the server wants keys")
-	cli.AddSwitch(cmd, &f.Logical, "logical", "the clock is the logical one of a replay")
-	cli.Flag[int]{Name: "replicas", Kind: "1|3", Default: "1", Usage: "copies of what is kept, each on a server of its own", Want: "1 or 3",
+	cli.AddText(cmd, &key, "page-key", "", "the file of a key of a monitor", "`FILE` of the key of the page, if the server requires keys")
+	cli.AddSwitch(cmd, &f.Logical, "logical", "use the logical clock of a replay")
+	cli.Flag[int]{Name: "replicas", Kind: "1|3", Default: "1", Usage: "copies of stored data, each on a separate server", Want: "1 or 3",
 		Parse: func(text string) (int, bool) {
 			n, err := strconv.Atoi(text)
 			return n, err == nil && (n == 1 || n == 3)

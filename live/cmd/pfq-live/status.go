@@ -155,7 +155,7 @@ func newStatus() *cobra.Command {
 		},
 	})
 	addURL(cmd, &url)
-	cli.AddSwitch(cmd, &watch, "watch", "show it again every second, until a signal comes")
+	cli.AddSwitch(cmd, &watch, "watch", "show it again every second, until interrupted")
 	f.add(cmd)
 	return cmd
 }
