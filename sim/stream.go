@@ -4,7 +4,7 @@ import (
 	"math/bits"
 	"math/rand/v2"
 
-	"productform/internal/alias"
+	"productform/sizes"
 )
 
 // A Stream is a source of random bits: the generator xoshiro256++ of Blackman and Vigna, "Scrambled linear
@@ -34,7 +34,7 @@ func (s *Stream) Uint64() uint64 {
 
 // Draw fills codes with independent draws from the table and writes the places of the codes above limit into high,
 // which is as long as codes; it returns their number. It has no branch that depends on what is drawn.
-func (s *Stream) Draw(table alias.Table, limit uint32, codes, high []uint32) int {
+func (s *Stream) Draw(table sizes.AliasTable, limit uint32, codes, high []uint32) int {
 	s0, s1, s2, s3 := s.s0, s.s1, s.s2, s.s3
 	found := 0
 	high = high[:len(codes)]

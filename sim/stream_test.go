@@ -6,7 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/mathext/prng"
 
-	"productform/internal/alias"
+	"productform/sizes"
 )
 
 // The generator is that of gonum, which follows the authors' code.
@@ -52,7 +52,7 @@ func TestStreamsOfKeys(t *testing.T) {
 func TestDrawBatch(t *testing.T) {
 	weights := []float64{3, 0, 1e-3, 5, 1, 0.5}
 	codes := []uint32{10, 11, 12, 1 << 24, 14, 1<<24 + 1}
-	table := alias.NewTable(weights, codes)
+	table := sizes.NewAliasTable(weights, codes)
 	if len(table) != 5 {
 		t.Fatalf("%d columns for 5 weights above 0", len(table))
 	}

@@ -3,8 +3,6 @@ package sizes
 import (
 	"math"
 	"math/rand/v2"
-
-	"productform/internal/alias"
 )
 
 // exponentialDraw draws an exponential variable of mean 1 that is neither 0 nor infinite, which math/rand/v2 gives in
@@ -48,19 +46,20 @@ func gammaDraw(r *rand.Rand, k int) float64 {
 	}
 }
 
-// An aliasTable draws an index with probability in proportion to its weight in O(1) time, from the columns of [alias].
-type aliasTable struct {
+// An indexTable draws an index with a probability proportional to its weight in O(1) time, like an
+// [AliasTable] but from the numbers of a rand.Rand.
+type indexTable struct {
 	keep  []float64 // probability to keep column i
 	other []int     // index taken otherwise
 }
 
-// newAlias returns the table of weights >= 0 with a positive finite sum.
-func newAlias(weights []float64) aliasTable {
-	keep, other := alias.Columns(weights)
-	return aliasTable{keep, other}
+// newIndexTable returns the table of weights >= 0 with a positive finite sum.
+func newIndexTable(weights []float64) indexTable {
+	keep, other := aliasColumns(weights)
+	return indexTable{keep, other}
 }
 
-func (a aliasTable) draw(r *rand.Rand) int {
+func (a indexTable) draw(r *rand.Rand) int {
 	i := r.IntN(len(a.keep))
 	if a.keep[i] < 1 && r.Float64() >= a.keep[i] {
 		return a.other[i]

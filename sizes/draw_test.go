@@ -47,7 +47,7 @@ func TestAliasColumns(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		weight := rapid.OneOf(rapid.Just(0.0), rapid.Float64Range(1e-9, 1), rapid.Float64Range(1, 1e6))
 		weights := append(rapid.SliceOfN(weight, 0, 100).Draw(t, "weights"), 1)
-		a := newAlias(weights)
+		a := newIndexTable(weights)
 		n := float64(len(weights))
 		probs := make([]float64, len(weights))
 		var sum float64

@@ -138,7 +138,7 @@ const maxSpread int = min(1e9, math.MaxInt/100)
 // hyperexponential is a mixture of exponential distributions.
 type hyperexponential struct {
 	probs, means []float64
-	branch       aliasTable
+	branch       indexTable
 }
 
 // NewHyperexponential returns the mixture of exponential distributions that has mean means[i] with probability
@@ -174,7 +174,7 @@ func newHyperexponential(p, means []float64) (Phased, error) {
 	if high/low > float64(maxSpread) {
 		return nil, input.Errorf("means", fmt.Sprintf("%v to %v", low, high), "means that span a factor of %d at most", maxSpread)
 	}
-	return hyperexponential{p, means, newAlias(p)}, nil
+	return hyperexponential{p, means, newIndexTable(p)}, nil
 }
 
 // NewBalancedHyperexponential returns the mixture of two exponential distributions with the given mean and squared

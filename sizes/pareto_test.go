@@ -13,20 +13,20 @@ import (
 	"productform/num"
 )
 
-const bits = 400
+const prec = 400
 
-func bigFloat(x float64) *big.Float { return new(big.Float).SetPrec(bits).SetFloat64(x) }
+func bigFloat(x float64) *big.Float { return new(big.Float).SetPrec(prec).SetFloat64(x) }
 
-func bigLog(x *big.Float) *big.Float { return ok(num.LogInterval(x, bits+64)).Low }
+func bigLog(x *big.Float) *big.Float { return ok(num.LogInterval(x, prec+64)).Low }
 
-func bigExp(x *big.Float) *big.Float { return ok(num.ExpInterval(x, bits)).Low }
+func bigExp(x *big.Float) *big.Float { return ok(num.ExpInterval(x, prec)).Low }
 
 // power returns x^y = exp(y log x). The digits of y log x before the point are lost from those behind it.
 func power(x, y *big.Float) *big.Float {
-	return bigExp(new(big.Float).SetPrec(bits+64).Mul(y, bigLog(x)))
+	return bigExp(new(big.Float).SetPrec(prec+64).Mul(y, bigLog(x)))
 }
 
-func op() *big.Float { return new(big.Float).SetPrec(bits) }
+func op() *big.Float { return new(big.Float).SetPrec(prec) }
 
 // bigIntegral is (b^m - a^m)/m, or ln(b/a) for m = 0.
 func bigIntegral(m *big.Float, a, b float64) *big.Float {

@@ -19,7 +19,7 @@ const maxListed = 8
 type phaseSum struct {
 	probs  []float64 // P(K = k) at k-1, the last one > 0
 	phase  float64
-	count  aliasTable
+	count  indexTable
 	biased [4]biasedCount // for orders -1, 0, 1, 2
 	left   []float64      // E[(K-j)^+] at j < n
 }
@@ -116,7 +116,7 @@ func newPhaseSum(p []float64, phase float64) (Phased, error) {
 	for p[len(p)-1] == 0 {
 		p = p[:len(p)-1]
 	}
-	s := phaseSum{probs: p, phase: phase, count: newAlias(p)}
+	s := phaseSum{probs: p, phase: phase, count: newIndexTable(p)}
 	for i := range s.biased {
 		s.biased[i] = newBiasedCount(p, i-1)
 	}

@@ -3,7 +3,6 @@ package cluster
 import (
 	"math/rand/v2"
 
-	"productform/internal/alias"
 	"productform/internal/eventqueue"
 	"productform/sim"
 	"productform/sizes"
@@ -31,10 +30,10 @@ type calendarJob struct {
 type calendar struct {
 	sizes     []sizes.Distribution // by class
 	random    *sim.Stream
-	draws     *rand.Rand  // from random
-	table     alias.Table // of the codes s of an interruption at server s, arrivals+i
-	tick      float64     // mean time between ticks
-	idleTable alias.Table // of the codes arrivals+i only, and the mean time between arrivals, for the empty cluster
+	draws     *rand.Rand       // from random
+	table     sizes.AliasTable // of the codes s of an interruption at server s, arrivals+i
+	tick      float64          // mean time between ticks
+	idleTable sizes.AliasTable // of the codes arrivals+i only, and the mean time between arrivals, for the empty cluster
 	idleMean  float64
 
 	capacity []float64         // by server
@@ -73,8 +72,8 @@ func newCalendar(f *flat, c Cluster, r *sim.Stream) sim.Engine {
 		weights, codes = append(weights, class.ArrivalRate), append(codes, arrivals+uint32(i))
 	}
 	q.chosen, q.degree, q.stride = choices(f.chosen)
-	q.table, q.tick = alias.NewTable(weights, codes), 1/sim.Sum(weights)
-	q.idleTable, q.idleMean = alias.NewTable(weights[servers:], codes[servers:]), 1/sim.Sum(weights[servers:])
+	q.table, q.tick = sizes.NewAliasTable(weights, codes), 1/sim.Sum(weights)
+	q.idleTable, q.idleMean = sizes.NewAliasTable(weights[servers:], codes[servers:]), 1/sim.Sum(weights[servers:])
 	q.most = min(sim.MaxJobs, maxLinks/int(q.stride))
 	q.next = q.draws.ExpFloat64() * q.idleMean
 	return q

@@ -13,7 +13,6 @@ import (
 	"pgregory.net/rapid"
 
 	"productform/cluster"
-	"productform/internal/alias"
 	"productform/internal/oracle"
 	"productform/sim"
 	"productform/sim/internal/simtest"
@@ -244,7 +243,7 @@ func simulateLiterally(c Cluster, t float64, r *sim.Stream) *sim.Totals {
 		}
 	}
 	servers := len(q.capacity)
-	tables := map[bool]alias.Table{false: alias.NewTable(weights, codes), true: alias.NewTable(weights[servers:], codes[servers:])}
+	tables := map[bool]sizes.AliasTable{false: sizes.NewAliasTable(weights, codes), true: sizes.NewAliasTable(weights[servers:], codes[servers:])}
 	rates := map[bool]float64{false: sim.Sum(weights), true: sim.Sum(weights[servers:])} // true: of the empty cluster, where only arrivals count
 	draws := rand.New(r)
 	y := sim.NewTotals(len(c.Model.Classes), len(c.Model.Servers))

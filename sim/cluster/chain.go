@@ -3,7 +3,7 @@ package cluster
 import (
 	"math/rand/v2"
 
-	"productform/internal/alias"
+	"productform/sizes"
 )
 
 // A jumpChain is a cluster of which only the sizes of jobs, if made of exponential phases, and their places in the queue
@@ -11,8 +11,8 @@ import (
 // the end of a phase at some server, or an interruption there; the latter two are nothing at an idle server. Each step stands
 // for its expected time, 1/rate, so that no exponential variable is drawn, and time averages are averages over steps.
 type jumpChain struct {
-	table   alias.Table // of the codes 2s of a phase that ends at server s, 2s+1 of an interruption, arrivals+i
-	rate    float64     // steps per unit of time
+	table   sizes.AliasTable // of the codes 2s of a phase that ends at server s, 2s+1 of an interruption, arrivals+i
+	rate    float64          // steps per unit of time
 	phases  phaseCount
 	classes int
 	rows    []int32 // row of each server

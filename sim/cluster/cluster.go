@@ -6,7 +6,6 @@ import (
 	"math/big"
 
 	"productform/cluster"
-	"productform/internal/alias"
 	"productform/internal/input"
 	"productform/num"
 	"productform/sim"
@@ -299,7 +298,7 @@ func (c Cluster) describeQueues(f *flat, o sim.Observation) (*sim.Description, e
 		weights = append(weights, class.ArrivalRate)
 		codes = append(codes, arrivals+uint32(i))
 	}
-	chain.table = alias.NewTable(weights, codes)
+	chain.table = sizes.NewAliasTable(weights, codes)
 	if few {
 		d.Method = "jump chain with a queue for each class"
 		d.Start = func(_ context.Context, r *sim.Stream) sim.Engine { return newClassQueues(chain, serves, width, r) }

@@ -7,11 +7,11 @@ import (
 	"math/big"
 
 	"productform/cluster"
-	"productform/internal/alias"
 	"productform/internal/input"
 	"productform/num"
 	"productform/sim"
 	"productform/sim/internal/ps"
+	"productform/sizes"
 )
 
 // maxExpanded bounds the single servers, and the sets of servers that jobs draw, of a cluster under processor sharing.
@@ -56,7 +56,7 @@ func (c Cluster) describeSharing(ctx context.Context, f *flat) (*sim.Description
 		}
 		net.Parts = append(net.Parts, ps.Part{From: from, To: len(net.PartOf), Rates: rates})
 	}
-	net.Table, net.Rate = alias.NewTable(arrivalRates, nil), sim.Sum(arrivalRates)
+	net.Table, net.Rate = sizes.NewAliasTable(arrivalRates, nil), sim.Sum(arrivalRates)
 	watchServers(net, model, serverRow, sourceOf)
 	return &sim.Description{
 		Classes: f.classes, Servers: f.rows, Identity: f.system, JumpRate: 2 * net.Rate,

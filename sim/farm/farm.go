@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strconv"
 
-	"productform/internal/alias"
 	"productform/internal/input"
 	"productform/sim"
 	"productform/sizes"
@@ -52,11 +51,11 @@ type farm struct {
 	rate     float64   // λ
 	speed    []float64 // v_i
 	cutoffs  []float64
-	limit    []float64   // work after which host i kills a job: s_i with TAGS, else +Inf
-	bySize   bool        // classes are by size: TAGS, SITA
-	central  bool        // all jobs wait in one queue
-	fastest  []int       // hosts, the fastest first
-	table    alias.Table // of the hosts, with Random
+	limit    []float64        // work after which host i kills a job: s_i with TAGS, else +Inf
+	bySize   bool             // classes are by size: TAGS, SITA
+	central  bool             // all jobs wait in one queue
+	fastest  []int            // hosts, the fastest first
+	table    sizes.AliasTable // of the hosts, with Random
 	classes  int
 	slowdown []bool // by class: whether the mean slowdown is finite
 
@@ -175,7 +174,7 @@ func (g *farm) prepare(policy tags.Policy) {
 	case tags.PolicyRoundRobin:
 		g.assign = func(q *calendar, _ float64) int { return q.nextInTurn() }
 	case tags.PolicyRandom:
-		g.table = alias.NewTable(g.speed, nil)
+		g.table = sizes.NewAliasTable(g.speed, nil)
 		g.assign = func(q *calendar, _ float64) int { return int(q.table.Pick(q.random.Uint64())) }
 	}
 }

@@ -12,7 +12,6 @@ import (
 
 	"pgregory.net/rapid"
 
-	"productform/internal/alias"
 	"productform/sim"
 	"productform/sim/internal/simtest"
 	"productform/sizes"
@@ -475,7 +474,7 @@ func literalHost(f Farm, job literalVisit, visits []literalVisit, free []float64
 			codes = append(codes, uint32(i))
 		}
 		var drawn, high [1]uint32
-		r.Draw(alias.NewTable(speeds, codes), math.MaxUint32, drawn[:], high[:])
+		r.Draw(sizes.NewAliasTable(speeds, codes), math.MaxUint32, drawn[:], high[:])
 		return int(drawn[0])
 	case ShortestQueue:
 		present := make([]int, hosts)

@@ -8,7 +8,6 @@ import (
 	"math/big"
 	"slices"
 
-	"productform/internal/alias"
 	"productform/internal/input"
 	"productform/internal/ranktable"
 	"productform/network/loss"
@@ -69,7 +68,7 @@ type system struct {
 	sharing  bool
 	assign   Assignment
 	tokens   []int // by server; nil without tokens
-	arrivals alias.Table
+	arrivals sizes.AliasTable
 	rate     float64 // of Poisson arrivals
 	sources  int
 	make     func() []stations.Station // one, or with tokens one for each server
@@ -165,7 +164,7 @@ func (s System) prepare() (*system, error) {
 		p.classes = append(p.classes, one)
 	}
 	if p.rate > 0 {
-		p.arrivals = alias.NewTable(rates, nil)
+		p.arrivals = sizes.NewAliasTable(rates, nil)
 	} else if p.sources == 0 {
 		return nil, input.Errorf("classes", "arrival rates that are all 0", "jobs to simulate")
 	}

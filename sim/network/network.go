@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"productform/internal/alias"
 	"productform/internal/input"
 	"productform/network"
 	"productform/num"
@@ -55,10 +54,10 @@ type system struct {
 	visits   []visit
 	stations []station
 	nodes    []node
-	arrivals alias.Table // of visits
-	rate     float64     // of arrivals from outside, of all chains
-	closed   bool        // there are closed chains, and the number counted is that of jobs away from the references
-	horizon  bool        // runs are observed from the start, so that Little's law does not hold
+	arrivals sizes.AliasTable // of visits
+	rate     float64          // of arrivals from outside, of all chains
+	closed   bool             // there are closed chains, and the number counted is that of jobs away from the references
+	horizon  bool             // runs are observed from the start, so that Little's law does not hold
 }
 
 // A chain is a set of classes that jobs change between.
@@ -78,12 +77,12 @@ type visit struct {
 	station int
 	class   int32 // of the station
 	sizes   sizes.Distribution
-	next    alias.Table // of codes
-	nodes   []int       // rows of system.nodes that can serve it
-	away    int         // 1 if its jobs are counted in n, else 0
-	start   int         // jobs that start here
-	outside float64     // arrivals from outside per unit of time
-	rate    float64     // visits per unit of time of an open chain, about; else 0
+	next    sizes.AliasTable // of codes
+	nodes   []int            // rows of system.nodes that can serve it
+	away    int              // 1 if its jobs are counted in n, else 0
+	start   int              // jobs that start here
+	outside float64          // arrivals from outside per unit of time
+	rate    float64          // visits per unit of time of an open chain, about; else 0
 }
 
 // Codes of what comes after a visit: a visit, with newCycle if a cycle ends before it, or leaves.

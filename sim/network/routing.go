@@ -4,9 +4,9 @@ import (
 	"context"
 	"math"
 
-	"productform/internal/alias"
 	"productform/internal/input"
 	"productform/network"
+	"productform/sizes"
 )
 
 // visitsInAll returns the sum of the numbers of visits of a class.
@@ -20,7 +20,7 @@ func visitsInAll(class *network.Class) float64 {
 }
 
 // ways returns what comes after visit v of class c. The first visits of all classes are given.
-func (s *system) ways(m *network.Model, c, v int, first []int, chain *chain) alias.Table {
+func (s *system) ways(m *network.Model, c, v int, first []int, chain *chain) sizes.AliasTable {
 	var weights []float64
 	var codes []uint32
 	add := func(code uint32, weight float64) {
@@ -43,7 +43,7 @@ func (s *system) ways(m *network.Model, c, v int, first []int, chain *chain) ali
 		if !chain.closed {
 			add(leaves, last)
 		}
-		return alias.NewTable(weights, codes)
+		return sizes.NewAliasTable(weights, codes)
 	}
 	for _, b := range class.Visits[v].Next {
 		p, _ := b.Probability.Float64()
@@ -57,7 +57,7 @@ func (s *system) ways(m *network.Model, c, v int, first []int, chain *chain) ali
 		}
 		add(code, p)
 	}
-	return alias.NewTable(weights, codes)
+	return sizes.NewAliasTable(weights, codes)
 }
 
 // addArrivals reads where jobs come from outside, and refuses a network without jobs.
@@ -92,7 +92,7 @@ func (s *system) addArrivals(m *network.Model, first []int) error {
 		}
 	}
 	if s.rate > 0 {
-		s.arrivals = alias.NewTable(weights, codes)
+		s.arrivals = sizes.NewAliasTable(weights, codes)
 		return nil
 	}
 	for _, k := range s.chains {

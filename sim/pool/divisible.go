@@ -7,7 +7,6 @@ import (
 
 	"productform/fluid"
 	"productform/fluid/traffic"
-	"productform/internal/alias"
 	"productform/internal/input"
 	"productform/num"
 	"productform/sim"
@@ -88,7 +87,7 @@ func (f Divisible) Describe(ctx context.Context, o sim.Observation) (*sim.Descri
 			c.ArrivalRate.RatString(), jobSizes.String(), texts(c.Profile(), len(t.Resources)), num.OrOne(c.Weight).RatString(),
 		})
 	}
-	net.Table, net.Rate = alias.NewTable(rates, nil), sim.Sum(rates)
+	net.Table, net.Rate = sizes.NewAliasTable(rates, nil), sim.Sum(rates)
 	if net.Rate == 0 {
 		return nil, input.Errorf("jobs", "arrival rates that are all 0", "a class with an arrival rate > 0")
 	}

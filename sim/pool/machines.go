@@ -6,7 +6,6 @@ import (
 	"math/big"
 
 	"productform/fluid"
-	"productform/internal/alias"
 	"productform/internal/input"
 	"productform/num"
 	"productform/sim"
@@ -30,10 +29,10 @@ type taskPool struct {
 
 	durations []sizes.Distribution
 	standing  bool
-	counts    []int        // jobs of a standing population
-	numbers   []taskNumber // of tasks of a job that arrives
-	table     alias.Table  // of the classes
-	rate      float64      // arrivals per second
+	counts    []int            // jobs of a standing population
+	numbers   []taskNumber     // of tasks of a job that arrives
+	table     sizes.AliasTable // of the classes
+	rate      float64          // arrivals per second
 }
 
 // A taskNumber is a distribution of the number of tasks.

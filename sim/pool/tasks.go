@@ -8,7 +8,6 @@ import (
 
 	"productform/fluid"
 	"productform/fluid/traffic"
-	"productform/internal/alias"
 	"productform/internal/input"
 	"productform/num"
 	"productform/sim"
@@ -336,7 +335,7 @@ func (t Tasks) arrivals(d *sim.Description, g *taskPool, overHorizon bool) error
 	for k, c := range d.Classes {
 		rates[k] = c.ArrivalRate
 	}
-	g.table, g.rate = alias.NewTable(rates, nil), sim.Sum(rates)
+	g.table, g.rate = sizes.NewAliasTable(rates, nil), sim.Sum(rates)
 	if g.rate == 0 {
 		return input.Errorf("jobs", "arrival rates that are all 0", "a class with an arrival rate > 0")
 	}

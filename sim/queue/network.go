@@ -8,7 +8,6 @@ import (
 	"strconv"
 
 	"productform/cluster"
-	"productform/internal/alias"
 	"productform/internal/input"
 	"productform/internal/ranktable"
 	"productform/sim"
@@ -87,7 +86,7 @@ func (n Network) Describe(ctx context.Context, o sim.Observation) (*sim.Descript
 		net.Sources = append(net.Sources, ps.Source{Row: i, Queue: i, Sizes: jobSizes[i]})
 		rates, arrivalRates = append(rates, exact.RatString()), append(arrivalRates, rate)
 	}
-	net.Table, net.Rate = alias.NewTable(arrivalRates, nil), sim.Sum(arrivalRates)
+	net.Table, net.Rate = sizes.NewAliasTable(arrivalRates, nil), sim.Sum(arrivalRates)
 	if net.Rate == 0 {
 		return nil, input.Errorf("ArrivalRates", "all 0", "jobs to simulate")
 	}

@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"productform/cluster"
-	"productform/internal/alias"
 	"productform/internal/input"
 	"productform/network/swap"
 	"productform/num"
@@ -36,7 +35,7 @@ type system struct {
 	sizes    sizes.Distribution
 	capacity []float64
 	swaps    [][]bool
-	arrivals alias.Table
+	arrivals sizes.AliasTable
 	rate     float64
 	start    []int // closed: the classes of the jobs, oldest first
 }
@@ -141,7 +140,7 @@ func (q Queue) prepare() (*system, error) {
 	case s.rate == 0:
 		return nil, input.Errorf("classes", "arrival rates that are all 0", "jobs to simulate")
 	default:
-		s.arrivals = alias.NewTable(rates, nil)
+		s.arrivals = sizes.NewAliasTable(rates, nil)
 	}
 	return s, nil
 }

@@ -4,7 +4,6 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"productform/internal/alias"
 	"productform/internal/eventqueue"
 	"productform/sim"
 	"productform/sizes"
@@ -13,8 +12,8 @@ import (
 // A Network is a network of processor-sharing queues: what all its replications have in common.
 type Network struct {
 	Sources  []Source
-	Table    alias.Table // of the places of Sources
-	Rate     float64     // arrivals per unit of time, of all sources
+	Table    sizes.AliasTable // of the places of Sources
+	Rate     float64          // arrivals per unit of time, of all sources
 	Parts    []Part
 	PartOf   []int     // of each queue
 	MeanSize []float64 // of a job of each queue, for scale

@@ -12,7 +12,6 @@ import (
 	"pgregory.net/rapid"
 
 	"productform/cluster"
-	"productform/internal/alias"
 	"productform/internal/oracle"
 	"productform/sim"
 	"productform/sim/internal/simtest"
@@ -55,7 +54,7 @@ func network(rates []float64, distribution sizes.Distribution, phi func(x []int,
 		n.Sources = append(n.Sources, Source{Row: i, Queue: i, Sizes: distribution})
 		n.MeanSize, codes = append(n.MeanSize, 1), append(codes, uint32(i))
 	}
-	n.Table = alias.NewTable(rates, codes)
+	n.Table = sizes.NewAliasTable(rates, codes)
 	return n
 }
 

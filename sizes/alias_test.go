@@ -1,4 +1,4 @@
-package alias
+package sizes
 
 import (
 	"math"
@@ -8,7 +8,7 @@ import (
 )
 
 // The parts of an index in all columns add up to its weight.
-func TestColumnsKeepWeights(t *testing.T) {
+func TestAliasColumnsKeepWeights(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		weights := rapid.SliceOfN(rapid.OneOf(rapid.Just(0.0), rapid.Float64Range(1e-9, 1), rapid.Float64Range(1, 1e6)), 1, 40).Draw(t, "weights")
 		weights = append(weights, 1)
@@ -16,7 +16,7 @@ func TestColumnsKeepWeights(t *testing.T) {
 		for _, w := range weights {
 			sum += w
 		}
-		keep, other := Columns(weights)
+		keep, other := aliasColumns(weights)
 		part := make([]float64, len(weights))
 		for i, k := range keep {
 			if !(k >= 0 && k <= 1) || k == 1 && other[i] != i {
