@@ -47,8 +47,8 @@ type lattice struct {
 	require func(ctx context.Context, q *query) (*plan, error)
 }
 
-// The rows are in the order in which they are offered, with immediate estimates first. The
-// recursion for delays is linear only on setLattices.
+// The rows are in the order in which they are offered, with immediate estimates first. Rows of one
+// lattice are adjacent. The recursion for delays is linear only on setLattices.
 var (
 	setLattices = []lattice{
 		{ClassLattice, offerClasses, requireClasses},
@@ -60,6 +60,31 @@ var (
 		lattice{ConnectedLattice, offerIntervals, requireIntervals},
 		lattice{ConnectedLattice, offerConnected, requireConnected})
 )
+
+// Lattices returns the values of Settings.Lattice: AutoLattice, then the lattices in the order in which
+// they are offered.
+func Lattices() []Lattice { return append([]Lattice{AutoLattice}, namesOf(allLattices)...) }
+
+// namesOf returns the lattices in the rows of a table, each once.
+func namesOf(rows []lattice) (names []Lattice) {
+	for _, row := range rows {
+		names = append(names, row.name)
+	}
+	return slices.Compact(names)
+}
+
+// wantOneOf lists lattices for an error: "class, server or symmetric".
+func wantOneOf(names []Lattice) string {
+	text := string(names[0])
+	for i, name := range names[1:] {
+		separator := ", "
+		if i == len(names)-2 {
+			separator = " or "
+		}
+		text += separator + string(name)
+	}
+	return text
+}
 
 // A query is the question of one engine about one component.
 type query struct {

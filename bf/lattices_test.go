@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
+	"slices"
+	"strings"
 	"testing"
 
 	"productform/cluster"
@@ -14,7 +16,25 @@ import (
 	"pgregory.net/rapid"
 )
 
-var lattices = []Lattice{"", ClassLattice, ServerLattice, ConnectedLattice, SymmetricLattice}
+// lattices holds "" and all lattices that have every engine.
+var lattices = append([]Lattice{""}, slices.DeleteFunc(Lattices()[1:], func(l Lattice) bool {
+	return l == EliminationLattice
+})...)
+
+// Settings accept the lattices of the table, and an error lists them.
+func TestLatticesAreValid(t *testing.T) {
+	for _, lattice := range append(Lattices(), "") {
+		if _, err := (Settings{Lattice: lattice}).validate(); err != nil {
+			t.Errorf("%q: %v", lattice, err)
+		}
+	}
+	_, err := Settings{Lattice: "cubic"}.validate()
+	for _, lattice := range Lattices() {
+		if err == nil || !strings.Contains(err.Error(), string(lattice)) {
+			t.Errorf("error %v does not list %s", err, lattice)
+		}
+	}
+}
 
 // drawModel draws a stable cluster of at most 5 classes and 5 rows of servers. Long numbers have 60
 // bits or more, and may differ by a similar factor. There are few ways to choose servers, so the

@@ -3,6 +3,7 @@ package bf
 import (
 	"context"
 	"math/big"
+	"slices"
 
 	"productform/cluster"
 	"productform/internal/cube"
@@ -69,10 +70,11 @@ func (q *Question) check(m *cluster.Model, s Settings) error {
 // checkDelays rejects invalid questions about the delays of a model; distributions are quantiles
 // and tails.
 func (s Settings) checkDelays(m *cluster.Model, distributions bool) error {
+	linear := namesOf(setLattices)
 	switch {
-	case s.Lattice == ConnectedLattice:
-		return input.Errorf("Lattice", s.Lattice,
-			"class, server or symmetric for delays: on connected sets of servers the recursion is not linear")
+	case s.Lattice != "" && s.Lattice != EliminationLattice && !slices.Contains(linear, s.Lattice):
+		return input.Errorf("Lattice", s.Lattice, "%s for delays: on the %s lattice the recursion is not linear",
+			wantOneOf(linear), s.Lattice)
 	case s.Engine == num.Exact && distributions:
 		return errNoFraction(s)
 	}

@@ -126,17 +126,15 @@ func (s Settings) validate() (Settings, error) {
 	if s.RelTol, err = arithmetic.CheckEngine(s.Engine, s.RelTol); err != nil {
 		return s, err
 	}
-	switch s.Lattice {
-	case AutoLattice:
+	if s.Lattice == AutoLattice {
 		s.Lattice = ""
-	case "", ClassLattice, ServerLattice, ConnectedLattice, SymmetricLattice:
-	case EliminationLattice:
-		if s.Engine == num.Enclose || s.Engine == num.Exact {
-			return s, input.Errorf("Engine", s.Engine,
-				"auto or float: the elimination lattice has bounds in float64 only")
-		}
-	default:
-		return s, input.Errorf("Lattice", s.Lattice, "auto, class, server, connected, symmetric or elimination")
+	}
+	if s.Lattice != "" && !slices.Contains(Lattices(), s.Lattice) {
+		return s, input.Errorf("Lattice", s.Lattice, "%s", wantOneOf(Lattices()))
+	}
+	if s.Lattice == EliminationLattice && (s.Engine == num.Enclose || s.Engine == num.Exact) {
+		return s, input.Errorf("Engine", s.Engine,
+			"auto or float: the elimination lattice has bounds in float64 only")
 	}
 	if !(s.MaxWork >= 0) {
 		return s, input.Errorf("MaxWork", s.MaxWork, "a number of operations, or 0 for no limit")

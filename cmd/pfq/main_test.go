@@ -284,7 +284,7 @@ func TestBadUsage(t *testing.T) {
 	checkFlags(t, "solve good.json", []badFlag{
 		{"--engine", "auto, float, enclose or exact", "fast"},
 		{"--engine", "auto, float, enclose or exact; did you mean exact?", "exakt"},
-		{"--lattice", "auto, class, server, connected, symmetric or elimination", "cubic"},
+		{"--lattice", "auto, class, server, symmetric, elimination or connected", "cubic"},
 		{"--format", "text, json or csv", "xml"},
 		{"--tol", "a number >= 1e-300 and < 1", "0 1 NaN tiny 1e-400"},
 		{"--distribution", "an integer in 1..10000", "0 10001 -3 1.5 9999999999999999999"},

@@ -66,7 +66,7 @@ func TestPercentilesRefused(t *testing.T) {
 		{twoQueues, "--percentiles 50 --engine exact", input.Error{Path: "--engine", Value: "exact",
 			Want: "auto, float or enclose for percentiles and tails of delays: these are transcendental numbers"}},
 		{twoQueues, "--percentiles 50 --lattice connected", input.Error{Path: "--lattice", Value: "connected",
-			Want: "class, server or symmetric for delays: on connected sets of servers the recursion is not linear"}},
+			Want: "class, server or symmetric for delays: on the connected lattice the recursion is not linear"}},
 		{sizes, "--percentiles 50", input.Error{File: "standard input", Line: 2, Path: "classes[1].mean_size",
 			Value: `"1/4"`,
 			Want: `1, that of "a": service in order of arrival has formulas for exponential sizes of one mean only; ` +

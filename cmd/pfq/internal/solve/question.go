@@ -39,8 +39,7 @@ func New() *cobra.Command {
 	b, s := cli.Bind(cmd), &f.settings
 	f.binding = b
 	b.Engine(&s.Engine)
-	cli.Choice(b, &s.Lattice, "Lattice", "lattice", []bf.Lattice{bf.AutoLattice, bf.ClassLattice, bf.ServerLattice,
-		bf.ConnectedLattice, bf.SymmetricLattice, bf.EliminationLattice}, "states to sum over")
+	cli.Choice(b, &s.Lattice, "Lattice", "lattice", bf.Lattices(), "states to sum over")
 	b.Tol(&s.RelTol)
 	b.Int(&f.asked.MaxJobs, "MaxJobs", "distribution", bf.MostJobs,
 		fmt.Sprintf("also give the probabilities of 0, ..., `N` jobs in total, N from 1 to %d", bf.MostJobs))
