@@ -42,7 +42,7 @@ func findLive() (string, error) {
 	}
 	path, err := exec.LookPath("pfq-live")
 	if err != nil {
-		return "", errors.New("no pfq-live beside pfq or in the PATH; in the folder live of the source, go install ./cmd/pfq-live makes it")
+		return "", errors.New("no pfq-live next to pfq or in the PATH; go install ./cmd/pfq-live in the folder live of the source installs it")
 	}
 	return path, nil
 }

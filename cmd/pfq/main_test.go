@@ -891,7 +891,7 @@ func TestSolvePool(t *testing.T) {
 func TestSolveNoSuchField(t *testing.T) {
 	for _, c := range []struct{ field, want string }{
 		{`"servers": ["s"], "priority": 2`, "; no model has priorities, and pfq dispatch replays a log of jobs with them\n"},
-		{`"servers": ["s"], "cost": 2`, "; what can be bought at which cost stands in a plan, for pfq plan\n"},
+		{`"servers": ["s"], "cost": 2`, "; what to buy, and at which cost, belongs in a plan, for pfq plan\n"},
 		{`"servers": ["s"], "speed": 2`, "want one of the fields name, arrival_rate, servers, mean_size\n"},
 	} {
 		text := `{"servers": [{"name": "s", "capacity": 1}], "classes": [{"name": "a", "arrival_rate": 0.5, ` + c.field + `}]}`

@@ -93,7 +93,7 @@ func TestSimulateLargePercentiles(t *testing.T) {
 	}
 	model := fmt.Sprintf(`{"servers": [%s], "classes": [%s]}`, strings.Join(servers, ","), strings.Join(classes, ","))
 	stdout, stderr, status := pfqSimulate(model, "--runs 2 --jumps 1000 --percentiles 50,99.9")
-	if status != 0 || !strings.Contains(stderr, "pfq: note: no exact percentiles beside the estimates: they take some ") || !strings.Contains(stdout, "exact") {
+	if status != 0 || !strings.Contains(stderr, "pfq: note: no exact percentiles with the estimates: they take about ") || !strings.Contains(stdout, "exact") {
 		t.Errorf("status %d, %s%s", status, stdout, stderr)
 	}
 }

@@ -161,7 +161,7 @@ func (a *dispatchAnswer) writeBaselines(t *render.Text) {
 	line = "requested times: " + run
 	switch {
 	case f.Requests.OfLog && f.samples > 0:
-		line = "requested times: those of the log, or else " + run
+		line = "requested times: those of the log, otherwise " + run
 	case f.Requests.OfLog:
 		line = fmt.Sprintf("requested times: those of the log for %s, %s for %d", render.Counted(a.Asked, "job"), run,
 			len(a.List)-a.Asked)
@@ -202,7 +202,7 @@ func (a *dispatchAnswer) writeSamples(t *render.Text, measures []measure) {
 			smallest = append(smallest, count)
 		}
 	}
-	t.Line("mean over the samples (least to most)")
+	t.Line("mean over the samples (minimum to maximum)")
 	t.Columns(means)
 	t.Line("")
 	if len(f.Policies) > 1 {

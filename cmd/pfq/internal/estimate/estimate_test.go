@@ -123,7 +123,7 @@ func TestGradientsBySize(t *testing.T) {
 	}
 	const want = "arrival_rate b 3.00 ± 0.10\narrival_rate a 1.00 ± 0.10\n" +
 		"capacity t -2.40 ± 0.40\ncapacity s -2.00 ± 0.30\ncapacity u -1.80 ± 0.10\ncapacity none -\n"
-	const apart = "\nthe 2 capacities that are worth most cannot be told apart\n"
+	const apart = "\nthe 2 most valuable capacities cannot be distinguished\n"
 	if got := shown("text", "mean jobs change\n"); got != want+apart {
 		t.Error(got)
 	}

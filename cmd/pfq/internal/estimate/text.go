@@ -41,7 +41,7 @@ func gradientSection(rows []gradientRow) render.Section {
 		}
 	}
 	if alike > 1 {
-		s.After = fmt.Sprintf("the %d capacities that are worth most cannot be told apart", alike)
+		s.After = fmt.Sprintf("the %d most valuable capacities cannot be distinguished", alike)
 	}
 	return s
 }

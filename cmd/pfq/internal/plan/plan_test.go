@@ -335,7 +335,7 @@ func TestNoPlan(t *testing.T) {
 		{commandtest.Example(t, "networks/interactive.yaml"), network},
 		{commandtest.Example(t, "traffic/two-classes.yaml"), "; this looks like a model for pfq allocate, with --dynamic if jobs arrive and depart\n"},
 		{"model: {stations: []}", ":1: model.stations = an array: want one of the fields servers, classes, mean_size; " + network},
-		{"model: {servers: [{name: s, capacity: 1, cost: 2}]}", "fields name, capacity, count; what can be bought at which cost stands in a plan, for pfq plan\n"},
+		{"model: {servers: [{name: s, capacity: 1, cost: 2}]}", "fields name, capacity, count; what to buy, and at which cost, belongs in a plan, for pfq plan\n"},
 		{"model: {classes: []}", ": model.servers is missing: want an array of servers\n"},
 		{"model: network.yaml", "network.yaml:1: stations = an array: want one of the fields servers, classes, mean_size; " + network},
 		{"model: without.yaml", "without.yaml:1: servers is missing: want an array of servers\n"},
@@ -371,7 +371,7 @@ s       0.5
 		{"--scale 2", "scale 2\ncost 2: no plan that is stable costs less\n"},
 		{"--scale 8", "scale 8\nno plan is stable\n"},
 		{"--find delay", "cost 4, mean delay of all jobs 0.4: no plan that is stable and costs at most 4 has a smaller one\n"},
-		{"--find frontier", "stable plans, each with the least mean delay"},
+		{"--find frontier", "stable plans, each with the smallest mean delay"},
 	} {
 		text := `{"model": {"servers": [{"name": "s", "capacity": 1}], "classes": [{"name": "a", "arrival_rate": 0.5, "servers": ["s"]}]},
 			"upgrades": [{"server": "s", "step": 1, "cost": 2, "most": 2}], "budget": 4}`
@@ -567,7 +567,7 @@ budget: 10
 func TestGroupsUnstableBudget(t *testing.T) {
 	stdout, stderr, status := pfq(gpus, "plan", "-")
 	for _, want := range []string{"\nabove the budget of 10; --find most-load says", "\nnow unstable: ",
-		"kind     name  steps  servers  capacity each  in all  cost\nupgrade  new   2      4        1              4       16\n"} {
+		"kind     name  steps  servers  capacity each  total  cost\nupgrade  new   2      4        1              4      16\n"} {
 		if status != 1 || stderr != "" || !strings.Contains(stdout, want) {
 			t.Errorf("status %d, %s%s, want %s", status, stderr, stdout, want)
 		}

@@ -84,7 +84,7 @@ func (f *question) check(given func(string) bool) error {
 		return errors.New("--gradients needs --find cost, delay, frontier or growth, and no --verify")
 	case f.find == findFrontier && given("scale"):
 		return errors.New("--find frontier and --scale exclude each other: a frontier is that of one load, which " +
-			"stands in the file as scale")
+			"is in the file as scale")
 	case f.find == findGrowth && !given("scale"):
 		const want = "growing factors of the arrival rates, such as 1,1.25,1.5,2, with --find growth"
 		return &input.Error{Path: "--scale", Want: want}

@@ -16,7 +16,7 @@ import (
 func (a *found) heading(t *render.Text) {
 	a.verdict(t)
 	if !a.StableNow {
-		t.Line("now unstable: without anything bought queues grow without bound, so that there are no delays to " +
+		t.Line("now unstable: without any purchase queues grow without bound, so there are no delays to " +
 			"compare with")
 	}
 }
@@ -41,7 +41,7 @@ func buyRows(rows []render.Record) []render.Record {
 			case !several && (f.Key == "count" || f.Key == "capacity_each"):
 				row[i].Value = nil
 			case several && f.Key == "capacity":
-				row[i].Title = "in all"
+				row[i].Title = "total"
 			}
 		}
 	}
@@ -63,7 +63,7 @@ func (a *found) verdict(t *render.Text) {
 	case a.Found && a.Proof.Delay == nil && a.Complete:
 		t.Line("cost %s: no plan that %s costs less", cost, good)
 	case a.Found && a.Proof.Delay == nil:
-		t.Line("cost %s%s: no plan that %s costs less than %s; %s", cost, a.gapText("the least cost"), good,
+		t.Line("cost %s%s: no plan that %s costs less than %s; %s", cost, a.gapText("the minimum cost"), good,
 			t.Cell(a.CostAtLeast), a.stoppedText())
 	case a.Found && a.Complete:
 		t.Line("cost %s, mean delay of %s %s: no plan%s has a smaller one", cost, a.minimum, t.Cell(a.MeanDelay),
@@ -184,7 +184,7 @@ func frontierText(t *render.Text, all []*found) {
 	if last.hasGoals() {
 		plans = "plans that meet the targets"
 	}
-	t.Line("%s, each with the least mean delay of %s among all that cost less than the next", plans, last.minimum)
+	t.Line("%s, each with the smallest mean delay of %s among all that cost less than the next", plans, last.minimum)
 	if !last.Complete {
 		t.Line("the last one may not be: %s", last.stoppedText())
 	}

@@ -80,15 +80,15 @@ func TestRefusedOfKinds(t *testing.T) {
 		status           int
 	}{
 		{shop, "--find frontier", "--find needs a plan, and standard input holds a cluster", 2},
-		{shop, "--policy drf", "--policy needs a pool of jobs that come and go or a pool of jobs that stay, and " +
+		{shop, "--policy drf", "--policy needs a pool of jobs that arrive and depart or a pool of jobs that stay, and " +
 			"standard input holds a cluster", 2},
 		{shop, "--show tasks", "--show = tasks: want delay, jobs, rate or utilization, of a cluster", 2},
 		{shop, "--dynamic", "unknown flag: --dynamic; the file decides", 2},
 		{shop, "--hosts 2", "unknown flag: --hosts; pfq plot tags draws", 2},
 		{shop, "x.png", "plot wants one MODEL, not 2 arguments; the picture is named by --output x.png", 2},
-		{buy, "--budget 5", "unknown flag: --budget; it stands in the file of the plan", 2},
+		{buy, "--budget 5", "unknown flag: --budget; it is in the file of the plan", 2},
 		{buy, "--percentiles 99", "--percentiles needs a cluster, and", 2},
-		{buy, "--runs 3", "--runs needs a cluster or a pool of jobs that come and go, and", 2},
+		{buy, "--runs 3", "--runs needs a cluster or a pool of jobs that arrive and depart, and", 2},
 		{buy, "--find growth", "--scale is missing: want growing factors", 2},
 		{buy, "--find cost", "--find = cost: want frontier, growth or load", 2},
 		{buy, "--scale 1,2", "--find frontier and --scale exclude each other", 2},
@@ -100,7 +100,7 @@ func TestRefusedOfKinds(t *testing.T) {
 		{never, "--limit 1", "there is nothing to draw: no plan", 1},
 		{never, "--find growth --scale 1,2", "there is nothing to draw: no plan meets the targets with the arrival rates multiplied by 1", 1},
 		{strings.Replace(buy, `"scale"`, `"budget": 0, "scale"`, 1), "", "there is nothing to draw: no plan within the budget meets the targets: one that does costs 1, the budget is 0", 1},
-		{busy, "--show utilization", "--show = utilization: want delay, jobs or rate, of a pool of jobs that come and go", 2},
+		{busy, "--show utilization", "--show = utilization: want delay, jobs or rate, of a pool of jobs that arrive and depart", 2},
 		{busy, "--percentiles 50", "--percentiles needs a cluster", 2},
 		{busy, "--policy fair", "--policy = fair: want pf, drf, maxmin, bmf, bf or all", 2},
 		{busy, "--policy all,pf", "--policy = all,pf: want all alone, or a list without it", 2},
@@ -110,7 +110,7 @@ func TestRefusedOfKinds(t *testing.T) {
 		{strings.Replace(busy, `"arrival_rate": 3.6`, `"count": 2`, 1), "", "this one is for jobs that stay", 2},
 		{rest, "--show delay", "--show = delay: want tasks or utilization, of a pool of jobs that stay", 2},
 		{rest, "--policy bf", "jobs[1].weight = 2: want the same weight", 2},
-		{rest, "--states 5", "--states needs a pool of jobs that come and go, and", 2},
+		{rest, "--states 5", "--states needs a pool of jobs that arrive and depart, and", 2},
 		{"", "", "standard input: want a cluster, a plan or a pool, not an empty file", 2},
 		{"{", "", "standard input:1:2: the text ends within a value", 2},
 	} {

@@ -55,7 +55,7 @@ func (f *question) planned(q command.Query, s source) (*plots.Figure, error) {
 		find = c.growth
 	case f.factors != nil:
 		return nil, cli.FlagError{Err: fmt.Errorf("--find %s and --scale exclude each other: plans are those of one "+
-			"load, which stands in the file as scale", f.find)}
+			"load, which is in the file as scale", f.find)}
 	}
 	if err := c.check(); err != nil {
 		return nil, command.InFile(q.File, err)
@@ -483,10 +483,10 @@ func (c *planCurves) caption(file string) string {
 	case findGrowth:
 		text += ": the cheapest at each load that keep what was bought before."
 	case findLoad:
-		text += ": each has the least mean delay of all that cost less than the next. " +
+		text += ": each has the smallest mean delay of all that cost less than the next. " +
 			"Its greatest load is the factor of the arrival rates up to which the targets hold."
 	default:
-		text += ": each has the least mean delay of all that cost less than the next, as a proof shows."
+		text += ": each has the smallest mean delay of all that cost less than the next, as a proof shows."
 	}
 	if targets != nil {
 		text += " Targets: " + plots.ShortList(targets, "; ") + "."

@@ -90,7 +90,7 @@ func (f *question) addHints(cmd *cobra.Command) {
 		cli.AddGone(cmd, name, "pfq plot tags draws hosts that guess job sizes")
 	}
 	for _, name := range []string{"budget", "minimize", "targets"} {
-		cli.AddGone(cmd, name, "it stands in the file of the plan")
+		cli.AddGone(cmd, name, "it is in the file of the plan")
 	}
 	cli.AddGone(cmd, "load", "--scale takes factors of the arrival rates; pfq plot tags takes loads")
 	accept := cmd.Args

@@ -18,7 +18,7 @@ type kind string
 const (
 	clusterFile kind = "a cluster"
 	planFile    kind = "a plan"
-	trafficFile kind = "a pool of jobs that come and go"
+	trafficFile kind = "a pool of jobs that arrive and depart"
 	poolFile    kind = "a pool of jobs that stay"
 )
 

@@ -29,7 +29,7 @@ type poolCurves struct {
 	results  [][]*traffic.Result // of each policy, at each factor
 }
 
-// traffic draws a pool of jobs that come and go. The figure is nil where there is nothing to draw, which the
+// traffic draws a pool of jobs that arrive and depart. The figure is nil where there is nothing to draw, which the
 // standard error says.
 func (f *question) traffic(q command.Query, s source) (*plots.Figure, error) {
 	t, err := command.Read(s.query, traffic.Read, traffic.ReadFile, "solve")

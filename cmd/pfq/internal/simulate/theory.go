@@ -98,7 +98,7 @@ func (f *question) solveDelays(q command.Query, m *cluster.Model, means *bf.Resu
 	if len(f.percentiles) == 0 || f.policy != string(simcluster.FCFS) {
 		return d, nil
 	}
-	note := func(why string) { fmt.Fprintln(q.Stderr, "pfq: note: no exact percentiles beside the estimates:", why) }
+	note := func(why string) { fmt.Fprintln(q.Stderr, "pfq: note: no exact percentiles with the estimates:", why) }
 	var levels []*big.Rat
 	highest := new(big.Rat)
 	for _, p := range f.percentiles {
@@ -108,7 +108,7 @@ func (f *question) solveDelays(q command.Query, m *cluster.Model, means *bf.Resu
 		}
 	}
 	if products := delayProducts(m, means, highest); products > mostProducts {
-		note(fmt.Sprintf("they take some %.1g products, and %g is the most", products, float64(mostProducts)))
+		note(fmt.Sprintf("they take about %.1g products; the limit is %g", products, float64(mostProducts)))
 		return d, nil
 	}
 	d, err = command.WithProgress(q, func(ctx context.Context) (d exactDelays, err error) {

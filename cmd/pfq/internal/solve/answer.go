@@ -54,7 +54,7 @@ func noteOn(m *cluster.Model, r *bf.Result) string {
 		notes = append(notes, command.DifferentSizes)
 	}
 	if drawsOne(m) {
-		notes = append(notes, "choose: 1 gives each job a server at random, with a queue of its own; "+
+		notes = append(notes, "choose: 1 gives each job a server at random, with its own queue; "+
 			"for servers with one queue see pfq example ten-servers")
 	}
 	hasLaw := func(c bf.ClassResult) bool { return c.JobsDistribution != nil }

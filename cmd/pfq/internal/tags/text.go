@@ -26,7 +26,7 @@ func (a *tagsAnswer) text(t *render.Text, f render.Record, joint *command.Joint)
 	hosts, policies := rows(f, "hosts"), rows(f, "policies")
 	t.Table(a.readable(hosts), columns...)
 	t.Table(a.readable(policies), "name", "accuracy", "mean_slowdown", "mean_waiting", "mean_delay", "cutoffs")
-	t.Line("slowdown: waiting / size; stretch: delay / size (of pfq dispatch, slowdown is delay / least time)")
+	t.Line("slowdown: waiting / size; stretch: delay / size (in pfq dispatch, slowdown is delay / a lower bound on it)")
 	for _, p := range a.policies {
 		if p.note != "" {
 			t.Line("%s: %s", p.name, p.note)
@@ -161,10 +161,10 @@ func (a *tagsAnswer) hint(t *render.Text) {
 	switch {
 	case a.feasible() || a.pairs == 0:
 	case a.pairs > a.model.Load:
-		t.Line("hint: fewer hosts in a chain bear more load; split the farm into pairs: with %s cutoffs exist below "+
+		t.Line("hint: fewer hosts in a chain carry more load; split the farm into pairs: with %s cutoffs exist below "+
 			"load %s", pair, render.Six(a.pairs))
 	default:
-		t.Line("hint: pairs of hosts do not bear this load either: with %s cutoffs exist below load %s", pair,
+		t.Line("hint: pairs of hosts do not carry this load either: with %s cutoffs exist below load %s", pair,
 			render.Six(a.pairs))
 	}
 }
@@ -183,19 +183,19 @@ func (a *tagsAnswer) aim() string {
 			aim += " that take jobs"
 		}
 		if a.listed() {
-			aim = "cutoffs of the least largest mean slowdown of a host (sizes are a list: equality is out of reach)"
+			aim = "cutoffs with the smallest maximum mean slowdown of a host (sizes are a list: equality is out of reach)"
 		}
 		if u := a.unfairness; u != nil && *u > 1e-9 {
 			aim += fmt.Sprintf("; unfairness %.6g", *u)
 		}
 		return aim
 	}
-	aim := "cutoffs of the least " + a.flags.objectiveText
+	aim := "cutoffs with the smallest " + a.flags.objectiveText
 	switch a.flags.objectiveText {
 	case "slowdown":
-		aim = "cutoffs of the least mean slowdown"
+		aim = "cutoffs with the smallest mean slowdown"
 	case "waiting":
-		aim = "cutoffs of the least mean waiting time"
+		aim = "cutoffs with the smallest mean waiting time"
 	}
 	gap := 0.0
 	if a.gap != nil {

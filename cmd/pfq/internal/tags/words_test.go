@@ -152,7 +152,7 @@ func TestTagsListsInWords(t *testing.T) {
 		}
 	}
 	saysTags(t, farm+"--objective fairness", 0,
-		fmt.Sprintf("\ncutoffs of the least largest mean slowdown of a host (sizes are a list: equality is out of reach); unfairness %.6g\n", unfairness))
+		fmt.Sprintf("\ncutoffs with the smallest maximum mean slowdown of a host (sizes are a list: equality is out of reach); unfairness %.6g\n", unfairness))
 	const note = "loads are only as equal as the sizes in the list allow"
 	if p := policyOf(t, answer, "policies", "sita-e"); p["note"] != note {
 		t.Errorf("%v", p)
@@ -170,9 +170,9 @@ func TestTagsHint(t *testing.T) {
 	if answer := tagsJSON(t, "--hosts 4 --load 0.7 --alpha 0.2 "+tagsPaper, 1); answer["max_load_of_two"] != pairs {
 		t.Errorf("pairs bear %v, want %v", answer["max_load_of_two"], pairs)
 	}
-	const hint = "hint: fewer hosts in a chain bear more load; split the farm into pairs: with 2 hosts cutoffs exist below load "
+	const hint = "hint: fewer hosts in a chain carry more load; split the farm into pairs: with 2 hosts cutoffs exist below load "
 	saysTags(t, "--hosts 4 --load 0.7 --alpha 0.2 "+tagsPaper, 1, fmt.Sprintf("\n%s%.6g\n", hint, pairs))
-	saysTags(t, "--hosts 4 --load 0.9 --alpha 0.2 "+tagsPaper, 1, "\nhint: pairs of hosts do not bear this load either: with 2 hosts cutoffs exist below load ")
+	saysTags(t, "--hosts 4 --load 0.9 --alpha 0.2 "+tagsPaper, 1, "\nhint: pairs of hosts do not carry this load either: with 2 hosts cutoffs exist below load ")
 	for args, status := range map[string]int{
 		"--hosts 2 --load 0.9 --alpha 0.2 ": 1, "--hosts 4 --load 0.3 --alpha 1 ": 0, "--hosts 4 --load 0.5 --alpha 1 --cutoffs 1e8,1e9,5e9 ": 1,
 	} {
