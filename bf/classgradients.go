@@ -36,6 +36,7 @@ type Gradients struct {
 // time with respect to a capacity. Those of the mean delay E[X_i]/λ_i have these units divided by
 // that of a rate.
 type ClassGradient struct {
+	Name      string // as in the model
 	MeanJobs  Partials
 	MeanDelay *Partials // nil if λ_i = 0
 }
@@ -107,7 +108,7 @@ func (p *Prepared) gradientsWith(ctx context.Context, plans []*plan, engine num.
 	}
 	for i, k := range m.Classes {
 		c := &g.result.Classes[i]
-		c.MeanJobs = zeros()
+		c.Name, c.MeanJobs = k.Name, zeros()
 		if k.ArrivalRate.Sign() > 0 {
 			p := zeros()
 			c.MeanDelay = &p

@@ -20,6 +20,7 @@ type DelayQuestion struct {
 
 // VisitDelays holds what was asked of one visit. Each number lies between Low and High.
 type VisitDelays struct {
+	Name             string      // of the class
 	Class, Visit     int         // rows of the model's classes, and of the visits of that class
 	Quantiles, Tails []num.Value // in the order of the question
 }
@@ -74,7 +75,7 @@ func Delays(ctx context.Context, m *Model, q DelayQuestion, s Settings) ([]Visit
 			}
 		}
 		of := *known[v.K]
-		of.Class, of.Visit = v.Class, v.Visit
+		of.Name, of.Class, of.Visit = m.Classes[v.Class].Name, v.Class, v.Visit
 		all = append(all, of)
 	}
 	return all, nil

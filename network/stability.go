@@ -30,15 +30,17 @@ func (e *UnstableError) Error() string {
 
 // A Stability says how much open chains and closed ones can bring to the stations.
 type Stability struct {
-	Stable        bool     // every set of classes of open chains brings every station less work than it can do for them
-	CriticalScale *big.Rat // the network is stable if and only if all arrival rates are multiplied by less than this; nil if there is no such limit
-	Critical      int      // the first station that attains it; -1 if there is none
-	Stations      []Load
+	Stable        bool         // every set of classes of open chains brings every station less work than it can do for them
+	CriticalScale *big.Rat     // the network is stable if and only if all arrival rates are multiplied by less than this; nil if there is no such limit
+	Critical      int          // the first station that attains it; -1 if there is none
+	Stations      []Load       // of each station, in the order of the model
 	Chains        []Saturation // of the closed chains, in the order of their first classes
 }
 
-// A Load is what open chains bring to a station. All is nil if they bring none, or if the station cannot be overloaded (discipline delay).
+// A Load is the work that open chains bring to a station. All but Name is nil if they bring none, or if
+// the station cannot be overloaded (discipline delay).
 type Load struct {
+	Name          string   // of the station
 	CriticalScale *big.Rat // min over A of μ(A)/w(A), the work that the station can do for the classes of A over what they bring
 	Bottleneck    []int    // the classes of an A that attains it: one of the fewest
 	Work          *big.Rat // w(A), per unit of time
@@ -52,9 +54,11 @@ type Load struct {
 //
 // D(A) the work that the classes of the chain in A bring per cycle and ρ(A) the open load of A, the radius of convergence of the product form.
 type Saturation struct {
-	Classes    []int    // all of the chain
+	Names      []string // of the classes of the chain
+	Classes    []int    // rows of the classes of the chain
 	Throughput *big.Rat // that limit, cycles per unit of time; nil if there is none (only stations with delay), or if the chain visits a station with a table
-	Station    int      // the first that attains it; -1 if Throughput is nil
+	Station    int      // row of the first station that attains it; -1 if Throughput is nil
+	Name       string   // of this station; empty if Throughput is nil
 	Bottleneck []int    // the classes of A: of the chain and of open ones
 }
 
@@ -110,27 +114,30 @@ func (s *system) checkStable(ctx context.Context, i int) error {
 
 // load returns what open chains bring to station i.
 func (s *system) load(ctx context.Context, i int) (Load, error) {
-	st := &s.Stations[i]
+	st, name := &s.Stations[i], s.model.Stations[i].Name
 	if st.Load.Sign() == 0 || st.Totals != nil && st.Totals.Delay != nil {
-		return Load{}, nil
+		return Load{Name: name}, nil
 	}
 	best, err := tightest(ctx, st, func(v demands.Visit) bool { return v.K < 0 }, func(v demands.Visit) bool { return false })
 	if err != nil {
 		return Load{}, err
 	}
-	return Load{CriticalScale: best.ratio, Bottleneck: best.classes(st), Work: best.work, Capacity: best.capacity}, nil
+	return Load{Name: name, CriticalScale: best.ratio, Bottleneck: best.classes(st), Work: best.work, Capacity: best.capacity}, nil
 }
 
 // saturate returns what the closed chain k comes to.
 func (s *system) saturate(ctx context.Context, k int) (Saturation, error) {
 	r := Saturation{Classes: s.Chains[s.Closed[k]].Classes, Station: -1}
+	for _, c := range r.Classes {
+		r.Names = append(r.Names, s.model.Classes[c].Name)
+	}
 	for i := range s.Stations {
 		st := &s.Stations[i]
 		if st.Demand[k].Sign() == 0 || st.Totals != nil && st.Totals.Delay != nil {
 			continue
 		}
 		if st.Shared != nil && st.Shared.Form != nil {
-			return Saturation{Classes: r.Classes, Station: -1}, nil
+			return Saturation{Names: r.Names, Classes: r.Classes, Station: -1}, nil
 		}
 		ratio, err := s.limit(ctx, i, k)
 		if err != nil {
@@ -147,7 +154,7 @@ func (s *system) saturate(ctx context.Context, k int) (Saturation, error) {
 	if err != nil {
 		return r, err
 	}
-	r.Bottleneck = best.classes(&s.Stations[r.Station])
+	r.Name, r.Bottleneck = s.model.Stations[r.Station].Name, best.classes(&s.Stations[r.Station])
 	return r, nil
 }
 

@@ -216,3 +216,29 @@ classes:
 		t.Fatal(err)
 	}
 }
+
+// Stations, chains and visits in results have the names of the model.
+func TestNamesInResults(t *testing.T) {
+	one := big.NewRat(1, 1)
+	m := &network.Model{
+		Stations: []network.Station{{Name: "think", Discipline: network.Delay}, {Name: "cpu", Discipline: network.FCFS}},
+		Classes: []network.Class{
+			{Name: "user", Population: 3, Visits: []network.Visit{{Station: 0, Count: one}, {Station: 1, Count: one}}},
+			{Name: "mail", ArrivalRate: big.NewRat(1, 2), Visits: []network.Visit{{Station: 1, Count: one}}},
+		},
+	}
+	r, err := network.CheckStability(t.Context(), m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Stations[0].Name != "think" || r.Stations[1].Name != "cpu" {
+		t.Errorf("stations %+v", r.Stations)
+	}
+	if c := r.Chains[0]; !slices.Equal(c.Names, []string{"user"}) || c.Name != "cpu" {
+		t.Errorf("chain %+v", c)
+	}
+	visits, err := network.Delays(t.Context(), m, network.DelayQuestion{Station: 1, Levels: []*big.Rat{big.NewRat(1, 2)}}, network.Settings{})
+	if err != nil || len(visits) != 2 || visits[0].Name != "user" || visits[1].Name != "mail" {
+		t.Errorf("visits %+v, %v", visits, err)
+	}
+}

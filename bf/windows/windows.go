@@ -13,6 +13,7 @@ import (
 
 // Bounds lie on either side of the mean delay of a class. Both are proved, errors of rounding included.
 type Bounds struct {
+	Name string   // of the class
 	Low  float64  // >= 0
 	High *float64 // nil if no cluster that gives an upper bound was found to be stable
 }
@@ -70,6 +71,7 @@ func Delays(ctx context.Context, m *cluster.Model, servers int, progress func(do
 			for _, row := range rows {
 				size := new(big.Rat).Quo(m.MeanSizeOf(row), num.OrOne(equal.MeanSize)) // a delay of work of mean size σ_i in place of σ
 				all[row] = c.bounds[i].times(size)
+				all[row].Name = m.Classes[row].Name
 			}
 		}
 	}
