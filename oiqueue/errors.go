@@ -18,8 +18,18 @@ var (
 	ErrOrderDependent = errors.New("the rate depends on the order of the jobs")
 	ErrNotSaturated   = errors.New("the rate still changes beyond the numbers of jobs in Saturation")
 	ErrUnbounded      = errors.New("no saturation bounds the state space")
-	ErrFloatRange     = errors.New("the rates are spread too widely for float64")
 )
+
+// A rangeError is the error of float64 for rates that are spread too widely. It wraps
+// [num.ErrFloatRange].
+type rangeError struct{ text string }
+
+func rangeErrorf(format string, args ...any) error { return &rangeError{fmt.Sprintf(format, args...)} }
+
+func (e *rangeError) Unwrap() error { return num.ErrFloatRange }
+func (e *rangeError) Error() string {
+	return "oiqueue: the rates are spread too widely for float64: " + e.text
+}
 
 // A RateError names a state, or two, at which TotalRate or OrderedRate is not the rate of an
 // order-independent queue. For a Rank table the error is a *[num.InputError].

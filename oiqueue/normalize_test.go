@@ -340,8 +340,8 @@ func TestFloatRange(t *testing.T) {
 		within(t, rate, must(Stationary(t.Context(), q))(t), must(StationaryExact(t.Context(), q))(t))
 	}
 	q := must(MMc(rats(t, "1e-320"), 1, rat(1, 1)))(t)
-	if _, err := Stationary(t.Context(), q); !errors.Is(err, ErrFloatRange) {
-		t.Errorf("error %v, want ErrFloatRange", err)
+	if _, err := Stationary(t.Context(), q); !errors.Is(err, num.ErrFloatRange) {
+		t.Errorf("error %v, want num.ErrFloatRange", err)
 	}
 	rate := rats(t, "1e-320")[0]
 	if got := must(StationaryExact(t.Context(), q))(t); got.MeanJobs[0].Cmp(new(big.Rat).Quo(rate, new(big.Rat).Sub(rat(1, 1), rate))) != 0 {

@@ -69,7 +69,7 @@ type Traffic struct {
 // TrafficEquations solves λ = ν + λP in float64 by elimination, in O(n^3), with the errors of
 // [TrafficEquationsExact]. The bound comes from the rates and a second solution w >= 0 of (I - P^T) w ≈ 1: with the
 // residual r = ν - (I - P^T) λ and v = (I - P^T) w > 0 computed exactly, the inverse of the M-matrix I - P^T being
-// nonnegative, the error is at most w max_i |r_i|/v_i. The error wraps [ErrFloatRange] if v is not positive, because
+// nonnegative, the error is at most w max_i |r_i|/v_i. The error wraps [num.ErrFloatRange] if v is not positive, because
 // jobs leave too rarely for float64, or a rate or its bound is beyond the largest float64.
 func TrafficEquations(ctx context.Context, r Routing) (*Traffic, error) {
 	if err := checkRouting(ctx, r); err != nil {
@@ -172,11 +172,11 @@ func roundUp(r *big.Rat) float64 {
 }
 
 func leaveRarely() error {
-	return fmt.Errorf("oiqueue: %w: jobs leave too rarely to solve the traffic equations; TrafficEquationsExact has no such limit", ErrFloatRange)
+	return rangeErrorf("jobs leave too rarely to solve the traffic equations; TrafficEquationsExact has no such limit")
 }
 
 func rateTooLarge(what string) error {
-	return fmt.Errorf("oiqueue: %w: %s is beyond %.3g; TrafficEquationsExact has no such limit", ErrFloatRange, what, math.MaxFloat64)
+	return rangeErrorf("%s is beyond %.3g; TrafficEquationsExact has no such limit", what, math.MaxFloat64)
 }
 
 // Routed returns q with the effective arrival rates of r in place of its own. By

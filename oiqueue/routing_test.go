@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"productform/internal/oracle"
+	"productform/num"
 
 	"gonum.org/v1/gonum/mat"
 	"pgregory.net/rapid"
@@ -234,8 +235,8 @@ func TestTrafficNearlyClosed(t *testing.T) {
 	}
 	// Two classes that swap: the determinant 1 - p^2 cancels in float64.
 	r = Routing{rats(t, "1", "1"), [][]*big.Rat{{nil, p}, {p, nil}}}
-	if _, err := TrafficEquations(t.Context(), r); !errors.Is(err, ErrFloatRange) {
-		t.Errorf("error %v, want ErrFloatRange", err)
+	if _, err := TrafficEquations(t.Context(), r); !errors.Is(err, num.ErrFloatRange) {
+		t.Errorf("error %v, want num.ErrFloatRange", err)
 	}
 	if l := must(TrafficEquationsExact(t.Context(), r))(t); l[0].RatString() != "1000000000000000000000000000000" {
 		t.Errorf("λ = %v, want 1e30", l[0])
@@ -250,7 +251,7 @@ func TestTrafficBeyondFloat(t *testing.T) {
 		"External[1] is beyond 1.8e+308":        {[]*big.Rat{rat(1, 1), huge}, [][]*big.Rat{{nil, nil}, {nil, nil}}},
 		"an effective rate is beyond 1.8e+308;": {[]*big.Rat{large, large}, [][]*big.Rat{{nil, rat(1, 1)}, {nil, nil}}},
 	} {
-		if _, err := TrafficEquations(t.Context(), r); !errors.Is(err, ErrFloatRange) || !strings.Contains(err.Error(), want) {
+		if _, err := TrafficEquations(t.Context(), r); !errors.Is(err, num.ErrFloatRange) || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %q", err, want)
 		}
 		must(TrafficEquationsExact(t.Context(), r))(t)

@@ -2,7 +2,6 @@ package oiqueue
 
 import (
 	"context"
-	"fmt"
 	"math"
 
 	"productform/internal/arithmetic"
@@ -25,7 +24,7 @@ type Result struct {
 // float64. The factors μ(y) - Σ λ_i are subtracted exactly and rounded once, all else adds, multiplies and divides
 // positive numbers, with a proved bound on the relative error however near the queue is to instability. It takes
 // O(N Π_i (m_i+1)) operations; at most 2^20 states (20 classes with Rank) are accepted. Where a measure leaves the range
-// of float64, the error wraps [ErrFloatRange].
+// of float64, the error wraps [num.ErrFloatRange].
 func Stationary(ctx context.Context, q *Queue) (*Result, error) {
 	t, err := newTable(ctx, q, maxStates)
 	if err != nil {
@@ -66,7 +65,7 @@ func (t *table) stationaryFar(ctx context.Context, q *Queue) (*Result, error) {
 		r.RelativeErrorBound = max(r.RelativeErrorBound, x.Quo(z).RelativeError())
 	}
 	if !ok || math.IsInf(r.RelativeErrorBound, 1) {
-		return nil, fmt.Errorf("oiqueue: %w: measures leave that of normal numbers; StationaryExact has no such limit", ErrFloatRange)
+		return nil, rangeErrorf("measures leave that of normal numbers; StationaryExact has no such limit")
 	}
 	return r, nil
 }

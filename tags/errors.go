@@ -7,9 +7,6 @@ import (
 	"productform/num"
 )
 
-// ErrUnstable is wrapped by the error for cutoffs that overload a host. It is [num.ErrUnstable], that of all theories.
-var ErrUnstable = num.ErrUnstable
-
 // An UnstableError names the first host whose load is not below 1.
 type UnstableError struct {
 	Host      int     // 0-based
@@ -24,7 +21,7 @@ func (e *UnstableError) Error() string {
 	return fmt.Sprintf("tags: host %d has load %v: want a load below 1", e.Host+1, e.Load)
 }
 
-func (e *UnstableError) Unwrap() error { return ErrUnstable }
+func (e *UnstableError) Unwrap() error { return num.ErrUnstable }
 
 // ErrInfeasible is wrapped by the error for a model for which no cutoffs keep every host below load 1.
 var ErrInfeasible = errors.New("tags: no cutoffs keep every host below load 1")

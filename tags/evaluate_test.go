@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/integrate/quad"
 	"pgregory.net/rapid"
 
+	"productform/num"
 	"productform/sizes"
 )
 
@@ -229,7 +230,7 @@ func TestOverload(t *testing.T) {
 	m := Model{Sizes: ok(sizes.NewBoundedPareto(1, 1e6, 1)), Hosts: 3, Load: 0.6}
 	got, err := Evaluate(context.Background(), m, PolicyTAGS, []float64{10, 20})
 	var e *UnstableError
-	if !errors.As(err, &e) || !errors.Is(err, ErrUnstable) || e.Host != 2 || e.Load < 1 || got.Hosts[2].Load.Float != e.Load ||
+	if !errors.As(err, &e) || !errors.Is(err, num.ErrUnstable) || e.Host != 2 || e.Load < 1 || got.Hosts[2].Load.Float != e.Load ||
 		got.Excess.Float <= 0 || got.MeanWaiting.Float != 0 || !strings.HasPrefix(err.Error(), "tags: host 3 has load 1.") {
 		t.Errorf("%+v, %v", got, err)
 	}

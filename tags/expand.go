@@ -157,7 +157,7 @@ func (e Expansion) search(m Model, limit int, slowdown func(m Model) (float64, e
 		}
 		s, err := slowdown(m.withHosts(hosts))
 		switch {
-		case errors.Is(err, ErrInfeasible) || errors.Is(err, ErrUnstable):
+		case errors.Is(err, ErrInfeasible) || errors.Is(err, num.ErrUnstable):
 			low = hosts
 		case err != nil:
 			return Expansion{}, err

@@ -128,7 +128,7 @@ func lying(t *tabwriter.Writer) error {
 			fmt.Fprintf(t, "\t%.2f", a.Jobs[1].Tasks.Float)
 			r, err := traffic.Solve(context.Background(), m, policy, traffic.Settings{})
 			switch {
-			case errors.Is(err, traffic.ErrUnstable):
+			case errors.Is(err, num.ErrUnstable):
 				fmt.Fprint(t, "\toverloaded\t")
 			case err != nil:
 				return err

@@ -32,16 +32,13 @@ type Class struct {
 	MaxTasks *big.Rat // L_k > 0, the most tasks that a job runs; nil means no limit
 }
 
-// ErrUnstable says that the numbers of jobs grow without limit. It is [num.ErrUnstable], that of all theories.
-var ErrUnstable = num.ErrUnstable
-
-// An UnstableError names an overloaded resource. It wraps [ErrUnstable].
+// An UnstableError names an overloaded resource. It wraps [num.ErrUnstable].
 type UnstableError struct {
 	Resource int      // row of Model.Resources, the one with the largest load
 	Load     *big.Rat // Σ_k λ_k σ_k a_kj >= 1
 }
 
-func (e *UnstableError) Unwrap() error { return ErrUnstable }
+func (e *UnstableError) Unwrap() error { return num.ErrUnstable }
 
 func (e *UnstableError) Error() string {
 	return fmt.Sprintf("unstable: jobs bring at least as much work as a resource can do: the load of resource %d is %s", e.Resource, e.Load.RatString())

@@ -442,7 +442,7 @@ func TestSolveRefuses(t *testing.T) {
 		tr.Classes[0].ArrivalRate, tr.Classes[1].ArrivalRate = oracle.Rats(load)[0], big.NewRat(1, 9)
 		tr.Classes[1].Demand = oracle.Rats("0 1")
 		var unstable *UnstableError
-		if _, err := Solve(context.Background(), tr, fluid.DRF, Settings{}); !errors.As(err, &unstable) || unstable.Resource != 0 || unstable.Load.RatString() != load || !errors.Is(err, ErrUnstable) {
+		if _, err := Solve(context.Background(), tr, fluid.DRF, Settings{}); !errors.As(err, &unstable) || unstable.Resource != 0 || unstable.Load.RatString() != load || !errors.Is(err, num.ErrUnstable) {
 			t.Errorf("load %s: error %v", load, err)
 		} else if want := "unstable: jobs bring at least as much work as a resource can do: the load of resource 0 is " + load; err.Error() != want {
 			t.Errorf("got %q, want %q", err, want)

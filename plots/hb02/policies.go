@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"productform/internal/oracle/paper"
+	"productform/num"
 	"productform/plots"
 	"productform/sizes"
 	"productform/tags"
@@ -67,7 +68,7 @@ type means struct{ slowdown, waiting float64 }
 func slowdownOf(m means) float64 { return m.slowdown }
 func waitingOf(m means) float64  { return m.waiting }
 
-// A method computes the means of one policy. The error wraps [tags.ErrInfeasible] or [tags.ErrUnstable] where it has no
+// A method computes the means of one policy. The error wraps [tags.ErrInfeasible] or [num.ErrUnstable] where it has no
 // cutoffs that keep every host below load 1.
 type method struct {
 	label string
@@ -141,7 +142,7 @@ func (c method) series(ctx context.Context, x []float64, model func(x float64) (
 			return s, err
 		}
 		all, err := c.means(ctx, m)
-		if errors.Is(err, tags.ErrInfeasible) || errors.Is(err, tags.ErrUnstable) {
+		if errors.Is(err, tags.ErrInfeasible) || errors.Is(err, num.ErrUnstable) {
 			continue
 		}
 		if err != nil {

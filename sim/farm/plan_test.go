@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"productform/num"
 	"productform/sim"
 	"productform/sim/internal/simtest"
 	"productform/sizes"
@@ -118,7 +119,7 @@ func TestUnstableFarms(t *testing.T) {
 		{Farm{Model: tags.Model{Sizes: jobSizes, Hosts: 2, Load: 0.8, Speeds: []float64{1.5, 0.5}}, Policy: tags.PolicyRoundRobin}, 1, 0.8 / 0.5},
 	} {
 		var u *tags.UnstableError
-		if _, err := sim.NewPlan(t.Context(), c.f, sim.Settings{}); !errors.Is(err, tags.ErrUnstable) || !errors.As(err, &u) || u.Host != c.host || math.Abs(u.Load-c.load) > 1e-12 {
+		if _, err := sim.NewPlan(t.Context(), c.f, sim.Settings{}); !errors.Is(err, num.ErrUnstable) || !errors.As(err, &u) || u.Host != c.host || math.Abs(u.Load-c.load) > 1e-12 {
 			t.Errorf("%+v: %v, want load %v", c.f, err, c.load)
 		}
 		r := simtest.Run(t, c.f, sim.Settings{Runs: 4, Horizon: 1000})
@@ -218,7 +219,7 @@ func TestFarmExtremes(t *testing.T) {
 		f := Farm{Model: tags.Model{Sizes: simtest.Sizes(t, "pareto:1.01", 1e90), Hosts: 3, Load: 0.5, Speeds: []float64{1e-100, 1, 1e100}}, Policy: policy}
 		p, err := sim.NewPlan(t.Context(), f, sim.Settings{Jumps: 1000, Horizon: 0})
 		if policy == tags.PolicyRoundRobin {
-			if !errors.Is(err, tags.ErrUnstable) {
+			if !errors.Is(err, num.ErrUnstable) {
 				t.Error(err)
 			}
 			continue

@@ -15,6 +15,7 @@ import (
 	"productform/fluid"
 	"productform/fluid/traffic"
 	"productform/internal/input"
+	"productform/num"
 	"productform/sim"
 	"productform/sim/internal/simtest"
 	"productform/sizes"
@@ -366,7 +367,7 @@ func TestUnstableFluidSharing(t *testing.T) {
 	f := Divisible{Traffic: trafficReferences(t)[0].traffic(), Policy: fluid.PF}
 	f.Traffic.Classes[0].ArrivalRate, f.Traffic.Classes[1].ArrivalRate = big.NewRat(1, 2), big.NewRat(3, 4)
 	var u *traffic.UnstableError
-	if _, err := sim.NewPlan(t.Context(), f, sim.Settings{}); !errors.Is(err, traffic.ErrUnstable) || !errors.As(err, &u) || u.Resource != 1 || u.Load.Cmp(big.NewRat(1, 1)) != 0 {
+	if _, err := sim.NewPlan(t.Context(), f, sim.Settings{}); !errors.Is(err, num.ErrUnstable) || !errors.As(err, &u) || u.Resource != 1 || u.Load.Cmp(big.NewRat(1, 1)) != 0 {
 		t.Errorf("%v", err)
 	}
 	r := simtest.Run(t, f, sim.Settings{Runs: 10, Horizon: 1000})

@@ -29,7 +29,7 @@ import (
 // the job with the fewest tasks is first, then the oldest.
 //
 // The error for a pool that cannot be stable, except over a horizon, is a *[traffic.UnstableError] for an overloaded
-// resource, and wraps [traffic.ErrUnstable] for a class that needs more tasks at a time than fit on empty machines; one
+// resource, and wraps [num.ErrUnstable] for a class that needs more tasks at a time than fit on empty machines; one
 // without error may still be unstable, since tasks may not fill it. A run with more than 10,000,000 jobs present at a
 // time ends with an error that wraps [sim.ErrTooManyJobs]. What balanced fairness needs is said at [Divisible].
 type Tasks struct {
@@ -356,7 +356,7 @@ func (t Tasks) stable(most []int64) error {
 	for k, volume := range f.Volume() {
 		if volume.Cmp(big.NewRat(most[k], 1)) >= 0 {
 			return fmt.Errorf("%w: class %s needs to run %s tasks at a time, and %d fit on the machines",
-				traffic.ErrUnstable, t.Jobs[k].Name, volume.RatString(), most[k])
+				num.ErrUnstable, t.Jobs[k].Name, volume.RatString(), most[k])
 		}
 	}
 	return nil

@@ -224,7 +224,7 @@ func TestAgainstOptimize(t *testing.T) {
 				moved := append([]*big.Rat{}, got.ExactCutoffs...)
 				moved[i] = new(big.Rat).Mul(moved[i], new(big.Rat).SetFloat64(1+by))
 				e, err := tags.Enclose(context.Background(), m.model(), tags.PolicyTAGS, moved, 1e-40)
-				if errors.Is(err, tags.ErrUnstable) {
+				if errors.Is(err, num.ErrUnstable) {
 					continue
 				}
 				if err != nil {

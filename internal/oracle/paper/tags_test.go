@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"productform/internal/oracle/paper"
+	"productform/num"
 	"productform/sizes"
 	"productform/tags"
 )
@@ -37,7 +38,7 @@ func TestAppendixAgreesWithTags(t *testing.T) {
 			cutoffs = append(cutoffs, math.Exp(at))
 		}
 		r, err := tags.Evaluate(context.Background(), m, tags.PolicyTAGS, cutoffs)
-		if errors.Is(err, tags.ErrUnstable) {
+		if errors.Is(err, num.ErrUnstable) {
 			if all, _ := q.Evaluate(cutoffs...); !math.IsInf(all.Slowdown, 1) {
 				t.Fatalf("%v, the Appendix gives %v", err, all)
 			}

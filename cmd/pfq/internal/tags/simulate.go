@@ -9,6 +9,7 @@ import (
 
 	"productform/cmd/pfq/internal/command"
 	"productform/internal/input"
+	"productform/num"
 	"productform/sim"
 	"productform/sim/farm"
 	"productform/sweep"
@@ -31,7 +32,7 @@ func (a *tagsAnswer) plans(ctx context.Context) (plans []*sim.Plan, of []*policy
 		plan, err := sim.NewPlan(ctx, farm.Farm{Model: a.model, Policy: policy, Cutoffs: cutoffs}, a.flags.settings)
 		var bad *input.Error
 		switch {
-		case errors.Is(err, tags.ErrUnstable):
+		case errors.Is(err, num.ErrUnstable):
 			p.addNote("not simulated: a host is overloaded")
 		case errors.As(err, &bad) && strings.HasPrefix(bad.Path, "Cutoffs"):
 			p.addNote("not simulated: hosts are idle")
