@@ -2,7 +2,6 @@ package bf
 
 import (
 	"context"
-	"errors"
 	"math/big"
 	"slices"
 
@@ -157,11 +156,6 @@ func (p *Prepared) delaysByEngines(ctx context.Context, q delayQuestion, s reque
 
 var minTail = new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).Lsh(big.NewInt(1), 900)) // never modified
 
-func errNoFraction(s Settings) error {
-	return input.Errorf("Engine", s.Engine,
-		"auto, float or enclose for percentiles and tails of delays: these are transcendental numbers")
-}
-
 // delaysWith answers with one engine.
 func (p *Prepared) delaysWith(ctx context.Context, q delayQuestion, s request, engine num.Engine,
 	prec uint) (*delayResult, error) {
@@ -208,18 +202,6 @@ func (r *delayResult) addSelected(ctx context.Context, ask *query, q delayQuesti
 		_, err = r.add(ctx, l, q, 0)
 	}
 	return stepsError(l, err)
-}
-
-// stepsError returns the error of a component, and explains an error about too many steps.
-func stepsError(l *plan, err error) error {
-	var long *delays.StepsError
-	if !errors.As(err, &long) {
-		return err
-	}
-	large := l.sizeError(0, "delays that take fewer steps than %.3g of %.3g operations each, over %d states: "+
-		"near the limit of stability delays are long", long.Steps, long.Each, long.States)
-	large.Limit = 0
-	return large
 }
 
 // planTable selects the lattice of sets for the delays of a component.

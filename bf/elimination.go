@@ -338,27 +338,6 @@ func (l *plan) eliminate(ctx context.Context, p *recursion.Problem, ask eliminat
 	return nil, err
 }
 
-// workError explains that elimination takes too much work or memory, and whether a larger tolerance
-// would help. A larger tolerance needs fewer nodes over shorter times, and the work falls by this
-// factor to the power of the width plus one.
-func (l *plan) workError(large *num.TooLargeError, s elimination.Settings) error {
-	size, help := fmt.Sprintf("more than %.0e products", s.MaxWork), ""
-	if large.Limit > 0 && large.Bytes > float64(large.Limit) {
-		size = fmt.Sprintf("%.3g MiB, more than the limit of %.3g", large.Bytes/(1<<20), float64(large.Limit)/(1<<20))
-	}
-	switch {
-	case s.Tolerance > 1e-5:
-	case s.Tolerance > 1e-8:
-		help = "; or a tolerance of 1e-3, which takes about a third to a fifth"
-	default:
-		help = "; or a tolerance of 1e-6, which takes about a third to a tenth, or of 1e-3, a tenth to a fiftieth"
-	}
-	err := l.sizeError(large.Bytes, "less work: eliminating servers one by one in a width of %d takes %s%s",
-		l.elimination().Width, size, help)
-	err.States, err.Limit = large.States, large.Limit
-	return err
-}
-
 // eliminateDerivatives returns the derivatives of the mean number of jobs with respect to the rates
 // and capacities of the problem. Each is a difference of terms with bounds below Settings.RelTol,
 // if float64 has these terms.

@@ -11,7 +11,6 @@ import (
 	"productform/bf/internal/integers"
 	"productform/cluster"
 	"productform/internal/arithmetic"
-	"productform/internal/input"
 	"productform/num"
 )
 
@@ -236,12 +235,6 @@ func (l *plan) derivatives(ctx context.Context, engine num.Engine, prec uint) (d
 		return l.eliminateDerivatives(ctx)
 	}
 	return derivatives.New(ctx, l.problem, l.graph, arithmetic.One(engine, prec)).OfAll()
-}
-
-// errSteep rejects a model with a derivative beyond the range of float64.
-func errSteep() error {
-	return input.Errorf("model", "a derivative beyond 1e308",
-		"derivatives within the range of float64: count time, or work, in other units")
 }
 
 // setZero sets all values to 0 in the form of an engine. They share memory.

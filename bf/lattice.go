@@ -2,7 +2,6 @@ package bf
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -10,8 +9,6 @@ import (
 	"productform/bf/internal/integers"
 	"productform/cluster"
 	"productform/internal/arithmetic"
-	"productform/internal/elimination"
-	"productform/internal/input"
 	"productform/internal/intervals"
 	"productform/internal/recursion"
 	"productform/num"
@@ -71,19 +68,6 @@ func namesOf(rows []lattice) (names []Lattice) {
 		names = append(names, row.name)
 	}
 	return slices.Compact(names)
-}
-
-// wantOneOf lists lattices for an error: "class, server or symmetric".
-func wantOneOf(names []Lattice) string {
-	text := string(names[0])
-	for i, name := range names[1:] {
-		separator := ", "
-		if i == len(names)-2 {
-			separator = " or "
-		}
-		text += separator + string(name)
-	}
-	return text
 }
 
 // A query is the question of one engine about one component.
@@ -252,58 +236,6 @@ func (l *plan) withRates(ctx context.Context, q *query) (*plan, error) {
 		}
 	}
 	return o, o.checkLimits()
-}
-
-// sizeError returns the error for the model of a plan that needs the given bytes.
-func (l *plan) sizeError(need float64, want string, args ...any) *num.TooLargeError {
-	size := fmt.Sprintf("%d classes on %d rows of servers", len(l.problem.Classes), len(l.problem.Groups))
-	return &num.TooLargeError{States: l.states, Bytes: need, Limit: l.s.MaxBytes,
-		Input: input.Errorf("model", size, want, args...)}
-}
-
-// memoryError returns the error for a plan that needs more bytes than allowed. tables names the
-// requested measure if only tables of sets support it.
-func (l *plan) memoryError(need float64, tables string) error {
-	s := l.s
-	size := "out of reach"
-	if need < 1e15 {
-		size = fmt.Sprintf("%.0f states, %.0f MiB", l.states, need/(1<<20))
-	}
-	help := `merge similar classes or servers, or describe equal servers as groups with "choose"`
-	var wide *num.TooLargeError
-	eliminates := false
-	if l.problem.Whole && s.Lattice == "" && tables == "" {
-		_, err := l.findOrder()
-		eliminates = !errors.As(err, &wide)
-	}
-	isFloat := s.Engine != num.Enclose && s.Engine != num.Exact
-	switch {
-	case eliminates && !isFloat:
-		help = "use the engine auto or float, which can eliminate the servers one by one"
-	case eliminates && s.MaxJobs > 0 && !s.ByClass:
-		help = "omit the distribution of the number of jobs, or request distributions by class, " +
-			"which eliminating the servers one by one gives"
-	case tables != "" && s.Lattice == "":
-		help = tables + " need such tables, because eliminating servers one by one cannot compute them: " + help
-	case s.MaxJobs > 0 && l.method.bytes(l, 0) <= float64(s.MaxBytes):
-		help = "omit the distribution of the number of jobs, which needs most of it"
-	case s.Lattice != "":
-		help = "let auto select the lattice"
-	case !isFloat:
-		if other := l.withEngine(num.Float); other.method.bytes(other, s.MaxJobs) <= float64(s.MaxBytes) {
-			help = "use the float engine, which needs less"
-		}
-	}
-	if l.termLimit > 0 {
-		size += fmt.Sprintf(", and the connected lattice has more than %s terms, which is the limit",
-			thousands(l.termLimit))
-	}
-	if wide != nil {
-		size += fmt.Sprintf("; eliminating servers one by one takes %s, and %d is the limit",
-			wide.Input.Value, elimination.MaxWidth)
-	}
-	return l.sizeError(need, "tables of at most %d MiB; those of the %s lattice are %s: %s",
-		s.MaxBytes>>20, l.lattice, size, help)
 }
 
 // thousands formats an integer with commas between groups of three digits.

@@ -86,15 +86,6 @@ func requireServers(_ context.Context, q *query) (*plan, error) {
 	return q.onSets(q.s.Lattice, servers, why, len(q.problem.Groups)), nil
 }
 
-func errDraws(q *query) error {
-	return input.Errorf("Lattice", q.s.Lattice, "%q (a class of this component chooses servers at random)",
-		SymmetricLattice)
-}
-
-func errGroups(q *query) error {
-	return input.Errorf("Lattice", q.s.Lattice, "%q (this component has groups of servers)", SymmetricLattice)
-}
-
 func (tables) work(l *plan, jobs int) float64 {
 	terms := l.states * float64(l.elements())
 	if jobs > 0 {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"math"
 	"math/big"
 	"slices"
@@ -66,11 +65,6 @@ func (s request) ladder() arithmetic.Ladder {
 	return arithmetic.Ladder{Engine: s.Engine, RelTol: s.RelTol, MaxPrec: maxPrecision, Next: isBeyondFloat}
 }
 
-// isBeyondFloat reports whether float64 has no answer but other engines may have one.
-func isBeyondFloat(err error) bool {
-	return errors.Is(err, num.ErrDigits) || errors.Is(err, num.ErrFloatRange)
-}
-
 // solveFloat solves a model in float64. A product over components may leave the range of float64 or
 // be less accurate than each factor, which shows only in the result. Then solveFloat tries again
 // without elimination, unless elimination was requested. If that has no answer, the first error
@@ -102,21 +96,6 @@ func (s request) eliminationError(r *Result, err error) error {
 	return nil
 }
 
-// errBeyondFloat returns the error of Auto on the elimination lattice for a model that float64
-// cannot solve. The cause is [num.ErrFloatRange] if the range is too small; otherwise the digits are
-// too few.
-func errBeyondFloat(s request, cause error) error {
-	if errors.Is(cause, num.ErrFloatRange) {
-		return input.Errorf("Lattice", s.Lattice, "another lattice: this model exceeds the range of float64")
-	}
-	return input.Errorf("Lattice", s.Lattice, "another lattice: this model needs more digits than float64 has")
-}
-
-func errMissed(s request, bound float64) error {
-	return input.Errorf("RelTol", s.RelTol,
-		"%.0e or more, as close as the elimination lattice comes to this model", 1.5*bound)
-}
-
 // maxPrecision is the maximum number of bits of an enclosure.
 const maxPrecision = 1 << 16
 
@@ -141,11 +120,6 @@ func (s Settings) validate() (Settings, error) {
 	}
 	s.MaxBytes, err = arithmetic.CheckMaxBytes(s.MaxBytes)
 	return s, err
-}
-
-func isInput(err error) bool {
-	var e *input.Error
-	return errors.As(err, &e)
 }
 
 // solveWith solves all components with one engine and combines the results. If float64 cannot
@@ -275,29 +249,6 @@ func (l *plan) recordFailure(ctx context.Context, a *attempt, err error) error {
 		a.failed = err
 	}
 	return nil
-}
-
-// errorInRows returns the error of a component with rows of the model instead of classes of the
-// component.
-func errorInRows(err error, m *cluster.Model, c *cluster.Component) error {
-	var u *recursion.Overload
-	if errors.As(err, &u) {
-		var list []int
-		for _, i := range u.Classes {
-			list = append(list, c.Classes[i]...)
-		}
-		return &cluster.UnstableError{Classes: list, Names: m.NamesOf(list),
-			ArrivalRate: u.ArrivalRate, Capacity: u.Capacity}
-	}
-	var large *num.TooLargeError
-	if errors.As(err, &large) && large.Input.Path == "model" && large.Bytes > 0 &&
-		len(c.Model.Classes)+len(c.Model.Servers) < len(m.Classes)+len(m.Servers) {
-		bad := *large.Input
-		bad.Value += fmt.Sprintf(" (of %d on %d: identical ones count once, unused and independent ones do not count)",
-			len(m.Classes), len(m.Servers))
-		return &num.TooLargeError{Input: &bad, States: large.States, Bytes: large.Bytes, Limit: large.Limit}
-	}
-	return err
 }
 
 // add adds the results for one component.
@@ -501,10 +452,4 @@ func (t *rowMeasures) result(p *Prepared, s request, engine num.Engine) (*Result
 		return nil, rangeError()
 	}
 	return r, nil
-}
-
-// rangeError rejects a model whose results exceed the range of float64.
-func rangeError() error {
-	return input.Errorf("model", "an answer beyond 1e±308",
-		"answers within the range of float64: count time, or work, in other units")
 }
