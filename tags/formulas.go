@@ -67,7 +67,12 @@ func (f formulas[T]) loads(visits []visit[T]) Result {
 }
 
 // waits adds the waiting times, slowdowns and delays to the result of loads: under TAGS by the formulas of the package
-// comment, under SITA those of an M/G/1 queue for each host. Formally it does so for overloaded hosts too.
+// comment, under SITA those of an M/G/1 queue for each host. Formally it does so for overloaded hosts too. The waiting
+// time at a host is that of Pollaczek and Khinchine, V_i = λ M_2/v_i² / (2(1 - ρ_i)). The mean delay of TAGS is
+//
+//	E[T] = E[W] + Σ_i ρ_i/λ,  E[W] = Σ_i P(X > s_{i-1}) V_i,
+//
+// and of a job that ends at host i it is W_i + Σ_{j<i} s_j/v_j + E[X | s_{i-1} < X <= s_i]/v_i ([HB02], appendix).
 func (f formulas[T]) waits(r *Result, visits []visit[T]) {
 	restarts := r.Policy == PolicyTAGS
 	waited, spent := f.zero, f.zero // by the jobs that come to host i, before it

@@ -1,4 +1,4 @@
 // Package markov computes stationary distributions of Markov chains on points of a box in a lattice, 0 <= x_k <
-// size_k, that move by one in one coordinate at a time ([Region]). [Chain.Eliminate] never subtracts and proves a bound of its
+// size_k, that move by one in one coordinate at a time ([Region]). [Chain.Eliminate] is GTH elimination, which never subtracts, and proves a bound on its
 // rounding; [Chain.Iterate] is a multigrid method for chains with too many states for that.
 package markov

@@ -7,8 +7,9 @@ import (
 	"productform/num"
 )
 
-// A dissection eliminates the states of a grid one by one, by censoring (Grassmann, Taksar and Heyman, Operations
-// Research 33, 1985): the chain watched only outside s has the rates
+// A dissection is GTH elimination of the states of a grid: it eliminates them one by one, by censoring (W. K. Grassmann,
+// M. I. Taksar and D. P. Heyman, "Regenerative analysis and steady state distributions for Markov chains", Operations
+// Research 33, 1985, 1107–1116). The chain watched only outside s has the rates
 //
 //	q_ij + q_is q_sj / d_s,  d_s = Σ_j q_sj,
 //

@@ -67,7 +67,8 @@ func (s *Sweep[T, K]) Up() error {
 	return nil
 }
 
-// Next computes v(k) from the values of the children of its terms.
+// Next computes the value of state k from the values of the children of its terms, v(k) = Σ_t weight(t) Π v(child)/d(k):
+// on sets of classes G(A) = Σ_{i∈A} λ_i G(A∖{i})/(μ(A) - λ(A)).
 func (s *Sweep[T, K]) Next(k int) error {
 	first, last := s.Terms(k)
 	if first == last {

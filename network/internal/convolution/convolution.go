@@ -546,7 +546,7 @@ func zerosOf(n int) []*big.Rat {
 	return list
 }
 
-// divide divides all sums by G(N).
+// divide divides all sums by G(N). That of population N - e_k becomes the throughput X_k = G(N - e_k)/G(N).
 func (r *Result) divide(g *topSums) {
 	r.Sum = g.at
 	for _, x := range g.below {
