@@ -33,7 +33,7 @@ func linFindings(m machines) []finding {
 	three := fmt.Sprintf("The ratio of the means is %d to %d.", magnitudesFrom, magnitudesTo)
 	return []finding{
 		{"The violation rate of EDF is 4 times that of deadline, spare by deadline.",
-			fmt.Sprintf("By tasks in hand, as that of the latter by the plan is 0, the ratio of the means is %d to %d.",
+			fmt.Sprintf("By running tasks, as that of the latter by the plan is 0, the ratio of the means is %d to %d.",
 				aboutFrom, aboutTo),
 			earliestFirst, spareDeadline, runningOf, aboutFrom, aboutTo},
 		{"The penalty of priority is 3 magnitudes higher than that of EDF.", three, byPriority, earliestFirst,
@@ -62,7 +62,7 @@ func linFindings(m machines) []finding {
 			"magnitudes higher than that of deadline, spare kept.", three, sparePriority, spareKept, penaltyOf,
 			magnitudesFrom, magnitudesTo},
 		{"(Would spare workers that are kept explain it?) The violation rate of EDF is 4 times that of deadline, " +
-			"spare kept.", fmt.Sprintf("By tasks in hand, the ratio of the means is %d to %d.", aboutFrom, aboutTo),
+			"spare kept.", fmt.Sprintf("By running tasks, the ratio of the means is %d to %d.", aboutFrom, aboutTo),
 			earliestFirst, spareKept, runningOf, aboutFrom, aboutTo},
 	}
 }
@@ -143,16 +143,16 @@ func zeroClaims(id string, v benchmarkResult) []plots.Claim {
 		claim("The violation rate of priority and of deadline, spare by priority, is 0.",
 			"By the plan it is 0 in every sample.",
 			fmt.Sprintf("It is %s, which is certain, as each job is given a worker before any of lower priority is. "+
-				"By tasks in hand, means %s and %s.", priorityWords, inHand(byPriority), inHand(sparePriority)),
+				"By running tasks, means %s and %s.", priorityWords, inHand(byPriority), inHand(sparePriority)),
 			priority == 0),
 		claim("Deadline, spare by deadline, does not guarantee a violation rate of 0.",
 			"By the plan it is above 0 in some sample.",
 			fmt.Sprintf("It is %s, which is certain, as only workers that are spare once each job was given one, in "+
 				"order of priority, go by deadline. Under proportion and workload, for the same reason, it is %s. By "+
-				"tasks in hand, mean %s.",
+				"running tasks, mean %s.",
 				deadlineWords, otherWords, inHand(spareDeadline)), deadline > 0),
 		claim("EDF does not guarantee a violation rate of 0.", "By the plan it is above 0 in some sample.",
-			fmt.Sprintf("It is %s, mean %s. By tasks in hand, mean %s.", edfWords,
+			fmt.Sprintf("It is %s, mean %s. By running tasks, mean %s.", edfWords,
 				plots.Short(mean(v.of(earliestFirst, plannedOf))), inHand(earliestFirst)), edf > 0),
 	}
 }
@@ -192,8 +192,8 @@ func spareClaim(id string, v benchmarkResult) plots.Claim {
 	return plots.Claim{Place: id, Sentence: fmt.Sprintf("(Section 5.5, %s.) To give spare workers to jobs is an "+
 		"optimization of the deadline policy.", v.environment()),
 		Criterion: "With spare workers kept the mean penalty is larger than with either way of giving them.",
-		Numbers: fmt.Sprintf("With spare kept, over %d samples, it is %s. Tasks in hand are not cut, so that spare "+
-			"workers are not free when a job comes. Violation rate by tasks in hand with spare kept: mean %s.",
+		Numbers: fmt.Sprintf("With spare kept, over %d samples, it is %s. Running tasks are not interrupted, so spare "+
+			"workers would not be free when a job arrives. Violation rate by running tasks with spare kept: mean %s.",
 			len(kept), strings.Join(numbers, "; "), plots.Short(mean(v.of(spareKept, runningOf)))),
 		Verdict: plots.Over(1).Verdict(ratios...), Finding: true}
 }

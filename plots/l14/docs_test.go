@@ -47,9 +47,9 @@ func TestOutcomesInDocs(t *testing.T) {
 		}
 		row("violation rate by the plan, "+spareKeptPolicy().label, m.name(), "-", span(spareKept, plannedOf, few), span(spareKept, plannedOf, v), "-")
 		for k, c := range comparedPolicies() {
-			row("violation rate by tasks in hand, "+c.label, m.name(), "-", span(k, runningOf, few), span(k, runningOf, v), "-")
+			row("violation rate by running tasks, "+c.label, m.name(), "-", span(k, runningOf, few), span(k, runningOf, v), "-")
 		}
-		row("violation rate by tasks in hand, "+spareKeptPolicy().label, m.name(), "-", span(spareKept, runningOf, few), span(spareKept, runningOf, v), "-")
+		row("violation rate by running tasks, "+spareKeptPolicy().label, m.name(), "-", span(spareKept, runningOf, few), span(spareKept, runningOf, v), "-")
 		leap := "0.004"
 		if m.spread > 0 {
 			leap = "0.002"
@@ -59,7 +59,7 @@ func TestOutcomesInDocs(t *testing.T) {
 			above, below int
 			of           func(outcome) float64
 		}{
-			{"violations by tasks in hand, EDF over deadline, spare by deadline", "about 4", earliestFirst, spareDeadline, runningOf},
+			{"violations by running tasks, EDF over deadline, spare by deadline", "about 4", earliestFirst, spareDeadline, runningOf},
 			{"penalty, priority over EDF", "3 magnitudes", byPriority, earliestFirst, penaltyOf},
 			{"penalty, deadline, spare by priority, over EDF", "3 magnitudes", sparePriority, earliestFirst, penaltyOf},
 			{"penalty, deadline, spare by deadline, over EDF", "quite close, above 1", spareDeadline, earliestFirst, penaltyOf},

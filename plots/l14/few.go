@@ -124,7 +124,7 @@ func violations(m machines) func(context.Context, plots.Effort, *plots.Figure) e
 			return err
 		}
 		a := plots.Panel{Title: "By the plan", X: policyAxis(), Y: rateAxis(true)}
-		b := plots.Panel{Title: "By tasks in hand", X: policyAxis(), Y: rateAxis(false)}
+		b := plots.Panel{Title: "By running tasks", X: policyAxis(), Y: rateAxis(false)}
 		a.Series, _, _ = meansAndSamples(all, plannedOf, plots.Linear, 0.25)
 		b.Series, _, _ = meansAndSamples(all, runningOf, plots.Linear, 0.25)
 		a.Regions = atZero(all, plannedOf)

@@ -9,7 +9,7 @@ func Source() plots.Source {
 	return plots.Source{
 		Prefix: "dispatch", Name: "T.-C. Lin (2014)", Title: "Job dispatching and scheduling under heterogeneous clusters",
 		Claim:   "Policies that plan by priority and deadline keep both, on workers that differ in speed.",
-		Verdict: "By the plan they do; tasks in hand violate priorities all the same, and earliest deadline first is often the better trade.",
+		Verdict: "By the plan they do; running tasks violate priorities all the same, and earliest deadline first is often the better trade.",
 		Figures: len(Figures()),
 	}
 }

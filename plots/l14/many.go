@@ -103,7 +103,7 @@ const (
 	somePart      = 0.5
 )
 
-// policyPanel shows a policy on all workers: the mean of violation rates by tasks in hand and of penalties with bootstrap intervals, then
+// policyPanel shows a policy on all workers: the mean of violation rates by running tasks and of penalties with bootstrap intervals, then
 // where half of the samples are densest. It returns how many samples have no penalty or no violation, and no place on logarithmic axes.
 func policyPanel(results []benchmarkResult, k int) (p plots.Panel, without int) {
 	p = plots.Panel{Title: comparedPolicies()[k].label, X: penaltyAxis(plots.Log), Y: rateAxis(false)}

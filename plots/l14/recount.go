@@ -25,7 +25,7 @@ func sampleChecks(ctx context.Context, f *plots.Figure, s *benchmark, m machines
 		for _, n := range []struct {
 			name string
 			of   func(outcome) float64
-		}{{"violation rate by the plan", plannedOf}, {"violation rate by tasks in hand", runningOf}, {"penalty",
+		}{{"violation rate by the plan", plannedOf}, {"violation rate by running tasks", runningOf}, {"penalty",
 			penaltyOf}} {
 			if v := n.of(all[k][0]); v != 0 || n.of(again) > 1e-9 {
 				f.Checks = append(f.Checks, plots.SolverCheck(f.ID,

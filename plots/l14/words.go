@@ -36,7 +36,7 @@ func rateAxis(planned bool) plots.Axis {
 	if planned {
 		return plots.Axis{Quantity: "violation rate by the plan"}
 	}
-	return plots.Axis{Quantity: "violation rate by tasks in hand"}
+	return plots.Axis{Quantity: "violation rate by running tasks"}
 }
 
 func penaltyAxis(scale plots.Scale) plots.Axis {
