@@ -195,7 +195,7 @@ func TestShape(t *testing.T) {
 // Captions name every number that the figure depends on.
 func TestCaptionsNameParameters(t *testing.T) {
 	figures := figures(t)
-	of := []string{"4 runs of 2000 jumps", "after 1000", "seed 1", "95 %", "jumps in all"}
+	of := []string{"4 runs of 2000 jumps", "after 1000", "seed 1", "95 %", "jumps in total"}
 	distributions := []string{"25 exponential phases with probability 1/6", "mean 5 with probability 1/6", "k = 1..200 (σ = 3.58"}
 	loads := []string{"10 loads from 0.1 to 0.95", "198 loads from 0.005 to 0.99", "m = 1 and m = 5"}
 	figure := append(append(append([]string{}, of...), distributions...), loads...)
@@ -212,7 +212,7 @@ func TestCaptionsNameParameters(t *testing.T) {
 				t.Errorf("%s: the caption lacks %q: %s", id, w, figures[id].Caption+" "+figures[id].Setting)
 			}
 		}
-		for _, name := range []string{"runs of each simulation", "seed", "jumps observed in all"} {
+		for _, name := range []string{"runs of each simulation", "seed", "jumps observed in total"} {
 			if !slices.ContainsFunc(figures[id].Parameters, func(p plots.Parameter) bool { return p.Name == name }) {
 				t.Errorf("%s: no parameter %q", id, name)
 			}

@@ -359,9 +359,9 @@ func checkFluidCaptions(t *testing.T, figures map[string]*plots.Figure) {
 		"fluid-3": {"40 random pairs", "load 0.8", "seed 1", "a, b uniform on 0.01, 0.02, ..., 0.99", "σ_kd_k = 1"},
 		"fluid-4": {"need (1, 0.5)", "λ₁ = λ₂", "16 needs", "load above 0.95", "liars (0.1, 0) at rate 0.01, honest jobs (0.9, 1) at rate 0.8", "(a) 12.5 %", "(f) 19.1 %"},
 		"fluid-5": {"9 processors and 18 GB", "λ₁ : λ₂ = 5 : 2", "load 0.6", "mean 6g²", "(a) g = 1, 2, 4, 8, 16, 32, 64", "seed 1"},
-		"fluid-6": {"400 nodes", "field 6", "31224 jobs", "904 whose processor time is unknown", "does not know memory", "Reagan Moore and Allen Downey"},
+		"fluid-6": {"400 nodes", "field 6", "31224 jobs", "904 whose processor time is unknown", "has neither memory", "Reagan Moore and Allen Downey"},
 	} {
-		for _, w := range append(words, "Bonald and Roberts (2014), with parameters of our own") {
+		for _, w := range append(words, "Bonald and Roberts (2014), with our own parameters") {
 			if !strings.Contains(figures[id].Caption+" "+figures[id].Setting, w) {
 				t.Errorf("%s: the caption lacks %q: %s", id, w, figures[id].Caption+" "+figures[id].Setting)
 			}

@@ -116,7 +116,7 @@ func checkTAGSCaptions(t *testing.T, figures map[string]*plots.Figure) {
 		"tags-6":  slices.Concat(pareto, simulated, exponents, rivals, []string{"h = 2", "ρ = 0.5", "Figure 6"}),
 		"tags-7":  slices.Concat(pareto, simulated, exponents, rivals, []string{"h = 2", "ρ = 0.5", "Figure 7", "The caption of the paper says TAGS-opt-slowdown"}),
 		"tags-8":  slices.Concat(pareto, simulated, exponents, []string{"h = 2", "ρ = 0.5", "Figure 8"}),
-		"tags-9":  slices.Concat(pareto, simulated, exponents, rivals, []string{"h = 2", "(a) 0.3, (b) 0.5 and (c) 0.7", "Figure 9", "exist at all of them"}),
+		"tags-9":  slices.Concat(pareto, simulated, exponents, rivals, []string{"h = 2", "(a) 0.3, (b) 0.5 and (c) 0.7", "Figure 9", "exist at all points"}),
 		"tags-10": slices.Concat(pareto, simulated, exponents, []string{"h = 2", "(a) 0.3, (b) 0.5 and (c) 0.7", "Figure 10"}),
 		"tags-12": slices.Concat(pareto, simulated, exponents, rivals, []string{"h = 4", "ρ = 0.3", "Figure 12"}),
 		"tags-13": slices.Concat(pareto, rivals, []string{"α = 0.2, 0.25, ..., 2", "h = 2", "ρ = 0.7", "at most 3", "Figure 13"}),

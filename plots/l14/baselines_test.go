@@ -38,8 +38,8 @@ func checkBaselines(t *testing.T, f *plots.Figure) {
 			}
 		}
 	}
-	for _, words := range []string{"400 equal workers", "(FCFS)", "(SJF)", "conservative backfilling", "need not run together", "EASY stands there to compare with", "3000 consecutive jobs",
-		"over 10 s if that is shorter", "Mu'alem", "Lin", "SDSC-Par-1996", "thanks to"} {
+	for _, words := range []string{"400 equal workers", "(FCFS)", "(SJF)", "conservative backfilling", "need not run together", "EASY is included for comparison", "3000 consecutive jobs",
+		"by 10 s if it is shorter", "Mu'alem", "Lin", "SDSC-Par-1996", "thanks to"} {
 		if !strings.Contains(f.Caption+" "+f.Setting, words) {
 			t.Errorf("no %q in the caption:\n%s", words, f.Caption+" "+f.Setting)
 		}
