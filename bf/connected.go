@@ -74,13 +74,13 @@ func requireIntervals(_ context.Context, q *query) (*plan, error) {
 
 // tryIntervals returns a plan on intervals if the servers are in a line or a ring and the plan
 // takes less work than cost and meets the limits; otherwise nil. A graph takes less work if all
-// classes are long, so there are few sets.
+// classes are long, so there are few sets, or if it has few terms for the distributions by class.
 func (q *query) tryIntervals(cost float64, why string) *plan {
 	if q.engine != num.Float {
 		return nil
 	}
 	l := &plan{query: *q, lattice: ConnectedLattice}
-	if q.s.ByClass && q.s.MaxJobs > 0 {
+	if q.s.asksRows() {
 		if l.rows = q.classElimination(); l.rows == nil || q.s.Lattice != "" {
 			return nil
 		}
@@ -88,6 +88,13 @@ func (q *query) tryIntervals(cost float64, why string) *plan {
 	c := intervals.New(q.problem)
 	if c == nil || c.Work(q.s.MaxJobs) >= cost || c.GraphTerms()*opsPerTerm < c.Work(0) {
 		return nil
+	}
+	if l.rows != nil {
+		jobs, terms := q.s.MaxJobs, c.GraphTerms()
+		onGraph := terms*distributionOps(ConnectedLattice, jobs) + q.rowOps(c.Intervals(), terms)
+		if onGraph < c.Work(jobs)+l.rows.classEliminationOps(jobs) {
+			return nil
+		}
 	}
 	l.method, l.states = chain{c}, c.Intervals()
 	if l.checkLimits() != nil {
@@ -152,6 +159,9 @@ func requireConnected(ctx context.Context, q *query) (*plan, error) {
 // memory. It counts the terms first. If there are more, it also returns the limit that applied.
 func (q *query) connect(ctx context.Context, limit float64) (l *plan, termLimit float64, err error) {
 	limit = math.Floor(min(limit, float64(q.s.MaxBytes)/bytesPerTerm, maxConnectedTerms))
+	if q.maxTerms > 0 {
+		limit = math.Floor(min(limit, q.maxTerms))
+	}
 	if q.s.MaxWork > 0 {
 		limit = math.Floor(min(limit, q.s.MaxWork/opsPerTerm))
 	}

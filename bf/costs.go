@@ -2,30 +2,52 @@ package bf
 
 import "productform/num"
 
-// The constants in this file decide which lattice answers. They count operations: additions and
-// products of float64 over tables of sets.
+// The constants in this file decide which method answers. They count operations: one takes about a
+// nanosecond on one core. internal/cmd/calibrate measures them.
 const (
-	// opsPerSecond is the number of operations per second on one core.
+	// opsPerSecond is the number of operations per second, by definition.
 	opsPerSecond = 1e9
 
-	// A term of a graph takes opsPerTerm in float64, including the construction of the graph, and
-	// opsPerBigTerm with the other engines. A product of two coefficients of a series takes
-	// opsPerCoefficient.
-	opsPerTerm, opsPerBigTerm, opsPerCoefficient = 200, 2000, 20
+	// opsPerTerm and opsPerBigTerm are operations per term of a graph, in float64 and with the other
+	// engines. They include the construction of the graph.
+	opsPerTerm, opsPerBigTerm = 200, 2000
 
-	// Methods that take less than minCompared, about 10 ms, are not compared.
+	// opsPerCoefficient is operations per term of a graph and number of jobs, for the distribution of
+	// the number of all jobs.
+	opsPerCoefficient = 20
+
+	// opsPerRowState and opsPerRowTerm are operations for the distribution of the jobs of one row of
+	// classes: per state of a graph, for the rate of the row there, and per term and number of jobs.
+	opsPerRowState, opsPerRowTerm = 1500, 40
+
+	// opsPerRowSweep is operations per number of jobs and operation of the estimate for elimination,
+	// for the distributions of all rows in width 1. These are integrals over the same panels.
+	opsPerRowSweep = 0.3
+
+	// opsPerFirstStep is operations per term of a table of sets, for its graph and the first steps of
+	// delays over it.
+	opsPerFirstStep = 100
+
+	// Methods that take less than minCompared operations, about 10 ms, are not compared.
 	minCompared = 1e7
 
-	// An element of a set of servers takes serverGain times as long as one of a set of classes,
-	// because the sweep over sets of servers reads one more table.
+	// Delays over a table and distributions by class are not compared below minCounted operations,
+	// about 1 ms: estimates of other methods take less time than that.
+	minCounted = 1e6
+
+	// serverGain is the time of an element of a set of servers over that of an element of a set of
+	// classes. The sweep over sets of servers reads one more table.
 	serverGain = 1.5
 )
 
 // Connected sets are counted if the lattice of all sets has more terms than one of these limits.
 // They answer if they have at most 1/gain as many terms. The reasons for the gains:
 const (
-	manyTableTerms = 1 << 31 // two seconds of a sweep over a table
-	tableGain      = 1 << 12 // terms that such a sweep adds up while a graph finds one term
+	// A sweep over a table of manyTableTerms takes about 10 ms. It adds up half of tableGain terms
+	// while a graph finds one. The other half is for counting sets that turn out to be too many,
+	// which then takes a fifth of the sweep.
+	manyTableTerms = 1 << 25
+	tableGain      = 1 << 10
 	manyGraphTerms = 1 << 12
 	graphGain      = 4 // finding connected sets takes longer than numbering all sets
 	exactGain      = 8 // fractions of connected sets are products, so they are longer
@@ -63,13 +85,23 @@ const (
 	maxExpanded = 20000
 )
 
-// Derivatives of the mean number of all jobs take meanDerivative operations per term of a graph,
-// both sweeps included, and eliminationSweep per operation of the estimate for elimination. Both
-// were measured on trees of 14 to 19 servers. Derivatives of each class take floatDerivative per
-// term and class, or longDerivative if classes are far apart, where only enclosures have their
-// digits. Elimination takes over above slowGradientOps, three seconds.
+// Derivatives of the mean number of all jobs, and of each class.
 const (
-	meanDerivative, eliminationSweep                 = 1500, 5
+	// meanDerivative is operations per term of a graph, both sweeps included, for the derivatives of
+	// the mean number of all jobs.
+	meanDerivative = 1500
+
+	// eliminationSweep is operations per operation of the estimate for elimination, for the same
+	// derivatives in width 1.
+	eliminationSweep = 5
+
+	// slopeGain is the work of a graph over that of elimination above which elimination is tried. If
+	// its bounds miss the tolerance, it has cost half as much as the graph.
+	slopeGain = 2
+
+	// Derivatives of each class take floatDerivative operations per term and class, or longDerivative
+	// if classes are far apart, where only enclosures have their digits. Elimination takes over above
+	// slowGradientOps, three seconds.
 	floatDerivative, longDerivative, slowGradientOps = 700, 10000, 3e9
 )
 
@@ -84,6 +116,16 @@ func distributionOps(lattice Lattice, jobs int) float64 {
 	return 10 + 2*n
 }
 
+// rowOps returns the operations in float64 for the distributions of the jobs of all rows of classes
+// on a graph.
+func (q *query) rowOps(states, terms float64) float64 {
+	rows := 0
+	for _, list := range q.component.Classes {
+		rows += len(list)
+	}
+	return float64(rows) * (opsPerRowState*states + opsPerRowTerm*terms*float64(q.s.MaxJobs))
+}
+
 // connectedGain returns the number of terms of a plan on sets above which connected sets are
 // counted, and how many times fewer terms connected sets must have.
 func (l *plan) connectedGain() (many, gain float64) {
@@ -91,6 +133,11 @@ func (l *plan) connectedGain() (many, gain float64) {
 	onTable := usesMethod[tables](l)
 	many, gain = manyGraphTerms, graphGain
 	switch {
+	case l.engine == num.Float && l.s.asksRows():
+		rows := l.rowOps(l.states, l.graphTerms()) / l.terms()
+		sets := distributionOps(l.lattice, l.s.MaxJobs) + rows
+		// A connected set has as many terms as another has elements, which are counted twice.
+		return minCounted / sets, (distributionOps(ConnectedLattice, l.s.MaxJobs) + 2*rows) / sets
 	case onTable && jobs == 0:
 		return manyTableTerms, tableGain
 	case onTable:

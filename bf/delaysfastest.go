@@ -77,8 +77,8 @@ func (r *delayResult) addFastest(ctx context.Context, ask *query, q delayQuestio
 		start, table.err = table.l.firstSteps(), &delays.StepsError{}
 	}
 	defer func() { r.steps += table.work }()
-	if start <= minCompared {
-		if table.run(ctx, q, minCompared); table.isGood(s) || table.isFinal() {
+	if start <= minCounted {
+		if table.run(ctx, q, minCounted); table.isGood(s) || table.isFinal() {
 			return r.adopt(&table, c, s)
 		}
 	}
@@ -87,7 +87,7 @@ func (r *delayResult) addFastest(ctx context.Context, ask *query, q delayQuestio
 	}
 	if other.err == nil && other.l.problem.Bits <= exactBits {
 		work := other.l.estimate(other.l.elimination(), other.l.delaySettings(tailsOf(s.Levels)))
-		if table.needsSteps() && max(start, minCompared) < work {
+		if table.needsSteps() && start < work {
 			if table.run(ctx, q, work); table.isGood(s) || table.isFinal() {
 				return r.adopt(&table, c, s)
 			}
@@ -109,8 +109,7 @@ func (r *delayResult) addFastest(ctx context.Context, ask *query, q delayQuestio
 
 // firstSteps estimates the work of the graph of a table and of the first steps over it.
 func (l *plan) firstSteps() float64 {
-	const perTerm = 100
-	return perTerm * l.states * float64(l.elements())
+	return opsPerFirstStep * l.states * float64(l.elements())
 }
 
 // adopt adds the answer of an attempt, or returns its error.

@@ -131,8 +131,7 @@ func requireElimination(_ context.Context, q *query) (*plan, error) {
 // classElimination returns the elimination that finds the distribution of the jobs of each class.
 // It is nil if the distributions are not requested or elimination cannot find them.
 func (q *query) classElimination() *eliminator {
-	isPossible := q.engine == num.Float && q.s.ByClass && q.s.MaxJobs > 0 && q.problem.Whole &&
-		q.problem.Bits <= exactBits
+	isPossible := q.engine == num.Float && q.s.asksRows() && q.problem.Whole && q.problem.Bits <= exactBits
 	if !isPossible || slices.Contains(q.excluded, EliminationLattice) {
 		return nil
 	}
@@ -149,20 +148,16 @@ func (e *eliminator) classEliminationOps(jobs int) float64 {
 	if e.Width > 1 {
 		return e.operations * (1 + float64(jobs)/5)
 	}
-	return e.operations
+	return e.operations * (1 + opsPerRowSweep*float64(jobs))
 }
 
 // preferClassElimination selects elimination for the distributions by class if it takes less time
 // than the lattice of the plan.
 func (l *plan) preferClassElimination() {
-	if l.rows != nil || l.s.Lattice != "" || usesMethod[*eliminator](l) {
+	if l.rows != nil || l.s.Lattice != "" || usesMethod[*eliminator](l) || !l.s.asksRows() {
 		return
 	}
-	rows := 0
-	for _, list := range l.component.Classes {
-		rows += len(list)
-	}
-	work := l.terms() * float64(rows) * distributionOps(l.lattice, l.s.MaxJobs)
+	work := l.rowOps(l.states, l.graphTerms())
 	if work <= minCompared {
 		return
 	}
@@ -389,7 +384,7 @@ func (l *plan) solveDerivatives(ctx context.Context, ask elimination.Settings) (
 	if err := checkStable(ctx, &l.component.Model); err != nil {
 		return nil, err
 	}
-	if !l.canDerive() {
+	if !l.canDerive() || l.elimination().expansion != nil {
 		return nil, input.Errorf("Lattice", EliminationLattice,
 			"another lattice: derivatives by elimination need classes without draws, capacities > 0, and "+
 				"numbers of at most %d bits over a common denominator", exactBits)
@@ -413,10 +408,9 @@ func (l *plan) solveDerivatives(ctx context.Context, ask elimination.Settings) (
 }
 
 // canDerive reports whether elimination can compute derivatives of this problem.
-func (l *plan) canDerive() bool {
-	e := l.elimination()
-	return l.problem.Whole && (e == nil || e.expansion == nil) && l.problem.Bits <= exactBits &&
-		!slices.ContainsFunc(l.problem.Groups, func(g recursion.Group) bool { return g.Capacity.Sign() == 0 })
+func (q *query) canDerive() bool {
+	return q.problem.Whole && q.problem.Bits <= exactBits &&
+		!slices.ContainsFunc(q.problem.Groups, func(g recursion.Group) bool { return g.Capacity.Sign() == 0 })
 }
 
 // quotientBounds returns a with an error bound that covers every number from x to y, where a =

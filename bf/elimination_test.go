@@ -818,10 +818,10 @@ func TestEliminationDistributions(t *testing.T) {
 // in a sweep. A class whose numbers are too long for float64, and engines other than float, use
 // tables only.
 func TestDistributionsWithTables(t *testing.T) {
-	line := lineModel(14, 2)
-	line.Classes = append(line.Classes,
-		cluster.Class{Name: "twin", ArrivalRate: big.NewRat(1, 10), Servers: cluster.On(4, 5)})
-	for _, m := range []*cluster.Model{line, treeModel(12, 2, big.NewRat(4, 5)), lineModel(24, 2)} {
+	tree := treeModel(18, 2, big.NewRat(3, 4))
+	tree.Classes = append(tree.Classes,
+		cluster.Class{Name: "twin", ArrivalRate: big.NewRat(1, 10), Servers: cluster.On(2, 5)})
+	for _, m := range []*cluster.Model{tree, treeModel(16, 2, big.NewRat(4, 5)), lineModel(40, 2)} {
 		q, s := Question{MaxJobs: 20, ByClass: true}, Settings{}
 		got, err := Answer(t.Context(), m, q, s)
 		if err != nil {

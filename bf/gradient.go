@@ -20,7 +20,7 @@ import (
 // With Auto and Enclose each derivative meets Settings.RelTol; if its terms cancel further than
 // that, the error is RelTol times these terms. The sweeps carry error bounds through every
 // operation, over an explicit graph of the lattice: 12 classes take 0.03 seconds in float64. Auto
-// eliminates the servers of a tree if this takes less than a third of the work and meets the same
+// eliminates the servers of a tree if this takes less than half of the work and meets the same
 // tolerance. If a graph is too large, elimination gives bounds of RelTol times the sum of the
 // terms.
 type Gradient struct {
@@ -89,13 +89,13 @@ func gradientPlan(ctx context.Context, m *cluster.Model, c *cluster.Component, s
 	if err != nil {
 		return nil, err
 	}
-	l, err := newPlan(ctx, q)
 	isAuto := s.Lattice == "" && s.Engine != num.Enclose && s.Engine != num.Exact
-	if err == nil && !byClass && isAuto && s.Engine != num.Float {
-		if other := l.eliminateSlopes(ctx); other != nil {
-			return other, nil
+	if !byClass && isAuto && s.Engine != num.Float {
+		if l, err := q.fastestSlopes(ctx); l != nil || err != nil {
+			return l, err
 		}
 	}
+	l, err := newPlan(ctx, q)
 	var large *num.TooLargeError
 	isLong := err == nil && byClass && !skipElimination && l.isGradientSlow()
 	if isAuto && !skipElimination && (isLong || errors.As(err, &large)) {
@@ -110,38 +110,36 @@ func gradientPlan(ctx context.Context, m *cluster.Model, c *cluster.Component, s
 	return l, l.build(ctx)
 }
 
-// eliminateSlopes returns a plan with derivatives by elimination, if this takes less than a third
-// of the work of the graph of l and each derivative meets the tolerance; otherwise nil.
-func (l *plan) eliminateSlopes(ctx context.Context) *plan {
-	work := l.gradientTerms() * meanDerivative
-	if work <= minCompared || !l.canDerive() {
-		return nil
+// fastestSlopes returns the graph of a component, or, if a graph takes slopeGain times the work, a
+// plan with derivatives by elimination, each of which meets the tolerance. It counts connected sets
+// only as far as it takes to compare. It returns nil if elimination has no such derivatives; the
+// error is that of the context.
+func (q *query) fastestSlopes(ctx context.Context) (*plan, error) {
+	if !q.canDerive() {
+		return nil, nil
 	}
-	e, err := l.findOrder()
-	if err != nil || e.Width > 1 || 3*eliminationSweep*e.operations >= work {
-		return nil
+	e, err := q.findOrder()
+	if err != nil || e.Width > 1 {
+		return nil, nil
 	}
-	other := &plan{query: l.query, lattice: EliminationLattice, why: l.why, states: float64(len(l.problem.Groups)),
-		method: e}
-	d, err := other.eliminateDerivatives(ctx)
+	limited := *q
+	limited.maxTerms = max(minCompared, slopeGain*eliminationSweep*e.operations) / meanDerivative
+	if l, err := newPlan(ctx, &limited); err == nil && l.graphTerms() <= limited.maxTerms {
+		l.maxTerms, l.prec = 0, 0
+		return l, l.build(ctx)
+	}
+	l := &plan{query: *q, lattice: EliminationLattice, states: float64(len(q.problem.Groups)), method: e}
+	d, err := l.eliminateDerivatives(ctx)
 	if err != nil {
-		return nil // the graph reports the error of the model
+		return nil, ctx.Err() // the graph reports the error of the model
 	}
 	for _, x := range slices.Concat(d.Rates, d.Capacities) {
-		if _, width := x.Times(big.NewRat(1, 1), l.s.RelTol); !(width <= l.s.RelTol) {
-			return nil
+		if _, width := x.Times(big.NewRat(1, 1), q.s.RelTol); !(width <= q.s.RelTol) {
+			return nil, nil
 		}
 	}
-	other.slopes = &d
-	return other
-}
-
-// gradientTerms returns the number of terms of the graph that the sweeps with derivatives visit.
-func (l *plan) gradientTerms() float64 {
-	if l.graph != nil {
-		return float64(len(l.graph.Weight))
-	}
-	return l.states * float64(l.elements()) / 2
+	l.slopes = &d
+	return l, nil
 }
 
 // isGradientSlow reports whether the derivatives of each class take long on the graph of the plan
@@ -151,7 +149,7 @@ func (l *plan) isGradientSlow() bool {
 	if l.s.Engine == num.Float {
 		perTerm = floatDerivative
 	}
-	terms, classes := l.gradientTerms(), float64(len(l.problem.Classes))
+	terms, classes := l.graphTerms(), float64(len(l.problem.Classes))
 	if !l.canDerive() || terms*classes*perTerm <= slowGradientOps {
 		return false
 	}

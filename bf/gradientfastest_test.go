@@ -45,7 +45,7 @@ func drawTree(t *rapid.T) *cluster.Model {
 }
 
 // Derivatives of trees match those over the connected sets of servers. Elimination computes them if
-// its estimate is below a third of the work of these sets and its bounds meet the tolerance of each
+// its estimate is below half of the work of these sets and its bounds meet the tolerance of each
 // derivative.
 func TestGradientUsesLeastWork(t *testing.T) {
 	methods := make(map[Lattice]int)
@@ -83,8 +83,8 @@ func TestGradientUsesLeastWork(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		work, terms := byOrder[0].elimination().operations, float64(len(sets[0].graph.Weight))
-		isCheaper := 3*eliminationSweep*work < meanDerivative*terms
+		work, terms := byOrder[0].elimination().operations, sets[0].connectedTerms
+		isCheaper := slopeGain*eliminationSweep*work < meanDerivative*terms
 		isNarrow := widestOf(eliminated) <= s.RelTol
 		isEliminated := plans[0].lattice == EliminationLattice
 		if isEliminated && (!isCheaper || widestOf(got) > s.RelTol) || !isEliminated && isCheaper && isNarrow {

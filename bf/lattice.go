@@ -80,6 +80,7 @@ type query struct {
 	s         request
 	tol       float64   // relative tolerance of elimination
 	excluded  []Lattice // lattices that have failed
+	maxTerms  float64   // terms of connected sets above which another method answers; 0 for no limit
 }
 
 // newQuery returns a query about a component. It returns an error if fractions would be too long.
@@ -191,6 +192,14 @@ func (l *plan) terms() float64 {
 		return float64(len(l.graph.Weight))
 	}
 	return l.states * float64(l.elements())
+}
+
+// graphTerms returns the number of terms of the graph of the plan.
+func (l *plan) graphTerms() float64 {
+	if l.graph != nil {
+		return float64(len(l.graph.Weight))
+	}
+	return l.states * float64(l.elements()) / 2
 }
 
 // withEngine returns the plan of another engine on the same lattice.

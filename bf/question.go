@@ -40,6 +40,9 @@ const (
 // asksDelays reports whether the question includes delays.
 func (q *Question) asksDelays() bool { return len(q.Levels)+len(q.Times)+q.Moments > 0 }
 
+// asksRows reports whether the question includes distributions by class.
+func (q *Question) asksRows() bool { return q.ByClass && q.MaxJobs > 0 }
+
 // check rejects invalid questions about a model, given valid settings.
 func (q *Question) check(m *cluster.Model, s Settings) error {
 	if q.MaxJobs < 0 || q.MaxJobs > MostJobs {

@@ -20,6 +20,9 @@ import (
 // The sets are counted first: if more than limit terms, or work as long, are needed, nothing is built and the graph
 // is nil. used is how much of the limit is needed, as far as it was counted.
 func ConnectedGraph(ctx context.Context, p *Problem, limit int) (g *Graph, used int, err error) {
+	if p.leastTerms() > float64(limit) {
+		return nil, limit + 1, ctx.Err()
+	}
 	l := newLinks(p)
 	if used, err = l.count(ctx, limit); used > limit || err != nil {
 		return nil, used, err
@@ -32,6 +35,52 @@ func ConnectedGraph(ctx context.Context, p *Problem, limit int) (g *Graph, used 
 		return nil, used, b.err
 	}
 	return b.g, used, b.g.close(ctx, p)
+}
+
+// leastTerms returns a lower bound on the terms over connected sets, in linear time. It counts only
+// the links of a forest, made of classes on two servers. A connected set has a term for each of its
+// servers. With c(s) the number of connected sets of which s is the server nearest to the root, and
+// m(s) the sum of their sizes,
+//
+//	c(s) = Π_t (1 + c(t)),  m(s) = c(s) (1 + Σ_t m(t)/(1 + c(t))),
+//
+// over the children t of s. Sets of one server do not count: they need a value only if a class uses
+// this server alone.
+func (p *Problem) leastTerms() (terms float64) {
+	n := len(p.Groups)
+	next := make([][]int, n)
+	for _, k := range p.Classes {
+		if len(k.Choose) == 2 {
+			a, b := k.Choose[0].Group, k.Choose[1].Group
+			next[a], next[b] = append(next[a], b), append(next[b], a)
+		}
+	}
+	parent, order := slices.Repeat([]int{-1}, n), make([]int, 0, n) // parents first
+	for root := range n {
+		if parent[root] >= 0 {
+			continue
+		}
+		parent[root] = root
+		order = append(order, root)
+		for at := len(order) - 1; at < len(order); at++ {
+			s := order[at]
+			for _, t := range next[s] {
+				if parent[t] < 0 {
+					parent[t] = s
+					order = append(order, t)
+				}
+			}
+		}
+	}
+	sets, sizes := slices.Repeat([]float64{1}, n), slices.Repeat([]float64{1}, n) // c(s), and m(s)/c(s)
+	for _, s := range slices.Backward(order) {
+		terms += sets[s]*sizes[s] - 1
+		if up := parent[s]; up != s {
+			sets[up] *= 1 + sets[s]
+			sizes[up] += sizes[s] / (1 + 1/sets[s])
+		}
+	}
+	return terms * (1 - 0x1p-30) // below the sum despite roundings
 }
 
 type connectedBuilder struct {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"math/big"
 	"math/bits"
 	"slices"
@@ -190,6 +191,9 @@ func TestGraphsOfSingleServers(t *testing.T) {
 		if err != nil {
 			return
 		}
+		if least := p.leastTerms(); least > float64(len(g.Weight)) {
+			t.Errorf("%d terms, at least %v", len(g.Weight), least)
+		}
 		again, _, err := ConnectedGraph(ctx, p, used)
 		check(t, "connected, with just enough", p, again, err, want)
 		if less, _, err := ConnectedGraph(ctx, p, used-1); less != nil || err != nil {
@@ -249,6 +253,31 @@ func TestConnectedSetsOfALine(t *testing.T) {
 		if err != nil || g.States() != n*(n-1)/2 {
 			t.Errorf("%d servers: %d states, %v", n, g.States(), err)
 		}
+	}
+}
+
+// The terms of a tree with jobs on pairs are counted in linear time, also those of a large star.
+func TestTermsOfTrees(t *testing.T) {
+	ctx := context.Background()
+	rapid.Check(t, func(t *rapid.T) {
+		p := line(rapid.IntRange(2, 9).Draw(t, "servers"))
+		for i := range p.Classes {
+			p.Classes[i].Choose[0].Group = rapid.IntRange(0, i).Draw(t, "parent")
+		}
+		g, _, err := ConnectedGraph(ctx, p, 10000)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if least := p.leastTerms(); math.Ceil(least) != float64(len(g.Weight)) {
+			t.Errorf("%v terms, want %d", least, len(g.Weight))
+		}
+	})
+	star := line(2000)
+	for i := range star.Classes {
+		star.Classes[i].Choose[0].Group = 0
+	}
+	if g, used, err := ConnectedGraph(ctx, star, 1<<30); g != nil || used != 1<<30+1 || err != nil {
+		t.Errorf("graph %v, %d terms, %v", g, used, err)
 	}
 }
 
