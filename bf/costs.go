@@ -3,7 +3,7 @@ package bf
 import "productform/num"
 
 // The constants in this file decide which method answers. They count operations: one takes about a
-// nanosecond on one core. internal/cmd/calibrate measures them.
+// nanosecond on one core. `go run ./internal/cmd/tool calibrate` measures them.
 const (
 	// opsPerSecond is the number of operations per second, by definition.
 	opsPerSecond = 1e9

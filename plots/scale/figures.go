@@ -44,7 +44,7 @@ var texts = plots.NewTexts(textFiles, "texts")
 //go:embed texts
 var textFiles embed.FS
 
-// measured is what internal/cmd/scale wrote.
+// measured is what `tool measure-scale` wrote.
 //
 //go:embed measured.csv
 var measured []byte

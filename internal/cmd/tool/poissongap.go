@@ -1,16 +1,10 @@
-// Poissongap prints, as the table of docs/tags-simulation.md, how far the formulas of TAGS are from the truth: jobs come
-// to hosts 2 and on less irregularly than the Poisson process that the formulas take them for.
-//
-//	go run ./internal/cmd/poissongap
-//
-// simulates each row for 10^8 jumps, three minutes in all on two cores; -jumps shortens it.
 package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
-	"log"
 	"strings"
 
 	"productform/sim"
@@ -88,32 +82,38 @@ func (r row) line(s *sim.Result) string {
 	return r.setting() + " " + strings.Join(cells, " | ") + " |"
 }
 
-func main() {
-	log.SetFlags(0)
-	jumps := flag.Float64("jumps", 5e6, "jumps of each of the 20 runs of a row")
-	flag.Parse()
+// printPoissonGap prints the table of docs/tags-simulation.md: the errors of the TAGS formulas, which
+// assume that arrivals at hosts 2 and later form Poisson processes. The arrivals are in fact less
+// irregular. Each row takes 10^8 simulated jumps, three minutes in total on two cores; -jumps shortens it.
+func printPoissonGap(args []string) error {
+	flags := flag.NewFlagSet("poisson-gap", flag.ContinueOnError)
+	jumps := flags.Float64("jumps", 5e6, "jumps of each of the 20 runs of a row")
+	if err := flags.Parse(args); err != nil {
+		return errors.Join(errUsage, err)
+	}
 	rows, err := rows()
 	if err != nil {
-		log.Fatal(err)
+		return err
 	}
 	var plans []*sim.Plan
 	for _, r := range rows {
 		m := tags.Model{Hosts: r.hosts, Load: r.load}
 		if m.Sizes, err = sizes.NewBoundedParetoOfMean(r.alpha, r.max, 3000); err != nil {
-			log.Fatal(err)
+			return err
 		}
 		p, err := sim.NewPlan(context.Background(), farm.Farm{Model: m, Policy: tags.PolicyTAGS, Cutoffs: r.best.Cutoffs},
 			sim.Settings{Runs: 20, Jumps: *jumps, WarmUp: *jumps / 10, Seed: 1})
 		if err != nil {
-			log.Fatal(err)
+			return err
 		}
 		plans = append(plans, p)
 	}
 	results, err := sim.RunAll(context.Background(), plans, sweep.Settings{})
 	if err != nil {
-		log.Fatal(err)
+		return err
 	}
 	for i, r := range rows {
 		fmt.Println(r.line(results[i]))
 	}
+	return nil
 }

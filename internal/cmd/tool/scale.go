@@ -1,16 +1,9 @@
-// Scale measures what figure scale-1 shows: processor time and memory of a process that solves one model, for models of
-// many families and sizes.
-//
-//	go run ./internal/cmd/scale > plots/scale/measured.csv
-//
-// Each case is solved three times, by a process of its own, of which the least counts. The whole takes some minutes.
 package main
 
 import (
 	"context"
 	"encoding/csv"
 	"fmt"
-	"log"
 	"os"
 	"os/exec"
 	"runtime"
@@ -21,21 +14,22 @@ import (
 	"productform/plots/scale"
 )
 
-func main() {
-	log.SetFlags(0)
-	if len(os.Args) == 2 {
-		k, err := strconv.Atoi(os.Args[1])
-		if err == nil {
-			err = scale.Cases()[k].Run(context.Background())
+// measureScale measures what figure scale-1 shows: processor time and memory of a process that solves
+// one model, for models of many families and sizes. Each case is solved three times, each time by a
+// new process, and the smallest values count. This takes some minutes. With the number of a case it
+// solves that case.
+func measureScale(args []string) error {
+	switch len(args) {
+	case 0:
+		return measure()
+	case 1:
+		k, err := strconv.Atoi(args[0])
+		if err != nil || k < 0 || k >= len(scale.Cases()) {
+			return errUsage
 		}
-		if err != nil {
-			log.Fatal(err)
-		}
-		return
+		return scale.Cases()[k].Run(context.Background())
 	}
-	if err := measure(); err != nil {
-		log.Fatal(err)
-	}
+	return errUsage
 }
 
 // measure writes a row for each case.
@@ -50,7 +44,7 @@ func measure() error {
 	for k, c := range scale.Cases() {
 		seconds, memory := 0.0, int64(0)
 		for try := range 3 {
-			cmd := exec.Command(own, strconv.Itoa(k))
+			cmd := exec.Command(own, "measure-scale", strconv.Itoa(k))
 			cmd.Stderr = os.Stderr
 			if err := cmd.Run(); err != nil {
 				return fmt.Errorf("%s %d: %w", c.Family, c.Size, err)
