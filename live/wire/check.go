@@ -17,15 +17,15 @@ const (
 	maxName  = 64      // bytes of a name
 	maxText  = 4096    // bytes of an argument or a reason
 	maxLists = 1000    // arguments, inputs, facts
-	largeInt = 1 << 53 // up to which whole numbers of JSON are exact everywhere
+	largeInt = 1 << 53 // integers up to this are exact in JSON everywhere
 )
 
-// The ranges, in the words of errors.
+// The valid values, as error messages name them.
 const (
 	wantName    = "a name of 1 to 64 letters A-Z a-z, digits, _ and -"
 	wantToken   = "a token of 1 to 64 letters A-Z a-z, digits, _ and -"
 	wantDigest  = "64 digits 0-9 a-f of a SHA-256"
-	wantText    = "text of at most 4096 bytes without control characters but line ends and tabs"
+	wantText    = "text of at most 4096 bytes without control characters except line ends and tabs"
 	wantNumber  = "a number, 0 to 1073741823"
 	wantAttempt = "an integer >= 1"
 )
@@ -36,8 +36,9 @@ var (
 	wantAttempts = fmt.Sprintf("an integer in [1, %d], or 0 for 3", MaxAttempts)
 )
 
-// CheckName refuses what is no name of a batch, a job, a worker, a program or a process: 1 to 64 letters A-Z a-z, digits, _
-// and -, so that names are one token of a subject, and safe in file names and command lines.
+// CheckName rejects a text that cannot name a batch, a job, a worker, a program or a process. A
+// valid name is 1 to 64 letters A-Z a-z, digits, _ and -. It is one token of a NATS subject and
+// safe in file names and command lines.
 func CheckName(path, name string) error {
 	if !isToken(name) {
 		return input.Errorf(path, input.Quote(name), wantName)
@@ -62,7 +63,7 @@ func isNumber(n int) bool      { return n >= 0 && n < 1<<30 }
 func isTask(n int) bool        { return n >= 0 && n < MaxTasks }
 func isSequence(n uint64) bool { return n <= largeInt }
 
-// IsDigest reports whether a text is a SHA-256, as blobs are named.
+// IsDigest reports whether a text is a SHA-256 in hexadecimal, which names a blob.
 func IsDigest(s string) bool {
 	return len(s) == 64 && strings.Trim(s, "0123456789abcdef") == ""
 }
@@ -72,7 +73,8 @@ func isText(s string) bool {
 	return len(s) <= maxText && !strings.ContainsFunc(s, odd)
 }
 
-// must returns nil, or the error that the value at the path is not as wanted.
+// must returns nil if ok, and otherwise an error that names the path, the value and the valid
+// values.
 func must(ok bool, path string, value any, want string) error {
 	if ok {
 		return nil
@@ -123,12 +125,12 @@ func (j *Job) Check() error {
 		ranges.Time.Check("priority", j.Priority),
 		ranges.Limit.Check("deadline_in", j.DeadlineIn),
 		ranges.Due.Check("deadline_at", j.DeadlineAt),
-		must(j.DeadlineIn == 0 || j.DeadlineAt == 0, "deadline_at", j.DeadlineAt, "0 beside deadline_in"),
+		must(j.DeadlineIn == 0 || j.DeadlineAt == 0, "deadline_at", j.DeadlineAt, "0, because deadline_in is given"),
 		must(j.MaxWorkers >= 0 && j.MaxWorkers <= MaxAtOnce, "max_workers", j.MaxWorkers,
 			"an integer >= 1, or 0 for no limit"),
 		must(j.Tasks >= 1 && j.Tasks <= MaxTasks, "tasks", j.Tasks, wantTasks),
 		ranges.Work.Check("work", j.Work),
-		must(j.Works == nil || j.Work == 0, "work", j.Work, "0 beside works"),
+		must(j.Works == nil || j.Work == 0, "work", j.Work, "0, because works is given"),
 		must(j.Works == nil || len(j.Works) == j.Tasks, "works", len(j.Works), "as many numbers as tasks"),
 		ranges.Work.Check("estimate", j.Estimate),
 		must(j.Attempts >= 0 && j.Attempts <= MaxAttempts, "attempts", j.Attempts, wantAttempts),
@@ -144,7 +146,7 @@ func (j *Job) Check() error {
 	return input.Inside("run", j.Run.Check())
 }
 
-// Check checks what a task does.
+// Check checks the description of a task.
 func (r *Run) Check() error {
 	err := cmp.Or(
 		CheckName("kind", r.Kind),
@@ -171,7 +173,7 @@ func (r *Report) Check() error {
 		checkVersion(r.Version), checkEnd(r.Job, r.Task, r.Attempt, r.Worker, r.Token, r.At, r.Seconds),
 		must(len(r.Output) <= MaxOutput, "output", len(r.Output), "at most 65536 bytes; larger ones are blobs"),
 		must(r.Digest == "" || IsDigest(r.Digest), "digest", r.Digest, wantDigest),
-		must(r.Digest == "" || len(r.Output) == 0, "output", len(r.Output), "nothing beside a digest"),
+		must(r.Digest == "" || len(r.Output) == 0, "output", len(r.Output), "no output, because a digest is given"),
 		checkBytes("size", r.Size),
 	)
 }
@@ -185,13 +187,13 @@ func (f *Failure) Check() error {
 	)
 }
 
-// checkEnd checks what reports and failures have in common.
+// checkEnd checks the fields that reports and failures have in common.
 func checkEnd(job string, task, attempt int, worker, token string, at, seconds float64) error {
 	return cmp.Or(CheckName("job", job), CheckName("worker", worker), checkAttempt(task, attempt, token),
 		ranges.Time.Check("at", at), ranges.Time.Check("seconds", seconds))
 }
 
-// checkAttempt checks what tells one attempt at a task of a job from another.
+// checkAttempt checks the fields that identify an attempt at a task of a job.
 func checkAttempt(task, attempt int, token string) error {
 	return cmp.Or(checkTask(task), must(attempt >= 1 && int64(attempt) <= largeInt, "attempt", attempt, wantAttempt),
 		must(isToken(token), "token", token, wantToken))
@@ -204,7 +206,7 @@ func checkBytes(path string, n int64) error {
 	return must(n >= 0 && n <= largeInt, path, n, "a number of bytes >= 0")
 }
 
-// checkMaybe refuses what is neither a name nor empty.
+// checkMaybe rejects a text that is neither empty nor a name.
 func checkMaybe(path, name string) error {
 	if name == "" {
 		return nil
@@ -224,24 +226,24 @@ func (w *Wish) Check() error {
 		}
 	}
 	if err == nil && w.DeadlineIn != nil && w.DeadlineAt != nil {
-		err = input.Errorf("deadline_at", *w.DeadlineAt, "none beside deadline_in")
+		err = input.Errorf("deadline_at", *w.DeadlineAt, "no deadline_at, because deadline_in is given")
 	}
 	return err
 }
 
-// checkVerb checks a wish against what its subject says.
+// checkVerb checks that the fields of a wish suit its verb.
 func (w *Wish) checkVerb() error {
 	fields := w.Priority != nil || w.DeadlineIn != nil || w.DeadlineAt != nil
 	switch {
 	case w.Verb == ToChange && !fields:
 		return input.Errorf("", "nothing", "a priority or a deadline to change to")
 	case w.Verb != ToChange && fields:
-		return input.Errorf("", "fields", "no fields in a wish to %s", w.Verb)
+		return input.Errorf("", "fields", "no fields in a request to %s", w.Verb)
 	}
 	return CheckName("name", w.Name)
 }
 
-// Check checks a script, of which no two outages take the same worker at the same time.
+// Check checks a script. Outages of the same worker must not overlap.
 func (s *Script) Check() error {
 	err := cmp.Or(checkVersion(s.Version),
 		must(s.Batches >= 1 && s.Batches <= MaxNumbers, "batches", s.Batches, "an integer in [1, 100000]"),
@@ -259,7 +261,7 @@ func (s *Script) Check() error {
 	for i := 0; i < len(s.Outages) && err == nil; i++ {
 		o, path := &s.Outages[i], input.Index("outages", i)
 		err = cmp.Or(
-			must(o.Worker >= 0 && o.Worker < len(s.Workers), path+".worker", o.Worker, "a worker, its place in workers"),
+			must(o.Worker >= 0 && o.Worker < len(s.Workers), path+".worker", o.Worker, "the index of a worker"),
 			ranges.Time.Check(path+".from", o.From),
 			must(o.To == 0 || o.To > o.From && ranges.IsTime(o.To), path+".to", o.To,
 				"a time after from, or 0 for good"))
@@ -283,7 +285,7 @@ func checkOverlaps(outages []ScriptedOutage) error {
 		before, after := &outages[order[k-1]], &outages[order[k]]
 		if before.Worker == after.Worker && (before.To == 0 || after.From < before.To) {
 			return input.Errorf(input.Index("outages", order[k])+".from", after.From,
-				"a time at which outages[%d] of the same worker has ended", order[k-1])
+				"a time after the end of outages[%d] of the same worker", order[k-1])
 		}
 	}
 	return nil
@@ -299,7 +301,7 @@ func (o *Order) Check() error {
 	}
 	err = cmp.Or(
 		CheckName("job", o.Job), checkAttempt(o.Task, o.Attempt, o.Token),
-		must(!o.Again, "again", o.Again, "false, since this version runs no task twice"),
+		must(!o.Again, "again", o.Again, "false: this version never runs a task twice"),
 		ranges.Work.Check("work", o.Work),
 	)
 	if err != nil {
@@ -327,7 +329,7 @@ func (b *Beat) Check() error {
 	return cmp.Or(CheckName("job", b.Job), checkAttempt(b.Task, b.Attempt, b.Token))
 }
 
-// checkFacts accepts texts, numbers and truths.
+// checkFacts accepts texts, numbers and booleans.
 func checkFacts(facts map[string]any) error {
 	if len(facts) > maxLists {
 		return input.Errorf("facts", len(facts), "at most 1000 facts")

@@ -9,7 +9,8 @@ import (
 	"productform/internal/ranges"
 )
 
-// Check checks the form of a plan: whether it fits to those before it is for the fold to say.
+// Check checks the form of a plan. Folding the plan checks whether it continues the plans before
+// it.
 func (p *Plan) Check() error {
 	switch {
 	case p.Version < 1 || p.Version > Version:
@@ -40,7 +41,7 @@ func (p *Plan) Check() error {
 		}
 	}
 	if len(p.Tokens) != begun {
-		return input.Errorf("tokens", len(p.Tokens), "%d tokens, one a task that begins", begun)
+		return input.Errorf("tokens", len(p.Tokens), "%d tokens, one per task that starts", begun)
 	}
 	if i := slices.IndexFunc(p.Tokens, func(t string) bool { return !isToken(t) }); i >= 0 {
 		return input.Errorf(input.Index("tokens", i), input.Quote(p.Tokens[i]), wantToken)
@@ -74,7 +75,7 @@ func checkHappening(h *dispatch.Happening) error {
 	return err
 }
 
-// checkEvent checks the form of an event; -1 stands for what does not apply.
+// checkEvent checks the form of an event; -1 marks a field that does not apply.
 func checkEvent(e *dispatch.Event) error {
 	switch {
 	case e.Kind == "" || len(e.Kind) > maxName:
@@ -91,7 +92,7 @@ func checkEvent(e *dispatch.Event) error {
 	return nil
 }
 
-// checkNew checks jobs and workers that get numbers.
+// checkNew checks the jobs and workers that get numbers.
 func (p *Plan) checkNew() error {
 	for i := range p.NewJobs {
 		n := &p.NewJobs[i]
@@ -120,7 +121,7 @@ func (p *Plan) checkNew() error {
 	return nil
 }
 
-// checkRepair checks what a plan says about a damaged store.
+// checkRepair checks the fields about a damaged store.
 func (p *Plan) checkRepair() error {
 	if t := p.Term; t != nil {
 		if err := cmp.Or(must(isToken(t.ID), "id", t.ID, wantToken), must(isToken(t.Key), "key", "(a secret)",
@@ -147,7 +148,7 @@ func (p *Plan) checkRepair() error {
 	return must(isSequence(p.Gone), "gone", p.Gone, "a number of messages")
 }
 
-// checkRest checks the lists of numbers, refusals and removals.
+// checkRest checks the lists of cleared numbers, refusals and removals.
 func (p *Plan) checkRest() error {
 	if err := p.checkRepair(); err != nil {
 		return err
@@ -190,7 +191,7 @@ func (v *WorkerView) Check() error {
 	return cmp.Or(checkVersion(v.Version), CheckName("name", v.Name), checkFacts(v.Facts))
 }
 
-// Check checks a view of speeds.
+// Check checks a view of measured speeds.
 func (v *ProfileView) Check() error {
 	err := cmp.Or(checkVersion(v.Version),
 		must(len(v.Kind) <= 2*maxName+1 && isText(v.Kind), "kind", v.Kind, "a kind of tasks"),
@@ -210,5 +211,5 @@ func (v *BatchView) Check() error {
 	return cmp.Or(checkVersion(v.Version), CheckName("name", v.Name), checkSequence("sequence", v.Sequence))
 }
 
-// Check checks a view of the whole.
+// Check checks a view of the whole cluster.
 func (v *ClusterView) Check() error { return checkVersion(v.Version) }

@@ -11,10 +11,11 @@ import (
 	"productform/internal/input"
 )
 
-// MaxMessage bounds the bytes of a message. MaxBatch bounds those of a batch, MaxJobs its jobs and MaxWorkers the
-// workers of a cluster: a plan stays within MaxMessage whatever happens at its moment. MaxNumbers bounds
-// other lists in a message, MaxOutput the bytes of an output inside a report. MaxTasks bounds the tasks of a job
-// and of a batch, MaxAtOnce the max_workers of a job, MaxAttempts its attempts, in messages and in files of jobs.
+// MaxMessage bounds the bytes of a message. MaxBatch bounds the bytes of a batch, MaxJobs its jobs,
+// and MaxWorkers the workers of a cluster; together they keep every plan within MaxMessage.
+// MaxNumbers bounds the other lists in a message, and MaxOutput the bytes of an output inside a
+// report. In messages and job files, MaxTasks bounds the tasks of a job and of a batch, MaxAtOnce
+// the max_workers of a job, and MaxAttempts its attempts.
 const (
 	MaxMessage = 1 << 20
 	MaxBatch   = MaxMessage / 2
@@ -28,10 +29,10 @@ const (
 	MaxAttempts = 100
 )
 
-// A Message can be checked: what it holds is as the comments of its fields say. All messages are.
+// A Message can check that its fields hold what their comments say. All messages implement it.
 type Message interface{ Check() error }
 
-// Encode checks a message, a pointer to one, and writes it.
+// Encode checks the message that m points to and returns its JSON.
 func Encode(m Message) ([]byte, error) {
 	if err := m.Check(); err != nil {
 		return nil, err
@@ -54,8 +55,8 @@ func checkSize(m any, bytes int) error {
 	return nil
 }
 
-// Decode reads a message of a form, as in Decode[Beat], and checks all that it holds. The error is an *[num.InputError]. Fields that this
-// program does not know are passed over.
+// Decode reads a message of a given type, as in Decode[Beat], and checks all its fields. The error
+// is an *[num.InputError]. Unknown fields are ignored.
 func Decode[M any, P interface {
 	*M
 	Message
@@ -73,7 +74,7 @@ func Decode[M any, P interface {
 	return m, P(m).Check()
 }
 
-// jsonError says what is wrong with JSON as an [num.InputError].
+// jsonError converts an error of package json to an [num.InputError].
 func jsonError(err error) error {
 	var kind *json.UnmarshalTypeError
 	var syntax *json.SyntaxError
@@ -86,7 +87,7 @@ func jsonError(err error) error {
 	return input.Errorf("", err, "JSON")
 }
 
-// DecodeWish reads a wish, whose subject says what is asked of whom.
+// DecodeWish reads a wish. The verb and the name are those in its subject.
 func DecodeWish(verb Verb, name string, data []byte) (*Wish, error) {
 	w, err := Decode[Wish](data)
 	if err != nil {
@@ -96,7 +97,7 @@ func DecodeWish(verb Verb, name string, data []byte) (*Wish, error) {
 	return w, w.checkVerb()
 }
 
-// An In is a message of PFQ_IN. One of its fields is not nil.
+// An In is a message of PFQ_IN. Exactly one of its fields is not nil.
 type In struct {
 	Batch   *Batch
 	Report  *Report
@@ -105,7 +106,7 @@ type In struct {
 	Script  *Script
 }
 
-// DecodeIn reads a message of PFQ_IN, which must be what its subject says.
+// DecodeIn reads a message of PFQ_IN and checks that it matches its subject.
 func DecodeIn(subject string, data []byte) (in In, err error) {
 	part := strings.Split(subject, ".")
 	if len(part) < 3 || part[0] != "pfq" || part[1] != "in" {
@@ -142,7 +143,7 @@ func DecodeIn(subject string, data []byte) (in In, err error) {
 	return in, nil
 }
 
-// BatchOf returns the name of the batch whose subject this is.
+// BatchOf returns the name of the batch that has this subject.
 func BatchOf(subject string) (name string, ok bool) {
 	name, ok = strings.CutPrefix(subject, Submit(""))
 	return name, ok && isToken(name)

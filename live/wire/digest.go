@@ -15,16 +15,17 @@ func Digest(data []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// A snapshotHeader is the first line of a snapshot; the state of the book follows.
+// A snapshotHeader is the first line of a snapshot. The state of the book follows it.
 type snapshotHeader struct {
 	Version int    `json:"v"`
-	Plan    uint64 `json:"plan"`   // number of the last plan in it
-	Upto    uint64 `json:"upto"`   // of that plan
-	Bytes   int    `json:"bytes"`  // of the state
-	Digest  string `json:"digest"` // of the state
+	Plan    uint64 `json:"plan"`   // number of the last plan included
+	Upto    uint64 `json:"upto"`   // Upto of the last plan included
+	Bytes   int    `json:"bytes"`  // size of the state
+	Digest  string `json:"digest"` // SHA-256 of the state
 }
 
-// Seal returns a snapshot of the state after a plan: a line with its number, its Upto and the digest of the state, then the state, which is JSON.
+// Seal returns a snapshot of the state after a plan. Its first line holds the plan number, the
+// plan's Upto, and the size and digest of the state; the state, which is JSON, follows.
 func Seal(plan, upto uint64, state []byte) ([]byte, error) {
 	line, err := Encode(&snapshotHeader{Version: Version, Plan: plan, Upto: upto, Bytes: len(state), Digest: Digest(state)})
 	if err != nil {
@@ -33,7 +34,8 @@ func Seal(plan, upto uint64, state []byte) ([]byte, error) {
 	return append(append(line, '\n'), state...), nil
 }
 
-// Unseal returns what [Seal] was given. The error is an *[num.InputError] if the snapshot is not whole, or was changed.
+// Unseal returns the arguments of [Seal]. The error is an *[num.InputError] if the snapshot is
+// truncated or was changed.
 func Unseal(snapshot []byte) (plan, upto uint64, state []byte, err error) {
 	line, state, _ := bytes.Cut(snapshot, []byte{'\n'})
 	h, err := Decode[snapshotHeader](line)

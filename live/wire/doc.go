@@ -1,11 +1,14 @@
-// Package wire is what the parts of the live system say to each other: which streams, subjects and messages are there?
+// Package wire defines the protocol of the live system: which streams, subjects and messages are
+// there?
 //
-// Clients, managers and workers talk through a NATS server with JetStream. Two streams hold all that must not be lost.
+// Clients, managers and workers communicate through a NATS server with JetStream. Two streams hold
+// everything that must not be lost.
 //
-//	PFQ_IN    what the world says: batches of jobs, reports of tasks, wishes of users. A subject takes one message, ever:
-//	          the first report of a task is its result, and the server refuses every other.
-//	PFQ_PLAN  what the manager decided: one subject, every message appended by compare-and-set on the last sequence, so
-//	          that a manager which was replaced without knowing it cannot write.
+//	PFQ_IN    events from outside: batches of jobs, reports on tasks, requests of users. A subject
+//	          takes only one message: the first report on a task is its result, and the server
+//	          rejects all others.
+//	PFQ_PLAN  decisions of the manager, on one subject. Every message is appended by compare-and-set
+//	          on the last sequence, so a manager cannot write after it was replaced.
 //
 // For example:
 //
@@ -25,13 +28,15 @@
 //	// pfq.in.submit.monday carries a job of 5 tasks
 //	// jobs[0].tasks = 0: want an integer in [1, 10000000]
 //
-// The state of the cluster is the fold of PFQ_PLAN. Orders and heartbeats are not kept: an order is sent again as long as
-// the heartbeats of the worker differ from it.
+// Folding PFQ_PLAN gives the state of the cluster. Orders and heartbeats are not stored: an order
+// is sent again while the heartbeats of the worker differ from it.
 //
-// All messages are JSON in UTF-8 of at most [MaxMessage] bytes. Whatever is read is checked here, and whatever is written
-// too: the error of [Encode], [Decode], [DecodeWish] and [DecodeIn] is an *[num.InputError] with path, value and what is wanted.
+// All messages are JSON in UTF-8 of at most [MaxMessage] bytes. Messages are checked when read and
+// when written: [Encode], [Decode], [DecodeWish] and [DecodeIn] return an *[num.InputError] with
+// the path, the value and the valid values.
 //
-// Versions mix. Every message carries the version of its form, which is raised when a reader of the form before would take
-// the message wrongly; a reader refuses versions above its own. A field that may be overlooked is added without a new
-// version, so a field that a reader does not know is passed over. Files that people write are read strictly instead.
+// Programs of different versions can share a cluster. Every message carries the version of its
+// format. The version is raised only when older readers would misread the new format, and readers
+// reject versions above their own. Fields that may be overlooked are added without a new version,
+// so readers ignore unknown fields. Files that users write are read strictly instead.
 package wire

@@ -8,12 +8,12 @@ import (
 	"fmt"
 )
 
-// A Token is the content of [Order.Token], which the manager signs: the plan that began an attempt,
-// and the attempt. A worker repeats the token in its report. Only the key of the cluster can sign
-// one, so a token of a plan that is not in the log proves that the log has lost plans.
+// A Token is the content of [Order.Token], signed by the manager: the attempt, and the plan that
+// started it. A worker repeats the token in its report. Only the key of the cluster can sign one,
+// so a token of a plan that is not in the log proves that the log has lost plans.
 type Token struct {
 	Term    string // term of the manager that made the plan
-	Plan    uint64 // its number
+	Plan    uint64 // number of the plan
 	Job     string // as in the order
 	Task    int    // as in the order
 	Attempt int    // as in the order
@@ -33,13 +33,13 @@ func NewTerm(random [termBytes]byte) string { return base64.RawURLEncoding.Encod
 func (t *Token) Sign(key []byte) string {
 	term, err := base64.RawURLEncoding.DecodeString(t.Term)
 	if err != nil || len(term) != termBytes {
-		panic("wire: a term that NewTerm did not make")
+		panic("wire: the term is not from NewTerm")
 	}
 	head := binary.BigEndian.AppendUint64(term, t.Plan)
 	return base64.RawURLEncoding.EncodeToString(append(head, t.sum(key, head)...))
 }
 
-// sum returns the code that authenticates the token; head is its term and plan.
+// sum returns the code that authenticates the token; head is its encoded term and plan.
 func (t *Token) sum(key, head []byte) []byte {
 	mac := hmac.New(sha256.New, key)
 	mac.Write(head)

@@ -19,7 +19,7 @@ var (
 	aJob   = Job{Name: "bills", Priority: 5, DeadlineIn: 200, MaxWorkers: 8, Tasks: 2, Works: []float64{0.5, 0}, Attempts: 2, Run: aRun}
 )
 
-// goodMessages holds a message of each form, and how it is read.
+// goodMessages returns a message of each type, and the function that reads it.
 func goodMessages() []struct {
 	message Message
 	read    func([]byte) (any, error)
@@ -76,7 +76,8 @@ func goodMessages() []struct {
 	}
 }
 
-// What is written is read as it was; a field that a later version may add is passed over, a later version is refused.
+// Messages survive a round trip. Unknown fields of later versions are ignored, and later versions
+// are rejected.
 func TestRoundTrip(t *testing.T) {
 	for _, c := range goodMessages() {
 		data, err := Encode(c.message)
@@ -100,7 +101,7 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// Each message has one fault.
+// Messages with a single fault are rejected with an error about it.
 func TestBadMessages(t *testing.T) {
 	const report = `{"v":1,"job":"j","task":3,"attempt":7,"worker":"w","token":"t","seconds":1`
 	const batch = `{"v":1,"name":"b","jobs":[{"name":"j","tasks":2,"run":{"kind":"sleep"}`
@@ -122,7 +123,7 @@ func TestBadMessages(t *testing.T) {
 		{"pfq.in.submit.c", batch + `}]}`, "subject = pfq.in.submit.c: want pfq.in.submit.b"},
 		{"pfq.in.submit.b", batch + `,"works":[1]}]}`, "jobs[0].works = 1: want as many numbers as tasks"},
 		{"pfq.in.submit.b", batch + `,"works":[1,1e-51]}]}`, "jobs[0].works[1] = 1e-51: want a number of seconds in [1e-50, 1e50], or 0"},
-		{"pfq.in.submit.b", batch + `,"deadline_at":1,"deadline_in":1}]}`, "jobs[0].deadline_at = 1: want 0 beside deadline_in"},
+		{"pfq.in.submit.b", batch + `,"deadline_at":1,"deadline_in":1}]}`, "jobs[0].deadline_at = 1: want 0, because deadline_in is given"},
 		{"pfq.in.submit.b", batch + `,"tasks":10000001}]}`, "jobs[0].tasks = 10000001: want an integer in [1, 10000000]"},
 		{"pfq.in.submit.b", batch + `},{"name":"j","tasks":1,"run":{"kind":"sleep"}}]}`,
 			`jobs[1].name = "j": want a name of its own; jobs[0] has this one`},
@@ -133,15 +134,15 @@ func TestBadMessages(t *testing.T) {
 			`{"name":"j","tasks":10000000,"run":{"kind":"sleep"}}]}`,
 			"jobs[1].tasks = 10000000: want at most 10000000 tasks in total in a batch, not 10000001"},
 		{"pfq.in.submit.b", strings.Repeat(" ", MaxBatch) + batch + "}]}", "want at most 524288 bytes, not 524361 bytes"},
-		{"pfq.in.cancel.j", `{"v":1,"priority":1}`, "no fields in a wish to cancel"},
+		{"pfq.in.cancel.j", `{"v":1,"priority":1}`, "no fields in a request to cancel"},
 		{"pfq.in.change.j.1", `{"v":1}`, "a priority or a deadline to change to"},
 		{"pfq.in.drain.a b.1", `{"v":1}`, `name = "a b": want a name`},
 		{"pfq.in.script", `{"v":1,"batches":1,"workers":[{"name":"w","speed":1}],"outages":[{"worker":1,"from":0}]}`,
-			"outages[0].worker = 1: want a worker, its place in workers"},
+			"outages[0].worker = 1: want the index of a worker"},
 		{"pfq.in.script", `{"v":1,"batches":1,"workers":[{"name":"w","speed":1}],"outages":[{"worker":0,"from":3,"to":4},{"worker":0,"from":1,"to":3.5}]}`,
-			"outages[0].from = 3: want a time at which outages[1] of the same worker has ended"},
+			"outages[0].from = 3: want a time after the end of outages[1] of the same worker"},
 		{"pfq.in.script", `{"v":1,"batches":1,"workers":[{"name":"w","speed":1}],"outages":[{"worker":0,"from":3},{"worker":0,"from":9,"to":10}]}`,
-			"outages[1].from = 9: want a time at which outages[0] of the same worker has ended"},
+			"outages[1].from = 9: want a time after the end of outages[0] of the same worker"},
 	} {
 		_, err := DecodeIn(c.subject, []byte(c.data))
 		switch {
@@ -158,7 +159,7 @@ func TestBadMessages(t *testing.T) {
 	}
 }
 
-// A worker does not follow an order of an earlier version to run a task for the second time.
+// A worker rejects an order of an earlier version to run a task for the second time.
 func TestOrderToRunTwice(t *testing.T) {
 	for again, want := range map[string]string{"false": "", "true": "again = true: want false"} {
 		_, err := Decode[Order]([]byte(`{"v":1,"plan":5,"process":"p","job":"j","task":3,"attempt":7,"token":"t","at":1,
@@ -181,19 +182,20 @@ func TestSnapshots(t *testing.T) {
 	}
 	for cut := range sealed {
 		if _, _, _, err := Unseal(sealed[:cut]); err == nil {
-			t.Errorf("a snapshot cut at byte %d is taken", cut)
+			t.Errorf("a snapshot cut at byte %d is accepted", cut)
 		}
 	}
 	for at := range state {
 		broken := append([]byte{}, sealed...)
 		broken[len(sealed)-1-at] ^= 1
 		if _, _, _, err := Unseal(broken); err == nil {
-			t.Errorf("a snapshot with byte %d from its end broken is taken", at)
+			t.Errorf("a snapshot with a flipped bit in byte %d from its end is accepted", at)
 		}
 	}
 }
 
-// fuzz holds a decoder to what Encode writes: whatever it takes can be written, and is then read the same.
+// fuzz checks a decoder against Encode: every accepted message can be written, and reads back the
+// same.
 func fuzz(f *testing.F, forms ...int) {
 	good := goodMessages()
 	for _, form := range forms {
@@ -252,7 +254,7 @@ func FuzzUnseal(f *testing.F) {
 			line, _, _ := bytes.Cut(data, []byte("\n"))
 			h, err := Decode[snapshotHeader](line)
 			if err != nil || h.Plan != plan || h.Upto != upto || h.Digest != Digest(state) || !json.Valid(state) {
-				t.Errorf("%q is taken", data)
+				t.Errorf("%q is accepted", data)
 			}
 		}
 	})
@@ -260,7 +262,7 @@ func FuzzUnseal(f *testing.F) {
 
 func FuzzDecodeIn(f *testing.F) {
 	subjects := []string{"pfq.in.submit.b", "pfq.in.done.j.3", "pfq.in.done.j.3.7", "pfq.in.fail.j.3.7", "pfq.in.change.j.1", "pfq.in.cancel.j",
-		"pfq.in.drain.w.2", "pfq.in.script"} // of the first of goodMessages
+		"pfq.in.drain.w.2", "pfq.in.script"} // in the order of goodMessages
 	for i, c := range goodMessages()[:len(subjects)] {
 		data, err := json.Marshal(c.message)
 		if err != nil {
