@@ -270,8 +270,8 @@ func BenchmarkChoice(b *testing.B) {
 			"dense": 30, "triples": 12, "drawn": 60, "racks": 12,
 		}},
 		{"gradients", map[string]int{
-			"tree": 16, "star": 10, "line": 20, "ring": 16, "ladder": 12, "graph": 10, "sparse": 12,
-			"dense": 20, "triples": 8, "drawn": 60, "racks": 8,
+			"tree": 12, "star": 10, "line": 20, "ring": 14, "ladder": 12, "graph": 10, "sparse": 12,
+			"dense": 20, "triples": 8, "drawn": 40,
 		}},
 	} {
 		for _, name := range slices.Sorted(maps.Keys(c.sizes)) {
