@@ -7,8 +7,9 @@ import (
 	"productform/live/wire"
 )
 
-// Verify folds a plan as [Book.Fold] does, but has it decided again and compares. The error is a [*Difference] if another
-// policy, or another program, decided it.
+// Verify decides a plan again, compares the decisions, and folds the plan like [Book.Fold]. The
+// error is a [*Difference] if the log has a different decision, made by another policy or another
+// program.
 func (b *Book) Verify(p *wire.Plan) error {
 	return b.fold(p, func(what []dispatch.Happening) error {
 		events, err := b.maker.Decide(p.At, what)
@@ -24,10 +25,10 @@ func (b *Book) Verify(p *wire.Plan) error {
 	})
 }
 
-// A Difference says that a plan, decided again, is not what the log says.
+// A Difference reports that a plan, decided again, differs from the log.
 type Difference struct {
-	Plan          uint64 // its number
-	Event         int    // the first that differs
+	Plan          uint64 // number of the plan
+	Event         int    // index of the first different event
 	Logged, Again []dispatch.Event
 }
 

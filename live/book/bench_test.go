@@ -10,10 +10,11 @@ import (
 	"productform/live/wire"
 )
 
-// byDeadline is a scenario without jobs, for its policy.
+// byDeadline is a scenario without jobs; only its policy matters.
 var byDeadline = scenario{Scenario: dispatch.Scenario{Policy: dispatch.Policy{Rule: dispatch.Deadline}}}
 
-// planLog returns the plans of one job of equal tasks on some workers, each a message; reports come one at a time.
+// planLog returns the plans of one job of equal tasks, one message per plan. Reports arrive one at
+// a time.
 func planLog(b testing.TB, policy scenario, tasks, workers int) (s book.Settings, plans [][]byte) {
 	s = settings(policy, 1, false)
 	k, err := book.New(s)
@@ -58,7 +59,7 @@ func planLog(b testing.TB, policy scenario, tasks, workers int) (s book.Settings
 	return s, plans
 }
 
-// BenchmarkFold folds a log; ns/op is that of a plan, which tells one report.
+// BenchmarkFold folds a log; ns/op is per plan, and each plan processes one report.
 func BenchmarkFold(b *testing.B) {
 	const tasks = 20_000
 	s, plans := planLog(b, byDeadline, tasks, 8)
@@ -87,7 +88,7 @@ func BenchmarkTake(b *testing.B) {
 	}
 }
 
-// A book keeps some bits a task, however many tasks there are, and snapshots are as small.
+// A book and its snapshots need only a few bits per task, for any number of tasks.
 func TestBytesOfATask(t *testing.T) {
 	s := settings(scenario{Scenario: dispatch.Scenario{Policy: dispatch.Policy{Rule: dispatch.Deadline}}}, 1, false)
 	k, err := book.New(s)
@@ -128,7 +129,7 @@ func TestBytesOfATask(t *testing.T) {
 	}
 }
 
-// heap returns the bytes of the heap in use.
+// heap returns the number of bytes in use on the heap.
 func heap() int64 {
 	runtime.GC()
 	var m runtime.MemStats

@@ -1,6 +1,6 @@
 package book
 
-// bits are a set of tasks: one bit a task, in JSON a text of base64.
+// bits is a set of tasks with one bit per task. In JSON it is base64 text.
 type bits []byte
 
 func makeBits(n int) bits { return make(bits, (n+7)/8) }

@@ -13,23 +13,23 @@ import (
 	"productform/live/wire"
 )
 
-// Settings are what a manager brings to the book. They count where the book decides; what was decided is in the plans.
+// Settings configure a book. They apply to new decisions; past decisions are in the plans.
 type Settings struct {
-	Leader string         // name of the manager, in its plans
-	Rules  dispatch.Rules // what it follows
-	Rigid  rigid.Policy   // or, if it is not zero, the policy under which the tasks of a job begin together; Rules are zero then
-	Epoch  float64        // Unix time of 0 on the clock, if the first plan is still to be made; not used on a logical clock
-	Random io.Reader      // that terms, and keys if there are none, are drawn from
+	Leader string         // name of the manager in its plans
+	Rules  dispatch.Rules // rules of new plans
+	Rigid  rigid.Policy   // if nonzero, the policy that starts all tasks of a job together; Rules are zero then
+	Epoch  float64        // Unix time of 0 on the clock, for the first plan; unused on a logical clock
+	Random io.Reader      // source of terms, and of a key if there is none
 
-	// Logical says that the clock is logical: a script is wanted, and wishes are refused.
+	// Logical selects a logical clock: the book needs a script and refuses user requests.
 	Logical bool
 
 	Replan     float64 // seconds between plans while jobs are present, even if nothing happens; 0 for never
-	Losses     int     // of workers, after which the task that they had in hand is given up; 0 means 10
-	Keep       float64 // seconds after which a job that is done is cleared; 0 means 7 days
-	MaxJobs    int     // that are not cleared; 0 means 100,000
-	MaxTasks   int     // of those jobs; 0 means 10,000,000
-	MaxWorkers int     // at most [wire.MaxWorkers]; 0 means that
+	Losses     int     // losses with its workers after which a task is given up; 0 means 10
+	Keep       float64 // seconds after which a finished job is cleared; 0 means 7 days
+	MaxJobs    int     // limit on jobs that are not cleared; 0 means 100,000
+	MaxTasks   int     // limit on the tasks of those jobs; 0 means 10,000,000
+	MaxWorkers int     // at most [wire.MaxWorkers]; 0 means that limit
 }
 
 const (
@@ -40,12 +40,13 @@ const (
 	defaultTasks    = 10_000_000
 )
 
-// mostFormer is the number of processes of a worker that are remembered, so that a late beat of one does not count, and
-// mostRefused that of batches. After mostStrays beats of a former process and none of the one after it, that one is gone.
+// maxFormer is the number of former processes that the book remembers per worker, so late beats of
+// one do not count. maxRefused is the number of refused batches that it remembers. After
+// maxStaleBeats beats of a former process and none of the current one, the current one is gone.
 const (
-	mostFormer  = 4
-	mostStrays  = 4
-	mostRefused = 1000
+	maxFormer     = 4
+	maxStaleBeats = 4
+	maxRefused    = 1000
 )
 
 func (s *Settings) check() error {
@@ -72,125 +73,125 @@ func (s *Settings) check() error {
 
 func (s *Settings) rules() rules { return rules{s.Rules, s.Rigid} }
 
-// A Book is the state of a cluster. It is for one goroutine at a time.
+// A Book is the state of a cluster. It must not be used by several goroutines at a time.
 type Book struct {
 	settings Settings
 	maker    maker // nil before the first plan
 
 	number, upto uint64
 	at, epoch    float64
-	decided      float64 // time of the last plan that the maker decided
+	decided      float64 // time of the last plan with a decision of the maker
 	rules        rules
 	script       *wire.Script    // nil on the wall clock
-	outages      []dispatch.Edge // of the script: begins and ends, in the order in which they happen
-	edges        int             // those that are behind
-	leader       string          // of the last plan
+	outages      []dispatch.Edge // starts and ends of the script's outages, in order
+	edges        int             // number of outages already processed
+	leader       string          // leader of the last plan
 
-	jobs     []*job         // by number, nil where there is none
-	numbers  map[string]int // of jobs, by name
+	jobs     []*job         // by number, nil for free numbers
+	numbers  map[string]int // job numbers by name
 	batches  map[string]*batch
-	refused  []string // batches, in the order in which they were refused
+	refused  []string // names of refused batches, oldest first
 	cleared  map[string]bool
-	done     []int // jobs that are done and not cleared, in the order in which they ended
-	tasks    int   // of the jobs that are not cleared
+	done     []int // finished jobs that are not cleared, in order of their ends
+	tasks    int   // total tasks of the jobs that are not cleared
 	workers  []worker
-	places   map[string]int // of workers, by name
+	places   map[string]int // worker numbers by name
 	attempts map[int]*attempt
 	removals []wire.Removal
 	counts   wire.Counts
 
 	key                   []byte // see wire.Token
 	keyFrom               uint64
-	terms                 []term // the last ones, in order
-	repaired, repairedEnd uint64 // number of the last lost plan that Repair knows of, and the end of PFQ_IN then
+	terms                 []term // the latest terms, in order
+	repaired, repairedEnd uint64 // number of the last lost plan known to Repair, and the end of PFQ_IN then
 
 	volatile
 }
 
-// volatile is what no plan holds, and a snapshot neither.
+// volatile is the state that neither plans nor snapshots hold.
 type volatile struct {
-	term    string  // term of the plans that this book makes, empty before the first
-	queue   []Input // heard and not yet taken
-	beats   map[string]*wire.Beat
-	strays  map[string]int // beats of former processes since the last beat of a worker
-	heard   uint64         // sequence of the last message that was taken in
-	waiting []scripted     // batches on a logical clock
-	reports map[int]*Input // reports and failures on a logical clock, by attempt
-	lowest  int            // below which no number of a job is free
-	touched Changes
-	shown   map[string]*shown // by kind of tasks: what the last view of its profile had
+	term       string  // term of the plans that this book makes, empty before the first
+	queue      []Input // inputs not processed yet
+	beats      map[string]*wire.Beat
+	staleBeats map[string]int // beats of former processes since the last beat of the current one
+	heard      uint64         // sequence of the last processed message
+	waiting    []scripted     // batches waiting on a logical clock
+	reports    map[int]*Input // reports and failures waiting on a logical clock, by attempt
+	lowest     int            // all numbers of jobs below this are in use
+	touched    Changes
+	shown      map[string]*shown // by kind of task: the speeds in the last view of the profile
 }
 
-// A shown is what a view had of the speeds that were learnt.
+// A shown records the learned speeds that a view contains.
 type shown struct {
 	speeds []float64
-	more   int // tasks that have finished since
+	more   int // tasks finished since that view
 }
 
-// A job and its tasks.
+// A job is a submitted job with the progress of its tasks.
 type job struct {
 	wire.NumberedJob
 	State    wire.JobState
-	Left     int              // tasks that have not ended
+	Left     int              // unfinished tasks
 	Failed   int              // tasks given up
-	Lost     int              // attempts that were lost with their workers
-	Hand     int              // workers that have a task in hand
-	Ended    bits             // tasks
-	GivenUp  map[int]bool     `json:",omitempty"` // tasks
-	Failures map[int]*failure `json:",omitempty"` // by task, of those that have not ended
+	Lost     int              // attempts lost with their workers
+	Hand     int              // workers with a task of the job
+	Ended    bits             // tasks that have ended
+	GivenUp  map[int]bool     `json:",omitempty"` // tasks given up
+	Failures map[int]*failure `json:",omitempty"` // by task; unfinished tasks only
 	Start    *float64
 	Finish   *float64
 
 	Repeats map[int]any `json:",omitempty"` // by task: of earlier versions, see [OutdatedError]
 
-	Adopted map[int]wire.Adoption `json:",omitempty"` // by task, of those that have not ended
+	Adopted map[int]wire.Adoption `json:",omitempty"` // by task; unfinished tasks only
 	Missing int                   `json:",omitempty"` // results that the server has lost
 
-	taken map[int][]int // by task, of those that have not ended: attempts taken from their workers
+	taken map[int][]int // by unfinished task: attempts taken from their workers
 }
 
-// isDone reports whether nothing more happens to the job.
+// isDone reports whether the job has finished or was cancelled.
 func (j *job) isDone() bool {
 	return j.State != wire.JobPresent
 }
 
-// A failure is how often a task failed, and was lost with its worker.
+// A failure counts how often a task failed, and how often it was lost with its worker.
 type failure struct {
 	Refused, Lost int
-	Worker        int  // one that it failed on
-	Several       bool // it failed on others, too
+	Worker        int  // a worker that it failed on
+	Several       bool // it failed on more than one worker
 }
 
-// A batch that was accepted, or refused.
+// A batch is an accepted or refused batch of jobs.
 type batch struct {
 	Jobs    []string
 	Left    int // jobs that are not cleared
 	Refused string
 
-	Sequence uint64 `json:",omitempty"` // of the message that was refused
+	Sequence uint64 `json:",omitempty"` // sequence of the refused message
 }
 
-// A worker, whose number is its place.
+// A worker is the state of a worker. Its number is its index.
 type worker struct {
 	Name    string
 	Process string
-	Former  []string `json:",omitempty"` // processes before
+	Former  []string `json:",omitempty"` // former processes
 	Speed   float64
 	Up      bool   // tasks are planned for it
-	Left    bool   // drained: if it still has a task in hand it is draining, else gone
-	Drained string `json:",omitempty"` // the process that was drained last, which takes no more tasks
+	Left    bool   // drained: draining while a task is assigned, then gone
+	Drained string `json:",omitempty"` // the last process that was drained; it takes no more tasks
 	Since   float64
 	Tasks   int // finished
-	Lost    int // attempts that were lost with the worker, without the preempted ones
+	Lost    int // attempts lost with the worker, without preempted ones
 }
 
-// An attempt at a task that has not ended.
+// An attempt is an attempt at an unfinished task.
 type attempt struct {
 	Job, Task, Worker int
-	Name              string // of the worker
+	Name              string // name of the worker
 	Token             string
 	Since, Speed      float64
-	Taken             bool // from the worker
+	Taken             bool // it was taken from the worker
 }
 
 // New returns an empty book. The error is a [num.InputError].
@@ -207,7 +208,7 @@ func New(s Settings) (*Book, error) {
 		settings: s, numbers: map[string]int{}, batches: map[string]*batch{}, cleared: map[string]bool{},
 		places: map[string]int{}, attempts: map[int]*attempt{},
 		volatile: volatile{
-			beats: map[string]*wire.Beat{}, strays: map[string]int{}, reports: map[int]*Input{}, touched: newChanges(),
+			beats: map[string]*wire.Beat{}, staleBeats: map[string]int{}, reports: map[int]*Input{}, touched: newChanges(),
 			shown: map[string]*shown{},
 		},
 	}, nil
@@ -216,17 +217,19 @@ func New(s Settings) (*Book, error) {
 // Number returns the number of the last plan, 0 if there is none.
 func (b *Book) Number() uint64 { return b.number }
 
-// Upto returns the sequence in PFQ_IN up to which the plans tell all: a manager that begins reads on from there.
+// Upto returns the sequence in PFQ_IN up to which the plans cover all messages. A new manager
+// continues reading from there.
 func (b *Book) Upto() uint64 { return b.upto }
 
 // At returns the time of the last plan.
 func (b *Book) At() float64 { return b.at }
 
-// Epoch returns the Unix time in seconds from which times count, as the first plan says; 0 before it, and on a logical clock.
+// Epoch returns the Unix time in seconds at which times are 0, as set by the first plan. It returns
+// 0 before that, and on a logical clock.
 func (b *Book) Epoch() float64 { return b.epoch }
 
-// Next returns the time at which [Book.Take] has something to decide although nothing is heard, +Inf if there is none: jobs
-// to clear, or a plan to make anew.
+// Next returns the time at which [Book.Take] has something to decide even without inputs: jobs to
+// clear, or a new plan. It returns +Inf if there is no such time.
 func (b *Book) Next() float64 {
 	next := math.Inf(1)
 	if b.isLogical() {
@@ -235,7 +238,7 @@ func (b *Book) Next() float64 {
 	if len(b.done) > 0 {
 		next = *b.jobs[b.done[0]].Finish + b.settings.Keep
 	}
-	if b.settings.Replan > 0 && b.present() {
+	if b.settings.Replan > 0 && b.hasOpenJobs() {
 		next = min(next, dispatch.NextReplan(b.decided, b.settings.Replan))
 	}
 	return next
@@ -243,11 +246,13 @@ func (b *Book) Next() float64 {
 
 func (b *Book) isLogical() bool { return b.script != nil || b.settings.Logical }
 
-// Removals returns what is to be taken out of PFQ_IN. When that is done, [Book.Take] is told so.
+// Removals returns what the caller must delete from PFQ_IN. After each deletion, the caller passes
+// an [Input] with Removed to [Book.Take].
 func (b *Book) Removals() []wire.Removal { return slices.Clone(b.removals) }
 
-// Rewind says that PFQ_IN ends at a sequence before [Book.Upto]: the server has lost what came after it, and the next messages
-// have the sequences of those. What the lost ones said is in the plans; none of them is to be removed any more.
+// Rewind sets the end of PFQ_IN to a sequence before [Book.Upto]: the server has lost the messages
+// after it and will reuse their sequences. The effects of the lost messages are in the plans, and
+// none of them is removed any more.
 func (b *Book) Rewind(last uint64) {
 	if last >= b.upto {
 		return
@@ -260,7 +265,7 @@ func (b *Book) Rewind(last uint64) {
 	}
 }
 
-// Report returns what came of the jobs so far.
+// Report returns the results of the jobs so far.
 func (b *Book) Report() *dispatch.Result {
 	if b.maker == nil {
 		return &dispatch.Result{}
@@ -268,7 +273,8 @@ func (b *Book) Report() *dispatch.Result {
 	return b.maker.Result()
 }
 
-// Measures returns what came of the jobs so far by the measures of package rigid, nil under other policies.
+// Measures returns the results of the jobs so far as measures of package rigid, or nil under other
+// policies.
 func (b *Book) Measures() *rigid.Result {
 	if m, ok := b.maker.(*rigid.Maker); ok {
 		return m.Measures(0)

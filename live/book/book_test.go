@@ -15,7 +15,7 @@ import (
 	"productform/live/wire"
 )
 
-// A desk has a book, and tells it one thing at a time.
+// A desk feeds inputs to a book, one at a time.
 type desk struct {
 	t        *testing.T
 	settings book.Settings
@@ -38,7 +38,7 @@ func newDesk(t *testing.T, change func(s *book.Settings)) *desk {
 	return &desk{t: t, settings: s, book: b}
 }
 
-// hear has the book take what was heard, a second later, and returns the refusals of the plans.
+// hear passes inputs to the book one second later and returns the refusals in its plans.
 func (d *desk) hear(in ...book.Input) (why []string) {
 	d.t.Helper()
 	d.at++
@@ -65,14 +65,15 @@ func (d *desk) hear(in ...book.Input) (why []string) {
 	}
 }
 
-// says is hear of a message of PFQ_IN.
+// says passes a message of PFQ_IN to hear.
 func (d *desk) says(in wire.In) []string {
 	d.t.Helper()
 	d.next++
 	return d.hear(book.Input{Sequence: d.next, In: in})
 }
 
-// isFolded fails unless the fold of the plans, begun anew at any of them from a snapshot, is the book.
+// isFolded fails unless folding the plans, from the start or from any snapshot, gives the same
+// book.
 func (d *desk) isFolded() {
 	d.t.Helper()
 	want, err := d.book.Snapshot()
@@ -110,7 +111,7 @@ func (d *desk) joins(workers ...string) {
 	}
 }
 
-// submits submits a job of tasks of work 1, in a batch of its name.
+// submits submits a batch with one job of the same name, whose tasks have work 1.
 func (d *desk) submits(job string, tasks int) []string {
 	return d.says(wire.In{Batch: &wire.Batch{Version: 1, Name: job, Jobs: []wire.Job{{Name: job, Tasks: tasks, Work: 1, Run: wire.Run{Kind: "sleep"}}}}})
 }
@@ -119,7 +120,7 @@ func (d *desk) wishes(verb wire.Verb, name string) []string {
 	return d.says(wire.In{Wish: &wire.Wish{Verb: verb, Name: name, Version: 1}})
 }
 
-// order returns what a worker has in hand.
+// order returns the task assigned to a worker.
 func (d *desk) order(worker string) wire.Order {
 	d.t.Helper()
 	for _, o := range d.book.Orders() {
@@ -131,7 +132,7 @@ func (d *desk) order(worker string) wire.Order {
 	return wire.Order{}
 }
 
-// holder returns the first worker that has a task in hand.
+// holder returns the first worker with an assigned task.
 func (d *desk) holder() string {
 	d.t.Helper()
 	for _, o := range d.book.Orders() {
@@ -139,7 +140,7 @@ func (d *desk) holder() string {
 			return o.Worker
 		}
 	}
-	d.t.Fatal("nobody has a task in hand")
+	d.t.Fatal("no worker has a task")
 	return ""
 }
 
@@ -167,7 +168,7 @@ func (d *desk) job(name string, want wire.JobState) wire.JobView {
 	return v
 }
 
-// refuses fails unless there is one refusal, which has these words.
+// refuses fails unless there is exactly one refusal, and it contains these words.
 func refuses(t *testing.T, why []string, words string) {
 	t.Helper()
 	if len(why) != 1 || !strings.Contains(why[0], words) {
@@ -205,10 +206,10 @@ func TestBatches(t *testing.T) {
 	if v, ok := d.book.Batch("b"); !ok || v.Refused != "" || len(v.Jobs) != 2 {
 		t.Errorf("%+v", v)
 	}
-	refuses(t, d.submits("c", 1), "at most 3 jobs in all that are not cleared")
+	refuses(t, d.submits("c", 1), "at most 3 jobs that are not cleared")
 	d.wishes(wire.ToCancel, "b1")
 	d.wishes(wire.ToClear, "b1")
-	refuses(t, d.submits("c", 6), "at most 10 tasks in all jobs that are not cleared")
+	refuses(t, d.submits("c", 6), "at most 10 tasks in the jobs that are not cleared")
 	refuses(t, d.submits("b1", 1), "a name that no other job has or had")
 	accepts(t, d.submits("c", 5))
 	late := wire.Job{Name: "d", Tasks: 1, DeadlineAt: 1e9 + 2, Run: wire.Run{Kind: "sleep"}}
@@ -217,7 +218,8 @@ func TestBatches(t *testing.T) {
 	refuses(t, d.says(wire.In{Batch: &wire.Batch{Version: 1, Name: "e", Jobs: []wire.Job{{Name: "e", Tasks: 1}}, At: &at}}), "wall clock")
 }
 
-// A deadline relative to the submission is fixed when the batch is accepted, and a change counts from the wish on.
+// A deadline relative to the submission is fixed when the batch is accepted. A changed deadline
+// counts from the request.
 func TestDeadlines(t *testing.T) {
 	d := newDesk(t, nil)
 	d.joins("w")
@@ -254,7 +256,7 @@ func TestDeadlines(t *testing.T) {
 	refuses(t, d.says(wire.In{Wish: &wire.Wish{Verb: wire.ToChange, Name: "no", Version: 1, DeadlineAt: &five}}), "there is no such job")
 }
 
-// After 3 attempts that failed on two workers a task is given up, or after 6 on one if there are more.
+// A task is given up after 3 failures on two workers, or after 6 on one worker if there are others.
 func TestTasksAreGivenUp(t *testing.T) {
 	d := newDesk(t, nil)
 	d.joins("a", "b", "c")
@@ -299,7 +301,7 @@ func TestTasksAreGivenUp(t *testing.T) {
 	d.job("j", wire.JobFailures)
 }
 
-// A task that takes its workers with it is given up after 10 losses on two workers.
+// A task that kills its workers is given up after 10 losses on two workers.
 func TestTasksThatKill(t *testing.T) {
 	d := newDesk(t, nil)
 	d.joins("a", "b")
@@ -328,7 +330,7 @@ func (d *desk) stateOf(w string) wire.WorkerState {
 	return wire.WorkerOccupied
 }
 
-// A report must repeat the token of its attempt; a late one counts if it is the first.
+// A report must repeat the token of its attempt. A late report counts if it is the first.
 func TestReports(t *testing.T) {
 	d := newDesk(t, nil)
 	d.joins("a", "b")
@@ -336,7 +338,7 @@ func TestReports(t *testing.T) {
 	first := d.order("a")
 	forged := first
 	forged.Token = "guessed"
-	refuses(t, d.reports("b", forged), "the token is not that of this attempt")
+	refuses(t, d.reports("b", forged), "the token does not match the attempt")
 	d.worker("b", wire.WorkerAvailable) // anyone may have written it
 	d.worker("a", wire.WorkerOccupied)
 	if got := d.book.Removals(); len(got) != 1 || got[0].Sequence != d.next {
@@ -352,16 +354,16 @@ func TestReports(t *testing.T) {
 	d.worker("a", wire.WorkerOccupied)
 	d.hear(book.Input{Down: &book.Down{Worker: "a", Process: "a-1"}})
 	second := d.order("b")
-	accepts(t, d.reports("a", first)) // late, and first
+	accepts(t, d.reports("a", first)) // late, but first
 	if v := d.job("j", wire.JobCompleted); v.Lost != 1 {
 		t.Errorf("%+v", v)
 	}
 	if o := d.order("b"); !o.Idle {
-		t.Errorf("b goes on: %+v", o)
+		t.Errorf("b still has a task: %+v", o)
 	}
-	refuses(t, d.reports("b", second), "the task has its result")
+	refuses(t, d.reports("b", second), "the task already has a result")
 	if len(d.book.Removals()) != 0 {
-		t.Errorf("a result is to be removed")
+		t.Errorf("a result is listed for removal")
 	}
 	if c := d.book.Cluster().Counts; c.Late != 1 || c.Finished != 1 || c.Lost != 1 || c.Refused != 2 {
 		t.Errorf("%+v", c)
@@ -372,7 +374,7 @@ func TestReports(t *testing.T) {
 	refuses(t, d.hear(book.Input{Sequence: d.next, Subject: "pfq.in.done.x.y", Err: errors.New("no \x1bJSON")}), "no ?JSON")
 }
 
-// All jobs that go on are told, and of the others those that ended last.
+// Latest returns all unfinished jobs, and the requested number of jobs that ended last.
 func TestLatest(t *testing.T) {
 	d := newDesk(t, nil)
 	d.joins("a")
@@ -393,7 +395,8 @@ func TestLatest(t *testing.T) {
 	}
 }
 
-// What the server has lost is not removed, for another message may stand in its place by now, and that is heard.
+// Messages that the server has lost are not removed: another message may have their sequence by
+// now, and that one is processed.
 func TestRewind(t *testing.T) {
 	d := newDesk(t, nil)
 	d.joins("a", "b")
@@ -401,11 +404,11 @@ func TestRewind(t *testing.T) {
 	d.submits("j", 1)
 	forged := d.order("b")
 	forged.Token = "guessed"
-	refuses(t, d.reports("b", forged), "the token is not that of this attempt")
+	refuses(t, d.reports("b", forged), "the token does not match the attempt")
 	if d.book.Upto() != 3 || len(d.book.Removals()) != 1 {
 		t.Fatal(d.book.Upto(), d.book.Removals())
 	}
-	d.book.Rewind(5) // it is all there
+	d.book.Rewind(5) // nothing was lost
 	if d.book.Upto() != 3 {
 		t.Fatal(d.book.Upto())
 	}
@@ -431,8 +434,9 @@ func TestRewind(t *testing.T) {
 	}
 }
 
-// Of two reports of a task in one plan, which only a fault of the server can bring, the first counts.
-func TestReportsTogether(t *testing.T) {
+// If one plan processes two reports of a task, the first counts. Only a faulty server delivers
+// both.
+func TestTwoReportsInOnePlan(t *testing.T) {
 	d := newDesk(t, nil)
 	d.joins("a", "b")
 	d.submits("j", 1)
@@ -443,15 +447,15 @@ func TestReportsTogether(t *testing.T) {
 		d.next++
 		return book.Input{Sequence: d.next, In: wire.In{Report: &wire.Report{Version: 1, Job: "j", Attempt: o.Attempt, Worker: worker, Token: o.Token}}}
 	}
-	refuses(t, d.hear(report("b", second), report("a", first)), "the task has its result")
+	refuses(t, d.hear(report("b", second), report("a", first)), "the task already has a result")
 	d.job("j", wire.JobCompleted)
 	if last := d.plans[len(d.plans)-1]; len(last.What) != 1 || last.What[0].Attempt != second.Attempt {
 		t.Errorf("%+v", last)
 	}
 }
 
-// A late beat of an old process changes nothing; one that goes on beating while the process after it is silent has the
-// worker back.
+// A late beat of an old process changes nothing. If an old process keeps beating while the new one
+// is silent, the worker returns to the old one.
 func TestOldProcesses(t *testing.T) {
 	d := newDesk(t, nil)
 	d.joins("a")
@@ -465,7 +469,7 @@ func TestOldProcesses(t *testing.T) {
 	}
 	process("a-2")
 	held := d.order("a")
-	for range 10 { // two workers with one name
+	for range 10 { // two workers with the same name
 		d.hear(book.Input{Beat: d.beat("a", "a-1")})
 		d.hear(book.Input{Beat: d.beat("a", "a-2")})
 	}
@@ -485,8 +489,8 @@ func TestOldProcesses(t *testing.T) {
 	process("a-2")
 }
 
-// A worker that is drained while the beats of its processes come in the wrong order stays so, and a task that the process known had in hand
-// is lost when another one goes on beating.
+// A drained worker stays drained even if the beats of its processes arrive in the wrong order. The
+// task of its current process is lost when a former process keeps beating.
 func TestOldProcessIsDrained(t *testing.T) {
 	d := newDesk(t, nil)
 	d.hear(book.Input{Beat: d.beat("a", "a-2")})
@@ -502,7 +506,7 @@ func TestOldProcessIsDrained(t *testing.T) {
 	d.worker("a", wire.WorkerGone)
 	again := d.order("b")
 	if again.Job != "j" || again.Attempt == held.Attempt {
-		t.Errorf("b has %+v", again)
+		t.Errorf("b has order %+v", again)
 	}
 	accepts(t, d.reports("b", again))
 	d.job("j", wire.JobCompleted)
@@ -515,7 +519,8 @@ func TestOldProcessIsDrained(t *testing.T) {
 	d.isFolded()
 }
 
-// A process that was drained takes no tasks when a late beat of one before it, which was never heard, is behind.
+// A drained process takes no tasks after a late beat of an earlier process that was never seen
+// before.
 func TestDrainedProcessStaysSo(t *testing.T) {
 	d := newDesk(t, nil)
 	d.joins("a")
@@ -535,15 +540,15 @@ func TestDrainedProcessStaysSo(t *testing.T) {
 	}
 	d.joins("b")
 	if o := d.order("b"); o.Job != "j" || o.Attempt == lost.Attempt {
-		t.Errorf("b has %+v", o)
+		t.Errorf("b has order %+v", o)
 	}
 	d.hear(book.Input{Beat: d.beat("a", "a-4")})
 	d.worker("a", wire.WorkerAvailable)
 	d.isFolded()
 }
 
-// A worker that joins, is missed and comes back at one moment has its speed.
-func TestMissedAsItJoins(t *testing.T) {
+// A worker that joins, is missed and returns within one plan has its declared speed.
+func TestWorkerMissedWhileJoining(t *testing.T) {
 	d := newDesk(t, nil)
 	beat := &wire.Beat{Version: 1, Worker: "a", Process: "a-1", Speed: 4}
 	d.hear(book.Input{Beat: beat}, book.Input{Down: &book.Down{Worker: "a", Process: "a-1"}}, book.Input{Beat: beat})
@@ -551,7 +556,8 @@ func TestMissedAsItJoins(t *testing.T) {
 	d.isFolded()
 }
 
-// The number of a worker that was drained goes to another one when its process is gone, or else none was left.
+// The number of a drained worker is reused when its process is gone, or when no other number is
+// free.
 func TestNumberOfDrainedWorker(t *testing.T) {
 	d := newDesk(t, func(s *book.Settings) { s.MaxWorkers = 2 })
 	d.joins("a")
@@ -574,7 +580,8 @@ func TestNumberOfDrainedWorker(t *testing.T) {
 	}
 }
 
-// A job that is done is cleared at a wish or after a time; its name is not used again, its number is.
+// A finished job is cleared on request or after a time. Its name is never used again, but its
+// number is.
 func TestClear(t *testing.T) {
 	d := newDesk(t, func(s *book.Settings) { s.Keep = 100 })
 	d.joins("a")
@@ -636,13 +643,13 @@ func TestWorkers(t *testing.T) {
 	d.worker("a", wire.WorkerGone)
 	d.hear(book.Input{Beat: d.beat("a", "a-2")})
 	d.worker("a", wire.WorkerAvailable)
-	d.joins("d") // has the number of c
+	d.joins("d") // gets the number of c
 	if _, ok := d.book.Worker("c"); ok || d.book.WorkerName(2) != "d" {
 		t.Errorf("%+v", d.book.Workers())
 	}
 	d.hear(book.Input{Down: &book.Down{Worker: "d", Process: "d-1"}})
 	d.hear(book.Input{Down: &book.Down{Worker: "a", Process: "a-2"}})
-	d.joins("e") // has the number of the worker that has been down for longest
+	d.joins("e") // gets the number of the worker that has been down longest
 	if _, ok := d.book.Worker("d"); ok {
 		t.Errorf("%+v", d.book.Workers())
 	}
@@ -654,11 +661,11 @@ func TestWorkers(t *testing.T) {
 	d.worker("a", wire.WorkerGone)
 	d.hear(book.Input{Beat: &wire.Beat{Version: 1, Worker: "new", Process: "p", Speed: 4, Leaving: true}})
 	if _, ok := d.book.Worker("new"); ok {
-		t.Error("a worker that leaves has joined")
+		t.Error("a leaving worker has joined")
 	}
 }
 
-// A beat differs from the order of its worker if the token does, and orders are for one process.
+// A beat differs from the order of its worker if the token does. Orders are for one process only.
 func TestDiffers(t *testing.T) {
 	d := newDesk(t, nil)
 	d.joins("a")
@@ -670,11 +677,11 @@ func TestDiffers(t *testing.T) {
 	}
 	beat.Token = o.Token
 	if _, differs := d.book.Differs(beat); differs {
-		t.Error("the same differs")
+		t.Error("a beat that matches its order differs")
 	}
 	other := d.beat("a", "a-0")
 	if _, differs := d.book.Differs(other); differs {
-		t.Error("a process that is not known is idle, and differs")
+		t.Error("an idle unknown process differs")
 	}
 	other.Token = "held"
 	if got, differs := d.book.Differs(other); !differs || !got.Idle || got.Process != "a-0" {
@@ -689,7 +696,8 @@ func TestDiffers(t *testing.T) {
 	refuses(t, d.wishes(wire.ToCancel, "j"), "the job is done")
 }
 
-// Rules may change between plans; a plan that another policy decided is folded all the same, and the audit says so.
+// Rules may change between plans. A plan decided by another policy folds, but Verify reports the
+// difference.
 func TestRulesChange(t *testing.T) {
 	d := newDesk(t, nil)
 	d.joins("a", "b")
@@ -723,7 +731,7 @@ func TestRulesChange(t *testing.T) {
 	}
 }
 
-// A clock that is set back does not take the plans back.
+// Time in plans never decreases, even if the clock is set back.
 func TestClockGoesBack(t *testing.T) {
 	d := newDesk(t, nil)
 	d.at = 100
@@ -741,8 +749,8 @@ func TestClockGoesBack(t *testing.T) {
 	}
 }
 
-// A baseline takes over from a policy of package dispatch and gives way to one: tasks in hand go on, and a job whose tasks begin
-// together waits for workers that it does not need all the time.
+// A baseline can replace a policy of package dispatch, and the reverse. Running tasks continue. A
+// job whose tasks start together waits for its workers, which it does not need all the time.
 func TestBaselineTakesOver(t *testing.T) {
 	d := newDesk(t, nil)
 	d.joins("a", "b")
@@ -764,7 +772,7 @@ func TestBaselineTakesOver(t *testing.T) {
 		t.Helper()
 		for i, name := range []string{"a", "b"} {
 			if o := d.order(name); want[i] != o.Job {
-				t.Errorf("%s has %q in hand, want %q", name, o.Job, want[i])
+				t.Errorf("%s has a task of %q, want %q", name, o.Job, want[i])
 			}
 		}
 	}
@@ -780,7 +788,7 @@ func TestBaselineTakesOver(t *testing.T) {
 	holds("j", "")
 	d.reports("a", d.order("a"))
 	holds("k", "k")
-	d.fails("a", d.order("a")) // and both begin again
+	d.fails("a", d.order("a")) // both start again
 	if v, c := d.job("k", wire.JobPresent), d.book.Cluster().Counts; v.Hand != 2 || v.Lost != 0 || c.Preempted != 1 {
 		t.Errorf("%+v, %d attempts preempted", v, c.Preempted)
 	}
@@ -794,7 +802,7 @@ func TestBaselineTakesOver(t *testing.T) {
 	}
 }
 
-// What fits into no message is told in more plans than one.
+// Decisions too large for one message are split into several plans.
 func TestPlansFitIntoMessages(t *testing.T) {
 	d := newDesk(t, func(s *book.Settings) { s.MaxWorkers = 0 })
 	var in []book.Input
@@ -861,7 +869,8 @@ func TestSettings(t *testing.T) {
 	}
 }
 
-// FuzzFold folds whatever can be read as plans, and restores whatever claims to be a snapshot: errors, never a panic.
+// FuzzFold folds arbitrary plans and restores arbitrary snapshots. They may cause errors, but no
+// panic.
 func FuzzFold(f *testing.F) {
 	together := scenario{rigid: rigid.Policies()[3]}
 	all := byDeadline
@@ -894,7 +903,7 @@ func FuzzFold(f *testing.F) {
 	})
 }
 
-// foldAll folds messages as plans, as far as they can be read and fit.
+// foldAll folds messages as plans while they can be read and fit.
 func foldAll(b *book.Book, messages [][]byte) {
 	for _, data := range messages {
 		p, err := wire.Decode[wire.Plan](data)
@@ -911,11 +920,11 @@ func foldAll(b *book.Book, messages [][]byte) {
 		b.Profiles()
 	}
 	if b.Number() > 0 {
-		_, _ = b.Take(b.At(), nil) // an error is an answer
+		_, _ = b.Take(b.At(), nil) // an error is a valid outcome
 	}
 }
 
-// stateAt returns the state in the snapshot after some plans, as that of the first plan.
+// stateAt returns the state in the snapshot after some plans, numbered like the first plan.
 func stateAt(f *testing.F, s book.Settings, plans [][]byte) []byte {
 	b, err := book.New(s)
 	if err != nil {
@@ -941,7 +950,7 @@ func stateAt(f *testing.F, s book.Settings, plans [][]byte) []byte {
 	return data
 }
 
-// audit decides all plans of a log again, from the first, and returns the book that they make. The error is that of
+// audit decides all plans of a log again and returns the resulting book. The error is from
 // [book.Book.Verify], with the number of the plan.
 func audit(s book.Settings, plans []*wire.Plan) (*book.Book, error) {
 	b, err := book.New(s)

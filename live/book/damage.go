@@ -27,7 +27,7 @@ type LostPlansError struct {
 }
 
 func (e *LostPlansError) Error() string {
-	return fmt.Sprintf("message %d of %s is about task %d of job %s, begun by plan %d, which the log does not "+
+	return fmt.Sprintf("message %d of %s is about task %d of job %s, started by plan %d, which the log does not "+
 		"have; the log ends with plan %d",
 		e.Sequence, wire.InStream, e.Task, e.Job, e.Plan, e.Last)
 }
@@ -41,17 +41,17 @@ type term struct {
 // maxTerms is the number of terms that the book remembers. Tokens of earlier terms count as known.
 const maxTerms = 1000
 
-// Possible origins of a report that does not match a known attempt.
+// The possible origins of a report that does not match a known attempt.
 type origin int
 
 const (
-	forged   origin = iota // the token is not valid
+	forged   origin = iota // the token is invalid
 	known                  // the log has its plan: the attempt is over
-	lost                   // a plan is missing, and has not been declared lost
-	repaired               // a plan is missing, and [Book.Repair] was called since
+	lost                   // its plan is missing and has not been declared lost
+	repaired               // its plan is missing, but [Book.Repair] was called since
 )
 
-// trace returns the origin of a report or a failure, and the number of the plan that began its
+// trace returns the origin of a report or a failure, and the number of the plan that started its
 // attempt.
 func (b *Book) trace(s source) (origin, uint64) {
 	t := wire.Token{Job: s.job, Task: s.task, Attempt: s.attempt, Worker: s.worker}
@@ -89,7 +89,8 @@ func (b *Book) Trace(in *Input) error {
 	return &LostPlansError{Sequence: in.Sequence, Plan: plan, Last: b.number, Job: s.job, Task: s.task}
 }
 
-// sourceOf returns the attempt that a message is about, and whether it is a report or a failure.
+// sourceOf returns the attempt that a message is about, and whether the message is a report or a
+// failure.
 func sourceOf(in *Input) (source, bool) {
 	switch {
 	case in.In.Report != nil:
@@ -102,9 +103,9 @@ func sourceOf(in *Input) (source, bool) {
 	return source{}, false
 }
 
-// unknown handles a report or a failure that matches no known attempt, unless it can simply be
-// refused, and reports whether it did.
-func (t *taking) unknown(in *Input, s source) bool {
+// unknown handles a report or a failure that matches no known attempt. It returns false if the
+// caller can simply refuse the message.
+func (t *planBuilder) unknown(in *Input, s source) bool {
 	b := t.b
 	from, plan := b.trace(s)
 	switch {
@@ -138,13 +139,13 @@ func (t *taking) unknown(in *Input, s source) bool {
 	return true
 }
 
-// putAside refuses a message that may be genuine.
-func (t *taking) putAside(in *Input, worker, why string) {
+// putAside refuses a message that may be genuine, and keeps a copy.
+func (t *planBuilder) putAside(in *Input, worker, why string) {
 	t.refuse(in, true, worker, why)
 	t.plan.Refused[len(t.plan.Refused)-1].Aside = true
 }
 
-func (t *taking) isAdopted(job, task int) bool {
+func (t *planBuilder) isAdopted(job, task int) bool {
 	if _, ok := t.b.jobs[job].Adopted[task]; ok {
 		return true
 	}
@@ -152,7 +153,7 @@ func (t *taking) isAdopted(job, task int) bool {
 }
 
 // adopt ends an attempt at a task whose result was adopted.
-func (t *taking) adopt(number int) {
+func (t *planBuilder) adopt(number int) {
 	a := t.b.attempts[number]
 	if a == nil || a.Taken || t.ending[number] || t.ended[[2]int{a.Job, a.Task}] {
 		return
@@ -162,14 +163,14 @@ func (t *taking) adopt(number int) {
 		return
 	}
 	t.ended[[2]int{a.Job, a.Task}], t.ending[number] = true, true
-	t.tell(dispatch.Happening{
+	t.addHappening(dispatch.Happening{
 		Kind: dispatch.Finished,
 		Job:  a.Job, Task: a.Task, Worker: a.Worker, Attempt: number,
 		Work: min(result.Seconds*a.Speed, 1e50),
 	})
 }
 
-// repair applies what a plan says about a damaged store.
+// repair applies the fields of a plan about a damaged store.
 func (b *Book) repair(p *wire.Plan) error {
 	if p.Term != nil {
 		key, err := base64.RawURLEncoding.DecodeString(p.Term.Key)
@@ -233,7 +234,7 @@ func (b *Book) wakeAttempt(number int) {
 	}
 }
 
-// startTerm draws the term of the plans that this book makes, and the key if the log has none.
+// startTerm draws the term of the plans that this book makes, and a key if the log has none.
 func (b *Book) startTerm() error {
 	if b.term != "" {
 		return nil
@@ -255,7 +256,7 @@ func (b *Book) startTerm() error {
 // isNewTerm reports whether the next plan is the first of its term.
 func (b *Book) isNewTerm() bool { return len(b.terms) == 0 || b.terms[len(b.terms)-1].ID != b.term }
 
-// SetKey sets the key that authenticates tokens, [KeyBytes] bytes, unless the plans have one.
+// SetKey sets the key of [KeyBytes] bytes that authenticates tokens, unless the plans have one.
 // Tokens of messages in PFQ_IN up to sequence from may be older than the key.
 func (b *Book) SetKey(key []byte, from uint64) {
 	if b.key == nil {
@@ -266,8 +267,8 @@ func (b *Book) SetKey(key []byte, from uint64) {
 // Key returns the key that authenticates tokens, nil if there is none.
 func (b *Book) Key() []byte { return slices.Clone(b.key) }
 
-// Results returns which tasks should have their result in PFQ_IN, of each job that is not cleared
-// and has any.
+// Results returns, for each job that is not cleared and has results, which tasks should have a
+// result in PFQ_IN.
 func (b *Book) Results() map[string][]bool {
 	all := map[string][]bool{}
 	for _, j := range b.jobs {
@@ -283,7 +284,8 @@ func (b *Book) Results() map[string][]bool {
 	return all
 }
 
-// Open returns which tasks have neither a result nor a report that counts, of each job that is present.
+// Open returns, for each unfinished job, which tasks have not ended. Tasks whose results were
+// adopted are excluded.
 func (b *Book) Open() map[string][]bool {
 	all := map[string][]bool{}
 	for _, j := range b.jobs {
@@ -300,9 +302,9 @@ func (b *Book) Open() map[string][]bool {
 	return all
 }
 
-// Repair declares the plans after the last one up to number last lost. The next plan is last + 1,
-// results of their attempts are adopted, and numbers of attempts continue above theirs. The clock of
-// an empty book starts at epoch. PFQ_IN may have gaps up to sequence end.
+// Repair declares all plans after the last one lost, up to number last. The next plan is last + 1,
+// results of lost attempts are adopted, and attempt numbers continue above theirs. The clock of an
+// empty book starts at epoch. PFQ_IN may have gaps up to sequence end.
 func (b *Book) Repair(last, end uint64, epoch float64) error {
 	if last <= b.number {
 		return input.Errorf("last", last, "the number of a lost plan, above %d", b.number)
@@ -314,7 +316,7 @@ func (b *Book) Repair(last, end uint64, epoch float64) error {
 			return err
 		}
 	}
-	most := int(last-b.number) * wire.MaxWorkers // attempts that the lost plans can have begun
+	most := int(last-b.number) * wire.MaxWorkers // maximum number of attempts that the lost plans can have started
 	var err error
 	switch m := b.maker.(type) {
 	case *dispatch.Maker:

@@ -15,11 +15,12 @@ import (
 	"productform/live/wire"
 )
 
-// A cluster of workers that finish what they are ordered, with its messages and plans.
+// A plannedRun is a cluster whose workers finish their tasks as ordered, with its messages and
+// plans.
 type plannedRun struct {
 	settings book.Settings
 	book     *book.Book
-	in       []book.Input // of PFQ_IN, whose sequences are places + 1
+	in       []book.Input // messages of PFQ_IN; sequences are indices + 1
 	plans    []*wire.Plan
 	at       float64
 }
@@ -38,7 +39,7 @@ func newPlannedRun(t *rapid.T, seed uint64) *plannedRun {
 	return &plannedRun{settings: s, book: b}
 }
 
-// hear lets the book take inputs, and keeps the plans.
+// hear passes inputs to the book and keeps the plans.
 func (r *plannedRun) hear(list ...book.Input) error {
 	r.at++
 	for p, err := r.book.Take(r.at, list); p != nil || err != nil; p, err = r.book.Take(r.at, nil) {
@@ -57,7 +58,7 @@ func (r *plannedRun) hear(list ...book.Input) error {
 	return nil
 }
 
-// writes adds a message to PFQ_IN, which the book hears.
+// writes adds a message to PFQ_IN and passes it to the book.
 func (r *plannedRun) writes(in wire.In) error {
 	m := book.Input{Sequence: uint64(len(r.in) + 1), In: in}
 	r.in = append(r.in, m)
@@ -75,9 +76,9 @@ func (r *plannedRun) joins(n int) error {
 	return nil
 }
 
-// runs lets workers report, or fail, until nothing is left or the steps are over. A task with a
-// report in PFQ_IN is not reported again, since its subject is taken. It returns how many reports were
-// written.
+// runs lets workers report or fail until nothing is left to do or the steps are used up. A task
+// with a report in PFQ_IN is not reported again, since its subject is taken. It returns the number
+// of new reports.
 func (r *plannedRun) runs(t *rapid.T, steps int, recorded map[string]bool) (reports int, err error) {
 	for range steps {
 		var busy []book.Order
@@ -125,9 +126,9 @@ func batchOf(name string, tasks int) wire.In {
 	return wire.In{Batch: &wire.Batch{Version: 1, Name: name, Jobs: []wire.Job{job}}}
 }
 
-// The log loses its end at a random plan, and a second time after a repair. Reports of lost plans
-// are detected, and none of them is removed; after the repair each task ends once, with the report
-// that was recorded first, and none that has a report runs again.
+// The log loses its end after a random plan, and again after a repair. Reports on lost plans are
+// detected, and none of them is removed. After the repair each task ends once, with the report that
+// was recorded first, and no task with a report runs again.
 func TestLostPlans(t *testing.T) {
 	found := 0
 	rapid.Check(t, func(t *rapid.T) {
@@ -171,8 +172,8 @@ func TestLostPlans(t *testing.T) {
 	}
 }
 
-// loses cuts the log, folds what is left, repairs it if reports prove the loss, and hears PFQ_IN
-// again. It returns whether they did.
+// loses cuts the log, folds the rest, repairs it if reports prove the loss, and replays PFQ_IN. It
+// returns whether the loss was proved.
 func (r *plannedRun) loses(t *rapid.T) bool {
 	keep := rapid.IntRange(0, len(r.plans)).Draw(t, "plans kept")
 	newest := r.book.Number()
@@ -189,7 +190,7 @@ func (r *plannedRun) loses(t *rapid.T) bool {
 		}
 	}
 	if len(base) < len(r.plans) {
-		return false // the log before a repair is not kept by this test
+		return false // this test does not keep the log before a repair
 	}
 	for _, p := range r.plans[:keep] {
 		if err := b.Fold(p); err != nil {
@@ -209,7 +210,7 @@ func (r *plannedRun) loses(t *rapid.T) bool {
 		r.book = b
 		return false
 	}
-	// A view proves it where reports do not.
+	// Where reports do not prove the loss, a view does.
 	if err := b.Repair(newest+7, uint64(len(r.in)), 1e9); err != nil {
 		t.Fatal(err)
 	}
@@ -235,9 +236,8 @@ func (r *plannedRun) loses(t *rapid.T) bool {
 	return lost != nil
 }
 
-// A worker without a token of the manager cannot make a report that proves lost plans, whatever
-// numbers it has: it is refused and removed as before. Nor does it help to change what an honest
-// report says.
+// A worker without a valid token cannot make a report that proves lost plans, whatever numbers it
+// contains. Such a report is refused and removed, and so is an honest report with changed fields.
 func TestForgeryIsNoDamage(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := newPlannedRun(t, 2)
@@ -259,13 +259,13 @@ func TestForgeryIsNoDamage(t *testing.T) {
 				Job:  "j",
 				Task: forged.Task, Attempt: forged.Attempt, Worker: "w0"}
 			forged.Token = token.Sign(make([]byte, book.KeyBytes))
-		case 1: // a character of an honest token changed
+		case 1: // one character of a valid token changed
 			text := []byte(o.Order.Token)
-			at := rapid.IntRange(0, len(text)-2).Draw(t, "at") // not all bits of the last character count
+			at := rapid.IntRange(0, len(text)-2).Draw(t, "at") // the last character has unused bits
 			text[at] = map[bool]byte{true: 'B', false: 'A'}[text[at] == 'A']
 			forged.Token, forged.Attempt = string(text), o.Order.Attempt
 			forged.Task, forged.Worker = o.Order.Task, o.Worker
-		case 2: // an honest token for another attempt
+		case 2: // a valid token of another attempt
 			if forged.Attempt <= 2 {
 				forged.Attempt += 2
 			}
@@ -285,14 +285,14 @@ func TestForgeryIsNoDamage(t *testing.T) {
 	})
 }
 
-// A report that was removed and that the server has restored is removed again. Otherwise it would
-// block its task, since plans already mention its sequence.
+// A removed report that the server restores is removed again. Otherwise it would block its task,
+// since plans already mention its sequence.
 func TestRestoredReportIsRemovedAgain(t *testing.T) {
 	d := newDesk(t, nil)
 	d.joins("a")
 	d.submits("j", 1)
 	forged := wire.In{Report: &wire.Report{Version: 1, Job: "j", Attempt: 1, Worker: "a", Token: "guessed"}}
-	refuses(t, d.says(forged), "the token is not that of this attempt")
+	refuses(t, d.says(forged), "the token does not match the attempt")
 	for _, r := range d.book.Removals() {
 		d.hear(book.Input{Removed: &r})
 	}
@@ -300,7 +300,7 @@ func TestRestoredReportIsRemovedAgain(t *testing.T) {
 		t.Fatalf("removals %v, open %v", list, d.book.Open())
 	}
 	if d.hear(book.Input{Sequence: d.next, In: forged}); len(d.book.Removals()) > 0 {
-		t.Fatal("a message that plans mention is heard again")
+		t.Fatal("a message that plans mention is processed again")
 	}
 	d.hear(book.Input{Sequence: d.next, Restored: true, In: forged})
 	if list := d.book.Removals(); len(list) != 1 || list[0].Sequence != d.next {
@@ -309,7 +309,7 @@ func TestRestoredReportIsRemovedAgain(t *testing.T) {
 }
 
 // All plans are lost, and at first the reports too. The server restores reports after plans have
-// passed their sequences: each is adopted, and its task does not run again.
+// passed their sequences. Each of them is adopted, and its task does not run again.
 func TestRestoredReportsAreAdopted(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := newPlannedRun(t, 3)

@@ -8,8 +8,8 @@ import (
 	"productform/live/wire"
 )
 
-// happened takes in an event; token is that of a task that begins.
-func (b *Book) happened(at float64, e *dispatch.Event, token string) error {
+// applyEvent applies an event of a plan; token is the token of a task that starts.
+func (b *Book) applyEvent(at float64, e *dispatch.Event, token string) error {
 	j := b.job(e.Job)
 	if e.Job != -1 && (j == nil || e.Task != -1 && (e.Task < 0 || e.Task >= j.Job.Tasks)) {
 		return input.Errorf("job", e.Job, "a job, and one of its tasks")
@@ -22,13 +22,13 @@ func (b *Book) happened(at float64, e *dispatch.Event, token string) error {
 		if e.Worker == -1 {
 			return input.Errorf("worker", e.Worker, "a worker")
 		}
-		b.moved(at, e)
+		b.applyWorkerEvent(at, e)
 		return nil
 	case dispatch.Submitted, dispatch.Completed, dispatch.Cancelled, dispatch.Changed:
 		if e.Job == -1 {
 			return input.Errorf("job", e.Job, "a job")
 		}
-		b.went(at, e.Kind, j)
+		b.applyJobEvent(at, e.Kind, j)
 		return nil
 	}
 	if e.Job == -1 || e.Task == -1 || e.Worker == -1 && e.Kind != dispatch.GivenUp {
@@ -40,11 +40,11 @@ func (b *Book) happened(at float64, e *dispatch.Event, token string) error {
 	}
 	switch e.Kind {
 	case dispatch.Started:
-		b.begun(at, e, j, token)
+		b.startAttempt(at, e, j, token)
 	case dispatch.Finished, dispatch.GivenUp:
-		b.ended(at, e, j)
+		b.endTask(at, e, j)
 	case dispatch.Refused, dispatch.Lost, dispatch.Preempted:
-		b.taken(at, e, j)
+		b.requeueTask(at, e, j)
 	case dispatch.Dropped:
 		b.release(at, e.Attempt)
 		delete(b.attempts, e.Attempt)
@@ -52,8 +52,8 @@ func (b *Book) happened(at float64, e *dispatch.Event, token string) error {
 	return nil
 }
 
-// moved takes in what became of a worker.
-func (b *Book) moved(at float64, e *dispatch.Event) {
+// applyWorkerEvent applies an event about a worker.
+func (b *Book) applyWorkerEvent(at float64, e *dispatch.Event) {
 	w := &b.workers[e.Worker]
 	w.Since = at
 	b.touched.Workers[w.Name] = true
@@ -62,7 +62,7 @@ func (b *Book) moved(at float64, e *dispatch.Event) {
 		w.Up = false
 		b.counts.Downs++
 	case dispatch.Returned:
-		if w.Up, w.Left = true, false; w.Drained == w.Process { // it was the process before, at the same moment
+		if w.Up, w.Left = true, false; w.Drained == w.Process { // the former process was drained at the same moment
 			w.Drained = ""
 		}
 	case dispatch.Leaving:
@@ -70,8 +70,8 @@ func (b *Book) moved(at float64, e *dispatch.Event) {
 	}
 }
 
-// went takes in what became of a job.
-func (b *Book) went(at float64, kind dispatch.Kind, j *job) {
+// applyJobEvent applies an event about a job.
+func (b *Book) applyJobEvent(at float64, kind dispatch.Kind, j *job) {
 	b.touched.Jobs[j.Job.Name] = true
 	if kind != dispatch.Completed && kind != dispatch.Cancelled {
 		return
@@ -97,8 +97,8 @@ func (b *Book) went(at float64, kind dispatch.Kind, j *job) {
 	j.taken, j.Failures, j.Adopted = nil, nil, nil
 }
 
-// begun takes in that a worker has a task in hand.
-func (b *Book) begun(at float64, e *dispatch.Event, j *job, token string) {
+// startAttempt records that a task was assigned to a worker.
+func (b *Book) startAttempt(at float64, e *dispatch.Event, j *job, token string) {
 	w := &b.workers[e.Worker]
 	w.Since = at
 	b.attempts[e.Attempt] = &attempt{
@@ -111,7 +111,7 @@ func (b *Book) begun(at float64, e *dispatch.Event, j *job, token string) {
 	b.counts.Begun++
 }
 
-// release takes an attempt out of the hand of its worker, and returns it; nil if there is none.
+// release takes an attempt from its worker and returns it, or nil if there is none.
 func (b *Book) release(at float64, number int) *attempt {
 	a := b.attempts[number]
 	if a == nil || a.Taken {
@@ -126,8 +126,8 @@ func (b *Book) release(at float64, number int) *attempt {
 	return a
 }
 
-// ended takes in that a task has its result, or never will.
-func (b *Book) ended(at float64, e *dispatch.Event, j *job) {
+// endTask records that a task has its result, or was given up.
+func (b *Book) endTask(at float64, e *dispatch.Event, j *job) {
 	if e.Kind == dispatch.Finished {
 		if a := b.attempts[e.Attempt]; a != nil && a.Taken {
 			b.counts.Late++
@@ -154,8 +154,8 @@ func (b *Book) ended(at float64, e *dispatch.Event, j *job) {
 	j.Left--
 }
 
-// taken takes in that a task waits again.
-func (b *Book) taken(at float64, e *dispatch.Event, j *job) {
+// requeueTask records that a task waits again.
+func (b *Book) requeueTask(at float64, e *dispatch.Event, j *job) {
 	if a := b.release(at, e.Attempt); a != nil {
 		if j.taken == nil {
 			j.taken = map[int][]int{}
@@ -186,7 +186,7 @@ func (b *Book) taken(at float64, e *dispatch.Event, j *job) {
 	f.count(e.Kind == dispatch.Lost, e.Worker)
 }
 
-// count counts a failure, or a loss.
+// count adds a failure or a loss.
 func (f *failure) count(lost bool, worker int) {
 	if lost {
 		f.Lost++

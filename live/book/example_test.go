@@ -17,7 +17,7 @@ func Example() {
 		log.Fatal(err)
 	}
 	bills := wire.Job{Name: "bills", Tasks: 2, Work: 10, Run: wire.Run{Kind: "sleep"}}
-	p, err := b.Take(0, []book.Input{ // at time 0: a worker is heard, and a batch
+	p, err := b.Take(0, []book.Input{ // at time 0: a beat and a batch
 		{Beat: &wire.Beat{Version: 1, Worker: "w", Process: "p", Speed: 1}},
 		{Sequence: 1, In: wire.In{Batch: &wire.Batch{Version: 1, Name: "monday", Jobs: []wire.Job{bills}}}},
 	})
@@ -25,14 +25,14 @@ func Example() {
 		log.Fatal(err)
 	}
 	for _, o := range b.OrdersOf(p) { // once p is in the log
-		fmt.Println(o.Worker, "is to run task", o.Order.Task, "of", o.Order.Job)
+		fmt.Println(o.Worker, "runs task", o.Order.Task, "of", o.Order.Job)
 	}
-	after, err := book.New(s) // of the manager that takes over
+	after, err := book.New(s) // the book of the next manager
 	if err != nil {
 		log.Fatal(err)
 	}
 	fmt.Println("folded:", after.Fold(p), after.Cluster() == b.Cluster())
 	// Output:
-	// w is to run task 0 of bills
+	// w runs task 0 of bills
 	// folded: <nil> true
 }

@@ -14,9 +14,9 @@ import (
 	"productform/live/wire"
 )
 
-// Whatever is dropped, repeated, delayed and reordered, whoever is killed or asleep and whenever the manager dies: when it
-// is over each task has ended once, its result is the first report that was in order, tasks that always fail are given up,
-// plans have no gap, and decided again they are the same.
+// Faults drop, repeat, delay and reorder messages, kill and suspend processes, and kill the
+// manager. In the end each task has ended once, its result is the first valid report, tasks that
+// always fail are given up, plans have no gap, and deciding them again gives the same plans.
 func TestFaults(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := newWorld(t)
@@ -31,7 +31,7 @@ func TestFaults(t *testing.T) {
 				for _, p := range w.plans {
 					t.Logf("PLAN %+v", p)
 				}
-				t.Fatalf("not over: %+v\n%+v\n%+v", w.book.Jobs(), w.book.Workers(), w.book.Orders())
+				t.Fatalf("unfinished jobs remain: %+v\n%+v\n%+v", w.book.Jobs(), w.book.Workers(), w.book.Orders())
 			}
 			w.calm = w.now >= 20
 			w.step()
@@ -40,14 +40,14 @@ func TestFaults(t *testing.T) {
 	})
 }
 
-// A world is a server, its clients, workers and managers, one after the other. What goes from one to another goes through
-// post, which may do anything to it.
+// A world is a server with its clients, its workers and one manager after the other. All messages
+// between them pass through post, which may lose, repeat or delay them.
 type world struct {
 	t     *rapid.T
 	rigid rigid.Policy // zero for a policy of package dispatch
 	now   float64
 	calm  bool // no more faults
-	often int  // a process is killed once in so many steps
+	often int  // a process is killed with probability 1/often per step
 
 	stream   []stored // PFQ_IN
 	subjects map[string]bool
@@ -57,7 +57,7 @@ type world struct {
 
 	book    *book.Book
 	lives   uint64
-	told    uint64 // sequence of the last message that the manager has heard
+	told    uint64 // sequence of the last message passed to the manager
 	heard   map[string]float64
 	inbox   []book.Input
 	workers []*machine
@@ -70,23 +70,23 @@ type stored struct {
 	deleted bool
 }
 
-// A letter is delivered at a time.
+// A letter is a message that is delivered at a time.
 type letter struct {
 	at      float64
 	deliver func()
 }
 
-// A machine is a worker.
+// A machine simulates a worker.
 type machine struct {
 	name, process string
 	lives         int
 	up            bool
-	wakes         float64 // asleep until then
+	wakes         float64 // suspended until this time
 	plan          uint64
-	order         *wire.Order // in hand
+	order         *wire.Order // the assigned task
 	ends          float64
-	unsent        *wire.Report // until the server has it
-	place         string       // of that, and of last
+	unsent        *wire.Report // report not yet acknowledged by the server
+	place         string       // subject of unsent and last
 	failed        *wire.Failure
 	last          *wire.Report
 }
@@ -104,7 +104,7 @@ func newWorld(t *rapid.T) *world {
 		w.workers = append(w.workers, m)
 	}
 	most := 5
-	if w.rigid != (rigid.Policy{}) { // so that all jobs can begin
+	if w.rigid != (rigid.Policy{}) { // otherwise some jobs cannot start
 		if most = len(w.workers); most > 1 && drains {
 			most--
 		}
@@ -140,12 +140,12 @@ func newWorld(t *rapid.T) *world {
 // isPoison reports whether a task always fails.
 func isPoison(job string, task int) bool { return job == "j1-0" && task == 0 }
 
-// chance draws something that happens once in n times, never when all is calm.
+// chance draws an event with probability 1/n; it never happens when all is calm.
 func (w *world) chance(n int, what string) bool {
 	return !w.calm && rapid.IntRange(0, n-1).Draw(w.t, what) == n/2
 }
 
-// post sends something, which may be lost, come twice, or late.
+// post sends a message, which may be lost, repeated or late.
 func (w *world) post(deliver func()) {
 	copies := 1
 	if !w.calm {
@@ -160,7 +160,8 @@ func (w *world) post(deliver func()) {
 	}
 }
 
-// publish stores a message on a subject that is free, and reports whether the subject is taken then.
+// publish stores a message if its subject is free, and reports whether the subject is taken
+// afterwards.
 func (w *world) publish(subject string, m wire.Message) bool {
 	data, err := wire.Encode(m)
 	if err != nil {
@@ -181,7 +182,7 @@ func (w *world) settings() book.Settings {
 	return s
 }
 
-// lead begins a new manager.
+// lead starts a new manager.
 func (w *world) lead() {
 	w.lives++
 	b, err := book.New(w.settings())
@@ -202,7 +203,7 @@ func (w *world) lead() {
 	}
 }
 
-// step is what happens in a quarter of a second.
+// step simulates a quarter of a second.
 func (w *world) step() {
 	if len(w.wishes) > 0 && (w.calm || w.chance(3, "wish")) {
 		w.wishes[0]()
@@ -228,13 +229,13 @@ func (w *world) step() {
 	w.manage()
 }
 
-// start begins a new process of a worker.
+// start starts a new process of a worker.
 func (w *world) start(m *machine) {
 	m.lives++
 	*m = machine{name: m.name, lives: m.lives, process: fmt.Sprintf("%s-%d", m.name, m.lives), up: true}
 }
 
-// live is what a worker does.
+// live simulates a step of a worker.
 func (w *world) live(m *machine) {
 	switch {
 	case !m.up && (w.calm || w.chance(w.often/4, "start")):
@@ -243,7 +244,7 @@ func (w *world) live(m *machine) {
 		return
 	case w.chance(w.often, "kill"):
 		m.up = false
-		if rapid.Bool().Draw(w.t, "seen") { // by the server, as the connection closes
+		if rapid.Bool().Draw(w.t, "seen") { // the server sees the connection close
 			down := &book.Down{Worker: m.name, Process: m.process}
 			w.post(func() { w.inbox = append(w.inbox, book.Input{Down: down}) })
 		}
@@ -253,7 +254,7 @@ func (w *world) live(m *machine) {
 		return
 	}
 	if v, ok := w.book.Worker(m.name); w.calm && ok && v.State == wire.WorkerDown && v.Process == m.process && w.now > 30 {
-		w.start(m) // its messages are not heard
+		w.start(m) // its messages are lost
 	}
 	w.work(m)
 	w.report(m)
@@ -270,7 +271,7 @@ func (w *world) live(m *machine) {
 	})
 }
 
-// work ends the task in hand if its time has come.
+// work finishes the assigned task if its time has come.
 func (w *world) work(m *machine) {
 	o := m.order
 	if o == nil || w.now < m.ends {
@@ -286,7 +287,7 @@ func (w *world) work(m *machine) {
 	m.last, m.place = m.unsent, o.ReportTo()
 }
 
-// report sends what the server has not acknowledged.
+// report sends the report or failure that the server has not acknowledged.
 func (w *world) report(m *machine) {
 	if r, place := m.unsent, m.place; r != nil {
 		w.post(func() {
@@ -338,7 +339,7 @@ func (w *world) send(o book.Order) {
 	})
 }
 
-// manage is what the manager does.
+// manage simulates a step of the manager.
 func (w *world) manage() {
 	if w.chance(60, "manager killed") {
 		w.lead()
@@ -373,7 +374,8 @@ func (w *world) manage() {
 	w.take(in)
 }
 
-// take has the book decide, append and order. The manager may be killed before or after an append.
+// take lets the book decide, then appends the plan and sends orders. The manager may be killed
+// before or after an append.
 func (w *world) take(in []book.Input) {
 	for {
 		p, err := w.book.Take(w.now, in)
@@ -407,7 +409,7 @@ func (w *world) isOver() bool {
 	return len(w.wishes) == 0 && w.told == uint64(len(w.stream)) && c.Jobs == c.Completed+c.Cancelled && len(w.book.Removals()) == 0
 }
 
-// check holds what came of it against what was asked.
+// check compares the outcome with the submitted jobs.
 func (w *world) check() {
 	t := w.t
 	finished, tokens := map[[2]int]int{}, map[string]bool{} // attempts by task
@@ -449,7 +451,7 @@ func (w *world) check() {
 	checkLog(t, w.settings(), w.book, w.plans)
 }
 
-// checkTask holds what the plans say of a task against the messages of PFQ_IN.
+// checkTask compares the outcome of a task in the plans with the messages of PFQ_IN.
 func (w *world) checkTask(v wire.JobView, task, attempt int, givenUp bool) {
 	var results []*wire.Report
 	for _, s := range w.stream {

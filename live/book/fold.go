@@ -9,22 +9,22 @@ import (
 	"productform/live/wire"
 )
 
-// Fold takes in a plan that was made before, by whatever manager and policy: the next one after those folded. The error
-// says what does not fit; the book is to be thrown away then.
+// Fold applies the next plan after those already folded, whichever manager and policy made it.
+// After an error, which says what does not fit, the caller must discard the book.
 func (b *Book) Fold(p *wire.Plan) error {
 	return b.fold(p, func(what []dispatch.Happening) error { return b.maker.Apply(p.At, what, p.Events) })
 }
 
-// An OutdatedError is about a plan or a snapshot that an earlier version made with a feature that
-// this version does not have. Without the feature it would be misread.
-type OutdatedError struct{ Used string } // the feature, in words
+// An OutdatedError reports that an earlier version made a plan or a snapshot with a feature that
+// this version lacks. Ignoring the feature would misread it.
+type OutdatedError struct{ Used string } // the feature, human-readable
 
 func (e *OutdatedError) Error() string {
 	return "made with " + e.Used + ", which this version does not have: finish the jobs of this store " +
 		"with the version that made it, then start with an empty store"
 }
 
-// fold takes in a plan, of which apply tells the maker.
+// fold applies a plan; apply passes its happenings and events to the maker.
 func (b *Book) fold(p *wire.Plan, apply func(what []dispatch.Happening) error) error {
 	switch used := p.Outdated(); {
 	case used != "":
@@ -32,7 +32,7 @@ func (b *Book) fold(p *wire.Plan, apply func(what []dispatch.Happening) error) e
 	case p.Number != b.number+1:
 		return input.Errorf("n", p.Number, "%d, the number of the next plan", b.number+1)
 	case !(p.At >= b.at):
-		return input.Errorf("at", p.At, "a time >= %v, that of the plan before", b.at)
+		return input.Errorf("at", p.At, "a time >= %v, the time of the previous plan", b.at)
 	case p.Number == 1 && p.Rules == nil:
 		return input.Errorf("rules", "", "the rules in the first plan")
 	}
@@ -40,7 +40,7 @@ func (b *Book) fold(p *wire.Plan, apply func(what []dispatch.Happening) error) e
 		return err
 	}
 	for i := range p.NewWorkers {
-		if err := b.employ(&p.NewWorkers[i]); err != nil {
+		if err := b.registerWorker(&p.NewWorkers[i]); err != nil {
 			return err
 		}
 	}
@@ -50,7 +50,7 @@ func (b *Book) fold(p *wire.Plan, apply func(what []dispatch.Happening) error) e
 		}
 	}
 	if decides(p) {
-		what, err := b.filled(p.What)
+		what, err := b.fillJobs(p.What)
 		if err != nil {
 			return err
 		}
@@ -62,10 +62,10 @@ func (b *Book) fold(p *wire.Plan, apply func(what []dispatch.Happening) error) e
 	return b.note(p)
 }
 
-// decides reports whether the maker is asked, or only something noted.
+// decides reports whether the plan contains a decision of the maker.
 func decides(p *wire.Plan) bool { return len(p.What) > 0 || p.Replan }
 
-// setUp takes in rules and script.
+// setUp applies the rules and the script of a plan.
 func (b *Book) setUp(p *wire.Plan) (err error) {
 	if p.Number == 1 {
 		b.epoch = p.Epoch
@@ -73,7 +73,7 @@ func (b *Book) setUp(p *wire.Plan) (err error) {
 	var speeds []float64
 	if p.Script != nil {
 		if p.Number != 1 {
-			return input.Errorf("script", p.Number, "no script but in the first plan")
+			return input.Errorf("script", p.Number, "a script in the first plan only")
 		}
 		b.script, b.outages = p.Script, scriptEdges(p.Script)
 		for i, w := range p.Script.Workers {
@@ -89,13 +89,13 @@ func (b *Book) setUp(p *wire.Plan) (err error) {
 		b.maker, err = newMaker(b.rules, speeds)
 	default:
 		b.rules = rules{*p.Rules, p.Rigid}
-		b.maker, err = changed(b.maker, b.rules)
+		b.maker, err = changeRules(b.maker, b.rules)
 	}
 	return err
 }
 
-// employ gives a worker its number, or takes note of a new process.
-func (b *Book) employ(n *wire.NumberedWorker) error {
+// registerWorker gives a worker its number, or records its new process.
+func (b *Book) registerWorker(n *wire.NumberedWorker) error {
 	switch {
 	case n.Number < 0 || n.Number > len(b.workers) || n.Number >= wire.MaxWorkers:
 		return input.Errorf("workers", n.Number, "the number of a worker, 0 to %d", len(b.workers))
@@ -109,7 +109,7 @@ func (b *Book) employ(n *wire.NumberedWorker) error {
 		}
 		delete(b.places, w.Name)
 		delete(b.beats, w.Name)
-		delete(b.strays, w.Name)
+		delete(b.staleBeats, w.Name)
 		if w.Name != "" {
 			b.touched.Workers[w.Name] = true
 		}
@@ -117,7 +117,7 @@ func (b *Book) employ(n *wire.NumberedWorker) error {
 		b.places[n.Name] = n.Number
 	} else {
 		w.Former = append(slices.DeleteFunc(w.Former, func(p string) bool { return p == n.Process }), w.Process)
-		w.Former = w.Former[max(0, len(w.Former)-mostFormer):]
+		w.Former = w.Former[max(0, len(w.Former)-maxFormer):]
 	}
 	w.Process, w.Speed, w.Left = n.Process, n.Speed, n.Process == w.Drained
 	b.touched.Workers[n.Name] = true
@@ -127,7 +127,7 @@ func (b *Book) employ(n *wire.NumberedWorker) error {
 // enter gives a job its number.
 func (b *Book) enter(n *wire.NumberedJob) error {
 	if n.Number < 0 || n.Number > len(b.jobs) || n.Number < len(b.jobs) && b.jobs[n.Number] != nil {
-		return input.Errorf("jobs", n.Number, "a number that is free, at most %d", len(b.jobs))
+		return input.Errorf("jobs", n.Number, "a free number, at most %d", len(b.jobs))
 	}
 	if _, ok := b.numbers[n.Job.Name]; ok || b.cleared[n.Job.Name] {
 		return input.Errorf("jobs", n.Job.Name, "a name that no other job has or had")
@@ -153,8 +153,8 @@ func (b *Book) enter(n *wire.NumberedJob) error {
 	return nil
 }
 
-// filled returns happenings for the maker, in which the jobs submitted stand.
-func (b *Book) filled(what []dispatch.Happening) ([]dispatch.Happening, error) {
+// fillJobs returns the happenings for the maker, completed with the submitted jobs.
+func (b *Book) fillJobs(what []dispatch.Happening) ([]dispatch.Happening, error) {
 	if !slices.ContainsFunc(what, func(h dispatch.Happening) bool { return h.Kind == dispatch.Submitted }) {
 		return what, nil
 	}
@@ -185,7 +185,7 @@ func (b *Book) job(number int) *job {
 	return b.jobs[number]
 }
 
-// note takes in what a plan says beside what the maker knows.
+// note records the parts of a plan that the maker does not handle.
 func (b *Book) note(p *wire.Plan) error {
 	tokens, changed := p.Tokens, map[int]bool{}
 	for i := range p.Events {
@@ -200,7 +200,7 @@ func (b *Book) note(p *wire.Plan) error {
 			}
 			token, tokens = tokens[0], tokens[1:]
 		}
-		if err := b.happened(p.At, e, token); err != nil {
+		if err := b.applyEvent(p.At, e, token); err != nil {
 			return fmt.Errorf("events[%d]: %w", i, err)
 		}
 	}
@@ -236,7 +236,7 @@ func (b *Book) note(p *wire.Plan) error {
 	return nil
 }
 
-// clear forgets a job but for its name.
+// clear forgets a job except its name.
 func (b *Book) clear(number int) error {
 	j := b.job(number)
 	if j == nil || !j.isDone() {
@@ -267,7 +267,7 @@ func (b *Book) clear(number int) error {
 	return nil
 }
 
-// refuse takes note of a refusal.
+// refuse records a refusal.
 func (b *Book) refuse(r *wire.Refusal) {
 	b.counts.Refused++
 	if r.Remove {
@@ -284,7 +284,7 @@ func (b *Book) refuse(r *wire.Refusal) {
 	}
 	b.batches[r.Batch] = &batch{Refused: r.Why, Sequence: r.Sequence}
 	b.touched.Batches[r.Batch] = true
-	if len(b.refused) > mostRefused {
+	if len(b.refused) > maxRefused {
 		if old := b.refused[0]; b.batches[old] != nil && b.batches[old].Refused != "" {
 			delete(b.batches, old)
 			b.touched.Batches[old] = true

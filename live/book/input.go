@@ -2,28 +2,28 @@ package book
 
 import "productform/live/wire"
 
-// An Input is something that was heard: a message of PFQ_IN, with its sequence, or one of the others.
+// An Input is a message of PFQ_IN with its sequence, or one of the other inputs of a book.
 type Input struct {
 	Sequence uint64 // in PFQ_IN, from 1
-	Restored bool   // the server has restored the message, which plans mention already
+	Restored bool   // the server has restored the message, which plans already mention
 	In       wire.In
-	Subject  string // of a message that could not be read
-	Err      error  // why it could not
+	Subject  string // subject of an unreadable message
+	Err      error  // why it is unreadable
 
 	Beat    *wire.Beat
 	Down    *Down
-	Removed *wire.Removal  // has been carried out
+	Removed *wire.Removal  // this removal is done
 	Missing []wire.Missing // results that the server has lost
 
 	adopted int // attempt at a task whose result was adopted
 }
 
-// Down says that the status checker misses a worker. It counts if the process is that which the book knows.
+// Down reports that a worker is missing. It is ignored unless Process is the current process.
 type Down struct{ Worker, Process string }
 
-// Changes are the names of all whose views changed.
+// Changes holds the names of everything whose view changed.
 type Changes struct {
-	Jobs, Workers, Batches map[string]bool // those that are not there any more, too
+	Jobs, Workers, Batches map[string]bool // including names that no longer exist
 	Profiles               map[string]bool // kinds of tasks
 }
 

@@ -12,9 +12,9 @@ import (
 	"productform/live/wire"
 )
 
-// On a logical clock plans are those of dispatch.Run to the last digit, whatever is delayed, repeated or reordered, and
-// wherever the manager is killed: before or after any append.
-func TestLogicalClockIsRun(t *testing.T) {
+// Plans on a logical clock match dispatch.Run to the last digit, whatever is delayed, repeated or
+// reordered, and even if the manager is killed before or after an append.
+func TestLogicalClockMatchesRun(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawScenario(t, 0.1, 0.3, 0.7, 1, 1, 1.7)
 		want, wantLog := simulate(t, s)
@@ -23,13 +23,13 @@ func TestLogicalClockIsRun(t *testing.T) {
 		w.restart()
 		for steps := 0; w.book.Cluster().Counts.Completed < len(s.Jobs); steps++ {
 			if steps > 10_000 {
-				t.Fatalf("the clock stands at %v: %+v", w.book.At(), w.book.Jobs())
+				t.Fatalf("the clock stopped at %v: %+v", w.book.At(), w.book.Jobs())
 			}
 			w.step()
 		}
 		for tries := 0; w.book.Upto() < uint64(len(w.in)); tries++ {
 			if tries > 1000 {
-				t.Fatalf("all jobs are done, and only %d of %d messages are behind", w.book.Upto(), len(w.in))
+				t.Fatalf("all jobs are done, but only %d of %d messages are processed", w.book.Upto(), len(w.in))
 			}
 			w.take(w.in[w.book.Upto():])
 		}
@@ -43,16 +43,16 @@ func TestLogicalClockIsRun(t *testing.T) {
 	})
 }
 
-// A logicalWorld has workers that report when they like.
+// A logicalWorld is a cluster whose workers report at random times.
 type logicalWorld struct {
 	t     *rapid.T
 	s     scenario
 	book  *book.Book
 	in    []book.Input // PFQ_IN
 	plans []*wire.Plan
-	told  int // of in, to the book
+	told  int // number of messages passed to the book
 	hands map[string]*wire.Order
-	seen  map[string]bool // subjects of reports
+	seen  map[string]bool // subjects of published reports
 	lives uint64
 	saved []byte // snapshot
 }
@@ -61,7 +61,8 @@ func (w *logicalWorld) add(in wire.In) {
 	w.in = append(w.in, book.Input{Sequence: uint64(len(w.in) + 1), In: in})
 }
 
-// publish puts script and batches into PFQ_IN; batches of different times come in any order.
+// publish writes the script and the batches to PFQ_IN; batches of different times arrive in random
+// order.
 func (w *logicalWorld) publish() {
 	w.seen = map[string]bool{}
 	list, _ := batches(w.s, true)
@@ -81,7 +82,7 @@ func (w *logicalWorld) publish() {
 	}
 }
 
-// restart begins a new manager, from the log or from a snapshot of the book before.
+// restart starts a new manager from the log or from a snapshot.
 func (w *logicalWorld) restart() {
 	w.lives++
 	fresh, err := book.New(settings(w.s, w.lives, true))
@@ -102,7 +103,7 @@ func (w *logicalWorld) restart() {
 	w.beats()
 }
 
-// beats tells the book which processes there are.
+// beats passes a beat of each process to the book.
 func (w *logicalWorld) beats() {
 	var in []book.Input
 	for n := range w.s.Speeds {
@@ -111,7 +112,7 @@ func (w *logicalWorld) beats() {
 	w.take(in)
 }
 
-// take has the book decide; a manager may be killed at any append.
+// take lets the book decide; the manager may be killed at any append.
 func (w *logicalWorld) take(in []book.Input) {
 	for {
 		p, err := w.book.Take(0, in)
@@ -137,16 +138,16 @@ func (w *logicalWorld) take(in []book.Input) {
 	}
 }
 
-// step does one of the things that may happen next.
+// step simulates one of the possible next events.
 func (w *logicalWorld) step() {
 	switch rapid.IntRange(0, 5).Draw(w.t, "step") {
-	case 0: // a worker hears its order, or some order of before
+	case 0: // a worker receives its order, or an earlier one
 		for _, o := range w.book.Orders() {
 			if rapid.Bool().Draw(w.t, "heard") {
 				w.hands[o.Worker] = &o.Order
 			}
 		}
-	case 1, 2: // workers report, perhaps what the script has taken from them
+	case 1, 2: // workers report, possibly on attempts that the script took away
 		for n := range w.s.Speeds {
 			o := w.hands[name(n)]
 			if o == nil || o.Idle || rapid.IntRange(0, 3).Draw(w.t, "slow") == 0 {
@@ -160,7 +161,7 @@ func (w *logicalWorld) step() {
 			w.add(wire.In{Report: &wire.Report{Version: 1, Job: o.Job, Task: o.Task, Attempt: o.Attempt, Worker: name(n), Token: o.Token,
 				At: o.At + seconds, Seconds: seconds}})
 		}
-	case 3, 4: // the manager hears some of the messages, and some of them again
+	case 3, 4: // the manager receives some messages, possibly again
 		again := rapid.IntRange(0, min(3, w.told)).Draw(w.t, "again")
 		n := rapid.IntRange(0, len(w.in)-w.told).Draw(w.t, "messages")
 		in := slices.Clone(w.in[w.told-again : w.told+n])
@@ -171,7 +172,8 @@ func (w *logicalWorld) step() {
 	}
 }
 
-// A report of a task whose time has not come waits; if the task is taken from its worker before, it counts no more.
+// A report that is ahead of the clock waits. If its task is taken from the worker first, the report
+// does not count.
 func TestReportAheadOfItsTime(t *testing.T) {
 	s := scenario{Scenario: dispatch.Scenario{
 		Policy: dispatch.Policy{Rule: dispatch.Priority}, Emergency: 5, Speeds: []float64{1, 1},
@@ -207,18 +209,18 @@ func TestReportAheadOfItsTime(t *testing.T) {
 	list, _ := batches(s, true)
 	hear(wire.In{Batch: &list[1]})
 	hear(wire.In{Batch: &list[0]})
-	report(0) // at 10
+	report(0) // at time 10
 	if b.At() != 0 || b.Upto() >= sequence {
-		t.Fatalf("the clock is at %v, %d of %d messages behind, and a task that ends at 2 is not reported", b.At(), b.Upto(), sequence)
+		t.Fatalf("the clock is at %v with %d of %d messages processed, but a task that ends at 2 is not reported", b.At(), b.Upto(), sequence)
 	}
-	report(1) // at 2, and so the clock comes to 5
+	report(1) // at time 2, which moves the clock to 5
 	if o := b.Orders()[0].Order; b.At() != 5 || o.Job != "job-1" || b.Upto() != sequence {
-		t.Fatalf("at %v: %+v, %d of %d messages behind", b.At(), o, b.Upto(), sequence)
+		t.Fatalf("at %v: %+v, %d of %d messages processed", b.At(), o, b.Upto(), sequence)
 	}
 	report(0)
-	report(1) // at 6
-	report(0) // the second attempt at task 0, at 16
+	report(1) // at time 6
+	report(0) // the second attempt at task 0, at time 16
 	if c := b.Cluster().Counts; c.Completed != 2 || c.Preempted != 1 || b.At() != 16 || b.Upto() != sequence {
-		t.Errorf("%+v at %v, %d of %d messages behind", c, b.At(), b.Upto(), sequence)
+		t.Errorf("%+v at %v, %d of %d messages processed", c, b.At(), b.Upto(), sequence)
 	}
 }

@@ -6,7 +6,8 @@ import (
 	"productform/internal/input"
 )
 
-// A maker decides: [dispatch.Maker], or [rigid.Maker] where the tasks of a job begin together.
+// A maker decides plans. It is a [dispatch.Maker], or a [rigid.Maker] if the tasks of a job start
+// together.
 type maker interface {
 	Decide(at float64, what []dispatch.Happening) ([]dispatch.Event, error)
 	Apply(at float64, what []dispatch.Happening, events []dispatch.Event) error
@@ -16,13 +17,13 @@ type maker interface {
 	Result() *dispatch.Result
 }
 
-// rules are what a maker follows: a policy of package rigid, or else those of package dispatch.
+// rules configure a maker: a policy of package rigid, or the rules of package dispatch.
 type rules struct {
 	dispatch.Rules
 	together rigid.Policy
 }
 
-// isRigid reports whether the tasks of a job begin together.
+// isRigid reports whether all tasks of a job start together.
 func (r *rules) isRigid() bool { return r.together != rigid.Policy{} }
 
 // name returns the name of the policy.
@@ -33,19 +34,20 @@ func (r *rules) name() string {
 	return r.Policy.String()
 }
 
-// newMaker returns a maker for workers of these speeds.
+// newMaker returns a maker for workers of the given speeds.
 func newMaker(r rules, speeds []float64) (maker, error) {
 	if !r.isRigid() {
 		return dispatch.NewMaker(r.Rules, speeds)
 	}
 	if r.Rules != (dispatch.Rules{}) {
-		return nil, input.Errorf("Rules", r.Policy, "none beside Rigid")
+		return nil, input.Errorf("Rules", r.Policy, "no policy, because Rigid is given")
 	}
 	return rigid.NewMaker(r.together, speeds)
 }
 
-// changed returns a maker that goes on under other rules. What was learnt is kept if the rules still learn alike.
-func changed(m maker, to rules) (maker, error) {
+// changeRules returns a maker that continues under other rules. Learned speeds are kept if the new
+// rules learn in the same way.
+func changeRules(m maker, to rules) (maker, error) {
 	s := stateOf(m)
 	if to.isRigid() {
 		return rigid.Takeover(to.together, s)
@@ -62,7 +64,7 @@ func changed(m maker, to rules) (maker, error) {
 	return dispatch.MakerOf(s)
 }
 
-// stateOf returns what a maker knows of jobs and workers.
+// stateOf returns the state of jobs and workers in a maker.
 func stateOf(m maker) dispatch.State {
 	switch m := m.(type) {
 	case *dispatch.Maker:
@@ -70,5 +72,5 @@ func stateOf(m maker) dispatch.State {
 	case *rigid.Maker:
 		return m.State().Ledger
 	}
-	panic("book: a maker of no known kind")
+	panic("book: unknown kind of maker")
 }

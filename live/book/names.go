@@ -2,7 +2,7 @@ package book
 
 import "productform/live/wire"
 
-// JobName returns the name of the job with a number of the plans, "" if none has it now.
+// JobName returns the name of the job that currently has a number, or "" if there is none.
 func (b *Book) JobName(number int) string {
 	if j := b.job(number); j != nil {
 		return j.Job.Name
@@ -10,7 +10,7 @@ func (b *Book) JobName(number int) string {
 	return ""
 }
 
-// JobNumber returns the number of a job, -1 if there is none.
+// JobNumber returns the number of a job, or -1 if there is none.
 func (b *Book) JobNumber(name string) int {
 	if n, ok := b.numbers[name]; ok {
 		return n
@@ -18,7 +18,7 @@ func (b *Book) JobNumber(name string) int {
 	return -1
 }
 
-// WorkerName returns the name of the worker that has a number of the plans now, "" if there is none.
+// WorkerName returns the name of the worker that currently has a number, or "" if there is none.
 func (b *Book) WorkerName(number int) string {
 	if number < 0 || number >= len(b.workers) {
 		return ""
@@ -26,5 +26,5 @@ func (b *Book) WorkerName(number int) string {
 	return b.workers[number].Name
 }
 
-// Script returns the script of a replay, nil on the wall clock.
+// Script returns the script of a replay, or nil on the wall clock.
 func (b *Book) Script() *wire.Script { return b.script }

@@ -5,13 +5,14 @@ import (
 	"productform/live/wire"
 )
 
-// An Order is what a worker should be doing.
+// An Order tells a worker what it should be doing.
 type Order struct {
-	Worker string // its name
+	Worker string // name of the worker
 	Order  wire.Order
 }
 
-// Orders returns the level of each worker that is up or has a task in hand, in the order of their numbers.
+// Orders returns the current order of each worker that is up or has a task, sorted by worker
+// number.
 func (b *Book) Orders() (orders []Order) {
 	for n := range b.workers {
 		if o, ok := b.level(n); ok {
@@ -21,8 +22,9 @@ func (b *Book) Orders() (orders []Order) {
 	return orders
 }
 
-// OrdersOf returns the levels that a plan changed, the last one that was folded or taken: those of the workers that begin
-// a task, or have lost one. A worker whose report is told knows by itself that it is idle.
+// OrdersOf returns the orders that changed with a plan, which must be the last one folded or taken:
+// the orders of workers that start or lose a task. A worker whose report was processed knows that
+// it is idle.
 func (b *Book) OrdersOf(p *wire.Plan) (orders []Order) {
 	told := map[int]bool{}
 	for i := range p.Events {
@@ -37,7 +39,7 @@ func (b *Book) OrdersOf(p *wire.Plan) (orders []Order) {
 	return orders
 }
 
-// Differs returns the order that a worker should be sent, if its beat says that it does something else.
+// Differs returns the order to send to a worker if its beat does not match the order.
 func (b *Book) Differs(beat *wire.Beat) (wire.Order, bool) {
 	idle := wire.Order{Version: wire.Version, Plan: b.number, Process: beat.Process, Idle: true, At: b.at, Logical: b.isLogical()}
 	n, ok := b.places[beat.Worker]
@@ -50,7 +52,7 @@ func (b *Book) Differs(beat *wire.Beat) (wire.Order, bool) {
 	return idle, beat.Token != ""
 }
 
-// level returns the order that a worker should be following, and false if it should have none.
+// level returns the current order of a worker, and false if it has none.
 func (b *Book) level(n int) (Order, bool) {
 	w := &b.workers[n]
 	o := Order{w.Name, wire.Order{Version: wire.Version, Plan: b.number, Process: w.Process, Idle: true, At: b.at, Logical: b.isLogical()}}
@@ -66,7 +68,7 @@ func (b *Book) level(n int) (Order, bool) {
 	if a == nil {
 		return o, w.Up
 	}
-	if _, adopted := b.jobs[job].Adopted[task]; adopted { // there is nothing to run
+	if _, adopted := b.jobs[job].Adopted[task]; adopted { // no need to run the task
 		return o, w.Up
 	}
 	j := &b.jobs[job].Job

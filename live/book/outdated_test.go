@@ -12,7 +12,7 @@ import (
 	"productform/live/wire"
 )
 
-// outdatedFields are fields of plans of earlier versions, with the words of the error.
+// outdatedFields holds fields that earlier versions set in plans, with the words of the error.
 var outdatedFields = []struct{ name, value, used string }{
 	{"advice", `{"service":"mine","jobs":[0,-1]}`, "a policy service"},
 	{"advice", `{"service":"mine","failed":"absent"}`, "a policy service"},
@@ -21,8 +21,8 @@ var outdatedFields = []struct{ name, value, used string }{
 	{"checks", `[{"job":0,"task":0,"first":"w0","second":"w1"}]`, "tasks that run twice"},
 }
 
-// A plan that an earlier version made with a removed feature is neither folded nor verified, and the book does not
-// change.
+// A plan with a removed feature of an earlier version is neither folded nor verified, and the book
+// does not change.
 func TestOutdatedPlans(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawScenario(t, 0.125, 0.5, 1, 2)
@@ -65,7 +65,7 @@ func TestOutdatedPlans(t *testing.T) {
 	})
 }
 
-// withField returns the plan with one more field.
+// withField returns the plan with an additional field.
 func withField(t *rapid.T, p *wire.Plan, name, value string) *wire.Plan {
 	data, err := wire.Encode(p)
 	if err != nil {
@@ -78,7 +78,8 @@ func withField(t *rapid.T, p *wire.Plan, name, value string) *wire.Plan {
 	return q
 }
 
-// A snapshot with a task that waits for its second run is refused; one without is restored.
+// A snapshot with a task that waits for its second run is rejected. Without such a task it is
+// restored.
 func TestOutdatedSnapshot(t *testing.T) {
 	d := newDesk(t, nil)
 	d.joins("a", "b")

@@ -7,10 +7,11 @@ import (
 	"productform/live/wire"
 )
 
-// shownEvery is the number of tasks of a kind after which its view is written again though policies are told the same speeds.
+// shownEvery is the number of finished tasks after which the view of a kind is rewritten, even if
+// the speeds reported to policies are unchanged.
 const shownEvery = 25
 
-// learn takes note of the kinds of tasks of which a plan has taught the maker something that is to be seen.
+// learn marks the profiles that have to be published again after a plan.
 func (b *Book) learn(p *wire.Plan) {
 	m, ok := b.maker.(*dispatch.Maker)
 	if !ok || !b.rules.Learning.Speeds {
@@ -39,7 +40,7 @@ func (b *Book) learn(p *wire.Plan) {
 	}
 }
 
-// Profiles returns what was learnt of the speeds of workers, by kind of tasks.
+// Profiles returns the learned speeds of workers, by kind of task.
 func (b *Book) Profiles() (views []wire.ProfileView) {
 	m, ok := b.maker.(*dispatch.Maker)
 	if !ok {

@@ -7,8 +7,8 @@ import (
 	"productform/live/wire"
 )
 
-// Speeds are learnt by what a task does, from what reports say; a worker that takes the number of one that is gone is not known, and
-// a manager that does not learn forgets all.
+// Speeds are learned from reports, by kind of task. A worker that reuses a number starts with no
+// measurements, and a manager that does not learn forgets all speeds.
 func TestProfiles(t *testing.T) {
 	d := newDesk(t, func(s *book.Settings) { s.Rules.Learning.Speeds, s.MaxWorkers = true, 1 })
 	d.joins("w0")
@@ -22,7 +22,7 @@ func TestProfiles(t *testing.T) {
 			shown++
 		}
 	}
-	if shown != 3 { // at first, when the speed is told after 3 tasks, and 25 later
+	if shown != 3 { // at first, after 3 tasks when the speed is first used, and 25 tasks later
 		t.Errorf("the view has changed %d times", shown)
 	}
 	views := d.book.Profiles()

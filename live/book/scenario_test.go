@@ -17,16 +17,16 @@ import (
 	"productform/live/wire"
 )
 
-// A scenario is one of package dispatch, or of package rigid if that has a policy.
+// A scenario is a dispatch.Scenario, or a rigid.Scenario if rigid has a policy.
 type scenario struct {
 	dispatch.Scenario
 	rigid rigid.Policy
 }
 
-// isRigid reports whether the tasks of a job begin together.
+// isRigid reports whether all tasks of a job start together.
 func (s *scenario) isRigid() bool { return s.rigid != rigid.Policy{} }
 
-// drawScenario draws a cluster with jobs in order of submission, whose times are multiples of a unit.
+// drawScenario draws a cluster with jobs ordered by submission. All times are multiples of a unit.
 func drawScenario(t *rapid.T, unit float64, speeds ...float64) scenario {
 	number := func(low, high int, what string) int { return rapid.IntRange(low, high).Draw(t, what) }
 	s := scenario{Scenario: dispatch.Scenario{Policy: rapid.SampledFrom([]dispatch.Policy{
@@ -85,8 +85,8 @@ func drawScenario(t *rapid.T, unit float64, speeds ...float64) scenario {
 	return s
 }
 
-// simulate runs the scenario, and returns its events with the times of their decisions. The result is one of package dispatch or
-// of package rigid.
+// simulate runs the scenario and returns its result, from package dispatch or rigid, and its events
+// with the times of their decisions.
 func simulate(t *rapid.T, s scenario) (any, []string) {
 	var log []string
 	if s.isRigid() {
@@ -113,7 +113,7 @@ func simulate(t *rapid.T, s scenario) (any, []string) {
 	return r, log
 }
 
-// logged returns the events of plans; with which the workers join are left out.
+// logged returns the events of plans, without those that register the workers.
 func logged(plans []*wire.Plan) (log []string) {
 	for _, p := range plans {
 		if len(p.NewWorkers) > 0 {
@@ -126,7 +126,7 @@ func logged(plans []*wire.Plan) (log []string) {
 	return log
 }
 
-// batches returns the jobs of a scenario as batches, those of one time in one.
+// batches returns the jobs of a scenario as batches, one per time of submission.
 func batches(s scenario, logical bool) (list []wire.Batch, at []float64) {
 	for i, j := range s.Jobs {
 		if i == 0 || j.Submit != at[len(at)-1] {
@@ -146,7 +146,7 @@ func batches(s scenario, logical bool) (list []wire.Batch, at []float64) {
 	return list, at
 }
 
-// report returns the result as simulate does.
+// report returns the result in the same form as simulate.
 func report(s scenario, b *book.Book) any {
 	if s.isRigid() {
 		return b.Measures()
@@ -167,9 +167,9 @@ func settings(s scenario, seed uint64, logical bool) book.Settings {
 	return set
 }
 
-// On the wall clock, if nothing is late or lost, plans are those of dispatch.Run to the last digit. A job is submitted when
-// it is accepted, and works are measured, so times are such that nothing is rounded.
-func TestWallClockIsRun(t *testing.T) {
+// On the wall clock, without delays and losses, plans match dispatch.Run to the last digit. Jobs
+// are submitted when accepted, and work is measured, so times are chosen to avoid rounding.
+func TestWallClockMatchesRun(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawScenario(t, 0.125, 0.5, 1, 1, 2)
 		want, wantLog := simulate(t, s)
@@ -189,7 +189,7 @@ func TestWallClockIsRun(t *testing.T) {
 	})
 }
 
-// A quietWorld is one in which nothing is late or lost: workers report at the time at which their tasks end.
+// A quietWorld has no delays or losses: workers report exactly when their tasks end.
 type quietWorld struct {
 	t     *rapid.T
 	s     scenario
@@ -221,7 +221,7 @@ func (w *quietWorld) take(at float64, in []book.Input) {
 			}
 		}
 	}
-	if rapid.IntRange(0, 9).Draw(w.t, "restored") == 1 { // another manager goes on
+	if rapid.IntRange(0, 9).Draw(w.t, "restored") == 1 { // another manager takes over
 		snapshot, err := w.book.Snapshot()
 		if err != nil {
 			w.t.Fatal(err)
@@ -232,7 +232,7 @@ func (w *quietWorld) take(at float64, in []book.Input) {
 	}
 }
 
-// rewritten returns what is read of a plan that was written.
+// rewritten encodes a plan and decodes it again.
 func rewritten(t *rapid.T, p *wire.Plan) *wire.Plan {
 	data, err := wire.Encode(p)
 	if err != nil {
@@ -254,7 +254,8 @@ func (w *quietWorld) beat(worker int) book.Input {
 	return book.Input{Beat: &wire.Beat{Version: 1, Worker: name(worker), Process: "p", Speed: w.s.Speeds[worker]}}
 }
 
-// run goes from moment to moment, with what is at one time up to rounding at one moment, until so many jobs are done.
+// run advances from moment to moment until the given number of jobs is done. Times that agree up to
+// rounding are one moment.
 func (w *quietWorld) run(jobs int) {
 	w.hands = map[int]*wire.Order{}
 	var in []book.Input
@@ -306,7 +307,8 @@ func (w *quietWorld) run(jobs int) {
 	}
 }
 
-// checkLog holds the fold of the plans, cut anywhere by a snapshot, and what is decided again from them, to the book.
+// checkLog compares the book with folding the plans, from the start or from any snapshot, and with
+// deciding them again.
 func checkLog(t *rapid.T, s book.Settings, b *book.Book, plans []*wire.Plan) {
 	checkLost(t, b, plans)
 	want, err := b.Snapshot()
@@ -350,11 +352,11 @@ func checkLog(t *rapid.T, s book.Settings, b *book.Book, plans []*wire.Plan) {
 	}
 }
 
-// checkLost counts the lost and the preempted attempts in the plans. The counts of the book agree, and so
-// do those of its workers and, if no job is cleared, the sum over jobs.
+// checkLost counts the lost and preempted attempts in the plans. They must match the counts of the
+// book and of its workers, and the sum over its jobs if no job is cleared.
 func checkLost(t *rapid.T, b *book.Book, plans []*wire.Plan) {
 	lost, preempted := 0, 0
-	names, ofWorkers := map[int]string{}, map[int]int{} // by number, which may pass to another worker
+	names, ofWorkers := map[int]string{}, map[int]int{} // by number, which may be reused for another worker
 	if script := plans[0].Script; script != nil {
 		for n, w := range script.Workers {
 			names[n] = w.Name

@@ -10,7 +10,7 @@ import (
 	"productform/live/wire"
 )
 
-// timeTol is the part of the time within which all happens at the same time, as [dispatch.Run] says.
+// timeTol is the relative difference within which times count as equal, as in [dispatch.Run].
 const timeTol = 1e-12
 
 // A scripted is a batch that waits for its time.
@@ -19,14 +19,15 @@ type scripted struct {
 	at float64
 }
 
-// takeLogical takes in what was heard and decides the next moment, if all that is due by then has come.
+// takeLogical processes the queue and decides the next moment once all inputs due by then have
+// arrived.
 func (b *Book) takeLogical() (*wire.Plan, error) {
 	t, err := b.begin(b.at)
 	if err != nil {
 		return nil, err
 	}
-	for len(b.queue) > 0 && t.heard < mostInputs && t.plan.Script == nil {
-		t.hearLogical(&b.queue[0])
+	for len(b.queue) > 0 && t.heard < maxInputs && t.plan.Script == nil {
+		t.applyLogical(&b.queue[0])
 		b.queue = b.queue[1:]
 	}
 	if b.number == 0 && t.plan.Script == nil {
@@ -37,12 +38,12 @@ func (b *Book) takeLogical() (*wire.Plan, error) {
 			t.decide(m)
 		}
 	}
-	t.plan.Upto = b.behind()
+	t.plan.Upto = b.settledSequence()
 	return t.finish()
 }
 
-// hearLogical takes in one thing that was heard, which may have to wait for its time.
-func (t *taking) hearLogical(in *Input) {
+// applyLogical applies one input, which may have to wait for its time.
+func (t *planBuilder) applyLogical(in *Input) {
 	b := t.b
 	t.heard++
 	if in.Sequence > 0 {
@@ -59,7 +60,7 @@ func (t *taking) hearLogical(in *Input) {
 		t.plan.Script = in.In.Script
 	case in.In.Script != nil:
 		if !isSame(in.In.Script, b.script) {
-			t.refuse(in, true, "", "there is a script already")
+			t.refuse(in, true, "", "there already is a script")
 		}
 	case in.In.Batch != nil:
 		switch a := b.batches[in.In.Batch.Name]; {
@@ -72,19 +73,19 @@ func (t *taking) hearLogical(in *Input) {
 		}
 	case in.In.Report != nil || in.In.Failure != nil:
 		s, _ := sourceOf(in)
-		s.seconds = 0 // work and speeds are those of the script
-		if t.isInHand(in, s) {
+		s.seconds = 0 // the script defines work and speeds
+		if t.isCurrent(in, s) {
 			b.reports[s.attempt] = &kept
 		}
 	case in.In.Wish != nil:
-		t.refuse(in, true, "", "there are no wishes on a logical clock")
+		t.refuse(in, true, "", "requests need a wall clock")
 	case in.Beat != nil:
 		if _, ok := b.places[in.Beat.Worker]; ok {
 			b.beats[in.Beat.Worker] = in.Beat
 			b.touched.Workers[in.Beat.Worker] = true
 		}
 	case in.Removed != nil:
-		t.hear(in)
+		t.applyInput(in)
 	}
 }
 
@@ -92,9 +93,9 @@ func isSame(a, b *wire.Script) bool {
 	return a.Batches == b.Batches && a.Replan == b.Replan && slices.Equal(a.Workers, b.Workers) && slices.Equal(a.Outages, b.Outages)
 }
 
-// isInHand reports whether a report is about an attempt in hand, and of the right time. One of an attempt that the script
-// took from its worker, or that a plan knows, is passed over.
-func (t *taking) isInHand(in *Input, s source) bool {
+// isCurrent reports whether a report is about a running attempt and has the right end time. Reports
+// on attempts that the script took away, or that a plan already processed, are ignored.
+func (t *planBuilder) isCurrent(in *Input, s source) bool {
 	b := t.b
 	n, ok := b.numbers[s.job]
 	if !ok || s.task >= b.jobs[n].Job.Tasks || b.jobs[n].Ended.has(s.task) || b.jobs[n].isDone() {
@@ -105,7 +106,7 @@ func (t *taking) isInHand(in *Input, s source) bool {
 		return false
 	}
 	if end := b.end(a); s.at != end {
-		t.refuse(in, true, s.worker, input.Errorf("at", s.at, "%v, the begin plus work over speed", end).Error())
+		t.refuse(in, true, s.worker, input.Errorf("at", s.at, "%v, the start plus work/speed", end).Error())
 		return false
 	}
 	return true
@@ -122,8 +123,8 @@ func work(j *wire.Job, task int) float64 {
 	return j.Work
 }
 
-// behind returns the sequence up to which nothing waits.
-func (b *Book) behind() uint64 {
+// settledSequence returns the sequence up to which no message waits.
+func (b *Book) settledSequence() uint64 {
 	upto := b.heard
 	for _, w := range b.waiting {
 		upto = min(upto, w.in.Sequence-1)
@@ -134,22 +135,23 @@ func (b *Book) behind() uint64 {
 	return max(upto, b.upto)
 }
 
-// A moment is what happens at one time on a logical clock.
+// A moment holds everything that happens at one time on a logical clock.
 type moment struct {
 	at      float64
-	ends    []int // attempts
+	ends    []int // attempts that end
 	edges   []dispatch.Edge
-	batches int // of those that wait
+	batches int // number of waiting batches that are due
 	replan  bool
 }
 
-// nextMoment returns the next moment, and false if something that is due has not come, or nothing more happens.
+// nextMoment returns the next moment. It returns false if an input that is due is missing, or if
+// nothing more happens.
 func (b *Book) nextMoment() (m moment, ok bool) {
-	if len(b.batches)+len(b.waiting) < b.script.Batches || len(b.waiting) == 0 && !b.present() {
+	if len(b.batches)+len(b.waiting) < b.script.Batches || len(b.waiting) == 0 && !b.hasOpenJobs() {
 		return m, false
 	}
 	replan, edges := math.Inf(1), b.outages[min(b.edges, len(b.outages)):]
-	if b.script.Replan > 0 && b.present() {
+	if b.script.Replan > 0 && b.hasOpenJobs() {
 		replan = dispatch.NextReplan(b.at, b.script.Replan)
 	}
 	first := replan
@@ -192,7 +194,7 @@ func (b *Book) nextMoment() (m moment, ok bool) {
 	return m, true
 }
 
-// scriptEdges returns the begins and ends of all outages in the order in which they happen.
+// scriptEdges returns the starts and ends of all outages in order of time.
 func scriptEdges(s *wire.Script) []dispatch.Edge {
 	if s == nil {
 		return nil
@@ -207,31 +209,31 @@ func scriptEdges(s *wire.Script) []dispatch.Edge {
 	return dispatch.Edges(outages)
 }
 
-// decide tells what happens at a moment.
-func (t *taking) decide(m moment) {
+// decide adds everything that happens at a moment to the plan.
+func (t *planBuilder) decide(m moment) {
 	b := t.b
 	t.plan.At, t.plan.Replan = m.at, m.replan
 	for _, n := range m.ends {
 		a := b.attempts[n]
 		if b.reports[n].In.Failure != nil {
-			t.fails(n, a)
+			t.failAttempt(n, a)
 		} else {
 			w := work(&b.jobs[a.Job].Job, a.Task)
-			t.tell(dispatch.Happening{
-				Kind: dispatch.Finished, Job: a.Job, Task: a.Task, Worker: a.Worker, Attempt: n, Work: w, Seconds: b.timed(w / a.Speed),
+			t.addHappening(dispatch.Happening{
+				Kind: dispatch.Finished, Job: a.Job, Task: a.Task, Worker: a.Worker, Attempt: n, Work: w, Seconds: b.learnedSeconds(w / a.Speed),
 			})
 		}
 		delete(b.reports, n)
 	}
 	for _, e := range m.edges {
 		if e.Up {
-			t.comeBack(e.Worker, 0, false)
+			t.returnWorker(e.Worker, 0, false)
 			continue
 		}
 		if _, _, n, _ := b.maker.Hand(e.Worker); n > 0 {
 			delete(b.reports, n)
 		}
-		t.tell(dispatch.Happening{Kind: dispatch.Failed, Worker: e.Worker})
+		t.addHappening(dispatch.Happening{Kind: dispatch.Failed, Worker: e.Worker})
 	}
 	for _, w := range b.waiting[:m.batches] {
 		t.batch(w.in)

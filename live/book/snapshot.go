@@ -12,7 +12,7 @@ import (
 	"productform/live/wire"
 )
 
-// A state is what a snapshot holds: all that plans say.
+// A state is the content of a snapshot: everything that follows from the plans.
 type state struct {
 	Number   uint64            `json:"n"`
 	Upto     uint64            `json:"upto"`
@@ -25,9 +25,9 @@ type state struct {
 	Script   *wire.Script      `json:"script,omitempty"`
 	Edges    int               `json:"edges,omitempty"`
 	Maker    *dispatch.State   `json:"maker,omitempty"`
-	Together *rigid.State      `json:"together,omitempty"` // in place of Maker, under a policy of package rigid
+	Together *rigid.State      `json:"together,omitempty"` // instead of Maker, under a policy of package rigid
 	Jobs     []*job            `json:"jobs,omitempty"`
-	Numbers  int               `json:"numbers"` // above those of all jobs
+	Numbers  int               `json:"numbers"` // larger than all job numbers
 	Batches  map[string]*batch `json:"batches,omitempty"`
 	Refused  []string          `json:"refused,omitempty"`
 	Cleared  []string          `json:"cleared,omitempty"`
@@ -44,10 +44,10 @@ type state struct {
 	RepairedEnd uint64 `json:"repaired_end,omitempty"`
 }
 
-// Snapshot returns the state after the last plan, as [wire.Seal] writes it; there must be one.
+// Snapshot returns the state after the last plan, sealed by [wire.Seal]. There must be a plan.
 func (b *Book) Snapshot() ([]byte, error) {
 	if b.number == 0 {
-		return nil, input.Errorf("n", b.number, "a plan, before there is a state to keep")
+		return nil, input.Errorf("n", b.number, "at least one plan")
 	}
 	s := state{
 		Number: b.number, Upto: b.upto, Leader: b.leader, At: b.at, Epoch: b.epoch, Decided: b.decided, Rules: b.rules.Rules, Rigid: b.rules.together, Script: b.script,
@@ -75,7 +75,8 @@ func (b *Book) Snapshot() ([]byte, error) {
 	return wire.Seal(b.number, b.upto, data)
 }
 
-// Restore returns the book that wrote a snapshot: it folds and makes the same further plans.
+// Restore returns a book equal to the one that wrote the snapshot: it folds and makes the same
+// plans from there on.
 func Restore(settings Settings, snapshot []byte) (*Book, error) {
 	b, err := New(settings)
 	if err != nil {
@@ -117,7 +118,7 @@ func Restore(settings Settings, snapshot []byte) (*Book, error) {
 	return b, b.index(&s)
 }
 
-// index fills in what follows from the rest of a snapshot, and refuses one whose parts do not fit.
+// index derives the remaining fields from a snapshot, and rejects one that is inconsistent.
 func (b *Book) index(s *state) error {
 	if s.Numbers < len(s.Jobs) || s.Numbers > len(s.Jobs)+b.settings.MaxJobs+defaultJobs || b.edges < 0 || b.edges > len(b.outages) {
 		return input.Errorf("numbers", s.Numbers, "numbers for %d jobs", len(s.Jobs))
@@ -125,7 +126,7 @@ func (b *Book) index(s *state) error {
 	b.jobs = make([]*job, s.Numbers)
 	for _, j := range s.Jobs {
 		if j == nil || j.Number < 0 || j.Number >= s.Numbers || b.jobs[j.Number] != nil || len(j.Ended) != len(makeBits(j.Job.Tasks)) {
-			return input.Errorf("jobs", len(s.Jobs), "jobs with numbers of their own below %d", s.Numbers)
+			return input.Errorf("jobs", len(s.Jobs), "jobs with distinct numbers below %d", s.Numbers)
 		}
 		b.jobs[j.Number] = j
 		b.numbers[j.Job.Name] = j.Number

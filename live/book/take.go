@@ -14,21 +14,24 @@ import (
 	"productform/live/wire"
 )
 
-// Bounds of what one plan tells, so that it fits into a message with what the maker decides then, 190 bytes a worker; the
-// rest is told in the next. A batch counts its bytes and what it adds for each job, any other input what it adds at most.
+// Limits on the inputs of one plan: the plan and the maker's decisions, 190 bytes per
+// worker, fit in a message. The remaining inputs go into the next plan. A batch counts with its
+// size and jobBytes per job, and any other input with inputBytes, the most that it adds.
 const (
-	mostInputs = 1000
-	mostBytes  = wire.MaxMessage * 3 / 4
+	maxInputs  = 1000
+	maxBytes   = wire.MaxMessage * 3 / 4
 	jobBytes   = 240
 	inputBytes = 500
 )
 
-// Take is told what was heard, messages of PFQ_IN in the order of their sequences, and decides a moment. It returns the
-// next plan, nil if there is nothing to write; then all that was heard is behind, or waits for its time on a logical
-// clock. As long as it returns a plan there may be more: the caller appends it and calls again, with what was heard since.
+// Take processes inputs, with messages of PFQ_IN in the order of their sequences, and decides one
+// moment. It returns the next plan, or nil if there is nothing to record; then all inputs are
+// processed, or wait for their time on a logical clock. While it returns plans there may be more:
+// the caller appends the plan and calls Take again with the inputs since.
 //
-// On the wall clock the moment is at, in seconds since the epoch, or the time of the last plan if that is later. On a
-// logical clock at is not used. If the plan cannot be appended, or Take fails, the book is to be thrown away.
+// On the wall clock the moment is at, in seconds since the epoch, or the time of the last plan if
+// that is later. On a logical clock at is ignored. If Take fails or the plan cannot be appended,
+// the caller must discard the book.
 func (b *Book) Take(at float64, inputs []Input) (*wire.Plan, error) {
 	b.queue = append(b.queue, inputs...)
 	if b.isLogical() {
@@ -39,44 +42,44 @@ func (b *Book) Take(at float64, inputs []Input) (*wire.Plan, error) {
 		return nil, err
 	}
 	for len(b.queue) > 0 && t.hasRoom(&b.queue[0]) {
-		t.hear(&b.queue[0])
+		t.applyInput(&b.queue[0])
 		b.queue = b.queue[1:]
 	}
 	t.plan.Upto = b.heard
 	t.clearOld()
 	period := b.settings.Replan
-	t.plan.Replan = len(t.plan.What) == 0 && period > 0 && b.present() && t.plan.At >= dispatch.NextReplan(b.decided, period)
+	t.plan.Replan = len(t.plan.What) == 0 && period > 0 && b.hasOpenJobs() && t.plan.At >= dispatch.NextReplan(b.decided, period)
 	return t.finish()
 }
 
-// present reports whether there are jobs that are not done.
-func (b *Book) present() bool {
+// hasOpenJobs reports whether some jobs are not done.
+func (b *Book) hasOpenJobs() bool {
 	c := &b.counts
 	return c.Jobs > c.Completed+c.Cancelled
 }
 
-// A taking is a plan in the making.
-type taking struct {
+// A planBuilder assembles the next plan.
+type planBuilder struct {
 	b       *Book
 	plan    *wire.Plan
 	heard   int
-	bytes   int                   // at most that it takes to tell all that was heard
-	ending  map[int]bool          // attempts whose end is told
-	ended   map[[2]int]bool       // tasks whose result is told
-	failed  map[[2]int][]failing  // attempts that failed, by job and task
-	changed map[int]*dispatch.Job // what jobs are changed to, by number
-	lost    *LostPlansError       // the first proof that plans are missing
+	bytes   int                        // upper bound on the size of the inputs in the plan
+	ending  map[int]bool               // attempts that end in this plan
+	ended   map[[2]int]bool            // tasks that get their result in this plan
+	failed  map[[2]int][]failedAttempt // failed attempts by job and task
+	changed map[int]*dispatch.Job      // changed jobs by number
+	lost    *LostPlansError            // the first proof that plans are missing
 }
 
-// A failing is an attempt that failed, or was lost with its worker.
-type failing struct {
+// A failedAttempt is an attempt that failed or was lost with its worker.
+type failedAttempt struct {
 	lost   bool
 	worker int
 }
 
-// begin begins a plan.
-func (b *Book) begin(at float64) (*taking, error) {
-	t := &taking{b: b, ending: map[int]bool{}, ended: map[[2]int]bool{}, failed: map[[2]int][]failing{}, changed: map[int]*dispatch.Job{}}
+// begin starts a plan.
+func (b *Book) begin(at float64) (*planBuilder, error) {
+	t := &planBuilder{b: b, ending: map[int]bool{}, ended: map[[2]int]bool{}, failed: map[[2]int][]failedAttempt{}, changed: map[int]*dispatch.Job{}}
 	if err := b.startTerm(); err != nil {
 		return nil, err
 	}
@@ -92,36 +95,36 @@ func (b *Book) begin(at float64) (*taking, error) {
 	}
 	t.plan.Rules, t.plan.Rigid = &b.settings.Rules, b.settings.Rigid
 	if b.isLogical() && b.number == 0 {
-		return t, nil // the script has the workers that the maker begins with
+		return t, nil // the script defines the maker's first workers
 	}
 	return t, b.setUp(t.plan)
 }
 
-// hasRoom reports whether the plan has room for one more.
-func (t *taking) hasRoom(in *Input) bool {
-	return t.heard == 0 || t.heard < mostInputs && t.bytes+bytesOf(in) <= mostBytes
+// hasRoom reports whether another input fits in the plan.
+func (t *planBuilder) hasRoom(in *Input) bool {
+	return t.heard == 0 || t.heard < maxInputs && t.bytes+bytesOf(in) <= maxBytes
 }
 
-// bytesOf returns what an input may add to a plan.
+// bytesOf returns an upper bound on the bytes that an input adds to a plan.
 func bytesOf(in *Input) int {
 	if in.In.Batch == nil {
 		return inputBytes
 	}
 	data, err := json.Marshal(in.In.Batch)
 	if err != nil {
-		panic("book: a batch that was read cannot be written: " + err.Error())
+		panic("book: cannot encode a decoded batch: " + err.Error())
 	}
 	return len(data) + jobBytes*len(in.In.Batch.Jobs)
 }
 
-// finish decides the moment, and returns the plan if it says anything.
-func (t *taking) finish() (*wire.Plan, error) {
+// finish decides the moment and returns the plan, or nil if it is empty.
+func (t *planBuilder) finish() (*wire.Plan, error) {
 	b, p := t.b, t.plan
 	if t.lost != nil {
 		return nil, t.lost
 	}
 	t.giveUp()
-	if !t.says() {
+	if !t.isNonempty() {
 		return nil, nil
 	}
 	if p.Script != nil {
@@ -130,7 +133,7 @@ func (t *taking) finish() (*wire.Plan, error) {
 		}
 	}
 	if decides(p) {
-		what, err := b.filled(p.What)
+		what, err := b.fillJobs(p.What)
 		if err != nil {
 			return nil, err
 		}
@@ -151,17 +154,17 @@ func (t *taking) finish() (*wire.Plan, error) {
 	return p, b.note(p)
 }
 
-// says reports whether the plan says anything.
-func (t *taking) says() bool {
+// isNonempty reports whether the plan records anything.
+func (t *planBuilder) isNonempty() bool {
 	p := t.plan
 	return decides(p) || p.Rules != nil || p.Upto > t.b.upto || p.Script != nil || len(p.Refused) > 0 || len(p.Removed) > 0 || len(p.Cleared) > 0 ||
 		len(p.NewWorkers) > 0 || len(p.Missing) > 0 || len(p.Adopted) > 0
 }
 
-func (t *taking) tell(h dispatch.Happening) { t.plan.What = append(t.plan.What, h) }
+func (t *planBuilder) addHappening(h dispatch.Happening) { t.plan.What = append(t.plan.What, h) }
 
-// hear takes in one thing that was heard.
-func (t *taking) hear(in *Input) {
+// applyInput applies one input.
+func (t *planBuilder) applyInput(in *Input) {
 	t.heard++
 	t.bytes += bytesOf(in)
 	if in.Sequence > 0 && !in.Restored {
@@ -179,7 +182,7 @@ func (t *taking) hear(in *Input) {
 	case in.Missing != nil:
 		t.plan.Missing = append(t.plan.Missing, in.Missing...)
 	case in.Err != nil:
-		t.refuse(in, true, "", input.Errorf("subject", in.Subject, "a message that can be read").Error()+"; "+in.Err.Error())
+		t.refuse(in, true, "", input.Errorf("subject", in.Subject, "a readable message").Error()+"; "+in.Err.Error())
 	case in.In.Batch != nil:
 		t.batch(in)
 	case in.In.Report != nil:
@@ -189,7 +192,7 @@ func (t *taking) hear(in *Input) {
 	case in.In.Wish != nil:
 		t.wish(in)
 	case in.In.Script != nil:
-		t.refuse(in, true, "", "a script is for a logical clock")
+		t.refuse(in, true, "", "scripts need a logical clock")
 	case in.Beat != nil:
 		t.beat(in.Beat)
 	case in.Down != nil:
@@ -201,8 +204,8 @@ func (t *taking) hear(in *Input) {
 	}
 }
 
-// refuse refuses a message; remove says that it stands where another belongs.
-func (t *taking) refuse(in *Input, remove bool, worker, why string) {
+// refuse refuses a message. It is removed if it occupies the subject of another message.
+func (t *planBuilder) refuse(in *Input, remove bool, worker, why string) {
 	r := wire.Refusal{Sequence: in.Sequence, Worker: worker, Remove: remove, Why: clean(why)}
 	if in.In.Batch != nil {
 		r.Batch = in.In.Batch.Name
@@ -212,8 +215,8 @@ func (t *taking) refuse(in *Input, remove bool, worker, why string) {
 	t.plan.Refused = append(t.plan.Refused, r)
 }
 
-// batch accepts a batch whole, or refuses it whole. One that was accepted before is the same.
-func (t *taking) batch(in *Input) {
+// batch accepts or refuses a batch as a whole. A batch that was accepted before is ignored.
+func (t *planBuilder) batch(in *Input) {
 	b, s := t.b, in.In.Batch
 	if a := b.batches[s.Name]; a != nil && a.Refused == "" {
 		return
@@ -222,24 +225,24 @@ func (t *taking) batch(in *Input) {
 	if s.At != nil {
 		submit = *s.At
 	}
-	if why := b.whyNot(s, submit); why != "" {
+	if why := b.refusalReason(s, submit); why != "" {
 		t.refuse(in, true, "", why)
 		return
 	}
 	for i := range s.Jobs {
 		n := wire.NumberedJob{Number: b.free(), Batch: s.Name, Submit: submit, Deadline: b.deadline(&s.Jobs[i], submit), Job: s.Jobs[i]}
 		if err := b.enter(&n); err != nil {
-			panic("book: a batch was checked, and does not fit: " + err.Error())
+			panic("book: cannot apply a checked batch: " + err.Error())
 		}
 		t.plan.NewJobs = append(t.plan.NewJobs, n)
-		t.tell(dispatch.Happening{Kind: dispatch.Submitted, Job: n.Number})
+		t.addHappening(dispatch.Happening{Kind: dispatch.Submitted, Job: n.Number})
 	}
 }
 
-// whyNot says why a batch cannot be accepted, "" if it can.
-func (b *Book) whyNot(s *wire.Batch, submit float64) string {
+// refusalReason returns the reason why a batch cannot be accepted, or "" if it can.
+func (b *Book) refusalReason(s *wire.Batch, submit float64) string {
 	if (s.At != nil) != b.isLogical() {
-		return "at: want a time on a logical clock, and none on the wall clock"
+		return "at: want a time on a logical clock, or none on the wall clock"
 	}
 	tasks := b.tasks
 	for i := range s.Jobs {
@@ -249,29 +252,29 @@ func (b *Book) whyNot(s *wire.Batch, submit float64) string {
 			return input.Errorf(path+".name", j.Name, "a name that no other job has or had").Error()
 		}
 		if d := b.deadline(j, submit); d != 0 && !(d > submit && d <= 1e50) {
-			return input.Errorf(path+".deadline", b.written(d), "a time after the submission, at %s", b.written(submit)).Error()
+			return input.Errorf(path+".deadline", b.formatTime(d), "a time after the submission, at %s", b.formatTime(submit)).Error()
 		}
 		tasks += j.Tasks
 	}
 	switch {
 	case len(b.numbers)+len(s.Jobs) > b.settings.MaxJobs:
-		return input.Errorf("jobs", len(s.Jobs), "at most %d jobs in all that are not cleared", b.settings.MaxJobs).Error()
+		return input.Errorf("jobs", len(s.Jobs), "at most %d jobs that are not cleared", b.settings.MaxJobs).Error()
 	case tasks > b.settings.MaxTasks:
-		return input.Errorf("jobs", tasks-b.tasks, "at most %d tasks in all jobs that are not cleared", b.settings.MaxTasks).Error()
+		return input.Errorf("jobs", tasks-b.tasks, "at most %d tasks in the jobs that are not cleared", b.settings.MaxTasks).Error()
 	}
 	return ""
 }
 
-// written returns a time on the clock of the plans as users write it.
-func (b *Book) written(at float64) string {
-	const end = 253402300800 // of the year 9999
+// formatTime formats a time on the clock of the plans for users.
+func (b *Book) formatTime(at float64) string {
+	const end = 253402300800 // start of the year 10000
 	if unix := b.epoch + at; !b.isLogical() && unix >= 0 && unix < end {
 		return time.Unix(int64(unix), 0).UTC().Format(time.RFC3339)
 	}
 	return strconv.FormatFloat(at, 'g', -1, 64)
 }
 
-// deadline returns the deadline of a job on the clock of the plans, 0 for none.
+// deadline returns the deadline of a job on the clock of the plans, or 0 for none.
 func (b *Book) deadline(j *wire.Job, submit float64) float64 {
 	switch {
 	case j.DeadlineIn > 0:
@@ -290,19 +293,20 @@ func (b *Book) free() int {
 	return b.lowest
 }
 
-// A source says which attempt a report or a failure is about. Who wrote it is known only where the token is right, which the worker
-// alone was told: one with another token is of nobody, and no worker has to answer for it.
+// A source identifies the attempt that a report or a failure is about. Only a valid token, which
+// only the worker received, identifies the author: a message with another token is not held against
+// any worker.
 type source struct {
 	job           string
 	task, attempt int
 	worker, token string
-	at            float64 // at which it ended on a logical clock
+	at            float64 // end on a logical clock
 	seconds       float64
 }
 
-// attempt returns the attempt that a report or a failure is about, if it is in order; else it refuses it. A report may be
-// of an attempt that was taken from its worker.
-func (t *taking) attempt(in *Input, s source) *attempt {
+// attempt returns the attempt that a report or a failure is about, or refuses the message if it is
+// invalid. The attempt may have been taken from its worker.
+func (t *planBuilder) attempt(in *Input, s source) *attempt {
 	b := t.b
 	n, ok := b.numbers[s.job]
 	a := b.attempts[s.attempt]
@@ -320,22 +324,22 @@ func (t *taking) attempt(in *Input, s source) *attempt {
 		t.refuse(in, true, s.worker, "there is no such task")
 	case isKnown:
 		if work := s.seconds * a.Speed; !(work <= 1e50) {
-			t.refuse(in, true, s.worker, "seconds: want a number that makes at most 1e50 of work")
+			t.refuse(in, true, s.worker, "seconds: want at most 1e50 of work in total")
 			return nil
 		}
 		return a
 	case j.Ended.has(s.task) && !j.GivenUp[s.task]:
-		t.refuse(in, false, s.worker, "the task has its result")
+		t.refuse(in, false, s.worker, "the task already has a result")
 	case j.isDone() || j.Ended.has(s.task):
 		t.refuse(in, true, s.worker, "the task was given up, or its job cancelled")
 	default:
-		t.refuse(in, true, s.worker, "the token is not that of this attempt")
+		t.refuse(in, true, s.worker, "the token does not match the attempt")
 	}
 	return nil
 }
 
-// report takes in the result of a task.
-func (t *taking) report(in *Input) {
+// report applies the result of a task.
+func (t *planBuilder) report(in *Input) {
 	s, _ := sourceOf(in)
 	a := t.attempt(in, s)
 	if a == nil {
@@ -343,47 +347,48 @@ func (t *taking) report(in *Input) {
 	}
 	task := [2]int{a.Job, a.Task}
 	if t.ended[task] {
-		t.refuse(in, false, s.worker, "the task has its result")
+		t.refuse(in, false, s.worker, "the task already has a result")
 		return
 	}
 	t.ended[task], t.ending[s.attempt] = true, true
-	t.tell(dispatch.Happening{
+	t.addHappening(dispatch.Happening{
 		Kind: dispatch.Finished, Job: a.Job, Task: a.Task, Worker: a.Worker, Attempt: s.attempt,
-		Work: s.seconds * a.Speed, Seconds: t.b.timed(s.seconds),
+		Work: s.seconds * a.Speed, Seconds: t.b.learnedSeconds(s.seconds),
 	})
 }
 
-// timed returns the seconds that a task took if something is learnt from them, else 0, which takes no room in plans.
-func (b *Book) timed(seconds float64) float64 {
+// learnedSeconds returns the run time of a task if speeds are learned from it. Otherwise it returns
+// 0, which takes no space in plans.
+func (b *Book) learnedSeconds(seconds float64) float64 {
 	if b.rules.Learning.Speeds {
 		return seconds
 	}
 	return 0
 }
 
-// failure takes in that an attempt failed.
-func (t *taking) failure(in *Input) {
+// failure applies the failure of an attempt.
+func (t *planBuilder) failure(in *Input) {
 	s, _ := sourceOf(in)
 	a := t.attempt(in, s)
 	switch {
 	case a == nil:
 	case a.Taken || t.ending[s.attempt]:
-		t.refuse(in, false, s.worker, "the attempt has ended before")
+		t.refuse(in, false, s.worker, "the attempt has already ended")
 	default:
-		t.fails(s.attempt, a)
+		t.failAttempt(s.attempt, a)
 	}
 }
 
-// fails tells that an attempt in hand failed.
-func (t *taking) fails(number int, a *attempt) {
+// failAttempt adds the failure of a running attempt to the plan.
+func (t *planBuilder) failAttempt(number int, a *attempt) {
 	t.ending[number] = true
 	task := [2]int{a.Job, a.Task}
-	t.failed[task] = append(t.failed[task], failing{false, a.Worker})
-	t.tell(dispatch.Happening{Kind: dispatch.Refused, Job: a.Job, Task: a.Task, Worker: a.Worker, Attempt: number})
+	t.failed[task] = append(t.failed[task], failedAttempt{false, a.Worker})
+	t.addHappening(dispatch.Happening{Kind: dispatch.Refused, Job: a.Job, Task: a.Task, Worker: a.Worker, Attempt: number})
 }
 
-// giveUp tells which of the tasks that failed at this moment are not tried again.
-func (t *taking) giveUp() {
+// giveUp gives up the tasks whose failures at this moment were one too many.
+func (t *planBuilder) giveUp() {
 	b := t.b
 	if b.isLogical() || len(t.failed) == 0 {
 		return
@@ -415,15 +420,15 @@ func (t *taking) giveUp() {
 		most := cmp.Or(j.Job.Attempts, defaultAttempts)
 		several := f.Several || up < 2
 		if f.Refused >= most && several || f.Refused >= 2*most || f.Lost >= b.settings.Losses && several || f.Lost >= 2*b.settings.Losses {
-			t.tell(dispatch.Happening{Kind: dispatch.GivenUp, Job: task[0], Task: task[1]})
+			t.addHappening(dispatch.Happening{Kind: dispatch.GivenUp, Job: task[0], Task: task[1]})
 		}
 	}
 }
 
-// clearOld clears jobs that have been done for long.
-func (t *taking) clearOld() {
+// clearOld clears jobs that have been done for longer than Settings.Keep.
+func (t *planBuilder) clearOld() {
 	b := t.b
-	for k := 0; k < len(b.done) && len(t.plan.Cleared) < mostInputs; k++ {
+	for k := 0; k < len(b.done) && len(t.plan.Cleared) < maxInputs; k++ {
 		j := b.jobs[b.done[k]]
 		if *j.Finish+b.settings.Keep > t.plan.At {
 			return

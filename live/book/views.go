@@ -7,14 +7,14 @@ import (
 	"productform/live/wire"
 )
 
-// Changes returns the names of all whose views have changed since it was last called.
+// Changes returns the names of everything whose view has changed since the last call.
 func (b *Book) Changes() Changes {
 	c := b.touched
 	b.touched = newChanges()
 	return c
 }
 
-// Jobs returns all jobs that are not cleared, in the order of their numbers.
+// Jobs returns all jobs that are not cleared, sorted by number.
 func (b *Book) Jobs() (views []wire.JobView) {
 	for _, j := range b.jobs {
 		if j != nil {
@@ -24,7 +24,8 @@ func (b *Book) Jobs() (views []wire.JobView) {
 	return views
 }
 
-// Latest returns the jobs that are not done, and of the others at most some, those that ended last.
+// Latest returns the unfinished jobs, and at most the given number of others, those that ended
+// last.
 func (b *Book) Latest(most int) (views []wire.JobView) {
 	for _, j := range b.jobs {
 		if j != nil && !j.isDone() {
@@ -37,7 +38,7 @@ func (b *Book) Latest(most int) (views []wire.JobView) {
 	return views
 }
 
-// Job returns the job with a name. Of one that is cleared only name and state are known.
+// Job returns the job with a name. For a cleared job only the name and the state are known.
 func (b *Book) Job(name string) (wire.JobView, bool) {
 	if n, ok := b.numbers[name]; ok {
 		return b.jobView(b.jobs[n]), true
@@ -60,7 +61,7 @@ func (b *Book) jobView(j *job) wire.JobView {
 	return v
 }
 
-// Workers returns all workers, in the order of their numbers.
+// Workers returns all workers, sorted by number.
 func (b *Book) Workers() (views []wire.WorkerView) {
 	for n := range b.workers {
 		views = append(views, b.workerView(n))
@@ -107,7 +108,7 @@ func (b *Book) workerView(n int) wire.WorkerView {
 	return v
 }
 
-// Batches returns what became of the batches that are not cleared, by name.
+// Batches returns the outcomes of the batches that are not cleared, sorted by name.
 func (b *Book) Batches() (views []wire.BatchView) {
 	for _, name := range slices.Sorted(maps.Keys(b.batches)) {
 		v, _ := b.Batch(name)
@@ -116,7 +117,7 @@ func (b *Book) Batches() (views []wire.BatchView) {
 	return views
 }
 
-// Batch returns what became of a batch.
+// Batch returns the outcome of a batch.
 func (b *Book) Batch(name string) (wire.BatchView, bool) {
 	a := b.batches[name]
 	if a == nil {
@@ -125,7 +126,7 @@ func (b *Book) Batch(name string) (wire.BatchView, bool) {
 	return wire.BatchView{Version: wire.Version, Name: name, Jobs: slices.Clone(a.Jobs), Refused: a.Refused, Sequence: a.Sequence}, true
 }
 
-// Cluster returns the whole at one look.
+// Cluster returns a summary of the cluster.
 func (b *Book) Cluster() wire.ClusterView {
 	return wire.ClusterView{
 		Version: wire.Version, Leader: b.leader, Plan: b.number, Upto: b.upto, Epoch: b.epoch, At: b.at, Policy: b.rules.name(),

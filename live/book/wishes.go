@@ -9,7 +9,7 @@ import (
 	"productform/live/wire"
 )
 
-// clean makes a reason fit to be written.
+// clean makes a reason printable and limits its length.
 func clean(why string) string {
 	why = strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) || r == unicode.ReplacementChar {
@@ -23,8 +23,9 @@ func clean(why string) string {
 	return why
 }
 
-// wish takes in what a user asks. One that cannot be followed is removed, so that it can be asked again.
-func (t *taking) wish(in *Input) {
+// wish applies a user's request. A request that cannot be followed is removed, so it can be sent
+// again.
+func (t *planBuilder) wish(in *Input) {
 	b, w := t.b, in.In.Wish
 	if w.Verb == wire.ToDrain {
 		n, ok := b.places[w.Name]
@@ -49,14 +50,14 @@ func (t *taking) wish(in *Input) {
 	case b.jobs[n].isDone():
 		t.refuse(in, true, "", "the job is done")
 	case w.Verb == wire.ToCancel:
-		t.tell(dispatch.Happening{Kind: dispatch.Cancelled, Job: n})
+		t.addHappening(dispatch.Happening{Kind: dispatch.Cancelled, Job: n})
 	default:
 		t.change(in, b.jobs[n])
 	}
 }
 
-// change gives a job another priority or deadline; what the wish does not name stays.
-func (t *taking) change(in *Input, j *job) {
+// change sets another priority or deadline of a job, and keeps what the request does not mention.
+func (t *planBuilder) change(in *Input, j *job) {
 	b, w := t.b, in.In.Wish
 	to := t.changed[j.Number]
 	if to == nil {
@@ -80,11 +81,11 @@ func (t *taking) change(in *Input, j *job) {
 	}
 	to = &dispatch.Job{Priority: priority, Deadline: deadline}
 	t.changed[j.Number] = to
-	t.tell(dispatch.Happening{Kind: dispatch.Changed, Job: j.Number, What: to})
+	t.addHappening(dispatch.Happening{Kind: dispatch.Changed, Job: j.Number, What: to})
 }
 
-// beat takes in what a worker says of itself.
-func (t *taking) beat(beat *wire.Beat) {
+// beat applies a heartbeat of a worker.
+func (t *planBuilder) beat(beat *wire.Beat) {
 	b := t.b
 	n, ok := b.places[beat.Worker]
 	if !ok {
@@ -96,39 +97,40 @@ func (t *taking) beat(beat *wire.Beat) {
 	w := &b.workers[n]
 	isDown := !w.Up && !w.Left
 	if slices.Contains(w.Former, beat.Process) && !isDown {
-		// It is late, or of another worker with this name; or else the beat was late with which the process came that is
-		// known now, and which then is not heard again.
-		if b.strays[w.Name]++; b.strays[w.Name] < mostStrays {
+		// The beat is late, or from another worker of the same name. Or the beat that introduced
+		// the current process was late, and that process is gone.
+		if b.staleBeats[w.Name]++; b.staleBeats[w.Name] < maxStaleBeats {
 			return
 		}
-		if w.Left { // it takes no more tasks, whichever process it is, and the one that is silent ends none
-			t.fail(n)
+		if w.Left { // neither process takes more tasks, and the silent one ends none
+			t.failWorker(n)
 			return
 		}
 	}
-	delete(b.strays, w.Name)
+	delete(b.staleBeats, w.Name)
 	switch {
 	case w.Process != beat.Process:
-		t.fail(n)
-		t.employ(n, beat)
+		t.failWorker(n)
+		t.registerWorker(n, beat)
 		if !beat.Leaving && !w.Left {
-			t.comeBack(n, beat.Speed, false)
+			t.returnWorker(n, beat.Speed, false)
 		}
 	case beat.Leaving:
 		t.leave(n)
 	case isDown:
-		t.comeBack(n, w.Speed, false)
+		t.returnWorker(n, w.Speed, false)
 	}
 	b.beats[beat.Worker] = beat
 	b.touched.Workers[beat.Worker] = true
 }
 
-// join gives a new worker a number: that of a worker that is gone and sends no beats, which would make
-// it join again. If there is none, it is a new number, that of any worker that is gone, or that of the
-// worker that has been down longest, in this order. If there is none of these, the worker has to wait.
-func (t *taking) join(beat *wire.Beat) {
+// join gives a new worker a number. In order of preference it is the number of a worker that is
+// gone and sends no beats (otherwise that one would join again), a new number, the number of any
+// worker that is gone, or the number of the worker that has been down longest. If there is none of
+// these, the worker has to wait.
+func (t *planBuilder) join(beat *wire.Beat) {
 	b := t.b
-	isGone := func(w worker) bool { return w.Left && !b.holds(w.Name) }
+	isGone := func(w worker) bool { return w.Left && !b.hasTask(w.Name) }
 	n := slices.IndexFunc(b.workers, func(w worker) bool { return isGone(w) && b.beats[w.Name] == nil })
 	if n < 0 && len(b.workers) < b.settings.MaxWorkers {
 		n = len(b.workers)
@@ -148,13 +150,13 @@ func (t *taking) join(beat *wire.Beat) {
 		return
 	}
 	isAnother := n < len(b.workers)
-	t.employ(n, beat)
-	t.comeBack(n, beat.Speed, isAnother)
+	t.registerWorker(n, beat)
+	t.returnWorker(n, beat.Speed, isAnother)
 	b.beats[beat.Worker] = beat
 }
 
-// holds reports whether a worker has a task in hand.
-func (b *Book) holds(name string) bool {
+// hasTask reports whether a worker has a task.
+func (b *Book) hasTask(name string) bool {
 	if b.maker == nil {
 		return false
 	}
@@ -162,53 +164,54 @@ func (b *Book) holds(name string) bool {
 	return attempt > 0
 }
 
-func (t *taking) employ(n int, beat *wire.Beat) {
+func (t *planBuilder) registerWorker(n int, beat *wire.Beat) {
 	w := wire.NumberedWorker{Number: n, Name: beat.Worker, Process: beat.Process, Speed: beat.Speed}
-	if err := t.b.employ(&w); err != nil {
-		panic("book: a worker was checked, and does not fit: " + err.Error())
+	if err := t.b.registerWorker(&w); err != nil {
+		panic("book: cannot apply a checked worker: " + err.Error())
 	}
 	t.plan.NewWorkers = append(t.plan.NewWorkers, w)
 }
 
-// comeBack tells that a worker is up, and whether it is another than the one with its number before.
-func (t *taking) comeBack(n int, speed float64, isAnother bool) {
+// returnWorker marks a worker as up. isAnother reports whether it reuses the number of another
+// worker.
+func (t *planBuilder) returnWorker(n int, speed float64, isAnother bool) {
 	t.b.workers[n].Up = true
-	t.tell(dispatch.Happening{Kind: dispatch.Returned, Worker: n, Speed: speed, New: isAnother})
+	t.addHappening(dispatch.Happening{Kind: dispatch.Returned, Worker: n, Speed: speed, New: isAnother})
 }
 
-// down takes in that a worker is missed.
-func (t *taking) down(d *Down) {
+// down applies the report that a worker is missing.
+func (t *planBuilder) down(d *Down) {
 	n, ok := t.b.places[d.Worker]
 	if !ok || t.b.workers[n].Process != d.Process {
 		return
 	}
-	t.fail(n)
+	t.failWorker(n)
 	if t.b.workers[n].Left {
 		delete(t.b.beats, d.Worker)
 		t.b.touched.Workers[d.Worker] = true
 	}
 }
 
-// fail tells that a worker is down, if it is up or has a task in hand.
-func (t *taking) fail(n int) {
+// failWorker marks a worker as down, if it is up or has a task.
+func (t *planBuilder) failWorker(n int) {
 	w := &t.b.workers[n]
-	if !w.Up && !t.b.holds(w.Name) {
+	if !w.Up && !t.b.hasTask(w.Name) {
 		return
 	}
 	w.Up = false
 	if job, task, number, _ := t.b.maker.Hand(n); number > 0 && !t.ending[number] {
 		t.ending[number] = true
 		at := [2]int{job, task}
-		t.failed[at] = append(t.failed[at], failing{true, n})
+		t.failed[at] = append(t.failed[at], failedAttempt{true, n})
 	}
-	t.tell(dispatch.Happening{Kind: dispatch.Failed, Worker: n})
+	t.addHappening(dispatch.Happening{Kind: dispatch.Failed, Worker: n})
 }
 
-// leave tells that a worker takes no more tasks.
-func (t *taking) leave(n int) {
+// leave marks a worker as leaving: it takes no more tasks.
+func (t *planBuilder) leave(n int) {
 	w := &t.b.workers[n]
 	if w.Up {
 		w.Up, w.Left = false, true
-		t.tell(dispatch.Happening{Kind: dispatch.Leaving, Worker: n})
+		t.addHappening(dispatch.Happening{Kind: dispatch.Leaving, Worker: n})
 	}
 }
