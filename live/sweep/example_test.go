@@ -29,8 +29,8 @@ func Example() {
 		log.Fatal(err)
 	}
 	var many bytes.Buffer
-	settings := sweep.Settings{Stdout: &many, Stderr: os.Stderr}
-	if err := sweep.Run(context.Background(), command, settings, sweep.By(c, sweep.Queue{Priority: 3})); err != nil {
+	settings := sweep.Settings{Queue: sweep.Queue{Priority: 3}, Stdout: &many, Stderr: os.Stderr}
+	if err := sweep.Run(context.Background(), command, settings, c.RunJob); err != nil {
 		log.Fatal(err)
 	}
 	one, err := exec.Command(words[0], words[1:]...).Output()

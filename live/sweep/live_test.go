@@ -115,7 +115,7 @@ func TestLive(t *testing.T) {
 		t.Fatal(err)
 	}
 	var stdout, stderr bytes.Buffer
-	if err := sweep.Run(ctx, command, sweep.Settings{Least: time.Microsecond, Stdout: &stdout, Stderr: &stderr}, sweep.By(c.user, sweep.Queue{Priority: 3})); err != nil {
+	if err := sweep.Run(ctx, command, sweep.Settings{Queue: sweep.Queue{Priority: 3}, Least: time.Microsecond, Stdout: &stdout, Stderr: &stderr}, c.user.RunJob); err != nil {
 		t.Fatalf("%v\n%s", err, &stderr)
 	}
 	if err := <-killed; err != nil {
@@ -162,7 +162,7 @@ func TestFigure(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	submit, tasks, taken := sweep.By(c.user, sweep.Queue{}), 0, 0
+	submit, tasks, taken := c.user.RunJob, 0, 0
 	killing := func(ctx context.Context, job wire.Job, files map[string][]byte, take func(int, []byte) error) (int, string, error) {
 		tasks = job.Tasks
 		return submit(ctx, job, files, func(task int, output []byte) error {
@@ -208,7 +208,7 @@ func TestInterrupted(t *testing.T) {
 		t.Fatal(err)
 	}
 	first, interrupt := context.WithCancel(ctx)
-	submit := sweep.By(c.user, sweep.Queue{})
+	submit := c.user.RunJob
 	taken, tasks := 0, 0
 	counting := func(ctx context.Context, job wire.Job, files map[string][]byte, take func(int, []byte) error) (int, string, error) {
 		tasks = job.Tasks

@@ -1,6 +1,7 @@
 package sweep
 
 import (
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -79,11 +80,12 @@ func group(list []runs.Task, rate float64, least time.Duration) (keys [][]string
 // those that are.
 const attempts = 100
 
-// job returns the job of a manifest, without a name. inputs are the digests of its files by their names.
-func job(m *manifest, works []float64, inputs map[string]string) wire.Job {
+// newJob returns the job of a manifest, with a random name. inputs are the digests of its files by their names.
+func newJob(m *manifest, q Queue, works []float64, inputs map[string]string) wire.Job {
 	for i := range works {
 		works[i] = max(works[i], 1e-6)
 	}
-	return wire.Job{Tasks: len(works), Works: works, Attempts: attempts,
+	return wire.Job{Name: "sweep-" + rand.Text(), Tasks: len(works), Works: works, Attempts: attempts,
+		Priority: q.Priority, DeadlineIn: q.DeadlineIn, MaxWorkers: q.MaxWorkers,
 		Run: wire.Run{Kind: Kind, Program: m.Program, Inputs: inputs}}
 }

@@ -21,16 +21,27 @@ import (
 
 // Settings tunes [Run].
 type Settings struct {
+	Queue
 	Least  time.Duration // that a task is expected to take at least; 0 for 20 ms
 	Stdout io.Writer     // for the answer
 	Stderr io.Writer     // for the messages of the command, and for notes
-	Name   string        // the program's, with which notes begin; "" for sweep
+	Name   string        // of the program, with which notes begin; "" for sweep
 }
 
-// A Submit does a job: it gives each file to the workers under its name, submits the job, whose name it chooses, and calls
-// take with the output of each task that is done, not twice at once, until all are done or given up. The first error of take ends it. failed
-// is the number of tasks given up, and why one of them was.
-type Submit func(ctx context.Context, job wire.Job, files map[string][]byte, take func(task int, output []byte) error) (failed int, why string, err error)
+// A Queue says how urgent the jobs of a sweep are, and how many workers they may have.
+type Queue struct {
+	Priority   float64 // >= 0; larger is more urgent
+	DeadlineIn float64 // seconds after the submission of each job, 0 for none
+	MaxWorkers int     // 0 for no limit
+}
+
+// A Submit runs a job, as client.RunJob does: it gives each file to the workers under its name and
+// calls take with the output of each task that is done, one call at a time, until every task is done
+// or given up. The first error of take ends it. failed is the number of tasks given up, and why is the
+// reason of one of them.
+type Submit func(
+	ctx context.Context, job wire.Job, files map[string][]byte, take func(task int, output []byte) error,
+) (failed int, why string, err error)
 
 // Run does the runs of a command that are missing in its folder of results by jobs, as the comment of the package
 // says, and then runs the command itself. What the workers give up is done there. The error is a [*StatusError] if that ends with another
@@ -80,7 +91,7 @@ func (c *Command) round(ctx context.Context, s Settings, submit Submit) (more bo
 	}
 	name := cmp.Or(s.Name, "sweep")
 	progress, done := cli.NewProgress(s.Stderr, name), 0
-	failed, why, err := submit(ctx, job(m, works, digests), files, func(task int, output []byte) error {
+	failed, why, err := submit(ctx, newJob(m, s.Queue, works, digests), files, func(task int, output []byte) error {
 		if task >= len(m.Tasks) {
 			return fmt.Errorf("task %d: there are %d", task, len(m.Tasks))
 		}

@@ -456,7 +456,8 @@ func TestGroup(t *testing.T) {
 			rt.Fatalf("%d runs of %d in %d tasks", next, n, len(keys))
 		}
 		if n > 0 {
-			if err := func() error { j := job(&manifest{Program: "pfq"}, works, nil); j.Name = "j"; return j.Check() }(); err != nil {
+			j := newJob(&manifest{Program: "pfq"}, Queue{}, works, nil)
+			if err := j.Check(); err != nil {
 				rt.Fatal(err)
 			}
 		}
