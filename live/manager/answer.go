@@ -10,7 +10,8 @@ import (
 	"productform/live/wire"
 )
 
-// answer answers a question. One that cannot be answered gets an error in the header that services of NATS have.
+// answer replies to a request. If the request is invalid, the reply has the error header of NATS
+// services.
 func (l *leader) answer(m *nats.Msg) {
 	var a any
 	var err error
@@ -23,7 +24,7 @@ func (l *leader) answer(m *nats.Msg) {
 		a = l.history.answer(l.at(), string(m.Data))
 	case wire.ReportService:
 		r := l.book.Report()
-		if len(r.Jobs) > wire.MostListed { // an answer fits into a message
+		if len(r.Jobs) > wire.MostListed { // the reply must fit in a message
 			r.Jobs = nil
 		}
 		a = r
@@ -43,13 +44,14 @@ func (l *leader) answer(m *nats.Msg) {
 		reply.Header = nats.Header{"Nats-Service-Error": {err.Error()}, "Nats-Service-Error-Code": {"400"}}
 	}
 	if err := m.RespondMsg(reply); err != nil {
-		l.settings.Log.Warn("answer not sent", "subject", m.Subject, "error", err)
+		l.settings.Log.Warn("reply not sent", "subject", m.Subject, "error", err)
 	}
 }
 
-// fit takes from a status what does not fit into a message: facts of workers first, then jobs from the end of the list.
+// fit shortens a status until it fits in a message. It drops facts of workers first, then jobs from
+// the end of the list.
 func fit(s *wire.Status) {
-	const most = wire.MaxMessage - 4096 // with its header
+	const most = wire.MaxMessage - 4096 // leaves space for the header
 	isLarge := func() bool {
 		data, err := json.Marshal(s)
 		return err == nil && len(data) > most
@@ -65,7 +67,8 @@ func fit(s *wire.Status) {
 	}
 }
 
-// Assign asks a policy alone, without the rest of the system: it sets the answer of q. The error is a *num.InputError.
+// Assign runs a policy alone, without the rest of the system, and sets the answer of q. The error
+// is a *num.InputError.
 func Assign(q *wire.Assignment) error {
 	p, err := dispatch.ParsePolicy(q.Policy)
 	if err != nil {

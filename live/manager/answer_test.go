@@ -13,7 +13,8 @@ import (
 	"productform/live/wire"
 )
 
-// What the largest cluster tells fits into a message, and what a small one tells is left alone.
+// The status of the largest cluster is shortened to fit in a message. The status of a small one is
+// unchanged.
 func TestStatusFits(t *testing.T) {
 	long := strings.Repeat("n", 60)
 	status := func(workers, jobs int, facts map[string]any) *wire.Status {
@@ -50,7 +51,7 @@ func TestStatusFits(t *testing.T) {
 	}
 }
 
-// Names of workers are told in the order in which people read them.
+// Names of workers with numbers are sorted in numeric order.
 func TestCompareNames(t *testing.T) {
 	names := []string{"w-10", "w-9", "local", "w-09", "w-99999999999999999999", "local-1", "1", "w-1"}
 	slices.SortFunc(names, compareNames)
@@ -59,7 +60,7 @@ func TestCompareNames(t *testing.T) {
 	}
 }
 
-// Many refusals in one plan are told as the first of them.
+// A plan with many refusals and events is described by the first of them.
 func TestDecisionsAreShort(t *testing.T) {
 	p := &wire.Plan{Number: 1}
 	for i := range 1000 {
@@ -67,7 +68,7 @@ func TestDecisionsAreShort(t *testing.T) {
 		p.Events = append(p.Events, dispatch.Event{Kind: dispatch.Submitted, Job: -1, Worker: -1, Task: -1})
 	}
 	b := &book.Book{}
-	if what := describe(p, b); len(what) > 2000 || !strings.Contains(what, "1000 messages refused in all") || !strings.Contains(what, "1000 events in all") {
+	if what := describe(p, b); len(what) > 2000 || !strings.Contains(what, "1000 messages refused in total") || !strings.Contains(what, "1000 events in total") {
 		t.Errorf("%d bytes: %s", len(what), what)
 	}
 }

@@ -16,7 +16,8 @@ import (
 	"productform/live/worker"
 )
 
-// A manager that was asleep does not replace a view of a later plan, whether it has written that view before or not.
+// A manager that was suspended does not replace views of later plans, whether it has written those
+// views before or not.
 func TestViewsOfLaterPlansStay(t *testing.T) {
 	t.Parallel()
 	js := streams(t, servertest.Start(t))
@@ -40,7 +41,7 @@ func TestViewsOfLaterPlansStay(t *testing.T) {
 		{"leads", view{11, []byte("eleven")}, "11 eleven"},
 	} {
 		v := viewers[step.who]
-		if err := v.write(ctx, k, step.write); err != nil { // what it knew of the view was old
+		if err := v.write(ctx, k, step.write); err != nil { // its sequence of the view was outdated
 			if err := v.write(ctx, k, step.write); err != nil {
 				t.Fatal(i, err)
 			}
@@ -58,7 +59,7 @@ func TestViewsOfLaterPlansStay(t *testing.T) {
 	}
 }
 
-// A manager that was asleep removes nothing that it has not heard of.
+// A manager that was suspended removes no message that it has not processed.
 func TestRemovalsAreOfWhatPlansTell(t *testing.T) {
 	t.Parallel()
 	js := streams(t, servertest.Start(t))
@@ -99,7 +100,8 @@ func TestRemovalsAreOfWhatPlansTell(t *testing.T) {
 	}
 }
 
-// A manager whose messages are no longer delivered, though the server goes on to say that there are none, begins anew.
+// A manager restarts reading when messages are no longer delivered although the server sends
+// heartbeats.
 func TestStalledMessages(t *testing.T) {
 	t.Parallel()
 	s := servertest.Start(t)
@@ -119,8 +121,8 @@ func TestStalledMessages(t *testing.T) {
 	}
 }
 
-// A report by somebody who does not know the token stands where that of the worker belongs. The manager removes it, no worker has to
-// answer for it, and the worker reports again.
+// A report without the valid token takes the subject of the worker's report. The manager removes it
+// without blaming any worker, and the worker reports again.
 func TestForgedReport(t *testing.T) {
 	t.Parallel()
 	s := servertest.Start(t)
@@ -147,7 +149,7 @@ func TestForgedReport(t *testing.T) {
 	if wrote, err := store.Once(ctx, js, wire.Done("j", 0), forged); !wrote || err != nil {
 		t.Fatal(wrote, err)
 	}
-	close(end) // the worker is told that there is a report
+	close(end) // the server tells the worker that there already is a report
 	rest(ctx, 100*time.Millisecond)
 	runManager(t, s, Settings{Name: "m2", Rules: byPriority})
 	if views, err := c.Wait(ctx, "j"); err != nil || views[0].State != wire.JobCompleted || views[0].Lost != 0 {
@@ -166,7 +168,7 @@ func TestForgedReport(t *testing.T) {
 	}
 }
 
-// refusals returns how many messages were refused.
+// refusals returns the number of refused messages.
 func refusals(ctx context.Context, t *testing.T, c *client.Client) int {
 	t.Helper()
 	status, err := c.Status(ctx)
@@ -176,7 +178,7 @@ func refusals(ctx context.Context, t *testing.T, c *client.Client) int {
 	return status.Cluster.Counts.Refused
 }
 
-// pauseConsumers makes the server deliver no more of a stream to those who read it now.
+// pauseConsumers makes the server stop delivering a stream to its current readers.
 func pauseConsumers(ctx context.Context, t *testing.T, js jetstream.JetStream, stream string) {
 	t.Helper()
 	from, err := js.Stream(ctx, stream)

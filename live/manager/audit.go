@@ -19,24 +19,25 @@ import (
 	"productform/live/wire"
 )
 
-// An Audited log is what [Audit] found.
+// An Audited log is the result of [Audit].
 type Audited struct {
 	From, To uint64           // numbers of the plans that were decided again
-	Cluster  wire.ClusterView // after the last
+	Cluster  wire.ClusterView // state after the last plan
 	Report   *dispatch.Result
 
 	Missing  map[string]int // number of results that the server has lost, by job
-	Contents []string       // outputs, inputs, messages, views and whole jobs that are lost, a line each
+	Contents []string       // one line per lost output, input, message, view or job
 }
 
-// Audit decides all plans of the log again, from the first one or, if that is gone, from the earliest
-// snapshot, and compares the log with the rest of what the server keeps. A plan that comes out
-// differently is a [*book.Difference]. The error is a [*DamageError] if the log has lost plans, see
-// [Repair]; lost results and contents are in [Audited.Missing] and [Audited.Contents].
+// Audit decides all plans of the log again, from the first one or, if that is gone, from the
+// earliest snapshot. It compares the log with the rest of the server's data. If a plan comes out
+// differently, the error is a [*book.Difference]. If the log has lost plans, the error is a
+// [*DamageError], see [Repair]. Lost results and contents are listed in [Audited.Missing] and
+// [Audited.Contents].
 func Audit(ctx context.Context, js jetstream.JetStream) (*Audited, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	view, err := newestView(ctx, js) // before the log, which has its plan
+	view, err := newestView(ctx, js) // read before the log, which must contain its plan
 	if err != nil {
 		return nil, err
 	}
@@ -63,7 +64,7 @@ func Audit(ctx context.Context, js jetstream.JetStream) (*Audited, error) {
 		}
 		b.SetKey(key.Key, key.From)
 	}
-	reports, err := unheard(ctx, js, b.Upto())
+	reports, err := unprocessed(ctx, js, b.Upto())
 	if err != nil {
 		return nil, err
 	}
@@ -95,7 +96,7 @@ func Audit(ctx context.Context, js jetstream.JetStream) (*Audited, error) {
 		}
 		a.Contents = append(a.Contents, unreadable...)
 	}
-	// those that were made since, which reports may be about
+	// Reports may be about plans made in the meantime.
 	if _, err = verifyPlans(ctx, js, b, sequence); err != nil {
 		return nil, err
 	}
@@ -107,7 +108,7 @@ func Audit(ctx context.Context, js jetstream.JetStream) (*Audited, error) {
 		}
 	}
 	for _, v := range lost {
-		if _, ok := b.Job(v.Name); ok { // it is new
+		if _, ok := b.Job(v.Name); ok { // a new job
 			delete(a.Missing, v.Name)
 			continue
 		}
@@ -115,7 +116,7 @@ func Audit(ctx context.Context, js jetstream.JetStream) (*Audited, error) {
 			"job "+v.Name+": its submission and all plans about it are lost, and only its view is left")
 	}
 	for job, n := range a.Missing {
-		if v, ok := b.Job(job); n == 0 || ok && v.State == wire.JobCleared { // it was cleared meanwhile
+		if v, ok := b.Job(job); n == 0 || ok && v.State == wire.JobCleared { // cleared in the meantime
 			delete(a.Missing, job)
 		}
 	}
@@ -123,8 +124,8 @@ func Audit(ctx context.Context, js jetstream.JetStream) (*Audited, error) {
 	return a, nil
 }
 
-// jobsOfLostPlans returns the views of jobs that are lost with all plans about them and their
-// submissions, and a line for each view that cannot be read.
+// jobsOfLostPlans returns the views of jobs whose submission and plans are all lost, and one line
+// for each unreadable view.
 func jobsOfLostPlans(ctx context.Context, js jetstream.JetStream, b *book.Book) (lost []wire.JobView,
 	unreadable []string, err error) {
 	prefix := "$KV." + wire.JobsBucket + "."
@@ -134,7 +135,7 @@ func jobsOfLostPlans(ctx context.Context, js jetstream.JetStream, b *book.Book) 
 			return lost, unreadable, err
 		}
 		for _, m := range page {
-			if len(m.Data) == 0 { // it marks a view that was removed
+			if len(m.Data) == 0 { // marks a removed view
 				continue
 			}
 			v, err := wire.Decode[wire.JobView](m.Data)
@@ -146,7 +147,7 @@ func jobsOfLostPlans(ctx context.Context, js jetstream.JetStream, b *book.Book) 
 			if _, ok := b.Job(v.Name); ok || v.State == wire.JobCleared {
 				continue
 			}
-			// after a repair, the next leader reads the submission again
+			// After a repair, the next leader reads the submission again.
 			submitted, err := store.Last(ctx, js, wire.InStream, wire.Submit(v.Batch))
 			if err != nil && !errors.Is(err, store.ErrNotFound) {
 				return nil, nil, err
@@ -159,7 +160,7 @@ func jobsOfLostPlans(ctx context.Context, js jetstream.JetStream, b *book.Book) 
 	}
 }
 
-// countResults returns how many tasks of a job have a result that can be read.
+// countResults returns the number of tasks of a job with a readable result.
 func countResults(ctx context.Context, js jetstream.JetStream, job string) (n int, err error) {
 	for from := uint64(1); ; {
 		page, next, err := store.Next(ctx, js, wire.InStream, wire.DoneOf(job), from, 500)
@@ -235,10 +236,10 @@ func describeAt(sequence uint64, err error) error {
 	return fmt.Errorf("plan at %d: %w", sequence, err)
 }
 
-// findContents reads all contents that results and jobs in PFQ_IN refer to, and returns a line for
-// each one that is not whole.
+// findContents reads all contents that results and jobs in PFQ_IN refer to, and returns one line
+// for each incomplete content.
 func findContents(ctx context.Context, js jetstream.JetStream) (lines []string, err error) {
-	users := map[string][]string{} // what refers to a digest
+	users := map[string][]string{} // by digest: what refers to it
 	for from := uint64(1); ; {
 		page, next, err := store.Next(ctx, js, wire.InStream, wire.InSubjects, from, 500)
 		if err != nil {
@@ -248,7 +249,7 @@ func findContents(ctx context.Context, js jetstream.JetStream) (lines []string, 
 			break
 		}
 		for _, m := range page {
-			if in, err := wire.DecodeIn(m.Subject, m.Data); err == nil { // others the manager refuses
+			if in, err := wire.DecodeIn(m.Subject, m.Data); err == nil { // the manager refuses other messages
 				for what, digest := range contents(&in) {
 					users[digest] = append(users[digest], what)
 				}
@@ -258,7 +259,7 @@ func findContents(ctx context.Context, js jetstream.JetStream) (lines []string, 
 	}
 	var mu sync.Mutex
 	var group errgroup.Group
-	group.SetLimit(32) // one that is missing is waited for
+	group.SetLimit(32) // reading a missing content waits
 	for digest, by := range users {
 		group.Go(func() error {
 			err := store.Get(ctx, js, digest, io.Discard)
@@ -278,7 +279,7 @@ func findContents(ctx context.Context, js jetstream.JetStream) (lines []string, 
 	return lines, err
 }
 
-// contents returns the digests that a message refers to, by what refers to them.
+// contents returns the digests in a message, by a description of their use.
 func contents(in *wire.In) map[string]string {
 	all := map[string]string{}
 	if r := in.Report; r != nil && r.Digest != "" {
@@ -295,7 +296,7 @@ func contents(in *wire.In) map[string]string {
 	return all
 }
 
-// earliest returns the book from which the plans that are there can be folded, and its sequence in
+// earliest returns the book from which the existing plans can be folded, and its sequence in
 // PFQ_PLAN.
 func earliest(ctx context.Context, js jetstream.JetStream) (*book.Book, uint64, error) {
 	plans, err := js.Stream(ctx, wire.PlanStream)
@@ -335,9 +336,9 @@ func earliest(ctx context.Context, js jetstream.JetStream) (*book.Book, uint64, 
 	return nil, 0, damaged("snapshot %s: %v", o.Name, err)
 }
 
-// nothingDrawn is the source of random bytes of a book that decides nothing new.
+// nothingDrawn is the source of random bytes of a book that makes no new decisions.
 type nothingDrawn struct{}
 
 func (nothingDrawn) Read([]byte) (int, error) {
-	return 0, fmt.Errorf("a book that only reads draws nothing")
+	return 0, fmt.Errorf("a book that only reads needs no random bytes")
 }

@@ -21,17 +21,17 @@ import (
 	"productform/live/worker"
 )
 
-// A begun task.
-type begun struct {
+// A startedTask is a started task.
+type startedTask struct {
 	job, task int
 	worker    string
 	at        float64
 }
 
-// The whole system, with server, manager and workers as they are run, on the wall clock of a bubble: tasks begin in the order
-// of dispatch.Run, on the same workers, at the same times but for rounding.
-func TestWholeSystemIsRun(t *testing.T) {
-	ats.Register() // its goroutine is the only one of all servers, and must not belong to the bubble
+// The whole system, with a real server, manager and workers on the wall clock of a bubble, starts
+// tasks in the order of dispatch.Run, on the same workers and at the same times up to rounding.
+func TestWholeSystemMatchesRun(t *testing.T) {
+	ats.Register() // the server's only shared goroutine must start outside the bubble
 	defer ats.Unregister()
 	for k, name := range []string{"deadline/priority", "proportion", "edf"} {
 		t.Run(name, func(t *testing.T) {
@@ -42,23 +42,24 @@ func TestWholeSystemIsRun(t *testing.T) {
 			s := busyScenario(uint64(k), policy)
 			want := simulated(t, s)
 			synctest.Test(t, func(t *testing.T) {
-				compareBegun(t, live(t, s, Settings{Rules: dispatch.Rules{Policy: s.Policy}}), want)
+				compareStarted(t, live(t, s, Settings{Rules: dispatch.Rules{Policy: s.Policy}}), want)
 			})
 		})
 	}
 	t.Run("easy", func(t *testing.T) {
 		s := busyRigid(7)
-		var want []begun
-		s.Events = func(at float64, events []dispatch.Event) { want = addBegun(want, at, events) }
+		var want []startedTask
+		s.Events = func(at float64, events []dispatch.Event) { want = addStarted(want, at, events) }
 		if _, err := rigid.Run(t.Context(), s); err != nil {
 			t.Fatal(err)
 		}
 		all := dispatch.Scenario{Jobs: s.Jobs, Speeds: slices.Repeat([]float64{1}, s.Workers)}
-		synctest.Test(t, func(t *testing.T) { compareBegun(t, live(t, all, Settings{Rigid: s.Policy}), want) })
+		synctest.Test(t, func(t *testing.T) { compareStarted(t, live(t, all, Settings{Rigid: s.Policy}), want) })
 	})
 }
 
-// busyRigid has jobs whose tasks begin together, and which ask for more time than they take.
+// busyRigid returns a scenario whose tasks start together, with jobs that request more time than
+// they take.
 func busyRigid(seed uint64) rigid.Scenario {
 	r := rand.New(rand.NewPCG(seed, 4))
 	s := rigid.Scenario{Workers: 5, Policy: rigid.Policy{Order: rigid.FCFS, Backfill: rigid.EASY}}
@@ -69,7 +70,7 @@ func busyRigid(seed uint64) rigid.Scenario {
 	return s
 }
 
-// busyScenario has jobs that wait for one another, on workers of speeds of their own.
+// busyScenario returns a scenario with waiting jobs and workers of different speeds.
 func busyScenario(seed uint64, policy dispatch.Policy) dispatch.Scenario {
 	r := rand.New(rand.NewPCG(seed, 3))
 	s := dispatch.Scenario{Policy: policy, Speeds: []float64{1, 0.7, 1.3, 0.9, 1.1}}
@@ -85,33 +86,33 @@ func busyScenario(seed uint64, policy dispatch.Policy) dispatch.Scenario {
 	return s
 }
 
-func simulated(t *testing.T, s dispatch.Scenario) (list []begun) {
-	s.Watch = func(d *dispatch.Decision) { list = addBegun(list, d.Time, d.Events) }
+func simulated(t *testing.T, s dispatch.Scenario) (list []startedTask) {
+	s.Watch = func(d *dispatch.Decision) { list = addStarted(list, d.Time, d.Events) }
 	if _, err := dispatch.Run(t.Context(), s); err != nil {
 		t.Fatal(err)
 	}
 	return list
 }
 
-// addBegun adds what begins at a moment.
-func addBegun(list []begun, at float64, events []dispatch.Event) []begun {
+// addStarted appends the tasks that start at a moment.
+func addStarted(list []startedTask, at float64, events []dispatch.Event) []startedTask {
 	for _, e := range events {
 		if e.Kind == dispatch.Started {
-			list = append(list, begun{e.Job, e.Task, fmt.Sprintf("w%d", e.Worker), at})
+			list = append(list, startedTask{e.Job, e.Task, fmt.Sprintf("w%d", e.Worker), at})
 		}
 	}
 	return list
 }
 
-// live runs the scenario in the bubble, under a manager of these settings.
-func live(t *testing.T, s dispatch.Scenario, m Settings) []begun {
+// live runs the scenario in the bubble, under a manager with the given settings.
+func live(t *testing.T, s dispatch.Scenario, m Settings) []startedTask {
 	v := servertest.Start(t)
 	m.Name = "m"
 	stopManager := runManager(t, v, m)
 	var stops []func()
 	for w, speed := range s.Speeds {
 		stops = append(stops, runWorkers(t, v, worker.Settings{Name: fmt.Sprintf("w%d", w), Speed: speed}))
-		time.Sleep(time.Second) // it has joined, and has the next number
+		time.Sleep(time.Second) // it has joined and has the next number
 	}
 	c := connect(t, v)
 	zero := time.Now()
@@ -130,15 +131,15 @@ func live(t *testing.T, s dispatch.Scenario, m Settings) []begun {
 	if _, err := c.Wait(t.Context(), names...); err != nil {
 		t.Fatal(err)
 	}
-	list := begunIn(t, v, zero)
+	list := startedTasks(t, v, zero)
 	for _, stop := range append(stops, stopManager) {
 		stop()
 	}
 	return list
 }
 
-// begunIn reads from the log which tasks have begun, in seconds since zero.
-func begunIn(t *testing.T, v *server.Server, zero time.Time) (list []begun) {
+// startedTasks reads the started tasks from the log, with times in seconds since zero.
+func startedTasks(t *testing.T, v *server.Server, zero time.Time) (list []startedTask) {
 	js := streams(t, v)
 	to, err := last(t.Context(), js, wire.PlanStream)
 	if err != nil {
@@ -163,7 +164,7 @@ func begunIn(t *testing.T, v *server.Server, zero time.Time) (list []begun) {
 				if _, err := fmt.Sscanf(b.JobName(e.Job), "j%d", &job); err != nil {
 					t.Fatal(err)
 				}
-				list = append(list, begun{job, e.Task, b.WorkerName(e.Worker), p.At + b.Epoch() - unix(zero)})
+				list = append(list, startedTask{job, e.Task, b.WorkerName(e.Worker), p.At + b.Epoch() - unix(zero)})
 			}
 		}
 		if p.Number == to {
@@ -173,18 +174,19 @@ func begunIn(t *testing.T, v *server.Server, zero time.Time) (list []begun) {
 	return list
 }
 
-// compareBegun compares begins. Sleeps are rounded to nanoseconds, and times since 1970 to 2.4e-7 s: along chains of some
-// hundred tasks that is less than 1e-3 s, and no two ends of different tasks are so near.
-func compareBegun(t *testing.T, got, want []begun) {
+// compareStarted compares starts of tasks. Sleeps are rounded to nanoseconds, and times since 1970 to
+// 2.4e-7 s. Along chains of a few hundred tasks the error stays below 1e-3 s, and any two ends of
+// different tasks differ by more.
+func compareStarted(t *testing.T, got, want []startedTask) {
 	t.Helper()
 	if len(got) != len(want) {
-		t.Fatalf("%d tasks have begun, simulated %d", len(got), len(want))
+		t.Fatalf("%d tasks started, simulated %d", len(got), len(want))
 	}
 	worst := 0.0
 	for k := range want {
 		g, w := got[k], want[k]
 		if g.job != w.job || g.task != w.task || g.worker != w.worker {
-			t.Fatalf("begin %d: %+v, simulated %+v", k, g, w)
+			t.Fatalf("start %d: %+v, simulated %+v", k, g, w)
 		}
 		worst = max(worst, math.Abs(g.at-w.at))
 	}

@@ -29,8 +29,8 @@ import (
 	"productform/live/worker"
 )
 
-// say returns what a task of kind say writes; the output of every fifth is so large that it is
-// kept as a content.
+// say returns the output of a task of kind say. Every fifth output is so large that it is stored as
+// a content.
 func say(job string, task int) []byte {
 	text := []byte(fmt.Sprintf("%s %d", job, task))
 	if task%5 == 0 {
@@ -44,15 +44,15 @@ var sayHandlers = map[string]worker.Handler{"say": func(ctx context.Context, t w
 	return say(t.Job, t.Number), ctx.Err()
 }}
 
-// A savedStore is a copy of the store of a server that was killed, or is running.
+// A savedStore is a copy of the store of a server, killed or running.
 type savedStore struct {
 	name    string
 	folder  string
-	results map[string][]byte // by subject, those that the plans record
-	jobs    map[string]int    // tasks of jobs that were accepted
+	results map[string][]byte // recorded by the plans, by subject
+	jobs    map[string]int    // number of tasks of accepted jobs
 }
 
-// onDisk starts a server on a store.
+// onDisk starts a server with a store on disk.
 func onDisk(t *testing.T, folder string) *server.Server {
 	t.Helper()
 	s, err := server.Start(t.Context(), server.Settings{Store: folder, NoListen: true, Sync: 2 * time.Minute,
@@ -67,7 +67,8 @@ func onDisk(t *testing.T, folder string) *server.Server {
 	return s
 }
 
-// copyStore copies the store of a server that may be running. Files may change and go meanwhile.
+// copyStore copies the store of a server that may be running. Files may change and disappear in the
+// meantime.
 func copyStore(t *testing.T, from, to string) {
 	t.Helper()
 	err := filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {
@@ -117,8 +118,8 @@ func kept(ctx context.Context, t *testing.T, js jetstream.JetStream) map[string]
 	}
 }
 
-// saveStores runs jobs, and saves the store in the middle of them, after them with and without a
-// snapshot, and while more run.
+// saveStores runs jobs and saves the store: while they run, after they end, with and without a
+// snapshot, and while more jobs run.
 func saveStores(t *testing.T) (saved []savedStore) {
 	ctx, folder := deadline(t), t.TempDir()
 	s := onDisk(t, folder)
@@ -141,7 +142,7 @@ func saveStores(t *testing.T) (saved []savedStore) {
 		return b
 	}
 	save := func(name string) {
-		// The copy has what is there now, and the plans that record it once no more are made.
+		// The copy contains everything that exists now. The plans record it once no more are made.
 		known := map[string][]byte{}
 		status, err := c.Status(ctx)
 		for ; err != nil; status, err = c.Status(ctx) {
@@ -170,7 +171,7 @@ func saveStores(t *testing.T) (saved []savedStore) {
 	rest(ctx, 50*time.Millisecond)
 	save("running")
 	wait(b)
-	stop() // it writes a snapshot
+	stop() // writes a snapshot
 	stop = runManager(t, s, Settings{Name: "m2", Rules: byPriority})
 	b = submit(0.01, "e", "f")
 	rest(ctx, 50*time.Millisecond)
@@ -184,7 +185,7 @@ func saveStores(t *testing.T) (saved []savedStore) {
 	return saved
 }
 
-// A recorder is a log that is read.
+// A recorder is a log handler that keeps the messages.
 type recorder struct {
 	mu   sync.Mutex
 	text strings.Builder
@@ -202,10 +203,10 @@ func (r *recorder) hasError() bool {
 	return strings.Contains(r.text.String(), "level=ERROR")
 }
 
-// Files of all streams are damaged: bits are flipped, blocks cut, zeroed and deleted, in copies of
-// stores that are whole or torn. Nothing that was recorded is lost silently: it is there in the
-// end, or the log has an error, and audit and status name what is missing. Nothing is counted
-// twice. PFQ_LIVE_LONG=N runs N times as many cases.
+// Files of all streams are damaged in copies of consistent and inconsistent stores: bits are
+// flipped, and blocks are cut, zeroed and deleted. Nothing recorded is lost silently: it still
+// exists in the end, or the log has an error, and audit and status name what is missing. Nothing is
+// counted twice. PFQ_LIVE_LONG=N runs N times as many cases.
 func TestDamagedStores(t *testing.T) {
 	t.Parallel()
 	cases := 12
@@ -225,7 +226,7 @@ func TestDamagedStores(t *testing.T) {
 				for _, k := range r.Perm(len(corrupt.Streams))[:r.IntN(3)] {
 					damageStream(t, r, folder, corrupt.Streams[k])
 				}
-				if r.IntN(2) == 0 { // most of what can go wrong
+				if r.IntN(2) == 0 { // most faults are of this kind
 					damageStream(t, r, folder, []string{wire.InStream, wire.PlanStream}[r.IntN(2)])
 				}
 				recover(t, folder, &of)
@@ -243,13 +244,13 @@ func damageStream(t *testing.T, r *rand.Rand, folder, stream string) {
 	t.Log(what)
 }
 
-// recover starts everything on a store, repairs it if managers refuse to lead, waits until all known
-// jobs are done, and checks the results.
+// recover starts everything on a store, repairs the store if managers refuse to lead, waits until
+// all known jobs are done, and checks the results.
 func recover(t *testing.T, folder string, of *savedStore) {
 	ctx := deadline(t)
 	s := onDisk(t, folder)
 	js, c := streams(t, s), connect(t, s)
-	before := kept(ctx, t, js) // what the server has not lost
+	before := kept(ctx, t, js) // results that the server has not lost
 	for subject, data := range of.results {
 		if there, ok := before[subject]; ok && !bytes.Equal(there, data) {
 			t.Errorf("%s: %q, want %q", subject, there, data)
@@ -294,7 +295,7 @@ func recover(t *testing.T, folder string, of *savedStore) {
 	checkJobs(ctx, t, js, c, status, of, log)
 }
 
-// repairStore repairs a store that managers refuse, and checks that a dry run changes nothing.
+// repairStore repairs a store that managers reject, and checks that a dry run changes nothing.
 func repairStore(ctx context.Context, t *testing.T, s *server.Server, before map[string][]byte) {
 	t.Helper()
 	nc := servertest.Connect(t, s)
@@ -323,7 +324,7 @@ func aside(ctx context.Context, t *testing.T, js jetstream.JetStream) []AsideRep
 	return list
 }
 
-// isKept fails unless all results are there, or put aside.
+// isKept fails unless all results exist or were put aside.
 func isKept(ctx context.Context, t *testing.T, js jetstream.JetStream, want map[string][]byte, aside []AsideReport) {
 	t.Helper()
 	there := kept(ctx, t, js)
@@ -333,12 +334,13 @@ func isKept(ctx context.Context, t *testing.T, js jetstream.JetStream, want map[
 				bytes.Equal(r.Data, data)
 		})
 		if !bytes.Equal(there[subject], data) && !isAside {
-			t.Errorf("%s is gone, or another", subject)
+			t.Errorf("%s is gone or has changed", subject)
 		}
 	}
 }
 
-// checkJobs checks that each task has finished once and has its result, or that the loss is named.
+// checkJobs checks that each task has finished once and has its result, or that its loss is
+// reported.
 func checkJobs(ctx context.Context, t *testing.T, js jetstream.JetStream, c *client.Client, status *wire.Status,
 	of *savedStore, log *recorder) {
 	t.Helper()
@@ -355,7 +357,7 @@ func checkJobs(ctx context.Context, t *testing.T, js jetstream.JetStream, c *cli
 		v, ok := views[job]
 		if !ok {
 			if !log.hasError() {
-				t.Errorf("job %s is gone, and nothing says so", job)
+				t.Errorf("job %s is gone, but no loss is reported", job)
 			}
 			continue
 		}

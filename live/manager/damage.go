@@ -20,8 +20,8 @@ import (
 	"productform/live/wire"
 )
 
-// A DamageError names what the store has lost. No manager leads until the store is repaired, see
-// [Repair]: leading would remove what only the lost part explains.
+// A DamageError reports what the store has lost. No manager leads until the store is repaired, see
+// [Repair]: leading would remove messages that only the lost part explains.
 type DamageError struct{ What string }
 
 func (e *DamageError) Error() string {
@@ -33,7 +33,7 @@ func damaged(format string, a ...any) error { return &DamageError{fmt.Sprintf(fo
 // refuseTime is the time after which a manager that found damage checks again.
 const refuseTime = 2 * time.Second
 
-// refuse answers questions with the damage for a while, unless another manager leads.
+// refuse answers requests with the damage for a while, unless another manager leads.
 func (m *manager) refuse(ctx context.Context, why *DamageError) {
 	if why.What != m.damage {
 		m.damage = why.What
@@ -64,8 +64,8 @@ func isOutdated(err error) bool {
 	return errors.As(err, &outdated)
 }
 
-// toDamageError turns an error of a plan that does not fold into a [DamageError], unless another program
-// wrote the plan.
+// toDamageError converts an error of a plan that does not fold to a [DamageError], unless another
+// program wrote the plan.
 func toDamageError(err error) error {
 	var bad *input.Error
 	if isOutdated(err) || errors.As(err, &bad) && bad.Path == "v" {
@@ -74,8 +74,8 @@ func toDamageError(err error) error {
 	return damaged("%s: %v", wire.PlanStream, err)
 }
 
-// newestView returns the number of the latest plan that a view shows. Managers write views only
-// after the server has the plan.
+// newestView returns the number of the latest plan in any view. Managers write a view only after
+// the server has its plan.
 func newestView(ctx context.Context, js jetstream.JetStream) (plan uint64, err error) {
 	for _, bucket := range []string{wire.JobsBucket, wire.WorkersBucket, wire.BatchesBucket, wire.ProfilesBucket} {
 		s, err := js.Stream(ctx, "KV_"+bucket)
@@ -96,8 +96,8 @@ func newestView(ctx context.Context, js jetstream.JetStream) (plan uint64, err e
 	return plan, nil
 }
 
-// unheard returns the messages of PFQ_IN after a sequence.
-func unheard(ctx context.Context, js jetstream.JetStream, after uint64) (list []book.Input, err error) {
+// unprocessed returns the messages of PFQ_IN after a sequence.
+func unprocessed(ctx context.Context, js jetstream.JetStream, after uint64) (list []book.Input, err error) {
 	for from := after + 1; ; {
 		page, next, err := store.Next(ctx, js, wire.InStream, wire.InSubjects, from, 500)
 		if err != nil || len(page) == 0 {
@@ -113,8 +113,8 @@ func unheard(ctx context.Context, js jetstream.JetStream, after uint64) (list []
 }
 
 // catchUpAndCheck folds the rest of the log, and returns a [DamageError] if views or reports prove
-// that the log has lost plans. They are read first: what they report must be in the log by then. The
-// servers of a cluster get a moment to agree on what they have.
+// that the log has lost plans. Views and reports are read before the log, which must contain their
+// plans. The servers of a cluster get some time to agree on their data.
 func (m *manager) catchUpAndCheck(ctx context.Context, f *fold) error {
 	wait, err := patience(ctx, m.js)
 	if err != nil {
@@ -125,7 +125,7 @@ func (m *manager) catchUpAndCheck(ctx context.Context, f *fold) error {
 		if err != nil {
 			return err
 		}
-		reports, err := unheard(ctx, m.js, f.book.Upto())
+		reports, err := unprocessed(ctx, m.js, f.book.Upto())
 		if err != nil {
 			return err
 		}
@@ -153,7 +153,7 @@ func (m *manager) catchUpAndCheck(ctx context.Context, f *fold) error {
 	}
 }
 
-// lostPlans turns a [book.LostPlansError] into a [DamageError].
+// lostPlans converts a [book.LostPlansError] to a [DamageError].
 func lostPlans(err error) error {
 	var lost *book.LostPlansError
 	if errors.As(err, &lost) {
@@ -162,8 +162,8 @@ func lostPlans(err error) error {
 	return err
 }
 
-// keyObject is the name of the key that authenticates tokens in the store of snapshots. The plans
-// have it too, so that one of the two may be lost.
+// keyObject is the object with the token key in the snapshot store. The plans contain the key too,
+// so either copy may be lost.
 const keyObject = "key"
 
 type clusterKey struct {
@@ -171,7 +171,7 @@ type clusterKey struct {
 	From uint64 `json:"from"` // see [book.Book.SetKey]
 }
 
-// readKey returns the key in the store, the zero value if there is none.
+// readKey returns the key in the store, or the zero value if there is none.
 func readKey(ctx context.Context, s jetstream.ObjectStore) (k clusterKey, err error) {
 	data, err := s.GetBytes(ctx, keyObject)
 	switch {
@@ -183,10 +183,10 @@ func readKey(ctx context.Context, s jetstream.ObjectStore) (k clusterKey, err er
 	case store.Away(err) && ctx.Err() == nil && !errors.Is(err, nats.ErrTimeout), ctx.Err() != nil:
 		return k, err
 	}
-	return k, nil // it is not there, or damaged
+	return k, nil // the key is missing or damaged
 }
 
-// keepKey has the key that authenticates tokens in the store, and draws one if there is none.
+// keepKey makes sure that the store has the token key, and draws one if there is none.
 func (m *manager) keepKey(ctx context.Context, b *book.Book) error {
 	kept, err := readKey(ctx, m.store)
 	if err != nil {
@@ -211,10 +211,10 @@ func (m *manager) keepKey(ctx context.Context, b *book.Book) error {
 	return put(ctx, m.store, jetstream.ObjectMeta{Name: keyObject}, data)
 }
 
-// findMissing reads all results in PFQ_IN and returns, by job, the number of wanted results that are
-// absent or cannot be read; 0 for a job that has all. wanted is as returned by [book.Book.Results],
-// and is modified. A copy of the stream may be behind, so absent results are requested again from the
-// leader of the stream. The index of a stream is no proof: it may list messages that cannot be read.
+// findMissing reads all results in PFQ_IN. By job, it returns the number of wanted results that are
+// absent or unreadable, 0 for a job that has all. wanted is as returned by [book.Book.Results] and
+// is modified. A copy of the stream may be behind, so absent results are requested again from the
+// leader of the stream. The index of a stream is not proof: it may list unreadable messages.
 func findMissing(ctx context.Context, js jetstream.JetStream, wanted map[string][]bool) (map[string]int, error) {
 	err := readIn(ctx, js, func(m *store.Message) {
 		if job, task, ok := wire.DoneTask(m.Subject); ok && task < len(wanted[job]) {
@@ -244,8 +244,8 @@ func findMissing(ctx context.Context, js jetstream.JetStream, wanted map[string]
 }
 
 // findUnreadable returns the subjects of PFQ_IN whose message the index lists but the server cannot
-// read. They take no other message, such as the report of a task that runs again, and a purge does
-// not free them.
+// read. These subjects accept no other message, such as the report of a repeated task, and a purge
+// does not free them.
 func findUnreadable(ctx context.Context, js jetstream.JetStream) (subjects []string, err error) {
 	in, err := js.Stream(ctx, wire.InStream)
 	if err != nil {
@@ -280,7 +280,7 @@ func findUnreadable(ctx context.Context, js jetstream.JetStream) (subjects []str
 	return subjects, nil
 }
 
-// readIn reads all messages of PFQ_IN that can be read.
+// readIn reads all readable messages of PFQ_IN.
 func readIn(ctx context.Context, js jetstream.JetStream, each func(*store.Message)) error {
 	for from := uint64(1); ; {
 		page, next, err := store.Next(ctx, js, wire.InStream, wire.InSubjects, from, 500)
@@ -291,12 +291,12 @@ func readIn(ctx context.Context, js jetstream.JetStream, each func(*store.Messag
 			each(m)
 		}
 		from = next
-		rest(ctx, time.Millisecond) // others have more urgent questions
+		rest(ctx, time.Millisecond) // gives way to more urgent requests
 	}
 }
 
-// findRestored returns the reports of open tasks that plans up to a sequence of PFQ_IN have removed, or
-// that are lost with other plans, but the server has again. They block their tasks.
+// findRestored returns reports of open tasks that plans up to a sequence of PFQ_IN have removed, or
+// that were lost with other plans, but that the server has again. They block their tasks.
 func findRestored(
 	ctx context.Context, js jetstream.JetStream, open map[string][]bool, upto uint64,
 ) (list []book.Input, err error) {
@@ -311,7 +311,7 @@ func findRestored(
 	return list, err
 }
 
-// hasMessage asks the leader of a stream whether there is a message of a subject that can be read.
+// hasMessage asks the leader of a stream whether it has a readable message on a subject.
 func hasMessage(ctx context.Context, js jetstream.JetStream, stream, subject string) (bool, error) {
 	question, err := json.Marshal(map[string]string{"last_by_subj": subject})
 	if err != nil {
@@ -339,9 +339,9 @@ func hasMessage(ctx context.Context, js jetstream.JetStream, stream, subject str
 // checkPause is the time between two attempts to check the reports in PFQ_IN.
 const checkPause = time.Second
 
-// checkReports checks the reports in PFQ_IN while the leader decides. It sends the loop the reports
-// that the server has again, and the number of missing results. It repeats a check that fails:
-// otherwise a view would name an earlier loss. wanted is as returned by [book.Book.Results], and open
+// checkReports checks the reports in PFQ_IN while the leader makes decisions. It sends the loop the
+// restored reports and the number of missing results. It repeats a failed check, because otherwise
+// a view would keep showing an earlier loss. wanted is as returned by [book.Book.Results], and open
 // as returned by [book.Book.Open].
 func (l *leader) checkReports(ctx context.Context, wanted, open map[string][]bool, upto uint64) {
 	for _, check := range []func() error{
@@ -382,8 +382,8 @@ func (l *leader) checkReports(ctx context.Context, wanted, open map[string][]boo
 	}
 }
 
-// hearMissing records missing results.
-func (l *leader) hearMissing(list map[string]int) {
+// addMissing adds missing results to the inputs.
+func (l *leader) addMissing(list map[string]int) {
 	var missing []wire.Missing
 	lost := map[string]int{}
 	for _, job := range slices.Sorted(maps.Keys(list)) {
@@ -404,7 +404,7 @@ func (l *leader) hearMissing(list map[string]int) {
 	}
 }
 
-// describeMissing lists jobs and numbers of results.
+// describeMissing lists jobs with their numbers of results.
 func describeMissing(list map[string]int) string {
 	var parts []string
 	for job, n := range list {

@@ -1,17 +1,20 @@
-// Package manager runs the manager of the live system: who decides what each worker does, and who takes over when that one dies? It is the
-// status checker, the decision maker and the dispatcher of [L14], section 3.5.
+// Package manager runs the manager of the live system: who decides what each worker does, and who
+// takes over when a manager dies? It combines the status checker, the decision maker and the
+// dispatcher of [L14], section 3.5.
 //
 // A manager is in one of three states:
 //
-//	standby  another manager leads. This one folds the plans as they come, and watches the lease.
-//	folding  it has the lease, and reads what is left of PFQ_PLAN, then all of PFQ_IN that no plan has named.
-//	leading  it decides: what has happened by a moment becomes one plan, which is appended to PFQ_PLAN on condition
-//	         that no other plan was appended since the last one it knows. Orders leave after that, never before.
+//	standby  another manager leads. This one folds new plans and watches the lease.
+//	folding  it holds the lease, and reads the rest of PFQ_PLAN, then the messages of PFQ_IN that no
+//	         plan has named.
+//	leading  it decides: everything up to a moment becomes one plan. The plan is appended to PFQ_PLAN
+//	         only if no other plan was appended since the last one that this manager knows. Orders
+//	         are sent after that, never before.
 //
-// A refused append, a lost lease, a broken connection and an acknowledgement that does not come all lead back to standby,
-// where the plans are read anew: only the log knows whether the last plan is in it. There is no other road of recovery. The
-// lease makes a take-over quick and keeps two managers from deciding by turns; what makes it safe is the condition of the
-// append alone.
+// A rejected append, a lost lease, a broken connection and a missing acknowledgement all lead back
+// to standby, where the plans are read again: only the log shows whether the last plan was stored.
+// There is no other recovery path. The lease speeds up a takeover and keeps two managers from
+// taking turns. Safety depends only on the append condition.
 //
 // For example:
 //
@@ -39,5 +42,5 @@
 //	// second leads
 //	// second ends: <nil>
 //
-// While an append is under way more reports gather; they become the next plan together.
+// Reports that arrive during an append are combined into the next plan.
 package manager

@@ -40,7 +40,7 @@ func Example() {
 	// second ends: <nil>
 }
 
-// leader waits until a manager answers, and returns its name.
+// leader waits until a manager responds and returns its name.
 func leader(nc *nats.Conn) string {
 	for {
 		m, err := nc.Request(wire.StatusService, nil, time.Second)

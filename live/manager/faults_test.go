@@ -28,7 +28,7 @@ func streams(t *testing.T, s *server.Server) jetstream.JetStream {
 	return js
 }
 
-// A manager that does not know the last plan cannot write.
+// A manager that does not know the last plan cannot append.
 func TestAppendIsFenced(t *testing.T) {
 	t.Parallel()
 	s := servertest.Start(t)
@@ -48,7 +48,8 @@ func TestAppendIsFenced(t *testing.T) {
 	}
 }
 
-// hold starts a worker of the test's own that takes one order, and then does nothing but beat until quiet is closed.
+// hold starts a test worker that takes one order and then only sends heartbeats, until quiet is
+// closed.
 func hold(t *testing.T, s *server.Server, name string, quiet <-chan struct{}) (nc *nats.Conn, ordered chan wire.Order) {
 	t.Helper()
 	nc, err := nats.Connect("", s.InProcess(), nats.Name(name))
@@ -78,17 +79,17 @@ func hold(t *testing.T, s *server.Server, name string, quiet <-chan struct{}) (n
 	return nc, ordered
 }
 
-// begin submits a job of one task to a cluster of one worker that holds it.
+// begin submits a job of one task to a cluster with one worker from hold.
 func begin(t *testing.T, s *server.Server, quiet <-chan struct{}) (nc *nats.Conn, b *client.Batch) {
 	t.Helper()
 	ctx := deadline(t)
 	nc, ordered := hold(t, s, "bad", quiet)
 	c := connect(t, s)
-	for heard := false; !heard; time.Sleep(20 * time.Millisecond) { // else an earlier process might get the task
+	for heard := false; !heard; time.Sleep(20 * time.Millisecond) { // otherwise an earlier process might get the task
 		workers, err := c.Workers(ctx)
 		heard = err == nil && slices.ContainsFunc(workers, func(w wire.WorkerView) bool { return w.Process == "p-bad" })
 		if ctx.Err() != nil {
-			t.Fatal("no beat is heard")
+			t.Fatal("no beat arrives")
 		}
 	}
 	b, err := c.Submit(ctx, wire.Batch{Jobs: []wire.Job{sleepers("j", 1, 0)}})
@@ -116,7 +117,7 @@ func end(t *testing.T, s *server.Server, b *client.Batch) {
 	}
 }
 
-// That a connection ends is enough to miss a worker: here silence would take an hour.
+// A worker is missed as soon as its connection ends. Silence alone would take an hour here.
 func TestKilledWorkerIsFound(t *testing.T) {
 	t.Parallel()
 	s := servertest.Start(t)
@@ -126,7 +127,7 @@ func TestKilledWorkerIsFound(t *testing.T) {
 	end(t, s, b)
 }
 
-// A worker that is connected and silent is missed.
+// A connected but silent worker is missed.
 func TestSilentWorkerIsFound(t *testing.T) {
 	t.Parallel()
 	s := servertest.Start(t)
@@ -137,7 +138,7 @@ func TestSilentWorkerIsFound(t *testing.T) {
 	end(t, s, b)
 }
 
-// A worker is missed though the last that was heard of it is a late beat of a process before.
+// A silent worker is missed even if its last beat was a late one of a former process.
 func TestSilentWorkerIsFoundAfterLateBeat(t *testing.T) {
 	t.Parallel()
 	s := servertest.Start(t)
@@ -162,14 +163,14 @@ func TestSilentWorkerIsFoundAfterLateBeat(t *testing.T) {
 	quiet := make(chan struct{})
 	_, b := begin(t, s, quiet)
 	close(quiet)
-	time.Sleep(300 * time.Millisecond) // it has said its last
+	time.Sleep(300 * time.Millisecond) // the last beat was sent
 	if err := nc.Publish(wire.BeatOf("bad"), beat); err != nil {
 		t.Fatal(err)
 	}
 	end(t, s, b)
 }
 
-// An order that was lost is sent again.
+// A lost order is sent again.
 func TestOrderIsSentAgain(t *testing.T) {
 	t.Parallel()
 	s := servertest.Start(t)
@@ -195,8 +196,8 @@ func TestOrderIsSentAgain(t *testing.T) {
 	}
 }
 
-// A clean stop leaves a snapshot, plans before the last two are purged, and the audit goes on from there. A job that is
-// cleared leaves nothing but its tombstone.
+// A clean stop leaves a snapshot, plans before the last two snapshots are purged, and audit
+// continues from there. A cleared job leaves only its tombstone.
 func TestSnapshotsAndClear(t *testing.T) {
 	t.Parallel()
 	s := servertest.Start(t)
@@ -214,7 +215,7 @@ func TestSnapshotsAndClear(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for k == 3 && results(ctx, t, js, "job0") > 0 { // they are removed after the plan that says so
+		for k == 3 && results(ctx, t, js, "job0") > 0 { // removed after the plan that clears the job
 			rest(ctx, 10*time.Millisecond)
 		}
 		stop()
@@ -253,7 +254,7 @@ func TestSnapshotsAndClear(t *testing.T) {
 	}
 }
 
-// results returns the number of results of a job that are kept.
+// results returns the number of stored results of a job.
 func results(ctx context.Context, t *testing.T, js jetstream.JetStream, job string) int {
 	t.Helper()
 	in, err := js.Stream(ctx, wire.InStream)
@@ -267,8 +268,9 @@ func results(ctx context.Context, t *testing.T, js jetstream.JetStream, job stri
 	return len(info.State.Subjects)
 }
 
-// A server that has lost the end of PFQ_IN, but not the plans that tell of it, gives its sequences to the next messages. The
-// manager that begins to lead takes them for new ones, and so does the one after it, which has folded all plans.
+// A server that has lost the end of PFQ_IN, but not the plans about it, reuses the lost sequences.
+// The new leader processes the new messages, and so does the next leader, which has folded all
+// plans.
 func TestServerLosesMessages(t *testing.T) {
 	t.Parallel()
 	s := servertest.Start(t)
@@ -306,7 +308,7 @@ func TestServerLosesMessages(t *testing.T) {
 	}
 }
 
-// Junk on every subject is counted, and work goes on.
+// Invalid messages on every subject are counted, and the manager continues.
 func TestJunk(t *testing.T) {
 	t.Parallel()
 	s := servertest.Start(t)
@@ -337,7 +339,7 @@ func TestJunk(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if status.Cluster.Counts.Refused < 20 || status.Malformed < 19 { // one is a wish about a job that is not there
+	if status.Cluster.Counts.Refused < 20 || status.Malformed < 19 { // one is a request about a missing job
 		t.Errorf("%d refused, %d malformed of 20 messages", status.Cluster.Counts.Refused, status.Malformed)
 	}
 	var refused *client.RefusedError
@@ -346,7 +348,7 @@ func TestJunk(t *testing.T) {
 	}
 }
 
-// The services answer what the book says.
+// The services return the state of the book.
 func TestServices(t *testing.T) {
 	t.Parallel()
 	s := servertest.Start(t)

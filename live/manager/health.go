@@ -6,21 +6,21 @@ import (
 	"productform/live/wire"
 )
 
-// grace is how long a worker whose connection broke may take to be heard again.
+// grace is the time in which a worker must send a beat after its connection broke.
 const grace = 200 * time.Millisecond
 
-// health is what the status checker of [L14], section 3.5.1, knows of the workers: when it heard them last. It is not kept;
-// a manager that begins to lead gives all workers the time lostAfter to be heard.
+// health is the state of the status checker of [L14], section 3.5.1: when each worker was last
+// seen. It is not stored; a new leader gives all workers the time lostAfter to send a beat.
 type health struct {
 	lostAfter time.Duration
 	workers   map[string]*sign
 }
 
-// A sign is the last of a worker, of whichever process.
+// A sign is the last sign of life of a worker, from any of its processes.
 type sign struct {
 	seen    time.Time
-	cut     time.Time // when its connection was closed, if it was not heard since
-	process string    // that sent the last beat, "" if none was heard
+	cut     time.Time // when its connection was closed, zero if a beat arrived since
+	process string    // sender of the last beat, "" if there was none
 	clock   float64   // clock in the last beat
 }
 
@@ -28,16 +28,16 @@ func newHealth(lostAfter time.Duration) *health {
 	return &health{lostAfter: lostAfter, workers: map[string]*sign{}}
 }
 
-// expect begins to wait for a worker.
+// expect starts waiting for a worker.
 func (h *health) expect(worker string, now time.Time) { h.workers[worker] = &sign{seen: now} }
 
-// heard notes a beat.
+// heard records a beat.
 func (h *health) heard(b *wire.Beat, now time.Time) {
 	h.workers[b.Worker] = &sign{seen: now, process: b.Process, clock: b.Clock}
 }
 
-// limit sets until when the worker may start the task of an order: a worker that is given up by then
-// has been silent for longer.
+// limit sets until when the worker may start the task of an order. A worker that was given up by
+// then has been silent for longer.
 func (h *health) limit(worker string, o *wire.Order) {
 	o.Heard, o.Within = 0, h.lostAfter.Seconds()
 	if s := h.workers[worker]; s != nil && s.process == o.Process {
@@ -45,14 +45,14 @@ func (h *health) limit(worker string, o *wire.Order) {
 	}
 }
 
-// cut notes that the connection of a worker was closed.
+// cut records that the connection of a worker was closed.
 func (h *health) cut(worker string, now time.Time) {
 	if s := h.workers[worker]; s != nil && s.cut.IsZero() {
 		s.cut = now
 	}
 }
 
-// deadline returns when a worker is lost unless it is heard before.
+// deadline returns the time at which a worker is lost unless a beat arrives before.
 func (h *health) deadline(s *sign) time.Time {
 	at := s.seen.Add(h.lostAfter)
 	if soon := s.cut.Add(grace); !s.cut.IsZero() && soon.Before(at) {
@@ -61,8 +61,8 @@ func (h *health) deadline(s *sign) time.Time {
 	return at
 }
 
-// silent forgets the workers that are lost, and returns them.
-func (h *health) silent(now time.Time) (lost []string) {
+// dropSilent removes the lost workers and returns them.
+func (h *health) dropSilent(now time.Time) (lost []string) {
 	for name, s := range h.workers {
 		if !now.Before(h.deadline(s)) {
 			delete(h.workers, name)
@@ -72,7 +72,7 @@ func (h *health) silent(now time.Time) (lost []string) {
 	return lost
 }
 
-// next returns when to look for silent workers again, the zero time if there is none.
+// next returns when to check for silent workers again, or the zero time if there are none.
 func (h *health) next() (at time.Time) {
 	for _, s := range h.workers {
 		if d := h.deadline(s); at.IsZero() || d.Before(at) {

@@ -8,8 +8,8 @@ import (
 	"productform/live/wire"
 )
 
-// hearMessage takes in a message of PFQ_IN. One that cannot be read is told to the book, which refuses it.
-func (l *leader) hearMessage(m message) {
+// addMessage adds a message of PFQ_IN to the inputs. The book refuses unreadable messages.
+func (l *leader) addMessage(m message) {
 	in, err := wire.DecodeIn(m.subject, m.data)
 	if err != nil {
 		l.malformed++
@@ -21,8 +21,9 @@ func (l *leader) hearMessage(m message) {
 	l.bytes += len(m.data)
 }
 
-// hearBeat takes in what a worker says of itself. The subject says which worker that is, which a server with keys enforces.
-func (l *leader) hearBeat(m *nats.Msg) {
+// processBeat processes a heartbeat. The subject identifies the worker; a server with keys enforces
+// that.
+func (l *leader) processBeat(m *nats.Msg) {
 	b, err := wire.Decode[wire.Beat](m.Data)
 	if err != nil || m.Subject != wire.BeatOf(b.Worker) {
 		l.malformed++
@@ -34,8 +35,8 @@ func (l *leader) hearBeat(m *nats.Msg) {
 	l.bytes += len(m.Data)
 }
 
-// hearEnd takes in that a connection was closed.
-func (l *leader) hearEnd(m *nats.Msg) {
+// processEnd processes the end of a connection.
+func (l *leader) processEnd(m *nats.Msg) {
 	if name, ok := keys.Left(m.Data); ok {
 		l.health.cut(name, l.now())
 	}

@@ -10,30 +10,30 @@ import (
 	"productform/live/wire"
 )
 
-// What a history keeps: the last spans of workers, decisions, and points of the curve of each of the last jobs. An answer
-// stays within a message.
+// Limits of a history: spans of workers, decisions, points per curve, and curves of jobs. They keep
+// a reply within one message.
 const (
-	mostSpans     = 2000
-	mostDecisions = 50
-	mostPoints    = 1000
-	mostCurves    = 1000
+	maxSpans     = 2000
+	maxDecisions = 50
+	maxPoints    = 1000
+	maxCurves    = 1000
 )
 
-// A history is what a leader saw of late, for those who look on. It is not kept.
+// A history holds recent events for observers. It is not stored.
 type history struct {
 	decisions []wire.Decision
 	spans     []wire.Span
-	open      map[int]int // by attempt: place in spans, counted from the first ever
-	dropped   int         // spans
+	open      map[int]int // by attempt: index in spans, counted from the first ever
+	dropped   int         // number of dropped spans
 	curves    map[string][]wire.Point
-	order     []string // jobs of curves, in order of submission
+	order     []string // jobs with curves, in order of submission
 }
 
 func newHistory() *history {
 	return &history{open: map[int]int{}, curves: map[string][]wire.Point{}}
 }
 
-// add adds a plan that the book has taken in.
+// add adds a plan that the book has folded.
 func (h *history) add(p *wire.Plan, b *book.Book) {
 	for i := range p.Events {
 		e := &p.Events[i]
@@ -45,19 +45,19 @@ func (h *history) add(p *wire.Plan, b *book.Book) {
 			h.end(e, p.At)
 		}
 	}
-	if len(h.spans) > 2*mostSpans {
-		over := len(h.spans) - mostSpans
+	if len(h.spans) > 2*maxSpans {
+		over := len(h.spans) - maxSpans
 		h.spans, h.dropped = slices.Delete(h.spans, 0, over), h.dropped+over
 	}
 	if what := describe(p, b); what != "" {
 		h.decisions = append(h.decisions, wire.Decision{Plan: p.Number, At: p.At, What: what})
 	}
-	if len(h.decisions) > 2*mostDecisions {
-		h.decisions = slices.Delete(h.decisions, 0, len(h.decisions)-mostDecisions)
+	if len(h.decisions) > 2*maxDecisions {
+		h.decisions = slices.Delete(h.decisions, 0, len(h.decisions)-maxDecisions)
 	}
 }
 
-// end ends the span of an attempt, if it is still there.
+// end ends the span of an attempt, unless it was dropped.
 func (h *history) end(e *dispatch.Event, at float64) {
 	place, known := h.open[e.Attempt]
 	delete(h.open, e.Attempt)
@@ -67,11 +67,11 @@ func (h *history) end(e *dispatch.Event, at float64) {
 	}
 }
 
-// point adds a point to the curve of a job, if it differs from the last one.
+// point adds a point to the curve of a job if it differs from the last one.
 func (h *history) point(job string, p wire.Point) {
 	curve, known := h.curves[job]
 	if !known {
-		if h.order = append(h.order, job); len(h.order) > mostCurves {
+		if h.order = append(h.order, job); len(h.order) > maxCurves {
 			delete(h.curves, h.order[0])
 			h.order = h.order[1:]
 		}
@@ -84,37 +84,37 @@ func (h *history) point(job string, p wire.Point) {
 			curve = curve[:k]
 		}
 	}
-	if len(curve) >= 2*mostPoints { // every other one, so that all of the time is shown
-		for k := range mostPoints {
+	if len(curve) >= 2*maxPoints { // keep every other point, to cover the whole time
+		for k := range maxPoints {
 			curve[k] = curve[2*k]
 		}
-		curve = curve[:mostPoints]
+		curve = curve[:maxPoints]
 	}
 	h.curves[job] = append(curve, p)
 }
 
-// answer returns what is known, with the curve of a job.
+// answer returns the history, with the curve of a job.
 func (h *history) answer(now float64, job string) *wire.History {
 	a := &wire.History{Version: wire.Version, Now: now, Spans: h.spans, Curve: h.curves[job]}
-	if over := len(a.Spans) - mostSpans; over > 0 {
+	if over := len(a.Spans) - maxSpans; over > 0 {
 		a.Spans = a.Spans[over:]
 	}
-	if over := len(a.Curve) - mostPoints; over > 0 {
+	if over := len(a.Curve) - maxPoints; over > 0 {
 		a.Curve = a.Curve[over:]
 	}
-	a.Decisions = slices.Clone(h.decisions[max(0, len(h.decisions)-mostDecisions):])
+	a.Decisions = slices.Clone(h.decisions[max(0, len(h.decisions)-maxDecisions):])
 	slices.Reverse(a.Decisions)
 	return a
 }
 
-// describe says in words what a plan decides; the first of it, if it is much.
+// describe returns a text about what a plan decides, shortened if it is long.
 func describe(p *wire.Plan, b *book.Book) string {
 	const most = 6
 	var parts []string
 	add := func(format string, a ...any) { parts = append(parts, fmt.Sprintf(format, a...)) }
 	for i := range p.Events {
 		if len(parts) == most {
-			add("... %d events in all", len(p.Events))
+			add("... %d events in total", len(p.Events))
 			break
 		}
 		e := &p.Events[i]
@@ -124,7 +124,7 @@ func describe(p *wire.Plan, b *book.Book) string {
 		case dispatch.Failed, dispatch.Returned, dispatch.Leaving:
 			add("%s %s", b.WorkerName(e.Worker), e.Kind)
 		case dispatch.Started:
-			add("%s begins task %d of %s", b.WorkerName(e.Worker), e.Task, b.JobName(e.Job))
+			add("%s starts task %d of %s", b.WorkerName(e.Worker), e.Task, b.JobName(e.Job))
 		case dispatch.GivenUp:
 			add("task %d of %s given up", e.Task, b.JobName(e.Job))
 		default:
@@ -133,7 +133,7 @@ func describe(p *wire.Plan, b *book.Book) string {
 	}
 	for i, r := range p.Refused {
 		if i == most {
-			add("... %d messages refused in all", len(p.Refused))
+			add("... %d messages refused in total", len(p.Refused))
 			break
 		}
 		add("message %d refused: %s", r.Sequence, r.Why)

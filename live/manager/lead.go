@@ -15,47 +15,48 @@ import (
 	"productform/live/wire"
 )
 
-// Bounds of what waits for the loop of a leader. Heartbeats beyond it are lost, which does no harm.
-const mostWaiting = 1 << 14
+// maxWaiting bounds the queues of a leader's loop. Additional heartbeats are dropped, which is
+// harmless.
+const maxWaiting = 1 << 14
 
-// mostTogether bounds the messages and the bytes of one plan.
+// Limits on the messages of one plan and their bytes.
 const (
-	mostTogether = 1000
-	mostBytes    = 1 << 18
+	maxTogether = 1000
+	maxBytes    = 1 << 18
 )
 
-// errBroken says that the connection to the server was lost, which may have lost messages with it.
+// errBroken reports a lost connection to the server. Messages may be lost with it.
 var errBroken = errors.New("the connection is broken")
 
-// A leader is a manager while it leads. One goroutine does all of it.
+// A leader is a manager while it leads. A single goroutine runs it.
 type leader struct {
 	*manager
 	*fold
-	heard  []book.Input // not told the book yet
-	bytes  int          // of the messages among them
-	settle time.Time    // when to decide, if Settings.Settle is not 0; zero while nothing was heard
+	heard  []book.Input // not yet passed to the book
+	bytes  int          // size of the messages among them
+	settle time.Time    // when to decide, if Settings.Settle is not 0; zero without inputs
 
-	inbox     *reader
-	beats     chan *nats.Msg
-	ended     chan *nats.Msg // connections
-	questions chan *nats.Msg
-	broken    chan nats.Status
-	restored  chan []book.Input   // reports that the server has again
-	missing   chan map[string]int // results that PFQ_IN lacks, by job
+	inbox    *reader
+	beats    chan *nats.Msg
+	ended    chan *nats.Msg // closed connections
+	requests chan *nats.Msg
+	broken   chan nats.Status
+	restored chan []book.Input   // reports that the server has again
+	missing  chan map[string]int // number of results that PFQ_IN lacks, by job
 
 	health    *health
 	orders    *dispatcher
 	history   *history
 	views     *viewer
-	isAhead   bool    // the book has a plan that is not known to be in the log
-	began     float64 // to lead, seconds since the epoch
+	isAhead   bool    // the book has a plan that may not be in the log
+	began     float64 // start of leading, in seconds since the epoch
 	malformed int
-	writing   chan error           // of a snapshot, nil while none is written
-	taken     map[string]time.Time // by the server, on its clock: batches that no plan has named
-	waiting   map[string]time.Time // since when jobs wait of which no task has begun
+	writing   chan error           // error of writing a snapshot; nil while none is written
+	taken     map[string]time.Time // when the server received batches that no plan has named, on its clock
+	waiting   map[string]time.Time // since when jobs without a started task have been waiting
 }
 
-// lead leads until the context is done, or the leader may not go on. It returns why.
+// lead leads until the context is done or the leader must stop. It returns the reason.
 func (m *manager) lead(ctx context.Context, f *fold) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -77,8 +78,8 @@ func (m *manager) lead(ctx context.Context, f *fold) error {
 	l := &leader{
 		manager: m, fold: f, health: newHealth(m.settings.LostAfter), history: newHistory(),
 		missing: make(chan map[string]int, 1), restored: make(chan []book.Input, 1), taken: map[string]time.Time{},
-		waiting: map[string]time.Time{}, beats: make(chan *nats.Msg, mostWaiting),
-		ended: make(chan *nats.Msg, mostWaiting), questions: make(chan *nats.Msg, mostWaiting),
+		waiting: map[string]time.Time{}, beats: make(chan *nats.Msg, maxWaiting),
+		ended: make(chan *nats.Msg, maxWaiting), requests: make(chan *nats.Msg, maxWaiting),
 	}
 	l.orders = newDispatcher(l.send)
 	if l.inbox, err = read(ctx, m.js, wire.InStream, f.book.Upto()+1); err != nil {
@@ -116,9 +117,10 @@ func (m *manager) lead(ctx context.Context, f *fold) error {
 	return err
 }
 
-// checkLoss looks whether the server still has what the plans tell of. After a power failure, or from a copy of a store that
-// ran, it may have more of the plans than of PFQ_IN; without this, as many of the next messages would be taken for those lost. A
-// server that has just become the leader of its cluster may not know all of its own for a moment.
+// checkLoss checks that the server still has the messages that the plans mention. After a power
+// failure, or in a copy of the store of a running server, PFQ_PLAN may be ahead of PFQ_IN. Without
+// this check, as many of the next messages would be mistaken for the lost ones. A server that has
+// just become the leader of its cluster may not know all its messages for a moment.
 func (m *manager) checkLoss(ctx context.Context, b *book.Book) error {
 	wait, err := patience(ctx, m.js)
 	if err != nil {
@@ -137,7 +139,7 @@ func (m *manager) checkLoss(ctx context.Context, b *book.Book) error {
 	}
 }
 
-// begin sends all workers their orders, and shows all there is.
+// begin sends all workers their orders and writes all views.
 func (l *leader) begin() error {
 	l.began = l.at()
 	for _, w := range l.book.Workers() {
@@ -159,7 +161,7 @@ func (l *leader) begin() error {
 	return nil
 }
 
-// subscribe begins to hear workers, connections that end, and questions.
+// subscribe starts receiving beats, closed connections and requests.
 func (l *leader) subscribe() (stop func(), err error) {
 	var subs []*nats.Subscription
 	l.broken = l.nc.StatusChanged(nats.RECONNECTING, nats.DISCONNECTED, nats.CLOSED)
@@ -173,8 +175,8 @@ func (l *leader) subscribe() (stop func(), err error) {
 		subject string
 		to      chan *nats.Msg
 	}{
-		{wire.BeatSubject, l.beats}, {keys.Gone, l.ended}, {wire.StatusService, l.questions}, {wire.HistoryService, l.questions},
-		{wire.ReportService, l.questions}, {wire.AssignService, l.questions},
+		{wire.BeatSubject, l.beats}, {keys.Gone, l.ended}, {wire.StatusService, l.requests}, {wire.HistoryService, l.requests},
+		{wire.ReportService, l.requests}, {wire.AssignService, l.requests},
 	} {
 		sub, err := l.nc.ChanSubscribe(s.subject, s.to)
 		if err != nil {
@@ -185,7 +187,7 @@ func (l *leader) subscribe() (stop func(), err error) {
 	return stop, nil
 }
 
-// loop hears, decides and orders.
+// loop receives inputs, decides and sends orders.
 func (l *leader) loop(ctx context.Context) error {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
@@ -196,21 +198,21 @@ func (l *leader) loop(ctx context.Context) error {
 		case <-l.broken:
 			return errBroken
 		case m := <-l.inbox.messages:
-			l.hearMessage(m)
+			l.addMessage(m)
 		case m := <-l.beats:
-			l.hearBeat(m)
+			l.processBeat(m)
 		case m := <-l.ended:
-			l.hearEnd(m)
-		case m := <-l.questions:
+			l.processEnd(m)
+		case m := <-l.requests:
 			l.answer(m)
 		case list := <-l.restored:
 			l.settings.Log.Error("the server has restored reports that were removed", "count", len(list))
 			l.heard = append(l.heard, list...)
 		case list := <-l.missing:
-			l.hearMissing(list)
+			l.addMissing(list)
 		case <-timer.C:
 		}
-		l.hearMore()
+		l.addWaiting()
 		if err := l.act(ctx); err != nil {
 			return err
 		}
@@ -218,28 +220,28 @@ func (l *leader) loop(ctx context.Context) error {
 	}
 }
 
-// hearMore takes what has come meanwhile, as far as it fits into one plan.
-func (l *leader) hearMore() {
-	for len(l.heard) < mostTogether && l.bytes < mostBytes {
+// addWaiting adds waiting inputs that fit in the same plan.
+func (l *leader) addWaiting() {
+	for len(l.heard) < maxTogether && l.bytes < maxBytes {
 		select {
 		case m := <-l.inbox.messages:
-			l.hearMessage(m)
+			l.addMessage(m)
 		case m := <-l.beats:
-			l.hearBeat(m)
+			l.processBeat(m)
 		case m := <-l.ended:
-			l.hearEnd(m)
+			l.processEnd(m)
 		default:
 			return
 		}
 	}
 }
 
-// act does what is due: decides, orders, and looks after what is kept.
+// act does what is due: it decides, sends orders, removes messages and writes snapshots.
 func (l *leader) act(ctx context.Context) error {
 	now := l.now()
-	for _, name := range l.health.silent(now) {
+	for _, name := range l.health.dropSilent(now) {
 		l.settings.Log.Warn("worker is silent", "worker", name)
-		if w, ok := l.book.Worker(name); ok { // it is down whose process that is, though a late beat of another was heard last
+		if w, ok := l.book.Worker(name); ok { // its current process is down, even if a late beat of another was the last
 			l.heard = append(l.heard, book.Input{Down: &book.Down{Worker: name, Process: w.Process}})
 		}
 	}
@@ -262,7 +264,7 @@ func (l *leader) act(ctx context.Context) error {
 	return l.snapshotIfDue(ctx)
 }
 
-// isSettling reports whether to wait for more of the same moment.
+// isSettling reports whether to wait for more inputs of the same moment.
 func (l *leader) isSettling(now time.Time) bool {
 	if l.settings.Settle == 0 || len(l.heard) == 0 {
 		return false
@@ -277,8 +279,8 @@ func (l *leader) isSettling(now time.Time) bool {
 	return false
 }
 
-// decide makes a plan of what was heard, appends it, and then orders what follows from it. more says that there was a
-// plan, after which there may be another.
+// decide makes a plan of the inputs, appends it, and then sends the resulting orders. more reports
+// whether there was a plan; then another may follow.
 func (l *leader) decide(ctx context.Context) (more bool, err error) {
 	begun := time.Now()
 	heard := l.heard
@@ -315,8 +317,8 @@ func (l *leader) decide(ctx context.Context) (more bool, err error) {
 	return p != nil, nil
 }
 
-// checkLost returns a [DamageError] if err proves that the log has lost plans, and they are not
-// those of another manager that the book does not know yet.
+// checkLost returns a [DamageError] if err proves that the log has lost plans, unless these are new
+// plans of another manager.
 func (l *leader) checkLost(ctx context.Context, err error) error {
 	if damage := lostPlans(err); damage != err {
 		now, failed := lastPlan(ctx, l.js)
@@ -341,10 +343,10 @@ func (l *leader) send(worker string, o *wire.Order) error {
 	return l.nc.Publish(wire.OrderTo(worker), data)
 }
 
-// now returns the time of the clock.
+// now returns the current time.
 func (l *leader) now() time.Time { return l.settings.Now() }
 
-// at returns the time in seconds since the epoch of the plans.
+// at returns the current time in seconds since the epoch of the plans.
 func (l *leader) at() float64 {
 	epoch := l.book.Epoch()
 	if l.book.Number() == 0 {
@@ -353,11 +355,11 @@ func (l *leader) at() float64 {
 	return max(0, unix(l.now())-epoch)
 }
 
-// unix returns a time in seconds since 1970, and clock the time of that.
+// unix returns a time in seconds since 1970; clock is its inverse.
 func unix(t time.Time) float64     { return float64(t.UnixNano()) / 1e9 }
 func clock(unix float64) time.Time { return time.Unix(0, int64(unix*1e9)) }
 
-// wait returns how long nothing is due if nothing is heard.
+// wait returns the time until something is due, if there are no inputs.
 func (l *leader) wait() time.Duration {
 	now := l.now()
 	d := time.Second

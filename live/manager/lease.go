@@ -8,10 +8,11 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// leaseKey is the only key of the bucket of the lease; its value is the name of the manager that leads.
+// leaseKey is the only key of the lease bucket; its value is the name of the leading manager.
 const leaseKey = "leader"
 
-// A lease says who leads. It ends by itself unless it is renewed, after the time that entries of its bucket live.
+// A lease records which manager leads. It expires automatically unless it is renewed, after the
+// time to live of its bucket.
 type lease struct {
 	bucket   jetstream.KeyValue
 	name     string
@@ -19,7 +20,7 @@ type lease struct {
 	revision uint64
 }
 
-// acquire takes the lease if nobody has it.
+// acquire takes the lease if it is free.
 func (l *lease) acquire(ctx context.Context) (taken bool, err error) {
 	l.revision, err = l.bucket.Create(ctx, leaseKey, []byte(l.name))
 	if errors.Is(err, jetstream.ErrKeyExists) {
@@ -28,8 +29,8 @@ func (l *lease) acquire(ctx context.Context) (taken bool, err error) {
 	return err == nil, err
 }
 
-// keep renews the lease until the context is done, or until it was lost, which is the error. A renewal that is not
-// acknowledged within the time left is a loss.
+// keep renews the lease until the context is done or the lease is lost, which is the error. A
+// renewal that is not acknowledged in time counts as a loss.
 func (l *lease) keep(ctx context.Context) error {
 	tick := time.NewTicker(l.every)
 	defer tick.Stop()
@@ -49,7 +50,8 @@ func (l *lease) keep(ctx context.Context) error {
 	}
 }
 
-// release ends the lease, if it is still ours, so that another manager need not wait. That it fails does no harm.
+// release ends the lease if this manager still has it, so another manager need not wait. Failure is
+// harmless.
 func (l *lease) release(ctx context.Context) {
 	_ = l.bucket.Delete(ctx, leaseKey, jetstream.LastRevision(l.revision))
 }

@@ -14,10 +14,10 @@ import (
 	"productform/live/worker"
 )
 
-// All plans and snapshots are lost, the submissions of jobs gone and there, and the results of job
-// gone. Audit after the repair names both jobs and the missing results. Job again is not named: the
-// next leader reads its submission again and adopts its results. A view that cannot be read is
-// named, a view that was removed is not.
+// All plans and snapshots are lost, and also the submissions of jobs gone and there, and the
+// results of job gone. Audit after the repair names both jobs and the missing results. It does not
+// name job again: the next leader reads its submission again and adopts its results. It names an
+// unreadable view, but not a removed one.
 func TestAuditNamesJobsOfLostPlans(t *testing.T) {
 	t.Parallel()
 	s := servertest.Start(t)
@@ -113,5 +113,5 @@ func TestAuditNamesJobsOfLostPlans(t *testing.T) {
 	if n := status.Cluster.Counts.Adopted; status.Jobs[0].Name != "again" || n != tasks {
 		t.Errorf("%+v, %d results adopted", status.Jobs, n)
 	}
-	check(map[string]int{"gone": tasks, "there": tasks}) // those of job there were put aside
+	check(map[string]int{"gone": tasks, "there": tasks}) // the results of job there were put aside
 }

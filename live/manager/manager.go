@@ -15,16 +15,17 @@ import (
 	"productform/live/wire"
 )
 
-// How a manager looks after its lease, which lives for some seconds (server.Lease), and how long it rests after an error.
+// Times for renewing and acquiring the lease, which expires after server.Lease, and the pause after
+// an error.
 const (
 	renewEvery = 500 * time.Millisecond
 	tryEvery   = 250 * time.Millisecond
 	restTime   = 100 * time.Millisecond
 
-	requestTime = 2 * time.Second // that the server may take to answer; what it hears just before it ends it never answers
+	requestTime = 2 * time.Second // maximum time for a response; a server that shuts down may never respond
 )
 
-// A manager is what stays while it goes from state to state.
+// A manager holds the state that is kept between standing by and leading.
 type manager struct {
 	settings Settings
 	nc       *nats.Conn
@@ -32,12 +33,13 @@ type manager struct {
 	store    jetstream.ObjectStore
 	leader   jetstream.KeyValue
 	times    *times
-	damage   string // that was logged last
+	damage   string // last logged damage
 }
 
-// Run manages the cluster until the context is done: by turns it stands by and leads. The streams and buckets must be there.
-// The error is a *num.InputError of the settings or of a missing bucket, or a [*book.OutdatedError], or
-// says that the connection is closed. Other failures are logged, and what failed is tried again.
+// Run manages the cluster until the context is done, alternating between standing by and leading.
+// The streams and buckets must exist. The error is a *num.InputError about the settings or a
+// missing bucket, a [*book.OutdatedError], or the loss of the connection. Other failures are logged
+// and retried.
 func Run(ctx context.Context, nc *nats.Conn, s Settings) error {
 	s = s.defaults()
 	if err := s.check(); err != nil {
@@ -59,8 +61,8 @@ func Run(ctx context.Context, nc *nats.Conn, s Settings) error {
 		rest(ctx, restTime)
 	}
 	for ctx.Err() == nil {
-		err := m.turn(ctx)
-		if nc.IsClosed() && ctx.Err() == nil { // it is not sought again: the key was revoked, or somebody closed it
+		err := m.serveTerm(ctx)
+		if nc.IsClosed() && ctx.Err() == nil { // no reconnection: the key was revoked, or the connection was closed on purpose
 			return fmt.Errorf("manager %s: connection closed: %w", s.Name, cmp.Or(nc.LastError(), nats.ErrConnectionClosed))
 		}
 		if isOutdated(err) && ctx.Err() == nil {
@@ -102,17 +104,17 @@ func rest(ctx context.Context, d time.Duration) {
 	}
 }
 
-// turn stands by until nobody leads, and leads until it may not go on. It returns why.
-func (m *manager) turn(ctx context.Context) error {
+// serveTerm stands by until no manager leads, then leads until it must stop. It returns the reason.
+func (m *manager) serveTerm(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	f, err := m.recall(ctx)
+	f, err := m.replayPlans(ctx)
 	if err != nil {
 		return fmt.Errorf("reading the plans: %w", err)
 	}
 	defer f.plans.stop()
 	l := &lease{bucket: m.leader, name: m.settings.Name, every: renewEvery}
-	if err := m.stand(ctx, f, l); err != nil {
+	if err := m.standBy(ctx, f, l); err != nil {
 		return err
 	}
 	kept := make(chan error, 1)
@@ -135,11 +137,11 @@ func (m *manager) turn(ctx context.Context) error {
 	return err
 }
 
-// A fold is a book with the log that it is the fold of.
+// A fold is a book and its position in the log.
 type fold struct {
 	book     *book.Book
-	epoch    float64 // Unix time of 0 on the clock, if the first plan is still to be made
-	sequence uint64  // in PFQ_PLAN, of the last plan in the book
+	epoch    float64 // Unix time of 0 on the clock, for the first plan
+	sequence uint64  // sequence in PFQ_PLAN of the last plan in the book
 	since    int     // messages of PFQ_IN and plans since the last snapshot
 	plans    *reader
 }
@@ -158,8 +160,8 @@ func (f *fold) add(msg message) error {
 	return nil
 }
 
-// recall begins to fold: from the last snapshot that can be read, or else from the first plan.
-func (m *manager) recall(ctx context.Context) (*fold, error) {
+// replayPlans starts folding from the latest readable snapshot, or else from the first plan.
+func (m *manager) replayPlans(ctx context.Context) (*fold, error) {
 	f := &fold{epoch: unix(m.settings.Now())}
 	settings := book.Settings{
 		Leader: m.settings.Name, Rules: m.settings.Rules, Rigid: m.settings.Rigid, Epoch: f.epoch, Random: m.settings.Random, Logical: m.settings.Logical,
@@ -192,8 +194,8 @@ func (m *manager) recall(ctx context.Context) (*fold, error) {
 	return f, err
 }
 
-// stand folds the plans of others until the lease is ours.
-func (m *manager) stand(ctx context.Context, f *fold, l *lease) error {
+// standBy folds the plans of other managers until it acquires the lease.
+func (m *manager) standBy(ctx context.Context, f *fold, l *lease) error {
 	try := time.NewTimer(0)
 	defer try.Stop()
 	for {
@@ -218,7 +220,7 @@ func (m *manager) stand(ctx context.Context, f *fold, l *lease) error {
 	}
 }
 
-// catchUp folds all plans that are in the log now.
+// catchUp folds all plans that are currently in the log.
 func (m *manager) catchUp(ctx context.Context, f *fold) error {
 	to, err := last(ctx, m.js, wire.PlanStream)
 	if err != nil {

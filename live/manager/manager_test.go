@@ -19,12 +19,12 @@ import (
 	"productform/live/worker"
 )
 
-// testLog writes to the log of the test.
+// testLog returns a logger that writes to the log of the test.
 func testLog(t *testing.T) *slog.Logger {
 	return slog.New(slog.NewTextHandler(t.Output(), nil))
 }
 
-// runManager runs a manager until stop is called, which waits for its end.
+// runManager runs a manager until stop is called. stop waits until the manager has ended.
 func runManager(t *testing.T, s *server.Server, settings Settings) (stop func()) {
 	t.Helper()
 	settings.Log = testLog(t).With("who", settings.Name)
@@ -50,7 +50,7 @@ func runWorkers(t *testing.T, s *server.Server, settings worker.Settings) (stop 
 	})
 }
 
-// inBackground runs until stop is called, or the test ends.
+// inBackground runs a function until stop is called or the test ends.
 func inBackground(t *testing.T, run func(context.Context) error) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var g errgroup.Group
@@ -81,7 +81,7 @@ func sleepers(name string, tasks int, work float64) wire.Job {
 	return wire.Job{Name: name, Tasks: tasks, Work: work, Run: wire.Run{Kind: worker.KindSleep}}
 }
 
-// deadline bounds a test that would wait for ever.
+// deadline returns a context that bounds a test that would otherwise wait forever.
 func deadline(t *testing.T) context.Context {
 	ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
 	t.Cleanup(cancel)
@@ -127,7 +127,7 @@ func TestJobsRun(t *testing.T) {
 	}
 }
 
-// A second manager goes on where the first one was stopped, or died, and a third has the snapshot.
+// A second manager continues after the first was stopped or killed. A third one uses the snapshot.
 func TestTakeOver(t *testing.T) {
 	t.Parallel()
 	s := servertest.Start(t)
@@ -163,10 +163,10 @@ func TestTakeOver(t *testing.T) {
 	}
 }
 
-// inProcess is the URL of a server that is reached within the process, whatever its host.
+// inProcess is the URL of a server that is connected within the process, whatever its host.
 const inProcess = "nats://127.0.0.1"
 
-// A job that finds an idle worker has waited all the same: for the log of plans.
+// The wait of a job that finds an idle worker is measured too: it includes the append to the log.
 func TestSubmitToStartIsMeasured(t *testing.T) {
 	t.Parallel()
 	s := servertest.Start(t)

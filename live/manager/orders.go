@@ -6,19 +6,20 @@ import (
 	"productform/live/wire"
 )
 
-// resendAfter is how long a worker may do something else than it was ordered before the order is sent again.
+// resendAfter is the time that a worker may deviate from its order before the order is sent again.
 const resendAfter = 300 * time.Millisecond
 
-// A dispatcher sends orders. They are levels, so that one that is lost, repeated or late does no harm: beats say what a
-// worker does, and an order that differs from that for some time is sent again.
+// A dispatcher sends orders. An order describes a state, so lost, repeated and late orders are
+// harmless: heartbeats report what a worker does, and an order that differs from them for some time
+// is sent again.
 type dispatcher struct {
 	send   func(worker string, o *wire.Order) error
 	differ map[string]*difference // by worker
-	heard  map[string]string      // by worker: the process that was heard last
-	resent int                    // orders sent again
+	heard  map[string]string      // by worker: the sender of the last beat
+	resent int                    // number of repeated orders
 }
 
-// A difference is between the beats of a worker and its order.
+// A difference is a difference between the beats of a worker and its order.
 type difference struct {
 	since time.Time
 	order wire.Order
@@ -34,8 +35,8 @@ func (d *dispatcher) order(worker string, o *wire.Order) error {
 	return d.send(worker, o)
 }
 
-// compare notes whether the beat of a worker differs from its order. A process that is heard for the first time gets its
-// order at once.
+// compare records whether the beat of a worker differs from its order. A new process gets its order
+// immediately.
 func (d *dispatcher) compare(worker string, o *wire.Order, differs bool, now time.Time) error {
 	isNew := d.heard[worker] != o.Process
 	d.heard[worker] = o.Process
@@ -52,7 +53,7 @@ func (d *dispatcher) compare(worker string, o *wire.Order, differs bool, now tim
 	return nil
 }
 
-// repeat sends the orders again that workers have not followed for resendAfter.
+// repeat resends the orders that workers have not followed for resendAfter.
 func (d *dispatcher) repeat(now time.Time) error {
 	for worker, is := range d.differ {
 		if now.Sub(is.since) < resendAfter {
@@ -67,7 +68,7 @@ func (d *dispatcher) repeat(now time.Time) error {
 	return nil
 }
 
-// next returns when to repeat orders, the zero time if all are followed.
+// next returns when to resend orders, or the zero time if all are followed.
 func (d *dispatcher) next() (at time.Time) {
 	for _, is := range d.differ {
 		if t := is.since.Add(resendAfter); at.IsZero() || t.Before(at) {

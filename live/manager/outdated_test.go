@@ -17,7 +17,7 @@ import (
 	"productform/live/worker"
 )
 
-// Managers, repairs and audits refuse a store whose plans an earlier version made with a policy
+// Managers, repairs and audits reject a store whose plans an earlier version made with a policy
 // service, and they change nothing in it.
 func TestOutdatedStore(t *testing.T) {
 	t.Parallel()
@@ -50,7 +50,7 @@ func TestOutdatedStore(t *testing.T) {
 		}
 	}
 	if after := kept(ctx, t, js); !maps.EqualFunc(before, after, bytes.Equal) {
-		t.Errorf("%d results are kept, %d before, or others", len(after), len(before))
+		t.Errorf("results changed: %d are kept, %d before", len(after), len(before))
 	}
 	if after := snapshotNames(ctx, t, js); !slices.Equal(after, snapshots) {
 		t.Errorf("snapshots %v, before %v", after, snapshots)

@@ -19,7 +19,7 @@ import (
 // A gate blocks pass while it is closed.
 type gate struct{ mu sync.RWMutex }
 
-// close closes the gate until open is called, or the test ends.
+// close closes the gate until open is called or the test ends.
 func (g *gate) close(t *testing.T) (open func()) {
 	g.mu.Lock()
 	open = sync.OnceFunc(g.mu.Unlock)
@@ -32,11 +32,11 @@ func (g *gate) pass() {
 	defer g.mu.RUnlock()
 }
 
-// A network connects workers to a server, and delays what either side sends while a gate is closed.
+// A network connects workers to a server, and delays traffic while its gates are closed.
 type network struct {
 	to             nats.InProcessConnProvider
-	received, sent gate         // what workers receive and send
-	held           atomic.Int64 // bytes at the gate of what is received
+	received, sent gate         // traffic to and from the workers
+	held           atomic.Int64 // bytes waiting to be received
 }
 
 func newNetwork(t *testing.T, s *server.Server) *network {
@@ -71,9 +71,9 @@ func (c *heldConn) Write(p []byte) (int, error) {
 	return c.Conn.Write(p)
 }
 
-// A worker is cut off while its order is on the way. The manager gives it up, another worker runs the
-// task, and only then does the order arrive: the task does not run again. Afterwards the worker runs
-// tasks as before.
+// A worker is cut off while its order is in transit. The manager gives it up and another worker
+// runs the task. When the order arrives later, the task does not run again. Afterwards the worker
+// runs tasks as before.
 func TestLateOrderIsNotFollowed(t *testing.T) {
 	t.Parallel()
 	s := servertest.Start(t)
@@ -105,7 +105,7 @@ func TestLateOrderIsNotFollowed(t *testing.T) {
 		t.Helper()
 		for !isSo() {
 			if rest(ctx, 5*time.Millisecond); ctx.Err() != nil {
-				t.Fatal("waited in vain: " + what)
+				t.Fatal("timeout: " + what)
 			}
 		}
 	}
@@ -116,12 +116,12 @@ func TestLateOrderIsNotFollowed(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	await("the worker is idle", func() bool { return isWorker("cut", wire.WorkerAvailable) })
+	await("worker idle", func() bool { return isWorker("cut", wire.WorkerAvailable) })
 	openReceived := net.received.close(t)
 	run("late")
-	await("the order is on the way", func() bool { return net.held.Load() > 0 && isWorker("cut", wire.WorkerOccupied) })
+	await("order in transit", func() bool { return net.held.Load() > 0 && isWorker("cut", wire.WorkerOccupied) })
 	openSent := net.sent.close(t)
-	await("the worker is down", func() bool { return isWorker("cut", wire.WorkerDown) })
+	await("worker down", func() bool { return isWorker("cut", wire.WorkerDown) })
 	stop := runWorkers(t, s, worker.Settings{Name: "other", Handlers: handlers, Beat: 20 * time.Millisecond})
 	if _, err := c.Wait(ctx, "late"); err != nil {
 		t.Fatal(err)
@@ -129,13 +129,13 @@ func TestLateOrderIsNotFollowed(t *testing.T) {
 	stop()
 	openReceived()
 	openSent()
-	await("the worker is idle again", func() bool { return isWorker("cut", wire.WorkerAvailable) })
+	await("worker idle again", func() bool { return isWorker("cut", wire.WorkerAvailable) })
 	run("next")
 	if _, err := c.Wait(ctx, "next"); err != nil {
 		t.Fatal(err)
 	}
 	if n := count("late").Load(); n != 1 {
-		t.Errorf("a task that was ordered late ran %d times", n)
+		t.Errorf("the task of the late order ran %d times", n)
 	}
 	if n := count("next").Load(); n != 1 {
 		t.Errorf("the next task ran %d times", n)

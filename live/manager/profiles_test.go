@@ -15,9 +15,10 @@ import (
 	"productform/live/worker"
 )
 
-// A worker that is half as fast at bills as it says is found out, which the bucket of profiles tells, and a manager that takes over
-// knows: a job with a deadline is then given both workers, which one worker as fast as it says would have met alone.
-func TestSpeedsAreLearnt(t *testing.T) {
+// A worker that runs bills at half its declared speed is detected, and the bucket of profiles shows
+// it. A manager that takes over knows it too: a job with a deadline then gets both workers,
+// although one worker of the declared speed would have met the deadline alone.
+func TestSpeedsAreLearned(t *testing.T) {
 	ats.Register()
 	defer ats.Unregister()
 	synctest.Test(t, func(t *testing.T) {
@@ -49,7 +50,7 @@ func TestSpeedsAreLearnt(t *testing.T) {
 			return views[0]
 		}
 		late := func(v wire.JobView) float64 { return *v.Finish - *v.Deadline }
-		run("first", 190) // more than one worker as fast as it says can do
+		run("first", 190) // more than one worker of the declared speed can do
 		stopManager()
 		stopManager = runManager(t, s, Settings{Name: "m2", Rules: rules})
 		if l := late(run("second", 250)); l > 0 {

@@ -12,7 +12,8 @@ import (
 	"productform/live/wire"
 )
 
-// remove takes out of PFQ_IN what the book says, and reports whether the next plan has to tell so.
+// remove deletes messages from PFQ_IN as the book requires. It reports whether the next plan has to
+// record that.
 func (l *leader) remove(ctx context.Context) (removed bool, err error) {
 	list := l.book.Removals()
 	if len(list) == 0 {
@@ -34,14 +35,14 @@ func (l *leader) remove(ctx context.Context) (removed bool, err error) {
 	return true, nil
 }
 
-// asidePrefix begins the names of messages of PFQ_IN that were put aside; sequence and digest follow.
+// asidePrefix starts the names of messages that were put aside; their sequence and digest follow.
 // subjectField in their description holds the subject.
 const (
 	asidePrefix  = "aside-"
 	subjectField = "subject"
 )
 
-// putAside copies a message to the store of snapshots before it is removed, if it may be genuine.
+// putAside copies a message to the snapshot store before it is removed, because it may be genuine.
 func (l *leader) putAside(ctx context.Context, in jetstream.Stream, r wire.Removal) error {
 	if !r.Aside {
 		return nil
@@ -55,15 +56,16 @@ func (l *leader) putAside(ctx context.Context, in jetstream.Stream, r wire.Remov
 	}
 	l.settings.Log.Error("a report may be genuine and cannot be verified: it is put aside for a repair",
 		"sequence", r.Sequence, "subject", m.Subject)
-	// sequences can repeat, see book.Rewind
+	// Sequences can repeat, see book.Rewind.
 	name := asidePrefix + strconv.FormatUint(r.Sequence, 10) + "-" + wire.Digest(m.Data)[:16]
 	about := jetstream.ObjectMeta{Name: name, Metadata: map[string]string{subjectField: m.Subject}}
 	return put(ctx, l.store, about, m.Data)
 }
 
-// purge carries out one removal. Messages of the stream cannot be deleted, subjects can be purged: one has a message at most.
-// Only messages are removed that plans tell of, up to a sequence: the manager may have been asleep, and another may have heard
-// what stands in a place that was cleared.
+// purge carries out one removal. The stream forbids deleting messages but allows purging subjects,
+// and each subject has at most one message. Only messages up to a sequence that plans cover are
+// removed: this manager may have been suspended, and another one may have accepted a new message on
+// a freed subject.
 func purge(ctx context.Context, in jetstream.Stream, r wire.Removal, upto uint64) error {
 	var subjects []string
 	switch {

@@ -17,27 +17,27 @@ import (
 	"productform/live/wire"
 )
 
-// A Repaired reports what [Repair] found and whether it changed the store.
+// A Repaired is the result of [Repair].
 type Repaired struct {
-	Damage    string // what proves that plans are lost; empty if nothing does
-	Kept      uint64 // number of the last plan that can be used
-	Lost      uint64 // number of the last plan that counts as lost; the next plan has the number after it
-	Adoptable int    // results in PFQ_IN of tasks that have none in the plans that are kept, and whose tokens are valid
-	Aside     int    // reports that cannot be placed, or whose tokens cannot be verified: they are put aside
+	Damage    string // proof that plans are lost; empty if there is none
+	Kept      uint64 // number of the last usable plan
+	Lost      uint64 // number of the last plan declared lost; the next plan has the next number
+	Adoptable int    // results in PFQ_IN with valid tokens whose tasks have none in the kept plans
+	Aside     int    // reports that match no task or whose tokens cannot be verified; they are put aside
 	Applied   bool   // whether the store was changed
 }
 
-// lostMargin is the number of plans that may be lost without a trace after the last one that
-// something shows.
+// lostMargin is the number of plans that may be lost without a trace after the last plan with a
+// trace.
 const lostMargin = 1000
 
 // ErrLeads reports that a manager leads, so there is nothing to repair.
 var ErrLeads = errors.New("a manager leads: there is nothing to repair")
 
-// Repair checks whether the log has lost plans. If apply is set, it makes the remaining plans usable:
-// it writes a snapshot of the state after the last plan that can be folded. Managers continue from
-// there. They read PFQ_IN since that plan again, and adopt results of attempts that the lost plans
-// began. Repair removes only snapshots that the new one replaces.
+// Repair checks whether the log has lost plans. If apply is set, it makes the remaining plans
+// usable by writing a snapshot of the state after the last plan that can be folded. Managers
+// continue from there: they read PFQ_IN since that plan again, and adopt results of attempts that
+// the lost plans started. Repair removes only snapshots that the new one replaces.
 func Repair(ctx context.Context, nc *nats.Conn, apply bool) (*Repaired, error) {
 	js, err := jetstream.New(nc, jetstream.WithDefaultTimeout(requestTime))
 	if err != nil {
@@ -50,7 +50,7 @@ func Repair(ctx context.Context, nc *nats.Conn, apply bool) (*Repaired, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	held := &lease{bucket: bucket, name: "repair", every: renewEvery}
-	for begun := time.Now(); ; rest(ctx, tryEvery) { // managers that refuse to lead have the lease now and then
+	for begun := time.Now(); ; rest(ctx, tryEvery) { // managers that refuse to lead hold the lease briefly
 		taken, err := held.acquire(ctx)
 		if err != nil {
 			return nil, err
@@ -97,7 +97,7 @@ func repair(ctx context.Context, js jetstream.JetStream, apply bool) (*Repaired,
 	if err != nil {
 		return nil, err
 	}
-	reports, err := unheard(ctx, js, b.Upto())
+	reports, err := unprocessed(ctx, js, b.Upto())
 	if err != nil {
 		return nil, err
 	}
@@ -143,7 +143,7 @@ func repair(ctx context.Context, js jetstream.JetStream, apply bool) (*Repaired,
 		return nil, err
 	}
 	for _, o := range l.snapshots {
-		if sequenceOf(o) > l.end { // it would be taken for a later one
+		if sequenceOf(o) > l.end { // it would be mistaken for a later one
 			if err := objects.Delete(ctx, o.Name); err != nil {
 				return nil, err
 			}
@@ -153,23 +153,23 @@ func repair(ctx context.Context, js jetstream.JetStream, apply bool) (*Repaired,
 	return r, nil
 }
 
-// A salvaged log holds the remaining plans.
+// A salvaged holds the remaining plans of a log.
 type salvaged struct {
-	book      *book.Book // after the last plan that can be folded
-	newest    uint64     // number of the latest plan or snapshot that can be read
+	book      *book.Book // state after the last plan that can be folded
+	newest    uint64     // number of the latest readable plan or snapshot
 	end       uint64     // last sequence of PFQ_PLAN
-	damage    string     // why not all can be folded, empty if all can
+	damage    string     // why some plans cannot be folded, empty if all can
 	snapshots []*jetstream.ObjectInfo
 }
 
-// readerSettings returns the settings of a book that decides nothing new.
+// readerSettings returns the settings of a book that makes no new decisions.
 func readerSettings() book.Settings {
 	return book.Settings{Leader: "reader", Rules: dispatch.Rules{Policy: dispatch.Policy{Rule: dispatch.EDF}},
 		Random: nothingDrawn{}}
 }
 
-// salvage folds the log from each snapshot that can be read, and from the first plan, as far as it
-// goes, and keeps what goes furthest.
+// salvage folds the log from each readable snapshot and from the first plan, as far as possible,
+// and keeps the result that gets furthest.
 func salvage(ctx context.Context, js jetstream.JetStream, objects jetstream.ObjectStore) (*salvaged, error) {
 	l := new(salvaged)
 	var err error
@@ -205,7 +205,7 @@ func salvage(ctx context.Context, js jetstream.JetStream, objects jetstream.Obje
 		l.newest = max(l.newest, b.Number())
 		candidates = append(candidates, &candidate{book: b, sequence: s.sequence})
 	}
-	there := map[uint64]bool{} // plans are few between snapshots, so their sequences fit
+	there := map[uint64]bool{} // there are few plans between snapshots, so their sequences fit in memory
 	for from := uint64(1); ; {
 		page, next, err := store.Next(ctx, js, wire.PlanStream, wire.PlanSubject, from, 500)
 		if err != nil {
@@ -233,7 +233,7 @@ func salvage(ctx context.Context, js jetstream.JetStream, objects jetstream.Obje
 		}
 		from = next
 	}
-	// of the books that go furthest, the last one, which folds the fewest plans
+	// Among the books that get furthest, the last one folds the fewest plans.
 	best := slices.MaxFunc(candidates, func(x, y *candidate) int {
 		switch {
 		case x.book.Number() != y.book.Number():
@@ -246,7 +246,7 @@ func salvage(ctx context.Context, js jetstream.JetStream, objects jetstream.Obje
 	if isOutdated(best.why) {
 		return nil, fmt.Errorf("plan %d: %w", best.book.Number()+1, best.why)
 	}
-	if best.why != nil { // the book has taken in a part of the plan that does not fit
+	if best.why != nil { // the book has folded part of the plan that does not fit
 		if best.book, err = l.foldTo(ctx, js, objects, best.sequence); err != nil {
 			return nil, err
 		}
@@ -258,13 +258,13 @@ func salvage(ctx context.Context, js jetstream.JetStream, objects jetstream.Obje
 		l.damage = fmt.Sprintf("%s has lost its messages from sequence %d to %d", wire.PlanStream, best.sequence+1,
 			l.end)
 	} else if best.sequence == l.end {
-		l.damage = "" // a snapshot that cannot be read is not needed
+		l.damage = "" // the unreadable snapshot is not needed
 	}
 	l.book = best.book
 	return l, nil
 }
 
-// foldTo folds the log up to a sequence again.
+// foldTo folds the log again up to a sequence.
 func (l *salvaged) foldTo(ctx context.Context, js jetstream.JetStream, objects jetstream.ObjectStore,
 	to uint64) (*book.Book, error) {
 	var best *book.Book
@@ -307,13 +307,13 @@ func (l *salvaged) foldTo(ctx context.Context, js jetstream.JetStream, objects j
 		}
 	}
 	if best == nil {
-		return nil, errors.New("the plans do not fold as they did a moment ago")
+		return nil, errors.New("folding the same plans again gave a different result")
 	}
 	return best, nil
 }
 
-// rehearse lets a copy of the repaired book hear PFQ_IN, and counts what it would adopt and put
-// aside.
+// rehearse processes PFQ_IN with a copy of the repaired book, and counts the reports that it would
+// adopt and put aside.
 func rehearse(ctx context.Context, js jetstream.JetStream, snapshot []byte, upto uint64) (adoptable, aside int,
 	err error) {
 	settings := readerSettings()
@@ -360,9 +360,9 @@ func (zeros) Read(to []byte) (int, error) { clear(to); return len(to), nil }
 
 // An AsideReport is a message of PFQ_IN that was put aside.
 type AsideReport struct {
-	Name    string // name of the file that it is written to
-	Subject string // subject on which it was sent
-	Data    []byte // its content
+	Name    string // name of the file to write it to
+	Subject string // original subject
+	Data    []byte // content
 }
 
 // Aside returns the messages that were put aside.

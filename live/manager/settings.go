@@ -15,26 +15,26 @@ import (
 	"productform/live/wire"
 )
 
-// Settings of a manager.
+// Settings configure a manager.
 type Settings struct {
-	Name    string         // of its own among the managers
-	Rules   dispatch.Rules // what it follows when it leads
-	Rigid   rigid.Policy   // or, if it is not zero, the policy under which the tasks of a job begin together; Rules are zero then
-	Logical bool           // the clock is logical: a script sets up a replay, and nobody is missed
+	Name    string         // unique among the managers
+	Rules   dispatch.Rules // rules to follow when it leads
+	Rigid   rigid.Policy   // if nonzero, the policy that starts all tasks of a job together; Rules are zero then
+	Logical bool           // logical clock: a script sets up a replay, and no worker is missed
 
-	LostAfter time.Duration // a worker that is silent for so long is down; 0 for 2 s
-	Replan    time.Duration // how often to plan anew though nothing happens; 0 for never
-	Keep      time.Duration // after which a job that is done is cleared; 0 for 7 days
-	Settle    time.Duration // how long to wait for more that belongs to the same moment; 0 for not at all
+	LostAfter time.Duration // silence after which a worker is down; 0 for 2 s
+	Replan    time.Duration // time between plans if nothing happens; 0 for never
+	Keep      time.Duration // time after which a finished job is cleared; 0 for 7 days
+	Settle    time.Duration // time to wait for more inputs of the same moment; 0 for none
 
-	Now    func() time.Time // the clock; nil for that of the system
-	Random io.Reader        // of tokens; nil for crypto/rand
+	Now    func() time.Time // the clock; nil for the system clock
+	Random io.Reader        // source of keys and terms; nil for crypto/rand
 
 	Log      *slog.Logger          // nil for none
-	Registry prometheus.Registerer // takes the times of decisions and appends; nil for none
+	Registry prometheus.Registerer // for the durations of decisions and appends; nil for none
 }
 
-// defaults returns the settings with what zeros stand for.
+// defaults returns the settings with zeros replaced by defaults.
 func (s Settings) defaults() Settings {
 	s.LostAfter = cmp.Or(s.LostAfter, 2*time.Second)
 	if s.Now == nil {
@@ -49,7 +49,7 @@ func (s Settings) defaults() Settings {
 	return s
 }
 
-// Check refuses settings that cannot be meant, as [Run] does: the error is an *[num.InputError].
+// Check rejects invalid settings, as [Run] does. The error is an *[num.InputError].
 func (s Settings) Check() error {
 	s = s.defaults()
 	return s.check()
@@ -71,7 +71,7 @@ func (s *Settings) check() error {
 	return nil
 }
 
-// times are how long things take.
+// times are the histograms of durations.
 type times struct{ append, decide, fold, start prometheus.Histogram }
 
 func newTimes(registry prometheus.Registerer) (*times, error) {

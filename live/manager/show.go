@@ -13,7 +13,7 @@ import (
 	"productform/live/wire"
 )
 
-// note takes note of a plan that is in the log, for those who look on.
+// note records a stored plan for observers.
 func (l *leader) note(p *wire.Plan) {
 	l.history.add(p, l.book)
 	for i := range p.Events {
@@ -29,7 +29,7 @@ func (l *leader) note(p *wire.Plan) {
 	}
 }
 
-// timeStarts measures how long the jobs have waited whose first order was sent now.
+// timeStarts measures the waits of the jobs whose first order was just sent.
 func (l *leader) timeStarts(p *wire.Plan) {
 	for i := range p.NewJobs {
 		if at, known := l.taken[p.NewJobs[i].Batch]; known {
@@ -55,7 +55,7 @@ func (l *leader) timeStarts(p *wire.Plan) {
 	}
 }
 
-// show has views written.
+// show queues views to be written.
 func (l *leader) show(jobs []wire.JobView, workers []wire.WorkerView, batches []wire.BatchView, profiles []wire.ProfileView) {
 	values := map[key][]byte{}
 	add := func(bucket, name string, view wire.Message) {
@@ -82,7 +82,7 @@ func (l *leader) show(jobs []wire.JobView, workers []wire.WorkerView, batches []
 	l.views.set(l.book.Number(), values)
 }
 
-// complete adds to a worker what the status checker knows.
+// complete adds the data of the status checker to a worker.
 func (l *leader) complete(w *wire.WorkerView) {
 	s := l.health.workers[w.Name]
 	if s == nil {
@@ -95,7 +95,7 @@ func (l *leader) complete(w *wire.WorkerView) {
 	}
 }
 
-// showChanges has the views written that changed.
+// showChanges queues the changed views.
 func (l *leader) showChanges() {
 	c := l.book.Changes()
 	if len(c.Jobs)+len(c.Workers)+len(c.Batches)+len(c.Profiles) == 0 {
@@ -134,7 +134,7 @@ func (l *leader) showChanges() {
 	l.show(jobs, workers, batches, profiles)
 }
 
-// status returns how the cluster stands.
+// status returns the state of the cluster.
 func (l *leader) status() *wire.Status {
 	s := &wire.Status{
 		Version: wire.Version, Cluster: l.book.Cluster(), Leading: l.began, Resent: l.orders.resent, Malformed: l.malformed,
@@ -161,11 +161,11 @@ func (l *leader) status() *wire.Status {
 	return s
 }
 
-// compareNames orders names as they are read: w-2 comes before w-10.
+// compareNames compares names with numbers in numeric order: w-2 comes before w-10.
 func compareNames(a, b string) int {
 	split := func(name string) (head string, number int) {
 		head = strings.TrimRight(name, "0123456789")
-		number, _ = strconv.Atoi(name[len(head):]) // 0 without digits, the largest one of too many
+		number, _ = strconv.Atoi(name[len(head):]) // 0 without digits, the largest int if there are too many
 		return head, number
 	}
 	headA, numberA := split(a)
@@ -173,13 +173,14 @@ func compareNames(a, b string) int {
 	return cmp.Or(cmp.Compare(headA, headB), cmp.Compare(numberA, numberB), cmp.Compare(a, b))
 }
 
-// snapshotEvery is the number of plans and of what they tell after which a snapshot is written.
+// snapshotEvery is the number of plans and messages after which a snapshot is written.
 const snapshotEvery = 20_000
 
-// snapshotIfDue writes a snapshot beside the loop, if it is time for one and none is being written.
+// snapshotIfDue starts writing a snapshot in the background if it is time for one and none is being
+// written.
 func (l *leader) snapshotIfDue(ctx context.Context) error {
 	select {
-	case err := <-l.writing: // never, if it is nil
+	case err := <-l.writing: // blocks while it is nil
 		l.writing = nil
 		if err != nil {
 			l.settings.Log.Warn("snapshot not written", "error", err)
@@ -200,7 +201,8 @@ func (l *leader) snapshotIfDue(ctx context.Context) error {
 	return nil
 }
 
-// endSnapshot waits for a snapshot that is being written. After a clean end, with all plans in the log, it writes another.
+// endSnapshot waits for a snapshot that is being written. After a clean end, with all plans in the
+// log, it writes another one.
 func (l *leader) endSnapshot(ctx context.Context, why error) error {
 	if l.writing != nil {
 		<-l.writing

@@ -15,20 +15,20 @@ import (
 	"productform/live/wire"
 )
 
-// sequenceField is the field in the description of a snapshot that holds the sequence in PFQ_PLAN of the last plan in it.
-// repairedField is set in those that [Repair] wrote: plans before them need not fold.
+// sequenceField is the metadata field of a snapshot with the sequence in PFQ_PLAN of its last plan.
+// repairedField is set in snapshots that [Repair] wrote: the plans before them may not fold.
 const (
 	sequenceField = "sequence"
 	repairedField = "repaired"
 )
 
-// A snapshot is the state of the book after the plan of a sequence in PFQ_PLAN.
+// A snapshot is the state of the book after the plan at a sequence in PFQ_PLAN.
 type snapshot struct {
 	sequence uint64
 	data     []byte
 }
 
-// listSnapshots returns what there is of snapshots, the latest first.
+// listSnapshots returns the existing snapshots, the latest first.
 func listSnapshots(ctx context.Context, store jetstream.ObjectStore) ([]*jetstream.ObjectInfo, error) {
 	list, err := store.List(ctx)
 	if errors.Is(err, jetstream.ErrNoObjectsFound) {
@@ -42,7 +42,7 @@ func listSnapshots(ctx context.Context, store jetstream.ObjectStore) ([]*jetstre
 	return list, nil
 }
 
-// sequenceOf returns the sequence of a snapshot, 0 if it is none.
+// sequenceOf returns the sequence of a snapshot, or 0 if the object is not a snapshot.
 func sequenceOf(o *jetstream.ObjectInfo) uint64 {
 	sequence, err := strconv.ParseUint(o.Metadata[sequenceField], 10, 64)
 	if err != nil {
@@ -57,11 +57,11 @@ func readSnapshot(ctx context.Context, store jetstream.ObjectStore, o *jetstream
 	return snapshot{sequenceOf(o), data}, err
 }
 
-// An unhurried reader rests before it says that there is no more. Put of nats.go starts a goroutine for the first piece, which waits
-// for ever if Put has ended before it runs for the first time.
-type unhurried struct{ *bytes.Reader }
+// A delayedEOF is a reader that pauses before it returns io.EOF. Put of nats.go starts a goroutine
+// for the first piece, which waits forever if Put has ended before the goroutine runs.
+type delayedEOF struct{ *bytes.Reader }
 
-func (r unhurried) Read(to []byte) (int, error) {
+func (r delayedEOF) Read(to []byte) (int, error) {
 	n, err := r.Reader.Read(to)
 	if err != nil {
 		time.Sleep(time.Millisecond)
@@ -71,11 +71,11 @@ func (r unhurried) Read(to []byte) (int, error) {
 
 // put writes an object.
 func put(ctx context.Context, store jetstream.ObjectStore, about jetstream.ObjectMeta, data []byte) error {
-	_, err := store.Put(ctx, about, unhurried{bytes.NewReader(data)})
+	_, err := store.Put(ctx, about, delayedEOF{bytes.NewReader(data)})
 	return err
 }
 
-// snapshotMeta returns the description of a snapshot.
+// snapshotMeta returns the metadata of a snapshot.
 func snapshotMeta(sequence uint64) jetstream.ObjectMeta {
 	return jetstream.ObjectMeta{
 		Name: fmt.Sprintf("plan-%020d",
@@ -83,7 +83,7 @@ func snapshotMeta(sequence uint64) jetstream.ObjectMeta {
 	}
 }
 
-// writeSnapshot adds a snapshot, then deletes all but the last two, and the plans before these.
+// writeSnapshot adds a snapshot, then deletes all but the last two and the plans before these.
 func writeSnapshot(ctx context.Context, js jetstream.JetStream, store jetstream.ObjectStore, s snapshot) error {
 	if err := put(ctx, store, snapshotMeta(s.sequence), s.data); err != nil {
 		return err
@@ -96,8 +96,8 @@ func writeSnapshot(ctx context.Context, js jetstream.JetStream, store jetstream.
 	if err != nil {
 		return err
 	}
-	// The plan in the earlier of the two snapshots stays, so that the stream is never empty: its last sequence is what
-	// the next append is compared with.
+	// The plan of the earlier snapshot stays so that the stream is never empty: the next append is
+	// compared with its last sequence.
 	if before := sequenceOf(list[1]); before > 0 {
 		if err := plans.Purge(ctx, jetstream.WithPurgeSequence(before)); err != nil {
 			return err

@@ -15,14 +15,15 @@ import (
 	"productform/live/wire"
 )
 
-// appendTimeout is how long an append may take. One that takes longer is doubtful.
+// appendTimeout is the maximum time for an append. A slower append may or may not have succeeded.
 const appendTimeout = 2 * time.Second
 
-// errRefused says that another manager has appended a plan.
+// errRefused reports that another manager has appended a plan.
 var errRefused = errors.New("another manager has decided since")
 
-// appendPlan appends a plan to the log on condition that the last message in it has the sequence last, and returns the
-// sequence of the new one. After any error but errRefused the plan may or may not be in the log.
+// appendPlan appends a plan to the log if the last message in the log has the sequence last. It
+// returns the sequence of the new message. After any error except errRefused, the plan may or may
+// not be in the log.
 func appendPlan(ctx context.Context, js jetstream.JetStream, p *wire.Plan, last uint64) (uint64, error) {
 	data, err := json.Marshal(p)
 	if err != nil {
@@ -42,10 +43,10 @@ func appendPlan(ctx context.Context, js jetstream.JetStream, p *wire.Plan, last 
 	return ack.Sequence, nil
 }
 
-// A message is one of a stream.
+// A message is a message of a stream.
 type message struct {
 	sequence uint64
-	taken    time.Time // by the server, on its clock
+	taken    time.Time // when the server stored it, on its clock
 	subject  string
 	data     []byte
 }
@@ -55,20 +56,23 @@ type reader struct {
 	js        jetstream.JetStream
 	stream    string
 	messages  chan message
-	delivered atomic.Uint64 // sequence of the last one, or of that before the first
+	delivered atomic.Uint64 // sequence of the last message, or the one before the first
 	consume   jetstream.ConsumeContext
 }
 
-// heartbeat is how often the server says that there is no message. A reader that hears nothing for twice as long asks anew.
+// heartbeat is the time after which the server reports that there is no message. A reader that
+// receives nothing for twice as long sends a new request.
 const heartbeat = time.Second
 
-// stallTime is how long a message may be in the stream that a reader is not given. The library asks anew for messages in many cases,
-// but waits for 10 s if that request is lost, and sees nothing amiss as long as there are heartbeats.
+// stallTime is how long a message may be in the stream without being delivered. The library repeats
+// its requests in many cases, but it waits 10 s if that request is lost, and it detects nothing
+// while heartbeats arrive.
 const stallTime = 3 * time.Second
 
 var errStalled = errors.New("messages of the stream are not delivered")
 
-// read delivers the messages of a stream from a sequence on, until stop is called or the context is done.
+// read delivers the messages of a stream, starting at a sequence, until stop is called or the
+// context is done.
 func read(ctx context.Context, js jetstream.JetStream, stream string, from uint64) (*reader, error) {
 	consumer, err := js.OrderedConsumer(ctx, stream, jetstream.OrderedConsumerConfig{
 		DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: max(from, 1), InactiveThreshold: time.Minute,
@@ -94,11 +98,12 @@ func read(ctx context.Context, js jetstream.JetStream, stream string, from uint6
 
 func (r *reader) stop() { r.consume.Stop() }
 
-// watch returns errStalled once a message is in the stream for long that is not delivered, or the error of the context.
+// watch returns errStalled once a message was not delivered for stallTime, or the error of the
+// context.
 func (r *reader) watch(ctx context.Context) error {
 	tick := time.NewTicker(stallTime / 3)
 	defer tick.Stop()
-	var missed uint64 // sequence of a message that is not delivered, 0 for none
+	var missed uint64 // sequence of an undelivered message, 0 for none
 	var since time.Time
 	for {
 		select {
@@ -116,7 +121,7 @@ func (r *reader) watch(ctx context.Context) error {
 		ask, cancel := context.WithTimeout(ctx, time.Second)
 		list, _, err := store.Next(ask, r.js, r.stream, ">", r.delivered.Load()+1, 1)
 		cancel()
-		if err == nil && len(list) > 0 { // what is not known now is asked again
+		if err == nil && len(list) > 0 { // an unknown result is requested again
 			missed, since = list[0].Sequence, time.Now()
 		}
 	}
@@ -131,8 +136,8 @@ func last(ctx context.Context, js jetstream.JetStream, stream string) (uint64, e
 	return s.CachedInfo().State.LastSeq, nil
 }
 
-// patience returns the time for which the answers of a server may be wrong: a server that has just
-// become the leader of a cluster may not know all that it has. A single server is always right.
+// patience returns how long the answers of a server may be wrong: a server that has just become the
+// leader of a cluster may not know all its messages. A single server is always right.
 func patience(ctx context.Context, js jetstream.JetStream) (time.Duration, error) {
 	s, err := js.Stream(ctx, wire.PlanStream)
 	if err != nil || s.CachedInfo().Config.Replicas == 1 {
@@ -141,8 +146,8 @@ func patience(ctx context.Context, js jetstream.JetStream) (time.Duration, error
 	return stallTime, nil
 }
 
-// lastPlan returns the sequence of the last plan in the log, 0 if there is none. The last sequence
-// of the stream may be above it, if the server has lost plans.
+// lastPlan returns the sequence of the last plan in the log, or 0 if there is none. The last
+// sequence of the stream may be larger if the server has lost plans.
 func lastPlan(ctx context.Context, js jetstream.JetStream) (uint64, error) {
 	s, err := js.Stream(ctx, wire.PlanStream)
 	if err != nil {
@@ -158,8 +163,9 @@ func lastPlan(ctx context.Context, js jetstream.JetStream) (uint64, error) {
 	return m.Sequence, nil
 }
 
-// Plans yields the plans of the log from the first one on, as they come, until the context is done or the loop is left. An
-// error is the last thing that it yields. Plans before a snapshot may be gone; then the first one has a number above 1.
+// Plans yields the plans of the log, starting with the first, as they arrive, until the context is
+// done or the loop is left. An error is the last element. Plans before a snapshot may be gone; then
+// the first number is above 1.
 func Plans(ctx context.Context, js jetstream.JetStream) iter.Seq2[*wire.Plan, error] {
 	return func(yield func(*wire.Plan, error) bool) {
 		ctx, cancel := context.WithCancel(ctx)

@@ -16,8 +16,8 @@ import (
 )
 
 // A report is damaged before any manager has read it, but the index of the stream still lists it,
-// so its subject takes no other report. The next leader logs an error, audit names the report, and
-// the job can be cancelled.
+// so its subject accepts no other report. The next leader logs an error, audit names the report,
+// and the job can be cancelled.
 func TestUnreadableReportIsNamed(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
@@ -42,7 +42,7 @@ func TestUnreadableReportIsNamed(t *testing.T) {
 	if _, err := store.Once(ctx, js, o.ReportTo(), report); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := store.Once(ctx, js, wire.Clear("other"), []byte(`{"v":1}`)); err != nil { // not the last message
+	if _, err := store.Once(ctx, js, wire.Clear("other"), []byte(`{"v":1}`)); err != nil { // the damaged report must not be the last message
 		t.Fatal(err)
 	}
 	s.Close()

@@ -15,31 +15,33 @@ import (
 	"productform/live/wire"
 )
 
-// viewsEvery is the least time between two rounds of writing views; what changes in between is written once.
+// viewsEvery is the minimum time between two rounds of writing views. Several changes in between
+// are written once.
 const viewsEvery = 50 * time.Millisecond
 
-// planField is the field in the header of a view that holds the number of the plan after which it is how things stand.
+// planField is the header field of a view with the number of the plan that it reflects.
 const planField = "Pfq-Plan"
 
-// A key is one of a bucket.
+// A key identifies a view: a bucket and a key in it.
 type key struct{ bucket, name string }
 
-// A view is what stands at a key after a plan, nil if the key is gone.
+// A view is the value of a key after a plan, nil if the key is deleted.
 type view struct {
 	plan uint64
 	data []byte
 }
 
-// A viewer writes views beside the loop of the leader. They may be behind the plans, and one that cannot be written is
-// written later. No view is replaced by one of an earlier plan: a manager that was asleep may not know that another leads.
+// A viewer writes views in the background of the leader's loop. Views may be behind the plans, and
+// failed writes are retried. No view is replaced by one of an earlier plan: a manager that was
+// suspended may not know that another one leads.
 type viewer struct {
 	js  jetstream.JetStream
 	log *slog.Logger
 
-	sequences map[key]uint64 // of the messages that this manager knows to be the last of their keys
+	sequences map[key]uint64 // last known sequence of each key
 
 	mu    sync.Mutex
-	next  map[key]view // to be written
+	next  map[key]view // views to be written
 	wake  chan struct{}
 	ended sync.WaitGroup
 	end   context.CancelFunc
@@ -52,13 +54,13 @@ func newViewer(ctx context.Context, m *manager) *viewer {
 	return v
 }
 
-// stop ends the writing; what is not written yet the next manager writes.
+// stop ends the writing. The next manager writes the remaining views.
 func (v *viewer) stop() {
 	v.end()
 	v.ended.Wait()
 }
 
-// set has values written that stand after a plan; nil for those that go.
+// set queues the values of keys after a plan, nil for deleted keys.
 func (v *viewer) set(plan uint64, values map[key][]byte) {
 	if len(values) == 0 {
 		return
@@ -104,8 +106,8 @@ func (v *viewer) run(ctx context.Context) {
 	}
 }
 
-// write writes a view, unless there is one of a later plan, and tells who waits for a job. The server takes it only if the last
-// message of the key is the one that this manager knows.
+// write writes a view, unless there is one of a later plan, and publishes changes of jobs. The
+// server accepts it only if this manager knows the last message of the key.
 func (v *viewer) write(ctx context.Context, k key, w view) error {
 	m := nats.NewMsg("$KV." + k.bucket + "." + k.name)
 	m.Data = w.data
@@ -127,7 +129,7 @@ func (v *viewer) write(ctx context.Context, k key, w view) error {
 	}
 	ack, err := v.js.PublishMsg(ctx, m, jetstream.WithExpectLastSequencePerSubject(sequence), jetstream.WithRetryAttempts(0))
 	if err != nil {
-		delete(v.sequences, k) // it may be written, or that of another manager
+		delete(v.sequences, k) // the write may have succeeded, or another manager has written
 		return err
 	}
 	if v.sequences[k] = ack.Sequence; w.data == nil {
@@ -139,7 +141,7 @@ func (v *viewer) write(ctx context.Context, k key, w view) error {
 	return nil
 }
 
-// planOf returns the plan of a view, 0 if it is not told.
+// planOf returns the number of the plan of a view, or 0 if it has none.
 func planOf(m *store.Message) uint64 {
 	plan, err := strconv.ParseUint(m.Header.Get(planField), 10, 64)
 	if err != nil {
@@ -148,7 +150,7 @@ func planOf(m *store.Message) uint64 {
 	return plan
 }
 
-// retry has views written that failed, unless there are newer ones.
+// retry queues failed views again, unless there are newer ones.
 func (v *viewer) retry(failed map[key]view) {
 	if len(failed) == 0 {
 		return

@@ -42,7 +42,7 @@ func twoJobs() (wire.Status, wire.History) {
 	}
 	h := wire.History{
 		Version: 1, Now: 40,
-		Decisions: []wire.Decision{{Plan: 17, At: 39, What: "w2 begins task 13 of bills"}},
+		Decisions: []wire.Decision{{Plan: 17, At: 39, What: "w2 starts task 13 of bills"}},
 		Spans: []wire.Span{
 			{Worker: "w1", Job: "bills", Task: 1, Attempt: 1, From: 1, To: value(38.0), How: "finished"},
 			{Worker: "w3", Job: "bills", Task: 2, Attempt: 2, From: 1, To: value(20.0), How: "lost"},
@@ -112,7 +112,7 @@ func TestPageShowsWhatTheManagerTells(t *testing.T) {
 	url := open(t, manager)
 	body, header := get(t, url+"/", 200)
 	for _, want := range []string{
-		"m1 leads", "deadline/priority", "12 / 20", "9.25", "w3", "down", "Workers of bills", "w2 begins task 13 of bills",
+		"m1 leads", "deadline/priority", "12 / 20", "9.25", "w3", "down", "Workers of bills", "w2 starts task 13 of bills",
 		"&lt;b&gt;mail", "#0072b2", "task 2, attempt 2: 1 to 20, lost", "and 1 more", "<dt>jobs present</dt><dd>2</dd>", "<dt>jobs completed</dt><dd>1 of 3</dd>",
 	} {
 		if !strings.Contains(body, want) {
