@@ -9,10 +9,10 @@ import (
 	"productform/internal/forest"
 )
 
-// A reach knows what is beyond the panels.
+// A reach bounds the probability mass beyond the panels.
 type reach struct {
 	*mesh
-	beyond []float64 // of each break, the largest probability that a time is beyond it; of the first, 1
+	beyond []float64 // for each break, the largest probability that a time exceeds it; 1 for the first
 }
 
 func (h *reach) add(f *function) {
@@ -26,13 +26,18 @@ func (h *reach) add(f *function) {
 	}
 }
 
-// escape returns a bound of the probability that any time is beyond the end, and of that of one server.
+// tailBounds returns bounds on the probability that any time exceeds the end, and on the same for
+// one server.
 //
-// Let R be the event that no time is, and H(x) the largest probability P~(T_s > x) of all servers. P~ given R is what was computed. Both densities are log-supermodular, R is decreasing and T_s > x
-// increasing, so that P~(T_s > x | R) grows with all arrival rates, and with h as the largest of them, H(x) <= h + P~(not R) <= h + S H(T). The probability that T_s is beyond a time is
-// log-concave in it (Prekopa), and 1 at 0: H(T) <= H(x)^θ with θ = T/x. So H(x) <= h + S H(x)^θ, for all rates from 0 to those given, with the h of these. If Y > h + S Y^θ, then H(x) is never Y. It depends
-// continuously on the rates, and is e^{-Cx}, with the least capacity C, if they are 0: if that is below Y, then H(x) < Y always.
-func (h *reach) escape(capacities []float64) (any, one float64) {
+// Let R be the event that no time exceeds the end, and H(x) the largest probability P~(T_s > x) of
+// all servers. The panels give P~ conditioned on R. Both densities are log-supermodular, R is
+// decreasing and T_s > x increasing, so that P~(T_s > x | R) grows with all arrival rates, and with
+// h as the largest of them, H(x) <= h + P~(not R) <= h + S H(T). The probability that T_s is beyond
+// a time is log-concave in it (Prekopa), and 1 at 0: H(T) <= H(x)^θ with θ = T/x. So H(x) <= h + S
+// H(x)^θ, for all rates from 0 to the given ones, with h at the given rates. If Y > h + S Y^θ, then
+// H(x) is never Y. It depends continuously on the rates, and equals e^{-Cx} at rates 0, with C the
+// smallest capacity: if that is below Y, then H(x) < Y for all rates.
+func (h *reach) tailBounds(capacities []float64) (any, one float64) {
 	servers, slowest := float64(len(capacities)), slices.Min(capacities)
 	any, one = 1, 1
 	for k := 1; k < h.panels(); k++ {
@@ -47,23 +52,23 @@ func (h *reach) escape(capacities []float64) (any, one float64) {
 	return any, one
 }
 
-// An answer is what passes found, for times within the panels.
+// An answer holds the integrals found by passes, for times within the panels.
 type answer struct {
 	reach
 	normalization arithmetic.Number
 	least         []ratio   // E[min_{S_i} T] of each class with arrivals
-	jobs          [][]ratio // P(X_i = n), if asked
-	rates         []float64 // of these classes
-	laws          []*law    // of their least times, if asked
+	jobs          [][]ratio // P(X_i = n), if requested
+	rates         []float64 // of the classes with arrivals
+	laws          []*law    // of their minimum times, if requested
 
-	far              float64    // the largest relative bound that comes of times beyond the panels
-	servers, classes []weighted // with weights, of the time of each server and the least time of each class
+	far              float64    // the largest relative bound due to times beyond the panels
+	servers, classes []weighted // with weights: the time of each server and the minimum time of each class
 	busy             []float64  // Σ_i λ_i P(T_s = min_{S_i} T) of each server
 	busyBound        []float64  // of its error
 	around           []float64  // Σ_i λ_i
 }
 
-// answer goes forward and back.
+// answer runs the forward and backward passes.
 func (e *passes) answer(ctx context.Context, most float64) (*answer, error) {
 	if err := e.forward(ctx, most); err != nil {
 		return nil, err
@@ -80,7 +85,7 @@ func (e *passes) answer(ctx context.Context, most float64) (*answer, error) {
 		}
 	}
 	err := e.back(ctx, func(c *clique) error {
-		own, err := c.least(ctx, []int{c.server})
+		own, err := c.minimumDensity(ctx, []int{c.server})
 		if err != nil {
 			return err
 		}
@@ -98,10 +103,10 @@ func (e *passes) answer(ctx context.Context, most float64) (*answer, error) {
 	return a, err
 }
 
-// class takes the least time of the servers of a class.
+// class adds the integrals of the minimum time of the servers of class i.
 func (a *answer) class(ctx context.Context, c *clique, i int) error {
 	k := c.problem.Classes[i]
-	d, err := c.least(ctx, k.Servers)
+	d, err := c.minimumDensity(ctx, k.Servers)
 	if err != nil {
 		return err
 	}
@@ -143,8 +148,9 @@ func (a *answer) longest() float64 {
 	return most
 }
 
-// rarest returns the logarithm of the least probability asked, 0 if there is none. If panels may end before so many jobs are likely to be met, their probability is
-// taken to go on as it fell before.
+// rarest returns the logarithm of the smallest requested probability, 0 if none is requested. If
+// the panels may end before that many jobs become likely, the probability is extrapolated at its
+// last rate of decay.
 func (a *answer) rarest(guess bool, s Settings) float64 {
 	least := 0.0
 	if s.Rarest > 0 {
@@ -167,9 +173,10 @@ func (a *answer) rarest(guess bool, s Settings) float64 {
 	return least
 }
 
-// isShort reports whether what is beyond the end makes much of what numbers may err: an eighth of most of them, or a half of any.
+// isShort reports whether the times beyond the end contribute too much of the tolerance: more than
+// an eighth for most numbers, or half for any.
 func (a *answer) isShort(p *Problem, tolerance float64, s Settings) bool {
-	any, _ := a.escape(p.Capacities)
+	any, _ := a.tailBounds(p.Capacities)
 	if any*a.end() > tolerance/8*a.longest() || any > tolerance/8*math.Exp(a.rarest(false, s)) || a.far > tolerance/2 {
 		return true
 	}
@@ -181,7 +188,8 @@ func (a *answer) isShort(p *Problem, tolerance float64, s Settings) bool {
 	return s.Gradients && any*a.end()*a.end()*rates > tolerance/8*a.longest()*jobs
 }
 
-// number returns a ratio that errs by so much more, to either side: the true one is at least value (e^{-bound} - off/value) and at most value (e^{bound} + off/value), and
+// number returns a ratio with an additional absolute error off in both directions: the true value
+// is at least value (e^{-bound} - off/value) and at most value (e^{bound} + off/value), and
 // 1/(e^{-b} - x) > e^b + x.
 func (r ratio) number(off float64) arithmetic.Number {
 	less := (off/r.value - math.Expm1(-r.bound)) * (1 + 8*u)
@@ -191,12 +199,14 @@ func (r ratio) number(off float64) arithmetic.Number {
 	return arithmetic.FromFloat(r.value, less/(1-less)*(1+8*u))
 }
 
-// result returns the measures and their largest bound. It counts what is beyond the end. As E~ given R is not more than E~, for R is decreasing and a minimum increasing, and E~[min; not R] is at most
-// T P(not R) + E[(T_j - T)^+], where P(T_j > x) <= z^{x/T} with z of one server, the mean minimum is between that given R and T (P(not R) + z/log(1/z)) more. A probability
-// of jobs, the mean of one between 0 and 1, differs by at most P(not R) from that given R.
+// result returns the measures and their largest bound, including the times beyond the end. As E~
+// given R is at most E~, because R is decreasing and a minimum is increasing, and E~[min; not R] is
+// at most T P(not R) + E[(T_j - T)^+], where P(T_j > x) <= z^{x/T} with z of one server, the mean
+// minimum exceeds the mean given R by at most T (P(not R) + z/log(1/z)). A probability of jobs, the
+// mean of one between 0 and 1, differs by at most P(not R) from that given R.
 func (a *answer) result(p *Problem, s Settings) (r *forest.Result, worst float64) {
-	any, one := a.escape(p.Capacities)
-	beyond := a.outside(any, one)
+	any, one := a.tailBounds(p.Capacities)
+	beyond := a.tailMean(any, one)
 	r = &forest.Result{Times: make([]arithmetic.Number, len(p.Classes)), Busy: make([]arithmetic.Number, len(p.Capacities))}
 	r.Normalization = arithmetic.FromWide(a.normalization.Wide, arithmetic.Compound(a.normalization.Bound, any/(1-any)*(1+8*u), 0))
 	for i := range p.Classes {
@@ -233,7 +243,8 @@ func (a *answer) result(p *Problem, s Settings) (r *forest.Result, worst float64
 	return r, max(worst, r.Worst(1))
 }
 
-// outside returns T (P(not R) + z/log(1/z)).
-func (a *answer) outside(any, one float64) float64 {
+// tailMean returns T (P(not R) + z/log(1/z)), a bound on the mean contributed by times beyond the
+// end.
+func (a *answer) tailMean(any, one float64) float64 {
 	return a.end() * (any - one/math.Log(one)) * (1 + 8*u)
 }

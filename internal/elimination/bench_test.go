@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// linked returns servers of capacity 100 with a class of rate 70 for each server but the first and its parent.
+// linked returns servers of capacity 100 with a class of rate 70 for each pair of a server and its
+// parent; the first server has none.
 func linked(servers int, parent func(s int) int) *Problem {
 	p := &Problem{}
 	for s := range servers {
@@ -49,7 +50,7 @@ func BenchmarkSolve(b *testing.B) {
 	}
 }
 
-// The bounds of 2×200 and more need a coarser tolerance.
+// Grids of 2×200 and more need a coarser tolerance.
 func BenchmarkWide(b *testing.B) {
 	for _, c := range []struct {
 		rows, columns int

@@ -7,15 +7,17 @@ import (
 	"productform/num"
 )
 
-// A density of the least of a few times is a sum over the servers that can have it, as far as [0, T] goes and but for a factor. Its parts are functions of one time, with defects.
+// A density is that of the minimum of a few times on [0, T], up to a factor. It is a sum over the
+// servers that can attain the minimum; its parts are functions of one time, with defects.
 type density struct {
 	servers []int
 	parts   []*function
-	hats    []*function // of all parts, terms of the same with a weight, if that is asked for
+	hats    []*function // terms of the weighted density of all parts, if requested
 }
 
-// least returns the density of the least time of servers: of each, with the times of the others above. Whatever takes least goes first.
-func (c *clique) least(ctx context.Context, servers []int) (*density, error) {
+// minimumDensity returns the density of the minimum time of servers: the sum over each server, with
+// the times of the others above its own. The cheapest integral comes first.
+func (c *clique) minimumDensity(ctx context.Context, servers []int) (*density, error) {
 	d := &density{servers: servers}
 	for _, v := range servers {
 		f, err := c.reduce(ctx, c.all, []int{v}, servers)
@@ -32,8 +34,9 @@ func (c *clique) least(ctx context.Context, servers []int) (*density, error) {
 	return d, nil
 }
 
-// collapse multiplies factors of one time. As in remainder, interpolation errs by 4ρ^-n times the norm of the product at most.
-func collapse(g *mesh, p *Problem, f factors, server int, r *room) *function {
+// collapse multiplies factors of one time. As in remainder, interpolation errs by at most 4ρ^-n
+// times the norm of the product.
+func collapse(g *mesh, p *Problem, f factors, server int, r *scratch) *function {
 	out := newFunction([]int{server}, g)
 	var sum num.Sum
 	scale := 1.0
@@ -67,7 +70,7 @@ func collapse(g *mesh, p *Problem, f factors, server int, r *room) *function {
 		}
 		var norms [radii]float64
 		for e := range radii {
-			norms[e] = math.Exp(exponent*g.centre(cell) + math.Abs(net)*g.half(cell)*stretch(e))
+			norms[e] = math.Exp(exponent*g.centre(cell) + math.Abs(net)*g.half(cell)*ellipseFactor(e))
 			for _, k := range f.functions {
 				norms[e] *= k.norm(cell, 1, e)
 			}
@@ -78,7 +81,7 @@ func collapse(g *mesh, p *Problem, f factors, server int, r *room) *function {
 		}
 		for _, k := range f.functions {
 			fuzz += k.fuzz[cell] / k.norm(cell, 0, 0)
-			off = k.spoil(off, cell)
+			off = k.addDefect(off, cell)
 		}
 		out.defect[cell] += (g.tail(&norms)+norms[0]*(off+g.lebesgue*fuzz))*(1+0x1p-30) + lost
 	}

@@ -8,8 +8,8 @@ import (
 	"productform/internal/oracle"
 )
 
-// Solve ends soon after its context, wherever that is.
-func TestEnds(t *testing.T) {
+// Solve returns promptly after cancellation, at any stage.
+func TestSolveReturnsAfterCancellation(t *testing.T) {
 	p := &elimination.Problem{Capacities: []float64{100}}
 	for s := range 20 {
 		p.Capacities = append(p.Capacities, 100)

@@ -7,8 +7,8 @@ import (
 	"productform/internal/forest"
 )
 
-// Estimate returns about how many operations of float64 [Solve] takes for a problem with an order,
-// without derivatives. It is +Inf for an unstable problem.
+// Estimate returns the approximate number of float64 operations of [Solve] for a problem and an
+// order, without derivatives. It is +Inf for an unstable problem.
 func Estimate(p *Problem, o *Order, s Settings) (work float64) {
 	for _, c := range components(p, o, false) {
 		own := c.problem(p)
@@ -21,7 +21,7 @@ func Estimate(p *Problem, o *Order, s Settings) (work float64) {
 	return work
 }
 
-// forest returns a problem whose servers form a tree; nil for others.
+// forest returns the problem as a forest if its servers form one, otherwise nil.
 func (p *Problem) forest() *forest.Forest {
 	classes := make([]forest.Class, len(p.Classes))
 	for i, k := range p.Classes {
@@ -30,7 +30,7 @@ func (p *Problem) forest() *forest.Forest {
 	return forest.New(p.Capacities, classes)
 }
 
-// inOrder returns the order of servers that are numbered in it.
+// inOrder returns the order 0, 1, ..., servers-1.
 func inOrder(servers int) *Order {
 	o := &Order{}
 	for k := range servers {
@@ -39,8 +39,8 @@ func inOrder(servers int) *Order {
 	return o
 }
 
-// estimateWide estimates the work of [solveWide] by the smallest end of times that [firstMesh] may
-// find.
+// estimateWide estimates the work of [solveWide] from the smallest end of times that [firstMesh]
+// may find.
 func estimateWide(p *Problem, o *Order, s Settings) float64 {
 	slack := p.slack(o)
 	if !(slack > 0) {

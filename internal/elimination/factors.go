@@ -2,14 +2,15 @@ package elimination
 
 import "slices"
 
-// factors are a product: of C_s e^{-C_s t_s} over servers, e^{λ_i min_{S_i} t} over classes, and functions.
+// factors is a product: C_s e^{-C_s t_s} over servers, e^{λ_i min_{S_i} t} over classes, and
+// functions.
 type factors struct {
 	servers   []int
 	classes   []int
 	functions []*function
 }
 
-// split parts the factors that know the time of a server from the others.
+// split separates the factors that depend on the time of a server from the others.
 func (f factors) split(p *Problem, server int) (with, without factors) {
 	put := func(knows bool) *factors {
 		if knows {
@@ -37,7 +38,7 @@ func (f factors) times(g factors) factors {
 	return factors{slices.Concat(f.servers, g.servers), slices.Concat(f.classes, g.classes), slices.Concat(f.functions, g.functions)}
 }
 
-// without leaves a function out.
+// without removes a function.
 func (f factors) without(k *function) factors {
 	f.functions = slices.DeleteFunc(slices.Clone(f.functions), func(x *function) bool { return x == k })
 	return f
@@ -48,8 +49,8 @@ func (f factors) equals(g factors) bool {
 	return slices.Equal(f.servers, g.servers) && slices.Equal(f.classes, g.classes) && slices.Equal(f.functions, g.functions)
 }
 
-// rank orders integrals of all factors over the time of a server by their work: by the number of servers that stay, and
-// then by whether one function knows all of these, or only several together do.
+// rank orders integrals of all factors over the time of a server by their work: first by the number
+// of remaining servers, then by whether a single function depends on all of them.
 func (f factors) rank(p *Problem) int {
 	stay, most := len(f.scope(p))-1, 0
 	var known []int
@@ -67,7 +68,7 @@ func (f factors) rank(p *Problem) int {
 	return 3 * stay
 }
 
-// scope lists the servers whose times the factors know, in increasing order.
+// scope lists the servers whose times the factors depend on, in increasing order.
 func (f factors) scope(p *Problem) []int {
 	all := slices.Clone(f.servers)
 	for _, i := range f.classes {

@@ -5,21 +5,22 @@ import (
 	"slices"
 )
 
-// A function of the times of w servers is kept in cells: an order of the servers, and for each a panel that agrees with the order. In a cell it is e^{a·(t-c)} times
-// a polynomial of degree below n in each time, with slopes a and the centre c of the panels. In a cell with two servers in one panel only the part where
-// they are in order is meant; the polynomial goes on beyond, and is used there.
+// A function of the times of w servers is kept in cells: an order of the servers, and for each a
+// panel that agrees with the order. In a cell it is e^{a·(t-c)} times a polynomial of degree below
+// n in each time, with slopes a and the centre c of the panels. In a cell with two servers in one
+// panel only the ordered part counts; the polynomial extends beyond it and is used there.
 type function struct {
 	servers []int // increasing
 	*layout
 	size     int       // n^w
 	values   []float64 // of a cell at the nodes, the last server varies fastest
-	slopes   []float64 // w a cell
-	norms    []float64 // a cell: see norm
-	fuzz     []float64 // a cell: |values - kept| e^{-a·(t-c)} at most
-	defect   []float64 // a cell: |meant - kept| e^{-a·(t-c)} at most; nil if there are none
+	slopes   []float64 // w per cell
+	norms    []float64 // per cell; see norm
+	fuzz     []float64 // per cell, at least |values - kept| e^{-a·(t-c)}
+	defect   []float64 // per cell, at least |meant - kept| e^{-a·(t-c)}; nil if all are 0
 	err      float64   // |log(true/meant)|
-	exponent int       // functions are 2^exponent times what is kept
-	hat      *function // the same with a weight, if that is asked for and not 0
+	exponent int       // the function is 2^exponent times the kept values
+	hat      *function // the weighted function, if requested and not 0
 }
 
 // ellipses are the ρ of the norms of functions. With f = Σ_k f_k T_k(x), |f|_ρ = Σ_k |f_k| (ρ^k + ρ^-k)/2: the absolute sum of the Laurent coefficients of
@@ -28,29 +29,29 @@ type function struct {
 //	|fg|_ρ <= |f|_ρ |g|_ρ,  |e^{cx}|_ρ = e^{|c|(ρ+1/ρ)/2},  sup |f| <= |f|_1 <= |f|_ρ,
 //	|f - If| <= 2 Σ_{k>=n} |f_k| <= 4 ρ^-n |f|_ρ  (If is f at n nodes),  |∫_{-1}^x f|_ρ <= (1+ρ) |f|_ρ.
 //
-// The last is so for each T_k by the formula in setWeights.
+// The last inequality follows for each T_k from the formula in setWeights.
 var ellipses = [...]float64{1, 2, 3, 4, 6, 8, 11, 16}
 
 const radii = len(ellipses)
 
-// stretch returns (ρ+1/ρ)/2.
-func stretch(r int) float64 { return (ellipses[r] + 1/ellipses[r]) / 2 }
+// ellipseFactor returns (ρ+1/ρ)/2.
+func ellipseFactor(r int) float64 { return (ellipses[r] + 1/ellipses[r]) / 2 }
 
 // A layout numbers the cells of functions of w servers.
 type layout struct {
 	panels int
 	orders [][]int
-	block  [][]int32 // number of the cell, by order and Σ_v panel_v panels^v; -1 if they do not agree
+	block  [][]int32 // number of the cell, by order and Σ_v panel_v panels^v; -1 if panels and order disagree
 	cells  []cell
 }
 
-// A cell is an order of servers, by its number, and a panel for each.
+// A cell is an order of servers, given by its number, and a panel for each server.
 type cell struct {
 	order int
 	panel []int
 }
 
-// layout returns that of functions of w servers; it must not be called by several at a time.
+// layout returns the layout of functions of w servers; it is not safe for concurrent use.
 func (g *mesh) layout(w int) *layout {
 	if l := g.layouts[w]; l != nil {
 		return l
@@ -75,7 +76,7 @@ func (g *mesh) layout(w int) *layout {
 	return l
 }
 
-// cell returns the number of the cell of panels in an order.
+// cell returns the number of the cell with the given order and panels.
 func (l *layout) cell(order int, panel []int) int {
 	at := 0
 	for v := len(panel) - 1; v >= 0; v-- {
@@ -100,8 +101,9 @@ func (f *function) cellSlopes(cell int) []float64 {
 	return f.slopes[cell*len(f.servers):][:len(f.servers)]
 }
 
-// norm returns an upper bound of Σ |a_k| Π_{v in mask} (ρ^k_v + ρ^-k_v)/2 over the coefficients of the polynomial of a
-// cell: of the norm in the times of mask, whatever the others are.
+// norm returns an upper bound on Σ |a_k| Π_{v in mask} (ρ^k_v + ρ^-k_v)/2 over the coefficients of
+// the polynomial of a cell. It bounds the norm in the times of mask for all values of the other
+// times.
 func (f *function) norm(cell, mask, r int) float64 {
 	if mask == 0 {
 		r = 0
@@ -109,9 +111,10 @@ func (f *function) norm(cell, mask, r int) float64 {
 	return f.norms[(cell<<len(f.servers)+mask)*radii+r]
 }
 
-// spoil returns the off of a product with f as one more factor. Where functions of norms N_i have defects d_i, the product of what is meant differs from that of what is kept by
-// at most Π (N_i+d_i) - Π N_i: by off times Π N_i, with 1 + off = Π (1 + d_i/N_i).
-func (f *function) spoil(off float64, cell int) float64 {
+// addDefect updates off, the relative defect of a product, for one more factor f. If functions with
+// norms N_i have defects d_i, the true product differs from the kept one by at most Π (N_i+d_i) - Π
+// N_i = off Π N_i, with 1 + off = Π (1 + d_i/N_i).
+func (f *function) addDefect(off float64, cell int) float64 {
 	if f.defect == nil {
 		return off
 	}
@@ -119,7 +122,7 @@ func (f *function) spoil(off float64, cell int) float64 {
 	return off + x + off*x
 }
 
-// normalize multiplies by scale and takes a power of two out.
+// normalize multiplies by scale and moves a power of two to the exponent.
 func (f *function) normalize(scale float64) {
 	largest := 0.0
 	for _, v := range f.values {
@@ -135,11 +138,12 @@ func (f *function) normalize(scale float64) {
 		}
 	}
 	for i, x := range f.norms {
-		f.norms[i] = max(x, lost) // others are divided by it
+		f.norms[i] = max(x, lost) // other norms are divided by it
 	}
 }
 
-// orders lists the permutations of 0..w-1, the first to last server by time, in lexicographic order.
+// orders lists the permutations of 0..w-1 in lexicographic order; each names the servers by
+// increasing time.
 func orders(w int) [][]int {
 	all := [][]int{{}}
 	for range w {
@@ -156,7 +160,7 @@ func orders(w int) [][]int {
 	return all
 }
 
-// orderNumber returns the place of a permutation in orders.
+// orderNumber returns the index of a permutation in orders.
 func orderNumber(order []int) int {
 	number := 0
 	for i, v := range order {
@@ -171,7 +175,7 @@ func orderNumber(order []int) int {
 	return number
 }
 
-// orderIn returns the number of the order that some servers have in an order of more, by their places in the list.
+// orderIn returns the number of the order that an order of all servers induces on those of list.
 func orderIn(order, list []int) int {
 	var own []int
 	for _, v := range order {

@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// Of functions that are kept as 1 and meant to be 1 + d, a product and its integral over [0, 1] are off by Π (1+d) - 1, which the defects say.
+// For functions with the value 1 + d kept as 1, a product and its integral over [0, 1] have the
+// defect Π (1+d) - 1.
 func TestDefectsMultiply(t *testing.T) {
 	g := newMesh([]float64{0, 1}, 8)
 	p, list, product := &Problem{Capacities: []float64{1}}, []*function{}, 1.0
@@ -21,7 +22,7 @@ func TestDefectsMultiply(t *testing.T) {
 		list = append(list, f)
 		product *= 1 + d
 		off, all := product-1, factors{functions: list}
-		integral, err := integrate(context.Background(), g, p, all, 0, -1, []*room{newRoom(g, 1)})
+		integral, err := integrate(context.Background(), g, p, all, 0, -1, []*scratch{newRoom(g, 1)})
 		if err != nil {
 			t.Fatal(err)
 		}

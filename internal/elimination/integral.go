@@ -2,7 +2,7 @@ package elimination
 
 import "math"
 
-// An estimate is value 2^exponent, with an error of at most error 2^exponent.
+// An estimate is the number value 2^exponent with an absolute error of at most error 2^exponent.
 type estimate struct {
 	value, error float64
 	exponent     int
@@ -15,14 +15,16 @@ type weight struct {
 	size      float64 // sum of the absolute terms of log
 }
 
-// poisson is the weight that is the probability of k jobs, if their number is Poisson with mean λt.
+// poisson returns the weight equal to the probability of k jobs under a Poisson distribution with
+// mean λt.
 func poisson(k int, rate float64) weight {
 	factorial, _ := math.Lgamma(float64(k) + 1)
 	log := float64(k) * math.Log(rate)
 	return weight{k, rate, log - factorial, math.Abs(log) + math.Abs(factorial)}
 }
 
-// at returns the weight at the float64 next to a time > 0, and a bound of its error over sup.
+// at returns the weight at the float64 next to a time > 0, and a bound on its error relative to
+// sup.
 func (w weight) at(t float64) (v, bound float64) {
 	n := float64(w.power)
 	if w.rate == 0 && n <= 1 {
@@ -35,17 +37,18 @@ func (w weight) at(t float64) (v, bound float64) {
 	return 0, 1
 }
 
-// sup returns an upper bound of |w e^{a(t-c)}|_ρ on the panel around c, and of what float64 loses: the norm of a product is at most that of its factors.
-func (w weight) sup(a, c, h, stretch float64) float64 {
-	log := w.log - w.rate*c + math.Abs(a-w.rate)*h*stretch
+// sup returns an upper bound on |w e^{a(t-c)}|_ρ on the panel around c, and on its rounding error:
+// the norm of a product is at most that of its factors.
+func (w weight) sup(a, c, h, ellipseFactor float64) float64 {
+	log := w.log - w.rate*c + math.Abs(a-w.rate)*h*ellipseFactor
 	if w.power > 0 {
-		log += float64(w.power) * math.Log(c+h*stretch)
+		log += float64(w.power) * math.Log(c+h*ellipseFactor)
 	}
 	return math.Exp(log)*(1+16*u*(w.size+math.Abs(log)+1)) + 0x1p-1000
 }
 
-// integral integrates a part of a density over the panels from first on, with a weight. Those of the nodes are exact for the interpolation of the product, which errs by
-// 4ρ^-n times its norm.
+// integral integrates a part of a density with a weight over all panels starting with first. The
+// quadrature is exact for the interpolated product, which errs by 4ρ^-n times its norm.
 func (g *mesh) integral(f *function, first int, by weight) estimate {
 	sum := estimate{exponent: f.exponent}
 	relative := math.Expm1(f.err) * (1 + 8*u)
@@ -62,7 +65,7 @@ func (g *mesh) integral(f *function, first int, by weight) estimate {
 		}
 		var norms [radii]float64
 		for e := range radii {
-			norms[e] = f.norm(k, 1, e) * by.sup(f.slopes[k], g.centre(k), h, stretch(e))
+			norms[e] = f.norm(k, 1, e) * by.sup(f.slopes[k], g.centre(k), h, ellipseFactor(e))
 		}
 		off := 2*h*g.tail(&norms) + 2*h*(f.defect[k]+f.fuzz[k])*norms[0]/f.norm(k, 0, 0) + h*g.absolute*norms[0]*(float64(g.n+80)*u+worst)
 		sum.add(own, off+relative*(math.Abs(own)+off))
@@ -84,7 +87,7 @@ func (e estimate) plus(f estimate) estimate {
 	return e
 }
 
-// relative returns a bound of |log(true/value)|.
+// relative returns a bound on |log(true/value)|.
 func (e estimate) relative() float64 {
 	if x := e.error / e.value; x >= 0 && x < 0.25 && e.value > 0 {
 		return -math.Log1p(-x) * (1 + 8*u)
@@ -92,15 +95,15 @@ func (e estimate) relative() float64 {
 	return math.Inf(1)
 }
 
-// over returns e/f and a bound of |log| of its relative error.
+// over returns e/f with a bound on |log(true/value)|.
 func (e estimate) over(f estimate) ratio {
 	return ratio{math.Ldexp(e.value/f.value, e.exponent-f.exponent), e.relative() + f.relative() + 4*u}
 }
 
-// A ratio is a number with a bound of |log(true/value)|.
+// A ratio is a number with a bound on |log(true/value)|.
 type ratio struct{ value, bound float64 }
 
-// integral integrates the density with a weight, and each of its parts.
+// integral integrates the density and each of its parts with a weight.
 func (d *density) integral(g *mesh, by weight) (all estimate, parts []estimate) {
 	for v, f := range d.parts {
 		parts = append(parts, g.integral(f, 0, by))

@@ -9,8 +9,9 @@ import (
 	"pgregory.net/rapid"
 )
 
-// literalJobs returns P(X_i = k), k = 0..n: the coefficients of Z with λ_i z for λ_i, over Z. With z the recursion over sets of servers is
-// (C(K) - λ(K) + λ_i) Z_k(K) = Σ_s C_s Z_k(K∖s) + λ_i Z_{k-1}(K) for the sets K that hold S_i.
+// literalJobs returns P(X_i = k), k = 0..n: the coefficients in z of Z with λ_i z in place of λ_i,
+// divided by Z. With z the recursion over sets of servers is (C(K) - λ(K) + λ_i) Z_k(K) = Σ_s C_s
+// Z_k(K∖s) + λ_i Z_{k-1}(K) for the sets K that contain S_i.
 func literalJobs(p *Problem, i, n int) []*big.Rat {
 	slack := slackOf(p)
 	series := make([][]*big.Rat, len(slack))
@@ -50,7 +51,7 @@ func literalJobs(p *Problem, i, n int) []*big.Rat {
 	return list
 }
 
-func TestJobsOfClassesAgainstFractions(t *testing.T) {
+func TestJobsOfClassesMatchFractions(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := drawForest(t, 4)
 		n := rapid.IntRange(1, 12).Draw(t, "jobs")
@@ -68,7 +69,7 @@ func TestJobsOfClassesAgainstFractions(t *testing.T) {
 	})
 }
 
-// checkJobs holds P(X_i = k), k = 0..n, against fractions, if n > 0.
+// checkJobs compares P(X_i = k), k = 0..n, with exact fractions, if n > 0.
 func checkJobs(p *Problem, r *Result, n int) error {
 	for i := range r.ClassJobs {
 		for k, want := range literalJobs(p, i, n) {
@@ -124,8 +125,9 @@ func (x hyper) inverse() hyper {
 	return r
 }
 
-// literalDerivative returns the derivative of the mean number of jobs of one class, or of all if it is -1, in the rate of class i, or in the capacity of server s if
-// i < 0: the rates that count are (1+ε)(λ+η).
+// literalDerivative returns the derivative of the mean number of jobs of one class, or of all
+// classes for -1, with respect to the rate of class i, or to the capacity of server s if i < 0. The
+// rates of the counted classes are (1+ε)(λ+η).
 func literalDerivative(p *Problem, of, i, s int) *big.Rat {
 	rates, capacities := make([]hyper, len(p.Classes)), make([]hyper, len(p.Capacities))
 	for j, k := range p.Classes {
@@ -175,7 +177,7 @@ func literalDerivative(p *Problem, of, i, s int) *big.Rat {
 	return x.Quo(x, new(big.Rat).Mul(all[0], all[0]))
 }
 
-// inside returns an error unless want is Plus - Minus to within their bounds.
+// inside reports whether want equals Plus - Minus within their bounds.
 func inside(got Difference, want *big.Rat) bool {
 	plus, minus := rat(got.Plus.F), rat(got.Minus.F)
 	off := new(big.Rat).Sub(plus, minus)
@@ -185,7 +187,7 @@ func inside(got Difference, want *big.Rat) bool {
 	return off.Cmp(may) <= 0 && got.Plus.Exp == 0 && got.Minus.Exp == 0
 }
 
-func TestGradientsAgainstFractions(t *testing.T) {
+func TestGradientsMatchFractions(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := drawForest(t, 4)
 		o, err := NewOrder(p)
@@ -208,7 +210,7 @@ func TestGradientsAgainstFractions(t *testing.T) {
 	})
 }
 
-// checkDerivatives holds all derivatives that are asked for against fractions.
+// checkDerivatives compares all requested derivatives with exact fractions.
 func checkDerivatives(p *Problem, r *Result, ask Settings) error {
 	check := func(g Gradients, of int) error {
 		for i, k := range p.Classes {

@@ -7,11 +7,11 @@ import (
 	"productform/internal/arithmetic"
 )
 
-// A law is that of the least time of servers, of its density on a mesh.
+// A law is the distribution of the minimum time of servers, given by its density on a mesh.
 type law struct {
 	*mesh
 	parts []*function
-	rest  [][]estimate // of each part, its integral over the panels from each on
+	rest  [][]estimate // for each part, its integrals over all panels starting with each
 	all   estimate
 	any   float64 // probability that a time is beyond the mesh
 }
@@ -32,7 +32,8 @@ func (d *density) law(g *mesh) *law {
 // Until returns the end of the mesh.
 func (l *law) Until() float64 { return l.end() }
 
-// Tail returns P(min > t): that of no time being beyond the mesh is computed, and others differ by at most P(any is).
+// Tail returns P(min > t). It computes the probability conditioned on no time being beyond the
+// mesh; the two differ by at most P(any time is beyond).
 func (l *law) Tail(t float64) arithmetic.Number {
 	k := min(l.panels()-1, max(0, sort.SearchFloat64s(l.breaks, t)-1))
 	var sum estimate
@@ -51,8 +52,10 @@ func (l *law) Tail(t float64) arithmetic.Number {
 	return p
 }
 
-// after integrates a function of one time over panel k from t on, by as many nodes on this part of the panel: with x = x_0 + r y the ellipse ρ of y lies in that of x, for this is convex
-// and x_0/(1-r) is in [-1, 1]. There e^{-a(t-c)} times the function is at most its norm, and a function of at most M there is off its interpolation by at most 4Mρ^-n ρ/(ρ-1).
+// after integrates a function of one time over panel k to the right of t, with n nodes on that part
+// of the panel. With x = x_0 + r y the ellipse ρ of y lies in that of x, because this ellipse is
+// convex and x_0/(1-r) is in [-1, 1]. There e^{-a(t-c)} times the function is at most its norm, and
+// a function of at most M there differs from its interpolation by at most 4Mρ^-n ρ/(ρ-1).
 func (l *law) after(f *function, k int, t float64) estimate {
 	n, c, h, slope := l.n, l.centre(k), l.half(k), f.slopes[k]
 	coefficients, own := make([]float64, n), 0.0
@@ -74,7 +77,7 @@ func (l *law) after(f *function, k int, t float64) estimate {
 	}
 	var norms [radii]float64
 	for e := range radii {
-		norms[e] = f.norm(k, 1, e) * math.Exp(math.Abs(slope)*h*stretch(e))
+		norms[e] = f.norm(k, 1, e) * math.Exp(math.Abs(slope)*h*ellipseFactor(e))
 	}
 	top := norms[0] / f.norm(k, 0, 0)
 	off := 2*r*(2*l.tail(&norms)+top*(f.defect[k]+l.lebesgue*f.fuzz[k])) + r*l.absolute*l.lebesgue*norms[0]*(float64(n*n)*(8+l.breaks[k+1]/h)+80)*u
@@ -83,7 +86,7 @@ func (l *law) after(f *function, k int, t float64) estimate {
 	return sum
 }
 
-// worst returns the largest bound of a probability of at least rarest at the ends of panels.
+// worst returns the largest bound among the tail probabilities >= rarest at the ends of panels.
 func (l *law) worst(rarest float64) float64 {
 	worst := 0.0
 	for _, t := range l.breaks {

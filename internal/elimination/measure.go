@@ -2,20 +2,21 @@ package elimination
 
 import "math"
 
-// negligible coefficients, relative to the largest value, are left out: rounding made them, and in large ellipses they would count.
+// negligible is the size of a coefficient, relative to the largest value, below which it is
+// dropped: such coefficients are rounding noise that large ellipses would amplify.
 const negligible = 0x1p-47
 
-// A room is what one worker computes in.
-type room struct {
+// A scratch holds the buffers of one worker.
+type scratch struct {
 	scaled, polynomial, kept, other []float64
 	left, right, sum, thin, vector  []float64
 	levels                          [MaxWidth][]float64
 	growth                          [radii][]float64 // (ρ^k + ρ^-k)/2
 }
 
-func newRoom(g *mesh, w int) *room {
+func newRoom(g *mesh, w int) *scratch {
 	size := power(g.n, w)
-	r := &room{}
+	r := &scratch{}
 	for _, list := range []*[]float64{&r.scaled, &r.polynomial, &r.kept, &r.other, &r.sum, &r.thin} {
 		*list = make([]float64, size)
 	}
@@ -25,18 +26,19 @@ func newRoom(g *mesh, w int) *room {
 		r.levels[v] = make([]float64, power(g.n, v))
 	}
 	for i := range r.growth {
-		a, b := 1.0, stretch(i)
+		a, b := 1.0, ellipseFactor(i)
 		for range g.n {
 			r.growth[i] = append(r.growth[i], a*(1+0x1p-40))
-			a, b = b, 2*stretch(i)*b-a
+			a, b = b, 2*ellipseFactor(i)*b-a
 		}
 	}
 	return r
 }
 
-// measure takes the values of a cell, chooses slopes, finds the polynomial and its norms, and puts the values of that in their place, which differ by
-// less than the defect. It returns a lower bound of the least value of the polynomial at the corners.
-func (f *function) measure(g *mesh, order []int, cell int, panel []int, r *room) float64 {
+// measure chooses slopes for the values of a cell, finds the polynomial and its norms, and replaces
+// the values by those of the polynomial, which differ by less than the defect. It returns a lower
+// bound on the smallest value of the polynomial at the corners.
+func (f *function) measure(g *mesh, order []int, cell int, panel []int, r *scratch) float64 {
 	w := len(f.servers)
 	values, slopes := f.cellValues(cell), f.cellSlopes(cell)
 	steep := 0.0
@@ -73,8 +75,9 @@ func (f *function) measure(g *mesh, order []int, cell int, panel []int, r *room)
 	return f.least(g, order, panel, polynomial, r) - float64(w*g.n+4)*u*total
 }
 
-// slope returns the slope of the logarithm along axis v, or 0: between nodes not far from the ends of the panel, where integrals may vanish, or from the times next in order if these are in
-// the panel, too. The other times are at nodes in their order.
+// slope returns the slope of the logarithm along axis v, or 0: between nodes not far from the ends
+// of the panel, where integrals may vanish, or from the adjacent times in order if these are also
+// in the panel. The other times are at nodes in their order.
 func (g *mesh) slope(values []float64, order, panel []int, v int) float64 {
 	at, stride := 0, power(g.n, len(order)-1-v)
 	low, high := g.n/5, g.n-1-g.n/5
@@ -113,8 +116,9 @@ func (g *mesh) tilt(values, slopes []float64, panel []int, sign float64) {
 	}
 }
 
-// contract sets the norms of a cell from a tensor in the times 0..v, whose later times are summed already, those of mask with weights of ellipse e.
-func (f *function) contract(cell, v, mask, e int, tensor []float64, r *room) {
+// contract sets the norms of a cell from a tensor in the times 0..v; later times are already
+// summed, those of mask with the weights of ellipse e.
+func (f *function) contract(cell, v, mask, e int, tensor []float64, r *scratch) {
 	if v < 0 {
 		norms := f.norms[(cell<<len(f.servers)+mask)*radii:][:radii]
 		norms[e] = math.Abs(tensor[0]) * (1 + 0x1p-40)
@@ -138,16 +142,17 @@ func (f *function) contract(cell, v, mask, e int, tensor []float64, r *room) {
 		}
 		f.contract(cell, v-1, own, max(e, next), rest, r)
 	}
-	if v == len(f.servers)-1 { // the ellipse of ρ = 1 is the panel
+	if v == len(f.servers)-1 { // the ellipse with ρ = 1 is the panel
 		for mask := 1; mask < 1<<len(f.servers); mask++ {
 			f.norms[(cell<<len(f.servers)+mask)*radii] = f.norms[cell<<len(f.servers)*radii]
 		}
 	}
 }
 
-// least returns the least value of a polynomial at the corners of its cell. Along each axis T_k(-1) = (-1)^k and T_k(1) = 1.
-// In a cell with two servers in one panel the first is not at the end unless the second is.
-func (f *function) least(g *mesh, order, panel []int, polynomial []float64, r *room) float64 {
+// least returns the smallest value of a polynomial at the corners of its cell. Along each axis
+// T_k(-1) = (-1)^k and T_k(1) = 1. In a cell with two servers in one panel the first is not at the
+// end unless the second is.
+func (f *function) least(g *mesh, order, panel []int, polynomial []float64, r *scratch) float64 {
 	least, w := math.Inf(1), len(f.servers)
 	for corner := range 1 << w {
 		if !(w == 2 && panel[0] == panel[1] && corner == 1<<order[0]) {
@@ -157,7 +162,7 @@ func (f *function) least(g *mesh, order, panel []int, polynomial []float64, r *r
 	return least
 }
 
-func (g *mesh) atCorner(corner, v int, polynomial []float64, r *room) float64 {
+func (g *mesh) atCorner(corner, v int, polynomial []float64, r *scratch) float64 {
 	for ; v >= 0; v-- {
 		rest := r.levels[v][:len(polynomial)/g.n]
 		for x := range rest {

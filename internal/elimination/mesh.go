@@ -9,16 +9,17 @@ import (
 
 const (
 	u    = 0x1p-53  // relative error of one rounding
-	lost = 0x1p-900 // more than what numbers lose that fall below the range of float64, where the largest are about 1
+	lost = 0x1p-900 // bounds the loss by underflow to subnormal numbers, for numbers of at most about 1
 )
 
-// A mesh is a partition of [0, T] into panels with n Chebyshev nodes each. A polynomial of degree below n on a panel is known by its values there. The same mesh
-// serves all servers, so that two times are in the same panel or in order.
+// A mesh is a partition of [0, T] into panels with n Chebyshev nodes each. A polynomial of degree
+// below n on a panel is determined by its values there. The same mesh serves all servers, so two
+// times are either in the same panel or ordered by panel.
 type mesh struct {
 	n      int
 	breaks []float64 // panel k is [breaks[k], breaks[k+1]]
-	rough  bool      // bounds are not wanted
-	most   float64   // relative defect of a cell that is let pass
+	rough  bool      // skip the bounds
+	most   float64   // relative defect accepted for a cell
 	points []float64 // node i of panel k, at k n + i
 	rest   []float64 // and what rounding took from it
 	flaws
@@ -37,11 +38,11 @@ type mesh struct {
 	layouts     map[int]*layout // of functions, by their number of servers
 }
 
-// Flaws are what is worst of all cells so far.
+// flaws records the worst defects over all cells so far.
 type flaws struct {
-	coarse []float64 // of each panel, the largest relative defect of a cell with it
-	spare  []float64 // and that of cells whose values may be small beside others
-	noise  float64   // the largest part of it that comes of roundings
+	coarse []float64 // for each panel, the largest relative defect of a cell with it
+	spare  []float64 // the same for cells whose values may be small relative to others
+	noise  float64   // the largest part due to rounding
 }
 
 func newFlaws(panels int) flaws { return flaws{make([]float64, panels), make([]float64, panels), 0} }
@@ -83,13 +84,13 @@ func newMesh(breaks []float64, n int) *mesh {
 			begin, length := breaks[k], g.half(k)*(1+x)
 			t := begin + length
 			g.points = append(g.points, t)
-			g.rest = append(g.rest, length-(t-begin)) // exact, or less than a rounding of the length is lost
+			g.rest = append(g.rest, length-(t-begin)) // exact, or off by less than one rounding of the length
 		}
 	}
 	return g
 }
 
-// A rate is a sum of capacities and arrival rates, as a float64 and what rounding took from it.
+// A rate is a sum of capacities and arrival rates, as a float64 and its rounding error.
 type rate struct{ value, rest float64 }
 
 func rateOf(sum num.Sum) rate {
@@ -98,15 +99,17 @@ func rateOf(sum num.Sum) rate {
 	return rate{v, sum.Value()}
 }
 
-// power returns e^{at} at a node, times 1 with some four roundings and those of powerRoundoff.
+// power returns e^{at} at a node, with about four roundings besides those bounded by powerRoundoff.
 func (g *mesh) power(a rate, node int) float64 {
 	t := g.points[node]
 	x := a.value * t
 	return math.Exp(x) * (1 + (math.FMA(a.value, t, -x) + a.value*g.rest[node] + a.rest*t))
 }
 
-// powerRoundoff bounds the relative error of power beside: the time of a node is off its place in the panel by less than nine roundings of half its length. An angle θ is off by 2.4 of its size,
-// so that x = -cos θ is by 2.4 θ sin θ + |x|; then 1 + x has one of 1, and half the length, their product and what is left of a time beside the begin one of 1 + x each.
+// powerRoundoff bounds the relative error of power due to the node: its time is off by less than
+// nine roundings of half the length of the panel. An angle θ is off by 2.4 of its size, so x = -cos
+// θ is off by 2.4 θ sin θ + |x|. Then 1 + x adds one rounding of 1; half the length, their product
+// and the difference to the start add one rounding of 1 + x each.
 func (g *mesh) powerRoundoff(a float64, panel int) float64 {
 	return 10 * u * math.Abs(a) * g.half(panel)
 }
@@ -126,8 +129,9 @@ func (g *mesh) chebyshev(k, j int) float64 {
 	return math.Cos(math.Pi * float64(m) / float64(2*g.n))
 }
 
-// setWeights integrates the ℓ_j = Σ_k analysis T_k: ∫_{-1}^x T_k = T_{k+1}/(2k+2) - T_{k-1}/(2k-2) - (-1)^k/(k²-1) for k >= 2. The terms of an entry come to less than
-// 10/n in sum, so that compensated sums err by less than 60u/n each.
+// setWeights integrates the ℓ_j = Σ_k analysis T_k: ∫_{-1}^x T_k = T_{k+1}/(2k+2) - T_{k-1}/(2k-2)
+// - (-1)^k/(k²-1) for k >= 2. The terms of an entry sum to less than 10/n, so compensated sums err
+// by less than 60u/n each.
 func (g *mesh) setWeights() {
 	n := g.n
 	g.absolute = 2
@@ -168,7 +172,8 @@ func (g *mesh) half(k int) float64   { return (g.breaks[k+1] - g.breaks[k]) / 2 
 func (g *mesh) centre(k int) float64 { return g.breaks[k] + g.half(k) }
 func (g *mesh) end() float64         { return g.breaks[len(g.breaks)-1] }
 
-// transform multiplies a tensor of n^w entries by a matrix along each axis; the result goes into a, and b is room.
+// transform multiplies a tensor of n^w entries by a matrix along each axis; the result goes into a,
+// and b is scratch space.
 func (m *square) transform(multiplyAdd matrices.MultiplyAdd, n, w int, tensor, a, b []float64) {
 	switch w {
 	case 0:
@@ -183,7 +188,8 @@ func (m *square) transform(multiplyAdd matrices.MultiplyAdd, n, w int, tensor, a
 	multiplyAdd(a, tensor, m.columns, len(tensor)/n, n, n)
 }
 
-// dot returns the sum of products of the entries of a and b, which are as long, with as many roundings as a [matrices.MultiplyAdd].
+// dot returns the dot product of a and b, which have the same length, with as many roundings as a
+// [matrices.MultiplyAdd].
 func dot(a, b []float64) float64 {
 	b = b[:len(a)]
 	var s0, s1, s2, s3 float64

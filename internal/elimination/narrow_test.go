@@ -10,8 +10,10 @@ import (
 	"productform/num"
 )
 
-// drawNarrow draws a connected problem of width 2: a ring, a ladder, or triangles each on an edge of those before, some of whose edges have no class of two servers but one of all three,
-// and classes of one server on some. A third of the triangulated ones have parts that hang on one server.
+// drawNarrow draws a connected problem of width 2: a ring, a ladder, or triangles, each on an edge
+// of earlier ones. Some triangles have one class of three servers instead of classes on edges, and
+// some servers have classes of their own. A third of the triangulated problems have parts attached
+// at one server.
 func drawNarrow(r *rand.Rand, servers int) *Problem {
 	p := &Problem{}
 	pair := func(s, t int) { p.Classes = append(p.Classes, Class{Servers: []int{s, t}}) }
@@ -70,11 +72,13 @@ func drawNarrow(r *rand.Rand, servers int) *Problem {
 	return atLoad(p, []float64{0.1, 0.4, 0.6, 0.8, 0.9, 0.95}[r.IntN(6)])
 }
 
-// How many problems are drawn, and from which seed on. In a long run of 3000, from 1000 on, all bounds held.
+// narrowModels problems are drawn with consecutive seeds from narrowSeed. In a long run of 3000
+// from seed 1000, all bounds held.
 const narrowModels, narrowSeed = 8, 0
 
-// Means, utilizations and distributions of jobs of problems of width 2 are within their bounds of fractions; those of least times have the means.
-func TestNarrowAgainstFractions(t *testing.T) {
+// Means, utilizations and distributions of jobs for problems of width 2 are within their bounds of
+// the exact fractions; distributions of minimum times have the right means.
+func TestNarrowMatchesFractions(t *testing.T) {
 	narrow := 0
 	for k := range uint64(narrowModels) {
 		r := rand.New(rand.NewPCG(18, narrowSeed+k))
@@ -89,7 +93,7 @@ func TestNarrowAgainstFractions(t *testing.T) {
 		ask := Settings{Tolerance: []float64{1e-3, 1e-4, 1e-5}[r.IntN(3)], ByClass: []int{0, 2, 8}[r.IntN(3)], Rarest: 1e-3, MaxWork: 1e9}
 		if k%3 == 0 {
 			ask.Gradients, ask.Of = true, []int{r.IntN(len(p.Classes))}
-			p.Classes = append(p.Classes, Class{Servers: p.Classes[0].Servers[:1]}) // of which nothing arrives
+			p.Classes = append(p.Classes, Class{Servers: p.Classes[0].Servers[:1]}) // without arrivals
 		}
 		got, err := Solve(context.Background(), p, o, ask)
 		var large *num.TooLargeError
@@ -123,7 +127,8 @@ func TestNarrowAgainstFractions(t *testing.T) {
 	}
 }
 
-// checkLaw holds the mean that the tails of a law have, which fall, between sums over a grid. What is beyond the grid is left out of the lower one.
+// checkLaw checks the mean of a distribution against lower and upper sums of its decreasing tail
+// over a grid. The lower sum omits the times beyond the grid.
 func checkLaw(l Law, mean float64) error {
 	const steps = 400
 	low, high, before := 0.0, 0.0, 1.0
@@ -137,7 +142,7 @@ func checkLaw(l Law, mean float64) error {
 		low, high, before = low+width*x, high+width*before, x
 	}
 	if !(low <= mean*1.002 && mean <= high*1.002+0.002*width*steps) {
-		return fmt.Errorf("mean %v, of the tails between %v and %v", mean, low, high)
+		return fmt.Errorf("mean %v, want between %v and %v from the tails", mean, low, high)
 	}
 	return nil
 }

@@ -13,17 +13,19 @@ const MaxWidth = 2
 
 // An Order is an order in which servers are integrated out.
 type Order struct {
-	Servers []int // the first to go first
+	Servers []int // in order of elimination
 	Width   int   // the largest number of servers that a message depends on
 }
 
-// NewOrder returns an order of elimination by least fill: in the graph in which the servers of each class are linked,
-// the server goes first whose neighbours lack the fewest links among themselves, of these the one with the fewest
-// neighbours, the first row of those. No order has a smaller width. Classes without arrivals link nothing.
+// NewOrder returns an order of elimination by minimum fill. In the graph that links the servers of
+// each class, it repeatedly eliminates the server whose neighbours lack the fewest links among
+// themselves; ties go to the fewest neighbours, then to the first row. No order has a smaller
+// width. Classes without arrivals link nothing.
 //
-// The error is an [*input.Error], or a [*num.TooLargeError] if the width of every order exceeds [MaxWidth]. It then
-// names the smallest number of neighbours where the elimination got stuck, which no width is below. NewOrder takes
-// O(S log S) steps for S servers with few neighbours.
+// The error is an [*input.Error], or a [*num.TooLargeError] if the width of every order exceeds
+// [MaxWidth]. It then names the smallest number of neighbours at the step where elimination got
+// stuck, a lower bound on the width. NewOrder takes O(S log S) steps for S servers with few
+// neighbours.
 func NewOrder(p *Problem) (*Order, error) {
 	if err := p.check(); err != nil {
 		return nil, err
@@ -53,7 +55,7 @@ func NewOrder(p *Problem) (*Order, error) {
 	return o, nil
 }
 
-// places returns the place of each server.
+// places returns the position of each server in the order.
 func (o *Order) places() []int {
 	place := make([]int, len(o.Servers))
 	for k, s := range o.Servers {
@@ -62,7 +64,7 @@ func (o *Order) places() []int {
 	return place
 }
 
-// first returns the server that goes first.
+// first returns the server that is eliminated first.
 func first(place, servers []int) int {
 	return slices.MinFunc(servers, func(a, b int) int { return place[a] - place[b] })
 }

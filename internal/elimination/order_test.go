@@ -25,8 +25,8 @@ func drawGraph(t *rapid.T, servers, most int) *Problem {
 	return p
 }
 
-// widthOf returns the width of an order by its definition: servers are neighbours after an elimination if a class links them, or a path of
-// servers that are gone.
+// widthOf returns the width of an order by its definition: servers are neighbours after an
+// elimination if a class links them, or a path of eliminated servers.
 func widthOf(p *Problem, order []int) int {
 	link := make([][]bool, len(p.Capacities))
 	for s := range link {
@@ -59,7 +59,7 @@ func widthOf(p *Problem, order []int) int {
 	return width
 }
 
-// leastWidth goes through all orders.
+// leastWidth returns the smallest width over all orders.
 func leastWidth(p *Problem) int {
 	least := len(p.Capacities)
 	var extend func(order []int)
@@ -78,8 +78,9 @@ func leastWidth(p *Problem) int {
 	return least
 }
 
-// No order has a smaller width than that of NewOrder, which refuses only problems without an order of MaxWidth.
-func TestOrderIsOfLeastWidth(t *testing.T) {
+// NewOrder finds an order of smallest width, and rejects only problems without an order of width
+// MaxWidth.
+func TestNewOrderHasSmallestWidth(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := drawGraph(t, 6, 3)
 		least := leastWidth(p)
@@ -88,14 +89,14 @@ func TestOrderIsOfLeastWidth(t *testing.T) {
 		switch {
 		case errors.As(err, &tooLarge):
 			if least <= MaxWidth {
-				t.Fatalf("refused: %v, but there is an order of width %d", err, least)
+				t.Fatalf("error %v, but there is an order of width %d", err, least)
 			}
 		case err != nil:
 			t.Fatal(err)
 		case o.Width != widthOf(p, o.Servers):
-			t.Fatalf("width %d, that of the order is %d", o.Width, widthOf(p, o.Servers))
+			t.Fatalf("Width = %d, but the order has width %d", o.Width, widthOf(p, o.Servers))
 		case o.Width != least:
-			t.Fatalf("width %d, the least is %d", o.Width, least)
+			t.Fatalf("width %d, want the smallest, %d", o.Width, least)
 		}
 	})
 }

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// passes are one elimination on a mesh, and the way back.
+// passes holds one forward and one backward elimination on a mesh.
 type passes struct {
 	*mesh
 	problem *Problem
@@ -14,10 +14,10 @@ type passes struct {
 	weights *weights // nil if there are none
 	order   []int
 	place   []int       // of each server in the order
-	buckets []factors   // of each server: the factors that know its time, when it goes
+	buckets []factors   // for each server, the factors that depend on its time when it is eliminated
 	kept    []*function // and their integral
-	outside []factors   // what all other factors make of the servers of kept, all else integrated out
-	rooms   []*room     // of each worker
+	outside []factors   // for each of kept, all other factors with all other times integrated out
+	rooms   []*scratch  // of each worker
 }
 
 func newPasses(p *Problem, o *Order, g *mesh, s Settings) *passes {
@@ -36,10 +36,11 @@ func newPasses(p *Problem, o *Order, g *mesh, s Settings) *passes {
 	return e
 }
 
-// widths returns how many servers stay that know of each server of the order, when that goes.
+// widths returns, for each server of the order, the number of remaining neighbours when it is
+// eliminated.
 func widths(p *Problem, o *Order) []int {
 	place := o.places()
-	knows := make([][]int, len(o.Servers)) // places of servers, by the first
+	knows := make([][]int, len(o.Servers)) // positions of servers, by the first
 	add := func(servers []int) {
 		if len(servers) > 0 {
 			first := slices.Min(servers)
@@ -74,7 +75,7 @@ func (e *passes) integrate(ctx context.Context, f factors, gone, above int) (*fu
 	return k, err
 }
 
-// forward integrates over one time after the other, and stops where a bound grows by more than most.
+// forward integrates over one time after another, and stops when a bound grows by more than most.
 func (e *passes) forward(ctx context.Context, most float64) error {
 	e.most = most
 	for _, s := range e.order {
@@ -91,7 +92,8 @@ func (e *passes) forward(ctx context.Context, most float64) error {
 	return nil
 }
 
-// A clique is a server with those that its bucket knows, and all factors of their times; what is made of them is remembered.
+// A clique is a server with the other servers of its bucket, and all factors of their times; it
+// caches their integrals.
 type clique struct {
 	*passes
 	server int
@@ -105,7 +107,7 @@ type made struct {
 	kept        *function
 }
 
-// back goes through the cliques from the last to the first.
+// back calls look for the cliques from the last to the first.
 func (e *passes) back(ctx context.Context, look func(c *clique) error) error {
 	for k := len(e.order) - 1; k >= 0; k-- {
 		s := e.order[k]
@@ -128,9 +130,9 @@ func (e *passes) back(ctx context.Context, look func(c *clique) error) error {
 	return nil
 }
 
-// reduce integrates over all times except those of the servers that stay. The times of the servers above are those
-// beyond the time of the only server that stays, and go last: without them bounds are relative. Among the others, the
-// cheapest integral comes first.
+// reduce integrates over all times except those of the servers that stay. The servers above have
+// times beyond that of the only server that stays; they are integrated last, because bounds are
+// relative without them. Among the others, the cheapest integral comes first.
 func (c *clique) reduce(ctx context.Context, f factors, stay, above []int) (factors, error) {
 	const largestRank = 3*MaxWidth + 2
 	for {

@@ -9,8 +9,9 @@ import (
 	"productform/internal/input"
 )
 
-// A Problem is a cluster of single servers. Capacities and rates are taken as they are. Where they are integers, of any unit, with a sum below
-// 2^53, all sums of them are exact; other numbers lose digits where the slack of the cluster is small.
+// A Problem is a cluster of single servers. Capacities and rates are used without scaling. If they
+// are integers with a sum below 2^53, in any unit, all their sums are exact; other numbers lose
+// digits if the slack of the cluster is small.
 type Problem struct {
 	Capacities []float64 // C_s > 0 of each server
 	Classes    []Class
@@ -19,49 +20,50 @@ type Problem struct {
 // A Class is served by its servers together.
 type Class struct {
 	Rate    float64 // λ_i >= 0, in work per unit of time
-	Servers []int   // different ones, at least one
+	Servers []int   // distinct, at least one
 }
 
 // Settings tunes [Solve].
 type Settings struct {
-	Tolerance float64 // relative bound asked of all numbers, in (0, 1)
+	Tolerance float64 // required relative bound of all numbers, in (0, 1)
 	ByClass   int     // if > 0, Result.ClassJobs has P(X_i = n), n = 0..ByClass
-	Rarest    float64 // if > 0, Result.Laws has P(min_{S_i} T > t), which is known to the tolerance where it is at least so much
-	Gradients bool    // Result.Gradients is wanted
-	Of        []int   // classes of which Result.ClassGradients are wanted; as with Gradients, classes without arrivals link their servers, too
-	MaxBytes  int64   // memory that messages may take; 0 means [num.DefaultMaxBytes]
-	MaxWork   float64 // products of float64 that components whose servers form no tree may take; 0 means 1e11
+	Rarest    float64 // if > 0, Result.Laws has P(min_{S_i} T > t), accurate to the tolerance where it is >= Rarest
+	Gradients bool    // compute Result.Gradients
+	Of        []int   // classes for Result.ClassGradients; as with Gradients, classes without arrivals also link their servers
+	MaxBytes  int64   // memory limit for messages; 0 means [num.DefaultMaxBytes]
+	MaxWork   float64 // limit on float64 products for components that are not trees; 0 means 1e11
 }
 
-// A Result holds the measures of a problem, each a float64 with a proved bound of its relative error.
+// A Result holds the measures of a problem, each a float64 with a proved bound on its relative
+// error.
 type Result struct {
-	Normalization arithmetic.Number     // Z, maybe beyond the range of float64
+	Normalization arithmetic.Number     // Z, possibly beyond the range of float64
 	Jobs          []arithmetic.Number   // E[X_i] of each class
-	Times         []arithmetic.Number   // E~[min_{S_i} T]; 0 of a class without arrivals, unless derivatives are asked
+	Times         []arithmetic.Number   // E~[min_{S_i} T]; 0 for a class without arrivals, unless derivatives are requested
 	Busy          []arithmetic.Number   // probability that a server has a job to serve
-	ClassJobs     [][]arithmetic.Number // P(X_i = n) of each class, if asked
-	Laws          []Law                 // of each class with arrivals, if asked
-	Gradients     *Gradients            // of E[Σ_i X_i], if asked
+	ClassJobs     [][]arithmetic.Number // P(X_i = n) of each class, if requested
+	Laws          []Law                 // of each class with arrivals, if requested
+	Gradients     *Gradients            // of E[Σ_i X_i], if requested
 
-	ClassGradients []Gradients // of E[X_i] of each class asked
+	ClassGradients []Gradients // of E[X_i] for each class of Settings.Of
 }
 
-// What the results of trees and of other components have in common.
+// Types shared by the results of trees and of other components.
 type (
 	Gradients      = forest.Gradients      // derivatives of a mean number of jobs
 	Difference     = forest.Difference     // of two numbers >= 0
 	Law            = forest.Law            // the distribution of a time
-	ToleranceError = forest.ToleranceError // bounds are not below the tolerance
+	ToleranceError = forest.ToleranceError // bounds exceed the tolerance
 )
 
-// check refuses a problem that makes no sense.
+// check rejects an invalid problem.
 func (p *Problem) check() error {
 	for s, c := range p.Capacities {
 		if !(c > 0 && c <= math.MaxFloat64) {
 			return input.Errorf(input.Index("Capacities", s), c, input.Positive)
 		}
 	}
-	seen := make([]int, len(p.Capacities)) // one more than the last class that has the server
+	seen := make([]int, len(p.Capacities)) // one more than the last class with the server
 	for i, k := range p.Classes {
 		path := input.Index("Classes", i)
 		if !(k.Rate >= 0 && k.Rate <= math.MaxFloat64) {

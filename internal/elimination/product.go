@@ -2,20 +2,21 @@ package elimination
 
 import "slices"
 
-// A side holds some of the servers that stay, and the server that goes. No function knows servers of both sides. The
-// sum over the nodes of the server that goes is a product of matrices: its axis is the last of the left tensor and the
-// first of the right one.
+// A side holds some of the servers that stay, and the eliminated server. No function depends on
+// servers of both sides. The sum over the nodes of the eliminated server is a product of matrices:
+// its axis is the last of the left tensor and the first of the right one.
 type side struct {
 	stay      []int // servers that stay
-	axes      []int // with the one that goes
+	axes      []int // including the eliminated one
 	strides   []int // in the tensor
 	functions []int
 	own       [][]int // strides of each function
-	free      bool    // no function knows a server that stays
+	free      bool    // no function depends on a server that stays
 }
 
-// setSides divides the servers that stay into two sides. The near side has the servers that one function knows
-// together, or the first server alone; it is on the right if its function needs no transposition there.
+// setSides divides the servers that stay into two sides. The near side has the servers that one
+// function depends on, or only the first server; it is on the right if its function needs no
+// transposition there.
 func (st *step) setSides() {
 	near := min(1, st.w) // number of servers on that side
 	for _, place := range st.places {
@@ -53,7 +54,8 @@ func (st *step) setSides() {
 	st.lean = st.sides[st.carrier].free
 }
 
-// stridesOf returns the distance of neighbours along each of the axes, in a tensor of the axes of list, the last of which varies fastest.
+// stridesOf returns the stride along each of axes in a tensor with the axes of list, the last of
+// which varies fastest.
 func stridesOf(n int, axes, list []int) []int {
 	strides := make([]int, len(axes))
 	for i, v := range axes {
@@ -64,8 +66,9 @@ func stridesOf(n int, axes, list []int) []int {
 	return strides
 }
 
-// add adds sign times the integral of the functions, and of what is the server's that goes, over a panel of it, with weights that depend on the node of server bound
-// unless that is -1. What is the same for all nodes of the servers of one side goes to thin.
+// add adds sign times the integral of the functions and of the own factors of the eliminated server
+// over one of its panels. The weights depend on the node of server bound, unless bound is -1. Terms
+// that are the same for all nodes of one side go to thin.
 func (k *worker) add(sum, thin []float64, r *region, bound int, weights []float64, sign float64) {
 	n := k.g.n
 	vector := k.vector[:n]
@@ -84,7 +87,7 @@ func (k *worker) add(sum, thin []float64, r *region, bound int, weights []float6
 	k.g.multiplyAdd(sum, left, right, len(left)/n, n, len(right)/n)
 }
 
-// addThin is add where the side of the carrier is the same for all nodes of its servers.
+// addThin is add for a carrier side that is the same for all nodes of its servers.
 func (k *worker) addThin(thin []float64, r *region, bound int, weights []float64) {
 	n := k.g.n
 	for _, i := range k.sides[k.carrier].functions {
@@ -103,11 +106,11 @@ func (k *worker) addThin(thin []float64, r *region, bound int, weights []float64
 	}
 }
 
-// tensor returns the product of the functions of a side at all its nodes, with the weights if their server is on it
-// and, on the side of the carrier, with the vector of the server that goes.
-func (k *worker) tensor(room []float64, r *region, number, bound int, weights []float64) []float64 {
+// tensor returns the product of the functions of a side at all its nodes, with the weights if their
+// server is on it and, on the side of the carrier, with the vector of the eliminated server.
+func (k *worker) tensor(scratch []float64, r *region, number, bound int, weights []float64) []float64 {
 	n, s := k.g.n, &k.sides[number]
-	tensor := room[:power(n, len(s.axes))]
+	tensor := scratch[:power(n, len(s.axes))]
 	weighted := bound >= 0 && slices.Contains(s.stay, bound)
 	if len(s.functions) == 1 && slices.Equal(k.places[s.functions[0]], s.axes) {
 		values := k.valuesOf(r, s.functions[0])
@@ -143,7 +146,7 @@ func (k *worker) valuesOf(r *region, at int) []float64 {
 	return k.functions[at].cellValues(k.cellOf(r, at))
 }
 
-// cellOf returns the cell of a function in which the servers are.
+// cellOf returns the cell of a function that contains the servers.
 func (k *worker) cellOf(r *region, at int) int {
 	var panel [MaxWidth + 1]int
 	for i, v := range k.places[at] {
@@ -152,7 +155,7 @@ func (k *worker) cellOf(r *region, at int) int {
 	return k.functions[at].cell(r.orders[at], panel[:len(k.places[at])])
 }
 
-// multiply multiplies a tensor by another, each with strides of its own along the axes.
+// multiply multiplies a tensor by another, each with its own strides along the axes.
 func multiply(tensor []float64, n int, strides []int, by []float64, own []int) {
 	a, b := strides[0], own[0]
 	switch {
@@ -177,7 +180,8 @@ func multiply(tensor []float64, n int, strides []int, by []float64, own []int) {
 	}
 }
 
-// spread adds a sum, which has the servers of the left side first, times the powers of the servers that stay, to the values of a cell.
+// spread multiplies a sum, whose first axes are the servers of the left side, by the powers of the
+// servers that stay, and adds it to the values of a cell.
 func (k *worker) spread(sum, thin, values []float64, r *region) {
 	n := k.g.n
 	if rest := len(sum) / len(thin); k.carrier == 0 {

@@ -2,10 +2,12 @@ package elimination
 
 import "math"
 
-// remainder bounds the distance between the integral over the time that goes of the kept factors, and the interpolation of what add gives for it at the nodes, in one cell, over
-// e^{slopes·(t-c)}, and says which part of it roundings are.
+// remainder bounds, in one cell and relative to e^{slopes·(t-c)}, the distance between the integral
+// of the kept factors over the eliminated time and the interpolation of its values from add at the
+// nodes. It also returns the part due to rounding.
 //
-// Let G be the product of the factors in a region, with the time s that goes in one of its panels, of length 2h. Its norm in a few times is at most the product of the norms of its factors.
+// Let G be the product of the factors in a region, with the eliminated time s in one of its panels,
+// of length 2h. Its norm in a few times is at most the product of the norms of its factors.
 //
 //   - In the time v of a server that stays, the integral of G over all or a part of the panel has a norm of at most 2h |G|_v if v is no end of it. If it is, the integral is one of G
 //     along the straight way from an end of the panel to v, less one between two times of the panel if the other end is a time, too. Where v is in the ellipse of ρ, so is the way, of a
@@ -15,7 +17,7 @@ import "math"
 //     computed with them has roundings; both count at most as the sum of absolute terms. All this is amplified by every interpolation.
 //   - Where a power of one time alone underflows, or the product of the functions with that of the server that goes, the value computed for the region is anything from 0 to
 //     about the right one, whatever the powers of other times are.
-//   - What the kept functions are off by in the cells themselves, by their defects, is integrated as they are: see spoil.
+//   - What the kept functions are off by in the cells themselves, by their defects, is integrated as they are: see addDefect.
 func (k *worker) remainder(slopes []float64) (bound, roundings float64) {
 	g := k.g
 	var stay [MaxWidth][radii]float64
@@ -23,7 +25,7 @@ func (k *worker) remainder(slopes []float64) (bound, roundings float64) {
 	terms, carried := 0.0, 0.0
 	cells := k.at
 	k.parts(func(r *region, low, high int) {
-		height := k.meet(r, slopes, cells)
+		height := k.locateCells(r, slopes, cells)
 		length := 2 * g.half(k.panel[k.w])
 		flat := k.norm(height, cells, 0, 0)
 		fuzz, off := k.roundoff, 0.0
@@ -32,7 +34,7 @@ func (k *worker) remainder(slopes []float64) (bound, roundings float64) {
 		}
 		for i, f := range k.functions {
 			fuzz += f.fuzz[cells[i]] / f.norm(cells[i], 0, 0)
-			off = f.spoil(off, cells[i])
+			off = f.addDefect(off, cells[i])
 		}
 		carried += length * flat * off
 		if k.underflows(r, cells) {
@@ -46,7 +48,7 @@ func (k *worker) remainder(slopes []float64) (bound, roundings float64) {
 			goes[e] += length * k.norm(height, cells, 1<<k.w, e)
 			for v := range k.w {
 				if v == low || v == high {
-					stay[v][e] += length / 2 * (1 + stretch(e)) / (1 - 1/ellipses[e]) * k.path(height, cells, v, v == low, e)
+					stay[v][e] += length / 2 * (1 + ellipseFactor(e)) / (1 - 1/ellipses[e]) * k.path(height, cells, v, v == low, e)
 				}
 				if v != low && v != high || low >= 0 && high >= 0 {
 					stay[v][e] += length * k.norm(height, cells, 1<<v, e)
@@ -62,9 +64,10 @@ func (k *worker) remainder(slopes []float64) (bound, roundings float64) {
 	return (total + amplified*(g.tail(&goes)+terms)) * (1 + 0x1p-30), amplified * terms
 }
 
-// underflows reports whether a power of one time may lose digits in the panels, or all of it, or the product of the functions in these cells and of the power of the server that
-// goes, which is multiplied by the other powers only when it is summed. A product that is lost is below 2^-1074, so that nothing is to be counted where what bounds it, at the
-// least of the exponentials, is much larger.
+// underflows reports whether a power of one time may lose digits or vanish in the panels, or the
+// product of the functions in these cells with the power of the eliminated server, which is
+// multiplied by the other powers only after summation. A lost product is below 2^-1074, so it is
+// negligible where its bound, at the smallest of the exponentials, is much larger.
 func (k *worker) underflows(r *region, cells []int) bool {
 	for v, a := range r.exponent {
 		if panel := k.panel[v]; a*(k.g.centre(panel)+k.g.half(panel)) < -700 {
@@ -81,7 +84,7 @@ func (k *worker) underflows(r *region, cells []int) bool {
 	return product < -600
 }
 
-// tail returns the least of 4ρ^-n times a norm.
+// tail returns the minimum over ρ of 4ρ^-n times a norm.
 func (g *mesh) tail(norms *[radii]float64) float64 {
 	least := math.Inf(1)
 	for e, x := range norms {
@@ -92,8 +95,9 @@ func (g *mesh) tail(norms *[radii]float64) float64 {
 	return least
 }
 
-// meet finds the cells of the functions and the net exponents of their product, and returns its exponent at the centre.
-func (k *worker) meet(r *region, slopes []float64, cells []int) float64 {
+// locateCells finds the cells of the functions and the net exponents of their product, and returns
+// its exponent at the centre.
+func (k *worker) locateCells(r *region, slopes []float64, cells []int) float64 {
 	height := 0.0
 	for v, a := range r.exponent {
 		height += a * k.g.centre(k.panel[v])
@@ -116,15 +120,16 @@ func (k *worker) norm(height float64, cells []int, mask, ellipse int) float64 {
 	for v, a := range k.net {
 		x := math.Abs(a) * k.g.half(k.panel[v])
 		if mask>>v&1 == 1 {
-			x *= stretch(ellipse)
+			x *= ellipseFactor(ellipse)
 		}
 		height += x
 	}
 	return math.Exp(height) * k.polynomials(cells, mask, ellipse)
 }
 
-// path bounds the product where the time of v is in an ellipse, and that of the server that goes on the straight way there from the begin of the panel, or from its end. The logarithm
-// of the exponentials is linear on the way, so that it is largest at an end.
+// path bounds the product with the time of v in an ellipse and the eliminated time on the segment
+// to it from the start or the end of the panel. The logarithm of the exponentials is linear on the
+// segment, so it is largest at an end.
 func (k *worker) path(height float64, cells []int, v int, end bool, ellipse int) float64 {
 	h := k.g.half(k.panel[v])
 	own, goes := k.net[v]*h, k.net[k.w]*h
@@ -137,11 +142,11 @@ func (k *worker) path(height float64, cells []int, v int, end bool, ellipse int)
 	if end {
 		first = goes
 	}
-	height += max(math.Abs(own)*stretch(ellipse)+first, math.Abs(own+goes)*stretch(ellipse))
+	height += max(math.Abs(own)*ellipseFactor(ellipse)+first, math.Abs(own+goes)*ellipseFactor(ellipse))
 	return math.Exp(height) * k.polynomials(cells, 1<<v|1<<k.w, ellipse)
 }
 
-// polynomials bounds the product of the polynomials where the times of mask are in an ellipse.
+// polynomials bounds the product of the polynomials with the times of mask in an ellipse.
 func (k *worker) polynomials(cells []int, mask, ellipse int) float64 {
 	norm := 1.0
 	for i, f := range k.functions {

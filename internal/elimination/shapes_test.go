@@ -15,8 +15,9 @@ import (
 	"productform/num"
 )
 
-// uneven returns servers of a shape with random capacities, shared classes and some own ones, of which no set has more than so much load: a server gives every
-// class at it the same part of its capacity, and no class has more than that part of each of its servers, together.
+// uneven returns servers of a shape with random capacities, shared classes and some single-server
+// classes, such that no set of servers exceeds the given load: each server divides load times its
+// capacity equally among its classes, and no class has a rate above the sum of its fractions.
 func uneven(r *rand.Rand, servers int, load float64, parent func(s int) int) *Problem {
 	p := linked(servers, parent)
 	classes := make([]float64, servers)
@@ -41,7 +42,8 @@ func uneven(r *rand.Rand, servers int, load float64, parent func(s int) int) *Pr
 	return p
 }
 
-// fractionsOf returns the measures of a problem of integers by the lattice of connected sets, in fractions.
+// fractionsOf returns the measures of an integer problem as fractions, by the lattice of connected
+// sets.
 func fractionsOf(t *testing.T, p *Problem) exact {
 	t.Helper()
 	q := &recursion.Problem{Whole: true, Scale: big.NewInt(1), Small: true}
@@ -74,8 +76,8 @@ func fractionsOf(t *testing.T, p *Problem) exact {
 	return e
 }
 
-// Larger trees, against fractions of the lattice of connected sets.
-func TestShapesAgainstConnectedSets(t *testing.T) {
+// Larger trees match the fractions from the lattice of connected sets.
+func TestShapesMatchConnectedSets(t *testing.T) {
 	r := rand.New(rand.NewPCG(17, 1))
 	for _, c := range []struct {
 		name    string
@@ -104,13 +106,13 @@ func TestShapesAgainstConnectedSets(t *testing.T) {
 	}
 }
 
-// overlap reports whether two numbers with bounds can be the same.
+// overlap reports whether two numbers with bounds can be equal.
 func overlap(a, b arithmetic.Number) bool {
 	ratio := a.Over(b.Wide).Double()
 	return a.F == 0 && b.F == 0 || math.Abs(ratio-1) <= 1.001*(a.Bound+b.Bound)
 }
 
-// Whichever server comes last, the bounds overlap.
+// The bounds overlap whichever server is eliminated last.
 func TestOrdersAgree(t *testing.T) {
 	r := rand.New(rand.NewPCG(17, 2))
 	for range 10 {
@@ -137,8 +139,9 @@ func TestOrdersAgree(t *testing.T) {
 	}
 }
 
-// log Z is convex in each rate, so that E[X_i]/λ_i = ∂ log Z/∂λ_i lies between its slopes to the left and to the right.
-func TestMeansAreDerivatives(t *testing.T) {
+// log Z is convex in each rate, so E[X_i]/λ_i = ∂ log Z/∂λ_i lies between its slopes to the left
+// and to the right.
+func TestMeansMatchSlopes(t *testing.T) {
 	r := rand.New(rand.NewPCG(17, 3))
 	p := uneven(r, 63, 0.8, func(s int) int { return (s - 1) / 2 })
 	at := solved(t, p, 1e-9)
@@ -161,8 +164,9 @@ func TestMeansAreDerivatives(t *testing.T) {
 	}
 }
 
-// The mean number of jobs does not change if all rates and capacities grow alike, so that Σ λ ∂/∂λ + Σ C ∂/∂C gives 0; distributions add up to 1 and have
-// the means, and what derivatives say is what happens.
+// Scaling all rates and capacities by one factor leaves mean numbers of jobs unchanged, so Σ λ ∂/∂λ
+// + Σ C ∂/∂C gives 0. Distributions sum to 1 and have the right means, and derivatives predict the
+// effect of small changes.
 func TestLargeTreeIsConsistent(t *testing.T) {
 	r := rand.New(rand.NewPCG(17, 4))
 	p := uneven(r, 40, 0.6, func(s int) int { return r.IntN(s) })
@@ -187,19 +191,19 @@ func TestLargeTreeIsConsistent(t *testing.T) {
 			mean += float64(n) * x.Double()
 		}
 		if math.Abs(total-1) > 1e-9 || math.Abs(mean/result.Jobs[i].Double()-1) > 1e-8 { // 60 jobs of one class are rarer than 1e-12 here
-			t.Errorf("class %d: probabilities add up to %v and have the mean %v, want %v", i, total, mean, result.Jobs[i].Double())
+			t.Errorf("class %d: probabilities sum to %v with mean %v, want 1 and %v", i, total, mean, result.Jobs[i].Double())
 		}
 	}
 	for s, c := range p.Capacities {
 		add(c, result.Gradients.Capacities[s])
 	}
 	if math.Abs(sum) > 1.001*off || off > 1e-4 {
-		t.Errorf("derivatives add up to %v, bound %v", sum, off)
+		t.Errorf("derivatives sum to %v, bound %v", sum, off)
 	}
 }
 
-// Numbers that are no integers are bounded too, less narrowly.
-func TestOtherNumbers(t *testing.T) {
+// Non-integer inputs have bounds too, though wider ones.
+func TestNonIntegerInputs(t *testing.T) {
 	r := rand.New(rand.NewPCG(17, 5))
 	for range 200 {
 		p := &Problem{}
@@ -226,7 +230,7 @@ func TestOtherNumbers(t *testing.T) {
 	}
 }
 
-// All numbers have the bounds asked, if only just, also where many parts are multiplied.
+// All bounds meet the tolerance, even if many factors are multiplied.
 func TestToleranceIsMet(t *testing.T) {
 	p := &Problem{}
 	for range 30 {
@@ -248,7 +252,7 @@ func TestToleranceIsMet(t *testing.T) {
 		}
 		for _, x := range slices.Concat([]arithmetic.Number{r.Normalization}, r.Jobs, r.Busy) {
 			if !(x.Bound <= tolerance) {
-				t.Errorf("bound %v, asked %v", x.Bound, tolerance)
+				t.Errorf("bound %v exceeds the tolerance %v", x.Bound, tolerance)
 			}
 		}
 	}
@@ -269,7 +273,7 @@ func TestRefusals(t *testing.T) {
 	if err := ask(&Problem{[]float64{3, 4}, []Class{{2, []int{0}}, {5, []int{0, 1}}}}, Settings{Tolerance: 1e-9}); !errors.Is(err, num.ErrUnstable) {
 		t.Errorf("error %v", err)
 	}
-	var missed *ToleranceError // the slack is less than its roundings
+	var missed *ToleranceError // the slack is smaller than its rounding errors
 	if err := ask(&Problem{[]float64{0.3, 0.3}, []Class{{0.3, []int{0}}, {1e-20, []int{0, 1}}}}, Settings{Tolerance: 1e-9}); !errors.As(err, &missed) {
 		t.Errorf("error %v", err)
 	}
@@ -294,7 +298,8 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// Two servers and one class are one server of both capacities, and servers without classes are never busy.
+// Two servers with one class act as one server with both capacities, and servers without classes
+// are never busy.
 func TestKnownClusters(t *testing.T) {
 	for _, load := range []float64{0.5, 0.99, 1 - 0x1p-20, 1 - 0x1p-40} {
 		p := &Problem{[]float64{0x1p45, 0x1p46, 1, 7}, []Class{{load * 0x1.8p46, []int{0, 1}}, {0, []int{2}}, {0, []int{0, 1, 2, 3}}}}
@@ -312,7 +317,7 @@ func TestKnownClusters(t *testing.T) {
 	}
 }
 
-// On every number of processors, and again, the digits are the same.
+// The digits do not depend on the number of processors, and repeated runs agree.
 func TestSameDigits(t *testing.T) {
 	p := uneven(rand.New(rand.NewPCG(17, 6)), 40, 0.9, func(s int) int { return s / 2 })
 	a, b := solved(t, p, 1e-9), solved(t, p, 1e-9)

@@ -7,7 +7,8 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// share does pieces of work, each once, with several workers. It ends early with the error of the context.
+// share distributes pieces of work over several workers, each piece once. It returns early with the
+// error of the context.
 func share(ctx context.Context, workers, pieces int, do func(worker, piece int)) error {
 	var next atomic.Int64
 	work := func(worker int) error {

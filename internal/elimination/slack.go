@@ -5,19 +5,22 @@ import (
 	"slices"
 )
 
-// A minimum is the least C(A) - λ(A) of what has gone, by the servers that stay and are in the set A, as a mask: with none that has gone in A, and with some.
+// A minimum holds the smallest C(A) - λ(A) over the eliminated servers, indexed by the mask of
+// remaining servers in A: without and with an eliminated server in A.
 type minimum struct {
 	servers []int
 	least   [][2]float64
 }
 
-// plus returns the least of the sum of two.
+// plus returns the minimum of the sum of two.
 func plus(a, b [2]float64) [2]float64 {
 	return [2]float64{a[0] + b[0], min(a[1]+min(b[0], b[1]), a[0]+b[1])}
 }
 
-// slack returns the least C(A) - λ(A) over the sets A of servers but the empty one, with C their capacities and λ the rates of the classes whose servers all lie in A. It is found by the
-// same elimination as measures are, with minima in place of integrals, in some 2^width steps a server.
+// slack returns the smallest C(A) - λ(A) over the nonempty sets A of servers, with C their
+// capacities and λ the rates of the classes whose servers all lie in A. It uses the same
+// elimination as the measures, with minima in place of integrals, in about 2^width steps per
+// server.
 func (p *Problem) slack(o *Order) float64 {
 	place, classes, minima := o.places(), make([][]int, len(o.Servers)), make([][]minimum, len(o.Servers))
 	for i, c := range p.Classes {

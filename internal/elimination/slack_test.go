@@ -7,8 +7,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// The slack is the least of all sets.
-func TestSlackAgainstAllSets(t *testing.T) {
+// The slack is the minimum over all sets of servers.
+func TestSlackMatchesAllSets(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p, o := drawWide(t, 8)
 		for i := range p.Classes {

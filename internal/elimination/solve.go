@@ -9,10 +9,12 @@ import (
 	"productform/internal/input"
 )
 
-// Solve returns the measures of a problem by an order of [NewOrder], or by another one with its width. Each component of the problem is solved apart.
+// Solve returns the measures of a problem, eliminating servers in an order from [NewOrder] or
+// another order with its width. It solves each component of the problem separately.
 //
-// The error is an [*input.Error]; a [*num.TooLargeError]; one that wraps [num.ErrUnstable]; a [*ToleranceError]; or that of the context. An unstable component
-// that is no forest is refused as too large: times in it have no end.
+// The error is an [*input.Error]; a [*num.TooLargeError]; one that wraps [num.ErrUnstable]; a
+// [*ToleranceError]; or that of the context. An unstable component that is not a forest is rejected
+// as too large: its times are unbounded.
 func Solve(ctx context.Context, p *Problem, o *Order, s Settings) (*Result, error) {
 	if err := p.check(); err != nil {
 		return nil, err
@@ -41,7 +43,7 @@ func Solve(ctx context.Context, p *Problem, o *Order, s Settings) (*Result, erro
 	return r, nil
 }
 
-// solve returns the measures of one of so many components.
+// solve returns the measures of one of parts components.
 func (c *component) solve(ctx context.Context, p *Problem, parts int, s Settings) (*forest.Result, error) {
 	own := c.problem(p)
 	if f := own.forest(); f != nil {
@@ -51,7 +53,7 @@ func (c *component) solve(ctx context.Context, p *Problem, parts int, s Settings
 	return solveWide(ctx, own, inOrder(len(c.servers)), s)
 }
 
-// check refuses an order that is not one of n servers.
+// check rejects an order that is not a permutation of n servers.
 func (o *Order) check(n int) error {
 	seen := make([]bool, n)
 	for k, s := range o.Servers {
@@ -91,7 +93,7 @@ func newResult(p *Problem, s Settings) *Result {
 	return r
 }
 
-// take adds the part of a component.
+// take adds the result of a component.
 func (r *Result) take(p *Problem, c *component, part *forest.Result, s Settings) {
 	r.Normalization = r.Normalization.Mul(part.Normalization)
 	for k, row := range c.servers {
@@ -138,7 +140,8 @@ type component struct {
 	classes []int // rows
 }
 
-// components returns the connected parts of a problem. Classes without arrivals are in one if they are wanted, and link their servers then.
+// components returns the connected parts of a problem. With idle, classes without arrivals are
+// included and link their servers.
 func components(p *Problem, o *Order, idle bool) []*component {
 	root := make([]int, len(p.Capacities))
 	for s := range root {
@@ -195,7 +198,7 @@ func (c *component) problem(p *Problem) *Problem {
 	return own
 }
 
-// asked returns the classes of the component whose derivatives are.
+// asked returns the classes of the component whose derivatives are requested.
 func (c *component) asked(s Settings) (list []int) {
 	for k, row := range c.classes {
 		if slices.Contains(s.Of, row) {

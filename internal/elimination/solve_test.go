@@ -111,7 +111,7 @@ func within(got arithmetic.Number, want *big.Rat) error {
 	off.Quo(off, want)
 	if r, _ := off.Abs(off).Float64(); !(r <= got.Bound) {
 		w, _ := want.Float64()
-		return fmt.Errorf("%v 2^(512 %d) is off %v by %.3g of it, bound %.3g", got.F, got.Exp, w, r, got.Bound)
+		return fmt.Errorf("%v 2^(512 %d) differs from %v by a relative %.3g, bound %.3g", got.F, got.Exp, w, r, got.Bound)
 	}
 	return nil
 }
@@ -133,8 +133,8 @@ func (e *exact) check(r *Result) error {
 	return nil
 }
 
-// atLoad returns a problem with capacities times 2^20 and rates such that the least C(K)/λ(K) is 1/load, or a little more: all are rounded down to
-// integers.
+// atLoad returns a problem with capacities multiplied by 2^20 and rates such that the smallest
+// C(K)/λ(K) is 1/load or slightly more: all are rounded down to integers.
 func atLoad(p *Problem, load float64) *Problem {
 	least := big.NewRat(1<<40, 1)
 	for k, slack := range slackOf(p) {
@@ -161,7 +161,8 @@ func atLoad(p *Problem, load float64) *Problem {
 	return q
 }
 
-// drawForest draws servers in trees: each is linked to an earlier one, or to none, maybe by several classes, and some have classes of their own.
+// drawForest draws servers in trees: each is linked to an earlier server or to none, possibly by
+// several classes, and some have classes of their own.
 func drawForest(t *rapid.T, most int) *Problem {
 	p := &Problem{}
 	number := func(label string) float64 {
@@ -193,8 +194,9 @@ func solved(t interface{ Fatal(...any) }, p *Problem, tolerance float64) *Result
 	return r
 }
 
-// Every measure is within its bound of the fraction that the recursion over all sets of servers gives.
-func TestForestsAgainstFractions(t *testing.T) {
+// Every measure is within its bound of the exact fraction from the recursion over all sets of
+// servers.
+func TestForestsMatchFractions(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := drawForest(t, 6)
 		want := literal(p)

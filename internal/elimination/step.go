@@ -8,42 +8,47 @@ import (
 	"productform/num"
 )
 
-// A step integrates a product of factors over the time of one server, for all nodes of those that stay. In it servers are numbered: those that stay from 0 in
-// increasing order, then the one that goes.
+// A step integrates a product of factors over the time of one server, for all nodes of the servers
+// that stay. It numbers the servers: those that stay from 0 in increasing order, then the
+// eliminated one.
 type step struct {
 	g         *mesh
 	w         int // servers that stay
 	out       *function
 	functions []*function
 	places    [][]int    // of each function, its servers
-	regions   [][]region // by order of the servers that stay, and by the place of the one that goes among them
-	from      []int      // of each order, the first place of the one that goes
+	regions   [][]region // by order of the servers that stay, and by the position of the eliminated one among them
+	from      []int      // for each order, the first position of the eliminated one
 	sides     [2]side
-	carrier   int     // the side that has what is the server's that goes alone
-	lean      bool    // that side has no function of a server that stays
+	carrier   int     // the side with the own factors of the eliminated server
+	lean      bool    // no function of that side depends on a server that stays
 	stack     []int   // servers that stay, those of the left side first
-	roundoff  float64 // of a product at a node, with its weight and sum, but for exponents: see powerRoundoff
-	loose     bool    // bounds may be defects
+	roundoff  float64 // of a weighted and summed product at a node, without exponents: see powerRoundoff
+	loose     bool    // bounds may count as defects
 }
 
-// A region is an order of all servers. In it the least time of a class is that of a certain server, so that the exponentials of classes are of one time each.
+// A region is an order of all servers. Within it one fixed server attains the minimum time of each
+// class, so the exponential of a class depends on one time.
 type region struct {
 	exponent []float64   // of each server
 	powers   [][]float64 // e^{exponent t} at all nodes
 	orders   []int       // numbers of the orders in which functions have their servers
 }
 
-// integrate returns the integral of f over the time of server gone, which is one of f's, from 0 to the end, or, if above is another server of f, from the time of that on.
-// The bound is relative, for the integral is log-concave (Prekopa), as it is over a convex set: its least value in a cell is at a corner. With above it may vanish, beside that from 0 on and at the
-// end: there the bound of a cell is a defect, beside err for what came in. Each room is one worker's; the result is the same with any number of them.
-func integrate(ctx context.Context, g *mesh, p *Problem, f factors, gone, above int, rooms []*room) (*function, error) {
+// integrate returns the integral of f over the time of server gone, one of the servers of f, from 0
+// to the end or, if above is another server of f, from the time of above to the end. The bound is
+// relative because the integral, over a convex set, is log-concave (Prekopa): its smallest value in
+// a cell is at a corner. With above the integral may vanish; there the bound of a cell is a defect,
+// in addition to err for the incoming error. Each worker has its own scratch; the result does not
+// depend on their number.
+func integrate(ctx context.Context, g *mesh, p *Problem, f factors, gone, above int, rooms []*scratch) (*function, error) {
 	st := newStep(g, p, f, gone, above)
 	if len(st.out.cells)*st.out.size*g.n < 1<<14 { // not worth another worker
 		rooms = rooms[:1]
 	}
 	workers := make([]*worker, len(rooms))
 	for i, r := range rooms {
-		workers[i] = &worker{step: st, room: r, flaws: newFlaws(g.panels()), panel: make([]int, st.w+1), net: make([]float64, st.w+1), at: make([]int, len(st.functions))}
+		workers[i] = &worker{step: st, scratch: r, flaws: newFlaws(g.panels()), panel: make([]int, st.w+1), net: make([]float64, st.w+1), at: make([]int, len(st.functions))}
 	}
 	err := share(ctx, len(rooms), len(st.out.cells), func(worker, cell int) {
 		k := workers[worker]
@@ -137,19 +142,19 @@ func (st *step) newRegion(order []int, capacity, rates []float64, classes [][]in
 	return r
 }
 
-// A worker computes cell after cell of a step.
+// A worker computes the cells of a step, one at a time.
 type worker struct {
 	*step
-	*room
+	*scratch
 	flaws
-	own    float64   // largest bound of |log(kept/meant)| of a cell
+	own    float64   // largest bound on |log(kept/meant)| in a cell
 	number int       // of the order
 	panel  []int     // of all servers
 	net    []float64 // exponents
 	at     []int     // cells of the functions
 }
 
-// cell integrates for the nodes of a cell, and returns a bound of |log(kept/meant)|.
+// cell integrates for the nodes of a cell, and returns a bound on |log(kept/meant)|.
 func (k *worker) cell(cell int) float64 {
 	k.number = k.out.cells[cell].order
 	order, stay := k.out.orders[k.number], k.panel[:k.w]
@@ -182,7 +187,7 @@ func (k *worker) cell(cell int) float64 {
 	if k.g.rough {
 		return 0
 	}
-	least := k.out.measure(k.g, order, cell, stay, k.room)
+	least := k.out.measure(k.g, order, cell, stay, k.scratch)
 	bad, noise := k.remainder(k.out.cellSlopes(cell))
 	noise += k.out.defect[cell]
 	bad += k.out.defect[cell]
@@ -205,8 +210,9 @@ func (k *worker) cell(cell int) float64 {
 	return own
 }
 
-// parts calls do for each panel of the server that goes, once for each region that it meets there. There the time that goes runs from the begin of the panel or the time of server low
-// in it, to the end or to the time of server high.
+// parts calls do for each panel of the eliminated server, once per region that it meets there. In
+// each call the eliminated time runs from the start of the panel, or the time of server low in it,
+// to the end of the panel or the time of server high.
 func (k *worker) parts(do func(r *region, low, high int)) {
 	order := k.out.orders[k.number]
 	for j := k.from[k.number]; j <= k.w; j++ {

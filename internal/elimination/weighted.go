@@ -9,12 +9,15 @@ import (
 	"productform/internal/forest"
 )
 
-// Weights ask for means with the weight Ŷ = Σ_i (c_i + w_i min_{S_i} T), of the classes of w_i > 0: see [forest.Moment]. Each function then has a hat, the same integral with the weight of the classes
-// in it. It is a sum of positive integrals, in each of which one class or one function before has its weight, so that the bounds of these hold. The weight is
-// concave and positive, so that hats are log-concave as their functions are. c_i > 0 keeps each away from 0.
-type weights struct{ constants, factors []float64 } // of each class; 0 if it is left out
+// weights requests means with the weight Ŷ = Σ_i (c_i + w_i min_{S_i} T), over the classes with w_i
+// > 0: see [forest.Moment]. Each function then has a hat, the same integral with the weight of its
+// classes. A hat is a sum of positive integrals, in each of which one class or one earlier function
+// carries its weight, so their bounds apply. The weight is concave and positive, so hats are
+// log-concave like their functions. c_i > 0 keeps each away from 0.
+type weights struct{ constants, factors []float64 } // of each class; 0 if it is excluded
 
-// weigh returns the weights of one class, or of all if it is -1, with constants of a quarter of their mean numbers of jobs.
+// weigh returns the weights of one class, or of all classes for -1, with constants equal to a
+// quarter of their mean numbers of jobs.
 func (a *answer) weigh(p *Problem, class int) *weights {
 	w := &weights{make([]float64, len(p.Classes)), make([]float64, len(p.Classes))}
 	for i, k := range p.Classes {
@@ -41,7 +44,7 @@ func (e *passes) linear(i int) *function {
 			for r := range radii {
 				length := h
 				if mask>>first&1 == 1 {
-					length *= stretch(r)
+					length *= ellipseFactor(r)
 				}
 				f.norms[(cell<<w+mask)*radii+r] = (c + factor*(e.centre(panel[first])+length)) * (1 + 8*u)
 			}
@@ -54,14 +57,14 @@ func (e *passes) linear(i int) *function {
 	return f
 }
 
-// each calls do for each cell.
+// each calls do for every cell.
 func (f *function) each(do func(order, panel []int, cell int)) {
 	for i, c := range f.cells {
 		do(f.orders[c.order], c.panel, i)
 	}
 }
 
-// terms returns the products of which one with its weight is the sum.
+// terms returns the products whose sum is the weighted product.
 func (e *passes) terms(f factors) (list []factors) {
 	for j, k := range f.functions {
 		if k.hat != nil {
@@ -79,7 +82,7 @@ func (e *passes) terms(f factors) (list []factors) {
 	return list
 }
 
-// hat returns the integral with the weight, nil if that is 0.
+// hat returns the weighted integral, nil if it is 0.
 func (e *passes) hat(ctx context.Context, f factors, gone, above int) (*function, error) {
 	var list []*function
 	for _, term := range e.terms(f) {
@@ -95,8 +98,9 @@ func (e *passes) hat(ctx context.Context, f factors, gone, above int) (*function
 	return e.sum(list), nil
 }
 
-// sum adds functions of the same servers. As in remainder, in each time the interpolation of what they are over e^{slopes·(t-c)} errs by 4ρ^-n times its norm at most, and
-// is amplified by those after; defects and fuzz are those of the functions.
+// sum adds functions of the same servers. As in remainder, the interpolation of each function over
+// e^{slopes·(t-c)} errs in each time by at most 4ρ^-n times its norm, amplified by the later
+// interpolations; defects and fuzz are those of the functions.
 func (e *passes) sum(list []*function) *function {
 	out := newFunction(list[0].servers, e.mesh)
 	relative, worst := true, 0.0
@@ -148,7 +152,8 @@ func (e *passes) sum(list []*function) *function {
 	return out
 }
 
-// resloped bounds the error in a cell of one of so many functions, over e^{slopes·(t-c)}, if it is interpolated with these slopes.
+// resloped bounds the error in a cell of one of terms functions, over e^{slopes·(t-c)}, when it is
+// interpolated with these slopes.
 func (e *passes) resloped(f *function, cell int, panel []int, slopes []float64, terms int) float64 {
 	off := make([]float64, len(slopes))
 	height := 0.0
@@ -160,7 +165,7 @@ func (e *passes) resloped(f *function, cell int, panel []int, slopes []float64, 
 	for v := range slopes {
 		var norms [radii]float64
 		for r := range radii {
-			norms[r] = f.norm(cell, 1<<v, r) * math.Exp(height+off[v]*(stretch(r)-1))
+			norms[r] = f.norm(cell, 1<<v, r) * math.Exp(height+off[v]*(ellipseFactor(r)-1))
 		}
 		total += amplified * e.tail(&norms)
 		amplified *= e.lebesgue
@@ -172,10 +177,11 @@ func (e *passes) resloped(f *function, cell int, panel []int, slopes []float64, 
 	return (total + amplified*top*fuzz) * (1 + 0x1p-30)
 }
 
-// A weighted time is a mean with the weight and without, and that of the weight.
+// A weighted holds the mean of a time without the weight, the mean weight, and the mean of their
+// product.
 type weighted struct{ time, weight, both ratio }
 
-// weigh returns what comes of a density and its hats.
+// weigh computes the means of a density and its hats.
 func (d *density) weigh(g *mesh) weighted {
 	mass, _ := d.integral(g, weight{})
 	time, _ := d.integral(g, weight{power: 1})
@@ -189,12 +195,14 @@ func (d *density) weigh(g *mesh) weighted {
 	return w
 }
 
-// moment counts what is beyond the end, where E~[Ŷ; not R] differs from Σ_i c_i P(not R) by at most Σ w_i times what a mean does, and the mean of a time with the weight by at most
+// moment adds the contribution of times beyond the end, where E~[Ŷ; not R] differs from Σ_i c_i
+// P(not R) by at most Σ w_i times the error of a mean, and the weighted mean of a time by at most
 //
 //	Σ c_i times that + Σ w_i T² (P(not R) + 2z (1/l + 1/l²)),  l = log(1/z),
 //
-// as T_a T_b - T² is at most the mean of the T_a² - T² and T_b² - T² that are positive, and P(T_a > x) <= z^{x/T}. That of what grows with all times given R is no more than the mean.
-// It returns the largest relative bound that this makes, too.
+// as T_a T_b - T² is at most the mean of the T_a² - T² and T_b² - T² that are positive, and P(T_a >
+// x) <= z^{x/T}. The mean given R of a quantity increasing in all times is at most its mean. moment
+// also returns the largest relative bound of this contribution.
 func (w weighted) moment(by *weights, beyond, end, any, one float64) (m forest.Moment, far float64) {
 	constants, factors := 0.0, 0.0
 	for i, x := range by.factors {
@@ -213,11 +221,12 @@ func (w weighted) moment(by *weights, beyond, end, any, one float64) (m forest.M
 	return m, far
 }
 
-// gradients returns the derivatives of the mean number of jobs of one class, or of all if it is -1, and their largest bound.
+// gradients returns the derivatives of the mean number of jobs of one class, or of all classes for
+// -1, and their largest bound.
 func (a *answer) gradients(p *Problem, by *weights, class int) (g forest.Gradients, worst float64) {
-	any, one := a.escape(p.Capacities)
+	any, one := a.tailBounds(p.Capacities)
 	moment := func(w weighted) forest.Moment {
-		m, far := w.moment(by, a.outside(any, one), a.end(), any, one)
+		m, far := w.moment(by, a.tailMean(any, one), a.end(), any, one)
 		worst = max(worst, m.Mean.Bound, m.Weight.Bound, m.Both.Bound)
 		a.far = max(a.far, far)
 		return m
@@ -231,7 +240,8 @@ func (a *answer) gradients(p *Problem, by *weights, class int) (g forest.Gradien
 	return g, worst
 }
 
-// derive adds the derivatives that are asked for to the measures, by passes with weights on the same mesh, and returns their largest bound. The error may be errCoarse.
+// derive adds the requested derivatives to the measures, by weighted passes on the same mesh, and
+// returns their largest bound. The error may be errCoarse.
 func (a *answer) derive(ctx context.Context, p *Problem, o *Order, s Settings, r *forest.Result, target float64) (worst float64, err error) {
 	var asked []int
 	if s.Gradients {

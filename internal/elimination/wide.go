@@ -13,31 +13,32 @@ import (
 	"productform/num"
 )
 
-// Tolerances below fine take shorter panels, on which roundings are less.
-const fine = 1e-7
+// fineTol is the tolerance below which panels are shorter, to reduce rounding errors.
+const fineTol = 1e-7
 
-// Functions of several times are not asked to be better than leastWide: roundings count up to that.
+// leastWide is the smallest defect requested of functions of several times; rounding errors are
+// about that large.
 const leastWide = 0x1p-36
 
 // solveWide returns the measures of a problem by functions of up to [MaxWidth] times.
 func solveWide(ctx context.Context, p *Problem, o *Order, s Settings) (*forest.Result, error) {
-	if w := slices.Max(widths(p, o)); w > MaxWidth { // of classes without arrivals, too
+	if w := slices.Max(widths(p, o)); w > MaxWidth { // including classes without arrivals
 		return nil, tooWide(w)
 	}
-	tolerance := min(s.Tolerance, 0x1p-10) // what an arithmetic.Number holds
+	tolerance := min(s.Tolerance, 0x1p-10) // the largest bound of an arithmetic.Number
 	g, err := firstMesh(ctx, p, o, s)
 	if err != nil {
 		return nil, err
 	}
 	aim := &aim{leastWide, math.Inf(1), max(leastWide, tolerance/4)}
-	if tolerance < fine {
+	if tolerance < fineTol {
 		aim.target = max(leastWide, tolerance/(4+float64(len(p.Capacities))/4))
 	}
 	var seen progress
 	missed := &ToleranceError{Tolerance: tolerance, Bound: math.Inf(1)}
 	for range 60 {
 		if err := checkSize(p, o, g.panels(), g.n, s); err != nil {
-			if seen.best > 0 && seen.best < 1 && !s.Gradients && len(s.Of) == 0 { // known at less work
+			if seen.best > 0 && seen.best < 1 && !s.Gradients && len(s.Of) == 0 { // already known
 				missed.Bound = seen.best
 				return nil, missed
 			}
@@ -62,7 +63,7 @@ func solveWide(ctx context.Context, p *Problem, o *Order, s Settings) (*forest.R
 			if err == nil && missed.Bound <= tolerance {
 				return r, nil
 			}
-			if seen.inVain(worst, derived) {
+			if seen.hasStalled(worst, derived) {
 				return nil, missed
 			}
 			if a.isShort(p, tolerance, s) {
@@ -74,8 +75,8 @@ func solveWide(ctx context.Context, p *Problem, o *Order, s Settings) (*forest.R
 				aim.lower(aim.target / 4)
 				continue
 			}
-			if worst < 4*tolerance { // panels a little shorter will do
-				g = g.shorter(2 + int(float64(g.panels())*math.Log(worst/tolerance)/3))
+			if worst < 4*tolerance { // slightly shorter panels suffice
+				g = g.shortenPanels(2 + int(float64(g.panels())*math.Log(worst/tolerance)/3))
 				aim.lower(aim.target / 2)
 				continue
 			}
@@ -86,24 +87,25 @@ func solveWide(ctx context.Context, p *Problem, o *Order, s Settings) (*forest.R
 				return nil, missed
 			}
 		}
-		if g = aim.finer(g); aim.target > tolerance {
+		if g = aim.refineMesh(g); aim.target > tolerance {
 			return nil, missed
 		}
 	}
 	return nil, missed
 }
 
-// An aim is how well functions are to be kept.
+// An aim sets the required accuracy of functions.
 type aim struct {
-	least  float64 // defects below are not asked for, as roundings are as large
-	quiet  float64 // what these were on the mesh before
-	target float64 // defect asked for
+	least  float64 // smallest useful defect: rounding errors are as large
+	quiet  float64 // rounding errors on the previous mesh
+	target float64 // required defect
 }
 
 func (a *aim) lower(target float64) { a.target = max(a.least, target) }
 
-// finer returns a mesh with shorter panels, or more nodes, where functions on one were kept too coarsely, and raises the target if that came of roundings.
-func (a *aim) finer(g *mesh) *mesh {
+// refineMesh returns a mesh with shorter panels or more nodes where functions were too coarse, and
+// raises the target if rounding was the cause.
+func (a *aim) refineMesh(g *mesh) *mesh {
 	if g.noise > a.target/2 {
 		if g.noise > a.quiet/4 {
 			a.least = max(a.least, 4*g.noise)
@@ -111,25 +113,27 @@ func (a *aim) finer(g *mesh) *mesh {
 		a.quiet = g.noise
 		a.target = max(a.target, a.least)
 	}
-	worst, finer := slices.Max(g.coarse), g.refined(a.target)
+	worst, refineMesh := slices.Max(g.coarse), g.refined(a.target)
 	switch closer := g.closer(4 * worst / a.target); {
-	case finer == nil:
+	case refineMesh == nil:
 		return newMesh(g.breaks, g.n)
-	case g.noise < a.target/2 && closer.n*closer.panels() <= finer.n*finer.panels():
+	case g.noise < a.target/2 && closer.n*closer.panels() <= refineMesh.n*refineMesh.panels():
 		return closer
 	}
-	return finer
+	return refineMesh
 }
 
-// A progress is the least bound of answers so far, and how many came since. Those with derivatives are counted apart, whose bounds are larger.
+// A progress records the smallest bound of the answers so far, and the number of answers since.
+// Answers with derivatives are counted separately because their bounds are larger.
 type progress struct {
 	best    float64
 	since   int
 	derived bool
 }
 
-// inVain takes the bound of an answer, and reports whether more have no use, as roundings are as large.
-func (s *progress) inVain(bound float64, derived bool) bool {
+// hasStalled records the bound of an answer, and reports whether further answers are useless
+// because rounding errors dominate.
+func (s *progress) hasStalled(bound float64, derived bool) bool {
 	switch {
 	case s.best == 0 || derived != s.derived:
 		*s = progress{bound, 0, derived}
@@ -141,7 +145,7 @@ func (s *progress) inVain(bound float64, derived bool) bool {
 	return s.since > 2 && bound < math.Inf(1)
 }
 
-// refined splits the panels whose cells are kept too coarsely.
+// refined splits the panels whose cells are too coarse.
 func (g *mesh) refined(target float64) *mesh {
 	breaks := []float64{0}
 	for k, defect := range g.coarse {
@@ -156,8 +160,8 @@ func (g *mesh) refined(target float64) *mesh {
 	return newMesh(breaks, g.n)
 }
 
-// shorter makes all panels shorter, so that there are so many more.
-func (g *mesh) shorter(more int) *mesh {
+// shortenPanels shortens all panels, so their number grows by more.
+func (g *mesh) shortenPanels(more int) *mesh {
 	panels := g.panels() + more
 	breaks := make([]float64, 1, panels+1)
 	for len(breaks) < panels {
@@ -168,7 +172,7 @@ func (g *mesh) shorter(more int) *mesh {
 	return newMesh(append(breaks, g.end()), g.n)
 }
 
-// longer adds a quarter of the panels, as long as the last.
+// longer adds a quarter of the panels, each as long as the last one.
 func (g *mesh) longer() *mesh {
 	breaks := slices.Clone(g.breaks)
 	for range (g.panels() + 3) / 4 {
@@ -177,7 +181,8 @@ func (g *mesh) longer() *mesh {
 	return newMesh(breaks, g.n)
 }
 
-// closer makes remainders smaller by a factor, by more nodes, and by shorter panels where there are too many. Two nodes are good for a factor of about 50, and four are tried if it is not known.
+// closer reduces remainders by a factor with more nodes, or with shorter panels if there are too
+// many nodes. Two nodes gain a factor of about 50; if the factor is unknown, closer adds four.
 func (g *mesh) closer(factor float64) *mesh {
 	more := 4
 	if factor <= 1e20 {
@@ -188,22 +193,24 @@ func (g *mesh) closer(factor float64) *mesh {
 		return newMesh(g.breaks, g.n+more)
 	}
 	panels := float64(g.panels()) * math.Expm1(2*float64(over)/mostNodes)
-	return newMesh(g.shorter(int(math.Ceil(panels))).breaks, mostNodes)
+	return newMesh(g.shortenPanels(int(math.Ceil(panels))).breaks, mostNodes)
 }
 
-// mostNodes of a panel: with more the roundings of its polynomials would count.
+// mostNodes is the largest number of nodes per panel: beyond it rounding errors in the polynomials
+// dominate.
 const mostNodes = 24
 
-// errCoarse says that a function is not kept as well as asked.
+// errCoarse reports that a function is less accurate than required.
 var errCoarse = errors.New("coarse")
 
-// rarestLog is the logarithm of probabilities that are too small to be computed.
+// rarestLog is the logarithm below which probabilities are too small to compute.
 const rarestLog = -600
 
-// firstMesh finds how far times go by passes without bounds.
+// firstMesh finds the end of the times by passes without bounds.
 //
-// That a time is beyond the end has a probability of at least e^{-δ end}, with the slack δ: log P(T_s > t) is concave, 0 at 0, and its slope goes to -δ if s is in the set with that slack. So the end
-// is known to be far enough for a refusal before any pass.
+// A time exceeds the end with probability at least e^{-δ end}, with δ the slack: log P(T_s > t) is
+// concave, 0 at 0, and its slope tends to -δ if s is in the set with that slack. This gives a lower
+// bound on the end, so a problem can be rejected before any pass.
 func firstMesh(ctx context.Context, p *Problem, o *Order, s Settings) (*mesh, error) {
 	servers, tolerance := float64(len(p.Capacities)), min(s.Tolerance, 0x1p-10)
 	length, nodes := p.resolution(s)
@@ -237,13 +244,13 @@ func firstMesh(ctx context.Context, p *Problem, o *Order, s Settings) (*mesh, er
 		case !(y < 0.1):
 			end *= 2
 		case need > 1.5*end:
-			if err := p.checkEnd(o, need/2, length, nodes, s); err != nil { // half of it is too much
+			if err := p.checkEnd(o, need/2, length, nodes, s); err != nil { // half of it is already too much
 				return nil, err
 			}
 			end = min(need, 4*end)
 		default:
 			g = newMesh(p.breaks(need, length), nodes)
-			if s.ByClass > 0 { // such long times are not tried in vain: more panels will be needed
+			if s.ByClass > 0 { // skip a useless attempt: more panels will be needed
 				return g, p.checkEnd(o, need, length/1.4, nodes, s)
 			}
 			return g, nil
@@ -251,22 +258,23 @@ func firstMesh(ctx context.Context, p *Problem, o *Order, s Settings) (*mesh, er
 	}
 }
 
-// resolution returns the length of panels in means of the fastest server, and the number of their nodes. About
-// 1.3 nodes make a remainder ten times smaller, and bounds of many servers add up.
+// resolution returns the length of panels in means of the fastest server, and their number of
+// nodes. About 1.3 nodes make a remainder ten times smaller; the bounds of all servers add up.
 func (p *Problem) resolution(s Settings) (length float64, nodes int) {
 	servers, tolerance := float64(len(p.Capacities)), min(s.Tolerance, 0x1p-10)
 	length, nodes = 4.0, min(mostNodes, 7+int(math.Ceil(1.5*math.Log10((4+servers/250)/tolerance))))
-	if s.Tolerance < fine {
+	if s.Tolerance < fineTol {
 		length, nodes = 2.7, nodes-2
 	}
 	return length, nodes
 }
 
-// overflows reports whether a power is beyond the range of float64 before an end: that of a server that stays when another one goes, if its time is the least of all classes of
-// both that go then. No cell with it has a bound.
+// overflows reports whether a power leaves the range of float64 before the end: the power of a
+// server that stays when another is eliminated, if its time is the minimum of all eliminated
+// classes of both. No cell with such a power has a bound.
 func (p *Problem) overflows(o *Order, end float64) bool {
 	place := o.places()
-	rates := make(map[[2]int]float64) // of the classes that go with a server, by another of their servers
+	rates := make(map[[2]int]float64) // of the classes eliminated with a server, by another of their servers
 	most := 0.0
 	for _, k := range p.Classes {
 		gone := first(place, k.Servers)
@@ -277,12 +285,12 @@ func (p *Problem) overflows(o *Order, end float64) bool {
 			}
 		}
 	}
-	return most*end > 720 // the last node is less than a hundredth before the end, and e^710 too large
+	return most*end > 720 // the last node is within 1 % of the end, and e^710 overflows
 }
 
-const mostPanels = 1 << 20 // that are counted
+const mostPanels = 1 << 20 // largest number of panels counted
 
-// checkEnd refuses times up to an end, as checkSize does, also if their panels cannot be counted.
+// checkEnd rejects times up to an end like checkSize, even if their panels are too many to count.
 func (p *Problem) checkEnd(o *Order, end, length float64, nodes int, s Settings) error {
 	panels := mostPanels
 	if end > 0 && end*slices.Min(p.Capacities) < length*mostPanels {
@@ -291,8 +299,8 @@ func (p *Problem) checkEnd(o *Order, end, length float64, nodes int, s Settings)
 	return checkSize(p, o, panels, nodes, s)
 }
 
-// breaks parts [0, end] in panels of about so many times the mean of the fastest server that is still to be expected there, a few times that of its own time,
-// without long next to short ones.
+// breaks divides [0, end] into panels of about length means of the fastest server still alive
+// there, that is, within a few means of its own time. Lengths change gradually.
 func (p *Problem) breaks(end, length float64) []float64 {
 	around := make([]float64, len(p.Capacities))
 	for _, k := range p.Classes {
@@ -325,10 +333,10 @@ func (p *Problem) breaks(end, length float64) []float64 {
 	return breaks
 }
 
-// checkSize refuses panels on which passes would take more products or bytes than are allowed.
+// checkSize rejects panels on which passes would exceed the limits on products or bytes.
 func checkSize(p *Problem, o *Order, panels, nodes int, s Settings) error {
 	work, bytes := p.size(o, panels, nodes)
-	asked := float64(len(s.Of)) // passes with weights, each of some five terms
+	asked := float64(len(s.Of)) // passes with weights, each with about five terms
 	if s.Gradients {
 		asked++
 	}
@@ -337,22 +345,22 @@ func checkSize(p *Problem, o *Order, panels, nodes int, s Settings) error {
 	}
 	most, limit := cmp.Or(s.MaxWork, 1e11), cmp.Or(s.MaxBytes, num.DefaultMaxBytes)
 	if work > most || bytes > float64(limit) {
-		help := "a larger tolerance takes less"
+		help := "a larger tolerance needs less"
 		if s.ByClass > 0 {
-			help = fmt.Sprintf("without probabilities as small as those of %d jobs of one class, or with a larger tolerance, they take less", s.ByClass)
+			help = fmt.Sprintf("fewer than %d jobs of one class in distributions, or a larger tolerance, need less", s.ByClass)
 		}
-		size := fmt.Sprintf("servers whose times take %d panels", panels)
+		size := fmt.Sprintf("servers whose times need %d panels", panels)
 		return &num.TooLargeError{Bytes: bytes, Limit: limit, Input: input.Errorf("model", size,
-			"servers that take at most %.2g products and %d bytes, where these take %.2g and %.2g; %s",
+			"servers that need at most %.2g products and %d bytes: these need %.2g and %.2g; %s",
 			most, limit, work, bytes, help)}
 	}
 	return nil
 }
 
-// size returns the products and bytes of passes.
+// size returns the numbers of products and bytes that passes need.
 func (p *Problem) size(o *Order, panels, nodes int) (work, bytes float64) {
 	for _, w := range widths(p, o) {
-		n, places, cells := float64(nodes), float64(panels), 1.0 // orders and panels that agree
+		n, places, cells := float64(nodes), float64(panels), 1.0 // compatible orders and panels
 		for v := range w {
 			cells *= places + float64(v)
 		}
@@ -362,8 +370,8 @@ func (p *Problem) size(o *Order, panels, nodes int) (work, bytes float64) {
 	return work, bytes
 }
 
-// linearBytes returns what the largest of the functions takes that passes.linear makes, one at a time: of as many times as a class has servers, one more than
-// a message may have.
+// linearBytes returns the size of the largest function that passes.linear creates, one at a time:
+// it depends on as many times as a class has servers, one more than a message may have.
 func linearBytes(p *Problem, panels, nodes int) (most float64) {
 	for _, k := range p.Classes {
 		w, n, places := float64(len(k.Servers)), float64(nodes), float64(panels)

@@ -26,7 +26,7 @@ func drawWide(t *rapid.T, servers int) (*Problem, *Order) {
 	return p, o
 }
 
-// solvedWide solves a problem as one of several times, whatever its width, if it takes little work.
+// solvedWide solves a problem with solveWide, whatever its width, if that needs little work.
 func solvedWide(t *rapid.T, p *Problem, o *Order, s Settings) *Result {
 	s.MaxWork = 3e7
 	r, err := solveWide(context.Background(), p, o, s)
@@ -38,7 +38,7 @@ func solvedWide(t *rapid.T, p *Problem, o *Order, s Settings) *Result {
 		t.Fatal(err)
 	}
 	if worst := r.Worst(1); !(worst <= s.Tolerance) {
-		t.Fatalf("bound %v, asked for %v", worst, s.Tolerance)
+		t.Fatalf("bound %v exceeds the tolerance %v", worst, s.Tolerance)
 	}
 	all := &component{}
 	for s := range p.Capacities {
@@ -52,8 +52,8 @@ func solvedWide(t *rapid.T, p *Problem, o *Order, s Settings) *Result {
 	return whole
 }
 
-// Every measure of a problem of width 2 or less is as near to its fraction as its bound says.
-func TestWideAgainstFractions(t *testing.T) {
+// Every measure of a problem of width at most 2 is within its bound of the exact fraction.
+func TestWideMatchesFractions(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p, o := drawWide(t, 5)
 		ask := Settings{Tolerance: rapid.SampledFrom([]float64{1e-3, 1e-5}).Draw(t, "tolerance"), ByClass: rapid.SampledFrom([]int{0, 1, 12}).Draw(t, "jobs")}
@@ -88,7 +88,8 @@ func TestWideOrdersAgree(t *testing.T) {
 	})
 }
 
-// lattice returns a grid of servers of capacity 1000 at a load, with classes of neighbours.
+// lattice returns a grid of servers of capacity 1000 at a given load, with a class for each pair of
+// neighbours.
 func lattice(rows, columns int, load float64) *Problem {
 	p := grid(rows, columns)
 	for s := range p.Capacities {
@@ -100,7 +101,7 @@ func lattice(rows, columns int, load float64) *Problem {
 	return p
 }
 
-// Ladders and rings against fractions, more closely.
+// Ladders and rings match exact fractions at tighter tolerances.
 func TestLadders(t *testing.T) {
 	ring := lattice(1, 5, 0.6)
 	ring.Classes = append(ring.Classes, Class{500, []int{0, 4}})
@@ -120,7 +121,8 @@ func TestLadders(t *testing.T) {
 	}
 }
 
-// Times go far enough for the measures of the fastest server, too, and for derivatives of rare classes.
+// The mesh extends far enough for the measures of the fastest server and for derivatives of rare
+// classes.
 func TestShortTimes(t *testing.T) {
 	unequal := atLoad(&Problem{[]float64{1, 300, 1}, []Class{{1, []int{0, 1}}, {1, []int{1, 2}}, {1, []int{0, 2}}}}, 0.5)
 	rare := &Problem{[]float64{1000, 1000, 1000}, []Class{{3, []int{0, 1}}, {24, []int{1, 2}}, {43, []int{0, 2}}}}
@@ -146,7 +148,7 @@ func TestShortTimes(t *testing.T) {
 	}
 }
 
-// Powers beyond the range of float64 are met before any pass.
+// Powers beyond the range of float64 are detected before any pass.
 func TestOverflow(t *testing.T) {
 	p := atLoad(&Problem{[]float64{1, 300, 1}, []Class{{300, []int{0, 1}}, {1, []int{1, 2}}, {1, []int{0, 2}}}}, 0.5)
 	o, err := NewOrder(p)
@@ -159,16 +161,16 @@ func TestOverflow(t *testing.T) {
 	}
 }
 
-// Bounds with derivatives are not held against those without.
+// Progress tracks bounds with derivatives separately from bounds without.
 func TestProgress(t *testing.T) {
 	var p progress
 	for k, bound := range []float64{3e-3, 2e-3, math.Inf(1), 0.5, 0.1, 0.05, 0.02, 0.0198, 0.0197} {
-		if p.inVain(bound, k > 1) {
-			t.Errorf("bound %v is in vain", bound)
+		if p.hasStalled(bound, k > 1) {
+			t.Errorf("stalled at bound %v", bound)
 		}
 	}
-	if !p.inVain(0.0196, true) {
-		t.Error("nothing is in vain")
+	if !p.hasStalled(0.0196, true) {
+		t.Error("never stalled")
 	}
 }
 
@@ -199,7 +201,7 @@ func TestWideRefusals(t *testing.T) {
 	}
 }
 
-// evenly parts [0, end] in panels.
+// evenly divides [0, end] into equal panels.
 func evenly(end float64, panels int) []float64 {
 	breaks := make([]float64, panels+1)
 	for k := range breaks {
@@ -208,7 +210,7 @@ func evenly(end float64, panels int) []float64 {
 	return breaks
 }
 
-// Answers have the same digits with one worker and with several.
+// Answers have the same digits for any number of workers.
 func TestWorkersAgree(t *testing.T) {
 	p := lattice(3, 2, 0.7)
 	o, err := NewOrder(p)
@@ -231,7 +233,7 @@ func TestWorkersAgree(t *testing.T) {
 		}
 		if !slices.Equal(a.least, first.least) || !slices.Equal(a.coarse, first.coarse) ||
 			a.noise != first.noise || a.normalization != first.normalization {
-			t.Errorf("%d workers give other digits than one", workers)
+			t.Errorf("digits differ between %d workers and one", workers)
 		}
 	}
 }

@@ -7,11 +7,12 @@ const terms = 16
 
 const u = 0x1p-53 // relative error of one rounding
 
-// A poly is the polynomial Σ_k p[k] T_k(x) on a panel, where x runs from -1 to 1; T_k are the polynomials of Chebyshev. Bounds leave out what falls below the range
-// of float64, which is less than lost where numbers are about 1.
+// A poly is the polynomial Σ_k p[k] T_k(x) on a panel, where x runs from -1 to 1; T_k are the
+// Chebyshev polynomials. Bounds ignore underflow, which loses less than lost for numbers of about
+// 1.
 type poly [terms]float64
 
-// rest returns Σ_{k>=1} |p[k]|, by which p differs from p[0] at most.
+// rest returns Σ_{k>=1} |p[k]|, the most by which p differs from p[0].
 func (p *poly) rest() float64 {
 	sum := 0.0
 	for _, c := range p[1:] {
@@ -20,13 +21,15 @@ func (p *poly) rest() float64 {
 	return sum
 }
 
-// low returns a lower bound of p on the panel, maybe below 0; 1 is more than the roundings of so few sums cost.
+// low returns a lower bound on p on the panel, possibly negative; 1 exceeds the rounding error of
+// so few sums.
 func (p *poly) low() float64 { return p[0] - p.rest()*(1+terms*u) - 2*u*math.Abs(p[0]) }
 
-// high returns an upper bound of |p|.
+// high returns an upper bound on |p|.
 func (p *poly) high() float64 { return (math.Abs(p[0]) + p.rest()) * (1 + 2*terms*u) }
 
-// right returns p(1) and a bound of its error: the small terms are added first, and each of their sums is within rest.
+// right returns p(1) and a bound on its error: small terms are added first, and each partial sum is
+// at most rest.
 func (p *poly) right() (v, bound float64) {
 	sum, rest := 0.0, 0.0
 	for k := terms - 1; k > 0; k-- {
@@ -46,7 +49,7 @@ func (p *poly) flip() poly {
 	return q
 }
 
-// left returns p(-1) and a bound of its error.
+// left returns p(-1) and a bound on its error.
 func (p *poly) left() (v, bound float64) {
 	q := p.flip()
 	return q.right()
@@ -61,8 +64,8 @@ func (p *poly) degree() int {
 	return k
 }
 
-// scale multiplies p by a power of two so that |p[0]| is in [1/2, 1), and returns the power that takes this back. What falls below the range of float64
-// is left out: less than 2^-1000.
+// scale multiplies p by a power of two so that |p[0]| is in [1/2, 1), and returns the exponent that
+// reverts this. Underflow is ignored: it is less than 2^-1000.
 func (p *poly) scale() int {
 	_, e := math.Frexp(p[0])
 	if e == 0 {
@@ -86,8 +89,9 @@ func (p *poly) shift(e int) {
 	}
 }
 
-// times sets p to a b without its terms from [terms] on, and returns a bound of |p - a b|. By T_k T_l = (T_{k+l} + T_|k-l|)/2 the terms left out
-// are at most Σ_{k+l>=terms} |a_k b_l|/2. A coefficient is a sum of fewer than 2 terms products, to which a_0 b_j and a_j b_0 are added last.
+// times sets p to a b truncated to [terms] terms, and returns a bound on |p - a b|. By T_k T_l =
+// (T_{k+l} + T_|k-l|)/2 the truncated terms are at most Σ_{k+l>=terms} |a_k b_l|/2. A coefficient
+// is a sum of fewer than 2 terms products, to which a_0 b_j and a_j b_0 are added last.
 func (p *poly) times(a, b *poly) (bound float64) {
 	da, db := a.degree(), b.degree()
 	var c poly
@@ -125,18 +129,23 @@ func (p *poly) times(a, b *poly) (bound float64) {
 	return (beyond/2 + u*((2*terms+4)*ra*rb+3*(a0*rb+ra*b0)+2*a0*b0)) * (1 + 8*terms*u)
 }
 
-// stiff is the θ from which decay takes the particular solution.
+// stiff is the smallest θ for which decay uses the particular solution.
 const stiff = 64
 
-// decay sets p to the solution of p' = θ p - h q with p(1) = v, for θ >= 0 and h each within 2u of the number meant, and returns a bound of its error on the panel.
+// decay sets p to the solution of p' = θ p - h q with p(1) = v, for θ >= 0 and h each within 2u of
+// the true number, and returns a bound on its error on the panel.
 //
-// With P_0 = 2 p_0 and Q_0 = 2 h q_0, else P_k = p_k and Q_k = h q_k, it is 2k p_k = θ (P_{k-1} - P_{k+1}) - (Q_{k-1} - Q_{k+1}) for k >= 1; the tau method
-// solves k < terms. From the last on, p_k = α_k P_{k-1} + β_k with α_k = θ/(2k + θ α_{k+1}) > 0. If θ is large the polynomial
-// Σ_j q^(j) h/θ^(j+1) is the solution but for what v differs from it at 1, which decays at once.
+// With P_0 = 2 p_0, Q_0 = 2 h q_0, and P_k = p_k, Q_k = h q_k for k >= 1, the equation reads 2k p_k
+// = θ (P_{k-1} - P_{k+1}) - (Q_{k-1} - Q_{k+1}) for k >= 1; the tau method solves it for k < terms.
+// Backwards from the last k, p_k = α_k P_{k-1} + β_k with α_k = θ/(2k + θ α_{k+1}) > 0. If θ is
+// large the polynomial Σ_j q^(j) h/θ^(j+1) is the solution up to its difference from v at 1, which
+// decays immediately.
 //
-// Proof of the bound. Let E_k = 2k p_k - θ (P_{k-1} - P_{k+1}) + (Q_{k-1} - Q_{k+1}) for k = 1..terms of the p that came out. Then p' = θ p - h q + E'
-// with E = Σ_k E_k/(2k) T_k, so that p is off by (p(1) - v) e^{-θ(1-x)} - ∫_x^1 e^{-θ(s-x)} E'(s) ds. The integral is at most
-// 2 sup |E| <= Σ_k |E_k|/k, as integration by parts shows, and at most sup |E'| min(2, 1/θ) <= Σ_k k |E_k|/2 min(2, 1/θ).
+// Proof of the bound. Let E_k = 2k p_k - θ (P_{k-1} - P_{k+1}) + (Q_{k-1} - Q_{k+1}) for k =
+// 1..terms, with p as computed. Then p' = θ p - h q + E' with E = Σ_k E_k/(2k) T_k, so the error of
+// p is (p(1) - v) e^{-θ(1-x)} - ∫_x^1 e^{-θ(s-x)} E'(s) ds. The integral is at most 2 sup |E| <=
+// Σ_k |E_k|/k, by integration by parts, and at most sup |E'| min(2, 1/θ) <= Σ_k k |E_k|/2 min(2,
+// 1/θ).
 func (p *poly) decay(theta, h float64, q *poly, v float64) (bound float64) {
 	var source [terms + 2]float64
 	for k, c := range q {
@@ -175,7 +184,7 @@ func (p *poly) collocate(theta float64, source *[terms + 2]float64, v float64) {
 
 func (p *poly) particular(theta float64, source *[terms + 2]float64) {
 	over := 1 / theta
-	var slope [terms + 2]float64 // coefficients of p', that of T_0 twice
+	var slope [terms + 2]float64 // coefficients of p', with that of T_0 doubled
 	for k := terms - 1; k >= 0; k-- {
 		if k+1 < terms {
 			slope[k] = slope[k+2] + 2*float64(k+1)*p[k+1]
@@ -185,7 +194,8 @@ func (p *poly) particular(theta float64, source *[terms + 2]float64) {
 	p[0] /= 2
 }
 
-// defect returns the bound of decay. Each E_k is computed with four roundings a term; the two numbers given add two, and h q_k one.
+// defect returns the bound of decay. Each E_k takes four roundings per term; the two given numbers
+// add two, and h q_k one.
 func (p *poly) defect(theta float64, source *[terms + 2]float64, v float64) float64 {
 	var twice [terms + 2]float64
 	copy(twice[:], p[:])

@@ -65,7 +65,7 @@ func off(x *big.Float, y float64) float64 {
 	return math.Abs(d)
 }
 
-// Bounds of values, products and extremes hold, and say something where coefficients fall.
+// Bounds on values, products and extremes hold, and are tight if coefficients decrease.
 func TestPolynomials(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a, b := drawPoly(t), drawPoly(t)
@@ -76,7 +76,7 @@ func TestPolynomials(t *testing.T) {
 			x := long(rapid.Float64Range(-1, 1).Draw(t, "x"))
 			va, vb := at(pa, x), at(pb, x)
 			if d, _ := minus(at(pp, x), times(va, vb)).Float64(); !(math.Abs(d) <= bound+lost) {
-				t.Fatalf("the product is off by %v, bound %v", d, bound)
+				t.Fatalf("the product has error %v, bound %v", d, bound)
 			}
 			v, _ := va.Float64()
 			if !(a.low() <= v+lost && math.Abs(v) <= a.high()+lost) {
@@ -125,7 +125,7 @@ func exactDecay(t *rapid.T, theta, h float64, q *poly, v *big.Float) func(x floa
 	}
 }
 
-// Bounds of decay hold.
+// The bounds of decay hold.
 func TestDecay(t *testing.T) {
 	worst := 0.0
 	rapid.Check(t, func(t *rapid.T) {
@@ -143,7 +143,7 @@ func TestDecay(t *testing.T) {
 		for _, x := range []float64{-1, 1, rapid.Float64Range(-1, 1).Draw(t, "x")} {
 			want := exact(x)
 			if d, _ := minus(want, at(powers, long(x))).Float64(); !(math.Abs(d) <= bound+lost) {
-				t.Fatalf("θ = %v: at %v off by %v, bound %v", theta, x, d, bound)
+				t.Fatalf("θ = %v: at %v error %v, bound %v", theta, x, d, bound)
 			}
 		}
 	})

@@ -7,7 +7,7 @@ import (
 	"productform/internal/arithmetic"
 )
 
-// A curve is a positive function on [0, T], or 0: a piece for each panel.
+// A curve is a function on [0, T], positive or identically 0: one piece per panel.
 type curve []piece
 
 // A piece is a polynomial times 2^exp. Its p[0] is in [1/2, 1), or it is 0.
@@ -22,7 +22,8 @@ func newPiece(p *poly, exp int) piece {
 	return c
 }
 
-// relative returns a bound of |log(kept/meant)| where kept is off by at most so much and at least low; +Inf if that is not small.
+// relative returns a bound on |log(kept/meant)| if kept is at least low and has an error of at most
+// off; +Inf if that is not small.
 func relative(off, low float64) float64 {
 	if x := off / low; x >= 0 && x < 0x1p-10 && low > 0 {
 		return x * (1 + 2*x) * (1 + 8*u)
@@ -30,27 +31,27 @@ func relative(off, low float64) float64 {
 	return math.Inf(1)
 }
 
-// lost is more than what numbers lose that fall below the range of float64, where the largest are about 1.
+// lost bounds the loss by underflow, for numbers of at most about 1.
 const lost = 0x1p-900
 
-// A solver works on one partition and remembers where that is too coarse.
+// A solver works on one partition and records where it is too coarse.
 type solver struct {
 	*panels
-	coarse []float64 // of each panel, the largest relative defect of a polynomial on it
+	coarse []float64 // for each panel, the largest relative defect of a polynomial on it
 }
 
-// note takes the relative defect of a polynomial on panel k and returns it.
+// note records the relative defect of a polynomial on panel k and returns it.
 func (s *solver) note(k int, defect float64) float64 {
 	s.coarse[k] = max(s.coarse[k], defect)
 	return defect
 }
 
-// isCoarse reports whether a defect so far is larger than that.
+// isCoarse reports whether a recorded defect exceeds the target.
 func (s *solver) isCoarse(target float64) bool {
 	return slices.ContainsFunc(s.coarse, func(defect float64) bool { return !(defect <= target) })
 }
 
-// refined splits the panels with such defects.
+// refined splits the panels whose defects exceed the target.
 func (s *solver) refined(target float64) *panels {
 	marked := make([]bool, s.count())
 	for k, defect := range s.coarse {
@@ -59,7 +60,7 @@ func (s *solver) refined(target float64) *panels {
 	return s.split(marked)
 }
 
-// product returns a b on panel k, and the bound of its relative defect.
+// product returns a b on panel k, and a bound on its relative defect.
 func (s *solver) product(k int, a, b *piece) (piece, float64) {
 	if a.poly[0] == 0 || b.poly[0] == 0 {
 		return piece{}, 0
@@ -70,7 +71,7 @@ func (s *solver) product(k int, a, b *piece) (piece, float64) {
 	return newPiece(&p, a.exp+b.exp), defect
 }
 
-// sum returns a + b on panel k, and the bound of its relative defect.
+// sum returns a + b on panel k, and a bound on its relative defect.
 func (s *solver) sum(k int, a, b *piece) (piece, float64) {
 	switch {
 	case a.poly[0] == 0:
@@ -91,20 +92,23 @@ func (s *solver) sum(k int, a, b *piece) (piece, float64) {
 	return newPiece(&p, a.exp), defect
 }
 
-// linear returns a + b t on panel k, and the bound of its relative defect; a and b are each within u of the numbers meant.
+// linear returns a + b t on panel k, and a bound on its relative defect; a and b are each within u
+// of the true numbers.
 func (s *solver) linear(k int, a, b float64) (piece, float64) {
 	p := poly{a + b*s.middle(k), b * s.half(k)}
 	defect := s.note(k, relative(4*u*p.high(), p.low()))
 	return newPiece(&p, 0), defect
 }
 
-// smoothest is the most that r(T) may be in backward, over q(T)/κ.
+// smoothest is the largest r(T) in backward, relative to q(T)/κ.
 const smoothest = 1.9
 
-// backward returns the function r(t) = λ ∫_t^∞ e^-κ(s-t) q(s) ds, with a mass beyond T that keeps it smooth, where r(T) is at most so many times
-// λ q(T)/κ, or λ q(T)/κ itself; 0 if q is. It solves r' = κ r - λ q. The bound is that of |log| of what is kept over r.
+// backward returns the function r(t) = λ ∫_t^∞ e^-κ(s-t) q(s) ds, with a mass beyond T that keeps
+// it smooth: r(T) is λ q(T)/κ or at most that times most. It is 0 if q is 0. It solves r' = κ r - λ
+// q. The bound is on |log(kept/r)|.
 //
-// r(t) is positive in q and in r at the right end of the panel, so that the error of the latter counts by its share of r.
+// r(t) is positive in q and in r at the right end of the panel, so the error of the latter counts
+// in proportion to its share of r.
 func (s *solver) backward(kappa, lambda float64, q curve, most float64) (r curve, bound float64) {
 	r = make(curve, len(q))
 	last := len(q) - 1
@@ -112,7 +116,7 @@ func (s *solver) backward(kappa, lambda float64, q curve, most float64) (r curve
 		return r, 0
 	}
 	v, exp := lambda*s.beyond(kappa, &q[last].poly, most), q[last].exp
-	carried, own := 0.0, 0.0 // relative bounds, of v and of what the panel adds
+	carried, own := 0.0, 0.0 // relative bounds of v and of the part that the panel adds
 	for k := last; k >= 0; k-- {
 		e := max(exp, q[k].exp)
 		theta, h := kappa*s.half(k), math.Ldexp(lambda*s.half(k), q[k].exp-e)
@@ -129,12 +133,13 @@ func (s *solver) backward(kappa, lambda float64, q curve, most float64) (r curve
 	return r, bound * (1 + 0x1p-8)
 }
 
-// share returns which part of p(-1) is v e^-2θ at most.
+// share returns an upper bound on the share of v e^-2θ in p(-1).
 func share(v, theta float64, p *poly) float64 {
 	return max(lost, min(1, v*math.Exp(-2*theta)/p.low()*(1+0x1p-20)))
 }
 
-// beyond returns the smooth r(T) of backward for λ = 1, or q(T)/κ if that is not between half and most times this.
+// beyond returns the smooth r(T) of backward for λ = 1, or q(T)/κ if the former is not between 1/2
+// and most times the latter.
 func (s *solver) beyond(kappa float64, q *poly, most float64) float64 {
 	half := s.half(s.count() - 1)
 	var source [terms + 2]float64
@@ -151,7 +156,8 @@ func (s *solver) beyond(kappa float64, q *poly, most float64) float64 {
 	return least
 }
 
-// forward returns the function with m' = λ e^{-μt} q - g m and m(0) = r(0), where one of g and μ is 0; 0 if q and r are. The bound is that of backward.
+// forward returns the function with m' = λ e^{-μt} q - g m and m(0) = r(0), where one of g and μ is
+// 0; it is 0 if q and r are. The bound is as in backward.
 func (s *solver) forward(lambda, growth, mu float64, q, r curve) (m curve, bound float64) {
 	m = make(curve, len(q))
 	if q[0].poly[0] == 0 {
@@ -167,7 +173,7 @@ func (s *solver) forward(lambda, growth, mu float64, q, r curve) (m curve, bound
 		source, off := q[k].flip(), 0.0
 		if mu > 0 {
 			h *= math.Exp(-mu * s.at[k])
-			off = 2 * h * s.fade(&source, mu, k)
+			off = 2 * h * s.multiplyDecay(&source, mu, k)
 		}
 		var p poly
 		off += p.decay(theta, h, &source, v) + lost*max(1, s.half(k)*lambda, v)
@@ -183,9 +189,10 @@ func (s *solver) forward(lambda, growth, mu float64, q, r curve) (m curve, bound
 	return m, bound * (1 + 0x1p-8)
 }
 
-// fade multiplies p, which is flipped, by e^{-μ(t-a)} on panel k that begins at a, and returns a bound of the error of e^{-μt} p over e^{-μa}. The exponential
-// solves y' = θ y, y(1) = 1 where x is flipped. The exponent -μa has one rounding, and math.Exp errs by less than 4u.
-func (s *solver) fade(p *poly, mu float64, k int) float64 {
+// multiplyDecay multiplies p, which is flipped, by e^{-μ(t-a)} on panel k, which starts at a, and
+// returns a bound on the error of e^{-μt} p relative to e^{-μa}. The exponential solves y' = θ y,
+// y(1) = 1 in the flipped x. The exponent -μa has one rounding, and math.Exp errs by less than 4u.
+func (s *solver) multiplyDecay(p *poly, mu float64, k int) float64 {
 	var y, none poly
 	off := y.decay(mu*s.half(k), 0, &none, 1)
 	high := p.high()

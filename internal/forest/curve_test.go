@@ -8,19 +8,20 @@ import (
 	"pgregory.net/rapid"
 )
 
-// exactly returns a piece at x.
+// exactly evaluates a piece at x.
 func (c *piece) exactly(x float64) *big.Float {
 	v := at(c.powers(), long(x))
 	return v.SetMantExp(v, c.exp)
 }
 
-// apart returns |log(a/b)|, roughly where it is large.
+// apart returns |log(a/b)|, only roughly if it is large.
 func apart(a, b *big.Float) float64 {
 	r, _ := new(big.Float).SetPrec(precision).Quo(minus(a, b), b).Float64()
 	return math.Abs(math.Log1p(r))
 }
 
-// r(t) = ∫_t^∞ e^-κ(s-t) q(s) ds for pieces q drawn at random is within its bound everywhere, from the last panel, where the solver chooses it, on.
+// r(t) = ∫_t^∞ e^-κ(s-t) q(s) ds for random pieces q is within its bound everywhere, given its
+// value at T as chosen by the solver.
 func TestBackward(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		g := newPanels(1, rapid.SampledFrom([]float64{1, 2, 4}).Draw(t, "end"))
@@ -43,7 +44,7 @@ func TestBackward(t *testing.T) {
 			exact := exactDecay(t, kappa*g.half(k), math.Ldexp(g.half(k), one.exp+q[k].exp), &one.poly, v)
 			for _, x := range []float64{-1, rapid.Float64Range(-1, 1).Draw(t, "x")} {
 				if d := apart(r[k].exactly(x), exact(x)); bound < 1 && !(d <= bound) {
-					t.Fatalf("off by %v on panel %d, bound %v", d, k, bound)
+					t.Fatalf("error %v on panel %d, bound %v", d, k, bound)
 				}
 			}
 			v = exact(-1)
@@ -51,7 +52,8 @@ func TestBackward(t *testing.T) {
 	})
 }
 
-// The message of a server at the end, m = e^-gt + λ (1 - e^{-|λ-κ| t})/|λ-κ| times κ/C, on panels that are too wide.
+// forward matches the closed form of the message of a leaf, m = e^-gt + λ (1 - e^{-|λ-κ| t})/|λ-κ|
+// times κ/C, on panels that are too wide.
 func TestForward(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		kappa, lambda := rapid.Float64Range(0.1, 30).Draw(t, "kappa"), rapid.Float64Range(0.1, 30).Draw(t, "lambda")
@@ -71,8 +73,8 @@ func TestForward(t *testing.T) {
 				at := g.middle(k) + g.half(k)*x
 				want := math.Exp(-growth*at) - lambda*math.Expm1(-math.Abs(lambda-kappa)*at)/math.Abs(lambda-kappa)
 				got, _ := m[k].exactly(x).Float64()
-				if d := math.Abs(math.Log(got / want)); !(d <= bound+1e-14*(1+30*at)) { // the roundings of exponents of the closed form
-					t.Fatalf("off by %v at %v, bound %v", d, at, bound)
+				if d := math.Abs(math.Log(got / want)); !(d <= bound+1e-14*(1+30*at)) { // rounding of exponents in the closed form
+					t.Fatalf("error %v at %v, bound %v", d, at, bound)
 				}
 			}
 		}

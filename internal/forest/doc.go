@@ -1,6 +1,10 @@
-// Package forest computes stationary measures of clusters under balanced fairness whose servers form a tree: each class has one server or two, and the pairs are
-// the edges of a tree. It is the part of [productform/internal/elimination], which says why it can be, for messages of one time.
+// Package forest answers: what are the stationary measures of a cluster under balanced fairness
+// whose servers form a tree? Each class has one or two servers, and the pairs are the edges of a
+// tree. It is the special case of [productform/internal/elimination], which has the theory, with
+// messages of one time.
 //
-// Exponents are known there (forest.go), what is left changes on the scale of its argument, and two panels an octave are enough up to a time that is never reached
-// (panels.go), at a load of 0.99999, too. sweep.go has the messages, curve.go and chebyshev.go their arithmetic, measures.go what comes of them.
+// In a tree the exponents are known (forest.go). The remaining factors vary on the scale of their
+// argument, so two panels per octave suffice up to a time that is practically never reached
+// (panels.go), even at a load of 0.99999. sweep.go has the messages, curve.go and chebyshev.go
+// their arithmetic, measures.go the measures.
 package forest

@@ -13,40 +13,42 @@ import (
 	"productform/num"
 )
 
-// A Forest is a cluster whose servers form a tree: classes of one server or of two. Each edge has two directions, 2e from its first
-// end to its second and 2e+1 back. With everything on the far side of direction d = (s -> t) integrated out but T_s,
+// A Forest is a cluster whose servers form a tree, with classes of one or two servers. Each edge e
+// has two directions, 2e from its first end to its second and 2e+1 back. With all times on the far
+// side of direction d = (s -> t) except T_s integrated out,
 //
 //	F_d(x) = e^{-κ_d x} q_d(x),  R_d(x) = ∫_x^∞ F_d = e^{-κ_d x} r_d(x),  M_d(x) = ∫ F_d(y) e^{λ min(x,y)} dy = e^{g_d x} m_d(x),
 //
-// where q_d is the product of the m of the other directions into s, κ_d = C_s - λ_s less their g, and M' = λ e^{λx} R, so that g_d = max(0, λ - κ_d). All κ_d are
-// least slacks C(K) - λ(K) of connected sets K with s on this side, positive if the cluster is stable; the capacities C_s themselves are left to the end.
-// q, r and m are positive and change on the scale of their argument.
+// where q_d is the product of the m of the other directions into s, κ_d = C_s - λ_s minus their g,
+// and M' = λ e^{λx} R, so g_d = max(0, λ - κ_d). Each κ_d is the smallest slack C(K) - λ(K) of the
+// connected sets K with s on this side, positive if the cluster is stable; the factors C_s are
+// applied at the end. q, r and m are positive and vary on the scale of their argument.
 type Forest struct {
 	capacity []float64
-	own      []float64 // λ_s, of the classes of this server alone
+	own      []float64 // λ_s, total rate of the classes with only this server
 	edges    []edge
 	classes  []place
 	into     [][]int   // directions into each server
 	terms    []int     // classes and edges of each server
-	exact    bool      // sums of capacities and rates are
+	exact    bool      // sums of capacities and rates are exact
 	order    []int     // servers, the root last
-	parent   []int     // direction from each server towards the root, where it is -1
+	parent   []int     // direction from each server towards the root; -1 for the root
 	decay    []float64 // κ of each direction
 	growth   []float64 // g
 	slack    float64   // lower bound of all κ
-	inexact  float64   // bound of what each κ errs, given the exponents that it is made of
+	inexact  float64   // bound on the error of each κ, given the exponents it is computed from
 }
 
-// An edge has the classes of two servers.
+// An edge joins two servers that share classes.
 type edge struct {
 	ends [2]int
 	rate float64
 }
 
-// A place says where a class is served.
+// A place is the edge or server where a class is served.
 type place struct {
 	rate   float64
-	shared bool // by the two servers of edge at; else server at is alone
+	shared bool // by the two servers of edge at; otherwise only by server at
 	at     int
 }
 
@@ -61,8 +63,8 @@ func entry[T any](p place, edges, servers []T) T {
 // source returns the server that direction d leads from.
 func (f *Forest) source(d int) int { return f.edges[d/2].ends[d%2] }
 
-// prepare finds directions, an order with the given server as the last, and exponents. The error wraps [num.ErrUnstable], or is a [*ToleranceError] if the
-// sign of the slack is lost in roundings.
+// prepare finds directions, an order with the given server last, and exponents. The error wraps
+// [num.ErrUnstable], or is a [*ToleranceError] if rounding hides the sign of the slack.
 func (f *Forest) prepare(root int, tolerance float64) error {
 	n := len(f.capacity)
 	f.into = make([][]int, n)
@@ -99,24 +101,25 @@ func (f *Forest) prepare(root int, tolerance float64) error {
 	return f.round(tolerance)
 }
 
-// round finds what roundings have done to the exponents. Nothing if all numbers are multiples of a power of two and their sum below 2^53 times that. Else
-// each κ of server s is a sum of as many terms as s has edges and classes, and 3.
+// round bounds the rounding errors of the exponents. They are 0 if all numbers are multiples of a
+// power of two with a sum below 2^53 times it. Otherwise each κ of server s is a sum with 3 more
+// terms than s has edges and classes.
 func (f *Forest) round(tolerance float64) error {
 	if f.exact {
 		if f.slack <= 0 {
-			return fmt.Errorf("a set of servers has the slack %v: %w", f.slack, num.ErrUnstable)
+			return fmt.Errorf("a set of servers has slack %v: %w", f.slack, num.ErrUnstable)
 		}
 		return nil
 	}
 	off := 0.0
 	for s := range f.capacity {
-		x := 2 * u * float64(f.terms[s]+3) * f.around(s)
+		x := 2 * u * float64(f.terms[s]+3) * f.incidentRates(s)
 		f.inexact = max(f.inexact, 2*x)
 		off += 2 * x
 	}
 	switch {
 	case f.slack <= -off:
-		return fmt.Errorf("a set of servers has the slack %v: %w", f.slack, num.ErrUnstable)
+		return fmt.Errorf("a set of servers has slack %v: %w", f.slack, num.ErrUnstable)
 	case f.slack <= 2*off:
 		return &ToleranceError{tolerance, math.Inf(1)}
 	}
@@ -124,8 +127,8 @@ func (f *Forest) round(tolerance float64) error {
 	return nil
 }
 
-// around returns C_s and the rates of all classes of s together.
-func (f *Forest) around(s int) float64 {
+// incidentRates returns the sum of C_s and the rates of all classes of s.
+func (f *Forest) incidentRates(s int) float64 {
 	sum := f.capacity[s] + f.own[s]
 	for _, d := range f.into[s] {
 		sum += f.edges[d/2].rate
@@ -145,7 +148,7 @@ func (f *Forest) exponents(s, d int) {
 	f.slack = min(f.slack, kappa)
 }
 
-// total returns κ of s with all that is around it.
+// total returns κ of s with all its directions.
 func (f *Forest) total(s int) float64 {
 	kappa := f.capacity[s] - f.own[s]
 	for _, in := range f.into[s] {
@@ -154,21 +157,23 @@ func (f *Forest) total(s int) float64 {
 	return kappa
 }
 
-// Defects of polynomials are not asked to be below leastDefect, some roundings, and partitions have at most maxPanels panels.
+// leastDefect is the smallest required defect of polynomials, a few roundings; maxPanels is the
+// largest number of panels.
 const (
 	leastDefect = 0x1p-43
 	maxPanels   = 5000
 )
 
-// A task is a forest with what is asked of it.
+// A task is a forest with the requested measures.
 type task struct {
 	*Forest
 	Settings
 	target float64 // largest defect of a polynomial
-	extra  float64 // of the horizon
+	extra  float64 // argument of horizon
 }
 
-// Solve returns the measures. It refines a partition until its polynomials are as good as the tolerance asks of one of so many parts.
+// Solve returns the measures. It refines a partition until its polynomials meet the tolerance for
+// one of s.Parts trees.
 //
 // The error is a [*num.TooLargeError]; one that wraps [num.ErrUnstable]; a [*ToleranceError]; or that of the context.
 func (f *Forest) Solve(ctx context.Context, s Settings) (*Result, error) {
@@ -189,7 +194,7 @@ func (f *Forest) Solve(ctx context.Context, s Settings) (*Result, error) {
 	}
 	g := t.panels()
 	for g.count() <= maxPanels {
-		if err := t.room(g); err != nil {
+		if err := t.checkMemory(g); err != nil {
 			return nil, err
 		}
 		r, finer, err := t.try(ctx, g)
@@ -209,8 +214,8 @@ func (f *Forest) Solve(ctx context.Context, s Settings) (*Result, error) {
 	return nil, &ToleranceError{s.Tolerance, math.Inf(1)}
 }
 
-// Estimate returns about how many operations of float64 [Forest.Solve] takes without derivatives;
-// +Inf if the forest is unstable or its slack is lost in roundings.
+// Estimate returns the approximate number of float64 operations of [Forest.Solve] without
+// derivatives; +Inf if the forest is unstable or rounding hides its slack.
 func (f *Forest) Estimate(s Settings) float64 {
 	own := *f
 	if own.prepare(len(f.capacity)-1, s.Tolerance) != nil {
@@ -220,12 +225,12 @@ func (f *Forest) Estimate(s Settings) float64 {
 	if s.Rarest > 0 {
 		t.extra = -math.Log(s.Rarest)
 	}
-	const perPanel = 4500 // operations for a server or an edge, both passes and measures, refinement included
+	const perPanel = 4500 // operations per server or edge, for both passes and measures, including refinement
 	return perPanel * float64(t.panels().count()) * float64(len(f.capacity)+len(f.edges))
 }
 
-// room refuses a partition on which messages take too much memory.
-func (t *task) room(g *panels) error {
+// checkMemory rejects a partition whose messages need too much memory.
+func (t *task) checkMemory(g *panels) error {
 	limit := cmp.Or(t.MaxBytes, num.DefaultMaxBytes)
 	need := 6 * float64(len(t.edges)) * float64(g.count()) * float64(unsafe.Sizeof(piece{}))
 	if t.Gradients || len(t.Of) > 0 {
@@ -233,7 +238,7 @@ func (t *task) room(g *panels) error {
 	}
 	if need > float64(limit) {
 		return &num.TooLargeError{Bytes: need, Limit: limit, Input: input.Errorf("model", fmt.Sprintf("%d servers that need %d panels each", len(t.capacity), g.count()),
-			"fewer servers, or fewer around one of them: messages take %.0f MiB of %d", need/(1<<20), limit>>20)}
+			"fewer servers, or fewer neighbours of one server: messages need %.0f MiB of %d", need/(1<<20), limit>>20)}
 	}
 	return nil
 }
@@ -242,7 +247,7 @@ func (t *task) room(g *panels) error {
 func (t *task) panels() *panels {
 	fastest := 0.0
 	for s := range t.capacity {
-		fastest = max(fastest, t.around(s))
+		fastest = max(fastest, t.incidentRates(s))
 	}
 	return newPanels(2/fastest, horizon(t.capacity, t.slack, t.extra))
 }
@@ -289,7 +294,8 @@ func (t *task) try(ctx context.Context, g *panels) (r *Result, finer *panels, er
 	return r, nil, nil
 }
 
-// jobs adds the distribution of the number of jobs of each class, and reports whether time has to go further for it, which it remembers.
+// jobs adds the distribution of the number of jobs of each class, and reports and records whether
+// it needs a later horizon.
 func (t *task) jobs(w *sweep, r *Result) (further bool, err error) {
 	lack := 0.0
 	r.Jobs = make([][]arithmetic.Number, len(t.classes))

@@ -10,8 +10,9 @@ import (
 	"productform/internal/arithmetic"
 )
 
-// drawForest draws servers, each but the first linked to an earlier one by a class or two, some with classes of their own. A server gives
-// each of its classes the same part of its capacity, so that no set of servers has more than the load drawn.
+// drawForest draws servers, each except the first linked to an earlier one by one or two classes,
+// some with single-server classes. Each server divides its capacity equally among its classes, so
+// no set of servers exceeds the drawn load.
 func drawForest(t *rapid.T, most int) (capacities []float64, classes []Class) {
 	count := make([]float64, rapid.IntRange(1, most).Draw(t, "servers"))
 	for s := range count {
@@ -42,8 +43,9 @@ func drawForest(t *rapid.T, most int) (capacities []float64, classes []Class) {
 	return capacities, classes
 }
 
-// Bounds hold on partitions that are too coarse, too, where not roundings but the terms left out make the errors: they hold what Solve finds, whose
-// own bounds package elimination holds against fractions.
+// Bounds also hold on partitions that are too coarse, where errors come from truncation rather than
+// rounding. The reference is Solve, whose bounds package elimination checks against exact
+// fractions.
 func TestCoarsePanels(t *testing.T) {
 	bounded := 0
 	rapid.Check(t, func(t *rapid.T) {
@@ -69,7 +71,7 @@ func TestCoarsePanels(t *testing.T) {
 			}
 			bounded++
 			if off := math.Abs(got.Over(want.Wide).Double() - 1); !(off <= got.Bound+1.01*want.Bound) {
-				t.Fatalf("%s %d: off by %.3g, bound %.3g", name, k, off, got.Bound)
+				t.Fatalf("%s %d: error %.3g, bound %.3g", name, k, off, got.Bound)
 			}
 		}
 		for i, x := range r.Times {

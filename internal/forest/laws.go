@@ -7,24 +7,28 @@ import (
 	"productform/internal/arithmetic"
 )
 
-// A Law is the distribution of the time min_{S_i} T of a class. In the queue in order of arrival it is that of the delay: jobs of one class leave in that order, so that
-// those that a job leaves behind are those that came during its delay, and their number is Poisson with a mean of λ_i times it.
+// A Law is the distribution of the time min_{S_i} T of a class. In the FCFS queue it is the
+// distribution of the delay: jobs of one class leave in order of arrival, so a departing job leaves
+// behind those that arrived during its delay, and their number is Poisson with mean λ_i times the
+// delay.
 type Law interface {
-	// Tail returns P(min_{S_i} T > t), without a bound if it is not known to a thousandth, for 0 <= t <= Until.
+	// Tail returns P(min_{S_i} T > t) for 0 <= t <= Until, without a bound if its relative error
+	// may exceed 1/1000.
 	Tail(t float64) arithmetic.Number
 	Until() float64
 }
 
-// A law is that of the time τ that a class is served: P(τ > t) = e^{-κt} γ(t)/γ(0) on [0, T].
+// A law is the distribution of the time τ that a class is served: P(τ > t) = e^{-κt} γ(t)/γ(0) on
+// [0, T].
 type law struct {
 	*panels
 	gamma curve
 	decay float64 // κ
-	bound float64 // of |log(kept/true)| of γ, and of e^{-κt}, together
-	lack  float64 // logarithm of what P(τ > t) may err beside, for what is beyond T
+	bound float64 // on |log(kept/true)| of γ e^{-κt}
+	lack  float64 // logarithm of the absolute error of P(τ > t) due to times beyond T
 }
 
-// law returns the law of γ, which has a bound of its own.
+// law returns the law of γ, which has its own bound.
 func (w *sweep) law(gamma *pair, kappa float64) *law {
 	return &law{panels: w.panels, gamma: gamma.x, decay: kappa, bound: gamma.bound + w.drift, lack: w.lack}
 }
@@ -52,7 +56,8 @@ func (l *law) Tail(t float64) arithmetic.Number {
 	return p
 }
 
-// value returns p(x) and a bound of its error, where x is within 4u of the number meant: T_k comes with an error of 4k²u at most, and changes by 4k²u.
+// value returns p(x) and a bound on its error, for x within 4u of the true number: T_k is computed
+// with an error of at most 4k²u, and changes by at most 4k²u.
 func (p *poly) value(x float64) (v, bound float64) {
 	before, now := 1.0, x
 	v = p[0]

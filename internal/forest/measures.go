@@ -7,8 +7,9 @@ import (
 	"productform/internal/arithmetic"
 )
 
-// joint returns the density of the minimum on edge e in two parts, where T_a is the smaller one of its ends a and b, and where T_b is, each over e^{-κx}: at
-// T_a = x < T_b it is F_a(x) e^{λx} R_b(x) = e^{-κx} q_a(x) r_b(x), κ = κ_a + κ_b - λ.
+// joint returns the density of the minimum on edge e with ends a and b, divided by e^{-κx}, in two
+// parts: for T_a < T_b and for T_b < T_a. At T_a = x < T_b it is F_a(x) e^{λx} R_b(x) = e^{-κx}
+// q_a(x) r_b(x), κ = κ_a + κ_b - λ.
 func (w *sweep) joint(e int) (parts [2]pair, kappa float64) {
 	there, back := &w.messages[2*e], &w.messages[2*e+1]
 	for i, x := range [2][2]*message{{there, back}, {back, there}} {
@@ -34,8 +35,10 @@ func (w *sweep) add(a, b *pair) pair {
 	return c
 }
 
-// edgeOf returns the integral of edge e over all, E~ of its minimum, and the probabilities that one end or the other is it, and the law of this. With the density e^{-κx} f(x) of the
-// minimum, P(min > x) is e^{-κx} γ(x), γ(x) = ∫_x^∞ e^{-κ(y-x)} f(y) dy; γ(0) is the integral, and the mean that of e^{-κx} γ(x) over it.
+// edgeOf returns the integral over all times at edge e, E~ of the minimum of its ends, the
+// probabilities that each end is the minimum, and the law of the minimum. With the density e^{-κx}
+// f(x) of the minimum, P(min > x) is e^{-κx} γ(x), γ(x) = ∫_x^∞ e^{-κ(y-x)} f(y) dy; γ(0) is the
+// integral, and the mean is ∫ e^{-κx} γ(x) dx / γ(0).
 func (w *sweep) edgeOf(e int) (z, least arithmetic.Number, before [2]arithmetic.Number, law *law) {
 	parts, kappa := w.joint(e)
 	for i := range parts {
@@ -57,7 +60,7 @@ func (w *sweep) mean(gamma *pair, kappa float64, z arithmetic.Number) arithmetic
 	return area.number(gamma.bound + bound + tail).Quo(z)
 }
 
-// serverOf returns the integral of server s over all, E~[T_s], and the law of that.
+// serverOf returns the integral over all times at server s, E~[T_s], and the law of T_s.
 func (w *sweep) serverOf(s int) (z, mean arithmetic.Number, law *law) {
 	q := w.gather(s, -1)
 	kappa := w.total(s)
@@ -67,7 +70,8 @@ func (w *sweep) serverOf(s int) (z, mean arithmetic.Number, law *law) {
 	return z, w.mean(&p, kappa, z), w.law(&p, kappa)
 }
 
-// measures goes through all servers and edges, unless a polynomial has a larger defect than the target.
+// measures computes the measures of all servers and edges, unless the defect of a polynomial
+// exceeds the target.
 func (w *sweep) measures(target float64) (*Result, error) {
 	if err := w.pass(target); err != nil || w.isCoarse(target) {
 		return nil, err
@@ -88,7 +92,7 @@ func (w *sweep) measures(target float64) (*Result, error) {
 			r.Busy[s] = r.Busy[s].Add(arithmetic.FromFloat(k.rate, w.sums(s)).Mul(before[i]))
 		}
 	}
-	served := make([]bool, len(r.Busy)) // by itself, at a rate that may be 0
+	served := make([]bool, len(r.Busy)) // alone, at a rate that may be 0
 	for _, k := range w.classes {
 		if !k.shared {
 			served[k.at] = true
@@ -101,8 +105,8 @@ func (w *sweep) measures(target float64) (*Result, error) {
 			}
 			r.Normalization, alone[s], laws[s] = w.serverOf(s)
 		}
-		if r.Busy[s].F != 0 { // what lies beyond T errs by tail times the rates around
-			r.Busy[s].Bound = arithmetic.Compound(r.Busy[s].Bound, tail*w.around(s)/r.Busy[s].Double()*(1+0x1p-20), 0)
+		if r.Busy[s].F != 0 { // the error of times beyond T is tail times the incident rates
+			r.Busy[s].Bound = arithmetic.Compound(r.Busy[s].Bound, tail*w.incidentRates(s)/r.Busy[s].Double()*(1+0x1p-20), 0)
 		}
 		r.Busy[s] = r.Busy[s].Quo(arithmetic.FromFloat(w.capacity[s], 0))
 	}
@@ -118,7 +122,7 @@ func (w *sweep) measures(target float64) (*Result, error) {
 	return r, nil
 }
 
-// sums returns a bound of the relative error of sums of rates of classes of server s.
+// sums returns a bound on the relative error of sums of rates of classes of server s.
 func (f *Forest) sums(s int) float64 {
 	if f.exact {
 		return 0
@@ -126,12 +130,14 @@ func (f *Forest) sums(s int) float64 {
 	return arithmetic.Roundings(float64(f.terms[s]))
 }
 
-// classJobs returns P(X_i = k), k = 0..n, of a class of rate λ that is served while a time lasts with the density e^{-κx} f(x) over z: X given this time x is
-// Poisson with mean λx, so that with A_k(t) = λ^k ∫_t^∞ (s-t)^k/k! e^{-(κ+λ)(s-t)} f(s) ds the probability is A_k(0)/z, and
+// classJobs returns P(X_i = k), k = 0..n, for a class of rate λ that is served for a time with the
+// density e^{-κx} f(x)/z. Given this time x, X is Poisson with mean λx, so with A_k(t) = λ^k ∫_t^∞
+// (s-t)^k/k! e^{-(κ+λ)(s-t)} f(s) ds the probability is A_k(0)/z, and
 //
 //	A_0' = (κ+λ) A_0 - f,  A_k' = (κ+λ) A_k - λ A_{k-1}.
 //
-// All A_k(T) are at most 2 f(T)/κ, so that what is kept beyond T is at most as much as in z; outside bounds the logarithm of its probability.
+// All A_k(T) are at most 2 f(T)/κ, so the mass beyond T is at most that in z; outside bounds the
+// logarithm of its probability.
 func (w *sweep) classJobs(n int, class place, outside float64) ([]arithmetic.Number, error) {
 	rate := class.rate
 	f, kappa := w.density(class)
@@ -161,7 +167,7 @@ func (w *sweep) classJobs(n int, class place, outside float64) ([]arithmetic.Num
 	return list, nil
 }
 
-// density returns f and κ of the time a class is served.
+// density returns f and κ of the time that a class is served.
 func (w *sweep) density(class place) (f pair, kappa float64) {
 	if !class.shared {
 		f = w.gather(class.at, -1)
@@ -183,15 +189,17 @@ func (f *Forest) decayOf(class place) float64 {
 // logarithm returns log a, with an error of less than 0x1p-20.
 func logarithm(a arithmetic.Number) float64 { return math.Log(a.F) + 512*math.Ln2*float64(a.Exp) }
 
-// A Moment holds E~[τ], E~[Ŷ] and E~[τ Ŷ] of the time τ that a class is served, min_{S_i} T, or of T_s, with Ŷ = Y + c n, Y = Σ_i w_i min_{S_i} T. Where
-// w_i is λ_i or 0, E~[Y] = Σ_i w_i ∂ log Z/∂λ_i is the mean number of jobs of some classes, so that
+// A Moment holds E~[τ], E~[Ŷ] and E~[τ Ŷ] of the time τ that a class is served, min_{S_i} T, or of
+// T_s, with Ŷ = Y + c n, Y = Σ_i w_i min_{S_i} T. If each w_i is λ_i or 0, E~[Y] = Σ_i w_i ∂ log
+// Z/∂λ_i is the mean number of jobs of some classes. Then
 //
 //	∂/∂λ_i E~[Y] = w_i/λ_i E~[min_{S_i} T] + Cov~(min_{S_i} T, Y),  ∂/∂C_s E~[Y] = -Cov~(T_s, Y),
 //
-// and constants have no covariances.
+// and constants have covariance 0.
 type Moment struct{ Mean, Weight, Both arithmetic.Number }
 
-// Rate returns the derivative in the rate of a class that is served during τ, and is counted or not.
+// Rate returns the derivative in the rate of a class that is served during τ; counted tells whether
+// Y includes the class.
 func (m Moment) Rate(counted bool) Difference {
 	d := Difference{Plus: m.Both, Minus: m.Mean.Mul(m.Weight)}
 	if counted {
@@ -200,20 +208,21 @@ func (m Moment) Rate(counted bool) Difference {
 	return d
 }
 
-// Capacity returns that in the capacity of the server.
+// Capacity returns the derivative in the capacity of the server.
 func (m Moment) Capacity() Difference { return Difference{Plus: m.Mean.Mul(m.Weight), Minus: m.Both} }
 
-// extraWeight returns what horizon needs for moments with a weight c.
+// extraWeight returns the argument extra of horizon for moments with a weight c.
 func (f *Forest) extraWeight(constant float64) float64 {
 	total := 0.0
 	for s := range f.capacity {
-		total += f.around(s)
+		total += f.incidentRates(s)
 	}
 	return 1 + math.Log1p(2*total/(f.slack*constant))
 }
 
-// weigh returns the weights of one class, or of all if it is -1, with constants that give about as much: near their mean number of jobs. Those of one class are at its own
-// servers, so that functions without them have no weight.
+// weigh returns the weights of one class, or of all classes for -1, with constants close to their
+// mean number of jobs. The constants of one class are at its own servers, so functions without
+// these servers have no weight.
 func (f *Forest) weigh(class int, r *Result) *weights {
 	c := &weights{constants: make([]float64, len(f.capacity)), own: make([]float64, len(f.capacity)), edges: make([]float64, len(f.edges))}
 	for i, k := range f.classes {
@@ -247,8 +256,9 @@ func (f *Forest) weigh(class int, r *Result) *weights {
 	return c
 }
 
-// gradients returns the derivatives of the mean number of jobs of one class, or of all if it is -1, by a sweep with their weights. They mean nothing if a polynomial
-// has a larger defect than the target.
+// gradients returns the derivatives of the mean number of jobs of one class, or of all classes for
+// -1, by a sweep with their weights. They are meaningless if the defect of a polynomial exceeds the
+// target.
 func (w *sweep) gradients(class int, target float64) (g Gradients, err error) {
 	if err := w.pass(target); err != nil || w.isCoarse(target) {
 		return g, err
@@ -281,7 +291,7 @@ func (w *sweep) gradients(class int, target float64) (g Gradients, err error) {
 	return g, nil
 }
 
-// momentOf returns the Moment of a time of the density e^{-κx} f(x).
+// momentOf returns the Moment of a time with density e^{-κx} f(x).
 func (w *sweep) momentOf(f *pair, kappa float64) Moment {
 	var sums, areas [2]arithmetic.Number
 	for i, part := range []curve{f.x, f.y} {

@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// logQ returns log Q(n, v) = log Σ_{k<n} e^-v v^k/k!, added up from its largest term.
+// logQ returns log Q(n, v) = log Σ_{k<n} e^-v v^k/k!, summed from its largest term.
 func logQ(n int, v float64) float64 {
 	log, top := -v, math.Inf(-1)
 	var terms []float64
@@ -25,7 +25,7 @@ func logQ(n int, v float64) float64 {
 	return top + math.Log(sum)
 }
 
-// What the solvers may add beyond T is as small as it should be, by the gamma distribution itself.
+// The mass beyond T is as small as promised, by the gamma distribution.
 func TestHorizon(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var capacities []float64
@@ -53,7 +53,7 @@ func TestHorizon(t *testing.T) {
 	})
 }
 
-// Panels begin and end where they should, their widths are exact, and halves are halves.
+// Panels start and end at the given points, their widths are exact, and split halves them.
 func TestPanels(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		first, end := math.Exp(rapid.Float64Range(-30, 30).Draw(t, "first")), math.Exp(rapid.Float64Range(-30, 60).Draw(t, "end"))

@@ -12,28 +12,29 @@ import (
 // A Class is served by its servers together.
 type Class struct {
 	Rate    float64 // λ_i >= 0, in work per unit of time
-	Servers []int   // different ones, at least one
+	Servers []int   // distinct, at least one
 }
 
 // Settings tunes [Forest.Solve].
 type Settings struct {
-	Tolerance float64 // relative bound asked of all numbers, in (0, 1)
-	Parts     int     // of how many trees the normalizations are multiplied, at least 1
+	Tolerance float64 // required relative bound of all numbers, in (0, 1)
+	Parts     int     // number of trees whose normalizations are multiplied, at least 1
 	ByClass   int     // if > 0, Result.Jobs has P(X_i = n), n = 0..ByClass
-	Gradients bool    // of the mean number of all jobs
-	Of        []int   // classes of whose mean numbers of jobs derivatives are wanted, too
-	Rarest    float64 // if > 0, Result.Laws has P(min_{S_i} T > t), which is known to the tolerance where it is at least so much
-	MaxBytes  int64   // memory that messages may take; 0 means [num.DefaultMaxBytes]
+	Gradients bool    // compute the gradient of the mean number of all jobs
+	Of        []int   // classes for whose mean numbers of jobs gradients are also computed
+	Rarest    float64 // if > 0, Result.Laws has P(min_{S_i} T > t), accurate to the tolerance where it is >= Rarest
+	MaxBytes  int64   // memory limit for messages; 0 means [num.DefaultMaxBytes]
 }
 
-// A Result holds the measures of a connected cluster, each a float64 with a proved bound of its relative error.
+// A Result holds the measures of a connected cluster, each a float64 with a proved bound on its
+// relative error.
 type Result struct {
-	Normalization arithmetic.Number     // Z, maybe beyond the range of float64
+	Normalization arithmetic.Number     // Z, possibly beyond the range of float64
 	Times         []arithmetic.Number   // E~[min_{S_i} T] of each class
 	Busy          []arithmetic.Number   // probability that a server has a job to serve
-	Jobs          [][]arithmetic.Number // P(X_i = n) of each class, if asked
-	Laws          []Law                 // of min_{S_i} T of each class with arrivals, if asked
-	Gradients     []Gradients           // of E[Σ_i X_i], if asked, and of the E[X_i] of Settings.Of
+	Jobs          [][]arithmetic.Number // P(X_i = n) of each class, if requested
+	Laws          []Law                 // of min_{S_i} T of each class with arrivals, if requested
+	Gradients     []Gradients           // of E[Σ_i X_i], if requested, then of E[X_i] for each class of Settings.Of
 }
 
 // Gradients holds derivatives of a mean number of jobs.
@@ -44,14 +45,16 @@ type Gradients struct {
 
 type Difference = arithmetic.Difference
 
-// A ToleranceError is the error of a problem whose bounds float64, or the work that is allowed, does not bring below the tolerance.
-type ToleranceError struct{ Tolerance, Bound float64 } // asked, and reached; the latter is +Inf if there is none
+// A ToleranceError reports that bounds stay above the tolerance, because of the precision of
+// float64 or the limit on work.
+type ToleranceError struct{ Tolerance, Bound float64 } // required and reached; Bound is +Inf if there is none
 
 func (e *ToleranceError) Error() string {
-	return fmt.Sprintf("elimination reaches a relative bound of %.2g, not of %.2g", e.Bound, e.Tolerance)
+	return fmt.Sprintf("elimination reaches a relative bound of %.2g, not %.2g", e.Bound, e.Tolerance)
 }
 
-// Worst returns the largest bound of the numbers, in one of so many parts whose normalizations are multiplied.
+// Worst returns the largest bound of the numbers, for one of parts trees whose normalizations are
+// multiplied.
 func (r *Result) Worst(parts int) float64 {
 	worst := r.Normalization.Bound * float64(parts)
 	for _, list := range append([][]arithmetic.Number{r.Times, r.Busy}, r.Jobs...) {
@@ -64,7 +67,7 @@ func (r *Result) Worst(parts int) float64 {
 			worst = max(worst, x.Plus.Bound, x.Minus.Bound)
 		}
 	}
-	return worst*(1+0x1p-10) + 4*u // they are multiplied, and by rates
+	return worst*(1+0x1p-10) + 4*u // numbers are multiplied with each other and with rates
 }
 
 // NoJobs returns the distribution of no jobs.
@@ -72,7 +75,8 @@ func NoJobs(most int) []arithmetic.Number {
 	return append([]arithmetic.Number{arithmetic.FromFloat(1, 0)}, make([]arithmetic.Number, most)...)
 }
 
-// New returns the tree of servers of these capacities and classes, which link them all, nil if they form none.
+// New returns the tree formed by servers with these capacities and classes, which must link all
+// servers; nil if they form none.
 func New(capacities []float64, classes []Class) *Forest {
 	f := &Forest{capacity: capacities, own: make([]float64, len(capacities)), terms: make([]int, len(capacities)), exact: isExact(capacities, classes)}
 	known := make(map[[2]int]int)

@@ -5,10 +5,10 @@ import (
 	"slices"
 )
 
-// A pair is a function x, and if weights are asked for the same with them, y: see sweep.
+// A pair is a function x and, if weights are requested, its weighted version y: see sweep.
 type pair struct {
 	x, y  curve
-	bound float64 // of |log(kept/true)| of both
+	bound float64 // on |log(kept/true)| of both
 }
 
 // A message holds q, r and m of a direction of a forest.
@@ -16,7 +16,8 @@ type message struct{ q, r, m pair }
 
 // A sweep holds the messages of a forest on one partition.
 //
-// With weights it also keeps each function with the weight Ŷ = Σ_i w_i min_{S_i} T + Σ_s c_s of the classes and the servers integrated out; q̂ for q and so on:
+// With weights it also keeps each function with weight Ŷ = Σ_i w_i min_{S_i} T + Σ_s c_s over the
+// classes and servers integrated out, such as q̂ for q:
 //
 //	q̂ = (c_s + w_s x) q + Σ_k m̂_k Π_{j≠k} m_j,  r̂' = κ r̂ - q̂,  m̂' = λ e^{-μx} (r̂ + w (1/λ + x) r) - g m̂,  m̂(0) = r̂(0).
 type sweep struct {
@@ -24,15 +25,17 @@ type sweep struct {
 	solver
 	ctx      context.Context
 	weights  *weights // nil if there are none
-	base     *sweep   // with weights, one without on the same partition, whose functions x these are
+	base     *sweep   // with weights, the unweighted sweep on the same partition, which provides the functions x
 	none     curve    // 0
 	messages []message
-	lack     float64 // logarithm of what a probability may err for what is beyond the panels
-	drift    float64 // bound of what the errors of exponents and of sums of rates add to that of a message
+	lack     float64 // logarithm of the error of a probability due to times beyond the panels
+	drift    float64 // bound on what the errors of exponents and of sums of rates add to the error of a message
 }
 
-// Weights are those of sweep: the constants c_s >= 0 of each server with their mean c > 0, and the sums of w_i of the classes of each server alone and of each edge, at most those of their rates. Where
-// w_i > 0 constants of its servers are, too, so that a function with its weight is either positive or 0 everywhere.
+// weights holds the weights of a sweep: the constants c_s >= 0 of each server with their mean c >
+// 0, and the sums of w_i over the classes of each single server and of each edge, at most the sums
+// of their rates. If w_i > 0, the constants of its servers are positive too, so a weighted function
+// is either positive or 0 everywhere.
 type weights struct {
 	constant              float64
 	constants, own, edges []float64
@@ -46,7 +49,8 @@ func (f *Forest) newSweep(ctx context.Context, g *panels, c *weights, base *swee
 	return w
 }
 
-// pass finds the messages towards the root, and those away from it unless a polynomial has a larger defect than the target.
+// pass finds the messages towards the root, and then those away from it unless the defect of a
+// polynomial exceeds the target.
 func (w *sweep) pass(target float64) error {
 	for _, s := range w.order {
 		if err := w.ctx.Err(); err != nil {
@@ -89,7 +93,7 @@ func (w *sweep) weighted(c, a float64) pair {
 	return p
 }
 
-// unit returns the function 1 without a weight.
+// unit returns the function 1 without weight.
 func (w *sweep) unit() pair {
 	p := pair{x: make(curve, w.count())}
 	for k := range p.x {
@@ -119,7 +123,8 @@ func (w *sweep) multiply(p, m *pair) {
 	p.bound += m.bound + worst
 }
 
-// gather returns the product of the m into s but for that of one direction; of none if it is -1.
+// gather returns the product of the messages m into s, except that of direction but (-1 for no
+// exception).
 func (w *sweep) gather(s, but int) pair {
 	q := w.server(s)
 	for _, d := range w.into[s] {
@@ -130,7 +135,8 @@ func (w *sweep) gather(s, but int) pair {
 	return q
 }
 
-// spread sends the messages from s to all servers but its parent. Each takes the product of the m before it in the list and of those after it.
+// spread sends the messages from s to all neighbours except its parent. Each uses the product of
+// the m before it in the list and of those after it.
 func (w *sweep) spread(s int) error {
 	into := w.into[s]
 	q := make([]pair, len(into))
@@ -153,7 +159,8 @@ func (w *sweep) spread(s int) error {
 	return nil
 }
 
-// copies reports whether the message of direction d out of s has no weight, and then takes it from the base.
+// copies reports whether the message of direction d out of s has no weight, and in that case copies
+// it from the base.
 func (w *sweep) copies(s, d int) bool {
 	if w.base == nil || w.weights.constants[s] > 0 {
 		return false

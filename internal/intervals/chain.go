@@ -2,7 +2,8 @@ package intervals
 
 import "productform/internal/recursion"
 
-// A Chain is a problem of single servers in a line or in a ring, in the order of the problem, in which each class uses neighbours.
+// A Chain is a problem of single servers in a line or a ring, in the order of the problem, in which
+// each class uses consecutive servers.
 type Chain struct {
 	Ring    bool
 	problem *recursion.Problem
@@ -11,10 +12,10 @@ type Chain struct {
 	byArc   [][]int // the classes with arcs of each number of servers
 }
 
-// An arc is a number of servers one after another from the first on; on a ring server 0 comes after the last.
+// An arc is a number of consecutive servers from first; on a ring server 0 follows the last.
 type arc struct{ first, servers int }
 
-// New returns the chain of a problem, nil if it is none.
+// New returns the problem as a chain, nil if it is not one.
 func New(p *recursion.Problem) *Chain {
 	n := len(p.Groups)
 	if !p.Whole || n < 2 {
@@ -44,7 +45,7 @@ func New(p *recursion.Problem) *Chain {
 	return c
 }
 
-// Intervals returns how many intervals n servers have.
+// Intervals returns the number of intervals.
 func (c *Chain) Intervals() float64 {
 	n := float64(c.servers)
 	if c.Ring {
@@ -53,12 +54,14 @@ func (c *Chain) Intervals() float64 {
 	return n * (n + 1) / 2
 }
 
-// Bytes returns the memory that [Solve] takes, and Total for up to so many jobs, if there are any.
+// Bytes returns the memory that [Solve] needs, plus that of Total for up to the given number of
+// jobs, if positive.
 func (c *Chain) Bytes(jobs int) float64 {
 	return c.Intervals() * (48 + 16*float64(jobs+1)*float64(min(jobs, 1)))
 }
 
-// Work returns the number of products that [Solve] takes, and Total for up to so many jobs.
+// Work returns the number of products that [Solve] needs, plus that of Total for up to the given
+// number of jobs.
 func (c *Chain) Work(jobs int) float64 {
 	n, order := float64(c.servers), float64(jobs)
 	up := n * n * n / 6
@@ -68,7 +71,8 @@ func (c *Chain) Work(jobs int) float64 {
 	return up * (3 + order*(order+1)/2)
 }
 
-// GraphTerms bounds the terms of the graph of connected sets, which are the intervals from the shortest class on at most.
+// GraphTerms bounds the terms of the graph of connected sets, which are at most the intervals no
+// shorter than the shortest class.
 func (c *Chain) GraphTerms() (terms float64) {
 	n := c.servers
 	shortest := n
@@ -81,8 +85,8 @@ func (c *Chain) GraphTerms() (terms float64) {
 	return terms
 }
 
-// longest returns the number of servers of the longest interval but the ring itself that begins at server i of a line, or ends before it
-// if that is asked for.
+// longest returns the number of servers of the longest interval, other than the ring itself, that
+// starts at server i, or that ends before it if before is set.
 func (c *Chain) longest(i int, before bool) int {
 	switch {
 	case c.Ring:
@@ -93,7 +97,7 @@ func (c *Chain) longest(i int, before bool) int {
 	return c.servers - i
 }
 
-// starts returns the number of intervals of so many servers, which begin at 0, 1, ...
+// starts returns the number of intervals with the given number of servers; they start at 0, 1, ...
 func (c *Chain) starts(servers int) int {
 	if c.Ring {
 		return c.servers
@@ -101,8 +105,9 @@ func (c *Chain) starts(servers int) int {
 	return c.servers - servers + 1
 }
 
-// rows returns a table with a row for each server: what the intervals of 0, 1, ..., servers have that begin at it, or end before
-// it. On a line there is one row more, for what begins after the last.
+// rows returns a table with a row for each server, indexed by the length 0, 1, ... of the intervals
+// that start at it, or end before it. On a line there is one more row, for intervals after the last
+// server.
 func rows[T any](c *Chain, before bool) [][]T {
 	rows, total := make([][]T, c.servers+1), 0
 	for i := range rows {
@@ -119,7 +124,7 @@ func rows[T any](c *Chain, before bool) [][]T {
 	return rows
 }
 
-// row returns the row of a server of a table; servers past the last follow on a ring.
+// row returns the row of a server in a table; on a ring, servers past the last wrap around.
 func row[T any](c *Chain, table [][]T, i int) []T {
 	if c.Ring {
 		i = (i + c.servers) % c.servers
@@ -127,16 +132,19 @@ func row[T any](c *Chain, table [][]T, i int) []T {
 	return table[i]
 }
 
-// together is how many first servers are gone through at a time, so that their rows stay near the processor.
-const together = 8
+// rowsPerBlock is the number of first servers processed at a time, so that their rows stay in
+// cache.
+const rowsPerBlock = 8
 
-// ascend visits all intervals of at most so many servers, but a ring itself, each after its parts: interval i..j-1 of l servers, where j is beyond the last
-// server if the interval goes over the seam of a ring. Intervals that begin later come before, those that begin together by their length.
+// ascend visits all intervals of at most longest servers except the whole ring, each after its
+// subintervals: interval i..j-1 of l servers, where j is beyond the last server if the interval
+// crosses the seam of a ring. Intervals with a later start come first; those with the same start
+// are ordered by length.
 func (c *Chain) ascend(longest int, visit func(i, j, l int) error) error {
 	n := c.servers
 	for _, seam := range []bool{false, true}[:1+oneIf(c.Ring)] {
-		for high := n; high > 0; high -= together {
-			low := max(0, high-together)
+		for high := n; high > 0; high -= rowsPerBlock {
+			low := max(0, high-rowsPerBlock)
 			firstEnd, lastEnd := low+1, n
 			if seam {
 				firstEnd, lastEnd = n+1, high-1+n-1

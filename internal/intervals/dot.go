@@ -1,10 +1,11 @@
 package intervals
 
-// block is how many products one partial sum of an inner product has at most.
+// block is the largest number of products in one partial sum of an inner product.
 const block = 256
 
-// dotAdditions bounds the additions that a product of an inner product of n takes part in: one of eight sums in its block has block/8, and
-// one more at its end, these are added up in 3, and so are the blocks.
+// dotAdditions bounds the additions that one product takes part in, in an inner product of length
+// n: one of eight sums of its block takes block/8 and one more at its end, adding the eight takes
+// 3, then the blocks are added.
 func dotAdditions(n int) float64 { return float64(min(n, block)/8 + 4 + n/block) }
 
 // dot returns Σ_k a[k] b[k].

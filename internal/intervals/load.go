@@ -9,18 +9,21 @@ import (
 	"productform/internal/recursion"
 )
 
-// A load is M - λ and λ of some servers, in units of 2^shift, both rounded once.
+// A load holds M - λ and λ of a set of servers, in units of 2^shift, both rounded once.
 type load struct{ slack, rate float64 }
 
-// loads returns those of all intervals but a ring itself, by their first server and the number of servers, and of all servers. The error is that of the context, or a [*recursion.Overload] for one that is not positive.
+// loads returns the loads of all intervals except the whole ring, by first server and number of
+// servers, and the load of all servers. The error is that of the context, or a
+// [*recursion.Overload] for a slack that is not positive.
 //
-// From one server to the next an interval gains its capacity, and the classes that end there and do not begin earlier.
+// When an interval grows by one server, it gains the capacity of the server and the classes that
+// end there and start within the interval.
 func (c *Chain) loads(stop *recursion.Cancellation, shift int) (table [][]load, all load, err error) {
 	n, longest, ends := c.servers, c.longest(0, false), c.servers
 	if c.Ring {
-		ends = 2*n - 1 // an interval over the seam ends at a server + n
+		ends = 2*n - 1 // an interval across the seam ends at a server + n
 	}
-	ending := make([][]int, n) // classes, the shortest first
+	ending := make([][]int, n) // classes ending at each server, the shortest first
 	for k, a := range c.arcs {
 		last := (a.first + a.servers - 1) % n
 		ending[last] = append(ending[last], k)
@@ -80,12 +83,13 @@ func (c *Chain) inside(first, servers int) (classes []int) {
 	return classes
 }
 
-// A loadOf holds M and λ of the intervals that end at one server, by the first: in words of a small problem, else in long integers.
+// A loadOf tracks M and λ of the intervals that end at one server, as the first server varies: in
+// words for a small problem, otherwise in long integers.
 type loadOf struct {
 	p              *recursion.Problem
 	unit           float64
 	shift, end     int
-	gain           int64 // of the classes that end there and begin at the first server or later
+	gain           int64 // of the classes that end there and start at the first server or later
 	capacity, rate []int64
 
 	longGain, difference   big.Int
@@ -99,7 +103,7 @@ func newLoadOf(p *recursion.Problem, intervals, shift int) *loadOf {
 	return &loadOf{p: p, shift: shift, longCapacity: make([]big.Int, intervals), longRate: make([]big.Int, intervals)}
 }
 
-// nextEnd goes on to intervals that end at the next server.
+// nextEnd moves to the intervals that end at the next server.
 func (x *loadOf) nextEnd(server int) {
 	x.end, x.gain = server, 0
 	x.longGain.SetInt64(0)
@@ -113,7 +117,8 @@ func (x *loadOf) addClass(k int) {
 	x.longGain.Add(&x.longGain, x.p.Classes[k].Rate)
 }
 
-// first goes on to the interval with the first server i, and returns its load, and whether its slack is positive.
+// first moves to the interval with first server i, and returns its load and whether its slack is
+// positive.
 func (x *loadOf) first(i int) (l load, positive bool) {
 	if x.p.Small {
 		x.capacity[i] += x.p.Capacity64[x.end]

@@ -12,19 +12,24 @@ import (
 	"productform/num"
 )
 
-// Values of intervals have to be from least to most, capacities in their unit and powers of two of servers from smallest to 1 over that, so that
-// products of two values with these neither underflow nor overflow.
+// Values of intervals must be in [least, most], and capacities in their unit and powers of two of
+// servers in [smallest, 1/smallest]. Then products of two values with these neither underflow nor
+// overflow.
 const least, most, smallest = 0x1p-450, 0x1p450, 0x1p-60
 
-// Solve returns the measures of a chain. Values grow exponentially with the number of servers, so that each server has a power of two of its own,
-// near what it adds, by which its capacity is divided. That changes no digit. With A(K) the derivative of Z with respect to the numerator of Z(K),
+// Solve returns the measures of a chain. Values grow exponentially with the number of servers, so
+// each server has its own power of two, close to its growth factor, by which its capacity is
+// divided. That changes no digit. With A(K) the derivative of Z with respect to the numerator of
+// Z(K),
 //
 //	E[X_c] = λ_c Σ_{K ∋ servers of c} A(K) Z(K) / Z,   P(s idle) = Z(before s) Z(after s) / Z.
 //
-// Errors are relative. Let a number of an interval of l servers be within r(l) roundings, a sum of products take part in a additions, and
-// u = 2^-53. C_t and M - λ are rounded once, the products of C_t Z Z twice, the quotient once: r(l) <= r(m) + r(l-1-m) + a + 5, so
-// that r(l) <= (a+6) l. For A(K) of l of n servers one term has A(L) of some longer L and Z of the other L-l-1 servers: by induction from
-// the root it is within (a+7) (n-l+1). The product with Z(K) therefore is within (a+7) (n+1) + 1, and sums of these take 2n more.
+// Errors are relative. Let a number of an interval of l servers be within r(l) roundings, a sum of
+// products take part in a additions, and u = 2^-53. C_t and M - λ are rounded once, the products of
+// C_t Z Z twice, the quotient once: r(l) <= r(m) + r(l-1-m) + a + 5, so r(l) <= (a+6) l. For A(K)
+// of l of n servers one term has A(L) of some longer L and Z of the other L-l-1 servers: by
+// induction from the root its error is within (a+7) (n-l+1). The product with Z(K) is therefore
+// within (a+7) (n+1) + 1, and sums of products add 2n.
 //
 // The error is [num.ErrFloatRange], a [*recursion.Overload], or that of the context.
 func (c *Chain) Solve(ctx context.Context) (recursion.Measures, error) {
@@ -48,7 +53,7 @@ func (c *Chain) Solve(ctx context.Context) (recursion.Measures, error) {
 	m.Normalization = arithmetic.FromWide(arithmetic.WideOf(new(big.Float).SetMantExp(big.NewFloat(w.root), exponent)), z.Bound)
 	var mostlyIdle []int
 	for s := range m.Busy {
-		idle := value(w.without(s), c.servers) // of one server less, with a product more
+		idle := value(w.without(s), c.servers) // one server fewer, one more product
 		m.Busy[s] = idle.Mul(arithmetic.FromFloat(w.scale[s], 0)).Quo(z).OneMinus()
 		if !(m.Busy[s].Double() > doubles.LowUtilization) {
 			mostlyIdle = append(mostlyIdle, s)
@@ -74,7 +79,8 @@ func (c *Chain) Solve(ctx context.Context) (recursion.Measures, error) {
 	return m, nil
 }
 
-// A sweep holds the tables of a chain. Rows are of intervals that begin at a server, or end before it, by their number of servers.
+// A sweep holds the tables of a chain. Rows are indexed by the length of the intervals that start
+// at a server, or end before it.
 type sweep struct {
 	*Chain
 	stop     recursion.Cancellation
@@ -86,9 +92,9 @@ type sweep struct {
 	whole    load    // of all servers
 	root     float64 // Z of them
 
-	from, until [][]float64 // Z of the intervals that begin at a server, that end before it
-	taken       [][]float64 // Z of those that end before one, times the capacity of the server before them
-	begin, end  [][]float64 // A of the intervals that begin at a server, that end before it; end has the memory of taken
+	from, until [][]float64 // Z of the intervals that start at a server, that end before it
+	taken       [][]float64 // Z of the intervals that end before a server, times the capacity of the server before them
+	begin, end  [][]float64 // A of the intervals that start at a server, that end before it; end reuses the memory of taken
 	rootAdjoint float64     // A of a ring
 }
 
@@ -109,7 +115,8 @@ func (w *sweep) prepare() (err error) {
 	return err
 }
 
-// Powers of two of servers are found from intervals of firstWindow servers, and where these do not keep values in range from windows as many times as large.
+// Powers of two of servers come from intervals of firstWindow servers and, if these do not keep
+// values in range, from windows larger by a factor of largerWindow each time.
 const firstWindow, largerWindow = 48, 4
 
 // upInRange computes Z of all intervals, with powers of two that keep them in range.
@@ -129,7 +136,7 @@ func (w *sweep) upInRange() (err error) {
 	return err
 }
 
-// balance finds the powers of two from what each server adds to Z of the window before it.
+// balance finds the powers of two from the growth of Z when each server joins the window before it.
 func (w *sweep) balance(window int) error {
 	if err := w.up(window); err != nil {
 		return err
@@ -150,12 +157,12 @@ func (w *sweep) balance(window int) error {
 	return nil
 }
 
-// up computes Z of all intervals of at most so many servers, and that of the ring after these.
+// up computes Z of all intervals of at most longest servers, and then Z of the ring.
 func (w *sweep) up(longest int) error {
 	n := w.servers
 	for i := range w.from {
 		w.from[i][0], w.until[i][0] = 1, 1
-		if i > 0 || w.Ring { // else nothing is before
+		if i > 0 || w.Ring { // otherwise there is no server before
 			w.taken[i][0] = w.capacityBefore(i)
 		}
 	}
@@ -196,13 +203,13 @@ func (w *sweep) up(longest int) error {
 
 func (w *sweep) row(table [][]float64, i int) []float64 { return row(w.Chain, table, i) }
 
-// capacityBefore returns the capacity of the server before one, over its power of two.
+// capacityBefore returns the capacity of the server before i, divided by its power of two.
 func (w *sweep) capacityBefore(i int) float64 {
 	s := (i + w.servers - 1) % w.servers
 	return w.capacity[s] * w.scale[s]
 }
 
-// without returns Z of all servers but one, over its power of two.
+// without returns Z of all servers except s, divided by its power of two.
 func (w *sweep) without(s int) float64 {
 	if w.Ring {
 		return w.row(w.from, s+1)[w.servers-1]
@@ -210,8 +217,10 @@ func (w *sweep) without(s int) float64 {
 	return w.until[s][s] * w.from[s+1][w.servers-1-s]
 }
 
-// down computes A of all intervals, each after the longer ones, and returns Σ A(K) Z(K) over the intervals that hold all servers of a class, for
-// each. With R(i..j) the sum over the intervals that begin at i and end at j or later, that over those that hold i..j is T(i..j) = R(i..j) + T(i-1..j).
+// down computes A of all intervals, each after the longer ones, and returns Σ A(K) Z(K) over the
+// intervals K that contain all servers of a class, for each class. With R(i..j) the sum over the
+// intervals that start at i and end at j or later, the sum over those that contain i..j is T(i..j)
+// = R(i..j) + T(i-1..j).
 func (w *sweep) down() ([]float64, error) {
 	n := w.servers
 	w.begin, w.end = rows[float64](w.Chain, false), w.taken
@@ -223,7 +232,7 @@ func (w *sweep) down() ([]float64, error) {
 	}
 	if w.Ring {
 		w.rootAdjoint = 1 / w.whole.slack
-		for j := range d.t { // the ring holds them all
+		for j := range d.t { // the ring contains all intervals
 			d.t[j] = w.rootAdjoint * w.root
 		}
 		for _, k := range w.byArc[n] {
@@ -232,24 +241,24 @@ func (w *sweep) down() ([]float64, error) {
 		if err := w.downOver(true, d); err != nil {
 			return nil, err
 		}
-		copy(d.t[:n-1], d.t[n:]) // what ends before j and begins before 0 ends before n+j
+		copy(d.t[:n-1], d.t[n:]) // an interval that ends before j and starts before 0 ends before n+j
 	}
 	return d.sums, w.downOver(false, d)
 }
 
-// A descent holds the sums under way.
+// A descent holds the partial sums of down.
 type descent struct {
 	r    []float64 // of R, by first server
 	t    []float64 // of T, by end
 	sums []float64
-	next [][]int // the classes that begin at a server and are still to come, the longest first
+	next [][]int // the remaining classes that start at a server, the longest first
 }
 
-// downOver goes down over the intervals across the seam of a ring, or over all others after these.
+// downOver descends over the intervals across the seam of a ring, or afterwards over all others.
 func (w *sweep) downOver(seam bool, d *descent) error {
 	n := w.servers
-	for low := 0; low < n; low += together {
-		high := min(n, low+together)
+	for low := 0; low < n; low += rowsPerBlock {
+		high := min(n, low+rowsPerBlock)
 		lastEnd, before := n, low
 		if seam {
 			lastEnd, before = high-1+n-1, n
@@ -282,11 +291,12 @@ func (w *sweep) downOver(seam bool, d *descent) error {
 	return nil
 }
 
-// adjoint returns the derivative of Z with respect to that of the l servers from i on: in longer intervals, with the same end or the same first server,
-// these are left when the server before them, or the one after them, is taken out.
+// adjoint returns the derivative of Z with respect to Z of the l servers from i. They remain of a
+// longer interval with the same end or the same start when the server before or after them is
+// removed.
 func (w *sweep) adjoint(i, l int) (sum float64) {
 	n, j := w.servers, i+l
-	more := n - 1 - l // the most servers more on a ring
+	more := n - 1 - l // most additional servers on a ring
 	if w.Ring && more == 0 {
 		return w.rootAdjoint * w.capacityBefore(i)
 	}
@@ -308,11 +318,12 @@ func (w *sweep) adjoint(i, l int) (sum float64) {
 	return sum
 }
 
-// busy returns Z - Z(without server s) as the sum over the intervals K with s of A(K) (λ(K) - λ(K∖s)) Z(K∖s), which has no
-// subtraction: see [recursion]. What is λ of the classes that use s is added up, too. more is how many roundings it has beyond those of A and Z.
+// busy returns Z - Z(without server s) as the sum over the intervals K with s of A(K) (λ(K) -
+// λ(K∖s)) Z(K∖s), without subtraction: see [recursion]. λ of the classes that use s is also a sum.
+// more is the number of roundings beyond those of A and Z.
 func (w *sweep) busy(s int) (sum, more float64, err error) {
 	n := w.servers
-	beginning := make([][]int, n) // classes that use s, by how many servers before s they begin
+	beginning := make([][]int, n) // classes that use s, by how far before s they start
 	classes := 0
 	for k, a := range w.arcs {
 		if before := (s - a.first + n) % n; before < a.servers {
@@ -320,7 +331,7 @@ func (w *sweep) busy(s int) (sum, more float64, err error) {
 			classes++
 		}
 	}
-	gain := make([]float64, n) // of the intervals that begin where they do, by how many servers after s they have
+	gain := make([]float64, n) // of the intervals with the same start, by the number of servers after s
 	total := 0.0
 	after := w.row(w.from, s+1)
 	for before := range w.longest(s+1, true) {

@@ -16,7 +16,8 @@ import (
 	"productform/internal/recursion"
 )
 
-// newProblem returns the problem of these capacities and rates, each class on a number of servers from the first on.
+// newProblem returns a problem with these capacities and rates, with each class on the servers of
+// its arc.
 func newProblem(capacities, rates []*big.Int, arcs []arc) *recursion.Problem {
 	p := &recursion.Problem{Whole: true, Small: true, Scale: big.NewInt(1)}
 	for _, c := range capacities {
@@ -36,8 +37,8 @@ func newProblem(capacities, rates []*big.Int, arcs []arc) *recursion.Problem {
 	return p
 }
 
-// drawChain draws a problem of servers in a line or a ring, in words or not. Loads may be so small that servers are mostly idle, and it
-// may be unstable.
+// drawChain draws a problem of servers in a line or a ring, with numbers that may exceed words.
+// Servers may be almost always idle, and the problem may be unstable.
 func drawChain(t *rapid.T, most int) *recursion.Problem {
 	n := rapid.IntRange(2, most).Draw(t, "servers")
 	ring := rapid.Bool().Draw(t, "ring")
@@ -51,7 +52,7 @@ func drawChain(t *rapid.T, most int) *recursion.Problem {
 		c := big.NewInt(rapid.Int64Range(20, 200).Draw(t, "capacity"))
 		capacities = append(capacities, c.Mul(c, scale))
 	}
-	least := rapid.SampledFrom([]int{0, 0, 1, 2, n}).Draw(t, "classes") // so many at least
+	least := rapid.SampledFrom([]int{0, 0, 1, 2, n}).Draw(t, "classes") // minimum
 	seen := map[arc]bool{}
 	add := func(a arc) {
 		if seen[a] {
@@ -87,13 +88,14 @@ func checkNumber(t tester, what string, x arithmetic.Number, want *big.Rat) {
 	off := new(big.Rat).SetFloat64(x.Double())
 	off.Sub(off, want)
 	off.Abs(off).Quo(off, want)
-	if e, _ := off.Float64(); !(e <= x.Bound) || x.Bound > 1e-11 { // 1 less what is idle loses a factor of 16
-		t.Errorf("%s = %v, want %v: off by %g, bound %g", what, x.Double(), want.FloatString(20), e, x.Bound)
+	if e, _ := off.Float64(); !(e <= x.Bound) || x.Bound > 1e-11 { // 1 minus the idle probability loses a factor of 16
+		t.Errorf("%s = %v, want %v: error %g, bound %g", what, x.Double(), want.FloatString(20), e, x.Bound)
 	}
 }
 
-// Measures are within their bounds of the fractions that the graph of connected sets gives, and an overload is one.
-func TestSolveAgainstFractions(t *testing.T) {
+// Measures are within their bounds of the exact fractions from the graph of connected sets, and
+// overloads are detected.
+func TestSolveMatchesFractions(t *testing.T) {
 	ctx := context.Background()
 	rings, idle, overloaded := 0, 0, 0
 	rapid.Check(t, func(t *rapid.T) {
@@ -138,7 +140,8 @@ func TestSolveAgainstFractions(t *testing.T) {
 	}
 }
 
-// Long chains, in which each server takes a power of two, against enclosures of the graph of connected sets.
+// Long chains, which need a power of two per server, match enclosures from the graph of connected
+// sets.
 func TestSolveLongChains(t *testing.T) {
 	ctx := context.Background()
 	for _, c := range []struct {
@@ -176,7 +179,8 @@ func TestSolveLongChains(t *testing.T) {
 	}
 }
 
-// even has servers of one capacity in a line or a ring, and a class on each so many in a row, at load 0.9.
+// even returns servers of equal capacity in a line or a ring, with a class on every uses
+// consecutive servers, at load 0.9.
 func even(servers, uses int, ring bool) *recursion.Problem {
 	var capacities, rates []*big.Int
 	var arcs []arc
@@ -193,8 +197,9 @@ func even(servers, uses int, ring bool) *recursion.Problem {
 	return newProblem(capacities, rates, arcs)
 }
 
-// Servers that share no class are queues M/M/1 side by side, in a line as long as that: Z = Π 1/(1-ρ), far beyond float64.
-func TestSolveSideBySide(t *testing.T) {
+// Servers that share no class are independent M/M/1 queues; for such a long line Z = Π 1/(1-ρ) is
+// far beyond float64.
+func TestSolveIndependentServers(t *testing.T) {
 	const servers = 600
 	var capacities, rates []*big.Int
 	var arcs []arc
@@ -222,21 +227,22 @@ func TestSolveSideBySide(t *testing.T) {
 	}
 }
 
-// What is no line and no ring, in the order of the servers, is none; work that ends early says so.
+// New rejects problems that are not a line or a ring in the order of the servers; cancelled work
+// returns the error of its context.
 func TestNew(t *testing.T) {
 	three := []*big.Int{big.NewInt(9), big.NewInt(9), big.NewInt(9), big.NewInt(9), big.NewInt(9)}
 	p := newProblem(three, []*big.Int{big.NewInt(1)}, []arc{{0, 3}})
 	p.Classes[0].Choose[1].Group = 3
 	if New(p) != nil {
-		t.Error("servers 0, 2 and 3 of five are neighbours")
+		t.Error("servers 0, 2 and 3 of five count as consecutive")
 	}
 	p.Classes[0].Choose[1].Group, p.Classes[0].Choose[2].Group = 4, 3
 	if c := New(p); c == nil || !c.Ring || c.arcs[0] != (arc{3, 3}) {
-		t.Error("servers 3, 4 and 0 of five are no neighbours in a ring")
+		t.Error("servers 3, 4 and 0 of five do not count as consecutive in a ring")
 	}
 	p.Whole = false
 	if New(p) != nil {
-		t.Error("groups are a line")
+		t.Error("groups count as a line")
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
@@ -249,7 +255,7 @@ func TestNew(t *testing.T) {
 	}
 }
 
-// Inner products of any length are those of fractions, within the additions that they are said to take.
+// Inner products of any length match exact fractions, within the bound from dotAdditions.
 func TestDot(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.OneOf(rapid.IntRange(0, 20), rapid.IntRange(240, 800)).Draw(t, "length")
@@ -269,7 +275,7 @@ func TestDot(t *testing.T) {
 			checkNumber(t, "dot", arithmetic.FromFloat(dot(a, b), e), want)
 			checkNumber(t, "reversed", arithmetic.FromFloat(dotReversed(a, b), e), reversed)
 		} else if dot(a, b) != 0 || dotReversed(a, b) != 0 {
-			t.Error("sums of nothing")
+			t.Error("nonzero sum of no products")
 		}
 	})
 }
@@ -303,7 +309,7 @@ func BenchmarkTotal(b *testing.B) {
 	}
 }
 
-// Powers of two change no digit, whatever the windows that they are found from.
+// Powers of two change no digit, whatever windows they come from.
 func TestPowersOfTwo(t *testing.T) {
 	for _, ring := range []bool{false, true} {
 		c := New(even(90, 4, ring))
@@ -326,7 +332,7 @@ func TestPowersOfTwo(t *testing.T) {
 				exponent := 0
 				for l, v := range row {
 					if got, want := math.Ldexp(v, exponent), sweeps[0].from[i][l]; got != want {
-						t.Fatalf("ring %v, %d servers from %d on: %v, want %v", ring, l, i, got, want)
+						t.Fatalf("ring %v, %d servers from %d: %v, want %v", ring, l, i, got, want)
 					}
 					exponent += w.exponent[(i+l)%90]
 				}

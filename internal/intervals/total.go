@@ -9,19 +9,22 @@ import (
 	"productform/num"
 )
 
-// seriesTogether is how many products of series are added up by themselves.
+// seriesTogether is the number of products of series in one partial sum.
 const seriesTogether = 8
 
 // Total returns Z[0..jobs], the coefficients of Z(zλ), which obey
 //
 //	M(K) z_K[n] = Σ_{t∈K} C_t Σ_m z_before[m] z_after[n-m] + λ(K) z_K[n-1].
 //
-// Each number of [Chain.Solve] on the way up is a series, each product of numbers (jobs+1)(jobs+2)/2 products. z[n] is multiplied by the n-th power of
-// M/λ of all servers, so that the coefficients keep together.
+// Each number of the upward pass of [Chain.Solve] becomes a series, and each product of numbers
+// becomes (jobs+1)(jobs+2)/2 products. z[n] is multiplied by the n-th power of M/λ of all servers,
+// to keep the coefficients of similar size.
 //
-// Errors are relative. With products in a additions, z[n] of l servers is within (a+9) l + 9 n roundings. For a product of z[m] of k servers
-// and z[n-m] of l-1-k has with the capacity three more, the sum one, the quotient one and M three; λ z[n-1] has one more for its power. The power is taken
-// back in n quotients. A coefficient below least counts as 0 in a lower bound of all, and as least in an upper bound, which is made where there are such.
+// Errors are relative. With products in a additions, z[n] of l servers is within (a+9) l + 9 n
+// roundings. This holds because a product of z[m] of k servers and z[n-m] of l-1-k servers, with
+// the capacity, adds three, the sum one, the quotient one and M three; λ z[n-1] adds one for its
+// power. The power is removed by n divisions. Coefficients below least count as 0 in the lower
+// bounds; if there are any, upper bounds are computed with least in their place.
 //
 // The error is [num.ErrFloatRange] or that of the context.
 func (c *Chain) Total(ctx context.Context, jobs int) ([]arithmetic.Number, error) {
@@ -62,7 +65,7 @@ func (c *Chain) Total(ctx context.Context, jobs int) ([]arithmetic.Number, error
 type totals struct {
 	*sweep
 	terms       int     // of a series
-	tilt        float64 // coefficient n is multiplied by its n-th power
+	tilt        float64 // coefficient n is multiplied by the n-th power of tilt
 	small       bool    // some coefficient was below least
 	from, taken [][]float64
 
@@ -73,7 +76,7 @@ type totals struct {
 // of returns the series of an interval.
 func (x *totals) of(row []float64, l int) []float64 { return row[l*x.terms:][:x.terms] }
 
-// rows returns a table like those of numbers.
+// rows returns a table of series, laid out like a table of numbers.
 func (x *totals) rows(before bool) [][]float64 {
 	table := make([][]float64, x.servers+1)
 	for i := range table {
@@ -82,7 +85,8 @@ func (x *totals) rows(before bool) [][]float64 {
 	return table
 }
 
-// up computes the series of all intervals, and returns that of all servers. Coefficients below least are replaced by floor.
+// up computes the series of all intervals, and returns the series of all servers. Coefficients
+// below least are replaced by floor.
 func (x *totals) up(floor float64) ([]float64, error) {
 	n := x.servers
 	if x.from == nil {
@@ -119,7 +123,7 @@ func (x *totals) up(floor float64) ([]float64, error) {
 		return x.of(x.from[0], x.longest(0, false)), err
 	}
 	z := make([]float64, x.terms)
-	for s := range n { // the server before s is taken out of the ring
+	for s := range n { // the server before s is removed from the ring
 		x.add(x.of(x.from[s], 0), x.of(x.row(x.taken, s+n-1), n-1))
 	}
 	return z, x.finish(z, x.whole, floor)
@@ -141,7 +145,8 @@ func (x *totals) flush() {
 	x.parts = 0
 }
 
-// finish sets z to the series of servers with this load, given the products, and makes room for others.
+// finish sets z to the series of servers with this load from the accumulated products, and resets
+// them.
 func (x *totals) finish(z []float64, of load, floor float64) error {
 	x.flush()
 	rate, capacity := of.rate*x.tilt, of.slack+of.rate

@@ -13,8 +13,8 @@ import (
 	"productform/num"
 )
 
-// Coefficients are within their bounds of the fractions that the graph of connected sets gives.
-func TestTotalAgainstFractions(t *testing.T) {
+// Coefficients are within their bounds of the exact fractions from the graph of connected sets.
+func TestTotalMatchesFractions(t *testing.T) {
 	ctx := context.Background()
 	rapid.Check(t, func(t *rapid.T) {
 		p := drawChain(t, 7)
@@ -37,12 +37,13 @@ func TestTotalAgainstFractions(t *testing.T) {
 	})
 }
 
-// Long sums of products, and coefficients too small to count, which widen the bound by no more than that, against enclosures.
-func TestTotalAgainstEnclosures(t *testing.T) {
+// Long sums of products match enclosures, and so do series with negligible coefficients, which
+// widen the bound only by their size.
+func TestTotalMatchesEnclosures(t *testing.T) {
 	ctx := context.Background()
 	var capacities, rates []*big.Int
 	var arcs []arc
-	for s := range 7 { // one server works much less than the others: powers of its load are far below those of all
+	for s := range 7 { // one server has a much lower load than the others: its powers are far below those of all servers
 		capacities = append(capacities, big.NewInt(1000000))
 		rates, arcs = append(rates, big.NewInt(900000)), append(arcs, arc{s, 1})
 		if s > 0 {
