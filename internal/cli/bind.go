@@ -14,13 +14,13 @@ import (
 	"productform/num"
 )
 
-// A Binding reads the flags of a command straight into the settings of a library, and translates the
-// library's errors: it puts flags in the place of settings.
+// A Binding reads the flags of a command straight into the settings of a library, and translates
+// the library's errors: it replaces settings by flags.
 type Binding struct {
 	Cmd      *cobra.Command
 	flags    map[string]string     // flag of each setting
 	remedies map[num.Remedy]string // the flag of each
-	maxBytes *int64                // the setting of --memory, nil without it
+	maxBytes *int64                // the setting of --memory, nil if there is none
 }
 
 // Bind returns a binding of no flags.
@@ -28,16 +28,16 @@ func Bind(cmd *cobra.Command) *Binding {
 	return &Binding{Cmd: cmd, flags: map[string]string{}, remedies: map[num.Remedy]string{}}
 }
 
-// A FlagError is about a flag: no file is to blame.
+// A FlagError is an error about a flag rather than a file.
 type FlagError struct{ Err error }
 
 func (e FlagError) Error() string { return e.Err.Error() }
 func (e FlagError) Unwrap() error { return e.Err }
 
-// Name says which flag sets a setting, or its elements.
+// Name records the flag that sets a setting or its elements.
 func (b *Binding) Name(setting, flag string) { b.flags[setting] = "--" + flag }
 
-// Remedy names the flag of a remedy for models that are too large.
+// Remedy records the flag of a remedy for models that are too large.
 func (b *Binding) Remedy(r num.Remedy, flag string) { b.remedies[r] = "--" + flag }
 
 // Engine adds --engine, with the engine auto unless given.
@@ -46,7 +46,7 @@ func (b *Binding) Engine(engine *num.Engine) {
 	b.Name("engine", "engine")
 }
 
-// Choice adds a flag that takes one of some words, the first of them unless given.
+// Choice adds a flag that takes one of several words, by default the first.
 func Choice[T ~string](b *Binding, target *T, setting, flag string, words []T, usage string) {
 	AddChoice(b.Cmd, target, flag, words, usage)
 	b.Name(setting, flag)
@@ -59,19 +59,19 @@ func (b *Binding) Tol(tol *float64) {
 		func(v float64) bool { return v >= 1e-300 && v < 1 })
 }
 
-// Number adds a flag that takes the numbers that are good.
+// Number adds a flag that takes numbers accepted by good.
 func (b *Binding) Number(target *float64, setting, flag, standard, want, usage string, good func(float64) bool) {
 	AddNumber(b.Cmd, target, flag, standard, want, usage, good)
 	b.Name(setting, flag)
 }
 
-// Int adds a flag that takes an integer in 1..most. It is the target unless given, or not set if the
+// Int adds a flag that takes an integer in 1..most. The default is the target, or unset if the
 // target is 0.
 func (b *Binding) Int(target *int, setting, flag string, most int, usage string) {
 	b.IntFrom(1, target, setting, flag, most, usage)
 }
 
-// IntFrom adds a flag like that of Int, of an integer in least..most.
+// IntFrom adds a flag like that of Int, for an integer in least..most.
 func (b *Binding) IntFrom(least int, target *int, setting, flag string, most int, usage string) {
 	standard := ""
 	if *target != 0 {
@@ -106,10 +106,10 @@ func (b *Binding) Memory(maxBytes *int64) {
 	b.Name("MaxBytes", "memory")
 }
 
-// Translate puts an error of the library in terms of the command line. It replaces the setting by its flag,
-// with the value that the user wrote, or by the default of the flag if the library chose it. For a model
-// that is too large, it adds the flags of remedies, what else there is instead ("" for nothing), and the
-// --memory that suffices. An error about a flag does not change.
+// Translate rewrites an error of the library in terms of the command line. It replaces the setting
+// by its flag, with the value that the user wrote, or by the default of the flag if the library
+// chose it. For a model that is too large, it adds the flags of remedies, the alternative instead
+// ("" for none), and a sufficient --memory. An error about a flag does not change.
 func (b *Binding) Translate(err error, instead string) error {
 	var bad *input.Error
 	var done FlagError
@@ -150,7 +150,8 @@ func (b *Binding) Translate(err error, instead string) error {
 	return FlagError{input.Errorf(path, cmp.Or(written, bad.Value), "%s", want)}
 }
 
-// memoryHelps reports whether a model that needs so many MiB is refused for --memory alone.
+// memoryHelps reports whether a model that needs the given MiB is rejected only because of
+// --memory.
 func (b *Binding) memoryHelps(large *num.TooLargeError, need float64) bool {
 	return b.maxBytes != nil && large.Limit == *b.maxBytes && need > float64(*b.maxBytes>>20) && need < mostMemory
 }

@@ -14,8 +14,8 @@ import (
 	"productform/num"
 )
 
-// An error about an element of a list repeats the word that was written for it, or the value of the
-// library if the word stands for several.
+// An error about an element of a list repeats the word written for it, or the library's value if
+// the word stands for several.
 func TestTranslateElement(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		words := rapid.SliceOfN(rapid.StringMatching(`[a-z]{1,3}`), 1, 5).Draw(t, "words")
@@ -59,7 +59,8 @@ func TestTranslateElement(t *testing.T) {
 	})
 }
 
-// An error about a size names the flags of its remedies, and one about a model also what there is instead.
+// An error about a size names the flags of its remedies, and one about a model also the
+// alternative.
 func TestTranslateTooLarge(t *testing.T) {
 	b := cli.Bind(&cobra.Command{})
 	b.Remedy(num.Simulation, "runs")

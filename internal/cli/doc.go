@@ -1,3 +1,4 @@
-// Package cli is what the commands have in common: flags that say what they accept, errors of one line, progress, and
-// questions after misspelt words.
+// Package cli answers: how does a command read its flags and report errors and progress? It
+// provides flags that state the accepted values, one-line errors, progress, and suggestions for
+// misspelt words.
 package cli

@@ -15,7 +15,7 @@ import (
 // A Flag describes a flag whose values are of type T.
 type Flag[T any] struct {
 	Name, Short string
-	Kind        string // of the value, as the help shows it
+	Kind        string // type of the value, as the help shows it
 	Usage       string
 	Default     string                 // of the target, as the help shows it
 	Want        string                 // what Parse accepts
@@ -23,7 +23,7 @@ type Flag[T any] struct {
 	Hint        func(string) string    // what to write instead of a bad value, "" if unknown; nil for none
 }
 
-// reject returns the error for a bad value of the flag at a path.
+// reject returns the error for an invalid value of the flag at a path.
 func (f *Flag[T]) reject(path, text string) error {
 	want := f.Want
 	if f.Hint != nil {
@@ -34,7 +34,7 @@ func (f *Flag[T]) reject(path, text string) error {
 	return input.Errorf(path, text, "%s", want)
 }
 
-// Add gives the flag to a command, to be read into the target.
+// Add adds the flag to a command, to be read into the target.
 func (f Flag[T]) Add(cmd *cobra.Command, target *T) {
 	cmd.Flags().VarP(&value[T]{f, target, f.Default}, f.Name, f.Short, f.Usage)
 }
@@ -66,8 +66,9 @@ func (v *value[T]) Set(text string) error {
 	return nil
 }
 
-// AddList adds a flag of values between commas, at most so many. Parse reads one or several from each word, and Want is what
-// it accepts: the error names the word, such as --name[1].
+// AddList adds a flag for at most the given number of values, separated by commas. Parse reads one
+// or several values from each word, and Want describes an accepted word; the error names the word,
+// such as --name[1].
 func AddList[T any](cmd *cobra.Command, target *[]T, most int, f Flag[[]T]) {
 	cmd.Flags().VarP(&list[T]{value: value[[]T]{f, target, f.Default}, most: most}, f.Name, f.Short, f.Usage)
 }
@@ -107,7 +108,7 @@ func (l *list[T]) Set(text string) error {
 	return nil
 }
 
-// AddText adds a flag that takes any text but the empty one.
+// AddText adds a flag that takes any nonempty text.
 func AddText(cmd *cobra.Command, target *string, name, short, want, usage string) {
 	Flag[string]{Name: name, Short: short, Kind: "string", Usage: usage, Default: *target, Want: want,
 		Parse: func(s string) (string, bool) { return s, s != "" }}.Add(cmd, target)
@@ -120,7 +121,8 @@ func AddSwitch(cmd *cobra.Command, target *bool, name, usage string) {
 	cmd.Flags().Lookup(name).NoOptDefVal = "true"
 }
 
-// AddChoice adds a flag that takes one of some words, by default the target or else the first of them.
+// AddChoice adds a flag that takes one of several words, by default the target or, if that is
+// empty, the first word.
 func AddChoice[T ~string](cmd *cobra.Command, target *T, name string, words []T, usage string) {
 	*target = cmp.Or(*target, words[0])
 	all := make([]string, len(words))
@@ -145,23 +147,24 @@ func (c *choice[T]) Set(text string) error {
 	return CheckWord("--"+c.name, text, c.words)
 }
 
-// AddWords adds a flag that takes some of the words, separated by commas; the target as it is unless given.
+// AddWords adds a flag that takes some of the words, separated by commas; the default is the
+// target.
 func AddWords(cmd *cobra.Command, target *[]string, name string, words []string, usage string) {
 	cmd.Flags().Var(&wordList{name: name, words: words, target: target}, name, usage)
 	complete(cmd, name, words)
 }
 
-// AddPrefixes adds a flag like that of [AddWords] which also takes beginnings of words: one that is not a word itself
-// stands for all the words that begin so.
+// AddPrefixes adds a flag like that of [AddWords] that also takes prefixes: one that is not a word
+// itself stands for all words with that prefix.
 func AddPrefixes(cmd *cobra.Command, target *[]string, name string, words []string, usage string) {
 	cmd.Flags().Var(&wordList{name: name, words: words, prefixes: true, target: target}, name, usage)
 	complete(cmd, name, words)
 }
 
-// AddRenamed makes an old name of a flag an error that tells the new one.
+// AddRenamed makes an old name of a flag an error that names the new one.
 func AddRenamed(cmd *cobra.Command, old, now string) { annotate(cmd, renamedFlag+old, now) }
 
-// AddGone makes the name of a flag that is no more an error that says why.
+// AddGone makes the name of a removed flag an error that gives the reason.
 func AddGone(cmd *cobra.Command, old, why string) { annotate(cmd, goneFlag+old, why) }
 
 func annotate(cmd *cobra.Command, key, value string) {
@@ -171,7 +174,7 @@ func annotate(cmd *cobra.Command, key, value string) {
 	cmd.Annotations[key] = value
 }
 
-// What begins the annotations that hold the new names of flags, and why there is none.
+// Prefixes of the annotations for the new names of flags, and for the reasons of removal.
 const (
 	renamedFlag = "renamed --"
 	goneFlag    = "gone --"
@@ -180,7 +183,7 @@ const (
 type wordList struct {
 	name     string
 	words    []string
-	prefixes bool // whether beginnings of words will do
+	prefixes bool // whether prefixes of words are accepted
 	target   *[]string
 	given    bool
 }
@@ -193,11 +196,11 @@ func (l *wordList) Set(text string) error {
 		*l.target, l.given = nil, true
 	}
 	for word := range strings.SplitSeq(text, ",") {
-		meant := l.meant(word)
-		if meant == nil {
+		resolveWord := l.resolveWord(word)
+		if resolveWord == nil {
 			return CheckWord("--"+l.name, word, l.words)
 		}
-		for _, w := range meant {
+		for _, w := range resolveWord {
 			if !slices.Contains(*l.target, w) {
 				*l.target = append(*l.target, w)
 			}
@@ -206,8 +209,8 @@ func (l *wordList) Set(text string) error {
 	return nil
 }
 
-// meant returns the words that one given stands for.
-func (l *wordList) meant(word string) (all []string) {
+// resolveWord returns the words that a given word stands for.
+func (l *wordList) resolveWord(word string) (all []string) {
 	if slices.Contains(l.words, word) {
 		return []string{word}
 	}
@@ -222,7 +225,7 @@ func (l *wordList) meant(word string) (all []string) {
 func complete(cmd *cobra.Command, name string, words []string) {
 	err := cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
 	if err != nil {
-		panic(err) // the flag is there
+		panic(err) // the flag exists
 	}
 }
 

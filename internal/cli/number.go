@@ -6,7 +6,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// AddNumber adds a flag that takes the numbers that are good.
+// AddNumber adds a flag that takes numbers accepted by good.
 func AddNumber(cmd *cobra.Command, target *float64, name, standard, want, usage string, good func(float64) bool) {
 	Flag[float64]{Name: name, Kind: "float", Usage: usage, Default: standard, Want: want,
 		Parse: func(text string) (float64, bool) {

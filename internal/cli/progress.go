@@ -8,14 +8,14 @@ import (
 	"time"
 )
 
-// A Progress tells how far the work is: a bar on a terminal, elsewhere one line every few seconds at most. It
-// may be used by several goroutines.
+// A Progress displays the progress of work: a bar on a terminal, otherwise at most one line every
+// few seconds. It is safe for concurrent use.
 type Progress struct {
 	mu       sync.Mutex
 	w        io.Writer
 	command  string
 	terminal bool
-	drawn    bool      // whether a bar stands on the terminal
+	drawn    bool      // whether a bar is on the terminal
 	last     time.Time // of the last bar or line, or the start
 }
 
@@ -29,7 +29,8 @@ func NewProgress(w io.Writer, command string) *Progress {
 	return &Progress{w: w, command: command, terminal: IsTerminal(w), last: time.Now()}
 }
 
-// Show tells that so many pieces of work are done of a total > 0, and what follows these numbers, such as "runs, 12s left".
+// Show reports that done pieces of work are finished out of total > 0, followed by a text such as
+// "runs, 12s left".
 func (p *Progress) Show(done, total int, what string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -48,7 +49,7 @@ func (p *Progress) Show(done, total int, what string) {
 	p.last = now
 }
 
-// Clear takes the bar away. It may be called again.
+// Clear removes the bar. It may be called repeatedly.
 func (p *Progress) Clear() {
 	p.mu.Lock()
 	defer p.mu.Unlock()

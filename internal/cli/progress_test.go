@@ -6,12 +6,12 @@ import (
 	"time"
 )
 
-// Off a terminal a line is written only where some seconds have passed since the last.
+// Without a terminal, a line is written only if a few seconds have passed since the last.
 func TestProgressLines(t *testing.T) {
 	var b bytes.Buffer
 	p := NewProgress(&b, "prog")
 	for done, passed := range []time.Duration{-time.Hour, lineEvery, -time.Hour, -time.Hour, time.Hour} {
-		p.last = time.Now().Add(-passed) // a negative time: the clock stands still, however slow the machine
+		p.last = time.Now().Add(-passed) // a negative time makes the test independent of the speed of the machine
 		p.Show(done, 4, "runs")
 	}
 	p.Clear()
@@ -20,7 +20,7 @@ func TestProgressLines(t *testing.T) {
 	}
 }
 
-// On a terminal there is one bar, drawn over, and nothing once it is taken away.
+// On a terminal there is one bar, redrawn in place, and nothing after Clear.
 func TestProgressBar(t *testing.T) {
 	var b bytes.Buffer
 	p := NewProgress(&b, "prog")

@@ -19,8 +19,8 @@ import (
 // Interrupted is the exit status of a command that was interrupted.
 const Interrupted = 130
 
-// Help begins with how a command is called, goes on with examples, and ends with the text. Examples of many lines stand at the end: they
-// would part the text from the flags.
+// Help starts with the usage of a command, then examples, then the text. Long examples come at the
+// end because they would separate the text from the flags.
 const (
 	usage = `Usage:{{if .Runnable}}
   {{.UseLine}}{{end}}{{if .HasAvailableSubCommands}}
@@ -50,10 +50,11 @@ Examples:
 {{end}}`
 )
 
-// Execute runs a command line. What cobra would answer with a help text or the names of Go functions is an
-// error that says what was wrong, and so is a help text that cannot be written.
+// Execute runs a command line. Where cobra would print a help text or names of Go functions, it
+// returns an error that states the problem; it also returns an error if a help text cannot be
+// written.
 func Execute(ctx context.Context, root *cobra.Command, args []string) error {
-	args = append([]string{}, args...) // not nil, which would mean os.Args
+	args = append([]string{}, args...) // nil would mean os.Args
 	root.SetArgs(args)
 	root.SilenceErrors, root.SilenceUsage = true, true
 	root.SetUsageTemplate(usage)
@@ -69,11 +70,11 @@ func Execute(ctx context.Context, root *cobra.Command, args []string) error {
 			c.Args = func(_ *cobra.Command, shell []string) error { return known(c, shell) }
 			c.RunE = func(*cobra.Command, []string) error { return c.Help() }
 			for _, shell := range c.Commands() {
-				shell.Long = strings.ReplaceAll(shell.Long, "#### ", "") // which is Markdown
+				shell.Long = strings.ReplaceAll(shell.Long, "#### ", "") // remove Markdown headings
 			}
 		}
 	}
-	if c, rest, err := root.Find(args); err != nil { // there is no such command
+	if c, rest, err := root.Find(args); err != nil { // no such command
 		if c.ParseFlags(rest) == nil && c.Flags().NArg() > 0 {
 			return known(c, c.Flags().Args()[:1])
 		}
@@ -94,7 +95,7 @@ func Execute(ctx context.Context, root *cobra.Command, args []string) error {
 	return lost
 }
 
-// known returns an error unless the words name a command below the one given.
+// known returns an error unless the words name a subcommand of c.
 func known(c *cobra.Command, words []string) error {
 	for _, word := range words {
 		var names []string
@@ -113,7 +114,7 @@ func known(c *cobra.Command, words []string) error {
 	return nil
 }
 
-// flagError says what was wrong with a flag.
+// flagError returns an error that states the problem with a flag.
 func flagError(cmd *cobra.Command, err error) error {
 	var unknown *pflag.NotExistError
 	var invalid *pflag.InvalidValueError
@@ -138,8 +139,8 @@ func flagError(cmd *cobra.Command, err error) error {
 	return err
 }
 
-// rightFlag says which flag to use in place of one that a command does not have: that which took its place, one that is
-// spelt nearly the same, or that of other commands.
+// rightFlag suggests a flag instead of an unknown one: its replacement, one with a similar
+// spelling, or the same flag of another command.
 func rightFlag(cmd *cobra.Command, name string) string {
 	if now, renamed := cmd.Annotations[renamedFlag+name]; renamed {
 		return fmt.Sprintf("; it is --%s now", now)
@@ -179,7 +180,8 @@ func andOf(words []string) string {
 	return strings.Join(words[:last], ", ") + " and " + words[last]
 }
 
-// Version returns the line with which a command answers --version: its name, its version and that of the Go that built it.
+// Version returns the line that --version prints: the name of the command, its version and the
+// version of Go that built it.
 func Version(name string) string {
 	version, goVersion := "(unknown)", "go (unknown)"
 	if info, ok := debug.ReadBuildInfo(); ok {

@@ -13,11 +13,11 @@ func NotIgnored(signals ...os.Signal) []os.Signal {
 	return slices.DeleteFunc(slices.Clone(signals), signal.Ignored)
 }
 
-// UntilSignal returns a context that ends at the first of the signals. The second one ends the
-// program. A signal that the process ignores stays ignored.
+// UntilSignal returns a context that is cancelled at the first of the signals. The second one
+// terminates the program. A signal that the process ignores stays ignored.
 func UntilSignal(ctx context.Context, signals ...os.Signal) (context.Context, context.CancelFunc) {
 	signals = NotIgnored(signals...)
-	if len(signals) == 0 { // signal.NotifyContext takes an empty list for all signals
+	if len(signals) == 0 { // signal.NotifyContext treats an empty list as all signals
 		return context.WithCancel(ctx)
 	}
 	ctx, stop := signal.NotifyContext(ctx, signals...)

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// A context whose signals are all ignored outlives other signals; one with a signal left ends at
-// that.
+// A context whose signals are all ignored survives them; one with a remaining signal is cancelled
+// by it.
 func TestUntilSignalIgnoresIgnored(t *testing.T) {
 	signal.Ignore(syscall.SIGHUP, syscall.SIGINT)
 	defer signal.Reset(syscall.SIGHUP, syscall.SIGINT)

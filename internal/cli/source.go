@@ -1,6 +1,6 @@
 package cli
 
-// Source returns the name that errors give to a file, or to the standard input, whose name is "-".
+// Source returns the name of a file in errors; "-" is the standard input.
 func Source(name string) string {
 	if name == "-" {
 		return "standard input"

@@ -5,7 +5,8 @@ import (
 	"os"
 )
 
-// IsTerminal reports whether an output is a terminal: a character device other than the usual ones that are none.
+// IsTerminal reports whether an output is a terminal: a character device other than the usual
+// exceptions, such as /dev/null.
 func IsTerminal(w io.Writer) bool {
 	file, ok := w.(*os.File)
 	if !ok {

@@ -7,10 +7,10 @@ import (
 	"testing"
 )
 
-// Buffers, files, pipes and devices such as /dev/null are no terminals.
+// Buffers, files, pipes and devices such as /dev/null are not terminals.
 func TestIsTerminalRejectsOthers(t *testing.T) {
 	if IsTerminal(&bytes.Buffer{}) {
-		t.Error("a buffer is a terminal")
+		t.Error("a buffer counts as a terminal")
 	}
 	file, err := os.Create(filepath.Join(t.TempDir(), "file"))
 	if err != nil {

@@ -12,7 +12,8 @@ import (
 	"testing"
 )
 
-// Every field RelTol or MaxBytes of exported settings has the default of package num and says so.
+// Every field RelTol or MaxBytes of exported settings has the default of package num, and its
+// comment says so.
 func TestSettingsShareDefaults(t *testing.T) {
 	found := 0
 	for _, l := range libraries(t, root) {
@@ -54,8 +55,8 @@ func structs(f *ast.File) map[string]*ast.StructType {
 	return all
 }
 
-// No exported declaration mentions a type of an internal package: its users cannot name it, and go doc
-// does not show what it has. Inferred types of variables and constants are not checked.
+// No exported declaration mentions a type of an internal package: users could not name it, and go
+// doc does not show its fields. Inferred types of variables and constants are not checked.
 func TestExportedNamesUsePublicTypes(t *testing.T) {
 	for _, l := range append(libraries(t, root), libraries(t, filepath.Join(root, "live"))...) {
 		for _, f := range l.files {
@@ -114,7 +115,7 @@ func internalTypes(f *ast.File) (list []*ast.SelectorExpr) {
 	return list
 }
 
-// internalImports returns the names under which a file knows internal packages.
+// internalImports returns the names of internal packages in a file.
 func internalImports(f *ast.File) map[string]bool {
 	names := map[string]bool{}
 	for _, i := range f.Imports {
@@ -131,8 +132,8 @@ func internalImports(f *ast.File) map[string]bool {
 	return names
 }
 
-// exportedTypes returns the types of the exported functions, methods, fields, variables and constants of
-// a declaration, and what its exported types are made of.
+// exportedTypes returns the types of the exported functions, methods, fields, variables and
+// constants of a declaration, and the components of its exported types.
 func exportedTypes(d ast.Decl) (list []ast.Node) {
 	switch d := d.(type) {
 	case *ast.FuncDecl:

@@ -1,4 +1,5 @@
-// Package docs reads the code blocks of Markdown texts, so that tests can run what the texts show.
+// Package docs answers for tests: do the code blocks of Markdown texts work as shown? It reads the
+// blocks, so that tests can run them.
 package docs
 
 import (
@@ -13,7 +14,7 @@ import (
 // A Block is the text between two lines that start with ```.
 type Block struct {
 	Line int    // of its first line, from 1
-	Info string // what follows the opening ```, such as "go" or "yaml shop.yaml"
+	Info string // text after the opening ```, such as "go" or "yaml shop.yaml"
 	Text string // ends in a line feed, unless empty
 }
 
@@ -38,14 +39,14 @@ func Blocks(markdown string) []Block {
 	return blocks
 }
 
-// A Command is a line "$ ..." of a console block with what it prints.
+// A Command is a line "$ ..." of a console block with its output.
 type Command struct {
 	Line   int    // from 1
 	Text   string // without "$ "
 	Output string // the lines up to the next command or the end of the block
 }
 
-// Commands returns the commands of a block, whose first line is one.
+// Commands returns the commands of a block, whose first line must be one.
 func (b Block) Commands() []Command {
 	var commands []Command
 	line := b.Line
@@ -60,7 +61,7 @@ func (b Block) Commands() []Command {
 	return commands
 }
 
-// Output returns what the Markdown file says that a command prints.
+// Output returns the output of a command according to the Markdown file.
 func Output(file, command string) (string, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -76,14 +77,15 @@ func Output(file, command string) (string, error) {
 	return "", fmt.Errorf("%s: no command %q", file, command)
 }
 
-// Matches reports whether got is want, with lines "..." in want for any lines. Spaces at the ends do not count.
+// Matches reports whether got equals want, where a line "..." in want matches any lines. Leading
+// and trailing spaces are ignored.
 func Matches(want, got string) bool {
 	pattern := regexp.QuoteMeta(strings.TrimSpace(want) + "\n")
 	pattern = strings.ReplaceAll(pattern, `\.\.\.`+"\n", `(?s:.*\n)`)
 	return regexp.MustCompile("^" + pattern + "$").MatchString(strings.TrimSpace(got) + "\n")
 }
 
-// CheckOutput returns an error unless run prints what the Markdown file says that a command prints.
+// CheckOutput returns an error unless run prints the output of the command in the Markdown file.
 func CheckOutput(file, command string, run func(io.Writer) error) error {
 	want, err := Output(file, command)
 	if err != nil {
@@ -99,8 +101,8 @@ func CheckOutput(file, command string, run func(io.Writer) error) error {
 	return nil
 }
 
-// CheckTable compares the table of a file that begins with the head, two lines, with another one, which begins with it
-// too. If update is set it writes that one instead.
+// CheckTable compares the table of a file that starts with head, two lines, with the given table,
+// which starts with it too. If update is set, it writes the given table instead.
 func CheckTable(file, head, table string, update bool) error {
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -118,7 +120,7 @@ func CheckTable(file, head, table string, update bool) error {
 		return os.WriteFile(file, []byte(whole), 0o644)
 	}
 	if whole != string(text) {
-		return fmt.Errorf("%s: the flag -update writes the table that is computed:\n%s", file, table)
+		return fmt.Errorf("%s: the table differs; -update writes the computed one:\n%s", file, table)
 	}
 	return nil
 }

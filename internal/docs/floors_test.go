@@ -14,7 +14,8 @@ import (
 	"testing"
 )
 
-// A floor is a row of the first table in docs/design.md: the patterns of its packages, as path.Match takes them.
+// A floor is a row of the first table in docs/design.md: the patterns of its packages, as for
+// path.Match.
 type floor struct {
 	number   int
 	patterns []string
@@ -37,7 +38,7 @@ func floors(t *testing.T) []floor {
 	return all
 }
 
-// floorOf returns the number of the one floor that names a package, -1 if none or several do.
+// floorOf returns the number of the only floor that names a package, -1 if none or several do.
 func floorOf(all []floor, pkg string) int {
 	number, found := -1, 0
 	for _, f := range all {
@@ -54,8 +55,9 @@ func floorOf(all []floor, pkg string) int {
 	return number
 }
 
-// isAllowed reports whether pkg may import used: a package of a lower floor, a package in whose folder it lies, one of its
-// own folder internal, or on the ground floor one that the table names before it.
+// isAllowed reports whether pkg may import used: a package of a lower floor, a package whose
+// directory contains pkg, one in its own internal directory or, on the ground floor, one that the
+// table names earlier.
 func isAllowed(all []floor, pkg, used string) bool {
 	own, below := floorOf(all, pkg), floorOf(all, used)
 	switch {
@@ -70,7 +72,7 @@ func isAllowed(all []floor, pkg, used string) bool {
 	}
 }
 
-// placeOf returns where in the row of the ground floor a package is named.
+// placeOf returns the position of a package in the row of the ground floor.
 func placeOf(all []floor, pkg string) int {
 	for _, f := range all {
 		if f.number == 0 {
@@ -83,7 +85,7 @@ func placeOf(all []floor, pkg string) int {
 	return -1
 }
 
-// faults returns what a file of a package does that it should not.
+// faults returns the violations in a file of a package.
 func faults(all []floor, pkg string, file *ast.File) []string {
 	var wrong []string
 	if floorOf(all, pkg) < 0 {
@@ -127,13 +129,13 @@ func faults(all []floor, pkg string, file *ast.File) []string {
 	return wrong
 }
 
-// isModule reports whether a folder is a module of its own, such as live.
+// isModule reports whether a directory is a separate module, such as live.
 func isModule(folder string) bool {
 	_, err := os.Stat(filepath.Join(folder, "go.mod"))
 	return err == nil && filepath.Clean(folder) != filepath.Clean(root)
 }
 
-// Packages import what the table in docs/design.md allows, and only programs print.
+// Packages import only what the table in docs/design.md allows, and only programs print.
 func TestFloors(t *testing.T) {
 	all := floors(t)
 	used := map[int]bool{}
@@ -171,8 +173,8 @@ func TestFloors(t *testing.T) {
 	}
 }
 
-// The test above sees what it should.
-func TestFloorsAreSeen(t *testing.T) {
+// faults detects each kind of violation.
+func TestFaultsDetectsViolations(t *testing.T) {
 	all := floors(t)
 	for _, c := range []struct{ pkg, text, want string }{
 		{"bf", `import "productform/cluster"`, ""},

@@ -17,11 +17,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// A source is what the Go files of the module declare and import.
+// A source holds the declarations and imports of the Go files of the module.
 type source struct {
 	functions map[string]bool // "bf.Solve", "cluster.Model.Reduce", "bf.TestReference"; also with the folder, "sim/farm.TestTAGSFarm"
 	types     map[string]bool // "plots.Figure", likewise
-	imports   map[string]bool // paths, those of tests included
+	imports   map[string]bool // paths, including those of tests
 }
 
 func readSource(t *testing.T) source {
@@ -80,13 +80,13 @@ func readSource(t *testing.T) source {
 	return s
 }
 
-// receiver returns the name of the type of which a function is a method, "" if of none.
+// receiver returns the name of the receiver type of a function, "" if it has none.
 func receiver(f *ast.FuncDecl) string {
 	name := ""
 	if f.Recv != nil {
 		ast.Inspect(f.Recv.List[0].Type, func(n ast.Node) bool {
 			if id, ok := n.(*ast.Ident); ok && name == "" {
-				name = id.Name // its parameters come after it
+				name = id.Name // without type parameters
 			}
 			return name == ""
 		})
@@ -119,7 +119,7 @@ func tables(t *testing.T, name string) [][]string {
 
 var quoted = regexp.MustCompile("`([^`]+)`")
 
-// Every row of docs/equations.md names a function and a test, and all that it names exists.
+// Every row of docs/equations.md names a function and a test, and all names exist.
 func TestEquations(t *testing.T) {
 	s := readSource(t)
 	rows := tables(t, "equations.md")
@@ -146,14 +146,14 @@ func TestEquations(t *testing.T) {
 	}
 }
 
-// What the guide tells a caller from Go to call exists.
+// Functions that the guide recommends to Go callers exist.
 func TestGuideFromGo(t *testing.T) {
 	s := readSource(t)
 	names := 0
 	for _, row := range tables(t, "guide/go.md") {
 		for _, n := range quoted.FindAllStringSubmatch(row[1], -1) {
 			if pkg, name, ok := strings.Cut(n[1], "."); !ok || !ast.IsExported(name) || ast.IsExported(pkg) {
-				continue // a package, or a field
+				continue // a package or a field
 			}
 			if names++; !s.functions[n[1]] && !s.types[n[1]] {
 				t.Errorf("%s: there is no %s", row[0], n[1])
@@ -165,7 +165,8 @@ func TestGuideFromGo(t *testing.T) {
 	}
 }
 
-// docs/dependencies.md names the modules that the code imports or runs as tools, those of its modules too, and no others.
+// docs/dependencies.md lists exactly the modules that the code of all modules here imports or runs
+// as tools.
 func TestDependencies(t *testing.T) {
 	var modules, paths []string
 	for _, folder := range []string{".", "tools"} {
@@ -198,7 +199,7 @@ func TestDependencies(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, m := range regexp.MustCompile(`(?m)^(?:require)?\s*(\S+\.\S+/\S+) v\S+$`).FindAllStringSubmatch(string(text), -1) {
-			want = append(want, m[1]) // what is required directly has no comment
+			want = append(want, m[1]) // direct requirements have no comment
 		}
 	}
 	slices.Sort(want)
@@ -211,7 +212,7 @@ func TestDependencies(t *testing.T) {
 	}
 	slices.Sort(got)
 	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("docs/dependencies.md lacks what go.mod and the code have (-), or has more (+):\n%s", diff)
+		t.Errorf("docs/dependencies.md lacks modules of go.mod and the code (-), or lists others (+):\n%s", diff)
 	}
 }
 
@@ -237,8 +238,8 @@ func TestFilesOfDesign(t *testing.T) {
 	}
 }
 
-// The recipes in CONTRIBUTING.md and docs/design.md name files and identifiers that exist. Parts of names in
-// capitals, such as NAME, stand for any.
+// The recipes in CONTRIBUTING.md and docs/design.md name files and identifiers that exist. Parts of
+// names in capitals, such as NAME, match anything.
 func TestRecipes(t *testing.T) {
 	s := readSource(t)
 	words := readWords(t)
@@ -270,11 +271,11 @@ var (
 	identifier = regexp.MustCompile(`^[A-Za-z_][A-Za-z_0-9]*(\.[A-Za-z_][A-Za-z_0-9]*)*$`)
 )
 
-// missing returns "file" or "identifier" if there is no such thing in the tree.
+// missing returns "file" or "identifier" if the tree has no such file or identifier.
 func missing(name string, s source, words map[string]bool) string {
 	isAny := anyName.MatchString(strings.TrimSuffix(strings.TrimSuffix(name, ".md"), "CHANGELOG"))
 	switch {
-	case isAny, strings.Contains(name, " "): // a command line is no name
+	case isAny, strings.Contains(name, " "): // a command line is not a name
 		return ""
 	case strings.Contains(name, "/") || fileEnding.MatchString(name):
 		for _, folder := range []string{"", "cmd/pfq/internal/plot", "cmd/whatif/page", "sim/internal/stations", "cmd/pfq/internal/command/help"} {
@@ -296,7 +297,7 @@ func missing(name string, s source, words map[string]bool) string {
 	return ""
 }
 
-// readWords returns the identifiers of the Go files, and the words of the texts of commands.
+// readWords returns the identifiers of the Go files and the words of the command texts.
 func readWords(t *testing.T) map[string]bool {
 	t.Helper()
 	words := map[string]bool{}

@@ -15,16 +15,17 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// A library is a package that others may import, as its sources are written.
+// A library is a package that others may import, with its source files.
 type library struct {
 	folder   string
 	files    []*ast.File // without tests
 	comment  string      // of the package
-	example  string      // what stands between the braces of its function Example, one tab to the left
+	example  string      // body of its function Example, unindented by one tab
 	position func(token.Pos) token.Position
 }
 
-// libraries returns all packages of a module that others may import: none below internal, cmd and examples.
+// libraries returns all packages of a module that others may import, excluding internal, cmd and
+// examples.
 func libraries(t *testing.T, module string) []*library {
 	t.Helper()
 	var all []*library
@@ -79,15 +80,15 @@ func readLibrary(folder string) (*library, error) {
 		}
 		for _, d := range file.Decls {
 			if f, ok := d.(*ast.FuncDecl); ok && f.Name.Name == "Example" && strings.HasSuffix(file.Name.Name, "_test") {
-				l.example = toTheLeft(string(text[set.Position(f.Body.Lbrace).Offset+1 : set.Position(f.Body.Rbrace).Offset]))
+				l.example = unindent(string(text[set.Position(f.Body.Lbrace).Offset+1 : set.Position(f.Body.Rbrace).Offset]))
 			}
 		}
 	}
 	return l, nil
 }
 
-// toTheLeft moves a text one tab to the left, where its lines begin with one.
-func toTheLeft(text string) string {
+// unindent removes one leading tab from each line that has one.
+func unindent(text string) string {
 	var b strings.Builder
 	for line := range strings.Lines(strings.TrimSpace(text)) {
 		b.WriteString(strings.TrimPrefix(line, "\t"))
@@ -96,17 +97,17 @@ func toTheLeft(text string) string {
 }
 
 const (
-	latestExample  = 40 // line of a package comment at which its example begins, at the latest
+	latestExample  = 40 // latest line of a package comment at which its example begins
 	longestExample = 24 // lines
 )
 
-// The comment of a package begins with the question that it answers, in a paragraph. After the model comes an example: the body of its function
-// Example, which go test runs.
+// A package comment starts with a paragraph that states the question it answers. After the model
+// comes an example: the body of function Example, which go test runs.
 func TestPackageComments(t *testing.T) {
 	for _, l := range append(libraries(t, root), libraries(t, filepath.Join(root, "live"))...) {
 		first, _, _ := strings.Cut(l.comment, "\n\n")
 		if !strings.HasPrefix(first, "Package ") || !strings.Contains(first, "?") {
-			t.Errorf("%s: the comment of the package does not begin with the question that it answers", l.folder)
+			t.Errorf("%s: the package comment does not start with the question that it answers", l.folder)
 		}
 		if n := strings.Count(l.example, "\n"); n < 2 || n > longestExample || !strings.Contains(l.example, "// Output:") {
 			t.Errorf("%s: its example has %d lines: want a function Example of at most %d, with its output", l.folder, n, longestExample)
@@ -119,7 +120,7 @@ func TestPackageComments(t *testing.T) {
 			}
 		}
 		if len(shown) != 1 || shown[0] != l.example {
-			t.Errorf("%s: the comment of the package does not show its function Example (-), but (+):\n%s", l.folder, cmp.Diff(l.example, strings.Join(shown, "\n")))
+			t.Errorf("%s: the package comment differs (+) from its function Example (-):\n%s", l.folder, cmp.Diff(l.example, strings.Join(shown, "\n")))
 			continue
 		}
 		line := 0
@@ -134,8 +135,9 @@ func TestPackageComments(t *testing.T) {
 	}
 }
 
-// Everything that a package exports has a comment: functions, types and their methods, constants and variables, alone or by lists; fields too, unless
-// their type says what they are. The methods of errors and texts are those of every error and text.
+// Every exported name has a comment: functions, types and their methods, constants and variables,
+// individually or by list, and fields whose type does not explain them. Methods Error, Unwrap and
+// String need none.
 func TestExportedNamesHaveComments(t *testing.T) {
 	for _, l := range append(libraries(t, root), libraries(t, filepath.Join(root, "live"))...) {
 		for _, f := range l.files {
@@ -184,7 +186,7 @@ func (l *library) bare(d ast.Decl) []*ast.Ident {
 					fields = t.Methods
 				}
 				if fields != nil && s.Name.IsExported() {
-					var above *ast.CommentGroup // over this field, or over those on the lines before it
+					var above *ast.CommentGroup // above this field or the adjacent lines before it
 					for k, f := range fields.List {
 						if k == 0 || f.Doc != nil || line(f) != line(fields.List[k-1])+1 {
 							above = f.Doc
@@ -200,7 +202,8 @@ func (l *library) bare(d ast.Decl) []*ast.Ident {
 	return list
 }
 
-// saysAll reports whether a type has a comment of its own that tells what a field of it is: it is none of the language or of numbers, nor a list of these.
+// saysAll reports whether a type has its own comment that explains a field: it is neither built-in
+// nor numeric, nor a list of such types.
 func saysAll(t ast.Expr) bool {
 	switch t := t.(type) {
 	case *ast.StarExpr:

@@ -17,10 +17,10 @@ import (
 	"productform/internal/docs"
 )
 
-// root is the folder of the module.
+// root is the directory of the module.
 const root = "../.."
 
-// texts are the files whose blocks are run.
+// texts returns the files whose blocks are run.
 func texts(t *testing.T) []string {
 	t.Helper()
 	files := []string{filepath.Join(root, "README.md"), filepath.Join(root, "CONTRIBUTING.md"), filepath.Join(root, "CHANGELOG.md")}
@@ -34,7 +34,8 @@ func texts(t *testing.T) []string {
 	return files
 }
 
-// Every block that shows a file is written to an empty folder, and every command in a console block is run there.
+// Each block that shows a file is written to an empty directory, and each command of a console
+// block runs there.
 func TestSnippets(t *testing.T) {
 	programs := t.TempDir()
 	for _, file := range texts(t) {
@@ -66,13 +67,13 @@ func TestSnippets(t *testing.T) {
 	}
 }
 
-// A shell runs commands in a folder of its own, as if that were a clone of the module: "go run ./x"
-// is the program of the module or, failing that, of the folder, and pfq is that of the module.
+// A shell runs commands in its own directory, as if that were a clone of the module: "go run ./x"
+// runs the program of the module or, failing that, of the directory, and pfq is that of the module.
 type shell struct {
 	t        *testing.T
 	clone    string
 	folder   string
-	programs string // folder of the programs of the module, which texts share
+	programs string // directory of the programs of the module, shared by the texts
 }
 
 func newShell(t *testing.T, programs string) *shell {
@@ -94,8 +95,8 @@ func (s *shell) write(name, text string) {
 	}
 }
 
-// check compares what a command prints on standard output with what the text says. In a block of the kind "no" the answer is no,
-// status 1; one of the kind "module" is run in a module of the reader's own.
+// check compares the standard output of a command with the text. In a block of kind "no" the exit
+// status must be 1; a block of kind "module" runs in a separate module of the reader.
 func (s *shell) check(file string, c docs.Command, kind string) {
 	s.t.Helper()
 	if c.Text == "go test ./..." || s.runByExample(file, c.Text) || s.runByFigures(file, c.Text) {
@@ -118,13 +119,13 @@ func (s *shell) check(file string, c docs.Command, kind string) {
 		s.copyBeside(file)
 		cmd = exec.Command("python3", words[1:]...)
 		cmd.Dir = s.folder
-	case words[0] == "awk": // with what it reads and writes
+	case words[0] == "awk": // with its input and output files
 		cmd = exec.Command("sh", "-c", c.Text)
 		cmd.Dir = s.folder
 	case kind == "module":
 		cmd = exec.Command(words[0], words[1:]...)
 		cmd.Dir = s.module()
-		flags = "-trimpath" // packages compiled for one folder then serve another
+		flags = "-trimpath" // lets directories share compiled packages
 	case len(words) > 2 && words[0] == "go" && words[1] == "run":
 		cmd = exec.Command(s.build(words[2]), words[3:]...)
 		cmd.Dir = s.folder
@@ -148,7 +149,7 @@ func (s *shell) check(file string, c docs.Command, kind string) {
 	}
 }
 
-// copyBeside copies the scripts and models that lie beside a text.
+// copyBeside copies the scripts and models from the directory of a text.
 func (s *shell) copyBeside(file string) {
 	s.t.Helper()
 	for _, pattern := range []string{"*.py", "*.yaml"} {
@@ -166,7 +167,8 @@ func (s *shell) copyBeside(file string) {
 	}
 }
 
-// runByExample reports whether a command is the program beside the text, which its own test runs and compares.
+// runByExample reports whether a command is the program next to the text, whose own test runs it
+// and compares its output.
 func (s *shell) runByExample(file, command string) bool {
 	s.t.Helper()
 	folder := filepath.Dir(file)
@@ -180,7 +182,7 @@ func (s *shell) runByExample(file, command string) bool {
 	return strings.Contains(string(test), fmt.Sprintf("docs.CheckOutput(\"README.md\", %q, run)", command))
 }
 
-// runByFigures reports whether a command draws all figures, which the test of cmd/figures does and compares.
+// runByFigures reports whether a command draws all figures, as the test of cmd/figures does.
 func (s *shell) runByFigures(file, command string) bool {
 	s.t.Helper()
 	test, err := os.ReadFile(filepath.Join(root, "cmd/figures/command_test.go"))
@@ -190,7 +192,7 @@ func (s *shell) runByFigures(file, command string) bool {
 	return strings.Contains(string(test), fmt.Sprintf("docs.Output(\"../../%s\", %q)", filepath.Base(file), command))
 }
 
-// build returns the program of a folder, built once.
+// build returns the program of a directory, built once.
 func (s *shell) build(folder string) string {
 	s.t.Helper()
 	program, source := filepath.Join(s.programs, filepath.Base(folder)+".exe"), folder
@@ -208,7 +210,7 @@ func (s *shell) build(folder string) string {
 	return program
 }
 
-// module returns the folder mine of the reader's own module, beside one named productform.
+// module returns the directory mine of the reader's module, next to one named productform.
 func (s *shell) module() string {
 	s.t.Helper()
 	if err := os.Symlink(s.clone, filepath.Join(s.folder, "productform")); err != nil && !os.IsExist(err) {
@@ -235,7 +237,7 @@ func TestMatches(t *testing.T) {
 	}
 }
 
-// Links between the texts lead to files that are there.
+// Links between the texts lead to existing files.
 func TestLinks(t *testing.T) {
 	link := regexp.MustCompile(`\]\(([^)#:]+)(?:#[^)]*)?\)`)
 	for _, file := range texts(t) {
@@ -251,7 +253,7 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// Every model that an example or pfq starts from has a solution, so that pfq solve answers.
+// pfq solve answers for every model of the examples and of pfq.
 func TestModelsAreSolved(t *testing.T) {
 	for _, pattern := range []string{"examples/*/model.yaml", "cmd/pfq/examples/*.yaml"} {
 		files, err := filepath.Glob(filepath.Join(root, pattern))

@@ -9,21 +9,21 @@ import (
 	"productform/internal/tree"
 )
 
-// A Description lists the fields of an object in a file, which is read into a T.
+// A Description lists the fields of an object in a file; the object is read into a T.
 type Description[T any] struct {
 	Want   string // in errors, such as "an object with name and capacity"
 	Fields []Field[T]
 	Start  T // the value before fields are read
 
-	// Others are fields of another kind of objects. The error for one of them wraps OtherKind.
+	// Others are fields of another kind of object. The error for such a field wraps OtherKind.
 	Others    []string
 	OtherKind error
 
-	// Check refuses values that do not go together; nil for none. Its paths begin with path and a point,
-	// or are fields of the file if path is "".
+	// Check rejects inconsistent values; nil for no check. Its paths begin with path and a dot, or
+	// are fields of the file if path is "".
 	Check func(v *T, path string) error
 
-	// Patch adds to the JSON schema what fields cannot say; nil for nothing.
+	// Patch adds conditions to the JSON schema that fields cannot express; nil for none.
 	Patch func(s Schema)
 }
 
@@ -32,14 +32,14 @@ type Field[T any] struct {
 	name, doc string
 	optional  bool
 	early     bool
-	standard  any    // what a value that is left out stands for, nil for nothing
-	needs     string // another field that has to be given beside it, "" for none
-	wantNeeds string // what errors say if that is missing
+	standard  any    // default of a missing value, nil for none
+	needs     string // another field that must also be given, "" for none
+	wantNeeds string // text of the error if that is missing
 
 	within    string // the range, for the help
-	otherwise string // what it means to leave the field out, for people
+	otherwise string // meaning of a missing field, for the help
 	examples  []string
-	parts     func(depth int) []helpRow // of the objects in the field
+	parts     func(depth int) []helpRow // help rows of the objects in the field
 
 	read   func(sc *Scope, n *tree.Node, path string, v *T) error // n is nil if the field is missing
 	isZero func(v *T) bool
@@ -47,35 +47,35 @@ type Field[T any] struct {
 	schema func() Schema
 	isList bool // of objects with names, to which other fields can refer
 
-	// Of a list of objects with names, that they are known before any field is read or checked.
+	// For a list of objects with names: whether names are known before any field is read or
+	// checked.
 	ahead      bool
 	readNames  func(sc *Scope, n *tree.Node, path string) error
 	checkNames func(sc *Scope, v *T)
 }
 
-// Optional returns the field as one that may be left out. Its value is then zero, which need not be in
-// the range.
+// Optional makes the field optional. A missing value is zero, which need not be in the range.
 func (f Field[T]) Optional() Field[T] { f.optional = true; return f }
 
-// Default returns the field as one that may be left out, which means the same as a value.
+// Default makes the field optional, with the given value if it is missing.
 func (f Field[T]) Default(value any) Field[T] { f.optional, f.standard = true, value; return f }
 
-// With returns the field as one that a file may have only beside another field. Want is what errors say
-// of it alone.
+// With returns the field as one that requires another field. Want is the text of the error without
+// the other field.
 func (f Field[T]) With(other, want string) Field[T] { f.needs, f.wantNeeds = other, want; return f }
 
-// Always returns the field as one that is checked even if its value is zero.
+// Always makes the check apply even if the value is zero.
 func (f Field[T]) Always() Field[T] { f.isZero = func(*T) bool { return false }; return f }
 
-// Ahead returns the field, a list of objects with names, as one to which fields before it can refer, too.
-// Its names are read and refused before any field.
+// Ahead lets earlier fields also refer to this field, a list of objects with names. Its names are
+// read and checked before any field.
 func (f Field[T]) Ahead() Field[T] { f.ahead = true; return f }
 
-// Early returns a field of a whole file as one that is checked as soon as it is read.
+// Early makes a field of a whole file be checked as soon as it is read.
 func (f Field[T]) Early() Field[T] { f.early = true; return f }
 
-// A Scope has the lists of the object and of those around it that are read or checked so far, or ahead,
-// by their names.
+// A Scope holds the lists, by name, of the object and of its enclosing objects that have been read
+// or checked so far, or ahead.
 type Scope struct {
 	lists     map[string]list
 	withPaths bool
@@ -84,8 +84,8 @@ type Scope struct {
 // clone returns a scope to which lists within a row can be added.
 func (sc *Scope) clone() *Scope { return &Scope{lists: maps.Clone(sc.lists), withPaths: sc.withPaths} }
 
-// forget leaves in a scope only those lists of the next object that are also around it: what its last
-// object had is gone.
+// forget resets the lists of the next object in a scope to those of the enclosing objects, dropping
+// those of the previous object.
 func (d *Description[T]) forget(sc, around *Scope) {
 	for i := range d.Fields {
 		f := &d.Fields[i]
@@ -133,7 +133,8 @@ func (sc *Scope) index(path string, i int) string {
 	return input.Index(path, i)
 }
 
-// twice walks without paths, since there may be millions, and once more with them if something is refused.
+// twice walks without paths, since there may be millions, and again with paths if there is an
+// error.
 func twice(walk func(*Scope) error) error {
 	if walk(&Scope{}) == nil {
 		return nil
@@ -200,8 +201,8 @@ func (d *Description[T]) read(sc *Scope, names []string, n *tree.Node, path stri
 	})
 }
 
-// CheckAll refuses a value with a field out of its range, or with fields that do not go together. The
-// error is an *[input.Error] with the path of the field.
+// CheckAll rejects a value with a field out of range or with inconsistent fields. The error is an
+// *[input.Error] with the path of the field.
 func (d *Description[T]) CheckAll(v *T) error {
 	return twice(func(sc *Scope) error { return d.check(sc, "", v) })
 }
@@ -224,7 +225,7 @@ func (d *Description[T]) check(sc *Scope, path string, v *T) error {
 	return err
 }
 
-// each calls do with each field and its path.
+// each calls do for each field and its path.
 func (d *Description[T]) each(sc *Scope, path string, do func(f *Field[T], path string) error) error {
 	for i := range d.Fields {
 		f := &d.Fields[i]

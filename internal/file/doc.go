@@ -1,5 +1,6 @@
-// Package file describes the files of models. A [Description] lists the fields of an object once, each
-// with the accepted range; reading, checking, the JSON schema and the help are walks over it:
+// Package file answers: which fields may a model file have, and which values? A [Description] lists
+// the fields of an object once, each with its accepted range; reading, checking, the JSON schema
+// and the help are walks over it:
 //
 //	var server = file.Description[Server]{Want: "an object with name and capacity", Fields: []file.Field[Server]{
 //		file.Name("name of the server", func(s *Server) *string { return &s.Name }),

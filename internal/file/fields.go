@@ -35,8 +35,8 @@ func Rat[T any](name, doc string, at func(*T) **big.Rat, within string) Field[T]
 	}
 }
 
-// Float describes a number taken as the nearest float64, within a range. Want is what errors say of what is
-// no number, or beyond float64.
+// Float describes a number within a range, rounded to the nearest float64. Want is the text of
+// errors about values that are not numbers or exceed float64.
 func Float[T any](name, doc string, at func(*T) *float64, want string, within ranges.Range) Field[T] {
 	return Field[T]{
 		name: name, doc: doc, within: "in " + within.String(),
@@ -58,7 +58,7 @@ func Float[T any](name, doc string, at func(*T) *float64, want string, within ra
 	}
 }
 
-// Int describes an integer in 1..most. Want is what errors say if it is not empty.
+// Int describes an integer in 1..most. Want, if not empty, is the text of errors.
 func Int[T any](name, doc string, at func(*T) *int, most int, want string) Field[T] {
 	return integer(name, doc, at, 1, most, want, "count")
 }
@@ -87,9 +87,9 @@ func integer[T any](name, doc string, at func(*T) *int, least, most int, want, d
 	}
 }
 
-// Custom describes a field by functions of its own. Several goroutines may call read, each for objects of
-// its own, with a nil node if the field is missing. A nil check accepts every value. A required field needs
-// no isZero, and a file that is only read neither isZero nor schema.
+// Custom describes a field by functions. Several goroutines may call read, each for different
+// objects, with a nil node if the field is missing. A nil check accepts every value. A required
+// field needs no isZero, and a file that is only read needs neither isZero nor schema.
 func Custom[T any](
 	name, doc string, read func(sc *Scope, n *tree.Node, path string, v *T) error,
 	check func(sc *Scope, path string, v *T) error, isZero func(v *T) bool, schema func() Schema,
@@ -109,10 +109,10 @@ func Later[T any](name, doc string, schema Schema) Field[T] {
 // A Length is the accepted length of a list.
 type Length struct {
 	Least, Most int    // Most is 0 for any length
-	One, Many   string // what the list holds, such as "class" and "classes"
+	One, Many   string // element of the list, such as "class" and "classes"
 }
 
-// check refuses a list of another length.
+// check rejects a list of another length.
 func (l Length) check(path string, n int) error {
 	switch {
 	case n < l.Least:
@@ -131,8 +131,9 @@ func (l Length) schema(items Schema) Schema {
 	return s
 }
 
-// Objects describes a list of objects. Want is what errors say of a value that is no list. If named is
-// not nil, it returns the name of a row, and fields described by [Refs] may refer to the list.
+// Objects describes a list of objects. Want is the text of errors about a value that is not a list.
+// If named is not nil, it returns the name of a row, and fields described by [Refs] may refer to
+// the list.
 func Objects[T, E any](
 	name, doc, want string, at func(*T) *[]E, of *Description[E], l Length, named func(*E) string,
 ) Field[T] {
@@ -207,7 +208,7 @@ func Objects[T, E any](
 	}
 }
 
-// rowsByName returns the rows of a list of objects by their names, which differ, as far as they have any.
+// rowsByName returns the rows of a list of objects by name; names, where present, must differ.
 func rowsByName(n *tree.Node, path, want, wantRow string) (map[string]int, error) {
 	elements, err := n.Elements(path, want)
 	if err != nil {
@@ -233,9 +234,9 @@ func rowsByName(n *tree.Node, path, want, wantRow string) (map[string]int, error
 	return rows, nil
 }
 
-// Refs describes a list of names of rows of another list, which becomes a list of the rows. In is what
-// has each row at most once, for errors: "limit"; rows may repeat if it is "". A list that the file does
-// not have has no rows, and Description.Check says what that means.
+// Refs describes a list of names of rows of another list, which becomes a list of the rows. In
+// names the object that has each row at most once, for errors, such as "limit"; rows may repeat if
+// it is "". A list missing in the file has no rows; Description.Check decides what that means.
 func Refs[T any](name, doc, in string, at func(*T) *[]int, list string, l Length) Field[T] {
 	want := fmt.Sprintf("an array of names of %s", l.Many)
 	return Field[T]{
@@ -319,8 +320,8 @@ func Pairs[T any](name, doc string, at func(*T) *[][2]int, list, one string) Fie
 	}
 }
 
-// Either describes a field that is one thing if its value is of a kind, and a list if it is not. Want is
-// what errors say of a value that is neither.
+// Either describes a field that is a single value of the given kind, or a list. Want is the text of
+// errors about a value that is neither.
 func Either[T any](want string, kind tree.Kind, one, list Field[T]) Field[T] {
 	f := list
 	f.read = func(sc *Scope, n *tree.Node, path string, v *T) error {

@@ -13,7 +13,7 @@ import (
 	"productform/internal/tree"
 )
 
-// A line is what the tests read: stops, of which the first refer to depots after them.
+// A line is the test object: stops that refer to depots listed after them.
 type line struct {
 	Night  bool
 	Kind   kind
@@ -93,7 +93,7 @@ func TestReadFields(t *testing.T) {
 	}
 }
 
-// Each edit of the text is refused with the path, the value and what is wanted.
+// Each edit of the text is rejected with the path, the value and the accepted values.
 func TestReadBadFields(t *testing.T) {
 	for _, c := range []struct{ old, new, want string }{
 		{"kind: tram", "kind: tram\nnight: 1", "night = the number 1: want true or false"},
@@ -159,13 +159,13 @@ func TestSchemaOfFields(t *testing.T) {
 	}
 }
 
-// A visit has rooms of its own, or none, to which its steps refer.
+// A visit has its own list of rooms, possibly missing, to which its steps refer.
 type visit struct {
 	Rooms []depot
 	Steps []int
 }
 
-// What a row refers to is a list of its own, not that of the row before it.
+// A row refers to its own lists, not to those of the previous row.
 func TestListsEndWithTheirRow(t *testing.T) {
 	type house struct{ Visits []visit }
 	rooms := file.Length{One: "room", Many: "rooms"}

@@ -22,7 +22,7 @@ func (f Field[T]) Example(values ...string) Field[T] {
 	return f
 }
 
-// Otherwise returns the field as one that may be left out, and says what that means: "no limit".
+// Otherwise makes the field optional, with the meaning of a missing value, such as "no limit".
 func (f Field[T]) Otherwise(meaning string) Field[T] {
 	f.otherwise = meaning
 	return f.Optional()
@@ -34,7 +34,8 @@ func Of[T, E any](f Field[T], of *Description[E]) Field[T] {
 	return f
 }
 
-// Cases returns a field whose elements have one of some forms, for the help: pairs of a meaning and an example.
+// Cases returns a field whose elements have one of several forms, given for the help as pairs of a
+// meaning and an example.
 func (f Field[T]) Cases(forms ...[2]string) Field[T] {
 	f.parts = func(depth int) (rows []helpRow) {
 		for _, form := range forms {
@@ -78,7 +79,7 @@ func (d *Description[T]) helpRows(depth int) (rows []helpRow) {
 	return rows
 }
 
-// meaning returns the doc of the field, with its range and what it is if it is left out.
+// meaning returns the doc of the field, with its range and default.
 func (f *Field[T]) meaning() string {
 	text := f.doc
 	if f.within != "" {

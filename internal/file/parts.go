@@ -5,11 +5,11 @@ import (
 	"sync"
 )
 
-// rowsApiece are the rows for which another processor is worth while: some milliseconds of work.
+// rowsApiece is the number of rows that justify another processor: a few milliseconds of work.
 const rowsApiece = 4096
 
-// InParts does something for rows 0 to n-1 in parts on all processors. The error is that of the first part
-// with one, and thus of the first row that is refused.
+// InParts calls do for rows 0 to n-1 in parts, on all processors. The error is that of the first
+// failed part, and thus of the first rejected row.
 func InParts(n int, do func(from, to int) error) error {
 	parts := min(runtime.GOMAXPROCS(0), n/rowsApiece)
 	if parts <= 1 {

@@ -141,7 +141,7 @@ func written(c *city) map[string]any {
 	return map[string]any{"zones": zones, "tours": tours}
 }
 
-// A fataler is what *testing.T and *rapid.T have in common.
+// A fataler is a *testing.T or a *rapid.T.
 type fataler interface{ Fatal(...any) }
 
 func parse(t fataler, v any) *tree.Node {
@@ -156,13 +156,13 @@ func parse(t fataler, v any) *tree.Node {
 	return root
 }
 
-// A place is where a value stands in a file.
+// A place is the position of a value in a file.
 type place struct {
 	path string
 	set  func(any)
 }
 
-// places returns the places of all values within v, which is at a path.
+// places returns the places of all values within v, which has the given path.
 func places(v any, path string) (all []place) {
 	switch v := v.(type) {
 	case map[string]any:
@@ -188,7 +188,7 @@ func pathOf(t fataler, err error) string {
 	return bad.Path
 }
 
-// What is written is read again, and accepted.
+// A written value is read back and accepted.
 func TestReadWrittenValue(t *testing.T) {
 	same := []cmp.Option{cmp.Comparer(func(a, b *big.Rat) bool { return a == b || a != nil && b != nil && a.Cmp(b) == 0 }),
 		cmpopts.EquateEmpty()}
@@ -207,7 +207,7 @@ func TestReadWrittenValue(t *testing.T) {
 	})
 }
 
-// A truth value in place of any other is refused at its path.
+// A boolean in place of any other value is rejected at its path.
 func TestReadNamesThePlace(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := written(drawCity(t))
@@ -220,7 +220,7 @@ func TestReadNamesThePlace(t *testing.T) {
 	})
 }
 
-// A value out of its range is refused at its path.
+// A value out of range is rejected at its path.
 func TestCheckNamesThePlace(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := drawCity(t)
@@ -255,7 +255,7 @@ func TestCheckNamesThePlace(t *testing.T) {
 	})
 }
 
-// Many rows are read on all processors, and the first of several that are wrong is named.
+// Many rows are read on all processors, and the error names the first of several wrong rows.
 func TestReadManyRows(t *testing.T) {
 	const n = 20_000
 	zones := make([]any, n)

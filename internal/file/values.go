@@ -9,7 +9,7 @@ import (
 	"productform/internal/tree"
 )
 
-// Text describes a name that refers to nothing else in the file. Description.Check says more of it.
+// Text describes a name that refers to nothing else in the file. Description.Check may restrict it.
 func Text[T any](name, doc string, at func(*T) *string) Field[T] {
 	return Field[T]{
 		name: name, doc: doc,
@@ -23,8 +23,8 @@ func Text[T any](name, doc string, at func(*T) *string) Field[T] {
 	}
 }
 
-// Word describes one of some words. For what other programs call them, in lower case, errors name the
-// word to use here.
+// Word describes one of several words. For the names in elsewhere, in lower case, which other
+// programs use, errors suggest the word to use here.
 func Word[T any, S ~string](name, doc string, at func(*T) *S, words []S, elsewhere map[string]S) Field[T] {
 	all := make([]string, len(words))
 	for i, w := range words {
@@ -60,7 +60,7 @@ func Word[T any, S ~string](name, doc string, at func(*T) *S, words []S, elsewhe
 	}
 }
 
-// shown is what a message calls a value, nothing if it is missing.
+// shown returns a value for a message, nil if it is missing.
 func shown(n *tree.Node) any {
 	if n == nil {
 		return ""
@@ -85,7 +85,8 @@ func Bool[T any](name, doc string, at func(*T) *bool) Field[T] {
 	}
 }
 
-// Row describes the name of a row of another list, which becomes the row. One is what a row is: "class".
+// Row describes the name of a row of another list, read as the number of the row. One names a row,
+// such as "class".
 func Row[T any](name, doc string, at func(*T) *int, list, one string) Field[T] {
 	return Field[T]{
 		name: name, doc: doc,
@@ -103,15 +104,16 @@ func Row[T any](name, doc string, at func(*T) *int, list, one string) Field[T] {
 	}
 }
 
-// Itself returns what it is given: an element of a [List] is the whole that its field describes.
+// Itself returns its argument: an element of a [List] is the whole value that its field describes.
 func Itself[E any](v *E) *E { return v }
 
-// List describes a list of what a field without a name describes:
+// List describes a list of elements, each described by a field without a name:
 //
 //	file.List("rates", "", "an array of rates", func(s *Station) *[]*big.Rat { return &s.Rates },
 //		file.Rat("", "", file.Itself[*big.Rat], input.Positive), file.Length{})
 //
-// Want is what errors say of a value that is no list. Elements may be zero if the field is optional.
+// Want is the text of errors about a value that is not a list. Elements may be zero if the field is
+// optional.
 func List[T, E any](name, doc, want string, at func(*T) *[]E, of Field[E], l Length) Field[T] {
 	return Field[T]{
 		name: name, doc: doc, within: of.within, parts: of.parts,

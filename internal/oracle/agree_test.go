@@ -22,11 +22,13 @@ var (
 	lattices = []bf.Lattice{bf.ClassLattice, bf.ServerLattice, bf.ConnectedLattice, bf.SymmetricLattice}
 )
 
-// most bounds the classes of a model with its groups written out, since whittle takes N^2 2^N operations.
+// most bounds the classes of a model with expanded groups, because whittle takes N^2 2^N
+// operations.
 const most = 8
 
-// drawModel draws a model as it comes, at half the critical load, at the boundary of stability, or close to it on
-// either side: at 1 ± 2^-40 times the critical load, where float64 would keep 13 bits of the distance.
+// drawModel draws a model at a random load, at half the critical load, at the boundary of
+// stability, or close to it on either side: at 1 ± 2^-40 times the critical load, where float64
+// would keep 13 bits of the distance.
 func drawModel(t *rapid.T) *cluster.Model {
 	groups := rapid.IntRange(1, 3).Draw(t, "most of a group")
 	m := oracle.DrawModel(t, oracle.Options{Servers: 4, Classes: 4, Count: groups, ZeroRates: true, ZeroCapacities: true, OwnSizes: rapid.Bool().Draw(t, "own sizes")})
@@ -45,14 +47,14 @@ func drawModel(t *rapid.T) *cluster.Model {
 	return oracle.ScaleTo(m, load)
 }
 
-// An answer is what all packages compute, in fractions.
+// An answer holds the exact fractions that all packages compute.
 type answer struct {
 	normalization *big.Rat
 	jobs          []*big.Rat // mean numbers of jobs by rows of classes
 }
 
-// literal solves the model as an order-independent queue and as a Whittle network, whose answers must be the same
-// fractions; nil if both say that it is unstable.
+// literal solves the model as an order-independent queue and as a Whittle network, and checks that
+// their answers are equal fractions. It returns nil if both report an unstable model.
 func literal(t *rapid.T, m *cluster.Model) *answer {
 	single, _, row, err := m.Expand(1000)
 	if err != nil {
@@ -92,8 +94,8 @@ func same(t *rapid.T, what string, got num.RatInterval, want *big.Rat) {
 	}
 }
 
-// within reports whether a number of a result is as near the exact one as the result promises: the same fraction,
-// between the bounds, and its float64 within the error bound.
+// within reports whether a number of a result keeps its promise: its fraction equals the exact one,
+// its bounds enclose it, and its float64 is within the error bound.
 func within(r *bf.Result, v *num.Value, want *big.Rat) bool {
 	if r.Engine == num.Exact {
 		return v.Exact.Cmp(want) == 0
@@ -111,14 +113,15 @@ func within(r *bf.Result, v *num.Value, want *big.Rat) bool {
 	return off.Abs(off).Cmp(allowed.Mul(allowed, want)) <= 0
 }
 
-// A comparisons holds the numbers of comparisons, so that none is left out unnoticed.
+// comparisons counts comparisons, so that none is skipped unnoticed.
 type comparisons struct {
 	stable   map[bf.Lattice]int
 	unstable map[bf.Lattice]int
 }
 
-// On every lattice that applies, every engine of bf gives the normalization and the mean numbers of jobs of the
-// queue and of the network, or says as they do, and as stability does, that there are none.
+// On every applicable lattice, every engine of bf gives the normalization and the mean numbers of
+// jobs of the queue and of the network, or reports an unstable model if they and package stability
+// do.
 func TestAllAgree(t *testing.T) {
 	done := comparisons{map[bf.Lattice]int{}, map[bf.Lattice]int{}}
 	rapid.Check(t, func(t *rapid.T) {
@@ -142,14 +145,14 @@ func (done comparisons) agree(t *rapid.T, m *cluster.Model) {
 	}
 	want := literal(t, m)
 	if verdict.Stable != (want != nil) {
-		t.Fatalf("stable: stability says %v, the queue %v", verdict.Stable, want != nil)
+		t.Fatalf("stable = %v by stability, %v by the queue", verdict.Stable, want != nil)
 	}
 	for _, engine := range engines {
 		for _, lattice := range lattices {
 			r, err := bf.Solve(t.Context(), m, bf.Settings{Engine: engine, Lattice: lattice})
 			var bad *input.Error
 			if errors.As(err, &bad) && bad.Path == "Lattice" {
-				continue // it does not apply to this model
+				continue // not applicable to this model
 			}
 			if want == nil {
 				var witness *cluster.UnstableError

@@ -5,15 +5,17 @@ import "math/big"
 // A Chain is a Markov chain in continuous time with the stationary probabilities of its states, in fractions.
 type Chain[S comparable] struct {
 	Prob map[S]*big.Rat
-	rate []map[int]*big.Rat // of the moves from each state
+	rate []map[int]*big.Rat // of the transitions from each state
 	row  map[S]int
 	all  []S
 }
 
-// NewChain returns a chain with the stationary probabilities of the states that can be reached from start, where moves tells the rate at which each state
-// goes to others. All of them have to be reached from each other. States are eliminated one after the other without a subtraction (Grassmann,
-// Taksar and Heyman, "Regenerative analysis and steady state distributions for Markov chains", Operations Research 33, 1985), O(n³) operations
-// on fractions that grow: tens of states.
+// NewChain returns the chain of the states reachable from start with their stationary
+// probabilities; moves reports the rate of each transition from a state. All states must be
+// reachable from each other. States are eliminated one after another without subtraction
+// (Grassmann, Taksar and Heyman, "Regenerative analysis and steady state distributions for Markov
+// chains", Operations Research 33, 1985), O(n³) operations on growing fractions: feasible for tens
+// of states.
 func NewChain[S comparable](start S, moves func(s S, move func(to S, rate *big.Rat))) *Chain[S] {
 	c := &Chain[S]{Prob: map[S]*big.Rat{}, row: map[S]int{}}
 	c.find(start)

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// The queue M/M/2 with room for four, with moves of rate 0 and to the state itself, has the weights of birth and death.
-func TestChain(t *testing.T) {
+// The M/M/2/4 queue, with transitions of rate 0 and self-transitions, has birth-death weights.
+func TestChainMatchesBirthDeath(t *testing.T) {
 	lambda := big.NewRat(3, 2)
 	c := NewChain(2, func(n int, move func(int, *big.Rat)) {
 		if n < 4 {

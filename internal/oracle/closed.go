@@ -2,23 +2,23 @@ package oracle
 
 import "math/big"
 
-// A ClosedForm holds exact measures of a stable cluster whose balanced fairness has a formula of its own. Jobs have
-// mean size 1.
+// A ClosedForm holds exact measures of a stable cluster for which balanced fairness has a closed
+// formula. Jobs have mean size 1.
 type ClosedForm struct {
 	Normalization *big.Rat   // Z = Σ_x Φ(x) Π_i λ_i^x_i, 1/P(empty)
 	MeanJobs      *big.Rat   // E[Σ_i X_i]
-	ClassJobs     []*big.Rat // E[X_i]; nil if the formula gives the total only
-	Utilization   []*big.Rat // of each server, or a single entry if all are equal; nil if the formula leaves it out
+	ClassJobs     []*big.Rat // E[X_i]; nil if the formula gives only the total
+	Utilization   []*big.Rat // of each server, or a single entry if all are equal; nil if the formula does not give it
 }
 
-// LineLocality returns the measures of S servers of capacity mu in a line where each job is served by r consecutive
-// ones, the S-r+1 windows equally likely, jobs arriving at rate λ in all. With λ(s) = λ (s-r+1)^+/(S-r+1), the rate
-// of the windows inside s consecutive servers,
+// LineLocality returns the measures of S servers of capacity mu in a line where each job is served
+// by r consecutive ones, the S-r+1 windows being equally likely, and jobs arrive at total rate λ.
+// With λ(s) = λ (s-r+1)^+/(S-r+1), the rate of the windows inside s consecutive servers,
 //
 //	Z(0) = 1,  Z(s) = Σ_{t=1}^s μ Z(t-1) Z(s-t) / (s μ - λ(s)),
 //
-// since the line falls apart at a server t taken out; Z = Z(S), server t is idle with probability Z(t-1) Z(S-t)/Z(S),
-// and E[X] = λ Z'/Z, the derivative with respect to λ following the same recursion.
+// since removing server t splits the line; Z = Z(S), server t is idle with probability Z(t-1)
+// Z(S-t)/Z(S), and E[X] = λ Z'/Z, the derivative with respect to λ following the same recursion.
 func LineLocality(servers, window int, lambda, mu *big.Rat) *ClosedForm {
 	z, dz := lineWeights(servers, window, quo(lambda, big.NewRat(int64(servers-window+1), 1)), mu)
 	c := &ClosedForm{Normalization: z[servers], MeanJobs: quo(dz[servers], z[servers])}
@@ -28,8 +28,8 @@ func LineLocality(servers, window int, lambda, mu *big.Rat) *ClosedForm {
 	return c
 }
 
-// RingLocality is [LineLocality] on a ring, whose S windows are equally likely. One server out leaves a
-// line of S-1 where λ(s) = λ (s-r+1)^+/S, so that
+// RingLocality is [LineLocality] on a ring, whose S windows are equally likely. Removing one server
+// leaves a line of S-1 servers with λ(s) = λ (s-r+1)^+/S, so
 //
 //	Z = S μ Z(S-1) / (S μ - λ),  E[X] = λ/(S μ - λ) + λ Z'(S-1)/Z(S-1),
 //
@@ -46,7 +46,8 @@ func RingLocality(servers, window int, lambda, mu *big.Rat) *ClosedForm {
 	}
 }
 
-// lineWeights returns Z(s) and λ dZ(s)/dλ for s = 0..n consecutive servers whose windows of r have rate lambda each.
+// lineWeights returns Z(s) and λ dZ(s)/dλ for s = 0..n consecutive servers, whose windows of r
+// servers have rate lambda each.
 func lineWeights(n, r int, lambda, mu *big.Rat) (z, dz []*big.Rat) {
 	z, dz = []*big.Rat{big.NewRat(1, 1)}, []*big.Rat{new(big.Rat)}
 	for s := 1; s <= n; s++ {

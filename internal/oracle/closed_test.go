@@ -20,12 +20,13 @@ func drawRat(t *rapid.T, low int64, label string) *big.Rat {
 	return big.NewRat(rapid.Int64Range(low, 12).Draw(t, label), rapid.Int64Range(1, 7).Draw(t, label+" over"))
 }
 
-// drawLoad draws a load below 1, close to it at times.
+// drawLoad draws a load below 1, sometimes close to it.
 func drawLoad(t *rapid.T) *big.Rat {
 	return rapid.SampledFrom([]*big.Rat{new(big.Rat), big.NewRat(1, 3), big.NewRat(9, 10), big.NewRat(999999, 1000000)}).Draw(t, "load")
 }
 
-// checkClosed compares all that a closed form says with the recursion over sets of active classes.
+// checkClosed compares every measure of a closed form with the recursion over sets of active
+// classes.
 func checkClosed(t *rapid.T, got *oracle.ClosedForm, m *cluster.Model) {
 	t.Helper()
 	want := oracle.Solve(m)
@@ -68,7 +69,7 @@ func oneServer(rates []*big.Rat, capacity *big.Rat) *oracle.ClosedForm {
 	return c
 }
 
-func TestOneServerIsRecursion(t *testing.T) {
+func TestOneServerMatchesRecursion(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := &cluster.Model{Servers: []cluster.Server{{Capacity: drawRat(t, 1, "capacity")}}}
 		for range rapid.IntRange(0, 5).Draw(t, "classes") {
@@ -83,19 +84,19 @@ func TestOneServerIsRecursion(t *testing.T) {
 type nestedNode struct {
 	ArrivalRate *big.Rat // λ_v >= 0
 	Capacity    *big.Rat // >= 0, of the servers that serve v and its ancestors but none of its descendants
-	Parent      int      // index of a former node, or -1 at a root
+	Parent      int      // index of an earlier node, or -1 at a root
 }
 
-// nested returns the measures of a cluster whose classes form a tree: the servers of a class are its own and those of
-// its descendants. Two server sets are disjoint, or one holds the other. With M_v the
+// nested returns the measures of a cluster whose classes form a tree: the servers of a class are
+// its own and those of its descendants. Two server sets are disjoint or nested. With M_v the
 // capacity and Λ_v the rate of the subtree of v, v included,
 //
 //	Z = Π_v (M_v - Λ_v + λ_v) / (M_v - Λ_v),
 //	E[X_v] = λ_v (1/(M_v - Λ_v) + Σ_{u ancestor of v} (1/(M_u - Λ_u) - 1/(M_u - Λ_u + λ_u))).
 //
-// Proof: in Z(K) (M(K) - λ(K)) = Σ_{s∈K} μ_s Z(K∖s) a class served by all of K enters through λ(K) only. It
-// multiplies Z(K) by (M - Λ + λ)/(M - Λ), and without it the subtrees are independent.
-// Utilization is left out: it depends on how a node's capacity is split.
+// Proof: in Z(K) (M(K) - λ(K)) = Σ_{s∈K} μ_s Z(K∖s) a class served by all of K enters only through
+// λ(K). It multiplies Z(K) by (M - Λ + λ)/(M - Λ), and without it the subtrees are independent.
+// Utilization is omitted: it depends on how the capacity of a node is divided.
 func nested(nodes []nestedNode) *oracle.ClosedForm {
 	n := len(nodes)
 	capacity, rate := make([]*big.Rat, n), make([]*big.Rat, n) // M_v, Λ_v
@@ -125,7 +126,7 @@ func nested(nodes []nestedNode) *oracle.ClosedForm {
 	return c
 }
 
-func TestNestedIsRecursion(t *testing.T) {
+func TestNestedMatchesRecursion(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 6).Draw(t, "nodes")
 		nodes, on := make([]nestedNode, n), make([][]int, n)
@@ -159,7 +160,7 @@ func TestNestedIsRecursion(t *testing.T) {
 	})
 }
 
-func TestLineAndRingLocalityAreRecursion(t *testing.T) {
+func TestLineAndRingLocalityMatchRecursion(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		ring := rapid.Bool().Draw(t, "ring")
 		n := rapid.IntRange(1, 6).Draw(t, "servers")

@@ -23,14 +23,14 @@ func Rats(text string) []*big.Rat {
 	for f := range strings.FieldsSeq(text) {
 		x, ok := new(big.Rat).SetString(f)
 		if !ok {
-			panic(f + " is no number")
+			panic(f + " is not a number")
 		}
 		list = append(list, x)
 	}
 	return list
 }
 
-// Must returns v, and panics with an error that cannot be.
+// Must returns v, and panics on an error, which cannot occur.
 func Must[T any](v T, err error) T {
 	if err != nil {
 		panic(err)

@@ -7,22 +7,22 @@ import (
 	"sync/atomic"
 )
 
-// A Countdown is a context that is done once it was asked a number of times whether it is.
+// A Countdown is a context that is cancelled after a given number of checks.
 type Countdown struct {
 	context.Context
 	limit int64
 	asked atomic.Int64
 }
 
-// NewCountdown returns a context that is not done for so many questions.
+// NewCountdown returns a context that is cancelled after limit checks.
 func NewCountdown(limit int) *Countdown {
 	return &Countdown{Context: context.Background(), limit: int64(limit)}
 }
 
-// Asked returns the number of questions so far.
+// Asked returns the number of checks so far.
 func (c *Countdown) Asked() int { return int(c.asked.Load()) }
 
-// Err returns [context.Canceled] after the last question at which the context is not done.
+// Err counts a check, and returns [context.Canceled] once the limit is exceeded.
 func (c *Countdown) Err() error {
 	if c.asked.Add(1) > c.limit {
 		return context.Canceled
@@ -30,9 +30,9 @@ func (c *Countdown) Err() error {
 	return nil
 }
 
-// CheckEnds returns an error unless ask ends with the error of its context wherever that is done, after at most so many
-// looks more: those of the loops that it has to leave. The context is done after 0, 1, 9, 73, ... looks, up to so many or
-// as many as ask takes to answer.
+// CheckEnds returns an error unless ask returns the error of its context at whatever check that is
+// cancelled, after at most more further checks, those of the loops that it must leave. The context
+// is cancelled after 0, 1, 9, 73, ... checks, up to looks or the number that ask needs to answer.
 func CheckEnds(ask func(context.Context) error, looks, more int) error {
 	for last := 0; last <= looks; last = 8*last + 1 {
 		ctx := NewCountdown(last)
@@ -41,9 +41,9 @@ func CheckEnds(ask func(context.Context) error, looks, more int) error {
 		case ctx.Asked() <= last:
 			return err
 		case !errors.Is(err, context.Canceled):
-			return fmt.Errorf("after %d looks error %v, want that of the context", last, err)
+			return fmt.Errorf("after %d checks: error %v, want that of the context", last, err)
 		case ctx.Asked()-last > more:
-			return fmt.Errorf("%d looks at a context that has ended", ctx.Asked()-last)
+			return fmt.Errorf("%d checks of a cancelled context", ctx.Asked()-last)
 		}
 	}
 	return nil

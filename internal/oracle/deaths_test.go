@@ -16,16 +16,17 @@ import (
 	"productform/num"
 )
 
-// A deathOrder is an order in which the servers of a model die, server s at rate C_s: given that order, and weighted by
-// exp(Σ_i λ_i min_{s∈S_i} T_s), its times between deaths are independent and exponential.
+// A deathOrder is an order in which the servers of a model fail, server s at rate C_s. Given that
+// order, and weighted by exp(Σ_i λ_i min_{s∈S_i} T_s), the times between failures are independent
+// and exponential.
 type deathOrder struct {
-	Servers []int      // in the order in which they die
+	Servers []int      // in the order in which they fail
 	Weight  *big.Rat   // Π_k C_{s_k}/d_k; the sum over all orders is Z
-	Rates   []*big.Rat // d_k = M(K) - λ(K) with K the servers alive before death k
+	Rates   []*big.Rat // d_k = M(K) - λ(K) with K the servers working before failure k
 }
 
-// deathOrders returns all orders of a stable model of single servers of positive capacity: S! of them for S servers. No
-// recursion over sets is in it, and no sum over states.
+// deathOrders returns all orders of a stable model of single servers of positive capacity: S!
+// orders for S servers. It uses neither a recursion over sets nor a sum over states.
 func deathOrders(m *cluster.Model) []deathOrder {
 	size, rates := num.OrOne(m.MeanSize), oracle.Rates(m)
 	alive := make([]bool, len(m.Servers))
@@ -65,8 +66,8 @@ func deathOrders(m *cluster.Model) []deathOrder {
 	return all
 }
 
-// until returns the rates of the times whose sum is min_{s∈S_i} T_s for a class: those up to the first death among its
-// servers.
+// until returns the rates of the times whose sum is min_{s∈S_i} T_s for a class: those up to the
+// first failure among its servers.
 func (o deathOrder) until(c cluster.Class) []*big.Rat {
 	first := slices.IndexFunc(o.Servers, func(s int) bool {
 		return slices.ContainsFunc(c.Servers, func(c cluster.Choice) bool { return c.Server == s })
@@ -74,8 +75,9 @@ func (o deathOrder) until(c cluster.Class) []*big.Rat {
 	return o.Rates[:first+1]
 }
 
-// poissonOfSum returns P(X = n) for n = 0..most, where X is Poisson of mean λ times a sum of independent exponential
-// times of these rates d_k. Such an X is a sum of geometric variables with P(X_k >= 1) = λ/(λ + d_k).
+// poissonOfSum returns P(X = n) for n = 0..most, where X is Poisson with mean λ times a sum of
+// independent exponential times with rates d_k. Such an X is a sum of geometric variables with
+// P(X_k >= 1) = λ/(λ + d_k).
 func poissonOfSum(lambda *big.Rat, rates []*big.Rat, most int) []*big.Rat {
 	law := make([]*big.Rat, most+1)
 	for n := range law {
@@ -95,14 +97,15 @@ func poissonOfSum(lambda *big.Rat, rates []*big.Rat, most int) []*big.Rat {
 	return law
 }
 
-// drawDeaths draws a stable model of few servers.
+// drawDeaths draws a stable model with few servers.
 func drawDeaths(t *rapid.T) *cluster.Model {
 	return oracle.DrawModel(t, oracle.Options{Servers: 4, Classes: 5, OwnSizes: true, Stable: true})
 }
 
-// Z is the mean of exp(Σ λ_i min_{S_i} T) over servers that die, E[X_i] = λ_i E~[min_{S_i} T], and C_s P(s idle) is the density of T_s at 0: the
-// sum over all orders of deaths is the sum over sets of active classes.
-func TestServerDeaths(t *testing.T) {
+// Z is the mean of exp(Σ λ_i min_{S_i} T) over the lifetimes T of servers, E[X_i] = λ_i
+// E~[min_{S_i} T], and C_s P(s idle) is the density of T_s at 0: sums over all orders of failures
+// equal sums over sets of active classes.
+func TestFailureOrdersMatchSolve(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := drawDeaths(t)
 		want, rates := oracle.Solve(m), oracle.Rates(m)
@@ -143,7 +146,8 @@ func TestServerDeaths(t *testing.T) {
 	})
 }
 
-// The number of jobs of a class is Poisson of mean λ_i min_{S_i} T, mixed over the servers' deaths.
+// The number of jobs of a class is mixed Poisson with mean λ_i min_{S_i} T, over the lifetimes T of
+// servers.
 func TestJobsAreMixedPoisson(t *testing.T) {
 	const most = 4
 	rapid.Check(t, func(t *rapid.T) {
@@ -166,16 +170,17 @@ func TestJobsAreMixedPoisson(t *testing.T) {
 			}
 			for n, p := range law {
 				if got := want.Classes[i].JobsDistribution[n].Exact; p.Quo(p, z).Cmp(got) != 0 {
-					t.Errorf("P(X_%d = %d) = %v of Poisson variables, %v by Solve", i, n, p, got)
+					t.Errorf("P(X_%d = %d) = %v by mixed Poisson, %v by Solve", i, n, p, got)
 				}
 			}
 		}
 	})
 }
 
-// In order of arrival the delay of a class has the distribution of min_{S_i} T, under the density weighted by exp(Σ λ_i min_{S_i} T): given the order of
-// deaths E[(min_{S_i} T)^k] is k! times the complete homogeneous polynomial of degree k of the mean times that it is the sum of.
-func TestDelaysAreLivesOfServers(t *testing.T) {
+// Under FCFS the delay of a class has the distribution of min_{S_i} T under the density weighted by
+// exp(Σ λ_i min_{S_i} T): given the order of failures, E[(min_{S_i} T)^k] is k! times the complete
+// homogeneous polynomial of degree k in the means of its summands.
+func TestDelaysMatchLifetimes(t *testing.T) {
 	const most = 4
 	rapid.Check(t, func(t *rapid.T) {
 		m := oracle.DrawModel(t, oracle.Options{Servers: 4, Classes: 4, Stable: true})
@@ -208,16 +213,17 @@ func TestDelaysAreLivesOfServers(t *testing.T) {
 			for k := 1; k <= most; k++ {
 				x := moments[k].Mul(moments[k], new(big.Rat).SetInt(new(big.Int).MulRange(1, int64(k))))
 				if x.Quo(x, z).Cmp(want.Classes[i].Moments[k-1].Exact) != 0 {
-					t.Errorf("E[T_%d^%d] = %v by deaths, %v by Delays", i, k, x, want.Classes[i].Moments[k-1])
+					t.Errorf("E[T_%d^%d] = %v by lifetimes, %v by Delays", i, k, x, want.Classes[i].Moments[k-1])
 				}
 			}
 		}
 	})
 }
 
-// Two servers that a class each has for itself and one shares: the integrals by hand. With a = C_1 - λ_1, b = C_2 - λ_2 and d = a + b - λ_12,
-// min(T_1, T_2) is exponential of rate d, after which T_1 lives on with probability b/(a+b), for an exponential time of rate a.
-func TestTwoServersAreIntegrals(t *testing.T) {
+// Two servers, each with its own class, and one shared class match integrals computed by hand. With
+// a = C_1 - λ_1, b = C_2 - λ_2 and d = a + b - λ_12, min(T_1, T_2) is exponential of rate d, after
+// which T_1 continues with probability b/(a+b), for an exponential time of rate a.
+func TestTwoServersMatchIntegrals(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		rat := func(label string) *big.Rat {
 			return big.NewRat(rapid.Int64Range(1, 99).Draw(t, label), rapid.Int64Range(1, 9).Draw(t, label+" over"))
@@ -262,15 +268,17 @@ func TestTwoServersAreIntegrals(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// min and what is left of T_1 are independent, so that Cov(T_1, min) = Var min = 1/d².
+		// min and T_1 - min are independent, so Cov(T_1, min) = Var min = 1/d².
 		check("Cov(T_1, min)", g.Gradients.Classes[0].MeanDelay.ArrivalRates[2].Exact, quo(one, mul(d, d)))
 	})
 }
 
-// Draws of independent T_s give Z, the means and the scale: with W = exp(Σ λ_i min_{S_i} T), the means of W - Z, of W (λ_i min_{S_i} T - E[X_i]) and of
-// W (Σ C_s T_s - Σ λ_i min_{S_i} T - S) are 0. E[W^k] is finite if and only if the model is stable with k times the rates; they are at a ninth of
-// the critical ones, so that sums of squares settle, too. Fixed seeds; of others one in a million sets would fail.
-func TestDeathsByDraws(t *testing.T) {
+// Random draws of independent T_s give Z, the means and the scale: with W = exp(Σ λ_i min_{S_i} T),
+// the means of W - Z, of W (λ_i min_{S_i} T - E[X_i]) and of W (Σ C_s T_s - Σ λ_i min_{S_i} T - S)
+// are 0. E[W^k] is finite if and only if the model is stable with k times the rates; they are at a
+// ninth of the critical rates, so sums of squares also converge. Seeds are fixed; about one in a
+// million other sets of seeds would fail.
+func TestLifetimesBySampling(t *testing.T) {
 	const draws = 50_000
 	for seed := range uint64(3) {
 		rng := rand.New(rand.NewPCG(seed, 17))
@@ -308,7 +316,7 @@ func TestDeathsByDraws(t *testing.T) {
 			sums[len(product)+1].add(w * (v - l - float64(len(life))))
 		}
 		for k, s := range sums {
-			if z := s.z(draws); math.Abs(z) > 5.6 { // two of 10^8 normal variables are
+			if z := s.z(draws); math.Abs(z) > 5.6 { // exceeded by two in 10^8 normal variables
 				t.Errorf("seed %d, mean %d: %v standard errors from 0", seed, k, z)
 			}
 		}
@@ -326,7 +334,7 @@ func (m *moments) z(n float64) float64 {
 	return mean / math.Sqrt((m.squares/n-mean*mean)/n)
 }
 
-// randomCluster has classes of one to three servers each.
+// randomCluster returns a cluster whose classes have one to three servers each.
 func randomCluster(rng *rand.Rand, servers, classes int) *cluster.Model {
 	m := &cluster.Model{}
 	for s := range servers {

@@ -1,6 +1,7 @@
-// Package oracle holds what the tests of several packages share: random clusters, the answers of
-// formulas at their most literal, in fractions, and the models with answers of an independent program.
+// Package oracle answers for tests: what is the exact value that a package should compute? It
+// provides random clusters, literal formulas evaluated in fractions, and models with answers from
+// an independent program.
 //
-// Of the module it uses the types of package cluster and nothing else, so that no oracle shares code with what
-// it is compared with.
+// Of this module it uses only the types of package cluster, so no oracle shares code with the
+// package it checks.
 package oracle

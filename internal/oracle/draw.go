@@ -9,19 +9,19 @@ import (
 	"productform/cluster"
 )
 
-// Options say which models [DrawModel] draws. The zero value asks for up to 5 classes on up to 5
-// single servers, with positive rates and capacities.
+// Options selects the models that [DrawModel] draws. The zero value means up to 5 classes on up to
+// 5 single servers, with positive rates and capacities.
 type Options struct {
-	Servers, Classes int  // most rows; 0 means 5
-	Count            int  // most servers of a row, of which classes then draw some, often all; 0 means 1
-	ZeroRates        bool // some classes never arrive
-	ZeroCapacities   bool // some servers do no work; every class has one that does
-	Long             bool // some numbers are fractions of some 60 bits
-	OwnSizes         bool // some classes have a mean size of their own
+	Servers, Classes int  // maximum number of rows; 0 means 5
+	Count            int  // maximum number of servers per row; classes draw some of them, often all; 0 means 1
+	ZeroRates        bool // some classes have no arrivals
+	ZeroCapacities   bool // some servers have capacity 0; every class has a positive one
+	Long             bool // some numbers are fractions of about 60 bits
+	OwnSizes         bool // some classes have their own mean size
 	Stable           bool // rates are scaled to a load of 1/20, 2/20, ..., or 19/20 of the critical one
 }
 
-// DrawModel draws a model that makes sense. Numbers have few values, so that ties happen.
+// DrawModel draws a valid model. Numbers take few values, so that ties occur.
 func DrawModel(t *rapid.T, o Options) *cluster.Model {
 	number := func(label string, zero bool) *big.Rat {
 		low := int64(1)
@@ -83,8 +83,8 @@ func DrawModel(t *rapid.T, o Options) *cluster.Model {
 	return m
 }
 
-// ScaleTo returns m with its arrival rates scaled to a critical scale of 1/load: the set of
-// classes with the highest load has this one. A model without work stays as it is.
+// ScaleTo returns m with its arrival rates scaled to a critical scale of 1/load: the set of classes
+// with the highest load gets this load. A model without work does not change.
 func ScaleTo(m *cluster.Model, load *big.Rat) *cluster.Model {
 	_, critical := Extremes(m)
 	if critical == nil {

@@ -8,7 +8,7 @@ import (
 	"productform/num"
 )
 
-// Subsets lists the subsets of 0..n-1, smaller ones first, those of a size in lexicographic order.
+// Subsets lists the subsets of 0..n-1 by increasing size, and lexicographically within a size.
 func Subsets(n int) [][]int {
 	all := [][]int{{}}
 	for k := 0; k < len(all); k++ {
@@ -32,7 +32,7 @@ func Mask(set []int) int {
 	return a
 }
 
-// Sum adds numbers.
+// Sum returns the sum of numbers.
 func Sum(v []*big.Rat) *big.Rat {
 	total := new(big.Rat)
 	for _, x := range v {
@@ -41,8 +41,8 @@ func Sum(v []*big.Rat) *big.Rat {
 	return total
 }
 
-// Rates returns the arrival rates of a model in jobs of its mean size σ per unit of time: λ_i, or λ_i σ_i/σ for a class with a
-// mean size of its own.
+// Rates returns the arrival rates of a model in jobs of its mean size σ per unit of time: λ_i, or
+// λ_i σ_i/σ for a class with its own mean size.
 func Rates(m *cluster.Model) []*big.Rat {
 	v := make([]*big.Rat, len(m.Classes))
 	for i, c := range m.Classes {
@@ -55,8 +55,9 @@ func Rates(m *cluster.Model) []*big.Rat {
 	return v
 }
 
-// Rank returns μ(A)/σ, in jobs of the mean size of the model per unit of time, of a set A of classes that use single servers or
-// whole groups: each server asks each class of A whether it uses it.
+// Rank returns μ(A)/σ, in jobs of the mean size of the model per unit of time, of a set A of
+// classes that use single servers or whole groups: it tests every pair of a server and a class of
+// A.
 func Rank(m *cluster.Model, set []int) *big.Rat {
 	mu := new(big.Rat)
 	for s, server := range m.Servers {
@@ -138,11 +139,11 @@ func ActiveSets(lambda, mu []*big.Rat) (g, jobs []*big.Rat) {
 type Answer struct {
 	Normalization *big.Rat   // Z
 	MeanJobs      []*big.Rat // E[X_i] of each row of classes
-	Busy          []*big.Rat // probability that a server of each row of servers works
+	Busy          []*big.Rat // probability that a server is busy, for each row of servers
 }
 
-// Solve returns the measures of a stable model by [ActiveSets], each combination of servers that a
-// class may draw being a class of its own: 2^n sets for n = [Combinations] of m.
+// Solve returns the measures of a stable model by [ActiveSets], with a separate class for each
+// combination of servers that a class may draw: 2^n sets for n = [Combinations] of m.
 func Solve(m *cluster.Model) Answer {
 	e, serverRow, classRow := single(m)
 	g, jobs := ActiveSets(Rates(e), RankTable(e))
@@ -154,7 +155,7 @@ func Solve(m *cluster.Model) Answer {
 	for i, row := range classRow {
 		a.MeanJobs[row].Add(a.MeanJobs[row], jobs[i])
 	}
-	for s, row := range serverRow { // servers of a row are alike: the last one stands
+	for s, row := range serverRow { // servers of a row are identical: keep the last one
 		busy := new(big.Rat)
 		for mask, weight := range g {
 			if slices.ContainsFunc(e.Classes, func(c cluster.Class) bool {
@@ -185,8 +186,8 @@ func Combinations(m *cluster.Model) int {
 
 func binomial(n, k int) *big.Int { return new(big.Int).Binomial(int64(n), int64(k)) }
 
-// single writes a model out in single servers: every set of servers is tried for each class, and those
-// with the right number of each row share its rate. The rows are those of m.
+// single expands a model into single servers: for each class, all sets of servers with the right
+// number of each row share its rate equally. The rows are those of m.
 func single(m *cluster.Model) (e *cluster.Model, serverRow, classRow []int) {
 	e = &cluster.Model{MeanSize: m.MeanSize}
 	for row, s := range m.Servers {
@@ -221,10 +222,10 @@ func single(m *cluster.Model) (e *cluster.Model, serverRow, classRow []int) {
 }
 
 // Extremes returns the margin min_A μ(A) - σ λ(A), in work per unit of time, and the critical scale
-// min_A μ(A) / (σ λ(A)), nil if no work arrives, over the sets A of combinations of servers that jobs
-// draw. A set with all the combinations inside some servers has the least of both, and of the servers
-// only the numbers k_s in each row matter, C(k,d)/C(n,d) of the jobs of a class being inside: all
-// numbers are tried.
+// min_A μ(A) / (σ λ(A)), nil if no work arrives, over the sets A of combinations of servers that
+// jobs draw. Both minima are attained by the set of all combinations inside a set of servers. Only
+// the numbers k_s of servers in each row matter, with a fraction C(k,d)/C(n,d) of the jobs of a
+// class inside; all numbers are tried.
 func Extremes(m *cluster.Model) (margin, scale *big.Rat) {
 	k, rates := make([]int, len(m.Servers)), Rates(m)
 	for {

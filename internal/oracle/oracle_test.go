@@ -11,7 +11,7 @@ import (
 	"productform/internal/oracle"
 )
 
-// The oracles of this package give the answers of the independent program.
+// The oracles of this package match the answers of the independent program.
 func TestReferences(t *testing.T) {
 	unstable := 0
 	for _, r := range oracle.References() {
@@ -33,8 +33,8 @@ func TestReferences(t *testing.T) {
 	}
 }
 
-// Work is conserved: the capacity that works, on average, is the work that arrives. This
-// ties rows with groups to each other, too.
+// Work is conserved: the mean busy capacity equals the rate of arriving work, also for rows with
+// groups.
 func TestSolveConservesWork(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := rapid.Custom(func(t *rapid.T) *cluster.Model {
@@ -58,7 +58,7 @@ func TestSolveConservesWork(t *testing.T) {
 			balance.Sub(balance, work)
 		}
 		if balance.Sign() != 0 {
-			t.Errorf("%v more capacity works than work arrives", balance)
+			t.Errorf("busy capacity exceeds arriving work by %v", balance)
 		}
 	})
 }

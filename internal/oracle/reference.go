@@ -22,19 +22,19 @@ type Expect struct {
 	Stable        bool
 	CriticalScale *big.Rat   `json:"critical_scale"` // min_A μ(A)/λ(A)
 	Margin        *big.Rat   // min_A μ(A) - λ(A)
-	Bottleneck    []string   // names of the classes of a set that attains CriticalScale, as few as can be
+	Bottleneck    []string   // names of the classes of a smallest set that attains CriticalScale
 	Normalization *big.Rat   // Z
 	MeanJobs      []*big.Rat `json:"mean_jobs"`    // E[X_i]
 	ServiceRate   []*big.Rat `json:"service_rate"` // λ_i/E[X_i]
 	MeanDelay     []*big.Rat `json:"mean_delay"`   // E[X_i]/λ_i
-	Utilization   []*big.Rat // P(server s works)
+	Utilization   []*big.Rat // P(server s is busy)
 }
 
 //go:embed testdata/oi_reference.json
 var referenceFile []byte
 
-// ReferenceFile returns testdata/oi_reference.json as it is, for commands that read models and
-// answer in text.
+// ReferenceFile returns testdata/oi_reference.json unchanged, for commands that read models and
+// write text.
 func ReferenceFile() []byte { return referenceFile }
 
 // References returns the models of testdata/oi_reference.json, all of single servers and of mean size 1, two of them

@@ -15,7 +15,7 @@ import (
 	"productform/tags"
 )
 
-// What is overloaded is so for every theory, whatever its witness.
+// Every theory reports an overloaded system as num.ErrUnstable, with any witness.
 func TestOneErrUnstable(t *testing.T) {
 	one := big.NewRat(1, 1)
 	servers := &cluster.Model{Servers: []cluster.Server{{Name: "s", Count: 1, Capacity: one}},

@@ -13,8 +13,9 @@ type Tester interface {
 	Fatalf(format string, args ...any)
 }
 
-// HoldValues holds the numbers of an engine, of which some may be nil, against fractions: each is there where its fraction is, within the relative bound of it,
-// and has it between its Low and High if those are set.
+// HoldValues compares the numbers of an engine with exact fractions. A number must be nil if and
+// only if its fraction is, be within the relative bound, and have the fraction between its Low and
+// High if those are set.
 func HoldValues(t Tester, engine num.Engine, bound float64, got, want []*num.Value) {
 	t.Helper()
 	if len(got) != len(want) {

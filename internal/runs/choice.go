@@ -12,7 +12,8 @@ import (
 	"productform/sweep"
 )
 
-// A Choice says what a command does with its runs in place of an answer; the zero value is nothing of that.
+// A Choice selects what a command does with its runs instead of answering; the zero value means
+// that it answers.
 type Choice struct {
 	Part  Part
 	Tasks string // list, serve, or empty
@@ -55,10 +56,10 @@ func parseNumber(text string) (int, bool) {
 	return int(v), err == nil
 }
 
-// Given reports whether a command does something with its runs in place of an answer.
+// Given reports whether a command only processes its runs instead of answering.
 func (c Choice) Given() bool { return c.Part.N > 0 || c.Tasks != "" }
 
-// Check accepts flags that go together, where results is the folder of --results.
+// Check rejects incompatible flags; results is the folder of --results.
 func (c Choice) Check(results string) error {
 	switch {
 	case c.Part.N > 0 && c.Tasks != "":

@@ -14,11 +14,12 @@ import (
 	"productform/sweep"
 )
 
-// Do does with the runs of the plans what was chosen, in place of an answer: a part of them, to be left in s.Folder; a list of those
-// that are missing there, to out; or those asked for on in, with results to out. It returns the last progress of a part.
+// Do processes the runs of the plans as chosen, instead of answering: it computes a part of them
+// into s.Folder, lists those missing there on out, or computes those requested on in and writes
+// their results to out. It returns the last progress of a part.
 //
-// Plans with a precision end when they know enough. A part cannot know what the others find, and so the parts do all runs that there
-// may be; a list has the runs up to where the precision is looked at next.
+// Plans with a precision stop once it is reached. A part cannot know the results of the others, so
+// parts do all possible runs; a list has the runs up to the next check of the precision.
 func (c Choice) Do(ctx context.Context, plans []*sim.Plan, s sweep.Settings, in io.Reader, out io.Writer) (last sweep.Progress, err error) {
 	if c.Tasks == List {
 		missing, err := sim.Missing(ctx, plans, s.Folder)
@@ -49,7 +50,7 @@ func (c Choice) Do(ctx context.Context, plans []*sim.Plan, s sweep.Settings, in 
 	return last, err
 }
 
-// list writes the fingerprint and then the tasks, a line each.
+// list writes the fingerprint and then the tasks, one per line.
 func list[R any](tasks []sweep.Task[R], out io.Writer) error {
 	w := bufio.NewWriter(out)
 	lines := []any{FingerprintOf()}
@@ -68,9 +69,9 @@ func list[R any](tasks []sweep.Task[R], out io.Writer) error {
 	return w.Flush()
 }
 
-// serve writes the fingerprint, then for each key, a line of in, an [Answer] as soon as there is one, and ends with in. So many
-// workers do one task each at a time. Reading cannot be stopped: when ctx is done before in ends, a goroutine is left that
-// waits for the next line.
+// serve writes the fingerprint, then an [Answer] for each key, one per line of in, as soon as it is
+// known, until in ends. Each worker does one task at a time. Reading cannot be interrupted: if ctx
+// is cancelled before in ends, a goroutine remains that waits for the next line.
 func serve[R any](ctx context.Context, tasks []sweep.Task[R], workers int, in io.Reader, out io.Writer) error {
 	known := make(map[string]sweep.Task[R], len(tasks))
 	for _, t := range tasks {

@@ -7,14 +7,14 @@ import (
 	"productform/internal/processor"
 )
 
-// A Fingerprint is what digits depend on beside the command line and its files. Two processes with one fingerprint give
-// the same digits, and know runs by the same keys.
+// A Fingerprint identifies what digits depend on besides the command line and its files. Two
+// processes with the same fingerprint give the same digits, and use the same keys for runs.
 type Fingerprint struct {
-	Version    string `json:"version"` // of the program, as --version says it
-	Go         string `json:"go"`      // that built it
+	Version    string `json:"version"` // of the program, as printed by --version
+	Go         string `json:"go"`      // version of Go that built it
 	OS         string `json:"os"`
 	Arch       string `json:"arch"`
-	Arithmetic string `json:"arithmetic"` // hash of values that processors round in their own ways
+	Arithmetic string `json:"arithmetic"` // hash of values whose rounding depends on the processor
 }
 
 // FingerprintOf returns the fingerprint of this process.

@@ -11,21 +11,22 @@ import (
 	"productform/internal/input"
 )
 
-// A Task is a line of a list: a run that is missing. Cost is its expected work, in any unit.
+// A Task is a line of a list: a missing run. Cost is its expected work, in any unit.
 type Task struct {
 	Key  string  `json:"key"`
 	Cost float64 `json:"cost"`
 }
 
-// An Answer is a line of what serve writes: the result for a key, or why there is none.
+// An Answer is a line written by serve: the result for a key, or the reason for its absence.
 type Answer struct {
 	Key    string          `json:"key"`
 	SHA256 string          `json:"sha256,omitempty"` // of Result
-	Result json.RawMessage `json:"result,omitempty"` // as [productform/sweep.Put] takes it, to the byte
+	Result json.RawMessage `json:"result,omitempty"` // exactly the bytes for [productform/sweep.Put]
 	Error  string          `json:"error,omitempty"`
 }
 
-// ParseAnswer reads a line of what serve writes. The error says that it is none, or that the result was changed on its way.
+// ParseAnswer reads a line written by serve. It returns an error if the line is malformed or the
+// result does not match its hash.
 func ParseAnswer(line []byte) (Answer, error) {
 	var a Answer
 	d := json.NewDecoder(bytes.NewReader(line))

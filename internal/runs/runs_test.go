@@ -17,8 +17,8 @@ import (
 	"productform/sweep"
 )
 
-// The fingerprint is the same in every process of a program on a machine, and another where processors round otherwise: a
-// processor of amd64 without fused multiply-add, which Go can be told to see.
+// The fingerprint is equal in all processes of a program on a machine, and differs if the processor
+// rounds differently: GODEBUG can hide fused multiply-add on amd64.
 func TestFingerprint(t *testing.T) {
 	if os.Getenv("RUNS_FINGERPRINT") != "" {
 		if err := json.NewEncoder(os.Stdout).Encode(FingerprintOf()); err != nil {
@@ -50,7 +50,7 @@ func TestFingerprint(t *testing.T) {
 	}
 }
 
-// An answer that was changed on its way is refused.
+// ParseAnswer rejects an answer that was changed in transit.
 func TestParseAnswer(t *testing.T) {
 	good, err := line(Answer{Key: "k", SHA256: digest([]byte(`{"a":1}`)), Result: []byte(`{"a":1}`)})
 	if err != nil {
@@ -71,7 +71,8 @@ func TestParseAnswer(t *testing.T) {
 	}
 }
 
-// Serving ends when its context does, though more keys may come, and when nobody reads the answers.
+// serve returns when its context is cancelled, even if more keys may arrive, and when nobody reads
+// the answers.
 func TestServeEnds(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	begun := make(chan bool)
@@ -102,7 +103,7 @@ func TestServeEnds(t *testing.T) {
 	}
 }
 
-// A task that fails is an answer, and does not end the others.
+// A failed task produces an answer, and does not stop the others.
 func TestServeFailure(t *testing.T) {
 	a, b := strings.Repeat("a", 64), strings.Repeat("b", 64)
 	tasks := []sweep.Task[int]{

@@ -9,13 +9,13 @@ import (
 // initialized.
 var decoders = map[reflect.Type]any{}
 
-// Register makes a decoder of models available to [Decode]. Packages register while they are
-// initialized, so that other readers of this module can decode a model inside a larger file without
+// Register makes a decoder of models available to [Decode]. Packages register during
+// initialization. Other readers of this module can then decode a model inside a larger file without
 // an exported function that takes a tree.
 func Register[T any](decode func(*Node) (*T, error)) { decoders[reflect.TypeFor[T]()] = decode }
 
-// Decode returns the model that a tree describes, by the decoder that the package of T registered.
-// Errors have the line.
+// Decode returns the model that a tree describes, using the decoder registered by the package of T.
+// Errors include the line.
 func Decode[T any](n *Node) (*T, error) {
 	decode, ok := decoders[reflect.TypeFor[T]()].(func(*Node) (*T, error))
 	if !ok {

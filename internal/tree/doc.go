@@ -1,6 +1,7 @@
-// Package tree reads JSON and YAML 1.2 for the readers of models: into a tree that keeps numbers as they are written, so
-// that 0.1 is one tenth, and keys as they repeat, so that a field given twice can be refused.
+// Package tree answers: which values does a JSON or YAML 1.2 file contain, exactly as written? It
+// reads files of models into a tree that keeps numbers as written, so 0.1 is one tenth, and
+// repeated keys, so a field given twice can be rejected.
 //
-// Values are taken out of it by [Node.Fields], [Node.Rat] and so on, whose errors are an *[input.Error] with the
-// path of the field. What is not JSON or YAML is a *[SyntaxError] with the line.
+// [Node.Fields], [Node.Rat] and similar methods extract values; their errors are an *[input.Error]
+// with the path of the field. Text that is not JSON or YAML gives a *[SyntaxError] with the line.
 package tree

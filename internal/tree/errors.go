@@ -8,10 +8,10 @@ import (
 	"productform/num"
 )
 
-// A SyntaxError is the error of a text that is not JSON or YAML. Package num declares it.
+// A SyntaxError reports text that is not JSON or YAML. Package num declares it.
 type SyntaxError = num.SyntaxError
 
-// InFile returns the error of reading a tree with the name of the file.
+// InFile adds the name of the file to an error of reading a tree.
 func InFile(name string, err error) error {
 	if syntax, ok := err.(*SyntaxError); ok {
 		named := *syntax

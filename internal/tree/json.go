@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// parseJSON returns the tree of a JSON text. Decode into a RawMessage checks the whole
-// syntax and says where it breaks, so that the walk over the text can trust it.
+// parseJSON returns the tree of a JSON text. Decoding into a RawMessage first checks the whole
+// syntax and locates errors, so the walk over the text can trust it.
 func parseJSON(data []byte) (*Node, error) {
 	d := json.NewDecoder(bytes.NewReader(data))
 	var raw json.RawMessage
@@ -29,7 +29,8 @@ func parseJSON(data []byte) (*Node, error) {
 	return &n, nil
 }
 
-// jsonReasons puts messages of encoding/json into plain words; the first of which a part is found counts.
+// jsonReasons translates messages of encoding/json into plain words; the first entry whose part
+// occurs in the message applies.
 var jsonReasons = []struct{ part, reason string }{
 	{"'}' looking for beginning of object key", "a comma before }; want no comma after the last field"},
 	{"']' looking for beginning of value", "a comma before ], or a value missing; want no comma after the last value"},
@@ -61,15 +62,15 @@ func jsonReason(message string) string {
 
 const jsonSpace = " \t\r\n"
 
-// A jsonWalk reads a text that is known to be valid JSON, nested 10,000 deep at most (the
-// limit of encoding/json). Numbers and most strings of the tree are parts of the text.
+// A jsonWalk reads a text that is known to be valid JSON, nested at most 10,000 deep (the limit of
+// encoding/json). Numbers and most strings of the tree are parts of the text.
 type jsonWalk struct {
 	text string
 	at   int
 	line int32 // of the file
 }
 
-// next skips to the next byte that is neither a space nor one of , and :.
+// next skips to the next byte other than a space, comma or colon.
 func (w *jsonWalk) next() byte {
 	for {
 		switch c := w.text[w.at]; c {
@@ -116,7 +117,7 @@ func (w *jsonWalk) value() Node {
 	return n
 }
 
-// word reads a number or a literal: all up to a byte that ends one.
+// word reads a number or a literal, up to its terminating byte.
 func (w *jsonWalk) word() string {
 	start := w.at
 	for w.at < len(w.text) {

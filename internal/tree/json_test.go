@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// The tree of a text holds the values that encoding/json finds in it.
+// The tree of a text holds the same values as encoding/json.
 func FuzzJSONTree(f *testing.F) {
 	for _, text := range []string{
 		`{"a": [1, 2.50, "x"], "b": {"c": null, "d": true}}`,
@@ -39,7 +39,7 @@ func FuzzJSONTree(f *testing.F) {
 	})
 }
 
-// A jsonWriter writes trees with spaces drawn at random, and puts into them the lines of what it writes.
+// A jsonWriter writes trees with random spaces, and records the line numbers in the trees.
 type jsonWriter struct {
 	t *rapid.T
 	b strings.Builder
@@ -51,7 +51,7 @@ func (w *jsonWriter) space() {
 
 func (w *jsonWriter) value(n *Node) {
 	w.space()
-	if n.Line == 0 { // else it has that of its key
+	if n.Line == 0 { // otherwise it has the line of its key
 		n.Line = 1 + int32(strings.Count(w.b.String(), "\n"))
 	}
 	open, end := "[", "]"
@@ -95,7 +95,7 @@ func (w *jsonWriter) text(s string) {
 	w.b.Write(text)
 }
 
-// A random tree, written with random spaces, is read as it was, with the lines on which it stands.
+// A random tree, written with random spaces, reads back unchanged, with its line numbers.
 func TestJSONLines(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := drawTree(t, rapid.IntRange(0, 5).Draw(t, "levels"))
@@ -109,7 +109,7 @@ func TestJSONLines(t *testing.T) {
 	})
 }
 
-// plain returns a tree as encoding/json would: the last of repeated keys counts.
+// plain returns a tree as encoding/json would represent it: the last of repeated keys counts.
 func (n *Node) plain() any {
 	switch n.Kind {
 	case Boolean:

@@ -6,9 +6,10 @@ import (
 	"strings"
 )
 
-// DidYouMean returns a question after the word most like a misspelt one, whatever their case, or nothing if none is much like
-// it, or several are equally so. A word of which it is a part ("rate" of arrival_rate) comes after those with one letter wrong,
-// and before those with two. Long words are passed over: the edit distance takes quadratic time.
+// DidYouMean suggests the word most similar to a misspelt one, ignoring case, or returns "" if none
+// is similar enough or several are equally similar. A word that contains the misspelt one ("rate"
+// in arrival_rate) ranks after words with one wrong letter and before those with two. Long words
+// are skipped: the edit distance takes quadratic time.
 func DidYouMean(word string, words iter.Seq[string], show func(string) string) string {
 	const longest = 100
 	if len(word) > longest {
@@ -39,9 +40,10 @@ func DidYouMean(word string, words iter.Seq[string], show func(string) string) s
 	return fmt.Sprintf("; did you mean %s?", show(best))
 }
 
-// editDistance returns the number of letters to insert, delete or replace, and of neighbours to swap, to turn a into b, where what was
-// swapped stays (Wagner and Fischer, "The string-to-string correction problem", J. ACM 21, 1974; Damerau, "A technique for
-// computer detection and correction of spelling errors", Communications of the ACM 7, 1964).
+// editDistance returns the number of letters to insert, delete or replace, and of neighbours to
+// swap, to turn a into b, where swapped letters are not edited again (Wagner and Fischer, "The
+// string-to-string correction problem", J. ACM 21, 1974; Damerau, "A technique for computer
+// detection and correction of spelling errors", Communications of the ACM 7, 1964).
 func editDistance(a, b string) int {
 	from, to := []rune(a), []rune(b)
 	before, row, next := make([]int, len(to)+1), make([]int, len(to)+1), make([]int, len(to)+1)

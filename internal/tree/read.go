@@ -13,23 +13,24 @@ import (
 
 const (
 	maxFile  = 64 << 20 // bytes read
-	maxYAML  = 32 << 20 // bytes of YAML read; its parser takes a hundred times as much memory
-	maxMarks = 4 << 20  // colons, commas and so on in YAML, for each of which its parser takes about 1 KiB
+	maxYAML  = 32 << 20 // bytes of YAML read; its parser needs a hundred times as much memory
+	maxMarks = 4 << 20  // colons, commas and so on in YAML; its parser needs about 1 KiB for each
 )
 
-// A Format is a way to write a tree.
+// A Format is a file format for trees.
 type Format uint8
 
 // The formats.
 const (
-	Auto Format = iota // JSON if the first character other than a space is { or [, else YAML
+	Auto Format = iota // JSON if the first character other than a space is { or [, otherwise YAML
 	JSON
 	YAML // one document, without anchors, aliases, merge keys and tags
 )
 
-// Read reads a tree. An empty text is an error that wants what is given, such as "a model with servers and classes".
-// Of JSON at most 64 MiB are read, of YAML 32 MiB with 4,194,304 colons, commas and other marks; the text is UTF-8 without
-// control characters, with or without a byte order mark.
+// Read reads a tree. For an empty text it returns an error with want, such as "a model with servers
+// and classes". It reads at most 64 MiB of JSON, or 32 MiB of YAML with 4,194,304 colons, commas
+// and other marks; the text must be UTF-8 without control characters, with or without a byte order
+// mark.
 func Read(r io.Reader, format Format, want string) (*Node, error) {
 	data, err := readText(r)
 	if err != nil {
@@ -52,8 +53,8 @@ func Read(r io.Reader, format Format, want string) (*Node, error) {
 	return n, err
 }
 
-// ReadFile reads a file in the format that its name tells: JSON if it ends in .json, YAML if it ends in .yaml or .yml,
-// else Auto. Errors start with the name of the file.
+// ReadFile reads a file in the format given by its name: JSON for .json, YAML for .yaml or .yml,
+// otherwise Auto. Errors start with the name of the file.
 func ReadFile[T any](name string, read func(io.Reader, Format) (*T, error)) (*T, error) {
 	f, err := os.Open(name)
 	if err != nil {
@@ -74,10 +75,11 @@ func ReadFile[T any](name string, read func(io.Reader, Format) (*T, error)) (*T,
 	return v, nil
 }
 
-// A Checked value says what is wrong with it.
+// A Checked value can check itself.
 type Checked interface{ Check() error }
 
-// Make makes a value of a tree and checks it. Errors have the line of the field that they are about, and its value as it is written.
+// Make decodes a value from a tree and checks it. Errors have the line of the field that they
+// concern, and its value as written.
 func Make[T Checked](root *Node, decode func(*Node) (T, error)) (v T, err error) {
 	made, err := decode(root)
 	if err == nil {
@@ -89,7 +91,8 @@ func Make[T Checked](root *Node, decode func(*Node) (T, error)) (v T, err error)
 	return made, nil
 }
 
-// readText reads everything, if it is text: UTF-8 without control characters. A byte order mark is dropped.
+// readText reads everything and requires text: UTF-8 without control characters. It drops a byte
+// order mark.
 func readText(r io.Reader) ([]byte, error) {
 	data, err := io.ReadAll(io.LimitReader(r, maxFile+1))
 	if err != nil {

@@ -10,10 +10,10 @@ import (
 	"productform/num"
 )
 
-// A Node is one value of a file, JSON or YAML, with its numbers as they are written.
+// A Node is one value of a JSON or YAML file, with its numbers as written.
 type Node struct {
 	Kind Kind
-	Line int32    // from 1: of its key if it is a field of an object, else of its beginning
+	Line int32    // from 1: of its key if it is a field of an object, otherwise of its start
 	Text string   // a number as written, a string decoded, true or false
 	Keys []string // of an object, in the order of the file; keys may repeat
 	Kids []Node   // values of an object, in step with Keys, or elements of an array
@@ -49,7 +49,7 @@ func (n *Node) String() string {
 	return "null"
 }
 
-// written returns a number as it stands in the file, in quotes if it stands in quotes.
+// written returns a number as in the file, including quotes.
 func (n *Node) written() string {
 	if n.Kind == Text {
 		return strconv.Quote(n.Text)
@@ -57,7 +57,7 @@ func (n *Node) written() string {
 	return n.Text
 }
 
-// AsWritten puts into an error about a number of the tree the way the file writes it.
+// AsWritten replaces the value in an error about a number of the tree by its text in the file.
 func (n *Node) AsWritten(err error) error {
 	var e *input.Error
 	if errors.As(err, &e) {
@@ -108,8 +108,8 @@ func (n *Node) BeyondFloat(path string) *input.Error {
 	return nil
 }
 
-// Locate puts into an error about the tree that names no line that of the field at its path, or if there is none, of what
-// should hold it.
+// Locate adds the line of the field at its path to an error about the tree without a line. If the
+// field is missing, it adds the line of the enclosing value.
 func (n *Node) Locate(err error) error {
 	if bad, ok := err.(*input.Error); ok && bad.Line == 0 {
 		found, _ := n.at(bad.Path)
@@ -120,8 +120,8 @@ func (n *Node) Locate(err error) error {
 	return err
 }
 
-// at returns the node at a path such as classes[3].arrival_rate, or the last node on the way there that exists, for which
-// whole is false.
+// at returns the node at a path such as classes[3].arrival_rate. If it does not exist, at returns
+// the last existing node on the path and whole is false.
 func (n *Node) at(path string) (found *Node, whole bool) {
 	for path != "" {
 		path = strings.TrimPrefix(path, ".")
@@ -142,7 +142,7 @@ func (n *Node) at(path string) (found *Node, whole bool) {
 					continue
 				}
 				if next >= 0 {
-					return n, false // long keys that are cut to the same
+					return n, false // long keys that are truncated to the same text
 				}
 				step, next = field, i
 			}

@@ -15,7 +15,7 @@ import (
 const sample = `{"jobs": [{"demand": {"cpu": 1.50, "gpu mem": "2.0", "a.b": 3, "]": 4}, "weight": [1, "0.50"]}], "twice": 1, "twice": 2,
  "this is a key of more than forty characters, cut": 5, "this is a key of more than forty characters, too": 6}`
 
-// Numbers are found at the path that errors name, unless the path names several.
+// Numbers are found at the path in an error, unless the path is ambiguous.
 func TestAsWritten(t *testing.T) {
 	n, err := Read(strings.NewReader(sample), JSON, "")
 	if err != nil {
@@ -44,7 +44,8 @@ func TestAsWritten(t *testing.T) {
 	}
 }
 
-// An error is on the line of the field that it names or, if there is none, of what should hold it, unless it tells a line.
+// Locate gives an error without a line the line of its field or, if that is missing, of the
+// enclosing value.
 func TestLocate(t *testing.T) {
 	const text = "{\n\"jobs\":\n[{\n\"demand\": {\"cpu\":\n1}}],\n\"twice\": 1,\n\"twice\": 2}"
 	n, err := Read(strings.NewReader(text), JSON, "")
@@ -94,7 +95,8 @@ func TestEntries(t *testing.T) {
 	}
 }
 
-// A number with a comma is told so, where YAML takes it for a text and where for a number and a field.
+// The error about a number with a decimal comma mentions it, whether YAML reads text or a number
+// and a field.
 func TestComma(t *testing.T) {
 	const want = "; decimals are written with a point, such as 3.5"
 	for _, c := range []struct {
@@ -152,7 +154,7 @@ func TestDidYouMean(t *testing.T) {
 	}
 }
 
-// Edits of one letter each never lead to a larger distance, and the distance is symmetric.
+// The distance is at most the number of single-letter edits, and symmetric.
 func TestEditDistance(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		letters := rapid.SliceOfN(rapid.RuneFrom([]rune("abé")), 0, 8)
@@ -163,7 +165,7 @@ func TestEditDistance(t *testing.T) {
 			switch {
 			case at < len(b) && rapid.Bool().Draw(t, "delete"):
 				b = slices.Delete(b, at, at+1)
-			case edits == 1 && at+1 < len(b): // of several edits that touch the same letters more would count
+			case edits == 1 && at+1 < len(b): // several edits of the same letters would count more
 				b[at], b[at+1] = b[at+1], b[at]
 			default:
 				b = slices.Insert(b, at, 'c')
@@ -176,7 +178,7 @@ func TestEditDistance(t *testing.T) {
 	})
 }
 
-// The error about an empty text says what was wanted.
+// The error about an empty text states the expected input.
 func TestReadEmpty(t *testing.T) {
 	for _, c := range []struct {
 		text   string

@@ -63,7 +63,7 @@ var synonyms = map[string][]string{
 	"number": {"count", "servers"}, "agents": {"count", "servers"}, "quantity": {"count"}, "replicas": {"count"},
 }
 
-// synonym returns a question after the known field for which a key is another word, "" if there is none.
+// synonym suggests the known field for which a key is a synonym, or returns "".
 func synonym(key string, known []string) string {
 	for _, field := range synonyms[strings.ReplaceAll(strings.ToLower(key), "_", "")] {
 		if slices.Contains(known, field) {
@@ -73,7 +73,7 @@ func synonym(key string, known []string) string {
 	return ""
 }
 
-// wantPoint is said where a number is written with a comma.
+// wantPoint is the hint for a number written with a comma.
 const wantPoint = "; decimals are written with a point, such as 3.5"
 
 func isDigits(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }
@@ -93,7 +93,7 @@ func (n *Node) Entries(path, want string) (keys []string, values []Node, err err
 	if n.Kind != Object {
 		return nil, nil, n.errorf(path, n, "%s", want)
 	}
-	const few = 8 // keys, among which a look at all is faster than a map
+	const few = 8 // number of keys up to which a linear search is faster than a map
 	var seen map[string]bool
 	if len(n.Keys) > few {
 		seen = make(map[string]bool, len(n.Keys))
@@ -135,10 +135,11 @@ func (n *Node) Name(path string) (string, error) {
 	if n.Kind != Text {
 		return "", n.errorf(path, n, input.QuotedName)
 	}
-	return strings.Clone(n.Text), nil // lest the model keep the whole text
+	return strings.Clone(n.Text), nil // so that the model does not retain the whole text
 }
 
-// hasLeadingZero reports whether a zero, after a sign if there is one, stands before another digit.
+// hasLeadingZero reports whether a number, after an optional sign, starts with a zero before
+// another digit.
 func hasLeadingZero(s string) bool {
 	if s != "" && (s[0] == '+' || s[0] == '-') {
 		s = s[1:]
@@ -214,7 +215,7 @@ func List[T any](n *Node, path, want string, decode func(n *Node, path string) (
 	return all, nil
 }
 
-// Row returns the row of a name: that of a server, say, or of what else rows are named. n is nil if the field is missing.
+// Row returns the row with a name, for example of a server. n is nil if the field is missing.
 func (n *Node) Row(path, what string, rows map[string]int) (int, error) {
 	name, err := n.Name(path)
 	if err != nil {
@@ -228,7 +229,7 @@ func (n *Node) Row(path, what string, rows map[string]int) (int, error) {
 	return i, nil
 }
 
-// Rows returns the row of each of n names, the first of those that have it.
+// Rows returns the first row of each of n names.
 func Rows[Name comparable](n int, name func(int) Name) map[Name]int {
 	rows := make(map[Name]int, n)
 	for i := n - 1; i >= 0; i-- {

@@ -15,14 +15,14 @@ import (
 )
 
 const (
-	mostLevels = 100 // of lists and mappings within each other: a model has some six
+	mostLevels = 100 // nested lists and mappings; a model has about six levels
 	tooDeep    = "nested more deeply than any model, over 100 levels"
 )
 
 // parseYAML returns the tree of a YAML text of one document, nil if it holds nothing but comments. Anchors, aliases,
 // merge keys and tags are refused: a model has no use for them, and expanding them is unbounded.
 func parseYAML(data []byte) (tree *Node, err error) {
-	defer func() { // the parser is not ours: where it gives up is a bad text, not a broken invariant
+	defer func() { // a panic in the third-party parser means a bad text, not a broken invariant
 		if r := recover(); r != nil {
 			tree, err = nil, &SyntaxError{Line: 1, Column: 1, Reason: "not YAML that can be read"}
 		}
@@ -57,7 +57,7 @@ func parseYAML(data []byte) (tree *Node, err error) {
 	return &n, nil
 }
 
-// checkDepth bounds what the parser recurses on: brackets and indentations, each for itself.
+// checkDepth bounds the recursion of the parser, separately for brackets and for indentation.
 func checkDepth(depth int, _ *loaderlimits.DepthContext) error {
 	if depth > mostLevels {
 		return errors.New(tooDeep)
@@ -65,11 +65,13 @@ func checkDepth(depth int, _ *loaderlimits.DepthContext) error {
 	return nil
 }
 
-// version matches the directive of YAML 1.2, which the parser reads but does not know by its name.
+// version matches the directive of YAML 1.2, which the parser understands but does not accept by
+// name.
 var version = regexp.MustCompile(`\A(?:[ \t\r]*(?:#.*)?\n)*%YAML[ \t]+1\.2`)
 
-// checkYAML refuses what takes too much memory, about 1 KiB for each mark of the syntax, and characters that the parser
-// takes for ends of lines, as YAML 1.1 did. It returns the text in the version that the parser knows.
+// checkYAML rejects texts that need too much memory, about 1 KiB per syntax mark, and characters
+// that the parser treats as line ends, as in YAML 1.1. It returns the text with a version that the
+// parser accepts.
 func checkYAML(data []byte) ([]byte, error) {
 	if len(data) > maxYAML {
 		return nil, input.Errorf("", "a longer one", "YAML of at most %d MiB", maxYAML>>20)
@@ -99,7 +101,7 @@ func checkYAML(data []byte) ([]byte, error) {
 	return data, nil
 }
 
-// fromYAML returns the tree of a value within so many lists and mappings.
+// fromYAML returns the tree of a value nested in levels lists and mappings.
 func fromYAML(y *yaml.Node, levels int) (Node, error) {
 	switch {
 	case y.Kind == yaml.AliasNode || y.Anchor != "":
@@ -136,7 +138,7 @@ func fromYAML(y *yaml.Node, levels int) (Node, error) {
 	return n, nil
 }
 
-// fieldName returns the name of a field, numbers and true as they are written.
+// fieldName returns the name of a field; numbers and true are kept as written.
 func fieldName(y *yaml.Node) (string, error) {
 	switch _, err := fromYAML(y, 0); {
 	case err != nil:
@@ -151,7 +153,7 @@ func fieldName(y *yaml.Node) (string, error) {
 
 var yamlNumber = regexp.MustCompile(`^([-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?|0o[0-7]+|0x[0-9a-fA-F]+|[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN))$`)
 
-// mayBeNumber reports whether a text begins as numbers do; most words do not.
+// mayBeNumber reports whether a text begins like a number; most words do not.
 func mayBeNumber(s string) bool { return strings.IndexByte("+-.0123456789", s[0]) >= 0 }
 
 // isDecimal reports whether a text is digits with at most one point after the first of them, as most numbers are.

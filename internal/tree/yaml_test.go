@@ -99,7 +99,7 @@ func TestYAMLSpecification(t *testing.T) {
 	}
 }
 
-// shape shows a tree, numbers without their digits if they are not decimals of JSON.
+// shape formats a tree, with numbers without their digits unless they are JSON decimals.
 func shape(n *Node) string {
 	if n == nil {
 		return "nothing"
@@ -125,7 +125,7 @@ func shape(n *Node) string {
 	return n.String()
 }
 
-// What is not YAML, or not read, is refused at its line and column, in one line of plain words.
+// Invalid or unsupported YAML is rejected with its line and column, in one plain line.
 func TestBadYAML(t *testing.T) {
 	const (
 		colon  = "a colon where there can be none; want each field on a line of its own, indented as the field above, or a value with a colon in quotes"
@@ -221,7 +221,7 @@ func TestBadYAML(t *testing.T) {
 	}
 }
 
-// Nesting counts, not width: a hundred levels are read, whatever the columns, and one more is refused.
+// Depth is limited, not width: a hundred levels are read at any column, and one more is rejected.
 func TestYAMLNesting(t *testing.T) {
 	blocks := func(levels int) (b string) {
 		for i := range levels {
@@ -257,7 +257,7 @@ func TestYAMLNesting(t *testing.T) {
 	}
 }
 
-// What is long or wide is read.
+// Long and wide texts are read.
 func TestYAMLWidth(t *testing.T) {
 	var fields strings.Builder
 	for i := range 400_000 {
@@ -282,7 +282,8 @@ func TestYAMLWidth(t *testing.T) {
 	}
 }
 
-// A megabyte of what nests, repeats or has no end is refused, and so is a text that would take many gigabytes.
+// A megabyte of nested, repeated or unterminated syntax is rejected, and so is text that would need
+// many gigabytes.
 func TestHostileYAML(t *testing.T) {
 	for _, hostile := range []string{"[", "{a: ", "- ", "{", "? ", "[[],", "- [", "&a [", "*a ", "<<: ", ": ", "[? ", "? - ", "[]", "{}", `"" `, "- *a\n", "&a ", "!a ", "%A\n", "---\n- a\n",
 		"{a: 1}\n", "\ta", "a\n#\n", "a:\n\t", "\"\t", "'\n"} {
@@ -301,7 +302,7 @@ func TestHostileYAML(t *testing.T) {
 	}
 }
 
-// drawTree draws a tree of some levels.
+// drawTree draws a tree with at most the given number of levels.
 func drawTree(t *rapid.T, levels int) Node {
 	kind := rapid.SampledFrom([]Kind{Null, Boolean, Number, Text, Text, Array, Array, Object, Object}).Draw(t, "kind")
 	if levels == 0 && kind > Text {
@@ -330,7 +331,7 @@ func drawTree(t *rapid.T, levels int) Node {
 	return Node{Kind: Null}
 }
 
-// drawText draws names, and what must be quoted or looks so.
+// drawText draws names, and texts that need quotes or appear to.
 func drawText(t *rapid.T) string {
 	word := rapid.SampledFrom([]string{"rack", "rack:1", "a b", "s-1", "http://x/y#z", "x, y", "a: b", "a #b", "", " ", "null", "~", "true", "1", "1.5", "0x1", ".inf", "-", "- a", "?", "? a", ":", ":a",
 		"[a]", "{a}", "a]", "a}", "a,", "#", "&a", "*a", "!a", "|", ">", "@", "%", "'", "\"", "it's", "\"q\"", "a:", "<<", "---", "...", "--- a", "é", "😀", "\t", "a\tb", "a\nb", "\n", "a\n\n b\n", "\\", "\u00a0", "\u2028", "a  b", "-1a", "1_000", "1:30"})
@@ -340,15 +341,15 @@ func drawText(t *rapid.T) string {
 	return rapid.StringOfN(rapid.RuneFrom([]rune("ab1 :#-?,[]{}'\"\\|>\n\t&*!%@é.~<=")), 0, 12, -1).Draw(t, "text")
 }
 
-// A yamlWriter writes trees in styles drawn at random, and puts into them the lines of what it writes. It knows of no
-// reader: what it leaves without quotes is what the productions of the specification allow there, in letters, digits and
-// a few marks.
+// A yamlWriter writes trees in random styles, and records the line numbers in the trees. It is
+// independent of the reader: it omits quotes only where the productions of the specification allow
+// it, for letters, digits and a few marks.
 type yamlWriter struct {
 	t *rapid.T
 	b strings.Builder
 }
 
-// place notes that a node begins on this line, unless it has a line, that of its key.
+// place records this line as the start of a node, unless the node already has the line of its key.
 func (w *yamlWriter) place(n *Node) {
 	if n.Line == 0 {
 		n.Line = 1 + int32(strings.Count(w.b.String(), "\n"))
@@ -366,7 +367,7 @@ func (w *yamlWriter) comment() {
 	w.b.WriteString(rapid.SampledFrom([]string{"\n", "\n", "\n", " # a: [\n", "\n\n", "\n   # 'b\n", "   \n"}).Draw(w.t, "comment"))
 }
 
-// bare reports whether a text may stand without quotes, as it is.
+// bare reports whether a text may be written without quotes.
 func bare(s string) bool {
 	if s == "" || strings.Trim(s, " ") != s || fromScalar(&yaml.Node{Value: s}).Kind != Text || s == "<<" || s == "---" || s == "..." || strings.HasPrefix(s, "--- ") || strings.HasPrefix(s, "... ") {
 		return false
@@ -428,7 +429,7 @@ func (w *yamlWriter) text(s string) string {
 	return `"` + b.String() + `"`
 }
 
-// flow writes a value in brackets, on one line or several of them, indented by so many columns at least.
+// flow writes a value in brackets, on one or several lines, indented by at least indent columns.
 func (w *yamlWriter) flow(n *Node, indent int) {
 	gap := func() {
 		switch rapid.IntRange(0, 5).Draw(w.t, "gap") {
@@ -499,7 +500,8 @@ func (w *yamlWriter) flow(n *Node, indent int) {
 	w.b.WriteString(end)
 }
 
-// block writes a value after an indicator, "" at the start: behind it or on lines of its own, of which it ends the last.
+// block writes a value after an indicator ("" at the start), on the same line or on new lines, and
+// ends the last line.
 func (w *yamlWriter) block(n *Node, indent int, after string) {
 	behind := func() string {
 		if after == "" {
@@ -562,12 +564,13 @@ func (w *yamlWriter) block(n *Node, indent int, after string) {
 	}
 }
 
-// A random tree, written in random styles, is read as it was, with the lines on which it stands: names with colons without quotes, long lines, wide and
-// ragged indentation, comments, brackets over lines, single pairs, compact lists.
+// A random tree, written in random styles, reads back unchanged with its line numbers. Styles
+// include names with colons without quotes, long lines, wide and ragged indentation, comments,
+// brackets over lines, single pairs, compact lists.
 func TestYAMLStyles(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := drawTree(t, rapid.IntRange(0, 5).Draw(t, "levels"))
-		for n.Kind < Array && rapid.IntRange(0, 9).Draw(t, "scalar") > 0 || n.Kind == Null { // which is an empty file
+		for n.Kind < Array && rapid.IntRange(0, 9).Draw(t, "scalar") > 0 || n.Kind == Null { // null is an empty file
 			n = drawTree(t, 5)
 		}
 		w := yamlWriter{t: t}
@@ -585,7 +588,7 @@ func TestYAMLStyles(t *testing.T) {
 	})
 }
 
-// JSON is YAML: the two readers find the same tree, whatever the spaces.
+// JSON is YAML: the two readers find the same tree for any spacing.
 func FuzzJSONIsYAML(f *testing.F) {
 	for _, text := range []string{`{"a": [1, 2.50, "x"], "b": {"c": null, "d": true}}`, "[{}, [], \"\", \"\\u00e9\\\\\\\"\\/\\ud83d\\ude00\", -0.5e+3, true,false\t,\n null]",
 		`{"servers":["rack:1"],"a":{"b":[[1],{"c":-1}]}}`, "\t{\"a\"\n:\n1}", `["a:b","#", "---"]`, `"x"`, "-1"} {
@@ -601,9 +604,9 @@ func FuzzJSONIsYAML(f *testing.F) {
 		if notJSON != nil || want.Kind == Null || !utf8.Valid(data) || bytes.ContainsAny(data, "\u0085\u2028\u2029\ufeff\ufffe\uffff") {
 			return
 		}
-		pair := bytes.Contains(bytes.ToLower(data), []byte(`\ud`)) // YAML has one escape for a character, JSON two halves
+		pair := bytes.Contains(bytes.ToLower(data), []byte(`\ud`)) // YAML has one escape for a character, JSON a surrogate pair
 		if pair || want.Kind < Array && bytes.ContainsAny(data, "\t") {
-			return // a tab before a text that is all of the document is one in the indentation
+			return // a tab before a text that is the whole document counts as indentation
 		}
 		if err != nil && strings.Contains(err.Error(), "over 100 levels") {
 			return

@@ -16,10 +16,11 @@ const (
 	tagged         = "tags are not read; write the plain value"
 )
 
-// yamlReasons puts messages of the parser into plain words; the first of which a part is found counts.
+// yamlReasons translates messages of the parser into plain words; the first entry whose part occurs
+// in the message applies.
 var yamlReasons = []struct {
 	part, reason string
-	start        bool // whether the place is that of the value, not where reading it stopped
+	start        bool // whether to report the start of the value rather than the place where parsing stopped
 }{
 	{tooDeep, tooDeep, false},
 	{"anchor", anchored, false},
@@ -50,8 +51,8 @@ var yamlReasons = []struct {
 	{"expected key", "want the end of the value, or a field on a line of its own, indented as the field above", false},
 }
 
-// byteAt returns the byte in a line and column of a text, both from 1; 0 if there is none, or if other
-// than ASCII comes before it in the line.
+// byteAt returns the byte in a line and column of a text, both from 1; 0 if there is none, or if a
+// non-ASCII byte precedes it in the line.
 func byteAt(data []byte, line, column int) byte {
 	for ; line > 1; line-- {
 		_, data, _ = bytes.Cut(data, []byte("\n"))
@@ -62,7 +63,7 @@ func byteAt(data []byte, line, column int) byte {
 	return data[column-1]
 }
 
-// yamlError returns an error of the parser in plain words, as a [SyntaxError].
+// yamlError translates an error of the parser into a [SyntaxError] in plain words.
 func yamlError(data []byte, err error) error {
 	e := &SyntaxError{Line: 1, Column: 1, Reason: "not YAML that can be read"}
 	var load *yaml.LoadError

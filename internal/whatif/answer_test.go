@@ -20,7 +20,7 @@ import (
 	"productform/stability"
 )
 
-// ask answers a question as the page gets it, through JSON.
+// ask answers a question through JSON, like the page.
 func ask[T any](t rapid.TB, q Question) T {
 	t.Helper()
 	question, err := json.Marshal(q)
@@ -35,7 +35,7 @@ func ask[T any](t rapid.TB, q Question) T {
 	return answer
 }
 
-// text returns a model in the form of the page's questions.
+// text returns a model in the form used in questions of the page.
 func text(t rapid.TB, m *cluster.Model) json.RawMessage {
 	t.Helper()
 	text, err := json.Marshal(describe(m).Model)
@@ -59,7 +59,7 @@ classes:
 
 type fields = map[string]any
 
-// A known holds what the page reads of the answer to solve or simulate.
+// A known holds the fields of an answer to solve or simulate that the page reads.
 type known struct {
 	Stable        bool     `json:"stable"`
 	MeanJobs      any      `json:"mean_jobs"`
@@ -71,22 +71,23 @@ type known struct {
 
 var percentiles = []string{"50", "95", "99"}
 
-// drawn returns a model of any kind, stable or not, and a load.
+// drawn draws a model, stable or not, and a load.
 func drawn(t *rapid.T) (*cluster.Model, *big.Rat) {
 	o := oracle.Options{ZeroRates: true, ZeroCapacities: true, OwnSizes: rapid.Bool().Draw(t, "own sizes"), Count: rapid.IntRange(0, 3).Draw(t, "count")}
 	m := oracle.ScaleTo(oracle.DrawModel(t, o), big.NewRat(1, 1))
 	return m, big.NewRat(rapid.Int64Range(1, 12).Draw(t, "load"), 10)
 }
 
-// Each number of the page is the one that the solver gives, to the last digit, and what is unstable there is so here.
-func TestSolveIsThatOfTheSolver(t *testing.T) {
+// Each number of the page equals that of the solver, to the last digit, and both agree on
+// stability.
+func TestSolveMatchesSolver(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m, load := drawn(t)
 		got := ask[known](t, Question{Ask: "solve", Model: text(t, m), Load: load.RatString(), Percentiles: percentiles})
 		want, err := bf.Solve(t.Context(), m.Scale(load), bf.Settings{})
 		if err != nil {
 			if !errors.Is(err, num.ErrUnstable) || got.Stable {
-				t.Fatalf("stable %v, the solver says %v", got.Stable, err)
+				t.Fatalf("stable = %v, want %v as the solver", got.Stable, err)
 			}
 			return
 		}
@@ -94,7 +95,7 @@ func TestSolveIsThatOfTheSolver(t *testing.T) {
 		same(t, "mean delay", got.MeanDelay, want.MeanDelay)
 		delays, err := bf.Answer(t.Context(), m.Scale(load), bf.Question{Levels: oracle.Rats("1/2 19/20 99/100")}, bf.Settings{})
 		if (err != nil) != (got.NoPercentiles != "") {
-			t.Fatalf("percentiles: %q, the solver says %v", got.NoPercentiles, err)
+			t.Fatalf("percentiles: %q, the solver returns %v", got.NoPercentiles, err)
 		}
 		for i, c := range want.Classes {
 			g := got.Classes[i]
@@ -115,7 +116,7 @@ func TestSolveIsThatOfTheSolver(t *testing.T) {
 	})
 }
 
-// same fails unless a number of an answer is that of a result.
+// same fails unless a number of an answer equals that of a result.
 func same(t rapid.TB, what string, got any, want *num.Value) {
 	t.Helper()
 	if want == nil {
@@ -129,8 +130,8 @@ func same(t rapid.TB, what string, got any, want *num.Value) {
 	}
 }
 
-// Points of a curve are solutions, whether all of them are stable or not.
-func TestCurveIsSolutions(t *testing.T) {
+// Points of a curve match solutions, whether or not all of them are stable.
+func TestCurveMatchesSolutions(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m, load := drawn(t)
 		loads := []string{"1/10", load.RatString(), "1/2"}
@@ -148,8 +149,8 @@ func TestCurveIsSolutions(t *testing.T) {
 	})
 }
 
-// The verdict at a load is that of the scaled model, and the bottleneck is the same.
-func TestVerdictIsThatOfStability(t *testing.T) {
+// The verdict at a load matches that of the scaled model, with the same bottleneck.
+func TestVerdictMatchesStability(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m, load := drawn(t)
 		got := ask[struct {
@@ -182,8 +183,8 @@ func TestVerdictIsThatOfStability(t *testing.T) {
 	})
 }
 
-// A simulation is that of the same settings, to the last digit.
-func TestSimulation(t *testing.T) {
+// A simulation matches one with the same settings, to the last digit.
+func TestSimulationMatchesSim(t *testing.T) {
 	m := text(t, model(t, shop))
 	question := Question{Ask: "simulate", Model: m, Load: "3/2", Runs: 3, Jumps: 2000, Seed: 7, Percentiles: percentiles}
 	got := ask[known](t, question)
@@ -219,7 +220,8 @@ func TestSimulation(t *testing.T) {
 	}
 }
 
-// Of the changes told, each is a change of the model for the better, by as much as a solution of both says, and the best comes first.
+// Each listed change improves the model by the difference of the two solutions, and the best comes
+// first.
 func TestChangesAreSolved(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m, load := drawn(t)
@@ -234,7 +236,8 @@ func TestChangesAreSolved(t *testing.T) {
 			best = c.Total
 		}
 	})
-	// Six connections of a class that waits long help more than any capacity, whose best stands among the changes nevertheless.
+	// Six connections of a class with long waits help more than any capacity; the best capacity is
+	// listed nevertheless.
 	long := model(t, `servers: [{name: a, capacity: 1}, {name: b, capacity: 9}, {name: c, capacity: 9}, {name: d, capacity: 9}, {name: e, capacity: 9}, {name: f, capacity: 9}]
 classes: [{name: slow, arrival_rate: 0.9, servers: [a]}, {name: fast, arrival_rate: 1, servers: [b, c, d, e, f]}]`)
 	listed := ask[Changes](t, Question{Ask: "changes", Model: text(t, long), Load: "1"}).Changes
@@ -247,8 +250,8 @@ classes: [{name: slow, arrival_rate: 0.9, servers: [a]}, {name: fast, arrival_ra
 	}
 }
 
-// Where classes differ in mean size the page says in its own words why there are no percentiles.
-func TestNoPercentilesOfSeveralSizes(t *testing.T) {
+// If classes differ in mean size, the page explains in its own terms why there are no percentiles.
+func TestNoPercentilesForDifferentSizes(t *testing.T) {
 	m := model(t, strings.Replace(shop, "name: web,", "name: web, mean_size: 2,", 1))
 	got := ask[known](t, Question{Ask: "solve", Model: text(t, m), Load: "1", Percentiles: percentiles})
 	if want := "classes differ in mean size, and service in order of arrival has formulas for exponential sizes of one mean only"; got.NoPercentiles != want || !got.Stable {
@@ -256,7 +259,7 @@ func TestNoPercentilesOfSeveralSizes(t *testing.T) {
 	}
 }
 
-// What cannot be answered says why, with the line of the text if it is about one.
+// A refusal gives the reason, and the line of the text if it concerns one.
 func TestRefusals(t *testing.T) {
 	m := text(t, model(t, shop))
 	for name, c := range map[string]struct {
@@ -276,8 +279,8 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// No question goes on after its context has ended.
-func TestAnswersEnd(t *testing.T) {
+// Every question returns promptly after cancellation.
+func TestAnswerReturnsAfterCancellation(t *testing.T) {
 	m := text(t, model(t, shop))
 	for _, q := range []Question{
 		{Ask: "verdict", Load: "1"}, {Ask: "solve", Load: "1", Percentiles: percentiles}, {Ask: "curve", Loads: []string{"1"}, Percentiles: percentiles}, {Ask: "changes", Load: "1"},
@@ -288,7 +291,7 @@ func TestAnswersEnd(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		if _, err := answer(ctx, question, func(float64) {}); !errors.Is(err, context.Canceled) {
-			t.Errorf("%s: %v after its end", q.Ask, err)
+			t.Errorf("%s: %v after cancellation", q.Ask, err)
 		}
 	}
 }

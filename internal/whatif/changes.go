@@ -14,29 +14,29 @@ import (
 	"productform/num"
 )
 
-// Changes are single changes of a model that lower the mean delay of all jobs, the best first.
+// Changes lists single changes of a model that lower the mean delay of all jobs, the best first.
 type Changes struct {
 	Changes []Change `json:"changes"`
 }
 
-// A Change is one of them.
+// A Change is a single change of a model.
 type Change struct {
 	Words   string     `json:"words"`
-	Model   Model      `json:"model"`   // after it
-	Total   float64    `json:"total"`   // mean delay of all jobs after it, over that before, less 1
-	Classes []*float64 `json:"classes"` // the same of each class; null where no jobs arrive
+	Model   Model      `json:"model"`   // after the change
+	Total   float64    `json:"total"`   // relative change of the mean delay of all jobs
+	Classes []*float64 `json:"classes"` // the same for each class; null without arrivals
 }
 
-// How many changes of each kind are solved, and how many are told.
+// Limits on the numbers of changes of each kind that are solved, and that are listed.
 const (
 	mostCapacities  = 3
 	mostConnections = 24
-	mostChanges     = 4 // and the best of more capacity besides, if connections are all that is among them
+	mostChanges     = 4 // plus the best capacity change, if all of them are connections
 )
 
-// changes tries a tenth more capacity for the servers whose capacity matters most by the gradient of the mean number of jobs, and
-// connections of the classes with the longest delays to the least busy servers. Each is solved, so that what is told is so; that
-// no other single change does better is not told.
+// changes tries 10 % more capacity for the servers with the largest gradients of the mean number of
+// jobs, and connections from the classes with the longest delays to the least busy servers. Each
+// change is solved, so the listed effects are exact, but another single change may do better.
 func changes(ctx context.Context, m *cluster.Model, load *big.Rat) (*Changes, error) {
 	now := m.Scale(load)
 	before, err := bf.Answer(ctx, now, bf.Question{Gradient: true}, settings())
@@ -47,11 +47,11 @@ func changes(ctx context.Context, m *cluster.Model, load *big.Rat) (*Changes, er
 		return nil, err
 	}
 	c := comparison{load, before}
-	capacity, err := c.helpful(ctx, capacities(m, before.Gradient))
+	capacity, err := c.improvements(ctx, capacities(m, before.Gradient))
 	if err != nil {
 		return nil, err
 	}
-	connection, err := c.helpful(ctx, connections(m, before))
+	connection, err := c.improvements(ctx, connections(m, before))
 	if err != nil {
 		return nil, err
 	}
@@ -70,8 +70,8 @@ type comparison struct {
 	before *bf.Result
 }
 
-// helpful returns the changes that lower the mean delay of all jobs, the best first.
-func (c comparison) helpful(ctx context.Context, tried []trial) ([]Change, error) {
+// improvements returns the changes that lower the mean delay of all jobs, the best first.
+func (c comparison) improvements(ctx context.Context, tried []trial) ([]Change, error) {
 	var list []Change
 	for _, t := range tried {
 		after, err := bf.Solve(ctx, t.model.Scale(c.load), settings())
@@ -93,7 +93,7 @@ func (c comparison) helpful(ctx context.Context, tried []trial) ([]Change, error
 
 func byTotal(a, b Change) int { return cmp.Compare(a.Total, b.Total) }
 
-// relative returns by which part a number is above that before, nil if there was none.
+// relative returns the relative change of a number, nil if there was none before.
 func relative(after, before *num.Value) *float64 {
 	if before == nil {
 		return nil
@@ -108,7 +108,8 @@ type trial struct {
 	model *cluster.Model
 }
 
-// capacities returns the model with a tenth more capacity, for the rows where the gradient promises most.
+// capacities returns the models with 10 % more capacity in one row, for the rows with the largest
+// gradients.
 func capacities(m *cluster.Model, g *bf.Gradient) []trial {
 	gain := func(row int) float64 {
 		c, _ := m.Servers[row].Capacity.Float64()
@@ -129,7 +130,8 @@ func capacities(m *cluster.Model, g *bf.Gradient) []trial {
 	return tried
 }
 
-// connections returns the model with one connection more, for pairs of a class with a long delay and a server that is idle often.
+// connections returns the models with one more connection, for pairs of a class with a long delay
+// and a server that is often idle.
 func connections(m *cluster.Model, now *bf.Result) []trial {
 	delay := func(i int) float64 {
 		if d := now.Classes[i].MeanDelay; d != nil {

@@ -1,7 +1,9 @@
-// Package whatif answers the questions of the what-if page: what a cluster does at some load, how its measures change with
-// the load, what would help it most, and what a simulation says.
+// Package whatif answers the questions of the what-if page: how does a cluster perform at a given
+// load, how do its measures change with the load, which change helps most, and what does a
+// simulation estimate?
 //
-// [Answer] takes a question and returns its answer, both JSON. The page asks it in a browser, where it is WebAssembly, and
-// tests ask it here: the digits are the same, and those of pfq for the same model. A question holds all that its answer
-// depends on. Models are in the form of a model file, numbers are strings that are read exactly.
+// [Answer] maps a question to its answer, both JSON. The page calls it in a browser, as
+// WebAssembly, and tests call it natively: the digits are the same, and equal those of pfq for the
+// same model. A question holds everything that its answer depends on. Models have the form of a
+// model file; numbers are strings and read exactly.
 package whatif

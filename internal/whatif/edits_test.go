@@ -12,7 +12,7 @@ import (
 	"productform/internal/oracle"
 )
 
-// typed returns a text that people type into a field for a number.
+// typed draws a text that a user may type into a field for a number.
 func typed(t *rapid.T) string {
 	usual := []string{"0", "1", "0.4", "2/3", "1e-3", "7", "19/20"}
 	extreme := []string{"1e9", "1e-12", "1e-320", "1e-300", "1e300", "1e308", "3e307", "1e-999", "1e999"}
@@ -21,7 +21,7 @@ func typed(t *rapid.T) string {
 	return rapid.SampledFrom(kind).Draw(t, "typed")
 }
 
-// edit changes a model as a control of the page does, or as a user who edits its text.
+// edit changes a model like a control of the page or like a user who edits its text.
 func edit(t *rapid.T, m *Model) {
 	server := rapid.IntRange(0, len(m.Servers)-1).Draw(t, "server")
 	class := rapid.IntRange(0, len(m.Classes)-1).Draw(t, "class")
@@ -52,9 +52,9 @@ func edit(t *rapid.T, m *Model) {
 	}
 }
 
-// Whatever is edited, each question gets an answer with finite numbers or a reason in the words of the
-// page. As every answer is JSON, it has no NaN and no infinity; numbers that exceed float64 would become
-// infinite in the browser.
+// After any edits, each question gets an answer with finite numbers or a reason in the terms of the
+// page. Answers are JSON, so they contain no NaN and no infinity; numbers that exceed float64 would
+// become infinite in the browser.
 func TestAnswersAfterRandomEdits(t *testing.T) {
 	answered := 0
 	rapid.Check(t, func(t *rapid.T) {
@@ -101,11 +101,11 @@ func TestAnswersAfterRandomEdits(t *testing.T) {
 		}
 	})
 	if answered < 50 {
-		t.Errorf("%d questions have an answer", answered)
+		t.Errorf("only %d questions have an answer", answered)
 	}
 }
 
-// checkReason fails if a text speaks of what the page does not show.
+// checkReason fails if a text mentions something that the page does not show.
 func checkReason(t *rapid.T, ask, text string) {
 	foreign := []string{
 		"model =", "1e±308", "float64", "double precision", "Jumps", "Model.", "bf:", "sim:", "MiB", "lattice",

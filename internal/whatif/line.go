@@ -8,12 +8,12 @@ import (
 	"productform/cluster"
 )
 
-// A Line is what to type in a shell for the numbers of the page, to the last digit.
+// A Line is a shell command that prints the numbers of the page, to the last digit.
 type Line struct {
 	Line string `json:"line"`
 }
 
-// line returns a command of pfq with the model as its standard input.
+// line returns a pfq command with the model on its standard input.
 func line(m *cluster.Model, load *big.Rat, q Question) (*Line, error) {
 	command := "pfq solve -"
 	if q.Runs > 0 {

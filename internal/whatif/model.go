@@ -11,13 +11,14 @@ import (
 	"productform/cluster"
 )
 
-// A Description is a model as the page keeps it, and as text.
+// A Description is a model in the representation of the page, and as text.
 type Description struct {
 	Model Model  `json:"model"`
 	YAML  string `json:"yaml"`
 }
 
-// A Model is a [cluster.Model] in the form of a model file, with numbers as decimals where they are, else as fractions.
+// A Model is a [cluster.Model] in the form of a model file, with numbers as decimals if they are
+// finite, otherwise as fractions.
 type Model struct {
 	Servers  []Server `json:"servers"`
 	Classes  []Class  `json:"classes"`
@@ -39,7 +40,7 @@ type Class struct {
 	MeanSize    string `json:"mean_size,omitempty"` // "" for that of the model
 }
 
-// A Group is where a class chooses servers of a row.
+// A Group describes a choice of servers of a row by a class.
 type Group struct {
 	Group  string `json:"group"`
 	Choose int    `json:"choose"`
@@ -55,7 +56,7 @@ func read(text string) (*Description, error) {
 	return &d, nil
 }
 
-// describe returns a model that has passed [cluster.Model.Check] as the page keeps it.
+// describe returns a model that has passed [cluster.Model.Check] in the representation of the page.
 func describe(m *cluster.Model) Description {
 	d := Model{}
 	for _, s := range m.Servers {
@@ -85,7 +86,7 @@ func describe(m *cluster.Model) Description {
 	return Description{d, d.yaml()}
 }
 
-// decimal returns a fraction as a decimal if that is short, else as itself.
+// decimal returns a fraction as a decimal if that is short, otherwise as a fraction.
 func decimal(v *big.Rat) string {
 	const longest = 20
 	places, exact := v.FloatPrec()
@@ -105,7 +106,7 @@ func decimal(v *big.Rat) string {
 	return fmt.Sprintf("%se%d", short, len(digits)-len(short)-places)
 }
 
-// yaml returns the text of a model file, one row a line.
+// yaml returns the text of a model file, one row per line.
 func (m Model) yaml() string {
 	var b strings.Builder
 	b.WriteString("servers:\n")
@@ -139,10 +140,10 @@ func (m Model) yaml() string {
 	return b.String()
 }
 
-// plain are the names that need no quotes in YAML, except those that mean something else.
+// plain matches the names that need no quotes in YAML, except those with another meaning.
 var plain = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]*$`)
 
-// word returns a name as YAML reads it. What Go escapes in quotes YAML escapes in the same way.
+// word returns a name in YAML. Go and YAML use the same escapes in quotes.
 func word(name string) string {
 	reserved := []string{"true", "false", "null", "yes", "no", "on", "off", "y", "n"}
 	if plain.MatchString(name) && !slices.Contains(reserved, strings.ToLower(name)) {

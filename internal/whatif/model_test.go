@@ -48,7 +48,8 @@ func TestTextsReadBack(t *testing.T) {
 	})
 }
 
-// Words that YAML takes for something else than a text are in quotes, and numbers are decimals where they have a short one.
+// Words that YAML would not read as text are quoted, and numbers with a short decimal form are
+// decimals.
 func TestYAML(t *testing.T) {
 	text := `{"servers": [{"name": "yes", "capacity": "1/4"}, {"name": "12", "capacity": "2/3", "count": 2}],
 		"classes": [{"name": "a b", "arrival_rate": "1e-3", "mean_size": "2.50", "servers": ["yes", {"group": "12", "choose": 1}]}], "mean_size": 1}`
@@ -64,7 +65,7 @@ classes:
 	}
 }
 
-// The line of a shell has the load, what is asked for, and the model.
+// The shell command has the load, the options and the model.
 func TestLine(t *testing.T) {
 	m := text(t, model(t, shop))
 	yaml := describe(model(t, shop)).YAML

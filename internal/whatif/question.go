@@ -14,7 +14,7 @@ import (
 	"productform/num"
 )
 
-// A Question is one of the page's. Ask says which fields count.
+// A Question is a question of the page. Ask selects the fields that count.
 type Question struct {
 	Ask string `json:"ask"` // read, verdict, solve, curve, changes, simulate or line
 
@@ -22,21 +22,23 @@ type Question struct {
 	Model json.RawMessage `json:"model"` // all others: a model as JSON
 	Load  string          `json:"load"`  // verdict, solve, changes, simulate, line: factor of all arrival rates
 
-	Loads       []string `json:"loads"`       // curve: the same, one a point
+	Loads       []string `json:"loads"`       // curve: the same, one per point
 	Percentiles []string `json:"percentiles"` // solve, curve, simulate, line: such as 95, of the delay of each class
 	Runs        int      `json:"runs"`        // simulate; line: 0 for theory
 	Jumps       float64  `json:"jumps"`       // of each run
 	Seed        uint64   `json:"seed"`
 }
 
-// A Refusal is the answer to a question that has none: a model that cannot be read, or one too large for the page.
+// A Refusal is returned instead of an answer, for example if a model cannot be read or is too large
+// for the page.
 type Refusal struct {
 	Error string `json:"error"`
-	Line  int    `json:"line,omitempty"` // of the text, from 1; 0 if it is about no line
+	Line  int    `json:"line,omitempty"` // of the text, from 1; 0 if no line is concerned
 }
 
-// Answer answers a question: with a [Description], [Verdict], [Curve], [Changes] or [Line], with what is
-// known of a solution or a simulation, or with a [Refusal]. A simulation tells its progress, the part done.
+// Answer answers a question: with a [Description], [Verdict], [Curve], [Changes] or [Line], with
+// the measures of a solution or a simulation, or with a [Refusal]. A simulation reports its
+// progress, the fraction done.
 func Answer(ctx context.Context, question []byte, progress func(part float64)) []byte {
 	answer, err := answer(ctx, question, progress)
 	if err != nil {
@@ -44,13 +46,13 @@ func Answer(ctx context.Context, question []byte, progress func(part float64)) [
 	}
 	text, err := render.Answer{JSON: forBrowser(render.Fields(answer))}.Format("json")
 	if err != nil {
-		panic("whatif: " + err.Error()) // answers have no numbers that JSON has not
+		panic("whatif: " + err.Error()) // answers contain no NaN or infinity
 	}
 	return text
 }
 
-// forBrowser makes texts of the numbers in a value of a record that exceed the range of float64: browsers would
-// read them as 0 or infinity.
+// forBrowser turns numbers of a record that exceed the range of float64 into strings: browsers
+// would read them as 0 or infinity.
 func forBrowser(v any) any {
 	switch v := v.(type) {
 	case render.Record:
@@ -118,7 +120,7 @@ func number(path, text string) (*big.Rat, error) {
 	return v, nil
 }
 
-// numbers reads a list of them.
+// numbers reads a list of factors.
 func numbers(path string, texts []string) ([]*big.Rat, error) {
 	list := make([]*big.Rat, len(texts))
 	for i, text := range texts {
@@ -144,8 +146,8 @@ func levelsOf(percentiles []string) ([]*big.Rat, error) {
 	return list, err
 }
 
-// refusal returns the answer to a question that has none. An error about a line of the text comes
-// with its number, which the page shows at the line.
+// refusal returns the answer for an error. An error about a line of the text keeps the line number,
+// and the page shows it at that line.
 func refusal(err error) Refusal {
 	r := Refusal{Error: reason(err)}
 	var bad *input.Error
@@ -161,8 +163,8 @@ func refusal(err error) Refusal {
 	return r
 }
 
-// reason returns the text of an error in the words of the page, which has no fields for settings of
-// the solvers, and whose own settings are valid.
+// reason returns the text of an error in the terms of the page, which has no fields for solver
+// settings and only valid settings of its own.
 func reason(err error) string {
 	var large *num.TooLargeError
 	var bad *input.Error

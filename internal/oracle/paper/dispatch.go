@@ -6,11 +6,12 @@ import (
 	"productform/dispatch"
 )
 
-// Counted is what [L14] measures of a run: the rates of priority violations by the plan and by tasks in hand, and the
-// penalty for missed deadlines.
+// Counted holds the measures of a run in [L14]: the rates of priority violations in the plan and
+// among running tasks, and the penalty for missed deadlines.
 type Counted struct{ Planned, Running, Penalty float64 }
 
-// Recount runs a scenario and judges it by the definitions: pair by pair of the jobs present at each decision.
+// Recount runs a scenario and evaluates it by the definitions, over all pairs of jobs present at
+// each decision.
 func Recount(ctx context.Context, s dispatch.Scenario) (Counted, error) {
 	var o Counted
 	var before, present float64 // time of the last decision; seconds with jobs present
@@ -40,7 +41,8 @@ func Recount(ctx context.Context, s dispatch.Scenario) (Counted, error) {
 	return o, nil
 }
 
-// Violated returns the part of the jobs present that no worker is for though one is for a job of lower priority.
+// Violated returns the fraction of present jobs that have no worker while a job of lower priority
+// has one.
 func Violated(jobs []dispatch.Job, present, workers []int) float64 {
 	served := make(map[int]bool)
 	for _, j := range workers {

@@ -1,3 +1,4 @@
-// Package paper holds formulas and definitions of the papers as they stand there, slow and literal, for the checks of
-// figures and for tests: the packages of the theory compute the same otherwise.
+// Package paper answers for tests and checks of figures: what do the formulas and definitions of
+// the papers give, taken literally? They are slow; the packages of the theory compute the same
+// values by other methods.
 package paper

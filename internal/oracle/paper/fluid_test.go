@@ -6,7 +6,8 @@ import (
 	"productform/internal/oracle/paper"
 )
 
-// Two classes of one processor each are two queues M/M/1; one processor for both is M/M/1 of the sum.
+// Two classes with one processor each are two M/M/1 queues; one shared processor is M/M/1 with the
+// total rate.
 func TestBalancedMeans(t *testing.T) {
 	for _, c := range []struct {
 		demand [2][2]float64
@@ -24,7 +25,7 @@ func TestBalancedMeans(t *testing.T) {
 	}
 }
 
-// Mirror images have equal tasks, at equal prices.
+// Symmetric jobs get equal numbers of tasks, at equal prices.
 func TestProportionalOfTwo(t *testing.T) {
 	for _, got := range paper.ProportionalOfTwo(3, [][2]float64{{1, 0.5}, {0.5, 1}}) {
 		if !closeTo(got, 2, 1e-12) { // 3/1.5
@@ -33,7 +34,7 @@ func TestProportionalOfTwo(t *testing.T) {
 	}
 }
 
-// Who tells the truth has a task less a share of a: both resources are full.
+// A truthful job gets 1/(1 + a) tasks: both resources are full.
 func TestLiarsTasks(t *testing.T) {
 	if pf, drf := paper.LiarsTasks(0.5, 0.5); !closeTo(pf, 2.0/3, 1e-15) || !closeTo(drf, 2.0/3, 1e-15) {
 		t.Errorf("%v and %v, want 2/3", pf, drf)

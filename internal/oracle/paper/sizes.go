@@ -26,7 +26,7 @@ func LikeliestAlpha(jobSizes []float64) float64 {
 	return (a + b) / 2
 }
 
-// SquaredVariation returns C² = E[X²]/E[X]² - 1 of a list of sizes, as a sum.
+// SquaredVariation returns C² = E[X²]/E[X]² - 1 of a list of sizes.
 func SquaredVariation(jobSizes []float64) float64 {
 	var sum, square float64
 	for _, x := range jobSizes {

@@ -2,9 +2,9 @@ package paper
 
 import "math"
 
-// A ParetoFarm is a farm of hosts of speed 1 under TAGS with sizes B(k, p, α), for the formulas of [HB02], Appendix, as
-// they stand there. They lose digits as cutoffs come close to each other or a load to 1; package tags computes the same
-// otherwise.
+// A ParetoFarm is a farm of hosts of speed 1 under TAGS with sizes B(k, p, α), for the literal
+// formulas of [HB02], Appendix. They lose digits as cutoffs approach each other or a load
+// approaches 1; package tags computes the same values by another method.
 type ParetoFarm struct {
 	Low, High, Alpha float64 // k, p and α
 	Hosts            int     // h
@@ -20,10 +20,10 @@ func ParetoMoment(j, a, b, alpha float64) float64 {
 	return alpha * math.Pow(a, alpha) * (math.Pow(a, j-alpha) - math.Pow(b, j-alpha)) / ((alpha - j) * part)
 }
 
-// Means are those of all jobs: E[W], E[S].
+// Means holds the means over all jobs: E[W], E[S].
 type Means struct{ Waiting, Slowdown float64 }
 
-// A Host is what the Appendix tells of a host: ρ_i^visit, E[W_i], E[S_i].
+// A Host holds the measures of a host in the Appendix: ρ_i^visit, E[W_i], E[S_i].
 type Host struct{ Load, Waiting, Slowdown float64 }
 
 // Evaluate returns E[W], E[S] and the hosts for cutoffs s_1, ..., s_{h-1}; +Inf where a host is overloaded.
@@ -57,8 +57,8 @@ func (f ParetoFarm) Evaluate(cutoffs ...float64) (m Means, hosts []Host) {
 	return m, hosts
 }
 
-// Least returns the least value of a number of the farm of two hosts over its cutoff: the best of a grid, then golden
-// sections of the two intervals beside it.
+// Least returns the minimum over the cutoff of a measure of a farm of two hosts: the best point of
+// a grid, refined by golden-section search in the two adjacent intervals.
 func (f ParetoFarm) Least(pick func(Means) float64) float64 {
 	const grid = 400
 	cost := func(x float64) float64 { m, _ := f.Evaluate(math.Exp(x)); return pick(m) }
@@ -100,8 +100,8 @@ func (f ParetoFarm) Fair() float64 {
 	return m.Slowdown
 }
 
-// WaitProbability returns the probability that a job waits in M/M/h by Erlang's formula as a sum over states, each term
-// as a part of the last one.
+// WaitProbability returns the probability that a job waits in M/M/h, by Erlang's formula as a sum
+// over states, with each term relative to the last one.
 func WaitProbability(hosts int, load float64) float64 {
 	term, sum := 1.0, 0.0
 	for n := hosts; n > 0; n-- { // a^(n-1)/(n-1)! = a^n/n! n/a

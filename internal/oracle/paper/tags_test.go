@@ -14,11 +14,12 @@ import (
 	"productform/tags"
 )
 
-// closeTo compares numbers but for a part of them.
+// closeTo reports whether two numbers agree up to a relative difference.
 func closeTo(a, b, part float64) bool { return math.Abs(a-b) <= part*math.Abs(b) }
 
-// The Appendix as it stands agrees with package tags, which computes otherwise, on farms at random. What is lost to
-// cancellation is at most 1e-16 times the largest part of p_i or of a moment, here some 1e-9.
+// The literal formulas of the Appendix agree with package tags, which uses another method, on
+// random farms. Cancellation loses at most 1e-16 times the largest term of p_i or of a moment, here
+// about 1e-9.
 func TestAppendixAgreesWithTags(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		alpha := rapid.SampledFrom([]float64{0.7, 1, 1.3, 2}).Draw(t, "alpha")

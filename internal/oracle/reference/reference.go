@@ -1,4 +1,5 @@
-// Package reference reads the independent computation of [HB02] in tags/testdata, made by another program in 60 digits.
+// Package reference answers for tests: which values did an independent program compute for [HB02]?
+// It reads them, in 60 digits, from tags/testdata.
 package reference
 
 import (
@@ -11,14 +12,14 @@ import (
 	"productform/num"
 )
 
-// A Row is a row of it, as written.
+// A Row is a row of the file, as written.
 type Row struct {
 	Kind                                           string
 	H                                              int
 	Load, Alpha, P, K, Metric, Cutoffs, Value, Row string
 }
 
-// Rows reads the file, tags/testdata/tags_reference.csv from where the test is.
+// Rows reads the file, tags/testdata/tags_reference.csv, by its path relative to the test.
 func Rows(t testing.TB, file string) []Row {
 	t.Helper()
 	f, err := os.Open(file)
@@ -64,14 +65,16 @@ func (r Row) ExactCutoffs(t testing.TB) []*big.Rat {
 	return list
 }
 
-// A Farm holds the numbers of a row: jobs whose sizes have a bounded Pareto distribution, of which one of Low and Mean is given.
+// A Farm holds the numbers of a row, for jobs whose sizes have a bounded Pareto distribution given
+// by either Low or Mean.
 type Farm struct {
 	Hosts                        int
 	Load, Alpha, High, Low, Mean *big.Rat
 	Speeds                       []*big.Rat
 }
 
-// Farm returns that of the row; its mean takes the place of k in rows that solve for k. Rows without hosts or load get 1 and 1/2.
+// Farm returns the farm of the row, given by its mean in rows that solve for k. Rows without hosts
+// or load get 1 and 1/2.
 func (r Row) Farm(t testing.TB) Farm {
 	m := Farm{Hosts: max(r.H, 1), Load: big.NewRat(1, 2), Alpha: Rat(t, r.Alpha), High: Rat(t, r.P)}
 	if r.Load != "" {
@@ -85,8 +88,8 @@ func (r Row) Farm(t testing.TB) Farm {
 	return m
 }
 
-// Agrees reports whether e, which is much narrower than half a unit of the last digit of the decimal, lies
-// within the given number of such units of it.
+// Agrees reports whether e is within the given number of units of the last digit of the decimal. e
+// must be much narrower than half such a unit.
 func Agrees(t testing.TB, e num.Interval, decimal string, units float64) bool {
 	mantissa, exponent, _ := strings.Cut(decimal, "e")
 	_, fraction, _ := strings.Cut(mantissa, ".")
