@@ -5,22 +5,23 @@ import (
 	"slices"
 )
 
-// claims are what a planner knows of jobs.
+// claims holds what a planner knows of the jobs.
 type claims struct {
 	of  []claim     // by job
-	own [][]float64 // by job: speeds of the workers at its tasks, nil if they are those of the workers; nil if all are
+	own [][]float64 // by job: own speeds of the workers at its tasks, or nil; nil if no job has any
 
-	present *workSum // the work of the jobs present; nil if it is not kept
+	present *workSum // total work of the jobs present; nil if not maintained
 }
 
-// A claim is what all jobs have, and little, since plans go through all jobs present again and again.
+// A claim holds the properties that every job has. It is small because plans loop over all jobs
+// present.
 type claim struct {
 	priority, due, submit float64 // due is +Inf if there is no deadline
 	work                  float64 // left
-	most                  int     // workers that the job can use
+	most                  int     // number of workers that the job can use
 }
 
-// due returns a deadline, +Inf if there is none.
+// due returns a deadline, or +Inf if there is none.
 func due(deadline float64) float64 {
 	if deadline == 0 {
 		return math.Inf(1)
@@ -28,7 +29,7 @@ func due(deadline float64) float64 {
 	return deadline
 }
 
-// grow makes room for more jobs.
+// grow adds space for more jobs.
 func (c *claims) grow(more int) {
 	c.of = append(c.of, make([]claim, more)...)
 	if c.own != nil {
@@ -36,7 +37,7 @@ func (c *claims) grow(more int) {
 	}
 }
 
-// setSpeeds gives job j speeds of its own, or none.
+// setSpeeds sets the own speeds of job j; nil means none.
 func (c *claims) setSpeeds(j int, speeds []float64) {
 	if c.own == nil && speeds != nil {
 		c.own = make([][]float64, len(c.of))
@@ -46,7 +47,7 @@ func (c *claims) setSpeeds(j int, speeds []float64) {
 	}
 }
 
-// claimsOf returns those of requests.
+// claimsOf returns the claims of requests.
 func claimsOf(jobs []Request) claims {
 	c := claims{of: make([]claim, len(jobs))}
 	for j := range jobs {
@@ -75,30 +76,31 @@ func (c *claims) sorted(compare func(a, b int) int) []int {
 	return jobs
 }
 
-// moreUrgent and dueEarlier are the orders of the policy; ties go by submission, then by number.
+// moreUrgent compares jobs by priority; ties are broken by submission, then by number.
 func (c *claims) moreUrgent(a, b int) int {
 	if x, y := c.of[a].priority, c.of[b].priority; x != y {
-		return side(x > y)
+		return orderOf(x > y)
 	}
 	return c.older(a, b)
 }
 
+// dueEarlier compares jobs by deadline, with the same tie-breaking.
 func (c *claims) dueEarlier(a, b int) int {
 	if x, y := c.of[a].due, c.of[b].due; x != y {
-		return side(x < y)
+		return orderOf(x < y)
 	}
 	return c.older(a, b)
 }
 
 func (c *claims) older(a, b int) int {
 	if x, y := c.of[a].submit, c.of[b].submit; x != y {
-		return side(x < y)
+		return orderOf(x < y)
 	}
 	return a - b
 }
 
-// side returns what a comparison does, as the one or the other is first.
-func side(isFirst bool) int {
+// orderOf returns -1 if the first of two items comes first, and 1 otherwise.
+func orderOf(isFirst bool) int {
 	if isFirst {
 		return -1
 	}

@@ -1,20 +1,26 @@
-// Package dispatch shares the workers of a heterogeneous cluster among jobs made of tasks: which worker does which task next, and what does a policy
-// make of a log? It has policies as pure functions, a decision maker that follows them, and runs of real or synthetic logs on a simulated clock.
+// Package dispatch shares the workers of a heterogeneous cluster among jobs made of tasks: which
+// worker should run which task next, and how would a policy have run a given log? It provides
+// policies as pure functions, a decision maker that follows them, and runs of real or synthetic
+// logs on a simulated clock.
 //
-// A worker has a speed and works on one task at a time; a task of work w takes w/s seconds on a worker of speed s and is not cut. Job j comes with
-// n_j independent tasks, a priority P_j and perhaps a deadline d_j. It is done when all its tasks are. At time now a [Policy] maps what is left of
-// the jobs present to a plan: which workers are for which job.
+// A worker has a speed and runs one task at a time. A task of work w takes w/s seconds on a worker
+// of speed s and cannot be split. Job j consists of n_j independent tasks and has a priority P_j
+// and optionally a deadline d_j. A job is done when all its tasks are. At time now a [Policy] maps
+// the remaining work of the jobs present to a plan, which assigns workers to jobs:
 //
-//	priority    the first job may have all but a part r of the workers, each other one of them
+//	priority    the first job gets all workers but a fraction r, every other job one worker
 //	proportion  ⌈m w_j / Σ_i w_i⌉ of m workers, w_j the work left
 //	workload    the fastest workers, until Σ speeds >= w_j / h for a horizon h
-//	deadline    the fastest workers, until Σ 1/T_j^s >= 1/(d_j - now), T_j^s the time of worker s alone for what is left
-//	edf         all that it can use, earliest deadline first
+//	deadline    the fastest workers, until Σ 1/T_j^s >= 1/(d_j - now), T_j^s the time that worker s alone needs for the work left
+//	edf         as many workers as the job can use, earliest deadline first
 //
-// in order of priority but for the last, never more workers than tasks; what is then left goes to the jobs in order of priority or of deadline, or
-// waits for jobs to come. The policies are Algorithms 1 to 4 of Ting-Chou Lin, "Job Dispatching and Scheduling under Heterogeneous Clusters",
-// Master's thesis, National Taiwan University, 2014, [L14], section 5; it is compared with earliest deadline first. Where the printed algorithms
-// contradict the text, the text is followed, and [Policy] says so.
+// All rules except edf serve jobs in order of priority, and no job gets more workers than it has
+// tasks. Spare workers go to the jobs in order of priority or of deadline, or are kept for jobs
+// that arrive later. The policies are Algorithms 1 to 4 of Ting-Chou Lin, "Job Dispatching and
+// Scheduling under Heterogeneous Clusters", Master's thesis, National Taiwan University, 2014,
+// [L14], section 5, and earliest deadline first, with which the thesis compares them. Where the
+// printed algorithms contradict the text, this package follows the text; [Policy] lists these
+// places.
 //
 // For example:
 //
@@ -31,9 +37,11 @@
 //	// priority: the jobs end at 4 and 6, penalty 2
 //	// edf: the jobs end at 6 and 4, penalty 0
 //
-// A plan is made at each moment at which something happens, and takes effect as tasks in hand end. [Maker] does that, told what happens by whoever
-// drives it: [Run] on a simulated clock, a live system on a real one.
+// A new plan is made whenever something happens, and takes effect as running tasks end. [Maker]
+// does this for whoever drives it: [Run] on a simulated clock, or a live system on a real one.
 //
-// A job is violated while no worker is planned for it though one is for a job of lower priority. The average of the part of the jobs present that is
-// violated, and the penalty Σ_j P_j M_j with M_j the seconds by which j misses its deadline, are what [L14] compares policies by.
+// A job is violated while no worker is planned for it although one is planned for a job of lower
+// priority. [L14] compares policies by the average fraction of the jobs present that is violated,
+// and by the penalty Σ_j P_j M_j, where M_j is the number of seconds by which job j misses its
+// deadline.
 package dispatch

@@ -1,25 +1,25 @@
 package dispatch
 
-// An Event is something that happened in a cluster, or that its decision maker decided.
+// An Event is something that happened in a cluster, or a decision of its decision maker.
 type Event struct {
 	Kind Kind `json:"kind"`
 
-	// Job, Task and Worker are numbers from 0, -1 where they do not apply.
+	// Job, Task and Worker are numbers from 0, or -1 if they do not apply.
 	Job    int `json:"job,omitempty"`
 	Task   int `json:"task,omitempty"`
 	Worker int `json:"worker,omitempty"`
 
-	// Attempt tells the executions of tasks apart: they are numbered from 1 in the order in which they begin. 0 where it
-	// does not apply.
+	// Attempt numbers the executions of tasks from 1 in the order in which they start. It is 0 if
+	// it does not apply.
 	Attempt int `json:"attempt,omitempty"`
 }
 
-// A Kind says what happens.
+// A Kind is a kind of event.
 type Kind string
 
-// The kinds of events. A task that is lost has failed with its worker; one that is preempted gave way to an emergency;
-// one that is refused failed while its worker did not. All these wait again. One that is dropped is taken from its worker
-// since nobody needs it any more.
+// The kinds of events. A lost task failed with its worker. A preempted task made way for an emergency.
+// A refused task failed, but its worker did not. All three wait again. A dropped task is taken from
+// its worker because it is no longer needed.
 const (
 	Submitted Kind = "submitted" // job
 	Started   Kind = "started"   // job, task, worker, attempt
@@ -35,8 +35,8 @@ const (
 const (
 	Refused   Kind = "refused"   // job, task, worker, attempt
 	Dropped   Kind = "dropped"   // job, task, worker, attempt
-	GivenUp   Kind = "given up"  // job, task: it will not be tried again
+	GivenUp   Kind = "given up"  // job, task: not tried again
 	Cancelled Kind = "cancelled" // job
 	Changed   Kind = "changed"   // job
-	Leaving   Kind = "leaving"   // worker: it begins no more tasks
+	Leaving   Kind = "leaving"   // worker: starts no more tasks
 )

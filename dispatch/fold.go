@@ -6,12 +6,14 @@ import (
 	"productform/internal/input"
 )
 
-// Apply follows what was decided before: what happened at a time, and the events that [Maker.Decide] returned then,
-// whichever version or policy chose the tasks that began. After one of the same rules m is as that
-// one was. Violations by the plan are those of the plans that m would have made.
+// Apply replays earlier decisions: what happened at a time, and the events that [Maker.Decide]
+// returned then. The decisions may come from another version or another policy. If they come from a
+// maker with the same rules, m ends in the same state. Violations by the plan are counted for the
+// plans that m itself would have made.
 //
-// The error is a [num.InputError]. If it is about at or what, nothing has changed. If it is about the events, which do
-// not follow from what or cannot be, m has followed those before, and no later moment fits.
+// The error is a [num.InputError]. If it concerns at or what, nothing has changed. If it concerns
+// events, which do not follow from what or are impossible, m has applied the events before the
+// faulty one and must not be used any further.
 func (m *Maker) Apply(at float64, what []Happening, events []Event) error {
 	if err := m.Check(at, what); err != nil {
 		return err
@@ -21,7 +23,7 @@ func (m *Maker) Apply(at float64, what []Happening, events []Event) error {
 	m.events = nil
 	m.assign()
 	if n := len(follow); len(events) < n {
-		return input.Errorf("Events", len(events), "%d events at least, which follow from what happens", n)
+		return input.Errorf("Events", len(events), "at least %d, the number of events that follow from what happens", n)
 	}
 	for k, e := range follow {
 		if e != events[k] {
@@ -33,16 +35,16 @@ func (m *Maker) Apply(at float64, what []Happening, events []Event) error {
 			return input.Inside(input.Index("Events", k), err)
 		}
 	}
-	m.events, m.averse = nil, m.averse[:0]
+	m.events, m.refusers = nil, m.refusers[:0]
 	m.judge()
 	return nil
 }
 
-// follow puts a decision into effect.
+// follow applies a decision.
 func (m *Maker) follow(e Event) error {
 	switch {
 	case e.Kind != Started && e.Kind != Preempted:
-		return input.Errorf("Kind", e.Kind, "%s or %s, since nothing more happens", Started, Preempted)
+		return input.Errorf("Kind", e.Kind, "%s or %s: all other events precede the decisions", Started, Preempted)
 	case e.Worker < 0 || e.Worker >= len(m.hand) || e.Kind == Started && !m.up[e.Worker]:
 		return input.Errorf("Worker", e.Worker, "a worker that is up")
 	case m.state(e.Job) != JobPresent:
@@ -51,10 +53,10 @@ func (m *Maker) follow(e Event) error {
 	h := m.hand[e.Worker]
 	if e.Kind == Preempted {
 		if h.job != e.Job || h.task != e.Task || h.attempt != e.Attempt {
-			return input.Errorf("Worker", e.Worker, "a worker with this attempt in hand")
+			return input.Errorf("Worker", e.Worker, "a worker that runs this attempt")
 		}
 		m.lose(Preempted, e.Worker)
-		if !m.up[e.Worker] { // it leaves, and is gone now
+		if !m.up[e.Worker] { // it was leaving and is now gone
 			return nil
 		}
 		m.addIdle(e.Worker)
@@ -66,7 +68,7 @@ func (m *Maker) follow(e Event) error {
 	case e.Attempt <= m.attempts:
 		return input.Errorf("Attempt", e.Attempt, "the number of a new attempt, above %d", m.attempts)
 	case e.Task >= t.next && !(e.Task == t.next && t.next < m.jobs[e.Job].Tasks), !t.takeOut(e.Task):
-		return input.Errorf("Task", e.Task, "a task that waits: %d, or one that has begun before", t.next)
+		return input.Errorf("Task", e.Task, "a waiting task: %d, or one that has started before", t.next)
 	}
 	m.attempts = e.Attempt
 	m.start(e.Worker, e.Job, e.Task)

@@ -8,35 +8,36 @@ import (
 	"productform/internal/ranges"
 )
 
-// A Happening is what a [Maker] is told. Which fields count depends on the kind:
+// A Happening is something that happens to jobs, tasks or workers, an input of a [Maker]. The kind
+// determines which fields count:
 //
-//	Submitted  Job, What        a job comes; the caller gives it a number that is not in use
+//	Submitted  Job, What        a job arrives; the caller gives it an unused number
 //	Finished   Worker, Job, Task, Attempt, Work, Seconds
-//	Refused    Worker, Job, Task, Attempt: the attempt failed, the worker did not; the task waits again, behind all others,
-//	           and at this moment idle workers take turns, from the one after it in the list on, itself last
-//	GivenUp    Job, Task        a task that has begun is not tried again; its job is done when the others are
-//	Changed    Job, What        the job has the priority and the deadline of What from now on
-//	Cancelled  Job              the job goes, with its tasks in hand
-//	Failed     Worker           a worker goes down, and loses its task
-//	Leaving    Worker           a worker begins no more tasks, and goes when the one in hand ends
-//	Returned   Worker, Speed, New: a worker comes back, or stays after all; or a new one comes, with the next number
+//	Refused    Worker, Job, Task, Attempt: the attempt failed, the worker did not; the task waits again, behind all others;
+//	           at this moment idle workers take turns, starting after this worker in the list, which comes last
+//	GivenUp    Job, Task        a task that has started is not tried again; its job is done when the others are
+//	Changed    Job, What        the job takes over the priority and the deadline of What
+//	Cancelled  Job              the job is removed, with its running tasks
+//	Failed     Worker           a worker goes down and loses its task
+//	Leaving    Worker           a worker starts no more tasks, and leaves when its running task ends
+//	Returned   Worker, Speed, New: a worker comes back, or stays after all; or a new one joins, with the next number
 type Happening struct {
 	Kind    Kind    `json:"kind"`
 	Job     int     `json:"job,omitempty"` // its number, from 0
 	What    *Job    `json:"what,omitempty"`
 	Worker  int     `json:"worker,omitempty"`  // its number, from 0
-	Speed   float64 `json:"speed,omitempty"`   // > 0, units of work per second; 0 for that which a worker had before
-	New     bool    `json:"new,omitempty"`     // the worker is another than the one with this number before: what was learnt of that one is forgotten
+	Speed   float64 `json:"speed,omitempty"`   // > 0, units of work per second; 0 keeps the previous speed
+	New     bool    `json:"new,omitempty"`     // a different worker takes over the number: forget what was learnt of the old one
 	Task    int     `json:"task,omitempty"`    // its number in the job, from 0
 	Attempt int     `json:"attempt,omitempty"` // as in [Event]
 
-	// Work is what the task turned out to be: seconds times the speed of the worker, >= 0. Seconds is what it took, 0 if that is not known. Only
-	// [Learning] looks at them.
+	// Work is the actual work of the task: seconds times the speed of the worker, >= 0. Seconds is
+	// its duration, 0 if unknown. Only [Learning] uses them.
 	Work    float64 `json:"work,omitempty"`
 	Seconds float64 `json:"seconds,omitempty"`
 }
 
-// rank is the place of a kind in its moment, -1 for what is no happening.
+// rank returns the position of a kind within a moment, or -1 if it is not a kind of happening.
 func (k Kind) rank() int {
 	switch k {
 	case Finished, Refused:
@@ -55,7 +56,8 @@ func (k Kind) rank() int {
 	return -1
 }
 
-// compareHappenings is the order in which a moment is told. Those of one worker or of one job that it does not tell apart keep theirs.
+// compareHappenings orders the happenings of a moment. Happenings of one worker or one job that
+// compare equal keep their order.
 func compareHappenings(a, b Happening) int {
 	if c := cmp.Compare(a.Kind.rank(), b.Kind.rank()); c != 0 {
 		return c
@@ -72,7 +74,7 @@ func compareHappenings(a, b Happening) int {
 	return cmp.Or(cmp.Compare(a.Job, b.Job), cmp.Compare(a.Task, b.Task))
 }
 
-// sorted returns what happens at a moment in order. What it holds is a copy.
+// sorted returns the happenings of a moment in order, as copies.
 func sorted(what []Happening) []Happening {
 	order := slices.Clone(what)
 	slices.SortStableFunc(order, compareHappenings)
@@ -84,34 +86,34 @@ func sorted(what []Happening) []Happening {
 	return order
 }
 
-// clone returns a copy that shares nothing with j. Speeds of no workers are none.
+// clone returns a copy that shares nothing with j. Empty speeds become nil.
 func (j *Job) clone() *Job {
 	c := *j
 	c.Works, c.Speeds = slices.Clone(j.Works), append([]float64(nil), j.Speeds...)
 	return &c
 }
 
-// A moment is what is checked of the happenings at one time.
+// A moment checks the happenings at one time.
 type moment struct {
 	m       *Maker
 	at      float64
-	workers int          // with those that come
-	joined  map[int]bool // numbers of workers that come
-	submits int          // jobs that come
-	jobs    map[int]*Job // by their numbers
+	workers int          // new ones included
+	joined  map[int]bool // numbers of new workers
+	submits int          // number of new jobs
+	jobs    map[int]*Job // new jobs by number
 }
 
-// Check returns the error of [Maker.Decide], and changes nothing.
+// Check returns the error of [Maker.Decide] and changes nothing.
 func (m *Maker) Check(at float64, what []Happening) error {
 	switch {
 	case !ranges.IsTime(at):
 		return ranges.Moment.Check("At", at)
 	case at < m.now:
-		return input.Errorf("At", at, "a time >= %v, that of the moment before", m.now)
+		return input.Errorf("At", at, "a time >= %v, the previous moment", m.now)
 	}
 	c := moment{m: m, at: at, workers: len(m.speeds), joined: map[int]bool{}, jobs: map[int]*Job{}}
 	for i := range what {
-		if err := c.comes(&what[i]); err != nil {
+		if err := c.registerArrivals(&what[i]); err != nil {
 			return input.Inside(input.Index("What", i), err)
 		}
 	}
@@ -123,7 +125,7 @@ func (m *Maker) Check(at float64, what []Happening) error {
 	return nil
 }
 
-// check checks a happening, when all that comes at the moment is known.
+// check checks a happening once all new jobs and workers of the moment are registered.
 func (c *moment) check(h *Happening) error {
 	switch h.Kind {
 	case Finished, Refused:
@@ -133,11 +135,11 @@ func (c *moment) check(h *Happening) error {
 	case Submitted:
 		return c.checkJob(h)
 	}
-	return c.checkWish(h)
+	return c.checkRequest(h)
 }
 
-// comes takes note of the jobs and workers that come, and of kinds that are none.
-func (c *moment) comes(h *Happening) error {
+// registerArrivals registers new jobs and workers, and rejects unknown kinds.
+func (c *moment) registerArrivals(h *Happening) error {
 	switch {
 	case h.Kind.rank() < 0:
 		return input.Errorf("Kind", h.Kind, "one of %s",
@@ -147,7 +149,7 @@ func (c *moment) comes(h *Happening) error {
 			return input.Errorf("What", "no job", "the job")
 		}
 		if c.jobs[h.Job] != nil || c.m.state(h.Job) != unknown {
-			return input.Errorf("Job", h.Job, "a number that is not in use")
+			return input.Errorf("Job", h.Job, "an unused number")
 		}
 		c.jobs[h.Job] = h.What
 		c.submits++
@@ -164,14 +166,14 @@ func (c *moment) workerError(h *Happening) error {
 	return input.Errorf("Worker", h.Worker, "a worker, 0 to %d", len(c.m.speeds)-1)
 }
 
-// checkReport checks what is told of an attempt.
+// checkReport checks a report about an attempt.
 func (c *moment) checkReport(h *Happening) error {
 	m := c.m
 	switch {
 	case h.Worker < 0 || h.Worker >= len(m.speeds):
 		return c.workerError(h)
 	case h.Attempt < 1 || h.Attempt > m.attempts:
-		return input.Errorf("Attempt", h.Attempt, "an attempt that has begun, 1 to %d", m.attempts)
+		return input.Errorf("Attempt", h.Attempt, "an attempt that has started, 1 to %d", m.attempts)
 	case m.state(h.Job) == unknown:
 		return input.Errorf("Job", h.Job, "a job that was submitted")
 	case !ranges.IsTime(h.Work):
@@ -191,12 +193,12 @@ func (c *moment) checkReport(h *Happening) error {
 		return nil
 	}
 	if t := &m.tasks[h.Job]; t.state == JobPresent && h.Attempt > t.before && (h.Task < 0 || h.Task >= t.next) {
-		return input.Errorf("Task", h.Task, "a task that has begun, below %d", t.next)
+		return input.Errorf("Task", h.Task, "a task that has started, below %d", t.next)
 	}
 	return nil
 }
 
-// checkWorker checks what is told of a worker.
+// checkWorker checks a happening of a worker.
 func (c *moment) checkWorker(h *Happening) error {
 	switch {
 	case h.Worker < 0 || h.Worker >= c.workers:
@@ -208,19 +210,19 @@ func (c *moment) checkWorker(h *Happening) error {
 	return nil
 }
 
-// checkJob checks a job that comes.
+// checkJob checks a new job.
 func (c *moment) checkJob(h *Happening) error {
 	if most := len(c.m.jobs) + c.submits; h.Job < 0 || h.Job >= most {
-		return input.Errorf("Job", h.Job, "a number of jobs before, or one of the next, below %d", most)
+		return input.Errorf("Job", h.Job, "a job number, 0 to %d", most-1)
 	}
 	if h.What.Submit > c.at {
-		return input.Errorf("What.Submit", h.What.Submit, "a time <= %v, that of the moment", c.at)
+		return input.Errorf("What.Submit", h.What.Submit, "a time <= %v, the current moment", c.at)
 	}
 	return input.Inside("What", h.What.check(c.workers))
 }
 
-// checkWish checks what is asked of a job.
-func (c *moment) checkWish(h *Happening) error {
+// checkRequest checks a request to change a job or give up a task.
+func (c *moment) checkRequest(h *Happening) error {
 	j := c.jobs[h.Job]
 	if j == nil && c.m.state(h.Job) != unknown {
 		j = c.m.jobs[h.Job]
@@ -234,7 +236,7 @@ func (c *moment) checkWish(h *Happening) error {
 			return input.Errorf("Task", h.Task, "a task, 0 to %d", j.Tasks-1)
 		}
 		if c.m.state(h.Job) == unknown || c.m.state(h.Job) == JobPresent && h.Task >= c.m.tasks[h.Job].next {
-			return input.Errorf("Task", h.Task, "a task that has begun")
+			return input.Errorf("Task", h.Task, "a task that has started")
 		}
 	case Changed:
 		if h.What == nil {

@@ -6,19 +6,21 @@ import (
 	"productform/internal/input"
 )
 
-// A Ledger is a [Maker] without a policy: it knows which jobs and workers there are and what has become of every task, and leaves to its caller which
-// tasks begin. A decision maker of other policies, such as that of package rigid, keeps one. A moment is Note, then Begin and Preempt in any number,
-// then Events. A Ledger is for one goroutine at a time.
+// A Ledger is a [Maker] without a policy: it tracks jobs, workers and tasks, but the caller decides
+// which tasks start. Decision makers with other policies, such as that of package rigid, use one.
+// For each moment, call Note, then Begin and Preempt any number of times, then Events. A Ledger
+// must not be used by several goroutines at once.
 type Ledger struct{ maker *Maker }
 
-// NewLedger returns a ledger for workers of these speeds, > 0, at time 0; more may join. The error is a [num.InputError].
+// NewLedger returns a ledger at time 0 for workers of the given speeds, which must be > 0. More
+// workers may join later. The error is a [num.InputError].
 func NewLedger(speeds []float64) (*Ledger, error) {
 	m, err := plainMaker(Rules{}, speeds)
 	return &Ledger{m}, err
 }
 
-// LedgerOf returns a ledger that remembers s, the state of a ledger or of a [Maker], whose rules and plans are forgotten. The error is a
-// [num.InputError] if s is neither.
+// LedgerOf returns a ledger that continues from s, the state of a ledger or of a [Maker], whose
+// rules and plans are dropped. The error is a [num.InputError] if s is neither.
 func LedgerOf(s State) (*Ledger, error) {
 	s.Rules, s.Profiles = Rules{}, nil
 	s.Jobs = slices.Clone(s.Jobs)
@@ -30,23 +32,25 @@ func LedgerOf(s State) (*Ledger, error) {
 	return &Ledger{m}, err
 }
 
-// Check returns the error of Note, and changes nothing.
+// Check returns the error of [Ledger.Note] and changes nothing.
 func (l *Ledger) Check(at float64, what []Happening) error { return l.maker.Check(at, what) }
 
-// Note takes note of what happens at a time, as [Maker.Decide] does, and returns the events that follow from that alone, which may be read until the
-// next call. The error is that of [Maker.Decide], and then nothing has changed.
+// Note applies what happens at a time, as [Maker.Decide] does, and returns the events that follow
+// from it alone. The returned slice is valid until the next call. The error is that of
+// [Maker.Decide], and then nothing has changed.
 func (l *Ledger) Note(at float64, what []Happening) ([]Event, error) {
 	m := l.maker
 	if err := m.Check(at, what); err != nil {
 		return nil, err
 	}
 	m.step(at, sorted(what))
-	m.averse = m.averse[:0]
+	m.refusers = m.refusers[:0]
 	return m.events, nil
 }
 
-// Begin gives an idle worker the next task of a job: one that was lost, else one that never began, else one that was refused. The error is a
-// [num.InputError] if the worker is not idle or no task of the job waits.
+// Begin starts the next task of a job on an idle worker: a lost one, else one that never started,
+// else a refused one. The error is a [num.InputError] if the worker is not idle or the job has no
+// waiting task.
 func (l *Ledger) Begin(worker, job int) error {
 	m := l.maker
 	if m.state(job) != JobPresent {
@@ -55,13 +59,15 @@ func (l *Ledger) Begin(worker, job int) error {
 	return m.follow(Event{Started, job, m.nextTask(job), worker, m.attempts + 1})
 }
 
-// Preempt takes its task from a worker, so that it waits again before those that never began. The error is a [num.InputError] if the worker has none.
+// Preempt takes the running task from a worker; the task waits again, before those that never
+// started. The error is a [num.InputError] if the worker is idle.
 func (l *Ledger) Preempt(worker int) error {
 	job, task, attempt, _ := l.maker.Hand(worker)
 	return l.maker.follow(Event{Preempted, job, task, worker, attempt})
 }
 
-// Follow puts into effect what was decided before: an event [Started] or [Preempted]. The error is a [num.InputError] if it cannot be.
+// Follow applies an earlier decision: an event [Started] or [Preempted]. The error is a
+// [num.InputError] if that is impossible.
 func (l *Ledger) Follow(e Event) error { return l.maker.follow(e) }
 
 // Events returns all events of the moment.
@@ -71,7 +77,8 @@ func (l *Ledger) Events() []Event {
 	return events
 }
 
-// Job returns a job, and whether there is one of that number. What it shares with the ledger must not be changed.
+// Job returns a job, and whether its number is known. The slices of the job belong to the ledger
+// and must not be modified.
 func (l *Ledger) Job(number int) (Job, bool) {
 	if l.maker.state(number) == unknown {
 		return Job{}, false
@@ -79,19 +86,20 @@ func (l *Ledger) Job(number int) (Job, bool) {
 	return *l.maker.jobs[number], true
 }
 
-// Hand, Forget, Progress, Result and State are those of a [Maker] that never plans: no workers are planned, and there are no violations.
+// Hand returns the running task of a worker; see [Maker.Hand].
 func (l *Ledger) Hand(worker int) (job, task, attempt int, since float64) {
 	return l.maker.Hand(worker)
 }
 
-// Forget is that of [Maker].
+// Forget removes a job that is done or cancelled; see [Maker.Forget].
 func (l *Ledger) Forget(job int) error { return l.maker.Forget(job) }
 
-// Progress is that of [Maker].
+// Progress returns the progress of a job; see [Maker.Progress]. Planned is always 0.
 func (l *Ledger) Progress(job int) (Progress, error) { return l.maker.Progress(job) }
 
-// Result is that of [Maker].
+// Result summarizes everything until the last moment; see [Maker.Result]. Without plans there are
+// no violations by the plan.
 func (l *Ledger) Result() *Result { return l.maker.Result() }
 
-// State is that of [Maker].
+// State returns a copy of everything that the ledger remembers; see [Maker.State].
 func (l *Ledger) State() State { return l.maker.State() }

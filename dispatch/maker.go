@@ -10,7 +10,7 @@ import (
 	"productform/internal/ranges"
 )
 
-// Rules are what a decision maker follows.
+// Rules configures a decision maker.
 type Rules struct {
 	Policy    Policy   `json:"policy"`
 	Learning  Learning `json:"learning,omitzero"`
@@ -34,51 +34,53 @@ func (r *Rules) check() error {
 	return nil
 }
 
-// A Maker is the decision maker of [L14], section 3.5.2: told what happens at a moment, it says which tasks begin on
-// which workers, and which are taken from them. It reads no clock, draws no numbers and knows nothing of times to come.
-// [Run] drives it on a simulated clock, a live system on a real one.
+// A Maker is the decision maker of [L14], section 3.5.2. Given what happens at a moment, it decides
+// which tasks start on which workers and which running tasks are preempted. It reads no clock,
+// draws no random numbers and does not know the future. [Run] drives it on a simulated clock, a
+// live system on a real one.
 //
-// Jobs and workers are numbers from 0, and so are the tasks of a job. A Maker is for one goroutine at a time.
+// Jobs, workers and the tasks of a job are numbered from 0. A Maker must not be used by several
+// goroutines at once.
 type Maker struct {
 	rules    Rules
 	now      float64 // time of the last moment
-	attempts int     // begun
+	attempts int     // started so far
 
 	speeds []float64 // by worker
-	up     []bool    // by worker: tasks are planned for it
+	up     []bool    // by worker: whether tasks are planned for it
 	hand   []hand    // by worker
 
-	jobs    []*Job   // by number, nil where there is none
+	jobs    []*Job   // by number, nil if the number is unused
 	claims  claims   // by job
 	tasks   []tasks  // by job
 	records []Record // by job
 
 	byPriority order.Order // jobs present
-	byDeadline order.Order // likewise, if the policy asks for it
-	active     []int       // jobs with tasks in hand
-	done       int         // jobs completed
+	byDeadline order.Order // the same jobs, if the policy uses deadlines
+	active     []int       // jobs with running tasks
+	done       int         // number of completed jobs
 
 	planner *planner
-	workers []int // that are up, in the order of the policy
-	idle    []int // places in workers of those that have no task in hand
-	leaving int   // workers that are not up and have a task in hand
+	workers []int // workers that are up, in the order of the policy
+	idle    []int // indices in workers of the idle ones
+	leaving int   // workers that are not up but still run a task
 
-	come    []int // jobs that come at this moment
-	freed   []int // workers whose tasks ended at this moment
-	averse  []int // workers that refused a task at this moment
-	changed bool  // workers came or went at this moment
-	begun   []int // workers that began tasks at this moment
-	victims []int // for preempt
+	arriving []int // jobs that arrive at this moment
+	freed    []int // workers whose tasks ended at this moment
+	refusers []int // workers that refused a task at this moment
+	changed  bool  // whether workers joined or left at this moment
+	begun    []int // workers that started tasks at this moment
+	victims  []int // scratch of preempt
 
 	isRecording bool // whether events are recorded
 	events      []Event
 
-	kinds map[string]*profiles // what is learnt of speeds, by kind of tasks
+	kinds map[string]*profiles // learnt speeds, by kind of tasks
 
 	totals Totals
 }
 
-// hand is what a worker has in hand.
+// hand is the running task of a worker.
 type hand struct {
 	job, task int // -1 if it is idle
 	since     float64
@@ -87,8 +89,8 @@ type hand struct {
 
 func emptyHand() hand { return hand{job: -1, task: -1} }
 
-// NewMaker returns a decision maker for workers of these speeds, > 0, at time 0; more may join. The error is a
-// [num.InputError].
+// NewMaker returns a decision maker at time 0 for workers of the given speeds, which must be > 0.
+// More workers may join later. The error is a [num.InputError].
 func NewMaker(r Rules, speeds []float64) (*Maker, error) {
 	if err := r.check(); err != nil {
 		return nil, err
@@ -96,7 +98,7 @@ func NewMaker(r Rules, speeds []float64) (*Maker, error) {
 	return plainMaker(r, speeds)
 }
 
-// plainMaker returns a maker of rules that are in order, or of none.
+// plainMaker returns a maker whose rules are either valid or empty.
 func plainMaker(r Rules, speeds []float64) (*Maker, error) {
 	if err := checkEachSpeed("Speeds", speeds); err != nil {
 		return nil, err
@@ -106,7 +108,7 @@ func plainMaker(r Rules, speeds []float64) (*Maker, error) {
 	return m, nil
 }
 
-// newMaker returns a decision maker with room for jobs, which does not record events.
+// newMaker returns a decision maker with space for a number of jobs. It does not record events.
 func newMaker(r Rules, speeds []float64, jobs int) *Maker {
 	m := &Maker{
 		rules: r, speeds: speeds, up: make([]bool, len(speeds)), hand: make([]hand, len(speeds)),
@@ -125,7 +127,7 @@ func newMaker(r Rules, speeds []float64, jobs int) *Maker {
 	return m
 }
 
-// number makes room for jobs with numbers below n.
+// number extends the tables to jobs with numbers below n.
 func (m *Maker) number(n int) {
 	if more := n - len(m.jobs); more > 0 {
 		m.jobs = append(m.jobs, make([]*Job, more)...)
@@ -136,35 +138,39 @@ func (m *Maker) number(n int) {
 	}
 }
 
-// Decide is told what happens at a time, in seconds >= 0 that never go back, and returns the events: what happened, then
-// what it decided, which is tasks that are Started and those that are Preempted for them, as [Run] says. All that
-// happens at one moment belongs in one call. Nothing may happen: that asks for a new plan.
+// Decide applies what happens at a time, in seconds >= 0 that never decrease, and returns the
+// events: first what happened, then the decisions, which are tasks that are Started and tasks that
+// are Preempted for them (see [Run]). Everything that happens at one moment belongs in one call. An
+// empty list requests a new plan.
 //
-// The order of what does not matter: attempts end, in the order in which they began; then workers come and go, jobs
-// come, jobs change, tasks are given up, and jobs are cancelled. Only what happens to one worker, and the changes of one
-// job, happen in the order given: a worker that fails and returns at one moment has lost its task.
+// The order of the list does not matter. Attempts end first, in the order in which they started;
+// then workers leave and return, jobs arrive, jobs change, tasks are given up, and jobs are
+// cancelled. Only entries about one worker, and changes of one job, apply in the order given: a
+// worker that fails and returns at one moment has lost its task.
 //
-// The first report of a task is its end. A report of an attempt that was taken from its worker counts too, if the task
-// waits again or another attempt at it is in hand, which is Dropped. What comes too late is ignored: reports of tasks
-// that have ended, what is asked of jobs that are done, workers that fail or leave while they are down or return while
-// they are up.
+// The first report of a task ends it. A report of an attempt that was taken from its worker also
+// counts if the task is waiting again, or if another attempt at it is running; that attempt is then
+// Dropped. Late entries are ignored: reports of tasks that have ended, requests for jobs that are
+// done, workers that fail or leave while they are down, and workers that return while they are up.
 //
-// What cannot be is an error, and then nothing has changed: jobs, workers or attempts that there are not, a number in
-// use, an attempt that is another one's, numbers out of range. It is a [num.InputError] with the path of the entry, such
-// as What[3].Job. The cost is that of a decision of [Run], and O(workers + tasks of the job that wait again) for a late report.
+// Impossible entries are errors, and then nothing has changed: unknown jobs, workers or attempts,
+// numbers already in use, attempts that belong to another task, and numbers out of range. The error
+// is a [num.InputError] with the path of the entry, such as What[3].Job. A call costs as much as a
+// decision of [Run], plus O(workers + waiting tasks of the job that started before) for a late
+// report.
 func (m *Maker) Decide(at float64, what []Happening) ([]Event, error) {
 	if err := m.Check(at, what); err != nil {
 		return nil, err
 	}
 	m.step(at, sorted(what))
 	m.assign()
-	m.carryOut()
+	m.execute()
 	events := m.events
 	m.events = nil
 	return events, nil
 }
 
-// step takes note of what happens at a moment, in order.
+// step applies what happens at a moment, in order.
 func (m *Maker) step(at float64, what []Happening) {
 	m.reach(at)
 	for k := 0; k < len(what); k++ {
@@ -177,7 +183,7 @@ func (m *Maker) step(at float64, what []Happening) {
 			m.fail(h.Worker)
 		case Returned:
 			isAnother := h.New && h.Worker < len(m.up) && !m.up[h.Worker]
-			if m.comeBack(h.Worker, h.Speed); isAnother {
+			if m.addWorker(h.Worker, h.Speed); isAnother {
 				m.renew(h.Worker)
 			}
 		case Leaving:
@@ -185,11 +191,11 @@ func (m *Maker) step(at float64, what []Happening) {
 		case Submitted:
 			for ; k < len(what) && what[k].Kind == Submitted; k++ {
 				m.submit(what[k].Job, what[k].What)
-				m.come = append(m.come, what[k].Job)
+				m.arriving = append(m.arriving, what[k].Job)
 			}
 			k--
-			m.add(m.come)
-			m.come = m.come[:0]
+			m.add(m.arriving)
+			m.arriving = m.arriving[:0]
 		case Changed:
 			m.change(h.Job, h.What)
 		case GivenUp:
@@ -201,19 +207,19 @@ func (m *Maker) step(at float64, what []Happening) {
 	m.listIdle()
 }
 
-// reach moves to the time of a moment.
+// reach advances the clock to a moment.
 func (m *Maker) reach(at float64) {
 	m.measure(at)
 	m.now = at
 	m.events, m.freed, m.begun, m.changed = m.events[:0], m.freed[:0], m.begun[:0], false
 }
 
-// listIdle lists the workers that are idle now that all has happened.
+// listIdle updates the list of idle workers once everything at the moment has been applied.
 func (m *Maker) listIdle() {
 	switch {
 	case m.changed:
 		m.listWorkers()
-	case len(m.freed) > 16: // then to look at all is faster
+	case len(m.freed) > 16: // scanning all workers is faster
 		m.idle = m.idle[:0]
 		for at := range m.workers {
 			if !m.isBusy(at) {
@@ -229,17 +235,18 @@ func (m *Maker) listIdle() {
 	}
 }
 
-// isBusy reports whether the worker at a place has a task in hand.
+// isBusy reports whether the worker at an index of workers is running a task.
 func (m *Maker) isBusy(at int) bool { return m.hand[m.workers[at]].job >= 0 }
 
-// addIdle puts a worker that is up among the idle ones.
+// addIdle adds a worker that is up to the idle ones.
 func (m *Maker) addIdle(w int) {
 	at := m.planner.plan.Place[w]
 	k, _ := slices.BinarySearch(m.idle, at)
 	m.idle = slices.Insert(m.idle, k, at)
 }
 
-// listWorkers lists the workers that are up, and the idle ones among them, in the order of the policy.
+// listWorkers lists the workers that are up, and the idle ones among them, in the order of the
+// policy.
 func (m *Maker) listWorkers() {
 	m.workers, m.idle = m.workers[:0], m.idle[:0]
 	for _, w := range m.planner.order {
@@ -253,7 +260,7 @@ func (m *Maker) listWorkers() {
 	m.planner.setWorkers(m.workers)
 }
 
-// add puts jobs, at least one, among those present.
+// add adds jobs, at least one, to those present.
 func (m *Maker) add(jobs []int) {
 	m.byPriority.Add(jobs)
 	if w := m.claims.present; w != nil {
@@ -261,18 +268,18 @@ func (m *Maker) add(jobs []int) {
 			w.count(i, m.claims.of[i].work)
 		}
 	}
-	if m.planner.looksAtDeadlines() {
+	if m.planner.usesDeadlines() {
 		m.byDeadline.Add(jobs)
 	}
 }
 
-// remove takes job i out of those present.
+// remove removes job i from those present.
 func (m *Maker) remove(i int) {
 	m.byPriority.Remove(i)
 	if w := m.claims.present; w != nil {
 		w.drop(i, m.claims.of[i].work)
 	}
-	if m.planner.looksAtDeadlines() {
+	if m.planner.usesDeadlines() {
 		m.byDeadline.Remove(i)
 	}
 }
@@ -282,28 +289,29 @@ func (m *Maker) assign() {
 	m.planner.assign(m.claims, m.byPriority.List(), m.byDeadline.List(), m.now)
 }
 
-// carryOut begins tasks as planned.
-func (m *Maker) carryOut() {
+// execute starts tasks as planned.
+func (m *Maker) execute() {
 	m.beginPlanned()
-	m.averse = m.averse[:0]
+	m.refusers = m.refusers[:0]
 	if m.rules.Emergency != 0 {
 		m.preempt()
 	}
 	m.judge()
 }
 
-// beginPlanned begins tasks on the idle workers that are planned for a job that wants them, then what is left to do on the others.
+// beginPlanned starts tasks on idle workers whose planned job needs a worker. The other idle
+// workers then serve the remaining jobs that need one.
 func (m *Maker) beginPlanned() {
 	p, idle := m.planner, m.idle
-	left, k := idle[:0], 0 // of idle, those at places below k have had their turn
-	for rest := p.plan.Shares; k < len(idle) && len(m.averse) == 0; {
+	left, k := idle[:0], 0 // entries of idle before k are settled
+	for rest := p.plan.Shares; k < len(idle) && len(m.refusers) == 0; {
 		at := idle[k]
 		rest = rest[sort.Search(len(rest), func(n int) bool { return rest[n].To > at }):]
 		if len(rest) == 0 {
 			break
 		}
 		for x := rest[0]; k < len(idle) && idle[k] < x.To; k++ {
-			if idle[k] >= x.From && m.wants(x.Job) {
+			if idle[k] >= x.From && m.needsWorker(x.Job) {
 				m.begin(m.workers[idle[k]], x.Job)
 			} else {
 				left = append(left, idle[k])
@@ -311,47 +319,49 @@ func (m *Maker) beginPlanned() {
 		}
 	}
 	left = append(left, idle[k:]...)
-	turns, taken := m.turns(left), 0
+	turns, taken := m.turnOrder(left), 0
 	for _, j := range p.chosen {
 		if taken == len(turns) {
 			break
 		}
-		for ; taken < len(turns) && m.wants(j); taken++ {
+		for ; taken < len(turns) && m.needsWorker(j); taken++ {
 			m.begin(m.workers[turns[taken]], j)
 		}
 	}
-	if len(m.averse) == 0 {
+	if len(m.refusers) == 0 {
 		m.idle = slices.Delete(left, 0, taken)
 	} else {
 		m.idle = slices.DeleteFunc(left, m.isBusy)
 	}
 }
 
-// turns returns the places of the idle workers in the order in which they take what the plan has left to do. At a moment with a
-// refusal all do so, those first that follow the worker in the list, then those before it, and itself last: else a worker that
-// can do no task of a job would have the last one again and again, while others are idle.
-func (m *Maker) turns(idle []int) []int {
-	if len(m.averse) == 0 {
+// turnOrder returns the idle workers in the order in which they serve the jobs that still need
+// workers. Without refusals at this moment that is the order of the list. After a refusal the
+// workers that follow the refusing worker come first, then those before it, and refusing workers
+// last. Otherwise a worker that cannot run any task of a job would get the last one repeatedly
+// while others are idle.
+func (m *Maker) turnOrder(idle []int) []int {
+	if len(m.refusers) == 0 {
 		return idle
 	}
 	rank := m.planner.rank
-	k, found := slices.BinarySearchFunc(idle, m.averse[len(m.averse)-1], func(at, w int) int { return cmp.Compare(rank[m.workers[at]], rank[w]) })
+	k, found := slices.BinarySearchFunc(idle, m.refusers[len(m.refusers)-1], func(at, w int) int { return cmp.Compare(rank[m.workers[at]], rank[w]) })
 	if found {
 		k++
 	}
-	isAverse := func(at int) bool { return slices.Contains(m.averse, m.workers[at]) }
+	isAverse := func(at int) bool { return slices.Contains(m.refusers, m.workers[at]) }
 	turns := slices.Concat(idle[k:], idle[:k])
 	return append(slices.DeleteFunc(slices.Clone(turns), isAverse), slices.DeleteFunc(turns, func(at int) bool { return !isAverse(at) })...)
 }
 
-// wants reports whether job j runs on fewer workers than planned. Then it has a task to begin, since no more workers
-// are planned than it has tasks that are not with workers that leave.
-func (m *Maker) wants(j int) bool { return m.tasks[j].held < m.planner.planned[j] }
+// needsWorker reports whether job j runs on fewer workers than planned. If so, it has a waiting
+// task, because plans never exceed the number of its tasks that are not on leaving workers.
+func (m *Maker) needsWorker(j int) bool { return m.tasks[j].held < m.planner.planned[j] }
 
-// preempt kills tasks in hand for the emergencies that run on fewer workers than planned.
+// preempt kills running tasks in favour of emergencies that run on fewer workers than planned.
 func (m *Maker) preempt() {
 	isUrgent := func(j int) bool { return m.claims.of[j].priority >= m.rules.Emergency }
-	if !slices.ContainsFunc(m.planner.chosen, func(j int) bool { return isUrgent(j) && m.wants(j) }) {
+	if !slices.ContainsFunc(m.planner.chosen, func(j int) bool { return isUrgent(j) && m.needsWorker(j) }) {
 		return
 	}
 	isSpared := func(j int) bool { return m.tasks[j].held <= m.planner.planned[j] }
@@ -367,7 +377,7 @@ func (m *Maker) preempt() {
 	})
 	rest := m.victims
 	for _, j := range m.planner.chosen {
-		for ; len(rest) > 0 && isUrgent(j) && m.wants(j); rest = rest[1:] {
+		for ; len(rest) > 0 && isUrgent(j) && m.needsWorker(j); rest = rest[1:] {
 			if w := rest[0]; !isSpared(m.hand[w].job) {
 				m.lose(Preempted, w)
 				m.begin(w, j)
@@ -376,15 +386,15 @@ func (m *Maker) preempt() {
 	}
 }
 
-// tell records an event.
-func (m *Maker) tell(what Kind, job, task, worker, attempt int) {
+// record records an event.
+func (m *Maker) record(what Kind, job, task, worker, attempt int) {
 	if m.isRecording {
 		m.events = append(m.events, Event{what, job, task, worker, attempt})
 	}
 }
 
-// Hand returns what a worker has in hand, and since when. If that is nothing, or there is no such worker, job, task and
-// since are -1 and attempt is 0.
+// Hand returns the running task of a worker and its start time. For an idle or unknown worker, job,
+// task and since are -1 and attempt is 0.
 func (m *Maker) Hand(worker int) (job, task, attempt int, since float64) {
 	if worker < 0 || worker >= len(m.hand) || m.hand[worker].job < 0 {
 		return -1, -1, 0, -1
@@ -393,8 +403,8 @@ func (m *Maker) Hand(worker int) (job, task, attempt int, since float64) {
 	return h.job, h.task, h.attempt, h.since
 }
 
-// Forget forgets a job that is done or cancelled. Its number may be used again, and should be, since each takes some
-// hundred bytes; [Maker.Result] no longer tells of the job. The error is a [num.InputError].
+// Forget removes a job that is done or cancelled. Reuse its number: each number takes some hundred
+// bytes. [Maker.Result] no longer includes the job. The error is a [num.InputError].
 func (m *Maker) Forget(job int) error {
 	switch m.state(job) {
 	case unknown:
@@ -410,19 +420,19 @@ func (m *Maker) Forget(job int) error {
 	return nil
 }
 
-// A Progress says how far a job is.
+// Progress is the progress of a job.
 type Progress struct {
 	Stage   Stage   `json:"stage"`
-	Left    int     `json:"left"`               // tasks that have not ended
-	AtWork  int     `json:"at_work"`            // of these, in the hands of workers
+	Left    int     `json:"left"`               // tasks that have not ended, running ones included
+	AtWork  int     `json:"at_work"`            // running tasks
 	Planned int     `json:"planned"`            // workers in the last plan
-	Lost    int     `json:"lost,omitempty"`     // tasks in hand that were lost, each counted as often as it was
+	Lost    int     `json:"lost,omitempty"`     // losses of running tasks
 	GivenUp int     `json:"given_up,omitempty"` // tasks that ended without a result
-	Start   float64 `json:"start"`              // time of the begin of the first task, -1 if none has begun
-	Finish  float64 `json:"finish,omitempty"`   // time of the end of the last task, 0 before
+	Start   float64 `json:"start"`              // start time of the first task, -1 if none has started
+	Finish  float64 `json:"finish,omitempty"`   // finish time of the last task, 0 before
 }
 
-// Progress returns how far a job is. The error is a [num.InputError] if there is no such job.
+// Progress returns the progress of a job. The error is a [num.InputError] if the job is unknown.
 func (m *Maker) Progress(job int) (Progress, error) {
 	if m.state(job) == unknown {
 		return Progress{}, input.Errorf("Job", job, "a job that was submitted")

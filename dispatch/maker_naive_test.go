@@ -58,7 +58,7 @@ type naiveAttempt struct {
 	of                        *naiveJob
 }
 
-func (n *naiveMaker) tell(kind dispatch.Kind, job, task, worker, attempt int) {
+func (n *naiveMaker) record(kind dispatch.Kind, job, task, worker, attempt int) {
 	n.events = append(n.events, dispatch.Event{Kind: kind, Job: job, Task: task, Worker: worker, Attempt: attempt})
 }
 
@@ -90,7 +90,7 @@ func (n *naiveMaker) stop(a *naiveAttempt, fate dispatch.Kind) {
 		n.wasted += n.now - a.from
 	}
 	n.workers[a.worker].leaving = false
-	n.tell(fate, a.job, a.task, a.worker, a.number)
+	n.record(fate, a.job, a.task, a.worker, a.number)
 }
 
 func (n *naiveMaker) end(number, task int) {
@@ -98,7 +98,7 @@ func (n *naiveMaker) end(number, task int) {
 	j.ended = append(j.ended, task)
 	if len(j.ended) == j.Tasks {
 		j.stage, j.finish = dispatch.JobCompleted, n.now
-		n.tell(dispatch.Completed, number, -1, -1, 0)
+		n.record(dispatch.Completed, number, -1, -1, 0)
 	}
 }
 
@@ -128,7 +128,7 @@ func (n *naiveMaker) report(h dispatch.Happening) {
 		for _, b := range n.inHand(func(b *naiveAttempt) bool { return b.of == j && b.task == h.Task }) {
 			n.stop(b, dispatch.Dropped)
 		}
-		n.tell(dispatch.Finished, h.Job, h.Task, h.Worker, h.Attempt)
+		n.record(dispatch.Finished, h.Job, h.Task, h.Worker, h.Attempt)
 	}
 	j.learnt = append(j.learnt, h.Work)
 	n.end(h.Job, h.Task)
@@ -143,7 +143,7 @@ func (n *naiveMaker) speeds() (speeds []float64) {
 }
 
 // told returns the speed of a worker at a kind of tasks that the policy is told, from all tasks that it has finished.
-func (n *naiveMaker) told(kind string, worker int) float64 {
+func (n *naiveMaker) reportedSpeeds(kind string, worker int) float64 {
 	told := n.workers[worker].speed
 	var work, seconds float64
 	tasks := 0
@@ -188,7 +188,7 @@ func (n *naiveMaker) worker(h dispatch.Happening) {
 	default:
 		return
 	}
-	n.tell(h.Kind, -1, -1, h.Worker, 0)
+	n.record(h.Kind, -1, -1, h.Worker, 0)
 }
 
 func (n *naiveMaker) wish(h dispatch.Happening) {
@@ -199,7 +199,7 @@ func (n *naiveMaker) wish(h dispatch.Happening) {
 	switch h.Kind {
 	case dispatch.Changed:
 		j.Priority, j.Deadline = h.What.Priority, h.What.Deadline
-		n.tell(dispatch.Changed, h.Job, -1, -1, 0)
+		n.record(dispatch.Changed, h.Job, -1, -1, 0)
 	case dispatch.GivenUp:
 		if slices.Contains(j.ended, h.Task) {
 			return
@@ -208,14 +208,14 @@ func (n *naiveMaker) wish(h dispatch.Happening) {
 			n.stop(a, dispatch.Dropped)
 		}
 		j.givenUp++
-		n.tell(dispatch.GivenUp, h.Job, h.Task, -1, 0)
+		n.record(dispatch.GivenUp, h.Job, h.Task, -1, 0)
 		n.end(h.Job, h.Task)
 	case dispatch.Cancelled:
 		for _, a := range n.inHand(func(a *naiveAttempt) bool { return a.of == j }) {
 			n.stop(a, dispatch.Dropped)
 		}
 		j.stage = dispatch.JobCancelled
-		n.tell(dispatch.Cancelled, h.Job, -1, -1, 0)
+		n.record(dispatch.Cancelled, h.Job, -1, -1, 0)
 	}
 }
 
@@ -252,7 +252,7 @@ func (n *naiveMaker) decide(at float64, what []dispatch.Happening) []dispatch.Ev
 		if n.jobs[h.Job] = j; !n.anyJob {
 			n.anyJob, n.began = true, at
 		}
-		n.tell(dispatch.Submitted, h.Job, -1, -1, 0)
+		n.record(dispatch.Submitted, h.Job, -1, -1, 0)
 	}
 	for _, kind := range []dispatch.Kind{dispatch.Changed, dispatch.GivenUp, dispatch.Cancelled} {
 		wishes := of(kind)
@@ -366,7 +366,7 @@ func (n *naiveMaker) plan() {
 			if j.Speeds != nil {
 				q.Speeds = append(q.Speeds, j.Speeds[w])
 			} else if n.rules.Learning.Speeds {
-				q.Speeds = append(q.Speeds, n.told(j.Kind, w))
+				q.Speeds = append(q.Speeds, n.reportedSpeeds(j.Kind, w))
 			}
 		}
 		requests, asking = append(requests, q), append(asking, number)
@@ -475,7 +475,7 @@ func (n *naiveMaker) begin(worker, number int) {
 		panic(fmt.Sprint("no task to begin of job ", number))
 	}
 	n.attempts = append(n.attempts, naiveAttempt{number: len(n.attempts) + 1, job: number, task: task, worker: worker, from: n.now, of: n.jobs[number]})
-	n.tell(dispatch.Started, number, task, worker, len(n.attempts))
+	n.record(dispatch.Started, number, task, worker, len(n.attempts))
 }
 
 // next returns the task of a job that begins next, -1 if none waits.

@@ -138,7 +138,7 @@ func checkHands(t *rapid.T, m *dispatch.Maker, naive *naiveMaker) {
 		for w, x := range naive.workers {
 			want := x.speed
 			if naive.rules.Learning.Speeds {
-				want = naive.told(kind, w)
+				want = naive.reportedSpeeds(kind, w)
 			}
 			if got := append(told, naive.speeds()[len(told):]...)[w]; got != want {
 				t.Fatalf("speed of worker %d at kind %q: %v, want %v", w, kind, got, want)
@@ -194,15 +194,15 @@ func TestDecideErrors(t *testing.T) {
 		at   float64
 		what []dispatch.Happening
 	}{
-		{badEntry{"At", "1.5", "a time >= 2, that of the moment before"}, 1.5, nil},
+		{badEntry{"At", "1.5", "a time >= 2, the previous moment"}, 1.5, nil},
 		{badEntry{"At", "NaN", wantTime}, nan, nil},
 		{badEntry{"At", "+Inf", wantTime}, inf, nil},
 		{badEntry{"What[1].Kind", "started", wantHappening}, 3, []dispatch.Happening{finished, {Kind: dispatch.Started}}},
 		{badEntry{"What[0].Kind", "", wantHappening}, 3, []dispatch.Happening{{}}},
 		{badEntry{"What[0].Worker", "3", "a worker, 0 to 2"}, 3, []dispatch.Happening{with(finished, func(h *dispatch.Happening) { h.Worker = 3 })}},
 		{badEntry{"What[0].Worker", "-1", "a worker, 0 to 2"}, 3, []dispatch.Happening{with(finished, func(h *dispatch.Happening) { h.Worker = -1 })}},
-		{badEntry{"What[0].Attempt", "3", "an attempt that has begun, 1 to 2"}, 3, []dispatch.Happening{with(finished, func(h *dispatch.Happening) { h.Attempt = 3 })}},
-		{badEntry{"What[0].Attempt", "0", "an attempt that has begun, 1 to 2"}, 3, []dispatch.Happening{with(finished, func(h *dispatch.Happening) { h.Attempt = 0 })}},
+		{badEntry{"What[0].Attempt", "3", "an attempt that has started, 1 to 2"}, 3, []dispatch.Happening{with(finished, func(h *dispatch.Happening) { h.Attempt = 3 })}},
+		{badEntry{"What[0].Attempt", "0", "an attempt that has started, 1 to 2"}, 3, []dispatch.Happening{with(finished, func(h *dispatch.Happening) { h.Attempt = 0 })}},
 		{badEntry{"What[0].Attempt", "1", "another attempt: this is task 0 of job 0 on worker 0"}, 3, []dispatch.Happening{with(finished, func(h *dispatch.Happening) { h.Attempt = 1 })}},
 		{badEntry{"What[0].Attempt", "2", "another attempt: this is task 1 of job 0 on worker 1"}, 3, []dispatch.Happening{with(finished, func(h *dispatch.Happening) { h.Task = 0 })}},
 		{badEntry{"What[0].Job", "1", "a job that was submitted"}, 3, []dispatch.Happening{with(finished, func(h *dispatch.Happening) { h.Job = 1 })}},
@@ -214,25 +214,25 @@ func TestDecideErrors(t *testing.T) {
 		{badEntry{"What[0].Worker", "3", "a worker, 0 to 2"}, 3, []dispatch.Happening{{Kind: dispatch.Failed, Worker: 3}, {Kind: dispatch.Returned, Worker: 3, Speed: 1}}},
 		{badEntry{"What[0].Speed", "0", wantPositive}, 3, []dispatch.Happening{{Kind: dispatch.Returned, Worker: 3}}},
 		{badEntry{"What[0].Speed", "NaN", wantPositive}, 3, []dispatch.Happening{{Kind: dispatch.Returned, Worker: 2, Speed: nan}}},
-		{badEntry{"What[0].Job", "0", "a number that is not in use"}, 3, []dispatch.Happening{{Kind: dispatch.Submitted, Job: 0, What: good}}},
-		{badEntry{"What[1].Job", "1", "a number that is not in use"}, 3, []dispatch.Happening{{Kind: dispatch.Submitted, Job: 1, What: good}, {Kind: dispatch.Submitted, Job: 1, What: good}}},
-		{badEntry{"What[0].Job", "2", "a number of jobs before, or one of the next, below 2"}, 3, []dispatch.Happening{{Kind: dispatch.Submitted, Job: 2, What: good}}},
-		{badEntry{"What[0].Job", "-1", "a number of jobs before, or one of the next, below 2"}, 3, []dispatch.Happening{{Kind: dispatch.Submitted, Job: -1, What: good}}},
+		{badEntry{"What[0].Job", "0", "an unused number"}, 3, []dispatch.Happening{{Kind: dispatch.Submitted, Job: 0, What: good}}},
+		{badEntry{"What[1].Job", "1", "an unused number"}, 3, []dispatch.Happening{{Kind: dispatch.Submitted, Job: 1, What: good}, {Kind: dispatch.Submitted, Job: 1, What: good}}},
+		{badEntry{"What[0].Job", "2", "a job number, 0 to 1"}, 3, []dispatch.Happening{{Kind: dispatch.Submitted, Job: 2, What: good}}},
+		{badEntry{"What[0].Job", "-1", "a job number, 0 to 1"}, 3, []dispatch.Happening{{Kind: dispatch.Submitted, Job: -1, What: good}}},
 		{badEntry{"What[0].What", "no job", "the job"}, 3, []dispatch.Happening{{Kind: dispatch.Submitted, Job: 1}}},
-		{badEntry{"What[0].What.Submit", "4", "a time <= 3, that of the moment"}, 3,
+		{badEntry{"What[0].What.Submit", "4", "a time <= 3, the current moment"}, 3,
 			[]dispatch.Happening{{Kind: dispatch.Submitted, Job: 1, What: job(func(j *dispatch.Job) { j.Submit = 4 })}}},
 		{badEntry{"What[0].What.Tasks", "0", wantTasks}, 3,
 			[]dispatch.Happening{{Kind: dispatch.Submitted, Job: 1, What: job(func(j *dispatch.Job) { j.Tasks = 0 })}}},
-		{badEntry{"What[0].What.Speeds", "2", "3 speeds, one a worker"}, 3,
+		{badEntry{"What[0].What.Speeds", "2", "3 speeds, one per worker"}, 3,
 			[]dispatch.Happening{{Kind: dispatch.Submitted, Job: 1, What: job(func(j *dispatch.Job) { j.Speeds = []float64{1, 2} })}}},
 		{badEntry{"What[0].What.Priority", "NaN", wantNonnegative}, 3,
 			[]dispatch.Happening{{Kind: dispatch.Changed, What: job(func(j *dispatch.Job) { j.Priority = nan })}}},
-		{badEntry{"What[0].What.Deadline", "1", "a time > 1, at which the job is submitted, and at most 1e50, or 0 for none"}, 3,
+		{badEntry{"What[0].What.Deadline", "1", "a time in (1, 1e50], after the submission, or 0 for none"}, 3,
 			[]dispatch.Happening{{Kind: dispatch.Changed, What: job(func(j *dispatch.Job) { j.Deadline = 1 })}}},
 		{badEntry{"What[0].What", "no job", "a job with the new priority and deadline"}, 3, []dispatch.Happening{{Kind: dispatch.Changed}}},
 		{badEntry{"What[0].Job", "7", "a job that was submitted"}, 3, []dispatch.Happening{{Kind: dispatch.Cancelled, Job: 7}}},
 		{badEntry{"What[0].Task", "4", "a task, 0 to 3"}, 3, []dispatch.Happening{{Kind: dispatch.GivenUp, Task: 4}}},
-		{badEntry{"What[0].Task", "2", "a task that has begun"}, 3, []dispatch.Happening{{Kind: dispatch.GivenUp, Task: 2}}},
+		{badEntry{"What[0].Task", "2", "a task that has started"}, 3, []dispatch.Happening{{Kind: dispatch.GivenUp, Task: 2}}},
 	} {
 		before, err := json.Marshal(m.State())
 		if err != nil {
@@ -252,7 +252,7 @@ func TestDecideErrors(t *testing.T) {
 	if _, err := m.Decide(3, []dispatch.Happening{{Kind: dispatch.Failed, Worker: 1}}); err != nil {
 		t.Fatal(err)
 	}
-	want := badEntry{"What[0].Task", "3", "a task that has begun, below 2"}
+	want := badEntry{"What[0].Task", "3", "a task that has started, below 2"}
 	if _, err := m.Decide(3, []dispatch.Happening{with(finished, func(h *dispatch.Happening) { h.Task = 3 })}); !want.is(err) {
 		t.Errorf("error %v, want %v", err, want)
 	}
@@ -424,15 +424,15 @@ func TestApplyErrors(t *testing.T) {
 		events []dispatch.Event
 		want   badEntry
 	}{
-		{nil, badEntry{"Events", "0", "1 events at least, which follow from what happens"}},
+		{nil, badEntry{"Events", "0", "at least 1, the number of events that follow from what happens"}},
 		{[]dispatch.Event{started}, badEntry{"Events[0]", "{started 0 0 1 1}", "{submitted 0 -1 -1 0}, which follows from what happens"}},
-		{[]dispatch.Event{submitted, submitted}, badEntry{"Events[1].Kind", "submitted", "started or preempted, since nothing more happens"}},
+		{[]dispatch.Event{submitted, submitted}, badEntry{"Events[1].Kind", "submitted", "started or preempted: all other events precede the decisions"}},
 		{with(func(e *dispatch.Event) { e.Worker = 2 }), badEntry{"Events[2].Worker", "2", "a worker that is up"}},
 		{with(func(e *dispatch.Event) { e.Worker = 0 }), badEntry{"Events[2].Worker", "0", "a worker that is idle"}},
 		{with(func(e *dispatch.Event) { e.Job = 1 }), badEntry{"Events[2].Job", "1", "a job that is present"}},
 		{with(func(e *dispatch.Event) {}), badEntry{"Events[2].Attempt", "1", "the number of a new attempt, above 1"}},
-		{with(func(e *dispatch.Event) { e.Attempt = 5 }), badEntry{"Events[2].Task", "0", "a task that waits: 1, or one that has begun before"}},
-		{with(func(e *dispatch.Event) { e.Kind = dispatch.Preempted }), badEntry{"Events[2].Worker", "1", "a worker with this attempt in hand"}},
+		{with(func(e *dispatch.Event) { e.Attempt = 5 }), badEntry{"Events[2].Task", "0", "a waiting task: 1, or one that has started before"}},
+		{with(func(e *dispatch.Event) { e.Kind = dispatch.Preempted }), badEntry{"Events[2].Worker", "1", "a worker that runs this attempt"}},
 	} {
 		m := mustMake(t, dispatch.Rules{Policy: dispatch.Policy{Rule: dispatch.EDF}}, []float64{1, 1})
 		if err := m.Apply(1, []dispatch.Happening{{Kind: dispatch.Submitted, What: job}}, c.events); !c.want.is(err) {

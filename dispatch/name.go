@@ -12,22 +12,23 @@ import (
 	"productform/internal/tree"
 )
 
-// Names returns the forms of the names that [ParsePolicy] reads, with their parameters in capitals and what is optional in
-// brackets.
+// Names returns the forms of the names that [ParsePolicy] reads, with parameters in capitals and
+// optional parts in brackets.
 func Names() []string {
 	return []string{"priority[:R][/SPARE]", "proportion[/SPARE]", "workload[:H][/SPARE]", "deadline[/SPARE]", "edf"}
 }
 
-// ParsePolicy returns the policy that a text names as [L14] does, by its rule and what becomes of spare workers:
+// ParsePolicy returns the policy with a name. As in [L14], a name consists of the rule and the use
+// of spare workers:
 //
-//	priority:R/SPARE   the first job has all workers but the part R, in [0, 1]
-//	proportion/SPARE   parts in proportion to the work left
+//	priority:R/SPARE   the first job gets all workers but the fraction R, in [0, 1]
+//	proportion/SPARE   workers in proportion to the work left
 //	workload:H/SPARE   the fastest workers until the work is done within H seconds, in [1e-50, 1e50]
 //	deadline/SPARE     the fastest workers until the job could end by its deadline
 //	edf                earliest deadline first
 //
-// SPARE is priority, deadline or kept, and priority if it is left out; R is then 0, H is 1. The error is a
-// [num.InputError] whose path is "policy".
+// SPARE is priority, deadline or kept. The defaults are SPARE = priority, R = 0 and H = 1. The
+// error is a [num.InputError] whose path is "policy".
 func ParsePolicy(text string) (Policy, error) {
 	first, spare, hasSpare := strings.Cut(text, "/")
 	rule, parameter, hasParameter := strings.Cut(first, ":")
@@ -63,7 +64,7 @@ func ParsePolicy(text string) (Policy, error) {
 		p.Horizon = 1
 	case !hasParameter:
 	case p.Rule == Priority && err == nil && v >= 0 && v <= 1:
-		p.Reserve = math.Abs(v) // of -0, 0
+		p.Reserve = math.Abs(v) // turns -0 into 0
 	case p.Rule == Workload && err == nil && v > 0 && ranges.IsWork(v):
 		p.Horizon = v
 	case p.Rule == Priority:
@@ -76,11 +77,11 @@ func ParsePolicy(text string) (Policy, error) {
 	return p, nil
 }
 
-// form returns that of the names with the rule of p.
+// form returns the form of the names with the rule of p.
 func (p Policy) form() string { return Names()[slices.Index(AllRules(), p.Rule)] }
 
-// String returns the name of the policy, from which [ParsePolicy] makes one that plans the same. A reserve of 0 is left
-// out, and under Priority that spare workers go by priority.
+// String returns the name of the policy; [ParsePolicy] turns it into a policy with the same plans.
+// Under Priority, a reserve of 0 and spare workers by priority are left out.
 func (p Policy) String() string {
 	name := string(p.Rule)
 	number := func(v float64) string { return ":" + strconv.FormatFloat(v, 'g', -1, 64) }

@@ -9,15 +9,16 @@ import (
 	"productform/internal/ranges"
 )
 
-// An Outage takes a worker away from From until To, and the task that it has in hand is lost: it is run again from its
-// beginning. One that is finished at From, up to rounding as [Run] says, is not lost.
+// An Outage makes a worker unavailable from From until To. Its running task is lost and runs again
+// from the start, unless it finishes at From, up to the rounding described at [Run].
 type Outage struct {
-	Worker   int     // place in the list of speeds
-	From, To float64 // 0 <= From < To; To may be +Inf: for good
+	Worker   int     // index in the list of speeds
+	From, To float64 // 0 <= From < To; To = +Inf means for good
 }
 
-// CheckOutages checks each outage of so many workers, and that no two take the same worker at the same time. The error is a
-// [num.InputError] whose path is that of the entry, such as Outages[2].From.
+// CheckOutages checks each outage for a number of workers, and that outages of one worker do not
+// overlap. The error is a [num.InputError] whose path is that of the entry, such as
+// Outages[2].From.
 func CheckOutages(outages []Outage, workers int) error {
 	order := make([]int, len(outages))
 	for i, o := range outages {
@@ -30,7 +31,7 @@ func CheckOutages(outages []Outage, workers int) error {
 			return ranges.Moment.Check(input.Field(path, "From"), o.From)
 		case !(o.To > o.From && (o.To <= ranges.Largest || math.IsInf(o.To, 1))):
 			return input.Errorf(input.Field(path, "To"), o.To,
-				"a time > %v, at which the outage begins, and at most 1e50, or +Inf", o.From)
+				"a time in (%v, 1e50], after the start of the outage, or +Inf", o.From)
 		}
 	}
 	compare := func(a, b int) int {
@@ -42,21 +43,22 @@ func CheckOutages(outages []Outage, workers int) error {
 		before, after := outages[order[k-1]], outages[order[k]]
 		if before.Worker == after.Worker && after.From < before.To {
 			return input.Errorf(input.Field(input.Index("Outages", order[k]), "From"), after.From,
-				"a time >= %v, at which Outages[%d] of the same worker ends", before.To, order[k-1])
+				"a time >= %v, the end of Outages[%d] of the same worker", before.To, order[k-1])
 		}
 	}
 	return nil
 }
 
-// An Edge is the begin or the end of an outage.
+// An Edge is the start or the end of an outage.
 type Edge struct {
 	Time   float64 // in seconds
-	Up     bool    // the worker returns
-	Worker int     // place in the list of speeds
+	Up     bool    // whether the worker returns
+	Worker int     // index in the list of speeds
 }
 
-// Edges returns the begins and ends of outages in the order in which they happen on a simulated clock; what has no end has no
-// second edge. A worker that returns as its next outage begins is up for no time.
+// Edges returns the starts and ends of outages in the order in which a simulated clock processes
+// them. An outage without an end has no second edge. A worker that returns at the start of its next
+// outage is up for no time.
 func Edges(outages []Outage) (edges []Edge) {
 	for _, o := range outages {
 		edges = append(edges, Edge{o.From, false, o.Worker})

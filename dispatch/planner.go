@@ -8,25 +8,25 @@ import (
 	"productform/dispatch/internal/shares"
 )
 
-// needTol is the part of a need that may be missing. Sums of a million speeds or works are off by some 1e-10 of
-// themselves at most.
+// needTol is the relative tolerance on needs. Sums of a million speeds or works have relative
+// errors of about 1e-10 at most.
 const needTol = 1e-9
 
-// A planner applies a policy again and again, without allocating.
+// A planner applies a policy repeatedly without allocating.
 type planner struct {
 	policy Policy
 	speeds []float64 // of the workers
-	order  []int     // workers, in the order in which the policy hands them out
-	rank   []int     // place of each worker in order
+	order  []int     // workers, in the order of the policy
+	rank   []int     // position of each worker in order
 
 	plan    shares.Plan // for the workers that are up, in order
-	planned []int       // workers in the plan, by job
-	chosen  []int       // jobs with workers in the plan, in the order in which they got the first
+	planned []int       // number of planned workers, by job
+	chosen  []int       // jobs with planned workers, in the order in which they got the first one
 
 	jobs claims
-	own  bool // whether jobs take workers in an order of their own
+	own  bool // whether jobs have their own orders of workers
 
-	isSummed bool // whether the plan has the sums of the speeds
+	isSummed bool // whether the plan has prefix sums of the speeds
 }
 
 func newPlanner(p Policy, speeds []float64, jobs int) *planner {
@@ -39,11 +39,11 @@ func newPlanner(p Policy, speeds []float64, jobs int) *planner {
 	for s := range speeds {
 		q.order[s] = s
 	}
-	q.rank = q.order // in the order given, the place of a worker is its number
-	if q.takesFastest() {
+	q.rank = q.order // in the order given, position equals number
+	if q.usesSpeeds() {
 		slices.SortFunc(q.order, func(a, b int) int {
 			if x, y := speeds[a], speeds[b]; x != y {
-				return side(x > y)
+				return orderOf(x > y)
 			}
 			return a - b
 		})
@@ -55,21 +55,22 @@ func newPlanner(p Policy, speeds []float64, jobs int) *planner {
 	return q
 }
 
-// takesFastest reports whether the policy knows that workers differ.
-func (q *planner) takesFastest() bool { return q.policy.Rule == Workload || q.policy.Rule == Deadline }
+// usesSpeeds reports whether the policy uses the speeds of workers.
+func (q *planner) usesSpeeds() bool { return q.policy.Rule == Workload || q.policy.Rule == Deadline }
 
-// looksAtPriorities reports whether the policy needs the jobs in order of priority: EDF leaves no worker that a job can use.
-func (q *planner) looksAtPriorities() bool { return q.policy.Rule != EDF }
+// usesPriorities reports whether the policy needs the jobs in order of priority. EDF does not: it
+// leaves no worker that a job can use.
+func (q *planner) usesPriorities() bool { return q.policy.Rule != EDF }
 
-// looksAtDeadlines reports whether the policy needs the jobs in order of deadline.
-func (q *planner) looksAtDeadlines() bool {
+// usesDeadlines reports whether the policy needs the jobs in order of deadline.
+func (q *planner) usesDeadlines() bool {
 	return q.policy.Rule == EDF || q.policy.Spare == SpareByDeadline
 }
 
-// setWorkers tells which workers are up, in order, for many plans.
+// setWorkers sets the workers that are up, in order, for all following plans.
 func (q *planner) setWorkers(workers []int) {
 	q.plan.SetWorkers(workers)
-	q.isSummed = q.takesFastest()
+	q.isSummed = q.usesSpeeds()
 	if q.isSummed {
 		q.plan.Prepare(q.speeds)
 	} else {
@@ -77,7 +78,7 @@ func (q *planner) setWorkers(workers []int) {
 	}
 }
 
-// clear forgets the plan.
+// clear discards the plan.
 func (q *planner) clear() {
 	q.plan.Clear(q.own)
 	for _, j := range q.chosen {
@@ -86,12 +87,12 @@ func (q *planner) clear() {
 	q.chosen = q.chosen[:0]
 }
 
-// assign plans the workers that are up for the jobs listed, which are in order of priority and of deadline; an order that q
-// does not look at may be empty. A job that can use no worker takes no part.
+// assign plans the workers that are up for the jobs listed by priority and by deadline. An order
+// that the policy does not use may be empty. A job that can use no worker is left out.
 func (q *planner) assign(jobs claims, byPriority, byDeadline []int, now float64) {
-	q.jobs, q.own = jobs, jobs.own != nil && q.takesFastest()
+	q.jobs, q.own = jobs, jobs.own != nil && q.usesSpeeds()
 	q.clear()
-	last := -1 // the job whose turn comes last
+	last := -1 // the job that gets spare workers last
 	switch q.policy.Rule {
 	case Priority:
 		order := byPriority
@@ -109,16 +110,16 @@ func (q *planner) assign(jobs claims, byPriority, byDeadline []int, now float64)
 		for k := 0; k < len(byPriority) && q.plan.Left() > 0; k++ {
 			j := byPriority[k]
 			need := jobs.of[j].work
-			if horizon != 1 { // divisions take a while
+			if horizon != 1 { // divisions are slow
 				need /= horizon
 			}
-			q.meet(j, need)
+			q.giveUntil(j, need)
 		}
 	case Deadline:
 		for k := 0; k < len(byPriority) && q.plan.Left() > 0; k++ {
 			j := byPriority[k]
 			if left := jobs.of[j].due - now; left > 0 {
-				q.meet(j, jobs.of[j].work/left)
+				q.giveUntil(j, jobs.of[j].work/left)
 			} else {
 				q.give(j, q.plan.Left())
 			}
@@ -137,7 +138,7 @@ func (q *planner) assign(jobs claims, byPriority, byDeadline []int, now float64)
 	}
 }
 
-// byPriority is Algorithm 1 of [L14].
+// byPriority applies Algorithm 1 of [L14].
 func (q *planner) byPriority(order []int) {
 	m := q.plan.Left()
 	c := max(1, m-int(math.Ceil(q.policy.Reserve*float64(m)*(1-needTol))))
@@ -147,7 +148,7 @@ func (q *planner) byPriority(order []int) {
 	}
 }
 
-// byProportion is Algorithm 2 of [L14].
+// byProportion applies Algorithm 2 of [L14].
 func (q *planner) byProportion(order []int) {
 	m := float64(q.plan.Left())
 	part := func(work, total float64) int {
@@ -157,11 +158,11 @@ func (q *planner) byProportion(order []int) {
 		}
 		return max(1, int(math.Ceil(share*(1-needTol))))
 	}
-	least, most := q.jobs.workWithin(order)
+	least, most := q.jobs.workBounds(order)
 	for k := 0; k < len(order) && q.plan.Left() > 0; k++ {
 		work := q.jobs.of[order[k]].work
 		c := part(work, most)
-		if part(work, least) != c || least <= 0 && most > 0 { // parts fall as a total > 0 grows, even as they are rounded
+		if part(work, least) != c || least <= 0 && most > 0 { // part decreases in a total > 0, even with rounding
 			least = q.jobs.workOf(order)
 			most, c = least, part(work, least)
 		}
@@ -169,7 +170,7 @@ func (q *planner) byProportion(order []int) {
 	}
 }
 
-// fill gives the jobs in order all that they can use, one of them last.
+// fill gives each job, in order, every worker that it can use. The job last comes after all others.
 func (q *planner) fill(order []int, last int) {
 	for k := 0; k < len(order) && q.plan.Left() > 0; k++ {
 		if order[k] != last {
@@ -181,7 +182,7 @@ func (q *planner) fill(order []int, last int) {
 	}
 }
 
-// give gives job j at most c more workers, as far as it has tasks.
+// give gives job j up to c more workers, as many as it can use.
 func (q *planner) give(j, c int) {
 	if c = min(c, q.usable(j)); c > 0 {
 		if q.own {
@@ -191,8 +192,9 @@ func (q *planner) give(j, c int) {
 	}
 }
 
-// meet gives job j more workers, at least one, as far as it has tasks, until their speeds add up to the need.
-func (q *planner) meet(j int, need float64) {
+// giveUntil gives job j at least one more worker, and more until their speeds add up to the need or
+// it can use no more.
+func (q *planner) giveUntil(j int, need float64) {
 	c, enough := q.usable(j), need*(1-needTol)
 	if c == 0 {
 		return
@@ -213,10 +215,11 @@ func (q *planner) meet(j int, need float64) {
 	q.take(j, k)
 }
 
-// usable returns the number of workers left that job j has tasks for.
+// usable returns how many of the remaining workers job j can use.
 func (q *planner) usable(j int) int { return min(q.jobs.of[j].most-q.planned[j], q.plan.Left()) }
 
-// arrange puts the workers left in the order in which job j takes them, and returns the speeds at its tasks.
+// arrange sorts the remaining workers in the order in which job j takes them, and returns their
+// speeds at its tasks.
 func (q *planner) arrange(j int) []float64 {
 	speeds := q.jobs.own[j]
 	if speeds == nil {
@@ -226,7 +229,7 @@ func (q *planner) arrange(j int) []float64 {
 	return speeds
 }
 
-// take gives job j the first k of the workers left, and puts the others back in order.
+// take gives job j the first k of the remaining workers, and restores the order of the others.
 func (q *planner) take(j, k int) {
 	q.plan.Take(j, k)
 	if q.own && q.jobs.own[j] != nil {

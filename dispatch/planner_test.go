@@ -38,7 +38,7 @@ func TestProportionToTheLastDigit(t *testing.T) {
 				c.present.change(j, others, c.of[j].work)
 				c.present.drop(jobs+j, others)
 			}
-			if least, most := c.workWithin(order); c.workOf(order) < least || c.workOf(order) > most || most-least > 1e-10*most {
+			if least, most := c.workBounds(order); c.workOf(order) < least || c.workOf(order) > most || most-least > 1e-10*most {
 				t.Fatalf("work within [%v, %v], is %v", least, most, c.workOf(order))
 			}
 		}

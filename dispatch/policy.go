@@ -8,80 +8,87 @@ import (
 	"productform/internal/ranges"
 )
 
-// A Rule says how many workers a job is given, and which. The rules take jobs in order of priority, the highest first, jobs of equal priority in the
-// order given, but for EDF.
+// A Rule determines how many workers each job gets, and which. All rules except EDF serve jobs in
+// order of priority, highest first; jobs of equal priority are served in the order given.
 type Rule string
 
 // The rules of [L14], section 5. Of m workers, for a job with n tasks and work w left:
 const (
-	// Priority gives the first job max(1, min(n, m - ⌈r m⌉)) workers, r the reserve, and each other job one (Algorithm 1, where the printed count of
-	// line 3 contradicts the text above it, which is followed). Spare workers go to the first job last, so that it has more than its part only if no
-	// other job can use them.
+	// Priority gives the first job at most max(1, m - ⌈r m⌉) workers, r the reserve, and every
+	// other job one (Algorithm 1; its line 3 contradicts the text above it, which is followed).
+	// Spare workers go to the first job last, so it exceeds its limit only if no other job can use
+	// them.
 	Priority Rule = "priority"
 
-	// Proportion gives each job max(1, min(n, ⌈m w / total work⌉)) workers (Algorithm 2, whose count lacks the factor m).
+	// Proportion gives each job max(1, min(n, ⌈m w / total work⌉)) workers (Algorithm 2, whose
+	// printed count lacks the factor m).
 	Proportion Rule = "proportion"
 
-	// Workload gives each job the workers that are fastest at its tasks until their speeds add up to w / horizon, at least one and at most n
-	// (Algorithm 3, whose lines 14 and 15 are read as taking the same k workers).
+	// Workload gives each job the workers that are fastest at its tasks until their speeds add up
+	// to w / horizon, at least one and at most n (Algorithm 3, whose lines 14 and 15 are taken to
+	// mean the same k workers).
 	Workload Rule = "workload"
 
-	// Deadline gives each job the workers that are fastest at its tasks until they would finish what is left by the deadline, were it divisible: Σ_s
-	// 1/T^s >= 1/(d - now), T^s = w/speed of s; at least one and at most n (Algorithm 4, with the condition of the text above it). A job whose
-	// deadline has passed needs all that it can use.
+	// Deadline gives each job the workers that are fastest at its tasks until they would finish its
+	// remaining work by the deadline if it were divisible: Σ_s 1/T^s >= 1/(d - now), T^s = w/speed
+	// of s; at least one and at most n (Algorithm 4, with the condition in the text above it). A
+	// job whose deadline has passed gets every worker that it can use.
 	Deadline Rule = "deadline"
 
-	// EDF gives each job all that it can use, min(n, workers left), earliest deadline first, equal deadlines in the order given; jobs without
-	// deadline come last.
+	// EDF gives each job every worker that it can use, min(n, workers left). Jobs are served by
+	// deadline, earliest first, equal deadlines in the order given and jobs without a deadline
+	// last.
 	EDF Rule = "edf"
 )
 
 // AllRules returns all rules.
 func AllRules() []Rule { return []Rule{Priority, Proportion, Workload, Deadline, EDF} }
 
-// A Spare says who gets the workers that are left when the rule has been applied ([L14], section 5.5). A job is filled up to its number of tasks
-// before the next one has its turn.
+// A Spare determines who gets the workers left over by the rule ([L14], section 5.5). Each job is
+// filled up to its number of tasks before the next one gets any.
 type Spare string
 
 // The ways to use spare workers. The zero value means SpareByPriority.
 const (
 	SpareByPriority Spare = "priority" // the highest priority first
 	SpareByDeadline Spare = "deadline" // the earliest deadline first
-	SpareKept       Spare = "kept"     // nobody: they are kept for jobs to come
+	SpareKept       Spare = "kept"     // nobody: they are kept for future jobs
 )
 
 // AllSpares returns all ways to use spare workers.
 func AllSpares() []Spare { return []Spare{SpareByPriority, SpareByDeadline, SpareKept} }
 
-// A Policy maps jobs and workers to a plan. Priority, Proportion and EDF hand out workers in the order given; Workload and Deadline, and their spare
-// workers, by speed at the tasks of the job, fastest first and equal ones in the order given.
+// A Policy maps jobs and workers to a plan. Priority, Proportion and EDF hand out workers in the
+// order given. Workload and Deadline hand out workers, spare ones included, by their speed at the
+// tasks of the job, fastest first and equal speeds in the order given.
 //
-// Where a need, or the part of the workers that is kept, is above what a number of workers gives by no more than 1e-9 of itself, that number is
-// enough: rounding never costs a worker.
+// Needs and the reserve have a relative tolerance of 1e-9: a number of workers that falls short by
+// no more is enough, so rounding never costs a worker.
 type Policy struct {
 	Rule    Rule    `json:"rule"`
-	Spare   Spare   `json:"spare,omitempty"`   // not used by EDF, under which workers are left only if no job can use them
-	Reserve float64 `json:"reserve,omitempty"` // r in [0, 1], the part of the workers that Priority keeps from the first job
-	Horizon float64 `json:"horizon,omitempty"` // of Workload, the seconds in which a job should be done; 0 means 1, as in [L14]
+	Spare   Spare   `json:"spare,omitempty"`   // ignored by EDF, which leaves only workers that no job can use
+	Reserve float64 `json:"reserve,omitempty"` // r in [0, 1], the fraction of the workers that Priority withholds from the first job
+	Horizon float64 `json:"horizon,omitempty"` // of Workload, seconds to finish a job in; 0 means 1, as in [L14]
 }
 
-// A Request is what a policy knows of a job that is present.
+// A Request describes a job to a policy.
 type Request struct {
 	Priority float64 `json:"priority,omitempty"` // P >= 0, larger is more urgent
-	Deadline float64 `json:"deadline,omitempty"` // d > 0, the time at which all tasks should be done; 0 if there is none
+	Deadline float64 `json:"deadline,omitempty"` // d > 0, the time by which all tasks should be done; 0 for none
 
-	// MaxWorkers is the most workers that the job may have, >= 1; 0 if there is no limit.
+	// MaxWorkers is the largest number of workers that the job may have, >= 1; 0 means no limit.
 	MaxWorkers int `json:"max_workers,omitempty"`
 
-	Tasks  int       `json:"tasks"`            // n >= 1, tasks that are not finished
-	Work   float64   `json:"work,omitempty"`   // w >= 0, estimate of the work in them: seconds on a worker of speed 1
-	Speeds []float64 `json:"speeds,omitempty"` // > 0, of each worker at these tasks; nil means those of the workers
+	Tasks  int       `json:"tasks"`            // n >= 1, unfinished tasks
+	Work   float64   `json:"work,omitempty"`   // w >= 0, their estimated total work: seconds on a worker of speed 1
+	Speeds []float64 `json:"speeds,omitempty"` // > 0, of each worker at these tasks; nil means the general speeds
 }
 
-// Assign returns the plan: for each worker the index of its job, or -1. Each job gets at most as many workers as it has tasks, at most MaxWorkers
-// and, unless spare workers are kept, no worker is left while a job can use it. The order of workers is that of speeds, which are > 0. The cost is
-// O((jobs + workers) log(jobs + workers)), and a factor min(jobs, workers) more under Workload and Deadline if jobs have speeds of their own. The
-// error is a [num.InputError].
+// Assign returns the plan: for each worker the index of its job, or -1. No job gets more workers
+// than it has tasks, or more than MaxWorkers. Unless spare workers are kept, no worker is
+// unassigned while a job can use it. Workers are in the order of speeds, which must be > 0. The
+// cost is O((jobs + workers) log(jobs + workers)), times min(jobs, workers) under Workload and
+// Deadline if jobs have speeds of their own. The error is a [num.InputError].
 func (p Policy) Assign(jobs []Request, speeds []float64, now float64) ([]int, error) {
 	if err := p.check("Policy"); err != nil {
 		return nil, err
@@ -99,10 +106,10 @@ func (p Policy) Assign(jobs []Request, speeds []float64, now float64) ([]int, er
 	}
 	q, all := newPlanner(p, speeds, len(jobs)), claimsOf(jobs)
 	var byPriority, byDeadline []int
-	if q.looksAtPriorities() {
+	if q.usesPriorities() {
 		byPriority = all.sorted(all.moreUrgent)
 	}
-	if q.looksAtDeadlines() {
+	if q.usesDeadlines() {
 		byDeadline = all.sorted(all.dueEarlier)
 	}
 	q.plan.SetWorkers(q.order)
@@ -110,7 +117,7 @@ func (p Policy) Assign(jobs []Request, speeds []float64, now float64) ([]int, er
 	return q.plan.ByWorker(), nil
 }
 
-// list returns words with commas between them.
+// list joins words with commas.
 func list[S ~string](words []S) string {
 	text := make([]string, len(words))
 	for i, w := range words {
@@ -150,18 +157,18 @@ func (r *Request) check(workers int) error {
 	return checkJobSpeeds(r.Speeds, workers)
 }
 
-// checkJobSpeeds checks the speeds that a job has of its own.
+// checkJobSpeeds checks the speeds of a job, which may be nil.
 func checkJobSpeeds(speeds []float64, workers int) error {
 	switch {
 	case speeds == nil:
 		return nil
 	case len(speeds) != workers:
-		return input.Errorf("Speeds", len(speeds), "%d speeds, one a worker", workers)
+		return input.Errorf("Speeds", len(speeds), "%d speeds, one per worker", workers)
 	}
 	return checkEachSpeed("Speeds", speeds)
 }
 
-// checkSpeeds checks speeds of workers, of which there is at least one.
+// checkSpeeds checks the speeds of workers, of which there must be at least one.
 func checkSpeeds(path string, speeds []float64) error {
 	if len(speeds) == 0 {
 		return input.Errorf(path, "no workers", "at least one")

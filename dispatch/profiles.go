@@ -10,47 +10,51 @@ import (
 	"productform/internal/ranges"
 )
 
-// A Profile is what [Learning] of speeds knows of a worker at a kind of tasks.
+// A Profile is what [Learning] knows of the speed of a worker at a kind of tasks.
 type Profile struct {
 	Kind   string  `json:"kind"`   // of tasks, as in [Job]
 	Worker int     `json:"worker"` // its number
-	Speed  float64 `json:"speed"`  // that policies are told
+	Speed  float64 `json:"speed"`  // published to policies
 
-	// Work and Seconds are the sums over so many tasks, each time as the policy took the work to be.
+	// Work and Seconds are sums over Tasks tasks; the work of each is the estimate when it
+	// finished.
 	Work    float64 `json:"work"`
 	Seconds float64 `json:"seconds"`
 	Tasks   int     `json:"tasks"`
 }
 
-// A speed is told anew once it is known from so many tasks, and differs by such a part from what was told before, so that plans
-// do not change with every task. As many tasks as profileMost count half from then on: machines change.
+// A speed is published once minProfileTasks tasks are known, and again when it differs from the
+// published speed by a fraction above speedStep, so plans do not change with every task. At
+// maxProfileTasks tasks all sums are halved, because machines change over time.
 const (
-	profileLeast = 3
-	profileMost  = 50
-	profileStep  = 0.05
+	minProfileTasks = 3
+	maxProfileTasks = 50
+	speedStep       = 0.05
 )
 
-// mostKinds bounds the kinds of tasks that are learnt.
-const mostKinds = 1000
+// maxKinds limits the kinds of tasks that are learnt.
+const maxKinds = 1000
 
-// profiles are what is learnt of a kind of tasks.
+// profiles holds what is learnt of a kind of tasks.
 type profiles struct {
-	speeds []float64 // by worker, that policies are told
-	of     []Profile // by worker; Tasks is 0 where nothing is known
+	speeds []float64 // by worker, as published to policies
+	of     []Profile // by worker; Tasks is 0 if nothing is known
 }
 
-// told returns the speeds, nil if they are those of the workers.
-func (p *profiles) told(workers []float64) []float64 {
+// reportedSpeeds returns the published speeds, or nil if they are the general speeds of the
+// workers.
+func (p *profiles) reportedSpeeds(workers []float64) []float64 {
 	if p == nil || slices.Equal(p.speeds, workers) {
 		return nil
 	}
 	return p.speeds
 }
 
-// profileOf returns what is learnt of a kind, nil if there are too many.
+// profileOf returns the profiles of a kind, creating them if needed, or nil if there are too many
+// kinds.
 func (m *Maker) profileOf(kind string) *profiles {
 	p := m.kinds[kind]
-	if p == nil && len(m.kinds) < mostKinds {
+	if p == nil && len(m.kinds) < maxKinds {
 		p = &profiles{slices.Clone(m.speeds), make([]Profile, len(m.speeds))}
 		if m.kinds == nil {
 			m.kinds = map[string]*profiles{}
@@ -60,7 +64,7 @@ func (m *Maker) profileOf(kind string) *profiles {
 	return p
 }
 
-// expected returns what the policy takes for the work of a task, 0 if nothing is known yet.
+// expected returns the work of a task as the policy estimates it, 0 if nothing is known yet.
 func (m *Maker) expected(i, task int) float64 {
 	j := m.jobs[i]
 	switch {
@@ -72,7 +76,7 @@ func (m *Maker) expected(i, task int) float64 {
 	return j.work(task)
 }
 
-// learnSpeed learns that worker w took so many seconds for a task of job i.
+// learnSpeed records the time that worker w took for a task of job i.
 func (m *Maker) learnSpeed(w, i, task int, seconds float64) {
 	j, work := m.jobs[i], m.expected(i, task)
 	if j.Speeds != nil || !(work > 0 && seconds > 0) {
@@ -85,19 +89,19 @@ func (m *Maker) learnSpeed(w, i, task int, seconds float64) {
 	f := &p.of[w]
 	f.Work, f.Seconds, f.Tasks = f.Work+work, f.Seconds+seconds, f.Tasks+1
 	speed := f.Work / f.Seconds
-	if f.Tasks == profileMost {
-		f.Work, f.Seconds, f.Tasks = f.Work/2, f.Seconds/2, profileMost/2
+	if f.Tasks == maxProfileTasks {
+		f.Work, f.Seconds, f.Tasks = f.Work/2, f.Seconds/2, maxProfileTasks/2
 	}
-	if f.Tasks < profileLeast || isNotSpeed(speed) || math.Abs(speed/p.speeds[w]-1) <= profileStep {
+	if f.Tasks < minProfileTasks || isNotSpeed(speed) || math.Abs(speed/p.speeds[w]-1) <= speedStep {
 		return
 	}
 	p.speeds[w] = speed
-	m.tellSpeeds(j.Kind)
+	m.publishSpeeds(j.Kind)
 }
 
-// tellSpeeds tells the policy the speeds that were learnt of a kind.
-func (m *Maker) tellSpeeds(kind string) {
-	speeds := m.kinds[kind].told(m.speeds)
+// publishSpeeds passes the learnt speeds of a kind to the planner.
+func (m *Maker) publishSpeeds(kind string) {
+	speeds := m.kinds[kind].reportedSpeeds(m.speeds)
 	for i, j := range m.jobs {
 		if m.state(i) == JobPresent && j.Kind == kind && j.Speeds == nil {
 			m.claims.setSpeeds(i, speeds)
@@ -105,20 +109,20 @@ func (m *Maker) tellSpeeds(kind string) {
 	}
 }
 
-// renew makes the speeds that were learnt fit to the workers: those of a worker that comes are its own, and those of one that is
-// another or has another speed now are forgotten.
+// renew resets the learnt speeds of a worker that is new, replaced or has a new speed to its
+// general speed.
 func (m *Maker) renew(w int) {
 	for kind, p := range m.kinds {
 		if w == len(p.speeds) {
 			p.speeds, p.of = append(p.speeds, 0), append(p.of, Profile{})
 		}
 		p.speeds[w], p.of[w] = m.speeds[w], Profile{}
-		m.tellSpeeds(kind)
+		m.publishSpeeds(kind)
 	}
 }
 
-// Profiles returns what [Learning] knows of the speeds of workers at kinds of tasks, by kind and then by worker, of those that have
-// finished some. The cost is O(kinds · workers).
+// Profiles returns the learnt speeds of workers by kind of tasks and then by worker, for workers
+// that have finished some. The cost is O(kinds · workers).
 func (m *Maker) Profiles() []Profile {
 	var list []Profile
 	for _, kind := range slices.Sorted(maps.Keys(m.kinds)) {
@@ -132,11 +136,14 @@ func (m *Maker) Profiles() []Profile {
 	return list
 }
 
-// Speeds returns the speeds of workers at a kind of tasks that policies are told, nil if they are those of the workers.
-func (m *Maker) Speeds(kind string) []float64 { return slices.Clone(m.kinds[kind].told(m.speeds)) }
+// Speeds returns the speeds of workers at a kind of tasks as published to policies, or nil if they
+// are the general speeds.
+func (m *Maker) Speeds(kind string) []float64 {
+	return slices.Clone(m.kinds[kind].reportedSpeeds(m.speeds))
+}
 
-// remember takes in what was learnt of speeds.
-func (m *Maker) remember(list []Profile) error {
+// restoreProfiles restores learnt speeds.
+func (m *Maker) restoreProfiles(list []Profile) error {
 	for k := range list {
 		f := &list[k]
 		at := func(field string, value any, want string) error {
@@ -155,7 +162,7 @@ func (m *Maker) remember(list []Profile) error {
 			return at("Work", f.Work, "a number of seconds > 0")
 		case !(f.Seconds > 0 && isFinite(f.Seconds)):
 			return at("Seconds", f.Seconds, "a number of seconds > 0")
-		case f.Tasks < 1 || f.Tasks >= profileMost:
+		case f.Tasks < 1 || f.Tasks >= maxProfileTasks:
 			return at("Tasks", f.Tasks, "an integer in [1, 49]")
 		}
 		p := m.profileOf(f.Kind)

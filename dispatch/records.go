@@ -8,17 +8,18 @@ import (
 	"productform/internal/input"
 )
 
-// WriteRecords writes what became of each job as CSV (RFC 4180, lines ended by LF): a line of names, then one a job, in
-// the order of jobs, which are those of the run.
+// WriteRecords writes the outcome of each job as CSV (RFC 4180, lines ended by LF): a header line,
+// then one line per job, in the order of jobs, which must be the jobs of the run.
 //
 //	id,submit,deadline,priority,tasks,work,start,finish,delay,slowdown,missed,lost
 //
-// Times are in seconds, work is that of all tasks, the others are as in [Job] and [Record]. Numbers are in the shortest
-// form that reads back as the same float64. The deadline is empty if there is none, the slowdown if there is no work.
-// The error is that of w, or a [num.InputError] if r is of another number of jobs, and then nothing is written.
+// Times are in seconds, work is the total over all tasks, and the other columns are as in [Job] and
+// [Record]. Numbers are in the shortest form that reads back as the same float64. The deadline is
+// empty if there is none, the slowdown if there is no work. The error is that of w, or a
+// [num.InputError] if r covers a different number of jobs; then nothing is written.
 func WriteRecords(w io.Writer, jobs []Job, r *Result) error {
 	if len(jobs) != len(r.Jobs) {
-		return input.Errorf("Jobs", len(jobs), "%d jobs, those of the run", len(r.Jobs))
+		return input.Errorf("Jobs", len(jobs), "the %d jobs of the run", len(r.Jobs))
 	}
 	table := csv.NewWriter(w)
 	err := table.Write([]string{"id", "submit", "deadline", "priority", "tasks", "work",

@@ -133,7 +133,7 @@ func TestRecordsErrors(t *testing.T) {
 	}
 	var text bytes.Buffer
 	err = dispatch.WriteRecords(&text, jobs[1:], r)
-	if !(badEntry{"Jobs", "999", "1000 jobs, those of the run"}).is(err) || text.Len() > 0 {
+	if !(badEntry{"Jobs", "999", "the 1000 jobs of the run"}).is(err) || text.Len() > 0 {
 		t.Errorf("error %v after %d bytes", err, text.Len())
 	}
 }

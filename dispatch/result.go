@@ -11,16 +11,22 @@ import (
 	"productform/num"
 )
 
-// A Result is the outcome of a run, or of what a [Maker] has seen so far. The live system sends it under the names
-// of its fields; answers of commands use the names in the tags.
+// A Result is the outcome of a run, or of everything that a [Maker] has seen so far. The live
+// system sends it under its field names; command output uses the names in the tags.
 type Result struct {
 	Jobs []Record `name:"-"` // in the order of Scenario.Jobs
 
-	// PriorityViolationRate is the measure of [L14], section 6.3.2: the part of the jobs present for which no
-	// worker is planned although one is for a job of lower priority, averaged over the time during which jobs
-	// are present. DecisionViolationRate is its average over the decisions with jobs present, each counted
-	// once. RunningViolationRate asks for tasks in hand instead of workers planned, over time: a job that waits
-	// for tasks of jobs of lower priority to end is violated. All are 0 if there is nothing to average over.
+	// PriorityViolationRate is the measure of [L14], section 6.3.2: the fraction of the jobs
+	// present for which no worker is planned although one is planned for a job of lower priority,
+	// averaged over the time during which jobs are present.
+	//
+	// DecisionViolationRate is the average of the same fraction over the decisions with jobs
+	// present, each counted once.
+	//
+	// RunningViolationRate is a time average too, with running tasks in place of planned workers: a
+	// job that waits for tasks of lower-priority jobs to end is violated.
+	//
+	// All three are 0 if there is nothing to average over.
 	PriorityViolationRate float64 `name:"average_priority_violation_rate" unit:"of jobs"`
 	DecisionViolationRate float64 `name:"decision_violation_rate" unit:"of jobs"`
 	RunningViolationRate  float64 `name:"running_violation_rate" unit:"of jobs"`
@@ -30,44 +36,48 @@ type Result struct {
 	Makespan            float64 `name:"makespan" unit:"s"`                       // first submission to last completion
 
 	Delay    Spread `name:"delay" unit:"s"`    // of Record.Delay
-	Slowdown Spread `name:"slowdown" unit:"-"` // of Record.Slowdown, over jobs with work; tiny ones may dominate
+	Slowdown Spread `name:"slowdown" unit:"-"` // of Record.Slowdown, over jobs with work; tiny jobs may dominate
 
-	// Utilization is the part of the time of workers that are up that goes into tasks that finish, from the
-	// first submission to the last completion; Wasted is the part that goes into tasks that are lost. 0 if no
-	// time passes. Time counts between the times at which something happens in [Run]. Rounding may take their
-	// sum above 1, by less than 1e-15.
+	// Utilization is the fraction of the time of workers that are up that is spent on tasks that
+	// finish, from the first submission to the last completion. Wasted is the fraction spent on
+	// tasks that are lost. Both are 0 if no time passes. Time is measured between the moments of
+	// [Run]. Rounding may raise their sum above 1, by less than 1e-15.
 	Utilization float64 `name:"utilization" unit:"of time"`
 	Wasted      float64 `name:"wasted" unit:"of time"`
 
-	Lost      int `name:"lost" unit:"tasks"`      // to outages and emergencies, each counted as often as it was
+	Lost      int `name:"lost" unit:"tasks"`      // to outages and emergencies; a task may be lost repeatedly
 	Decisions int `name:"decisions" unit:"plans"` // with jobs present
-	Tasks     int `name:"-"`                      // that finished, all
+	Tasks     int `name:"-"`                      // finished, in total
 }
 
-// A Record is what became of a job.
+// A Record is the outcome of a job.
 type Record struct {
-	Job           int     // place in Scenario.Jobs
-	Start, Finish float64 // time of the begin of its first task, and of the end of its last
+	Job           int     // index in Scenario.Jobs
+	Start, Finish float64 // when its first task starts and its last one finishes
 	Delay         float64 // Finish - submission, seconds
 
-	// Missed is M_j, seconds from deadline to finish; 0 if the job is in time or has no deadline, or is late by no more than 1e-9 of the time on the
-	// clock, as the rounding of sums of millions of terms may make it.
+	// Missed is M_j, the seconds from the deadline to the finish. It is 0 if the job is on time,
+	// has no deadline, or is late by at most 1e-9 of the clock time, which rounding in sums of
+	// millions of terms may cause.
 	Missed float64
 
-	// Slowdown is T / max(Σ_k w_k / Σ_s v_s, max_k w_k / max_s v_s) for a delay T, tasks of work w_k and workers of speed v_s at them, outages not
-	// counted; 0 for a job without work. What it divides by is a bound from below on the time that the job takes alone. In whole tasks it may take
-	// longer, on equal workers less than twice as long, on unequal ones many times, so that a job that never waits may have a slowdown above 1.
+	// Slowdown is T / max(Σ_k w_k / Σ_s v_s, max_k w_k / max_s v_s) for a delay T, tasks of work
+	// w_k and workers of speed v_s at these tasks, outages ignored; 0 for a job without work. The
+	// divisor is a lower bound on the time that the job takes alone. Since tasks cannot be split,
+	// the job may take longer even alone: less than twice as long on equal workers, many times as
+	// long on unequal ones. So a job that never waits may have a slowdown above 1.
 	Slowdown float64
 
-	Lost    int // tasks in hand that were lost
-	GivenUp int // tasks that ended without a result, 0 in a run
+	Lost    int // losses of running tasks
+	GivenUp int // tasks that ended without a result; 0 in a run
 }
 
-// lateTol is the part of the time on the clock by which a job may be late and not miss its deadline.
+// lateTol is the lateness, relative to the clock time, up to which a job still meets its deadline.
 const lateTol = 1e-9
 
-// Missed returns M_j, the seconds > 0 from the deadline of the job to its finish at that time, or 0 if the job has none or is late by no more than
-// 1e-9 of the time on the clock, as the rounding of sums of millions of terms may make it.
+// Missed returns M_j, the seconds > 0 from the deadline of the job to the given finish time. It
+// returns 0 if the job is on time, has no deadline, or is late by at most 1e-9 of the clock time,
+// which rounding in sums of millions of terms may cause.
 func (j *Job) Missed(finish float64) float64 {
 	if late := finish - j.Deadline; j.Deadline > 0 && late > lateTol*finish {
 		return late
@@ -75,12 +85,13 @@ func (j *Job) Missed(finish float64) float64 {
 	return 0
 }
 
-// A Spread sums up a number of values; it is 0 if there is none.
+// A Spread summarizes a list of values. It is zero if the list is empty.
 type Spread struct {
 	Count int     `name:"-"`    // values
 	Mean  float64 `name:"mean"` // of all values
 
-	// P50 is the smallest value that at least 50 percent of all values do not exceed; P95 and P99 are similar.
+	// P50 is the smallest value that is not exceeded by at least 50 percent of all values. P95 and
+	// P99 are defined likewise.
 	P50 float64 `name:"p50"`
 	P95 float64 `name:"p95"`
 	P99 float64 `name:"p99"`
@@ -88,22 +99,23 @@ type Spread struct {
 	Max float64 `name:"max"` // the largest value
 }
 
-// A Decision is what [Scenario.Watch] is told. It may be read during the call only.
+// A Decision is passed to [Scenario.Watch]. It is valid only during the call.
 type Decision struct {
 	Time    float64 // in seconds
-	Events  []Event // since the last decision, in order, with what it led to
-	Present []int   // jobs, by priority
-	Planned []int   // by job: workers planned
+	Events  []Event // since the last decision, in order, those of this decision included
+	Present []int   // jobs present, by priority
+	Planned []int   // by job: number of planned workers
 	Up      []bool  // by worker
-	Done    int     // jobs completed
+	Done    int     // number of completed jobs
 
 	maker *Maker
 }
 
-// Plan returns for each worker the job for which it is planned, or -1. It takes O(workers) time, once a decision.
+// Plan returns for each worker the job for which it is planned, or -1. The first call for a
+// decision takes O(workers) time.
 func (d *Decision) Plan() []int { return d.maker.planner.plan.ByWorker() }
 
-// Hand returns for each worker the job of the task in hand, or -1. It takes O(workers) time.
+// Hand returns for each worker the job of its running task, or -1. It takes O(workers) time.
 func (d *Decision) Hand() []int {
 	jobs := make([]int, len(d.maker.hand))
 	for w, h := range d.maker.hand {
@@ -112,24 +124,24 @@ func (d *Decision) Hand() []int {
 	return jobs
 }
 
-// Totals are what a [Maker] sums up on its way, from which it makes a [Result].
+// Totals are the running sums from which a [Maker] computes a [Result].
 type Totals struct {
-	Planned    float64 `json:"planned"`     // part of the jobs present that is violated now, by the plan
-	Running    float64 `json:"running"`     // likewise, by tasks in hand
+	Planned    float64 `json:"planned"`     // fraction of the jobs present that the plan violates now
+	Running    float64 `json:"running"`     // the same for running tasks
 	Present    float64 `json:"present"`     // seconds with jobs present
 	PlannedBy  float64 `json:"planned_by"`  // ∫ Planned dt
 	RunningBy  float64 `json:"running_by"`  // ∫ Running dt
 	PlannedSum float64 `json:"planned_sum"` // Σ Planned over decisions with jobs present
 	Decisions  int     `json:"decisions"`   // with jobs present
-	Capacity   num.Sum `json:"capacity"`    // ∫ workers that are up, or leave with a task in hand, dt, from the first submission on
-	Useful     num.Sum `json:"useful"`      // seconds of workers at tasks that finished
-	Wasted     num.Sum `json:"wasted"`      // at others
-	Started    bool    `json:"started"`     // a job has been submitted
+	Capacity   num.Sum `json:"capacity"`    // ∫ workers that are up, or leaving but busy, dt, from the first submission
+	Useful     num.Sum `json:"useful"`      // worker seconds spent on tasks that finished
+	Wasted     num.Sum `json:"wasted"`      // worker seconds spent on other tasks
+	Started    bool    `json:"started"`     // whether a job has been submitted
 	First      float64 `json:"first"`       // time of the first submission
 	Last       float64 `json:"last"`        // time of the last completion
 }
 
-// check returns what cannot be.
+// check returns an error if a total is negative, infinite or NaN.
 func (t *Totals) check() error {
 	for _, v := range []struct {
 		field string
@@ -146,16 +158,16 @@ func (t *Totals) check() error {
 	return nil
 }
 
-// begins takes note of a submission.
-func (t *Totals) begins(submit float64) {
+// addSubmission updates First for a job submitted at a time.
+func (t *Totals) addSubmission(submit float64) {
 	if !t.Started || submit < t.First {
 		t.First = submit
 	}
 	t.Started = true
 }
 
-// measure adds the time from now until then to what is averaged over time. Products are rounded before they are added, so that no machine fuses the
-// two and all give the same digits.
+// measure adds the interval from now until then to the time averages. Products are rounded before
+// they are added, which rules out fused multiply-add, so all machines produce the same digits.
 func (m *Maker) measure(then float64) {
 	seconds := then - m.now
 	if len(m.byPriority.List()) > 0 {
@@ -168,8 +180,8 @@ func (m *Maker) measure(then float64) {
 	}
 }
 
-// judge computes the parts of the jobs present that are violated, by the plan and by what runs: those of a higher priority than one of the jobs
-// served, not being one.
+// judge computes the fractions of the jobs present that are violated, by the plan and by the
+// running tasks. A violated job is not served and has a higher priority than some job that is.
 func (m *Maker) judge() {
 	if len(m.byPriority.List()) == 0 {
 		m.totals.Planned, m.totals.Running = 0, 0
@@ -188,7 +200,8 @@ func (m *Maker) judge() {
 	m.totals.Decisions++
 }
 
-// lowest returns the lowest priority of the jobs served, +Inf if there are none, and how many of them have a higher one.
+// lowest returns the lowest priority of the jobs served, +Inf if there are none, and how many of
+// them have a higher one.
 func (m *Maker) lowest(served []int) (lowest float64, others int) {
 	lowest, equal := math.Inf(1), 0
 	for _, j := range served {
@@ -202,8 +215,8 @@ func (m *Maker) lowest(served []int) (lowest float64, others int) {
 	return lowest, len(served) - equal
 }
 
-// higher returns how many jobs present have a priority above the lowest of those served. As a rule these are near the front, so the search first goes
-// on from their number in growing steps.
+// higher returns the number of jobs present whose priority is above the lowest one served. The
+// boundary is usually near position served, so the search starts there and grows its steps.
 func (m *Maker) higher(lowest float64, served int) int {
 	all, present := m.claims.of, m.byPriority.List()
 	low, high := 0, max(served, 1)
@@ -214,12 +227,14 @@ func (m *Maker) higher(lowest float64, served int) int {
 	return low + sort.Search(len(between), func(k int) bool { return all[between[k]].priority <= lowest })
 }
 
-// Result sums up until the last moment, over the jobs that are completed and not forgotten, in the order of their numbers, and over all time. Job of
-// a record is the number of the job. The slowdown counts all workers that there ever were, at the speeds that they have now. The cost is O(jobs log
-// jobs + workers + tasks with works of their own).
+// Result summarizes everything until the last moment. Records cover the jobs that are completed and
+// not forgotten, in order of their numbers; Record.Job is that number. Slowdowns count every worker
+// that ever joined, at its current speed. The cost is O(jobs log jobs + workers + tasks with works
+// of their own).
 func (m *Maker) Result() *Result { return m.result(make([]Record, 0, m.done)) }
 
-// result sums up, with the records in a list which may be that of m.
+// result returns the summary. It appends the records to a list, which may share memory with
+// m.records.
 func (m *Maker) result(records []Record) *Result {
 	res := &Result{Jobs: records, Decisions: m.totals.Decisions}
 	fastest, sum := fastestAndSum(m.speeds)
@@ -236,8 +251,8 @@ func (m *Maker) result(records []Record) *Result {
 			res.DeadlineMissPenalty += float64(j.Priority * late)
 		}
 		delays = append(delays, rec.Delay)
-		if alone := j.alone(fastest, sum); alone > 0 {
-			rec.Slowdown = rec.Delay / alone
+		if shortest := j.minDuration(fastest, sum); shortest > 0 {
+			rec.Slowdown = rec.Delay / shortest
 			slowdowns = append(slowdowns, rec.Slowdown)
 		}
 		res.Tasks += j.Tasks - rec.GivenUp
@@ -258,8 +273,9 @@ func (m *Maker) result(records []Record) *Result {
 	return res
 }
 
-// alone returns the time of [Record.Slowdown], given the largest speed of the workers and the sum of all.
-func (j *Job) alone(fastest, sum float64) float64 {
+// minDuration returns the divisor of [Record.Slowdown], given the largest speed of the workers and
+// the sum of their speeds.
+func (j *Job) minDuration(fastest, sum float64) float64 {
 	if j.Speeds != nil {
 		fastest, sum = fastestAndSum(j.Speeds)
 	}
@@ -274,7 +290,7 @@ func fastestAndSum(speeds []float64) (fastest, sum float64) {
 	return fastest, sum
 }
 
-// spread sums up values, which it sorts.
+// spread summarizes values and sorts them in place.
 func spread(values []float64) Spread {
 	if len(values) == 0 {
 		return Spread{}
@@ -290,12 +306,13 @@ func spread(values []float64) Spread {
 	return s
 }
 
-// SpreadOf sums up values, which it does not change. It takes O(n log n) time.
+// SpreadOf summarizes values, which it does not modify. It takes O(n log n) time.
 func SpreadOf(values []float64) Spread { return spread(slices.Clone(values)) }
 
-// Quantiles returns for each level in (0, 1) the smallest of the values that the part level of them do not exceed: value ⌈n level⌉ of the n in order.
-// A log is run once, and these are of its jobs, without error; what other jobs would find is another question. There must be a value. It takes O(n
-// log n) time and does not change the values.
+// Quantiles returns, for each level in (0, 1), the smallest value that is not exceeded by at least
+// this fraction of the values: value ⌈n level⌉ of the n in order. These are exact quantiles of the
+// given jobs, not estimates for other jobs. At least one value is needed. Quantiles takes O(n log
+// n) time and does not modify the values.
 func Quantiles(values []float64, levels []*big.Rat) ([]float64, error) {
 	if len(values) == 0 {
 		return nil, input.Errorf("values", "[]", "at least one")

@@ -9,36 +9,47 @@ import (
 	"productform/internal/eventqueue"
 )
 
-// timeTol is the part of the time on the clock within which all happens at the same time. Rounding tells 3 × 0.1 seconds
-// from 0.3 seconds, and a decision between the two would be made on half of what happens. Sums of thousands of terms are
-// rounded by no more than 1e-12.
+// timeTol is the relative tolerance on clock times within which events count as simultaneous.
+// Rounding distinguishes 3 × 0.1 seconds from 0.3 seconds, and a decision between the two would
+// miss half of the events. The rounding error of sums of thousands of terms is below 1e-12.
 const timeTol = 1e-12
 
-// checkEvery is the work between two looks at the context, in workers and jobs present; a decision counts as 100 more. It
-// takes some milliseconds.
+// checkEvery is the work between two checks of the context, measured in workers and jobs present; a
+// decision counts as 100 more. It takes a few milliseconds.
 const checkEvery int = 1e5
 
-// Run runs the scenario on a simulated clock until all jobs are done; a [Maker] decides. At each moment at which jobs
-// are submitted, tasks finish, or workers fail or return, or a period ends, after all that happens then, the policy
-// plans all workers that are up for all jobs present, tasks in hand counted as not begun. The plan is put into effect
-// as far as tasks in hand allow, which are not cut: idle workers, in the order of the policy, begin tasks of the jobs
-// planned for them, if those run on fewer workers than planned, and then the ones left of other such jobs, in the order
-// in which the policy gave these their first worker. So no worker is idle while tasks wait of a job that may have more
-// workers, unless spare workers are kept. A job begins its tasks in their order, a lost one again before those that
-// never began; tasks that finish at the same moment do so in the order in which they began.
+// Run runs the scenario on a simulated clock until all jobs are done; a [Maker] decides. A decision
+// is made at each moment at which jobs are submitted, tasks finish, workers fail or return, or a
+// period ends, after everything that happens then. The policy plans all workers that are up for all
+// jobs present, as if no task were running.
 //
-// What would happen after the next event by no more than 1e-12 of the time on the clock happens with it, at the time of
-// the last of all these: first tasks finish, then workers fail and return, one after the other, then jobs are
-// submitted. So rounding tells no times apart, and a task may take longer than it should by as much.
+// Running tasks are not interrupted, so the plan takes effect as far as they allow. Idle workers,
+// in the order of the policy, start tasks of the jobs planned for them if those jobs run on fewer
+// workers than planned. The remaining idle workers then serve the other such jobs, in the order in
+// which the policy gave these their first worker. So no worker is idle while a job has waiting
+// tasks and may have more workers, unless spare workers are kept. A job starts its tasks in order;
+// a lost task runs again before those that never started. Tasks that finish at the same moment do
+// so in the order in which they started.
 //
-// The result depends on nothing but the scenario. A decision takes O(jobs present) at most, under all rules but Proportion
-// O(jobs with workers + log jobs), since plans are kept as shares of the list of workers; a moment at which workers come
-// or go, or more than 16 tasks end, takes O(workers) more, and each under Workload and Deadline as much more as
-// [Policy.Assign] says if jobs have speeds of their own. The jobs present are kept in order of priority and, if the policy asks for it, of deadline, in
-// arrays: a job that goes moves those before it or those after it, whichever are fewer, and jobs that come together do
-// so once. What happens at one moment is sorted. Memory is that of the jobs, the outages and Learning.Window. The error
-// is an [num.InputError], a [*StrandedError] as soon as the last worker is gone for good, or that of the context, which
-// is looked at every thousand decisions, and before each of them with 1e5 workers and jobs present.
+// Events that follow the next event within 1e-12 of the clock time happen together with it, at the
+// time of the last of them: first tasks finish, then workers fail and return one after the other,
+// then jobs are submitted. So rounding never separates simultaneous events, and a task may take
+// longer than its exact duration by that much.
+//
+// The result depends only on the scenario. A decision takes at most O(jobs present) time, and
+// O(jobs with workers + log jobs) under all rules but Proportion, because plans are stored as
+// shares of the list of workers. A moment at which workers join or leave, or at which more than 16
+// tasks end, takes O(workers) more. Under Workload and Deadline, jobs with speeds of their own add
+// to each decision the cost given at [Policy.Assign].
+//
+// The jobs present are kept in arrays sorted by priority and, if the policy uses it, by deadline.
+// Removing a job moves the jobs before it or those after it, whichever are fewer; jobs that arrive
+// together are inserted in one pass. The events of a moment are sorted. Memory is proportional to
+// the jobs, the outages and Learning.Window.
+//
+// The error is a [num.InputError], a [*StrandedError] as soon as the last worker has left for good,
+// or that of the context. The context is checked every thousand decisions, and before every
+// decision if there are 1e5 workers and jobs present.
 func Run(ctx context.Context, s Scenario) (*Result, error) {
 	if err := s.check(); err != nil {
 		return nil, err
@@ -53,12 +64,12 @@ func Run(ctx context.Context, s Scenario) (*Result, error) {
 			work = 0
 		}
 		if len(m.workers) == 0 && r.returns == 0 {
-			return nil, r.stranded()
+			return nil, r.unfinishedJobs()
 		}
 		now := r.advance()
-		r.happens(now)
+		r.applyMoment(now)
 		m.assign()
-		m.carryOut()
+		m.execute()
 		r.begin()
 		if s.Watch != nil {
 			r.decision = Decision{Time: now, Events: m.events, Present: m.byPriority.List(), Planned: m.planner.planned, Up: m.up, Done: m.done, maker: m}
@@ -68,22 +79,22 @@ func Run(ctx context.Context, s Scenario) (*Result, error) {
 	return m.result(m.records[:0]), nil
 }
 
-// A run is a simulated clock and what is to come.
+// A run holds a simulated clock and the future events.
 type run struct {
 	s     *Scenario
 	maker *Maker
 
-	submits []int // jobs to come, in order of time
+	submits []int // future jobs, in order of time
 	edges   []Edge
-	returns int // edges at which a worker returns
+	returns int // number of future edges at which a worker returns
 	ends    eventqueue.Queue[ending]
 
-	due []ending // of this moment
+	due []ending // at this moment
 
 	decision Decision // for Watch
 }
 
-// ending is the end of an attempt, unless its worker loses it before.
+// ending is the end of an attempt, which is void if the worker loses the task earlier.
 type ending struct{ worker, attempt int }
 
 func newRun(s *Scenario) *run {
@@ -102,7 +113,7 @@ func newRun(s *Scenario) *run {
 	return r
 }
 
-// advance returns the next moment, and takes note of the tasks that end then.
+// advance returns the next moment and collects in r.due the tasks that end then.
 func (r *run) advance() float64 {
 	replan := r.replan()
 	first := replan
@@ -119,7 +130,7 @@ func (r *run) advance() float64 {
 		first = min(first, r.ends[0].Time)
 	}
 	if math.IsInf(first, 1) {
-		panic("dispatch: a worker is up, or will be, and jobs are left, but nothing happens any more")
+		panic("dispatch: jobs are left and a worker is or will be up, but no event is scheduled")
 	}
 
 	now, last := first, first*(1+timeTol)
@@ -142,7 +153,8 @@ func (r *run) advance() float64 {
 	return now
 }
 
-// replan returns the next time at which a new plan is asked for though nothing happens, +Inf if there is none.
+// replan returns the next time at which a plan is due even if nothing happens, or +Inf if there is
+// none.
 func (r *run) replan() float64 {
 	if r.s.Replan == 0 || len(r.maker.byPriority.List()) == 0 {
 		return math.Inf(1)
@@ -150,8 +162,9 @@ func (r *run) replan() float64 {
 	return NextReplan(r.maker.now, r.s.Replan)
 }
 
-// NextReplan returns the next multiple of a period after a time, in seconds, for callers of a [Maker] who plan as [Run]
-// does with [Scenario.Replan] > 0: the first one that is later by more than 1e-12 of the time.
+// NextReplan returns the first multiple of a period that exceeds a time, in seconds, by more than
+// 1e-12 of the time. It is for callers of a [Maker] who replan as [Run] does with [Scenario.Replan]
+// > 0.
 func NextReplan(now, period float64) float64 {
 	after := now * (1 + timeTol)
 	next := (math.Floor(after/period) + 1) * period
@@ -161,11 +174,11 @@ func NextReplan(now, period float64) float64 {
 	return next
 }
 
-// holds reports whether the worker still has the task in hand.
+// holds reports whether the worker is still running the attempt.
 func (r *run) holds(e ending) bool { return r.maker.hand[e.worker].attempt == e.attempt }
 
-// happens tells the decision maker what happens now, in the order of a moment.
-func (r *run) happens(now float64) {
+// applyMoment reports the events of a moment to the decision maker, in the order of [Maker.Decide].
+func (r *run) applyMoment(now float64) {
 	m := r.maker
 	m.reach(now)
 	slices.SortFunc(r.due, func(a, b ending) int { return cmp.Compare(a.attempt, b.attempt) })
@@ -187,7 +200,7 @@ func (r *run) happens(now float64) {
 	slices.SortStableFunc(edges, func(a, b Edge) int { return cmp.Compare(a.Worker, b.Worker) })
 	for _, e := range edges {
 		if e.Up {
-			m.comeBack(e.Worker, 0)
+			m.addWorker(e.Worker, 0)
 			r.returns--
 		} else {
 			m.fail(e.Worker)
@@ -203,7 +216,7 @@ func (r *run) happens(now float64) {
 	m.listIdle()
 }
 
-// begin puts the tasks that begin now on the clock.
+// begin schedules the ends of the tasks that start now.
 func (r *run) begin() {
 	for _, w := range r.maker.begun {
 		h := &r.maker.hand[w]
@@ -212,7 +225,7 @@ func (r *run) begin() {
 	}
 }
 
-// speed returns that of a worker at the tasks of a job.
+// speed returns the speed of a worker at the tasks of a job.
 func (r *run) speed(w int, j *Job) float64 {
 	if j.Speeds != nil {
 		return j.Speeds[w]
@@ -220,8 +233,8 @@ func (r *run) speed(w int, j *Job) float64 {
 	return r.s.Speeds[w]
 }
 
-// stranded says which jobs never finish.
-func (r *run) stranded() error {
+// unfinishedJobs returns the error for jobs that never finish.
+func (r *run) unfinishedJobs() error {
 	e := &StrandedError{Jobs: len(r.s.Jobs) - r.maker.done}
 	e.Job = slices.IndexFunc(r.maker.tasks, func(t tasks) bool { return t.state != JobCompleted })
 	for _, o := range r.s.Outages {

@@ -485,9 +485,9 @@ func TestScenarioErrors(t *testing.T) {
 		{badEntry{"Jobs[0].Estimate", "-2", wantEstimate}, func(s *dispatch.Scenario) { s.Jobs[0].Estimate = -2 }},
 		{badEntry{"Jobs[1].Works", "1", wantWorks}, func(s *dispatch.Scenario) { s.Jobs[1].Works = []float64{1} }},
 		{badEntry{"Jobs[1].Works", "0", wantWorks}, func(s *dispatch.Scenario) { s.Jobs[1].Works = []float64{} }},
-		{badEntry{"Jobs[1].Work", "3", "0 beside Works"}, func(s *dispatch.Scenario) { s.Jobs[1].Work = 3 }},
+		{badEntry{"Jobs[1].Work", "3", "0 if Works is set"}, func(s *dispatch.Scenario) { s.Jobs[1].Work = 3 }},
 		{badEntry{"Jobs[1].Works[1]", "+Inf", wantWork}, func(s *dispatch.Scenario) { s.Jobs[1].Works[1] = inf }},
-		{badEntry{"Jobs[1].Speeds", "3", "2 speeds, one a worker"}, func(s *dispatch.Scenario) { s.Jobs[1].Speeds = []float64{1, 2, 3} }},
+		{badEntry{"Jobs[1].Speeds", "3", "2 speeds, one per worker"}, func(s *dispatch.Scenario) { s.Jobs[1].Speeds = []float64{1, 2, 3} }},
 		{badEntry{"Jobs[1].Speeds[0]", "0", wantPositive}, func(s *dispatch.Scenario) { s.Jobs[1].Speeds[0] = 0 }},
 		{badEntry{"Learning.Default", "-1", wantDefault}, func(s *dispatch.Scenario) { s.Learning.Default = -1 }},
 		{badEntry{"Learning.Default", "NaN", wantDefault}, func(s *dispatch.Scenario) { s.Learning.Default = nan }},
@@ -508,9 +508,9 @@ func TestScenarioErrors(t *testing.T) {
 			func(s *dispatch.Scenario) { s.Outages[0].To = nan }},
 		{badEntry{"Outages[0].To", "1e+300", wantEndAfter4},
 			func(s *dispatch.Scenario) { s.Outages[0].To = 1e300 }},
-		{badEntry{"Outages[2].From", "6", "a time >= 6.5, at which Outages[0] of the same worker ends"},
+		{badEntry{"Outages[2].From", "6", "a time >= 6.5, the end of Outages[0] of the same worker"},
 			func(s *dispatch.Scenario) { s.Outages[0].To = 6.5 }},
-		{badEntry{"Outages[2].From", "6", "a time >= +Inf, at which Outages[0] of the same worker ends"},
+		{badEntry{"Outages[2].From", "6", "a time >= +Inf, the end of Outages[0] of the same worker"},
 			func(s *dispatch.Scenario) { s.Outages[0].To = inf }},
 	} {
 		s := good()

@@ -7,63 +7,69 @@ import (
 	"productform/internal/ranges"
 )
 
-// A Scenario is a cluster, what is asked of it and a policy.
+// A Scenario is a cluster, its jobs and a policy.
 type Scenario struct {
-	Jobs    []Job     // of at most 10^10 tasks in all
+	Jobs    []Job     // with at most 10^10 tasks in total
 	Speeds  []float64 // of the workers, > 0: units of work per second
 	Policy  Policy
 	Outages []Outage
 
-	// Learning, if its Default is not 0, hides the true work of tasks from the policy, and their Estimate.
+	// Learning, if its Default is not 0, hides the true work of tasks, and Job.Estimate, from the
+	// policy.
 	Learning Learning
 
-	// Emergency, if not 0, is the priority from which on a job need not wait for workers planned for it: tasks in hand of
-	// jobs below that are not in the plan are killed, and run again later from their beginning ([L14], section 4.4). Of
-	// the jobs that run on more workers than planned it hits the lowest priority first, then the task begun last, then the
-	// last worker.
+	// Emergency, if not 0, is the priority at and above which a job need not wait for the workers
+	// planned for it. Running tasks of jobs below that priority are killed if their job has more
+	// workers than planned; they restart from scratch later ([L14], section 4.4). The lowest
+	// priority is hit first, then the task that started last, then the last worker.
 	Emergency float64
 
-	// Replan, if not 0, asks for a decision also at every multiple of so many seconds while jobs are present ([L14],
-	// section 4.4). Only policies under which the passing of time alone changes a plan need it, such as Deadline.
+	// Replan, if not 0, adds a decision at every multiple of Replan seconds while jobs are present
+	// ([L14], section 4.4). Only policies whose plans change with time alone need it, such as
+	// Deadline.
 	Replan float64
 
 	// Watch, if not nil, is called after each decision.
 	Watch func(*Decision)
 }
 
-// A Job is a number of independent tasks that are submitted together.
+// A Job is a set of independent tasks that are submitted together.
 type Job struct {
-	ID       int64   `json:"id,omitempty"`       // for the reader of records; not used
+	ID       int64   `json:"id,omitempty"`       // copied to the records; otherwise unused
 	Submit   float64 `json:"submit,omitempty"`   // time >= 0
-	Deadline float64 `json:"deadline,omitempty"` // time > Submit; 0 if there is none
+	Deadline float64 `json:"deadline,omitempty"` // time > Submit; 0 for none
 	Priority float64 `json:"priority,omitempty"` // larger is more urgent
 
-	// MaxWorkers is the most workers that the job may have at once, >= 1; 0 if there is no limit.
+	// MaxWorkers is the largest number of workers that the job may have at once, >= 1; 0 means no
+	// limit.
 	MaxWorkers int `json:"max_workers,omitempty"`
 
 	Tasks int       `json:"tasks"`           // n in [1, 10^9]
-	Work  float64   `json:"work,omitempty"`  // of each task: seconds >= 0 on a worker of speed 1; 0 if Works tells
-	Works []float64 `json:"works,omitempty"` // of each task, in the order in which they are run; nil if all are equal
+	Work  float64   `json:"work,omitempty"`  // of each task: seconds >= 0 on a worker of speed 1; 0 if Works is set
+	Works []float64 `json:"works,omitempty"` // of each task, in running order; nil if all are equal
 
-	// Estimate is what the policy takes for the work of each task; 0 if it knows the truth. Not used beside Learning.
+	// Estimate is the work of each task as the policy sees it; 0 means the true work. It is ignored
+	// under Learning.
 	Estimate float64 `json:"estimate,omitempty"`
 
-	// Speeds are those of the workers at the tasks of this job; nil if they are those of the workers.
+	// Speeds are the speeds of the workers at the tasks of this job; nil means their general
+	// speeds.
 	Speeds []float64 `json:"speeds,omitempty"`
 
 	Kind string `json:"kind,omitempty"` // of its tasks, for [Learning] of speeds
 }
 
-// Learning is the status checker of [L14], sections 3.5.1 and 4.4: the work of a task of a job is taken to be Default
-// until a task of the job has finished, then the mean of what its last tasks took.
+// Learning is the status checker of [L14], sections 3.5.1 and 4.4. The work of a task is estimated
+// by Default until a task of its job has finished, then by the mean work of the most recent tasks.
 type Learning struct {
 	Default float64 `json:"default,omitempty"` // seconds > 0 on a worker of speed 1
-	Window  int     `json:"window,omitempty"`  // tasks that the mean is over, the last to finish; 0 means all, or no Default
+	Window  int     `json:"window,omitempty"`  // number of recent tasks in the mean; 0 means all, or no Default
 
-	// Speeds says that policies are told, in place of the speeds of workers, those at tasks of the kind of a job, as they turn
-	// out ([L14], sections 4.4 and 5.3.1): over the tasks of a kind that a worker has finished of late, what the policy took for their
-	// work, over the seconds that they took. It is told anew when it is known from 3 tasks, and then when it has changed by more
-	// than 5 %. The last 25 to 50 tasks count. Jobs with speeds of their own are left alone.
+	// Speeds makes policies use learnt speeds of workers for each kind of tasks ([L14], sections
+	// 4.4 and 5.3.1): over the recent tasks of a kind that a worker has finished, the sum of their
+	// estimated work divided by the sum of their durations. A speed is first published after 3
+	// tasks, and again whenever it has changed by more than 5 %. The last 25 to 50 tasks count.
+	// Jobs with speeds of their own are not affected.
 	Speeds bool `json:"speeds,omitempty"`
 }
 
@@ -75,7 +81,7 @@ func (j *Job) work(task int) float64 {
 	return j.Work
 }
 
-// total returns the work of all tasks, and that of the largest one.
+// total returns the total work of all tasks, and the work of the largest.
 func (j *Job) total() (total, largest float64) {
 	if j.Works == nil {
 		return float64(j.Tasks) * j.Work, j.Work
@@ -104,7 +110,7 @@ func (s *Scenario) check() error {
 			return input.Inside(input.Index("Jobs", i), err)
 		}
 		if tasks += int64(s.Jobs[i].Tasks); tasks > ranges.MostTasksInAll {
-			return input.Errorf(input.Field(input.Index("Jobs", i), "Tasks"), s.Jobs[i].Tasks, "at most %d tasks in this and all jobs before it", ranges.MostTasksInAll)
+			return input.Errorf(input.Field(input.Index("Jobs", i), "Tasks"), s.Jobs[i].Tasks, "at most %d tasks in this and all previous jobs", ranges.MostTasksInAll)
 		}
 	}
 	if !ranges.IsWork(s.Replan) {
@@ -113,7 +119,7 @@ func (s *Scenario) check() error {
 	return CheckOutages(s.Outages, len(s.Speeds))
 }
 
-// rules returns those of the decision maker.
+// rules returns the rules of the decision maker.
 func (s *Scenario) rules() Rules { return Rules{s.Policy, s.Learning, s.Emergency} }
 
 // check checks a job.
@@ -136,10 +142,10 @@ func (j *Job) check(workers int) error {
 	}
 	if j.Works != nil {
 		if len(j.Works) != j.Tasks {
-			return input.Errorf("Works", len(j.Works), "%d numbers, one a task", j.Tasks)
+			return input.Errorf("Works", len(j.Works), "%d numbers, one per task", j.Tasks)
 		}
 		if j.Work != 0 {
-			return input.Errorf("Work", j.Work, "0 beside Works")
+			return input.Errorf("Work", j.Work, "0 if Works is set")
 		}
 		for task, w := range j.Works {
 			if !ranges.IsWork(w) {
@@ -150,22 +156,22 @@ func (j *Job) check(workers int) error {
 	return checkJobSpeeds(j.Speeds, workers)
 }
 
-// checkDemand checks priority and deadline of a job that is submitted at a time.
+// checkDemand checks the priority and the deadline of a job submitted at a time.
 func (j *Job) checkDemand(submit float64) error {
 	switch {
 	case !(j.Deadline == 0 || j.Deadline > submit && ranges.IsTime(j.Deadline)):
-		return input.Errorf("Deadline", j.Deadline, "a time > %v, at which the job is submitted, and at most 1e50, or 0 for none", submit)
+		return input.Errorf("Deadline", j.Deadline, "a time in (%v, 1e50], after the submission, or 0 for none", submit)
 	case !ranges.IsTime(j.Priority):
 		return ranges.Time.Check("Priority", j.Priority)
 	}
 	return nil
 }
 
-// A StrandedError says that jobs never finish, since all workers are gone for good.
+// A StrandedError reports that jobs can never finish because no worker will be available again.
 type StrandedError struct {
-	Time float64 // at which the last worker went
-	Jobs int     // that are not finished, submitted or not
-	Job  int     // the first of them, its place in Scenario.Jobs
+	Time float64 // when the last worker left
+	Jobs int     // unfinished jobs, submitted or not
+	Job  int     // index in Scenario.Jobs of the first of them
 }
 
 func (e *StrandedError) Error() string {

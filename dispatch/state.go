@@ -10,44 +10,48 @@ import (
 	"productform/num"
 )
 
-// A State is all that a [Maker] remembers, as plain data. Written as JSON and read back it is the same, to the last digit.
+// A State is everything that a [Maker] remembers, as plain data. A JSON round trip preserves it
+// exactly.
 type State struct {
 	Rules    Rules         `json:"rules"`
 	Now      float64       `json:"now"`                // time of the last moment
-	Attempts int           `json:"attempts"`           // that have begun
+	Attempts int           `json:"attempts"`           // started so far
 	Workers  []WorkerState `json:"workers"`            // by number
-	Jobs     []JobState    `json:"jobs"`               // in order of their numbers
-	Numbers  int           `json:"numbers"`            // above those of all jobs, forgotten ones too
-	Profiles []Profile     `json:"profiles,omitempty"` // as [Maker.Profiles] has them
+	Jobs     []JobState    `json:"jobs"`               // sorted by number
+	Numbers  int           `json:"numbers"`            // larger than every job number, forgotten jobs included
+	Profiles []Profile     `json:"profiles,omitempty"` // as returned by [Maker.Profiles]
 	Totals   Totals        `json:"totals"`
 }
 
-// A WorkerState is what is known of a worker. One that is not up but has a task in hand leaves when the task ends.
+// A WorkerState is the state of a worker. A worker that is not up but runs a task leaves when the
+// task ends.
 type WorkerState struct {
 	Speed   float64 `json:"speed"`             // work per second
-	Up      bool    `json:"up,omitempty"`      // it may begin tasks
-	Attempt int     `json:"attempt,omitempty"` // in hand, 0 for none
-	Job     int     `json:"job,omitempty"`     // whose task it has in hand
-	Task    int     `json:"task,omitempty"`    // in hand
-	Since   float64 `json:"since,omitempty"`   // time at which that began
+	Up      bool    `json:"up,omitempty"`      // whether it may start tasks
+	Attempt int     `json:"attempt,omitempty"` // running, 0 for none
+	Job     int     `json:"job,omitempty"`     // of the running task
+	Task    int     `json:"task,omitempty"`    // running
+	Since   float64 `json:"since,omitempty"`   // start time of that attempt
 }
 
-// A JobState is what is known of a job. Tasks below Next that neither wait nor are in hand have ended.
+// A JobState is the state of a job. Tasks below Next that are neither waiting nor running have
+// ended.
 type JobState struct {
-	Number  int      `json:"number"` // of the job, from 0
+	Number  int      `json:"number"` // job number, from 0
 	Stage   Stage    `json:"stage"`
 	What    Job      `json:"what"`
-	Next    int      `json:"next,omitempty"`    // the first task that never began
-	Lost    []int    `json:"lost,omitempty"`    // tasks that run again before those that never began, in order
-	Refused []int    `json:"refused,omitempty"` // tasks that run again after them, in order
-	Before  int      `json:"before,omitempty"`  // attempts that had begun when the job came
-	Left    *num.Sum `json:"left,omitempty"`    // work of the tasks that have not ended; nil if all are equal, or none is left
+	Next    int      `json:"next,omitempty"`    // the first task that never started
+	Lost    []int    `json:"lost,omitempty"`    // tasks that run again before those that never started, sorted
+	Refused []int    `json:"refused,omitempty"` // tasks that run again after those, sorted
+	Before  int      `json:"before,omitempty"`  // attempts that had started when the job arrived
+	Left    *num.Sum `json:"left,omitempty"`    // work of unfinished tasks; nil if all are equal, or none is left
 
-	// Start and Finish are as in [Record], Start -1 if no task has begun, Finish 0 if the job is not completed.
+	// Start and Finish are as in [Record]. Start is -1 if no task has started, Finish 0 if the job
+	// is not completed.
 	Start  float64 `json:"start"`
 	Finish float64 `json:"finish,omitempty"`
 
-	LostCount int `json:"lost_count,omitempty"` // tasks in hand that were lost
+	LostCount int `json:"lost_count,omitempty"` // losses of running tasks
 	GivenUp   int `json:"given_up,omitempty"`   // tasks that ended without a result
 
 	Learnt *Learnt `json:"learnt,omitempty"` // nil if nothing
@@ -55,13 +59,14 @@ type JobState struct {
 
 // Learnt is what [Learning] knows of a job.
 type Learnt struct {
-	Mean float64   `json:"mean"`           // work that a task is taken to have
-	Seen int       `json:"seen"`           // tasks
-	Sum  float64   `json:"sum"`            // of the work that those were
-	Ring []float64 `json:"ring,omitempty"` // the work of the last of them
+	Mean float64   `json:"mean"`           // estimated work of a task
+	Seen int       `json:"seen"`           // finished tasks
+	Sum  float64   `json:"sum"`            // of the work of those tasks
+	Ring []float64 `json:"ring,omitempty"` // the work of the most recent ones
 }
 
-// State returns a copy of all that m remembers, in O(jobs + workers + tasks that wait again + works of their own).
+// State returns a copy of everything that m remembers, in O(jobs + workers + waiting tasks that
+// started before + works of their own).
 func (m *Maker) State() State {
 	s := State{Rules: m.rules, Now: m.now, Attempts: m.attempts, Numbers: len(m.jobs), Totals: m.totals,
 		Profiles: m.Profiles(), Workers: make([]WorkerState, len(m.speeds)), Jobs: []JobState{}}
@@ -96,8 +101,9 @@ func (m *Maker) jobState(i int) JobState {
 	return s
 }
 
-// MakerOf returns a decision maker that remembers s, and decides all that comes as the one did whose state it is. s is not kept. The error is a
-// [num.InputError] if s is no state of a Maker.
+// MakerOf returns a decision maker that continues from s: all its decisions are those that the
+// original would make. s is not retained. The error is a [num.InputError] if s is not a valid state
+// of a Maker.
 func MakerOf(s State) (*Maker, error) {
 	if err := s.Rules.check(); err != nil {
 		return nil, err
@@ -110,7 +116,8 @@ func MakerOf(s State) (*Maker, error) {
 	return m, nil
 }
 
-// restored returns a maker that remembers s, whose rules are in order or none, and has not planned yet.
+// restored returns a maker that remembers s but has not planned yet. The rules of s must be valid
+// or empty.
 func restored(s State) (*Maker, error) {
 	var speeds []float64
 	for _, w := range s.Workers {
@@ -132,7 +139,7 @@ func restored(s State) (*Maker, error) {
 	if err := m.totals.check(); err != nil {
 		return nil, input.Inside("Totals", err)
 	}
-	if err := m.remember(s.Profiles); err != nil {
+	if err := m.restoreProfiles(s.Profiles); err != nil {
 		return nil, err
 	}
 	m.number(s.Numbers)
@@ -142,7 +149,7 @@ func restored(s State) (*Maker, error) {
 		}
 	}
 	for w := range s.Workers {
-		if err := m.employ(w, &s.Workers[w]); err != nil {
+		if err := m.restoreRunning(w, &s.Workers[w]); err != nil {
 			return nil, input.Inside(input.Index("Workers", w), err)
 		}
 	}
@@ -155,7 +162,7 @@ func restored(s State) (*Maker, error) {
 	return m, nil
 }
 
-// restore takes in a job as it was, but for its tasks in hand.
+// restore restores a job, except for its running tasks.
 func (m *Maker) restore(s *JobState) error {
 	i, j := s.Number, s.What.clone()
 	if err := j.check(len(m.speeds)); err != nil {
@@ -207,11 +214,11 @@ func (m *Maker) restore(s *JobState) error {
 			return input.Errorf("Left", t.left.Value(), "a finite sum")
 		}
 	}
-	return m.recollect(t, s.Learnt)
+	return m.restoreLearning(t, s.Learnt)
 }
 
-// recollect takes in what was learnt.
-func (m *Maker) recollect(t *tasks, s *Learnt) error {
+// restoreLearning restores what was learnt of the tasks of a job.
+func (m *Maker) restoreLearning(t *tasks, s *Learnt) error {
 	if s == nil {
 		return nil
 	}
@@ -237,8 +244,8 @@ func (m *Maker) recollect(t *tasks, s *Learnt) error {
 	return nil
 }
 
-// employ gives worker w what it had in hand.
-func (m *Maker) employ(w int, s *WorkerState) error {
+// restoreRunning restores the running task of worker w.
+func (m *Maker) restoreRunning(w int, s *WorkerState) error {
 	m.up[w] = s.Up
 	if s.Attempt == 0 {
 		return nil
@@ -271,7 +278,7 @@ func (m *Maker) employ(w int, s *WorkerState) error {
 	return nil
 }
 
-// ready puts a job among those present, when its tasks in hand are known.
+// ready adds a job to those present once its running tasks are known.
 func (m *Maker) ready(s *JobState) error {
 	if s.Stage != JobPresent {
 		return nil

@@ -8,24 +8,24 @@ import (
 	"productform/num"
 )
 
-// tasks is how far a job is.
+// tasks holds the progress of a job.
 type tasks struct {
-	open    int          // that have not ended
-	next    int          // first that never began
-	held    int          // in the hands of workers that are up
-	leaving int          // in the hands of workers that leave
-	place   int          // in Maker.active, if there are some in hand
-	left    num.Sum      // work of those not finished, the first of which may be much larger than the last
-	lost    intheap.Heap // to be run again, the first in order first, before those that never began
-	refused intheap.Heap // likewise, but after them
+	open    int          // tasks that have not ended
+	next    int          // first task that never started
+	held    int          // tasks running on workers that are up
+	leaving int          // tasks running on workers that are leaving
+	place   int          // index in Maker.active, if any task is running
+	left    num.Sum      // work of the unfinished tasks; a num.Sum because works may differ greatly
+	lost    intheap.Heap // to be run again, lowest number first, before those that never started
+	refused intheap.Heap // to be run again after those
 
-	learnt learner.Learner // of the work of those that finished
+	learnt learner.Learner // learns the work of tasks from those that finished
 
 	state  Stage
-	before int // attempts begun before the job came
+	before int // attempts started before the job arrived
 }
 
-// A Stage says where a job is on its way.
+// A Stage is the stage of a job in its life cycle.
 type Stage string
 
 // The stages of a job.
@@ -34,10 +34,10 @@ const (
 	JobCompleted Stage = "completed" // all tasks have ended
 	JobCancelled Stage = "cancelled"
 
-	unknown Stage = "" // there is no such job
+	unknown Stage = "" // no such job
 )
 
-// state returns the state of the job with a number, which may be any.
+// state returns the stage of a job. Any number is allowed.
 func (m *Maker) state(job int) Stage {
 	if job < 0 || job >= len(m.tasks) {
 		return unknown
@@ -45,7 +45,7 @@ func (m *Maker) state(job int) Stage {
 	return m.tasks[job].state
 }
 
-// submit takes job j in, under number i, without adding it to those present.
+// submit registers job j under number i without adding it to those present.
 func (m *Maker) submit(i int, j *Job) {
 	m.number(i + 1)
 	m.jobs[i] = j
@@ -55,11 +55,11 @@ func (m *Maker) submit(i int, j *Job) {
 		m.tasks[i].left.Add(j.Works[task])
 	}
 	m.claim(i)
-	m.totals.begins(j.Submit)
-	m.tell(Submitted, i, -1, -1, 0)
+	m.totals.addSubmission(j.Submit)
+	m.record(Submitted, i, -1, -1, 0)
 }
 
-// begin gives worker w the next task of job j.
+// begin starts the next task of job j on worker w.
 func (m *Maker) begin(w, j int) {
 	task := m.nextTask(j)
 	m.tasks[j].takeOut(task)
@@ -67,8 +67,8 @@ func (m *Maker) begin(w, j int) {
 	m.start(w, j, task)
 }
 
-// nextTask returns the task of job j that begins next: one that was lost, else one that never began, else one that was
-// refused. It is the number of tasks if none waits.
+// nextTask returns the task of job j to start next: a lost one, else one that never started, else a
+// refused one. If none is waiting, it returns the number of tasks.
 func (m *Maker) nextTask(j int) int {
 	t := &m.tasks[j]
 	switch {
@@ -80,7 +80,7 @@ func (m *Maker) nextTask(j int) int {
 	return t.next
 }
 
-// start puts a task of job j, which waits no more, into the hands of worker w.
+// start starts a task of job j on worker w. The task must already be removed from the waiting ones.
 func (m *Maker) start(w, j, task int) {
 	t := &m.tasks[j]
 	m.hand[w] = hand{j, task, m.now, m.attempts}
@@ -93,10 +93,10 @@ func (m *Maker) start(w, j, task int) {
 		r.Start = m.now
 	}
 	m.begun = append(m.begun, w)
-	m.tell(Started, j, task, w, m.attempts)
+	m.record(Started, j, task, w, m.attempts)
 }
 
-// release takes the task that worker w has in hand from it.
+// release removes the running task from worker w.
 func (m *Maker) release(what Kind, w int) {
 	h := m.hand[w]
 	m.hand[w] = emptyHand()
@@ -115,10 +115,10 @@ func (m *Maker) release(what Kind, w int) {
 		m.tasks[m.active[t.place]].place = t.place
 		m.active = m.active[:last]
 	}
-	m.tell(what, h.job, h.task, w, h.attempt)
+	m.record(what, h.job, h.task, w, h.attempt)
 }
 
-// finish ends a task that turned out to be of some work and took so many seconds, unless it has ended before.
+// finish ends a task, unless it has ended before, and learns from its actual work and duration.
 func (m *Maker) finish(w, job, task, attempt int, work, seconds float64) {
 	t := &m.tasks[job]
 	switch h := &m.hand[w]; {
@@ -128,8 +128,8 @@ func (m *Maker) finish(w, job, task, attempt int, work, seconds float64) {
 		if m.rules.Learning.Speeds {
 			m.learnSpeed(w, job, task, seconds)
 		}
-	case t.state == JobPresent && attempt > t.before && m.recall(job, task):
-		m.tell(Finished, job, task, w, attempt)
+	case t.state == JobPresent && attempt > t.before && m.reclaim(job, task):
+		m.record(Finished, job, task, w, attempt)
 	default:
 		return
 	}
@@ -139,8 +139,9 @@ func (m *Maker) finish(w, job, task, attempt int, work, seconds float64) {
 	m.end(job, task)
 }
 
-// recall takes a task that has begun and not ended from where it is, and reports whether there is such a task.
-func (m *Maker) recall(job, task int) bool {
+// reclaim removes a task that has started and not ended from the waiting tasks or from its worker,
+// and reports whether there was such a task.
+func (m *Maker) reclaim(job, task int) bool {
 	t := &m.tasks[job]
 	if t.lost.TakeOut(task) || t.refused.TakeOut(task) {
 		return true
@@ -152,7 +153,7 @@ func (m *Maker) recall(job, task int) bool {
 	return w >= 0
 }
 
-// takeOut takes a task out of those that wait, and reports whether it was among them.
+// takeOut removes a task from the waiting ones, and reports whether it was among them.
 func (t *tasks) takeOut(task int) bool {
 	if task == t.next {
 		t.next++
@@ -161,7 +162,7 @@ func (t *tasks) takeOut(task int) bool {
 	return t.lost.TakeOut(task) || t.refused.TakeOut(task)
 }
 
-// drop takes from worker w a task that nobody needs any more.
+// drop takes a task that is no longer needed from worker w.
 func (m *Maker) drop(w int) {
 	m.totals.Wasted.Add(m.now - m.hand[w].since)
 	m.release(Dropped, w)
@@ -181,23 +182,24 @@ func (m *Maker) end(i, task int) {
 		m.totals.Last = m.now
 		m.tasks[i] = tasks{state: JobCompleted}
 		m.done++
-		m.tell(Completed, i, -1, -1, 0)
+		m.record(Completed, i, -1, -1, 0)
 	}
 }
 
-// claim tells the policy what job i is, which seldom changes.
+// claim gives the planner the properties of job i that seldom change.
 func (m *Maker) claim(i int) {
 	j := m.jobs[i]
 	m.claims.of[i] = claim{priority: j.Priority, due: due(j.Deadline), submit: j.Submit}
 	m.claims.setSpeeds(i, j.Speeds)
 	if p := m.kinds[j.Kind]; p != nil && j.Speeds == nil {
-		m.claims.setSpeeds(i, p.told(m.speeds))
+		m.claims.setSpeeds(i, p.reportedSpeeds(m.speeds))
 	}
 	m.estimate(i)
 }
 
-// estimate tells the policy what is left of job i, and how many workers it can use. Tasks in the hands of workers that
-// leave stay there; a job that has no others takes no part in plans.
+// estimate gives the planner the remaining work of job i and the number of workers that it can use.
+// Tasks on leaving workers stay there; a job whose tasks are all on leaving workers is left out of
+// plans.
 func (m *Maker) estimate(i int) {
 	j, t, q := m.jobs[i], &m.tasks[i], &m.claims.of[i]
 	most := t.open - t.leaving
@@ -225,17 +227,18 @@ func (m *Maker) estimate(i int) {
 	}
 }
 
-// refuse makes a task wait again, behind all others of its job, and the worker wait behind all others.
+// refuse puts a task behind all other waiting tasks of its job, and its worker behind all other
+// idle workers.
 func (m *Maker) refuse(h *Happening) {
 	if x := m.hand[h.Worker]; x.attempt == h.Attempt {
 		m.release(Refused, h.Worker)
 		m.tasks[h.Job].refused.Add(h.Task)
-		m.averse = append(m.averse, h.Worker)
+		m.refusers = append(m.refusers, h.Worker)
 		m.totals.Wasted.Add(m.now - x.since)
 	}
 }
 
-// lose makes worker w forget its task, which will run again from its beginning.
+// lose takes the task of worker w away; it will run again from the start.
 func (m *Maker) lose(what Kind, w int) {
 	h := m.hand[w]
 	m.release(what, w)
@@ -244,16 +247,16 @@ func (m *Maker) lose(what Kind, w int) {
 	m.totals.Wasted.Add(m.now - h.since)
 }
 
-// giveUp ends a task that has begun without a result, unless it has ended before.
+// giveUp ends a task that has started without a result, unless it has ended before.
 func (m *Maker) giveUp(job, task int) {
-	if m.state(job) == JobPresent && m.recall(job, task) {
+	if m.state(job) == JobPresent && m.reclaim(job, task) {
 		m.records[job].GivenUp++
-		m.tell(GivenUp, job, task, -1, 0)
+		m.record(GivenUp, job, task, -1, 0)
 		m.end(job, task)
 	}
 }
 
-// cancel takes job i out of the cluster.
+// cancel removes job i from the cluster.
 func (m *Maker) cancel(i int) {
 	if m.state(i) != JobPresent {
 		return
@@ -266,10 +269,10 @@ func (m *Maker) cancel(i int) {
 	m.remove(i)
 	m.claims.of[i].most = 0
 	m.tasks[i] = tasks{state: JobCancelled}
-	m.tell(Cancelled, i, -1, -1, 0)
+	m.record(Cancelled, i, -1, -1, 0)
 }
 
-// change gives job i the priority and the deadline of another.
+// change gives job i the priority and the deadline of another job.
 func (m *Maker) change(i int, to *Job) {
 	if m.state(i) != JobPresent {
 		return
@@ -278,10 +281,10 @@ func (m *Maker) change(i int, to *Job) {
 	m.jobs[i].Priority, m.jobs[i].Deadline = to.Priority, to.Deadline
 	m.claim(i)
 	m.add([]int{i})
-	m.tell(Changed, i, -1, -1, 0)
+	m.record(Changed, i, -1, -1, 0)
 }
 
-// fail takes worker w away, and its task.
+// fail marks worker w as down; its running task is lost.
 func (m *Maker) fail(w int) {
 	if m.hand[w].job >= 0 {
 		m.lose(Lost, w)
@@ -289,10 +292,10 @@ func (m *Maker) fail(w int) {
 		return
 	}
 	m.up[w], m.changed = false, true
-	m.tell(Failed, -1, -1, w, 0)
+	m.record(Failed, -1, -1, w, 0)
 }
 
-// leave takes worker w away, but for its task.
+// leave marks worker w as leaving; it keeps its running task.
 func (m *Maker) leave(w int) {
 	if !m.up[w] {
 		return
@@ -304,11 +307,11 @@ func (m *Maker) leave(w int) {
 		m.tasks[j].leaving++
 		m.estimate(j)
 	}
-	m.tell(Leaving, -1, -1, w, 0)
+	m.record(Leaving, -1, -1, w, 0)
 }
 
-// comeBack gives worker w back, or a new one; speed is 0 if it is that of before.
-func (m *Maker) comeBack(w int, speed float64) {
+// addWorker brings worker w back, or adds it if it is new. A speed of 0 keeps the old speed.
+func (m *Maker) addWorker(w int, speed float64) {
 	switch {
 	case w == len(m.speeds):
 		m.join(speed)
@@ -326,10 +329,10 @@ func (m *Maker) comeBack(w int, speed float64) {
 		m.estimate(j)
 	}
 	m.up[w], m.changed = true, true
-	m.tell(Returned, -1, -1, w, 0)
+	m.record(Returned, -1, -1, w, 0)
 }
 
-// join adds a worker. Jobs with speeds of their own have none for it, so that its own counts.
+// join adds a worker. Jobs with speeds of their own have no entry for it and use its general speed.
 func (m *Maker) join(speed float64) {
 	m.speeds = append(m.speeds, speed)
 	m.up, m.hand = append(m.up, false), append(m.hand, emptyHand())

@@ -9,13 +9,14 @@ func (s *schedule) reserve(i int) {
 	s.profile.take(j.size, j.start, j.end())
 }
 
-// compress makes all reservations anew, in their order. A job finds an earlier time only where workers have come free since it
-// looked last, which is before s.freed: those of jobs that ended early, and of jobs that moved after its turn the last time.
+// compress renews all reservations in their order. A job finds an earlier time only where workers
+// became free since its last search, which is before s.freed: workers of jobs that ended early, or
+// of jobs that moved after its last search.
 func (s *schedule) compress() {
-	moved := 0.0 // the latest end of a place that is given up now
+	moved := 0.0 // the latest end of a slot that is given up now
 	for _, i := range s.queue {
 		j := &s.jobs[i]
-		start, steps := s.profile.sooner(j.size, j.asks, j.start, s.freed)
+		start, steps := s.profile.earliestBefore(j.size, j.asks, j.start, s.freed)
 		s.work += steps
 		if start == j.start {
 			continue
@@ -27,27 +28,27 @@ func (s *schedule) compress() {
 		s.profile.take(j.size, j.start, j.end())
 	}
 	if moved > 0 {
-		slices.SortFunc(s.queue, s.inQueue)
+		slices.SortFunc(s.queue, s.compareQueue)
 	}
 	s.freed = moved
 }
 
-// remake makes all reservations anew, in their order, as if none had been made: they may move to later times.
+// remake makes all reservations from scratch, in their order; they may move to later times.
 func (s *schedule) remake() {
 	s.profile = profile{at: []float64{s.now}, free: []int{s.workers}}
-	for _, i := range s.inHand {
+	for _, i := range s.active {
 		s.profile.take(s.jobs[i].held, s.now, s.jobs[i].end())
 	}
 	for _, i := range s.queue {
 		s.reserve(i)
 		s.work += len(s.profile.at)
 	}
-	slices.SortFunc(s.queue, s.inQueue)
+	slices.SortFunc(s.queue, s.compareQueue)
 	s.freed = 0
 }
 
-// beginReserved begins jobs whose reservations have come. There are workers for all of them, unless jobs in hand are to end
-// within rounding from now, or run longer than they asked for.
+// beginReserved starts jobs whose reservations are due. There are enough workers for all of them,
+// unless running jobs end within rounding of now or exceed their requested times.
 func (s *schedule) beginReserved() {
 	for len(s.queue) > 0 {
 		i := s.queue[0]
@@ -60,7 +61,7 @@ func (s *schedule) beginReserved() {
 	}
 }
 
-// keep moves the reservation of a job that begins to now, if it differs by rounding.
+// keep moves the reservation of a job that starts to now, if it differs by rounding.
 func (s *schedule) keep(i int) {
 	j := &s.jobs[i]
 	if j.start != s.now {

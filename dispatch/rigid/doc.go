@@ -1,16 +1,16 @@
-// Package rigid runs logs as real sites do: first come, first served, shortest job first, and with backfilling. How long do jobs wait under
-// each?
+// Package rigid runs logs as real sites do: how long do jobs wait under first come, first served,
+// under shortest job first, and with backfilling?
 //
-// There are m equal workers of speed 1. A job is rigid: it asks for n_j of them for e_j seconds, its requested time, holds
-// all n_j from its begin to its end, and runs for r_j <= e_j seconds, which nobody knows before its end. This is what the
-// policies of package dispatch are measured against, whose tasks need not run together, so that a job there may begin on
-// fewer workers than it has tasks.
+// There are m equal workers of speed 1. A job is rigid: it requests n_j of them for e_j seconds,
+// its requested time, holds all n_j from start to end, and runs for r_j <= e_j seconds, unknown
+// until it ends. This is the baseline for the policies of package dispatch, whose tasks need not
+// run together: a job there may start on fewer workers than it has tasks.
 //
-//	fcfs          jobs begin in the order in which they are submitted; the first one waits until n_j workers are free
-//	sjf           likewise in the order of requested times, the shortest first
-//	easy          the first job of the queue has a reservation, at the earliest time at which n_j workers are free if jobs
-//	              in hand take what they asked for; others may begin now if that does not delay it
-//	conservative  each job has a reservation when it is submitted, the earliest that delays none made before
+//	fcfs          jobs start in order of submission; the first one waits until n_j workers are free
+//	sjf           the same in order of requested times, shortest first
+//	easy          the first job of the queue has a reservation at the earliest time at which n_j workers are free
+//	              if running jobs take their requested times; others may start now if that does not delay it
+//	conservative  each job gets a reservation when submitted, the earliest that delays no earlier reservation
 //
 // For example:
 //
@@ -32,14 +32,16 @@
 //	// easy/fcfs: the last job waits 0 seconds
 //	// conservative: the last job waits 0 seconds
 //
-// A job that has a worker which fails is lost: it gives back the others, and waits again to run from its beginning. A job that
-// asks for more workers than are up is passed over until there are enough.
+// A job is lost when one of its workers fails: it returns the others and waits to run again from
+// the start. A job that requests more workers than are up is skipped until there are enough.
 //
-// [Run] is these policies on a simulated clock, [Maker] for live systems, where tasks take the time that they take.
+// [Run] applies these policies on a simulated clock, [Maker] in live systems, where durations vary
+// by task.
 //
-// EASY is that of D. Lifka, "The ANL/IBM SP scheduling system", JSSPP 1995, LNCS 949, 295–303. Both backfilling policies, and
-// what is measured, are read as in A. Mu'alem and D. Feitelson, "Utilization, predictability, workloads, and user runtime
-// estimates in scheduling the IBM SP2 with backfilling", IEEE Transactions on Parallel and Distributed Systems 12(6), 2001,
-// 529–543, and D. Feitelson and A. Mu'alem Weil, "Utilization and predictability in scheduling the IBM SP2 with
-// backfilling", IPPS/SPDP 1998, 542–546. [Policy] and [Run] say what these leave open.
+// EASY is due to D. Lifka, "The ANL/IBM SP scheduling system", JSSPP 1995, LNCS 949, 295–303. Both
+// backfilling policies, and the measures, follow A. Mu'alem and D. Feitelson, "Utilization,
+// predictability, workloads, and user runtime estimates in scheduling the IBM SP2 with
+// backfilling", IEEE Transactions on Parallel and Distributed Systems 12(6), 2001, 529–543, and D.
+// Feitelson and A. Mu'alem Weil, "Utilization and predictability in scheduling the IBM SP2 with
+// backfilling", IPPS/SPDP 1998, 542–546. [Policy] and [Run] document what these papers leave open.
 package rigid

@@ -1,8 +1,9 @@
 package rigid
 
-// backfill begins jobs behind the first of the queue, for which there are too few idle workers, as EASY does.
+// backfill starts jobs behind the first of the queue, for which too few workers are idle, according
+// to EASY.
 func (s *schedule) backfill() {
-	shadow, extra := s.shadow()
+	shadow, extra := s.shadowTime()
 	kept := s.queue[:1]
 	for k, i := range s.queue[1:] {
 		j := &s.jobs[i]
@@ -23,10 +24,11 @@ func (s *schedule) backfill() {
 	s.queue = kept
 }
 
-// shadow returns the time of the reservation of the first job of the queue, and how many workers are left over then.
-func (s *schedule) shadow() (time float64, extra int) {
+// shadowTime returns the reservation of the first job of the queue, and the number of workers left
+// over then.
+func (s *schedule) shadowTime() (time float64, extra int) {
 	free, need := s.free, s.jobs[s.queue[0]].size
-	for _, i := range s.inHand {
+	for _, i := range s.active {
 		j := &s.jobs[i]
 		if free >= need && later(j.end(), time) {
 			break

@@ -8,35 +8,37 @@ import (
 	"productform/internal/input"
 )
 
-// A Maker decides which jobs begin, as [dispatch.Maker] does and in its place, under a policy of this package: the tasks of a
-// job begin together, and its workers are its own until the last of them has ended. It reads no clock and knows nothing of
-// times to come. [Run] is what it comes to on a simulated clock.
+// A Maker decides which jobs start under a policy of this package, in place of a [dispatch.Maker]:
+// the tasks of a job start together, and its workers are reserved until the last task has ended. It
+// reads no clock and does not know the future. On a simulated clock it does what [Run] does.
 //
-// Tasks of a job may take different times here, and their results stay. A job that loses a task in hand, since the worker fails
-// or the task does, is lost: all its tasks in hand are Preempted, and it waits again with those that have no result, for as many
-// workers as there are. It stands where [Run] says. A job that runs for longer than it asked for is then taken to have asked for
-// twice the time, as often as it takes. A job asks for its Estimate in seconds, else for its work, that of the largest task,
-// whatever the speeds of workers are, else for 1 second. Priorities, deadlines and MaxWorkers are not looked at.
+// Here the tasks of a job may take different times, and completed tasks stay completed. A job is
+// lost when a running task of it fails or loses its worker: all its running tasks are Preempted,
+// and it waits, in the place that [Run] describes, to run its unfinished tasks on as many workers.
+// If a job exceeds its requested time, the request is doubled, repeatedly if necessary. The request
+// of a job is its Estimate in seconds, else the work of its largest task whatever the speeds of
+// workers, else 1 second. Priorities, deadlines and MaxWorkers are ignored.
 //
-// Tasks are given to free workers in the order of their numbers; at a moment at which a task failed and its worker did not, to
-// those with higher numbers than that worker first, to itself last.
+// Tasks go to free workers in order of their numbers. If a task failed at this moment and its
+// worker did not, workers with higher numbers than that worker come first, and that worker last.
 //
-// Jobs and workers are numbers from 0, and so are the tasks of a job. A Maker is for one goroutine at a time.
+// Jobs, workers and the tasks of a job are numbered from 0. A Maker must not be used by several
+// goroutines at once.
 type Maker struct {
 	ledger  *dispatch.Ledger
 	line    *schedule
 	workers []place // by number
-	after   int     // the worker that refused a task at this moment, -1 if there is none
+	after   int     // the worker that refused a task at this moment, or -1
 }
 
-// A place is that of a worker: whether tasks may begin there, and the job that has it, or -1.
+// A place is the state of a worker: whether it may start tasks, and the job that holds it, or -1.
 type place struct {
 	up  bool
 	job int
 }
 
-// NewMaker returns a decision maker for workers of these speeds, > 0, at time 0; more may join. The error is a
-// [num.InputError].
+// NewMaker returns a decision maker at time 0 for workers of the given speeds, which must be > 0.
+// More workers may join later. The error is a [num.InputError].
 func NewMaker(p Policy, speeds []float64) (*Maker, error) {
 	if err := p.check(); err != nil {
 		return nil, err
@@ -52,12 +54,12 @@ func NewMaker(p Policy, speeds []float64) (*Maker, error) {
 	return m, nil
 }
 
-// Check returns the error of Decide, and changes nothing.
+// Check returns the error of [Maker.Decide] and changes nothing.
 func (m *Maker) Check(at float64, what []dispatch.Happening) error { return m.ledger.Check(at, what) }
 
-// Decide is told what happens at a time, and returns what happened and what it decided, as [dispatch.Maker.Decide] does.
+// Decide applies what happens at a time, and returns the events, as [dispatch.Maker.Decide] does.
 func (m *Maker) Decide(at float64, what []dispatch.Happening) ([]dispatch.Event, error) {
-	if err := m.note(at, what); err != nil {
+	if err := m.apply(at, what); err != nil {
 		return nil, err
 	}
 	m.line.decide()
@@ -67,9 +69,10 @@ func (m *Maker) Decide(at float64, what []dispatch.Happening) ([]dispatch.Event,
 	return m.ledger.Events(), nil
 }
 
-// Apply follows what was decided before, as [dispatch.Maker.Apply] does: m is then as the Maker was whose events these are.
+// Apply replays earlier decisions, as [dispatch.Maker.Apply] does: m ends in the state of the Maker
+// that returned these events.
 func (m *Maker) Apply(at float64, what []dispatch.Happening, events []dispatch.Event) error {
-	if err := m.note(at, what); err != nil {
+	if err := m.apply(at, what); err != nil {
 		return err
 	}
 	before := m.ledger.Events()
@@ -85,7 +88,7 @@ func (m *Maker) Apply(at float64, what []dispatch.Happening, events []dispatch.E
 		case err != nil:
 			return input.Inside(input.Index("Events", k), err)
 		case e.Kind != dispatch.Started || m.workers[e.Worker].job >= 0 && m.workers[e.Worker].job != e.Job:
-			return input.Errorf(input.Index("Events", k), e, "a task that begins on a free worker")
+			return input.Errorf(input.Index("Events", k), e, "a task that starts on a free worker")
 		}
 		m.workers[e.Worker].job = e.Job
 		if !slices.Contains(list, e.Job) {
@@ -95,15 +98,15 @@ func (m *Maker) Apply(at float64, what []dispatch.Happening, events []dispatch.E
 	m.ledger.Events()
 	for _, i := range list {
 		if p, err := m.ledger.Progress(i); err != nil || p.AtWork != p.Left || m.line.jobs[i].stage != waiting {
-			return input.Errorf("Events", i, "jobs that begin with all their tasks")
+			return input.Errorf("Events", i, "jobs that start with all their tasks")
 		}
 	}
 	m.line.follow(list)
 	return nil
 }
 
-// note takes note of what happens at a moment, and of what follows from that for jobs in hand.
-func (m *Maker) note(at float64, what []dispatch.Happening) error {
+// apply applies what happens at a moment, and its consequences for running jobs.
+func (m *Maker) apply(at float64, what []dispatch.Happening) error {
 	events, err := m.ledger.Note(at, what)
 	if err != nil {
 		return err
@@ -147,7 +150,7 @@ func (m *Maker) note(at float64, what []dispatch.Happening) error {
 // known reports whether a job is in the schedule.
 func (m *Maker) known(i int) bool { return i < len(m.line.jobs) && m.line.jobs[i].stage != absent }
 
-// learn takes note of what the tasks of a job in hand took.
+// learn records the work of a finished task of a running job.
 func (m *Maker) learn(h *dispatch.Happening) {
 	if h.Kind == dispatch.Finished && m.known(h.Job) {
 		j := &m.line.jobs[h.Job]
@@ -155,7 +158,7 @@ func (m *Maker) learn(h *dispatch.Happening) {
 	}
 }
 
-// submit takes in a job, unless it is cancelled as it comes.
+// submit adds a job, unless it was cancelled at the same moment.
 func (m *Maker) submit(i int) {
 	p, err := m.ledger.Progress(i)
 	if err != nil || p.Stage != dispatch.JobPresent {
@@ -169,10 +172,10 @@ func (m *Maker) submit(i int) {
 	for _, w := range j.Works {
 		asks = max(asks, w)
 	}
-	m.line.submit(i, j.Tasks, cmp.Or(j.Estimate, asks, leastRequest))
+	m.line.submit(i, j.Tasks, cmp.Or(j.Estimate, asks, minRequest))
 }
 
-// move takes note of a worker that comes or goes.
+// move records that a worker has joined, returned or left.
 func (m *Maker) move(e dispatch.Event) {
 	w := e.Worker
 	if w == len(m.workers) {
@@ -182,7 +185,7 @@ func (m *Maker) move(e dispatch.Event) {
 	p := &m.workers[w]
 	if e.Kind == dispatch.Returned {
 		p.up = true
-		if i, _, _, _ := m.ledger.Hand(w); i >= 0 && m.line.jobs[i].stage == running { // it was to leave
+		if i, _, _, _ := m.ledger.Hand(w); i >= 0 && m.line.jobs[i].stage == running { // it was leaving
 			p.job = i
 		}
 		m.line.grow(p.job)
@@ -194,7 +197,7 @@ func (m *Maker) move(e dispatch.Event) {
 	p.up, p.job = false, -1
 }
 
-// follow takes note of what has become of a job.
+// follow updates the schedule after the tasks of a job have changed.
 func (m *Maker) follow(i int, lost bool) {
 	j := &m.line.jobs[i]
 	p, err := m.ledger.Progress(i)
@@ -217,18 +220,18 @@ func (m *Maker) follow(i int, lost bool) {
 	}
 }
 
-// stop takes the tasks in hand of a job from their workers.
+// stop preempts the running tasks of a job.
 func (m *Maker) stop(i int) {
 	for w := range m.workers {
 		if k, _, _, _ := m.ledger.Hand(w); k == i {
 			if err := m.ledger.Preempt(w); err != nil {
-				panic("rigid: a task in hand cannot be taken: " + err.Error())
+				panic("rigid: a running task cannot be preempted: " + err.Error())
 			}
 		}
 	}
 }
 
-// free takes its workers from a job.
+// free releases the workers of a job.
 func (m *Maker) free(i int) {
 	for w := range m.workers {
 		if m.workers[w].job == i {
@@ -237,27 +240,27 @@ func (m *Maker) free(i int) {
 	}
 }
 
-// begin begins the tasks of a job on free workers.
+// begin starts the tasks of a job on free workers.
 func (m *Maker) begin(i int) {
 	left := m.line.jobs[i].size
-	for k := 1; left > 0; k++ { // there are so many
+	for k := 1; left > 0; k++ { // enough workers are free
 		w := (m.after + k) % len(m.workers)
 		if p := &m.workers[w]; p.up && p.job < 0 {
 			p.job = i
 			left--
 			if err := m.ledger.Begin(w, i); err != nil {
-				panic("rigid: a task that waits cannot begin: " + err.Error())
+				panic("rigid: a waiting task cannot start: " + err.Error())
 			}
 		}
 	}
 }
 
-// Hand returns what a worker has in hand, as [dispatch.Maker.Hand] does.
+// Hand returns the running task of a worker; see [dispatch.Maker.Hand].
 func (m *Maker) Hand(worker int) (job, task, attempt int, since float64) {
 	return m.ledger.Hand(worker)
 }
 
-// Forget forgets a job that is done or cancelled, as [dispatch.Maker.Forget] does.
+// Forget removes a job that is done or cancelled; see [dispatch.Maker.Forget].
 func (m *Maker) Forget(number int) error {
 	err := m.ledger.Forget(number)
 	if err == nil && number < len(m.line.jobs) {
@@ -266,7 +269,8 @@ func (m *Maker) Forget(number int) error {
 	return err
 }
 
-// Progress returns how far a job is, as [dispatch.Maker.Progress] does; planned are the workers that the job has.
+// Progress returns the progress of a job; see [dispatch.Maker.Progress]. Planned is the number of
+// workers that the job holds.
 func (m *Maker) Progress(job int) (dispatch.Progress, error) {
 	p, err := m.ledger.Progress(job)
 	if err == nil && m.known(job) && m.line.jobs[job].stage == running {
@@ -275,12 +279,12 @@ func (m *Maker) Progress(job int) (dispatch.Progress, error) {
 	return p, err
 }
 
-// Result sums up until the last moment, over the jobs that are completed and not forgotten, with the measures of all policies;
-// there are no violations. The rest is as [dispatch.Maker.Result] says.
+// Result summarizes everything until the last moment with the measures common to all policies; see
+// [dispatch.Maker.Result]. There are no violations.
 func (m *Maker) Result() *dispatch.Result { return m.ledger.Result() }
 
-// Measures sums up likewise, with the measures of this package, for a threshold of the bounded slowdown in seconds, or 0 for 10. The
-// run time of a job is that of its largest task, in units of work.
+// Measures summarizes the same jobs with the measures of this package, for a threshold of the
+// bounded slowdown in seconds, or 0 for 10. The run time of a job is the work of its largest task.
 func (m *Maker) Measures(threshold float64) *Result {
 	var jobs []dispatch.Job
 	records, runs := []Record{}, []float64{}
@@ -288,10 +292,10 @@ func (m *Maker) Measures(threshold float64) *Result {
 		j, _ := m.ledger.Job(rec.Job)
 		own := &m.line.jobs[rec.Job]
 		out := Record{Job: rec.Job, Start: own.start, Finish: rec.Finish, Lost: rec.Lost}
-		if end := own.start + own.runs; !later(rec.Finish, end) && !later(end, rec.Finish) { // as Run has it: the moment differs by rounding
+		if end := own.start + own.runs; !later(rec.Finish, end) && !later(end, rec.Finish) { // as in Run: the moment differs by rounding
 			out.Finish = end
 		}
-		own.tell(&out)
+		own.record(&out)
 		jobs, records, runs = append(jobs, j), append(records, out), append(runs, own.runs)
 	}
 	return summary(len(m.workers), threshold, m.line.sums, records, func(k int) (*dispatch.Job, float64) { return &jobs[k], runs[k] })

@@ -350,7 +350,7 @@ func TestMakerOutlast(t *testing.T) {
 			t.Fatal(err)
 		}
 		begun := map[int]float64{}
-		tell := func(at float64, what ...dispatch.Happening) {
+		decide := func(at float64, what ...dispatch.Happening) {
 			events, err := m.Decide(at, what)
 			if err != nil {
 				t.Fatal(err)
@@ -361,17 +361,17 @@ func TestMakerOutlast(t *testing.T) {
 				}
 			}
 		}
-		tell(0, dispatch.Happening{Kind: dispatch.Submitted, Job: 0, What: &dispatch.Job{Tasks: 1, Estimate: 2}})
-		tell(1, dispatch.Happening{Kind: dispatch.Submitted, Job: 1, What: &dispatch.Job{Tasks: 2, Estimate: 1}},
+		decide(0, dispatch.Happening{Kind: dispatch.Submitted, Job: 0, What: &dispatch.Job{Tasks: 1, Estimate: 2}})
+		decide(1, dispatch.Happening{Kind: dispatch.Submitted, Job: 1, What: &dispatch.Job{Tasks: 2, Estimate: 1}},
 			dispatch.Happening{Kind: dispatch.Submitted, Job: 2, What: &dispatch.Job{Tasks: 1, Estimate: 3}})
-		tell(3)
-		tell(5)
-		tell(6, dispatch.Happening{Kind: dispatch.Finished, Job: 0, Attempt: 1, Work: 6})
-		tell(8, dispatch.Happening{Kind: dispatch.Finished, Job: 2, Worker: 1, Attempt: 2, Work: 3})
+		decide(3)
+		decide(5)
+		decide(6, dispatch.Happening{Kind: dispatch.Finished, Job: 0, Attempt: 1, Work: 6})
+		decide(8, dispatch.Happening{Kind: dispatch.Finished, Job: 2, Worker: 1, Attempt: 2, Work: 3})
 		if begun[0] != 0 || begun[2] != 5 || begun[1] != 8 {
 			t.Errorf("%s: begun at %v", p, begun)
 		}
-		tell(9, dispatch.Happening{Kind: dispatch.Finished, Job: 1, Worker: 0, Attempt: 3, Work: 1}, dispatch.Happening{Kind: dispatch.Finished, Job: 1, Task: 1, Worker: 1, Attempt: 4, Work: 1})
+		decide(9, dispatch.Happening{Kind: dispatch.Finished, Job: 1, Worker: 0, Attempt: 3, Work: 1}, dispatch.Happening{Kind: dispatch.Finished, Job: 1, Task: 1, Worker: 1, Attempt: 4, Work: 1})
 		r := m.Measures(0)
 		if len(r.Jobs) != 3 || !r.Jobs[0].Outlived || r.Jobs[1].Outlived || r.Outlived != 1 || !r.Jobs[2].Backfilled || r.Makespan != 9 || r.Utilization != 11/18.0 {
 			t.Errorf("%s: %+v", p, r)

@@ -100,7 +100,7 @@ func (r *slow) moment() {
 	if r.s.Policy.Backfill == rigid.Conservative && (early || more || fewer) {
 		r.reserveAnew(fewer)
 	}
-	for _, j := range r.inOrder(slices.Clone(r.coming), func(a, b *slowJob) int { return cmp.Compare(a.submit, b.submit) }) {
+	for _, j := range r.sortedBy(slices.Clone(r.coming), func(a, b *slowJob) int { return cmp.Compare(a.submit, b.submit) }) {
 		if j.submit == r.now {
 			r.coming = without(r.coming, j)
 			if r.s.Policy.Backfill == rigid.Conservative && j.workers <= r.count() {
@@ -154,7 +154,7 @@ func (r *slow) outages() (more, fewer bool) {
 // if none after it had been made. Jobs that had none because too few workers were up come last.
 func (r *slow) reserveAnew(fewer bool) {
 	var had, had0 []*slowJob
-	for _, j := range r.inOrder(slices.Clone(r.waiting), func(a, b *slowJob) int { return 0 }) {
+	for _, j := range r.sortedBy(slices.Clone(r.waiting), func(a, b *slowJob) int { return 0 }) {
 		switch {
 		case j.workers > r.count():
 			j.start = never
@@ -209,7 +209,7 @@ func (r *slow) begin(j *slowJob) {
 func (r *slow) choose() (list []*slowJob) {
 	queue := r.queue()
 	if r.s.Policy.Backfill == rigid.Conservative {
-		for _, j := range r.inOrder(queue, func(a, b *slowJob) int { return cmp.Compare(a.start, b.start) }) {
+		for _, j := range r.sortedBy(queue, func(a, b *slowJob) int { return cmp.Compare(a.start, b.start) }) {
 			if j.start == r.now {
 				list = append(list, j)
 			}
@@ -305,7 +305,7 @@ func (r *slow) idle() int {
 // queue returns the jobs that wait and for which enough workers are up, in the order of the policy.
 func (r *slow) queue() []*slowJob {
 	fit := slices.DeleteFunc(slices.Clone(r.waiting), func(j *slowJob) bool { return j.workers > r.count() })
-	return r.inOrder(fit, func(a, b *slowJob) int {
+	return r.sortedBy(fit, func(a, b *slowJob) int {
 		if r.s.Policy.Order == rigid.SJF {
 			return cmp.Compare(a.asks, b.asks)
 		}
@@ -313,8 +313,8 @@ func (r *slow) queue() []*slowJob {
 	})
 }
 
-// inOrder sorts jobs, those that compare as equal by submission, then as they are listed.
-func (r *slow) inOrder(list []*slowJob, compare func(a, b *slowJob) int) []*slowJob {
+// sortedBy sorts jobs, those that compare as equal by submission, then as they are listed.
+func (r *slow) sortedBy(list []*slowJob, compare func(a, b *slowJob) int) []*slowJob {
 	slices.SortFunc(list, func(a, b *slowJob) int {
 		return cmp.Or(compare(a, b), cmp.Compare(a.submit, b.submit), cmp.Compare(a.place, b.place))
 	})

@@ -8,45 +8,49 @@ import (
 	"productform/internal/tree"
 )
 
-// A Policy says in which order jobs wait, and which of them may go ahead.
+// A Policy determines the order of the queue and which jobs may overtake others.
 type Policy struct {
 	Order    Order
 	Backfill Backfill
 }
 
-// An Order is that of the queue. Jobs that are equal in it stand in the order in which they are submitted, those submitted
-// together in the order of Scenario.Jobs.
+// An Order is the order of the queue. Ties are broken by submission, and jobs submitted together
+// keep the order of Scenario.Jobs.
 type Order string
 
 // The orders.
 const (
-	FCFS Order = "fcfs" // in the order of submission
-	SJF  Order = "sjf"  // the shortest requested time first
+	FCFS Order = "fcfs" // in order of submission
+	SJF  Order = "sjf"  // shortest requested time first
 )
 
-// Backfill says which jobs may begin although a job before them in the queue waits.
+// Backfill determines which jobs may start before a waiting job that is ahead of them in the queue.
 type Backfill string
 
-// The ways to backfill. Times are predictions: jobs in hand are taken to end at their begin plus their requested time.
+// The ways to backfill. Running jobs are predicted to end at their start plus their requested time.
 const (
-	// None lets no job begin before one that stands before it.
+	// None lets no job start before a job ahead of it.
 	None Backfill = "none"
 
-	// EASY gives the first job of the queue a reservation for the shadow time, the earliest at which enough workers are
-	// free for it. Extra are the workers that are free then, all that end at that time counted, less those that it needs.
-	// Each other job in the order of the queue begins now if there are enough idle workers for it and either it ends by
-	// the shadow time or there are enough extra workers for it, of which there are then fewer. The reservation is made
-	// anew at each decision: under FCFS it never moves to a later time; under SJF a shorter job may come to stand first.
+	// EASY reserves workers for the first job of the queue at the shadow time, the earliest time at
+	// which enough workers are free for it. The extra workers are those free at that time, with all
+	// jobs that end then counted, minus those that the first job needs.
+	//
+	// Every other job, in the order of the queue, starts now if enough workers are idle and either
+	// it ends by the shadow time or enough extra workers are left; it then uses these up. The
+	// reservation is recomputed at each decision. Under FCFS it never moves to a later time; under
+	// SJF a shorter job may become the first.
 	EASY Backfill = "easy"
 
-	// Conservative gives each job, when it is submitted, a reservation for the earliest time from which enough workers are
-	// free for its whole requested time, given all reservations before. When a job ends before its requested time, the
-	// schedule is compressed: all jobs that wait, in the order of their reservations, equal ones in that of submission,
-	// have theirs made anew. None is moved to a later time, as its own place is free for it. The order is FCFS.
+	// Conservative gives each job a reservation when it is submitted: the earliest time from which
+	// enough workers are free for its whole requested time, given all earlier reservations. When a
+	// job ends before its requested time, the schedule is compressed: the reservations of all
+	// waiting jobs are renewed in their order, ties by submission. None moves to a later time
+	// because its own slot is free for it. The order is FCFS.
 	Conservative Backfill = "conservative"
 )
 
-// Names returns the forms of the names that [ParsePolicy] reads, with what is optional in brackets.
+// Names returns the forms of the names that [ParsePolicy] reads, with optional parts in brackets.
 func Names() []string { return []string{"fcfs", "sjf", "easy[/ORDER]", "conservative"} }
 
 // Policies returns fcfs, sjf, easy/fcfs and conservative.
@@ -54,7 +58,8 @@ func Policies() []Policy {
 	return []Policy{{FCFS, None}, {SJF, None}, {FCFS, EASY}, {FCFS, Conservative}}
 }
 
-// Known reports whether a name begins like that of a policy of this package, whatever follows a / or a colon.
+// Known reports whether a name starts like that of a policy of this package, whatever follows a
+// slash or a colon.
 func Known(name string) bool {
 	word := name
 	if i := strings.IndexAny(name, "/:"); i >= 0 {
@@ -65,8 +70,8 @@ func Known(name string) bool {
 
 func words() []string { return []string{"fcfs", "sjf", "easy", "conservative"} }
 
-// ParsePolicy returns the policy that a text names: fcfs, sjf, conservative, or easy/ORDER with the order of the queue fcfs
-// or sjf, fcfs if it is left out. The error is a [num.InputError] whose path is "policy".
+// ParsePolicy returns the policy with a name: fcfs, sjf, conservative, or easy/ORDER with ORDER
+// fcfs or sjf, by default fcfs. The error is a [num.InputError] whose path is "policy".
 func ParsePolicy(text string) (Policy, error) {
 	word, order, hasOrder := strings.Cut(text, "/")
 	refuse := func(format string, args ...any) (Policy, error) {
@@ -105,7 +110,7 @@ func (p Policy) check() error {
 	case p.Backfill != None && p.Backfill != EASY && p.Backfill != Conservative:
 		return input.Errorf("Policy.Backfill", p.Backfill, "none, easy or conservative")
 	case p.Backfill == Conservative && p.Order != FCFS:
-		return input.Errorf("Policy.Order", p.Order, "fcfs, as reservations are made when jobs are submitted")
+		return input.Errorf("Policy.Order", p.Order, "fcfs: reservations are made when jobs are submitted")
 	}
 	return nil
 }

@@ -10,18 +10,19 @@ import (
 	"productform/internal/input"
 )
 
-// WriteRecords writes what became of each job as CSV (RFC 4180, lines ended by LF): a line of names, then one a job, in
-// the order of jobs, which are those of the run.
+// WriteRecords writes the outcome of each job as CSV (RFC 4180, lines ended by LF): a header line,
+// then one line per job, in the order of jobs, which must be the jobs of the run.
 //
 //	id,submit,deadline,priority,workers,run_time,requested,start,finish,waiting,delay,slowdown,bounded_slowdown,missed,backfilled,outlived,lost
 //
-// Times are in seconds, run_time is that of the log, requested what the job asked for; backfilled and outlived are true or
-// false, lost is a number of tasks. Numbers are in the shortest form that reads back as the same float64. The deadline is empty if there is none, the
-// slowdown if the job takes no time. The error is that of w, or a [num.InputError] if r is of another number of jobs, and
-// then nothing is written.
+// Times are in seconds. run_time is the run time in the log, requested the requested time;
+// backfilled and outlived are true or false, and lost is a number of tasks. Numbers are in the
+// shortest form that reads back as the same float64. The deadline is empty if there is none, the
+// slowdown if the job takes no time. The error is that of w, or a [num.InputError] if r covers a
+// different number of jobs; then nothing is written.
 func WriteRecords(w io.Writer, jobs []dispatch.Job, r *Result) error {
 	if len(jobs) != len(r.Jobs) {
-		return input.Errorf("Jobs", len(jobs), "%d jobs, those of the run", len(r.Jobs))
+		return input.Errorf("Jobs", len(jobs), "the %d jobs of the run", len(r.Jobs))
 	}
 	table := csv.NewWriter(w)
 	err := table.Write([]string{"id", "submit", "deadline", "priority", "workers", "run_time", "requested", "start", "finish",
@@ -36,7 +37,7 @@ func WriteRecords(w io.Writer, jobs []dispatch.Job, r *Result) error {
 		if rec.Finish > rec.Start {
 			slowdown = number(rec.Slowdown)
 		}
-		requested := cmp.Or(j.Estimate, j.Work, leastRequest)
+		requested := cmp.Or(j.Estimate, j.Work, minRequest)
 		err = table.Write([]string{strconv.FormatInt(j.ID, 10), number(j.Submit), deadline, number(j.Priority), strconv.Itoa(j.Tasks),
 			number(j.Work), number(requested), number(rec.Start), number(rec.Finish), number(rec.Waiting), number(rec.Delay), slowdown,
 			number(rec.BoundedSlowdown), number(rec.Missed), strconv.FormatBool(rec.Backfilled), strconv.FormatBool(rec.Outlived), strconv.Itoa(rec.Lost)})

@@ -11,21 +11,22 @@ import (
 	"productform/internal/ranges"
 )
 
-// A Requests says for how long jobs ask whose log does not tell: for their run times times a factor. The zero value is
-// perfect estimates.
+// Requests determines the requested times of jobs if the log does not give them: their run times
+// times a factor. The zero value means perfect estimates.
 type Requests struct {
 	Factor float64 // F in [1, 1e50]; 0 means 1
 
-	// Uniform draws the factor of each job uniformly from [1, F], as Mu'alem and Feitelson do with their f = F - 1.
+	// Uniform draws the factor of each job uniformly from [1, F], as Mu'alem and Feitelson do (f = F - 1).
 	Uniform bool
-	Seed    uint64 // of what is drawn
+	Seed    uint64 // of the random factors
 }
 
-// streamRequests is the stream of random numbers of a seed, other than those of package dispatch.
+// streamRequests is a stream of random numbers that package dispatch does not use.
 const streamRequests = 6
 
-// Apply returns jobs with requested times, as Estimate. Those of the list, one a job in seconds, are taken where they are
-// above 0, and all others, or all if the list is nil, are made of run times. The jobs are not modified. The error is a
+// Apply returns jobs whose Estimate is the requested time. Requested times from the list, one per
+// job in seconds, are used where they are above 0. All others, or all if the list is nil, are
+// computed from the run times. The jobs passed in are not modified. The error is a
 // [num.InputError].
 func (q Requests) Apply(jobs []dispatch.Job, requested []float64) ([]dispatch.Job, error) {
 	factor := q.Factor
@@ -36,7 +37,7 @@ func (q Requests) Apply(jobs []dispatch.Job, requested []float64) ([]dispatch.Jo
 		return nil, input.Errorf("Factor", factor, "a number in [1, 1e50], or 0 for 1")
 	}
 	if requested != nil && len(requested) != len(jobs) {
-		return nil, input.Errorf("Requested", len(requested), "%d numbers, one a job", len(jobs))
+		return nil, input.Errorf("Requested", len(requested), "%d numbers, one per job", len(jobs))
 	}
 	random := rand.New(rand.NewPCG(q.Seed, streamRequests))
 	jobs = slices.Clone(jobs)
@@ -44,7 +45,7 @@ func (q Requests) Apply(jobs []dispatch.Job, requested []float64) ([]dispatch.Jo
 		j := &jobs[i]
 		by := factor
 		if q.Uniform {
-			above := (factor - 1) * random.Float64() // rounded, so that no machine fuses it with the sum
+			above := (factor - 1) * random.Float64() // rounded before the sum, which rules out fused multiply-add
 			by = min(factor, 1+above)
 		}
 		j.Estimate = by * j.Work
@@ -58,8 +59,9 @@ func (q Requests) Apply(jobs []dispatch.Job, requested []float64) ([]dispatch.Jo
 	return jobs, nil
 }
 
-// Requested returns the requested times of the jobs at these places of a log, as [workload.Sampling.Take] gives them, times
-// the scale of run times; 0 for those that the log does not know or that are 0.
+// Requested returns the requested times of the jobs at some indices of a log, as returned by
+// [workload.Sampling.Take], multiplied by the scale of run times. The result is 0 for times that
+// are unknown or 0.
 func Requested(log []swf.Job, places []int, timeScale float64) []float64 {
 	times := make([]float64, len(places))
 	for i, place := range places {

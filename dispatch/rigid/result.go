@@ -7,7 +7,7 @@ import (
 	"productform/num"
 )
 
-// A Result is the outcome of a run, with the names of a [dispatch.Result] for the same measures.
+// A Result is the outcome of a run. Measures shared with [dispatch.Result] have the same names.
 type Result struct {
 	Jobs []Record `json:"-"` // in the order of Scenario.Jobs
 
@@ -16,52 +16,54 @@ type Result struct {
 	Makespan            float64 `json:"makespan" unit:"s"`                       // from first submission to last end
 
 	Delay    dispatch.Spread `json:"delay" unit:"s"`    // of Record.Delay, the response time
-	Slowdown dispatch.Spread `json:"slowdown" unit:"-"` // of Record.Slowdown, over the jobs that take time
+	Slowdown dispatch.Spread `json:"slowdown" unit:"-"` // of Record.Slowdown, over jobs that take time
 
-	// Utilization is the part of the time of workers that are up for which jobs hold them that come to their
-	// ends, from the first submission to the last end, and Wasted that of runs that were lost; 0 if no time
-	// passes.
+	// Utilization is the fraction of the time of workers that are up that is spent in runs that
+	// finish, from the first submission to the last end. Wasted is the fraction spent in lost runs.
+	// Both are 0 if no time passes.
 	Utilization float64 `json:"utilization" unit:"of time"`
 	Wasted      float64 `json:"wasted" unit:"of time"`
 
-	Lost int `json:"lost" unit:"tasks"` // lost with their jobs, each counted as often as it was
+	Lost int `json:"lost" unit:"tasks"` // lost with their jobs; a task may be lost repeatedly
 
 	Waiting         dispatch.Spread `json:"waiting" unit:"s"`          // of Record.Waiting
 	BoundedSlowdown dispatch.Spread `json:"bounded_slowdown" unit:"-"` // of Record.BoundedSlowdown
-	Backfilled      int             `json:"backfilled" unit:"jobs"`    // that began before one ahead in the queue
+	Backfilled      int             `json:"backfilled" unit:"jobs"`    // that started before one ahead in the queue
 	Outlived        int             `json:"outlived" unit:"jobs"`      // that exceeded their requested times
 }
 
-// A Record is what became of a job of run time r, the time until it was killed if it was.
+// A Record is the outcome of a job with run time r, which is the time until it was killed if it
+// was.
 type Record struct {
-	Job             int     // place in Scenario.Jobs
-	Start, Finish   float64 // times of the begin and the end of the run that came to its end
+	Job             int     // index in Scenario.Jobs
+	Start, Finish   float64 // start and end of the run that finished
 	Waiting         float64 // W = Start - submission, seconds
 	Delay           float64 // T = Finish - submission, seconds
 	Slowdown        float64 // T / r; 0 for a job that takes no time
 	BoundedSlowdown float64 // max(1, T / max(r, threshold))
-	Missed          float64 // M, as [dispatch.Job.Missed] says
-	Backfilled      bool    // it began before a job that stood before it
-	Outlived        bool    // it ran for longer than it asked for
-	Lost            int     // tasks in hand that were lost: all of the job as often as one of its workers failed
+	Missed          float64 // M, see [dispatch.Job.Missed]
+	Backfilled      bool    // whether it started before a job ahead of it
+	Outlived        bool    // whether it exceeded its requested time
+	Lost            int     // running tasks lost: all tasks of the job each time that it is lost
 }
 
-// defaultThreshold is that of the bounded slowdown, in seconds.
+// defaultThreshold is the default threshold of the bounded slowdown, in seconds.
 const defaultThreshold = 10
 
-// result sums up.
+// result returns the summary of the run.
 func (r *run) result() *Result {
 	for i := range r.records {
 		r.records[i].Job = i
-		r.line.jobs[i].tell(&r.records[i])
+		r.line.jobs[i].record(&r.records[i])
 	}
 	return summary(r.s.Workers, r.s.Threshold, r.line.sums, r.records, func(k int) (*dispatch.Job, float64) { return &r.s.Jobs[k], r.line.jobs[k].runs })
 }
 
-// tell fills in what is known of a job beside its times.
-func (j *job) tell(rec *Record) { rec.Backfilled, rec.Outlived = j.ahead, j.outlast }
+// record sets the fields of a record that are not times.
+func (j *job) record(rec *Record) { rec.Backfilled, rec.Outlived = j.ahead, j.outlast }
 
-// summary makes a result of records with Start and Finish, in the list given; of returns the k-th job and its run time.
+// summary summarizes records that have Start and Finish, and completes them in place; of returns
+// the k-th job and its run time.
 func summary(workers int, threshold float64, sums sums, records []Record, of func(k int) (j *dispatch.Job, runs float64)) *Result {
 	res := &Result{Jobs: records}
 	if threshold == 0 {

@@ -11,36 +11,41 @@ import (
 	"productform/internal/eventqueue"
 )
 
-// checkEvery is the work between two looks at the context, in jobs that wait and jobs in hand; a decision counts as 100 more.
-// It takes some milliseconds.
+// checkEvery is the work between two checks of the context, measured in waiting and running jobs; a
+// decision counts as 100 more. It takes a few milliseconds.
 const checkEvery = 1e6
 
-// Run runs the scenario on a simulated clock until all jobs have ended. At each moment at which jobs end or are submitted, or
-// workers fail or return, after all of these, the policy decides which jobs begin. A job that takes no time ends at the moment
-// at which it begins, and is followed by one more decision at that time.
+// Run runs the scenario on a simulated clock until all jobs have ended. At each moment at which
+// jobs end or are submitted, or workers fail or return, after all of these, the policy decides
+// which jobs start. A job that takes no time ends at the moment at which it starts, and is followed
+// by another decision at that time.
 //
-// A job that has a worker which fails is lost: it gives back its other workers and waits again, in its place in the order of
-// the policy, to run from its beginning. A job that asks for more workers than are up is passed over until there are enough.
-// Under Conservative workers that return let all jobs move up, like a job that ends early; when workers fail all reservations
-// are made anew, in their order, lost jobs first, and may move to later times. Which workers a job has matters to outages
-// alone: it takes those with the lowest numbers of the free ones.
+// A job is lost when one of its workers fails: it returns its other workers and waits, in its
+// position in the order of the policy, to run again from the start. A job that requests more
+// workers than are up is skipped until there are enough. Under Conservative, workers that return
+// let all jobs move up, as when a job ends early. When workers fail, all reservations are renewed
+// in their order, lost jobs first, and may move to later times. Jobs get the free workers with the
+// lowest numbers; which workers these are matters only for outages.
 //
-// What would happen after the next event by no more than 1e-12 of the time on the clock happens with it, at the time of
-// the last of all these: first jobs end, then workers fail and return, then jobs are submitted. Times that differ by as little
-// count as equal to the policy, so that rounding tells no times apart. Numbers of seconds that are whole, as in most logs, are
-// not rounded at all.
+// Events that follow the next event within 1e-12 of the clock time happen together with it, at the
+// time of the last of them: first jobs end, then workers fail and return, then jobs are submitted.
+// The policy treats times that are as close as equal, so rounding never separates simultaneous
+// events. Whole numbers of seconds, as in most logs, are not rounded at all.
 //
-// The result depends on nothing but the scenario. With q jobs that wait and s jobs in hand, a decision takes O(q + s) under
-// EASY, for each job that is submitted O(q + s) under Conservative and O((q + s) q) if jobs end early or workers come or go, O(q)
-// under the others; outages and Scenario.Events cost O(workers) for each job that begins. The error is a [num.InputError], a
-// [*StrandedError], or that of the context, which is looked at every few milliseconds, but not within a decision.
+// The result depends only on the scenario. Let q be the number of waiting jobs and s that of
+// running jobs. Under EASY a decision takes O(q + s). Under Conservative it takes O(q + s) per
+// submitted job, and O((q + s) q) if jobs end early or workers fail or return. Under the other
+// policies it takes O(q). Outages and Scenario.Events cost O(workers) per started job.
+//
+// The error is a [num.InputError], a [*StrandedError], or that of the context, which is checked
+// every few milliseconds, but not within a decision.
 func Run(ctx context.Context, s Scenario) (*Result, error) {
 	if err := s.check(); err != nil {
 		return nil, err
 	}
 	r := newRun(&s)
 	line := r.line
-	for line.work = checkEvery; r.ended < len(s.Jobs); line.work += 100 + len(line.queue) + len(line.inHand) {
+	for line.work = checkEvery; r.ended < len(s.Jobs); line.work += 100 + len(line.queue) + len(line.active) {
 		if line.work >= checkEvery {
 			if ctx.Err() != nil {
 				return nil, context.Cause(ctx)
@@ -48,7 +53,7 @@ func Run(ctx context.Context, s Scenario) (*Result, error) {
 			line.work = 0
 		}
 		if len(r.ends) == 0 && len(r.submits) == 0 && r.returns == 0 {
-			return nil, r.stranded()
+			return nil, r.unfinishedJobs()
 		}
 		r.advance()
 		line.decide()
@@ -60,21 +65,21 @@ func Run(ctx context.Context, s Scenario) (*Result, error) {
 	return r.result(), nil
 }
 
-// A run is a simulated clock and what is to come.
+// A run holds a simulated clock and the future events.
 type run struct {
 	s       *Scenario
 	line    *schedule
 	records []Record // by job
-	submits []int    // jobs to come, in the order of submission
+	submits []int    // future jobs, in order of submission
 	edges   []dispatch.Edge
-	returns int // edges at which a worker returns
+	returns int // number of future edges at which a worker returns
 	ends    eventqueue.Queue[ending]
-	ended   int // jobs
+	ended   int // number of jobs that have ended
 	due     []int
-	hands   *hands // nil if it makes no difference which worker is whose
+	hands   *hands // nil if it does not matter which worker serves which job
 }
 
-// ending is the end of a run of a job, unless that is lost before.
+// ending is the end of a run of a job, which is void if the run is lost earlier.
 type ending struct{ job, run int32 }
 
 func newRun(s *Scenario) *run {
@@ -99,7 +104,7 @@ func newRun(s *Scenario) *run {
 	return r
 }
 
-// isDue reports whether the next end is no later than a time. Ends of runs that were lost are forgotten.
+// isDue reports whether the next end is no later than a time. It discards the ends of lost runs.
 func (r *run) isDue(by float64) bool {
 	for !r.line.isSafe && len(r.ends) > 0 {
 		e := r.ends[0].Item
@@ -111,7 +116,7 @@ func (r *run) isDue(by float64) bool {
 	return len(r.ends) > 0 && r.ends[0].Time <= by
 }
 
-// advance goes to the next moment, and tells the schedule what happens.
+// advance moves to the next moment and applies its events to the schedule.
 func (r *run) advance() {
 	first := math.Inf(1)
 	if r.isDue(first) {
@@ -141,7 +146,7 @@ func (r *run) advance() {
 	r.finish()
 	var lost []int
 	if edges > 0 {
-		lost = r.turn(r.edges[:edges])
+		lost = r.applyOutages(r.edges[:edges])
 		r.edges = r.edges[edges:]
 	}
 	r.line.settle()
@@ -159,7 +164,7 @@ func (r *run) advance() {
 // finish ends the jobs that are due.
 func (r *run) finish() {
 	if r.hands != nil {
-		slices.SortFunc(r.due, r.hands.inOrder)
+		slices.SortFunc(r.due, r.hands.compareStarts)
 	}
 	for _, i := range r.due {
 		r.line.end(i)
@@ -170,14 +175,14 @@ func (r *run) finish() {
 	}
 }
 
-// turn has workers fail and return, and gives back the jobs that are lost with them, which wait again.
-func (r *run) turn(edges []dispatch.Edge) (lost []int) {
+// applyOutages lets workers fail and return, and returns the jobs lost with them, which wait again.
+func (r *run) applyOutages(edges []dispatch.Edge) (lost []int) {
 	slices.SortStableFunc(edges, func(a, b dispatch.Edge) int { return cmp.Compare(a.Worker, b.Worker) })
 	for _, e := range edges {
 		if e.Up {
 			r.returns--
 			r.line.grow(-1)
-			r.hands.comeBack(e.Worker)
+			r.hands.restore(e.Worker)
 			continue
 		}
 		i := r.hands.fail(e.Worker)
@@ -200,11 +205,11 @@ func (r *run) submit(i int) {
 	r.line.submit(i, j.Tasks, asks)
 	r.line.jobs[i].runs, r.line.jobs[i].outlast = runs, outlived
 	if r.hands != nil {
-		r.hands.tell(dispatch.Event{Kind: dispatch.Submitted, Job: i, Task: -1, Worker: -1})
+		r.hands.record(dispatch.Event{Kind: dispatch.Submitted, Job: i, Task: -1, Worker: -1})
 	}
 }
 
-// begin puts the ends of the jobs that begin on the clock.
+// begin schedules the ends of the jobs that start now.
 func (r *run) begin() {
 	now := r.line.now
 	for _, i := range r.line.begun {
@@ -221,21 +226,21 @@ func (r *run) begin() {
 	}
 }
 
-// A StrandedError says that jobs never end, since too many workers are gone for good.
+// A StrandedError reports that jobs can never end because too many workers are down for good.
 type StrandedError struct {
-	Time    float64 // of the last outage that is for good
-	Jobs    int     // that have not ended
-	Job     int     // the first of them, its place in Scenario.Jobs
-	Workers int     // that it asks for
-	Left    int     // workers that are up
+	Time    float64 // start of the last outage that is for good
+	Jobs    int     // jobs that have not ended
+	Job     int     // index in Scenario.Jobs of the first of them
+	Workers int     // number of workers that it requests
+	Left    int     // number of workers that are up
 }
 
 func (e *StrandedError) Error() string {
-	return fmt.Sprintf("%d jobs never end, Jobs[%d] among them: it asks for %d workers, of which %d are left after time %v", e.Jobs, e.Job, e.Workers, e.Left, e.Time)
+	return fmt.Sprintf("%d jobs never end, Jobs[%d] among them: it needs %d workers, but only %d are left after time %v", e.Jobs, e.Job, e.Workers, e.Left, e.Time)
 }
 
-// stranded says which jobs never end.
-func (r *run) stranded() error {
+// unfinishedJobs returns the error for jobs that never end.
+func (r *run) unfinishedJobs() error {
 	e := &StrandedError{Jobs: len(r.line.large), Job: slices.Min(r.line.large), Left: r.line.workers}
 	e.Workers = r.s.Jobs[e.Job].Tasks
 	for _, o := range r.s.Outages {

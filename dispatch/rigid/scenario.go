@@ -8,29 +8,31 @@ import (
 	"productform/internal/ranges"
 )
 
-// A Scenario is a cluster of equal workers, what is asked of it and a policy.
+// A Scenario is a cluster of equal workers, its jobs and a policy.
 type Scenario struct {
-	// Jobs are those of package dispatch, each rigid: Tasks workers together, for Work seconds, Estimate the requested
-	// time, or 0 if that is the run time, and 1 s if that is 0, too. MaxWorkers is 0, Works and Speeds are nil. Priorities and deadlines are not used by policies.
+	// Jobs are rigid: each needs Tasks workers together for Work seconds. Estimate is the requested
+	// time; 0 means the run time, or 1 s if that is 0 too. MaxWorkers must be 0, Works and Speeds
+	// nil. Policies ignore priorities and deadlines.
 	Jobs []dispatch.Job
 
-	Workers int // m >= 1, as many as any job asks for or more
+	Workers int // m >= 1, at least the largest number that a job requests
 	Policy  Policy
 
-	// Kill ends a job that runs longer than it asked for at its requested time, as sites do. Else it runs as long as it
-	// did in the log, and is counted as having asked for its run time: no policy could tell when such a job ends.
+	// Kill ends jobs at their requested time, as sites do. Without it, a job that exceeds its
+	// requested time runs as long as in the log, and its run time replaces the requested time: no
+	// policy could predict its end.
 	Kill bool
 
-	// Threshold of the bounded slowdown, seconds; 0 means 10, as is usual.
+	// Threshold of the bounded slowdown, in seconds; 0 means the usual 10.
 	Threshold float64
 
 	Outages []dispatch.Outage
 
-	// Watch, if not nil, is called with the number of jobs that have ended, after each decision.
+	// Watch, if not nil, is called after each decision with the number of jobs that have ended.
 	Watch func(ended int)
 
-	// Events, if not nil, is called after each decision with its time and what happened then, as [Maker.Decide] returns it;
-	// the list may be read during the call only.
+	// Events, if not nil, is called after each decision with its time and its events, as
+	// [Maker.Decide] returns them. The list is valid only during the call.
 	Events func(at float64, events []dispatch.Event)
 }
 
@@ -54,7 +56,7 @@ func (s *Scenario) check() error {
 	return dispatch.CheckOutages(s.Outages, s.Workers)
 }
 
-// checkJob checks the job at place i.
+// checkJob checks the job at index i.
 func checkJob(j *dispatch.Job, i, workers int) error {
 	field := func(name string) string { return input.Field(input.Index("Jobs", i), name) }
 	switch {
@@ -69,27 +71,27 @@ func checkJob(j *dispatch.Job, i, workers int) error {
 	case j.MaxWorkers != 0:
 		return input.Errorf(field("MaxWorkers"), j.MaxWorkers, "0: a rigid job has all its workers at once")
 	case j.Works != nil:
-		return input.Errorf(field("Works"), len(j.Works), "nil: workers of a rigid job run equally long")
+		return input.Errorf(field("Works"), len(j.Works), "nil: all workers of a rigid job run equally long")
 	case j.Speeds != nil:
 		return input.Errorf(field("Speeds"), len(j.Speeds), "nil: workers of rigid jobs have speed 1")
 	case !ranges.IsTime(j.Priority):
 		return ranges.Time.Check(field("Priority"), j.Priority)
 	case !(j.Deadline == 0 || j.Deadline > j.Submit && ranges.IsTime(j.Deadline)):
-		return input.Errorf(field("Deadline"), j.Deadline, "a time > %v, at which the job is submitted, and at most 1e50, or 0 for none", j.Submit)
+		return input.Errorf(field("Deadline"), j.Deadline, "a time in (%v, 1e50], after the submission, or 0 for none", j.Submit)
 	}
 	return nil
 }
 
-// leastRequest is the requested time of a job that asks for no time, seconds.
-const leastRequest = 1
+// minRequest is the requested time, in seconds, of a job that neither requests nor takes any time.
+const minRequest = 1
 
-// times returns how long a job runs and what it asks for, which is no less; outlived says that it runs longer than it
-// asked for.
+// times returns the run time of a job and its requested time, which is at least as long. outlived
+// reports whether the job exceeded its original request.
 func (s *Scenario) times(j *dispatch.Job) (runs, asks float64, outlived bool) {
 	runs, asks = j.Work, j.Estimate
 	switch {
 	case asks == 0 && runs == 0:
-		return 0, leastRequest, false
+		return 0, minRequest, false
 	case asks == 0:
 		return runs, runs, false
 	case runs <= asks:
@@ -100,8 +102,9 @@ func (s *Scenario) times(j *dispatch.Job) (runs, asks float64, outlived bool) {
 	return runs, runs, true
 }
 
-// Settled returns jobs with which a [Maker] on a simulated clock does what [Run] does, and the number of those that run longer
-// than they asked for: these run as long as they asked for if they are killed then, else they ask for their run time.
+// Settled returns jobs with which a [Maker] on a simulated clock does what [Run] does, and the
+// number of jobs that exceed their requested times. If kill is set, such jobs end at their
+// requested time; otherwise they request their run time.
 func Settled(jobs []dispatch.Job, kill bool) (settled []dispatch.Job, outlived int) {
 	s := Scenario{Kill: kill}
 	settled = slices.Clone(jobs)

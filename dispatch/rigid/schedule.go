@@ -8,58 +8,59 @@ import (
 	"productform/num"
 )
 
-// A schedule is a policy at work: the jobs that wait, those in hand, and how many workers are up. It does not know which
-// worker is whose. Whoever drives it says what happens at a moment: reach, then end, requeue, remove, shrink and grow in any
-// order, then settle, then submit; then it decides.
+// A schedule applies a policy: it tracks the waiting jobs, the running ones and the number of
+// workers that are up, but not which worker belongs to which job. At each moment its caller calls
+// reach, then end, requeue, remove, shrink and grow in any order, then settle, then submit, and
+// finally decide.
 type schedule struct {
 	policy Policy
 	jobs   []job // by number
 
 	now     float64
-	workers int  // that are up
-	free    int  // of these, without a job
+	workers int  // number of workers that are up
+	free    int  // number of these without a job
 	turns   int  // jobs submitted so far
-	work    int  // since the last look at the context
-	isSafe  bool // no worker fails and no job runs longer than it asked for: those in hand are not listed under Conservative
+	work    int  // since the last check of the context
+	isSafe  bool // no worker fails, no job exceeds its request: active stays empty under Conservative
 
-	queue  []int // jobs that wait, in the order of the policy; under Conservative in that of their reservations
-	large  []int // jobs that wait until more workers are up, in the order of the policy
-	inHand []int // jobs that run, in the order of their predicted ends
-	begun  []int // at the last decision
+	queue  []int // waiting jobs in the order of the policy; under Conservative, of reservations
+	large  []int // jobs that need more workers than are up, in the order of the policy
+	active []int // running jobs by predicted end
+	begun  []int // jobs started by the last decision
 
 	profile profile // under Conservative
-	freed   float64 // the latest time at which workers have come free since all jobs looked for earlier times
-	early   bool    // workers have come free before they were predicted to, since the last decision
-	fewer   bool    // there are fewer workers than predicted, since the last decision
-	more    bool    // workers have come, since the last decision
+	freed   float64 // the latest time at which workers became free since the last compression
+	early   bool    // since the last decision, workers became free earlier than predicted
+	fewer   bool    // since the last decision, there are fewer workers than predicted
+	more    bool    // since the last decision, workers have joined
 
 	sums
 }
 
-// sums are what is measured on the way.
+// sums holds the running sums for the result.
 type sums struct {
-	Started bool    `json:"started"` // a job has been submitted
+	Started bool    `json:"started"` // whether a job has been submitted
 	First   float64 `json:"first"`   // moment of the first submission
-	Away    num.Sum `json:"away"`    // ∫ workers that are not up dt, from the first submission on
-	Until   num.Sum `json:"until"`   // likewise, up to the last end of a job
-	Wasted  num.Sum `json:"wasted"`  // seconds of workers in runs that were lost
+	Away    num.Sum `json:"away"`    // ∫ workers that are not up dt, from the first submission
+	Until   num.Sum `json:"until"`   // the same, up to the last end of a job
+	Wasted  num.Sum `json:"wasted"`  // worker seconds in lost runs
 }
 
-// A job is what a schedule knows of one.
+// A job is the state of a job in a schedule.
 type job struct {
-	size    int     // workers that it asks for
-	held    int     // workers that are up of those that it has in hand
-	asks    float64 // seconds
-	start   float64 // at which it began, or its reservation under Conservative
-	runs    float64 // seconds that its run takes, as soon as that is known
-	turn    int     // its place in the order of submission
-	run     int32   // runs that have begun
+	size    int     // number of workers that it requests
+	held    int     // number of its workers that are up
+	asks    float64 // requested seconds
+	start   float64 // start time, or its reservation under Conservative
+	runs    float64 // seconds that its run takes, once known
+	turn    int     // position in the order of submission
+	run     int32   // number of runs started
 	stage   stage
-	ahead   bool // it began before one that stood before it
-	outlast bool // it ran longer than it asked for
+	ahead   bool // whether it started before a job ahead of it
+	outlast bool // whether it exceeded its requested time
 }
 
-// A stage says where a job is.
+// A stage is the stage of a job in its life cycle.
 type stage byte
 
 const (
@@ -68,7 +69,7 @@ const (
 	running
 )
 
-// end returns the predicted end of a job in hand, or that of its reservation.
+// end returns the predicted end of a running job or of a reservation.
 func (j *job) end() float64 { return j.start + j.asks }
 
 func newSchedule(p Policy, workers, jobs int) *schedule {
@@ -78,8 +79,8 @@ func newSchedule(p Policy, workers, jobs int) *schedule {
 // isConservative reports whether jobs have reservations.
 func (s *schedule) isConservative() bool { return s.policy.Backfill == Conservative }
 
-// inTurn is the order of the policy.
-func (s *schedule) inTurn(a, b int) int {
+// comparePolicy compares jobs by the order of the policy.
+func (s *schedule) comparePolicy(a, b int) int {
 	x, y := &s.jobs[a], &s.jobs[b]
 	if s.policy.Order == SJF && x.asks != y.asks {
 		return cmp.Compare(x.asks, y.asks)
@@ -87,17 +88,18 @@ func (s *schedule) inTurn(a, b int) int {
 	return cmp.Compare(x.turn, y.turn)
 }
 
-// inQueue is the order of the queue, under Conservative that of reservations.
-func (s *schedule) inQueue(a, b int) int {
+// compareQueue compares jobs by the order of the queue: under Conservative by reservations,
+// otherwise by the policy.
+func (s *schedule) compareQueue(a, b int) int {
 	if s.isConservative() {
 		if c := cmp.Compare(s.jobs[a].start, s.jobs[b].start); c != 0 {
 			return c
 		}
 	}
-	return s.inTurn(a, b)
+	return s.comparePolicy(a, b)
 }
 
-// reach moves to a moment; total is the number of workers, up or not.
+// reach advances the clock to a moment; total is the number of workers, up or not.
 func (s *schedule) reach(now float64, total int) {
 	if s.Started && total > s.workers {
 		s.Away.Add(float64(float64(total-s.workers) * (now - s.now)))
@@ -106,20 +108,20 @@ func (s *schedule) reach(now float64, total int) {
 	s.profile.advance(now)
 }
 
-// end ends the run of a job in hand.
+// end finishes a running job.
 func (s *schedule) end(i int) {
 	s.release(i)
 	s.jobs[i].stage = absent
 	s.Until = s.Away
 }
 
-// release takes a job out of hand.
+// release frees the workers of a running job.
 func (s *schedule) release(i int) {
 	j := &s.jobs[i]
 	s.free += j.held
 	if !s.isConservative() || !s.isSafe {
-		at := slices.Index(s.inHand, i)
-		s.inHand = slices.Delete(s.inHand, at, at+1)
+		at := slices.Index(s.active, i)
+		s.active = slices.Delete(s.active, at, at+1)
 	}
 	if s.isConservative() && later(j.end(), s.now) {
 		s.early = true
@@ -128,8 +130,9 @@ func (s *schedule) release(i int) {
 	}
 }
 
-// requeue makes a job in hand wait again, for so many workers: its run, or what is left of it, begins anew. Under Conservative
-// it comes before all others that wait, since it began before all their reservations.
+// requeue makes a running job wait again, for size workers, to run its remaining tasks from the
+// start. Under Conservative it comes before all other waiting jobs because it started before all
+// their reservations.
 func (s *schedule) requeue(i, size int) {
 	j := &s.jobs[i]
 	s.Wasted.Add(float64(float64(j.size) * (s.now - j.start)))
@@ -139,13 +142,13 @@ func (s *schedule) requeue(i, size int) {
 	s.fewer = true
 }
 
-// enqueue puts a job that waits in its place in the queue.
+// enqueue inserts a waiting job into the queue.
 func (s *schedule) enqueue(i int) {
-	k, _ := slices.BinarySearchFunc(s.queue, i, s.inQueue)
+	k, _ := slices.BinarySearchFunc(s.queue, i, s.compareQueue)
 	s.queue = slices.Insert(s.queue, k, i)
 }
 
-// remove takes out a job that waits.
+// remove removes a waiting job.
 func (s *schedule) remove(i int) {
 	j := &s.jobs[i]
 	if s.withdraw(i) && s.isConservative() {
@@ -155,7 +158,7 @@ func (s *schedule) remove(i int) {
 	j.stage, j.start, s.Until = absent, s.now, s.Away
 }
 
-// withdraw takes a job that waits out of its list, and reports whether that is the queue.
+// withdraw removes a waiting job from its list, and reports whether that was the queue.
 func (s *schedule) withdraw(i int) bool {
 	if k := slices.Index(s.queue, i); k >= 0 {
 		s.queue = slices.Delete(s.queue, k, k+1)
@@ -166,14 +169,14 @@ func (s *schedule) withdraw(i int) bool {
 	return false
 }
 
-// resize changes the number of workers that a job asks for which waits.
+// resize changes the number of workers that a waiting job requests.
 func (s *schedule) resize(i, size int) {
 	s.withdraw(i)
 	s.jobs[i].size, s.fewer = size, true
 	s.enqueue(i)
 }
 
-// shrink takes away a worker that job i has in hand, or a free one if i is -1. The job runs on.
+// shrink removes a worker of running job i, or a free one if i is -1. The job keeps running.
 func (s *schedule) shrink(i int) {
 	s.workers--
 	if i < 0 {
@@ -184,20 +187,20 @@ func (s *schedule) shrink(i int) {
 	s.fewer = true
 }
 
-// join adds a worker, which is not up.
+// join adds a worker that is not up.
 func (s *schedule) join() {
 	if s.Started {
 		s.Away.Add(s.now - s.First)
 	}
 }
 
-// grow gives back a worker, to job i, which has it in hand, or a free one if i is -1.
+// grow returns a worker to running job i, or as a free one if i is -1.
 func (s *schedule) grow(i int) {
 	s.workers++
 	s.more = true
 	if i >= 0 {
 		s.jobs[i].held++
-		s.fewer = true // the job may hold it for longer than others were told
+		s.fewer = true // the job may hold it longer than reservations assumed
 		return
 	}
 	s.free++
@@ -207,9 +210,9 @@ func (s *schedule) grow(i int) {
 	}
 }
 
-// settle makes reservations anew, when all has happened at a moment but submissions.
+// settle renews reservations once everything at a moment but submissions has been applied.
 func (s *schedule) settle() {
-	s.outlive()
+	s.extendOverruns()
 	waits := s.large
 	if s.fewer {
 		isLarge := func(i int) bool { return s.jobs[i].size > s.workers }
@@ -228,7 +231,7 @@ func (s *schedule) settle() {
 		s.compress()
 	}
 	if s.more || s.fewer {
-		slices.SortFunc(waits, s.inTurn)
+		slices.SortFunc(waits, s.comparePolicy)
 		s.large = nil
 		for _, i := range waits {
 			s.place(i)
@@ -237,12 +240,13 @@ func (s *schedule) settle() {
 	s.early, s.fewer, s.more = false, false, false
 }
 
-// outlive gives jobs in hand that run longer than they asked for twice the time, as often as it takes.
-func (s *schedule) outlive() {
-	for len(s.inHand) > 0 && s.jobs[s.inHand[0]].end() < s.now {
-		i := s.inHand[0]
+// extendOverruns doubles the requested time of running jobs that have exceeded it, repeatedly if
+// necessary.
+func (s *schedule) extendOverruns() {
+	for len(s.active) > 0 && s.jobs[s.active[0]].end() < s.now {
+		i := s.active[0]
 		j := &s.jobs[i]
-		s.inHand = s.inHand[1:]
+		s.active = s.active[1:]
 		for j.end() < s.now {
 			j.asks *= 2
 		}
@@ -251,13 +255,13 @@ func (s *schedule) outlive() {
 	}
 }
 
-// hold lists a job in hand.
+// hold adds a job to the running ones.
 func (s *schedule) hold(i int) {
-	at, _ := slices.BinarySearchFunc(s.inHand, s.jobs[i].end(), func(k int, end float64) int { return cmp.Compare(s.jobs[k].end(), end) })
-	s.inHand = slices.Insert(s.inHand, at, i)
+	at, _ := slices.BinarySearchFunc(s.active, s.jobs[i].end(), func(k int, end float64) int { return cmp.Compare(s.jobs[k].end(), end) })
+	s.active = slices.Insert(s.active, at, i)
 }
 
-// submit takes in a job.
+// submit adds a job.
 func (s *schedule) submit(i, size int, asks float64) {
 	s.jobs[i] = job{stage: waiting, size: size, asks: asks, turn: s.turns}
 	s.turns++
@@ -267,12 +271,12 @@ func (s *schedule) submit(i, size int, asks float64) {
 	s.place(i)
 }
 
-// place gives a job that waits a reservation, if it takes one, and puts it in its list.
+// place gives a waiting job a reservation, if the policy makes any, and adds it to its list.
 func (s *schedule) place(i int) {
 	j := &s.jobs[i]
 	if j.size > s.workers {
 		j.start = math.MaxFloat64
-		k, _ := slices.BinarySearchFunc(s.large, i, s.inTurn)
+		k, _ := slices.BinarySearchFunc(s.large, i, s.comparePolicy)
 		s.large = slices.Insert(s.large, k, i)
 		return
 	}
@@ -282,7 +286,7 @@ func (s *schedule) place(i int) {
 	s.enqueue(i)
 }
 
-// decide begins jobs as the policy says.
+// decide starts jobs according to the policy.
 func (s *schedule) decide() {
 	s.begun = s.begun[:0]
 	if s.isConservative() {
@@ -301,7 +305,7 @@ func (s *schedule) decide() {
 	s.judge()
 }
 
-// follow begins jobs that wait as another has decided.
+// follow starts waiting jobs as decided earlier.
 func (s *schedule) follow(list []int) {
 	s.begun = s.begun[:0]
 	for _, i := range list {
@@ -314,7 +318,7 @@ func (s *schedule) follow(list []int) {
 	s.judge()
 }
 
-// begin puts a job in hand that has left the queue.
+// begin starts a job that has left the queue.
 func (s *schedule) begin(i int) {
 	j := &s.jobs[i]
 	j.stage, j.start, j.held = running, s.now, j.size
@@ -326,16 +330,16 @@ func (s *schedule) begin(i int) {
 	}
 }
 
-// judge finds out which jobs have begun before one that stood before them.
+// judge determines which of the jobs just started have overtaken a job ahead of them.
 func (s *schedule) judge() {
 	if len(s.begun) == 0 {
 		return
 	}
 	first := -1
 	if len(s.queue) > 0 {
-		first = slices.MinFunc(s.queue, s.inTurn)
+		first = slices.MinFunc(s.queue, s.comparePolicy)
 	}
 	for _, i := range s.begun {
-		s.jobs[i].ahead = first >= 0 && s.inTurn(first, i) < 0
+		s.jobs[i].ahead = first >= 0 && s.comparePolicy(first, i) < 0
 	}
 }

@@ -9,41 +9,43 @@ import (
 	"productform/internal/ranges"
 )
 
-// A State is all that a [Maker] remembers, as plain data. Written as JSON and read back it is the same, to the last digit.
+// A State is everything that a [Maker] remembers, as plain data. A JSON round trip preserves it
+// exactly.
 type State struct {
 	Policy  Policy         `json:"policy"`
 	Ledger  dispatch.State `json:"ledger"`
-	Workers []int          `json:"workers"`           // by number: the job that has it, or -1
-	Jobs    []JobState     `json:"jobs"`              // in order of their numbers
-	Turns   int            `json:"turns"`             // jobs submitted so far
-	Freed   float64        `json:"freed"`             // latest time at which workers have come free since reservations were last made anew
-	Profile []Step         `json:"profile,omitempty"` // workers predicted to be free, from the last moment on; under conservative
-	Sums    sums           `json:"sums"`              // from which the result is made
+	Workers []int          `json:"workers"`           // by number: the job that holds it, or -1
+	Jobs    []JobState     `json:"jobs"`              // sorted by number
+	Turns   int            `json:"turns"`             // number of jobs submitted so far
+	Freed   float64        `json:"freed"`             // latest time at which workers became free since the last compression
+	Profile []Step         `json:"profile,omitempty"` // predicted free workers from the last moment on; under conservative
+	Sums    sums           `json:"sums"`              // running sums for the result
 }
 
-// A JobState is what is known of a job beside the ledger.
+// A JobState is the state of a job that is not in the ledger.
 type JobState struct {
-	Number    int     `json:"number"`              // of the job, from 0
-	Stage     string  `json:"stage,omitempty"`     // waiting, running, or nothing when it is done
-	Size      int     `json:"size"`                // workers that it asks for
-	Asks      float64 `json:"asks"`                // seconds
-	Turn      int     `json:"turn"`                // place in the order of submission
-	Start     float64 `json:"start"`               // at which it began, or its reservation
-	Runs      float64 `json:"runs,omitempty"`      // work of the largest task that has ended
-	IsAhead   bool    `json:"ahead,omitempty"`     // it began before one that stood before it
-	Outlasted bool    `json:"outlasted,omitempty"` // it ran for longer than it asked for
+	Number    int     `json:"number"`              // job number, from 0
+	Stage     string  `json:"stage,omitempty"`     // waiting, running, or empty when it is done
+	Size      int     `json:"size"`                // number of workers that it requests
+	Asks      float64 `json:"asks"`                // requested seconds
+	Turn      int     `json:"turn"`                // position in the order of submission
+	Start     float64 `json:"start"`               // start time, or its reservation
+	Runs      float64 `json:"runs,omitempty"`      // work of the largest finished task
+	IsAhead   bool    `json:"ahead,omitempty"`     // whether it started before a job ahead of it
+	Outlasted bool    `json:"outlasted,omitempty"` // whether it exceeded its requested time
 }
 
-// A Step is a time from which on so many workers are free.
+// A Step gives the number of free workers from a time on.
 type Step struct {
 	Time float64 `json:"time"` // in seconds
 	Free int     `json:"free"` // workers
 }
 
-// stageNames are those of stages in a JobState.
+// stageNames are the names of stages in a JobState.
 var stageNames = [...]string{absent: "", waiting: "waiting", running: "running"}
 
-// State returns a copy of all that m remembers, in O(jobs + workers + tasks that wait again + works of their own).
+// State returns a copy of everything that m remembers, in O(jobs + workers + waiting tasks that
+// started before + works of their own).
 func (m *Maker) State() State {
 	l := m.line
 	s := State{Policy: l.policy, Ledger: m.ledger.State(), Turns: l.turns, Freed: l.freed, Sums: l.sums}
@@ -64,8 +66,9 @@ func (m *Maker) State() State {
 	return s
 }
 
-// MakerOf returns a decision maker that remembers s, and decides all that comes as the one did whose state it is. s is not
-// kept. The error is a [num.InputError] if s is no state of a Maker.
+// MakerOf returns a decision maker that continues from s: all its decisions are those that the
+// original would make. s is not retained. The error is a [num.InputError] if s is not a valid state
+// of a Maker.
 func MakerOf(s State) (*Maker, error) {
 	m, err := overLedger(s.Policy, s.Ledger)
 	if err != nil {
@@ -73,7 +76,7 @@ func MakerOf(s State) (*Maker, error) {
 	}
 	l := m.line
 	if len(s.Workers) != len(m.workers) {
-		return nil, input.Errorf("Workers", len(s.Workers), "%d jobs, one a worker", len(m.workers))
+		return nil, input.Errorf("Workers", len(s.Workers), "%d jobs, one per worker", len(m.workers))
 	}
 	for k := range s.Jobs {
 		if err := m.restore(&s.Jobs[k]); err != nil {
@@ -82,10 +85,10 @@ func MakerOf(s State) (*Maker, error) {
 	}
 	for w, i := range s.Workers {
 		if i >= 0 && !(m.known(i) && l.jobs[i].stage == running && m.workers[w].up) || i < -1 {
-			return nil, input.Errorf(input.Index("Workers", w), i, "a job in hand, if the worker is up, or -1")
+			return nil, input.Errorf(input.Index("Workers", w), i, "a running job if the worker is up, or -1")
 		}
 		if hand, _, _, _ := m.ledger.Hand(w); hand >= 0 && m.workers[w].up && hand != i {
-			return nil, input.Errorf(input.Index("Workers", w), i, "%d, of which it has a task in hand", hand)
+			return nil, input.Errorf(input.Index("Workers", w), i, "%d, whose task it runs", hand)
 		}
 		if m.workers[w].job = i; i >= 0 {
 			l.free--
@@ -97,18 +100,18 @@ func MakerOf(s State) (*Maker, error) {
 		l.profile = profile{}
 		for k, step := range s.Profile {
 			if k > 0 && !(step.Time > s.Profile[k-1].Time) {
-				return nil, input.Errorf(input.Index("Profile", k), step.Time, "a time > %v, that of the step before", s.Profile[k-1].Time)
+				return nil, input.Errorf(input.Index("Profile", k), step.Time, "a time > %v, the previous step", s.Profile[k-1].Time)
 			}
 			l.profile.at, l.profile.free = append(l.profile.at, step.Time), append(l.profile.free, step.Free)
 		}
 		if k := len(s.Profile) - 1; k < 0 || s.Profile[k].Free != l.workers {
-			return nil, input.Errorf("Profile", len(s.Profile), "steps, at the last of which all %d workers are free", l.workers)
+			return nil, input.Errorf("Profile", len(s.Profile), "steps that end with all %d workers free", l.workers)
 		}
 	}
 	return m, m.list()
 }
 
-// overLedger returns a maker that knows the workers of a ledger, and no jobs.
+// overLedger returns a maker that knows the workers of a ledger but no jobs.
 func overLedger(p Policy, s dispatch.State) (*Maker, error) {
 	if err := p.check(); err != nil {
 		return nil, err
@@ -129,7 +132,7 @@ func overLedger(p Policy, s dispatch.State) (*Maker, error) {
 	return m, nil
 }
 
-// restore takes in a job.
+// restore restores a job.
 func (m *Maker) restore(s *JobState) error {
 	p, err := m.ledger.Progress(s.Number)
 	k := slices.Index(stageNames[:], s.Stage)
@@ -138,9 +141,9 @@ func (m *Maker) restore(s *JobState) error {
 	case err != nil || m.line.jobs[s.Number] != (job{}):
 		return input.Errorf("Number", s.Number, "a job of the ledger, once")
 	case k < 0 || isPresent != (k != int(absent)) || isPresent && (p.AtWork > 0) != (k == int(running)):
-		return input.Errorf("Stage", s.Stage, "running if tasks are in hand, waiting if some only wait, nothing if the job is done")
+		return input.Errorf("Stage", s.Stage, "running if tasks run, waiting if tasks only wait, empty if the job is done")
 	case isPresent && s.Size < 1 || s.Size < 0 || k == int(waiting) && s.Size != p.Left:
-		return input.Errorf("Size", s.Size, "the number of tasks that have not ended")
+		return input.Errorf("Size", s.Size, "the number of unfinished tasks")
 	case isPresent && !(s.Asks > 0 && s.Asks <= ranges.Largest*ranges.Largest):
 		return input.Errorf("Asks", s.Asks, "seconds > 0")
 	case !(s.Start >= 0) || !(s.Runs >= 0):
@@ -150,32 +153,33 @@ func (m *Maker) restore(s *JobState) error {
 	return nil
 }
 
-// list puts all jobs into their lists.
+// list rebuilds the lists of running and waiting jobs.
 func (m *Maker) list() error {
 	l := m.line
 	for i := range l.jobs {
 		switch j := &l.jobs[i]; {
 		case j.stage == running:
-			l.inHand = append(l.inHand, i)
+			l.active = append(l.active, i)
 		case j.stage == waiting && j.size > l.workers:
 			l.large = append(l.large, i)
 		case j.stage == waiting:
 			l.queue = append(l.queue, i)
 		case j.stage == absent:
 			if p, err := m.ledger.Progress(i); err == nil && p.Stage == dispatch.JobPresent {
-				return input.Errorf("Jobs", i, "a state of each job that is present")
+				return input.Errorf("Jobs", i, "a state of each job present")
 			}
 		}
 	}
-	slices.SortFunc(l.inHand, func(a, b int) int { return cmp.Compare(l.jobs[a].end(), l.jobs[b].end()) })
-	slices.SortFunc(l.large, l.inTurn)
-	slices.SortFunc(l.queue, l.inQueue)
+	slices.SortFunc(l.active, func(a, b int) int { return cmp.Compare(l.jobs[a].end(), l.jobs[b].end()) })
+	slices.SortFunc(l.large, l.comparePolicy)
+	slices.SortFunc(l.queue, l.compareQueue)
 	return nil
 }
 
-// Takeover returns a decision maker that goes on from the state of a [dispatch.Maker], or from the ledger of a [State], under
-// another policy. Jobs keep the workers that they have in hand; when these tasks have ended, those that wait begin together.
-// The error is a [num.InputError] if s is no state of a Maker.
+// Takeover returns a decision maker that continues from the state of a [dispatch.Maker], or from
+// the ledger of a [State], under another policy. Jobs keep the workers of their running tasks. Once
+// these tasks have ended, their waiting tasks start together. The error is a [num.InputError] if s
+// is not a valid state of a Maker.
 func Takeover(p Policy, s dispatch.State) (*Maker, error) {
 	m, err := overLedger(p, s)
 	if err != nil {
@@ -208,7 +212,7 @@ func Takeover(p Policy, s dispatch.State) (*Maker, error) {
 		if j.stage != running {
 			l.withdraw(i)
 			j.stage, j.start, j.size = running, since, 0
-			l.inHand = append(l.inHand, i)
+			l.active = append(l.active, i)
 		}
 		j.start = min(j.start, since)
 		j.size++
@@ -222,8 +226,8 @@ func Takeover(p Policy, s dispatch.State) (*Maker, error) {
 		p, _ := m.ledger.Progress(i)
 		l.jobs[i].size, l.jobs[i].start = p.Left, 0
 	}
-	slices.SortFunc(l.queue, l.inQueue)
-	slices.SortFunc(l.inHand, func(a, b int) int { return cmp.Compare(l.jobs[a].end(), l.jobs[b].end()) })
+	slices.SortFunc(l.queue, l.compareQueue)
+	slices.SortFunc(l.active, func(a, b int) int { return cmp.Compare(l.jobs[a].end(), l.jobs[b].end()) })
 	l.fewer = true
 	l.settle()
 	return m, nil

@@ -5,9 +5,10 @@ import (
 	"strings"
 )
 
-// MaxProcs returns what the comments of a log say of the largest number of processors that can be in use at a time, in a
-// line "; MaxProcs: 400", whatever follows the number after a blank. It is false if none says so, or not in an integer from
-// 1 to 2^53. The first line with the word counts.
+// MaxProcs returns the largest number of processors in use at a time according to the comments of a
+// log, from a line such as "; MaxProcs: 400". Text after the number and a blank is ignored. ok is
+// false if no line has this label, or if the first such line does not give an integer from 1 to
+// 2^53.
 func MaxProcs(header []string) (processors int64, ok bool) {
 	for _, line := range header {
 		label, value, found := strings.Cut(strings.TrimLeft(line, "; \t"), ":")

@@ -2,14 +2,14 @@ package swf
 
 import "io"
 
-// A Log is all that a log holds.
+// A Log is the contents of a log file.
 type Log struct {
-	Header []string // the comments, in order, without the ends of lines
+	Header []string // the comments, in order, without line ends
 	Jobs   []Job
 }
 
-// ReadAll reads the log in r, as [Reader] does, with the same errors. It takes 144 bytes a job, and over twice
-// that while it reads.
+// ReadAll reads the log in r as [Reader] does, with the same errors. It takes 144 bytes per job,
+// and more than twice that while reading.
 func ReadAll(r io.Reader, name string) (Log, error) {
 	var jobs []Job
 	log := NewReader(r, name)

@@ -11,26 +11,30 @@ import (
 	"productform/internal/lines"
 )
 
-// mostComments is the largest number of bytes of all comments of a log, with one for the end of each.
+// mostComments limits the total size of the comments of a log, in bytes, counting one byte for each
+// line end.
 const mostComments = 1 << 20
 
-// A Reader reads a log job by job, in the memory of a line and of the comments.
+// A Reader reads a log job by job. It keeps one line and the comments in memory.
 type Reader struct {
 	text     lines.Reader
-	last     []byte // line of the job read last
-	comments []byte // each with a line feed
+	last     []byte // line of the job last read
+	comments []byte // each followed by a line feed
 	err      error  // that ended the log
 }
 
-// NewReader returns a reader of the log in r, which is unpacked if it is a gzip file, one that starts with the bytes
-// 1f 8b. It reads ahead. The name is for errors, which begin with "name:LINE: ", the line of the unpacked text.
+// NewReader returns a reader of the log in r. A gzip file, recognized by the bytes 1f 8b at its
+// start, is decompressed. The reader reads ahead. Errors begin with "name:LINE: ", where lines are
+// counted in the decompressed text.
 func NewReader(r io.Reader, name string) *Reader { return &Reader{text: *lines.NewReader(r, name)} }
 
-// Read returns the next job, or [io.EOF] after the last one. Any other error is about a line that is not a job, longer
-// than 65535 bytes, a comment beyond 1 MiB of them, or cannot be read or unpacked; where a gzip file ends early it wraps
-// [io.ErrUnexpectedEOF]. After an error Read returns it again. The end of a comment counts as a byte. Lines end in a line
-// feed, with carriage returns before it or none, but the last one may end without; a byte order mark at the start of the
-// log is left out.
+// Read returns the next job, or [io.EOF] after the last one. Any other error concerns a line that
+// is not a job or is longer than 65535 bytes, comments of more than 1 MiB in total, each line end
+// counted as one byte, or a failure to read or decompress. If a gzip file ends early, the error
+// wraps [io.ErrUnexpectedEOF]. After an error, Read keeps returning it.
+//
+// Lines end in a line feed, possibly after carriage returns; the last line may lack it. A byte
+// order mark at the start of the log is ignored.
 func (r *Reader) Read() (Job, error) {
 	for r.err == nil {
 		line, err := r.text.Next()
@@ -58,8 +62,8 @@ func (r *Reader) Read() (Job, error) {
 	return Job{}, r.err
 }
 
-// All returns the jobs from the next one on. An error other than the end of the log is yielded last, with a job that is
-// zero.
+// All iterates over the remaining jobs. An error other than the end of the log is yielded last,
+// with a zero job.
 func (r *Reader) All() iter.Seq2[Job, error] {
 	return func(yield func(Job, error) bool) {
 		for {
@@ -71,11 +75,11 @@ func (r *Reader) All() iter.Seq2[Job, error] {
 	}
 }
 
-// Line returns the number of the line read last, from 1.
+// Line returns the number of the line last read, from 1.
 func (r *Reader) Line() int { return r.text.Line() }
 
-// Field returns field 1 to 18 of the job read last as it is written, for who needs more digits than a float64 has. It
-// may be called until the next Read.
+// Field returns field 1 to 18 of the job last read as written in the log, for callers that need
+// more digits than a float64 holds. It is valid until the next Read.
 func (r *Reader) Field(field int) string {
 	rec := record{rest: r.last}
 	var text []byte
@@ -85,7 +89,7 @@ func (r *Reader) Field(field int) string {
 	return string(text)
 }
 
-// Header returns the comments read so far, wherever they stand, as they are but for the ends of lines.
+// Header returns the comments read so far, anywhere in the log, without line ends.
 func (r *Reader) Header() []string {
 	if len(r.comments) == 0 {
 		return nil
@@ -93,7 +97,7 @@ func (r *Reader) Header() []string {
 	return strings.Split(string(r.comments[:len(r.comments)-1]), "\n")
 }
 
-// tooLong says that comments with their ends have n bytes.
+// tooLong returns the error for comments of n bytes, line ends included.
 func tooLong(n int) error {
-	return input.Errorf("comments", fmt.Sprintf("%d bytes", n), "at most %d bytes in all, line ends included", mostComments)
+	return input.Errorf("comments", fmt.Sprintf("%d bytes", n), "at most %d bytes in total, line ends included", mostComments)
 }

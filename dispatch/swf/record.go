@@ -9,10 +9,11 @@ import (
 	"productform/internal/lines"
 )
 
-// largest is the largest integer: all up to it are float64 numbers as well.
+// largest is the largest integer that a log may hold: all integers up to it are exact in float64.
 const largest = 1 << 53
 
-// fieldPath names field 1 to 18 of a job in an error, and what follows by number alone.
+// fieldPath returns the path of field 1 to 18 of a job in an error. Fields beyond these are named
+// by number alone.
 func fieldPath(field int) string {
 	names := [...]string{
 		"job number", "submit time", "wait time", "run time", "allocated processors", "processor time used",
@@ -26,14 +27,15 @@ func fieldPath(field int) string {
 	return path
 }
 
-// A record is a line that is being taken apart, field by field.
+// A record splits a line into fields.
 type record struct {
-	rest  []byte // of the line
-	field int    // number of the field taken last
-	err   error  // of the first field that is no good
+	rest  []byte // unread part of the line
+	field int    // number of the field last read
+	err   error  // of the first invalid field
 }
 
-// parse returns the job in a line. It allocates nothing if there is one, unless a decimal number has over 32 bytes.
+// parse returns the job in a line. It does not allocate for a valid job, unless a decimal number
+// has more than 32 bytes.
 func parse(line []byte) (j Job, err error) {
 	r := record{rest: line}
 	j = Job{
@@ -63,13 +65,14 @@ func parse(line []byte) (j Job, err error) {
 		return j, nil
 	}
 	if kind := otherFormat(line); kind != "" {
-		return Job{}, &input.Error{Value: lines.Shown(line), Want: "18 numbers between blanks",
+		return Job{}, &input.Error{Value: lines.Shown(line), Want: "18 numbers separated by blanks",
 			Cause: fmt.Errorf(`this looks like %s, not SWF: see "A log of my own" in docs/guide/dispatch.md`, kind)}
 	}
 	return Job{}, r.err
 }
 
-// otherFormat guesses the format of a line that is no job; "" if it may be a damaged job.
+// otherFormat guesses the format of a line that is not a job. It returns "" if the line may be a
+// damaged job.
 func otherFormat(line []byte) string {
 	line = bytes.TrimSpace(bytes.TrimPrefix(line, []byte("\ufeff")))
 	if len(line) == 0 || len(bytes.Fields(line)) >= Columns {
@@ -91,7 +94,7 @@ func otherFormat(line []byte) string {
 	return ""
 }
 
-// next returns the next field, empty if there is none.
+// next returns the next field, or nothing at the end of the line.
 func (r *record) next() []byte {
 	line, start := r.rest, 0
 	for start < len(line) && isBlank(line[start]) {
@@ -111,7 +114,7 @@ func isBlank(c byte) bool { return c == ' ' || c == '\t' }
 func (r *record) seconds() float64   { return r.real(wantSeconds) }
 func (r *record) kilobytes() float64 { return r.real(wantKilobytes) }
 
-// What fields hold, and what follows the last one.
+// Valid values of fields, and of what follows the last one.
 const (
 	wantEnd       = "the end of the line after 18 fields"
 	wantInteger   = "an integer from 0 to 2^53, or -1 if unknown"
@@ -151,7 +154,7 @@ func (r *record) real(want string) float64 {
 	return 0
 }
 
-// parseDigits returns the integer in a text of digits, if it is at most 2^53.
+// parseDigits returns the integer written as digits, if it is at most 2^53.
 func parseDigits(text []byte) (n int64, ok bool) {
 	for _, c := range text {
 		if c < '0' || c > '9' {
@@ -164,8 +167,8 @@ func parseDigits(text []byte) (n int64, ok bool) {
 	return n, len(text) > 0
 }
 
-// isDecimal reports whether a text may be a decimal number, with no plus before it; it is none of words, of hexadecimal
-// digits or of digits in groups.
+// isDecimal reports whether a text may be a decimal number without a leading plus. It rules out
+// words such as NaN, hexadecimal digits and digit separators.
 func isDecimal(text []byte) bool {
 	for _, c := range text {
 		if (c < '0' || c > '9') && c != '.' && c != '-' && c != '+' && c != 'e' && c != 'E' {
@@ -175,7 +178,7 @@ func isDecimal(text []byte) bool {
 	return len(text) > 0 && text[0] != '+'
 }
 
-// refuse keeps the first error.
+// refuse records an error, unless there was one before.
 func (r *record) refuse(text []byte, want string) {
 	if r.err == nil {
 		r.err = input.Errorf(fieldPath(r.field), lines.Shown(text), "%s", want)

@@ -1,15 +1,17 @@
-// Package swf reads and writes logs of clusters in the Standard Workload Format: which jobs came when, to how many processors, and for how
-// long? The format is version 2.2, in which the Parallel Workloads Archive of D. Feitelson keeps logs of real machines (S. Chapin et al.,
-// "Benchmarks and standards for the evaluation of parallel job schedulers", JSSPP 1999, LNCS 1659, 67–90).
+// Package swf reads and writes logs of clusters in the Standard Workload Format: which jobs were
+// submitted when, on how many processors did they run, and for how long? The Parallel Workloads
+// Archive of D. Feitelson keeps logs of real machines in version 2.2 (S. Chapin et al., "Benchmarks
+// and standards for the evaluation of parallel job schedulers", JSSPP 1999, LNCS 1659, 67–90).
 //
-// A log is text. A line that starts with ";", after blanks or none, is a comment; one of blanks, spaces and tabs, says
-// nothing. Any other line is a job, 18 numbers with blanks between:
+// A log is a text file. A line that starts with ";", possibly after blanks, is a comment. Lines of
+// blanks (spaces and tabs) are ignored. Any other line is a job, 18 numbers separated by blanks:
 //
 //	1 0 5 120 4 118.5 -1 4 300 -1 1 3 1 -1 1 -1 -1 -1
 //
-// [Job] lists them. Times, in seconds, and memory, in kilobytes, are finite decimal numbers >= 0, such as 118.5 or
-// 1.2e2; the others are integers from 0 to 2^53, in digits. -1 stands for what is unknown, -1.0 for times and memory as
-// well. Nothing else is read: no other number with a sign, none in braces, no 17 and no 19 fields.
+// [Job] lists the fields. Times in seconds and memory in kilobytes are finite decimal numbers >= 0,
+// such as 118.5 or 1.2e2; the others are integers from 0 to 2^53, in digits. An unknown value is
+// -1, in times and memory also -1.0. Anything else is an error: other signed numbers, numbers in
+// braces, and lines of 17 or 19 fields.
 //
 // For example:
 //
@@ -29,7 +31,7 @@
 //	// job 2: submitted at 9, ran for 60 s on 2 processors
 package swf
 
-// Unknown is the value of a field that the log does not know.
+// Unknown is the value of a field that is unknown in the log.
 const Unknown = -1
 
 // Columns is the number of fields of a job.
@@ -47,7 +49,7 @@ type Job struct {
 	Memory              float64 // 7: used, mean over the processors
 	RequestedProcessors int64   // 8
 	RequestedTime       float64 // 9
-	RequestedMemory     float64 // 10: by processor
+	RequestedMemory     float64 // 10: per processor
 	Status              int64   // 11: 0 failed, 1 completed, 2 to 4 parts of a job, 5 cancelled
 	User                int64   // 12
 	Group               int64   // 13

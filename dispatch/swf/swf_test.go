@@ -264,17 +264,17 @@ func TestMessages(t *testing.T) {
 		"\n\ufeff" + line:                         `a.swf:2: field 1, job number = "\ufeff1": ` + integer,
 		line + "\n" + strings.Repeat("1 ", 32768): "a.swf:2: want a line of at most 65535 bytes, not " + strings.Repeat("1 ", 28) + "1...",
 		";" + strings.Repeat("\x00", 65535):       "a.swf:1: want a line of at most 65535 bytes, not \";" + strings.Repeat(`\x00`, 13) + `\x0...`,
-		"job,submit\n" + line: `a.swf:1: want 18 numbers between blanks, not job,submit; this ` +
+		"job,submit\n" + line: `a.swf:1: want 18 numbers separated by blanks, not job,submit; this ` +
 			`looks like CSV, not SWF: see "A log of my own" in docs/guide/dispatch.md`,
-		"job;submit;run\n" + line: `a.swf:1: want 18 numbers between blanks, not job;submit;run; ` +
+		"job;submit;run\n" + line: `a.swf:1: want 18 numbers separated by blanks, not job;submit;run; ` +
 			`this looks like CSV, not SWF: see "A log of my own" in docs/guide/dispatch.md`,
-		"JobID|User|State\n" + line: `a.swf:1: want 18 numbers between blanks, not JobID|User|State; ` +
+		"JobID|User|State\n" + line: `a.swf:1: want 18 numbers separated by blanks, not JobID|User|State; ` +
 			`this looks like the output of sacct --parsable, not SWF: see "A log of my own" in docs/guide/dispatch.md`,
-		"JobID  User\n" + line: `a.swf:1: want 18 numbers between blanks, not JobID  User; this ` +
+		"JobID  User\n" + line: `a.swf:1: want 18 numbers separated by blanks, not JobID  User; this ` +
 			`looks like a table with a heading, not SWF: see "A log of my own" in docs/guide/dispatch.md`,
-		"servers:\n" + line: `a.swf:1: want 18 numbers between blanks, not servers:; this ` +
+		"servers:\n" + line: `a.swf:1: want 18 numbers separated by blanks, not servers:; this ` +
 			`looks like YAML, not SWF: see "A log of my own" in docs/guide/dispatch.md`,
-		"{\"jobs\": []}\n" + line: `a.swf:1: want 18 numbers between blanks, not "{\"jobs\": []}"; ` +
+		"{\"jobs\": []}\n" + line: `a.swf:1: want 18 numbers separated by blanks, not "{\"jobs\": []}"; ` +
 			`this looks like JSON, not SWF: see "A log of my own" in docs/guide/dispatch.md`,
 		strings.ReplaceAll(line, " ", ", "): "a.swf:1: field 1, job number = 1,: " + integer,
 		spoilt(4, "1,5"):                    "a.swf:1: field 4, run time = 1,5: " + seconds,
@@ -340,8 +340,8 @@ func TestManyComments(t *testing.T) {
 	for rest, want := range map[string]string{
 		"":                          "",
 		line + "\n":                 "",
-		";":                         "a:524289: comments = 1048578 bytes: want at most 1048576 bytes in all, line ends included",
-		line + "\n\n ;x\r\n" + line: "a:524291: comments = 1048580 bytes: want at most 1048576 bytes in all, line ends included",
+		";":                         "a:524289: comments = 1048578 bytes: want at most 1048576 bytes in total, line ends included",
+		line + "\n\n ;x\r\n" + line: "a:524291: comments = 1048580 bytes: want at most 1048576 bytes in total, line ends included",
 	} {
 		text := strings.Repeat(";\n", lines) + rest
 		for _, text := range []string{text, packed(text)} {
@@ -357,7 +357,7 @@ func TestManyComments(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := w.Comment(";x"); err == nil || err.Error() != "comments = 1048579 bytes: want at most 1048576 bytes in all, line ends included" {
+	if err := w.Comment(";x"); err == nil || err.Error() != "comments = 1048579 bytes: want at most 1048576 bytes in total, line ends included" {
 		t.Error(err)
 	}
 }

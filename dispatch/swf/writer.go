@@ -11,19 +11,20 @@ import (
 	"productform/internal/lines"
 )
 
-// A Writer writes a log, for programs that make one: of a simulated cluster, or of a part of another log. What a [Reader]
-// takes from it equals what it was given.
+// A Writer writes a log, for programs that produce one, such as the log of a simulated cluster or a
+// part of another log. A [Reader] reads back exactly what was written.
 type Writer struct {
 	text     *bufio.Writer
 	line     []byte
 	comments int // bytes written, with line ends
 }
 
-// NewWriter returns a writer to w, which keeps some text back until [Writer.Flush].
+// NewWriter returns a writer to w. It buffers text until [Writer.Flush].
 func NewWriter(w io.Writer) *Writer { return &Writer{text: bufio.NewWriter(w)} }
 
-// Comment writes a line of the header, which starts with ";". It is an error if there is a line feed in it, or a
-// carriage return at its end, or over 65535 bytes, or if all comments with their ends have over 1 MiB.
+// Comment writes a header line, which must start with ";". It returns an error if the line contains
+// a line feed, ends in a carriage return or has more than 65535 bytes, or if all comments together,
+// line ends included, exceed 1 MiB.
 func (w *Writer) Comment(line string) error {
 	switch {
 	case !strings.HasPrefix(strings.TrimLeft(line, " \t"), ";"):
@@ -41,8 +42,8 @@ func (w *Writer) Comment(line string) error {
 	return err
 }
 
-// Write writes a job, without exponents. It is an error, and nothing is written, if a field is neither [Unknown] nor a
-// number that a [Reader] takes.
+// Write writes a job, without exponents. If a field is neither [Unknown] nor a number that a
+// [Reader] accepts, it returns an error and writes nothing.
 func (w *Writer) Write(j Job) error {
 	p := printer{line: w.line[:0]}
 	p.integer(j.Number)
@@ -71,17 +72,17 @@ func (w *Writer) Write(j Job) error {
 	return err
 }
 
-// Flush writes what was kept back.
+// Flush writes the buffered text.
 func (w *Writer) Flush() error { return w.text.Flush() }
 
-// A printer is a line that is being put together, field by field.
+// A printer assembles a line field by field.
 type printer struct {
 	line  []byte
-	field int   // number of the field added last
-	err   error // of the first field that is no good
+	field int   // number of the field last added
+	err   error // of the first invalid field
 }
 
-// separate begins a field.
+// separate starts a field.
 func (p *printer) separate() {
 	if p.field++; p.field > 1 {
 		p.line = append(p.line, ' ')
@@ -101,7 +102,7 @@ func (p *printer) real(v float64, want string) {
 	if p.err == nil && v != Unknown && !(v >= 0 && v <= math.MaxFloat64) {
 		p.err = input.Errorf(fieldPath(p.field), v, "%s", want)
 	}
-	if v == math.Trunc(v) && math.Abs(v) <= largest { // -0, too, is written as 0
+	if v == math.Trunc(v) && math.Abs(v) <= largest { // -0 is also written as 0
 		p.line = strconv.AppendInt(p.line, int64(v), 10)
 		return
 	}

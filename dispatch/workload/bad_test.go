@@ -6,16 +6,16 @@ import (
 	"productform/internal/input"
 )
 
-// A badEntry is an entry that an error is to name: its path, its value, empty for none, and what is wanted of it.
+// A badEntry is an entry that an error must name: its path, its value, empty for none, and the valid values.
 type badEntry struct{ path, value, want string }
 
-// is says whether the error names this entry, and no cause.
+// is reports whether the error names this entry and has no cause.
 func (b badEntry) is(err error) bool {
 	var bad *input.Error
 	return errors.As(err, &bad) && *bad == input.Error{Path: b.path, Value: b.value, Want: b.want}
 }
 
-// What is wanted of entries, each sentence once.
+// The valid values of entries, as errors state them.
 const (
 	wantPositive     = "a number in [1e-50, 1e50]"
 	wantNonnegative  = "a number in [0, 1e50]"
@@ -25,8 +25,8 @@ const (
 	wantTasks        = "an integer in [1, 1000000000]"
 	wantDistribution = "a distribution"
 	wantParallelism  = "an integer >= 1, or 0 without deadlines"
-	wantHighest      = "a number in [1, 1e50], from the lowest priority on"
-	wantHigh         = "a number in [2, 1e50], from the low end on"
+	wantHighest      = "a number in [1, 1e50], at least the lowest priority"
+	wantHigh         = "a number in [2, 1e50], at least the low end"
 	wantFactor       = "a number in [1e-50, 1e50], or 0 for no deadlines"
 	wantProcessors   = "an integer in [0, 1000000000], or -1 for unknown"
 )

@@ -1,6 +1,7 @@
-// Package workload makes jobs for package dispatch: what would come, if jobs came as in this log, or by these distributions? Jobs are sampled
-// from logs of real clusters as [L14] does it ([Sampling]), or drawn ([Synthetic]), with deadlines and priorities, on workers of different
-// speeds ([UniformSpeeds]). [L14] is named in package dispatch.
+// Package workload makes jobs for package dispatch: which jobs would arrive if they arrived as in a
+// given log, or according to given distributions? Jobs are sampled from logs of real clusters as in
+// [L14] ([Sampling]), or drawn at random ([Synthetic]), with deadlines and priorities, for workers of
+// different speeds ([UniformSpeeds]). Package dispatch gives the reference [L14].
 //
 // For example:
 //

@@ -13,34 +13,37 @@ import (
 	"productform/internal/ranges"
 )
 
-// A Sampling says how jobs are made of a log ([L14], section 6.3.1).
+// A Sampling specifies how to make jobs from a log ([L14], section 6.3.1).
 type Sampling struct {
-	// Count consecutive jobs are taken, from a random start, all starts with so many jobs behind them equally likely; 0
-	// means all jobs.
+	// Count is the number of consecutive jobs to take. The start is random, uniform over all jobs
+	// that are followed by enough others. 0 means all jobs.
 	Count int
 
-	// TimeScale and GapScale, in [1e-50, 1e50], are what run times and the times between submissions are multiplied by.
+	// TimeScale and GapScale, in [1e-50, 1e50], multiply run times and the times between
+	// submissions.
 	TimeScale, GapScale float64
 
-	// Batch is in seconds, after scaling: a job submitted less than that after the first of a batch is submitted with it,
-	// the next one begins a batch. 0 means that each job comes when it comes.
+	// Batch is in seconds after scaling: a job submitted less than Batch after the first job of a
+	// batch is submitted with it, and the next job starts a new batch. 0 means no batches.
 	Batch float64
 
-	// DeadlineFactor f and Parallelism c set deadlines: a job of n tasks of work w is due f w max(1, n/c) after its
-	// submission, or at the next float64 if the sum rounds to the submission. A job without work has no deadline, and if
-	// f = 0 none has; c is then not used.
+	// DeadlineFactor f and Parallelism c set deadlines: a job of n tasks of work w is due f w
+	// max(1, n/c) after its submission, or at the next float64 if that rounds to the submission.
+	// Jobs without work have no deadline. If f = 0 no job has one, and c is ignored.
 	DeadlineFactor float64
 	Parallelism    int // c >= 1
 
-	// Users are ranked by the number of their jobs among those taken, the fewest first, then by their number in the log.
-	// All jobs of unknown user are of one user, -1. The first has HighestPriority, the last, if there are two,
-	// LowestPriority, and the others lie evenly between. A job has the priority of its user.
+	// A job has the priority of its user. Users are ranked by the number of their jobs in the
+	// sample, fewest first, then by their number in the log. All jobs of unknown users belong to
+	// one user, -1. The first user has HighestPriority, the last, if there are at least two,
+	// LowestPriority, and the others are spaced evenly in between.
 	LowestPriority, HighestPriority float64
 }
 
-// LinSampling returns the sampling of [L14], section 6.3.1, for a log of so many usable jobs: one in a hundred, at
-// least one, run times times 0.001, gaps times 0.1, batches of one second, deadlines after twice the run time, for four
-// tasks at a time, priorities from 1 to 100. The range of priorities is our choice; [L14] states none.
+// LinSampling returns the sampling of [L14], section 6.3.1, for a log with the given number of
+// usable jobs: one job in a hundred, at least one; run times times 0.001 and gaps times 0.1;
+// batches of one second; deadlines after twice the run time, for four tasks at a time; and
+// priorities from 1 to 100. The range of priorities is our choice; [L14] states none.
 func LinSampling(jobs int) Sampling {
 	return Sampling{
 		Count: max(1, jobs/100), TimeScale: 0.001, GapScale: 0.1, Batch: 1,
@@ -48,27 +51,30 @@ func LinSampling(jobs int) Sampling {
 	}
 }
 
-// WholeLog returns the sampling that takes a log as it is, with the deadlines and the priorities of [LinSampling].
+// WholeLog returns the sampling that keeps a log as it is, with the deadlines and the priorities of
+// [LinSampling].
 func WholeLog() Sampling {
 	return Sampling{
 		TimeScale: 1, GapScale: 1, DeadlineFactor: 2, Parallelism: 4, LowestPriority: 1, HighestPriority: 100,
 	}
 }
 
-// Jobs makes jobs of a log: a job that ran for t seconds on n processors has n tasks of work t TimeScale each. Jobs
-// whose submission, run time or number of processors is unknown, or that have no processors, are not usable; their
-// number in the whole log is returned. The usable ones are taken in order of submission, equal ones in that of the log,
-// the first of them submitted at time 0. Job.ID is the number in the log.
+// Jobs makes jobs from a log. A job that ran for t seconds on n processors becomes n tasks of work
+// t TimeScale each. Jobs with an unknown submission, run time or number of processors, or with no
+// processors, are skipped; skipped is their number in the whole log. The other jobs are taken in
+// order of submission, ties in the order of the log, and the first of them is submitted at time 0.
+// Job.ID is the number in the log.
 //
-// The cost is O(n log n) for n jobs in the log, which is not modified. The same seed gives the same jobs. The error is
-// a [num.InputError], also if no job is usable or fewer than Count are, or if a job of the log has more than 10^9
-// processors, or those that are taken more than 10^10.
+// The cost is O(n log n) for n jobs in the log, which is not modified. The same seed gives the same
+// jobs. The error is a [num.InputError]. It is also returned if no job is usable or fewer than
+// Count are, if a job of the log has more than 10^9 processors, or if those taken have more than
+// 10^10 in total.
 func (s Sampling) Jobs(log []swf.Job, seed uint64) (jobs []dispatch.Job, skipped int, err error) {
 	jobs, _, skipped, err = s.Take(log, seed)
 	return jobs, skipped, err
 }
 
-// Take makes jobs as [Sampling.Jobs] does, and returns the place in the log of each.
+// Take makes jobs as [Sampling.Jobs] does, and also returns the index in the log of each.
 func (s Sampling) Take(log []swf.Job, seed uint64) (jobs []dispatch.Job, places []int, skipped int, err error) {
 	if err := s.check(); err != nil {
 		return nil, nil, 0, err
@@ -91,7 +97,7 @@ func (s Sampling) Take(log []swf.Job, seed uint64) (jobs []dispatch.Job, places 
 	jobs, users := make([]dispatch.Job, len(usable)), make([]int64, len(usable))
 	var tasks int64
 	first := log[usable[0]].Submit
-	head := first // of the batch; gaps from it are scaled: 0.1 times 10 s is 1 s, but 0.1 (t + 10) - 0.1 t may be less
+	head := first // of the batch; gaps are scaled directly, since 0.1 (t + 10) - 0.1 t may round below 1
 	for k, i := range usable {
 		j, l := &jobs[k], &log[i]
 		if s.GapScale*(l.Submit-head) >= s.Batch {
@@ -117,7 +123,7 @@ func (s Sampling) Take(log []swf.Job, seed uint64) (jobs []dispatch.Job, places 
 	return jobs, usable, skipped, nil
 }
 
-// The streams of random numbers of one seed.
+// Each use of random numbers has its own stream of the seed.
 const (
 	streamSample = iota
 	streamSpeeds
@@ -127,10 +133,10 @@ const (
 	streamUsers
 )
 
-// jobOfLog returns the path of a field of a job of the log, by the number that it has there.
+// jobOfLog returns the path of a field of a job of the log, named by its number there.
 func jobOfLog(l *swf.Job, field string) string { return fmt.Sprintf("job %d, %s", l.Number, field) }
 
-// usableJobs returns the places in the log of the jobs that can be run, in order of submission.
+// usableJobs returns the indices in the log of the jobs that can be run, in order of submission.
 func usableJobs(log []swf.Job) ([]int, error) {
 	var usable []int
 	for i := range log {
@@ -169,7 +175,7 @@ func (s Sampling) demands() demands {
 	return demands{s.DeadlineFactor, s.Parallelism, s.LowestPriority, s.HighestPriority}
 }
 
-// demands is what [Sampling] and [Synthetic] say of deadlines and priorities.
+// demands are the deadline and priority settings of [Sampling] and [Synthetic].
 type demands struct {
 	deadlineFactor                  float64
 	parallelism                     int
@@ -185,12 +191,12 @@ func (d demands) check() error {
 	case !ranges.IsTime(d.lowestPriority):
 		return ranges.Time.Check("LowestPriority", d.lowestPriority)
 	case !(d.highestPriority >= d.lowestPriority && ranges.IsTime(d.highestPriority)):
-		return input.Errorf("HighestPriority", d.highestPriority, "a number in [%v, 1e50], from the lowest priority on", d.lowestPriority)
+		return input.Errorf("HighestPriority", d.highestPriority, "a number in [%v, 1e50], at least the lowest priority", d.lowestPriority)
 	}
 	return nil
 }
 
-// apply gives jobs their deadlines, and the priorities of their users.
+// apply sets the deadlines of jobs, and their priorities by user.
 func (d demands) apply(jobs []dispatch.Job, users []int64) error {
 	count := map[int64]int{}
 	for _, u := range users {
@@ -220,7 +226,8 @@ func (d demands) apply(jobs []dispatch.Job, users []int64) error {
 	return nil
 }
 
-// priority returns that of rank k among so many users. The ends are exact.
+// priority returns the priority of rank k among a number of users. Both ends of the range are
+// exact.
 func (d demands) priority(k, users int) float64 {
 	if k > 0 && k == users-1 {
 		return d.lowestPriority
@@ -228,8 +235,9 @@ func (d demands) priority(k, users int) float64 {
 	return d.highestPriority - (d.highestPriority-d.lowestPriority)*float64(k)/float64(max(1, users-1))
 }
 
-// UniformSpeeds draws speeds of workers, uniform on [low, high], within [1e-50, 1e50]; low = high is allowed. The
-// same seed gives the same speeds, more workers those of fewer and some more. The error is a [num.InputError].
+// UniformSpeeds draws speeds of workers, uniform on [low, high], within [1e-50, 1e50]; low = high
+// is allowed. The same seed gives the same speeds, and a larger number of workers only appends to
+// them. The error is a [num.InputError].
 func UniformSpeeds(workers int, low, high float64, seed uint64) ([]float64, error) {
 	switch {
 	case workers < 1:
@@ -237,13 +245,13 @@ func UniformSpeeds(workers int, low, high float64, seed uint64) ([]float64, erro
 	case !(low > 0 && ranges.IsWork(low)):
 		return nil, ranges.Speed.Check("Low", low)
 	case !(high >= low && high <= ranges.Largest):
-		return nil, input.Errorf("High", high, "a number in [%v, 1e50], from the low end on", low)
+		return nil, input.Errorf("High", high, "a number in [%v, 1e50], at least the low end", low)
 	}
 	random := rand.New(rand.NewPCG(seed, streamSpeeds))
 	speeds := make([]float64, workers)
 	for s := range speeds {
-		above := (high - low) * random.Float64() // rounded, so that no machine fuses it with the sum
-		speeds[s] = min(high, low+above)         // which rounding may put above high
+		above := (high - low) * random.Float64() // rounded before the sum, which rules out fused multiply-add
+		speeds[s] = min(high, low+above)         // rounding may exceed high
 	}
 	return speeds, nil
 }

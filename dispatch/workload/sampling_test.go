@@ -422,7 +422,7 @@ func TestSamplingErrors(t *testing.T) {
 		{func(s *workload.Sampling, _ []swf.Job) { s.LowestPriority = -1 },
 			badEntry{"LowestPriority", "-1", wantNonnegative}},
 		{func(s *workload.Sampling, _ []swf.Job) { s.LowestPriority = 101 },
-			badEntry{"HighestPriority", "100", "a number in [101, 1e50], from the lowest priority on"}},
+			badEntry{"HighestPriority", "100", "a number in [101, 1e50], at least the lowest priority"}},
 		{func(s *workload.Sampling, _ []swf.Job) { s.HighestPriority = nan },
 			badEntry{"HighestPriority", "NaN", wantHighest}},
 		{func(_ *workload.Sampling, log []swf.Job) { log[2].Submit = -3 },

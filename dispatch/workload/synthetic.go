@@ -9,24 +9,26 @@ import (
 	"productform/sizes"
 )
 
-// A Synthetic draws jobs that come from no log: independent gaps between submissions, work, numbers of tasks, and users.
+// A Synthetic specifies random jobs without a log: independent gaps between submissions, work,
+// numbers of tasks, and users.
 type Synthetic struct {
 	Jobs  int                // number of jobs, >= 1
 	Gaps  sizes.Distribution // seconds from one submission to the next; the first is at 0
-	Work  sizes.Distribution // of each task of a job, one draw a job: seconds on a worker of speed 1
-	Tasks []int              // numbers of tasks in [1, 10^9], each as likely as its share of the list
-	Users int                // >= 1; each job is of one of them, all equally likely
+	Work  sizes.Distribution // of each task, one draw per job: seconds on a worker of speed 1
+	Tasks []int              // numbers of tasks in [1, 10^9], each entry of the list equally likely
+	Users int                // >= 1; each job belongs to one of them, all equally likely
 
-	// These are as in [Sampling].
+	// DeadlineFactor, Parallelism and the priorities are as in [Sampling].
 	DeadlineFactor                  float64
 	Parallelism                     int
 	LowestPriority, HighestPriority float64
 }
 
-// Draw returns jobs, in order of submission, with ID 1, 2 and so on. The same seed gives the same jobs.
-// Gaps, work, tasks and users have streams of their own: a change of one of them leaves the draws of the others as they
-// are, and more jobs change no more than the priorities of the first. The error is a [num.InputError], also if a time or
-// a work drawn is not within [1e-50, 1e50].
+// Draw returns jobs in order of submission, with IDs 1, 2 and so on. The same seed gives the same
+// jobs. Gaps, work, tasks and users have separate streams of random numbers: changing one leaves
+// the draws of the others unchanged, and more jobs change only the priorities of the first ones.
+// The error is a [num.InputError]. It is also returned if a drawn time or work is outside [1e-50,
+// 1e50].
 func (s Synthetic) Draw(seed uint64) ([]dispatch.Job, error) {
 	if err := s.check(); err != nil {
 		return nil, err
@@ -47,7 +49,7 @@ func (s Synthetic) Draw(seed uint64) ([]dispatch.Job, error) {
 		case !ranges.IsTime(now):
 			return nil, input.Errorf("Gaps", s.Gaps, "a distribution that submits all %d jobs by 1e50", s.Jobs)
 		case !ranges.IsWork(j.Work):
-			return nil, input.Errorf("Work", s.Work, "a distribution whose draws lie in [1e-50, 1e50]")
+			return nil, input.Errorf("Work", s.Work, "a distribution whose draws are in [1e-50, 1e50]")
 		}
 	}
 	if err := s.demands().apply(jobs, user); err != nil {

@@ -286,7 +286,7 @@ func TestSyntheticErrors(t *testing.T) {
 			badEntry{"Gaps", long.String(), "a distribution that submits all 3 jobs by 1e50"}},
 		{func(s *workload.Synthetic) { s.Work = nil }, badEntry{"Work", "", wantDistribution}},
 		{func(s *workload.Synthetic) { s.Work = huge },
-			badEntry{"Work", huge.String(), "a distribution whose draws lie in [1e-50, 1e50]"}},
+			badEntry{"Work", huge.String(), "a distribution whose draws are in [1e-50, 1e50]"}},
 		{func(s *workload.Synthetic) { s.Work = long },
 			badEntry{"DeadlineFactor", "2", "a factor that leaves the deadline of job 1 within 1e50"}},
 		{func(s *workload.Synthetic) { s.Tasks = nil }, badEntry{"Tasks", "", "at least one number of tasks"}},

@@ -1,4 +1,4 @@
-// Package intheap keeps numbers of which the least is wanted first.
+// Package intheap implements a heap of integers: which of the numbers is the smallest?
 package intheap
 
 import (
@@ -6,13 +6,14 @@ import (
 	"slices"
 )
 
-// A Heap of numbers has the least at index 0.
+// A Heap is a binary heap with its smallest number at index 0.
 type Heap []int
 
-// Add puts a number in.
+// Add adds a number.
 func (h *Heap) Add(v int) { heap.Push((*ints)(h), v) }
 
-// TakeOut takes a number out, and reports whether it was there. It takes O(numbers) time, O(log numbers) for the least.
+// TakeOut removes a number, and reports whether it was present. It takes O(numbers) time, or O(log
+// numbers) for the smallest.
 func (h *Heap) TakeOut(v int) bool {
 	k := slices.Index(*h, v)
 	if k >= 0 {
@@ -21,7 +22,7 @@ func (h *Heap) TakeOut(v int) bool {
 	return k >= 0
 }
 
-// ints are a heap for the library.
+// ints implements heap.Interface.
 type ints []int
 
 func (h ints) Len() int           { return len(h) }

@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Numbers come and go as in a sorted list.
+// A heap agrees with a sorted list under random additions and removals.
 func TestHeap(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var h Heap
@@ -18,7 +18,7 @@ func TestHeap(t *testing.T) {
 			switch rapid.IntRange(0, 2).Draw(t, "what") {
 			case 0:
 				if h.TakeOut(v) != is {
-					t.Fatalf("%d is in the heap or not, want %v", v, is)
+					t.Fatalf("TakeOut(%d) is %v, want %v", v, !is, is)
 				}
 				if is {
 					want = slices.Delete(want, at, at+1)

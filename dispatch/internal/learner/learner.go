@@ -1,19 +1,21 @@
-// Package learner keeps means of the last numbers that were told.
+// Package learner averages a stream of numbers: what is the mean of all of them, or of the most
+// recent ones?
 package learner
 
-// A Learner holds the mean of the numbers that it is told, or of the last of them.
+// A Learner holds the mean of the numbers seen, or of the most recent ones.
 type Learner struct {
 	Mean float64
-	Seen int     // numbers told
-	Sum  float64 // of them, or of those since Ring was last full
+	Seen int     // count of numbers
+	Sum  float64 // of all numbers, or of those since Ring was last full
 
-	// Ring holds the numbers since it was last full, and from place Seen mod window on what the numbers that it held then
-	// add up to, from each place to its end.
+	// Ring holds the numbers since it was last full. From index Seen mod window on, it holds suffix
+	// sums of its previous contents: each entry is the sum from there to the end.
 	Ring []float64
 }
 
-// Learn adds a number; the mean is that of the last window of them, or of all if window is 0. Nothing is subtracted, so
-// that a large number leaves no trace when it has left, and the cost is O(1) on average.
+// Learn adds a number. The mean is then over the last window numbers, or over all if window is 0.
+// Since nothing is ever subtracted, a large number leaves no rounding error behind when it drops
+// out. The cost is O(1) on average.
 func (l *Learner) Learn(v float64, window int) {
 	l.Seen++
 	l.Sum += v

@@ -1,20 +1,22 @@
-// Package order keeps sorted lists whose items come and go.
+// Package order maintains sorted lists: in which order are the items present, as items are added
+// and removed?
 package order
 
 import "slices"
 
-// An Order is a sorted list in an array with room on both sides of it, so that what comes or goes moves what is before
-// it or what is after it, whichever is less.
+// An Order is a sorted list in an array with free space on both sides. Adding or removing an item
+// moves either the items before it or those after it, whichever are fewer.
 type Order struct {
-	Compare  func(a, b int) int // 0 for the same item only
+	Compare  func(a, b int) int // 0 only for the same item
 	array    []int
 	from, to int // the list is array[from:to]
 }
 
-// List returns the items in order; it holds until the next change.
+// List returns the items in order. The slice is valid until the next change.
 func (o *Order) List() []int { return o.array[o.from:o.to] }
 
-// Add puts items, at least one, which it sorts, in their places. Each item of the list moves at most once.
+// Add sorts the given items, at least one, and inserts them. Each item of the list moves at most
+// once.
 func (o *Order) Add(items []int) {
 	slices.SortFunc(items, o.Compare)
 	n := len(items)
@@ -40,7 +42,7 @@ func (o *Order) Add(items []int) {
 	}
 }
 
-// Remove takes out an item of the list.
+// Remove removes an item from the list.
 func (o *Order) Remove(i int) {
 	list := o.List()
 	if at := o.place(list, i); at < len(list)/2 {
@@ -57,8 +59,8 @@ func (o *Order) place(list []int, i int) int {
 	return at
 }
 
-// makeRoom makes room for n items on either side. If it moves the list, then to where as many items as there are then
-// find room, so that this costs O(1) an item added.
+// makeRoom ensures space for n items on either side. If it has to move the list, it leaves as much
+// space as there are items, so the cost is O(1) per added item.
 func (o *Order) makeRoom(n int) {
 	if o.from >= n && o.to+n <= len(o.array) {
 		return

@@ -8,7 +8,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Items come in lots and go one by one, at the front, at the back and anywhere: the list is the sorted one.
+// The list stays sorted while items are added in batches and removed one by one, at the front, at
+// the back and in between.
 func TestOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		o := Order{Compare: cmp.Compare[int]}
@@ -41,7 +42,7 @@ func TestOrder(t *testing.T) {
 	})
 }
 
-// What comes at the back and goes at the front, or the other way round, as in queues, does not make the array grow.
+// The array does not grow when items are added at one end and removed at the other, as in a queue.
 func TestOrderStaysSmall(t *testing.T) {
 	for _, sign := range []int{1, -1} {
 		o := Order{Compare: cmp.Compare[int]}
@@ -52,7 +53,7 @@ func TestOrderStaysSmall(t *testing.T) {
 			}
 		}
 		if n := len(o.array); n > 1000 || len(o.List()) != 100 {
-			t.Errorf("%d places for %d items", n, len(o.List()))
+			t.Errorf("array of %d for %d items", n, len(o.List()))
 		}
 	}
 }

@@ -1,36 +1,39 @@
-// Package shares hands out workers of a list, to each job those that come next, so that a plan is as long as there are jobs
-// with workers, not workers.
+// Package shares hands out the workers of a list to jobs in order: which job gets which workers?
+// The size of a plan grows with the number of jobs that get workers, not with the number of
+// workers.
 package shares
 
-// A Share is what a job gets: the workers at places From to To-1 of the list.
+// A Share is what a job gets: the workers at indices From to To-1 of the list.
 type Share struct{ Job, From, To int }
 
-// A Plan says which job each worker of a list gets, or that it gets none.
+// A Plan assigns each worker of a list to a job or to none.
 type Plan struct {
 	Shares []Share // in the order of the list
 
-	// Place is that of each worker in the list, for workers that are in it, after Prepare.
+	// Place is the index of each worker in the list, for workers that are in it. It is set by
+	// Prepare.
 	Place []int
 
 	workers  []int // the list
-	sums     sums  // of their speeds, after Prepare
-	handed   []int // the list, or a copy of it; the first have been handed out
-	next     int   // place in handed of the first worker left
+	sums     sums  // of their speeds, set by Prepare
+	handed   []int // the list, or a copy of it; a prefix has been handed out
+	next     int   // index in handed of the first remaining worker
 	copied   []int
 	byWorker []int
 	isListed bool // whether byWorker is up to date
 }
 
-// NewPlan returns an empty plan with room for some shares, for workers with numbers below n.
+// NewPlan returns an empty plan for workers with numbers below n, with capacity for a number of
+// shares.
 func NewPlan(n, shares int) Plan {
 	return Plan{Shares: make([]Share, 0, shares), byWorker: make([]int, n)}
 }
 
-// SetWorkers tells which workers there are, in order. The list belongs to the plan until the next call.
+// SetWorkers sets the list of workers. The plan owns it until the next call.
 func (p *Plan) SetWorkers(workers []int) { p.workers = workers }
 
-// Prepare prepares for many plans for these workers. Speeds are by number, the fastest first in the list; none if nobody asks
-// for Fewest.
+// Prepare precomputes what many plans for these workers share. Speeds are by number, and the list
+// is sorted by them, fastest first. They may be nil if Fewest is not called.
 func (p *Plan) Prepare(speeds []float64) {
 	if p.Place == nil {
 		p.Place = make([]int, len(p.byWorker))
@@ -43,8 +46,8 @@ func (p *Plan) Prepare(speeds []float64) {
 	}
 }
 
-// Clear takes all workers back. If jobs take workers in an order of their own, what Rest returns may be put in order until
-// the call of Settle.
+// Clear takes all workers back. If inOwnOrder is set, callers may reorder the slice that Rest
+// returns until they call Settle.
 func (p *Plan) Clear(inOwnOrder bool) {
 	p.Shares, p.next, p.isListed, p.handed = p.Shares[:0], 0, false, p.workers
 	if inOwnOrder {
@@ -53,22 +56,25 @@ func (p *Plan) Clear(inOwnOrder bool) {
 	}
 }
 
-// Left returns the number of workers left, and Rest lists them.
+// Left returns the number of remaining workers.
 func (p *Plan) Left() int { return len(p.handed) - p.next }
 
+// Rest returns the remaining workers.
 func (p *Plan) Rest() []int { return p.handed[p.next:] }
 
-// Fewest returns the least k in 1..most for which the speeds of the first k workers left, added one by one in float64, are at
-// least enough; most if there is none. The workers left are in the order of the list, for which Prepare was called.
+// Fewest returns the smallest k in 1..most for which the speeds of the first k remaining workers,
+// added one by one in float64, are at least enough, or most if there is none. The remaining workers
+// must be in the order passed to Prepare.
 func (p *Plan) Fewest(most int, enough float64) int { return p.sums.fewest(p.next, most, enough) }
 
-// Take gives a job the first k of the workers left.
+// Take gives a job the first k remaining workers.
 func (p *Plan) Take(job, k int) {
 	p.Shares = append(p.Shares, Share{job, p.next, p.next + k})
 	p.next += k
 }
 
-// ByWorker returns the job of each worker, by number, or -1. Who changes it calls Settle.
+// ByWorker returns the job of each worker by number, or -1. A caller that modifies the slice must
+// call Settle.
 func (p *Plan) ByWorker() []int {
 	if !p.isListed {
 		for w := range p.byWorker {
@@ -84,7 +90,7 @@ func (p *Plan) ByWorker() []int {
 	return p.byWorker
 }
 
-// Settle makes the shares those of ByWorker, in the order of the list.
+// Settle rebuilds the shares from ByWorker, in the order of the list.
 func (p *Plan) Settle() {
 	job := p.ByWorker()
 	p.Shares, p.handed, p.next = p.Shares[:0], p.workers, len(p.workers)

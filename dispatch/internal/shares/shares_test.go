@@ -8,8 +8,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Jobs take workers in the order of the list, or each in an order of its own, from a list of those that are left: the plan by
-// worker is the same, and after Settle the shares are its runs along the list.
+// Plans match a reference that hands out workers from a list of remaining ones, whether jobs use
+// the order of the list or their own. After Settle, the shares are the maximal runs along the list.
 func TestPlan(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		const most = 12
@@ -20,7 +20,7 @@ func TestPlan(t *testing.T) {
 			p.Prepare(nil)
 			for k, w := range workers {
 				if p.Place[w] != k {
-					t.Fatalf("worker %d is at place %d of %v", w, p.Place[w], workers)
+					t.Fatalf("worker %d is at index %d of %v", w, p.Place[w], workers)
 				}
 			}
 			inOwnOrder := rapid.Bool().Draw(t, "in own order")
@@ -56,7 +56,7 @@ func TestPlan(t *testing.T) {
 					}
 					at = x.To
 				}
-				p.isListed = false // so that the shares tell
+				p.isListed = false // rebuild from the shares
 			}
 		}
 	})

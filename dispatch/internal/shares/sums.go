@@ -2,13 +2,13 @@ package shares
 
 import "productform/num"
 
-// sums are a list of numbers, the largest first, and the sums of its first ones.
+// sums holds a list of numbers in decreasing order and its prefix sums.
 type sums struct {
 	values []float64
 	upTo   []float64 // upTo[k] is the sum of the first k, rounded once
 }
 
-// set takes the numbers > 0 at some places of a list, which never grow.
+// set selects the numbers at some indices of a list. They must be > 0 and never increase.
 func (s *sums) set(places []int, of []float64) {
 	s.values, s.upTo = s.values[:0], append(s.upTo[:0], 0)
 	var sum num.Sum
@@ -19,13 +19,14 @@ func (s *sums) set(places []int, of []float64) {
 	}
 }
 
-// fewest returns the least k in 1..most for which the numbers at from, ..., from+k-1, added one by one in float64, are at
-// least enough; most if there is none.
+// fewest returns the smallest k in 1..most for which the numbers at from, ..., from+k-1, added one
+// by one in float64, are at least enough, or most if there is none.
 //
-// A difference d of two sums tells without adding, unless it is near enough. With u = 2^-53 and a sum t of all numbers, d is
-// off by at most 3.1 u t, two sums rounded once each and the difference, and adding k numbers one by one is off by at most
-// 1.01 k u (d + 3.1 u t), for less than 2^40 numbers. Both, and the rounding of the comparison itself, are below
-// u (4 t + 2 (k+1) d). Where that leaves a doubt, the numbers are added.
+// The difference d of two prefix sums settles this without adding, unless it is too close to
+// enough. With u = 2^-53 and the sum t of all numbers, the error of d is at most 3.1 u t: one
+// rounding for each prefix sum and one for the difference. The error of adding k numbers one by one
+// is at most 1.01 k u (d + 3.1 u t), for less than 2^40 numbers. Both, and the rounding of the
+// comparison itself, are below u (4 t + 2 (k+1) d). If that is inconclusive, the numbers are added.
 func (s *sums) fewest(from, most int, enough float64) int {
 	const u = 0x1p-53
 	upTo, values := s.upTo[from:from+most+1], s.values[from:from+most]
@@ -36,7 +37,7 @@ func (s *sums) fewest(from, most int, enough float64) int {
 	}
 	k := 1
 	d = upTo[1] - first
-	for d < enough && k < most { // no number that follows is larger than the next
+	for d < enough && k < most { // later numbers are no larger than the next one
 		if more := (enough - d) / values[k]; more < float64(most-k) {
 			k += 1 + int(more)
 		} else {

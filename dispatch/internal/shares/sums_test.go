@@ -7,14 +7,15 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Numbers added one by one say the same, also where the sum wanted is that of some of them to the last bit.
+// fewest agrees with adding the numbers one by one, even if the requested sum is exactly that of
+// some of them.
 func TestFewest(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		values := rapid.SliceOfN(rapid.OneOf(rapid.SampledFrom([]float64{1, 0.1, 3, 1e-50, 1e50}), rapid.Float64Range(0.5, 1.5)), 1, 60).Draw(t, "values")
 		slices.Sort(values)
 		slices.Reverse(values)
 		var s sums
-		s.set([]int{0, 0, 0}, []float64{2}) // is forgotten
+		s.set([]int{0, 0, 0}, []float64{2}) // must leave no trace
 		s.set(upTo(len(values)), values)
 		for range 20 {
 			from := rapid.IntRange(0, len(values)-1).Draw(t, "from")
@@ -29,13 +30,13 @@ func TestFewest(t *testing.T) {
 				sum += values[from+want]
 			}
 			if got := s.fewest(from, most, enough); got != want {
-				t.Fatalf("%d numbers from place %d, %d at most, are %v; want %d", got, from, most, enough, want)
+				t.Fatalf("fewest(%d, %d, %v) is %d, want %d", from, most, enough, got, want)
 			}
 		}
 	})
 }
 
-// Many numbers: what is off in a sum of all of them is more than in one of a few.
+// fewest is exact for short sums within a long list, whose total has a larger rounding error.
 func TestFewestOfMany(t *testing.T) {
 	values := make([]float64, 100000)
 	for k := range values {
@@ -53,7 +54,7 @@ func TestFewestOfMany(t *testing.T) {
 					sum += values[from+want]
 				}
 				if got := s.fewest(from, len(values)-from, e); got != want {
-					t.Fatalf("sum of %d numbers from place %d: %d, want %d", k+1, from, got, want)
+					t.Fatalf("sum of %d numbers from index %d: got %d, want %d", k+1, from, got, want)
 				}
 			}
 		}
