@@ -1,8 +1,8 @@
 // Package sim simulates queueing systems by Monte-Carlo: do the exact answers hold, and what happens where theory does not reach?
 //
-// It confirms the theory with a witness that shares none of its mathematics, and goes where theory does not: sizes that are not exponential, a
-// finite number of interruptions. It knows no system: a package below it describes each as a [System], with an [Engine] that moves it and a
-// list of the measures that it has.
+// Simulation checks the theory by a method that shares none of its mathematics, and covers cases that theory does not: sizes that are not exponential, or
+// a finite number of interruptions. This package knows no particular system: each subpackage describes one as a [System], with an [Engine] that advances it and a
+// list of its measures.
 //
 // For example:
 //
@@ -25,16 +25,16 @@
 //	// fcfs: mean delay 1.50 ± 0.01
 //	// ps: mean delay 1.99 ± 0.01
 //
-// A new system is a package of its own below this one, and touches no other: a type with the parameters, whose method Describe
-// checks them and gives rates, classes and servers; an engine, in which a [Population] counts the jobs; and where it sees more
-// than jobs and busy servers, the methods of an [Observer] and a function for the list of its measures. The example of
-// [System] is one to copy.
+// To add a system, write a new subpackage; no other package needs to change. It contains a type with the parameters, whose method Describe
+// checks them and returns rates, classes and servers; an engine, in which a [Population] counts the jobs; and, if it measures more
+// than jobs and busy servers, the methods of an [Observer] and a function that lists its measures. The example of
+// [System] is a template.
 //
-// A run is a number of independent replications that start empty, warm up and are then observed for the same time.
-// Replication r of seed k draws from a random stream of its own, so that all digits depend on the model, the
+// A run consists of independent replications that start empty, warm up and are then observed for the same time.
+// Each replication of each seed has its own random stream, so all digits depend only on the model, the
 // settings and the seed, not on the number of cores. Estimates are means over the replications with Student
-// confidence intervals; a [Result] is a list of named measures, and says in Warnings when they should not be trusted yet. With
-// Settings.Levels there are quantiles of the delays, too, with intervals of their own ([Quantile]).
+// confidence intervals. A [Result] is a list of named measures; its Warnings list reasons not to trust them yet. With
+// Settings.Levels it also has quantiles of the delays, with their own intervals ([Quantile]).
 //
 // [BC17] is T. Bonald and C. Comte, "Balanced fair resource sharing in computer clusters", Performance Evaluation 116
 // (2017), 70–83.

@@ -9,25 +9,26 @@ import (
 
 // An Estimate is a mean over replications with a Student confidence interval.
 type Estimate struct {
-	Mean       float64 // of the means of the replications
-	HalfWidth  float64 // of the interval Mean ± HalfWidth
-	Confidence float64 // probability with which such intervals hold the true value, if replications are long
+	Mean       float64 // mean of the replication means
+	HalfWidth  float64 // half-width of the interval Mean ± HalfWidth
+	Confidence float64 // coverage probability of such intervals if replications are long
 	StdError   float64 // standard error of Mean
-	Runs       int     // replications it is from
-	Skewed     bool    // replications crowd at one end, as with rare events: the interval and Z are unreliable
+	Runs       int     // number of replications
+	Skewed     bool    // replications cluster at one end, as with rare events: the interval and Z are unreliable
 }
 
-// Z returns the number of standard errors that the estimate is above the exact value, brought to the standard normal
-// distribution: if the mean of a replication is normal, (Mean - exact)/StdError has Student's distribution with Runs-1 degrees of
-// freedom, and Z is the normal quantile of its probability, within ±38. It says nothing if StdError is 0, since then
-// all replications gave the same, as they do for what none has seen.
+// Z returns the number of standard errors by which the estimate exceeds the exact value, converted
+// to the standard normal distribution. If the means of replications are normal, (Mean -
+// exact)/StdError has Student's distribution with Runs-1 degrees of freedom; Z is the normal
+// quantile of its probability, within ±38. Z is meaningless if StdError is 0: then all replications
+// gave the same value, as for events that none has seen.
 func (e Estimate) Z(exact float64) float64 {
 	d := e.Mean - exact
 	if d == 0 {
 		return 0
 	}
 	t := distuv.StudentsT{Sigma: 1, Nu: float64(e.Runs - 1)}
-	tail := t.CDF(-math.Abs(d) / e.StdError) // the smaller tail: no digits are lost
+	tail := t.CDF(-math.Abs(d) / e.StdError) // the smaller tail keeps all digits
 	z := 38.0
 	if tail > 0 {
 		z = min(z, -distuv.UnitNormal.Quantile(tail))
@@ -43,8 +44,8 @@ func (e Estimate) Scaled(c float64) *Estimate {
 	return &e
 }
 
-// inverse returns the estimate of c over the quantity, c > 0, whose error is that of the quantity to first order
-// (delta method); nil if the quantity was never seen above 0.
+// inverse returns the estimate of c divided by the quantity, c > 0, with the error to first order
+// (delta method). It returns nil if the quantity was never seen above 0.
 func (e Estimate) inverse(c float64) *Estimate {
 	if !(e.Mean > 0) {
 		return nil
@@ -55,7 +56,7 @@ func (e Estimate) inverse(c float64) *Estimate {
 	return &e
 }
 
-// estimate returns the mean of values, two at least.
+// estimate returns the mean of at least two values with its interval.
 func estimate(values []float64, confidence float64) Estimate {
 	mean, se := meanStdError(values)
 	n := float64(len(values))
@@ -64,10 +65,10 @@ func estimate(values []float64, confidence float64) Estimate {
 		Skewed: isSkewed(values, mean, se)}
 }
 
-// isSkewed reports whether values crowd at their minimum or maximum. For normal values, the mean would be
-// about b standard deviations from either, where b is the normal quantile of (n-3/8)/(n+1/4) (G. Blom,
-// "Statistical estimates and transformed beta-variables", Wiley, 1958). Much less is a sign of rare events,
-// of which many replications see few or none.
+// isSkewed reports whether values cluster at their minimum or maximum. For normal values, the mean
+// would be about b standard deviations from either, where b is the normal quantile of
+// (n-3/8)/(n+1/4) (G. Blom, "Statistical estimates and transformed beta-variables", Wiley, 1958). A
+// much smaller distance indicates rare events, which many replications see rarely or never.
 func isSkewed(values []float64, mean, se float64) bool {
 	n := float64(len(values))
 	b := distuv.UnitNormal.Quantile((n - 0.375) / (n + 0.25))
@@ -75,14 +76,15 @@ func isSkewed(values []float64, mean, se float64) bool {
 	return mean-slices.Min(values) < least || slices.Max(values)-mean < least
 }
 
-// skewTol is the fraction of the expected distance below which values are skewed. In 900 simulations of
-// random networks and 1,400 of an M/M/1 queue with the probabilities of 0 to 60 jobs, [JointP] was then below
-// 0.05, 0.01 and 0.001 no more often than it should be.
+// skewTol is the fraction of the expected distance below which values are skewed. With it, in 900
+// simulations of random networks and 1,400 of an M/M/1 queue with the probabilities of 0 to 60
+// jobs, [JointP] was below 0.05, 0.01 and 0.001 no more often than it should be.
 const skewTol = 0.65
 
-// JointP returns a bound on the probability that the largest |z| of several estimates is as large as here if all
-// exact values are right: the number of estimates times the probability of the largest one alone (Bonferroni).
-// It holds however the estimates depend on each other, as those of the same replications do.
+// JointP returns an upper bound on the probability that the largest |z| of several estimates is at
+// least as large as here if all exact values are right: the number of estimates times the
+// probability for the largest one alone (Bonferroni). It holds for dependent estimates, such as
+// those of the same replications.
 func JointP(z []float64) float64 {
 	largest := 0.0
 	for _, v := range z {
@@ -91,7 +93,8 @@ func JointP(z []float64) float64 {
 	return min(1, float64(len(z))*2*distuv.UnitNormal.CDF(-largest))
 }
 
-// meanStdError returns the mean of values and its standard error, as if they were independent.
+// meanStdError returns the mean of values and its standard error, treating the values as
+// independent.
 func meanStdError(values []float64) (mean, se float64) {
 	largest := 0.0
 	for _, v := range values {

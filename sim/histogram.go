@@ -6,28 +6,30 @@ import (
 	"sort"
 )
 
-// binBits is the logarithm of the number of bins between a power of 2 and the next.
+// binBits is the binary logarithm of the number of bins per octave.
 const binBits = 10
 
-// BinWidth bounds the widths of the bins in which delays are counted: the upper end of a bin is at most 1+BinWidth times the lower
-// one. Ends of bins are 2^a (1 + b/1024) with integers a and 0 <= b < 1024, and a delay at an end is in the bin above it.
+// BinWidth is the largest relative width of the bins in which delays are counted: the upper end of
+// a bin is at most 1+BinWidth times the lower one. Ends of bins are 2^a (1 + b/1024) with integers
+// a and 0 <= b < 1024. A delay equal to an end belongs to the bin above it.
 const BinWidth = 1. / (1 << binBits)
 
-// binOf returns the number of the bin of a value >= 0: its exponent and the first bits of its mantissa, which grow with the value.
+// binOf returns the number of the bin of a value >= 0: its exponent and the leading bits of its
+// mantissa, which increase with the value.
 func binOf(v float64) int { return int(math.Float64bits(v) >> (52 - binBits)) }
 
-// binEnd returns the lower end of a bin, which is the upper one of the bin before.
+// binEnd returns the lower end of a bin, which is the upper end of the previous bin.
 func binEnd(bin int) float64 { return math.Float64frombits(uint64(bin) << (52 - binBits)) }
 
-// A Counter counts values >= 0 in bins. The zero value has counted none.
+// A Counter counts values >= 0 in bins. The zero value is empty.
 type Counter struct {
-	octaves [1 << 11]*[1 << binBits]int64 // the bins of each exponent, nil if they are empty
+	octaves [1 << 11]*[1 << binBits]int64 // the bins of each exponent, nil if all are empty
 }
 
 // add counts a value.
 func (c *Counter) add(v float64) { c.addMany(binOf(v), 1) }
 
-// addMany counts some values of a bin.
+// addMany counts a number of values in a bin.
 func (c *Counter) addMany(bin int, values int64) {
 	octave := &c.octaves[bin>>binBits]
 	if *octave == nil {
@@ -36,7 +38,7 @@ func (c *Counter) addMany(bin int, values int64) {
 	(*octave)[bin&(1<<binBits-1)] += values
 }
 
-// merge counts what a histogram has counted.
+// merge adds the counts of a histogram.
 func (c *Counter) merge(h *Histogram) {
 	bin := 0
 	for k, gap := range h.Gaps {
@@ -45,7 +47,7 @@ func (c *Counter) merge(h *Histogram) {
 	}
 }
 
-// all yields the bins that are not empty and their values, in order.
+// all iterates over the nonempty bins and their counts, in order.
 func (c *Counter) all(yield func(bin int, values int64) bool) {
 	for k, octave := range c.octaves {
 		if octave == nil {
@@ -59,7 +61,7 @@ func (c *Counter) all(yield func(bin int, values int64) bool) {
 	}
 }
 
-// histogram returns what was counted.
+// histogram returns the counts.
 func (c *Counter) histogram() Histogram {
 	h := Histogram{Gaps: []int32{}, Counts: []int64{}}
 	last := 0
@@ -70,11 +72,11 @@ func (c *Counter) histogram() Histogram {
 	return h
 }
 
-// A Histogram holds how many values were counted in each bin. Histograms are merged by adding up the counts of each bin, so that it does
-// not matter in which order and in how many parts values were counted.
+// A Histogram holds the number of values in each bin. Histograms are merged by adding the counts of
+// each bin, so neither the order of the values nor their partition into histograms matters.
 type Histogram struct {
-	Gaps   []int32 `json:"gaps"`   // the bins that hold values, ascending: each is a number of bins after the one before, the first after bin 0
-	Counts []int64 `json:"counts"` // values in each of them, > 0
+	Gaps   []int32 `json:"gaps"`   // the nonempty bins in ascending order, each as its distance from the previous one, the first from bin 0
+	Counts []int64 `json:"counts"` // number of values in each, > 0
 }
 
 // Total returns the number of values.
@@ -86,18 +88,18 @@ func (h *Histogram) Total() int64 {
 	return total
 }
 
-// A tally holds how many values are in and below bins.
+// A tally holds the number of values in and below each bin.
 type tally struct {
-	bins  []int32 // those that hold values, ascending
-	below []int64 // values in the bins before each, and at last all
+	bins  []int32 // the nonempty bins, ascending
+	below []int64 // number of values in the bins before each, and finally of all
 }
 
-// add adds values of a bin after those that there are.
+// add appends a bin with a number of values.
 func (t *tally) add(bin int32, values int64) {
 	t.bins, t.below = append(t.bins, bin), append(t.below, t.below[len(t.bins)]+values)
 }
 
-// tally returns what was counted, and forgets it.
+// tally returns the counts and resets them.
 func (c *Counter) tally() tally {
 	t := tally{below: []int64{0}}
 	for bin, n := range c.all {
@@ -111,7 +113,7 @@ func (c *Counter) tally() tally {
 	return t
 }
 
-// tally returns what a histogram holds.
+// tally returns the counts of the histogram.
 func (h *Histogram) tally() tally {
 	t := tally{bins: make([]int32, 0, len(h.Gaps)), below: make([]int64, 1, 1+len(h.Gaps))}
 	bin := int32(0)
@@ -125,7 +127,7 @@ func (h *Histogram) tally() tally {
 // total returns the number of values.
 func (t *tally) total() int64 { return t.below[len(t.bins)] }
 
-// around returns the number of values in the bins before a given one, and in that.
+// around returns the number of values in the bins before a given one, and in that bin.
 func (t *tally) around(bin int) (before, within int64) {
 	k, held := slices.BinarySearch(t.bins, int32(bin))
 	if held {
@@ -134,13 +136,14 @@ func (t *tally) around(bin int) (before, within int64) {
 	return t.below[k], within
 }
 
-// reached returns the place below which so many values are, none or more and at most all, of which there is one at least.
+// reached returns the position below which a number of values lie. The number is between 0 and the
+// total, which must be positive.
 func (t *tally) reached(values float64) place {
 	k := sort.Search(len(t.bins)-1, func(k int) bool { return values <= float64(t.below[k+1]) })
 	return place{int(t.bins[k]), min((values-float64(t.below[k]))/float64(t.below[k+1]-t.below[k]), 1)}
 }
 
-// A place is one in a bin, such that the given part of the bin is below it.
+// A place is a position within a bin: the given fraction of the bin lies below it.
 type place struct {
 	bin  int
 	part float64 // in [0, 1]

@@ -1,19 +1,19 @@
 package sim
 
-// Names of measures that systems have in common.
+// Names of measures common to all systems.
 const (
 	MeanJobs      = "mean_jobs"      // mean number of jobs present
 	MeanDelay     = "mean_delay"     // mean delay, arrival to end, by Little's law: MeanJobs over the arrival rate
-	MeasuredDelay = "measured_delay" // mean delay of the jobs that left
-	ServiceRate   = "service_rate"   // λ_i σ_i over MeanJobs, the work that a job gets per unit of time
-	Throughput    = "throughput"     // jobs that left per unit of time
-	Utilization   = "utilization"    // part of the time that a server has a job it can serve
+	MeasuredDelay = "measured_delay" // mean delay of the departed jobs
+	ServiceRate   = "service_rate"   // λ_i σ_i over MeanJobs, the work done per job and unit of time
+	Throughput    = "throughput"     // departed jobs per unit of time
+	Utilization   = "utilization"    // fraction of the time during which a server has a job it can serve
 )
 
-// A Kind is what a measure is of.
+// A Kind is the kind of part of a system that a measure describes.
 type Kind string
 
-// Kinds of parts of a system; packages of systems have more.
+// Kinds of parts of a system; subpackages define more.
 const (
 	OfAll    Kind = "all" // the system as a whole, at index 0
 	OfClass  Kind = "class"
@@ -21,18 +21,18 @@ const (
 	OfServer Kind = "server"
 )
 
-// A Measure is one number that a run estimates. Its unit is made of jobs, tasks, and the units of time and work of the rates and
-// sizes of the system: in files of pfq time is in seconds.
+// A Measure is one number that a run estimates. Units consist of jobs, tasks, and the units of time
+// and work of the rates and sizes of the system; in pfq files time is in seconds.
 type Measure struct {
-	Name     string    // what is measured, such as [MeanJobs]
+	Name     string    // such as [MeanJobs]
 	Kind     Kind      // of what
-	Index    int       // of which one, in the order of the system
-	Of       string    // its name
-	Unit     string    // of the estimate: "jobs", "time", "work/time" and the like; "" for a pure number
-	Estimate *Estimate // nil if it does not exist, or some replication saw nothing of it
+	Index    int       // of the part, in the order of the system
+	Of       string    // name of the part
+	Unit     string    // of the estimate, such as "jobs", "time" or "work/time"; "" for a pure number
+	Estimate *Estimate // nil if it does not exist or some replication has no data
 }
 
-// Samples are those of all replications of a run, two at least.
+// Samples are the samples of all replications of a run, at least two.
 type Samples struct {
 	plan *Plan
 	list []*Sample
@@ -54,7 +54,7 @@ func (s *Samples) Estimate(value func(*Sample) float64) *Estimate {
 	return &e
 }
 
-// EstimateIf returns the estimate of the mean of a value that exists if all replications have seen something, else nil.
+// EstimateIf returns the estimate of the mean of a value, or nil if some replication has no data.
 func (s *Samples) EstimateIf(seen func(*Sample) bool, value func(*Sample) float64) *Estimate {
 	if !s.all(seen) {
 		return nil
@@ -62,18 +62,20 @@ func (s *Samples) EstimateIf(seen func(*Sample) bool, value func(*Sample) float6
 	return s.Estimate(value)
 }
 
-// Own returns the estimate of an entry of a list in Sample.Own, nil if some replication saw nothing of it.
+// Own returns the estimate of an entry of a list in Sample.Own, or nil if some replication has no
+// data.
 func (s *Samples) Own(list string, index int) *Estimate {
 	return s.EstimateIf(func(one *Sample) bool { return one.Own[list][index] != nil }, func(one *Sample) float64 { return *one.Own[list][index] })
 }
 
-// Exactly returns the estimate of a number that is known.
+// Exactly returns a known number as an estimate.
 func (s *Samples) Exactly(v float64) *Estimate {
 	return &Estimate{Mean: v, Confidence: s.plan.settings.Confidence, Runs: len(s.list)}
 }
 
-// Jobs returns [MeanJobs], [MeanDelay] and [MeasuredDelay] of all jobs and of each class, with [ServiceRate]. Little's law is used
-// for classes of which jobs arrive, and not over a horizon.
+// Jobs returns [MeanJobs], [MeanDelay] and [MeasuredDelay] of all jobs and of each class, and
+// [ServiceRate] of each class. Little's law is used for classes with arrivals, but not over a
+// horizon.
 func (s *Samples) Jobs() []Measure {
 	p := s.plan
 	n := len(p.Classes)
@@ -118,7 +120,7 @@ func (s *Samples) Visits() (list []Measure) {
 	return list
 }
 
-// little returns a mean delay by Little's law.
+// little returns the mean delay by Little's law, or nil if it does not apply.
 func (p *Plan) little(jobs *Estimate, rate float64) *Estimate {
 	if rate == 0 || p.settings.Horizon > 0 {
 		return nil
@@ -126,7 +128,8 @@ func (p *Plan) little(jobs *Estimate, rate float64) *Estimate {
 	return jobs.Scaled(1 / rate)
 }
 
-// Utilizations returns [Utilization] of each server, or of each server of a group. Servers are of the given kind.
+// Utilizations returns [Utilization] of each server or group of servers, whose measures have the
+// given kind.
 func (s *Samples) Utilizations(kind Kind) (list []Measure) {
 	for k, server := range s.plan.Servers {
 		list = append(list, Measure{Utilization, kind, k, server.Name, "", s.Estimate(func(one *Sample) float64 { return one.Busy[k] })})
@@ -134,7 +137,7 @@ func (s *Samples) Utilizations(kind Kind) (list []Measure) {
 	return list
 }
 
-// all reports whether something is so in all replications.
+// all reports whether a condition holds in all replications.
 func (s *Samples) all(ok func(*Sample) bool) bool {
 	for _, one := range s.list {
 		if !ok(one) {
@@ -144,7 +147,7 @@ func (s *Samples) all(ok func(*Sample) bool) bool {
 	return true
 }
 
-// OverJobs returns the mean over jobs, of which there is one at least, of means by class.
+// OverJobs returns the mean over all jobs, at least one, of means by class.
 func OverJobs(jobs, means []float64) float64 {
 	var mean float64
 	all := Sum(jobs)

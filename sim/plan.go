@@ -10,18 +10,20 @@ import (
 	"productform/sweep"
 )
 
-// version names the random numbers and the way they are used, here and in package sizes: all digits come from it. Tests of the
-// digits of each engine (simtest.Golden) tell when it must change.
+// version identifies the random numbers and the way they are used, here and in package sizes: all
+// digits depend on it. Tests of the digits of each engine (simtest.Golden) show when it must
+// change.
 const version = "productform/sim 1"
 
-// sampleFormat names what a kept [Sample] holds. It is part of the name under which samples are kept, so that none is taken
-// for that of another format. One that holds delays has delayFormat in its name, too.
+// sampleFormat identifies the format of a stored [Sample]. It is part of the name under which
+// samples are stored, so formats are never confused. Samples with delays also have delayFormat in
+// their names.
 const sampleFormat = "productform/sim sample 3"
 
 const delayFormat = "delays in bins of 1/1024"
 
-// A Plan is a system checked and made ready, with the time that each replication takes. It is not changed by
-// the functions that take it, several of which may run at once.
+// A Plan is a checked system with the time that each replication takes. Functions that take it do
+// not modify it and may run concurrently.
 type Plan struct {
 	Description
 	settings Settings // resolved
@@ -30,8 +32,9 @@ type Plan struct {
 	warmUp   float64  // before
 }
 
-// NewPlan checks a system and its settings. The error names the field of the system or of s that is out of range, or wraps
-// [num.ErrUnstable]: an unstable system needs a Horizon. It is ctx.Err() soon after ctx is done.
+// NewPlan checks a system and its settings. The error names the field of the system or of s that is
+// out of range, or wraps [num.ErrUnstable]: an unstable system needs a Horizon. Once ctx is done,
+// NewPlan returns its error promptly.
 func NewPlan(ctx context.Context, system System, s Settings) (*Plan, error) {
 	if system == nil {
 		return nil, input.Errorf("system", "", "a system to simulate, such as a cluster")
@@ -45,7 +48,7 @@ func NewPlan(ctx context.Context, system System, s Settings) (*Plan, error) {
 		return nil, err
 	}
 	if d.Unnamed != "" && s.Folder != "" {
-		return nil, input.Errorf(d.Unnamed, "", "a text that stands for the function, by which Folder = %s keeps samples", s.Folder)
+		return nil, input.Errorf(d.Unnamed, "", "a name for the function, under which Folder = %s stores samples", s.Folder)
 	}
 	p := &Plan{Description: *d, settings: s}
 	p.time, p.warmUp = s.Jumps/p.JumpRate, s.WarmUp/p.JumpRate
@@ -62,10 +65,11 @@ func NewPlan(ctx context.Context, system System, s Settings) (*Plan, error) {
 	return p, nil
 }
 
-// mostSteps bounds a replication: some hundred years.
+// mostSteps limits the steps of a replication, to about a hundred years of computing.
 const mostSteps = 1e18
 
-// checkLength returns an error for a replication that would never end, or whose time is beyond float64.
+// checkLength returns an error for a replication that would never end, or whose time exceeds the
+// range of float64.
 func (p *Plan) checkLength() error {
 	time := p.time + p.warmUp
 	switch steps := p.StepRate * time; {
@@ -78,8 +82,9 @@ func (p *Plan) checkLength() error {
 		mostSteps, 1/p.JumpRate, p.StepRate/p.JumpRate)
 }
 
-// Key returns the hash that names the sample of one replication: of the system, the lengths, the seed, the version, and the way in
-// which the processor rounds. So samples from a processor that rounds otherwise are not mixed with its own.
+// Key returns the hash that names the sample of one replication. It covers the system, the lengths,
+// the seed, the version, and how the processor rounds, so samples of processors that round
+// differently are not mixed.
 func (p *Plan) Key(replication int) (string, error) {
 	parts := []any{sampleFormat, processor.Arithmetic(), p.hash, p.time, p.warmUp, p.settings.Distribution, p.settings.Seed, replication}
 	if len(p.settings.Levels) > 0 {
@@ -88,7 +93,8 @@ func (p *Plan) Key(replication int) (string, error) {
 	return sweep.Key(parts...)
 }
 
-// Replicate simulates one replication, numbered from 0. The same number gives the same sample, always.
+// Replicate simulates one replication, numbered from 0. The same number always gives the same
+// sample.
 func (p *Plan) Replicate(ctx context.Context, replication int) (*Sample, error) {
 	key, err := sweep.Key(p.hash, p.settings.Seed, replication)
 	if err != nil {
@@ -105,10 +111,10 @@ func (p *Plan) Replicate(ctx context.Context, replication int) (*Sample, error) 
 	return s, err
 }
 
-// A ReplicationError is that of one replication of a run.
+// A ReplicationError is the error of one replication of a run.
 type ReplicationError struct {
 	Replication int   // its number, from 0
-	Err         error // what stopped it
+	Err         error // the cause
 }
 
 func (e *ReplicationError) Error() string {
@@ -128,7 +134,7 @@ func (p *Plan) tasks(ctx context.Context, from, to int) ([]sweep.Task[*Sample], 
 			return nil, err
 		}
 		if p.Unnamed != "" {
-			key = "" // what another function gives has the same one
+			key = "" // another function would have the same key
 		}
 		tasks = append(tasks, sweep.Task[*Sample]{
 			Key:  key,

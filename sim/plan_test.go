@@ -395,16 +395,16 @@ func TestBadSettings(t *testing.T) {
 		t.Fatal(err)
 	}
 	for want, s := range map[string]sim.Settings{
-		"Runs = 1: want an integer in 2..1000000":                         {Runs: 1},
-		"Jumps = 999: want a number in [1000, 1e15]":                      {Jumps: 999},
-		"Jumps = NaN: want a number in [1000, 1e15]":                      {Jumps: math.NaN()},
-		"WarmUp = -2: want a number in (0, 1e15], or NoWarmUp":            {WarmUp: -2},
-		"Horizon = +Inf: want a number in [1e-300, 1e300], or 0 for none": {Horizon: math.Inf(1)},
-		"Precision = 1: want a number in (0, 1), or 0 for none":           {Precision: 1},
-		"Confidence = 1: want a number in (0, 0.999999]":                  {Confidence: 1},
-		"Distribution = -1: want an integer in 0..100000":                 {Distribution: -1},
-		"Horizon = 5: want no Jumps and no WarmUp with it":                {Horizon: 5, Jumps: 1e5},
-		"Workers = -1: want an integer in 1..10000, or 0 for one a core":  {Workers: -1},
+		"Runs = 1: want an integer in 2..1000000":                          {Runs: 1},
+		"Jumps = 999: want a number in [1000, 1e15]":                       {Jumps: 999},
+		"Jumps = NaN: want a number in [1000, 1e15]":                       {Jumps: math.NaN()},
+		"WarmUp = -2: want a number in (0, 1e15], or NoWarmUp":             {WarmUp: -2},
+		"Horizon = +Inf: want a number in [1e-300, 1e300], or 0 for none":  {Horizon: math.Inf(1)},
+		"Precision = 1: want a number in (0, 1), or 0 for none":            {Precision: 1},
+		"Confidence = 1: want a number in (0, 0.999999]":                   {Confidence: 1},
+		"Distribution = -1: want an integer in 0..100000":                  {Distribution: -1},
+		"Horizon = 5: want 0 with Jumps or WarmUp":                         {Horizon: 5, Jumps: 1e5},
+		"Workers = -1: want an integer in 1..10000, or 0 for one per core": {Workers: -1},
 	} {
 		if _, err := sim.NewPlan(t.Context(), good, s); err == nil || err.Error() != want {
 			t.Errorf("%+v: %v, want %s", s, err, want)

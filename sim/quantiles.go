@@ -9,19 +9,23 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// A Quantile is an estimated quantile of the delays of the jobs that leave while a run is observed: the delay that a part Level of
-// them does not exceed.
+// A Quantile is an estimated quantile of the delays of the jobs that depart while a run is
+// observed: the delay that a fraction Level of them does not exceed.
 //
-// The delays of all replications are counted together, in bins of the relative width [BinWidth]. Value is the time below which a part Level
-// of them is, if those of a bin are spread evenly over it: it is off by less than the width of a bin from the quantile of the delays that
-// were seen. No quantile is taken of a single replication, which would be biased.
+// The delays of all replications are pooled in bins of relative width [BinWidth]. Value is the time
+// below which a fraction Level of them lies if the delays of a bin are spread evenly over it; it
+// differs from the quantile of the observed delays by less than the width of a bin. No quantile is
+// computed for single replications, because it would be biased.
 //
-// For the interval, let N_r of the n_r jobs of replication r have delays below the true quantile. In the stationary state N_r - Level n_r has the mean 0,
-// however short replications are, since all are observed for the same time; over a horizon this defines the true quantile. Replications are
-// independent, so that the variance of N_r - Level n_r, taken at Value, holds all correlations between jobs, and gives Student's
-// interval Level ± δ for the part of the jobs that is below the true quantile. Low and High are the times below which the parts Level-δ and Level+δ
-// are, rounded away from Value to ends of bins: so the interval is wider by what the bins hide (R. S. Woodruff, "Confidence intervals for medians and
-// other position measures", Journal of the American Statistical Association 47 (1952), 635–646).
+// For the interval, let N_r of the n_r jobs of replication r have delays below the true quantile.
+// In the stationary state N_r - Level n_r has mean 0, however short the replications are, because
+// all are observed for the same time; over a horizon this defines the true quantile. Since
+// replications are independent, the variance of N_r - Level n_r, computed at Value, includes all
+// correlations between jobs. It gives Student's interval Level ± δ for the fraction of the jobs
+// below the true quantile. Low and High are the times below which fractions Level-δ and Level+δ
+// lie, rounded away from Value to ends of bins, so the interval covers the error of binning (R. S.
+// Woodruff, "Confidence intervals for medians and other position measures", Journal of the American
+// Statistical Association 47 (1952), 635–646).
 type Quantile struct {
 	Kind       Kind    // [OfAll], [OfClass] or [OfVisit]
 	Index      int     // of the class or visit
@@ -29,24 +33,25 @@ type Quantile struct {
 	Level      float64 // in (0, 1): 0.99 is the 99th percentile
 	Value      float64 // unit of time
 	Low, High  float64 // the interval
-	Confidence float64 // probability with which such intervals hold the true value, if there are enough jobs
-	StdError   float64 // of Value: half the distance of the ends before they are rounded, over Student's quantile
-	Jobs       float64 // whose delays were counted, in all replications
+	Confidence float64 // coverage probability of such intervals if there are enough jobs
+	StdError   float64 // of Value: half the width of the unrounded interval over Student's quantile
+	Jobs       float64 // number of delays, in all replications
 	Runs       int     // replications
 }
 
-// Z returns the number of standard errors that the estimate is above the exact value, as [Estimate.Z] does.
+// Z returns the number of standard errors by which the estimate exceeds the exact value; see
+// [Estimate.Z].
 func (q *Quantile) Z(exact float64) float64 {
 	return Estimate{Mean: q.Value, StdError: q.StdError, Runs: q.Runs}.Z(exact)
 }
 
 const (
-	minBeyond      = 10 // jobs above a quantile, and below, without which there is no estimate
-	minIndependent = 20 // those of them that are as good as independent, without which the interval is not to be trusted
+	minBeyond      = 10 // minimum number of jobs above a quantile, and below, for an estimate
+	minIndependent = 20 // minimum effective number of independent ones for a reliable interval
 )
 
-// quantiles estimates those that were asked for, of all jobs, of each class and of each visit, and warns where there are too few jobs. What
-// cannot be estimated is left out.
+// quantiles estimates the requested quantiles for all jobs, each class and each visit, and warns if
+// there are too few jobs. Quantiles that cannot be estimated are left out.
 func (p *Plan) quantiles(ctx context.Context, r *Result, samples []*Sample) error {
 	if len(p.settings.Levels) == 0 {
 		return nil
@@ -93,7 +98,7 @@ func (p *Plan) quantiles(ctx context.Context, r *Result, samples []*Sample) erro
 		if visit := i - len(p.Classes); visit >= 0 {
 			one.Kind, one.Index, what, rows = OfVisit, visit, "visit ", p.Visits
 		}
-		// of a closed system no arrival rate is known, but its jobs leave
+		// closed systems have no arrival rates, but their jobs depart
 		warn := rows[one.Index].ArrivalRate > 0 || slices.ContainsFunc(samples, func(s *Sample) bool { return s.Left[i] > 0 })
 		if err := add(one, what+one.Of, warn); err != nil {
 			return err
@@ -103,13 +108,13 @@ func (p *Plan) quantiles(ctx context.Context, r *Result, samples []*Sample) erro
 	return nil
 }
 
-// A seenDelays holds the delays of some jobs.
+// seenDelays holds the delays of some jobs.
 type seenDelays struct {
 	runs  []tally // by replication
 	whole tally   // of all replications together
 }
 
-// newSeenDelays adds up the histograms of each replication, and those of all.
+// newSeenDelays adds up the histograms of each replication, and those of all replications.
 func newSeenDelays(ctx context.Context, lists [][]Histogram) (*seenDelays, error) {
 	d := &seenDelays{runs: make([]tally, len(lists))}
 	run, whole := new(Counter), new(Counter)
@@ -133,11 +138,12 @@ func newSeenDelays(ctx context.Context, lists [][]Histogram) (*seenDelays, error
 	return d, nil
 }
 
-// jobs returns their number.
+// jobs returns the number of jobs.
 func (d *seenDelays) jobs() float64 { return float64(d.whole.total()) }
 
-// estimate fills in a quantile whose Level, Confidence and Runs are known. Where it cannot, or the interval is not to be trusted, it
-// says why, and how many jobs there are of those that it needs, if that is known.
+// estimate completes a quantile whose Level, Confidence and Runs are set. known reports whether
+// that was possible. If it was not, or if the interval is unreliable, why is the reason, and enough
+// is the number of jobs available of those needed, if known.
 func (d *seenDelays) estimate(q *Quantile) (known bool, why string, enough float64) {
 	rare, side := 1-q.Level, "above"
 	if q.Level < 0.5 {
@@ -166,13 +172,14 @@ func (d *seenDelays) estimate(q *Quantile) (known bool, why string, enough float
 	return true, why, enough
 }
 
-// stdError returns the standard error of the part of the jobs that is below the place where a level is reached.
+// stdError returns the standard error of the fraction of the jobs below the position where a level
+// is reached.
 func (d *seenDelays) stdError(at place, level float64) float64 {
 	var squares float64
 	for r := range d.runs {
 		run := &d.runs[r]
 		before, within := run.around(at.bin)
-		off := float64(before) + at.part*float64(within) - level*float64(run.total()) // of mean 0 over the replications, as the place is chosen
+		off := float64(before) + at.part*float64(within) - level*float64(run.total()) // mean 0 over the replications by the choice of at
 		squares += off * off
 	}
 	runs := float64(len(d.runs))

@@ -6,41 +6,42 @@ import (
 	"slices"
 )
 
-// A Result holds what a run of replications estimates. It is trustworthy if Warnings is empty. Of a system that counts
-// something else than jobs, Distribution, EffectiveSamples, Truncation and Warnings tell of what it counts.
+// A Result holds the estimates of a run. It is trustworthy if Warnings is empty. For a system that
+// counts something other than jobs, Distribution, EffectiveSamples, Truncation and Warnings refer
+// to what it counts.
 type Result struct {
 	Method   string    `json:"method"`  // how the system was simulated
 	Runs     int       `json:"runs"`    // replications
 	Jumps    float64   `json:"jumps"`   // arrivals, ends of phases and interruptions observed in all runs
-	Time     float64   `json:"time"`    // observed in each replication
-	WarmUp   float64   `json:"warm_up"` // time before it
+	Time     float64   `json:"time"`    // observed time of each replication
+	WarmUp   float64   `json:"warm_up"` // time before that
 	Classes  []Class   `json:"-"`       // of the system
 	Visits   []Class   `json:"-"`       // of the system
 	Servers  []Server  `json:"-"`       // of the system
 	Measures []Measure `json:"-"`       // in the order of their kinds and indices
 
-	// Distribution has P(n jobs) for n = 0..Settings.Distribution. Quantiles has those of the delays of all
-	// jobs, of each class and of each visit, in the order of Settings.Levels, without those that have too
-	// few jobs. Both are nil unless the settings ask for them.
+	// Distribution is P(n jobs) for n = 0..Settings.Distribution. Quantiles are quantiles of the
+	// delays of all jobs, of each class and of each visit, in the order of Settings.Levels; those
+	// with too few jobs are left out. Both are nil unless the settings request them.
 	Distribution []Estimate `json:"-"`
 	Quantiles    []Quantile `json:"-"`
 
-	EffectiveSamples float64  `json:"effective_samples"` // as many independent numbers of jobs would tell as much
-	Truncation       float64  `json:"-"`                 // time after which MSER-5 calls the number of jobs stationary
+	EffectiveSamples float64  `json:"effective_samples"` // equivalent number of independent observations of the number of jobs
+	Truncation       float64  `json:"-"`                 // time after which the number of jobs is stationary according to MSER-5
 	PrecisionMet     bool     `json:"-"`                 // whether Settings.Precision was reached; true if it is 0
-	Warnings         []string `json:"warnings"`          // reasons not to trust it; empty for none
+	Warnings         []string `json:"warnings"`          // reasons not to trust the result; empty for none
 }
 
-// All returns a measure of the system as a whole, as [Result.Estimate] does.
+// All returns a measure of the system as a whole; see [Result.Estimate].
 func (r *Result) All(name string) *Estimate { return r.Estimate(OfAll, 0, name) }
 
-// Class returns a measure of a class, as [Result.Estimate] does.
+// Class returns a measure of a class; see [Result.Estimate].
 func (r *Result) Class(i int, name string) *Estimate { return r.Estimate(OfClass, i, name) }
 
-// Server returns a measure of a row of servers, as [Result.Estimate] does.
+// Server returns a measure of a group of servers; see [Result.Estimate].
 func (r *Result) Server(k int, name string) *Estimate { return r.Estimate(OfServer, k, name) }
 
-// Estimate returns the estimate of a measure, nil if there is none.
+// Estimate returns the estimate of a measure, or nil if there is none.
 func (r *Result) Estimate(kind Kind, index int, name string) *Estimate {
 	at, _ := slices.BinarySearchFunc(r.Measures, Measure{Kind: kind, Index: index}, inOrder)
 	for ; at < len(r.Measures) && r.Measures[at].Kind == kind && r.Measures[at].Index == index; at++ {
@@ -51,7 +52,8 @@ func (r *Result) Estimate(kind Kind, index int, name string) *Estimate {
 	return nil
 }
 
-// Quantile returns a quantile of the delays of all jobs or of a class, nil if there is none.
+// Quantile returns a quantile of the delays of all jobs, of a class or of a visit, or nil if there
+// is none.
 func (r *Result) Quantile(kind Kind, index int, level float64) *Quantile {
 	for k := range r.Quantiles {
 		if q := &r.Quantiles[k]; q.Kind == kind && q.Index == index && q.Level == level {
@@ -66,7 +68,7 @@ func inOrder(a, b Measure) int {
 	return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Index, b.Index))
 }
 
-// result returns the estimates from samples of two replications or more.
+// result returns the estimates from the samples of at least two replications.
 func (p *Plan) result(ctx context.Context, samples []*Sample) (*Result, error) {
 	r := &Result{Method: p.Method, Runs: len(samples), Time: p.time, WarmUp: p.warmUp,
 		Classes: p.Classes, Visits: p.Visits, Servers: p.Servers, Warnings: []string{}}

@@ -6,7 +6,7 @@ import (
 	"productform/sweep"
 )
 
-// Run simulates a system, as [Plan.Run] does. The error is that of [NewPlan], too.
+// Run simulates a system; see [Plan.Run]. The error may also be that of [NewPlan].
 func Run(ctx context.Context, system System, s Settings, progress func(sweep.Progress)) (*Result, error) {
 	p, err := NewPlan(ctx, system, s)
 	if err != nil {
@@ -15,11 +15,13 @@ func Run(ctx context.Context, system System, s Settings, progress func(sweep.Pro
 	return p.Run(ctx, progress)
 }
 
-// Run does Settings.Runs replications, or with Settings.Precision as many as it takes, up to Runs. progress, if not nil,
-// is called after each. The result depends on the system and on the settings but for Workers and Folder, to the last digit.
+// Run performs Settings.Runs replications or, with Settings.Precision, as many as are needed, up to
+// Runs. progress, if not nil, is called after each. The result depends on the system and on the
+// settings other than Workers and Folder, to the last digit.
 //
-// When ctx is done, Run returns its error, within a second unless events are very slow (a million of them may
-// pass); with Settings.Folder the replications done by then are found again by the next run.
+// When ctx is done, Run returns its error, usually within a second (a million events may pass,
+// which takes longer if they are very slow). With Settings.Folder, the next run reuses the
+// replications completed so far.
 func (p *Plan) Run(ctx context.Context, progress func(sweep.Progress)) (*Result, error) {
 	if p.settings.Precision > 0 {
 		return p.runUntilPrecise(ctx, progress)
@@ -31,8 +33,9 @@ func (p *Plan) Run(ctx context.Context, progress func(sweep.Progress)) (*Result,
 	return results[0], nil
 }
 
-// RunAll does the replications of all plans as tasks of one sweep and returns the results in the order of the plans, of which it
-// does all replications; their Workers and Folder do not count. What several plans have in common is simulated once.
+// RunAll performs all replications of all plans as tasks of one sweep and returns the results in
+// the order of the plans. The plans' own Workers and Folder are ignored. Replications that several
+// plans share are simulated once.
 func RunAll(ctx context.Context, plans []*Plan, s sweep.Settings) ([]*Result, error) {
 	tasks, places, err := distinct(ctx, plans)
 	if err != nil {
@@ -55,13 +58,13 @@ func RunAll(ctx context.Context, plans []*Plan, s sweep.Settings) ([]*Result, er
 	return results, nil
 }
 
-// firstRuns is the number of replications after which the precision is looked at first; then whenever
-// their number has doubled, so that it does not depend on the number of cores.
+// firstRuns is the number of replications after which the precision is first checked. It is checked
+// again whenever their number has doubled, so the result does not depend on the number of cores.
 const firstRuns = 10
 
 func (p *Plan) runUntilPrecise(ctx context.Context, progress func(sweep.Progress)) (*Result, error) {
 	var samples []*Sample
-	var before sweep.Progress // at the end of the lots done
+	var before sweep.Progress // at the end of the completed batches
 	s := sweep.Settings{Workers: p.settings.Workers, Folder: p.settings.Folder}
 	for want := min(firstRuns, p.settings.Runs); ; want = min(2*want, p.settings.Runs) {
 		tasks, err := p.tasks(ctx, len(samples), want)

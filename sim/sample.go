@@ -7,24 +7,25 @@ import (
 	"math"
 )
 
-// A Sample is what one replication saw. The number n is that of jobs present, unless the system counts something else.
+// A Sample holds the observations of one replication. The number n is the number of jobs present,
+// unless the system counts something else.
 type Sample struct {
-	Time    float64   `json:"time"`    // observed after the warm-up
+	Time    float64   `json:"time"`    // observed time after the warm-up
 	Jumps   float64   `json:"jumps"`   // arrivals, ends of phases and interruptions observed
-	Jobs    []float64 `json:"jobs"`    // time average of the number of jobs, by class, and after the classes by visit, as all lists by class
+	Jobs    []float64 `json:"jobs"`    // time average of the number of jobs by class, then by visit, like all lists by class
 	Square  float64   `json:"square"`  // time average of n²
-	Count   []float64 `json:"count"`   // part of the time with n = 0, 1, ..., Settings.Distribution
-	Busy    []float64 `json:"busy"`    // part of the time a server is busy, by row of servers
-	Sojourn []float64 `json:"sojourn"` // mean delay of the jobs that left, by class; 0 if none did
-	Left    []float64 `json:"left"`    // jobs that left, by class
+	Count   []float64 `json:"count"`   // fraction of the time with n = 0, 1, ..., Settings.Distribution
+	Busy    []float64 `json:"busy"`    // fraction of the time a server is busy, by group of servers
+	Sojourn []float64 `json:"sojourn"` // mean delay of the departed jobs, by class; 0 if there are none
+	Left    []float64 `json:"left"`    // number of departed jobs, by class
 	Series  []float64 `json:"series"`  // time averages of n over equal parts of the time, the warm-up first
 
-	Delays []Histogram `json:"delays,omitempty"` // those of the jobs that left, by class, if quantiles of them are asked for
+	Delays []Histogram `json:"delays,omitempty"` // delays of the departed jobs, by class, if quantiles are requested
 
-	Own map[string][]*float64 `json:"own,omitempty"` // what the system alone has, by name; nil where nothing was seen of it
+	Own map[string][]*float64 `json:"own,omitempty"` // specific to the system, by name; nil if nothing was seen
 }
 
-// parts is the length of Sample.Series: 250 averages, in the fives of MSER-5.
+// parts is the length of Sample.Series: means over 250 intervals, in groups of five as in MSER-5.
 const parts = 50
 
 // total returns ∫ n dt.
@@ -35,7 +36,7 @@ func (p *Plan) total(seen *Totals) float64 {
 	return Sum(seen.Jobs[:len(p.Classes)])
 }
 
-// rowName returns the name of a row of totals, a class or a visit.
+// rowName returns the name of a row of totals, which is a class or a visit.
 func (p *Plan) rowName(i int) string {
 	if visit := i - len(p.Classes); visit >= 0 {
 		return p.Visits[visit].Name
@@ -43,7 +44,8 @@ func (p *Plan) rowName(i int) string {
 	return p.Classes[i].Name
 }
 
-// observe runs an engine through the warm-up and the time observed. What is seen in the warm-up counts for the series only.
+// observe runs an engine through the warm-up and the observed time. The warm-up counts only for the
+// series.
 func (p *Plan) observe(ctx context.Context, e Engine) (*Sample, error) {
 	var series []float64
 	seen := p.NewTotals()
@@ -88,7 +90,7 @@ func (p *Plan) observe(ctx context.Context, e Engine) (*Sample, error) {
 	for i := range seen.Delays {
 		h := seen.Delays[i].histogram()
 		if counted := float64(h.Total()); counted != s.Left[i] {
-			return nil, fmt.Errorf("the engine tells the delays of %g of the %g jobs of class %s that left; want all, by Totals.Leave", counted, s.Left[i], p.rowName(i))
+			return nil, fmt.Errorf("the engine reported the delays of %g of the %g departed jobs of class %s; want all, by Totals.Leave", counted, s.Left[i], p.rowName(i))
 		}
 		s.Delays = append(s.Delays, h)
 	}
@@ -101,7 +103,7 @@ func (p *Plan) observe(ctx context.Context, e Engine) (*Sample, error) {
 	return s, nil
 }
 
-// sample returns the means over the time observed.
+// sample returns the means over the observed time.
 func (p *Plan) sample(seen *Totals) *Sample {
 	s := &Sample{Time: seen.Time, Jumps: seen.Jumps, Square: seen.Square / seen.Time, Left: seen.Left}
 	for i := range seen.Jobs {
@@ -127,7 +129,8 @@ func (p *Plan) sample(seen *Totals) *Sample {
 // partEnd returns the time at which part k of the series ends.
 func (p *Plan) partEnd(k int) float64 { return (p.warmUp + p.time) / parts * float64(k+1) }
 
-// pieces cuts a length of time into pieces of at most about a million fast steps each, between which a run can be stopped.
+// pieces divides a period into pieces of at most about a million fast steps each. A run can be
+// stopped between pieces.
 func (p *Plan) pieces(length float64) iter.Seq[float64] {
 	n := math.Ceil(length * p.StepRate * max(p.StepCost, 1) / 1e6)
 	return func(yield func(float64) bool) {
@@ -136,7 +139,7 @@ func (p *Plan) pieces(length float64) iter.Seq[float64] {
 	}
 }
 
-// Sum adds up values, in their order.
+// Sum returns the sum of values, added in order.
 func Sum[T int | float64](values []T) T {
 	var s T
 	for _, v := range values {

@@ -7,32 +7,34 @@ import (
 	"productform/internal/input"
 )
 
-// Settings tunes a run. The zero value asks for the 100 replications of 10^6 jumps after 10^6 of warm-up of [BC17] with
-// seed 0. A jump is an arrival, the end of a phase of a size or of a task, an interruption, or a kill; numbers of jumps
-// are the expected ones, since all replications observe the same time, in a standing population of [Tasks] about.
+// Settings configures a run. The zero value means the 100 replications of 10^6 jumps after 10^6 of
+// warm-up of [BC17], with seed 0. A jump is an arrival, the end of a phase of a size or of a task,
+// an interruption, or a kill. Numbers of jumps are expected numbers, since all replications observe
+// the same time; in a standing population of tasks they are approximate.
 type Settings struct {
-	Runs         int       // replications, 2..1,000,000; 0 means 100. With Precision, the most there may be
+	Runs         int       // replications, 2..1,000,000; 0 means 100. With Precision, the maximum
 	Jumps        float64   // expected jumps observed in each, 1000..1e15; 0 means 1e6
-	WarmUp       float64   // expected jumps before, 0 < WarmUp <= 1e15; 0 means as many as Jumps, NoWarmUp none
+	WarmUp       float64   // expected jumps before that, 0 < WarmUp <= 1e15; 0 means Jumps, NoWarmUp none
 	Horizon      float64   // > 0: observe each replication from the empty start for this time, in the unit of the rates (seconds in files of pfq), stable or not; Jumps and WarmUp must be 0
-	Seed         uint64    // of the random numbers; the command pfq takes 1 unless told otherwise
-	Precision    float64   // in (0, 1): stop once the mean jobs of every class are known to this relative half-width; 0 means do all runs
+	Seed         uint64    // of the random numbers; the default of the command pfq is 1
+	Precision    float64   // in (0, 1): stop once the mean jobs of every class have this relative half-width; 0 means do all runs
 	Confidence   float64   // of the intervals, in (0, 0.999999]; 0 means 0.95
 	Distribution int       // > 0: also estimate P(n jobs) for n = 0..Distribution, at most 100,000
 	Levels       []float64 // also estimate these quantiles of the delays, each in (0, 1), at most 100; clusters and queues then draw the times between jumps
-	Workers      int       // replications at a time, 1..10,000; 0 means one a core
+	Workers      int       // concurrent replications, 1..10,000; 0 means one per core
 	Folder       string    // where samples are kept, for a run that is stopped or repeated; "" keeps none. Of systems that are functions it wants a name for them, such as queue.Network.RatesKey
 }
 
-// NoWarmUp as Settings.WarmUp observes from the empty start.
+// NoWarmUp as Settings.WarmUp means observing from the empty start.
 const NoWarmUp = -1
 
 const maxLevels = 100
 
-// resolved returns the settings with defaults filled in, or an error for the first that is out of range.
+// resolved returns the settings with defaults filled in, or an error for the first value out of
+// range.
 func (s Settings) resolved() (Settings, error) {
 	if s.Horizon != 0 && (s.Jumps != 0 || s.WarmUp != 0) {
-		return s, input.Errorf("Horizon", s.Horizon, "no Jumps and no WarmUp with it")
+		return s, input.Errorf("Horizon", s.Horizon, "0 with Jumps or WarmUp")
 	}
 	s.Runs = cmp.Or(s.Runs, 100)
 	s.Jumps = cmp.Or(s.Jumps, 1e6)
@@ -56,7 +58,7 @@ func (s Settings) resolved() (Settings, error) {
 	case len(s.Levels) > maxLevels:
 		return s, input.Errorf("Levels", fmt.Sprintf("%d levels", len(s.Levels)), "at most %d", maxLevels)
 	case s.Workers < 0 || s.Workers > 10000:
-		return s, input.Errorf("Workers", s.Workers, "an integer in 1..10000, or 0 for one a core")
+		return s, input.Errorf("Workers", s.Workers, "an integer in 1..10000, or 0 for one per core")
 	}
 	for i, level := range s.Levels {
 		if !(level > 0 && level < 1) {

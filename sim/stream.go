@@ -9,11 +9,11 @@ import (
 
 // A Stream is a source of random bits: the generator xoshiro256++ of Blackman and Vigna, "Scrambled linear
 // pseudorandom number generators", ACM Transactions on Mathematical Software 47 (2021), of period 2^256 - 1. It is a
-// rand.Source, and short enough for kernels to keep its state in registers.
+// rand.Source, and small enough for kernels to keep its state in registers.
 type Stream struct{ s0, s1, s2, s3 uint64 }
 
-// NewStream returns the stream of a key. Its state comes from ChaCha8, so that the streams of different keys
-// start at independent places of the one long period.
+// NewStream returns the stream of a key. ChaCha8 generates its state, so streams of different keys
+// start at independent positions of the one long period.
 func NewStream(key [32]byte) *Stream {
 	c := rand.NewChaCha8(key)
 	return &Stream{c.Uint64(), c.Uint64(), c.Uint64(), c.Uint64()}
@@ -32,8 +32,9 @@ func (s *Stream) Uint64() uint64 {
 	return r
 }
 
-// Draw fills codes with independent draws from the table and writes the places of the codes above limit into high,
-// which is as long as codes; it returns their number. It has no branch that depends on what is drawn.
+// Draw fills codes with independent draws from the table, writes the indices of the codes above
+// limit into high, which is as long as codes, and returns their number. It does not branch on the
+// draws.
 func (s *Stream) Draw(table sizes.AliasTable, limit uint32, codes, high []uint32) int {
 	s0, s1, s2, s3 := s.s0, s.s1, s.s2, s.s3
 	found := 0

@@ -10,105 +10,121 @@ import (
 	"productform/sizes"
 )
 
-// A System is something to simulate. Packages below this one have them: clusters, queues, farms of hosts, pools of
-// resources. A new one needs nothing but this interface, in a package of its own.
+// A System is something to simulate. Subpackages implement clusters, queues, farms of hosts and
+// pools of resources. A new system only has to implement this interface in its own package.
 type System interface {
-	// Describe checks the system and tells how it is simulated. Where that takes long, it ends soon after ctx is done, with its error.
+	// Describe checks the system and returns how to simulate it. If that takes long, it returns
+	// promptly once ctx is done, with its error.
 	Describe(ctx context.Context, o Observation) (*Description, error)
 }
 
-// An Observation says what runs are for.
+// An Observation describes the purpose of the runs.
 type Observation struct {
-	// OverHorizon: they are observed from their empty start for a given time, and the system may be unstable; else an unstable
-	// one is an error.
+	// OverHorizon means that runs are observed from their empty start for a given time, and the
+	// system may be unstable. Otherwise an unstable system is an error.
 	OverHorizon bool
 
-	// Delays: each delay counts, not only their mean, so that an engine that lets time pass in its mean steps will not do.
+	// Delays means that individual delays are needed, not only their mean, so an engine must not
+	// advance time in mean steps.
 	Delays bool
 }
 
-// A Description is a system checked and made ready to be simulated. It is not changed by the functions that take it,
-// several of which may run at once.
+// A Description is a checked system, ready to be simulated. Functions that take it do not modify it
+// and may run concurrently.
 type Description struct {
-	Method   string // how the system is simulated
-	Identity []any  // what it is, but for names: values that encoding/json takes. Random numbers and names of samples kept come from it
-	Unnamed  string // the field that is to hold a name for what Identity cannot tell, such as a function; "" if Identity tells all. Without that name no sample is kept
-	Classes  []Class
-	Visits   []Class // what jobs of classes do one after another, such as visits to stations: measured as the jobs of classes are, but not jobs of their own. [Totals] hold them after the classes
-	Servers  []Server
+	Method string // how the system is simulated
 
-	// JumpRate is the expected number of jumps per unit of time: arrivals, ends of phases or tasks, interruptions, kills. The
-	// length of a run comes from it, so that it must be that of the stationary state; where no jobs arrive, about. Over a horizon it is only the
-	// least StepRate.
+	// Identity is what the system is, apart from names: values that encoding/json accepts. Random
+	// numbers and the names of stored samples derive from it.
+	Identity []any
+
+	// Unnamed is the field that must hold a name for what Identity cannot express, such as a
+	// function, or "" if Identity is complete. Without that name no sample is stored.
+	Unnamed string
+
+	Classes []Class
+
+	// Visits are what jobs do one after another, such as visits to stations. They are measured like
+	// classes, but are not jobs of their own. [Totals] list them after the classes.
+	Visits []Class
+
+	Servers []Server
+
+	// JumpRate is the expected number of jumps per unit of time: arrivals, ends of phases or tasks,
+	// interruptions and kills. It determines the length of a run, so it must be the stationary
+	// rate; if no jobs arrive, an approximation will do. Over a horizon it is only a lower bound on
+	// StepRate.
 	JumpRate float64
 
-	// StepRate is the expected number of steps of the engine per unit of time, of which not all are jumps; at least JumpRate is
-	// taken. Over a horizon it may be a bound from above.
+	// StepRate is the expected number of engine steps per unit of time, not all of which are jumps.
+	// Values below JumpRate mean JumpRate. Over a horizon it may be an upper bound.
 	StepRate float64
-	StepCost float64 // time of a step over 10 ns or so, at least 1 is taken: some million such pass between two looks at the context
+	StepCost float64 // time of a step in units of about 10 ns, at least 1: about a million units pass between checks of the context
 
 	Moments  []Moment // on which the estimates depend
-	SizeRate float64  // sizes drawn per unit of time; 0 means one an arrival
-	Unstable string   // what the system is called, if it is known to be unstable; else ""
-	Counted  Counted  // what n counts in [Sample]; zero for the jobs present
+	SizeRate float64  // sizes drawn per unit of time; 0 means one per arrival
+	Unstable string   // a noun for the system if it is known to be unstable, else ""
+	Counted  Counted  // what n counts in [Sample]; zero means the jobs present
 
-	Start    func(context.Context, *Stream) Engine // the context stops what takes long between two steps
-	Measures func(*Samples) []Measure              // nil means those of [Samples.Jobs] and [Samples.Utilizations]
-	Warnings func(*Result) []string                // reasons of the system's own not to trust a result; nil for none
+	Start    func(context.Context, *Stream) Engine // the context interrupts long computations within a step
+	Measures func(*Samples) []Measure              // nil means [Samples.Jobs] and [Samples.Utilizations]
+	Warnings func(*Result) []string                // additional reasons not to trust a result; nil for none
 }
 
 // A Class is a class of jobs.
 type Class struct {
-	Name        string  // as results show it
+	Name        string  // as shown in results
 	ArrivalRate float64 // λ_i, jobs per unit of time
 	MeanSize    float64 // σ_i, work
 }
 
-// A Server is a row of equal servers.
+// A Server is a group of equal servers.
 type Server struct {
-	Name string // as results show it
+	Name string // as shown in results
 	Size int    // servers
 }
 
-// A Moment holds moments of one distribution on which the estimates depend, E[X^Order] for Order 1, 2 or -1: a run must draw
-// often enough to see what makes them up.
+// A Moment lists moments of one distribution on which the estimates depend, E[X^Order] for Order 1,
+// 2 or -1. A run must draw often enough to see the values that dominate them.
 type Moment struct {
 	Sizes  sizes.Distribution
 	Orders []float64 // 1, 2 or -1
-	Rate   float64   // drawn per unit of time; 0 means SizeRate or, if that is 0, one an arrival
-	Words  string    // what is drawn, such as "vacations"; "" means sizes
-	Of     string    // the class or visit that draws it, for warnings; "" if all classes draw it
+	Rate   float64   // draws per unit of time; 0 means SizeRate or, if that is 0, one per arrival
+	Words  string    // noun for the draws, such as "vacations"; "" means sizes
+	Of     string    // the class or visit that draws, for warnings; "" if all classes do
 }
 
-// Counted names a list by class of Sample.Own, whose sum is the number n, and what n counts.
+// Counted names a list by class of Sample.Own whose sum is the number n, and a noun for what n
+// counts.
 type Counted struct{ List, Words string }
 
-// An Engine is a system in motion. It starts empty.
+// An Engine advances a system through time. It starts empty.
 type Engine interface {
-	// Advance simulates the next t units of time and adds what happens to the totals:
-	//   - 1 to seen.Jumps for each event that the rate of jumps counts;
-	//   - a job that comes or goes, by [Population.Change]; before it comes, or between batches of steps, [CheckJobs] finds too many;
-	//   - a job that leaves, by [Totals.Leave]; or, unless each delay counts, 1 to seen.Left and the delay to seen.Sojourn;
-	//   - of a server that stops, how long it worked to seen.Busy; at the end the same of those that still work, up to t;
-	//   - at the end the jobs up to t, by [Population.Flush], which adds t to seen.Time, too.
+	// Advance simulates the next t units of time and adds to the totals:
+	//   - 1 to seen.Jumps for each event counted by JumpRate;
+	//   - each job that arrives or departs, by [Population.Change]; before arrivals, or between batches of steps, call [CheckJobs];
+	//   - each job that departs, by [Totals.Leave], or, if only mean delays are needed, 1 to seen.Left and the delay to seen.Sojourn;
+	//   - when a server stops, its working time to seen.Busy; at the end, the same for servers still working, up to t;
+	//   - at the end, the jobs up to t, by [Population.Flush], which also adds t to seen.Time.
 	//
-	// Times count from the start of the advance. At its end the engine takes t off all times that it holds, so that they lose
-	// no digits in long runs. An engine that moves in equal steps may add up the same numbers in its own way, and leave a part
+	// Times count from the start of the advance. At its end the engine subtracts t from all its stored times, so they do
+	// not lose digits in long runs. An engine with equal steps may accumulate the same numbers in its own way, and leave a fraction
 	// of a step to the next advance.
 	//
-	// The totals are new when the warm-up has ended.
+	// Fresh totals are passed once the warm-up has ended.
 	Advance(t float64, seen *Totals) error
 }
 
-// An Observer is an engine that sees more than [Totals] hold, and adds that up itself.
+// An Observer is an engine that measures more than [Totals] hold, and accumulates it itself.
 type Observer interface {
 	Engine
-	// Restart forgets what was added up so far. It is called once, when the warm-up ends: between two advances, or
-	// before the first if there is no warm-up.
+	// Restart discards everything accumulated so far. It is called once, when the warm-up ends:
+	// between two advances, or before the first if there is no warm-up.
 	Restart()
-	// Observed returns what was seen since, for Sample.Own: lists of the same names and lengths in all replications. Entries
-	// are means and not sums, since they are averaged over the replications; nil where nothing was seen, but never in the
-	// list of [Description].Counted. The totals are those of the same time.
+	// Observed returns the measurements since then for Sample.Own: lists of the same names and
+	// lengths in all replications. Entries are means, not sums, because they are averaged over the
+	// replications. An entry is nil if nothing was seen, but never in the list of
+	// [Description].Counted. The totals cover the same time.
 	Observed(seen *Totals) (map[string][]*float64, error)
 }
 
@@ -121,8 +137,9 @@ func RateOf(path string, exact *big.Rat) (float64, error) {
 	return v, nil
 }
 
-// SizesOf returns sizes of an exact mean, nil for 1, and the mean: those given, if their mean is that one to 1e-12, or
-// exponential ones if none are given. The error names the path of the sizes or of the mean.
+// SizesOf returns the distribution of sizes and its mean in float64. The exact mean is 1 if nil.
+// Given sizes must have that mean to a relative tolerance of 1e-12; if none are given, sizes are
+// exponential. The error names the path of the sizes or of the mean.
 func SizesOf(given sizes.Distribution, exact *big.Rat, path, meanPath string) (d sizes.Distribution, mean float64, err error) {
 	mean = 1
 	if exact != nil {
@@ -145,10 +162,11 @@ func SizesOf(given sizes.Distribution, exact *big.Rat, path, meanPath string) (d
 	return given, mean, nil
 }
 
-// meanTol is the relative difference that the mean of given sizes may have, for rounding.
+// meanTol is the relative tolerance on the mean of given sizes, for rounding.
 const meanTol = 1e-12
 
-// CheckRate returns an error if a rate computed from the model is beyond float64: rates and sizes are too far apart.
+// CheckRate returns an error if a rate computed from the model exceeds the range of float64 because
+// rates and sizes differ too much.
 func CheckRate(path string, v float64) error {
 	if !(v >= 0 && v <= 1e300) {
 		return input.Errorf(path, fmt.Sprint(v), "rates of all events that sum to at most 1e300")

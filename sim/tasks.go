@@ -6,16 +6,17 @@ import (
 	"productform/sweep"
 )
 
-// Tasks returns the replications of all plans, in their order and each once, as the tasks of the sweep that [RunAll] runs. Of a plan
-// with Precision it returns all that there may be.
+// Tasks returns the replications of all plans, in order and without duplicates, as the tasks of the
+// sweep that [RunAll] runs. For a plan with Precision it returns the maximum number.
 func Tasks(ctx context.Context, plans []*Plan) ([]sweep.Task[*Sample], error) {
 	tasks, _, err := distinct(ctx, plans)
 	return tasks, err
 }
 
-// distinct returns the replications of all plans, each once, and for every plan the places of its own.
+// distinct returns the replications of all plans without duplicates, and for every plan the indices
+// of its own.
 func distinct(ctx context.Context, plans []*Plan) (tasks []sweep.Task[*Sample], places [][]int, err error) {
-	known := make(map[string]int) // places by key
+	known := make(map[string]int) // indices by key
 	places = make([][]int, len(plans))
 	for k, p := range plans {
 		own, err := p.tasks(ctx, 0, p.settings.Runs)
@@ -35,8 +36,9 @@ func distinct(ctx context.Context, plans []*Plan) (tasks []sweep.Task[*Sample], 
 	return tasks, places, nil
 }
 
-// Missing returns those of [Tasks] that the folder does not hold; nil means that a run finds all it needs. Of a plan with Precision
-// it returns the replications which [Plan.Run] would do before it looks at the precision next: what comes after depends on them.
+// Missing returns the tasks of [Tasks] whose samples are not in the folder; nil means that a run
+// finds all it needs. For a plan with Precision it returns the replications that [Plan.Run] would
+// perform before its next check of the precision, since later ones depend on it.
 func Missing(ctx context.Context, plans []*Plan, folder string) ([]sweep.Task[*Sample], error) {
 	var missing []sweep.Task[*Sample]
 	known := make(map[string]bool)
@@ -70,7 +72,7 @@ func (p *Plan) missing(ctx context.Context, folder string) ([]sweep.Task[*Sample
 		if err != nil || len(missing) > 0 || want == p.settings.Runs {
 			return missing, err
 		}
-		samples, err := sweep.Run(ctx, tasks, sweep.Settings{Folder: folder}) // all are found
+		samples, err := sweep.Run(ctx, tasks, sweep.Settings{Folder: folder}) // all are in the folder
 		if err != nil {
 			return nil, err
 		}

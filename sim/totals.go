@@ -6,27 +6,29 @@ import (
 	"math"
 )
 
-// Totals add up what an engine sees of jobs and servers, in units of time. Lists by class hold the visits, too, after the classes.
+// Totals accumulate what an engine observes of jobs and servers, in units of time. Lists by class
+// also hold the visits, after the classes.
 type Totals struct {
 	Time    float64   // observed
 	Jumps   float64   // arrivals, ends of phases and interruptions
 	Jobs    []float64 // ∫ X_i dt by class
-	Busy    []float64 // ∫ 1{s busy} dt by row of servers, summed over the servers of a group
-	Sojourn []float64 // sum of the delays of the jobs that left, by class
-	Left    []float64 // jobs that left, by class
-	Number  float64   // ∫ n dt, of a system that counts something else than jobs ([Description].Counted)
+	Busy    []float64 // ∫ 1{s busy} dt by group, summed over the servers of the group
+	Sojourn []float64 // sum of the delays of the departed jobs, by class
+	Left    []float64 // number of departed jobs, by class
+	Number  float64   // ∫ n dt, for a system that counts something other than jobs ([Description].Counted)
 	Square  float64   // ∫ n² dt
-	Count   []float64 // ∫ 1{n = k} dt; as long as the largest n seen asks
+	Count   []float64 // ∫ 1{n = k} dt, up to the largest n seen
 
-	Delays []Counter // of the jobs that left, by class; nil unless each delay counts
+	Delays []Counter // of the departed jobs, by class; nil unless individual delays are needed
 }
 
-// NewTotals returns totals of no time for so many classes, with visits, and rows of servers.
+// NewTotals returns empty totals for a number of classes, visits included, and of groups of
+// servers.
 func NewTotals(classes, servers int) *Totals {
 	return &Totals{Jobs: make([]float64, classes), Busy: make([]float64, servers), Sojourn: make([]float64, classes), Left: make([]float64, classes)}
 }
 
-// Leave counts a job of a class that leaves, with its delay >= 0, the time since it came.
+// Leave counts a departing job of a class, with its delay >= 0, the time since its arrival.
 func (s *Totals) Leave(class int, delay float64) {
 	s.Left[class]++
 	s.Sojourn[class] += delay
@@ -35,7 +37,7 @@ func (s *Totals) Leave(class int, delay float64) {
 	}
 }
 
-// countDelay stands by itself so that Leave is inlined.
+// countDelay is a separate function so that Leave is inlined.
 //
 //go:noinline
 func (s *Totals) countDelay(class int, delay float64) {
@@ -45,7 +47,7 @@ func (s *Totals) countDelay(class int, delay float64) {
 	s.Delays[class].add(delay)
 }
 
-// NewTotals returns totals of no time for an engine of the system.
+// NewTotals returns empty totals for an engine of the system.
 func (d *Description) NewTotals() *Totals {
 	return NewTotals(len(d.Classes)+len(d.Visits), len(d.Servers))
 }
@@ -59,9 +61,9 @@ func (s *Totals) Add(n int, t float64) {
 	s.Square += float64(n) * float64(n) * t
 }
 
-// A Population counts the jobs of an engine in continuous time. A number is added to totals when it changes, times how long
-// it has lasted, so that an event takes constant time for any number of classes. Times count from the start of the current
-// advance.
+// A Population counts the jobs of an engine in continuous time. A count is added to totals when it
+// changes, multiplied by how long it has lasted, so an event takes constant time for any number of
+// classes. Times count from the start of the current advance.
 type Population struct {
 	Total   int       // jobs
 	Present []int     // jobs by class
@@ -74,7 +76,7 @@ func NewPopulation(classes int) Population {
 	return Population{Present: make([]int, classes), changed: make([]float64, classes)}
 }
 
-// Change counts the jobs up to now, and by more of a class from now on.
+// Change adds the jobs up to now to the totals, and then changes the number of jobs of a class.
 func (p *Population) Change(class, by int, now float64, seen *Totals) {
 	seen.Add(p.Total, now-p.counted)
 	seen.Jobs[class] += float64(p.Present[class]) * (now - p.changed[class])
@@ -83,7 +85,7 @@ func (p *Population) Change(class, by int, now float64, seen *Totals) {
 	p.Present[class] += by
 }
 
-// Flush counts the jobs until the end of an advance at time t, which becomes time 0.
+// Flush adds the jobs until the end of an advance at time t, which becomes time 0.
 func (p *Population) Flush(t float64, seen *Totals) {
 	seen.Time += t
 	seen.Add(p.Total, t-p.counted)
@@ -94,18 +96,18 @@ func (p *Population) Flush(t float64, seen *Totals) {
 	clear(p.changed)
 }
 
-// MaxJobs is the largest number of jobs that may be present at a time.
+// MaxJobs is the largest number of jobs that may be present at the same time.
 const MaxJobs = 10_000_000
 
-// ErrTooManyJobs is wrapped by the error of a run in which jobs gather beyond what there is room for: [MaxJobs] at a
-// time, or fewer if they have many servers each.
+// ErrTooManyJobs is wrapped by the error of a run in which too many jobs accumulate: more than
+// [MaxJobs] at a time, or fewer if each job has many servers.
 var ErrTooManyJobs = errors.New("too many jobs are present at a time")
 
-// ErrTooManyStates is wrapped by the error of a run under balanced fairness that needs the balance function at more
-// states than there is room or time for.
+// ErrTooManyStates is wrapped by the error of a run under balanced fairness that needs the balance
+// function at more states than memory or time allow.
 var ErrTooManyStates = errors.New("the model is too large")
 
-// CheckJobs returns an error that wraps [ErrTooManyJobs] if jobs gather beyond a limit.
+// CheckJobs returns an error that wraps [ErrTooManyJobs] if the number of jobs exceeds a limit.
 func CheckJobs(jobs, limit int) error {
 	if jobs <= limit {
 		return nil

@@ -11,7 +11,7 @@ import (
 	"productform/sizes"
 )
 
-// judge finds out how far the result can be trusted.
+// judge assesses how far the result can be trusted.
 func (p *Plan) judge(r *Result, samples []*Sample) {
 	square := 0.0
 	series := make([]float64, parts)
@@ -55,7 +55,7 @@ func (p *Plan) judge(r *Result, samples []*Sample) {
 	}
 	counted := cmp.Or(p.Counted.Words, "jobs")
 	if p.Counted.List != "" && variance <= constantTol*square {
-		return // the number is constant, but for rounding
+		return // the number is constant except for rounding
 	}
 	cut := mser5(series)
 	if cut > 0 {
@@ -69,7 +69,8 @@ func (p *Plan) judge(r *Result, samples []*Sample) {
 	}
 }
 
-// judgeIntervals looks for classes of which little is known, whose intervals reach farther than half of the mean, and names the worst.
+// judgeIntervals looks for classes whose intervals extend beyond half of the mean, and names the
+// worst.
 func (p *Plan) judgeIntervals(r *Result) {
 	worst, name, wide := wideInterval, "", 0
 	for _, m := range r.Measures {
@@ -93,7 +94,8 @@ func (p *Plan) judgeIntervals(r *Result) {
 	}
 }
 
-// judgeSizes looks for what the run cannot have seen: classes with few jobs, and sizes that are rare but matter.
+// judgeSizes looks for what the run cannot have seen enough of: classes with few jobs, and sizes
+// that are rare but matter.
 func (p *Plan) judgeSizes(r *Result, samples []*Sample) {
 	var arrived float64
 	var few worsts
@@ -113,7 +115,7 @@ func (p *Plan) judgeSizes(r *Result, samples []*Sample) {
 		arrived = p.SizeRate * p.time * float64(r.Runs)
 	}
 	if p.settings.Horizon > 0 {
-		return // of a given length
+		return // the length is given
 	}
 	finite := true
 	var rare worsts
@@ -130,8 +132,8 @@ func (p *Plan) judgeSizes(r *Result, samples []*Sample) {
 	}
 }
 
-// addMoments adds a doubt for each moment to which sizes rarer than one in drawn contribute much, and
-// reports whether all moments are finite. It stops at the first infinite one.
+// addMoments adds a doubt for each moment to which sizes rarer than one in drawn contribute much,
+// and reports whether all moments are finite. It stops at the first infinite one.
 func (w *worsts) addMoments(m Moment, drawn float64) (finite bool) {
 	const rareWarning = "more or longer runs are needed: %s %s %.3g, of which all runs together see about one, " +
 		"make up %.3g %% of %s, on which %s depend"
@@ -169,23 +171,23 @@ func (w *worsts) addMoments(m Moment, drawn float64) (finite bool) {
 }
 
 const (
-	minJobs     = 100  // jobs of a class below which its means say little
-	maxRarePart = 0.02 // part of a moment that a run may miss
+	minJobs     = 100  // minimum number of jobs of a class for meaningful means
+	maxRarePart = 0.02 // fraction of a moment that a run may miss
 
-	wideInterval = 0.5 // half of an interval, in units of the mean, beyond which it says little
+	wideInterval = 0.5 // half-width of an interval, relative to the mean, above which it says little
 
-	constantTol = 1e-9 // variance of a number that is constant but for rounding, over its mean square
+	constantTol = 1e-9 // variance over mean square up to which a number is constant except for rounding
 )
 
-// early estimates by how much the number of jobs between the warm-up and the cut is off from that after the cut; it
-// returns nil if there is no time between them.
+// early estimates the difference between the mean number of jobs from the warm-up to the cut and
+// that after the cut. It returns nil if there is no time between the warm-up and the cut.
 func (p *Plan) early(samples []*Sample, cut int) *Estimate {
 	warm := 0
 	for p.warmUp > p.partEnd(warm)*(1+partTol) {
 		warm++
 	}
 	if p.warmUp > 0 {
-		warm++ // the part in which it ends
+		warm++ // the part in which the warm-up ends
 	}
 	if cut <= warm {
 		return nil
@@ -198,29 +200,30 @@ func (p *Plan) early(samples []*Sample, cut int) *Estimate {
 	return &e
 }
 
-// partTol is the relative difference of two times that rounding alone makes.
+// partTol is the relative difference of two times that rounding may cause.
 const partTol = 1e-12
 
-// maxEarlyZ is the |z| above which the start differs from the rest: by chance in 1 of 2000 runs. MSER-5 alone
-// leaves out a part of many series that have no start to leave out.
+// maxEarlyZ is the |z| above which the start differs from the rest; chance exceeds it in 1 of 2000
+// runs. MSER-5 alone cuts the start of many series that do not need it.
 const maxEarlyZ = 3.5
 
-// minSamples is the number of independent observations in a replication below which its mean is far from normal.
+// minSamples is the number of independent observations in a replication below which its mean is far
+// from normal.
 const minSamples = 10
 
 func (r *Result) warn(format string, args ...any) {
 	r.Warnings = append(r.Warnings, fmt.Sprintf(format, args...))
 }
 
-// A worsts holds the worst doubt of each kind, in the order in which the kinds were added: many classes
-// make one warning.
+// worsts holds the worst doubt of each kind, in the order in which the kinds were added, so many
+// classes produce one warning.
 type worsts []worst
 
 type worst struct {
 	kind   string
-	enough float64 // the less the worse; of equal ones the first counts
+	enough float64 // smaller is worse; of equal ones the first counts
 	words  string
-	names  []string // classes concerned, the worst first; "" if the words name the class
+	names  []string // classes concerned, worst first; "" if the words name the class
 }
 
 // add adds a doubt about a name.
@@ -241,10 +244,10 @@ func (w *worsts) add(kind string, enough float64, name, words string) {
 	*w = append(*w, worst{kind, enough, words, []string{name}})
 }
 
-// mostNames is the number of names listed in a warning.
+// mostNames is the largest number of names listed in a warning.
 const mostNames = 5
 
-// warn adds a warning of each kind.
+// warn adds one warning per kind.
 func (w worsts) warn(r *Result) {
 	for _, d := range w {
 		words, n := d.words, len(d.names)
@@ -261,9 +264,10 @@ func (w worsts) warn(r *Result) {
 	}
 }
 
-// mser5 returns the number of leading values to leave out so that the standard error of the mean of the others, taken
-// as independent, is least, among 0..len/2 (K. P. White, "An effective truncation heuristic for bias reduction in
-// simulation output", Simulation 69, 1997, 323–334). The values are the means of fives of MSER-5.
+// mser5 returns the number of leading values, among 0..len/2, to leave out so that the standard
+// error of the mean of the others, treated as independent, is smallest (K. P. White, "An effective
+// truncation heuristic for bias reduction in simulation output", Simulation 69, 1997, 323–334). The
+// values are the means of groups of five of MSER-5.
 func mser5(values []float64) int {
 	best, least := 0, math.Inf(1)
 	for cut := 0; cut <= len(values)/2; cut++ {
