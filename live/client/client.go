@@ -15,14 +15,15 @@ import (
 	"productform/live/wire"
 )
 
-// A Client is a connection to the live system. Its methods may be called at the same time.
+// A Client is a connection to the live system. Its methods may be called concurrently.
 type Client struct {
 	nc *nats.Conn
 	js jetstream.JetStream
 }
 
-// Connect connects to a server by its URL, such as nats://127.0.0.1:4222, or by the file of a key. More options may be
-// given, such as that of a server within the process. A connection that is lost later is sought again until [Client.Close].
+// Connect connects to a server by its URL, such as nats://127.0.0.1:4222, or with a key file. More
+// options may be given, such as nats.InProcessServer. A lost connection is reestablished
+// automatically until [Client.Close].
 func Connect(ctx context.Context, server string, more ...nats.Option) (*Client, error) {
 	nc, err := keys.Connect(ctx, server, "client", more...)
 	if err != nil {
@@ -39,9 +40,9 @@ func Connect(ctx context.Context, server string, more ...nats.Option) (*Client, 
 // Close ends the connection.
 func (c *Client) Close() { c.nc.Close() }
 
-// Upload keeps a content, such as a file that tasks need, on the server, and returns its digest for [wire.Run].Inputs. What
-// is there already is not written again. A reader that is an [io.Seeker] is read twice from its beginning; of others a
-// temporary copy is made.
+// Upload stores a content, such as an input file, on the server and returns its digest for
+// [wire.Run].Inputs. A content that is already stored is not written again. An [io.Seeker] is read
+// twice from the start; any other reader is first copied to a temporary file.
 func (c *Client) Upload(ctx context.Context, r io.Reader) (digest string, err error) {
 	content, ok := r.(io.ReadSeeker)
 	if !ok {
@@ -63,12 +64,13 @@ func (c *Client) Upload(ctx context.Context, r io.Reader) (digest string, err er
 	return digest, err
 }
 
-// Download writes a content to w. What it has written before an error is not to be used.
+// Download writes a content to w. After an error, discard what was written.
 func (c *Client) Download(ctx context.Context, digest string, w io.Writer) error {
 	return store.Get(ctx, c.js, digest, w)
 }
 
-// A news waits for changes of jobs. A manager announces them; since that may get lost, one looks again after a while anyhow.
+// A news waits for changes of jobs. A manager announces them, but announcements may get lost, so
+// callers also check after a pause.
 type news struct {
 	announced chan *nats.Msg
 	subs      []*nats.Subscription
@@ -80,7 +82,7 @@ const (
 	longest  = 250 * time.Millisecond
 )
 
-// follow begins to wait for news of jobs; at most some of many are subscribed to.
+// follow starts waiting for changes of jobs. It subscribes to a limited number of them.
 func (c *Client) follow(jobs []string) (*news, error) {
 	const most = 64
 	n := &news{announced: make(chan *nats.Msg, 64), pause: shortest}
@@ -97,11 +99,12 @@ func (c *Client) follow(jobs []string) (*news, error) {
 
 func (n *news) stop() {
 	for _, sub := range n.subs {
-		_ = sub.Unsubscribe() // of a closed connection it is gone
+		_ = sub.Unsubscribe() // fails only if the connection is closed
 	}
 }
 
-// wait returns at news, or after a pause that grows to [longest]; the error is the cause of ctx.
+// wait returns after an announcement, or after a pause that grows to [longest]. The error is the
+// cause of ctx.
 func (n *news) wait(ctx context.Context) error {
 	timer := time.NewTimer(n.pause)
 	defer timer.Stop()
@@ -119,12 +122,12 @@ func (n *news) wait(ctx context.Context) error {
 	return nil
 }
 
-// bucket returns the stream behind a bucket, and the subject of a key.
+// bucket returns the stream of a bucket, and the subject of a key.
 func bucket(name, key string) (stream, subject string) {
 	return "KV_" + name, "$KV." + name + "." + key
 }
 
-// value returns the value of a key of a bucket; nil if there is none, or no longer.
+// value returns the value of a key in a bucket, or nil if there is none.
 func (c *Client) value(ctx context.Context, name, key string) ([]byte, error) {
 	stream, subject := bucket(name, key)
 	m, err := store.Last(ctx, c.js, stream, subject)
@@ -139,10 +142,10 @@ func (c *Client) value(ctx context.Context, name, key string) ([]byte, error) {
 	return m.Data, nil
 }
 
-// isRemoved tells whether a message of a bucket says that its key is gone.
+// isRemoved reports whether a message of a bucket marks a deleted key.
 func isRemoved(m *store.Message) bool { return m.Header.Get("KV-Operation") != "" }
 
-// values calls keep with all values of a bucket.
+// values calls keep for all values of a bucket.
 func (c *Client) values(ctx context.Context, name string, keep func(data []byte) error) error {
 	stream, subject := bucket(name, ">")
 	for from := uint64(1); ; {
@@ -162,5 +165,5 @@ func (c *Client) values(ctx context.Context, name string, keep func(data []byte)
 	}
 }
 
-// page is the number of messages that are read at a time.
+// page is the number of messages read per request.
 const page = 500

@@ -27,7 +27,7 @@ import (
 // inProcess stands for a server that is reached by an option.
 const inProcess = "nats://in-process"
 
-// background runs something until the test ends or stop is called, which waits for its end.
+// background runs a function until the test ends or stop is called. stop waits until it has ended.
 func background(t testing.TB, run func(context.Context) error) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan struct{})
@@ -100,7 +100,7 @@ func submit(t testing.TB, ctx context.Context, c *client.Client, b wire.Batch) *
 	return accepted
 }
 
-// doubled is a handler whose result is the number of the task, twice.
+// doubled is a handler whose result is twice the number of the task.
 func doubled(_ context.Context, t worker.Task) ([]byte, error) {
 	return fmt.Append(nil, 2*t.Number), nil
 }
@@ -109,7 +109,7 @@ func job(name, kind string, tasks int) wire.Job {
 	return wire.Job{Name: name, Tasks: tasks, Work: 0.01, Run: wire.Run{Kind: kind}}
 }
 
-// A batch is submitted once, whatever happens; its jobs run, and their results are read as they come and again.
+// A batch submitted twice runs once. Its results can be read while they arrive, and again later.
 func TestSubmitWaitResults(t *testing.T) {
 	c, ctx := begin(t, map[string]worker.Handler{"double": doubled})
 	batch := wire.Batch{Name: "monday", Jobs: []wire.Job{job("bills", "double", 30), job("mails", "double", 3)}}
@@ -117,7 +117,7 @@ func TestSubmitWaitResults(t *testing.T) {
 	if b.Name != "monday" || fmt.Sprint(b.Jobs) != "[bills mails]" {
 		t.Errorf("batch %+v", b)
 	}
-	submit(t, ctx, c, batch) // again, as after an answer that was lost
+	submit(t, ctx, c, batch) // again, as after a lost response
 	got := map[int]string{}
 	var third uint64
 	for r, err := range c.Results(ctx, "bills", 0) {
@@ -160,7 +160,7 @@ func TestSubmitWaitResults(t *testing.T) {
 	if err != nil || len(all) != 2 {
 		t.Errorf("jobs %+v, %v", all, err)
 	}
-	for workers := 0; workers != 2; time.Sleep(time.Millisecond) { // one may have done all before the other was there
+	for workers := 0; workers != 2; time.Sleep(time.Millisecond) { // one worker may have done everything before the other joined
 		views, err := c.Workers(ctx)
 		if err != nil {
 			t.Fatal(err)
@@ -172,51 +172,51 @@ func TestSubmitWaitResults(t *testing.T) {
 	}
 }
 
-// What the manager does not take, and what cannot be meant, is told with the reason.
+// Refused and invalid batches give errors with the reason.
 func TestSubmitRefused(t *testing.T) {
 	c, ctx := begin(t, nil)
 	submit(t, ctx, c, wire.Batch{Name: "one", Jobs: []wire.Job{job("bills", worker.KindSleep, 1)}})
 	_, err := c.Submit(ctx, wire.Batch{Name: "one", Jobs: []wire.Job{job("bills", worker.KindSleep, 2)}})
 	if !errors.Is(err, client.ErrTaken) {
-		t.Errorf("another batch of the same name: %v", err)
+		t.Errorf("a different batch with the same name: %v", err)
 	}
 	_, err = c.Submit(ctx, wire.Batch{Jobs: []wire.Job{job("new", worker.KindSleep, 1), job("bills", worker.KindSleep, 1)}})
 	var refused *client.RefusedError
 	if !errors.As(err, &refused) || !strings.Contains(refused.Why, "bills") {
-		t.Errorf("a job whose name is taken: %v", err)
+		t.Errorf("a job name in use: %v", err)
 	}
 	if _, err := c.Job(ctx, "new"); !errors.Is(err, client.ErrUnknown) {
-		t.Errorf("a job of a refused batch: %v", err)
+		t.Errorf("a job in a refused batch: %v", err)
 	}
 	_, err = c.Submit(ctx, wire.Batch{Jobs: []wire.Job{job("a.b", worker.KindSleep, 1)}})
 	var bad *num.InputError
 	if !errors.As(err, &bad) || bad.Path != "jobs[0].name" {
-		t.Errorf("a name that is none: %v", err)
+		t.Errorf("an invalid name: %v", err)
 	}
 }
 
-// A batch that was refused is submitted again once it is mended, under its name: what is told then is about it, not about the
-// one before.
-func TestSubmitMended(t *testing.T) {
+// A refused batch can be corrected and submitted again under the same name. The response is about
+// the new batch, not the old one.
+func TestSubmitCorrected(t *testing.T) {
 	c, ctx := begin(t, nil)
 	submit(t, ctx, c, wire.Batch{Jobs: []wire.Job{job("bills", worker.KindSleep, 1), job("letters", worker.KindSleep, 1)}})
 	var refused *client.RefusedError
 	for _, taken := range []string{"bills", "letters"} {
 		_, err := c.Submit(ctx, wire.Batch{Name: "monday", Jobs: []wire.Job{job("new-"+taken, worker.KindSleep, 1), job(taken, worker.KindSleep, 1)}})
 		if !errors.As(err, &refused) || !strings.Contains(refused.Why, taken) {
-			t.Errorf("with %s, whose name is taken: %v", taken, err)
+			t.Errorf("with %s, a name in use: %v", taken, err)
 		}
 	}
 	b, err := c.Submit(ctx, wire.Batch{Name: "monday", Jobs: []wire.Job{job("mended", worker.KindSleep, 1)}})
 	if err != nil {
-		t.Fatalf("mended: %v", err)
+		t.Fatalf("corrected: %v", err)
 	}
 	if views, err := b.Wait(ctx); err != nil || views[0].State != wire.JobCompleted {
 		t.Errorf("%+v, %v", views, err)
 	}
 }
 
-// Failures are told apart from results.
+// Failures are separate from results.
 func TestFailures(t *testing.T) {
 	c, ctx := begin(t, map[string]worker.Handler{"odd": func(ctx context.Context, t worker.Task) ([]byte, error) {
 		if t.Number%2 == 1 {
@@ -252,7 +252,7 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// Inputs are uploaded once; large outputs are fetched.
+// Inputs are uploaded once, and large outputs can be read back.
 func TestUploadAndOutput(t *testing.T) {
 	c, ctx := begin(t, map[string]worker.Handler{"large": func(context.Context, worker.Task) ([]byte, error) {
 		return bytes.Repeat([]byte("x"), 1<<20), nil
@@ -262,7 +262,7 @@ func TestUploadAndOutput(t *testing.T) {
 	if err != nil || first != wire.Digest(content) {
 		t.Errorf("digest %s, %v", first, err)
 	}
-	if again, err := c.Upload(ctx, io.MultiReader(bytes.NewReader(content))); err != nil || again != first { // one that cannot seek
+	if again, err := c.Upload(ctx, io.MultiReader(bytes.NewReader(content))); err != nil || again != first { // cannot seek
 		t.Errorf("digest %s, %v", again, err)
 	}
 	var back bytes.Buffer
@@ -281,7 +281,8 @@ func TestUploadAndOutput(t *testing.T) {
 	}
 }
 
-// Jobs are changed, cancelled and cleared, workers drained; what is not there is unknown.
+// Jobs can be changed, cancelled and cleared, and workers can be drained. Requests about unknown
+// jobs or workers return ErrUnknown.
 func TestWishes(t *testing.T) {
 	c, ctx := begin(t, map[string]worker.Handler{"wait": func(ctx context.Context, _ worker.Task) ([]byte, error) {
 		<-ctx.Done()
@@ -301,7 +302,7 @@ func TestWishes(t *testing.T) {
 		t.Errorf("cleared while it runs: %v", err)
 	}
 	if err := c.Change(ctx, "endless", wire.Wish{}); err == nil {
-		t.Error("nothing to change is no error")
+		t.Error("a change without fields returns no error")
 	}
 	until(t, "the worker is known", func() bool {
 		_, err := c.Worker(ctx, "w-2")
@@ -319,7 +320,7 @@ func TestWishes(t *testing.T) {
 	}
 	nine := 9.0
 	if err := c.Change(ctx, "endless", wire.Wish{Priority: &nine}); !errors.Is(err, client.ErrDone) {
-		t.Errorf("changed though it has ended: %v", err)
+		t.Errorf("changed after its end: %v", err)
 	}
 	until(t, "the worker is gone", func() bool {
 		v, err := c.Worker(ctx, "w-2")
@@ -342,23 +343,23 @@ func TestWishes(t *testing.T) {
 		"Drain":  c.Drain(ctx, "unknown"),
 	} {
 		if !errors.Is(err, client.ErrUnknown) {
-			t.Errorf("%s of what is not there: %v", name, err)
+			t.Errorf("%s of an unknown name: %v", name, err)
 		}
 	}
 }
 
-// until waits for what nobody announces.
+// until polls for a condition.
 func until(t testing.TB, what string, isSo func() bool) {
 	t.Helper()
 	for begun := time.Now(); !isSo(); time.Sleep(5 * time.Millisecond) {
 		if time.Since(begun) > 30*time.Second {
-			t.Fatalf("waited in vain until %s", what)
+			t.Fatalf("timeout waiting until %s", what)
 		}
 	}
 }
 
-// The server restarts while a client waits and while it reads results; another client, as after a restart, finds the job
-// by its name.
+// The server restarts while a client waits and while it reads results. Another client, as after a
+// restart of the program, finds the job by its name.
 func TestServerRestarts(t *testing.T) {
 	folder := t.TempDir()
 	v, err := server.Start(t.Context(), server.Settings{Store: folder})
@@ -416,7 +417,7 @@ func TestServerRestarts(t *testing.T) {
 	}
 }
 
-// prepare makes the streams of a server.
+// prepare creates the streams of a server.
 func prepare(t testing.TB, url string) {
 	t.Helper()
 	nc, err := nats.Connect(url)

@@ -1,21 +1,23 @@
-// Package client submits jobs to the live system, waits for them and reads their results: how do I have work done by the cluster?
+// Package client submits jobs to the live system, waits for them and reads their results: how can
+// the cluster run my jobs?
 //
-// A client asks and goes away: what it has submitted runs without it, and a client that comes back finds jobs and results
-// under their names ([L14], sections 3.3 and 4.3). All that it writes is written once, however often it is tried; a server
-// that is away for a moment is waited for. One connection carries all, whatever the number of jobs.
+// A client may disconnect after submitting: its jobs run without it, and a client that comes back
+// finds jobs and results by name ([L14], sections 3.3 and 4.3). Everything is written only once,
+// even if a call is repeated. Calls wait for a server that is briefly unavailable. One connection is
+// enough for any number of jobs.
 //
-//	Submit   a batch of jobs, all or none of which the manager accepts
+//	Submit   a batch of jobs, which the manager accepts or refuses as a whole
 //	Wait     until jobs are done
-//	Results  of a job, as they come
-//	Cancel, Change, Clear, Drain   wishes about jobs and workers
-//	Jobs, Workers, Status          how things stand
+//	Results  of a job, as they arrive
+//	Cancel, Change, Clear, Drain   requests about jobs and workers
+//	Jobs, Workers, Status          the state of the cluster
 //
 // For example:
 //
 //	square := func(_ context.Context, t worker.Task) ([]byte, error) {
 //		return strconv.AppendInt(nil, int64(t.Number*t.Number), 10), nil
 //	}
-//	url, stop := startCluster(context.Background(), map[string]worker.Handler{"square": square}) // elsewhere, as a rule
+//	url, stop := startCluster(context.Background(), map[string]worker.Handler{"square": square}) // usually elsewhere
 //	defer stop()
 //	c, err := client.Connect(context.Background(), url)
 //	if err != nil {

@@ -19,7 +19,7 @@ func Example() {
 	square := func(_ context.Context, t worker.Task) ([]byte, error) {
 		return strconv.AppendInt(nil, int64(t.Number*t.Number), 10), nil
 	}
-	url, stop := startCluster(context.Background(), map[string]worker.Handler{"square": square}) // elsewhere, as a rule
+	url, stop := startCluster(context.Background(), map[string]worker.Handler{"square": square}) // usually elsewhere
 	defer stop()
 	c, err := client.Connect(context.Background(), url)
 	if err != nil {
@@ -39,8 +39,8 @@ func Example() {
 	// Output: squares completed
 }
 
-// A client submits a job of five tasks, reads the results as they come and looks how the job ended. Server, manager and
-// workers run elsewhere, here in the background.
+// A client submits a job of five tasks, reads the results as they arrive, and prints the final
+// state. Server, manager and workers usually run elsewhere; here they run in the background.
 func ExampleClient_Results() {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
@@ -69,7 +69,7 @@ func ExampleClient_Results() {
 		}
 		squares = append(squares, string(r.Report.Output))
 	}
-	slices.Sort(squares) // they come in any order
+	slices.Sort(squares) // they arrive in any order
 	jobs, err := b.Wait(ctx)
 	if err != nil {
 		log.Fatal(err)

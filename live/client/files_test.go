@@ -16,7 +16,8 @@ import (
 	"productform/live/worker"
 )
 
-// The example of commands runs as it stands: workers run what the allow-list allows, with the files that were uploaded.
+// The example of commands runs as published: workers run the programs of the allow-list with the
+// uploaded files.
 func TestExampleOfCommandsRuns(t *testing.T) {
 	folder := filepath.Join("..", "examples")
 	allow, err := worker.ReadAllowFile(filepath.Join(folder, "allow.yaml"))

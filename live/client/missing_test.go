@@ -33,8 +33,8 @@ func lossyServer(t *testing.T) (context.Context, jetstream.JetStream, *client.Cl
 	return ctx, js, c
 }
 
-// Results of a job that is done yields what there is, and then names the tasks without a result at
-// once if the manager knows that the server has lost them.
+// Results of a finished job yields the existing results. It then reports the tasks without a result
+// immediately if the manager knows that the server has lost them.
 func TestMissingResultsAreNamed(t *testing.T) {
 	t.Parallel()
 	ctx, js, c := lossyServer(t)
@@ -71,14 +71,14 @@ func TestMissingResultsAreNamed(t *testing.T) {
 	if missing == nil || !slices.Equal(seen, []int{2, 6}) || !slices.Equal(missing.Tasks, []int{0, 1, 3, 4, 5, 7}) {
 		t.Fatalf("results of %v, %+v", seen, missing)
 	}
-	const want = "job j: the server has lost 5 results; no result of task 0-1, 3-5, 7, of which 1 were given up"
+	const want = "job j: the server has lost 5 results; no result of task 0-1, 3-5, 7, 1 of them given up"
 	if missing.Error() != want {
 		t.Errorf("%q, want %q", missing, want)
 	}
 }
 
-// Submit returns an error, instead of waiting, if the server has lost the batch before a manager
-// read it.
+// Submit returns an error instead of waiting if the server has lost the batch before a manager read
+// it.
 func TestLostBatchIsNamed(t *testing.T) {
 	t.Parallel()
 	ctx, js, c := lossyServer(t)

@@ -15,16 +15,16 @@ import (
 	"productform/live/wire"
 )
 
-// A copies answers direct requests as the servers of a cluster do that are asked by turns: every other one is behind, and knows
-// nothing that was written of late.
+// A copies answers direct requests like the servers of a cluster in turn: every other one is behind
+// and lacks recent messages.
 type copies struct {
 	mu    sync.Mutex
-	asked map[string]int               // by subject
+	asked map[string]int               // number of requests by subject
 	known map[string][]byte            // last messages
-	next  map[uint64]map[string][]byte // messages from a sequence on, by subject; one of them is answered
+	next  map[uint64]map[string][]byte // by subject: candidates for the next message, of which one is returned
 }
 
-// answer answers a request.
+// answer responds to a request.
 func (c *copies) answer(m *nats.Msg) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -50,7 +50,7 @@ func (c *copies) answer(m *nats.Msg) {
 		var q struct {
 			From uint64 `json:"seq"`
 		}
-		_ = json.Unmarshal(m.Data, &q) // it was made by this program
+		_ = json.Unmarshal(m.Data, &q) // this program made it
 		for subject, data := range c.next[q.From] {
 			_ = m.RespondMsg(found(q.From, subject, data))
 		}
@@ -71,7 +71,8 @@ func encoded(t *testing.T, m wire.Message) []byte {
 	return data
 }
 
-// A cluster of servers answers reads from copies that may be behind: what was written before is asked for again.
+// A cluster answers reads from copies that may be behind. The client repeats the requests for
+// messages that were already written.
 func TestCopiesThatAreBehind(t *testing.T) {
 	s, err := natsserver.NewServer(&natsserver.Options{DontListen: true, NoSigs: true})
 	if err != nil {
@@ -100,7 +101,7 @@ func TestCopiesThatAreBehind(t *testing.T) {
 	}
 	for subject, answer := range map[string]nats.MsgHandler{
 		"$JS.API.DIRECT.GET.>": c.answer,
-		"pfq.in.>": func(m *nats.Msg) { // it was written before
+		"pfq.in.>": func(m *nats.Msg) { // the message exists already
 			_ = m.Respond([]byte(`{"error": {"code": 400, "err_code": 10071, "description": "wrong last sequence: 1"}}`))
 		},
 	} {

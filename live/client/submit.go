@@ -12,38 +12,40 @@ import (
 	"productform/live/wire"
 )
 
-// ErrTaken says that another batch has the name already.
+// ErrTaken reports that another batch already has the name.
 var ErrTaken = errors.New("another batch has this name")
 
 // ErrLost reports a batch that the server lost before a manager read it. It may be submitted again.
 var ErrLost = errors.New("the server has lost the batch before a manager read it: submit it again")
 
-// maxGone is the number of checks in a row, a second apart, that may find a batch absent that no
-// manager has named: a copy of the stream may be behind, and a refused batch disappears shortly
+// maxGone is the number of consecutive checks, a second apart, that may find a batch absent that no
+// manager has named. A copy of the stream may be behind, and a refused batch disappears shortly
 // before its view appears.
 const maxGone = 4
 
-// A RefusedError says why the manager does not take a batch. None of its jobs will run.
+// A RefusedError reports that the manager refused a batch. None of its jobs will run.
 type RefusedError struct {
-	Batch string // its name, which may be used again
-	Why   string // in words of the manager
+	Batch string // name of the batch, which may be used again
+	Why   string // the manager's reason
 }
 
 func (e *RefusedError) Error() string { return "batch " + e.Batch + " is refused: " + e.Why }
 
 // A Batch is a list of jobs that the manager has accepted.
 type Batch struct {
-	Name string   // with which the same batch can be submitted again
-	Jobs []string // their names, as submitted
+	Name string   // use it to submit the same batch again
+	Jobs []string // names of the jobs, as submitted
 
 	client *Client
 }
 
-// Submit submits jobs and returns once the manager has accepted all of them, or refused them with a [RefusedError]. A
-// batch without a name gets one. A batch that is submitted again is the same batch, so that a retry is harmless; the
-// error wraps [ErrTaken] if it is another, and is an *[num.InputError] if the batch cannot be meant.
+// Submit submits jobs and returns once the manager has accepted all of them, or refused them with a
+// [RefusedError]. A batch without a name gets one. Submitting the same batch again is harmless. The
+// error wraps [ErrTaken] if a different batch has the name, and is an *[num.InputError] if the
+// batch is invalid.
 //
-// Where ctx ends first, the batch may have been submitted or not: the same call tells.
+// If ctx ends first, the batch may or may not have been submitted; repeating the call resolves
+// that.
 func (c *Client) Submit(ctx context.Context, b wire.Batch) (*Batch, error) {
 	b.Version = wire.Version
 	if b.Name == "" {
@@ -53,7 +55,7 @@ func (c *Client) Submit(ctx context.Context, b wire.Batch) (*Batch, error) {
 	if err != nil {
 		return nil, err
 	}
-	there, sequence, err := c.once(ctx, wire.Submit(b.Name), data)
+	there, sequence, err := c.writeOnce(ctx, wire.Submit(b.Name), data)
 	if err != nil {
 		return nil, fmt.Errorf("batch %s: %w", b.Name, err)
 	}
@@ -70,8 +72,9 @@ func (c *Client) Submit(ctx context.Context, b wire.Batch) (*Batch, error) {
 	return &Batch{Name: b.Name, Jobs: v.Jobs, client: c}, nil
 }
 
-// once writes a message to a subject that takes one, and returns the message that is there then, with its sequence.
-func (c *Client) once(ctx context.Context, subject string, data []byte) (there []byte, sequence uint64, err error) {
+// writeOnce writes a message to a subject that accepts a single one. It returns the message that is
+// there afterwards, and its sequence.
+func (c *Client) writeOnce(ctx context.Context, subject string, data []byte) (there []byte, sequence uint64, err error) {
 	for {
 		sequence, err = store.OnceAt(ctx, c.js, subject, data)
 		if sequence > 0 || err != nil {
@@ -84,7 +87,7 @@ func (c *Client) once(ctx context.Context, subject string, data []byte) (there [
 		if !errors.Is(err, store.ErrNotFound) {
 			return nil, 0, err
 		}
-		select { // the copy of the stream that was asked is behind, or the manager has just removed the message
+		select { // the copy of the stream is behind, or the manager has just removed the message
 		case <-ctx.Done():
 			return nil, 0, context.Cause(ctx)
 		case <-time.After(longest):
@@ -92,8 +95,8 @@ func (c *Client) once(ctx context.Context, subject string, data []byte) (there [
 	}
 }
 
-// verdict waits for what becomes of a batch whose message has a sequence. That an earlier one of its name was refused says
-// nothing about it.
+// verdict waits for the outcome of a batch whose message has a sequence. The refusal of an earlier
+// batch with the same name does not count.
 func (c *Client) verdict(ctx context.Context, batch string, sequence uint64) (*wire.BatchView, error) {
 	n, err := c.follow(nil)
 	if err != nil {
@@ -127,12 +130,13 @@ func (c *Client) verdict(ctx context.Context, batch string, sequence uint64) (*w
 			}
 		}
 		if err := n.wait(ctx); err != nil {
-			return nil, fmt.Errorf("no manager has looked at it: %w", err)
+			return nil, fmt.Errorf("no manager has processed it: %w", err)
 		}
 	}
 }
 
-// Wait waits until all jobs of the batch are done, and returns how they stand, in their order.
+// Wait waits until all jobs of the batch are done. It returns their states in the order of the
+// batch.
 func (b *Batch) Wait(ctx context.Context) ([]wire.JobView, error) {
 	return b.client.Wait(ctx, b.Jobs...)
 }

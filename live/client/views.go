@@ -12,7 +12,7 @@ import (
 	"productform/live/wire"
 )
 
-// Job tells how a job stands. The error wraps [ErrUnknown] if no manager knows it.
+// Job returns the state of a job. The error wraps [ErrUnknown] if no manager knows it.
 func (c *Client) Job(ctx context.Context, name string) (*wire.JobView, error) {
 	if err := wire.CheckName("job", name); err != nil {
 		return nil, err
@@ -27,7 +27,7 @@ func (c *Client) Job(ctx context.Context, name string) (*wire.JobView, error) {
 	return wire.Decode[wire.JobView](data)
 }
 
-// Jobs tells how all jobs stand that are not cleared, those that changed last at the end.
+// Jobs returns the states of all jobs that are not cleared, sorted by their last change.
 func (c *Client) Jobs(ctx context.Context) (jobs []wire.JobView, err error) {
 	err = c.values(ctx, wire.JobsBucket, func(data []byte) error {
 		v, err := wire.Decode[wire.JobView](data)
@@ -39,7 +39,7 @@ func (c *Client) Jobs(ctx context.Context) (jobs []wire.JobView, err error) {
 	return jobs, err
 }
 
-// Worker tells how a worker is. The error wraps [ErrUnknown] if no manager knows it.
+// Worker returns the state of a worker. The error wraps [ErrUnknown] if no manager knows it.
 func (c *Client) Worker(ctx context.Context, name string) (*wire.WorkerView, error) {
 	if err := wire.CheckName("worker", name); err != nil {
 		return nil, err
@@ -54,7 +54,7 @@ func (c *Client) Worker(ctx context.Context, name string) (*wire.WorkerView, err
 	return wire.Decode[wire.WorkerView](data)
 }
 
-// Workers tells how all workers are, those that changed last at the end.
+// Workers returns the states of all workers, sorted by their last change.
 func (c *Client) Workers(ctx context.Context) (workers []wire.WorkerView, err error) {
 	err = c.values(ctx, wire.WorkersBucket, func(data []byte) error {
 		v, err := wire.Decode[wire.WorkerView](data)
@@ -71,8 +71,8 @@ type DamageError struct{ Why string }
 
 func (e *DamageError) Error() string { return e.Why }
 
-// ServiceError returns the error that a service answered with, nil if it answered with something
-// else. It is a [*DamageError] if no manager leads because the store is damaged.
+// ServiceError returns the error in a service's response, or nil if there is none. It is a
+// [*DamageError] if no manager leads because the store is damaged.
 func ServiceError(m *nats.Msg) error {
 	why := m.Header.Get("Nats-Service-Error")
 	switch {
@@ -84,11 +84,13 @@ func ServiceError(m *nats.Msg) error {
 	return errors.New(why)
 }
 
-// answerTime is how long the manager may take to answer. A question that it hears just before it ends never gets one.
+// answerTime is the time limit of a manager's response. A request that arrives just before the
+// manager ends gets none.
 const answerTime = 3 * time.Second
 
-// Status asks the manager that leads how the cluster stands. Unlike [Client.Jobs] and [Client.Workers] it has an answer only
-// while there is one; the error is that of ctx, or after 3 s that of NATS.
+// Status requests the state of the cluster from the leading manager. Unlike [Client.Jobs] and
+// [Client.Workers], it needs a manager that leads. The error is that of ctx, or after 3 s that of
+// NATS.
 func (c *Client) Status(ctx context.Context) (*wire.Status, error) {
 	ctx, cancel := context.WithTimeout(ctx, answerTime)
 	defer cancel()
@@ -106,8 +108,8 @@ func (c *Client) Status(ctx context.Context) (*wire.Status, error) {
 	return s, nil
 }
 
-// Profiles tells what was learnt of the speeds of workers at kinds of tasks, if the manager learns them: those that changed last at the
-// end.
+// Profiles returns the learned speeds of workers by kind of task, sorted by their last change. It
+// is empty unless the manager learns speeds.
 func (c *Client) Profiles(ctx context.Context) (profiles []wire.ProfileView, err error) {
 	err = c.values(ctx, wire.ProfilesBucket, func(data []byte) error {
 		v, err := wire.Decode[wire.ProfileView](data)

@@ -14,11 +14,12 @@ import (
 	"productform/live/wire"
 )
 
-// ErrUnknown says that there is no job or worker of that name, or no longer.
+// ErrUnknown reports that no job or worker has a name, or no longer has it.
 var ErrUnknown = errors.New("unknown")
 
-// unknownAfter is how long a job may be unknown that was accepted: views are behind the plans, and copies of a view on the servers of
-// a cluster behind one another, by less. missingAfter is how long results may be missing of a job that is done.
+// unknownAfter is how long an accepted job may be unknown: views are behind the plans, and in a
+// cluster the copies of a view differ slightly. missingAfter is how long results of a finished job
+// may be missing.
 const (
 	unknownAfter = 3 * time.Second
 	missingAfter = 30 * time.Second
@@ -26,9 +27,9 @@ const (
 
 // A MissingError reports results of a finished job that the server has lost.
 type MissingError struct {
-	Job     string // its name
-	Missing int    // results
-	GivenUp int    // tasks that have no result because they failed too often
+	Job     string // number of lost results
+	Missing int    // number of tasks without a result because they failed too often
+	GivenUp int    // all tasks without a result, including those given up
 	Tasks   []int  // all tasks without a result, also those given up
 }
 
@@ -46,12 +47,12 @@ func (e *MissingError) Error() string {
 	text := fmt.Sprintf("job %s: the server has lost %d results; no result of task %s", e.Job, e.Missing,
 		ranges(e.Tasks))
 	if e.GivenUp > 0 {
-		text += fmt.Sprintf(", of which %d were given up", e.GivenUp)
+		text += fmt.Sprintf(", %d of them given up", e.GivenUp)
 	}
 	return text
 }
 
-// ranges writes numbers in increasing order, such as 1-3, 7; many are cut short.
+// ranges formats increasing numbers, such as 1-3, 7; long lists are shortened.
 func ranges(list []int) string {
 	const most = 50
 	var parts []string
@@ -73,11 +74,11 @@ func ranges(list []int) string {
 	return strings.Join(parts, ", ")
 }
 
-// isDone tells whether a job has ended: completed, completed with failures, cancelled or cleared.
+// isDone reports whether a job has ended: completed, completed with failures, cancelled or cleared.
 func isDone(s wire.JobState) bool { return s != wire.JobSubmitted && s != wire.JobPresent }
 
-// Wait waits until all of some jobs are done, and returns how they stand, in the order of their names. The error wraps
-// [ErrUnknown] if one stays unknown for 3 s, or is cleared meanwhile.
+// Wait waits until all given jobs are done. It returns their states in the order of the names. The
+// error wraps [ErrUnknown] if one stays unknown for 3 s, or is cleared in the meantime.
 func (c *Client) Wait(ctx context.Context, jobs ...string) ([]wire.JobView, error) {
 	for _, name := range jobs {
 		if err := wire.CheckName("job", name); err != nil {
@@ -91,7 +92,7 @@ func (c *Client) Wait(ctx context.Context, jobs ...string) ([]wire.JobView, erro
 	defer n.stop()
 	views := make([]wire.JobView, len(jobs))
 	begun := time.Now()
-	for i, name := range jobs { // one after the other: all have to end
+	for i, name := range jobs { // one after the other, since all must end
 		for {
 			v, err := c.Job(ctx, name)
 			switch {
@@ -111,27 +112,27 @@ func (c *Client) Wait(ctx context.Context, jobs ...string) ([]wire.JobView, erro
 	return views, nil
 }
 
-// A Result is what became of a task.
+// A Result is the report of a task.
 type Result struct {
-	Sequence uint64 // of its report
+	Sequence uint64 // sequence of the report
 	Time     time.Time
 	Report   wire.Report
 }
 
-// Results yields the results of a job in the order in which they came, and ends once the job is done and all are read. It
-// begins after the report with the sequence after, 0 for all of them: with the sequence of the last result, another
-// call goes on where one has ended, though it reads all of them to know that none is missing. An error is the last thing that it
-// yields.
+// Results yields the results of a job in order of arrival, and ends once the job is done and all
+// results are read. It starts after the report with sequence after; 0 yields all of them. Passing
+// the sequence of the last result continues an earlier call, but reads all reports to check that
+// none is missing. An error is the last element.
 //
-// A task that was given up has no result, see [Client.Failures]. An output of more than 64 KiB is fetched by
-// [Client.Output]. On a logical clock, each attempt that was reported has a result of its own.
+// A task that was given up has no result, see [Client.Failures]. [Client.Output] fetches outputs of
+// more than 64 KiB. On a logical clock, each reported attempt has its own result.
 func (c *Client) Results(ctx context.Context, job string, after uint64) iter.Seq2[Result, error] {
 	return func(yield func(Result, error) bool) {
 		seen := map[int]bool{} // tasks
 		err := c.read(ctx, job, seen, func(m *store.Message) (bool, error) {
 			report, err := wire.Decode[wire.Report](m.Data)
 			if err != nil {
-				return true, nil // the manager refuses it, and removes it
+				return true, nil // the manager refuses and removes it
 			}
 			seen[report.Task] = true
 			return m.Sequence <= after || yield(Result{m.Sequence, m.Time, *report}, nil), nil
@@ -142,9 +143,9 @@ func (c *Client) Results(ctx context.Context, job string, after uint64) iter.Seq
 	}
 }
 
-// read gives the reports of a job to take, which notes the tasks that it has seen and tells whether to go on, until the job is done
-// and all are read. The servers of a cluster answer for their copies, which may be behind one another: what counts is how many tasks
-// have a result.
+// read passes the reports of a job to take, until the job is done and all are read. take records
+// the tasks that it has seen and returns whether to continue. In a cluster, copies of the stream
+// may be behind, so read counts the tasks with a result.
 func (c *Client) read(ctx context.Context, job string, seen map[int]bool, take func(*store.Message) (bool, error)) error {
 	if err := wire.CheckName("job", job); err != nil {
 		return err
@@ -196,8 +197,8 @@ func (c *Client) read(ctx context.Context, job string, seen map[int]bool, take f
 	}
 }
 
-// Output writes the output of a task to w, which is in its report up to 64 KiB. What it has written before an error is not
-// to be used.
+// Output writes the output of a task to w. Outputs up to 64 KiB are in the report itself. After an
+// error, discard what was written.
 func (c *Client) Output(ctx context.Context, r *wire.Report, w io.Writer) error {
 	if r.Digest != "" {
 		return c.Download(ctx, r.Digest, w)
@@ -206,8 +207,8 @@ func (c *Client) Output(ctx context.Context, r *wire.Report, w io.Writer) error 
 	return err
 }
 
-// Failures returns the attempts at tasks of a job that have failed so far, the workers being well, in the order in which
-// they came.
+// Failures returns the failed attempts at tasks of a job so far, in order of arrival. Attempts lost
+// with their workers are not included.
 func (c *Client) Failures(ctx context.Context, job string) (failures []wire.Failure, err error) {
 	if err := wire.CheckName("job", job); err != nil {
 		return nil, err
@@ -218,7 +219,7 @@ func (c *Client) Failures(ctx context.Context, job string) (failures []wire.Fail
 			return failures, err
 		}
 		for _, m := range list {
-			if f, err := wire.Decode[wire.Failure](m.Data); err == nil { // others are refused by the manager, and removed
+			if f, err := wire.Decode[wire.Failure](m.Data); err == nil { // the manager refuses and removes other messages
 				failures = append(failures, *f)
 			}
 		}

@@ -12,13 +12,14 @@ import (
 	"productform/live/wire"
 )
 
-// ErrNotDone says that a job goes on, ErrDone that it has ended.
+// ErrNotDone reports that a job has not ended, and ErrDone that it has ended.
 var (
 	ErrNotDone = errors.New("the job is not done; cancel it first")
 	ErrDone    = errors.New("the job has ended")
 )
 
-// Cancel cancels a job: its tasks in hand are dropped. What is done stays done, and a job that has ended stays as it is.
+// Cancel cancels a job and drops its running tasks. Finished tasks keep their results, and a job
+// that has ended does not change.
 func (c *Client) Cancel(ctx context.Context, job string) error {
 	if _, err := c.Job(ctx, job); err != nil {
 		return err
@@ -26,8 +27,8 @@ func (c *Client) Cancel(ctx context.Context, job string) error {
 	return c.wish(ctx, wire.Cancel(job), &wire.Wish{})
 }
 
-// Clear makes the system forget a job that is done: its results are removed, and its name is not used again. The error wraps
-// [ErrNotDone] if the job is not done. Clearing a job twice is no error.
+// Clear removes the results of a finished job. Its name cannot be used again. The error wraps
+// [ErrNotDone] if the job is not done. Clearing a job twice is not an error.
 func (c *Client) Clear(ctx context.Context, job string) error {
 	v, err := c.Job(ctx, job)
 	if err != nil {
@@ -43,8 +44,9 @@ func (c *Client) Clear(ctx context.Context, job string) error {
 	return c.wish(ctx, wire.Clear(job), &wire.Wish{})
 }
 
-// Change changes priority or deadline of a job, those fields of w that are not nil. The error wraps [ErrUnknown] or [ErrDone], or is an
-// *[num.InputError] if nothing is to be changed, or to what cannot be.
+// Change changes the priority or the deadline of a job, using the fields of w that are not nil. The
+// error wraps [ErrUnknown] or [ErrDone], or is an *[num.InputError] if w has no fields or invalid
+// ones.
 func (c *Client) Change(ctx context.Context, job string, w wire.Wish) error {
 	v, err := c.Job(ctx, job)
 	if err != nil {
@@ -57,7 +59,7 @@ func (c *Client) Change(ctx context.Context, job string, w wire.Wish) error {
 	return c.number(ctx, wire.ChangesOf(job), func(n int) string { return wire.Change(job, n) }, &w)
 }
 
-// Drain asks a worker to end its task and take no more.
+// Drain makes a worker finish its task and take no more.
 func (c *Client) Drain(ctx context.Context, worker string) error {
 	if _, err := c.Worker(ctx, worker); err != nil {
 		return err
@@ -66,7 +68,7 @@ func (c *Client) Drain(ctx context.Context, worker string) error {
 		&wire.Wish{Verb: wire.ToDrain, Name: worker})
 }
 
-// wish publishes a wish that can be made once.
+// wish publishes a request that can be made only once.
 func (c *Client) wish(ctx context.Context, subject string, w *wire.Wish) error {
 	w.Version = wire.Version
 	data, err := wire.Encode(w)
@@ -76,8 +78,8 @@ func (c *Client) wish(ctx context.Context, subject string, w *wire.Wish) error {
 	return err
 }
 
-// number publishes a wish under the number after the last one among all that match. If somebody else has taken that number
-// for the same wish, that will do: it may be this one, whose acknowledgement was lost.
+// number publishes a request under the next free number among all matching requests. If the same
+// request already has that number, that is enough: it may be this one after a lost acknowledgement.
 func (c *Client) number(ctx context.Context, all string, subject func(n int) string, w *wire.Wish) error {
 	w.Version = wire.Version
 	data, err := wire.Encode(w)
@@ -105,7 +107,7 @@ func (c *Client) number(ctx context.Context, all string, subject func(n int) str
 	}
 	for {
 		last++
-		if there, _, err := c.once(ctx, subject(last), data); err != nil || bytes.Equal(there, data) {
+		if there, _, err := c.writeOnce(ctx, subject(last), data); err != nil || bytes.Equal(there, data) {
 			return err
 		}
 	}

@@ -10,16 +10,16 @@ import (
 
 // A User is the public half of a key.
 type User struct {
-	Name    string `json:"name"` // of its own among all keys
+	Name    string `json:"name"` // unique among all keys
 	Role    Role   `json:"role"`
-	Key     string `json:"key"`               // the public nkey
-	Revoked bool   `json:"revoked,omitempty"` // for good: its name is not given again
+	Key     string `json:"key"`               // public nkey
+	Revoked bool   `json:"revoked,omitempty"` // permanent: the name is never used again
 }
 
 // MainAccount is the account of the streams and the managers.
 const MainAccount = "PFQ"
 
-// account is the one that a key connects to.
+// account returns the account that a key connects to.
 func (u User) account() string {
 	if u.Role == Manager {
 		return MainAccount
@@ -27,8 +27,8 @@ func (u User) account() string {
 	return string(u.Role) + "-" + u.Name
 }
 
-// may lists the subjects of a verb in the table.
-func (u User) may(v Verb) (subjects []string) {
+// allowedSubjects lists the subjects that the table of rights allows for a verb.
+func (u User) allowedSubjects(v Verb) (subjects []string) {
 	for _, r := range Rights() {
 		if r.Role == u.Role && r.Verb == v {
 			subjects = append(subjects, strings.ReplaceAll(r.Subject, "{name}", u.Name))
@@ -37,9 +37,9 @@ func (u User) may(v Verb) (subjects []string) {
 	return subjects
 }
 
-// Config is the part of the configuration of a NATS server that makes it let each key do what [Rights]
-// says. It is a file for servers outside, and an embedded server gets the same. It leaves out keys that
-// are revoked, and keys of a role of earlier versions.
+// Config returns the part of a NATS server's configuration that enforces [Rights]. External servers
+// read it from a file, and an embedded server uses the same text. It omits revoked keys, and keys
+// of a role of earlier versions.
 func Config(users []User) string {
 	users = slices.DeleteFunc(slices.Clone(users), func(u User) bool { return u.Revoked || u.Role == outdated })
 	var b strings.Builder
@@ -72,8 +72,9 @@ func Config(users []User) string {
 	return b.String()
 }
 
-// Open is the same for a server that asks for no key: all that connect are in one account and may do everything in it.
-// Whoever logs in as nobody is taken for a key that is drawn here and known to none.
+// Open returns the configuration of a server that requires no keys: all connections share one
+// account and may do everything in it. Anonymous connections are mapped to a key that is drawn here
+// and then discarded.
 func Open() (string, error) {
 	key, err := nkeys.CreateUser()
 	if err != nil {
@@ -89,20 +90,20 @@ func Open() (string, error) {
 		"    imports: [ { stream: { account: SYS, subject: \"" + Gone + "\" } } ]\n  }\n}\n", nil
 }
 
-// login is a key and its permissions.
+// login returns the public key and its permissions.
 func (u User) login() string {
 	list := func(subjects []string) string { return `"` + strings.Join(subjects, `", "`) + `"` }
 	return fmt.Sprintf("{ nkey: %s, permissions: { publish: { allow: [%s] }, subscribe: { allow: [%s] } } }",
-		u.Key, list(u.may(Publish)), list(u.may(Subscribe)))
+		u.Key, list(u.allowedSubjects(Publish)), list(u.allowedSubjects(Subscribe)))
 }
 
-// shared tells whether a right is one to a subject of the account of the managers.
+// shared reports whether a right is about a subject of the managers' account.
 func (r Right) shared() bool {
 	return r.Role != Manager && !strings.HasPrefix(r.Subject, "_INBOX")
 }
 
-// exports are what the account of the managers lets others have: what is published there is a service, with answers; what
-// is subscribed to a stream.
+// exports lists what the managers' account shares with other accounts: published subjects become
+// services with responses, and subscribed subjects become streams.
 func exports() (lines []string) {
 	for _, r := range Rights() {
 		if !r.shared() {
@@ -123,7 +124,7 @@ func exports() (lines []string) {
 	return lines
 }
 
-// imports are what a key has of it.
+// imports lists the shared subjects that a key may use.
 func (u User) imports() (lines []string) {
 	for _, r := range Rights() {
 		if r.Role != u.Role || !r.shared() {

@@ -20,20 +20,22 @@ import (
 	"productform/num"
 )
 
-// A server is asked so often whether it is there, and is lost if so many questions have no answer. The standard of NATS, 2 minutes,
-// is too long for workers of a cluster of servers, one of which hangs.
+// Connections ping the server every pingEvery, and are lost after maxPings pings without a
+// response. The NATS default of 2 minutes is too long for workers of a cluster with a server that
+// hangs.
 const (
 	pingEvery = 5 * time.Second
-	mostPings = 2
+	maxPings  = 2
 )
 
-// Connect connects to a server: by the file of a key, or by a URL such as nats://127.0.0.1:4222 if it asks for none. The
-// name of the connection is that of the worker or of whatever else connects; a server with keys takes that of the key.
-// More options may say what is to happen as the connection is lost or found again, who hears of errors such as a subject
-// that the key may not use, or to connect within the process.
+// Connect connects to a server with a key file, or by a URL such as nats://127.0.0.1:4222 if the
+// server requires no key. The name of the connection is the name of the worker or other program; a
+// server with keys uses the name of the key instead. More options may add handlers for lost
+// connections, reconnections and errors such as a forbidden subject, or connect within the process.
 //
-// A connection that was lost is sought again every 50 ms for as long as it is not closed; it is closed if the server refuses
-// the key twice. What is published meanwhile is refused, not sent later. The error is that of the context, of the file, or of the server, see [Refused] and [Away].
+// A lost connection is retried every 50 ms until it is closed. It is closed if the server rejects
+// the key twice. Messages published in the meantime are rejected, not sent later. The error is an
+// error of the context, the file or the server, see [Refused] and [Away].
 func Connect(ctx context.Context, target, name string, more ...nats.Option) (*nats.Conn, error) {
 	address, key, err := Options(target)
 	if err != nil {
@@ -43,7 +45,7 @@ func Connect(ctx context.Context, target, name string, more ...nats.Option) (*na
 	options = append(options,
 		nats.MaxReconnects(-1), nats.ReconnectWait(50*time.Millisecond), nats.ReconnectJitter(10*time.Millisecond, 10*time.Millisecond),
 		nats.ReconnectBufSize(-1), nats.Timeout(5*time.Second), nats.DrainTimeout(5*time.Second),
-		nats.PingInterval(pingEvery), nats.MaxPingsOutstanding(mostPings),
+		nats.PingInterval(pingEvery), nats.MaxPingsOutstanding(maxPings),
 		nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}))
 	if deadline, ok := ctx.Deadline(); ok {
 		options = append(options, nats.Timeout(min(5*time.Second, time.Until(deadline))))
@@ -57,26 +59,27 @@ func Connect(ctx context.Context, target, name string, more ...nats.Option) (*na
 			return nil, cause
 		}
 		if Away(err) {
-			return nil, fmt.Errorf("no server answers at %s: %w", address, err)
+			return nil, fmt.Errorf("no server responds at %s: %w", address, err)
 		}
 		var unknown *tls.CertificateVerificationError
 		if len(key) == 0 && (Refused(err) || errors.As(err, &unknown)) {
-			return nil, fmt.Errorf("%s wants a key, whose file is given in place of the URL: %w", address, err)
+			return nil, fmt.Errorf("%s needs a key: give its file instead of the URL: %w", address, err)
 		}
 		return nil, fmt.Errorf("%s: %w", address, err)
 	}
 	return nc, nil
 }
 
-// Check refuses the file of a key that has none of some roles, and if name is not empty one with another name: the server would
-// pass over what it may not do, without an answer. For a URL, and a file that cannot be read, there is nothing to check.
+// Check rejects a key file with a role other than the given ones, and, if name is not empty, with
+// another name. Otherwise the server would silently ignore forbidden requests. URLs and unreadable
+// files are not checked.
 func Check(target, name string, roles ...Role) error {
 	if strings.Contains(target, "://") {
 		return nil
 	}
 	f, err := Read(target)
 	if err != nil {
-		return nil // Connect tells
+		return nil // Connect returns the error
 	}
 	if !slices.Contains(roles, f.Role) {
 		want := "a key of a " + string(roles[0])
@@ -91,21 +94,23 @@ func Check(target, name string, roles ...Role) error {
 	return nil
 }
 
-// Away tells whether an error of [Connect] is that of a server that cannot be reached now, but perhaps later.
+// Away reports whether an error of [Connect] means that the server is unreachable, possibly only
+// temporarily.
 func Away(err error) bool {
 	var network *net.OpError
 	return errors.Is(err, nats.ErrNoServers) || errors.Is(err, nats.ErrTimeout) || errors.Is(err, io.EOF) || errors.As(err, &network)
 }
 
-// Options are the URL of a server and what a connection needs to it, for a target as of [Connect]: nothing for a URL; for
-// the file of a key, its name, TLS, and the prefix _INBOX_NAME of the subjects of answers.
+// Options returns the URL of a server and the options of a connection to a target of [Connect]. For
+// a URL there are none. For a key file they set the name, TLS, and the prefix _INBOX_NAME for the
+// subjects of responses.
 func Options(target string) (url string, options []nats.Option, err error) {
 	if strings.Contains(target, "://") {
 		return target, nil, checkURL("url", target)
 	}
 	f, err := Read(target)
 	if errors.Is(err, fs.ErrNotExist) {
-		return "", nil, &num.InputError{Path: "url", Value: target, Want: "a URL such as nats://127.0.0.1:4222, or the file of a key"}
+		return "", nil, &num.InputError{Path: "url", Value: target, Want: "a URL such as nats://127.0.0.1:4222, or a key file"}
 	}
 	if err != nil {
 		return "", nil, err
@@ -114,12 +119,12 @@ func Options(target string) (url string, options []nats.Option, err error) {
 	return f.URL, options, err
 }
 
-// Refused tells whether a server refused a connection for the key or the lack of one.
+// Refused reports whether a server rejected a connection because of its key or because it had none.
 func Refused(err error) bool {
 	return errors.Is(err, nats.ErrAuthorization) || errors.Is(err, nats.ErrAuthExpired) || errors.Is(err, nats.ErrAuthRevoked)
 }
 
-// options are those of a connection with a key.
+// options returns the options of a connection with a key.
 func (f *File) options() ([]nats.Option, error) {
 	key, err := nkeys.FromSeed([]byte(f.Seed))
 	if err != nil {
@@ -141,8 +146,9 @@ func (f *File) options() ([]nats.Option, error) {
 	}, nil
 }
 
-// Left reads a message of the subject [Gone]: the name of the worker, or of what else was connected. On a server with keys
-// it is the name of the key; the account of the managers has connections of other names, and ok is false.
+// Left decodes a message on the subject [Gone]. It returns the name of the worker, or of another
+// program, that disconnected. On a server with keys that is the name of the key. Connections in the
+// managers' account have other names; then ok is false.
 func Left(message []byte) (name string, ok bool) {
 	var m struct {
 		Client struct {
@@ -162,8 +168,8 @@ func Left(message []byte) (name string, ok bool) {
 	return name, true
 }
 
-// IsLoopback tells whether an address HOST:PORT is reached from its own machine only. A name other than localhost is
-// not taken for one.
+// IsLoopback reports whether an address HOST:PORT is reachable only from its own machine. Names
+// other than localhost do not count.
 func IsLoopback(address string) bool {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
@@ -173,7 +179,7 @@ func IsLoopback(address string) bool {
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// checkURL refuses what is no URL of a server.
+// checkURL rejects an invalid URL of a server.
 func checkURL(path, text string) error {
 	for one := range strings.SplitSeq(text, ",") {
 		u, err := url.Parse(one)

@@ -1,16 +1,17 @@
-// Package keys says who may do what on a server that others can reach, and makes the keys that prove who one is: how do I open a cluster to
-// others without opening it to all?
+// Package keys defines who may do what on a server that others can reach, and makes the keys that
+// prove identities: how do I open a cluster to some users but not to everyone?
 //
-// Each key has a name and one of four roles. The server lets a key do what the table [Rights] gives its
-// role, and nothing else.
+// Each key has a name and one of four roles. The server allows a key exactly what the table
+// [Rights] grants to its role.
 //
 //	manager  decides; several may stand by
-//	worker   runs tasks: one key a worker, by its name
-//	client   submits jobs, wishes and contents, reads results
-//	monitor  reads what can be read
+//	worker   runs tasks; one key per worker, with its name
+//	client   submits jobs, requests and contents, reads results
+//	monitor  reads everything readable
 //
-// A key is an nkey: the server and the folder of keys hold its public half, the file of its owner the seed, and neither
-// passes the network. Servers prove who they are by a certificate of an authority that is made with the keys, over TLS 1.3.
+// A key is an nkey. The server and the folder of keys hold its public half, and the owner's file
+// holds the seed; the seed is never sent over the network. Servers authenticate themselves over TLS
+// 1.3, with a certificate of an authority that is made with the keys.
 //
 // For example:
 //
@@ -19,10 +20,10 @@
 //		log.Fatal(err)
 //	}
 //	defer os.RemoveAll(folder)
-//	if err := keys.Init(folder, "nats://cluster.example:4222"); err != nil { // the server begins with this folder
+//	if err := keys.Init(folder, "nats://cluster.example:4222"); err != nil { // the server uses this folder
 //		log.Fatal(err)
 //	}
-//	if _, err := keys.Add(folder, keys.Worker, "w7"); err != nil { // the file that it returns is for the machine of w7
+//	if _, err := keys.Add(folder, keys.Worker, "w7"); err != nil { // copy the returned file to the machine of w7
 //		log.Fatal(err)
 //	}
 //	f, err := keys.Load(folder)
@@ -38,8 +39,9 @@
 //	// monitor monitor
 //	// worker w7
 //
-// Each worker, client and monitor has an account of its own on the server. It sees nothing of the account in which the
-// streams and the managers are but what the table imports. Permissions alone would not do: NATS lets who may ask for a
-// stored message name any subject for the answer, and the server writes it there, past the permissions of who asked. In an
-// account of its own, such an answer reaches no one else. For the same reason only managers may make consumers.
+// Each worker, client and monitor has its own account on the server. Of the account with the
+// streams and the managers, it sees only what the table imports. Permissions alone would not be
+// enough: a request for a stored message may name any subject for the response, and NATS writes the
+// response there, past the permissions of the requester. In a separate account, such a response
+// reaches no one else. For the same reason only managers may create consumers.
 package keys

@@ -11,7 +11,8 @@ import (
 	"productform/live/keys"
 )
 
-// The page on security has the rights of workers, clients and monitors and no others, and names tests that exist.
+// The security page lists exactly the rights of workers, clients and monitors, and the tests that
+// it names exist.
 func TestRightsOfThePage(t *testing.T) {
 	page, err := os.ReadFile("../../docs/security.md")
 	if err != nil {

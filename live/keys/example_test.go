@@ -14,10 +14,10 @@ func Example() {
 		log.Fatal(err)
 	}
 	defer os.RemoveAll(folder)
-	if err := keys.Init(folder, "nats://cluster.example:4222"); err != nil { // the server begins with this folder
+	if err := keys.Init(folder, "nats://cluster.example:4222"); err != nil { // the server uses this folder
 		log.Fatal(err)
 	}
-	if _, err := keys.Add(folder, keys.Worker, "w7"); err != nil { // the file that it returns is for the machine of w7
+	if _, err := keys.Add(folder, keys.Worker, "w7"); err != nil { // copy the returned file to the machine of w7
 		log.Fatal(err)
 	}
 	f, err := keys.Load(folder)

@@ -11,16 +11,17 @@ import (
 	"productform/num"
 )
 
-// A File is a key with all that its owner needs to connect.
+// A File is a key with everything that its owner needs to connect.
 type File struct {
 	Role      Role   `json:"role"`
-	Name      string `json:"name"`      // that the rights of the key are for
-	URL       string `json:"url"`       // of the server, or of several with commas
-	Seed      string `json:"seed"`      // the secret half
-	Authority string `json:"authority"` // certificate in PEM that vouches for the servers
+	Name      string `json:"name"`      // name of the key
+	URL       string `json:"url"`       // URL of the server, or several separated by commas
+	Seed      string `json:"seed"`      // secret half of the key
+	Authority string `json:"authority"` // PEM certificate of the authority that signs the servers
 }
 
-// Read reads and checks the file of a key. One that others than its owner may read is refused, where the system knows owners.
+// Read reads and checks a key file. On systems with file owners, it rejects a file that others may
+// read.
 func Read(path string) (*File, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -40,7 +41,7 @@ func Read(path string) (*File, error) {
 	return f, err
 }
 
-// parse reads the text of a file.
+// parse reads the text of a key file.
 func parse(text []byte) (*File, error) {
 	var f File
 	d := json.NewDecoder(bytes.NewReader(text))

@@ -26,7 +26,7 @@ import (
 	"productform/num"
 )
 
-// Files in a folder of keys, beside one file NAME.key for each key.
+// Files in a folder of keys, next to one file NAME.key per key.
 const (
 	authorityFile = "authority.crt"
 	authorityKey  = "authority.pem"
@@ -36,17 +36,18 @@ const (
 	configFile    = "accounts.conf"
 )
 
-// years is how long certificates hold. An authority is replaced by a new folder of keys.
+// years is the lifetime of certificates. To replace an authority, make a new folder of keys.
 const years = 10
 
-// A Folder is what users.json holds.
+// A Folder is the content of users.json.
 type Folder struct {
-	URL   string `json:"url"` // of the server, or of several with commas; each new key gets it
+	URL   string `json:"url"` // URL of the server, or several separated by commas; copied to new keys
 	Users []User `json:"users"`
 }
 
-// Init makes a folder of keys: an authority, a certificate for servers at the hosts of url, and one key each named manager,
-// client and monitor. A folder that has keys is refused. All files are for their owner only.
+// Init makes a folder of keys: an authority, a certificate for servers at the hosts of url, and one
+// key each named manager, client and monitor. It rejects a folder that already has keys. All files
+// are readable by their owner only.
 func Init(folder, url string) error {
 	if err := checkURL("url", url); err != nil {
 		return err
@@ -74,7 +75,7 @@ func Init(folder, url string) error {
 	return nil
 }
 
-// Add makes a key with a name that no key has or had, and returns the path of its file.
+// Add makes a key with a new name, and returns the path of its file.
 func Add(folder string, r Role, name string) (path string, err error) {
 	if err := checkRole("role", r); err != nil {
 		return "", err
@@ -82,7 +83,7 @@ func Add(folder string, r Role, name string) (path string, err error) {
 	if err := wire.CheckName("name", name); err != nil {
 		return "", err
 	}
-	f, release, err := own(folder)
+	f, release, err := lockFolder(folder)
 	if err != nil {
 		return "", err
 	}
@@ -118,9 +119,10 @@ func Add(folder string, r Role, name string) (path string, err error) {
 	return path, save(folder, f)
 }
 
-// Revoke ends a key for good and removes its file. A server that runs with the folder ends its connections within seconds.
+// Revoke revokes a key permanently and removes its file. A server that runs with the folder closes
+// the connections of the key within seconds.
 func Revoke(folder, name string) error {
-	f, release, err := own(folder)
+	f, release, err := lockFolder(folder)
 	if err != nil {
 		return err
 	}
@@ -139,9 +141,9 @@ func Revoke(folder, name string) error {
 	return nil
 }
 
-// own reads a folder to change it; others that want to wait until release is called.
-func own(folder string) (f *Folder, release func(), err error) {
-	if _, err := Load(folder); err != nil { // where there are no keys, nothing is locked
+// lockFolder reads a folder to change it. Other callers wait until release is called.
+func lockFolder(folder string) (f *Folder, release func(), err error) {
+	if _, err := Load(folder); err != nil { // a folder without keys is not locked
 		return nil, nil, err
 	}
 	if release, err = lock.Wait(folder); err != nil {
@@ -153,7 +155,7 @@ func own(folder string) (f *Folder, release func(), err error) {
 	return f, release, err
 }
 
-// Load reads which keys a folder has.
+// Load reads the list of keys in a folder.
 func Load(folder string) (*Folder, error) {
 	path := filepath.Join(folder, usersFile)
 	text, err := os.ReadFile(path)
@@ -179,7 +181,7 @@ func Load(folder string) (*Folder, error) {
 	return &f, nil
 }
 
-// ServerTLS is the configuration of TLS for a server with the certificate of a folder.
+// ServerTLS returns the TLS configuration of a server with the certificate of a folder.
 func ServerTLS(folder string) (*tls.Config, error) {
 	pair, err := tls.LoadX509KeyPair(filepath.Join(folder, serverFile), filepath.Join(folder, serverKey))
 	if err != nil {
@@ -188,7 +190,7 @@ func ServerTLS(folder string) (*tls.Config, error) {
 	return &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS13}, nil
 }
 
-// save writes users.json, and accounts.conf for servers outside.
+// save writes users.json, and accounts.conf for external servers.
 func save(folder string, f *Folder) error {
 	if err := write(filepath.Join(folder, configFile), []byte(Config(f.Users))); err != nil {
 		return err
@@ -200,7 +202,7 @@ func save(folder string, f *Folder) error {
 	return write(filepath.Join(folder, usersFile), append(text, '\n'))
 }
 
-// write writes a file for its owner, whole or not at all.
+// write writes a file for its owner atomically.
 func write(path string, text []byte) error {
 	f, err := os.CreateTemp(filepath.Dir(path), ".keys-") // mode 0600
 	if err != nil {
@@ -214,7 +216,7 @@ func write(path string, text []byte) error {
 	return os.Rename(f.Name(), path)
 }
 
-// hosts are those of URLs, and the names of the machine itself to those on it.
+// hosts returns the hosts of URLs, and for loopback addresses all names of the machine itself.
 func hosts(urls string) []string {
 	list := []string{"localhost", "127.0.0.1", "::1"}
 	for one := range strings.SplitSeq(urls, ",") {
@@ -225,18 +227,18 @@ func hosts(urls string) []string {
 	return list
 }
 
-// certify makes an authority and a certificate of it for servers at hosts.
+// certify makes an authority and a certificate signed by it for servers at hosts.
 func certify(folder string, hosts []string) error {
 	authority, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		return err
 	}
-	own, err := template("pfq authority")
+	lockFolder, err := template("pfq authority")
 	if err != nil {
 		return err
 	}
-	own.IsCA, own.BasicConstraintsValid, own.MaxPathLenZero, own.KeyUsage = true, true, true, x509.KeyUsageCertSign
-	if err := issue(folder, authorityFile, authorityKey, own, own, authority, authority); err != nil {
+	lockFolder.IsCA, lockFolder.BasicConstraintsValid, lockFolder.MaxPathLenZero, lockFolder.KeyUsage = true, true, true, x509.KeyUsageCertSign
+	if err := issue(folder, authorityFile, authorityKey, lockFolder, lockFolder, authority, authority); err != nil {
 		return err
 	}
 	server, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -255,10 +257,10 @@ func certify(folder string, hosts []string) error {
 			cert.DNSNames = append(cert.DNSNames, h)
 		}
 	}
-	return issue(folder, serverFile, serverKey, cert, own, server, authority)
+	return issue(folder, serverFile, serverKey, cert, lockFolder, server, authority)
 }
 
-// template is a certificate of a name that holds from an hour ago, since clocks differ.
+// template returns a certificate for a name, valid since an hour ago because clocks differ.
 func template(name string) (*x509.Certificate, error) {
 	serial, err := rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 120))
 	if err != nil {
@@ -271,7 +273,7 @@ func template(name string) (*x509.Certificate, error) {
 	}, nil
 }
 
-// issue signs a certificate and writes it and its key.
+// issue signs a certificate, and writes it with its key.
 func issue(folder, certFile, keyFile string, cert, parent *x509.Certificate, key, signer *ecdsa.PrivateKey) error {
 	der, err := x509.CreateCertificate(rand.Reader, cert, parent, key.Public(), signer)
 	if err != nil {

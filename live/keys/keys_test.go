@@ -20,7 +20,7 @@ import (
 	"productform/num"
 )
 
-// A folder holds what was made in it, for its owner only; a key that is revoked stays known.
+// A folder holds the keys made in it, readable by its owner only. Revoked keys stay in the list.
 func TestFolder(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "keys")
 	if err := keys.Init(dir, "nats://cluster.example:4222,nats://10.0.0.7:4222"); err != nil {
@@ -90,7 +90,7 @@ func TestFolder(t *testing.T) {
 	}
 }
 
-// A key of a role of earlier versions stays known, opens nothing, and can be revoked.
+// A key with a role of an earlier version stays in the list, gives no access, and can be revoked.
 func TestOutdatedRole(t *testing.T) {
 	dir := t.TempDir()
 	if err := keys.Init(dir, "nats://cluster.example:4222"); err != nil {
@@ -117,17 +117,17 @@ func TestOutdatedRole(t *testing.T) {
 		}
 	}
 	if _, err := keys.Add(dir, "policy", "other"); err == nil {
-		t.Error("a key of the role is made")
+		t.Error("a key with the outdated role was made")
 	}
 	if _, err := keys.Add(dir, keys.Worker, "mine"); err == nil {
-		t.Error("its name is given twice")
+		t.Error("its name was used twice")
 	}
 	if err := keys.Revoke(dir, "mine"); err != nil {
 		t.Error(err)
 	}
 }
 
-// Keys that are made and revoked at the same time are all there in the end, as when scripts and a server do so.
+// Keys can be made and revoked concurrently, as by scripts and a server, without losing changes.
 func TestFolderIsChangedByOneAtATime(t *testing.T) {
 	dir := t.TempDir()
 	if err := keys.Init(dir, "nats://127.0.0.1:4222"); err != nil {
@@ -152,12 +152,13 @@ func TestFolderIsChangedByOneAtATime(t *testing.T) {
 	}
 	for i := range most {
 		if !slices.ContainsFunc(f.Users, func(u keys.User) bool { return u.Name == fmt.Sprintf("w%d", i) && u.Revoked }) {
-			t.Errorf("w%d is lost, or its end", i)
+			t.Errorf("w%d or its revocation is lost", i)
 		}
 	}
 }
 
-// The certificate is good for all hosts of the URLs and for the machine itself, under its authority and no other.
+// The certificate is valid for all hosts of the URLs and for the machine itself, under its own
+// authority only.
 func TestCertificate(t *testing.T) {
 	dir, other := t.TempDir(), t.TempDir()
 	for _, d := range []string{dir, other} {
@@ -189,7 +190,7 @@ func TestCertificate(t *testing.T) {
 			}
 		}
 		if _, err := cert.Verify(x509.VerifyOptions{Roots: pool, CurrentTime: time.Now().AddDate(11, 0, 0)}); err == nil {
-			t.Error("good for 11 years")
+			t.Error("valid for 11 years")
 		}
 	}
 }
@@ -225,7 +226,7 @@ func TestBadKeys(t *testing.T) {
 		t.Fatal(err)
 	}
 	refused("name", keys.Revoke(dir, "monitor"))
-	_, err = keys.Add(dir, keys.Monitor, "monitor") // a name stays that of the first
+	_, err = keys.Add(dir, keys.Monitor, "monitor") // the name already belongs to the first key
 	refused("name", err)
 
 	path := filepath.Join(dir, "client.key")

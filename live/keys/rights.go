@@ -2,47 +2,48 @@ package keys
 
 import "productform/live/wire"
 
-// A Role is what a key is for.
+// A Role is the purpose of a key.
 type Role string
 
 const (
 	Manager Role = "manager" // decides; several may stand by
-	Worker  Role = "worker"  // runs tasks: a worker of the name of the key
-	Client  Role = "client"  // submits jobs, wishes and contents, reads results
-	Monitor Role = "monitor" // reads what can be read
+	Worker  Role = "worker"  // runs tasks, for the worker with the name of the key
+	Client  Role = "client"  // submits jobs, requests and contents, reads results
+	Monitor Role = "monitor" // reads everything readable
 )
 
-// outdated is a role of earlier versions. Its keys stay in the folder, since no name is given twice, and open nothing.
+// outdated is a role of earlier versions. Its keys stay in the folder, since names are never used
+// twice, but give no access.
 const outdated Role = "policy"
 
 // Roles lists all roles.
 func Roles() []Role { return []Role{Manager, Worker, Client, Monitor} }
 
-// A Verb is one of the two things that a NATS client does with a subject.
+// A Verb is one of the two operations on a subject in NATS.
 type Verb string
 
 const (
-	Publish   Verb = "publish"   // write a message, or ask a question
-	Subscribe Verb = "subscribe" // hear messages, and the answers to one's own questions
+	Publish   Verb = "publish"   // write a message or send a request
+	Subscribe Verb = "subscribe" // receive messages and the responses to own requests
 )
 
-// A Right lets a role publish or subscribe to the subjects that match.
+// A Right allows a role to publish or subscribe to matching subjects.
 type Right struct {
 	Role    Role
 	Verb    Verb
 	Subject string // {name} stands for the name of the key
-	For     string // what, in words
-	Many    bool   // a request has more than one answer
+	For     string // purpose, human-readable
+	Many    bool   // a request has several responses
 }
 
-// Where requests to JetStream go: an answer to direct.STREAM.SUBJECT is the last message of the subject, one to direct.STREAM
-// any message or many.
+// Subjects of JetStream requests. A response to direct.STREAM.SUBJECT is the last message on the
+// subject; responses to direct.STREAM are any messages.
 const (
 	direct = "$JS.API.DIRECT.GET."
 	api    = "$JS.API."
 )
 
-// Rights is the table of what each role may do. What is not here the server refuses.
+// Rights returns the table of what each role may do. The server rejects everything else.
 func Rights() []Right {
 	all := []Right{
 		{Worker, Publish, "pfq.beat.{name}", "its heartbeats", false},
@@ -114,7 +115,8 @@ func Rights() []Right {
 	return all
 }
 
-// streams are the names of the streams of package wire, with those that are behind object stores and buckets.
+// streams returns the names of the streams of package wire, including those of object stores and
+// buckets.
 func streams() []string {
 	return []string{
 		wire.InStream, wire.PlanStream, wire.BlobStream, "OBJ_" + wire.SnapshotStore,
@@ -122,5 +124,5 @@ func streams() []string {
 	}
 }
 
-// Gone is the subject on which a manager is told that a connection ended, see [Left].
+// Gone is the subject of messages to managers about closed connections, see [Left].
 const Gone = "$SYS.ACCOUNT.*.DISCONNECT"

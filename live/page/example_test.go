@@ -43,7 +43,7 @@ func Example() {
 	// /healthz 200 OK text/plain
 }
 
-// startCluster starts a server and a manager, and waits until that leads.
+// startCluster starts a server and a manager, and waits until the manager leads.
 func startCluster() (nc *nats.Conn, stop func()) {
 	_, nc, stop = clustertest.Start(manager.Settings{Name: "m", Rules: dispatch.Rules{Policy: dispatch.Policy{Rule: dispatch.EDF}}})
 	for {

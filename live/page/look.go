@@ -12,22 +12,23 @@ import (
 	"productform/live/wire"
 )
 
-// palette holds the colours of Okabe and Ito, which are told apart by all readers; jobs take them by turns.
+// palette holds the colours of Okabe and Ito, which readers with colour blindness can distinguish.
+// Jobs use them in turn.
 var palette = [...]string{"#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#f0e442", "#999999"}
 
-// functions of the templates.
+// functions are the functions of the templates.
 var functions = template.FuncMap{"number": number, "since": since, "whole": func(v *float64) string { return optional(v, number) }}
 
-// window is the longest time that the picture of workers shows, seconds.
+// window is the maximum time that the picture of workers covers, in seconds.
 const window = 300
 
-// A view is what the body shows.
+// A view is the content of the page body.
 type view struct {
 	Status    *wire.Status
-	Started   string // the time of the first plan
+	Started   string // time of the first plan
 	Jobs      []jobRow
 	Present   int // jobs
-	More      int // jobs present that are not listed
+	More      int // unfinished jobs that are not listed
 	Workers   []workerRow
 	Lanes     lanes
 	Curve     curve
@@ -46,7 +47,7 @@ type workerRow struct {
 	Colour, Held, Silent string
 }
 
-// lanes is the picture of workers over time; all lengths are those of the drawing.
+// lanes is the picture of workers over time, in drawing units.
 type lanes struct {
 	Height int
 	Names  []lane
@@ -83,11 +84,11 @@ type curve struct {
 const (
 	left, width = 90, 800
 	laneHeight  = 16
-	mostLanes   = 64
+	maxLanes    = 64
 	curveHeight = 160
 )
 
-// look arranges what is known for reading.
+// look converts a status and a history to a view.
 func look(s *wire.Status, h *wire.History, job string) view {
 	v := view{Status: s, Decisions: h.Decisions}
 	if s.Cluster.Epoch > 0 {
@@ -125,7 +126,7 @@ func look(s *wire.Status, h *wire.History, job string) view {
 	return v
 }
 
-// colours gives jobs their colours, in the order in which they first had a worker.
+// colours assigns colours to jobs, in the order in which they first had a worker.
 func colours(s *wire.Status, h *wire.History) map[string]string {
 	all := map[string]string{}
 	add := func(job string) {
@@ -142,7 +143,7 @@ func colours(s *wire.Status, h *wire.History) map[string]string {
 	return all
 }
 
-// drawLanes draws what workers had in hand, as far back as all of it is known.
+// drawLanes draws the tasks of workers, as far back as the history is complete.
 func drawLanes(h *wire.History, workers []wire.WorkerView, colours map[string]string) lanes {
 	var l lanes
 	if len(h.Spans) == 0 {
@@ -153,7 +154,7 @@ func drawLanes(h *wire.History, workers []wire.WorkerView, colours map[string]st
 	x := func(at float64) float64 { return round(left + width*(max(at, first)-first)/length) }
 	rows := map[string]int{}
 	for k, w := range workers {
-		if k < mostLanes {
+		if k < maxLanes {
 			rows[w.Name] = k * laneHeight
 			l.Names = append(l.Names, lane{w.Name, k*laneHeight + laneHeight - 4})
 		}
@@ -177,7 +178,7 @@ func drawLanes(h *wire.History, workers []wire.WorkerView, colours map[string]st
 	return l
 }
 
-// drawCurve draws the workers planned for a job, and those that run its tasks.
+// drawCurve draws the number of workers planned for a job, and the number running its tasks.
 func drawCurve(h *wire.History, job string) curve {
 	c := curve{Job: job}
 	if len(h.Curve) == 0 {
@@ -212,7 +213,7 @@ func drawCurve(h *wire.History, job string) curve {
 	return c
 }
 
-// ticks returns some five round times.
+// ticks returns about five round times.
 func ticks(from, to float64, x func(float64) float64) (list []tick) {
 	step := math.Pow(10, math.Floor(math.Log10((to-from)/2)))
 	for _, m := range []float64{1, 2, 5, 10} {
@@ -229,7 +230,7 @@ func ticks(from, to float64, x func(float64) float64) (list []tick) {
 
 func round(v float64) float64 { return math.Round(10*v) / 10 }
 
-// number writes seconds or another number with as many digits as are read.
+// number formats seconds or another number with a readable number of digits.
 func number(v float64) string {
 	switch a := math.Abs(v); {
 	case a >= 1000:
@@ -240,7 +241,7 @@ func number(v float64) string {
 	return strconv.FormatFloat(cmp.Or(math.Round(1000*v)/1000, 0), 'f', -1, 64)
 }
 
-// since writes how long something lasts.
+// since formats a duration in seconds.
 func since(seconds float64) string {
 	switch seconds = max(seconds, 0); {
 	case seconds < 120:

@@ -10,14 +10,15 @@ import (
 	"productform/live/wire"
 )
 
-// A collector tells what the manager answers. Without an answer it says that nobody leads, and no more.
+// A collector reports the manager's status as metrics. If no manager responds, it only reports that
+// none leads.
 type collector struct{ page *page }
 
 func describe(name, help string, labels ...string) *prometheus.Desc {
 	return prometheus.NewDesc("pfq_"+name, help, labels, nil)
 }
 
-// Describe sends nothing: which metrics there are depends on what the manager answers.
+// Describe sends nothing: the set of metrics depends on the manager's response.
 func (c *collector) Describe(chan<- *prometheus.Desc) {}
 
 // Collect implements [prometheus.Collector].
@@ -70,21 +71,21 @@ func (c *collector) Collect(out chan<- prometheus.Metric) {
 	count("decisions_total", "Plans.", int(s.Cluster.Plan))
 	count("tasks_begun_total", "Attempts at tasks that began.", n.Begun)
 	count("tasks_lost_total", "Attempts that were lost with their workers.", n.Lost)
-	count("tasks_preempted_total", "Attempts that gave way to emergencies.", n.Preempted)
-	count("tasks_failed_total", "Attempts that failed, the worker being well.", n.Failures)
+	count("tasks_preempted_total", "Attempts preempted by emergencies.", n.Preempted)
+	count("tasks_failed_total", "Attempts that failed on healthy workers.", n.Failures)
 	count("reports_late_total", "Results of attempts that had been taken from their workers.", n.Late)
 	count("messages_refused_total", "Messages that were not followed.", n.Refused)
 	count("workers_down_total", "Workers that went down.", n.Downs)
-	count("orders_resent_total", "Orders sent again, since this manager leads.", s.Resent)
-	count("messages_malformed_total", "Messages that are none, since this manager leads.", s.Malformed)
+	count("orders_resent_total", "Orders sent again since this manager leads.", s.Resent)
+	count("messages_malformed_total", "Unreadable messages since this manager leads.", s.Malformed)
 
 	var r dispatch.Result
 	if err := c.page.ask(context.Background(), wire.ReportService, "", &r); err != nil {
 		return
 	}
-	gauge("priority_violation_rate", "Part of the jobs present that have no worker planned though a job of lower priority has, over time.", r.PriorityViolationRate)
-	gauge("running_violation_rate", "The same of tasks in hand.", r.RunningViolationRate)
+	gauge("priority_violation_rate", "Average fraction of unfinished jobs that have no worker planned while a job of lower priority has one.", r.PriorityViolationRate)
+	gauge("running_violation_rate", "The same for running tasks.", r.RunningViolationRate)
 	gauge("deadline_miss_penalty", "Sum of priority times seconds late.", r.DeadlineMissPenalty)
-	gauge("utilization_ratio", "Part of the time of workers that were up spent on tasks that finished.", r.Utilization)
-	gauge("wasted_ratio", "Part of the time of workers that were up spent on tasks that were lost.", r.Wasted)
+	gauge("utilization_ratio", "Fraction of the up time of workers spent on tasks that finished.", r.Utilization)
+	gauge("wasted_ratio", "Fraction of the up time of workers spent on tasks that were lost.", r.Wasted)
 }

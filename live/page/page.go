@@ -22,30 +22,32 @@ import (
 //go:embed assets
 var assets embed.FS
 
-// answerTime bounds how long a manager may take to answer, and mostWatchers how many pages are kept up to date at a time.
+// answerTime is the time limit of a manager's response. maxWatchers is the maximum number of pages
+// that are updated at a time.
 const (
 	answerTime   = time.Second
-	writeTime    = 10 * time.Second // that a reader may take for what is sent at a time
+	writeTime    = 10 * time.Second // time limit of one write to a reader
 	refreshEvery = time.Second
-	mostWatchers = 50
+	maxWatchers  = 50
 )
 
-// policy of the page: what it may load is in this package, and no other page may show it.
+// contentPolicy allows the page to load only the files of this package, and forbids other pages to
+// embed it.
 const contentPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; " +
 	"base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 
-// A page asks the manager that leads, whichever that is.
+// A page requests data from the leading manager.
 type page struct {
 	nc       *nats.Conn
 	template *template.Template
-	watchers chan struct{} // has a place for each
+	watchers chan struct{} // has a slot per watcher
 	done     <-chan struct{}
 }
 
-// Handler returns the handler of all of it. It asks the manager through the connection, and adds to the metrics of the
-// registry what the manager tells. Pages that are open end with the context.
+// Handler returns the handler of all pages. It requests data from the manager through the
+// connection, and adds the manager's metrics to the registry. Open pages end with the context.
 func Handler(ctx context.Context, nc *nats.Conn, registry *prometheus.Registry) (http.Handler, error) {
-	p := &page{nc: nc, watchers: make(chan struct{}, mostWatchers), done: ctx.Done()}
+	p := &page{nc: nc, watchers: make(chan struct{}, maxWatchers), done: ctx.Done()}
 	var err error
 	if p.template, err = template.New("").Funcs(functions).ParseFS(assets, "assets/*.html"); err != nil {
 		return nil, err
@@ -66,8 +68,9 @@ func Handler(ctx context.Context, nc *nats.Conn, registry *prometheus.Registry) 
 	return guard(mux), nil
 }
 
-// guard sets the headers of all answers, and the time that a reader has for them. It answers requests to this machine alone under a name of this machine, so that
-// no page of a browser here can read along by giving its own name our address.
+// guard sets the headers and the time limits of all responses. Requests to a loopback address must
+// use a loopback name. Otherwise a foreign web page could read this page by pointing its own name
+// at this machine.
 func guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
@@ -75,7 +78,7 @@ func guard(next http.Handler) http.Handler {
 		h.Set("X-Content-Type-Options", "nosniff")
 		h.Set("Referrer-Policy", "no-referrer")
 		h.Set("Cache-Control", "no-store")
-		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(writeTime)) // connections have one
+		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(writeTime)) // network connections support deadlines
 		if local, ok := r.Context().Value(http.LocalAddrContextKey).(net.Addr); ok && isLoopback(local.String()) && !isLoopback(r.Host) {
 			http.Error(w, "this page is at 127.0.0.1", http.StatusMisdirectedRequest)
 			return
@@ -84,7 +87,7 @@ func guard(next http.Handler) http.Handler {
 	})
 }
 
-// isLoopback reports whether an address, with a port or without one, is of this machine alone.
+// isLoopback reports whether an address, with or without a port, is a loopback address.
 func isLoopback(address string) bool {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
@@ -94,7 +97,7 @@ func isLoopback(address string) bool {
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// ask asks a service of the manager.
+// ask sends a request to a service of the manager.
 func (p *page) ask(ctx context.Context, service, question string, answer any) error {
 	ctx, cancel := context.WithTimeout(ctx, answerTime)
 	defer cancel()
@@ -108,7 +111,7 @@ func (p *page) ask(ctx context.Context, service, question string, answer any) er
 	return json.Unmarshal(m.Data, answer)
 }
 
-// body returns what is shown now, of the job asked for or else the first one.
+// body returns the current content, for the requested job or else the first one.
 func (p *page) body(ctx context.Context, job string) ([]byte, error) {
 	var status wire.Status
 	var history wire.History
@@ -128,13 +131,13 @@ func (p *page) body(ctx context.Context, job string) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// reason says in words why no manager answers.
+// reason explains why no manager responds.
 func reason(err error) string {
 	switch {
 	case errors.Is(err, nats.ErrNoResponders):
 		return "no manager leads"
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, nats.ErrTimeout):
-		return "no manager answers"
+		return "no manager responds"
 	}
 	return err.Error()
 }
@@ -152,7 +155,7 @@ func (p *page) show(w http.ResponseWriter, r *http.Request) {
 	http.Error(w, err.Error(), http.StatusInternalServerError)
 }
 
-// events sends what is shown anew every second, until the reader or the program goes.
+// events sends the current content every second, until the reader disconnects or the program ends.
 func (p *page) events(w http.ResponseWriter, r *http.Request) {
 	select {
 	case p.watchers <- struct{}{}:
@@ -177,7 +180,7 @@ func (p *page) events(w http.ResponseWriter, r *http.Request) {
 			b.WriteByte('\n')
 		}
 		b.WriteByte('\n')
-		_ = out.SetWriteDeadline(time.Now().Add(writeTime)) // a reader that hangs gives its place up
+		_ = out.SetWriteDeadline(time.Now().Add(writeTime)) // a reader that hangs loses its slot
 		if _, err := w.Write(b.Bytes()); err != nil || out.Flush() != nil {
 			return
 		}

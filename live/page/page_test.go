@@ -21,7 +21,8 @@ import (
 
 func value[T any](v T) *T { return &v }
 
-// twoJobs is a status with a job at work, one that is done, two workers that are up and one that is down.
+// twoJobs is a status with a running and a finished job, and two workers that are up and one that
+// is down.
 func twoJobs() (wire.Status, wire.History) {
 	s := wire.Status{
 		Version: 1, Leading: 1.5,
@@ -53,7 +54,7 @@ func twoJobs() (wire.Status, wire.History) {
 	return s, h
 }
 
-// open starts a server, lets answer be the manager on it, and returns the address of the page.
+// open starts a server with answer as its manager, and returns the address of the page.
 func open(t *testing.T, answer func(subject, question string) any) string {
 	nc := servertest.Connect(t, servertest.Start(t))
 	if answer != nil {
@@ -76,7 +77,7 @@ func open(t *testing.T, answer func(subject, question string) any) string {
 	return web.URL
 }
 
-// get returns the answer to a request, whose status must be as wanted.
+// get returns the response to a request and checks its status.
 func get(t *testing.T, url string, status int) (string, http.Header) {
 	t.Helper()
 	r, err := http.Get(url)
@@ -167,7 +168,7 @@ func TestPageSendsEvents(t *testing.T) {
 	}
 }
 
-// A deadlined keeps what times are set for its writes.
+// A deadlined records the write deadlines that are set.
 type deadlined struct {
 	*httptest.ResponseRecorder
 	set []time.Time
@@ -178,14 +179,15 @@ func (d *deadlined) SetWriteDeadline(at time.Time) error {
 	return nil
 }
 
-// A reader that takes nothing any more is left after a while: each write has its time, also those of pages that stay open.
+// A reader that stops reading is dropped after a while: each write has a deadline, also on pages
+// that stay open.
 func TestReadersHaveTime(t *testing.T) {
 	nc := servertest.Connect(t, servertest.Start(t))
 	h, err := Handler(t.Context(), nc, prometheus.NewRegistry())
 	if err != nil {
 		t.Fatal(err)
 	}
-	for path, least := range map[string]int{"/": 1, "/metrics": 1, "/events": 3} { // for the headers, and two events
+	for path, least := range map[string]int{"/": 1, "/metrics": 1, "/events": 3} { // one for the headers, and two events
 		ctx, cancel := context.WithTimeout(t.Context(), 1500*time.Millisecond)
 		d := &deadlined{ResponseRecorder: httptest.NewRecorder()}
 		begun := time.Now()
@@ -240,7 +242,7 @@ func TestReadOnly(t *testing.T) {
 	if r.StatusCode != http.StatusMethodNotAllowed {
 		t.Errorf("POST: status %d", r.StatusCode)
 	}
-	// A page elsewhere whose name leads here.
+	// A foreign web page whose name resolves to this machine.
 	q, err := http.NewRequest("GET", url, nil)
 	if err != nil {
 		t.Fatal(err)

@@ -15,15 +15,15 @@ import (
 	"productform/num"
 )
 
-// What a server outside has to be: older ones break write-once with replicas.
+// Minimum requirements for an external server. Older versions break write-once with replicas.
 const (
-	leastMajor, leastMinor = 2, 14
-	leastStreams           = 9       // see Prepare
-	leastStore             = 1 << 28 // bytes: below that a few large results fill it
+	minMajor, minMinor = 2, 14
+	minStreams         = 9       // see Prepare
+	minStore           = 1 << 28 // bytes: a few large results would fill a smaller store
 )
 
-// Check lists what a server lacks for a layout, each item with the requirement, as *num.InputError.
-// The error is that of the request.
+// Check lists the requirements of a layout that a server does not meet, as *num.InputError. The
+// error is the error of the request.
 func Check(ctx context.Context, js jetstream.JetStream, l Layout) (lacks []*num.InputError, err error) {
 	nc := js.Conn()
 	lacks = checkConnection(nc.ConnectedServerVersion(), nc.MaxPayload())
@@ -37,10 +37,10 @@ func Check(ctx context.Context, js jetstream.JetStream, l Layout) (lacks []*num.
 	return append(lacks, checkAccount(account, l)...), nil
 }
 
-// checkConnection lists what is known from the connection.
+// checkConnection lists the unmet requirements that the connection shows.
 func checkConnection(version string, maxPayload int64) (lacks []*num.InputError) {
 	if !isNew(version) {
-		lacks = append(lacks, &num.InputError{Path: "server.version", Value: version, Want: fmt.Sprintf("nats-server %d.%d or later", leastMajor, leastMinor)})
+		lacks = append(lacks, &num.InputError{Path: "server.version", Value: version, Want: fmt.Sprintf("nats-server %d.%d or later", minMajor, minMinor)})
 	}
 	if maxPayload < wire.MaxMessage {
 		lacks = append(lacks, &num.InputError{Path: "server.max_payload", Value: strconv.FormatInt(maxPayload, 10), Want: fmt.Sprintf("at least %d bytes", wire.MaxMessage)})
@@ -48,7 +48,7 @@ func checkConnection(version string, maxPayload int64) (lacks []*num.InputError)
 	return lacks
 }
 
-// isNew tells whether a version such as 2.15.2 or 2.14.0-beta.1 is new enough.
+// isNew reports whether a version such as 2.15.2 or 2.14.0-beta.1 is new enough.
 func isNew(version string) bool {
 	parts := strings.SplitN(version, ".", 3)
 	if len(parts) < 3 {
@@ -62,13 +62,13 @@ func isNew(version string) bool {
 	if err != nil {
 		return false
 	}
-	return major > leastMajor || major == leastMajor && minor >= leastMinor
+	return major > minMajor || major == minMajor && minor >= minMinor
 }
 
-// checkAccount lists the limits of an account that leave too little. Existing streams count as used.
+// checkAccount lists the limits of an account that are too low. Existing streams count as used.
 func checkAccount(a *jetstream.AccountInfo, l Layout) (lacks []*num.InputError) {
 	limits, path := a.Limits, "server.account."
-	if len(a.Tiers) > 0 { // the account has limits by number of replicas
+	if len(a.Tiers) > 0 { // the account has separate limits per number of replicas
 		name := "R" + strconv.Itoa(max(l.Replicas, 1))
 		tier, ok := a.Tiers[name]
 		if !ok {
@@ -76,11 +76,11 @@ func checkAccount(a *jetstream.AccountInfo, l Layout) (lacks []*num.InputError) 
 		}
 		limits, path = tier.Limits, path+name+"."
 	}
-	if limits.MaxStreams >= 0 && limits.MaxStreams < leastStreams {
-		lacks = append(lacks, &num.InputError{Path: path + "max_streams", Value: strconv.Itoa(limits.MaxStreams), Want: fmt.Sprintf("at least %d, or -1 for no limit", leastStreams)})
+	if limits.MaxStreams >= 0 && limits.MaxStreams < minStreams {
+		lacks = append(lacks, &num.InputError{Path: path + "max_streams", Value: strconv.Itoa(limits.MaxStreams), Want: fmt.Sprintf("at least %d, or -1 for no limit", minStreams)})
 	}
-	if limits.MaxStore >= 0 && limits.MaxStore < leastStore && !l.Memory {
-		lacks = append(lacks, &num.InputError{Path: path + "max_storage", Value: strconv.FormatInt(limits.MaxStore, 10), Want: fmt.Sprintf("at least %d bytes, or -1 for no limit", leastStore)})
+	if limits.MaxStore >= 0 && limits.MaxStore < minStore && !l.Memory {
+		lacks = append(lacks, &num.InputError{Path: path + "max_storage", Value: strconv.FormatInt(limits.MaxStore, 10), Want: fmt.Sprintf("at least %d bytes, or -1 for no limit", minStore)})
 	}
 	return lacks
 }

@@ -24,10 +24,11 @@ import (
 	"productform/num"
 )
 
-// address is where the server listens.
+// address returns the address that the server listens on.
 func (g guarded) address() string { return strings.TrimPrefix(g.URL(), "tls://") }
 
-// Whoever has no key that the server knows, or does not trust its certificate, does not get in.
+// Clients without a known key, and clients that do not trust the server's certificate, are
+// rejected.
 func TestStrangers(t *testing.T) {
 	g := guard(t)
 	other := newFolder(t)
@@ -95,7 +96,7 @@ func TestStrangers(t *testing.T) {
 		nc.Close()
 	}
 
-	// Plain text after the greeting: the server ends the connection.
+	// The client sends plain text after the greeting, and the server closes the connection.
 	plain, err := net.Dial("tcp", g.address())
 	if err != nil {
 		t.Fatal(err)
@@ -103,9 +104,9 @@ func TestStrangers(t *testing.T) {
 	defer plain.Close()
 	fmt.Fprintf(plain, "CONNECT {\"verbose\":true}\r\nPUB pfq.plan 1\r\nx\r\nPING\r\n")
 	if text := toTheEnd(t, plain); !strings.HasPrefix(text, "INFO ") || strings.Contains(text, "+OK") || strings.Contains(text, "PONG") {
-		t.Errorf("plain text was answered: %s", text)
+		t.Errorf("plain text got a response: %s", text)
 	}
-	// Nothing of all that is in the streams.
+	// The attempts have written nothing to the streams.
 	if list, _, err := store.Next(context.Background(), stream(t, g.connect(t, "manager")), wire.PlanStream, ">", 1, 1); err != nil || len(list) != 0 {
 		t.Error(list, err)
 	}
@@ -132,8 +133,7 @@ func toTheEnd(t *testing.T, c net.Conn) string {
 	}
 }
 
-// A message of more than 1 MiB, and what is no message, end the connection that sent it and no
-// other.
+// A message of more than 1 MiB, or an invalid one, closes the connection that sent it and no other.
 func TestJunk(t *testing.T) {
 	g := guard(t)
 	watcher := g.connect(t, "manager")
@@ -145,26 +145,26 @@ func TestJunk(t *testing.T) {
 		"Maximum Control Line":       "SUB " + strings.Repeat("x", 5000) + " 1\r\n",
 	} {
 		c := g.raw(t, "w7")
-		go c.Write([]byte(junk)) // the server may close before it has read all
+		go c.Write([]byte(junk)) // the server may close before it has read everything
 		if text := toTheEnd(t, c); what == "Maximum Payload" && !strings.Contains(text, "-ERR 'Maximum Payload") {
 			t.Errorf("%s: %q", what, text)
 		}
 	}
-	// The library refuses a message that is too large before it sends it.
+	// The library rejects a message that is too large before sending it.
 	nc := g.connect(t, "w7")
 	if err := nc.Publish(wire.BeatOf("w7"), make([]byte, wire.MaxMessage+1)); !errors.Is(err, nats.ErrMaxPayload) {
 		t.Error(err)
 	}
 	say(t, nc, wire.BeatOf("w7"), strings.Repeat("y", wire.MaxMessage))
 	if got := next(t, beats); len(got) != wire.MaxMessage || got[0] != 'y' {
-		t.Errorf("%d bytes of junk", len(got))
+		t.Errorf("received %d bytes of junk", len(got))
 	}
 	if watcher.Stats().Reconnects != 0 {
-		t.Error("another connection suffered")
+		t.Error("another connection was affected")
 	}
 }
 
-// raw is a connection with a key, as bytes.
+// raw returns a connection that is logged in with a key, for raw bytes.
 func (g guarded) raw(t *testing.T, name string) net.Conn {
 	t.Helper()
 	f, err := keys.Read(filepath.Join(g.folder, name+".key"))
@@ -212,8 +212,8 @@ func (g guarded) raw(t *testing.T, name string) net.Conn {
 	}
 }
 
-// A key that is revoked while it is in use loses its connection and does not get in again; others
-// stay. A new key gets in.
+// A key that is revoked while in use loses its connection and cannot connect again. Other
+// connections stay, and a new key can connect.
 func TestRevoke(t *testing.T) {
 	g := guard(t)
 	gone := make(chan error, 100)
@@ -244,11 +244,11 @@ func TestRevoke(t *testing.T) {
 	beats := hear(t, g.connect(t, "manager"), wire.BeatSubject)
 	say(t, stays, wire.BeatOf("w8"), "here")
 	if next(t, beats) != "here" || stays.Stats().Reconnects != 0 {
-		t.Error("w8 suffered")
+		t.Error("w8 was affected")
 	}
 }
 
-// Beyond its machine a server asks for keys, unless told otherwise.
+// A server that listens beyond its machine requires keys, unless Insecure is set.
 func TestListen(t *testing.T) {
 	for listen, refused := range map[string]bool{"0.0.0.0:0": true, "[::]:0": true, "localhost:0": false, "127.0.0.1:0": false} {
 		s, err := server.Start(context.Background(), server.Settings{Listen: listen})
@@ -279,5 +279,5 @@ func pool(authority string) *x509.CertPool {
 	return p
 }
 
-// encode writes a signature as the protocol of NATS has it.
+// encode encodes a signature as the NATS protocol requires.
 func encode(signature []byte) string { return base64.RawURLEncoding.EncodeToString(signature) }

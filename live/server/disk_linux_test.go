@@ -12,9 +12,9 @@ import (
 	"productform/live/wire"
 )
 
-// The disk fills up under the server, here by a limit on the size of files. The server acknowledges
-// nothing more and loses nothing that it acknowledged. Once there is room again, it resumes without
-// a restart, on the same connections.
+// The disk fills up under the server, simulated by a limit on the size of files. The server
+// acknowledges nothing more and loses nothing acknowledged. Once there is room again, it resumes
+// without a restart, on the same connections.
 func TestDiskFull(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), 3*soon)
 	defer cancel()
@@ -51,9 +51,9 @@ func TestDiskFull(t *testing.T) {
 		t.Fatal(err)
 	}
 	if refused == 0 {
-		t.Fatal("nothing was refused, so that the test shows nothing")
+		t.Fatal("nothing was rejected, so this test shows nothing")
 	}
-	for i := range 20 { // what was not acknowledged is written again; whether it was written before is not known
+	for i := range 20 { // unacknowledged results are written again, whether or not they were stored
 		if _, err := store.Once(ctx, js, wire.Done("a", i), data); err != nil {
 			t.Fatal(i, err)
 		}

@@ -1,21 +1,22 @@
-// Package server runs the server that connects the parts of the live system, and makes what they
-// keep there: where does the state of the cluster live?
+// Package server runs the server that connects the parts of the live system, and creates its
+// streams and buckets: where does the state of the cluster live?
 //
-// [Start] starts an embedded NATS server with JetStream, [Prepare] makes the streams and buckets of
-// package wire on it or on a server outside, and [Check] lists what such a server lacks.
+// [Start] starts an embedded NATS server with JetStream. [Prepare] creates the streams and buckets
+// of package wire on it or on an external server. [Check] lists the requirements that an external
+// server does not meet.
 //
-//	stream, bucket  storage  what holds
-//	PFQ_IN          file     a subject takes one message, ever; no message is deleted, subjects are purged when a job is cleared
-//	PFQ_PLAN        file     one subject; no message is deleted, plans before a snapshot are purged
-//	PFQ_BLOB        file     a subject takes one message, ever: pieces of a content are under its digest, see package store
+//	stream, bucket  storage  properties
+//	PFQ_IN          file     one message per subject; messages cannot be deleted, but clearing a job purges its subjects
+//	PFQ_PLAN        file     one subject; messages cannot be deleted, but plans before a snapshot are purged
+//	PFQ_BLOB        file     one message per subject: pieces of a content are under its digest, see package store
 //	PFQ_SNAP        file     object store: states of the book
-//	pfq_leader      file     ends 2 s after the last sign of the leader
+//	pfq_leader      file     expires 2 s after the last renewal by the leader
 //	pfq_jobs, pfq_workers, pfq_batches, pfq_profiles: file, the last value of each key
 //
 // For example:
 //
 //	ctx := context.Background()
-//	s, err := server.Start(ctx, server.Settings{}) // in memory, since no folder is named as Store
+//	s, err := server.Start(ctx, server.Settings{}) // in memory, since Store is empty
 //	if err != nil {
 //		log.Fatal(err)
 //	}
@@ -37,7 +38,7 @@
 //	fmt.Println("taken:", first == nil, second == nil)
 //	// Output: taken: true false
 //
-// Only a manager may make consumers on a server with keys: a consumer delivers what is stored to
-// any subject, whoever made it, past all permissions. All others read by direct requests, as
+// On a server with keys only managers may create consumers: a consumer delivers stored messages to
+// any subject, past all permissions of its creator. All other roles read with direct requests, as
 // package store does.
 package server

@@ -14,7 +14,7 @@ import (
 
 func Example() {
 	ctx := context.Background()
-	s, err := server.Start(ctx, server.Settings{}) // in memory, since no folder is named as Store
+	s, err := server.Start(ctx, server.Settings{}) // in memory, since Store is empty
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -20,7 +20,7 @@ import (
 	"productform/live/wire"
 )
 
-// A restarted is a server with a folder that ends and starts again at the same address.
+// A restarted is a server with a folder that can be restarted at the same address.
 type restarted struct {
 	set server.Settings
 	now *server.Server
@@ -62,7 +62,7 @@ func (r *restarted) restart(t *testing.T) {
 	}
 }
 
-// all reads a stream from its beginning.
+// all reads a stream from the start.
 func all(ctx context.Context, t *testing.T, js jetstream.JetStream, name string) (list []*store.Message) {
 	t.Helper()
 	for from := uint64(1); ; {
@@ -77,8 +77,9 @@ func all(ctx context.Context, t *testing.T, js jetstream.JetStream, name string)
 	}
 }
 
-// Two managers, each of which believes that it leads, append plans by compare-and-set while the server restarts. Each plan
-// that was acknowledged is in the log at its place, and each plan was made with knowledge of all before it.
+// Two managers, each believing that it leads, append plans by compare-and-set while the server
+// restarts. Each acknowledged plan is in the log at its sequence, and each plan was made with
+// knowledge of all plans before it.
 func TestFence(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), 6*soon)
 	defer cancel()
@@ -117,7 +118,7 @@ func TestFence(t *testing.T) {
 					t.Error(err)
 					return
 				}
-				if rng.IntN(4) > 0 { // else it goes on in its belief, and must not do harm
+				if rng.IntN(4) > 0 { // otherwise it still believes that it leads, and must do no harm
 					if m, err := store.Last(ctx, js, wire.PlanStream, wire.PlanSubject); err == nil {
 						last = m.Sequence
 					} else if !errors.Is(err, store.ErrNotFound) {
@@ -143,7 +144,7 @@ func TestFence(t *testing.T) {
 		if text, ok := acknowledged[m.Sequence]; ok {
 			found++
 			if text != string(m.Data) {
-				t.Errorf("plan %d is %q, and %q was acknowledged", i+1, m.Data, text)
+				t.Errorf("plan %d is %q, but %q was acknowledged", i+1, m.Data, text)
 			}
 		}
 	}
@@ -151,12 +152,13 @@ func TestFence(t *testing.T) {
 		t.Errorf("%d plans were acknowledged, %d of them are in the log", len(acknowledged), found)
 	}
 	if refused.Load() == 0 {
-		t.Error("no append was refused, so that the test shows nothing")
+		t.Error("no append was rejected, so this test shows nothing")
 	}
 }
 
-// Four workers report each of 5,000 tasks, in orders of their own, while the server restarts. Each task has one result, that
-// of the worker who was told that its report was the first, if one was.
+// Four workers report each of 5,000 tasks, each in its own order, while the server restarts. Each
+// task has one result. If a worker was told that its report was the first, the result is its
+// report.
 func TestWriteOnce(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), 6*soon)
 	defer cancel()
@@ -180,7 +182,7 @@ func TestWriteOnce(t *testing.T) {
 						return
 					}
 					if wrote && !first[task].CompareAndSwap(0, int32(1+w)) {
-						t.Errorf("task %d was taken twice", task)
+						t.Errorf("task %d was accepted twice", task)
 					}
 					reports.Add(1)
 				}
@@ -202,18 +204,18 @@ func TestWriteOnce(t *testing.T) {
 		}
 		seen[m.Subject] = true
 		if w := first[task].Load(); w == 0 {
-			unknown++ // its acknowledgement was lost with the server
+			unknown++ // its acknowledgement was lost when the server stopped
 		} else if string(m.Data) != fmt.Sprintf("worker %d", w-1) {
-			t.Errorf("task %d is of %s, and worker %d was told that it was the first", task, m.Data, w-1)
+			t.Errorf("task %d is from %s, but worker %d was told that it was the first", task, m.Data, w-1)
 		}
 	}
 	if len(list) != tasks || unknown > workers*lanes {
-		t.Errorf("%d results, %d of nobody", len(list), unknown)
+		t.Errorf("%d results, %d without an acknowledgement", len(list), unknown)
 	}
 }
 
-// A store at its limit refuses results and submissions, but neither plans nor wishes, keeps all
-// that it has acknowledged, also when the server starts again, and accepts more once there is room.
+// A store at its limit rejects results and submissions, but neither plans nor user requests. It
+// keeps everything acknowledged, also after a restart, and accepts more once there is room.
 func TestFull(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), 3*soon)
 	defer cancel()
@@ -246,7 +248,7 @@ func TestFull(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for !errors.Is(err, store.ErrFull) { // a server that has just started takes a moment to close its streams
+		for !errors.Is(err, store.ErrFull) { // a server that has just started needs a moment to close its streams
 			if _, err = store.Once(ctx, js, wire.Done("b", 0), short); err != nil && !errors.Is(err, store.ErrFull) {
 				t.Fatal("the shortest report:", err)
 			}

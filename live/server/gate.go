@@ -19,8 +19,8 @@ import (
 )
 
 // A gate closes the streams that users and workers fill while the store is full: they then accept
-// only wishes, which are small. Plans, views and the lease are never refused, so a manager still
-// leads, and clearing a job makes room.
+// only user requests, which are small. Plans, views and the lease are never rejected, so a manager
+// can still lead, and clearing a job makes room.
 type gate struct {
 	settings Settings
 	nats     *server.Server
@@ -28,26 +28,26 @@ type gate struct {
 	js       jetstream.JetStream
 	log      *slog.Logger
 	isFull   bool
-	isSet    bool // the streams are open or closed as isFull says
+	isSet    bool // the streams are open or closed according to isFull
 	walked   time.Time
-	size     int64 // bytes of the files of the store and free ones, when they were last looked up
+	size     int64 // bytes of the store's files and free bytes, at the last measurement
 }
 
 const (
-	gatePeriod = 250 * time.Millisecond // between two looks at the store
-	walkPeriod = 2 * time.Second        // between two looks at the sizes of its files
+	gatePeriod = 250 * time.Millisecond // between two checks of the store
+	walkPeriod = 2 * time.Second        // between two measurements of its files
 
-	unlimited = 1 << 60 // bytes: the limit of NATS, which would also refuse plans and leases
+	unlimited = 1 << 60 // bytes: a lower limit in NATS would also reject plans and leases
 )
 
-// closedSizes returns the streams that a full store closes, and the size of the largest message
-// that each then accepts, with its header. A wish has at most 140 bytes, 52 of them in the header;
+// closedSizes returns the streams that a full store closes, and the maximum message size with
+// header that each still accepts. A user request has at most 140 bytes, 52 of them in the header;
 // the shortest report has 160, 26 of them random.
 func closedSizes() map[string]int32 {
 	return map[string]int32{wire.InStream: 150, wire.BlobStream: 1}
 }
 
-// openGate connects to a server within the process, with a key that only this process knows.
+// openGate connects to a server within the process, using a key that only this process knows.
 func openGate(n *server.Server, s Settings, own nkeys.KeyPair, log *slog.Logger) (*gate, error) {
 	public, err := own.PublicKey()
 	if err != nil {
@@ -66,7 +66,7 @@ func openGate(n *server.Server, s Settings, own nkeys.KeyPair, log *slog.Logger)
 	return &gate{settings: s, nats: n, nc: nc, js: js, log: log}, nil
 }
 
-// watch opens and closes the streams until the context is done. Then it leaves them open.
+// watch opens and closes the streams until the context is done. It then leaves them open.
 func (g *gate) watch(ctx context.Context) {
 	tick := time.NewTicker(gatePeriod)
 	defer tick.Stop()
@@ -77,7 +77,7 @@ func (g *gate) watch(ctx context.Context) {
 		case <-ctx.Done():
 			if g.isFull {
 				end, stop := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
-				_ = g.set(end, false) // the next server does it otherwise
+				_ = g.set(end, false) // otherwise the next server does it
 				stop()
 			}
 			return
@@ -86,11 +86,11 @@ func (g *gate) watch(ctx context.Context) {
 	}
 }
 
-// look compares what is stored with the limit.
+// look compares the stored bytes with the limit.
 func (g *gate) look(ctx context.Context) {
 	info, err := g.nats.Jsz(nil)
 	if err != nil || info.Disabled {
-		return // JetStream is about to be opened again
+		return // JetStream is about to be reopened
 	}
 	d := g.measure(int64(info.Store))
 	isFull := d.isFull(g.isFull)
@@ -98,7 +98,7 @@ func (g *gate) look(ctx context.Context) {
 		return
 	}
 	if err := g.set(ctx, isFull); err != nil {
-		return // the streams are not there yet, or the disk has no byte left: the next look tries again
+		return // the streams do not exist yet, or the disk is full: the next check tries again
 	}
 	if isFull != g.isFull && g.log != nil {
 		if isFull {
@@ -111,14 +111,14 @@ func (g *gate) look(ctx context.Context) {
 	g.isFull, g.isSet = isFull, true
 }
 
-// A disk holds the numbers that decide whether the store on it is full.
+// A disk holds the numbers that decide whether its store is full.
 type disk struct {
 	used, limit   int64 // bytes of the store
 	free, reserve int64 // bytes on the disk
 }
 
-// isFull reports whether the store is full, or the disk nearly is. A store that was full has room
-// again only once somewhat more is free; otherwise it would keep changing.
+// isFull reports whether the store is full or the disk nearly full. A full store has room again
+// only after somewhat more bytes are free; otherwise its state would keep changing.
 func (d disk) isFull(was bool) bool {
 	if was {
 		return d.used > d.limit-d.limit/32 || d.free < 2*d.reserve
@@ -126,8 +126,9 @@ func (d disk) isFull(was bool) bool {
 	return d.used >= d.limit || d.free < d.reserve
 }
 
-// newDisk returns the limit and the reserve of a store whose messages use some bytes. size is that
-// of its files and what is free; the store may use most, or if that is 0, 3/4 of size.
+// newDisk returns the limit and the reserve of a store whose messages use some bytes. size is the
+// size of its files and free the free bytes. The store may use most bytes, or 3/4 of the total if
+// most is 0.
 func newDisk(used, size, free, most int64) disk {
 	const smallest, largest = 1 << 20, 1 << 30
 	return disk{
@@ -136,7 +137,7 @@ func newDisk(used, size, free, most int64) disk {
 	}
 }
 
-// measure looks at the disk. The size of the files is looked up once in a while.
+// measure measures the disk. It measures the size of the files less often.
 func (g *gate) measure(used int64) disk {
 	free, isKnown := freeBytes(g.settings.Store)
 	if !isKnown {
@@ -148,7 +149,8 @@ func (g *gate) measure(used int64) disk {
 	return newDisk(used, g.size, free, g.settings.MaxStore)
 }
 
-// sizeOf returns the size of all files below a folder; those that vanish meanwhile do not count.
+// sizeOf returns the total size of the files below a folder; files that disappear in the meantime
+// do not count.
 func sizeOf(folder string) (size int64) {
 	_ = filepath.WalkDir(folder, func(_ string, f fs.DirEntry, err error) error {
 		if err == nil && f.Type().IsRegular() {

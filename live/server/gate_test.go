@@ -6,8 +6,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Whatever a disk does, the verdict on a store has a reason, a change of less than 1/32 of the limit
-// and of the reserve never reverses it, and an empty store on an empty disk has room.
+// For any disk, a full store exceeds a limit, a change of less than 1/32 of the limit and of the
+// reserve never reverses the decision, and an empty store on an empty disk has room.
 func TestDiskFullness(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		size := rapid.Int64Range(0, 1<<50).Draw(t, "size")
@@ -20,13 +20,13 @@ func TestDiskFullness(t *testing.T) {
 		}
 		fills, stays := d.isFull(false), d.isFull(true)
 		if fills && !stays {
-			t.Fatal("a store that is full at once has room")
+			t.Fatal("a full store has room")
 		}
 		if want := used >= d.limit || free < d.reserve; fills != want {
 			t.Fatalf("full: %v, want %v", fills, want)
 		}
 		if room := used <= d.limit/32*31 && free >= 2*d.reserve; room && stays {
-			t.Fatal("there is room, and the store stays full")
+			t.Fatal("there is room, but the store stays full")
 		}
 		if d := newDisk(0, size, size, 0); size >= 8<<20 && d.isFull(true) {
 			t.Fatal("an empty store is full")

@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// A logger hands what the NATS server says to slog, and remembers why it could not start.
+// A logger forwards messages of the NATS server to slog, and keeps the reason of a failed start.
 type logger struct {
 	to *slog.Logger
 
@@ -14,7 +14,7 @@ type logger struct {
 	fatal string
 }
 
-// Fatal is the first message that says that the server cannot go on.
+// Fatal returns the first fatal message of the server.
 func (l *logger) Fatal() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()

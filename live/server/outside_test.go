@@ -17,7 +17,7 @@ import (
 	"productform/live/wire"
 )
 
-// outside runs a NATS server by a configuration file, as an operator does.
+// outside runs a NATS server with a configuration file, as an operator does.
 func outside(t *testing.T, config string) *natsserver.Server {
 	t.Helper()
 	o, err := natsserver.ProcessConfigFile(config)
@@ -37,8 +37,8 @@ func outside(t *testing.T, config string) *natsserver.Server {
 	return s
 }
 
-// The configuration that the page on security shows makes a server with which the keys work as with
-// an embedded one.
+// The configuration on the security page sets up a server on which the keys work as on an embedded
+// one.
 func TestServerOfThePage(t *testing.T) {
 	page, err := os.ReadFile("../../docs/security.md")
 	if err != nil {
@@ -84,7 +84,7 @@ func TestServerOfThePage(t *testing.T) {
 	g.connect(t, "w8")
 }
 
-// Check names what a server lacks.
+// Check reports what a server lacks.
 func TestCheck(t *testing.T) {
 	for name, c := range map[string]struct{ config, lacks string }{
 		"good":     {"jetstream { store_dir: DIR }", ""},

@@ -16,18 +16,18 @@ import (
 	"productform/num"
 )
 
-// A Layout says how streams are kept. The zero value is one copy on disk.
+// A Layout describes how streams are stored. The zero value means one copy on disk.
 type Layout struct {
-	Memory   bool // nothing on disk
-	Replicas int  // 1 or 3 copies, each on a server of its own; 0 for 1
+	Memory   bool // store nothing on disk
+	Replicas int  // 1 or 3 copies, each on its own server; 0 for 1
 }
 
-// Lease is how long the sign of a leader holds that is not renewed.
+// Lease is the time after which the lease of a leader expires unless it is renewed.
 const Lease = 2 * time.Second
 
-// Prepare makes the streams, object stores and buckets of package wire that are not there. One that is there with another
-// setting than wanted is left alone: the error is a *num.InputError with the path STREAM.SETTING. Servers of a cluster have 5 s
-// to find each other.
+// Prepare creates the missing streams, object stores and buckets of package wire. It does not
+// change an existing one with different settings: the error is a *num.InputError with the path
+// STREAM.SETTING. Servers of a cluster have 5 s to find each other.
 func Prepare(ctx context.Context, js jetstream.JetStream, l Layout) error {
 	if l.Replicas != 0 && l.Replicas != 1 && l.Replicas != 3 {
 		return &num.InputError{Path: "replicas", Value: fmt.Sprint(l.Replicas), Want: "1 or 3"}
@@ -44,18 +44,18 @@ func Prepare(ctx context.Context, js jetstream.JetStream, l Layout) error {
 	return nil
 }
 
-// formTime is how long servers of a cluster that have just started may take to find each other.
+// formTime is the time that servers of a new cluster have to find each other.
 const formTime = 5 * time.Second
 
-// codeNoPeers is what a cluster answers that has not enough servers, or not yet.
+// codeNoPeers is the error code of a cluster with too few servers, possibly only at its start.
 const codeNoPeers jetstream.ErrorCode = 10005
 
-// create makes a stream if there is none of its name.
+// create creates a stream unless one with its name exists.
 func create(ctx context.Context, js jetstream.JetStream, c jetstream.StreamConfig) error {
 	for begun := time.Now(); ; {
 		_, err := js.CreateStream(ctx, c)
 		if errors.Is(err, jetstream.ErrStreamNameAlreadyInUse) {
-			return nil // with other settings
+			return nil // exists with other settings
 		}
 		var e *jetstream.APIError
 		forming := store.Away(err) || errors.As(err, &e) && e.ErrorCode == codeNoPeers
@@ -70,7 +70,8 @@ func create(ctx context.Context, js jetstream.JetStream, c jetstream.StreamConfi
 	}
 }
 
-// streams are those of package wire. Object stores and buckets are streams, too, with settings that clients of NATS rely on.
+// streams returns the configurations of the streams of package wire. Object stores and buckets are
+// streams too, with settings that NATS clients rely on.
 func (l Layout) streams() []jetstream.StreamConfig {
 	storage := jetstream.FileStorage
 	if l.Memory {
@@ -117,7 +118,7 @@ func (l Layout) streams() []jetstream.StreamConfig {
 	}
 }
 
-// checkStream compares the settings of a stream with those wanted.
+// checkStream compares the settings of a stream with the required ones.
 func checkStream(ctx context.Context, js jetstream.JetStream, want jetstream.StreamConfig) error {
 	s, err := js.Stream(ctx, want.Name)
 	if err != nil {
@@ -142,9 +143,9 @@ func checkStream(ctx context.Context, js jetstream.JetStream, want jetstream.Str
 	return nil
 }
 
-// settings returns the settings of a stream by their names on the wire, without those that an
-// operator may choose: a limit of bytes loses nothing, since what does not fit is refused. A full
-// store has closed some streams for now.
+// settings returns the settings of a stream by their JSON names, without those that an operator may
+// choose. A byte limit is allowed because it loses nothing: the server rejects what does not fit. A
+// full store may also have closed some streams temporarily.
 func settings(c jetstream.StreamConfig) (map[string]string, error) {
 	if c.MaxMsgSize == closedSizes()[c.Name] {
 		c.MaxMsgSize = wire.MaxMessage

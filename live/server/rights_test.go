@@ -14,11 +14,11 @@ import (
 	"productform/live/wire"
 )
 
-// A guarded is a server that asks for keys, on a port of this machine.
+// A guarded is a server that requires keys, on a port of this machine.
 type guarded struct {
 	*server.Server
 	folder  string
-	outside string // its URL, if it is not embedded
+	outside string // its URL, if it is an external server
 }
 
 func (g guarded) url() string {
@@ -88,8 +88,8 @@ func stream(t *testing.T, nc *nats.Conn) jetstream.JetStream {
 	return js
 }
 
-// A probe is a subject, and the keys that may use it: m for manager, c for client, o for monitor, w for
-// w7.
+// A probe is a subject and the keys that may use it: m for manager, c for client, o for monitor, w
+// for w7.
 type probe struct{ subject, may string }
 
 // publishes and subscriptions are written by hand, as an independent check of the table of rights.
@@ -121,7 +121,7 @@ var publishes = []probe{
 	{"$JS.ACK.PFQ_IN.c.1.1.1.1.1", "m"}, {"$JS.FC.PFQ_IN.c.x", "m"},
 }
 
-// apis are requests about a stream; most are for managers, some for nobody.
+// apis are requests about a stream. Most are for managers, and some for no one.
 var apis = []probe{
 	{"STREAM.CREATE.%s", "m"}, {"STREAM.INFO.%s", "m"}, {"STREAM.MSG.GET.%s", "m"}, {"STREAM.PURGE.%s", "m"},
 	{"STREAM.UPDATE.%s", ""}, {"STREAM.DELETE.%s", ""}, {"STREAM.MSG.DELETE.%s", ""}, {"STREAM.SNAPSHOT.%s", ""}, {"STREAM.RESTORE.%s", ""},
@@ -139,8 +139,8 @@ var subscriptions = []probe{
 	{"$KV.pfq_jobs.>", ""}, {"$O.PFQ_SNAP.>", ""}, {"$JS.API.>", ""}, {"$JS.EVENT.ADVISORY.>", ""},
 }
 
-// Each role tries everything. The server rejects what the lists above do not grant it, and nothing
-// else.
+// Each role tries every subject. The server rejects everything that the lists above do not grant
+// it, and nothing else.
 func TestEachRoleTriesEverything(t *testing.T) {
 	g := guard(t)
 	all := publishes

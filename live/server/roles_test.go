@@ -18,10 +18,10 @@ import (
 	"productform/live/wire"
 )
 
-// soon bounds what comes at once if it comes at all.
+// soon is the time limit for events that should happen immediately.
 const soon = 10 * time.Second
 
-// next is the next message of a subscription.
+// next returns the next message of a subscription.
 func next(t *testing.T, s *nats.Subscription) string {
 	t.Helper()
 	m, err := s.NextMsg(soon)
@@ -70,7 +70,7 @@ func TestRolesDoTheirWork(t *testing.T) {
 		}
 	}
 
-	// Client: an input and a batch.
+	// The client uploads an input and submits a batch.
 	input := bytes.Repeat([]byte("input "), 200_000)
 	digest, _, err := store.Put(ctx, stream(t, client), bytes.NewReader(input))
 	if err != nil {
@@ -78,7 +78,7 @@ func TestRolesDoTheirWork(t *testing.T) {
 	}
 	once(client, wire.Submit("b"), "batch")
 
-	// Manager: reads it with a consumer, decides, orders.
+	// The manager reads it with a consumer, decides, and sends orders.
 	consumer, err := stream(t, manager).OrderedConsumer(ctx, wire.InStream, jetstream.OrderedConsumerConfig{})
 	if err != nil {
 		t.Fatal(err)
@@ -95,7 +95,7 @@ func TestRolesDoTheirWork(t *testing.T) {
 	say(t, manager, wire.OrderTo("w7"), "order")
 	say(t, manager, wire.News("j"), "news")
 
-	// Worker: obeys, beats, reads, reports.
+	// The worker receives the order, sends a beat, reads inputs, and reports.
 	same(next(t, orders), "order")
 	same(next(t, news), "news")
 	say(t, worker, wire.BeatOf("w7"), "beat")
@@ -113,7 +113,7 @@ func TestRolesDoTheirWork(t *testing.T) {
 	once(worker, wire.Done("j", 0), "result")
 	once(worker, wire.Failed("j", 1, 1), "failure")
 
-	// Manager: a view, a snapshot, an answer.
+	// The manager writes a view and a snapshot, and answers a request.
 	views, err := stream(t, manager).KeyValue(ctx, wire.JobsBucket)
 	if err == nil {
 		_, err = views.Put(ctx, "j", []byte("view"))
@@ -142,7 +142,7 @@ func TestRolesDoTheirWork(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	// Client and monitor: results, plans, views, answers, wishes.
+	// Client and monitor read results, plans and views, and send requests.
 	for _, nc := range []*nats.Conn{client, monitor} {
 		list, _, err := store.Next(ctx, stream(t, nc), wire.InStream, "pfq.in.done.j.>", 1, 10)
 		if err != nil || len(list) != 1 || string(list[0].Data) != "result" {
@@ -165,7 +165,7 @@ func TestRolesDoTheirWork(t *testing.T) {
 	}
 	once(client, wire.Clear("j"), "")
 
-	// Manager: what is cleared is purged, and its subjects can be written again.
+	// The manager purges cleared data, and the subjects can be written again.
 	in, err := stream(t, manager).Stream(ctx, wire.InStream)
 	if err == nil {
 		err = in.Purge(ctx, jetstream.WithPurgeSubject("pfq.in.done.j.>"))
@@ -176,7 +176,7 @@ func TestRolesDoTheirWork(t *testing.T) {
 	once(worker, wire.Done("j", 0), "late")
 }
 
-// A stray is a request whose answer is to go where the sender may not write.
+// A stray is a request whose response should go to a subject that the sender may not write.
 type stray struct{ subject, request string }
 
 var strays = []stray{
@@ -188,16 +188,16 @@ var strays = []stray{
 	{wire.StatusService, "forged"},
 }
 
-// The server writes the answer to a request to any subject that the request names, past the
-// permissions of the requester. On a server with keys the answer stays in the account of the
-// requester. A server without keys shows that the attempts are real.
+// The server writes the response to a request to any subject that the request names, past the
+// permissions of the requester. On a server with keys, the response stays in the account of the
+// requester. A server without keys shows that the attack works there.
 func TestAnswersGoNowhereElse(t *testing.T) {
 	t.Run("with keys", func(t *testing.T) {
 		g := guard(t)
 		reached := strayed(t, g.connect(t, "manager"), g.connect(t, "w8"), g.connect(t, "w7"), g.connect(t, "client"))
 		for target, n := range reached {
 			if n != 0 {
-				t.Errorf("%d answers reached %s", n, target)
+				t.Errorf("%d responses reached %s", n, target)
 			}
 		}
 	})
@@ -206,14 +206,15 @@ func TestAnswersGoNowhereElse(t *testing.T) {
 		reached := strayed(t, servertest.Connect(t, s), servertest.Connect(t, s), servertest.Connect(t, s))
 		for target, n := range reached {
 			if n == 0 {
-				t.Errorf("no answer reached %s, so that the test shows nothing", target)
+				t.Errorf("no response reached %s, so this test shows nothing", target)
 			}
 		}
 	})
 }
 
-// strayed has attackers send all strays for all targets, and counts what reached each. The manager,
-// whose own requests do reach them, sends two after the others: as those are there, all are.
+// strayed lets attackers send all strays for all targets, and counts the responses that reached
+// each target. The manager's own requests do reach the targets; it sends two at the end, and once
+// their responses are there, all are.
 func strayed(t *testing.T, manager, victim *nats.Conn, attackers ...*nats.Conn) (reached map[string]int) {
 	ctx, cancel := context.WithTimeout(context.Background(), 3*soon)
 	defer cancel()
@@ -242,7 +243,8 @@ func strayed(t *testing.T, manager, victim *nats.Conn, attackers ...*nats.Conn) 
 				}
 			}
 		}
-		// Answers to these come after those to the strays, except where the key may not ask.
+		// The responses to these requests come after those to the strays, unless the key may not
+		// send them.
 		for _, a := range []stray{{wire.Done("x", 2+i), ""}, {wire.StatusService, ""}} {
 			if _, err := nc.Request(a.subject, nil, 500*time.Millisecond); err != nil && !errors.Is(err, nats.ErrTimeout) {
 				t.Fatal(err)
@@ -292,7 +294,7 @@ func strayed(t *testing.T, manager, victim *nats.Conn, attackers ...*nats.Conn) 
 	return reached
 }
 
-// A manager is told which worker is gone, whatever the worker calls itself.
+// A manager learns which worker disconnected, whatever name the worker uses.
 func TestLeft(t *testing.T) {
 	g := guard(t)
 	gone := hear(t, g.connect(t, "manager"), keys.Gone)

@@ -20,30 +20,32 @@ import (
 	"productform/num"
 )
 
-// Settings of an embedded server. The zero value is a server in memory on 127.0.0.1, at a port that the system chooses.
+// Settings configure an embedded server. The zero value is a server in memory on 127.0.0.1, at a
+// port that the system chooses.
 type Settings struct {
-	Store    string        // folder of what is kept, of this server alone, made if it is not there; empty to keep all in memory
-	Listen   string        // HOST:PORT; empty for 127.0.0.1:0, port 0 for one that is free
-	NoListen bool          // only connections of this process, see [Server.InProcess]
-	Sync     time.Duration // 0 to have every write on the disk before it is acknowledged, else how often the disk is told to write
-	MaxStore int64         // bytes that Store may hold; 0 for 3/4 of what it holds and what is free on its disk
-	Keys     string        // folder that package keys made: connections need a key and TLS; empty to ask for neither
-	Insecure bool          // listen beyond this machine without keys, too
-	Log      *slog.Logger  // of warnings and errors of the server, nil for none
+	Store    string        // folder of the stored data, for this server only, created if missing; empty to store everything in memory
+	Listen   string        // HOST:PORT; empty for 127.0.0.1:0, port 0 for a free port
+	NoListen bool          // only accept connections of this process, see [Server.InProcess]
+	Sync     time.Duration // 0 to flush every write to disk before acknowledging it, otherwise the time between flushes
+	MaxStore int64         // maximum bytes in Store; 0 for 3/4 of its size plus the free space of its disk
+	Keys     string        // folder made by package keys: connections need a key and TLS; empty to require neither
+	Insecure bool          // allow listening beyond this machine without keys
+	Log      *slog.Logger  // for warnings and errors of the server, nil for none
 }
 
 // A Server is an embedded NATS server with JetStream.
 type Server struct {
 	nats *server.Server
-	temp string        // folder that goes when the server ends
+	temp string        // folder to remove when the server ends
 	own  nkeys.KeyPair // key with which this process opens and closes streams
-	stop func()        // ends what looks after the keys and the disk
+	stop func()        // stops the supervision of the keys and the disk
 
-	release func() // gives the store back
+	release func() // releases the store
 }
 
-// Start starts a server and returns once it takes connections. The context ends the wait, not the server: [Server.Close]
-// does. The error is a *num.InputError, or one of the network or the file system.
+// Start starts a server and returns once it accepts connections. The context only limits the wait;
+// [Server.Close] stops the server. The error is a *num.InputError, or an error of the network or
+// the file system.
 func Start(ctx context.Context, s Settings) (*Server, error) {
 	var seen *keys.Folder
 	if s.Keys != "" {
@@ -62,7 +64,7 @@ func Start(ctx context.Context, s Settings) (*Server, error) {
 	}
 	v := &Server{own: own, stop: func() {}, release: func() {}}
 	if s.Store != "" {
-		// Two servers on one store would write over one another what they have acknowledged.
+		// Two servers on one store would overwrite each other's acknowledged data.
 		v.release, err = lock.Try(s.Store)
 		if errors.Is(err, lock.ErrTaken) {
 			return nil, &num.InputError{Path: "store", Value: s.Store, Want: "a folder that no other server uses"}
@@ -75,7 +77,7 @@ func Start(ctx context.Context, s Settings) (*Server, error) {
 			return nil, err
 		}
 	} else {
-		// NATS wants a folder all the same. It stays empty, see Layout.Memory.
+		// NATS needs a folder anyway. It stays empty, see Layout.Memory.
 		if v.temp, err = os.MkdirTemp("", "pfq-server-"); err != nil {
 			return nil, err
 		}
@@ -91,7 +93,7 @@ func Start(ctx context.Context, s Settings) (*Server, error) {
 	for !v.nats.ReadyForConnections(50 * time.Millisecond) {
 		err := context.Cause(ctx)
 		if err == nil && !v.nats.Running() {
-			err = errors.New("server: it ended at its start")
+			err = errors.New("server: it stopped during its start")
 		}
 		if fatal := log.Fatal(); err == nil && fatal != "" {
 			err = errors.New("server: " + fatal)
@@ -106,7 +108,7 @@ func Start(ctx context.Context, s Settings) (*Server, error) {
 		return nil, errors.New("server: JetStream did not start")
 	}
 	if s.Keys != "" || s.Store != "" {
-		if v.stop, err = v.tend(s, seen, o.StoreDir, log); err != nil {
+		if v.stop, err = v.maintain(s, seen, o.StoreDir, log); err != nil {
 			v.stop = func() {}
 			v.Close()
 			return nil, fmt.Errorf("server: %w", err)
@@ -115,8 +117,7 @@ func Start(ctx context.Context, s Settings) (*Server, error) {
 	return v, nil
 }
 
-// options returns the settings as those of the NATS server, which also admits a key of this
-// process.
+// options converts the settings to NATS options, which also admit a key of this process.
 func options(s Settings, own nkeys.KeyPair) (*server.Options, error) {
 	if s.Sync < 0 {
 		return nil, &num.InputError{Path: "sync", Value: s.Sync.String(), Want: "always or a duration > 0"}
@@ -129,7 +130,7 @@ func options(s Settings, own nkeys.KeyPair) (*server.Options, error) {
 		return nil, err
 	}
 	if s.Keys == "" && !s.Insecure && !s.NoListen && s.Listen != "" && !keys.IsLoopback(s.Listen) {
-		return nil, &num.InputError{Path: "listen", Value: s.Listen, Want: "an address of this machine only such as 127.0.0.1:4222, unless connections need keys"}
+		return nil, &num.InputError{Path: "listen", Value: s.Listen, Want: "an address of this machine only, such as 127.0.0.1:4222, unless connections need keys"}
 	}
 	o := &server.Options{}
 	config, err := keys.Open()
@@ -155,7 +156,7 @@ func options(s Settings, own nkeys.KeyPair) (*server.Options, error) {
 	}
 	o.ServerName, o.Host, o.Port, o.DontListen, o.NoSigs = "pfq", host, port, s.NoListen, true
 	o.MaxPayload = wire.MaxMessage
-	o.JetStream, o.StoreDir, o.JetStreamMaxStore = true, s.Store, unlimited // a gate limits it
+	o.JetStream, o.StoreDir, o.JetStreamMaxStore = true, s.Store, unlimited // a gate limits it instead
 	o.SyncAlways, o.SyncInterval = s.Sync == 0, cmp.Or(s.Sync, 2*time.Minute)
 	if s.Store != "" {
 		if err := os.MkdirAll(s.Store, 0o700); err != nil {
@@ -183,7 +184,7 @@ func hostPort(listen string) (host string, port int, err error) {
 	return host, port, nil
 }
 
-// URL is where other processes connect to, empty with [Settings].NoListen.
+// URL returns the address for other processes, empty with [Settings].NoListen.
 func (s *Server) URL() string {
 	if s.nats.Addr() == nil {
 		return ""
@@ -191,10 +192,11 @@ func (s *Server) URL() string {
 	return s.nats.ClientURL()
 }
 
-// InProcess makes a connection of nats.go one within this process, past the network.
+// InProcess returns an option that makes a connection of nats.go within this process, without the
+// network.
 func (s *Server) InProcess() nats.Option { return nats.InProcessServer(s.nats) }
 
-// Close ends all connections and the server, and returns when all is on the disk.
+// Close closes all connections and stops the server. It returns once all data is on disk.
 func (s *Server) Close() {
 	s.stop()
 	if s.nats != nil {

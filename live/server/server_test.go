@@ -13,7 +13,7 @@ import (
 	"productform/num"
 )
 
-// Prepare can be called again, and names what differs.
+// Prepare can be called again, and reports settings that differ.
 func TestPrepareAgain(t *testing.T) {
 	s := servertest.Start(t)
 	js, err := jetstream.New(servertest.Connect(t, s))
@@ -65,8 +65,7 @@ func TestPrepareAgain(t *testing.T) {
 	}
 }
 
-// With our streams, the object store and the buckets of nats.go work as if nats.go had created the
-// streams.
+// The object store and the buckets of nats.go work with our streams as if nats.go had created them.
 func TestBucketsOfTheLibrary(t *testing.T) {
 	js, err := jetstream.New(servertest.Connect(t, servertest.Start(t)))
 	if err != nil {
@@ -101,7 +100,7 @@ func TestBucketsOfTheLibrary(t *testing.T) {
 			t.Error(name, err)
 		}
 		if _, err := kv.Update(ctx, "k", []byte("3"), at); err == nil {
-			t.Error(name, "an old revision was taken")
+			t.Error(name, "an outdated revision was accepted")
 		}
 		if err := kv.Purge(ctx, "k"); err != nil {
 			t.Error(name, err)
@@ -109,7 +108,7 @@ func TestBucketsOfTheLibrary(t *testing.T) {
 	}
 }
 
-// Files outlive the server.
+// Stored files outlive the server.
 func TestRestart(t *testing.T) {
 	ctx := context.Background()
 	set := server.Settings{Store: t.TempDir()}
@@ -156,6 +155,6 @@ func TestBadSettings(t *testing.T) {
 	}
 	defer s.Close()
 	if _, err := server.Start(context.Background(), server.Settings{Listen: s.URL()[len("nats://"):]}); err == nil {
-		t.Error("two servers listen at one port")
+		t.Error("two servers listen on one port")
 	}
 }

@@ -10,8 +10,9 @@ import (
 	"productform/num"
 )
 
-// Two servers on one store would overwrite what the other has acknowledged. The second is rejected
-// before it opens anything, the first continues, and the store is free once the first has ended.
+// Two servers on one store would overwrite each other's acknowledged data. The second server is
+// rejected before it opens anything, the first one continues, and the store is free once the first
+// one has ended.
 func TestStoreIsOfOneServer(t *testing.T) {
 	settings := server.Settings{Store: t.TempDir()}
 	first := start(t, settings)
@@ -29,7 +30,7 @@ func TestStoreIsOfOneServer(t *testing.T) {
 	if wrote, err := store.Once(t.Context(), js, wire.Done("a", 2), []byte("second")); !wrote || err != nil {
 		t.Error(wrote, err)
 	}
-	first.restart(t) // a store is free as its server ends
+	first.restart(t) // a store is free when its server ends
 	js = first.connect(t)
 	for task, want := range map[int]string{1: "first", 2: "second"} {
 		if m, err := store.Last(t.Context(), js, wire.InStream, wire.Done("a", task)); err != nil || string(m.Data) != want {

@@ -29,7 +29,7 @@ import (
 	"productform/live/worker"
 )
 
-// Violations are what a server refused, as the parts of the system noticed.
+// violations are the permission errors that the parts of the system received.
 type violations struct {
 	mu  sync.Mutex
 	all []string
@@ -48,12 +48,12 @@ func (v *violations) option(name string) nats.Option {
 	return nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { fmt.Fprintln(v, name, err) })
 }
 
-// The whole system with a key for each part, over TLS: what the parts do is what their keys may.
+// In the whole system with a key for each part, over TLS, no part needs more than its key allows.
 func TestSystemWithKeys(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 6*soon)
 	defer cancel()
 	g := guard(t)
-	for _, name := range []string{"manager", "client", "w7", "w8"} { // as if the server had always been here
+	for _, name := range []string{"manager", "client", "w7", "w8"} { // as if the keys had always existed
 		path := filepath.Join(g.folder, name+".key")
 		text, err := os.ReadFile(path)
 		if err != nil {
@@ -84,7 +84,7 @@ func TestSystemWithKeys(t *testing.T) {
 		}
 	})
 	echo := func(_ context.Context, t worker.Task) ([]byte, error) {
-		return bytes.Repeat([]byte{byte('a' + t.Number)}, 100_000), nil // more than a report holds
+		return bytes.Repeat([]byte{byte('a' + t.Number)}, 100_000), nil // too large for a report
 	}
 	for _, name := range []string{"w7", "w8"} {
 		running.Go(func() {
@@ -132,7 +132,7 @@ func TestSystemWithKeys(t *testing.T) {
 		t.Errorf("%d results", results)
 	}
 
-	// A monitor sees the system, by views and by the page.
+	// A monitor watches the system by views and by the page.
 	watch := g.connect(t, "monitor", refused.option("monitor"))
 	handler, err := page.Handler(ctx, watch, prometheus.NewRegistry())
 	if err != nil {
@@ -152,7 +152,7 @@ func TestSystemWithKeys(t *testing.T) {
 	if n := status.Cluster.Counts; n.Completed != 1 || n.Finished != 6 {
 		t.Errorf("%+v", n)
 	}
-	for begun := time.Now(); ; time.Sleep(time.Millisecond) { // views are written beside the plans
+	for begun := time.Now(); ; time.Sleep(time.Millisecond) { // views are written in the background
 		profiles, err := c.Profiles(ctx)
 		if err == nil && len(profiles) == 1 && profiles[0].Kind == "echo" {
 			break
@@ -162,7 +162,7 @@ func TestSystemWithKeys(t *testing.T) {
 		}
 	}
 
-	// A job that is cleared is purged by the manager.
+	// The manager purges a cleared job.
 	if err := c.Clear(ctx, "j"); err != nil {
 		t.Fatal(err)
 	}
@@ -182,7 +182,7 @@ func TestSystemWithKeys(t *testing.T) {
 	}
 }
 
-// A manager whose key is revoked ends.
+// A manager stops when its key is revoked.
 func TestRevokedManager(t *testing.T) {
 	g := guard(t)
 	nc := g.connect(t, "manager", nats.MaxReconnects(-1), nats.ReconnectWait(10*time.Millisecond))
@@ -199,6 +199,6 @@ func TestRevokedManager(t *testing.T) {
 			t.Error(err)
 		}
 	case <-time.After(soon):
-		t.Error("it goes on")
+		t.Error("it still runs")
 	}
 }

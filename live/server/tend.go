@@ -14,14 +14,14 @@ import (
 )
 
 const (
-	tendPeriod = 500 * time.Millisecond // how often a server looks after its keys and its disk
-	tendTimes  = 4                      // how often in a row a stream is stuck before something is done: one that is being made looks the same
+	maintainPeriod = 500 * time.Millisecond // time between two checks of the keys and the disk
+	maxStuck       = 4                      // consecutive checks that find a stream stuck before the store is reopened; a new stream looks stuck for a moment
 )
 
-// tend looks after a server until stop is called: it reads the folder of keys when that changes,
-// keeps the store below its limit, and opens the store again after the disk was full. Connections
-// whose keys are revoked end; all others stay. The server has the keys seen, or later ones.
-func (s *Server) tend(set Settings, seen *keys.Folder, store string, log *logger) (stop func(), err error) {
+// maintain supervises a server until stop is called. It reloads the folder of keys after changes,
+// keeps the store below its limit, and reopens the store after the disk was full. Connections with
+// revoked keys end, and all others stay. seen are the keys that the server has, or earlier ones.
+func (s *Server) maintain(set Settings, seen *keys.Folder, store string, log *logger) (stop func(), err error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var done sync.WaitGroup
 	if set.Store != "" {
@@ -33,7 +33,7 @@ func (s *Server) tend(set Settings, seen *keys.Folder, store string, log *logger
 		done.Go(func() { g.watch(ctx) })
 	}
 	done.Go(func() {
-		tick := time.NewTicker(tendPeriod)
+		tick := time.NewTicker(maintainPeriod)
 		defer tick.Stop()
 		for stuck := 0; ; {
 			select {
@@ -42,7 +42,7 @@ func (s *Server) tend(set Settings, seen *keys.Folder, store string, log *logger
 			case <-tick.C:
 			}
 			if set.Keys != "" {
-				// A folder that cannot be read leaves the keys as they are.
+				// If the folder cannot be read, the keys stay as they are.
 				if now, err := keys.Load(set.Keys); err == nil && !reflect.DeepEqual(now, seen) {
 					if err := s.reload(set, store); err != nil {
 						log.Errorf("new keys: %v", err)
@@ -53,7 +53,7 @@ func (s *Server) tend(set Settings, seen *keys.Folder, store string, log *logger
 			}
 			if set.Store == "" || !s.isStuck() {
 				stuck = 0
-			} else if stuck++; stuck >= tendTimes && hasRoom(store) {
+			} else if stuck++; stuck >= maxStuck && hasRoom(store) {
 				stuck = 0
 				if err := s.reopen(store); err != nil {
 					log.Errorf("the store cannot be opened again: %v", err)
@@ -67,7 +67,7 @@ func (s *Server) tend(set Settings, seen *keys.Folder, store string, log *logger
 	}, nil
 }
 
-// reload gives the server the keys that the folder has now.
+// reload gives the server the current keys of the folder.
 func (s *Server) reload(set Settings, store string) error {
 	o, err := options(set, s.own)
 	if err != nil {
@@ -77,11 +77,11 @@ func (s *Server) reload(set Settings, store string) error {
 	return s.nats.ReloadOptions(o)
 }
 
-// isStuck tells whether a write of a stream failed. NATS answers no further message to that stream then, even as there is
-// room again; what was acknowledged is kept.
+// isStuck reports whether a write of a stream failed. NATS then rejects all further messages to the
+// stream, even after there is room again; acknowledged messages are kept.
 func (s *Server) isStuck() bool {
 	if !s.nats.JetStreamEnabled() {
-		return true // it could not be opened again before
+		return true // reopening it failed before
 	}
 	for _, e := range s.nats.Healthz(&server.HealthzOptions{Details: true}).Errors {
 		if e.Type == server.HealthzErrorStream {
@@ -91,11 +91,11 @@ func (s *Server) isStuck() bool {
 	return false
 }
 
-// room is the number of bytes that must be free before a store is opened.
+// room is the number of bytes that must be free to open a store.
 const room = 1 << 20
 
-// awaitRoom waits until a store can be opened: NATS ends the process if it finds no room for a new
-// file.
+// awaitRoom waits until a store can be opened: NATS would end the process if a new file did not
+// fit.
 func awaitRoom(ctx context.Context, folder string, log *slog.Logger) error {
 	if hasRoom(folder) {
 		return nil
@@ -103,7 +103,7 @@ func awaitRoom(ctx context.Context, folder string, log *slog.Logger) error {
 	if log != nil {
 		log.Error("the disk is full: the server starts once there is room", "store", folder, "wanted", room)
 	}
-	tick := time.NewTicker(tendPeriod)
+	tick := time.NewTicker(maintainPeriod)
 	defer tick.Stop()
 	for !hasRoom(folder) {
 		select {
@@ -115,7 +115,7 @@ func awaitRoom(ctx context.Context, folder string, log *slog.Logger) error {
 	return nil
 }
 
-// hasRoom reports whether a folder takes room bytes.
+// hasRoom reports whether room more bytes fit in a folder.
 func hasRoom(folder string) bool {
 	f, err := os.CreateTemp(folder, "room-")
 	if err != nil {
@@ -126,7 +126,7 @@ func hasRoom(folder string) bool {
 	return errors.Join(err, f.Sync(), f.Close()) == nil
 }
 
-// reopen ends JetStream and starts it again on its folder. Connections stay.
+// reopen stops JetStream and starts it again on its folder. Connections stay open.
 func (s *Server) reopen(store string) error {
 	c := s.nats.JetStreamConfig()
 	if err := s.nats.ShutdownJetStream(); err != nil {

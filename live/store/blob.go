@@ -16,15 +16,16 @@ import (
 	"productform/num"
 )
 
-// pieceSize is the size of all pieces of a content but the last.
+// pieceSize is the size of all pieces of a content except the last.
 const pieceSize = 512 << 10
 
-// ErrCorrupt says that what is kept under a digest has another: someone wrote it who did not know the content, or the
-// store is damaged. It goes when the subjects of the digest are purged.
+// ErrCorrupt reports that the content stored under a digest does not match it: someone without the
+// content wrote it, or the store is damaged. Purging the subjects of the digest removes it.
 var ErrCorrupt = errors.New("the content on the server does not have its digest")
 
-// Put keeps a content and returns its digest and its size in bytes. It reads it twice. What is there already is not
-// written again; if only pieces of it are, the others are added and all is read back. Errors as of [Once], or [ErrCorrupt].
+// Put stores a content and returns its digest and its size in bytes. It reads the content twice. A
+// content that is already complete is not written again. If some of its pieces exist, Put adds the
+// others and reads everything back. The error is as for [Once], or [ErrCorrupt].
 func Put(ctx context.Context, js jetstream.JetStream, content io.ReadSeeker) (digest string, size int64, err error) {
 	hash := sha256.New()
 	if size, err = io.Copy(hash, untilDone{ctx, content}); err != nil {
@@ -37,7 +38,7 @@ func Put(ctx context.Context, js jetstream.JetStream, content io.ReadSeeker) (di
 	if _, err := content.Seek(0, io.SeekStart); err != nil {
 		return "", 0, err
 	}
-	there := false // a piece was
+	there := false // a piece existed
 	piece := make([]byte, pieceSize)
 	for i := 0; int64(i)*pieceSize < size; i++ {
 		n, err := io.ReadFull(content, piece[:min(pieceSize, size-int64(i)*pieceSize)])
@@ -57,7 +58,7 @@ func Put(ctx context.Context, js jetstream.JetStream, content io.ReadSeeker) (di
 	return digest, size, err
 }
 
-// untilDone reads until its context is done.
+// An untilDone reads until its context is done.
 type untilDone struct {
 	ctx context.Context
 	io.Reader
@@ -70,8 +71,9 @@ func (r untilDone) Read(p []byte) (int, error) {
 	return r.Reader.Read(p)
 }
 
-// Get writes the content of a digest. The error wraps [ErrNotFound] if it is not there or not whole after a
-// second, and [ErrCorrupt] if it is another; what was written then is not to be used.
+// Get writes the content with a digest. The error wraps [ErrNotFound] if the content is missing or
+// incomplete after a second, and [ErrCorrupt] if it does not match the digest. After an error,
+// discard what was written.
 func Get(ctx context.Context, js jetstream.JetStream, digest string, to io.Writer) error {
 	sum, err := hex.DecodeString(digest)
 	if err != nil || len(sum) != sha256.Size || hex.EncodeToString(sum) != digest {
@@ -106,10 +108,11 @@ func Get(ctx context.Context, js jetstream.JetStream, digest string, to io.Write
 	return nil
 }
 
-// lag is how far the copies of a stream on the servers of a cluster may be behind one another.
+// lag is how far the copies of a stream in a cluster may be behind.
 const lag = time.Second
 
-// found returns the message of a subject, for which it waits a while: another copy of the stream may have it.
+// found returns the message on a subject. It waits up to lag, because this copy of the stream may
+// be behind.
 func found(ctx context.Context, js jetstream.JetStream, subject string) (*Message, error) {
 	for begun := time.Now(); ; {
 		m, err := Last(ctx, js, wire.BlobStream, subject)

@@ -16,11 +16,11 @@ import (
 
 func Example() {
 	ctx := context.Background()
-	js, stop := startServer() // as the part of a program has it that is connected
+	js, stop := startServer() // a program gets js from its connection
 	defer stop()
 	for _, result := range []string{"9", "8"} {
 		wrote, err := store.Once(ctx, js, wire.Done("squares", 3), []byte(result))
-		fmt.Println(result, "is written:", wrote, err)
+		fmt.Println(result, "written:", wrote, err)
 	}
 	digest, size, err := store.Put(ctx, js, strings.NewReader("a result of any size"))
 	if err != nil {
@@ -30,8 +30,8 @@ func Example() {
 	err = store.Get(ctx, js, digest, &back)
 	fmt.Println(digest[:8], size, "bytes:", back.String(), err)
 	// Output:
-	// 9 is written: true <nil>
-	// 8 is written: false <nil>
+	// 9 written: true <nil>
+	// 8 written: false <nil>
 	// e4d55df3 20 bytes: a result of any size <nil>
 }
 

@@ -11,34 +11,39 @@ import (
 	"productform/num"
 )
 
-// MaxData is the size in bytes of the largest message: the server refuses what has more than 1 MiB with its headers.
+// MaxData is the maximum size of a message in bytes: the server rejects more than 1 MiB including
+// headers.
 const MaxData = 1<<20 - 1024
 
-// ErrFull says that the server has no room. Nothing was written; it may be tried again.
+// ErrFull reports that the server has no room. Nothing was written, and the call may be repeated.
 var ErrFull = errors.New("the server has no room for more: clear jobs that are done")
 
-// Pauses between requests that had no answer, and how long an answer may take. A request that was under way while the
-// server ended never gets one.
+// The pause between requests without a response, and the time limit of a response. A request that
+// is pending when the server stops never gets a response.
 const (
 	pause    = 50 * time.Millisecond
 	patience = time.Second
 )
 
-// Once writes a message to a subject of [wire.InStream] or [wire.BlobStream], which takes one. It tells whether this call
-// wrote it; if not, a message is there, which an earlier try of the same may have written. The error wraps [ErrFull], or is
-// a *num.InputError if data has more than [MaxData] bytes, the cause of the context, or what the server says.
+// Once writes a message to a subject of [wire.InStream] or [wire.BlobStream], which accepts a
+// single message. It reports whether this call wrote the message. If not, there is a message
+// already, possibly from an earlier try of the same call. The error wraps [ErrFull], or is a
+// *num.InputError if data has more than [MaxData] bytes, the cause of the context, or the server's
+// error.
 func Once(ctx context.Context, js jetstream.JetStream, subject string, data []byte) (wrote bool, err error) {
 	sequence, err := OnceAt(ctx, js, subject, data)
 	return sequence > 0, err
 }
 
-// OnceAt does what [Once] does, and tells the sequence of the message in its stream: 0 if a message is there.
+// OnceAt is like [Once], but returns the sequence of the new message in its stream, or 0 if there
+// was a message already.
 func OnceAt(ctx context.Context, js jetstream.JetStream, subject string, data []byte) (sequence uint64, err error) {
 	if len(data) > MaxData {
 		return 0, &num.InputError{Path: subject, Value: strconv.Itoa(len(data)) + " bytes", Want: "at most " + strconv.Itoa(MaxData)}
 	}
-	err = insist(ctx, func(ctx context.Context) error {
-		// "Expected 0" makes the answer plain: 10071 is a message that is there, 10077 a stream without room.
+	err = retry(ctx, func(ctx context.Context) error {
+		// With an expected sequence of 0, the error code is clear: 10071 if there is a message,
+		// 10077 if the stream has no room.
 		ack, err := js.Publish(ctx, subject, data, jetstream.WithExpectLastSequencePerSubject(0), jetstream.WithRetryAttempts(0))
 		if err == nil {
 			sequence = ack.Sequence
@@ -52,17 +57,17 @@ func OnceAt(ctx context.Context, js jetstream.JetStream, subject string, data []
 	return sequence, err
 }
 
-// Codes of the JetStream API that nats.go has no names for.
+// Codes of the JetStream API without a name in nats.go.
 const (
 	codeAccountFull jetstream.ErrorCode = 10002
 	codeNoResources jetstream.ErrorCode = 10023
 	codeMemoryFull  jetstream.ErrorCode = 10028
 	codeStorageFull jetstream.ErrorCode = 10047
 	codeStoreFailed jetstream.ErrorCode = 10077
-	codeTooLarge    jetstream.ErrorCode = 10054 // a full store accepts wishes only, which are small
+	codeTooLarge    jetstream.ErrorCode = 10054 // a full store accepts only user requests, which are small
 )
 
-// code is that of an error of the JetStream API, 0 for others.
+// code returns the code of a JetStream API error, or 0 for other errors.
 func code(err error) jetstream.ErrorCode {
 	var e *jetstream.APIError
 	if errors.As(err, &e) {
@@ -71,8 +76,8 @@ func code(err error) jetstream.ErrorCode {
 	return 0
 }
 
-// insist calls try until it does not fail for a server that is away, and gives each call a second.
-func insist(ctx context.Context, try func(ctx context.Context) error) error {
+// retry repeats try while the server is unavailable, and limits each call to a second.
+func retry(ctx context.Context, try func(ctx context.Context) error) error {
 	for {
 		one, cancel := context.WithTimeout(ctx, patience)
 		err := try(one)
@@ -97,7 +102,8 @@ func insist(ctx context.Context, try func(ctx context.Context) error) error {
 	}
 }
 
-// Full tells whether an answer of the server to a message says that it has no room, so that the message was not written.
+// Full reports whether the server's response means that it has no room, so the message was not
+// written.
 func Full(err error) bool {
 	switch code(err) {
 	case codeAccountFull, codeNoResources, codeMemoryFull, codeStorageFull, codeStoreFailed, codeTooLarge:
@@ -106,9 +112,9 @@ func Full(err error) bool {
 	return errors.Is(err, ErrFull)
 }
 
-// Away tells whether an error is that of a server that is away for a moment: no answer, no connection, no leader (error 503,
-// of code 10008 and others). Whether
-// what was asked for was done is not known then.
+// Away reports whether an error means that the server is temporarily unavailable: no response, no
+// connection or no leader (error 503, with code 10008 and others). The requested operation may or
+// may not have been done.
 func Away(err error) bool {
 	var e *jetstream.APIError
 	if errors.As(err, &e) {

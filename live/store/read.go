@@ -12,22 +12,23 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// ErrNotFound says that there is no message of a subject, or no content of a digest.
+// ErrNotFound reports that a subject has no message, or a digest no content.
 var ErrNotFound = errors.New("not found on the server")
 
-// A Message is one that the server keeps.
+// A Message is a message stored on the server.
 type Message struct {
-	Subject  string    // that it was written to
+	Subject  string    // subject that it was written to
 	Sequence uint64    // in its stream, from 1
-	Time     time.Time // when the server took it
+	Time     time.Time // when the server stored it
 	Header   nats.Header
-	Data     []byte // as it was written
+	Data     []byte // as written
 }
 
-// Last returns the last message of a subject in a stream. The error wraps [ErrNotFound] if there is none.
+// Last returns the last message on a subject of a stream. The error wraps [ErrNotFound] if there is
+// none.
 func Last(ctx context.Context, js jetstream.JetStream, stream, subject string) (*Message, error) {
 	var m *Message
-	err := insist(ctx, func(ctx context.Context) error {
+	err := retry(ctx, func(ctx context.Context) error {
 		reply, err := js.Conn().RequestWithContext(ctx, direct(stream)+"."+subject, nil)
 		if err == nil {
 			m, err = message(reply)
@@ -40,15 +41,15 @@ func Last(ctx context.Context, js jetstream.JetStream, stream, subject string) (
 	return m, nil
 }
 
-// Next returns messages of a stream, in order, whose subjects match and whose sequences are at least from, which is 1 or
-// more: as many as there are, up to most, and up to some MB. It does not wait for messages. The sequence to go on from is
-// one above the last message.
+// Next returns the messages of a stream with matching subjects, in order, starting at sequence from
+// >= 1. It returns at most most messages and a few MB, and does not wait for new messages. next is
+// the sequence to continue from, one above the last message.
 func Next(ctx context.Context, js jetstream.JetStream, stream, subject string, from uint64, most int) (list []*Message, next uint64, err error) {
 	request, err := json.Marshal(map[string]any{"seq": from, "next_by_subj": subject, "batch": most, "max_bytes": 4 << 20})
 	if err != nil {
 		return nil, from, err
 	}
-	err = insist(ctx, func(ctx context.Context) (err error) {
+	err = retry(ctx, func(ctx context.Context) (err error) {
 		list, err = batch(ctx, js.Conn(), direct(stream), request)
 		return err
 	})
@@ -64,7 +65,8 @@ func Next(ctx context.Context, js jetstream.JetStream, stream, subject string, f
 	return list, from, nil
 }
 
-// batch sends a request with many answers and returns them without the last, which marks the end.
+// batch sends a request with many responses and returns them without the last one, which marks the
+// end.
 func batch(ctx context.Context, nc *nats.Conn, subject string, request []byte) ([]*Message, error) {
 	inbox := nc.NewInbox()
 	answers, err := nc.SubscribeSync(inbox)
@@ -94,7 +96,7 @@ func batch(ctx context.Context, nc *nats.Conn, subject string, request []byte) (
 
 func direct(stream string) string { return "$JS.API.DIRECT.GET." + stream }
 
-// message reads an answer to a direct request.
+// message decodes the response to a direct request.
 func message(reply *nats.Msg) (*Message, error) {
 	switch status := reply.Header.Get("Status"); status {
 	case "":

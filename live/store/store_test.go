@@ -28,7 +28,7 @@ func start(t *testing.T) jetstream.JetStream {
 	return js
 }
 
-// The first message of a subject stays, whoever comes later.
+// The first message on a subject stays, whoever writes to it later.
 func TestOnce(t *testing.T) {
 	ctx, js := context.Background(), start(t)
 	if wrote, err := store.Once(ctx, js, wire.Done("a", 1), []byte("first")); !wrote || err != nil {
@@ -52,7 +52,7 @@ func TestOnce(t *testing.T) {
 	if wrote, err := store.Once(ctx, js, wire.Done("a", 3), make([]byte, store.MaxData)); !wrote || err != nil {
 		t.Error(err)
 	}
-	// A subject of no stream has no answer: it is tried until the context ends.
+	// A subject without a stream gets no response, and the write is retried until the context ends.
 	short, cancel := context.WithTimeoutCause(ctx, 120*time.Millisecond, errors.New("enough"))
 	defer cancel()
 	if _, err := store.Once(short, js, "pfq.other", nil); err == nil || err.Error() != "enough" {
@@ -60,7 +60,7 @@ func TestOnce(t *testing.T) {
 	}
 }
 
-// Pages of Next give what a consumer gives, for any subjects, page sizes and purges.
+// Pages of Next contain the same messages as a consumer, for any subjects, page sizes and purges.
 func TestNextAgainstConsumer(t *testing.T) {
 	ctx, js := context.Background(), start(t)
 	stream, err := js.Stream(ctx, wire.InStream)
@@ -103,7 +103,7 @@ func TestNextAgainstConsumer(t *testing.T) {
 	})
 }
 
-// consume reads all messages of a filter by a consumer.
+// consume reads all matching messages with a consumer.
 func consume(ctx context.Context, t *rapid.T, js jetstream.JetStream, filter string) (all []string) {
 	c, err := js.CreateConsumer(ctx, wire.InStream, jetstream.ConsumerConfig{FilterSubject: filter, AckPolicy: jetstream.AckNonePolicy})
 	if err != nil {
@@ -126,7 +126,7 @@ func consume(ctx context.Context, t *rapid.T, js jetstream.JetStream, filter str
 	return all
 }
 
-// Contents of all sizes about those of pieces come back, put by several at once.
+// Contents with sizes around multiples of the piece size can be read back after concurrent writes.
 func TestBlobs(t *testing.T) {
 	ctx, js := context.Background(), start(t)
 	if err := store.Get(ctx, js, wire.Digest([]byte("never put")), io.Discard); !errors.Is(err, store.ErrNotFound) {
@@ -156,12 +156,12 @@ func TestBlobs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n := stream.CachedInfo().State.Msgs; n != 6+0+1+1+1+2+3 { // one size each, and the pieces
+	if n := stream.CachedInfo().State.Msgs; n != 6+0+1+1+1+2+3 { // one size message each, and the pieces
 		t.Errorf("%d messages", n)
 	}
 }
 
-// Who wrote something else under a digest that was to come is found out, by who puts and by who gets.
+// Put and Get detect that another content was written under a digest.
 func TestCorruptBlob(t *testing.T) {
 	ctx, js := context.Background(), start(t)
 	content := []byte("the content")
@@ -194,7 +194,7 @@ func TestCorruptBlob(t *testing.T) {
 	}
 }
 
-// An upload of a content without end stops once its context is done.
+// Uploading an endless content stops once the context is done.
 func TestPutEndsWithContext(t *testing.T) {
 	js, err := jetstream.New(servertest.Connect(t, servertest.Start(t)))
 	if err != nil {
@@ -207,7 +207,7 @@ func TestPutEndsWithContext(t *testing.T) {
 	}
 }
 
-// An endless content calls a function when it is read for some time.
+// An endless is an endless content that calls a function after it was read for some time.
 type endless struct {
 	after int
 	call  func()

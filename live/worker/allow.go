@@ -18,29 +18,31 @@ import (
 	"productform/live/wire"
 )
 
-// Allow are the programs that a worker runs for jobs of kind command, by the names that jobs use.
+// Allow is an allow-list: the programs that a worker runs for jobs of kind command, by the names
+// that jobs use.
 type Allow map[string]Program
 
 // A Program is a file that a worker may run.
 type Program struct {
 	Path   string // absolute
-	SHA256 string // digest of the file, 64 hexadecimal digits; empty: any. A file is looked at each time it is to run.
+	SHA256 string // digest of the file in 64 hexadecimal digits, checked before each run; empty for any file
 
-	// Args are the arguments. In them {job}, {task} and {attempt} stand for those of the task, {folder} for its folder; an
-	// argument that is {args} stands for all arguments that the job gives. Without it, jobs cannot give any.
+	// Args are the arguments. The words {job}, {task} and {attempt} stand for the values of the
+	// task, and {folder} for its folder. An argument {args} stands for all arguments that the job
+	// gives. Without it, jobs cannot give any.
 	Args []string
 
-	Seconds float64 // after which the program is ended, with all that it has started; 0 for no limit but that of the job
+	Seconds float64 // time limit of the program with all its child processes; 0 for the limit of the job only
 }
 
-// ReadAllowFile reads programs from a file. The file is JSON if its name ends in .json, YAML if it ends in .yaml or
-// .yml; otherwise its first character decides:
+// ReadAllowFile reads an allow-list from a file. The file is JSON if its name ends in .json, and
+// YAML if it ends in .yaml or .yml; otherwise its first character decides:
 //
 //	allow:
 //	  bill: {path: /opt/bill, sha256: 9f86d0..., args: [--user, "{task}"], seconds: 60}
 //
-// Only path has to be given. The error starts with the name of the file and wraps a *[num.SyntaxError] or a
-// *[num.InputError] with the line.
+// Only path is required. The error starts with the name of the file and wraps a *[num.SyntaxError]
+// or a *[num.InputError] with the line.
 func ReadAllowFile(name string) (Allow, error) {
 	a, err := tree.ReadFile(name, readAllow)
 	if err != nil {
@@ -125,7 +127,7 @@ func decodeProgram(n *tree.Node, path string) (p Program, err error) {
 	return p, nil
 }
 
-// check refuses what cannot be run.
+// check rejects a program that cannot be run.
 func (p *Program) check(path string) error {
 	if !filepath.IsAbs(p.Path) {
 		return input.Errorf(path+".path", strconv.Quote(p.Path), "an absolute path")
@@ -171,7 +173,7 @@ func (p *Program) arguments(t *Task) ([]string, error) {
 	return args, nil
 }
 
-// verify refuses a file that is not the one allowed.
+// verify returns an error if the file differs from the allowed one.
 func (p *Program) verify() error {
 	if p.SHA256 == "" {
 		return nil
@@ -186,7 +188,7 @@ func (p *Program) verify() error {
 		return err
 	}
 	if found := hex.EncodeToString(h.Sum(nil)); found != p.SHA256 {
-		return fmt.Errorf("%s has the SHA-256 %s, not that of the allow-list", p.Path, found)
+		return fmt.Errorf("%s has SHA-256 %s, which differs from the allow-list", p.Path, found)
 	}
 	return nil
 }

@@ -67,7 +67,7 @@ func TestBadAllow(t *testing.T) {
 	}
 }
 
-// Arguments of a job take the place that is left for them, and are not looked into.
+// Arguments of a job replace {args} and are not expanded.
 func TestArguments(t *testing.T) {
 	task := &Task{Job: "j", Number: 3, Attempt: 2, Folder: "/f", Run: wire.Run{Args: []string{"{task}", "", "a b"}}}
 	for _, c := range []struct {
@@ -87,7 +87,7 @@ func TestArguments(t *testing.T) {
 	}
 }
 
-// Whatever a file holds: it is refused, or all its programs can be run.
+// Any input is either rejected, or all its programs can be run.
 func FuzzReadAllow(f *testing.F) {
 	f.Add(allowText)
 	f.Add(`{"allow": {"a": {"path": "/a", "args": ["{args}"]}}}`)

@@ -12,10 +12,10 @@ import (
 	"productform/live/wire"
 )
 
-// least is the least time between beats of a worker: what changes meanwhile is told together.
-const least = 10 * time.Millisecond
+// minBeat is the minimum time between two beats of a worker. Changes in between share a beat.
+const minBeat = 10 * time.Millisecond
 
-// beats sends heartbeats until ctx is done: at once where something has changed, and all the time.
+// beats sends heartbeats until ctx is done: periodically, and after each change.
 func (s *slot) beats(ctx context.Context) {
 	next := time.NewTimer(0)
 	defer next.Stop()
@@ -30,13 +30,14 @@ func (s *slot) beats(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
-		case <-time.After(min(least, s.settings.Beat)):
+		case <-time.After(min(minBeat, s.settings.Beat)):
 		}
 		next.Reset(s.settings.Beat)
 	}
 }
 
-// beat sends a heartbeat, unless the connection is broken: an old one would be wrong by the time it arrives.
+// beat sends a heartbeat unless the connection is broken: a delayed beat would be outdated on
+// arrival.
 func (s *slot) beat() {
 	if !s.nc.IsConnected() {
 		return
@@ -51,7 +52,7 @@ func (s *slot) beat() {
 	}
 }
 
-// state returns what the worker does.
+// state returns the current state of the worker.
 func (s *slot) state() *wire.Beat {
 	b := &wire.Beat{
 		Version: wire.Version, Worker: s.name, Speed: s.settings.Speed, Program: s.settings.Version,
@@ -70,16 +71,16 @@ func (s *slot) state() *wire.Beat {
 	return b
 }
 
-// facts are what the workers of a process know of their machine.
+// facts are what the workers of a process know about their machine.
 type facts struct {
 	mu           sync.Mutex
-	own          map[string]any // what a command says
+	custom       map[string]any // output of the command
 	load         float64
 	memory, disk int64
-	read         time.Time // when load, memory and disk were read
+	read         time.Time // when load, memory and disk were measured
 }
 
-// tell puts what is known into a beat; load, memory and disk are read again once a while has passed.
+// tell copies the facts into a beat. It measures load, memory and disk again after a while.
 func (f *facts) tell(b *wire.Beat, folder string, while time.Duration) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -87,13 +88,13 @@ func (f *facts) tell(b *wire.Beat, folder string, while time.Duration) {
 		f.load, f.memory, f.disk = machine(folder)
 		f.read = time.Now()
 	}
-	b.Facts, b.Load, b.Memory, b.Disk = f.own, f.load, f.memory, f.disk
+	b.Facts, b.Load, b.Memory, b.Disk = f.custom, f.load, f.memory, f.disk
 }
 
-// factsPause is the time between two questions to the command of the facts, and that after which it is ended.
+// factsPause is the time between two runs of the facts command, and its time limit.
 const factsPause = 5 * time.Second
 
-// watch asks the command for facts until ctx is done. Where it fails there are none.
+// watch runs the facts command repeatedly until ctx is done. If it fails, there are no facts.
 func (f *facts) watch(ctx context.Context, s *Settings) {
 	for {
 		now, err := ask(ctx, s.Facts)
@@ -101,7 +102,7 @@ func (f *facts) watch(ctx context.Context, s *Settings) {
 			s.Log.Warn("no facts", "command", s.Facts[0], "error", err)
 		}
 		f.mu.Lock()
-		f.own = now
+		f.custom = now
 		f.mu.Unlock()
 		select {
 		case <-ctx.Done():
@@ -111,7 +112,7 @@ func (f *facts) watch(ctx context.Context, s *Settings) {
 	}
 }
 
-// ask runs the command of the facts.
+// ask runs the facts command.
 func ask(ctx context.Context, command []string) (map[string]any, error) {
 	const most = 4 << 10
 	ctx, cancel := context.WithTimeout(ctx, factsPause)
@@ -132,7 +133,7 @@ func ask(ctx context.Context, command []string) (map[string]any, error) {
 	}
 	beat := wire.Beat{Version: wire.Version, Worker: "w", Process: "p", Speed: 1, Facts: now}
 	if err := beat.Check(); err != nil {
-		return nil, err // no heartbeat could be sent with them
+		return nil, err // such facts cannot be sent
 	}
 	return now, nil
 }

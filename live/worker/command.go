@@ -14,15 +14,15 @@ import (
 )
 
 const (
-	maxStdout = 64 << 20 // bytes of a result
-	maxTail   = 2 << 10  // bytes of standard error that are told
+	maxStdout = 64 << 20 // maximum size of a result
+	maxTail   = 2 << 10  // bytes of standard error in a failure
 )
 
 var errTooLong = fmt.Errorf("standard output is longer than %d bytes", maxStdout)
 
-// command runs a program of the allow-list, never a shell: its standard output is the result. It runs in the folder of the
-// task, with an environment of PATH, HOME, TMPDIR, PFQ_JOB, PFQ_TASK and PFQ_ATTEMPT alone, and ends with all that it
-// has started.
+// command runs a program of the allow-list, never a shell. Its standard output is the result. It
+// runs in the folder of the task. Its environment is only PATH, HOME, TMPDIR, PFQ_JOB, PFQ_TASK and
+// PFQ_ATTEMPT, and its child processes end with it.
 func (s *slot) command(ctx context.Context, t Task) ([]byte, error) {
 	p, ok := s.settings.Allow[t.Run.Program]
 	if !ok {
@@ -60,7 +60,7 @@ func (s *slot) command(ctx context.Context, t Task) ([]byte, error) {
 	err = processes.Run(ctx, s.folder, cmd)
 	output, last := stdout.end(), stderr.end()
 	if err == nil && errors.Is(context.Cause(ctx), errTooLong) {
-		err = errTooLong // seen after the end of the program
+		err = errTooLong // found after the end of the program
 	}
 	if err == nil {
 		return output, nil
@@ -73,14 +73,15 @@ func (s *slot) command(ctx context.Context, t Task) ([]byte, error) {
 	return nil, failure
 }
 
-// A pipe collects what is written to w.
+// A pipe collects everything written to w.
 type pipe struct {
 	r, w *os.File
 	done chan struct{}
 	tail tail
 }
 
-// collect makes a pipe that keeps the last most bytes, and calls full, if it is not nil, once there are more.
+// collect makes a pipe that keeps the last most bytes. It calls full, if not nil, once there are
+// more.
 func collect(most int, full func()) (*pipe, error) {
 	r, w, err := os.Pipe()
 	if err != nil {
@@ -102,11 +103,11 @@ func collect(most int, full func()) (*pipe, error) {
 	return p, nil
 }
 
-// end returns what was collected, once all that wrote to the pipe has ended. What has left its process group may hold it
-// open: a second later it is cut.
+// end returns the collected bytes once all writers of the pipe have ended. A process that left its
+// process group may keep the pipe open; it is closed a second later.
 func (p *pipe) end() []byte {
 	p.w.Close()
-	_ = p.r.SetReadDeadline(time.Now().Add(time.Second)) // of a pipe it can be set
+	_ = p.r.SetReadDeadline(time.Now().Add(time.Second)) // pipes support deadlines
 	<-p.done
 	p.r.Close()
 	if data := p.tail.data; len(data) > p.tail.most {

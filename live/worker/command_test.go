@@ -20,18 +20,18 @@ import (
 	"productform/live/worker"
 )
 
-// shell is a program that runs a script.
+// shell returns a program that runs a script.
 func shell(script string, args ...string) worker.Program {
 	return worker.Program{Path: "/bin/sh", Args: append([]string{"-c", script}, args...)}
 }
 
-// run is what a job of kind command says.
+// run returns the Run of a job of kind command.
 func run(program string, args ...string) wire.Run {
 	return wire.Run{Kind: worker.KindCommand, Program: program, Args: args}
 }
 
-// A program runs in its folder, with the arguments that the allow-list leaves to the job and nothing of the worker's
-// environment.
+// A program runs in its folder, with the arguments that the allow-list leaves open and without the
+// worker's environment.
 func TestCommand(t *testing.T) {
 	t.Setenv("WORKERS_SECRET", "42")
 	folder := t.TempDir()
@@ -42,11 +42,11 @@ func TestCommand(t *testing.T) {
 	o.Task, o.Run.Inputs = 7, map[string]string{"in.txt": putBlob(t, m, []byte("input\n"))}
 	m.order("w", o)
 	lines := strings.Split(strings.TrimSpace(string(m.report("bills", 7).Output)), "\n")
-	own := lines[2]
-	if filepath.Dir(own) != folder {
-		t.Errorf("ran in %s, want a folder in %s", own, folder)
+	taskFolder := lines[2]
+	if filepath.Dir(taskFolder) != folder {
+		t.Errorf("ran in %s, want a folder in %s", taskFolder, folder)
 	}
-	if want := "bills-7 x y $(touch z) {task} a1 " + own; lines[0] != want {
+	if want := "bills-7 x y $(touch z) {task} a1 " + taskFolder; lines[0] != want {
 		t.Errorf("arguments %q, want %q", lines[0], want)
 	}
 	if lines[1] != "input" {
@@ -56,7 +56,7 @@ func TestCommand(t *testing.T) {
 		switch name, value, _ := strings.Cut(line, "="); name {
 		case "PATH", "PRODUCTFORM_GROUP", "PWD", "_", "SHLVL", "OLDPWD":
 		case "HOME", "TMPDIR":
-			if value != own {
+			if value != taskFolder {
 				t.Errorf("%s, want the folder of the task", line)
 			}
 		case "PFQ_JOB", "PFQ_TASK", "PFQ_ATTEMPT":
@@ -73,7 +73,7 @@ func TestCommand(t *testing.T) {
 	}
 }
 
-// What is not as the allow-list says never runs.
+// Programs that differ from the allow-list never run.
 func TestCommandsThatNeverRun(t *testing.T) {
 	witness := filepath.Join(t.TempDir(), "ran")
 	sum := sha256.Sum256(readFile(t, "/bin/sh"))
@@ -86,7 +86,7 @@ func TestCommandsThatNeverRun(t *testing.T) {
 	}{
 		{run("sh", "-c", "echo ran >>"+witness), "not in the allow-list"},
 		{run("right", "-c"), "takes no arguments from jobs"},
-		{run("wrong"), "not that of the allow-list"},
+		{run("wrong"), "which differs from the allow-list"},
 		{wire.Run{Kind: worker.KindCommand}, "not in the allow-list"},
 	} {
 		job := "job" + strconv.Itoa(i)
@@ -96,16 +96,17 @@ func TestCommandsThatNeverRun(t *testing.T) {
 		}
 	}
 	if exists(witness) {
-		t.Errorf("a program ran")
+		t.Errorf("a forbidden program ran")
 	}
 	m.order("w", order(9, "allowed", run("right")))
 	m.report("allowed", 0)
 	if !exists(witness) {
-		t.Errorf("the right one did not")
+		t.Errorf("the allowed program did not run")
 	}
 }
 
-// A program that fails, or says too much, has a failure with its exit code and the end of its standard error.
+// If a program fails or prints too much, the failure has its exit code and the end of its standard
+// error.
 func TestCommandFails(t *testing.T) {
 	m, _ := begin(t, worker.Settings{AsRoot: true, Allow: worker.Allow{
 		"exit":    shell("yes no | head -c 100000 >&2; echo the end >&2; exit 3"),
@@ -130,8 +131,8 @@ func TestCommandFails(t *testing.T) {
 	}
 }
 
-// A task with a time limit ends with all that it has started, and so does one that is dropped.
-func TestCommandEndsAsAWhole(t *testing.T) {
+// When a task reaches its time limit or is dropped, all its processes end.
+func TestCommandEndsWithItsProcesses(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "pids")
 	script := `sleep 1000 & (sleep 1000 & echo $!; sleep 1000) & echo $! $$ >>` + file + `; echo whole >>` + file + `; wait`
 	m, _ := begin(t, worker.Settings{AsRoot: true, Allow: worker.Allow{"tree": shell(script)}})
@@ -145,7 +146,7 @@ func TestCommandEndsAsAWhole(t *testing.T) {
 		if f := m.failure(job, 0, 1); !strings.Contains(f.Reason, "time limit of the task") {
 			t.Errorf("failed with %s", f.Reason)
 		}
-		if exists(file) && strings.Contains(string(readFile(t, file)), "whole") { // it got so far
+		if exists(file) && strings.Contains(string(readFile(t, file)), "whole") { // it started in time
 			break
 		}
 	}
@@ -154,13 +155,13 @@ func TestCommandEndsAsAWhole(t *testing.T) {
 		t.Fatal(err)
 	}
 	m.order("w", order(plan+1, "dropped", run("tree")))
-	until(t, "the program has begun", func() bool { return exists(file) && strings.Contains(string(readFile(t, file)), "whole") })
+	until(t, "the program has started", func() bool { return exists(file) && strings.Contains(string(readFile(t, file)), "whole") })
 	m.order("w", wire.Order{Plan: plan + 2, Idle: true})
 	m.hears("w", "idle", func(b wire.Beat) bool { return b.Plan == plan+2 && b.Token == "" })
 	allGone(t, file)
 }
 
-// allGone waits until the processes whose numbers are in a file have ended.
+// allGone waits until the processes whose IDs are in a file have ended.
 func allGone(t testing.TB, file string) {
 	t.Helper()
 	for _, word := range strings.Fields(string(readFile(t, file))) {
@@ -170,13 +171,14 @@ func allGone(t testing.TB, file string) {
 	}
 }
 
-// runs tells whether a process runs: one that has ended may stay in the list until it is waited for.
+// runs reports whether a process runs. An ended process may stay in the process list until its
+// parent waits for it.
 func runs(pid int) bool {
 	line, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/cmdline")
 	return err == nil && len(line) > 0
 }
 
-// childVariable makes the program of this test a worker for others.
+// childVariable makes this test program act as a worker for other tests.
 const childVariable = "PRODUCTFORM_TEST_WORKER"
 
 func TestMain(m *testing.M) {
@@ -186,7 +188,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// child runs a worker until SIGTERM tells it to leave.
+// child runs a worker that leaves on SIGTERM.
 func child(settings string) int {
 	part := strings.Split(settings, "|")
 	term, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
@@ -200,7 +202,7 @@ func child(settings string) int {
 	return 0
 }
 
-// startChild starts a worker of its own process.
+// startChild starts a worker in its own process.
 func startChild(t testing.TB, url, folder, script string) *exec.Cmd {
 	t.Helper()
 	program, err := os.Executable()
@@ -217,7 +219,7 @@ func startChild(t testing.TB, url, folder, script string) *exec.Cmd {
 	return cmd
 }
 
-// listening starts a server that other processes reach.
+// listening starts a server that other processes can reach.
 func listening(t testing.TB) (url string) {
 	t.Helper()
 	v, err := server.Start(t.Context(), server.Settings{})
@@ -229,15 +231,15 @@ func listening(t testing.TB) (url string) {
 	return v.URL()
 }
 
-// What a worker that is killed leaves behind is gone once another starts in its folder, even if it has left its process
-// group.
+// Processes left behind by a killed worker are killed when another worker starts in its folder,
+// even if they have left its process group.
 func TestKilledWorkerIsCleanedUpAfter(t *testing.T) {
 	url, folder, file := listening(t), t.TempDir(), filepath.Join(t.TempDir(), "pids")
 	m := connectManager(t, url)
 	script := `sleep 1000 & echo $! >>$1; setsid sh -c 'echo $$ >>"$0"; echo whole >>"$0"; sleep 1000' $1 & wait`
 	cmd := startChild(t, url, folder, script)
 	m.order("w", order(1, "tree", run("tree", file)))
-	until(t, "the program has begun", func() bool { return exists(file) && strings.Contains(string(readFile(t, file)), "whole") })
+	until(t, "the program has started", func() bool { return exists(file) && strings.Contains(string(readFile(t, file)), "whole") })
 	if err := worker.Run(t.Context(), worker.Settings{Server: url, Name: "w", Folder: folder}); pathOf(err) != "folder" {
 		t.Errorf("a second worker in the folder: %v", err)
 	}
@@ -252,13 +254,13 @@ func TestKilledWorkerIsCleanedUpAfter(t *testing.T) {
 		}
 	}
 	if left == 0 {
-		t.Error("nothing was left behind, so that this test shows nothing")
+		t.Error("nothing was left behind, so this test shows nothing")
 	}
 	start(t, worker.Settings{Server: url, Name: "again", Folder: folder})
 	m.process("again")
 	for _, word := range strings.Fields(string(readFile(t, file))) {
 		if pid, err := strconv.Atoi(word); err == nil && runs(pid) {
-			t.Errorf("process %d is left", pid)
+			t.Errorf("process %d still runs", pid)
 		}
 	}
 	if marks, err := filepath.Glob(filepath.Join(folder, "*.group")); len(marks) > 0 || err != nil {
@@ -266,17 +268,17 @@ func TestKilledWorkerIsCleanedUpAfter(t *testing.T) {
 	}
 }
 
-// A worker process that is sent SIGTERM finishes its task, reports it and ends well.
+// A worker that receives SIGTERM finishes its task, reports it and exits successfully.
 func TestSIGTERM(t *testing.T) {
 	url, file := listening(t), filepath.Join(t.TempDir(), "go")
 	m := connectManager(t, url)
 	cmd := startChild(t, url, t.TempDir(), `echo begun >$1; while ! test -e $2; do sleep 0.01; done; echo done`)
 	m.order("w", order(1, "last", run("tree", file+"-begun", file)))
-	until(t, "the program has begun", func() bool { return exists(file + "-begun") })
+	until(t, "the program has started", func() bool { return exists(file + "-begun") })
 	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
-	m.hears("w", "leaving at work", func(b wire.Beat) bool { return b.Leaving && b.Running })
+	m.hears("w", "leaving with a running task", func(b wire.Beat) bool { return b.Leaving && b.Running })
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}

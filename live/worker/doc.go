@@ -1,15 +1,17 @@
-// Package worker runs tasks for the live system: how does a program of mine do the work?
+// Package worker runs tasks for the live system: how can a program of mine run tasks?
 //
-// A worker is a slot: it has one task in hand, or none ([L14], section 3.4). It is told what to do by orders, which are
-// levels: the last order of the manager says what the worker should be doing now. An order that is older than one it has
-// seen, or that is meant for another process, is not followed; if for 10 s none but older ones come, the server has lost what it
-// kept, and the worker begins anew as another process.
+// A worker is a slot that runs at most one task at a time ([L14], section 3.4). The manager
+// controls it with orders. An order describes a state: the last one says what the worker should be
+// doing now. Orders older than one already seen, and orders for another process, are ignored. If
+// only older orders arrive for 10 s, the server has lost its data, and the worker restarts as a new
+// process.
 //
 //	no task --order--> fetches the inputs --> runs --> reports --stored or refused--> no task
-//	             \--order for another task, or for none: what is in hand is dropped--/
+//	             \--order for another task, or for none: the current task is dropped--/
 //
-// What the worker really does it says in heartbeats; a manager that finds a difference sends the order again. The report of a
-// task is published until the server has it, or says that another worker was first: both mean that the task is done.
+// The worker reports its actual state in heartbeats; a manager that finds a difference sends the
+// order again. The worker publishes the report of a task until the server has stored it or replies
+// that another worker was first. In both cases the task is done.
 //
 // For example:
 //
@@ -25,7 +27,7 @@
 //		left <- worker.Run(context.Background(), worker.Settings{Server: url, Name: "counter", Handlers: handlers, Leave: leave})
 //	}()
 //	fmt.Println(words(url, "to be or not to be"), "words")
-//	close(leave) // as on SIGTERM: what it has in hand is finished
+//	close(leave) // as on SIGTERM: the running task is finished
 //	fmt.Println("left:", <-left)
 //	// Output:
 //	// 6 words

@@ -30,14 +30,14 @@ func Example() {
 		left <- worker.Run(context.Background(), worker.Settings{Server: url, Name: "counter", Handlers: handlers, Leave: leave})
 	}()
 	fmt.Println(words(url, "to be or not to be"), "words")
-	close(leave) // as on SIGTERM: what it has in hand is finished
+	close(leave) // as on SIGTERM: the running task is finished
 	fmt.Println("left:", <-left)
 	// Output:
 	// 6 words
 	// left: <nil>
 }
 
-// words has the words of a text counted.
+// words returns the number of words in a text, counted by the cluster.
 func words(url, text string) string {
 	ctx := context.Background()
 	c, err := client.Connect(ctx, url)

@@ -17,11 +17,11 @@ import (
 	"productform/live/store"
 )
 
-// maxInputs bounds the bytes of inputs that are kept for later tasks.
+// maxInputs is the maximum size in bytes of the inputs kept for later tasks.
 const maxInputs = 1 << 30
 
-// fetch puts the inputs of a task into its folder. Contents are kept for later tasks, those that were used last, and checked
-// each time.
+// fetch copies the inputs of a task to its folder. The most recently used contents are kept for
+// later tasks, and are checked before each use.
 func (s *slot) fetch(ctx context.Context, folder string, inputs map[string]string) error {
 	for name, digest := range inputs {
 		if err := s.fetchOne(ctx, filepath.Join(folder, name), digest); err != nil {
@@ -39,7 +39,7 @@ func (s *slot) fetchOne(ctx context.Context, path, digest string) error {
 		now := time.Now()
 		return ignoreMissing(os.Chtimes(kept, now, now))
 	case errors.Is(err, errChanged):
-		s.log.Warn("an input that was kept has changed", "digest", digest)
+		s.log.Warn("a kept input has changed", "digest", digest)
 	case !errors.Is(err, fs.ErrNotExist):
 		return err
 	}
@@ -65,7 +65,8 @@ func (s *slot) fetchOne(ctx context.Context, path, digest string) error {
 
 var errChanged = errors.New("the file does not have its digest")
 
-// copyChecked copies a file whose content should have a digest. There is no file at to if there is an error.
+// copyChecked copies a file whose content should have the given digest. After an error there is no
+// file at to.
 func copyChecked(to, from, digest string) (err error) {
 	r, err := os.Open(from)
 	if err != nil {
@@ -87,8 +88,8 @@ func copyChecked(to, from, digest string) (err error) {
 	return err
 }
 
-// prune removes files from a folder, those first that were used longest ago, until they have at most some bytes or only that
-// of a name is left.
+// prune removes the least recently used files from a folder until their total size is at most most
+// bytes, but never the named file.
 func prune(folder string, most int64, name string) error {
 	list, err := os.ReadDir(folder)
 	if err != nil {
@@ -125,7 +126,7 @@ func prune(folder string, most int64, name string) error {
 	return nil
 }
 
-// ignoreMissing returns the error but that of a file that is not there: slots share the folder.
+// ignoreMissing returns err unless it reports a missing file, since slots share the folder.
 func ignoreMissing(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil

@@ -14,7 +14,7 @@ import (
 	"productform/live/wire"
 )
 
-// Programs are not run as root unless that is insisted on.
+// Programs do not run as root unless AsRoot is set.
 func TestCheckUser(t *testing.T) {
 	allow := Allow{"bill": {Path: "/opt/bill"}}
 	for _, c := range []struct {
@@ -34,8 +34,8 @@ func TestCheckUser(t *testing.T) {
 	}
 }
 
-// A worker starts a task only while the manager cannot have given it up: for the time that the order
-// gives since the beat that it names, on the clock of the worker.
+// A worker starts a task only while the manager cannot have given it up: within the time limit of
+// the order since the beat that the order names, on the worker's clock.
 func TestOrderIsTimely(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &slot{started: time.Now()}
@@ -53,9 +53,9 @@ func TestOrderIsTimely(t *testing.T) {
 	})
 }
 
-// A worker that gets nothing but older orders for 10 s begins anew, as another process; a few of them, as those of a manager that
-// was asleep, it leaves aside, whenever they come.
-func TestPlansBeginAnew(t *testing.T) {
+// A worker that receives only older orders for 10 s restarts as a new process. A few older orders,
+// as from a suspended manager, are ignored at any time.
+func TestWorkerRestartsWithPlans(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &slot{name: "w", process: "p", log: slog.New(slog.DiscardHandler), ordered: make(chan struct{}, 1), changed: make(chan struct{}, 1)}
 		send := func(plan uint64) {
@@ -82,19 +82,20 @@ func TestPlansBeginAnew(t *testing.T) {
 			time.Sleep(300 * time.Millisecond)
 		}
 		if took := time.Since(begun); took < 10*time.Second || took > 11*time.Second || s.wanted != nil {
-			t.Errorf("began anew after %v, %+v", took, s.wanted)
+			t.Errorf("restarted after %v, %+v", took, s.wanted)
 		}
-		send(5) // to the process that was
+		send(5) // for the former process
 		if s.wanted != nil {
 			t.Errorf("followed %+v", s.wanted)
 		}
 	})
 }
 
-// Files go in the order of their last use, until the rest is small enough; that of the name stays.
+// prune removes the least recently used files until the rest is small enough, but keeps the named
+// file.
 func TestPrune(t *testing.T) {
 	folder := t.TempDir()
-	for i, name := range []string{"c", "a", "d", "b"} { // c was used longest ago
+	for i, name := range []string{"c", "a", "d", "b"} { // c is the least recently used
 		path := filepath.Join(folder, name)
 		if err := os.WriteFile(path, make([]byte, 10), 0o600); err != nil {
 			t.Fatal(err)

@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// machine returns the load of the last minute, and the bytes of memory and of disk at folder that are free. What cannot be
-// known is 0.
+// machine returns the load average of the last minute, and the bytes of free memory and of free
+// disk space at folder. Unknown values are 0.
 func machine(folder string) (load float64, memory, disk int64) {
 	if text, err := os.ReadFile("/proc/loadavg"); err == nil {
 		first, _, _ := strings.Cut(string(text), " ")

@@ -15,11 +15,11 @@ import (
 	"productform/live/wire"
 )
 
-// patience is how long a test waits for what must come.
+// patience is the maximum time that a test waits for an event.
 const patience = 30 * time.Second
 
-// A fakeManager is as much of a manager as a worker sees: it hears beats, sends an order as long as the beats differ from it, and
-// reads what workers publish.
+// A fakeManager is the manager as seen by a worker. It receives beats, repeats an order while the
+// beats differ from it, and reads what workers publish.
 type fakeManager struct {
 	t  testing.TB
 	nc *nats.Conn
@@ -27,9 +27,9 @@ type fakeManager struct {
 
 	mu      sync.Mutex
 	changed *sync.Cond
-	beats   map[string]wire.Beat   // the last of each worker
-	heard   int                    // beats in all
-	orders  map[string]*wire.Order // what each worker should do
+	beats   map[string]wire.Beat   // the last beat of each worker
+	heard   int                    // total number of beats
+	orders  map[string]*wire.Order // what each worker should be doing
 	in      []message
 }
 
@@ -72,7 +72,7 @@ func connectManager(t testing.TB, url string, options ...nats.Option) *fakeManag
 	return m
 }
 
-// note changes the state, and wakes those who wait for it.
+// note changes the state and wakes the waiting goroutines.
 func (m *fakeManager) note(change func()) {
 	m.mu.Lock()
 	change()
@@ -106,24 +106,24 @@ func (m *fakeManager) send(worker string, o wire.Order) {
 		return
 	}
 	if err := m.nc.Publish(wire.OrderTo(worker), data); err != nil && !m.nc.IsClosed() {
-		m.t.Log(err) // while the server is away
+		m.t.Log(err) // the server is away
 	}
 }
 
-// order says what a worker should do from now on.
+// order sets what a worker should be doing from now on.
 func (m *fakeManager) order(worker string, o wire.Order) {
 	m.note(func() { m.orders[worker] = &o })
 	m.send(worker, o)
 }
 
-// process returns that of a worker, once it is heard.
+// process returns the process of a worker after its first beat.
 func (m *fakeManager) process(worker string) string {
 	return m.wait("the first beat of "+worker, func() bool { return m.beats[worker].Process != "" }, func() string {
 		return m.beats[worker].Process
 	})
 }
 
-// wait waits for what is so, and returns what follows.
+// wait waits for a condition and returns the result of then.
 func (m *fakeManager) wait(what string, isSo func() bool, then func() string) string {
 	m.t.Helper()
 	late := time.AfterFunc(patience, m.changed.Broadcast)
@@ -132,7 +132,7 @@ func (m *fakeManager) wait(what string, isSo func() bool, then func() string) st
 	defer m.mu.Unlock()
 	for begun := time.Now(); !isSo(); m.changed.Wait() {
 		if time.Since(begun) >= patience {
-			m.t.Fatalf("waited in vain for %s; beats %+v, %d messages", what, m.beats, len(m.in))
+			m.t.Fatalf("timeout waiting for %s; beats %+v, %d messages", what, m.beats, len(m.in))
 		}
 	}
 	if then == nil {
@@ -141,13 +141,13 @@ func (m *fakeManager) wait(what string, isSo func() bool, then func() string) st
 	return then()
 }
 
-// hears waits for a beat of a worker.
+// hears waits for a beat of a worker that meets a condition.
 func (m *fakeManager) hears(worker, what string, isSo func(wire.Beat) bool) {
 	m.t.Helper()
 	m.wait("a beat of "+worker+": "+what, func() bool { b, ok := m.beats[worker]; return ok && isSo(b) }, nil)
 }
 
-// reported waits for the message of a subject, decodes it into v, and returns how many it has.
+// reported waits for the message on a subject and decodes it into v.
 func (m *fakeManager) reported(subject string, v any) {
 	m.t.Helper()
 	data := m.wait("a message to "+subject, func() bool { return m.of(subject) != nil }, func() string { return string(m.of(subject)) })
@@ -178,7 +178,7 @@ func (m *fakeManager) report(job string, task int) (r wire.Report) {
 	return r
 }
 
-// prefixed returns the first message to a subject that begins so.
+// prefixed returns the first message on a subject with the given prefix.
 func (m *fakeManager) prefixed(subject string) string {
 	for _, msg := range m.in {
 		if strings.HasPrefix(msg.subject, subject) {
@@ -193,7 +193,7 @@ func (m *fakeManager) failure(job string, task, attempt int) (f wire.Failure) {
 	m.t.Helper()
 	m.wait("a failure of task "+job, func() bool {
 		if m.of(wire.Done(job, task)) != nil {
-			m.t.Fatalf("task %s is done, and should have failed", job)
+			m.t.Fatalf("task %s is done, but should have failed", job)
 		}
 		return m.of(wire.Failed(job, task, attempt)) != nil
 	}, nil)
@@ -201,12 +201,12 @@ func (m *fakeManager) failure(job string, task, attempt int) (f wire.Failure) {
 	return f
 }
 
-// order makes one for the first attempt at task 0 of a job.
+// order returns an order for the first attempt at task 0 of a job.
 func order(plan uint64, job string, run wire.Run) wire.Order {
 	return wire.Order{Plan: plan, Job: job, Attempt: 1, Token: "token-" + job, At: 7, Run: run}
 }
 
-// prepare makes the streams of a server.
+// prepare creates the streams of a server.
 func prepare(t testing.TB, url string, layout server.Layout, options ...nats.Option) {
 	t.Helper()
 	nc, err := nats.Connect(url, options...)
@@ -225,12 +225,12 @@ func prepare(t testing.TB, url string, layout server.Layout, options ...nats.Opt
 	}
 }
 
-// until waits for what nobody announces.
+// until polls for a condition.
 func until(t testing.TB, what string, isSo func() bool) {
 	t.Helper()
 	for begun := time.Now(); !isSo(); time.Sleep(2 * time.Millisecond) {
 		if time.Since(begun) > patience {
-			t.Fatalf("waited in vain until %s", what)
+			t.Fatalf("timeout waiting until %s", what)
 		}
 	}
 }

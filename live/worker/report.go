@@ -11,10 +11,11 @@ import (
 	"productform/live/wire"
 )
 
-// maxReason bounds the bytes of the reason of a failure.
+// maxReason is the maximum size in bytes of the reason of a failure.
 const maxReason = 4 << 10
 
-// report publishes the end of an attempt until the server has it, has that of another worker, or ctx is done.
+// report publishes the end of an attempt until the server has stored it, has a report of another
+// worker, or ctx is done.
 func (s *slot) report(ctx context.Context, o *wire.Order, r outcome) {
 	log := s.log.With("job", o.Job, "task", o.Task, "attempt", o.Attempt)
 	subject, message := o.ReportTo(), wire.Message(nil)
@@ -31,7 +32,7 @@ func (s *slot) report(ctx context.Context, o *wire.Order, r outcome) {
 		return
 	}
 	first := false
-	err = insist(ctx, log, func() (err error) {
+	err = retryWhileFull(ctx, log, func() (err error) {
 		first, err = store.Once(ctx, s.js, subject, data)
 		return err
 	})
@@ -42,7 +43,8 @@ func (s *slot) report(ctx context.Context, o *wire.Order, r outcome) {
 	log.Debug("reported", "subject", subject, "first", first)
 }
 
-// success makes the report of a result. One that is too large for a message is kept under its digest first.
+// success makes the report of a result. A result that is too large for a message is first stored
+// under its digest.
 func (s *slot) success(ctx context.Context, o *wire.Order, r outcome) (*wire.Report, error) {
 	m := &wire.Report{
 		Version: wire.Version, Job: o.Job, Task: o.Task, Attempt: o.Attempt, Worker: s.name, Token: o.Token,
@@ -52,15 +54,15 @@ func (s *slot) success(ctx context.Context, o *wire.Order, r outcome) (*wire.Rep
 		m.Output = r.output
 		return m, nil
 	}
-	err := insist(ctx, s.log, func() (err error) {
+	err := retryWhileFull(ctx, s.log, func() (err error) {
 		m.Digest, _, err = store.Put(ctx, s.js, bytes.NewReader(r.output))
 		return err
 	})
 	return m, err
 }
 
-// insist does what fails because the server has no room again, until it has some or ctx is done.
-func insist(ctx context.Context, log *slog.Logger, do func() error) error {
+// retryWhileFull calls do again while the server has no room, until ctx is done.
+func retryWhileFull(ctx context.Context, log *slog.Logger, do func() error) error {
 	for pause := 50 * time.Millisecond; ; pause = min(2*pause, 5*time.Second) {
 		err := do()
 		if err == nil || !errors.Is(err, store.ErrFull) {

@@ -15,7 +15,7 @@ import (
 	"productform/live/worker"
 )
 
-// A kept server is one on disk that is stopped and started again at the same address.
+// A kept is a server with a store on disk that can be restarted at the same address.
 type kept struct {
 	t      testing.TB
 	now    *server.Server
@@ -42,7 +42,7 @@ func (k *kept) start() {
 
 func (k *kept) stop() { k.now.Close() }
 
-// stored waits for the message of a subject in the stream itself.
+// stored waits for the message on a subject of the stream.
 func stored(t testing.TB, m *fakeManager, subject string) *store.Message {
 	t.Helper()
 	var found *store.Message
@@ -56,7 +56,8 @@ func stored(t testing.TB, m *fakeManager, subject string) *store.Message {
 	return found
 }
 
-// A server that is restarted in mid-task finds the task at work, and the report of one that ended meanwhile arrives.
+// A task keeps running while the server restarts, and the report of a task that ended in the
+// meantime arrives.
 func TestServerRestarts(t *testing.T) {
 	k := keep(t)
 	m := connectManager(t, k.now.URL())
@@ -67,7 +68,7 @@ func TestServerRestarts(t *testing.T) {
 	k.stop()
 	m.note(func() { m.beats = map[string]wire.Beat{} })
 	k.start()
-	m.hears("w", "still at work", func(b wire.Beat) bool { return b.Job == "first" && b.Running && b.Plan == 1 })
+	m.hears("w", "still running", func(b wire.Beat) bool { return b.Job == "first" && b.Running && b.Plan == 1 })
 	w.end <- result{[]byte("x"), nil}
 	stored(t, m, wire.Done("first", 0))
 
@@ -80,8 +81,8 @@ func TestServerRestarts(t *testing.T) {
 	m.hears("w", "idle", func(b wire.Beat) bool { return b.Plan == 2 && b.Token == "" })
 }
 
-// The server has the report, but its acknowledgement is lost, and the server starts again: the worker publishes the report again,
-// is refused, and goes on. There is one report.
+// The server has the report, but its acknowledgement is lost and the server restarts. The worker
+// publishes the report again, is rejected, and continues. The stream has one report.
 func TestAcknowledgementIsLost(t *testing.T) {
 	k := keep(t)
 	m := connectManager(t, k.now.URL())
@@ -109,7 +110,8 @@ func TestAcknowledgementIsLost(t *testing.T) {
 	}
 }
 
-// A proxy stands between workers and a server. While it is mute, what the server says is lost.
+// A proxy forwards traffic between workers and a server. While it is mute, it drops everything that
+// the server sends.
 type proxy struct {
 	address string
 
@@ -156,7 +158,7 @@ func listenAsProxy(t testing.TB, to string) *proxy {
 	return p
 }
 
-// deafTo writes what a server says to a worker, unless the proxy is mute.
+// A deafTo forwards what a server sends to a worker, unless the proxy is mute.
 type deafTo struct {
 	proxy *proxy
 	near  net.Conn
@@ -169,7 +171,7 @@ func (d deafTo) Write(b []byte) (int, error) {
 	return d.near.Write(b)
 }
 
-// Workers that are to leave end though their server is away, before they have reached it and after.
+// Workers can leave while their server is away, before and after they have connected.
 func TestLeaveWithoutServer(t *testing.T) {
 	ends := func(what string, leave func(), err <-chan error) {
 		t.Helper()
@@ -180,7 +182,7 @@ func TestLeaveWithoutServer(t *testing.T) {
 				t.Errorf("%s: %v", what, err)
 			}
 		case <-time.After(20 * time.Second):
-			t.Fatalf("%s: the worker waits", what)
+			t.Fatalf("%s: the worker does not leave", what)
 		}
 	}
 	run := func(url string) (leave func(), err <-chan error) {

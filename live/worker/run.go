@@ -23,15 +23,16 @@ import (
 	"productform/live/wire"
 )
 
-// Run runs the workers of a process until ctx is done or, after s.Leave was closed, the tasks in hand are reported: then the
-// error is nil. A server that cannot be reached is waited for, until the workers are to leave; one that refuses the connection is an error. Programs that a
-// killed process left behind in the folder are killed first.
+// Run runs the workers of a process until ctx is done or the workers have left: after s.Leave is
+// closed, they finish and report their running tasks, and the error is nil. Run waits for an
+// unreachable server until the workers should leave; a server that rejects the connection is an
+// error. Programs that a killed process left behind in the folder are killed first.
 func Run(ctx context.Context, s Settings) error {
 	s = s.defaults()
 	if err := s.check(); err != nil {
 		return err
 	}
-	folder, release, err := own(s.Folder)
+	folder, release, err := lockFolder(s.Folder)
 	if err != nil {
 		return err
 	}
@@ -67,8 +68,9 @@ func Run(ctx context.Context, s Settings) error {
 	return err
 }
 
-// own makes the folder of this process, a new one if path is empty. No other process has it until release is called.
-func own(path string) (folder string, release func(), err error) {
+// lockFolder creates or locks the folder of this process; if path is empty it makes a temporary
+// one. No other process can use the folder until release is called.
+func lockFolder(path string) (folder string, release func(), err error) {
 	if path == "" {
 		folder, err = os.MkdirTemp("", "pfq-worker-")
 		return folder, func() { os.RemoveAll(folder) }, err
@@ -81,7 +83,7 @@ func own(path string) (folder string, release func(), err error) {
 	}
 	release, err = lock.Try(folder)
 	if errors.Is(err, lock.ErrTaken) {
-		return "", nil, input.Errorf("folder", path, "a folder that no other process of workers uses")
+		return "", nil, input.Errorf("folder", path, "a folder that no other worker process uses")
 	}
 	if err != nil {
 		return "", nil, err
@@ -97,7 +99,7 @@ func own(path string) (folder string, release func(), err error) {
 	return folder, release, nil
 }
 
-// run connects, and follows orders until ctx is done or the worker has left.
+// run connects and follows orders until ctx is done or the worker has left.
 func (s *slot) run(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -122,18 +124,19 @@ func (s *slot) run(ctx context.Context) error {
 	if err := context.Cause(ctx); err != nil {
 		return err
 	}
-	s.beat()                           // that it leaves, with nothing in hand
-	_ = s.nc.FlushTimeout(time.Second) // where the server is away, the end of the connection says so
+	s.beat()                           // tells the manager that it leaves without a task
+	_ = s.nc.FlushTimeout(time.Second) // if the server is away, the closed connection tells it
 	return nil
 }
 
-// errLeft ends the wait for a server, of a worker that is to leave.
+// errLeft stops a worker that should leave from waiting for a server.
 var errLeft = errors.New("the worker has left")
 
-// connect connects, and waits for a server that cannot be reached. Where the connection is closed for good, lost is called.
+// connect connects, and waits for an unreachable server. It calls lost when the connection is
+// closed for good.
 func (s *slot) connect(ctx context.Context, lost context.CancelCauseFunc) (err error) {
 	options := append(slices.Clone(s.settings.Options),
-		nats.ReconnectHandler(func(*nats.Conn) { signal(s.changed) }), // a beat tells the manager that the worker is there again
+		nats.ReconnectHandler(func(*nats.Conn) { signal(s.changed) }), // a beat tells the manager that the worker is back
 		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { s.log.Warn("connection", "error", err) }),
 		nats.ClosedHandler(func(nc *nats.Conn) {
 			lost(fmt.Errorf("worker %s: connection closed: %w", s.name, cmp.Or(nc.LastError(), nats.ErrConnectionClosed)))

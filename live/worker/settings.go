@@ -14,30 +14,30 @@ import (
 	"productform/live/wire"
 )
 
-// Settings say what a process of workers is.
+// Settings configure the workers of a process.
 type Settings struct {
-	Server  string        // its URL, or the file of a key; {name} in it stands for the name of the worker, of which each has a key
-	Options []nats.Option // more of them, such as that of a server within the process
+	Server  string        // URL, or a key file; {name} stands for the name of the worker, each of which has its own key
+	Options []nats.Option // more options, such as nats.InProcessServer
 
-	Name  string  // of the worker; with several slots, the workers are NAME-1, NAME-2, ...
-	Slots int     // workers of this process; 0 for 1
-	Speed float64 // of each; 0 for 1
+	Name  string  // name of the worker; with several slots, the workers are NAME-1, NAME-2, ...
+	Slots int     // number of workers in this process; 0 for 1
+	Speed float64 // speed of each worker; 0 for 1
 
-	Folder   string             // for files of tasks, of this process alone; empty for one that is made and removed again
+	Folder   string             // for files of tasks, used by this process only; empty for a temporary folder
 	Handlers map[string]Handler // by kind of task; sleep and command are built in
 	Allow    Allow              // programs of kind command
 	AsRoot   bool               // run programs even as root
-	Facts    []string           // command that prints a JSON object for the heartbeats, each time it is asked; nil for none
+	Facts    []string           // command that prints a JSON object for the heartbeats at each run; nil for none
 
-	Beat time.Duration // between heartbeats; 0 for 500 ms
-	Pace float64       // seconds of the logical clock of a replay in one of real time; 0 for 1
+	Beat time.Duration // time between heartbeats; 0 for 500 ms
+	Pace float64       // seconds on the logical clock of a replay per second of real time; 0 for 1
 
-	Version string          // of the program, for the heartbeats
-	Leave   <-chan struct{} // closed: finish the task in hand and leave; nil for never
+	Version string          // version of the program, for the heartbeats
+	Leave   <-chan struct{} // when closed, finish the running task and leave; nil for never
 	Log     *slog.Logger    // nil for none
 }
 
-// defaults returns the settings with what zeros stand for.
+// defaults returns the settings with zeros replaced by defaults.
 func (s Settings) defaults() Settings {
 	if s.Slots == 0 {
 		s.Slots = 1
@@ -58,11 +58,11 @@ func (s Settings) defaults() Settings {
 }
 
 const (
-	maxSlots = 1024     // of a process
+	maxSlots = 1024     // per process
 	slotName = "{name}" // in Server
 )
 
-// Check refuses settings that cannot be meant, as [Run] does: the error is an *[num.InputError].
+// Check rejects invalid settings, as [Run] does. The error is an *[num.InputError].
 func (s Settings) Check() error {
 	s = s.defaults()
 	return s.check()
@@ -75,11 +75,11 @@ func (s *Settings) check() error {
 	if s.Slots < 1 || s.Slots > maxSlots {
 		return input.Errorf("slots", s.Slots, "an integer from 1 to %d", maxSlots)
 	}
-	if err := wire.CheckName("name", s.slot(s.Slots)); err != nil { // with its number it may be too long
+	if err := wire.CheckName("name", s.slot(s.Slots)); err != nil { // the numbered name may be too long
 		return err
 	}
 	if !strings.Contains(s.Server, "://") && !strings.Contains(s.Server, slotName) && s.Server != "" && s.Slots > 1 {
-		return input.Errorf("server", strconv.Quote(s.Server), "the file of a key for each slot, with {name} for the name of the worker")
+		return input.Errorf("server", strconv.Quote(s.Server), "a key file per slot, with {name} for the name of the worker")
 	}
 	if !(s.Speed > 0 && s.Speed <= math.MaxFloat64) {
 		return input.Errorf("speed", s.Speed, input.Positive)
@@ -92,21 +92,22 @@ func (s *Settings) check() error {
 	}
 	for kind := range s.Handlers {
 		if kind == KindSleep || kind == KindCommand {
-			return input.Errorf("handlers", strconv.Quote(kind), "a kind that is not built in")
+			return input.Errorf("handlers", strconv.Quote(kind), "a kind other than the built-in ones")
 		}
 	}
 	return s.checkUser(os.Geteuid())
 }
 
-// checkUser refuses to run programs for others as root unless that is insisted on. user is -1 where there are no numbers.
+// checkUser refuses to run programs as root unless AsRoot is set. user is -1 on systems without
+// user IDs.
 func (s *Settings) checkUser(user int) error {
 	if user == 0 && len(s.Allow) > 0 && !s.AsRoot {
-		return input.Errorf("as_root", false, "true, if programs are to run as root, or another user than root")
+		return input.Errorf("as_root", false, "true to run programs as root, or a user other than root")
 	}
 	return nil
 }
 
-// slot returns the name of the worker in a slot, from 1.
+// slot returns the name of the worker in a slot, counted from 1.
 func (s *Settings) slot(number int) string {
 	if s.Slots == 1 {
 		return s.Name

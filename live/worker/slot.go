@@ -25,45 +25,45 @@ type slot struct {
 	started  time.Time // origin of the clock of beats
 
 	mu      sync.Mutex
-	process string      // drawn anew where the plans begin anew
-	older   int         // orders in a row that were older than wanted
-	since   time.Time   // when the first of them came
+	process string      // drawn again when the plans restart
+	older   int         // number of consecutive orders older than wanted
+	since   time.Time   // arrival of the first of them
 	wanted  *wire.Order // the last order, nil for none
-	hand    *wire.Order // what is in hand, nil for none
-	running bool        // the task in hand runs
+	hand    *wire.Order // the assigned task, nil for none
+	running bool        // the assigned task runs
 	leaving bool
 
 	ordered chan struct{} // wanted has changed
 	changed chan struct{} // a beat is due
 }
 
-// take is called with each message to the worker. It keeps an order that is to be followed.
+// take receives a message to the worker and keeps an order that should be followed.
 func (s *slot) take(m *nats.Msg) {
 	o, err := wire.Decode[wire.Order](m.Data)
 	if err != nil {
-		s.log.Warn("order not understood", "error", err)
+		s.log.Warn("invalid order", "error", err)
 		return
 	}
 	if s.isNew(o) {
 		signal(s.ordered)
 	}
-	signal(s.changed) // the order may be a question: what the worker does is not what the manager thinks
+	signal(s.changed) // the manager's view of the worker may be outdated
 }
 
-// A server that has lost what it kept begins with plan 1 again. A worker that has had nothing but older orders for a while, at
-// least some, takes itself for a new process.
+// A server that has lost its data starts again with plan 1. A worker that has received only older
+// orders for forgetAfter, and at least forgetLeast of them, becomes a new process.
 const (
 	forgetAfter = 10 * time.Second
 	forgetLeast = 5
 )
 
-// isNew tells whether an order is to be followed, and notes it.
+// isNew reports whether an order should be followed, and keeps it.
 func (s *slot) isNew(o *wire.Order) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
 	case o.Process != s.process:
-		return false // of a process that is gone
+		return false // for a former process
 	case s.wanted == nil || o.Plan >= s.wanted.Plan:
 		s.wanted, s.older = o, 0
 		return true
@@ -74,25 +74,25 @@ func (s *slot) isNew(o *wire.Order) bool {
 	if s.older < forgetLeast || time.Since(s.since) < forgetAfter {
 		return false
 	}
-	s.log.Warn("the plans begin anew, and so does this worker", "plan", o.Plan, "before", s.wanted.Plan)
+	s.log.Warn("the plans have restarted, and so does this worker", "plan", o.Plan, "before", s.wanted.Plan)
 	s.process, s.wanted, s.older = rand.Text(), nil, 0
-	return true // what is in hand is dropped
+	return true // the assigned task is dropped
 }
 
-// An execution is a task in hand.
+// An execution is an assigned task.
 type execution struct {
 	order *wire.Order
 	drop  context.CancelCauseFunc
 	ended chan struct{}
 
-	outcome  outcome // once it has ended
+	outcome  outcome // set when it has ended
 	reported bool
 }
 
-// follow does what the orders say until ctx is done, or the worker leaves without a task in hand. What is in hand at the
-// end of ctx is dropped.
+// follow follows orders until ctx is done, or the worker leaves after its task. A task that still
+// runs when ctx is done is dropped.
 func (s *slot) follow(ctx context.Context) {
-	var hand, last *execution // last: that which ended last
+	var hand, last *execution // last is the execution that ended last
 	ended := func() chan struct{} {
 		if hand == nil {
 			return nil
@@ -124,29 +124,29 @@ func (s *slot) follow(ctx context.Context) {
 		switch {
 		case hand != nil:
 			if o == nil || o.Idle || o.Token != hand.order.Token {
-				hand.drop(errDropped) // what is wanted instead begins when this has ended
+				hand.drop(errDropped) // the wanted task starts when this one has ended
 			}
 		case leaving:
 			return
 		case o == nil || o.Idle:
 		case last == nil || o.Token != last.order.Token:
-			if s.isTimely(o) { // otherwise the next beat makes the manager send its present order
+			if s.isTimely(o) { // otherwise the next beat makes the manager send its current order
 				hand = s.begin(ctx, o, nil)
 			}
-		case isOrdered && last.reported: // the manager has no report: another's stood in its place, and was removed
+		case isOrdered && last.reported: // the manager has no report: a removed message had taken its subject
 			hand = s.begin(ctx, o, last)
 		}
 	}
 }
 
-// isTimely reports whether the manager cannot have given the worker up since it sent an order. An order
-// that was held up in the network may name a task that another worker has started since.
+// isTimely reports whether the manager cannot have given the worker up since it sent the order. An
+// order that was delayed in the network may name a task that another worker has started since.
 func (s *slot) isTimely(o *wire.Order) bool { return o.Within == 0 || s.clock()-o.Heard < o.Within }
 
 // clock returns the seconds since the start of the process.
 func (s *slot) clock() float64 { return time.Since(s.started).Seconds() }
 
-// note changes what the worker says of itself.
+// note changes the state of the worker and makes a beat due.
 func (s *slot) note(change func()) {
 	s.mu.Lock()
 	change()
@@ -154,7 +154,7 @@ func (s *slot) note(change func()) {
 	signal(s.changed)
 }
 
-// begin takes a task in hand; if it has ended before, only its report is made again.
+// begin starts a task. If the task has ended before, only its report is sent again.
 func (s *slot) begin(ctx context.Context, o *wire.Order, before *execution) *execution {
 	run, drop := context.WithCancelCause(ctx)
 	e := &execution{order: o, drop: drop, ended: make(chan struct{})}
@@ -168,7 +168,7 @@ func (s *slot) begin(ctx context.Context, o *wire.Order, before *execution) *exe
 			e.outcome = s.execute(run, o, func() { s.note(func() { s.running = true }) })
 		}
 		if e.outcome.err != nil && context.Cause(run) != nil {
-			return // dropped: nobody waits for it
+			return // dropped: no one waits for it
 		}
 		s.report(ctx, o, e.outcome)
 		e.reported = true
@@ -176,7 +176,7 @@ func (s *slot) begin(ctx context.Context, o *wire.Order, before *execution) *exe
 	return e
 }
 
-// signal wakes who waits for a channel of one place.
+// signal wakes the reader of a channel with capacity 1.
 func signal(c chan<- struct{}) {
 	select {
 	case c <- struct{}{}:

@@ -15,30 +15,31 @@ import (
 	"productform/live/wire"
 )
 
-// The kinds of task that are built in.
+// The built-in kinds of tasks.
 const (
 	KindSleep   = "sleep"   // waits work/speed seconds
 	KindCommand = "command" // runs a program of [Settings].Allow
 )
 
-// A Task is what a [Handler] is given.
+// A Task is the argument of a [Handler].
 type Task struct {
 	Worker  string   // the slot that runs it
-	Job     string   // its name
-	Number  int      // of the task in its job, from 0
-	Attempt int      // from 1, among all attempts of the cluster: the same task may be run again, elsewhere even at the same time
-	Work    float64  // seconds on a worker of speed 1, as the job says
-	Speed   float64  // of the worker
-	Run     wire.Run // what the job says
-	Folder  string   // of this attempt alone; it holds the inputs, and is removed after the task
+	Job     string   // name of the job
+	Number  int      // number of the task in its job, from 0
+	Attempt int      // from 1, unique in the cluster; the same task may run again, even at the same time elsewhere
+	Work    float64  // as declared by the job, in seconds on a worker of speed 1
+	Speed   float64  // speed of the worker
+	Run     wire.Run // as declared by the job
+	Folder  string   // private to this attempt; contains the inputs and is removed after the task
 }
 
-// A Handler runs a task and returns its result. It ends soon after ctx is done, for the time limit of the task has passed, or
-// somebody else is to do it, and what it returns then is not used. Any other error means that the attempt has failed, and the
-// task is tried again; a panic is taken for an error. Handlers of several slots run at the same time.
+// A Handler runs a task and returns its result. It must return soon after ctx is done, because the
+// task has reached its time limit or was given to another worker; its result is then ignored. Any
+// other error means that the attempt has failed, and the task is tried again. A panic counts as an
+// error. Handlers of several slots run concurrently.
 type Handler func(ctx context.Context, t Task) ([]byte, error)
 
-// An ExitError says how a program failed.
+// An ExitError reports how a program failed.
 type ExitError struct {
 	Code int    // exit code, -1 if a signal ended it
 	Tail string // the end of its standard error
@@ -58,15 +59,15 @@ var (
 	errLimit   = errors.New("time limit of the task")
 )
 
-// An outcome is how an attempt ended.
+// An outcome is the result of an attempt.
 type outcome struct {
-	seconds float64 // that it took, on the logical clock if there is one
-	at      float64 // when it ended, on the logical clock; 0 on that of the wall
+	seconds float64 // duration, on the logical clock if there is one
+	at      float64 // end on the logical clock; 0 on the wall clock
 	output  []byte
 	err     error
 }
 
-// execute fetches the inputs of a task and runs it. running is called in between.
+// execute fetches the inputs of a task and runs it. It calls running in between.
 func (s *slot) execute(ctx context.Context, o *wire.Order, running func()) outcome {
 	run, err := s.handler(o.Run.Kind)
 	if err != nil {
@@ -101,7 +102,8 @@ func (s *slot) execute(ctx context.Context, o *wire.Order, running func()) outco
 	return s.outcome(o, took, output, err)
 }
 
-// outcome returns how an attempt ended that took some seconds. A sleep on a logical clock took what it should have taken.
+// outcome returns the outcome of an attempt that took some seconds. On a logical clock, a sleep
+// counts with its nominal duration.
 func (s *slot) outcome(o *wire.Order, took float64, output []byte, err error) outcome {
 	r := outcome{seconds: took, output: output, err: err}
 	if o.Logical && o.Run.Kind == KindSleep && err == nil {
@@ -113,7 +115,7 @@ func (s *slot) outcome(o *wire.Order, took float64, output []byte, err error) ou
 	return r
 }
 
-// pace returns the seconds of the clock of an order in one of real time.
+// pace returns the seconds on the clock of an order per second of real time.
 func (s *slot) pace(o *wire.Order) float64 {
 	if o.Logical {
 		return s.settings.Pace
@@ -121,7 +123,7 @@ func (s *slot) pace(o *wire.Order) float64 {
 	return 1
 }
 
-// seconds returns a duration, the longest one instead of more.
+// seconds converts seconds to a duration, limited to the maximum.
 func seconds(x float64) time.Duration {
 	const longest = 1<<63 - 1
 	if x *= float64(time.Second); x < longest {
@@ -155,7 +157,7 @@ func sleep(ctx context.Context, span float64) error {
 	}
 }
 
-// guard runs a handler, and makes its panic an error.
+// guard runs a handler and converts a panic to an error.
 func guard(ctx context.Context, run Handler, t Task) (output []byte, err error) {
 	defer func() {
 		if what := recover(); what != nil {
@@ -165,7 +167,8 @@ func guard(ctx context.Context, run Handler, t Task) (output []byte, err error) 
 	return run(ctx, t)
 }
 
-// clean returns a text as messages take it: in UTF-8 without control characters. It is not longer.
+// clean returns valid UTF-8 text without control characters, as messages require. The result is not
+// longer.
 func clean(text string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) && r != '\n' && r != '\t' || r == utf8.RuneError {
@@ -177,7 +180,7 @@ func clean(text string) string {
 
 var _ io.Writer = (*tail)(nil)
 
-// A tail keeps the last bytes that are written to it.
+// A tail keeps the last bytes written to it.
 type tail struct {
 	most int
 	data []byte

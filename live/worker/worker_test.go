@@ -19,7 +19,7 @@ import (
 // inProcess stands for a server that is reached by an option.
 const inProcess = "nats://in-process"
 
-// start runs workers until the test ends or stop is called, which waits for their end.
+// start runs workers until the test ends or stop is called. stop waits until they have ended.
 func start(t testing.TB, s worker.Settings) (stop func() error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
@@ -43,20 +43,20 @@ func start(t testing.TB, s worker.Settings) (stop func() error) {
 	return stop
 }
 
-// wait waits for the end of something.
+// wait waits for a value from a channel.
 func wait[T any](t testing.TB, c <-chan T) T {
 	t.Helper()
 	select {
 	case v := <-c:
 		return v
 	case <-time.After(patience):
-		t.Fatal("waited in vain")
+		t.Fatal("timeout")
 		panic("not reached")
 	}
 }
 
-// begin starts a server, a manager and workers with a handler "work", which says that it has begun a task, and ends it with
-// what it is told, or as its context does.
+// begin starts a server, a manager and workers with a handler "work". The handler announces each
+// task that it starts, and ends it with the given result or when its context is done.
 func begin(t testing.TB, s worker.Settings) (m *fakeManager, w *work) {
 	v := servertest.Start(t)
 	m = newManager(t, v.InProcess())
@@ -102,7 +102,7 @@ func (w *work) run(ctx context.Context, t worker.Task) ([]byte, error) {
 
 var doWork = wire.Run{Kind: "work", Args: []string{"a", "b"}}
 
-// An order is followed, and its token and numbers come back with the result.
+// A worker follows an order, and its report repeats the token and the numbers.
 func TestOrderIsFollowed(t *testing.T) {
 	m, w := begin(t, worker.Settings{Speed: 2, Version: "1.2.3 test"})
 	o := order(5, "bills", doWork)
@@ -124,16 +124,18 @@ func TestOrderIsFollowed(t *testing.T) {
 		t.Errorf("report %+v", r)
 	}
 	m.hears("w", "idle", func(b wire.Beat) bool { return b.Token == "" && !b.Running && b.Plan == 5 })
-	// The manager of this test goes on to send the order, since the beats differ from it. A task that is done is not begun again.
+	// The fake manager repeats the order while the beats differ from it. A finished task is not
+	// started again.
 	o2 := order(6, "next", doWork)
 	m.order("w", o2)
 	if task := wait(t, w.begun); task.Job != "next" {
-		t.Errorf("task %+v begun again", task)
+		t.Errorf("task %+v started again", task)
 	}
 }
 
-// What is older than an order that was seen, is meant for another process, or is no order at all, is not followed.
-func TestOrdersThatAreNotFollowed(t *testing.T) {
+// Orders that are older than one already seen, are for another process, or are invalid, are not
+// followed.
+func TestInvalidOrdersAreIgnored(t *testing.T) {
 	m, w := begin(t, worker.Settings{})
 	m.order("w", order(5, "first", doWork))
 	wait(t, w.begun)
@@ -147,16 +149,17 @@ func TestOrdersThatAreNotFollowed(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	m.order("w", order(6, "newer", doWork)) // orders come one after the other
+	m.order("w", order(6, "newer", doWork)) // orders arrive one after the other
 	if err := wait(t, w.dropped); err == nil {
 		t.Error("dropped without a cause")
 	}
 	if task := wait(t, w.begun); task.Job != "newer" {
-		t.Errorf("began %s", task.Job)
+		t.Errorf("started %s", task.Job)
 	}
 }
 
-// An order to be idle drops what is in hand: nothing is reported. The same order again, as plans go on, drops nothing.
+// An order to be idle drops the task without a report. Repeating the current order with a later
+// plan drops nothing.
 func TestDrop(t *testing.T) {
 	m, w := begin(t, worker.Settings{})
 	o := order(5, "dropped", doWork)
@@ -175,11 +178,11 @@ func TestDrop(t *testing.T) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if len(m.in) != 1 {
-		t.Errorf("%d messages, want that of the next task alone", len(m.in))
+		t.Errorf("%d messages, want only the report of the next task", len(m.in))
 	}
 }
 
-// The task of a handler that fails or panics has failed, and the worker goes on.
+// A task fails if its handler fails or panics, and the worker continues.
 func TestFailures(t *testing.T) {
 	m, w := begin(t, worker.Settings{Handlers: map[string]worker.Handler{
 		"fail":  func(context.Context, worker.Task) ([]byte, error) { return nil, errors.New("no\x00 luck") },
@@ -207,7 +210,8 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// A sleep takes work/speed; on a logical clock it says so to the last digit, whatever the pace.
+// A sleep takes work/speed. On a logical clock the report gives this time to the last digit,
+// whatever the pace.
 func TestSleep(t *testing.T) {
 	m, _ := begin(t, worker.Settings{Speed: 3, Pace: 1000})
 	o := order(1, "real", wire.Run{Kind: worker.KindSleep})
@@ -227,7 +231,7 @@ func TestSleep(t *testing.T) {
 	}
 }
 
-// An output that is too large for a message is in the store of blobs before the report is there.
+// An output that is too large for a message is stored as a blob before the report is published.
 func TestLargeOutput(t *testing.T) {
 	m, w := begin(t, worker.Settings{})
 	for i, size := range []int{wire.MaxOutput, wire.MaxOutput + 1, 3 << 20} {
@@ -248,12 +252,12 @@ func TestLargeOutput(t *testing.T) {
 			got = blobOf(t, m, r.Digest)
 		}
 		if !bytes.Equal(got, output) {
-			t.Errorf("output of %d bytes, want %d others", len(got), size)
+			t.Errorf("output of %d bytes, want different %d", len(got), size)
 		}
 	}
 }
 
-// Inputs are files in the folder of the task, which is gone after it.
+// Inputs are files in the folder of the task, which is removed afterwards.
 func TestInputs(t *testing.T) {
 	m, w := begin(t, worker.Settings{})
 	content := bytes.Repeat([]byte("input "), 100_000)
@@ -275,7 +279,7 @@ func TestInputs(t *testing.T) {
 	}
 }
 
-// An input is fetched once for many tasks, and checked for each.
+// An input is fetched once for many tasks, and checked for each task.
 func TestInputsAreKept(t *testing.T) {
 	folder := t.TempDir()
 	m, w := begin(t, worker.Settings{Folder: folder})
@@ -294,12 +298,12 @@ func TestInputsAreKept(t *testing.T) {
 		if got := readFile(t, task.Folder+"/a.txt"); string(got) != "content" {
 			t.Errorf("input %q", got)
 		}
-		writeFile(t, task.Folder+"/a.txt", "another") // its own copy
+		writeFile(t, task.Folder+"/a.txt", "another") // only its own copy changes
 		w.end <- result{}
 		m.report(o.Job, 0)
 		stream, err := m.js.Stream(t.Context(), wire.BlobStream)
 		if err == nil {
-			err = stream.Purge(t.Context()) // the server has nothing any more
+			err = stream.Purge(t.Context()) // the server has no contents any more
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -311,7 +315,7 @@ func TestInputsAreKept(t *testing.T) {
 	}
 }
 
-// Slots are workers of their own, at work at the same time.
+// Slots are separate workers that run tasks at the same time.
 func TestSlots(t *testing.T) {
 	m, w := begin(t, worker.Settings{Slots: 3})
 	for i := 1; i <= 3; i++ {
@@ -330,7 +334,7 @@ func TestSlots(t *testing.T) {
 	}
 }
 
-// Two workers report the same task: the first report is the result, and both go on.
+// Two workers report the same task. The first report is the result, and both workers continue.
 func TestFirstReportWins(t *testing.T) {
 	m, w := begin(t, worker.Settings{Slots: 2})
 	m.order("w-1", order(1, "twice", doWork))
@@ -354,7 +358,7 @@ func TestFirstReportWins(t *testing.T) {
 	}
 }
 
-// A worker that is to leave says so, finishes its task, reports it and is gone; it takes no other.
+// A leaving worker announces it, finishes and reports its task, takes no other task, and ends.
 func TestLeave(t *testing.T) {
 	leave := make(chan struct{})
 	v := servertest.Start(t)
@@ -369,7 +373,7 @@ func TestLeave(t *testing.T) {
 	wait(t, w.begun)
 	m.process("w-2")
 	close(leave)
-	m.hears("w-1", "leaving at work", func(b wire.Beat) bool { return b.Leaving && b.Running })
+	m.hears("w-1", "leaving with a running task", func(b wire.Beat) bool { return b.Leaving && b.Running })
 	m.hears("w-2", "leaving", func(b wire.Beat) bool { return b.Leaving && b.Token == "" })
 	w.end <- result{[]byte("done"), nil}
 	if r := m.report("last", 0); string(r.Output) != "done" {
@@ -381,7 +385,7 @@ func TestLeave(t *testing.T) {
 	}
 }
 
-// A worker that is stopped drops its task and says why it ended.
+// A worker that is stopped drops its task and returns the cause.
 func TestStop(t *testing.T) {
 	v := servertest.Start(t)
 	m := newManager(t, v.InProcess())
@@ -397,7 +401,7 @@ func TestStop(t *testing.T) {
 	}
 }
 
-// Heartbeats come without a change, and facts of the command are in them.
+// Heartbeats are sent periodically and contain the facts of the command.
 func TestBeats(t *testing.T) {
 	v := servertest.Start(t)
 	m := newManager(t, v.InProcess())
@@ -411,13 +415,13 @@ func TestBeats(t *testing.T) {
 	m.wait("five more beats", func() bool { return m.heard >= first+5 }, nil)
 }
 
-// Facts that cannot be told are left out, and heartbeats go on.
+// Invalid facts are omitted, and heartbeats continue.
 func TestBadFacts(t *testing.T) {
 	for _, text := range []string{`{"gpus": [1, 2]}`, `[1]`, `{"rack": {"name": "r1"}}`, "no JSON"} {
 		v := servertest.Start(t)
 		m := newManager(t, v.InProcess())
 		start(t, worker.Settings{Server: inProcess, Name: "w", Beat: time.Millisecond, Options: []nats.Option{v.InProcess()}, Facts: []string{"/bin/echo", text}})
-		time.Sleep(50 * time.Millisecond) // the command has run, as a rule
+		time.Sleep(50 * time.Millisecond) // the command has usually run by now
 		m.mu.Lock()
 		first := m.heard
 		m.mu.Unlock()
@@ -426,7 +430,7 @@ func TestBadFacts(t *testing.T) {
 	}
 }
 
-// Settings that cannot be meant are refused, with their field.
+// Invalid settings are rejected with an error about the field.
 func TestBadSettings(t *testing.T) {
 	for _, c := range []struct {
 		s    worker.Settings

@@ -57,7 +57,7 @@ const standardURL = "nats://127.0.0.1:4222"
 // addURL adds --url.
 func addURL(cmd *cobra.Command, url *string) {
 	*url = standardURL
-	cli.AddText(cmd, url, "url", "", "a URL such as nats://127.0.0.1:4222, or the file of a key", "`URL` of the server, or a key file, which contains it")
+	cli.AddText(cmd, url, "url", "", "a URL such as nats://127.0.0.1:4222, or a key file", "`URL` of the server, or a key file, which contains it")
 }
 
 // addName adds --name.

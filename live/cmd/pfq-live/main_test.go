@@ -164,7 +164,7 @@ func TestServeWithKeys(t *testing.T) {
 	if text, err := io.ReadAll(r.Body); err != nil || !strings.Contains(string(text), "\npfq_tasks{state=\"finished\"} 3\n") {
 		t.Errorf("metrics: %v\n%s", err, text)
 	}
-	if status, _, errs := pfqLive("", "status", "--url", "nats://"+address); status != 2 || !strings.Contains(errs, "wants a key, whose file is given in place of the URL") {
+	if status, _, errs := pfqLive("", "status", "--url", "nats://"+address); status != 2 || !strings.Contains(errs, "needs a key: give its file instead of the URL") {
 		t.Errorf("without a key: status %d: %s", status, errs)
 	}
 	for args, want := range map[string]string{ // what the server would not answer is told before it is asked
@@ -220,7 +220,7 @@ func TestBadUsage(t *testing.T) {
 		{"manager --url nowhere.key", "--url = nowhere.key: want a URL"},
 		{"manager --url nats://127.0.0.1:1 --name a.b", "--name"},
 		{"manager --url nats://127.0.0.1:1 --replicas 2", "--replicas = 2: want 1 or 3"},
-		{"report --url nats://127.0.0.1:1", "no server answers at nats://127.0.0.1:1"},
+		{"report --url nats://127.0.0.1:1", "no server responds at nats://127.0.0.1:1"},
 		{"keys list --keys nowhere", "--keys = nowhere: want a folder"},
 		{"serve --keys nowhere --listen 127.0.0.1:0 --http none", "--keys = nowhere: want a folder"},
 		{"results job --failures --to folder", "--to and --failures exclude each other"},
