@@ -6,23 +6,24 @@ import (
 	"productform/sim"
 )
 
-// A Check sets one number of a figure beside the same number reached another way: by another
-// method, or by simulation with a confidence interval. What a row does not have is nil.
+// A Check compares one number of a figure with the same number obtained by another method, or by
+// simulation with a confidence interval. Missing entries are nil.
 type Check struct {
 	Figure   string  `json:"figure"`   // figure and panel, such as "bf-1a"
-	Quantity string  `json:"quantity"` // what, at which load
-	Exact    float64 `json:"exact"`    // theory, or what a run on given jobs came to; not 0
+	Quantity string  `json:"quantity"` // name and load
+	Exact    float64 `json:"exact"`    // from theory, or from a run on given jobs; not 0
 
-	Solver *float64 `json:"solver"` // another method, such as the general solver or a second count of a run
-	// the relative error it may have, such as its own proved bound and the two roundings
+	Solver *float64 `json:"solver"` // by another method, such as the general solver or a second count of a run
+	// accepted relative error, such as its own proved bound plus two roundings
 	Tolerance *float64 `json:"tolerance"`
 
 	Simulated *float64 `json:"simulated"`  // mean over the replications
 	HalfWidth *float64 `json:"half_width"` // of its 95 % confidence interval
-	// (simulated - exact) / standard error, brought to the standard normal distribution
+	// (simulated - exact) / standard error, transformed to the standard normal distribution
 	Z *float64 `json:"z"`
 
-	// Simulation names what was simulated. Rows of one name depend on each other, others do not.
+	// Simulation names the simulated system. Rows with the same name are dependent, others
+	// independent.
 	Simulation *string `json:"simulation"`
 }
 
@@ -33,7 +34,8 @@ func SimulatedCheck(figure, quantity string, exact float64, v *sim.Estimate, nam
 		Simulation: &name}
 }
 
-// MaxZ is the |z| beyond which a simulation contradicts theory: 6e-7 of correct ones do.
+// MaxZ is the |z| beyond which a simulation contradicts theory; a correct one exceeds it with
+// probability 6e-7.
 const MaxZ = 5
 
 // RelativeError returns |solver - exact| / |exact|, or nil without a solver.

@@ -5,27 +5,27 @@ import (
 	"math"
 )
 
-// A Claim is a sentence of a paper, made a comparison of numbers.
+// A Claim is a sentence of a paper, turned into a comparison of numbers.
 type Claim struct {
 	Place     string // the figure and panel, such as "tags-9a", or the section of a text
-	Sentence  string // what the paper says
-	Criterion string // what is asked of the numbers
+	Sentence  string // the statement of the paper
+	Criterion string // the condition on the numbers
 	Numbers   string // ours, with their 95 % intervals if simulated
 	Verdict   Verdict
-	Finding   bool // whether it holds says something of the paper only: if refuted, nothing here is wrong
+	Finding   bool // the verdict only concerns the paper: a refuted claim does not indicate an error here
 }
 
-// A Verdict says what numbers with intervals make of a claim.
+// A Verdict is the outcome of comparing numbers with intervals to a claim.
 type Verdict string
 
 // The verdicts.
 const (
 	Holds   Verdict = "holds"   // for all of the intervals
-	Open    Verdict = "open"    // the intervals hold the limit: more jumps are needed
-	Refuted Verdict = "refuted" // an interval lies beyond the limit
+	Open    Verdict = "open"    // an interval contains the limit: more jumps are needed
+	Refuted Verdict = "refuted" // an interval is beyond the limit
 )
 
-// A Number is a number of ours with the interval that holds it, and where it was found.
+// A Number is a computed number with its interval and the point to which it belongs.
 type Number struct {
 	Mean, Low, High float64 // the interval is [Low, High]
 	At              string  // such as a load
@@ -44,31 +44,31 @@ func Exactly(values ...float64) []Number {
 	return numbers
 }
 
-// A Limit is what a claim asks of a number: to be in [Least, Most].
+// A Limit is a condition of a claim on a number: it must be in [Least, Most].
 type Limit struct{ Least, Most float64 }
 
-// AtLeast asks for numbers from v on.
+// AtLeast requires numbers >= v.
 func AtLeast(v float64) Limit { return Limit{v, math.Inf(1)} }
 
-// AtMost asks for numbers up to v.
+// AtMost requires numbers <= v.
 func AtMost(v float64) Limit { return Limit{math.Inf(-1), v} }
 
-// Over asks for numbers that exceed v.
+// Over requires numbers > v.
 func Over(v float64) Limit { return AtLeast(math.Nextafter(v, math.Inf(1))) }
 
-// Under asks for numbers that v exceeds.
+// Under requires numbers < v.
 func Under(v float64) Limit { return AtMost(math.Nextafter(v, math.Inf(-1))) }
 
-// Rounded asks for numbers that are n when rounded to whole ones, half up.
+// Rounded requires numbers that round to the integer n, with halves rounded up.
 func Rounded(n float64) Limit { return Limit{n - 0.5, Under(n + 0.5).Most} }
 
-// PowerOfTen asks for numbers that a paper would call 10^n: at least that and below 10^(n+1).
+// PowerOfTen requires numbers that a paper would call 10^n: at least 10^n and below 10^(n+1).
 func PowerOfTen(n int) Limit { return Limit{math.Pow10(n), Under(math.Pow10(n + 1)).Most} }
 
 // Has reports whether all values are within the limit.
 func (l Limit) Has(values ...float64) bool { return l.Verdict(Exactly(values...)...) == Holds }
 
-// Verdict returns the verdict on a claim that asks the same of each number. NaN refutes it.
+// Verdict returns the verdict on a claim with the same condition on each number. NaN refutes it.
 func (l Limit) Verdict(numbers ...Number) Verdict {
 	v := Holds
 	for _, n := range numbers {
@@ -82,7 +82,8 @@ func (l Limit) Verdict(numbers ...Number) Verdict {
 	return v
 }
 
-// Below returns the verdict on numbers that should not exceed their limits, which have intervals, too.
+// Below returns the verdict on numbers that should not exceed their limits, which also have
+// intervals.
 func Below(numbers, limits []Number) Verdict {
 	v := Holds
 	for i, r := range numbers {
@@ -96,7 +97,7 @@ func Below(numbers, limits []Number) Verdict {
 	return v
 }
 
-// Finding returns a claim that exact numbers decide, a finding.
+// Finding returns a claim decided by exact numbers, as a finding.
 func Finding(place, sentence, criterion, numbers string, holds bool) Claim {
 	c := Claim{Place: place, Sentence: sentence, Criterion: criterion, Numbers: numbers, Verdict: Refuted,
 		Finding: true}

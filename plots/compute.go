@@ -15,27 +15,28 @@ import (
 	"productform/sweep"
 )
 
-// Settings tunes [Compute]. The zero value asks for Normal precision with seed 0 on all cores and keeps nothing.
+// Settings tunes [Compute]. The zero value means Normal precision with seed 0 on all cores, without
+// keeping results.
 type Settings struct {
 	Precision Precision            // "" means Normal
-	Seed      uint64               // of all simulations; each system has random numbers of its own
-	Workers   int                  // simulations at a time; 0 means one a core
+	Seed      uint64               // of all simulations; each system has its own random numbers
+	Workers   int                  // simulations at a time; 0 means one per core
 	Folder    string               // where their samples are kept, for a run that is stopped or repeated; "" keeps none
 	Progress  func(sweep.Progress) // called after each replication unless nil
 
-	// If not 0, in place of those of the precision: replications of a simulation, jumps observed in each, and jumps
-	// before, which are as many as Jumps if only that is given.
+	// If not 0, these replace the values of the precision: replications of a simulation, jumps
+	// observed in each, and warm-up jumps, which default to Jumps if that is given.
 	Runs          int
 	Jumps, WarmUp float64
 }
 
-// An Effort is how much is simulated.
+// An Effort determines how much is simulated.
 type Effort struct {
 	Precision     Precision
 	Loads         []*big.Rat // simulated
 	Runs          int        // replications of a simulation
-	CheckRuns     int        // of simulations that only checks want
-	Jumps, WarmUp float64    // observed in each replication, and before
+	CheckRuns     int        // replications of simulations needed only for checks
+	Jumps, WarmUp float64    // jumps observed in each replication, and before
 	Seed          uint64     // of all simulations
 	Workers       int        // at a time; 0 means one a core
 }
@@ -72,14 +73,14 @@ func Multiples(n, k int64) []*big.Rat {
 	return v
 }
 
-// A Plan is what a figure wants simulated.
+// A Plan collects the simulations that figures need.
 type Plan struct {
 	Simulations []*Simulation
 }
 
-// A Simulation is a system with the settings of its simulation and, in the end, its result.
+// A Simulation is a system with the settings of its simulation and, once it has run, its result.
 type Simulation struct {
-	Name   string // of the system: two simulations with one name share random numbers
+	Name   string // of the system: simulations with the same name share random numbers
 	plan   *sim.Plan
 	Result *sim.Result
 }
@@ -97,12 +98,12 @@ func (p *Plan) Simulate(ctx context.Context, name string, c sim.System, e Effort
 	return one, nil
 }
 
-// Compute returns the figures of the specs, in their order. All their simulations are tasks of one sweep, in which what
-// several figures want alike is simulated once. The figures depend on the precision, the seed, Runs, Jumps and
-// WarmUp, to the last digit, not on Workers and Folder.
+// Compute returns the figures of the specs, in their order. All their simulations are tasks of one
+// sweep, in which identical simulations of several figures run once. Every digit of the figures is
+// determined by the precision, the seed, Runs, Jumps and WarmUp; Workers and Folder have no effect.
 //
-// When ctx is done, Compute returns its error within a second; with s.Folder the replications done by then are
-// found again by the next run.
+// When ctx is cancelled, Compute returns its error within a second; with s.Folder the next run
+// reuses the replications finished by then.
 func Compute(ctx context.Context, specs []Spec, s Settings) ([]*Figure, error) {
 	simulations, builds, err := prepare(ctx, specs, s)
 	if err != nil {
@@ -133,14 +134,14 @@ func Compute(ctx context.Context, specs []Spec, s Settings) ([]*Figure, error) {
 	return figures, nil
 }
 
-// Plans returns the plans of all simulations of the specs, in the order in which [Compute] runs them: what s.Folder has of
-// their runs is what Compute finds there.
+// Plans returns the plans of all simulations of the specs, in the order in which [Compute] runs
+// them. Compute reuses those of their runs that are in s.Folder.
 func Plans(ctx context.Context, specs []Spec, s Settings) ([]*sim.Plan, error) {
 	simulations, _, err := prepare(ctx, specs, s)
 	return plansOf(simulations), err
 }
 
-// prepare returns the simulations of the specs, and what builds each figure once they are done.
+// prepare returns the simulations of the specs, and the builders of the figures.
 func prepare(ctx context.Context, specs []Spec, s Settings) (simulations []*Simulation, builds []Build, err error) {
 	e, err := s.effort()
 	if err != nil {
@@ -167,11 +168,12 @@ func plansOf(simulations []*Simulation) (plans []*sim.Plan) {
 	return plans
 }
 
-// LogInterval returns the mean and the ends of its interval on a logarithmic scale, mean e^(∓h/mean) with h the
-// half-width: to first order the same, and positive. The error is for a mean of 0, or not much more than its error.
+// LogInterval returns the mean and the ends of its interval on a logarithmic scale, mean
+// e^(∓h/mean) with h the half-width: the same to first order, and positive. It returns an error if
+// the mean is 0 or not much larger than its error.
 func LogInterval(v *sim.Estimate) (mean, low, high float64, err error) {
 	if v == nil || !(v.HalfWidth <= 100*v.Mean) || v.Mean == 0 {
-		return 0, 0, 0, fmt.Errorf("nothing was seen of a quantity to draw: more jumps are needed")
+		return 0, 0, 0, fmt.Errorf("no observations of a quantity to draw: more jumps are needed")
 	}
 	factor := math.Exp(v.HalfWidth / v.Mean)
 	return v.Mean, v.Mean / factor, v.Mean * factor, nil
@@ -186,5 +188,6 @@ func Grid(from, to, per int) []float64 {
 	return v
 }
 
-// Shorter returns a tenth of so many jumps, for systems whose jumps take longer to simulate; at least 1000, the fewest that [sim.Settings] takes.
+// Shorter returns a tenth of jumps, for systems whose jumps take longer to simulate, but at least
+// 1000, the minimum of [sim.Settings].
 func Shorter(jumps float64) float64 { return max(1000, jumps/10) }

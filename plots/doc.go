@@ -1,4 +1,5 @@
-// Package plots says what a figure is and how one is computed: which numbers does it show, from which parameters, and what else says the same?
+// Package plots answers: which numbers does a figure show, from which parameters, and which
+// independent results confirm them?
 //
 // For example:
 //
@@ -19,13 +20,14 @@
 //	// ready to be drawn: true
 //	// at load 0.9: 10
 //
-// A [Figure] holds panels, a panel holds series, a series holds the points (x, y) and, for
+// A [Figure] holds panels, a panel holds series, and a series holds the points (x, y) and, for
 // simulated points, the ends of their confidence intervals. The caption and the parameters state
-// everything needed to compute the figure again; checks set its numbers beside the same numbers reached another way,
-// claims set them beside what the paper says in words. A [Spec] is a figure yet to be computed: [Compute] asks each for
-// the simulations it wants, runs them all as one sweep, and lets each fill in its figure. The words stand in [Texts], files
-// beside the code. Package plots/draw turns them into PNG, SVG, PDF, CSV or HTML.
+// everything needed to recompute the figure; checks compare its numbers with independent results,
+// and claims compare them with statements of the paper. A [Spec] is a figure yet to be computed:
+// [Compute] collects the simulations of all specs, runs them as one sweep, and lets each spec fill
+// in its figure. The wording is in [Texts], files next to the code. Package plots/draw turns
+// figures into PNG, SVG, PDF, CSV or HTML.
 //
-// The figures of each paper are in a package of their own: plots/bc17, plots/hb02, plots/br14 and plots/l14; those of our own are in plots/net,
-// plots/scale and plots/front.
+// Each paper has its own package: plots/bc17, plots/hb02, plots/br14 and plots/l14. Figures of this
+// project are in plots/net, plots/scale and plots/front.
 package plots

@@ -5,16 +5,18 @@ import (
 	"math"
 )
 
-// What a reader takes in: curves of a panel that are told apart at a glance, and panels of a figure, which have letters.
+// Limits for readability: curves that can be distinguished in a panel, and panels of a figure,
+// which have letters.
 const (
 	MostCurves = 7
 	MostPanels = 26
 )
 
-// PanelsOf returns how many panels so many curves take.
+// PanelsOf returns the number of panels needed for the given number of curves.
 func PanelsOf(curves int) int { return (curves + MostCurves - 1) / MostCurves }
 
-// Facets returns panels with the axes of p that show its series, at most MostCurves each and no two alike.
+// Facets returns panels with the axes of p that show its series, at most MostCurves each, with
+// different looks.
 func (p Panel) Facets() (all []Panel) {
 	count := PanelsOf(len(p.Series))
 	for k := range count {
@@ -32,7 +34,7 @@ func (p Panel) Facets() (all []Panel) {
 	return all
 }
 
-// Evenly returns at most so many of the numbers 0, ..., n-1, evenly among them.
+// Evenly returns at most most of the numbers 0, ..., n-1, evenly spaced.
 func Evenly(n, most int) (some []int) {
 	count := min(n, most)
 	for k := range count {
@@ -41,8 +43,9 @@ func Evenly(n, most int) (some []int) {
 	return some
 }
 
-// Hold returns the axis with ends that hold the values, from 0 on unless one is below; logarithmic if far is set, all are above 0
-// and they differ twentyfold or more.
+// Hold returns the axis with ends that include the values, starting at 0 unless a value is
+// negative. It is logarithmic if far is set, all values are positive, and they differ by a factor
+// of 20 or more.
 func (a Axis) Hold(values []float64, far bool) Axis {
 	least, most := math.Inf(1), 0.0
 	for _, v := range values {
@@ -54,18 +57,19 @@ func (a Axis) Hold(values []float64, far bool) Axis {
 		return a
 	}
 	a.Min, a.Max = min(0, least), 1.05*most
-	if !(a.Max-a.Min >= smallest) { // all are next to 0
+	if !(a.Max-a.Min >= smallest) { // all are close to 0
 		a.Max = a.Min + 1
 	}
 	return a
 }
 
-// Fill widens each panel that would stand alone in a row for two, unless it is the only one of the figure.
+// Fill widens each panel that would be alone in a row for two, unless it is the only one of the
+// figure.
 func (f *Figure) Fill() {
 	if len(f.Panels) == 1 {
 		return
 	}
-	left := -1 // a panel that stands alone so far
+	left := -1 // a panel that is alone in its row so far
 	for i := range f.Panels {
 		p := &f.Panels[i]
 		switch {

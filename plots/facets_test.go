@@ -9,7 +9,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Facets show every series once, in order, on the same axes, at most seven a panel that look different.
+// Facets show every series once, in order, on the same axes, with at most seven distinct looks per
+// panel.
 func TestFacets(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 40).Draw(t, "series")
@@ -37,7 +38,8 @@ func TestFacets(t *testing.T) {
 	})
 }
 
-// An axis holds its values, can be drawn, and is logarithmic just where that is asked for, possible and of use.
+// Hold includes all values in a valid axis, which is logarithmic only if requested, possible and
+// useful.
 func TestHold(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		values := rapid.SliceOfN(rapid.Float64Range(-1e3, 1e6), 0, 6).Draw(t, "values")
@@ -61,7 +63,7 @@ func TestHold(t *testing.T) {
 	}
 }
 
-// A panel that would stand alone beside an empty half is widened, the only one of a figure is not.
+// Fill widens a panel next to an empty half, except the only panel of a figure.
 func TestFill(t *testing.T) {
 	for widths, want := range map[string]string{"n": "n", "nn": "nn", "nnn": "nnw", "wn": "ww", "nw": "ww", "nnwn": "nnww", "nwnn": "wwnn", "wnnwnnn": "wnnwnnw", "ww": "ww"} {
 		var f Figure
@@ -79,7 +81,7 @@ func TestFill(t *testing.T) {
 	}
 }
 
-// At most eight numbers are chosen, evenly.
+// Evenly chooses at most eight numbers, evenly spaced.
 func TestEvenly(t *testing.T) {
 	for n := 1; n <= 100; n++ {
 		loads := Evenly(n, 8)

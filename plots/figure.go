@@ -9,24 +9,25 @@ import (
 type Figure struct {
 	ID         string      // name in the catalogue and of its files, such as "bf-1"
 	Title      string      // one line
-	Caption    string      // what the figure shows: first what is found, in at most [MostWords] words
-	Setting    string      // sentences that say how it was made and name every parameter but those that Parameters alone has; may be empty
+	Caption    string      // what the figure shows, starting with the finding, in at most [MostWords] words
+	Setting    string      // sentences that describe how it was made and name every parameter not only in Parameters; may be empty
 	Parameters []Parameter // every one, as a table
 	Panels     []Panel     // at least one
-	Checks     []Check     // numbers of the figure reached a second way
-	Claims     []Claim     // what the paper says of the figure, beside its numbers
+	Checks     []Check     // numbers of the figure with independent results
+	Claims     []Claim     // statements of the paper compared with the numbers
 	Confidence float64     // of the intervals of its series; 0 means 0.95
 
-	Captioned bool // whether pictures have the caption below their panels, as those do that stand alone
+	Captioned bool // whether pictures include the caption below their panels, for stand-alone use
 
-	// OneLegend asks for one legend above all panels even if they show different series: those of one label have one look,
-	// and those of one label and group are drawn alike. Without it there is one only for several rows of panels that show the same.
+	// OneLegend requests one legend above all panels even if they show different series: series
+	// with the same label share a look, and those with the same label and group are drawn
+	// identically. Without it, only several rows of panels with the same series share a legend.
 	OneLegend bool
 }
 
 // A Parameter is one number or choice that a figure depends on.
 type Parameter struct {
-	Name, Value string // as they are written
+	Name, Value string // as printed
 }
 
 // A Panel is one plot of a figure.
@@ -36,10 +37,10 @@ type Panel struct {
 	Series     []Series
 	References []Reference
 	Regions    []Region
-	Wide       bool // whether it takes the width of two
+	Wide       bool // whether it has the width of two panels
 }
 
-// An Axis says what is measured and how it is laid out.
+// An Axis states what is measured and how the values are laid out.
 type Axis struct {
 	Quantity string  // such as "mean delay"
 	Symbol   string  // such as "δ"; may be empty
@@ -47,14 +48,15 @@ type Axis struct {
 	Scale    Scale   // Linear or Log
 	Min, Max float64 // ends of the axis, Min < Max, Min > 0 on a Log axis; both zero means from the data
 
-	// Ticks are the values that are labelled, increasing, within Min and Max, which must be given then; nil means
-	// round numbers.
+	// Ticks are the values that are labelled, increasing, within Min and Max, which must then be
+	// given; nil means round numbers.
 	Ticks []float64
 
-	// Categories are the names of the values 1, 2, ... of a linear axis, which stand beside it instead of numbers; nil
-	// means numbers. Min and Max, if given, hold these values; without them the axis goes half a unit beyond. Where one
-	// legend serves all panels, a series that has the label of a category of a horizontal axis is named by the axis alone,
-	// and the legend has its group; one that has the label of a category of a vertical axis is named by that in any case.
+	// Categories are the names of the values 1, 2, ... of a linear axis, printed instead of
+	// numbers; nil means numbers. Min and Max, if given, must include these values; otherwise the
+	// axis extends half a unit beyond. If one legend serves all panels, a series labelled like a
+	// category of the horizontal axis is named only by the axis, and the legend has its group. A
+	// series labelled like a category of the vertical axis is always named only by the axis.
 	Categories []string
 }
 
@@ -79,42 +81,45 @@ const (
 	Log
 )
 
-// A Kind says how the points of a series are shown.
+// A Kind determines how the points of a series are shown.
 type Kind int
 
 // The kinds.
 const (
 	Curve  Kind = iota // a line through the points, as for theory
 	Points             // a marker at each point, as for simulation
-	// a line that keeps the height of a point up to the next, as for whole numbers; it has no intervals
+	// a line that keeps the height of each point up to the next, as for whole numbers; no intervals
 	Steps
 	Band // the area from Low to High, as for bounds; it has no Y
-	Area // the area below steps, down to 0 or to the end of the axis, as for what is in use; it has no intervals
+	Area // the area below steps, down to 0 or to the end of the axis, as for resources in use; no intervals
 )
 
-// A Series is one curve or one set of points. Where Low and High are given, they are the ends of
-// a confidence interval at each point, drawn as a band about a curve and as a bar through a marker, or the bounds of a
-// Band.
+// A Series is one curve or one set of points. Low and High, if given, are the ends of a confidence
+// interval at each point, drawn as a band around a curve or a bar through a marker, or the bounds
+// of a Band.
 type Series struct {
-	// name, written beside the series, or once for all panels, and in the header of the data; in a panel points that have the name and the
-	// look of a curve or band before them are named with it
+	// name, written next to the series or once for all panels, and in the header of the data;
+	// points with the label and look of an earlier curve or band of the panel are named together
+	// with it
 	Label string
-	// what several series have in common, such as a class; may be empty. Later groups are lighter and lie below
+	// common property of several series, such as a class; may be empty. Later groups are lighter
+	// and drawn below
 	Group     string
 	Kind      Kind      // Curve, Points, Steps, Band or Area
-	Thin      bool      // whether a line is drawn thin and above the others, as one to compare with
-	Marked    bool      // whether a curve or steps have a marker at each of their points, as for whole numbers
+	Thin      bool      // whether a line is drawn thin and above the others, for comparison
+	Marked    bool      // whether a curve or steps have a marker at each point, as for whole numbers
 	Look      int       // >= 0: number of its colour, dashes and marker; series that belong together share it
-	X, Y      []float64 // equally long but for a Band; X does not decrease, and increases for Steps, a Band and an Area
+	X, Y      []float64 // of equal length except for a Band; X does not decrease, and strictly increases for Steps, Band and Area
 	Low, High []float64 // nil, or as long as X with Low <= Y <= High
 
-	Left, Right []float64 // ends of intervals about X, drawn as bars: nil, or as long as X with Left <= X <= Right; of Points alone
+	Left, Right []float64 // ends of intervals about X, drawn as bars: nil, or as long as X with Left <= X <= Right; only for Points
 
-	// Bars asks for a bar through each marker of a marked curve instead of a band, as where bands would lie over each other. Such series
-	// of a panel, and Points that ask for it, are drawn a little beside each other, so that none hides another.
+	// Bars requests a bar through each marker of a marked curve instead of a band, for example if
+	// bands would overlap. Such series of a panel, and Points with Bars, are drawn slightly side by
+	// side, so that none hides another.
 	Bars bool
 
-	Names []string // nil, or one a point, beside it where a picture has room; empty for none
+	Names []string // nil, or one per point, written next to it if a picture has room; empty for none
 }
 
 // Name returns the group and the label.
@@ -132,10 +137,10 @@ type Reference struct {
 	Y     float64 // at which it is
 }
 
-// A Region is a part of the horizontal axis, shaded in a picture, where there is something to be said instead of numbers: the
-// system is unstable, say. Its label is left out of a picture that has no room for it.
+// A Region is a shaded part of the horizontal axis with a label instead of numbers, for example
+// where the system is unstable. Its label is omitted if the picture has no room for it.
 type Region struct {
-	Label    string  // what is to be said
+	Label    string  // text of the label
 	From, To float64 // From < To
 }
 

@@ -5,25 +5,26 @@ import (
 	"strings"
 )
 
-// MostWords is how many words a caption has at most.
+// MostWords is the maximum number of words of a caption.
 const MostWords = 80
 
-// A Source is where a group of figures comes from.
+// A Source describes the origin of a group of figures.
 type Source struct {
 	Prefix  string // with which the IDs of its figures begin, such as "bf"
 	Name    string // authors and year
-	Title   string // of the paper, or what the group is about
+	Title   string // of the paper, or the topic of the group
 	Address string // of the paper; may be empty
-	Claim   string // what it claims, in a sentence
-	Verdict string // what all its figures say of that, in a sentence
-	Figures int    // how many there are
+	Claim   string // its claim, in a sentence
+	Verdict string // what all its figures show about the claim, in a sentence
+	Figures int    // number of figures
 }
 
-// Has reports whether a figure is one of its own.
+// Has reports whether a figure belongs to the source.
 func (p Source) Has(f *Figure) bool { return strings.HasPrefix(f.ID, p.Prefix+"-") }
 
-// Finding says what those of its figures that are drawn decide: the verdict if they are all there, their numbers agree with their second way, none
-// of their claims is open and what is refuted says something of the paper only; else that it is not decided.
+// Finding returns the verdict if all figures of the source are drawn, their checks agree, none of
+// their claims is open, and refuted claims are findings about the paper. Otherwise it returns that
+// the claim is undecided.
 func (p Source) Finding(drawn []*Figure, precision Precision) string {
 	decided := true
 	var checks []Check
@@ -49,7 +50,8 @@ func (p Source) Finding(drawn []*Figure, precision Precision) string {
 	return p.Verdict
 }
 
-// Tally says of how many claims of some figures the numbers decide what, in a sentence; it is empty if there are none.
+// Tally returns a sentence with the numbers of claims by verdict; it is empty if there are no
+// claims.
 func Tally(figures []*Figure) string {
 	count := map[Verdict]int{}
 	all := 0

@@ -4,12 +4,13 @@ import (
 	"context"
 )
 
-// A Precision says how much a figure is simulated.
+// A Precision determines the amount of simulation for a figure.
 type Precision string
 
-// The precisions. On two cores the whole catalogue takes about a minute at Draft, some ten minutes at Normal and
-// most of an hour at Paper, which is the effort of [BC17]. Runs of farms and of shared resources (tags-6 and on) are a
-// tenth as long; dispatch-6 draws ten samples a run, dispatch-7 four.
+// The precisions. On two cores the whole catalogue takes about a minute at Draft, about ten minutes
+// at Normal and most of an hour at Paper, which is the effort of [BC17]. Runs of farms and of
+// shared resources (from tags-6) are a tenth as long; dispatch-6 draws ten samples per run,
+// dispatch-7 four.
 const (
 	Draft  Precision = "draft"  // 10 runs of 4·10^5 jumps after 2·10^5; coarser grids
 	Normal Precision = "normal" // 20 runs of 10^6 jumps after 10^6
@@ -24,12 +25,12 @@ type Spec struct {
 	ID    string // such as "bf-1", that of the files
 	Title string // one line
 
-	// Prepare adds the simulations that the figure wants to the plan, and returns what fills in the rest of the figure
-	// once they have their results.
+	// Prepare adds the simulations that the figure needs to the plan, and returns the function that
+	// fills in the figure once they have results.
 	Prepare func(context.Context, Effort, *Plan) (Build, error)
 }
 
-// A Build fills in a figure, of which ID and Title are set.
+// A Build fills in a figure whose ID and Title are set.
 type Build func(context.Context, *Figure) error
 
 // Exact returns the spec of a figure that needs no simulation, which build fills in.

@@ -6,17 +6,19 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// A Summary tells whether the simulated numbers of some checks, taken together, agree with theory. Where a
-// simulation is right, z is a standard normal variable: 5 % of |z| exceed 1.96, and 0.27 % exceed 3.
+// A Summary assesses whether the simulated numbers of checks, taken together, agree with theory. If
+// a simulation is correct, z is a standard normal variable: 5 % of |z| exceed 1.96, and 0.27 %
+// exceed 3.
 type Summary struct {
-	Rows        int     // distinct simulated numbers; what several figures check alike is one
-	Beyond196   int     // of them, those with |z| > 1.96
-	Beyond3     int     // those with |z| > 3
+	Rows        int     // distinct simulated numbers; a number checked by several figures counts once
+	Beyond196   int     // rows with |z| > 1.96
+	Beyond3     int     // rows with |z| > 3
 	Largest     float64 // the largest |z|
-	Simulations int     // distinct ones; z of the first numbers of each are independent
+	Simulations int     // distinct simulations; z of their first numbers are independent
 
-	// Pearson's chi-square statistic of those z over ten cells of equal probability, with 9 degrees of freedom, and the
-	// probability of at least as much; nil for fewer than fifty, five a cell, where that distribution is too far off.
+	// Pearson's chi-square statistic of those z over ten cells of equal probability, with 9 degrees
+	// of freedom, and the probability of at least as much; nil for fewer than fifty, five per cell,
+	// for which the approximation is too poor.
 	ChiSquare *float64
 	PValue    *float64
 }
@@ -29,8 +31,8 @@ const (
 	fewest = 5 * cells
 )
 
-// Summarize looks at the checks of simulated numbers. Those of one simulation and one quantity, which several figures
-// may show, are one number and count once.
+// Summarize evaluates the checks of simulated numbers. Checks with the same simulation and
+// quantity, which several figures may share, count once.
 func Summarize(checks []Check) Summary {
 	var s Summary
 	type number struct{ simulation, quantity string }

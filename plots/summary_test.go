@@ -12,8 +12,8 @@ import (
 	"productform/sim"
 )
 
-// Precisions simulate more and more.
-func TestEfforts(t *testing.T) {
+// Higher precisions simulate more.
+func TestEffortsIncrease(t *testing.T) {
 	jumps := 0.0
 	for _, p := range Precisions() {
 		e, err := Settings{Precision: p}.effort()
@@ -36,7 +36,8 @@ func TestEfforts(t *testing.T) {
 	}
 }
 
-// What a source claims is decided by all of its figures only, if nothing in them is open or wrong.
+// The claim of a source is decided only by all of its figures, and only if nothing in them is open
+// or wrong.
 func TestFinding(t *testing.T) {
 	p := Source{Prefix: "a", Verdict: "It is.", Figures: 2}
 	with := func(c ...Claim) []*Figure { return []*Figure{{ID: "a-1"}, {ID: "a-2", Claims: c}} }
@@ -83,7 +84,7 @@ func zRows(z ...float64) []Check {
 	return rows
 }
 
-// Standard normal z agree; shifted or too regular ones do not; dependent rows count once.
+// Standard normal z pass; shifted or too regular ones fail; dependent rows count once.
 func TestSummarize(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	var normal, shifted, narrow []float64
@@ -115,7 +116,8 @@ func TestSummarize(t *testing.T) {
 	if s := Summarize([]Check{{Exact: 1}}); !s.OK() || s.Rows != 0 {
 		t.Errorf("nothing simulated: %+v", s)
 	}
-	// A tenth of fifty in each cell but for one moved: χ² = 2/5, and P(χ²_9 > 0.4) = 0.99999 (tables).
+	// A tenth of fifty in each cell, except for one that is moved: χ² = 2/5, and P(χ²_9 > 0.4) =
+	// 0.99999 (tables).
 	var even []float64
 	for k := range 50 {
 		even = append(even, math.Sqrt2*math.Erfinv(2*(float64(k)+0.5)/50-1))

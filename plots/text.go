@@ -13,8 +13,9 @@ import (
 	"text/template"
 )
 
-// Texts are the words of figures, embedded files beside the code that computes the numbers in them. The file fig.txt
-// of the figure of that ID is a template (text/template) of its caption, then of its setting, its parameters and its claims:
+// Texts holds the texts of figures, in files embedded next to the code that computes their numbers.
+// The file fig.txt of the figure with that ID is a template (text/template) of its caption, then of
+// its setting, its parameters and its claims:
 //
 //	The mean delay is half as long.
 //
@@ -29,12 +30,13 @@ import (
 //	Asked: It is shorter at every load.
 //	Numbers: At most {{short .Largest}} times as long.
 //
-// A line that is indented goes on with the one before. A claim has a name, which the code knows it by, and the letter
-// of its panel, if it is of one; under "# Finding" it says something of the paper only, see [Claim]. What several texts
-// share stands in a file that defines templates.
+// An indented line continues the previous one. A claim has a name, used in the code, and optionally
+// the letter of its panel; under "# Finding" it only concerns the paper, see [Claim]. Text shared
+// by several figures is in a file that defines templates.
 type Texts struct{ files *template.Template }
 
-// NewTexts reads the files *.txt of a folder. They are embedded, so that it panics if one is no template.
+// NewTexts reads the files *.txt of a folder. They are embedded, so it panics if one is not a valid
+// template.
 func NewTexts(folder fs.FS, name string) Texts {
 	t := template.New("").Option("missingkey=error").Funcs(template.FuncMap{
 		"short": Short, "power": Power, "significant": Significant, "shortlist": ShortList, "list": List,
@@ -49,24 +51,24 @@ func NewTexts(folder fs.FS, name string) Texts {
 		path.Join(name, "*.txt")))}
 }
 
-// ownTexts are those that all figures share.
+// ownTexts are the texts shared by all figures.
 //
 //go:embed texts
 var ownTexts embed.FS
 
-// A RunWords is what texts tell of the simulations of a figure: the templates "runs", "runs parameters" and "warnings"
-// write it.
+// A RunWords holds the data about the simulations of a figure for the templates "runs", "runs
+// parameters" and "warnings".
 type RunWords struct {
-	Simulations, Runs, CheckRuns int      // simulations, and replications of each and of those that only checks want
+	Simulations, Runs, CheckRuns int      // simulations, replications of each, and replications of those only for checks
 	Jumps, WarmUp                float64  // of a run
 	Kinds                        string   // of jumps
 	Seed                         uint64   // of all of them
-	Observed                     float64  // jumps in all
+	Observed                     float64  // total jumps
 	Warned                       []string // simulations with a warning
-	Reason                       string   // why they may have one
+	Reason                       string   // reason for possible warnings
 }
 
-// RunWords tells of the simulations of a plan, with jumps of these kinds.
+// RunWords describes the simulations of a plan, with jumps of these kinds.
 func (p *Plan) RunWords(e Effort, kinds string) RunWords {
 	w := RunWords{Simulations: len(p.Simulations), Runs: e.Runs, CheckRuns: e.CheckRuns, Jumps: e.Jumps,
 		WarmUp: e.WarmUp,
@@ -82,7 +84,7 @@ func (p *Plan) RunWords(e Effort, kinds string) RunWords {
 	return w
 }
 
-// Verdicts are those on the claims of a figure, by their names.
+// Verdicts holds the verdicts on the claims of a figure, by name.
 type Verdicts map[string]Verdict
 
 // Decide sets the verdict on a claim that exact numbers decide.
@@ -93,8 +95,9 @@ func (v Verdicts) Decide(name string, holds bool) {
 	}
 }
 
-// Describe fills in the caption, the setting, the parameters and the claims of a figure with the numbers in data. The error names a
-// claim without a verdict, a verdict without a claim, or what the template lacks.
+// Describe fills in the caption, the setting, the parameters and the claims of a figure with the
+// numbers in data. The error names a claim without a verdict, a verdict without a claim, or a
+// missing value of the template.
 func (t Texts) Describe(f *Figure, data any, verdicts Verdicts) error {
 	var text strings.Builder
 	if err := t.files.ExecuteTemplate(&text, f.ID+".txt", data); err != nil {
@@ -136,7 +139,7 @@ func (t Texts) Describe(f *Figure, data any, verdicts Verdicts) error {
 	return nil
 }
 
-// paragraphs returns the lines of a text, joined with those after them that are indented.
+// paragraphs returns the lines of a text, each joined with the indented lines after it.
 func paragraphs(text string) (rows []string) {
 	for line := range strings.Lines(text) {
 		words := strings.Join(strings.Fields(line), " ")
@@ -151,7 +154,7 @@ func paragraphs(text string) (rows []string) {
 	return rows
 }
 
-// claimTexts takes the text of a claim apart.
+// claimTexts splits the text of a claim.
 func claimTexts(text string) (sentence, criterion, numbers string) {
 	text, numbers, _ = strings.Cut(text, "\nNumbers: ")
 	text, criterion, _ = strings.Cut(text, "\nAsked: ")

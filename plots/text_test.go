@@ -54,7 +54,7 @@ func TestDescribe(t *testing.T) {
 	}
 }
 
-// Texts and numbers that do not fit each other are errors.
+// Mismatched texts and numbers are errors.
 func TestDescribeRefuses(t *testing.T) {
 	for _, c := range []struct {
 		text     string

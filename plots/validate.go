@@ -9,9 +9,10 @@ import (
 	"productform/internal/input"
 )
 
-// Validate returns an error that names the first entry of f that cannot be drawn, as a path such
-// as "panels[0].series[1].y[3]": a missing text, lengths that differ, a number that is not finite, X that
-// decreases, an interval that does not hold its point, a value <= 0 on a logarithmic axis, one beyond 1e100.
+// Validate returns an error that names the first entry of f that cannot be drawn, as a path such as
+// "panels[0].series[1].y[3]": a missing text, lengths that differ, a number that is not finite, X
+// that decreases, an interval that does not contain its point, a value <= 0 on a logarithmic axis,
+// or a value beyond 1e100.
 func (f *Figure) Validate() error {
 	switch {
 	case f.ID == "":
@@ -30,13 +31,14 @@ func (f *Figure) Validate() error {
 		}
 	}
 	if f.OneLegend {
-		return f.alike()
+		return f.checkOneLegend()
 	}
 	return nil
 }
 
-// alike returns an error for the first series that one legend for all panels would show wrongly.
-func (f *Figure) alike() error {
+// checkOneLegend returns an error for the first series that one legend for all panels would
+// misrepresent.
+func (f *Figure) checkOneLegend() error {
 	first, grouped := make(map[string]Series), make(map[string]Series) // by label, by group and label
 	for i, p := range f.Panels {
 		for j, s := range p.Series {

@@ -11,7 +11,7 @@ import (
 	"productform/plots"
 )
 
-// nameLines is the most lines that the name of a category takes.
+// nameLines is the maximum number of lines for the name of a category.
 const nameLines = 3
 
 // categoryTicks returns a tick at each category.
@@ -23,8 +23,8 @@ func categoryTicks(names []string) []tick {
 	return t
 }
 
-// categoryLines returns the lines of the names of the categories of an axis of a panel of this width, with this room left of it: of
-// each as few as its share of the axis asks for.
+// categoryLines returns the lines of the category names of an axis, for a panel of the given width
+// with the given room on its left. Each name has as few lines as its share of the axis allows.
 func categoryLines(t typesetter, a *plots.Axis, left, width vg.Length) (all [][]string, err error) {
 	if len(a.Categories) == 0 {
 		return nil, nil
@@ -32,7 +32,7 @@ func categoryLines(t typesetter, a *plots.Axis, left, width vg.Length) (all [][]
 	length := width - left - rightRoom
 	lo, hi, ticks := axis(a, nil, ticksAcross, false)
 	share := length/vg.Length(hi-lo) - textGap
-	end := margin - left // of the name before
+	end := margin - left // of the previous name
 	for k := range a.Categories {
 		words := strings.Fields(a.Categories[k])
 		lines, widest := t.broken(words, 1)
@@ -49,7 +49,8 @@ func categoryLines(t typesetter, a *plots.Axis, left, width vg.Length) (all [][]
 	return all, nil
 }
 
-// broken returns the words in at most so many lines, of which the widest is as narrow as can be, and its width.
+// broken breaks words into at most most lines with the smallest possible maximum width, and returns
+// that width.
 func (t typesetter) broken(words []string, most int) (best []string, least vg.Length) {
 	line := strings.Join(words, " ")
 	best, least = []string{line}, t.width(line, nameSize, false)
@@ -66,7 +67,7 @@ func (t typesetter) broken(words []string, most int) (best []string, least vg.Le
 	return best, least
 }
 
-// belowNames returns the room that names of categories take below a plot beyond that of one line of numbers.
+// belowNames returns the height of category names below a plot in excess of one line of numbers.
 func belowNames(names [][]string) (below vg.Length) {
 	for _, lines := range names {
 		below = max(below, capHeight*(nameSize-tickSize)+descent*nameSize+nameStep*vg.Length(len(lines)-1))

@@ -11,7 +11,7 @@ import (
 	"productform/plots"
 )
 
-// Names stand on one line where they have room, else on as few as keep them apart.
+// Names are on one line if they fit, otherwise on as few lines as separate them.
 func TestCategoryLines(t *testing.T) {
 	text := newTypesetter()
 	for _, c := range []struct {
@@ -40,7 +40,7 @@ func TestCategoryLines(t *testing.T) {
 	}
 }
 
-// No way to break a name into two or three lines is narrower than the one found, and no word is lost.
+// broken finds the narrowest way to break a name into two or three lines, and loses no word.
 func TestBroken(t *testing.T) {
 	text := newTypesetter()
 	width := func(words []string) vg.Length { return text.width(strings.Join(words, " "), nameSize, false) }
@@ -61,7 +61,8 @@ func TestBroken(t *testing.T) {
 	})
 }
 
-// Categories are ticks at 1, 2, ..., their series are in the legend by group, and all plots stand as high as the names ask.
+// Categories are ticks at 1, 2, ..., their series are in the legend by group, and all plots leave
+// room for the names.
 func TestCategories(t *testing.T) {
 	text := newTypesetter()
 	f := categorical()
@@ -80,7 +81,7 @@ func TestCategories(t *testing.T) {
 		t.Errorf("legend %q, want %q", names, want)
 	}
 	f.Panels[0].X.Categories[1] = "a name that certainly takes three lines as the middle one of all three here, by its length"
-	beside, err := besideAll(text, f)
+	beside, err := sideMargin(text, f)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,10 +12,11 @@ import (
 	"productform/plots"
 )
 
-// renderCSV returns the data of the figure: one row a value of the horizontal axis, which stands in the first column
-// (panels with horizontal axes of other titles have columns and rows of their own),
-// one column a series of each panel with panel and unit in the header, and two more for the ends of its intervals, upright and across. A series
-// without a point there leaves its field empty. Numbers have the digits that give the same float64 back.
+// renderCSV returns the data of the figure: one row per value of the horizontal axis, which is the
+// first column (panels whose horizontal axes have other titles have separate columns and rows), one
+// column per series of each panel with panel and unit in the header, and two more for the ends of
+// its vertical and its horizontal intervals. A field is empty if the series has no point there.
+// Numbers have enough digits to recover the same float64.
 func renderCSV(f *plots.Figure) ([]byte, error) {
 	type column struct {
 		axis int
@@ -24,7 +25,7 @@ func renderCSV(f *plots.Figure) ([]byte, error) {
 	}
 	var axes, header []string
 	var columns []*column
-	var rows [][]float64 // of each axis
+	var rows [][]float64 // by axis
 	confidence := number(100 * cmp.Or(f.Confidence, 0.95))
 	for _, p := range f.Panels {
 		at := slices.Index(axes, meaning(p.X))
@@ -86,8 +87,8 @@ func renderCSV(f *plots.Figure) ([]byte, error) {
 	return b.Bytes(), w.Error()
 }
 
-// seriesTitle says what a column holds: panel, series, quantity and unit. A quantity that the title of the panel begins with is not
-// said twice.
+// seriesTitle returns the title of a column: panel, series, quantity and unit. It does not repeat a
+// quantity that starts the title of the panel.
 func seriesTitle(p *plots.Panel, s plots.Series) string {
 	name := p.Title + ", " + s.Name()
 	rest, named := strings.CutPrefix(p.Title, p.Y.Quantity)

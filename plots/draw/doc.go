@@ -1,5 +1,5 @@
-// Package draw turns a figure into files: PNG, SVG and PDF pictures, its data as CSV, and one HTML page for several figures. How does it look
-// in print?
+// Package draw answers: how does a figure look in print, and how is it written to a file? It
+// renders PNG, SVG and PDF pictures, the data as CSV, and one HTML page for several figures.
 //
 // For example:
 //
@@ -21,12 +21,13 @@
 //	// 0.5,2
 //	// 0.75,4
 //
-// A picture shows the panels side by side at the size it is printed, 85 mm a panel, so that two span
-// the width of a journal's page; everything about its look is in style.go. Axes have round
-// ticks (1, 2 or 5 times a power of ten), or the names of categories, on up to three lines. The name of a curve stands beside it where it touches nothing; if
-// there is no such place for all the names of a panel, they go in a row above it. Rows of panels that show the same series share
-// one legend, above them all.
+// A picture shows the panels side by side at their printed size, 85 mm per panel, so that two span
+// the width of a journal page; everything about its look is in style.go. Axes have round ticks (1,
+// 2 or 5 times a power of ten), or the names of categories, on up to three lines. The name of a
+// curve is next to it where it touches nothing; if the names of a panel do not all have such a
+// place, they are in a legend above it. Rows of panels with the same series share one legend above
+// them all.
 //
-// Pictures are drawn on the canvases of gonum.org/v1/plot/vg. The same figure gives the same
-// bytes: there is no date in any file.
+// Pictures are drawn on the canvases of gonum.org/v1/plot/vg. The same figure gives the same bytes:
+// files contain no date.
 package draw

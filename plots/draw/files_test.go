@@ -19,7 +19,7 @@ import (
 	"productform/plots"
 )
 
-// The CSV holds every point of the figure, digit for digit, and nothing else.
+// The CSV contains exactly the points of the figure, digit for digit.
 func TestCSVHoldsTheData(t *testing.T) {
 	for _, f := range FixtureFigures() {
 		records, err := csv.NewReader(bytes.NewReader(render(t, f, CSV))).ReadAll()
@@ -102,7 +102,7 @@ func TestCSVHoldsTheData(t *testing.T) {
 	}
 }
 
-// The page shows every figure, links only to files beside it, and asks nothing of the network.
+// The page shows every figure, links only to files in its directory, and needs no network.
 func TestPage(t *testing.T) {
 	all := FixtureFigures()
 	v := 1.5
@@ -131,7 +131,7 @@ func TestPage(t *testing.T) {
 		links = append(links, m[1])
 	}
 	want := []string{"https://example.org/g"}
-	for _, f := range []*plots.Figure{all[2], all[0], all[1]} { // those of no source come last
+	for _, f := range []*plots.Figure{all[2], all[0], all[1]} { // figures without a source come last
 		want = append(want, f.ID+".svg", f.ID+".png", f.ID+".svg", f.ID+".pdf", f.ID+".csv")
 		if !strings.Contains(page, `id="`+f.ID+`"`) {
 			t.Errorf("the page lacks %s", f.ID)
@@ -141,7 +141,7 @@ func TestPage(t *testing.T) {
 		t.Errorf("links (-want +got):\n%s", diff)
 	}
 	if strings.Contains(strings.ReplaceAll(page, `<a href="https://example.org/g">On figures</a>`, ""), "http") || strings.Contains(page, "<script") {
-		t.Error("the page needs more than itself")
+		t.Error("the page needs other files")
 	}
 	for _, alt := range regexp.MustCompile(`<img [^>]*>`).FindAllString(page, -1) {
 		if !strings.Contains(alt, `alt="Panel a, `) {
@@ -157,7 +157,7 @@ func TestPage(t *testing.T) {
 	}
 }
 
-// A simulated number has the digits that its half-width warrants, and both have one power of ten.
+// A simulated number has the digits that its half-width justifies, and both share one power of ten.
 func TestMeasured(t *testing.T) {
 	for _, c := range []struct {
 		v, h float64
@@ -193,7 +193,8 @@ func TestChecksJSON(t *testing.T) {
 	}
 }
 
-// A file appears whole, replaces the old one, and leaves nothing behind, not even when it cannot be written.
+// WriteFile writes a file atomically, replaces the old one, and leaves nothing behind, even on
+// failure.
 func TestWriteFile(t *testing.T) {
 	folder := t.TempDir()
 	path := filepath.Join(folder, "a.csv")
@@ -210,10 +211,10 @@ func TestWriteFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := WriteFile(taken, nil); err == nil {
-		t.Error("a folder was replaced by a file")
+		t.Error("a directory was replaced by a file")
 	}
 	if err := WriteFile(filepath.Join(folder, "missing", "a"), nil); err == nil {
-		t.Error("written into a missing folder")
+		t.Error("written into a missing directory")
 	}
 	entries, err := os.ReadDir(folder)
 	if err != nil || len(entries) != 2 {

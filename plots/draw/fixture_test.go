@@ -8,9 +8,9 @@ import (
 	"productform/plots"
 )
 
-// simulated is a figure with everything a figure can have: theory with a band, thin steps, points with bars in every look, bounds, an area,
-// curves with bars, bars across,
-// a curve with markers, a reference, ticks at given values, too many names to stand beside their curves in the second panel.
+// simulated is a figure with every feature: theory with a band, thin steps, points with bars in
+// every look, bounds, an area, curves with bars, horizontal bars, a curve with markers, a
+// reference, given ticks, and too many names to fit next to their curves in the second panel.
 func simulated() *plots.Figure {
 	theory := plots.Series{Label: "theory", Look: 0}
 	for k := 1; k < 100; k++ {
@@ -76,7 +76,7 @@ func categorical() *plots.Figure {
 	return f
 }
 
-// grouped is a figure of four like panels with two groups of two curves.
+// grouped is a figure of four similar panels with two groups of two curves.
 func grouped(low, high string) *plots.Figure {
 	f := &plots.Figure{ID: "g", Title: "t", Caption: "c"}
 	for range 4 {

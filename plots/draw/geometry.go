@@ -86,7 +86,8 @@ func distance(a, b vg.Point, r vg.Rectangle) vg.Length {
 	return d
 }
 
-// atLeast returns a lower bound on [distance] at a fraction of its cost: the gap between r and the box about the segment.
+// atLeast returns a lower bound on [distance] at a fraction of its cost: the gap between r and the
+// bounding box of the segment.
 func atLeast(a, b vg.Point, r vg.Rectangle) vg.Length {
 	return max(r.Min.X-max(a.X, b.X), min(a.X, b.X)-r.Max.X, r.Min.Y-max(a.Y, b.Y), min(a.Y, b.Y)-r.Max.Y)
 }

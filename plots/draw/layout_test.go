@@ -34,11 +34,11 @@ func planned() *plots.Figure {
 		lanes, both, both}}
 }
 
-// layout returns the panels of a figure with everything in its place.
+// layout returns the panels of a figure with all elements placed.
 func layout(t *testing.T, f *plots.Figure) (all []*panelPlan) {
 	t.Helper()
 	text := newTypesetter()
-	beside, err := besideAll(text, f)
+	beside, err := sideMargin(text, f)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,7 +53,7 @@ func layout(t *testing.T, f *plots.Figure) (all []*panelPlan) {
 	return all
 }
 
-// Wide panels stand in rows of their own, others two in a row.
+// Wide panels have separate rows, others are two per row.
 func TestGrid(t *testing.T) {
 	for widths, want := range map[string][]cell{
 		"n": {{0, 0}}, "nnn": {{0, 0}, {0, 1}, {1, 0}}, "w": {{0, 0}}, "nwn": {{0, 0}, {1, 0}, {2, 0}}, "wnnw": {{0, 0}, {1, 0}, {1, 1}, {2, 0}},
@@ -69,7 +69,8 @@ func TestGrid(t *testing.T) {
 	}
 }
 
-// Names of points touch nothing: no curve, no other name, no line that leads to another, and stay in the plot. So do labels of regions.
+// Names of points and labels of regions touch no curve, no other name and no leader line, and stay
+// in the plot.
 func TestPointNames(t *testing.T) {
 	l := layout(t, planned())[0]
 	if len(l.pointNames) != 9 {
@@ -108,7 +109,7 @@ func TestPointNames(t *testing.T) {
 	})
 }
 
-// The distance of two segments is the least of any of their points.
+// The distance of two segments is the minimum over their points.
 func TestBetween(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		point := func(name string) vg.Point {
@@ -128,7 +129,7 @@ func TestBetween(t *testing.T) {
 	})
 }
 
-// Lanes are named by the axis alone, points by the curve that they lie on.
+// Lanes are named only by the axis, points by the curve on which they lie.
 func TestNamedOnce(t *testing.T) {
 	panels := layout(t, planned())
 	for i, want := range map[int]int{1: 0, 2: 2, 3: 2} {
@@ -148,7 +149,7 @@ func TestNamedOnce(t *testing.T) {
 	}
 }
 
-// The caption stands below all panels, and no line of it is wider than they are.
+// The caption is below all panels, and none of its lines is wider than the panels.
 func TestCaption(t *testing.T) {
 	f, text := planned(), newTypesetter()
 	lines := captionLines(text, f)
@@ -168,7 +169,7 @@ func TestCaption(t *testing.T) {
 		}
 	}
 	if got := strings.Join(captionLines(text, f), ""); strings.Count(got, "x") != 500 {
-		t.Errorf("letters are lost: %q", got)
+		t.Errorf("letters are missing: %q", got)
 	}
 	f.Caption = strings.Join(lines, " ")
 	f.Captioned = false
@@ -177,11 +178,11 @@ func TestCaption(t *testing.T) {
 	}
 	f.Captioned, f.Caption = true, "中"
 	if _, err := Render(f, SVG); err == nil || !strings.Contains(err.Error(), "caption") {
-		t.Errorf("a letter that the font has not: %v", err)
+		t.Errorf("a letter without a glyph: %v", err)
 	}
 }
 
-// All formats take it, and the data have the numbers of the lanes with what the lanes are.
+// All formats render the figure, and the data contain the numbers of the lanes and their meaning.
 func TestPlannedFormats(t *testing.T) {
 	f := planned()
 	for _, format := range []Format{PNG, SVG, PDF, CSV} {

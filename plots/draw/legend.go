@@ -16,8 +16,8 @@ type legendEntry struct {
 	kind   plots.Kind
 	thin   bool
 	marked bool      // whether the line has a marker
-	band   bool      // whether the sample shows an interval about a line
-	bar    bool      // whether it shows one through a marker
+	band   bool      // whether the sample shows an interval around a line
+	bar    bool      // whether it shows an interval through a marker
 	x      vg.Length // left end, from the left end of the legend
 	row    int
 }
@@ -33,7 +33,7 @@ func entry(s plots.Series, label string, l look) legendEntry {
 	return legendEntry{label: label, look: l, kind: s.Kind, thin: s.Thin, marked: s.Marked, band: s.Low != nil && !s.Bars, bar: s.Bars && s.Low != nil}
 }
 
-// entryWidth returns the room that an entry takes.
+// entryWidth returns the width of an entry.
 func entryWidth(t typesetter, e legendEntry) vg.Length {
 	return sampleWidth + textGap + t.width(e.label, fontSize, false)
 }
@@ -48,8 +48,8 @@ func checkLegend(t typesetter, entries []legendEntry, room vg.Length) error {
 	return nil
 }
 
-// panelLegend returns the names of the series above their panel, and the number of rows: in columns if two fit, else one
-// after the other.
+// panelLegend returns the names of the series above their panel, and the number of rows: in columns
+// if two fit, otherwise one below another.
 func panelLegend(t typesetter, p *plots.Panel, room vg.Length) ([]legendEntry, int, error) {
 	var entries []legendEntry
 	var widest vg.Length
@@ -80,8 +80,8 @@ func panelLegend(t typesetter, p *plots.Panel, room vg.Length) ([]legendEntry, i
 	return entries, (len(entries) + perRow - 1) / perRow, nil
 }
 
-// sameAs returns the curve or band before series i of a panel whose points these are, by their name and look; -1 if there is none. One
-// name is for both.
+// sameAs returns the earlier curve or band of a panel with the label and look of series i, whose
+// points these are; -1 if there is none. Both share one name.
 func sameAs(p *plots.Panel, i int) int {
 	of := p.Series[i]
 	if of.Kind != plots.Points {
@@ -92,8 +92,8 @@ func sameAs(p *plots.Panel, i int) int {
 	})
 }
 
-// isShared reports whether one legend above all panels serves them: the figure asks for it, or there is more than one row
-// of panels, and all have series of the same names and looks.
+// isShared reports whether one legend serves all panels: the figure requests it, or there are
+// several rows of panels and all have series with the same names and looks.
 func isShared(f *plots.Figure) bool {
 	if f.OneLegend {
 		return true
@@ -123,9 +123,10 @@ func isShared(f *plots.Figure) bool {
 	return true
 }
 
-// sharedLegend returns the legend above all panels, one entry a label and one a group, and the number of rows; none if
-// the panels do not share one. Series that a category of their axis names have the entry of their group alone. Entries
-// that do not fit into the width of the figure go to the next row.
+// sharedLegend returns the legend above all panels, one entry per label and one per group, and the
+// number of rows; none if the panels do not share one. Series named by a category of their axis
+// have only the entry of their group. Entries that exceed the width of the figure go to the next
+// row.
 func sharedLegend(t typesetter, f *plots.Figure) ([]legendEntry, int) {
 	if !isShared(f) {
 		return nil, 0
@@ -162,8 +163,8 @@ func sharedLegend(t typesetter, f *plots.Figure) ([]legendEntry, int) {
 	return entries, flow(t, entries, sharedRoom(t, f), 5*textGap)
 }
 
-// groupEntry returns the figure of a group of series that categories name, that are points or that are bands, but for its look, and
-// whether it is one.
+// groupEntry returns the entry, without its look, of a group of series that are named by
+// categories, points or bands, and whether the group is one.
 func groupEntry(p *plots.Panel, group string) (e legendEntry, known bool) {
 	e.label = group
 	marked, bands := true, true
@@ -178,7 +179,7 @@ func groupEntry(p *plots.Panel, group string) (e legendEntry, known bool) {
 	return e, marked || bands
 }
 
-// flow puts entries one after the other, those that do not fit into the next row, and returns the number of rows.
+// flow places entries one after another, wrapping to the next row, and returns the number of rows.
 func flow(t typesetter, entries []legendEntry, room, gap vg.Length) int {
 	var x vg.Length
 	row := 0
@@ -193,13 +194,13 @@ func flow(t typesetter, entries []legendEntry, room, gap vg.Length) int {
 	return row + 1
 }
 
-// sharedRoom is the width of the legend above all panels, from the left end of their axes on.
+// sharedRoom returns the width of the legend above all panels, from the left end of their axes.
 func sharedRoom(t typesetter, f *plots.Figure) vg.Length {
 	_, _, across := grid(f)
 	return panelWidth*vg.Length(across) - leftOfAll(t, f).of(&f.Panels[0]) - 2*margin
 }
 
-// sharedHeight is the height of the legend above all panels.
+// sharedHeight returns the height of the legend above all panels.
 func sharedHeight(rows int) vg.Length {
 	if rows == 0 {
 		return 0
@@ -244,7 +245,7 @@ func drawLegend(c vg.Canvas, t typesetter, entries []legendEntry, rows int, corn
 	}
 }
 
-// groups returns the groups of the series of a panel, in the order in which they come.
+// groups returns the groups of the series of a panel, in order of appearance.
 func groups(p *plots.Panel) []string {
 	var names []string
 	for _, s := range p.Series {
@@ -255,12 +256,12 @@ func groups(p *plots.Panel) []string {
 	return names
 }
 
-// seriesLook returns the look of a series of a panel, lighter for each group that comes before its own.
+// seriesLook returns the look of a series of a panel, lighter for each group before its own.
 func seriesLook(p *plots.Panel, s plots.Series) look {
 	return lighter(lookOf(s.Look), slices.Index(groups(p), s.Group))
 }
 
-// lighter returns a look on the way to white.
+// lighter returns a look blended towards white.
 func lighter(l look, steps int) look {
 	part := 0.0
 	for range steps {

@@ -25,16 +25,17 @@ func FileName(f *plots.Figure, format Format) string {
 	return f.ID + "." + string(format)
 }
 
-// An Edition says what a page of figures is: where they come from and how they were made.
+// An Edition describes a page of figures: their sources and how they were made.
 type Edition struct {
-	Sources   []plots.Source // in the order of their groups; figures of none come last, without a heading
+	Sources   []plots.Source // in the order of their groups; figures without a source come last, without a heading
 	Made      string         // when, such as "23 November 2026"
 	Version   string         // of the program
 	Precision plots.Precision
 	Seed      uint64 // of the simulations
 }
 
-// A pageLink leads to a file of a figure, a pageItem is a figure on the page, a pageGroup those of one source.
+// A pageLink links to a file of a figure, a pageItem is a figure on the page, a pageGroup holds
+// those of one source.
 type (
 	pageLink struct{ Name, File string }
 	pageItem struct {
@@ -51,7 +52,7 @@ type (
 	}
 )
 
-// newItem returns what the page shows of a figure.
+// newItem returns the entry of a figure on the page.
 func newItem(f *plots.Figure, formats []Format) pageItem {
 	w, h := size(f)
 	_, _, wide := grid(f)
@@ -68,7 +69,7 @@ func newItem(f *plots.Figure, formats []Format) pageItem {
 	return it
 }
 
-// bySource returns the figures by their sources, those of none last.
+// bySource groups the figures by source, those without a source last.
 func bySource(figures []*plots.Figure, e Edition, formats []Format) []pageGroup {
 	var all []pageGroup
 	left := figures
@@ -94,9 +95,10 @@ func bySource(figures []*plots.Figure, e Edition, formats []Format) []pageGroup 
 	return all
 }
 
-// Page returns an HTML page with every figure, its caption, its setting and parameters, what the papers claim of it and the checks of its numbers,
-// in the groups of their sources. It shows the SVG or else the PNG picture and links to the files of the formats given, which lie in the same folder
-// under their [FileName]; it needs nothing else.
+// Page returns an HTML page with every figure, its caption, setting and parameters, the claims of
+// the paper and the checks of its numbers, grouped by source. It shows the SVG picture, or else
+// PNG, and links to the files of the given formats, which must be in the same directory under their
+// [FileName]; it needs nothing else.
 func Page(figures []*plots.Figure, formats []Format, e Edition) ([]byte, error) {
 	var checks []plots.Check
 	var claims []plots.Claim
@@ -129,12 +131,12 @@ func Page(figures []*plots.Figure, formats []Format, e Edition) ([]byte, error) 
 	return b.Bytes(), err
 }
 
-// digits writes twelve digits of v, short three.
+// digits writes twelve digits of v, short writes three.
 func digits(v float64) string { return superscripts(fmt.Sprintf("%.12g", v)) }
 func short(v float64) string  { return superscripts(fmt.Sprintf("%.3g", v)) }
 
-// measured writes v ± h with two digits of h and as many of v as these warrant, "1.234 ± 0.012", "45600 ± 1200" or
-// "(1.234 ± 0.012)·10⁹"; with twelve digits of v if h is not a positive number.
+// measured writes v ± h with two digits of h and as many of v as these justify, "1.234 ± 0.012",
+// "45600 ± 1200" or "(1.234 ± 0.012)·10⁹"; with twelve digits of v if h is not a positive number.
 func measured(v, h float64) string {
 	if !(h > 0) || math.IsInf(h, 0) {
 		return digits(v) + " ± " + short(h)
@@ -154,13 +156,14 @@ func measured(v, h float64) string {
 	return "(" + mantissa(v) + " ± " + mantissa(h) + ")·" + superscripts("1e"+strconv.Itoa(most))
 }
 
-// exponent returns the power of ten of the first digit of v, once it is rounded to so many more; of 0 that of the least number.
+// exponent returns the power of ten of the first digit of v after rounding to more further digits;
+// for 0 that of the smallest number.
 func exponent(v float64, more int) int {
 	if v == 0 {
 		return math.MinInt32
 	}
 	_, e, _ := strings.Cut(strconv.FormatFloat(v, 'e', more, 64), "e")
-	n, _ := strconv.Atoi(e) // which FormatFloat wrote
+	n, _ := strconv.Atoi(e) // written by FormatFloat
 	return n
 }
 

@@ -61,10 +61,10 @@ const (
 	plus
 )
 
-// drawMarker draws the look's marker about p.
+// drawMarker draws the marker of a look at p.
 func drawMarker(c vg.Canvas, l look, p vg.Point) {
 	const r = markerSize
-	at := func(corners ...float64) []vg.Point { // x, y in turn, in units of r
+	at := func(corners ...float64) []vg.Point { // alternating x, y, in units of r
 		var q []vg.Point
 		for i := 0; i < len(corners); i += 2 {
 			q = append(q, p.Add(vg.Point{X: r * vg.Length(corners[i]), Y: r * vg.Length(corners[i+1])}))
@@ -93,8 +93,8 @@ func drawMarker(c vg.Canvas, l look, p vg.Point) {
 	}
 }
 
-// roundCorners returns a polygon of 24 corners that looks like a circle at the size of a marker; the
-// backends draw arcs each in its own way.
+// roundCorners returns a polygon of 24 corners that looks like a circle at the size of a marker;
+// the backends draw arcs differently.
 func roundCorners(p vg.Point, r vg.Length) []vg.Point {
 	q := make([]vg.Point, 24)
 	for i := range q {

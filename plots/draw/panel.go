@@ -14,35 +14,35 @@ import (
 	"productform/plots"
 )
 
-// A panelPlan is a panel with everything measured and in its place.
+// A panelPlan is a panel with all elements measured and placed.
 type panelPlan struct {
 	*plots.Panel
 	letter     string         // "(a)", empty if the figure has one panel
-	outer      vg.Rectangle   // all its ink lies inside
+	outer      vg.Rectangle   // contains all its ink
 	plot       vg.Rectangle   // between the axes
 	lo, hi     [2]float64     // ends of the axes, horizontal and vertical
 	ticks      [2][]tick      // of the two axes
-	categories [][]string     // lines of the names below the horizontal axis, one a tick, if it has categories
+	categories [][]string     // lines of the names below the horizontal axis, one entry per tick, if it has categories
 	below      vg.Length      // room for such names in any panel of the figure
 	powers     [2]bool        // whether numbers are written as powers of ten
 	traces     []trace        // series, references, then groups
-	names      []vg.Rectangle // of the traces, where all have a place
-	regions    []vg.Rectangle // of the labels of the regions, empty where there is no place
+	names      []vg.Rectangle // of the traces, if all have a place
+	regions    []vg.Rectangle // of the labels of the regions, empty without a place
 	pointNames []pointName
 	groups     []string      // of the series, named by the last traces if the figure has one legend for all panels
-	legend     []legendEntry // of the series, if they have no place and there is no such legend
+	legend     []legendEntry // of the series, if they have no place and no shared legend
 	legendRows int
-	leastRows  int // room kept for rows of a legend, as beside it
+	leastRows  int // rows reserved for a legend, to align with the adjacent panel
 
 	groupsFrom int // the first trace of a group
 }
 
-// A room is what tick labels and axis titles take beside a plot, the same for all panels so that they line up, and how numbers are
-// written there.
+// A room is the space for tick labels and axis titles next to a plot, the same for all panels so
+// that they align, and the format of numbers there.
 type room struct {
 	left  vg.Length
-	wide  vg.Length // left of panels that take the width of two
-	below vg.Length // beyond that of one line of numbers
+	wide  vg.Length // left of panels with the width of two
+	below vg.Length // in excess of one line of numbers
 
 	powers [2]bool // whether their numbers, horizontal and vertical, are written as powers of ten
 }
@@ -63,7 +63,8 @@ func widthOf(p *plots.Panel) vg.Length {
 	return panelWidth
 }
 
-// plan measures the panel. With a legend shared by all panels the series are not named here, but their groups are.
+// plan measures the panel. With a legend shared by all panels, it names only the groups, not the
+// series.
 func plan(t typesetter, p *plots.Panel, letter string, outer vg.Rectangle, beside room, shared bool) (*panelPlan, error) {
 	names, err := categoryLines(t, &p.X, beside.of(p), widthOf(p))
 	if err != nil {
@@ -85,21 +86,22 @@ func plan(t typesetter, p *plots.Panel, letter string, outer vg.Rectangle, besid
 	if l.namePoints(t) || shared || l.legend != nil {
 		return l, nil
 	}
-	above := *l // with a legend there may be room for more points
+	above := *l // a legend may leave room for more point names
 	if err := above.nameAbove(t, beside); err == nil && (above.namePoints(t) || len(above.pointNames) > len(l.pointNames)) {
 		return &above, nil
 	}
 	return l, nil
 }
 
-// nameSeries finds places for the names of series, references and groups, or else for a legend.
+// nameSeries finds places for the names of series, references and groups, or otherwise for a
+// legend.
 func (l *panelPlan) nameSeries(t typesetter, beside room, shared bool) error {
 	l.trace(t)
 	if shared {
-		l.unname()
+		l.dropNames()
 		l.traceGroups(t)
 		names, ok := place(l.traces, l.area())
-		if !ok && l.groups != nil { // the legend has the groups too; references have no other place
+		if !ok && l.groups != nil { // the legend also has the groups; references have no other place
 			l.groups = nil
 			for i := l.groupsFrom; i < len(l.traces); i++ {
 				l.traces[i].label = vg.Point{}
@@ -116,7 +118,7 @@ func (l *panelPlan) nameSeries(t typesetter, beside room, shared bool) error {
 	return l.nameAbove(t, beside)
 }
 
-// leaveLegend takes the legend away if the panel above has the same.
+// leaveLegend removes the legend if the panel above has the same one.
 func (l *panelPlan) leaveLegend(t typesetter, beside room, above []legendEntry) {
 	if l.legend == nil || !reflect.DeepEqual(l.legend, above) {
 		return
@@ -126,7 +128,8 @@ func (l *panelPlan) leaveLegend(t typesetter, beside room, above []legendEntry) 
 	l.namePoints(t)
 }
 
-// keepRows makes room for so many rows of a legend, so that the plot is as high as the one beside it that has them.
+// keepRows reserves rows of a legend, so that the plot has the same height as an adjacent one with
+// that legend.
 func (l *panelPlan) keepRows(t typesetter, beside room, rows int) {
 	if rows <= l.legendRows {
 		return
@@ -145,25 +148,26 @@ func (l *panelPlan) nameAbove(t typesetter, beside room) error {
 	return nil
 }
 
-// lower makes the plot as high as the rows of the legend leave it, and finds places for the names of the references.
+// lower reduces the height of the plot to make room for the legend, and finds places for the names
+// of the references.
 func (l *panelPlan) lower(t typesetter, beside room) {
 	l.arrange(beside.of(l.Panel))
 	l.trace(t)
-	l.unname()
+	l.dropNames()
 	l.names, _ = place(l.traces, l.area())
 }
 
-// area is where names may stand.
+// area returns the rectangle for names.
 func (l *panelPlan) area() vg.Rectangle { return grow(l.plot, -2*clearance) }
 
-// unname takes the names of the series away.
-func (l *panelPlan) unname() {
+// dropNames removes the names of the series.
+func (l *panelPlan) dropNames() {
 	for i := range l.Series {
 		l.traces[i].label = vg.Point{}
 	}
 }
 
-// roomRows is the number of rows of a legend that there is room for.
+// roomRows returns the number of legend rows for which there is room.
 func (l *panelPlan) roomRows() int { return max(l.legendRows, l.leastRows) }
 
 // arrange sets the plot rectangle, the ends of the axes and the ticks.
@@ -176,7 +180,7 @@ func (l *panelPlan) arrange(left vg.Length) {
 	l.lo[1], l.hi[1], l.ticks[1] = axis(&l.Y, yValues(l.Panel), ticksUp, l.powers[1])
 }
 
-// leftRoom returns the room that a panel's tick labels and axis title take left of its plot.
+// leftRoom returns the width of the tick labels and axis title to the left of a plot.
 func leftRoom(t typesetter, p *plots.Panel, powers bool) vg.Length {
 	_, _, ticks := axis(&p.Y, yValues(p), ticksUp, powers)
 	var widest vg.Length
@@ -186,7 +190,8 @@ func leftRoom(t typesetter, p *plots.Panel, powers bool) vg.Length {
 	return margin + fontSize + 1.5*textGap + widest + textGap + tickLength
 }
 
-// labelSize returns the size of what stands left of the vertical axis of a panel: numbers, or names of categories.
+// labelSize returns the font size of the labels of the vertical axis of a panel: numbers or
+// category names.
 func labelSize(p *plots.Panel) vg.Length {
 	if p.Y.Categories != nil {
 		return nameSize
@@ -194,7 +199,8 @@ func labelSize(p *plots.Panel) vg.Length {
 	return tickSize
 }
 
-// leftOfAll returns the room left of the plots that is enough for all panels, so that they line up; wide ones among themselves.
+// leftOfAll returns a room on the left of the plots that suffices for all panels, so that they
+// align; wide ones separately.
 func leftOfAll(t typesetter, f *plots.Figure) (r room) {
 	r.powers = powersOf(f)
 	for i := range f.Panels {
@@ -207,8 +213,8 @@ func leftOfAll(t typesetter, f *plots.Figure) (r room) {
 	return r
 }
 
-// besideAll returns the room beside the plots that is enough for all panels.
-func besideAll(t typesetter, f *plots.Figure) (room, error) {
+// sideMargin returns the room beside the plots that is enough for all panels.
+func sideMargin(t typesetter, f *plots.Figure) (room, error) {
 	r := leftOfAll(t, f)
 	for i := range f.Panels {
 		names, err := categoryLines(t, &f.Panels[i].X, r.of(&f.Panels[i]), widthOf(&f.Panels[i]))
@@ -269,7 +275,7 @@ func (l *panelPlan) at(x, y float64) vg.Point {
 	}
 }
 
-// points returns where the line through a series has its corners: through the middle of a Band.
+// points returns the corners of the line through a series, or through the middle of a Band.
 func (l *panelPlan) points(s plots.Series) []vg.Point {
 	var p []vg.Point
 	for k := range s.X {
@@ -289,7 +295,7 @@ func (l *panelPlan) points(s plots.Series) []vg.Point {
 	return p
 }
 
-// markers returns where the points of a series are.
+// markers returns the places of the points of a series.
 func (l *panelPlan) markers(s plots.Series) (p []vg.Point) {
 	for k := range s.Y {
 		p = append(p, l.beside(s, s.X[k], s.Y[k]))
@@ -297,7 +303,8 @@ func (l *panelPlan) markers(s plots.Series) (p []vg.Point) {
 	return p
 }
 
-// beside returns the place of a point of a series: if this has bars, a little beside those of the other series with bars.
+// beside returns the place of a point of a series; series with bars are shifted slightly against
+// each other.
 func (l *panelPlan) beside(s plots.Series, x, y float64) vg.Point {
 	place, count := 0, 0
 	for _, o := range l.Series {
@@ -315,7 +322,7 @@ func (l *panelPlan) beside(s plots.Series, x, y float64) vg.Point {
 	return p
 }
 
-// bars returns the intervals of a series that are drawn as bars, as far as they are in the plot.
+// bars returns the intervals of a series that are drawn as bars, clipped to the plot.
 func (l *panelPlan) bars(s plots.Series) (bars [][2]vg.Point) {
 	if s.Kind != plots.Points && !s.Bars {
 		return nil
@@ -334,7 +341,7 @@ func (l *panelPlan) bars(s plots.Series) (bars [][2]vg.Point) {
 	return bars
 }
 
-// fraction returns how far v is from lo to hi.
+// fraction returns the relative position of v between lo and hi.
 func fraction(scale plots.Scale, v, lo, hi float64) float64 {
 	if scale == plots.Log {
 		return math.Log(v/lo) / math.Log(hi/lo)
@@ -342,7 +349,7 @@ func fraction(scale plots.Scale, v, lo, hi float64) float64 {
 	return (v - lo) / (hi - lo)
 }
 
-// trace finds what the names must not touch and stand beside.
+// trace finds the lines and marks that names must not touch, and next to which they go.
 func (l *panelPlan) trace(t typesetter) {
 	l.traces = nil
 	for i, s := range l.Series {
@@ -403,7 +410,7 @@ func (l *panelPlan) traceGroups(t typesetter) {
 			if s.Group == g {
 				all.segments = append(all.segments, l.traces[i].segments...)
 				all.anchors = append(all.anchors, l.traces[i].anchors...)
-				l.traces[i].segments = nil // they are those of the group
+				l.traces[i].segments = nil // the group has them
 			}
 		}
 		slices.SortStableFunc(all.anchors, func(a, b vg.Point) int { return cmp.Compare(a.X, b.X) })
@@ -418,7 +425,7 @@ func (l *panelPlan) planLegend(t typesetter) (err error) {
 		return err
 	}
 	if height := l.plot.Max.Y - l.plot.Min.Y - vg.Length(l.legendRows)*rowHeight; height < panelHeight/3 {
-		return input.Errorf("series", len(l.Series), "fewer, or shorter names: they take %d rows", l.legendRows)
+		return input.Errorf("series", len(l.Series), "fewer, or shorter names: they need %d rows", l.legendRows)
 	}
 	return nil
 }
@@ -440,7 +447,7 @@ func (l *panelPlan) draw(c vg.Canvas, t typesetter) {
 		}
 	}
 	for _, thin := range []bool{false, true} {
-		for _, g := range slices.Backward(groups(l.Panel)) { // lighter below
+		for _, g := range slices.Backward(groups(l.Panel)) { // lighter groups below
 			for _, s := range l.Series {
 				if s.Thin == thin && s.Group == g {
 					l.drawSeries(c, s)
@@ -520,8 +527,8 @@ func (l *panelPlan) drawAxes(c vg.Canvas, t typesetter) {
 	t.write(c, top, l.Panel.Title, titleSize, false, 0, 0)
 }
 
-// centre returns the middle of a title of this width on an axis (0 horizontal, 1 vertical): the middle of
-// the axis, unless the title would then leave the panel.
+// centre returns the position of a title of the given width on an axis (0 horizontal, 1 vertical):
+// the middle of the axis, unless the title would then extend beyond the panel.
 func (l *panelPlan) centre(axis int, width vg.Length) vg.Length {
 	lo, hi, min0, max0 := l.plot.Min.X, l.plot.Max.X, l.outer.Min.X, l.outer.Max.X
 	if axis == 1 {
@@ -544,7 +551,7 @@ func (l *panelPlan) drawBand(c vg.Canvas, s plots.Series) {
 	fill(c, alpha(seriesLook(l.Panel, s).color, bandAlpha), clipPolygon(polygon, l.plot))
 }
 
-// drawArea fills the area below steps, down to 0 if that is on the axis, else to its end.
+// drawArea fills the area below steps, down to 0 if that is on the axis, otherwise to its end.
 func (l *panelPlan) drawArea(c vg.Canvas, s plots.Series) {
 	base := l.lo[1]
 	if l.Y.Scale == plots.Linear {

@@ -22,7 +22,7 @@ import (
 	"productform/plots"
 )
 
-// A Format is a kind of file.
+// A Format is a file format.
 type Format string
 
 // The formats. HTML is one page for all figures, see [Page].
@@ -37,9 +37,10 @@ const (
 // Formats returns all formats.
 func Formats() []Format { return []Format{PNG, SVG, PDF, CSV, HTML} }
 
-// Render returns the figure as a file of this format, which is not HTML: a picture of 170 mm by 70 mm for every two
-// panels and, where panels share one, some for the legend, and for the caption if it is asked for (PNG at 300 dots per inch), or its data as CSV. The same figure gives the same bytes. The error names the
-// first entry of the figure that cannot be drawn.
+// Render returns the figure as a file of a format other than HTML: a picture, or its data as CSV. A
+// picture has 170 mm by 70 mm for every two panels, plus space for a shared legend and for the
+// caption if requested; PNG has 300 dots per inch. The same figure gives the same bytes. The error
+// names the first entry of the figure that cannot be drawn.
 func Render(f *plots.Figure, format Format) ([]byte, error) {
 	if err := f.Validate(); err != nil {
 		return nil, err
@@ -65,10 +66,11 @@ func size(f *plots.Figure) (width, height vg.Length) {
 	return panelWidth * vg.Length(across), panelHeight*vg.Length(rows) + sharedHeight(legend) + captionHeight(captionLines(t, f))
 }
 
-// A cell is where a panel stands.
+// A cell is the place of a panel.
 type cell struct{ row, column int }
 
-// grid returns where the panels stand, one after the other, wide ones in a row of their own, and how many rows and columns that takes.
+// grid returns the places of the panels in order, wide ones in separate rows, and the numbers of
+// rows and columns.
 func grid(f *plots.Figure) (at []cell, rows, across int) {
 	next := cell{}
 	across = 1
@@ -85,7 +87,8 @@ func grid(f *plots.Figure) (at []cell, rows, across int) {
 	return at, rows, across
 }
 
-// captionLines returns the caption of the figure as it stands below the panels, nil if it does not.
+// captionLines returns the lines of the caption below the panels, nil if the picture has no
+// caption.
 func captionLines(t typesetter, f *plots.Figure) (lines []string) {
 	if !f.Captioned {
 		return nil
@@ -93,7 +96,7 @@ func captionLines(t typesetter, f *plots.Figure) (lines []string) {
 	_, _, across := grid(f)
 	room := panelWidth*vg.Length(across) - 2*margin
 	for word := range strings.FieldsSeq(f.Caption) {
-		for letters := []rune(word); t.width(word, tickSize, false) > room; { // a name, say
+		for letters := []rune(word); t.width(word, tickSize, false) > room; { // such as a long name
 			n := 1
 			for n < len(letters) && t.width(string(letters[:n+1]), tickSize, false) <= room {
 				n++
@@ -133,13 +136,13 @@ func paintFigure(c vg.Canvas, f *plots.Figure) error {
 		return err
 	}
 	width, height := size(f)
-	c.SetColor(color.White) // not the colour of whatever page an SVG stands on
+	c.SetColor(color.White) // instead of the background of the page around an SVG
 	c.Fill(rectangle(0, 0, width, height).Path())
 	legend, rows := sharedLegend(t, f)
 	if err := checkLegend(t, legend, sharedRoom(t, f)); err != nil {
 		return err
 	}
-	beside, err := besideAll(t, f)
+	beside, err := sideMargin(t, f)
 	if err != nil {
 		return err
 	}
@@ -156,8 +159,9 @@ func paintFigure(c vg.Canvas, f *plots.Figure) error {
 	return nil
 }
 
-// planAll plans all panels below the height bottom. If one has a legend, those beside it do, and in the same room, so that their plots
-// are of one height; but a panel below one with the same legend has none.
+// planAll plans all panels below the height bottom. If one has a legend, so do the panels next to
+// it, with the same height, so that their plots align; but a panel below one with the same legend
+// has none.
 func planAll(t typesetter, f *plots.Figure, beside room, bottom vg.Length) ([]*panelPlan, error) {
 	at, gridRows, _ := grid(f)
 	plans, hasLegend := make([]*panelPlan, len(f.Panels)), make([]bool, gridRows)
@@ -182,8 +186,8 @@ func planAll(t typesetter, f *plots.Figure, beside room, bottom vg.Length) ([]*p
 			p.namePoints(t)
 		}
 	}
-	most := make([]int, gridRows)              // rows of the legends of panels side by side
-	for i, p := range slices.Backward(plans) { // each sees the panel above it as it was
+	most := make([]int, gridRows)              // rows of the legends in each row of panels
+	for i, p := range slices.Backward(plans) { // each sees the panel above it unchanged
 		if above := slices.Index(at, cell{at[i].row - 1, at[i].column}); above >= 0 && p.Wide == plans[above].Wide {
 			p.leaveLegend(t, beside, plans[above].legend)
 		}
@@ -195,7 +199,7 @@ func planAll(t typesetter, f *plots.Figure, beside room, bottom vg.Length) ([]*p
 	return plans, nil
 }
 
-// checkText returns an error if the font cannot write one of the texts in the picture.
+// checkText returns an error if the font lacks a glyph for a text in the picture.
 func checkText(t typesetter, f *plots.Figure) error {
 	if f.Captioned {
 		if err := t.missing("caption", f.Caption); err != nil {
@@ -245,8 +249,8 @@ func renderPNG(f *plots.Figure) ([]byte, error) {
 	return withResolution(b, dpi), nil
 }
 
-// withResolution inserts the chunk that tells the printed size of a PNG image: pHYs, in dots a metre, after the
-// 8 bytes of signature and the 25 of the header.
+// withResolution inserts the chunk with the printed size of a PNG image: pHYs, in dots per metre,
+// after the 8 bytes of signature and the 25 of the header.
 func withResolution(png []byte, dpi float64) []byte {
 	const header = 8 + 25
 	perMetre := uint32(dpi/0.0254 + 0.5)
@@ -267,7 +271,7 @@ func renderSVG(f *plots.Figure) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	// A title for those who do not see the picture.
+	// A title for readers who cannot see the picture.
 	head, body, _ := bytes.Cut(b, []byte(`xmlns:xlink="http://www.w3.org/1999/xlink">`))
 	title := fmt.Sprintf(`xmlns:xlink="http://www.w3.org/1999/xlink" role="img">`+"\n<title>%s</title>", html.EscapeString(f.ID+": "+f.Title))
 	return bytes.Join([][]byte{head, []byte(title), body}, nil), nil
@@ -282,34 +286,36 @@ func renderPDF(f *plots.Figure) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Blanks instead of the entry keep every offset in the file right.
+	// Replacing the entry by blanks preserves all offsets in the file.
 	return creation.ReplaceAllFunc(b, func(entry []byte) []byte { return bytes.Repeat([]byte{' '}, len(entry)) }), nil
 }
 
 var creation = regexp.MustCompile(`/(CreationDate|ModDate) \(D:[0-9]{14}\)`)
 
-// An svgCanvas writes all text as filled outlines, so that it takes the room it was given whatever fonts the reader has.
+// An svgCanvas writes all text as filled outlines, so that it has the planned size with any fonts
+// of the reader.
 type svgCanvas struct {
 	*vgsvg.Canvas
 }
 
 func (c svgCanvas) FillString(f font.Face, p vg.Point, s string) { c.Fill(outline(f, p, s)) }
 
-// A pdfCanvas writes Greek letters, which vgpdf's 8-bit fonts lack, and bold text as filled outlines. All other
-// text stays text, in a single font: vgpdf writes several in random order.
+// A pdfCanvas writes Greek letters, which vgpdf's 8-bit fonts lack, and bold text as filled
+// outlines. All other text remains text, in a single font: vgpdf writes several fonts in random
+// order.
 type pdfCanvas struct {
 	*vgpdf.Canvas
 }
 
-// SetColor undoes the multiplication of a translucent colour by its opacity, which vgpdf leaves in.
+// SetColor undoes the multiplication of a translucent colour by its opacity, which vgpdf does not.
 func (c pdfCanvas) SetColor(col color.Color) {
 	c.Canvas.SetColor(straight(color.NRGBAModel.Convert(col).(color.NRGBA)))
 }
 
-// A straight is a colour that gives its components as if it were opaque, beside its opacity.
+// A straight is a colour that returns its components without multiplication by its opacity.
 type straight color.NRGBA
 
-// RGBA is not what [color.Color] promises, but what vgpdf takes.
+// RGBA violates the contract of [color.Color], as vgpdf expects.
 func (s straight) RGBA() (r, g, b, a uint32) {
 	return uint32(s.R) * 0x101, uint32(s.G) * 0x101, uint32(s.B) * 0x101, uint32(s.A) * 0x101
 }

@@ -18,7 +18,8 @@ import (
 	"productform/plots"
 )
 
-// FixtureFigures returns the test figures. The tests of the packages below plots draw the figures of the papers.
+// FixtureFigures returns the test figures. The tests of the subpackages of plots draw the figures
+// of the papers.
 func FixtureFigures() []*plots.Figure {
 	return []*plots.Figure{simulated(), categorical(), grouped("low", "high")}
 }
@@ -32,7 +33,8 @@ func render(t *testing.T, f *plots.Figure, format Format) []byte {
 	return b
 }
 
-// The same figure gives the same bytes, and no file says when it was made. The test figure has every part.
+// The same figure gives the same bytes, and no file contains a date. The test figure has every
+// feature.
 func TestRenderIsDeterministic(t *testing.T) {
 	f := simulated()
 	for _, format := range []Format{PNG, SVG, PDF, CSV} {
@@ -46,8 +48,8 @@ func TestRenderIsDeterministic(t *testing.T) {
 	}
 }
 
-// LegendRows returns the rows of the legend above all panels, which figures have that ask for it or have several rows of
-// panels that show the same.
+// LegendRows returns the number of rows of the legend above all panels, for figures that request
+// one or have several rows of panels with the same series.
 func LegendRows(f *plots.Figure) int {
 	if f.ID == "test" {
 		return 0
@@ -55,7 +57,7 @@ func LegendRows(f *plots.Figure) int {
 	return 1
 }
 
-// The cross-reference table of a PDF still points at its objects once the dates are blanked.
+// The cross-reference table of a PDF still points to its objects after dates are blanked.
 func TestPDFOffsets(t *testing.T) {
 	b := render(t, simulated(), PDF)
 	start := bytes.LastIndex(b, []byte("startxref\n"))
@@ -75,8 +77,8 @@ func TestPDFOffsets(t *testing.T) {
 	}
 }
 
-// Names beside the curves, above the panel where they would overlap, or once above all panels if these are in
-// several rows and show the same.
+// Names are next to the curves, above the panel if they would overlap, or once above all panels if
+// these are in several rows with the same series.
 func TestNamesOrLegend(t *testing.T) {
 	text := newTypesetter()
 	for _, f := range FixtureFigures() {
@@ -89,7 +91,7 @@ func TestNamesOrLegend(t *testing.T) {
 				t.Errorf("%s: the name %q leaves the figure", f.ID, e.label)
 			}
 		}
-		beside, err := besideAll(text, f)
+		beside, err := sideMargin(text, f)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -116,13 +118,14 @@ func TestNamesOrLegend(t *testing.T) {
 	}
 }
 
-// Panels side by side whose legends have different numbers of rows have plots of one height, and legends that end at their titles.
+// Adjacent panels whose legends have different numbers of rows have plots of equal height, and
+// legends that end at their titles.
 func TestAlignedLegends(t *testing.T) {
 	panel := func(names ...string) plots.Panel {
 		p := plots.Panel{Title: "panel", X: plots.Axis{Quantity: "x", Min: 0, Max: 1}, Y: plots.Axis{Quantity: "y", Min: 0, Max: 1}}
 		for k, name := range names {
 			s := plots.Series{Label: "a name that takes a whole row, " + name, Look: k}
-			for i := range 41 { // everywhere, so that no name has a place
+			for i := range 41 { // everywhere, leaving no place for names
 				s.X, s.Y = append(s.X, float64(i)/40), append(s.Y, float64(i%2))
 			}
 			p.Series = append(p.Series, s)
@@ -131,7 +134,7 @@ func TestAlignedLegends(t *testing.T) {
 	}
 	f := &plots.Figure{ID: "legends", Title: "legends", Panels: []plots.Panel{panel("1", "2", "3"), panel("1", "2")}}
 	text := newTypesetter()
-	beside, err := besideAll(text, f)
+	beside, err := sideMargin(text, f)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -147,13 +150,14 @@ func TestAlignedLegends(t *testing.T) {
 	}
 }
 
-// A panel that could name its curves beside them has a legend too if the one beside it has, and a plot of the same height.
+// A panel with room for names next to its curves still has a legend if the adjacent panel does, and
+// a plot of the same height.
 func TestLegendBesideNames(t *testing.T) {
 	crowded, plain := simulated().Panels[1], plots.Panel{Title: "plain", X: plots.Axis{Quantity: "x"}, Y: plots.Axis{Quantity: "y"},
 		Series: []plots.Series{{Label: "rising", X: []float64{0, 1}, Y: []float64{0, 1}}}}
 	f := &plots.Figure{ID: "legends", Title: "legends", Panels: []plots.Panel{plain, crowded, plain, plain}}
 	text := newTypesetter()
-	beside, err := besideAll(text, f)
+	beside, err := sideMargin(text, f)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -169,7 +173,8 @@ func TestLegendBesideNames(t *testing.T) {
 	}
 }
 
-// A panel below one with the same legend leaves it, if its curves have the same names and looks, and its plot is the higher for it.
+// A panel below one with the same legend omits it if its curves have the same names and looks, and
+// its plot is higher.
 func TestLegendAbove(t *testing.T) {
 	crowded := simulated().Panels[1]
 	other := simulated().Panels[1]
@@ -184,7 +189,7 @@ func TestLegendAbove(t *testing.T) {
 	} {
 		text := newTypesetter()
 		f := &plots.Figure{ID: "legends", Title: "legends", Panels: c.panels}
-		beside, err := besideAll(text, f)
+		beside, err := sideMargin(text, f)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -197,7 +202,7 @@ func TestLegendAbove(t *testing.T) {
 				t.Errorf("of %d panels, panel %d has a legend of %d", len(plans), i, len(p.legend))
 			}
 			if p.plot.Max.Y-p.plot.Min.Y != plans[i^1].plot.Max.Y-plans[i^1].plot.Min.Y {
-				t.Errorf("of %d panels, panels %d and %d are not of one height", len(plans), i, i^1)
+				t.Errorf("of %d panels, panels %d and %d have different heights", len(plans), i, i^1)
 			}
 			if named := slices.ContainsFunc(p.names, func(r vg.Rectangle) bool { return r != vg.Rectangle{} }); named {
 				t.Errorf("of %d panels, panel %d has names in its plot", len(plans), i)
@@ -206,7 +211,8 @@ func TestLegendAbove(t *testing.T) {
 	}
 }
 
-// Groups of curves are named beside them and in the legend, each by itself; where there is no room, only there.
+// Groups of curves are named separately next to them and in the legend, or only in the legend
+// without room.
 func TestGroups(t *testing.T) {
 	text := newTypesetter()
 	f := grouped("low", "high")
@@ -218,7 +224,7 @@ func TestGroups(t *testing.T) {
 	if want := []string{"one", "two", "low", "high"}; !slices.Equal(names, want) {
 		t.Errorf("legend %q, want %q", names, want)
 	}
-	for high, want := range map[string]int{"high": 2, strings.Repeat("high ", 12): 0} { // the latter is wider than the plot
+	for high, want := range map[string]int{"high": 2, strings.Repeat("high ", 12): 0} { // the second is wider than the plot
 		f := grouped("low", high)
 		l, err := plan(text, &f.Panels[0], "(a)", rectangle(0, 0, panelWidth, panelHeight), room{left: leftRoom(text, &f.Panels[0], false)}, true)
 		if err != nil {
@@ -230,17 +236,17 @@ func TestGroups(t *testing.T) {
 	}
 	f.Panels[3].Series[0].Label = "other"
 	if legend, _ := sharedLegend(text, f); legend != nil {
-		t.Errorf("a legend for unlike panels: %v", legend)
+		t.Errorf("a legend for different panels: %v", legend)
 	}
 }
 
-// One legend, if asked for, names what any panel shows, once.
+// OneLegend names every series of all panels once.
 func TestOneLegend(t *testing.T) {
 	f := grouped("", "")
 	f.Panels = f.Panels[:2]
 	f.Panels[0].Series, f.Panels[1].Series = f.Panels[0].Series[:1], f.Panels[1].Series[:2]
 	if legend, _ := sharedLegend(newTypesetter(), f); legend != nil {
-		t.Errorf("a legend nobody asked for: %v", legend)
+		t.Errorf("an unrequested legend: %v", legend)
 	}
 	f.OneLegend = true
 	var names []string
@@ -256,7 +262,7 @@ func TestOneLegend(t *testing.T) {
 	}
 }
 
-// A group that comes later is lighter, and no colour leaves its range.
+// Later groups are lighter, and all colours stay in range.
 func TestLighter(t *testing.T) {
 	for _, l := range looks {
 		before := l.color
@@ -309,7 +315,7 @@ func TestRenderRefuses(t *testing.T) {
 	}
 }
 
-// Whatever the data, a figure that is valid is painted, or refused for what does not fit.
+// Any valid figure is painted, or rejected for elements that do not fit.
 func TestAnyValidFigureIsPainted(t *testing.T) {
 	painted := 0
 	rapid.Check(t, func(t *rapid.T) {
@@ -348,11 +354,11 @@ func TestAnyValidFigureIsPainted(t *testing.T) {
 		}
 	})
 	if painted == 0 {
-		t.Error("nothing was painted")
+		t.Error("no figure was painted")
 	}
 }
 
-// Steps keep the height of a point up to the next, and are drawn without dashes.
+// Steps keep the height of each point up to the next, and have no dashes.
 func TestStepsHaveCorners(t *testing.T) {
 	text := newTypesetter()
 	p := plots.Panel{

@@ -7,7 +7,8 @@ import (
 	"productform/plots/draw"
 )
 
-// Files of the test figures are of the printed size, with ink and none on the edge, and hold their numbers.
+// Files of the test figures have the printed size, ink but none at the edge, and contain their
+// numbers.
 func TestPictures(t *testing.T) {
 	for _, f := range draw.FixtureFigures() {
 		plotstest.CheckPicture(t, f, draw.LegendRows(f))

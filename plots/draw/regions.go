@@ -7,15 +7,15 @@ import (
 	"gonum.org/v1/plot/vg"
 )
 
-// region returns where a region is drawn, and whether any of it is on the axis.
+// region returns the rectangle of a region, and whether any of it is on the axis.
 func (l *panelPlan) region(k int) (vg.Rectangle, bool) {
 	r := l.Regions[k]
 	from, to := l.at(max(r.From, l.lo[0]), l.lo[1]).X, l.at(min(r.To, l.hi[0]), l.lo[1]).X
 	return vg.Rectangle{Min: vg.Point{X: from, Y: l.plot.Min.Y}, Max: vg.Point{X: to, Y: l.plot.Max.Y}}, from < to
 }
 
-// traceRegions finds places for the labels of the regions, along or else up the region, which the names must not touch, nor the ends of
-// the regions.
+// traceRegions finds places for the labels of the regions, horizontally or otherwise vertically.
+// Names must not touch these labels or the ends of the regions.
 func (l *panelPlan) traceRegions(t typesetter) {
 	l.regions = make([]vg.Rectangle, len(l.Regions))
 	for k, r := range l.Regions {
@@ -39,8 +39,8 @@ func (l *panelPlan) traceRegions(t typesetter) {
 	}
 }
 
-// roomIn returns a rectangle in the middle of the area that nothing comes close to, if possible no line of the grid, and far from the
-// others, such as marks that it might seem to name; empty if there is none.
+// roomIn returns a free rectangle near the middle of the area, away from grid lines if possible and
+// far from the others, such as marks that it might seem to name; empty if there is none.
 func (l *panelPlan) roomIn(area vg.Rectangle, size vg.Point, others []trace) (best vg.Rectangle) {
 	space := area.Size().Sub(size)
 	if space.X < 2*clearance || space.Y < 2*clearance {
@@ -73,7 +73,7 @@ func (l *panelPlan) roomIn(area vg.Rectangle, size vg.Point, others []trace) (be
 	return best
 }
 
-// isFree reports whether nothing that is drawn comes close to r, nor one of the names.
+// isFree reports whether no drawn element and no name is close to r.
 func (l *panelPlan) isFree(r vg.Rectangle, names []vg.Rectangle) bool {
 	for _, t := range l.traces {
 		for _, s := range t.segments {

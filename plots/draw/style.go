@@ -37,16 +37,16 @@ const (
 	margin    vg.Length = 5   // between the outermost ink and the edge of a panel
 	textGap   vg.Length = 3   // between ticks and their labels, and on to the axis title
 	labelGap  vg.Length = 3   // from a curve to its name
-	clearance vg.Length = 1.5 // least distance of a name from everything else
+	clearance vg.Length = 1.5 // minimum distance of a name from everything else
 
 	rightRoom = margin + 6 // right of a plot
 
-	curveIdeal = 0.85 // where along its curve a name should stand
-	groupIdeal = 0.6  // where along its curves that of a group should
+	curveIdeal = 0.85 // preferred position of a name along its curve
+	groupIdeal = 0.6  // preferred position of the name of a group
 
-	tint = 0.5 // how far a group is from the one before to white
+	tint = 0.5 // blend of each further group towards white
 
-	ticksAcross = 5 // aimed at
+	ticksAcross = 5 // target
 	ticksUp     = 5
 )
 
@@ -65,15 +65,16 @@ var (
 	paper     = color.NRGBA{0xff, 0xff, 0xff, 0xff}
 )
 
-// A look is how a series is told from others: by colour, and in grey by dashes and marker.
+// A look distinguishes a series: by colour and, in grey, by dashes and marker.
 type look struct {
 	color  color.NRGBA
 	dashes []vg.Length
 	marker marker
 }
 
-// looks are the colours of Okabe and Ito, "Color universal design" (2008), which people with colour-blindness
-// tell apart, save yellow, too pale for lines on white, and a dark grey for thin lines. Never written to.
+// looks are the colours of Okabe and Ito, "Color universal design" (2008), which colour-blind
+// readers can distinguish, without yellow, which is too pale on white, and with a dark grey for
+// thin lines. Never written to.
 var looks = []look{
 	{color.NRGBA{0x00, 0x72, 0xb2, 0xff}, nil, disc},                                  // blue
 	{color.NRGBA{0xd5, 0x5e, 0x00, 0xff}, []vg.Length{5, 2}, square},                  // vermilion
@@ -96,7 +97,7 @@ func lineWidth(thin bool) vg.Length {
 	return curveWidth
 }
 
-// dashes returns those of a line of this kind: none for steps, whose corners they would hide.
+// dashes returns the dashes of a line of this kind: none for steps, whose corners they would hide.
 func dashes(l look, kind plots.Kind) []vg.Length {
 	if kind == plots.Steps {
 		return nil
@@ -104,5 +105,5 @@ func dashes(l look, kind plots.Kind) []vg.Length {
 	return l.dashes
 }
 
-// referenceDashes are those of reference lines.
+// referenceDashes are the dashes of reference lines.
 var referenceDashes = []vg.Length{1, 1.6}

@@ -66,8 +66,8 @@ func (t typesetter) write(c vg.Canvas, p vg.Point, s string, size vg.Length, bol
 	c.Pop()
 }
 
-// A run is a piece of text on one line. Exponents, of which the font has only some, are digits and minus signs that
-// are smaller and raised.
+// A run is a piece of text on one line. Exponents are smaller, raised digits and minus signs,
+// because the font lacks some superscripts.
 type run struct {
 	text   string
 	raised bool
@@ -117,7 +117,7 @@ func (t typesetter) missing(path, s string) error {
 	return nil
 }
 
-// outline returns the shape of s, whose glyphs the font has, with its baseline starting at p.
+// outline returns the shape of s, with its baseline starting at p; the font must have its glyphs.
 func outline(f font.Face, p vg.Point, s string) vg.Path {
 	var path vg.Path
 	var buf sfnt.Buffer
@@ -163,7 +163,7 @@ func outline(f font.Face, p vg.Point, s string) vg.Path {
 	return path
 }
 
-// ascii reports whether s has ASCII characters only.
+// ascii reports whether s has only ASCII characters.
 func ascii(s string) bool {
 	return strings.IndexFunc(s, func(r rune) bool { return r > 126 }) < 0
 }

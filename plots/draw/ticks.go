@@ -14,10 +14,12 @@ type tick struct {
 	label string
 }
 
-// forgiven is the part of a step, or of a value, by which rounding may have moved the end of an axis. Nobody sees it.
+// forgiven is the invisible fraction of a step, or of a value, by which rounding may have moved the
+// end of an axis.
 const forgiven = 1e-9
 
-// ticks returns the ticks in [lo, hi], about count of them labelled, in increasing order; as powers of ten if asked, or needed.
+// ticks returns the ticks in [lo, hi], about count of them labelled, in increasing order; as powers
+// of ten if requested or needed.
 func ticks(scale plots.Scale, lo, hi float64, count int, powers bool) []tick {
 	if scale == plots.Log {
 		return logTicks(lo, hi, count, powers || needsPowers(lo, hi))
@@ -28,7 +30,7 @@ func ticks(scale plots.Scale, lo, hi float64, count int, powers bool) []tick {
 // needsPowers reports whether the numbers on a logarithmic axis are too small or too large to be written out.
 func needsPowers(lo, hi float64) bool { return lo < 1e-4 || hi > 1e5 }
 
-// givenTicks returns the ticks at these values; as powers of ten if asked, or needed.
+// givenTicks returns the ticks at the given values; as powers of ten if requested or needed.
 func givenTicks(scale plots.Scale, values []float64, powers bool) []tick {
 	var t []tick
 	for _, v := range values {
@@ -41,9 +43,10 @@ func givenTicks(scale plots.Scale, values []float64, powers bool) []tick {
 	return t
 }
 
-// linearTicks returns the multiples of the smallest round step, 1, 2 or 5 times a power of ten, that makes
-// at most max(count, 2) intervals of [lo, hi], or of smaller steps if fewer than two lie there. Numbers are written out up to
-// 1e6, or less than 1e5 beside powers of ten.
+// linearTicks returns the multiples of the smallest round step, 1, 2 or 5 times a power of ten,
+// that makes at most max(count, 2) intervals of [lo, hi], or of smaller steps if fewer than two
+// would be in the interval. Numbers are written out up to 1e6, or below 1e5 in figures with powers
+// of ten.
 func linearTicks(lo, hi float64, count int, powers bool) []tick {
 	mantissa, exponent := roundStep((hi - lo) / float64(max(count, 2)))
 	first := math.Ceil(multiple(lo, mantissa, exponent) - forgiven)
@@ -63,8 +66,9 @@ func linearTicks(lo, hi float64, count int, powers bool) []tick {
 	return t
 }
 
-// powersOf reports whether the horizontal and the vertical axes of a figure write numbers as powers of ten, one way in all of it: if
-// some logarithmic axis needs them, but for the axes of the other direction if these have whole numbers up to 1000, such as workers.
+// powersOf reports whether the horizontal and the vertical axes of a figure write numbers as powers
+// of ten. They do throughout the figure if a logarithmic axis needs them, except on the axes of the
+// other direction if these have whole numbers up to 1000, such as workers.
 func powersOf(f *plots.Figure) (powers [2]bool) {
 	whole := [2]bool{true, true}
 	for i := range f.Panels {
@@ -88,7 +92,7 @@ func powersOf(f *plots.Figure) (powers [2]bool) {
 	return [2]bool{powers[0] || powers[1] && !whole[0], powers[1] || powers[0] && !whole[1]}
 }
 
-// roundStep returns the least m 10^e >= width with m = 1, 2 or 5.
+// roundStep returns the smallest m 10^e >= width with m = 1, 2 or 5.
 func roundStep(width float64) (m float64, e int) {
 	e = int(math.Floor(math.Log10(width)))
 	for _, m := range []float64{1, 2, 5} {
@@ -99,7 +103,7 @@ func roundStep(width float64) (m float64, e int) {
 	return 1, e + 1
 }
 
-// scaled returns k 10^e, rounded once while 10^|e| is a float64, that is up to 10^22.
+// scaled returns k 10^e, rounded once as long as 10^|e| is a float64, up to 10^22.
 func scaled(k float64, e int) float64 {
 	if e < 0 {
 		return k / math.Pow10(-e)
@@ -110,8 +114,9 @@ func scaled(k float64, e int) float64 {
 // multiple returns v / (m 10^e).
 func multiple(v, m float64, e int) float64 { return scaled(v, -e) / m }
 
-// logTicks returns ticks at 1, 2, 5 times powers of ten, at 3 and 7 too on less than one, at 1 alone where that would be crowded or two powers or more are written as such, and
-// minor ticks at the other digits. Over less than one such interval it returns linear ticks.
+// logTicks returns ticks at 1, 2 and 5 times powers of ten, and minor ticks at the other digits. On
+// less than one decade it adds 3 and 7. It uses only 1 if ticks would be crowded, or if two or more
+// are written as powers. If the range covers less than one such interval, it returns linear ticks.
 func logTicks(lo, hi float64, count int, powers bool) []tick {
 	decades := math.Log10(hi / lo)
 	every := labelEvery(lo, hi, count)
@@ -137,7 +142,7 @@ func logTicks(lo, hi float64, count int, powers bool) []tick {
 			if labelled[m] && e%every == 0 {
 				label = decimal(v, max(0, -e))
 				if powers {
-					label = superscripts(strconv.Itoa(m) + "e" + strconv.Itoa(e)) // v is rounded
+					label = superscripts(strconv.Itoa(m) + "e" + strconv.Itoa(e)) // v itself is rounded
 				}
 				labels++
 			}
@@ -150,13 +155,13 @@ func logTicks(lo, hi float64, count int, powers bool) []tick {
 	return t
 }
 
-// labelEvery returns how many powers of ten there are from label to label.
+// labelEvery returns the number of powers of ten between labels.
 func labelEvery(lo, hi float64, count int) int {
 	return roundEvery(int(math.Ceil(math.Log10(hi/lo) / float64(max(count, 2)))))
 }
 
-// toLabel returns the power of ten below lo that gets a label, if that is less than a tenth of the axis away and many
-// powers go without one, else lo.
+// toLabel returns the power of ten below lo that gets a label, if that is less than a tenth of the
+// axis away and many powers have no label, otherwise lo.
 func toLabel(lo, hi float64, count int) float64 {
 	every := labelEvery(lo, hi, count)
 	if every == 1 {
@@ -177,7 +182,7 @@ func roundEvery(n int) int {
 	return (n + 4) / 5 * 5
 }
 
-// scientific in place of a number of digits asks for powers of ten.
+// scientific, in place of a number of digits, requests powers of ten.
 const scientific = -1
 
 // decimal writes v with this many digits after the point.
@@ -220,11 +225,12 @@ func superscripts(s string) string {
 	return minus(m) + sign + raised
 }
 
-// minus writes the sign of a negative number as long as a plus.
+// minus writes the sign of a negative number as wide as a plus.
 func minus(s string) string { return strings.Replace(s, "-", "−", 1) }
 
-// span returns the ends of an axis over these values: on a linear axis ticks that hold them, starting at 0
-// when they come near; on a logarithmic one the digits 1, 2, 5 about them, or a label close below.
+// span returns the ends of an axis for the values: on a linear axis the ticks around them, starting
+// at 0 if they are close to it; on a logarithmic one the digits 1, 2, 5 around them, or a label
+// slightly below.
 func span(scale plots.Scale, values []float64, count int) (lo, hi float64) {
 	lo, hi = math.Inf(1), math.Inf(-1)
 	for _, v := range values {
@@ -237,14 +243,14 @@ func span(scale plots.Scale, values []float64, count int) (lo, hi float64) {
 	if lo >= 0 && lo < hi/2 {
 		lo = 0
 	}
-	if hi-lo <= max(1e-100, forgiven*max(math.Abs(lo), math.Abs(hi))) { // no width to speak of
+	if hi-lo <= max(1e-100, forgiven*max(math.Abs(lo), math.Abs(hi))) { // negligible width
 		lo, hi = lo-math.Max(math.Abs(lo), 1)/2, hi+math.Max(math.Abs(hi), 1)/2
 	}
 	m, e := roundStep((hi - lo) / float64(max(count, 2)))
 	return scaled(math.Floor(multiple(lo, m, e)+forgiven)*m, e), scaled(math.Ceil(multiple(hi, m, e)-forgiven)*m, e)
 }
 
-// roundUp returns the least m 10^e >= v > 0 with m = 1, 2 or 5, roundDown the greatest below v.
+// roundUp returns the smallest m 10^e >= v > 0 with m = 1, 2 or 5, roundDown the largest below v.
 func roundUp(v float64) float64 {
 	m, e := roundStep(v)
 	return scaled(m, e)

@@ -71,7 +71,8 @@ func value(label string) float64 {
 	return v
 }
 
-// On any axis the ticks increase, lie on it, are 2 to 11 labelled ones, and each label says its value.
+// On any axis the ticks increase, lie on it and include 2 to 11 labelled ones, and each label
+// equals its value.
 func TestTicksProperties(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		scale := rapid.SampledFrom([]plots.Scale{plots.Linear, plots.Log}).Draw(t, "scale")
@@ -86,8 +87,9 @@ func TestTicksProperties(t *testing.T) {
 			hi = lo + max(width, 1e-6*math.Abs(lo))
 		}
 		got := ticks(scale, lo, hi, count, rapid.Bool().Draw(t, "powers"))
-		// A linear tick may lie outside by the part forgiven of a step, which is shorter than the axis, and four roundings
-		// of an end, 4·2^-53·10^6 < 1e-9 of the axis; a logarithmic one by that part of an end.
+		// A linear tick may be outside by the fraction forgiven of a step, which is shorter than
+		// the axis, and four roundings of an end, 4·2^-53·10^6 < 1e-9 of the axis; a logarithmic
+		// one by that fraction of an end.
 		slack := 2 * forgiven * (hi - lo)
 		if scale == plots.Log {
 			slack = 2 * forgiven * hi
@@ -113,7 +115,7 @@ func TestTicksProperties(t *testing.T) {
 	})
 }
 
-// The axis found for values holds them all and wastes at most two thirds of its length.
+// The axis for values includes them all and wastes at most two thirds of its length.
 func TestSpanHoldsValues(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		values := rapid.SliceOfN(rapid.Float64Range(-1e6, 1e6), 1, 20).Draw(t, "values")
@@ -153,7 +155,7 @@ func TestLabelsHaveGlyphs(t *testing.T) {
 	}
 }
 
-// An axis over many powers of ten begins at a label that is close, and no sooner.
+// An axis over many powers of ten starts at a close label, and no earlier.
 func TestSpanBeginsAtLabel(t *testing.T) {
 	for _, c := range []struct{ low, high, want float64 }{
 		{2.5, 3e28, 1}, {0.6, 3e28, 0.5}, {1.5, 500, 1}, {3, 500, 2}, {2e7, 1e28, 1e5}, {3e3, 1e28, 2e3}, {3e3, 2e9, 2e3},
@@ -164,7 +166,7 @@ func TestSpanBeginsAtLabel(t *testing.T) {
 	}
 }
 
-// Given ticks are all labelled, and there are no others.
+// Exactly the given ticks are present, all labelled.
 func TestGivenTicks(t *testing.T) {
 	for _, c := range []struct {
 		axis plots.Axis
@@ -180,8 +182,8 @@ func TestGivenTicks(t *testing.T) {
 	}
 }
 
-// Numbers are powers of ten in all of a figure where some logarithmic axis needs them, but for small whole numbers on axes of the other
-// direction.
+// Numbers are powers of ten throughout a figure if a logarithmic axis needs them, except small
+// whole numbers on axes of the other direction.
 func TestOneStyleOfTicks(t *testing.T) {
 	panel := func(x, y plots.Axis) plots.Panel {
 		x.Quantity, y.Quantity = "x", "y"

@@ -6,7 +6,8 @@ import (
 	"path/filepath"
 )
 
-// WriteFile writes a file whole or not at all: to a temporary file in the same folder, which then takes the name.
+// WriteFile writes a file atomically: to a temporary file in the same directory, which it then
+// renames.
 func WriteFile(path string, data []byte) (err error) {
 	t, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*.tmp")
 	if err != nil {

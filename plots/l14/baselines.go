@@ -17,7 +17,7 @@ import (
 	"productform/plots"
 )
 
-// A rigidPolicy is a baseline under its name in the figure.
+// A rigidPolicy is a baseline with its name in the figure.
 type rigidPolicy struct {
 	label  string
 	look   int
@@ -33,7 +33,7 @@ const (
 	byEASYSize
 )
 
-// comparedBaselines are those of package rigid.
+// comparedBaselines are the baselines from package rigid.
 func comparedBaselines() []rigidPolicy {
 	return []rigidPolicy{
 		byArrival:      {"FCFS", 6, rigid.Policy{Order: rigid.FCFS, Backfill: rigid.None}},
@@ -51,11 +51,11 @@ type site struct {
 	sampling workload.Sampling
 	seed     uint64
 	parallel int
-	load     float64 // of the log, the part of the time of the workers that is asked for
+	load     float64 // of the log: the fraction of the workers' time that is requested
 	jobs     int
 }
 
-// draftJobs is the number of jobs of a draft, which takes some of the log.
+// draftJobs is the number of jobs of a draft, a part of the log.
 const draftJobs = 3000
 
 // newSite reads the log.
@@ -66,7 +66,7 @@ func newSite(e plots.Effort) (*site, error) {
 	}
 	processors, ok := swf.MaxProcs(log.Header)
 	if !ok {
-		return nil, fmt.Errorf("the log %s does not tell its processors", plots.LogName)
+		return nil, fmt.Errorf("the log %s does not state its processors", plots.LogName)
 	}
 	s := &site{log: log.Jobs, workers: int(processors), sampling: workload.WholeLog(), seed: e.Seed, parallel: cmp.Or(e.Workers, runtime.GOMAXPROCS(0))}
 	if e.Precision == plots.Draft {
@@ -84,7 +84,7 @@ func newSite(e plots.Effort) (*site, error) {
 	return s, nil
 }
 
-// at returns the jobs with the times between submissions scaled to a load, as they are for 0.
+// at returns the jobs with the times between submissions scaled to a load, or unchanged for 0.
 func (s *site) at(load float64) ([]dispatch.Job, error) {
 	sampling := s.sampling
 	if load > 0 {
@@ -94,24 +94,24 @@ func (s *site) at(load float64) ([]dispatch.Job, error) {
 	return jobs, err
 }
 
-// A fate is what becomes of jobs under a policy: means of bounded slowdown, delay and waiting, which tasks that need not
-// run together do not have, in seconds.
-type fate struct{ slowdown, delay, waiting float64 }
+// A siteOutcome holds the means of jobs under a policy: bounded slowdown, delay and waiting time,
+// in seconds. Waiting is undefined if tasks need not run together.
+type siteOutcome struct{ slowdown, delay, waiting float64 }
 
-func slowdownOf(f fate) float64 { return f.slowdown }
-func delayOf(f fate) float64    { return f.delay / 3600 }
-func waitingOf(f fate) float64  { return f.waiting / 3600 }
+func slowdownOf(f siteOutcome) float64 { return f.slowdown }
+func delayOf(f siteOutcome) float64    { return f.delay / 3600 }
+func waitingOf(f siteOutcome) float64  { return f.waiting / 3600 }
 
-// leastRun is the run time from which on the bounded slowdown is a slowdown, in seconds.
+// leastRun is the run time, in seconds, above which the bounded slowdown equals the slowdown.
 const leastRun = 10
 
-// apart runs jobs under a policy of [L14].
-func (s *site) apart(ctx context.Context, jobs []dispatch.Job, p dispatch.Policy) (fate, []span, error) {
+// runDivisible runs jobs under a policy of [L14], which may run their tasks separately.
+func (s *site) runDivisible(ctx context.Context, jobs []dispatch.Job, p dispatch.Policy) (siteOutcome, []span, error) {
 	r, err := dispatch.Run(ctx, dispatch.Scenario{Jobs: jobs, Speeds: slices.Repeat([]float64{1}, s.workers), Policy: p})
 	if err != nil {
-		return fate{}, nil, err
+		return siteOutcome{}, nil, err
 	}
-	f := fate{delay: r.Delay.Mean}
+	f := siteOutcome{delay: r.Delay.Mean}
 	var spans []span
 	for i, rec := range r.Jobs {
 		f.slowdown += max(1, rec.Delay/max(jobs[i].Work, leastRun)) / float64(len(jobs))
@@ -120,17 +120,17 @@ func (s *site) apart(ctx context.Context, jobs []dispatch.Job, p dispatch.Policy
 	return f, spans, nil
 }
 
-// together runs jobs under a baseline.
-func (s *site) together(ctx context.Context, jobs []dispatch.Job, p rigid.Policy) (fate, []span, error) {
+// runRigid runs jobs under a baseline, which runs their tasks together.
+func (s *site) runRigid(ctx context.Context, jobs []dispatch.Job, p rigid.Policy) (siteOutcome, []span, error) {
 	r, err := rigid.Run(ctx, rigid.Scenario{Jobs: jobs, Workers: s.workers, Policy: p, Threshold: leastRun})
 	if err != nil {
-		return fate{}, nil, err
+		return siteOutcome{}, nil, err
 	}
 	var spans []span
 	for i, rec := range r.Jobs {
 		spans = append(spans, span{jobs[i].Submit, rec.Finish})
 	}
-	return fate{r.BoundedSlowdown.Mean, r.Delay.Mean, r.Waiting.Mean}, spans, nil
+	return siteOutcome{r.BoundedSlowdown.Mean, r.Delay.Mean, r.Waiting.Mean}, spans, nil
 }
 
 // A span is the time of a job from its submission to its end.
@@ -157,8 +157,9 @@ func littleDelay(spans []span) float64 {
 	return area / float64(len(spans))
 }
 
-// recursionDelay returns the mean delay under FCFS by a recursion over the times at which workers are free, without events:
-// a job begins when it is submitted, the one before it has begun, and the n-th worker to be free is.
+// recursionDelay returns the mean delay under FCFS by a recursion over the times at which workers
+// become free, without events: a job starts once it is submitted, its predecessor has started, and
+// n workers are free.
 func (s *site) recursionDelay(jobs []dispatch.Job) float64 {
 	free := make([]float64, s.workers) // increasing
 	begin, sum := 0.0, 0.0
@@ -173,7 +174,7 @@ func (s *site) recursionDelay(jobs []dispatch.Job) float64 {
 	return sum / float64(len(jobs))
 }
 
-// loads are what dispatch-8 varies, and the factors of requested times.
+// loads returns the loads of dispatch-8, factors the factors of requested times.
 func loads(p plots.Precision) []float64 {
 	if p == plots.Draft {
 		return []float64{0.5, 0.7, 0.9}
@@ -188,15 +189,16 @@ func factors(p plots.Precision) []float64 {
 	return []float64{1, 1.5, 2, 3, 5, 10, 20, 50, 100}
 }
 
-// The baselines that look at requested times in dispatch-8.
+// askingBaselines returns the baselines that use requested times in dispatch-8.
 func askingBaselines() []int { return []int{byConservative, byEASY} }
 
-// A comparison is what becomes of the jobs of a site: by load and policy, those of [L14] first and then the baselines, and by
-// factor and asking baseline, once with that factor for all jobs and once with factors drawn from 1 to it.
+// A comparison holds the outcomes of the jobs of a site: by load and policy, first those of [L14]
+// and then the baselines, and by factor and baseline with requested times, once with that factor
+// for all jobs and once with factors drawn between 1 and it.
 type comparison struct {
 	loads, factors []float64
-	byLoad         [][]fate
-	byFactor       [2][][]fate
+	byLoad         [][]siteOutcome
+	byFactor       [2][][]siteOutcome
 	checks         []plots.Check
 }
 
@@ -205,7 +207,7 @@ func (s *site) compare(ctx context.Context, p plots.Precision, place string) (*c
 	c := &comparison{loads: loads(p), factors: factors(p)}
 	g, running := errgroup.WithContext(ctx)
 	g.SetLimit(s.parallel)
-	c.byLoad = make([][]fate, len(c.loads))
+	c.byLoad = make([][]siteOutcome, len(c.loads))
 	checks := make([][]plots.Check, len(c.loads))
 	for i, load := range c.loads {
 		g.Go(func() (err error) {
@@ -214,7 +216,7 @@ func (s *site) compare(ctx context.Context, p plots.Precision, place string) (*c
 		})
 	}
 	for k := range c.byFactor {
-		c.byFactor[k] = make([][]fate, len(c.factors))
+		c.byFactor[k] = make([][]siteOutcome, len(c.factors))
 		for i, factor := range c.factors {
 			g.Go(func() (err error) {
 				c.byFactor[k][i], err = s.ask(running, rigid.Requests{Factor: factor, Uniform: k == 1, Seed: s.seed})
@@ -229,8 +231,9 @@ func (s *site) compare(ctx context.Context, p plots.Precision, place string) (*c
 	return c, nil
 }
 
-// runAt runs the jobs at a load under all policies, and reaches their mean delays another way.
-func (s *site) runAt(ctx context.Context, load float64, place string) (fates []fate, checks []plots.Check, err error) {
+// runAt runs the jobs at a load under all policies, and checks their mean delays by a second
+// method.
+func (s *site) runAt(ctx context.Context, load float64, place string) (fates []siteOutcome, checks []plots.Check, err error) {
 	jobs, err := s.at(load)
 	if err != nil {
 		return nil, nil, err
@@ -239,7 +242,7 @@ func (s *site) runAt(ctx context.Context, load float64, place string) (fates []f
 		checks = append(checks, plots.SolverCheck(place, fmt.Sprintf("mean delay, %s, ρ = %g, %s", label, load, how), delay, second, 1e-9))
 	}
 	for _, c := range comparedPolicies() {
-		f, spans, err := s.apart(ctx, jobs, c.policy)
+		f, spans, err := s.runDivisible(ctx, jobs, c.policy)
 		if err != nil {
 			return nil, nil, fmt.Errorf("%s, load %v: %w", c.label, load, err)
 		}
@@ -247,7 +250,7 @@ func (s *site) runAt(ctx context.Context, load float64, place string) (fates []f
 		check(c.label, "by Little's law", f.delay, littleDelay(spans))
 	}
 	for k, c := range comparedBaselines() {
-		f, spans, err := s.together(ctx, jobs, c.policy)
+		f, spans, err := s.runRigid(ctx, jobs, c.policy)
 		if err != nil {
 			return nil, nil, fmt.Errorf("%s, load %v: %w", c.label, load, err)
 		}
@@ -260,8 +263,8 @@ func (s *site) runAt(ctx context.Context, load float64, place string) (fates []f
 	return fates, checks, nil
 }
 
-// ask runs the jobs as they are under the asking baselines.
-func (s *site) ask(ctx context.Context, q rigid.Requests) (fates []fate, err error) {
+// ask runs the unscaled jobs under the baselines that use requested times.
+func (s *site) ask(ctx context.Context, q rigid.Requests) (fates []siteOutcome, err error) {
 	jobs, err := s.at(0)
 	if err != nil {
 		return nil, err
@@ -271,7 +274,7 @@ func (s *site) ask(ctx context.Context, q rigid.Requests) (fates []fate, err err
 	}
 	for _, k := range askingBaselines() {
 		c := comparedBaselines()[k]
-		f, _, err := s.together(ctx, jobs, c.policy)
+		f, _, err := s.runRigid(ctx, jobs, c.policy)
 		if err != nil {
 			return nil, fmt.Errorf("%s, factor %v: %w", c.label, q.Factor, err)
 		}
@@ -281,7 +284,7 @@ func (s *site) ask(ctx context.Context, q rigid.Requests) (fates []fate, err err
 }
 
 // of returns a number under the policy at place k of all, against the load.
-func (c *comparison) of(k int, of func(fate) float64) []float64 {
+func (c *comparison) of(k int, of func(siteOutcome) float64) []float64 {
 	var v []float64
 	for _, fates := range c.byLoad {
 		v = append(v, of(fates[k]))
@@ -289,10 +292,10 @@ func (c *comparison) of(k int, of func(fate) float64) []float64 {
 	return v
 }
 
-// baseline returns the place among all policies of a baseline.
+// baseline returns the position of a baseline among all policies.
 func baseline(k int) int { return len(comparedPolicies()) + k }
 
-// baselines draws what sites use today beside the policies of [L14].
+// baselines compares the policies that sites use today with those of [L14].
 func baselines(ctx context.Context, e plots.Effort, f *plots.Figure) error {
 	s, err := newSite(e)
 	if err != nil {
@@ -312,20 +315,21 @@ func baselines(ctx context.Context, e plots.Effort, f *plots.Figure) error {
 	return texts.Describe(f, words, verdicts)
 }
 
-// panels draws the slowdowns and delays against the load, then those of the asking baselines against the factor.
+// panels draws the slowdowns and delays against the load, then those of the baselines with
+// requested times against the factor.
 func (c *comparison) panels() (panels []plots.Panel) {
 	load := plots.Axis{Quantity: "load", Symbol: "ρ", Min: 0.48, Max: 0.97, Ticks: []float64{0.5, 0.6, 0.7, 0.8, 0.9}}
 	for _, m := range []struct {
 		name string
 		y    plots.Axis
-		of   func(fate) float64
+		of   func(siteOutcome) float64
 	}{
 		{"slowdown", plots.Axis{Quantity: "mean bounded slowdown", Scale: plots.Log}, slowdownOf},
 		{"delay", plots.Axis{Quantity: "mean delay", Unit: "h", Scale: plots.Log}, delayOf},
 	} {
 		together := plots.Panel{Title: "Tasks together, " + m.name, X: load, Y: m.y}
 		apart := plots.Panel{Title: "Tasks by themselves, " + m.name, X: load, Y: m.y}
-		for _, k := range []int{byArrival, byEASY, byConservative, bySize, byEASYSize} { // conservative may lie on EASY
+		for _, k := range []int{byArrival, byEASY, byConservative, bySize, byEASYSize} { // conservative may coincide with EASY
 			p := comparedBaselines()[k]
 			together.Series = append(together.Series, c.curve(p.label, p.look, baseline(k), m.of))
 		}
@@ -335,14 +339,14 @@ func (c *comparison) panels() (panels []plots.Panel) {
 		easy := c.curve(comparedBaselines()[byEASY].label, 7, baseline(byEASY), m.of)
 		easy.Thin, easy.Marked = true, false
 		apart.Series = append(apart.Series, easy)
-		alike(&together, &apart)
+		shareAxis(&together, &apart)
 		panels = append(panels, together, apart)
 	}
 	factor := plots.Axis{Quantity: "factor of requested times", Symbol: "F", Scale: plots.Log, Min: 0.9, Max: 120, Ticks: []float64{1, 2, 5, 10, 20, 50, 100}}
 	for _, m := range []struct {
 		name string
 		y    plots.Axis
-		of   func(fate) float64
+		of   func(siteOutcome) float64
 	}{
 		{"slowdown", plots.Axis{Quantity: "mean bounded slowdown"}, slowdownOf},
 		{"waiting", plots.Axis{Quantity: "mean waiting", Unit: "h"}, waitingOf},
@@ -365,14 +369,14 @@ func (c *comparison) panels() (panels []plots.Panel) {
 	return panels
 }
 
-func (c *comparison) curve(label string, look, k int, of func(fate) float64) plots.Series {
+func (c *comparison) curve(label string, look, k int, of func(siteOutcome) float64) plots.Series {
 	return plots.Series{Label: label, Kind: plots.Curve, Marked: true, Look: look, X: c.loads, Y: c.of(k, of)}
 }
 
-// judge decides on what Mu'alem and Feitelson say, and adds the numbers to the words.
+// judge decides the claims of Mu'alem and Feitelson, and adds the numbers to the words.
 func (c *comparison) judge(words map[string]any) plots.Verdicts {
 	v := plots.Verdicts{}
-	ratios := func(a, b int, of func(fate) float64) (least, most float64) {
+	ratios := func(a, b int, of func(siteOutcome) float64) (least, most float64) {
 		above, below := c.of(baseline(a), of), c.of(baseline(b), of)
 		least, most = math.Inf(1), 0
 		for i := range above {

@@ -11,8 +11,8 @@ import (
 	"productform/plots"
 )
 
-// The draft takes 3000 jobs. Both rows of panels show EASY twice, with the same numbers; backfilling is never worse than FCFS,
-// delays rise with the load, and with F = 1 both kinds of factors are one.
+// The draft uses 3000 jobs. Both rows of panels show EASY twice, with equal numbers; backfilling is
+// never worse than FCFS, delays increase with the load, and with F = 1 both kinds of factors agree.
 func checkBaselines(t *testing.T, f *plots.Figure) {
 	if len(f.Panels) != 6 {
 		t.Fatalf("%d panels", len(f.Panels))
@@ -55,8 +55,8 @@ func checkBaselines(t *testing.T, f *plots.Figure) {
 	}
 }
 
-// Two workers. A holds both for 4 s from 0; B holds one for 2 s and is submitted at 1, C both for 1 s, at 1, and D one for 1 s, at 9.
-// They begin at 0, 4, 6 and 9: delays are 4, 5, 6 and 1 s.
+// Two workers. A holds both for 4 s from 0; B holds one for 2 s and is submitted at 1, C both for 1
+// s, at 1, and D one for 1 s, at 9. They start at 0, 4, 6 and 9: delays are 4, 5, 6 and 1 s.
 func TestMeanDelays(t *testing.T) {
 	jobs := []dispatch.Job{{Tasks: 2, Work: 4}, {Submit: 1, Tasks: 1, Work: 2}, {Submit: 1, Tasks: 2, Work: 1}, {Submit: 9, Tasks: 1, Work: 1}}
 	s := &site{workers: 2}
@@ -66,19 +66,20 @@ func TestMeanDelays(t *testing.T) {
 	if got := littleDelay([]span{{0, 4}, {1, 6}, {1, 7}, {9, 10}}); got != 4 {
 		t.Errorf("Little's law: %v", got)
 	}
-	f, spans, err := s.together(t.Context(), jobs, comparedBaselines()[byArrival].policy)
+	f, spans, err := s.runRigid(t.Context(), jobs, comparedBaselines()[byArrival].policy)
 	if err != nil || f.delay != 4 || f.waiting != 2 || f.slowdown != 1 || littleDelay(spans) != 4 {
 		t.Errorf("%+v, %v, %v", f, spans, err)
 	}
-	// Task by task, in order of submission as nothing is due, B begins at 4 beside a task of C, and the other one follows at 5:
-	// the delay of C is 5.
-	f, _, err = s.apart(t.Context(), jobs, dispatch.Policy{Rule: dispatch.EDF})
+	// Task by task, in order of submission because there are no deadlines, B starts at 4 together
+	// with a task of C, whose other task follows at 5: the delay of C is 5.
+	f, _, err = s.runDivisible(t.Context(), jobs, dispatch.Policy{Rule: dispatch.EDF})
 	if err != nil || f.delay != 3.75 || f.slowdown != 1 {
 		t.Errorf("%+v, %v", f, err)
 	}
 }
 
-// The load of the whole log is that of its jobs over its year, and a scale of gaps makes that of any other.
+// The load of the whole log is that of its jobs over its year, and scaling the gaps gives any other
+// load.
 func TestSiteLoad(t *testing.T) {
 	s, err := newSite(plots.Effort{Precision: plots.Normal, Seed: 1})
 	if err != nil {

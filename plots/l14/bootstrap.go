@@ -9,16 +9,16 @@ import (
 	"productform/plots"
 )
 
-// How samples are drawn anew for an interval.
+// Parameters of resampling.
 const (
 	resamples     = 4000
 	bootstrapSeed = 14
 )
 
-// resampled returns the ends of the middle 95 % of a statistic of size samples drawn with replacement from n, which is
-// told their numbers: with size = n the percentile bootstrap interval (B. Efron and R. Tibshirani, "An Introduction to
-// the Bootstrap", 1993, section 13.3), else what as few samples would have shown. The random numbers are always the
-// same.
+// resampled returns the ends of the middle 95 % of a statistic of size samples drawn with
+// replacement from n; the statistic gets their numbers: with size = n the percentile bootstrap
+// interval (B. Efron and R. Tibshirani, "An Introduction to the Bootstrap", 1993, section 13.3),
+// otherwise what that few samples would have shown. The random numbers are always the same.
 func resampled(n, size int, statistic func(drawn []int) float64) (low, high float64) {
 	r := rand.New(rand.NewPCG(bootstrapSeed, uint64(size)))
 	drawn := make([]int, size)
@@ -33,7 +33,8 @@ func resampled(n, size int, statistic func(drawn []int) float64) (low, high floa
 	return all[resamples/40], all[resamples-1-resamples/40]
 }
 
-// meanOf returns the mean of values with its bootstrap interval, which is never below the least value.
+// meanOf returns the mean of values with its bootstrap interval, which is never below the smallest
+// value.
 func meanOf(v []float64) (m, low, high float64) {
 	low, high = resampled(len(v), len(v), func(drawn []int) (sum float64) {
 		for _, i := range drawn {
@@ -45,8 +46,8 @@ func meanOf(v []float64) (m, low, high float64) {
 	return m, min(low, m), max(high, m)
 }
 
-// An overRatio is a ratio of means over the same samples with its interval. That of means, not the mean of ratios,
-// is what [L14] states; a ratio in one sample may be 0/0.
+// An overRatio is a ratio of means over the same samples with its interval. [L14] states ratios of
+// means, not means of ratios; a ratio in one sample may be 0/0.
 type overRatio struct{ plots.Number }
 
 // meansRatio returns a/b, and 1 if both are 0: neither is larger.
@@ -68,9 +69,10 @@ func ratioOver(a, b []float64) func(drawn []int) float64 {
 	}
 }
 
-// ratioOf returns the ratio of the means of a and b with its bootstrap interval, in which a sample is drawn with what
-// all policies make of it. Such intervals follow the skewness of penalties and are never below 0, as those of Student
-// or the jackknife may be; of five samples they are too narrow.
+// ratioOf returns the ratio of the means of a and b with its bootstrap interval, where each draw
+// takes the outcomes of all policies on a sample. Such intervals reflect the skewness of penalties
+// and are never below 0, unlike those of Student or the jackknife; for five samples they are too
+// narrow.
 func ratioOf(a, b []float64) overRatio {
 	low, high := resampled(len(a), len(a), ratioOver(a, b))
 	v := meansRatio(mean(a), mean(b))
@@ -89,7 +91,8 @@ func finite(v float64) string {
 	return plots.Short(v)
 }
 
-// partOf returns the part of groups of size samples, drawn with replacement from n, of which a statement holds.
+// partOf returns the fraction of groups of size samples, drawn with replacement from n, for which a
+// statement holds.
 func partOf(n, size int, holds func(drawn []int) bool) float64 {
 	r := rand.New(rand.NewPCG(bootstrapSeed, uint64(size)))
 	drawn := make([]int, size)
@@ -105,8 +108,8 @@ func partOf(n, size int, holds func(drawn []int) bool) float64 {
 	return float64(found) / resamples
 }
 
-// covered counts the groups of size samples, drawn with replacement from v, whose bootstrap interval holds the mean of v. Were the
-// intervals right, they would be 95 in a hundred.
+// covered counts the groups of size samples, drawn with replacement from v, whose bootstrap
+// interval contains the mean of v. With correct intervals, 95 % would.
 func covered(v []float64, size, groups int, seed uint64) (held int) {
 	r := rand.New(rand.NewPCG(bootstrapSeed, seed))
 	group := make([]float64, size)
@@ -121,7 +124,8 @@ func covered(v []float64, size, groups int, seed uint64) (held int) {
 	return held
 }
 
-// coverage returns which part of groups of few samples of all policies on all workers have intervals that hold the mean of all samples.
+// coverage returns the fraction of groups of few samples, over all policies and workers, whose
+// intervals contain the mean of all samples.
 func coverage(results []benchmarkResult, of func(outcome) float64) float64 {
 	const groups = 40
 	held, all := 0, 0

@@ -8,23 +8,23 @@ import (
 	"productform/plots"
 )
 
-// What is asked of "about 4 times", "3 magnitudes", and of 0.004 and 0.002, which [L14] states with one digit of five
-// samples.
+// Accepted ranges for "about 4 times", "3 magnitudes", and for 0.004 and 0.002, which [L14] states
+// with one digit from five samples.
 const (
 	aboutFrom, aboutTo           = 3, 5
-	magnitudesFrom, magnitudesTo = 316, 3162 // half a magnitude off
+	magnitudesFrom, magnitudesTo = 316, 3162 // within half a magnitude
 	digitFactor                  = 2
 )
 
-// A finding compares a ratio of means with what [L14] states of it.
+// A finding compares a ratio of means with the statement of [L14] about it.
 type finding struct {
 	sentence, criterion string
 	above, below        int // policies
 	of                  func(outcome) float64
-	least, most         float64 // what the ratio should be within
+	least, most         float64 // accepted range of the ratio
 }
 
-// linFindings are the ratios that [L14] states.
+// linFindings returns the ratios that [L14] states.
 func linFindings(m machines) []finding {
 	leap := 0.004
 	if m.spread > 0 {
@@ -67,7 +67,8 @@ func linFindings(m machines) []finding {
 	}
 }
 
-// linClaims compares what [L14] states with few samples, with all, and with what as few of all would have shown.
+// linClaims compares the statements of [L14] with few samples, with all samples, and with what
+// random groups of few samples would have shown.
 func linClaims(f *plots.Figure, results []benchmarkResult) {
 	for _, v := range results {
 		id := f.ID
@@ -91,7 +92,7 @@ func linClaims(f *plots.Figure, results []benchmarkResult) {
 	}
 }
 
-// longestClaim is on what [L14] gives as the reason for its penalties.
+// longestClaim tests the reason that [L14] gives for its penalties.
 func (s *benchmark) longestClaim(id string) plots.Claim {
 	longest := 0.0
 	for _, j := range s.log {
@@ -108,7 +109,7 @@ func stated(m machines) string {
 	return fmt.Sprintf("(Section 6.3.2, %s.) ", m.environment())
 }
 
-// shown returns the part of groups of few samples in which the ratio is what is asked.
+// shown returns the fraction of groups of few samples in which the ratio is in its range.
 func (q finding) shown(a, b []float64) float64 {
 	ratio := ratioOver(a, b)
 	return partOf(len(a), fewSamples, func(drawn []int) bool {
@@ -117,7 +118,7 @@ func (q finding) shown(a, b []float64) float64 {
 	})
 }
 
-// zeroClaims are on the violation rate by the plan, which the algorithms make 0.
+// zeroClaims tests the violation rate by the plan, which the algorithms make 0.
 func zeroClaims(id string, v benchmarkResult) []plots.Claim {
 	claim := func(sentence, criterion, more string, holds bool) plots.Claim {
 		return plots.Finding(id, stated(v.machines)+sentence, criterion, more, holds)
@@ -157,7 +158,7 @@ func zeroClaims(id string, v benchmarkResult) []plots.Claim {
 	}
 }
 
-// leastClaim is on the penalty of EDF, which should be the least.
+// leastClaim tests whether the penalty of EDF is the smallest.
 func leastClaim(id string, v benchmarkResult) plots.Claim {
 	edf := v.of(earliestFirst, penaltyOf)
 	var ratios []plots.Number
@@ -178,7 +179,7 @@ func leastClaim(id string, v benchmarkResult) plots.Claim {
 			v.smaller(spareKept, earliestFirst)), Verdict: plots.AtLeast(1).Verdict(ratios...), Finding: true}
 }
 
-// spareClaim is on what section 5.5 adds to the deadline policy.
+// spareClaim tests the addition of section 5.5 to the deadline policy.
 func spareClaim(id string, v benchmarkResult) plots.Claim {
 	kept := v.of(spareKept, penaltyOf)
 	var ratios []plots.Number
@@ -198,7 +199,8 @@ func spareClaim(id string, v benchmarkResult) plots.Claim {
 		Verdict: plots.Over(1).Verdict(ratios...), Finding: true}
 }
 
-// smaller returns in how many samples the policy at place a has a smaller penalty than that at b.
+// smaller returns the number of samples in which the policy at position a has a smaller penalty
+// than that at b.
 func (v benchmarkResult) smaller(a, b int) (n int) {
 	for i, o := range v.all[a] {
 		if o.penalty < v.all[b][i].penalty {

@@ -10,11 +10,11 @@ import (
 	"productform/plots"
 )
 
-// A cloud is samples of two positive numbers each.
+// A cloud is a set of samples of two positive numbers each.
 type cloud struct{ x, y []float64 }
 
-// A kernelDensity is the kernel estimate of the density of a cloud on logarithmic axes, with normal kernels. It is up to a factor: a
-// kernel is 1 at its middle.
+// A kernelDensity is the kernel density estimate of a cloud on logarithmic axes, with normal
+// kernels, up to a factor: a kernel is 1 at its centre.
 type kernelDensity struct {
 	u, v   []float64 // logarithms of the samples
 	hu, hv float64   // widths of the kernels
@@ -25,7 +25,7 @@ func (c cloud) density() kernelDensity {
 	return kernelDensity{u, v, kernelWidth(u), kernelWidth(v)}
 }
 
-// at returns the density at a place.
+// at returns the density at a point.
 func (d kernelDensity) at(u, v float64) (sum float64) {
 	for i := range d.u {
 		sum += kernel((u-d.u[i])/d.hu) * kernel((v-d.v[i])/d.hv)
@@ -35,7 +35,7 @@ func (d kernelDensity) at(u, v float64) (sum float64) {
 
 func kernel(x float64) float64 { return math.Exp(-x * x / 2) }
 
-// level returns the density that this part of the samples have, or more.
+// level returns the density that the given fraction of the samples reach.
 func (d kernelDensity) level(part float64) float64 {
 	own := make([]float64, len(d.u))
 	for i := range own {
@@ -45,23 +45,23 @@ func (d kernelDensity) level(part float64) float64 {
 	return own[len(own)-int(math.Ceil(part*float64(len(own))))]
 }
 
-// A densityColumn is the density at one u, and the runs of rows where it reaches a level.
+// A densityColumn holds the density at one u, and the runs of rows where it reaches a level.
 type densityColumn struct {
 	u       float64
 	density []float64 // by row
 	runs    []densityRun
 }
 
-// A densityRun is rows one after the other.
+// A densityRun is a run of consecutive rows.
 type densityRun struct {
 	first, last, top int     // rows; the density is largest at the top
-	low, high        float64 // where it is the level, between rows by a straight line
-	band             int     // to which it belongs
+	low, high        float64 // where it crosses the level, by linear interpolation
+	band             int     // the band to which it belongs
 }
 
 func (r densityRun) meets(o densityRun) bool { return r.first <= o.last && o.first <= r.last }
 
-// meeting returns which runs a run meets.
+// meeting returns the runs that overlap a run.
 func meeting(runs []densityRun, r densityRun) (all []int) {
 	for k, o := range runs {
 		if o.meets(r) {
@@ -71,8 +71,8 @@ func meeting(runs []densityRun, r densityRun) (all []int) {
 	return all
 }
 
-// columns returns the density at one u after the other. It is below the level in the first column and in the last, and in the first row and
-// in the last of each.
+// columns returns the density at successive u. It is below the level in the first and last columns,
+// and in the first and last rows of each.
 func (d kernelDensity) columns(level float64) (all []densityColumn, rows []float64) {
 	rows = lattice(d.v, d.hv)
 	along := make([][]float64, len(rows)) // the second factor of each kernel
@@ -96,7 +96,8 @@ func (d kernelDensity) columns(level float64) (all []densityColumn, rows []float
 	return all, rows
 }
 
-// runsOf returns the runs of rows in which a density reaches a level, which it does not in the first row nor in the last.
+// runsOf returns the runs of rows in which a density reaches a level; it must be below the level in
+// the first and last rows.
 func runsOf(density, rows []float64, level float64) (runs []densityRun) {
 	cross := func(in, out int) float64 {
 		return rows[in] + (rows[out]-rows[in])*(density[in]-level)/(density[in]-density[out])
@@ -117,11 +118,13 @@ func runsOf(density, rows []float64, level float64) (runs []densityRun) {
 	return runs
 }
 
-// densest returns the region in which the samples are densest and which holds this part of them (R. Hyndman, "Computing and graphing
-// highest density regions", The American Statistician 50(2), 1996): where the kernel estimate of their density on logarithmic axes is at
-// least what that part of the samples have. It is bands, beside each other or above; none if the samples are too few or alike.
+// densest returns the smallest region that contains the given fraction of the samples (R. Hyndman,
+// "Computing and graphing highest density regions", The American Statistician 50(2), 1996): where
+// the kernel estimate of their density on logarithmic axes is at least the level that this fraction
+// of the samples reach. The region consists of bands, next to or above each other; none if the
+// samples are too few or identical.
 func (c cloud) densest(part float64) []plots.Series {
-	const alike = 1e-9 // so close, float64 does not tell places of a region apart
+	const alike = 1e-9 // below this distance, float64 cannot distinguish points of a region
 	d := c.density()
 	if d.hu <= alike || d.hv <= alike {
 		return nil
@@ -135,7 +138,7 @@ func (c cloud) densest(part float64) []plots.Series {
 	return r.bands
 }
 
-// A densityRegion is the bands of a region, made column by column.
+// A densityRegion builds the bands of a region, column by column.
 type densityRegion struct {
 	level float64
 	rows  []float64
@@ -152,15 +155,16 @@ func (r *densityRegion) extend(band int, u, low, high float64) {
 	b.X, b.Low, b.High = append(b.X, math.Exp(u)), append(b.Low, math.Exp(low)), append(b.High, math.Exp(high))
 }
 
-// tip ends a band, or begins it, between the column of a run and the one beside it, which has none there.
+// tip starts or ends a band between the column of a run and the adjacent column, which has none
+// there.
 func (r *densityRegion) tip(run densityRun, in, out *densityColumn) {
 	at := in.density[run.top]
 	share := max(0.01, (at-r.level)/(at-out.density[run.top]))
 	r.extend(run.band, in.u+share*(out.u-in.u), r.rows[run.top], r.rows[run.top])
 }
 
-// add goes on by a column: its runs continue those that they meet. Where one becomes several or several one, the bands meet in the middle
-// of the gap.
+// add appends a column: its runs continue those that they overlap. If one run splits or several
+// merge, the bands meet in the middle of the gap.
 func (r *densityRegion) add(before, now *densityColumn) {
 	for _, run := range before.runs {
 		if meeting(now.runs, run) == nil {
@@ -207,8 +211,9 @@ func (r *densityRegion) add(before, now *densityColumn) {
 	}
 }
 
-// kernelWidth returns Scott's width of a normal kernel in two dimensions, of the spread that the middle half of the values tells of normal
-// ones if that is less: outliers do not widen it. It is 0 for fewer than three values, or alike ones.
+// kernelWidth returns Scott's width of a normal kernel in two dimensions, or the width based on the
+// interquartile range if that is smaller, so outliers do not widen it. It is 0 for fewer than three
+// values, or identical ones.
 func kernelWidth(v []float64) float64 {
 	if len(v) < 3 {
 		return 0
@@ -221,8 +226,9 @@ func kernelWidth(v []float64) float64 {
 	return spread * math.Pow(float64(len(v)), -1.0/6)
 }
 
-// lattice returns evenly spaced numbers, eight a width unless that were too many, that hold the n values v and √(2 ln n) + 1 widths beyond.
-// There the density is at most n exp(-(√(2 ln n) + 1)²/2) < 1, less than that of any sample, which is 1 by its own kernel.
+// lattice returns evenly spaced numbers, eight per width unless that is too many, that cover the n
+// values v and √(2 ln n) + 1 widths beyond. There the density is at most n exp(-(√(2 ln n) + 1)²/2)
+// < 1, less than that of any sample, which is 1 by its own kernel.
 func lattice(v []float64, width float64) []float64 {
 	const perWidth, most = 8, 1000
 	reach := width * (math.Sqrt(2*math.Log(float64(len(v)))) + 1)

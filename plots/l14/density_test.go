@@ -12,7 +12,7 @@ import (
 	"productform/plots"
 )
 
-// inBands reports whether a point lies in one of some bands on logarithmic axes.
+// inBands reports whether a point is in one of the bands on logarithmic axes.
 func inBands(bands []plots.Series, x, y float64) bool {
 	for _, b := range bands {
 		k := sort.SearchFloat64s(b.X, x)
@@ -28,7 +28,8 @@ func inBands(bands []plots.Series, x, y float64) bool {
 	return false
 }
 
-// literalDensity returns the density of a cloud at a place, literally: the mean of products of normal densities with Scott's widths.
+// literalDensity returns the density of a cloud at a point by its definition: the mean of products
+// of normal densities with Scott's widths.
 func literalDensity(c cloud) func(x, y float64) float64 {
 	width := func(v []float64) float64 {
 		n := len(v)
@@ -87,7 +88,7 @@ func TestDensest(t *testing.T) {
 		}
 		slices.Sort(own)
 		level := own[n-int(math.Ceil(part*float64(n)))]
-		if math.IsNaN(level) || len(bands) == 0 { // alike values have no width
+		if math.IsNaN(level) || len(bands) == 0 { // identical values have no width
 			if len(bands) > 0 {
 				t.Errorf("%d bands of %+v", len(bands), c)
 			}
@@ -118,7 +119,7 @@ func TestDensest(t *testing.T) {
 	}
 }
 
-// Too few samples, or alike ones, have no region.
+// Too few samples, or identical ones, have no region.
 func TestDensestNone(t *testing.T) {
 	for _, c := range []cloud{{}, {[]float64{1, 2}, []float64{1, 2}}, {[]float64{1, 1, 1, 1}, []float64{1, 2, 3, 4}}, {[]float64{1, 2, 3, 4}, []float64{5, 5, 5, 5}}} {
 		if bands := c.densest(0.5); bands != nil {
@@ -127,8 +128,8 @@ func TestDensestNone(t *testing.T) {
 	}
 }
 
-// Samples that differ by roundings only have no region: its places could not be told apart.
-func TestAlikeSamplesHaveNoRegion(t *testing.T) {
+// Samples that differ only by rounding have no region: its points would be indistinguishable.
+func TestNearlyEqualSamplesHaveNoRegion(t *testing.T) {
 	var c cloud
 	for i := range 6 {
 		c.x, c.y = append(c.x, 8103*(1+float64(i)*0x1p-44)), append(c.y, 1+float64(i))

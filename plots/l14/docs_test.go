@@ -111,7 +111,7 @@ func TestBaselinesInDocs(t *testing.T) {
 		row(c.policy.String(), "together", plots.Short(r.Waiting.Mean/3600), plots.Short(r.Delay.Mean/3600), plots.Short(r.BoundedSlowdown.Mean), fmt.Sprint(r.Backfilled))
 	}
 	for _, c := range comparedPolicies() {
-		f, _, err := s.apart(t.Context(), jobs, c.policy)
+		f, _, err := s.runDivisible(t.Context(), jobs, c.policy)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -11,8 +11,8 @@ import (
 	"productform/plots"
 )
 
-// What dispatch-1 runs. [L14], section 6.2, states workers, deadline, outage and the 4 workers at the beginning;
-// numbers of tasks, their works, the default and the window are ours.
+// Parameters of dispatch-1. [L14], section 6.2, states workers, deadline, outage and the 4 initial
+// workers; we chose the numbers of tasks, their work, the default and the window.
 const (
 	failingWorkers = 8
 	stayingWorkers = 2
@@ -25,11 +25,11 @@ const (
 	learntFrom             = 10 // tasks
 )
 
-// lightWorks and heavyWorks are the works of tasks, which take them in turn.
+// lightWorks and heavyWorks are the amounts of work of tasks, assigned cyclically.
 func lightWorks() []float64 { return []float64{1, 3} }
 func heavyWorks() []float64 { return []float64{10, 8} }
 
-// allWorks returns the works of all tasks, and their sum.
+// allWorks returns the work of every task, and the total.
 func allWorks() (works []float64, sum float64) {
 	for k := range lightTasks + heavyTasks {
 		of, i := lightWorks(), k
@@ -42,7 +42,7 @@ func allWorks() (works []float64, sum float64) {
 	return works, sum
 }
 
-// failingJob returns the run of the one job.
+// failingJob returns the scenario with the single job.
 func failingJob(outage bool) dispatch.Scenario {
 	works, _ := allWorks()
 	s := dispatch.Scenario{
@@ -57,17 +57,17 @@ func failingJob(outage bool) dispatch.Scenario {
 	return s
 }
 
-// A course is what one run of a job does over time.
+// A course is the history of one run of a job.
 type course struct {
 	times            []float64 // of decisions
-	planned, working []float64 // workers from then on
+	planned, working []float64 // workers from that time
 	finish           float64
 	lost             int     // tasks
 	lostWork         float64 // seconds that workers had spent on them
 }
 
 func follow(ctx context.Context, s dispatch.Scenario) (c course, err error) {
-	since := make([]float64, len(s.Speeds)) // the worker began its task
+	since := make([]float64, len(s.Speeds)) // time at which the worker began its task
 	s.Watch = func(d *dispatch.Decision) {
 		for _, e := range d.Events {
 			switch e.Kind {
@@ -94,7 +94,7 @@ func follow(ctx context.Context, s dispatch.Scenario) (c course, err error) {
 	return c, nil
 }
 
-// at returns the workers planned at a time.
+// at returns the number of planned workers at a time.
 func (c course) at(t float64) float64 {
 	k, found := slices.BinarySearch(c.times, t)
 	if !found {
@@ -103,7 +103,7 @@ func (c course) at(t float64) float64 {
 	return c.planned[k]
 }
 
-// spent returns the seconds that workers had a task in hand.
+// spent returns the total seconds that workers were running tasks.
 func (c course) spent() (sum float64) {
 	for k := 1; k < len(c.times); k++ {
 		sum += c.working[k-1] * (c.times[k] - c.times[k-1])
@@ -111,7 +111,7 @@ func (c course) spent() (sum float64) {
 	return sum
 }
 
-// steepest returns the most by which the workers planned rise within so many seconds.
+// steepest returns the largest increase of planned workers within the given seconds.
 func (c course) steepest(within float64) (most float64) {
 	for k, t := range c.times {
 		least := c.at(max(0, t-within))
@@ -123,7 +123,8 @@ func (c course) steepest(within float64) (most float64) {
 	return most
 }
 
-// planRange returns the least number of workers planned before the outage would begin, and the most planned later on.
+// planRange returns the smallest number of workers planned before the start of the outage, and the
+// largest planned later.
 func (c course) planRange() (least, most float64) {
 	least = math.Inf(1)
 	for k, t := range c.times {
@@ -156,7 +157,7 @@ func workersOverTime(ctx context.Context, _ plots.Effort, f *plots.Figure) error
 		}
 	}
 	before := plots.Series{Label: "planned without failures", Kind: plots.Steps, Thin: true, Look: 7, X: []float64{outageFrom},
-		Y: []float64{normal.at(outageFrom)}} // up to then the runs are alike
+		Y: []float64{normal.at(outageFrom)}} // up to then the runs are identical
 	for k, t := range normal.times {
 		if t > outageFrom {
 			before.X, before.Y = append(before.X, t), append(before.Y, normal.planned[k])
@@ -191,7 +192,7 @@ func workersOverTime(ctx context.Context, _ plots.Effort, f *plots.Figure) error
 	return nil
 }
 
-// deadlineLine is where the job is due.
+// deadlineLine marks the deadline of the job.
 func deadlineLine() plots.Series {
 	return plots.Series{Label: "deadline", Kind: plots.Curve, Thin: true, Look: 6, X: []float64{jobDeadline, jobDeadline},
 		Y: []float64{0, failingWorkers}}
@@ -202,13 +203,13 @@ func outageRegion() []plots.Region {
 	return []plots.Region{{Label: fmt.Sprintf("%d down", failingWorkers-stayingWorkers), From: outageFrom, To: outageTo}}
 }
 
-// A courseWords is what the text tells of a run: workers planned, and tasks lost.
+// A courseWords holds the text data of a run: planned workers and lost tasks.
 type courseWords struct {
 	First, Least, Most, Finish float64
 	Lost                       int
 }
 
-// inTurn writes works that tasks have one after the other.
+// inTurn writes the amounts of work of successive tasks.
 func inTurn(works []float64) string {
 	var words []string
 	for _, w := range works {

@@ -11,10 +11,10 @@ import (
 	"productform/plots"
 )
 
-// fewSamples is how many samples [L14] draws.
+// fewSamples is the number of samples in [L14].
 const fewSamples = 5
 
-// values returns a number of each outcome.
+// values returns one number per outcome.
 func values(outcomes []outcome, of func(outcome) float64) []float64 {
 	v := make([]float64, len(outcomes))
 	for k, o := range outcomes {
@@ -31,8 +31,9 @@ const (
 	oneSample    = "one sample"
 )
 
-// meansAndSamples returns the mean of each policy at its place with its bootstrap interval, then the samples of each, all as far to the right. On a
-// logarithmic axis samples of 0 have no place, nor have intervals that begin there; it returns their numbers.
+// meansAndSamples returns the mean of each policy at its position with its bootstrap interval, then
+// its samples, shifted equally to the right. A logarithmic axis cannot show samples of 0 or
+// intervals that start at 0; their numbers are returned.
 func meansAndSamples(all [][]outcome, of func(outcome) float64, scale plots.Scale, beside float64) (series []plots.Series, zeros, bare int) {
 	var each []plots.Series
 	for k, c := range comparedPolicies() {
@@ -62,13 +63,14 @@ func meansAndSamples(all [][]outcome, of func(outcome) float64, scale plots.Scal
 	return append(series, each...), zeros, bare
 }
 
-// The least that the axes of dispatch-2 and dispatch-3 hold, and those of dispatch-4 and dispatch-5, so that they can be compared.
+// Minimum ranges of the axes of dispatch-2 and dispatch-3, and of dispatch-4 and dispatch-5, for
+// comparability.
 const (
 	usualRate                     = 0.2
 	lowestPenalty, highestPenalty = 1e2, 1e6
 )
 
-// ends returns the least and the largest of the values of series of panels.
+// ends returns the smallest and the largest value of the series of panels.
 func ends(panels []plots.Panel, pick func(plots.Series) []float64) (least, most float64) {
 	least, most = math.Inf(1), 0
 	for _, p := range panels {
@@ -79,8 +81,8 @@ func ends(panels []plots.Panel, pick func(plots.Series) []float64) (least, most 
 	return least, most
 }
 
-// alike gives panels one logarithmic vertical axis, which holds all that they show.
-func alike(panels ...*plots.Panel) {
+// shareAxis gives panels one logarithmic vertical axis that covers all their values.
+func shareAxis(panels ...*plots.Panel) {
 	least, most := math.Inf(1), 0.0
 	for _, p := range panels {
 		low, high := ends([]plots.Panel{*p}, alongY)
@@ -94,7 +96,7 @@ func alike(panels ...*plots.Panel) {
 func alongX(s plots.Series) []float64 { return slices.Concat(s.X, s.Left, s.Right) }
 func alongY(s plots.Series) []float64 { return slices.Concat(s.Y, s.Low, s.High) }
 
-// atZero returns the region of the policies, from the first one on, that are 0 in each sample.
+// atZero returns the region of the first policies that are 0 in each sample.
 func atZero(all [][]outcome, of func(outcome) float64) []plots.Region {
 	zeros := 0
 	for zeros < len(all) && slices.Max(values(all[zeros], of)) == 0 {
@@ -106,8 +108,8 @@ func atZero(all [][]outcome, of func(outcome) float64) []plots.Region {
 	return []plots.Region{{Label: fmt.Sprintf("0 in each of %d samples", len(all[0])), From: policyAxis().Min, To: float64(zeros) + 0.6}}
 }
 
-// few runs the policies on as many samples as [L14].
-func few(ctx context.Context, e plots.Effort, m machines) (*benchmark, [][]outcome, error) {
+// runFewSamples runs the policies on as many samples as [L14].
+func runFewSamples(ctx context.Context, e plots.Effort, m machines) (*benchmark, [][]outcome, error) {
 	s, err := samples(e, fewSamples)
 	if err != nil {
 		return nil, nil, err
@@ -119,7 +121,7 @@ func few(ctx context.Context, e plots.Effort, m machines) (*benchmark, [][]outco
 // violations draws priority violations on few samples.
 func violations(m machines) func(context.Context, plots.Effort, *plots.Figure) error {
 	return func(ctx context.Context, e plots.Effort, f *plots.Figure) error {
-		s, all, err := few(ctx, e, m)
+		s, all, err := runFewSamples(ctx, e, m)
 		if err != nil {
 			return err
 		}
@@ -151,7 +153,7 @@ type policyMean struct {
 	Mean   float64
 }
 
-// violatedByPlan returns the policies that the plan violates, with their mean violation rates.
+// violatedByPlan returns the policies whose plan has violations, with their mean violation rates.
 func violatedByPlan(all [][]outcome) (violated []policyMean) {
 	for k, c := range comparedPolicies() {
 		if v := values(all[k], plannedOf); slices.Max(v) > 0 {
@@ -164,7 +166,7 @@ func violatedByPlan(all [][]outcome) (violated []policyMean) {
 // penalties draws penalties on few samples.
 func penalties(m machines) func(context.Context, plots.Effort, *plots.Figure) error {
 	return func(ctx context.Context, e plots.Effort, f *plots.Figure) error {
-		s, all, err := few(ctx, e, m)
+		s, all, err := runFewSamples(ctx, e, m)
 		if err != nil {
 			return err
 		}

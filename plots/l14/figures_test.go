@@ -31,8 +31,8 @@ func TestDispatchFigures(t *testing.T) {
 	t.Run("claims", func(t *testing.T) { checkDispatchClaims(t, figures) })
 }
 
-// Another program for one job on equal workers, second by second: all times are whole seconds. It plans
-// ⌈tasks left × mean / time left⌉ workers when something happens.
+// secondBySecond is an independent simulation of one job on equal workers in steps of one second:
+// all times are whole seconds. It plans ⌈tasks left × mean / time left⌉ workers at each event.
 func secondBySecond(outage bool) (planned, working []float64) {
 	works, _ := allWorks()
 	type busy struct{ task, end int }
@@ -44,7 +44,7 @@ func secondBySecond(outage bool) (planned, working []float64) {
 	var seen []float64
 	for left, now := len(works), 0; now <= jobDeadline; now++ {
 		before := left
-		for order := range works { // of tasks in the order in which they began
+		for order := range works { // of tasks in order of their start
 			for w, h := range hands {
 				if h != nil && h.task == order && h.end == now {
 					hands[w], left, seen = nil, left-1, append(seen, works[h.task])
@@ -134,7 +134,7 @@ func checkFailure(t *testing.T, f *plots.Figure) {
 	}
 }
 
-// By hand: 98 tasks of 9 s in 240 s need 3.7 workers, after one second 96 of 1 s need 0.4.
+// 98 tasks of 9 s in 240 s need 3.7 workers; after one second, 96 of 1 s need 0.4.
 func TestFailureBegins(t *testing.T) {
 	planned, working := secondBySecond(true)
 	for now, want := range map[int][2]float64{0: {4, 4}, 1: {1, 2}, 3: {1, 1}, 55: {2, 2}, 114: {2, 2}} {
@@ -153,7 +153,8 @@ func TestSteepest(t *testing.T) {
 	}
 }
 
-// Means, bootstrap intervals as all drawings of five samples with replacement tell them, and the samples, the third of which is counted anew.
+// checkFewSamples checks means, bootstrap intervals against all draws of five samples with
+// replacement, and the samples, recounting the third.
 func checkFewSamples(t *testing.T, figures map[string]*plots.Figure) {
 	log, err := samples(plots.Effort{}, 1)
 	if err != nil {
@@ -190,7 +191,7 @@ func checkFewSamples(t *testing.T, figures map[string]*plots.Figure) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if got, want := v[2], c.panels[k](counted); math.Abs(got-want) > 1e-9*want { // sums of some 10⁴ terms
+				if got, want := v[2], c.panels[k](counted); math.Abs(got-want) > 1e-9*want { // sums of about 10⁴ terms
 					t.Errorf("%s, %s: the third sample is %v, want %v", c.id, one.label, got, want)
 				}
 			}
@@ -218,7 +219,7 @@ func checkFewSamples(t *testing.T, figures map[string]*plots.Figure) {
 	}
 }
 
-// checkPolicySamples looks at what a panel shows of a policy, and returns its samples.
+// checkPolicySamples checks the series of a policy in a panel, and returns its samples.
 func checkPolicySamples(t *testing.T, id string, p plots.Panel, one namedPolicy, place int) []float64 {
 	t.Helper()
 	all := plotstest.Series(t, p, one.label)
@@ -226,7 +227,7 @@ func checkPolicySamples(t *testing.T, id string, p plots.Panel, one namedPolicy,
 		t.Fatalf("%s, %s: %+v", id, one.label, all)
 	}
 	s, v := all[0], all[1].Y
-	for _, x := range all[1].X { // all at one place, between this policy and the next
+	for _, x := range all[1].X { // all at one position, between this policy and the next
 		if x != all[1].X[0] || x <= float64(place+1) || x >= float64(place)+1.5 {
 			t.Errorf("%s, %s: samples at %v", id, one.label, all[1].X)
 		}
@@ -242,8 +243,9 @@ func checkPolicySamples(t *testing.T, id string, p plots.Panel, one namedPolicy,
 	return v
 }
 
-// exactEnds returns an error unless the ends of an interval are the quantiles 0.025 and 0.975 of the means of all drawings of a few values
-// with replacement, but for the chance in 4000 of them: 5 standard deviations √(0.025·0.975/4000) are 0.0125.
+// exactEnds returns an error unless the ends of an interval are the quantiles 0.025 and 0.975 of
+// the means of all draws of a few values with replacement, up to the sampling error of 4000 draws:
+// 5 standard deviations √(0.025·0.975/4000) are 0.0125.
 func exactEnds(v []float64, low, high float64) error {
 	means := []float64{0}
 	for range v {
@@ -264,7 +266,7 @@ func exactEnds(v []float64, low, high float64) error {
 		}
 		return float64(n) / float64(len(means))
 	}
-	const chance, slack = 0.0125, 1e-12 // the latter of sums in another order
+	const chance, slack = 0.0125, 1e-12 // slack for sums in another order
 	below, atMost := part(func(m float64) bool { return m < low*(1-slack) }), part(func(m float64) bool { return m <= low*(1+slack) })
 	above, atLeast := part(func(m float64) bool { return m > high*(1+slack) }), part(func(m float64) bool { return m >= high*(1-slack) })
 	if below > 0.025+chance || atMost < 0.025-chance || above > 0.025+chance || atLeast < 0.025-chance {
@@ -274,7 +276,7 @@ func exactEnds(v []float64, low, high float64) error {
 	return nil
 }
 
-// The bootstrap interval of a few values is that of all their drawings.
+// The bootstrap interval of a few values matches that of all their draws.
 func TestMeanOf(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		v := rapid.SliceOfN(rapid.OneOf(rapid.Just(0.0), rapid.Float64Range(1e-3, 1e6)), 2, 5).Draw(t, "values")
@@ -288,7 +290,8 @@ func TestMeanOf(t *testing.T) {
 	})
 }
 
-// Means are those of all samples, run again for two policies; intervals lie about them, in both directions; regions lie where samples are.
+// Means are those of all samples, rerun for two policies; intervals enclose them in both
+// directions; regions contain samples.
 func checkManySamples(t *testing.T, f *plots.Figure) {
 	const n = 40 // ten times the runs
 	s, err := samples(plots.Effort{Seed: plotstest.Small().Seed}, n)
@@ -308,7 +311,7 @@ func checkManySamples(t *testing.T, f *plots.Figure) {
 			if !plotstest.CloseTo(c[0].X[0], mean(penalties), 1e-12) || !plotstest.CloseTo(c[0].Y[0], mean(rates), 1e-12) {
 				t.Errorf("%s, %s: means at %v, %v, want %v, %v", p.Title, names[look], c[0].X, c[0].Y, mean(penalties), mean(rates))
 			}
-			for _, v := range [][]float64{penalties, rates} { // half to three quarters, as texts say, but for the chance in 100
+			for _, v := range [][]float64{penalties, rates} { // half to three quarters, as the texts state, up to the sampling error of 100
 				if held := covered(v, fewSamples, 100, 1); held < 35 || held > 88 {
 					t.Errorf("%s, %s: %d of 100 intervals of few samples hold the mean of all", p.Title, names[look], held)
 				}
@@ -319,7 +322,7 @@ func checkManySamples(t *testing.T, f *plots.Figure) {
 					inside++
 				}
 			}
-			if inside < n/2-2 || inside > n/2+2 { // some are on the edge
+			if inside < n/2-2 || inside > n/2+2 { // a few may be on the edge
 				t.Errorf("%s, %s: %d of %d samples are in the region of half of them", p.Title, names[look], inside, n)
 			}
 		}
@@ -362,7 +365,7 @@ func checkSensitivity(t *testing.T, f *plots.Figure) {
 			}
 		}
 	}
-	for _, c := range comparedPolicies() { // 100 workers do more than 5
+	for _, c := range comparedPolicies() { // 100 workers do better than 5
 		if s := plotstest.Series(t, f.Panels[0], c.label)[0]; s.Y[0] < 10*s.Y[len(s.Y)-1] {
 			t.Errorf("%s: penalty %v with %v workers, %v with %v", c.label, s.Y[0], s.X[0], s.Y[len(s.Y)-1], s.X[len(s.X)-1])
 		}
@@ -383,7 +386,8 @@ func checkDispatchChecks(t *testing.T, figures map[string]*plots.Figure) {
 	}
 }
 
-// Captions hold what a reader of the picture alone needs, and with the parameters every number.
+// Captions suffice for a reader of the picture and, together with the parameters, name every
+// number.
 func checkDispatchCaptions(t *testing.T, figures map[string]*plots.Figure) {
 	sampled := []string{"321 consecutive jobs of the log SDSC-Par-1996", "seeds 1 to ", "run times × 0.001", "gaps between submissions × 0.1", "priorities 1 to 100", "six policies", "earliest deadline first", "thanks to", "Lin", "2014"}
 	few := []string{"seeds 1 to 5)", "95 % bootstrap intervals", "nominal 95 % intervals", "too narrow for few samples", "half to three quarters of cases", "right of", "paler"}
@@ -442,8 +446,8 @@ func checkDispatchClaims(t *testing.T, figures map[string]*plots.Figure) {
 	}
 }
 
-// The loop of Algorithm 4 as printed stops after one worker: with three jobs that need several, each gets one, then the
-// first by priority, or by deadline, all that it can use.
+// The loop of Algorithm 4 as printed stops after one worker: of three jobs that need several, each
+// gets one, then the first by priority or by deadline gets all that it can use.
 func TestAsPrinted(t *testing.T) {
 	jobs := []dispatch.Request{{Priority: 3, Deadline: 30, Tasks: 9, Work: 90}, {Priority: 2, Deadline: 20, Tasks: 9, Work: 90}, {Priority: 1, Deadline: 10, Tasks: 3, Work: 30}}
 	for k, want := range [][]int{{0, 1, 2, 0, 0, 0}, {0, 1, 2, 2, 2, 1}} {
@@ -454,8 +458,9 @@ func TestAsPrinted(t *testing.T) {
 	}
 }
 
-// Of two samples 0 and 1, drawings are 0, 1/2, 1/2, 1 alike: the ends are 0 and 1, and 3 of 4 means are at most 1/2,
-// which 4000 drawings miss by 0.05 with probability 2 exp(-2·4000·0.05²) = 4e-9 at most.
+// For two samples 0 and 1, the means 0, 1/2, 1/2, 1 are equally likely: the ends are 0 and 1, and 3
+// of 4 means are at most 1/2, which 4000 draws miss by 0.05 with probability at most 2
+// exp(-2·4000·0.05²) = 4e-9.
 func TestResampled(t *testing.T) {
 	v := []float64{0, 1}
 	if m, low, high := meanOf(v); m != 0.5 || low != 0 || high != 1 {
@@ -471,8 +476,9 @@ func TestResampled(t *testing.T) {
 	}
 }
 
-// Of 0 and 1, half of the groups of two are unlike and have the interval from 0 to 1, the others an interval of one number; alike values
-// always hold their mean; many samples of an even spread do in 95 % of cases, but for the chance in 200.
+// For 0 and 1, half of the groups of two have different values and the interval from 0 to 1, the
+// others an interval of one number. Equal values always contain their mean; many evenly spread
+// samples do in 95 % of cases, up to the sampling error of 200.
 func TestCovered(t *testing.T) {
 	var even []float64
 	for k := range 100 {
@@ -489,7 +495,8 @@ func TestCovered(t *testing.T) {
 	}
 }
 
-// Whatever the values, intervals hold their number and lie within what a sample may show; a scale is a scale.
+// For any values, intervals contain their number and are within the range of sample ratios, and
+// scaling the values scales them.
 func TestRatioOf(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(2, 12).Draw(t, "n")
@@ -519,8 +526,8 @@ func TestRatioWords(t *testing.T) {
 	}
 }
 
-// Samples without penalty or violation have no place on logarithmic axes, nor have intervals that begin at 0; they are counted, and
-// means stay.
+// Samples without penalty or violation, and intervals that start at 0, cannot be shown on
+// logarithmic axes; they are counted, and means remain.
 func TestZeros(t *testing.T) {
 	all := make([][]outcome, len(comparedPolicies()))
 	for k := range all {
@@ -529,7 +536,7 @@ func TestZeros(t *testing.T) {
 		}
 	}
 	all[0] = slices.Repeat([]outcome{{running: 1}}, 6) // never a penalty
-	all[1][0].penalty, all[1][2].penalty = 0, 0        // one is left
+	all[1][0].penalty, all[1][2].penalty = 0, 0        // one remains
 	few, zeros, bare := meansAndSamples(all, penaltyOf, plots.Log, 0.1)
 	if zeros != 6+5+4*3 || bare != 1 || len(few) != 5+5 || few[0].Low != nil || few[1].Low == nil {
 		t.Errorf("%d zeros, %d without interval, %d series", zeros, bare, len(few))

@@ -13,12 +13,14 @@ import (
 	"productform/plots"
 )
 
-// FailingJob returns what dispatch-1 runs with failures, and what the live system runs for dispatch-9.
+// FailingJob returns the scenario of dispatch-1 with failures, which the live system runs for
+// dispatch-9.
 func FailingJob() dispatch.Scenario { return failingJob(true) }
 
-// A Kill is the end of a process of the live system by the signal KILL. It is started anew at once.
+// A Kill terminates a process of the live system by the signal KILL. The process restarts
+// immediately.
 type Kill struct {
-	At     float64 // seconds: when this moment of [FailingJob] has been decided
+	At     float64 // seconds: after the decisions at this time of [FailingJob]
 	What   Killed
 	Worker int // its number, if it is a worker
 }
@@ -33,8 +35,8 @@ const (
 	KilledServer  Killed = "server"
 )
 
-// Kills returns the processes that a test of the live system kills while it runs [FailingJob], earliest first: before the outage,
-// during it and after it. A worker that is killed has a task in hand.
+// Kills returns the processes that a test of the live system kills while it runs [FailingJob],
+// earliest first: before the outage, during it and after it. A killed worker is running a task.
 func Kills() []Kill {
 	return []Kill{
 		{11, KilledWorker, 0},
@@ -42,27 +44,28 @@ func Kills() []Kill {
 		{65, KilledWorker, 1},
 		{81, KilledManager, 0},
 		{115, KilledWorker, 4}, // as it returns
-		{145, KilledServer, 0}, // and the manager with it
+		{145, KilledServer, 0}, // and its manager
 		{145, KilledManager, 0},
 		{169, KilledWorker, 2},
 	}
 }
 
-// liveRecord is the events of FailingJob as the live system ran it on its logical clock. The first line says what wrote it.
+// liveRecord holds the events of FailingJob when the live system ran it on its logical clock. The
+// first line states its origin.
 //
 //go:embed records/failing-job.csv
 var liveRecord []byte
 
-// A moment is what happened at a time.
+// A moment holds the events at one time.
 type moment struct {
 	at     float64
 	events []dispatch.Event
 }
 
-// recordColumns are those of a record.
+// recordColumns returns the columns of a record.
 func recordColumns() []string { return []string{"time", "kind", "job", "task", "worker", "attempt"} }
 
-// readRecord reads the events of a run, one a line, in order.
+// readRecord reads the events of a run, one per line, in order.
 func readRecord(text []byte) (moments []moment, err error) {
 	r := csv.NewReader(bytes.NewReader(text))
 	r.Comment = '#'
@@ -93,7 +96,7 @@ func readRecord(text []byte) (moments []moment, err error) {
 	return moments, nil
 }
 
-// simulated returns the moments of a simulated run at which something happened, and its result.
+// simulated returns the moments with events of a simulated run, and its result.
 func simulated(ctx context.Context, s dispatch.Scenario) (moments []moment, r *dispatch.Result, err error) {
 	s.Watch = func(d *dispatch.Decision) {
 		if len(d.Events) > 0 {
@@ -104,8 +107,8 @@ func simulated(ctx context.Context, s dispatch.Scenario) (moments []moment, r *d
 	return moments, r, err
 }
 
-// atWork counts the tasks that began and have not ended, after each moment, and the work that was lost.
-func atWork(moments []moment) (times, working []float64, lost float64) {
+// runningTasks counts the running tasks after each moment, and the lost work.
+func runningTasks(moments []moment) (times, working []float64, lost float64) {
 	held, since := 0.0, map[int]float64{}
 	for _, m := range moments {
 		for _, e := range m.events {
@@ -125,7 +128,8 @@ func atWork(moments []moment) (times, working []float64, lost float64) {
 	return times, working, lost
 }
 
-// alikeMoments counts the events, and those that are the same in both runs, in kind, numbers and time, place by place.
+// alikeMoments counts the events, and those at the same position that agree in both runs in kind,
+// numbers and time.
 func alikeMoments(a, b []moment) (events, alike int) {
 	for k, m := range a {
 		events += len(m.events)
@@ -141,7 +145,7 @@ func alikeMoments(a, b []moment) (events, alike int) {
 	return events, alike
 }
 
-// stepAt returns the height of steps at a time.
+// stepAt returns the height of a step function at a time.
 func stepAt(times, heights []float64, at float64) float64 {
 	k, found := slices.BinarySearch(times, at)
 	if !found {
@@ -150,7 +154,7 @@ func stepAt(times, heights []float64, at float64) float64 {
 	return heights[k]
 }
 
-// liveJob draws the workers of a job as the live system had them, beside the simulation.
+// liveJob draws the workers of a job in the live system and in the simulation.
 func liveJob(ctx context.Context, _ plots.Effort, f *plots.Figure) error {
 	want, result, err := simulated(ctx, FailingJob())
 	if err != nil {
@@ -160,8 +164,8 @@ func liveJob(ctx context.Context, _ plots.Effort, f *plots.Figure) error {
 	if err != nil {
 		return fmt.Errorf("%s: the record: %w", f.ID, err)
 	}
-	times, working, _ := atWork(want)
-	liveTimes, liveWorking, lost := atWork(got)
+	times, working, _ := runningTasks(want)
+	liveTimes, liveWorking, lost := runningTasks(got)
 	x := plots.Axis{Quantity: "time", Unit: "s", Max: 260, Ticks: []float64{0, 60, 120, 180, 240}}
 	y := plots.Axis{Quantity: "workers at work", Max: failingWorkers + 0.5, Ticks: plots.Grid(0, failingWorkers, 1)}
 	f.OneLegend = true
@@ -204,7 +208,7 @@ func killAxis() plots.Axis {
 	return plots.Axis{Quantity: "process", Categories: []string{string(KilledWorker), string(KilledManager), string(KilledServer)}}
 }
 
-// killMarks mark in their lanes when processes are killed.
+// killMarks returns marks, in their lanes, at the times when processes are killed.
 func killMarks() (marks []plots.Series) {
 	for k, what := range killAxis().Categories {
 		s := plots.Series{Label: what, Group: "killed", Kind: plots.Points, Look: 7}
@@ -218,7 +222,7 @@ func killMarks() (marks []plots.Series) {
 	return marks
 }
 
-// countKills returns how often each kind of process is killed.
+// countKills returns the number of kills of each kind of process.
 func countKills() map[string]int {
 	n := map[string]int{}
 	for _, kill := range Kills() {

@@ -11,7 +11,8 @@ import (
 	"productform/plots"
 )
 
-// The live workers at work are those of the program second by second, which knows neither live system nor simulation.
+// The busy live workers match secondBySecond, which is independent of the live system and the
+// simulation.
 func checkLive(t *testing.T, f *plots.Figure) {
 	_, working := secondBySecond(true)
 	for _, label := range []string{"live", "simulated"} {
@@ -45,7 +46,7 @@ func checkLive(t *testing.T, f *plots.Figure) {
 	}
 }
 
-// Processes are killed at moments of the run, in order; a worker that is killed has a task in hand.
+// Processes are killed at moments of the run, in order; a killed worker is running a task.
 func TestKills(t *testing.T) {
 	moments, err := readRecord(liveRecord)
 	if err != nil {
@@ -63,20 +64,20 @@ func TestKills(t *testing.T) {
 		}
 		for len(kills) > 0 && kills[0].At == m.at {
 			if kills[0].What == KilledWorker && hands[kills[0].Worker] != 1 {
-				t.Errorf("%+v has no task in hand", kills[0])
+				t.Errorf("%+v is not running a task", kills[0])
 			}
 			kills = kills[1:]
 		}
 	}
 	if len(kills) > 0 {
-		t.Errorf("%+v is at no moment, or out of order", kills[0])
+		t.Errorf("%+v is not at a moment, or out of order", kills[0])
 	}
 	if n := countKills(); n["server"] != 2 || n["manager"] != 2 || n["worker"] < 3 {
 		t.Errorf("killed: %v", n)
 	}
 }
 
-// Any difference from the simulation is found.
+// Any difference from the simulation is detected.
 func TestRecordDiffers(t *testing.T) {
 	want, _, err := simulated(t.Context(), FailingJob())
 	if err != nil {
@@ -117,6 +118,6 @@ func TestReadRecord(t *testing.T) {
 		}
 	}
 	if !bytes.HasPrefix(liveRecord, []byte("# productform/live, ")) {
-		t.Error("the record does not say where it is from")
+		t.Error("the record does not state its origin")
 	}
 }

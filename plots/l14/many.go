@@ -8,24 +8,24 @@ import (
 	"productform/plots"
 )
 
-// The places of policies after those that claims alone want.
+// Positions of the additional policies that only claims use.
 const (
 	printedPriority = earliestFirst + 1 + iota
 	printedDeadline
 	spareKept
 )
 
-// explanatoryPolicies are what might explain the outcomes that [L14] states.
+// explanatoryPolicies returns policies that might explain the outcomes that [L14] states.
 func explanatoryPolicies() []namedPolicy { return append(asPrinted(), spareKeptPolicy()) }
 
-// spareKeptPolicy is the deadline policy without what section 5.5 adds to it.
+// spareKeptPolicy returns the deadline policy without the addition of section 5.5.
 func spareKeptPolicy() namedPolicy {
 	return namedPolicy{"deadline, spare kept", 6, dispatch.Policy{Rule: dispatch.Deadline, Spare: dispatch.SpareKept}}
 }
 
-// asPrinted are the deadline policies with the loop of Algorithm 4 as printed: its condition compares the sum of
-// 1/execTime with one such term, so that the first worker is enough for each job and all others are spare. A horizon
-// beyond all work does the same.
+// asPrinted returns the deadline policies with the loop of Algorithm 4 as printed: its condition
+// compares the sum of 1/execTime with one such term, so the first worker suffices for each job and
+// all others are spare. A horizon beyond all work has the same effect.
 func asPrinted() []namedPolicy {
 	return []namedPolicy{
 		{"as printed, spare by priority", 4, dispatch.Policy{Rule: dispatch.Workload, Horizon: 1e40,
@@ -35,16 +35,16 @@ func asPrinted() []namedPolicy {
 	}
 }
 
-// A benchmarkResult is what all policies make of all samples on some machines.
+// A benchmarkResult holds the outcomes of all policies on all samples for some machines.
 type benchmarkResult struct {
 	machines
 	all [][]outcome
 }
 
-// of returns a number of each outcome of the policy at place k.
+// of returns one number per outcome of the policy at position k.
 func (v benchmarkResult) of(k int, of func(outcome) float64) []float64 { return values(v.all[k], of) }
 
-// first returns the field of the first n samples.
+// first returns the result restricted to the first n samples.
 func (v benchmarkResult) first(n int) benchmarkResult {
 	few := benchmarkResult{machines: v.machines}
 	for _, o := range v.all {
@@ -96,15 +96,16 @@ func manySamples(ctx context.Context, e plots.Effort, f *plots.Figure) error {
 	return nil
 }
 
-// The groups of series of many samples, and the part of them that a region holds.
+// Groups of series of many samples, and the fraction of samples that a region contains.
 const (
 	intervalsMean = "mean with 95 % intervals"
 	someSamples   = "half of the samples"
 	somePart      = 0.5
 )
 
-// policyPanel shows a policy on all workers: the mean of violation rates by running tasks and of penalties with bootstrap intervals, then
-// where half of the samples are densest. It returns how many samples have no penalty or no violation, and no place on logarithmic axes.
+// policyPanel shows a policy on all workers: the mean of violation rates by running tasks and of
+// penalties with bootstrap intervals, then the region where half of the samples are densest. It
+// returns the number of samples without penalty or violation, which logarithmic axes cannot show.
 func policyPanel(results []benchmarkResult, k int) (p plots.Panel, without int) {
 	p = plots.Panel{Title: comparedPolicies()[k].label, X: penaltyAxis(plots.Log), Y: rateAxis(false)}
 	p.Y.Scale = plots.Log
@@ -134,7 +135,8 @@ func policyPanel(results []benchmarkResult, k int) (p plots.Panel, without int) 
 	return p, without
 }
 
-// A workersWords sets EDF beside deadline, spare by deadline: ratios of their means on some workers.
+// A workersWords compares EDF with deadline, spare by deadline: ratios of their means on some
+// workers.
 type workersWords struct {
 	Name             string // of the workers
 	All              machines

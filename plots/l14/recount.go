@@ -9,8 +9,8 @@ import (
 	"productform/plots"
 )
 
-// sampleChecks runs the first sample again under each of the policies and counts violations and adds up penalties from
-// what happened, decision by decision and job by job. Numbers that are 0 are no rows.
+// sampleChecks reruns the first sample under each policy, and counts violations and sums penalties
+// from its events, decision by decision and job by job. Zero numbers give no rows.
 func sampleChecks(ctx context.Context, f *plots.Figure, s *benchmark, m machines, policies []namedPolicy,
 	all [][]outcome) error {
 	for k, c := range policies {
@@ -37,7 +37,7 @@ func sampleChecks(ctx context.Context, f *plots.Figure, s *benchmark, m machines
 	return nil
 }
 
-// recount runs a scenario and judges it by the definitions.
+// recount runs a scenario and evaluates it by the definitions.
 func recount(ctx context.Context, s dispatch.Scenario) (outcome, error) {
 	counted, err := paper.Recount(ctx, s)
 	return outcome{counted.Planned, counted.Running, counted.Penalty}, err

@@ -16,14 +16,14 @@ import (
 	"productform/traces"
 )
 
-// A namedPolicy is a policy under its name in the figures.
+// A namedPolicy is a policy with its name in the figures.
 type namedPolicy struct {
 	label  string
 	look   int
 	policy dispatch.Policy
 }
 
-// The places of policies.
+// Positions of policies.
 const (
 	byPriority = iota
 	byProportion
@@ -33,8 +33,8 @@ const (
 	earliestFirst
 )
 
-// comparedPolicies are the six policies that [L14] compares, in its order: the further to the right, the more by
-// deadline.
+// comparedPolicies returns the six policies that [L14] compares, in its order: those further to the
+// right depend more on deadlines.
 func comparedPolicies() []namedPolicy {
 	return []namedPolicy{
 		byPriority:   {"priority", 0, dispatch.Policy{Rule: dispatch.Priority}},
@@ -48,14 +48,14 @@ func comparedPolicies() []namedPolicy {
 	}
 }
 
-// machines are the workers of runs: of speed 1, or of speeds uniform on [1 - spread, 1 + spread], drawn anew for each
-// sample.
+// machines describes the workers of runs: of speed 1, or of speeds uniform on [1 - spread, 1 +
+// spread], redrawn for each sample.
 type machines struct {
 	workers int
 	spread  float64
 }
 
-// Those of [L14] are ten nodes with two workers each; it does not state the speeds of unequal ones.
+// [L14] has ten nodes with two workers each; it does not state the speeds of unequal ones.
 func equalWorkers() machines   { return machines{20, 0} }
 func unequalWorkers() machines { return machines{20, 0.5} }
 
@@ -71,7 +71,7 @@ func (m machines) String() string {
 		1-m.spread, 1+m.spread)
 }
 
-// name tells whether the workers differ.
+// name states whether the workers differ.
 func (m machines) name() string {
 	if m.spread == 0 {
 		return "equal"
@@ -87,7 +87,7 @@ func (m machines) environment() string {
 	return "heterogeneous"
 }
 
-// A benchmark is a log and the samples of it on which policies are compared.
+// A benchmark is a log with the samples on which policies are compared.
 type benchmark struct {
 	log      []swf.Job
 	usable   int
@@ -106,7 +106,8 @@ func readLog() (swf.Log, error) {
 	return log, errors.Join(err, r.Close())
 }
 
-// samples reads the log of the catalogue, for n samples from the seed of the effort on.
+// samples reads the log of the catalogue, for n samples with consecutive seeds from that of the
+// effort.
 func samples(e plots.Effort, n int) (*benchmark, error) {
 	l, err := readLog()
 	if err != nil {
@@ -125,7 +126,7 @@ func samples(e plots.Effort, n int) (*benchmark, error) {
 	return s, nil
 }
 
-// An outcome is what a run came to.
+// An outcome holds the measures of a run.
 type outcome struct {
 	planned, running float64 // violation rates
 	penalty          float64
@@ -135,7 +136,7 @@ func plannedOf(o outcome) float64 { return o.planned }
 func runningOf(o outcome) float64 { return o.running }
 func penaltyOf(o outcome) float64 { return o.penalty }
 
-// scenario returns the run of a policy on the sample of a seed.
+// scenario returns the scenario of a policy on the sample of a seed.
 func (s *benchmark) scenario(m machines, p dispatch.Policy, seed uint64) (dispatch.Scenario, error) {
 	jobs, _, err := s.sampling.Jobs(s.log, seed)
 	if err != nil {
@@ -145,7 +146,7 @@ func (s *benchmark) scenario(m machines, p dispatch.Policy, seed uint64) (dispat
 	return dispatch.Scenario{Jobs: jobs, Speeds: speeds, Policy: p}, err
 }
 
-// run returns what becomes of every sample under each policy, in the order of policies and seeds.
+// run returns the outcome of every sample under each policy, in the order of policies and seeds.
 func (s *benchmark) run(ctx context.Context, m machines, policies []namedPolicy) ([][]outcome, error) {
 	all := make([][]outcome, len(policies))
 	for k := range all {

@@ -8,7 +8,7 @@ import (
 	"productform/plots"
 )
 
-// workerNumbers and spreads are what dispatch-7 varies.
+// workerNumbers and spreads are the parameters that dispatch-7 varies.
 func workerNumbers(p plots.Precision) []int {
 	if p == plots.Draft {
 		return []int{5, 10, 20, 40, 100}
@@ -23,7 +23,7 @@ func spreads(p plots.Precision) []float64 {
 	return plots.Grid(0, 9, 10)
 }
 
-// A variation is what policies make of all samples as machines vary.
+// A variation holds the outcomes of policies on all samples as machines vary.
 type variation struct {
 	at      []float64 // number of workers, or spread of speeds
 	results []benchmarkResult
@@ -43,8 +43,8 @@ func (s *benchmark) vary(ctx context.Context, at []float64, on func(float64) mac
 	return v, nil
 }
 
-// panel draws a number in the mean over the samples, with bootstrap intervals as bars, and counts what a logarithmic
-// axis has no place for.
+// panel draws the mean of a number over the samples, with bootstrap intervals as bars, and counts
+// the values that a logarithmic axis cannot show.
 func (v variation) panel(title string, x, y plots.Axis, of func(outcome) float64) (p plots.Panel, zeros int) {
 	p = plots.Panel{Title: title, X: x, Y: y}
 	for k, c := range comparedPolicies() {
@@ -93,8 +93,8 @@ func sensitivity(ctx context.Context, e plots.Effort, f *plots.Figure) error {
 	b, zerosB := byNumber.panel("Violations, workers of speed 1", numbers, rates, runningOf)
 	c, zerosC := bySpread.panel(fmt.Sprintf("Penalty, %d workers", usual), apart, penaltyAxis(plots.Log), penaltyOf)
 	d, zerosD := bySpread.panel(fmt.Sprintf("Violations, %d workers", usual), apart, rates, runningOf)
-	alike(&a, &c)
-	alike(&b, &d)
+	shareAxis(&a, &c)
+	shareAxis(&b, &d)
 	f.OneLegend = true
 	f.Panels = []plots.Panel{a, b, c, d}
 	words := s.words()
@@ -111,10 +111,11 @@ func sensitivity(ctx context.Context, e plots.Effort, f *plots.Figure) error {
 		func(m machines) string { return fmt.Sprintf("m = %d", m.workers) })
 	otherMachines(f, plots.PanelID(f, 2), "any spread of speeds", bySpread,
 		func(m machines) string { return fmt.Sprintf("δ = %g", m.spread) })
-	return sameRoad(ctx, f, s, bySpread)
+	return checkUnitSpeeds(ctx, f, s, bySpread)
 }
 
-// A spreadWords tells at which spread the mean penalty of a policy is least, and its ratio to that of equal workers.
+// A spreadWords holds the spread that minimizes the mean penalty of a policy, and its ratio to that
+// of equal workers.
 type spreadWords struct {
 	Policy string
 	Spread float64
@@ -135,7 +136,7 @@ func leastPenalties(v variation) (words []spreadWords) {
 	return words
 }
 
-// otherMachines asks whether what [L14] states of penalties is found on other machines.
+// otherMachines tests whether the statements of [L14] on penalties hold on other machines.
 func otherMachines(f *plots.Figure, id, words string, v variation, name func(machines) string) {
 	for _, q := range []struct {
 		what         string
@@ -170,8 +171,9 @@ func otherMachines(f *plots.Figure, id, words string, v variation, name func(mac
 	}
 }
 
-// sameRoad compares workers of spread 0 with workers that have speeds of 1 of their own for each job.
-func sameRoad(ctx context.Context, f *plots.Figure, s *benchmark, v variation) error {
+// checkUnitSpeeds compares workers of spread 0 with workers that have individual speeds of 1 for
+// each job.
+func checkUnitSpeeds(ctx context.Context, f *plots.Figure, s *benchmark, v variation) error {
 	for k, c := range comparedPolicies() {
 		scenario, err := s.scenario(equalWorkers(), c.policy, s.seeds[0])
 		if err != nil {

@@ -13,7 +13,7 @@ var texts = plots.NewTexts(textFiles, "texts")
 //go:embed texts
 var textFiles embed.FS
 
-// words returns what texts tell of samples; figures add what else they tell.
+// words returns the text data of samples, to which figures add their own.
 func (s *benchmark) words() map[string]any {
 	return map[string]any{
 		"Sampling": s.sampling, "Samples": len(s.seeds),
@@ -23,7 +23,7 @@ func (s *benchmark) words() map[string]any {
 	}
 }
 
-// policyAxis is a horizontal axis on which each policy has a place.
+// policyAxis is a horizontal axis with one position per policy.
 func policyAxis() plots.Axis {
 	var names []string
 	for _, c := range comparedPolicies() {
