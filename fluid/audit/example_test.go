@@ -28,15 +28,15 @@ jobs: [{name: a, demand: {cpu: 1, ram: 4}}, {name: b, demand: {cpu: 3, ram: 1}}]
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println("all fits:", r.Overload == nil, "nobody envies:", r.Envy == nil, "none has less than by a split:", r.Shortfall == nil)
+	fmt.Println("feasible:", r.Overload == nil, "no envy:", r.Envy == nil, "no shortfall:", r.Shortfall == nil)
 	lie, err := audit.BestLie(context.Background(), pool, fluid.PF, 1, audit.LieSettings{})
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Printf("under proportional fairness b gains by declaring %v: %.3f times as many tasks\n", lie.Declared, lie.Gain.Float)
+	fmt.Printf("under PF, b gains by declaring %v: %.3f times the tasks\n", lie.Declared, lie.Gain.Float)
 	// Output:
-	// all fits: true nobody envies: true none has less than by a split: true
-	// under proportional fairness b gains by declaring [3/1 4/1]: 1.375 times as many tasks
+	// feasible: true no envy: true no shortfall: true
+	// under PF, b gains by declaring [3/1 4/1]: 1.375 times the tasks
 }
 
 // demands reads demands.

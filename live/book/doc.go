@@ -9,7 +9,8 @@
 //
 // For example:
 //
-//	s := book.Settings{Leader: "m", Rules: dispatch.Rules{Policy: dispatch.Policy{Rule: dispatch.EDF}}, Random: rand.Reader}
+//	rules := dispatch.Rules{Policy: dispatch.Policy{Rule: dispatch.EDF}}
+//	s := book.Settings{Leader: "m", Rules: rules, Random: rand.Reader}
 //	b, err := book.New(s)
 //	if err != nil {
 //		log.Fatal(err)
@@ -22,9 +23,8 @@
 //	if err != nil {
 //		log.Fatal(err)
 //	}
-//	for _, o := range b.OrdersOf(p) { // once p is in the log
-//		fmt.Println(o.Worker, "runs task", o.Order.Task, "of", o.Order.Job)
-//	}
+//	o := b.OrdersOf(p)[0] // once p is in the log
+//	fmt.Println(o.Worker, "runs task", o.Order.Task, "of", o.Order.Job)
 //	after, err := book.New(s) // the book of the next manager
 //	if err != nil {
 //		log.Fatal(err)

@@ -11,7 +11,8 @@ import (
 )
 
 func Example() {
-	s := book.Settings{Leader: "m", Rules: dispatch.Rules{Policy: dispatch.Policy{Rule: dispatch.EDF}}, Random: rand.Reader}
+	rules := dispatch.Rules{Policy: dispatch.Policy{Rule: dispatch.EDF}}
+	s := book.Settings{Leader: "m", Rules: rules, Random: rand.Reader}
 	b, err := book.New(s)
 	if err != nil {
 		log.Fatal(err)
@@ -24,9 +25,8 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	for _, o := range b.OrdersOf(p) { // once p is in the log
-		fmt.Println(o.Worker, "runs task", o.Order.Task, "of", o.Order.Job)
-	}
+	o := b.OrdersOf(p)[0] // once p is in the log
+	fmt.Println(o.Worker, "runs task", o.Order.Task, "of", o.Order.Job)
 	after, err := book.New(s) // the book of the next manager
 	if err != nil {
 		log.Fatal(err)
