@@ -1,9 +1,11 @@
-// Package jobfile reads what users write for the live system, files of jobs in JSON or YAML: which jobs are to run, and how?
+// Package jobfile reads the job files that users write in JSON or YAML: which jobs should run, and
+// how?
 //
 //	{"jobs": [{"name": "bills", "priority": 5, "deadline": "200s", "max_workers": 8,
 //	           "tasks": 1000, "work": 0.5, "run": {"kind": "command", "program": "bill"}}]}
 //
-// The jobs of a file are submitted together, at one moment. Unknown fields are errors, which name file, line and field.
+// The jobs of a file are submitted together. Unknown fields are errors that name the file, the line
+// and the field.
 //
 // For example:
 //

@@ -16,23 +16,23 @@ import (
 	"productform/live/wire"
 )
 
-// A File is a list of jobs as a user wrote it.
+// A File is a list of jobs as written by a user.
 type File struct {
-	Batch wire.Batch // its name is empty if the file gives none
+	Batch wire.Batch // without a name if the file has none
 
-	// Uploads are the files that jobs need: the name of a job, the name under which its tasks see the file, and the path of
-	// the file on this machine. What is uploaded gets its digest in Run.Inputs of the job.
+	// Uploads are the input files of the jobs. After an upload, the digest belongs in Run.Inputs of
+	// the job.
 	Uploads []Upload
 }
 
-// An Upload is a file that the tasks of a job need.
+// An Upload is an input file of the tasks of a job.
 type Upload struct {
-	Job  int    // place in Batch.Jobs
-	Name string // of the file, in the folder of a task
-	Path string // as written; if it is relative, to the folder of the job file
+	Job  int    // index in Batch.Jobs
+	Name string // name of the file in the folder of a task
+	Path string // as written; relative to the folder of the job file
 }
 
-// Read reads jobs as JSON if the first character other than a space is { or [, else as YAML:
+// Read reads jobs as JSON if the first character other than a space is { or [, otherwise as YAML:
 //
 //	name: monday
 //	jobs:
@@ -44,13 +44,13 @@ type Upload struct {
 //	  work: 0.5
 //	  run: {kind: command, program: bill, args: [--year, "2026"], inputs: {rates.csv: data/rates.csv}, limit: 60s}
 //
-// The table of [Help] explains the fields. The error is a *[num.SyntaxError] where the text is neither, and otherwise an
-// *[num.InputError] with the line, the path of the field, its value and what is accepted. At most 64 MiB of JSON and
-// 32 MiB of YAML are read.
+// The table of [Help] explains the fields. The error is a *[num.SyntaxError] if the text is neither
+// JSON nor YAML. Otherwise it is an *[num.InputError] with the line, the path of the field, its
+// value and the accepted values. Inputs are limited to 64 MiB of JSON and 32 MiB of YAML.
 func Read(r io.Reader) (*File, error) { return read(r, tree.Auto) }
 
-// ReadFile reads the file as JSON if its name ends in .json, as YAML if it ends in .yaml or .yml, else as [Read]. Errors
-// start with the name of the file.
+// ReadFile reads the file as JSON if its name ends in .json, as YAML if it ends in .yaml or .yml,
+// and otherwise like [Read]. Errors start with the name of the file.
 func ReadFile(name string) (*File, error) { return tree.ReadFile(name, read) }
 
 // Help returns a table of the fields of these files, with their meanings, units, ranges and defaults,
@@ -82,8 +82,8 @@ func count(name, doc string, at func(*wire.Job) *int, most int) file.Field[wire.
 	return file.Int(name, doc, at, most, wantCount(most))
 }
 
-// batchFile describes a file of jobs, whose ranges [wire.Batch.Check] checks. It is never changed, like the
-// descriptions that it is made of.
+// batchFile describes a job file, whose ranges [wire.Batch.Check] checks. Like its parts, it is
+// never changed.
 var batchFile = file.Description[wire.Batch]{
 	Want:  "an object with jobs",
 	Start: wire.Batch{Version: wire.Version},
@@ -111,7 +111,7 @@ var jobFile = file.Description[wire.Job]{
 		file.Float("work", "seconds that each task takes on a worker of speed 1",
 			func(j *wire.Job) *float64 { return &j.Work }, wantWork, ranges.Work).
 			Otherwise("works, or unknown if the estimate is given").Example("0.5"),
-		file.List("works", "instead of work: that of each task", "an array of works, one a task",
+		file.List("works", "instead of work: that of each task", "an array of works, one per task",
 			func(j *wire.Job) *[]float64 { return &j.Works },
 			file.Float("", "", file.Itself[float64], wantWork, ranges.Work), file.Length{}).
 			Optional().Example("[0.5, 0.7]"),
@@ -166,7 +166,7 @@ func readLimit(_ *file.Scope, n *tree.Node, path string, r *wire.Run) error {
 	return nil
 }
 
-// readArgument reads a text; a number is taken as written.
+// readArgument reads a text, or a number as written.
 func readArgument(_ *file.Scope, n *tree.Node, path string, arg *string) error {
 	if n.Kind != tree.Text && n.Kind != tree.Number {
 		return input.Errorf(path, n, "a text in quotes, or a number")
@@ -175,7 +175,7 @@ func readArgument(_ *file.Scope, n *tree.Node, path string, arg *string) error {
 	return nil
 }
 
-// readInputs reads paths and digests of files by their names.
+// readInputs reads paths and digests of files, by name.
 func readInputs(_ *file.Scope, n *tree.Node, path string, r *wire.Run) error {
 	names, values, err := n.Entries(path, "an object with the paths or digests of files by their names")
 	if err != nil {
@@ -208,14 +208,14 @@ func decode(root *tree.Node) (*File, error) {
 		}
 		f.Uploads = append(f.Uploads, uploads(i, &b.Jobs[i].Run)...)
 	}
-	b.Name = cmp.Or(b.Name, "batch") // made up by the client, and right
+	b.Name = cmp.Or(b.Name, "batch") // a placeholder for the name that the client chooses
 	if err := b.Check(); err != nil {
 		return nil, root.AsWritten(err)
 	}
 	return f, nil
 }
 
-// complete refuses a job whose fields do not go together, and sets the number of its tasks if only its works tell.
+// complete rejects a job with contradictory fields, and derives the number of tasks from its works.
 func complete(n tree.Node, path string, j *wire.Job) error {
 	work, works := n.Get("work"), n.Get("works")
 	switch {
@@ -235,7 +235,7 @@ func complete(n tree.Node, path string, j *wire.Job) error {
 	return nil
 }
 
-// uploads takes the files that are paths, not digests, out of the inputs of a job.
+// uploads removes the inputs that are paths, not digests, from a job and returns them.
 func uploads(job int, r *wire.Run) (paths []Upload) {
 	for _, name := range slices.Sorted(maps.Keys(r.Inputs)) {
 		if path := r.Inputs[name]; !wire.IsDigest(path) {
@@ -249,7 +249,7 @@ func uploads(job int, r *wire.Run) (paths []Upload) {
 	return paths
 }
 
-// isFileName tells whether a task may find a file under a name, as [wire.Run] has it.
+// isFileName reports whether a name is valid for an input file, as in [wire.Run].
 func isFileName(name string) bool {
 	r := wire.Run{Kind: "any", Inputs: map[string]string{name: wire.Digest(nil)}}
 	return r.Check() == nil

@@ -53,7 +53,7 @@ jobs:
 
 var digest = wire.Digest([]byte("a"))
 
-// A file says the same in JSON and in YAML.
+// A file has the same meaning in JSON and in YAML.
 func TestRead(t *testing.T) {
 	want := &jobfile.File{
 		Batch: wire.Batch{Version: wire.Version, Name: "monday", Jobs: []wire.Job{
@@ -77,7 +77,7 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// What is wrong is told with file, line, field and value.
+// Errors name the file, the line, the field and the value.
 func TestBadFiles(t *testing.T) {
 	for _, c := range []struct{ from, to, want string }{
 		{"  priority: 5", "  priorty: 5", `f.yaml:5: jobs[0].priorty = the number 5: want one of the fields name, priority, deadline, max_workers, tasks, work, works, estimate, attempts, run; did you mean priority?`},
@@ -132,7 +132,7 @@ func TestBadFiles(t *testing.T) {
 	}
 }
 
-// readAs reads a file of a name, which stays out of the error.
+// readAs reads a file with a name, and removes the folder from the error.
 func readAs(t testing.TB, name, text string) (*jobfile.File, error) {
 	t.Helper()
 	t.Chdir(t.TempDir())
@@ -142,7 +142,8 @@ func readAs(t testing.TB, name, text string) (*jobfile.File, error) {
 	return jobfile.ReadFile(name)
 }
 
-// Jobs written as JSON by their tags on the wire, but for deadline and limit, are read as they were, also as YAML.
+// Jobs written as JSON with their tags in messages, except deadline and limit, are read back
+// unchanged, also as YAML.
 func TestRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		name := rapid.StringMatching(`[A-Za-z0-9_-]{1,64}`)
@@ -190,7 +191,7 @@ func TestRoundTrip(t *testing.T) {
 	})
 }
 
-// row returns a job as a tree of JSON.
+// row returns a job as a JSON tree.
 func row(t *rapid.T, j wire.Job) (row map[string]any) {
 	text, err := json.Marshal(j)
 	if err == nil {
@@ -202,7 +203,8 @@ func row(t *rapid.T, j wire.Job) (row map[string]any) {
 	return row
 }
 
-// At the ends of all ranges, files and messages accept the same numbers. In a message, 0 is a missing count.
+// At the limits of all ranges, files and messages accept the same numbers. In a message, 0 is a
+// missing count.
 func TestFilesAcceptWhatMessagesAccept(t *testing.T) {
 	ends := []float64{0, 1e-50, 1, 100, wire.MaxTasks, 1e9, wire.MaxAtOnce, 1e50}
 	for _, name := range []string{"priority", "work", "works", "estimate", "max_workers", "tasks", "attempts"} {
@@ -235,7 +237,7 @@ func TestFilesAcceptWhatMessagesAccept(t *testing.T) {
 	}
 }
 
-// The examples are read, and what they need is there.
+// The examples can be read, and the files that they need exist.
 func TestExamples(t *testing.T) {
 	folder := filepath.Join("..", "examples")
 	allow, err := worker.ReadAllowFile(filepath.Join(folder, "allow.yaml"))
@@ -270,7 +272,7 @@ func TestExamples(t *testing.T) {
 	}
 }
 
-// Whatever a file holds: it is refused, or its jobs can be submitted.
+// Any input is either rejected, or its jobs can be submitted.
 func FuzzRead(f *testing.F) {
 	f.Add(strings.ReplaceAll(jsonText, "DIGEST", digest))
 	f.Add(strings.ReplaceAll(yamlText, "DIGEST", digest))

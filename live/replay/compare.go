@@ -6,10 +6,10 @@ import (
 	"slices"
 )
 
-// A Difference is the first between two logs.
+// A Difference is the first difference between two logs.
 type Difference struct {
-	Moment    int    // its place, -1 if the moments are the same and only the results differ
-	Got, Want string // what the two have there
+	Moment    int    // index of the moment, -1 if only the results differ
+	Got, Want string // the two values
 }
 
 func (d *Difference) Error() string {
@@ -19,7 +19,7 @@ func (d *Difference) Error() string {
 	return fmt.Sprintf("moment %d differs: %s, want %s", d.Moment, d.Got, d.Want)
 }
 
-// Compare returns the first difference between two logs, nil if they are the same to the last digit.
+// Compare returns the first difference between two logs, or nil if they agree to the last digit.
 func Compare(got, want *Log) error {
 	show := func(l *Log, k int) string {
 		if k >= len(l.Moments) {

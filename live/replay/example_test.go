@@ -14,7 +14,7 @@ func Example() {
 	s.Policy = dispatch.Policy{Rule: dispatch.EDF}
 	s.Speeds = []float64{1, 2}
 	s.Jobs = []dispatch.Job{{Tasks: 4, Work: 2}, {Submit: 1, Deadline: 4, Tasks: 1, Work: 2}}
-	lived, err := replay.Run(context.Background(), s, replay.Settings{Pace: 100}) // a hundred seconds of the log in one
+	lived, err := replay.Run(context.Background(), s, replay.Settings{Pace: 100}) // a hundred times faster than real time
 	if err != nil {
 		log.Fatal(err)
 	}

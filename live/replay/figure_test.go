@@ -15,13 +15,14 @@ import (
 	"productform/plots/l14"
 )
 
-var update = flag.Bool("update", false, "write the record of the live system anew that figure dispatch-9 draws")
+var update = flag.Bool("update", false, "rewrite the record of the live system that figure dispatch-9 draws")
 
 const recordFile = "../../plots/l14/records/failing-job.csv"
 
-// [L14], section 6.2 and Figure 6.1: of 8 workers 6 fail at 55 s and return at 115 s; then more are at work than the 4 of the
-// beginning, and the job meets its deadline of 240 s. The live system does what the simulation says, and figure dispatch-9 draws what it does here:
-// "go test ./replay -run TestFailingJob -update" writes the record.
+// [L14], section 6.2 and Figure 6.1: 6 of 8 workers fail at 55 s and return at 115 s. After that,
+// more workers run tasks than the initial 4, and the job meets its deadline of 240 s. The live
+// system matches the simulation, and figure dispatch-9 draws its events: "go test ./replay -run
+// TestFailingJob -update" writes the record.
 func TestFailingJob(t *testing.T) {
 	s := Scenario{Scenario: l14.FailingJob()}
 	want, err := Simulate(t.Context(), s)
@@ -40,11 +41,11 @@ func TestFailingJob(t *testing.T) {
 	}
 	least, most := count(got, 55, 115)
 	if least != 2 || most != 2 {
-		t.Errorf("%d to %d workers at work while 6 of 8 are down", least, most)
+		t.Errorf("%d to %d workers run tasks while 6 of 8 are down", least, most)
 	}
 	_, before := count(got, 0, 55)
 	if _, after := count(got, 115, math.Inf(1)); before != 4 || after <= before {
-		t.Errorf("at most %d workers at work before the failures, %d after the return", before, after)
+		t.Errorf("at most %d workers run tasks before the failures, %d after the return", before, after)
 	}
 	text := record(got)
 	if *update {
@@ -57,11 +58,11 @@ func TestFailingJob(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(kept, text) {
-		t.Errorf("%s is not what the live system does", recordFile)
+		t.Errorf("%s differs from the live system", recordFile)
 	}
 }
 
-// Where spare workers are given away all workers are at work: 8, then 2, and all 8 as soon as they return.
+// If spare workers are used, all workers run tasks: 8, then 2, and again all 8 when they return.
 func TestFailingJobOnAllWorkers(t *testing.T) {
 	s := Scenario{Scenario: l14.FailingJob()}
 	s.Policy.Spare = dispatch.SpareByPriority
@@ -81,7 +82,7 @@ func TestFailingJobOnAllWorkers(t *testing.T) {
 		want     int
 	}{{0, 55, 8}, {55, 115, 2}, {115, 120, 8}} {
 		if least, most := count(got, c.from, c.to); least != c.want || most != c.want {
-			t.Errorf("from %v s to %v s: %d to %d workers at work, want %d", c.from, c.to, least, most, c.want)
+			t.Errorf("from %v s to %v s: %d to %d workers run tasks, want %d", c.from, c.to, least, most, c.want)
 		}
 	}
 	if finish := got.Result.Jobs[0].Finish; !(finish <= 240) {
@@ -89,7 +90,7 @@ func TestFailingJobOnAllWorkers(t *testing.T) {
 	}
 }
 
-// count returns the least and the most tasks in hand from one time on, up to another.
+// count returns the minimum and the maximum number of running tasks between two times.
 func count(l *Log, from, to float64) (least, most int) {
 	least, held := math.MaxInt, 0
 	for _, m := range l.Moments {
@@ -111,7 +112,7 @@ func count(l *Log, from, to float64) (least, most int) {
 	return least, most
 }
 
-// record writes the events of a run, one a line.
+// record writes the events of a run, one per line.
 func record(l *Log) []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "# productform/live, messages of version %d, on the logical clock; written in live/ by: go test ./replay -run TestFailingJob -update\n", wire.Version)
@@ -125,6 +126,6 @@ func record(l *Log) []byte {
 			})
 		}
 	}
-	_ = w.WriteAll(rows) // a buffer takes all
+	_ = w.WriteAll(rows) // writing to a buffer cannot fail
 	return b.Bytes()
 }

@@ -22,16 +22,17 @@ import (
 	"productform/live/worker"
 )
 
-// A Scenario is one of package dispatch, whose policy may be one of package rigid.
+// A Scenario is a scenario of package dispatch, possibly with a policy of package rigid.
 type Scenario struct {
 	dispatch.Scenario
 
-	// Rigid, if it is not zero, is the policy, under which the tasks of a job begin together. The jobs are those of
-	// [rigid.Settled] then, in place of Policy, Learning, Emergency and Replan there is nothing, and all speeds are 1.
+	// Rigid, if nonzero, is the policy, which starts all tasks of a job together. The jobs are then
+	// those of [rigid.Settled], Policy, Learning, Emergency and Replan are zero, and all speeds are
+	// 1.
 	Rigid rigid.Policy
 }
 
-// isRigid reports whether the tasks of a job begin together.
+// isRigid reports whether all tasks of a job start together.
 func (s *Scenario) isRigid() bool { return s.Rigid != rigid.Policy{} }
 
 // PolicyName returns the name of the policy.
@@ -42,20 +43,20 @@ func (s *Scenario) PolicyName() string {
 	return s.Policy.String()
 }
 
-// A Log is what happened in a run.
+// A Log is the record of a run.
 type Log struct {
 	Moments []Moment
 	Result  *dispatch.Result // nil under policies of package rigid
-	Rigid   *rigid.Result    // nil under others
+	Rigid   *rigid.Result    // nil under other policies
 }
 
-// A Moment is what happened at a time.
+// A Moment holds the events at a time.
 type Moment struct {
 	At     float64 // seconds on the logical clock
 	Events []dispatch.Event
 }
 
-// Simulate runs the scenario by [dispatch.Run] or [rigid.Run].
+// Simulate runs the scenario with [dispatch.Run] or [rigid.Run].
 func Simulate(ctx context.Context, s Scenario) (l *Log, err error) {
 	l = &Log{}
 	if s.isRigid() {
@@ -73,14 +74,15 @@ func (l *Log) add(at float64, events []dispatch.Event) {
 	}
 }
 
-// WorkerName is the name of a worker in a replay; workers are numbered from 0.
+// WorkerName returns the name of a worker in a replay; workers are numbered from 0.
 func WorkerName(number int) string { return "w" + strconv.Itoa(number+1) }
 
-// jobName is the name of the job at a place in the scenario.
+// jobName returns the name of the job at an index of the scenario.
 func jobName(place int) string { return "job-" + strconv.Itoa(place) }
 
-// check refuses scenarios that cannot be replayed: jobs with speeds of their own, and those out of the order of submission; under
-// a policy of package rigid what it has no word of. The error is a *num.InputError.
+// check rejects scenarios that cannot be replayed: jobs with their own speeds, jobs that are not
+// sorted by submission, and settings that a policy of package rigid does not support. The error is
+// a *num.InputError.
 func check(s *Scenario) error {
 	if s.isRigid() {
 		if err := checkRigid(s); err != nil {
@@ -90,20 +92,20 @@ func check(s *Scenario) error {
 	for i := range s.Jobs {
 		path := input.Index("Jobs", i)
 		if s.Jobs[i].Speeds != nil {
-			return input.Errorf(path+".Speeds", len(s.Jobs[i].Speeds), "no speeds of the job's own in a replay")
+			return input.Errorf(path+".Speeds", len(s.Jobs[i].Speeds), "no speeds of the job in a replay")
 		}
 		if i > 0 && s.Jobs[i].Submit < s.Jobs[i-1].Submit {
-			return input.Errorf(path+".Submit", s.Jobs[i].Submit, "a time >= %v, that of the job before", s.Jobs[i-1].Submit)
+			return input.Errorf(path+".Submit", s.Jobs[i].Submit, "a time >= %v, the submission of the previous job", s.Jobs[i-1].Submit)
 		}
 	}
 	return nil
 }
 
-// checkRigid refuses what a policy of package rigid has no word of.
+// checkRigid rejects settings that a policy of package rigid does not support.
 func checkRigid(s *Scenario) error {
 	switch {
 	case s.Policy != dispatch.Policy{}:
-		return input.Errorf("Policy", s.Policy, "none beside Rigid")
+		return input.Errorf("Policy", s.Policy, "no policy, because Rigid is given")
 	case s.Learning != dispatch.Learning{}:
 		return input.Errorf("Learning.Default", s.Learning.Default, "0 under %s", s.Rigid)
 	case s.Emergency != 0:
@@ -118,20 +120,20 @@ func checkRigid(s *Scenario) error {
 	}
 	for i := range s.Jobs {
 		if j := &s.Jobs[i]; j.Estimate < j.Work {
-			return input.Errorf(input.Index("Jobs", i)+".Estimate", j.Estimate, "%v, its work, or more", j.Work)
+			return input.Errorf(input.Index("Jobs", i)+".Estimate", j.Estimate, "at least %v, its work", j.Work)
 		}
 	}
 	return nil
 }
 
-// managerSettings are those of a manager that replays the scenario.
+// managerSettings returns the settings of a manager that replays the scenario.
 func managerSettings(s *Scenario, name string) manager.Settings {
 	return manager.Settings{
 		Name: name, Logical: true, Rules: dispatch.Rules{Policy: s.Policy, Learning: s.Learning, Emergency: s.Emergency}, Rigid: s.Rigid,
 	}
 }
 
-// Publish sets up the replay: script and jobs. It may be called again after an error.
+// Publish publishes the script and the jobs of a replay. It may be called again after an error.
 func Publish(ctx context.Context, js jetstream.JetStream, s *Scenario) error {
 	if err := check(s); err != nil {
 		return err
@@ -172,8 +174,9 @@ func publish(ctx context.Context, js jetstream.JetStream, subject string, m wire
 	return err
 }
 
-// Read follows the plans of a replay until all jobs are done, and returns what happened. Each plan is decided again: one
-// that the rules of the scenario do not lead to is an error. done is called with the number of jobs that are done.
+// Read follows the plans of a replay until all jobs are done, and returns its log. It decides each
+// plan again, and returns an error if the rules of the scenario lead to a different plan. It calls
+// done with the number of finished jobs.
 func Read(ctx context.Context, js jetstream.JetStream, s *Scenario, done func(int)) (*Log, error) {
 	m := managerSettings(s, "reader")
 	b, err := book.New(book.Settings{Leader: m.Name, Rules: m.Rules, Rigid: m.Rigid, Random: noRandom{}, Logical: true})
@@ -200,22 +203,23 @@ func Read(ctx context.Context, js jetstream.JetStream, s *Scenario, done func(in
 	return &l, nil
 }
 
-// noRandom is the source of a book that decides nothing.
+// noRandom is the source of random bytes of a book that makes no decisions.
 type noRandom struct{}
 
 func (noRandom) Read([]byte) (int, error) {
-	return 0, fmt.Errorf("a book that only reads draws nothing")
+	return 0, fmt.Errorf("a book that only reads needs no random bytes")
 }
 
-// Settings of a replay within this process.
+// Settings configure a replay within this process.
 type Settings struct {
-	Pace float64      // seconds of the logical clock in one of real time, > 0
+	Pace float64      // seconds on the logical clock per second of real time, > 0
 	Log  *slog.Logger // nil for none
-	Done func(int)    // is called with the number of jobs that are done; nil for nothing
+	Done func(int)    // called with the number of finished jobs; may be nil
 }
 
-// Run replays the scenario: server, manager and workers are those of the live system, in this process, all on a logical
-// clock. Nothing of them is left when it returns. The error is a *num.InputError, or that of the context.
+// Run replays the scenario with the server, manager and workers of the live system, in this process
+// and on a logical clock. Nothing of them remains when it returns. The error is a *num.InputError,
+// or the error of the context.
 func Run(ctx context.Context, s Scenario, settings Settings) (*Log, error) {
 	if err := check(&s); err != nil {
 		return nil, err

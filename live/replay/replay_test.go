@@ -14,7 +14,8 @@ import (
 	"productform/traces"
 )
 
-// sample returns some jobs of the shipped log, scaled as in [L14], for unequal workers of which some fail.
+// sample returns some jobs of the shipped log, scaled as in [L14], with workers of different
+// speeds, some of which fail.
 func sample(t testing.TB, jobs int, seed uint64) Scenario {
 	t.Helper()
 	from, err := traces.Open("SDSC-Par-1996")
@@ -34,7 +35,7 @@ func sample(t testing.TB, jobs int, seed uint64) Scenario {
 		log = append(log, j)
 	}
 	sampling := workload.LinSampling(1)
-	sampling.Count, sampling.GapScale, sampling.Batch = jobs, 0.0002, 0.01 // so that jobs wait for one another
+	sampling.Count, sampling.GapScale, sampling.Batch = jobs, 0.0002, 0.01 // makes jobs wait for one another
 	list, _, err := sampling.Jobs(log, seed)
 	if err != nil {
 		t.Fatal(err)
@@ -48,7 +49,8 @@ func sample(t testing.TB, jobs int, seed uint64) Scenario {
 	return s
 }
 
-// outages takes six of eight workers away for a while, and one for good, in a run of so many seconds.
+// outages takes six of eight workers away for a while and one permanently, in a run of the given
+// length.
 func outages(last float64) (list []dispatch.Outage) {
 	for k, w := range []int{0, 2, 3, 4, 6, 7} {
 		from := last * float64(k+1) / 9
@@ -57,8 +59,8 @@ func outages(last float64) (list []dispatch.Outage) {
 	return append(list, dispatch.Outage{Worker: 1, From: last / 2, To: math.Inf(1)})
 }
 
-// Replays are the simulation to the last digit, under all six policies.
-func TestReplayIsRun(t *testing.T) {
+// Replays match the simulation to the last digit, under all six policies.
+func TestReplayMatchesRun(t *testing.T) {
 	for k, name := range []string{"priority", "proportion", "workload:60", "deadline/priority", "deadline/kept", "edf"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -85,15 +87,15 @@ func TestReplayIsRun(t *testing.T) {
 				t.Error(err)
 			}
 			if want.Result.Lost == 0 || want.Result.Tasks < 100 {
-				t.Errorf("the sample has %d tasks, of which %d are lost: too little to tell", want.Result.Tasks, want.Result.Lost)
+				t.Errorf("the sample has %d tasks, of which %d are lost: too few for this test", want.Result.Tasks, want.Result.Lost)
 			}
 		})
 	}
 }
 
-// So are those of the baselines, whose jobs are made to fit on the seven workers that are left in the end. Each asks for twice its
-// run time.
-func TestReplayIsRigidRun(t *testing.T) {
+// Replays of the baselines match too. Their jobs fit on the seven workers that remain in the end,
+// and each requests twice its run time.
+func TestReplayMatchesRigidRun(t *testing.T) {
 	for k, name := range []string{"fcfs", "sjf", "easy", "easy/sjf", "conservative"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -126,13 +128,13 @@ func TestReplayIsRigidRun(t *testing.T) {
 				t.Error(err)
 			}
 			if want.Rigid.Lost == 0 || want.Rigid.Waiting.Max == 0 {
-				t.Errorf("%d tasks are lost, and jobs wait for at most %v s: too little to tell", want.Rigid.Lost, want.Rigid.Waiting.Max)
+				t.Errorf("%d tasks are lost, and jobs wait for at most %v s: too little for this test", want.Rigid.Lost, want.Rigid.Waiting.Max)
 			}
 		})
 	}
 }
 
-// Compare finds what differs, and nothing else.
+// Compare finds every difference, and no others.
 func TestCompare(t *testing.T) {
 	s := sample(t, 5, 1)
 	want, err := Simulate(t.Context(), s)
@@ -152,8 +154,8 @@ func TestCompare(t *testing.T) {
 	for what, change := range map[string]func(*Log){
 		"a time one digit off": func(l *Log) { l.Moments[3].At = math.Nextafter(l.Moments[3].At, 0) },
 		"an event":             func(l *Log) { l.Moments[2].Events[0].Task++ },
-		"one moment less":      func(l *Log) { l.Moments = l.Moments[:len(l.Moments)-1] },
-		"one moment more":      func(l *Log) { l.Moments = append(l.Moments, l.Moments[0]) },
+		"one moment missing":   func(l *Log) { l.Moments = l.Moments[:len(l.Moments)-1] },
+		"an additional moment": func(l *Log) { l.Moments = append(l.Moments, l.Moments[0]) },
 		"a measure":            func(l *Log) { l.Result.Delay.Mean = math.Nextafter(l.Result.Delay.Mean, 0) },
 	} {
 		l := again()
@@ -168,12 +170,12 @@ func TestCheck(t *testing.T) {
 	s := sample(t, 5, 1)
 	s.Jobs[1].Speeds = s.Speeds
 	if _, err := Run(t.Context(), s, Settings{Pace: 1}); err == nil {
-		t.Error("a job with speeds of its own is replayed")
+		t.Error("a job with its own speeds is accepted")
 	}
 	s.Jobs[1].Speeds = nil
 	s.Jobs[0].Submit, s.Jobs[1].Submit = 2, 1
 	if _, err := Run(t.Context(), s, Settings{Pace: 1}); err == nil {
-		t.Error("jobs out of order are replayed")
+		t.Error("unsorted jobs are accepted")
 	}
 	good := func() Scenario {
 		return Scenario{Rigid: rigid.Policies()[0], Scenario: dispatch.Scenario{Speeds: []float64{1}, Jobs: []dispatch.Job{{Tasks: 1, Work: 1, Estimate: 1}}}}

@@ -19,16 +19,17 @@ import (
 // A child is a process that serves runs.
 type child struct {
 	fingerprint runs.Fingerprint
-	keys        *os.File // its standard input
+	keys        *os.File // standard input
 	answers     *bufio.Reader
-	out, said   *os.File // its standard output and error
+	out, said   *os.File // standard output and error
 	kill        context.CancelFunc
 	ended       chan error
 }
 
-// serve starts a program with --tasks serve, and reads its fingerprint: then it has read its files. It runs until it is closed, and
-// is killed when life is done, or ctx before it has begun. Its files are those in folder, where its standard error is left; marks
-// is for the record of its process group.
+// serve starts a program with --tasks serve and reads its fingerprint, which it prints after
+// reading its files. The program runs until it is closed. It is killed when life is done, or when
+// ctx is done during the start. It uses the files in folder, and its standard error is left there.
+// marks is the folder for the record of its process group.
 func serve(ctx, life context.Context, path string, args []string, folder, marks string) (c *child, err error) {
 	var files [4]*os.File // standard input and output
 	for i := 0; i < 4 && err == nil; i += 2 {
@@ -50,7 +51,7 @@ func serve(ctx, life context.Context, path string, args []string, folder, marks 
 	c.answers = bufio.NewReaderSize(c.out, 1<<16)
 	go func() {
 		err := processes.Run(life, marks, cmd)
-		closeAll(files[0], files[3]) // now the answers end
+		closeAll(files[0], files[3]) // the output now ends with the child
 		c.ended <- err
 	}()
 	line, err := c.answers.ReadBytes('\n')
@@ -58,7 +59,7 @@ func serve(ctx, life context.Context, path string, args []string, folder, marks 
 		err = json.Unmarshal(line, &c.fingerprint)
 	}
 	if err != nil {
-		return nil, cmp.Or(ctx.Err(), c.why(err))
+		return nil, cmp.Or(ctx.Err(), c.closeError(err))
 	}
 	return c, nil
 }
@@ -71,7 +72,7 @@ func closeAll(files ...*os.File) {
 	}
 }
 
-// do does a run. When ctx is done the child is killed.
+// do runs one run. It kills the child when ctx is done.
 func (c *child) do(ctx context.Context, key string) (runs.Answer, error) {
 	stop := context.AfterFunc(ctx, c.kill)
 	defer stop()
@@ -90,14 +91,14 @@ func (c *child) do(ctx context.Context, key string) (runs.Answer, error) {
 	case err != nil:
 		return a, err
 	case a.Key != key:
-		return a, fmt.Errorf("answer to the key %s in place of %s", a.Key, key)
+		return a, fmt.Errorf("answer has key %s instead of %s", a.Key, key)
 	case a.Error != "":
 		return a, fmt.Errorf("run %s: %s", key[:8], a.Error)
 	}
 	return a, nil
 }
 
-// close ends the child and waits for its end.
+// close stops the child and waits for its end.
 func (c *child) close() error {
 	c.kill()
 	err := <-c.ended
@@ -105,8 +106,9 @@ func (c *child) close() error {
 	return err
 }
 
-// why closes the child and says why it does not answer: with what it said last, if it ended by itself.
-func (c *child) why(err error) error {
+// closeError closes the child and returns the reason for its failure, including its last output if
+// it ended by itself.
+func (c *child) closeError(err error) error {
 	c.keys.Close()
 	end := c.close()
 	text, _ := os.ReadFile(c.said.Name())

@@ -21,28 +21,28 @@ import (
 	"productform/internal/runs"
 )
 
-// Programs are those whose runs can be shared.
+// programs are the programs whose runs can be shared.
 var programs = []string{"pfq", "figures"}
 
 func isProgram(name string) bool { return slices.Contains(programs, name) }
 
-// A Command is a command line that simulates.
+// A Command is the command line of a simulation.
 type Command struct {
 	name    string   // pfq or figures
-	path    string   // of the file
-	sha256  string   // of its content
+	path    string   // path of the program file
+	sha256  string   // SHA-256 of the program file
 	args    []string // as given
-	there   []string // with the names that files have in the folder of a task
+	there   []string // with file names as in the folder of a task
 	files   map[string]string
 	results string
 }
 
-// NewCommand returns the command line, whose results are kept in a folder. The first word is the file of pfq or figures, or its
-// name in the path. Arguments that name files, also as file:PATH and swf:PATH, stand for their contents, which workers get; where
-// the answer goes they are not told.
+// NewCommand returns the command line, whose results are kept in a folder. The first word is the
+// path of pfq or figures, or its name if it is in PATH. Workers get the contents of files that
+// arguments name, also as file:PATH or swf:PATH. Options for the output are not sent to workers.
 func NewCommand(words []string, results string) (*Command, error) {
 	if results == "" {
-		return nil, &input.Error{Path: "results", Want: "a folder, in which runs are kept"}
+		return nil, &input.Error{Path: "results", Want: "a folder for the results of runs"}
 	}
 	if len(words) == 0 {
 		return nil, &input.Error{Path: "COMMAND", Want: "pfq or figures with arguments"}
@@ -55,11 +55,11 @@ func NewCommand(words []string, results string) (*Command, error) {
 		flag, _, _ := strings.Cut(arg, "=")
 		switch {
 		case arg == "-":
-			return nil, input.Errorf("COMMAND", arg, "the name of a file: the command runs several times")
+			return nil, input.Errorf("COMMAND", arg, "the name of a file, because the command runs several times")
 		case flag == "--results":
 			return nil, input.Errorf("COMMAND", arg, "--results before COMMAND")
 		case flag == "--part" || flag == "--tasks":
-			return nil, input.Errorf("COMMAND", arg, "a command that answers")
+			return nil, input.Errorf("COMMAND", arg, "a command that prints an answer")
 		}
 	}
 	found, err := exec.LookPath(words[0])
@@ -72,7 +72,7 @@ func NewCommand(words []string, results string) (*Command, error) {
 	if c.sha256, err = fileDigest(c.path); err != nil {
 		return nil, err
 	}
-	isOutput := false // an argument, since that before it is the flag
+	isOutput := false // this argument is the value of an output flag
 	for _, arg := range c.args {
 		there := arg
 		switch flag, _, attached := strings.Cut(arg, "="); {
@@ -82,19 +82,20 @@ func NewCommand(words []string, results string) (*Command, error) {
 			there = "--output=output"
 		case arg == "--output" || arg == "-o":
 		default:
-			there = c.elsewhere(arg)
+			there = c.workerArgument(arg)
 		}
 		isOutput = !isOutput && (arg == "--output" || arg == "-o")
 		if isOutside(there) { // workers would refuse it
-			return nil, input.Errorf("COMMAND", arg, "arguments that name files which are there, and no others of this machine")
+			return nil, input.Errorf("COMMAND", arg, "existing files, and no other paths of this machine")
 		}
 		c.there = append(c.there, there)
 	}
 	return c, nil
 }
 
-// elsewhere returns an argument as workers get it. If it names a file, that gets a name without folders, which no other file has.
-func (c *Command) elsewhere(arg string) string {
+// workerArgument returns an argument as workers get it. If it names a file, it is replaced by a
+// unique file name without folders.
+func (c *Command) workerArgument(arg string) string {
 	head, path := "", arg
 	if flag, value, ok := strings.Cut(arg, "="); ok && strings.HasPrefix(flag, "-") {
 		head, path = flag+"=", value
@@ -118,7 +119,7 @@ func (c *Command) elsewhere(arg string) string {
 	return head + name
 }
 
-// copyTo puts the files into a folder, as workers get them.
+// copyTo copies the files to a folder, under the names that workers use.
 func (c *Command) copyTo(folder string) error {
 	for name, path := range c.files {
 		text, err := os.ReadFile(path)
@@ -132,7 +133,7 @@ func (c *Command) copyTo(folder string) error {
 	return nil
 }
 
-// isOutside reports whether an argument may name a file that is not in the folder of a task.
+// isOutside reports whether an argument may name a file outside the folder of a task.
 func isOutside(arg string) bool {
 	if flag, value, ok := strings.Cut(arg, "="); ok && strings.HasPrefix(flag, "-") {
 		arg = value
@@ -143,7 +144,8 @@ func isOutside(arg string) bool {
 	return filepath.IsAbs(arg) || strings.Contains(arg, "..")
 }
 
-// plain returns a name of a file without what messages do not take, and its end if it is long: that tells the format.
+// plain returns a file name that messages accept. A long name is shortened to its end, which shows
+// the format.
 func plain(name string) string {
 	name = strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_-.", r) {
@@ -167,7 +169,8 @@ func fileDigest(path string) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
-// list returns the runs that are missing in the folder of results, and the fingerprint of the program.
+// list returns the runs that are missing in the folder of results, and the fingerprint of the
+// program.
 func (c *Command) list(ctx context.Context) (f runs.Fingerprint, missing []runs.Task, err error) {
 	var said bytes.Buffer
 	cmd := exec.CommandContext(ctx, c.path, slices.Concat(c.args, []string{"--results", c.results, "--tasks", runs.List})...)
@@ -190,7 +193,7 @@ func (c *Command) list(ctx context.Context) (f runs.Fingerprint, missing []runs.
 	return f, missing, lines.Err()
 }
 
-// failed returns the error of a program that ended with one: what it said, on one line.
+// failed returns the error of a failed program, with its last output on one line.
 func failed(ctx context.Context, err error, said string) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -203,7 +206,8 @@ func failed(ctx context.Context, err error, said string) error {
 	return err
 }
 
-// A StatusError says that the command itself has ended with another exit status than 0. It has said why.
+// A StatusError reports that the command itself failed with a nonzero exit status. It has printed
+// the reason.
 type StatusError struct{ Status int }
 
 func (e *StatusError) Error() string {

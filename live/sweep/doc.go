@@ -1,26 +1,28 @@
-// Package sweep does the runs of a simulation by the workers of the live system: how do I spread a long simulation over machines and have the
-// same digits?
+// Package sweep distributes the runs of a simulation to the workers of the live system: how do I
+// spread a long simulation over machines and get the same digits?
 //
-// A command of pfq or figures that simulates consists of runs, each of which has a key and a cost; a folder of results holds
-// those that are done (package productform/sweep). The coordinator, [Run], makes a job of those that are missing:
+// A simulation command of pfq or figures consists of runs, each with a key and a cost. A folder of
+// results holds the finished runs (package productform/sweep). The coordinator, [Run], submits the
+// missing ones as a job:
 //
-//	list     COMMAND --results DIR --tasks list names the runs that are missing, with a fingerprint of the program
-//	canary   the cheapest of them is done here, timed, and its result kept: its digest is what every worker has to reach
-//	job      runs are put together in tasks of at least 20 ms, which are submitted with their works in seconds
-//	results  what the workers computed is put into the folder
-//	again    with --precision more runs may be missing now; else none is
-//	answer   COMMAND --results DIR finds all runs and answers
+//	list     COMMAND --results DIR --tasks list lists the missing runs and a fingerprint of the program
+//	canary   the cheapest run is computed and timed here: every worker must reproduce its result
+//	job      runs are combined into tasks of at least 20 ms, and submitted with their works in seconds
+//	results  results of the workers are stored in the folder
+//	again    with --precision, more runs may now be missing
+//	answer   COMMAND --results DIR finds all runs and prints the answer
 //
-// A worker runs its own copy of the program with --tasks serve, one child for each slot and job, which is kept for all the
-// tasks of that job ([Runner]). It refuses a job if its copy has another digest, if the child has another fingerprint
-// (version, system, arithmetic of the processor), or if the child computes another result for the canary. So the digits are those of one
-// process. A worker that lies about its results cannot be found out here.
+// A worker runs its own copy of the program with --tasks serve. It uses one child per slot and job,
+// which serves all tasks of that job ([Runner]). It refuses a job if its copy of the program has
+// another digest, if the child has another fingerprint (version, system, arithmetic of the
+// processor), or if the child computes another result for the canary. This guarantees the digits of
+// a single process. The package cannot detect a worker that falsifies its results.
 //
 // For example:
 //
 //	c, stop := startCluster() // a client of a cluster, whose workers have a sweep.Runner
 //	defer stop()
-//	pfq, model, results := files() // the program, a model of a cluster for it, and a folder for what is done
+//	pfq, model, results := files() // the program, a model of a cluster, and a folder for results
 //	defer os.RemoveAll(results)
 //	words := []string{pfq, "simulate", model, "--runs", "20", "--jumps", "1000", "--format", "json"}
 //	command, err := sweep.NewCommand(words, results)

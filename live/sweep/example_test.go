@@ -21,7 +21,7 @@ import (
 func Example() {
 	c, stop := startCluster() // a client of a cluster, whose workers have a sweep.Runner
 	defer stop()
-	pfq, model, results := files() // the program, a model of a cluster for it, and a folder for what is done
+	pfq, model, results := files() // the program, a model of a cluster, and a folder for results
 	defer os.RemoveAll(results)
 	words := []string{pfq, "simulate", model, "--runs", "20", "--jumps", "1000", "--format", "json"}
 	command, err := sweep.NewCommand(words, results)
@@ -61,7 +61,8 @@ func startCluster() (c *client.Client, stop func()) {
 	}
 }
 
-// files writes a model into a new folder, in which results can be kept, too. The program is that which the tests have built.
+// files writes a model to a new folder, which can also hold results. pfq is the program that the
+// tests have built.
 func files() (pfq, model, results string) {
 	results, err := os.MkdirTemp("", "sweep-")
 	if err != nil {
@@ -75,7 +76,7 @@ func files() (pfq, model, results string) {
 	return sweep.PFQ(), model, results
 }
 
-// withoutSpeed is an answer without the speed of the simulation, as one has it whose runs were kept.
+// withoutSpeed removes the simulation speed from an answer, as in an answer from stored runs.
 func withoutSpeed(answer []byte) string {
 	return string(regexp.MustCompile(`"jumps_per_second": [0-9.e+]+`).ReplaceAll(answer, []byte(`"jumps_per_second": null`)))
 }

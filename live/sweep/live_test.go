@@ -22,7 +22,7 @@ import (
 	"productform/live/wire"
 )
 
-// A cluster is a live system: server and manager in this process, workers in others.
+// A cluster is a live system with server and manager in this process, and workers in others.
 type cluster struct {
 	t    *testing.T
 	url  string
@@ -41,7 +41,7 @@ func newCluster(ctx context.Context, t *testing.T) *cluster {
 	return &cluster{t, url, user}
 }
 
-// work starts a process of workers, as TestMain has it, which the end of the test kills.
+// work starts a process of workers with TestMain, and kills it at the end of the test.
 func (c *cluster) work(name string, slots int, environment ...string) *exec.Cmd {
 	w := exec.Command(os.Args[0])
 	w.Env = append(append(os.Environ(), "SWEEP_SERVER="+c.url, "SWEEP_WORKER="+name, "SWEEP_SLOTS="+strconv.Itoa(slots),
@@ -52,12 +52,13 @@ func (c *cluster) work(name string, slots int, environment ...string) *exec.Cmd 
 	}
 	c.t.Cleanup(func() {
 		_ = w.Process.Kill() // it may have ended
-		_ = w.Wait()         // as it was killed
+		_ = w.Wait()         // reports that it was killed
 	})
 	return w
 }
 
-// others starts two more workers once the first one has refused a task, if it is unfit, and kills one of them once ten runs are done.
+// others starts two more workers, after the first one has refused a task if it is unfit. It kills
+// one of them after ten runs.
 func (c *cluster) others(ctx context.Context, kept func() int) error {
 	for refused := runtime.GOARCH != "amd64"; !refused; time.Sleep(time.Millisecond) {
 		jobs, err := c.user.Jobs(ctx)
@@ -85,8 +86,9 @@ func (c *cluster) others(ctx context.Context, kept func() int) error {
 	return short.Process.Kill()
 }
 
-// A sweep by workers of the live system, one of which is killed in mid-run and another of which has a processor that rounds otherwise,
-// as Go is told, has the digits of one process, and leaves no job behind.
+// A sweep by live workers gives the digits of a single process and leaves no job behind. One worker
+// is killed during a run, and another one has a processor that rounds differently, simulated by a
+// setting of Go.
 func TestLive(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
@@ -127,7 +129,7 @@ func TestLive(t *testing.T) {
 	if kept() != 60 || strings.Contains(stderr.String(), "given up") {
 		t.Errorf("%d runs are kept; %s", kept(), &stderr)
 	}
-	for { // the clearing is a wish
+	for { // the clearing takes effect later
 		jobs, err := c.user.Jobs(ctx)
 		if err != nil {
 			t.Fatal(err)
@@ -145,7 +147,8 @@ func TestLive(t *testing.T) {
 	}
 }
 
-// A figure whose runs are done by workers, one of which is killed in mid-run, has the CSV and the JSON of one process, to the byte.
+// A figure computed by workers, one of which is killed during a run, has the same CSV and JSON
+// bytes as from a single process.
 func TestFigure(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
@@ -178,7 +181,7 @@ func TestFigure(t *testing.T) {
 	if err := sweep.Run(ctx, command, sweep.Settings{Least: time.Microsecond, Stdout: &bytes.Buffer{}, Stderr: &said}, killing); err != nil {
 		t.Fatalf("%v\n%s", err, &said)
 	}
-	if tasks != 49 || taken != tasks { // one run is done by the sweep itself
+	if tasks != 49 || taken != tasks { // the sweep itself computes one run
 		t.Errorf("workers did %d of %d tasks, want 49", taken, tasks)
 	}
 	for _, name := range []string{"bf-6.csv", "checks.json"} {
@@ -191,12 +194,13 @@ func TestFigure(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !bytes.Equal(got, want) || len(got) < 1000 {
-			t.Errorf("%s differs from that of one process, or is short:\n%s\nwant\n%s", name, got, want)
+			t.Errorf("%s differs from the result of one process, or is truncated:\n%s\nwant\n%s", name, got, want)
 		}
 	}
 }
 
-// A sweep that is interrupted cancels its job; the runs that were done are in the folder, and the next sweep does the others only.
+// An interrupted sweep cancels its job. Finished runs are in the folder, and the next sweep
+// computes only the others.
 func TestInterrupted(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
@@ -237,7 +241,7 @@ func TestInterrupted(t *testing.T) {
 	if err := sweep.Run(ctx, command, s, counting); err != nil {
 		t.Fatal(err)
 	}
-	if before < 5 || tasks != 40-1-before-1 { // each sweep does a run by itself
+	if before < 5 || tasks != 40-1-before-1 { // each sweep computes one run itself
 		t.Errorf("%d tasks after %d results", tasks, before)
 	}
 }

@@ -19,17 +19,17 @@ const Kind = "sweep"
 // manifestName is the name of the input that holds a [manifest].
 const manifestName = "sweep.json"
 
-// A manifest says what the tasks of a job are.
+// A manifest describes the tasks of a job.
 type manifest struct {
 	Program     string           `json:"program"` // pfq or figures
-	SHA256      string           `json:"sha256"`  // of its file
-	Args        []string         `json:"args"`    // with the names that files have in the folder of a task
+	SHA256      string           `json:"sha256"`  // of the program file
+	Args        []string         `json:"args"`    // with file names as in the folder of a task
 	Fingerprint runs.Fingerprint `json:"fingerprint"`
 	Canary      canary           `json:"canary"`
-	Tasks       [][]string       `json:"tasks"` // keys of the runs of each
+	Tasks       [][]string       `json:"tasks"` // keys of the runs, by task
 }
 
-// A canary is a run whose result is known.
+// A canary is a run with a known result.
 type canary struct {
 	Key    string `json:"key"`
 	SHA256 string `json:"sha256"` // of the result
@@ -51,18 +51,19 @@ func readManifest(folder string) (*manifest, error) {
 	return &m, nil
 }
 
-// most is the number of tasks of a job that is not exceeded by much: more runs make larger tasks.
-const most = 20_000
+// maxTasks is the approximate maximum number of tasks of a job: more runs give larger tasks.
+const maxTasks = 20_000
 
-// group puts runs together, in their order, in tasks of at least so many seconds and at most twice the number [most], and returns
-// the keys and the expected seconds of each. rate is the seconds that a unit of cost takes.
+// group combines consecutive runs into at most 2 maxTasks tasks of at least the duration least. It
+// returns the keys and the expected seconds of each task. rate is the number of seconds per unit of
+// cost.
 func group(list []runs.Task, rate float64, least time.Duration) (keys [][]string, works []float64) {
 	all := 0.0
 	for _, t := range list {
 		all += t.Cost * rate
 	}
-	enough := max(least.Seconds(), all/most)
-	number := (len(list) + most - 1) / most // of runs in a task, at least: costs may be 0
+	enough := max(least.Seconds(), all/maxTasks)
+	number := (len(list) + maxTasks - 1) / maxTasks // minimum runs per task, since costs may be 0
 	open := false
 	for _, t := range list {
 		if !open {
@@ -76,11 +77,11 @@ func group(list []runs.Task, rate float64, least time.Duration) (keys [][]string
 	return keys, works
 }
 
-// attempts is how often a task is tried. Workers that are not fit for a job refuse its tasks, which is to leave it some for
-// those that are.
+// attempts is the maximum number of attempts at a task. Workers that are unfit for a job refuse its
+// tasks, which must leave enough attempts for the others.
 const attempts = 100
 
-// newJob returns the job of a manifest, with a random name. inputs are the digests of its files by their names.
+// newJob returns the job of a manifest, with a random name. inputs are the digests of its files by name.
 func newJob(m *manifest, q Queue, works []float64, inputs map[string]string) wire.Job {
 	for i := range works {
 		works[i] = max(works[i], 1e-6)

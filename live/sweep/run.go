@@ -19,35 +19,35 @@ import (
 	results "productform/sweep"
 )
 
-// Settings tunes [Run].
+// Settings configure [Run].
 type Settings struct {
 	Queue
-	Least  time.Duration // that a task is expected to take at least; 0 for 20 ms
+	Least  time.Duration // minimum expected time of a task; 0 for 20 ms
 	Stdout io.Writer     // for the answer
-	Stderr io.Writer     // for the messages of the command, and for notes
-	Name   string        // of the program, with which notes begin; "" for sweep
+	Stderr io.Writer     // for notes and the messages of the command
+	Name   string        // name of the program at the start of notes; "" for sweep
 }
 
-// A Queue says how urgent the jobs of a sweep are, and how many workers they may have.
+// A Queue holds the scheduling options of the jobs of a sweep.
 type Queue struct {
 	Priority   float64 // >= 0; larger is more urgent
 	DeadlineIn float64 // seconds after the submission of each job, 0 for none
 	MaxWorkers int     // 0 for no limit
 }
 
-// A Submit runs a job, as client.RunJob does: it gives each file to the workers under its name and
-// calls take with the output of each task that is done, one call at a time, until every task is done
-// or given up. The first error of take ends it. failed is the number of tasks given up, and why is the
-// reason of one of them.
+// A Submit runs a job, as client.RunJob does. It gives each file to the workers under its name. It
+// calls take with the output of each finished task, one call at a time, until all tasks are done or
+// given up. The first error of take stops it. failed is the number of tasks given up, and why is the
+// reason for one of them.
 type Submit func(
 	ctx context.Context, job wire.Job, files map[string][]byte, take func(task int, output []byte) error,
 ) (failed int, why string, err error)
 
-// Run does the runs of a command that are missing in its folder of results by jobs, as the comment of the package
-// says, and then runs the command itself. What the workers give up is done there. The error is a [*StatusError] if that ends with another
-// status than 0.
+// Run computes the missing runs of a command by jobs, as described in the package comment, and then
+// runs the command itself. That computes the runs that workers gave up. The error is a
+// [*StatusError] if the command fails.
 //
-// When ctx is done, Run returns its error; what was done by then is in the folder.
+// When ctx is done, Run returns its error. The runs finished by then are in the folder.
 func Run(ctx context.Context, c *Command, s Settings, submit Submit) error {
 	for {
 		more, err := c.round(ctx, s, submit)
@@ -60,13 +60,14 @@ func Run(ctx context.Context, c *Command, s Settings, submit Submit) error {
 	}
 }
 
-// round does the runs that are missing now. more says that others may be missing afterwards.
+// round computes the runs that are currently missing. more reports whether other runs may be
+// missing afterwards.
 func (c *Command) round(ctx context.Context, s Settings, submit Submit) (more bool, err error) {
 	f, missing, err := c.list(ctx)
 	if err != nil || len(missing) == 0 {
 		return false, err
 	}
-	known, rate, err := c.sing(ctx, missing)
+	known, rate, err := c.runPilot(ctx, missing)
 	if err != nil {
 		return false, err
 	}
@@ -93,7 +94,7 @@ func (c *Command) round(ctx context.Context, s Settings, submit Submit) (more bo
 	progress, done := cli.NewProgress(s.Stderr, name), 0
 	failed, why, err := submit(ctx, newJob(m, s.Queue, works, digests), files, func(task int, output []byte) error {
 		if task >= len(m.Tasks) {
-			return fmt.Errorf("task %d: there are %d", task, len(m.Tasks))
+			return fmt.Errorf("task %d of %d", task, len(m.Tasks))
 		}
 		if err := c.take(m.Tasks[task], output); err != nil {
 			return fmt.Errorf("task %d: %w", task, err)
@@ -110,8 +111,9 @@ func (c *Command) round(ctx context.Context, s Settings, submit Submit) (more bo
 	return failed == 0, err
 }
 
-// sing does the cheapest run here, keeps its result, and returns its digest and the seconds that a unit of cost takes.
-func (c *Command) sing(ctx context.Context, missing []runs.Task) (known canary, rate float64, err error) {
+// runPilot computes the cheapest run in this process. It stores the result, and returns the
+// result's digest and the number of seconds per unit of cost.
+func (c *Command) runPilot(ctx context.Context, missing []runs.Task) (known canary, rate float64, err error) {
 	cheapest := slices.MinFunc(missing, func(a, b runs.Task) int { return cmp.Compare(a.Cost, b.Cost) })
 	folder, err := os.MkdirTemp("", "pfq-sweep-")
 	if err != nil {
@@ -138,11 +140,12 @@ func (c *Command) sing(ctx context.Context, missing []runs.Task) (known canary, 
 	return canary{a.Key, a.SHA256}, rate, err
 }
 
-// take puts the results of the runs of a task into the folder. It is an error if one is missing, or none of them.
+// take stores the results of the runs of a task in the folder. It returns an error if one is missing
+// or invalid.
 func (c *Command) take(keys []string, output []byte) error {
 	lines := strings.SplitAfter(string(output), "\n")
 	if len(lines) != len(keys)+1 || lines[len(keys)] != "" {
-		return input.Errorf("output", fmt.Sprintf("%d lines", len(lines)-1), "%d lines, one for each run", len(keys))
+		return input.Errorf("output", fmt.Sprintf("%d lines", len(lines)-1), "%d lines, one per run", len(keys))
 	}
 	for i, key := range keys {
 		a, err := runs.ParseAnswer([]byte(lines[i]))
@@ -159,7 +162,7 @@ func (c *Command) take(keys []string, output []byte) error {
 	return nil
 }
 
-// contents returns the files that workers get, by their names there.
+// contents returns the files for the workers, by the names that workers use.
 func (c *Command) contents(m *manifest) (files map[string][]byte, err error) {
 	files = make(map[string][]byte, len(c.files)+1)
 	for name, path := range c.files {

@@ -13,10 +13,10 @@ import (
 	"productform/live/worker"
 )
 
-// A Runner does tasks of the kind sweep for the slots of a worker. It keeps the child of a slot until that has a task of
-// another job, or Close ends it.
+// A Runner executes tasks of kind sweep for the slots of a worker. It keeps the child of a slot
+// until the slot gets a task of another job, or Close stops it.
 type Runner struct {
-	programs map[string]string // files of pfq and figures
+	programs map[string]string // paths of pfq and figures
 	ctx      context.Context
 	stop     context.CancelFunc
 
@@ -24,22 +24,23 @@ type Runner struct {
 	slots map[string]*slot
 }
 
-// A slot does one task at a time.
+// A slot executes one task at a time.
 type slot struct {
-	manifest string // digest of that of its child
+	manifest string // digest of the manifest of its child
 	child    *child // nil for none
-	refused  error  // why it does no tasks of the job
+	refused  error  // why it refuses the tasks of the job
 }
 
-// NewRunner returns a runner for files of programs by their names, pfq and figures, such as [Beside] returns. While a child runs,
-// there is a record of its process group beside the folders of tasks, by which a worker kills what an earlier start of it has left.
+// NewRunner returns a runner for programs by name, pfq and figures, such as those from [Beside].
+// While a child runs, a record of its process group is kept next to the folders of tasks. A
+// restarted worker uses it to kill leftover processes.
 func NewRunner(programs map[string]string) *Runner {
 	r := &Runner{programs: programs, slots: map[string]*slot{}}
 	r.ctx, r.stop = context.WithCancel(context.Background())
 	return r
 }
 
-// Beside returns the files of pfq and figures that are in the folder of this program, by their names.
+// Beside returns the paths of pfq and figures in the folder of this program, by name.
 func Beside() (map[string]string, error) {
 	own, err := os.Executable()
 	if err != nil {
@@ -55,7 +56,7 @@ func Beside() (map[string]string, error) {
 	return found, nil
 }
 
-// Close ends all children. No task is under way then, and none comes.
+// Close stops all children. No task may be running, and none may follow.
 func (r *Runner) Close() {
 	r.stop()
 	r.mu.Lock()
@@ -65,7 +66,7 @@ func (r *Runner) Close() {
 	}
 }
 
-// end ends the child, if there is one.
+// end stops the child, if there is one.
 func (s *slot) end() {
 	if s.child != nil {
 		_ = s.child.close() // it was killed
@@ -73,11 +74,12 @@ func (s *slot) end() {
 	}
 }
 
-// pause is how long a slot that is not fit for a job keeps each of its tasks, so that others get them.
+// pause is the time for which a slot that is unfit for a job holds each of its tasks, so other
+// workers get them.
 const pause = time.Second
 
-// Handle does a task; it is a [worker.Handler]. The result is lines of --tasks serve, one for each run. The error says why the
-// worker is not fit for the job, or which run failed.
+// Handle executes a task; it is a [worker.Handler]. The result has the lines of --tasks serve, one
+// per run. The error says why the worker is unfit for the job, or which run failed.
 func (r *Runner) Handle(ctx context.Context, t worker.Task) ([]byte, error) {
 	m, err := readManifest(t.Folder)
 	if err != nil {
@@ -114,7 +116,7 @@ func (r *Runner) Handle(ctx context.Context, t worker.Task) ([]byte, error) {
 	for _, key := range m.Tasks[t.Number] {
 		a, err := s.child.do(ctx, key)
 		if err != nil {
-			s.end() // whatever it was, the next task begins anew
+			s.end() // after any failure, the next task starts a new child
 			return nil, err
 		}
 		text, err := json.Marshal(a)
@@ -126,7 +128,7 @@ func (r *Runner) Handle(ctx context.Context, t worker.Task) ([]byte, error) {
 	return lines.Bytes(), nil
 }
 
-// begin starts the child of a slot, and sees whether it is fit for the job.
+// begin starts the child of a slot and checks whether it is fit for the job.
 func (r *Runner) begin(ctx context.Context, s *slot, m *manifest, folder string) error {
 	path := r.programs[m.Program]
 	if path == "" {
@@ -138,7 +140,7 @@ func (r *Runner) begin(ctx context.Context, s *slot, m *manifest, folder string)
 		return err
 	}
 	if digest != m.SHA256 {
-		s.refused = fmt.Errorf("refused: %s has the SHA-256 %s, that of the job is %s", path, digest, m.SHA256)
+		s.refused = fmt.Errorf("refused: %s has SHA-256 %s, but the job needs %s", path, digest, m.SHA256)
 		return s.refused
 	}
 	for _, arg := range m.Args {
@@ -153,12 +155,12 @@ func (r *Runner) begin(ctx context.Context, s *slot, m *manifest, folder string)
 	}
 	s.child = c
 	if c.fingerprint != m.Fingerprint {
-		s.refused = fmt.Errorf("refused: the fingerprint of this worker is %+v, that of the job is %+v", c.fingerprint, m.Fingerprint)
+		s.refused = fmt.Errorf("refused: the fingerprint of this worker is %+v, but the job needs %+v", c.fingerprint, m.Fingerprint)
 	} else if a, err := c.do(ctx, m.Canary.Key); err != nil {
 		s.end()
 		return err
 	} else if a.SHA256 != m.Canary.SHA256 {
-		s.refused = fmt.Errorf("refused: the result of run %s here has the SHA-256 %s, that of the job is %s", m.Canary.Key[:8], a.SHA256, m.Canary.SHA256)
+		s.refused = fmt.Errorf("refused: the result of run %s here has SHA-256 %s, but the job needs %s", m.Canary.Key[:8], a.SHA256, m.Canary.SHA256)
 	}
 	if s.refused != nil {
 		s.end()

@@ -26,7 +26,7 @@ import (
 	"productform/live/worker"
 )
 
-// pfq is the file of the program, which TestMain builds.
+// pfq is the path of the program, which TestMain builds.
 var pfq string
 
 func TestMain(m *testing.M) {
@@ -57,7 +57,7 @@ func build(folder, name string) (file string, err error) {
 	return file, nil
 }
 
-// work is a process of workers.
+// work runs a process of workers.
 func work(name string) {
 	slots, err := strconv.Atoi(os.Getenv("SWEEP_SLOTS"))
 	if err != nil {
@@ -90,11 +90,11 @@ func write(t *testing.T, name, text string) string {
 	return path
 }
 
-// A farm does jobs with some runners, each of which has one slot, in this process.
+// A farm executes jobs with runners in this process, each with one slot.
 type farm struct {
 	*testing.T
 	runners []*Runner
-	begun   func(worker int, task int) // called as a task begins; nil is fine
+	begun   func(worker int, task int) // called when a task starts; may be nil
 	jobs    []wire.Job
 
 	mu   sync.Mutex
@@ -111,7 +111,7 @@ func newFarm(t *testing.T, workers int) *farm {
 	return f
 }
 
-// folder returns the folder of a task.
+// folder makes the folder of a task.
 func (f *farm) folder(files map[string][]byte) string {
 	folder, err := os.MkdirTemp(f.TempDir(), "")
 	if err != nil {
@@ -125,7 +125,7 @@ func (f *farm) folder(files map[string][]byte) string {
 	return folder
 }
 
-// submit is a [Submit]. A task that fails goes to the end of the queue.
+// submit is a [Submit]. A failed task moves to the end of the queue.
 func (f *farm) submit(ctx context.Context, job wire.Job, files map[string][]byte, take func(int, []byte) error) (failed int, why string, err error) {
 	job.Name = fmt.Sprintf("job-%d", len(f.jobs))
 	f.jobs = append(f.jobs, job)
@@ -186,7 +186,7 @@ func (f *farm) submit(ctx context.Context, job wire.Job, files map[string][]byte
 
 var speed = regexp.MustCompile(`"jumps_per_second": [0-9.e+]+`)
 
-// alone returns what a command prints by itself, with the speed of runs that are all found.
+// alone returns the output of a command that runs by itself, with the speed for stored runs.
 func alone(t *testing.T, words []string) string {
 	t.Helper()
 	out, err := exec.Command(words[0], words[1:]...).Output()
@@ -196,8 +196,8 @@ func alone(t *testing.T, words []string) string {
 	return speed.ReplaceAllString(string(out), `"jumps_per_second": null`)
 }
 
-// What many workers do leads to the digits of one process, though children of workers are killed in mid-run, and a worker goes
-// for good.
+// Many workers give the digits of a single process, even if children of workers are killed during
+// runs and one worker disappears.
 func TestSweep(t *testing.T) {
 	file, sizes := write(t, "model.yaml", model), write(t, "sizes of jobs.txt", "1\n2\n4\n")
 	for name, c := range map[string]struct {
@@ -222,7 +222,7 @@ func TestSweep(t *testing.T) {
 			f := newFarm(t, 3)
 			f.begun = func(w, task int) {
 				switch r := f.runners[w]; {
-				case w == 0 && task%3 == 1: // in mid-run, or between two
+				case w == 0 && task%3 == 1: // during a run, or between two
 					r.mu.Lock()
 					if s := r.slots["0"]; s != nil && s.child != nil {
 						time.AfterFunc(time.Millisecond, s.child.kill)
@@ -255,8 +255,8 @@ func TestSweep(t *testing.T) {
 	}
 }
 
-// Runs that all workers refuse are done by the command itself.
-func TestNobodyIsFit(t *testing.T) {
+// If all workers refuse, the command computes its runs itself.
+func TestAllWorkersRefuse(t *testing.T) {
 	words := strings.Fields(pfq + " simulate " + write(t, "model.yaml", model) + " --runs 5 --jumps 2000 --format json")
 	command, err := NewCommand(words, t.TempDir())
 	if err != nil {
@@ -287,7 +287,7 @@ func prepared(t *testing.T, line string) (*Command, *manifest) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	known, rate, err := command.sing(t.Context(), missing)
+	known, rate, err := command.runPilot(t.Context(), missing)
 	if err != nil || !(rate > 0) {
 		t.Fatal(rate, err)
 	}
@@ -296,7 +296,7 @@ func prepared(t *testing.T, line string) (*Command, *manifest) {
 	return command, m
 }
 
-// handle does a task of a manifest.
+// handle executes a task of a manifest.
 func handle(t *testing.T, r *Runner, command *Command, m *manifest, number int) ([]byte, error) {
 	t.Helper()
 	files, err := command.contents(m)
@@ -308,7 +308,7 @@ func handle(t *testing.T, r *Runner, command *Command, m *manifest, number int) 
 		Run: wire.Run{Inputs: map[string]string{manifestName: wire.Digest(files[manifestName])}}})
 }
 
-// A worker refuses jobs for which it is not fit, and then does others.
+// A worker refuses jobs for which it is unfit, and then executes others.
 func TestRefusals(t *testing.T) {
 	command, good := prepared(t, "simulate "+write(t, "model.yaml", model)+" --runs 2 --jumps 2000")
 	f := newFarm(t, 1)
@@ -318,10 +318,10 @@ func TestRefusals(t *testing.T) {
 		change func(m *manifest)
 		want   string
 	}{
-		"digest":      {func(m *manifest) { m.SHA256 = other }, "refused: " + pfq + " has the SHA-256 " + command.sha256 + ", that of the job is " + other},
+		"digest":      {func(m *manifest) { m.SHA256 = other }, "refused: " + pfq + " has SHA-256 " + command.sha256 + ", but the job needs " + other},
 		"version":     {func(m *manifest) { m.Fingerprint.Version = "v9" }, "refused: the fingerprint of this worker is "},
 		"processor":   {func(m *manifest) { m.Fingerprint.Arithmetic = other[:16] }, "refused: the fingerprint of this worker is "},
-		"canary":      {func(m *manifest) { m.Canary.SHA256 = other }, "refused: the result of run " + good.Canary.Key[:8] + " here has the SHA-256 " + good.Canary.SHA256},
+		"canary":      {func(m *manifest) { m.Canary.SHA256 = other }, "refused: the result of run " + good.Canary.Key[:8] + " here has SHA-256 " + good.Canary.SHA256},
 		"unknown run": {func(m *manifest) { m.Canary.Key = other }, "run 00000000: no run of this command has this key"},
 		"program":     {func(m *manifest) { m.Program = "figures" }, "refused: this worker has no program figures"},
 		"shell":       {func(m *manifest) { m.Program = "sh" }, "sweep.json: want a program, a canary and tasks"},
@@ -344,20 +344,20 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// A worker whose processor rounds otherwise finds it out by itself.
+// A worker whose processor rounds differently detects that.
 func TestOtherProcessor(t *testing.T) {
 	command, m := prepared(t, "simulate "+write(t, "model.yaml", model)+" --runs 2 --jumps 2000")
 	f := newFarm(t, 1)
 	t.Setenv("GODEBUG", "cpu.all=off")
 	if m.Fingerprint.Arch != "amd64" {
-		return // there are no such features to be turned off
+		return // the processor has no such features to turn off
 	}
 	if out, err := handle(t, f.runners[0], command, m, 0); err == nil || !strings.HasPrefix(err.Error(), "refused: the fingerprint of this worker is ") {
 		t.Errorf("%s, %v", out, err)
 	}
 }
 
-// A task that is dropped ends its child soon, and the next one begins anew.
+// A dropped task stops its child promptly, and the next task starts a new one.
 func TestDropped(t *testing.T) {
 	command, m := prepared(t, "simulate "+write(t, "model.yaml", model)+" --runs 2 --jumps 2000")
 	long, err := NewCommand(append([]string{pfq, "simulate"}, append(command.args[1:2:2], "--runs", "2", "--jumps", "1e12")...), t.TempDir())
@@ -390,7 +390,7 @@ func TestDropped(t *testing.T) {
 	}
 }
 
-// What is not the output of a task is refused, and leaves nothing behind.
+// Invalid output of a task is rejected and leaves nothing behind.
 func TestTake(t *testing.T) {
 	command, m := prepared(t, "simulate "+write(t, "model.yaml", model)+" --runs 3 --jumps 2000")
 	f := newFarm(t, 1)
@@ -422,12 +422,12 @@ func TestTake(t *testing.T) {
 	}
 }
 
-// Tasks are runs in their order, long enough but for the last one, and not too many.
+// Tasks are consecutive runs, are long enough except for the last one, and are limited in number.
 func TestGroup(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		n := rapid.IntRange(0, 60).Draw(rt, "runs")
 		if rapid.IntRange(0, 20).Draw(rt, "many") == 0 {
-			n = 3*most + 7
+			n = 3*maxTasks + 7
 		}
 		list := make([]runs.Task, n)
 		least := rapid.SampledFrom([]time.Duration{0, time.Millisecond, 20 * time.Millisecond, time.Hour}).Draw(rt, "least")
@@ -452,7 +452,7 @@ func TestGroup(t *testing.T) {
 			}
 			total += work
 		}
-		if next != n || len(works) != len(keys) || len(keys) > 2*most {
+		if next != n || len(works) != len(keys) || len(keys) > 2*maxTasks {
 			rt.Fatalf("%d runs of %d in %d tasks", next, n, len(keys))
 		}
 		if n > 0 {
@@ -464,27 +464,27 @@ func TestGroup(t *testing.T) {
 	})
 }
 
-// Command lines that cannot be shared are refused.
+// Command lines that cannot be shared are rejected.
 func TestNewCommand(t *testing.T) {
 	for _, c := range []struct {
 		words, results, want string
 	}{
-		{pfq + " simulate x", "", "results is missing: want a folder, in which runs are kept"},
+		{pfq + " simulate x", "", "results is missing: want a folder for the results of runs"},
 		{"", "r", "COMMAND is missing: want pfq or figures with arguments"},
 		{"/bin/sh -c x", "r", "COMMAND = /bin/sh: want pfq or figures"},
-		{pfq + " simulate -", "r", "COMMAND = -: want the name of a file: the command runs several times"},
+		{pfq + " simulate -", "r", "COMMAND = -: want the name of a file, because the command runs several times"},
 		{pfq + " simulate x --results y", "r", "COMMAND = --results: want --results before COMMAND"},
-		{pfq + " simulate x --part=0/2", "r", "COMMAND = --part=0/2: want a command that answers"},
-		{pfq + " simulate x --tasks list", "r", "COMMAND = --tasks: want a command that answers"},
+		{pfq + " simulate x --part=0/2", "r", "COMMAND = --part=0/2: want a command that prints an answer"},
+		{pfq + " simulate x --tasks list", "r", "COMMAND = --tasks: want a command that prints an answer"},
 		{pfq + " simulate x --sizes=file:/nowhere/sizes", "r",
-			"COMMAND = --sizes=file:/nowhere/sizes: want arguments that name files which are there, and no others of this machine"},
+			"COMMAND = --sizes=file:/nowhere/sizes: want existing files, and no other paths of this machine"},
 		{"./nowhere/pfq simulate x", "r", "exec: \"./nowhere/pfq\": stat ./nowhere/pfq: no such file or directory"},
 	} {
 		if _, err := NewCommand(strings.Fields(c.words), c.results); err == nil || err.Error() != c.want {
 			t.Errorf("%s: %v, want %s", c.words, err, c.want)
 		}
 	}
-	for _, output := range []string{"--output /there/is", "--output=/there/is", "-o ../is"} { // workers have no use for it
+	for _, output := range []string{"--output /there/is", "--output=/there/is", "-o ../is"} { // not sent to workers
 		c, err := NewCommand(strings.Fields(pfq+" simulate x "+output+" --runs 5"), "r")
 		if err != nil {
 			t.Fatal(err)
@@ -512,7 +512,7 @@ func TestNewCommand(t *testing.T) {
 	}
 }
 
-// Files get names of their own, which messages take.
+// Files get unique names that messages accept.
 func TestFiles(t *testing.T) {
 	a, b := write(t, "the model.yaml", model), write(t, strings.Repeat("x", 60)+".yaml", model)
 	command, err := NewCommand([]string{pfq, "simulate", a, "--sizes=swf:" + b, "--x", "file:" + a, "--y=" + b, "file:none", "1/2"}, "r")

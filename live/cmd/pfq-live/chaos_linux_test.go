@@ -28,37 +28,37 @@ import (
 	"productform/live/wire"
 )
 
-// chaosTasks are the tasks of a job.
+// chaosTasks is the number of tasks of a job.
 const chaosTasks = 30
 
-// A chaosCase is a run of it.
+// A chaosCase holds the parameters of a chaos test.
 type chaosCase struct {
 	seed    uint64
-	servers int           // one, or three in a cluster that keeps three copies
-	jobs    int           // submitted one after the other, at least; more until something was killed and something put to sleep
-	pause   time.Duration // between two disturbances, at most
-	most    int           // disturbances; after them all is left in peace
+	servers int           // one, or three in a cluster with three copies
+	jobs    int           // minimum number, submitted one after the other; more until a process was killed and one suspended
+	pause   time.Duration // maximum time between two disturbances
+	most    int           // maximum number of disturbances
 	damage  int           // after every damage disturbances, the server is killed and its store damaged; 0 for never
 }
 
-// Server, managers and workers are killed and put to sleep at random on the wall clock, while jobs of
-// programs are submitted and run. In the end each task has one result, which is right, and was finished
-// once; the plans have no gap, and an audit decides the same plans.
-// PFQ_LIVE_LONG=N runs N cases of 2,010 tasks.
+// Server, managers and workers are killed and suspended at random on the wall clock, while jobs
+// that run programs are submitted. In the end each task has one correct result and finished once,
+// the plans have no gap, and an audit decides the same plans. PFQ_LIVE_LONG=N runs N cases of 2,010
+// tasks.
 func TestChaos(t *testing.T) {
 	testChaos(t, chaosCase{servers: 1, jobs: 4, pause: 250 * time.Millisecond, most: 20})
 }
 
-// The same with a server whose store is damaged between its death and its next start, and repaired if
-// managers refuse to lead. Status and errors in the logs of managers name every loss.
+// A single server's store is damaged between its death and its next start, and repaired if managers
+// refuse to lead. Status and the errors in the managers' logs report every loss.
 func TestChaosOfDamagedStores(t *testing.T) {
-	t.Parallel() // it waits most of the time
+	t.Parallel() // mostly waits
 	testChaos(t, chaosCase{servers: 1, jobs: 6, pause: 250 * time.Millisecond, most: 24, damage: 6})
 }
 
-// The same with a cluster of three servers that is not ours, of which one at a time is killed or asleep.
+// An external cluster of three servers has one server at a time killed or suspended.
 func TestChaosOfThreeServers(t *testing.T) {
-	t.Parallel() // it waits most of the time
+	t.Parallel() // mostly waits
 	testChaos(t, chaosCase{servers: 3, jobs: 1, pause: 500 * time.Millisecond, most: 8})
 }
 
@@ -79,9 +79,9 @@ func testChaos(t *testing.T, c chaosCase) {
 				missing+x.missing, gone+x.gone
 		})
 	}
-	t.Logf("in all %d tasks, %d kills, %d pauses, %d executions repeated", tasks, kills, pauses, repeated)
+	t.Logf("in total %d tasks, %d kills, %d pauses, %d executions repeated", tasks, kills, pauses, repeated)
 	if c.damage > 0 {
-		t.Logf("%d stores damaged, %d repairs; lost and named: %d results, %d jobs", damaged, repairs, missing, gone)
+		t.Logf("%d stores damaged, %d repairs; reported losses: %d results, %d jobs", damaged, repairs, missing, gone)
 	}
 }
 
@@ -110,7 +110,7 @@ func runChaos(t *testing.T, of chaosCase) *chaos {
 	var views []wire.JobView
 	var using sync.WaitGroup
 	using.Go(func() {
-		defer calm() // as all jobs are done
+		defer calm() // all jobs are done
 		views = c.use(ctx, users)
 	})
 	if of.damage > 0 {
@@ -132,7 +132,7 @@ func runChaos(t *testing.T, of chaosCase) *chaos {
 	}
 	c.counts = checkPlans(ctx, t, users, js, views)
 	n := &c.counts
-	t.Logf("%d tasks in %.0f s, %d kills, %d pauses, %d executions repeated (%.1f %%); a manager began to lead %d times, %d lost the lead, %d of them by a plan that was refused; messages stopped coming %d times",
+	t.Logf("%d tasks in %.0f s, %d kills, %d pauses, %d executions repeated (%.1f %%); a manager began to lead %d times, %d lost the lead, %d of them by a rejected plan; messages stopped arriving %d times",
 		n.Tasks, time.Since(begun).Seconds(), c.kills.Load(), c.pauses.Load(), n.Begun-n.Finished,
 		100*float64(n.Begun-n.Finished)/float64(max(1, n.Finished)),
 		c.said("msg=leading"), c.said("the lease is lost")+c.said("another manager has decided since"), c.said("another manager has decided since"), c.said("are not delivered"))
@@ -142,20 +142,20 @@ func runChaos(t *testing.T, of chaosCase) *chaos {
 	return &c
 }
 
-// chaos are processes that are ended and put to sleep.
+// chaos holds processes that are killed and suspended.
 type chaos struct {
 	chaosCase
 	t         *testing.T
 	random    *rand.Rand
-	commands  [][]string // those of the servers first
+	commands  [][]string // servers first
 	processes []*process
 	former    []*process
 
 	kills, pauses    atomic.Int64
 	damaged, repairs atomic.Int64
-	missing, gone    int // results and jobs, lost and named
+	missing, gone    int // reported losses: results and jobs
 	store            string
-	counts           wire.Counts // in the end
+	counts           wire.Counts // final counts
 }
 
 // begin starts servers, managers and workers, and returns the URL.
@@ -194,19 +194,19 @@ func (c *chaos) begin(folder string) (url string) {
 	return url
 }
 
-// start starts a process that ends where the test is killed, even if it is asleep by then.
+// start starts a process that ends when the test is killed, even if the process is suspended.
 func (c *chaos) start(command []string) *process {
 	c.t.Helper()
 	return startWith(c.t, &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}, command...)
 }
 
-// disturb kills processes, which start again at once, and puts others to sleep for up to 4 s, until the context is done. Of several
-// servers one at most is asleep, for up to 15 s.
+// disturb kills and restarts processes, and suspends others for up to 4 s, until the context is
+// done. Of several servers at most one is suspended at a time, for up to 15 s.
 func (c *chaos) disturb(ctx context.Context) {
-	wake := make([]time.Time, len(c.processes)) // of those that sleep
+	wake := make([]time.Time, len(c.processes)) // end of each suspension
 	for done := 0; ; {
 		over := ctx.Err() != nil || done >= c.most
-		asleep := false // a server
+		asleep := false // whether a server is suspended
 		for k, at := range wake {
 			if !at.IsZero() && (over || time.Now().After(at)) {
 				c.signal(k, syscall.SIGCONT)
@@ -239,17 +239,17 @@ func (c *chaos) disturb(ctx context.Context) {
 			c.processes[k] = c.start(c.commands[k])
 			c.kills.Add(1)
 		}
-		rest(ctx, time.Duration(50+c.random.IntN(int(c.pause.Milliseconds())-50))*time.Millisecond)
+		sleep(ctx, time.Duration(50+c.random.IntN(int(c.pause.Milliseconds())-50))*time.Millisecond)
 	}
 }
 
-// damageStore kills the server, damages a stream of its store, and starts it again.
+// damageStore kills the server, damages a stream of its store, and restarts it.
 func (c *chaos) damageStore(wake []time.Time) {
 	c.processes[0].kill()
 	c.kills.Add(1)
 	wake[0] = time.Time{}
 	stream := corrupt.Streams[c.random.IntN(len(corrupt.Streams))]
-	if c.random.IntN(2) == 0 { // where most can be lost
+	if c.random.IntN(2) == 0 { // where damage can lose the most
 		stream = []string{wire.InStream, wire.PlanStream}[c.random.IntN(2)]
 	}
 	what, err := corrupt.Stream(c.random, c.store, stream)
@@ -276,25 +276,24 @@ func (c *chaos) damageStore(wake []time.Time) {
 	c.processes[0] = c.start(c.commands[0])
 }
 
-// repair repairs the store where managers refuse to lead.
+// repair repairs the store if managers refuse to lead.
 func (c *chaos) repair(ctx context.Context, url string, users *client.Client) {
 	for ctx.Err() == nil {
 		var damage *client.DamageError
 		if _, err := users.Status(ctx); errors.As(err, &damage) {
 			p := c.start([]string{"repair", "--apply", "--url", url})
-			_ = p.cmd.Wait() // the server may be killed meanwhile
+			_ = p.cmd.Wait() // the server may be killed in the meantime
 			if strings.Contains(p.said.String(), "done:") {
 				c.repairs.Add(1)
 			}
 			c.t.Logf("%v\n%s", damage, p.said)
-			rest(ctx, 3*time.Second) // managers look again
+			sleep(ctx, 3*time.Second) // managers check again
 		}
-		rest(ctx, 200*time.Millisecond)
+		sleep(ctx, 200*time.Millisecond)
 	}
 }
 
-// checkNamed checks that all results are there and right, and that of the others it is known that
-// they are lost.
+// checkNamed checks that all results exist and are correct, or are known to be lost.
 func (c *chaos) checkNamed(ctx context.Context, users *client.Client, js jetstream.JetStream, views []wire.JobView) {
 	c.t.Helper()
 	status, err := users.Status(ctx)
@@ -315,7 +314,7 @@ func (c *chaos) checkNamed(ctx context.Context, users *client.Client, js jetstre
 		v, err := users.Job(ctx, views[i].Name) // the loss may be known by now
 		if errors.Is(err, client.ErrUnknown) {
 			if c.gone++; named == 0 {
-				c.t.Errorf("job %s is gone, and nothing says so", views[i].Name)
+				c.t.Errorf("job %s is gone, but no loss is reported", views[i].Name)
 			}
 			continue
 		}
@@ -342,26 +341,27 @@ func (c *chaos) checkNamed(ctx context.Context, users *client.Client, js jetstre
 			seen[r.Report.Task] = true
 		}
 		lost := chaosTasks - len(seen)
-		// No leader writes the view of a job that the log does not know, so only audit counts its results.
+		// No leader writes the view of a job that is not in the log, so only audit counts its
+		// results.
 		isKnown := !slices.ContainsFunc(audited.Contents, func(line string) bool {
 			return strings.HasPrefix(line, "job "+v.Name+": ")
 		})
 		// Leaders check reports in the background.
-		for begun := time.Now(); isKnown && v.Missing != lost && time.Since(begun) < 30*time.Second; rest(ctx,
+		for begun := time.Now(); isKnown && v.Missing != lost && time.Since(begun) < 30*time.Second; sleep(ctx,
 			100*time.Millisecond) {
 			if now, err := users.Job(ctx, v.Name); err == nil {
 				v = now
 			}
 		}
 		if lost != audited.Missing[v.Name] || isKnown && v.Missing != lost || lost > 0 && named == 0 {
-			c.t.Errorf("job %s: %d results are gone; its view names %d, the audit %d", v.Name, lost, v.Missing,
+			c.t.Errorf("job %s: %d results are gone; its view reports %d, the audit %d", v.Name, lost, v.Missing,
 				audited.Missing[v.Name])
 		}
 		c.missing += lost
 		results += len(seen)
 	}
 	n := &c.counts
-	c.t.Logf("%d jobs, %d results checked, %d kills, %d pauses, %d stores damaged, %d repairs; lost and named: %d "+
+	c.t.Logf("%d jobs, %d results checked, %d kills, %d pauses, %d stores damaged, %d repairs; reported losses: %d "+
 		"results, %d jobs; adopted %d, put aside %d, vanished %d",
 		len(views), results, c.kills.Load(), c.pauses.Load(), c.damaged.Load(), c.repairs.Load(), c.missing, c.gone,
 		n.Adopted, n.Aside, n.Gone)
@@ -373,7 +373,7 @@ func (c *chaos) signal(k int, s syscall.Signal) {
 	}
 }
 
-// said returns how often processes said something.
+// said returns how often a text occurs in the output of all processes.
 func (c *chaos) said(what string) (n int) {
 	for _, p := range slices.Concat(c.former, c.processes) {
 		n += strings.Count(p.said.String(), what)
@@ -390,7 +390,7 @@ func (c *chaos) use(ctx context.Context, users *client.Client) []wire.JobView {
 		try, cancel := context.WithTimeout(ctx, time.Minute)
 		_, err := users.Submit(try, wire.Batch{Name: name, Jobs: []wire.Job{job}})
 		cancel()
-		if err != nil && c.damage > 0 && ctx.Err() == nil { // it is not acknowledged
+		if err != nil && c.damage > 0 && ctx.Err() == nil { // the job was not acknowledged
 			c.t.Logf("job %s: %v", name, err)
 			continue
 		}
@@ -399,7 +399,7 @@ func (c *chaos) use(ctx context.Context, users *client.Client) []wire.JobView {
 			return nil
 		}
 		names = append(names, name)
-		rest(ctx, 100*time.Millisecond)
+		sleep(ctx, 100*time.Millisecond)
 	}
 	if c.damage == 0 {
 		views, err := users.Wait(ctx, names...)
@@ -424,7 +424,7 @@ func (c *chaos) use(ctx context.Context, users *client.Client) []wire.JobView {
 	return views
 }
 
-// checkResults holds the results of a job to what its tasks say.
+// checkResults compares the results of a job with the expected output of its tasks.
 func checkResults(ctx context.Context, t *testing.T, users *client.Client, job string) {
 	t.Helper()
 	seen := map[int]int{}
@@ -451,8 +451,8 @@ func checkResults(ctx context.Context, t *testing.T, users *client.Client, job s
 	}
 }
 
-// checkPlans reads the log: its plans are numbered without a gap, each task finishes once in them, and decided again they are the
-// same.
+// checkPlans reads the log. It checks that plans are numbered without a gap, that each task
+// finishes once, and that deciding the plans again gives the same plans.
 func checkPlans(ctx context.Context, t *testing.T, users *client.Client, js jetstream.JetStream, views []wire.JobView) wire.Counts {
 	t.Helper()
 	status, err := users.Status(ctx)
@@ -463,7 +463,7 @@ func checkPlans(ctx context.Context, t *testing.T, users *client.Client, js jets
 	}
 	finished, err := readFinished(ctx, t, js, status.Cluster.Plan)
 	for ; store.Away(err) && ctx.Err() == nil; finished, err = readFinished(ctx, t, js, status.Cluster.Plan) { // servers find each other again
-		rest(ctx, 100*time.Millisecond)
+		sleep(ctx, 100*time.Millisecond)
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -482,7 +482,8 @@ func checkPlans(ctx context.Context, t *testing.T, users *client.Client, js jets
 	return status.Cluster.Counts
 }
 
-// audit audits the plans, again while servers find each other: a request whose answer is lost waits for its deadline.
+// audit audits the plans. It retries while servers find each other, since a request with a lost
+// response only ends at its deadline.
 func audit(ctx context.Context, js jetstream.JetStream) (*manager.Audited, error) {
 	for {
 		try, cancel := context.WithTimeout(ctx, 20*time.Second)
@@ -491,11 +492,12 @@ func audit(ctx context.Context, js jetstream.JetStream) (*manager.Audited, error
 		if !store.Away(err) || ctx.Err() != nil {
 			return a, err
 		}
-		rest(ctx, 100*time.Millisecond)
+		sleep(ctx, 100*time.Millisecond)
 	}
 }
 
-// readFinished returns how often each task finishes in the plans up to a number, by job and task. The error is that of the server.
+// readFinished counts how often each task finishes in the plans up to a number, by job and task.
+// The error is an error of the server.
 func readFinished(ctx context.Context, t *testing.T, js jetstream.JetStream, to uint64) (map[[2]int]int, error) {
 	t.Helper()
 	next, finished := uint64(1), map[[2]int]int{}

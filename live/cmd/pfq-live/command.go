@@ -20,12 +20,13 @@ import (
 	"productform/live/keys"
 )
 
-// The help of a command is its short description, an empty line, and the text; its examples stand in a file of their own.
+// The help of a command is its short description, an empty line and the text. Its examples are in a
+// separate file.
 //
 //go:embed help
 var helpFiles embed.FS
 
-// help gives a command its help.
+// help sets the help of a command.
 func help(cmd *cobra.Command) *cobra.Command {
 	text, err := helpFiles.ReadFile("help/" + cmd.Name() + ".txt")
 	if err != nil {
@@ -38,7 +39,7 @@ func help(cmd *cobra.Command) *cobra.Command {
 	return cmd
 }
 
-// arguments accepts as many arguments as there are words, which name them.
+// arguments accepts one argument per word; the words name them.
 func arguments(words ...string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		switch {
@@ -51,7 +52,7 @@ func arguments(words ...string) cobra.PositionalArgs {
 	}
 }
 
-// standardURL is where servers listen and others look for them, unless flags say otherwise.
+// standardURL is the default address of servers and connections.
 const standardURL = "nats://127.0.0.1:4222"
 
 // addURL adds --url.
@@ -65,7 +66,7 @@ func addName(cmd *cobra.Command, name *string) {
 	cli.AddText(cmd, name, "name", "", "a name of letters, digits, _ and -", "unique `NAME` (default the name of the machine and a number)")
 }
 
-// addDuration adds a flag that takes a duration of at least some length.
+// addDuration adds a flag for a duration with a minimum.
 func addDuration(cmd *cobra.Command, target *time.Duration, name string, least time.Duration, usage string) {
 	want := fmt.Sprintf("a duration of at least %v, such as 500ms or 2s", least)
 	cli.Flag[time.Duration]{Name: name, Kind: "duration", Usage: usage, Default: target.String(), Want: want,
@@ -75,7 +76,7 @@ func addDuration(cmd *cobra.Command, target *time.Duration, name string, least t
 		}}.Add(cmd, target)
 }
 
-// addInt adds a flag that takes integers in least..most.
+// addInt adds a flag for integers in least..most.
 func addInt(cmd *cobra.Command, target *int, name string, least, most int, usage string) {
 	cli.Flag[int]{Name: name, Kind: "int", Usage: usage, Default: strconv.Itoa(*target), Want: fmt.Sprintf("an integer in %d..%d", least, most),
 		Parse: func(text string) (int, bool) {
@@ -84,7 +85,7 @@ func addInt(cmd *cobra.Command, target *int, name string, least, most int, usage
 		}}.Add(cmd, target)
 }
 
-// addNumber adds a flag that takes numbers in [1e-50, 1e50]; its help shows the default as given.
+// addNumber adds a flag for numbers in [1e-50, 1e50]. The help shows the given default.
 func addNumber(cmd *cobra.Command, target *float64, name, standard, usage string) {
 	cli.Flag[float64]{Name: name, Kind: "float", Usage: usage, Default: standard, Want: ranges.Speed.Want(),
 		Parse: func(text string) (float64, bool) {
@@ -93,8 +94,8 @@ func addNumber(cmd *cobra.Command, target *float64, name, standard, usage string
 		}}.Add(cmd, target)
 }
 
-// ownName returns a name that no other program is likely to have.
-func ownName() string {
+// uniqueName returns a name that no other program is likely to have.
+func uniqueName() string {
 	host, err := os.Hostname()
 	if err != nil {
 		host = "host"
@@ -108,10 +109,10 @@ func ownName() string {
 	return host[:min(len(host), 40)] + "-" + strconv.Itoa(os.Getpid())
 }
 
-// programVersion is what the heartbeats of workers tell of this program.
+// programVersion returns the version that workers report in heartbeats.
 func programVersion() string { return strings.TrimSpace(cli.Version("pfq-live")) }
 
-// connect connects to a server, which is waited for.
+// connect connects to a server, and waits for it if necessary.
 func connect(ctx context.Context, url, name string, log *slog.Logger) (*nats.Conn, error) {
 	for pause := 50 * time.Millisecond; ; pause = min(2*pause, time.Second) {
 		nc, err := keys.Connect(ctx, url, name)
@@ -119,19 +120,19 @@ func connect(ctx context.Context, url, name string, log *slog.Logger) (*nats.Con
 			return nc, err
 		}
 		log.Warn("waiting for the server", "error", err)
-		rest(ctx, pause)
+		sleep(ctx, pause)
 	}
 }
 
-// rest waits.
-func rest(ctx context.Context, d time.Duration) {
+// sleep waits for a duration or until ctx is done.
+func sleep(ctx context.Context, d time.Duration) {
 	select {
 	case <-ctx.Done():
 	case <-time.After(d):
 	}
 }
 
-// answerFlags are --format and --output.
+// answerFlags are the flags --format and --output.
 type answerFlags struct{ format, file string }
 
 func (f *answerFlags) add(cmd *cobra.Command) {

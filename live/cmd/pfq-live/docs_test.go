@@ -15,10 +15,11 @@ import (
 	"productform/internal/tree"
 )
 
-// pages are the texts about the live system, from this folder.
+// pages are the texts about the live system, relative to this folder.
 var pages = []string{"../../../docs/guide/live.md", "../../../docs/live.md", "../../README.md"}
 
-// What the texts show on a console is run, and prints what they say but for times, on a server of this test's own.
+// The console examples in the texts run as shown on a test server, and print the same output up to
+// times.
 func TestTexts(t *testing.T) {
 	for _, page := range pages {
 		text, err := os.ReadFile(page)
@@ -55,7 +56,7 @@ func TestTexts(t *testing.T) {
 	}
 }
 
-// A reader does what a page shows, with addresses of its own.
+// A reader follows a page, with its own addresses.
 type reader struct {
 	t           *testing.T
 	ctx         context.Context
@@ -74,7 +75,7 @@ func (r *reader) run(c docs.Command) {
 	case words[0] == "curl" && len(words) == 2:
 		got = r.fetch(words[1])
 	case words[0] != "pfq-live" || len(words) < 2:
-		r.t.Fatalf("%s:%d: no way to run %q", r.page, c.Line, c.Text)
+		r.t.Fatalf("%s:%d: cannot run %q", r.page, c.Line, c.Text)
 	case words[1] == "serve" || words[1] == "worker":
 		r.background(words[1:], want)
 		return
@@ -98,14 +99,15 @@ func (r *reader) run(c docs.Command) {
 	}
 }
 
-// background starts what runs on, a server in place of the one before, and waits until it has said what it should.
+// background starts a long-running program, replacing any earlier server, and waits for the
+// expected output.
 func (r *reader) background(args []string, want string) {
 	r.t.Helper()
 	if args[0] == "serve" {
 		if r.serve != nil {
 			r.serve.kill()
 		}
-		for flag, value := range map[string]string{"--listen": r.server, "--http": r.web, "--lost-after": "1m"} { // however slow the machine is
+		for flag, value := range map[string]string{"--listen": r.server, "--http": r.web, "--lost-after": "1m"} { // for slow machines
 			if !strings.Contains(strings.Join(args, " "), flag) {
 				args = append(args, flag, value)
 			}
@@ -116,7 +118,7 @@ func (r *reader) background(args []string, want string) {
 		r.serve = p
 	}
 	for line := range strings.Lines(want) {
-		for line = strings.TrimSpace(line); line != "..." && !strings.Contains(p.said.String(), line+"\n"); rest(r.ctx, 5*time.Millisecond) {
+		for line = strings.TrimSpace(line); line != "..." && !strings.Contains(p.said.String(), line+"\n"); sleep(r.ctx, 5*time.Millisecond) {
 			if r.ctx.Err() != nil {
 				r.t.Fatalf("%s: %v does not say %q", r.page, args, line)
 			}
@@ -124,7 +126,7 @@ func (r *reader) background(args []string, want string) {
 	}
 }
 
-// fetch reads a page, as soon as a manager leads.
+// fetch reads a page once a manager leads.
 func (r *reader) fetch(url string) string {
 	r.t.Helper()
 	request, err := http.NewRequestWithContext(r.ctx, http.MethodGet, url, nil)
@@ -148,7 +150,7 @@ var (
 	spaces = regexp.MustCompile(` +`)
 )
 
-// withoutTimes replaces numbers that are no integers, and the spaces that depend on how long they are.
+// withoutTimes replaces numbers with fractions, and spaces, whose number depends on them.
 func withoutTimes(text string) string {
 	text = times.ReplaceAllStringFunc(text, func(number string) string {
 		if strings.ContainsAny(number, ".e") {
@@ -159,7 +161,8 @@ func withoutTimes(text string) string {
 	return spaces.ReplaceAllString(text, " ")
 }
 
-// The command lines in the files of docs/live.md have flags that there are, and the file for Kubernetes can be read.
+// The command lines in the files of docs/live.md use existing flags, and the file for Kubernetes
+// can be parsed.
 func TestFilesOfTexts(t *testing.T) {
 	text, err := os.ReadFile("../../../docs/live.md")
 	if err != nil {
@@ -184,9 +187,9 @@ func TestFilesOfTexts(t *testing.T) {
 			continue
 		}
 		words := strings.Fields(strings.NewReplacer(`"`, "", ",", "").Replace(variable.ReplaceAllString(found[1]+found[2], "1")))
-		command, rest, err := newRoot().Find(words)
+		command, sleep, err := newRoot().Find(words)
 		if err == nil {
-			err = command.ParseFlags(rest)
+			err = command.ParseFlags(sleep)
 		}
 		if err != nil || command.Flags().NArg() > 0 {
 			t.Errorf("%s: %v: %v, %v", name, words, err, command.Flags().Args())
@@ -198,7 +201,7 @@ func TestFilesOfTexts(t *testing.T) {
 	}
 }
 
-// The tests that docs/live.md names are where it says.
+// The tests named in docs/live.md exist in the given packages.
 func TestTestsOfTexts(t *testing.T) {
 	text, err := os.ReadFile("../../../docs/live.md")
 	if err != nil {

@@ -23,7 +23,7 @@ import (
 	"productform/live/worker"
 )
 
-// A cluster is processes: a server, managers, and a process of each worker.
+// A cluster is a set of processes: a server, managers, and workers.
 type cluster struct {
 	b                 *testing.B
 	server            *process
@@ -34,7 +34,8 @@ type cluster struct {
 	js                jetstream.JetStream
 }
 
-// startCluster starts processes, which end with the benchmark. Workers are w0, w1, ..., managers m0, m1, ...
+// startCluster starts processes that end with the benchmark. Workers are w0, w1, ..., and managers
+// m0, m1, ...
 func startCluster(b *testing.B, managers, workers, slots int) *cluster {
 	b.Helper()
 	address := freeAddress(b)
@@ -70,7 +71,7 @@ func (c *cluster) start(args []string) *process {
 	return startWith(c.b, &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}, args...)
 }
 
-// submit submits a job of tasks that sleep.
+// submit submits a job of sleeping tasks.
 func (c *cluster) submit(name string, tasks int, work float64) {
 	c.b.Helper()
 	job := wire.Job{Name: name, Tasks: tasks, Work: work, Run: wire.Run{Kind: worker.KindSleep}}
@@ -79,12 +80,12 @@ func (c *cluster) submit(name string, tasks int, work float64) {
 	}
 }
 
-// finished returns how many tasks are done.
+// finished returns the number of finished tasks.
 func (c *cluster) finished() int {
 	c.b.Helper()
 	s, err := c.client.Status(c.b.Context())
-	for ; err != nil; s, err = c.client.Status(c.b.Context()) { // nobody leads
-		rest(c.b.Context(), 10*time.Millisecond)
+	for ; err != nil; s, err = c.client.Status(c.b.Context()) { // no manager leads
+		sleep(c.b.Context(), 10*time.Millisecond)
 		if c.b.Context().Err() != nil {
 			c.b.Fatal(err)
 		}
@@ -92,7 +93,7 @@ func (c *cluster) finished() int {
 	return s.Cluster.Counts.Finished
 }
 
-// plans sends the plans with a sequence in PFQ_PLAN above some one, as they come, with the time at which they come.
+// plans sends new plans after a sequence of PFQ_PLAN, with their times of arrival.
 func (c *cluster) plans(after uint64) (plans <-chan timedPlan, stop func()) {
 	c.b.Helper()
 	ctx, cancel := context.WithCancel(c.b.Context())
@@ -123,7 +124,7 @@ type timedPlan struct {
 	at time.Time
 }
 
-// await returns when a plan came that has an event of a worker with a number.
+// await returns the arrival of a plan with an event of the given worker.
 func await(b *testing.B, plans <-chan timedPlan, kind dispatch.Kind, number int) time.Time {
 	b.Helper()
 	for {
@@ -140,7 +141,7 @@ func await(b *testing.B, plans <-chan timedPlan, kind dispatch.Kind, number int)
 	}
 }
 
-// numbers returns the numbers of the workers that are processes of one slot.
+// numbers returns the numbers of the workers that are processes with one slot.
 func (c *cluster) numbers() (list []int) {
 	c.b.Helper()
 	for w := range c.workers {
@@ -153,8 +154,8 @@ func (c *cluster) numbers() (list []int) {
 	return list
 }
 
-// lost measures how long it takes from a signal to a worker with a task in hand to the plan that says that it is down, which gives
-// its task to another.
+// lost measures the time from a signal to a worker with a running task until the plan that marks
+// the worker as down and gives its task to another one.
 func lost(b *testing.B, what string, s syscall.Signal, times int) {
 	for b.Loop() {
 		c := startCluster(b, 1, 4, 1)
@@ -167,7 +168,7 @@ func lost(b *testing.B, what string, s syscall.Signal, times int) {
 		random := rand.New(rand.NewPCG(1, 1))
 		for k := range times {
 			w := k % len(c.workers)
-			rest(b.Context(), time.Duration(random.IntN(500))*time.Millisecond) // heartbeats are 500 ms apart
+			sleep(b.Context(), time.Duration(random.IntN(500))*time.Millisecond) // heartbeats are 500 ms apart
 			at := time.Now()
 			if err := c.workers[w].cmd.Process.Signal(s); err != nil {
 				b.Fatal(err)
@@ -187,15 +188,17 @@ func lost(b *testing.B, what string, s syscall.Signal, times int) {
 	}
 }
 
-// From kill -9 of a worker to the plan that says so.
+// BenchmarkKilledWorker measures the time from kill -9 of a worker to the plan that reports it.
 func BenchmarkKilledWorker(b *testing.B) { lost(b, "found", syscall.SIGKILL, 20) }
 
-// From the last sign of a worker that is put to sleep to the plan that says so; --lost-after is 2 s, and heartbeats are 500 ms apart.
+// BenchmarkSilentWorker measures the time from the suspension of a worker to the plan that reports
+// it. --lost-after is 2 s, and heartbeats are 500 ms apart.
 func BenchmarkSilentWorker(b *testing.B) { lost(b, "found", syscall.SIGSTOP, 8) }
 
-// A million tasks that do nothing, in one job: how fast they are, the most memory of server and managers, how long it takes until
-// another manager decides after the one that leads was killed with 100,000 tasks done, and until all is there again after server
-// and managers were killed and started with all of them done. PFQ_LIVE_TASKS=N runs N tasks instead.
+// BenchmarkMillionTasks runs a million empty tasks in one job. It measures the rate of tasks, the
+// peak memory of server and managers, the time until another manager decides after the leader was
+// killed with 100,000 tasks done, and the time until everything is available again after server and
+// managers were killed and restarted with all tasks done. PFQ_LIVE_TASKS=N runs N tasks instead.
 func BenchmarkMillionTasks(b *testing.B) {
 	tasks := 1_000_000
 	if text := os.Getenv("PFQ_LIVE_TASKS"); text != "" {
@@ -209,26 +212,26 @@ func BenchmarkMillionTasks(b *testing.B) {
 		begun := time.Now()
 		c.submit("million", tasks, 0)
 		for c.finished() < tasks/10 {
-			rest(b.Context(), 100*time.Millisecond)
+			sleep(b.Context(), 100*time.Millisecond)
 		}
 		b.ReportMetric(c.takeOver().Seconds(), "take-over-s")
-		var most int64 // of the managers
+		var most int64 // peak memory of the managers
 		for n := 0; n < tasks; n = c.finished() {
 			for _, p := range c.managers {
 				most = max(most, peakMemory(b, p))
 			}
-			rest(b.Context(), 500*time.Millisecond)
+			sleep(b.Context(), 500*time.Millisecond)
 		}
 		b.ReportMetric(float64(tasks)/time.Since(begun).Seconds(), "tasks/s")
 		b.ReportMetric(float64(most)/1e6, "manager-MB")
 		b.ReportMetric(float64(peakMemory(b, c.server))/1e6, "server-MB")
 		c.restart(tasks)
-		b.ReportMetric(0, "ns/op") // says nothing
+		b.ReportMetric(0, "ns/op") // meaningless
 	}
 }
 
-// takeOver kills the manager that leads, and returns how long it took until another had a plan in the log. The one killed starts
-// again.
+// takeOver kills the leading manager, and returns the time until another manager has appended a
+// plan. It then restarts the killed one.
 func (c *cluster) takeOver() time.Duration {
 	c.b.Helper()
 	s, err := c.client.Status(c.b.Context())
@@ -253,21 +256,21 @@ func (c *cluster) takeOver() time.Duration {
 			return p.at.Sub(at)
 		}
 		if time.Since(at) > time.Minute {
-			c.b.Fatal("nobody takes over")
+			c.b.Fatal("no manager takes over")
 		}
 	}
 	panic("not reached: plans are never closed")
 }
 
-// restart kills all managers and starts one; then the server, too. It reports how long that takes, without the time for which the
-// lease of the manager that was killed holds.
+// restart kills all managers and starts one, then does the same with the server included. It
+// reports the times, without the remaining lease of the killed manager.
 func (c *cluster) restart(tasks int) {
 	c.b.Helper()
 	again := func(what string, start func()) {
 		for _, m := range c.managers {
 			m.kill()
 		}
-		rest(c.b.Context(), 3*time.Second) // the lease ends
+		sleep(c.b.Context(), 3*time.Second) // the lease expires
 		at := time.Now()
 		start()
 		if n := c.finished(); n != tasks {
@@ -286,7 +289,7 @@ func (c *cluster) restart(tasks int) {
 	}
 }
 
-// peakMemory returns the most memory that a process has had, bytes.
+// peakMemory returns the peak memory of a process in bytes.
 func peakMemory(b *testing.B, p *process) int64 {
 	b.Helper()
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))

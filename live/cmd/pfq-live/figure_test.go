@@ -9,10 +9,11 @@ import (
 	"productform/plots/l14"
 )
 
-// [L14], Figure 6.1, while server, manager and workers are killed as figure dispatch-9 shows: what happens is the simulation to
-// the last digit, and so the record that the figure draws, which live/replay holds to the simulation.
+// [L14], Figure 6.1, while server, manager and workers are killed as figure dispatch-9 shows. The
+// events match the simulation to the last digit, and so they match the record that the figure
+// draws, which live/replay compares with the simulation.
 func TestFailingJobUnderKills(t *testing.T) {
-	t.Parallel() // it waits most of the time
+	t.Parallel() // mostly waits
 	ctx := limited(t, 100*time.Second)
 	s := replay.Scenario{Scenario: l14.FailingJob()}
 	want, err := replay.Simulate(ctx, s)

@@ -24,18 +24,19 @@ import (
 	"productform/live/worker"
 )
 
-// The figures of docs/live.md. Each benchmark does what it measures once, for some seconds:
+// These benchmarks measure the figures of docs/live.md. Each runs its measurement once, for some
+// seconds:
 //
 //	go test -run '^$' -bench . -benchtime 1x -timeout 20m ./cmd/pfq-live
 
-// syncs are the two ways of writing to the disk, by the names of --sync.
+// syncs are the two ways to write to disk, by values of --sync.
 var syncs = []struct {
 	name string
 	sync time.Duration
 }{{"2m", 2 * time.Minute}, {"always", 0}}
 
-// serveHere runs a server with a folder, a manager and workers in this process, as pfq-live serve does, and returns a client once
-// all workers are there.
+// serveHere runs a server on a folder, a manager and workers in this process, as pfq-live serve
+// does. It returns a client once all workers have joined.
 func serveHere(b *testing.B, sync time.Duration, workers int, handlers map[string]worker.Handler) *client.Client {
 	b.Helper()
 	s, err := server.Start(b.Context(), server.Settings{Store: filepath.Join(b.TempDir(), "store"), Sync: sync})
@@ -67,7 +68,7 @@ func serveHere(b *testing.B, sync time.Duration, workers int, handlers map[strin
 	return c
 }
 
-// whileMeasuring runs until the benchmark ends.
+// whileMeasuring runs a function until the benchmark ends.
 func whileMeasuring(b *testing.B, run func(context.Context) error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
@@ -80,10 +81,10 @@ func whileMeasuring(b *testing.B, run func(context.Context) error) {
 	})
 }
 
-// awaitWorkers waits until so many workers are in a state.
+// awaitWorkers waits until the given number of workers is in a state.
 func awaitWorkers(b *testing.B, c *client.Client, state wire.WorkerState, workers int) {
 	b.Helper()
-	for n := 0; n < workers; rest(b.Context(), 10*time.Millisecond) {
+	for n := 0; n < workers; sleep(b.Context(), 10*time.Millisecond) {
 		views, err := c.Workers(b.Context())
 		if err != nil {
 			b.Fatal(err)
@@ -97,7 +98,7 @@ func awaitWorkers(b *testing.B, c *client.Client, state wire.WorkerState, worker
 	}
 }
 
-// runJob submits a job, waits until it is done, and returns how long that took.
+// runJob submits a job, waits until it is done, and returns the duration.
 func runJob(b *testing.B, c *client.Client, j wire.Job) time.Duration {
 	b.Helper()
 	begun := time.Now()
@@ -115,7 +116,7 @@ func runJob(b *testing.B, c *client.Client, j wire.Job) time.Duration {
 	return time.Since(begun)
 }
 
-// reportQuantiles reports the median, the 99th percentile and the largest of some durations.
+// reportQuantiles reports the median, the 99th percentile and the maximum of some durations.
 func reportQuantiles(b *testing.B, what string, list []time.Duration) {
 	slices.Sort(list)
 	ms := func(d time.Duration) float64 { return d.Seconds() * 1e3 }
@@ -123,10 +124,11 @@ func reportQuantiles(b *testing.B, what string, list []time.Duration) {
 	b.ReportMetric(ms(at(0.5)), what+"-p50-ms")
 	b.ReportMetric(ms(at(0.99)), what+"-p99-ms")
 	b.ReportMetric(ms(list[len(list)-1]), what+"-max-ms")
-	b.ReportMetric(0, "ns/op") // says nothing
+	b.ReportMetric(0, "ns/op") // meaningless
 }
 
-// From the call that submits a job to the first line of the handler that runs its task on a worker that was idle, by one clock.
+// BenchmarkSubmitToStart measures the time from the call that submits a job to the start of the
+// handler on an idle worker, by one clock.
 func BenchmarkSubmitToStart(b *testing.B) {
 	const jobs = 500
 	for _, s := range syncs {
@@ -142,7 +144,7 @@ func BenchmarkSubmitToStart(b *testing.B) {
 					at := time.Now()
 					runJob(b, c, wire.Job{Name: "j" + strconv.FormatInt(at.UnixNano(), 36), Tasks: 1, Run: wire.Run{Kind: "stamp"}})
 					starts = append(starts, (<-begun).Sub(at))
-					rest(b.Context(), 2*time.Millisecond) // the worker says that it is idle again
+					sleep(b.Context(), 2*time.Millisecond) // the worker reports that it is idle again
 				}
 				reportQuantiles(b, "start", starts)
 			}
@@ -150,7 +152,8 @@ func BenchmarkSubmitToStart(b *testing.B) {
 	}
 }
 
-// Tasks a second that do nothing, on eight workers; they sleep for 0 s.
+// BenchmarkEmptyTasks measures the number of empty tasks per second on eight workers; they sleep
+// for 0 s.
 func BenchmarkEmptyTasks(b *testing.B) {
 	for _, s := range syncs {
 		b.Run("sync="+s.name, func(b *testing.B) {
@@ -166,7 +169,7 @@ func BenchmarkEmptyTasks(b *testing.B) {
 	}
 }
 
-// processorTime returns the time that this process has computed.
+// processorTime returns the processor time of this process.
 func processorTime(b *testing.B) time.Duration {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
@@ -175,7 +178,8 @@ func processorTime(b *testing.B) time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// The part of the time of two cores that is work, if tasks compute for 20 ms each.
+// BenchmarkWorkShare measures the fraction of the time of two cores spent on tasks that compute for
+// 20 ms each.
 func BenchmarkWorkShare(b *testing.B) {
 	const tasks, cores, length = 500, 2, 20 * time.Millisecond
 	for b.Loop() {
@@ -199,7 +203,8 @@ func compute(rounds int) uint64 {
 	return x
 }
 
-// calibrate returns how many rounds take some time of a processor while some cores all compute.
+// calibrate returns the number of rounds that take a given processor time while several cores
+// compute.
 func calibrate(b *testing.B, cores int, length time.Duration) int {
 	b.Helper()
 	const rounds = 300_000_000
@@ -213,7 +218,8 @@ func calibrate(b *testing.B, cores int, length time.Duration) int {
 	return int(rounds * float64(cores) * length.Seconds() / (processorTime(b) - before).Seconds())
 }
 
-// How much faster n workers are than one, over n, for tasks that sleep for 100 ms.
+// BenchmarkScaling measures the speedup of n workers over one, divided by n, for tasks that sleep
+// for 100 ms.
 func BenchmarkScaling(b *testing.B) {
 	for _, workers := range []int{8, 32, 100} {
 		b.Run(fmt.Sprintf("workers=%d", workers), func(b *testing.B) {

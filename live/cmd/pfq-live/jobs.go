@@ -41,7 +41,7 @@ type jobRow struct {
 	Started    *float64 `json:"started"`
 	Ended      *float64 `json:"ended"`
 	Deadline   *float64 `json:"deadline"`
-	Slack      *float64 `json:"slack"` // from now, or from the end, to the deadline
+	Slack      *float64 `json:"slack"` // time from now, or from the end, to the deadline
 	Delay      *float64 `json:"delay"`
 }
 
@@ -81,7 +81,7 @@ func jobRows(views []wire.JobView) []jobRow {
 	return rows
 }
 
-// jobAnswer tells how jobs stand.
+// jobAnswer returns the answer with the states of jobs.
 func jobAnswer(views []wire.JobView) render.Answer {
 	rows := jobRows(views)
 	return render.Answer{JSON: rows, Lines: []render.Lines{{Of: rows}}, Text: func(t *render.Text) {
@@ -94,13 +94,13 @@ func jobAnswer(views []wire.JobView) render.Answer {
 	}}
 }
 
-// connectTime is how long a server is waited for that cannot be reached, since it may be starting.
+// connectTime is how long commands wait for an unreachable server, which may be starting.
 const connectTime = 3 * time.Second
 
-// readers are the commands that do with the key of a monitor, too.
+// readers are the commands that also accept the key of a monitor.
 var readers = []string{"wait", "results", "status", "profiles"}
 
-// withClient runs what needs a connection.
+// withClient runs a function that needs a connection.
 func withClient(cmd *cobra.Command, url string, do func(context.Context, *client.Client) error) error {
 	ctx, roles := cmd.Context(), []keys.Role{keys.Client}
 	if slices.Contains(readers, cmd.Name()) {
@@ -112,7 +112,7 @@ func withClient(cmd *cobra.Command, url string, do func(context.Context, *client
 	for until := time.Now().Add(connectTime); ; {
 		c, err := client.Connect(ctx, url)
 		if err != nil && keys.Away(err) && time.Now().Before(until) && ctx.Err() == nil {
-			rest(ctx, 100*time.Millisecond)
+			sleep(ctx, 100*time.Millisecond)
 			continue
 		}
 		if err != nil {
@@ -143,7 +143,7 @@ func newSubmit() *cobra.Command {
 			}
 			return withClient(cmd, url, func(ctx context.Context, c *client.Client) error {
 				var b *client.Batch
-				err := patiently(cmd, "no manager has looked at the batch yet; it is waited for", func() (err error) {
+				err := withWaitNote(cmd, "no manager has looked at the batch yet; it is waited for", func() (err error) {
 					b, err = submit(ctx, c, file)
 					return err
 				})
@@ -164,18 +164,18 @@ func newSubmit() *cobra.Command {
 	return cmd
 }
 
-// noteAfter is how long something may take that is not said to be waited for.
+// noteAfter is the time after which a wait is reported.
 const noteAfter = 3 * time.Second
 
-// patiently does something, and notes on the standard error what is waited for if it takes long.
-func patiently(cmd *cobra.Command, note string, do func() error) error {
+// withWaitNote runs a function, and prints a note on standard error if it takes long.
+func withWaitNote(cmd *cobra.Command, note string, do func() error) error {
 	late := time.AfterFunc(noteAfter, func() { fmt.Fprintln(cmd.ErrOrStderr(), "pfq-live:", note) })
 	defer late.Stop()
 	return interruptible(cmd.Context(), do)
 }
 
-// interruptible returns what do returns, or the error of a context that ends earlier: a read may
-// never end.
+// interruptible returns the result of do, or the error of the context if that ends earlier: a read
+// may never end.
 func interruptible(ctx context.Context, do func() error) error {
 	done := make(chan error, 1)
 	go func() { done <- do() }()
@@ -187,7 +187,7 @@ func interruptible(ctx context.Context, do func() error) error {
 	}
 }
 
-// readJobs reads a file of jobs, and checks the files that they need.
+// readJobs reads a job file and checks the input files of its jobs.
 func readJobs(name string, stdin io.Reader) (*jobfile.File, error) {
 	source, read := name, func() (*jobfile.File, error) { return jobfile.ReadFile(name) }
 	if name == "-" {
@@ -209,11 +209,11 @@ func readJobs(name string, stdin io.Reader) (*jobfile.File, error) {
 	return file, nil
 }
 
-// maxInput is the size in bytes of the largest file that jobs may need.
+// maxInput is the maximum size in bytes of an input file.
 const maxInput = 10 << 30
 
-// checkInputs makes the paths of the files that jobs need relative to the folder, and rejects those
-// that are not regular: to read them may take forever.
+// checkInputs makes the paths of input files relative to the folder. It rejects files that are not
+// regular, since reading them may take forever.
 func checkInputs(file *jobfile.File, folder string) error {
 	const want = "a regular file of at most 10 GiB"
 	for i := range file.Uploads {
@@ -236,7 +236,7 @@ func checkInputs(file *jobfile.File, folder string) error {
 	return nil
 }
 
-// submit uploads the files that jobs need, and submits the jobs.
+// submit uploads the input files of jobs, and submits the jobs.
 func submit(ctx context.Context, c *client.Client, file *jobfile.File) (*client.Batch, error) {
 	for _, u := range file.Uploads {
 		content, err := os.Open(u.Path)
@@ -257,7 +257,7 @@ func submit(ctx context.Context, c *client.Client, file *jobfile.File) (*client.
 	return c.Submit(ctx, file.Batch)
 }
 
-// submittedAnswer tells what was submitted.
+// submittedAnswer returns the answer with the submitted jobs.
 func submittedAnswer(b *client.Batch) render.Answer {
 	s := struct {
 		Batch string   `json:"batch"`
@@ -268,7 +268,7 @@ func submittedAnswer(b *client.Batch) render.Answer {
 	}}
 }
 
-// waitFor waits for jobs and writes how they stand.
+// waitFor waits for jobs and writes their states.
 func waitFor(ctx context.Context, cmd *cobra.Command, c *client.Client, f *answerFlags, jobs []string) error {
 	views, err := c.Wait(ctx, jobs...)
 	if err != nil {
@@ -303,7 +303,7 @@ func newWait() *cobra.Command {
 	return cmd
 }
 
-// A resultRow is what became of a task.
+// A resultRow is the outcome of a task.
 type resultRow struct {
 	Task    int     `json:"task"`
 	Worker  string  `json:"worker"`
@@ -311,7 +311,7 @@ type resultRow struct {
 	Seconds float64 `json:"seconds"`
 	Size    int64   `json:"size" title:"bytes"`
 	Digest  string  `json:"digest,omitempty"`
-	Output  *string `json:"output"` // nil where it is large
+	Output  *string `json:"output"` // nil if it is large
 }
 
 func newResults() *cobra.Command {
@@ -324,7 +324,7 @@ func newResults() *cobra.Command {
 			if isFailures && folder != "" {
 				return errors.New("--to and --failures exclude each other")
 			}
-			if folder != "" { // it reads large outputs
+			if folder != "" { // downloads large outputs
 				if err := keys.Check(url, "", keys.Client); err != nil {
 					return err
 				}
@@ -353,8 +353,8 @@ func newResults() *cobra.Command {
 	return cmd
 }
 
-// results reads the results of a job until it is done, and writes them into the folder unless it is
-// "". With a [client.MissingError] it returns those that are there.
+// results reads the results of a job until it is done, and writes them to the folder unless it is
+// "". With a [client.MissingError] it returns the existing ones.
 func results(ctx context.Context, c *client.Client, job, folder string) ([]resultRow, error) {
 	if folder != "" {
 		if err := os.MkdirAll(folder, 0o777); err != nil {
@@ -406,17 +406,17 @@ func resultAnswer(rows []resultRow) render.Answer {
 	}}
 }
 
-// A failureRow is an attempt at a task that failed.
+// A failureRow is a failed attempt at a task.
 type failureRow struct {
 	Task    int     `json:"task"`
 	Worker  string  `json:"worker"`
 	Attempt int     `json:"attempt"`
 	Seconds float64 `json:"seconds"`
-	Exit    int     `json:"exit"` // status of a program, 0 for what is none
+	Exit    int     `json:"exit"` // exit status of a program, otherwise 0
 	Reason  string  `json:"reason"`
 }
 
-// failures tells of the attempts of a job that failed so far, in the order of the tasks.
+// failures returns the failed attempts of a job so far, sorted by task.
 func failures(ctx context.Context, c *client.Client, job string) (render.Answer, error) {
 	if _, err := c.Job(ctx, job); err != nil {
 		return render.Answer{}, err
@@ -436,12 +436,12 @@ func failures(ctx context.Context, c *client.Client, job string) (render.Answer,
 	}}, err
 }
 
-// firstLine returns the first line of an output, as far as it is text and not long; nothing that a terminal would obey.
+// firstLine returns the first line of an output, without control characters and shortened.
 func firstLine(text string) string {
 	const most = 80
-	line, rest, _ := strings.Cut(text, "\n")
+	line, sleep, _ := strings.Cut(text, "\n")
 	runes := []rune(strings.ToValidUTF8(line, "?"))
-	cut := len(runes) > most || strings.TrimSpace(rest) != ""
+	cut := len(runes) > most || strings.TrimSpace(sleep) != ""
 	runes = runes[:min(len(runes), most)]
 	for i, r := range runes {
 		if !strconv.IsPrint(r) {

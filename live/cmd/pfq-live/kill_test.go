@@ -19,8 +19,9 @@ import (
 // killEvery is the time between two kills.
 const killEvery = 700 * time.Millisecond
 
-// hardScenario has jobs that wait for one another on workers that fail, by the clock of the replay. Under a baseline workers are
-// alike, and so are the tasks of a job, which asks for more time than it takes.
+// hardScenario returns jobs that wait for one another on workers that fail, on the clock of the
+// replay. Under a baseline, all workers are equal and so are the tasks of a job, and jobs request
+// more time than they take.
 func hardScenario(seed uint64, policy joblog.Policy) replay.Scenario {
 	r := rand.New(rand.NewPCG(seed, 1))
 	s := replay.Scenario{Scenario: dispatch.Scenario{Policy: policy.Policy, Speeds: []float64{1, 0.7, 1.3, 0.9}}}
@@ -49,10 +50,10 @@ func hardScenario(seed uint64, policy joblog.Policy) replay.Scenario {
 	return s
 }
 
-// Processes are killed all the time, server, manager and workers, and what happens is the simulation to the last digit.
-// PFQ_LIVE_LONG=N runs 2N cases.
+// Server, manager and workers are killed repeatedly, and the events still match the simulation to
+// the last digit. PFQ_LIVE_LONG=N runs 2N cases.
 func TestReplayUnderKills(t *testing.T) {
-	t.Parallel() // it waits most of the time
+	t.Parallel() // mostly waits
 	names := []string{"deadline/priority", "easy", "proportion", "conservative", "priority", "fcfs", "workload:100", "sjf", "deadline/kept", "easy/sjf", "edf"}
 	for seed := range uint64(2 * hours(t)) {
 		policy, err := joblog.ParsePolicy(names[seed%uint64(len(names))])
@@ -116,7 +117,7 @@ type replaySystem struct {
 	js        jetstream.JetStream
 }
 
-// startReplay starts the processes and publishes the scenario. They end with the test.
+// startReplay starts the processes and publishes the scenario. The processes end with the test.
 func startReplay(ctx context.Context, t *testing.T, s *replay.Scenario, pace float64) *replaySystem {
 	address := freeAddress(t)
 	url := "nats://" + address
@@ -149,18 +150,18 @@ func startReplay(ctx context.Context, t *testing.T, s *replay.Scenario, pace flo
 	return v
 }
 
-// killAndStart kills the process at a place, and starts it anew.
+// killAndStart kills and restarts the process with an index.
 func (v *replaySystem) killAndStart(t *testing.T, k int) {
 	v.processes[k].kill()
 	v.processes[k] = start(t, v.commands[k]...)
 }
 
-// awaitStreams waits until all streams and buckets are there.
+// awaitStreams waits until all streams and buckets exist.
 func awaitStreams(ctx context.Context, t testing.TB, js jetstream.JetStream) {
 	t.Helper()
 	for {
 		try, cancel := context.WithTimeout(ctx, time.Second)
-		_, err := js.KeyValue(try, wire.ProfilesBucket) // the last that is made
+		_, err := js.KeyValue(try, wire.ProfilesBucket) // created last
 		cancel()
 		if err == nil {
 			return
@@ -168,6 +169,6 @@ func awaitStreams(ctx context.Context, t testing.TB, js jetstream.JetStream) {
 		if ctx.Err() != nil {
 			t.Fatal(err)
 		}
-		rest(ctx, 20*time.Millisecond)
+		sleep(ctx, 20*time.Millisecond)
 	}
 }

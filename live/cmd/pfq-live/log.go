@@ -12,7 +12,7 @@ import (
 	"productform/internal/cli"
 )
 
-// newLog returns a structured log in the form of --log, without floods of the same problem.
+// newLog returns a structured log in the format of --log that limits repeated problems.
 func newLog(w io.Writer, form string) *slog.Logger {
 	var h slog.Handler = slog.NewTextHandler(w, nil)
 	if form == "json" {
@@ -25,10 +25,10 @@ func addLog(cmd *cobra.Command, form *string) {
 	cli.AddChoice(cmd, form, "log", []string{"text", "json"}, "form of the log on the standard error")
 }
 
-// repeatPeriod is the shortest time between two lines about one problem.
+// repeatPeriod is the minimum time between two lines about one problem.
 const repeatPeriod = 5 * time.Second
 
-// A problem is a message with the error that it gives, whoever reports it.
+// A problem is a message with an error, from any source.
 type problem struct{ message, err string }
 
 // sightings count the lines about a problem since the last one that was written.
@@ -37,15 +37,14 @@ type sightings struct {
 	suppressed int
 }
 
-// problems are those that were logged lately.
+// problems holds the recently logged problems.
 type problems struct {
 	mu   sync.Mutex
 	seen map[problem]*sightings
 }
 
-// repeats is a handler that writes the first line about a problem, and then at most one line each
-// [repeatPeriod], which counts the lines that it stands for. Lines without an error are all
-// written.
+// repeats is a handler that writes the first line about a problem, and then at most one line per
+// [repeatPeriod] with the number of suppressed lines. It writes all lines without an error.
 type repeats struct {
 	slog.Handler
 	problems *problems
@@ -75,7 +74,7 @@ func (h *repeats) WithGroup(name string) slog.Handler {
 	return &repeats{h.Handler.WithGroup(name), h.problems}
 }
 
-// problemOf returns what a line is about, if it gives an error.
+// problemOf returns the problem of a line that has an error.
 func problemOf(r slog.Record) (p problem, ok bool) {
 	p.message = r.Message
 	r.Attrs(func(a slog.Attr) bool {
@@ -88,7 +87,8 @@ func problemOf(r slog.Record) (p problem, ok bool) {
 	return p, ok
 }
 
-// note counts a line, and reports whether to write it, and how many lines were not written before.
+// note counts a line. It reports whether to write the line, and how many lines were suppressed
+// before.
 func (s *problems) note(p problem, now time.Time) (suppressed int, isDue bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -98,7 +98,7 @@ func (s *problems) note(p problem, now time.Time) (suppressed int, isDue bool) {
 	} else if was != nil {
 		suppressed = was.suppressed
 	}
-	for other, was := range s.seen { // the map stays small, and counts last at least a minute
+	for other, was := range s.seen { // keeps the map small, and counts for at least a minute
 		if now.Sub(was.written) > time.Minute {
 			delete(s.seen, other)
 		}

@@ -38,7 +38,7 @@ func TestLogSuppressesRepeats(t *testing.T) {
 	})
 }
 
-// Workers of one process that wait for the same server share a line; lines without an error are all
+// Workers of one process that wait for the same server share a line. Lines without an error are all
 // written.
 func TestLogOfManySlots(t *testing.T) {
 	var said lines
@@ -47,7 +47,7 @@ func TestLogOfManySlots(t *testing.T) {
 		log.With("worker", "w").Warn("waiting for the server", "error", "refused")
 		log.Warn("results differ", "task", 1)
 	}
-	log.Warn("waiting for the server", slog.String("error", "another"))
+	log.Warn("waiting for the server", slog.String("error", "other error"))
 	waiting, differ := strings.Count(said.String(), "waiting for"), strings.Count(said.String(), "results differ")
 	if waiting != 2 || differ != 200 {
 		t.Errorf("%d and %d lines", waiting, differ)

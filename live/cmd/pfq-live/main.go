@@ -1,19 +1,19 @@
-// Command pfq-live shares a cluster of machines among jobs, live, by the policies of package dispatch:
+// Command pfq-live shares a live cluster of machines among jobs, by the policies of package dispatch:
 //
-//	pfq-live serve                      all in one process: server, manager, workers, status page
-//	pfq-live server, manager, worker    each of them alone
-//	pfq-live submit, wait, results      jobs, and what became of them
-//	pfq-live cancel, change, clear      wishes about jobs; drain: about a worker
-//	pfq-live status, report, timeline   how things stand, and how they went
+//	pfq-live serve                      server, manager, workers and status page in one process
+//	pfq-live server, manager, worker    each of them separately
+//	pfq-live submit, wait, results      submits jobs and reads their results
+//	pfq-live cancel, change, clear      requests about jobs; drain: about a worker
+//	pfq-live status, report, timeline   the current state, and the past
 //	pfq-live audit                      decides all plans of the log again, and checks the store
 //	pfq-live repair                     makes a damaged store usable
-//	pfq-live replay TRACE               a log of jobs through the whole system, on a logical clock
-//	pfq-live sweep -- COMMAND           the runs of a simulation by the workers
-//	pfq-live plan                       asks a policy alone
-//	pfq-live keys                       who may do what
+//	pfq-live replay TRACE               runs a log of jobs through the whole system, on a logical clock
+//	pfq-live sweep -- COMMAND           computes the runs of a simulation on the workers
+//	pfq-live plan                       queries a policy without the rest of the system
+//	pfq-live keys                       manages keys and their rights
 //
-// The exit status is 0 if there is an answer, 1 if the answer is no (a job has failures, say), 2 for bad usage or bad
-// input, with one line on the standard error, and 130 if a signal ended it.
+// The exit status is 0 for a positive answer, 1 for a negative one (for example, a job has failures),
+// 2 for bad usage or bad input, with one line on standard error, and 130 after a signal.
 package main
 
 import (
@@ -35,7 +35,7 @@ import (
 
 func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
 
-// run executes a command line, and returns the exit status.
+// run executes a command line and returns the exit status.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	root := newRoot()
 	root.SetIn(stdin)
@@ -43,7 +43,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	root.SetErr(stderr)
 	signals := []os.Signal{os.Interrupt, syscall.SIGHUP, syscall.SIGTERM}
 	if len(args) > 0 && args[0] == "worker" {
-		signals = signals[:2] // it ends its tasks first at SIGTERM
+		signals = signals[:2] // SIGTERM lets the worker finish its tasks first
 	}
 	ctx, stop := cli.UntilSignal(context.Background(), signals...)
 	defer stop()
@@ -54,7 +54,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	switch {
 	case err == nil:
 		return 0
-	case errors.As(err, &ended): // it has said why
+	case errors.As(err, &ended): // the command has printed the reason
 		return ended.Status
 	case errors.Is(err, errNoAnswer):
 		return 1
@@ -72,7 +72,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	return 2
 }
 
-// atFlag puts the name of a flag in place of the path of an error about a setting, if the command has such a flag.
+// atFlag replaces the path of an error about a setting by the flag, if the command has such a flag.
 func atFlag(root *cobra.Command, args []string, err error) error {
 	bad, ok := err.(*input.Error)
 	if !ok || bad.Path == "" || bad.File != "" {
@@ -84,7 +84,7 @@ func atFlag(root *cobra.Command, args []string, err error) error {
 	}
 	name := strings.ReplaceAll(bad.Path, "_", "-")
 	at := *bad
-	if name == "folder" && cmd.Flags().Lookup(name) == nil { // that of the keys
+	if name == "folder" && cmd.Flags().Lookup(name) == nil { // the folder of keys
 		name = "keys"
 		if cmd.Name() != "init" {
 			at.Want += ", which pfq-live keys init makes"
@@ -97,10 +97,10 @@ func atFlag(root *cobra.Command, args []string, err error) error {
 	return &at
 }
 
-// seeRepair ends the messages of a damaged store.
+// seeRepair is appended to messages about a damaged store.
 const seeRepair = ": see pfq-live repair"
 
-// errNoAnswer ends a command that has written why the answer is no.
+// errNoAnswer ends a command that has already printed why the answer is no.
 var errNoAnswer = errors.New("no answer")
 
 func newRoot() *cobra.Command {

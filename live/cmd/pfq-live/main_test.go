@@ -17,14 +17,14 @@ import (
 	"time"
 )
 
-// TestMain is the program itself, or a NATS server, in the processes that tests start.
+// TestMain runs the program itself, or a NATS server, in processes that tests start.
 func TestMain(m *testing.M) {
 	if os.Getenv("PFQ_LIVE_TEST_PROGRAM") != "" {
-		go func() { // ends where the test does, however that ends
+		go func() { // ends with the test, however the test ends
 			_, _ = io.Copy(io.Discard, os.Stdin)
 			os.Exit(1)
 		}()
-		if os.Args[1] == "nats" { // a server outside
+		if os.Args[1] == "nats" { // an external server
 			runNATS(os.Args[2])
 		}
 		main()
@@ -33,13 +33,13 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// A process is one of pfq-live.
+// A process is a running pfq-live.
 type process struct {
 	cmd  *exec.Cmd
 	said *lines
 }
 
-// lines keep what processes say.
+// lines collects the output of processes.
 type lines struct {
 	mu sync.Mutex
 	b  bytes.Buffer
@@ -57,20 +57,20 @@ func (l *lines) String() string {
 	return l.b.String()
 }
 
-// start starts a process, which ends with the test at the latest.
+// start starts a process that ends with the test at the latest.
 func start(t testing.TB, args ...string) *process {
 	t.Helper()
 	return startWith(t, nil, args...)
 }
 
-// startWith is start, with what the system is to know of the process.
+// startWith is like start, with process attributes for the system.
 func startWith(t testing.TB, attributes *syscall.SysProcAttr, args ...string) *process {
 	t.Helper()
 	p := &process{exec.Command(os.Args[0], args...), &lines{}}
 	p.cmd.SysProcAttr = attributes
 	p.cmd.Env = append(os.Environ(), "PFQ_LIVE_TEST_PROGRAM=1")
 	p.cmd.Stdout, p.cmd.Stderr = p.said, p.said
-	if _, err := p.cmd.StdinPipe(); err != nil { // kept open by this process
+	if _, err := p.cmd.StdinPipe(); err != nil { // keeps the pipe open
 		t.Fatal(err)
 	}
 	if err := p.cmd.Start(); err != nil {
@@ -85,13 +85,13 @@ func startWith(t testing.TB, attributes *syscall.SysProcAttr, args ...string) *p
 	return p
 }
 
-// kill kills the process, and waits for its end.
+// kill kills the process and waits for its end.
 func (p *process) kill() {
 	_ = p.cmd.Process.Kill() // it may have ended
 	_ = p.cmd.Wait()
 }
 
-// freeAddress returns an address of this machine that nobody listens on.
+// freeAddress returns a free address of this machine.
 func freeAddress(t testing.TB) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -102,14 +102,15 @@ func freeAddress(t testing.TB) string {
 	return l.Addr().String()
 }
 
-// pfqLive runs a command line in this process, and returns its exit status and what it wrote.
+// pfqLive runs a command line in this process, and returns its exit status and output.
 func pfqLive(stdin string, args ...string) (status int, stdout, stderr string) {
 	var out, errs bytes.Buffer
 	status = run(args, strings.NewReader(stdin), &out, &errs)
 	return status, out.String(), errs.String()
 }
 
-// One command starts all; a second submits, waits and reads; it starts again where it was killed.
+// One command starts everything, and others submit, wait and read. After a kill, the command can be
+// started again.
 func TestServe(t *testing.T) {
 	folder, address := t.TempDir(), freeAddress(t)
 	url := "nats://" + address
@@ -140,11 +141,11 @@ func TestServe(t *testing.T) {
 		}
 	}
 	if status, _, errs := pfqLive("", "cancel", "nothing", "--url", url); status != 2 || !strings.Contains(errs, "nothing") {
-		t.Errorf("cancel of a job that is not there: status %d: %s", status, errs)
+		t.Errorf("cancel of a missing job: status %d: %s", status, errs)
 	}
 }
 
-// With keys, all parts of serve have theirs, and so has a client.
+// With keys, each part of serve has its own key, and so has the client.
 func TestServeWithKeys(t *testing.T) {
 	folder, address, page := filepath.Join(t.TempDir(), "keys"), freeAddress(t), freeAddress(t)
 	if status, _, errs := pfqLive("", "keys", "init", "--keys", folder, "--url", "nats://"+address); status != 0 {
@@ -167,7 +168,7 @@ func TestServeWithKeys(t *testing.T) {
 	if status, _, errs := pfqLive("", "status", "--url", "nats://"+address); status != 2 || !strings.Contains(errs, "needs a key: give its file instead of the URL") {
 		t.Errorf("without a key: status %d: %s", status, errs)
 	}
-	for args, want := range map[string]string{ // what the server would not answer is told before it is asked
+	for args, want := range map[string]string{ // errors found before contacting the server
 		"submit ../../examples/sleep.yaml --url monitor": "role = monitor: want a key of a client",
 		"cancel j --url monitor":                         "role = monitor: want a key of a client",
 		"results j --to there --url monitor":             "role = monitor: want a key of a client",
@@ -234,8 +235,8 @@ func TestBadUsage(t *testing.T) {
 	}
 }
 
-// Whoever submits what workers cannot do is told where to read why it failed, and reads it there; a name that is none is told
-// before a server is asked.
+// Submitting a job that workers cannot run prints the command that shows the reason. Invalid names
+// are rejected without contacting a server.
 func TestFailuresAreTold(t *testing.T) {
 	address := freeAddress(t)
 	url := "nats://" + address
@@ -247,7 +248,7 @@ func TestFailuresAreTold(t *testing.T) {
 	for _, form := range []string{"text", "json", "csv"} {
 		status, out, errs = pfqLive("", "results", "odd", "--failures", "--url", url, "--format", form)
 		if n := strings.Count(out, "has no handler for tasks of kind"); status != 0 || n < 3 {
-			t.Errorf("status %d: %d failures of three at least: %s%s", status, n, out, errs)
+			t.Errorf("status %d: %d failures, want at least three: %s%s", status, n, out, errs)
 		}
 	}
 	for args, want := range map[string]string{"results nothing --failures": "job nothing: unknown", "wait a.b": `job = "a.b": want a name`} {
@@ -257,14 +258,14 @@ func TestFailuresAreTold(t *testing.T) {
 	}
 }
 
-// A batch that no manager looks at is waited for, and that is said.
+// If no manager processes a batch, submit waits and says so.
 func TestSubmitWithoutManager(t *testing.T) {
 	address := freeAddress(t)
 	start(t, "server", "--memory", "--listen", address)
 	p := start(t, "submit", "../../examples/sleep.yaml", "--url", "nats://"+address)
 	for begun := time.Now(); !strings.Contains(p.said.String(), "no manager has looked at the batch yet"); time.Sleep(20 * time.Millisecond) {
 		if time.Since(begun) > time.Minute {
-			t.Fatal("nothing is said")
+			t.Fatal("no note is printed")
 		}
 	}
 }
@@ -280,8 +281,9 @@ func TestPlan(t *testing.T) {
 	}
 }
 
-// A replay tells of baselines what pfq dispatch tells, and of jobs that run longer than they asked for. Of three jobs on two
-// workers the second waits for the first, from 1 to 4, and is due at 3; the third runs for 2 s and asks for 1.
+// A replay of a baseline prints the measures of pfq dispatch, and the jobs that exceed their
+// requested time. Of three jobs on two workers, the second waits for the first, from 1 to 4, and is
+// due at 3; the third requests 1 s but runs for 2 s.
 func TestReplayOfBaseline(t *testing.T) {
 	log := "1 0 -1 4 2 -1 -1 -1 5 -1 1 1 -1 -1 -1 -1 -1 -1\n2 1 -1 1 1 -1 -1 -1 -1 -1 1 1 -1 -1 -1 -1 -1 -1\n3 5 -1 2 1 -1 -1 -1 1 -1 1 1 -1 -1 -1 -1 -1 -1\n"
 	const flags = "replay - --policy conservative --workers 2 --sample 3 --time-scale 1 --gap-scale 1 --batch 0 --deadline-factor 2 --check --format json"
@@ -298,7 +300,7 @@ func TestReplayOfBaseline(t *testing.T) {
 	}
 }
 
-// The replay of the help is the simulation.
+// The replay in the help matches the simulation.
 func TestReplayCheck(t *testing.T) {
 	status, out, errs := pfqLive("", strings.Fields("replay SDSC-Par-1996 --sample 20 --gap-scale 0.001 --outages 1-3@1-5 --check")...)
 	if status != 0 || !strings.HasPrefix(out, "policy deadline/priority, 477 moments\nsame as simulated, to the last digit\n") {
@@ -306,7 +308,7 @@ func TestReplayCheck(t *testing.T) {
 	}
 }
 
-// hours returns how many times longer a test by hand is than one of each change.
+// hours returns how many times longer a manual test runs than an automatic one.
 func hours(t *testing.T) int {
 	text := os.Getenv("PFQ_LIVE_LONG")
 	if text == "" {
@@ -319,7 +321,7 @@ func hours(t *testing.T) int {
 	return n
 }
 
-// limited bounds a test that would wait for ever.
+// limited returns a context that bounds a test that would otherwise wait forever.
 func limited(t *testing.T, d time.Duration) context.Context {
 	ctx, cancel := context.WithTimeout(t.Context(), d)
 	t.Cleanup(cancel)

@@ -12,7 +12,8 @@ import (
 	"productform/live/keys"
 )
 
-// natsCluster writes the configurations of the servers of a cluster that asks for no keys, and returns the files and the URL.
+// natsCluster writes the configurations of a server cluster without keys, and returns the files and
+// the URL.
 func natsCluster(t testing.TB, folder string, servers int) (files []string, url string) {
 	t.Helper()
 	accounts, err := keys.Open()
@@ -38,7 +39,7 @@ func natsCluster(t testing.TB, folder string, servers int) (files []string, url 
 	return files, strings.Join(urls, ",")
 }
 
-// runNATS is a NATS server by a file of configuration. It ends with the process.
+// runNATS runs a NATS server with a configuration file. It ends with the process.
 func runNATS(file string) {
 	o, err := server.ProcessConfigFile(file)
 	if err == nil {

@@ -12,7 +12,7 @@ import (
 	"productform/live/wire"
 )
 
-// A profileRow is a worker at a kind of tasks in an answer.
+// A profileRow is a worker's speed at a kind of task in an answer.
 type profileRow struct {
 	Kind     string  `json:"kind"`
 	Worker   string  `json:"worker"`
@@ -45,7 +45,7 @@ func newProfiles() *cobra.Command {
 	return cmd
 }
 
-// profileRows returns the rows by kind, then by worker.
+// profileRows returns the rows sorted by kind, then by worker.
 func profileRows(profiles []wire.ProfileView) []profileRow {
 	rows := []profileRow{}
 	for _, p := range profiles {

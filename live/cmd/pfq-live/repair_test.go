@@ -13,8 +13,8 @@ import (
 	"productform/live/wire"
 )
 
-// The store loses all plans, snapshots and submissions, and the results of one of two jobs. audit and
-// repair end with status 1, and audit still does after repair --apply because results are lost.
+// The store loses all plans, snapshots and submissions, and the results of one of two jobs. audit
+// and repair end with status 1. audit still does after repair --apply because results are lost.
 func TestAuditAndRepairOfLostPlans(t *testing.T) {
 	folder, address := t.TempDir(), freeAddress(t)
 	url := "nats://" + address
@@ -25,7 +25,7 @@ func TestAuditAndRepairOfLostPlans(t *testing.T) {
 		t.Fatalf("submit: status %d: %s%s", status, out, errs)
 	}
 	ctx := limited(t, time.Minute)
-	dial := func() *nats.Conn { // it waits for the server
+	dial := func() *nats.Conn { // waits for the server
 		nc, err := connect(ctx, url, "test", slog.New(slog.DiscardHandler))
 		if err != nil {
 			t.Fatal(err)
@@ -73,7 +73,7 @@ func TestAuditAndRepairOfLostPlans(t *testing.T) {
 	}
 }
 
-// Whatever is lost for good makes a store not whole. Plans whose results were all adopted do not.
+// A permanent loss makes a store not whole. Lost plans whose results were all adopted do not.
 func TestLossesAfterRepair(t *testing.T) {
 	for _, c := range []struct {
 		counts wire.Counts

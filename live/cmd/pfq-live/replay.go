@@ -11,12 +11,12 @@ import (
 	"productform/live/replay"
 )
 
-// A replayAnswer is what a replay came to.
+// A replayAnswer is the outcome of a replay.
 type replayAnswer struct {
 	Policy   string  `json:"policy"`
 	Pace     float64 `json:"pace"`
 	Moments  int     `json:"moments"`
-	Same     *bool   `json:"same_as_simulated"` // nil unless asked for
+	Same     *bool   `json:"same_as_simulated"` // nil without --check
 	Differs  *string `json:"difference"`
 	measures render.Record
 }
@@ -37,7 +37,7 @@ func newReplay() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			want, err := replay.Simulate(ctx, s) // which refuses what never ends
+			want, err := replay.Simulate(ctx, s) // rejects scenarios that never end
 			if err != nil {
 				return err
 			}
@@ -83,7 +83,7 @@ func newReplayAnswer(s *replay.Scenario, l *replay.Log, pace float64, outlived i
 	return a
 }
 
-// compare says whether the replay is the simulation.
+// compare records whether the replay matches the simulation.
 func (a *replayAnswer) compare(got, want *replay.Log) {
 	same := true
 	var d *replay.Difference

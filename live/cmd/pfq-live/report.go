@@ -31,7 +31,7 @@ import (
 	"productform/live/wire"
 )
 
-// ask asks a service of the manager that leads.
+// ask sends a request to a service of the leading manager.
 func ask(ctx context.Context, url, service, question string, answer any) error {
 	if err := keys.Check(url, "", keys.Client, keys.Monitor); err != nil {
 		return err
@@ -53,10 +53,11 @@ func ask(ctx context.Context, url, service, question string, answer any) error {
 	return json.Unmarshal(m.Data, answer)
 }
 
-// measuresOf returns the measures of a run by the names that pfq dispatch gives them, null if they do not exist.
+// measuresOf returns the measures of a run under the names of pfq dispatch, with null for missing
+// ones.
 func measuresOf(r *dispatch.Result) render.Record {
 	m := render.Fields(r)
-	if r.Decisions == 0 { // there is nothing to average over
+	if r.Decisions == 0 { // no decisions to average over
 		for _, key := range []string{
 			"average_priority_violation_rate", "decision_violation_rate", "running_violation_rate", "decisions",
 		} {
@@ -66,7 +67,7 @@ func measuresOf(r *dispatch.Result) render.Record {
 	return withCounts(m, r.Tasks, r.Delay.Count, r.Slowdown.Count)
 }
 
-// withCounts returns measures after the number of jobs, of which the delays are, and that of tasks. Delays and
+// withCounts returns measures after the numbers of jobs with delays and of tasks. Delays and
 // slowdowns are null if there are none.
 func withCounts(m render.Record, tasks, delays, slowdowns int) render.Record {
 	if delays == 0 {
@@ -81,7 +82,7 @@ func withCounts(m render.Record, tasks, delays, slowdowns int) render.Record {
 	}, m)
 }
 
-// writeMeasures writes a line for each measure.
+// writeMeasures writes one line per measure.
 func writeMeasures(t *render.Text, measures render.Record) {
 	lines := [][]string{{"measure", "value"}}
 	for _, f := range measures.Flat() {
@@ -110,18 +111,18 @@ func newReport() *cobra.Command {
 	return cmd
 }
 
-// An auditAnswer is what audit found.
+// An auditAnswer is the result of an audit.
 type auditAnswer struct {
 	Alike  bool    `json:"alike"`
 	From   *uint64 `json:"from"`
 	To     *uint64 `json:"to"`
 	Tasks  *int    `json:"tasks_finished"`
 	Jobs   *int    `json:"jobs_completed"`
-	Plan   *uint64 `json:"plan"` // that differs
+	Plan   *uint64 `json:"plan"` // the plan that differs
 	Reason *string `json:"reason"`
 
-	Damage []string `json:"damage"` // what the store has lost, also what was repaired
-	Whole  bool     `json:"whole"`  // the store has lost nothing, or all of it was repaired
+	Damage []string `json:"damage"` // losses of the store, including repaired ones
+	Whole  bool     `json:"whole"`  // nothing was lost, or all losses were repaired
 }
 
 func newAudit() *cobra.Command {
@@ -144,7 +145,7 @@ func newAudit() *cobra.Command {
 			}
 			a, err := auditOf(cmd.Context(), js)
 			if refusal := nc.LastError(); err != nil && errors.Is(refusal, nats.ErrPermissionViolation) {
-				return fmt.Errorf("the server refuses the key: %w", refusal)
+				return fmt.Errorf("the server rejects the key: %w", refusal)
 			}
 			if err != nil {
 				return err
@@ -194,8 +195,7 @@ func auditOf(ctx context.Context, js jetstream.JetStream) (*auditAnswer, error) 
 	return answer, nil
 }
 
-// describeLosses returns a line for each kind of loss that a repair made good, and for each that it
-// could not.
+// describeLosses returns one line per kind of loss, for repaired and permanent losses.
 func describeLosses(n *wire.Counts) (repaired, lost []string) {
 	if n.LostPlans > 0 {
 		repaired = append(repaired,
@@ -293,7 +293,7 @@ func writeAside(cmd *cobra.Command, nc *nats.Conn, folder string) error {
 	return nil
 }
 
-// A repairAnswer reports what repair found and did.
+// A repairAnswer is the result of a repair.
 type repairAnswer struct {
 	Damage    *string `json:"damage"` // nil if there is none
 	Kept      uint64  `json:"kept"`
@@ -382,7 +382,7 @@ func newTimeline() *cobra.Command {
 	return cmd
 }
 
-// drawTimeline draws which job each worker had in hand over columns of equal time, one letter a job.
+// drawTimeline draws the jobs of each worker over columns of equal time, with one letter per job.
 func drawTimeline(t *render.Text, h *wire.History) {
 	const columns, most = 100, 26
 	if len(h.Spans) == 0 {

@@ -13,7 +13,7 @@ import (
 	"productform/live/replay"
 )
 
-// scenarioFlags say what is replayed, by the names and forms of pfq dispatch.
+// scenarioFlags select the scenario of a replay, in the names and formats of pfq dispatch.
 type scenarioFlags struct {
 	joblog.Flags
 	replan float64
@@ -28,7 +28,7 @@ func (f *scenarioFlags) add(cmd *cobra.Command) {
 	addNumber(cmd, &f.replan, "replan", "", "seconds after which to plan again if nothing happens (default never)")
 }
 
-// check accepts flags that go together.
+// check rejects flags that exclude each other.
 func (f *scenarioFlags) check(given func(string) bool) error {
 	if err := f.Check(given); err != nil {
 		return err
@@ -39,7 +39,8 @@ func (f *scenarioFlags) check(given func(string) bool) error {
 	return nil
 }
 
-// scenario reads the log and makes the scenario of the flags. Of the jobs that ask for a time, so many run longer.
+// scenario reads the log and makes the scenario of the flags. outlived is the number of jobs that
+// exceed their requested time.
 func (f *scenarioFlags) scenario(ctx context.Context, trace string, stdin io.Reader) (s replay.Scenario, outlived int, err error) {
 	taken, err := f.Read(ctx, trace, stdin)
 	if err != nil {

@@ -33,7 +33,7 @@ import (
 	"productform/live/worker"
 )
 
-// stateFolder is where a server keeps its data unless told otherwise.
+// stateFolder returns the default folder of a server's data.
 func stateFolder() (string, error) {
 	if dir := os.Getenv("XDG_STATE_HOME"); filepath.IsAbs(dir) {
 		return filepath.Join(dir, "pfq-live"), nil
@@ -42,7 +42,7 @@ func stateFolder() (string, error) {
 	return filepath.Join(home, ".local", "state", "pfq-live"), err
 }
 
-// serveFlags are those of all in one.
+// serveFlags are the flags of serve.
 type serveFlags struct {
 	server  serverFlags
 	manager managerFlags
@@ -69,7 +69,7 @@ func newServe() *cobra.Command {
 	return cmd
 }
 
-// serve runs a server, a manager, workers and the page until a signal comes.
+// serve runs a server, a manager, workers and the page until a signal arrives.
 func (f *serveFlags) serve(ctx context.Context, out io.Writer, log *slog.Logger) error {
 	ms, err := f.manager.settings()
 	if err != nil {
@@ -85,9 +85,9 @@ func (f *serveFlags) serve(ctx context.Context, out io.Writer, log *slog.Logger)
 	}
 	defer end()
 	if least := 2 * f.worker.Beat; f.manager.LostAfter < least {
-		return input.Errorf("--lost-after", f.manager.LostAfter, "at least %v, twice --beat: else workers that are well are lost", least)
+		return input.Errorf("--lost-after", f.manager.LostAfter, "at least %v, twice --beat; otherwise healthy workers are lost", least)
 	}
-	const local = "local" // name of the workers of this process; the server knows their keys from its start
+	const local = "local" // name of the workers in this process; the server knows their keys from its start
 	ws.Name, ws.Slots = local, max(1, f.workers)
 	if err := ws.Check(); err != nil {
 		return err
@@ -130,7 +130,8 @@ func (f *serveFlags) serve(ctx context.Context, out io.Writer, log *slog.Logger)
 	return group.Wait()
 }
 
-// A way is how the parts of this process reach its server: within the process, or by their keys.
+// A way is how the parts of this process connect to its server: within the process, or with their
+// keys.
 type way struct {
 	manager, worker, monitor string
 	options                  []nats.Option
@@ -144,7 +145,7 @@ func (f *serverFlags) way(s *server.Server) way {
 	return way{file("manager"), file("{name}"), file("monitor"), nil}
 }
 
-// addWorkerKeys makes the keys that workers of this process lack.
+// addWorkerKeys makes the missing keys of workers in this process.
 func (f *serverFlags) addWorkerKeys(name string, slots int) error {
 	for k := 1; f.Keys != "" && k <= slots; k++ {
 		own := name
@@ -161,7 +162,7 @@ func (f *serverFlags) addWorkerKeys(name string, slots int) error {
 	return nil
 }
 
-// untilDone returns nil instead of an error that comes of the end of the context.
+// untilDone returns nil instead of an error caused by the end of the context.
 func untilDone(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return nil
@@ -183,9 +184,10 @@ func (f *serverFlags) start(ctx context.Context, log *slog.Logger) (*server.Serv
 	return s, layout, err
 }
 
-// prepare makes the streams and buckets. A server that is away is waited for, and so are servers that have not found each other yet.
+// prepare creates the streams and buckets. It waits for an unavailable server, and for servers of a
+// cluster that have not found each other yet.
 func prepare(ctx context.Context, nc *nats.Conn, layout server.Layout, log *slog.Logger) error {
-	const patience = time.Second // with a request; one that comes before the servers of a cluster have a leader is never answered
+	const patience = time.Second // time limit of a request; a cluster without a leader never responds
 	js, err := jetstream.New(nc, jetstream.WithDefaultTimeout(patience))
 	if err != nil {
 		return err
@@ -202,11 +204,11 @@ func prepare(ctx context.Context, nc *nats.Conn, layout server.Layout, log *slog
 			return err
 		}
 		log.Warn("waiting for the server", "error", err)
-		rest(ctx, 100*time.Millisecond)
+		sleep(ctx, 100*time.Millisecond)
 	}
 }
 
-// pageFlags are those of the status page.
+// pageFlags are the flags of the status page.
 type pageFlags struct{ http string }
 
 func (f *pageFlags) add(cmd *cobra.Command, standard string) {
@@ -219,13 +221,13 @@ func (f *pageFlags) add(cmd *cobra.Command, standard string) {
 		}}.Add(cmd, &f.http)
 }
 
-// A website is the status page, with a connection of its own. The zero value is none.
+// A website is the status page with its own connection. The zero value is no page.
 type website struct {
 	listener net.Listener
 	nc       *nats.Conn
 }
 
-// open listens for browsers, unless the flags say none, and connects to the server.
+// open listens for browsers and connects to the server, unless the flags turn off the page.
 func (f *pageFlags) open(ctx context.Context, url string, options []nats.Option) (w website, err error) {
 	if f.http == "" {
 		return w, nil
@@ -248,7 +250,7 @@ func (w website) close() {
 	}
 }
 
-// String is a line that tells where the page is.
+// String returns a line with the address of the page.
 func (w website) String() string {
 	if w.listener == nil {
 		return ""
@@ -256,7 +258,7 @@ func (w website) String() string {
 	return fmt.Sprintf("page http://%s\n", w.listener.Addr())
 }
 
-// serve answers browsers until the context is done.
+// serve serves browsers until the context is done.
 func (w website) serve(ctx context.Context, registry *prometheus.Registry) error {
 	if w.listener == nil {
 		return nil
@@ -282,8 +284,9 @@ func newServer() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
 			if os.Getenv("GOGC") == "" {
-				// A server holds some 180 bytes for each result, until the job is cleared: looking for garbage sooner than
-				// usual, which costs little, a million of them take 340 MB at most instead of 390.
+				// A server holds about 180 bytes per result until the job is cleared. More frequent
+				// garbage collection costs little, and limits a million results to 340 MB instead
+				// of 390 MB.
 				debug.SetGCPercent(75)
 			}
 			said := newLog(cmd.ErrOrStderr(), log)
@@ -328,7 +331,7 @@ func newManager() *cobra.Command {
 			}
 			ctx := cmd.Context()
 			registry := prometheus.NewRegistry()
-			s.Name, s.Log, s.Registry = cmp.Or(s.Name, ownName()), newLog(cmd.ErrOrStderr(), log), registry
+			s.Name, s.Log, s.Registry = cmp.Or(s.Name, uniqueName()), newLog(cmd.ErrOrStderr(), log), registry
 			if err := s.Check(); err != nil {
 				return err
 			}
@@ -358,7 +361,7 @@ func newManager() *cobra.Command {
 	addName(cmd, &f.Name)
 	f.add(cmd)
 	p.add(cmd, "none")
-	cli.AddText(cmd, &key, "page-key", "", "the file of a key of a monitor", "`FILE` of the key of the page, if the server requires keys")
+	cli.AddText(cmd, &key, "page-key", "", "the key file of a monitor", "`FILE` of the key of the page, if the server requires keys")
 	cli.AddSwitch(cmd, &f.Logical, "logical", "use the logical clock of a replay")
 	cli.Flag[int]{Name: "replicas", Kind: "1|3", Default: "1", Usage: "copies of stored data, each on a separate server", Want: "1 or 3",
 		Parse: func(text string) (int, bool) {

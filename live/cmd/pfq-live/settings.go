@@ -18,11 +18,11 @@ import (
 	"productform/live/server"
 )
 
-// managerFlags are those of a manager.
+// managerFlags are the flags of a manager.
 type managerFlags struct {
 	manager.Settings
 	policy string
-	rules  dispatch.Rules // unless the policy is of another kind
+	rules  dispatch.Rules // unless the policy is from package rigid
 }
 
 func (f *managerFlags) add(cmd *cobra.Command) {
@@ -41,7 +41,7 @@ func (f *managerFlags) add(cmd *cobra.Command) {
 	addDuration(cmd, &f.Settle, "settle", 0, "how long to wait for more events of the same moment")
 }
 
-// settings are those of the manager.
+// settings returns the settings of the manager.
 func (f *managerFlags) settings() (manager.Settings, error) {
 	s, learning := f.Settings, f.rules.Learning
 	policy, err := joblog.ParsePolicy(f.policy)
@@ -72,7 +72,7 @@ func (f *managerFlags) settings() (manager.Settings, error) {
 	return s, nil
 }
 
-// serverFlags are those of an embedded server.
+// serverFlags are the flags of an embedded server.
 type serverFlags struct {
 	server.Settings
 	memory bool
@@ -99,7 +99,7 @@ func (f *serverFlags) add(cmd *cobra.Command) {
 		}}.Add(cmd, &f.Sync)
 }
 
-// settings are those of the server; those of how streams are kept go with them.
+// settings returns the settings of the server and of its streams.
 func (f *serverFlags) settings() (server.Settings, server.Layout, error) {
 	s := f.Settings
 	if f.memory {
@@ -120,7 +120,7 @@ func (f *serverFlags) settings() (server.Settings, server.Layout, error) {
 
 const wantSize = "a size of at least 1MiB and at most 1000TiB, such as 500MiB or 10GiB"
 
-// parseSize reads a whole number of bytes with a unit.
+// parseSize parses a whole number of bytes with a unit.
 func parseSize(text string) (int64, bool) {
 	for unit, bytes := range map[string]int64{"KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40} {
 		if number, ok := strings.CutSuffix(text, unit); ok {

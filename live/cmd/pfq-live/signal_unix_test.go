@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// A worker that nohup starts in the background of a script, where SIGHUP and SIGINT are ignored,
-// survives all signals that programs receive in passing, and leaves only at SIGTERM.
+// A worker that nohup starts in the background of a script, with SIGHUP and SIGINT ignored,
+// survives all other common signals and leaves only at SIGTERM.
 func TestWorkerUnderNohup(t *testing.T) {
 	address := freeAddress(t)
 	url := "nats://" + address
@@ -49,7 +49,7 @@ func TestWorkerUnderNohup(t *testing.T) {
 	}
 }
 
-// Inputs that may never end are rejected before a server is needed, and before they are opened.
+// Inputs that may never end are rejected before a server is contacted, and before they are opened.
 func TestSubmitRejectsEndlessInputs(t *testing.T) {
 	folder := t.TempDir()
 	if err := syscall.Mkfifo(filepath.Join(folder, "fifo"), 0o600); err != nil {

@@ -33,7 +33,7 @@ type workerRow struct {
 	Facts    *string  `json:"facts"` // by name, such as gpus=2 rack=r1
 }
 
-// A statusAnswer is how the cluster stands.
+// A statusAnswer is the state of the cluster.
 type statusAnswer struct {
 	Manager string      `json:"manager"`
 	Policy  string      `json:"policy"`
@@ -45,8 +45,8 @@ type statusAnswer struct {
 	Jobs    []jobRow    `json:"jobs"`
 	Workers []workerRow `json:"workers"`
 	Missing int         `json:"missing"` // results that the server has lost
-	Damage  []string    `json:"damage"`  // what the store has lost, also what was repaired
-	Whole   bool        `json:"whole"`   // the store has lost nothing, or all of it was repaired
+	Damage  []string    `json:"damage"`  // losses of the store, including repaired ones
+	Whole   bool        `json:"whole"`   // nothing was lost, or all losses were repaired
 }
 
 func newStatusAnswer(s *wire.Status) statusAnswer {
@@ -93,7 +93,7 @@ func newStatusAnswer(s *wire.Status) statusAnswer {
 	return a
 }
 
-// factsOf writes what a worker says of its machine.
+// factsOf formats the facts that a worker reports about its machine.
 func factsOf(facts map[string]any) string {
 	var parts []string
 	for _, name := range slices.Sorted(maps.Keys(facts)) {

@@ -7,7 +7,7 @@ import (
 	"productform/live/wire"
 )
 
-// The slack of a job is counted from now, or from its end if it has ended.
+// The slack of a job counts from now, or from its end if it has ended.
 func TestStatusHasSlack(t *testing.T) {
 	at := func(v float64) *float64 { return &v }
 	a := newStatusAnswer(&wire.Status{Cluster: wire.ClusterView{At: 30}, Jobs: []wire.JobView{
@@ -24,7 +24,7 @@ func TestStatusHasSlack(t *testing.T) {
 	}
 }
 
-// The status has what workers say of their machines in all its forms, and a column for it if any says something.
+// The status shows the facts of workers in all formats, with a column if any worker has facts.
 func TestStatusHasFacts(t *testing.T) {
 	s := &wire.Status{Workers: []wire.WorkerView{
 		{Name: "w1", State: wire.WorkerAvailable, Facts: map[string]any{"rack": "r1", "gpus": 2.0}}, {Name: "w2", State: wire.WorkerDown},

@@ -45,7 +45,8 @@ func newSweep() *cobra.Command {
 	return cmd
 }
 
-// sweepHandlers let workers do runs of the pfq and figures beside this program, if there are any. end ends their children.
+// sweepHandlers lets workers compute runs with the pfq and figures programs next to this one, if
+// any. end stops their children.
 func sweepHandlers(s *worker.Settings) (end func(), err error) {
 	programs, err := sweep.Beside()
 	if err != nil || len(programs) == 0 {

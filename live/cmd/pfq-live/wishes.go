@@ -14,7 +14,7 @@ import (
 	"productform/live/wire"
 )
 
-// newWish returns a command that asks something of a job or a worker.
+// newWish returns a command that sends a request about a job or a worker.
 func newWish(name, argument string, ask func(context.Context, *client.Client, string) error) *cobra.Command {
 	var url string
 	cmd := help(&cobra.Command{

@@ -13,7 +13,7 @@ import (
 	"productform/live/worker"
 )
 
-// workerFlags are those of workers, wherever they run.
+// workerFlags are the flags of workers.
 type workerFlags struct {
 	worker.Settings
 	allow, facts string
@@ -53,7 +53,7 @@ func newWorker() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			s.Name, s.Log = cmp.Or(s.Name, ownName()), newLog(cmd.ErrOrStderr(), log)
+			s.Name, s.Log = cmp.Or(s.Name, uniqueName()), newLog(cmd.ErrOrStderr(), log)
 			end, err := sweepHandlers(&s)
 			if err != nil {
 				return err

@@ -1,4 +1,5 @@
-// Package clustertest gives examples a live system in this process. Where something fails the program ends: an example has no test to tell.
+// Package clustertest gives examples a live system in this process: how does an example get a
+// cluster? If something fails the program ends, because an example has no test to fail.
 package clustertest
 
 import (
@@ -12,7 +13,8 @@ import (
 	"productform/live/server"
 )
 
-// Server starts a server in memory with all streams, at a port of its own, until stop is called. nc is a connection to it.
+// Server starts a server in memory on a free port, with all streams, until stop is called. nc is a
+// connection to it.
 func Server() (url string, nc *nats.Conn, stop func()) {
 	v, err := server.Start(context.Background(), server.Settings{})
 	if err != nil {
@@ -35,7 +37,7 @@ func Server() (url string, nc *nats.Conn, stop func()) {
 	}
 }
 
-// Start is [Server] with a manager.
+// Start is like [Server], and also starts a manager.
 func Start(s manager.Settings) (url string, nc *nats.Conn, stop func()) {
 	url, nc, stopServer := Server()
 	ctx, cancel := context.WithCancel(context.Background())

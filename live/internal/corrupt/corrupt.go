@@ -1,5 +1,5 @@
-// Package corrupt damages the files of a stopped server, as a failing disk, a power failure or a
-// torn copy does.
+// Package corrupt damages the files of a stopped server as a failing disk, a power failure or an
+// inconsistent copy would: does the system notice the losses?
 package corrupt
 
 import (
@@ -15,8 +15,8 @@ import (
 var Streams = []string{"PFQ_IN", "PFQ_PLAN", "PFQ_BLOB", "OBJ_PFQ_SNAP", "KV_pfq_jobs", "KV_pfq_workers",
 	"KV_pfq_batches", "KV_pfq_profiles", "KV_pfq_leader"}
 
-// Stream damages one file of messages of a stream in a store, and returns what it did; nothing if
-// the stream has no messages on disk. The index of the stream goes with some of the damage, as if
+// Stream damages a message file of a stream in a store, and returns a description, empty if the
+// stream has no messages on disk. Some kinds of damage also remove the index of the stream, as if
 // it had not been written.
 func Stream(r *rand.Rand, store, stream string) (what string, err error) {
 	folders, err := filepath.Glob(filepath.Join(store, "jetstream", "*", "streams", stream, "msgs"))
@@ -34,13 +34,13 @@ func Stream(r *rand.Rand, store, stream string) (what string, err error) {
 		return "", err
 	}
 	at, how := r.IntN(len(data)), r.IntN(4)
-	if how == 3 && stream == "PFQ_IN" && r.IntN(4) > 0 { // a small one has one block, and loses all
+	if how == 3 && stream == "PFQ_IN" && r.IntN(4) > 0 { // a small stream has one block and would lose everything
 		how = r.IntN(3)
 	}
 	if strings.HasPrefix(stream, "KV_") {
-		// If a block of a bucket has bad bytes in it, nats-server 2.15.2 may search forever for the
-		// message that must make room for the next one of its key (storeRawMsg, "Enforce per message
-		// limits"). Nothing is lost by that, but no test ends.
+		// If a block of a bucket contains bad bytes, nats-server 2.15.2 may search forever for the
+		// message that must make room for the next one of its key (storeRawMsg, "Enforce per
+		// message limits"). That loses nothing, but the test would not end.
 		how |= 1
 	}
 	switch how {

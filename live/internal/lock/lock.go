@@ -1,7 +1,7 @@
-// Package lock gives a folder to one process at a time.
+// Package lock gives a folder to one process at a time: how do two programs avoid sharing a store?
 //
-// The lock is one of the system on a file named lock in the folder, which ends with the process that has it, however that
-// ends. Where the system is none of Unix, every process gets it.
+// The lock is a system lock on a file named lock in the folder. It ends with its process, however
+// the process ends. On systems other than Unix, every process gets the lock.
 package lock
 
 import (
@@ -10,13 +10,14 @@ import (
 	"path/filepath"
 )
 
-// ErrTaken says that another process has the folder, or another part of this one.
+// ErrTaken reports that another process, or another part of this one, has the lock.
 var ErrTaken = errors.New("another process uses the folder")
 
-// Try takes a folder, which is there, until release is called. The error is [ErrTaken] if somebody has it.
+// Try locks an existing folder until release is called. The error is [ErrTaken] if the folder is
+// locked.
 func Try(folder string) (release func(), err error) { return take(folder, false) }
 
-// Wait takes a folder as [Try] does, and waits for whoever has it.
+// Wait is like [Try], but waits until the folder is free.
 func Wait(folder string) (release func(), err error) { return take(folder, true) }
 
 func take(folder string, wait bool) (release func(), err error) {

@@ -11,7 +11,7 @@ import (
 	"productform/live/internal/lock"
 )
 
-// A folder has one owner, and another once that is done with it.
+// A folder has one owner at a time, and can be locked again after its release.
 func TestTry(t *testing.T) {
 	folder := t.TempDir()
 	release, err := lock.Try(folder)
@@ -32,7 +32,7 @@ func TestTry(t *testing.T) {
 	}
 }
 
-// Of many that wait, one has the folder at a time.
+// Of several waiting goroutines, only one has the folder at a time.
 func TestWait(t *testing.T) {
 	folder := t.TempDir()
 	var all sync.WaitGroup
@@ -48,7 +48,7 @@ func TestWait(t *testing.T) {
 			select {
 			case inside <- true:
 			default:
-				t.Error("two have it")
+				t.Error("two goroutines have the lock")
 				return
 			}
 			time.Sleep(time.Millisecond)

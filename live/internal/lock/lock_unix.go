@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// lockFile takes a file until it is closed or the process ends.
+// lockFile locks a file until it is closed or the process ends.
 func lockFile(f *os.File, wait bool) error {
 	how := syscall.LOCK_EX
 	if !wait {
@@ -16,7 +16,7 @@ func lockFile(f *os.File, wait bool) error {
 	}
 	for {
 		switch err := syscall.Flock(int(f.Fd()), how); {
-		case errors.Is(err, syscall.EINTR): // by a signal
+		case errors.Is(err, syscall.EINTR): // interrupted by a signal
 		case errors.Is(err, syscall.EWOULDBLOCK):
 			return ErrTaken
 		default:

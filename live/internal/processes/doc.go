@@ -1,9 +1,11 @@
-// Package processes runs programs as process groups that end as a whole.
+// Package processes runs programs as process groups that end together: how do I stop a program with
+// all its children?
 //
-// A program may start others, which are left behind if it is killed, or if the process that started it is. Each group
-// therefore has a mark, a random word in the environment that all its processes inherit, and the mark is kept as a file in a
-// folder while the group runs. A process that starts anew with the same folder kills what bears a mark in it. On Linux,
-// the kernel besides kills the leader of the group at the death of the process that started it.
+// A program may start others, which would be left behind if the program or its parent is killed.
+// Each group therefore has a mark, a random word in the environment that all its processes inherit.
+// The mark is kept as a file in a folder while the group runs. A restarted process with the same
+// folder kills all processes with a mark in it. On Linux, the kernel also kills the leader of the
+// group when the process that started it dies.
 //
-// What clears its environment and leaves the group as well is not found.
+// A process that clears its environment and also leaves the group is not found.
 package processes

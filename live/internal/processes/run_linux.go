@@ -15,8 +15,9 @@ func attributes() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 }
 
-// KillLeft kills what is left of groups whose marks are in folder, and removes the marks. It returns how many processes
-// there were. No other process uses the folder meanwhile. The error says so if a process does not end within 5 s.
+// KillLeft kills the remaining processes of groups whose marks are in folder, removes the marks,
+// and returns the number of killed processes. No other process may use the folder at the same time.
+// It returns an error if a process does not end within 5 s.
 func KillLeft(folder string) (killed int, err error) {
 	words, err := marks(folder)
 	if err != nil || len(words) == 0 {
@@ -28,7 +29,7 @@ func KillLeft(folder string) (killed int, err error) {
 		if err != nil {
 			return len(seen), err
 		}
-		if len(left) == 0 { // and nothing was born while the list was read
+		if len(left) == 0 { // no process was started while the list was read
 			break
 		}
 		if time.Since(begun) > 5*time.Second {
@@ -48,7 +49,7 @@ func KillLeft(folder string) (killed int, err error) {
 	return len(seen), err
 }
 
-// bearers returns the processes that bear one of the marks.
+// bearers returns the processes with one of the marks.
 func bearers(words []string) (pids []int, err error) {
 	list, err := os.ReadDir("/proc")
 	for _, f := range list {
@@ -59,8 +60,8 @@ func bearers(words []string) (pids []int, err error) {
 	return pids, err
 }
 
-// hasMark tells whether a process that runs has one of the marks in its environment. That of others cannot be read, and
-// one that has ended has none.
+// hasMark reports whether a running process has one of the marks in its environment. Environments
+// of other users cannot be read, and ended processes have none.
 func hasMark(pid int, words []string) bool {
 	environment, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
 	if err != nil {

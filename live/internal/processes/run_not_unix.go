@@ -10,8 +10,8 @@ import (
 
 // Run returns an error: this system has no process groups.
 func Run(context.Context, string, *exec.Cmd) error {
-	return errors.New("programs are run on Unix only, where process groups end as a whole")
+	return errors.New("programs need Unix, where process groups can be killed")
 }
 
-// KillLeft has nothing to do.
+// KillLeft does nothing.
 func KillLeft(string) (killed int, err error) { return 0, nil }

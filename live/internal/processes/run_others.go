@@ -9,7 +9,8 @@ import (
 
 func attributes() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
 
-// KillLeft returns an error if there are marks in folder: on this system it cannot find the processes that bear them.
+// KillLeft returns an error if there are marks in folder: on this system it cannot find the
+// processes with these marks.
 func KillLeft(folder string) (killed int, err error) {
 	words, err := marks(folder)
 	if err == nil && len(words) > 0 {

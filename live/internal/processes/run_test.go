@@ -16,7 +16,7 @@ import (
 	"productform/live/internal/processes"
 )
 
-// numbers returns the numbers of processes that a script has written.
+// numbers returns the process IDs that a script has written.
 func numbers(t testing.TB, file string) (pids []int) {
 	t.Helper()
 	text, err := os.ReadFile(file)
@@ -41,13 +41,13 @@ func ends(t testing.TB, pid int) {
 			return
 		}
 		if time.Since(begun) > 30*time.Second {
-			t.Fatalf("process %d goes on", pid)
+			t.Fatalf("process %d still runs", pid)
 		}
 	}
 }
 
-// What a program leaves behind ends with it, and its mark is gone.
-func TestRunEndsWhatIsLeft(t *testing.T) {
+// Processes that a program leaves behind end with it, and its mark is removed.
+func TestRunKillsLeftovers(t *testing.T) {
 	folder := t.TempDir()
 	pids := filepath.Join(t.TempDir(), "pids")
 	err := processes.Run(t.Context(), folder, exec.Command("/bin/sh", "-c", `sleep 1000 & echo $! >"$0"; exit 3`, pids))
@@ -63,7 +63,7 @@ func TestRunEndsWhatIsLeft(t *testing.T) {
 	}
 }
 
-// The end of the context ends all, and is the error.
+// When the context ends, all processes end, and the error is the cause of the context.
 func TestRunIsCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	r, w, err := os.Pipe()
@@ -72,7 +72,7 @@ func TestRunIsCancelled(t *testing.T) {
 	}
 	why := errors.New("enough")
 	go func() {
-		_, _ = r.Read(make([]byte, 1)) // the program has begun
+		_, _ = r.Read(make([]byte, 1)) // the program has started
 		cancel(why)
 	}()
 	cmd := exec.Command("/bin/sh", "-c", "(sleep 1000; echo) & echo; wait")
@@ -81,18 +81,18 @@ func TestRunIsCancelled(t *testing.T) {
 		t.Errorf("error %v, want %v", err, why)
 	}
 	w.Close()
-	if n, err := r.Read(make([]byte, 1)); n > 0 || err == nil { // nobody else holds the pipe
+	if n, err := r.Read(make([]byte, 1)); n > 0 || err == nil { // no other process holds the pipe
 		t.Errorf("read %d, %v", n, err)
 	}
 	if err := processes.Run(ctx, t.TempDir(), exec.Command("/bin/true")); !errors.Is(err, why) {
-		t.Errorf("begun after the end: %v", err)
+		t.Errorf("started after the end: %v", err)
 	}
 	if err := processes.Run(t.Context(), t.TempDir(), exec.Command("/no/such/program")); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("no program: %v", err)
 	}
 }
 
-// Processes with a mark of the folder are killed, others not.
+// Only processes with a mark of the folder are killed.
 func TestKillLeft(t *testing.T) {
 	folder := t.TempDir()
 	if killed, err := processes.KillLeft(filepath.Join(folder, "missing")); killed != 0 || err != nil {
@@ -118,7 +118,7 @@ func TestKillLeft(t *testing.T) {
 		t.Errorf("killed %d, %v, want 1", killed, err)
 	}
 	if err := <-ended; err == nil {
-		t.Error("it ended well")
+		t.Error("it ended successfully")
 	}
 	if line, err := os.ReadFile("/proc/" + strconv.Itoa(other.Process.Pid) + "/cmdline"); err != nil || len(line) == 0 {
 		t.Error("another process was killed")

@@ -14,16 +14,17 @@ import (
 	"syscall"
 )
 
-// mark is the variable of the environment that tells which group a process belongs to, suffix the end of the names of the
-// files that hold marks.
+// mark is the environment variable that holds the mark of a process group. suffix is the suffix of
+// the files that hold marks.
 const (
 	mark   = "PRODUCTFORM_GROUP"
 	suffix = ".group"
 )
 
-// Run starts cmd as the leader of a process group of its own, whose mark is in folder, and waits for its end. Then, or as soon
-// as ctx is done, the whole group is killed. The error is the cause of ctx if that ended it, else that of [exec.Cmd.Wait].
-// Stdin, Stdout and Stderr of cmd are files or nil, lest a process that is left behind hold them open. cmd is made by
+// Run starts cmd as the leader of a new process group, whose mark is in folder, and waits for its
+// end. After that, or when ctx is done, it kills the whole group. The error is the cause of ctx if
+// that ended the program, otherwise that of [exec.Cmd.Wait]. Stdin, Stdout and Stderr of cmd must
+// be files or nil, so that processes left behind cannot keep them open. cmd must be from
 // [exec.Command].
 func Run(ctx context.Context, folder string, cmd *exec.Cmd) error {
 	if err := context.Cause(ctx); err != nil {
@@ -31,7 +32,7 @@ func Run(ctx context.Context, folder string, cmd *exec.Cmd) error {
 	}
 	word := rand.Text()
 	record := filepath.Join(folder, word+suffix)
-	if err := os.WriteFile(record, nil, 0o600); err != nil { // before the start: a crash in between leaves no group unknown
+	if err := os.WriteFile(record, nil, 0o600); err != nil { // before the start, so a crash in between leaves no unmarked group
 		return err
 	}
 	defer os.Remove(record)
@@ -40,7 +41,8 @@ func Run(ctx context.Context, folder string, cmd *exec.Cmd) error {
 
 	started, ended := make(chan error), make(chan error, 1)
 	go func() {
-		// The kernel kills the leader at the death of the thread that started it, so that thread has to stay.
+		// The kernel kills the leader when the thread that started it ends, so the thread has to
+		// stay.
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
 		err := cmd.Start()
@@ -60,12 +62,12 @@ func Run(ctx context.Context, folder string, cmd *exec.Cmd) error {
 		<-ended
 		err = context.Cause(ctx)
 	}
-	kill(cmd.Process.Pid) // what the leader left behind
+	kill(cmd.Process.Pid) // kill processes that the leader left behind
 	return err
 }
 
 // kill kills the process group of a leader.
-func kill(leader int) { _ = syscall.Kill(-leader, syscall.SIGKILL) } // an error means that none is left
+func kill(leader int) { _ = syscall.Kill(-leader, syscall.SIGKILL) } // an error means that no process is left
 
 // marks returns the marks in a folder.
 func marks(folder string) (words []string, err error) {

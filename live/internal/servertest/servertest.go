@@ -1,4 +1,5 @@
-// Package servertest gives tests a server in memory that ends with them: how does a test get streams without a port or a folder?
+// Package servertest gives tests a server in memory that ends with the test: how does a test get
+// streams without a port or a folder?
 package servertest
 
 import (
@@ -11,7 +12,8 @@ import (
 	"productform/live/server"
 )
 
-// Start starts a server in memory, without a port, with all streams, object stores and buckets made. It ends with the test.
+// Start starts a server in memory, without a port, with all streams, object stores and buckets. It
+// ends with the test.
 func Start(t testing.TB) *server.Server {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
