@@ -8,12 +8,13 @@ import (
 	"productform/plots"
 )
 
-// What is asked of "very close", "sufficient in practice" and "a significant improvement" ([BC17], section 5). Close
-// is not equal: at load 0.8 and m = 5 mean delays are 2 to 12 % above balanced fairness.
+// Thresholds for "very close", "sufficient in practice" and "a significant improvement" ([BC17],
+// section 5). Close does not mean equal: at load 0.8 and m = 5 mean delays are 2 to 12 % above
+// balanced fairness.
 const (
-	near      = 0.25 // most by which the mean delay exceeds that of balanced fairness
-	improved  = 0.5  // part of the excess of FCFS that m = 1 may leave
-	fewEnough = 4    // interruptions a job that bring it near
+	near      = 0.25 // largest relative excess of the mean delay over balanced fairness
+	improved  = 0.5  // fraction of the excess of FCFS that may remain with m = 1
+	fewEnough = 4    // interruptions per job that suffice
 )
 
 // worst returns the largest mean delay of one policy, relative to balanced fairness, over classes and loads up to most.
@@ -41,7 +42,8 @@ func (c configuration) worst(ctx context.Context, e plots.Effort, row points, mo
 	return worst, nil
 }
 
-// claims holds what [BC17], section 5, says of the configuration against the largest ratios over loads and classes.
+// claims tests the claims of [BC17], section 5, about the configuration with the largest ratios
+// over loads and classes.
 func (c configuration) claims(ctx context.Context, e plots.Effort, shown []points) ([]plots.Claim, error) {
 	ratios := func(m, most float64) (all []plots.Number, text string, err error) { // of each distribution
 		var words []string

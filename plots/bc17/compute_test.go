@@ -14,7 +14,8 @@ import (
 	"productform/sweep"
 )
 
-// A figure depends on the seed, not on the workers, on what is found in the folder or on the figures computed with it.
+// A figure depends on the seed, but not on the workers, on results in the folder or on other
+// figures computed with it.
 func TestComputeIsDeterministic(t *testing.T) {
 	folder := t.TempDir()
 	var reused, total int
@@ -39,7 +40,8 @@ func TestComputeIsDeterministic(t *testing.T) {
 	}
 }
 
-// Mean delays at load 0.8 relative to balanced fairness, from runs of another seed 60 times as long, with their half-widths.
+// Mean delays at load 0.8 relative to balanced fairness match runs with another seed that are 60
+// times as long, within half-widths.
 func TestSimulatedDelays(t *testing.T) {
 	s := plotstest.Small()
 	s.Runs, s.Jumps, s.WarmUp = 10, 1e5, 5e4
@@ -57,15 +59,15 @@ func TestSimulatedDelays(t *testing.T) {
 		if one.X[k] != 0.8 || exact.X[159] != 0.8 {
 			t.Fatalf("loads %v and %v, want 0.8", one.X[k], exact.X[159])
 		}
-		// Half-widths are 2.3 standard errors of Student's distribution with 9 degrees of freedom; 5 of them, beside those of the longer runs, are
-		// exceeded with probability 5e-7.
+		// Half-widths are 2.3 standard errors of Student's distribution with 9 degrees of freedom;
+		// the sum of 5 of them and 3 of the longer runs is exceeded with probability 5e-7.
 		if math.Abs(one.Y[k]-want) > 5*(one.High[k]-one.Y[k])+3*c.err*exact.Y[159] {
 			t.Errorf("panel %d, %s: delay %v in [%v, %v], want %v", c.panel, c.label, one.Y[k], one.Low[k], one.High[k], want)
 		}
 	}
 }
 
-// Every simulation whose exact answer is known has its rows, named after it.
+// Every simulation with a known exact answer has its rows, named after it.
 func TestCheckRows(t *testing.T) {
 	figures := figures(t)
 	simulations := make(map[string]bool)

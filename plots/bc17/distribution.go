@@ -12,13 +12,13 @@ import (
 	"productform/sim"
 )
 
-// A histogram is the distribution of the number of jobs in one cluster, as one panel.
+// A histogram is one panel with the distribution of the number of jobs in a cluster.
 type histogram struct {
 	configuration
 	rho   *big.Rat
-	most  int // jobs up to which it is computed
+	most  int // largest number of jobs computed
 	scale plots.Scale
-	step  int // of the numbers of jobs shown of one simulation
+	step  int // between the numbers of jobs shown for one simulation
 	runs  []histogramRun
 }
 
@@ -26,24 +26,24 @@ type histogram struct {
 type histogramRun struct {
 	label string
 	look  int
-	exact bool // whether balanced fairness is the exact answer to it
+	exact bool // whether balanced fairness is its exact answer
 	run   *plots.Simulation
 }
 
-// A loadedWords is what the text tells of a cluster at a load.
+// A loadedWords holds the text data of a cluster at a load.
 type loadedWords struct {
 	Short, ID string
 	Load      *big.Rat
 	Words     systemWords
 }
 
-// leastShown is the probability of the rarest number of jobs that is shown.
+// leastShown is the smallest probability shown.
 const leastShown = 2e-5
 
-// axisStep is what ends of the axis of a distribution that is far from 0 are multiples of.
+// axisStep divides the ends of the axis of a distribution that is far from 0.
 const axisStep = 50
 
-// longerFive is how many times as many jumps a run has with m = 5, most of which are interruptions.
+// longerFive is the factor on the jumps of a run with m = 5, most of which are interruptions.
 const longerFive = 4
 
 // distribution returns the figure of the distribution of the number of jobs in a small cluster and in a large one.
@@ -102,10 +102,11 @@ func distribution(id string, small, large configuration) plots.Spec {
 	return plots.Spec{ID: id, Title: title, Prepare: prepare}
 }
 
-// sharingLook is that of processor sharing.
+// sharingLook is the look of processor sharing.
 const sharingLook = 3
 
-// panel draws exact probabilities as a curve and simulated ones as points, and counts the points never seen.
+// panel draws exact probabilities as a curve and simulated ones as points, and counts the points
+// without observations.
 func (h *histogram) panel(exact []num.Value) (panel plots.Panel, unseen int) {
 	panel = plots.Panel{
 		Title: h.Short + ", load " + plots.Decimal(h.rho),
@@ -146,7 +147,8 @@ func (h *histogram) panel(exact []num.Value) (panel plots.Panel, unseen int) {
 	return panel, unseen
 }
 
-// check compares the probabilities at which one half, one tenth and nine tenths of the distribution are reached.
+// check compares the probabilities at the median and at the first and last deciles of the
+// distribution.
 func (h *histogram) check(figure string, exact []num.Value) []plots.Check {
 	var checks []plots.Check
 	for _, g := range h.runs {

@@ -20,7 +20,8 @@ func Example() {
 	// bf-2 Two classes, one with a server of its own
 }
 
-// A figure is data first: print the mean delay under balanced fairness at load 0.9, from a run that simulates very little.
+// A figure is data: print the mean delay under balanced fairness at load 0.9, from a run with very
+// little simulation.
 func ExampleFigures() {
 	figures, err := plots.Compute(context.Background(), bc17.Figures()[2:4], plots.Settings{Precision: plots.Draft, Runs: 2, Jumps: 1000})
 	if err != nil {

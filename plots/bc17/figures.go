@@ -4,7 +4,7 @@ import (
 	"productform/plots"
 )
 
-// Source returns what the entries have in common.
+// Source returns the source of the entries.
 func Source() plots.Source {
 	return plots.Source{
 		Prefix: "bf", Name: "T. Bonald and C. Comte (2017)", Title: "Balanced fair resource sharing in computer clusters",
@@ -15,7 +15,7 @@ func Source() plots.Source {
 	}
 }
 
-// Figures returns the entries of [BC17]: Figures 1 to 4, then two on what they show.
+// Figures returns the entries of [BC17]: Figures 1 to 4, then two on their findings.
 func Figures() []plots.Spec {
 	equal := threeServers(1, "Two classes sharing three equal servers", 1, 1, 1,
 		curve{Label: "both classes", Class: allClasses, Max: 2})

@@ -12,14 +12,14 @@ import (
 	"productform/sim"
 )
 
-// insensitivity returns the figure of how far the mean delay of all jobs is above that of balanced fairness at
-// load 0.8, against the mean number m of interruptions a job.
+// insensitivity returns the figure of how far the mean delay of all jobs is above that of balanced
+// fairness at load 0.8, against the mean number m of interruptions per job.
 func insensitivity(id string, configurations ...configuration) plots.Spec {
 	title := "Interruptions make the cluster insensitive to job sizes"
 	prepare := func(ctx context.Context, e plots.Effort, p *plots.Plan) (plots.Build, error) {
 		rho := big.NewRat(8, 10)
 		ms := manyInterruptions(e)
-		rows := make([][]points, len(configurations)) // one a distribution; the runs are those of each m
+		rows := make([][]points, len(configurations)) // one per distribution, with a run for each m
 		for k, c := range configurations {
 			for _, l := range sizeDistributions() {
 				row := points{sizes: l}
@@ -60,7 +60,7 @@ func insensitivity(id string, configurations ...configuration) plots.Spec {
 	return plots.Spec{ID: id, Title: title, Prepare: prepare}
 }
 
-// manyInterruptions are the mean numbers of interruptions a job, 1/4 to 64.
+// manyInterruptions returns the mean numbers of interruptions per job, 1/4 to 64.
 func manyInterruptions(e plots.Effort) []float64 {
 	if e.Precision == plots.Draft {
 		return []float64{0.25, 1, 4, 16, 64}
@@ -68,10 +68,12 @@ func manyInterruptions(e plots.Effort) []float64 {
 	return []float64{0.25, 0.5, 1, 2, 4, 8, 16, 32, 64}
 }
 
-// longer is how many times as many jumps a run has that are mostly interruptions, so that it sees enough jobs.
+// longer returns the factor on the jumps of a run with mostly interruptions, so that it observes
+// enough jobs.
 func longer(m float64) float64 { return max(1, m/16) }
 
-// gap returns the panel of one configuration and what it says of the claim that few interruptions suffice.
+// gap returns the panel of one configuration and its verdict on the claim that few interruptions
+// suffice.
 func (c configuration) gap(ctx context.Context, id string, rho *big.Rat, ms []float64, rows []points) (plots.Panel, plots.Claim, error) {
 	panel := plots.Panel{
 		Title:      c.Short,

@@ -19,20 +19,22 @@ const (
 	balancedLook = 6
 )
 
-// interruptions are the mean numbers of interruptions a job that [BC17] simulates, and their looks.
+// interruptions returns the mean numbers of interruptions per job that [BC17] simulates, with their
+// looks.
 func interruptions() map[float64]int {
 	return map[float64]int{0: fcfsLook, 1: onceLook, 5: fiveLook}
 }
 
-// Points are the simulations of one policy with one distribution, one a load or one a value of m.
+// points holds the simulations of one policy with one distribution, one per load or per value of m.
 type points struct {
 	sizes sizeDistribution
 	m     float64
 	runs  []*plots.Simulation
 }
 
-// prepare plans [BC17], Figure 1, 2, 3 or 4: for each distribution FCFS, m = 1 and m = 5 at every load, and beside them
-// the simulations for the checks, whose exact answer is known: exponential sizes, and processor sharing.
+// prepare plans [BC17], Figure 1, 2, 3 or 4: for each distribution FCFS, m = 1 and m = 5 at every
+// load, and simulations with known exact answers for the checks: exponential sizes, and processor
+// sharing.
 func (c configuration) prepare(ctx context.Context, e plots.Effort, p *plots.Plan) (plots.Build, error) {
 	all := append(sizeDistributions(), exponentialSizes())
 	var shown, checked []points
@@ -85,15 +87,15 @@ func (c configuration) prepare(ctx context.Context, e plots.Effort, p *plots.Pla
 	}, nil
 }
 
-// exactLoads are those of the curves of balanced fairness: 0.005, 0.01, ..., 0.99.
+// exactLoads returns the loads of the curves of balanced fairness: 0.005, 0.01, ..., 0.99.
 func exactLoads() []*big.Rat { return plots.Multiples(200, 198) }
 
-// sharedLoads are those at which processor sharing is simulated.
+// sharedLoads returns the loads at which processor sharing is simulated.
 func sharedLoads() []*big.Rat {
 	return []*big.Rat{big.NewRat(3, 10), big.NewRat(6, 10), big.NewRat(9, 10)}
 }
 
-// A sizeWords is what texts tell of sizes, and in which panels they are.
+// A sizeWords holds the text data on sizes and their panels.
 type sizeWords struct{ Panels, Name, Words string }
 
 // draw draws mean service rate and mean delay, a row of panels for each distribution.
@@ -198,7 +200,8 @@ func (c configuration) addExact(ctx context.Context, rate, delay *plots.Panel, l
 	return nil
 }
 
-// checks compares the closed form with the general solver, then with the simulations whose exact answer it is.
+// checks compares the closed form with the general solver, then with the simulations for which it
+// is exact.
 func (c configuration) checks(ctx context.Context, e plots.Effort, checked, shared []points) ([]plots.Check, error) {
 	checks, err := c.solverChecks(ctx)
 	if err != nil {

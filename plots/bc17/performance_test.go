@@ -22,10 +22,10 @@ func figures(t *testing.T) map[string]*plots.Figure {
 
 func TestPictures(t *testing.T) { plotstest.CheckPictures(t, figures(t)) }
 
-// activeSetDelays returns E[X_i]/λ_i by the recursion over the sets A of active classes: with
-// G(A) (μ(A) - λ(A)) = Σ_{i∈A} λ_i G(A∖i), the weight of the states whose active set is A, the weighted number
-// of class-i jobs G_i(A) obeys G_i(A) (μ(A) - λ(A)) = λ_i (G(A) + G(A∖i)) + Σ_{j∈A} λ_j G_i(A∖j) for i in A,
-// which is the former multiplied out and differentiated by λ_i.
+// activeSetDelays returns E[X_i]/λ_i by the recursion over the sets A of active classes: with G(A)
+// (μ(A) - λ(A)) = Σ_{i∈A} λ_i G(A∖i), the weight of the states whose active set is A, the weighted
+// number of class-i jobs G_i(A) obeys G_i(A) (μ(A) - λ(A)) = λ_i (G(A) + G(A∖i)) + Σ_{j∈A} λ_j
+// G_i(A∖j) for i in A, obtained from the former by differentiation with respect to λ_i.
 func activeSetDelays(lambda, mu []*big.Rat) []*big.Rat {
 	n := len(lambda)
 	g := make([]*big.Rat, 1<<n)
@@ -72,7 +72,7 @@ func activeSetDelays(lambda, mu []*big.Rat) []*big.Rat {
 	return mean
 }
 
-// nearly compares numbers that were both exact before they were rounded to float64: one rounding each.
+// nearly compares two exact numbers that were each rounded once to float64.
 func nearly(a, b float64) bool { return math.Abs(a-b) <= 0x1p-52*math.Abs(b) }
 
 // zipfMean is the mean number of phases of the Zipf distribution of [BC17], Σ 1/k / Σ 1/k² for k = 1..200.
@@ -110,8 +110,9 @@ func checkExact(t *testing.T, f *plots.Figure, stride int, delays func(rho *big.
 	}
 }
 
-// Figures 1 and 2 against the recursion over active sets, from the capacities in the captions of [BC17].
-func TestThreeServersAgainstActiveSets(t *testing.T) {
+// Figures 1 and 2 match the recursion over active sets, with the capacities in the captions of
+// [BC17].
+func TestThreeServersMatchActiveSets(t *testing.T) {
 	for id, capacities := range map[string][3]int64{"bf-1": {1, 1, 1}, "bf-2": {1, 0, 1}} {
 		servers := [2]uint{0b101, 0b110} // servers 1, 3 and 2, 3
 		mu := make([]*big.Rat, 4)
@@ -135,9 +136,9 @@ func TestThreeServersAgainstActiveSets(t *testing.T) {
 	}
 }
 
-// Figures 3 and 4 against the recursion over the number k of servers, Z(k) (k - λ(k)) = k Z(k-1) with
+// Figures 3 and 4 match the recursion over the number k of servers, Z(k) (k - λ(k)) = k Z(k-1) with
 // λ(k) = λ C(k,d)/C(S,d), carried with its derivative: E[X] = λ Z'(S)/Z(S).
-func TestRandomAssignmentAgainstServerRecursion(t *testing.T) {
+func TestRandomAssignmentMatchesServerRecursion(t *testing.T) {
 	for id, d := range map[string]int64{"bf-3": 2, "bf-4": 3} {
 		checkExact(t, figures(t)[id], 15, func(rho *big.Rat) []*big.Rat {
 			lambda := new(big.Rat).Mul(rho, big.NewRat(100, 1))
@@ -155,7 +156,8 @@ func TestRandomAssignmentAgainstServerRecursion(t *testing.T) {
 	}
 }
 
-// Rate times delay is the mean size, for points and ends of intervals; the exact rate falls from its maximum to 0.
+// Rate times delay is the mean size, for points and ends of intervals; the exact rate decreases
+// from its maximum to 0.
 func TestShape(t *testing.T) {
 	zipf, _ := zipfMean().Float64()
 	figures := figures(t)
@@ -220,7 +222,7 @@ func TestCaptionsNameParameters(t *testing.T) {
 	}
 }
 
-// The large cluster of bf-6 never has few jobs: its axis begins close to where its distribution does.
+// The large cluster of bf-6 never has few jobs: its axis starts close to its distribution.
 func TestDistributionFillsItsAxis(t *testing.T) {
 	for k, p := range figures(t)["bf-6"].Panels {
 		x := p.Series[0].X

@@ -14,20 +14,20 @@ import (
 	"productform/sizes"
 )
 
-// A configuration is a cluster whose load varies, and what is shown of it.
+// A configuration is a cluster with varying load, and its curves.
 type configuration struct {
 	ID, Title string
 	Short     string // of the cluster, as the title of a panel
 	Words     systemWords
 	Curves    []curve
 	Capacity  int64 // Σ_s C_s
-	Sharing   bool  // whether processor sharing is simulated too
-	// the cluster to which jobs of this mean size arrive at this rate in all
+	Sharing   bool  // whether processor sharing is also simulated
+	// the cluster for a total arrival rate and a mean size
 	Model      func(rate, size *big.Rat) *cluster.Model
 	ClosedForm func(ctx context.Context, rate *big.Rat) (gamma []*big.Rat, err error) // γ_i of each class of Model for mean size 1
 }
 
-// A systemWords is what texts tell of a cluster: of the three servers, or of random assignment.
+// A systemWords holds the text data of a cluster: of the three servers, or of random assignment.
 type systemWords struct {
 	Three  *threeWords
 	Random *randomWords
@@ -35,7 +35,7 @@ type systemWords struct {
 
 type threeWords struct {
 	C1, C2, C3, All int64 // capacities, and their sum
-	Alone1, Alone2  int64 // rates of a job alone in the cluster
+	Alone1, Alone2  int64 // rates of a single job in the cluster
 }
 
 type randomWords struct {
@@ -49,19 +49,19 @@ var texts = plots.NewTexts(textFiles, "texts")
 //go:embed texts
 var textFiles embed.FS
 
-// runWords tells of the simulations of a figure.
+// runWords describes the simulations of a figure.
 func runWords(p *plots.Plan, e plots.Effort) plots.RunWords {
 	return p.RunWords(e, "arrivals, ends of phases, interruptions")
 }
 
-// allClasses in place of a class means jobs of all classes together.
+// allClasses, in place of a class, means jobs of all classes together.
 const allClasses = -1
 
 // A curve shows one class, or all together if their curves are the same.
 type curve struct {
 	Label string
 	Class int   // row of the model, or allClasses
-	Max   int64 // max service rate Σ_{s∈S_i} C_s, that of a job alone in the cluster
+	Max   int64 // max service rate Σ_{s∈S_i} C_s, the rate of a single job in the cluster
 }
 
 // threeServers is the toy example of [BC17], section 5: server 1 for class 1, server 2 for class 2,
@@ -135,7 +135,7 @@ func (c configuration) work(rho *big.Rat) *big.Rat {
 	return new(big.Rat).Mul(rho, big.NewRat(c.Capacity, 1))
 }
 
-// at returns the cluster at load ρ with sizes of this mean: λ = ρ Σ_s C_s / σ.
+// at returns the cluster at load ρ with the given mean size: λ = ρ Σ_s C_s / σ.
 func (c configuration) at(rho, size *big.Rat) *cluster.Model {
 	return c.Model(new(big.Rat).Quo(c.work(rho), size), size)
 }
@@ -149,7 +149,8 @@ func (c configuration) exact(ctx context.Context, rho *big.Rat) ([]*big.Rat, err
 	return gamma, nil
 }
 
-// memoized returns the configuration with a ClosedForm that computes no rate twice. It is not for concurrent use.
+// memoized returns the configuration with a ClosedForm that caches results by rate. It is not safe
+// for concurrent use.
 func (c configuration) memoized() configuration {
 	known := make(map[string][]*big.Rat)
 	compute := c.ClosedForm
@@ -188,7 +189,7 @@ func simulatedDelay(r *sim.Result, class int) *sim.Estimate {
 	return r.Class(class, sim.MeanDelay)
 }
 
-// A sizeDistribution is one of job sizes.
+// A sizeDistribution is a distribution of job sizes.
 type sizeDistribution struct {
 	Name  string
 	Words string // of its parameters
@@ -196,7 +197,7 @@ type sizeDistribution struct {
 	Mean  *big.Rat // σ
 }
 
-// exponentialSizes is the one for which all policies have the same means.
+// exponentialSizes returns the distribution for which all policies have the same means.
 func exponentialSizes() sizeDistribution {
 	return sizeDistribution{Name: "exponential", Words: "exponential of mean 1", Mean: big.NewRat(1, 1)}
 }
@@ -220,13 +221,14 @@ func sizeDistributions() []sizeDistribution {
 	}
 }
 
-// sizesTitle is the title of a panel for a distribution.
+// title returns the title of a panel for a distribution.
 func (l sizeDistribution) title() string {
 	return map[string]string{"bimodal": "Bimodal number of phases", "hyperexponential": "Hyperexponential sizes",
 		"Zipf": "Zipf number of phases"}[l.Name]
 }
 
-// simulateAt adds the simulation of the cluster at load ρ with sizes of a distribution and m interruptions a job.
+// simulateAt adds the simulation of the cluster at load ρ with sizes of a distribution and m
+// interruptions per job.
 func (c configuration) simulateAt(ctx context.Context, p *plots.Plan, e plots.Effort, rho *big.Rat, l sizeDistribution, m float64,
 	s sim.Settings) (*plots.Simulation, error) {
 	system := exponential(c.at(rho, l.Mean), m)
@@ -245,7 +247,7 @@ func (c configuration) name(rho *big.Rat, l sizeDistribution, policy string) str
 	return fmt.Sprintf("%s, %s, %s, load %s", c.ID, l.Name, policy, plots.Decimal(rho))
 }
 
-// policyName names the policy with m interruptions a job.
+// policyName names the policy with m interruptions per job.
 func policyName(m float64) string {
 	if m == 0 {
 		return "FCFS"
@@ -253,7 +255,7 @@ func policyName(m float64) string {
 	return fmt.Sprintf("m = %g", m)
 }
 
-// policy returns the policy for m interruptions a job.
+// policy returns the policy for m interruptions per job.
 func policy(m float64) simcluster.Policy {
 	if m == 0 {
 		return simcluster.FCFS
@@ -261,7 +263,7 @@ func policy(m float64) simcluster.Policy {
 	return simcluster.Interrupt
 }
 
-// exponential returns a cluster with exponential sizes, those of its model's mean.
+// exponential returns a cluster with exponential sizes of the model's mean.
 func exponential(m *cluster.Model, interruptions float64) simcluster.Cluster {
 	return simcluster.Cluster{Model: m, Policy: policy(interruptions), Interruptions: interruptions}
 }

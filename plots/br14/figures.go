@@ -4,7 +4,7 @@ import (
 	"productform/plots"
 )
 
-// Source returns what the entries have in common.
+// Source returns the source of the entries.
 func Source() plots.Source {
 	return plots.Source{
 		Prefix: "fluid", Name: "T. Bonald and J. Roberts (2014)", Title: "Enhanced cluster computing performance through proportional fairness",
@@ -15,8 +15,8 @@ func Source() plots.Source {
 	}
 }
 
-// Figures returns the entries after [BR14]. The parameters of the figures of the paper are not known here; these
-// have their own, which the captions state.
+// Figures returns the entries after [BR14]. The parameters of the paper's figures are not available
+// here; the captions state those used instead.
 func Figures() []plots.Spec {
 	return []plots.Spec{
 		plots.Exact("fluid-1", "Two jobs that share processors and memory", twoJobs),

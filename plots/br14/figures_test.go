@@ -35,7 +35,7 @@ func TestFluidFigures(t *testing.T) {
 	t.Run("claims", func(t *testing.T) { checkFluidClaims(t, figures) })
 }
 
-// The points of fluid-1, by hand.
+// checkStatic compares the points of fluid-1 with values computed by hand.
 func checkStatic(t *testing.T, f *plots.Figure) {
 	for label, want := range map[string][2]float64{"PF and BMF": {45.0 / 11, 18.0 / 11}, "DRF and BF": {3, 2}, "max-min": {2.25, 2.25}} {
 		s := plotstest.Series(t, f.Panels[0], label)
@@ -46,7 +46,7 @@ func checkStatic(t *testing.T, f *plots.Figure) {
 			t.Errorf("%s: dominant shares %v", label, share)
 		}
 	}
-	// The level of PF lies outside the feasible set but for its own point.
+	// The level curve of PF is outside the feasible set except at its own point.
 	best, edge := plotstest.Series(t, f.Panels[0], "same product of tasks as PF")[0], plotstest.Series(t, f.Panels[0], "feasible")[0]
 	for k, x := range edge.X {
 		if at := best.At(x); !math.IsNaN(at) && at < edge.High[k]-1e-9 {
@@ -119,7 +119,7 @@ func checkTradeOff(t *testing.T, f *plots.Figure) {
 	}
 }
 
-// Whatever the mixture, the busiest resource has the load asked for, exactly.
+// For any mixture, the busiest resource has exactly the requested load.
 func TestTrafficHasItsLoad(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := mixtures(1, rapid.Uint64().Draw(t, "seed"))[0]
@@ -145,7 +145,8 @@ func TestTrafficHasItsLoad(t *testing.T) {
 	})
 }
 
-// Every curve starts at the truth; liars gain at rest under PF only, at most (1 + a)(1 - a/2) = 9/8.
+// checkLies verifies that every curve starts at the truth, and that without traffic liars gain only
+// under PF, at most (1 + a)(1 - a/2) = 9/8.
 func checkLies(t *testing.T, f *plots.Figure) {
 	for _, p := range f.Panels {
 		for _, s := range p.Series {
@@ -168,7 +169,7 @@ func checkLies(t *testing.T, f *plots.Figure) {
 			t.Errorf("panel %d has %d needs, want %d", k, n, want)
 		}
 	}
-	// Lies gain in (e, f) as a chain in a box says.
+	// Lies gain in (e, f) by the amount computed from a chain in a box.
 	for k, c := range lieCases()[lieGains:] {
 		truth := boxRates(c, c.liar[1])
 		for i, need := range c.needs(plots.Draft) {
@@ -209,7 +210,7 @@ func boxRates(c lieCase, need *big.Rat) [2]float64 {
 		return (a[1][1] - a[1][0]) / d, (a[0][0] - a[0][1]) / d
 	}
 	var down [most1 + 2][most2 + 2][2]float64
-	var p [most1 + 2][most2 + 2]float64 // beyond the box 0
+	var p [most1 + 2][most2 + 2]float64 // 0 beyond the box
 	for x := range most1 + 1 {
 		for y := range most2 + 1 {
 			if x+y > 0 {
@@ -260,7 +261,8 @@ func boxRates(c lieCase, need *big.Rat) [2]float64 {
 	return [2]float64{rate[0] / mean[0], rate[1] / mean[1]}
 }
 
-// At rest the smallest tasks are as good as divisible resources, up to three of them.
+// checkTasks verifies that without traffic the smallest tasks approximate divisible resources to
+// within three tasks.
 func checkTasks(t *testing.T, f *plots.Figure) {
 	if len(f.Panels) != 6 {
 		t.Fatalf("%d panels", len(f.Panels))
@@ -273,7 +275,7 @@ func checkTasks(t *testing.T, f *plots.Figure) {
 			}
 		}
 	}
-	// Parts of capacity do not depend on how small tasks are.
+	// Fractions of capacity do not depend on the size of tasks.
 	for _, p := range taskPanels() {
 		for _, g := range []int{1, 2, 8} {
 			pool, err := p.at(t.Context(), g, fluid.PF)
@@ -293,8 +295,9 @@ func checkTasks(t *testing.T, f *plots.Figure) {
 	}
 }
 
-// What awk tells of the log: 904 records of unknown processor time, 7 without run time, 4813 with more processor time
-// than run time; 95.8257 % of the processor-seconds of the others are used. Users 2, 4 and 3 have the most.
+// checkLog compares with results of awk on the log: 904 records of unknown processor time, 7
+// without run time, 4813 with more processor time than run time; 95.8257 % of the processor-seconds
+// of the others are used. Users 2, 4 and 3 have the most.
 func checkLog(t *testing.T, f *plots.Figure) {
 	u, err := logUsage()
 	if err != nil {
@@ -372,7 +375,7 @@ func checkFluidCaptions(t *testing.T, figures map[string]*plots.Figure) {
 	}
 }
 
-// Which claims hold where numbers are exact.
+// checkFluidClaims checks the verdicts on claims with exact numbers.
 func checkFluidClaims(t *testing.T, figures map[string]*plots.Figure) {
 	for id, want := range map[string]string{
 		"fluid-1": "holds holds", "fluid-2": "holds holds holds holds ?", "fluid-3": "holds holds", "fluid-4": "holds refuted refuted holds", "fluid-6": "holds",

@@ -16,11 +16,12 @@ import (
 	"productform/plots"
 )
 
-// lieNeed is what tasks need of the resource that is not their dominant one in fluid-4a to d: with it a liar gains
-// most, for profiles (1, a) and (a, 1) under PF at rest, namely (1 + a)(1 - a/2).
+// lieNeed is the need of tasks for their non-dominant resource in fluid-4a to d. It maximizes the
+// gain of a liar for profiles (1, a) and (a, 1) under PF without traffic, (1 + a)(1 - a/2).
 func lieNeed() *big.Rat { return big.NewRat(1, 2) }
 
-// A lieCase is a panel of fluid-4: a class of jobs that overstate what they need of resource 2, beside an honest class.
+// A lieCase is a panel of fluid-4: a class of jobs that overstate their need for resource 2, and an
+// honest class.
 type lieCase struct {
 	title        string
 	liar, honest []*big.Rat // true profiles
@@ -28,8 +29,8 @@ type lieCase struct {
 	most         *big.Rat   // largest need declared
 }
 
-// lieCases returns the panels: profiles (1, a) and (a, 1) at rest and at three loads of both resources with true needs,
-// then two examples in which lies gain in traffic.
+// lieCases returns the panels: profiles (1, a) and (a, 1) at rest and at three loads of both
+// resources with true needs, then two examples in which lying pays in traffic.
 func lieCases() []lieCase {
 	one, a := big.NewRat(1, 1), lieNeed()
 	same := lieCase{title: "At rest, one job of each class", liar: []*big.Rat{one, a}, honest: []*big.Rat{a, one},
@@ -51,10 +52,11 @@ func lieCases() []lieCase {
 	return all
 }
 
-// lieGains is the number of the first panel whose profiles were chosen because lies gain in traffic.
+// lieGains is the number of the first panel whose profiles were chosen because lying pays in
+// traffic.
 const lieGains = 4
 
-// needs are what liars declare that they need of resource 2: from the truth to the largest need.
+// needs returns the declared needs of liars for resource 2: from the truth to the largest need.
 func (c lieCase) needs(p plots.Precision) []*big.Rat {
 	steps := int64(30)
 	if p == plots.Draft {
@@ -70,14 +72,14 @@ func (c lieCase) needs(p plots.Precision) []*big.Rat {
 	return v
 }
 
-// mostLied is the largest load, with the needs declared, at which fluid-4 is computed: near 1 the numbers of jobs are
-// too large.
-func mostLied() *big.Rat { return big.NewRat(95, 100) }
+// maxDeclaredLoad is the largest load, with declared needs, at which fluid-4 is computed: near 1
+// the numbers of jobs are too large.
+func maxDeclaredLoad() *big.Rat { return big.NewRat(95, 100) }
 
 var errTooMuch = errors.New("lies bring a resource close to its limit or beyond")
 
-// tasks returns the tasks, at rest or in the mean, of a liar and of an honest job if liars declare this need of
-// resource 2. The error is errTooMuch if that brings a resource to a load above mostLied.
+// tasks returns the tasks, static or mean, of a liar and of an honest job if liars declare this
+// need for resource 2. The error is errTooMuch if a resource then has a load above maxDeclaredLoad.
 func (c lieCase) tasks(ctx context.Context, need *big.Rat, policy fluid.Policy) (liar, honest float64, err error) {
 	declared := []*big.Rat{c.liar[0], need}
 	if c.rates == nil {
@@ -93,7 +95,7 @@ func (c lieCase) tasks(ctx context.Context, need *big.Rat, policy fluid.Policy) 
 		{Name: "liar", Demand: c.liar, Declared: declared, ArrivalRate: c.rates[0]},
 		{Name: "honest", Demand: c.honest, ArrivalRate: c.rates[1]}}}
 	for _, load := range t.Loads() {
-		if load.Cmp(mostLied()) > 0 {
+		if load.Cmp(maxDeclaredLoad()) > 0 {
 			return 0, 0, errTooMuch
 		}
 	}
@@ -104,7 +106,7 @@ func (c lieCase) tasks(ctx context.Context, need *big.Rat, policy fluid.Policy) 
 	return *r.Classes[0].ServiceRate, *r.Classes[1].ServiceRate, nil
 }
 
-// lieCurve is what liars and honest jobs get in one case under one policy.
+// A lieCurve holds the tasks of liars and honest jobs in one case under one policy.
 type lieCurve struct {
 	lieCase
 	policy       fluid.Policy
@@ -112,7 +114,7 @@ type lieCurve struct {
 	liar, honest []float64 // tasks, the first without lies
 }
 
-// over returns values over the first.
+// over returns values divided by the first.
 func over(v []float64) []float64 {
 	all := make([]float64, len(v))
 	for k, x := range v {
@@ -121,7 +123,7 @@ func over(v []float64) []float64 {
 	return all
 }
 
-// best returns the largest gain of liars and where.
+// best returns the largest gain of liars and its index.
 func (c lieCurve) best() (gain float64, at int) {
 	for k, v := range over(c.liar) {
 		if v > gain {
@@ -131,7 +133,7 @@ func (c lieCurve) best() (gain float64, at int) {
 	return gain, at
 }
 
-// lieMargin is what numbers may be off: a gain below is none.
+// lieMargin is the error of numbers: a smaller gain counts as none.
 const lieMargin = 1e-5
 
 // gainWords writes a largest gain as "12.5 %" or "nothing".
@@ -142,7 +144,7 @@ func gainWords(gain float64) string {
 	return plots.Short(100*(gain-1)) + " %"
 }
 
-// compute adds what lies bring, need by need; where they come too close to overloading a resource it ends.
+// compute adds the effect of lies, need by need, and stops when they almost overload a resource.
 func (c *lieCurve) compute(ctx context.Context, needs []*big.Rat) error {
 	for _, need := range needs {
 		if err := ctx.Err(); err != nil {
@@ -161,7 +163,7 @@ func (c *lieCurve) compute(ctx context.Context, needs []*big.Rat) error {
 	return nil
 }
 
-// lies draws what liars and honest jobs get, relative to the truth, under PF and DRF.
+// lies draws the tasks of liars and honest jobs, relative to the truth, under PF and DRF.
 func lies(ctx context.Context, e plots.Effort, f *plots.Figure) error {
 	var pf, drf []lieCurve // by panel
 	var ends, truths, gains []string
@@ -201,7 +203,7 @@ func lies(ctx context.Context, e plots.Effort, f *plots.Figure) error {
 		if n := len(both[0].x); n < len(needs) {
 			last := both[0].x[n-1]
 			ends = append(ends, fmt.Sprintf("beyond %s in %s", plots.Short(last), plots.Letter(k)))
-			panel.Regions = []plots.Region{{Label: "load above " + plots.Decimal(mostLied()), From: last, To: most}}
+			panel.Regions = []plots.Region{{Label: "load above " + plots.Decimal(maxDeclaredLoad()), From: last, To: most}}
 		}
 		gain, _ := both[0].best()
 		gains = append(gains, plots.Letter(k)+" "+gainWords(gain))
@@ -220,7 +222,7 @@ func lies(ctx context.Context, e plots.Effort, f *plots.Figure) error {
 	err := texts.Describe(f, map[string]any{
 		"Gains": gains, "DRFGain": gainWords(others), "A": plots.Decimal(lieNeed()), "Examples": examples,
 		"Hidden": hidden(f.Panels),
-		"Ends":   ends, "MostLoad": mostLied(), "Needs": len(lieCases()[0].needs(e.Precision)),
+		"Ends":   ends, "MostLoad": maxDeclaredLoad(), "Needs": len(lieCases()[0].needs(e.Precision)),
 		"MostNeed": lieCases()[lieGains+1].most,
 		"Truths":   truths,
 	}, nil)
@@ -261,11 +263,11 @@ func lieChecks(f *plots.Figure, pf, drf lieCurve) {
 	}
 }
 
-// strategyProof is what the abstract says of lies.
+// strategyProof is the statement of the abstract about lies.
 const strategyProof = "In random traffic the strategy-proof property of DRF proves unimportant (abstract)"
 
-// lieClaims holds what the abstract says against the profiles that gain most at rest, then against those that gain in
-// traffic.
+// lieClaims tests the statement of the abstract with the profiles that gain most without traffic,
+// then with those that gain in traffic.
 func lieClaims(f *plots.Figure, pf, drf []lieCurve) {
 	profiles := fmt.Sprintf(" Profiles %s and %s, all jobs of class 1 lie.", profileWords(pf[0].lieCase.liar),
 		profileWords(pf[0].lieCase.honest))
@@ -320,7 +322,7 @@ func lieClaims(f *plots.Figure, pf, drf []lieCurve) {
 		strings.Join(examples, "; ")+".", none))
 }
 
-// loneLiars states what a lie brings if only a tenth of the jobs of class 1 lie.
+// loneLiars states the gain from lying if only a tenth of the jobs of class 1 lie.
 func loneLiars(ctx context.Context, f *plots.Figure) error {
 	one, a := big.NewRat(1, 1), lieNeed()
 	var words []string

@@ -16,10 +16,10 @@ import (
 	"productform/sizes"
 )
 
-// A profilePair is a pair of profiles in traffic that brings as much work to both classes.
+// A profilePair is a pair of profiles in traffic with equal work of both classes.
 type profilePair struct {
 	profiles [2][]*big.Rat
-	alike    bool // whether the classes are mirror images, so that one stands for both
+	alike    bool // whether the classes are mirror images, so that one represents both
 }
 
 func profilePairs() []profilePair {
@@ -49,7 +49,7 @@ func (c profilePair) shownClasses() []int {
 	return []int{0, 1}
 }
 
-// group returns the name of the curves of a class, none if the classes are alike.
+// group returns the name of the curves of a class, none if the classes are mirror images.
 func (c profilePair) group(class int) string {
 	if c.alike {
 		return ""
@@ -57,7 +57,8 @@ func (c profilePair) group(class int) string {
 	return fmt.Sprintf("class %d", class+1)
 }
 
-// chainSettings are finer than a picture shows; sums for balanced fairness cost nothing.
+// chainSettings returns settings finer than visible in a picture; sums for balanced fairness are
+// cheap.
 func chainSettings(p fluid.Policy) traffic.Settings {
 	if p == fluid.BF {
 		return traffic.Settings{}
@@ -77,7 +78,7 @@ func (c profilePair) solved(ctx context.Context, rho *big.Rat, p fluid.Policy) (
 // pairResults are the exact results, by pair, policy and load.
 type pairResults map[string]*traffic.Result
 
-// at returns the result of a pair, computed when first asked for.
+// at returns the result of a pair, computed on first use.
 func (s pairResults) at(ctx context.Context, k int, p fluid.Policy, rho *big.Rat) (*traffic.Result, error) {
 	key := fmt.Sprint(k, p, rho)
 	if r, known := s[key]; known {
@@ -99,7 +100,8 @@ func (s pairResults) both(ctx context.Context, k int, rho *big.Rat) (pf, drf *tr
 	return pf, drf, err
 }
 
-// finding tells how far PF and DRF are apart at a load, and which classes are served more slowly under PF there.
+// finding states the difference between PF and DRF at a load, and the classes that are served more
+// slowly under PF.
 func (s pairResults) finding(ctx context.Context, rho *big.Rat) (string, error) {
 	var fewer, slower []string
 	for k, c := range profilePairs() {
@@ -123,10 +125,10 @@ func (s pairResults) finding(ctx context.Context, rho *big.Rat) (string, error) 
 	return text + "served more slowly is " + strings.Join(slower, " and ") + ". ", nil
 }
 
-// dynamicPolicies are those with curves in random traffic.
+// dynamicPolicies returns the policies with curves in random traffic.
 func dynamicPolicies() []fluid.Policy { return []fluid.Policy{fluid.PF, fluid.DRF, fluid.BF} }
 
-// fluidLoads are those at which sharing is simulated.
+// fluidLoads returns the loads at which sharing is simulated.
 func fluidLoads() []*big.Rat { return rats("3/10", "6/10", "8/10") }
 
 // A pairRun is a simulation of a pair.
@@ -180,7 +182,7 @@ func serviceRates(id, title string) plots.Spec {
 // variedPair is the pair of profiles that is also simulated with sizes that vary more than exponential ones.
 const variedPair = 2
 
-// variedClaim holds what the paper says of other traffic.
+// variedClaim tests the claim of the paper about other traffic.
 func variedClaim(ctx context.Context, f *plots.Figure, varied []pairRun) error {
 	pf, drf := varied[0].run.Result.All(sim.MeanJobs), varied[1].run.Result.All(sim.MeanJobs)
 	c := profilePairs()[variedPair]
@@ -214,21 +216,21 @@ func simulateShared(ctx context.Context, p *plots.Plan, name string, s sim.Syste
 	return p.Simulate(ctx, name, s, e, sim.Settings{Jumps: plots.Shorter(e.Jumps), WarmUp: plots.Shorter(e.WarmUp)})
 }
 
-// sharedRuns tells of simulations of resources in random traffic.
+// sharedRuns describes the simulations of resources in random traffic.
 func sharedRuns(p *plots.Plan, e plots.Effort) plots.RunWords {
 	e.Jumps, e.WarmUp, e.CheckRuns = plots.Shorter(e.Jumps), plots.Shorter(e.WarmUp), e.Runs
 	return p.RunWords(e, "arrivals, ends of jobs")
 }
 
 func drawRates(ctx context.Context, p *plots.Plan, e plots.Effort, f *plots.Figure, seen []pairRun) error {
-	loads := plots.Multiples(40, 36) // those below 0.8 cost next to nothing
+	loads := plots.Multiples(40, 36) // loads below 0.8 cost almost nothing
 	axis := plots.Axis{Quantity: "load of the busiest resource", Symbol: "ρ", Max: 1}
 	exact := make(pairResults)
 	var words []string
 	for k, c := range profilePairs() {
 		panel := plots.Panel{Title: "Profiles " + c.words(), X: axis,
 			Y: plots.Axis{Quantity: "mean service rate", Symbol: "γ/(1 − ρ)", Scale: plots.Log, Min: 0.3, Max: 2,
-				Ticks: []float64{0.3, 0.5, 0.7, 1, 1.5, 2}}, // one range for all panels
+				Ticks: []float64{0.3, 0.5, 0.7, 1, 1.5, 2}}, // the same range in all panels
 			References: []plots.Reference{{Label: "one shared processor", Y: 1}}}
 		if !c.alike {
 			panel.References[0].Label = "" // room for the names of the classes
@@ -282,7 +284,7 @@ func drawRates(ctx context.Context, p *plots.Plan, e plots.Effort, f *plots.Figu
 		return err
 	}
 	err = texts.Describe(f, map[string]any{
-		"Finding": finding, "Profiles": words, "Loads": loads, "LeftOut": upTo(left), "Runs": sharedRuns(p, e),
+		"Finding": finding, "Profiles": words, "Loads": loads, "LeftOut": powerAbove(left), "Runs": sharedRuns(p, e),
 		"SimulatedLoads": fluidLoads(), "VariedProfiles": profilePairs()[variedPair].words(),
 	}, nil)
 	if err != nil {
@@ -294,8 +296,10 @@ func drawRates(ctx context.Context, p *plots.Plan, e plots.Effort, f *plots.Figu
 	return rateClaims(ctx, f, loads, exact)
 }
 
-// upTo writes the power of ten at or above a small number.
-func upTo(v float64) string { return plots.Short(math.Pow(10, math.Ceil(math.Log10(max(v, 1e-16))))) }
+// powerAbove writes the power of ten at or above a small number.
+func powerAbove(v float64) string {
+	return plots.Short(math.Pow(10, math.Ceil(math.Log10(max(v, 1e-16)))))
+}
 
 // simulatedRates returns the simulated points of one class.
 func simulatedRates(pair, class int, policy fluid.Policy, seen []pairRun) (plots.Series, error) {
@@ -315,7 +319,7 @@ func simulatedRates(pair, class int, policy fluid.Policy, seen []pairRun) (plots
 	return s, nil
 }
 
-// closedRates compares balanced fairness with a sum over states of its own.
+// closedRates compares balanced fairness with an independent sum over states.
 func closedRates(ctx context.Context, f *plots.Figure, exact pairResults) error {
 	rho := big.NewRat(6, 10)
 	for k, c := range profilePairs() {
@@ -345,7 +349,7 @@ func (c profilePair) numbers(rho *big.Rat) (a [2][2]float64, rate [2]float64) {
 	return a, rate
 }
 
-// rateClaims holds what the paper says in its abstract.
+// rateClaims tests the claim in the abstract of the paper.
 func rateClaims(ctx context.Context, f *plots.Figure, loads []*big.Rat, exact pairResults) error {
 	for k, c := range profilePairs() {
 		slower, fewer := 0, true
@@ -384,7 +388,7 @@ func rateClaims(ctx context.Context, f *plots.Figure, loads []*big.Rat, exact pa
 	return nil
 }
 
-// inSystem returns the mean number of jobs of all classes.
+// inSystem returns the total mean number of jobs.
 func inSystem(r *traffic.Result) (sum float64) {
 	for _, c := range r.Classes {
 		sum += c.MeanJobs

@@ -16,18 +16,18 @@ import (
 	"productform/sim/pool"
 )
 
-// taskPolicies are those of fluid-5.
+// taskPolicies returns the policies of fluid-5.
 func taskPolicies() []fluid.Policy { return []fluid.Policy{fluid.PF, fluid.DRF} }
 
-// A taskPanel is a panel of fluid-5: the two jobs of fluid-1 as they stand, or as classes of jobs that come and go, on
-// a number of machines.
+// A taskPanel is a panel of fluid-5: the two static jobs of fluid-1, or classes of such jobs in
+// traffic, on a number of machines.
 type taskPanel struct {
 	machines int64
 	traffic  bool
-	wait     bool // whether no job may pass the most deprived one
+	wait     bool // whether no job may overtake the most deprived one
 }
 
-// title tells what the panel shows.
+// title describes the panel.
 func (p taskPanel) title() string {
 	machines := "one machine"
 	if p.machines > 1 {
@@ -50,13 +50,14 @@ func taskPanels() []taskPanel {
 	}
 }
 
-// What fluid-5 keeps fixed in traffic.
+// Constants of fluid-5 in traffic.
 const taskLoad = "6/10"
 
 func jobTasks() *big.Rat { return big.NewRat(6, 1) } // of the example, mean number
 
-// finenesses are the numbers g by which tasks are smaller than in the example. With three machines a task of job 2
-// fills the processors of one at g = 1, and the pool is unstable.
+// finenesses returns the factors g by which tasks are smaller than in the example. With three
+// machines and g = 1, a task of job 2 fills the processors of one machine, and the pool is
+// unstable.
 func (p taskPanel) finenesses(e plots.Effort) []int {
 	most := 64
 	if p.traffic {
@@ -71,8 +72,8 @@ func (p taskPanel) finenesses(e plots.Effort) []int {
 	return all
 }
 
-// at returns the pool with tasks g times as small; in traffic they are also g times as short, and g² times as many. The
-// arrival rates are in proportion 5 to 2, so that both resources have the same load.
+// at returns the pool with tasks g times as small; in traffic they are also g times as short and g²
+// times as many. The arrival rates have the ratio 5 to 2, so both resources have the same load.
 func (p taskPanel) at(ctx context.Context, g int, policy fluid.Policy) (pool.Tasks, error) {
 	example := twoJobsPool()
 	t := pool.Tasks{Policy: policy, Wait: p.wait}
@@ -102,8 +103,8 @@ func (p taskPanel) at(ctx context.Context, g int, policy fluid.Policy) (pool.Tas
 	return pool.Finer(t, g, g)
 }
 
-// ideal returns the numbers of tasks of the example that a job of each class runs, or in the mean, if resources are
-// divisible.
+// ideal returns the number, or mean number, of tasks of the example that a job of each class runs
+// if resources are divisible.
 func (p taskPanel) ideal(ctx context.Context, policy fluid.Policy) ([]float64, error) {
 	t, err := p.at(ctx, 1, policy)
 	if err != nil {
@@ -138,15 +139,15 @@ type taskRun struct {
 	run    *plots.Simulation
 }
 
-// standingJumps are the expected jumps of a run at rest, observed and before.
+// standingJumps returns the expected jumps of a run with static jobs, both observed and warm-up.
 func standingJumps(e plots.Effort) float64 { return max(1000, plots.Shorter(e.Jumps)/4) }
 
-// trafficJobs are the expected jobs of a run in traffic, observed and before.
+// trafficJobs returns the expected jobs of a run in traffic, observed and warm-up.
 func trafficJobs(e plots.Effort) (observed, before float64) {
 	return plots.Shorter(e.Jumps) / 20, plots.Shorter(e.Jumps) / 80
 }
 
-// jumpsPerJob is the number of jumps that a job brings: its arrival and the ends of its tasks.
+// jumpsPerJob returns the number of jumps per job: its arrival and the ends of its tasks.
 func (p taskPanel) jumpsPerJob(g int) float64 {
 	tasks, _ := jobTasks().Float64()
 	return 1 + tasks*float64(g*g)
@@ -283,7 +284,7 @@ func drawTasks(ctx context.Context, p *plots.Plan, e plots.Effort, f *plots.Figu
 	return nil
 }
 
-// farthest tells how far from the ideal the smallest tasks are, panel by panel.
+// farthest states how far the smallest tasks are from the ideal, panel by panel.
 func farthest(last map[string]taskRun, ideals map[string][]float64,
 	key func(int, fluid.Policy) string) (words []string) {
 	for k := range taskPanels() {
@@ -307,8 +308,8 @@ func ints(v []int) string {
 	return strings.Join(words, ", ")
 }
 
-// taskChecks compares numbers at rest with the ideal, up to some tasks, and tasks that run in traffic with what
-// arrives.
+// taskChecks compares static numbers with the ideal, up to a few tasks, and running tasks in
+// traffic with the arriving work.
 func taskChecks(ctx context.Context, f *plots.Figure, seen []taskRun) error {
 	for _, one := range seen {
 		panel := taskPanels()[one.panel]
@@ -347,7 +348,7 @@ func taskChecks(ctx context.Context, f *plots.Figure, seen []taskRun) error {
 	return nil
 }
 
-// taskClaims holds what the paper says of the launching of tasks against the finest simulations.
+// taskClaims tests the claims of the paper about launching tasks with the finest simulations.
 func taskClaims(f *plots.Figure, first, last map[string]taskRun, ideals map[string][]float64,
 	key func(int, fluid.Policy) string) {
 	for k, panel := range taskPanels() {
@@ -395,5 +396,5 @@ func taskClaims(f *plots.Figure, first, last map[string]taskRun, ideals map[stri
 	}
 }
 
-// taskNear is what is asked of "approximately".
+// taskNear is the tolerance for "approximately".
 const taskNear = 0.1

@@ -15,7 +15,8 @@ import (
 	"productform/plots"
 )
 
-// A mixture is traffic of two classes with profiles (1, a) and d(b, 1), of which class 1 brings the part u of the work.
+// A mixture is traffic of two classes with profiles (1, a) and d(b, 1), where class 1 brings the
+// fraction u of the work.
 type mixture struct {
 	a, b, d, u *big.Rat
 }
@@ -23,7 +24,7 @@ type mixture struct {
 // mixtures returns n mixtures, with a, b and u uniform over the hundredths from 0.01 to 0.99, 0.01 to 0.99 and 0.2 to
 // 0.8, and d over the tenths from 0.4 to 1.
 func mixtures(n int, seed uint64) []mixture {
-	r := rand.New(rand.NewPCG(seed, 0x62723134)) // of its own
+	r := rand.New(rand.NewPCG(seed, 0x62723134)) // independent stream
 	hundredths := func(from, to int64) *big.Rat { return big.NewRat(from+r.Int64N(to-from+1), 100) }
 	var all []mixture
 	for range n {
@@ -38,8 +39,8 @@ func (m mixture) String() string {
 		plots.Decimal(m.u))
 }
 
-// traffic returns the traffic at a load. Jobs of both classes bring as much work, 1 in units of their dominant
-// resource: those of class 2 have the mean size 1/d.
+// traffic returns the traffic at a load. Jobs of both classes bring the same work, 1 in units of
+// their dominant resource, so those of class 2 have the mean size 1/d.
 func (m mixture) traffic(rho *big.Rat) *traffic.Model {
 	one := big.NewRat(1, 1)
 	t := trafficOf(rho, []*big.Rat{m.u, new(big.Rat).Sub(one, m.u)}, []*big.Rat{one, m.a}, []*big.Rat{m.b, one})
@@ -48,8 +49,8 @@ func (m mixture) traffic(rho *big.Rat) *traffic.Model {
 	return t
 }
 
-// A tradeoff is what a policy makes of a mixture. A class has the rate g_k = γ_k d_k = λ_k/E[x_k], the part of its
-// dominant resource that one of its jobs gets in the mean, which is 1 for a job alone.
+// A tradeoff holds the outcome of a policy on a mixture. A class has the rate g_k = γ_k d_k =
+// λ_k/E[x_k], the mean fraction of its dominant resource per job, which is 1 for a single job.
 type tradeoff struct {
 	all    float64    // mean over all jobs, Σ_k λ_k / Σ_k E[x_k]
 	rates  [2]float64 // g_k
@@ -141,7 +142,7 @@ func tradeOff(ctx context.Context, e plots.Effort, f *plots.Figure) error {
 	return nil
 }
 
-// tradeWords tells of PF beside DRF in the mean over the mixtures.
+// tradeWords returns the text data that compare PF with DRF on average over the mixtures.
 func tradeWords(pf, drf []tradeoff) map[string]any {
 	var all, slower, equal, drfEqual float64
 	n := float64(len(pf))
@@ -152,7 +153,8 @@ func tradeWords(pf, drf []tradeoff) map[string]any {
 	return map[string]any{"All": all, "Slower": slower, "Equal": equal, "EqualDRF": drfEqual}
 }
 
-// alikeTradeoffs reports whether two policies serve all classes of all mixtures alike, but for what chains leave out.
+// alikeTradeoffs reports whether two policies serve all classes of all mixtures equally, up to the
+// truncation of chains.
 func alikeTradeoffs(a, b []tradeoff) bool {
 	for k := range a {
 		for i, v := range a[k].rates {
@@ -164,7 +166,7 @@ func alikeTradeoffs(a, b []tradeoff) bool {
 	return true
 }
 
-// tight ends an axis at the tenths about the values.
+// tight ends an axis at the tenths around the values.
 func tight(a *plots.Axis, all []plots.Series, pick func(plots.Series) []float64) {
 	least, most := math.Inf(1), math.Inf(-1)
 	for _, s := range all {
@@ -173,7 +175,7 @@ func tight(a *plots.Axis, all []plots.Series, pick func(plots.Series) []float64)
 	a.Min, a.Max = math.Floor(10*least-0.2)/10, math.Ceil(10*most+0.2)/10
 }
 
-// scatter returns the points of a policy, by efficiency; of equal efficiencies one.
+// scatter returns the points of a policy by efficiency, one point per efficiency.
 func scatter(p fluid.Policy, values, drf []tradeoff, pick func(v, drf tradeoff) float64) plots.Series {
 	s := plots.Series{Label: policyShort(p), Kind: plots.Points, Look: policyLook(p)}
 	var all [][2]float64
@@ -189,7 +191,7 @@ func scatter(p fluid.Policy, values, drf []tradeoff, pick func(v, drf tradeoff) 
 	return s
 }
 
-// tradeChecks compares what does not depend on d, computed without it.
+// tradeChecks compares results that do not depend on d with computations without d.
 func tradeChecks(ctx context.Context, f *plots.Figure, m mixture, byPolicy map[fluid.Policy][]tradeoff) error {
 	same := m
 	same.d = big.NewRat(1, 1)

@@ -27,8 +27,8 @@ func policyShort(p fluid.Policy) string {
 	return "BF"
 }
 
-// policyLook returns the look of a policy. Balanced fairness is not black as in the figures of [BC17]: a second class
-// is lighter here, and grey would stand for the class of any policy.
+// policyLook returns the look of a policy. Balanced fairness is not black as in the figures of
+// [BC17]: a second class is lighter here, and grey would be ambiguous.
 func policyLook(p fluid.Policy) int {
 	switch p {
 	case fluid.PF:
@@ -71,8 +71,8 @@ func unitResources(n int) []fluid.Resource {
 	return all
 }
 
-// trafficOf returns traffic of one class for each profile, of mean size 1, whose arrival rates are in proportion to
-// part and such that the largest load, with the true profiles, is rho.
+// trafficOf returns traffic of one class for each profile, of mean size 1, with arrival rates
+// proportional to part and a largest load of rho with the true profiles.
 func trafficOf(rho *big.Rat, part []*big.Rat, profiles ...[]*big.Rat) *traffic.Model {
 	t := &traffic.Model{Resources: unitResources(len(profiles[0]))}
 	for k, a := range profiles {
@@ -96,7 +96,8 @@ func profileWords(a []*big.Rat) string {
 	return "(" + plots.Decimals(a) + ")"
 }
 
-// overMean returns the ratio of two estimates of independent runs, with the interval of its logarithm.
+// overMean returns the ratio of two estimates from independent runs, with an interval computed for
+// its logarithm.
 func overMean(a, b *sim.Estimate, load *big.Rat) plots.Number {
 	mean, factor := a.Mean/b.Mean, math.Exp(math.Hypot(a.HalfWidth/a.Mean, b.HalfWidth/b.Mean))
 	return plots.Number{Mean: mean, Low: mean / factor, High: mean * factor, At: plots.Decimal(load)}

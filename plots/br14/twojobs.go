@@ -23,7 +23,7 @@ func twoJobsPool() *fluid.Pool {
 	}
 }
 
-// A shared is one allocation and the policies that choose it.
+// A shared is an allocation with the policies that choose it.
 type shared struct {
 	policies []fluid.Policy
 	tasks    []float64
@@ -38,17 +38,17 @@ func (s shared) label() string {
 	return strings.Join(words, " and ")
 }
 
-// look is that of the first of the policies.
+// look returns the look of the first policy.
 func (s shared) look() int { return policyLook(s.policies[0]) }
 
-// used tells how full the resources are.
+// used states the utilization of the resources.
 func (s shared) used() string {
 	r := s.result.Resources
 	return fmt.Sprintf("%s %% of the processors and %s %% of the memory", plots.Short(100*r[0].Utilization.Float),
 		plots.Short(100*r[1].Utilization.Float))
 }
 
-// allocations returns the allocations of all policies, those that agree to nine digits as one.
+// allocations returns the allocations of all policies, merging those that agree to nine digits.
 func allocations(ctx context.Context, p *fluid.Pool) ([]shared, error) {
 	var all []shared
 	for _, policy := range fluid.Policies() {
@@ -77,24 +77,24 @@ func allocations(ctx context.Context, p *fluid.Pool) ([]shared, error) {
 	return all, nil
 }
 
-// An allocationWords is what the text tells of an allocation.
+// An allocationWords holds the text data of an allocation.
 type allocationWords struct {
 	Policies                string
 	First, Second           float64 // tasks
-	FirstShare, SecondShare float64 // dominant ones
+	FirstShare, SecondShare float64 // dominant shares
 	Used                    string
 }
 
-// twoJobs draws the example: the set of allocations and what the policies choose.
+// twoJobs draws the example: the set of allocations and the choices of the policies.
 func twoJobs(ctx context.Context, _ plots.Effort, f *plots.Figure) error {
 	all, err := allocations(ctx, twoJobsPool())
 	if err != nil {
 		return err
 	}
-	const most1, most2 = 4.5, 3.0 // tasks of a job alone: 18/4 and 9/3
+	const most1, most2 = 4.5, 3.0 // tasks of a single job: 18/4 and 9/3
 	byProcessors := func(x float64) float64 { return (9 - x) / 3 }
 	byMemory := func(x float64) float64 { return 18 - 4*x }
-	corner := chosen(all, fluid.BMF).tasks[0] // where both are full
+	corner := chosen(all, fluid.BMF).tasks[0] // both resources are full there
 	grid := []float64{0, corner, most1}
 	for k := 1; k <= 50; k++ {
 		if k != 45 {

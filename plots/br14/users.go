@@ -18,7 +18,7 @@ import (
 	"productform/traces"
 )
 
-// A logUser is what a log tells of the jobs of one user.
+// A logUser holds the data of a log on the jobs of one user.
 type logUser struct {
 	user int64
 	jobs int
@@ -26,22 +26,22 @@ type logUser struct {
 	used float64 // processor-seconds in which the processor worked
 }
 
-// busy returns the part of the time that a processor of the user works.
+// busy returns the fraction of time that a processor of the user works.
 func (u logUser) busy() float64 { return u.used / u.held }
 
-// needs returns what a node of the user takes of a pool in which nodes work the part busy of the time, over what it
-// takes of the nodes.
+// needs returns the needs of a node of the user relative to its need for nodes, in a pool whose
+// nodes work the fraction busy of the time.
 func (u logUser) needs(busy float64) (work, wait float64) {
 	return u.busy() / busy, (1 - u.busy()) / (1 - busy)
 }
 
-// A usage is what a log tells of its users.
+// A usage holds the data of a log on its users.
 type usage struct {
 	users   []logUser // by processor-seconds allocated, largest first
 	jobs    int       // counted
-	idle    int       // skipped, of run time or processors 0 or unknown
-	unknown int       // skipped, whose processor time is unknown
-	over    int       // counted, with more processor time than run time
+	idle    int       // skipped: run time or processors 0 or unknown
+	unknown int       // skipped: processor time unknown
+	over    int       // counted although processor time exceeds run time
 }
 
 // total returns the processor-seconds allocated and used of all users.
@@ -98,15 +98,15 @@ func logUsage() (usage, error) {
 	return u, errors.Join(err, r.Close())
 }
 
-// What fluid-6 shows.
+// Limits of fluid-6.
 const (
 	shownUsers = 12
 	logNodes   = 400
 )
 
-// logPool returns the pool of fluid-6: nodes, and of what they do the parts that all jobs of the log together do: work
-// and wait. A task is one node; its needs are 1, b and 1 - b, where b is the part of the time that a node of the user
-// works.
+// logPool returns the pool of fluid-6: nodes, and their working and waiting time in the proportions
+// of all jobs of the log. A task is one node; its needs are 1, b and 1 - b, where b is the fraction
+// of time that a node of the user works.
 func logPool(users []logUser, busy float64) *fluid.Pool {
 	exact := func(v float64) *big.Rat { return new(big.Rat).SetFloat64(v) }
 	p := &fluid.Pool{Resources: []fluid.Resource{
@@ -122,16 +122,16 @@ func logPool(users []logUser, busy float64) *fluid.Pool {
 	return p
 }
 
-// A useWords is what the text tells of a policy: how much of the resources is used, in percent.
+// A useWords holds the text data of a policy: the used percentage of each resource.
 type useWords struct {
 	Policy            string
 	Nodes, Work, Wait float64
 }
 
-// A logWords is what the text tells of the jobs of the log.
+// A logWords holds the text data on the jobs of the log.
 type logWords struct{ Jobs, Users, Unknown, Idle, Over int }
 
-// loggedUsers draws what one job of each of some users would get.
+// loggedUsers draws the allocation of one job for each of several users.
 func loggedUsers(ctx context.Context, _ plots.Effort, f *plots.Figure) error {
 	u, err := logUsage()
 	if err != nil {
@@ -229,9 +229,9 @@ func heldBy(users []logUser) (sum float64) {
 	return sum
 }
 
-// logChecks compares DRF with its closed form, equal dominant shares until a resource is full, which all users need,
-// and PF with bisection for the price of waiting, that of processor time being what makes the prices add up to the
-// number of jobs.
+// logChecks compares DRF with its closed form, equal dominant shares until a resource that all
+// users need is full. It compares PF with bisection for the price of waiting; the price of
+// processor time follows from the total, the number of jobs.
 func logChecks(f *plots.Figure, results map[fluid.Policy]*fluid.Allocation, users []logUser, busy float64) {
 	var sums [3]float64
 	var all [][2]float64

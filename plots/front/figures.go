@@ -1,5 +1,6 @@
-// Package front draws what the project answers in one picture: how long do jobs take, what to buy, how to share, and which policy to dispatch
-// by?
+// Package front draws the overview of the project in one picture. It answers: how long do jobs
+// take, what should one buy, how should jobs share resources, and which policy should dispatch
+// them?
 //
 // For example:
 //
@@ -40,7 +41,7 @@ import (
 	"productform/traces"
 )
 
-// Source returns what the entries have in common.
+// Source returns the source of the entries.
 func Source() plots.Source {
 	return plots.Source{
 		Prefix: "front", Name: "This project", Title: "What it answers",
@@ -106,7 +107,7 @@ func prepare(ctx context.Context, e plots.Effort, p *plots.Plan) (plots.Build, e
 	}, nil
 }
 
-// addDelays draws mean delays of the shop against the load, simulated beside exact.
+// addDelays draws mean delays of the shop against the load, simulated and exact.
 func addDelays(ctx context.Context, f *plots.Figure, runs []*plots.Simulation) error {
 	var factors []*big.Rat
 	for k := int64(1); k <= 211; k++ {
@@ -144,7 +145,7 @@ func addDelays(ctx context.Context, f *plots.Figure, runs []*plots.Simulation) e
 	return nil
 }
 
-// purchases returns what can be bought for the shop as its load grows by half.
+// purchases returns the possible purchases for the shop when its load grows by half.
 func purchases() *problem.Problem {
 	rat := big.NewRat
 	return &problem.Problem{
@@ -158,7 +159,7 @@ func purchases() *problem.Problem {
 	}
 }
 
-// addPlans draws the least mean delay for each cost.
+// addPlans draws the minimum mean delay for each cost.
 func addPlans(ctx context.Context, f *plots.Figure) error {
 	p := purchases()
 	frontier, err := plan.Frontier(ctx, p, plan.SearchSettings{})
@@ -180,7 +181,8 @@ func addPlans(ctx context.Context, f *plots.Figure) error {
 	return nil
 }
 
-// sharing returns two classes of jobs that share processors and memory, with equal loads of both at most load.
+// sharing returns two classes of jobs that share processors and memory, with a load of at most load
+// on each.
 func sharing(load *big.Rat) *traffic.Model {
 	rat := func(a, b int64) *big.Rat { return big.NewRat(a, b) }
 	m := &traffic.Model{

@@ -11,10 +11,11 @@ import (
 	"productform/plots/draw"
 )
 
-// With the flag -update the picture of the README is drawn anew.
+// The flag -update redraws the picture of the README.
 var update = flag.Bool("update", false, "write docs/front.svg")
 
-// The picture of the README is the figure as a draft has it, its checks agree, and its curves tell what its caption says.
+// The picture of the README is the draft figure, its checks agree, and its curves support its
+// caption.
 func TestFront(t *testing.T) {
 	plotstest.CheckIDs(t, Figures(), "front-1")
 	f := plotstest.Compute(t, Figures(), plots.Settings{Precision: plots.Draft, Seed: 1})["front-1"]
@@ -43,7 +44,7 @@ func TestFront(t *testing.T) {
 	plans := f.Panels[1].Series[0]
 	for k := 1; k < len(plans.Y); k++ {
 		if plans.Y[k] >= plans.Y[k-1] {
-			t.Errorf("a plan of cost %v is no better than one of %v", plans.X[k], plans.X[k-1])
+			t.Errorf("a plan of cost %v is not better than one of cost %v", plans.X[k], plans.X[k-1])
 		}
 	}
 	dominant, proportional := f.Panels[2].Series[0], f.Panels[2].Series[1]

@@ -107,7 +107,7 @@ func balanceClaims() []claim {
 			values: each(func(_ tags.Policy, alpha float64) float64 {
 				m := farm(alpha, 0.5, 2)
 				return m.Sizes.Survival(math.Exp(root(math.Log(lowEnd(m.Sizes))+1e-9, math.Log(1e10)-1e-9, func(u float64) float64 {
-					r, _ := tags.Evaluate(context.Background(), m, tags.PolicyTAGS, []float64{math.Exp(u)}) // an overloaded host has a load, too
+					r, _ := tags.Evaluate(context.Background(), m, tags.PolicyTAGS, []float64{math.Exp(u)}) // overloaded hosts also have a load
 					return r.Hosts[1].Load.Float - 0.9
 				})))
 			}, 0.2, 0.6, 1, 1.5),

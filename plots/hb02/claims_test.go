@@ -17,25 +17,27 @@ import (
 
 var update = flag.Bool("update", false, "write the table of docs/tags-claims.md anew")
 
-// A claim is a sentence of the text of [HB02] that numbers decide. Least-Work-Remaining (LWR) is computed with the
-// factor 1/2 of Lee and Longton and without it, as the paper prints it; verdicts and numbers may differ.
+// A claim is a sentence of [HB02] that numbers decide. Least-Work-Remaining (LWR) is computed with
+// the factor 1/2 of Lee and Longton and without it, as printed in the paper; verdicts and numbers
+// may differ.
 type claim struct {
 	place    string // section and figure
 	sentence string // of the paper, shortened
-	numbers  string // ours, with a # for each, and remarks
+	numbers  string // our numbers, with a # for each, and remarks
 	values   values
-	asked    []demand // what the words are taken to mean; nil if no number decides it
+	asked    []demand // interpretation of the sentence; nil if no number decides it
 
 	verdict   plots.Verdict
 	asPrinted plots.Verdict // "" if the same
 	want      []float64     // the values with the factor 1/2, see wantTol
-	printed   []float64     // those without it; nil if the same
+	printed   []float64     // the values without it; nil if equal
 }
 
-// Values are the numbers of a claim for a policy that is LWR, as it should be or as printed.
+// values returns the numbers of a claim for LWR, corrected or as printed.
 type values func(lwr tags.Policy) []float64
 
-// A demand is what a claim asks of its numbers, or of numbers made of these; of is nil for all of them.
+// A demand is a condition of a claim on its numbers or on values computed from them; of is nil for
+// all numbers.
 type demand struct {
 	plots.Limit
 	of func(x []float64) []float64
@@ -50,10 +52,10 @@ func (d demand) verdict(x []float64) plots.Verdict {
 	return d.Verdict(plots.Exactly(x...)...)
 }
 
-// all asks every number to be within the limit.
+// all requires every number to be within the limit.
 func all(l plots.Limit) demands { return demands{{l, nil}} }
 
-// numbers asks it of some, counted from 0.
+// numbers requires the limit of some numbers, counted from 0.
 func numbers(l plots.Limit, which ...int) demand {
 	return demand{l, func(x []float64) (y []float64) {
 		for _, i := range which {
@@ -63,7 +65,7 @@ func numbers(l plots.Limit, which ...int) demand {
 	}}
 }
 
-// ratios asks it of one number over another, in pairs.
+// ratios requires the limit of ratios of two numbers, in pairs.
 func ratios(l plots.Limit, pairs ...int) demand {
 	return demand{l, func(x []float64) (y []float64) {
 		for pair := range slices.Chunk(pairs, 2) {
@@ -73,7 +75,7 @@ func ratios(l plots.Limit, pairs ...int) demand {
 	}}
 }
 
-// rises asks it of the rise from one number to another, in pairs.
+// rises requires the limit of differences of two numbers, in pairs.
 func rises(l plots.Limit, pairs ...int) demand {
 	return demand{l, func(x []float64) (y []float64) {
 		for pair := range slices.Chunk(pairs, 2) {
@@ -94,7 +96,7 @@ func textClaims() []claim {
 	return slices.Concat(introductionClaims(), tailsClaims(), rivalsClaims(), balanceClaims(), excessClaims(), expansionClaims(), rangeClaims())
 }
 
-// check returns the claim with its numbers x decided.
+// check returns the claim with its numbers x and verdict.
 func (c claim) check(x []float64) plots.Claim {
 	text := c.numbers
 	for _, v := range x {
@@ -114,7 +116,8 @@ const claimsFile = "../../docs/tags-claims.md"
 // tableHead starts the table in claimsFile.
 const tableHead = "| section | claim | what we find | as printed | verdict |\n|---|---|---|---|---|\n"
 
-// row returns the row of the table: the claim with LWR as it should be, then what is different with LWR as printed.
+// row returns the row of the table: the claim with LWR corrected, then the differences with LWR as
+// printed.
 func row(c, asPrinted plots.Claim, printed []float64) string {
 	other, verdict := "", string(c.Verdict)
 	if asPrinted.Numbers != c.Numbers {
@@ -130,9 +133,9 @@ func row(c, asPrinted plots.Claim, printed []float64) string {
 	return fmt.Sprintf("| %s | %s | %s | %s | %s |\n", c.Place, c.Sentence, c.Numbers, other, verdict)
 }
 
-// Every claim of the text that numbers can decide, both ways of computing LWR: numbers are those expected, verdicts
-// follow from them, and docs/tags-claims.md says the same. "go test ./plots/hb02 -run TestTextClaims -update" writes its
-// table.
+// For every claim of the text that numbers can decide, and both variants of LWR, numbers are as
+// expected, verdicts follow from them, and docs/tags-claims.md agrees. "go test ./plots/hb02 -run
+// TestTextClaims -update" writes its table.
 func TestTextClaims(t *testing.T) {
 	table := tableHead
 	for _, c := range textClaims() {
@@ -161,7 +164,7 @@ func TestTextClaims(t *testing.T) {
 	}
 }
 
-// compare holds numbers against those expected.
+// compare compares numbers with the expected ones.
 func (c claim) compare(t *testing.T, kind string, got, want []float64) {
 	t.Helper()
 	if len(got) != len(want) {
@@ -175,14 +178,16 @@ func (c claim) compare(t *testing.T, kind string, got, want []float64) {
 	}
 }
 
-// wantTol is the relative tolerance of want and printed. They are six digits from a program of its own that takes the
-// formulas of the appendix of [HB02] literally, in 60 digits. Its cutoffs come from golden sections (2 hosts), or from
-// Newton's method on numerical derivatives that starts at the cutoffs of this library (more hosts). A root is that of
-// this library, with a change of sign within 1e-6 of it. Both agree to 1e-8, but for the place of the least excess, 3e-7.
+// wantTol is the relative tolerance of want and printed. They have six digits from an independent
+// program that evaluates the formulas of the appendix of [HB02] literally, in 60 digits. Its
+// cutoffs come from golden-section search (2 hosts), or from Newton's method on numerical
+// derivatives starting at the cutoffs of this library (more hosts). Roots are those of this
+// library, verified by a sign change within 1e-6. Both agree to 1e-8, except for the location of
+// the smallest excess, 3e-7.
 const wantTol = 1e-5
 
-// digits returns three digits of x. It panics where rounding could give others on another machine, as cutoffs are known
-// to some 1e-10.
+// digits returns three digits of x. It panics if rounding could give other digits on another
+// machine, because cutoffs are accurate to about 1e-10.
 func digits(x float64) string {
 	text := threeDigits(x)
 	for _, y := range []float64{x * (1 - 1e-8), x * (1 + 1e-8)} {

@@ -6,7 +6,7 @@ import (
 	"productform/plots"
 )
 
-// Source returns what the entries have in common.
+// Source returns the source of the entries.
 func Source() plots.Source {
 	return plots.Source{
 		Prefix: "tags", Name: "M. Harchol-Balter (2002)", Title: "Task assignment with unknown duration",
@@ -17,7 +17,7 @@ func Source() plots.Source {
 	}
 }
 
-// Figures returns the entries of [HB02], by the numbers of its figures, then two of what they leave open.
+// Figures returns the entries of [HB02], by the numbers of its figures, then two on open questions.
 func Figures() []plots.Spec {
 	exact := func(id, title string, build func(context.Context, *plots.Figure) error) plots.Spec {
 		return plots.Exact(id, title,

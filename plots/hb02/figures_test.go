@@ -27,8 +27,9 @@ func TestTAGSFigures(t *testing.T) {
 	t.Run("shape", func(t *testing.T) { checkTAGSShape(t, figures) })
 }
 
-// Numbers of the figures from computations with 60 digits and more, by programs that share nothing with this one. The
-// tolerance is for α, which float64 rounds by 1e-16 while k grows by e^310 for α = 0.2 to 1.2, and for sums over hosts.
+// checkTAGSNumbers compares the figures with computations in 60 or more digits by independent
+// programs. The tolerance allows for α, which float64 rounds by 1e-16 while k grows by e^310 for α
+// = 0.2 to 1.2, and for sums over hosts.
 func checkTAGSNumbers(t *testing.T, figures map[string]*plots.Figure) {
 	for _, c := range []struct {
 		id    string
@@ -81,7 +82,8 @@ func checkTAGSNumbers(t *testing.T, figures map[string]*plots.Figure) {
 	}
 }
 
-// Every figure has checks of one kind or both, named after where they come from, and they agree.
+// checkTAGSChecks verifies that every figure has checks of one kind or both, named after their
+// source, and that they agree.
 func checkTAGSChecks(t *testing.T, figures map[string]*plots.Figure) {
 	simulations := make(map[string]bool)
 	for id, f := range figures {
@@ -99,7 +101,7 @@ func checkTAGSChecks(t *testing.T, figures map[string]*plots.Figure) {
 			t.Errorf("%s: %d checks, %d distinct", id, len(f.Checks), len(quantities))
 		}
 	}
-	if len(simulations) != 6+10 { // eight farms with sizes of the paper, of which two serve two figures or more; the log
+	if len(simulations) != 6+10 { // eight farms with sizes of the paper, two of them in several figures; the log
 		t.Errorf("%d simulations are checked: %v", len(simulations), simulations)
 	}
 }
@@ -137,7 +139,7 @@ func checkTAGSCaptions(t *testing.T, figures map[string]*plots.Figure) {
 	}
 }
 
-// What exact numbers decide: the words with which claims begin, and the verdicts.
+// checkTAGSClaims checks the claims decided by exact numbers: their first words and verdicts.
 func checkTAGSClaims(t *testing.T, figures map[string]*plots.Figure) {
 	for _, c := range []struct {
 		id, start string
@@ -204,7 +206,7 @@ func checkTAGSClaims(t *testing.T, figures map[string]*plots.Figure) {
 	}
 }
 
-// What holds whatever the numbers.
+// checkTAGSShape checks properties that hold for any numbers.
 func checkTAGSShape(t *testing.T, figures map[string]*plots.Figure) {
 	for _, c := range []struct {
 		id     string
@@ -248,7 +250,7 @@ func checkTAGSShape(t *testing.T, figures map[string]*plots.Figure) {
 	}
 }
 
-// A series stops where there are no cutoffs, and an error that is not for that reason stays one.
+// A series omits points without cutoffs, and returns other errors.
 func TestSeriesLeavesGaps(t *testing.T) {
 	loads := plots.Grid(1, 9, 10)
 	at := func(load float64) (tags.Model, error) { return farm(2, wide, 2, load) }
@@ -271,7 +273,7 @@ func TestSeriesLeavesGaps(t *testing.T) {
 	}
 }
 
-// A figure does not depend on the workers, to the last digit.
+// No digit of a figure depends on the number of workers.
 func TestTAGSFiguresAreDeterministic(t *testing.T) {
 	one := plotstest.Small()
 	one.Workers = 1

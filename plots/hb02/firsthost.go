@@ -10,8 +10,8 @@ import (
 	"productform/tags"
 )
 
-// A checkFarm is a farm with TAGS that is simulated for the checks: at host 1 jobs arrive as a Poisson process, so that
-// the theory is exact.
+// A checkFarm is a TAGS farm that is simulated for the checks: jobs arrive at host 1 as a Poisson
+// process, so the theory is exact there.
 type checkFarm struct {
 	panel     string // letter
 	objective tags.Objective
@@ -24,7 +24,7 @@ type checkFarm struct {
 	run    *plots.Simulation
 }
 
-// withCheckFarms returns a figure with some such farms, which are told of in its caption and parameters.
+// withCheckFarms returns a figure with check farms, which its caption and parameters describe.
 func withCheckFarms(id, title string, farms []checkFarm,
 	build func(context.Context, *plots.Figure, plots.RunWords) error) plots.Spec {
 	prepare := func(ctx context.Context, e plots.Effort, p *plots.Plan) (plots.Build, error) {
@@ -63,7 +63,7 @@ func (q *checkFarm) simulate(ctx context.Context, p *plots.Plan, e plots.Effort)
 	return err
 }
 
-// name names the system, whatever the figure.
+// name names the system, independently of the figure.
 func (q *checkFarm) name() string {
 	policy := "TAGS-opt-slowdown"
 	if q.objective.Waiting > 0 {
@@ -72,7 +72,7 @@ func (q *checkFarm) name() string {
 	return fmt.Sprintf("%s, α = %g, p = %s, %d hosts, load %g", policy, q.alpha, plots.Power(q.high), q.hosts, q.load)
 }
 
-// checks compares what host 1 sees.
+// checks compares the measures of host 1.
 func (q *checkFarm) checks(id string) []plots.Check {
 	host, seen := q.theory.Hosts[0], q.run.Result
 	rows := []plots.Check{plots.SimulatedCheck(id+q.panel, "load of host 1, "+q.name(), host.Load.Float,
@@ -94,7 +94,7 @@ func simulateFarm(ctx context.Context, p *plots.Plan, name string, f simfarm.Far
 		sim.Settings{Runs: runs, Jumps: plots.Shorter(e.Jumps), WarmUp: plots.Shorter(e.WarmUp)})
 }
 
-// farmRuns tells of simulations of farms.
+// farmRuns describes the simulations of farms.
 func farmRuns(p *plots.Plan, e plots.Effort) plots.RunWords {
 	e.Jumps, e.WarmUp = plots.Shorter(e.Jumps), plots.Shorter(e.WarmUp)
 	return p.RunWords(e, "arrivals, kills, ends of jobs")

@@ -42,7 +42,7 @@ const (
 func (g expansionPolicy) added(ctx context.Context, a []float64) (plots.Series, error) {
 	s := plots.Series{Label: g.label, Look: g.look, Thin: g.thin, Kind: plots.Steps}
 	if g.policy == tags.PolicyRandom {
-		s.Kind = plots.Curve // by whole numbers too large to see
+		s.Kind = plots.Curve // steps of one host would be too small to see
 	}
 	for _, alpha := range a {
 		if err := ctx.Err(); err != nil {
@@ -118,7 +118,7 @@ func checkExpansion(f *plots.Figure, least, random plots.Series) error {
 	return nil
 }
 
-// rangeClaims decides what the paper says of the curves.
+// rangeClaims decides the claims of the paper about the curves.
 func rangeClaims(words map[string]any, verdicts plots.Verdicts, best, least, printed, random plots.Series) {
 	var above []string // where TAGS needs 3 or more
 	most, from := 0.0, math.NaN()
@@ -144,7 +144,7 @@ func rangeClaims(words map[string]any, verdicts plots.Verdicts, best, least, pri
 	verdicts.Decide("Random", plots.PowerOfTen(5).Has(random.At(1)))
 }
 
-// exampleClaims decides what the paper says of α = 0.6.
+// exampleClaims decides the claims of the paper about α = 0.6.
 func exampleClaims(ctx context.Context, words map[string]any, verdicts plots.Verdicts, least, printed,
 	random plots.Series) error {
 	const alpha = 0.6
@@ -181,7 +181,7 @@ func exampleClaims(ctx context.Context, words map[string]any, verdicts plots.Ver
 	return nil
 }
 
-// addedHosts tries one number of hosts after the other under Least-Work-Remaining.
+// addedHosts tries increasing numbers of hosts under Least-Work-Remaining.
 func addedHosts(alpha, load float64, hosts int) (float64, error) {
 	for n := hosts; ; n++ {
 		m, err := farm(alpha, wide, n, load*float64(hosts)/float64(n))
@@ -194,7 +194,7 @@ func addedHosts(alpha, load float64, hosts int) (float64, error) {
 	}
 }
 
-// moreHosts draws the least mean slowdown against the number of hosts at fixed system loads.
+// moreHosts draws the minimum mean slowdown against the number of hosts at fixed system loads.
 func moreHosts(id, title string) plots.Spec {
 	prepare := func(_ context.Context, e plots.Effort, _ *plots.Plan) (plots.Build, error) {
 		most := 16
@@ -245,7 +245,8 @@ func drawMoreHosts(ctx context.Context, f *plots.Figure, most int) error {
 	return texts.Describe(f, words, verdicts)
 }
 
-// byHosts returns the least mean slowdown for 1, 2, ... hosts, as far as there are cutoffs, and checks of it.
+// byHosts returns the minimum mean slowdown for 1, 2, ... hosts, as long as there are cutoffs, with
+// checks.
 func byHosts(ctx context.Context, figure string, alpha, load float64, most int) (s plots.Series, checks []plots.Check,
 	err error) {
 	for h := 1; h <= most; h++ {

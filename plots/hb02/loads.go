@@ -11,7 +11,7 @@ import (
 	"productform/tags"
 )
 
-// loadAxis is that of the loads of hosts.
+// loadAxis returns the axis for the loads of hosts.
 func loadAxis(most float64) plots.Axis {
 	return plots.Axis{Quantity: "load of a host", Symbol: "ρᵢ", Max: most}
 }
@@ -52,7 +52,8 @@ func best(o tags.Objective) func(context.Context, tags.Model) (tags.Result, erro
 	}
 }
 
-// balance returns the α at which the loads of the two hosts are equal, between points of the series by a straight line.
+// balance returns the α at which the loads of the two hosts are equal, by linear interpolation of
+// the series.
 func balance(first, second plots.Series) float64 {
 	for k := 1; k < len(first.X); k++ {
 		a, b := second.Y[k-1]-first.Y[k-1], second.Y[k]-first.Y[k]

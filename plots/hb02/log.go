@@ -20,7 +20,7 @@ type logPanel struct {
 	axis      plots.Axis
 	pick      func(means) float64
 	seen      func(*sim.Result) *sim.Estimate
-	tagsLoads []float64 // at which TAGS is simulated
+	tagsLoads []float64 // loads at which TAGS is simulated
 
 	tags, leastWork, shortestQueue, roundRobin []loadRun
 }
@@ -32,7 +32,7 @@ type loadRun struct {
 	run    *plots.Simulation
 }
 
-// queueLoads are those at which policies that do not know sizes are simulated.
+// queueLoads returns the loads at which policies that do not know sizes are simulated.
 func queueLoads() []float64 { return []float64{0.3, 0.5, 0.7, 0.9} }
 
 func seenSlowdown(r *sim.Result) *sim.Estimate { return r.All(simfarm.MeanSlowdown) }
@@ -52,7 +52,7 @@ func logPanels() []*logPanel {
 	}
 }
 
-// A checkedRun is a simulation whose exact answer is known.
+// A checkedRun is a simulation with a known exact answer.
 type checkedRun struct {
 	panel     string
 	exact     means
@@ -81,7 +81,7 @@ func measured(id, title string) plots.Spec {
 	return plots.Spec{ID: id, Title: title, Prepare: prepare}
 }
 
-// A logFigure is the figure under way.
+// A logFigure is the figure under construction.
 type logFigure struct {
 	sizeSummary
 	jobs, skipped int
@@ -89,7 +89,7 @@ type logFigure struct {
 	e             plots.Effort
 	panels        []*logPanel
 	checked       []checkedRun
-	unseen        int // points that no run saw
+	unseen        int // points without observations
 }
 
 func (t *logFigure) model(hosts int, load float64) tags.Model {
@@ -107,10 +107,10 @@ func (t *logFigure) simulate(ctx context.Context, m tags.Model, policy tags.Poli
 	return simulateFarm(ctx, t.plan, name, simfarm.Farm{Model: m, Policy: policy, Cutoffs: cutoffs}, e, runs)
 }
 
-// longerTAGS is how many times as many jumps the runs of TAGS have, so that they tell it from its upper bound.
+// longerTAGS is the factor on the jumps of TAGS runs, to distinguish TAGS from its upper bound.
 const longerTAGS = 4
 
-// plan adds the simulations to show, then those only for checks.
+// prepare adds the simulations to show, then those only for checks.
 func (t *logFigure) prepare(ctx context.Context) error {
 	for k, s := range t.panels {
 		panel := string(rune('a' + k))
@@ -147,10 +147,10 @@ func (t *logFigure) prepare(ctx context.Context) error {
 	return t.prepareChecks(ctx)
 }
 
-// checkLoad is that at which policies are simulated for the checks only.
+// checkLoad is the load at which policies are simulated only for checks.
 const checkLoad = 0.3
 
-// prepareChecks adds policies for which theory is exact.
+// prepareChecks adds policies with exact theory.
 func (t *logFigure) prepareChecks(ctx context.Context) error {
 	for k, s := range t.panels[:2] {
 		panel := string(rune('a' + k))
@@ -188,7 +188,7 @@ func (t *logFigure) prepareChecks(ctx context.Context) error {
 	return nil
 }
 
-// byTheory are the policies with a formula, TAGS first.
+// byTheory returns the policies with a formula, TAGS first.
 func (s *logPanel) byTheory() []method {
 	forTAGS := tagsFor("TAGS", s.objective)
 	bySize := method{"SITA", sumLook, true, func(ctx context.Context, m tags.Model) (means, error) {
@@ -223,7 +223,7 @@ func (t *logFigure) roundRobinBand(ctx context.Context, s *logPanel, loads []flo
 	return band, nil
 }
 
-// points draws simulations that were seen to wait.
+// points draws the simulations in which jobs waited.
 func (t *logFigure) points(s *logPanel, label string, look int, trials []loadRun) plots.Series {
 	p := plots.Series{Label: label, Kind: plots.Points, Look: look}
 	for _, one := range trials {
@@ -338,10 +338,10 @@ func (t *logFigure) check(ctx context.Context, f *plots.Figure) error {
 	return nil
 }
 
-// similar is most by which one policy may exceed another of "almost identical performance".
+// similar is the largest relative difference that counts as "almost identical performance".
 const similar = 0.25
 
-// claim compares what [HB02] says with simulations.
+// claim compares the claims of [HB02] with simulations.
 func (t *logFigure) claim(ctx context.Context, f *plots.Figure) error {
 	for k, s := range t.panels {
 		var all []plots.Number

@@ -13,7 +13,7 @@ import (
 	"productform/tags"
 )
 
-// What [HB02] keeps fixed: the mean size, and two upper ends.
+// Constants of [HB02]: the mean size, and two upper ends.
 const (
 	paretoMean = 3000 // E[X], seconds of work at speed 1
 	wide       = 1e10 // p
@@ -34,7 +34,7 @@ const (
 	sumLook        = 6
 )
 
-// paperAlphas are those of most figures: closer to each other where curves are steep.
+// paperAlphas returns the α of most figures, closer together where curves are steep.
 func paperAlphas() []float64 { return append(plots.Grid(16, 40, 80), plots.Grid(11, 40, 20)...) }
 
 // alphaAxis is the horizontal axis of most figures.
@@ -62,14 +62,14 @@ func literal(m tags.Model, alpha float64) paper.ParetoFarm {
 	return paper.ParetoFarm{Low: low, High: high, Alpha: alpha, Hosts: m.Hosts, Load: m.Load}
 }
 
-// means are what the figures show of a policy.
+// means holds the measures of a policy in the figures.
 type means struct{ slowdown, waiting float64 }
 
 func slowdownOf(m means) float64 { return m.slowdown }
 func waitingOf(m means) float64  { return m.waiting }
 
-// A method computes the means of one policy. The error wraps [tags.ErrInfeasible] or [num.ErrUnstable] where it has no
-// cutoffs that keep every host below load 1.
+// A method computes the means of one policy. The error wraps [tags.ErrInfeasible] or
+// [num.ErrUnstable] if no cutoffs keep every host below load 1.
 type method struct {
 	label string
 	look  int
@@ -77,7 +77,7 @@ type method struct {
 	means func(ctx context.Context, m tags.Model) (means, error)
 }
 
-// tagsFor is TAGS with the cutoffs that are best for one objective.
+// tagsFor returns TAGS with the optimal cutoffs for one objective.
 func tagsFor(label string, o tags.Objective) method {
 	return method{label, tagsLook, false, func(ctx context.Context, m tags.Model) (means, error) {
 		r, err := tags.Optimize(ctx, m, tags.PolicyTAGS, o)
@@ -88,7 +88,7 @@ func tagsFor(label string, o tags.Objective) method {
 func forSlowdown() method { return tagsFor("TAGS-opt-slowdown", bySlowdown()) }
 func forWaiting() method  { return tagsFor("TAGS-opt-waitingtime", byWaiting()) }
 
-// forFairness is TAGS with the cutoffs that give jobs of all hosts one mean slowdown.
+// forFairness returns TAGS with the cutoffs that give jobs of all hosts the same mean slowdown.
 func forFairness() method {
 	return method{"TAGS-opt-fairness", fairLook, false, func(ctx context.Context, m tags.Model) (means, error) {
 		r, err := fairest(ctx, m)
@@ -100,7 +100,7 @@ func fairest(ctx context.Context, m tags.Model) (tags.Result, error) {
 	return tags.Optimize(ctx, m, tags.PolicyTAGS, tags.Objective{Fair: true})
 }
 
-// queueing is a policy that does not know sizes. Of bounds it takes the upper one.
+// queueing returns a policy that does not know sizes, with its upper bound if there are bounds.
 func queueing(label string, look int, thin bool, policy tags.Policy) method {
 	return method{label, look, thin, func(ctx context.Context, m tags.Model) (means, error) {
 		r, err := tags.Evaluate(ctx, m, policy, nil)
@@ -118,7 +118,7 @@ func leastWorkPrinted() method {
 }
 func atRandom() method { return queueing("Random", randomLook, false, tags.PolicyRandom) }
 
-// equalLoads is SITA-E.
+// equalLoads returns SITA-E.
 func equalLoads() method {
 	return method{"SITA-E", equalLook, false, func(ctx context.Context, m tags.Model) (means, error) {
 		r, err := tags.Evaluate(ctx, m, tags.PolicySITAE, nil)
@@ -126,10 +126,10 @@ func equalLoads() method {
 	}}
 }
 
-// otherPolicies are the policies beside TAGS in most figures.
+// otherPolicies returns the policies compared with TAGS in most figures.
 func otherPolicies() []method { return []method{leastWork(), leastWorkPrinted(), atRandom()} }
 
-// series computes one number of a policy for each x. Where the policy has no cutoffs there is no point.
+// series computes one number of a policy for each x, omitting points without cutoffs.
 func (c method) series(ctx context.Context, x []float64, model func(x float64) (tags.Model, error),
 	pick func(means) float64) (plots.Series, error) {
 	s := plots.Series{Label: c.label, Look: c.look, Thin: c.thin}
@@ -168,7 +168,7 @@ func againstAlpha(ctx context.Context, high float64, hosts int, load float64, pi
 	return all, nil
 }
 
-// quotient returns a/b, which are computed at the same x where both are, as a series.
+// quotient returns a/b as a series, at the x that both have.
 func quotient(a, b plots.Series) plots.Series {
 	q := plots.Series{}
 	for k, i := 0, 0; k < len(a.X) && i < len(b.X); {
@@ -191,7 +191,7 @@ var texts = plots.NewTexts(textFiles, "texts")
 //go:embed texts
 var textFiles embed.FS
 
-// paretoWords returns what texts tell of the sizes, the hosts and the exponents; figures add what else they tell.
+// paretoWords returns the text data on sizes, hosts and exponents, to which figures add their own.
 func paretoWords(largest float64, hosts, loads string, alphas []float64) map[string]any {
 	return map[string]any{"Mean": paretoMean, "Largest": largest, "Hosts": hosts, "Loads": loads, "Alphas": alphas}
 }

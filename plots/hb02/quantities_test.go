@@ -30,19 +30,19 @@ func moment(d sizes.Distribution, order float64) float64 { return oracle.Must(d.
 // lowEnd returns k.
 func lowEnd(d sizes.Distribution) float64 { low, _, _ := d.Support(); return low }
 
-// carried returns the part of the load that the longest jobs carry, a part of all jobs.
+// carried returns the fraction of the load carried by the given fraction of longest jobs.
 func carried(d sizes.Distribution, part float64) float64 {
 	return oracle.Must(d.PartialMoment(1, oracle.Must(d.Quantile(1-part)), math.Inf(1))) / moment(d, 1)
 }
 
-// longest returns the part of the jobs, the longest, that carry a share of the load.
+// longest returns the fraction of longest jobs that carry the given share of the load.
 func longest(d sizes.Distribution, share float64) float64 {
 	return d.Survival(math.Exp(root(math.Log(lowEnd(d)), math.Log(1e10), func(u float64) float64 {
 		return oracle.Must(d.PartialMoment(1, math.Exp(u), math.Inf(1)))/moment(d, 1) - share
 	})))
 }
 
-// evaluate returns the result of a policy without cutoffs of its own.
+// evaluate returns the result of a policy without cutoffs.
 func evaluate(m tags.Model, p tags.Policy) tags.Result {
 	return oracle.Must(tags.Evaluate(context.Background(), m, p, nil))
 }
@@ -74,7 +74,7 @@ func waiting(r tags.Result) float64  { return r.MeanWaiting.Float }
 // unfairness returns the mean slowdown of the jobs that end at host 2 over that of those that end at host 1.
 func unfairness(r tags.Result) float64 { return r.Hosts[1].Slowdown.Float / r.Hosts[0].Slowdown.Float }
 
-// loads returns those of hosts 1 and 2 of each result in turn.
+// loads returns the loads of hosts 1 and 2 of each result, in order.
 func loads(results ...tags.Result) (x []float64) {
 	for _, r := range results {
 		x = append(x, r.Hosts[0].Load.Float, r.Hosts[1].Load.Float)
@@ -90,7 +90,7 @@ func balanced(low, high float64, of func(alpha float64) tags.Result) float64 {
 	})
 }
 
-// excess is that of TAGS-opt-slowdown with 2 hosts.
+// excess returns the excess of TAGS-opt-slowdown with 2 hosts.
 func excess(alpha, load float64) float64 { return forSlowdown(farm(alpha, load, 2)).Excess.Float }
 
 // rivals returns the mean slowdowns of TAGS-opt-slowdown, LWR and Random.
@@ -114,7 +114,7 @@ func gain(rival tags.Policy, alpha, load float64, hosts int) float64 {
 	return gainOf(rival, farm(alpha, load, hosts))
 }
 
-// leastGain returns the least gain over all alpha, 2 hosts.
+// leastGain returns the smallest gain over all alpha, with 2 hosts.
 func leastGain(rival tags.Policy, load float64) float64 {
 	return least(func(alpha float64) float64 { return gain(rival, alpha, load, 2) })
 }
@@ -140,7 +140,7 @@ func each(f func(lwr tags.Policy, x float64) float64, at ...float64) values {
 	}
 }
 
-// gains returns those over LWR at some alpha.
+// gains returns the gains over LWR at some alpha.
 func gains(load float64, hosts int, alphas ...float64) values {
 	return each(func(lwr tags.Policy, alpha float64) float64 { return gain(lwr, alpha, load, hosts) }, alphas...)
 }
@@ -164,7 +164,7 @@ func tenths(from, to int) []float64 {
 	return x
 }
 
-// grid is where a claim for all alpha is looked at.
+// grid returns the points at which a claim for all alpha is tested.
 func grid() []float64 { return tenths(2, 20) }
 
 // mapped returns f of all x.
@@ -176,10 +176,10 @@ func mapped(x []float64, f func(x float64) float64) []float64 {
 	return y
 }
 
-// least returns the least f over all alpha.
+// least returns the minimum of f over all alpha.
 func least(f func(alpha float64) float64) float64 { return slices.Min(mapped(grid(), f)) }
 
-// leastRise returns the least rise of f as alpha falls by 0.1.
+// leastRise returns the smallest increase of f as alpha decreases by 0.1.
 func leastRise(f func(alpha float64) float64) float64 {
 	y := mapped(grid(), f)
 	least := math.Inf(1)
@@ -189,7 +189,7 @@ func leastRise(f func(alpha float64) float64) float64 {
 	return least
 }
 
-// root returns where f changes its sign between low and high, to 1e-13 of them.
+// root returns the sign change of f between low and high, to a relative 1e-13.
 func root(low, high float64, f func(x float64) float64) float64 {
 	rising := f(high) > 0
 	for range 45 {
@@ -202,7 +202,8 @@ func root(low, high float64, f func(x float64) float64) float64 {
 	return (low + high) / 2
 }
 
-// lowest returns where a function of one minimum between low and high has it, by golden section to 1e-6.
+// lowest returns the position of the only minimum between low and high, by golden-section search to
+// 1e-6.
 func lowest(low, high float64, f func(x float64) float64) float64 {
 	const golden = 0.6180339887498949
 	for high-low > 1e-6 {

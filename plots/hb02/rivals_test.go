@@ -158,7 +158,7 @@ func rivalsClaims() []claim {
 				}
 				return ratio(alpha) / ratio(2)
 			}, 0.2, 1),
-			asked:   all(about(1, 1e-9)), // the mean is 3000 to that
+			asked:   all(about(1, 1e-9)), // the mean is 3000 to that accuracy
 			verdict: plots.Holds,
 			want:    []float64{1, 1},
 		},

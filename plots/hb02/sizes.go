@@ -29,7 +29,7 @@ func work() logMeasure {
 	return logMeasure{"Work, in processor-seconds", "processor-s", "run times by processors", sizes.ReadWork}
 }
 
-// sizes returns the sizes in the log that are above 0, and how many jobs have none.
+// sizes returns the positive sizes in the log, and the number of jobs without one.
 func (m logMeasure) sizes() (jobSizes []float64, skipped int, err error) {
 	r, err := traces.Open(plots.LogName)
 	if err != nil {
@@ -42,11 +42,11 @@ func (m logMeasure) sizes() (jobSizes []float64, skipped int, err error) {
 	return list.Sizes, list.Skipped, nil
 }
 
-// A sizeSummary is what is told of a list of sizes.
+// A sizeSummary holds the statistics of a list of sizes.
 type sizeSummary struct {
 	distribution sizes.Distribution
 	mean, scv    float64
-	half         float64 // part of the jobs, the largest, that bring half of the work
+	half         float64 // fraction of largest jobs that bring half of the work
 }
 
 func describe(jobSizes []float64) (p sizeSummary, err error) {
@@ -70,12 +70,12 @@ func describe(jobSizes []float64) (p sizeSummary, err error) {
 	return p, nil
 }
 
-// A fittedLog is what the text of tags-3 tells of sizes and of the distribution that fits them.
+// A fittedLog holds the text data of tags-3 on sizes and the fitted distribution.
 type fittedLog struct {
 	Name, Words, Unit      string
 	Jobs, Skipped          int
 	Low, High, Mean, SCV   float64
-	HalfPercent            float64 // of the jobs, the largest, that bring half of the work
+	HalfPercent            float64 // percentage of largest jobs that bring half of the work
 	Alpha, FitMean, FitSCV float64
 }
 
@@ -132,7 +132,7 @@ func tailFits(ctx context.Context, f *plots.Figure) error {
 	return texts.Describe(f, map[string]any{"Logs": logs, "LogWords": plots.LogWords}, nil)
 }
 
-// tail draws P(X > x) from low to high, where it is positive.
+// tail draws the positive part of P(X > x) from low to high.
 func tail(label string, kind plots.Kind, look int, d sizes.Distribution, low, high float64) plots.Series {
 	const perDecade = 60
 	s := plots.Series{Label: label, Kind: kind, Look: look}
@@ -143,7 +143,7 @@ func tail(label string, kind plots.Kind, look int, d sizes.Distribution, low, hi
 			s.X, s.Y = append(s.X, x), append(s.Y, p)
 		}
 	}
-	if kind == plots.Curve { // close to the top it falls more steeply than that
+	if kind == plots.Curve { // close to the upper end it decreases faster
 		for q := 1e-2; q > 0.99e-5; q /= math.Sqrt(10) {
 			if x, err := d.Quantile(1 - q); err == nil && x > s.X[len(s.X)-1] {
 				s.X, s.Y = append(s.X, x), append(s.Y, d.Survival(x))
@@ -182,7 +182,7 @@ func moments(ctx context.Context, a []float64, high float64) (low, second, varia
 	return low, second, variation, nil
 }
 
-// named returns the series under a name.
+// named returns the series with a name.
 func named(s plots.Series, label string, look int, thin bool) plots.Series {
 	s.Label, s.Look, s.Thin = label, look, thin
 	return s
@@ -225,7 +225,7 @@ func secondMoment(ctx context.Context, f *plots.Figure) error {
 	}
 	closedForms(f, f.ID+"a", f.ID+"b", wide, low, second)
 
-	// What the longest jobs carry.
+	// The load carried by the longest jobs.
 	half := func(alpha float64) (float64, error) {
 		m, err := farm(alpha, wide, 1, 0.5)
 		if err != nil {

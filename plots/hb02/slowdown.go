@@ -12,7 +12,7 @@ import (
 	"productform/tags"
 )
 
-// bySlowdown and byWaiting are what cutoffs are to make least.
+// bySlowdown and byWaiting return the objectives that cutoffs minimize.
 func bySlowdown() tags.Objective { return tags.Objective{Slowdown: 1} }
 func byWaiting() tags.Objective  { return tags.Objective{Waiting: 1} }
 
@@ -85,7 +85,8 @@ func (v twoHostFigure) build(ctx context.Context, f *plots.Figure, runs plots.Ru
 	return texts.Describe(f, words, c.verdicts)
 }
 
-// bestCutoffs checks the least value of two hosts against a search with the formulas as the paper writes them.
+// bestCutoffs checks the minimum for two hosts against a search with the formulas as printed in the
+// paper.
 func bestCutoffs(f *plots.Figure, panel, at string, high, load float64, best plots.Series, pick func(means) float64,
 	a ...float64) error {
 	for _, alpha := range a {
@@ -106,38 +107,39 @@ func bestCutoffs(f *plots.Figure, panel, at string, high, load float64, best plo
 // orders returns the decimal logarithm of a/b at α.
 func orders(a, b plots.Series, alpha float64) float64 { return math.Log10(a.At(alpha) / b.At(alpha)) }
 
-// A comparison is TAGS beside Least-Work-Remaining, corrected and as printed, with what texts tell of them and the
-// verdicts on claims.
+// A comparison holds TAGS and Least-Work-Remaining, corrected and as printed, with the text data
+// and the verdicts on claims.
 type comparison struct {
 	best, least, printed plots.Series
 	words                map[string]any
 	verdicts             plots.Verdicts
 }
 
-// A gainWords is what texts tell of a claim about two numbers: with the corrected formula, and as printed.
+// A gainWords holds the text data of a claim about two numbers: with the corrected formula, and as
+// printed.
 type gainWords struct {
 	Orders, Printed float64
-	OnlyPrinted     bool // whether the claim holds only as printed
+	OnlyPrinted     bool // whether the claim holds only with the printed formula
 }
 
-// gain tells how many orders of magnitude TAGS is better at α, under the name of the claim.
+// gain records by how many orders of magnitude TAGS is better at α, under the name of the claim.
 func (c comparison) gain(name string, alpha float64, asked plots.Limit) {
 	a, b := orders(c.least, c.best, alpha), orders(c.printed, c.best, alpha)
 	c.words[name] = gainWords{a, b, asked.Has(b) && !asked.Has(a)}
 	c.verdicts.Decide(name, asked.Has(a))
 }
 
-// tenths are the exponents 0.2, 0.3, ..., 2, for counting.
+// tenths returns the exponents 0.2, 0.3, ..., 2, for counting.
 func tenths() []float64 { return plots.Grid(2, 20, 10) }
 
-// A worseWords is what texts tell of the exponents at which TAGS is worse.
+// A worseWords holds the text data on the exponents at which TAGS is worse.
 type worseWords struct {
 	At, Printed []string
 	OnlyPrinted bool
 }
 
-// everywhere tells whether TAGS is better at every α, under the name of the claim.
-func (c comparison) everywhere(name string) {
+// claimEverywhere records whether TAGS is better at every α, under the name of the claim.
+func (c comparison) claimEverywhere(name string) {
 	worse := func(rival plots.Series) (worse []string) {
 		for _, x := range tenths() {
 			if !(c.best.At(x) < rival.At(x)) {
@@ -151,7 +153,7 @@ func (c comparison) everywhere(name string) {
 	c.verdicts.Decide(name, a == nil)
 }
 
-// slowdownClaims decides what the paper says of Figure 6.
+// slowdownClaims decides the claims of the paper about Figure 6.
 func slowdownClaims(c comparison, fair, random plots.Series) {
 	corrected, printed := random.At(1)/c.least.At(1), random.At(1)/c.printed.At(1)
 	about := plots.Limit{Least: math.Sqrt(10), Most: 10 * math.Sqrt(10)}
@@ -178,7 +180,7 @@ func slowdownClaims(c comparison, fair, random plots.Series) {
 	c.verdicts.Decide("fairness", worst <= 10)
 }
 
-// waitingClaims decides what the paper says of Figure 7.
+// waitingClaims decides the claims of the paper about Figure 7.
 func waitingClaims(ctx context.Context, c comparison, fair plots.Series) error {
 	c.gain("Gain1", 1, plots.AtLeast(2))
 	captioned, err := againstAlpha(ctx, wide, 2, 0.5, waitingOf, forSlowdown())
@@ -227,7 +229,7 @@ func systemLoads(id, title string) plots.Spec {
 			f.Checks = append(f.Checks, plots.SolverCheck(f.ID+letter,
 				fmt.Sprintf("Random over Least-Work-Remaining, load %g, as (1 + ρ)/ρ", load), s[3].At(1)/s[1].At(1),
 				(1+load)/load, 1e-12))
-			comparison{s[0], s[1], s[2], words, verdicts}.everywhere(fmt.Sprintf("Worse%g", load))
+			comparison{s[0], s[1], s[2], words, verdicts}.claimEverywhere(fmt.Sprintf("Worse%g", load))
 		}
 		f.Panels = append(f.Panels, gains)
 		words["FirstHost"], words["Missing"] = runs, missing
@@ -237,7 +239,7 @@ func systemLoads(id, title string) plots.Spec {
 		c.gain("Low0.6", 0.6, plots.AtLeast(7))
 		c.gain("Low0.2", 0.2, plots.Limit{Least: 19.5, Most: plots.Under(20).Most})
 		comparison{high[0], high[1], high[2], words, verdicts}.gain("High1", 1, plots.Rounded(4))
-		sita, err := againstAlpha(ctx, wide, 2, 0.3, slowdownOf, equalLoads()) // which knows sizes
+		sita, err := againstAlpha(ctx, wide, 2, 0.3, slowdownOf, equalLoads()) // SITA-E knows sizes
 		if err != nil {
 			return err
 		}
@@ -251,13 +253,14 @@ func systemLoads(id, title string) plots.Spec {
 	})
 }
 
-// overTAGS returns how many times as large the mean slowdown of Least-Work-Remaining is, corrected and as printed.
+// overTAGS returns the ratio of the mean slowdown of Least-Work-Remaining, corrected and as
+// printed, to that of TAGS.
 func overTAGS(s []plots.Series, name string, look int) []plots.Series {
 	return []plots.Series{named(quotient(s[1], s[0]), name, look, false),
 		named(quotient(s[2], s[0]), name+", as printed", look, true)}
 }
 
-// ratioPanel draws such ratios.
+// ratioPanel draws the ratios of overTAGS.
 func ratioPanel(series []plots.Series) plots.Panel {
 	return plots.Panel{Title: "LWR over TAGS-opt-slowdown", X: alphaAxis(),
 		Y:      plots.Axis{Quantity: "ratio of mean slowdowns", Scale: plots.Log},

@@ -28,7 +28,7 @@ func TestFigures(t *testing.T) {
 	t.Run("swaps", func(t *testing.T) { checkWhoLeaves(t, figures["net-6"]) })
 }
 
-// All numbers agree, and captions and parameters are whole.
+// checkChecks verifies that all checks agree, and that captions and parameters are complete.
 func checkChecks(t *testing.T, figures map[string]*plots.Figure) {
 	for id, f := range figures {
 		if len(f.Checks) < 3 || len(f.Parameters) < 3 || len(f.Caption+f.Setting) < 300 || strings.Contains(f.Caption+f.Setting, "<no value>") {
@@ -49,7 +49,8 @@ func value(v *float64) float64 {
 	return *v
 }
 
-// The curves lie within the bounds, and come to what the processors can do: 16 cycles per second, of 2.5 visits of 1/20 s each to two of them.
+// checkUsers verifies that the curves are within the bounds and approach the capacity of the
+// processors: 16 cycles per second, with 2.5 visits of 1/20 s to two processors.
 func checkUsers(t *testing.T, f *plots.Figure) {
 	for _, p := range f.Panels {
 		bounds, line := plotstest.Series(t, p, "bounds")[0], plotstest.Series(t, p, "exact")[0]
@@ -64,7 +65,7 @@ func checkUsers(t *testing.T, f *plots.Figure) {
 	}
 	rate, delay := plotstest.Series(t, f.Panels[0], "exact")[0], plotstest.Series(t, f.Panels[1], "exact")[0]
 	if first := rate.Y[0] * (thinkTime + 2.5/20 + 1.5*3/100); math.Abs(first-1) > 1e-12 {
-		t.Errorf("a user alone makes %v cycles in the time of one", first)
+		t.Errorf("a single user makes %v cycles in the time of one", first)
 	}
 	if most := rate.Y[mostUsers-1]; !(most > 15.99 && most < 16) {
 		t.Errorf("%v cycles per second", most)
@@ -76,7 +77,8 @@ func checkUsers(t *testing.T, f *plots.Figure) {
 	}
 }
 
-// Mean value analysis is right for few jobs and comes to negative throughputs, which ours do not: they grow to the rate of the servers.
+// checkTextbooks verifies that mean value analysis is correct for few jobs and reaches negative
+// throughputs, while ours increase to the rate of the servers.
 func checkTextbooks(t *testing.T, f *plots.Figure) {
 	for _, servers := range manyServers() {
 		x := meanValueAnalysis(mostJobs, servers)
@@ -104,7 +106,7 @@ func checkTextbooks(t *testing.T, f *plots.Figure) {
 	}
 }
 
-// More agents with both skills lose fewer calls.
+// checkSkillOrder verifies that more agents with both skills lose fewer calls.
 func checkSkillOrder(t *testing.T, f *plots.Figure) {
 	for _, p := range f.Panels {
 		var before []float64
@@ -120,7 +122,8 @@ func checkSkillOrder(t *testing.T, f *plots.Figure) {
 	}
 }
 
-// The oldest token loses less than a server at random, and the simulated shortest queue not more, but for noise.
+// checkOrder verifies that the oldest token loses less than a random server, and the simulated
+// shortest queue no more, up to noise.
 func checkOrder(t *testing.T, f *plots.Figure) {
 	for _, p := range f.Panels {
 		random, oldest, shortest := plotstest.Series(t, p, "at random")[0], plotstest.Series(t, p, "oldest token")[0], plotstest.Series(t, p, "shortest queue, simulated")[0]
@@ -144,7 +147,8 @@ func checkOrder(t *testing.T, f *plots.Figure) {
 	}
 }
 
-// In order of arrival the points of different sizes are apart, in their order.
+// checkSensitive verifies that under FCFS the points of different sizes are separated, in order of
+// variability.
 func checkSensitive(t *testing.T, f *plots.Figure) {
 	p := f.Panels[3]
 	line := plotstest.Series(t, p, "exact")[0]
@@ -157,7 +161,7 @@ func checkSensitive(t *testing.T, f *plots.Figure) {
 	}
 }
 
-// In all 5/2 jobs leave, with swaps of class 2 only.
+// checkWhoLeaves verifies a total departure rate of 5/2, with swaps only of class 2.
 func checkWhoLeaves(t *testing.T, f *plots.Figure) {
 	swaps := plotstest.Series(t, f.Panels[0], "pass-and-swap")
 	order := plotstest.Series(t, f.Panels[0], "order of arrival")

@@ -19,7 +19,8 @@ const (
 	mostUsers = 160
 )
 
-// interactive returns users that think, and then go to a processor and perhaps a disk, again and again.
+// interactive returns users that alternate between thinking and visits to a processor and possibly
+// a disk.
 func interactive(users int) *network.Model {
 	branch := func(visit int, p *big.Rat) network.Branch { return network.Branch{Visit: visit, Probability: p} }
 	one := big.NewRat(1, 1)
@@ -33,7 +34,7 @@ func interactive(users int) *network.Model {
 	}
 }
 
-// simulatedUsers are the populations that are simulated.
+// simulatedUsers returns the simulated populations.
 func simulatedUsers(e plots.Effort) []int {
 	if e.Precision == plots.Draft {
 		return []int{40, 80, 120}
@@ -155,7 +156,7 @@ func checkInteractive(ctx context.Context, f *plots.Figure, largest *network.Res
 	return nil
 }
 
-// interactiveSizes returns sizes of a law at all visits but those in order of arrival, which are exponential.
+// interactiveSizes returns sizes of a law for all visits, except that FCFS visits are exponential.
 func interactiveSizes(m *network.Model, law sizes.Distribution) ([][]sizes.Distribution, error) {
 	list := make([][]sizes.Distribution, len(m.Classes))
 	for c := range m.Classes {

@@ -19,7 +19,8 @@ const (
 	places     = 5
 )
 
-// link is a link of some channels at a load: calls take one and bring two thirds of the work, conferences take more.
+// link returns a link with channels at a load: calls use one channel and bring two thirds of the
+// work, conferences use more.
 func link(rho *big.Rat) *loss.Model {
 	part := func(p *big.Rat, units int64) *big.Rat {
 		work := new(big.Rat).Mul(rho, big.NewRat(channels, units))
@@ -33,7 +34,7 @@ func link(rho *big.Rat) *loss.Model {
 	}
 }
 
-// oneServer is a server with a waiting room.
+// oneServer returns a server with a waiting room.
 func oneServer(rho *big.Rat) *loss.Model {
 	return &loss.Model{Count: 1, Room: places, Classes: []loss.Class{{Name: "job", ArrivalRate: rho}}}
 }
@@ -41,11 +42,11 @@ func oneServer(rho *big.Rat) *loss.Model {
 // A lossPanel is a system of net-5.
 type lossPanel struct {
 	Title, letter string
-	system        string // panels of one system show the same runs
+	system        string // panels of the same system share their runs
 	model         func(rho *big.Rat) *loss.Model
-	class         int // that is drawn
+	class         int // the class drawn
 	sharing       bool
-	ordered       bool // whether jobs wait in order of arrival, so that sizes matter
+	ordered       bool // whether jobs are served FCFS, so that sizes matter
 }
 
 func lossPanels() []lossPanel {

@@ -14,13 +14,13 @@ import (
 // agents is the number of agents of net-3.
 const agents = 12
 
-// bothSkills are the numbers of agents with both skills.
+// bothSkills returns the numbers of agents with both skills.
 func bothSkills() []int { return []int{0, 2, 4, 12} }
 
-// A mix is how calls of two languages come.
+// A mix describes the arrivals of calls in two languages.
 type mix struct {
 	Words  string
-	first  *big.Rat // part of the calls of the first language
+	first  *big.Rat // fraction of calls in the first language
 	Letter string
 }
 
@@ -28,7 +28,8 @@ func mixes() []mix {
 	return []mix{{"as many calls of both languages", big.NewRat(1, 2), "a"}, {"three calls of one for one of the other", big.NewRat(3, 4), "b"}}
 }
 
-// callCentre returns agents of whom some speak both languages and half of the others each, at a load.
+// callCentre returns agents of whom some speak both languages and half of the rest speak each, at a
+// load.
 func callCentre(both int, m mix, rho *big.Rat) *loss.Model {
 	one := big.NewRat(1, 1)
 	all := new(big.Rat).Mul(rho, big.NewRat(agents, 1))
@@ -46,7 +47,7 @@ func callCentre(both int, m mix, rho *big.Rat) *loss.Model {
 	return c
 }
 
-// skillLoads are those that are simulated.
+// skillLoads returns the simulated loads.
 func skillLoads() []*big.Rat {
 	return []*big.Rat{big.NewRat(7, 10), big.NewRat(9, 10), big.NewRat(11, 10)}
 }
@@ -96,7 +97,7 @@ func prepareSkills(ctx context.Context, e plots.Effort, p *plots.Plan) (plots.Bu
 	}, nil
 }
 
-// exactLoads are those of the curves of losses: 0.5, 0.55, ..., 1.2.
+// exactLoads returns the loads of the curves of losses: 0.5, 0.55, ..., 1.2.
 func exactLoads() (list []*big.Rat) {
 	for k := int64(10); k <= 24; k++ {
 		list = append(list, big.NewRat(k, 20))
@@ -143,7 +144,8 @@ func blockingAxis() plots.Axis {
 	return plots.Axis{Quantity: "part of the jobs that is lost", Scale: plots.Log}
 }
 
-// checkSkills holds what Erlang's formula says: with both skills all agents are one group, and without, two.
+// checkSkills compares with Erlang's formula: with both skills all agents are one group, and
+// without, two groups.
 func checkSkills(ctx context.Context, f *plots.Figure) error {
 	rho := big.NewRat(9, 10)
 	for both, group := range map[int]int64{0: agents / 2, agents: agents} {

@@ -11,17 +11,18 @@ import (
 	simswap "productform/sim/swap"
 )
 
-// swapServers are those of net-6: one a class, and one for both.
+// Numbers of net-6. There is one server per class, and one for both.
 const (
 	swapServers   = 3
 	mostSwapJobs  = 10
 	swapPercent   = 95
 	swapLevel     = swapPercent / 100.
-	simulatedJobs = 3 // of class 1, and twice and three times as many
+	simulatedJobs = 3 // of class 1; also twice and three times as many
 	otherJobs     = 4 // of class 2
 )
 
-// swapQueue is a queue of two classes with a server each and one in common, which may swap.
+// swapQueue returns a queue of two classes with one server each and one in common, whose jobs may
+// swap.
 func swapQueue(joined bool) *swap.Model {
 	one := big.NewRat(1, 1)
 	m := &swap.Model{
@@ -34,7 +35,8 @@ func swapQueue(joined bool) *swap.Model {
 	return m
 }
 
-// closedSwaps is the queue with so many jobs of class 1, which are first, and a server of half the rate for class 2.
+// closedSwaps returns the queue with the given number of jobs of class 1 in front, and a server of
+// half the rate for class 2.
 func closedSwaps(joined bool, jobs int) *swap.Model {
 	m := swapQueue(joined)
 	m.Servers[2].Capacity = big.NewRat(1, 2)
@@ -42,7 +44,7 @@ func closedSwaps(joined bool, jobs int) *swap.Model {
 	return m
 }
 
-// openSwaps is the queue at a load, with as many jobs of both classes.
+// openSwaps returns the queue at a load, with equal arrival rates of both classes.
 func openSwaps(joined bool, rho *big.Rat) *swap.Model {
 	m := swapQueue(joined)
 	for i := range m.Classes {
@@ -51,7 +53,7 @@ func openSwaps(joined bool, rho *big.Rat) *swap.Model {
 	return m
 }
 
-// orders are both queues, and what they are called.
+// orders returns the values of joined for both queues.
 func orders() []bool { return []bool{false, true} }
 
 func orderName(joined bool) string {
@@ -69,7 +71,7 @@ type swapRun struct {
 	run    *plots.Simulation
 }
 
-// swapLoads are those of the open queue.
+// swapLoads returns the loads of the open queue.
 func swapLoads() []*big.Rat {
 	return []*big.Rat{big.NewRat(3, 10), big.NewRat(5, 10), big.NewRat(7, 10), big.NewRat(8, 10), big.NewRat(9, 10)}
 }
@@ -128,7 +130,7 @@ func drawClosedSwaps(ctx context.Context, f *plots.Figure, runs []swapRun) (plot
 			dots := line
 			dots.Kind, dots.X, dots.Y = plots.Points, nil, nil
 			for _, one := range runs {
-				if one.jobs == 0 || one.joined != joined || line.At(float64(one.jobs)) == 0 { // no check of what never happens
+				if one.jobs == 0 || one.joined != joined || line.At(float64(one.jobs)) == 0 { // rates of 0 have no check
 					continue
 				}
 				addPoint(&dots, float64(one.jobs), one.run.Result.Class(i, sim.Throughput), plots.Linear)
@@ -169,7 +171,7 @@ func drawOpenSwaps(ctx context.Context, f *plots.Figure, runs []swapRun) (plots.
 			addPoint(&mean, x, r.Class(0, sim.MeasuredDelay), plots.Log)
 			f.Checks = append(f.Checks, plots.SimulatedCheck(f.ID+"b", fmt.Sprintf("mean delay, %s, load %s", orderName(joined), plots.Decimal(one.rho)), line.At(x), r.Class(0, sim.MeasuredDelay), one.run.Name))
 			q := r.Quantile(sim.OfClass, 0, swapLevel)
-			if q == nil { // too few jobs
+			if q == nil { // too few jobs for the percentile
 				continue
 			}
 			tail.X, tail.Y, tail.Low, tail.High = append(tail.X, x), append(tail.Y, q.Value), append(tail.Low, q.Low), append(tail.High, q.High)

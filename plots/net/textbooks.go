@@ -17,13 +17,13 @@ const (
 	bookSize     = 4
 	mostJobs     = 180
 	shownServers = 8     // in (a)
-	bookDigits   = 1e-17 // relative errors below are drawn there
+	bookDigits   = 1e-17 // smaller relative errors are drawn there
 )
 
-// manyServers are the numbers of servers.
+// manyServers returns the numbers of servers.
 func manyServers() []int { return []int{4, 8, 16} }
 
-// bookModel is one station with many servers and users that think.
+// bookModel returns one station with many servers, and users that think.
 func bookModel(jobs, servers int) *network.Model {
 	one := big.NewRat(1, 1)
 	return &network.Model{
@@ -78,7 +78,7 @@ func textbooks(ctx context.Context, _ plots.Effort, f *plots.Figure) error {
 		ours := plots.Series{Label: "here", Look: firstLook}
 		theirs := plots.Series{Label: "mean value analysis", Thin: true, Look: secondLook}
 		gap := plots.Series{Label: fmt.Sprintf("%d servers", servers), Look: thirdLook + k}
-		wrong := 0 // jobs from which on all digits are wrong
+		wrong := 0 // number of jobs from which all digits are wrong
 		least := math.Inf(1)
 		for i, x := range meanValueAnalysis(mostJobs, servers) {
 			n, v := float64(i+1), exact[i].Chains[0].Throughput.Float

@@ -9,15 +9,15 @@ import (
 	"productform/cluster"
 )
 
-// A Case is a model of some size in a family, solved in one way.
+// A Case is a model of some size in a family, solved by one method.
 type Case struct {
-	Family string // as the figure calls it
-	Size   int    // servers, or classes where the family grows with these
+	Family string // name in the figure
+	Size   int    // servers, or classes if these grow in the family
 	model  func() *cluster.Model
 	way    bf.Lattice // or sampling
 }
 
-// sampling is the way of package gibbs.
+// sampling is the method of package gibbs.
 const sampling bf.Lattice = "sampling"
 
 // Run solves the case: with all means, and bounds below 1e-6, or to 0.5 % by sampling.
@@ -37,7 +37,7 @@ func (c Case) Run(ctx context.Context) error {
 	return err
 }
 
-// Cases returns what is measured, family by family.
+// Cases returns the measured cases, family by family.
 func Cases() []Case {
 	var all []Case
 	add := func(family string, way bf.Lattice, model func(size int) *cluster.Model, sizes ...int) {

@@ -1,7 +1,8 @@
-// Package scale draws how far exact answers and estimates reach: how much time and memory does a model take, against its size?
+// Package scale answers: how much time and memory does a model need, depending on its size? Its
+// figures show how far exact answers and estimates reach.
 //
-// Time and memory stand against the size for each lattice of package bf and for package gibbs (scale-1). One cluster that is too large for
-// tables goes up to the edge of stability (scale-2).
+// scale-1 shows time and memory against the size for each lattice of package bf and for package
+// gibbs. scale-2 shows one cluster, too large for tables, up to the edge of stability.
 //
 // For example:
 //

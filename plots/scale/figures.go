@@ -20,7 +20,7 @@ import (
 	"productform/stability"
 )
 
-// Source returns what the entries have in common.
+// Source returns the source of the entries.
 func Source() plots.Source {
 	return plots.Source{
 		Prefix: "scale", Name: "Scale", Title: "How far exact answers and estimates reach",
@@ -49,14 +49,14 @@ var textFiles embed.FS
 //go:embed measured.csv
 var measured []byte
 
-// A measurement is the least time and memory of the processes that solved a case.
+// A measurement holds the minimum time and memory of the processes that solved a case.
 type measurement struct {
 	family             string
 	size               int
 	seconds, mebibytes float64
 }
 
-// measurements returns the record and the line that says of what machine.
+// measurements returns the record and its line that names the machine.
 func measurements() (rows []measurement, machine string, err error) {
 	first, _, _ := strings.Cut(string(measured), "\n")
 	r := csv.NewReader(bytes.NewReader(measured))
@@ -81,7 +81,7 @@ func measurements() (rows []measurement, machine string, err error) {
 	return rows, strings.TrimPrefix(first, "# "), nil
 }
 
-// resources draws the record of what cases take.
+// resources draws the recorded time and memory of cases.
 func resources(ctx context.Context, _ plots.Effort, f *plots.Figure) error {
 	rows, machine, err := measurements()
 	if err != nil {
@@ -109,7 +109,7 @@ func resources(ctx context.Context, _ plots.Effort, f *plots.Figure) error {
 	return texts.Describe(f, map[string]any{"Machine": machine}, nil)
 }
 
-// Loads of scale-2, as parts of capacity.
+// largeLoads returns the loads of scale-2, as fractions of capacity.
 func largeLoads() []*big.Rat {
 	var all []*big.Rat
 	for _, percent := range []int64{10, 20, 30, 40, 50, 60, 70, 80, 85, 90, 93, 95, 97, 98, 99} {
@@ -171,9 +171,10 @@ func prepareLarge(ctx context.Context, e plots.Effort, p *plots.Plan) (plots.Bui
 	}, nil
 }
 
-// atLeast returns a lower bound of the mean number of jobs of classes on three servers of capacity 1 each at a load x, as a part of the critical one. A job is
-// served at rate 3 at most, so that E[X_i] ≥ λ_i/3; and the classes A of the bottleneck leave at the rate μ(A) at most, so that
-// E[Σ_A X] ≥ λ(A)/(μ(A) - λ(A)) = x/(1-x).
+// atLeast returns a lower bound on the mean number of jobs of classes on three servers of capacity
+// 1 each, at a fraction x of the critical load. A job is served at rate at most 3, so E[X_i] ≥
+// λ_i/3; and the classes A of the bottleneck depart at rate at most μ(A), so E[Σ_A X] ≥ λ(A)/(μ(A)
+// - λ(A)) = x/(1-x).
 func atLeast(m *cluster.Model, bottleneck []int, x float64) float64 {
 	alone, rest := 0.0, 0.0
 	for i, c := range m.Classes {
@@ -186,8 +187,8 @@ func atLeast(m *cluster.Model, bottleneck []int, x float64) float64 {
 	return max(alone, x/(1-x)+rest)
 }
 
-// twoEstimates sets a simulated number beside an estimated one. The standard errors of both add up, and so do the degrees of freedom of their sum
-// by the formula of Welch and Satterthwaite, rounded down.
+// twoEstimates compares a simulated number with an estimated one. It combines their standard
+// errors, with degrees of freedom by the formula of Welch and Satterthwaite, rounded down.
 func twoEstimates(figure, quantity string, e gibbs.Estimate, s *sim.Estimate, name string) plots.Check {
 	a, b := e.StdError*e.StdError, s.StdError*s.StdError
 	freedom := (a + b) * (a + b) / (a*a/float64(e.Freedom) + b*b/float64(s.Runs-1))

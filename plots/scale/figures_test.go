@@ -11,7 +11,7 @@ import (
 	"productform/stability"
 )
 
-// The figures can be drawn, their checks agree, and the bound lies below the estimates.
+// The figures can be drawn, their checks agree, and the bound is below the estimates.
 func TestScaleFigures(t *testing.T) {
 	plotstest.CheckIDs(t, Figures(), "scale-1 scale-2")
 	figures := plotstest.Compute(t, Figures(), plotstest.Small())
@@ -34,7 +34,7 @@ func TestScaleFigures(t *testing.T) {
 	}
 }
 
-// The record has the cases there are, of a machine that it names, and a small case of each family is solved as it says.
+// The record has all cases and names its machine, and a small case of each family can be solved.
 func TestRecord(t *testing.T) {
 	rows, machine, err := measurements()
 	if err != nil || !strings.Contains(machine, "cores") {
@@ -56,11 +56,11 @@ func TestRecord(t *testing.T) {
 	cancel()
 	last := Cases()[len(Cases())-1]
 	if err := last.Run(ctx); err == nil {
-		t.Error("a context that is done is not looked at")
+		t.Error("a cancelled context is ignored")
 	}
 }
 
-// The models are stable, connected where they should be, and the same each time.
+// The models are stable, connected as intended, and deterministic.
 func TestModels(t *testing.T) {
 	for _, c := range Cases() {
 		if c.Size > 100 {

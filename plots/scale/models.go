@@ -8,7 +8,7 @@ import (
 	"productform/cluster"
 )
 
-// servers returns so many servers of capacity 1.
+// servers returns n servers of capacity 1.
 func servers(n int) []cluster.Server {
 	list := make([]cluster.Server, n)
 	for s := range list {
@@ -22,7 +22,8 @@ func class(k int, thousandths int64, on ...int) cluster.Class {
 	return cluster.Class{Name: fmt.Sprintf("c%d", k+1), ArrivalRate: big.NewRat(thousandths, 1000), Servers: cluster.On(on...)}
 }
 
-// random returns classes on degree servers each, drawn at random, with rates between half and one and a half times the same; all load the servers by so many thousandths.
+// random returns classes on degree random servers each, with rates between 0.5 and 1.5 times their
+// mean and a total load of thousandths.
 func random(classes, n, degree int, thousandths int64) *cluster.Model {
 	r := rand.New(rand.NewPCG(1, uint64(classes)<<32|uint64(n)))
 	m := &cluster.Model{Servers: servers(n)}
@@ -39,7 +40,8 @@ func random(classes, n, degree int, thousandths int64) *cluster.Model {
 	return m
 }
 
-// line returns servers in a line, and a class for each width of them side by side, at a load of 0.9 at the most.
+// line returns servers in a line, with a class for every width consecutive servers, at a load of at
+// most 0.9.
 func line(n, width int) *cluster.Model {
 	m := &cluster.Model{Servers: servers(n)}
 	for i := range n - width + 1 {
@@ -52,7 +54,7 @@ func line(n, width int) *cluster.Model {
 	return m
 }
 
-// tree returns a binary tree of servers with a class for each pair that is joined, at load 0.7.
+// tree returns a binary tree of servers with a class for each linked pair, at load 0.7.
 func tree(n int) *cluster.Model {
 	m := &cluster.Model{Servers: servers(n)}
 	for s := 1; s < n; s++ {
@@ -61,7 +63,7 @@ func tree(n int) *cluster.Model {
 	return m
 }
 
-// grid returns rows of servers with a class for each two side by side, at load 0.7.
+// grid returns a grid of servers with a class for each pair of neighbours, at load 0.7.
 func grid(rows, columns int) *cluster.Model {
 	m := &cluster.Model{Servers: servers(rows * columns)}
 	var pairs [][2]int

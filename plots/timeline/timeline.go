@@ -1,5 +1,6 @@
-// Package timeline draws in text how a run of jobs on workers went: how many workers were busy and down, which jobs were present and which
-// tasks waited over columns of equal time, and what did each worker do?
+// Package timeline answers, by a text picture of a run of jobs on workers: how many workers were
+// busy and down, how many jobs were present and tasks waiting in each column of time, and what did
+// each worker do?
 //
 // For example:
 //
@@ -46,19 +47,19 @@ import (
 )
 
 const (
-	mostColumns = 76 // of time; with the margin before them, 100 characters
+	mostColumns = 76 // of time; 100 characters with the left margin
 	marginForm  = "%-13s %8s  "
-	mostRows    = 40 // workers that have a row each
+	mostRows    = 40 // maximum number of workers with separate rows
 	tickEvery   = 10 // columns
 	eighths     = "▁▂▃▄▅▆▇█"
 
-	// jobLetters stand for jobs; without x, which is for a worker that is down.
+	// jobLetters are the letters of jobs, without x, which marks a worker that is down.
 	jobLetters = "ABCDEFGHIJKLMNOPQRSTUVWYZabcdefghijklmnopqrstuvwyz"
 	idleLetter = '.'
 	downLetter = 'x'
 )
 
-// What a worker does, if not a job.
+// States of a worker without a job.
 const (
 	isIdle = -1
 	isDown = -2
@@ -84,8 +85,8 @@ type Timeline struct {
 	spent                            []map[int]float64 // by worker: seconds of this column by what it did
 }
 
-// New runs the scenario again, now that it is known how it ends: with a result, or with jobs that are stranded. After each
-// decision it calls watch.
+// New reruns a scenario with a known end: a result, or stranded jobs. It calls watch after each
+// decision.
 func New(ctx context.Context, s dispatch.Scenario, result *dispatch.Result, stranded *dispatch.StrandedError, watch func(*dispatch.Decision)) (*Timeline, error) {
 	t := &Timeline{scenario: s, result: result}
 	if stranded != nil {
@@ -115,7 +116,7 @@ func New(ctx context.Context, s dispatch.Scenario, result *dispatch.Result, stra
 	}
 	s.Watch = func(d *dispatch.Decision) {
 		watch(d)
-		if d.Time > t.end { // nothing happens any more but submissions
+		if d.Time > t.end { // only submissions follow
 			return
 		}
 		t.advance(d.Time)
@@ -132,7 +133,8 @@ func New(ctx context.Context, s dispatch.Scenario, result *dispatch.Result, stra
 	return t, nil
 }
 
-// columnWidth returns a round number of seconds, minutes, hours or days of which at most mostColumns cover the time.
+// columnWidth returns a round number of seconds, minutes, hours or days such that at most
+// mostColumns columns cover the time.
 func columnWidth(end float64) float64 {
 	isWide := func(width float64) bool { return end/width*(1-columnTol) <= mostColumns }
 	if end > 30*mostColumns {
@@ -156,7 +158,7 @@ func columnWidth(end float64) float64 {
 	}
 }
 
-// columnTol is a part of a column that rounding may make.
+// columnTol is the fraction of a column attributed to rounding.
 const columnTol = 1e-9
 
 // unit returns the unit of the axis, and its seconds.
@@ -172,7 +174,7 @@ func (t *Timeline) unit() (string, float64) {
 	return "s", 1
 }
 
-// advance lets time pass, in which nothing changes.
+// advance lets time pass without changes.
 func (t *Timeline) advance(then float64) {
 	for t.now < then {
 		stop := then
@@ -195,8 +197,8 @@ func (t *Timeline) advance(then float64) {
 	}
 }
 
-// close ends a column: each worker gets the letter of the job that it was longest at, or x if it was longer down; of
-// several the job submitted first. One that was idle all the time gets a dot.
+// close ends a column: each worker gets the letter of the job on which it spent most time (ties:
+// the job submitted first), x if it was down for longer, or a dot if it was always idle.
 func (t *Timeline) close() {
 	for w, spent := range t.spent {
 		delete(spent, isIdle)
@@ -225,7 +227,7 @@ func letterOf(what int) byte {
 	return jobLetters[what%len(jobLetters)]
 }
 
-// note takes note of an event.
+// note records an event.
 func (t *Timeline) note(e dispatch.Event) {
 	does := isIdle
 	switch e.Kind {
@@ -319,7 +321,8 @@ func (t *Timeline) axis(b *bytes.Buffer, name string, unit float64) {
 	fmt.Fprintf(b, "%*s%s\n", margin, "", &ruler)
 }
 
-// bars draws means over columns of what adds up to sums; the full bar is the largest of them, unless given.
+// bars draws the means over columns of the quantities with the given sums; a full bar is their
+// maximum, unless given.
 func (t *Timeline) bars(b *bytes.Buffer, name string, sums []float64, full float64) {
 	means := make([]float64, len(sums))
 	for c, sum := range sums {
@@ -341,7 +344,7 @@ func (t *Timeline) bars(b *bytes.Buffer, name string, sums []float64, full float
 	fmt.Fprintf(b, marginForm+"%s\n", name, fmt.Sprintf("%.3g", full), &line)
 }
 
-// jobTable says which job has which letter, and what became of it.
+// jobTable writes the letter and the outcome of each job.
 func jobTable(b *bytes.Buffer, jobs []dispatch.Job, result *dispatch.Result) {
 	w := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
 	fmt.Fprint(w, "letter\tjob\tpriority\ttasks\twork of each\tsubmitted\tdue")
@@ -367,5 +370,5 @@ func jobTable(b *bytes.Buffer, jobs []dispatch.Job, result *dispatch.Result) {
 	w.Flush()
 }
 
-// six returns a number to six digits.
+// six formats a number with six digits.
 func six(v float64) string { return fmt.Sprintf("%.6g", v) }

@@ -11,8 +11,8 @@ import (
 	"productform/dispatch"
 )
 
-// Columns are of a round width and cover the time, no more of them than there may be and, since widths differ by a
-// factor of at most 2.5, or 3 between 10 and 30 minutes and from 3 to 6 hours, not many fewer.
+// Columns have a round width and cover the time. Their number is at most the maximum and not much
+// smaller, since successive widths differ by a factor of at most 2.5, or 3 in two cases.
 func TestColumnWidth(t *testing.T) {
 	for end, want := range map[float64]float64{76: 1, 77: 2, 30: 0.5, 0.03: 0.0005, 190: 2.5, 380: 5, 760: 10, 1520: 20, 1521: 25, 2280: 50, 2281: 60,
 		76 * 300: 300, 76 * 3600: 3600, 76 * 43200: 43200, 76 * 43201: 86400, 76 * 864000: 864000, 1e-50: 2e-52} {
@@ -48,9 +48,9 @@ func drawScenario(t *rapid.T) dispatch.Scenario {
 	return s
 }
 
-// What the columns hold adds up to what the run tells: workers busy to the utilization and what is wasted, of the time of
-// workers up; jobs present to the delays; workers down to the outages; tasks waiting to the time from submission less
-// the time in hand, which is as long as workers are busy.
+// The columns sum to the measures of the run: busy workers to the utilization plus waste, relative
+// to the uptime of workers; jobs present to the delays; workers down to the outages; waiting tasks
+// to the time since submission minus the running time.
 func TestTimelineAddsUp(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawScenario(t)
@@ -69,7 +69,7 @@ func TestTimelineAddsUp(t *testing.T) {
 			}
 			return sum
 		}
-		end := result.Makespan // the first job comes at 0
+		end := result.Makespan // the first job arrives at 0
 		var delays, down float64
 		for _, r := range result.Jobs {
 			delays += r.Delay
@@ -87,7 +87,7 @@ func TestTimelineAddsUp(t *testing.T) {
 			{"present", sum(line.present), delays},
 			{"down", sum(line.down), down},
 		} {
-			if math.Abs(c.got-c.want) > 1e-9*(end+c.want) { // rounding of some hundred sums
+			if math.Abs(c.got-c.want) > 1e-9*(end+c.want) { // rounding of a few hundred sums
 				t.Errorf("%s: %v, want %v", c.what, c.got, c.want)
 			}
 		}
@@ -102,8 +102,8 @@ func TestTimelineAddsUp(t *testing.T) {
 	})
 }
 
-// The rows of workers are as those of naive bookkeeping: of each column the seconds of each worker at each job, from the
-// events alone.
+// The rows of workers match naive bookkeeping from the events: for each column, the seconds of each
+// worker on each job.
 func TestTimelineLetters(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawScenario(t)
@@ -151,7 +151,7 @@ func TestTimelineLetters(t *testing.T) {
 						seconds[max(g.what, 0)] += max(0, min(g.to, float64(c+1)*line.width)-max(g.from, float64(c)*line.width))
 					}
 				}
-				// What rounding makes or takes is of no account, nor is what is as long but for rounding.
+				// Ignore rounding errors, and accept ties up to rounding.
 				rounding := 1e-9 * line.width
 				letters, most := "", slices.Max(seconds)
 				if most < 2*rounding {
