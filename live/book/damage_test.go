@@ -97,7 +97,7 @@ func (r *plannedRun) runs(t *rapid.T, steps int, recorded map[string]bool) (repo
 				Token:  o.Order.Token, Exit: 1}
 			subject := wire.Failed(f.Job, f.Task, f.Attempt)
 			if recorded[subject] {
-				return reports, fmt.Errorf("%s is taken", subject)
+				return reports, fmt.Errorf("subject %s is taken", subject)
 			}
 			recorded[subject] = true
 			if err := r.writes(wire.In{Failure: f}); err != nil {

@@ -196,7 +196,7 @@ func (b *Book) note(p *wire.Plan) error {
 		}
 		if e.Kind == dispatch.Started {
 			if len(tokens) == 0 {
-				return input.Errorf("tokens", len(p.Tokens), "a token for each task that begins")
+				return input.Errorf("tokens", len(p.Tokens), "one token per task that starts")
 			}
 			token, tokens = tokens[0], tokens[1:]
 		}

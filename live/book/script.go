@@ -22,7 +22,7 @@ type scripted struct {
 // takeLogical processes the queue and decides the next moment once all inputs due by then have
 // arrived.
 func (b *Book) takeLogical() (*wire.Plan, error) {
-	t, err := b.begin(b.at)
+	t, err := b.newPlan(b.at)
 	if err != nil {
 		return nil, err
 	}

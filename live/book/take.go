@@ -37,7 +37,7 @@ func (b *Book) Take(at float64, inputs []Input) (*wire.Plan, error) {
 	if b.isLogical() {
 		return b.takeLogical()
 	}
-	t, err := b.begin(max(at, b.at))
+	t, err := b.newPlan(max(at, b.at))
 	if err != nil {
 		return nil, err
 	}
@@ -77,8 +77,8 @@ type failedAttempt struct {
 	worker int
 }
 
-// begin starts a plan.
-func (b *Book) begin(at float64) (*planBuilder, error) {
+// newPlan starts a plan.
+func (b *Book) newPlan(at float64) (*planBuilder, error) {
 	t := &planBuilder{b: b, ending: map[int]bool{}, ended: map[[2]int]bool{}, failed: map[[2]int][]failedAttempt{}, changed: map[int]*dispatch.Job{}}
 	if err := b.startTerm(); err != nil {
 		return nil, err

@@ -207,7 +207,7 @@ func TestSubmitCorrected(t *testing.T) {
 			t.Errorf("with %s, a name in use: %v", taken, err)
 		}
 	}
-	b, err := c.Submit(ctx, wire.Batch{Name: "monday", Jobs: []wire.Job{job("mended", worker.KindSleep, 1)}})
+	b, err := c.Submit(ctx, wire.Batch{Name: "monday", Jobs: []wire.Job{job("corrected", worker.KindSleep, 1)}})
 	if err != nil {
 		t.Fatalf("corrected: %v", err)
 	}

@@ -9,10 +9,10 @@ import (
 	"productform/live/wire"
 )
 
-// RunJob uploads the files, submits the job and calls take with the output of each task that is done,
-// one call at a time, until every task is done or given up. It then clears the job. The first error,
-// of take or of the context say, ends RunJob and cancels the job. failed is the number of tasks given
-// up, and why is the reason of one of them.
+// RunJob uploads the files and submits the job. It calls take with the output of each finished task,
+// one call at a time, until all tasks are done or given up, and then clears the job. It stops at the
+// first error, such as an error of take, and cancels the job. failed is the number of tasks given up,
+// and why is the reason for one of them.
 func (c *Client) RunJob(
 	ctx context.Context, job wire.Job, files map[string][]byte, take func(task int, output []byte) error,
 ) (failed int, why string, err error) {
@@ -27,7 +27,7 @@ func (c *Client) RunJob(
 	if failed, why, err = c.collect(ctx, job.Name, take); err != nil {
 		end, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 		defer cancel()
-		_ = c.Cancel(end, job.Name) // it may be done, or the server may be gone
+		_ = c.Cancel(end, job.Name) // fails if the job is done or the server is gone
 		return 0, "", err
 	}
 	return failed, why, c.Clear(ctx, job.Name)

@@ -47,7 +47,7 @@ func parse(text []byte) (*File, error) {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&f); err != nil {
-		return nil, &num.InputError{Want: "a key file as it was written", Cause: err}
+		return nil, &num.InputError{Want: "an unmodified key file", Cause: err}
 	}
 	if _, err := d.Token(); err != io.EOF {
 		return nil, &num.InputError{Want: "one JSON object"}

@@ -167,7 +167,7 @@ func Load(folder string) (*Folder, error) {
 	}
 	var f Folder
 	if err := json.Unmarshal(text, &f); err != nil {
-		return nil, &num.InputError{File: path, Want: "a list of keys as it was written", Cause: err}
+		return nil, &num.InputError{File: path, Want: "an unmodified list of keys", Cause: err}
 	}
 	for _, u := range f.Users {
 		role := checkRole("role", u.Role)
@@ -175,7 +175,7 @@ func Load(folder string) (*Folder, error) {
 			role = nil
 		}
 		if err := errors.Join(role, wire.CheckName("name", u.Name)); err != nil || !nkeys.IsValidPublicUserKey(u.Key) {
-			return nil, &num.InputError{File: path, Want: "a list of keys as it was written", Cause: err}
+			return nil, &num.InputError{File: path, Want: "an unmodified list of keys", Cause: err}
 		}
 	}
 	return &f, nil

@@ -47,7 +47,7 @@ const (
 func Rights() []Right {
 	all := []Right{
 		{Worker, Publish, "pfq.beat.{name}", "its heartbeats", false},
-		{Worker, Publish, "pfq.in.done.>", "results: the first of a task is taken", false},
+		{Worker, Publish, "pfq.in.done.>", "results: the first of a task is accepted", false},
 		{Worker, Publish, "pfq.in.fail.>", "abandoned attempts", false},
 		{Worker, Publish, wire.BlobSubjects, "large results: a content is written once", false},
 		{Worker, Publish, direct + wire.InStream + ".pfq.in.submit.*", "the jobs of its orders", false},

@@ -93,7 +93,7 @@ func (m *manager) lead(ctx context.Context, f *fold) error {
 	}
 	l.views = newViewer(ctx, m)
 	defer l.views.stop()
-	if err := l.begin(); err != nil {
+	if err := l.sendAll(); err != nil {
 		return err
 	}
 	m.times.fold.Observe(time.Since(begun).Seconds())
@@ -139,8 +139,8 @@ func (m *manager) checkLoss(ctx context.Context, b *book.Book) error {
 	}
 }
 
-// begin sends all workers their orders and writes all views.
-func (l *leader) begin() error {
+// sendAll sends all workers their orders and writes all views.
+func (l *leader) sendAll() error {
 	l.began = l.at()
 	for _, w := range l.book.Workers() {
 		if w.State != wire.WorkerDown && w.State != wire.WorkerGone {

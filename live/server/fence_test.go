@@ -157,8 +157,8 @@ func TestFence(t *testing.T) {
 }
 
 // Four workers report each of 5,000 tasks, each in its own order, while the server restarts. Each
-// task has one result. If a worker was told that its report was the first, the result is its
-// report.
+// task has one result. If the server acknowledged a worker's report as the first, the result is
+// that report.
 func TestWriteOnce(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), 6*soon)
 	defer cancel()
@@ -241,7 +241,7 @@ func TestFull(t *testing.T) {
 			t.Fatal(err)
 		}
 		if wrote, err := store.Once(ctx, js, wire.Clear("a"+strconv.Itoa(try)), wish); !wrote || err != nil {
-			t.Error("a wish:", wrote, err)
+			t.Error("a request:", wrote, err)
 		}
 		report := &wire.Report{Version: wire.Version, Job: "b", Attempt: 1, Worker: "w", Token: crand.Text()}
 		short, err := wire.Encode(report)

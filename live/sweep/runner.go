@@ -108,7 +108,7 @@ func (r *Runner) Handle(ctx context.Context, t worker.Task) ([]byte, error) {
 		return nil, s.refused
 	}
 	if s.child == nil {
-		if err := r.begin(ctx, s, m, t.Folder); err != nil {
+		if err := r.startChild(ctx, s, m, t.Folder); err != nil {
 			return nil, err
 		}
 	}
@@ -128,8 +128,8 @@ func (r *Runner) Handle(ctx context.Context, t worker.Task) ([]byte, error) {
 	return lines.Bytes(), nil
 }
 
-// begin starts the child of a slot and checks whether it is fit for the job.
-func (r *Runner) begin(ctx context.Context, s *slot, m *manifest, folder string) error {
+// startChild starts the child of a slot and checks whether it is fit for the job.
+func (r *Runner) startChild(ctx context.Context, s *slot, m *manifest, folder string) error {
 	path := r.programs[m.Program]
 	if path == "" {
 		s.refused = fmt.Errorf("refused: this worker has no program %s", m.Program)

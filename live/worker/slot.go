@@ -131,10 +131,10 @@ func (s *slot) follow(ctx context.Context) {
 		case o == nil || o.Idle:
 		case last == nil || o.Token != last.order.Token:
 			if s.isTimely(o) { // otherwise the next beat makes the manager send its current order
-				hand = s.begin(ctx, o, nil)
+				hand = s.startTask(ctx, o, nil)
 			}
 		case isOrdered && last.reported: // the manager has no report: a removed message had taken its subject
-			hand = s.begin(ctx, o, last)
+			hand = s.startTask(ctx, o, last)
 		}
 	}
 }
@@ -154,8 +154,8 @@ func (s *slot) note(change func()) {
 	signal(s.changed)
 }
 
-// begin starts a task. If the task has ended before, only its report is sent again.
-func (s *slot) begin(ctx context.Context, o *wire.Order, before *execution) *execution {
+// startTask starts a task. If the task has ended before, only its report is sent again.
+func (s *slot) startTask(ctx context.Context, o *wire.Order, before *execution) *execution {
 	run, drop := context.WithCancelCause(ctx)
 	e := &execution{order: o, drop: drop, ended: make(chan struct{})}
 	s.note(func() { s.hand = o })

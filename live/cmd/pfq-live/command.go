@@ -48,7 +48,7 @@ func arguments(words ...string) cobra.PositionalArgs {
 		case len(words) == 0:
 			return fmt.Errorf("unexpected argument %q: %s takes flags only", args[0], cmd.Name())
 		}
-		return fmt.Errorf("%s wants %s, not %d arguments", cmd.Name(), strings.Join(words, " "), len(args))
+		return fmt.Errorf("%s needs %s, not %d arguments", cmd.Name(), strings.Join(words, " "), len(args))
 	}
 }
 

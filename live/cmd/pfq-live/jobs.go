@@ -290,7 +290,7 @@ func newWait() *cobra.Command {
 		Use: "wait JOB...",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return fmt.Errorf("%s wants at least one JOB", cmd.Name())
+				return fmt.Errorf("%s needs at least one JOB", cmd.Name())
 			}
 			return nil
 		},

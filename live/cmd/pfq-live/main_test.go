@@ -194,7 +194,7 @@ func TestServeWithKeys(t *testing.T) {
 
 func TestBadUsage(t *testing.T) {
 	for _, c := range []struct{ args, want string }{
-		{"submit", "submit wants FILE"},
+		{"submit", "submit needs FILE"},
 		{"serve --policy best", "--policy"},
 		{"serve --memory --store x", "--store and --memory exclude each other"},
 		{"serve --memory --listen 0.0.0.0:0", "--listen"},

@@ -59,7 +59,7 @@ func TestAuditAndRepairOfLostPlans(t *testing.T) {
 		{"audit", 1, "are gone, and there is no snapshot"},
 		{"repair", 1, "nothing was changed"},
 		{"repair --apply", 0, "done: managers continue from here"},
-		{"repair", 0, "the log of plans is whole: nothing to repair"},
+		{"repair", 0, "the log of plans is complete: nothing to repair"},
 		{"audit", 1, "job gone: 4 results are missing"},
 		{"audit --format json", 1, `"whole": false`},
 	} {

@@ -314,7 +314,7 @@ func repairAnswerOf(r *manager.Repaired) *repairAnswer {
 func (a *repairAnswer) render() render.Answer {
 	return render.Answer{JSON: a, Lines: []render.Lines{{Of: a}}, Text: func(t *render.Text) {
 		if a.Damage == nil {
-			t.Line("the log of plans is whole: nothing to repair")
+			t.Line("the log of plans is complete: nothing to repair")
 			return
 		}
 		t.Line("%s", *a.Damage)
@@ -323,7 +323,7 @@ func (a *repairAnswer) render() render.Answer {
 			kept = "no plan can be kept"
 		}
 		t.Line("%s; those up to %d count as lost, and the next plan is %d", kept, a.Lost, a.Lost+1)
-		t.Line("%d results of tasks that the lost plans began are adopted; %d reports that cannot be placed or "+
+		t.Line("%d results of tasks that the lost plans started are adopted; %d reports that cannot be placed or "+
 			"verified are put aside", a.Adoptable, a.Aside)
 		t.Line("tasks without a result run again; nothing is removed")
 		if a.Applied {

@@ -43,7 +43,7 @@ func newChange() *cobra.Command {
 	var w wire.Wish
 	cmd := newWish("change", "JOB", func(ctx context.Context, c *client.Client, job string) error {
 		if w.Priority == nil && w.DeadlineIn == nil && w.DeadlineAt == nil {
-			return fmt.Errorf("change wants --priority or --deadline")
+			return fmt.Errorf("change needs --priority or --deadline")
 		}
 		return c.Change(ctx, job, w)
 	})
