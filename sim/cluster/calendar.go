@@ -11,51 +11,53 @@ import (
 // A calendarJob is a job of a calendar.
 type calendarJob struct {
 	born  float64 // time of arrival
-	since float64 // time at which left was the work left
+	since float64 // time to which left refers
 	left  float64 // work
-	rate  float64 // work done per unit of time: the capacity of the servers that serve it
+	rate  float64 // total capacity of the servers that serve it
 	class uint32
 }
 
-// calendar simulates a cluster with any sizes in continuous time, first come, first served or with interruptions. As in
-// serverQueues, the jobs that server s may serve are linked from node s on, oldest first, and job j has nodes
-// servers + j stride and on. Each server works on the first job of its queue; a job done leaves all its queues, one
-// that is interrupted moves to their ends.
+// calendar simulates a cluster with any sizes in continuous time, first come, first served or with
+// interruptions. As in serverQueues, the jobs that server s may serve are linked from node s,
+// oldest first, and job j has nodes starting at servers + j stride. Each server works on the first
+// job of its queue; a finished job leaves all its queues, an interrupted one moves to their ends.
 //
-// The next event is the earliest end in a schedule of the jobs in service, or a tick of a Poisson process: the arrivals
-// of all classes and the interruptions of all servers, Σ_i λ_i + Σ_s C_s m/σ a unit of time, busy or not; the
-// empty cluster waits for an arrival only. An end
-// comes before a tick at the same time, and of jobs that end at the same time the oldest first. An event takes
-// O(d log S) for a job of d among S servers, and allocates nothing but room for more jobs than ever before.
+// The next event is the earliest end in a schedule of the jobs in service, or a tick of a Poisson
+// process. Ticks are the arrivals of all classes and the interruptions of all servers, busy or not,
+// at the total rate Σ_i λ_i + Σ_s C_s m/σ; in the empty cluster, only arrivals. An end comes before
+// a tick at the same time, and of jobs that end at the same time the oldest ends first. An event
+// takes O(d log S) for a job with d of S servers, and allocates only when there are more jobs than
+// ever before.
 type calendar struct {
 	sizes     []sizes.Distribution // by class
 	random    *sim.Stream
 	draws     *rand.Rand       // from random
 	table     sizes.AliasTable // of the codes s of an interruption at server s, arrivals+i
 	tick      float64          // mean time between ticks
-	idleTable sizes.AliasTable // of the codes arrivals+i only, and the mean time between arrivals, for the empty cluster
+	idleTable sizes.AliasTable // for the empty cluster: of the codes arrivals+i only, and the mean time between arrivals
 	idleMean  float64
 
 	capacity []float64         // by server
 	row      []int32           // by server
 	chosen   [][]chosenServers // by class
-	degree   []uint32          // servers of a job, by class
+	degree   []uint32          // number of servers of a job, by class
 	stride   uint32            // largest degree
-	most     int               // jobs that may be present
+	most     int               // maximum number of jobs
 
 	nodes   []node
 	jobs    []calendarJob
-	free    []uint32            // jobs that are not there
-	service eventqueue.Schedule // of the jobs in service: the time at which each is done if nothing changes, the one that arrived first at a tie
-	places  []int32             // by job, in service
+	free    []uint32            // unused indices of jobs
+	service eventqueue.Schedule // of the jobs in service: their ends if nothing changes; ties go to the job that arrived first
+	places  []int32             // by job, index in service
 
-	now, next float64   // time, and that of the next tick
-	busy      []float64 // time from which a server is busy, if it is
+	now, next float64   // current time, and time of the next tick
+	busy      []float64 // start of the busy period of a server, if it is busy
 	sim.Population
 }
 
-// newCalendar returns an empty cluster whose random numbers come from r: the time to the next tick, then at each tick
-// what it is, the size and the servers of a job that arrives, and the time to the next.
+// newCalendar returns an empty cluster whose random numbers come from r: the time to the next tick;
+// then at each tick its kind, the size and the servers of an arriving job, and the time to the next
+// tick.
 func newCalendar(f *flat, c Cluster, r *sim.Stream) sim.Engine {
 	servers := len(f.capacity)
 	q := &calendar{
@@ -88,7 +90,7 @@ func (q *calendar) Advance(t float64, seen *sim.Totals) error {
 			}
 			q.now = q.service[0].Time
 			q.depart(q.service[0].Item, seen)
-			if q.Total == 0 { // a Poisson process has no memory of the tick that was to come
+			if q.Total == 0 { // a Poisson process is memoryless, so the pending tick can be replaced
 				q.next = q.now + q.draws.ExpFloat64()*q.idleMean
 			}
 			continue
@@ -106,7 +108,7 @@ func (q *calendar) Advance(t float64, seen *sim.Totals) error {
 	return nil
 }
 
-// event does what a tick stands for.
+// event carries out a tick.
 func (q *calendar) event(seen *sim.Totals) error {
 	table := q.table
 	if q.Total == 0 {
@@ -129,7 +131,7 @@ func (q *calendar) event(seen *sim.Totals) error {
 	return nil
 }
 
-// arrive lets a job of class i in.
+// arrive adds an arriving job of class i.
 func (q *calendar) arrive(i uint32, seen *sim.Totals) error {
 	if len(q.free) == 0 {
 		if err := sim.CheckJobs(q.Total+1, q.most); err != nil {
@@ -153,7 +155,7 @@ func (q *calendar) arrive(i uint32, seen *sim.Totals) error {
 	return nil
 }
 
-// depart lets a job out that is done.
+// depart removes a finished job.
 func (q *calendar) depart(j uint32, seen *sim.Totals) {
 	job := &q.jobs[j]
 	seen.Leave(int(job.class), q.now-job.born)
@@ -166,7 +168,8 @@ func (q *calendar) depart(j uint32, seen *sim.Totals) {
 // first returns the first node of a job.
 func (q *calendar) first(j uint32) uint32 { return uint32(len(q.capacity)) + j*q.stride }
 
-// join links a job that is not served behind the last of its servers, and serves it where it is the only one.
+// join appends a job that is not in service to the queues of its servers, and starts its service
+// where it is the only one.
 func (q *calendar) join(j uint32) {
 	job := &q.jobs[j]
 	first := q.first(j)
@@ -187,14 +190,14 @@ func (q *calendar) join(j uint32) {
 	}
 }
 
-// start puts a job that is served from now on into the schedule.
+// start adds a job whose service starts to the schedule.
 func (q *calendar) start(j uint32) {
 	job := &q.jobs[j]
 	job.since = q.now
 	q.service.Push(eventqueue.Entry{Time: q.now + job.left/job.rate, Tie: job.born, Item: j}, q.places)
 }
 
-// release takes a job in service out of its queues. Its servers go to the next there.
+// release removes a job in service from its queues. Its servers continue with the next jobs there.
 func (q *calendar) release(j uint32, seen *sim.Totals) {
 	job := &q.jobs[j]
 	q.service.Remove(int(q.places[j]), q.places)
@@ -206,7 +209,7 @@ func (q *calendar) release(j uint32, seen *sim.Totals) {
 		q.nodes[prev].next = next
 		q.nodes[next].prev = prev
 		if prev != sentinel {
-			continue // it was not the first there
+			continue // it was not first in this queue
 		}
 		if next == sentinel {
 			seen.Busy[q.row[sentinel]] += q.now - q.busy[sentinel]
@@ -216,7 +219,8 @@ func (q *calendar) release(j uint32, seen *sim.Totals) {
 	}
 }
 
-// gain adds a server to those of a job. A job in service loses them all or none, so that its rate is a sum.
+// gain adds a server to a job in service. A job loses either all its servers or none, so its rate
+// is a sum of capacities.
 func (q *calendar) gain(j uint32, capacity float64) {
 	job := &q.jobs[j]
 	if job.rate == 0 {
@@ -227,7 +231,7 @@ func (q *calendar) gain(j uint32, capacity float64) {
 	job.left, job.since = job.leftAt(q.now), q.now
 	job.rate += capacity
 	end := &q.service[q.places[j]]
-	end.Time = min(end.Time, q.now+job.left/job.rate) // rounding must not make it later
+	end.Time = min(end.Time, q.now+job.left/job.rate) // rounding must not postpone the end
 	q.service.Up(int(q.places[j]), q.places)
 }
 
@@ -244,7 +248,7 @@ func (q *calendar) flush(t float64, seen *sim.Totals) {
 		}
 	}
 	q.now, q.next = 0, q.next-t
-	for k := range q.service { // the order stays: rounding is monotone
+	for k := range q.service { // preserves the order: rounding is monotone
 		q.service[k].Time -= t
 		q.service[k].Tie -= t
 	}
@@ -254,7 +258,7 @@ func (q *calendar) flush(t float64, seen *sim.Totals) {
 	}
 }
 
-// grow makes room for as many more jobs as there are, at least 1.
+// grow doubles the space for jobs, to at least 1.
 func (q *calendar) grow() {
 	more := min(max(len(q.jobs), 8), q.most-len(q.jobs))
 	for j := len(q.jobs) + more - 1; j >= len(q.jobs); j-- {

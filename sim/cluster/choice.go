@@ -6,14 +6,15 @@ import (
 	"productform/sim"
 )
 
-// A chosenServers tells how the servers of a job are drawn: choose of the servers in order, which is shuffled a little more
-// by every draw and stays a permutation of the servers of one row.
+// A chosenServers describes how the servers of a job are drawn: choose of the servers in order, a
+// permutation of the servers of one row that every draw shuffles further.
 type chosenServers struct {
 	order  []uint32
 	choose int
 }
 
-// choices returns copies, where draws change them, of the choices of each class, the numbers of servers of its jobs, and the largest.
+// choices returns the choices of each class, copied if draws modify them, the numbers of servers of
+// its jobs, and the largest such number.
 func choices(chosen [][]chosenServers) (own [][]chosenServers, degree []uint32, most uint32) {
 	for _, list := range chosen {
 		var copies []chosenServers
@@ -32,10 +33,11 @@ func choices(chosen [][]chosenServers) (own [][]chosenServers, degree []uint32, 
 	return own, degree, most
 }
 
-// wordRange bounds the number of choices that one random word decides, so that their probabilities are right to 2^-40.
+// wordRange limits the number of choices decided by one random word, so that their probabilities
+// are correct to 2^-40.
 const wordRange = 1 << 24
 
-// draw returns the servers of a job. They are overwritten by the next draw.
+// draw returns the servers of a job. The next draw overwrites them.
 func (c chosenServers) draw(random *sim.Stream) []uint32 {
 	servers := c.order[:c.choose]
 	if c.choose == len(c.order) {
@@ -49,7 +51,7 @@ func (c chosenServers) draw(random *sim.Stream) []uint32 {
 		}
 		b, rest := bits.Mul64(word, left)
 		word = rest
-		// After the swap the first a+1 are a random choice.
+		// After the swap the first a+1 are a uniform sample.
 		c.order[a], c.order[a+int(b)] = c.order[a+int(b)], c.order[a]
 	}
 	return servers

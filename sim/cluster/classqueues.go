@@ -7,15 +7,15 @@ import (
 	"productform/sim"
 )
 
-// A queued job is one of a classQueues.
+// A queued job is a job of classQueues.
 type queued struct {
-	order  int64 // step at which it joined the queue, last
+	order  int64 // step at which it last joined the queue
 	born   int64 // step at which it arrived
 	phases int64 // left
 }
 
-// maxClassQueues bounds the classes of a classQueues: it counts the time spent in each set of active classes, and a ring
-// has the job of class i at place k at k<<classShift|i.
+// maxClassQueues limits the classes of classQueues, which measures the time spent in each set of active classes. A ring
+// holds the job of class i at position k at index k<<classShift|i.
 const (
 	classShift     = 3
 	maxClassQueues = 1 << classShift
@@ -24,44 +24,47 @@ const (
 // noJob is the order of the first job of an empty queue.
 const noJob = math.MaxInt64 / 2
 
-// classQueues simulates a jumpChain with a queue for each class, for clusters of few classes. All jobs of a class
-// may use the same servers, so that only the oldest is ever served: a server works for the class whose oldest job joined first. A
-// job that is interrupted moves from the head of its queue to the tail. A step takes constant time.
+// classQueues simulates a jumpChain with one queue per class, for clusters of few classes. All jobs
+// of a class may use the same servers, so only the oldest one is ever served: a server works for
+// the class whose oldest job joined first. An interrupted job moves from the head of its queue to
+// the tail. A step takes constant time.
 //
-// Arrays by class have 256 entries, so that an index of type uint8 needs no check of bounds. Sums of steps may wrap around
-// in very long runs: only differences of them are used, which are right as long as they fit into 64 bits themselves.
+// Arrays by class have 256 entries, so indices of type uint8 need no bounds checks. Sums of steps
+// may wrap around in very long runs, but only their differences are used, which are correct as long
+// as they fit into 64 bits.
 type classQueues struct {
 	*jumpChain
 	random *sim.Stream
 	draws  *rand.Rand // from random
 
-	serves  []uint8   // classes that a server may serve, width each, filled up with maxClassQueues
-	width   int       // the code 2k+1 or 2k is about the server whose classes begin at serves[k]
+	serves  []uint8   // classes that each server may serve, width each, padded with maxClassQueues
+	width   int       // codes 2k and 2k+1 refer to the server whose classes start at serves[k]
 	watched []watched // rows of servers
-	jobs    []queued  // a ring for each class, of size places, a power of 2
+	jobs    []queued  // a ring of size positions for each class; size is a power of 2
 	size    int
-	head    [256]int // the jobs of class i are at places head[i]..tail[i]-1 of its ring
+	head    [256]int // the jobs of class i are at positions head[i]..tail[i]-1 of its ring
 	tail    [256]int
 
-	first   [256]int64 // order of the oldest job by class; noJob if there is none, as from maxClassQueues on
+	first   [256]int64 // order of the oldest job by class; noJob if there is none, and from maxClassQueues on
 	clock   int64      // steps done
 	active  uint8      // mask of the classes present
 	present int        // jobs
 
-	fraction float64                    // part of a step to be done
-	last     int64                      // step up to which time and count are counted
+	fraction float64                    // fraction of a step still to be done
+	last     int64                      // step up to which time and count are complete
 	idle     int64                      // steps without a jump
 	time     [1 << maxClassQueues]int64 // steps by set of classes
 	count    []int64                    // steps by number of jobs
 	area     [256]int64                 // Σ over steps of the number of jobs
-	sojourn  [256]int64                 // Σ over the jobs that left
+	sojourn  [256]int64                 // Σ over the departed jobs
 	left     [256]int64
 
 	codes, high [batch]uint32
-	sizes       [batch]int64 // phases of the jobs that arrive
+	sizes       [batch]int64 // phases of the arriving jobs
 }
 
-// A watched row of servers is one of servers that serve the same classes, since jobs of a class use whole rows.
+// A watched row is a row of servers that all serve the same classes, because jobs of a class use
+// whole rows.
 type watched struct {
 	served  uint8 // mask of the classes
 	servers float64
@@ -92,7 +95,7 @@ func newClassQueues(c *jumpChain, serves []uint8, width int, random *sim.Stream)
 	return q
 }
 
-// Advance does the steps of t units of time.
+// Advance performs the steps of t units of time.
 func (q *classQueues) Advance(t float64, seen *sim.Totals) error {
 	q.fraction += t * q.rate
 	steps := int(q.fraction)
@@ -112,7 +115,7 @@ func (q *classQueues) Advance(t float64, seen *sim.Totals) error {
 	return nil
 }
 
-// prepare draws the codes and sizes of the next steps and makes room for the jobs.
+// prepare draws the codes and sizes of the next steps and makes space for the jobs.
 func (q *classQueues) prepare(codes []uint32) {
 	found := q.random.Draw(q.table, arrivals-1, codes, q.high[:])
 	for k := range found {
@@ -122,7 +125,7 @@ func (q *classQueues) prepare(codes []uint32) {
 		}
 	}
 	for i := range q.classes {
-		if q.tail[i]-q.head[i]+found >= q.size { // a place after the last job stays free
+		if q.tail[i]-q.head[i]+found >= q.size { // the position after the last job stays free
 			q.grow()
 		}
 	}
@@ -142,7 +145,7 @@ func (q *classQueues) grow() {
 	q.jobs, q.size = jobs, 2*q.size
 }
 
-// step draws and does one batch of steps.
+// step draws and performs one batch of steps.
 func (q *classQueues) step(codes []uint32) {
 	q.prepare(codes)
 	jobs, mask, clock := q.jobs, q.size-1, q.clock
@@ -162,7 +165,7 @@ func (q *classQueues) step(codes []uint32) {
 			q.first[i] = jobs[(q.head[i]&mask)<<classShift|int(i)].order
 			continue
 		}
-		// The class whose oldest job is oldest, found without a branch.
+		// Find the class with the oldest job without a branch.
 		at := int(code >> 1)
 		i := serves[at]
 		oldest := q.first[i]
@@ -216,7 +219,7 @@ func (q *classQueues) countSteps(clock int64) {
 	q.last = clock
 }
 
-// report adds what was counted since the step start to y and starts anew.
+// report adds the counts since the step start to the totals and starts again.
 func (q *classQueues) report(start int64, seen *sim.Totals) {
 	q.countSteps(q.clock)
 	step := 1 / q.rate

@@ -13,12 +13,12 @@ import (
 	"productform/stability"
 )
 
-// A Policy is a way in which a cluster serves its jobs.
+// A Policy determines how a cluster serves its jobs.
 type Policy string
 
 // The policies. The zero value of Policy means FCFS.
 const (
-	FCFS             Policy = "fcfs"      // each server serves the oldest job it can
+	FCFS             Policy = "fcfs"      // each server serves the oldest job that it can serve
 	Interrupt        Policy = "interrupt" // the same, but jobs are interrupted and move to the end of the queue ([BC17], Algorithm 1)
 	ProcessorSharing Policy = "ps"        // balanced fairness, the limit of many interruptions
 )
@@ -26,23 +26,23 @@ const (
 // A Cluster is the cluster of [BC17], section 4, with a distribution of job sizes and a policy.
 type Cluster struct {
 	Model         *cluster.Model
-	Sizes         sizes.Distribution // of the work of a job, of mean Model.MeanSize to 1e-12; nil means exponential. Scaled for classes with another mean
-	Policy        Policy             // "" means FCFS, whose means depend on the sizes; those of ProcessorSharing are [bf.Solve]'s whatever the sizes
-	Interruptions float64            // m = σ/θ > 0, mean number of interruptions of a job, with policy Interrupt; else 0. σ is the mean over all jobs
-	Calendar      bool               // simulate on a calendar of events, also sizes that make a Markov chain
+	Sizes         sizes.Distribution // of the work of a job, with mean Model.MeanSize to 1e-12; nil means exponential. Scaled for classes with another mean
+	Policy        Policy             // "" means FCFS, whose means depend on the sizes; those of ProcessorSharing equal [bf.Solve]'s for all sizes
+	Interruptions float64            // m = σ/θ > 0, mean number of interruptions per job, with policy Interrupt; else 0. σ is the mean over all jobs
+	Calendar      bool               // always simulate on a calendar of events, even if a Markov chain would do
 }
 
-// Limits of a cluster to simulate.
+// Limits on a simulated cluster.
 const (
 	maxServers    = 1 << 20 // single servers
-	maxCompatible = 1 << 24 // servers of a class, summed over the classes
-	maxMeanPhases = 50      // mean phases of a job, above which a calendar is faster than a Markov chain
-	maxIdle       = 200     // steps a jump above which it is faster, too, since most are those of idle servers
+	maxCompatible = 1 << 24 // total of the servers of each class, over all classes
+	maxMeanPhases = 50      // mean phases per job above which a calendar is faster than a Markov chain
+	maxIdle       = 200     // steps per jump above which a calendar is also faster, since most are at idle servers
 )
 
-// Describe implements [sim.System]. It picks an engine: class queues or server queues for sizes of few exponential
-// phases, a calendar of events for others, for classes that differ in mean size, over a horizon and for quantiles of delays,
-// processor sharing on a Whittle network.
+// Describe implements [sim.System]. It picks an engine. Sizes of few exponential phases use class
+// queues or server queues. Other sizes, classes with different mean sizes, horizons and quantiles
+// of delays use a calendar of events. Processor sharing uses a Whittle network.
 func (c Cluster) Describe(ctx context.Context, o sim.Observation) (*sim.Description, error) {
 	if c.Model == nil {
 		return nil, input.Errorf("Model", "", "a cluster model")
@@ -96,26 +96,26 @@ func (c Cluster) Describe(ctx context.Context, o sim.Observation) (*sim.Descript
 	return d, nil
 }
 
-// unstable returns the error for a model without a stationary state, in jobs per unit of time.
+// unstable returns the error for an unstable model, in jobs per unit of time.
 func unstable(m *cluster.Model, v *stability.Result) error {
 	size := num.OrOne(m.EqualSizes().MeanSize)
 	perJob := func(work *big.Rat) *big.Rat { return new(big.Rat).Quo(work, size) }
 	return &cluster.UnstableError{Classes: v.Bottleneck, Names: m.NamesOf(v.Bottleneck), ArrivalRate: perJob(v.Arrival), Capacity: perJob(v.Capacity)}
 }
 
-// A flat cluster has numbers for engines: single servers, in float64.
+// A flat cluster holds the numbers for engines: single servers, in float64.
 type flat struct {
 	classes    []sim.Class
 	rows       []sim.Server
 	capacity   []float64 // of each single server
 	row        []int32   // of each single server
 	chosen     [][]chosenServers
-	random     bool // some job draws its servers
+	random     bool // whether some jobs draw their servers
 	degree     int  // largest number of servers of a job
 	system     []any
 	sizes      []sizes.Distribution // by class
-	oneSize    sizes.Distribution   // of all jobs that arrive; nil if they differ
-	sizeOfJob  float64              // σ, the mean over all jobs that arrive
+	oneSize    sizes.Distribution   // of all arriving jobs; nil if they differ
+	sizeOfJob  float64              // σ, the mean over all arriving jobs
 	totalRates float64              // Σ λ_i
 }
 
@@ -126,7 +126,7 @@ func (c Cluster) flatten() (*flat, error) {
 	for k, row := range c.Model.Servers {
 		first[k] = len(f.capacity)
 		if row.Size() > maxServers-len(f.capacity) {
-			return nil, input.Errorf(fmt.Sprintf("Model.servers[%d].count", k), row.Size(), "at most %d servers in all", maxServers)
+			return nil, input.Errorf(fmt.Sprintf("Model.servers[%d].count", k), row.Size(), "at most %d servers in total", maxServers)
 		}
 		v, err := sim.RateOf(fmt.Sprintf("Model.servers[%d].capacity", k), row.Capacity)
 		if err != nil {
@@ -162,7 +162,7 @@ func (c Cluster) flatten() (*flat, error) {
 			size := c.Model.Servers[choice.Server].Size()
 			links += size
 			if links > maxCompatible {
-				return nil, input.Errorf(fmt.Sprintf("Model.classes[%d].servers", i), fmt.Sprintf("%d servers in this class and those before", links), "at most %d in all classes", maxCompatible)
+				return nil, input.Errorf(fmt.Sprintf("Model.classes[%d].servers", i), fmt.Sprintf("%d servers in this class and previous ones", links), "at most %d in all classes", maxCompatible)
 			}
 			order := make([]uint32, size)
 			for k := range order {
@@ -204,22 +204,22 @@ func (c Cluster) sizesOf(class int) (sizes.Distribution, error) {
 
 // findMeanSize sets oneSize and sizeOfJob.
 func (f *flat) findMeanSize() {
-	work, alike := 0.0, true
+	work, same := 0.0, true
 	for i, class := range f.classes {
 		if class.ArrivalRate > 0 {
 			if f.oneSize == nil {
 				f.oneSize, f.sizeOfJob = f.sizes[i], class.MeanSize
 			}
-			alike = alike && f.sizes[i].String() == f.oneSize.String()
+			same = same && f.sizes[i].String() == f.oneSize.String()
 			work += class.ArrivalRate / f.totalRates * class.MeanSize
 		}
 	}
-	if !alike {
+	if !same {
 		f.oneSize, f.sizeOfJob = nil, work
 	}
 }
 
-// moments returns the moments of this order of the sizes of all jobs, a distribution at a time.
+// moments returns the moments of an order of the sizes of all jobs, one entry per distribution.
 func (f *flat) moments(order float64) (list []sim.Moment) {
 	if f.oneSize != nil {
 		return []sim.Moment{{Sizes: f.oneSize, Orders: []float64{order}}}
@@ -241,7 +241,7 @@ func (f *flat) moments(order float64) (list []sim.Moment) {
 	return list
 }
 
-// canonical writes down what matters of a model, exactly.
+// canonical returns the relevant part of a model, exactly.
 func canonical(m *cluster.Model) []any {
 	out := []any{"mean size " + num.OrOne(m.MeanSize).RatString()}
 	for _, s := range m.Servers {
@@ -257,7 +257,7 @@ func canonical(m *cluster.Model) []any {
 	return out
 }
 
-// describeQueues plans first come, first served and interruptions.
+// describeQueues describes clusters under FCFS and with interruptions.
 func (c Cluster) describeQueues(f *flat, o sim.Observation) (*sim.Description, error) {
 	d := &sim.Description{
 		Classes: f.classes, Servers: f.rows, Identity: f.system, StepCost: float64(f.degree) / 4,
@@ -309,7 +309,8 @@ func (c Cluster) describeQueues(f *flat, o sim.Observation) (*sim.Description, e
 	return d, nil
 }
 
-// serves lists the classes that each server may serve, width entries each, the last of which may stand for none.
+// serves lists the classes that each server may serve, width entries each, padded with an entry
+// that means none.
 func (f *flat) serves() (list []uint8, width int) {
 	lists := make([][]uint8, len(f.capacity))
 	for i, chosen := range f.chosen {

@@ -14,11 +14,13 @@ import (
 	"productform/sizes"
 )
 
-// maxExpanded bounds the single servers, and the sets of servers that jobs draw, of a cluster under processor sharing.
+// maxExpanded limits the single servers, and the sets of servers that jobs draw, of a cluster under
+// processor sharing.
 const maxExpanded = 4096
 
-// describeSharing plans balanced fairness: a network of processor-sharing queues, one for each set of servers that
-// jobs use. Parts of the cluster that share no server have rates that do not depend on each other.
+// describeSharing describes a cluster under balanced fairness: a network of processor-sharing
+// queues, one for each set of servers that jobs use. Parts of the cluster without common servers
+// have independent rates.
 func (c Cluster) describeSharing(ctx context.Context, f *flat) (*sim.Description, error) {
 	model, serverRow, classRow, err := c.single(f)
 	if err != nil {
@@ -26,7 +28,7 @@ func (c Cluster) describeSharing(ctx context.Context, f *flat) (*sim.Description
 	}
 	size := num.OrOne(model.EqualSizes().MeanSize)
 	net := &ps.Network{Rows: len(f.classes)}
-	sourceOf := make([]int, len(model.Classes)) // 1 + the place
+	sourceOf := make([]int, len(model.Classes)) // 1 + the index
 	var arrivalRates []float64
 	components, err := model.Reduce(ctx)
 	if err != nil {
@@ -66,7 +68,8 @@ func (c Cluster) describeSharing(ctx context.Context, f *flat) (*sim.Description
 	}, nil
 }
 
-// single returns the model with jobs that draw no servers, and the rows its rows come from.
+// single returns the model with one class per set of servers that jobs draw, and the original rows
+// of its servers and classes.
 func (c Cluster) single(f *flat) (model *cluster.Model, serverRow, classRow []int, err error) {
 	if f.random {
 		model, serverRow, classRow, err = c.Model.Expand(maxExpanded)
@@ -90,7 +93,8 @@ func tooManySets(n int) error {
 		"at most %d of them, or the policy interrupt with many interruptions, which comes close", ps.MaxClasses)
 }
 
-// rank returns the rank function of a reduced model of single servers, in units of work, of which a job of it is size.
+// rank returns the rank function of a reduced model of single servers, in units of work; size is
+// the work of one of its jobs.
 func rank(m *cluster.Model, size *big.Rat) func(set uint64) float64 {
 	users := make([]uint64, len(m.Servers))
 	for i, class := range m.Classes {
@@ -114,7 +118,8 @@ func rank(m *cluster.Model, size *big.Rat) func(set uint64) float64 {
 	}
 }
 
-// watchServers notes which sources keep which servers busy. Servers that the same sources use are watched as one.
+// watchServers records which sources keep which servers busy. Servers used by the same sources are
+// watched as one.
 func watchServers(net *ps.Network, model *cluster.Model, serverRow, sourceOf []int) {
 	users := make([][]byte, len(model.Servers)) // encoded, in the order of the classes
 	for row, class := range model.Classes {

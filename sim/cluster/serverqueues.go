@@ -6,10 +6,11 @@ import (
 	"productform/sim"
 )
 
-// A node is the place of one job in the queue of one of its servers. The nodes of a queue form a ring that is closed by a node without
-// a job, the sentinel of the server, so that links change without a branch.
+// A node is the position of a job in the queue of one of its servers. The nodes of a queue form a
+// ring closed by a node without a job, the sentinel of the server, so links change without
+// branches.
 type node struct {
-	next, prev uint32 // in the queue: the job that came after, before
+	next, prev uint32 // neighbours in the queue: the job that arrived after, before
 	sentinel   uint32 // of the queue
 	job        uint32
 }
@@ -21,37 +22,39 @@ type chainJob struct {
 	class  uint32
 }
 
-// A chainCount holds what a serverQueues counts of a class. Sums of steps may wrap around in very long runs: only
-// differences of them are used, which are right as long as they fit into 64 bits themselves.
+// A chainCount holds the counts of serverQueues for a class. Sums of steps may wrap around in very
+// long runs, but only their differences are used, which are correct as long as they fit into 64
+// bits.
 type chainCount struct {
 	present int64 // jobs, at the start of the count
-	came    int64 // jobs that came, and the sum of the steps at which they did
+	came    int64 // arrived jobs, and the sum of their arrival steps
 	cameAt  int64
-	left    int64 // jobs that left, and the sums of the steps at which they did and at which they had come
+	left    int64 // departed jobs, and the sums of their departure steps and of their arrival steps
 	leftAt  int64
 	bornAt  int64
 }
 
-// serverQueues simulates a jumpChain with a queue for each server that links the jobs it may serve, oldest first, for clusters
-// of any number of classes, also those whose servers are drawn at random for each job. Node s is the sentinel of server s; job
-// j has nodes servers + j stride and on. A step takes time in proportion to the servers of the job it is about.
+// serverQueues simulates a jumpChain with one queue per server that links the jobs it may serve,
+// oldest first. It handles any number of classes, and servers drawn at random for each job. Node s
+// is the sentinel of server s; job j has nodes starting at servers + j stride. A step takes time
+// proportional to the number of servers of its job.
 type serverQueues struct {
 	*jumpChain
 	random *sim.Stream
 	draws  *rand.Rand // from random
 
 	chosen [][]chosenServers // by class
-	degree []uint32          // servers of a job, by class
+	degree []uint32          // number of servers of a job, by class
 	stride uint32            // largest degree
 	nodes  []node
 	jobs   []chainJob
-	free   []uint32 // the first unused are the jobs that are not there
+	free   []uint32 // the first unused entries are the free jobs
 	unused int
 	clock  int64 // steps done
 	total  int   // jobs
 
-	fraction float64      // part of a step to be done
-	last     int64        // step at which total changed, or the start of the count
+	fraction float64      // fraction of a step still to be done
+	last     int64        // last step at which total changed, or the start of the count
 	idle     int64        // steps without a jump
 	count    []int64      // steps by number of jobs
 	busy     []int64      // steps with a job in the queue, by server
@@ -73,7 +76,7 @@ func newServerQueues(c *jumpChain, chosen [][]chosenServers, random *sim.Stream)
 	return q
 }
 
-// Advance does the steps of t units of time.
+// Advance performs the steps of t units of time.
 func (q *serverQueues) Advance(t float64, seen *sim.Totals) error {
 	q.fraction += t * q.rate
 	steps := int(q.fraction)
@@ -96,7 +99,8 @@ func (q *serverQueues) Advance(t float64, seen *sim.Totals) error {
 	return nil
 }
 
-// prepare draws the codes of the next steps, and the sizes and servers of the jobs that arrive, whose code becomes arrivals + job.
+// prepare draws the codes of the next steps, and the sizes and servers of the arriving jobs, whose
+// code becomes arrivals + job.
 func (q *serverQueues) prepare(codes []uint32) {
 	found := q.random.Draw(q.table, arrivals-1, codes, q.high[:])
 	if found > q.unused {
@@ -127,7 +131,7 @@ func (q *serverQueues) prepare(codes []uint32) {
 	q.unused -= found
 }
 
-// grow makes room for at least as many more jobs.
+// grow makes space for at least as many more jobs.
 func (q *serverQueues) grow(jobs int) {
 	more := len(q.jobs) + jobs
 	q.free = append(q.free, make([]uint32, more)...)
@@ -139,7 +143,7 @@ func (q *serverQueues) grow(jobs int) {
 	q.nodes = append(q.nodes, make([]node, more*int(q.stride))...)
 }
 
-// step draws and does one batch of steps.
+// step draws and performs one batch of steps.
 func (q *serverQueues) step(codes []uint32) {
 	q.prepare(codes)
 	nodes, jobs, busy, servers := q.nodes, q.jobs, q.busy, uint32(len(q.rows))
@@ -222,7 +226,7 @@ func (q *serverQueues) step(codes []uint32) {
 	q.idle += idle
 }
 
-// report adds what was counted since the step start to y and starts anew.
+// report adds the counts since the step start to the totals and starts again.
 func (q *serverQueues) report(start int64, seen *sim.Totals) {
 	step := 1 / q.rate
 	seen.Time += float64(q.clock-start) * step

@@ -11,35 +11,37 @@ import (
 // A job is a job of a calendar.
 type job struct {
 	born   float64 // time of arrival
-	joined float64 // time at which it came to its host
-	waited float64 // time in queues before
+	joined float64 // time of arrival at its host
+	waited float64 // time spent in previous queues
 	size   float64 // work
 }
 
-// calendar is a farm in motion, in continuous time. The next event is the end of a visit to a host, at done, or
-// an arrival; the calendar is a scan of these h+1 times. The end of a visit comes before an arrival at the same time,
-// and of visits that end at the same time that to the last host, so that a job that is killed finds the next host as
-// it is thereafter. An event takes O(h), and allocates nothing but room for longer queues than ever before.
+// calendar is the engine of a farm in continuous time. The next event is the end of a visit to a
+// host, at done, or an arrival; it is found by scanning these h+1 times. The end of a visit comes
+// before an arrival at the same time. Of visits that end at the same time, the one at the last host
+// ends first, so a killed job finds the next host in its final state. An event takes O(h) time, and
+// allocates only when a queue is longer than ever before.
 type calendar struct {
 	*farm
 	random  *sim.Stream
 	draws   *rand.Rand // from random
 	now     float64
 	arrival float64    // time of the next
-	done    []float64  // time at which the visit in service ends, +Inf if the host is idle
+	done    []float64  // end of the visit in service, +Inf if the host is idle
 	service []job      // job in service
-	began   []float64  // time from which its service counts
-	last    []float64  // time of the last arrival at the host, -Inf if there was none
-	queues  []jobQueue // of the hosts; the first is that of all with a central queue
-	turn    int        // host of the next job in round robin
+	began   []float64  // time from which its service is counted
+	last    []float64  // time of the last arrival at the host, -Inf if there is none
+	queues  []jobQueue // of the hosts; the first is the central queue, if any
+	turn    int        // host of the next job under round-robin
 	sim.Population
 
 	byClass []classTotals
 	byHost  []hostTotals
 }
 
-// newCalendar returns an empty farm whose random numbers come from r: the time to the first arrival, then at each
-// arrival the size of the job, its host if that is random, and the time to the next.
+// newCalendar returns an empty farm whose random numbers come from r: the time to the first
+// arrival; at each arrival the size of the job, its host if that is random, and the time to the
+// next.
 func newCalendar(g *farm, r *sim.Stream) sim.Engine {
 	hosts := len(g.speed)
 	q := &calendar{
@@ -78,7 +80,7 @@ func (q *calendar) Advance(t float64, seen *sim.Totals) error {
 	return nil
 }
 
-// arrive lets a job in.
+// arrive adds an arriving job.
 func (q *calendar) arrive(seen *sim.Totals) error {
 	if err := sim.CheckJobs(q.Total+1, sim.MaxJobs); err != nil {
 		return err
@@ -102,7 +104,7 @@ func (q *calendar) arrive(seen *sim.Totals) error {
 	return nil
 }
 
-// join puts a job at the end of the queue of a host, which serves it if it is idle.
+// join adds a job to the queue of a host, or starts its service if the host is idle.
 func (q *calendar) join(host int, job job, seen *sim.Totals) {
 	if gap := (q.now - q.last[host]) * q.rate; gap <= math.MaxFloat64 {
 		h := &q.byHost[host]
@@ -118,7 +120,7 @@ func (q *calendar) join(host int, job job, seen *sim.Totals) {
 	q.queues[host].push(job)
 }
 
-// serve starts a visit. One that would end beyond float64 lasts until the end of float64.
+// serve starts a visit. A visit that would end beyond the range of float64 ends at its maximum.
 func (q *calendar) serve(host int, job job, seen *sim.Totals) {
 	wait := q.now - job.joined
 	h := &q.byHost[host]
@@ -130,7 +132,7 @@ func (q *calendar) serve(host int, job job, seen *sim.Totals) {
 	q.done[host] = min(q.now+min(job.size, q.limit[host])/q.speed[host], math.MaxFloat64)
 }
 
-// finish ends a visit. The job goes on to the next host if it is killed; the host goes on to its next job.
+// finish ends a visit. A killed job moves to the next host; the host starts its next job.
 func (q *calendar) finish(host int, seen *sim.Totals) {
 	job := q.service[host]
 	seen.Busy[host] += q.now - q.began[host]
@@ -161,7 +163,7 @@ func (q *calendar) finish(host int, seen *sim.Totals) {
 
 func (q *calendar) idle(host int) bool { return q.done[host] > math.MaxFloat64 }
 
-// fastestIdle returns the fastest idle host, -1 if all are busy.
+// fastestIdle returns the fastest idle host, or -1 if all are busy.
 func (q *calendar) fastestIdle() int {
 	for _, i := range q.fastest {
 		if q.idle(i) {
@@ -180,7 +182,7 @@ func (q *calendar) nextInTurn() int {
 	return host
 }
 
-// shortest returns a host with the fewest jobs, each of several with the same probability.
+// shortest returns a host with the fewest jobs, breaking ties uniformly at random.
 func (q *calendar) shortest() int {
 	least, first, several := math.MaxInt, 0, 0
 	for i := range q.queues {
@@ -205,7 +207,7 @@ func (q *calendar) shortest() int {
 	}
 }
 
-// jobsAt returns the number of jobs at a host, that in service among them.
+// jobsAt returns the number of jobs at a host, including the one in service.
 func (q *calendar) jobsAt(host int) int {
 	if q.idle(host) {
 		return 0
@@ -237,13 +239,13 @@ func (q *calendar) flush(t float64, seen *sim.Totals) {
 	q.now = 0
 }
 
-// A jobQueue is a queue of jobs, first in, first out, in a ring whose length is a power of two.
+// A jobQueue is a first-in, first-out queue in a ring whose length is a power of two.
 type jobQueue struct {
 	ring       []job
 	head, size int
 }
 
-// at returns job k of the queue, the oldest being job 0.
+// at returns job k of the queue; job 0 is the oldest.
 func (l *jobQueue) at(k int) *job { return &l.ring[(l.head+k)&(len(l.ring)-1)] }
 
 func (l *jobQueue) push(last job) {
@@ -258,7 +260,7 @@ func (l *jobQueue) push(last job) {
 	*l.at(l.size - 1) = last
 }
 
-// pop takes out the oldest job of a queue that is not empty.
+// pop removes and returns the oldest job of a nonempty queue.
 func (l *jobQueue) pop() job {
 	oldest := *l.at(0)
 	l.head = (l.head + 1) & (len(l.ring) - 1)

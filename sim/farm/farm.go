@@ -12,54 +12,61 @@ import (
 	"productform/tags"
 )
 
-// ShortestQueue sends a job to the host with the fewest jobs, to one of several at random. The theory of package tags does not
-// have it.
+// ShortestQueue sends a job to the host with the fewest jobs, breaking ties at random. Package tags
+// does not cover it.
 const ShortestQueue tags.Policy = "shortest-queue"
 
-// A Farm is a farm of hosts that each serve one job at a time, first come, first served, to its end or until it is
-// killed. Jobs arrive as a Poisson process of rate λ = ρ Σ_i v_i/E[X] with independent sizes X, which TAGS does not
-// know and SITA does; host i does v_i units of work a second, and ρ is the load of the model.
+// A Farm is a farm of hosts. Each serves one job at a time, first come, first served, until it ends
+// or is killed. Jobs arrive as a Poisson process of rate λ = ρ Σ_i v_i/E[X] with independent sizes
+// X, which SITA knows and TAGS does not. Host i does v_i units of work per second, and ρ is the
+// load of the model.
 //
-// The policies are [tags.PolicyTAGS] (from host 1 on, after s_i units of work at host i a job is killed, to start again at
-// host i+1), which the zero value means, too; [tags.PolicySITA] (a job of a size in (s_{i-1}, s_i] goes to host i);
-// [tags.PolicyCentral]; [ShortestQueue]; [tags.PolicyRoundRobin] (job n goes to host n modulo h); and [tags.PolicyRandom] (a job
-// goes to host i with the probability v_i/Σ_j v_j).
+// The policies are:
 //
-// With the central queue a job that finds hosts idle takes the fastest, the first of several such; else it waits for the
-// first host that is done. So each job starts as early as it can given those before, as if it went to the host that
-// will be free first: Least-Work-Remaining, if work is counted in the time it takes. With exponential sizes and equal
-// speeds it is M/M/h.
+// - [tags.PolicyTAGS], the zero value: jobs start at host 1; after s_i units of work at host i a
+// job is killed and restarts at host i+1. - [tags.PolicySITA]: a job of a size in (s_{i-1}, s_i]
+// goes to host i. - [tags.PolicyCentral]: jobs wait in a central queue. - [ShortestQueue]. -
+// [tags.PolicyRoundRobin]: job n goes to host n modulo h. - [tags.PolicyRandom]: a job goes to host
+// i with probability v_i/Σ_j v_j.
 //
-// The classes of the result are, with TAGS and SITA, the jobs that end at each host, those of sizes in (s_{i-1},
-// s_i]; else there is one class. Its servers are the hosts, their utilization is their load. Besides the
-// measures of all systems, a result has [MeanWaiting] and [MeanSlowdown] of all jobs and of each class, and
-// [VisitWaiting] and [InterarrivalSCV] of each host. A jump is an arrival, the end of a job, or a kill.
+// With the central queue a job that finds idle hosts takes the fastest, the first of equally fast
+// ones; otherwise it waits for the first host to become free. So each job starts as early as
+// possible given the jobs before it, as if it went to the host that will be free first: this is
+// Least-Work-Remaining, with work measured in time. With exponential sizes and equal speeds it is
+// M/M/h.
 //
-// A farm is stable if the load of each host is below 1: λ E[min(X, s_i); X > s_{i-1}]/v_i with TAGS, λ E[X; s_{i-1} <
-// X <= s_i]/v_i with SITA, λ E[X]/(h v_i) with round-robin, and ρ with the others. The error for one that is not wraps
-// [num.ErrUnstable], except over a horizon. Sizes need a finite mean; if E[X²] is infinite, the result says so in
-// Warnings, and mean slowdowns are nil where E[1/X] is infinite, as it is for exponential sizes.
+// Under TAGS and SITA, the classes of the result are the jobs that end at each host, those of sizes
+// in (s_{i-1}, s_i]; otherwise there is one class. The servers of the result are the hosts, and
+// their utilization is their load. In addition to the measures of all systems, a result has
+// [MeanWaiting] and [MeanSlowdown] of all jobs and of each class, and [VisitWaiting] and
+// [InterarrivalSCV] of each host. A jump is an arrival, the end of a job, or a kill.
+//
+// A farm is stable if the load of each host is below 1: λ E[min(X, s_i); X > s_{i-1}]/v_i with
+// TAGS, λ E[X; s_{i-1} < X <= s_i]/v_i with SITA, λ E[X]/(h v_i) with round-robin, and ρ with the
+// others. An unstable farm is an error that wraps [num.ErrUnstable], except over a horizon. Sizes
+// need a finite mean. If E[X²] is infinite, Warnings says so; mean slowdowns are nil if E[1/X] is
+// infinite, as for exponential sizes.
 type Farm struct {
 	Model   tags.Model
 	Policy  tags.Policy
-	Cutoffs []float64 // s_1 < ... < s_{h-1}, work, inside the range of the sizes, with TAGS and SITA; else none
+	Cutoffs []float64 // s_1 < ... < s_{h-1}, work, within the range of the sizes, with TAGS and SITA; else empty
 }
 
-// A farm is a Farm checked, in the words of its engine.
+// A farm is a checked Farm in the form that its engine uses.
 type farm struct {
 	sizes    sizes.Distribution
 	rate     float64   // λ
 	speed    []float64 // v_i
 	cutoffs  []float64
 	limit    []float64        // work after which host i kills a job: s_i with TAGS, else +Inf
-	bySize   bool             // classes are by size: TAGS, SITA
-	central  bool             // all jobs wait in one queue
-	fastest  []int            // hosts, the fastest first
+	bySize   bool             // whether classes are by size: TAGS, SITA
+	central  bool             // whether all jobs wait in one queue
+	fastest  []int            // hosts, fastest first
 	table    sizes.AliasTable // of the hosts, with Random
 	classes  int
 	slowdown []bool // by class: whether the mean slowdown is finite
 
-	// assign returns the host that a job goes to, or -1 to wait in the central queue.
+	// assign returns the host of a job, or -1 if it waits in the central queue.
 	assign func(q *calendar, size float64) int
 }
 
@@ -90,7 +97,7 @@ func (f Farm) Describe(ctx context.Context, o sim.Observation) (*sim.Description
 	g.prepare(f.Policy)
 	name := string(f.Policy)
 	if f.Policy == tags.PolicyCentral {
-		name = "central-queue" // from which random numbers have always come
+		name = "central-queue" // random numbers derive from this name
 	}
 	d := &sim.Description{
 		Method: "calendar of events of a farm", StepCost: float64(m.Hosts) / 8,
@@ -123,7 +130,7 @@ func (f Farm) Describe(ctx context.Context, o sim.Observation) (*sim.Description
 	return d, nil
 }
 
-// checkCutoffs accepts cutoffs where the policy needs them.
+// checkCutoffs checks the cutoffs, which only some policies need.
 func (f Farm) checkCutoffs() error {
 	switch f.Policy {
 	case tags.PolicyTAGS, tags.PolicySITA:
@@ -138,7 +145,7 @@ func (f Farm) checkCutoffs() error {
 		tags.PolicyTAGS, tags.PolicySITA, tags.PolicyCentral, ShortestQueue, tags.PolicyRoundRobin, tags.PolicyRandom)
 }
 
-// prepare fills in what the policy needs.
+// prepare sets the fields that depend on the policy.
 func (g *farm) prepare(policy tags.Policy) {
 	hosts := len(g.speed)
 	g.limit = slices.Repeat([]float64{math.Inf(1)}, hosts)
@@ -146,7 +153,7 @@ func (g *farm) prepare(policy tags.Policy) {
 	case tags.PolicyTAGS:
 		copy(g.limit, g.cutoffs)
 		g.bySize, g.classes = true, hosts
-		first := 0 // host with a cutoff above 0
+		first := 0 // first host with a cutoff above 0
 		for first < hosts-1 && g.limit[first] == 0 {
 			first++
 		}
@@ -179,7 +186,7 @@ func (g *farm) prepare(policy tags.Policy) {
 	}
 }
 
-// interval returns the i for which the size is in (s_i, s_{i+1}], s_0 being 0.
+// interval returns the i for which the size is in (s_i, s_{i+1}], where s_0 = 0.
 func (g *farm) interval(size float64) int {
 	i := 0
 	for i < len(g.cutoffs) && size > g.cutoffs[i] {
@@ -200,7 +207,8 @@ func (g *farm) ends(class int) (a, b float64) {
 	return a, b
 }
 
-// addClasses adds the classes, and for each whether its E[1/X], and so its mean slowdown, is finite.
+// addClasses adds the classes, and determines for each whether its E[1/X], and so its mean
+// slowdown, is finite.
 func (g *farm) addClasses(d *sim.Description, mean float64) error {
 	for i := range g.classes {
 		a, b := g.ends(i)
@@ -226,8 +234,8 @@ func (g *farm) addClasses(d *sim.Description, mean float64) error {
 	return nil
 }
 
-// visits returns the mean number of visits of a job to hosts, and the first host whose load is not below 1, or -1,
-// with its load.
+// visits returns the mean number of visits of a job to hosts, and the first host whose load is not
+// below 1, with its load, or -1.
 func (g *farm) visits(policy tags.Policy, systemLoad, mean float64) (visits float64, host int, load float64, err error) {
 	host, visits = -1, 1
 	if policy == tags.PolicyTAGS {

@@ -8,29 +8,29 @@ import (
 	"productform/sim"
 )
 
-// A classTotals is of the jobs of a class that left.
+// A classTotals sums over the departed jobs of a class.
 type classTotals struct {
 	waiting  float64 // sum of their times in queues
 	slowdown float64 // sum of their times in queues over their sizes
 }
 
-// A hostTotals is of the visits to a host.
+// A hostTotals sums over the visits to a host.
 type hostTotals struct {
-	visits, wait         float64 // visits that came to be served, and the sum of their times in the queue
+	visits, wait         float64 // number of visits that reached service, and the sum of their times in the queue
 	gaps, gap, gapSquare float64 // times between arrivals: number, sum and sum of squares, in units of 1/λ
 }
 
-// Restart forgets what was seen so far.
+// Restart discards everything accumulated so far.
 func (q *calendar) Restart() {
 	clear(q.byClass)
 	clear(q.byHost)
 }
 
-// errSlowdown is the error of slowdowns that leave float64.
-var errSlowdown = errors.New("slowdowns sum to more than 1e308: sizes are too small beside the times in queues")
+// errSlowdown reports slowdowns that exceed the range of float64.
+var errSlowdown = errors.New("slowdowns sum to more than 1e308: sizes are too small compared to the times in queues")
 
-// Observed returns the means of waiting times and slowdowns over the jobs that left, by class and over all; and what
-// hosts see of their visits.
+// Observed returns the mean waiting times and slowdowns of the departed jobs, by class and over
+// all, and the observations of each host.
 func (q *calendar) Observed(seen *sim.Totals) (map[string][]*float64, error) {
 	means := map[string][]*float64{}
 	var waiting, slowdown []float64 // by class, 0 if no job left
@@ -66,7 +66,7 @@ func (q *calendar) Observed(seen *sim.Totals) (map[string][]*float64, error) {
 	return means, nil
 }
 
-// valueIf returns a value that was seen, or nil.
+// valueIf returns a value, or nil if it was not seen.
 func valueIf(seen bool, v float64) *float64 {
 	if !seen {
 		return nil
@@ -77,18 +77,18 @@ func valueIf(seen bool, v float64) *float64 {
 // hasSlowdown reports whether the mean slowdown of all jobs is finite.
 func (g *farm) hasSlowdown() bool { return !slices.Contains(g.slowdown, false) }
 
-// Measures of a farm, beside those of all systems.
+// Additional measures of a farm.
 const (
-	MeanWaiting     = "mean_waiting"     // mean time in queues of the jobs that left, all visits of a job together
-	MeanSlowdown    = "mean_slowdown"    // mean of this time over the size, W/X, time per unit of work; none where E[1/X] is infinite
-	VisitWaiting    = "visit_waiting"    // of a host: mean time in its queue of a visit
+	MeanWaiting     = "mean_waiting"     // mean time in queues of the departed jobs, over all visits of a job
+	MeanSlowdown    = "mean_slowdown"    // mean of W/X, the time in queues over the size; none if E[1/X] is infinite
+	VisitWaiting    = "visit_waiting"    // of a host: mean time in its queue per visit
 	InterarrivalSCV = "interarrival_scv" // of a host: squared coefficient of variation of the times between arrivals; none with a central queue
 )
 
 // OfHost is the kind of measures of a host; Utilization is its load.
 const OfHost sim.Kind = "host"
 
-// measures returns what a run tells of a farm.
+// measures returns the measures of a run.
 func (g *farm) measures(s *sim.Samples) []sim.Measure {
 	list := append(s.Jobs(), s.Utilizations(OfHost)...)
 	list = append(list,
@@ -107,7 +107,7 @@ func (g *farm) measures(s *sim.Samples) []sim.Measure {
 	return list
 }
 
-// warnings warns where next to no job waited in any run, so that intervals are of no use.
+// warnings warns if hardly any job waited in any run: intervals are then meaningless.
 func (g *farm) warnings(r *sim.Result) []string {
 	if w := r.All(MeanWaiting); w != nil && w.Mean == 0 {
 		return []string{"more or longer runs are needed: no job waited in any of them"}

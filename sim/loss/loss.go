@@ -19,59 +19,66 @@ import (
 	"productform/stability"
 )
 
-// A System is one in which arrivals that do not fit are lost.
+// A System is a system in which arrivals that do not fit are lost.
 //
-// Each arrival counts the units in use: it is lost if with its own they are more than fit, of all classes or of those of a limit. Sources are one by one: a
-// source waits an exponential time from when its last job left, or was lost, and then makes the next.
+// Each arrival counts the units in use. It is lost if, with its own units, they exceed the room or
+// a limit. Sources are simulated individually: a source waits an exponential time after its last
+// job departed or was lost, and then makes the next.
 //
-// Without servers a job is served at rate 1 from its arrival on. With Count, each server takes one job at a time, in order of arrival. Servers of a
-// compatibility graph serve the oldest job each that they can serve, and a job gets all that serve it together. With Sharing, in place of that, all
-// jobs share the equal servers, each at most one, or by balanced fairness those of the graph. With a rank function a job gets what its class adds to the rate of the
-// classes of older jobs, or all share by balanced fairness.
+// Without servers a job is served at rate 1 from its arrival. With Count, each server takes one job
+// at a time, in order of arrival. Servers of a compatibility graph each serve the oldest job that
+// they can serve, and a job is served by several together. With Sharing, all jobs share the equal
+// servers instead, each job at most one server; the servers of a graph are shared by balanced
+// fairness. With a rank function, a job gets what its class adds to the rate of the classes of
+// older jobs, or with Sharing all jobs share by balanced fairness.
 //
 // With tokens, an arrival takes the free token of its servers that was released first, or as Assign
-// says, and gives it back when it leaves. Each server serves its jobs in order of arrival, or with
-// Sharing all of them in equal parts. At the start, tokens are ordered round-robin over the
-// servers. The result has a row for each server of each row, in the order of [loss.Model.Expanded].
+// specifies, and returns it on departure. Each server serves its jobs in order of arrival, or with
+// Sharing all of them equally. At the start, tokens are ordered round-robin over the servers. The
+// result has a row for each single server, in the order of [loss.Model.Expanded].
 //
-// In the result, the arrival rate of a class of sources is that of all of them while none has a job.
+// In the result, the arrival rate of a class of sources is their total rate while none of them has
+// a job.
 //
-// A run with more than 10,000,000 jobs present at a time ends with an error that wraps [sim.ErrTooManyJobs]; classes that nothing limits and
-// that bring too much work are an error that wraps a *[loss.UnstableError], except over a horizon. Balanced fairness of a graph is for at most 64 classes.
+// A run with more than 10,000,000 jobs present at a time ends with an error that wraps
+// [sim.ErrTooManyJobs]. If classes without a limit bring too much work, the error wraps a
+// *[loss.UnstableError], except over a horizon. Balanced fairness of a graph supports at most 64
+// classes.
 type System struct {
 	Model   *loss.Model
-	Sharing bool       // the servers of a class share its jobs by balanced fairness, and equal servers their jobs in equal parts; else order of arrival
+	Sharing bool       // jobs share the servers of a graph by balanced fairness, and equal servers equally; else order of arrival
 	Assign  Assignment // with tokens: "" means OldestToken
 
-	// Sizes are those of each class, of the mean of the model to 1e-12; nil, of a class or of all, means Shape, scaled to that mean; nil means exponential.
-	// Without servers, and with Sharing, the theory claims that only means matter.
+	// Sizes are the sizes of each class, with the mean of the model to 1e-12. If nil, for one class
+	// or all, Shape is used, scaled to that mean; a nil Shape means exponential. Without servers,
+	// and with Sharing, theory says that only means matter.
 	Sizes []sizes.Distribution
 	Shape sizes.Distribution
 }
 
-// An Assignment says which server a job gets, of those of its class, where servers have tokens.
+// An Assignment determines which of the servers of its class a job gets if servers have tokens.
 type Assignment string
 
-// The assignments. All but OldestToken are for comparison: no product form is known of ShortestQueue.
+// The assignments. All but OldestToken are for comparison; no product form is known for ShortestQueue.
 const (
-	OldestToken   Assignment = "oldest token"   // that of the free token which was released first
-	RandomServer  Assignment = "random server"  // any, each with the same probability; the job is lost if it has no token free
-	ShortestQueue Assignment = "shortest queue" // one with the fewest jobs of those with a free token, each with the same probability
+	OldestToken   Assignment = "oldest token"   // the server of the free token that was released first
+	RandomServer  Assignment = "random server"  // a uniformly random one; the job is lost if that server has no free token
+	ShortestQueue Assignment = "shortest queue" // one with the fewest jobs among those with a free token, ties at random
 )
 
-// A system is what all its replications have in common.
+// A system is what all replications share.
 type system struct {
 	model    *loss.Model
 	classes  []class
-	most     []int // units that fit, by bound: of the room, and of each limit
-	servers  int   // equal ones, 0 if there are none
+	most     []int // largest number of units, by bound: of the room, and of each limit
+	servers  int   // number of equal servers, 0 if there are none
 	sharing  bool
 	assign   Assignment
-	tokens   []int // by server; nil without tokens
+	tokens   []int // number of tokens by server; nil without tokens
 	arrivals sizes.AliasTable
 	rate     float64 // of Poisson arrivals
 	sources  int
-	make     func() []stations.Station // one, or with tokens one for each server
+	make     func() []stations.Station // one station, or with tokens one per server
 }
 
 // A class is a kind of job.
@@ -81,7 +88,7 @@ type class struct {
 	sources int
 	sizes   sizes.Distribution
 	units   int
-	bounds  []int // on its units
+	bounds  []int // indices of the bounds on its units
 	servers []int // that can serve it
 }
 
@@ -105,7 +112,7 @@ func (s System) Describe(ctx context.Context, o sim.Observation) (*sim.Descripti
 	return d, sim.CheckRate("classes", d.JumpRate)
 }
 
-// describe names the parts of the system.
+// describe describes the parts of the system.
 func (p *system) describe() *sim.Description {
 	d := &sim.Description{
 		Method: "calendar of a system with losses", StepCost: 30, Measures: p.measures, Warnings: p.warnings,
@@ -184,7 +191,7 @@ func (s System) sizesOf(k int) (sizes.Distribution, error) {
 	return stations.SizesOf(given, s.Shape, s.Model.Classes[k].MeanSize, input.Index("Sizes", k), fmt.Sprintf("classes[%d].mean_size", k))
 }
 
-// addBounds reads what fits.
+// addBounds reads the room and the limits.
 func (p *system) addBounds() {
 	add := func(most int, classes func(k int) bool) {
 		for k := range p.classes {
@@ -202,7 +209,7 @@ func (p *system) addBounds() {
 	}
 }
 
-// addStations says how jobs are served.
+// addStations prepares the stations.
 func (p *system) addStations() error {
 	var capacity []float64
 	for s, server := range p.model.Servers {
@@ -268,7 +275,7 @@ func (p *system) addStations() error {
 	return nil
 }
 
-// rank returns the rate of each set of classes, as bits.
+// rank returns the rate of each set of classes, indexed by bit mask.
 func (p *system) rank() ([]float64, error) {
 	rank := make([]float64, 1<<len(p.classes))
 	for r, x := range p.model.Rank {
@@ -281,10 +288,10 @@ func (p *system) rank() ([]float64, error) {
 	return rank, nil
 }
 
-// maxFree bounds the classes without a limit of which all sets are looked at.
+// maxFree is the largest number of unlimited classes for which all sets are checked.
 const maxFree = 16
 
-// checkStable returns an error for classes that nothing limits and that bring too much work, as far as that is known.
+// checkStable returns an error if unlimited classes bring too much work, as far as that is known.
 func checkStable(ctx context.Context, m *loss.Model) error {
 	if m.Room > 0 || m.Count == 0 && len(m.Servers) == 0 && len(m.Rank) == 0 || len(m.Servers) > 0 && m.Servers[0].Tokens > 0 {
 		return nil
@@ -334,7 +341,8 @@ func checkStable(ctx context.Context, m *loss.Model) error {
 	return e
 }
 
-// rateOf returns the total rate while some classes are present, in their order in the model.
+// rateOf returns the total rate while the given classes are present; they are in the order of the
+// model.
 func rateOf(m *loss.Model, classes []int) *big.Rat {
 	for _, r := range m.Rank {
 		if len(r.Classes) == len(classes) && slices.Equal(slices.Sorted(slices.Values(r.Classes)), classes) {

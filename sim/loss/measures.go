@@ -6,28 +6,28 @@ import (
 	"productform/sim"
 )
 
-// Measures of systems with losses, beside those of all systems. Offered, Blocking and Throughput are of all jobs and of each class; MeanJobs of a server, and its Throughput,
-// with tokens only; Utilization of a server is the part of the time in which there is a job that it can serve, or with tokens, has been given.
+// Additional measures of loss systems. Offered, Blocking and Throughput are given for all jobs and each class. MeanJobs and Throughput of a server are given
+// only with tokens. Utilization of a server is the fraction of the time during which there is a job that it can serve or, with tokens, that is assigned to it.
 const (
-	Offered          = "offered"           // jobs that arrive per unit of time, those that are lost among them
-	Blocking         = "blocking"          // part of the arriving jobs that is lost
-	EmptyProbability = "empty_probability" // part of the time in which no job is in the system
-	WaitProbability  = "wait_probability"  // part of the jobs let in that finds all servers busy; only of equal servers
-	MeanWaiting      = "mean_waiting"      // mean time that the jobs that left waited for a server; only of equal servers in order of arrival
-	MeanUnits        = "mean_units"        // mean number of units in use, of the room and of each limit
+	Offered          = "offered"           // arriving jobs per unit of time, lost ones included
+	Blocking         = "blocking"          // fraction of the arriving jobs that is lost
+	EmptyProbability = "empty_probability" // fraction of the time during which the system is empty
+	WaitProbability  = "wait_probability"  // fraction of the admitted jobs that finds all servers busy; only for equal servers
+	MeanWaiting      = "mean_waiting"      // mean time that departed jobs waited for a server; only for equal servers in order of arrival
+	MeanUnits        = "mean_units"        // mean number of units in use, for the room and each limit
 )
 
-// OfLimit is the kind of measures of what fits: at index 0 of the room, if there is one, then of the limits.
+// OfLimit is the kind of measures of bounds: the room at index 0, if there is one, then the limits.
 const OfLimit sim.Kind = "limit"
 
-// Restart forgets what was seen so far.
+// Restart discards everything accumulated so far.
 func (m *motion) Restart() {
 	clear(m.byClass)
 	clear(m.byToken)
 	m.byServer.Restart()
 }
 
-// Observed returns what was seen of arrivals by class and, last, of all; and of the servers.
+// Observed returns the observations of arrivals, by class and finally for all, and of the servers.
 func (m *motion) Observed(seen *sim.Totals) (map[string][]*float64, error) {
 	own := map[string][]*float64{}
 	var all tally
@@ -36,7 +36,7 @@ func (m *motion) Observed(seen *sim.Totals) (map[string][]*float64, error) {
 		own[Blocking] = append(own[Blocking], over(t.lost, t.offered))
 		own[sim.Throughput] = append(own[sim.Throughput], over(t.offered-t.lost, seen.Time))
 		own[WaitProbability] = append(own[WaitProbability], over(t.met, t.offered-t.lost))
-		own[MeanWaiting] = append(own[MeanWaiting], over(t.waited, left)) // of no meaning where jobs share
+		own[MeanWaiting] = append(own[MeanWaiting], over(t.waited, left)) // meaningless if jobs share
 	}
 	var left float64
 	for k, t := range m.byClass {
@@ -56,7 +56,7 @@ func (m *motion) Observed(seen *sim.Totals) (map[string][]*float64, error) {
 	return own, nil
 }
 
-// over returns a mean, nil if there is nothing that it is of.
+// over returns a mean, or nil if n is 0.
 func over(sum, n float64) *float64 {
 	if !(n > 0) {
 		return nil
@@ -65,7 +65,7 @@ func over(sum, n float64) *float64 {
 	return &mean
 }
 
-// measures returns what a run tells of a system.
+// measures returns the measures of a run.
 func (p *system) measures(all *sim.Samples) (list []sim.Measure) {
 	n := len(p.classes)
 	add := func(kind sim.Kind, index int, of, name, unit string, e *sim.Estimate) {
@@ -83,7 +83,7 @@ func (p *system) measures(all *sim.Samples) (list []sim.Measure) {
 		}
 	}
 	for _, m := range all.Jobs() {
-		switch m.Name { // the others know of no losses
+		switch m.Name { // the others ignore losses
 		case sim.MeanJobs, sim.MeasuredDelay:
 			list = append(list, m)
 		}
@@ -119,7 +119,7 @@ func (p *system) measures(all *sim.Samples) (list []sim.Measure) {
 // fewLosses is the number of lost jobs below which blocking says little.
 const fewLosses = 100
 
-// warnings warns of classes of which next to no jobs were lost, or none arrived in some run.
+// warnings warns of classes with few lost jobs, or without arrivals in some run.
 func (p *system) warnings(r *sim.Result) (list []string) {
 	for k, c := range p.classes {
 		if c.rate == 0 || p.tokens == nil && len(c.bounds) == 0 {

@@ -10,43 +10,44 @@ import (
 	"productform/sim/internal/stations"
 )
 
-// A motion is a system in motion. An event takes the time of the service, and of one look at each bound on the class, or each of its servers; it allocates
-// nothing but room for more jobs than ever before.
+// A motion is the engine of a loss system. An event takes the time of the service, plus one step
+// for each bound on the class, or for each of its servers. It allocates only when there are more
+// jobs than ever before.
 type motion struct {
 	*system
 	draws    *rand.Rand
 	now      float64
-	arrival  float64                 // time of the next from outside, +Inf if there are none
-	ready    eventqueue.Queue[int32] // times at which sources make their next jobs, with their classes
+	arrival  float64                 // time of the next Poisson arrival, +Inf if there is none
+	ready    eventqueue.Queue[int32] // times at which sources make their next jobs, by class
 	calendar *stations.Calendar
 	jobs     []job
 	ids      stations.IDs
-	used     []int  // units, by bound
+	used     []int  // units in use, by bound
 	released []line // free tokens, by server
-	releases int    // tokens released so far
-	err      error  // of the start
+	releases int    // number of tokens released so far
+	err      error  // from the start
 	sim.Population
 
 	byServer stations.Usage
 	byClass  []tally
-	byToken  []float64 // jobs given to each server, since Restart
+	byToken  []float64 // jobs assigned to each server since Restart
 }
 
-// A job is one of the system.
+// A job is a job of the system.
 type job struct {
 	came, work float64
 	class      int32
 	met        bool // found all servers busy
 }
 
-// A tally is what was seen of a class since Restart.
+// A tally holds the observations of a class since Restart.
 type tally struct {
 	offered, lost float64 // arrivals
-	met           float64 // those let in that found all servers busy
-	waited        float64 // time that the jobs that left waited for a server
+	met           float64 // admitted jobs that found all servers busy
+	waited        float64 // total time that departed jobs waited for a server
 }
 
-// A line is the free tokens of a server, as numbers of their releases, oldest first.
+// A line holds the free tokens of a server, numbered by release, oldest first.
 type line struct {
 	tokens []int // a ring
 	first  int
@@ -87,7 +88,7 @@ func newMotion(ctx context.Context, s *system, r *sim.Stream) *motion {
 	return m
 }
 
-// releaseAll releases the tokens of all servers, in turn.
+// releaseAll releases the tokens of all servers, round-robin.
 func (m *motion) releaseAll() {
 	for more := true; more; {
 		more = false
@@ -101,14 +102,14 @@ func (m *motion) releaseAll() {
 	}
 }
 
-// rest lets a source of a class begin to wait until it makes its next job.
+// rest starts the time until a source of a class makes its next job.
 func (m *motion) rest(class int) {
 	if rate := m.classes[class].rate; rate > 0 {
 		m.ready.Push(m.now+m.draws.ExpFloat64()/rate, int32(class))
 	}
 }
 
-// next returns the time of what happens next.
+// next returns the time of the next event.
 func (m *motion) next() float64 { return min(m.arrival, m.calendar.Next(), m.nextReady()) }
 
 func (m *motion) nextReady() float64 {
@@ -132,7 +133,7 @@ func (m *motion) Advance(t float64, seen *sim.Totals) error {
 	return nil
 }
 
-// step lets the next thing happen.
+// step simulates the next event.
 func (m *motion) step(seen *sim.Totals) error {
 	m.now = m.next()
 	seen.Jumps++
@@ -146,7 +147,7 @@ func (m *motion) step(seen *sim.Totals) error {
 	return m.arrive(int(m.ready.Pop().Item), seen)
 }
 
-// arrive lets a job in, or loses it.
+// arrive admits an arriving job or loses it.
 func (m *motion) arrive(class int, seen *sim.Totals) error {
 	c := &m.classes[class]
 	t := &m.byClass[class]
@@ -188,7 +189,7 @@ func (m *motion) arrive(class int, seen *sim.Totals) error {
 	return m.calendar.Arrive(station, m.now, stations.Job{ID: id, Class: int32(class)}, work)
 }
 
-// fits reports whether a job of a class is let in, and where it goes then.
+// fits reports whether a job of a class is admitted, and at which station.
 func (m *motion) fits(c *class) (station int, fits bool) {
 	for _, b := range c.bounds {
 		if m.used[b]+c.units > m.most[b] {
@@ -214,7 +215,8 @@ func (m *motion) fits(c *class) (station int, fits bool) {
 	return station, oldest < math.MaxInt
 }
 
-// shortest returns a server with the fewest jobs of those with a free token, and whether there is one.
+// shortest returns a server with the fewest jobs among those with a free token, and reports whether
+// there is one.
 func (m *motion) shortest(c *class) (station int, found bool) {
 	fewest, same := math.MaxInt, 0
 	for _, s := range c.servers {
@@ -233,7 +235,7 @@ func (m *motion) shortest(c *class) (station int, found bool) {
 	return station, same > 0
 }
 
-// depart lets the next job that is done leave.
+// depart removes the next job that is done.
 func (m *motion) depart(seen *sim.Totals) error {
 	station, done, err := m.calendar.Depart()
 	if err != nil {
@@ -266,7 +268,7 @@ func (m *motion) depart(seen *sim.Totals) error {
 	return nil
 }
 
-// flush counts what lasts until the end of an advance at time t, and sets the clock to 0.
+// flush counts up to the end of an advance at time t, which becomes time 0.
 func (m *motion) flush(t float64, seen *sim.Totals) {
 	m.Flush(t, seen)
 	m.byServer.Flush(t, seen.Busy)
@@ -281,7 +283,7 @@ func (m *motion) flush(t float64, seen *sim.Totals) {
 	m.now = 0
 }
 
-// pilot returns the jumps but for Poisson arrivals per unit of time, as a run of its own sees them.
+// pilot estimates the rate of jumps other than Poisson arrivals in a short run of its own.
 func (s *system) pilot(ctx context.Context, unstable bool) (float64, error) {
 	m := newMotion(ctx, s, sim.NewStream([32]byte{}))
 	if m.err != nil {
@@ -291,7 +293,7 @@ func (s *system) pilot(ctx context.Context, unstable bool) (float64, error) {
 	return stations.Pilot(ctx, 4*s.sources, unstable, func() error { return m.step(seen) }, func() (now, jumps float64) { return m.now, m.others(seen) })
 }
 
-// others returns how many jumps were no Poisson arrivals.
+// others returns the number of jumps that were not Poisson arrivals.
 func (m *motion) others(seen *sim.Totals) float64 {
 	n := seen.Jumps
 	for k := range m.classes {

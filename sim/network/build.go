@@ -18,9 +18,9 @@ import (
 	"productform/sizes"
 )
 
-// addStations says how each station is made.
+// addStations prepares each station.
 func (s *system) addStations(ctx context.Context) error {
-	visitors := make([][]int, len(s.model.Stations)) // rows of s.visits
+	visitors := make([][]int, len(s.model.Stations)) // indices in s.visits
 	for v := range s.visits {
 		i := s.visits[v].station
 		visitors[i] = append(visitors[i], v)
@@ -61,16 +61,17 @@ type builder struct {
 	*system
 	station *network.Station
 	path    string
-	visits  []int // of system.visits; their order is that of the classes of the station
+	visits  []int // indices in system.visits, in the order of the classes of the station
 	classes int
 }
 
-// rate reads a rate of the station.
+// rate converts a rate of the station to float64.
 func (b *builder) rate(field string, exact *big.Rat) (float64, error) {
 	return sim.RateOf(b.path+"."+field, exact)
 }
 
-// total returns a station whose rate depends on the number of jobs, and the rate of its servers together, 0 if it has none.
+// total returns a station whose rate depends on the number of jobs, and the total rate of its
+// servers, 0 if it has none.
 func (b *builder) total() (func(*rand.Rand) stations.Station, float64, error) {
 	servers, classes := max(1, b.station.Servers), b.classes
 	rate, err := b.rate("rate", num.OrOne(b.station.Rate))
@@ -119,14 +120,14 @@ func (b *builder) means() (list []float64) {
 	for _, v := range b.visits {
 		mean, err := sizes.Mean(b.system.visits[v].sizes)
 		if err != nil {
-			panic(err) // checked when they were read
+			panic(err) // checked when it was read
 		}
 		list = append(list, mean)
 	}
 	return list
 }
 
-// local returns the classes of the station for classes of the model.
+// local converts classes of the model to classes of the station.
 func (b *builder) local(classes []int) (list []int) {
 	for _, c := range classes {
 		list = append(list, slices.IndexFunc(b.visits, func(v int) bool { return b.classOf(v) == c }))
@@ -134,7 +135,7 @@ func (b *builder) local(classes []int) (list []int) {
 	return list
 }
 
-// classOf returns the class of the model of a visit.
+// classOf returns the class of a visit in the model.
 func (b *builder) classOf(v int) int {
 	c := 0
 	for v >= len(b.model.Classes[c].Visits) {
@@ -179,7 +180,7 @@ func (b *builder) nodes() (of [][]int, capacity []float64, err error) {
 	return of, capacity, nil
 }
 
-// limits returns the servers, their rate and the limits of classes of the station.
+// limits returns the number of servers, their rate and the limits on classes of the station.
 func (b *builder) limits() (servers int, rate float64, limits []ranktable.Limit, err error) {
 	rate, err = b.rate("rate", num.OrOne(b.station.Rate))
 	for _, l := range b.station.Limits {
@@ -201,7 +202,7 @@ func (b *builder) rank() ([]float64, error) {
 	return rank, nil
 }
 
-// balanced returns a station whose classes share by a balance function.
+// balanced returns a station whose classes share according to a balance function.
 func (b *builder) balanced(ctx context.Context) (func(*rand.Rand) stations.Station, error) {
 	scale := b.means()
 	var rates func(x []int, phi []float64) error

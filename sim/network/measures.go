@@ -9,29 +9,30 @@ import (
 	"productform/sizes"
 )
 
-// Kinds of measures beside those of all systems.
+// Additional kinds of measures.
 const (
 	OfStation sim.Kind = "station"
 	OfNode    sim.Kind = "node" // a server of a station with Nodes, in the order of the model
 )
 
-// Measures of networks beside those of all systems. Throughput is that of jobs that leave or cycles that end (chain), or of visits. MeanJobs, Throughput and
-// MeasuredDelay of visits are of kind [sim.OfVisit], in the order of the classes. Utilization of a station is the mean part of its servers that work, with
-// Rates the part of the time in which there are jobs; none with Delay, Order and Balanced. That of a node is the part of the time in which there is a job
+// Additional measures of networks. Throughput counts departing jobs or completed cycles (of a chain), or visits. MeanJobs, Throughput and
+// MeasuredDelay of visits are of kind [sim.OfVisit], in the order of the classes. Utilization of a station is the mean fraction of its servers that are busy, with
+// Rates the fraction of the time with jobs present; Delay, Order and Balanced have none. Utilization of a node is the fraction of the time during which there is a job
 // that it can serve.
 const (
-	EmptyProbability = "empty_probability" // part of the time in which a station has no jobs
-	JobsAway         = "jobs_away"         // mean number of jobs of a chain that are not at its reference; of an open chain, or of a closed one with no other visit, all its jobs. Only of networks with closed chains
+	EmptyProbability = "empty_probability" // fraction of the time during which a station has no jobs
+	JobsAway         = "jobs_away"         // mean number of jobs of a chain away from its reference; all jobs of an open chain, or of a closed one with no other visit. Only for networks with closed chains
 )
 
-// Restart forgets what was seen so far.
+// Restart discards everything accumulated so far.
 func (m *motion) Restart() {
 	for i := range m.use {
 		m.use[i].empty = 0
 	}
 }
 
-// Observed returns the parts of the time in which stations are empty and, with closed chains, the jobs away.
+// Observed returns the fractions of the time during which stations are empty and, with closed
+// chains, the jobs away.
 func (m *motion) Observed(seen *sim.Totals) (map[string][]*float64, error) {
 	var empty, away []*float64
 	for i := range m.use {
@@ -53,7 +54,7 @@ func (m *motion) Observed(seen *sim.Totals) (map[string][]*float64, error) {
 	return own, nil
 }
 
-// measures returns what a run tells of a network.
+// measures returns the measures of a run.
 func (s *system) measures(all *sim.Samples) []sim.Measure {
 	chains := len(s.chains)
 	whole := all.Estimate(func(one *sim.Sample) float64 { return sim.Sum(one.Jobs[:chains]) })
@@ -105,7 +106,7 @@ func (s *system) measures(all *sim.Samples) []sim.Measure {
 	return list
 }
 
-// hasUtilization reports whether a station has servers that are alike, or is one.
+// hasUtilization reports whether a station has identical servers, or is a single one.
 func (s *system) hasUtilization(i int) bool {
 	switch of := &s.model.Stations[i]; of.Discipline {
 	case network.Delay:
@@ -116,7 +117,7 @@ func (s *system) hasUtilization(i int) bool {
 	return true
 }
 
-// throughput returns the jobs of a chain that left per unit of time, or its cycles.
+// throughput returns the departed jobs of a chain, or its completed cycles, per unit of time.
 func (s *system) throughput(k int, one *sim.Sample) float64 {
 	c := &s.chains[k]
 	switch {
@@ -156,8 +157,8 @@ func (s *system) warnings(r *sim.Result) (list []string) {
 	return list
 }
 
-// constantChains returns the names of the closed chains that have only constant sizes, nil if they have fewer
-// than two jobs.
+// constantChains returns the names of the closed chains that have only constant sizes, or nil if
+// they have fewer than two jobs.
 func (s *system) constantChains() (names []string) {
 	isRandom := make([]bool, len(s.chains))
 	for _, v := range s.visits {

@@ -9,30 +9,30 @@ import (
 	"productform/sim/internal/stations"
 )
 
-// A motion is a network in motion. An event takes the time of the stations that a job leaves and enters, and O(log stations); it allocates nothing but
-// room for more jobs than ever before.
+// A motion is the engine of a network. An event takes the time of the stations that a job leaves
+// and enters, plus O(log stations). It allocates only when there are more jobs than ever before.
 type motion struct {
 	*system
 	draws    *rand.Rand
 	now      float64
-	arrival  float64 // time of the next, +Inf if there are none
+	arrival  float64 // time of the next arrival, +Inf if there is none
 	calendar *stations.Calendar
 	jobs     []job
 	ids      stations.IDs
-	err      error // of the jobs that were there from the start
+	err      error // from adding the jobs present at the start
 
-	number  int     // counted in n
-	counted float64 // time up to which it is
+	number  int     // the number n
+	counted float64 // time up to which n is counted
 	byChain []count
 	byVisit []count
 	byNode  stations.Usage
 	use     []use // by station
 }
 
-// A job is one of the network.
+// A job is a job of the network.
 type job struct {
-	born  float64 // when it arrived or its cycle began, +Inf before its first cycle
-	came  float64 // to its station
+	born  float64 // when it arrived or its cycle started, +Inf before its first cycle
+	came  float64 // arrival time at its station
 	visit int32
 }
 
@@ -42,10 +42,10 @@ type count struct {
 	since float64
 }
 
-// A use is what a station does since a time.
+// A use is the state of a station since a time.
 type use struct {
 	count
-	part  float64 // of its servers that works
+	part  float64 // fraction of its servers that is busy
 	empty float64 // time without jobs since Restart
 }
 
@@ -66,7 +66,7 @@ func newMotion(ctx context.Context, s *system, r *sim.Stream) *motion {
 	return m
 }
 
-// populate lets the jobs of closed chains in.
+// populate adds the jobs of closed chains.
 func (m *motion) populate(ctx context.Context) error {
 	nothing := sim.NewTotals(len(m.chains)+len(m.visits), len(m.stations)+len(m.nodes))
 	for v := range m.visits {
@@ -100,10 +100,10 @@ func (m *motion) Advance(t float64, seen *sim.Totals) error {
 	return nil
 }
 
-// next returns the time of what happens next.
+// next returns the time of the next event.
 func (m *motion) next() float64 { return min(m.arrival, m.calendar.Next()) }
 
-// step lets the next thing happen.
+// step simulates the next event.
 func (m *motion) step(seen *sim.Totals) error {
 	m.now = m.next()
 	seen.Jumps++
@@ -114,7 +114,7 @@ func (m *motion) step(seen *sim.Totals) error {
 	return m.begin(int(m.arrivals.Pick(m.draws.Uint64())), m.now, seen)
 }
 
-// begin lets a new job in.
+// begin adds a new job.
 func (m *motion) begin(visit int, born float64, seen *sim.Totals) error {
 	if err := sim.CheckJobs(m.ids.Present()+1, sim.MaxJobs); err != nil {
 		return err
@@ -128,7 +128,7 @@ func (m *motion) begin(visit int, born float64, seen *sim.Totals) error {
 	return m.enter(id, visit, seen)
 }
 
-// enter lets a job come to a visit.
+// enter starts a visit of a job.
 func (m *motion) enter(id int32, visit int, seen *sim.Totals) error {
 	v := &m.visits[visit]
 	j := &m.jobs[id]
@@ -141,7 +141,7 @@ func (m *motion) enter(id int32, visit int, seen *sim.Totals) error {
 	return nil
 }
 
-// depart lets the next job that is done go where it goes.
+// depart ends the next visit and sends the job on.
 func (m *motion) depart(seen *sim.Totals) error {
 	station, done, err := m.calendar.Depart()
 	if err != nil {
@@ -167,7 +167,7 @@ func (m *motion) depart(seen *sim.Totals) error {
 	return m.enter(done.ID, int(code&^newCycle), seen)
 }
 
-// settle takes note of what a station does from now on.
+// settle updates the fraction of busy servers of a station.
 func (m *motion) settle(station int) {
 	u := &m.use[station]
 	if full := m.stations[station].full; full > 0 {
@@ -189,14 +189,15 @@ func (m *motion) move(visit, by int, seen *sim.Totals) {
 	m.number += by * v.away
 }
 
-// change counts the jobs of a row of totals up to now, and by more from now on.
+// change counts the jobs of a row of totals up to now, and then changes their number.
 func (m *motion) change(c *count, row, by int, seen *sim.Totals) {
 	seen.Jobs[row] += float64(c.jobs) * (m.now - c.since)
 	c.since = m.now
 	c.jobs += by
 }
 
-// tally counts what a station does up to a time, and its jobs.
+// tally counts the work and the jobs of a station up to a time, and then changes the number of
+// jobs.
 func (m *motion) tally(station, by int, now float64, seen *sim.Totals) {
 	u := &m.use[station]
 	seen.Busy[station] += u.part * (now - u.since)
@@ -217,7 +218,7 @@ func (m *motion) addNumber(now float64, seen *sim.Totals) {
 	m.counted = now
 }
 
-// flush counts what lasts until the end of an advance at time t, and sets the clock to 0.
+// flush counts up to the end of an advance at time t, which becomes time 0.
 func (m *motion) flush(t float64, seen *sim.Totals) {
 	m.now = t
 	seen.Time += t
@@ -245,7 +246,7 @@ func (m *motion) flush(t float64, seen *sim.Totals) {
 	m.now = 0
 }
 
-// pilot returns the jumps of closed chains per unit of time, as a run of its own sees them.
+// pilot estimates the rate of jumps of closed chains in a short run of its own.
 func (s *system) pilot(ctx context.Context, unstable bool) (float64, error) {
 	m := newMotion(ctx, s, sim.NewStream([32]byte{}))
 	if m.err != nil {
@@ -259,7 +260,7 @@ func (s *system) pilot(ctx context.Context, unstable bool) (float64, error) {
 	return stations.Pilot(ctx, 3*closed, unstable, func() error { return m.step(seen) }, func() (now, visits float64) { return m.now, m.closedVisits(seen) })
 }
 
-// closedVisits returns how many visits of closed chains ended.
+// closedVisits returns the number of completed visits of closed chains.
 func (m *motion) closedVisits(seen *sim.Totals) float64 {
 	var sum float64
 	for v := range m.visits {

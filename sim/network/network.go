@@ -16,38 +16,43 @@ import (
 	"productform/sizes"
 )
 
-// A Network is a network of stations, open, closed or mixed. Every job is one by itself: at each visit it draws its work, is served by the rule of the
-// station, and goes on by the probabilities of the model.
+// A Network is a network of stations, open, closed or mixed. Jobs are simulated individually: at
+// each visit a job draws its work, is served by the rule of the station, and moves on with the
+// probabilities of the model.
 //
-//   - Delay, Sharing and FCFS are what they are called; with Rates, FCFS gives all of the rate to the first job.
-//   - LCFS gives a server to each of the jobs that came last, or with Rates all of the rate to the last; who is interrupted goes on later
-//     where it stopped.
-//   - Random is like FCFS, but a server that becomes free takes one of the waiting jobs at random.
-//   - Order looks at the jobs in order of arrival. Each of the Nodes serves the oldest job that it can serve, and a job gets all that serve it together;
-//     with Limits, each job takes a server if there is one left by older jobs and no limit denies it; with Rank a job gets what its class adds to the
-//     rate of the set of classes before it.
-//   - Balanced gives φ_c(x) = Φ(x-e_c)/Φ(x) to class c, shared equally by its jobs: Φ is the balance function of Nodes, Limits or Rank, or that
-//     of the Table. It needs Φ at all states below those seen; a run that would need more than 256 MB for them ends with an error that wraps
-//     [sim.ErrTooManyStates].
+// - Delay, Sharing and FCFS are the usual disciplines; with Rates, FCFS gives the whole rate to the
+// first job. - LCFS gives one server to each of the last jobs to arrive, or with Rates the whole
+// rate to the last one. An interrupted job later resumes where it stopped. - Random is like FCFS,
+// but a server that becomes free picks a waiting job at random. - Order serves jobs in order of
+// arrival. Each of the Nodes serves the oldest job that it can serve, and a job is served by
+// several together. With Limits, each job takes a server if older jobs leave one and no limit
+// forbids it. With Rank, a job gets what its class adds to the rate of the set of classes before
+// it. - Balanced gives φ_c(x) = Φ(x-e_c)/Φ(x) to class c, shared equally by its jobs. Φ is the
+// balance function of Nodes, Limits or Rank, or that of the Table. It is needed at all states below
+// those seen; a run that would need more than 256 MB for them ends with an error that wraps
+// [sim.ErrTooManyStates].
 //
-// Where a class says how often its visits come, and not in which order, each visit is followed by one drawn in proportion to these numbers; with n of
-// them in all, each is the last of its cycle, or of the job, with probability 1/n.
+// If a class gives the numbers of its visits instead of their order, each visit is followed by one
+// drawn in proportion to these numbers. With n visits in total, each is the last of its cycle, or
+// of the job, with probability 1/n.
 //
-// Closed jobs start at the first visit of their class. The classes of the result are the chains; delays are times in the network (open) or
-// cycles (closed), from one arrival at the reference to the next. A run with more than 10,000,000 jobs present at a time ends with an error that wraps
-// [sim.ErrTooManyJobs]. Open chains that bring a station more work than it can do are an error that wraps a *[network.UnstableError], except
-// over a horizon.
+// Closed jobs start at the first visit of their class. The classes of the result are the chains.
+// Delays are times in the network (open chains) or cycle times (closed chains), from one arrival at
+// the reference to the next. A run with more than 10,000,000 jobs present at a time ends with an
+// error that wraps [sim.ErrTooManyJobs]. If open chains bring a station more work than it can do,
+// the error wraps a *[network.UnstableError], except over a horizon.
 type Network struct {
 	Model *network.Model
 
-	// Sizes[c][v] is the distribution of the work of visit v of class c, whose mean is that of the model to 1e-12; nil, also of a class or of
-	// all, means Shape, scaled to that mean; nil means exponential. With Delay, Sharing, LCFS (one server, or Rates) and Balanced the theory claims that
-	// only means matter.
+	// Sizes[c][v] is the distribution of the work of visit v of class c, with the mean of the model
+	// to 1e-12. If it is nil, for one visit, a class or all, Shape is used, scaled to that mean; a
+	// nil Shape means exponential. With Delay, Sharing, LCFS (one server, or Rates) and Balanced,
+	// theory says that only means matter.
 	Sizes [][]sizes.Distribution
 	Shape sizes.Distribution
 }
 
-// A system is what all replications of a network have in common.
+// A system is what all replications of a network share.
 type system struct {
 	model    *network.Model
 	chains   []chain
@@ -55,22 +60,22 @@ type system struct {
 	stations []station
 	nodes    []node
 	arrivals sizes.AliasTable // of visits
-	rate     float64          // of arrivals from outside, of all chains
-	closed   bool             // there are closed chains, and the number counted is that of jobs away from the references
-	horizon  bool             // runs are observed from the start, so that Little's law does not hold
+	rate     float64          // total rate of arrivals from outside
+	closed   bool             // whether there are closed chains; n then counts the jobs away from the references
+	horizon  bool             // whether runs are observed from the start, when Little's law does not hold
 }
 
-// A chain is a set of classes that jobs change between.
+// A chain is a set of classes between which jobs change.
 type chain struct {
 	name       string
 	closed     bool
 	population int
 	rate       float64 // of arrivals from outside
-	reference  int     // closed: the visit at which cycles begin
-	cycle      float64 // visits of a cycle in all, of a closed chain that gives them by number; else 0
+	reference  int     // closed: the visit at which cycles start
+	cycle      float64 // total visits per cycle, of a closed chain that gives them by number; else 0
 }
 
-// A visit is one of a class to a station.
+// A visit is a visit of a class to a station.
 type visit struct {
 	name    string
 	chain   int
@@ -78,30 +83,30 @@ type visit struct {
 	class   int32 // of the station
 	sizes   sizes.Distribution
 	next    sizes.AliasTable // of codes
-	nodes   []int            // rows of system.nodes that can serve it
+	nodes   []int            // indices in system.nodes of those that can serve it
 	away    int              // 1 if its jobs are counted in n, else 0
 	start   int              // jobs that start here
 	outside float64          // arrivals from outside per unit of time
-	rate    float64          // visits per unit of time of an open chain, about; else 0
+	rate    float64          // approximate visits per unit of time of an open chain; else 0
 }
 
-// Codes of what comes after a visit: a visit, with newCycle if a cycle ends before it, or leaves.
+// Codes of what follows a visit: the next visit, plus newCycle if a cycle ends before it, or leaves.
 const (
 	newCycle = 1 << 31
 	leaves   = 1<<31 - 1
 )
 
-// A station is how one of the model is made.
+// A station describes how to make a station of the model.
 type station struct {
 	name string
-	full float64 // rate of its servers together; 0 if it has none, or as many as jobs
+	full float64 // total rate of its servers; 0 if it has none, or as many as jobs
 	make func(draws *rand.Rand) stations.Station
 }
 
 // A node is a server of a station with Nodes.
 type node struct{ name string }
 
-// maxVisits bounds the visits of a network, of all classes.
+// maxVisits limits the total number of visits of all classes.
 const maxVisits = 1_000_000
 
 // Describe implements [sim.System].
@@ -152,7 +157,7 @@ func (n Network) prepare(ctx context.Context) (*system, error) {
 	return s, s.solveFlows(ctx)
 }
 
-// describe names the parts of the system.
+// describe describes the parts of the system.
 func (s *system) describe() *sim.Description {
 	d := &sim.Description{
 		Method: "calendar of a network of stations", StepCost: s.stepCost(), Measures: s.measures, Warnings: s.warnings,
@@ -166,7 +171,7 @@ func (s *system) describe() *sim.Description {
 		d.Visits = append(d.Visits, sim.Class{Name: v.name, ArrivalRate: v.rate, MeanSize: 1})
 		orders := []float64{1}
 		if s.model.Stations[v.station].NeedsExponential() {
-			orders = []float64{1, 2} // where sizes matter
+			orders = []float64{1, 2} // the distribution of sizes matters
 		}
 		d.Moments = append(d.Moments, sim.Moment{Sizes: v.sizes, Orders: orders, Rate: v.rate, Of: v.name})
 		sizes = append(sizes, v.sizes.String())
@@ -184,7 +189,8 @@ func (s *system) describe() *sim.Description {
 	return d
 }
 
-// stepCost is about the time of an event over 10 ns: stations that look at their jobs one by one may look at all of closed chains, or at one for each server.
+// stepCost returns the approximate time of an event in units of 10 ns. Stations that inspect jobs
+// one by one may inspect all jobs of closed chains, or one per server.
 func (s *system) stepCost() float64 {
 	cost, closed := 30.0, 0
 	for _, k := range s.chains {
@@ -267,10 +273,10 @@ func (n Network) sizesOf(c, v int) (sizes.Distribution, error) {
 	return stations.SizesOf(given, n.Shape, n.Model.Classes[c].Visits[v].MeanSize, fmt.Sprintf("Sizes[%d][%d]", c, v), fmt.Sprintf("classes[%d].visits[%d].mean_size", c, v))
 }
 
-// addChains finds the chains, and returns that of each class.
+// addChains finds the chains, and returns the chain of each class.
 func (s *system) addChains(m *network.Model, at []int) (ofClass []int, err error) {
 	ofClass = slices.Repeat([]int{-1}, len(m.Classes))
-	linked := make([][]int, len(m.Classes)) // classes that each changes into or comes from
+	linked := make([][]int, len(m.Classes)) // classes that each changes into or from
 	for c := range m.Classes {
 		for _, v := range m.Classes[c].Visits {
 			for _, b := range v.Next {
@@ -319,8 +325,8 @@ func (s *system) addChains(m *network.Model, at []int) (ofClass []int, err error
 	return ofClass, nil
 }
 
-// checkStable returns an error for a station that open chains bring too much work, as far as that is known: not for tables of rates that are no product
-// form, and models too large to say.
+// checkStable returns an error if open chains bring a station too much work. It does not detect
+// this for tables of rates without a product form and for models that are too large.
 func checkStable(ctx context.Context, m *network.Model) error {
 	r, err := network.CheckStability(ctx, m)
 	var large *num.TooLargeError

@@ -9,7 +9,7 @@ import (
 	"productform/sizes"
 )
 
-// visitsInAll returns the sum of the numbers of visits of a class.
+// visitsInAll returns the total number of visits of a class.
 func visitsInAll(class *network.Class) float64 {
 	var sum float64
 	for _, v := range class.Visits {
@@ -19,7 +19,8 @@ func visitsInAll(class *network.Class) float64 {
 	return sum
 }
 
-// ways returns what comes after visit v of class c. The first visits of all classes are given.
+// ways returns the distribution of what follows visit v of class c; first holds the first visit of
+// each class.
 func (s *system) ways(m *network.Model, c, v int, first []int, chain *chain) sizes.AliasTable {
 	var weights []float64
 	var codes []uint32
@@ -28,7 +29,7 @@ func (s *system) ways(m *network.Model, c, v int, first []int, chain *chain) siz
 	}
 	class := &m.Classes[c]
 	if class.Visits[v].Count != nil {
-		all, last := visitsInAll(class), 0.0 // below one visit a cycle, none of them ends one alone
+		all, last := visitsInAll(class), 0.0 // below one visit per cycle, a visit does not end the cycle by itself
 		if all >= 1 {
 			last = 1 / all
 		}
@@ -60,7 +61,7 @@ func (s *system) ways(m *network.Model, c, v int, first []int, chain *chain) siz
 	return sizes.NewAliasTable(weights, codes)
 }
 
-// addArrivals reads where jobs come from outside, and refuses a network without jobs.
+// addArrivals reads the arrivals from outside, and rejects a network without jobs.
 func (s *system) addArrivals(m *network.Model, first []int) error {
 	var weights []float64
 	var codes []uint32
@@ -103,11 +104,13 @@ func (s *system) addArrivals(m *network.Model, first []int) error {
 	return input.Errorf("classes", "arrival rates that are all 0", "jobs to simulate")
 }
 
-// mostSweeps bounds the sweeps over the traffic equations, which close in on the rates by a part of it that leaves in each.
+// mostSweeps limits the sweeps over the traffic equations, each of which reduces the error by the
+// fraction of the traffic that leaves.
 const mostSweeps = 100_000
 
-// solveFlows finds the rates of the visits of open chains, to some 1e-9: v_b = a_b + Σ_a v_a P_ab by sweeps from v = 0, which grow. Only the length of
-// a run and warnings depend on them.
+// solveFlows computes the rates of the visits of open chains to about 1e-9: it solves v_b = a_b +
+// Σ_a v_a P_ab by sweeps from v = 0, under which v increases. Only the length of a run and warnings
+// depend on these rates.
 func (s *system) solveFlows(ctx context.Context) error {
 	type edge struct {
 		from int

@@ -12,28 +12,29 @@ import (
 	"productform/sim"
 )
 
-// allocations is a memo of the allocations of a policy by the numbers of jobs, since states come back. Each is computed
-// cold, so that its digits depend on the state only. It is for one replication.
+// allocations caches the allocations of a policy by the numbers of jobs, because states recur. Each
+// is computed from scratch, so its digits depend only on the state. Each replication has its own
+// cache.
 type allocations struct {
-	ctx       context.Context // when it is done, no state is computed
+	ctx       context.Context // once done, no more states are computed
 	allocator *fluid.Allocator
-	profile   []int          // of each class, under balanced fairness; else nil
-	jobs      []float64      // of each profile
-	count     []float64      // of the state asked for
-	key       []byte         // its name
-	known     map[string]int // places of states in tasks
+	profile   []int          // profile of each class under balanced fairness; else nil
+	jobs      []float64      // number of jobs of each profile
+	count     []float64      // numbers of jobs of the requested state
+	key       []byte         // encoding of that state
+	known     map[string]int // indices of states in tasks
 	tasks     []float64
 }
 
-// maxKnown bounds the numbers that a memo keeps before it starts again.
+// maxKnown is the number of values at which the cache is emptied.
 const maxKnown = 1 << 18
 
-// maxLattice bounds the states below one whose allocation is computed under balanced fairness, Π (x+1) over the profiles
-// with x jobs: with two resources these take 0.1 s, or up to 0.6 s if there are many profiles, so that a run that comes
-// to larger and larger states ends, and soon after it is stopped.
+// maxLattice limits the states below one whose allocation is computed under balanced fairness, Π
+// (x+1) over the profiles with x jobs. With two resources these take 0.1 s, or up to 0.6 s with
+// many profiles. So a run that reaches ever larger states ends, and a cancelled run stops promptly.
 const maxLattice = 1 << 22
 
-// newAllocations returns an empty memo for a pool and a policy for which [fluid.NewAllocator] has returned no error.
+// newAllocations returns an empty cache for a pool and a policy that [fluid.NewAllocator] accepts.
 func newAllocations(ctx context.Context, p *fluid.Pool, policy fluid.Policy) *allocations {
 	a, err := fluid.NewAllocator(p, policy)
 	if err != nil {
@@ -48,11 +49,12 @@ func newAllocations(ctx context.Context, p *fluid.Pool, policy fluid.Policy) *al
 	return m
 }
 
-// profilesOf numbers the profiles of the rows of jobs, of which those in proportion are one, and counts them.
+// profilesOf numbers the profiles of the rows of jobs, where proportional ones count as one, and
+// returns their number.
 func profilesOf(p *fluid.Pool) (profile []int, profiles int) {
 	places := make(map[string]int)
 	for _, job := range p.Jobs {
-		parts := make([]*big.Rat, len(p.Resources)) // of the first amount that is not 0
+		parts := make([]*big.Rat, len(p.Resources)) // relative to the first nonzero amount
 		var first *big.Rat
 		for j := range parts {
 			parts[j] = new(big.Rat).Set(amount(job.Demand, j))
@@ -64,7 +66,7 @@ func profilesOf(p *fluid.Pool) (profile []int, profiles int) {
 			}
 		}
 		key := strings.Join(texts(parts, len(parts)), " ")
-		if job.MaxTasks != nil { // in units of the first amount that is not 0
+		if job.MaxTasks != nil { // in units of the first nonzero amount
 			key += " at most " + new(big.Rat).Mul(job.MaxTasks, first).RatString()
 		}
 		place, known := places[key]
@@ -77,8 +79,9 @@ func profilesOf(p *fluid.Pool) (profile []int, profiles int) {
 	return profile, len(places)
 }
 
-// equalWeights refuses weights that differ, which balanced fairness does not have, except those of rows that never
-// arrive: then it sets all to 1. A row without an arrival rate is always there.
+// equalWeights rejects different weights, which balanced fairness does not support, except for rows
+// that never arrive; it then sets all weights to 1. A row without an arrival rate is always
+// present.
 func equalWeights(p *fluid.Pool, arrivalRate func(row int) *big.Rat) error {
 	var common *big.Rat
 	for k, job := range p.Jobs {
@@ -99,9 +102,10 @@ func equalWeights(p *fluid.Pool, arrivalRate func(row int) *big.Rat) error {
 	return nil
 }
 
-// allocationCost returns the time of the allocation that a step may need, in units of a fast step, so that a run can be stopped
-// soon. That is about one for each row and resource, 40 µs with 1000 and 2. States of few rows come back, and the memo
-// knows them; but balanced fairness takes all states below, 1000 if there are 30 jobs of each of two classes.
+// allocationCost returns the cost of an allocation that a step may need, in units of a fast step,
+// so that a run can be stopped promptly. It is about one unit per row and resource: 40 µs with 1000
+// rows and 2 resources. States of few rows recur and are cached; but balanced fairness needs all
+// states below, 1000 of them for 30 jobs of each of two classes.
 func allocationCost(policy fluid.Policy, rows, resources int) float64 {
 	switch {
 	case policy == fluid.BF:
@@ -112,8 +116,9 @@ func allocationCost(policy fluid.Policy, rows, resources int) float64 {
 	return float64(rows * resources)
 }
 
-// of returns the number of tasks that one job of each class runs while x[k] jobs of class k are present, until the next
-// call. The error is that of the context, wraps [sim.ErrTooManyStates], or is that of the allocator.
+// of returns the number of tasks that one job of each class runs while x[k] jobs of class k are
+// present. The slice is valid until the next call. The error is that of the context or of the
+// allocator, or wraps [sim.ErrTooManyStates].
 func (a *allocations) of(x []int) ([]float64, error) {
 	a.key = a.key[:0]
 	for _, n := range x {
@@ -159,9 +164,9 @@ func (a *allocations) checkLattice(x []int) error {
 			present++
 		}
 	}
-	if present <= 1 || states <= maxLattice { // one profile takes no states, however many jobs
+	if present <= 1 || states <= maxLattice { // a single profile needs no states, however many jobs it has
 		return nil
 	}
 	return fmt.Errorf("%w: balanced fairness of so many jobs of %d profiles takes more than %d states: "+
-		"lower the load or, with a horizon, shorten it", sim.ErrTooManyStates, len(a.jobs), maxLattice) // which jobs depends on the run that met them first
+		"lower the load or, with a horizon, shorten it", sim.ErrTooManyStates, len(a.jobs), maxLattice) // the numbers of jobs are left out: they depend on the run that hits the limit first
 }

@@ -15,8 +15,8 @@ import (
 type taskJob struct {
 	born    float64 // time of arrival
 	order   uint64  // of arrival
-	waiting int64   // tasks to launch; in a standing population there is no end of them
-	running int32   // tasks
+	waiting int64   // tasks to launch; unlimited in a standing population
+	running int32   // running tasks
 	class   int32
 }
 
@@ -26,46 +26,48 @@ const unlimited = math.MaxInt64
 // A runningTask is a task of a job on a machine.
 type runningTask struct{ job, machine uint32 }
 
-// calendar is a pool of machines in motion, in continuous time. The next event is the earliest end in a heap of the
-// tasks that run, or an arrival; the end of a task comes before an arrival at the same time. The jobs of each class
-// with tasks to launch are in a heap, the most deprived first, so that a launch compares the first ones of the classes.
-// Which machines may have room for a task of a class is in a set of bits, taken out when one is found full and put in
-// when one is freed. An event takes O(K J + log n) with n tasks, and O(M/64) for a launch on M machines; it allocates
-// nothing but room for more than ever before, and what the allocations of the policy take.
+// calendar is the engine of a pool of machines in continuous time. The next event is an arrival or
+// the earliest end in a heap of the running tasks; the end of a task comes before an arrival at the
+// same time. Each class has a heap of its jobs with tasks to launch, most deprived first, so a
+// launch compares the first jobs of the classes. Bit sets hold the machines that may have room for
+// a task of a class: a machine is removed when it turns out to be full, and added when a task on it
+// ends. An event takes O(K J + log n) time with n tasks, plus O(M/64) for a launch on M machines.
+// It does not allocate, except when it needs more memory than ever before, and for the allocations
+// of the policy.
 type calendar struct {
 	*taskPool
 	random   *sim.Stream
 	draws    *rand.Rand // from random
 	now      float64
-	arrival  float64 // time of the next, +Inf in a standing population
-	launched bool    // the standing population has launched its first tasks
+	arrival  float64 // time of the next arrival, +Inf in a standing population
+	launched bool    // whether the standing population has launched its first tasks
 	arrived  uint64  // jobs so far
 
 	free   []int64    // of machine m, resource j at [m resources + j]
-	room   [][]uint64 // by class, machines that may have room for a task
-	next   []int      // by class, the first word of room that may not be 0; len(room[k]) if no machine has room
+	room   [][]uint64 // by class, bit set of machines that may have room for a task
+	next   []int      // by class, the first word of room that may be nonzero; len(room[k]) if no machine has room
 	ends   eventqueue.Queue[runningTask]
 	jobs   []taskJob
-	unused []uint32              // jobs that are not there
-	lines  []eventqueue.Schedule // by class, the jobs with tasks to launch: that with the fewest tasks, then the oldest, is the most deprived
-	places []int32               // by job, in the line of its class
+	unused []uint32              // unused indices of jobs
+	lines  []eventqueue.Schedule // by class, the jobs with tasks to launch: fewest running tasks first, then oldest
+	places []int32               // by job, index in the line of its class
 
 	ideal  *allocations
-	known  bool      // weight is that of the jobs present
-	weight []float64 // by class, d_k/w_k or 1/φ_k: the job of the least running times weight is the most deprived
+	known  bool      // whether weight is up to date
+	weight []float64 // by class, d_k/w_k or 1/φ_k: the job with the smallest running times weight is the most deprived
 
-	running        []int     // tasks, by class
-	base           []int     // those when the count began, by class
-	excess         []float64 // ∫ running - base dt, by class: a number that is constant stays so to the last digit
+	running        []int     // running tasks by class
+	base           []int     // running tasks when the count started, by class
+	excess         []float64 // ∫ running - base dt, by class: a constant number stays exact
 	since          []float64 // time up to which they are counted
-	all            int       // tasks
+	all            int       // running tasks
 	counted        float64   // time up to which they are counted
-	sim.Population           // of jobs that come and go
+	sim.Population           // of arriving jobs
 }
 
-// newCalendar returns an empty pool whose random numbers come from r: the time to the first arrival, then at each
-// arrival the class of the job, its number of tasks and the time to the next; the duration of a task when it is
-// launched.
+// newCalendar returns an empty pool whose random numbers come from r: the time to the first
+// arrival; at each arrival the class of the job, its number of tasks and the time to the next; and
+// the duration of each task when it is launched.
 func newCalendar(ctx context.Context, g *taskPool, r *sim.Stream) sim.Engine {
 	classes := len(g.durations)
 	q := &calendar{
@@ -135,7 +137,7 @@ func (q *calendar) Advance(t float64, seen *sim.Totals) error {
 	return nil
 }
 
-// arrive lets a job in.
+// arrive adds an arriving job.
 func (q *calendar) arrive(seen *sim.Totals) error {
 	if err := sim.CheckJobs(q.Total+1, sim.MaxJobs); err != nil {
 		return err
@@ -153,7 +155,7 @@ func (q *calendar) arrive(seen *sim.Totals) error {
 	return nil
 }
 
-// join puts a new job in the line of its class.
+// join adds a new job to the line of its class.
 func (q *calendar) join(class int, tasks int64) {
 	var job uint32
 	if last := len(q.unused) - 1; last >= 0 {
@@ -168,7 +170,7 @@ func (q *calendar) join(class int, tasks int64) {
 	q.lines[class].Push(eventqueue.Entry{Tie: float64(q.jobs[job].order), Item: job}, q.places)
 }
 
-// launch launches tasks while there is a job that may.
+// launch launches tasks while a job may launch one.
 func (q *calendar) launch(seen *sim.Totals) error {
 	for {
 		best := -1
@@ -195,7 +197,7 @@ func (q *calendar) launch(seen *sim.Totals) error {
 	}
 }
 
-// updateIdeal finds the ideal of the jobs present.
+// updateIdeal computes the weights for the jobs present.
 func (q *calendar) updateIdeal() error {
 	if q.known {
 		return nil
@@ -211,10 +213,12 @@ func (q *calendar) updateIdeal() error {
 	return nil
 }
 
-// tieTol is the relative difference below which two jobs are as deprived as each other: the rounding of allocations.
+// tieTol is the relative difference up to which two jobs are equally deprived, to absorb the
+// rounding of allocations.
 const tieTol = 1e-9
 
-// moreDeprived reports whether the first job in the line of class a is more deprived than that of class b.
+// moreDeprived reports whether the first job in the line of class a is more deprived than that of
+// class b.
 func (q *calendar) moreDeprived(a, b int) bool {
 	first, second := &q.jobs[q.lines[a][0].Item], &q.jobs[q.lines[b][0].Item]
 	x, y := float64(first.running)*q.weight[a], float64(second.running)*q.weight[b]
@@ -229,11 +233,13 @@ func (q *calendar) moreDeprived(a, b int) bool {
 	return first.order < second.order
 }
 
-// demandOf returns what a task of the class takes of each resource, and freeOn what is left of each on a machine.
+// demandOf returns the demand of a task of the class for each resource.
 func (q *calendar) demandOf(class int) []int64 { return q.demand[class*q.resources:][:q.resources] }
+
+// freeOn returns the free amount of each resource on a machine.
 func (q *calendar) freeOn(machine int) []int64 { return q.free[machine*q.resources:][:q.resources] }
 
-// fits reports whether a demand is within what is free.
+// fits reports whether a demand is within the free amounts.
 func fits(demand, free []int64) bool {
 	for j, a := range demand {
 		if a > free[j] {
@@ -243,10 +249,11 @@ func fits(demand, free []int64) bool {
 	return true
 }
 
-// isStuck reports whether it is known that no machine has room for a task of the class.
+// isStuck reports whether no machine is known to have room for a task of the class.
 func (q *calendar) isStuck(class int) bool { return q.next[class] == len(q.room[class]) }
 
-// firstFit returns the first machine on which a task of the class fits, or -1, and then the class is stuck.
+// firstFit returns the first machine on which a task of the class fits, or -1; the class is then
+// stuck.
 func (q *calendar) firstFit(class int) int {
 	room, demand := q.room[class], q.demandOf(class)
 	for w := q.next[class]; w < len(room); w++ {
@@ -285,7 +292,7 @@ func (q *calendar) begin(class, machine int, seen *sim.Totals) {
 	q.ends.Push(min(q.now+q.durations[class].Sample(q.draws), math.MaxFloat64), runningTask{id, uint32(machine)})
 }
 
-// finish ends the first of the tasks that run.
+// finish ends the running task with the earliest end.
 func (q *calendar) finish(seen *sim.Totals) {
 	task := q.ends.Pop().Item
 	job, machine := &q.jobs[task.job], int(task.machine)
@@ -316,7 +323,7 @@ func (q *calendar) finish(seen *sim.Totals) {
 	}
 }
 
-// run counts one task that runs more or less.
+// run changes the number of running tasks of a class.
 func (q *calendar) run(class, by int, seen *sim.Totals) {
 	q.excess[class] += float64(q.running[class]-q.base[class]) * (q.now - q.since[class])
 	q.since[class] = q.now
@@ -345,7 +352,7 @@ func (q *calendar) flush(t float64, seen *sim.Totals) {
 		q.Population.Flush(t, seen)
 	}
 	q.counted = 0
-	for k := range q.ends { // a heap stays one: rounding is monotone
+	for k := range q.ends { // preserves the heap: rounding is monotone
 		q.ends[k].Time -= t
 	}
 	for k := range q.jobs {

@@ -14,23 +14,25 @@ import (
 	"productform/sizes"
 )
 
-// A Divisible is a pool of divisible resources in random traffic, as package fluid has it, with any sizes: while x_k jobs
-// of class k are present, each runs the φ_k(x) tasks that the policy gives it, and leaves when it has done its size, in
-// tasks times seconds. With exponential sizes and under balanced fairness, where the means of the sizes are all that
-// counts, the numbers of jobs are those of [traffic.Solve].
+// A Divisible is a pool of divisible resources in random traffic, as in package fluid, with any
+// sizes. While x_k jobs of class k are present, each runs the φ_k(x) tasks that the policy gives
+// it, and departs when it has completed its size, in tasks times seconds. With exponential sizes,
+// and under balanced fairness, where only the means of the sizes matter, the numbers of jobs are
+// those of [traffic.Solve].
 //
-// Classes that lie are served by the profiles that they declare. The error for an overloaded resource is a
-// *[traffic.UnstableError], except over a horizon. A run with more than 10,000,000 jobs present at a time ends with an
-// error that wraps [sim.ErrTooManyJobs].
+// Classes that lie are served according to the profiles that they declare. An overloaded resource
+// is an error, a *[traffic.UnstableError], except over a horizon. A run with more than 10,000,000
+// jobs present at a time ends with an error that wraps [sim.ErrTooManyJobs].
 //
-// Each replication computes the allocation of a state when it first comes there. Under balanced fairness, which needs
-// the same weight for all classes that arrive, that takes all states below, Π_k (x_k+1) of them, classes with
-// proportional profiles being one. A run that comes to a state with more than 4,194,304 ends with an error that wraps
+// Each replication computes the allocation of a state when it first reaches it. Balanced fairness
+// needs the same weight for all classes that arrive, and the allocation of a state requires all
+// states below it: Π_k (x_k+1) of them, where classes with proportional profiles count as one. A
+// run that reaches a state with more than 4,194,304 ends with an error that wraps
 // [sim.ErrTooManyStates].
 type Divisible struct {
 	Traffic traffic.Model
 	Policy  fluid.Policy
-	Sizes   []sizes.Distribution // of each class, of its mean size to 1e-12; nil, all or one of them, means exponential
+	Sizes   []sizes.Distribution // of each class, with its mean size to 1e-12; nil, for one or all, means exponential
 }
 
 // Describe implements [sim.System].
@@ -104,7 +106,8 @@ func (f Divisible) Describe(ctx context.Context, o sim.Observation) (*sim.Descri
 	return d, nil
 }
 
-// limitsOf names the limits of tasks of the classes, and reports whether there are some.
+// limitsOf returns the limits on the tasks of the classes as text, and reports whether there are
+// any.
 func limitsOf(t *traffic.Model) (limits []string, limited bool) {
 	for _, c := range t.Classes {
 		limit := ""
@@ -128,7 +131,7 @@ func (a *allocations) rates(x []int, phi []float64) error {
 	return nil
 }
 
-// texts names n numbers, those that are not given being 0.
+// texts returns n numbers as text; missing ones are 0.
 func texts(numbers []*big.Rat, n int) []string {
 	list := make([]string, n)
 	for j := range list {

@@ -1,5 +1,5 @@
-// Package pool simulates resources that jobs share by one of the policies of package fluid: how long do jobs take with sizes of any
-// distribution, or with tasks that cannot be cut? There are [Divisible] ones, and machines on which whole tasks run ([Tasks]).
+// Package pool simulates resources shared under one of the policies of package fluid: how long do jobs take with sizes of any
+// distribution, or with indivisible tasks? Resources are either [Divisible], or those of machines that run whole tasks ([Tasks]).
 //
 // For example:
 //

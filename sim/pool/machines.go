@@ -12,15 +12,15 @@ import (
 	"productform/sizes"
 )
 
-// A taskPool is a checked [Tasks]. Amounts of each resource are integers, in units of its own, so that whether a task
-// fits is decided exactly.
+// A taskPool is a checked [Tasks]. Amounts of each resource are integers in their own unit, so
+// whether a task fits is decided exactly.
 type taskPool struct {
 	resources int
 	capacity  []int64   // of machine m, resource j at [m resources + j]
 	demand    []int64   // of a task of class k, at [k resources + j]
 	whole     []float64 // capacity of all machines together
 	machines  int
-	most      []int64 // tasks of a class that fit on empty machines
+	most      []int64 // number of tasks of a class that fit on empty machines
 
 	fluid  *fluid.Pool
 	policy fluid.Policy
@@ -29,26 +29,26 @@ type taskPool struct {
 
 	durations []sizes.Distribution
 	standing  bool
-	counts    []int            // jobs of a standing population
-	numbers   []taskNumber     // of tasks of a job that arrives
+	counts    []int            // numbers of jobs of a standing population
+	numbers   []taskNumber     // numbers of tasks of arriving jobs
 	table     sizes.AliasTable // of the classes
 	rate      float64          // arrivals per second
 }
 
 // A taskNumber is a distribution of the number of tasks.
 type taskNumber struct {
-	fixed int64   // if > 0, of all jobs
+	fixed int64   // if > 0, the number for all jobs
 	scale float64 // else N = 1 + floor(scale E), E exponential of mean 1
 }
 
-// Bounds of the units in 1 of a resource and of the capacity of all machines together in them, so that sums of amounts
+// Limits on the units per 1 of a resource (in bits) and on the total capacity in these units, so that sums of amounts
 // do not overflow.
 const (
 	mostUnitBits = 62
 	mostUnits    = 1 << 62
 )
 
-// measure expands the machines and brings all amounts to units.
+// measure expands the machines and converts all amounts to units.
 func (t Tasks) measure() (*taskPool, error) {
 	g := &taskPool{resources: len(t.Resources)}
 	for _, m := range t.Machines {
@@ -85,15 +85,15 @@ func (t Tasks) measure() (*taskPool, error) {
 		}
 		if most > sim.MaxJobs {
 			return nil, input.Errorf(fmt.Sprintf("jobs[%d].demand", k),
-				fmt.Sprintf("so little that %d tasks run at a time", most), "at most %d", sim.MaxJobs)
+				fmt.Sprintf("so small that %d tasks run at a time", most), "at most %d", sim.MaxJobs)
 		}
 		g.most = append(g.most, most)
 	}
 	return g, nil
 }
 
-// unit returns the units in 1 of resource j, the least common denominator of all amounts, or a divisor of it with
-// more than mostUnitBits bits.
+// unit returns the number of units per 1 of resource j: the least common denominator of all
+// amounts, or a divisor of it with more than mostUnitBits bits.
 func (t Tasks) unit(j int) *big.Int {
 	var amounts []*big.Rat
 	for _, m := range t.Machines {
@@ -113,10 +113,10 @@ func (t Tasks) unit(j int) *big.Int {
 
 func (t Tasks) tooFine(j int) error {
 	return input.Errorf(input.Index("resources", j), input.Quote(t.Resources[j]),
-		"amounts that are integers over a common denominator, of at most 2^62 in all")
+		"amounts that are integers over a common denominator, at most 2^62 in total")
 }
 
-// inUnits returns x unit, rounded down where it is no integer.
+// inUnits returns x unit, rounded down to an integer.
 func inUnits(x *big.Rat, unit *big.Int) *big.Int {
 	n := new(big.Int).Mul(x.Num(), unit)
 	return n.Quo(n, x.Denom())

@@ -2,13 +2,13 @@ package pool
 
 import "productform/sim"
 
-// Restart begins the count of the tasks that run anew.
+// Restart restarts the count of the running tasks.
 func (q *calendar) Restart() {
 	copy(q.base, q.running)
 	clear(q.excess)
 }
 
-// Observed returns the time averages of the numbers of tasks that run, by class.
+// Observed returns the time averages of the numbers of running tasks, by class.
 func (q *calendar) Observed(seen *sim.Totals) (map[string][]*float64, error) {
 	var running []*float64
 	for k, v := range q.excess {
@@ -18,15 +18,16 @@ func (q *calendar) Observed(seen *sim.Totals) (map[string][]*float64, error) {
 	return map[string][]*float64{RunningTasks: running}, nil
 }
 
-// RunningTasks is the mean number of tasks of a class that run at a time. Other measures that only [Tasks] have are the
-// Utilization of a resource of all machines, the part of it that tasks hold; and in a standing population MeanJobs is
-// the number that there is, and ServiceRate the number of tasks that a job runs.
+// RunningTasks is the mean number of running tasks of a class. [Tasks] also measures the
+// Utilization of a resource of all machines, the fraction of it that tasks hold. In a standing
+// population MeanJobs is the constant number of jobs, and ServiceRate the number of tasks that a
+// job runs.
 const RunningTasks = "running_tasks"
 
 // OfResource is the kind of measures of a resource of all machines.
 const OfResource sim.Kind = "resource"
 
-// measures returns what a run tells of tasks.
+// measures returns the measures of a run.
 func (g *taskPool) measures(s *sim.Samples) (list []sim.Measure) {
 	if g.standing {
 		list = append(list, sim.Measure{Name: sim.MeanJobs, Kind: sim.OfAll, Index: 0, Of: "", Unit: "jobs", Estimate: s.Exactly(float64(sim.Sum(g.counts)))})

@@ -190,7 +190,7 @@ func TestUnstableTasks(t *testing.T) {
 	}
 	f.Machines[1].Capacity[0] = big.NewRat(8, 1) // 4 tasks of b fit, and they need 9/2
 	_, err := sim.NewPlan(t.Context(), f, sim.Settings{})
-	if errors.As(err, &u) || !errors.Is(err, num.ErrUnstable) || !strings.Contains(err.Error(), "class b needs to run 9/2 tasks at a time, and 4 fit") {
+	if errors.As(err, &u) || !errors.Is(err, num.ErrUnstable) || !strings.Contains(err.Error(), "class b needs to run 9/2 tasks at a time, but only 4 fit") {
 		t.Errorf("%v", err)
 	}
 	r := simtest.Run(t, f, sim.Settings{Runs: 4, Horizon: 1000})

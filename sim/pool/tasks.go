@@ -14,38 +14,43 @@ import (
 	"productform/sizes"
 )
 
-// Tasks is a pool of machines that share their resources task by task: a task takes A_kj units of each resource j of
-// one machine until it ends, and cannot be cut. A population is either standing, if no class has an arrival rate: Count
-// jobs of each class have tasks without end. Or it comes and goes: class-k jobs arrive at rate λ_k with a number of
-// tasks, and leave when all are done.
+// Tasks is a pool of machines that share their resources task by task: a task takes A_kj units of
+// each resource j of one machine until it ends, and cannot be split. The population is either
+// standing, if no class has an arrival rate: Count jobs of each class, with an endless supply of
+// tasks. Or it varies: class-k jobs arrive at rate λ_k with a number of tasks, and depart when all
+// are done.
 //
-// When a job arrives or tasks end, after all that end at the same time, the scheduler launches tasks one at a time
-// until there is none to launch: each of the most deprived job that has tasks to launch and that fits on a machine, on
-// the first one where it fits (Bonald and Roberts, "Enhanced cluster computing performance through proportional
-// fairness", Performance Evaluation 79, 2014, 134–145, [BR14]; Ghodsi et al., NSDI 2011). A job i that runs n_i tasks
-// is the more deprived the less is n_i/φ_i, φ_i the tasks that the policy gives it in the one large divisible machine
-// with the jobs that are present; under dominant resource fairness, its dominant share over its weight, n_i d_i/w_i,
-// d_i the largest part that a task takes of a resource of all machines together. Values equal to 1e-9 are a tie: then
-// the job with the fewest tasks is first, then the oldest.
+// When a job arrives or tasks end, after all tasks that end at the same time, the scheduler
+// launches tasks one at a time as long as possible. Each is a task of the most deprived job that
+// has tasks to launch and that fits on a machine, on the first machine where it fits (Bonald and
+// Roberts, "Enhanced cluster computing performance through proportional fairness", Performance
+// Evaluation 79, 2014, 134–145, [BR14]; Ghodsi et al., NSDI 2011). A job i that runs n_i tasks is
+// more deprived the smaller n_i/φ_i is, where φ_i is the number of tasks that the policy gives it
+// in a single divisible machine of the total capacity with the jobs present. Under dominant
+// resource fairness the criterion is its dominant share over its weight, n_i d_i/w_i, where d_i is
+// the largest fraction that a task takes of a resource of all machines together. Values equal to
+// 1e-9 are a tie; then the job with the fewest tasks comes first, then the oldest.
 //
-// The error for a pool that cannot be stable, except over a horizon, is a *[traffic.UnstableError] for an overloaded
-// resource, and wraps [num.ErrUnstable] for a class that needs more tasks at a time than fit on empty machines; one
-// without error may still be unstable, since tasks may not fill it. A run with more than 10,000,000 jobs present at a
-// time ends with an error that wraps [sim.ErrTooManyJobs]. What balanced fairness needs is said at [Divisible].
+// A pool that cannot be stable is an error, except over a horizon: a *[traffic.UnstableError] for
+// an overloaded resource, or an error that wraps [num.ErrUnstable] for a class that needs more
+// concurrent tasks than fit on empty machines. A pool without an error may still be unstable, since
+// tasks may not fill it. A run with more than 10,000,000 jobs present at a time ends with an error
+// that wraps [sim.ErrTooManyJobs]. See [Divisible] for the requirements of balanced fairness.
 type Tasks struct {
 	Resources []string // names
 	Machines  []Machine
 	Jobs      []TaskClass
 	Policy    fluid.Policy
 
-	// Wait lets no job pass the most deprived one with tasks to launch: while these fit nowhere, nothing is launched.
-	// Otherwise the turn goes to the next most deprived job. More is used then, but not as the policy wants, however
-	// small tasks are: where a task ends, room is for one like it, and jobs with large tasks may wait as long as there
-	// are small ones.
+	// Wait keeps jobs from overtaking the most deprived one that has tasks to launch: while its
+	// tasks fit nowhere, nothing is launched. Without Wait, the next most deprived job is served
+	// instead. That uses more of the machines, but deviates from the policy however small tasks
+	// are: the space that a task frees suits another task of its size, so jobs with large tasks may
+	// wait as long as there are small ones.
 	Wait bool
 }
 
-// A Machine is a machine, or a number of equal ones.
+// A Machine is a machine, or a number of equal machines.
 type Machine struct {
 	Capacity []*big.Rat // C_j >= 0, in the order of Tasks.Resources; nil means 0
 	Count    int        // 0 means 1
@@ -53,14 +58,14 @@ type Machine struct {
 
 // A TaskClass is a kind of job.
 type TaskClass struct {
-	Name   string     // not empty, and unlike those of the other classes
-	Demand []*big.Rat // A_kj >= 0, of resource j for each task, in the order of Tasks.Resources; nil means 0; one > 0
+	Name   string     // nonempty and unique
+	Demand []*big.Rat // A_kj >= 0, of resource j for each task, in the order of Tasks.Resources; nil means 0; at least one > 0
 	Weight *big.Rat   // w_k > 0; nil means 1
 
-	Count       int      // of a standing population: jobs; 0 means 1
+	Count       int      // number of jobs of a standing population; 0 means 1
 	ArrivalRate *big.Rat // λ_k >= 0, jobs per second; nil for all classes of a standing population
 	MeanTasks   *big.Rat // of a job that arrives, 1 to 10^9; nil means 1
-	Geometric   bool     // the number of tasks has P(N > n) = (1-1/m)^n, m = MeanTasks; else it is m, an integer
+	Geometric   bool     // whether the number of tasks has P(N > n) = (1-1/m)^n, m = MeanTasks; else it is m, an integer
 
 	MeanDuration *big.Rat           // of a task, seconds; nil means 1
 	Durations    sizes.Distribution // of this mean to 1e-12; nil means exponential
@@ -73,9 +78,10 @@ const (
 	maxMeanTasks    = 1_000_000_000
 )
 
-// Standing reports whether the population is standing: no class has an arrival rate. A task that ends is then followed
-// by one of the same job, which is the most deprived of those that fit; only on several machines another may take the
-// place. So the numbers of tasks that run are constant, at once or soon, unless tasks end together.
+// Standing reports whether the population is standing: no class has an arrival rate. The next task
+// after one that ends is then of the same job, which is the most deprived of those that fit; only
+// on several machines another job may take the slot. So the numbers of running tasks are constant,
+// immediately or after a short time, unless tasks end together.
 func (t Tasks) Standing() bool {
 	for _, c := range t.Jobs {
 		if c.ArrivalRate != nil {
@@ -85,12 +91,15 @@ func (t Tasks) Standing() bool {
 	return true
 }
 
-// Finer returns the pool with tasks that are smaller and shorter: capacities are those of t times smaller, so that a
-// task takes that much less of a machine, and durations are divided by shorter. A job that arrives brings smaller times
-// shorter as many tasks, as much work. As both grow, the tasks that run, over smaller, and the numbers of jobs come
-// close to those of a divisible pool, [Tasks.Pool] and [Tasks.Traffic], if no job passes the most deprived one (Wait).
-// Small tasks alone do not do it: with exponential durations the last of n tasks that run at once lasts log n times as
-// long as the mean, so that delays are off by about log(smaller)/shorter.
+// Finer returns the pool with smaller and shorter tasks. Capacities are multiplied by smaller, so a
+// task takes a smaller fraction of a machine; durations are divided by shorter. An arriving job has
+// smaller times shorter as many tasks, so the same work.
+//
+// As both grow, the number of running tasks divided by smaller, and the numbers of jobs, approach
+// those of a divisible pool, [Tasks.Pool] and [Tasks.Traffic], if jobs do not overtake the most
+// deprived one (Wait). Small tasks alone are not enough: with exponential durations the last of n
+// tasks that run concurrently lasts log n times as long as the mean, so delays are off by about
+// log(smaller)/shorter.
 func Finer(t Tasks, smaller, shorter int) (Tasks, error) {
 	if smaller < 1 || smaller > 1e6 {
 		return t, input.Errorf("smaller", smaller, "an integer in 1..1000000")
@@ -126,7 +135,7 @@ func Finer(t Tasks, smaller, shorter int) (Tasks, error) {
 	return t, nil
 }
 
-// amount returns entry j of a list of amounts, 0 where there is none.
+// amount returns entry j of a list of amounts, or 0 if it is missing.
 func amount(list []*big.Rat, j int) *big.Rat {
 	if j >= len(list) || list[j] == nil {
 		return new(big.Rat)
@@ -134,7 +143,7 @@ func amount(list []*big.Rat, j int) *big.Rat {
 	return list[j]
 }
 
-// resources returns the machines as one.
+// resources returns the total resources of all machines.
 func (t Tasks) resources() []fluid.Resource {
 	list := make([]fluid.Resource, len(t.Resources))
 	for j, name := range t.Resources {
@@ -147,7 +156,8 @@ func (t Tasks) resources() []fluid.Resource {
 	return list
 }
 
-// Pool returns the one large divisible machine with one row of jobs a class, Count of them.
+// Pool returns the single divisible machine of the total capacity, with one row of Count jobs per
+// class.
 func (t Tasks) Pool() *fluid.Pool {
 	p := &fluid.Pool{Resources: t.resources()}
 	for _, c := range t.Jobs {
@@ -156,8 +166,8 @@ func (t Tasks) Pool() *fluid.Pool {
 	return p
 }
 
-// Traffic returns the one large divisible machine with the jobs that come and go, of mean sizes MeanTasks times
-// MeanDuration.
+// Traffic returns the single divisible machine of the total capacity, with jobs that arrive, of
+// mean sizes MeanTasks times MeanDuration.
 func (t Tasks) Traffic() *traffic.Model {
 	f := &traffic.Model{Resources: t.resources()}
 	for _, c := range t.Jobs {
@@ -221,7 +231,7 @@ func (t Tasks) Describe(ctx context.Context, o sim.Observation) (*sim.Descriptio
 	return d, sim.CheckRate("jobs", d.JumpRate)
 }
 
-// addClass adds class k and returns what it is.
+// addClass adds class k and returns its identity.
 func (t Tasks) addClass(d *sim.Description, g *taskPool, k int) ([]any, error) {
 	c := t.Jobs[k]
 	path := fmt.Sprintf("jobs[%d]", k)
@@ -231,7 +241,7 @@ func (t Tasks) addClass(d *sim.Description, g *taskPool, k int) ([]any, error) {
 	}
 	order := 2.0
 	if g.standing {
-		order = 1 // of the numbers of tasks that run
+		order = 1 // the mean suffices for numbers of running tasks
 	}
 	d.Moments = append(d.Moments, sim.Moment{Sizes: durations, Orders: []float64{order}, Of: "class " + c.Name})
 	g.durations, g.counts = append(g.durations, durations), append(g.counts, max(c.Count, 1))
@@ -255,7 +265,7 @@ func (t Tasks) addClass(d *sim.Description, g *taskPool, k int) ([]any, error) {
 	return []any{about, durations.String(), texts(c.Demand, len(t.Resources)), num.OrOne(c.Weight).RatString()}, nil
 }
 
-// check looks at everything but what package fluid and the distributions of durations check.
+// check checks everything that package fluid and the distributions of durations do not check.
 func (t Tasks) check() error {
 	if len(t.Resources) == 0 {
 		return input.Errorf("resources", "[]", "at least one resource")
@@ -267,12 +277,12 @@ func (t Tasks) check() error {
 	for m, row := range t.Machines {
 		path := fmt.Sprintf("machines[%d]", m)
 		if row.Count < 0 || row.Count > maxMachines-machines {
-			return input.Errorf(path+".count", row.Count, "1 to %d machines in all", maxMachines)
+			return input.Errorf(path+".count", row.Count, "1 to %d machines in total", maxMachines)
 		}
 		machines += max(row.Count, 1)
 		if len(row.Capacity) > len(t.Resources) {
 			return input.Errorf(path+".capacity", fmt.Sprintf("%d numbers", len(row.Capacity)),
-				"one for each of the %d resources at most", len(t.Resources))
+				"at most one for each of the %d resources", len(t.Resources))
 		}
 		for j, c := range row.Capacity {
 			if c == nil {
@@ -283,7 +293,7 @@ func (t Tasks) check() error {
 			}
 		}
 	}
-	for j := range t.Resources { // before sums are taken, whose denominators may be as long as all together
+	for j := range t.Resources { // before summing, since denominators of sums may be as long as all together
 		if (Tasks{Machines: t.Machines}).unit(j).BitLen() > mostUnitBits {
 			return t.tooFine(j)
 		}
@@ -294,11 +304,11 @@ func (t Tasks) check() error {
 		switch tasks := num.OrOne(c.MeanTasks); {
 		case t.Standing():
 			if standing += max(c.Count, 1); standing > maxStandingJobs {
-				return input.Errorf(path+".count", c.Count, "at most %d jobs in all", maxStandingJobs)
+				return input.Errorf(path+".count", c.Count, "at most %d jobs in total", maxStandingJobs)
 			}
 			if c.MeanTasks != nil || c.Geometric {
 				return input.Errorf(path+".mean_tasks", tasks.RatString(),
-					"none in a standing population, whose jobs have tasks without end")
+					"none in a standing population, whose jobs never run out of tasks")
 			}
 		case c.Count != 0:
 			return input.Errorf(path+".count", c.Count, "none for jobs that arrive")
@@ -317,7 +327,8 @@ func (t Tasks) check() error {
 	return t.Traffic().Check()
 }
 
-// expect finds the rate at which tasks of a standing population end, if the resources were divisible.
+// expect sets the rate at which tasks of a standing population would end if the resources were
+// divisible.
 func (g *taskPool) expect(ctx context.Context, d *sim.Description) error {
 	tasks, err := newAllocations(ctx, g.fluid, g.policy).of(g.counts)
 	if err != nil {
@@ -329,7 +340,8 @@ func (g *taskPool) expect(ctx context.Context, d *sim.Description) error {
 	return nil
 }
 
-// arrivals prepares the arrivals. It returns an error for what cannot be stable, unless only a horizon is looked at.
+// arrivals prepares the arrivals. It returns an error if the pool cannot be stable, except over a
+// horizon.
 func (t Tasks) arrivals(d *sim.Description, g *taskPool, overHorizon bool) error {
 	rates := make([]float64, len(t.Jobs))
 	for k, c := range d.Classes {
@@ -347,7 +359,8 @@ func (t Tasks) arrivals(d *sim.Description, g *taskPool, overHorizon bool) error
 	return err
 }
 
-// stable returns an error for what cannot be stable, most being the tasks of each class that fit on empty machines.
+// stable returns an error if the pool cannot be stable; most is the number of tasks of each class
+// that fit on empty machines.
 func (t Tasks) stable(most []int64) error {
 	f := t.Traffic()
 	if err := f.Stable(); err != nil {
@@ -355,7 +368,7 @@ func (t Tasks) stable(most []int64) error {
 	}
 	for k, volume := range f.Volume() {
 		if volume.Cmp(big.NewRat(most[k], 1)) >= 0 {
-			return fmt.Errorf("%w: class %s needs to run %s tasks at a time, and %d fit on the machines",
+			return fmt.Errorf("%w: class %s needs to run %s tasks at a time, but only %d fit on the machines",
 				num.ErrUnstable, t.Jobs[k].Name, volume.RatString(), most[k])
 		}
 	}

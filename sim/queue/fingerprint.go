@@ -7,11 +7,11 @@ import (
 	"productform/oiqueue"
 )
 
-// fingerprints is the number of states at which a function is asked for its fingerprint.
+// fingerprints is the number of states at which a function is evaluated for its fingerprint.
 const fingerprints = 50
 
-// smallStates lists the classes of the jobs of some states, oldest first: always the same for so many classes, with 1 to 25 jobs of
-// the given ones, the fewer the more often.
+// smallStates lists the classes of the jobs of some states, oldest first. The states depend only on
+// the number of classes and have 1 to 25 jobs of the given ones, small numbers more often.
 func smallStates(classes []int) [][]int {
 	r := rand.New(rand.NewPCG(uint64(len(classes)), 0))
 	var states [][]int
@@ -25,7 +25,7 @@ func smallStates(classes []int) [][]int {
 	return states
 }
 
-// withJobs lists the classes of which jobs come.
+// withJobs lists the classes with arrivals.
 func withJobs(rates []*big.Rat) []int {
 	var list []int
 	for i, r := range rates {
@@ -36,7 +36,7 @@ func withJobs(rates []*big.Rat) []int {
 	return list
 }
 
-// fingerprint returns φ_i at small states, of the classes that have jobs there.
+// fingerprint returns φ_i at small states for the classes that have jobs there.
 func (n Network) fingerprint() ([]float64, error) {
 	x, phi := make([]int, len(n.ArrivalRates)), make([]float64, len(n.ArrivalRates))
 	var values []float64

@@ -17,36 +17,41 @@ import (
 	"productform/sweep"
 )
 
-// A Network is a network of processor-sharing queues, one a class: with x_i jobs of class i, class i is served at
-// the rate φ_i(x) in all, shared equally among its jobs. If the rates are balanced, [BC17] (6), it is the Whittle network
-// of package whittle, and the stationary distribution depends on the sizes through their means only.
+// A Network is a network of processor-sharing queues, one per class: with x_i jobs of class i,
+// class i is served at the total rate φ_i(x), shared equally among its jobs. If the rates are
+// balanced, [BC17] (6), it is the Whittle network of package whittle, and the stationary
+// distribution depends on the sizes only through their means.
 //
-// The rates come either from a rank function μ, by balanced fairness, φ_i(x) = Φ(x-e_i)/Φ(x) with Φ of [BC17] (4), or from a
-// function. A network of a rank function is stable if Σ_{i∈A} λ_i σ_i < μ(A) for all non-empty A, with σ_i the mean size;
-// that of a function is the caller's business. A run with more than 10,000,000 jobs present at a time ends with an error
-// that wraps [sim.ErrTooManyJobs].
+// The rates come either from a rank function μ, by balanced fairness, φ_i(x) = Φ(x-e_i)/Φ(x) with Φ
+// of [BC17] (4), or from a function. A network with a rank function is stable if Σ_{i∈A} λ_i σ_i <
+// μ(A) for all non-empty A, with σ_i the mean size; with a function, stability is up to the caller.
+// A run with more than 10,000,000 jobs present at a time ends with an error that wraps
+// [sim.ErrTooManyJobs].
 //
-// Balanced fairness needs Φ at all states below those seen, Π_i (x_i+1) for each: fine with 6 classes at load 0.8 or 10 at load
-// 0.5. A run that would need more than 256 MB for them ends with an error that wraps [sim.ErrTooManyStates]. All replications of a
-// run share the table of these states: repeated with the same Settings.Folder, the run finds the replications that
-// were done again, starts with an empty table and may get further.
+// Balanced fairness needs Φ at all states below those seen, Π_i (x_i+1) for each: this is feasible
+// with 6 classes at load 0.8 or 10 at load 0.5. A run that would need more than 256 MB for them
+// ends with an error that wraps [sim.ErrTooManyStates]. All replications of a run share the table
+// of these states. Repeated with the same Settings.Folder, the run reuses the replications already
+// done, starts with an empty table and may get further.
 type Network struct {
 	ArrivalRates []*big.Rat           // λ_i >= 0, jobs per unit of time; at most 20 with Rank, else 10,000
-	Sizes        []sizes.Distribution // of the work of a job: one a class, or one for all; nil means exponential of mean 1
+	Sizes        []sizes.Distribution // of the work of a job: one per class, or one for all; nil means exponential with mean 1
 	Rank         []*big.Rat           // μ(A) > 0, nondecreasing in A, work per unit of time, at the bit mask of A; length 2^N, Rank[0] is nil or 0
 
-	// Rates writes φ_i(x) >= 0, work per unit of time, into phi[i] for each i with x_i > 0; what it
-	// leaves elsewhere is not read. It must be pure, keep or change nothing of x, and not keep phi: replications call it at the same time.
-	// An error ends the run, whose error wraps it and names the state.
+	// Rates writes φ_i(x) >= 0, work per unit of time, into phi[i] for each i with x_i > 0; other
+	// entries are ignored. It must be pure, must not modify or retain x, and must not retain phi:
+	// replications call it concurrently. An error ends the run, whose error wraps it and names the
+	// state.
 	Rates func(x []int, phi []float64) error
 
-	// RatesKey is wanted only if samples are kept, in [sim.Settings].Folder, and is "" with Rank. It stands for Rates in their names,
-	// together with the values at 50 states of at most 25 jobs, for which Rates is called before the run. Two functions that agree
-	// there must not share a key. The random numbers come from both, too.
+	// RatesKey is needed only if samples are stored in [sim.Settings].Folder, and is "" with Rank.
+	// It identifies Rates in the names of samples, together with the values at 50 states of at most
+	// 25 jobs, for which Rates is called before the run. Two functions that agree there must not
+	// share a key. The random numbers also derive from both.
 	RatesKey string
 }
 
-// Most classes of a network.
+// Limits on the classes of a network.
 const (
 	maxRankClasses = 20
 	maxRateClasses = 10_000
@@ -142,7 +147,7 @@ func (n Network) check(ctx context.Context) error {
 	return nil
 }
 
-// checkRat returns an error for a number that is missing or negative.
+// checkRat returns an error for a missing or negative number.
 func checkRat(path string, r *big.Rat) error {
 	if r == nil {
 		return input.Errorf(path, "", "a number >= 0")
@@ -176,7 +181,8 @@ func (n Network) sizes() (list []sizes.Distribution, names []string, err error) 
 	return list, names, nil
 }
 
-// stable returns an error for an overloaded set of classes, in jobs of their mean size, unless only a horizon is looked at.
+// stable returns an error for an overloaded set of classes, in jobs of their mean size, except over
+// a horizon.
 func (n Network) stable(ctx context.Context, classes []sim.Class, overHorizon bool) error {
 	if overHorizon {
 		return nil
@@ -201,7 +207,7 @@ func (n Network) stable(ctx context.Context, classes []sim.Class, overHorizon bo
 	return nil
 }
 
-// readRank returns a rank function in float64, and a text that stands for it.
+// readRank returns a rank function in float64, and a key that identifies it.
 func readRank(path string, exact []*big.Rat) (rank []float64, text string, err error) {
 	rank = make([]float64, len(exact))
 	values := make([]string, len(exact))
@@ -216,7 +222,7 @@ func readRank(path string, exact []*big.Rat) (rank []float64, text string, err e
 	return rank, text, err
 }
 
-// rates calls Rates and checks what it returns.
+// rates calls Rates and checks its results.
 func (n Network) rates(x []int, phi []float64) error {
 	clear(phi)
 	if err := n.Rates(x, phi); err != nil {

@@ -14,38 +14,42 @@ import (
 	"productform/stability"
 )
 
-// A Queue is an order-independent queue with exponential sizes, or any other queue of the form: with jobs of classes
-// c_1, ..., c_n, oldest first, the job at position k is done at the rate μ(c_1, ..., c_k) - μ(c_1, ..., c_{k-1}). It then leaves, or
-// with the probabilities of Routing joins the end of the queue as a job of a class.
+// A Queue is an order-independent queue with exponential sizes, or any other queue of the same
+// form: with jobs of classes c_1, ..., c_n, oldest first, the job at position k finishes at the
+// rate μ(c_1, ..., c_k) - μ(c_1, ..., c_{k-1}). It then departs, or with the probabilities of
+// Routing joins the end of the queue as a job of a class.
 //
-// Jobs are counted by visit, from joining the end of the queue to the end of service: the arrival rate of a class in the
-// results is the effective one, and its delays and rates of service are those of a visit. The mean delay of all
-// jobs, too, is that of a visit.
+// Jobs are counted by visit, from joining the end of the queue to the end of service. The arrival
+// rate of a class in the results is the effective one; delays and service rates are those of a
+// visit, including the mean delay of all jobs.
 //
-// Such a queue is a Markov chain: it is simulated by its jumps, each state standing for the expected time 1/(Σ_i ν_i + μ(c))
-// spent in it, so that no exponential variable is drawn. Over a horizon and for quantiles of delays these times are drawn, since
-// the state at a given time, or the delay of each job, is wanted.
+// Such a queue is a Markov chain and is simulated by its jumps: each state counts for the expected
+// time 1/(Σ_i ν_i + μ(c)) spent in it, so no exponential variables are drawn. Over a horizon and
+// for quantiles of delays these times are drawn, because the state at a given time, or the delay of
+// each job, is needed.
 //
-// A Rank table, and a TotalRate with Saturation of at most 12 classes, are checked to be stable; other functions are
-// the caller's business. A run ends with an error when more than 10,000,000 jobs are present, which wraps
-// [sim.ErrTooManyJobs], or when it meets a state in which the function is not positive or falls when a job arrives.
+// Stability is checked for a Rank table, and for a TotalRate with Saturation of at most 12 classes;
+// for other functions it is up to the caller. A run ends with an error that wraps
+// [sim.ErrTooManyJobs] when more than 10,000,000 jobs are present, or with an error when it reaches
+// a state in which the function is not positive or decreases when a job arrives.
 type Queue struct {
-	Model   *oiqueue.Queue   // TotalRate and OrderedRate are called by several replications at the same time
-	Routing *oiqueue.Routing // nil if no job comes back; else its rates take the place of Model.ArrivalRates, as in [oiqueue.Routed]
+	Model   *oiqueue.Queue   // TotalRate and OrderedRate are called concurrently by several replications
+	Routing *oiqueue.Routing // nil if no job returns; else its rates replace Model.ArrivalRates, as in [oiqueue.Routed]
 
-	// RatesKey is wanted only if samples are kept, in [sim.Settings].Folder, and is "" with Rank. It stands for TotalRate or OrderedRate
-	// in their names, together with the values at 50 states of at most 25 jobs, for which the function is called before the
-	// run. Two functions that agree there must not share a key. The random numbers come from both, too.
+	// RatesKey is needed only if samples are stored in [sim.Settings].Folder, and is "" with Rank.
+	// It identifies TotalRate or OrderedRate in the names of samples, together with the values at
+	// 50 states of at most 25 jobs, for which the function is called before the run. Two functions
+	// that agree there must not share a key. The random numbers also derive from both.
 	RatesKey string
 }
 
-// A visits is a queue: what all its replications have in common.
+// A visits is a checked queue: what all its replications share.
 type visits struct {
 	model    *oiqueue.Queue
 	dense    *denseRates
 	external []float64   // ν_i, summed up to class i
-	next     [][]float64 // probability to become a job of class 0..j, summed; nil if all leave
-	timed    bool        // the times of states are drawn
+	next     [][]float64 // cumulative probability of becoming a job of class 0..j; nil if all depart
+	timed    bool        // whether the times of states are drawn
 }
 
 // Describe implements [sim.System].
@@ -110,7 +114,7 @@ func (q Queue) Describe(ctx context.Context, o sim.Observation) (*sim.Descriptio
 	return d, nil
 }
 
-// checked returns the model with effective arrival rates, and the external ones.
+// checked returns the model with effective arrival rates, and the external rates.
 func (q Queue) checked(ctx context.Context) (*oiqueue.Queue, []*big.Rat, error) {
 	if q.Model == nil {
 		return nil, nil, input.Errorf("Model", "nothing", "an order-independent queue")
@@ -134,11 +138,12 @@ func (q Queue) checked(ctx context.Context) (*oiqueue.Queue, []*big.Rat, error) 
 	return routed, q.Routing.External, nil
 }
 
-// maxCheckedClasses bounds the classes of a TotalRate that is asked for all their sets.
+// maxCheckedClasses is the largest number of classes of a TotalRate that is evaluated for all their
+// sets.
 const maxCheckedClasses = 12
 
-// checkStable returns an error for an overloaded set of classes, as far as that is known: from the rates with
-// as many jobs of these classes as matter.
+// checkStable returns an error for an overloaded set of classes, as far as that is known: it uses
+// the rates with Saturation many jobs of these classes.
 func checkStable(ctx context.Context, q *oiqueue.Queue, overHorizon bool) error {
 	rank := q.Rank
 	if q.TotalRate != nil && q.Saturation != nil && len(q.ArrivalRates) <= maxCheckedClasses {
@@ -156,7 +161,7 @@ func checkStable(ctx context.Context, q *oiqueue.Queue, overHorizon bool) error 
 	}
 	v, err := stability.Rank(ctx, q.ArrivalRates, rank)
 	if err != nil {
-		return fmt.Errorf("the rates with as many jobs as Saturation says of some classes: %w", err)
+		return fmt.Errorf("the rates with Saturation many jobs of some classes: %w", err)
 	}
 	if !v.Stable {
 		return &cluster.UnstableError{Classes: v.Bottleneck, ArrivalRate: v.Arrival, Capacity: v.Capacity}
@@ -164,7 +169,8 @@ func checkStable(ctx context.Context, q *oiqueue.Queue, overHorizon bool) error 
 	return nil
 }
 
-// accumulate returns the sums of probabilities, nil being 0, and their names.
+// accumulate returns the cumulative sums of probabilities, where nil means 0, and the probabilities
+// as text.
 func accumulate(probs []*big.Rat) (cumulative []float64, names []string) {
 	sum := new(big.Rat)
 	for _, p := range probs {
@@ -181,17 +187,18 @@ func accumulate(probs []*big.Rat) (cumulative []float64, names []string) {
 
 // A visitor is a job of a visitQueue.
 type visitor struct {
-	born  float64 // time at which it joined
+	born  float64 // time of joining
 	class int
 }
 
-// visitQueue is a queue in motion. With n jobs of N classes a jump takes O(N + n), besides the calls of
-// the rate function, and allocates nothing but room for more jobs than ever before, and for what it remembers of the rates.
+// visitQueue is the engine of a queue. With n jobs of N classes a jump takes O(N + n), plus the
+// calls of the rate function. It allocates only when there are more jobs than ever before, and to
+// cache rates.
 type visitQueue struct {
 	*visits
 	rates *queueRates
 	draws *rand.Rand
-	mu    float64   // rate of service in this state
+	mu    float64   // service rate in this state
 	now   float64   // time
 	jump  float64   // time at which the state ends
 	jobs  []visitor // jobs[head:], oldest first
@@ -205,7 +212,7 @@ func newVisitQueue(v *visits, r *sim.Stream) *visitQueue {
 	return q
 }
 
-// holdingTime returns the time for which the state lasts.
+// holdingTime returns how long the state lasts.
 func (q *visitQueue) holdingTime() float64 {
 	mean := 1 / (q.external[len(q.external)-1] + q.mu)
 	if q.timed {
@@ -258,7 +265,7 @@ func (q *visitQueue) depart(u float64, seen *sim.Totals) error {
 		if mu > q.mu {
 			return q.rates.falls(jobs[:at+1], jobs)
 		}
-		if mu > before { // the last such k, should rounding leave none with μ > u
+		if mu > before { // the last such k if rounding leaves none with μ > u
 			k, before = at, mu
 		}
 		if mu > u {
@@ -286,7 +293,7 @@ func (q *visitQueue) depart(u float64, seen *sim.Totals) error {
 	return nil
 }
 
-// join puts a job at the end of the queue.
+// join adds a job to the end of the queue.
 func (q *visitQueue) join(class int, seen *sim.Totals) error {
 	if err := sim.CheckJobs(q.Total+1, sim.MaxJobs); err != nil {
 		return err
@@ -296,7 +303,7 @@ func (q *visitQueue) join(class int, seen *sim.Totals) error {
 	return nil
 }
 
-// flush counts what lasts until the end of an advance at time t, and sets the clock to 0.
+// flush counts up to the end of an advance at time t, which becomes time 0.
 func (q *visitQueue) flush(t float64, seen *sim.Totals) {
 	q.Population.Flush(t, seen)
 	for k := q.head; k < len(q.jobs); k++ {

@@ -10,38 +10,40 @@ import (
 	"productform/oiqueue"
 )
 
-// queueRates computes the rates μ of a queue in float64 and remembers them: in a table by Σ_i min(x_i, m_i) stride_i if
-// the numbers of jobs that matter are few, else in a map that starts anew when full.
+// queueRates computes the rates μ of a queue in float64 and caches them: in a table indexed by Σ_i
+// min(x_i, m_i) stride_i if few numbers of jobs matter, otherwise in a map that is emptied when
+// full.
 type queueRates struct {
 	model  *oiqueue.Queue
 	dense  *denseRates
 	sparse map[string]float64
 
 	counts []int // min(x_i, m_i)
-	at     int   // place in dense
+	at     int   // index in dense
 	key    []byte
-	order  []int // classes, if the order matters
-	clone  []int // handed out
+	order  []int // classes, if their order matters
+	clone  []int // copy passed to the function
 }
 
-// denseRates is a table of rates by counts of jobs.
+// denseRates is a table of rates by numbers of jobs.
 type denseRates struct {
 	lattice.Box
-	rates []float64 // 0 if not known yet
+	rates []float64 // 0 if unknown so far
 }
 
-// Limits of what a queueRates remembers.
+// Limits on the cache of a queueRates.
 const (
 	maxDense  = 1 << 16
 	maxSparse = 1 << 24 // bytes of keys
 )
 
-// rankRates returns the table of a rank function of some classes, complete.
+// rankRates returns the complete table of a rank function on some classes.
 func rankRates(rank []float64, classes int) *denseRates {
 	return &denseRates{lattice.FirstFastest(slices.Repeat([]int{1}, classes)), rank}
 }
 
-// newQueueRates takes the table of a Rank, which it does not change, or nil for a function.
+// newQueueRates returns the rates of a queue. The table of a Rank is not modified; it is nil for a
+// function.
 func newQueueRates(q *oiqueue.Queue, rank *denseRates) *queueRates {
 	n := len(q.ArrivalRates)
 	r := &queueRates{model: q, dense: rank, counts: make([]int, n), key: make([]byte, 4*n)}
@@ -55,7 +57,7 @@ func newQueueRates(q *oiqueue.Queue, rank *denseRates) *queueRates {
 	return r
 }
 
-// of returns μ at x jobs, in this order.
+// of returns μ with x jobs, in this order.
 func (r *queueRates) of(x []int, jobs []visitor) (float64, error) {
 	if len(jobs) == 0 {
 		return 0, nil
@@ -75,7 +77,7 @@ func (r *queueRates) of(x []int, jobs []visitor) (float64, error) {
 	return r.find()
 }
 
-// reset goes back to the empty queue.
+// reset returns to the empty queue.
 func (r *queueRates) reset() {
 	clear(r.counts)
 	r.at = 0
@@ -87,13 +89,13 @@ func (r *queueRates) reset() {
 	}
 }
 
-// push returns μ with one job more at the end.
+// push returns μ with one more job at the end.
 func (r *queueRates) push(class int) (float64, error) {
 	r.add(class, 1)
 	return r.find()
 }
 
-// add puts n jobs of a class at the end, without the rate.
+// add adds n jobs of a class at the end without computing the rate.
 func (r *queueRates) add(class, n int) {
 	if r.model.OrderedRate != nil {
 		r.order = append(r.order, class)
@@ -113,7 +115,7 @@ func (r *queueRates) add(class, n int) {
 	}
 }
 
-// find returns the rate of the queue, from memory or by asking the function.
+// find returns the rate of the queue, from the cache or the function.
 func (r *queueRates) find() (float64, error) {
 	if r.dense != nil {
 		if mu := r.dense.rates[r.at]; mu > 0 {
@@ -168,7 +170,7 @@ func (r *queueRates) state() []int {
 	return c
 }
 
-// falls returns the error for a rate that falls when jobs arrive.
+// falls returns the error for a rate that decreases when jobs arrive.
 func (r *queueRates) falls(before, after []visitor) error {
 	e := &oiqueue.RateError{Err: oiqueue.ErrNotMonotone}
 	e.Other, e.OtherRate = r.exact(before)

@@ -3,22 +3,23 @@ package swap
 import "productform/sim"
 
 // Measures of a pass-and-swap queue, in addition to those of all systems, of all jobs and of each class.
-// Throughput counts the jobs that leave, in a closed queue to come back. A closed queue has a
-// MeasuredDelay but no MeanDelay, since Little's law would count jobs that never leave, such as the
-// first of two that swap with each other. Utilization of a server is the fraction of time in which
+// Throughput counts departing jobs, which in a closed queue return. A closed queue has a
+// MeasuredDelay but no MeanDelay, since Little's law would count jobs that never depart, such as the
+// first of two that swap with each other. Utilization of a server is the fraction of time during which
 // there is a job that it can serve.
 const (
-	Completions      = "completions"       // jobs that are done per unit of time, those that take the place of another among them
-	EmptyProbability = "empty_probability" // part of the time in which an open queue has no jobs
+	Completions      = "completions"       // finished jobs per unit of time, including those that take the place of another
+	EmptyProbability = "empty_probability" // fraction of the time during which an open queue has no jobs
 )
 
-// Restart forgets what was seen so far.
+// Restart discards everything accumulated so far.
 func (m *motion) Restart() {
 	clear(m.ended)
 	clear(m.gone)
 }
 
-// Observed returns what was seen of each class and, last, of all; of a closed queue, its jobs.
+// Observed returns the observations of each class and finally of all; for a closed queue, also its
+// jobs.
 func (m *motion) Observed(seen *sim.Totals) (map[string][]*float64, error) {
 	own := map[string][]*float64{}
 	rate := func(name string, jobs float64) {
@@ -45,7 +46,7 @@ func (m *motion) Observed(seen *sim.Totals) (map[string][]*float64, error) {
 	return own, nil
 }
 
-// measures returns what a run tells of a queue.
+// measures returns the measures of a run.
 func (s *system) measures(all *sim.Samples) (list []sim.Measure) {
 	add := func(kind sim.Kind, index int, of, name, unit string, e *sim.Estimate) {
 		list = append(list, sim.Measure{Name: name, Kind: kind, Index: index, Of: of, Unit: unit, Estimate: e})

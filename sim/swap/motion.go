@@ -9,27 +9,28 @@ import (
 	"productform/sim/internal/stations"
 )
 
-// A motion is a queue in motion. An event takes the time of a look at the jobs up to the first of each class, and for a job that is done at all behind it;
-// it allocates nothing but room for more jobs than ever before.
+// A motion is the engine of a pass-and-swap queue. An event scans the jobs up to the first of each
+// class, and for a finished job all behind it; it allocates only when there are more jobs than ever
+// before.
 type motion struct {
 	*system
 	draws   *rand.Rand
 	now     float64
-	arrival float64 // time of the next, +Inf if there are none
+	arrival float64 // time of the next arrival, +Inf if there is none
 	queue   *stations.Ordered
 	jobs    []job
 	ids     stations.IDs
-	err     error // of the start
+	err     error // from the start
 	sim.Population
 
-	serves stations.Usage // by server: the jobs that it can serve
-	ended  []float64      // jobs that were done, by class, since Restart
-	gone   []float64      // jobs that left
+	serves stations.Usage // jobs that each server can serve
+	ended  []float64      // finished jobs since Restart, by class
+	gone   []float64      // departed jobs, likewise
 }
 
-// A job is one of the queue.
+// A job is a job of the queue.
 type job struct {
-	came  float64 // +Inf in a closed queue before it first leaves
+	came  float64 // +Inf in a closed queue before its first departure
 	class int32
 }
 
@@ -61,7 +62,7 @@ func newMotion(ctx context.Context, s *system, r *sim.Stream) *motion {
 	return m
 }
 
-// next returns the time of what happens next.
+// next returns the time of the next event.
 func (m *motion) next() float64 { return min(m.arrival, m.queue.Next()) }
 
 // Advance simulates t units of time. The error wraps [sim.ErrTooManyJobs].
@@ -78,7 +79,7 @@ func (m *motion) Advance(t float64, seen *sim.Totals) error {
 	return nil
 }
 
-// step lets the next thing happen.
+// step simulates the next event.
 func (m *motion) step(seen *sim.Totals) error {
 	m.now = m.next()
 	seen.Jumps++
@@ -89,7 +90,7 @@ func (m *motion) step(seen *sim.Totals) error {
 	return m.join(int(m.arrivals.Pick(m.draws.Uint64())), m.now, seen)
 }
 
-// join puts a job at the end of the queue, that came at a time.
+// join adds a job to the end of the queue; came is its arrival time.
 func (m *motion) join(class int, came float64, seen *sim.Totals) error {
 	if err := sim.CheckJobs(m.Total+1, sim.MaxJobs); err != nil {
 		return err
@@ -103,7 +104,8 @@ func (m *motion) join(class int, came float64, seen *sim.Totals) error {
 	return m.queue.Arrive(m.now, stations.Job{ID: id, Class: int32(class)}, m.sizes.Sample(m.draws))
 }
 
-// depart lets the job leave that finds no place when the next is done. In a closed queue it comes back.
+// depart removes the job that finds no place when the next job finishes. In a closed queue it
+// returns.
 func (m *motion) depart(seen *sim.Totals) error {
 	left, err := m.queue.Depart()
 	if err != nil {
@@ -124,7 +126,7 @@ func (m *motion) depart(seen *sim.Totals) error {
 	return m.join(class, m.now, seen)
 }
 
-// change counts what was up to now, and one job more or less.
+// change counts up to now, and then changes the number of jobs of a class.
 func (m *motion) change(class, by int, seen *sim.Totals) {
 	m.Change(class, by, m.now, seen)
 	for _, s := range m.classes[class].servers {
@@ -132,7 +134,7 @@ func (m *motion) change(class, by int, seen *sim.Totals) {
 	}
 }
 
-// flush counts what lasts until the end of an advance at time t, and sets the clock to 0.
+// flush counts up to the end of an advance at time t, which becomes time 0.
 func (m *motion) flush(t float64, seen *sim.Totals) {
 	m.Flush(t, seen)
 	if m.start != nil {
@@ -147,7 +149,7 @@ func (m *motion) flush(t float64, seen *sim.Totals) {
 	m.now = 0
 }
 
-// pilot returns the jobs that are done per unit of time, as a run of its own sees them.
+// pilot estimates the rate of finished jobs in a short run of its own.
 func (s *system) pilot(ctx context.Context, unstable bool) (float64, error) {
 	m := newMotion(ctx, s, sim.NewStream([32]byte{}))
 	if m.err != nil {

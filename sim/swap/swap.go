@@ -16,19 +16,21 @@ import (
 	"productform/stability"
 )
 
-// A Queue is a pass-and-swap queue, open or closed. Each server works on the oldest job that it can serve, and a job gets all that work on it together.
-// A job that is done takes the place of the first job behind it of a class that it is joined to, with a new size; that one goes on in the same way, from
-// there; the one that finds no place leaves, and in a closed queue comes back to the end. The delay of a job is the time from its arrival to when it leaves, whatever
-// places it had in between; in a closed queue, from one time that it leaves to the next.
+// A Queue is a pass-and-swap queue, open or closed. Each server works on the oldest job that it can
+// serve, and a job is served by several together. A finished job takes the place of the first job
+// behind it that it can swap with, with a new size; that job continues in the same way from there.
+// The job that finds no place departs; in a closed queue it returns to the end. The delay of a job
+// is the time from its arrival to its departure, whatever places it had in between; in a closed
+// queue, from one departure to the next.
 //
-// The error for an open queue that is not stable, except over a horizon, is a *[cluster.UnstableError]. A run with more than 10,000,000 jobs present at a time ends with an error
-// that wraps [sim.ErrTooManyJobs].
+// An unstable open queue is an error, a *[cluster.UnstableError], except over a horizon. A run with
+// more than 10,000,000 jobs present at a time ends with an error that wraps [sim.ErrTooManyJobs].
 type Queue struct {
 	Model *swap.Model
-	Sizes sizes.Distribution // of the mean of the model to 1e-12; nil means exponential, for which the theory is
+	Sizes sizes.Distribution // with the mean of the model to 1e-12; nil means exponential, as in the theory
 }
 
-// A system is what all replications of a queue have in common.
+// A system is what all replications share.
 type system struct {
 	model    *swap.Model
 	classes  []class
@@ -71,7 +73,7 @@ func (q Queue) Describe(ctx context.Context, o sim.Observation) (*sim.Descriptio
 	return d, sim.CheckRate("classes", d.JumpRate)
 }
 
-// describe names the parts of the system.
+// describe describes the parts of the system.
 func (s *system) describe() *sim.Description {
 	d := &sim.Description{
 		Method: "calendar of a pass-and-swap queue", StepCost: 30 + float64(len(s.start)), Measures: s.measures,
@@ -145,7 +147,8 @@ func (q Queue) prepare() (*system, error) {
 	return s, nil
 }
 
-// checkStable returns an error for a set of classes that bring too much work to the servers that can do it.
+// checkStable returns an error for a set of classes that bring too much work to the servers that
+// can do it.
 func checkStable(ctx context.Context, m *swap.Model) error {
 	if m.IsClosed() {
 		return nil

@@ -14,52 +14,57 @@ import (
 //
 //	Φ(0) = 1,  Φ(x) = Σ_{i: x_i>0} Φ(x-e_i) / μ({i: x_i>0}),
 //
-// as far as simulations ask, for the rates of balanced fairness φ_i(x) = Φ(x-e_i)/Φ(x). Φ(x) takes all
-// states below x; the table is the union of the boxes below the states asked for, each rounded up, so that it
-// does not depend on the order of the questions; nor does a value. A table is never changed: concurrent
-// simulations read one while a larger one that shares most of its rows is made.
+// as far as simulations need it for the rates of balanced fairness φ_i(x) = Φ(x-e_i)/Φ(x). Φ(x)
+// requires all states below x. The table is the union of the boxes below the requested states, each
+// rounded up, so neither its extent nor its values depend on the order of the requests. A table is
+// never modified: concurrent simulations read one while a larger one is made that shares most of
+// its rows.
 //
-// Only positive numbers are added and divided: rates have a relative error of at most 2(N+2)n 2^-53 with n jobs of N classes.
+// Only positive numbers are added and divided: rates have a relative error of at most 2(N+2)n 2^-53
+// with n jobs of N classes.
 type Balance struct {
 	classes int
 	rank    func(set uint64) float64 // μ(A) > 0 at the bit mask of A; or
 	total   func(x []int) float64    // μ(x) > 0
-	limit   int                      // of units
+	limit   int                      // on units
 	root    atomic.Pointer[node]
 
 	growing sync.Mutex
-	units   int // states, and rowUnits for each row
+	units   int // number of states, plus rowUnits for each row
 	states  int
-	here    []int     // the numbers of jobs of the row, for total
-	near    [][]*node // by depth: the nodes of the states with one job less of some class before
+	here    []int     // the numbers of jobs in the current row, for total
+	near    [][]*node // by depth: the nodes of the states with one job less of a previous class
 }
 
-// A node holds Φ at the states that begin with some numbers of jobs: below[k] if the next number is k. The next
-// number being the last, the values are in row[k]. Longer lists belong to smaller states.
+// A node holds Φ at the states that begin with given numbers of jobs. below[k] is the node if the
+// next number is k; if the next number is the last one, row[k] is the value. Longer lists belong to
+// smaller states.
 type node struct {
 	below []*node
 	row   []scaled
 }
 
-// A scaled number is fraction 2^exponent: Φ leaves the range of float64.
+// A scaled number is fraction 2^exponent, since Φ exceeds the range of float64.
 type scaled struct {
 	fraction float64 // in [1/2, 1)
 	exponent int32
 }
 
-// Limits of a Balance: a state takes 16 bytes, a row some 100 more.
+// Limits of a Balance: a state takes 16 bytes, a row about 100 more.
 const (
 	unitBytes    = 16
 	rowUnits     = 6
 	balanceUnits = 1 << 24
-	MaxClasses   = 64 // classes
+	MaxClasses   = 64
 )
 
+// NewBalance returns the balance function of a rank function on a number of classes.
 func NewBalance(classes int, rank func(set uint64) float64) *Balance {
 	return newBalance(&Balance{classes: classes, rank: rank})
 }
 
-// NewCountBalance returns the balance of a total rate μ(x) > 0 that depends on the numbers of jobs. The function must not keep x.
+// NewCountBalance returns the balance function of a total rate μ(x) > 0 that depends on the numbers
+// of jobs. The function must not retain x.
 func NewCountBalance(classes int, total func(x []int) float64) *Balance {
 	return newBalance(&Balance{classes: classes, total: total})
 }
@@ -70,8 +75,8 @@ func newBalance(b *Balance) *Balance {
 	return b
 }
 
-// Rates writes φ_i(x) for each class into phi. The error, for a table that would grow too large, wraps
-// [sim.ErrTooManyStates] and leaves the table as it was.
+// Rates writes φ_i(x) for each class into phi. If the table would grow too large, the error wraps
+// [sim.ErrTooManyStates] and the table is unchanged.
 func (b *Balance) Rates(x []int, phi []float64) error {
 	n := b.root.Load()
 	if !n.holds(x) {
@@ -123,7 +128,7 @@ func power(k int32) float64 {
 	return math.Ldexp(1, int(k))
 }
 
-// reach returns a table that holds x, or the error of rates.
+// reach returns a table that contains x, or the error of [Balance.Rates].
 func (b *Balance) reach(x []int) (*node, error) {
 	b.growing.Lock()
 	defer b.growing.Unlock()
@@ -144,20 +149,21 @@ func (b *Balance) reach(x []int) (*node, error) {
 	if room == 0 || b.units > b.limit {
 		b.units, b.states = units, states // the larger table is dropped
 		return nil, fmt.Errorf("%w: the balance function of %d classes that share servers is needed at more states than "+
-			"fit into %d MiB", sim.ErrTooManyStates, b.classes, balanceUnits*unitBytes>>20) // which state was too much depends on who asked first
+			"fit into %d MiB", sim.ErrTooManyStates, b.classes, balanceUnits*unitBytes>>20) // the state is left out: it depends on the order of requests
 	}
 	b.root.Store(root)
 	return root, nil
 }
 
-// roundUp keeps the first four bits of a number, rounded up.
+// roundUp rounds a number up to four significant bits.
 func roundUp(n int) int {
 	drop := max(bits.Len(uint(n))-4, 0)
 	return (n + 1<<drop - 1) >> drop << drop
 }
 
-// grow returns a node with all that n (nil for an empty one) has and all states up to corner. The set is that of the
-// classes before depth that have jobs, and near[depth] must be up to corner already.
+// grow returns a node with everything that n (nil for an empty one) contains and all states up to
+// corner. set is the set of classes before depth that have jobs, and near[depth] must already
+// extend to corner.
 func (b *Balance) grow(n *node, corner []int, depth int, set uint64) *node {
 	if n == nil {
 		n = &node{}
@@ -186,7 +192,7 @@ func (b *Balance) grow(n *node, corner []int, depth int, set uint64) *node {
 	return &node{below: below}
 }
 
-// lengthen returns the row with the values up to length.
+// lengthen returns the row extended to a length.
 func (b *Balance) lengthen(old []scaled, length int, set uint64) []scaled {
 	row := make([]scaled, length)
 	copy(row, old)
@@ -225,7 +231,8 @@ func (b *Balance) lengthen(old []scaled, length int, set uint64) []scaled {
 	return row
 }
 
-// rate returns the total rate in a state of the row with a number of jobs of the last class, and with the set of the classes present.
+// rate returns the total rate in a state of the row, given the number of jobs of the last class and
+// the set of the classes present.
 func (b *Balance) rate(last int, set uint64) float64 {
 	if b.total == nil {
 		return b.rank(set)

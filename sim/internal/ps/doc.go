@@ -1,3 +1,4 @@
-// Package ps simulates networks of processor-sharing queues, which several systems are: clusters and divisible resources whose
-// jobs share, and Whittle networks.
+// Package ps simulates networks of processor-sharing queues: how many jobs are there, and how long
+// do they take? Clusters and divisible resources whose jobs share, and Whittle networks, are such
+// networks.
 package ps

@@ -9,16 +9,16 @@ import (
 	"productform/sizes"
 )
 
-// A Network is a network of processor-sharing queues: what all its replications have in common.
+// A Network is a network of processor-sharing queues: what all its replications share.
 type Network struct {
 	Sources  []Source
-	Table    sizes.AliasTable // of the places of Sources
-	Rate     float64          // arrivals per unit of time, of all sources
+	Table    sizes.AliasTable // of indices of Sources
+	Rate     float64          // total arrivals per unit of time
 	Parts    []Part
 	PartOf   []int     // of each queue
 	MeanSize []float64 // of a job of each queue, for scale
-	Watched  [][]Row   // servers that are busy at the same times
-	Rows     int       // of classes
+	Watched  [][]Row   // groups of servers that are busy at the same times
+	Rows     int       // number of classes
 }
 
 // A Source is a Poisson process of jobs.
@@ -26,13 +26,13 @@ type Source struct {
 	Row     int // class, for the statistics
 	Queue   int
 	Sizes   sizes.Distribution
-	Watches []int // the servers, in Watched, that can serve its jobs
+	Watches []int // indices in Watched of the servers that can serve its jobs
 }
 
-// A Row stands for Count servers of a row of servers.
+// A Row stands for Count servers of a group of servers.
 type Row struct{ Row, Count int }
 
-// A Part is a range of queues whose rates depend on each other only.
+// A Part is a range of queues whose rates depend only on each other.
 type Part struct {
 	From, To int
 	Rates    func(x []int, phi []float64) error // writes the rates of the queues From..To-1 with x jobs
@@ -40,24 +40,25 @@ type Part struct {
 
 // A queue shares its rate equally among its jobs.
 type queue struct {
-	attained float64 // work done on a job that has always been there
+	attained float64 // work done on a permanent job
 	speed    float64 // work per unit of time on each job
 	jobs     eventqueue.Queue[job]
 }
 
-// A job is a job of a queue. It is done when the queue has attained what it had then and the size.
+// A job is a job of a queue. It finishes when attained has grown by its size since its arrival.
 type job struct {
 	born   float64 // time of arrival
 	source int32
 }
 
-// Queues are a [Network] in motion, in continuous time. All jobs of a queue are served at the same speed φ_i(x)/x_i:
-// with V_i(t) the integral of the speed, a job of size z that arrives at time t is done when V_i is V_i(t) + z. So a
-// queue is a heap of these values, and the next departure that of the queue where (least value - V_i) x_i/φ_i is least.
-// An event takes O(log x_i) for the heap and O(1) for each queue of the part; it allocates nothing but room for more
-// jobs than ever before.
+// Queues is the engine of a [Network] in continuous time. All jobs of a queue are served at the
+// same speed φ_i(x)/x_i. With V_i(t) the integral of the speed, a job of size z that arrives at
+// time t finishes when V_i reaches V_i(t) + z. So a queue is a heap of these values, and the next
+// departure is in the queue with the smallest (smallest value - V_i) x_i/φ_i. An event takes O(log
+// x_i) for the heap and O(1) for each queue of the part; it allocates only when there are more jobs
+// than ever before.
 //
-// V_i counts from when the queue was empty or V_i large, so that no digits are lost in long runs.
+// V_i is reset when the queue is empty or V_i large, so long runs do not lose digits.
 type Queues struct {
 	*Network
 	draws   *rand.Rand
@@ -71,11 +72,11 @@ type Queues struct {
 	phi     []float64 // by queue
 
 	sim.Population           // by row of classes
-	busy           []int     // jobs that it can serve, by watched
-	start          []float64 // time from which it is busy, if it is
+	busy           []int     // number of jobs that it can serve, by watched group
+	start          []float64 // start of its busy period, if it is busy
 }
 
-// New returns the empty network, whose random numbers come from r.
+// New returns an empty network whose random numbers come from r.
 func New(s *Network, r *sim.Stream) *Queues {
 	parts, queues := len(s.Parts), len(s.PartOf)
 	q := &Queues{
@@ -119,7 +120,7 @@ func (q *Queues) Advance(t float64, seen *sim.Totals) error {
 	return nil
 }
 
-// arrive lets a job in.
+// arrive adds an arriving job.
 func (q *Queues) arrive(seen *sim.Totals) error {
 	q.arrival = q.now + q.draws.ExpFloat64()/q.Rate
 	code := q.Table.Pick(q.draws.Uint64())
@@ -135,7 +136,7 @@ func (q *Queues) arrive(seen *sim.Totals) error {
 	return q.reschedule(part)
 }
 
-// depart lets go of the next job of a part.
+// depart removes the next job of a part.
 func (q *Queues) depart(part int, seen *sim.Totals) error {
 	q.serve(part)
 	i := q.which[part]
@@ -145,7 +146,7 @@ func (q *Queues) depart(part int, seen *sim.Totals) error {
 	n.attained = end.Time // without the rounding of serve
 	if len(n.jobs) == 0 {
 		n.attained = 0
-	} else if n.attained > 1024*q.MeanSize[i] { // by then as many jobs as there are have left 1000 times
+	} else if n.attained > 1024*q.MeanSize[i] { // about 1000 departures per job present
 		for k := range n.jobs {
 			n.jobs[k].Time -= n.attained
 		}
@@ -168,7 +169,7 @@ func (q *Queues) serve(part int) {
 	}
 }
 
-// count counts one job more or less.
+// count counts an arrival or a departure.
 func (q *Queues) count(s *Source, by int, seen *sim.Totals) {
 	seen.Jumps++
 	q.Change(s.Row, by, q.now, seen)
@@ -190,7 +191,7 @@ func (q *Queues) worked(w int, t float64, seen *sim.Totals) {
 	}
 }
 
-// reschedule finds the rates of a part and its next departure.
+// reschedule computes the rates of a part and its next departure.
 func (q *Queues) reschedule(part int) error {
 	p := &q.Parts[part]
 	if err := p.Rates(q.x[p.From:p.To], q.phi[p.From:p.To]); err != nil {
@@ -211,7 +212,7 @@ func (q *Queues) reschedule(part int) error {
 	return nil
 }
 
-// flush counts what lasts until the end of an advance at time t, and sets the clock to 0.
+// flush counts up to the end of an advance at time t, which becomes time 0.
 func (q *Queues) flush(t float64, seen *sim.Totals) {
 	q.Population.Flush(t, seen)
 	for w, n := range q.busy {

@@ -1,4 +1,5 @@
-// Package simtest holds what the tests of simulated systems share.
+// Package simtest holds helpers shared by the tests of simulated systems: does a system keep the
+// promises of package sim?
 package simtest
 
 import (
@@ -14,7 +15,7 @@ import (
 	"productform/sizes"
 )
 
-// Run simulates a system that makes sense.
+// Run simulates a valid system.
 func Run(t testing.TB, system sim.System, s sim.Settings) *sim.Result {
 	t.Helper()
 	r, err := sim.Run(t.Context(), system, s, nil)
@@ -24,7 +25,8 @@ func Run(t testing.TB, system sim.System, s sim.Settings) *sim.Result {
 	return r
 }
 
-// SameDigits fails if the result depends on the number of workers or on what is kept on disk, and returns it.
+// SameDigits fails if the result depends on the number of workers or on stored samples, and returns
+// the result.
 func SameDigits(t *testing.T, system sim.System, s sim.Settings) *sim.Result {
 	t.Helper()
 	s.Workers = 1
@@ -39,11 +41,12 @@ func SameDigits(t *testing.T, system sim.System, s sim.Settings) *sim.Result {
 	return first
 }
 
-// Conforms fails if a system breaks a promise that all make: its digits depend on the workers or on what is kept on disk, it
-// does not report all delays, the path of its engine on the advances that it is cut into, or what it sees on what was
-// before a restart; or a run does not observe the requested time or number of jumps, which is known only roughly if no
-// jobs arrive. It is not for jump chains in equal steps, which draw for many steps at once: their path depends on the
-// advances.
+// Conforms fails if a system violates the contract of package sim: its digits depend on the workers
+// or on stored samples; it does not report all delays; the path of its engine depends on how time
+// is divided into advances, or its observations on what came before a restart; or a run does not
+// observe the requested time or number of jumps, which is only approximate if no jobs arrive. It
+// does not suit jump chains with equal steps, which draw for many steps at once: their path depends
+// on the advances.
 func Conforms(t *testing.T, system sim.System) {
 	t.Helper()
 	s := sim.Settings{Runs: 8, Jumps: 1e4, Seed: 9, Distribution: 3, Levels: []float64{0.5, 0.9}}
@@ -59,7 +62,7 @@ func Conforms(t *testing.T, system sim.System) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for k := range 2 { // their lengths are equal, so means of time averages have no bias
+	for k := range 2 { // of equal lengths, so means of time averages are unbiased
 		if one, err := p.Replicate(t.Context(), k); err != nil || math.Abs(one.Time-r.Time) > 1e-9*r.Time {
 			t.Errorf("replication %d observes the time %v, want %v: %v", k, one.Time, r.Time, err)
 		}
@@ -75,13 +78,13 @@ func Conforms(t *testing.T, system sim.System) {
 	}
 }
 
-// toRounding compares numbers of two accounts of one path.
+// toRounding reports whether numbers of two records of one path agree up to rounding.
 var toRounding = cmp.Comparer(func(a, b float64) bool {
-	return math.Abs(a-b) <= 1e-9*max(1, math.Abs(a), math.Abs(b)) || math.IsNaN(a) && math.IsNaN(b) // the latter of no time
+	return math.Abs(a-b) <= 1e-9*max(1, math.Abs(a), math.Abs(b)) || math.IsNaN(a) && math.IsNaN(b) // NaN if no time passed
 })
 
-// path simulates a warm-up and the same time after it, each in so many advances, and returns what is seen after the warm-up. It
-// fails if a restart does not forget the warm-up.
+// path simulates a warm-up and the same time after it, each in a number of advances, and returns
+// the observations after the warm-up. It fails if a restart does not discard the warm-up.
 func path(t *testing.T, p *sim.Plan, length float64, advances int) (*sim.Totals, map[string][]*float64) {
 	t.Helper()
 	e := p.Start(t.Context(), sim.NewStream([32]byte{1}))
@@ -97,7 +100,7 @@ func path(t *testing.T, p *sim.Plan, length float64, advances int) (*sim.Totals,
 		return own
 	}
 	var seen *sim.Totals
-	left := p.NewTotals() // a job of each class, for which means of nothing are 0 and not nil
+	left := p.NewTotals() // a job of each class: empty means are then 0, not nil
 	for i := range left.Left {
 		left.Left[i] = 1
 	}
@@ -120,9 +123,9 @@ func path(t *testing.T, p *sim.Plan, length float64, advances int) (*sim.Totals,
 	return seen, observed(seen)
 }
 
-// Golden fails if the mean jobs of one short replication are not want. If a system now uses its random numbers
-// differently, also change the version of package sim: then old samples are not mistaken for new ones. The
-// tolerance allows for machines that fuse x*y + z.
+// Golden fails if the mean jobs of one short replication differ from want. If a system now uses its
+// random numbers differently, also change the version of package sim, so old samples are not
+// mistaken for new ones. The tolerance allows for machines that fuse x*y + z.
 func Golden(t *testing.T, system sim.System, want float64) {
 	t.Helper()
 	p, err := sim.NewPlan(t.Context(), system, sim.Settings{Jumps: 1000, Seed: 1})
@@ -139,9 +142,9 @@ func Golden(t *testing.T, system sim.System, want float64) {
 	}
 }
 
-// Near fails if an estimate is as far from the exact value as one right one in 1.7 million is: 5 standard errors of
-// the normal distribution, which [sim.Estimate.Z] brings Student's to. With 20 replications that is 7.4 of them. All seeds
-// are fixed.
+// Near fails if an estimate is farther from the exact value than chance allows once in 1.7 million:
+// 5 standard errors of the normal distribution, to which [sim.Estimate.Z] converts Student's. With
+// 20 replications that is 7.4 standard errors. All seeds are fixed.
 func Near(t *testing.T, what string, e *sim.Estimate, exact float64) {
 	t.Helper()
 	if e == nil {
@@ -153,8 +156,8 @@ func Near(t *testing.T, what string, e *sim.Estimate, exact float64) {
 	}
 }
 
-// NotTooSmall fails if independent p-values are small too often: if, for some level, uniform ones would
-// be below it as often with probability less than 1e-7. All seeds are fixed.
+// NotTooSmall fails if independent p-values are small too often: if, for some level, uniform ones
+// would be below it that often with probability less than 1e-7. All seeds are fixed.
 func NotTooSmall(t *testing.T, p []float64) {
 	t.Helper()
 	for _, level := range []float64{0.2, 0.05, 0.01, 0.001} {
@@ -190,7 +193,7 @@ func InfiniteMean(t testing.TB) sizes.Distribution {
 	return d
 }
 
-// Rationals returns numbers from their texts.
+// Rationals parses numbers.
 func Rationals(values ...string) []*big.Rat {
 	var list []*big.Rat
 	for _, v := range values {
@@ -230,12 +233,12 @@ func OneServer() *cluster.Model {
 	}
 }
 
-// CompareTotals compares two accounts of one trajectory, with times that are rounded in different ways: 1e-9 is
-// far above the rounding of some 1000 events, and far below the time of one.
+// CompareTotals compares two records of one trajectory whose times are rounded differently: 1e-9 is
+// far above the rounding of about 1000 events, and far below the time of one.
 func CompareTotals(t interface{ Errorf(string, ...any) }, got, want *sim.Totals) {
 	near := func(what string, got, want []float64, unit float64) {
 		for i := range max(len(got), len(want)) {
-			var x, y float64 // of a state that lasts no time, one of them may have no entry
+			var x, y float64 // one may lack the entry of a state that lasts no time
 			if i < len(got) {
 				x = got[i]
 			}
@@ -260,7 +263,7 @@ func CompareTotals(t interface{ Errorf(string, ...any) }, got, want *sim.Totals)
 }
 
 // Benchmark measures 10^6 expected jumps in the stationary state. jumps/s counts arrivals, ends of phases and
-// interruptions, not the steps in which an idle server does nothing.
+// interruptions, but not steps at idle servers.
 func Benchmark(b *testing.B, system sim.System) {
 	p, err := sim.NewPlan(b.Context(), system, sim.Settings{})
 	if err != nil {

@@ -6,14 +6,14 @@ import (
 	"productform/internal/eventqueue"
 )
 
-// A Calendar knows which of some stations lets a job go next.
+// A Calendar finds the station with the next departure.
 type Calendar struct {
 	stations []Station
-	schedule eventqueue.Schedule // of the next departures; of several at one time that of the first station comes first
-	places   []int32             // in the schedule, by station
+	schedule eventqueue.Schedule // of the next departures; ties go to the first station
+	places   []int32             // index in the schedule, by station
 }
 
-// NewCalendar returns the calendar of stations, of which there is one at least and which are empty.
+// NewCalendar returns the calendar of at least one station, all of them empty.
 func NewCalendar(list []Station) *Calendar {
 	c := &Calendar{stations: list, places: make([]int32, len(list))}
 	for i := range list {
@@ -22,13 +22,13 @@ func NewCalendar(list []Station) *Calendar {
 	return c
 }
 
-// Next returns the time of the next departure, +Inf if there are no jobs.
+// Next returns the time of the next departure, or +Inf if there are no jobs.
 func (c *Calendar) Next() float64 { return c.schedule[0].Time }
 
-// Station returns one of them.
+// Station returns station i.
 func (c *Calendar) Station(i int) Station { return c.stations[i] }
 
-// Arrive lets a job come to station i, as [Station] does.
+// Arrive adds a job to station i; see [Station].
 func (c *Calendar) Arrive(i int, now float64, job Job, work float64) error {
 	if err := c.stations[i].Arrive(now, job, work); err != nil {
 		return err
@@ -37,7 +37,7 @@ func (c *Calendar) Arrive(i int, now float64, job Job, work float64) error {
 	return nil
 }
 
-// Depart lets the next job go, and returns its station.
+// Depart removes the next job that departs, and returns its station.
 func (c *Calendar) Depart() (station int, job Job, err error) {
 	station = int(c.schedule[0].Item)
 	if job, err = c.stations[station].Depart(); err != nil {
@@ -47,7 +47,7 @@ func (c *Calendar) Depart() (station int, job Job, err error) {
 	return station, job, nil
 }
 
-// settle puts the next departure of a station in its place.
+// settle updates the position of a station in the schedule.
 func (c *Calendar) settle(station int) {
 	place := int(c.places[station])
 	e := &c.schedule[place]

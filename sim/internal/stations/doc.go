@@ -1,24 +1,29 @@
-// Package stations serves jobs one by one, by the literal rules of disciplines. Networks and systems with losses are made of stations: a room of
-// them says which jobs arrive where, with how much work, and where they go when a station lets them go.
+// Package stations serves jobs one by one by the literal rules of disciplines: which job departs
+// next, and when? Networks and loss systems are built from stations. Their engines decide which
+// jobs arrive where, with how much work, and where jobs go when they depart.
 //
-// All stations do work at rates that change only when a job arrives or leaves. An event allocates nothing but room for more jobs than ever before.
+// All stations work at rates that change only when a job arrives or departs. An event allocates
+// only when there are more jobs than ever before.
 package stations
 
-// A Job is one at a station.
+// A Job is a job at a station.
 type Job struct {
-	ID    int32 // that its room gave it
-	Class int32 // of the classes of the station
+	ID    int32 // assigned by the engine
+	Class int32 // among the classes of the station
 }
 
-// A Station serves jobs. Times count from the start of the current advance, and no method goes back in time.
+// A Station serves jobs. Times count from the start of the current advance, and must not decrease
+// from call to call.
 type Station interface {
-	// Arrive takes in a job with so much work > 0. The error is that of rates which cannot be told; then the run is to end.
+	// Arrive adds a job with an amount of work > 0. The error is that of computing the rates; the
+	// run must then end.
 	Arrive(now float64, job Job, work float64) error
-	// Next returns the time at which the next job leaves if no other arrives, +Inf if none does.
+	// Next returns the time at which the next job departs if no other arrives, or +Inf if none
+	// does.
 	Next() float64
-	// Depart lets go of the job that leaves next, at the time Next. The error is that of Arrive.
+	// Depart removes the job that departs next, at the time Next. The error is that of Arrive.
 	Depart() (Job, error)
-	// Rate returns the work that is done per unit of time.
+	// Rate returns the work done per unit of time.
 	Rate() float64
 	// Shift makes t time 0.
 	Shift(t float64)

@@ -2,40 +2,43 @@ package stations
 
 import "math"
 
-// Ordered is a station that looks at its jobs in order of arrival, or in the reverse order, and gives each a rate by a rule.
+// Ordered is a station that goes through its jobs in order of arrival, or in reverse order, and
+// gives each a rate by a rule.
 type Ordered struct {
 	rule    rule
 	jobs    []orderedJob // jobs[head:], oldest first
 	head    int
-	x       []int // jobs by class
-	classes int   // with jobs
-	working []int // places in jobs that have a rate > 0
+	x       []int // number of jobs by class
+	classes int   // number of classes with jobs
+	working []int // indices of jobs with a rate > 0
 	rate    float64
-	since   float64 // time up to which work is done
+	since   float64 // time up to which work has been done
 	next    float64
-	which   int // place of the job that is done next
+	which   int // index of the job that finishes next
 
-	swaps [][]bool // of a pass-and-swap queue: whether a job of a class swaps places with one of another; else nil
+	swaps [][]bool // of a pass-and-swap queue: whether jobs of two classes swap; else nil
 	draw  func(class int32) float64
-	ended int32 // class of the job that was done last
+	ended int32 // class of the job that finished last
 }
 
 type orderedJob struct {
 	Job
 	left float64 // work
-	rate float64 // > 0, of those that work
+	rate float64 // > 0 for the jobs in working
 }
 
-// A rule says which jobs are served: by [Ordered.give], each at most once. What it remembers is its own, and it is asked for one station only.
+// A rule determines which jobs are served: it calls [Ordered.give] for them, at most once each. A
+// rule may hold state and belongs to one station.
 type rule interface{ share(q *Ordered) }
 
 func newOrdered(r rule, classes int) *Ordered {
 	return &Ordered{rule: r, x: make([]int, classes), next: math.Inf(1)}
 }
 
-// Swapping makes an empty station a pass-and-swap queue: a job that is done does not leave, but looks at the jobs behind it in order of
-// arrival, and takes the place of the first that it can swap with. That one goes on in the same way, from there. Who finds no one leaves. A job in a
-// new place needs as much work as draw returns for its class.
+// Swapping turns an empty station into a pass-and-swap queue. A job that finishes does not depart:
+// it scans the jobs behind it in order of arrival, and takes the place of the first that it can
+// swap with. That job continues in the same way from there. The job that finds nobody departs. A
+// job in a new place needs as much work as draw returns for its class.
 //
 // C. Comte and J.-P. Dorsman, "Pass-and-swap queues", Queueing Systems 98 (2021), 275–331.
 func (q *Ordered) Swapping(swaps [][]bool, draw func(class int32) float64) *Ordered {
@@ -78,10 +81,11 @@ func (q *Ordered) Depart() (Job, error) {
 	return job, nil
 }
 
-// Ended returns the class of the job that was done when the last one left, which is another if they swapped.
+// Ended returns the class of the job that finished when the last one departed; the two differ if
+// jobs swapped.
 func (q *Ordered) Ended() int { return int(q.ended) }
 
-// remove closes the gap at a place, from the nearer end.
+// remove removes the job at an index, moving the shorter end.
 func (q *Ordered) remove(place int) {
 	if place-q.head > len(q.jobs)-1-place {
 		q.jobs = append(q.jobs[:place], q.jobs[place+1:]...)
@@ -104,7 +108,7 @@ func (q *Ordered) work(now float64) {
 	}
 }
 
-// reschedule finds the rates and the next departure.
+// reschedule computes the rates and the next departure.
 func (q *Ordered) reschedule(now float64) {
 	q.working, q.rate, q.next = q.working[:0], 0, math.Inf(1)
 	q.rule.share(q)
@@ -116,7 +120,7 @@ func (q *Ordered) reschedule(now float64) {
 	}
 }
 
-// give gives a rate to the job at a place.
+// give gives a rate to the job at an index.
 func (q *Ordered) give(place int, rate float64) {
 	if rate > 0 {
 		q.jobs[place].rate = rate

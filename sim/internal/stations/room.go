@@ -10,8 +10,9 @@ import (
 	"productform/sizes"
 )
 
-// SizesOf returns the sizes of jobs of an exact mean, nil for 1: those given, which must have that mean; or else of a shape, scaled to it; or else exponential ones.
-// The error names the path of the sizes or of the mean.
+// SizesOf returns the sizes of jobs with an exact mean, which is 1 if nil: the given ones, which
+// must have that mean; or the shape, scaled to it; or exponential ones. The error names the path of
+// the sizes or of the mean.
 func SizesOf(given, shape sizes.Distribution, exact *big.Rat, path, meanPath string) (sizes.Distribution, error) {
 	if given == nil && shape != nil {
 		mean, _ := num.OrOne(exact).Float64()
@@ -24,11 +25,14 @@ func SizesOf(given, shape sizes.Distribution, exact *big.Rat, path, meanPath str
 	return d, err
 }
 
-// pilotSteps are those that a pilot run observes, and as many before, besides those that its jobs need.
+// pilotSteps is the number of steps that a pilot run observes, and of those before, in addition to
+// those that its jobs need.
 const pilotSteps = 20_000
 
-// Pilot returns by how much a count grows per unit of time, as a run of some steps sees it: for rates that are not known beforehand, from which the length of runs
-// comes, and nothing else. It takes more steps than for a room that is empty at the start, or a tenth of them if the room is unstable; state returns the time and the count.
+// Pilot estimates the growth of a count per unit of time from a short run. It is for rates that are
+// not known beforehand and only determine the length of runs. more is the number of additional
+// steps for a system that does not start empty; an unstable system gets a tenth of the basic steps.
+// state returns the time and the count.
 func Pilot(ctx context.Context, more int, unstable bool, step func() error, state func() (now, count float64)) (float64, error) {
 	steps := pilotSteps + more
 	if unstable {
@@ -50,13 +54,14 @@ func Pilot(ctx context.Context, more int, unstable bool, step func() error, stat
 	return (count - before) / (now - began), nil
 }
 
-// IDs are the numbers of the jobs present, the smallest that are free: those of jobs that left are used again.
+// IDs assigns the smallest free numbers to jobs: numbers of departed jobs are reused.
 type IDs struct {
 	used int
 	free []int32
 }
 
-// Take returns the number of a new job, and whether it is one that none had before: the largest so far.
+// Take returns the number of a new job. first reports whether it is used for the first time; it is
+// then the largest so far.
 func (i *IDs) Take() (id int32, first bool) {
 	if last := len(i.free) - 1; last >= 0 {
 		id = i.free[last]
@@ -67,7 +72,7 @@ func (i *IDs) Take() (id int32, first bool) {
 	return int32(i.used - 1), true
 }
 
-// Give gives back the number of a job that leaves.
+// Give releases the number of a departing job.
 func (i *IDs) Give(id int32) { i.free = append(i.free, id) }
 
 // Present returns the number of jobs.

@@ -9,7 +9,7 @@ import (
 // first gives the whole rate to the oldest job.
 type first struct{ total func(n int) float64 }
 
-// NewFirst returns a station that serves its oldest job, at the rate total(n) with n jobs.
+// NewFirst returns a station that serves its oldest job at the rate total(n) with n jobs.
 func NewFirst(total func(n int) float64, classes int) *Ordered {
 	return newOrdered(first{total}, classes)
 }
@@ -23,7 +23,8 @@ func (r first) share(q *Ordered) {
 // last gives the whole rate to the youngest job.
 type last struct{ total func(n int) float64 }
 
-// NewLast returns a station that serves the job that came last, at the rate total(n) with n jobs. Those that it interrupts go on later.
+// NewLast returns a station that serves its youngest job at the rate total(n) with n jobs.
+// Interrupted jobs resume later.
 func NewLast(total func(n int) float64, classes int) *Ordered {
 	return newOrdered(last{total}, classes)
 }
@@ -34,13 +35,14 @@ func (r last) share(q *Ordered) {
 	}
 }
 
-// lastServers serve one of the youngest jobs each.
+// lastServers each serve one of the youngest jobs.
 type lastServers struct {
 	servers int
 	rate    float64
 }
 
-// NewLastServers returns so many servers of a rate for the jobs that came last. Those that they interrupt go on later.
+// NewLastServers returns a number of servers with a rate for the youngest jobs. Interrupted jobs
+// resume later.
 func NewLastServers(servers int, rate float64, classes int) *Ordered {
 	return newOrdered(lastServers{servers, rate}, classes)
 }
@@ -51,17 +53,17 @@ func (r lastServers) share(q *Ordered) {
 	}
 }
 
-// nodes serve the oldest job each that they can serve.
+// nodes each serve the oldest job that they can serve.
 type nodes struct {
 	of       [][]int   // by class: the nodes that can serve it
 	capacity []float64 // by node
-	round    int       // of the question
+	round    int       // number of the call of share
 	taken    []int     // by node: the last round in which it was taken
-	seen     []int     // by class: the last round in which a job of it was seen; older ones have taken all its nodes
+	seen     []int     // by class: the last round in which one of its jobs was seen; younger ones find its nodes taken
 }
 
-// NewNodes returns a station whose nodes serve the oldest job each that they can serve; a job gets all that serve it together. The nodes of a
-// class are listed in of.
+// NewNodes returns a station whose nodes each serve the oldest job that they can serve; a job is
+// served by several together. of lists the nodes of each class.
 func NewNodes(of [][]int, capacity []float64) *Ordered {
 	return newOrdered(&nodes{of: of, capacity: capacity, taken: make([]int, len(capacity)), seen: make([]int, len(of))}, len(of))
 }
@@ -87,7 +89,7 @@ func (r *nodes) share(q *Ordered) {
 	}
 }
 
-// Together returns the work that the nodes of some classes do together, given as bits.
+// Together returns the total rate of the nodes that can serve some classes, given as a bit mask.
 func Together(of [][]int, capacity []float64, classes uint64) float64 {
 	var sum float64
 	for k, v := range capacity {
@@ -104,8 +106,9 @@ func Together(of [][]int, capacity []float64, classes uint64) float64 {
 // ranked gives each job what its class adds to the rate of the set of the classes of older jobs.
 type ranked struct{ rank []float64 }
 
-// NewRanked returns a station with the total rate rank[A] while A is the set of the classes present, as bits: in order of arrival each job gets
-// what its class adds to the rate of the jobs before it.
+// NewRanked returns a station with total rate rank[A] while A is the set of classes present, as a
+// bit mask. In order of arrival, each job gets what its class adds to the rate of the jobs before
+// it.
 func NewRanked(rank []float64, classes int) *Ordered { return newOrdered(ranked{rank}, classes) }
 
 func (r ranked) share(q *Ordered) {
@@ -121,7 +124,7 @@ func (r ranked) share(q *Ordered) {
 	}
 }
 
-// limited gives servers to jobs in order of arrival, as far as limits let it.
+// limited gives servers to jobs in order of arrival, within limits.
 type limited struct {
 	servers int
 	rate    float64
@@ -131,8 +134,8 @@ type limited struct {
 	blocked []bool  // by class: whether a limit on it is used up
 }
 
-// NewLimited returns so many servers of a rate, which jobs take in order of arrival: a job gets none if the older ones that have one use all,
-// or as many as a limit on its class allows (MSCCC).
+// NewLimited returns a number of servers with a rate, which jobs take in order of arrival. A job
+// gets none if older jobs use all servers, or as many as a limit on its class allows (MSCCC).
 func NewLimited(servers int, rate float64, limits []ranktable.Limit, classes int) *Ordered {
 	r := &limited{servers: servers, rate: rate, limits: limits, of: make([][]int, classes), used: make([]int, len(limits)), blocked: make([]bool, classes)}
 	for l, limit := range limits {
@@ -146,7 +149,7 @@ func NewLimited(servers int, rate float64, limits []ranktable.Limit, classes int
 func (r *limited) share(q *Ordered) {
 	clear(r.used)
 	clear(r.blocked)
-	free, open := r.servers, q.classes // servers, and classes with jobs that no limit blocks
+	free, open := r.servers, q.classes // free servers, and classes with jobs that no limit blocks
 	for k := q.head; k < len(q.jobs) && free > 0 && open > 0; k++ {
 		class := q.jobs[k].Class
 		if r.blocked[class] {

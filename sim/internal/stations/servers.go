@@ -7,8 +7,8 @@ import (
 	"productform/internal/eventqueue"
 )
 
-// Servers are equal servers, each for one job at a time. Jobs that find none free wait, and are
-// served in order of arrival or at random. If there are enough servers for all jobs, none waits.
+// Servers are equal servers, each for one job at a time. Jobs that find no free server wait, and
+// are served in order of arrival or at random. With enough servers for all jobs, none waits.
 type Servers struct {
 	servers int
 	rate    float64               // of each
@@ -23,15 +23,15 @@ type waitingJob struct {
 	work float64
 }
 
-// NewServers returns so many servers of a rate.
+// NewServers returns a number of servers with a rate.
 func NewServers(servers int, rate float64) *Servers { return &Servers{servers: servers, rate: rate} }
 
-// NewRandom returns servers of a rate that take waiting jobs at random.
+// NewRandom returns servers with a rate that pick waiting jobs at random.
 func NewRandom(servers int, rate float64, draws *rand.Rand) *Servers {
 	return &Servers{servers: servers, rate: rate, draws: draws}
 }
 
-// Everyone is a number of servers that leaves no job waiting.
+// Everyone is a number of servers so large that no job waits.
 const Everyone = math.MaxInt
 
 // Arrive implements [Station].

@@ -6,15 +6,17 @@ import (
 	"productform/internal/eventqueue"
 )
 
-// Shared is a station where jobs of a queue share the rate of the queue equally (processor sharing), and the rates of the queues depend on
-// the numbers of jobs in all. A queue is a class of jobs, or all of them.
+// Shared is a station with processor sharing: the jobs of a queue share its rate equally, and the
+// rates of the queues depend on the numbers of jobs in all queues. A queue holds one class of jobs,
+// or all of them.
 //
-// All jobs of a queue are served at the same speed φ_i(x)/x_i: with V_i(t) the integral of the speed, a job of work w that arrives at time t
-// is done when V_i is V_i(t) + w. So a queue is a heap of these values.
+// All jobs of a queue are served at the same speed φ_i(x)/x_i. With V_i(t) the integral of the
+// speed, a job of work w that arrives at time t finishes when V_i reaches V_i(t) + w. So a queue is
+// a heap of these values.
 type Shared struct {
 	rates  func(x []int, phi []float64) error
 	queues []queue
-	one    bool // all classes share one queue
+	one    bool // whether all classes share one queue
 	x      []int
 	phi    []float64
 	since  float64 // time up to which attained is known
@@ -23,14 +25,14 @@ type Shared struct {
 }
 
 type queue struct {
-	scale    float64 // about the work of a job
-	attained float64 // work done on a job that has always been there; counted from when the queue was empty or it was large, so that no digits are lost
+	scale    float64 // approximate work of a job
+	attained float64 // work done on a permanent job; reset when the queue is empty or the value large, to keep all digits
 	speed    float64 // work per unit of time on each job
 	jobs     eventqueue.Queue[Job]
 }
 
-// NewShared returns a station with a queue for each class. The function rates writes φ_i(x) >= 0 into phi for each i with x_i > 0, and scale is
-// about the work of a job of each class.
+// NewShared returns a station with one queue per class. The function rates writes φ_i(x) >= 0 into
+// phi for each i with x_i > 0, and scale is the approximate work of a job of each class.
 func NewShared(rates func(x []int, phi []float64) error, scale []float64) *Shared {
 	s := &Shared{rates: rates, queues: make([]queue, len(scale)), x: make([]int, len(scale)), phi: make([]float64, len(scale)), next: math.Inf(1)}
 	for i, v := range scale {
@@ -80,7 +82,7 @@ func (s *Shared) Depart() (Job, error) {
 	q.attained = end.Time // without the rounding of serve
 	if len(q.jobs) == 0 {
 		q.attained = 0
-	} else if q.attained > 1024*q.scale*float64(len(q.jobs)) { // for each job there is, some 1000 have left
+	} else if q.attained > 1024*q.scale*float64(len(q.jobs)) { // about 1000 departures per job present
 		for k := range q.jobs {
 			q.jobs[k].Time -= q.attained
 		}
@@ -100,7 +102,7 @@ func (s *Shared) serve(now float64) {
 	}
 }
 
-// reschedule finds the rates and the next departure.
+// reschedule computes the rates and the next departure.
 func (s *Shared) reschedule(now float64) error {
 	if err := s.rates(s.x, s.phi); err != nil {
 		return err

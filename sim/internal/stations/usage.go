@@ -1,7 +1,7 @@
 package stations
 
-// A Usage counts for how long each of some servers has jobs that it can serve. Times count from the start of the current
-// advance.
+// A Usage measures for how long each server has jobs that it can serve. Times count from the start
+// of the current advance.
 type Usage []usage
 
 type usage struct {
@@ -9,7 +9,8 @@ type usage struct {
 	since, area float64 // time of the last change, and the integral of jobs up to then
 }
 
-// Change adds the time since the last change of a server to its busy time if it has jobs, and then by to its jobs.
+// Change adds the time since the last change of a server to its busy time, if it has jobs, and then
+// changes the number of its jobs.
 func (u Usage) Change(server, by int, now float64, busy []float64) {
 	s := &u[server]
 	t := now - s.since
@@ -21,7 +22,7 @@ func (u Usage) Change(server, by int, now float64, busy []float64) {
 	s.jobs += by
 }
 
-// Flush counts what lasts until the end of an advance at time t, which becomes time 0.
+// Flush counts up to the end of an advance at time t, which becomes time 0.
 func (u Usage) Flush(t float64, busy []float64) {
 	for s := range u {
 		u.Change(s, 0, t, busy)
