@@ -403,8 +403,8 @@ func (m *Maker) Hand(worker int) (job, task, attempt int, since float64) {
 	return h.job, h.task, h.attempt, h.since
 }
 
-// Forget removes a job that is done or cancelled. Reuse its number: each number takes some hundred
-// bytes. [Maker.Result] no longer includes the job. The error is a [num.InputError].
+// Forget removes a job that is done or cancelled. Reuse its number: each number takes several
+// hundred bytes. [Maker.Result] no longer includes the job. The error is a [num.InputError].
 func (m *Maker) Forget(job int) error {
 	switch m.state(job) {
 	case unknown:

@@ -10,14 +10,14 @@ import (
 	"productform/dispatch"
 )
 
-// naiveMaker decides from the specification of Decide: it keeps the list of all attempts and of all that was asked, and
-// derives the rest at each moment.
+// naiveMaker decides from the specification of Decide: it keeps the list of all attempts and
+// requests, and derives everything else at each moment.
 type naiveMaker struct {
 	rules    dispatch.Rules
 	now      float64
 	workers  []naiveWorker
 	jobs     map[int]*naiveJob
-	attempts []naiveAttempt // the one at place k has number k + 1
+	attempts []naiveAttempt // the one at index k has number k + 1
 	events   []dispatch.Event
 
 	timed []naiveTimed
@@ -25,7 +25,7 @@ type naiveMaker struct {
 	began, seconds, capacity, useful, wasted float64
 	anyJob                                   bool
 	decisions                                int
-	byPlan, byTasks, sumPlan, sumTasks, sum  float64 // violated parts now, over time, over decisions
+	byPlan, byTasks, sumPlan, sumTasks, sum  float64 // violated fractions now, over time, over decisions
 }
 
 type naiveWorker struct {
@@ -44,7 +44,7 @@ type naiveTimed struct {
 type naiveJob struct {
 	dispatch.Job
 	stage   dispatch.Stage
-	before  int // attempts when it came
+	before  int // number of attempts when it arrived
 	ended   []int
 	givenUp int
 	learnt  []float64
@@ -54,7 +54,7 @@ type naiveJob struct {
 type naiveAttempt struct {
 	number, job, task, worker int
 	from                      float64
-	fate                      dispatch.Kind // empty while in hand
+	fate                      dispatch.Kind // empty while running
 	of                        *naiveJob
 }
 
@@ -62,8 +62,8 @@ func (n *naiveMaker) record(kind dispatch.Kind, job, task, worker, attempt int) 
 	n.events = append(n.events, dispatch.Event{Kind: kind, Job: job, Task: task, Worker: worker, Attempt: attempt})
 }
 
-// inHand returns the attempts in hand that a condition holds for, in order of workers.
-func (n *naiveMaker) inHand(holds func(a *naiveAttempt) bool) []*naiveAttempt {
+// running returns the running attempts that satisfy a condition, in order of workers.
+func (n *naiveMaker) running(holds func(a *naiveAttempt) bool) []*naiveAttempt {
 	var list []*naiveAttempt
 	for k := range n.attempts {
 		if a := &n.attempts[k]; a.fate == "" && holds(a) {
@@ -75,7 +75,7 @@ func (n *naiveMaker) inHand(holds func(a *naiveAttempt) bool) []*naiveAttempt {
 }
 
 func (n *naiveMaker) of(worker int) *naiveAttempt {
-	if list := n.inHand(func(a *naiveAttempt) bool { return a.worker == worker }); len(list) > 0 {
+	if list := n.running(func(a *naiveAttempt) bool { return a.worker == worker }); len(list) > 0 {
 		return list[0]
 	}
 	return nil
@@ -102,7 +102,7 @@ func (n *naiveMaker) end(number, task int) {
 	}
 }
 
-// report ends the task of an attempt, if it is the first report of it.
+// report ends the task of an attempt if this is its first report.
 func (n *naiveMaker) report(h dispatch.Happening) {
 	a := &n.attempts[h.Attempt-1]
 	j := n.jobs[h.Job]
@@ -125,7 +125,7 @@ func (n *naiveMaker) report(h dispatch.Happening) {
 			n.timed = append(n.timed, naiveTimed{j.Kind, a.worker, work, h.Seconds})
 		}
 	} else {
-		for _, b := range n.inHand(func(b *naiveAttempt) bool { return b.of == j && b.task == h.Task }) {
+		for _, b := range n.running(func(b *naiveAttempt) bool { return b.of == j && b.task == h.Task }) {
 			n.stop(b, dispatch.Dropped)
 		}
 		n.record(dispatch.Finished, h.Job, h.Task, h.Worker, h.Attempt)
@@ -134,7 +134,7 @@ func (n *naiveMaker) report(h dispatch.Happening) {
 	n.end(h.Job, h.Task)
 }
 
-// speeds returns those of the workers.
+// speeds returns the speeds of the workers.
 func (n *naiveMaker) speeds() (speeds []float64) {
 	for _, w := range n.workers {
 		speeds = append(speeds, w.speed)
@@ -142,7 +142,8 @@ func (n *naiveMaker) speeds() (speeds []float64) {
 	return speeds
 }
 
-// told returns the speed of a worker at a kind of tasks that the policy is told, from all tasks that it has finished.
+// reportedSpeeds returns the published speed of a worker at a kind of tasks, computed from all
+// tasks that it has finished.
 func (n *naiveMaker) reportedSpeeds(kind string, worker int) float64 {
 	told := n.workers[worker].speed
 	var work, seconds float64
@@ -204,14 +205,14 @@ func (n *naiveMaker) wish(h dispatch.Happening) {
 		if slices.Contains(j.ended, h.Task) {
 			return
 		}
-		for _, a := range n.inHand(func(a *naiveAttempt) bool { return a.of == j && a.task == h.Task }) {
+		for _, a := range n.running(func(a *naiveAttempt) bool { return a.of == j && a.task == h.Task }) {
 			n.stop(a, dispatch.Dropped)
 		}
 		j.givenUp++
 		n.record(dispatch.GivenUp, h.Job, h.Task, -1, 0)
 		n.end(h.Job, h.Task)
 	case dispatch.Cancelled:
-		for _, a := range n.inHand(func(a *naiveAttempt) bool { return a.of == j }) {
+		for _, a := range n.running(func(a *naiveAttempt) bool { return a.of == j }) {
 			n.stop(a, dispatch.Dropped)
 		}
 		j.stage = dispatch.JobCancelled
@@ -219,7 +220,7 @@ func (n *naiveMaker) wish(h dispatch.Happening) {
 	}
 }
 
-// decide is Decide: the kinds of happenings one after the other, then a plan.
+// decide implements Decide: the kinds of happenings one after the other, then a plan.
 func (n *naiveMaker) decide(at float64, what []dispatch.Happening) []dispatch.Event {
 	n.pass(at)
 	n.events = nil
@@ -267,7 +268,7 @@ func (n *naiveMaker) decide(at float64, what []dispatch.Happening) []dispatch.Ev
 	return n.events
 }
 
-// pass lets time pass.
+// pass advances the clock.
 func (n *naiveMaker) pass(at float64) {
 	seconds := at - n.now
 	n.now = at
@@ -299,12 +300,12 @@ func (n *naiveMaker) present() []int {
 	return list
 }
 
-// held returns how many tasks of a job are in the hands of workers that are up, or that leave.
+// held returns the number of tasks of a job that run on workers that are up, or that are leaving.
 func (n *naiveMaker) held(j *naiveJob, leaving bool) int {
-	return len(n.inHand(func(a *naiveAttempt) bool { return a.of == j && n.workers[a.worker].leaving == leaving }))
+	return len(n.running(func(a *naiveAttempt) bool { return a.of == j && n.workers[a.worker].leaving == leaving }))
 }
 
-// work returns what the policy takes for the work left of a job.
+// work returns the remaining work of a job as the policy estimates it.
 func (n *naiveMaker) work(j *naiveJob) float64 {
 	open := float64(j.Tasks - len(j.ended))
 	if l := n.rules.Learning; l.Default > 0 {
@@ -322,7 +323,7 @@ func (n *naiveMaker) work(j *naiveJob) float64 {
 	return left
 }
 
-// mean returns the mean work of the tasks of a job of which it is learnt, 0 if there are none.
+// mean returns the mean work of the tasks from which a job learns, 0 if there are none.
 func (n *naiveMaker) mean(j *naiveJob) float64 {
 	last := j.learnt
 	if window := n.rules.Learning.Window; window > 0 && len(last) > window {
@@ -335,7 +336,7 @@ func (n *naiveMaker) mean(j *naiveJob) float64 {
 	return sum / max(1, float64(len(last)))
 }
 
-// plan asks the policy, and puts its plan into effect.
+// plan obtains a plan from the policy and executes it.
 func (n *naiveMaker) plan() {
 	all := n.present()
 	n.byPlan, n.byTasks = 0, 0
@@ -406,7 +407,7 @@ func (n *naiveMaker) plan() {
 		}
 	}
 	if len(averse) > 0 {
-		workers = n.behind(workers, averse)
+		workers = n.turnOrder(workers, averse)
 	}
 	for _, number := range turns {
 		for _, w := range workers {
@@ -420,8 +421,8 @@ func (n *naiveMaker) plan() {
 	n.judge(all, planned)
 }
 
-// behind puts workers, in the order of the policy, in that in which they have their turns after some have refused tasks.
-func (n *naiveMaker) behind(workers, averse []int) []int {
+// turnOrder sorts workers, given in the order of the policy, into their order after refusals.
+func (n *naiveMaker) turnOrder(workers, averse []int) []int {
 	last := averse[len(averse)-1]
 	place := func(w int) (averseAtAll, before int) {
 		if slices.Contains(averse, w) {
@@ -445,13 +446,13 @@ func (n *naiveMaker) behind(workers, averse []int) []int {
 	return workers
 }
 
-// kill makes one emergency take the place of another job's task.
+// kill replaces one task of another job by a task of an emergency.
 func (n *naiveMaker) kill(turns []int, planned map[int]int, wants func(int) bool) bool {
 	for _, number := range turns {
 		if n.jobs[number].Priority < n.rules.Emergency || !wants(number) {
 			continue
 		}
-		victims := n.inHand(func(a *naiveAttempt) bool {
+		victims := n.running(func(a *naiveAttempt) bool {
 			return n.workers[a.worker].up && a.of.Priority < n.rules.Emergency && n.held(a.of, false) > planned[a.job]
 		})
 		if len(victims) == 0 {
@@ -467,8 +468,8 @@ func (n *naiveMaker) kill(turns []int, planned map[int]int, wants func(int) bool
 	return false
 }
 
-// begin begins the first task that was lost; if there is none, the first that never began; if there is
-// none, the first that was refused.
+// begin starts the first lost task of a job, else the first that never started, else the first
+// refused one.
 func (n *naiveMaker) begin(worker, number int) {
 	task := n.next(number)
 	if task < 0 {
@@ -478,10 +479,10 @@ func (n *naiveMaker) begin(worker, number int) {
 	n.record(dispatch.Started, number, task, worker, len(n.attempts))
 }
 
-// next returns the task of a job that begins next, -1 if none waits.
+// next returns the next task of a job to start, or -1 if none is waiting.
 func (n *naiveMaker) next(number int) int {
 	j := n.jobs[number]
-	first := map[dispatch.Kind]int{} // by what became of the last attempt
+	first := map[dispatch.Kind]int{} // by fate of the last attempt
 	for task := j.Tasks - 1; task >= 0; task-- {
 		last := dispatch.Submitted
 		for _, a := range n.attempts {
@@ -504,7 +505,7 @@ func (n *naiveMaker) next(number int) int {
 	return -1
 }
 
-// judge looks at all pairs of jobs.
+// judge compares all pairs of jobs.
 func (n *naiveMaker) judge(all []int, planned map[int]int) {
 	part := func(served func(number int) bool) float64 {
 		k := 0
@@ -521,7 +522,7 @@ func (n *naiveMaker) judge(all []int, planned map[int]int) {
 	n.decisions++
 }
 
-// compare compares all that is summed up, but for violations by the plan.
+// compare compares all totals except violations by the plan.
 func (n *naiveMaker) compare(r *dispatch.Result) error {
 	var delays []float64
 	var records []dispatch.Record
@@ -565,7 +566,7 @@ func (n *naiveMaker) comparePlans(r *dispatch.Result) error {
 	return nil
 }
 
-// over returns a/b, 0 if there is nothing to divide by.
+// over returns a/b, or 0 if b is 0.
 func over(a, b float64) float64 {
 	if b == 0 {
 		return 0
@@ -573,7 +574,8 @@ func over(a, b float64) float64 {
 	return a / b
 }
 
-// randomHappenings draws what may happen at a moment, much of it late, twice or in vain; pick(k) draws from [0, k).
+// randomHappenings draws the happenings of a moment, many of them late, repeated or without effect;
+// pick(k) draws from [0, k).
 func (n *naiveMaker) randomHappenings(at float64, pick func(k int) int) []dispatch.Happening {
 	var what []dispatch.Happening
 	numbers := 0
@@ -588,12 +590,12 @@ func (n *naiveMaker) randomHappenings(at float64, pick func(k int) int) []dispat
 			kind = 12
 		}
 		switch {
-		case kind < 7: // mostly of attempts in hand
+		case kind < 7: // mostly about running attempts
 			if len(n.attempts) == 0 {
 				continue
 			}
 			a := &n.attempts[pick(len(n.attempts))]
-			if list := n.inHand(func(*naiveAttempt) bool { return true }); len(list) > 0 && pick(4) > 0 {
+			if list := n.running(func(*naiveAttempt) bool { return true }); len(list) > 0 && pick(4) > 0 {
 				a = list[pick(len(list))]
 			}
 			if n.jobs[a.job] == nil {
@@ -647,7 +649,7 @@ func (n *naiveMaker) randomHappenings(at float64, pick func(k int) int) []dispat
 		}
 		what = append(what, h)
 	}
-	// A job with speeds of its own must have one for each worker, those that come too.
+	// The own speeds of a job must cover every worker, new ones included.
 	workers := len(n.workers)
 	for _, h := range what {
 		if h.Kind == dispatch.Returned {
@@ -662,7 +664,7 @@ func (n *naiveMaker) randomHappenings(at float64, pick func(k int) int) []dispat
 	return what
 }
 
-// knownJob draws a job that is not forgotten, -1 if there is none.
+// knownJob draws a job that is not forgotten, or returns -1 if there is none.
 func (n *naiveMaker) knownJob(pick func(k int) int) int {
 	var known []int
 	for number := range n.jobs {
@@ -692,7 +694,7 @@ func (n *naiveMaker) randomJob(at float64, pick func(k int) int) *dispatch.Job {
 	if pick(4) == 0 {
 		j.Estimate = list(1, 3, 8)
 	}
-	if pick(4) == 0 { // none if there are no workers: then those that come count with their own
+	if pick(4) == 0 { // none without workers: new workers then count with their general speeds
 		j.Speeds = []float64{}
 		for range n.workers {
 			j.Speeds = append(j.Speeds, list(0.5, 1, 2, 4))
@@ -715,7 +717,8 @@ func randomRules(rule dispatch.Rule, pick func(k int) int) dispatch.Rules {
 	return r
 }
 
-// shuffled returns what happens in another order, but for what happens to one worker and the changes of one job.
+// shuffled permutes the happenings, but keeps the order of those about one worker and of the
+// changes of one job.
 func shuffled(what []dispatch.Happening, random *rand.Rand) []dispatch.Happening {
 	key := func(h dispatch.Happening) string {
 		switch h.Kind {

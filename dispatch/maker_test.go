@@ -41,7 +41,7 @@ func reread(t *rapid.T, m *dispatch.Maker) *dispatch.Maker {
 	return again
 }
 
-// sameState compares states as they are written, since an empty list and none are one there.
+// sameState compares states as JSON, in which an empty list and nil are the same.
 func sameState(t *rapid.T, what string, got, want *dispatch.Maker) {
 	a, errA := json.Marshal(got.State())
 	b, errB := json.Marshal(want.State())
@@ -53,10 +53,11 @@ func sameState(t *rapid.T, what string, got, want *dispatch.Maker) {
 	}
 }
 
-// Whatever happens, late, twice, in vain or at once, the decision maker says and sums up what its naive twin says, and so does
-// one that is told in another order. One that follows its events is in its state at every moment, and one made
-// of its state as JSON goes on alike. Each task ends once.
-func TestMakerAgainstNaive(t *testing.T) {
+// Whatever happens, late, twice, at once or without effect, the decision maker decides and sums up
+// as the naive one does. So does a maker that gets the happenings in another order. A maker that
+// applies its events is in its state at every moment, and one restored from its state as JSON
+// continues in the same way. Each task ends once.
+func TestMakerMatchesNaive(t *testing.T) {
 	for _, rule := range dispatch.AllRules() {
 		t.Run(fmt.Sprintf("rule=%s", rule), func(t *testing.T) {
 			t.Parallel()
@@ -131,7 +132,8 @@ func compareWithNaive(t *rapid.T, rules dispatch.Rules, pick func(int) int, rand
 	}
 }
 
-// checkHands compares what workers have in hand, how far jobs are, and the speeds that were learnt. No job has more workers than it may.
+// checkHands compares running tasks, the progress of jobs, and the learnt speeds. No job has more
+// workers than it may.
 func checkHands(t *rapid.T, m *dispatch.Maker, naive *naiveMaker) {
 	for _, kind := range []string{"", "a", "b"} {
 		told := m.Speeds(kind)
@@ -163,7 +165,7 @@ func checkHands(t *rapid.T, m *dispatch.Maker, naive *naiveMaker) {
 			left = 0
 		}
 		if err != nil || p.Stage != j.stage || p.Left != left || p.AtWork != atWork || p.GivenUp != j.givenUp || p.Finish != j.finish {
-			t.Fatalf("job %d: %+v, want %+v, %d at work, error %v", number, p, j, atWork, err)
+			t.Fatalf("job %d: %+v, want %+v, %d running, error %v", number, p, j, atWork, err)
 		}
 		if j.MaxWorkers > 0 && p.AtWork > j.MaxWorkers {
 			t.Fatalf("job %d has %d workers of at most %d", number, p.AtWork, j.MaxWorkers)
@@ -171,7 +173,7 @@ func checkHands(t *rapid.T, m *dispatch.Maker, naive *naiveMaker) {
 	}
 }
 
-// Every entry that is spoilt is named, and changes nothing.
+// Decide names every invalid entry, and changes nothing.
 func TestDecideErrors(t *testing.T) {
 	m := mustMake(t, dispatch.Rules{Policy: dispatch.Policy{Rule: dispatch.Priority}}, []float64{1, 1, 1})
 	job := func(spoil func(j *dispatch.Job)) *dispatch.Job {
@@ -248,7 +250,7 @@ func TestDecideErrors(t *testing.T) {
 			t.Errorf("%v changed the state from %s to %s", c.want, before, after)
 		}
 	}
-	// A task that was lost must have begun.
+	// A lost task must have started.
 	if _, err := m.Decide(3, []dispatch.Happening{{Kind: dispatch.Failed, Worker: 1}}); err != nil {
 		t.Fatal(err)
 	}
@@ -260,9 +262,9 @@ func TestDecideErrors(t *testing.T) {
 
 const wantHappening = "one of submitted, finished, refused, given up, changed, cancelled, failed, leaving, returned"
 
-// Garbage never does harm: what is refused changes nothing, and after all else the state is one that a decision maker can
-// be made of, as it is after events that do not follow.
-func TestMakerTakesGarbage(t *testing.T) {
+// Invalid input does no harm: a rejected call changes nothing, and after any other call, or after
+// events that do not follow, the state can be restored.
+func TestMakerSurvivesGarbage(t *testing.T) {
 	kinds := []dispatch.Kind{"", "junk", dispatch.Submitted, dispatch.Finished, dispatch.Refused, dispatch.GivenUp, dispatch.Changed,
 		dispatch.Cancelled, dispatch.Failed, dispatch.Leaving, dispatch.Returned, dispatch.Started, dispatch.Preempted, dispatch.Dropped}
 	rapid.Check(t, func(t *rapid.T) {
@@ -322,7 +324,8 @@ func TestMakerTakesGarbage(t *testing.T) {
 	})
 }
 
-// A state that was tampered with is refused, or is that of a decision maker which goes on without panic.
+// A tampered state is either rejected, or restored to a decision maker that continues without
+// panic.
 func TestMakerOfTampered(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		random := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 3))
@@ -374,7 +377,7 @@ func TestMakerOfTampered(t *testing.T) {
 	})
 }
 
-// tampered changes, drops or doubles one thing in a tree of JSON.
+// tampered changes, removes or duplicates one thing in a tree of JSON.
 func tampered(tree any, random *rand.Rand) any {
 	switch v := tree.(type) {
 	case map[string]any:
@@ -410,7 +413,7 @@ func tampered(tree any, random *rand.Rand) any {
 	return tree
 }
 
-// Events that do not follow, or that cannot be, are named.
+// Apply names events that do not follow, or that are impossible.
 func TestApplyErrors(t *testing.T) {
 	job := &dispatch.Job{Tasks: 3, Work: 5}
 	submitted := dispatch.Event{Kind: dispatch.Submitted, Job: 0, Task: -1, Worker: -1}
@@ -441,7 +444,8 @@ func TestApplyErrors(t *testing.T) {
 	}
 }
 
-// Another decision maker may leave out numbers of attempts; those that come later are above all.
+// The events of another decision maker may skip numbers of attempts; later numbers are larger than
+// all of them.
 func TestApplyKeepsNumbers(t *testing.T) {
 	m := mustMake(t, dispatch.Rules{Policy: dispatch.Policy{Rule: dispatch.EDF}}, []float64{1, 1})
 	err := m.Apply(1, []dispatch.Happening{{Kind: dispatch.Submitted, What: &dispatch.Job{Tasks: 2, Work: 5}}},
@@ -458,9 +462,9 @@ func TestApplyKeepsNumbers(t *testing.T) {
 	}
 }
 
-// What one policy decided, a decision maker of another follows: it is in the same state but for its rules and for
-// violations by the plan, and goes on under its own policy.
-func TestApplyOfAnotherPolicy(t *testing.T) {
+// A decision maker can apply the decisions of one with another policy: it ends in the same state
+// except for its rules and violations by the plan, and continues under its own policy.
+func TestApplyOtherPolicy(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		random := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 4))
 		rules := dispatch.AllRules()
@@ -486,7 +490,7 @@ func TestApplyOfAnotherPolicy(t *testing.T) {
 	})
 }
 
-// A job that is present is not forgotten, nor one that there is not.
+// Forget rejects jobs that are present and unknown jobs.
 func TestForgetErrors(t *testing.T) {
 	m := mustMake(t, dispatch.Rules{Policy: dispatch.Policy{Rule: dispatch.EDF}}, nil)
 	if _, err := m.Decide(0, []dispatch.Happening{{Kind: dispatch.Submitted, What: &dispatch.Job{Tasks: 1}}}); err != nil {

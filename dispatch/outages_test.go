@@ -13,14 +13,14 @@ import (
 	"productform/dispatch"
 )
 
-// A ledger follows a run by what Watch tells, and nothing else.
+// A ledger follows a run using only what Watch reports.
 type ledger struct {
 	s        dispatch.Scenario
 	now      float64
 	up       []bool
 	hand     []heldTask // by worker
 	came     []bool     // by job
-	finished [][]int    // by job and task: how often
+	finished [][]int    // by job and task: how many times
 	counts   map[dispatch.Kind]int
 	lost     []int // by job
 	err      error
@@ -93,7 +93,7 @@ func (l *ledger) watch(d *dispatch.Decision) {
 	l.look(d)
 }
 
-// look compares the state that Watch shows with that of the ledger.
+// look compares the state passed to Watch with that of the ledger.
 func (l *ledger) look(d *dispatch.Decision) {
 	l.must(slices.Equal(d.Up, l.up), "Up = %v, want %v", d.Up, l.up)
 	l.must(d.Done == l.counts[dispatch.Completed], "Done = %d, want %d", d.Done, l.counts[dispatch.Completed])
@@ -129,7 +129,7 @@ func (l *ledger) look(d *dispatch.Decision) {
 		l.must(!l.came[j] || idle == 0 || held[j] == usable || keeps && held[j] >= planned[j],
 			"%d workers idle, but job %d runs on %d with %d tasks to do", idle, j, held[j], open)
 		if p := l.s.Jobs[j].Priority; l.s.Emergency > 0 && p >= l.s.Emergency && held[j] < planned[j] {
-			for w, h := range l.hand { // only emergencies and planned tasks can be in the way
+			for w, h := range l.hand { // only emergencies and planned tasks can prevent this
 				l.must(h.job < 0 || l.s.Jobs[h.job].Priority >= l.s.Emergency || held[h.job] <= planned[h.job],
 					"emergency %d waits for worker %d", j, w)
 			}
@@ -142,7 +142,7 @@ func (l *ledger) look(d *dispatch.Decision) {
 	l.must(slices.Equal(shown, present), "Present = %v, want %v", shown, present)
 }
 
-// close checks the books when the run is over.
+// close checks the ledger after the run.
 func (l *ledger) close(r *dispatch.Result, err error) {
 	if err != nil {
 		var e *dispatch.StrandedError
@@ -179,7 +179,8 @@ func (l *ledger) close(r *dispatch.Result, err error) {
 	l.must(c[dispatch.Completed] == len(l.s.Jobs) && c[dispatch.Submitted] == len(l.s.Jobs), "%v", c)
 }
 
-// Whatever fails and returns, every task of every job finishes exactly once, unless all workers are gone for good.
+// Whatever fails and returns, every task of every job finishes exactly once, unless all workers
+// have left for good.
 func TestConservation(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	seen := map[dispatch.Kind]int{}
@@ -211,7 +212,7 @@ func TestConservation(t *testing.T) {
 	}
 }
 
-// Works and outages that are no integers: a hundred workers that fail and return at random.
+// The same holds for fractional works and outages: a hundred workers fail and return at random.
 func TestConservationAtScale(t *testing.T) {
 	for n, rule := range dispatch.AllRules() {
 		random := rand.New(rand.NewPCG(5, uint64(n)))
@@ -244,7 +245,8 @@ func TestConservationAtScale(t *testing.T) {
 	}
 }
 
-// All workers fail with a job half done: the cluster waits and goes on when one returns. Outages that touch are one.
+// All workers fail while a job is half done: the cluster waits and continues when one returns.
+// Adjacent outages act as one.
 func TestEmptiedClusterWaits(t *testing.T) {
 	s := dispatch.Scenario{
 		Jobs:   []dispatch.Job{{Tasks: 4, Work: 10, Priority: 1, Deadline: 20}},
@@ -255,20 +257,20 @@ func TestEmptiedClusterWaits(t *testing.T) {
 			{Worker: 1, From: 8, To: 30}, {Worker: 1, From: 30, To: 40},
 		},
 	}
-	// Worker 1 finishes task 1 at 5. Task 0 is lost at 7, task 2 at 8; 0, 2 and 3 follow from 40 on.
+	// Worker 1 finishes task 1 at 5. Task 0 is lost at 7, task 2 at 8; 0, 2 and 3 follow after 40.
 	r, err := dispatch.Run(context.Background(), s)
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := dispatch.Record{Finish: 55, Delay: 55, Missed: 35, Slowdown: 55 / (40. / 3), Lost: 2}
-	// Up: 7 seconds of worker 0, 8 + 15 of worker 1. Of these 20 are of use and 7 + 3 are not.
+	// Up: 7 seconds of worker 0, 8 + 15 of worker 1. 20 of these are useful and 7 + 3 are wasted.
 	if r.Jobs[0] != want || r.Utilization != 20./30 || r.Wasted != 10./30 || r.Decisions != 8 || r.Lost != 2 {
 		t.Errorf("%+v", r)
 	}
 }
 
-// Jobs are stranded if nobody is left for them, also those that come later; a task that ends as its worker goes is not
-// lost.
+// Jobs are stranded if no worker is left for them, even if they arrive later. A task that ends as
+// its worker leaves is not lost.
 func TestStranded(t *testing.T) {
 	s := dispatch.Scenario{
 		Jobs: []dispatch.Job{

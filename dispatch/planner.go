@@ -9,7 +9,7 @@ import (
 )
 
 // needTol is the relative tolerance on needs. Sums of a million speeds or works have relative
-// errors of about 1e-10 at most.
+// errors up to about 1e-10.
 const needTol = 1e-9
 
 // A planner applies a policy repeatedly without allocating.

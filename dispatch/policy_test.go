@@ -18,7 +18,7 @@ import (
 	"productform/dispatch"
 )
 
-// An instance is what a policy is asked.
+// An instance is the input of a policy.
 type instance struct {
 	policy  dispatch.Policy
 	percent int // of the reserve
@@ -45,8 +45,8 @@ func (in *instance) clone() instance {
 	return c
 }
 
-// drawInstance draws an instance of few small numbers, whole or in tenths, so that keys are tied, deadlines are now and
-// needs are met exactly.
+// drawInstance draws a small instance of numbers that are whole or in tenths, which makes ties,
+// deadlines that are due now, and needs that are met exactly.
 func drawInstance(t *rapid.T) *instance {
 	unit := float64(rapid.SampledFrom([]int{1, 10}).Draw(t, "unit"))
 	number := func(low, high int, what string) float64 {
@@ -89,8 +89,8 @@ func drawInstance(t *rapid.T) *instance {
 	return in
 }
 
-// A literal applies the text of [L14], section 5, job by job and worker by worker: it looks for the next job and for the
-// next worker anew each time, and compares sums of fractions.
+// A literal applies the text of [L14], section 5, job by job and worker by worker. It searches for
+// each next job and worker from scratch, and compares sums of fractions.
 type literal struct {
 	*instance
 	plan []int
@@ -266,8 +266,8 @@ func (l *literal) run() []int {
 	return l.plan
 }
 
-// The plan is that of the text.
-func TestAssignIsTheText(t *testing.T) {
+// Assign returns the plan that the text of [L14] describes.
+func TestAssignMatchesPaper(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		in := drawInstance(t)
 		if got, want := in.assign(t), (&literal{instance: in}).run(); !slices.Equal(got, want) {
@@ -287,12 +287,14 @@ func counts(plan []int, jobs int) []int {
 	return n
 }
 
-// What every plan has, and what the policies promise. A plan names one job a worker, so that no worker has two.
+// Every plan satisfies the general invariants and the promises of its policy. No worker can have
+// two jobs, since a plan names one job per worker.
 //
-// Under all rules but EDF no job is without a worker while one of lower priority has one, so that planned violations are
-// 0. For the rule goes through the jobs in order of priority as long as workers are left, and each that it comes to gets
-// one at least. If it comes to all, all have one. If not, those that have one come first in the order, and no worker is
-// left to be spare. Under EDF the same holds for deadlines.
+// Under all rules but EDF no job is without a worker while one of lower priority has one, so
+// planned violations are 0: the rule goes through the jobs in order of priority as long as workers
+// are left, and gives each at least one. If it reaches all jobs, each has a worker. If not, the
+// jobs with workers come first in the order, and no spare worker is left. Under EDF the same holds
+// for deadlines.
 func TestAssignInvariants(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		in := drawInstance(t)
@@ -313,10 +315,10 @@ func TestAssignInvariants(t *testing.T) {
 		kept := in.policy.Spare == dispatch.SpareKept && in.policy.Rule != dispatch.EDF
 		for j := range n {
 			if n[j] > most(&in.jobs[j]) {
-				t.Fatalf("job %d can use %d workers and has %d", j, most(&in.jobs[j]), n[j])
+				t.Fatalf("job %d can use %d workers but has %d", j, most(&in.jobs[j]), n[j])
 			}
 			if n[j] < most(&in.jobs[j]) && !kept && slices.Contains(plan, -1) {
-				t.Fatalf("a worker is idle that job %d can use: %v", j, plan)
+				t.Fatalf("a worker that job %d can use is idle: %v", j, plan)
 			}
 		}
 		comesFirst := higherPriority
@@ -333,8 +335,9 @@ func TestAssignInvariants(t *testing.T) {
 	})
 }
 
-// The first job has no more than all but the reserve, unless no other job can use a worker more. If spare workers are
-// kept, no other job has more than one, and the first no more than its part.
+// The first job gets at most all workers but the reserve, unless no other job can use one more
+// worker. If spare workers are kept, no other job has more than one, and the first job stays within
+// its limit.
 func TestReserve(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		in := drawInstance(t)
@@ -349,13 +352,14 @@ func TestReserve(t *testing.T) {
 					}
 				}
 			case i > 0 && n[j] > 1 && in.policy.Spare == dispatch.SpareKept:
-				t.Fatalf("job %d, at place %d, has %d workers", j, i, n[j])
+				t.Fatalf("job %d, at position %d, has %d workers", j, i, n[j])
 			}
 		}
 	})
 }
 
-// The first of three jobs has many tasks. Half of 8 workers are reserved: it has 4, the others 1 each, and 2 are spare.
+// The first of three jobs has many tasks. With half of 8 workers reserved, it has 4 and the others
+// 1 each, which leaves 2 spare workers.
 func TestReserveSpare(t *testing.T) {
 	for _, test := range []struct {
 		spare         dispatch.Spare
@@ -384,8 +388,9 @@ func TestReserveSpare(t *testing.T) {
 	}
 }
 
-// Workload and deadline reach the need of a job with as few of the workers left as can be, and fall short of it only with
-// all that the job can use: all subsets are tried. Works, speeds and times are whole, so that sums are exact.
+// Workload and deadline meet the need of a job with as few of the remaining workers as possible,
+// and miss it only if the job has all workers that it can use. All subsets are tried. Works, speeds
+// and times are whole, so sums are exact.
 func TestFewestWorkers(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		whole := func(low, high int, what string) float64 { return float64(rapid.IntRange(low, high).Draw(t, what)) }
@@ -436,7 +441,7 @@ func TestFewestWorkers(t *testing.T) {
 			}
 			canUse := min(in.jobs[j].Tasks, bits.OnesCount(left))
 			if canUse > 0 && has == 0 || !reaches(has) && bits.OnesCount(has) < canUse {
-				t.Fatalf("job %d has workers %b of %b and needs more", j, has, left)
+				t.Fatalf("job %d has workers %b of %b but needs more", j, has, left)
 			}
 			for set := left; set > 0; set = (set - 1) & left {
 				if n := bits.OnesCount(set); reaches(set) && (n < bits.OnesCount(has) || n <= canUse && !reaches(has)) {
@@ -448,8 +453,8 @@ func TestFewestWorkers(t *testing.T) {
 	})
 }
 
-// Where no keys are tied, the order in which jobs are given does not matter, nor does that of workers under the rules
-// that know their speeds; the others hand out workers in the order given, whatever these are.
+// Without ties, the order of jobs does not matter, nor does the order of workers under rules that
+// use speeds. Other rules hand out workers in the order given, whatever their speeds.
 func TestAssignEquivariant(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		in := drawInstance(t)
@@ -507,7 +512,8 @@ func permutation(t *rapid.T, n int, what string) []int {
 	return rapid.Permutation(order).Draw(t, what)
 }
 
-// The units of time and of work do not matter. Powers of two make the other unit exact.
+// Plans do not depend on the units of time and of work. Units differ by powers of two, so scaling
+// is exact.
 func TestAssignUnits(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		in := drawInstance(t)
@@ -535,8 +541,8 @@ func TestAssignUnits(t *testing.T) {
 	})
 }
 
-// Workers that the first of two jobs gets of those of equal speed, where rounding or a bound decides. The second job has
-// priority 0 and as many tasks as there are workers.
+// The number of equally fast workers that the first of two jobs gets, when rounding or a limit
+// decides. The second job has priority 0 and as many tasks as there are workers.
 func TestFirstJob(t *testing.T) {
 	priority := func(r float64) dispatch.Policy { return dispatch.Policy{Rule: dispatch.Priority, Reserve: r} }
 	workload := func(h float64) dispatch.Policy { return dispatch.Policy{Rule: dispatch.Workload, Horizon: h} }
@@ -585,7 +591,7 @@ func TestFirstJob(t *testing.T) {
 		{"it has passed, and no work is left", dispatch.Policy{Rule: dispatch.Deadline}, 9, 1, 0, 1, 2, 7, 3, 7},
 		{"no work", dispatch.Policy{Rule: dispatch.Deadline}, 9, 1, 0, 1, 2, 7, 1, 1},
 		{"no deadline", dispatch.Policy{Rule: dispatch.Deadline}, 9, 1, 1e50, 1, 0, 7, 1e50, 1},
-		{"the least time", dispatch.Policy{Rule: dispatch.Deadline}, 9, 1, 1e50, 1, math.SmallestNonzeroFloat64, 7, 0, 7},
+		{"the smallest time", dispatch.Policy{Rule: dispatch.Deadline}, 9, 1, 1e50, 1, math.SmallestNonzeroFloat64, 7, 0, 7},
 	} {
 		in := instance{policy: test.policy, speeds: slices.Repeat([]float64{test.speed}, test.workers), now: test.now}
 		in.policy.Spare = dispatch.SpareKept
@@ -599,7 +605,7 @@ func TestFirstJob(t *testing.T) {
 	}
 }
 
-// Every entry that is spoilt is named.
+// Assign names every invalid entry.
 func TestAssignBadInput(t *testing.T) {
 	nan, inf := math.NaN(), math.Inf(1)
 	for _, test := range []struct {
@@ -668,23 +674,23 @@ func TestAssignNoJobs(t *testing.T) {
 	}
 }
 
-// A schedule is what happens to the five jobs of the example, by hand.
+// A schedule is the hand-computed history of the five jobs of the example.
 type schedule struct {
 	policy dispatch.Policy
 	plans  string   // by second, as long as jobs are present
-	work   []string // by worker: the job of which it has a task in hand, by second
+	work   []string // by worker: the job whose task it runs, by second
 	finish [5]float64
 	missed float64 // penalty
 	broken float64 // violation rate
 }
 
-// The example by hand, second by second. Workers 1 to 4 take 2 seconds for a task, workers 5 to 7 one. What is left of
-// a job is told in tasks: "A4" has 4 tasks, with work 8, those in hand among them.
+// The example by hand, second by second. Workers 1 to 4 take two seconds per task, workers 5 to 7 one. Remaining
+// work is given in tasks: "A4" means that 4 tasks, of work 8, of job A are left, running ones included.
 var schedules = map[string]schedule{
-	// 0: A may have 7, has 4 tasks: AAAA, then B C D one each. None is left for E.
+	// 0: A may have 7 and has 4 tasks: AAAA, then B C D one each. No worker is left for E.
 	// 1: workers 5, 6, 7 have done B, C, D. A4 B1 C4 D3 E3: the same plan.
-	// 2: A and B are done. C3 D2 E3: C may have 7, has 3 tasks: CCC, D E one each, spare D, then E.
-	// 3: workers 5, 6, 7 have done E, D, E. C3 and D1 are in hand, and E1 is begun by worker 5.
+	// 2: A and B are done. C3 D2 E3: C may have 7 and has 3 tasks: CCC, D E one each, spare D, then E.
+	// 3: workers 5, 6, 7 have done E, D, E. C3 and D1 are running, and worker 5 starts E1.
 	"priority": {
 		policy: dispatch.Policy{Rule: dispatch.Priority},
 		plans:  "AAAABCD AAAABCD CCCDEDE CCCDE..",
@@ -702,8 +708,8 @@ var schedules = map[string]schedule{
 	},
 	// 0: A may have 7-⌈3.5⌉ = 3, the others have one each.
 	// 1: workers 5, 6, 7 have done C, D, E. A4 B2 C4 D3 E2: the same plan.
-	// 2: all tasks in hand are done. A1 B1 C3 D2 E1: A B C D E one each, spare C C.
-	// 3: workers 5, 6, 7 have done E, C, C. A1 B1 C1 are in hand, of D2 one is; the other one is begun by worker 5.
+	// 2: all running tasks are done. A1 B1 C3 D2 E1: A B C D E one each, spare C C.
+	// 3: workers 5, 6, 7 have done E, C, C. A1 B1 C1 and one of D2 are running; worker 5 starts the other one.
 	"priority, r = 1/2": {
 		policy: dispatch.Policy{Rule: dispatch.Priority, Reserve: 0.5},
 		plans:  "AAABCDE AAABCDE ABCDECC ABCDD..",
@@ -718,10 +724,10 @@ var schedules = map[string]schedule{
 		},
 		finish: [5]float64{4, 4, 4, 4, 3},
 	},
-	// 0: of 18 tasks A4 B2 C5 D4 E3: ⌈7·4/18⌉ = 2, ⌈14/18⌉ = 1, ⌈35/18⌉ = 2, 2, and for E none of ⌈21/18⌉ = 2.
-	// 1: workers 5, 6, 7 have done C, D, D. Of 15 A4 B2 C4 D2 E3: 2, 1, 2, ⌈14/15⌉ = 1, and for E one of ⌈21/15⌉ = 2.
-	// 2: A, B, C of workers 1 to 4 are done, and C, D, E. Of 8 A2 B1 C2 D1 E2: 2, 1, 2, 1, and one of 2.
-	// 3: workers 5, 6, 7 have done C, D, E. Of 5 A2 B1 C1 E1: 2, 1, 1, 1; those of A, B, C are in hand.
+	// 0: 18 tasks, A4 B2 C5 D4 E3: ⌈7·4/18⌉ = 2, ⌈14/18⌉ = 1, ⌈35/18⌉ = 2, 2, and for E none of ⌈21/18⌉ = 2.
+	// 1: workers 5, 6, 7 have done C, D, D. 15 tasks, A4 B2 C4 D2 E3: 2, 1, 2, ⌈14/15⌉ = 1, and for E one of ⌈21/15⌉ = 2.
+	// 2: A, B, C of workers 1 to 4 are done, and C, D, E. 8 tasks, A2 B1 C2 D1 E2: 2, 1, 2, 1, and one of 2.
+	// 3: workers 5, 6, 7 have done C, D, E. 5 tasks, A2 B1 C1 E1: 2, 1, 1, 1; those of A, B, C are running.
 	"proportion": {
 		policy: dispatch.Policy{Rule: dispatch.Proportion},
 		plans:  "AABCCDD AABCCDE AABCCDE AABCE..",
@@ -737,12 +743,12 @@ var schedules = map[string]schedule{
 		finish: [5]float64{4, 4, 4, 3, 4},
 		missed: 1, // E
 	},
-	// 0: A needs speed 8/3: workers 5, 6. B 4/3: worker 7. C 10/3: workers 1 to 4, 4 in all.
+	// 0: A needs speed 8/3: workers 5, 6. B 4/3: worker 7. C 10/3: workers 1 to 4, total speed 4.
 	// 1: workers 5, 6, 7 have done A, A, B. A2 B1 C5 D4 E3: A 4/3: worker 5. B 2/3: 6. C 10/3: 7, 1, 2. D 8/3: 3, 4, all
-	// that is left. As C has four tasks in hand, worker 7 goes to the first job that runs on fewer than planned: D.
+	// that is left. C is running four tasks, so worker 7 goes to the first job that runs on fewer than planned: D.
 	// 2: A1 C1 D3 E3: A 2/3: 5. C 2/3: 6. D 6/3: 7. E 6/3: 1, 2. Spare: D, two more.
-	// 3: workers 5, 6, 7 have done A, C, D. D2 E3: D 4/3: 5. E 6/3: 6. Spare by speed: D 7, then E 1, 2. As D has two tasks
-	// in hand, worker 6 alone begins one, the last of E.
+	// 3: workers 5, 6, 7 have done A, C, D. D2 E3: D 4/3: 5. E 6/3: 6. Spare by speed: D 7, then E 1, 2. D is running two
+	// tasks, so only worker 6 starts one, the last of E.
 	"workload": {
 		policy: dispatch.Policy{Rule: dispatch.Workload, Horizon: 3},
 		plans:  "CCCCAAB CCDDABC EEDDACD EE..DED",
@@ -760,9 +766,9 @@ var schedules = map[string]schedule{
 	},
 	// 0: A needs speed 8/9: worker 5. B 4/6: 6. C 10/7: 7. D 8/8: 1. E 6/3: 2, 3. Spare 4: A.
 	// 1: workers 5, 6, 7 have done A, B, C. A3 B1 C4 D4 E3: A 6/8: 5. B 2/5: 6. C 8/6: 7. D 8/7: 1, 2. E 6/2 = 3: 3, 4, all
-	// that is left. A runs on worker 4, one as planned, so that worker 5 goes to D, which runs on one of two.
+	// that is left. A runs on worker 4, one as planned, so worker 5 goes to D, which runs on one of two.
 	// 2: A2 C3 D2 E1: A 4/7: 5. C 6/5: 6. D 4/6: 7. E 2/1: 1, for its only task. Spare: A 2, then C 3, 4.
-	// 3: workers 5, 6, 7 have done A, C, D. A1 C2 E1 are in hand, D1 needs 2/5: worker 7. (A 2/6: 5. C 4/4: 6. E is late:
+	// 3: workers 5, 6, 7 have done A, C, D. A1 C2 E1 are running, D1 needs 2/5: worker 7. (A 2/6: 5. C 4/4: 6. E is late:
 	// 1. Spare: C 2.)
 	"deadline, priority": {
 		policy: dispatch.Policy{Rule: dispatch.Deadline, Spare: dispatch.SpareByPriority},
@@ -780,9 +786,9 @@ var schedules = map[string]schedule{
 		missed: 1, // E
 	},
 	// 0: as above, but spare 4: E, whose deadline is the earliest.
-	// 1: A3 B1 C4 D4 E3, the plan as above. E has three tasks in hand, one more than planned, and D waits.
+	// 1: A3 B1 C4 D4 E3, the plan as above. E is running three tasks, one more than planned, and D waits.
 	// 2: B and E are done. A2 C3 D3: A 4/7: 5. C 6/5: 6. D 6/6: 7. Spare: C 1, 2, deadline 7, then D 3, 4, deadline 8.
-	// 3: workers 5, 6, 7 have done A, C, D. C2 D2 are in hand, A1 is begun by worker 5. (C 4/4: 6. D 4/5: 7. Spare: C 1, D
+	// 3: workers 5, 6, 7 have done A, C, D. C2 D2 are running, worker 5 starts A1. (C 4/4: 6. D 4/5: 7. Spare: C 1, D
 	// 2.)
 	"deadline, deadline": {
 		policy: dispatch.Policy{Rule: dispatch.Deadline, Spare: dispatch.SpareByDeadline},
@@ -799,10 +805,10 @@ var schedules = map[string]schedule{
 		finish: [5]float64{4, 2, 4, 4, 2},
 	},
 	// 0: as above, but worker 4 is kept.
-	// 1: A3 B1 C4 D4 E3, the plan as above. E has the two planned in hand, so that worker 4 goes to D, one of two.
+	// 1: A3 B1 C4 D4 E3, the plan as above. E is running two tasks as planned, so worker 4 goes to D, which runs on one of two.
 	// 2: A2 C3 D3 E1: A 4/7: 5. C 6/5: 6. D 6/6: 7. E 2/1: 1, its only task. D runs on worker 4, as many as planned: 2, 3, 7
 	// are kept.
-	// 3: workers 4, 5, 6 have done D, A, C. A1 C2 D2 E1: A 2/6: 5. C 4/4: 6. D 4/5: 7. E is late: 1, in hand.
+	// 3: workers 4, 5, 6 have done D, A, C. A1 C2 D2 E1: A 2/6: 5. C 4/4: 6. D 4/5: 7. E is late: 1, running.
 	// 4: A and E are done. C1 D1: C 2/3: 5. D 2/4: 6.
 	"deadline, kept": {
 		policy: dispatch.Policy{Rule: dispatch.Deadline, Spare: dispatch.SpareKept},
@@ -822,7 +828,7 @@ var schedules = map[string]schedule{
 	// 0: E 3, B 6, C 7: 1 to 3, 4 and 5, 6 and 7.
 	// 1: workers 5, 6, 7 have done B, C, C. B1 C3 E3: E 1 to 3, B 4, C 5 to 7.
 	// 2: E, B, C are done. D4 A4: D 1 to 4, A 5 to 7.
-	// 3: workers 5, 6, 7 have done A. D4 are in hand, A1 is begun by worker 5.
+	// 3: workers 5, 6, 7 have done A. D4 are running, worker 5 starts A1.
 	"edf": {
 		policy: dispatch.Policy{Rule: dispatch.EDF},
 		plans:  "EEEBBCC EEEBCCC DDDDAAA DDDDA..",
@@ -870,9 +876,9 @@ func TestFiveJobsByHand(t *testing.T) {
 			t.Errorf("%s: plans (-want +got):\n%s", name, diff)
 		}
 		if diff := gocmp.Diff(wantHand, hand); diff != "" {
-			t.Errorf("%s: in hand (-want +got):\n%s", name, diff)
+			t.Errorf("%s: running tasks (-want +got):\n%s", name, diff)
 		}
-		// A letter is a second of work, twice as much on the last three workers: the table holds all work.
+		// A letter is a second of work, or two on the last three workers: the table accounts for all work.
 		var rows [5]float64
 		start := [5]float64{9, 9, 9, 9, 9}
 		for worker, row := range want.work {

@@ -12,9 +12,10 @@ import (
 	"productform/dispatch"
 )
 
-// A worker that is slower at one kind of tasks than it says, from some time on, is found out: soon the policy is told its speed to
-// within the 5 % below which nothing is told. A worker that takes its number begins anew.
-func TestSpeedsAreLearnt(t *testing.T) {
+// A worker that becomes slower than stated at one kind of tasks is detected: its published speed
+// soon agrees to within 5 %, the threshold for publishing. A new worker with its number starts
+// afresh.
+func TestSpeedsLearnt(t *testing.T) {
 	for _, learning := range []dispatch.Learning{{Speeds: true}, {Speeds: true, Default: 3, Window: 10}} {
 		rules := dispatch.Rules{Policy: dispatch.Policy{Rule: dispatch.Deadline}, Learning: learning}
 		m := mustMake(t, rules, []float64{1, 2})
@@ -38,10 +39,10 @@ func TestSpeedsAreLearnt(t *testing.T) {
 		}
 		told := m.Speeds("bill")
 		if told == nil {
-			t.Fatalf("%+v: nothing is told; %+v", learning, m.Profiles())
+			t.Fatalf("%+v: nothing is published; %+v", learning, m.Profiles())
 		}
 		if ratio := told[1] / told[0]; ratio < 0.5*0.9 || ratio > 0.5*1.1 {
-			t.Errorf("%+v: the second worker at bills is told to be %v of the first, want 0.5; %+v", learning, ratio, m.Profiles())
+			t.Errorf("%+v: the second worker at bills has %v of the published speed of the first, want 0.5; %+v", learning, ratio, m.Profiles())
 		}
 		if _, err := m.Decide(500, []dispatch.Happening{{Kind: dispatch.Failed, Worker: 1}, {Kind: dispatch.Returned, Worker: 1, New: true}}); err != nil {
 			t.Fatal(err)
@@ -54,8 +55,8 @@ func TestSpeedsAreLearnt(t *testing.T) {
 	}
 }
 
-// Where speeds and works are what they are said to be, learning speeds changes nothing; where a job says that its tasks are longer or
-// shorter than they are, it makes up for that: a run decides as one in which the policy knows the truth, once it is learnt.
+// If speeds and works are as stated, learning speeds changes nothing. If a job misstates the work
+// of its tasks, learning compensates: once learnt, a run decides as if the policy knew the truth.
 func TestRunLearnsSpeeds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		random := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 9))
@@ -68,12 +69,12 @@ func TestRunLearnsSpeeds(t *testing.T) {
 		want, err := dispatch.Run(context.Background(), s)
 		s.Learning.Speeds = true
 		got, again := dispatch.Run(context.Background(), s)
-		if fmt.Sprint(again) != fmt.Sprint(err) || !reflect.DeepEqual(got, want) { // both may leave jobs stranded
+		if fmt.Sprint(again) != fmt.Sprint(err) || !reflect.DeepEqual(got, want) { // both may strand jobs
 			t.Fatalf("%+v, error %v\nwant %+v, error %v", got, again, want, err)
 		}
 	})
 	jobs := []dispatch.Job{
-		{Tasks: 40, Work: 10, Estimate: 2, Kind: "bill"}, // five times as long as it says
+		{Tasks: 40, Work: 10, Estimate: 2, Kind: "bill"}, // five times as long as stated
 		{Submit: 500, Tasks: 40, Work: 10, Estimate: 2, Kind: "bill", Deadline: 650},
 	}
 	missed := func(learning dispatch.Learning) int {

@@ -15,23 +15,23 @@ import (
 	"productform/dispatch"
 )
 
-// anAttempt is a task in the hands of a worker, in a simulation that remembers all that ever happened.
+// anAttempt is a task on a worker, in a simulation that remembers everything.
 type anAttempt struct {
 	job, task, worker int
-	from, end         float64       // end: of the task, if nothing comes between
-	fate              dispatch.Kind // empty while in hand
+	from, end         float64       // end: of the task if it is not interrupted
+	fate              dispatch.Kind // empty while running
 	until             float64       // time of its fate
 }
 
-// aPhase is the time from a decision on, with what holds until the next one.
+// aPhase is the time from one decision to the next, with the state during that time.
 type aPhase struct {
 	from             float64
 	present          []int
-	planned, running []int // workers by job
+	planned, running []int // number of workers, by job
 }
 
-// slow simulates a scenario from the specification of Run: it keeps nothing but the list of all attempts and derives
-// the rest from it at each event.
+// slow simulates a scenario from the specification of Run: it keeps only the list of all attempts
+// and derives everything else from it at each event.
 type slow struct {
 	dispatch.Scenario
 	attempts []anAttempt
@@ -39,10 +39,11 @@ type slow struct {
 	finished []int // attempts that finished, in order
 }
 
-// atOnce is the ratio of times within which all happens at the last of them, as Run says.
+// atOnce is the ratio of times within which events happen together at the last of them, as Run
+// specifies.
 const atOnce = 1 + 1e-12
 
-// simulate returns the time of the last completion, or what strands the jobs.
+// simulate returns the time of the last completion, or the error for stranded jobs.
 func (s *slow) simulate() (float64, *dispatch.StrandedError) {
 	for before := -1.0; ; {
 		var times []float64
@@ -90,7 +91,7 @@ func (s *slow) simulate() (float64, *dispatch.StrandedError) {
 	}
 }
 
-// place returns the index of a job, which its ID is.
+// place returns the index of a job, which equals its ID.
 func (s *slow) place(j *dispatch.Job) int { return int(j.ID) }
 
 func (s *slow) up(worker int, now float64) bool {
@@ -106,7 +107,7 @@ func (s *slow) fails(worker int, after, until float64) bool {
 	})
 }
 
-// count returns the number of attempts of a fate at a job; task -1 means all tasks.
+// count returns the number of attempts at a job with a given fate; task -1 means all tasks.
 func (s *slow) count(fate dispatch.Kind, job, task int) int {
 	n := 0
 	for _, a := range s.attempts {
@@ -135,7 +136,7 @@ func speedAt(s *dispatch.Scenario, job, worker int) float64 {
 	return s.Speeds[worker]
 }
 
-// workLeft returns what the policy takes for the work left of a job.
+// workLeft returns the remaining work of a job as the policy estimates it.
 func (s *slow) workLeft(job int) float64 {
 	j := &s.Jobs[job]
 	if s.Learning.Default > 0 {
@@ -166,7 +167,7 @@ func (s *slow) workLeft(job int) float64 {
 	return left
 }
 
-// decide asks the policy, puts its plan into effect and takes note of what holds then.
+// decide obtains a plan from the policy, executes it and records the resulting state.
 func (s *slow) decide(now float64) {
 	var present []int
 	for j := range s.Jobs {
@@ -245,7 +246,7 @@ func (s *slow) decide(now float64) {
 	s.phases = append(s.phases, p)
 }
 
-// kill makes one emergency take the place of another job's task.
+// kill replaces one task of another job by a task of an emergency.
 func (s *slow) kill(turns, planned []int, now float64) bool {
 	for _, j := range turns {
 		if s.Jobs[j].Priority < s.Emergency || s.held(j) >= planned[j] {
@@ -285,7 +286,7 @@ func (s *slow) idle(worker int) bool {
 	return !slices.ContainsFunc(s.attempts, func(a anAttempt) bool { return a.worker == worker && a.fate == "" })
 }
 
-// begin begins the first task of the job that is neither finished nor in hand.
+// begin starts the first task of the job that is neither finished nor running.
 func (s *slow) begin(worker, job int, now float64) {
 	task := 0
 	for s.count(dispatch.Finished, job, task)+s.count("", job, task) > 0 {
@@ -308,7 +309,7 @@ func (s *slow) strands() *dispatch.StrandedError {
 			e.Jobs++
 		}
 	}
-	for w := range s.Speeds { // the last of the times at which workers go for good
+	for w := range s.Speeds { // the last time at which a worker leaves for good
 		for _, o := range s.Outages {
 			if o.Worker == w && math.IsInf(o.To, 1) {
 				e.Time = max(e.Time, o.From)
@@ -398,7 +399,7 @@ func (s *slow) result(end float64) *dispatch.Result {
 	return r
 }
 
-// violatedPart looks at all pairs of jobs.
+// violatedPart compares all pairs of jobs.
 func (s *slow) violatedPart(present, workers []int) float64 {
 	n := 0
 	for _, j := range present {
@@ -438,7 +439,8 @@ func spreadOf(values []float64) dispatch.Spread {
 	return s
 }
 
-// randomScenario draws a scenario in which much happens at the same time; pick(n) draws an integer in [0, n).
+// randomScenario draws a scenario with many simultaneous events; pick(n) draws an integer in [0,
+// n).
 func randomScenario(rule dispatch.Rule, spare dispatch.Spare, pick func(n int) int) dispatch.Scenario {
 	list := func(values ...float64) float64 { return values[pick(len(values))] }
 	draw := func(n int, values ...float64) []float64 {
@@ -532,8 +534,8 @@ func inUnit(s dispatch.Scenario, unit float64) dispatch.Scenario {
 	return s
 }
 
-// closeTo allows for sums in another order: at most a few hundred terms of 2^-53 each, relative to a sum of at least
-// the same size.
+// closeTo allows for sums in another order: at most a few hundred terms with errors of 2^-53 each,
+// relative to a sum of at least the same size.
 func closeTo(a, b float64) bool { return math.Abs(a-b) <= 1e-12*max(1, math.Abs(a), math.Abs(b)) }
 
 func closeSpreads(a, b dispatch.Spread) bool {
@@ -542,7 +544,8 @@ func closeSpreads(a, b dispatch.Spread) bool {
 	return mean && a == b
 }
 
-// sameResult reports whether results agree: records and counts to the digit, averages as closeTo does.
+// sameResult returns an error if results differ: records and counts must be equal, averages as in
+// closeTo.
 func sameResult(a, b *dispatch.Result) error {
 	for i := range a.Jobs {
 		x, y := a.Jobs[i], b.Jobs[i]
@@ -565,7 +568,7 @@ func sameResult(a, b *dispatch.Result) error {
 	return nil
 }
 
-// compareWithSlow compares Run with the slow simulation: all that starts and finishes, and all that is measured.
+// compareWithSlow compares Run with the slow simulation: all starts and finishes, and all measures.
 func compareWithSlow(t interface{ Fatalf(string, ...any) }, s dispatch.Scenario) {
 	var starts, finishes, wanted, wantedFinishes []string
 	s.Watch = func(d *dispatch.Decision) {
@@ -603,9 +606,9 @@ func compareWithSlow(t interface{ Fatalf(string, ...any) }, s dispatch.Scenario)
 	}
 }
 
-// Each rule and way to use spare workers, on random small scenarios that shrink, and on many that do not. In units in
-// which most times are rounded, much happens at times that differ by a rounding.
-func TestRunAgainstSlow(t *testing.T) {
+// Each rule and use of spare workers, on random small scenarios that shrink, and on many that do
+// not. In units in which most times are rounded, many times differ only by rounding.
+func TestRunMatchesSlow(t *testing.T) {
 	for _, rule := range dispatch.AllRules() {
 		for _, spare := range []dispatch.Spare{"", dispatch.SpareByDeadline, dispatch.SpareKept} {
 			t.Run(fmt.Sprintf("rule=%s/spare=%s", rule, spare), func(t *testing.T) {

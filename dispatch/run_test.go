@@ -26,8 +26,9 @@ func mustRun(t testing.TB, s dispatch.Scenario) *dispatch.Result {
 	return r
 }
 
-// Three jobs on two equal workers, by hand. Job 0 has both until 4; then job 1 runs until 7 and job 2 until 10, both
-// since 4. Job 1 waits for job 0 from 1 on, job 2 from 2 on, of priorities 3 and 2 against 1.
+// Three jobs on two equal workers, by hand. Job 0 has both workers until 4; then job 1 runs from 4
+// to 7 and job 2 from 4 to 10. Job 1, of priority 3, waits for job 0, of priority 1, from time 1;
+// job 2, of priority 2, from time 2.
 func TestMeasuresByHand(t *testing.T) {
 	jobs := []dispatch.Job{
 		{Submit: 0, Tasks: 2, Work: 4, Priority: 1, Deadline: 5},
@@ -48,13 +49,13 @@ func TestMeasuresByHand(t *testing.T) {
 	}
 	s := dispatch.Scenario{Jobs: jobs, Speeds: []float64{1, 1}}
 
-	// Priority plans no worker for job 0 once the others are there.
+	// Priority plans no worker for job 0 once the others are present.
 	s.Policy = dispatch.Policy{Rule: dispatch.Priority}
 	if err := sameResult(mustRun(t, s), &want); err != nil {
 		t.Errorf("priority: %v", err)
 	}
 
-	// EDF plans both for job 0 while it is there: decisions at 0, 1, 2, 4, 7, those at 1 and 2 with 1/2 and 2/3 violated.
+	// EDF plans both workers for job 0 while it is present: decisions at 0, 1, 2, 4, 7, with 1/2 and 2/3 violated at 1 and 2.
 	s.Policy = dispatch.Policy{Rule: dispatch.EDF}
 	want.PriorityViolationRate = want.RunningViolationRate
 	want.DecisionViolationRate = (1./2 + 2./3) / 5
@@ -63,7 +64,8 @@ func TestMeasuresByHand(t *testing.T) {
 	}
 }
 
-// Two hundred jobs that do not meet, of 1 to 200 seconds: the quantiles are the smallest values that do.
+// Two hundred jobs of 1 to 200 seconds that do not overlap: the quantiles are the smallest values
+// that satisfy the definition.
 func TestQuantiles(t *testing.T) {
 	s := dispatch.Scenario{Speeds: []float64{2}, Policy: dispatch.Policy{Rule: dispatch.EDF}}
 	for i := range 200 {
@@ -83,8 +85,9 @@ func TestQuantiles(t *testing.T) {
 	}
 }
 
-// The deadline policy follows what finished tasks tell. Twenty tasks are due in 40 seconds and taken to need 8: four
-// workers. The first six need 4, the others 10, so that fewer are planned, then more.
+// The deadline policy follows the work of finished tasks. Twenty tasks are due in 40 seconds and
+// estimated at 8 seconds each, which takes four workers. The first six tasks need 4 seconds, the
+// others 10, so first fewer workers are planned and then more.
 func TestLearningByHand(t *testing.T) {
 	works := slices.Concat(slices.Repeat([]float64{4}, 6), slices.Repeat([]float64{10}, 14))
 	for _, c := range []struct {
@@ -120,8 +123,9 @@ func TestLearningByHand(t *testing.T) {
 	}
 }
 
-// An emergency at 2 takes the two last workers of three from job 0, which lost tasks run again from their beginning.
-// Job 1, for which a worker is planned too, is no emergency and waits for the emergency to end.
+// An emergency at time 2 takes the last two of three workers from job 0, whose lost tasks restart
+// later. Job 1, for which a worker is also planned, is not an emergency and waits for the emergency
+// to end.
 func TestEmergencyByHand(t *testing.T) {
 	s := dispatch.Scenario{
 		Jobs: []dispatch.Job{
@@ -146,8 +150,9 @@ func TestEmergencyByHand(t *testing.T) {
 	}
 }
 
-// Two tasks of work 20 are due at 22, and two workers have speed 2. At time t the job needs speed 40/(22 - t), which one
-// worker has until 2. Later the first multiple of the period gives it the second worker, for 10 seconds.
+// Two tasks of work 20 are due at 22, and two workers have speed 2. At time t the job needs speed
+// 40/(22 - t), which one worker provides until time 2. After that, the first multiple of the period
+// gives it the second worker, for 10 seconds.
 func TestReplanByHand(t *testing.T) {
 	s := dispatch.Scenario{
 		Jobs:   []dispatch.Job{{Tasks: 2, Work: 20, Deadline: 22, Priority: 1}},
@@ -173,8 +178,8 @@ func TestReplanByHand(t *testing.T) {
 	}
 }
 
-// NextReplan returns multiples, the first that does not happen at once with the time, and ends where they are closer than
-// rounding.
+// NextReplan returns the first multiple that does not coincide with the time, and terminates if
+// multiples are closer together than rounding.
 func TestNextReplan(t *testing.T) {
 	for _, c := range []struct{ now, period, want float64 }{
 		{0, 5, 5}, {4.9, 5, 5}, {5, 5, 10}, {5 - 1e-13, 5, 10}, {5 - 1e-10, 5, 5}, {0.3, 0.1, 0.4}, {0.1 + 0.2, 0.1, 0.4}, {1e9, 7, 142857143 * 7},
@@ -193,7 +198,7 @@ func TestNextReplan(t *testing.T) {
 	})
 }
 
-// singleTasks draws jobs of one task, more than the workers can take at times.
+// singleTasks draws jobs of one task, at times more than the workers can handle.
 func singleTasks(random *rand.Rand, jobs, workers, priorities int) []dispatch.Job {
 	var list []dispatch.Job
 	now := 0.0
@@ -206,7 +211,7 @@ func singleTasks(random *rand.Rand, jobs, workers, priorities int) []dispatch.Jo
 	return list
 }
 
-// firstComeRules returns the policies under which equal jobs are served first come first served.
+// firstComeRules returns the policies under which equal jobs are served first come, first served.
 func firstComeRules() []dispatch.Policy {
 	var policies []dispatch.Policy
 	for _, rule := range dispatch.AllRules() {
@@ -215,8 +220,9 @@ func firstComeRules() []dispatch.Policy {
 	return policies
 }
 
-// One worker: Lindley's recursion W' = max(0, W + S - A). Several: that of Kiefer and Wolfowitz on the sorted vector of
-// the work before each worker. Times grow to 1000, so that sums of a thousand terms are within 1e-9.
+// With one worker, delays follow Lindley's recursion W' = max(0, W + S - A). With several, they
+// follow the recursion of Kiefer and Wolfowitz on the sorted vector of the work before each worker.
+// Times are below about 1000, so sums of a thousand terms agree to 1e-9.
 func TestFirstComeFirstServed(t *testing.T) {
 	for _, workers := range []int{1, 2, 7} {
 		jobs := singleTasks(rand.New(rand.NewPCG(6, uint64(workers))), 1000, workers, 1)
@@ -243,7 +249,8 @@ func TestFirstComeFirstServed(t *testing.T) {
 	}
 }
 
-// One worker and single tasks under the priority rule: the queue with non-preemptive priorities, by its own loop.
+// One worker and single tasks under the priority rule form a non-preemptive priority queue, which
+// is simulated by a separate loop.
 func TestPriorityQueue(t *testing.T) {
 	jobs := singleTasks(rand.New(rand.NewPCG(7, 8)), 1000, 1, 4)
 	r := mustRun(t, dispatch.Scenario{Jobs: jobs, Speeds: []float64{1}, Policy: dispatch.Policy{Rule: dispatch.Priority}})
@@ -270,8 +277,9 @@ func TestPriorityQueue(t *testing.T) {
 	}
 }
 
-// The mean response of the M/M/1 queue at load 1/2 is 2 services. Means over batches of 2000 jobs hardly depend on each
-// other; beyond six standard errors of 100 of them chance goes once in ten million.
+// The mean response time of the M/M/1 queue at load 1/2 is 2 services. Means over batches of 2000
+// jobs are almost independent; chance exceeds six standard errors of 100 batches once in ten
+// million.
 func TestSingleServerQueueMean(t *testing.T) {
 	const batches, size = 100, 2000
 	random := rand.New(rand.NewPCG(9, 10))
@@ -298,7 +306,8 @@ func TestSingleServerQueueMean(t *testing.T) {
 	}
 }
 
-// The same digits twice, and from several goroutines that share the scenario, which is left as it was.
+// A scenario gives the same digits twice, and from several goroutines that share it, and is not
+// modified.
 func TestSameDigits(t *testing.T) {
 	random := rand.New(rand.NewPCG(11, 12))
 	for n := range 100 {
@@ -321,7 +330,7 @@ func TestSameDigits(t *testing.T) {
 	}
 }
 
-// Jobs with times of submission of their own may stand in any order.
+// Jobs with distinct submission times may be listed in any order.
 func TestOrderOfJobs(t *testing.T) {
 	random := rand.New(rand.NewPCG(13, 14))
 	for n := range 300 {
@@ -362,7 +371,7 @@ func TestOrderOfJobs(t *testing.T) {
 	}
 }
 
-// A scenario on a clock of another unit, a power of two, has the same result in that unit, to the digit.
+// A scenario in another unit of time, a power of two, has exactly the same result in that unit.
 func TestUnitOfTime(t *testing.T) {
 	random := rand.New(rand.NewPCG(15, 16))
 	for n := range 300 {
@@ -391,7 +400,7 @@ func TestUnitOfTime(t *testing.T) {
 	}
 }
 
-// A run ends within a thousand decisions of its context, with the cause.
+// A run stops within a thousand decisions of its cancellation, with the cause.
 func TestCancel(t *testing.T) {
 	cause := errors.New("enough")
 	ctx, cancel := context.WithCancelCause(context.Background())
@@ -414,7 +423,7 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-// With many workers a run ends before the next decision.
+// With many workers a cancelled run stops before the next decision.
 func TestCancelManyWorkers(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	decisions := 0
@@ -432,7 +441,7 @@ func TestCancelManyWorkers(t *testing.T) {
 	}
 }
 
-// One good scenario, and each entry spoilt.
+// A valid scenario, and one error for each invalid entry.
 func TestScenarioErrors(t *testing.T) {
 	good := func() dispatch.Scenario {
 		return dispatch.Scenario{
@@ -522,12 +531,12 @@ func TestScenarioErrors(t *testing.T) {
 	}
 }
 
-// At the ends of what is accepted all numbers stay finite.
+// At the extremes of the valid ranges all numbers stay finite.
 func TestExtremesAreFinite(t *testing.T) {
 	for name, s := range map[string]dispatch.Scenario{
 		"slow": {Speeds: []float64{1e-50}, Jobs: slices.Repeat([]dispatch.Job{
 			{Tasks: 1000, Work: 1e50, Priority: 1e50, Deadline: 1}}, 100)},
-		"tiny beside huge": {Speeds: []float64{1e50, 1e-50}, Jobs: []dispatch.Job{
+		"tiny and huge": {Speeds: []float64{1e50, 1e-50}, Jobs: []dispatch.Job{
 			{Tasks: 9, Work: 1e50}, {Tasks: 9, Work: 1e-50, Deadline: 1e50, Submit: 1e-50}}},
 	} {
 		for _, rule := range dispatch.AllRules() {
@@ -536,7 +545,7 @@ func TestExtremesAreFinite(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			text, err := json.Marshal(r) // refuses NaN and infinities
+			text, err := json.Marshal(r) // rejects NaN and infinities
 			if err != nil {
 				t.Errorf("%s, %s: %v in %+v", name, rule, err, text)
 			}
@@ -544,10 +553,10 @@ func TestExtremesAreFinite(t *testing.T) {
 	}
 }
 
-// A slowdown divides by a bound from below: the least time of a job alone, found by trying all ways to put its tasks on
-// workers, is at least the response over the slowdown, and on equal workers less than twice that. Three tasks on two
-// equal workers take 2 s where the bound is 1.5 s.
-func TestSlowdownIsOverABound(t *testing.T) {
+// A slowdown divides by a lower bound on the shortest time of a job alone. That time, found by
+// trying all assignments of its tasks to workers, is at least the bound, and on equal workers less
+// than twice the bound. Three tasks on two equal workers take 2 s where the bound is 1.5 s.
+func TestSlowdownBound(t *testing.T) {
 	above := 0
 	rapid.Check(t, func(t *rapid.T) {
 		speeds := rapid.SliceOfN(rapid.SampledFrom([]float64{1, 1, 0.5, 0.25, 4}), 1, 4).Draw(t, "speeds")
@@ -578,7 +587,7 @@ func TestSlowdownIsOverABound(t *testing.T) {
 		bound := r.Jobs[0].Delay / r.Jobs[0].Slowdown
 		const rounding = 1e-14 // of sums of six terms, and two quotients
 		if bound > least*(1+rounding) || slices.Min(speeds) == slices.Max(speeds) && least >= 2*bound {
-			t.Fatalf("the bound is %v, the least time %v", bound, least)
+			t.Fatalf("the bound is %v, the shortest time %v", bound, least)
 		}
 		if least > bound*(1+rounding) {
 			above++

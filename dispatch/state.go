@@ -57,7 +57,7 @@ type JobState struct {
 	Learnt *Learnt `json:"learnt,omitempty"` // nil if nothing
 }
 
-// Learnt is what [Learning] knows of a job.
+// Learnt is the learning state of a job.
 type Learnt struct {
 	Mean float64   `json:"mean"`           // estimated work of a task
 	Seen int       `json:"seen"`           // finished tasks
@@ -172,7 +172,7 @@ func (m *Maker) restore(s *JobState) error {
 	slices.Sort(waiting)
 	switch {
 	case i < 0 || i >= len(m.jobs) || m.tasks[i].state != unknown:
-		return input.Errorf("Number", i, "a number of its own below %d", len(m.jobs))
+		return input.Errorf("Number", i, "an unused number below %d", len(m.jobs))
 	case s.Stage != JobPresent && s.Stage != JobCompleted && s.Stage != JobCancelled:
 		return input.Errorf("Stage", s.Stage, "one of %s, %s, %s", JobPresent, JobCompleted, JobCancelled)
 	case j.Submit > m.now:
@@ -255,7 +255,7 @@ func (m *Maker) restoreRunning(w int, s *WorkerState) error {
 	case m.state(s.Job) != JobPresent:
 		return input.Errorf("Job", s.Job, "a job that is present")
 	case s.Attempt <= m.tasks[s.Job].before || s.Attempt > m.attempts:
-		return input.Errorf("Attempt", s.Attempt, "an integer in [%d, %d], those begun since the job came", m.tasks[s.Job].before+1, m.attempts)
+		return input.Errorf("Attempt", s.Attempt, "an integer in [%d, %d]: an attempt since the job arrived", m.tasks[s.Job].before+1, m.attempts)
 	case s.Task < 0 || s.Task >= m.tasks[s.Job].next || slices.Contains(m.tasks[s.Job].lost, s.Task) ||
 		slices.Contains(m.tasks[s.Job].refused, s.Task) || slices.ContainsFunc(m.hand, isHere):
 		return input.Errorf("Task", s.Task, "a task that has begun and does not wait, in one hand")

@@ -33,7 +33,7 @@ func runLog(t *rapid.T, s rigid.Scenario) (log []logged, r *rigid.Result) {
 
 // A maker on a clock that knows when tasks end does what Run does: the same events at the same times, and the same measures.
 // On the way it is written and read, and another follows its events and is the same.
-func TestMakerIsRun(t *testing.T) {
+func TestMakerMatchesRun(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawScenario(t)
 		unit := rapid.SampledFrom([]float64{1, 0.1}).Draw(t, "unit")

@@ -33,7 +33,7 @@ func drawOutages(t *rapid.T, s *rigid.Scenario) {
 
 // With workers that fail and return the program and the literal one begin the same jobs at the same times, lose the same as
 // often, and find the same jobs that never end.
-func TestOutagesAgainstSlow(t *testing.T) {
+func TestOutagesMatchSlow(t *testing.T) {
 	lost := 0
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawScenario(t)

@@ -48,7 +48,7 @@ func drawScenario(t *rapid.T) rigid.Scenario {
 // The program and the literal one begin the same jobs at the same times. Then of the literal one: no job begins after any
 // of the reservations that it was given, but under easy/sjf, where shorter ones may come to stand first; and with perfect
 // estimates a job begins under conservative when it was told at first.
-func TestRunAgainstSlow(t *testing.T) {
+func TestRunMatchesSlow(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawScenario(t)
 		r := mustRun(t, s)

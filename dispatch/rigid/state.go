@@ -18,7 +18,7 @@ type State struct {
 	Jobs    []JobState     `json:"jobs"`              // sorted by number
 	Turns   int            `json:"turns"`             // number of jobs submitted so far
 	Freed   float64        `json:"freed"`             // latest time at which workers became free since the last compression
-	Profile []Step         `json:"profile,omitempty"` // predicted free workers from the last moment on; under conservative
+	Profile []Step         `json:"profile,omitempty"` // predicted free workers since the last moment; only under conservative
 	Sums    sums           `json:"sums"`              // running sums for the result
 }
 
