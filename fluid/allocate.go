@@ -19,10 +19,10 @@ import (
 // policy has, and Float where it takes too long.
 type Settings struct {
 	Engine num.Engine // "" means Auto
-	RelTol float64    // relative width of bounds asked of Enclose, in [1e-300, 1); 0 means [num.DefaultRelTol]
+	RelTol float64    // relative width of the bounds for Enclose, in [1e-300, 1); 0 means [num.DefaultRelTol]
 }
 
-// An Allocation says what every job gets and how far to trust it.
+// An Allocation holds the share of every job and the accuracy of the numbers.
 type Allocation struct {
 	Policy    Policy               `json:"policy"`
 	Engine    num.Engine           `json:"engine"` // the engine that gave the numbers: Float, Enclose or Exact
@@ -43,7 +43,7 @@ type Allocation struct {
 	RelativeErrorBound *float64 `json:"relative_error_bound"`
 }
 
-// A JobAllocation is what one job of a row gets.
+// A JobAllocation holds the share of one job of a row.
 type JobAllocation struct {
 	Name             string    `json:"name" title:"job"`  // as in Pool.Jobs
 	Count            int       `json:"count,omitempty"`   // jobs in the row; 0 if no row has several
@@ -52,7 +52,7 @@ type JobAllocation struct {
 	DominantResource string    `json:"dominant_resource"` // its name, the first if several are equal
 }
 
-// A ResourceAllocation says how far a resource is used.
+// A ResourceAllocation reports the use of a resource.
 type ResourceAllocation struct {
 	Name string `json:"name" title:"resource"` // as in Pool.Resources
 
@@ -60,27 +60,29 @@ type ResourceAllocation struct {
 	// 2^-1022, Float has lost digits that Exact, Low and High have.
 	Utilization num.Value `json:"utilization"`
 
-	// Saturated says that the utilization is 1: proved by the engine Exact, not ruled out by the bounds of Enclose. With
-	// the engine Float it says that the utilization is at least 1 - Residual - 1e-12. Every resource with a positive price
-	// is; another one that is just full is missed if errors of the tasks, as said at Residual, keep it below.
+	// Saturated reports whether the resource is fully used. With the engine Exact, the utilization
+	// is then exactly 1; with Enclose, its upper bound is at least 1; with Float, it is at least 1
+	// - Residual - 1e-12. Every resource with a positive price is saturated; a resource that is
+	// just full may be missed if the errors described at Residual keep it below.
 	Saturated bool `json:"saturated"`
 
-	// Price is p_j under proportional fairness, nil elsewhere: what one more unit of the normalised capacity would add to
-	// Σ_i w_i log φ_i. Where several vectors of prices give the same allocation it is one of them. No engine
-	// bounds it.
+	// Price is p_j under proportional fairness, nil otherwise: the increase of Σ_i w_i log φ_i per
+	// additional unit of the normalised capacity. If several vectors of prices give the same
+	// allocation, it belongs to one of them. No engine bounds it.
 	Price *float64 `json:"price"`
 }
 
 // Rows times resources up to which Auto computes without rounding, if that takes at most exactSeconds.
 const exactSize = 100_000
 
-// Allocate computes the allocation of a policy. Dominant resource, max-min, bottleneck max and balanced fairness are
-// rational and computed as fractions; proportional fairness is enclosed to the tolerance. Auto takes Float if rows
-// times resources are more than 100,000, or if fractions would take more than about a second, by an estimate from the
-// bits of their common denominators: beyond some hundred rows if all numbers come from float64, some thousand if they
-// are short decimals, a few if they have thousands of digits. For three resources or more there can be several
-// bottleneck max fair allocations, though that is rare; which one is taken depends neither on the order of rows nor on
-// units, except among ties.
+// Allocate computes the allocation of a policy. Dominant resource, max-min, bottleneck max and
+// balanced fairness are rational and computed as fractions; proportional fairness is enclosed to
+// the tolerance. Auto takes Float if rows times resources are more than 100,000, or if fractions
+// would take more than about a second, estimated from the bits of their common denominators. That
+// happens beyond about a hundred rows if all numbers come from float64, about a thousand if they
+// are short decimals, and a few if they have thousands of digits. For three or more resources there
+// can be several bottleneck max fair allocations, though that is rare. The choice depends neither
+// on the order of rows nor on units, except among ties.
 //
 // The error wraps an *[num.InputError] for a bad pool or setting; for balanced fairness also if weights differ, or the
 // states below the counts, Π_i (x_i + 1) over the different profiles, are too many. It is another one if float64 cannot
@@ -211,9 +213,9 @@ func (a *Allocation) TaskFractions() []*big.Rat {
 	return tasks
 }
 
-// Tolerance returns the tolerance with which audit.Audit holds nothing against the allocation that the policy itself would
-// not bear out: three times RelativeErrorBound, 0 if the allocation is exact. With the engine Float, which proves no
-// bound, it is 1e-6, by experience.
+// Tolerance returns the tolerance at which audit.Audit reports no violation unless the policy
+// itself has it: three times RelativeErrorBound, 0 if the allocation is exact. With the engine
+// Float, which proves no bound, it is 1e-6, by experience.
 func (a *Allocation) Tolerance() *big.Rat {
 	if a.RelativeErrorBound == nil {
 		return big.NewRat(1, 1_000_000)

@@ -104,12 +104,12 @@ func TestAutoBalancedManyStates(t *testing.T) {
 		t.Errorf("tasks %v and %v", x, y)
 	}
 	if _, err := Allocate(context.Background(), p, BF, Settings{Engine: num.Exact}); err == nil {
-		t.Error("the engine exact took so many states")
+		t.Error("the engine exact accepted too many states")
 	}
 }
 
-// Rows bear the names and counts of the pool, under limits too, and no resource has a larger share of a task
-// than the dominant one.
+// Rows have the names and counts of the pool, also under limits, and no resource has a larger
+// fraction used by a task than the dominant one.
 func TestAllocationNamesRows(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := drawLimited(t, false)

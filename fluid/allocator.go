@@ -21,9 +21,9 @@ type Allocator struct {
 
 // A kernel is a policy in float64.
 type kernel interface {
-	// Shares writes the dominant share of one job of each row while count[i] >= 0 jobs of row i are present, 0 where
-	// there are none. Not all counts are 0. What was kept from the last call may be used to start from; after Forget
-	// nothing is. The error is that of the context if it is done.
+	// Shares writes the dominant share of one job of each row while count[i] >= 0 jobs of row i are
+	// present, 0 for rows without jobs. Some count is positive. It may start from the state of the
+	// previous call; after Forget it does not. The error is that of the context if it is done.
 	Shares(ctx context.Context, count, share []float64) error
 	Forget()
 }
@@ -58,11 +58,12 @@ func (a *Allocator) newKernel() kernel {
 // Tasks writes into tasks the number φ_i of tasks of one job of each row while count[i] jobs of row i are present, 0
 // where there are none, and 0 everywhere with an error. Counts need not be integers, except for balanced fairness.
 //
-// How far the numbers can be off is said at [Allocation.Residual]. Proportional fairness starts from the prices of the
-// call before, which is faster if the counts are similar, unless some m_i = count[i] w_i is less than a millionth of
-// their sum M. That moves tasks by about 1e-12 as a rule; by as much as two allocations of residual 1e-14 can differ,
-// up to about 3e-7 sqrt(M/m_i), where prices hang on differences that float64 hardly holds, such as those of profiles
-// nearly alike. After [Allocator.Forget] the digits depend on the counts only.
+// [Allocation.Residual] describes the accuracy of the numbers. Proportional fairness starts from
+// the prices of the previous call, which is faster if the counts are similar, unless some m_i =
+// count[i] w_i is less than a millionth of their sum M. This usually moves tasks by about 1e-12. If
+// prices depend on differences that float64 hardly represents, such as those of nearly equal
+// profiles, it moves them by as much as two allocations of residual 1e-14 can differ, up to about
+// 3e-7 sqrt(M/m_i). After [Allocator.Forget] the digits depend on the counts only.
 //
 // The error is an *[num.InputError] for counts that are not 0 or in [1e-100, 1e100], or with which digits would be lost
 // to underflow: under bottleneck max fairness if there are two resources or more and Σ count_i weight_i over the rows
@@ -109,7 +110,8 @@ func (a *Allocator) tasks(ctx context.Context, count, tasks []float64) error {
 // Forget drops what is kept from the call before.
 func (a *Allocator) Forget() { a.kernel.Forget() }
 
-// Residual returns that of the last call, whose counts and tasks these are, as [Allocation] has it.
+// Residual returns the residual of the last call, given its counts and tasks, as defined at
+// [Allocation].
 func (a *Allocator) Residual(count, tasks []float64) float64 {
 	if residual, ok := residualOf(a.kernel); ok {
 		return residual
@@ -121,7 +123,7 @@ func (a *Allocator) Residual(count, tasks []float64) float64 {
 	return a.problem.residual(a.method, count, a.share, a.used, a.off)
 }
 
-// Profile returns the parts of the capacities that a task of row i takes.
+// Profile returns the fractions of the capacities that a task of row i takes.
 func (a *Allocator) Profile(i int) []float64 {
 	parts := a.problem.profile(i)
 	for j := range parts {

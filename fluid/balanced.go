@@ -13,17 +13,18 @@ import (
 	"productform/num"
 )
 
-// Points of the lattice {y <= x} that the kernel of balanced fairness visits at most. The worst case is one job each of
-// 27 different rows: a slab of 2^26 numbers, 512 MB, and with two resources some 20 s; of 26 rows, half of both.
+// Maximum number of points of the lattice {y <= x} that the kernel of balanced fairness visits. The
+// worst case is one job each of 27 different rows: a slab of 2^26 numbers, 512 MB, and with two
+// resources about 20 s; 26 rows take half of both.
 const maxBalancedStates = 1 << 27
 
-// pointsBetween are the points of the lattice between two looks at the context.
+// pointsBetween is the number of points of the lattice between two checks of the context.
 const pointsBetween = 1 << 16
 
 // Values of Ψ below which the kernel takes 0: they do not matter, and numbers near the end of float64's range are slow.
 const negligible = 1e-250
 
-// WantSameWeight is what balanced fairness wants of weights, in the words of an error.
+// WantSameWeight is the weight that balanced fairness requires, as worded in errors.
 const WantSameWeight = "the same weight for all under the policy bf"
 
 const (
@@ -38,19 +39,21 @@ func tableOf(states float64) string { return fmt.Sprintf("a table of %.2g number
 //
 //	Φ(0) = 1,  Φ(y) = max_j Σ_k b_kj Φ(y-e_k),
 //
-// in dominant shares, so that max_j b_kj = 1; x_k jobs of class k together have the dominant share Φ(x-e_k)/Φ(x).
+// in dominant shares, where max_j b_kj = 1; x_k jobs of class k together have the dominant share
+// Φ(x-e_k)/Φ(x).
 //
 // Rows with equal b are one class. For if Φ' is the balance function with classes 1 and 2 merged, then Φ(y) = (y_1+y_2
 // over y_1) Φ'(y_1+y_2, …): both sides obey the recursion, as C(n-1, y_1-1) + C(n-1, y_1) = C(n, y_1) for n = y_1+y_2.
 // Hence Φ(x-e_1)/Φ(x) is x_1/n times the share of the merged class: each of the n jobs gets the same.
 //
-// Only one slab of the lattice is kept, across the largest x_k. Each value comes of sums, products and maxima of
-// positive numbers, which makes the relative error at most (K+2) |x| 2^-52; about Π_k (x_k+1) K J operations. The slab
-// takes 8 Π_k (x_k+1) / (1 + max_k x_k) bytes, and is kept for the next call.
+// Only one slab of the lattice is kept, across the largest x_k. Each value results from sums,
+// products and maxima of positive numbers, so the relative error is at most (K+2) |x| 2^-52; there
+// are about Π_k (x_k+1) K J operations. The slab takes 8 Π_k (x_k+1) / (1 + max_k x_k) bytes, and
+// is kept for the next call.
 type balanced struct {
 	problem  *problem
 	unequal  int         // the first row whose weight differs from that of row 0, or -1
-	class    []int       // of each row
+	class    []int       // class of each row
 	need     [][]float64 // b_kj of class k
 	count    []float64   // x_k
 	scale    []float64   // c_k
@@ -191,10 +194,11 @@ func (b *balanced) solve(ctx context.Context) error {
 // with load_j(u) = Σ_k b_kj x_k/Σ_l b_kl u_l, which climbs to the maximum of Σ_k x_k log Σ_j b_kj u_j for Σ_j u_j = n =
 // Σ_k x_k, until n log M <= 100 for M = max_j load_j(u); then c_k = x_k/(M Σ_j b_kj u_j).
 //
-// With these Ψ(y) = Φ(y) Π_k c_k^y_k neither overflows nor vanishes. Ψ(y) = max_j Σ_k c_k b_kj Ψ(y-e_k) <= max_k
-// Ψ(y-e_k) <= 1, as c is feasible; so to take 0 for values below 1e-250 changes Ψ(x) by n 1e-250 at most. And a maximum
-// is no less than the average with weights u_j/n, which gives Φ(y) >= (n(y) over y) Π_k (Σ_j u_j b_kj/n)^y_k, n(y) =
-// Σ_k y_k; so Ψ(x) >= M^-n (n over x) Π_k (x_k/n)^x_k >= e^-100 (n+1)^(1-K), and likewise at x-e_k.
+// With these Ψ(y) = Φ(y) Π_k c_k^y_k neither overflows nor vanishes. Ψ(y) = max_j Σ_k c_k b_kj
+// Ψ(y-e_k) <= max_k Ψ(y-e_k) <= 1, as c is feasible; so replacing values below 1e-250 by 0 changes
+// Ψ(x) by at most n 1e-250. And a maximum is no less than the average with weights u_j/n, which
+// gives Φ(y) >= (n(y) over y) Π_k (Σ_j u_j b_kj/n)^y_k, n(y) = Σ_k y_k; so Ψ(x) >= M^-n (n over x)
+// Π_k (x_k/n)^x_k >= e^-100 (n+1)^(1-K), and likewise at x-e_k.
 func (b *balanced) chooseScale() {
 	n := 0.0
 	for _, k := range b.order {
@@ -255,7 +259,7 @@ func (b *balanced) sweepSlab(ctx context.Context) error {
 	rest := b.position[2:len(b.order)]
 	clear(rest)
 	row := int(b.count[b.order[1]]) + 1
-	points := 0 // since the context was asked
+	points := 0 // since the last check of the context
 	for from := 0; from < len(b.slab); from += row {
 		if points += row; points >= pointsBetween {
 			if err := ctx.Err(); err != nil {
@@ -327,14 +331,16 @@ func (b *balanced) sweepRow(from, to int, steps []step) {
 	}
 }
 
-// limited is the sweep where jobs of class k have at most the dominant share l_k each: Φ(y) is at least Φ(y-e_k)/(y_k l_k)
-// too, as if each job had a resource of its own of capacity l_k. For let Φ'(S) be the function of a set S of jobs with such
-// resources. With Φ(y) = Φ'(S)/Π_k y_k!, max_j Σ_{i∈S} b_ij Φ'(S-i) is Π_k y_k! max_j Σ_k b_kj Φ(y-e_k), and Φ'(S-i)/l_k is
-// Π_l y_l! Φ(y-e_k)/(y_k l_k).
+// limited is the sweep if jobs of class k have at most the dominant share l_k each: Φ(y) is also at
+// least Φ(y-e_k)/(y_k l_k), as if each job had a separate resource of capacity l_k. To see this,
+// let Φ'(S) be the function of a set S of jobs with such resources. With Φ(y) = Φ'(S)/Π_k y_k!,
+// max_j Σ_{i∈S} b_ij Φ'(S-i) is Π_k y_k! max_j Σ_k b_kj Φ(y-e_k), and Φ'(S-i)/l_k is Π_l y_l!
+// Φ(y-e_k)/(y_k l_k).
 //
-// The c_k are at most x_k l_k, and Ψ at most Π_k x_k^x_k/x_k! over the classes with limits, for a step multiplies it by x_k/y_k
-// at most. The error is an *[num.InputError] if that leaves the range of float64, or Ψ(x) comes so near to what is taken
-// for 0 that digits could be lost: that takes some hundred jobs with limits.
+// The c_k are at most x_k l_k, and Ψ is at most Π_k x_k^x_k/x_k! over the classes with limits,
+// since a step multiplies it by at most x_k/y_k. The error is an *[num.InputError] if that leaves
+// the range of float64, or if Ψ(x) is so close to the values replaced by 0 that digits could be
+// lost: that takes about a hundred jobs with limits.
 func (b *balanced) limited(ctx context.Context) error {
 	grown := 0.0 // log of the bound of Ψ
 	for _, k := range b.order {

@@ -17,7 +17,7 @@ import (
 	"productform/internal/oracle"
 )
 
-// balancedPool returns a pool with unit capacities, so that demand is a_kj, and these counts.
+// balancedPool returns a pool with unit capacities, where demand is a_kj, and these counts.
 func balancedPool(demand [][]*big.Rat, count []int) *Pool {
 	p := &Pool{}
 	for j := range demand[0] {
@@ -37,7 +37,7 @@ func balancedRats(s string) [][]*big.Rat {
 	return rows
 }
 
-// literalBalance is Φ(x) as defined, in the a_kj as they are, with every row a class of its own.
+// literalBalance is Φ(x) by definition, in the original a_kj, with every row a separate class.
 func literalBalance(need [][]*big.Rat, x []int, memo map[string]*big.Rat) *big.Rat {
 	key := fmt.Sprint(x)
 	if phi, ok := memo[key]; ok {
@@ -94,8 +94,9 @@ func TestBalancedOneResource(t *testing.T) {
 	}
 }
 
-// On the line of two links with a long route, Φ(x) = (x_0+x_1+x_2 over x_0) with the short routes x_1 and x_2 (Bonald
-// and Proutière, 2003): the long route gets x_0/n, the short ones (x_1+x_2)/n, in all.
+// On the line of two links with a long route, Φ(x) = (x_0+x_1+x_2 over x_0) with the short routes
+// x_1 and x_2 (Bonald and Proutière, 2003): in total the long route gets x_0/n, the short ones
+// (x_1+x_2)/n.
 func TestBalancedLine(t *testing.T) {
 	for _, x := range [][]int{{1, 1, 1}, {3, 2, 5}, {1, 7, 2}, {6, 1, 1}} {
 		n := x[0] + x[1] + x[2]
@@ -217,7 +218,7 @@ func TestBalancedLargeStates(t *testing.T) {
 	for _, test := range []struct {
 		need  string
 		count []float64
-		want  []float64 // of the class together
+		want  []float64 // total of the class
 	}{
 		{"1 1;1 0;0 1", []float64{300, 400, 500}, []float64{0.25, 0.75, 0.75}},
 		{"1 1;1 0", []float64{4000, 1000}, []float64{0.8, 0.2}},

@@ -26,20 +26,21 @@ import (
 // where min(v, b_i1/b_i2) = v for the jobs with b_i2 <= b_i1, and g increases from there on, as it is constant for the
 // others; where it stays 0 for a while, all jobs have one bottleneck, and the same share.
 //
-// Three resources allow several. With demands (10, 9, 9), (9, 10, 0), (9, 0, 10) and capacities 28, 19, 19, the tasks
-// (1, 1, 1), (14/15, 28/27, 28/27) and (19/18, 19/20, 19/20) are all bottleneck max fair. The kernel then returns the
-// end of a path. Give all jobs one more resource, of which each takes its dominant share. While its capacity is small,
-// it alone is saturated and the dominant shares are equal, by weight. As the capacity grows, the solutions of (*) form
-// a path, which may turn back for a while; it ends when no job has the extra resource as its bottleneck. That depends
-// neither on the order of rows and resources nor on units, but ties can make the path branch: it is followed with the
-// numbers changed by 1e-9 or so, always in the same way, and at its end the levels, and where that is not enough the
-// bottlenecks, are put right for the numbers as they are.
+// Three resources allow several. With demands (10, 9, 9), (9, 10, 0), (9, 0, 10) and capacities 28,
+// 19, 19, the tasks (1, 1, 1), (14/15, 28/27, 28/27) and (19/18, 19/20, 19/20) are all bottleneck
+// max fair. The kernel then returns the end of a path. Give all jobs one more resource, of which
+// each takes its dominant share. While its capacity is small, it alone is saturated and the
+// dominant shares are equal, by weight. As the capacity grows, the solutions of (*) form a path,
+// which may turn back for a while; it ends when no job has the extra resource as its bottleneck.
+// The path depends neither on the order of rows and resources nor on units, but ties can make it
+// branch. It is therefore followed with the numbers changed by about 1e-9, always in the same way.
+// At its end the levels, and if necessary the bottlenecks, are corrected for the original numbers.
 //
 // Rows with equal b are one class, and a resource of which no job takes more than of another is left out: (*) says the
 // same.
 type bottleneck struct {
 	problem *problem
-	class   []int       // of each row
+	class   []int       // class of each row
 	kept    []int       // the resources that matter
 	need    [][]float64 // b_kj of class k, of the resources that matter
 	hasOnes bool        // each class has 1 as its largest part, as all have without limits
@@ -108,10 +109,11 @@ func covers[T any](need [][]T, l, j int, compare func(a, b T) int) bool {
 
 func (b *bottleneck) Forget() {}
 
-// shares takes O(K) operations for K classes on one resource, on two mostly the same. On more, the path has about K
-// pieces in practice, of O(K J + J³) operations each. The error is an *[num.InputError] if, with two resources or more,
-// Σ count_i weight_i over the rows of one profile is below 1e-280 of that of another; else it says that no allocation
-// was found whose residual is small.
+// shares takes O(K) operations for K classes on one resource, and usually also on two. On more, the
+// path has about K pieces in practice, of O(K J + J³) operations each. The error is an
+// *[num.InputError] if, with two resources or more, Σ count_i weight_i over the rows of one profile
+// is below 1e-280 of that of another; otherwise it reports that no allocation with a small residual
+// was found.
 func (b *bottleneck) Shares(ctx context.Context, count, share []float64) error {
 	least, most := b.setMass(count)
 	if least < leastBottleneckMass*most && len(b.kept) > 1 {
@@ -146,7 +148,8 @@ func (b *bottleneck) Shares(ctx context.Context, count, share []float64) error {
 	return nil
 }
 
-// setMass computes b.mass and returns the least and the largest Σ n_i w_i of the classes present.
+// setMass computes b.mass and returns the smallest and the largest Σ n_i w_i of the classes
+// present.
 func (b *bottleneck) setMass(count []float64) (least, most float64) {
 	clear(b.mass)
 	for i, c := range count {
@@ -169,8 +172,9 @@ func (b *bottleneck) setMass(count []float64) (least, most float64) {
 //
 //	Σ_{k not of major} m_k (1 - q_k) min(1/q_k, z) = Σ_{k of major} m_k (1 - q_k);     (**)
 //
-// if the left side stays below, the minor resource is not. The left side is concave in z, so Newton's method climbs to
-// the root from z = 1 without passing it, and ends after one step for each of its straight pieces at most.
+// if the left side stays below, the minor resource is not. The left side is concave in z, so
+// Newton's method climbs to the root from z = 1 without passing it, and ends after at most one step
+// for each of its straight pieces.
 func (b *bottleneck) solveTwo() {
 	var excess, mass [2]float64
 	for k, a := range b.need {
@@ -227,7 +231,7 @@ func dominantOfTwo(a []float64) (of int, q float64) {
 	return 1, a[0]
 }
 
-// errNoBottleneck says that the search of bottleneck gave up.
+// errNoBottleneck reports that the search of bottleneck gave up.
 var errNoBottleneck = errors.New("fluid: no bottleneck max fair allocation was certified; the engine float returns one with its residual")
 
 // bottleneck returns the dominant share of one job of each row under bottleneck max fairness, proved. It takes the
@@ -235,11 +239,12 @@ var errNoBottleneck = errors.New("fluid: no bottleneck max fair allocation was c
 //
 //	Σ_i n_i w_i b_ij t_β(i)/b_iβ(i) = 1 for each j = β(i) of some row i
 //
-// for the levels t_j in fractions, and checks the definition: no load exceeds 1, and no job has a larger part, by
-// weight, of resource β(i) than row i. If that fails, as ties can make it do, it tries the bottlenecks that the kernel
-// finds with its numbers changed in other ways and from the low start, in the order in which the kernel tries them, so that both take the
-// same of several allocations, and then all if they are few. The error
-// says that none passed, or that a number is out of the range of the kernel.
+// for the levels t_j in fractions, and checks the definition: no load exceeds 1, and no job has a
+// larger part, by weight, of resource β(i) than row i. If that fails, as ties can make it do, it
+// tries the bottlenecks that the kernel finds with its numbers changed in other ways and from the
+// low start. It uses the order of the kernel, so both choose the same of several allocations. If
+// there are few bottlenecks, it then tries all. The error reports that none passed, or that a
+// number is out of the range of the kernel.
 func (e *Profiles) bottleneck(ctx context.Context) ([]*big.Rat, error) {
 	p, err := newProblem(e, "")
 	if err != nil {
@@ -280,7 +285,7 @@ func (e *Profiles) bottleneck(ctx context.Context) ([]*big.Rat, error) {
 		}
 		return nil
 	}
-	for _, low := range kernel.starts() { // as the kernel does, so that both take the same where there are several
+	for _, low := range kernel.starts() { // in the kernel's order, so both choose the same of several allocations
 		if shares := followed(low); shares != nil {
 			return shares, nil
 		}

@@ -17,7 +17,8 @@ import (
 	"productform/num"
 )
 
-// bottleneckFault says why these tasks are not bottleneck max fair, or "" if they are, straight from the definition.
+// bottleneckFault returns the reason why these tasks are not bottleneck max fair, or "" if they
+// are, straight from the definition.
 func bottleneckFault(p *Pool, tasks []*big.Rat) string {
 	one := big.NewRat(1, 1)
 	part := func(i, j int) *big.Rat { // of resource j, by weight, taken by one job of row i
@@ -126,8 +127,8 @@ func drawBottleneckPool(t *rapid.T, resources, rows int) *Pool {
 		})
 }
 
-// What is returned meets the definition, and is among all allocations that some bottlenecks determine: the only one, if
-// there are two resources.
+// The returned allocation meets the definition, and is one of the allocations that some bottlenecks
+// determine: the only one, if there are two resources.
 func TestBottleneckAmongAll(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := drawBottleneckPool(t, 3, 4)
@@ -201,8 +202,9 @@ func TestBottleneckTwoClasses(t *testing.T) {
 	}
 }
 
-// If every job takes all or nothing alike, the definition is that of max-min fairness by bottlenecks.
-func TestBottleneckOfLinksIsMaxMin(t *testing.T) {
+// If every job demands the same fraction of all resources that it needs, the definition reduces to
+// max-min fairness by bottlenecks.
+func TestBottleneckOfLinksMatchesMaxMin(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := drawBottleneckPool(t, 5, 10)
 		for j := range p.Resources {
@@ -310,11 +312,11 @@ func TestBottleneckCloseToTies(t *testing.T) {
 		name, capacity, demand string
 		count                  []int
 	}{
-		{"one job beside 661107243", "1 1 1 1", `0 4 4/5 1
+		{"one job with 661107243", "1 1 1 1", `0 4 4/5 1
 			467076582510501/562949953421312 4 4 751184100944679/1125899906842624
 			3566248012091847/4503599627370496 594919429142059/4503599627370496 186520544474773/281474976710656 4`,
 			[]int{1, 661107243, 1}},
-		{"one job beside 7840748", "1 1 1 1 1", `3 3 1 4 0
+		{"one job with 7840748", "1 1 1 1 1", `3 3 1 4 0
 			2 1 2 1 2
 			4503600069409573/2251799813685248 2251799866394419/2251799813685248 4503599627375021/2251799813685248 289846720475549/281474976710656 6755399883094821/2251799813685248`,
 			[]int{1, 7840748, 3}},
@@ -393,7 +395,7 @@ func TestBottleneckMassesFarApart(t *testing.T) {
 // The path to the end meets no line twice, though at times the capacity of the extra resource falls along it.
 func TestBottleneckPathMeetsNoLineTwice(t *testing.T) {
 	back := 0
-	capacity := func(p *bottleneckPath) (sum float64) { // of the extra resource
+	capacity := func(p *bottleneckPath) (sum float64) { // capacity of the extra resource
 		for i := range p.present {
 			j := p.at[i]
 			sum += p.mass[i] * p.level[j] / p.need[i*(p.resources+1)+j]
@@ -578,9 +580,9 @@ func BenchmarkBottleneck(b *testing.B) {
 	}
 }
 
-// Where several allocations are bottleneck max fair, float64 and fractions take the same one, also under limits: with demands nearly alike on
-// three or four resources there often are several.
-func TestBottleneckEnginesTakeTheSame(t *testing.T) {
+// If several allocations are bottleneck max fair, float64 and fractions choose the same one, also
+// under limits: with nearly equal demands on three or four resources there are often several.
+func TestBottleneckEnginesAgree(t *testing.T) {
 	several := []int64{0, 8, 9, 10, 10}
 	for seed := range uint64(1500) {
 		r := rand.New(rand.NewPCG(seed, 77))

@@ -9,9 +9,10 @@ import (
 	"productform/internal/prices"
 )
 
-// A capped is the kernel of a policy that knows of no limits, under limits that change with the counts: proportional and bottleneck max
-// fairness. As in [Profiles.withLimits] a limit that is exceeded without it is a resource of its own, here of each row: its jobs use
-// 1/(n_i l_i) of it for each unit of their dominant share. While no limit is reached it allocates no memory.
+// A capped applies limits that change with the counts to the kernel of a policy that ignores
+// limits: proportional and bottleneck max fairness. As in [Profiles.withLimits], a limit that is
+// exceeded becomes a separate resource, here one per row: its jobs use 1/(n_i l_i) of it for each
+// unit of their dominant share. While no limit is reached it allocates no memory.
 type capped struct {
 	method  method
 	problem *problem
@@ -20,8 +21,9 @@ type capped struct {
 	taken   []int  // rows whose limits are resources
 }
 
-// slightly is by how much a limit may be exceeded: more would be a tie with what the job gets without it.
-const slightly = 1e-12
+// limitTol is the relative amount by which a limit may be exceeded: more would be a tie with the
+// share without it.
+const limitTol = 1e-12
 
 func newCapped(m method, p *problem) kernel {
 	free := m.kernel(p)
@@ -39,7 +41,7 @@ func (c *capped) Shares(ctx context.Context, count, share []float64) error {
 		}
 		before := len(c.taken)
 		for i, l := range c.problem.limit {
-			if count[i] > 0 && share[i] > l*(1+slightly) && !slices.Contains(c.taken, i) {
+			if count[i] > 0 && share[i] > l*(1+limitTol) && !slices.Contains(c.taken, i) {
 				c.taken = append(c.taken, i)
 			}
 		}

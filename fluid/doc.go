@@ -5,9 +5,9 @@
 //
 //	Σ_i φ_i a_ij <= 1  for every resource j.     (1)
 //
-// The dominant resource of a job is the one of which its tasks take the largest part, d_i = max_j a_ij, and φ_i d_i its
-// dominant share. A resource is saturated if (1) holds with equality. Which allocation is chosen depends on the policy;
-// w_i is the weight of a job:
+// The dominant resource of a job is the one of which its tasks take the largest part, d_i = max_j
+// a_ij, and φ_i d_i its dominant share. A resource is saturated if (1) holds with equality. The
+// policy selects one of the feasible allocations; w_i is the weight of a job:
 //
 //	proportional fairness       maximises Σ_i w_i log φ_i: φ_i = w_i / Σ_j p_j a_ij for prices p_j >= 0, zero
 //	                            unless j is saturated
@@ -40,8 +40,8 @@
 //	// drf: 3.0000 tasks of a, 2.0000 of b
 //	// pf: 4.0909 tasks of a, 1.6364 of b
 //
-// A job may have a limit L_i: then φ_i <= L_i under every policy, as if it had a resource of its own of that capacity, which
-// is not counted among those that are dominant. What it leaves is shared by the others.
+// A job may have a limit L_i: then φ_i <= L_i under every policy, as if it had a separate resource
+// of that capacity, which cannot be its dominant one. The others share the rest.
 //
 // Equal jobs are one row of the pool with a count. [Allocate] computes an allocation, [Allocator] many of them in turn.
 // Package audit says what people can hold against one, package traffic how long jobs take that come and go.

@@ -11,7 +11,7 @@ import (
 	"productform/num"
 )
 
-// Bits of the mantissas of an enclosure at most.
+// Maximum number of bits of the mantissas of an enclosure.
 const maxPrecision = 65_536
 
 // allocateEnclosed encloses proportional fairness. Write m_i = count_i w_i, M = Σ_i m_i, b_ij = need[i][j], and s*
@@ -23,9 +23,10 @@ const maxPrecision = 65_536
 //	                   = M log L + M log(Σ_j p_j Σ_i count_i s*_i b_ij / M)
 //	                  <= M log(L Σ_j p_j / M) <= L Σ_j p_j - M =: gap         s* is feasible, log x <= x-1.
 //
-// The optimal prices p* have Σ_j p*_j = M and s*_i = w_i / Σ_j p*_j b_ij, so that Σ_i m_i r_i = Σ_j p*_j Σ_i count_i
-// s_i b_ij <= M, since s is feasible. Both together are Σ_i m_i (r_i - 1 - log r_i) <= gap, and no term is negative.
-// With ε_i = gap/m_i and t - log(1+t) >= t²/2 for t <= 0 and >= t²/(2(1+t)) for t >= 0,
+// The optimal prices p* have Σ_j p*_j = M and s*_i = w_i / Σ_j p*_j b_ij. Hence Σ_i m_i r_i = Σ_j
+// p*_j Σ_i count_i s_i b_ij <= M, since s is feasible. Both together are Σ_i m_i (r_i - 1 - log
+// r_i) <= gap, and no term is negative. With ε_i = gap/m_i and t - log(1+t) >= t²/2 for t <= 0 and
+// >= t²/(2(1+t)) for t >= 0,
 //
 //	1 - sqrt(2 ε_i) <= r_i <= 1 + ε_i + sqrt(ε_i² + 2 ε_i).
 //
@@ -130,7 +131,7 @@ func enclose(d *prices.Dual, e *Profiles) (a *Allocation, width float64, err err
 		}
 		return v, nil
 	}
-	lows, highs := make([]*big.Float, len(costs)), make([]*big.Float, len(costs)) // of all jobs of the row
+	lows, highs := make([]*big.Float, len(costs)), make([]*big.Float, len(costs)) // bounds for all jobs of the row
 	for i, w := range e.Weight {
 		share := num.FromRat(w, d.Prec).Quo(costs[i])
 		if a.Jobs[i].DominantShare, err = recordJob(i, ".dominant_share", share); err != nil {

@@ -18,7 +18,7 @@ func nearRat(x float64, want *big.Rat, tol, floor float64) bool {
 	return math.Abs(x-w) <= tol*max(math.Abs(w), floor)
 }
 
-// holds reports whether the interval of v holds want but for one unit of its 24th digit.
+// holds reports whether the interval of v contains want, up to one unit of its 24th digit.
 func holds(v num.Value, want *big.Rat) bool {
 	unit := new(big.Rat).Mul(new(big.Rat).Abs(want), num.Rat("1e-23"))
 	if want.Sign() == 0 {
@@ -183,8 +183,8 @@ func TestEncloseAnyPrices(t *testing.T) {
 	}
 }
 
-// Problems with weights of up to fifty orders of magnitude, taken as exact, are enclosed too, and where all weights
-// are alike float64 agrees.
+// Problems with weights of up to fifty orders of magnitude, taken as exact, are also enclosed, and
+// float64 agrees if all weights are equal.
 func TestEncloseHard(t *testing.T) {
 	for seed := range uint64(1500) {
 		p, count := pfHardProblem(rand.New(rand.NewPCG(seed, 5)))
@@ -313,8 +313,9 @@ func TestEncloseSpreadWeights(t *testing.T) {
 	}
 }
 
-// Of the second resource one job alone needs 1e-300 for each dominant share of 1, and it has a weight of 1e-20: the
-// utilization is 1e-320/(1 + 1e-20), below the normal doubles but enclosed like any other.
+// Only one job needs the second resource, 1e-300 for each dominant share of 1, and its weight is
+// 1e-20: the utilization is 1e-320/(1 + 1e-20), below the normal doubles but enclosed like any
+// other.
 func TestEncloseTinyUtilization(t *testing.T) {
 	p := poolOf("1 0", "1 1e-300")
 	p.Jobs[1].Weight = num.Rat("1e-20")

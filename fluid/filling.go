@@ -18,14 +18,16 @@ import (
 // saturated there stop. There are at most as many rounds as resources, since a saturated one has no active job left.
 // A round takes O(1) for each active row and each resource in play.
 //
-// Rounding. frozen_j and rate_j are sums of their own of terms >= 0, never differences, so that their relative
-// errors are at most 2^-53 times the number of roundings on the way of a term, whatever the sizes of the terms. The
-// one subtraction is 1 - frozen_j, and its error is that of a capacity that is off by as much. A resource with
-// no more than tie left counts as saturated: two that are saturated at the same level differ by rounding alone, and a
-// job of small speed that went on because of it could multiply its share. Where the levels do differ, less than tie is
-// left unused. Either way the shares are, up to a rounding each, those of a pool whose capacities differ by factors
-// within 1 ± 2 tie. How far they are from those of the given pool depends on the pool: a job that lives on what
-// others leave of a resource, 1 - frozen_j, gets that with an absolute error of the order of tie.
+// Rounding. frozen_j and rate_j are separate sums of terms >= 0, never differences, so their
+// relative errors are at most 2^-53 times the number of roundings on the way of a term, whatever
+// the sizes of the terms. The one subtraction is 1 - frozen_j, and its error is that of a capacity
+// that is off by as much. A resource with at most tie left counts as saturated: two that are
+// saturated at the same level differ by rounding alone, and a job of small speed that continued
+// because of it could multiply its share. If the levels do differ, less than tie is left unused.
+// Either way, up to one rounding each, the shares belong to a pool whose capacities differ by
+// factors within 1 ± 2 tie. Their distance from the shares of the given pool depends on the pool: a
+// job that uses what others leave of a resource, 1 - frozen_j, gets that with an absolute error of
+// the order of tie.
 type filling struct {
 	need   [][]float64 // b_ij at [j][i]
 	speed  []float64   // scaled by a power of two, which changes the unit of the level only
@@ -33,7 +35,7 @@ type filling struct {
 	stops  []float64   // the levels at which these are reached
 	tie    float64     // part of a capacity below which the rest of it is rounding
 	row    []int       // active rows
-	keep   []int       // places in row of the rows that go on
+	keep   []int       // places in row of the rows that continue
 	stop   []int       // places in row of the rows that stop
 	flow   []float64   // n_i speed_i of the active rows; later room for the terms of the rows that stop
 	part   [][]float64 // n_i speed_i b_ij at [j], in the order of row
@@ -104,7 +106,7 @@ func (f *filling) Shares(ctx context.Context, count, share []float64) error {
 		if r := f.rate[first]; !(r >= leastRate && r <= mostRate) {
 			return errRate(r)
 		}
-		at := next // of the resource
+		at := next // level of the resource
 		if f.stops != nil {
 			for _, i := range f.row {
 				next = min(next, f.stops[i])

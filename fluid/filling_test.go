@@ -148,7 +148,8 @@ func TestFillingByHand(t *testing.T) {
 	}
 }
 
-// Classes of profiles (1, a) and (a, 1) get n_k / max(n_1 + a n_2, a n_1 + n_2) in all: both stop at the same level.
+// Classes of profiles (1, a) and (a, 1) get n_k / max(n_1 + a n_2, a n_1 + n_2) in total: both stop
+// at the same level.
 func TestFillingTwoClasses(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a := big.NewRat(rapid.Int64Range(1, 100).Draw(t, "hundredths"), 100)
@@ -198,7 +199,7 @@ func drawFillingPolicy(t *rapid.T) Policy {
 
 // Progressive filling by linear programmes, which know nothing of saturation: the largest level that all who still
 // can grow can have, then for each of them whether it can have more while the others keep theirs.
-func TestFillingIsThatOfLinearProgrammes(t *testing.T) {
+func TestFillingMatchesLinearProgrammes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p, policy := drawFillingPool(t), drawFillingPolicy(t)
 		_, shares, speed := fillingShares(p, policy)
@@ -284,7 +285,8 @@ func levelsByProgrammes(t require, p *Pool, policy Policy) []float64 {
 	return levels
 }
 
-// No feasible allocation has a larger least level, or a larger second least if the least is the same, and so on.
+// No feasible allocation has a larger smallest level, or a larger second smallest with the same
+// smallest, and so on.
 func TestFillingIsLexicographicallyBest(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p, policy := drawFillingPool(t), drawFillingPolicy(t)
@@ -321,9 +323,9 @@ func TestFillingIsLexicographicallyBest(t *testing.T) {
 	})
 }
 
-// The exact shares are feasible, and each job has a bottleneck: a saturated resource it needs, where nobody is at a
-// higher level. That is so for progressive filling only. Jobs with weights w_i get at least the dominant share w_i /
-// Σ w.
+// The exact shares are feasible, and each job has a bottleneck: a saturated resource that it needs,
+// on which no job is at a higher level. Only progressive filling has this property. Jobs with
+// weights w_i get at least the dominant share w_i / Σ w.
 func TestFillingProperties(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p, policy := drawFillingPool(t), drawFillingPolicy(t)
@@ -462,7 +464,7 @@ func TestFillingFloatAgainstExact(t *testing.T) {
 				}
 			}
 		}
-		if sharp < 1000 { // of some 2000 jobs
+		if sharp < 1000 { // of about 2000 jobs
 			t.Errorf("digits %g: the bound is 1e-12 or less for %d jobs only", digits, sharp)
 		}
 	}
@@ -523,7 +525,7 @@ func TestFillingTies(t *testing.T) {
 			w := fmt.Sprintf("%d/%d", 1+(n+k)%7, 3+k%11)
 			rows = append(rows, []string{w, fmt.Sprint(1 + k%3), fmt.Sprintf("1/%d", 7+n), fmt.Sprintf("1/%d", 7+n), "0"})
 		}
-		// What the first two take of the second resource, another row takes of the first.
+		// The part of the second resource that the first two take, another row takes of the first.
 		rows = append(rows, []string{"1e-12", "1", "1", "0", "0"}, []string{"1/3000000000", "1", "1", "0", "0"})
 		p := fillingPool(t, []string{"1", "1", "1"}, rows...)
 		_, shares, _ := fillingShares(p, DRF)
@@ -537,7 +539,8 @@ func TestFillingTies(t *testing.T) {
 	}
 }
 
-// What cannot change an allocation, or changes it in a known way: as fractions, and in float64 up to rounding.
+// Changes that do not change an allocation, or change it in a known way: as fractions, and in
+// float64 up to rounding.
 func TestFillingInvariance(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p, policy := drawFillingPool(t), drawFillingPolicy(t)
@@ -639,7 +642,7 @@ func TestFillingMillion(t *testing.T) {
 		if i == 7 {
 			want = 0
 		}
-		if math.Abs(s-want) > 1e-14*want { // some 20 roundings
+		if math.Abs(s-want) > 1e-14*want { // about 20 roundings
 			t.Fatalf("row %d has %v, want %v", i, s, want)
 		}
 	}
@@ -739,7 +742,7 @@ func TestFillingAllocatesNothing(t *testing.T) {
 		}); n != 0 {
 			t.Errorf("%s: %v allocations", policy, n)
 		}
-		// What an allocator did before does not matter.
+		// Earlier calls of an allocator do not affect later ones.
 		for i, job := range p.Jobs {
 			count[i] = float64(job.Size())
 		}

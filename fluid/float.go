@@ -9,7 +9,8 @@ import (
 	"productform/num"
 )
 
-// rounding is what sums of float64 may miss of a utilization of 1, beside the residual.
+// rounding is the amount by which float64 sums may miss a utilization of 1, in addition to the
+// residual.
 const rounding = 1e-12
 
 // allocateFloat computes an allocation in float64. The residual is that of the numbers returned, as

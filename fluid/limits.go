@@ -11,14 +11,16 @@ import (
 // mostLimits bounds the limits taken as resources: the work grows with their third power.
 const mostLimits = 300
 
-// withLimits computes an allocation with limits by the engine allocate, which knows of none, for proportional and
-// bottleneck max fairness. A limit is a resource of its own that only this row demands, of which it uses the part
-// s_i/limit_i: the maximum of Σ_i w_i log φ_i is then that under the limits, and a row at its limit has its own resource as
-// a bottleneck. Jobs are still measured by the dominant shares of the real resources. Rows with equal profiles and equal
-// limits by weight get equal shares by weight and are one here.
+// withLimits computes an allocation with limits by the engine allocate, which ignores them, for
+// proportional and bottleneck max fairness. A limit is a separate resource that only this row
+// demands, of which it uses the part s_i/limit_i: the maximum of Σ_i w_i log φ_i is then that under
+// the limits, and a row at its limit has its own resource as a bottleneck. Jobs are still measured
+// by the dominant shares of the real resources. Rows with equal profiles and equal limits by weight
+// get equal shares by weight and are one row here.
 //
-// A resource that an allocation does not need does not change it: so only limits that were exceeded without them are
-// taken, until none is. What is not known to be within its limit counts as exceeding it.
+// A resource that an allocation does not need does not change it. So withLimits adds only limits
+// that were exceeded without them, until none is. A limit that is not proved to be met counts as
+// exceeded.
 func (e *Profiles) withLimits(ctx context.Context, allocate func(context.Context, *Profiles) (*Allocation, error)) (*Allocation, error) {
 	group, rows := e.limitGroups()
 	taken := make(map[int]bool)

@@ -41,8 +41,8 @@ func drawLimited(t *rapid.T, weights bool) *Pool {
 	return p
 }
 
-// ownResources gives each job a row of its own and a limit as a resource of its own, and returns the row that each comes
-// from.
+// ownResources gives each job a separate row and replaces a limit by a separate resource, and
+// returns the original row of each.
 func ownResources(p *Pool) (q *Pool, from []int) {
 	q = &Pool{Resources: append([]Resource(nil), p.Resources...)}
 	for i, job := range p.Jobs {
@@ -62,10 +62,11 @@ func ownResources(p *Pool) (q *Pool, from []int) {
 	return q, from
 }
 
-// A limit of tasks is a resource that only this job demands, in fractions: balanced fairness with a row for each job,
-// max-min fairness, and dominant resource fairness as max-min fairness of the tasks with weights w_i/d_i, so that the
-// limit is nobody's dominant resource. Float64 agrees.
-func TestLimitsAreResources(t *testing.T) {
+// A limit of tasks is a resource that only this job demands, in fractions. This covers balanced
+// fairness with a row for each job, max-min fairness, and dominant resource fairness as max-min
+// fairness of the tasks with weights w_i/d_i, where the limit is no job's dominant resource.
+// Float64 agrees.
+func TestLimitsMatchResources(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		policy := rapid.SampledFrom([]Policy{DRF, MaxMin, BF}).Draw(t, "policy")
 		p := drawLimited(t, policy != BF)
@@ -161,8 +162,8 @@ func TestLimitsBottleneckOverloadedStart(t *testing.T) {
 	}
 }
 
-// Limited rows beside three that may share in three ways: paths that start overloaded end with wrong bottlenecks in one of
-// 25 such pools. Numbers are drawn with a fixed seed.
+// Limited rows with three that may share in three ways: paths that start overloaded end with wrong
+// bottlenecks in one of 25 such pools. Numbers are drawn with a fixed seed.
 func TestLimitsBottleneckManyWays(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	for round := range 500 {
@@ -208,7 +209,7 @@ func TestLimitsProportional(t *testing.T) {
 					l, _ := job.MaxTasks.Float64()
 					want = min(want, l)
 				}
-				if math.Abs(tasks-want) > 2e-7*want { // residuals of 1e-14, of rows that are small beside others
+				if math.Abs(tasks-want) > 2e-7*want { // residuals of 1e-14, for rows that are small compared with others
 					t.Fatalf("%s: row %d runs %v tasks, want %v", engine, i, tasks, want)
 				}
 			}
@@ -222,7 +223,7 @@ func TestLimitsProportional(t *testing.T) {
 	})
 }
 
-// What limits leave unused is left: two jobs of one task each on a resource of ten.
+// Capacity that limits leave unused stays unused: two jobs of one task each on a resource of ten.
 func TestLimitsLeaveRest(t *testing.T) {
 	p := poolOf("1/10", "1/5")
 	p.Jobs[0].MaxTasks, p.Jobs[1].MaxTasks = big.NewRat(1, 1), big.NewRat(1, 1)
@@ -240,7 +241,7 @@ func TestLimitsLeaveRest(t *testing.T) {
 	}
 }
 
-// What is not possible with limits is refused, and names the entry.
+// Options that do not support limits are rejected, and the error names the entry.
 func TestLimitsRefused(t *testing.T) {
 	var bad *input.Error
 	p := poolOf("1 1/2", "1/2 1")
@@ -265,7 +266,7 @@ func TestLimitsRefused(t *testing.T) {
 	}
 }
 
-// Balanced fairness with some hundred limited jobs is the same in float64 and in fractions.
+// Balanced fairness with about a hundred limited jobs is the same in float64 and in fractions.
 func TestLimitsBalancedMany(t *testing.T) {
 	p := poolOf("1 1/3", "1/2 1")
 	p.Jobs[0].Count, p.Jobs[1].Count = 150, 60

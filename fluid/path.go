@@ -10,18 +10,20 @@ import (
 //
 //	x_k = min_j t_j/b_kj,  load_j = Σ_k m_k b_kj x_k = 1 if t_j is finite, <= 1 if not,
 //
-// for resources j < J and one more, of which all need 1, whose level t_J is that of all classes at first and infinite
-// at the end. Between corners of the path each class keeps one bottleneck, and each bottleneck one class at least, so
-// that the t_j move along a straight line. At a corner one class changes its bottleneck: to one whose level it reaches,
-// or to a resource that becomes saturated and of which it takes the largest part. If it leaves another resource to no
-// class, the level of that one becomes infinite. The line goes on to the side where the class prefers its new
-// bottleneck, or where the load of the resource that it left falls.
+// for resources j < J and one more, of which all need 1, whose level t_J is that of all classes at
+// first and infinite at the end. Between corners of the path each class keeps one bottleneck, and
+// each bottleneck at least one class, so the t_j move along a straight line. At a corner one class
+// changes its bottleneck: to one whose level it reaches, or to a resource that becomes saturated
+// and of which it takes the largest part. If no class is left at another resource, the level of
+// that one becomes infinite. The line continues on the side on which the class prefers its new
+// bottleneck, or on which the load of the resource that it left falls.
 //
-// Without ties the path ends. The bottlenecks of all classes determine a line, of which the conditions, linear then,
-// leave one segment; it has two ends at most, and each corner joins two lines. So the lines form chains that do not
-// branch, and the path, which starts at the end of a chain, meets no line twice. It cannot go off to 0 or to infinity:
-// the loads are at most 1, so that m_k x_k <= 1, and a resource at level 0 would have load 0. Rounding can lead it
-// astray, so the steps are limited, and what comes of them is judged by its residual, or in fractions.
+// Without ties the path ends. The bottlenecks of all classes determine a line, of which the
+// conditions, linear then, leave one segment; it has at most two ends, and each corner joins two
+// lines. So the lines form chains that do not branch, and the path, which starts at the end of a
+// chain, meets no line twice. It cannot go to 0 or to infinity: the loads are at most 1, hence m_k
+// x_k <= 1, and a resource at level 0 would have load 0. Rounding can lead it astray, so the steps
+// are limited, and the result is judged by its residual, or in fractions.
 type bottleneckPath struct {
 	resources int // J
 	present   []int
@@ -167,10 +169,11 @@ func (b *bottleneck) follow(ctx context.Context, most float64, seed uint64, low 
 	return ended
 }
 
-// start sets up the path with the numbers changed by up to most, relatively, in a way that depends on seed. All x_k are
-// 1/(2 Σ m_k), where no load exceeds 1/2 if no part exceeds 1. A limit can have parts of more than 1, and a resource
-// that is overloaded at the start stays so while it is a bottleneck, which Newton's method need not mend at the end. The
-// low start divides by the largest load instead, if that is larger than Σ m_k, so that none exceeds 1/2.
+// start sets up the path with the numbers changed by up to most, relatively, in a way that depends
+// on seed. All x_k are 1/(2 Σ m_k), where no load exceeds 1/2 if no part exceeds 1. A limit can
+// have parts of more than 1. A resource that is overloaded at the start then stays overloaded while
+// it is a bottleneck, which Newton's method may not repair at the end. The low start divides by the
+// largest load instead, if that is larger than Σ m_k, which keeps all loads at most 1/2.
 func (b *bottleneck) start(most float64, seed uint64, low bool) {
 	p, r := &b.path, b.path.resources+1
 	p.present = p.present[:0]
@@ -295,7 +298,8 @@ func (p *bottleneckPath) rise(j int) float64 {
 	return sum
 }
 
-// findSlopes computes how log t_j moves, up to a factor, so that the loads of active resources stay.
+// findSlopes computes the direction in which log t_j moves, up to a factor, if the loads of active
+// resources stay constant.
 func (p *bottleneckPath) findSlopes() {
 	n, r := len(p.active), p.resources+1
 	clear(p.slope)
@@ -373,7 +377,7 @@ func eliminate(matrix []float64, rows, width int, order []int, least float64) (r
 // nextCorner returns the first class on the line that changes its bottleneck, to what, and how far off. It does not go
 // back over the corner where class left what it left. No class is -1.
 func (p *bottleneckPath) nextCorner(class, left int) (next, to int, length float64) {
-	const slack = 1e-13 // of a difference of products that are equal at a tie
+	const slack = 1e-13 // for a difference of products that are equal at a tie
 	r := p.resources + 1
 	live := append(p.active, p.resources)
 	for _, l := range live {

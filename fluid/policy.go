@@ -9,7 +9,7 @@ import (
 	"productform/internal/prices"
 )
 
-// A Policy says which of the feasible allocations is chosen.
+// A Policy selects one of the feasible allocations.
 type Policy string
 
 // The policies, as the package comment defines them.
@@ -40,7 +40,7 @@ func (p Policy) Check(path string) error {
 	return input.Errorf(path, strconv.Quote(string(p)), "one of pf, drf, maxmin, bmf, bf")
 }
 
-// A method is how a policy is computed.
+// A method is the algorithm of a policy.
 type method struct {
 	policy  Policy
 	kernel  func(*problem) kernel                                // in float64

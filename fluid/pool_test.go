@@ -25,7 +25,7 @@ func poolOf(rows ...string) *Pool {
 	return p
 }
 
-// A fataler is what *testing.T and *rapid.T have in common.
+// A fataler is the common part of *testing.T and *rapid.T.
 type fataler interface {
 	Helper()
 	Fatalf(string, ...any)

@@ -11,9 +11,9 @@ import (
 	"productform/num"
 )
 
-// Profiles are the jobs of a pool as the policies see them. Jobs are measured by their dominant share, so that every profile
-// has 1 as its largest entry, whatever the units: a_ij/d_i of resource j goes with each unit of the dominant share
-// φ_i d_i.
+// Profiles are the jobs of a pool as the policies see them. Jobs are measured by their dominant
+// share, so every profile has 1 as its largest entry, whatever the units: each unit of the dominant
+// share φ_i d_i takes a_ij/d_i of resource j.
 type Profiles struct {
 	Need     [][]*big.Rat // a_ij/d_i in [0, 1], at [i][j]
 	Dominant []*big.Rat   // d_i = max_j a_ij
@@ -23,7 +23,7 @@ type Profiles struct {
 	Limit    []*big.Rat   // L_i d_i, the largest dominant share of the row, nil where there is no limit; nil if there is none at all
 }
 
-// NewProfiles returns those of a pool that was checked.
+// NewProfiles returns the profiles of a checked pool.
 func NewProfiles(p *Pool) *Profiles {
 	n := len(p.Jobs)
 	e := &Profiles{
@@ -72,8 +72,8 @@ type problem struct {
 	limit           []float64   // L_i d_i, +Inf where there is no limit; nil if there is none at all
 }
 
-// newProblem rounds a problem. The error is an *[num.InputError] for a number beyond the range of the kernels; other says what
-// else would do.
+// newProblem rounds a problem. The error is an *[num.InputError] for a number beyond the range of
+// the kernels; other names an alternative.
 func newProblem(e *Profiles, other string) (*problem, error) {
 	n := len(e.Need)
 	p := &problem{
@@ -133,7 +133,8 @@ func (p *problem) profile(i int) []float64 {
 	return profile
 }
 
-// The range of the numbers that float64 kernels take, so that no product of two leaves that of float64.
+// The range of the numbers that float64 kernels accept, chosen so that no product of two leaves the
+// range of float64.
 const (
 	LeastFloat = 1e-120
 	MostFloat  = 1e120

@@ -106,8 +106,9 @@ func TestProportionalTwoJobs(t *testing.T) {
 	}
 }
 
-// Profiles (1, a) and (a, 1) with n1 and n2 jobs: if both resources are full each class runs 1/(1+a) in all, as long
-// as a <= n1/n2 <= 1/a; else one resource is full and each job gets the same part of it.
+// Profiles (1, a) and (a, 1) with n1 and n2 jobs: if both resources are full each class runs
+// 1/(1+a) in total, as long as a <= n1/n2 <= 1/a; otherwise one resource is full and each job gets
+// the same part of it.
 func TestProportionalSymmetricProfiles(t *testing.T) {
 	for _, a := range []string{"1/2", "1/3", "9/10", "1/1000", "0"} {
 		for _, n := range [][2]int{{1, 1}, {2, 1}, {3, 2}, {7, 1}, {1, 7}, {999, 1000}, {1_000_000_000, 1}, {1, 500}} {
@@ -140,9 +141,9 @@ func TestProportionalConditions(t *testing.T) {
 	}
 }
 
-// Rows and resources permuted, units changed, a row of n jobs split, a resource doubled or one added that is never
-// full: the tasks stay. A residual of 1e-14 moves tasks by little more than 1e-12 where weights are alike, and by
-// less than 1e-7 always here.
+// The tasks stay the same if rows and resources are permuted, units changed, a row of n jobs split,
+// a resource doubled, or one added that is never full. A residual of 1e-14 moves tasks by little
+// more than 1e-12 if weights are equal, and by less than 1e-7 in all cases here.
 func TestProportionalInvariance(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 2))
@@ -210,7 +211,7 @@ func TestProportionalInvariance(t *testing.T) {
 
 		q = &Pool{Resources: append(slices.Clone(p.Resources), p.Resources[0], Resource{Capacity: big.NewRat(1, 1)})}
 		q.Resources[len(p.Resources)].Name, q.Resources[len(p.Resources)+1].Name = "again", "half"
-		for _, job := range p.Jobs { // of the last one each job needs half of what it needs of the first
+		for _, job := range p.Jobs { // each job needs half as much of the last resource as of the first
 			half := new(big.Rat).Quo(job.Demand[0], p.Resources[0].Capacity)
 			job.Demand = append(slices.Clone(job.Demand), job.Demand[0], half.Mul(half, big.NewRat(1, 2)))
 			q.Jobs = append(q.Jobs, job)
@@ -262,8 +263,8 @@ func TestProportionalBisection(t *testing.T) {
 	}
 }
 
-// Expectation maximisation, p_j <- p_j load_j, converges for any pool, slowly: after 3,000 rounds the maximum of
-// Σ_i m_i log φ_i is met to 1e-5 of Σ_i m_i, for demands that are alike.
+// Expectation maximisation, p_j <- p_j load_j, converges slowly for any pool: after 3,000 rounds it
+// meets the maximum of Σ_i m_i log φ_i to 1e-5 of Σ_i m_i, for similar demands.
 func TestProportionalExpectationMaximisation(t *testing.T) {
 	for seed := range uint64(30) {
 		p := benchPool(3+int(seed), 2+int(seed%4))
@@ -357,8 +358,8 @@ func TestProportionalDegenerate(t *testing.T) {
 	wantTasks(t, "a million jobs", tasks, []float64{1e-6}, 1e-15)
 }
 
-// pfHardProblem draws a problem with weights of up to fifty orders of magnitude and columns that are equal, or equal
-// but for 1e-9.
+// pfHardProblem draws a problem with weights of up to fifty orders of magnitude and columns that
+// are equal, or equal up to 1e-9.
 func pfHardProblem(rng *rand.Rand) (*problem, []float64) {
 	n, resources := 1+rng.IntN([]int{3, 10, 50}[rng.IntN(3)]), 1+rng.IntN(7)
 	span := []float64{0.5, 3, 10, 30, 60, 200}[rng.IntN(6)]
@@ -515,8 +516,9 @@ func TestProportionalBadCounts(t *testing.T) {
 	}
 }
 
-// Two resources, x needs both and many are present, y and z one each: with as many of y as of z both prices are half of
-// Σ_i m_i. A call before, with more of y, must not leave traces; nor may the way to the prices where counts are alike.
+// Two resources; x needs both and has many jobs, y and z need one each: with equally many jobs of y
+// and z both prices are half of Σ_i m_i. An earlier call with more jobs of y must not change the
+// result; neither may the way to the prices if counts are equal.
 func TestProportionalWarmSmallRows(t *testing.T) {
 	for _, weight := range []string{"1", "1e-3", "1e-6"} {
 		for _, x := range []float64{1e3, 1e5, 1e9} {

@@ -24,15 +24,16 @@ var (
 //	 "jobs": [{"name": "a", "demand": {"cpu": 1, "ram": 4}, "weight": 1, "count": 1, "max_tasks": 2},
 //	          {"name": "b", "demand": {"cpu": "7/2"}}]}
 //
-// Numbers are JSON numbers or strings and are taken exactly as written: 0.1, "0.1" and "1/10" are all one tenth. A
-// demand is of each task; of a resource not named it is 0. weight and count are 1 if missing, and without max_tasks
-// there is no limit.
+// Numbers are JSON numbers or strings and are taken exactly as written: 0.1, "0.1" and "1/10" are
+// all one tenth. A demand is per task; for a resource not named it is 0. weight and count are 1 if
+// missing, and without max_tasks there is no limit.
 //
-// The error wraps an *[num.InputError] with the path of the field, its value and what is accepted: for an unknown field
-// (also [ErrJobsComeAndGo] if it is one of traffic.Read), a missing or repeated one, a resource that does not exist,
-// a value of another type, and all that [Pool.Check] refuses. Where the text is not JSON or YAML it is a
-// *[num.SyntaxError]. At most 64 MiB of JSON and 32 MiB of YAML are read, and 10,000,000 demands, rows of jobs times
-// resources.
+// The error wraps an *[num.InputError] with the path of the field, its value and the accepted
+// values. It is returned for an unknown field (also [ErrJobsComeAndGo] if it is one of
+// traffic.Read), a missing or repeated one, a resource that does not exist, a value of another
+// type, and everything that [Pool.Check] rejects. If the text is not JSON or YAML it is a
+// *[num.SyntaxError]. At most 64 MiB of JSON and 32 MiB of YAML are read, and 10,000,000 demands,
+// rows of jobs times resources.
 func ReadPool(r io.Reader) (*Pool, error) { return readPool(r, tree.Auto) }
 
 // ReadPoolFile reads the file as JSON if its name ends in .json, as YAML if it ends in .yaml or .yml, else as

@@ -9,7 +9,8 @@ import (
 	"productform/num"
 )
 
-// Pools as files, of so many jobs with demands of two resources, and their allocation.
+// Pools as files, with different numbers of jobs with demands of two resources, and their
+// allocation.
 func BenchmarkReadAndAllocate(b *testing.B) {
 	const jobs = 100_000
 	yaml, json := &strings.Builder{}, &strings.Builder{}

@@ -67,7 +67,7 @@ type badText struct {
 	want error
 }
 
-// What is wanted of entries, each sentence once.
+// The requirements on entries, each text once.
 const (
 	wantPositive    = "a number > 0"
 	wantNonnegative = "a number >= 0"
@@ -148,7 +148,8 @@ var badPools = []badText{
 	{"resources:\n- {name: cpu, capacity: 010}\n", &input.Error{Path: "resources[0].capacity", Value: "010", Want: "a number > 0, without leading zeros (some read them as base eight)"}},
 }
 
-// isError says whether the error has the fields of the one wanted, but for the line of an entry.
+// isError reports whether the error has the fields of the expected one, except for the line of an
+// entry.
 func isError(err, want error) bool {
 	var field *input.Error
 	var syntax *num.SyntaxError
@@ -184,7 +185,7 @@ func TestTruncatedPool(t *testing.T) {
 	}
 }
 
-// The table of demands is bounded, so that a short text cannot take all memory.
+// The table of demands is bounded, so a short text cannot take all memory.
 func TestTooManyDemands(t *testing.T) {
 	var b strings.Builder
 	b.WriteString(`{"resources": [`)

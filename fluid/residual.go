@@ -33,10 +33,11 @@ func (p *problem) utilize(used, count, share []float64) {
 //
 // A limit counts as a resource of the row alone, of which it uses s_i/limit_i.
 //
-// The kernel of BMF has a residual of its own, over its classes and without memory, to choose among its attempts; this
-// one, of the rows returned, does not depend on how classes and resources were merged. For balanced fairness, whose
-// recursion leaves nothing to compare with, it is the overload alone. It is not for proportional fairness, whose
-// residual needs the prices. It overwrites off, which has a place for each row.
+// The kernel of BMF uses a separate residual, over its classes and without memory, to choose among
+// its attempts. This one covers the rows returned and does not depend on how classes and resources
+// were merged. For balanced fairness, whose recursion leaves nothing to compare with, it is the
+// overload alone. It does not apply to proportional fairness, whose residual needs the prices. It
+// overwrites off, which has a place for each row.
 func (p *problem) residual(m method, count, share, used, off []float64) float64 {
 	worst := 0.0
 	for _, u := range used {

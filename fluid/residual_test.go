@@ -8,8 +8,9 @@ import (
 	"productform/num"
 )
 
-// Filling is direct, so that its residual is rounding; shares a tenth too small or too large are off by a tenth at
-// least, but for balanced fairness, of which only too large ones are seen.
+// Filling is direct, so its residual is rounding. Shares that are a tenth too small or too large
+// have a residual of at least a tenth, except for balanced fairness, which detects only shares that
+// are too large.
 func TestResidual(t *testing.T) {
 	for _, policy := range Policies() {
 		for seed := range uint64(200) {

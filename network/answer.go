@@ -12,7 +12,7 @@ import (
 	"productform/num"
 )
 
-// An answer is a Result being made.
+// An answer assembles a Result.
 type answer struct {
 	problem
 	one arithmetic.Number
@@ -40,12 +40,12 @@ func (a *answer) fill(ctx context.Context) error {
 	all := make([]stationMeasure, len(a.System.Stations))
 	var err error
 	for _, i := range a.Apart {
-		if all[i], err = a.ofApart(ctx, i); err != nil {
+		if all[i], err = a.isolatedMeasure(ctx, i); err != nil {
 			return err
 		}
 	}
 	for n, i := range a.Delays {
-		all[i] = a.ofDelay(i, &a.measures.Delays[n])
+		all[i] = a.delayMeasure(i, &a.measures.Delays[n])
 	}
 	for g := range a.Groups {
 		for _, i := range a.Groups[g].Stations {
@@ -80,7 +80,7 @@ func (a *answer) fill(ctx context.Context) error {
 	return nil
 }
 
-// throughput returns that of a visit.
+// throughput returns the throughput of a visit.
 func (a *answer) throughput(v *demands.Visit) arithmetic.Number {
 	x := a.one.Rational(v.Ratio)
 	if v.K >= 0 {
@@ -150,8 +150,8 @@ func (a *answer) lawOf(powers []arithmetic.Number, load, first *big.Rat, alone [
 	return law
 }
 
-// ofDelay returns the measures of a station with Delay.
-func (a *answer) ofDelay(i int, m *convolution.Measure) stationMeasure {
+// delayMeasure returns the measures of a station with Delay.
+func (a *answer) delayMeasure(i int, m *convolution.Measure) stationMeasure {
 	st := &a.System.Stations[i]
 	rate := st.Totals.Delay
 	load := new(big.Rat).Quo(st.Load, rate)
@@ -225,8 +225,8 @@ func (a *answer) ofShared(i int, m *convolution.Measure) stationMeasure {
 	return s
 }
 
-// ofApart returns the measures of a station that no closed chain visits.
-func (a *answer) ofApart(ctx context.Context, i int) (stationMeasure, error) {
+// isolatedMeasure returns the measures of a station that no closed chain visits.
+func (a *answer) isolatedMeasure(ctx context.Context, i int) (stationMeasure, error) {
 	st := &a.System.Stations[i]
 	switch {
 	case st.Shared != nil:
@@ -236,13 +236,13 @@ func (a *answer) ofApart(ctx context.Context, i int) (stationMeasure, error) {
 		}
 		return a.ofShared(i, m), nil
 	case st.Totals.Delay != nil:
-		return a.ofDelay(i, &convolution.Measure{Empty: a.one, Powers: []arithmetic.Number{a.one}}), nil
+		return a.delayMeasure(i, &convolution.Measure{Empty: a.one, Powers: []arithmetic.Number{a.one}}), nil
 	}
 	zero := a.one.Zero()
 	return a.ofTotals(i, &convolution.Measure{Empty: a.one, Some: &zero, Open: a.one, Powers: []arithmetic.Number{a.one}}), nil
 }
 
-// sharedApart divides the sums of the shared station i by that over all its states.
+// sharedApart divides the sums of the shared station i by the sum over all its states.
 func (a *answer) sharedApart(ctx context.Context, i int) (*convolution.Measure, error) {
 	sh := a.System.Stations[i].Shared
 	t, err := sh.Tabulate(ctx, nil, nil, a.one)
@@ -278,7 +278,7 @@ func (a *answer) sharedApart(ctx context.Context, i int) (*convolution.Measure, 
 	return m, t.ByJobs(ctx, a.request.MaxJobs, func(part demands.Table) error { return add(&m.Powers, part, nil) })
 }
 
-// value writes down a number, which may be 0 where float64 has none for it if it is a probability.
+// value converts a number; a probability below the range of float64 becomes 0.
 func (a *answer) value(x arithmetic.Number, probability bool) num.Value {
 	v, ok := x.Value()
 	a.beyond = a.beyond || !ok && !probability
@@ -292,8 +292,9 @@ func (a *answer) pointer(x arithmetic.Number) *num.Value {
 	return &v
 }
 
-// ofEqualServers returns the work that a station with equal servers can do per unit of time, nil for others. Work that comes is done, each
-// part of it by one server, so that over this the work per unit of time is the mean share of them that work.
+// ofEqualServers returns the work that a station with equal servers can do per unit of time, and
+// nil for other stations. One server works on each job at a time, so the work arriving per unit of
+// time divided by this is the mean fraction of busy servers.
 func (s *Station) ofEqualServers(of *demands.Station) *big.Rat {
 	switch {
 	case s.Limits != nil:
@@ -304,7 +305,7 @@ func (s *Station) ofEqualServers(of *demands.Station) *big.Rat {
 	return nil
 }
 
-// station writes down the measures of one station.
+// station fills in the measures of one station.
 func (a *answer) station(i int, m *stationMeasure) StationResult {
 	of, st := &a.model.Stations[i], &a.System.Stations[i]
 	r := StationResult{Name: of.Name, Discipline: of.Discipline, ProbEmpty: a.value(m.empty, true)}
@@ -345,7 +346,8 @@ func (a *answer) station(i int, m *stationMeasure) StationResult {
 	return r
 }
 
-// movingOf returns the mean number of jobs of a chain that count in delays, given that of all.
+// movingOf returns the mean number of jobs of a chain that count in its delays, given the mean
+// number of all its jobs.
 func (a *answer) movingOf(chain int, jobs arithmetic.Number) arithmetic.Number {
 	c := &a.System.Chains[chain]
 	if moving := a.model.moving(c.Classes, c.Population); c.Closed && moving < c.Population {
@@ -354,7 +356,7 @@ func (a *answer) movingOf(chain int, jobs arithmetic.Number) arithmetic.Number {
 	return jobs
 }
 
-// chain writes down the measures of one chain, given the mean number of its jobs where it is open.
+// chain fills in the measures of one chain, given the mean number of its jobs if it is open.
 func (a *answer) chain(k int, jobs arithmetic.Number) ChainResult {
 	c := &a.System.Chains[k]
 	r := ChainResult{Names: a.model.names(c.Classes), Classes: c.Classes, Closed: c.Closed, Population: c.Population}

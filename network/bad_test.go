@@ -11,7 +11,7 @@ import (
 	"productform/num"
 )
 
-// good is the model that the malformed ones differ from in one place.
+// good is the model from which each malformed one differs in one place.
 const good = `stations:
   - {name: think, discipline: delay}
   - {name: cpu, discipline: sharing, servers: 4}
@@ -58,7 +58,8 @@ func TestGoodModel(t *testing.T) {
 	}
 }
 
-// Each edit of the good model is refused with a message that names the line, the field, what it is and what is wanted.
+// Each edit of the good model is rejected with an error that names the line, the field, its value
+// and a valid value.
 func TestMalformed(t *testing.T) {
 	for _, c := range []struct{ old, new, want string }{
 		{"stations:", "stations: []\nold:", `line 2: old = an array: want one of the fields stations, classes`},
@@ -75,7 +76,7 @@ func TestMalformed(t *testing.T) {
 			"  - {name: think, discipline: delay}\n  - {name: out, discipline: delay}",
 			`line 3: stations[1].name = "out": want another name; this is the way out of the network`},
 		{"{name: think, discipline: delay}", "{name: cpu, discipline: delay}", `line 3: stations[1].name = "cpu": want a name of its own; stations[0] has this one`},
-		{"{name: think, discipline: delay}", "{name: think, discipline: delay, servers: 2}", `line 2: stations[0].servers = 2: want no such field with discipline delay, where each job has a server of its own`},
+		{"{name: think, discipline: delay}", "{name: think, discipline: delay, servers: 2}", `line 2: stations[0].servers = 2: want no such field with discipline delay, where each job has its own server`},
 		{"{name: think, discipline: delay}", "{name: think, discipline: delay, rate: 0}", `line 2: stations[0].rate = 0: want a number > 0`},
 		{"{name: think, discipline: delay}", "{name: think, dicsipline: delay}", `line 2: stations[0].dicsipline = a string "delay": want one of the fields name, discipline, servers, rate, rates, nodes, limits, rank, table; did you mean discipline?`},
 		{"{name: think, discipline: delay}", "[think]", `line 2: stations[0] = an array: want an object with a name and other fields`},
@@ -89,7 +90,7 @@ func TestMalformed(t *testing.T) {
 		{"rates: [1, 1.5]", "rates: [1, fast]", `line 4: stations[2].rates[1] = "fast": want a number > 0 (character 'f' at position 1; want a decimal or a fraction such as "2", "-0.5", "1e-3" or "4/5")`},
 		{"{name: s2, capacity: 1/2}", "{name: s1, capacity: 1/2}", `line 5: stations[3].nodes[1].name = "s1": want a name of its own; stations[3].nodes[0] has this one`},
 		{"{name: s2, capacity: 1/2}", "{name: s2, capacity: -1/2}", `line 5: stations[3].nodes[1].capacity = "-1/2": want a number >= 0`},
-		{"discipline: order, nodes: [", "discipline: order, rate: 2, nodes: [", `line 5: stations[3].rate = 2: want no such field beside nodes`},
+		{"discipline: order, nodes: [", "discipline: order, rate: 2, nodes: [", `line 5: stations[3].rate = 2: want no such field with nodes`},
 		{"discipline: order, nodes: [", "discipline: order, old: [", `line 5: stations[3].old = an array: want one of the fields name, discipline, servers, rate, rates, nodes, limits, rank, table`},
 		{"discipline: order, servers: 3, limits: [{classes: [user], most: 2}]", "discipline: order, servers: 3", `line 6: stations[4] = "licences": want exactly one of nodes, limits or rank with discipline order; this station has 0`},
 		{"discipline: balanced, table:", "discipline: order, table:", `line 8: stations[6] = "tabled": want exactly one of nodes, limits or rank with discipline order; this station has 0`},
@@ -99,7 +100,7 @@ func TestMalformed(t *testing.T) {
 		{"{classes: [user], most: 2}", "{classes: [], most: 2}", `line 6: stations[4].limits[0].classes = []: want at least one class`},
 		{"{classes: [user], most: 2}", "{classes: [user], most: 2}, {classes: [user], most: 1}", `line 6: stations[4].limits[1].classes = ["user"]: want a set without a limit; limits[0] has this one`},
 		{"{classes: [user, reports], rate: 2}", "{classes: [user, reports], rate: 3/2}", `line 7: stations[5].rank[2].rate = "3/2": want at least 2, the rate without "user": more classes cannot slow a station down`},
-		{", {classes: [user, reports], rate: 2}", "", `line 7: stations[5].rank = 2 sets: want every set of the 2 classes that visit the station, 3 in all; there is none of "user", "reports"`},
+		{", {classes: [user, reports], rate: 2}", "", `line 7: stations[5].rank = 2 sets: want every set of the 2 classes that visit the station, 3 in total; missing: "user", "reports"`},
 		{"{classes: [user, reports], rate: 2}", "{classes: [reports], rate: 2}", `line 7: stations[5].rank[2].classes = ["reports"]: want each set once; rank[1] has this one`},
 		{"{classes: [user, reports], rate: 2}", "{classes: [reports, reports], rate: 2}", `line 7: stations[5].rank[2].classes[1] = "reports": want each class once`},
 		{"most: [3], balance", "most: [2], balance", `line 8: stations[6].table.most[0] = 2: want an integer from 3, the jobs in the chain of "reports", to 1048575`},
@@ -107,7 +108,7 @@ func TestMalformed(t *testing.T) {
 		{"balance: [1, 1, 1/2, 1/6]", "balance: [2, 1, 1/2, 1/6]", `line 8: stations[6].table.balance[0] = 2: want 1`},
 		{"balance: [1, 1, 1/2, 1/6]", "balance: [1, 1, 1/2, 0]", `line 8: stations[6].table.balance[3] = 0: want a number > 0`},
 		{"balance: [1, 1, 1/2, 1/6]", "rates: [[0], [1], [2], [0]]", `line 8: stations[6].table.rates[3][0] = 0: want a number > 0`},
-		{"balance: [1, 1, 1/2, 1/6]", "rates: [[1], [1], [2], [3]]", `line 8: stations[6].table.rates[0][0] = 1: want 0, for there is no job of the class in state [0]`},
+		{"balance: [1, 1, 1/2, 1/6]", "rates: [[1], [1], [2], [3]]", `line 8: stations[6].table.rates[0][0] = 1: want 0: there is no job of the class in state [0]`},
 		{"balance: [1, 1, 1/2, 1/6]", "rates: [[0], [1, 2], [2], [3]]", `line 8: stations[6].table.rates[1] = 2 numbers: want 1, one for each class`},
 		{", balance: [1, 1, 1/2, 1/6]", "", `line 8: stations[6].table = one with both or neither: want either balance or rates`},
 		{"  - name: user\n", "  - {}\n  - name: user\n", `line 10: classes[0].name is missing: want a name, not empty`},
@@ -155,7 +156,7 @@ func TestMalformed(t *testing.T) {
 		{"visits: 2.5", "visits: 0", `line 27: classes[2].visits[1].visits = 0: want a number > 0`},
 		{"visits: 2.5", "visits: 2, next: {ranked: 1}", `line 27: classes[2].visits[1].visits = 2: want either visits, a number, or next`},
 		{"population: 3", "arrival_rate: 1", `line 8: stations[6].table.classes[0] = "reports": want classes of closed chains; a table ends`},
-		{"    population: 3\n    visits:\n      - {station: ranked, visits: 1}\n      - {station: tabled, visits: 2.5}", "    arrival_rate: 2\n    visits:\n      - {station: ranked, visits: 0.5}", `line 25: classes[2].visits = 1/2 in all: want at least one visit per arrival; jobs that visit nothing are not to arrive`},
+		{"    population: 3\n    visits:\n      - {station: ranked, visits: 1}\n      - {station: tabled, visits: 2.5}", "    arrival_rate: 2\n    visits:\n      - {station: ranked, visits: 0.5}", `line 25: classes[2].visits = 1/2 in total: want at least one visit per arrival`},
 		{"    arrives: {cpu: 0.9, disk: 0.1}\n    visits:\n      - {station: cpu, next: {disk: 1/2, out: 1/2}}", "    visits:\n      - {station: cpu, next: {out: 1}}", `line 32: classes[3].visits[1] = "disk": want a visit that arriving jobs can get to`},
 		{"    arrives: {cpu: 0.9, disk: 0.1}\n", "    reference: disk\n", `line 30: classes[3].reference = "disk": want none, for the chain is open`},
 		{"arrives: {cpu: 0.9, disk: 0.1}", "arrives: {disk: 1}\n    reference: 1", `line 31: classes[3].reference = the number 1: want a name in quotes, not empty`},
@@ -184,7 +185,7 @@ func TestMalformed(t *testing.T) {
 	}
 }
 
-// What a file cannot say, and what needs more than one edit.
+// Models that no file can describe, and models that take more than one edit.
 func TestMalformedModels(t *testing.T) {
 	one := big.NewRat(1, 1)
 	station := network.Station{Name: "s", Discipline: network.FCFS}
@@ -236,7 +237,7 @@ func TestMalformedModels(t *testing.T) {
 	}
 }
 
-// A text gets either an error or a model that makes sense.
+// Every text yields either an error or a valid model.
 func FuzzRead(f *testing.F) {
 	f.Add([]byte(good))
 	f.Add([]byte(`{"stations": [{"name": "a", "discipline": "lcfs", "rate": "1/3"}], "classes": [{"name": "x", "arrival_rate": 1e-3, "visits": [{"station": "a", "next": {"out": 1}}]}]}`))
@@ -255,7 +256,8 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-// Models of several mean sizes where theory has one are read and said to be what they are, by checks and solvers alike.
+// Models with several mean sizes where the theory allows only one are read, and checks and solvers
+// report the same error.
 func TestUnevenSizes(t *testing.T) {
 	text := strings.Replace(good, "{station: disk, mean_size: 0.03", "{station: disk, mean_size: 0.04", 1)
 	m, err := network.Read(strings.NewReader(text))

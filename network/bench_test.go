@@ -47,7 +47,8 @@ func oneChain(jobs, stations int) *network.Model {
 	return m
 }
 
-// repair returns so many machines that are up for 20 on average, and repairers who take 1.
+// repair returns a model of machines that are up for a mean time of 20, and repairers who take a
+// mean time of 1.
 func repair(machines, repairers int) *network.Model {
 	m := manyChains(1, machines, 2, false)
 	m.Stations[1].Servers = repairers

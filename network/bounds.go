@@ -16,7 +16,7 @@ type ChainBounds struct {
 	Throughput Between  `json:"throughput"`            // cycles per unit of time
 	MeanDelay  Between  `json:"mean_delay"`            // mean time of a cycle, N/X
 
-	// Bottleneck is the station that bounds the throughput, whatever the population; -1 if none does.
+	// Bottleneck is the station that bounds the throughput at every population; -1 if none does.
 	Bottleneck      int      `json:"-"`
 	MostThroughput  *big.Rat `json:"-"`                 // what it leaves; nil if there is no bottleneck
 	EmptyThroughput *big.Rat `json:"throughput_of_one"` // if a single job of the chain is alone: 1/(Z + Σ D_i/α_i(1))
@@ -28,12 +28,14 @@ type Between struct {
 	High *big.Rat `json:"high"` // at least the number
 }
 
-// Bounds encloses the throughputs of the closed chains of a network in fractions, in time linear in stations, chains and servers and whatever the populations: it is for
-// networks that are too large to be solved. Stations are all but those with Order and Balanced; open chains are folded in. In the order of [ChainBounds] it has the
-// closed chains only.
+// Bounds encloses the throughputs of the closed chains of a network in fractions. It takes time
+// linear in stations, chains and servers, whatever the populations, so it also handles networks
+// that are too large to solve. All stations but those with Order and Balanced are allowed; open
+// chains are folded in. The list has the closed chains only, in the order of [ChainBounds].
 //
-// Z is the time at delays, D_i the demand of the chain at station i, α_i its total rate, |N| the jobs of all closed chains, and Q_i the mean number of jobs.
-// That a chain gets its share of the rate of a station, X_k D_ik = E[α_i(x_i) x_ik/x_i], gives
+// Z is the time at delays, D_i the demand of the chain at station i, α_i its total rate, |N| the
+// jobs of all closed chains, and Q_i the mean number of jobs. Each chain gets its share of the rate
+// of a station, X_k D_ik = E[α_i(x_i) x_ik/x_i], which gives
 //
 //	Σ_k X_k D_ik <= max_n α_i(n),   X_k <= N_k/(Z_k + Σ_i D_ik min_n n/α_i(n)),   1 <= n <= |N|,
 //
@@ -46,9 +48,11 @@ type Between struct {
 //
 //	R >= D + (D/M) (N-1) R'/(R' + Z),  D = Σ_i D_i, M stations, R' >= D,
 //
-// the bound of a balanced network (Zahorjan, Sevcik, Eager and Galler, "Balanced job bound analysis of queueing networks", Communications of the ACM 25(2), 1982).
+// the bound for balanced networks (Zahorjan, Sevcik, Eager and Galler, "Balanced job bound analysis
+// of queueing networks", Communications of the ACM 25(2), 1982).
 //
-// The error is that of [Model.Check], an [*UnstableError], a [*num.TooLargeError], an *[num.InputError] for a station with Order or Balanced, or that of the context.
+// Errors are those of [Model.Check] and the context, an [*UnstableError], a [*num.TooLargeError],
+// and an *[num.InputError] for a station with Order or Balanced.
 func Bounds(ctx context.Context, m *Model) ([]ChainBounds, error) {
 	sys, err := newSystem(ctx, m)
 	if err != nil {
@@ -79,7 +83,8 @@ func Bounds(ctx context.Context, m *Model) ([]ChainBounds, error) {
 	return all, nil
 }
 
-// A stationBound holds what bounds need of the rates α(1), ..., α(n), n the jobs of all closed chains.
+// A stationBound holds the properties of the rates α(1), ..., α(n) that bounds need, with n the
+// jobs of all closed chains.
 type stationBound struct {
 	delay       *big.Rat // time of a unit of work with Delay, otherwise nil
 	most        *big.Rat // max α
@@ -121,7 +126,7 @@ func boundOf(t *demands.Totals, total int) stationBound {
 	return b
 }
 
-// bounds returns those of the closed chain at place k.
+// bounds returns the bounds for the closed chain at place k.
 func (s *system) bounds(k, total int, at []stationBound) ChainBounds {
 	c := &s.Chains[s.Closed[k]]
 	r := ChainBounds{Names: s.model.names(c.Classes), Classes: c.Classes, Population: c.Population, Bottleneck: -1}

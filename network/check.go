@@ -13,12 +13,12 @@ import (
 	"productform/num"
 )
 
-// The most that a model may have of what is held in tables.
+// Limits on the parts of a model that are kept in tables.
 const (
 	maxPopulation  = 1_000_000_000
 	maxServers     = 1_000_000
 	maxRates       = 100_000
-	maxLimits      = 1000    // of a station, each compared with each
+	maxLimits      = 1000    // per station; each is compared with each
 	maxRankClasses = 16      // at a station with Rank, which lists 2^n sets
 	maxTable       = 1 << 20 // states of a Table
 )
@@ -29,10 +29,13 @@ const (
 	wantProbability = "a probability, a number >= 0"
 )
 
-// Check reports whether the model makes sense. It returns nil or an error that wraps an *[num.InputError] for the first entry that does
-// not. Fields are named as in a file: classes[3].visits[0].next.cpu is the branch to station cpu, next["cpu/a"] that to class a there.
+// Check reports whether the model is valid. It returns nil, or an error that wraps an
+// *[num.InputError] for the first invalid entry. Fields are named as in a file:
+// classes[3].visits[0].next.cpu is the branch to station cpu, next["cpu/a"] the branch to class a
+// there.
 //
-//   - there are stations and classes, each with a name of its own among its kind; no station has the name out;
+//   - there are stations and classes, each with a unique name among its kind; no station is
+//     named out;
 //   - a station has the fields of its discipline, and names in them are those of classes that visit it; limits are disjoint or nested, a
 //     rank is given for every set and nondecreasing, a table is positive and covers the populations. Whether a table has the
 //     balance property is left to the solvers, which take a context;
@@ -41,7 +44,7 @@ const (
 //   - a chain has arrivals or jobs, and not both; of a closed chain nothing leaves, and its jobs get from each visit to every other;
 //     of an open chain arriving jobs can get to every visit, and out from there.
 //
-// It takes time linear in the model, but for sums of fractions.
+// It takes time linear in the model, apart from sums of fractions.
 func (m *Model) Check() error {
 	if err := modelFile.CheckAll(m); err != nil {
 		return err
@@ -55,7 +58,7 @@ func (m *Model) Check() error {
 	return m.checkSets()
 }
 
-// checkStations refuses a class that has two visits to one station.
+// checkStations rejects a class that has two visits to one station.
 func (m *Model) checkStations() error {
 	for c := range m.Classes {
 		seen := make(map[int]bool, len(m.Classes[c].Visits))
@@ -191,7 +194,8 @@ func (m *Model) checkRouting() error {
 	return m.checkChains()
 }
 
-// checkForm checks that all visits of class c say where jobs go next, or all how often they come (short).
+// checkForm checks that either all visits of class c have branches to their next visits, or all
+// have a number of visits (short).
 func (m *Model) checkForm(c int) (short bool, err error) {
 	class := &m.Classes[c]
 	short = class.Visits[0].Count != nil
@@ -213,7 +217,7 @@ func (m *Model) checkForm(c int) (short bool, err error) {
 		}
 	}
 	if short && class.ArrivalRate != nil && sum.Cmp(big.NewRat(1, 1)) < 0 {
-		return short, input.Errorf(input.Index("classes", c)+".visits", sum.RatString()+" in all", "at least one visit per arrival; jobs that visit nothing are not to arrive")
+		return short, input.Errorf(input.Index("classes", c)+".visits", sum.RatString()+" in total", "at least one visit per arrival")
 	}
 	return short, nil
 }
@@ -292,7 +296,8 @@ func (m *Model) visitors() [][]int {
 	return list
 }
 
-// disjointOrNested reports whether two increasing lists of classes have nothing in common, or one holds the other.
+// disjointOrNested reports whether two increasing lists of classes are disjoint or one contains the
+// other.
 func disjointOrNested(a, b []int) bool {
 	common := 0
 	for _, c := range a {

@@ -9,8 +9,8 @@ import (
 
 // components are the chains of a model as its graph shows them: sets of classes that branches of positive probability link.
 type components struct {
-	of         []int   // of each class, in the order of first classes
-	classes    [][]int // of each, increasing
+	of         []int   // component of each class, in the order of first classes
+	classes    [][]int // classes of each component, increasing
 	population []int
 	open       []int // the first class with an arrival rate, -1 if there is none
 }
@@ -45,7 +45,7 @@ func (m *Model) components() components {
 	return k
 }
 
-// closed reports whether class c is of a closed chain.
+// closed reports whether class c belongs to a closed chain.
 func (k components) closed(c int) bool { return k.open[k.of[c]] < 0 }
 
 // A stackPair is the two stations that a chain visits, if it visits no others and both have LCFS. They are equal if
@@ -182,7 +182,7 @@ func (m *Model) checkChains() error {
 // A visitGraph is the graph of the visits of a chain: an edge where jobs can go.
 type visitGraph struct {
 	visits []Branch    // the nodes; Probability is nil
-	first  map[int]int // of each class: its first node
+	first  map[int]int // first node of each class
 	next   [][]int
 	leaves []bool // whether jobs can leave the network after the visit
 }
@@ -210,7 +210,7 @@ func (m *Model) newVisitGraph(classes []int) visitGraph {
 	return g
 }
 
-// reach marks in seen the nodes that edges lead to from the starts, these among them.
+// reach marks in seen the starts and all nodes that edges lead to from them.
 func reach(seen []bool, next [][]int, starts ...int) []bool {
 	stack := append([]int(nil), starts...)
 	for _, a := range starts {
@@ -229,7 +229,7 @@ func reach(seen []bool, next [][]int, starts ...int) []bool {
 	return seen
 }
 
-// reversed returns the edges the other way round.
+// reversed returns the graph with every edge reversed.
 func reversed(next [][]int) [][]int {
 	back := make([][]int, len(next))
 	for a, list := range next {
@@ -240,8 +240,8 @@ func reversed(next [][]int) [][]int {
 	return back
 }
 
-// checkReach checks that jobs of a chain get everywhere: in a closed one from each visit to every other, in an open one to every visit
-// and out from there.
+// checkReach checks that jobs of a chain can reach all visits: in a closed chain every visit from
+// every other, in an open one every visit and the way out.
 func (m *Model) checkReach(classes []int, open bool) error {
 	g := m.newVisitGraph(classes)
 	if !open {
@@ -278,8 +278,9 @@ func (m *Model) checkReach(classes []int, open bool) error {
 	return nil
 }
 
-// checkRecurrent checks that jobs of a closed chain get from each visit to every other. If not, it tells a visit that they leave for
-// good, or two of which neither leads to the other.
+// checkRecurrent checks that jobs of a closed chain can get from each visit to every other. If not,
+// its error names a visit that jobs leave forever, or two visits of which neither leads to the
+// other.
 func (m *Model) checkRecurrent(g visitGraph) error {
 	for a, leaves := range g.leaves {
 		if leaves {
@@ -295,7 +296,8 @@ func (m *Model) checkRecurrent(g visitGraph) error {
 			reach(seen, back, a)
 		}
 	}
-	// What leads to the last such start comes from it, else it would have been seen before: its part is not left.
+	// Every node that leads to the last such start is also reached from it, since otherwise it
+	// would have been seen before: jobs never leave its component.
 	from, to := reach(make([]bool, len(seen)), g.next, last), reach(make([]bool, len(seen)), back, last)
 	const want = "routing by which jobs of a closed chain get from each visit to every other"
 	for a, at := range g.visits {

@@ -19,8 +19,8 @@ func Schema() map[string]any { return modelFile.Schema() }
 // and examples.
 func Help() string { return modelFile.Help() }
 
-// modelFile describes the file of a model, except for the values that a [decoder] reads. It is never
-// changed, like the descriptions that it is made of.
+// modelFile describes the file of a model, except for the values that a [decoder] reads. It and the
+// descriptions in it are never changed.
 var modelFile = file.Description[Model]{
 	Want: "an object with stations and classes",
 	Fields: []file.Field[Model]{
@@ -158,13 +158,13 @@ var visitFile = file.Description[Visit]{
 	},
 }
 
-// A decoder reads what refers to more of the file than one list of names.
+// A decoder reads values that refer to several parts of the file.
 type decoder struct {
 	model    *Model
 	stations map[string]int   // rows by name
 	classes  map[string]int   // rows by name
-	visits   []map[int]int    // of each class, by station
-	nodes    []map[string]int // of each station, rows by name; nil until they are needed
+	visits   []map[int]int    // visits of each class, by station
+	nodes    []map[string]int // nodes of each station, rows by name; nil until they are needed
 }
 
 func decode(root *tree.Node) (*Model, error) {
@@ -275,10 +275,11 @@ func (d *decoder) branches(n *tree.Node, path string, c int) ([]Branch, error) {
 	return all, nil
 }
 
-// maxStrokes bounds the ways to read a name in next as station/class.
+// maxStrokes limits the ways to split a name in next into station/class.
 const maxStrokes = 100
 
-// branch finds what a name in next of class c means: out, a station that the class visits, or station/class.
+// branch resolves a name in next of class c: out, a station that the class visits, or
+// station/class.
 func (d *decoder) branch(end, path string, c int) (b Branch, err error) {
 	if end == out {
 		return Branch{Class: Leaves}, nil
@@ -292,7 +293,7 @@ func (d *decoder) branch(end, path string, c int) (b Branch, err error) {
 	if strings.Count(end, "/") > maxStrokes {
 		return b, input.Errorf(path, strconv.Quote(end), "a name with at most %d strokes", maxStrokes)
 	}
-	for at := range end { // names may hold strokes themselves
+	for at := range end { // names may contain slashes themselves
 		if end[at] != '/' {
 			continue
 		}

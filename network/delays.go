@@ -11,31 +11,37 @@ import (
 	"productform/num"
 )
 
-// A DelayQuestion asks about the delays of visits to one station, which serves in order of arrival (FCFS) with equal servers.
+// A DelayQuestion asks about the delays of visits to one station, which must be FCFS with equal
+// servers.
 type DelayQuestion struct {
 	Station int        // row of the model's stations
 	Levels  []*big.Rat // quantiles, each in (0, 1): 99/100 for the 99th percentile
-	Times   []*big.Rat // times t >= 0 at which P(T > t) is asked
+	Times   []*big.Rat // times t >= 0 at which P(T > t) is requested
 }
 
-// VisitDelays holds what was asked of one visit. Each number lies between Low and High.
+// VisitDelays holds the requested numbers for one visit. Each number lies between Low and High.
 type VisitDelays struct {
-	Name             string      // of the class
+	Name             string      // name of the class
 	Class, Visit     int         // rows of the model's classes, and of the visits of that class
 	Quantiles, Tails []num.Value // in the order of the question
 }
 
-// Delays returns quantiles and tails of the delays, from arrival to end, of the visits to a station: one visit of each class that comes there. Sizes there are exponential, of
-// one mean σ, so that each of m servers ends jobs at rate ν = rate/σ. A job that finds n jobs ends its delay after
+// Delays returns quantiles and tails of the delays, from arrival to departure, of the visits to a
+// station: one visit of each class that visits it. Sizes there are exponential with one mean σ, so
+// each of m servers completes jobs at rate ν = rate/σ. A job that finds n jobs has the delay
 //
 //	an exponential time of rate ν if n < m, or n - m + 1 such times of rate m ν and one of rate ν.
 //
-// It finds n jobs with the probability of n in the network with one job of its chain less (arrival theorem), or, of an open chain, in the network as it is. Tails are sums of
-// positive terms over n, in intervals of 128 bits. Where no closed chain comes, jobs wait with Erlang's probability C for an exponential time; where open chains join closed
-// ones, the probability of more jobs than were summed over is added to the upper bound. A quantile is bracketed by times whose tails are on both sides for sure.
+// A job of a closed chain finds n jobs with the probability of n in the network with one job of its
+// chain less (arrival theorem), a job of an open chain with that in the network itself. Tails are
+// sums of positive terms over n, in intervals of 128 bits. At a station without closed chains, jobs
+// wait with Erlang's probability C for an exponential time. If open and closed chains share the
+// station, the probability of more jobs than the sum covers is added to the upper bound. A quantile
+// is bracketed by two times whose tails are proved to be on either side.
 //
-// It takes one solution of the network with the distribution of the jobs at the station, and for each time or step of a bisection as many operations as there are n.
-// The error is that of [Solve], or an *[num.InputError] for a question out of range.
+// The network is solved once for the distribution of the jobs at the station. Each time and each
+// step of a bisection then takes as many operations as there are values of n. Errors are those of
+// [Solve], and an *[num.InputError] for a question out of range.
 func Delays(ctx context.Context, m *Model, q DelayQuestion, s Settings) ([]VisitDelays, error) {
 	ask, err := newRequest(Question{}, s)
 	if err != nil {
@@ -70,7 +76,7 @@ func Delays(ctx context.Context, m *Model, q DelayQuestion, s Settings) ([]Visit
 	for r := range sys.Stations[q.Station].Visits {
 		v := &sys.Stations[q.Station].Visits[r]
 		if known[v.K] == nil {
-			if known[v.K], err = d.ofChain(v.K); err != nil {
+			if known[v.K], err = d.chainDelays(v.K); err != nil {
 				return nil, err
 			}
 		}
@@ -81,7 +87,7 @@ func Delays(ctx context.Context, m *Model, q DelayQuestion, s Settings) ([]Visit
 	return all, nil
 }
 
-// checkDelays refuses a question out of range.
+// checkDelays rejects a question out of range.
 func (m *Model) checkDelays(q DelayQuestion) error {
 	if q.Station < 0 || q.Station >= len(m.Stations) {
 		return input.Errorf("station", q.Station, "a row of the %d stations", len(m.Stations))
@@ -102,7 +108,7 @@ func (m *Model) checkDelays(q DelayQuestion) error {
 	return nil
 }
 
-// A delays is a question being answered.
+// A delays evaluates a question.
 type delays struct {
 	ctx      context.Context
 	sys      *system
@@ -115,11 +121,12 @@ type delays struct {
 // mostEnds bounds the exponents of e.
 const mostEnds = 100_000_000
 
-// restTol is how probable it may be that a job finds more jobs than are looked at, if there can be any number.
+// restTol is the largest allowed probability that a job finds more jobs than the sum covers, if
+// their number is unbounded.
 const restTol = 0x1p-70
 
-// ofChain returns the answers for the visits of one closed chain, or of the open ones if k is -1.
-func (d *delays) ofChain(k int) (*VisitDelays, error) {
+// chainDelays returns the answers for the visits of one closed chain, or of the open ones if k is -1.
+func (d *delays) chainDelays(k int) (*VisitDelays, error) {
 	d.queue.Wait = nil
 	if err := d.find(k); err != nil {
 		return nil, err
@@ -143,7 +150,7 @@ func (d *delays) ofChain(k int) (*VisitDelays, error) {
 	return r, nil
 }
 
-// find sets what a job of the chain finds.
+// find computes what a job of the chain finds.
 func (d *delays) find(k int) error {
 	plan := *d.problem.Plan
 	plan.LawsOf = []int{d.question.Station}
@@ -196,7 +203,8 @@ func (d *delays) find(k int) error {
 	}
 }
 
-// isOpen reports whether no closed chain comes, and θ is not so near to ν that their difference would cost digits.
+// isOpen reports whether no closed chain visits the station and θ differs enough from ν for their
+// difference to keep its digits.
 func (d *delays) isOpen(st *demands.Station) bool {
 	if slices.ContainsFunc(st.Demand, func(x *big.Rat) bool { return x.Sign() > 0 }) {
 		return false
@@ -209,7 +217,7 @@ func (d *delays) isOpen(st *demands.Station) bool {
 	return gap.Abs(gap).Cmp(big.NewRat(1, 1<<40)) > 0
 }
 
-// findOpen sets what jobs find at a queue M/M/m: P(n >= m) = P(m)/(1 - λ/(mν)).
+// findOpen sets the distribution that jobs find at a queue M/M/m: P(n >= m) = P(m)/(1 - λ/(mν)).
 func (d *delays) findOpen(p problem, at []int, st *demands.Station) error {
 	s := d.request
 	s.MaxJobs = d.queue.Servers
@@ -227,7 +235,7 @@ func (d *delays) findOpen(p problem, at []int, st *demands.Station) error {
 	return nil
 }
 
-// enclosure returns bounds of a value that are within its relative error.
+// enclosure returns bounds on a value from its relative error.
 func enclosure(x num.Value, bound float64) num.Interval {
 	switch e, ok := x.Interval(); {
 	case x.Exact != nil:

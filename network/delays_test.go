@@ -16,7 +16,7 @@ import (
 
 var half, ninetyNine = big.NewRat(1, 2), big.NewRat(99, 100)
 
-// queueOf returns an open queue in order of arrival.
+// queueOf returns an open FCFS queue.
 func queueOf(servers int, rate, size *big.Rat) *network.Model {
 	return &network.Model{
 		Stations: []network.Station{{Name: "queue", Discipline: network.FCFS, Servers: servers}},
@@ -64,7 +64,8 @@ func TestDelaysOfOpenQueues(t *testing.T) {
 	}
 }
 
-// Late times are as good as early ones: with several servers and many jobs P(T > t) falls as the last of them end.
+// Tails at late times keep their digits: with several servers and many jobs P(T > t) falls like the
+// last service times.
 func TestLateTails(t *testing.T) {
 	m := serversOf(60, 4, 1)
 	q := network.DelayQuestion{Station: 1, Times: []*big.Rat{big.NewRat(200, 1), big.NewRat(400, 1), big.NewRat(2000, 1)}}
@@ -84,7 +85,8 @@ func TestLateTails(t *testing.T) {
 	}
 }
 
-// A queue that is nearly overloaded takes no longer. Where the rate of waiting is that of service, the sum over all that a job may find takes the place of a formula.
+// A nearly overloaded queue takes no longer. If the rate of waiting equals that of service, the sum
+// over all that a job may find replaces the formula.
 func TestDelaysNearTheEdge(t *testing.T) {
 	for _, c := range []struct {
 		servers int
@@ -133,7 +135,8 @@ func TestQuantilesNearFullLoad(t *testing.T) {
 	})
 }
 
-// Tails of closed and mixed networks start at 1 and integrate to the mean delay, which Solve gives without them.
+// Tails of closed and mixed networks start at 1 and integrate to the mean delay, which Solve
+// computes without them.
 func TestDelaysIntegrateToTheirMean(t *testing.T) {
 	one, size := big.NewRat(1, 1), big.NewRat(3, 2)
 	for _, c := range []struct {
@@ -181,7 +184,7 @@ func TestDelaysIntegrateToTheirMean(t *testing.T) {
 	}
 }
 
-// A single job finds nobody: its delay is exponential.
+// A single job finds an empty station: its delay is exponential.
 func TestDelayOfOneJob(t *testing.T) {
 	m := centralServer(1)
 	r, err := network.Delays(t.Context(), m, network.DelayQuestion{Station: 2, Levels: []*big.Rat{half}}, network.Settings{})

@@ -11,10 +11,10 @@ import (
 	"productform/internal/ranktable"
 )
 
-// disciplines are all, in the order of messages.
+// disciplines lists all disciplines in the order of messages.
 var disciplines = []Discipline{Delay, Sharing, FCFS, LCFS, Random, Order, Balanced}
 
-// elsewhere has the disciplines by names that they have elsewhere.
+// elsewhere maps names used elsewhere to disciplines.
 var elsewhere = map[string]Discipline{
 	"ps": Sharing, "is": Delay, "inf": Delay, "fifo": FCFS, "lifo": LCFS, "lcfspr": LCFS, "siro": Random,
 	"oi": Order, "bf": Balanced,
@@ -22,7 +22,7 @@ var elsewhere = map[string]Discipline{
 
 const wantService = "nodes, limits or rank"
 
-// check refuses fields of a station, each in its range, that do not go together.
+// check rejects a station whose fields are each in range but do not fit together.
 func (s *Station) check(path string) error {
 	if s.Name == out {
 		return input.Errorf(path+".name", strconv.Quote(out), "another name; this is the way out of the network")
@@ -31,7 +31,7 @@ func (s *Station) check(path string) error {
 		return err
 	}
 	if s.Limits != nil && s.Servers == 0 {
-		return input.Errorf(path+".servers", "", "the number of servers, beside limits, which say how many of them classes hold")
+		return input.Errorf(path+".servers", "", "the number of servers that limits share")
 	}
 	if s.Rates != nil && (len(s.Rates) == 0 || len(s.Rates) > maxRates) {
 		return input.Errorf(path+".rates", fmt.Sprintf("%d numbers", len(s.Rates)), "1 to %d numbers, the total rate with 1, 2, ... jobs", maxRates)
@@ -44,7 +44,7 @@ func (s *Station) checkFields(path string) error {
 	type field struct {
 		name  string
 		is    bool
-		value string // what a message calls it
+		value string // name in messages
 	}
 	given := []field{{"servers", s.Servers != 0, fmt.Sprint(s.Servers)}, {"rate", s.Rate != nil, "a rate"}, {"rates", s.Rates != nil, "a list"},
 		{"nodes", s.Nodes != nil, "a list"}, {"limits", s.Limits != nil, "a list"}, {"rank", s.Rank != nil, "a list"}, {"table", s.Table != nil, "a table"}}
@@ -52,7 +52,7 @@ func (s *Station) checkFields(path string) error {
 	want := ""
 	switch s.Discipline {
 	case Delay:
-		allowed, want = []string{"rate"}, "no such field with discipline delay, where each job has a server of its own"
+		allowed, want = []string{"rate"}, "no such field with discipline delay, where each job has its own server"
 	case Random:
 		allowed, want = []string{"servers", "rate"}, "no such field with discipline random, which has servers and rate"
 	case Sharing, FCFS, LCFS:
@@ -74,7 +74,7 @@ func (s *Station) checkFields(path string) error {
 		if services != 1 {
 			return input.Errorf(path, input.Quote(s.Name), "exactly one of %s with discipline %s; this station has %d", list, s.Discipline, services)
 		}
-		allowed, want = []string{"nodes", "limits", "rank"}, "no such field beside "
+		allowed, want = []string{"nodes", "limits", "rank"}, "no such field with "
 		switch {
 		case s.Limits != nil:
 			allowed, want = []string{"limits", "servers", "rate"}, want+"limits"
@@ -94,7 +94,7 @@ func (s *Station) checkFields(path string) error {
 	return nil
 }
 
-// checkSets checks what stations say of classes, which have passed all other checks.
+// checkSets checks the sets of classes of stations; the classes have passed all other checks.
 func (m *Model) checkSets() error {
 	visitors := m.visitors()
 	for i := range m.Stations {
@@ -175,7 +175,7 @@ func (m *Model) checkRank(path string, s *Station, visitors []int) error {
 	for mask := 1; mask < len(rank); mask++ {
 		if rank[mask] == nil {
 			return input.Errorf(path, fmt.Sprintf("%d sets", len(s.Rank)),
-				"every set of the %d classes that visit the station, %d in all; there is none of %s",
+				"every set of the %d classes that visit the station, %d in total; missing: %s",
 				len(visitors), len(rank)-1, m.classNames(membersOf(mask, visitors)))
 		}
 		for k := range visitors {
@@ -243,7 +243,7 @@ func (m *Model) checkTable(path string, t *Table, visitors []int) error {
 	return t.checkRates(path + ".rates")
 }
 
-// checkRates checks the rates, of which there is a row for each state.
+// checkRates checks the rates, which have a row for each state.
 func (t *Table) checkRates(path string) error {
 	box, x := lattice.LastFastest(t.Most), make([]int, len(t.Classes))
 	for row, rates := range t.Rates {
@@ -254,7 +254,7 @@ func (t *Table) checkRates(path string) error {
 		for k, r := range rates {
 			if x[k] == 0 {
 				if r != nil && r.Sign() != 0 {
-					return input.Errorf(input.Index(path, k), r.RatString(), "0, for there is no job of the class in state %v", x)
+					return input.Errorf(input.Index(path, k), r.RatString(), "0: there is no job of the class in state %v", x)
 				}
 			} else if err := input.CheckNumber(input.Index(path, k), r, input.Positive); err != nil {
 				return err

@@ -13,8 +13,9 @@ import (
 	"productform/num"
 )
 
-// drawDisciplines draws a closed network of a station with delay, where jobs can come into any order, and one or two of any discipline. All classes visit all
-// stations; sizes are exponential, of different means where the discipline allows that.
+// drawDisciplines draws a closed network of a delay, where jobs can get into any order, and one or
+// two stations of any discipline. All classes visit all stations; sizes are exponential, of
+// different means where the discipline allows it.
 func drawDisciplines(t *rapid.T) *Model {
 	m := &Model{Stations: []Station{{Name: "delay", Discipline: Delay, Rate: big.NewRat(int64(rapid.IntRange(1, 3).Draw(t, "rate")), 2)}}}
 	n, classes := rapid.IntRange(2, 3).Draw(t, "stations"), rapid.IntRange(1, 2).Draw(t, "classes")
@@ -81,7 +82,8 @@ func drawDiscipline(t *rapid.T, m *Model, i int) {
 	}
 }
 
-// serve returns the work per unit of time that each job at a station gets, in order of arrival, by the rules of its discipline.
+// serve returns the work per unit of time that each job at a station gets, in order of arrival, by
+// the definition of its discipline.
 func serve(m *Model, station int, jobs []int) []*big.Rat {
 	s := &m.Stations[station]
 	rates := make([]*big.Rat, len(jobs))
@@ -161,7 +163,7 @@ func (m *Model) canonical(s allState) allState {
 	return s
 }
 
-// moves calls move for every way out of a state.
+// moves calls move for every transition out of a state.
 func moves(m *Model, from allState, move func(to allState, rate *big.Rat)) {
 	for station := range m.Stations {
 		jobs := classesOf(from[station])
@@ -194,9 +196,10 @@ func (m *Model) arrive(s allState, b Branch, rate *big.Rat, move func(to allStat
 	}
 }
 
-// Every discipline, by its own rules in all states of a network: the stationary distribution, solved in fractions, has the mean jobs, throughputs and probabilities of
-// empty stations that the product form has. So they hold for the last served first, by several servers or at rates of their own, and for balanced fairness of
-// classes with different sizes.
+// For every discipline, simulated by its definition in all states of a network, the stationary
+// distribution, solved in fractions, has the mean jobs, throughputs and probabilities of empty
+// stations of the product form. This covers LCFS with several servers or its own rates, and
+// balanced fairness of classes with different sizes.
 func TestDisciplinesInAllStates(t *testing.T) {
 	draw := rapid.Custom(drawDisciplines)
 	seen := map[Discipline]int{}

@@ -13,8 +13,9 @@ import (
 	"productform/num"
 )
 
-// drawVisited draws a network whose station 0 is in order of arrival: with open classes only, or also with
-// closed chains that alternate between it and station 1, a delay. Balanced stations have the same law.
+// drawVisited draws a network whose station 0 is FCFS, with open classes only, or also with closed
+// chains that alternate between it and station 1, a delay. Balanced stations have the same
+// distribution.
 func drawVisited(t *rapid.T) *Model {
 	m := drawStation(t, true)
 	if rapid.Bool().Draw(t, "open only") {
@@ -35,8 +36,8 @@ func drawVisited(t *rapid.T) *Model {
 	return m
 }
 
-// weightsByJobs returns the sums of the product form over the states with 0, ..., most jobs at station 0:
-// over all their orders of arrival, with the closed jobs that are not there at the delay.
+// weightsByJobs returns the sums of the product form over the states with 0, ..., most jobs at
+// station 0: over all their orders of arrival, with the other closed jobs at the delay.
 func weightsByJobs(t *rapid.T, m *Model, most int) []*big.Rat {
 	s, work := systemOf(t, m)
 	chain, closed := make([]int, len(m.Classes)), make([]int, len(s.Closed))
@@ -75,8 +76,8 @@ func weightsByJobs(t *rapid.T, m *Model, most int) []*big.Rat {
 	return sums
 }
 
-// The number of jobs at stations with Order and Balanced has the law of the sums over all states,
-// whether open classes, closed ones, both or none visit them.
+// The number of jobs at stations with Order and Balanced has the distribution of the sums over all
+// states, whether open classes, closed ones, both or none visit them.
 func TestDistributionAgainstSumsOverStates(t *testing.T) {
 	const most = 3
 	rapid.Check(t, func(t *rapid.T) {
@@ -127,7 +128,7 @@ func checkLaw(t *rapid.T, at StationResult, sums []*big.Rat) {
 	}
 }
 
-// The probabilities of all numbers of jobs add up to 1, and their mean is that of the station.
+// The probabilities of all numbers of jobs sum to 1, and their mean is the mean of the station.
 func TestDistributionHasMean(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := withRoom(t, drawVisited(t), 2) // each job more is at most half as likely, at last

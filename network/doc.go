@@ -1,11 +1,12 @@
-// Package network computes queueing networks of product form, closed, open and mixed, with several classes of jobs: how many jobs get through,
-// how long do they take, and where do they wait?
+// Package network solves closed, open and mixed queueing networks of product form with several
+// classes of jobs: how many jobs get through, how long do they take, and where do they wait?
 //
-// Jobs go from station to station. A class of jobs visits some of the stations; after each visit its jobs go on, by fixed
-// probabilities, to another visit of their class or of another, or leave. Classes that jobs can change between form a chain, which is
-// closed, with a fixed number of jobs, or open, with jobs that arrive as a Poisson process and leave. With v_ic the visits of class c
-// to station i per cycle (closed) or per unit of time (open), and σ_ic the mean work of a visit, w_ic = v_ic σ_ic, the state in which
-// station i holds x_ic jobs of class c has the probability
+// Jobs move from station to station. A class of jobs visits some of the stations; after each visit
+// its jobs move, with fixed probabilities, to another visit of their class or of another class, or
+// leave. Classes that jobs can change between form a chain. A closed chain has a fixed number of
+// jobs; in an open one, jobs arrive as a Poisson process and leave. Let v_ic be the visits of class
+// c to station i per cycle (closed) or per unit of time (open), σ_ic the mean work of a visit, and
+// w_ic = v_ic σ_ic. The state in which station i holds x_ic jobs of class c has the probability
 //
 //	π(x) = (1/G) Π_i Φ_i(x_i) Π_c w_ic^x_ic,
 //
@@ -14,8 +15,8 @@
 //	Φ_i(x) = (Σ_c x_c)! / Π_c x_c! / Π_{n <= Σ_c x_c} α_i(n)   with total rate α_i(n) for n jobs (Baskett and others),
 //	Φ_i(x) = Σ_{c: x_c > 0} Φ_i(x - e_c) / μ_i(x)              with an order-independent total rate μ_i(x),
 //
-// and G the sum over all states with the populations of the closed chains. All of it is computed from the exact numbers of a [Model],
-// by sums of positive terms.
+// and G is the sum over all states with the populations of the closed chains. All results are
+// computed from the exact numbers of a [Model], by sums of positive terms.
 //
 // For example:
 //

@@ -70,7 +70,7 @@ func ExampleSolve() {
 	// disk: 4.582589 jobs, each for 0.161698
 }
 
-// Throughput against the number of users, and what bounds it.
+// Throughput as a function of the number of users, and its bottleneck.
 func ExampleSweep() {
 	m, err := network.Read(strings.NewReader(interactive))
 	if err != nil {
@@ -100,7 +100,7 @@ func ExampleSweep() {
 	// at most 22.2222, by the disk
 }
 
-// Ninety-nine visits to the disk in a hundred end in that time.
+// The time within which 99 of 100 visits to the disk end.
 func ExampleDelays() {
 	m, err := network.Read(strings.NewReader(interactive))
 	if err != nil {

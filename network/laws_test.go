@@ -236,8 +236,8 @@ func balance(m *network.Model, i int, x []int) *big.Rat {
 	return sum.Quo(sum, rate)
 }
 
-// Networks of order-independent stations are the sum over all states of their balance functions.
-func TestSharedStationsAreSumOverStates(t *testing.T) {
+// Networks of order-independent stations match the sum over all states of their balance functions.
+func TestSharedStationsMatchSumOverStates(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := drawShared(t)
 		stations, classes := len(m.Stations), len(m.Classes)
@@ -311,15 +311,15 @@ func TestSharedStationsAreSumOverStates(t *testing.T) {
 			}
 			checkNames(t, m, r)
 			for i, s := range r.Stations {
-				near(t, "empty", s.ProbEmpty, new(big.Rat).Quo(empty[i], g), r.RelativeErrorBound)
+				checkNear(t, "empty", s.ProbEmpty, new(big.Rat).Quo(empty[i], g), r.RelativeErrorBound)
 				if len(s.JobsDistribution) != 6 || s.JobsDistribution[0].Float != s.ProbEmpty.Float && engine == num.Exact {
 					t.Fatalf("distribution %v", s.JobsDistribution)
 				}
 				for _, v := range s.Visits {
-					near(t, "jobs", v.MeanJobs, new(big.Rat).Quo(jobs[i][v.Class], g), r.RelativeErrorBound)
+					checkNear(t, "jobs", v.MeanJobs, new(big.Rat).Quo(jobs[i][v.Class], g), r.RelativeErrorBound)
 				}
 				for n, node := range s.Nodes {
-					near(t, "idle", node.ProbIdle, new(big.Rat).Quo(idle[i][n], g), r.RelativeErrorBound)
+					checkNear(t, "idle", node.ProbIdle, new(big.Rat).Quo(idle[i][n], g), r.RelativeErrorBound)
 				}
 			}
 		}
@@ -327,7 +327,7 @@ func TestSharedStationsAreSumOverStates(t *testing.T) {
 }
 
 // One open station with nodes is a cluster under balanced fairness.
-func TestOpenOrderStationIsACluster(t *testing.T) {
+func TestOpenOrderStationMatchesCluster(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := &network.Model{Stations: []network.Station{{Name: "o", Discipline: network.Order}}}
 		c := &cluster.Model{MeanSize: big.NewRat(1, 1)}

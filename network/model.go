@@ -14,18 +14,18 @@ type Discipline string
 
 // The disciplines. If a discipline allows classes to differ in mean size, sizes may have any
 // distribution: the answers depend on the means only, provided that jobs do not move in lockstep,
-// as jobs of constant sizes on a closed route without branches do. Random has the means and
-// distributions of FCFS (J. R. Spirn, "Queuing networks with random selection for service", IEEE
+// as jobs of constant sizes on a closed route without branches do. Random has the same means and
+// distributions as FCFS (J. R. Spirn, "Queuing networks with random selection for service", IEEE
 // Transactions on Software Engineering SE-5(3), 1979).
 const (
-	// Delay gives each job its own server, as if it only thought.
+	// Delay gives each job its own server, like a think time.
 	Delay Discipline = "delay"
 	// Sharing is processor sharing: all jobs share the total rate equally.
 	Sharing Discipline = "sharing"
 	// FCFS serves in order of arrival; exponential sizes of one mean.
 	FCFS Discipline = "fcfs"
-	// LCFS serves the last to arrive first, at once; the jobs that it interrupts resume later. With
-	// several servers: exponential sizes of one mean.
+	// LCFS immediately serves the last job to arrive; the jobs that it interrupts resume later.
+	// With several servers: exponential sizes of one mean.
 	LCFS Discipline = "lcfs"
 	// Random lets each free server take a waiting job at random (SIRO); exponential sizes of one
 	// mean.
@@ -43,25 +43,26 @@ const (
 // Random: under FCFS all of it then goes to the first job, under LCFS to the last. Stations with
 // Order and Balanced have exactly one of Nodes, Limits, Rank and (Balanced only) Table.
 type Station struct {
-	Name       string // not empty, and unlike those of the other stations
+	Name       string // not empty, and unique among the stations
 	Discipline Discipline
 	Servers    int        // equal servers, >= 1; 0 means 1; also those that Limits share
 	Rate       *big.Rat   // > 0, work per unit of time of each server; nil means 1
 	Rates      []*big.Rat // α(1), α(2), ... > 0, work per unit of time, the last also with more jobs; in place of Servers and Rate
-	Nodes      []Node     // servers of which each serves some classes ([Visit.Nodes]): μ(A) is the capacity of all that serve a class of A
-	Limits     []Limit    // of the servers, a set of classes holds at most so many at a time; two sets are disjoint, or one holds the other (MSCCC, MSHCC)
+	Nodes      []Node     // servers, each of which serves some classes ([Visit.Nodes]): μ(A) is the capacity of all that serve a class of A
+	Limits     []Limit    // limits on the number of servers that a set of classes holds at a time; two sets are disjoint, or one contains the other (MSCCC, MSHCC)
 	Rank       []SetRate  // μ(A) of every non-empty set A of the classes that visit the station, nondecreasing in A
 	Table      *Table     // balance function or rates at all numbers of jobs; closed classes only
 }
 
 // A Node is one server of a station, of a compatibility graph.
 type Node struct {
-	Name     string   // not empty, and unlike those of the other nodes of the station
+	Name     string   // not empty, and unique among the nodes of the station
 	Capacity *big.Rat // >= 0, work per unit of time
 }
 
-// A Limit says that jobs of some classes hold together at most Most servers of the station at a time. A job that finds a free server
-// which no limit denies it takes it, in order of arrival; the others wait.
+// A Limit is the maximum number of servers of the station, Most, that jobs of some classes hold
+// together at a time. A job that finds a free server within its limits takes it, in order of
+// arrival; the others wait.
 type Limit struct {
 	Classes []int // not empty
 	Most    int   // >= 1
@@ -73,8 +74,9 @@ type SetRate struct {
 	Rate    *big.Rat // μ(A) > 0, work per unit of time
 }
 
-// A Table describes a station with Balanced at all numbers x of jobs with x_k <= Most[k] of the class Classes[k]. The state x stands in row
-// Σ_k x_k Π_{l>k} (Most[l] + 1): the last class runs fastest.
+// A Table describes a station with Balanced at all numbers x of jobs with x_k <= Most[k] of the
+// class Classes[k]. The state x is in row Σ_k x_k Π_{l>k} (Most[l] + 1): the last class runs
+// fastest.
 type Table struct {
 	Classes []int        // all that visit the station, in the order of the axes
 	Most    []int        // >= 1, at least the population of the chain
@@ -84,25 +86,25 @@ type Table struct {
 
 // A Class is a kind of job. Its chain, all classes that its jobs can turn into, has arrivals or a population, never both.
 type Class struct {
-	Name        string   // not empty, and unlike those of the other classes
-	Population  int      // closed: jobs of the class at the start; what counts is the sum over the chain
-	ArrivalRate *big.Rat // open: >= 0, jobs per unit of time from outside; nil if none ever come
-	Arrives     []Branch // open: where they go, probabilities of sum 1; nil means the first visit
+	Name        string   // not empty, and unique among the classes
+	Population  int      // closed: jobs of the class at the start; only the sum over the chain matters
+	ArrivalRate *big.Rat // open: >= 0, jobs per unit of time from outside; nil if none arrive
+	Arrives     []Branch // open: destinations of arrivals, probabilities of sum 1; nil means the first visit
 	Visits      []Visit  // at least one, no station twice
-	Reference   int      // closed: index into Visits; a cycle of the chain is from one visit there to the next; 0 but for its first class, and with Visit.Count
+	Reference   int      // closed: index into Visits; a cycle of the chain is from one visit there to the next; 0 except for its first class, and with Visit.Count
 }
 
-// A Visit is one of a class to a station. All visits of a class say where its jobs go next, or all say how often they come (of a
-// class that does not change into others).
+// A Visit is a visit of a class to a station. Either all visits of a class have branches to the
+// next visits, or all have a number of visits (only if the class does not change into others).
 type Visit struct {
 	Station  int      // row of the model's stations
 	MeanSize *big.Rat // σ > 0, mean work; nil means 1
 	Nodes    []int    // rows of the nodes that can serve it, where the station has Nodes
 	Next     []Branch // where jobs go after it, probabilities of sum 1; or
-	Count    *big.Rat // > 0, mean number of visits per cycle (closed) or per arrival (open, at least 1 in all)
+	Count    *big.Rat // > 0, mean number of visits per cycle (closed) or per arrival (open, at least 1 in total)
 }
 
-// A Branch is a way that jobs go with some probability: to visit Visit of class Class.
+// A Branch leads jobs, with some probability, to visit Visit of class Class.
 type Branch struct {
 	Class, Visit int      // rows of the model's classes, and of the visits of that class
 	Probability  *big.Rat // >= 0
@@ -111,7 +113,8 @@ type Branch struct {
 // Leaves is the Class of a [Branch] out of the network.
 const Leaves = -1
 
-// Scale returns m with all arrival rates multiplied by factor >= 0. It shares all else with m.
+// Scale returns m with all arrival rates multiplied by factor >= 0. Everything else is shared with
+// m.
 func (m *Model) Scale(factor *big.Rat) *Model {
 	c := *m
 	c.Classes = append([]Class(nil), m.Classes...)

@@ -61,15 +61,18 @@ func exactMVA(most []int, think []*big.Rat, demand [][]*big.Rat) (x []*big.Rat, 
 	}
 }
 
-// A published is a network that others document, with throughputs of its first visits as printed, to a unit of the last digit.
+// A published is a documented network with throughputs of its first visits as printed, to a unit of
+// the last digit.
 type published struct {
 	name, text string
 	throughput []string
 }
 
-// Models of H. Schwetman, "Testing network-of-queues software", CSD-TR 330, and "Implementing the mean value algorithm for the solution of queueing network
-// models", CSD-TR 355, Purdue University, 1980 and 1982, with throughputs as the tests of the package queueing of Octave print them (qncmmva, M. Marzolla,
-// who computed some anew by JMVA); the last two are demos there, of which we print what mean value analysis in fractions gives.
+// Models of H. Schwetman, "Testing network-of-queues software", CSD-TR 330, and "Implementing the
+// mean value algorithm for the solution of queueing network models", CSD-TR 355, Purdue University,
+// 1980 and 1982. Throughputs are as printed in the tests of the package queueing of Octave
+// (qncmmva, M. Marzolla, who recomputed some with JMVA). The last two are demos there, with
+// throughputs by mean value analysis in fractions.
 var documented = []published{
 	{"CSD-TR 330, figure 7", `
 stations: [{name: cpu, discipline: sharing}, {name: a, discipline: sharing}, {name: b, discipline: sharing}, {name: c, discipline: sharing}]
@@ -118,7 +121,7 @@ classes:
 `, nil},
 }
 
-// Documented networks come out as mean value analysis in fractions says, exactly, and in the digits that were printed.
+// Documented networks match mean value analysis in fractions exactly, and the printed digits.
 func TestDocumentedNetworks(t *testing.T) {
 	for _, c := range documented {
 		m, err := network.Read(strings.NewReader(c.text))
@@ -164,8 +167,9 @@ func printedAs(x float64, text string) bool {
 	return math.Abs(x-printed) <= math.Pow(10, -float64(len(digits)))
 }
 
-// demandsByClass returns populations, think times and demands by station and class, from visit ratios found by following the routing of each class alone: the
-// classes have few visits, and powers of the routing matrix, started at the first visit and averaged, are not needed where v = e_1 + v P without the way back to it.
+// demandsByClass returns populations, think times and demands by station and class, from the visit
+// ratios of the routing of each class alone. The classes have few visits, so no powers of the
+// routing matrix are needed: v = e_1 + v P without the way back to the first visit.
 func demandsByClass(m *network.Model) (most []int, think []*big.Rat, demand [][]*big.Rat) {
 	for range m.Stations {
 		row := make([]*big.Rat, len(m.Classes))

@@ -11,7 +11,7 @@ import (
 //	stations:
 //	  - {name: think, discipline: delay}
 //	  - {name: cpu, discipline: sharing, servers: 4}        # rate: 1 is the work per unit of time of each
-//	  - {name: disk, discipline: fcfs, rates: [10, 19, 27]} # in all, with 1, 2, 3 or more jobs
+//	  - {name: disk, discipline: fcfs, rates: [10, 19, 27]} # total, with 1, 2, 3 or more jobs
 //	  - {name: skills, discipline: order, nodes: [{name: s1, capacity: 1}, {name: s2, capacity: 1/2}]}
 //	  - {name: licences, discipline: order, servers: 8, limits: [{classes: [user], most: 2}]}
 //	  - {name: ranked, discipline: balanced, rank: [{classes: [user], rate: 1}, {classes: [batch], rate: 2}, {classes: [user, batch], rate: 2}]}
@@ -39,8 +39,8 @@ import (
 // repeated field, a value of another type, and all that [Model.Check] refuses.
 func Read(r io.Reader) (*Model, error) { return read(r, tree.Auto) }
 
-// ReadFile reads the file as JSON if its name ends in .json, as YAML if it ends in .yaml or .yml, else as [Read]. Errors start with
-// the name of the file.
+// ReadFile reads the file as JSON if its name ends in .json, as YAML if it ends in .yaml or .yml,
+// otherwise as [Read]. Errors start with the name of the file.
 func ReadFile(name string) (*Model, error) { return tree.ReadFile(name, read) }
 
 func init() { tree.Register(decodeChecked) }

@@ -19,13 +19,13 @@ type Settings struct {
 	MaxBytes int64      // memory for tables; 0 means [num.DefaultMaxBytes]; at most 2 GiB if an int has 32 bits
 }
 
-// A Method says how a network was solved.
+// A Method is the way in which a network was solved.
 type Method string
 
 // The methods.
 const (
-	ClosedForm    Method = "closed form"    // of each station apart: open networks
-	EqualStations Method = "equal stations" // closed form of closed networks whose stations are all alike, with one server each
+	ClosedForm    Method = "closed form"    // each station separately: open networks
+	EqualStations Method = "equal stations" // closed form for closed networks with equal stations, with one server each
 	Convolution   Method = "convolution"    // on the lattice of populations
 )
 
@@ -77,8 +77,8 @@ type StationResult struct {
 	Discipline Discipline `json:"discipline"`
 	MeanJobs   num.Value  `json:"mean_jobs"` // E[jobs at the station]
 
-	// Utilization is the mean share of its servers that work, with Rates P(some jobs). It is nil with Delay,
-	// and with Order and Balanced unless they have Limits.
+	// Utilization is the mean fraction of busy servers, with Rates P(not empty). It is nil with
+	// Delay, and with Order and Balanced unless they have Limits.
 	Utilization *num.Value    `json:"utilization"`
 	ProbEmpty   num.Value     `json:"empty_probability"` // P(no jobs)
 	Visits      []VisitResult `json:"-"`                 // in the order of classes and their visits

@@ -69,7 +69,8 @@ func (s *system) newShared(ctx context.Context, i int) (*demands.Shared, error) 
 	return sh, nil
 }
 
-// groupKinds makes the kinds: visits of one role, of one closed chain or all open.
+// groupKinds builds the kinds: each contains the visits of one role, from one closed chain or from
+// all open ones.
 func groupKinds(sh *demands.Shared, st *demands.Station, role func(v demands.Visit) string) {
 	of := map[string]int{}
 	for row, v := range st.Visits {
@@ -85,7 +86,8 @@ func groupKinds(sh *demands.Shared, st *demands.Station, role func(v demands.Vis
 	}
 }
 
-// saturation returns the number of jobs of a kind from which on more do not matter: what its limits and servers allow, and no more than there are.
+// saturation returns the number of jobs of a kind above which more do not matter, from its limits
+// and servers, at most the number of jobs in the model.
 func (s *system) saturation(of *Station, st *demands.Station, k demands.Kind) int {
 	most := max(of.Servers, 1)
 	class := st.Visits[k.Visits[0]].Class
@@ -114,7 +116,8 @@ func (s *system) nodesOf(i int, kinds []demands.Kind) (capacities []*big.Rat, se
 	return capacities, serves
 }
 
-// limitsOf returns the limits of a station for its kinds, each of which a limit holds wholly or not at all.
+// limitsOf returns the limits of a station for its kinds; each limit contains all of a kind or none
+// of it.
 func limitsOf(of *Station, st *demands.Station, kinds []demands.Kind) []ranktable.Limit {
 	var limits []ranktable.Limit
 	for _, l := range of.Limits {

@@ -18,8 +18,9 @@ import (
 	"productform/num"
 )
 
-// drawStation draws a station with Order, or Balanced, that classes visit of which some are open and the others of up to two closed chains (two classes of the first
-// chain turn into each other), and the network of it and a station with delay.
+// drawStation draws a station with Order or Balanced, and the network of it and a delay. Some
+// classes that visit it are open; the others belong to up to two closed chains (two classes of the
+// first chain turn into each other).
 func drawStation(t *rapid.T, open bool) *Model {
 	m := &Model{Stations: []Station{{Name: "s", Discipline: Order}, {Name: "d", Discipline: Delay}}}
 	one := big.NewRat(1, 1)
@@ -100,8 +101,8 @@ func drawService(t *rapid.T, m *Model, station int) {
 	}
 }
 
-// withRoom returns a model with its arrival rates reduced if necessary: station 0 is stable with anything below factor
-// times these rates.
+// withRoom returns a model with its arrival rates reduced if necessary: station 0 is stable at all
+// rates below factor times the result.
 func withRoom(t *rapid.T, m *Model, factor int64) *Model {
 	s, err := newDemands(context.Background(), m)
 	if err != nil {
@@ -117,8 +118,10 @@ func withRoom(t *rapid.T, m *Model, factor int64) *Model {
 	return m
 }
 
-// busy says what the servers or nodes of a station together do for jobs in order of arrival, by its own rules: each node works on the first job that it can
-// serve, each server takes the first job that no limit denies it. With a rank function it is the difference that a job makes. It returns the total.
+// busy returns the rates at which the servers or nodes of a station serve jobs in order of arrival,
+// by definition: each node works on the first job that it can serve, each server takes the first
+// job that no limit denies it. With a rank function a job has the difference that it makes. It also
+// returns the total.
 func busy(m *Model, station int, jobs []int) *big.Rat {
 	s := &m.Stations[station]
 	total := new(big.Rat)
@@ -158,7 +161,8 @@ func busy(m *Model, station int, jobs []int) *big.Rat {
 	return total
 }
 
-// sequences calls visit for every sequence of classes with at most so many of each, with Π w/μ(first jobs).
+// sequences calls visit for every sequence of classes with at most the given number of each, with Π
+// w/μ(first jobs).
 func sequences(m *Model, most []int, work []*big.Rat, visit func(jobs []int, weight *big.Rat)) {
 	var extend func(jobs []int, weight *big.Rat)
 	left := slices.Clone(most)
@@ -220,8 +224,9 @@ func populationsOf(s *system) (axes, most []int) {
 	return axes, most
 }
 
-// Tables of closed classes are sums over all orders of arrival: F(n), jobs by kind, idle nodes, in all engines.
-func TestTablesAreSumsOverSequences(t *testing.T) {
+// Tables of closed classes match sums over all orders of arrival in all engines: F(n), jobs by
+// kind, idle nodes.
+func TestTablesMatchSumsOverSequences(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := drawStation(t, false)
 		s, work := systemOf(t, m)
@@ -308,7 +313,8 @@ func compare(t *rapid.T, what string, want []*big.Rat, table func() (demands.Tab
 	}
 }
 
-// With open classes tables are sums over all numbers of open jobs, taken here up to 24 in float64: each more is at most a third as likely.
+// With open classes tables match sums over all numbers of open jobs, here up to 24 in float64: each
+// further job is at most a third as likely.
 func TestTablesWithOpenClasses(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := withRoom(t, drawStation(t, true), 3)
@@ -347,8 +353,9 @@ func TestTablesWithOpenClasses(t *testing.T) {
 	})
 }
 
-// openSums returns Σ Φ(x) w^x and the same times x_c for each class c, by population of the closed chains, over at most so many jobs of open classes, by
-// Φ(x) μ(x) = Σ Φ(x - e_c) over counts of classes.
+// openSums returns Σ Φ(x) w^x and the same times x_c for each class c, by population of the closed
+// chains, over states with a limited number of open jobs, by Φ(x) μ(x) = Σ Φ(x - e_c) over counts
+// of classes.
 func openSums(s *system, work []*big.Rat, most []int, open int) (all []float64, jobs [][]float64) {
 	m := s.model
 	limit, axis := make([]int, len(m.Classes)), make([]int, len(m.Classes))
@@ -384,7 +391,7 @@ func openSums(s *system, work []*big.Rat, most []int, open int) (all []float64, 
 		} else {
 			var list []int
 			for c, n := range x {
-				for range min(n, 3) { // more never matter, for there are at most 3 servers
+				for range min(n, 3) { // more never matter, since there are at most 3 servers
 					list = append(list, c)
 				}
 			}
@@ -420,7 +427,8 @@ func openSums(s *system, work []*big.Rat, most []int, open int) (all []float64, 
 	return all, jobs
 }
 
-// Limits make the total rate that the servers have by their own rules, in whatever order jobs came.
+// With limits, the total rate is the rate of the servers by their definition, in any order of
+// arrival.
 func TestRatesByCounts(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := drawStation(t, rapid.Bool().Draw(t, "open"))
@@ -466,7 +474,8 @@ func TestTabulateEnds(t *testing.T) {
 	}
 }
 
-// The balance function and the rates of one table are the same station; rates changed in one state are refused with that state, the worst of all.
+// The balance function and the rates of one table describe the same station; rates changed in one
+// state are rejected with that state, the worst of all.
 func TestTables(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := drawStation(t, false)
@@ -562,9 +571,11 @@ func tabled(m *Model, table *Table) *Model {
 	return &c
 }
 
-// Two stations with Order that jobs go between, in all states: the jobs of each in order of arrival. The rates are those of the servers by their own rules, the
-// stationary distribution is solved in fractions. The product form has the same populations, jobs by class and idle nodes. Pairs in which jobs cannot come into
-// every order are left out: there the product form is the mean over the orders at the start.
+// Two stations with Order that jobs move between, in all states: the jobs of each in order of
+// arrival. The rates are those of the servers by definition, and the stationary distribution is
+// solved in fractions. The product form has the same populations, jobs by class and idle nodes.
+// Pairs in which jobs cannot get into every order are left out: there the product form is the mean
+// over the orders at the start.
 func TestClosedPairInAllStates(t *testing.T) {
 	draw := rapid.Custom(func(t *rapid.T) *Model {
 		m := drawStation(t, false)
@@ -591,7 +602,8 @@ func TestClosedPairInAllStates(t *testing.T) {
 // A pairState holds the classes of the jobs at each of two stations, a byte each, in order of arrival.
 type pairState [2]string
 
-// arrangements returns the number of states if jobs can come into every order: the jobs in some order, each as some class of its chain, and where the first station ends.
+// arrangements returns the number of states if jobs can get into every order: the jobs in some
+// order, each as some class of its chain, and where the first station ends.
 func arrangements(m *Model) int {
 	n, ways := 0, 1
 	k := m.components()
@@ -604,7 +616,8 @@ func arrangements(m *Model) int {
 	return ways * (n + 1)
 }
 
-// pairChain returns the Markov chain of the states that the jobs of m get to from all at the first station, nil if there are more than so many.
+// pairChain returns the Markov chain of the states that the jobs of m can reach from all at the
+// first station, nil if there are more than the given number.
 func pairChain(m *Model, most int) (chain *oracle.Chain[pairState], states []pairState) {
 	var first []byte
 	for c, class := range m.Classes {
@@ -627,7 +640,7 @@ func pairChain(m *Model, most int) (chain *oracle.Chain[pairState], states []pai
 	return oracle.NewChain(start, func(s pairState, move func(to pairState, rate *big.Rat)) { pairMoves(m, s, move) }), states
 }
 
-// pairMoves calls move for every way out of a state.
+// pairMoves calls move for every transition out of a state.
 func pairMoves(m *Model, from pairState, move func(to pairState, rate *big.Rat)) {
 	for station, jobs := range from {
 		list := classesOf(jobs)
@@ -685,7 +698,7 @@ func checkPair(t *testing.T, m *Model, chain *oracle.Chain[pairState]) {
 	for _, v := range s.Stations[0].Visits {
 		chainOf[v.Class] = v.K
 	}
-	mean := func(table demands.Table, station int) *big.Rat { // of what table has in place of values
+	mean := func(table demands.Table, station int) *big.Rat { // mean of a statistic with the table in place of values
 		sum := new(big.Rat)
 		for n := range points {
 			sum.Add(sum, new(big.Rat).Mul(table[n].Exact, values[1-station][points-1-n].Exact))
@@ -818,9 +831,9 @@ func checkPairStates(t *testing.T, m *Model, chain *oracle.Chain[pairState]) {
 	}
 }
 
-// States of a station that closed and open classes visit, by sums over the sequences of jobs there: probabilities are in
-// proportion to them, and a state that is left out is no likelier than the last.
-func TestLikelyStatesAreSumsOverSequences(t *testing.T) {
+// States of a station that closed and open classes visit, by sums over the sequences of jobs there:
+// probabilities are proportional to the sums, and no omitted state is more likely than the last.
+func TestLikelyStatesMatchSumsOverSequences(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := withRoom(t, drawStation(t, true), 2)
 		if rapid.Bool().Draw(t, "only open") {

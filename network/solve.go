@@ -13,25 +13,29 @@ import (
 	"productform/num"
 )
 
-// Solve returns the stationary measures of a network: of closed chains by convolution on the lattice of their populations, with open
-// chains folded in, and of open networks in closed form, station by station. All sums are of positive terms, so that no digits are lost, whatever the
-// population, the number of servers, the rates and the demands.
+// Solve returns the stationary measures of a network: closed chains by convolution on the lattice
+// of their populations, with open chains folded in, and open networks in closed form, station by
+// station. All sums are of positive terms, so no digits are lost, whatever the population, the
+// number of servers, the rates and the demands.
 //
-// With M different stations, m the rates of one until they stay the same, K closed chains and L = Π_k (N_k + 1) populations, it takes about
-// (log2(M) + 3) M m K L products and sums, and 2 (log2(M) + 3) tables of L numbers: 8 bytes each in float64. A station with Order or Balanced takes another L²/2^K for each
-// of these but one, since tables are convolved. More than 1e13 products, hours, are refused as is what needs more memory than allowed. In float64
-// the relative error of a number is below about 2 (Σ_k N_k (K + 1) + M (K + 2)) 2^-53: a job is at one station at a time.
+// With M different stations, at most m different rates per station, K closed chains and L = Π_k
+// (N_k + 1) populations, it takes about (log2(M) + 3) M m K L products and sums, and 2 (log2(M) +
+// 3) tables of L numbers: 8 bytes each in float64. A station with Order or Balanced takes another
+// L²/2^K for each of these but one, since tables are convolved. More than 1e13 products, which
+// would take hours, are rejected, as are models that exceed the memory limit. In float64 the
+// relative error of a number is below about 2 (Σ_k N_k (K + 1) + M (K + 2)) 2^-53, since a job is
+// at one station at a time.
 //
-// The error is that of [Model.Check]; an [*UnstableError], which wraps [num.ErrUnstable]; a
-// [*num.TooLargeError], at once; an *[num.InputError] for settings out of range or answers beyond
-// that of float64; [num.ErrDigits]; or that of the context, soon after it has ended. m is not
-// modified.
+// Errors are those of [Model.Check], an [*UnstableError], which wraps [num.ErrUnstable], a
+// [*num.TooLargeError] (immediately), an *[num.InputError] for settings out of range or results
+// beyond the range of float64, and [num.ErrDigits]. Solve also returns the error of the context
+// promptly after it has ended. m is not modified.
 func Solve(ctx context.Context, m *Model, s Settings) (*Result, error) {
 	return Answer(ctx, m, Question{}, s)
 }
 
-// Answer solves a network as [Solve] does, and adds the answer to a question. The error is that of Solve, or an
-// *[num.InputError] for a question out of range.
+// Answer solves a network like [Solve] and adds the answer to a question. Errors are those of
+// Solve, and an *[num.InputError] for a question out of range.
 func Answer(ctx context.Context, m *Model, q Question, s Settings) (*Result, error) {
 	ask, err := newRequest(q, s)
 	if err != nil {
@@ -58,7 +62,7 @@ type problem struct {
 	model *Model
 }
 
-// newProblem makes the plan, but for a network that is far too large.
+// newProblem makes the plan, except for a network that is far too large.
 func newProblem(sys *system, s Settings) (problem, error) {
 	if err := convolution.Refuse(&sys.System, s.MaxBytes); err != nil {
 		return problem{}, err
@@ -66,7 +70,7 @@ func newProblem(sys *system, s Settings) (problem, error) {
 	return problem{convolution.New(&sys.System), sys.model}, nil
 }
 
-// maxPrecision is how many bits an enclosure has at most.
+// maxPrecision is the maximum number of bits of an enclosure.
 const maxPrecision = 1 << 16
 
 // mostJobs is the largest Question.MaxJobs.
@@ -78,7 +82,8 @@ type request struct {
 	Settings
 }
 
-// newRequest returns a request with defaults in place of zeros, or an error for a field out of range.
+// newRequest returns a request with defaults in place of zeros, or an error for a field out of
+// range.
 func newRequest(q Question, s Settings) (request, error) {
 	r := request{q, s}
 	var err error
@@ -95,13 +100,14 @@ func newRequest(q Question, s Settings) (request, error) {
 	return r, err
 }
 
-// solve returns the measures with several populations, up to those of the plan, by the engine that the settings ask for.
+// solve returns the measures with several populations, up to those of the plan, by the engine of
+// the settings.
 func (p problem) solve(ctx context.Context, s request, at [][]int) ([]*Result, error) {
 	var results []*Result
 	if s.Engine == num.Exact {
 		return p.solveAt(ctx, s, num.Exact, 0, at)
 	}
-	left := make([]int, len(at)) // those that a closer enclosure is to be found for
+	left := make([]int, len(at)) // results that still need a narrower enclosure
 	for n := range left {
 		left[n] = n
 	}
@@ -127,7 +133,7 @@ func (p problem) solve(ctx context.Context, s request, at [][]int) ([]*Result, e
 		}
 		list, err := p.solveAt(ctx, s, num.Enclose, prec, wanted)
 		if err != nil {
-			return nil, s.explained(err, results)
+			return nil, s.withFloatTolerance(err, results)
 		}
 		for i, n := range left {
 			results[n] = list[i]
@@ -140,8 +146,9 @@ func (p problem) solve(ctx context.Context, s request, at [][]int) ([]*Result, e
 	return results, nil
 }
 
-// explained says, of an enclosure that is too large, which tolerance float64 meets.
-func (s request) explained(err error, results []*Result) error {
+// withFloatTolerance adds to the error of an enclosure that is too large the tolerance that float64
+// meets.
+func (s request) withFloatTolerance(err error, results []*Result) error {
 	var large *num.TooLargeError
 	if s.Engine == num.Enclose || !errors.As(err, &large) {
 		return err
@@ -174,7 +181,8 @@ func (p problem) solveAt(ctx context.Context, s request, engine num.Engine, prec
 	return results, nil
 }
 
-// measures returns what is known of stations that closed chains visit, and fills results with by which method.
+// measures computes the measures of stations that closed chains visit, and records the method in
+// results.
 func (p problem) measures(ctx context.Context, s request, engine num.Engine, prec uint, at [][]int, results []*Result) ([]*convolution.Result, error) {
 	one := arithmetic.One(engine, prec)
 	list := make([]*convolution.Result, len(at))
@@ -191,11 +199,11 @@ func (p problem) measures(ctx context.Context, s request, engine num.Engine, pre
 	for n := range at {
 		results[n] = &Result{Engine: engine}
 		if len(p.Order) == 0 {
-			results[n].Method, results[n].Why = ClosedForm, "no chain is closed, so that stations are independent"
+			results[n].Method, results[n].Why = ClosedForm, "no chain is closed, so stations are independent"
 			list[n] = &convolution.Result{}
 			continue
 		}
-		results[n].Method, results[n].Why = EqualStations, "all stations that closed chains visit are alike, with one server each"
+		results[n].Method, results[n].Why = EqualStations, "all stations that closed chains visit are equal, with one server each"
 		list[n] = p.With(at[n]).EqualStations(one, s.MaxJobs)
 	}
 	return list, nil

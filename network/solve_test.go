@@ -18,7 +18,8 @@ func drawFraction(t *rapid.T, label string) *big.Rat {
 	return big.NewRat(rapid.Int64Range(1, 12).Draw(t, label), rapid.Int64Range(1, 12).Draw(t, label+" over"))
 }
 
-// drawTotals returns a network of stations that depend on totals, with up to three closed classes, and up to two open ones where asked for.
+// drawTotals returns a network of stations that depend on totals, with up to three closed classes,
+// and up to two open ones on request.
 func drawTotals(t *rapid.T, open bool) *network.Model {
 	m := &network.Model{}
 	for i := range rapid.IntRange(1, 3).Draw(t, "stations") {
@@ -61,7 +62,7 @@ func drawTotals(t *rapid.T, open bool) *network.Model {
 	for c := range rapid.IntRange(0, 2).Draw(t, "open") {
 		k := network.Class{Name: fmt.Sprint("o", c), ArrivalRate: big.NewRat(1, 1), Visits: visits(4)}
 		k.Visits[0].Count = big.NewRat(1, 1)
-		for _, v := range k.Visits { // at most an eighth of what the station does with many jobs
+		for _, v := range k.Visits { // at most an eighth of the rate of the station with many jobs
 			s := m.Stations[v.Station]
 			rate := big.NewRat(int64(max(s.Servers, 1)), 1)
 			if s.Rate != nil {
@@ -81,17 +82,20 @@ func drawTotals(t *rapid.T, open bool) *network.Model {
 	return m
 }
 
-// A census holds the sums over all states of a network with visits by count, over the normalization: by station and class.
+// A census holds the sums over all states of a network with visits by count, divided by the
+// normalization: by station and class.
 type census struct {
 	jobs  [][]*big.Rat
 	empty []*big.Rat
 	law   [][]*big.Rat // P(n jobs)
 }
 
-// openJobs is how many open jobs a station may have in a census: each more is at most a fourth as likely, roughly.
+// openJobs is the maximum number of open jobs at a station in a census: each further job is at most
+// about a fourth as likely.
 const openJobs = 50
 
-// takeCensus adds up the weights of all states, by the product form of each class apart, and open jobs one by one.
+// takeCensus adds up the weights of all states, by the product form of each class separately, and
+// open jobs one by one.
 func takeCensus(m *network.Model) *census {
 	c := &census{}
 	stations, classes := len(m.Stations), len(m.Classes)
@@ -135,7 +139,7 @@ func takeCensus(m *network.Model) *census {
 		}
 	}
 	at := make([]int, stations) // closed jobs at each station
-	x := make([][]int, classes) // of each class by visit
+	x := make([][]int, classes) // jobs of each class by visit
 	g := new(big.Rat)
 	for range m.Stations {
 		c.empty = append(c.empty, new(big.Rat))
@@ -257,8 +261,9 @@ func alphaOf(s network.Station, n int) *big.Rat {
 	return rate
 }
 
-// near fails unless a value is within tol of want, relatively, or within its bounds where it has some.
-func near(t interface {
+// checkNear fails unless a value is within the relative tolerance tol of want, or within its bounds if
+// it has some.
+func checkNear(t interface {
 	Helper()
 	Fatalf(string, ...any)
 }, what string, got num.Value, want *big.Rat, tol float64) {
@@ -279,8 +284,9 @@ func near(t interface {
 	}
 }
 
-// All engines agree with the sum over all states: closed networks exactly, mixed ones as far as open jobs were counted.
-func TestSolveIsSumOverStates(t *testing.T) {
+// All engines agree with the sum over all states: closed networks exactly, mixed ones as far as
+// open jobs were counted.
+func TestSolveMatchesSumOverStates(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := drawTotals(t, rapid.Bool().Draw(t, "mixed"))
 		tol := 0.0
@@ -302,21 +308,22 @@ func TestSolveIsSumOverStates(t *testing.T) {
 			checkNames(t, m, r)
 			for i, s := range r.Stations {
 				what := fmt.Sprintf("%s %s station %d (%s)", engine, r.Method, i, m.Stations[i].Discipline)
-				near(t, what+" empty", s.ProbEmpty, c.empty[i], within)
+				checkNear(t, what+" empty", s.ProbEmpty, c.empty[i], within)
 				for n, p := range s.JobsDistribution {
 					if n < len(c.law[i]) {
-						near(t, fmt.Sprintf("%s P(%d)", what, n), p, c.law[i][n], within)
+						checkNear(t, fmt.Sprintf("%s P(%d)", what, n), p, c.law[i][n], within)
 					}
 				}
 				for _, v := range s.Visits {
-					near(t, fmt.Sprintf("%s class %d", what, v.Class), v.MeanJobs, c.jobs[i][v.Class], within)
+					checkNear(t, fmt.Sprintf("%s class %d", what, v.Class), v.MeanJobs, c.jobs[i][v.Class], within)
 				}
 			}
 		}
 	})
 }
 
-// Demands 1e240 apart keep their digits in float64; answers beyond its range are refused.
+// Demands that differ by a factor of 1e240 keep their digits in float64; results beyond its range
+// are rejected.
 func TestDemandsFarApart(t *testing.T) {
 	tiny := new(big.Rat).SetFrac(big.NewInt(3), new(big.Int).Exp(big.NewInt(10), big.NewInt(120), nil))
 	for chains := 1; chains <= 2; chains++ {
@@ -338,9 +345,9 @@ func TestDemandsFarApart(t *testing.T) {
 			if got.RelativeErrorBound > 1e-12 {
 				t.Errorf("bound %g", got.RelativeErrorBound)
 			}
-			near(t, "empty", got.Stations[i].ProbEmpty, s.ProbEmpty.Exact, got.RelativeErrorBound)
+			checkNear(t, "empty", got.Stations[i].ProbEmpty, s.ProbEmpty.Exact, got.RelativeErrorBound)
 			for v := range s.Visits {
-				near(t, "jobs", got.Stations[i].Visits[v].MeanJobs, s.Visits[v].MeanJobs.Exact, got.RelativeErrorBound)
+				checkNear(t, "jobs", got.Stations[i].Visits[v].MeanJobs, s.Visits[v].MeanJobs.Exact, got.RelativeErrorBound)
 			}
 		}
 	}

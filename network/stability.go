@@ -12,10 +12,11 @@ import (
 	"productform/num"
 )
 
-// An UnstableError names a station and a set of classes that bring it work at least as fast as it can do it. It wraps [num.ErrUnstable].
+// An UnstableError names a station and a set of classes that bring at least as much work as the
+// station can do for them. It wraps [num.ErrUnstable].
 type UnstableError struct {
 	Station  int      // row of the model's stations
-	Name     string   // of the station
+	Name     string   // name of the station
 	Classes  []int    // rows of the model's classes, of open chains
 	Work     *big.Rat // that their jobs bring to the station per unit of time
 	Capacity *big.Rat // what the station can do for them per unit of time; at most Work
@@ -28,45 +29,49 @@ func (e *UnstableError) Error() string {
 		e.Classes, e.Work.RatString(), input.Quote(e.Name), e.Capacity.RatString())
 }
 
-// A Stability says how much open chains and closed ones can bring to the stations.
+// A Stability reports the load of the stations by open and closed chains relative to their
+// capacity.
 type Stability struct {
-	Stable        bool         // every set of classes of open chains brings every station less work than it can do for them
+	Stable        bool         // for every station and every set of classes of open chains, the work that they bring is less than what the station can do for them
 	CriticalScale *big.Rat     // the network is stable if and only if all arrival rates are multiplied by less than this; nil if there is no such limit
 	Critical      int          // the first station that attains it; -1 if there is none
-	Stations      []Load       // of each station, in the order of the model
-	Chains        []Saturation // of the closed chains, in the order of their first classes
+	Stations      []Load       // load of each station, in the order of the model
+	Chains        []Saturation // saturation of the closed chains, in the order of their first classes
 }
 
-// A Load is the work that open chains bring to a station. All but Name is nil if they bring none, or if
-// the station cannot be overloaded (discipline delay).
+// A Load is the work that open chains bring to a station. All fields but Name are nil if they bring
+// none, or if the station cannot be overloaded (discipline delay).
 type Load struct {
-	Name          string   // of the station
+	Name          string   // name of the station
 	CriticalScale *big.Rat // min over A of μ(A)/w(A), the work that the station can do for the classes of A over what they bring
 	Bottleneck    []int    // the classes of an A that attains it: one of the fewest
 	Work          *big.Rat // w(A), per unit of time
 	Capacity      *big.Rat // μ(A), per unit of time
 }
 
-// A Saturation is what a closed chain comes to as its population grows, while all others stay as they are. Closed chains never make a station unstable: their
-// jobs wait there, at last nearly all, and the throughput tends to
+// A Saturation is the limit of a closed chain as its population grows, while all others stay
+// constant. Closed chains never make a station unstable: their jobs wait there, in the limit nearly
+// all of them, and the throughput tends to
 //
 //	min over stations and sets A of (μ(A) - ρ(A)) / D(A),
 //
 // D(A) the work that the classes of the chain in A bring per cycle and ρ(A) the open load of A, the radius of convergence of the product form.
 type Saturation struct {
-	Names      []string // of the classes of the chain
+	Names      []string // names of the classes of the chain
 	Classes    []int    // rows of the classes of the chain
 	Throughput *big.Rat // that limit, cycles per unit of time; nil if there is none (only stations with delay), or if the chain visits a station with a table
 	Station    int      // row of the first station that attains it; -1 if Throughput is nil
-	Name       string   // of this station; empty if Throughput is nil
-	Bottleneck []int    // the classes of A: of the chain and of open ones
+	Name       string   // name of this station; empty if Throughput is nil
+	Bottleneck []int    // classes of A, from the chain and from open chains
 }
 
-// CheckStability returns how far a network is from instability and from saturation, in fractions. For models that [Model.CheckSizes] refuses what it
-// asks is necessary, and need not be enough: service in order of arrival can be unstable at smaller loads then (M. Bramson, "Instability of FIFO
-// queueing networks", Annals of Applied Probability 4, 1994, 414–431). It takes O(2^n) sums at a station with
-// Order or Balanced, with n classes that it tells apart, and one elimination of the traffic equations. The error is that of [Model.Check],
-// a [*BalanceError], a [*num.TooLargeError], or ctx.Err() soon after ctx is done.
+// CheckStability returns how far a network is from instability and from saturation, in fractions.
+// For models that [Model.CheckSizes] rejects, its conditions are necessary but may not be
+// sufficient: FCFS can then be unstable at smaller loads (M. Bramson, "Instability of FIFO queueing
+// networks", Annals of Applied Probability 4, 1994, 414–431). It takes O(2^n) sums at a station
+// with Order or Balanced, with n classes that it distinguishes, and one elimination of the traffic
+// equations. Errors are those of [Model.Check], a [*BalanceError], a [*num.TooLargeError], and
+// ctx.Err() promptly after ctx is done.
 func CheckStability(ctx context.Context, m *Model) (*Stability, error) {
 	s, err := newDemands(ctx, m)
 	if err != nil {
@@ -97,7 +102,7 @@ func CheckStability(ctx context.Context, m *Model) (*Stability, error) {
 	return r, nil
 }
 
-// checkStable refuses an overloaded station, and settles one with Order or Balanced.
+// checkStable rejects an overloaded station, and settles one with Order or Balanced.
 func (s *system) checkStable(ctx context.Context, i int) error {
 	load, err := s.load(ctx, i)
 	if err != nil {
@@ -125,7 +130,7 @@ func (s *system) load(ctx context.Context, i int) (Load, error) {
 	return Load{Name: name, CriticalScale: best.ratio, Bottleneck: best.classes(st), Work: best.work, Capacity: best.capacity}, nil
 }
 
-// saturate returns what the closed chain k comes to.
+// saturate returns the saturation of the closed chain k.
 func (s *system) saturate(ctx context.Context, k int) (Saturation, error) {
 	r := Saturation{Classes: s.Chains[s.Closed[k]].Classes, Station: -1}
 	for _, c := range r.Classes {
@@ -158,7 +163,7 @@ func (s *system) saturate(ctx context.Context, k int) (Saturation, error) {
 	return r, nil
 }
 
-// limit returns the least (μ(A) - ρ(A))/D(A) of the closed chain k at station i.
+// limit returns the smallest (μ(A) - ρ(A))/D(A) of the closed chain k at station i.
 func (s *system) limit(ctx context.Context, i, k int) (*big.Rat, error) {
 	if t := s.Stations[i].Totals; t != nil {
 		left := new(big.Rat).Sub(t.Most, s.Stations[i].Load)
@@ -171,12 +176,13 @@ func (s *system) limit(ctx context.Context, i, k int) (*big.Rat, error) {
 	return best.ratio, nil
 }
 
-// tightestOf returns the set with that ratio.
+// tightestOf returns the set with the smallest such ratio.
 func (s *system) tightestOf(ctx context.Context, i, k int) (*tightSet, error) {
 	return tightest(ctx, &s.Stations[i], func(v demands.Visit) bool { return v.K == k }, func(v demands.Visit) bool { return v.K < 0 })
 }
 
-// A tightSet is a set A of visits to a station, with the least ratio of what the station can do for it over the work that it brings.
+// A tightSet is the set A of visits to a station with the smallest ratio of what the station can do
+// for it to the work that it brings.
 type tightSet struct {
 	ratio, work, capacity *big.Rat
 	visits                []int
@@ -191,8 +197,9 @@ func (a *tightSet) classes(st *demands.Station) []int {
 	return list
 }
 
-// tightest returns the set with the least (μ(A) - ρ(A))/w(A), w the work of visits that bring and ρ that of others which take capacity away, over all A
-// with w(A) > 0: one of the fewest kinds, the first of these.
+// tightest returns the set with the smallest (μ(A) - ρ(A))/w(A), with w the work of visits that
+// bring work and ρ the work of visits that take capacity away, over all A with w(A) > 0. Among
+// equals it returns the first with the fewest kinds.
 func tightest(ctx context.Context, st *demands.Station, brings, takes func(v demands.Visit) bool) (*tightSet, error) {
 	if st.Shared != nil {
 		return tightestShared(ctx, st, brings, takes)

@@ -26,9 +26,10 @@ func read(t testing.TB, text string) *network.Model {
 	return m
 }
 
-// An open station with Order is stable as the queue of the same arrival rates and rank function is, of which package stability knows the critical scale and the bottleneck by
-// a table of all sets. With limits, the rank function is the total rate with very many jobs of each class.
-func TestCriticalScaleIsThatOfTheQueue(t *testing.T) {
+// An open station with Order is stable if the queue of the same arrival rates and rank function is;
+// package stability finds its critical scale and bottleneck from a table of all sets. With limits,
+// the rank function is the total rate with very many jobs of each class.
+func TestCriticalScaleMatchesQueue(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 4).Draw(t, "classes")
 		m := &network.Model{Stations: []network.Station{{Name: "s", Discipline: network.Order}}}
@@ -123,8 +124,10 @@ func TestCriticalScaleIsThatOfTheQueue(t *testing.T) {
 	})
 }
 
-// A mixed network: its bottleneck, what closed chains come to, and the error of an unstable one. With half of the cpu's 4 left by open jobs, whose sizes are 2, closed
-// cycles of 3/2 there come to 2/(3/2) = 4/3, if the disk does not stop them at 1/(3/4) = 4/3: the first counts. Order: 1 per unit of time for both classes, 1/2 left.
+// A mixed network: its bottleneck, the saturation of closed chains, and the error of an unstable
+// one. Open jobs, whose sizes are 2, leave half of the cpu's 4, so closed cycles of 3/2 there are
+// limited to 2/(3/2) = 4/3, and by the disk to 1/(3/4) = 4/3: the first counts. Order: 1 per unit
+// of time for both classes, 1/2 left.
 func TestStabilityOfMixedNetworks(t *testing.T) {
 	const text = `
 stations:
@@ -170,8 +173,8 @@ classes:
 	}
 }
 
-// As populations grow, throughput comes to the saturation from below.
-func TestSaturationIsTheLimit(t *testing.T) {
+// As populations grow, throughput approaches the saturation from below.
+func TestThroughputApproachesSaturation(t *testing.T) {
 	m := read(t, `
 stations:
   - {name: cpu, discipline: fcfs, servers: 2}

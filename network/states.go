@@ -41,8 +41,8 @@ type StateJobs struct {
 
 // Limits on the search for the most likely states.
 const (
-	mostStates      = 10_000  // to be found
-	mostOfStation   = 1 << 20 // states of one station to look at
+	mostStates      = 10_000  // states in the result
+	mostOfStation   = 1 << 20 // states of one station to examine
 	mostPairs       = 1 << 26 // pairs of populations, of a station and of those before it
 	negligible      = 1000    // log2 of how much likelier one state is than another that need not be found
 	tailBits        = 1088    // precision of the total weight of states not visited
@@ -51,7 +51,7 @@ const (
 	bytesOfOneState = 200
 )
 
-// A choice is a state of some stations with given populations: that of the last of them, and a
+// A choice is a state of some stations with given populations: a state of the last of them, and a
 // choice for those before.
 type choice struct {
 	log    float64 // log2 of its weight
@@ -60,9 +60,8 @@ type choice struct {
 	before int     // row of the choice for the stations before it
 }
 
-// likely adds the most likely states. It finds them station by station: for each population, the
-// most likely choices for some stations and the states of the next one give those for all these
-// stations.
+// likely adds the most likely states. It works station by station: for each population, the most
+// likely choices for the stations so far combine with the states of the next station.
 func (a *answer) likely(ctx context.Context, all []stationMeasure) error {
 	stations := a.visitedFirst()
 	populations := lattice.LastFastest(a.Most)
@@ -114,7 +113,7 @@ func (a *answer) visitedFirst() (stations []int) {
 
 func (a *answer) isVisited(i int) bool { return !slices.Contains(a.Apart, i) }
 
-// checkSearch refuses a search that takes too long, or too much memory.
+// checkSearch rejects a search that takes too long, or too much memory.
 func (a *answer) checkSearch(stations []int, populations lattice.Box) error {
 	points, pairs := lattice.Size(a.Most), 0.0
 	for _, i := range stations {
@@ -150,21 +149,21 @@ type stationStates struct {
 	at  [][]stationState
 }
 
-// A stationState is the numbers of jobs by visit.
+// A stationState holds the numbers of jobs by visit.
 type stationState struct {
 	log float64 // log2 of its weight
 	x   []int
 }
 
-// logOf returns the logarithm of a weight to base 2, rounded so that equal weights have equal ones
-// in each engine.
+// logOf returns the logarithm of a weight to base 2, rounded so that equal weights have equal
+// logarithms in each engine.
 func logOf(w arithmetic.Number) float64 {
 	const unit = 0x1p-36
 	return math.Round(w.Log2()/unit) * unit
 }
 
 // extend returns the most likely choices with population m for a station and those before it, given
-// those before.
+// the choices for those before.
 func (s *stationStates) extend(populations lattice.Box, m int, before [][]choice, most int) (list []choice) {
 	upTo := populations.Point(m)
 	for k, n := range s.box.Limits {
@@ -239,9 +238,9 @@ func (a *answer) statesOf(ctx context.Context, i int) (*stationStates, error) {
 	}
 }
 
-// rising returns a number of jobs at station i, if there is one, such that a state with more jobs
-// is at most as likely as one of those without one of them. As F(x) μ(x) = Σ_c w_c F(x-e_c), it is
-// enough that the work of the classes present is at most μ(x).
+// rising returns a number of jobs at station i, if there is one, above which every state is at most
+// as likely as some state with one job less. As F(x) μ(x) = Σ_c w_c F(x-e_c), it is enough that the
+// work of the classes present is at most μ(x).
 func (a *answer) rising(i int) (jobs int, ok bool) {
 	st := &a.System.Stations[i]
 	if sh := st.Shared; sh != nil {
@@ -279,9 +278,9 @@ func (a *answer) rising(i int) (jobs int, ok bool) {
 	return jobs, true
 }
 
-// climbDown returns the most likely states of station i, which no closed chain visits. It begins
-// with all states of up to a number of jobs, and adds those with one job more than a state found.
-// If a state found is at the end of the table, it begins again with a larger table.
+// climbDown returns the most likely states of station i, which no closed chain visits. It starts
+// with all states of up to a number of jobs, and adds those with one more job than a state found.
+// If a state found is at the end of the table, it starts again with a larger table.
 func (a *answer) climbDown(ctx context.Context, i, jobs int) (list []stationState, err error) {
 	st := &a.System.Stations[i]
 	most, some := make([]int, len(st.Visits)), 0
@@ -360,7 +359,7 @@ func lgamma(n int) float64 {
 	return x
 }
 
-// checkStates refuses a search among too many states of station i.
+// checkStates rejects a search among too many states of station i.
 func (a *answer) checkStates(i int, states float64) error {
 	if states <= mostOfStation {
 		return nil
@@ -373,7 +372,7 @@ func (a *answer) checkStates(i int, states float64) error {
 }
 
 // visit visits the states of station i with at most open jobs of open classes. whole has the sums
-// of the weights of all states. It reports whether the states left out do not matter.
+// of the weights of all states. It reports whether the omitted states are negligible.
 func (a *answer) visit(
 	ctx context.Context, i int, s *stationStates, open int, whole []arithmetic.Number,
 ) (bool, error) {
@@ -442,8 +441,8 @@ func (s *stationStates) add(at int, state stationState, most int) {
 	s.at[at] = list
 }
 
-// isComplete reports whether for each population all states that were not seen are together less
-// likely than the last one kept, or negligible in comparison to the first.
+// isComplete reports whether, for each population, all states that were not visited are together
+// less likely than the last one kept, or negligible in comparison to the first.
 func (s *stationStates) isComplete(whole, seen []arithmetic.Number, most int) bool {
 	for at, list := range s.at {
 		rest := new(big.Float).Sub(whole[at].Interval.High, seen[at].Interval.Low)
@@ -586,7 +585,7 @@ func (a *answer) weights(ctx context.Context, i int, most []int) (func(x []int) 
 	}, nil
 }
 
-// writeStates writes down states, given by station and visit, with their probabilities.
+// writeStates adds states, given by station and visit, to the result with their probabilities.
 func (a *answer) writeStates(ctx context.Context, states [][][]int, all []stationMeasure) error {
 	scale, resting := a.one, new(big.Rat) // of products of weights: scale e^-resting
 	switch {

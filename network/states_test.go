@@ -18,8 +18,8 @@ import (
 )
 
 // Random rank functions at one station that open classes visit: probabilities are products along
-// all orders of the jobs over the sum over sets of classes, and no state that is left out is
-// likelier.
+// all orders of the jobs over the sum over sets of classes, and no omitted state is more likely
+// than a listed one.
 func TestLikelyStatesOfRankFunctions(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 3).Draw(t, "classes")
@@ -42,7 +42,7 @@ func TestLikelyStatesOfRankFunctions(t *testing.T) {
 			rank[set] = new(big.Rat).Add(rank[set], big.NewRat(rapid.Int64Range(0, 3).Draw(t, "more"), 2))
 			s.Rank = append(s.Rank, network.SetRate{Classes: classes, Rate: rank[set]})
 		}
-		for i := range lambda { // in sum at most 1/3 of the smallest capacity
+		for i := range lambda { // total at most 1/3 of the smallest capacity
 			lambda[i] = big.NewRat(rapid.Int64Range(0, 4).Draw(t, "rate"), int64(24*n))
 			m.Classes = append(m.Classes, network.Class{Name: string(rune('a' + i)), ArrivalRate: lambda[i],
 				Visits: []network.Visit{{Next: leaves()}}})
@@ -112,8 +112,8 @@ func TestLikelyStatesOfRankFunctions(t *testing.T) {
 }
 
 // In closed, open and mixed networks, probabilities of numbers of jobs at a station differ from
-// sums over the states listed by at most the probability of the others. A state that differs from
-// one of them by one job is listed, or not likelier than the last.
+// sums over the listed states by at most the probability of the others. A state that differs from
+// one of them by one job is listed, or is no more likely than the last.
 func TestLikelyStatesAddUpToDistributions(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := drawTotals(t, rapid.Bool().Draw(t, "open"))
@@ -244,13 +244,13 @@ func nameOf(m *network.Model, x [][]int) string {
 	return strings.Join(stations, "; ")
 }
 
-// leaves returns the way out.
+// leaves returns the branch out of the network.
 func leaves() []network.Branch {
 	return []network.Branch{{Class: network.Leaves, Probability: big.NewRat(1, 1)}}
 }
 
-// Clusters as stations with nodes: of a stable one, no state is likelier than the empty one, which
-// has probability 1/Z.
+// Clusters as stations with nodes: if stable, no state is more likely than the empty one, which has
+// probability 1/Z.
 func TestLikelyStatesOfReferences(t *testing.T) {
 	for _, ref := range oracle.References() {
 		if !ref.Expect.Stable {
@@ -308,9 +308,9 @@ func TestLikelyStatesTooMany(t *testing.T) {
 	}
 }
 
-// Classes of one queue that turn into each other by routing probabilities are an order-independent
+// Classes of one queue that turn into each other by routing probabilities form an order-independent
 // queue with the effective arrival rates: the throughputs of visits solve the traffic equations,
-// and jobs and states are those of package oiqueue.
+// and jobs and states match package oiqueue.
 func TestRoutingWithinAQueue(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		ctx := context.Background()
@@ -394,7 +394,7 @@ func TestRoutingWithinAQueue(t *testing.T) {
 	})
 }
 
-// The states at several populations are those of each model apart.
+// The states at several populations match those of each model alone.
 func TestLikelyStatesOfASweep(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := drawTotals(t, rapid.Bool().Draw(t, "open"))

@@ -20,7 +20,7 @@ type Parameter string
 const (
 	Population  Parameter = "population"   // jobs of a class at the start
 	MeanSize    Parameter = "mean_size"    // mean work of one visit of a class: a think time at a station with Delay
-	ArrivalRate Parameter = "arrival_rate" // of a class
+	ArrivalRate Parameter = "arrival_rate" // rate of a class
 )
 
 // A Change gives a parameter of a class one value after the other.
@@ -31,9 +31,10 @@ type Change struct {
 	Values    []*big.Rat // as the model takes them; populations are integers
 }
 
-// Sweep answers a question about a network for each value of a parameter, all else being equal, and returns the results of [Answer] in the order of the values. All values of a
-// population come from the tables of the largest, in about the time of one solution. The error is that of Answer, and names the value where it is that of one;
-// populations are integers. m is not modified.
+// Sweep answers a question about a network for each value of a parameter, with everything else
+// equal, and returns the results of [Answer] in the order of the values. All values of a population
+// use the tables of the largest, which takes about the time of one solution. Errors are those of
+// Answer, and name the value that they belong to; populations must be integers. m is not modified.
 func Sweep(ctx context.Context, m *Model, c Change, q Question, s Settings) ([]*Result, error) {
 	ask, err := newRequest(q, s)
 	if err != nil {
@@ -52,7 +53,7 @@ func Sweep(ctx context.Context, m *Model, c Change, q Question, s Settings) ([]*
 	solve := func(i int) {
 		results[i], errs[i] = Answer(ctx, m.changed(c, c.Values[i]), q, s)
 	}
-	solve(0) // says how large the lattice is
+	solve(0) // returns the size of the lattice
 	workers := 1
 	if errs[0] == nil && results[0].States < convolution.Large {
 		workers = runtime.GOMAXPROCS(0)
@@ -77,7 +78,7 @@ func Sweep(ctx context.Context, m *Model, c Change, q Question, s Settings) ([]*
 	return results, nil
 }
 
-// checkChange refuses a change of what is not there.
+// checkChange rejects a change of a class or visit that does not exist.
 func (m *Model) checkChange(c Change) error {
 	switch {
 	case c.Parameter != Population && c.Parameter != MeanSize && c.Parameter != ArrivalRate:
@@ -124,7 +125,7 @@ func (m *Model) changed(c Change, value *big.Rat) *Model {
 func (m *Model) sweepPopulation(ctx context.Context, c Change, s request) ([]*Result, error) {
 	largest := slices.MaxFunc(c.Values, (*big.Rat).Cmp)
 	least := slices.MinFunc(c.Values, (*big.Rat).Cmp)
-	for _, v := range []*big.Rat{largest, least} { // what the other values are is between them
+	for _, v := range []*big.Rat{largest, least} { // all other values are between these
 		if err := m.changed(c, v).Check(); err != nil {
 			return nil, fmt.Errorf("population %s: %w", v.RatString(), err)
 		}

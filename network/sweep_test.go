@@ -51,8 +51,9 @@ func sameResults(t interface {
 	}
 }
 
-// A sweep gives what each value gives alone: of populations from the tables of the largest, of sizes and rates one by one.
-func TestSweepIsSolve(t *testing.T) {
+// A sweep gives the same results as each value alone: populations from the tables of the largest,
+// sizes and rates one by one.
+func TestSweepMatchesSolve(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := drawTotals(t, rapid.Bool().Draw(t, "mixed"))
 		c := network.Change{Class: rapid.IntRange(0, len(m.Classes)-1).Draw(t, "class")}
@@ -98,8 +99,9 @@ func TestSweepIsSolve(t *testing.T) {
 	})
 }
 
-// With one chain and many servers a single population is computed from lists, a sweep over many from tables: both are the same in fractions, with open jobs, too.
-func TestListsAreTables(t *testing.T) {
+// With one chain and many servers, a single population is computed from lists and a sweep over many
+// from tables: both match in fractions, also with open jobs.
+func TestListsMatchTables(t *testing.T) {
 	m := serversOf(1, 9, 3)
 	m.Stations[2].Servers = 0
 	m.Stations[2].Discipline = network.Sharing
@@ -148,7 +150,8 @@ func TestSweepRefuses(t *testing.T) {
 	}
 }
 
-// Throughputs and delays lie within their bounds, with any rates, several chains and open ones; a single job alone has the throughput said.
+// Throughputs and delays lie within their bounds, with any rates, several chains and open ones; the
+// bounds of a single job are exact.
 func TestBoundsHold(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := drawTotals(t, rapid.Bool().Draw(t, "mixed"))
@@ -183,8 +186,9 @@ func TestBoundsHold(t *testing.T) {
 	})
 }
 
-// The bounds of balanced networks are those of the textbook, and are closer than asymptotic ones: S = [0.125 0.3 0.2], V = [16 10 5], Z = 4 of the package queueing
-// of Octave (M. Marzolla, demo of qncsmva), by hand for N = 20.
+// The bounds of balanced networks match the textbook and are closer than asymptotic ones: S =
+// [0.125 0.3 0.2], V = [16 10 5], Z = 4 of the package queueing of Octave (M. Marzolla, demo of
+// qncsmva), by hand for N = 20.
 func TestBoundsOfOneChain(t *testing.T) {
 	m := centralServer(20)
 	b, err := network.Bounds(t.Context(), m)
@@ -252,7 +256,8 @@ func TestSolveEndsWithItsContext(t *testing.T) {
 	}
 }
 
-// Where float64 misses the tolerance and enclosures do not fit, the error says which tolerance would do.
+// If float64 misses the tolerance and enclosures do not fit, the error names a tolerance that
+// suffices.
 func TestToleranceWithinReach(t *testing.T) {
 	m := oneChain(1000, 2)
 	s := network.Settings{RelTol: 1e-15, MaxBytes: 1 << 20}
@@ -266,7 +271,7 @@ func TestToleranceWithinReach(t *testing.T) {
 	}
 }
 
-// The digits are the same on any number of cores.
+// The digits do not depend on the number of cores.
 func TestDigitsDoNotDependOnCores(t *testing.T) {
 	m := manyChains(3, 16, 6, true)
 	solve := func() *network.Result {

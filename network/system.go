@@ -10,14 +10,16 @@ import (
 	"productform/num"
 )
 
-// A system is a network as the solvers take it: what routing and open chains leave of it. Its numbers are not to be changed.
+// A system is a network as the solvers see it: what remains after routing and open chains. Its
+// numbers must not be changed.
 type system struct {
 	demands.System
 	model *Model
 }
 
-// newSystem checks a model and prepares it for the solvers. The error is that of [Model.Check] or [Model.CheckSizes], an [*UnstableError], a [*BalanceError], a
-// [*num.TooLargeError], or ctx.Err() soon after ctx is done.
+// newSystem checks a model and prepares it for the solvers. Errors are those of [Model.Check] and
+// [Model.CheckSizes], an [*UnstableError], a [*BalanceError], a [*num.TooLargeError], and ctx.Err()
+// promptly after ctx is done.
 func newSystem(ctx context.Context, m *Model) (*system, error) {
 	s, err := newDemands(ctx, m)
 	if err == nil {
@@ -31,7 +33,7 @@ func newSystem(ctx context.Context, m *Model) (*system, error) {
 			return nil, err
 		}
 		if t := s.Stations[i].Totals; t != nil {
-			if err := t.Fold(ctx, input.Index("stations", i), s.Stations[i].Load, s.Visiting(i)+1); err != nil { // means of open jobs take a coefficient more
+			if err := t.Fold(ctx, input.Index("stations", i), s.Stations[i].Load, s.Visiting(i)+1); err != nil { // means of open jobs take one more coefficient
 				return nil, err
 			}
 		}
@@ -39,7 +41,8 @@ func newSystem(ctx context.Context, m *Model) (*system, error) {
 	return s, nil
 }
 
-// newDemands does all of newSystem but to see whether the network is stable, and to fold open chains.
+// newDemands does everything that newSystem does, except for checking stability and folding open
+// chains.
 func newDemands(ctx context.Context, m *Model) (*system, error) {
 	if err := m.Check(); err != nil {
 		return nil, err
@@ -108,7 +111,7 @@ func (s *system) addVisits(ctx context.Context, chain, k int) error {
 	return nil
 }
 
-// describe sets what serves the jobs of station i.
+// describe sets the service of station i.
 func (s *system) describe(ctx context.Context, i int) (err error) {
 	of, st := &s.model.Stations[i], &s.Stations[i]
 	switch of.Discipline {

@@ -11,7 +11,7 @@ import (
 	"productform/num"
 )
 
-func TestFoldRefusesWhatIsTooLarge(t *testing.T) {
+func TestFoldRejectsLargeChains(t *testing.T) {
 	text := `{"stations": [{"name": "s", "discipline": "fcfs", "servers": 200000}],
 		"classes": [{"name": "a", "arrival_rate": 3, "visits": [{"station": "s", "next": {"out": 1}}]}]}`
 	m, err := Read(strings.NewReader(text))
@@ -54,7 +54,8 @@ classes:
 	}
 }
 
-// Tables of a station with Order count in the memory that a network may take, and sets of classes that are too many are refused.
+// Tables of a station with Order count towards the memory limit of a network, and too many sets of
+// classes are rejected.
 func TestSharedStationsAreRefusedByTheirSize(t *testing.T) {
 	m := &Model{Stations: []Station{{Name: "pool", Discipline: Order}, {Name: "think", Discipline: Delay}}}
 	one := big.NewRat(1, 1)

@@ -11,13 +11,14 @@ import (
 	"productform/num"
 )
 
-// A BalanceError refuses a [Table] of rates without the balance property
+// A BalanceError rejects a [Table] of rates without the balance property
 //
 //	φ_c(x) φ_d(x-e_c) = φ_c(x-e_d) φ_d(x)  where x_c > 0 and x_d > 0
 //
-// and names the worst violation, the first of several. It wraps a *[num.InputError] with its words.
+// and names the worst violation, the first of several. It wraps a *[num.InputError] with its
+// message.
 type BalanceError struct {
-	Input       *num.InputError // path and words
+	Input       *num.InputError // path and message
 	Station     int             // row of the model's stations
 	State       []int           // x, in the order of Table.Classes
 	Classes     [2]int          // c and d, rows of the model's classes
@@ -29,8 +30,9 @@ func (e *BalanceError) Error() string { return e.Input.Error() }
 
 func (e *BalanceError) Unwrap() error { return e.Input }
 
-// newTableForm reads the table of station i, of which classes are the visitors in the order of the kinds. The error is a [*BalanceError], or
-// ctx.Err() soon after ctx is done. It takes O(kinds²) products a state.
+// newTableForm reads the table of station i, of which classes are the visitors in the order of the
+// kinds. Errors are a [*BalanceError], and ctx.Err() promptly after ctx is done. It takes O(kinds²)
+// products per state.
 func newTableForm(ctx context.Context, m *Model, i int, classes []int) (*demands.Form, error) {
 	t := m.Stations[i].Table
 	phi := t.Balance
@@ -41,7 +43,7 @@ func newTableForm(ctx context.Context, m *Model, i int, classes []int) (*demands
 		}
 	}
 	form := &demands.Form{Most: make([]int, len(classes)), Balance: make([]*big.Rat, len(phi))}
-	axis := make([]int, len(t.Classes)) // of the form, by axis of the table
+	axis := make([]int, len(t.Classes)) // axis of the form for each axis of the table
 	for a, c := range t.Classes {
 		axis[a] = slices.Index(classes, c)
 		form.Most[axis[a]] = t.Most[a]

@@ -10,7 +10,7 @@ import (
 	"productform/num"
 )
 
-// The recursions of textbooks in float64, for one closed chain with a think time, as published packages have them.
+// Textbook recursions in float64, for one closed chain with a think time, as in published packages.
 
 // loadDependentMVA returns the throughput by mean value analysis with load-dependent stations (Reiser and Lavenberg, "Mean-value analysis of closed multichain queuing
 // networks", Journal of the ACM 27(2), 1980): p(j|n) = X(n) D/α(j) p(j-1|n-1), and p(0|n) = 1 - Σ_j p(j|n).
@@ -68,7 +68,8 @@ func convolution(jobs int, think float64, demand []float64, alpha func(i, j int)
 	return g[jobs-1] / g[jobs]
 }
 
-// longConvolution is convolution with numbers of 400 bits, whose range ends at 10^±600000000: all terms are positive, so that rounding leaves 100 digits.
+// longConvolution is convolution with numbers of 400 bits, whose range ends at 10^±600000000;
+// rounding leaves 100 digits, since all terms are positive.
 func longConvolution(jobs int, think *big.Rat, demand []*big.Rat, alpha func(i, j int) *big.Rat) *big.Float {
 	long := func(x *big.Rat) *big.Float { return new(big.Float).SetPrec(400).SetRat(x) }
 	g := make([]*big.Float, jobs+1)
@@ -95,10 +96,13 @@ func longConvolution(jobs int, think *big.Rat, demand []*big.Rat, alpha func(i, 
 	return g[jobs-1].Quo(g[jobs-1], g[jobs])
 }
 
-// Where recursions of textbooks return negative throughputs, NaN or wrong digits, every digit here is proved: 180 and 1000 jobs, 4 to 16 servers, demands and rates
-// a factor of a million apart. Published packages show all three: G. Casale ("A note on stable flow-equivalent aggregation in closed networks", Queueing
-// Systems 60, 2008) shows mean value analysis at more than 80 jobs with 8 servers, service 4 and think time 10, as does a demo of the package queueing of Octave (qncscmva).
-func TestWhereTextbooksFail(t *testing.T) {
+// Textbook recursions return negative throughputs, NaN or wrong digits for 180 and 1000 jobs, 4 to
+// 16 servers, and demands and rates that differ by a factor of a million; here every digit is
+// proved. Published packages show all three failures. G. Casale ("A note on stable flow-equivalent
+// aggregation in closed networks", Queueing Systems 60, 2008) shows mean value analysis at more
+// than 80 jobs with 8 servers, service 4 and think time 10, as does a demo of the package queueing
+// of Octave (qncscmva).
+func TestTextbookCounterexamples(t *testing.T) {
 	scaled := func(m *network.Model) *network.Model { // time in thousandths
 		for v := range m.Classes[0].Visits {
 			size := &m.Classes[0].Visits[v].MeanSize
@@ -197,7 +201,8 @@ func ratesAt(m *network.Model) func(i, j int) *big.Rat {
 	return func(i, j int) *big.Rat { return alphaOf(m.Stations[i+1], j) }
 }
 
-// serversOf returns a network of a think time of 10 and stations of so many servers each, with demands 4, 4, and 4 over the ratio.
+// serversOf returns a network of a think time of 10 and stations with the given number of servers,
+// with demands 4, 4, and 4 over the ratio.
 func serversOf(jobs, servers, ratio int) *network.Model {
 	m := &network.Model{
 		Stations: []network.Station{{Name: "think", Discipline: network.Delay}},
@@ -210,7 +215,7 @@ func serversOf(jobs, servers, ratio int) *network.Model {
 	return m
 }
 
-// floats returns a network of one chain and visits by count as the recursions above take it.
+// floats returns a network of one chain and visits by count in the form of the recursions above.
 func floats(m *network.Model) (think float64, demand []float64, alpha func(i, j int) float64) {
 	var at []network.Station
 	for _, v := range m.Classes[0].Visits {

@@ -7,12 +7,12 @@ import (
 	"productform/network/internal/traffic"
 )
 
-// ratios returns the visits of each visit of a chain: per cycle (closed), 1 at the reference, or per unit of time (open). They solve the traffic
-// equations
+// ratios returns the number of visits to each visit of a chain: per cycle (closed), 1 at the
+// reference, or per unit of time (open). They solve the traffic equations
 //
 //	v_b = a_b + Σ_a v_a P_ab,   a_b = arrivals at visit b per unit of time (0 if closed),
 //
-// in fractions, and stand at [class][visit] for the classes of the chain.
+// in fractions, and are at [class][visit] for the classes of the chain.
 func (m *Model) ratios(ctx context.Context, classes []int, closed bool) (map[int][]*big.Rat, error) {
 	v := make(map[int][]*big.Rat, len(classes))
 	if first := &m.Classes[classes[0]]; first.Visits[0].Count != nil {

@@ -14,7 +14,7 @@ import (
 	"productform/num"
 )
 
-// drawSplit returns n probabilities of sum 1, some of them 0 if zeros may be, in twelfths.
+// drawSplit returns n probabilities of sum 1, some of them 0 if zeros is set, in twelfths.
 func drawSplit(t *rapid.T, n int, zeros bool) []*big.Rat {
 	weights, sum := make([]int64, n), int64(0)
 	for sum == 0 {
@@ -122,8 +122,8 @@ func times(a, b [][]float64) [][]float64 {
 	return c
 }
 
-// In random chains the visits balance in fractions, and are those of power iteration: of (P + I)/2 to the power 2^40 if closed, of
-// a (I + P)(I + P²)(I + P⁴)... if open.
+// In random chains the visits balance in fractions, and match power iteration: of (P + I)/2 to the
+// power 2^40 if closed, of a (I + P)(I + P²)(I + P⁴)... if open.
 func TestTrafficEquations(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		open := rapid.Bool().Draw(t, "open")
@@ -179,7 +179,7 @@ func TestTrafficEquations(t *testing.T) {
 		}
 		for i, at := range g.visits {
 			got, _ := ratios[at.Class][at.Visit].Float64()
-			if math.Abs(got-want[i]) > 1e-9*(1+want[i]) { // some 40 products of 9 terms, and how often errors of them come back
+			if math.Abs(got-want[i]) > 1e-9*(1+want[i]) { // about 40 products of 9 terms, and how often their errors return
 				t.Fatalf("visit %v: %v, by power iteration %v", at, got, want[i])
 			}
 		}
@@ -249,7 +249,8 @@ func TestTrafficByHand(t *testing.T) {
 	}
 }
 
-// Visits given by their number are those of the routing that has them: per cycle up to a factor, per unit of time the same.
+// Visits given by their number match the routing with that number: per cycle up to a factor, per
+// unit of time exactly.
 func TestRoutedHasTheVisits(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		stations := rapid.IntRange(1, 4).Draw(t, "stations")
@@ -296,7 +297,8 @@ func TestRoutedHasTheVisits(t *testing.T) {
 	})
 }
 
-// A long tandem and a ring of many visits are solved at once; a chain in which every visit leads to every other is refused if it is large.
+// A long tandem and a ring of many visits are solved immediately; a large chain in which every
+// visit leads to every other is rejected.
 func TestTrafficOfManyVisits(t *testing.T) {
 	one := big.NewRat(1, 1)
 	m := &Model{}
@@ -345,15 +347,17 @@ func TestTrafficEnds(t *testing.T) {
 	}
 }
 
-// drawOf returns one example of what is drawn.
+// drawOf returns one example from a drawing function.
 func drawOf[T any](t *testing.T, draw func(t *rapid.T) T) T {
 	t.Helper()
 	return rapid.Custom(draw).Example(1)
 }
 
-// routed returns m with all visits that are given by their number V_i given by where jobs go next. With S = Σ_i V_i, jobs of a closed class then go to visit i with
-// probability V_i/S after every visit, and V_0 cycles of the new class, from one visit 0 to the next, make one of m. Jobs of an open class arrive at visit i with
-// probability V_i/S, leave after a visit with probability 1/S, and else go on to visit i with probability (V_i/S) (1 - 1/S).
+// routed returns m with routing in place of the visits that are given by their number V_i. With S =
+// Σ_i V_i, jobs of a closed class then go to visit i with probability V_i/S after every visit, and
+// V_0 cycles of the new class, from one visit 0 to the next, make one of m. Jobs of an open class
+// arrive at visit i with probability V_i/S, leave after a visit with probability 1/S, and otherwise
+// go to visit i with probability (V_i/S) (1 - 1/S).
 func routed(m *Model) *Model {
 	r := *m
 	r.Classes = append([]Class(nil), m.Classes...)

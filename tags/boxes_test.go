@@ -51,7 +51,7 @@ func plantFair(r *rand.Rand) (m Model, cutoffs []float64, slowdown float64, foun
 		}
 		v := (1 + 2*r.Float64()) * rate * m1
 		if i > 0 {
-			// V = λ M_2/(2 v (v - λ M_1)) is to be slowdown final/inverse - waited.
+			// V = λ M_2/(2 v (v - λ M_1)) must equal slowdown final/inverse - waited.
 			want := slowdown*final/inverse - waited
 			v = (rate*m1 + math.Sqrt(rate*m1*rate*m1+2*rate*m2/want)) / 2
 		}
@@ -100,7 +100,7 @@ func TestFairWithUnequalSpeeds(t *testing.T) {
 	checkFair(t, m, ok(Optimize(context.Background(), m, PolicyTAGS, Objective{Fair: true})))
 }
 
-// Where the bounds prove that no cutoffs are fair, no random ones come near.
+// If the bounds prove that no cutoffs are fair, no random ones come close.
 func TestUnfairIsProved(t *testing.T) {
 	t.Parallel()
 	proved := 0

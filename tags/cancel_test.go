@@ -11,7 +11,8 @@ import (
 	"productform/sizes/exact"
 )
 
-// What takes long stops soon after its context is done; what is done before it starts does not start.
+// Long computations stop promptly after their context is done; if it is done before, they do not
+// start.
 func TestCancelled(t *testing.T) {
 	m := Model{Sizes: ok(sizes.NewBoundedPareto(1, 1e6, 1.1)), Hosts: 24, Load: 0.05}
 	list := make([]float64, 3000)

@@ -1,5 +1,6 @@
-// Package tags analyses task assignment by guessing size, TAGS, finds its best cutoffs, and compares it with other policies: after which time should
-// a job be killed and started elsewhere, where nobody knows how long it is?
+// Package tags analyses task assignment by guessing size (TAGS), finds its best cutoffs, and
+// compares it with other policies: when job sizes are unknown, after how long should a job be
+// killed and restarted elsewhere?
 //
 // Jobs arrive as a Poisson process of rate λ and bring work of size X, unknown until they end. There are h hosts, each with its own queue, first
 // come, first served; host i does v_i units of work a second, 1 unless said otherwise. Every job starts at host 1. A job that has received s_i units
@@ -8,10 +9,11 @@
 //
 //	M_r = E[min(X, s_i)^r; X > s_{i-1}],  load ρ_i = λ M_1/v_i,  waiting V_i = λ M_2/v_i² / (2(1 - ρ_i)),
 //
-// the last by the formula of Pollaczek and Khinchine, as if jobs came to every host as a Poisson process. That is exact for host 1, and elsewhere the
-// one approximation of the theory: jobs come to host i at least s_{i-1}/v_{i-1} apart, which makes the true waiting shorter in all cases known. A job
-// that ends at host i has waited W_i = V_1 + ... + V_i, and its slowdown is its waiting time divided by its size, E[S_i] = W_i E[1/X | s_{i-1} < X <=
-// s_i]. Over all jobs
+// the last by the formula of Pollaczek and Khinchine, as if jobs arrived at every host as a Poisson
+// process. That is exact for host 1. Elsewhere it is the one approximation of the theory: jobs
+// arrive at host i at least s_{i-1}/v_{i-1} apart, which makes the true waiting time shorter in all
+// known cases. A job that completes at host i has waited W_i = V_1 + ... + V_i, and its slowdown is
+// its waiting time divided by its size, E[S_i] = W_i E[1/X | s_{i-1} < X <= s_i]. Over all jobs
 //
 //	E[W] = Σ_i P(X > s_{i-1}) V_i,  E[S] = Σ_i E[1/X; X > s_{i-1}] V_i.
 //

@@ -77,14 +77,18 @@ func (m ExactModel) speeds() (speeds []*big.Rat, total *big.Rat) {
 	return m.Speeds, total
 }
 
-// Enclose returns what [Evaluate] returns for [PolicyTAGS] or [PolicySITA], with proved bounds: every number is enclosed to a relative width of at
-// most tolerance, in [1e-290, 1), which is 1e-15 if 0. All steps are those of [Evaluate] on intervals with their ends rounded outward; the number of
-// bits is doubled until all widths are met. So near-equal cutoffs, loads next to 1 or α next to 1 or 2 take time, not digits. Where work is a
-// fraction, as for lists, fractions decide whether a load is below 1.
+// Enclose returns the result of [Evaluate] for [PolicyTAGS] or [PolicySITA] with proved bounds:
+// every number is enclosed to a relative width of at most tolerance, in [1e-290, 1), where 0 means
+// 1e-15. It performs all steps of [Evaluate] on intervals rounded outward, and doubles the number
+// of bits until all widths meet the tolerance. Near-equal cutoffs, loads next to 1, and α next to 1
+// or 2 therefore cost time, not digits. If work is a fraction, as for lists, fractions decide
+// whether a load is below 1.
 //
-// The error names the field of m, the policy, the cutoff or tolerance that is out of range, is an *[UnstableError] if a load is proved to be at least
-// 1, wraps [ErrPrecision] where bits do not help (a load is 1 and not known as a fraction, or the least size follows from the mean and is a cutoff),
-// or is [num.ErrRange] for powers beyond e^±2e8. It is ctx.Err() soon after ctx is done.
+// The error names the field of m, the policy, the cutoff or tolerance that is out of range. It is
+// an *[UnstableError] if a load is proved to be at least 1, and [num.ErrRange] for powers beyond
+// e^±2e8. It wraps [ErrPrecision] if more bits do not help: a load is 1 and not known as a
+// fraction, or the smallest size follows from the mean and is a cutoff. It is ctx.Err() promptly
+// after ctx is done.
 func Enclose(ctx context.Context, m ExactModel, p Policy, cutoffs []*big.Rat, tolerance float64) (Result, error) {
 	return m.enclose(ctx, p, cutoffs, tolerance, false)
 }
@@ -219,7 +223,8 @@ type EnclosedFarm struct {
 	full bool // host 1 would have a load of exactly 1 if it took all work: ρ Σ v_i = v_1
 }
 
-// Enclosed encloses the model to a number of bits. The error is [exact.ErrMoreBits], or ctx.Err() soon after ctx is done.
+// Enclosed encloses the model to a number of bits. The error is [exact.ErrMoreBits], or ctx.Err()
+// promptly after ctx is done.
 func (m ExactModel) Enclosed(ctx context.Context, prec uint) (f EnclosedFarm, err error) {
 	if f.Enclosure, err = m.Sizes.Enclose(ctx, prec); err != nil {
 		return f, err
@@ -236,7 +241,7 @@ func (m ExactModel) Enclosed(ctx context.Context, prec uint) (f EnclosedFarm, er
 	return f, nil
 }
 
-// points returns those of the least size, the cutoffs and the largest size.
+// points returns the smallest size, the cutoffs and the largest size as points.
 func (f *EnclosedFarm) points(ctx context.Context, cutoffs []*big.Rat) ([]exact.Point, error) {
 	at := make([]exact.Point, 1, len(cutoffs)+2)
 	at[0] = f.Low

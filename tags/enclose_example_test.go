@@ -10,7 +10,7 @@ import (
 	"productform/tags"
 )
 
-// The sizes of [HB02] for α = 1: a mean of 3000 and a greatest size of 1e10 make the least one 167.6.
+// The sizes of [HB02] for α = 1: a mean of 3000 and a maximum size of 1e10 make the minimum 167.6.
 func ExampleEnclose() {
 	m := tags.ExactModel{
 		Hosts: 2,

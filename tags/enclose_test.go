@@ -107,8 +107,8 @@ func goodExactModel() (paretoFarm, []*big.Rat) {
 	return m, []*big.Rat{num.Rat("3000"), num.Rat("1e5")}
 }
 
-// drawExactModel draws a model of doubles, so that the float engine sees the same one, and cutoffs, stable ones
-// or not.
+// drawExactModel draws a model of doubles, which the float engine represents exactly, and cutoffs,
+// stable ones or not.
 func drawExactModel(t *rapid.T) (paretoFarm, []*big.Rat) {
 	double := func(name string, low, high float64) *big.Rat {
 		return new(big.Rat).SetFloat64(rapid.Float64Range(low, high).Draw(t, name))
@@ -167,7 +167,7 @@ func numbersOfFloats(r Result) []float64 {
 	return list
 }
 
-// Enclosures of the same number that are wider and narrower overlap, and are as narrow as was asked.
+// Wider and narrower enclosures of the same number overlap, and meet the requested width.
 func TestEnclosuresOverlap(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m, cutoffs := drawExactModel(t)
@@ -413,7 +413,7 @@ func BenchmarkEnclose(b *testing.B) {
 }
 
 // Jobs sent to hosts at random find one host of the same load.
-func TestEncloseOneHostIsRandom(t *testing.T) {
+func TestEncloseOneHostMatchesRandom(t *testing.T) {
 	for _, row := range referenceRows(t) {
 		if row.Kind != "random" {
 			continue
@@ -466,10 +466,11 @@ func TestEncloseLoadOfExactlyOne(t *testing.T) {
 	})
 }
 
-// interval returns the bounds of a value.
+// interval returns the bounds on a value.
 func interval(v num.Value) num.Interval { return num.Interval{Low: v.Low, High: v.High} }
 
-// TAGS and SITA, of all distributions that are enclosed: the bounds hold what is found in doubles, but for their rounding.
+// TAGS and SITA, for all distributions that are enclosed: the bounds contain the float64 values, up
+// to their rounding.
 func TestEncloseOtherDistributions(t *testing.T) {
 	texts := []string{"exponential", "deterministic", "bimodal", "hyperexponential", "erlang:4", "hyperexponential:6", "pareto:3", "weibull:0.7", "weibull:2", "list"}
 	rapid.Check(t, func(t *rapid.T) {
@@ -526,7 +527,7 @@ func TestEncloseListAtLoadOne(t *testing.T) {
 	}
 }
 
-// A countedContext is done once it was asked more than most times.
+// A countedContext is done after more than most calls of its methods.
 type countedContext struct {
 	context.Context
 	asked, most int
@@ -539,7 +540,8 @@ func (c *countedContext) Err() error {
 	return nil
 }
 
-// Cutoffs far out in the tail take no more terms than there are bits: P(X > s) is as the distribution says.
+// Cutoffs far out in the tail take no more terms than the number of bits: P(X > s) matches the
+// distribution.
 func TestEncloseFarCutoffs(t *testing.T) {
 	for _, c := range []struct {
 		sizes  string

@@ -10,7 +10,7 @@ import (
 // An UnstableError names the first host whose load is not below 1.
 type UnstableError struct {
 	Host      int     // 0-based
-	Load      float64 // of that host, >= 1 unless Undecided
+	Load      float64 // load of that host, >= 1 unless Undecided
 	Undecided bool    // the load may be below 1: rounding hides it
 }
 

@@ -28,9 +28,10 @@ import (
 // Journal of Parallel and Distributed Computing 59, 1999, 204–228). A host between equal cutoffs, or outside the range of
 // the sizes, is idle.
 //
-// SITA-E: cutoff s_j is the smallest size such that hosts 1 to j get the part (v_1 + ... + v_j)/Σ_i v_i of all work, so
-// that every host has load ρ, whatever its speed. If the sizes are [sizes.Atomic], a size goes to one host whole: s_j is
-// then one of the sizes, or 0, the one that comes nearest to that part. A host can be idle or overloaded so.
+// SITA-E: cutoff s_j is the smallest size for which hosts 1 to j get at least the fraction (v_1 +
+// ... + v_j)/Σ_i v_i of all work, so every host has load ρ, whatever its speed. If the sizes are
+// [sizes.Atomic], all jobs of one size go to the same host: s_j is then the size, or 0, that comes
+// closest to that fraction. A host can then be idle or overloaded.
 //
 // Random: every job goes to a host drawn at random, host i with probability v_i/v, v = Σ_i v_i. Every host is an M/G/1
 // queue of load ρ, and exactly
@@ -54,18 +55,20 @@ import (
 //
 //	E[W] = C E[s]/(h(1-ρ)) · E[X²]/(2 E[X]²),
 //
-// the waiting time of the M/M/h queue times (1 + squared coefficient of variation)/2 (A. M. Lee and P. A. Longton,
-// "Queueing processes associated with airline passenger check-in", Operational Research Quarterly 10, 1959, 56–71; S.
-// A. Nozaki and S. M. Ross, "Approximations in finite-capacity multi-server queues with Poisson arrivals", Journal of
-// Applied Probability 15, 1978, 826–834). It is exact for h = 1, where it is the formula of Pollaczek and Khinchine,
-// and for exponential sizes; for sizes that vary very much, and hosts enough to keep the largest jobs apart, the true
-// waiting time may be several times smaller, as package lowload tells. It takes O(h) time. As [HB02], section 5.1, prints it, it lacks the factor
-// 1/2; the figures of the paper are drawn with that.
+// the waiting time of the M/M/h queue times (1 + squared coefficient of variation)/2 (A. M. Lee and
+// P. A. Longton, "Queueing processes associated with airline passenger check-in", Operational
+// Research Quarterly 10, 1959, 56–71; S. A. Nozaki and S. M. Ross, "Approximations in
+// finite-capacity multi-server queues with Poisson arrivals", Journal of Applied Probability 15,
+// 1978, 826–834). It is exact for exponential sizes and for h = 1, where it is the formula of
+// Pollaczek and Khinchine. For sizes that vary widely, and enough hosts to keep the largest jobs
+// separate, the true waiting time may be several times smaller; see package lowload. It takes O(h)
+// time. The formula as printed in [HB02], section 5.1, lacks the factor 1/2; the figures of the
+// paper include it.
 //
-// The error names the field of m, the policy or the cutoff that is out of range, wraps [sizes.ErrInfinite] or
-// [sizes.ErrOverflow] if E[X²] or a mean asked for is infinite or beyond float64, or is an *[UnstableError] if a host is
-// overloaded: then the loads, slacks and visits in the result hold, the waiting times are 0. It is ctx.Err() once ctx is
-// done.
+// The error names the field of m, the policy or the cutoff that is out of range, or wraps
+// [sizes.ErrInfinite] or [sizes.ErrOverflow] if E[X²] or a requested mean is infinite or beyond
+// float64. It is an *[UnstableError] if a host is overloaded: the loads, slacks and visits in the
+// result are then valid, and the waiting times are 0. It is ctx.Err() once ctx is done.
 func Evaluate(ctx context.Context, m Model, p Policy, cutoffs []float64) (Result, error) {
 	switch p {
 	case PolicyTAGS, PolicySITA:
@@ -99,7 +102,7 @@ func Evaluate(ctx context.Context, m Model, p Policy, cutoffs []float64) (Result
 	return m.evaluate(l, p, cutoffs)
 }
 
-// checkPolicy refuses a policy that there is not.
+// checkPolicy rejects an unknown policy.
 func checkPolicy(p Policy) error {
 	return input.Errorf("Policy", string(p), "%q, %q, %q, %q, %q, %q or %q", PolicyTAGS, PolicyRandom,
 		PolicyRoundRobin, PolicyCentral, PolicyCentralPrinted, PolicySITAE, PolicySITA)
@@ -139,7 +142,8 @@ func (f *tagsCost) loads(p Policy, cutoffs []float64, visits []visit[double]) Re
 	return r
 }
 
-// kind tells how good the means of a policy with cutoffs are: at host 1, jobs come to TAGS as a Poisson process.
+// kind returns the accuracy of the means of a policy with cutoffs: at host 1 of TAGS, arrivals are
+// a Poisson process.
 func (p Policy) kind(hosts int) Kind {
 	if p == PolicyTAGS && hosts > 1 {
 		return Approximation
@@ -187,7 +191,7 @@ func between(cutoffs []float64, i int) (a, b float64) {
 	return a, cutoffs[i]
 }
 
-// visits returns the moments of TAGS hosts but for those of 1/X.
+// visits returns the moments of TAGS hosts, except those of 1/X.
 func (f *tagsCost) visits(cutoffs []float64) []visit[double] {
 	l := f.l
 	visits := make([]visit[double], 0, len(f.speed))

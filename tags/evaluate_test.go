@@ -31,7 +31,7 @@ func within(got, want, tolerance float64) bool { return math.Abs(got-want) <= to
 
 // The formulas of the paper's appendix at their most literal, by the final host of a job, for a distribution that is a list of
 // sizes: all expectations are sums over the list.
-func TestAnalyzeIsTheAppendix(t *testing.T) {
+func TestAnalyzeMatchesAppendix(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(2, 40).Draw(t, "sizes")
 		xs := make([]float64, n)

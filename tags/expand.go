@@ -19,7 +19,8 @@ type ExpansionSettings struct {
 	MaxHosts int     // hosts at which to give up; 0 means MaxHosts or MaxQueueHosts, or no limit: see [Expand]
 }
 
-// An Expansion tells how many hosts must be added for the mean slowdown to fall to a target.
+// An Expansion holds the number of hosts that must be added for the mean slowdown to fall to a
+// target.
 type Expansion struct {
 	Policy Policy  `json:"name" title:"policy"`
 	Kind   Kind    `json:"accuracy"`
@@ -32,8 +33,9 @@ type Expansion struct {
 	MeanSlowdown num.Value `json:"mean_slowdown"` // E[S] with Extra more hosts, the higher number of bounds
 }
 
-// Expand returns the server expansion of [HB02], section 6.1: the fewest hosts that must be added to those of m, without more jobs, so that the load
-// falls, for the mean slowdown to be at most the target. Hosts have one speed.
+// Expand returns the server expansion of [HB02], section 6.1: the smallest number of hosts that
+// must be added to those of m for the mean slowdown to be at most the target. The arrival rate
+// stays the same, so the load falls. Hosts have one speed.
 //
 // For the policies that guess or know sizes it tries numbers of hosts up to [MaxHosts], each with the best cutoffs for the mean slowdown, or those of
 // SITA-E; where these overload a host, the number does not do. That takes milliseconds if a few more hosts do, and seconds if none do: as all jobs
@@ -42,9 +44,10 @@ type Expansion struct {
 //
 //	E[S] = E[1/X] λ E[s²]/(2(h-a))  for random assignment, so that  h >= a + λ E[s²] E[1/X]/(2 target)
 //
-// says all, without limit. The bounds of [PolicyRoundRobin] are as simple: the fewest hosts for the lower one, and those for the upper one, are
-// bounds of the fewest hosts. These numbers are right to a relative 1e-13 before they are rounded up, so beyond 2^53 they are not exact.
-// Settings.MaxHosts, if not 0, is at least the number of hosts of m and at most the limit of the policy.
+// for all, without limit. [PolicyRoundRobin] is equally simple: the numbers of hosts for its lower
+// and its upper bound are bounds on the smallest number. These numbers have a relative error of
+// 1e-13 before they are rounded up, so beyond 2^53 they are not exact. Settings.MaxHosts, if not 0,
+// is at least the number of hosts of m and at most the limit of the policy.
 //
 // The error is that of the policy, or names Sizes if E[1/X] is infinite, or Speeds, or what is out of range.
 func Expand(ctx context.Context, m Model, p Policy, settings ExpansionSettings) (Expansion, error) {
@@ -111,7 +114,7 @@ func slowdownBySize(ctx context.Context, p Policy) func(m Model) (float64, error
 	}
 }
 
-// withHosts returns m with so many hosts and the same arrival rate.
+// withHosts returns m with the given number of hosts and the same arrival rate.
 func (m Model) withHosts(hosts int) Model {
 	n := m
 	n.Hosts = hosts
@@ -213,7 +216,7 @@ func (e Expansion) solve(m Model, limit int, inverse float64, low, high need, a 
 	if err := checkFinite(least, most); err != nil {
 		return Expansion{}, err
 	}
-	least = min(least, most) // they may be one number but for rounding
+	least = min(least, most) // equal up to rounding in some cases
 	if limit < math.MaxInt && most > float64(limit) {
 		return e, nil
 	}

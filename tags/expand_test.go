@@ -36,7 +36,7 @@ func TestExpandReference(t *testing.T) {
 			if want > 1<<53 {
 				tol = 1e-12 // alpha = 0.2 as a float64 costs 1e-14, the factors h and E[X²] E[1/X] some more
 			}
-			if !e.Within || low(e.Extra) != high(e.Extra) || !near(low(e.Extra), want, tol) || e.Target != 3 ||
+			if !e.Within || low(e.Extra) != high(e.Extra) || !isNear(low(e.Extra), want, tol) || e.Target != 3 ||
 				!(high(e.MeanSlowdown) <= 3) || e.Policy != policy {
 				t.Errorf("%v, %s: %+v, want %v", c.sizes, policy, e, want)
 			}
@@ -59,7 +59,7 @@ func grown(m tags.Model, extra int) tags.Model {
 }
 
 // The number found does and the one before does not, by the policy itself.
-func TestExpandIsFewest(t *testing.T) {
+func TestExpandIsMinimal(t *testing.T) {
 	t.Parallel()
 	slowdown := tags.Objective{Slowdown: 1}
 	policies := map[tags.Policy]func(m tags.Model) (float64, error){
@@ -118,12 +118,12 @@ func TestExpandIsFewest(t *testing.T) {
 				continue
 			}
 			extra := int(high(e.Extra))
-			if s, err := slowdown(grown(m, extra)); err != nil || !(s <= target*(1+1e-9)) || !near(high(e.MeanSlowdown), s, 1e-9) {
+			if s, err := slowdown(grown(m, extra)); err != nil || !(s <= target*(1+1e-9)) || !isNear(high(e.MeanSlowdown), s, 1e-9) {
 				t.Fatalf("%s: %+v, but E[S] = %v, %v", policy, e, s, err)
 			}
 			if extra > 0 {
 				if s, err := slowdown(grown(m, extra-1)); err == nil && !(s >= target*(1-1e-9)) {
-					t.Fatalf("%s: %+v, but E[S] = %v with one host less", policy, e, s)
+					t.Fatalf("%s: %+v, but E[S] = %v with one fewer host", policy, e, s)
 				}
 			}
 			switch {
@@ -134,7 +134,7 @@ func TestExpandIsFewest(t *testing.T) {
 			case low(e.Extra) > 0: // the lower bound is above the target with one host less than that
 				r := must(tags.Evaluate(context.Background(), grown(m, int(low(e.Extra))-1), tags.PolicyRoundRobin, nil))
 				if !(low(r.MeanSlowdown) >= target*(1-1e-9)) {
-					t.Fatalf("%+v, but %+v with one host less", e, r)
+					t.Fatalf("%+v, but %+v with one fewer host", e, r)
 				}
 				fallthrough
 			default:

@@ -87,7 +87,7 @@ func (m Model) fairWithoutFirst(ctx context.Context) (Result, error) {
 	return o, nil
 }
 
-// slowdowns returns the least and the largest E[S_i] of the hosts at which jobs end.
+// slowdowns returns the smallest and the largest E[S_i] of the hosts at which jobs complete.
 func (r *Result) slowdowns() (least, largest float64) {
 	least = math.Inf(1)
 	for _, h := range r.Hosts {
@@ -103,11 +103,11 @@ func (r *Result) slowdowns() (least, largest float64) {
 // H_0 = 0.
 type fairCost struct {
 	*tagsCost
-	low, high  []float64          // bounds of the cutoffs
+	low, high  []float64          // bounds on the cutoffs
 	at0, atEnd shortestpath.Point // of s_0 = 0 and s_h = ∞
 }
 
-// setRanges sets bounds of the cutoffs, in (0, ∞) unless the sizes are a list, or returns false if
+// setRanges sets bounds on the cutoffs, in (0, ∞) unless the sizes are a list, or returns false if
 // there are none.
 func (f *fairCost) setRanges() (ok bool) {
 	f.low, f.high, ok = f.ranges()

@@ -17,8 +17,9 @@ import (
 // apart is |a/b - 1|.
 func apart(a, b float64) float64 { return math.Abs(a/b - 1) }
 
-// checkFair checks that the slowdowns are equal, as the result has them and, where the slacks are not tiny, as Analyze
-// finds them: with cutoffs right to some 1e-13 of them, slacks are right to 1e-12, relatively 1e-12/slack.
+// checkFair checks that the slowdowns are equal in the result and, if the slacks are not tiny,
+// according to Analyze: with cutoffs within a relative 1e-13, slacks are within 1e-12, relatively
+// 1e-12/slack.
 func checkFair(t interface{ Errorf(string, ...any) }, m Model, o Result) {
 	slack := 1.0
 	for i, h := range o.Hosts {
@@ -259,7 +260,8 @@ func (x fairMixture) Sample(*rand.Rand) float64                  { panic("not us
 func (x fairMixture) Scaled(float64) (sizes.Distribution, error) { panic("not used") }
 func (x fairMixture) String() string                             { return fmt.Sprintf("%v of %v, else %v", x.p, x.a, x.b) }
 
-// A distribution with two peaks can have several solutions, here one with slowdown 1.109 and one, which is wanted, with 0.906.
+// A distribution with two peaks can have several solutions: here one with slowdown 1.109, and the
+// expected one with 0.906.
 func TestFairSmallest(t *testing.T) {
 	m := Model{Hosts: 4, Load: 0.237555516, Sizes: fairMixture{
 		ok(sizes.NewBoundedPareto(1.276816089263044, 1847.7778132140356, 0.5982209783808738)),
@@ -312,7 +314,7 @@ func lognormalSizes(n int, sigma float64, seed uint64) []float64 {
 	return jobSizes
 }
 
-// Of sizes from a list, all cutoffs are tried. Sums of partial moments are exact to 1e-14.
+// For sizes from a list, all cutoffs are tried. Sums of partial moments are exact to 1e-14.
 func TestFairAtoms(t *testing.T) {
 	tried := 0
 	for seed := range uint64(600) {

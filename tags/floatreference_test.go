@@ -12,8 +12,8 @@ import (
 	"productform/sizes"
 )
 
-// Every row of the independent answers, by the float64 engine: values to 1e-9, objectives to 1e-10, cutoffs to 1e-6, but
-// for a value whose slack the cutoffs as float64 do not hold.
+// Every row of the independent answers, by the float64 engine: values to 1e-9, objectives to 1e-10,
+// cutoffs to 1e-6. The exception is a value whose slack float64 cutoffs cannot represent.
 func TestFloatReference(t *testing.T) {
 	for _, r := range referenceRows(t) {
 		tolerance := 1e-9

@@ -2,7 +2,8 @@ package tags
 
 import "productform/num"
 
-// A number is what the formulas of hosts are computed in: doubles, or intervals that hold the exact values.
+// A number is the arithmetic of the formulas of hosts: float64, or intervals that contain the exact
+// values.
 type number[T any] interface {
 	Add(T) T
 	Sub(T) T
@@ -24,18 +25,18 @@ func value(v float64) num.Value { return num.Value{Float: v} }
 // under TAGS the jobs X > a, and those of a < X <= b end at it; under SITA these are all it sees.
 type visit[T number[T]] struct {
 	speed         T       // v
-	part, end     T       // of the jobs that come, that end
-	first, second T       // M_1, M_2: E[work^r of a visit; the job comes]
+	part, end     T       // fractions of the jobs that arrive, and that complete
+	first, second T       // M_1, M_2: E[work^r of a visit; the job arrives]
 	whole         T       // E[X; the job ends here]
 	inverse       T       // E[1/X; the job ends here]
-	weight        T       // E[1/X; the job comes]
+	weight        T       // E[1/X; the job arrives]
 	load, slack   T       // ρ, 1 - ρ
 	slackError    float64 // of slack
 	cutoff, lost  T       // b and b P(X > b), the work that is lost if jobs are killed here
 	killedInverse T       // E[1/X; X > b]
 
-	comes, ends, kills bool // whether jobs come, end, are killed here
-	hasInverse         bool // E[1/X] of the jobs that come is finite
+	comes, ends, kills bool // whether jobs arrive, complete, are killed here
+	hasInverse         bool // E[1/X] of the arriving jobs is finite
 }
 
 // formulas holds what the means of all hosts have in common.
@@ -75,9 +76,9 @@ func (f formulas[T]) loads(visits []visit[T]) Result {
 // and of a job that ends at host i it is W_i + Σ_{j<i} s_j/v_j + E[X | s_{i-1} < X <= s_i]/v_i ([HB02], appendix).
 func (f formulas[T]) waits(r *Result, visits []visit[T]) {
 	restarts := r.Policy == PolicyTAGS
-	waited, spent := f.zero, f.zero // by the jobs that come to host i, before it
+	waited, spent := f.zero, f.zero // by the jobs that reach host i, before it
 	meanWaiting, slowdown, stretch := f.zero, f.zero, f.zero
-	work, delays := f.zero, f.zero // of these only one is needed
+	work, delays := f.zero, f.zero // only one of these is needed
 	for i := range visits {
 		v, host := &visits[i], &r.Hosts[i]
 		wait := f.zero

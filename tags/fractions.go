@@ -12,9 +12,10 @@ import (
 	"productform/sizes"
 )
 
-// Fractions holds numbers of a [Model] that float64 rounds, such as a load of 7/10. Where the sizes are a list, the
-// slack of a host next to 0 is computed from them without rounding, so that a load of exactly 1 is known from one just
-// below it. A nil field stands for the doubles of the model, taken exactly.
+// Fractions holds numbers of a [Model] that float64 rounds, such as a load of 7/10. If the sizes
+// are a list, a slack close to 0 is computed from them without rounding, which distinguishes a load
+// of exactly 1 from one just below it. A nil field stands for the float64 values of the model,
+// taken exactly.
 type Fractions struct {
 	Load   *big.Rat   // ρ
 	Speeds []*big.Rat // v_i
@@ -89,12 +90,12 @@ type list struct {
 	moments sizes.Atomic
 	atoms   []float64
 	exact   []*big.Rat // all sizes, nil if they are the atoms
-	counts  []int      // of the atoms
+	counts  []int      // counts of the atoms
 	unit    *big.Int   // the common denominator
 	sizes   []*big.Int // largest size that rounds to each atom, times unit
 	above   []int64    // number of sizes above each atom
 	work    []*big.Int // Σ of the sizes up to each atom, times unit
-	count   int64      // of all sizes
+	count   int64      // number of all sizes
 
 	cutoffs map[float64]*big.Rat // what they are exactly, of those that are given so
 }
@@ -223,7 +224,7 @@ func (l *list) upTo(x float64) int {
 	return i
 }
 
-// workUpTo returns Σ of the sizes <= x, times unit; its value is not to be changed.
+// workUpTo returns Σ of the sizes <= x, times unit; the caller must not change it.
 func (l *list) workUpTo(x float64) *big.Int {
 	if i := l.upTo(x); i > 0 {
 		return l.work[i-1]

@@ -62,7 +62,7 @@ func (f literalFarm) visits(r int, a, b *big.Rat, kills bool) *big.Rat {
 	return s
 }
 
-// loads returns those of the hosts.
+// loads returns the loads of the hosts.
 func (f literalFarm) loads(cutoffs []*big.Rat, kills bool) []*big.Rat {
 	var loads []*big.Rat
 	for i, v := range f.speeds {
@@ -118,7 +118,7 @@ func (f literalFarm) means(cutoffs []*big.Rat) (waiting, slowdown, largest *big.
 	return waiting, slowdown, largest, true
 }
 
-// model returns the farm as tags has it.
+// model returns the farm as a [tags.Model].
 func (f literalFarm) model() Model {
 	jobSizes := make([]float64, len(f.sizes))
 	for i, x := range f.sizes {
@@ -201,8 +201,9 @@ func drawLiteral(t *rapid.T) literalFarm {
 	return f
 }
 
-// A load of exactly 1 is known from one just below or above: for all cutoffs, verdict and means of Analyze are those of
-// the sums over the list in fractions, to the rounding of some twenty steps.
+// A load of exactly 1 is distinguished from one just below or above: for all cutoffs, verdict and
+// means of Analyze match the sums over the list in fractions, to the rounding of about twenty
+// steps.
 func TestAnalyzeListsInFractions(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		f := drawLiteral(t)
@@ -306,8 +307,8 @@ func TestSITAListsInFractions(t *testing.T) {
 	})
 }
 
-// Two sizes, 2 and 5, at load 0.7: cutoff 2 gives host 2 a load of 2/5 1/2 5 = 1, and no others do better. The double
-// next to 0.7 is below it.
+// Two sizes, 2 and 5, at load 0.7: cutoff 2 gives host 2 a load of 2/5 1/2 5 = 1, and no others do
+// better. The double next to 0.7 is below it.
 func TestLoadOfExactlyOne(t *testing.T) {
 	m := Model{Sizes: ok(sizes.NewEmpirical([]float64{2, 5})), Hosts: 2, Load: 0.7, Fractions: &Fractions{Load: big.NewRat(7, 10)}}
 	if _, err := Optimize(context.Background(), m, PolicyTAGS, Objective{Waiting: 1}); !errors.Is(err, ErrInfeasible) {
@@ -322,7 +323,7 @@ func TestLoadOfExactlyOne(t *testing.T) {
 	}
 }
 
-// Fractions that do not belong to the doubles beside them are refused by name.
+// Fractions that differ from their float64 values are rejected by name.
 func TestFractionErrors(t *testing.T) {
 	third := big.NewRat(1, 3)
 	for want, spoil := range map[string]func(m *Model){

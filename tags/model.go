@@ -8,7 +8,7 @@ import (
 	"productform/sizes"
 )
 
-// A Model is a farm of hosts and the jobs that come to it.
+// A Model is a farm of hosts and the jobs that arrive there.
 type Model struct {
 	Sizes  sizes.Distribution // X, work
 	Hosts  int                // h, 1 to [MaxHosts]; to [MaxQueueHosts] under the policies that do not know sizes
@@ -41,7 +41,8 @@ func (m Model) capacity() float64 {
 	return sum
 }
 
-// Validate checks m but for the moments of its sizes. The error names the field, its value and the range.
+// Validate checks m, except for the moments of its sizes. The error names the field, its value and
+// the range.
 func (m Model) Validate() error {
 	if m.Sizes == nil {
 		return input.Errorf("Sizes", "nil", "a distribution")

@@ -10,24 +10,25 @@ import (
 	"productform/sizes"
 )
 
-// moments answer the questions that the theory asks of the sizes. The first error of a moment is kept in err, so that
-// formulas stay formulas.
+// moments computes the properties of the sizes that the theory needs. It keeps the first error in
+// err, so formulas need no error checks.
 type moments struct {
-	ctx                   context.Context // of the call that the distribution is made for
+	ctx                   context.Context // context of the call that the distribution is made for
 	d                     sizes.Distribution
 	mean, square, inverse float64              // E[X], E[X²], E[1/X]
 	noInverse             bool                 // E[1/X] is infinite, or beyond float64; inverse is 0
 	low, high             float64              // ends of the support; high may be +Inf
 	list                  *list                // of sizes, nil if they are none
-	atoms                 []float64            // 0 and the sizes of a list, once they are asked for
-	atomWork              []shortestpath.Point // what loads need of them, once it is asked for
+	atoms                 []float64            // 0 and the sizes of a list, computed on first use
+	atomWork              []shortestpath.Point // data for loads, computed on first use
 	err                   error
 }
 
-// leastSquare is the least mean square that is taken: partial ones, which can be 1e-16 of it, still have all their digits.
+// leastSquare is the smallest mean square that is accepted: partial ones, which can be 1e-16 of it,
+// still have all their digits.
 const leastSquare = 1e-290
 
-// newMoments returns those of m's sizes. The error says which moment does not exist.
+// newMoments returns the moments of m's sizes. The error names a moment that does not exist.
 func newMoments(ctx context.Context, m Model) (*moments, error) {
 	l := &moments{ctx: ctx, d: m.Sizes, list: newList(m)}
 	low, high, bounded := m.Sizes.Support()

@@ -10,8 +10,9 @@ import (
 	"productform/sizes"
 )
 
-// An Objective is what cutoffs are to minimise: Slowdown E[S] + Waiting E[W], with weights >= 0 that are not both 0; or
-// with Fair, in their place, how far the expected slowdowns of the hosts differ.
+// An Objective is the quantity that cutoffs minimise: Slowdown E[S] + Waiting E[W], with weights >=
+// 0 that are not both 0; or, with Fair instead of weights, how far the expected slowdowns of the
+// hosts differ.
 type Objective struct {
 	Slowdown float64 // 1 for TAGS-opt-slowdown
 	Waiting  float64 // 1 for TAGS-opt-waitingtime
@@ -22,7 +23,7 @@ type Objective struct {
 func (o Objective) Validate() error {
 	if o.Fair {
 		if o.Slowdown != 0 || o.Waiting != 0 {
-			return input.Errorf("Objective", fmt.Sprintf("{%v %v}", o.Slowdown, o.Waiting), "no weights beside Fair")
+			return input.Errorf("Objective", fmt.Sprintf("{%v %v}", o.Slowdown, o.Waiting), "no weights with Fair")
 		}
 		return nil
 	}
@@ -42,13 +43,15 @@ func (o Objective) value(slowdown, waiting float64) float64 {
 	return o.Slowdown*slowdown + o.Waiting*waiting
 }
 
-// Optimize returns the result for the cutoffs that are best for the objective, under [PolicyTAGS] or [PolicySITA]. It
-// proves them: Gap bounds how much better any other cutoffs could be, but for rounding, which is some 1e-13. For up to some
-// ten hosts the gap is 5e-11 where the distribution of the sizes is [sizes.Unimodal] or [sizes.Atomic]. For many hosts,
-// where they gain little, memory (some 50 MB) is the limit, and the gap may stay at some per cent, or most of 1 for 64
-// hosts; so it may, at 1e-6 for two hosts and 1e-4 and more for others, for distributions that are neither. The cutoffs
-// themselves are mostly better than that: a local search ends only where it finds nothing better nearby, to 1e-10 for
-// unimodal distributions and the square root of rounding, 1e-7, for others.
+// Optimize returns the result for the best cutoffs for the objective, under [PolicyTAGS] or
+// [PolicySITA]. It proves them: up to rounding of about 1e-13, no other cutoffs are better by more
+// than Gap. For up to about ten hosts the gap is 5e-11 if the distribution of the sizes is
+// [sizes.Unimodal] or [sizes.Atomic]. For many hosts, which gain little, memory (about 50 MB) is
+// the limit, and the gap may stay at a few per cent, or most of 1 for 64 hosts. For distributions
+// that are neither, it may also stay at 1e-6 for two hosts and at 1e-4 or more for others. The
+// cutoffs themselves are usually better than the gap suggests: a local search ends only when it
+// finds nothing better nearby, to 1e-10 for unimodal distributions and the square root of rounding,
+// 1e-7, for others.
 //
 // Under TAGS a cutoff at an end of the sizes ([math.MaxFloat64] if they have none), or equal to the one before, means that a
 // host is better left idle; [Evaluate] does not take such cutoffs. Under SITA equal cutoffs, a first cutoff of 0, or a
@@ -77,9 +80,9 @@ func (o Objective) value(slowdown, waiting float64) float64 {
 // before, no job ends. A cutoff of 0 leaves its host idle, as one at the top atom does those after it.
 // For bounded Pareto distributions 2 hosts take less than a millisecond, 8 some milliseconds.
 //
-// The error is that of [Evaluate], or an *[InfeasibleError], or names what of the objective is out of range. Where a TAGS
-// host is slower than one before it, it may wrap [ErrInfeasible] without being one: then no cutoffs were found. It is
-// ctx.Err() soon after ctx is done.
+// The error is that of [Evaluate], or an *[InfeasibleError], or names the field of the objective
+// that is out of range. If a TAGS host is slower than one before it, it may wrap [ErrInfeasible]
+// without being one: then no cutoffs were found. It is ctx.Err() promptly after ctx is done.
 func Optimize(ctx context.Context, m Model, p Policy, o Objective) (Result, error) {
 	if p != PolicyTAGS && p != PolicySITA {
 		return Result{}, input.Errorf("Policy", string(p), "%q or %q, which have cutoffs to choose", PolicyTAGS, PolicySITA)

@@ -38,7 +38,7 @@ func drawSizes(t *rapid.T) sizes.Distribution {
 	return ok(sizes.NewBoundedPareto(1, math.Exp(rapid.Float64Range(3, 18).Draw(t, "ln max/min")), alpha))
 }
 
-// drawModel returns a model at a part of the largest load that it can bear.
+// drawModel returns a model at a fraction of the largest load that it can sustain.
 func drawModel(t *rapid.T, hosts int) Model {
 	m := Model{Sizes: drawSizes(t), Hosts: rapid.IntRange(1, hosts).Draw(t, "hosts"), Load: 0.5}
 	if rapid.Bool().Draw(t, "speeds") {
@@ -89,7 +89,8 @@ func drawCutoff(r *rand.Rand, low, high float64) float64 {
 	return min(high, low*math.Exp(u*math.Log(high/low)))
 }
 
-// The bound of a pair of cells holds for all cutoffs in them: the claim on which the proof of an optimum rests.
+// The bound for a pair of cells holds for all cutoffs in them: the proof of an optimum rests on
+// this claim.
 func TestSlopesBoundCosts(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := drawModel(t, 4)
@@ -144,7 +145,7 @@ func TestSlopesBoundCosts(t *testing.T) {
 }
 
 // A cell of one point gives the cost and its derivatives.
-func TestSlopesAreDerivatives(t *testing.T) {
+func TestSlopesMatchDerivatives(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := drawModel(t, 4)
 		if _, atoms := m.Sizes.(sizes.Atomic); atoms {
@@ -189,7 +190,7 @@ func TestSlopesAreDerivatives(t *testing.T) {
 	})
 }
 
-// No choice of few sizes as cutoffs is better than the one found, which is proved but for the tolerance.
+// No choice of few sizes as cutoffs is better than the one found, up to the tolerance of the proof.
 func TestOptimumAmongAtoms(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(2, 12).Draw(t, "sizes")
@@ -375,14 +376,14 @@ func TestOptimizeInOtherUnits(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// Where the gap is wider than rounding, rounding may choose between near optima.
+		// If the gap is wider than rounding, rounding may choose between near optima.
 		if d := math.Abs(scaled.MeanSlowdown.Float/got.MeanSlowdown.Float - 1); d > 1e-10+got.Gap+scaled.Gap {
 			t.Errorf("E[S] %v, in other units %v", got.MeanSlowdown.Float, scaled.MeanSlowdown.Float)
 		}
 	})
 }
 
-// Fewer hosts can be had by leaving hosts idle: with the arrival rate kept, more hosts never do worse.
+// More hosts are never worse at the same arrival rate, since hosts can be left idle.
 func TestMoreHostsAtOneRate(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -411,7 +412,8 @@ func TestMoreHostsAtOneRate(t *testing.T) {
 func TestSlowHostInTheWay(t *testing.T) {
 	t.Parallel()
 	m := Model{Sizes: ok(sizes.NewExponential(1)), Hosts: 3, Speeds: []float64{1, 0.5, 2}}
-	// λ s e^(-s) = 1/2 at host 2 and λ e^(-s)(s+1) = 2 at host 3, so that 3 s = 1 and ρ = λ/3.5 = 3/7 e^(1/3)
+	// λ s e^(-s) = 1/2 at host 2 and λ e^(-s)(s+1) = 2 at host 3 give 3 s = 1 and ρ = λ/3.5 = 3/7
+	// e^(1/3)
 	most, want := ok(MaxLoad(context.Background(), m)), 3.0/7*math.Exp(1.0/3)
 	if !within(most, want, 1e-12) {
 		t.Errorf("largest load %v, want %v", most, want)

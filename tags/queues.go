@@ -67,7 +67,8 @@ func bounds(low, high float64) num.Value {
 	return num.Value{Float: low + (high-low)/2, Low: big.NewFloat(low), High: big.NewFloat(high)}
 }
 
-// centralKind tells where the waiting time of [PolicyCentral] is exact: for one host, and for exponential sizes, M/M/h.
+// centralKind returns the accuracy of the waiting time of [PolicyCentral]: exact for one host, and
+// for exponential sizes, M/M/h.
 func (m Model) centralKind(p Policy) Kind {
 	d, phased := m.Sizes.(sizes.Phased)
 	if p == PolicyCentral && (m.Hosts == 1 || phased && d.Phases().Fixed == 1) {
@@ -96,13 +97,15 @@ func (q queue) random() float64 { return q.load * q.ratio / (2 * (1 - q.load)) }
 //
 //	E[W] = E[(A-s)²]/(2 E[A-s]) - E[I²]/(2 E[I]).
 //
-// I is what is left of an interarrival time A, a sum of h exponential phases of mean 1/λ, so j phases with some probability
-// p_j, 1 <= j <= h, and E[I²]/(2 E[I]) = Σ_j p_j j(j+1) / (2λ Σ_j p_j j). It is at most (h+1)/(2λ), as j <= h: this gives the
-// lower bound, which is Marshall's for interarrival times of decreasing mean residual life. Let c(x) be the convex function
-// that is j(j+1) at the integers and linear between. By Jensen's inequality E[I²]/(2 E[I]) >= c(x)/(2λx), x = Σ_j p_j j,
-// which grows in x, and x = λ E[I] >= λ E[A-s] = h-a since a busy period serves at least one job; x = h-a gives the upper
-// bound. ∎ It is below that of D. J. Daley, "Inequalities for moments of tails of random variables, with a queueing
-// application", Z. Wahrscheinlichkeitstheorie 41, 1977, 139–143, which holds for all A.
+// I is the remainder of an interarrival time A, a sum of h exponential phases of mean 1/λ, so it
+// has j phases with some probability p_j, 1 <= j <= h, and E[I²]/(2 E[I]) = Σ_j p_j j(j+1) / (2λ
+// Σ_j p_j j). It is at most (h+1)/(2λ), as j <= h: this gives the lower bound, which is Marshall's
+// for interarrival times of decreasing mean residual life. Let c(x) be the convex function that is
+// j(j+1) at the integers and linear between. By Jensen's inequality E[I²]/(2 E[I]) >= c(x)/(2λx), x
+// = Σ_j p_j j, which grows in x, and x = λ E[I] >= λ E[A-s] = h-a since a busy period serves at
+// least one job; x = h-a gives the upper bound. ∎ It is below the bound of D. J. Daley,
+// "Inequalities for moments of tails of random variables, with a queueing application", Z.
+// Wahrscheinlichkeitstheorie 41, 1977, 139–143, which holds for all A.
 func (q queue) roundRobin(hosts float64) (low, high float64) {
 	idle := hosts * (1 - q.load)
 	low = max(0, q.work*q.ratio-q.service*(hosts-1)) / (2 * idle)

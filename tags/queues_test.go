@@ -17,8 +17,8 @@ import (
 	"productform/tags"
 )
 
-// near tells whether got is want to a relative tolerance.
-func near(got, want, tol float64) bool { return math.Abs(got-want) <= tol*math.Abs(want) }
+// isNear reports whether got equals want to a relative tolerance.
+func isNear(got, want, tol float64) bool { return math.Abs(got-want) <= tol*math.Abs(want) }
 
 func must[T any](v T, err error) T {
 	if err != nil {
@@ -80,7 +80,7 @@ func TestRandomReference(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if c.waiting > 0 && !near(r.MeanWaiting.Float, c.waiting, 1e-13) || !near(r.MeanSlowdown.Float, c.slowdown, 1e-12) {
+		if c.waiting > 0 && !isNear(r.MeanWaiting.Float, c.waiting, 1e-13) || !isNear(r.MeanSlowdown.Float, c.slowdown, 1e-12) {
 			t.Errorf("%v: %+v, want waiting %v, slowdown %v", c.sizes, r, c.waiting, c.slowdown)
 		}
 	}
@@ -118,7 +118,7 @@ func TestCentralQueueReference(t *testing.T) {
 		for _, p := range [][2]float64{
 			{rate * r.MeanWaiting.Float, c.queue}, {r.MeanWaiting.Float, c.waiting}, {r.MeanSlowdown.Float, c.slowdown},
 		} {
-			if p[1] > 0 && !near(p[0], p[1], 1e-13) { // some tens of roundings
+			if p[1] > 0 && !isNear(p[0], p[1], 1e-13) { // a few dozen roundings
 				t.Errorf("%v, h = %d: %v, want %v", c.sizes, c.hosts, p[0], p[1])
 			}
 		}
@@ -126,7 +126,7 @@ func TestCentralQueueReference(t *testing.T) {
 }
 
 // Exponential sizes: the M/M/h queue, E[W] = C/(hμ - λ); for h = 2, C = 2ρ²/(1+ρ).
-func TestCentralQueueIsMMh(t *testing.T) {
+func TestCentralQueueMatchesMMh(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		mean := math.Exp(rapid.Float64Range(-5, 5).Draw(t, "log mean"))
 		load := rapid.Float64Range(0.01, 0.99).Draw(t, "load")
@@ -135,7 +135,7 @@ func TestCentralQueueIsMMh(t *testing.T) {
 			Sizes: must(sizes.NewExponential(mean)), Hosts: 2, Load: load, Speeds: []float64{v, v},
 		}, tags.PolicyCentral, nil))
 		want := 2 * load * load / (1 + load) * (mean / v) / (2 * (1 - load))
-		if !near(r.MeanWaiting.Float, want, 1e-13) || !near(r.MeanDelay.Float, want+mean/v, 1e-13) || !r.NoSlowdown ||
+		if !isNear(r.MeanWaiting.Float, want, 1e-13) || !isNear(r.MeanDelay.Float, want+mean/v, 1e-13) || !r.NoSlowdown ||
 			r.MeanSlowdown != (num.Value{}) || r.Kind != tags.Exact {
 			t.Fatalf("got %+v, want waiting %v", r, want)
 		}
@@ -143,7 +143,7 @@ func TestCentralQueueIsMMh(t *testing.T) {
 }
 
 // With one host there is nothing to assign: all policies are the M/G/1 queue of Pollaczek and Khinchine.
-func TestOneHostIsPollaczekKhinchine(t *testing.T) {
+func TestOneHostMatchesPollaczekKhinchine(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := tags.Model{Sizes: drawSizes(t, true), Hosts: 1, Load: rapid.Float64Range(0.01, 0.999).Draw(t, "load")}
 		v := 1.0
@@ -163,8 +163,8 @@ func TestOneHostIsPollaczekKhinchine(t *testing.T) {
 			if r.Kind != tags.Exact || r.MeanWaiting.Low != nil || r.MeanSlowdown.Low != nil {
 				t.Fatalf("%+v is not one number", r)
 			}
-			if !near(r.MeanWaiting.Float, wait, 1e-12) || !near(r.MeanSlowdown.Float, wait*inverse, 1e-12) ||
-				!near(r.MeanDelay.Float, wait+mean/v, 1e-12) {
+			if !isNear(r.MeanWaiting.Float, wait, 1e-12) || !isNear(r.MeanSlowdown.Float, wait*inverse, 1e-12) ||
+				!isNear(r.MeanDelay.Float, wait+mean/v, 1e-12) {
 				t.Fatalf("%+v, want waiting %v", r, wait)
 			}
 		}
@@ -178,8 +178,8 @@ func TestOneHostIsPollaczekKhinchine(t *testing.T) {
 	})
 }
 
-// Random assignment host by host, each as a farm of its own.
-func TestRandomIsMixtureOfHosts(t *testing.T) {
+// Random assignment matches its hosts one by one, each as a separate farm.
+func TestRandomMatchesMixtureOfHosts(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		speeds := rapid.SliceOfN(rapid.Float64Range(0.1, 10), 1, 8).Draw(t, "speeds")
 		m := tags.Model{
@@ -196,8 +196,8 @@ func TestRandomIsMixtureOfHosts(t *testing.T) {
 			response += v / all * r.MeanDelay.Float
 		}
 		r := must(tags.Evaluate(context.Background(), m, tags.PolicyRandom, nil))
-		if !near(r.MeanWaiting.Float, waiting, 1e-12) || !near(r.MeanSlowdown.Float, slowdown, 1e-12) ||
-			!near(r.MeanDelay.Float, response, 1e-12) || r.Policy != tags.PolicyRandom {
+		if !isNear(r.MeanWaiting.Float, waiting, 1e-12) || !isNear(r.MeanSlowdown.Float, slowdown, 1e-12) ||
+			!isNear(r.MeanDelay.Float, response, 1e-12) || r.Policy != tags.PolicyRandom {
 			t.Fatalf("%+v, want %v, %v, %v", r, waiting, slowdown, response)
 		}
 	})
@@ -245,7 +245,7 @@ func TestRoundRobinBounds(t *testing.T) {
 		r, random := must(tags.Evaluate(context.Background(), m, tags.PolicyRoundRobin, nil)), must(tags.Evaluate(context.Background(), m, tags.PolicyRandom, nil))
 		rate := load / mean
 		exact := erlangOverHyperexponential(hosts, rate, probs, mu)
-		tol := 1e-14 * (mean + exact*exact) / (1 - load) // of the least root, some 1/E[W] where E[W] is large
+		tol := 1e-14 * (mean + exact*exact) / (1 - load) // for the smallest root, about 1/E[W] if E[W] is large
 		w := rangeOf(r.MeanWaiting)
 		if !(w.low <= exact+tol && exact <= w.high+tol) {
 			t.Fatalf("E[W] = %v outside %v", exact, w)
@@ -398,7 +398,7 @@ func queuePolicies() []tags.Policy {
 	return []tags.Policy{tags.PolicyRandom, tags.PolicyRoundRobin, tags.PolicyCentral, tags.PolicyCentralPrinted}
 }
 
-// A span holds bounds of a number.
+// A span holds bounds on a number.
 type span struct{ low, high float64 }
 
 func rangeOf(v num.Value) span {

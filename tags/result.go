@@ -20,12 +20,12 @@ const (
 	PolicySITA           Policy = "sita"                         // knows sizes: an interval of them for each host
 )
 
-// A Kind tells how far to trust a number.
+// A Kind is the accuracy of a number.
 type Kind string
 
 // The kinds.
 const (
-	Exact         Kind = "exact"         // but for rounding
+	Exact         Kind = "exact"         // exact up to rounding
 	Approximation Kind = "approximation" // of unknown error
 	Bounds        Kind = "bounds"        // proved; the truth is between Low and High of each value
 )
@@ -42,8 +42,8 @@ type Host struct {
 	Visit num.Value `json:"visit_fraction"`
 
 	Final       num.Value `json:"final_fraction"` // p_i = P(s_{i-1} < X <= s_i), of the jobs that end at it
-	VisitMean   num.Value `json:"-"`              // E[min(X, s_i) | X > s_{i-1}] under TAGS; 0 if no job comes
-	VisitSquare num.Value `json:"-"`              // mean square of the same work; 0 if no job comes
+	VisitMean   num.Value `json:"-"`              // E[min(X, s_i) | X > s_{i-1}] under TAGS; 0 if no job arrives
+	VisitSquare num.Value `json:"-"`              // mean square of the same work; 0 if no job arrives
 	VisitWait   num.Value `json:"visit_waiting"`  // V_i, seconds that a visit waits
 	Waiting     num.Value `json:"waiting"`        // W_i, seconds: V_1 + ... + V_i under TAGS, else V_i
 
@@ -56,7 +56,7 @@ type Host struct {
 // A Result holds the stationary means of a policy. Values that do not exist are 0.
 type Result struct {
 	Policy  Policy    `json:"name" title:"policy"`
-	Kind    Kind      `json:"accuracy"` // of the means; at host 1, TAGS is exact whatever it says
+	Kind    Kind      `json:"accuracy"` // accuracy of the means; at host 1, TAGS is exact in any case
 	Cutoffs []float64 `json:"cutoffs"`  // s_1, ..., s_{h-1}, work; nil for the policies that do not know sizes
 
 	ArrivalRate  num.Value `json:"arrival_rate"`  // λ, jobs a second

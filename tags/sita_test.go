@@ -17,7 +17,8 @@ import (
 	"productform/tags"
 )
 
-// Sizes in (a, b] of a Pareto distribution, bounded or not, have such a distribution: each host is a farm of its own, with one host.
+// Sizes in (a, b] of a Pareto distribution, bounded or not, again have a Pareto distribution: each
+// host is a separate farm with one host.
 func TestSITAIsMixtureOfHosts(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		low := math.Exp(rapid.Float64Range(-5, 5).Draw(t, "log low"))
@@ -67,7 +68,7 @@ func TestSITAIsMixtureOfHosts(t *testing.T) {
 			load := rate * fraction * size / m.Speeds[i]
 			const tol = 1e-9 // fraction cancels, where b is close to a
 			if math.Abs(host.Final.Float-fraction) > 1e-13 || math.Abs(host.Load.Float-load) > 1e-12*(1+load) ||
-				math.Abs(host.Slack.Float-(1-load)) > 1e-12*(1+load) || !near(host.VisitMean.Float, size, 1e-9) {
+				math.Abs(host.Slack.Float-(1-load)) > 1e-12*(1+load) || !isNear(host.VisitMean.Float, size, 1e-9) {
 				t.Fatalf("host %d: %+v, want fraction %v, load %v, size %v", i, host, fraction, load, size)
 			}
 			if load >= 1-1e-6 { // 1 - load cancels
@@ -76,8 +77,8 @@ func TestSITAIsMixtureOfHosts(t *testing.T) {
 			one := must(tags.Evaluate(context.Background(), tags.Model{Sizes: part, Hosts: 1, Load: load, Speeds: m.Speeds[i : i+1]}, tags.PolicyTAGS, nil))
 			slackTol := tol / (1 - load)
 			if err == nil && (math.Abs(host.Waiting.Float-one.MeanWaiting.Float) > slackTol*one.MeanWaiting.Float+1e-12*load/fraction ||
-				!near(host.Slowdown.Float/host.Waiting.Float, one.MeanSlowdown.Float/one.MeanWaiting.Float, tol) ||
-				!near(host.Delay.Float-host.Waiting.Float, size/m.Speeds[i], slackTol*(1+host.Waiting.Float/size))) {
+				!isNear(host.Slowdown.Float/host.Waiting.Float, one.MeanSlowdown.Float/one.MeanWaiting.Float, tol) ||
+				!isNear(host.Delay.Float-host.Waiting.Float, size/m.Speeds[i], slackTol*(1+host.Waiting.Float/size))) {
 				t.Fatalf("host %d: %+v, want %+v", i, host, one)
 			}
 			waiting += fraction * one.MeanWaiting.Float
@@ -90,8 +91,8 @@ func TestSITAIsMixtureOfHosts(t *testing.T) {
 			}
 			return
 		}
-		if !near(r.MeanWaiting.Float, waiting, 1e-6) || !near(r.MeanSlowdown.Float, slowdown, 1e-6) || // loads up to 1 - 1e-6
-			!near(r.MeanDelay.Float, response, 1e-6) || !near(r.ArrivalRate.Float, rate, 1e-14) {
+		if !isNear(r.MeanWaiting.Float, waiting, 1e-6) || !isNear(r.MeanSlowdown.Float, slowdown, 1e-6) || // loads up to 1 - 1e-6
+			!isNear(r.MeanDelay.Float, response, 1e-6) || !isNear(r.ArrivalRate.Float, rate, 1e-14) {
 			t.Fatalf("%+v, want %v, %v, %v", r, waiting, slowdown, response)
 		}
 	})
@@ -118,7 +119,7 @@ func TestSITAIdleHosts(t *testing.T) {
 		t.Errorf("idle hosts: %+v", r.Hosts)
 	}
 	two := must(tags.Evaluate(context.Background(), tags.Model{Sizes: m.Sizes, Hosts: 2, Load: 0.4}, tags.PolicySITA, []float64{10}))
-	if !near(r.MeanSlowdown.Float, two.MeanSlowdown.Float, 1e-14) || !near(r.MeanDelay.Float, two.MeanDelay.Float, 1e-14) {
+	if !isNear(r.MeanSlowdown.Float, two.MeanSlowdown.Float, 1e-14) || !isNear(r.MeanDelay.Float, two.MeanDelay.Float, 1e-14) {
 		t.Errorf("%+v, want %+v", r, two)
 	}
 }
@@ -133,18 +134,18 @@ func TestSITAELoads(t *testing.T) {
 			m.Speeds = rapid.SliceOfN(rapid.Float64Range(0.2, 5), hosts, hosts).Draw(t, "speed")
 		}
 		for i, host := range must(tags.Evaluate(context.Background(), m, tags.PolicySITAE, nil)).Hosts {
-			if !near(host.Load.Float, m.Load, 1e-11) { // a cutoff is good to 1e-16, and x² f(x) some times E[X]
+			if !isNear(host.Load.Float, m.Load, 1e-11) { // a cutoff is good to 1e-16, and x² f(x) some times E[X]
 				t.Fatalf("host %d has load %v, not %v", i, host.Load.Float, m.Load)
 			}
 		}
 	})
 	for j, s := range must(tags.Evaluate(context.Background(), tags.Model{Sizes: paperSizes(low10, 1e10, 1), Hosts: 5, Load: 0.5}, tags.PolicySITAE, nil)).Cutoffs {
-		if want := low10 * math.Pow(1e10/low10, float64(j+1)/5); !near(s, want, 1e-13) { // of ln x, some 20
+		if want := low10 * math.Pow(1e10/low10, float64(j+1)/5); !isNear(s, want, 1e-13) { // about 20 roundings of ln x
 			t.Errorf("cutoff %d is %v, want %v", j, s, want)
 		}
 	}
 	for j, s := range must(tags.Evaluate(context.Background(), tags.Model{Sizes: must(sizes.NewPareto(2, 3)), Hosts: 5, Load: 0.5}, tags.PolicySITAE, nil)).Cutoffs {
-		if want := 2 / math.Sqrt(1-float64(j+1)/5); !near(s, want, 1e-14) {
+		if want := 2 / math.Sqrt(1-float64(j+1)/5); !isNear(s, want, 1e-14) {
 			t.Errorf("cutoff %d is %v, want %v", j, s, want)
 		}
 	}
@@ -222,11 +223,11 @@ func TestOptimizeSITAOfAlphaOne(t *testing.T) {
 			c := low10 / -math.Expm1(-l*float64(hosts))
 			rate := load * float64(hosts) / mean
 			want := float64(hosts) * rate * c * c * (2*math.Cosh(l) - 2) / (2 * (1 - rate*c*l))
-			if !near(best.MeanWaiting.Float, want, 1e-11) || best.Gap > 6e-11 {
+			if !isNear(best.MeanWaiting.Float, want, 1e-11) || best.Gap > 6e-11 {
 				t.Errorf("h = %d, load %v: %v with gap %v, want %v", hosts, load, best.MeanWaiting.Float, best.Gap, want)
 			}
 			for j, s := range best.Cutoffs {
-				if !near(s, low10*math.Exp(l*float64(j+1)), 1e-6) { // the square root of rounding, at least
+				if !isNear(s, low10*math.Exp(l*float64(j+1)), 1e-6) { // the square root of rounding, at least
 					t.Errorf("h = %d, load %v: cutoff %d is %v", hosts, load, j, s)
 				}
 			}
@@ -364,12 +365,12 @@ func TestOptimizeSITAOfAtoms(t *testing.T) {
 		switch {
 		case math.Abs(slack) < 1e-12: // rounding decides
 		case slack < 0:
-			if !errors.As(err, &infeasible) || !near(infeasible.MaxLoad, m.Load/(1-slack), 1e-12) {
+			if !errors.As(err, &infeasible) || !isNear(infeasible.MaxLoad, m.Load/(1-slack), 1e-12) {
 				t.Fatalf("error %v, want infeasible above load %v", err, m.Load/(1-slack))
 			}
 		case err != nil:
 			t.Fatal(err)
-		case !near(best.Objective.Float, least, 1e-12) || best.Gap > 1e-9:
+		case !isNear(best.Objective.Float, least, 1e-12) || best.Gap > 1e-9:
 			t.Fatalf("%v with gap %v, want %v", best.Objective.Float, best.Gap, least)
 		}
 	})
@@ -381,11 +382,11 @@ func TestOptimizeSITAScales(t *testing.T) {
 	n.Sizes, n.Speeds = must(m.Sizes.Scaled(1000)), []float64{500, 500, 1000, 1000} // a clock twice as slow
 	o := tags.Objective{Slowdown: 1}
 	a, b := must(tags.Optimize(context.Background(), m, tags.PolicySITA, o)), must(tags.Optimize(context.Background(), n, tags.PolicySITA, o))
-	if !near(b.MeanWaiting.Float, 2*a.MeanWaiting.Float, 1e-9) || !near(b.MeanSlowdown.Float, a.MeanSlowdown.Float/500, 1e-12) {
+	if !isNear(b.MeanWaiting.Float, 2*a.MeanWaiting.Float, 1e-9) || !isNear(b.MeanSlowdown.Float, a.MeanSlowdown.Float/500, 1e-12) {
 		t.Errorf("%+v, want those of %+v scaled", b, a)
 	}
 	for j := range a.Cutoffs {
-		if !near(b.Cutoffs[j], 1000*a.Cutoffs[j], 1e-8) {
+		if !isNear(b.Cutoffs[j], 1000*a.Cutoffs[j], 1e-8) {
 			t.Errorf("cutoffs %v, want %v times 1000", b.Cutoffs, a.Cutoffs)
 		}
 	}
@@ -449,7 +450,7 @@ func TestSITARejectsBadInput(t *testing.T) {
 	m.Sizes = must(sizes.NewDeterministic(2))
 	var infeasible *tags.InfeasibleError
 	_, err = tags.Optimize(context.Background(), m, tags.PolicySITA, tags.Objective{Waiting: 1})
-	if !errors.As(err, &infeasible) || !near(infeasible.MaxLoad, 0.5, 1e-15) {
+	if !errors.As(err, &infeasible) || !isNear(infeasible.MaxLoad, 0.5, 1e-15) {
 		t.Errorf("one size at load 1/2: %v", err)
 	}
 }

@@ -7,8 +7,9 @@ import (
 	"productform/num"
 )
 
-// A sitaCost tells what hosts cost that get the jobs of sizes in (a, b]: w(a, b) W(a, b), with the weight
-// w(a, b) = E[o.Slowdown/X + o.Waiting; a < X <= b]. It falls in a and grows in b, as all its factors do.
+// A sitaCost computes the cost of hosts that get the jobs of sizes in (a, b]: w(a, b) W(a, b), with
+// the weight w(a, b) = E[o.Slowdown/X + o.Waiting; a < X <= b]. It falls in a and grows in b, as
+// all its factors do.
 type sitaCost struct{ *tagsCost }
 
 // sita returns the cost of hosts that get the sizes between two cutoffs.
@@ -18,7 +19,7 @@ func (f *tagsCost) sita() sitaCost {
 	return sitaCost{&g}
 }
 
-// search returns that of the best cutoffs in the ranges.
+// search returns the search for the best cutoffs in the ranges.
 func (f sitaCost) search(low, high []float64) *shortestpath.Search {
 	s := newSearch(f.tagsCost, low, high)
 	s.HostCost = f
@@ -106,9 +107,10 @@ func (f sitaCost) Slope(i int, a, b *shortestpath.Cell) (shortestpath.Slope, boo
 	return shortestpath.Slope{Cost: w * wait, After: grow(&a.Low, &a.High), Before: grow(&b.Low, &b.High)}, true
 }
 
-// ranges returns bounds of the cutoffs that keep every host below load 1, and false if there are none: each host in
-// turn may do as much as it can, from the first on for the largest cutoffs and from the last back for the least. Unlike
-// hosts that kill, these may be idle, at equal cutoffs.
+// ranges returns bounds on the cutoffs that keep every host below load 1, and false if there are
+// none: each host in turn may do as much as it can, from the first to the last for the largest
+// cutoffs, and in reverse for the smallest. Unlike hosts that kill, these may be idle, at equal
+// cutoffs.
 func (f sitaCost) ranges() (low, high []float64, ok bool) {
 	n := len(f.speed) - 1
 	low, high = make([]float64, n), make([]float64, n)

@@ -11,8 +11,8 @@ import (
 	"productform/sizes"
 )
 
-// A tagsCost tells what TAGS hosts cost: host i between cutoffs a and b costs w(a) V(a, b), with the weight
-// w(a) = E[o.Slowdown/X + o.Waiting; X > a].
+// A tagsCost computes the cost of TAGS hosts: host i between cutoffs a and b costs w(a) V(a, b),
+// with the weight w(a) = E[o.Slowdown/X + o.Waiting; X > a].
 type tagsCost struct {
 	m          Model
 	l          *moments
@@ -22,17 +22,18 @@ type tagsCost struct {
 	push       []float64               // λ/v_i
 	spare      []float64               // 1 - λE[X]/v_i
 	kills      bool                    // whether hosts kill jobs, or get the sizes between two cutoffs only
-	speedError []float64               // bound of what rounding the ratio of speeds in it does
+	speedError []float64               // bound on the effect of rounding the ratio of speeds in it
 	density    func(x float64) float64 // nil if the distribution is not unimodal
-	atoms      []float64               // of the distribution, after 0, if it has them: the cutoffs that matter
+	atoms      []float64               // of the distribution, after 0, if it has any: the cutoffs that matter
 }
 
 // cancellationLimit is the spare slack below which that of a host is taken from its load: 1 - ρ_i then has an error of some 1e-16, the
 // sum of the spare slack and what it is spared one of |spare| 1e-16.
 const cancellationLimit = -64
 
-// momentTol is what a bound gives away to rounding, as a part of the largest of the numbers that it adds up: there are at
-// most three, each with the error 1e-14 that [sizes] states for its moments.
+// momentTol is the rounding allowance of a bound, as a fraction of the largest of the numbers that
+// it adds up: there are at most three, each with the error 1e-14 that [sizes] states for its
+// moments.
 const momentTol = 4e-14
 
 // nearZeroTol is the part of the numbers added up below which the slack of a host is computed in fractions, which takes some
@@ -89,9 +90,9 @@ func (f *tagsCost) weight(a *shortestpath.Point) float64 {
 	return f.o.Slowdown*a.Inverse + f.o.Waiting*a.Tail
 }
 
-// slack returns 1 - ρ_i, and a bound of the error that rounding makes in it. A host is spared the work below a and above
-// b: unless λE[X]/v_i is above 1 nothing cancels. Where that is far above 1, the load itself is subtracted. For a list of
-// sizes, fractions decide what is next to 0.
+// slack returns 1 - ρ_i, and a bound on its rounding error. A host does not get the work below a
+// and above b: unless λE[X]/v_i is above 1, nothing cancels. If that is far above 1, the load
+// itself is subtracted. For a list of sizes, fractions compute values next to 0.
 func (f *tagsCost) slack(i int, a, b *shortestpath.Point) (slack, off float64) {
 	limit, above := 0.0, 0.0
 	switch {
@@ -102,7 +103,7 @@ func (f *tagsCost) slack(i int, a, b *shortestpath.Point) (slack, off float64) {
 	default:
 		above = larger(b)
 	}
-	var size float64 // of the numbers that are added up
+	var size float64 // largest of the numbers that are added up
 	if f.spare[i] >= limit {
 		slack = f.spareSlack(i, a.First, above)
 		if size = slack; f.kills {
@@ -123,7 +124,7 @@ func (f *tagsCost) slack(i int, a, b *shortestpath.Point) (slack, off float64) {
 	return slack, momentTol*size + f.speedError[i]
 }
 
-// spareSlack returns 1 - ρ_i of a host that is spared so much of E[X], below and above its cutoffs.
+// spareSlack returns 1 - ρ_i of a host, given the fractions of E[X] below and above its cutoffs.
 func (f *tagsCost) spareSlack(i int, below, above float64) float64 {
 	return f.spare[i] + f.push[i]*(below+above)
 }
@@ -198,12 +199,14 @@ func (f *tagsCost) Slope(i int, a, b *shortestpath.Cell) (shortestpath.Slope, bo
 	return s, true
 }
 
-// ranges returns bounds of the cutoffs that keep every host below load 1. It is false if there are none: if host h is
-// overloaded though every host before it does all that it can. As host i does less the larger s_{i-1} is, the largest
-// cutoffs come one by one from the first host on, and the least from the last host back. A host slower than one before
-// it may be overloaded between that one's largest cutoff and any above; then its own is below that, and an
-// upper bound is enough here. A largest cutoff of 0 means that the host, and those before it, can take no jobs at all. The least
-// cutoffs are for hosts that follow one with jobs: 0 is always possible for the first hosts, see [shortestpath.Search].
+// ranges returns bounds on the cutoffs that keep every host below load 1. It is false if there are
+// none: if host h is overloaded even though every host before it does as much as it can. Since host
+// i does less the larger s_{i-1} is, the largest cutoffs follow one by one from the first host to
+// the last, and the smallest in reverse. A host slower than one before it may be overloaded between
+// that one's largest cutoff and any above; then its own cutoff is below that, and an upper bound is
+// enough here. A largest cutoff of 0 means that the host, and those before it, can take no jobs at
+// all. The smallest cutoffs are for hosts that follow one with jobs: 0 is always possible for the
+// first hosts, see [shortestpath.Search].
 func (f *tagsCost) ranges() (low, high []float64, ok bool) {
 	if f.atoms != nil {
 		return f.atomRanges()
@@ -225,9 +228,9 @@ func (f *tagsCost) ranges() (low, high []float64, ok bool) {
 	return low, high, true
 }
 
-// atomRanges is ranges for a list of sizes, with 0 and the sizes for cutoffs: cutoff j can be a size if the hosts up to j
-// are below load 1 with some cutoffs before it, of which the largest is best, and the others with some after it, of
-// which the least is best.
+// atomRanges does the same as ranges for a list of sizes, with 0 and the sizes as cutoffs. Cutoff j
+// can be a size if the hosts up to j are below load 1 with some cutoffs before it, of which the
+// largest is best, and the others with some after it, of which the smallest is best.
 func (f *tagsCost) atomRanges() (low, high []float64, ok bool) {
 	n, top := len(f.speed)-1, len(f.atoms)-1
 	if f.l.atomWork == nil {
@@ -284,9 +287,10 @@ func (f *tagsCost) atomRanges() (low, high []float64, ok bool) {
 	return low, high, true
 }
 
-// feasible reports whether some cutoffs keep every host below load 1. A host j that is overloaded from the largest cutoff
-// before it on has for its own the largest below that which the hosts before it can have, too: then all work from there
-// on, and host j has load λ s P(X > s)/v.
+// feasible reports whether some cutoffs keep every host below load 1. If host j is overloaded at
+// every cutoff above the largest one before it, its own cutoff is the largest below that which the
+// hosts before it can also have. All work above it then remains, and host j has load λ s P(X >
+// s)/v.
 func (f *tagsCost) feasible() bool {
 	if f.atoms != nil {
 		_, _, ok := f.atomRanges()
@@ -312,9 +316,10 @@ func (f *tagsCost) feasible() bool {
 	return fits
 }
 
-// reach returns the points of the largest cutoffs: 0 if even the smallest size is too much for all hosts so far, and else
-// that of a host by slow, of those before it, if it is overloaded from the largest of them on. It reports whether the
-// last host is not overloaded then.
+// reach returns the points of the largest cutoffs. They are 0 if even the smallest size is too much
+// for all hosts so far. A host that is overloaded at every cutoff above the largest of the hosts
+// before it gets its cutoff from slow, as do those before it. It reports whether the last host is
+// then not overloaded.
 func (f *tagsCost) reach(slow func(before []shortestpath.Point) float64) (high []shortestpath.Point, fits bool) {
 	a := f.work(0)
 	for j := range len(f.speed) - 1 {
@@ -402,10 +407,11 @@ func (f *tagsCost) stop(a float64, good func(x float64) bool) float64 {
 	return 0
 }
 
-// MaxLoad returns the largest ρ such that cutoffs in the range of the sizes keep every host of m below load 1 under TAGS at
-// all system loads below it; the Load of m does not count. At it, all hosts have load 1, or host 1 is overloaded by the
-// smallest sizes alone. Where a host is slower than one before it, it is found with the help of a grid, and may be less
-// than that if x P(X > x) has several peaks. It takes some 0.6 ms a host. The error is that of [Evaluate].
+// MaxLoad returns the largest ρ such that, under TAGS, cutoffs in the range of the sizes keep every
+// host of m below load 1 at all system loads below ρ; it ignores the Load of m. At ρ, all hosts
+// have load 1, or host 1 is overloaded by the smallest sizes alone. If a host is slower than one
+// before it, MaxLoad searches on a grid, and its result may be too small if x P(X > x) has several
+// peaks. It takes about 0.6 ms per host. The error is that of [Evaluate].
 func MaxLoad(ctx context.Context, m Model) (float64, error) {
 	m = m.withLoad(0.5)
 	if err := m.Validate(); err != nil {

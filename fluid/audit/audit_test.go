@@ -132,7 +132,7 @@ func TestAuditWitnesses(t *testing.T) {
 	}
 }
 
-// A literalAudit is what the definitions say, read off the pool as written, without witnesses.
+// A literalAudit evaluates the definitions on the pool as written, without witnesses.
 type literalAudit struct {
 	held, need  [][]*big.Rat // φ_i a_ij and a_ij
 	used        []*big.Rat

@@ -42,10 +42,11 @@ func (h *holdings) maxDominantShare(ctx context.Context) (*big.Rat, error) {
 	}
 }
 
-// largestSum maximises Σ_i y_i with y >= 0 and Σ_i y_i need_ij <= 1 for every j, by the revised simplex method in
-// fractions. The row that gains most in float64 enters if it does gain; after a step of length 0, or if none seems to,
-// the first variable that gains, by Bland's rule, so that it ends. At the end the prices π >= 0 with Σ_j π_j need_ij >= 1
-// for every i prove that nothing is larger.
+// largestSum maximises Σ_i y_i with y >= 0 and Σ_i y_i need_ij <= 1 for every j, by the revised
+// simplex method in fractions. The row that gains most in float64 enters if it does gain. After a
+// step of length 0, or if no row seems to gain, the first variable that gains enters (Bland's
+// rule), so the method ends. At the end the prices π >= 0 with Σ_j π_j need_ij >= 1 for every i
+// prove that no sum is larger.
 func largestSum(ctx context.Context, need [][]*big.Rat) (*simplex, error) {
 	n, resources := len(need), len(need[0])
 	rounded := make([][]float64, n)
@@ -86,7 +87,7 @@ type simplex struct {
 	rows    int          // y_i is variable i, the slack of resource j is variable rows + j
 	basis   []int        // J variables
 	value   []*big.Rat   // their values
-	inverse [][]*big.Rat // of the J columns of the basis
+	inverse [][]*big.Rat // inverse of the J columns of the basis
 }
 
 // newSimplex returns the basis of the slacks.
@@ -125,8 +126,8 @@ func (s *simplex) prices() []*big.Rat {
 	return price
 }
 
-// enter takes a variable with this column into the basis in place of the first that it drives to 0, of equal ones that
-// of the least number, and returns its value.
+// enter takes a variable with this column into the basis in place of the first that it drives to 0,
+// among equals the one with the smallest number, and returns its value.
 func (s *simplex) enter(entering int, column []*big.Rat) *big.Rat {
 	step := make([]*big.Rat, len(s.basis))
 	leave := -1
@@ -192,8 +193,8 @@ func seemsToGain(need [][]*big.Rat, rounded [][]float64, price []*big.Rat) (int,
 	return at, nil
 }
 
-// maxSeconds estimates the time that maxDominantShare takes, with some hundred steps: entries of the inverse are ratios
-// of determinants, with up to J times the bits of a profile's entries.
+// maxSeconds estimates the time that maxDominantShare takes, with about a hundred steps: entries of
+// the inverse are ratios of determinants, with up to J times the bits of a profile's entries.
 func maxSeconds(e *fluid.Profiles) float64 {
 	longest := 0
 	for _, need := range e.Need {

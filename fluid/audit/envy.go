@@ -23,8 +23,8 @@ type Envy struct {
 // A partOrder sorts the rows by what they hold of one resource by weight, φ_i a_ij/w_i.
 type partOrder struct {
 	rows  []int // by increasing part
-	place []int // of each row: rows whose part is smaller
-	above []int // of each row: place from which on rows hold more, as Audit compares; the number of rows if none does
+	place []int // place of each row: number of rows whose part is smaller
+	above []int // for each row: place of the first row that holds more, as Audit compares; the number of rows if none does
 }
 
 // newPartOrders returns the order of each resource, in O(J n log n) comparisons of fractions. "Row k holds more of it
@@ -76,7 +76,8 @@ func (c *partComparer) sides(i, k, j int) {
 	c.right.Mul(c.number[k].Num(), c.two.Mul(q.Num(), p.Denom()))
 }
 
-// compare orders what rows i and k hold. All are equal once the context is done, so that a sort ends soon.
+// compare compares the holdings of rows i and k. Once the context is done, everything compares
+// equal, so a sort ends quickly.
 func (c *partComparer) compare(ctx context.Context, i, k, j int) int {
 	if ctx.Err() != nil {
 		return 0
@@ -97,9 +98,10 @@ func (c *partComparer) exceeds(i, k, j int) bool {
 	return c.one.Mul(&c.left, c.more.Denom()).Cmp(c.two.Mul(&c.right, c.more.Num())) > 0
 }
 
-// envy returns the pair with the largest envy, nil if there is none. Job i runs more with w_i/w_k of what job k holds
-// if and only if φ_k a_kj/w_k > φ_i a_ij/w_i for every resource j that it needs, and the ratio of the tasks is the
-// least of these ratios. Only rows that hold more of the resource of which the fewest do are looked at.
+// envy returns the pair with the largest envy, nil if there is none. Job i runs more with w_i/w_k
+// of the holdings of job k if and only if φ_k a_kj/w_k > φ_i a_ij/w_i for every resource j that it
+// needs, and the ratio of the tasks is the smallest of these ratios. It only examines rows that
+// hold more of the resource for which the fewest rows do.
 func (h *holdings) envy(ctx context.Context, orders []partOrder, atLimit []bool) (*Envy, error) {
 	n := len(h.part)
 	logs := make([][]float64, n)

@@ -72,7 +72,7 @@ func ExampleAudit() {
 	// job 0 has a dominant share of 4/9, less than 1/2 by a split
 }
 
-// Proportional fairness is computed in enclosures, so that comparisons need a tolerance.
+// Proportional fairness is computed in enclosures, and comparisons need a tolerance.
 func ExampleAllocation_TaskFractions() {
 	p := twoJobs()
 	a, err := fluid.Allocate(context.Background(), p, fluid.PF, fluid.Settings{})

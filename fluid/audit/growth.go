@@ -6,22 +6,22 @@ import (
 	"productform/num"
 )
 
-// A Growth is a job that could run more tasks while all others go on as they are, among all such jobs the one whose
-// dominant share could grow most.
+// A Growth is a job that could run more tasks while all others keep theirs: among all such jobs,
+// the one whose dominant share could grow most.
 type Growth struct {
 	Job int `json:"job"` // row of Pool.Jobs
 
-	// Tasks is how many tasks one job of the row could run more: min_j (1 - u_j)/a_ij for utilizations u_j,
-	// up to its limit.
+	// Tasks is the number of additional tasks that one job of the row could run: min_j (1 -
+	// u_j)/a_ij for utilizations u_j, up to its limit.
 	Tasks *big.Rat `json:"tasks" beside:"1"`
 }
 
 // growth returns a job that is below its limit and needs no saturated resource, nil if there is none.
 //
-// A feasible allocation φ is Pareto efficient if and only if every job needs a saturated resource. If job i needs none,
-// φ_i + min_j (1 - u_j)/a_ij > φ_i keeps every u_j <= 1. Conversely let ψ >= φ be feasible with ψ_i > φ_i. On every
-// resource j that i needs, 1 >= Σ_k ψ_k a_kj >= Σ_k φ_k a_kj + (ψ_i - φ_i) a_ij > Σ_k φ_k a_kj, so that none is
-// saturated.
+// A feasible allocation φ is Pareto efficient if and only if every job needs a saturated resource.
+// If job i needs none, φ_i + min_j (1 - u_j)/a_ij > φ_i keeps every u_j <= 1. Conversely let ψ >= φ
+// be feasible with ψ_i > φ_i. On every resource j that i needs, 1 >= Σ_k ψ_k a_kj >= Σ_k φ_k a_kj +
+// (ψ_i - φ_i) a_ij > Σ_k φ_k a_kj. Hence none is saturated.
 func (h *holdings) growth(used []*big.Rat, saturated, atLimit []bool) *Growth {
 	one := big.NewRat(1, 1)
 	rest := make([]*big.Rat, len(used)) // 1 - u_j

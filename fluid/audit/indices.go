@@ -30,9 +30,10 @@ type IndexSet struct {
 	NashMean float64 `json:"nash_mean"`
 }
 
-// Indices returns indices of the allocation of tasks[i] >= 0 tasks to each job of row i: in fractions but for NashMean,
-// or enclosed within a factor 1 ± 2^-99, from numbers rounded to 128 bits, if the fractions would take more than about
-// a second. The error is that of [fluid.Pool.Check], or an *[num.InputError] for the tasks or an index beyond the range of
+// Indices returns indices of the allocation of tasks[i] >= 0 tasks to each job of row i. They are
+// fractions, except NashMean; if fractions would take more than about a second, they are enclosed
+// within a factor 1 ± 2^-99, from numbers rounded to 128 bits. The error is that of
+// [fluid.Pool.Check], or an *[num.InputError] for the tasks or an index beyond the range of
 // float64.
 func Indices(ctx context.Context, p *fluid.Pool, tasks []*big.Rat) (*IndexSet, error) {
 	if err := checkTasks(p, tasks); err != nil {
@@ -107,7 +108,7 @@ type indexField struct {
 	fraction *big.Rat
 }
 
-// aroundRounded returns bounds of an index that was computed from rounded numbers as x.
+// aroundRounded returns bounds on an index that was computed from rounded numbers as x.
 func aroundRounded(x *big.Rat) (low, high *big.Float) {
 	off := num.FromFloat64(roundedError, roundedBits)
 	one := num.FromInt(1, roundedBits)
@@ -117,7 +118,7 @@ func aroundRounded(x *big.Rat) (low, high *big.Float) {
 
 // nashMean returns Π_i (φ_i d_i)^(n_i w_i/W).
 func (h *holdings) nashMean() (float64, error) {
-	var mean float64 // of the logarithms
+	var mean float64 // mean of the logarithms
 	for i, x := range h.tasks {
 		if x.Sign() == 0 {
 			return 0, nil
@@ -133,7 +134,7 @@ func (h *holdings) nashMean() (float64, error) {
 	return nash, nil
 }
 
-// ratExtremes returns the least and the largest of some numbers.
+// ratExtremes returns the smallest and the largest of some numbers.
 func ratExtremes(x []*big.Rat) (least, largest *big.Rat) {
 	least, largest = x[0], x[0]
 	for _, v := range x {

@@ -14,7 +14,7 @@ import (
 
 // LieSettings tunes [BestLie]. The zero value computes at most 5000 allocations.
 type LieSettings struct {
-	Evaluations int // allocations that the search computes at most; 0 means 5000
+	Evaluations int // maximum number of allocations that the search computes; 0 means 5000
 
 	// MaxFactor, in [1, 1e9], is how many times too large a whole profile may be declared under max-min fairness; 0 means
 	// 1000. Under other policies it must be 0.
@@ -43,14 +43,17 @@ type Lie struct {
 // tasks need, and nothing is lost. Classes of package traffic that declare too much put nothing of it to use:
 // each task declared does the work of one.
 //
-// The search tries profiles on lines, spread over the box and around the best of these, in float64; it is the same at
-// each call. The best profile is rounded to the shortest fractions that keep all but a ten-thousandth of the gain, and
-// both allocations are computed by [fluid.Allocate]: a Lie that is returned does gain what it says, exactly if the policy is
-// rational, and enclosed to 1e-12 under proportional fairness (with the engine Float, which Allocate takes for very
-// many rows, to the rounding error). That no other gains more is not proved; under bottleneck max fairness the best
-// lies can be in narrow corners that only more evaluations find. A gain below one part in a billion is none.
+// The search tries profiles on lines, spread over the box and around the best of these, in float64;
+// it is the same at each call. It rounds the best profile to the shortest fractions that keep all
+// but a ten-thousandth of the gain, and computes both allocations by [fluid.Allocate]. The gain of
+// a returned Lie is therefore real: exact if the policy is rational, and enclosed to 1e-12 under
+// proportional fairness (with the engine Float, which Allocate takes for very many rows, up to
+// rounding). It is not proved to be the largest: under bottleneck max fairness the best lies can be
+// in narrow corners that only more evaluations find. A gain below one part in a billion counts as
+// none.
 //
-// A profile with which float64 finds no allocation, as can happen under bottleneck max fairness, is passed over.
+// The search skips a profile for which float64 finds no allocation, as can happen under bottleneck
+// max fairness.
 //
 // The error is that of [fluid.Allocate] of the truth or of [fluid.NewAllocator], or an *[num.InputError] for the row or a setting.
 func BestLie(ctx context.Context, p *fluid.Pool, policy fluid.Policy, job int, s LieSettings) (*Lie, error) {
@@ -123,7 +126,7 @@ func (l *liar) bestOf(ctx context.Context, profiles [][]*big.Rat, none *Lie) *Li
 		pool, row := l.pool(declared)
 		tasks, err := lieTasks(ctx, pool, l.policy, row)
 		if err != nil {
-			continue // a lie that nobody can say the gain of
+			continue // the gain of this lie is unknown
 		}
 		lie := &Lie{Declared: declared, Truthful: none.Truthful, Evaluations: l.evaluations}
 		lie.Tasks = tasks.Times(l.unit(declared))
@@ -152,13 +155,13 @@ func provedAbove(x num.Value, least float64) bool {
 	return x.Float > least
 }
 
-// A liar is a job with a row of its own, whose profile is changed.
+// A liar is a job with a separate row, whose profile is changed.
 type liar struct {
 	honest    *fluid.Pool
 	job       int
 	policy    fluid.Policy
 	limit     int     // of evaluations
-	maxFactor float64 // 1 but for max-min fairness
+	maxFactor float64 // 1, except for max-min fairness
 
 	allocator   *fluid.Allocator // with the liar in the row at
 	at          int
@@ -169,7 +172,7 @@ type liar struct {
 	evaluations int
 }
 
-// newLiar returns the liar in a pool in which it runs so many tasks if it tells the truth.
+// newLiar returns the liar in a pool, given the number of tasks that it runs if it tells the truth.
 func newLiar(ctx context.Context, p *fluid.Pool, policy fluid.Policy, job int, truth num.Value, s LieSettings) (*liar, error) {
 	l := &liar{honest: p, job: job, policy: policy, limit: s.Evaluations, maxFactor: 1}
 	if policy == fluid.MaxMin {
@@ -260,7 +263,7 @@ func (l *liar) profiles(parts []float64, m float64) [][]*big.Rat {
 			}
 		}
 		unit := l.unit(declared)
-		for j, a := range truth { // rounding moved the least of the ratios from 1
+		for j, a := range truth { // rounding moved the smallest of the ratios from 1
 			if a.Sign() > 0 && new(big.Rat).Quo(declared[j], a).Cmp(unit) == 0 {
 				declared[j].Set(a)
 			}

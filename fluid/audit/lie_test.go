@@ -106,7 +106,7 @@ func drawLie(t *rapid.T, p *fluid.Pool, job int) []*big.Rat {
 
 // No lie gains under dominant resource and balanced fairness: thirty exact ones in each of the pools drawn, larger,
 // smaller and skewed.
-func TestNoLieGains(t *testing.T) {
+func TestFindLieWithoutGain(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		policy := rapid.SampledFrom([]fluid.Policy{fluid.DRF, fluid.BF}).Draw(t, "policy")
 		p := drawPool(t, 6, 4, policy != fluid.BF, true)
@@ -197,7 +197,8 @@ func gridLies(l *liar, steps int, visit func(declared []float64)) {
 	}
 }
 
-// Of no pool drawn here does a lie on a fine grid beat the search by more than a part in a million.
+// In no pool drawn here does a lie on a fine grid beat the search by more than one part in a
+// million.
 func TestBestLieAgainstGrid(t *testing.T) {
 	gains := map[fluid.Policy]int{}
 	for seed, policy := range []fluid.Policy{fluid.PF, fluid.PF, fluid.PF, fluid.PF, fluid.BMF, fluid.BMF, fluid.BMF, fluid.BF} { // no lie at all gains under the last
@@ -235,7 +236,7 @@ func TestBestLieAgainstGrid(t *testing.T) {
 	}
 }
 
-// A job of a row of equal ones lies as if it had a row of its own, whatever the names.
+// A job in a row of equal jobs has the same lie as in a separate row, whatever the names.
 func TestBestLieSplitsRows(t *testing.T) {
 	p := classicPool()
 	p.Jobs[1].Count = 2
@@ -255,7 +256,8 @@ func TestBestLieSplitsRows(t *testing.T) {
 	}
 }
 
-// A profile that float64 cannot share is passed over: with so many jobs of y it fails for some that the search tries.
+// The search skips profiles without a float64 allocation: with this many jobs of y it fails for
+// some that the search tries.
 func TestBestLiePassesOver(t *testing.T) {
 	one := num.Rat("1")
 	p := &fluid.Pool{
@@ -306,7 +308,8 @@ func TestBestLieBadInput(t *testing.T) {
 	}
 }
 
-// The fraction of least denominator in an interval, against trying denominators one by one.
+// The fraction with the smallest denominator in an interval, against trying denominators one by
+// one.
 func TestShortFraction(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		x := big.NewRat(rapid.Int64Range(0, 1_000_000).Draw(t, "x"), rapid.Int64Range(1, 1000).Draw(t, "over"))
@@ -342,7 +345,7 @@ func BenchmarkBestLie(b *testing.B) {
 	}
 }
 
-// Numbers that float64 does not solve, for a profile declared on the way, are passed over.
+// Profiles that float64 does not solve are skipped on the way.
 func TestBestLieFarApart(t *testing.T) {
 	p := &fluid.Pool{Jobs: []fluid.Job{
 		{Name: "j0", Demand: oracle.Rats("1 1 0 0"), Count: 4},

@@ -23,9 +23,9 @@ func rounded(e *fluid.Profiles) *fluid.Profiles {
 	return r
 }
 
-// roundedBits are those of rounded fractions. What [Audit] compares and [Indices] returns are sums of products of at
-// most eight of them and their inverses, and quotients of two such sums, which rounding changes by factors within 1 ±
-// roundedError.
+// roundedBits is the precision of rounded fractions. The quantities that [Audit] compares and
+// [Indices] returns are sums of products of at most eight of them and their inverses, and quotients
+// of two such sums, which rounding changes by factors within 1 ± roundedError.
 const (
 	roundedBits  = 128
 	roundedError = 0x1p-100

@@ -15,9 +15,9 @@ type lieTry struct {
 	runs float64
 }
 
-// profile returns the parts of the capacities that a point stands for, and m, how many times too large they are. φ_i
-// a'_j, the part that the job would hold of resource j if it ran as many tasks as before, goes from φ_i a_ij to 1,
-// first slowly, since the part of one job of many is small.
+// profile returns the fractions of the capacities at a point, and m, the factor by which they are
+// too large. If the job ran as many tasks as before, it would hold the part φ_i a'_j of resource j.
+// This part goes from φ_i a_ij to 1, first slowly, since the part of one job among many is small.
 func (l *liar) profile(at []float64) (parts []float64, m float64) {
 	const bend = 7
 	parts = make([]float64, len(l.truth))
@@ -39,17 +39,19 @@ func (l *liar) profile(at []float64) (parts []float64, m float64) {
 	return parts, m
 }
 
-// search returns the best point found, the truth if none is better. A quarter of the evaluations each goes to lines
-// through the truth and to points spread at random; a quarter to climbing from the best of these that are not near an
-// earlier one, as many as it lasts; and the last to climbing on from the best end.
+// search returns the best point found, or the truth if none is better. A quarter of the evaluations
+// goes to lines through the truth and a quarter to points spread at random. Another quarter climbs
+// from the best of these that are not near an earlier one, and the last quarter continues from the
+// best result.
 //
-// Only profiles A' >= A_i are looked at. Let m = min_j A'_j/A_ij. All policies but max-min fairness share out the same
-// bundles if a profile is declared in other units, A'/m; this one is at least A_i wherever the job needs something, and
-// runs as many tasks. With m = 0 it runs nothing. Of a resource that it does not need it may declare any demand, which
-// can drive others away from those it does. A lie of m = 1 gains only if a'_j < 1/φ_i for every j, since φ' a'_j <= 1:
-// so the search is in the box [a_ij, 1/φ_i] of each j. Under max-min fairness of tasks a larger unit is worth as much
-// as a larger weight, and the search is also over m, up to MaxFactor: with m without limit the job takes all of its
-// dominant resource.
+// Only profiles A' >= A_i need to be tried. Let m = min_j A'_j/A_ij. All policies except max-min
+// fairness share out the same bundles if a profile is declared in other units, A'/m; this one is at
+// least A_i wherever the job needs something, and runs as many tasks. With m = 0 it runs nothing.
+// For a resource that it does not need it may declare any demand, which can drive others away from
+// those it does. A lie of m = 1 gains only if a'_j < 1/φ_i for every j, since φ' a'_j <= 1: so the
+// search is in the box [a_ij, 1/φ_i] of each j. Under max-min fairness of tasks a larger unit is
+// worth as much as a larger weight, and the search is also over m, up to MaxFactor: with m without
+// limit the job takes all of its dominant resource.
 //
 // Under dominant resource fairness no lie gains (Ghodsi et al., NSDI 2011; with weights and jobs that do not need every
 // resource, D. Parkes, A. Procaccia and N. Shah, "Beyond dominant resource fairness", EC 2012). Nor does any under

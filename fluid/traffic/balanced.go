@@ -17,15 +17,17 @@ import (
 //
 //	w(0) = e^-r,  w(x) = max( max_j Σ_k a_kj ρ_k w(x-e_k), max_k r_k/x_k w(x-e_k) ),
 //
-// over x <= limits, one addition and multiplication for each state, class and resource. r_k = ρ_k/L_k with a limit of tasks L_k, else 0, and r
-// = Σ_k r_k is at most 650, so that w(0) is far from underflow. Without limits w(x) <= 1 by induction, since all loads are below 1, so that Z is
-// at most the number of states; with them Σ_x w(x) is bounded below.
+// over x <= limits, one addition and multiplication for each state, class and resource. r_k =
+// ρ_k/L_k with a limit of tasks L_k, otherwise 0. r = Σ_k r_k is at most 650, which keeps w(0) far
+// from underflow. Without limits w(x) <= 1 by induction, since all loads are below 1, and Z is at
+// most the number of states; with them Σ_x w(x) is bounded below.
 //
-// What is left out is bounded by a product form. Let F = Π_j 1/(1 - A_j), A_j = Σ_k a_kj z_k. (1-A_j) F has nonnegative
-// coefficients for each j, so that those of F are at least Σ_k a_kj F(x-e_k) for all j, hence at least Φ(x), by
-// induction. With limits F has the factor Π_k exp(z_k/L_k), too: z_k ∂F/∂z_k >= z_k F/L_k in each coefficient, which says that those of F are
-// at least F(x-e_k)/(x_k L_k). Therefore, for every z > 1 at which the denominators are positive, and the same with the factor x_i on the
-// left,
+// A product form bounds the truncation error. Let F = Π_j 1/(1 - A_j), A_j = Σ_k a_kj z_k. (1-A_j)
+// F has nonnegative coefficients for each j. Hence the coefficients of F are at least Σ_k a_kj
+// F(x-e_k) for all j, and by induction at least Φ(x). With limits F also has the factor Π_k
+// exp(z_k/L_k): z_k ∂F/∂z_k >= z_k F/L_k in each coefficient, so the coefficients of F are at least
+// F(x-e_k)/(x_k L_k). Therefore, for every z > 1 at which the denominators are positive, and the
+// same with the factor x_i on the left,
 //
 //	Σ_{x_k>L} w(x) <= z^-(L+1) e^{(z-1) r_k} Π_j 1/s_j,  s_j = 1 - load_j - (z-1) a_kj ρ_k,
 //	Σ_{x_k>L} x_i w(x) <= z^-(L+1) e^{(z-1) r_k} Π_j 1/s_j · (Σ_j a_ij ρ_i/s_j + r_i) z^{1 if i=k}.
@@ -87,11 +89,11 @@ func sum(x []float64) (s float64) {
 	return s
 }
 
-// statesBetween are the states between two looks at the context.
+// statesBetween is the number of states between two checks of the context.
 const statesBetween = 1 << 16
 
-// whittleSums returns Z = Σ w(x) and Σ x_i w(x) for each class, over x <= limits. The class with the largest limit runs
-// slowest, so that two slabs of the others are all that is kept.
+// whittleSums returns Z = Σ w(x) and Σ x_i w(x) for each class, over x <= limits. The class with
+// the largest limit runs slowest, and only two slabs of the others are kept.
 func (w *problem) whittleSums(ctx context.Context, limits []int) (z float64, jobs []float64, err error) {
 	order := make([]int, len(limits))
 	for k := range order {
@@ -254,10 +256,11 @@ func (b *balancedTail) outside(k, l int) (mass float64, jobs []float64) {
 	return b.bounds(k, l, min(low, most*(1-1e-9)))
 }
 
-// limit returns the smallest limit of class k beyond which the parts of Z and of all Σ x_i w(x) that are left out have
-// at most this logarithm relative to lower bounds of the whole: Z >= 1/(1-load_j) and Σ x_i w(x) >= a_ij
-// ρ_i/(1-load_j)² for each j, the sums for resource j alone, both times e^-r. The limits alone give Z >= 1, and Σ x_i w(x) >= max(r_i, a_ij ρ_i) as
-// Φ(x) is at least Π_k L_k^-x_k/x_k! over the classes with limits, times a_ij for one job more of class i.
+// limit returns the smallest limit of class k beyond which the omitted parts of Z and of all Σ x_i
+// w(x) have at most this logarithm relative to lower bounds on the whole. These are Z >=
+// 1/(1-load_j) and Σ x_i w(x) >= a_ij ρ_i/(1-load_j)² for each j, the sums for resource j alone,
+// both times e^-r. The limits alone give Z >= 1, and Σ x_i w(x) >= max(r_i, a_ij ρ_i) as Φ(x) is at
+// least Π_k L_k^-x_k/x_k! over the classes with limits, times a_ij for one more job of class i.
 func (b *balancedTail) limit(k int, share float64) int {
 	fits := func(l int) bool {
 		mass, jobs := b.outside(k, l)

@@ -109,7 +109,8 @@ func TestWhittleAgainstFractions(t *testing.T) {
 	})
 }
 
-// The proved bounds of what limits leave out hold against sums over far more states, term by term and as a whole.
+// The proved bounds on the truncation error contain sums over far more states, term by term and as
+// a whole.
 func TestWhittleTail(t *testing.T) {
 	for seed := range uint64(30) {
 		r := rand.New(rand.NewPCG(seed, 8))
@@ -126,9 +127,9 @@ func TestWhittleTail(t *testing.T) {
 		wantMeans(t, fmt.Sprint("seed ", seed, ", automatic limits ", limitsIn(auto)), auto, meansOf(far),
 			errorOf(auto)+errorOf(far))
 		if auto.TruncationBound > 1e-7 || !auto.TruncationProved {
-			t.Errorf("seed %d: bound %g, asked for 1e-7", seed, auto.TruncationBound)
+			t.Errorf("seed %d: bound %g, want at most 1e-7", seed, auto.TruncationBound)
 		}
-		w, err := newProblem(tr, tr.apart())
+		w, err := newProblem(tr, tr.singletonGroups())
 		if err != nil {
 			t.Fatal(err)
 		}

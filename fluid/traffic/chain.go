@@ -67,7 +67,7 @@ type solution struct {
 
 	residual  float64 // largest of the allocations
 	multigrid bool
-	rounding  float64 // proved bound of the relative error of the means; with multigrid
+	rounding  float64 // proved bound on the relative error of the means; with multigrid
 	iteration float64 // the measured one
 }
 
@@ -145,8 +145,8 @@ func (v *solution) summarize() {
 	}
 }
 
-// A distributionSums adds up a measure. Its sums are compensated, so that their relative error is below 2^-50 for any number of
-// states.
+// A distributionSums adds up a measure. Its sums are compensated, which keeps their relative error
+// below 2^-50 for any number of states.
 type distributionSums struct {
 	marginal [][]num.Sum
 	edge     []num.Sum // of p rate (1 + Σ_l x_l) over the lost moves of each class
@@ -160,7 +160,7 @@ func newDistributionSums(limits []int) *distributionSums {
 	return s
 }
 
-// add adds a state of measure p with so many jobs, and its lost moves.
+// add adds a state of measure p with the given number of jobs, and its lost moves.
 func (s *distributionSums) add(x []int, p float64, jobs int, lost []loss) {
 	for k, n := range x {
 		s.marginal[k][n].Add(p)
@@ -193,9 +193,10 @@ func (s *distributionSums) distribution() distribution {
 	return l
 }
 
-// startingPoint returns Π_k (1-gap_k)^x_k, and with limits of tasks the product of the birth-death chains in which x_k jobs do at most the
-// work that their limits let them do. A solution that is known in another region stands in its place there, and from its edge on
-// measures fall from one state to the next as those of the product.
+// startingPoint returns Π_k (1-gap_k)^x_k, and with limits of tasks the product of the birth-death
+// chains in which x_k jobs do at most the work that their limits let them do. A known solution in
+// another region replaces it there, and beyond its edge measures fall from one state to the next
+// like those of the product.
 func (w *problem) startingPoint(c *markov.Chain, known *solution) []float64 {
 	pi, x := make([]float64, c.States), make([]int, len(c.Size))
 	power := make([][]float64, len(x))

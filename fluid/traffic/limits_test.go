@@ -137,7 +137,8 @@ func TestLimitsByHand(t *testing.T) {
 	}
 }
 
-// Automatic limits find where jobs pile up that their limits keep: against limits far beyond. Classes alike merge, if their limits are alike.
+// Automatic limits find where jobs accumulate because of their limits; the reference has much
+// larger limits. Equal classes are merged if their limits are equal.
 func TestLimitsAutomatic(t *testing.T) {
 	for seed := range uint64(10) {
 		r := rand.New(rand.NewPCG(seed, 32))

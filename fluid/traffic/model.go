@@ -29,7 +29,7 @@ type Class struct {
 	// is declared twice as large, a share of the resources does half the work. The loads are of what is declared.
 	Declared fluid.Demand
 
-	MaxTasks *big.Rat // L_k > 0, the most tasks that a job runs; nil means no limit
+	MaxTasks *big.Rat // L_k > 0, the maximum number of tasks that a job runs; nil means no limit
 }
 
 // An UnstableError names an overloaded resource. It wraps [num.ErrUnstable].
@@ -178,7 +178,8 @@ func (t *Model) Stable() error {
 //     weighted max-min fairness is stable is due to G. de Veciana, T. Lee and T. Konstantopoulos, "Stability and
 //     performance analysis of networks supporting elastic services", IEEE/ACM Transactions on Networking 9, 2001, for
 //     profiles of 0 and 1. Dominant resource fairness is the same with tasks measured by their dominant share.
-//   - With limits L_k these two are the same but for bounded terms. Under proportional fairness y' with y'_k = min(ρ_k/L, x_k L_k) is
+//   - With limits L_k these two are equal up to bounded terms. Under proportional fairness y'
+//     with y'_k = min(ρ_k/L, x_k L_k) is
 //     feasible in the place of ρ/L, and differs from it only where x_k <= ρ_k/(L L_k): the terms of such k are bounded. Under max-min fairness
 //     a class at its limit has y_k/ρ_k = v_k L_k/w_k, which for large V is more than v_k/(V L).
 //   - Balanced fairness: Σ_x Φ(x) Π_k ρ_k^x_k <= Π_j 1/(1 - load_j), times Π_k exp(ρ_k/L_k) over the classes with limits, by the

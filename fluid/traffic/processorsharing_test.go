@@ -76,7 +76,7 @@ func oneProcessor(lambda, size, weight []*big.Rat) *Model {
 	return t
 }
 
-// wantProcessorSharing compares a result with [processorSharing], within the bounds of the result.
+// wantProcessorSharing compares a result with [processorSharing], within the bounds on the result.
 func wantProcessorSharing(t *testing.T, what string, tr *Model, r *Result) {
 	t.Helper()
 	var want []float64
@@ -124,8 +124,9 @@ func TestProcessorSharing(t *testing.T) {
 	}
 }
 
-// A rare class of great weight beside a common one, with parallel profiles: while one of its long jobs is served, the
-// common jobs pile up, to a level that the stationary distribution hardly shows, but which is all that a rare job sees.
+// A rare class of great weight with a common one, with parallel profiles: while one of its long
+// jobs is served, the common jobs accumulate, to a level that the stationary distribution hardly
+// shows, but that every rare job sees.
 func TestTruncationBoundOfRareClass(t *testing.T) {
 	solvedAll := 0
 	for _, weight := range oracle.Rats("10 1e2 1e3 1e5") {
@@ -153,7 +154,7 @@ func TestTruncationBoundOfRareClass(t *testing.T) {
 	}
 }
 
-// Two rare classes beside a common one.
+// Two rare classes with a common one.
 func TestTruncationBoundOfRareClasses(t *testing.T) {
 	for _, rare := range oracle.Rats("1e-4 1e-8 1e-12") {
 		twice := new(big.Rat).Mul(rare, big.NewRat(2, 1))

@@ -7,10 +7,11 @@ import (
 	"productform/internal/markov"
 )
 
-// A reach says how far from the origin, in each direction, states have a weight of e^-t of the largest: what a state counts in the
-// bound of the truncation, π(x) (1 + Σ_k x_k) (1 + max_i x_i/E[x_i]). Rates depend on proportions only, far from the
-// axes, so that log π is about homogeneous of degree 1 there, and the distance in a direction about linear in t: a
-// solution with small limits tells which states matter in one with larger limits.
+// A reach records how far from the origin, in each direction, states have a weight of e^-t of the
+// largest. The weight of a state is its contribution to the bound on the truncation error, π(x) (1
+// + Σ_k x_k) (1 + max_i x_i/E[x_i]). Far from the axes, rates depend on proportions only. There log
+// π is about homogeneous of degree 1, and the distance in a direction about linear in t, so a
+// solution with small limits predicts which states matter in one with larger limits.
 type reach struct {
 	of     *solution
 	most   float64     // what the state counts that counts most: its weight is 1
@@ -23,10 +24,10 @@ type reach struct {
 
 const (
 	mostLevels = 60  // of t: e^-60 is far below all tolerances
-	mostParts  = 128 // of directions; some 200 states in each at most
+	mostParts  = 128 // number of directions; each has at most about 200 states
 )
 
-// reach returns that of the solution.
+// reach returns the reach of the solution.
 func (v *solution) reach() *reach {
 	r := &reach{of: v, limits: v.limits, parts: mostParts}
 	for _, l := range v.limits {
@@ -106,9 +107,10 @@ func (r *reach) direction(x []int) (distance float64, d int) {
 	return distance, d
 }
 
-// extended returns the distance of weight e^-t in each direction, and a little more: as it is seen, or beyond the edge linear in t, as
-// between half of the edge and the edge. There it is at least an eighth more than at the edge, so that what is beyond
-// is seen, and at most four times as much, for tails are not known better. It is the most of neighbouring directions.
+// extended returns the distance of weight e^-t in each direction, slightly enlarged: as observed,
+// or beyond the edge linear in t, as between half of the edge and the edge. There it is at least an
+// eighth more than at the edge, so the solution shows what is beyond, and at most four times as
+// much, because tails are not known better. It is the maximum over neighbouring directions.
 func (r *reach) extended(t float64) []float64 {
 	t = min(t, mostLevels)
 	distance := make([]float64, len(r.far))
@@ -148,7 +150,7 @@ func (r *reach) extended(t float64) []float64 {
 // within returns the region of the states up to the distance in their direction and of those that have a weight of e^-t in the pilot,
 // between the first and the last on each line. The error is a *statesError if that would be more states than the settings allow.
 func (r *reach) within(distance []float64, pilot *reach, t float64, s Settings) (*markov.Region, error) {
-	size, states := r.around(distance)
+	size, states := r.boundingBox(distance)
 	if states > 1.5*float64(s.MaxStates) { // as an estimate
 		return nil, &statesError{states, limitsOf(size)}
 	}
@@ -213,8 +215,8 @@ func (r *reach) weighs(x []int, least float64) bool {
 	return s >= 0 && r.of.pi[s]*r.of.importance(x)/r.most >= least
 }
 
-// around returns the sizes of a box that holds the states up to these distances, and about how many these are.
-func (r *reach) around(distance []float64) (size []int, states float64) {
+// boundingBox returns the sizes of a box that holds the states up to these distances, and about how many these are.
+func (r *reach) boundingBox(distance []float64) (size []int, states float64) {
 	size = make([]int, len(r.limits))
 	part := make([]int, len(r.limits))
 	for d, far := range distance {
@@ -225,7 +227,7 @@ func (r *reach) around(distance []float64) (size []int, states float64) {
 			rest -= part[k]
 		}
 		if part[len(part)-1] = rest; rest < 0 {
-			continue // no such direction, but for rounding
+			continue // no such direction, up to rounding
 		}
 		for k, p := range part {
 			share := min(1, (float64(p)+1)/float64(r.parts))

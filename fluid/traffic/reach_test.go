@@ -36,7 +36,7 @@ func TestRegionsAgainstBoxes(t *testing.T) {
 		p := fluid.Policies()[seed/2%4]
 		got := solved(t, tr, p, Settings{TruncationTol: tol})
 		if slices.Contains(limitsIn(got), 0) {
-			continue // merged, or solved apart
+			continue // merged, or solved separately
 		}
 		limits := make([]int, classes)
 		for k, l := range limitsIn(got) {
@@ -55,7 +55,7 @@ func TestRegionsAgainstBoxes(t *testing.T) {
 func TestReachForetells(t *testing.T) {
 	v := &solution{limits: []int{120, 180}, mean: []float64{1e9, 1e9}} // so large that jobs count as they are
 	tr := trafficOf([][]*big.Rat{oracle.Rats("1 1/2"), oracle.Rats("1/2 1")}, oracle.Rats("1/3 1/3")...)
-	w, err := newProblem(tr, tr.apart())
+	w, err := newProblem(tr, tr.singletonGroups())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,7 +68,8 @@ func TestReachForetells(t *testing.T) {
 		v.chain.Next(x)
 	}
 	r := v.reach()
-	// The mean weight on both edges is e^-6 (30 + 20)/(120 + 180), but for what the second half of each adds.
+	// The mean weight on both edges is e^-6 (30 + 20)/(120 + 180), apart from the terms of the
+	// second half of each.
 	if want := 6 + math.Log(6); math.Abs(r.level-want) > 0.05 {
 		t.Errorf("level %v of the edge, want %v", r.level, want)
 	}

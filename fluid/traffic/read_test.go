@@ -32,7 +32,7 @@ func TestReadTrafficExactly(t *testing.T) {
 	}
 }
 
-// What is wanted of numbers, each sentence once.
+// The requirements on numbers, each text once.
 const (
 	wantPositive    = "a number > 0"
 	wantNonnegative = "a number >= 0"

@@ -13,11 +13,11 @@ import (
 type group struct {
 	rows []int      // of Model.Classes
 	rate *big.Rat   // of arrivals of jobs of the first class that bring as much as all
-	part []*big.Rat // what each class brings of that, in the order of rows: E[x_k] is this part of the mean number
+	part []*big.Rat // fraction of that brought by each class, in the order of rows: E[x_k] is this fraction of the mean number
 }
 
-// apart returns the classes that arrive, each in a group of its own.
-func (t *Model) apart() []group {
+// singletonGroups returns the classes that arrive, each in a separate group.
+func (t *Model) singletonGroups() []group {
 	var groups []group
 	for k, c := range t.Classes {
 		if c.ArrivalRate.Sign() > 0 {
@@ -52,7 +52,7 @@ func (t *Model) merged(policy fluid.Policy) []group {
 	var groups []group
 	known := make(map[string]int)
 	size := func(k int) *big.Rat { return new(big.Rat).Mul(e.Dominant[k], num.OrOne(t.Classes[k].MeanSize)) }
-	for _, g := range t.apart() {
+	for _, g := range t.singletonGroups() {
 		k := g.rows[0]
 		var key strings.Builder
 		for _, b := range e.Need[k] {
@@ -107,7 +107,7 @@ func (t *Model) components(groups []group) [][]group {
 		}
 	}
 	var components [][]group
-	number := make(map[int]int) // of a component, by its root
+	number := make(map[int]int) // number of a component, by its root
 	for n, g := range groups {
 		r := sets.Root(some[n])
 		if _, ok := number[r]; !ok {

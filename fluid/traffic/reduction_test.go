@@ -83,7 +83,7 @@ func TestNotMerged(t *testing.T) {
 	}
 }
 
-// Classes that share no resource are solved apart, with the means of the joint chain.
+// Classes that share no resource are solved separately, with the means of the joint chain.
 func TestComponents(t *testing.T) {
 	for seed := range uint64(3) {
 		r := rand.New(rand.NewPCG(seed, 10))
@@ -103,8 +103,8 @@ func TestComponents(t *testing.T) {
 	}
 }
 
-// Six pairs of classes, each pair on two resources of its own, are solved as one pair is: the chain of all has more
-// states than any table.
+// Six pairs of classes, each pair with two separate resources, are solved like one pair: the chain
+// of all has more states than any table.
 func TestManyComponents(t *testing.T) {
 	pair := trafficOf([][]*big.Rat{oracle.Rats("1 1/2"), oracle.Rats("1/2 1")}, oracle.Rats("1/3 1/4")...)
 	many := &Model{}

@@ -34,7 +34,7 @@ const (
 	DefaultMaxStates     = 10_000_000
 )
 
-// A Method says how stationary measures were computed.
+// A Method is the way in which stationary measures were computed.
 type Method string
 
 // The methods.
@@ -42,27 +42,28 @@ const (
 	ChainMethod     Method = "chain"     // balance equations of the truncated Markov chain, by elimination
 	MultigridMethod Method = "multigrid" // the same equations by iteration, if there are many states
 	WhittleMethod   Method = "whittle"   // sum of the stationary distribution of balanced fairness
-	GeometricMethod Method = "geometric" // closed form for one class at most: E[x] = ρ/(1-ρ) under every policy
+	GeometricMethod Method = "geometric" // closed form for at most one class: E[x] = ρ/(1-ρ) under every policy
 )
 
-// ErrTooLarge says that [Solve] has no answer for the traffic with these settings, but simulation has.
+// ErrTooLarge reports that [Solve] cannot solve the traffic with these settings, but simulation
+// can.
 var ErrTooLarge = errors.New("too large to solve, but it can be simulated")
 
-// A TooLargeError says why [Solve] has no answer. It wraps [ErrTooLarge] and an *[num.InputError] for the jobs or the
-// setting with which it had one.
+// A TooLargeError reports why [Solve] has no answer. It wraps [ErrTooLarge] and an
+// *[num.InputError] for the jobs or the setting that would have to change.
 type TooLargeError struct {
 	Input   *num.InputError // the jobs or the setting
-	Classes int             // that share resources, if they are too many for the policy; else 0
-	States  float64         // at least so many are needed, if that is too many; else 0
+	Classes int             // number of classes that share resources, if too many for the policy; otherwise 0
+	States  float64         // lower bound on the number of states, if that is too many; otherwise 0
 	Jobs    string          // up to which these states go: "93 jobs of search and 122 of render"
-	Load    *big.Rat        // the largest load of a resource of theirs, with States: as it nears 1 they grow without bound; else nil
+	Load    *big.Rat        // with States, the largest load of a resource of theirs: as it approaches 1 the states grow without bound; otherwise nil
 }
 
 func (e *TooLargeError) Error() string { return e.Input.Error() + "; " + ErrTooLarge.Error() }
 
 func (e *TooLargeError) Unwrap() []error { return []error{e.Input, ErrTooLarge} }
 
-// Reason says what is too large, without the policy or setting.
+// Reason describes what is too large, without the policy or setting.
 func (e *TooLargeError) Reason() string {
 	switch {
 	case e.Classes > 0:
@@ -88,14 +89,15 @@ type Result struct {
 	Accuracy        // the worst of all parts
 }
 
-// A ResourceLoad says how much work jobs bring to a resource.
+// A ResourceLoad is the work that jobs bring to a resource.
 type ResourceLoad struct {
 	Name     string   `json:"name" title:"resource"`          // as in Model.Resources
 	Load     *big.Rat `json:"load" beside:"1"`                // Σ_k λ_k σ_k a_kj, by profiles that the policy believes
 	TrueLoad *big.Rat `json:"true_load,omitempty" beside:"1"` // the same by true profiles; nil if no class lies
 }
 
-// A Part says how classes were solved that share resources with each other, directly or through others.
+// A Part describes how classes that share resources with each other, directly or through others,
+// were solved.
 type Part struct {
 	Groups [][]int // rows of Model.Classes; those in one group are one class to the policy
 	Method Method
@@ -104,8 +106,8 @@ type Part struct {
 	Accuracy
 }
 
-// An Accuracy says how far means may be off: MeanJobs, MeanDelay and ServiceRate of every class, relative to the exact
-// values.
+// An Accuracy bounds or estimates the errors of means: MeanJobs, MeanDelay and ServiceRate of every
+// class, relative to the exact values.
 type Accuracy struct {
 	// TruncationBound bounds the error that comes from states left out; TruncationProved says whether it is proved or
 	// measured. Measured bounds near 1 say no more than that the limits are too small. A measured bound judges by the
@@ -114,14 +116,15 @@ type Accuracy struct {
 	TruncationBound  float64 `json:"truncation_bound"`
 	TruncationProved bool    `json:"truncation_proved"`
 
-	// RoundingBound is a proved bound of the error from rounding, given the rates of the states. It is 0 with the
-	// method multigrid: IterationError, 0 elsewhere, then is the error of the iteration, not proved, but twice what
-	// its last steps suggest.
+	// RoundingBound is a proved bound on the error from rounding, given the rates of the states. It
+	// is 0 with the method multigrid: IterationError, otherwise 0, is then the error of the
+	// iteration, which is not proved but twice what its last steps suggest.
 	RoundingBound  float64 `json:"rounding_bound"`
 	IterationError float64 `json:"iteration_error" zero:"null"`
 
-	// RateResidual is the largest residual of the allocations in float64 that the rates of the states come from, as in
-	// [fluid.Allocation]; 0 with the methods whittle and geometric, which have none. What it does to the means is not proved.
+	// RateResidual is the largest residual of the float64 allocations that determine the rates of
+	// the states, as in [fluid.Allocation]; 0 with the methods whittle and geometric, which have
+	// none. Its effect on the means is not proved.
 	RateResidual float64 `json:"rate_residual"`
 }
 
@@ -163,19 +166,21 @@ func NewResult(t *Model, policy fluid.Policy) *Result {
 	return r
 }
 
-// Solve computes the stationary measures of classes that arrive at random. Balanced fairness has the stationary
-// distribution Φ(x) Π_k ρ_k^x_k / Z, which is summed up to limits for any number of classes, with a proved bound of
-// what is left out. For the other policies the balance equations of a truncated chain are solved for two or three
-// classes: the states that matter are told from those of smaller chains, and a move to another one does not happen; with Limits it
-// is arrivals beyond them that are lost. Elimination without subtractions takes O(n³) time and O(n² log n) memory for n² states
-// of two classes (200 by 200: a fifth of a second and 30 MB; 1000 by 1000: some ten seconds and a gigabyte); multigrid
-// iteration takes over for three classes with more than 8,000 states or two with more than 1,000,000 (a microsecond and
-// 150 bytes a state).
+// Solve computes the stationary measures of classes that arrive at random. Balanced fairness has
+// the stationary distribution Φ(x) Π_k ρ_k^x_k / Z, which is summed up to limits for any number of
+// classes, with a proved bound on the omitted part. For the other policies it solves the balance
+// equations of a truncated chain for two or three classes. Solutions of smaller chains determine
+// the states that matter, and moves to other states do not happen; with Limits, arrivals beyond
+// them are lost. Elimination without subtractions takes O(n³) time and O(n² log n) memory for n²
+// states of two classes (200 by 200: 0.2 s and 30 MB; 1000 by 1000: about ten seconds and a
+// gigabyte). Multigrid iteration takes over for three classes with more than 8,000 states or two
+// with more than 1,000,000 (a microsecond and 150 bytes per state).
 //
-// Unless limits are set, less is solved. A class with λ_k = 0 is left out. Classes are merged if their profiles are
-// equal up to a factor and, except under balanced fairness, so are their weights and their mean sizes in dominant
-// shares (under max-min fairness, w_k d_k in place of the weight). What shares no resources is solved apart, so that
-// the three classes above are those of a part. One class alone has the closed form.
+// Unless limits are set, the model is first reduced. A class with λ_k = 0 is left out. Classes are
+// merged if their profiles are equal up to a factor and, except under balanced fairness, so are
+// their weights and their mean sizes in dominant shares (under max-min fairness, w_k d_k in place
+// of the weight). Parts that share no resources are solved separately, and the limit of three
+// classes above applies to each part. One class alone has the closed form.
 //
 // The error is an *[UnstableError] if the load of some resource is 1 or more; it wraps an *[num.InputError] for bad
 // traffic or settings. It wraps [ErrTooLarge] too for more than three classes in a part, except under balanced
@@ -197,7 +202,7 @@ func Solve(ctx context.Context, t *Model, policy fluid.Policy, s Settings) (*Res
 	if err := t.Stable(); err != nil {
 		return nil, err
 	}
-	all := t.apart()
+	all := t.singletonGroups()
 	if policy == fluid.BF {
 		if err := t.sameWeights(all); err != nil {
 			return nil, err
@@ -235,7 +240,7 @@ func Solve(ctx context.Context, t *Model, policy fluid.Policy, s Settings) (*Res
 	return r, nil
 }
 
-// solvePart solves groups that have resources of their own, and fills in the measures of their classes.
+// solvePart solves groups with their own resources, and fills in the measures of their classes.
 func (t *Model) solvePart(ctx context.Context, groups []group, policy fluid.Policy, s Settings, classes []ClassResult) (*Part, error) {
 	w, err := newProblem(t, groups)
 	if err != nil {
@@ -311,7 +316,7 @@ type problem struct {
 	lambda  []float64   // λ_k of the group
 	sigma   []float64   // σ_k of that class
 	part    [][]float64 // a_kj λ_k σ_k, at [j][k]
-	load    []*big.Rat  // of each resource
+	load    []*big.Rat  // load of each resource
 	slack   []float64   // 1 - load
 	jobs    []float64   // ρ_k/L_k, the mean number of jobs if each ran at its limit; 0 without one, or with one that never binds
 }
@@ -463,7 +468,7 @@ func productOf(limits []int) float64 {
 	return states
 }
 
-// A statesError says that automatic limits need too many states. It does not leave the package.
+// A statesError reports that automatic limits need too many states. It does not leave the package.
 type statesError struct {
 	states float64
 	limits []int

@@ -102,7 +102,7 @@ func meansOf(r *Result) []float64 {
 	return mean
 }
 
-// errorOf returns the sum of the bounds of a result.
+// errorOf returns the sum of the bounds on a result.
 func errorOf(r *Result) float64 { return r.TruncationBound + r.RoundingBound + r.IterationError }
 
 // wantMeans compares mean numbers with a relative tolerance.
@@ -179,10 +179,10 @@ func TestSolveOneClass(t *testing.T) {
 	}
 }
 
-// In a linear network (class 0 uses both resources, 1 and 2 one each) proportional fairness is balanced fairness, and Z
-// = (1-ρ0)/((1-ρ0-ρ1)(1-ρ0-ρ2)) (Massoulié and Roberts, Telecommunication Systems 15, 2000), E[x_k] = ρ_k ∂ log Z/∂ρ_k.
-// Where one resource is always the scarcer one, every policy without weights shares it as one processor: E[x_k] =
-// ρ_k/(1-ρ).
+// In a linear network (class 0 uses both resources, 1 and 2 one each) proportional fairness is
+// balanced fairness, and Z = (1-ρ0)/((1-ρ0-ρ1)(1-ρ0-ρ2)) (Massoulié and Roberts, Telecommunication
+// Systems 15, 2000), E[x_k] = ρ_k ∂ log Z/∂ρ_k. If the same resource is always the scarcest, every
+// policy without weights shares it as one processor: E[x_k] = ρ_k/(1-ρ).
 func TestSolveClosedForms(t *testing.T) {
 	line := trafficOf([][]*big.Rat{oracle.Rats("1 1"), oracle.Rats("1 0"), oracle.Rats("0 1")}, oracle.Rats("1/5 2/5 3/10")...)
 	want := []float64{0.2 * (-1/0.8 + 1/0.4 + 1/0.5), 1, 0.3 / 0.5}
@@ -235,7 +235,7 @@ func TestChainOfBalancedFairness(t *testing.T) {
 		if seed%3 == 0 {
 			limited(r, tr)
 		}
-		w, err := newProblem(tr, tr.apart())
+		w, err := newProblem(tr, tr.singletonGroups())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -304,8 +304,8 @@ func TestSolveSymmetric(t *testing.T) {
 	}
 }
 
-// The measured bound of the truncation error holds against far larger limits, also with weights, sizes and rates of
-// different magnitude: then one class waits for rare long jobs of the other.
+// The measured bound on the truncation error is confirmed by far larger limits, also with weights,
+// sizes and rates of different magnitude: then one class waits for rare long jobs of the other.
 func TestTruncationBound(t *testing.T) {
 	for seed := range uint64(40) {
 		r := rand.New(rand.NewPCG(seed, 4))
@@ -332,7 +332,7 @@ func TestTruncationBound(t *testing.T) {
 				}
 			}
 			if s.Limits == nil && near.TruncationBound > s.TruncationTol {
-				t.Errorf("seed %d: truncation bound %g, asked for %g", seed, near.TruncationBound, s.TruncationTol)
+				t.Errorf("seed %d: truncation bound %g, want at most %g", seed, near.TruncationBound, s.TruncationTol)
 			}
 		}
 	}
@@ -345,7 +345,7 @@ func TestSolveThreeClassesTwoWays(t *testing.T) {
 		tr := randomTraffic(r, 3, 2, big.NewRat(3+r.Int64N(5), 10))
 		tr.Classes[0].ArrivalRate.Mul(tr.Classes[0].ArrivalRate, big.NewRat(50, 1))
 		tr.Classes[0].MeanSize.Quo(tr.Classes[0].MeanSize, big.NewRat(50, 1))
-		w, err := newProblem(tr, tr.apart())
+		w, err := newProblem(tr, tr.singletonGroups())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -409,7 +409,7 @@ func TestSolveRefuses(t *testing.T) {
 		{"jobs[1].arrival_rate", func(t *Model) {
 			t.Classes[1].ArrivalRate, t.Classes[1].MeanSize = oracle.Rats("1e-100")[0], oracle.Rats("1e-30")[0]
 		}, fluid.BF, Settings{}},
-		{"jobs[0].arrival_rate", func(t *Model) { // of both classes together
+		{"jobs[0].arrival_rate", func(t *Model) { // rate of both classes together
 			for k := range t.Classes {
 				t.Classes[k].Demand, t.Classes[k].ArrivalRate, t.Classes[k].MeanSize = oracle.Rats("1/4"), oracle.Rats("6e119")[0], oracle.Rats("1e-120")[0]
 			}
@@ -450,15 +450,15 @@ func TestSolveRefuses(t *testing.T) {
 	}
 }
 
-// An iteration that ends too early is refused, with the tolerance that would do.
+// An iteration that ends too early is rejected, with a tolerance that suffices.
 func TestConverged(t *testing.T) {
 	v := &solution{limits: []int{7, 8}, iteration: 2e-4}
-	err := v.converged(Settings{TruncationTol: 1e-10})
+	err := v.checkConverged(Settings{TruncationTol: 1e-10})
 	var bad *input.Error
 	if !errors.Is(err, ErrTooLarge) || !errors.As(err, &bad) || bad.Path != "TruncationTol" || !strings.HasPrefix(bad.Want, "at least 0.0002") {
 		t.Errorf("error %v", err)
 	}
-	if err := v.converged(Settings{TruncationTol: 1e-3}); err != nil {
+	if err := v.checkConverged(Settings{TruncationTol: 1e-3}); err != nil {
 		t.Error(err)
 	}
 }
@@ -495,7 +495,7 @@ func TestSolveTwoClassesTwoWays(t *testing.T) {
 		speed := new(big.Rat).SetInt(new(big.Int).Exp(big.NewInt(100), big.NewInt(exponent), nil))
 		tr.Classes[0].ArrivalRate.Mul(tr.Classes[0].ArrivalRate, speed)
 		tr.Classes[0].MeanSize = new(big.Rat).Inv(speed)
-		w, err := newProblem(tr, tr.apart())
+		w, err := newProblem(tr, tr.singletonGroups())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -523,15 +523,15 @@ func TestSolveTwoClassesTwoWays(t *testing.T) {
 	}
 }
 
-// What is forecast of the states of a solution at a lower load is near what it takes, within the factor that forecasts are trusted to: else
-// traffic would be refused that can be solved.
+// The number of states forecast from a solution at a lower load is close to the number needed,
+// within the factor that forecasts are trusted to: otherwise solvable traffic would be rejected.
 func TestForecast(t *testing.T) {
 	for seed := range uint64(3) {
 		d := big.NewRat(int64(1+2*seed), 8)
 		tr := trafficOf([][]*big.Rat{{big.NewRat(1, 1), d}, {d, big.NewRat(1, 1)}}, big.NewRat(1, 3), big.NewRat(1, 3+int64(seed%2)))
 		scaleTo(tr, big.NewRat(94, 100))
 		policy := []fluid.Policy{fluid.DRF, fluid.PF, fluid.MaxMin}[seed%3]
-		w, err := newProblem(tr, tr.apart())
+		w, err := newProblem(tr, tr.singletonGroups())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -50,7 +50,7 @@ func (w *problem) chain(ctx context.Context, p *Part, policy fluid.Policy, s Set
 
 // truncated returns the solution with the limits of the settings, or in a region whose bound meets TruncationTol, and its bound.
 func (w *problem) truncated(ctx context.Context, policy fluid.Policy, s Settings) (*solution, float64, error) {
-	tol := max(s.TruncationTol/10, 1e-12) // of an iteration, whose rounding is not far below 1e-12
+	tol := max(s.TruncationTol/10, 1e-12) // for an iteration, whose rounding error is not far below 1e-12
 	if s.Limits != nil {
 		limits := w.chosen(s)
 		if _, err := checkStates(limits, s); err != nil {
@@ -67,16 +67,16 @@ func (w *problem) truncated(ctx context.Context, policy fluid.Policy, s Settings
 		if err != nil {
 			return nil, 0, err
 		}
-		return v, v.truncationBound(small), v.converged(s)
+		return v, v.truncationBound(small), v.checkConverged(s)
 	}
 	small, err := w.pilot(ctx, policy, s)
 	if err != nil {
 		return nil, 0, err
 	}
-	if err := small.foresee(s); err != nil {
+	if err := small.forecastStates(s); err != nil {
 		return nil, 0, err
 	}
-	const onTheWay = 1e-4 // asked of a step that says how errors fall
+	const onTheWay = 1e-4 // required of a step that estimates how errors fall
 	pilot := small.reach()
 	region, err := pilot.grown(1, max(s.TruncationTol, onTheWay), pilot, s)
 	if err != nil {
@@ -101,7 +101,7 @@ func (w *problem) truncated(ctx context.Context, policy fluid.Policy, s Settings
 				return nil, 0, err
 			}
 			if bound = v.truncationBound(small); bound <= s.TruncationTol { // as a rule
-				return v, bound, v.converged(s)
+				return v, bound, v.checkConverged(s)
 			}
 		}
 		last = v
@@ -187,7 +187,7 @@ func (w *problem) forecast(ctx context.Context, policy fluid.Policy, s Settings,
 		return err
 	}
 	r := v.reach()
-	size, states := r.around(r.extended(r.level - math.Log(s.TruncationTol)))
+	size, states := r.boundingBox(r.extended(r.level - math.Log(s.TruncationTol)))
 	limits := limitsOf(size)
 	for k := range limits {
 		growth := lower.gap(k) / w.gap(k)
@@ -210,7 +210,7 @@ func (w *problem) scaled(factor float64) (*problem, error) {
 	return newProblem(w.traffic, groups)
 }
 
-// pilotFrom is [problem.pilot] from these limits on.
+// pilotFrom runs [problem.pilot] starting at these limits.
 func (w *problem) pilotFrom(ctx context.Context, policy fluid.Policy, s Settings, limits []int) (*solution, error) {
 	var v *solution
 	for {
@@ -236,8 +236,8 @@ func (w *problem) pilotFrom(ctx context.Context, policy fluid.Policy, s Settings
 	}
 }
 
-// expected returns limits that would be exceeded with this probability if resources were shared as one processor each, beside the jobs
-// that limits of tasks keep.
+// expected returns limits that would be exceeded with this probability if resources were shared as
+// one processor each, in addition to the jobs that limits of tasks keep.
 func (w *problem) expected(tail float64) []int {
 	limits := make([]int, len(w.class))
 	for k := range limits {
@@ -314,8 +314,9 @@ func (v *solution) truncationBound(small *solution) float64 {
 	return bound / (1 - min(bound, 0.5)) // relative to the mean without limits
 }
 
-// expectedError is what truncationBound would be if lost moves of all classes had the same effect, at most 1. It bounds nothing, but
-// tells how far regions should grow where too few moves of some class were lost to know their effect.
+// expectedError is what truncationBound would be if lost moves of all classes had the same effect,
+// at most 1. It is no bound, but controls the growth of regions when too few moves of some class
+// were lost to know their effect.
 func (v *solution) expectedError(small *solution) float64 {
 	var most float64
 	for i, m := range v.mean {
@@ -349,19 +350,20 @@ func (r *reach) grown(bound, relTol float64, pilot *reach, s Settings) (*markov.
 	return r.within(r.extended(t), pilot, max(t, pilot.level+math.Log(2/s.TruncationTol)), s)
 }
 
-// foresee returns a *statesError if the states that a solution needs are far more than MaxStates, by what this one tells of
-// tails.
-func (v *solution) foresee(s Settings) error {
+// forecastStates returns a *statesError if a solution needs far more than MaxStates states,
+// according to the tails of this one.
+func (v *solution) forecastStates(s Settings) error {
 	const unsure = 2 // the factor by which that may be too many
 	r := v.reach()
-	if size, states := r.around(r.extended(r.level - math.Log(s.TruncationTol))); states > unsure*float64(s.MaxStates) {
+	if size, states := r.boundingBox(r.extended(r.level - math.Log(s.TruncationTol))); states > unsure*float64(s.MaxStates) {
 		return &statesError{states / unsure, limitsOf(size)}
 	}
 	return nil
 }
 
-// converged refuses the result of an iteration that has neither seven digits nor what was asked.
-func (v *solution) converged(s Settings) error {
+// checkConverged rejects the result of an iteration that has neither seven digits nor the requested
+// accuracy.
+func (v *solution) checkConverged(s Settings) error {
 	if v.iteration <= max(s.TruncationTol, 1e-7) {
 		return nil
 	}

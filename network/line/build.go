@@ -8,16 +8,16 @@ import (
 	"productform/network"
 )
 
-// A builder makes a model of what jobs can get to.
+// A builder builds a model from the states that jobs can reach.
 type builder struct {
 	*file
 	model   *network.Model
 	through map[place][]branch // from a node that is no station to stations and sinks, as far as known
 	onPath  map[place]bool
-	visits  map[place]int // of the classes of the file: the row of a visit, in the order in which they are found
+	visits  map[place]int // row of each visit in the model by class of the file, in the order in which they are found
 	counts  []int         // of visits, by class
 	found   []place
-	rows    []int // of the classes of the file: the row in the model, -1 if it is in none
+	rows    []int // row in the model of each class of the file, -1 if it has none
 }
 
 // build makes the model of a file.
@@ -42,7 +42,7 @@ func (d *file) build() (*network.Model, error) {
 	}
 	next := map[place][]branch{}
 	for at := 0; at < len(b.found); at++ { // which grows
-		if next[b.found[at]], err = b.after(b.found[at]); err != nil {
+		if next[b.found[at]], err = b.nextStations(b.found[at]); err != nil {
 			return nil, err
 		}
 		for _, to := range next[b.found[at]] {
@@ -59,7 +59,7 @@ func (d *file) build() (*network.Model, error) {
 	return b.model, b.check()
 }
 
-// find takes a place among those that jobs get to, unless it is a sink.
+// find registers a place that jobs can reach, unless it is a sink.
 func (b *builder) find(at place) error {
 	n := &b.nodes[at.node]
 	if n.kind == "Sink" {
@@ -90,7 +90,7 @@ func (b *builder) arrivals() (map[place]*big.Rat, error) {
 			if b.classes[c].closed {
 				return nil, input.Errorf(input.Field(input.Index("model.nodes", i)+".service", b.classes[c].name), "arrivals", "none of a Closed class")
 			}
-			ends, err := b.after(place{i, c})
+			ends, err := b.nextStations(place{i, c})
 			if err != nil {
 				return nil, err
 			}
@@ -111,8 +111,9 @@ func (b *builder) arrivals() (map[place]*big.Rat, error) {
 	return rates, nil
 }
 
-// after returns the stations and sinks that jobs come to after a place, through nodes that are no stations.
-func (b *builder) after(at place) ([]branch, error) {
+// nextStations returns the stations and sinks that jobs reach next from a place, through nodes that
+// are not stations.
+func (b *builder) nextStations(at place) ([]branch, error) {
 	n := &b.nodes[at.node]
 	known, ok := b.through[at]
 	if ok {
@@ -143,7 +144,7 @@ func (b *builder) after(at place) ([]branch, error) {
 				return nil, input.Errorf("model.routing.matrix", "a way to "+input.Quote(to.station.Name), "none to a Source")
 			case to.kind != "Sink" && to.mean == nil:
 				var err error
-				if ends, err = b.after(step.to); err != nil {
+				if ends, err = b.nextStations(step.to); err != nil {
 					return nil, err
 				}
 			}
@@ -167,7 +168,7 @@ func (b *builder) after(at place) ([]branch, error) {
 	return ends, nil
 }
 
-// addClasses adds the classes that jobs get to.
+// addClasses adds the classes that jobs can reach.
 func (b *builder) addClasses(arrivals map[place]*big.Rat, next map[place][]branch) {
 	b.rows = make([]int, len(b.classes))
 	for c := range b.classes {
@@ -267,7 +268,8 @@ func (b *builder) setReferences() {
 	}
 }
 
-// check refuses what [network.Model.Check] does, in terms of the network that the file describes.
+// check rejects what [network.Model.Check] rejects, in terms of the network that the file
+// describes.
 func (b *builder) check() error {
 	err := b.model.Check()
 	if err == nil {

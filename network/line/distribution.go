@@ -86,7 +86,7 @@ func distribution(n *tree.Node, path string) (mean *big.Rat, exponential bool, e
 	return mean, kind == "Exp", err
 }
 
-// meanOfFit returns the mean of a fit. Other moments do not matter at the stations that accept it.
+// meanOfFit returns the mean of a fit. Stations that accept it ignore its other moments.
 func meanOfFit(n *tree.Node, path, kind string) (*big.Rat, error) {
 	f, err := n.Fields(path, "an object with method and mean", "method", "mean", "scv", "order")
 	if err != nil {

@@ -33,8 +33,8 @@ func meanOf(t rapid.TB, distribution any) *big.Rat {
 
 type fields = map[string]any
 
-// The mean of a distribution by its own parameters is that of its phases, by elimination, and that of a
-// fit to it.
+// The mean of a distribution from its own parameters matches the mean of its phases by elimination,
+// and the mean of a fit to it.
 func TestMeansOfDistributionsByPhases(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 5).Draw(t, "phases")

@@ -1,5 +1,6 @@
-// Package line reads queueing networks in the JSON form of LINE (https://line-solver.sourceforge.net), as networks of product form: what are
-// the exact answers to a model of yours?
+// Package line reads queueing networks in the JSON format of LINE
+// (https://line-solver.sourceforge.net) as networks of product form: what are the exact answers to
+// such a model?
 //
 // A file has nodes, classes and a matrix of routing probabilities:
 //

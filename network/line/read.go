@@ -12,7 +12,8 @@ import (
 	"productform/network"
 )
 
-// Read reads a network from a text in JSON or YAML: one of LINE if it has the field format, else as [network.Read].
+// Read reads a network from a text in JSON or YAML: in LINE's format if it has the field format,
+// otherwise as [network.Read].
 //
 // Numbers are taken as they are written, means as 1/lambda of Exp. Probabilities of a row are rounded doubles in such files: if their sum is within 1e-12 of 1,
 // they are divided by it. Visits that jobs never come to, which files of LINE list too, are left out, and so are classes without any. Routers and
@@ -22,8 +23,8 @@ import (
 // The error is a *[num.SyntaxError], or wraps a *[num.InputError] with the line and the path of the field.
 func Read(r io.Reader) (*network.Model, error) { return read(r, tree.Auto) }
 
-// ReadFile reads the file as JSON if its name ends in .json, as YAML if it ends in .yaml or .yml, else as [Read]. Errors start with
-// the name of the file.
+// ReadFile reads the file as JSON if its name ends in .json, as YAML if it ends in .yaml or .yml,
+// otherwise as [Read]. Errors start with the name of the file.
 func ReadFile(name string) (*network.Model, error) { return tree.ReadFile(name, read) }
 
 func read(r io.Reader, format tree.Format) (*network.Model, error) {
@@ -41,7 +42,7 @@ func read(r io.Reader, format tree.Format) (*network.Model, error) {
 	return m, nil
 }
 
-// A file is a model of LINE as it is written.
+// A file is a model of LINE as written.
 type file struct {
 	nodes   []node
 	nodeOf  map[string]int
@@ -50,18 +51,18 @@ type file struct {
 	route   map[place][]branch // by what is left, in the class in which it is left
 }
 
-// A node is one of the file.
+// A node is a node of the file.
 type node struct {
 	kind     string           // its type
-	station  network.Station  // of a Delay or Queue
-	index    int              // of that in the model
+	station  network.Station  // station of a Delay or Queue
+	index    int              // index of station in the model
 	mean     map[int]*big.Rat // mean size of a class, by row: what has service there
-	rate     map[int]*big.Rat // of a Source: arrival rates by class
-	switches map[int][]branch // of a ClassSwitch: by class, where the node of a branch is not used
-	scaling  []*big.Rat       // of a loadDependence
+	rate     map[int]*big.Rat // arrival rates of a Source by class
+	switches map[int][]branch // branches of a ClassSwitch by class; their nodes are not used
+	scaling  []*big.Rat       // rates of a loadDependence
 }
 
-// A class is one of the file.
+// A class is a class of the file.
 type class struct {
 	name       string
 	closed     bool
@@ -72,7 +73,7 @@ type class struct {
 // A place is a class at a node.
 type place struct{ node, class int }
 
-// A branch is a way to a place.
+// A branch leads to a place with some probability.
 type branch struct {
 	to          place
 	probability *big.Rat
@@ -92,7 +93,7 @@ func decode(root *tree.Node) (*network.Model, error) {
 	if f["model"] == nil {
 		return nil, input.Errorf("model", "", "an object with nodes, classes and routing")
 	}
-	// What a steady state does not depend on is passed over: name and initialState.
+	// The name and initialState do not affect the steady state and are ignored.
 	g, err := f["model"].Fields("model", "an object with nodes, classes and routing", "type", "name", "nodes", "classes", "routing", "routingStrategies", "initialState")
 	if err != nil {
 		return nil, err
@@ -206,7 +207,7 @@ func (d *file) node(n *tree.Node, i int) error {
 	return nil
 }
 
-// shown is what a message calls a value, nothing if it is missing.
+// shown formats a value for messages, empty if it is missing.
 func shown(n *tree.Node) any {
 	if n == nil {
 		return ""
@@ -375,7 +376,7 @@ func probability(n *tree.Node, path string) (*big.Rat, error) {
 	return p, err
 }
 
-// divide divides probabilities by their sum, if that is next to 1.
+// divide divides probabilities by their sum if it is 1 within rounding.
 func divide(branches []branch, path string) error {
 	sum := new(big.Rat)
 	for _, b := range branches {

@@ -58,7 +58,7 @@ classes:
 `
 
 // Both forms of one network have the same answers, in fractions.
-func TestShopIsTheSameNetwork(t *testing.T) {
+func TestShopMatchesNetworkModel(t *testing.T) {
 	for strategy, discipline := range map[string]string{"LCFSPR": "lcfs", "SIRO": "random"} {
 		t.Run(strategy, func(t *testing.T) {
 			checkSame(t, strings.Replace(shop, "LCFSPR", strategy, 1), strings.Replace(same, "lcfs", discipline, 1))
@@ -89,7 +89,8 @@ func checkSame(t *testing.T, shop, same string) {
 	}
 }
 
-// Rates that depend on the number of jobs; a class that changes before the first station arrives as what it has become, with the rate of its part.
+// Rates that depend on the number of jobs; a class that changes before the first station arrives as
+// the class it has become, at that fraction of the rate.
 func TestRatesAndArrivals(t *testing.T) {
 	m, err := line.Read(strings.NewReader(`{"format": "line-model", "version": "1.0", "model": {"type": "Network", "name": "m",
  "nodes": [
@@ -118,7 +119,8 @@ func TestRatesAndArrivals(t *testing.T) {
 	}
 }
 
-// Each edit of shop is refused with a message that names the line, the field, what it is and what is wanted.
+// Each edit of shop is rejected with an error that names the line, the field, its value and a valid
+// value.
 func TestMalformed(t *testing.T) {
 	for _, c := range []struct{ old, new, want string }{
 		{`"line-model"`, `"lqn"`, `line 1: format = a string "lqn": want "line-model"`},
@@ -204,7 +206,7 @@ func TestMalformed(t *testing.T) {
 	}
 }
 
-// A text gets either an error or a model that makes sense.
+// Every text yields either an error or a valid model.
 func FuzzRead(f *testing.F) {
 	f.Add([]byte(shop))
 	f.Add([]byte(same))

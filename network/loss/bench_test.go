@@ -21,7 +21,7 @@ func BenchmarkErlangB(b *testing.B) {
 }
 
 func BenchmarkSolve(b *testing.B) {
-	sources := many(4, 2000, 0)
+	sources := linkModel(4, 2000, 0)
 	for k := range sources.Classes {
 		sources.Classes[k].Sources = 500
 	}
@@ -35,7 +35,7 @@ func BenchmarkSolve(b *testing.B) {
 	for _, c := range []struct {
 		name string
 		m    *loss.Model
-	}{{"link/units=1000000", many(4, 1_000_000, 0)}, {"nested/units=2000", sources}, {"pairs/states=262701", many(3, 100, 2)}, {"graph/units=200", graph}, {"tokens/states=161051", tokens}} {
+	}{{"link/units=1000000", linkModel(4, 1_000_000, 0)}, {"nested/units=2000", sources}, {"pairs/states=262701", linkModel(3, 100, 2)}, {"graph/units=200", graph}, {"tokens/states=161051", tokens}} {
 		b.Run(c.name, func(b *testing.B) {
 			for b.Loop() {
 				if _, err := loss.Solve(ctx, c.m, loss.Settings{Engine: num.Float}); err != nil {

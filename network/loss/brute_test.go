@@ -15,7 +15,8 @@ import (
 	"productform/num"
 )
 
-// A seen system is what its Markov chain says, state by state: the classes of the jobs in order of arrival. No formula of the package is used.
+// A seen system is the Markov chain of a model, state by state: the classes of the jobs in order of
+// arrival. It uses no formula of the package.
 type seen struct {
 	chain *oracle.Chain[string]
 	m     *loss.Model
@@ -32,7 +33,7 @@ func count(state string, k int) int { return strings.Count(state, string(rune('a
 
 func units(c *loss.Class) int { return max(1, c.Units) }
 
-// fits reports whether a job more of class k keeps the limits.
+// fits reports whether one more job of class k keeps the limits.
 func fits(m *loss.Model, state string, k int) bool {
 	use := func(classes []int) (n int) {
 		for _, j := range classes {
@@ -64,8 +65,9 @@ func arrivals(m *loss.Model, state string, k int) *big.Rat {
 	return mul(c.ArrivalRate, rat(int64(c.Sources-count(state, k)), 1))
 }
 
-// brute returns the chain of a model in which jobs are served in order of arrival: each at rate 1, or the first c, or by servers that
-// each serve the first job they can. Sizes are exponential; where they differ in mean, jobs share equal servers.
+// brute returns the chain of a model in which jobs are served in order of arrival: each at rate 1,
+// or the first c, or by servers that each serve the first job they can. Sizes are exponential; if
+// their means differ, jobs share equal servers.
 func brute(m *loss.Model) seen {
 	sharing := false
 	for _, c := range m.Classes {
@@ -100,7 +102,7 @@ func brute(m *loss.Model) seen {
 					}
 				}
 			}
-		case len(m.Rank) > 0: // a job gets what the rate grows by as it joins those before it
+		case len(m.Rank) > 0: // a job gets the increase of the rate when it joins those before it
 			for p := range jobs {
 				rate[p].Sub(rateOf(m, jobs[:p+1]), rateOf(m, jobs[:p]))
 			}
@@ -161,7 +163,8 @@ func (s seen) prob(f func(state string) bool) *big.Rat {
 	return s.chain.Mean(func(state string) *big.Rat { return indicator(f(state)) })
 }
 
-// drawModel draws a model of one of the kinds of service with at most some dozens of states. Classes without limit have few sources.
+// drawModel draws a model of one of the kinds of service with at most a few dozen states. Classes
+// without limit have few sources.
 func drawModel(t *rapid.T) *loss.Model {
 	number := func(label string) *big.Rat {
 		return rat(rapid.Int64Range(1, 9).Draw(t, label), rapid.Int64Range(1, 5).Draw(t, label+" over"))
@@ -204,14 +207,15 @@ func drawModel(t *rapid.T) *loss.Model {
 			}
 		}
 		m.Limits = append(m.Limits, l)
-		if m.Check() != nil { // empty, or the same as another one
+		if m.Check() != nil { // empty, or a repeated set
 			m.Limits = m.Limits[:len(m.Limits)-1]
 		}
 	}
 	return m
 }
 
-// Every measure of every kind of system is that of its Markov chain, in fractions; float64 and enclosures hold it.
+// In every kind of system, all measures equal those of its Markov chain in fractions; float64 and
+// enclosures contain them.
 func TestAgainstChains(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := drawModel(t)
@@ -227,12 +231,12 @@ func TestAgainstChains(t *testing.T) {
 				return slices.ContainsFunc(jobsOf(state), func(k int) bool { return slices.Contains(m.Classes[k].Servers, j) })
 			}))
 		}
-		within(t, exact, solve(t, m, num.Float))
-		within(t, exact, solve(t, m, num.Enclose))
+		checkBounds(t, exact, solve(t, m, num.Float))
+		checkBounds(t, exact, solve(t, m, num.Enclose))
 	})
 }
 
-// compare holds the measures of a class against the chain.
+// compare checks the measures of a class against the chain.
 func (s seen) compare(t *rapid.T, k int, got *loss.ClassResult) {
 	t.Helper()
 	m := s.m
@@ -307,8 +311,8 @@ func values(r *loss.Result) (list []*num.Value) {
 	return list
 }
 
-// within holds the numbers of another engine against fractions.
-func within(t oracle.Tester, exact, other *loss.Result) {
+// checkBounds checks the numbers of another engine against fractions.
+func checkBounds(t oracle.Tester, exact, other *loss.Result) {
 	t.Helper()
 	oracle.HoldValues(t, other.Engine, other.RelativeErrorBound, values(other), values(exact))
 	if other.RelativeErrorBound > 1e-12 {

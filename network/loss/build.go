@@ -12,13 +12,15 @@ import (
 	"productform/num"
 )
 
-// maxSets is the most classes, or with tokens pools of servers, whose sets are tabulated.
+// maxSets is the maximum number of classes, or of pools of servers with tokens, whose sets are
+// tabulated.
 const maxSets = 20
 
-// A bound is a limit that can be reached, in units of the greatest common divisor of what jobs take of it.
+// A bound is a limit that can be reached, in units of the greatest common divisor of the units of
+// its jobs.
 type bound struct {
 	classes []int
-	units   []int // of a job of each class
+	units   []int // units of a job of each class
 	most    int
 }
 
@@ -98,7 +100,7 @@ func (b *builder) bind(members, units []int, most int) int {
 	return at
 }
 
-// finish sets strides. They are wrong if the table is too large, which [table.checkSize] tells.
+// finish sets strides. They are wrong if the table is too large, which [table.checkSize] reports.
 func (b *builder) finish() *table {
 	b.Box = lattice.FirstFastest(b.Limits)
 	for k := range b.members {
@@ -113,7 +115,7 @@ func (b *builder) finish() *table {
 	return b.table
 }
 
-// checkSize refuses a table that takes too much memory.
+// checkSize rejects a table that takes too much memory.
 func (t *table) checkSize(bytesEach, maxBytes float64) error {
 	size := lattice.Size(t.Limits)
 	if need := size * bytesEach; need > maxBytes {
@@ -204,7 +206,8 @@ func newMember(work *big.Rat, sources int) member {
 	return member{work: work, sources: sources, soft: -1, own: -1}
 }
 
-// wait adds what equal servers need: an axis that counts jobs, up to the number of servers if no limit does.
+// wait adds the axis that equal servers need: it counts jobs, up to the number of servers if no
+// limit does.
 func (b *builder) wait(servers int, rows [][]int) error {
 	b.servers = servers
 	if b.jobs < 0 {
@@ -227,7 +230,7 @@ func (b *builder) wait(servers int, rows [][]int) error {
 	return nil
 }
 
-// sets adds what rates of sets of classes need: the set of members present.
+// sets adds the data that rates of sets of classes need: the set of members present.
 func (b *builder) sets(ctx context.Context, m *Model, rows [][]int) error {
 	n := len(b.members)
 	if n > maxSets {
@@ -305,5 +308,5 @@ func (b *builder) rank(ctx context.Context, m *Model, rows [][]int) ([]*big.Rat,
 
 func tooManySets(path string, n int) error {
 	return &num.TooLargeError{States: float64(uint64(1) << min(n, 63)),
-		Input: input.Errorf(path, fmt.Sprintf("%d of them", n), "at most %d, whose sets are tabulated, beside servers with names or a rank function", maxSets)}
+		Input: input.Errorf(path, fmt.Sprintf("%d of them", n), "at most %d, with named servers or a rank function: all their sets are tabulated", maxSets)}
 }

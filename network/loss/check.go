@@ -12,11 +12,13 @@ import (
 
 const countNeedsTokens = "tokens as well, or one server of the total capacity"
 
-// Check reports whether the model makes sense. The error is a *[num.InputError] for the first entry, in the order of the file, that does not:
+// Check reports whether the model is valid. The error is a *[num.InputError] for the first entry,
+// in the order of the file, that violates a rule:
 //
-//   - there are 1 to 1000 classes, and at most 10,000 servers and 1000 limits; classes and servers have names of their own among their kind;
+//   - there are 1 to 1000 classes, and at most 10,000 servers and 1000 limits; classes and
+//     servers have unique names among their kind;
 //   - λ_k >= 0, σ_k > 0, C_s >= 0, with numerators and denominators of at most 16,384 bits;
-//   - all counts are from 1 to 10,000,000, or 0 where that stands for something;
+//   - all counts are from 1 to 10,000,000, or 0 if that has a meaning;
 //   - with Servers, each class has some, none twice, at least one of them of positive capacity; without, none;
 //   - with Rank, there are at most 20 classes, each non-empty set of them has one rate, and no rate falls when a class joins;
 //   - limits have classes, none twice, no two limits the same ones, and let each class in at least once;
@@ -24,7 +26,7 @@ const countNeedsTokens = "tokens as well, or one server of the total capacity"
 //   - with tokens, every server has some and a positive capacity, all classes have one mean size, and nothing else limits the jobs: no room, limits, units or sources.
 func (m *Model) Check() error { return modelFile.CheckAll(m) }
 
-// checkConditions refuses fields, each in its range, that do not go together.
+// checkConditions rejects fields that are each in range but do not fit together.
 func (m *Model) checkConditions() error {
 	switch {
 	case m.Count > 0 && len(m.Servers) > 0:
@@ -72,9 +74,9 @@ func (m *Model) checkServers() error {
 	case !m.hasTokens():
 		return nil
 	case m.Room > 0:
-		return input.Errorf("room", m.Room, "no room beside tokens, which limit the jobs")
+		return input.Errorf("room", m.Room, "no room with tokens, which limit the jobs")
 	case len(m.Limits) > 0:
-		return input.Errorf("limits", fmt.Sprintf("%d of them", len(m.Limits)), "no limits beside tokens, which limit the jobs")
+		return input.Errorf("limits", fmt.Sprintf("%d of them", len(m.Limits)), "no limits with tokens, which limit the jobs")
 	}
 	return nil
 }
@@ -87,9 +89,9 @@ func (m *Model) checkClass(k int) error {
 	if m.hasTokens() {
 		switch first := &m.Classes[0]; {
 		case c.Sources > 0:
-			return input.Errorf(path+".sources", c.Sources, "no sources beside tokens")
+			return input.Errorf(path+".sources", c.Sources, "no sources with tokens")
 		case c.units() > 1:
-			return input.Errorf(path+".units", c.Units, "one unit beside tokens: each job takes one")
+			return input.Errorf(path+".units", c.Units, "one unit with tokens: each job takes one")
 		case num.OrOne(c.MeanSize).Cmp(num.OrOne(first.MeanSize)) != 0:
 			return input.Errorf(path+".mean_size", num.OrOne(c.MeanSize).RatString(),
 				"the mean size of all classes, %s: servers do not tell classes apart", num.OrOne(first.MeanSize).RatString())
@@ -115,7 +117,8 @@ func (m *Model) checkCompatible(c *Class, path string) error {
 	return input.Errorf(path, fmt.Sprintf("%d without capacity", len(c.Servers)), "a server of positive capacity")
 }
 
-// checkRank refuses a rank function that has not one rate for each non-empty set of classes, or falls when a class joins.
+// checkRank rejects a rank function that lacks or repeats the rate of a non-empty set of classes,
+// or that falls when a class joins.
 func (m *Model) checkRank() error {
 	if len(m.Rank) == 0 {
 		return nil

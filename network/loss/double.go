@@ -28,11 +28,11 @@ func nearestDouble(r *big.Rat) double {
 	return checked(double(f), r.Sign() == 0)
 }
 
-// A scan is what the sweeps of a table give.
+// A scan holds the results of the sweeps of a table.
 type scan struct {
 	sums[arithmetic.Number]
 	jobs, queue []arithmetic.Number
-	empty       arithmetic.Number // weight of the entry asked for
+	empty       arithmetic.Number // weight of the requested entry
 }
 
 // scan sweeps the table in the arithmetic of one, with the jobs unless there are tokens; empty is the entry of the empty system.
@@ -41,7 +41,7 @@ func (t *table) scan(ctx context.Context, one arithmetic.Number, tokens bool, em
 	if err := e.up(one); err != nil {
 		return nil, err
 	}
-	s, err := e.across(tokens)
+	s, err := e.addViews(tokens)
 	if err != nil {
 		return nil, err
 	}
@@ -52,12 +52,16 @@ func (t *table) scan(ctx context.Context, one arithmetic.Number, tokens bool, em
 	return x, err
 }
 
-// doubles is scan in float64. ok is false if a number left its range; then that of float64 with exponents of its own is needed.
+// doubles computes a scan in float64. ok is false if a number left its range; float64 with separate
+// exponents is then needed.
 //
-// An entry is reached in at most L steps, each of which raises a digit, so that L is the sum of the tops. In a step W takes at most N + 8 roundings: work, units and idle
-// sources (a rounding for the work, two products), the sum of two entries, the product, N additions, the rounded difference and the quotient. In V a step takes 2N + 8, as an entry gets at most two terms
-// of each of N members. A term of a mean takes those of L steps of W and V together and three products, a sum of m terms by halves log2(m) + 1, the integers and the quotient by G, which has those of W,
-// four more. So all numbers, over G or not, have at most
+// An entry is reached in at most L steps, each of which raises a digit, so L is the sum of the
+// tops. In a step W takes at most N + 8 roundings: work, units and idle sources (a rounding for the
+// work, two products), the sum of two entries, the product, N additions, the rounded difference and
+// the quotient. In V a step takes 2N + 8, as an entry gets at most two terms from each of N
+// members. A term of a mean takes those of L steps of W and V together and three products, a sum of
+// m terms by halves log2(m) + 1, the integers and the quotient by G, which has those of W, four
+// more. So all numbers, over G or not, have at most
 //
 //	n = L (2N + 8) + (2N + 8) + L (N + 8) + 2 (log2(2 N states) + 2) + 16.
 func (t *table) doubles(ctx context.Context, tokens bool, empty int) (x *scan, ok bool, err error) {
@@ -79,7 +83,7 @@ func (t *table) doublesFrom(ctx context.Context, first double, tokens bool, empt
 	if err := e.up(first); err != nil {
 		return nil, false, err
 	}
-	s, err := e.across(tokens)
+	s, err := e.addViews(tokens)
 	if err != nil {
 		return nil, false, err
 	}

@@ -9,13 +9,14 @@ import (
 	"productform/num"
 )
 
-// ErlangB returns the probability that all of n >= 0 servers are busy where jobs that find them so are lost, and also that an arriving
-// job is lost: with load a = λσ > 0,
+// ErlangB returns the probability that all of n >= 0 servers are busy if arrivals that find them
+// busy are lost, which is also the probability that an arriving job is lost: with load a = λσ > 0,
 //
 //	1/B(0) = 1,  1/B(n) = 1 + n/a 1/B(n-1),
 //
-// in O(n) operations and no memory. It has bounds, Low and High, or is a fraction. The error is a *[num.InputError], a *[num.TooLargeError] for
-// fractions that would be too long, or that of the context.
+// in O(n) operations and no memory. It has bounds, Low and High, or is a fraction. Errors are a
+// *[num.InputError], a *[num.TooLargeError] for fractions that would be too long, and the error of
+// the context.
 func ErlangB(ctx context.Context, n int, load *big.Rat, s FormulaSettings) (num.Value, error) {
 	return formula(n, load, s, func(one arithmetic.Number) (arithmetic.Number, error) { return inverseB(ctx, n, load, one) },
 		func(inverse arithmetic.Number) arithmetic.Number { return inverse.One().Quo(inverse) })
@@ -44,12 +45,14 @@ func ErlangC(ctx context.Context, n int, load *big.Rat, s FormulaSettings) (num.
 		})
 }
 
-// Engset returns the probability that a job of one of N = sources >= 1 is lost that finds all of n >= 0 servers busy: with a source that has no job making one at
-// rate λ, and load a = λσ > 0,
+// Engset returns the probability that a job of one of N = sources >= 1 is lost because it finds all
+// of n >= 0 servers busy: a source that has no job generates one at rate λ, and the load is a = λσ
+// > 0,
 //
 //	1/E(0) = 1,  1/E(n) = 1 + n/((N-n) a) 1/E(n-1),
 //
-// 0 if n >= N: what the other N-1 sources do to the servers. The error is that of [ErlangB].
+// 0 if n >= N: the probability that the other N-1 sources keep all servers busy. Errors are those
+// of [ErlangB].
 func Engset(ctx context.Context, n, sources int, load *big.Rat, s FormulaSettings) (num.Value, error) {
 	if sources < 1 || sources > maxUnits {
 		return num.Value{}, input.Errorf("sources", sources, "an integer from 1 to %d", maxUnits)
@@ -91,8 +94,10 @@ func inverse(ctx context.Context, n int, one arithmetic.Number, factor func(j in
 	return x, nil
 }
 
-// inverseFloat is inverse in float64 with exponents. The bound is e_j = (1 - 1/x_j) (e_{j-1} + f + u) + u, but for terms of second order, with f that of factor(j): the 1
-// has no error, and takes its part of the sum. So it stays near u times the number of servers that are seldom idle, however many there are.
+// inverseFloat is inverse in float64 with exponents. Up to terms of second order, the bound is e_j
+// = (1 - 1/x_j) (e_{j-1} + f + u) + u, with f the bound of factor(j): the 1 has no error, and
+// dampens the error of the sum. So the bound stays near u times the number of servers that are
+// seldom idle, however many there are.
 func inverseFloat(ctx context.Context, n int, factor func(j int) arithmetic.Number) (arithmetic.Number, error) {
 	const u = arithmetic.Roundoff
 	one := arithmetic.Wide{F: 1}
@@ -112,7 +117,7 @@ func inverseFloat(ctx context.Context, n int, factor func(j int) arithmetic.Numb
 	return arithmetic.FromWide(x, e), nil
 }
 
-// formula evaluates a function of the end of a recursion with the engine of the settings.
+// formula evaluates a function of the final value of a recursion with the engine of the settings.
 func formula(n int, load *big.Rat, s FormulaSettings, recursion func(one arithmetic.Number) (arithmetic.Number, error), answer func(arithmetic.Number) arithmetic.Number) (num.Value, error) {
 	if n < 0 || n > maxUnits {
 		return num.Value{}, input.Errorf("n", n, "an integer from 0 to %d", maxUnits)
@@ -137,14 +142,14 @@ func formula(n int, load *big.Rat, s FormulaSettings, recursion func(one arithme
 		x := answer(end)
 		v := o.Value(x)
 		if engine == num.Float && o.Check() == nil {
-			v.Low, v.High = around(x)
+			v.Low, v.High = quotientBounds(x)
 		}
 		return v, o.Width, o.Check()
 	})
 }
 
-// around returns bounds of a number that float64 arithmetic gave: f/(1+e) and f/(1-e), outward.
-func around(x arithmetic.Number) (low, high *big.Float) {
+// quotientBounds returns bounds on a float64 result: f/(1+e) and f/(1-e), rounded outward.
+func quotientBounds(x arithmetic.Number) (low, high *big.Float) {
 	f := new(big.Float).SetMantExp(big.NewFloat(x.F), 512*x.Exp)
 	e := big.NewFloat(x.Bound)
 	one := big.NewFloat(1)

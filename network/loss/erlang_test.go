@@ -14,7 +14,7 @@ import (
 	"productform/num"
 )
 
-// The loads at which one arrival in a hundred is lost, as tables of Erlang's formula have them.
+// The loads at which one arrival in a hundred is lost, as in tables of Erlang's formula.
 func TestErlangBOfTables(t *testing.T) {
 	for _, c := range []struct {
 		servers int
@@ -37,7 +37,8 @@ func literalB(n int, a *big.Rat) *big.Rat {
 	return quo(term, sum)
 }
 
-// The formulas are their sums of terms, and what Solve says of the same system, in all engines.
+// In all engines, the formulas match their sums of terms and the results of Solve for the same
+// system.
 func TestFormulas(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 12).Draw(t, "servers")
@@ -83,7 +84,7 @@ func TestFormulas(t *testing.T) {
 	})
 }
 
-// sumBelow returns Σ_{j<n} a^j/j!, the weight of states in which nobody who comes waits.
+// sumBelow returns Σ_{j<n} a^j/j!, the weight of states in which no arrival waits.
 func sumBelow(n int, a *big.Rat) *big.Rat {
 	term, sum := rat(1, 1), rat(1, 1)
 	for j := 1; j < n; j++ {
@@ -93,7 +94,7 @@ func sumBelow(n int, a *big.Rat) *big.Rat {
 	return sum
 }
 
-// enclosed holds a formula in all engines against a fraction.
+// enclosed checks a formula in all engines against a fraction.
 func enclosed(t oracle.Tester, what string, want *big.Rat, formula func(loss.FormulaSettings) (num.Value, error)) {
 	t.Helper()
 	for _, engine := range []num.Engine{num.Float, num.Enclose, num.Exact} {
@@ -111,8 +112,9 @@ func enclosed(t oracle.Tester, what string, want *big.Rat, formula func(loss.For
 	}
 }
 
-// A million servers. At as much load B is √(2/(π n)) (1 + O(1/√n)); far above, the n - a(1-B) idle servers are about n/(a-n), so that B is next to 1 - n/a; far below
-// it is the Poisson weight a^n/n! e^-a by Stirling's formula.
+// A million servers. At load n, B is √(2/(π n)) (1 + O(1/√n)); far above, the n - a(1-B) idle
+// servers are about n/(a-n), so B is close to 1 - n/a; far below, it is the Poisson weight a^n/n!
+// e^-a by Stirling's formula.
 func TestAMillionServers(t *testing.T) {
 	const n = 1_000_000
 	b := func(load int64) num.Value {
@@ -131,13 +133,13 @@ func TestAMillionServers(t *testing.T) {
 	if v := b(985_000); math.Abs(math.Log(v.Float)-(n*(0.015+math.Log1p(-0.015))-math.Log(2*math.Pi*n)/2)) > 1e-6 {
 		t.Errorf("far below: %v", v.Float)
 	}
-	v, err := loss.ErlangB(t.Context(), n, rat(1, 2), loss.FormulaSettings{}) // some 10^-5868522
+	v, err := loss.ErlangB(t.Context(), n, rat(1, 2), loss.FormulaSettings{}) // about 10^-5868522
 	if low, _ := v.Interval(); err != nil || v.Float != 0 || low.Low.Sign() <= 0 || low.RelWidth() > 1e-8 {
 		t.Errorf("next to nothing: %v in [%v, %v], %v", v.Float, v.Low, v.High, err)
 	}
 }
 
-// What is out of range is refused.
+// Values out of range are rejected.
 func TestBadFormulas(t *testing.T) {
 	for i, ask := range []func() (num.Value, error){
 		func() (num.Value, error) { return loss.ErlangB(ctx, -1, rat(1, 1), loss.FormulaSettings{}) },

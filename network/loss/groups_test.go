@@ -11,7 +11,7 @@ import (
 	"productform/num"
 )
 
-// A row with a count gives the numbers of as many rows without, to the last digit.
+// A row with a count gives the same numbers as that many rows without one, to the last digit.
 func TestCountMatchesServersTypedSingly(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := drawTokens(t)

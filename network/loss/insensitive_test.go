@@ -14,8 +14,9 @@ import (
 // A state of jobs in two phases: of class k, x[2k] in the first and x[2k+1] in the second.
 type phases [6]int8
 
-// inPhases returns the chain of a model whose jobs of class k have a first phase and, with probability second[k], another one of the same mean, so
-// that their mean size is that of the model. Each job is served at rate 1, or jobs share the equal servers, or in a compatibility graph by the
+// inPhases returns the chain of a model whose jobs of class k have a first phase and, with
+// probability second[k], a second one of the same mean, which keeps the mean size of the model.
+// Each job is served at rate 1, or jobs share the equal servers, or in a compatibility graph by the
 // rates phi of the numbers of jobs of the classes, which jobs of a class share.
 func inPhases(m *loss.Model, second []*big.Rat, phi func(x []int) []*big.Rat) *oracle.Chain[phases] {
 	return oracle.NewChain(phases{}, func(x phases, move func(phases, *big.Rat)) {
@@ -36,7 +37,7 @@ func inPhases(m *loss.Model, second []*big.Rat, phi func(x []int) []*big.Rat) *o
 			if jobs[k] == 0 {
 				continue
 			}
-			speed := rat(1, 1) // of each job of the class
+			speed := rat(1, 1) // speed of each job of the class
 			switch {
 			case m.Count > 0:
 				speed = rat(int64(min(m.Count, total)), int64(total))
@@ -103,8 +104,8 @@ func balanced(m *loss.Model) func(x []int) []*big.Rat {
 	}
 }
 
-// Where each job is served on arrival, where jobs share equal servers, and under balanced fairness, sizes count by their mean only, which may differ
-// from class to class.
+// If each job is served on arrival, if jobs share equal servers, and under balanced fairness, sizes
+// matter only by their mean, which may differ by class.
 func TestInsensitivity(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		third := func(label string) *big.Rat { return rat(rapid.Int64Range(0, 3).Draw(t, label), 3) }

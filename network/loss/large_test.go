@@ -9,16 +9,17 @@ import (
 	"productform/num"
 )
 
-// Systems too large for fractions in a test: each number of float64 is within its bound of the enclosure, along trees, on tables and with tokens.
+// Systems too large for fractions in a test: each float64 number is within its bound of the
+// enclosure, along trees, on tables and with tokens.
 func TestLargeWithinBounds(t *testing.T) {
-	nested := many(5, 150, 0)
+	nested := linkModel(5, 150, 0)
 	for k := range nested.Classes {
 		if k%2 == 1 {
 			nested.Classes[k].Sources = 40 * k
 		}
 	}
 	nested.Limits = []loss.Limit{{Classes: []int{0, 1, 2}, Most: 100}, {Classes: []int{0, 1}, Most: 75}, {Classes: []int{3}, Most: 44}}
-	graph, waiting := drawn(rat(1, 1)), many(3, 12, 2)
+	graph, waiting := drawn(rat(1, 1)), linkModel(3, 12, 2)
 	graph.Room, graph.Limits[0].Most = 30, 20
 	waiting.Count = 3
 	waiting.Classes[1].Sources = 5
@@ -34,7 +35,7 @@ func TestLargeWithinBounds(t *testing.T) {
 		}
 	}
 	tokens.Servers, tokens.Classes = tokens.Servers[:9], tokens.Classes[:4]
-	for name, m := range map[string]*loss.Model{"one link": many(4, 2000, 0), "nested": nested, "pairs": many(3, 30, 2), "graph": graph, "waiting": waiting, "tokens": tokens} {
+	for name, m := range map[string]*loss.Model{"one link": linkModel(4, 2000, 0), "nested": nested, "pairs": linkModel(3, 30, 2), "graph": graph, "waiting": waiting, "tokens": tokens} {
 		float := solve(t, m, num.Float)
 		want, err := loss.Solve(ctx, m, loss.Settings{Engine: num.Enclose, RelTol: 1e-20})
 		if err != nil {

@@ -13,7 +13,8 @@ import (
 	"productform/oiqueue"
 )
 
-// drawLink draws a system in which each job is served from its arrival on, with limits that are nested or, half of the time at least, not.
+// drawLink draws a system in which each job is served as soon as it arrives, with limits that are
+// nested or, at least half of the time, not.
 func drawLink(t *rapid.T) *loss.Model {
 	m := &loss.Model{}
 	least, more := 1, 3
@@ -98,7 +99,8 @@ func enumerate(m *loss.Model, visit func(x []int, weight *big.Rat)) {
 	down(0, rat(1, 1))
 }
 
-// Along the tree of nested limits and on tables of others, all is the sum over the states that fit.
+// Along the tree of nested limits and on tables of others, all measures are sums over the states
+// that fit.
 func TestLimitsAgainstEnumeration(t *testing.T) {
 	methods := map[loss.Method]int{}
 	rapid.Check(t, func(t *rapid.T) {
@@ -144,15 +146,16 @@ func TestLimitsAgainstEnumeration(t *testing.T) {
 				equal(t, "blocking", got.Blocking, new(big.Rat).Sub(rat(1, 1), quo(pass[k], all[k])))
 			}
 		}
-		within(t, r, solve(t, m, num.Float))
-		within(t, r, solve(t, m, num.Enclose))
+		checkBounds(t, r, solve(t, m, num.Float))
+		checkBounds(t, r, solve(t, m, num.Enclose))
 	})
 	if methods[loss.Tree] == 0 || methods[loss.Table] == 0 {
 		t.Errorf("methods %v", methods)
 	}
 }
 
-// A class that nothing limits, beside others that are, is one whose limit is far above what comes: in the compatibility graph and with waiting.
+// A class without limits, next to classes with limits, equals one with a limit far above its number
+// of jobs: in the compatibility graph and with waiting.
 func TestFreeClasses(t *testing.T) {
 	for _, m := range []*loss.Model{
 		{
@@ -176,13 +179,13 @@ func TestFreeClasses(t *testing.T) {
 		},
 	} {
 		exact := solve(t, m, num.Exact)
-		within(t, exact, solve(t, m, num.Float))
+		checkBounds(t, exact, solve(t, m, num.Float))
 		far := *m
 		far.Limits = append(far.Limits[:1:1], loss.Limit{Classes: []int{0, 1}, Most: 400})
 		r := solve(t, &far, num.Float)
 		want := values(exact)
 		for i, v := range values(r)[:len(want)-2] {
-			if v == nil || i == 6 || i == 14 { // what the free classes lose
+			if v == nil || i == 6 || i == 14 { // losses of the free classes
 				continue
 			}
 			if d := v.Float/want[i].Float - 1; d > 1e-12 || d < -1e-12 {
@@ -193,7 +196,7 @@ func TestFreeClasses(t *testing.T) {
 }
 
 // Without limits the compatibility graph is the order-independent queue.
-func TestNoLimitsIsTheQueue(t *testing.T) {
+func TestNoLimitsMatchesQueue(t *testing.T) {
 	m := &loss.Model{
 		Servers: []loss.Server{{Name: "s", Capacity: rat(1, 1)}, {Name: "t", Capacity: rat(2, 1)}},
 		Classes: []loss.Class{

@@ -5,20 +5,21 @@ import (
 	"slices"
 )
 
-// A Model is a system in which arrivals that do not fit are lost. All numbers are rational and exactly those of the file. It has one of four
-// kinds of service: Count, Servers, Rank, or none of them, so that each job is served at rate 1 from its arrival on.
+// A Model is a system that loses arrivals that do not fit. All numbers are rational and exactly
+// those of the file. It has one of four kinds of service: Count, Servers, Rank, or none of these,
+// in which case each job is served at rate 1 as soon as it arrives.
 type Model struct {
 	Count   int       // equal servers of rate 1, each for one job at a time while the others wait; 0 for another service
-	Servers []Server  // of a compatibility graph: a job is served by all servers of its class, or with tokens by one of them
+	Servers []Server  // servers of a compatibility graph: a job is served by all servers of its class, or with tokens by one of them
 	Rank    []SetRate `json:",omitempty"` // μ(A) of every non-empty set A of classes, nondecreasing in A; models without one keep the key of their simulations
 	Room    int       // units that fit into the system, waiting and in service; 0 for any number
-	Limits  []Limit   // of what fits of some classes
+	Limits  []Limit   // limits on the units of some classes
 	Classes []Class
 }
 
 // A Server does Capacity units of work per unit of time.
 type Server struct {
-	Name     string   // not empty, and unlike those of the other servers
+	Name     string   // not empty, and unique among the servers
 	Capacity *big.Rat // C_s >= 0, > 0 with tokens
 
 	// The jobs that it can have, if each job is for one server; 0 if jobs are served by all their servers. All
@@ -65,7 +66,7 @@ type SetRate struct {
 	Rate    *big.Rat // μ(A) > 0, work per unit of time
 }
 
-// A Limit is a number of units that fit of some classes together.
+// A Limit is the number of units that fit for some classes together.
 type Limit struct {
 	Classes []int // rows of Model.Classes, not empty
 	Most    int   // n_L >= 1
@@ -73,11 +74,11 @@ type Limit struct {
 
 // A Class is a kind of job.
 type Class struct {
-	Name        string   // not empty, and unlike those of the other classes
-	ArrivalRate *big.Rat // λ_k >= 0, jobs per unit of time; with Sources those of each source that has no job in the system
+	Name        string   // not empty, and unique among the classes
+	ArrivalRate *big.Rat // λ_k >= 0, jobs per unit of time; with Sources the rate of each source that has no job in the system
 	Sources     int      // N_k; 0 for arrivals from outside, a Poisson process
 	MeanSize    *big.Rat // σ_k > 0, mean work; nil means 1
-	Units       int      // b_k that a job takes; 0 means 1
+	Units       int      // b_k, units that a job takes; 0 means 1
 	Servers     []int    // rows of Model.Servers that can serve its jobs
 }
 

@@ -12,8 +12,9 @@ import (
 	"productform/num"
 )
 
-// Tokens are a closed network of two stations: those at busy servers, and the free ones, which arrivals serve.
-func TestTokensAreAClosedPair(t *testing.T) {
+// Tokens form a closed network of two stations: the tokens at busy servers, and the free ones,
+// which arrivals serve.
+func TestTokensMatchClosedNetwork(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := drawTokens(t)
 		for s := range m.Servers { // each is used, or its tokens would have nowhere to go
@@ -56,8 +57,9 @@ func TestTokensAreAClosedPair(t *testing.T) {
 	})
 }
 
-// Machines that fail and wait for repairmen are a closed network with think times. Their weights reach from 1 to beyond 1e308, to beyond 1e600, and far further:
-// float64 has its digits in all ranges.
+// Machines that fail and wait for repairmen are a closed network with think times. Their weights
+// range from 1 to beyond 1e308, to beyond 1e600, and much further: float64 keeps its digits in all
+// ranges.
 func TestMachineRepair(t *testing.T) {
 	for _, machines := range []int{5, 200, 290, 3000} {
 		m := &loss.Model{Count: 2, Classes: []loss.Class{{Name: "machine", Sources: machines, ArrivalRate: rat(3, 1), MeanSize: rat(2, 3)}}}
@@ -75,10 +77,10 @@ func TestMachineRepair(t *testing.T) {
 		repair := want.Stations[1]
 		for _, engine := range []num.Engine{num.Float, num.Enclose} {
 			r := solve(t, m, engine)
-			near(t, "jobs", r.MeanJobs, repair.MeanJobs, r.RelativeErrorBound)
-			near(t, "throughput", r.Throughput, repair.Visits[0].Throughput, r.RelativeErrorBound)
-			if machines < 100 { // else below 2^-1022
-				near(t, "empty", *r.EmptyProbability, repair.ProbEmpty, r.RelativeErrorBound)
+			checkNear(t, "jobs", r.MeanJobs, repair.MeanJobs, r.RelativeErrorBound)
+			checkNear(t, "throughput", r.Throughput, repair.Visits[0].Throughput, r.RelativeErrorBound)
+			if machines < 100 { // otherwise below 2^-1022
+				checkNear(t, "empty", *r.EmptyProbability, repair.ProbEmpty, r.RelativeErrorBound)
 			}
 			if !(r.RelativeErrorBound < 1e-10) {
 				t.Errorf("%d machines, %s: bound %v", machines, engine, r.RelativeErrorBound)
@@ -87,8 +89,8 @@ func TestMachineRepair(t *testing.T) {
 	}
 }
 
-// near holds a number against an enclosure.
-func near(t *testing.T, what string, got, want num.Value, bound float64) {
+// checkNear checks a number against an enclosure.
+func checkNear(t *testing.T, what string, got, want num.Value, bound float64) {
 	t.Helper()
 	e, ok := want.Interval()
 	if !ok {

@@ -10,7 +10,8 @@ import (
 	"productform/internal/tree"
 )
 
-// Read reads a model from a text in JSON, if its first character other than a space is { or [, or else in YAML:
+// Read reads a model from a text in JSON, if its first character other than a space is { or [, and
+// otherwise in YAML:
 //
 //	room: 100                              # units that fit in all; any number if left out
 //	classes:
@@ -34,8 +35,8 @@ import (
 // value of another type, and all that [Model.Check] refuses.
 func Read(r io.Reader) (*Model, error) { return read(r, tree.Auto) }
 
-// ReadFile reads a model from a file, as JSON if its name ends in .json, as YAML if it ends in .yaml or .yml, else as [Read]. Errors start
-// with the name of the file.
+// ReadFile reads a model from a file, as JSON if its name ends in .json, as YAML if it ends in
+// .yaml or .yml, otherwise as [Read]. Errors start with the name of the file.
 func ReadFile(name string) (*Model, error) { return tree.ReadFile(name, read) }
 
 func read(r io.Reader, format tree.Format) (*Model, error) {

@@ -14,7 +14,7 @@ import (
 	"productform/num"
 )
 
-// Bad models are refused with the line, the path and what is wanted.
+// Invalid models are rejected with the line, the path and a valid value.
 func TestBadModels(t *testing.T) {
 	const (
 		unit   = "an integer from 1 to 10000000"
@@ -50,10 +50,10 @@ func TestBadModels(t *testing.T) {
 		{"servers: [{name: s, capacity: 1, tokens: 0}]\n" + some, input.Error{Line: 1, Path: "servers[0].tokens", Value: "0", Want: unit}},
 		{"servers:\n  - {name: s, capacity: 1, tokens: 1}\n  - {name: t, capacity: 1}\n" + some, input.Error{Line: 3, Path: "servers[1].tokens", Value: "0", Want: "tokens at every server, or at none"}},
 		{"servers:\n  - {name: s, capacity: 1}\n  - {name: s, capacity: 1}\n" + some, input.Error{Line: 3, Path: "servers[1].name", Value: `"s"`, Want: "a name of its own; servers[0] has this one"}},
-		{token + "room: 4\nclasses: [{name: a, arrival_rate: 1, servers: [s]}]", input.Error{Line: 2, Path: "room", Value: "4", Want: "no room beside tokens, which limit the jobs"}},
-		{token + "classes: [{name: a, arrival_rate: 1, servers: [s]}]\nlimits: [{classes: [a], most: 1}]", input.Error{Line: 3, Path: "limits", Value: "1 of them", Want: "no limits beside tokens, which limit the jobs"}},
-		{token + "classes: [{name: a, arrival_rate: 1, servers: [s], sources: 3}]", input.Error{Line: 2, Path: "classes[0].sources", Value: "3", Want: "no sources beside tokens"}},
-		{token + "classes: [{name: a, arrival_rate: 1, servers: [s], units: 2}]", input.Error{Line: 2, Path: "classes[0].units", Value: "2", Want: "one unit beside tokens: each job takes one"}},
+		{token + "room: 4\nclasses: [{name: a, arrival_rate: 1, servers: [s]}]", input.Error{Line: 2, Path: "room", Value: "4", Want: "no room with tokens, which limit the jobs"}},
+		{token + "classes: [{name: a, arrival_rate: 1, servers: [s]}]\nlimits: [{classes: [a], most: 1}]", input.Error{Line: 3, Path: "limits", Value: "1 of them", Want: "no limits with tokens, which limit the jobs"}},
+		{token + "classes: [{name: a, arrival_rate: 1, servers: [s], sources: 3}]", input.Error{Line: 2, Path: "classes[0].sources", Value: "3", Want: "no sources with tokens"}},
+		{token + "classes: [{name: a, arrival_rate: 1, servers: [s], units: 2}]", input.Error{Line: 2, Path: "classes[0].units", Value: "2", Want: "one unit with tokens: each job takes one"}},
 		{token + "classes:\n  - {name: a, arrival_rate: 1, servers: [s]}\n  - {name: b, arrival_rate: 1, servers: [s], mean_size: 2}", input.Error{Line: 4, Path: "classes[1].mean_size", Value: "2", Want: "the mean size of all classes, 1: servers do not tell classes apart"}},
 		{"servers: [{name: s, capacity: 1, tokens: 1, count: 0}]\n" + some,
 			input.Error{Line: 1, Path: "servers[0].count", Value: "0", Want: "an integer from 1 to 10000"}},
@@ -109,7 +109,7 @@ func TestBadModels(t *testing.T) {
 	}
 }
 
-// What only a model made in Go can have wrong is refused, too.
+// Errors that only a model built in Go can have are also rejected.
 func TestBadRows(t *testing.T) {
 	good := func() *loss.Model {
 		return &loss.Model{
@@ -152,7 +152,7 @@ func TestBadRows(t *testing.T) {
 	}
 }
 
-// JSON and YAML read the same, and the file in testdata is what it says.
+// JSON and YAML read the same, and the file in testdata matches its model.
 func TestReadFile(t *testing.T) {
 	m, err := loss.ReadFile("testdata/link.yaml")
 	if err != nil {
@@ -181,7 +181,7 @@ func TestReadFile(t *testing.T) {
 	}
 }
 
-// A text gets either an error or a model that makes sense.
+// Every text yields either an error or a valid model.
 func FuzzRead(f *testing.F) {
 	text, err := os.ReadFile("testdata/link.yaml")
 	if err != nil {

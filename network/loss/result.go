@@ -7,7 +7,7 @@ import (
 	"productform/num"
 )
 
-// A Method is a way to the normalization G.
+// A Method is a way to compute the normalization G.
 type Method string
 
 // The methods.
@@ -69,7 +69,7 @@ type ClassResult struct {
 	MeanJobs   *num.Value `json:"mean_jobs"`  // E[X_k]; nil with tokens, where servers do not tell classes apart
 	MeanDelay  *num.Value `json:"mean_delay"` // E[X_k]/Throughput; nil with tokens, and if no jobs are let in
 
-	// These are nil without Model.Count.
+	// The following are nil without Model.Count.
 	WaitProbability *num.Value `json:"wait_probability"` // that a job let in finds all servers busy
 	MeanQueue       *num.Value `json:"mean_queue"`       // jobs that wait for a server, in order of arrival
 	MeanWaiting     *num.Value `json:"mean_waiting"`     // MeanQueue/Throughput; nil if no jobs are let in
@@ -80,13 +80,14 @@ type ServerResult struct {
 	Name  string `json:"name" title:"server"` // as in the model
 	Count int    `json:"count,omitempty"`     // that of the row
 
-	// Utilization is the probability that a job is present that the server can serve or, with tokens, has.
+	// Utilization is the probability that a job is present that the server can serve or, with
+	// tokens, that it has a job.
 	Utilization num.Value  `json:"utilization"`
 	MeanJobs    *num.Value `json:"mean_jobs"`  // jobs that have been given to it; nil without tokens
 	Throughput  *num.Value `json:"throughput"` // jobs per unit of time given to it; nil without tokens
 }
 
-// A LimitResult tells how far a limit is used.
+// A LimitResult reports the use of a limit.
 type LimitResult struct {
 	Classes     []string  `json:"classes" title:"limit"` // their names
 	Most        int       `json:"most"`                  // units that fit
@@ -94,11 +95,12 @@ type LimitResult struct {
 	Utilization num.Value `json:"utilization"`           // MeanUnits / Most
 }
 
-// An UnstableError names classes that nothing limits, whose jobs arrive at least as fast as they can be served. It wraps [num.ErrUnstable].
+// An UnstableError names classes without limits whose jobs arrive at least as fast as they can be
+// served. It wraps [num.ErrUnstable].
 type UnstableError struct {
 	Classes  []int    // rows of the model's classes
 	Load     *big.Rat // their work per unit of time
-	Capacity *big.Rat // of all servers that can do it, at most Load
+	Capacity *big.Rat // total capacity of the servers that can do it, at most Load
 }
 
 func (e *UnstableError) Unwrap() error { return num.ErrUnstable }

@@ -11,23 +11,26 @@ import (
 	"productform/num"
 )
 
-// Solve returns the stationary measures of a system. Where each job is served from its arrival on and any two limits are nested or disjoint, it
-// works along the tree of limits ([Tree]): with n units at a limit and K Poisson classes O(K n) operations, and O(n²) for each class with sources and
-// each limit directly below it. Otherwise it works on a table ([Table]), whose entries are the product over
+// Solve returns the stationary measures of a system. If each job is served as soon as it arrives
+// and any two limits are nested or disjoint, it works along the tree of limits ([Tree]). With n
+// units at a limit and K Poisson classes this takes O(K n) operations, and O(n²) for each class
+// with sources and each limit directly below it. Otherwise it works on a table ([Table]), whose
+// number of entries is the product of
 //
-//   - n_L + 1 for each limit of n_L, in units of what its jobs have in common,
+//   - n_L + 1 for each limit of n_L, in units of the greatest common divisor of its jobs,
 //   - N_k + 1 for each class with N_k sources,
 //   - the number of tokens + 1 for all servers together that the same classes use,
-//   - 2 for each class that has no limit of its own, in a compatibility graph or with a rank function,
-//   - the number of equal servers + 1, unless the room tells the number of jobs,
+//   - 2 for each class without its own limit, in a compatibility graph or with a rank function,
+//   - the number of equal servers + 1, unless the room gives the number of jobs,
 //
-// in O(K) operations an entry. Poisson classes with the same servers, limits and units count as one.
+// in O(K) operations per entry. Poisson classes with the same servers, limits and units count as
+// one.
 //
-// The error is that of [Model.Check] or a *[num.InputError] for settings out of range; an
-// [*UnstableError], which wraps [num.ErrUnstable]; a *[num.TooLargeError], at once, for a model
-// that needs more than Settings.MaxBytes, more than 20 classes (sets of servers, with tokens) in a
-// compatibility graph or with a rank function, or too long fractions; [num.ErrDigits], with the
-// engine Float; or that of the context. m is not modified.
+// Errors are those of [Model.Check] and the context, and a *[num.InputError] for settings out of
+// range. An [*UnstableError] wraps [num.ErrUnstable]. [num.ErrDigits] occurs only with the engine
+// Float. A *[num.TooLargeError] is returned immediately for a model that needs more than
+// Settings.MaxBytes or too long fractions, or that has more than 20 classes (sets of servers, with
+// tokens) in a compatibility graph or with a rank function. m is not modified.
 func Solve(ctx context.Context, m *Model, s Settings) (*Result, error) {
 	if err := m.Check(); err != nil {
 		return nil, err
@@ -52,15 +55,15 @@ func Solve(ctx context.Context, m *Model, s Settings) (*Result, error) {
 	})
 }
 
-// maxPrecision is how many bits an enclosure has at most.
+// maxPrecision is the maximum number of bits of an enclosure.
 const maxPrecision = 1 << 14
 
-// ladder returns the engines and precisions that may answer.
+// ladder returns the engines and precisions to try, in order.
 func ladder(engine num.Engine, relTol float64) arithmetic.Ladder {
 	return arithmetic.Ladder{Engine: engine, RelTol: relTol, MaxPrec: maxPrecision}
 }
 
-// checked returns s with the values that zeros stand for, or the error for one out of range.
+// checked returns s with defaults in place of zeros, or the error for a setting out of range.
 func (s Settings) checked() (Settings, error) {
 	var err error
 	if s.RelTol, err = arithmetic.CheckEngine(s.Engine, s.RelTol); err != nil {
@@ -108,8 +111,9 @@ func numberBytes(one arithmetic.Number) float64 {
 // maxExactSeconds bounds the time of fractions, by estimate.
 const maxExactSeconds = 1000
 
-// checkExact refuses fractions that would take too long: so many operations on the fractions of states with up to so many jobs, that are made of the
-// works and numbers of these jobs. The constants were measured, and are right within a factor of a few.
+// checkExact rejects fractions that would take too long, given the number of operations and the
+// maximum number of jobs in a state, whose works and counts form the fractions. The constants were
+// measured, and are right within a factor of a few.
 func (m *Model) checkExact(engine num.Engine, states, operations, jobs float64) error {
 	if engine != num.Exact {
 		return nil
@@ -129,7 +133,7 @@ func (m *Model) checkExact(engine num.Engine, states, operations, jobs float64) 
 		"float or enclose: %.3g operations on fractions of up to %.3g bits would take some %.3g s", operations, longest, seconds)}
 }
 
-// measures hold what a method finds, as the engine knows it.
+// measures holds the results of a method in the arithmetic of the engine.
 type measures struct {
 	m      *Model
 	engine num.Engine
@@ -138,14 +142,15 @@ type measures struct {
 	states float64
 
 	empty            *arithmetic.Number
-	pass, lost       []arithmetic.Number // weights over G of what arrivals of each class see, that one job more fits, and does not; with sources Σ (N_k - x_k) π(x)
+	pass, lost       []arithmetic.Number // weights over G of the states, seen by arrivals of each class, in which one more job fits, and does not; with sources Σ (N_k - x_k) π(x)
 	jobs             []arithmetic.Number // E[X_k]
 	wait, queue      []arithmetic.Number // with Model.Count: the part of pass in which all servers are busy, and E[jobs that wait]
-	busy             []arithmetic.Number // of each server
+	busy             []arithmetic.Number // busy probability of each server
 	given, jobsGiven []arithmetic.Number // with tokens: jobs per unit of time, and mean jobs, of each server
 }
 
-// unlimited sets the measures of classes which nothing limits and which share nothing: X_k is Poisson of mean w_k, or binomial.
+// unlimited sets the measures of classes that have no limits and share nothing: X_k is Poisson of
+// mean w_k, or binomial.
 func (x *measures) unlimited(classes []int) {
 	for _, k := range classes {
 		c := &x.m.Classes[k]
@@ -180,7 +185,7 @@ func power(a arithmetic.Number, n int) arithmetic.Number {
 	return p
 }
 
-// byTree solves a system in which each job is served from its arrival on, and limits are nested.
+// byTree solves a system in which each job is served as soon as it arrives and limits are nested.
 func (x *measures) byTree(ctx context.Context, roots []*node, each float64, maxBytes int64) error {
 	x.method = Tree
 	longest, operations := 0, 0.0
@@ -227,7 +232,7 @@ func (x *measures) byTable(ctx context.Context, maxBytes float64) error {
 		for _, k := range list {
 			x.pass[k], x.lost[k], x.wait[k] = s.pass[j].Quo(s.total), s.lost[j].Quo(s.total), s.wait[j].Quo(s.total)
 			x.jobs[k], x.queue[k] = s.jobs[j].Quo(s.total), s.queue[j].Quo(s.total)
-			if work := t.members[j].work; len(list) > 1 && work.Sign() > 0 { // jobs of a member are of its classes by their work
+			if work := t.members[j].work; len(list) > 1 && work.Sign() > 0 { // a job of a member has each of its classes with probability proportional to work
 				part := x.one.Rational(new(big.Rat).Quo(x.m.Classes[k].work(), work))
 				x.jobs[k], x.queue[k] = x.jobs[k].Mul(part), x.queue[k].Mul(part)
 			}
@@ -281,7 +286,7 @@ func (x *measures) sweep(ctx context.Context, t *table, tokens bool, maxBytes fl
 	return s, nil
 }
 
-// result makes the result of the measures.
+// result converts the measures to a Result.
 func (x *measures) result() (*Result, error) {
 	r := &Result{Engine: x.engine, Method: x.method, States: int(x.states)}
 	o := new(arithmetic.Output)
@@ -337,7 +342,7 @@ func (x *measures) result() (*Result, error) {
 	return r, o.Check()
 }
 
-// limits sets how far limits are used.
+// limits sets the use of each limit.
 func (x *measures) limits(r *Result, o *arithmetic.Output) {
 	use := func(classes []int, most int) LimitResult {
 		units, names := x.one.Zero(), []string{}

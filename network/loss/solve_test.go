@@ -13,8 +13,8 @@ import (
 	"productform/num"
 )
 
-// many returns a system with classes of several units on a link, with limits of pairs.
-func many(classes, room, pairs int) *loss.Model {
+// linkModel returns a system with classes of several units on a link, with limits of pairs.
+func linkModel(classes, room, pairs int) *loss.Model {
 	m := &loss.Model{Room: room}
 	for k := range classes {
 		m.Classes = append(m.Classes, loss.Class{Name: fmt.Sprint("c", k), ArrivalRate: rat(int64(room), int64(classes*(k+2))), Units: k + 1})
@@ -25,7 +25,7 @@ func many(classes, room, pairs int) *loss.Model {
 	return m
 }
 
-// What is too large is refused at once, with numbers.
+// Models that are too large are rejected immediately, with numbers.
 func TestTooLarge(t *testing.T) {
 	wide := &loss.Model{}
 	for k := range 21 {
@@ -44,12 +44,12 @@ func TestTooLarge(t *testing.T) {
 	}{
 		"sets of classes":            {wide, loss.Settings{}, 1 << 21},
 		"sets of servers":            {tokens, loss.Settings{}, 1 << 21},
-		"table":                      {many(6, 1000, 4), loss.Settings{}, 1001 * math.Pow(501, 4)},
-		"tree":                       {many(6, 1000, 0), loss.Settings{MaxBytes: 1 << 10}, 1001},
-		"fractions along a tree":     {many(6, 1_000_000, 0), loss.Settings{Engine: num.Exact, MaxBytes: 1 << 60}, 1_000_001},
-		"fractions of a table":       {many(6, 1000, 2), loss.Settings{Engine: num.Exact, MaxBytes: 1 << 60}, 1001 * 501 * 501},
-		"fractions of nested limits": {many(6, 1000, 1), loss.Settings{Engine: num.Exact, MaxBytes: 1 << 60}, 4*1001 + 1001*13 + 501},
-		"servers and their queue":    {&loss.Model{Count: 10_000_000, Classes: many(2, 10, 0).Classes}, loss.Settings{MaxBytes: 1 << 20}, 10_000_001},
+		"table":                      {linkModel(6, 1000, 4), loss.Settings{}, 1001 * math.Pow(501, 4)},
+		"tree":                       {linkModel(6, 1000, 0), loss.Settings{MaxBytes: 1 << 10}, 1001},
+		"fractions along a tree":     {linkModel(6, 1_000_000, 0), loss.Settings{Engine: num.Exact, MaxBytes: 1 << 60}, 1_000_001},
+		"fractions of a table":       {linkModel(6, 1000, 2), loss.Settings{Engine: num.Exact, MaxBytes: 1 << 60}, 1001 * 501 * 501},
+		"fractions of nested limits": {linkModel(6, 1000, 1), loss.Settings{Engine: num.Exact, MaxBytes: 1 << 60}, 4*1001 + 1001*13 + 501},
+		"servers and their queue":    {&loss.Model{Count: 10_000_000, Classes: linkModel(2, 10, 0).Classes}, loss.Settings{MaxBytes: 1 << 20}, 10_000_001},
 	} {
 		_, err := loss.Solve(ctx, c.m, c.s)
 		var large *num.TooLargeError
@@ -60,7 +60,8 @@ func TestTooLarge(t *testing.T) {
 	}
 }
 
-// Numbers beyond float64 are no answers of it, and enclosures where those are asked for; what is next to nothing is enclosed.
+// Numbers beyond float64 give an error there and enclosures on request; a number close to 0 is
+// enclosed.
 func TestRange(t *testing.T) {
 	huge := new(big.Rat).SetInt(new(big.Int).Lsh(big.NewInt(1), 1100))
 	m := &loss.Model{Room: 2, Classes: []loss.Class{{Name: "a", ArrivalRate: huge}}}
@@ -78,7 +79,8 @@ func TestRange(t *testing.T) {
 	}
 }
 
-// A class without arrivals is blocked as an arrival of it would be, and has no delay; without any, nothing is known of all arrivals.
+// A class without arrivals is blocked as its arrivals would be, and has no delay; without any
+// arrivals, the total over all arrivals is unknown.
 func TestNoArrivals(t *testing.T) {
 	for _, count := range []int{0, 1} {
 		m := &loss.Model{Count: count, Room: 1, Classes: []loss.Class{{Name: "a", ArrivalRate: rat(1, 1)}, {Name: "never", ArrivalRate: new(big.Rat)}, {Name: "source", ArrivalRate: new(big.Rat), Sources: 2}}}
@@ -117,7 +119,7 @@ func drawn(unit *big.Rat) *loss.Model {
 	return m
 }
 
-// Questions of seconds to days end soon after their context.
+// Computations of seconds to days return promptly after their context is cancelled.
 func TestContextEnds(t *testing.T) {
 	graph, tokens := &loss.Model{Room: 20}, &loss.Model{}
 	for k := range 16 {
@@ -128,7 +130,7 @@ func TestContextEnds(t *testing.T) {
 		tokens.Servers = append(tokens.Servers, loss.Server{Name: fmt.Sprint("s", k), Capacity: rat(1, 1), Tokens: 9})
 		tokens.Classes = append(tokens.Classes, loss.Class{Name: fmt.Sprint("c", k), ArrivalRate: rat(1, 1), Servers: []int{k, (k + 1) % 6}})
 	}
-	sources := many(6, 100_000, 0)
+	sources := linkModel(6, 100_000, 0)
 	for k := range sources.Classes {
 		sources.Classes[k].Sources = 30_000
 	}
@@ -140,11 +142,11 @@ func TestContextEnds(t *testing.T) {
 		}
 	}
 	for name, ask := range map[string]func(context.Context) error{
-		"one link":           solve(many(20, 1_000_000, 0), num.Float),
-		"one link, enclosed": solve(many(20, 1_000_000, 0), num.Enclose),
-		"one link, exact":    solve(many(20, 3000, 0), num.Exact),
+		"one link":           solve(linkModel(20, 1_000_000, 0), num.Float),
+		"one link, enclosed": solve(linkModel(20, 1_000_000, 0), num.Enclose),
+		"one link, exact":    solve(linkModel(20, 3000, 0), num.Exact),
 		"sources":            solve(sources, num.Float),
-		"pairs":              solve(many(4, 300, 2), num.Float),
+		"pairs":              solve(linkModel(4, 300, 2), num.Float),
 		"graph":              solve(graph, num.Float),
 		"graph, enclosed":    solve(graph, num.Enclose),
 		"tokens":             solve(tokens, num.Float),

@@ -22,10 +22,10 @@ type sweep[T number[T]] struct {
 	ctx     context.Context
 	integer func(int) T
 	zero    T
-	flows   [][]T // of each member: its work, and that times its units on each axis
+	flows   [][]T // flow of each member: its work, and that times its units on each axis
 	growth  [][]T // with tokens
 	drains  []T   // of sets
-	full    T     // μ less the work of the free members where all servers are busy
+	full    T     // μ minus the work of the free members if all servers are busy
 	looks   int
 
 	weight []T // W
@@ -59,7 +59,7 @@ func newSweep[T number[T]](ctx context.Context, t *table, rational func(*big.Rat
 	return e
 }
 
-// look returns the error of the context, now and then.
+// look returns the error of the context, checked once in a while.
 func (e *sweep[T]) look() error {
 	if e.looks++; e.looks%64 != 0 {
 		return nil
@@ -117,7 +117,7 @@ func (e *sweep[T]) up(first T) error {
 		}
 		sum := e.zero
 		for k := range e.members {
-			low, high := w.before(k)
+			low, high := w.predecessors(k)
 			if low < 0 {
 				continue
 			}
@@ -137,7 +137,8 @@ func (e *sweep[T]) up(first T) error {
 //	V(s) = 1 + Σ_k Σ_{s'≠s} f_k(s') V(s')/d(s') over the entries s' to which a job of k leads from s,
 //	E[X_k] G = w_k ∂G/∂w_k = Σ_s V(s)/d(s) f_k(s) Σ W(before) over all entries before, s itself included if k is free.
 //
-// Each term is that of a job which comes last, in order of arrival; it waits if all servers are busy before.
+// Each term counts a job that arrived last, in order of arrival; it waits if all servers are busy
+// before.
 func (e *sweep[T]) down() (jobs, queue []T, err error) {
 	all, waiting := make([]accumulator[T], len(e.members)), make([]accumulator[T], len(e.members))
 	v := make([]T, e.States)
@@ -155,7 +156,7 @@ func (e *sweep[T]) down() (jobs, queue []T, err error) {
 		}
 		share := v[w.at].Quo(d)
 		for k := range e.members {
-			low, high := w.before(k)
+			low, high := w.predecessors(k)
 			if low < 0 {
 				continue
 			}
@@ -181,13 +182,13 @@ func (e *sweep[T]) down() (jobs, queue []T, err error) {
 // Sums over the entries, all times G.
 type sums[T any] struct {
 	total            T     // G
-	pass, lost, wait []T   // of each member: weight of the arrivals' view in which one more fits, does not, fits and waits
-	serves, rests    []T   // of each node: that it has a member to serve, or none
-	marginal         [][]T // with tokens: of each member, that n are free, n = 0, 1, ...
+	pass, lost, wait []T   // for each member: weight of the states seen by arrivals in which one more fits, does not, fits and waits
+	serves, rests    []T   // for each node: weight of the states with a member to serve, or with none
+	marginal         [][]T // with tokens: for each member, that n are free, n = 0, 1, ...
 }
 
-// across adds up what arrivals and nodes see.
-func (e *sweep[T]) across(tokens bool) (*sums[T], error) {
+// addViews sums the states as arrivals and nodes see them.
+func (e *sweep[T]) addViews(tokens bool) (*sums[T], error) {
 	n := len(e.members)
 	pass, lost, wait := make([]accumulator[T], n), make([]accumulator[T], n), make([]accumulator[T], n)
 	free := make([][]accumulator[T], n)
@@ -250,7 +251,7 @@ func (e *sweep[T]) across(tokens bool) (*sums[T], error) {
 	return s, nil
 }
 
-// An accumulator adds numbers by halves, so that each takes part in few additions.
+// An accumulator adds numbers by halves, so each is part of few additions.
 type accumulator[T number[T]] struct {
 	parts []T // parts[i] is the sum of 2^i numbers if bit i of n is set
 	n     uint

@@ -7,11 +7,11 @@ import (
 	"productform/internal/lattice"
 )
 
-// A table is the set of entries over which the recursion runs: mixed-radix numbers with a digit for each axis. It holds all that is
-// known before an engine is chosen.
+// A table is the set of entries over which the recursion runs: mixed-radix numbers with a digit for
+// each axis. It holds everything that is known before an engine is chosen.
 type table struct {
-	lattice.Box        // of the digits
-	soft        []bool // of an axis: it counts jobs up to its limit and stays there; the others are limits
+	lattice.Box        // box of the digits
+	soft        []bool // whether an axis counts jobs up to its limit and stays there; the others are limits
 	members     []member
 
 	servers int        // of Model.Count; 0 without
@@ -21,12 +21,12 @@ type table struct {
 	free    *big.Rat   // work of all free members
 }
 
-// A member is what the table knows of classes that are alike; with tokens, of a pool of servers.
+// A member is a set of classes that the table does not distinguish; with tokens, a pool of servers.
 type member struct {
 	work    *big.Rat
 	sources int                 // 0 for Poisson arrivals
 	growth  []arithmetic.Number // with tokens: factor of the n-th one that is free, in place of work
-	hard    []step              // axes that one job more moves up
+	hard    []step              // axes that one more job moves up
 	soft    int                 // soft axis that it moves up, or -1
 	own     int                 // hard axis of its jobs alone, of one unit each, or -1
 	shift   int                 // Σ units stride over its hard axes: 0 if it is free
@@ -60,9 +60,10 @@ func (w *walk) back() bool {
 	return w.at > 0
 }
 
-// before returns the entries from which a job of member k leads to this one: low where it moves its soft axis, and high where that is at its
-// top before, too; -1 if there is none. high is this entry itself if the member is free.
-func (w *walk) before(k int) (low, high int) {
+// predecessors returns the entries from which a job of member k leads to this one, or -1. low is
+// the one below on its soft axis. high is the one in which that axis is already at its top; it is
+// this entry itself if the member is free.
+func (w *walk) predecessors(k int) (low, high int) {
 	m := &w.members[k]
 	for _, h := range m.hard {
 		if w.digit[h.axis] < h.units {
@@ -82,7 +83,7 @@ func (w *walk) before(k int) (low, high int) {
 	return at - m.drops, -1
 }
 
-// fits reports whether a job more of member k keeps all limits.
+// fits reports whether one more job of member k keeps all limits.
 func (w *walk) fits(k int) bool {
 	for _, h := range w.members[k].hard {
 		if w.digit[h.axis]+h.units > w.Limits[h.axis] {

@@ -11,8 +11,9 @@ import (
 	"productform/num"
 )
 
-// A pool is a set of servers that the same classes with arrivals use. Its free tokens are alike to arrivals, and their order is labelled by servers in any way: with e_s(z) =
-// Σ_{j<=l_s} (μ_s z)^j/j!, n free tokens of the pool have the weight
+// A pool is a set of servers that the same classes with arrivals use. Arrivals treat its free
+// tokens equally, and their order is labelled by servers in any way: with e_s(z) = Σ_{j<=l_s} (μ_s
+// z)^j/j!, n free tokens of the pool have the weight
 //
 //	Σ_{y: Σ y_s = n} n!/Π y_s! Π μ_s^y_s = n! p_n,  Σ p_n z^n = Π_s e_s(z),
 //
@@ -22,14 +23,15 @@ type pool struct {
 	tokens  int
 }
 
-// pools returns the pools, and of each class the set of those that it uses; ok is false for a class that uses a server which no class with arrivals does.
+// pools returns the pools and the set of pools that each class uses; ok is false for a class that
+// uses a server which no class with arrivals uses.
 func (m *Model) pools() (pools []pool, uses []uint, ok []bool) {
 	first := map[string]int{}
 	uses, ok = make([]uint, len(m.Classes)), make([]bool, len(m.Classes))
 	for k := range ok {
 		ok[k] = true
 	}
-	keys, busy := make([][]byte, len(m.Servers)), make([]bool, len(m.Servers)) // classes of each server, and whether jobs come
+	keys, busy := make([][]byte, len(m.Servers)), make([]bool, len(m.Servers)) // classes of each server, and whether it gets jobs
 	for s := range keys {
 		keys[s] = make([]byte, len(m.Classes))
 	}

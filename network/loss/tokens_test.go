@@ -38,8 +38,9 @@ func drawTokens(t *rapid.T) *loss.Model {
 	return m
 }
 
-// tokens returns the chain of a system with tokens: the free ones in the order of their release, and for each server the jobs in each of two
-// phases, which share it. A job begins in the first, and goes on to the second with probability second.
+// tokens returns the chain of a system with tokens: the free ones in the order of their release,
+// and for each server the jobs in each of two phases, which share it. A job starts in the first
+// phase, and has a second one with probability second.
 func tokens(m *loss.Model, second *big.Rat) *oracle.Chain[string] {
 	n := len(m.Servers)
 	start := ""
@@ -84,8 +85,8 @@ func tokens(m *loss.Model, second *big.Rat) *oracle.Chain[string] {
 	})
 }
 
-// Blocking, jobs and use of servers with tokens are those of the chain, also where jobs that share a server have two phases: sizes count
-// by their mean only.
+// Blocking, jobs and use of servers with tokens match the chain, also if jobs that share a server
+// have two phases: only the mean size matters.
 func TestTokensAgainstChains(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := drawTokens(t)
@@ -118,8 +119,8 @@ func TestTokensAgainstChains(t *testing.T) {
 			equal(t, "throughput", exact.Classes[k].Throughput, mul(c.ArrivalRate, new(big.Rat).Sub(rat(1, 1), blocked)))
 		}
 		equal(t, "empty", *exact.EmptyProbability, mean(func(_, jobs string) *big.Rat { return indicator(strings.Trim(jobs, "\x00") == "") }))
-		within(t, exact, solve(t, m, num.Float))
-		within(t, exact, solve(t, m, num.Enclose))
+		checkBounds(t, exact, solve(t, m, num.Float))
+		checkBounds(t, exact, solve(t, m, num.Enclose))
 	})
 }
 
@@ -138,8 +139,9 @@ func TestTokensWithoutArrivals(t *testing.T) {
 	equal(t, "idle", r.Servers[1].Utilization, new(big.Rat))
 }
 
-// Fifty servers of two kinds are two pools: with equal servers for all classes, the jobs in the system are those of a birth and death with the rates of
-// the busy servers. Of one class, tokens go round in the order of their release; with one token each, it is Erlang's loss system.
+// Fifty servers of two kinds form two pools. With equal servers for all classes, the jobs in the
+// system are a birth and death process with the rates of the busy servers. With one class, tokens
+// rotate in the order of their release; with one token per server, it is Erlang's loss system.
 func TestPoolsOfTokens(t *testing.T) {
 	m := &loss.Model{Classes: []loss.Class{{Name: "a", ArrivalRate: rat(40, 1)}, {Name: "b", ArrivalRate: rat(3, 1)}}}
 	for s := range 50 {
@@ -177,7 +179,7 @@ func TestPoolsOfTokens(t *testing.T) {
 	if d := jobs/r.MeanJobs.Float - 1; d > 1e-12 || d < -1e-12 {
 		t.Errorf("jobs %v, together %v", r.MeanJobs.Float, jobs)
 	}
-	if d := throughput/r.Throughput.Float - 1; d > 1e-10 || d < -1e-10 { // what the servers do is what is let in: by two sums that share no term
+	if d := throughput/r.Throughput.Float - 1; d > 1e-10 || d < -1e-10 { // work done equals work admitted: two sums without a common term
 		t.Errorf("throughput %v, together %v", r.Throughput.Float, throughput)
 	}
 }

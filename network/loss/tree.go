@@ -11,13 +11,14 @@ import (
 	"productform/num"
 )
 
-// A node is a limit with what lies directly below it: classes that no smaller limit binds, and smaller limits.
+// A node is a limit with everything directly below it: classes that no smaller limit binds, and
+// smaller limits.
 type node struct {
 	most             int   // units that fit
 	poisson, sources []int // rows of the model's classes
-	units            []int // of every class of the model, in the units of the tree
+	units            []int // units of each class of the model, in the units of the tree
 	children         []*node
-	rows             []int // of all classes below
+	rows             []int // rows of all classes below
 }
 
 // forest returns the trees of the limits. ok is false unless any two limits are nested or disjoint.
@@ -61,7 +62,7 @@ func (m *Model) forest() (roots []*node, ok bool) {
 	return roots, true
 }
 
-// mostOf returns the units of a bound as the model has them, those that sources leave out included.
+// mostOf returns the units of a bound in the model, including units that sources cannot use.
 func (m *Model) mostOf(b bound) int { return b.most * m.Classes[b.classes[0]].units() / b.units[0] }
 
 func contains(set, subset []int) bool {
@@ -78,20 +79,20 @@ func (v *node) divide(m *Model) {
 	for _, k := range v.rows {
 		units[k] = m.Classes[k].units() / g
 	}
-	v.each(func(w *node) { w.most, w.units = w.most/g, units })
+	v.walk(func(w *node) { w.most, w.units = w.most/g, units })
 }
 
-// each calls do for the node and those below.
-func (v *node) each(do func(*node)) {
+// walk calls do for the node and every node below it.
+func (v *node) walk(do func(*node)) {
 	do(v)
 	for _, c := range v.children {
-		c.each(do)
+		c.walk(do)
 	}
 }
 
 // cost returns the entries of all arrays of a tree, and the operations that fill them.
 func (v *node) cost() (states, operations float64) {
-	v.each(func(w *node) {
+	v.walk(func(w *node) {
 		n, parts := float64(w.most+1), float64(len(w.children)+len(w.sources))
 		different := map[int]bool{}
 		for _, k := range w.rows {
@@ -106,7 +107,8 @@ func (v *node) cost() (states, operations float64) {
 	return states, operations
 }
 
-// A view is what a class sees on the way up from a limit: at j units, the weights of the completions in which one job more fits, and does not.
+// A view holds the states that a class sees on the way up from a limit: at j units, the weights of
+// the completions in which one more job fits, and does not.
 type view struct{ pass, lost []arithmetic.Number }
 
 // A forestRun evaluates trees in the arithmetic of an engine.
@@ -117,8 +119,8 @@ type forestRun struct {
 	law  map[*node][]arithmetic.Number   // weights of j units in use below a limit
 	part map[*node][][]arithmetic.Number // its factors: the Poisson classes, then sources, then children
 
-	total      arithmetic.Number   // of the tree at hand
-	pass, lost []arithmetic.Number // of each class, over total: the arrivals' view, times N_k of sources
+	total      arithmetic.Number   // total of the current tree
+	pass, lost []arithmetic.Number // for each class, over total: the states seen by arrivals, times N_k of sources
 }
 
 // solveTree sets pass and lost of the classes of a tree and returns its G.
@@ -195,7 +197,7 @@ func (f *forestRun) add(n int, term func(j int) arithmetic.Number) (arithmetic.N
 	return sum.value(f.one.Zero()), nil
 }
 
-// up returns the weights of a limit, with those of what is below.
+// up returns the weights of a limit, including everything below it.
 func (f *forestRun) up(v *node) ([]arithmetic.Number, error) {
 	poisson, err := f.poisson(v)
 	if err != nil {
@@ -251,8 +253,9 @@ func (f *forestRun) poisson(v *node) ([]arithmetic.Number, error) {
 	return w, nil
 }
 
-// poissonWide is poisson in float64 with exponents. With K classes a step takes K + 1 roundings, and less than one for what sums leave out, besides the error e of b_k w_k;
-// W(j) takes at most n = j/min b_k steps, and (1+x)^n - 1 <= r (1 + r) for r = n x <= 1.
+// poissonWide is poisson in float64 with exponents. With K classes a step takes K + 1 roundings,
+// and less than one for terms left out of sums, in addition to the error e of b_k w_k; W(j) takes
+// at most n = j/min b_k steps, and (1+x)^n - 1 <= r (1 + r) for r = n x <= 1.
 func (f *forestRun) poissonWide(flow []arithmetic.Number, units []int, most int) ([]arithmetic.Number, error) {
 	worst := 0.0
 	for _, x := range flow {
@@ -279,7 +282,7 @@ func (f *forestRun) poissonWide(flow []arithmetic.Number, units []int, most int)
 	return out, nil
 }
 
-// binomial returns C(n, x) w_k^x at x b units, as far as they fit.
+// binomial returns C(n, x) w_k^x at x b units, up to the largest x that fits.
 func (f *forestRun) binomial(k, n, b, most int) []arithmetic.Number {
 	x := min(n, most/b)
 	a := f.zeros(x * b)
@@ -291,10 +294,11 @@ func (f *forestRun) binomial(k, n, b, most int) []arithmetic.Number {
 	return a
 }
 
-// down takes whole, the weight of the completions of j units below a limit, and the views from there, to the classes below.
+// down passes whole, the weight of the completions of j units below a limit, and the views from
+// there, to the classes below.
 func (f *forestRun) down(v *node, whole []arithmetic.Number, views map[int]view) error {
 	parts := f.part[v]
-	after := make([][]arithmetic.Number, len(parts)+1) // products of the parts from t on
+	after := make([][]arithmetic.Number, len(parts)+1) // products of the parts with index t and above
 	after[len(parts)] = []arithmetic.Number{f.one}
 	var err error
 	for t := len(parts) - 1; t > 0; t-- {
@@ -323,7 +327,7 @@ func (f *forestRun) down(v *node, whole []arithmetic.Number, views map[int]view)
 	return nil
 }
 
-// source sets what the sources of a class see: the system with one source less.
+// source computes the states that the sources of a class see: the system with one source less.
 func (f *forestRun) source(v *node, k int, rest []arithmetic.Number, views map[int]view) error {
 	n, b := f.m.Classes[k].Sources, v.units[k]
 	law := f.binomial(k, n-1, b, v.most)
@@ -335,14 +339,14 @@ func (f *forestRun) source(v *node, k int, rest []arithmetic.Number, views map[i
 	if at.lost, err = correlate(f.ctx, rest, views[b].lost, len(law)-1); err != nil {
 		return err
 	}
-	if err := f.see(k, law, at); err != nil {
+	if err := f.setBlocking(k, law, at); err != nil {
 		return err
 	}
 	f.pass[k], f.lost[k] = f.pass[k].Mul(f.one.Integer(n)), f.lost[k].Mul(f.one.Integer(n))
 	return nil
 }
 
-// child goes on to a smaller limit.
+// child continues with a smaller limit.
 func (f *forestRun) child(c *node, rest, whole []arithmetic.Number, views map[int]view) error {
 	below, err := correlate(f.ctx, rest, whole, c.most)
 	if err != nil {
@@ -367,15 +371,15 @@ func (f *forestRun) child(c *node, rest, whole []arithmetic.Number, views map[in
 		seen[b] = v
 	}
 	for _, k := range c.poisson {
-		if err := f.see(k, f.law[c], seen[c.units[k]]); err != nil {
+		if err := f.setBlocking(k, f.law[c], seen[c.units[k]]); err != nil {
 			return err
 		}
 	}
 	return f.down(c, below, seen)
 }
 
-// see sets what class k sees, from weights of j units and the view there.
-func (f *forestRun) see(k int, law []arithmetic.Number, at view) (err error) {
+// setBlocking sets the blocking of class k, from weights of j units and the view there.
+func (f *forestRun) setBlocking(k int, law []arithmetic.Number, at view) (err error) {
 	if f.pass[k], err = f.add(len(law), func(j int) arithmetic.Number { return law[j].Mul(at.pass[j]) }); err != nil {
 		return err
 	}

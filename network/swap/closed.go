@@ -14,8 +14,8 @@ import (
 	"productform/num"
 )
 
-// isPlaced reports whether the start places the classes and each has a server of positive capacity to itself, so that all orders that place the classes
-// alike can be reached.
+// isPlaced reports whether the start places the classes and each has its own server of positive
+// capacity, so that all orders with the same placement can be reached.
 func (m *Model) isPlaced() bool {
 	for i := range m.Classes {
 		own := false
@@ -56,8 +56,9 @@ func (m *Model) ends() (first, last []int) {
 	return first, last
 }
 
-// before returns of each class the set of joined classes that are placed before it, as a bit mask.
-func (m *Model) before() []uint {
+// predecessors returns, for each class, the set of joined classes that are placed before it, as a
+// bit mask.
+func (m *Model) predecessors() []uint {
 	first, _ := m.ends()
 	sets := make([]uint, len(m.Classes))
 	for _, pair := range m.Swaps {
@@ -72,8 +73,9 @@ func (m *Model) before() []uint {
 	return sets
 }
 
-// counts solves a closed queue by the recursion over numbers of jobs. With Ψ(x) the weight of what can follow x, Ψ(ℓ) = 1, a job of class i that comes last of x
-// is served at the rate μ(A(x)) - μ(A(x-e_i)), so that jobs of class i end at the rate
+// counts solves a closed queue by the recursion over numbers of jobs. Let Ψ(x) be the total weight
+// of the completions of x, with Ψ(ℓ) = 1. A job of class i that is last in x is served at the rate
+// μ(A(x)) - μ(A(x-e_i)), so jobs of class i complete at the rate
 //
 //	1/G Σ_x Φ(x-e_i) (μ(A(x)) - μ(A(x-e_i)))/μ(A(x)) Ψ(x).
 func (q *queue) counts(s Settings) error {
@@ -85,7 +87,7 @@ func (q *queue) counts(s Settings) error {
 	if err := q.size(lattice.Size(limits), 2, s); err != nil {
 		return err
 	}
-	box, before := lattice.NewBox(limits), q.before()
+	box, before := lattice.NewBox(limits), q.predecessors()
 	rate, gain := q.rates()
 	zero := q.one.Zero()
 	last := func(x []int) (set uint) { // classes of which no job is missing in front of the last
@@ -116,9 +118,9 @@ func (q *queue) counts(s Settings) error {
 	psi[root] = q.one
 	q.leaving = make([]int, len(limits))
 	for i := range limits {
-		leave[i], end[i] = phi[root-box.Stride[i]], zero // 0 if class i may not come last: then no order has its last job missing only
+		leave[i], end[i] = phi[root-box.Stride[i]], zero // 0 if class i may not be last: then no order lacks only its last job
 		if !slices.ContainsFunc(before, func(set uint) bool { return set>>i&1 == 1 }) {
-			q.leaving[i] = limits[i] // its own server lets the oldest job end, and nothing behind that is joined to it
+			q.leaving[i] = limits[i] // the oldest job completes on its own server, and no job behind it is joined to it
 		}
 	}
 	for at := root; at > 0; at-- {
@@ -156,11 +158,11 @@ func (q *queue) rates() (rate []arithmetic.Number, gain func(a uint, i int) arit
 // reach returns all orders that the start can reach, each as the bytes of its classes, and how many
 // jobs of each class ever leave.
 //
-// Each order is first found on some path from the start, which gives every job its position there. If
-// another transition leads to that order with job a in the position of job b, then a can do whatever b
-// can. The reverse holds too, since no state is transient even if every job is a class by itself. Such
-// pairs split the jobs into sets. A job leaves, and then again and again, if and only if some
-// transition lets a job of its set leave.
+// Each order is first found on some path from the start, which gives every job its position there.
+// If another transition leads to that order with job a in the position of job b, then a can do
+// whatever b can. The reverse also holds, since no state is transient even if every job is a
+// separate class. Such pairs split the jobs into sets. A job leaves, and does so repeatedly, if and
+// only if some transition lets a job of its set leave.
 func (m *Model) reach(ctx context.Context, s Settings) (list []string, leaving []int, err error) {
 	const bytesEach = 256 // for an order in the lists and in the map, without its jobs
 	limit := s.MaxBytes
@@ -267,7 +269,7 @@ func (q *queue) orders(list []string, s Settings) error {
 		set = 0
 		for p, i := range c {
 			if set>>i&1 == 1 {
-				continue // all servers of the class are with older jobs
+				continue // all servers of the class serve older jobs
 			}
 			set |= 1 << i
 			part := weight.Mul(gain(set, i))

@@ -32,7 +32,8 @@ swaps: [[a, b]]
 	// b: 2.000 leave a second, 1.000 end
 }
 
-// Two classes that swap, on a server each and one in common: delays are those of order of arrival, but in the state a, b, a it is never the first job that leaves.
+// Two classes that swap, with one server each and one in common: delays are those of FCFS, but in
+// the state a, b, a the job that leaves is never the first.
 func ExampleDepartures() {
 	m, err := swap.Read(strings.NewReader(`
 servers: [{name: left, capacity: 1}, {name: both, capacity: 1}, {name: right, capacity: 2}]

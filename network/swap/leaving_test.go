@@ -13,8 +13,9 @@ import (
 	"productform/num"
 )
 
-// follow calls move for each transition from an order of jobs, named by their positions at the start:
-// a job that ends takes the place of the first job behind it of a joined class, which moves on in the same way.
+// follow calls move for each transition from an order of jobs, named by their positions at the
+// start: a job that completes takes the place of the first job behind it of a joined class, which
+// moves on in the same way.
 func follow(m *swap.Model, start []int, s string, move func(to string, leaves rune, rate *big.Rat)) {
 	classes := make([]int, len(s))
 	for p, job := range jobs(s) {
@@ -101,8 +102,8 @@ func drawPopulations(t *rapid.T, own bool) (m *swap.Model, start []int) {
 	return m, m.Start
 }
 
-// The jobs of a closed queue that leave are those that some reachable order of named jobs lets leave.
-// Delays are means over the departures of these jobs, each followed by a separate chain.
+// In a closed queue, the jobs that leave are those that leave in some reachable order of named
+// jobs. Delays are means over the departures of these jobs, each followed by a separate chain.
 func TestDelayCountsJobsThatLeave(t *testing.T) {
 	methods, some, followed := map[swap.Method]int{}, 0, 0
 	rapid.Check(t, func(t *rapid.T) {

@@ -20,13 +20,13 @@ type Model struct {
 
 // A Server serves the first job that it can.
 type Server struct {
-	Name     string   // not empty, and unlike those of the other servers
+	Name     string   // not empty, and unique among the servers
 	Capacity *big.Rat // C_s >= 0, work per unit of time
 }
 
 // A Class is a kind of job.
 type Class struct {
-	Name        string   // not empty, and unlike those of the other classes
+	Name        string   // not empty, and unique among the classes
 	ArrivalRate *big.Rat // open: λ_i >= 0, jobs per unit of time
 	Population  int      // closed: ℓ_i >= 1
 	Servers     []int    // rows of Model.Servers that can serve its jobs
@@ -37,17 +37,18 @@ func (m *Model) IsClosed() bool {
 	return slices.ContainsFunc(m.Classes, func(c Class) bool { return c.Population > 0 })
 }
 
-// Check reports whether the model makes sense. The error is a *[num.InputError] for the first entry, in the order of the file, that does not:
+// Check reports whether the model is valid. The error is a *[num.InputError] for the first entry,
+// in the order of the file, that violates a rule:
 //
-//   - there are 1 to 10,000 servers, and 1 to 20 classes, with names of their own among their kind;
+//   - there are 1 to 10,000 servers, and 1 to 20 classes, with unique names among their kind;
 //   - C_s >= 0, λ_i >= 0, σ > 0, with numerators and denominators of at most 16,384 bits;
 //   - all classes have arrival rates and none a population, or all a population from 1 to 1,000,000 and none an arrival rate;
 //   - each class has servers, none twice, at least one of them of positive capacity;
 //   - swaps name classes, no pair twice;
-//   - a start is that of a closed queue, and has as many jobs of each class as there are.
+//   - only a closed queue has a start, which has every job of each class.
 func (m *Model) Check() error { return modelFile.CheckAll(m) }
 
-// checkConditions refuses fields, each in its range, that do not go together.
+// checkConditions rejects fields that are each in range but do not fit together.
 func (m *Model) checkConditions() error {
 	if n := len(m.Classes); n > maxClasses {
 		return &num.TooLargeError{States: float64(uint64(1) << min(n, 63)),
@@ -124,7 +125,7 @@ func (m *Model) start() []int {
 	return c
 }
 
-// joined returns of each class the set of those that it is joined to, as a bit mask.
+// joined returns, for each class, the set of classes joined to it, as a bit mask.
 func (m *Model) joined() []uint {
 	sets := make([]uint, len(m.Classes))
 	for _, pair := range m.Swaps {

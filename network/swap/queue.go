@@ -6,8 +6,9 @@ import (
 	"productform/internal/input"
 )
 
-// Complete returns what becomes of the state c when the job in position p ends: the state without the job that leaves, and the class of
-// that job. It takes O(n) operations. The error is a *[num.InputError] for a position or class out of range, or that of [Model.Check].
+// Complete returns the state after the job in position p of the state c completes: the state
+// without the job that leaves, and the class of that job. It takes O(n) operations. Errors are a
+// *[num.InputError] for a position or class out of range, and those of [Model.Check].
 func Complete(m *Model, c []int, p int) (rest []int, leaves int, err error) {
 	if err := m.checkState(c); err != nil {
 		return nil, 0, err
@@ -30,7 +31,7 @@ func complete(joined []uint, c []int, p int) (rest []int, leaves int) {
 }
 
 // pass returns the old positions of the jobs of the state c in their new order after the job in
-// position p ends. The last one leaves.
+// position p completes. The last one leaves.
 func pass(joined []uint, c []int, p int) []int {
 	next := make([]int, 0, len(c))
 	for at := range p {
@@ -64,7 +65,8 @@ func (m *Model) positionRates(c []int) []*big.Rat {
 	return rates
 }
 
-// Departures returns the rate at which jobs of each class leave in the state c. In order of arrival it is that of [Completions]. Errors are those of [Complete].
+// Departures returns the rate at which jobs of each class leave in the state c; under FCFS it
+// equals [Completions]. Errors are those of [Complete].
 func Departures(m *Model, c []int) ([]*big.Rat, error) {
 	if err := m.checkState(c); err != nil {
 		return nil, err
@@ -76,7 +78,8 @@ func Departures(m *Model, c []int) ([]*big.Rat, error) {
 	}), nil
 }
 
-// Completions returns the rate at which jobs of each class end in the state c. Errors are those of [Complete].
+// Completions returns the rate at which jobs of each class complete in the state c. Errors are
+// those of [Complete].
 func Completions(m *Model, c []int) ([]*big.Rat, error) {
 	if err := m.checkState(c); err != nil {
 		return nil, err
@@ -84,7 +87,7 @@ func Completions(m *Model, c []int) ([]*big.Rat, error) {
 	return m.byClass(c, func(p int) int { return c[p] }), nil
 }
 
-// byClass adds up the rates of the positions by a class of each.
+// byClass sums the rates of the positions by class.
 func (m *Model) byClass(c []int, class func(p int) int) []*big.Rat {
 	sums := make([]*big.Rat, len(m.Classes))
 	for i := range sums {

@@ -9,7 +9,8 @@ import (
 	"productform/internal/tree"
 )
 
-// Read reads a model from a text in JSON, if its first character other than a space is { or [, or else in YAML:
+// Read reads a model from a text in JSON, if its first character other than a space is { or [, and
+// otherwise in YAML:
 //
 //	servers: [{name: s, capacity: 1}, {name: t, capacity: 2}]
 //	classes:
@@ -25,8 +26,8 @@ import (
 // value of another type, and all that [Model.Check] refuses.
 func Read(r io.Reader) (*Model, error) { return read(r, tree.Auto) }
 
-// ReadFile reads a model from a file, as JSON if its name ends in .json, as YAML if it ends in .yaml or .yml, else as [Read]. Errors start
-// with the name of the file.
+// ReadFile reads a model from a file, as JSON if its name ends in .json, as YAML if it ends in
+// .yaml or .yml, otherwise as [Read]. Errors start with the name of the file.
 func ReadFile(name string) (*Model, error) { return tree.ReadFile(name, read) }
 
 func read(r io.Reader, format tree.Format) (*Model, error) {
@@ -38,7 +39,7 @@ func read(r io.Reader, format tree.Format) (*Model, error) {
 }
 
 const (
-	maxClasses    = 20 // whose sets are tabulated
+	maxClasses    = 20 // all sets of classes are tabulated
 	maxServers    = 10_000
 	maxPopulation = 1_000_000
 )

@@ -16,7 +16,7 @@ import (
 	"productform/num"
 )
 
-// Bad models are refused with the line, the path and what is wanted.
+// Invalid models are rejected with the line, the path and a valid value.
 func TestBadModels(t *testing.T) {
 	const (
 		some   = "servers: [{name: s, capacity: 1}, {name: t, capacity: 0}]\n"
@@ -73,7 +73,7 @@ func TestBadModels(t *testing.T) {
 	}
 }
 
-// What only Go can have wrong is refused, too.
+// Errors that only a model built in Go can have are also rejected.
 func TestBadRows(t *testing.T) {
 	good := func() *swap.Model {
 		m, err := swap.ReadFile("testdata/queue.yaml")
@@ -150,7 +150,7 @@ func TestReadFile(t *testing.T) {
 	}
 }
 
-// A text gets either an error or a model that makes sense.
+// Every text yields either an error or a valid model.
 func FuzzRead(f *testing.F) {
 	text, err := os.ReadFile("testdata/queue.yaml")
 	if err != nil {

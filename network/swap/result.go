@@ -2,13 +2,13 @@ package swap
 
 import "productform/num"
 
-// A Method is a way to the normalization.
+// A Method is a way to compute the normalization.
 type Method string
 
 // The methods.
 const (
 	Sets   Method = "sets"   // open: the recursion over sets of classes
-	Counts Method = "counts" // closed: the recursion over numbers of jobs, where the start places the classes and each has a server of its own
+	Counts Method = "counts" // closed: the recursion over numbers of jobs, if the start places the classes and each has its own server
 	Orders Method = "orders" // closed: all orders that the start can reach, one by one
 )
 
@@ -30,8 +30,8 @@ type Result struct {
 	// RelativeErrorBound is proved. It is 0 if the numbers are exact fractions, of which Float is the nearest.
 	RelativeErrorBound float64 `json:"relative_error_bound"`
 
-	// Normalization is Σ_c Π_p λ_{c_p}/μ(c_1..c_p), of a closed queue Σ_c Π_p 1/μ(c_1..c_p) over the
-	// orders that the start can reach. It is nil beyond the range of float64.
+	// Normalization is Σ_c Π_p λ_{c_p}/μ(c_1..c_p), or in a closed queue Σ_c Π_p 1/μ(c_1..c_p) over
+	// the orders that the start can reach. It is nil beyond the range of float64.
 	Normalization    *num.Value `json:"normalization"`
 	EmptyProbability *num.Value `json:"empty_probability"` // open: π(∅)
 	MeanJobs         num.Value  `json:"mean_jobs"`         // E[X], of all classes
@@ -48,8 +48,8 @@ type ClassResult struct {
 	Name       string    `json:"name" title:"class"` // as in the model
 	Throughput num.Value `json:"throughput"`         // jobs that leave per unit of time, in a closed queue to come back
 
-	// Completions is the number of jobs that end per unit of time, those that take the place of another
-	// among them; by the measure, the departures in order of arrival.
+	// Completions is the number of jobs that complete per unit of time, including those that take
+	// the place of another; by the measure, it equals the departures under FCFS.
 	Completions num.Value `json:"completions"`
 	MeanJobs    num.Value `json:"mean_jobs"` // closed: the population
 
@@ -57,8 +57,8 @@ type ClassResult struct {
 	// job leaves.
 	LeavingJobs *int `json:"leaving_jobs,omitempty"`
 
-	// MeanDelay is that from arrival to departure, in a closed queue between two departures of a job; nil
-	// if none leave.
+	// MeanDelay is the mean time from arrival to departure, in a closed queue between two
+	// departures of a job; nil if none leave.
 	MeanDelay *num.Value `json:"mean_delay"`
 }
 

@@ -2,7 +2,8 @@ package swap
 
 import "math/big"
 
-// Scale returns m with all arrival rates multiplied by factor >= 0. It shares all else with m.
+// Scale returns m with all arrival rates multiplied by factor >= 0. Everything else is shared with
+// m.
 func (m *Model) Scale(factor *big.Rat) *Model {
 	c := *m
 	c.Classes = append([]Class(nil), m.Classes...)

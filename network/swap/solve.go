@@ -14,17 +14,19 @@ import (
 	"productform/num"
 )
 
-// maxPrecision is how many bits an enclosure has at most.
+// maxPrecision is the maximum number of bits of an enclosure.
 const maxPrecision = 1 << 14
 
-// Solve returns the stationary measures of a queue. An open one takes O(N 2^N) operations ([Sets]). A closed one whose start places the classes, each of which has a server
-// of positive capacity to itself, takes O(N Π_i (ℓ_i+1)) ([Counts]); else the orders that the start can reach are found and added up ([Orders]).
+// Solve returns the stationary measures of a queue. An open one takes O(N 2^N) operations ([Sets]).
+// A closed one takes O(N Π_i (ℓ_i+1)) if its start places the classes and each has its own server
+// of positive capacity ([Counts]). Otherwise Solve finds all orders that the start can reach and
+// sums over them ([Orders]).
 //
-// The error is that of [Model.Check] or a *[num.InputError] for settings out of range; a
-// *[cluster.UnstableError], which wraps [num.ErrUnstable] and names the classes of a set that is
-// overloaded; a *[num.TooLargeError] for a model that needs more than Settings.MaxBytes, or 2^16
-// states in fractions; [num.ErrDigits], with the engine Float; or that of the context, soon after
-// it has ended. m is not modified.
+// Errors are those of [Model.Check] and a *[num.InputError] for settings out of range. A
+// *[cluster.UnstableError] wraps [num.ErrUnstable] and names the classes of an overloaded set. A
+// *[num.TooLargeError] rejects a model that needs more than Settings.MaxBytes, or 2^16 states in
+// fractions. [num.ErrDigits] occurs only with the engine Float. Solve also returns the error of the
+// context promptly after it has ended. m is not modified.
 func Solve(ctx context.Context, m *Model, s Settings) (*Result, error) {
 	if err := m.Check(); err != nil {
 		return nil, err
@@ -97,7 +99,8 @@ func (m *Model) arrivals(ctx context.Context) ([]*big.Rat, error) {
 	return ranktable.Sums(ctx, rates)
 }
 
-// checkStable returns an error that names the set of classes with the largest load of its capacity, if that is 1 or more.
+// checkStable returns an error that names the set of classes with the largest load relative to its
+// capacity, if that is at least 1.
 func (m *Model) checkStable(ctx context.Context, rank, arrivals []*big.Rat) error {
 	var worst *cluster.UnstableError
 	most := big.NewRat(1, 1)
@@ -121,7 +124,7 @@ func (m *Model) checkStable(ctx context.Context, rank, arrivals []*big.Rat) erro
 	return nil
 }
 
-// A queue is a model in the arithmetic of an engine, with the result in the making.
+// A queue is a model in the arithmetic of an engine, with its partial result.
 type queue struct {
 	*Model
 	ctx  context.Context
@@ -135,7 +138,7 @@ type queue struct {
 
 const maxExactStates = 1 << 16
 
-// size refuses a table of so many states, with so many numbers for each.
+// size rejects a table of this many states, each with this many numbers, that is too large.
 func (q *queue) size(states float64, numbers int, s Settings) error {
 	bytes, limit := 56.0, s.MaxBytes
 	switch {

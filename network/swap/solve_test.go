@@ -14,8 +14,9 @@ import (
 	"productform/oiqueue"
 )
 
-// ring returns a queue of n classes, each with its server and the next, of which the first two swap, the next two, and so on; closed if each has a population, and with a
-// server of its own if so wanted.
+// ring returns a queue of n classes, each with its server and the next, of which the first two
+// swap, the next two, and so on; closed if each has a population, and optionally with a separate
+// server for each class.
 func ring(n, population int, own bool) *swap.Model {
 	m := &swap.Model{}
 	for i := range n {
@@ -38,7 +39,7 @@ func ring(n, population int, own bool) *swap.Model {
 	return m
 }
 
-// The overloaded set is named, and what is too large refused with numbers.
+// The error names the overloaded set, and models that are too large are rejected with numbers.
 func TestRefusals(t *testing.T) {
 	m := ring(4, 0, false)
 	m.Classes[0].ArrivalRate, m.Classes[1].ArrivalRate, m.Classes[2].ArrivalRate = rat(2, 1), rat(7, 2), rat(1, 10)
@@ -69,7 +70,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// Questions of seconds to days end soon after their context.
+// Computations of seconds to days return promptly after their context is cancelled.
 func TestContextEnds(t *testing.T) {
 	solve := func(m *swap.Model, engine num.Engine) func(context.Context) error {
 		return func(ctx context.Context) error {
@@ -89,7 +90,8 @@ func TestContextEnds(t *testing.T) {
 	}
 }
 
-// A closed queue of one class is its servers at work; joined to itself it reaches its one order.
+// A closed queue of one class has the rate of its busy servers; joined to itself it reaches only
+// one order.
 func TestOneClass(t *testing.T) {
 	for _, swaps := range [][][2]int{nil, {{0, 0}}} {
 		leaving := int64(4)
@@ -108,8 +110,9 @@ func TestOneClass(t *testing.T) {
 	}
 }
 
-// A server without capacity is none of its own: jobs of one server go round, in one cycle of orders.
-func TestIdleServerIsNoneOfItsOwn(t *testing.T) {
+// A server without capacity does not count as a class's own server: jobs of one server go round, in
+// one cycle of orders.
+func TestServerWithoutCapacityIsIgnored(t *testing.T) {
 	m := &swap.Model{
 		Servers: []swap.Server{{Name: "s", Capacity: rat(1, 1)}, {Name: "a", Capacity: rat(0, 1)}, {Name: "b", Capacity: rat(0, 1)}},
 		Classes: []swap.Class{{Name: "a", Population: 2, Servers: []int{0, 1}}, {Name: "b", Population: 2, Servers: []int{0, 2}}},
@@ -121,8 +124,9 @@ func TestIdleServerIsNoneOfItsOwn(t *testing.T) {
 	equal(t, "throughput", r.Classes[0].Throughput, rat(1, 2))
 }
 
-// The recursion over numbers of jobs is the sum over all orders of nine jobs that place the classes.
-func TestCountsAreSumsOverOrders(t *testing.T) {
+// The recursion over numbers of jobs matches the sum over all orders of nine jobs that place the
+// classes.
+func TestCountsMatchSumsOverOrders(t *testing.T) {
 	m := ring(3, 3, true)
 	q := orderOfArrival(t, m)
 	total := new(big.Rat)

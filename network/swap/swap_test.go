@@ -22,7 +22,8 @@ func rat(a, b int64) *big.Rat    { return big.NewRat(a, b) }
 func mul(a, b *big.Rat) *big.Rat { return new(big.Rat).Mul(a, b) }
 func quo(a, b *big.Rat) *big.Rat { return new(big.Rat).Quo(a, b) }
 
-// drawModel draws a queue of up to three classes and any swaps, open and stable or closed with a start in any order; own tells whether each class has a server of its own.
+// drawModel draws a queue of up to three classes and any swaps, open and stable or closed with a
+// start in any order; with own, each class has its own server.
 func drawModel(t *rapid.T, closed, own bool) *swap.Model {
 	m := &swap.Model{MeanSize: rat(rapid.Int64Range(1, 3).Draw(t, "size"), 2)}
 	n := rapid.IntRange(1, 3).Draw(t, "classes")
@@ -72,7 +73,8 @@ func jobs(s string) (c []int) {
 	return c
 }
 
-// served returns the rate at which each position is served: each server takes the first job that it can.
+// served returns the rate at which each position is served: each server takes the first job that it
+// can.
 func served(m *swap.Model, c []int) []*big.Rat {
 	rates := make([]*big.Rat, len(c))
 	for p := range c {
@@ -104,7 +106,8 @@ func orderOfArrival(t oracle.Tester, m *swap.Model) *oiqueue.Queue {
 	return q
 }
 
-// pass is the rule as it is told: the job in position p is taken out, finds the first job behind it of a joined class, takes its place, and that one goes on.
+// pass implements the rule literally: the job in position p is taken out, finds the first job
+// behind it of a joined class and takes its place, and that job does the same.
 func pass(m *swap.Model, c []int, p int) (rest []int, leaves int) {
 	joined := func(i, k int) bool {
 		return slices.Contains(m.Swaps, [2]int{i, k}) || slices.Contains(m.Swaps, [2]int{k, i})
@@ -119,7 +122,8 @@ func pass(m *swap.Model, c []int, p int) (rest []int, leaves int) {
 	return slices.Delete(c, empty, empty+1), moving
 }
 
-// A job passes over what it is not joined to; with loops it takes the place of the next of its own class.
+// A job skips jobs of classes that are not joined to its own; with loops it takes the place of the
+// next job of its class.
 func TestCompleteByHand(t *testing.T) {
 	m := &swap.Model{Servers: []swap.Server{{Name: "s", Capacity: rat(1, 1)}}}
 	for i := range 4 {
@@ -146,7 +150,8 @@ func TestCompleteByHand(t *testing.T) {
 	}
 }
 
-// Queues with room for four jobs, which leaves each class in balance: their chains have the measure of order of arrival whatever the swaps, with other departures.
+// Queues with room for four jobs, which leaves each class in balance: their chains have the FCFS
+// measure whatever the swaps, with other departures.
 func TestMeasureAgainstChains(t *testing.T) {
 	others := 0
 	rapid.Check(t, func(t *rapid.T) {
@@ -171,7 +176,7 @@ func TestMeasureAgainstChains(t *testing.T) {
 				move(order(rest), rate)
 			}
 		})
-		mean := map[string][]*big.Rat{} // of each x as a sorted order: Σ π(c) and Σ π(c) times the departures of each class
+		mean := map[string][]*big.Rat{} // for each x as a sorted order: Σ π(c) and Σ π(c) times the departures of each class
 		for s, p := range chain.Prob {
 			c := jobs(s)
 			weight, err := oiqueue.StateMeasure(ctx, q, c)
@@ -204,7 +209,8 @@ func TestMeasureAgainstChains(t *testing.T) {
 	}
 }
 
-// checkDepartures holds the departures of a state against the rule, and adds them up by its jobs. It returns 1 if they differ from order of arrival.
+// checkDepartures checks the departures of a state against the rule, and sums them by its jobs. It
+// returns 1 if they differ from FCFS.
 func checkDepartures(t *rapid.T, m *swap.Model, c []int, prob *big.Rat, mean map[string][]*big.Rat) int {
 	want, ends := make([]*big.Rat, len(m.Classes)), make([]*big.Rat, len(m.Classes))
 	for i := range want {
@@ -245,8 +251,8 @@ func checkDepartures(t *rapid.T, m *swap.Model, c []int, prob *big.Rat, mean map
 	return differ
 }
 
-// Open queues have the normalization, the mean jobs and the sets of order of arrival, whatever the swaps.
-func TestOpenIsOrderOfArrival(t *testing.T) {
+// Open queues have the normalization, the mean jobs and the sets of FCFS, whatever the swaps.
+func TestOpenMatchesFCFS(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := drawModel(t, false, rapid.Bool().Draw(t, "own"))
 		q := orderOfArrival(t, m)
@@ -285,13 +291,13 @@ func TestOpenIsOrderOfArrival(t *testing.T) {
 			}
 			equal(t, "utilization", server.Utilization, busy)
 		}
-		within(t, r, solve(t, m, num.Float))
-		within(t, r, solve(t, m, num.Enclose))
+		checkBounds(t, r, solve(t, m, num.Float))
+		checkBounds(t, r, solve(t, m, num.Enclose))
 	})
 }
 
-// Closed queues reach the orders that their chains reach, all that place the classes alike where [swap.Solve] says so; measures, departures and
-// completions are those of the chain.
+// Closed queues reach the orders that their chains reach: all with the same placement where
+// [swap.Solve] reports it. Measures, departures and completions match the chain.
 func TestClosedAgainstChains(t *testing.T) {
 	methods, others := map[swap.Method]int{}, 0
 	rapid.Check(t, func(t *rapid.T) {
@@ -356,15 +362,15 @@ func TestClosedAgainstChains(t *testing.T) {
 				others++
 			}
 		}
-		within(t, r, solve(t, m, num.Float))
-		within(t, r, solve(t, m, num.Enclose))
+		checkBounds(t, r, solve(t, m, num.Float))
+		checkBounds(t, r, solve(t, m, num.Enclose))
 	})
 	if methods[swap.Counts] == 0 || methods[swap.Orders] == 0 || others == 0 {
 		t.Errorf("methods %v, departures that are not completions %d", methods, others)
 	}
 }
 
-// placements counts the orders that place the classes as the start does.
+// placements counts the orders with the same placement as the start.
 func placements(m *swap.Model, start []int) int {
 	all := map[string]bool{}
 	var visit func(rest []int, s string)
@@ -436,8 +442,8 @@ func values(r *swap.Result) (list []*num.Value) {
 	return list
 }
 
-// within holds the numbers of another engine against fractions.
-func within(t oracle.Tester, exact, other *swap.Result) {
+// checkBounds checks the numbers of another engine against fractions.
+func checkBounds(t oracle.Tester, exact, other *swap.Result) {
 	t.Helper()
 	oracle.HoldValues(t, other.Engine, other.RelativeErrorBound, values(other), values(exact))
 	if other.RelativeErrorBound > 1e-12 {

@@ -1,12 +1,15 @@
 // Package lowload says how far the formula for least work remaining is from the truth where loads are low: by which factor is the waiting time
 // that it gives too long?
 //
-// [tags.PolicyCentral] is one queue for h hosts, M/G/h, whose mean waiting time nobody knows in general. The formula takes that of
-// exponential sizes, M/M/h, times G = E[X²]/(2 E[X]²). As the load goes to 1 it is right (J. Köllerström, "Heavy traffic theory for queues
-// with several servers", Journal of Applied Probability 11, 1974). As the load goes to 0, a job that finds all hosts busy waits for the
-// first of h jobs, each of which has the remaining size X_e of a job in service, P(X_e > x) = E[(X - x)^+]/E[X], and finds them
-// busy as often as with exponential sizes (D. Burman and D. Smith, "A light-traffic theorem for multi-server queues", Mathematics of
-// Operations Research 8(1), 1983, for sizes that are phases). There the formula has E[X_e]/h = G E[X]/h in place of E[min of h of X_e].
+// [tags.PolicyCentral] is one queue for h hosts, M/G/h, whose mean waiting time is not known in
+// general. The formula multiplies the mean waiting time for exponential sizes, M/M/h, by G =
+// E[X²]/(2 E[X]²). It is correct as the load goes to 1 (J. Köllerström, "Heavy traffic theory for
+// queues with several servers", Journal of Applied Probability 11, 1974). As the load goes to 0, a
+// job that finds all hosts busy waits for the first of h jobs, each of which has the remaining size
+// X_e of a job in service, P(X_e > x) = E[(X - x)^+]/E[X]; it finds them busy as often as with
+// exponential sizes (D. Burman and D. Smith, "A light-traffic theorem for multi-server queues",
+// Mathematics of Operations Research 8(1), 1983, for phase-type sizes). There the formula has
+// E[X_e]/h = G E[X]/h instead of E[min of h of X_e].
 //
 // For example:
 //
@@ -39,8 +42,9 @@ import (
 //
 //	(E[X²]/(2 E[X])) / (h ∫_0^∞ (E[(X - x)^+]/E[X])^h dx),
 //
-// to one part in a thousand. It is above 1 where sizes vary more than exponential ones do, and 1 for one host. It takes some thousand
-// calls of [sizes.Distribution.MeanExcess]. The error is that of a moment, or names the hosts if they are not 1 to [tags.MaxQueueHosts].
+// to one part in a thousand. It is above 1 if sizes vary more than exponential ones do, and 1 for
+// one host. It takes about a thousand calls of [sizes.Distribution.MeanExcess]. The error is that
+// of a moment, or names the hosts if they are not 1 to [tags.MaxQueueHosts].
 func Factor(d sizes.Distribution, hosts int) (float64, error) {
 	if !(hosts >= 1 && hosts <= tags.MaxQueueHosts) {
 		return 0, input.Errorf("hosts", hosts, "a number of hosts from 1 to %d", tags.MaxQueueHosts)
@@ -64,13 +68,16 @@ const (
 
 // firstOf returns ∫ g, g(x) = (E[(X - x)^+]/E[X])^h, by trapezoids between points in geometric progression.
 //
-// What is left out: g is at most 1, and at least (1 - x/E[X])^h, as E[(X - x)^+] >= E[X] - x, so that the integral is at least E[X]/(h+1),
-// and points begin at tailTol of that. At the top, x E[(X - x)^+] <= E[X²]/4, as (X - x) x <= X²/4, so that with c = E[X²]/(4 E[X]) what is
-// beyond x is at most ∫_x^∞ (c/t)^h dt = x (c/x)^h/(h-1).
+// Truncation error: g is at most 1, and at least (1 - x/E[X])^h, as E[(X - x)^+] >= E[X] - x. So
+// the integral is at least E[X]/(h+1), and points begin at tailTol of that. At the top, x E[(X -
+// x)^+] <= E[X²]/4, as (X - x) x <= X²/4. With c = E[X²]/(4 E[X]), the integral beyond x is thus at
+// most ∫_x^∞ (c/t)^h dt = x (c/x)^h/(h-1).
 //
-// What trapezoids add: g is convex, as a power h >= 1 of a convex function that is not negative. Between a and b it is above its tangents at
-// both, which leave at most (b-a)² (g'(b)-g'(a))/8 below the chord. With b-a = (step-1) a the sum of these is at most (step-1)²/8 ∫ x² dg'(x),
-// and ∫ x² dg' = -2 ∫ x g' = 2 ∫ g, by parts. The trapezoid below the first point adds at most tailTol/2. So the sum is between 1 - 1e-4 and 1 + 2.8e-4 times the integral.
+// Error of the trapezoids: g is convex, as a power h >= 1 of a nonnegative convex function. Between
+// a and b it is above its tangents at both, which leave at most (b-a)² (g'(b)-g'(a))/8 below the
+// chord. With b-a = (step-1) a the sum of these is at most (step-1)²/8 ∫ x² dg'(x), and ∫ x² dg' =
+// -2 ∫ x g' = 2 ∫ g, by parts. The trapezoid below the first point adds at most tailTol/2. So the
+// sum is between 1 - 1e-4 and 1 + 2.8e-4 times the integral.
 func firstOf(d sizes.Distribution, h, mean, excess float64) float64 {
 	_, top, bounded := d.Support()
 	c := excess / 2

@@ -23,9 +23,10 @@ func parse(t *testing.T, name string) sizes.Distribution {
 	return d
 }
 
-// Closed forms. The remaining size of an exponential job is exponential again: the formula is right. That of a job of size 1 is uniform on
-// [0, 1], and the least of h such has mean 1/(h+1). For Pareto sizes, P(X_e > x) = 1 - (1 - 1/α) x/low up to low, and beyond it
-// (x/low)^(1-α)/α.
+// Closed forms. The remaining size of an exponential job is again exponential, so the formula is
+// exact. The remaining size of a job of size 1 is uniform on [0, 1], and the minimum of h such
+// sizes has mean 1/(h+1). For Pareto sizes, P(X_e > x) = 1 - (1 - 1/α) x/low up to low, and beyond
+// it (x/low)^(1-α)/α.
 func TestFactorInClosedForm(t *testing.T) {
 	for _, hosts := range []int{1, 2, 3, 8, 64, 1000} {
 		h := float64(hosts)
@@ -41,7 +42,8 @@ func TestFactorInClosedForm(t *testing.T) {
 	}
 }
 
-// A list of n sizes has P(X_e > x) linear between them, so that the integral of its power is a sum over the gaps.
+// For a list of n sizes, P(X_e > x) is linear between them, and the integral of its power is a sum
+// over the gaps.
 func TestFactorOfLists(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 30 {
@@ -87,7 +89,7 @@ func near(t *testing.T, d sizes.Distribution, hosts int, want float64) {
 
 // Jobs are run one after the other on two hosts at load 0.05, by the recursion of Kiefer and Wolfowitz: each waits for the host with the
 // least work. The formula is then nearly the factor times the simulated mean.
-func TestFactorIsTheSimulated(t *testing.T) {
+func TestFactorMatchesSimulation(t *testing.T) {
 	const load, jobs, parts = 0.05, 100_000, 20
 	d := parse(t, "hyperexponential:20")
 	factor, err := lowload.Factor(d, 2)

@@ -11,12 +11,12 @@ import (
 	"productform/num"
 )
 
-// A goal says what the cutoff below a host is to be: e^log, or the one that leaves the host the slack; or if both
-// are given, the greater of these. Either is nil if not.
+// A goal defines the cutoff below a host: e^log, or the cutoff that leaves the host the slack; if
+// both are given, the greater of the two. Either can be nil.
 type goal struct{ log, slack num.Interval }
 
-// startGoals returns the cutoffs to start from. A cutoff below an overloaded host is to be raised until the host
-// has as much slack as it lacks now.
+// startGoals returns the cutoffs to start from. A cutoff below an overloaded host must be raised
+// until the host has as much slack as it lacks now.
 func (p *search) startGoals(start []float64) ([]goal, error) {
 	n := len(p.Speeds) - 1
 	if len(start) != n {
@@ -58,9 +58,9 @@ func idleStart(path string, s float64, want string) error {
 	return fmt.Errorf("%w: %w", ErrIdleStart, input.Errorf(path, s, "%s", want))
 }
 
-// enter returns the state that meets the goals, or one with slacks divided by a power of 2, or one in which the
-// slacks of hosts 2 to h alone are given: as they go to 0, the cutoffs fall to the least for which these hosts are
-// not overloaded, and the first host is off best.
+// enter returns the state that meets the goals. If that fails, it divides the slacks by a power of
+// 2, or prescribes only the slacks of hosts 2 to h: as they go to 0, the cutoffs fall to the
+// smallest for which these hosts are not overloaded, which is best for the first host.
 func (p *search) enter(goals []goal) (state, error) {
 	try := append([]goal{}, goals...)
 	for n := range 250 {
@@ -155,7 +155,7 @@ func (p *search) withSlack(i int, b exact.Point, slack num.Interval) (exact.Poin
 	return exact.Point{}, false, exact.ErrMoreBits
 }
 
-// startLog returns ln a for E[X; a < X <= b] = work to some 60 bits.
+// startLog returns ln a for E[X; a < X <= b] = work to about 60 bits.
 func (p *search) startLog(b exact.Point, work num.Interval) (num.Interval, error) {
 	end := p.rough.High
 	if b.X.Low != nil && !b.Same(p.High) {

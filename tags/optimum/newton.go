@@ -8,8 +8,8 @@ import (
 	"productform/sizes/exact"
 )
 
-// newton runs damped Newton steps until they are below 2^(-3/8 prec), so that the error left is nearly that of
-// rounding, or are small and shrink no more.
+// newton runs damped Newton steps until they are below 2^(-3/8 prec), when the remaining error is
+// nearly that of rounding, or until they are small and no longer shrink.
 func (p *search) newton(s state) (end state, steps int, err error) {
 	const most = 400
 	last := math.Inf(1)
@@ -83,7 +83,8 @@ func (p *search) walk(s state, move []num.Interval, size float64, decrease num.I
 	return s, false, nil
 }
 
-// merit is what a step must make smaller: the objective, or the greatest |ln E[S_i]/E[S_{i+1}]|.
+// merit is the quantity that a step must reduce: the objective, or the greatest |ln
+// E[S_i]/E[S_{i+1}]|.
 func (p *search) merit(s state) num.Interval {
 	if !p.fair {
 		value, _ := p.objective(p.slowdown, p.waiting, s.at, s.stages)

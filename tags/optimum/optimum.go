@@ -18,7 +18,7 @@
 //	// cutoff 78602.32151940451634993501143298315581978
 //	// known to 49 digits: true
 //
-// Which cutoffs are best of all is for [tags.Optimize] to say, whose cutoffs are the start meant.
+// [tags.Optimize] finds the global optimum; its cutoffs are the intended start.
 package optimum
 
 import (
@@ -49,15 +49,17 @@ var ErrIdleStart = errors.New("optimum: the cutoffs to start from leave a host i
 // all E[S_i] are equal at one point within Radius. The start need not be close: slacks of 1e-30, which no cutoffs in doubles
 // have, are found from cutoffs that overload hosts. The sizes have a density.
 //
-// It is Newton's method with the gradient and the Hessian matrix in closed form, damped, in 256 bits or more. Where a cutoff
-// moves the slack of the host above it, σ, by much more than itself, its variable is ln(σ/ρ), in which a wait that grows
-// like 1/σ is smooth; elsewhere it is the logarithm of the cutoff. The proof is Krawczyk's test on intervals and does not
-// depend on how the point was found (R. Krawczyk, "Newton-Algorithmen zur Bestimmung von Nullstellen mit Fehlerschranken",
+// It is Newton's method with the gradient and the Hessian matrix in closed form, damped, in 256
+// bits or more. If a cutoff moves the slack of the host above it, σ, by much more than itself, its
+// variable is ln(σ/ρ), in which a wait that grows like 1/σ is smooth; otherwise it is the logarithm
+// of the cutoff. The proof is Krawczyk's test on intervals and does not depend on how the point was
+// found (R. Krawczyk, "Newton-Algorithmen zur Bestimmung von Nullstellen mit Fehlerschranken",
 // Computing 4, 1969, 187–201). It takes 3 to 50 steps of h points.
 //
-// The error names the field of m, the weight or the cutoff that is out of range, wraps [tags.ErrInfeasible] if no cutoffs
-// near start keep all loads below 1, or wraps [tags.ErrPrecision] if Newton's method or the proof fails, as the latter does
-// for a minimum that is flat or at an end of the sizes. It is ctx.Err() soon after ctx is done.
+// The error names the field of m, the weight or the cutoff that is out of range, or wraps
+// [tags.ErrInfeasible] if no cutoffs near start keep all loads below 1. It wraps
+// [tags.ErrPrecision] if Newton's method or the proof fails; the proof fails for a minimum that is
+// flat or at an end of the sizes. It is ctx.Err() promptly after ctx is done.
 func Enclose(ctx context.Context, m tags.ExactModel, o tags.Objective, start []float64) (Result, error) {
 	s, err := solve(ctx, m, o, start)
 	if err != nil {
@@ -88,7 +90,7 @@ type solution struct {
 // A search is a problem for Newton's method to a number of bits.
 type search struct {
 	farm
-	ctx               context.Context // of the call
+	ctx               context.Context // context of the call
 	rough             farm            // in few bits, to look for points
 	fair              bool
 	slowdown, waiting *big.Rat // the objective, unless fair

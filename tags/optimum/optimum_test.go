@@ -92,8 +92,8 @@ func TestAgainstReference(t *testing.T) {
 	}
 }
 
-// The derivatives that the proof rests on, against differences over 2^-100 in 400 bits: their error is of the order
-// 2^-200, with what α and slacks cost.
+// The derivatives in the proof match differences over 2^-100 in 400 bits: their error is of the
+// order 2^-200, plus the loss from α and slacks.
 func TestStageDerivatives(t *testing.T) {
 	const prec, shift = 400, 100
 	rapid.Check(t, func(t *rapid.T) {
@@ -391,7 +391,8 @@ func drawFarm(t *rapid.T) (tags.ExactModel, []*big.Rat) {
 	return m, cutoffs
 }
 
-// Of the other distributions: the optimum in doubles is that which is proved, up to what doubles lose.
+// For the other distributions, the float64 optimum matches the proved one, up to the accuracy of
+// float64.
 func TestOtherDistributions(t *testing.T) {
 	one := big.NewRat(1, 1)
 	double := func(d sizes.Distribution, err error) sizes.Distribution {

@@ -58,7 +58,8 @@ func (f *farm) stage(i int, a, b exact.Point) (stage, bool) {
 	return s, true
 }
 
-// stages returns those of all hosts, and false unless k < s_1 < ... < p and all slacks are above 0, proved.
+// stages returns the stages of all hosts, and false unless k < s_1 < ... < p and all slacks are
+// above 0, proved.
 func (f *farm) stages(at []exact.Point) ([]stage, bool) {
 	list := make([]stage, len(f.Speeds))
 	for i := range list {
@@ -127,8 +128,8 @@ func (f *farm) objective(slowdown, waiting *big.Rat, at []exact.Point, stages []
 	return sum, s
 }
 
-// slowdowns returns E[S_i] = W_i E[1/X_i] for all hosts, and their derivatives by all cutoffs. ok is false if a part of
-// the jobs is not proved to be above 0.
+// slowdowns returns E[S_i] = W_i E[1/X_i] for all hosts, and their derivatives by all cutoffs. ok
+// is false unless every fraction of the jobs is proved to be above 0.
 func (f *farm) slowdowns(at []exact.Point, stages []stage) (value []num.Interval, slope [][]num.Interval, ok bool) {
 	n := len(stages) - 1
 	zero := num.FromInt(0, f.Prec)

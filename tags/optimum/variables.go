@@ -16,7 +16,8 @@ func (s state) inLayer(i int) bool {
 	return math.Abs(v.loadA.Mul(s.at[i].X).Quo(v.slack.Mul(v.load)).Approx()) > 8
 }
 
-// slopes returns those of host i. For y = ln(σ/ρ), y' = -ρ'/(σρ) and y″ = -ρ″/(σρ) + (σ - ρ)/(σρ)² ρ'².
+// slopes returns the slopes of host i. For y = ln(σ/ρ), y' = -ρ'/(σρ) and y″ = -ρ″/(σρ) + (σ -
+// ρ)/(σρ)² ρ'².
 func (s state) slopes(i int) jacobian {
 	v := s.stages[i]
 	one := num.FromInt(1, v.load.Prec())

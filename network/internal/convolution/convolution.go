@@ -14,10 +14,11 @@ import (
 	"productform/num"
 )
 
-// A Measure holds what the tables say of the stations of one group. All numbers but those of tables of shared stations are over G(N).
+// A Measure holds the results of the tables for the stations of one group. All numbers except those
+// from tables of shared stations are multiplied by G(N).
 type Measure struct {
 	Empty  arithmetic.Number   // H(N)
-	Some   *arithmetic.Number  // [(f - 1) H](N), where it is wanted
+	Some   *arithmetic.Number  // [(f - 1) H](N), where required
 	Open   arithmetic.Number   // [Y_1 H](N)
 	Closed []arithmetic.Number // [Y_1 H](N - e_k), by axis
 	Powers []arithmetic.Number // [(u/α'(1))^j H](N), j = 0, ...; for delays [u^j H](N), for shared stations P(j jobs)
@@ -26,7 +27,7 @@ type Measure struct {
 	Idle []arithmetic.Number // and P(idle) of each node
 }
 
-// A Result is what tables give for all stations.
+// A Result holds the results of the tables for all stations.
 type Result struct {
 	Sum        arithmetic.Number   // G(N), of convolutions
 	Throughput []arithmetic.Number // X_k, by axis
@@ -43,10 +44,10 @@ type convolver[T populations.Table[T]] struct {
 	over    [][][]arithmetic.Number // D_k/α'(j) of each group
 	tables  [][]arithmetic.Number   // F of each shared station
 	with    []*demands.Tabulation
-	jobs    int       // powers wanted
-	at      []int     // indices of the populations that are asked for
+	jobs    int       // number of powers required
+	at      []int     // indices of the requested populations
 	sums    []topSums // G at each of them
-	results []*Result // one for each
+	results []*Result // one result per index
 }
 
 // topSums holds the numbers of a table at a population N and at N - e_k, by axis.
@@ -73,13 +74,14 @@ func (w *worker[T]) table() T {
 
 func (w *worker[T]) free(t T) { w.spare = append(w.spare, t) }
 
-// forget gives up G.
-func (w *worker[T]) forget() {
+// releaseTable drops G.
+func (w *worker[T]) releaseTable() {
 	w.spare = append(w.spare, w.all...)
 	w.all = nil
 }
 
-// convolve solves a plan with tables of one kind, for the populations at some indices of its lattice. If jobs > 0, there are that many powers and one of each station.
+// convolve solves a plan with tables of one kind, for the populations at some indices of its
+// lattice. If jobs > 0, it computes that many powers, and one for each station.
 func convolve[T populations.Table[T]](ctx context.Context, p *Plan, zeros T, one arithmetic.Number, jobs int, at []int) ([]*Result, error) {
 	c := &convolver[T]{Plan: p, ctx: ctx, zeros: zeros, one: one, jobs: jobs, at: at}
 	for range at {
@@ -109,7 +111,7 @@ func convolve[T populations.Table[T]](ctx context.Context, p *Plan, zeros T, one
 	return c.results, nil
 }
 
-// prepare brings the numbers of the plan into the arithmetic.
+// prepare converts the numbers of the plan to the arithmetic.
 func (c *convolver[T]) prepare() error {
 	c.over = make([][][]arithmetic.Number, len(c.Groups))
 	c.tables, c.with = make([][]arithmetic.Number, len(c.Groups)), make([]*demands.Tabulation, len(c.Groups))
@@ -145,10 +147,10 @@ func (c *convolver[T]) setDelays(t T, think []*big.Rat) {
 	t.SetProducts(factors)
 }
 
-// top returns the numbers of a table at the populations that are asked for.
+// top returns the numbers of a table at the requested populations.
 func (c *convolver[T]) top(t T) []topSums { return c.sumsOf(t.At) }
 
-// sumsOf returns numbers by index at the populations that are asked for.
+// sumsOf returns numbers by index at the requested populations.
 func (c *convolver[T]) sumsOf(number func(index int) arithmetic.Number) []topSums {
 	sums := make([]topSums, len(c.at))
 	for n, i := range c.at {
@@ -164,14 +166,13 @@ func (c *convolver[T]) sumsOf(number func(index int) arithmetic.Number) []topSum
 	return sums
 }
 
-// Large is the number of points from which on two parts are worked on side by side.
+// Large is the number of lattice points at or above which one solution computes two parts in
+// parallel. A caller that solves several smaller models can run them in parallel instead.
 const Large = 1 << 12
 
-// large is the number of points from which on two parts are worked on side by side.
-const large = 1 << 12
-
-// halve computes the measures of groups first..last-1, given the product h of all others, which it uses up. If h is that of the delays alone, think
-// is what they contribute. Shared stations are taken one by one, so that their tables are multiplied as rarely as can be.
+// halve computes the measures of groups first..last-1, given the product h of all others, and
+// overwrites h. If h contains the delays only, think holds their demands. Shared stations are split
+// off one by one, which multiplies by their tables as rarely as possible.
 func (w *worker[T]) halve(h T, first, last int, split bool, think []*big.Rat) error {
 	if last-first == 1 {
 		return w.measure(first, h)
@@ -182,7 +183,7 @@ func (w *worker[T]) halve(h T, first, last int, split bool, think []*big.Rat) er
 	}
 	other := w.table()
 	other.Copy(h)
-	if split && w.Points >= large && runtime.GOMAXPROCS(0) > 1 {
+	if split && w.Points >= Large && runtime.GOMAXPROCS(0) > 1 {
 		var group sync.WaitGroup
 		var err error
 		group.Go(func() {
@@ -207,8 +208,8 @@ func (w *worker[T]) halve(h T, first, last int, split bool, think []*big.Rat) er
 	if err := w.halve(other, first, middle, false, nil); err != nil {
 		return err
 	}
-	if split { // the same digits as of two workers
-		w.forget()
+	if split { // same digits as with two workers
+		w.releaseTable()
 	}
 	if err := w.multiply(&h, first, middle, think); err != nil {
 		return err
@@ -216,8 +217,8 @@ func (w *worker[T]) halve(h T, first, last int, split bool, think []*big.Rat) er
 	return w.halve(h, middle, last, false, nil)
 }
 
-// multiply multiplies *h by the series of all stations of groups first..last-1; if it is that of the delays alone, think is what they contribute. The table may be
-// another afterwards.
+// multiply multiplies *h by the series of all stations of groups first..last-1; if *h contains the
+// delays only, think holds their demands. It may replace the table.
 func (w *worker[T]) multiply(h *T, first, last int, think []*big.Rat) error {
 	for g := first; g < last; g++ {
 		for range w.Groups[g].Stations {
@@ -256,8 +257,9 @@ func (w *worker[T]) times(h *T, g int, think []*big.Rat) error {
 	return err
 }
 
-// delay makes t = h the product of h and that of the delays, e^u = 1 + u (1 + u/2 (1 + u/3 (...))) up to all jobs that come to one: for the table of a shared station
-// that is much less than to convolve.
+// delay sets t = h to the product of h and the delays, e^u = 1 + u (1 + u/2 (1 + u/3 (...))) up to
+// the number of jobs that visit one: for the table of a shared station this is much faster than a
+// convolution.
 func (w *worker[T]) delay(t, h T, think []*big.Rat) error {
 	jobs := 0
 	for k, x := range think {
@@ -287,7 +289,8 @@ func (w *worker[T]) series(t, h T, over [][]arithmetic.Number) error {
 	return nil
 }
 
-// measure computes the measures of group g, given the product h of all other groups, which it uses up.
+// measure computes the measures of group g, given the product h of all other groups, and overwrites
+// h.
 func (w *worker[T]) measure(g int, h T) error {
 	for range len(w.Groups[g].Stations) - 1 {
 		if err := w.times(&h, g, nil); err != nil {
@@ -347,10 +350,11 @@ func (w *worker[T]) geometric(h T, over [][]arithmetic.Number) (T, error) {
 	return r, err
 }
 
-// sum sets what a station of the group adds to states without jobs there, and for the first group all sums.
+// sum computes the terms that a station of the group adds to states without jobs there, and for the
+// first group all sums.
 func (w *worker[T]) sum(g int, r, h T) error {
 	over := w.over[g]
-	if g > 0 && !w.wantsSome(g) {
+	if g > 0 && !w.needsBusyProbability(g) {
 		return nil
 	}
 	if len(over) > 1 {
@@ -376,8 +380,8 @@ func (w *worker[T]) sum(g int, r, h T) error {
 	return nil
 }
 
-// wantsSome reports whether a station of the group has rates of its own.
-func (w *worker[T]) wantsSome(g int) bool {
+// needsBusyProbability reports whether a station of the group has its own list of rates.
+func (w *worker[T]) needsBusyProbability(g int) bool {
 	for _, i := range w.Groups[g].Stations {
 		if w.System.Stations[i].Totals.Listed {
 			return true
@@ -386,7 +390,7 @@ func (w *worker[T]) wantsSome(g int) bool {
 	return false
 }
 
-// powers sets those of u^j h, and changes h.
+// powers computes the powers u^j h, and changes h.
 func (w *worker[T]) powers(h T, u []arithmetic.Number, number func(index int) arithmetic.Number, of func(r *Result) *Measure) error {
 	for j := range w.powersWanted() {
 		if j > 0 {
@@ -402,7 +406,7 @@ func (w *worker[T]) powers(h T, u []arithmetic.Number, number func(index int) ar
 	return nil
 }
 
-// powersWanted returns how many there are.
+// powersWanted returns the number of powers.
 func (w *worker[T]) powersWanted() int {
 	if w.jobs == 0 {
 		return 0
@@ -410,7 +414,8 @@ func (w *worker[T]) powersWanted() int {
 	return min(w.jobs, w.Plan.Jobs) + 1
 }
 
-// groupPowers sets those of the stations of group g, and may change h. With one chain, u^j h at n is u^j times h at n - j.
+// groupPowers computes the powers of the stations of group g, and may change h. With one chain, u^j
+// h at n is u^j times h at n - j.
 func (w *worker[T]) groupPowers(g int, h T) error {
 	u := w.over[g][0]
 	if !w.WantsLaw(w.Groups[g].Stations...) {
@@ -434,7 +439,8 @@ func (w *worker[T]) groupPowers(g int, h T) error {
 	return nil
 }
 
-// WantsLaw reports whether the plan includes the distribution of the number of jobs at one of these stations.
+// WantsLaw reports whether the plan includes the distribution of the number of jobs at one of these
+// stations.
 func (p *Plan) WantsLaw(stations ...int) bool {
 	return p.LawsOf == nil || slices.ContainsFunc(stations, func(i int) bool { return slices.Contains(p.LawsOf, i) })
 }
@@ -477,7 +483,7 @@ func (w *worker[T]) measureShared(g int, h T) error {
 	return w.sharedPowers(g, f, h, w.tables[g])
 }
 
-// sharedPowers sets the sums over the states with j jobs at a shared station, for j = 0, ....
+// sharedPowers computes the sums over the states with j jobs at a shared station, for j = 0, ....
 func (w *worker[T]) sharedPowers(g int, f, h T, values demands.Table) error {
 	if w.jobs == 0 || !w.WantsLaw(w.Groups[g].Stations...) {
 		return nil
@@ -509,7 +515,8 @@ func (w *worker[T]) sharedPowers(g int, f, h T, values demands.Table) error {
 	return nil
 }
 
-// measureDelays computes the measures of delays: of each, the others are a product in closed form, and the other stations one table.
+// measureDelays computes the measures of each delay: the other delays are a product in closed form,
+// and the other stations one table.
 func (w *worker[T]) measureDelays() error {
 	b := w.table()
 	none := zerosOf(len(w.Most))
@@ -546,7 +553,8 @@ func zerosOf(n int) []*big.Rat {
 	return list
 }
 
-// divide divides all sums by G(N). That of population N - e_k becomes the throughput X_k = G(N - e_k)/G(N).
+// divide divides all sums by G(N). The sum of population N - e_k becomes the throughput X_k = G(N -
+// e_k)/G(N).
 func (r *Result) divide(g *topSums) {
 	r.Sum = g.at
 	for _, x := range g.below {
@@ -572,7 +580,9 @@ func (r *Result) divide(g *topSums) {
 	}
 }
 
-// Convolve returns the measures with several populations, up to those of the plan, from the tables of an engine; if jobs > 0, also the powers up to that number. In float64 it begins anew with shorter segments where numbers turn out to lie too far apart.
+// Convolve returns the measures with several populations, up to those of the plan, from the tables
+// of an engine; if jobs > 0, also the powers up to that number. In float64 it starts again with
+// shorter segments if the numbers are too far apart.
 func (p *Plan) Convolve(ctx context.Context, engine num.Engine, prec uint, jobs int, at [][]int) ([]*Result, error) {
 	lattice := populations.NewLattice(p.Most)
 	one := arithmetic.One(engine, prec)

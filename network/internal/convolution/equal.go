@@ -7,7 +7,7 @@ import (
 	"productform/internal/arithmetic"
 )
 
-// AreEqual reports whether all stations that closed chains visit are of one kind, with one server.
+// AreEqual reports whether all stations that closed chains visit are equal, with one server.
 func (p *Plan) AreEqual() bool {
 	return len(p.Delays) == 0 && len(p.Groups) == 1 && len(p.Groups[0].over) == 1
 }
@@ -36,7 +36,7 @@ func (p *Plan) EqualStations(one arithmetic.Number, jobs int) *Result {
 	r := &Result{}
 	for k, n := range p.Most {
 		d := g.over[0][k]
-		if d.Sign() == 0 { // a chain that visits none of them would be visiting stations of another kind
+		if d.Sign() == 0 { // a chain that visits none of them would visit stations of another kind
 			panic("convolution: a closed chain visits no station")
 		}
 		r.Throughput = append(r.Throughput, one.Rational(new(big.Rat).Quo(ratio(int64(n), total+stations-1), d)))

@@ -4,12 +4,13 @@ import (
 	"productform/internal/arithmetic"
 )
 
-// With one chain the series of a station is a list, f_j = Π_{i <= j} D/α'(i), and what a station with many servers adds to H comes by sums Σ_j f_j H(n - j) at the few
-// populations that are asked for, in place of sweeps over the table:
+// With one chain the series of a station is a list, f_j = Π_{i <= j} D/α'(i). The terms that a
+// station with many servers adds to H are then sums Σ_j f_j H(n - j) at the few requested
+// populations, instead of sweeps over the table:
 //
 //	G(n) = Σ_j f_j H(n-j),   [(f - 1) H](n) = Σ_{j >= 1} f_j H(n-j),   [Y_1 H](n) = Σ_j (j+1) f_{j+1}/f_1 H(n-j).
 
-// isDirect reports whether that is less than the sweeps for group g.
+// isDirect reports whether these sums take less work than the sweeps for group g.
 func (c *convolver[T]) isDirect(g int) bool {
 	return len(c.Most) == 1 && c.Groups[g].Shared == nil && len(c.over[g]) > 4*len(c.at)
 }
@@ -24,7 +25,7 @@ func (c *convolver[T]) list(g, first int) []arithmetic.Number {
 	return f
 }
 
-// measureDirectly is measure with lists.
+// measureDirectly computes the same as measure, with lists.
 func (w *worker[T]) measureDirectly(g int, h T) error {
 	t := w.table()
 	defer w.free(t)
@@ -33,7 +34,7 @@ func (w *worker[T]) measureDirectly(g int, h T) error {
 		t.SetProducts([][]arithmetic.Number{f})
 		w.sums = w.sumsOf(func(i int) arithmetic.Number { return h.Convolved(t, i) })
 	}
-	if w.wantsSome(g) {
+	if w.needsBusyProbability(g) {
 		f[0] = w.one.Zero()
 		t.SetProducts([][]arithmetic.Number{f})
 		for n, i := range w.at {

@@ -14,13 +14,14 @@ import (
 	"productform/num"
 )
 
-// A Plan is what of a system stands on the lattice of populations.
+// A Plan is the part of a system that is computed on the lattice of populations.
 //
-// Chains are its axes, the one with the most jobs last. A station that no closed chain visits is not in it: its jobs are independent of all others. Delays are put in
-// first, together, as Σ_i D_ik/rate_i: their product has the coefficients Π_k D_k^n_k/n_k!.
+// Its axes are Chains, the one with the most jobs last. A station that no closed chain visits is
+// left out, since its jobs are independent of all others. Delays are multiplied in first, together,
+// as Σ_i D_ik/rate_i: their product has the coefficients Π_k D_k^n_k/n_k!.
 type Plan struct {
 	System *demands.System
-	Order  []int // of the axes: places in System.Closed
+	Order  []int // place of each axis in System.Closed
 	Most   []int // N, by axis
 	Points float64
 	Jobs   int // Σ N
@@ -31,7 +32,7 @@ type Plan struct {
 	Groups []Group      // all other stations that closed chains visit
 	Apart  []int        // stations that no closed chain visits
 
-	LawsOf []int // stations of which distributions of the number of jobs are wanted; nil for all
+	LawsOf []int // stations whose distributions of the number of jobs are required; nil for all
 }
 
 // A Group is a number of stations whose series are equal.
@@ -41,7 +42,8 @@ type Group struct {
 	Shared   *demands.Shared
 }
 
-// Refuse refuses a system whose tables are too large however few they are, unless all stations are equal. In a large network [New] takes long to find that out.
+// Refuse rejects a system whose tables are too large however few they are, unless all stations are
+// equal. It is fast, while [New] takes long for a large network.
 func Refuse(sys *demands.System, maxBytes int64) error {
 	points := 1.0
 	for _, k := range sys.Closed {
@@ -55,7 +57,7 @@ func Refuse(sys *demands.System, maxBytes int64) error {
 	return &num.TooLargeError{Input: bad, States: points, Bytes: 8 * points, Limit: maxBytes, Instead: noLimit()}
 }
 
-// noLimit returns what answers about networks that are too large for tables.
+// noLimit names the commands that handle networks too large for tables.
 func noLimit() []num.Remedy { return []num.Remedy{num.Bounds, num.Simulation} }
 
 // mayBeEqual reports whether all stations that closed chains visit have one rate each, and the same demands over it.
@@ -128,7 +130,8 @@ func New(sys *demands.System) *Plan {
 			p.Groups[g].Stations = append(p.Groups[g].Stations, i)
 		}
 	}
-	// Shared stations come first, so that all but one of their products of tables are with few other stations.
+	// Shared stations come first, so all but one of their products of tables involve few other
+	// stations.
 	slices.SortStableFunc(p.Groups, func(a, b Group) int {
 		switch {
 		case a.Shared != nil && b.Shared == nil:
@@ -169,7 +172,8 @@ func overRates(demand, rates []*big.Rat) ([][]*big.Rat, string) {
 	return over, string(key)
 }
 
-// levels returns how often a part is halved until it is one station: shared stations are taken one by one.
+// levels returns how often a part is halved until it is one station: shared stations are split off
+// one by one.
 func (p *Plan) levels() float64 {
 	shared := 0
 	for _, g := range p.Groups {
@@ -180,11 +184,12 @@ func (p *Plan) levels() float64 {
 	return float64(shared) + math.Ceil(math.Log2(float64(max(len(p.Groups)-shared, 1))))
 }
 
-// tables returns how many tables are held at a time: for each of two parts that are worked on side by side those on the way to a station by halving, G, and two to
-// compute in.
+// tables returns the number of tables held at a time: for each of two parts computed in parallel,
+// the tables on the way to a station by halving, G, and two scratch tables.
 func (p *Plan) tables() float64 { return 2 * (p.levels() + 3) }
 
-// steps estimates the products that an answer takes: a sweep for each rate of a station and level, and of two shared stations the convolution of their tables.
+// steps estimates the number of products: a sweep for each rate of a station and level, and for
+// each pair of shared stations the convolution of their tables.
 func (p *Plan) steps() float64 {
 	sweeps, pairs := 0.0, -1.0
 	for _, g := range p.Groups {
@@ -203,11 +208,11 @@ func (p *Plan) steps() float64 {
 	return steps + max(pairs, 0)*p.Points*p.Points/math.Pow(2, float64(len(p.Most)))
 }
 
-// maxSteps is what is done in some hours in float64; other engines take hundreds of times as long for a step.
+// maxSteps takes a few hours in float64; other engines take hundreds of times as long per step.
 const maxSteps = 1e13
 
-// Bytes estimates the memory of the tables of an engine, of those of shared stations, and of lists. Integers of fractions have the digits of Π_k (scale_k Σ_i D_ik)^N_k at most,
-// about.
+// Bytes estimates the memory of the tables of an engine, the tables of shared stations, and lists.
+// Integers of fractions have about as many digits as Π_k (scale_k Σ_i D_ik)^N_k at most.
 func (p *Plan) Bytes(engine num.Engine, prec uint) float64 {
 	const number = 48 // bytes of an arithmetic.Number without what it points to
 	switch engine {
@@ -243,7 +248,7 @@ func (p *Plan) shared() float64 {
 	return sum
 }
 
-// Check refuses a lattice that is too large.
+// Check rejects a lattice that is too large.
 func (p *Plan) Check(engine num.Engine, prec uint, maxBytes int64) error {
 	need, steps := p.Bytes(engine, prec), p.steps()
 	if engine != num.Float {
@@ -282,8 +287,8 @@ func (p *Plan) scales() []*big.Int {
 	return list
 }
 
-// slopes returns the logarithms to base 2 of the least and the greatest ratio that numbers with one job more and less of a chain may have in
-// the tables: of each station with many jobs, and of the delays with few and with many.
+// slopes returns log2 of the smallest and the largest ratio that neighbouring numbers along a chain
+// may have in the tables: of each station with many jobs, and of the delays with few and with many.
 func (p *Plan) slopes(k int) (least, most float64) {
 	least, most = math.Inf(1), math.Inf(-1)
 	take := func(x *big.Rat) {
@@ -307,7 +312,7 @@ func (p *Plan) slopes(k int) (least, most float64) {
 	return least, most
 }
 
-// tilt returns about the middle of the slopes of each axis.
+// tilt returns approximately the middle of the slopes of each axis.
 func (p *Plan) tilt() []int {
 	var list []int
 	for k := range p.Most {
@@ -317,7 +322,7 @@ func (p *Plan) tilt() []int {
 	return list
 }
 
-// segment returns how many numbers are scaled together, so that they do not lie too far apart.
+// segment returns how many numbers are scaled together, limited by how far apart they can lie.
 func (p *Plan) segment() int {
 	least, most := p.slopes(len(p.Most) - 1)
 	segment := 64
@@ -330,7 +335,7 @@ func (p *Plan) segment() int {
 // log2 returns the logarithm of x > 0 to base 2, about.
 func log2(x *big.Rat) float64 { return arithmetic.Number{Exact: x}.Log2() }
 
-// numbersOf returns fractions in the arithmetic of one.
+// numbersOf converts fractions to the arithmetic of one.
 func numbersOf(list []*big.Rat, one arithmetic.Number) []arithmetic.Number {
 	numbers := make([]arithmetic.Number, len(list))
 	for i, x := range list {

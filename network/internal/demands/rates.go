@@ -38,7 +38,8 @@ func (sh *Shared) OfNodes(capacities []*big.Rat, serves [][]bool) {
 	}
 }
 
-// OfLimits sets μ(y) to rate times the busy ones of so many servers, of which limits say how many kinds hold.
+// OfLimits sets μ(y) to rate times the number of busy servers, under limits on the servers that
+// each set of kinds may hold.
 func (sh *Shared) OfLimits(servers int, rate *big.Rat, limits []ranktable.Limit) {
 	sh.Much = servers
 	held := ranktable.NewLimits(servers, len(sh.Kinds), limits)

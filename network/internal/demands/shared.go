@@ -12,11 +12,13 @@ import (
 // MaxVectors bounds the vectors y of one station.
 const MaxVectors = 1 << 20
 
-// Shared is a station with Order or Balanced. Classes that it cannot tell apart, of one closed chain or open ones, are one kind: its jobs are of
-// each of its classes with probability w_c/w.
+// Shared is a station with Order or Balanced. Classes of one closed chain, or open classes, that
+// the station does not distinguish form one kind: a job of the kind has each of its classes with
+// probability w_c/w.
 //
-// With a rank function or limits the total rate is μ(y), where y_c = min(x_c, m_c) are the numbers of jobs by kind as far as they matter: m_c = 1 for
-// rank functions of sets. Let F^y(n) be the sum of Φ(x) Π_c w_c^x_c over all x with these y and n_k jobs of the closed chain k. Then
+// With a rank function or limits the total rate is μ(y), where y_c = min(x_c, m_c) are the numbers
+// of jobs by kind as far as they affect the rate: m_c = 1 for rank functions of sets. Let F^y(n) be
+// the sum of Φ(x) Π_c w_c^x_c over all x with these y and n_k jobs of the closed chain k. Then
 //
 //	F^y(n) (μ(y) - Σ_{open c: y_c = m_c} w_c) = Σ_{closed c: y_c > 0} w_c (F^{y-e_c}(n - e_k(c)) + F^y(n - e_k(c)) 1{y_c = m_c}) + Σ_{open c: y_c > 0} w_c F^{y-e_c}(n)
 //
@@ -27,9 +29,9 @@ type Shared struct {
 	Form   *Form                  // in place of μ
 	Most   []int                  // m_c of each kind
 	Rate   func(y []int) *big.Rat // μ(y); nil with a table
-	Much   int                    // so many jobs of a kind are as good as any more
+	Much   int                    // jobs of a kind above this number do not change μ
 	left   []*big.Rat             // the denominators, at row Σ_c y_c Π_{d>c} (m_d + 1) of y; nil until the station is known to be stable
-	Serves [][]bool               // of each node of the model: whether it serves a kind
+	Serves [][]bool               // for each node of the model: whether it serves each kind
 }
 
 // A Kind is a set of visits to a station.
@@ -53,7 +55,7 @@ func (sh *Shared) vectors(ctx context.Context, visit func(y []int)) error {
 	}
 }
 
-// Settle sets the denominators of a stable station.
+// Settle computes the denominators of a stable station.
 func (sh *Shared) Settle(ctx context.Context) error {
 	return sh.vectors(ctx, func(y []int) {
 		left := new(big.Rat).Set(sh.Rate(y))
@@ -92,34 +94,36 @@ func (sh *Shared) Balance(ctx context.Context, most []int, one arithmetic.Number
 	})
 }
 
-// A Table is what a station contributes to the product form at each population n <= most of closed chains, at index
-// Σ_a n_a Π_{b>a} (most_b + 1): the last axis runs fastest.
+// A Table holds the factor of a station in the product form at each population n <= most of closed
+// chains, at index Σ_a n_a Π_{b>a} (most_b + 1): the last axis runs fastest.
 type Table []arithmetic.Number
 
 // A Tabulation computes tables of a station over populations, in one arithmetic. It works on the chains that visit the station, as if the others had no jobs.
 //
-// Of a chain with one kind here, y_c = min(n_k, m_c): the populations tell it. So F^y(n) is kept for the vectors of all other kinds only, which are called free. For c
-// that is not free, F^{y-e_c}(n - e_k) + F^y(n - e_k) 1{y_c = m_c} is the one of the two in which y_c fits to n_k - 1, the other being 0.
+// For a chain with one kind here, the populations determine y_c = min(n_k, m_c), so F^y(n) is kept
+// only for the vectors of the other kinds, which are called free. For c that is not free,
+// F^{y-e_c}(n - e_k) + F^y(n - e_k) 1{y_c = m_c} is the term whose y_c matches n_k - 1; the other
+// is 0.
 type Tabulation struct {
-	sh     *Shared
-	one    arithmetic.Number
-	zero   arithmetic.Number
-	all    []int       // the populations asked for, by axis
-	most   lattice.Box // those worked on: 0 for chains that do not visit the station
-	axis   []int       // of each kind; -1 if it is open
-	free   []bool
-	freely lattice.Box           // rows of f: up to m_c of free kinds, 0 of others
-	rows   lattice.Box           // rows of left
-	work   []arithmetic.Number   // w of each kind
-	left   []arithmetic.Number   // denominators, by row of y
-	f      [][]arithmetic.Number // F^y(n), by row of the free kinds and index of n
+	sh       *Shared
+	one      arithmetic.Number
+	zero     arithmetic.Number
+	all      []int       // requested populations, by axis
+	most     lattice.Box // populations computed: 0 for chains that do not visit the station
+	axis     []int       // axis of each kind; -1 if it is open
+	free     []bool
+	freeCaps lattice.Box           // rows of f: up to m_c of free kinds, 0 of others
+	rows     lattice.Box           // rows of left
+	work     []arithmetic.Number   // w of each kind
+	left     []arithmetic.Number   // denominators, by row of y
+	f        [][]arithmetic.Number // F^y(n), by row of the free kinds and index of n
 }
 
-// newTabulation returns one without its table.
+// newTabulation returns a tabulation without its table.
 func (sh *Shared) newTabulation(axes, most []int) *Tabulation {
 	t := &Tabulation{sh: sh, all: most}
-	own, freely := make([]int, len(most)), make([]int, len(sh.Kinds))
-	kinds := make([]int, len(most)) // of each axis
+	own, freeCaps := make([]int, len(most)), make([]int, len(sh.Kinds))
+	kinds := make([]int, len(most)) // kinds on each axis
 	for _, k := range sh.Kinds {
 		a := -1
 		if k.K >= 0 {
@@ -132,21 +136,23 @@ func (sh *Shared) newTabulation(axes, most []int) *Tabulation {
 	for c, a := range t.axis {
 		t.free = append(t.free, a < 0 || kinds[a] > 1)
 		if t.free[c] && sh.Form == nil {
-			freely[c] = sh.Most[c]
+			freeCaps[c] = sh.Most[c]
 		}
 	}
-	t.most, t.freely = lattice.LastFastest(own), lattice.LastFastest(freely)
+	t.most, t.freeCaps = lattice.LastFastest(own), lattice.LastFastest(freeCaps)
 	return t
 }
 
-// States returns how many numbers Tabulate computes and keeps; [Tabulation.Jobs] has as many for itself.
+// States returns the number of values that Tabulate computes and keeps; [Tabulation.Jobs] keeps as
+// many for itself.
 func (sh *Shared) States(axes, most []int) float64 {
 	t := sh.newTabulation(axes, most)
-	return lattice.Size(t.most.Limits) * lattice.Size(t.freely.Limits)
+	return lattice.Size(t.most.Limits) * lattice.Size(t.freeCaps.Limits)
 }
 
-// Tabulate computes F^y(n) for all n <= most in the arithmetic of one; axis a is the closed chain axes[a]. It takes
-// O(kinds) operations for each of [Shared.States]. [Shared.Settle] has been called.
+// Tabulate computes F^y(n) for all n <= most in the arithmetic of one; axis a is the closed chain
+// axes[a]. It takes O(kinds) operations for each of [Shared.States]. The caller must have called
+// [Shared.Settle].
 func (sh *Shared) Tabulate(ctx context.Context, axes, most []int, one arithmetic.Number) (*Tabulation, error) {
 	t := sh.newTabulation(axes, most)
 	t.one, t.zero = one, one.Zero()
@@ -170,9 +176,10 @@ func (t *Tabulation) zeros() []arithmetic.Number {
 	return slices.Repeat([]arithmetic.Number{t.zero}, t.most.States)
 }
 
-// sweep computes F^y(n) for all free y and n, or what [Tabulation.Jobs] says of a marked kind. Where the station is empty, F is 1 and the number of jobs 0.
+// sweep computes F^y(n) for all free y and n, or, for a marked kind, the sums of [Tabulation.Jobs].
+// At the empty station, F is 1 and the number of jobs 0.
 func (t *Tabulation) sweep(ctx context.Context, marked int) ([][]arithmetic.Number, error) {
-	f := make([][]arithmetic.Number, t.freely.States)
+	f := make([][]arithmetic.Number, t.freeCaps.States)
 	y, n := make([]int, len(t.axis)), make([]int, len(t.all))
 	for row := range f {
 		f[row] = t.zeros()
@@ -189,12 +196,12 @@ func (t *Tabulation) sweep(ctx context.Context, marked int) ([][]arithmetic.Numb
 			t.most.Next(n)
 		}
 		t.unfit(y)
-		t.freely.Next(y)
+		t.freeCaps.Next(y)
 	}
 	return f, nil
 }
 
-// fit sets the y of kinds that are not free to those of n, and returns the row of y.
+// fit sets y of the kinds that are not free to match n, and returns the row of y.
 func (t *Tabulation) fit(y, n []int) int {
 	of := 0
 	for c, m := range t.sh.Most {
@@ -206,7 +213,7 @@ func (t *Tabulation) fit(y, n []int) int {
 	return of
 }
 
-// unfit sets them to 0, so that y counts the free kinds.
+// unfit resets them to 0, so y counts the free kinds.
 func (t *Tabulation) unfit(y []int) {
 	for c, free := range t.free {
 		if !free {
@@ -231,18 +238,18 @@ func (t *Tabulation) flow(f [][]arithmetic.Number, row, i int, y, n []int, marke
 		case !t.free[c]:
 			term = f[row][at]
 		case a >= 0 && full:
-			term = f[row-t.freely.Stride[c]][at].Add(f[row][at])
+			term = f[row-t.freeCaps.Stride[c]][at].Add(f[row][at])
 		default:
-			term = f[row-t.freely.Stride[c]][at]
+			term = f[row-t.freeCaps.Stride[c]][at]
 		}
 		if marked == c {
 			switch {
 			case !t.free[c]:
 				term = term.Add(t.f[row][at])
 			case full:
-				term = term.Add(t.f[row-t.freely.Stride[c]][at]).Add(t.f[row][at])
+				term = term.Add(t.f[row-t.freeCaps.Stride[c]][at]).Add(t.f[row][at])
 			default:
-				term = term.Add(t.f[row-t.freely.Stride[c]][at])
+				term = term.Add(t.f[row-t.freeCaps.Stride[c]][at])
 			}
 		}
 		sum = sum.Add(t.work[c].Mul(term))
@@ -287,7 +294,7 @@ func (t *Tabulation) ByJobs(ctx context.Context, most int, visit func(part Table
 // addJob turns the sums for j-1 jobs into those for j jobs. It works from the last to the first, since
 // each needs only sums before it and its own.
 func (t *Tabulation) addJob(ctx context.Context, f [][]arithmetic.Number, rates []arithmetic.Number) error {
-	y, n := slices.Clone(t.freely.Limits), slices.Clone(t.most.Limits)
+	y, n := slices.Clone(t.freeCaps.Limits), slices.Clone(t.most.Limits)
 	for row := len(f) - 1; row >= 0; row-- {
 		for i := t.most.States - 1; i >= 0; i-- {
 			if err := ctx.Err(); err != nil {
@@ -304,7 +311,7 @@ func (t *Tabulation) addJob(ctx context.Context, f [][]arithmetic.Number, rates 
 			t.most.Back(n)
 		}
 		t.unfit(y)
-		t.freely.Back(y)
+		t.freeCaps.Back(y)
 	}
 	return nil
 }
@@ -322,9 +329,9 @@ func (t *Tabulation) withOneLess(f [][]arithmetic.Number, row, i int, y, n []int
 	case !t.free[c]:
 		return f[row][i]
 	case y[c] == t.sh.Most[c]:
-		return f[row-t.freely.Stride[c]][i].Add(f[row][i])
+		return f[row-t.freeCaps.Stride[c]][i].Add(f[row][i])
 	}
-	return f[row-t.freely.Stride[c]][i]
+	return f[row-t.freeCaps.Stride[c]][i]
 }
 
 // Values returns F(n), the sum of Φ(x) w^x over all x with n_k jobs of each closed chain k.
@@ -386,7 +393,7 @@ func (t *Tabulation) sum(ctx context.Context, f [][]arithmetic.Number, wanted fu
 	return t.spread(total), nil
 }
 
-// total adds the tables of the vectors y that are wanted, all if that is nil.
+// total adds the tables of the given vectors y, or of all if that is nil.
 func (t *Tabulation) total(ctx context.Context, f [][]arithmetic.Number, wanted func(y []int) bool) ([]arithmetic.Number, error) {
 	total := t.zeros()
 	y, n := make([]int, len(t.axis)), make([]int, len(t.all))
@@ -406,12 +413,13 @@ func (t *Tabulation) total(ctx context.Context, f [][]arithmetic.Number, wanted 
 			t.most.Next(n)
 		}
 		t.unfit(y)
-		t.freely.Next(y)
+		t.freeCaps.Next(y)
 	}
 	return total, nil
 }
 
-// spread puts a table of the chains that visit the station among those of all: 0 where others have jobs.
+// spread copies a table of the chains that visit the station into one of all chains: 0 where others
+// have jobs.
 func (t *Tabulation) spread(x []arithmetic.Number) Table {
 	if slices.Equal(t.all, t.most.Limits) {
 		return x

@@ -2,11 +2,11 @@ package demands
 
 import "math/big"
 
-// A System is a network. Its numbers are not to be changed.
+// A System is a network. Its numbers must not be changed.
 type System struct {
 	Chains   []Chain
 	Closed   []int     // the chains that are closed, in order; places in this list are called k
-	Stations []Station // in step with those of the model
+	Stations []Station // in the order of the model's stations
 }
 
 // A Chain is a set of classes that jobs change between.
@@ -17,7 +17,8 @@ type Chain struct {
 	ArrivalRate *big.Rat // open: jobs per unit of time from outside; nil if closed
 }
 
-// A Station is one as the lattice of populations sees it: exactly one of Totals and Shared is set.
+// A Station describes one station on the lattice of populations: exactly one of Totals and Shared
+// is set.
 type Station struct {
 	Visits []Visit    // by class
 	Demand []*big.Rat // D_k = Σ w over the visits of the closed chain k
@@ -26,7 +27,7 @@ type Station struct {
 	Shared *Shared    // stations with Order, Balanced
 }
 
-// A Visit is one of the model's, with what it contributes.
+// A Visit is a visit of the model with its ratio and work.
 type Visit struct {
 	Class, Visit int      // Model.Classes[Class].Visits[Visit]
 	Chain        int      // of System.Chains
@@ -35,7 +36,7 @@ type Visit struct {
 	Work         *big.Rat // w = v σ
 }
 
-// Visiting returns the jobs of all closed chains that visit station i.
+// Visiting returns the number of jobs of all closed chains that visit station i.
 func (s *System) Visiting(i int) int {
 	sum := 0
 	for k, d := range s.Stations[i].Demand {

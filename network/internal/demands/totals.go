@@ -9,7 +9,8 @@ import (
 	"productform/num"
 )
 
-// Totals is a station whose balance function depends on the total of jobs: with u = Σ_k D_k z_k for the closed chains,
+// Totals is a station whose balance function depends on the total of jobs: with u = Σ_k D_k z_k for
+// the closed chains,
 //
 //	f(u + ρ) = Scale Σ_n u^n / Π_{j <= n} α'(j),   α'(j) = Rates[j-1], the last for all greater j,
 //
@@ -17,24 +18,26 @@ import (
 // T_{m-1} = G/(1 - u/α'(m)), T_{j-1} = G + (u/α'(j)) T_j, f G = Scale T_0. With Delay f(u + ρ) = e^((u + ρ)/Delay), and Rates is nil. If no closed
 // chain visits the station, the mean number of its jobs is ρ/α'(1) = ρ f'(ρ)/f(ρ).
 type Totals struct {
-	Delay  *big.Rat   // work per unit of time of each server; nil but with Delay
-	Rates  []*big.Rat // α'(1), ..., of which no more are given than matter; nil with Delay
-	Scale  *big.Rat   // f(ρ), 1 if ρ = 0, so that the station is empty with probability 1/f(ρ) if no closed chain visits it; nil with Delay, for which it is e^(ρ/Delay)
-	Alone  []*big.Rat // α(1), ..., α(m) of the model, likewise no more than matter; nil with Delay
-	Listed bool       // the rates are given one by one, not as those of so many servers
-	Most   *big.Rat   // α(n) with as many jobs as can be; nil with Delay
+	Delay  *big.Rat   // work per unit of time of each server; only with Delay
+	Rates  []*big.Rat // α'(1), ..., up to the last one that matters; nil with Delay
+	Scale  *big.Rat   // f(ρ), 1 if ρ = 0: if no closed chain visits the station, it is empty with probability 1/f(ρ); nil with Delay, for which it is e^(ρ/Delay)
+	Alone  []*big.Rat // α(1), ..., α(m) of the model, also up to the last one that matters; nil with Delay
+	Listed bool       // the rates are given as a list, not by a number of servers
+	Most   *big.Rat   // α(n) with the maximum number of jobs; nil with Delay
 }
 
-// What folding open chains into a station may take: memory, and the bits of all integers that it adds.
+// Limits on folding open chains into a station: memory, and the bits of all integers that it adds.
 const (
 	maxFoldedBytes = 1 << 30
 	maxFoldedBits  = 1 << 36
 )
 
-// Fold sets Rates and Scale, given the open load ρ < α(m) and the jobs of closed chains that visit the station.
+// Fold sets Rates and Scale, given the open load ρ < α(m) and the jobs of closed chains that visit
+// the station.
 //
-// f(u) = p(u)/(1 - u/a) with a = α(m), p_0 = 1 and p_j = A_j - A_{j-1}/a, A_j = 1/Π_{i <= j} α(i), so that the coefficients of f(u + ρ) = Σ c_j u^j and
-// p(u + ρ) = Σ q_j u^j have (1 - ρ/a) c_j = q_j + c_{j-1}/a; then α'(j) = c_{j-1}/c_j, which is a - ρ from m on.
+// f(u) = p(u)/(1 - u/a) with a = α(m), p_0 = 1 and p_j = A_j - A_{j-1}/a, A_j = 1/Π_{i <= j} α(i).
+// The coefficients of f(u + ρ) = Σ c_j u^j and p(u + ρ) = Σ q_j u^j thus satisfy (1 - ρ/a) c_j =
+// q_j + c_{j-1}/a. Then α'(j) = c_{j-1}/c_j, which is a - ρ for j >= m.
 func (t *Totals) Fold(ctx context.Context, path string, load *big.Rat, jobs int) error {
 	if t.Delay != nil {
 		return nil

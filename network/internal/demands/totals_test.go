@@ -10,7 +10,7 @@ import (
 )
 
 // Folding open work ρ into a station gives the series of f(u + ρ), summed here term by term: Σ_n C(n, j) ρ^(n-j) / Π_{i <= n} α(i).
-func TestFoldedRatesAreTheShiftedSeries(t *testing.T) {
+func TestFoldedRatesMatchShiftedSeries(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var rates []*big.Rat
 		for range rapid.IntRange(1, 6).Draw(t, "rates") {
@@ -26,7 +26,7 @@ func TestFoldedRatesAreTheShiftedSeries(t *testing.T) {
 		rho, _ := load.Float64()
 		want := make([]float64, max(jobs, 1)+1)
 		for j := range want {
-			term := 1.0 // C(n, j) ρ^(n-j) / Π α, from n = j on
+			term := 1.0 // C(n, j) ρ^(n-j) / Π α, starting at n = j
 			for n := 1; n < 400; n++ {
 				alpha, _ := rates[min(n, len(rates))-1].Float64()
 				switch {
@@ -49,15 +49,16 @@ func TestFoldedRatesAreTheShiftedSeries(t *testing.T) {
 				alpha, _ := f.Rates[min(j, len(f.Rates))-1].Float64()
 				c /= alpha
 			}
-			if math.Abs(c-w) > 1e-11*w { // some 400 roundings a term
+			if math.Abs(c-w) > 1e-11*w { // about 400 roundings per term
 				t.Fatalf("coefficient %d: %v, summed %v (rates %v)", j, c, w, f.Rates)
 			}
 		}
 	})
 }
 
-// The probability that M/M/m with an open load is empty is that of the formula of Erlang, and the mean number is that of its delay formula.
-func TestFoldedQueueIsErlangs(t *testing.T) {
+// The probability that M/M/m with an open load is empty matches Erlang's formula, and the mean
+// number his delay formula.
+func TestFoldedQueueMatchesErlang(t *testing.T) {
 	for _, m := range []int{1, 2, 10, 60} {
 		load := big.NewRat(int64(9*m), 10)
 		f := &Totals{Most: big.NewRat(int64(m), 1)}

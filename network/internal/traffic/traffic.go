@@ -1,4 +1,4 @@
-// Package traffic solves traffic equations in fractions.
+// Package traffic solves traffic equations in fractions: how often do jobs visit each station?
 package traffic
 
 import (
@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	maxProducts    = 2_000_000 // of the elimination of one chain
-	maxTrafficBits = 1 << 20   // of a number in it
+	maxProducts    = 2_000_000 // in the elimination of one chain
+	maxTrafficBits = 1 << 20   // per number
 )
 
 // A Flow is a graph with weights P_ab, in which nodes are eliminated. Nodes are numbered from 0.
@@ -31,7 +31,7 @@ func NewFlow(nodes int) *Flow {
 	return f
 }
 
-// Add adds p >= 0 to P_ab, in place of which it puts a new number.
+// Add adds p >= 0 to P_ab and stores the sum as a new number.
 func (f *Flow) Add(a, b int, p *big.Rat) {
 	if p.Sign() == 0 {
 		return
@@ -45,8 +45,9 @@ func (f *Flow) Add(a, b int, p *big.Rat) {
 
 // Solve returns v with v_b = Σ_a v_a P_ab for all nodes but the reference, whose v is 1. Every node is left for another with positive weight.
 //
-// Nodes are taken out one by one, those with the fewest ways through them first: with s out, P_ab grows by P_as P_sb/(1 - P_ss). In the
-// opposite order v_s = Σ_a v_a P_as/(1 - P_ss) over the nodes that were left.
+// Nodes are eliminated one by one, those with the fewest paths through them first: with s
+// eliminated, P_ab grows by P_as P_sb/(1 - P_ss). In the reverse order v_s = Σ_a v_a P_as/(1 -
+// P_ss) over the remaining nodes.
 func (f *Flow) Solve(ctx context.Context, reference int) ([]*big.Rat, error) {
 	order, err := f.order(reference)
 	if err != nil {
@@ -106,12 +107,13 @@ func tooMuchTraffic(value, want string) error {
 	return &num.TooLargeError{Input: bad, Limit: maxTrafficBits / 8}
 }
 
-// order returns all nodes but the reference as they are to be taken out, and refuses what would take too many products.
+// order returns all nodes but the reference in the order of elimination, and rejects a graph that
+// takes too many products.
 func (f *Flow) order(reference int) ([]int, error) {
 	n := len(f.out)
 	out, in := make([]map[int]bool, n), make([]map[int]bool, n)
 	q := make(eliminations, 0, n)
-	current := make([]int, n) // products that a node takes now
+	current := make([]int, n) // products to eliminate a node now
 	for a := range n {
 		out[a], in[a] = map[int]bool{}, map[int]bool{}
 	}
@@ -168,7 +170,7 @@ func (f *Flow) order(reference int) ([]int, error) {
 	return order, nil
 }
 
-// An elimination is a node with the products that taking it out needs, or needed when it was put in the queue.
+// An elimination is a node with the number of products to eliminate it, as of when it was queued.
 type elimination struct{ products, node int }
 
 type eliminations []elimination

@@ -98,7 +98,7 @@ func (q *Queue) approach(ctx context.Context, want num.Interval, relTol float64)
 	return s
 }
 
-// moments returns the mean delay and its standard deviation, nearly.
+// moments returns approximations of the mean delay and its standard deviation.
 func (q *Queue) moments() (mean, deviation float64) {
 	rate, _ := q.Rate.Float64()
 	busy := rate * float64(q.Servers)
@@ -118,7 +118,7 @@ func (q *Queue) moments() (mean, deviation float64) {
 	return mean + 1/rate, math.Sqrt(variance)
 }
 
-// logOf returns the logarithm of x >= 0, nearly.
+// logOf returns the logarithm of x >= 0, approximately.
 func logOf(x *big.Float) float64 {
 	mantissa := new(big.Float)
 	exponent := x.MantExp(mantissa)

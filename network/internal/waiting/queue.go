@@ -9,17 +9,17 @@ import (
 	"productform/num"
 )
 
-// Precision is that of the intervals, in bits.
+// Precision is the precision of the intervals, in bits.
 const Precision = 128
 
-// A Queue says what a job finds.
+// A Queue describes the state that a job finds.
 type Queue struct {
 	Servers int            // m
 	Rate    *big.Rat       // ν
 	Seen    []num.Interval // P(it finds n jobs)
 	Rest    *big.Float     // upper bound of P(it finds more)
-	Wait    *num.Interval  // P(it waits for an exponential time of rate Free, and then is served), beside Seen for n < m only; nil where Seen has all
-	Free    *big.Rat       // not ν
+	Wait    *num.Interval  // P(it waits for an exponential time of rate Free, and then is served), with Seen for n < m only; nil if Seen covers all n
+	Free    *big.Rat       // different from ν
 }
 
 // Tail encloses P(T > t).
@@ -29,7 +29,7 @@ func (q *Queue) Tail(ctx context.Context, t *big.Rat) (num.Interval, error) {
 	if err != nil {
 		return num.Interval{}, err
 	}
-	steps := len(q.Seen) - q.Servers // of the last n
+	steps := len(q.Seen) - q.Servers // for the last n
 	busy := num.FromInt(0, Precision)
 	if steps > 0 {
 		var waits []num.Interval // P(E_k + S > t), k = 1, ...
@@ -37,7 +37,7 @@ func (q *Queue) Tail(ctx context.Context, t *big.Rat) (num.Interval, error) {
 			waits, err = q.poisson(ctx, x, steps+1)
 			waits = waits[1:]
 		} else {
-			waits, err = q.waits(ctx, x, alone, steps)
+			waits, err = q.waitTails(ctx, x, alone, steps)
 		}
 		if err != nil {
 			return num.Interval{}, err
@@ -89,8 +89,8 @@ func (q *Queue) poisson(ctx context.Context, x *big.Rat, n int) ([]num.Interval,
 	return list, nil
 }
 
-// waits encloses P(E_k + S > t) for k = 1, ..., n and several servers, given x = νt and e^-x.
-func (q *Queue) waits(ctx context.Context, x *big.Rat, alone num.Interval, n int) ([]num.Interval, error) {
+// waitTails encloses P(E_k + S > t) for k = 1, ..., n and several servers, given x = νt and e^-x.
+func (q *Queue) waitTails(ctx context.Context, x *big.Rat, alone num.Interval, n int) ([]num.Interval, error) {
 	few, err := q.poisson(ctx, new(big.Rat).Mul(x, big.NewRat(int64(q.Servers), 1)), n)
 	if err != nil {
 		return nil, err
@@ -158,9 +158,9 @@ func (q *Queue) poissonTerms(ctx context.Context, y *big.Rat, n int) ([]num.Inte
 func (q *Queue) Quantile(ctx context.Context, share *big.Rat, relTol float64) (num.Value, error) {
 	want := num.FromRat(share, Precision)
 	if q.Rest.Cmp(want.Low) >= 0 {
-		return num.Value{}, input.Errorf("levels", share.RatString(), "a level of which 1 less is above %.2g, the probability of more jobs than are looked at", q.Rest)
+		return num.Value{}, input.Errorf("levels", share.RatString(), "a level below 1 - %.2g: the sum leaves out states with more jobs of this probability", q.Rest)
 	}
-	relTol = max(relTol, 0x1p-48) // doubles end at 2^-52
+	relTol = max(relTol, 0x1p-48) // float64 ends at 2^-52
 	known := q.approach(ctx, want, relTol)
 	side := func(t float64) (int, error) { return known.side(ctx, q, want, t) }
 	rate, _ := q.Rate.Float64()
@@ -198,7 +198,7 @@ func (q *Queue) Quantile(ctx context.Context, share *big.Rat, relTol float64) (n
 	return bracket(low, high), nil
 }
 
-// narrow closes in from both sides on the times around middle whose side is not known.
+// narrow evaluates the tails at the times around middle whose side is not known, from both sides.
 func narrow(low, middle, high, relTol float64, side func(float64) (int, error)) (num.Value, error) {
 	inLow, inHigh := middle, middle
 	for inLow-low > relTol/8*high || high-inHigh > relTol/8*high {
