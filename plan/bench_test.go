@@ -50,8 +50,8 @@ func drawShop(b *testing.B, classes, servers, most int, seed uint64) *problem.Pr
 
 func threeDigits(x float64) *big.Rat { return num.Rat(fmt.Sprintf("%.3g", x)) }
 
-// drawRacks returns a problem of 12 upgrades and 8 new servers, each in up to so many steps or half as many, with limits on the 99th
-// percentile of the delay of each of 10 classes.
+// drawRacks returns a problem of 12 upgrades and 8 new servers, each in up to the given number of
+// steps or half as many, with limits on the 99th percentile of the delay of each of 10 classes.
 func drawRacks(b *testing.B, most int, seed uint64) *problem.Problem {
 	p := drawShop(b, 10, 12, most, seed)
 	for i := range 8 {
@@ -65,7 +65,8 @@ func drawRacks(b *testing.B, most int, seed uint64) *problem.Problem {
 	return p
 }
 
-// Searches for the least cost with the number of plans, of solves and, if it is stopped, how far from the least its plan can be.
+// Searches for the minimum cost, with the number of plans, of solves and, if stopped early, the
+// largest possible distance of the plan from the minimum.
 func BenchmarkLeastCost(b *testing.B) {
 	for _, c := range []struct {
 		name    string

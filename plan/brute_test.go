@@ -88,7 +88,8 @@ func measure(t *rapid.T, p *problem.Problem, c problem.Choice) measured {
 	return out
 }
 
-// meets says whether a plan meets all targets and is no worse than now for any class, in fractions.
+// meets reports whether a plan meets all targets and is no worse than now for any class, in
+// fractions.
 func (m measured) meets(p *problem.Problem, now measured) bool {
 	if m.solution == nil {
 		return false
@@ -133,8 +134,8 @@ func (m measured) value(p *problem.Problem, t problem.Target) *big.Rat {
 	return m.solution.MeanDelay.Exact
 }
 
-// drawProblem draws a problem of at most some hundred plans. Limits are often the measures of one of its plans, so that targets are
-// met with equality.
+// drawProblem draws a problem of at most a few hundred plans. Limits are often the measures of one
+// of its plans, which then meets them with equality.
 func drawProblem(t *rapid.T) *problem.Problem {
 	p := &problem.Problem{Model: oracle.DrawModel(t, oracle.Options{Servers: 3, Classes: 3, Count: 2, Stable: true})}
 	if rapid.Bool().Draw(t, "scaled") {
@@ -221,7 +222,7 @@ func cheapest(p *problem.Problem, all []measured) (least *big.Rat) {
 }
 
 // The search finds the least cost of all plans, one by one in fractions.
-func TestLeastCostIsBruteForce(t *testing.T) {
+func TestLeastCostMatchesBruteForce(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := drawProblem(t)
 		all := everyPlan(t, p)

@@ -10,7 +10,7 @@ import (
 	"productform/plan/problem"
 )
 
-// All that may take long ends soon after its context.
+// Every long computation returns promptly after its context is cancelled.
 func TestEnds(t *testing.T) {
 	p, err := problem.ReadFile("testdata/plan.yaml")
 	if err != nil {

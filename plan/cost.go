@@ -10,9 +10,10 @@ import (
 	"productform/plan/problem"
 )
 
-// LeastCost returns the cheapest plan that meets the targets, is no worse for anybody if that is asked, and leaves the cluster
-// stable. The proof has the corners that cover all cheaper plans; if there is no plan at all, all plans. Problem.Budget ends no
-// search: a plan that costs more is said to.
+// LeastCost returns the cheapest plan that meets the targets, is no worse for any class if the
+// problem requires that, and leaves the cluster stable. The proof has the corners that cover all
+// cheaper plans, or all plans if no plan exists. Problem.Budget does not end a search: a more
+// expensive plan is reported as such.
 //
 // After SearchSettings.Limit solves the search stops with the best plan so far, and the proof holds for the plans that cost less than
 // Proof.Below, which is then less than the cost of the plan.
@@ -91,7 +92,7 @@ func (s *search) answer(ctx context.Context, settings Settings, proof Proof) (*A
 	if s.best != nil {
 		a.Plan, err = s.in.outcome(ctx, s.best.edges, s.in.useful(s.best.lower), settings)
 	} else {
-		a.Most, err = s.in.outcome(ctx, bits(1)<<len(s.in.edges)-1, s.in.most(), settings)
+		a.Most, err = s.in.outcome(ctx, bits(1)<<len(s.in.edges)-1, s.in.maxSteps(), settings)
 	}
 	return a, err
 }

@@ -37,7 +37,7 @@ func (in *instance) belowBudget() int64 {
 	return in.inUnits(in.Budget) + 1
 }
 
-// leastDelay returns the plan with the least mean delay among those that cost less than below.
+// leastDelay returns the plan with the smallest mean delay among those that cost less than below.
 func (in *instance) leastDelay(ctx context.Context, s SearchSettings, below int64) (*Answer, error) {
 	j, err := in.newJudge(ctx, s.Settings)
 	if err != nil {
@@ -66,8 +66,9 @@ func (in *instance) leastDelay(ctx context.Context, s SearchSettings, below int6
 	return a, nil
 }
 
-// Frontier returns the plans that are best for their cost: from the cheapest that meets the targets on, each has the least mean
-// delay of all that cost less than the next one. The last costs at most Problem.Budget, if there is one.
+// Frontier returns the plans that are best for their cost: starting at the cheapest that meets the
+// targets, each has the smallest mean delay of all that cost less than the next one. The last costs
+// at most Problem.Budget, if there is one.
 //
 // The proof of each says that no plan which costs less than the next, or no other plan within the budget, has a mean delay below
 // Proof.Delay. The frontier ends where the limit of solves, which is for all searches together, ends one; then the last answer is

@@ -85,7 +85,8 @@ new_servers: [{name: new, capacity: 1, classes: [jobs], cost: 5, most: 1}]
 	// old=3,new=1 for 11: 0.5128
 }
 
-// What to buy as the load grows, each time beside what is there, so that a disk is busy for at most 0.7 of the time.
+// What to buy as the load grows, each time in addition to the existing servers, to keep a disk busy
+// for at most 0.7 of the time.
 func ExampleGrowth() {
 	p, err := problem.Read(strings.NewReader(`
 model:

@@ -27,7 +27,7 @@ type option struct {
 	server   int   // row whose capacity grows; -1 for new servers
 	classes  []int // of new servers
 	name     string
-	capacity *big.Rat // of a step
+	capacity *big.Rat // capacity of a step
 	cost     int64
 	most     int
 }
@@ -35,7 +35,7 @@ type option struct {
 // An edge leads to a server of the model or, if option is not negative, to the new servers of that option, as many as are bought.
 type edge struct {
 	class  int
-	choice cluster.Choice // of a server of the model
+	choice cluster.Choice // choice of a server of the model
 	option int
 	cost   int64
 }
@@ -43,11 +43,11 @@ type edge struct {
 // A target is one of the problem with rows for names; limit is that on P(T > delay) for a percentile.
 type target struct {
 	measure   problem.Measure
-	row       int // of the class or server, -1 for all jobs
+	row       int // row of the class or server, -1 for all jobs
 	limit     *big.Rat
 	low, high float64  // doubles around the limit
-	delay     *big.Rat // of a percentile
-	level     *big.Rat // of a percentile, in (0, 1)
+	delay     *big.Rat // limit of a percentile
+	level     *big.Rat // level of a percentile, in (0, 1)
 }
 
 // newInstance checks a problem and resolves it.
@@ -141,7 +141,7 @@ func bitsOf(rows []int) (b bits) {
 	return b
 }
 
-// cost returns that of a plan.
+// cost returns the cost of a plan.
 func (in *instance) cost(edges bits, steps []int) int64 {
 	sum := in.edgeCost(edges)
 	for k, n := range steps {
@@ -184,8 +184,8 @@ func (in *instance) resolve(c problem.Choice) (edges bits, steps []int, err erro
 	return bitsOf(c.Edges), steps, nil
 }
 
-// most returns the most steps of each option.
-func (in *instance) most() []int {
+// maxSteps returns the maximum number of steps of each option.
+func (in *instance) maxSteps() []int {
 	steps := make([]int, len(in.options))
 	for k, o := range in.options {
 		steps[k] = o.most

@@ -15,7 +15,7 @@ import (
 	"productform/stability"
 )
 
-// What a plan fails at, in place of the row of a target.
+// Reasons for which a plan fails, in place of the row of a target.
 const (
 	failsStability = -1 - iota
 	failsNoWorse
@@ -37,7 +37,7 @@ type judge struct {
 	targets []target
 	noWorse bool
 	solves  int
-	delays  bool // whether mean delays are compared with each other, so that they have to be within half of Settings.RelTol
+	delays  bool // whether mean delays are compared with each other, which requires them to be within half of Settings.RelTol
 
 	base map[num.Engine]*bf.Result // the cluster as it is, for NoWorse
 }
@@ -48,10 +48,11 @@ const tieTol = 1e-30
 // exactBytes bounds the tables of fractions that decide ties.
 const exactBytes = 64 << 20
 
-// judge decides whether a plan is stable, meets the targets, is no worse for anybody if that is asked, and has a mean
-// delay below a bound, nil for none. The measures of [bf.Solve] in float64, with their proved bounds, decide first; where one
-// straddles its limit enclosures do, and then fractions. Percentiles come last, for they take longest. Each engine that solves the
-// model counts as a solve.
+// judge decides whether a plan is stable, meets the targets, is no worse for any class if the
+// problem requires that, and has a mean delay below a bound, nil for none. The measures of
+// [bf.Solve] in float64, with their proved bounds, decide first; if one straddles its limit,
+// enclosures do, and then fractions. Percentiles come last because they take longest. Each engine
+// that solves the model counts as a solve.
 func (j *judge) judge(ctx context.Context, edges bits, steps []int, below *float64) (judgement, error) {
 	m := j.in.model(edges, steps)
 	if slices.ContainsFunc(j.targets, func(t target) bool { return t.measure == problem.LoadFactor || t.measure == problem.Margin }) {
@@ -91,8 +92,9 @@ func (j *judge) byMeans(ctx context.Context, m *cluster.Model, edges bits, below
 // roughTol is the relative error of the tails that decide percentiles first: three in four of the steps do for it.
 const roughTol = 1e-3
 
-// percentiles decides the targets on percentiles, T_i <= t at the level p if P(T_i > t) <= 1 - p, of a plan that fails at no other.
-// Each engine is asked about those only that the one before leaves open.
+// percentiles decides the targets on percentiles, T_i <= t at the level p if P(T_i > t) <= 1 - p,
+// of a plan that fails no other target. Each engine computes only those that the previous one
+// leaves undecided.
 func (j *judge) percentiles(ctx context.Context, m *cluster.Model, result judgement) (judgement, error) {
 	var rows []int
 	for row, t := range j.targets {
@@ -158,8 +160,8 @@ func (j *judge) solve(ctx context.Context, m *cluster.Model, engine num.Engine) 
 //
 //	E[Σ_A X] >= λ(A) / (μ(A) - λ(A)),
 //
-// with λ(A) and μ(A) in jobs per unit of time; sets are single classes and all. What fails here fails with fewer edges too, for μ
-// only falls.
+// with λ(A) and μ(A) in jobs per unit of time; sets are single classes and all. A plan that fails
+// this test also fails with fewer edges, because μ only falls.
 func (j *judge) scales(ctx context.Context, m *cluster.Model) (judgement, error) {
 	r, err := stability.Cluster(ctx, m)
 	switch {
@@ -230,7 +232,7 @@ func (j *judge) means(ctx context.Context, m *cluster.Model, edges bits, r *bf.R
 		}
 	}
 	if j.noWorse && edges != 0 {
-		class, v, err := j.worse(ctx, m, edges, r)
+		class, v, err := j.hasSlowerClass(ctx, m, edges, r)
 		if err != nil || v == Failed {
 			return judgement{verdict: Failed, fails: failsNoWorse, class: class}, err
 		}
@@ -311,9 +313,10 @@ func bounds(v num.Value, b float64) (low, high float64) {
 	return low, up(up(v.Float / down(1-b)))
 }
 
-// worse decides whether some class has a larger mean delay than in the cluster as it is. Without new edges among the classes
-// that share servers, directly or by way of others, with a class nobody has, by the theorem of the package.
-func (j *judge) worse(ctx context.Context, m *cluster.Model, edges bits, r *bf.Result) (class int, v Verdict, err error) {
+// hasSlowerClass decides whether some class has a larger mean delay than in the original cluster.
+// By the theorem of the package, only classes that share servers, directly or through others, with
+// a class that has a new edge can have one.
+func (j *judge) hasSlowerClass(ctx context.Context, m *cluster.Model, edges bits, r *bf.Result) (class int, v Verdict, err error) {
 	base, ok := j.base[r.Engine]
 	if !ok {
 		if base, err = j.solve(ctx, j.in.base, r.Engine); err != nil {
@@ -325,7 +328,7 @@ func (j *judge) worse(ctx context.Context, m *cluster.Model, edges bits, r *bf.R
 		j.base[r.Engine] = base
 	}
 	v = Met
-	for _, i := range j.in.touched(m, edges) {
+	for _, i := range j.in.affectedClasses(m, edges) {
 		old, now := base.Classes[i].MeanDelay, r.Classes[i].MeanDelay
 		if now == nil {
 			continue
@@ -352,8 +355,8 @@ func (j *judge) worse(ctx context.Context, m *cluster.Model, edges bits, r *bf.R
 	return 0, v, nil
 }
 
-// touched returns the classes with arrivals that share servers, directly or by way of other classes, with one that has a new edge.
-func (in *instance) touched(m *cluster.Model, edges bits) (rows []int) {
+// affectedClasses returns the classes with arrivals that share servers, directly or by way of other classes, with one that has a new edge.
+func (in *instance) affectedClasses(m *cluster.Model, edges bits) (rows []int) {
 	root := make([]int, len(m.Servers)+len(m.Classes))
 	for x := range root {
 		root[x] = x

@@ -2,15 +2,15 @@ package plan
 
 import "encoding/binary"
 
-// A corner is a plan that fails; so do all that buy less.
+// A corner is a plan that fails; all plans that buy less also fail.
 type corner struct {
 	edges bits
 	steps []int
 	fails judgement
 }
 
-// known is what is known of the plans with one set of edges. No corner is within another, and no plan that meets the targets above
-// another.
+// known holds the known results for plans with one set of edges. No corner is within another, and
+// no plan that meets the targets above another.
 type known struct {
 	encoding *encoding
 	failed   packed[corner]
@@ -46,7 +46,7 @@ func (k *known) isMet(plan []uint64) bool {
 	return false
 }
 
-// fail takes note of a corner, in place of those within it, unless it is within another.
+// fail records a corner, in place of those within it, unless it is within another.
 func (k *known) fail(c corner) {
 	plan := k.encoding.pack(c.steps)
 	if k.failure(plan) == nil {
@@ -55,8 +55,8 @@ func (k *known) fail(c corner) {
 	}
 }
 
-// meet takes note of a plan that meets the targets, in place of those that buy more.
-func (k *known) meet(steps []int) {
+// recordMet records a plan that meets the targets, in place of those that buy more.
+func (k *known) recordMet(steps []int) {
 	plan := k.encoding.pack(steps)
 	k.met.keep(len(plan), func(other []uint64) bool { return !k.encoding.atMost(plan, other) })
 	k.met.add(struct{}{}, plan)
@@ -92,8 +92,8 @@ func (l *packed[T]) keep(n int, isGood func(plan []uint64) bool) {
 // An encoding puts the steps of a plan side by side into words, as most searches compare many plans with each other. Each has as many
 // bits as its largest value takes, and a guard bit above them.
 type encoding struct {
-	word, shift []int    // of each option
-	masks       []uint64 // of the bits of each option, shifted to the end
+	word, shift []int    // position of each option
+	masks       []uint64 // masks of the bits of each option, shifted to the end
 	guards      []uint64
 }
 

@@ -24,13 +24,14 @@ type Load struct {
 	Below *big.Rat `json:"fails_at" exact:"always"` // nil if Fails is
 }
 
-// leastPart is the part of the critical scale below which no loads are looked at.
+// leastPart is the smallest load tried, as a fraction of the critical scale.
 const leastPart = 0x1p-30
 
-// GreatestLoad returns the greatest factor of all arrival rates at which the cluster with a plan meets the targets, to within
-// Settings.RelTol of it on either side. All measures only get worse as arrival rates grow, so that the targets hold at all smaller
-// factors if they hold at one, and fail at all larger ones if they fail at one: two outcomes prove the bracket. Where a target is
-// undecided at a factor, those beside it are looked at. Factors below 2^-30 of the critical scale are not.
+// GreatestLoad returns the greatest factor of all arrival rates at which the cluster with a plan
+// meets the targets, to within Settings.RelTol on either side. All measures only get worse as
+// arrival rates grow. The targets thus hold at all smaller factors if they hold at one, and fail at
+// all larger ones if they fail at one: two outcomes prove the bracket. If a target is undecided at
+// a factor, nearby factors are tried. Factors below 2^-30 of the critical scale are not tried.
 //
 // The error for a problem with NoWorse is a *[num.InputError], since delays of other loads are not compared; others are those of
 // [Evaluate].
@@ -99,14 +100,15 @@ func (in *instance) greatest(ctx context.Context, edges bits, steps []int, s Set
 	}
 }
 
-// A bracket holds the greatest load, as part of the critical scale. Parts are doubles of few bits, so that rates stay short.
+// A bracket encloses the greatest load, as a fraction of the critical scale. Fractions are doubles
+// of few bits, which keeps rates short.
 type bracket struct {
 	critical    *big.Rat
 	low, high   float64 // the targets hold at low, which is 0 if none is known, and fail at high
 	first, last float64 // parts that no engine decides, and that have no other beyond them; 0 for none
 }
 
-// factor returns the factor of the arrival rates that is so large a part of the critical scale.
+// factor returns the factor of the arrival rates at this fraction of the critical scale.
 func (b *bracket) factor(part float64) *big.Rat {
 	f := new(big.Rat)
 	f.SetFloat64(part)
@@ -132,7 +134,7 @@ func between(low, high, tol float64) (x float64, ok bool) {
 	return x, high > leastPart && (low == 0 || high-low > tol*high) && x > low && x < high
 }
 
-// take takes note of what the targets do at a part that [bracket.next] gave.
+// take records the outcome of the targets at a fraction that [bracket.next] gave.
 func (b *bracket) take(x float64, v Verdict) {
 	switch {
 	case v == Met:

@@ -20,14 +20,16 @@ type MostLoad struct {
 	Proof    Proof    `json:"proof"`                   // that Below is one, with the budget as AtMost
 }
 
-// GreatestLoadOfAll returns the plan that costs at most Problem.Budget, if there is one, and meets the targets at the greatest factor of
-// all arrival rates, to within Settings.RelTol. As the measures of each plan only get worse with the load, a plan that is good at one
-// factor is so at all smaller ones, and what no plan meets at one factor none meets at a larger one: a plan at one factor and the corners
-// of a search at another prove the answer. Factors below 2^-30 of the critical scale with everything bought are not looked at.
+// GreatestLoadOfAll returns the plan that costs at most Problem.Budget, if there is one, and meets
+// the targets at the greatest factor of all arrival rates, to within Settings.RelTol. The measures
+// of each plan only get worse with the load. A plan that meets the targets at one factor thus meets
+// them at all smaller ones, and if no plan meets them at one factor, none does at a larger one. So
+// a plan at one factor and the corners of a search at another prove the answer. Factors below 2^-30
+// of the critical scale with everything bought are not tried.
 //
-// Each plan that is found is taken to its own greatest load; then one is looked for that bears more: half way to the least factor that is
-// known to be too much while that is far, then a little more and half way by turns, so that many plans that are nearly as good take few
-// searches.
+// For each plan found, its own greatest load is computed. Then a plan that sustains more is
+// searched for: halfway to the smallest factor known to be too much while that is far, and then
+// alternately a little more and halfway, so many nearly equal plans take few searches.
 //
 // After SearchSettings.Limit solves, or where no engine decides a plan, the answer is not complete: Below is what was known before.
 //
@@ -61,15 +63,15 @@ func GreatestLoadOfAll(ctx context.Context, p *problem.Problem, s SearchSettings
 	return a, err
 }
 
-// A mostLoad is the search for the plan that bears the most load.
+// A mostLoad is the search for the plan that sustains the greatest load.
 type mostLoad struct {
 	in     *instance
 	s      SearchSettings
 	below  int64    // what plans cost less than
-	least  *big.Rat // the least factor that is looked at
+	least  *big.Rat // the smallest factor that is tried
 	low    *big.Rat // the greatest load of the best plan, nil for none
 	high   *big.Rat // at which no plan within the budget meets the targets
-	edges  bits     // of the best plan
+	edges  bits     // edges of the best plan
 	steps  []int
 	proof  Proof // for high
 	little bool  // whether the last factor was a little more than low
@@ -162,7 +164,7 @@ func (in *instance) useful(steps []int) []int {
 	return steps
 }
 
-// filled returns the steps of a plan, and as many more as can be had for less than below.
+// filled returns the steps of a plan, plus as many more as are available for less than below.
 func (in *instance) filled(b *box, below int64) []int {
 	steps := slices.Clone(b.lower)
 	left := below - 1 - b.cost

@@ -20,7 +20,7 @@ func (m measured) aimed(p *problem.Problem) *big.Rat {
 	return m.value(p, problem.Target{Measure: problem.MeanDelay, Class: p.Minimize})
 }
 
-// drawQuestion draws a problem with targets, and often a class whose mean delay is to be least.
+// drawQuestion draws a problem with targets, and often a class whose mean delay is minimized.
 func drawQuestion(t *rapid.T) (*problem.Problem, []measured) {
 	p := drawProblem(t)
 	all := everyPlan(t, p)
@@ -31,8 +31,9 @@ func drawQuestion(t *rapid.T) (*problem.Problem, []measured) {
 	return p, all
 }
 
-// The search finds the least mean delay of all plans within a budget, one by one in fractions.
-func TestLeastDelayIsBruteForce(t *testing.T) {
+// The search finds the smallest mean delay of all plans within a budget, checked one by one in
+// fractions.
+func TestLeastDelayMatchesBruteForce(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p, all := drawQuestion(t)
 		p.Budget = rapid.SampledFrom(all).Draw(t, "budget").cost
@@ -73,7 +74,7 @@ func TestLeastDelayIsBruteForce(t *testing.T) {
 }
 
 // The frontier is that of all plans, in fractions: whoever costs no more has a larger mean delay.
-func TestFrontierIsBruteForce(t *testing.T) {
+func TestFrontierMatchesBruteForce(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p, all := drawQuestion(t)
 		if rapid.Bool().Draw(t, "limited") {
@@ -185,7 +186,7 @@ func TestGreatestLoad(t *testing.T) {
 	})
 }
 
-// Growth buys, at each load, the least that has to be added to what was bought.
+// At each load, growth buys the minimum addition to the previous purchases.
 func TestGrowth(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p, _ := drawQuestion(t)
@@ -323,9 +324,9 @@ func TestSensitivities(t *testing.T) {
 	})
 }
 
-// The plan that bears the most load is that of all plans within the budget, each taken to its greatest load; the proof holds, and what is
-// broken of it is refused.
-func TestGreatestLoadOfAllIsBruteForce(t *testing.T) {
+// The plan with the greatest load matches the best of all plans within the budget, each at its
+// greatest load; the proof is valid, and broken proofs are rejected.
+func TestGreatestLoadOfAllMatchesBruteForce(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p, all := drawQuestion(t)
 		p.NoWorse = false
@@ -337,7 +338,7 @@ func TestGreatestLoadOfAllIsBruteForce(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var low, high *big.Rat // of the best
+		var low, high *big.Rat // load of the best plan
 		for _, m := range all {
 			if p.Budget != nil && m.cost.Cmp(p.Budget) > 0 {
 				continue

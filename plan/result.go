@@ -13,10 +13,11 @@ import (
 	"productform/stability"
 )
 
-// A Verdict says whether a target is met.
+// A Verdict reports whether a target is met.
 type Verdict int8
 
-// The verdicts. What no engine decides is undecided: a bound on a number straddles the limit at the widest precision.
+// The verdicts. A target is undecided if the bounds on a number straddle its limit at the highest
+// precision.
 const (
 	Undecided Verdict = iota
 	Met
@@ -35,7 +36,7 @@ type Outcome struct {
 	Targets   []TargetOutcome   `json:"-"`
 }
 
-// A TargetOutcome says whether a target is met.
+// A TargetOutcome is the outcome of a target.
 type TargetOutcome struct {
 	Value   *num.Value // the measure: of a percentile the delay; nil if the cluster is unstable, or so nearly that it takes too long
 	Verdict Verdict
@@ -61,7 +62,8 @@ type Answer struct {
 	Cheaper *Proof `json:"cheaper_proof,omitempty"` // see [Frontier]; nil for other answers
 }
 
-// A Proof shows that no plan meets the targets, is no worse for anybody if that is asked, and
+// A Proof shows that no plan meets the targets, is no worse for any class if the problem requires
+// that, and
 //
 //   - holds From,
 //   - costs less than Below, unless that is nil, and at most AtMost, unless that is nil,
@@ -98,7 +100,7 @@ const (
 	FailsDelay     Failure = "mean_delay" // the mean delay to be minimized is at least that of the proof
 )
 
-// An EdgeEffect says what an edge does to the delays.
+// An EdgeEffect is the effect of an edge on the delays.
 type EdgeEffect struct {
 	Edge          int        // row of the problem's edges
 	Without, With *bf.Result // nil where unstable
@@ -106,8 +108,8 @@ type EdgeEffect struct {
 
 // Evaluate returns the measures of a plan, without a search.
 //
-// The error is a *[num.InputError] for a problem, a choice or settings out of range, and else as of [bf.Solve], or ctx.Err()
-// soon after the context ends. An unstable cluster is an outcome.
+// The error is a *[num.InputError] for a problem, a choice or settings out of range, otherwise that
+// of [bf.Solve], or ctx.Err() promptly after the context ends. An unstable cluster is an outcome.
 func Evaluate(ctx context.Context, p *problem.Problem, c problem.Choice, s Settings) (*Outcome, error) {
 	in, s, err := begin(p, s)
 	if err != nil {
@@ -143,8 +145,8 @@ func beginSearch(ctx context.Context, p *problem.Problem, s SearchSettings) (*in
 	return in, s, err
 }
 
-// checkSize returns the error of a model that is too large to solve as it is, at half its critical scale if it is unstable. What else is wrong
-// shows where plans are judged.
+// checkSize returns the error of a model that is too large to solve as it is, at half its critical
+// scale if it is unstable. Other errors appear when plans are judged.
 func (in *instance) checkSize(ctx context.Context, s Settings) error {
 	solve := func(m *cluster.Model) error {
 		_, err := bf.Solve(ctx, m, bf.Settings{RelTol: s.RelTol, MaxBytes: s.MaxBytes})

@@ -45,10 +45,11 @@ func (b *boxes) Pop() any {
 	return x
 }
 
-// A search looks for the cheapest plan that meets the targets or, if byDelay is set, for the one with the least mean delay
-// among those that cost less than below. It is a branch and bound over boxes, the most promising first; what cannot be better than
-// the best plan known is not looked at. Each plan that was seen to fail is a corner that all plans with at most its steps share the
-// failure of: the corners and the costs are the proof.
+// A search finds the cheapest plan that meets the targets or, if byDelay is set, the plan with the
+// smallest mean delay among those that cost less than below. It is a branch and bound over boxes,
+// the most promising first; it skips boxes that cannot improve the best known plan. Each failed
+// plan is a corner, and all plans with at most its steps also fail: the corners and the costs are
+// the proof.
 type search struct {
 	in       *instance
 	judge    *judge
@@ -75,7 +76,7 @@ var errLimit = errors.New("plan: limit of solves")
 // newSearch starts a search among the plans that hold from and cost less than below.
 func newSearch(in *instance, j *judge, s SearchSettings, from problem.Choice, below int64, byDelay bool) *search {
 	return &search{in: in, judge: j, limit: j.solves + s.Limit, tell: s.Progress, open: boxes{byDelay: byDelay},
-		from: from, known: map[bits]*known{}, encoding: newEncoding(in.options), below: below, tol: s.RelTol, most: in.most()}
+		from: from, known: map[bits]*known{}, encoding: newEncoding(in.options), below: below, tol: s.RelTol, most: in.maxSteps()}
 }
 
 // run searches to the end, or until the limit of solves.
@@ -162,7 +163,7 @@ func (s *search) test(ctx context.Context, edges bits, steps []int) (judgement, 
 		return judgement{}, errLimit
 	}
 	if len(s.in.edges) > 0 && slices.Equal(steps, s.most) {
-		if r, err := s.lack(ctx, edges, steps); err != nil || r.verdict == Failed {
+		if r, err := s.lacksCapacity(ctx, edges, steps); err != nil || r.verdict == Failed {
 			return r, err
 		}
 	}
@@ -173,7 +174,7 @@ func (s *search) test(ctx context.Context, edges bits, steps []int) (judgement, 
 	case r.verdict == Failed:
 		k.fail(corner{edges, slices.Clone(steps), r})
 	case r.verdict == Met && !s.open.byDelay:
-		k.meet(steps)
+		k.recordMet(steps)
 	default:
 		k.seen[key(plan)] = r
 	}
@@ -183,9 +184,9 @@ func (s *search) test(ctx context.Context, edges bits, steps []int) (judgement, 
 	return r, nil
 }
 
-// lack looks, before anything is solved, whether the most capacity with a set of edges is too little. If so, it adds as many
+// lacksCapacity looks, before anything is solved, whether the most capacity with a set of edges is too little. If so, it adds as many
 // edges as leave it so: that is a proof for all sets of fewer edges.
-func (s *search) lack(ctx context.Context, edges bits, steps []int) (judgement, error) {
+func (s *search) lacksCapacity(ctx context.Context, edges bits, steps []int) (judgement, error) {
 	r, err := s.judge.scales(ctx, s.in.model(edges, steps))
 	if err != nil || r.verdict != Failed {
 		return r, err
@@ -230,7 +231,7 @@ func (s *search) leastCost() (units int64, isLimited bool) {
 	return least, least < math.MaxInt64
 }
 
-// progress says how far the search is.
+// progress returns the progress of the search.
 func (s *search) progress() Progress {
 	p := Progress{Solves: s.judge.solves, AtLeast: s.in.rat(max(s.bound.least, s.bound.cost))}
 	if s.best != nil {

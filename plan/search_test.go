@@ -25,7 +25,7 @@ func queue(servers, most int, target problem.Target) *problem.Problem {
 	return p
 }
 
-// A model that is too large is refused before any plan is looked at, also where it is unstable as it is.
+// A model that is too large is rejected before any plan is judged, even if it is unstable as it is.
 func TestTooLargeAtOnce(t *testing.T) {
 	const n = 26
 	p := queue(n, 1, problem.Target{Measure: problem.MeanDelay, Limit: big.NewRat(2, 1)})
@@ -37,7 +37,7 @@ func TestTooLargeAtOnce(t *testing.T) {
 		for i := range p.Model.Classes {
 			p.Model.Classes[i].ArrivalRate = big.NewRat(rate, 2)
 		}
-		s := SearchSettings{Settings: Settings{MaxBytes: 1 << 20}, Progress: func(Progress) { t.Error("a plan was looked at") }}
+		s := SearchSettings{Settings: Settings{MaxBytes: 1 << 20}, Progress: func(Progress) { t.Error("a plan was judged") }}
 		_, cost := LeastCost(t.Context(), p, s)
 		_, delay := LeastDelay(t.Context(), p, s)
 		_, frontier := Frontier(t.Context(), p, s)
@@ -79,7 +79,7 @@ func TestEncoding(t *testing.T) {
 	}
 }
 
-// Even where all is known, and nothing is solved, a search looks at its context.
+// Even if everything is known, and nothing is solved, a search checks its context.
 func TestSearchLooksAtItsContext(t *testing.T) {
 	in, s, err := begin(queue(3, 2, problem.Target{Measure: problem.Margin, Limit: big.NewRat(100, 1)}), Settings{})
 	if err != nil {
@@ -90,11 +90,11 @@ func TestSearchLooksAtItsContext(t *testing.T) {
 		t.Fatal(err)
 	}
 	search := newSearch(in, j, SearchSettings{Settings: s, Limit: defaultLimit}, problem.Choice{}, 1000, true)
-	search.of(0).fail(corner{0, in.most(), judgement{verdict: Failed}})
-	search.of(0).seen[key(search.encoding.pack(in.most()))] = judgement{}
+	search.of(0).fail(corner{0, in.maxSteps(), judgement{verdict: Failed}})
+	search.of(0).seen[key(search.encoding.pack(in.maxSteps()))] = judgement{}
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	b := &box{lower: make([]int, 3), upper: in.most()}
+	b := &box{lower: make([]int, 3), upper: in.maxSteps()}
 	for name, do := range map[string]func() error{
 		"run":     func() error { return search.run(ended) },
 		"raise":   func() error { return search.raise(ended, b, b.upper) },
@@ -118,14 +118,14 @@ func TestCoverOfManyOptions(t *testing.T) {
 	nothing := make([]int, 60)
 	for below, want := range map[*big.Rat]bool{big.NewRat(1, 1): true, big.NewRat(2, 1): false} {
 		c := &cover{in: in, proof: Proof{Below: below}}
-		if open, err := c.open(t.Context(), nothing, in.most(), [][]int{nothing}); err != nil || (open == nil) != want {
+		if open, err := c.open(t.Context(), nothing, in.maxSteps(), [][]int{nothing}); err != nil || (open == nil) != want {
 			t.Errorf("below %v: open %v, %v", below, open, err)
 		}
 	}
 }
 
 // No plan is solved twice, whatever is minimized, and one that was good enough fails once a better one is known.
-func TestPlansAreSolvedOnce(t *testing.T) {
+func TestSearchSolvesPlansOnce(t *testing.T) {
 	for _, byDelay := range []bool{false, true} {
 		in, s, err := begin(queue(3, 4, problem.Target{Measure: problem.MeanDelay, Class: "a", Limit: big.NewRat(1, 3)}), Settings{})
 		if err != nil {
@@ -149,15 +149,16 @@ func TestPlansAreSolvedOnce(t *testing.T) {
 			t.Errorf("by delay %v: %+v after %d solves, then %+v after %d", byDelay, first, solves, second, j.solves)
 		}
 		if byDelay {
-			search.better(0, []int{2, 2, 2}, first.delay/2)
+			search.recordBetter(0, []int{2, 2, 2}, first.delay/2)
 			if third := test(2, 1, 1); third.verdict != Failed || third.fails != failsDelay || j.solves != solves {
-				t.Errorf("beside a better plan: %+v", third)
+				t.Errorf("dominated by a better plan: %+v", third)
 			}
 		}
 	}
 }
 
-// A bracket goes on at both sides of what is undecided, and is narrow only if that is.
+// A bracket continues at both sides of an undecided interval, and is narrow only if the interval
+// is.
 func TestBracket(t *testing.T) {
 	for _, c := range []struct {
 		holds, fails float64 // known to hold up to, and to fail from

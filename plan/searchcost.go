@@ -7,16 +7,17 @@ import (
 	"slices"
 )
 
-// explore looks into a box for cheaper plans, and leaves what is open of it to the heap. If its lower corner is within a corner that
-// is known, what is left of the box are the plans with more steps than that corner of one option or another. If not, some are looked
-// for, and with them a plan that meets the targets. What it learns before the limit of solves stays.
+// explore searches a box for cheaper plans, and pushes its undecided parts to the heap. If its
+// lower corner is within a known corner, the rest of the box are the plans with more steps than
+// that corner of one option or another. If not, explore searches for corners and for a plan that
+// meets the targets. What it learns before the limit of solves is kept.
 func (s *search) explore(ctx context.Context, b *box) error {
 	upper := s.affordable(b)
 	if upper == nil {
 		return nil
 	}
 	if c := s.widest(b, upper); c != nil {
-		s.around(b, upper, c)
+		s.pushRemainder(b, upper, c)
 		return nil
 	}
 	top, err := s.test(ctx, b.edges, upper)
@@ -32,7 +33,7 @@ func (s *search) explore(ctx context.Context, b *box) error {
 		return nil
 	case bottom.verdict == Undecided:
 		s.pending = append(s.pending, &box{edges: b.edges, lower: b.lower, upper: b.lower, cost: b.cost, least: b.cost})
-		s.around(b, upper, b.lower)
+		s.pushRemainder(b, upper, b.lower)
 		return nil
 	}
 	if top.verdict == Met && s.best == nil {
@@ -71,9 +72,9 @@ func (s *search) widest(b *box, upper []int) (steps []int) {
 	return steps
 }
 
-// around leaves to the heap what a corner leaves of a box: for each option the plans that have more steps of it than the corner, and at most
+// pushRemainder leaves to the heap what a corner leaves of a box: for each option the plans that have more steps of it than the corner, and at most
 // as many of the options before, those first whose plans cost most.
-func (s *search) around(b *box, upper, corner []int) {
+func (s *search) pushRemainder(b *box, upper, corner []int) {
 	var order []int
 	for k := range corner {
 		if corner[k] < upper[k] {
@@ -119,7 +120,7 @@ func (s *search) gather(ctx context.Context, b *box) error {
 	}
 }
 
-// inOrder returns the options, the cheapest steps first, from some place on, and then those before it.
+// inOrder returns the options, the cheapest steps first, rotated to start at some place.
 func (s *search) inOrder(from int) []int {
 	order := make([]int, len(s.in.options))
 	for k := range order {
@@ -132,8 +133,9 @@ func (s *search) inOrder(from int) []int {
 	return order
 }
 
-// extend returns a corner beyond a plan that fails, to which no step can be added: those of cheap options first, so that what has to be
-// bought by a plan beyond it is dear, but another option each time, so that corners have little in common.
+// extend returns a corner beyond a plan that fails, to which no step can be added. Steps of cheap
+// options come first, which makes the purchases beyond the corner expensive, but each time another
+// option starts, which keeps corners different.
 func (s *search) extend(ctx context.Context, edges bits, plan []int) ([]int, error) {
 	at := slices.Clone(plan)
 	for _, k := range s.inOrder(s.boxes) {
@@ -181,7 +183,7 @@ func (s *search) descend(ctx context.Context, b *box, upper []int) error {
 	return nil
 }
 
-// found takes note of a plan that is better than the best known.
+// found records a plan that is better than the best known.
 func (s *search) found(edges bits, steps []int) {
 	s.best = &box{edges: edges, lower: slices.Clone(steps), cost: s.in.cost(edges, steps)}
 	s.below = s.best.cost
@@ -215,7 +217,7 @@ func (s *search) packedCost(b *box) (sum int64) {
 		}
 	}
 	slices.SortStableFunc(cores, func(x, y core) int { return cmp.Compare(x.size, y.size) })
-	left := make([][]int64, len(upper)) // of the cost of each step beyond lower
+	left := make([][]int64, len(upper)) // cost of each step beyond lower
 	for k, o := range s.in.options {
 		left[k] = slices.Repeat([]int64{o.cost}, upper[k]-b.lower[k])
 	}

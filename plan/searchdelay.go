@@ -6,9 +6,9 @@ import (
 	"slices"
 )
 
-// exploreDelay looks into a box for plans with smaller mean delays, and leaves what is open of it to the heap. With the others at their
-// upper ends, a step is raised to the least value that does not fail, as whatever is below fails too; the box is dropped if its upper
-// corner fails.
+// exploreDelay searches a box for plans with smaller mean delays, and pushes its undecided parts to
+// the heap. With the others at their upper ends, it raises a step to the smallest value that does
+// not fail, as everything below also fails; it drops the box if its upper corner fails.
 func (s *search) exploreDelay(ctx context.Context, b *box) error {
 	upper := s.affordable(b)
 	if upper == nil {
@@ -24,7 +24,7 @@ func (s *search) exploreDelay(ctx context.Context, b *box) error {
 	}
 	switch {
 	case top.verdict == Met && s.in.cost(b.edges, upper) < s.below:
-		s.better(b.edges, upper, top.delay) // the others in the box buy less
+		s.recordBetter(b.edges, upper, top.delay) // the others in the box buy less
 		return nil
 	case slices.Equal(b.lower, upper):
 		s.pending = append(s.pending, b)
@@ -37,7 +37,8 @@ func (s *search) exploreDelay(ctx context.Context, b *box) error {
 	return nil
 }
 
-// raise raises each step of the lower corner to the least value that does not fail with the others at upper.
+// raise raises each step of the lower corner to the smallest value that does not fail with the
+// others at upper.
 func (s *search) raise(ctx context.Context, b *box, upper []int) error {
 	at := slices.Clone(upper)
 	for k, o := range s.in.options {
@@ -79,13 +80,13 @@ func (s *search) spend(ctx context.Context, b *box, upper []int) error {
 	}
 	r, err := s.test(ctx, b.edges, at)
 	if err == nil && r.verdict == Met {
-		s.better(b.edges, at, r.delay)
+		s.recordBetter(b.edges, at, r.delay)
 	}
 	return err
 }
 
-// better takes note of a plan with a smaller mean delay than the best known. It is at least delay.
-func (s *search) better(edges bits, steps []int, delay float64) {
+// recordBetter records a plan with a smaller mean delay than the best known. It is at least delay.
+func (s *search) recordBetter(edges bits, steps []int, delay float64) {
 	s.best = &box{edges: edges, lower: slices.Clone(steps), cost: s.in.cost(edges, steps)}
 	least := math.Nextafter(delay*(1-s.tol), 0)
 	s.delay = &least

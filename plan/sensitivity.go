@@ -13,8 +13,9 @@ import (
 	"productform/plan/problem"
 )
 
-// A Sensitivity says by how much the mean delay that is minimized, of the class Problem.Minimize or of all jobs, changes with an
-// option: its derivative at a plan, in the capacity that is added, times the capacity of a step.
+// A Sensitivity is the change of the minimized mean delay, of the class Problem.Minimize or of all
+// jobs, with an option: its derivative at a plan, in the capacity that is added, times the capacity
+// of a step.
 type Sensitivity struct {
 	Option  int        `json:"-"`                   // row among the upgrades, then the new servers
 	PerStep num.Value  `json:"mean_delay_per_step"` // <= 0, units of time
@@ -35,7 +36,7 @@ func Sensitivities(ctx context.Context, p *problem.Problem, c problem.Choice, s 
 		return nil, err
 	}
 	m := in.model(edges, steps)
-	rows := make([]int, len(in.options)) // of the servers that the options are about
+	rows := make([]int, len(in.options)) // rows of the servers of the options
 	for k, o := range in.options {
 		switch rows[k] = o.server; {
 		case o.server >= 0:
@@ -55,7 +56,7 @@ func Sensitivities(ctx context.Context, p *problem.Problem, c problem.Choice, s 
 	}
 	list := make([]Sensitivity, len(in.options))
 	for k, o := range in.options {
-		more := new(big.Rat).Set(o.capacity) // of each server of the row
+		more := new(big.Rat).Set(o.capacity) // capacity of each server of the row
 		if o.server < 0 {
 			more.Quo(more, new(big.Rat).SetInt64(int64(m.Servers[rows[k]].Size())))
 		}

@@ -22,7 +22,7 @@ type Settings struct {
 // SearchSettings tunes a search for plans: [LeastCost], [LeastDelay], [Frontier], [Growth] and
 // [GreatestLoadOfAll]. The zero value means at most 100,000 solves.
 type SearchSettings struct {
-	Settings // of each solution
+	Settings // settings of each solution
 
 	// Limit is the maximum number of models to solve. A search that reaches it returns how far from
 	// the best its plan can be. 0 means 100,000.
@@ -31,11 +31,11 @@ type SearchSettings struct {
 	Progress func(Progress) // called after each solve unless nil
 }
 
-// Progress says how far a search is.
+// Progress is the progress of a search.
 type Progress struct {
 	Solves  int      // models solved so far
 	AtLeast *big.Rat // what the plans that are left cost at least
-	Cost    *big.Rat // of the best plan so far, nil if there is none
+	Cost    *big.Rat // cost of the best plan so far, nil if there is none
 }
 
 // MinRelTol is the least Settings.RelTol: answers are checked by enclosures of this relative width, so that finer ones could be

@@ -51,8 +51,9 @@ func TestShop(t *testing.T) {
 	}
 }
 
-// The delay of one queue M/M/1 has the tail exp(-(μ - λ) t). With a percentile that is 100 (1 - 1/e) to 45 digits no engine tells whether
-// 1/e is above or below what is left: the plan is said to be undecided, and the next one that does is found.
+// The delay of one M/M/1 queue has the tail exp(-(μ - λ) t). With a percentile that is 100 (1 -
+// 1/e) to 45 digits no engine can compare 1/e with the remainder: the plan is reported as
+// undecided, and the search finds the next one that is decided.
 func TestUndecided(t *testing.T) {
 	p := &problem.Problem{
 		Model: &cluster.Model{

@@ -85,8 +85,8 @@ func TestMonotone(t *testing.T) {
 	})
 }
 
-// Every edge leaves margin and critical scale at least as they are, and the bound on mean delays that looks at capacities only at most;
-// that bound holds.
+// Every edge keeps or raises margin and critical scale, and keeps or lowers the bound on mean
+// delays that depends on capacities only; that bound holds.
 func TestEdgesAndCapacity(t *testing.T) {
 	ctx := context.Background()
 	rapid.Check(t, func(t *rapid.T) {

@@ -27,7 +27,8 @@ const verifyTol = MinRelTol
 
 // Verify checks an answer to a problem, whoever found it, and never searches:
 //
-//   - the plan costs what is said and meets the targets, and Proof.Delay, if there is one, is at most the mean delay of the plan;
+//   - the plan has the reported cost and meets the targets, and Proof.Delay, if there is one, is
+//     at most the mean delay of the plan;
 //   - each corner of the proof fails at what it says, solved again by enclosures and if they leave it open by fractions, where
 //     the search goes by float64 first (for percentiles of more than six classes float64 comes first here, too);
 //   - each plan that the proof speaks of is within a corner: boxes of plans are cut up along the corners, in whole numbers;
@@ -36,7 +37,7 @@ const verifyTol = MinRelTol
 //   - if it is not complete, and no delay is minimized, the proof does not speak of all these plans;
 //   - the plan holds Proof.From, and Proof.AtMost is the budget of the problem or nil; a proof that nothing is cheaper speaks of all plans.
 //
-// Of a.Plan it reads Choice and Cost. The error wraps [ErrProof], or is as of [Evaluate].
+// Of a.Plan it reads only Choice and Cost. The error wraps [ErrProof], or is that of [Evaluate].
 func Verify(ctx context.Context, p *problem.Problem, a *Answer, s Settings) error {
 	in, s, err := begin(p, s)
 	if err != nil {
@@ -226,7 +227,8 @@ func (v *verifier) plan(ctx context.Context, o *Outcome, proof Proof, complete b
 	return err
 }
 
-// meets checks that a plan meets the targets and is no worse for anybody, if that is asked.
+// meets checks that a plan meets the targets and, if the problem requires it, is no worse for any
+// class.
 func (v *verifier) meets(ctx context.Context, m *cluster.Model, edges bits) error {
 	r, err := v.stability(ctx, m)
 	if err != nil {
@@ -247,7 +249,7 @@ func (v *verifier) meets(ctx context.Context, m *cluster.Model, edges bits) erro
 	if !v.in.NoWorse {
 		return nil
 	}
-	for _, i := range v.in.touched(m, edges) {
+	for _, i := range v.in.affectedClasses(m, edges) {
 		worse, err := v.isWorse(ctx, m, i)
 		if err != nil {
 			return err
@@ -280,7 +282,7 @@ func (v *verifier) cost(c problem.Choice) *big.Rat {
 // proof checks the corners, and that they cover what they should.
 func (v *verifier) proof(ctx context.Context, proof Proof) error {
 	if proof.Delay != nil && !(*proof.Delay > 0) {
-		return nil // nothing is said
+		return nil // no claim
 	}
 	for i, c := range proof.Corners {
 		if _, _, err := v.in.resolve(c.Choice); err != nil {
@@ -310,7 +312,7 @@ func (v *verifier) proof(ctx context.Context, proof Proof) error {
 				cover.corners = append(cover.corners, steps)
 			}
 		}
-		open, err := cover.open(ctx, slices.Clone(from), v.in.most(), cover.corners)
+		open, err := cover.open(ctx, slices.Clone(from), v.in.maxSteps(), cover.corners)
 		if err != nil {
 			return err
 		}
@@ -512,9 +514,10 @@ func (c *cover) isMeant(units int64) bool {
 	return (c.proof.Below == nil || cost.Cmp(c.proof.Below) < 0) && (c.proof.AtMost == nil || cost.Cmp(c.proof.AtMost) <= 0)
 }
 
-// open returns a plan between two corners that the proof speaks of and that no corner covers, nil if there is none. It takes the
-// corner that covers most of the box from lower on, and goes on with what is left: for each step k, the plans that have more than
-// the corner of k, and at most as much of the steps before.
+// open returns a plan between two corners of the proof that no corner covers, nil if there is none.
+// It takes the corner that covers most of the box starting at lower, and continues with the rest:
+// for each step k, the plans that have more than the corner of k, and at most as much of the steps
+// before.
 func (c *cover) open(ctx context.Context, lower, upper []int, corners [][]int) ([]int, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err

@@ -50,7 +50,7 @@ func TestVerify(t *testing.T) {
 			}
 		}
 		for i := range a.Proof.Corners {
-			refused("a corner less", func(b *plan.Answer) { b.Proof.Corners = slices.Delete(b.Proof.Corners, i, i+1) })
+			refused("a missing corner", func(b *plan.Answer) { b.Proof.Corners = slices.Delete(b.Proof.Corners, i, i+1) })
 			for k := range a.Proof.Corners[i].Choice.Steps {
 				for _, by := range []int{-1, 1} {
 					refused("a corner moved", func(b *plan.Answer) {
@@ -83,7 +83,7 @@ func TestVerify(t *testing.T) {
 	})
 }
 
-// isRight says whether an answer says what is so, and its corners prove it, plan by plan in fractions.
+// isRight reports whether an answer is true and its corners prove it, plan by plan in fractions.
 func isRight(t *rapid.T, p *problem.Problem, a *plan.Answer, all []measured) bool {
 	at := func(c problem.Choice) *measured {
 		for i := range all {
@@ -123,7 +123,7 @@ func isRight(t *rapid.T, p *problem.Problem, a *plan.Answer, all []measured) boo
 	return true
 }
 
-// failsAt says whether a plan fails at what a corner says.
+// failsAt reports whether a plan fails at the target of a corner.
 func failsAt(p *problem.Problem, m, now measured, c plan.Corner) bool {
 	alone := *p
 	alone.NoWorse, alone.Targets = false, nil
@@ -189,7 +189,7 @@ func TestVerifyOtherStatements(t *testing.T) {
 	}
 }
 
-// That no load holds is proved by a tiny one that fails, not by a large one.
+// An answer without a load is proved by a tiny load that fails, not by a large one.
 func TestVerifyNoLoad(t *testing.T) {
 	ctx := t.Context()
 	p, err := problem.ReadFile("testdata/plan.yaml")
@@ -214,12 +214,13 @@ func TestVerifyNoLoad(t *testing.T) {
 		t.Error(err)
 	}
 	if err := verify(new(big.Rat).Mul(l.Below, big.NewRat(1001, 1000))); !errors.Is(err, plan.ErrProof) {
-		t.Errorf("a little more than the least load: %v", err)
+		t.Errorf("slightly more than the smallest load: %v", err)
 	}
 }
 
-// The bound on the error of double precision, 6.4e-13 for 300 servers, is more than half of the least tolerance: enclosures find the
-// least delay then, so that the bound is below that of the plan by the tolerance and at most half of it more.
+// The bound on the error of double precision, 6.4e-13 for 300 servers, is more than half of the
+// smallest tolerance. Enclosures then find the minimum delay, and its bound is below the delay of
+// the plan by at least the tolerance and at most 1.5 times that.
 func TestVerifyFineDelay(t *testing.T) {
 	groups := func(first, second int) []cluster.Choice {
 		return []cluster.Choice{{Server: 0, Choose: first}, {Server: 1, Choose: second}}
@@ -239,7 +240,7 @@ func TestVerifyFineDelay(t *testing.T) {
 	}
 	var bad *num.InputError
 	if _, err := plan.LeastDelay(t.Context(), p, plan.SearchSettings{Settings: plan.Settings{RelTol: plan.MinRelTol / 2}}); !errors.As(err, &bad) || bad.Path != "RelTol" {
-		t.Errorf("half of the least tolerance: error %v", err)
+		t.Errorf("half of the smallest tolerance: error %v", err)
 	}
 	if gap := a.Plan.Solution.MeanDelay.Float / *a.Proof.Delay - 1; gap > 1.5*s.RelTol {
 		t.Errorf("the mean delay is %g above the bound", gap)
@@ -258,7 +259,7 @@ func TestUndecidedLoad(t *testing.T) {
 			Classes: []cluster.Class{{Name: "a", ArrivalRate: big.NewRat(1, 1), Servers: cluster.On(0)}},
 		},
 		Targets: []problem.Target{{Measure: problem.Percentile, Class: "a", Limit: big.NewRat(1, 1),
-			Level: num.Rat("63.2120558828557678404476229838539132554188868968")}}, // 1 - exp(-1): the load 1 meets it with equality, but for the 46th digit
+			Level: num.Rat("63.2120558828557678404476229838539132554188868968")}}, // 1 - exp(-1): the load 1 meets it with equality up to the 46th digit
 	}
 	for _, tol := range []float64{1e-9, 1e-3, plan.MinRelTol} {
 		s := plan.Settings{RelTol: tol}

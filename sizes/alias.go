@@ -79,7 +79,7 @@ func aliasColumns(weights []float64) (keep []float64, other []int) {
 			small = append(small, l)
 		}
 	}
-	for _, i := range append(small, large...) { // full but for rounding, since all sum to their number
+	for _, i := range append(small, large...) { // full up to rounding, since all sum to their number
 		keep[i] = 1
 	}
 	return keep, other

@@ -8,7 +8,8 @@ type Atomic interface {
 	// Atoms returns the sizes x with P(X = x) > 0, increasing, in a slice that is the caller's. The probability of
 	// one is PartialMoment(0, before, x), before being the one before it or 0. It takes O(n) time for a list of n.
 	Atoms() []float64
-	// Counts returns how often each of the atoms stands in the list: its probability is its count over their sum.
+	// Counts returns the number of times that each of the atoms occurs in the list: its probability
+	// is its count over their sum.
 	Counts() []int
 }
 
@@ -21,7 +22,7 @@ func (d deterministic) Counts() []int { return []int{1} }
 // Atoms returns the sizes of the list, each once.
 func (e empirical) Atoms() []float64 { return slices.Compact(slices.Clone(e.sizes)) }
 
-// Counts returns how often each size stands in the list.
+// Counts returns the number of times that each size occurs in the list.
 func (e empirical) Counts() []int {
 	var counts []int
 	for i, x := range e.sizes {

@@ -21,13 +21,15 @@ type Distribution interface {
 	CDF(x float64) float64
 	// Survival returns P(X > x), with a small relative error in the tail. It panics if x is NaN.
 	Survival(x float64) float64
-	// MeanExcess returns E[(X - x)^+] = E[X] - E[min(X, x)] = ∫_x^∞ P(X > t) dt, by sums of positive terms, so that
-	// its relative error is small also where x is near the top of the support. It is E[X] - x for x <= 0, and +Inf
-	// if E[X] is, which only [NewPareto] with alpha <= 1 makes so. It panics if x is NaN.
+	// MeanExcess returns E[(X - x)^+] = E[X] - E[min(X, x)] = ∫_x^∞ P(X > t) dt, by sums of
+	// positive terms, so its relative error is also small near the top of the support. It is E[X] -
+	// x for x <= 0, and +Inf if E[X] is, which happens only for [NewPareto] with alpha <= 1. It
+	// panics if x is NaN.
 	//
-	// It takes some 0.1 microseconds for exponential, Pareto, bounded Pareto, deterministic and empirical distributions
-	// (of n sizes, O(log n)), as much a branch for hyperexponential ones, about 5 microseconds for lognormal and Weibull
-	// ones, and as long as Survival for sums of phases.
+	// It takes about 0.1 microseconds for exponential, Pareto, bounded Pareto, deterministic and
+	// empirical distributions (of n sizes, O(log n)), the same per branch for hyperexponential
+	// ones, about 5 microseconds for lognormal and Weibull ones, and as long as Survival for sums
+	// of phases.
 	MeanExcess(x float64) float64
 	// Quantile returns the smallest x with CDF(x) >= p, up to rounding, for p in [0, 1), and also for p = 1 if X
 	// is bounded. It is the low end of the support for p = 0.
@@ -88,8 +90,8 @@ func WithMean(d Distribution, mean float64) (Distribution, error) {
 	return d.Scaled(mean / m)
 }
 
-// Phases tells how a size is a sum X = Y_1 + ... + Y_K of independent exponential variables of one mean ς, with K
-// independent of them, so that a simulation can run as a Markov chain.
+// Phases represents a size as a sum X = Y_1 + ... + Y_K of independent exponential variables of one
+// mean ς, with K independent of them, so a simulation can run as a Markov chain.
 type Phases struct {
 	Mean      float64                // ς, work
 	MeanCount float64                // E[K], so that E[X] = ς E[K]

@@ -119,7 +119,7 @@ func integrals(f func(float64) float64, orders []float64, a, b float64) []float6
 }
 
 // Partial moments are integrals of the density, wherever the interval lies.
-func TestPartialMomentsAreIntegrals(t *testing.T) {
+func TestPartialMomentsMatchIntegrals(t *testing.T) {
 	orders := []float64{-2.5, -1, -0.5, 0, 0.3, 1, 2, 3.5}
 	for _, c := range continuous() {
 		q := func(p float64) float64 { return ok(c.Quantile(p)) }
@@ -165,7 +165,7 @@ func TestShortIntervals(t *testing.T) {
 	}
 }
 
-func TestMomentsAreWholePartialMoments(t *testing.T) {
+func TestMomentsMatchWholePartialMoments(t *testing.T) {
 	for _, d := range all() {
 		for _, r := range []float64{-3, -1, -0.7, 0, 0.5, 1, 2, 3, 3.4} {
 			m, err := d.Moment(r)

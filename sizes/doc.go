@@ -26,8 +26,8 @@
 //	// the largest hundredth of the jobs, above 29.7, bring 43 % of the work
 //	// beyond size 10 lie 1.341 of 3 units of work a job
 //
-// All distributions compute it over (a, b] itself, never as a difference of two numbers that nearly cancel, so that
-// short intervals and far tails keep their digits. The building blocks are
+// All distributions compute it over (a, b] itself, never as a difference of two nearly equal
+// numbers, so short intervals and far tails keep their digits. The building blocks are
 //
 //	∫_a^b t^(m-1) dt = b^m (1 - e^(-m l))/m,  l = ln(b/a),  with expm1, so that m may be near 0 and b near a,
 //	∫_a^b t^(s-1) e^-t dt,  as a series of the former where t < 1/2, and by Gauss's rule in ln t elsewhere.
@@ -38,9 +38,10 @@
 // The distributions come from constructors, which check their arguments, and are immutable: all functions and methods
 // may be used concurrently, [Distribution.Sample] and [Phases.Draw] with one source of random numbers a goroutine.
 //
-// Relative errors of moments, partial moments, densities, mean excesses and the smaller of CDF and Survival are some
-// 1e-14 for numbers of usual size; they grow with the conditioning of the distribution: by |r ln x| units of 2^-53 for
-// powers far from 1, by |ln f(x)| of them for a density f.
+// Relative errors of moments, partial moments, densities, mean excesses and the smaller of CDF and
+// Survival are about 1e-14 for numbers of usual size. They grow with the conditioning of the
+// distribution: by |r ln x| units of 2^-53 for powers far from 1, and by |ln f(x)| units for a
+// density f.
 //
 // [BC17] is Bonald and Comte, "Balanced fair resource sharing in computer clusters", Performance Evaluation 116,
 // 2017, 70–83.

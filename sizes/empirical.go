@@ -47,7 +47,7 @@ func NewEmpirical(sizes []float64) (Distribution, error) {
 		for i, v := range sorted {
 			p[i+1] = p[i].plus(math.Pow(v, order))
 		}
-		if last := p[len(sorted)]; math.Abs(last.hi+last.lo) <= math.MaxFloat64 { // else the sums of O(n) find it
+		if last := p[len(sorted)]; math.Abs(last.hi+last.lo) <= math.MaxFloat64 { // otherwise the sums of O(n) find it
 			e.prefix[order] = p
 		}
 	}

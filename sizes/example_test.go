@@ -85,7 +85,7 @@ func ExampleFitBoundedPareto() {
 	fmt.Println(err)
 	// Output:
 	// alpha = 1.10, error: <nil>
-	// sizes = (geometric mean 4.16): want a geometric mean below √(min·max) = 3; else the likelihood grows as alpha falls to 0 and below
+	// sizes = (geometric mean 4.16): want a geometric mean below √(min·max) = 3; otherwise the likelihood grows as alpha falls to 0 and below
 }
 
 // A job is killed at size 10: the work that remains for another host.

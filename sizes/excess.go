@@ -8,7 +8,8 @@ func (d deterministic) MeanExcess(x float64) float64 {
 	return max(0, d.size-x)
 }
 
-// MeanExcess returns Σ_{s > x} (s - x)/n: with s_m the least size above x, that of s_m and (n-m)/n (s_m - x).
+// MeanExcess returns Σ_{s > x} (s - x)/n: with s_m the smallest size above x, the mean excess of
+// s_m plus (n-m)/n (s_m - x).
 func (e empirical) MeanExcess(x float64) float64 {
 	mustNotBeNaN(x)
 	m := e.upTo(x)
@@ -32,8 +33,8 @@ func (e empirical) meanExcesses() []float64 {
 	return excess
 }
 
-// MeanExcess returns Σ_{j<k} P(N = j) (k - j) phases, N of Poisson's distribution of mean x/phase: those not begun at
-// x, and the rest of the one at work, which by lack of memory counts in full.
+// MeanExcess returns Σ_{j<k} P(N = j) (k - j) phases, with N Poisson of mean x/phase: the phases
+// not begun at x, and the rest of the current one, which by lack of memory counts in full.
 func (e erlang) MeanExcess(x float64) float64 {
 	mustNotBeNaN(x)
 	k, t := float64(e.phases), x/e.phase
@@ -121,8 +122,9 @@ func (p boundedPareto) MeanExcess(x float64) float64 {
 //
 //	(φ(1-α) - e^((1-α)l) (1 - e^-l))/α,
 //
-// of which less than 2/3 cancels if l >= 1 or (α-1)l >= 1. Else, as l² times a divided difference of the
-// exponential function, it is a series of positive terms, h_n(p, q) = Σ_i p^i q^(n-i):
+// of which less than 2/3 cancels if l >= 1 or (α-1)l >= 1. Otherwise, as l² times a divided
+// difference of the exponential function, it is a series of positive terms, h_n(p, q) = Σ_i p^i
+// q^(n-i):
 //
 //	l² e^-p Σ_n h_n(p, q)/(n+2)!,  p = αl < 2,  q = l < 1.
 func excessIntegral(alpha, l float64) float64 {
@@ -143,9 +145,10 @@ func excessIntegral(alpha, l float64) float64 {
 	}
 }
 
-// MeanExcess returns (mean - x)^+ + x f(z) (R(a) - R(a+σ)) with the normal density f, z = (ln x - E[ln X])/σ,
-// a = |ln(x/mean)|/σ - σ/2 and Mills's ratio R(a) = P(Z > a)/f(a): above the mean E[X] P(Z > z-σ) - x P(Z > z), in
-// which E[X] f(z-σ) = x f(z), and below the mean of (x - X)^+ likewise.
+// MeanExcess returns (mean - x)^+ + x f(z) (R(a) - R(a+σ)) with the normal density f, z = (ln x -
+// E[ln X])/σ, a = |ln(x/mean)|/σ - σ/2 and Mills's ratio R(a) = P(Z > a)/f(a). Above the mean this
+// is E[X] P(Z > z-σ) - x P(Z > z), in which E[X] f(z-σ) = x f(z), and below the mean likewise for
+// (x - X)^+.
 func (d lognormal) MeanExcess(x float64) float64 {
 	mustNotBeNaN(x)
 	switch {

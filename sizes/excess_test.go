@@ -13,7 +13,7 @@ import (
 )
 
 // E[X; X > x] - x P(X > x), which costs the digits that cancel.
-func TestMeanExcessIsADifference(t *testing.T) {
+func TestMeanExcessMatchesDifference(t *testing.T) {
 	for _, d := range all() {
 		for _, p := range []float64{1e-9, 0.01, 0.2, 0.5, 0.7, 0.9, 0.999, 1 - 1e-9} {
 			for _, x := range []float64{ok(d.Quantile(p)), ok(d.Quantile(p)) * 1.1, ok(d.Quantile(p)) * 0.9} {
@@ -67,8 +67,9 @@ func bigExcess(k, p, alpha, x float64) float64 {
 	return v
 }
 
-// The power alpha of min/x makes alpha times the error of the ratio, 5 units of 2^-53, through a logarithm up to 23, of
-// which the fraction of alpha counts; two terms of which 2/3 cancels bring some 10 units each; 40 in all are 5e-15.
+// The power alpha of min/x makes alpha times the error of the ratio, 5 units of 2^-53, through a
+// logarithm up to 23, of which the fraction of alpha counts; two terms of which 2/3 cancels add
+// about 10 units each; 40 in total are 5e-15.
 func TestBoundedParetoMeanExcess(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		k := math.Exp(rapid.Float64Range(-8, 8).Draw(t, "ln k"))
@@ -181,7 +182,8 @@ func TestErlangMeanExcess(t *testing.T) {
 	}
 }
 
-// The lognormal distribution by its closed form E[X] Q(z-σ) - x Q(z) in 400 bits, with Q from a series of its own.
+// The lognormal distribution by its closed form E[X] Q(z-σ) - x Q(z) in 400 bits, with Q from a
+// separate series.
 func TestLognormalMeanExcess(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := math.Exp(rapid.Float64Range(-14, 13).Draw(t, "ln scv"))
@@ -199,8 +201,8 @@ func TestLognormalMeanExcess(t *testing.T) {
 		v.Sub(v, op().Mul(bigFloat(x), bigNormalTail(below)))
 		want, _ := v.Float64()
 		zf, _ := below.Float64()
-		// z has an error of some units of 2^-53 of itself, which counts z² times; ln x one of its own, divided by σ,
-		// which moves the excess by P(X > x) x in all.
+		// z has a relative error of a few units of 2^-53, which counts z² times; ln x has another,
+		// divided by σ, which moves the excess by P(X > x) x in total.
 		tol := 1e-14*(1+zf*zf) + 4e-16*math.Abs(l)*x*d.Survival(x)/want
 		if got := d.MeanExcess(x); !oracle.Near(got, want, tol) {
 			t.Fatalf("%v: E[(X-x)^+] = %v at %v, want %v: relative error %v", d, got, x, want, got/want-1)

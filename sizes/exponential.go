@@ -9,7 +9,7 @@ import (
 	"productform/internal/input"
 )
 
-// maxErlangPhases bounds the phases of an Erlang distribution, so that K phases of any sum are cheap to handle.
+// maxErlangPhases bounds the phases of an Erlang distribution, which keeps sums of K phases cheap.
 const maxErlangPhases = 1_000_000
 
 // erlang is the distribution of a sum of exponential phases; of one phase it is the exponential distribution.
@@ -132,7 +132,8 @@ func (e erlang) Scaled(factor float64) (Distribution, error) {
 	return newErlang(e.phases, e.phase*factor)
 }
 
-// maxSpread bounds the ratio of the means of a hyperexponential distribution, so that counts of phases fit an int: see geometricDraw.
+// maxSpread bounds the ratio of the means of a hyperexponential distribution, which makes counts of
+// phases fit an int: see geometricDraw.
 const maxSpread int = min(1e9, math.MaxInt/100)
 
 // hyperexponential is a mixture of exponential distributions.
@@ -141,10 +142,11 @@ type hyperexponential struct {
 	branch       indexTable
 }
 
-// NewHyperexponential returns the mixture of exponential distributions that has mean means[i] with probability
-// probs[i]. The means may span a factor of 1e9 at most, or 2.1e7 where an int has 32 bits. The probabilities, each > 0, must sum to 1 within 1e-12; they
-// are taken relative to their sum, so that decimals need not add up to the last bit. The error names the entry that is
-// out of range. The slices are copied.
+// NewHyperexponential returns the mixture of exponential distributions that has mean means[i] with
+// probability probs[i]. The means may span a factor of at most 1e9, or 2.1e7 if an int has 32 bits.
+// The probabilities, each > 0, must sum to 1 within 1e-12; they are divided by their sum, so
+// decimals need not add up to the last bit. The error names the entry that is out of range. The
+// slices are copied.
 //
 // As a sum of phases of the smallest mean m the size has K phases, geometric with P(K > k) = (1 - m/means[i])^k.
 func NewHyperexponential(probs, means []float64) (Phased, error) {

@@ -15,9 +15,10 @@ import (
 //
 //	1/alpha - l/(e^(alpha l) - 1) = mean of y,
 //
-// whose left side falls from l/2 to 0. So there is one solution if the mean of y is below l/2; else the likelihood
-// grows as alpha falls to 0 and beyond, and the sizes have no bounded Pareto distribution. For n sizes of such a
-// distribution the standard deviation of alpha is about 1/√(n I), I = 1/alpha² - (l/(2 sinh(alpha l/2)))².
+// whose left side falls from l/2 to 0. So there is one solution if the mean of y is below l/2;
+// otherwise the likelihood grows as alpha falls to 0 and beyond, and the sizes have no bounded
+// Pareto distribution. For n sizes of such a distribution the standard deviation of alpha is about
+// 1/√(n I), I = 1/alpha² - (l/(2 sinh(alpha l/2)))².
 //
 // The error names the size out of [1e-300, 1e300], or tells that all are equal, that there is no solution, or that
 // alpha is out of the range of [NewBoundedPareto].
@@ -42,7 +43,7 @@ func FitBoundedPareto(sizes []float64) (d Distribution, alpha float64, err error
 	if !(lead.Value() > 0) {
 		at := low * math.Exp(below.Value()/float64(len(sizes)))
 		return nil, 0, input.Errorf("sizes", fmt.Sprintf("(geometric mean %.4g)", at),
-			"a geometric mean below √(min·max) = %.4g; else the likelihood grows as alpha falls to 0 and below",
+			"a geometric mean below √(min·max) = %.4g; otherwise the likelihood grows as alpha falls to 0 and below",
 			math.Sqrt(low)*math.Sqrt(high))
 	}
 	alpha = 2 * inverseLangevin(lead.Value()/whole, 2*below.Value()/whole) / logRatio(low, high)
@@ -53,8 +54,9 @@ func FitBoundedPareto(sizes []float64) (d Distribution, alpha float64, err error
 	return d, alpha, nil
 }
 
-// inverseLangevin returns the h > 0 with coth h - 1/h = d, given d in (0, 1) and rest = 1 - d. The function is concave
-// and below h/3, so that Newton's steps from 3d rise to the root. Close to 1 it is 1 - 1/h, and the steps double h.
+// inverseLangevin returns the h > 0 with coth h - 1/h = d, given d in (0, 1) and rest = 1 - d. The
+// function is concave and below h/3, so Newton's steps from 3d rise to the root. Close to 1 it is 1
+// - 1/h, and the steps double h.
 func inverseLangevin(d, rest float64) float64 {
 	h := 3 * d
 	for range 200 {

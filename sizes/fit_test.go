@@ -107,7 +107,8 @@ func TestFitSolvesTheLikelihoodEquation(t *testing.T) {
 		a := bigFloat(alpha)
 		gap := op().Quo(bigFloat(1), a)
 		gap.Sub(gap, op().Quo(l, op().Sub(bigExp(op().Mul(a, l)), bigFloat(1)))).Sub(gap, mean)
-		// In units of 2^-53 of the mean of y or of l - y, which are summed exactly but for the rounding of each.
+		// In units of 2^-53 of the mean of y or of l - y, which are summed exactly up to the
+		// rounding of each.
 		if g, _ := gap.Float64(); !(math.Abs(g) <= 2e-15*logRatio(low, high)) {
 			t.Fatalf("%v: gradient %v at alpha = %v, ln(max/min) = %v", sizes, g, alpha, logRatio(low, high))
 		}

@@ -140,7 +140,8 @@ func gammaPeak(k int, r, a, b, l float64) float64 {
 			right = l - left
 		}
 	}
-	// Near v = 0 both terms of the drop are large beside their sum; written with m-s, small or 0, and e^v-1-v.
+	// Near v = 0 both terms of the drop are large compared with their sum; written with m-s, small
+	// or 0, and e^v-1-v.
 	drop := func(v float64) float64 { return m*expm1Minus(v) + (m-s)*v }
 	var sum float64
 	if right > 0 {
@@ -165,9 +166,10 @@ func expm1Minus(v float64) float64 {
 	return v * v / 2 * sum
 }
 
-// poissonSum returns Σ_{j=low}^{high} e^-x x^j/j! weight(j) for x > 0 and weights in [0, 1], outward from the largest
-// probability, and stops where what is left is below 1e-20 of the sum a term.
-// Next to the least numbers, where terms would no longer fall as they are rounded, they are multiples of the largest.
+// poissonSum returns Σ_{j=low}^{high} e^-x x^j/j! weight(j) for x > 0 and weights in [0, 1]. It
+// sums outward from the largest probability, and stops when the remainder is below 1e-20 of the sum
+// per term. Close to the smallest numbers, where rounded terms would no longer fall, they are
+// multiples of the largest.
 func poissonSum(x float64, low, high int, weight func(int) float64) float64 {
 	start := low
 	if x >= float64(high) {

@@ -23,17 +23,17 @@ type List struct {
 }
 
 const (
-	mostSizes = 10_000_000 // of a file, skipped ones included
-	mostExact = 1_000_000  // that are kept as fractions, of some 100 bytes each
+	mostSizes = 10_000_000 // sizes in a file, including skipped ones
+	mostExact = 1_000_000  // sizes kept as fractions, of about 100 bytes each
 )
 
-// ReadList reads sizes, one a line. Blank lines and lines that start with ";" do not count. What starts as a gzip file is
-// unpacked. The name is for errors. Memory is that of a line and of the sizes, 8 bytes each, of which there are at most
-// 10^7.
+// ReadList reads sizes, one per line. It ignores blank lines and lines that start with ";", and
+// unpacks gzip files. The name is for errors. It takes memory for a line and for the sizes, 8 bytes
+// each, of which there are at most 10^7.
 //
-// The error is a [num.InputError] that tells the line that holds no size, has over 65535 bytes, or is one too many, or
-// that there is no size at all; or it is that of r or of unpacking. Where a packed file ends early, it wraps
-// [io.ErrUnexpectedEOF].
+// The error is a [num.InputError] with the line that holds no size, has over 65535 bytes, or is one
+// too many, or without a line if there is no size at all; or it is that of r or of unpacking. If a
+// packed file ends early, it wraps [io.ErrUnexpectedEOF].
 func ReadList(r io.Reader, name string) (*List, error) {
 	text := lines.NewReader(r, name)
 	var list growingList
@@ -72,13 +72,13 @@ func parseSize(line []byte, first bool) (float64, error) {
 		if isNames {
 			more = "tail -n +2 leaves out the line of names"
 		}
-		return 0, input.Errorf("size", lines.Shown(line), "%s, one a line; cut -d'%c' -f2 takes the second column of a table, and %s", want, line[at], more)
+		return 0, input.Errorf("size", lines.Shown(line), "%s, one per line; cut -d'%c' -f2 takes the second column of a table, and %s", want, line[at], more)
 	}
 	switch {
 	case fields == swf.Columns:
 		return 0, input.Errorf("size", lines.Shown(line), "%s; a log in Standard Workload Format is read as swf:PATH", want)
 	case fields > 1:
-		return 0, input.Errorf("size", lines.Shown(line), "%s, one a line", want)
+		return 0, input.Errorf("size", lines.Shown(line), "%s, one per line", want)
 	case isNames:
 		return 0, input.Errorf("size", lines.Shown(line), "%s; delete the line of names, or begin it with ;", want)
 	}
@@ -87,8 +87,9 @@ func parseSize(line []byte, first bool) (float64, error) {
 
 func isLetter(c byte) bool { return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' }
 
-// ReadRunTimes reads a log in Standard Workload Format as [swf.Reader] does, with its errors. The size of a job is its run
-// time in seconds. Jobs whose run time is 0 or unknown are skipped. Else it is as [ReadList].
+// ReadRunTimes reads a log in Standard Workload Format as [swf.Reader] does, with its errors. The
+// size of a job is its run time in seconds. Jobs whose run time is 0 or unknown are skipped. In all
+// other respects it works like [ReadList].
 func ReadRunTimes(r io.Reader, name string) (*List, error) {
 	return readLog(r, name, "run time", func(swf.Job) int64 { return 1 })
 }
@@ -138,7 +139,7 @@ func (l *growingList) skip() error {
 	return nil
 }
 
-// add adds the size v, which is the number in a text, times a factor unless that is empty, but for rounding.
+// add adds the size v, rounded from the number in a text, times a factor unless that is empty.
 func (l *growingList) add(v float64, text, factor string) error {
 	if err := l.skip(); err != nil {
 		return err

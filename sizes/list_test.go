@@ -68,9 +68,9 @@ func TestReadListErrors(t *testing.T) {
 		{ReadList, "1\n1_000", input.Error{Line: 2, Path: "size", Value: "1_000", Want: size}},
 		{ReadList, "1\nx\a", input.Error{Line: 2, Path: "size", Value: `"x\a"`, Want: size}},
 		{ReadList, "duration\n2", input.Error{Line: 1, Path: "size", Value: "duration", Want: size + "; delete the line of names, or begin it with ;"}},
-		{ReadList, "job,seconds\n1,2", input.Error{Line: 1, Path: "size", Value: "job,seconds", Want: size + ", one a line; cut -d',' -f2 takes the second column of a table, and tail -n +2 leaves out the line of names"}},
-		{ReadList, "1\n3;5", input.Error{Line: 2, Path: "size", Value: "3;5", Want: size + ", one a line; cut -d';' -f2 takes the second column of a table, and decimals are written with a point"}},
-		{ReadList, "1 2", input.Error{Line: 1, Path: "size", Value: "1 2", Want: size + ", one a line"}},
+		{ReadList, "job,seconds\n1,2", input.Error{Line: 1, Path: "size", Value: "job,seconds", Want: size + ", one per line; cut -d',' -f2 takes the second column of a table, and tail -n +2 leaves out the line of names"}},
+		{ReadList, "1\n3;5", input.Error{Line: 2, Path: "size", Value: "3;5", Want: size + ", one per line; cut -d';' -f2 takes the second column of a table, and decimals are written with a point"}},
+		{ReadList, "1 2", input.Error{Line: 1, Path: "size", Value: "1 2", Want: size + ", one per line"}},
 		{ReadList, log, input.Error{Line: 2, Path: "size", Value: "1 0 5 120 4 -1 -1 4 300 -1 1 3 1 -1 1 -1 -1 -1", Want: size + "; a log in Standard Workload Format is read as swf:PATH"}},
 		{ReadList, "; nothing", input.Error{Value: "a file without sizes", Want: "one size a line"}},
 		{ReadList, "1\n" + strings.Repeat("9", 65536), input.Error{Line: 2, Value: strings.Repeat("9", 57) + "...", Want: "a line of at most 65535 bytes"}},
@@ -101,7 +101,8 @@ func TestReadListEnds(t *testing.T) {
 	}
 }
 
-// Sizes that are no doubles are read as the decimals that they are, and all then; else there are no fractions.
+// Sizes that are no doubles are read as the exact decimals, and then all sizes are; otherwise there
+// are no fractions.
 func TestReadListExactly(t *testing.T) {
 	job := func(run, processors string) string {
 		return "1 0 0 " + run + " " + processors + strings.Repeat(" -1", 13) + "\n"
@@ -184,7 +185,7 @@ func TestReadLog(t *testing.T) {
 	}
 }
 
-// What cannot be unpacked or read is an error, wherever it happens.
+// A failure to unpack or read is an error, wherever it happens.
 func TestReadListDamaged(t *testing.T) {
 	good := packed("3\n1\n")
 	for _, c := range []struct {
@@ -238,7 +239,7 @@ func FuzzReadList(f *testing.F) {
 			list, err := read(strings.NewReader(text), "f")
 			if err != nil {
 				if list != nil {
-					t.Fatalf("%v beside error %v", list, err)
+					t.Fatalf("%v with error %v", list, err)
 				}
 				continue
 			}

@@ -10,8 +10,9 @@ import (
 // pareto has P(X > x) = (min/x)^alpha for x >= min.
 type pareto struct{ min, alpha float64 }
 
-// NewPareto returns the Pareto distribution P(X > x) = (low/x)^alpha, x >= low, whose moments of orders below alpha are
-// finite: E[X^r] = alpha low^r/(alpha - r). Low is in [1e-100, 1e100] and alpha at most 1e9 and at least
+// NewPareto returns the Pareto distribution P(X > x) = (low/x)^alpha, x >= low, whose moments of
+// orders below alpha are finite: E[X^r] = alpha low^r/(alpha - r). Low is in [1e-100, 1e100], and
+// alpha is at most 1e9 and at least
 //
 //	0.1 + log10(max(1, low))/400,
 //
@@ -276,7 +277,7 @@ func (p boundedPareto) Quantile(q float64) (float64, error) {
 func (p boundedPareto) quantile(q float64) float64 {
 	al := p.alpha * p.log
 	switch {
-	case al < 1e-290: // ln X is uniform but for 1e-290
+	case al < 1e-290: // ln X is uniform up to 1e-290
 		return min(p.min+p.min*math.Expm1(q*p.log), p.max)
 	case q > 0.5 && al < 700:
 		return max(p.min, p.max*math.Exp(-math.Log1p((1-q)*math.Expm1(al))/p.alpha))

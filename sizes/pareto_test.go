@@ -48,10 +48,11 @@ func bigPartial(k, p, alpha, r, a, b float64) float64 {
 	return v
 }
 
-// Partial moments to the last digits: any order, next to alpha too, alpha next to 0, intervals of any length. In units
-// of 2^-53 the power alpha of min/a makes alpha times the error of the ratio, 5 at most; math.Pow takes the part of an
-// exponent beside the nearest integer, 0.2 or 1/2 by a root here, through a logarithm of up to 31 for a^r and 23 for
-// min/a, each rounded twice, 22 in all; the other operations some 20. Together these are 5e-15.
+// Partial moments to the last digits: any order, also next to alpha, alpha next to 0, intervals of
+// any length. In units of 2^-53, the power alpha of min/a makes alpha times the error of the ratio,
+// at most 5. math.Pow computes the fractional part of an exponent, 0.2 or 1/2 by a root here,
+// through a logarithm of up to 31 for a^r and 23 for min/a, each rounded twice, 22 in total. The
+// other operations add about 20. Together these are 5e-15.
 func TestBoundedParetoAgainstBigFloats(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		k := math.Exp(rapid.Float64Range(-8, 8).Draw(t, "ln k"))
@@ -113,8 +114,8 @@ func TestBoundedParetoSCV(t *testing.T) {
 	}
 }
 
-// Where (min/max)^alpha underflows its product with a power of max need not: as an exponential function of 700 it has
-// an error of 700 units of 2^-53.
+// If (min/max)^alpha underflows, its product with a power of max need not: as an exponential
+// function of 700 it has an error of 700 units of 2^-53.
 func TestBoundedParetoBelowFloat64(t *testing.T) {
 	const k, p = 1e-300, 1e300
 	for _, c := range [][2]float64{{0.999, 1}, {1.5, 2}, {1.5, 1}, {0.6, 1}} {
@@ -166,7 +167,7 @@ func TestBoundedParetoOfMean(t *testing.T) {
 }
 
 // The Pareto distribution is the bounded one far from the bound.
-func TestParetoIsBoundedParetoOfFarMax(t *testing.T) {
+func TestParetoMatchesBoundedParetoOfFarMax(t *testing.T) {
 	p, b := ok(NewPareto(2, 3)), ok(NewBoundedPareto(2, 2e12, 3)) // (min/max)³ = 1e-36
 	for _, r := range []float64{-2, -1, 0, 1, 2} {
 		for _, high := range []float64{3, 100, math.Inf(1)} {

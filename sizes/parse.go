@@ -13,7 +13,7 @@ type shape struct {
 	name     string // with parameters, such as "erlang:K"
 	want     string // what the parameters may be
 	make     func(parameters []float64, mean float64) (Distribution, error)
-	unscaled func(parameters []float64) (Distribution, error) // of the mean that the parameters give it; nil if they give none
+	unscaled func(parameters []float64) (Distribution, error) // distribution with the mean that follows from the parameters; nil if none does
 }
 
 // form is the name with what the parameters may be.
@@ -107,7 +107,8 @@ func Names() []string {
 //	lognormal:SCV                    squared coefficient of variation SCV
 //	weibull:SHAPE                    SHAPE 1 is exponential
 //
-// The error names "sizes" for the text, and lists the forms of its family or else all names, or "mean".
+// The error names "sizes" for the text, and lists the forms of its family or otherwise all names,
+// or "mean".
 func Parse(text string, mean float64) (Distribution, error) {
 	if !(mean >= 1e-90 && mean <= 1e90) {
 		return nil, input.Errorf("mean", mean, "a number in [1e-90, 1e90]")
@@ -123,8 +124,9 @@ func Parse(text string, mean float64) (Distribution, error) {
 	return d, err
 }
 
-// ParseUnscaled returns the distribution that the text names in the form bounded-pareto:ALPHA:MIN:MAX, of the mean that
-// these numbers give it, and nil for the other forms of [Parse], which have no mean of their own. The error is as for [Parse].
+// ParseUnscaled returns the distribution that the text names in the form
+// bounded-pareto:ALPHA:MIN:MAX, with the mean that follows from these numbers, and nil for the
+// other forms of [Parse], whose mean is free. The error is as for [Parse].
 func ParseUnscaled(text string) (Distribution, error) {
 	s, parameters, err := parseShape(text)
 	if err != nil || s.unscaled == nil {

@@ -59,7 +59,8 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// With min and max given the distribution is that of these ends, of its own mean; other names leave the mean open.
+// With min and max given, the distribution has these ends and the mean that follows; other names
+// leave the mean open.
 func TestParseUnscaled(t *testing.T) {
 	d, want := ok(ParseUnscaled("bounded-pareto:1.5:2:700")), ok(NewBoundedPareto(2, 700, 1.5))
 	if d != want {
@@ -96,7 +97,7 @@ func FuzzParse(f *testing.F) {
 			return
 		}
 		m, err := Mean(d)
-		if err != nil || !oracle.Near(m, mean, 1e-9) { // alpha near 1 makes min small beside the mean
+		if err != nil || !oracle.Near(m, mean, 1e-9) { // alpha near 1 makes min small compared with the mean
 			t.Fatalf("%v: mean %v, want %v, error %v", d, m, mean, err)
 		}
 		for _, r := range []float64{-1, 0, 1, 2} {

@@ -24,8 +24,9 @@ type phaseSum struct {
 	left   []float64      // E[(K-j)^+] at j < n
 }
 
-// A biasedCount is the distribution of a number of phases K' = K + r in which K is taken with weight E[T^r], T the sum
-// of K phases of mean 1: x^r times the gamma density of shape k is Γ(k+r)/Γ(k) times that of shape k+r, so that
+// A biasedCount is the distribution of a number of phases K' = K + r in which K has weight E[T^r],
+// with T the sum of K phases of mean 1. Since x^r times the gamma density of shape k is Γ(k+r)/Γ(k)
+// times the density of shape k+r,
 //
 //	E[T^r; a < T <= b] = total P(a < T' <= b),  T' the sum of K' phases,  r an integer, K + r >= 1.
 type biasedCount struct {

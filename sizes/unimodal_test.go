@@ -37,7 +37,7 @@ func randomUnimodal(t *rapid.T) Unimodal {
 }
 
 // Integrals of the density are probabilities, and inside an interval it is at least what it is at one of the ends.
-func TestDensityIsThatOfAUnimodalDistribution(t *testing.T) {
+func TestDensityIsUnimodal(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := randomUnimodal(t)
 		p := rapid.Float64Range(1e-6, 1-1e-6)
@@ -69,8 +69,8 @@ func TestDensityIsThatOfAUnimodalDistribution(t *testing.T) {
 	})
 }
 
-// Densities beside gonum's and elementary ones; the distributions that have none here are those that may have several
-// modes.
+// Densities against gonum's and elementary ones; the distributions without a density here may have
+// several modes.
 func TestDensityAgainstGonum(t *testing.T) {
 	for _, c := range continuous() {
 		d, has := c.Distribution.(Unimodal)
@@ -90,9 +90,9 @@ func TestDensityAgainstGonum(t *testing.T) {
 	}
 }
 
-// The last digits, with formulas of 400 bits in the parameters as the distributions hold them. Quotients such as x/mean
-// are rounded before exp takes them, at most 20 here, or powers up to the eleventh are made of them: some 50 units of
-// 2^-53 in all, 6e-15.
+// The last digits, with formulas of 400 bits in the parameters as stored. Quotients such as x/mean,
+// at most 20 here, are rounded before exp takes them, or raised to powers up to the eleventh: about
+// 50 units of 2^-53 in total, 6e-15.
 func TestDensityAgainstBigFloats(t *testing.T) {
 	div := func(a, b *big.Float) *big.Float { return op().Quo(a, b) }
 	mul := func(a, b *big.Float) *big.Float { return op().Mul(a, b) }

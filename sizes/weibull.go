@@ -10,9 +10,10 @@ import (
 // weibull has P(X > x) = exp(-(x/scale)^shape): X = scale T^(1/shape), T exponential of mean 1.
 type weibull struct{ shape, scale float64 }
 
-// NewWeibull returns the Weibull distribution P(X > x) = exp(-(x/s)^shape) of the given mean s Γ(1 + 1/shape), shape in
-// [0.05, 1000]. Shape 1 is the exponential distribution, smaller shapes have heavier tails. Samples below the least
-// positive float64 are drawn again. The error names the argument that is out of range.
+// NewWeibull returns the Weibull distribution P(X > x) = exp(-(x/s)^shape) of the given mean s Γ(1
+// + 1/shape), shape in [0.05, 1000]. Shape 1 is the exponential distribution, smaller shapes have
+// heavier tails. Samples below the smallest positive float64 are drawn again. The error names the
+// argument that is out of range.
 func NewWeibull(shape, mean float64) (Distribution, error) {
 	if !(shape >= 0.05 && shape <= 1000) {
 		return nil, input.Errorf("shape", shape, "a number in [0.05, 1000]")

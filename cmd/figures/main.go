@@ -5,7 +5,7 @@
 //
 // For every figure it writes one file a format, then index.html (the figures with captions, parameters, the claims of
 // the papers and the table of checks) and checks.json, into the folder figures-out unless --output names another; the
-// folder is made if there is none. Standard output lists the files written, one a line; progress goes to standard
+// folder is made if there is none. Standard output lists the files written, one per line; progress goes to standard
 // error. --list prints the figures there are and --check the table of checks and the claims instead, and nothing is
 // drawn.
 //

@@ -11,7 +11,8 @@ import (
 	"productform/internal/tree"
 )
 
-// The most edges that a problem may have, for their sets are enumerated, and the most steps of an option.
+// Limits on a problem: the number of edges, all of whose sets are enumerated, and the number of
+// steps of an option.
 const (
 	MaxEdges = 16
 	MaxMost  = 1_000_000
@@ -22,9 +23,10 @@ const (
 	wantBusy    = "a number > 0 and < 1"
 )
 
-// Check reports whether the problem makes sense. It returns nil or a *[num.InputError] for the first field that does not,
-// named as in a file (see [Read]): the model passes [cluster.Model.Check]; names are those of the model; numbers are in
-// range; no measure has two targets; every option has an effect, and new servers have names of their own.
+// Check reports whether the problem is valid. It returns nil or a *[num.InputError] for the first
+// invalid field, named as in a file (see [Read]). The model must pass [cluster.Model.Check]; names
+// must be those of the model; numbers must be in range; no measure may have two targets; every
+// option must have an effect, and new servers must have unique names.
 func (p *Problem) Check() error { return problemFile.CheckAll(p) }
 
 // checkConditions refuses fields, each in its range, that do not go together or with the model.
@@ -110,8 +112,8 @@ func (p *Problem) checkTargets() error {
 	return nil
 }
 
-// checkLevels refuses a limit on a percentile that has no effect beside one before it, or that leaves that one without: a higher
-// percentile is at least as long.
+// checkLevels rejects a limit on a percentile that has no effect because of one before it, or that
+// makes that one redundant: a higher percentile is at least as long.
 func (p *Problem) checkLevels(path string, t Target, i int) error {
 	if t.Measure != Percentile {
 		return nil
@@ -221,7 +223,7 @@ func (p *Problem) checkNewServers() error {
 	for k, s := range p.NewServers {
 		path := input.Index("new_servers", k)
 		if row := p.ServerRow(s.Name); row >= 0 {
-			return input.Errorf(path+".name", strconv.Quote(s.Name), "a name of its own: %s", p.namesake(row))
+			return input.Errorf(path+".name", strconv.Quote(s.Name), "a unique name: %s", p.nameConflict(row))
 		}
 		if err := p.checkClasses(path+".classes", s.Classes); err != nil {
 			return err
@@ -230,8 +232,8 @@ func (p *Problem) checkNewServers() error {
 	return nil
 }
 
-// namesake says what there is instead of new servers with the name of a server of the model, or of a group.
-func (p *Problem) namesake(row int) string {
+// nameConflict describes what has the name of new servers in the model: a server or a group.
+func (p *Problem) nameConflict(row int) string {
 	draws := func(c cluster.Class) bool {
 		return slices.ContainsFunc(c.Servers, func(k cluster.Choice) bool { return k.Server == row && k.Choose < p.Model.Servers[row].Size() })
 	}
@@ -239,7 +241,7 @@ func (p *Problem) namesake(row int) string {
 	case slices.ContainsFunc(p.Model.Classes, draws):
 		return "a group from which jobs draw servers does not grow in a plan, upgrades give each of its servers more capacity, and a larger count in the model says what more of them do"
 	case p.Model.Servers[row].Size() > 1:
-		return "the model has a group of this name, and new servers for its classes stand beside it"
+		return "the model has a group of this name, and new servers for its classes are separate"
 	}
 	return "the model has a server of this name, to which an upgrade gives more capacity"
 }
@@ -265,7 +267,7 @@ func (p *Problem) checkClasses(path string, classes []string) error {
 
 func (p *Problem) checkEdges() error {
 	if len(p.Edges) > MaxEdges {
-		return input.Errorf("edges", fmt.Sprintf("%d of them", len(p.Edges)), "at most %d: all their sets are looked at, %d then", MaxEdges, 1<<MaxEdges)
+		return input.Errorf("edges", fmt.Sprintf("%d of them", len(p.Edges)), "at most %d: all their sets are tried, here %d", MaxEdges, 1<<MaxEdges)
 	}
 	for k, e := range p.Edges {
 		path := input.Index("edges", k)

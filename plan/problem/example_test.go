@@ -30,7 +30,7 @@ new_servers: [{name: spare, capacity: 1, classes: [reports], cost: 5, most: 2}]
 	// such as small=2,spare=1
 }
 
-// What a file asks for has to be in its model.
+// Names in a file must exist in its model.
 func ExampleRead() {
 	_, err := problem.Read(strings.NewReader(`
 model:

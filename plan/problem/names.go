@@ -10,7 +10,7 @@ import (
 
 // An Option is something that a plan can buy.
 type Option struct {
-	Name   string // of the server, or CLASS:SERVER of an edge
+	Name   string // name of the server, or CLASS:SERVER of an edge
 	Most   int    // steps that can be bought; 1 of an edge
 	IsEdge bool   // neither an upgrade nor a new server
 }
@@ -39,7 +39,7 @@ func (p *Problem) Bought(c Choice) []int {
 	return steps
 }
 
-// Words says what a plan buys, such as "small=1,reports:big"; "none" if that is nothing.
+// Words lists the purchases of a plan, such as "small=1,reports:big"; "none" if there are none.
 func (p *Problem) Words(c Choice) string {
 	var words []string
 	options := p.Options()
@@ -72,7 +72,7 @@ func (p *Problem) NewServerRow(name string) int {
 	return slices.IndexFunc(p.NewServers, func(s NewServer) bool { return s.Name == name })
 }
 
-// Name says what a target is about: "mean delay of web".
+// Name describes the measure of a target: "mean delay of web".
 func (t Target) Name() string {
 	who := t.Class
 	if who == "" {
@@ -93,6 +93,6 @@ func (t Target) Name() string {
 	return strings.ReplaceAll(string(t.Measure), "_", " ")
 }
 
-// IsLeast reports whether the limit of a target is the least that its measure may be, as of load factor and margin, and not the
-// greatest.
+// IsLeast reports whether the limit of a target is a minimum, as for load factor and margin, not a
+// maximum.
 func (t Target) IsLeast() bool { return t.Measure == LoadFactor || t.Measure == Margin }

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// What a plan buys is said in the order of the problem, by name and number.
+// Words lists the purchases of a plan in the order of the problem, by name and number.
 func TestWords(t *testing.T) {
 	one := big.NewRat(1, 1)
 	p := &Problem{Upgrades: []Upgrade{{"small", one, one, 4}, {"big", one, one, 2}}, NewServers: []NewServer{{"spare", one, nil, one, 3}},

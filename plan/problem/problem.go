@@ -1,4 +1,5 @@
-// Package problem is the model of what package plan answers: which cluster is it, what can be bought for it, and what shall it achieve?
+// Package problem is the input of package plan: which cluster is there, what can be bought for it,
+// and what must it achieve?
 //
 // For example:
 //
@@ -33,8 +34,8 @@ import (
 	"productform/cluster"
 )
 
-// A Problem is a cluster with what can be bought for it and what it shall achieve. Classes and servers are named as in
-// the model.
+// A Problem is a cluster with the available options and the targets that it must meet. Classes and
+// servers are named as in the model.
 type Problem struct {
 	Model *cluster.Model
 	Scale *big.Rat // > 0, by which all arrival rates are multiplied; nil means 1
@@ -47,27 +48,27 @@ type Problem struct {
 	Edges      []Edge
 
 	Budget   *big.Rat // >= 0, the most that a plan may cost; nil for no limit
-	Minimize string   // the class whose mean delay is minimized where that is asked; empty for that of all jobs
+	Minimize string   // the class whose mean delay is minimized, if a question minimizes one; empty for the mean delay of all jobs
 }
 
-// A Measure is what a target is about.
+// A Measure is the quantity that a target bounds.
 type Measure string
 
 // The measures of targets.
 const (
 	MeanDelay   Measure = "mean_delay"  // E[T_i] of a class, or of all jobs; at most
-	Percentile  Measure = "percentile"  // of the delay of a class in order of arrival with exponential sizes; at most
-	Utilization Measure = "utilization" // of a server; at most
+	Percentile  Measure = "percentile"  // percentile of the delay of a class under FCFS with exponential sizes; at most
+	Utilization Measure = "utilization" // utilization of a server; at most
 	LoadFactor  Measure = "load_factor" // critical scale of the arrival rates; at least
 	Margin      Measure = "margin"      // min over A of μ(A) - λ(A)σ; at least
 )
 
-// A Target bounds a measure: from above, or load factor and margin from below. A measure that is equal to its limit meets
-// the target. Every plan has to be stable besides.
+// A Target bounds a measure: from above, or load factor and margin from below. A measure that is
+// equal to its limit meets the target. In addition, every plan must be stable.
 type Target struct {
 	Measure Measure
-	Class   string   // of a mean delay, empty for that of all jobs, or of a percentile
-	Server  string   // of a utilization
+	Class   string   // class of a mean delay, empty for all jobs, or of a percentile
+	Server  string   // server of a utilization
 	Level   *big.Rat // of a percentile, in (0, 100)
 	Limit   *big.Rat // > 0; time, or for a utilization < 1
 }

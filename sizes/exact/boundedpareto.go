@@ -240,7 +240,7 @@ func (l *boundedPareto) raise(x, log, q num.Interval) powers {
 //
 //	α/(j-α) (b^(j-α) - a^(j-α))/(k^-α - p^-α),  and α ln(b/a)/(k^-α - p^-α) if j = α.
 //
-// What cancels when a is near b, or j near α, is paid with bits.
+// If a is near b, or j near α, cancellation costs bits.
 func (l *boundedPareto) part(j int, a, b powers) num.Interval {
 	if l.isAlpha(j) {
 		return l.a.Mul(b.log.Sub(a.log)).Quo(l.mass)
@@ -278,8 +278,9 @@ func (l *boundedPareto) anyPart(order *big.Rat, a, b powers) (num.Interval, erro
 // density returns f(x).
 func (l *boundedPareto) density(b powers) num.Interval { return l.a.Mul(b.power[0]).Quo(l.mass) }
 
-// clip returns the points a = max(low, k) and b = min(high, p), and false if a >= b. Where k is known by its ends only,
-// the greater of it and x has for ends the greater of their lower and that of their upper ends.
+// clip returns the points a = max(low, k) and b = min(high, p), and false if a >= b. If only the
+// ends of k are known, the ends of max(k, x) are the greater of their lower and the greater of
+// their upper ends.
 func (l *boundedPareto) clip(low, high *big.Rat) (a, b powers, ok bool, err error) {
 	if low.Cmp(high) >= 0 || low.Cmp(l.exactHigh) >= 0 {
 		return a, b, false, nil

@@ -20,7 +20,7 @@ type Distribution interface {
 	Fractions(x *big.Rat) (work, tail *big.Rat)
 }
 
-// ErrMoreBits says that a question is open until it is asked with more bits.
+// ErrMoreBits reports that a question needs more bits.
 var ErrMoreBits = errors.New("exact: more bits are needed")
 
 // WithPrecision calls try with prec bits, then with twice as many, and so on up to most, while it returns [ErrMoreBits]:

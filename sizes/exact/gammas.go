@@ -14,7 +14,7 @@ import (
 type Branch struct {
 	Weight *big.Rat // probability, or proportional to it, > 0
 	Phases int      // 1 to 1000
-	Mean   *big.Rat // of a phase, > 0
+	Mean   *big.Rat // mean of a phase, > 0
 }
 
 // Gammas is a mixture of sums of exponential phases: the exponential distribution, those of Erlang and
@@ -151,7 +151,7 @@ func (d Hyperexponential) Check() error {
 	return checkPositive("Mean", d.Mean)
 }
 
-// Enclose is that of [Gammas].
+// Enclose encloses the distribution of [Gammas].
 func (d Hyperexponential) Enclose(ctx context.Context, prec uint) (*Enclosure, error) {
 	if err := d.Check(); err != nil {
 		return nil, err
@@ -173,8 +173,8 @@ func (d Hyperexponential) Enclose(ctx context.Context, prec uint) (*Enclosure, e
 // Fractions returns nil: there are exponentials.
 func (d Hyperexponential) Fractions(*big.Rat) (work, tail *big.Rat) { return nil, nil }
 
-// positiveEnclosure returns that of sizes from 0 on without end, given the moments above a point: without E[1/X; X > x] if
-// that is not asked for.
+// positiveEnclosure returns the enclosure of sizes in (0, ∞), given the moments above a point:
+// without E[1/X; X > x] unless requested.
 func positiveEnclosure(prec uint, noInverse bool, above func(x num.Interval, inverse bool) (Point, error)) (*Enclosure, error) {
 	low, err := above(num.FromInt(0, prec), !noInverse)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"productform/num"
 )
 
-// A List is the distribution of the sizes in a list, each as often as it stands there.
+// A List is the distribution of the sizes in a list, each with its frequency there.
 type List []*big.Rat
 
 // Check checks that there are sizes, all above 0.

@@ -10,16 +10,17 @@ import (
 	"productform/num"
 )
 
-// LowEnd encloses k, the least size, to a relative width of at most 2^(1-prec); prec 0 means 64. If the mean is given,
-// k solves
+// LowEnd encloses k, the smallest size, to a relative width of at most 2^(1-prec); prec 0 means 64.
+// If the mean is given, k solves
 //
 //	E[X] = α/(1-α) (p^(1-α) - k^(1-α))/(k^-α - p^-α)
 //
 // and is found by Newton's method. The proof is separate: E[X] rises with k, since the sizes do, and the mean is proved
 // to be below the one given at the lower end of the enclosure and above at the upper end.
 //
-// The error of this and the methods below names the field of m or the argument that is out of range, wraps
-// [ErrMoreBits], is [num.ErrRange] for powers beyond e^±2e8, or ctx.Err() soon after ctx is done.
+// The error of this and the methods below names the field of m or the argument that is out of
+// range, wraps [ErrMoreBits], is [num.ErrRange] for powers beyond e^±2e8, or ctx.Err() promptly
+// after ctx is done.
 func (d BoundedPareto) LowEnd(ctx context.Context, prec uint) (num.Interval, error) {
 	return d.measure(ctx, prec, func(l boundedPareto) (num.Interval, error) { return l.low.x, nil })
 }

@@ -127,8 +127,9 @@ func upperGamma(ctx context.Context, z *big.Rat, t num.Interval, prec uint) (num
 	return sum.Sub(below), err
 }
 
-// beyond encloses Γ(z, N) for N > 0 and N > z - 1, as 0 <= Γ(z, N) <= N^(z-1) e^-N max(1, N/(N-z+1)): it is
-// N^(z-1) e^-N ∫_0^∞ (1+u/N)^(z-1) e^-u du, in which the power is at most 1 for z <= 1, and else at most e^((z-1)u/N).
+// beyond encloses Γ(z, N) for N > 0 and N > z - 1, as 0 <= Γ(z, N) <= N^(z-1) e^-N max(1,
+// N/(N-z+1)). It is N^(z-1) e^-N ∫_0^∞ (1+u/N)^(z-1) e^-u du, in which the power is at most 1 for z
+// <= 1, and otherwise at most e^((z-1)u/N).
 func beyond(z *big.Rat, far num.Interval, prec uint) (num.Interval, error) {
 	less := new(big.Rat).Sub(z, ratio(1, 1))
 	high, err := powerOf(far, less, prec)
@@ -197,8 +198,8 @@ func stopped(ctx context.Context, term int) error {
 	return ctx.Err()
 }
 
-// lowerGamma encloses γ(z, t) for z, t > 0 by its series: from k on where t/(z+k) is below 1/2, what is left is less than
-// the last term.
+// lowerGamma encloses γ(z, t) for z, t > 0 by its series: once t/(z+k) is below 1/2, the remainder
+// is less than the last term.
 func lowerGamma(ctx context.Context, z *big.Rat, t num.Interval, prec uint) (num.Interval, error) {
 	power, err := powerOf(t, z, prec)
 	if err != nil {
@@ -264,8 +265,8 @@ func exponentialIntegral(ctx context.Context, t num.Interval, prec uint) (num.In
 	return log.Sub(upper).Add(lower).Add(rest), nil
 }
 
-// entire encloses Ein(t) for t > 0: from k on where t/k is below 1/4, terms more than halve, as H_{k+1}/H_k <= 3/2, and what
-// is left is less than the last term.
+// entire encloses Ein(t) for t > 0: once t/k is below 1/4, terms more than halve, as H_{k+1}/H_k <=
+// 3/2, and the remainder is less than the last term.
 func entire(ctx context.Context, t num.Interval, prec uint) (num.Interval, error) {
 	minus, err := t.Neg().Exp()
 	if err != nil {

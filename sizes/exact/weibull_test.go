@@ -9,7 +9,8 @@ import (
 	"productform/num"
 )
 
-// The bounds of what is beyond N hold Γ(z, N), computed elsewhere to 40 digits, for N so small that the bounds are close.
+// The bounds on the integral beyond N contain Γ(z, N), computed independently to 40 digits, for N
+// so small that the bounds are close.
 func TestBeyond(t *testing.T) {
 	for _, c := range []struct {
 		z, far *big.Rat
