@@ -385,7 +385,7 @@ func wantErrors(t *testing.T, table []badText, read func(io.Reader) (*cluster.Mo
 			t.Errorf("%s\n%s", c.text, diff)
 		}
 		if m != nil {
-			t.Errorf("a model beside an error for:\n%s", c.text)
+			t.Errorf("a model and an error for:\n%s", c.text)
 		}
 	}
 }

@@ -11,7 +11,7 @@ import (
 // Check reports whether the model makes sense. It returns nil or an error that wraps an
 // *[num.InputError] for the first entry, in the order of the file, that does not:
 //
-//   - there are servers and classes, each with a name of its own among its kind, in UTF-8
+//   - there are servers and classes, each with a unique name among its kind, in UTF-8
 //     without control characters;
 //   - C_s >= 0, λ_i >= 0, σ > 0 and σ_i > 0, with numerators and denominators of at most 16,384 bits;
 //   - a row of servers counts 1 to 1,000,000 (0 stands for 1);

@@ -1,5 +1,6 @@
-// Package cluster holds the model of a computer cluster that the solvers share: which servers are there, which jobs come, and who can serve
-// whom? It says how a model is read from a file, when it makes sense, and how far it can be reduced without changing any answer.
+// Package cluster holds the model of a computer cluster that the solvers share: which servers are
+// there, which jobs arrive, and which servers can serve them? It defines how a model is read from a
+// file, when it is valid, and how far it can be reduced without changing any answer.
 //
 // A cluster has servers s = 1..S and classes of jobs i = 1..N. Class-i jobs arrive as a
 // Poisson process of rate λ_i, bring work of mean σ_i each (of one mean σ for all classes

@@ -14,9 +14,9 @@ import (
 // servers they can use can work. It wraps [num.ErrUnstable].
 type UnstableError struct {
 	Classes     []int    // rows of the model's classes; for classes with "choose", some of their server sets
-	Names       []string // of these classes; nil where the model has no names
-	ArrivalRate *big.Rat // of the jobs of these classes (of those server sets), jobs per unit of time; of [Model.EqualSizes]
-	Capacity    *big.Rat // of all servers they can use, jobs per unit of time; at most ArrivalRate
+	Names       []string // names of these classes; nil if the model has no names
+	ArrivalRate *big.Rat // arrival rate of the jobs of these classes (of those server sets), jobs per unit of time; of [Model.EqualSizes]
+	Capacity    *big.Rat // capacity of all servers they can use, jobs per unit of time; at most ArrivalRate
 }
 
 func (e *UnstableError) Unwrap() error { return num.ErrUnstable }
@@ -24,11 +24,11 @@ func (e *UnstableError) Unwrap() error { return num.ErrUnstable }
 // Error names the classes, at most the first eight, or numbers them where they have no names.
 func (e *UnstableError) Error() string {
 	return fmt.Sprintf("unstable: jobs arrive at least as fast as their servers can work: %s %s jobs per unit of time to servers that can do %s",
-		e.who(), e.ArrivalRate.RatString(), e.Capacity.RatString())
+		e.subject(), e.ArrivalRate.RatString(), e.Capacity.RatString())
 }
 
-// who is the subject of the message, with its verb.
-func (e *UnstableError) who() string {
+// subject is the subject of the message, with its verb.
+func (e *UnstableError) subject() string {
 	const most = 8
 	list := make([]string, 0, most+1)
 	for k, i := range e.Classes {

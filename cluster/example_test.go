@@ -85,8 +85,8 @@ func ExampleModel_WriteJSON() {
 	// }
 }
 
-// The first two servers have the same classes and become one; the third and its class are
-// a component of their own.
+// The first two servers have the same classes and become one; the third and its class are a
+// separate component.
 func ExampleModel_Reduce() {
 	m := &cluster.Model{
 		Servers: []cluster.Server{

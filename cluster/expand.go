@@ -8,13 +8,13 @@ import (
 	"productform/internal/input"
 )
 
-// Expand returns the equivalent model of single servers, for a model that has passed
-// [Model.Check]: a group of n servers becomes n servers "rack/1", ..., "rack/n", and a class
-// that chooses d of them becomes C(n, d) classes "a/1", ..., one for each combination (for
-// each tuple of combinations, if it chooses from several groups), which share its rate
-// equally. Rows without a choice are copied. Since each job draws its servers independently,
-// the classes arrive as independent Poisson processes, so that all stationary measures are
-// those of m, summed over the classes and servers of a row.
+// Expand returns the equivalent model of single servers, for a model that has passed [Model.Check].
+// A group of n servers becomes n servers "rack/1", ..., "rack/n". A class that chooses d of them
+// becomes C(n, d) classes "a/1", ..., one for each combination (for each tuple of combinations, if
+// it chooses from several groups), which share its rate equally. Rows without a choice are copied.
+// Since each job draws its servers independently, the classes arrive as independent Poisson
+// processes. All stationary measures are thus those of m, summed over the classes and servers of a
+// row.
 //
 // serverRow[s] and classRow[i] are the rows of m that server s and class i of e come from.
 // The error is a *[num.InputError] for the first list that would exceed limit rows.
@@ -25,7 +25,7 @@ func (m *Model) Expand(limit int) (e *Model, serverRow, classRow []int, err erro
 	for row, s := range m.Servers {
 		first[row] = len(e.Servers)
 		if s.Size() > limit-len(e.Servers) {
-			return nil, nil, nil, input.Errorf(input.Index("servers", row), fmt.Sprintf("a group of %d", s.Size()), "at most %d servers in all", limit)
+			return nil, nil, nil, input.Errorf(input.Index("servers", row), fmt.Sprintf("a group of %d", s.Size()), "a total of at most %d servers", limit)
 		}
 		for k := range s.Size() {
 			name := s.Name

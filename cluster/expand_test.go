@@ -13,7 +13,7 @@ import (
 
 // The classes of a row are all the sets with the right number of servers of each row, by
 // trying every set of servers, and share its rate.
-func TestExpandIsAllSets(t *testing.T) {
+func TestExpandListsAllSets(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := draw(t, 4, 3, 3)
 		e, serverRow, classRow, err := m.Expand(10_000)
@@ -124,8 +124,8 @@ func TestExpandLimit(t *testing.T) {
 		{rack(5, 2, 1), 9, `classes[0].servers = ["r"]: want at most 9 combinations of servers in all classes`},
 		{rack(5, 4, 2), 25, ""}, // 5²
 		{rack(5, 4, 2), 24, `classes[0].servers = ["r", "s"]: want at most 24 combinations of servers in all classes`},
-		{rack(5, 5, 1), 4, `servers[0] = a group of 5: want at most 4 servers in all`},
-		{rack(3, 3, 2), 5, `servers[1] = a group of 3: want at most 5 servers in all`},
+		{rack(5, 5, 1), 4, `servers[0] = a group of 5: want a total of at most 4 servers`},
+		{rack(3, 3, 2), 5, `servers[1] = a group of 3: want a total of at most 5 servers`},
 		{rack(1000, 500, 9), 100_000, `classes[0].servers = ["r", "s", "t", "u", "v", "w", "x", "y", "z"]: want at most 100000 combinations of servers in all classes`},
 	} {
 		_, _, _, err := c.m.Expand(c.limit)

@@ -8,7 +8,8 @@ import (
 	"productform/num"
 )
 
-// MeanSizeOf returns σ_i, the mean work that a job of class i brings. It is not to be changed.
+// MeanSizeOf returns σ_i, the mean work that a job of class i brings. The caller must not change
+// it.
 func (m *Model) MeanSizeOf(i int) *big.Rat {
 	if own := m.Classes[i].MeanSize; own != nil {
 		return own
@@ -16,12 +17,13 @@ func (m *Model) MeanSizeOf(i int) *big.Rat {
 	return num.OrOne(m.MeanSize)
 }
 
-// HasOwnMeanSizes reports whether any class has a mean size of its own.
+// HasOwnMeanSizes reports whether any class has its own mean size.
 func (m *Model) HasOwnMeanSizes() bool {
 	return slices.ContainsFunc(m.Classes, func(c Class) bool { return c.MeanSize != nil })
 }
 
-// Work returns λ_i σ_i, the work that the jobs of class i bring per unit of time. It is not to be changed.
+// Work returns λ_i σ_i, the work that the jobs of class i bring per unit of time. The caller must
+// not change it.
 func (m *Model) Work(i int) *big.Rat {
 	if m.MeanSize == nil && m.Classes[i].MeanSize == nil {
 		return m.Classes[i].ArrivalRate
@@ -48,14 +50,15 @@ func (m *Model) OneMeanSize() (*big.Rat, error) {
 	return size, nil
 }
 
-// EqualSizes returns the model of the same work in jobs of one mean size σ: that of all jobs that arrive or, if they have
-// several, that of the model. Class i has the arrival rate λ_i σ_i/σ, and no class a mean size of its own. Under balanced fairness
-// the numbers of jobs X have the same distribution in both models, since it depends on the work λ_i σ_i only (Bonald and
-// Proutière, "Insensitive bandwidth sharing in data networks", Queueing Systems 44, 2003, 69–100). The mean delays of m are
-// E[X_i]/λ_i with its own rates. One model is stable if and only if the other is.
+// EqualSizes returns the model of the same work in jobs of one mean size σ: the common one of all
+// jobs that arrive or, if they have several, the model's. Class i has the arrival rate λ_i σ_i/σ,
+// and no class has its own mean size. Under balanced fairness the numbers of jobs X have the same
+// distribution in both models, since it depends on the work λ_i σ_i only (Bonald and Proutière,
+// "Insensitive bandwidth sharing in data networks", Queueing Systems 44, 2003, 69–100). The mean
+// delays of m are E[X_i]/λ_i with its own rates. One model is stable if and only if the other is.
 //
-// It is m itself if no class has a mean size of its own, and shares all but rates and sizes with m otherwise. m has passed
-// [Model.Check].
+// It is m itself if no class has its own mean size, and shares everything but rates and sizes with
+// m otherwise. m has passed [Model.Check].
 func (m *Model) EqualSizes() *Model {
 	if !slices.ContainsFunc(m.Classes, func(c Class) bool { return c.MeanSize != nil }) {
 		return m

@@ -40,7 +40,7 @@ func TestEqualSizesKeepWork(t *testing.T) {
 				t.Fatalf("class %d brings work %v, %v, %v, want %v", i, got, m.Work(i), e.Work(i), want)
 			}
 			if e.Classes[i].MeanSize != nil {
-				t.Fatalf("class %d has a size of its own", i)
+				t.Fatalf("class %d has its own size", i)
 			}
 		}
 		if (e == m) == own {

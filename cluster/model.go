@@ -7,7 +7,7 @@ import "math/big"
 type Model struct {
 	Servers  []Server
 	Classes  []Class
-	MeanSize *big.Rat // σ > 0, mean work that a job of a class without a mean size of its own brings; nil means 1
+	MeanSize *big.Rat // σ > 0, mean work of a job of a class without its own mean size; nil means 1
 }
 
 // A Server is one server or a group of Count equal ones.
@@ -52,7 +52,8 @@ func (s Server) GroupSize() int {
 	return 0
 }
 
-// Scale returns m with all arrival rates multiplied by factor >= 0. It shares all else with m.
+// Scale returns m with all arrival rates multiplied by factor >= 0. Everything else is shared with
+// m.
 func (m *Model) Scale(factor *big.Rat) *Model {
 	c := *m
 	c.Classes = append([]Class(nil), m.Classes...)
@@ -62,7 +63,8 @@ func (m *Model) Scale(factor *big.Rat) *Model {
 	return &c
 }
 
-// ScaleClass returns m with the arrival rate of class i multiplied by factor >= 0. It shares all else with m.
+// ScaleClass returns m with the arrival rate of class i multiplied by factor >= 0. Everything else
+// is shared with m.
 func (m *Model) ScaleClass(i int, factor *big.Rat) *Model {
 	c := *m
 	c.Classes = append([]Class(nil), m.Classes...)

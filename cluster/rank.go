@@ -16,10 +16,10 @@ const maxRankClasses = 20
 // classes (class i is bit i), 2^N values in O(N 2^N) additions. A group of which every class takes
 // all servers is one server of the summed capacity.
 //
-// The error is that of [Model.Check], or a *[num.InputError] for more than 20 classes, or for a class
-// that chooses some servers of a group: it stands for one class for each combination, as
-// [Model.Expand] writes them out; or for classes that differ in mean size, which [Model.EqualSizes] makes equal. It is
-// ctx.Err() soon after ctx is done.
+// The error is that of [Model.Check], or a *[num.InputError] in three cases: there are more than 20
+// classes; a class chooses some servers of a group, and so stands for one class for each
+// combination, see [Model.Expand]; or classes differ in mean size, see [Model.EqualSizes]. It is
+// ctx.Err() promptly after ctx is done.
 func (m *Model) Rank(ctx context.Context) ([]*big.Rat, error) {
 	if err := m.Check(); err != nil {
 		return nil, err

@@ -14,7 +14,7 @@ import (
 )
 
 // The table is the capacity of the union of servers of each set, whole groups included.
-func TestRankIsUnionOfServers(t *testing.T) {
+func TestRankMatchesUnionOfServers(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := draw(t, 5, 6, 3).EqualSizes()
 		for i := range m.Classes {

@@ -100,7 +100,7 @@ classes:
 	}
 }
 
-// What is left out has its default.
+// Missing fields have their defaults.
 func TestDefaults(t *testing.T) {
 	m, err := cluster.ReadJSON(strings.NewReader(goodModel))
 	if err != nil {

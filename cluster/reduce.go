@@ -14,20 +14,21 @@ import (
 	"productform/num"
 )
 
-// A Component is a part of a model that shares no server with the others, in its smallest form: every class has a
-// positive rate, every server a positive capacity, no two classes have the same choices, no two single servers the
-// same classes, and no group is always chosen whole (such a group is one server of the summed capacity). Its Model
-// is of [Model.EqualSizes] with mean size 1: capacities are divided by σ, so they count jobs per unit of time.
+// A Component is a part of a model that shares no server with the others, in its smallest form.
+// Every class has a positive rate, every server a positive capacity, no two classes have the same
+// choices, and no two single servers the same classes. No group is always chosen whole: such a
+// group is one server of the summed capacity. Its Model comes from [Model.EqualSizes] with mean
+// size 1: capacities are divided by σ, so they count jobs per unit of time.
 type Component struct {
 	Model   Model
 	Servers [][]int // Servers[s] lists the rows of the original model merged into Model.Servers[s]
 	Classes [][]int // Classes[i] lists the rows of the original model merged into Model.Classes[i]
 }
 
-// Reduce returns the components of a model that has passed [Model.Check]. With A the
-// image of a set of classes of positive rate, spread over the components, the rank
-// function keeps its value: μ(A)/σ = Σ_components μ(A). So do all stationary measures (those of
-// balanced fairness, if mean sizes differ), and the normalizations multiply.
+// Reduce returns the components of a model that has passed [Model.Check]. With A the image of a set
+// of classes of positive rate, spread over the components, the rank function keeps its value:
+// μ(A)/σ = Σ_components μ(A). All stationary measures also keep their values (under balanced
+// fairness, if mean sizes differ), and the normalizations multiply.
 //
 // Dropped, and in no component, are classes of rate 0 and servers that carry nothing: of
 // capacity 0, or without a class of positive rate. Merged are then
@@ -46,8 +47,8 @@ type Component struct {
 // the arithmetic: the sum of many fractions has a long denominator, and may exceed the
 // length that Check grants.
 //
-// The error is a *[num.TooLargeError] for rows whose sum has a denominator of more than [num.LongestSum] bits, or ctx.Err() soon
-// after ctx is done.
+// The error is a *[num.TooLargeError] for rows whose sum has a denominator of more than
+// [num.LongestSum] bits, or ctx.Err() promptly after ctx is done.
 func (m *Model) Reduce(ctx context.Context) ([]Component, error) {
 	r := &reduction{ctx: ctx, m: m.EqualSizes()}
 	r.classes = r.mergeClasses()
@@ -64,8 +65,8 @@ func (m *Model) Reduce(ctx context.Context) ([]Component, error) {
 	return parts, nil
 }
 
-// A reduction holds the rows of m that are merged into each reduced class and server. Once err is set, what its methods return is
-// of no use.
+// A reduction holds the rows of m that are merged into each reduced class and server. Once err is
+// set, the results of its methods are invalid.
 type reduction struct {
 	ctx     context.Context
 	err     error
@@ -74,8 +75,8 @@ type reduction struct {
 	servers [][]int
 }
 
-// used returns the choices of a class from servers of positive capacity, by increasing row.
-func (r *reduction) used(class int) []Choice {
+// positiveChoices returns the choices of a class from servers of positive capacity, by increasing row.
+func (r *reduction) positiveChoices(class int) []Choice {
 	choices := slices.Clone(r.m.Classes[class].Servers)
 	choices = slices.DeleteFunc(choices, func(c Choice) bool { return r.m.Servers[c.Server].Capacity.Sign() == 0 })
 	slices.SortFunc(choices, func(a, b Choice) int { return cmp.Compare(a.Server, b.Server) })
@@ -94,7 +95,7 @@ func (r *reduction) mergeClasses() [][]int {
 			continue
 		}
 		key = key[:0]
-		for _, choice := range r.used(i) {
+		for _, choice := range r.positiveChoices(i) {
 			key = binary.AppendUvarint(key, uint64(choice.Server))
 			key = binary.AppendUvarint(key, uint64(choice.Choose))
 		}
@@ -115,7 +116,7 @@ func (r *reduction) mergeServers() [][]int {
 		if r.ended() {
 			return nil
 		}
-		for _, c := range r.used(rows[0]) {
+		for _, c := range r.positiveChoices(rows[0]) {
 			users[c.Server] = binary.AppendUvarint(users[c.Server], uint64(i)+1)
 			whole[c.Server] = whole[c.Server] && c.Choose == r.m.Servers[c.Server].Size()
 		}
@@ -146,7 +147,7 @@ func (r *reduction) components() []Component {
 		if r.ended() {
 			return nil
 		}
-		for _, c := range r.used(rows[0]) {
+		for _, c := range r.positiveChoices(rows[0]) {
 			if s := merged[c.Server] - 1; s >= 0 {
 				choices[i] = append(choices[i], Choice{Server: s, Choose: c.Choose})
 				grouped[s] = grouped[s] || c.Choose < r.m.Servers[c.Server].Size()
@@ -156,7 +157,7 @@ func (r *reduction) components() []Component {
 	}
 	var parts []Component
 	partOf := make(map[int]int)             // component by the root of its tree
-	position := make([]int, len(r.servers)) // of a reduced server within its component
+	position := make([]int, len(r.servers)) // position of a reduced server within its component
 	for s, rows := range r.servers {
 		if r.ended() {
 			return nil
@@ -218,7 +219,7 @@ func (r *reduction) class(rows []int, choices []Choice, position []int, grouped 
 	return c
 }
 
-// ended reports whether there is nothing to go on for.
+// ended reports whether the reduction can stop.
 func (r *reduction) ended() bool {
 	if r.err == nil {
 		r.err = r.ctx.Err()

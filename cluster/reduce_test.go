@@ -87,7 +87,7 @@ func TestReduceKeepsMeasures(t *testing.T) {
 	})
 }
 
-// What the comment of Component promises holds, and reducing again changes nothing.
+// The properties in the comment of Component hold, and reducing again changes nothing.
 func TestReduceIsSmallest(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := draw(t, 7, 7, 3)

@@ -5,9 +5,10 @@ import (
 	"math/big"
 )
 
-// The operations on intervals round Low down and High up to the precision of the first operand: the result holds that
-// of the same operation on any numbers of the operands, so that what is computed from intervals alone is proved. That
-// holds within the exponents of big.Float: beyond 2^±(2^31) it goes to 0 or infinity, whatever the direction.
+// The operations on intervals round Low down and High up to the precision of the first operand. The
+// result contains the result of the same operation on any numbers of the operands, so everything
+// computed from intervals alone is proved. That holds within the exponents of big.Float: beyond
+// 2^±(2^31) it goes to 0 or infinity, whatever the direction.
 
 // Down returns a big.Float of prec bits that rounds down.
 func Down(prec uint) *big.Float { return new(big.Float).SetPrec(prec).SetMode(big.ToNegativeInf) }
@@ -31,7 +32,7 @@ func FromBig(x *big.Float, prec uint) Interval { return Interval{Down(prec).Set(
 // Prec returns the number of bits of Low, to which operations round.
 func (a Interval) Prec() uint { return a.Low.Prec() }
 
-// Sign returns that of all numbers in a, and 0 if a holds 0.
+// Sign returns the sign of all numbers in a, and 0 if a contains 0.
 func (a Interval) Sign() int {
 	switch {
 	case a.Low.Sign() > 0:
@@ -77,9 +78,12 @@ func (a Interval) Sub(b Interval) Interval {
 	return Interval{add(Down(a.Prec()), a.Low, new(big.Float).Neg(b.High)), add(Up(a.Prec()), a.High, new(big.Float).Neg(b.Low))}
 }
 
-// add sets z to x + y, rounded down or up as z is. big.Float.Add writes out all bits between the two, which may be millions. A number far below the last bit of
-// the other, and of the last place of z, only says which way to round, and so does any other one as far below: with x of exponent e and p the greater of the
-// precisions of x and z, all of x + d for 0 < |d| <= 2^(e-p-3) of one sign lie strictly between two neighbours of p + 1 bits, of which x is one.
+// add sets z to x + y, rounded down or up as z is. big.Float.Add writes out all bits between the
+// two, which may be millions. A number far below the last bit of the other, and of the last place
+// of z, only determines the direction of rounding, and any other number as far below has the same
+// effect. To see this, let x have exponent e and p be the greater of the precisions of x and z.
+// Then all x + d for 0 < |d| <= 2^(e-p-3) of one sign lie strictly between two neighbours of p + 1
+// bits, of which x is one.
 func add(z, x, y *big.Float) *big.Float {
 	if x.Sign() != 0 && y.Sign() != 0 {
 		if x.MantExp(nil) < y.MantExp(nil) {
@@ -180,8 +184,8 @@ func (a Interval) Scale2(n int) Interval {
 	return Interval{Down(a.Prec()).SetMantExp(a.Low, n), Up(a.Prec()).SetMantExp(a.High, n)}
 }
 
-// MaxLog bounds |ln x| of what [Interval.Log] and [Interval.Exp] work on. The exponents of big.Float go to
-// 2^31 ln 2 = 1.5e9, so that products and quotients of seven such powers stay within.
+// MaxLog bounds |ln x| of the operands of [Interval.Log] and [Interval.Exp]. The exponents of
+// big.Float go to 2^31 ln 2 = 1.5e9, so products and quotients of seven such powers stay within.
 const MaxLog = 2e8
 
 // Log encloses ln a from one logarithm, as ln High <= ln Low + (High - Low)/Low. The error is that of [LogInterval], an

@@ -18,8 +18,8 @@ func LastGood(low, high float64, good func(x float64) bool) float64 {
 	return math.Float64frombits(from)
 }
 
-// FirstGood returns the smallest x in [low, high] for which good holds, which is so from some x up to high. Positive
-// floats are ordered as their bits, so that 64 steps find it to the last digit.
+// FirstGood returns the smallest x in [low, high] for which good holds; good must hold from some x
+// up to high. Positive floats are ordered as their bits, so 64 steps find it to the last digit.
 func FirstGood(low, high float64, good func(x float64) bool) float64 {
 	if good(low) {
 		return low

@@ -2,8 +2,9 @@ package num
 
 import "math/big"
 
-// JoinDenominator multiplies unit > 0 by the least integer that makes it a multiple of the denominator of x. So from
-// 1 it becomes the least common denominator of the numbers that it is called with. x is not modified.
+// JoinDenominator multiplies unit > 0 by the smallest integer that makes it a multiple of the
+// denominator of x. Starting at 1, it becomes the least common denominator of the numbers that it
+// is called with. x is not modified.
 func JoinDenominator(unit *big.Int, x *big.Rat) {
 	d := x.Denom()
 	if d.IsInt64() && unit.IsInt64() && unit.Int64()%d.Int64() == 0 {

@@ -31,9 +31,9 @@
 //	log(m 2^k) = k ln 2 + y0 + 2 atanh(z/(2+z)),  1 + z = m exp(-y0), y0 near log m,
 //	log(1+z) = 2 atanh(z/(2+z)) relative to z, if |z| < 2^-16,
 //
-// after Brent and Zimmermann, Modern Computer Arithmetic, 2010, chapter 4; the count of E stands
-// with each function. Constants are computed at each call: the package has no state, and all of
-// it may be used concurrently.
+// after Brent and Zimmermann, Modern Computer Arithmetic, 2010, chapter 4; the count of E is in the
+// comment of each function. Constants are computed at each call: the package has no state, and all
+// of it may be used concurrently.
 //
 // A [Sum] adds doubles with an error as if in twice their precision. A [RatInterval] lies
 // between fractions, which [JoinDenominator] brings to a common denominator.

@@ -30,7 +30,7 @@ const (
 // whose words its message has.
 type TooLargeError struct {
 	Input   *InputError
-	States  float64  // of the tables, 0 if they were not counted
+	States  float64  // states of the tables, 0 if they were not counted
 	Bytes   float64  // that it would take, 0 if only that the limit was passed is known
 	Limit   int64    // bytes allowed
 	Instead []Remedy // what has no such limit

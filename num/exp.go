@@ -96,9 +96,9 @@ func workBits(prec uint) uint { return prec + 32 + uint(bits.Len(prec)) }
 
 // ln2 returns 2^w ln 2 with an error below 2, from ln 2 = 18 atanh(1/26) - 2 atanh(1/4801) + 8 atanh(1/8749).
 //
-// At w+g bits each series has at most (w+g)/9 + 2 terms (26² > 2^9) and an error of twice that
-// plus 2 (see atanhInverse), so the sum is off by less than 28 (2(w+g)/9 + 6) < 7(w+g) + 168;
-// with g = bitlen(w) + 8 and w > 32 this is below 2^g, and the shift costs one more.
+// At w+g bits each series has at most (w+g)/9 + 2 terms (26² > 2^9) and an error of twice that plus
+// 2 (see atanhInverse). So the sum is off by less than 28 (2(w+g)/9 + 6) < 7(w+g) + 168. With g =
+// bitlen(w) + 8 and w > 32 this is below 2^g, and the shift costs one more.
 func ln2(w uint) *big.Int {
 	g := uint(bits.Len(w)) + 8
 	sum := new(big.Int)
@@ -109,9 +109,9 @@ func ln2(w uint) *big.Int {
 	return sum.Rsh(sum, g)
 }
 
-// atanhInverse returns 2^w atanh(1/q) = 2^w Σ_j 1/((2j+1) q^(2j+1)), q > 10. U_j = floor(U_(j-1)/q²) is below
-// 2^w/q^(2j+1) by at most 1.02, and so is each term by at most 1.02/(2j+1) + 1 <= 2; what follows the last is below 2
-// in all. N terms are off by 2N + 2.
+// atanhInverse returns 2^w atanh(1/q) = 2^w Σ_j 1/((2j+1) q^(2j+1)), q > 10. U_j =
+// floor(U_(j-1)/q²) is below 2^w/q^(2j+1) by at most 1.02, and so is each term by at most
+// 1.02/(2j+1) + 1 <= 2; the terms after the last sum to less than 2. N terms are off by 2N + 2.
 func atanhInverse(q int64, w uint) *big.Int {
 	u := new(big.Int).Lsh(big.NewInt(1), w)
 	u.Quo(u, big.NewInt(q))

@@ -15,7 +15,7 @@ var ErrRange = errors.New("result is outside the exponent range of big.Float")
 // An Interval is an interval that holds the exact value: Low <= value <= High, both finite.
 type Interval struct{ Low, High *big.Float }
 
-// defaultPrec is what a precision of 0 stands for.
+// defaultPrec is the precision used if it is given as 0.
 const defaultPrec = 64
 
 // FromRat encloses x between two neighbours of prec mantissa bits (64 if prec is 0); they are
@@ -101,10 +101,10 @@ func normal(f float64, exact bool) (float64, bool) {
 	return f, true
 }
 
-// Text returns decimal strings of the given number of significant digits (17 if digits < 1)
-// with low <= Low and High <= high, each as near as decimals of that length come, unless the
-// power of ten that scales it is beyond about 10^±1700; then possibly one unit of the last
-// digit farther out. Exponents from -5 to 20 are written plainly, others as in "1.25e-31".
+// Text returns decimal strings of the given number of significant digits (17 if digits < 1) with
+// low <= Low and High <= high, each as close as decimals of that length allow. If the power of ten
+// that scales it is beyond about 10^±1700, it may be one unit of the last digit farther out.
+// Exponents from -5 to 20 are written plainly, others as in "1.25e-31".
 func (e Interval) Text(digits int) (low, high string) {
 	if digits < 1 {
 		digits = 17
@@ -126,7 +126,7 @@ func outward(x *big.Float, digits int, up bool) string {
 		mode = big.ToPositiveInf
 	}
 	// exponent is floor(log10 |x|) or, next to a power of ten, wrong by one. One digit more than
-	// asked is made, so that enough remain, and cutting in the same direction loses nothing:
+	// requested is computed, so enough remain, and cutting in the same direction loses nothing:
 	// floor(floor(10c)/10) = floor(c), and likewise for the ceiling.
 	exponent := int(math.Floor(float64(x.MantExp(nil)-1) * math.Log10(2)))
 	scaled := timesPowerOfTen(new(big.Float).Abs(x), digits-exponent, digits, mode)

@@ -25,7 +25,7 @@ func drawInterval(t *rapid.T, minExp, maxExp int) Interval {
 
 // The decimals are outside and of the length asked, and no decimal of that length lies between
 // them and the ends: all in rationals.
-func TestTextIsOutward(t *testing.T) {
+func TestTextRoundsOutward(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		e := drawInterval(t, -500, 500)
 		digits := rapid.IntRange(1, 60).Draw(t, "digits")
@@ -116,7 +116,7 @@ func TestTextOfExtremes(t *testing.T) {
 	}
 }
 
-func TestRelWidthIsAnUpperBound(t *testing.T) {
+func TestRelWidthBoundsWidth(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		e := drawInterval(t, -600, 600)
 		got := e.RelWidth()

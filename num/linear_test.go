@@ -7,7 +7,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// What Gauss's method gives, multiplied out in fractions, is the right-hand side but for rounding.
+// The solution of Gauss's method, multiplied out in fractions, gives the right-hand side up to
+// rounding.
 func TestSolveLinear(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		const prec = 200
@@ -67,8 +68,9 @@ func TestSolveLinearPivots(t *testing.T) {
 	}
 }
 
-// H = A A' + D in integers is positive definite, or singular for D = 0 and fewer columns than rows: what is found,
-// multiplied out in fractions, is the right-hand side but for rounding wherever that is in the range of H.
+// H = A A' + D in integers is positive definite, or singular for D = 0 and fewer columns than rows:
+// the solution, multiplied out in fractions, gives the right-hand side up to rounding wherever that
+// is in the range of H.
 func TestSolveSemidefinite(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		const prec = 200

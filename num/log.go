@@ -42,8 +42,8 @@ func LogInterval(x *big.Float, prec uint) (Interval, error) {
 	return logReduced(m, k, prec)
 }
 
-// logNearOne encloses log(1+z) for z = Z 2^-p, 0 < |z| < 2^-16, with z as the unit of
-// magnitude, so that nothing cancels: log(1+z) = 2y F(y²), y = z/(2+z), F as in atanhRatio.
+// logNearOne encloses log(1+z) for z = Z 2^-p, 0 < |z| < 2^-16, with z as the unit of magnitude, so
+// nothing cancels: log(1+z) = 2y F(y²), y = z/(2+z), F as in atanhRatio.
 //
 // Let 2^(e-1) <= |z| < 2^e, e <= -16. Y = y 2^(w-e) truncated has |Y| > 2^(w-2.01), so a relative
 // error below 5 ulps. Q = floor(Y² / 2^(w-2e)) is y² 2^w with an error below 2, F is then off by
@@ -110,8 +110,8 @@ func logReduced(m *big.Float, k int, prec uint) (Interval, error) {
 // within 2, and the number N of its terms: |F 2^w - V| <= 2N + 2.
 //
 // U_j = floor(U_(j-1) Q/2^w) is low by at most 1/16 of the last deficit plus 1, so by 1.07; the
-// term floor(U_j/(2j+1)) by 1.4, and not at all for j = 0; what follows the last by less than 1:
-// 2N in all. As |F'| < 1 the error of Q adds 2.
+// term floor(U_j/(2j+1)) by 1.4, and not at all for j = 0; the terms after the last by less than 1:
+// a total of 2N. As |F'| < 1 the error of Q adds 2.
 func atanhRatio(q *big.Int, w uint) (v *big.Int, n int64) {
 	u := new(big.Int).Lsh(big.NewInt(1), w)
 	v = new(big.Int)

@@ -20,13 +20,16 @@ func SumRats(terms []*big.Rat) *big.Rat {
 	return sum.Add(sum, SumRats(terms[half:]))
 }
 
-// LongestSum is the most bits that the denominators of [BoundedSumRats] may have: adding two such numbers takes about a second.
+// LongestSum is the maximum number of bits that the denominators of [BoundedSumRats] may have:
+// adding two such numbers takes about a second.
 const LongestSum = 1 << 20
 
-// ErrLongSum says that a sum of fractions has a denominator of more than [LongestSum] bits.
+// ErrLongSum reports that a sum of fractions has a denominator of more than [LongestSum] bits.
 var ErrLongSum = errors.New("num: a sum of fractions without a common denominator of reasonable length")
 
-// BoundedSumRats is [SumRats] of value(0), ..., value(n-1), for sums that may take long. The error is [ErrLongSum], or ctx.Err() soon after ctx is done. The values are not changed, nor is the sum one of them.
+// BoundedSumRats is [SumRats] of value(0), ..., value(n-1), for sums that may take long. The error
+// is [ErrLongSum], or ctx.Err() promptly after ctx is done. The values are not changed, nor is the
+// sum one of them.
 func BoundedSumRats(ctx context.Context, n int, value func(i int) *big.Rat) (*big.Rat, error) {
 	var sum func(first, last int) (*big.Rat, error)
 	sum = func(first, last int) (*big.Rat, error) {
@@ -65,7 +68,7 @@ func OverCommon(x []*big.Rat) (number []*big.Rat, unit *big.Rat) {
 	return number, new(big.Rat).SetFrac(big.NewInt(1), common)
 }
 
-// commonDenominator multiplies halves first, so that most of the common divisors are of short numbers.
+// commonDenominator multiplies halves first, so most of the common divisors are of short numbers.
 func commonDenominator(x []*big.Rat) *big.Int {
 	if len(x) == 1 {
 		return x[0].Denom()
@@ -75,7 +78,7 @@ func commonDenominator(x []*big.Rat) *big.Int {
 	return common.Mul(q, common.Quo(p, common))
 }
 
-// mostCommonBits are the bits of a common denominator that are counted at most.
+// mostCommonBits is the maximum number of bits of a common denominator that are counted.
 const mostCommonBits = 1 << 18
 
 // CommonBits returns the bits of the least common denominator of n fractions, or of the first ones if that is long

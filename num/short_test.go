@@ -37,7 +37,7 @@ func TestQuoRatAndNearest(t *testing.T) {
 		if got.Cmp(want) != 0 || got.RatString() != want.RatString() {
 			t.Fatalf("%s is %v, want %v", before, got, want)
 		}
-		got.Add(got, got) // it is a number of its own
+		got.Add(got, got) // it is a separate number
 		if after := x.RatString() + " " + y.RatString(); after != before {
 			t.Fatalf("%s became %s", before, after)
 		}

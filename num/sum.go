@@ -25,7 +25,8 @@ func (a *Sum) Add(x float64) {
 // Value returns the sum so far, rounded to one double.
 func (a *Sum) Value() float64 { return a.hi + a.lo }
 
-// MarshalJSON writes the pair of doubles that the sum is, so that what is read back goes on to the same digits.
+// MarshalJSON writes the sum as its pair of doubles, so a sum that is read back continues with the
+// same digits.
 func (a Sum) MarshalJSON() ([]byte, error) { return json.Marshal([2]float64{a.hi, a.lo}) }
 
 // UnmarshalJSON reads what [Sum.MarshalJSON] writes.

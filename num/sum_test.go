@@ -9,8 +9,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// The bound of Ogita, Rump and Oishi holds against exact rational sums, with terms of 2^-200 to
-// 2^200 of both signs that may cancel.
+// The bound of Ogita, Rump and Oishi covers the error against exact rational sums, with terms of
+// 2^-200 to 2^200 of both signs that may cancel.
 func TestSumBound(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		positive := rapid.Bool().Draw(t, "positive")

@@ -9,10 +9,10 @@ import (
 type Value struct {
 	Float     float64    // always set, finite: the value rounded to nearest (exact, enclose) or computed (float)
 	Exact     *big.Rat   // set by exact engines
-	Low, High *big.Float // set where bounds are known beside Float: Low <= the exact value <= High
+	Low, High *big.Float // set if bounds are known: Low <= the exact value <= High
 }
 
-// Interval returns that of Low and High, and false if they are not set.
+// Interval returns Low and High as an interval, and false if they are not set.
 func (v Value) Interval() (Interval, bool) { return Interval{v.Low, v.High}, v.Low != nil }
 
 // Bounds returns the doubles next to Low and High, outward, or twice Float if they are not set.

@@ -12,9 +12,9 @@ import (
 // maxChecked bounds the states that [CheckOrder] visits.
 const maxChecked = 1 << 22
 
-// Check reports whether q can be worked with: its fields agree, rates are >= 0, and a Rank table is positive and
-// nondecreasing. The error is a *[num.InputError] or a [*num.TooLargeError]. Of a function it knows nothing; see
-// [CheckOrder].
+// Check reports whether q is valid: its fields agree, rates are >= 0, and a Rank table is positive
+// and nondecreasing. The error is a *[num.InputError] or a [*num.TooLargeError]. Check cannot
+// examine a function; see [CheckOrder].
 func (q *Queue) Check(ctx context.Context) error {
 	if err := checkShape(q); err != nil || q.Rank == nil {
 		return err
@@ -22,13 +22,14 @@ func (q *Queue) Check(ctx context.Context) error {
 	return ranktable.Check(ctx, q.Rank, len(q.ArrivalRates))
 }
 
-// CheckOrder tells whether the rates of q are those of an order-independent queue ([BC17] section 2): positive in every
-// non-empty state, not falling when a job arrives and, for OrderedRate, the same for every order of the jobs; also
-// whether they depend on the numbers of jobs only up to Saturation, where that is set. A Rank table is checked whole
-// and length ignored; TotalRate is checked at all x with Σ x_i <= length, OrderedRate at all states of at most length
-// jobs, N^length of them and at most 2^22. The error is a [*RateError] naming the first violating state, shortest
-// first, and its rates, a *[num.InputError] for a malformed queue, a [*num.TooLargeError], or ctx.Err(). A nil answer on a
-// function is a proof up to that length only.
+// CheckOrder reports whether the rates of q are those of an order-independent queue ([BC17] section
+// 2). They must be positive in every non-empty state, must not fall when a job arrives and, for
+// OrderedRate, must be the same for every order of the jobs. If Saturation is set, they may depend
+// on the numbers of jobs only up to it. A Rank table is checked whole and length ignored; TotalRate
+// is checked at all x with Σ x_i <= length, OrderedRate at all states of at most length jobs,
+// N^length of them and at most 2^22. The error is a [*RateError] naming the first violating state,
+// shortest first, and its rates, a *[num.InputError] for a malformed queue, a [*num.TooLargeError],
+// or ctx.Err(). For a function, nil proves the property up to that length only.
 func CheckOrder(ctx context.Context, q *Queue, length int) error {
 	if err := q.Check(ctx); err != nil || q.Rank != nil {
 		return err
@@ -65,13 +66,13 @@ func checkLength(q *Queue, length int) error {
 		states.Exp(big.NewInt(int64(n)), big.NewInt(int64(length)), nil)
 	}
 	if states.Cmp(big.NewInt(maxChecked)) > 0 {
-		return tooLarge("length", length, states, "a smaller one, for at most %d states; %d classes have %s of so many jobs", maxChecked, n, digits(states))
+		return tooLarge("length", length, states, "a smaller one, for at most %d states; %d classes have %s of that length", maxChecked, n, digits(states))
 	}
 	return nil
 }
 
-// nextState steps c to the next state of its length in lexicographic order, the next sorted
-// one if only those are wanted, and reports whether there is one.
+// nextState steps c to the next state of its length in lexicographic order, or to the next sorted
+// one on request, and reports whether there is one.
 func nextState(c []int, n int, sorted bool) bool {
 	for k := len(c) - 1; k >= 0; k-- {
 		if c[k]++; c[k] < n {

@@ -21,7 +21,8 @@ func manyClasses() (rates, capacities []*big.Rat, compatible [][]int) {
 	return rates, capacities, compatible
 }
 
-// Questions of seconds to days end soon after their context: were it not looked at, the test would not end.
+// Computations of seconds to days return promptly after their context is cancelled; without checks
+// of the context, the test would not end.
 func TestContextEnds(t *testing.T) {
 	rates, capacities, compatible := manyClasses()
 	flat := make([]*big.Rat, 1<<len(rates)) // one server for all classes

@@ -41,9 +41,9 @@
 // in computer clusters", Performance Evaluation 116 (2017), 70–83, https://doi.org/10.1016/j.peva.2017.08.006,
 // cited as [BC17] with the numbers of its equations.
 //
-// Everything is exact in big.Rat, the formulas at their most literal, except [Stationary]
-// and [TrafficEquations], which work in float64 and return proved bounds. Package bf solves
-// much larger clusters. What takes a context ends with its error soon after it is done. Functions of a queue q call
-// q.TotalRate and q.OrderedRate with slices of their own, never modify q, and may run at the same time if these
-// functions may.
+// Everything is exact in big.Rat, with the formulas in their most literal form, except [Stationary]
+// and [TrafficEquations], which work in float64 and return proved bounds. Package bf solves much
+// larger clusters. Functions with a context return its error promptly after it is done. Functions
+// of a queue q call q.TotalRate and q.OrderedRate with separate slices, never modify q, and may run
+// concurrently if these functions may.
 package oiqueue

@@ -10,9 +10,10 @@ import (
 // panel is the number of columns that are eliminated at a time.
 const panel = 64
 
-// eliminate solves a x = b in place, for an M-matrix a = I - P^T of n rows: b becomes x, and a its factors. Columns of a
-// sum to at least 0, so that elimination needs no exchange of rows: each pivot is positive and no entry grows. It returns
-// false if rounding leaves a pivot that is not positive. It looks at ctx after every n^2 panel additions at most.
+// eliminate solves a x = b in place, for an M-matrix a = I - P^T of n rows: b becomes x, and a its
+// factors. Columns of a sum to at least 0, so elimination needs no exchange of rows: each pivot is
+// positive and no entry grows. It returns false if rounding leaves a pivot that is not positive. It
+// checks ctx at least once every n^2 panel additions.
 func eliminate(ctx context.Context, a, b blas64.General) (bool, error) {
 	n := a.Rows
 	part := func(row, column, rows, columns int) blas64.General {

@@ -24,7 +24,8 @@ func TestEliminate(t *testing.T) {
 		}
 		for i := range n {
 			for k := range 2 {
-				// Jobs leave with probability 0.05 a step, so the inverse sums to at most 20 a column.
+				// Jobs leave with probability 0.05 per step, so the inverse sums to at most 20 per
+				// column.
 				if x, y := b.At(i, k), want.At(i, k); math.Abs(x-y) > 20*float64(n)*0x1p-52*math.Abs(y) {
 					t.Errorf("%d rows: x[%d][%d] = %v, LU has %v", n, i, k, x, y)
 				}

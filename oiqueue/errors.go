@@ -58,7 +58,7 @@ func rateString(c []int, mu *big.Rat) string {
 	return fmt.Sprintf("μ(%s) = %s", strings.Trim(fmt.Sprint(c), "[]"), value)
 }
 
-// A ClosedError names classes among which jobs circulate for ever, so that the traffic
+// A ClosedError names classes among which jobs circulate forever, in which case the traffic
 // equations have no finite solution.
 type ClosedError struct {
 	Classes []int // in increasing order
@@ -68,7 +68,7 @@ func (e *ClosedError) Error() string {
 	return fmt.Sprintf("oiqueue: jobs of classes %v never leave: want from each class a chain of positive probabilities to one whose row sums to less than 1", e.Classes)
 }
 
-// tooLarge returns the refusal of so many states, 0 if they were not counted.
+// tooLarge returns the error for a number of states that is too large, 0 if they were not counted.
 func tooLarge(path string, value any, states *big.Int, format string, args ...any) error {
 	n, _ := new(big.Float).SetInt(states).Float64()
 	return &num.TooLargeError{States: min(n, math.MaxFloat64), Input: input.Errorf(path, value, format, args...)}

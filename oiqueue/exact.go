@@ -156,7 +156,7 @@ func checkNeighbours(q *Queue, w *lattice.Walker, mu []*big.Rat, i int) error {
 	return err
 }
 
-// recursion returns that of the table in the arithmetic of one.
+// recursion returns the recursion of the table in the arithmetic of one.
 func (t *table) recursion(q *Queue, one arithmetic.Number) *lattice.Recursion {
 	r := &lattice.Recursion{Lattice: t.Lattice, Drain: make([]arithmetic.Number, t.States)}
 	for _, l := range q.ArrivalRates {

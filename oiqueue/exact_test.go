@@ -46,7 +46,7 @@ func TestReference(t *testing.T) {
 		if want := c.Expect.MeanJobs; !oracle.Equal(exact.MeanJobs, want) {
 			t.Errorf("%s: MeanJobs = %v, want %v", c.Name, exact.MeanJobs, want)
 		}
-		within(t, c.Name, float, exact)
+		checkBound(t, c.Name, float, exact)
 		if float.RelativeErrorBound > 1e-12 { // 9 classes need about 300 roundings
 			t.Errorf("%s: bound %v", c.Name, float.RelativeErrorBound)
 		}
@@ -71,8 +71,8 @@ func TestRankAgainstActiveSets(t *testing.T) {
 	})
 }
 
-// within checks the proved bound of a float result, in exact arithmetic.
-func within(t interface {
+// checkBound checks the proved bound on a float result, in exact arithmetic.
+func checkBound(t interface {
 	Errorf(string, ...any)
 	Helper()
 }, name string, got *Result, want *ExactResult) {
@@ -110,7 +110,7 @@ func TestFloatWithinBound(t *testing.T) {
 			away := new(big.Rat).SetFrac64(1, int64(math.Pow10(rapid.IntRange(1, 15).Draw(t, "digits"))))
 			q = scaleToLoad(t, q, away.Sub(rat(1, 1), away))
 		}
-		within(t, "random", must(Stationary(t.Context(), q))(t), must(StationaryExact(t.Context(), q))(t))
+		checkBound(t, "random", must(Stationary(t.Context(), q))(t), must(StationaryExact(t.Context(), q))(t))
 	})
 }
 
@@ -186,7 +186,7 @@ func TestInfiniteServer(t *testing.T) {
 }
 
 // One server shared by all classes is the multiclass M/M/1 queue: Z = 1/(1-ρ), E[X_i] = ρ_i/(1-ρ).
-func TestSharedServerIsMM1(t *testing.T) {
+func TestSharedServerMatchesMM1(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 5).Draw(t, "classes")
 		compatible := make([][]int, n)
@@ -333,11 +333,12 @@ func TestUnstableNamesFirstSet(t *testing.T) {
 	}
 }
 
-// Rates far below the least float64 have measures all the same, and what float64 cannot hold is refused.
+// Rates far below the smallest float64 still have measures, and results that float64 cannot hold
+// are rejected.
 func TestFloatRange(t *testing.T) {
 	for rate, servers := range map[string]int{"1e-90": 1, "1e-30": 5} { // (λ/2)^5/5! is below 2^-400
 		q := must(MMc(rats(t, rate), servers, rat(2, 1)))(t)
-		within(t, rate, must(Stationary(t.Context(), q))(t), must(StationaryExact(t.Context(), q))(t))
+		checkBound(t, rate, must(Stationary(t.Context(), q))(t), must(StationaryExact(t.Context(), q))(t))
 	}
 	q := must(MMc(rats(t, "1e-320"), 1, rat(1, 1)))(t)
 	if _, err := Stationary(t.Context(), q); !errors.Is(err, num.ErrFloatRange) {
@@ -361,7 +362,7 @@ func TestTooLarge(t *testing.T) {
 		t.Errorf("error %v, want %s", err, want)
 	}
 	q := must(MMc(rates[:13], 1, rat(1, 1)))(t)
-	want = "states of the table = 8192: want at most 4096; merge classes that are served alike (their rates add), take Stationary for StationaryExact, or let package bf solve a cluster on sets of servers"
+	want = "states of the table = 8192: want at most 4096; merge classes that the same servers serve (their rates add), take Stationary for StationaryExact, or let package bf solve a cluster on sets of servers"
 	if _, err := StationaryExact(t.Context(), q); !isTooLarge(err) || err.Error() != want {
 		t.Errorf("error %v, want %s", err, want)
 	}

@@ -11,9 +11,10 @@ import (
 	"productform/internal/ranktable"
 )
 
-// StateMeasure returns π(c)/π(∅) = Π_k λ_{c_k} / μ(c_1, ..., c_k) ([BC17] (1)), exactly, in
-// O(n) evaluations of the rate for n jobs. The error is a *[num.InputError] for a malformed q or
-// c, a [*RateError] if a rate function is not positive, or ctx.Err() soon after ctx is done; likewise below.
+// StateMeasure returns π(c)/π(∅) = Π_k λ_{c_k} / μ(c_1, ..., c_k) ([BC17] (1)), exactly, in O(n)
+// evaluations of the rate for n jobs. The error is a *[num.InputError] for a malformed q or c, a
+// [*RateError] if a rate function is not positive, or ctx.Err() promptly after ctx is done;
+// likewise below.
 func StateMeasure(ctx context.Context, q *Queue, c []int) (*big.Rat, error) {
 	if err := checkOrdered(q, c); err != nil {
 		return nil, err

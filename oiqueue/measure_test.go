@@ -12,7 +12,7 @@ import (
 )
 
 // The rate of each position is what the servers, or the constraints, give to that job.
-func TestPositionRatesAreThoseOfTheServers(t *testing.T) {
+func TestPositionRatesMatchServers(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 4).Draw(t, "classes")
 		s := drawSystem(t, n)

@@ -18,7 +18,7 @@ type Queue struct {
 	ArrivalRates []*big.Rat             // λ_i >= 0, jobs per unit of time; effective rates if jobs come back
 	Rank         []*big.Rat             // μ(A) > 0, nondecreasing, at the bit mask of A; length 2^N, Rank[0] is nil or 0
 	TotalRate    func(x []int) *big.Rat // μ(x) > 0 with x_i jobs of class i
-	OrderedRate  func(c []int) *big.Rat // μ(c) > 0 with jobs of classes c_1, ..., c_n, oldest first; [CheckOrder] tells whether the order matters
+	OrderedRate  func(c []int) *big.Rat // μ(c) > 0 with jobs of classes c_1, ..., c_n, oldest first; [CheckOrder] checks whether the order matters
 	Saturation   []int                  // m_i >= 1 such that μ(x) depends on x only through min(x_i, m_i); nil if there are none, or with Rank, where m_i = 1
 }
 
@@ -36,10 +36,10 @@ func FromTable(ctx context.Context, arrivalRates, rank []*big.Rat) (*Queue, erro
 	return q, nil
 }
 
-// FromGraph returns the multi-server queue of [BC17] section 2: server s has capacity
-// μ_s = capacities[s] >= 0 and class i can be served by the servers compatible[i], all of
-// them at once, so that μ(A) is the capacity of all servers compatible with a class of A.
-// O(N 2^N) additions, O(2^N) memory; N is at most 20, else the error is a [*num.TooLargeError].
+// FromGraph returns the multi-server queue of [BC17] section 2: server s has capacity μ_s =
+// capacities[s] >= 0 and class i can be served by all servers compatible[i] together. Hence μ(A) is
+// the capacity of all servers compatible with a class of A. It takes O(N 2^N) additions and O(2^N)
+// memory; N is at most 20, otherwise the error is a [*num.TooLargeError].
 func FromGraph(ctx context.Context, arrivalRates, capacities []*big.Rat, compatible [][]int) (*Queue, error) {
 	n := len(arrivalRates)
 	if err := checkRates("ArrivalRates", arrivalRates); err != nil {
@@ -145,7 +145,7 @@ func checkRates(path string, rates []*big.Rat) error {
 	return nil
 }
 
-// show writes a rational for a message; a missing one is empty, as input.Error has it.
+// show formats a rational for a message; a missing one is empty, as in input.Error.
 func show(r *big.Rat) string {
 	if r == nil {
 		return ""

@@ -83,9 +83,9 @@ func TestBadInput(t *testing.T) {
 		{check(&Queue{ArrivalRates: one, Rank: []*big.Rat{nil, rat(1, 1)}, Saturation: []int{1}}), "Saturation = [1]: want nil, since Rank saturates at one job a class"},
 		{CheckOrder(t.Context(), &Queue{ArrivalRates: one, TotalRate: constant}, -1), "length = -1: want a whole number >= 0"},
 		{CheckOrder(t.Context(), &Queue{ArrivalRates: one, TotalRate: constant}, 1001), "length = 1001: want at most 1000"},
-		{CheckOrder(t.Context(), &Queue{ArrivalRates: two, OrderedRate: constant}, 23), "length = 23: want a smaller one, for at most 4194304 states; 2 classes have 8388608 of so many jobs"},
+		{CheckOrder(t.Context(), &Queue{ArrivalRates: two, OrderedRate: constant}, 23), "length = 23: want a smaller one, for at most 4194304 states; 2 classes have 8388608 of that length"},
 
-		{CheckOrder(t.Context(), &Queue{ArrivalRates: long, OrderedRate: constant}, 1000), "length = 1000: want a smaller one, for at most 4194304 states; 21 classes have 1.65689e+1322 of so many jobs"},
+		{CheckOrder(t.Context(), &Queue{ArrivalRates: long, OrderedRate: constant}, 1000), "length = 1000: want a smaller one, for at most 4194304 states; 21 classes have 1.65689e+1322 of that length"},
 
 		{err1(MMc(one, 0, one[0])), "servers = 0: want a whole number >= 1"},
 		{err1(MMc(one, 1, nil)), "serviceRate is missing: want a number > 0"},
@@ -125,7 +125,7 @@ func TestBadInput(t *testing.T) {
 }
 
 // Nothing a caller passes is changed, and its functions may keep or change what they get.
-func TestNothingModified(t *testing.T) {
+func TestArgumentsUnmodified(t *testing.T) {
 	q := &Queue{ArrivalRates: rats(t, "1/3", "1/4"), Saturation: []int{2, 2}, OrderedRate: func(c []int) *big.Rat {
 		k := min(len(c), 2)
 		for i := range c {

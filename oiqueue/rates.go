@@ -65,7 +65,7 @@ func MSCCC(arrivalRates []*big.Rat, servers int, serviceRate *big.Rat, limits []
 type Constraint struct {
 	Limit    int          // >= 1; at the root, the number of servers
 	Classes  []int        // classes bound by this node and those above it only
-	Children []Constraint // nodes with limits of their own
+	Children []Constraint // nodes with separate limits
 }
 
 // MSHCC returns the multiserver station with hierarchical concurrency constraints: equal

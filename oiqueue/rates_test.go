@@ -28,7 +28,7 @@ func erlang(c int, a *big.Rat) (z, mean *big.Rat) {
 	return z, mean.Add(mean, a)
 }
 
-func TestMMcIsErlangC(t *testing.T) {
+func TestMMcMatchesErlangC(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n, c := rapid.IntRange(1, 3).Draw(t, "classes"), rapid.IntRange(1, 5).Draw(t, "servers")
 		rate := drawRat(t, "service rate", 1)
@@ -39,7 +39,7 @@ func TestMMcIsErlangC(t *testing.T) {
 		if got.Normalization.Cmp(z) != 0 {
 			t.Errorf("Z = %v, want %v", got.Normalization, z)
 		}
-		for i, l := range q.ArrivalRates { // all classes wait alike
+		for i, l := range q.ArrivalRates { // all classes wait equally long
 			want := new(big.Rat).Mul(mean, l)
 			if want.Quo(want, total); got.MeanJobs[i].Cmp(want) != 0 {
 				t.Errorf("MeanJobs[%d] = %v, want %v", i, got.MeanJobs[i], want)

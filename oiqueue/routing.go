@@ -11,17 +11,17 @@ import (
 	"productform/internal/input"
 )
 
-// A Routing says where the jobs of n = len(External) classes come from and go to. Arriving
-// and returning jobs join the end of the queue.
+// A Routing holds the routes of the jobs of n = len(External) classes. Arriving and returning jobs
+// join the end of the queue.
 type Routing struct {
 	External []*big.Rat   // ν_i >= 0, jobs per unit of time that arrive from outside
 	Prob     [][]*big.Rat // Prob[i][j] = p_ij, probability that a served job of class i becomes one of class j; nil is 0; it leaves with probability 1 - Σ_j p_ij
 }
 
-// TrafficEquationsExact returns the effective arrival rates λ = ν + λP, external and returning
-// jobs together, by elimination in O(n^3) rational operations. The error is a *[num.InputError] for
-// a negative probability or a row that sums to more than 1, a [*ClosedError] naming the
-// classes, if any, from which no job ever leaves, or ctx.Err() soon after ctx is done.
+// TrafficEquationsExact returns the effective arrival rates λ = ν + λP, external and returning jobs
+// together, by elimination in O(n^3) rational operations. The error is a *[num.InputError] for a
+// negative probability or a row that sums to more than 1, a [*ClosedError] naming the classes, if
+// any, from which no job ever leaves, or ctx.Err() promptly after ctx is done.
 func TrafficEquationsExact(ctx context.Context, r Routing) ([]*big.Rat, error) {
 	if err := checkRouting(ctx, r); err != nil {
 		return nil, err
@@ -67,10 +67,11 @@ type Traffic struct {
 }
 
 // TrafficEquations solves λ = ν + λP in float64 by elimination, in O(n^3), with the errors of
-// [TrafficEquationsExact]. The bound comes from the rates and a second solution w >= 0 of (I - P^T) w ≈ 1: with the
-// residual r = ν - (I - P^T) λ and v = (I - P^T) w > 0 computed exactly, the inverse of the M-matrix I - P^T being
-// nonnegative, the error is at most w max_i |r_i|/v_i. The error wraps [num.ErrFloatRange] if v is not positive, because
-// jobs leave too rarely for float64, or a rate or its bound is beyond the largest float64.
+// [TrafficEquationsExact]. The bound comes from the rates and a second solution w >= 0 of (I - P^T)
+// w ≈ 1. The residual r = ν - (I - P^T) λ and v = (I - P^T) w > 0 are computed exactly. Since the
+// inverse of the M-matrix I - P^T is nonnegative, the error is at most w max_i |r_i|/v_i. The error
+// wraps [num.ErrFloatRange] if v is not positive, because jobs leave too rarely for float64, or a
+// rate or its bound is beyond the largest float64.
 func TrafficEquations(ctx context.Context, r Routing) (*Traffic, error) {
 	if err := checkRouting(ctx, r); err != nil {
 		return nil, err
@@ -134,7 +135,7 @@ func TrafficEquations(ctx context.Context, r Routing) (*Traffic, error) {
 		bound := new(big.Rat).SetFloat64(w[i])
 		t.ErrorBounds[i] = roundUp(bound.Mul(bound, factor))
 		if math.IsInf(max(t.ErrorBounds[i], t.Residual), 0) {
-			return nil, rateTooLarge("the error bound of an effective rate")
+			return nil, rateTooLarge("the error bound on an effective rate")
 		}
 	}
 	return t, nil
@@ -198,10 +199,11 @@ func Routed(ctx context.Context, q *Queue, r Routing) (*Queue, error) {
 	return &routed, nil
 }
 
-// Reentrant returns the re-entrant queue of [BC17] section 3: after each service a job leaves with probability p in
-// (0, 1] and otherwise comes back to the end of the queue as a job of its class. External rates are λ_i p, so that
-// each job is served 1/p times on average and the effective rates, hence the stationary distribution, are those of q
-// whatever p. As p falls to 0 every job in a given x is served at the mean rates of Theorem 2, balanced fairness.
+// Reentrant returns the re-entrant queue of [BC17] section 3: after each service a job leaves with
+// probability p in (0, 1] and otherwise returns to the end of the queue as a job of its class.
+// External rates are λ_i p, so each job is served 1/p times on average. The effective rates, and
+// hence the stationary distribution, are those of q for every p. As p falls to 0 every job in a
+// given x is served at the mean rates of Theorem 2, balanced fairness.
 func Reentrant(ctx context.Context, q *Queue, p *big.Rat) (*Queue, Routing, error) {
 	if err := checkShape(q); err != nil {
 		return nil, Routing{}, err

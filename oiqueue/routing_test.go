@@ -173,7 +173,7 @@ func TestReentrantChainSolved(t *testing.T) {
 	}
 }
 
-// Fractions satisfy the equations, and double numbers are within their bound of them.
+// Fractions satisfy the equations, and float64 results are within their bound.
 func TestTrafficEquations(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 5).Draw(t, "classes")

@@ -20,11 +20,12 @@ type Result struct {
 	RelativeErrorBound float64   // proved, for each number above; a probability of Active below 2^-1022 is within 2^-1074 more
 }
 
-// Stationary returns the measures of [StationaryExact], with its conditions and errors, by the same recursions in
-// float64. The factors μ(y) - Σ λ_i are subtracted exactly and rounded once, all else adds, multiplies and divides
-// positive numbers, with a proved bound on the relative error however near the queue is to instability. It takes
-// O(N Π_i (m_i+1)) operations; at most 2^20 states (20 classes with Rank) are accepted. Where a measure leaves the range
-// of float64, the error wraps [num.ErrFloatRange].
+// Stationary returns the measures of [StationaryExact], with its conditions and errors, by the same
+// recursions in float64. The factors μ(y) - Σ λ_i are subtracted exactly and rounded once. All
+// other operations add, multiply and divide positive numbers, with a proved bound on the relative
+// error however close the queue is to instability. It takes O(N Π_i (m_i+1)) operations; at most
+// 2^20 states (20 classes with Rank) are accepted. If a measure leaves the range of float64, the
+// error wraps [num.ErrFloatRange].
 func Stationary(ctx context.Context, q *Queue) (*Result, error) {
 	t, err := newTable(ctx, q, maxStates)
 	if err != nil {
@@ -41,7 +42,8 @@ func Stationary(ctx context.Context, q *Queue) (*Result, error) {
 	return &Result{Normalization: z, EmptyProbability: 1 / z, MeanJobs: jobs, Active: g, Slack: slack, States: t.States, RelativeErrorBound: bound}, nil
 }
 
-// stationaryFar is [Stationary] with exponents beyond those of float64 and a bound beside each number.
+// stationaryFar works like [Stationary] with exponents beyond those of float64 and a bound for each
+// number.
 func (t *table) stationaryFar(ctx context.Context, q *Queue) (*Result, error) {
 	one := arithmetic.One(num.Float, 0)
 	g, jobs, z, err := t.recursion(q, one).Measures(ctx)

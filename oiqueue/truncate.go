@@ -18,8 +18,9 @@ type TruncatedResult struct {
 }
 
 // Truncated sums the aggregate measure over all x with at most the given number n of jobs and
-// bounds what is left out. It needs no Saturation and serves rates that grow for ever, such as μ(x) = Σ x_i.
-// With W_k the measure of all x of k jobs, Λ = Σ λ_i and r = Λ / min {μ(x): Σ x_i = n+1} < 1,
+// bounds the truncation error. It does not need Saturation and supports rates that grow forever,
+// such as μ(x) = Σ x_i. With W_k the measure of all x of k jobs, Λ = Σ λ_i and r = Λ / min {μ(x): Σ
+// x_i = n+1} < 1,
 //
 //	W_{k+1} = Σ_x Σ_i λ_i Φ(x-e_i) Π_l λ_l^(x-e_i)_l / μ(x) <= r W_k  for k >= n,
 //	Σ_{k>n} W_k <= W_n r/(1-r),   Σ_{k>n} k W_k <= W_n (n r/(1-r) + r/(1-r)^2),
@@ -112,7 +113,7 @@ func firstLevel(n int) level {
 	return level{{make([]int, n), new(big.Rat), big.NewRat(1, 1)}}
 }
 
-// next returns the level with one job more.
+// next returns the level with one more job.
 func (l level) next(ctx context.Context, q *Queue) (level, error) {
 	var up level
 	at := make(map[string]*levelState)

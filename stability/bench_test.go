@@ -122,7 +122,7 @@ func chainOf(n, next int, order []int) *cluster.Model {
 	return m
 }
 
-// Classes alike, of which all sets of some size tie, each on its own server or chained.
+// Equal classes, of which all sets of some size tie, each on a separate server or chained.
 func BenchmarkAlike(b *testing.B) {
 	const n = 100_000
 	shuffled := rand.New(rand.NewPCG(1, 2)).Perm(n)

@@ -12,7 +12,7 @@ import (
 	"productform/internal/oracle"
 )
 
-// An answer is what listing all sets of classes of a model gives, straight from the definitions.
+// An answer is the result of listing all sets of classes of a model, straight from the definitions.
 type answer struct {
 	margin    *big.Rat
 	marginSet []int
@@ -20,8 +20,8 @@ type answer struct {
 	tightest  []int
 }
 
-// bruteForce lists all sets; rank(A) gives μ(A) for a list of classes. Sets are visited by
-// size, then in lexicographic order, so that the first minimum found is the one to report.
+// bruteForce lists all sets; rank(A) gives μ(A) for a list of classes. It visits sets by size, then
+// in lexicographic order, so the first minimum found is the one to report.
 func bruteForce(lambda []*big.Rat, rank func([]int) *big.Rat) answer {
 	var a answer
 	for _, set := range oracle.Subsets(len(lambda))[1:] {
@@ -75,7 +75,7 @@ func equal(a, b *big.Rat) bool {
 	return a == nil && b == nil || a != nil && b != nil && a.Cmp(b) == 0
 }
 
-// The answer by flows is that of listing all sets, on single servers; so is that of Rank.
+// The results by flows match listing all sets on single servers, as do those of Rank.
 func TestClusterAgainstSubsets(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := drawLoad(t, drawModel(t, false))
@@ -241,8 +241,9 @@ func TestLargerClusters(t *testing.T) {
 	}
 }
 
-// leastByFlows lets one class after the other send without end: the minimum cut of this flow is the set of least margin
-// that contains the class and none before it. all is more than any cut.
+// leastByFlows lets one class after the other send without end: the minimum cut of this flow is the
+// set with the smallest margin that contains the class and none before it. all is more than any
+// cut.
 func leastByFlows(g *graph, all *big.Int) *subset {
 	need := slices.Clone(g.load)
 	var best *subset

@@ -13,18 +13,20 @@ import (
 //
 //	μ(A) = Σ C_s over the servers s that some class of A can use,
 //
-// and Σ_{i∈A} λ_i < μ(A) is asked of all non-empty A, with λ_i the arrival rate times σ_i; a group of
-// servers of which jobs choose some stands for one class for each combination (as in
+// and the condition is Σ_{i∈A} λ_i < μ(A) for all non-empty A, with λ_i the arrival rate times σ_i;
+// a group of servers of which jobs choose some stands for one class for each combination (as in
 // [cluster.Model.Expand], which is not needed). All results are exact.
 //
-// The critical scale takes some maximum flows (rarely more than three), each fast in practice, in long chains of
-// classes too, and at worst polynomial. The margin of a stable cluster takes one more, and for each class the search
-// for a flow that proves the class to be in no set of smaller margin, most of which end among the neighbours. A
-// maximum flow of its own takes a class that chooses from a group, and, if the common denominator makes numbers of
-// more than 126 bits, one whose least margin is that found so far to some 30 digits.
+// The critical scale takes a few maximum flows (rarely more than three), each fast in practice,
+// also in long chains of classes, and polynomial in the worst case. The margin of a stable cluster
+// takes one more. For each class it also takes a search for a flow that proves the class to be in
+// no set of smaller margin, and most of these end among the neighbours. A separate maximum flow is
+// needed for a class that chooses from a group. If the common denominator makes numbers of more
+// than 126 bits, it is also needed for a class whose smallest margin agrees with the best so far to
+// about 30 digits.
 //
-// The error is that of [cluster.Model.Check], or names a number or a choice too large to
-// handle. It is ctx.Err() soon after ctx is done. m is not modified; the result shares no memory with it.
+// The error is that of [cluster.Model.Check], or names a number or a choice too large to handle. It
+// is ctx.Err() promptly after ctx is done. m is not modified; the result shares no memory with it.
 func Cluster(ctx context.Context, m *cluster.Model) (*Result, error) {
 	g, err := newGraph(ctx, m)
 	if err != nil {
@@ -102,7 +104,8 @@ func (g *graph) criticalScale(ctx context.Context, r *Result) (cut, error) {
 	return tight, nil
 }
 
-// firstScale returns the least of μ(A)/λ(A) over the single classes and the set of all, which have λ_i > 0.
+// firstScale returns the minimum of μ(A)/λ(A) over the single classes and the set of all, which
+// have λ_i > 0.
 func (g *graph) firstScale(all []int32) ratio {
 	used := make([]bool, len(g.capacity))
 	mu, least := new(big.Int), ratio{}

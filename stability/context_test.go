@@ -9,7 +9,8 @@ import (
 	"productform/internal/oracle"
 )
 
-// Questions of seconds to minutes end soon after their context: were it not looked at, the test would not end.
+// Computations of seconds to minutes return promptly after their context is cancelled; without
+// checks of the context, the test would not end.
 func TestContextEnds(t *testing.T) {
 	const n = 16
 	rates := slices.Repeat([]*big.Rat{big.NewRat(1, 30)}, n)

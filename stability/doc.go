@@ -1,4 +1,5 @@
-// Package stability decides whether an order-independent queue is stable, by how much, and what limits it: how much load can a cluster bear?
+// Package stability decides whether an order-independent queue is stable, by how much, and what
+// limits it: how much load can a cluster sustain?
 //
 // Class-i jobs bring work at rate λ_i (arrival rate times mean size). While A is the set of
 // classes present, the queue works at total rate μ(A), its rank function; in a cluster μ(A) is
@@ -30,11 +31,11 @@
 //	// stable: true still so with all arrival rates multiplied by anything below 15/7
 //	// limited by the classes [web reports]
 //
-// [Rank] looks at all sets and takes any rank function. [Cluster] never lists them: with
-// λ(A) = Σ_{i∈A} λ_i, the minimum over A of μ(A) - t λ(A) is a minimum cut between classes and
-// servers, so that Newton steps on the scale t and maximum flows answer for 10^5 classes and
-// 10^6 compatibilities in seconds. Both are exact: numbers are rationals, never rounded. [Overload] gives the verdict alone,
-// and [Rooms] how far each class alone may grow.
+// [Rank] examines all sets and takes any rank function. [Cluster] never lists them: with λ(A) =
+// Σ_{i∈A} λ_i, the minimum over A of μ(A) - t λ(A) is a minimum cut between classes and servers.
+// Newton steps on the scale t and maximum flows therefore solve 10^5 classes and 10^6
+// compatibilities in seconds. Both are exact: numbers are rationals, never rounded. [Overload]
+// gives the verdict alone, and [Rooms] the possible growth of each class alone.
 //
 // Every answer carries its proof. A set that attains the critical scale min_A μ(A)/λ(A) bounds
 // it from above; from below it is bounded by a splitting of the rates over the servers (or by

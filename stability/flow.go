@@ -5,17 +5,17 @@ import (
 	"slices"
 )
 
-// A network carries a flow from classes to servers along their compatibilities, the edges,
-// which have no limit of their own. Class i has need[i] more to send, server s room for
-// slack[s] more. In the residual graph a class leads to all its servers, and a server to the
-// classes that send it something, since these could send it elsewhere.
+// A network carries a flow from classes to servers along their compatibilities, the edges, which
+// have no limit. Class i has need[i] more to send, server s room for slack[s] more. In the residual
+// graph a class leads to all its servers, and a server to the classes that send it something, since
+// these could send it elsewhere.
 type network struct {
 	first []int32 // edges of class i are first[i]..first[i+1]-1
 	tail  []int32 // class of an edge
 	head  []int32 // server of an edge
-	flow  []wide
-	need  []wide
-	slack []wide
+	flow  []uint128
+	need  []uint128
+	slack []uint128
 
 	// used[base[s]:][:count[s]] lists, in no order, the edges to server s with positive flow.
 	base, count, used []int32
@@ -36,14 +36,14 @@ type network struct {
 // A part is an amount of slack at a server.
 type part struct {
 	server int32
-	amount wide
+	amount uint128
 }
 
 // newNetwork returns the network in which class i may use servers[i], without flow.
 func newNetwork(servers [][]int32, numServers int) *network {
 	n := len(servers)
 	g := &network{
-		first: make([]int32, n+1), need: make([]wide, n), slack: make([]wide, numServers),
+		first: make([]int32, n+1), need: make([]uint128, n), slack: make([]uint128, numServers),
 		base: make([]int32, numServers+1), count: make([]int32, numServers),
 		classLevel: make([]int32, n), serverLevel: make([]int32, numServers),
 		classNext: make([]int32, n), serverNext: make([]int32, numServers),
@@ -61,7 +61,7 @@ func newNetwork(servers [][]int32, numServers int) *network {
 	for s := range numServers {
 		g.base[s+1] += g.base[s]
 	}
-	g.flow = make([]wide, len(g.head))
+	g.flow = make([]uint128, len(g.head))
 	g.used = make([]int32, len(g.head))
 	g.place = make([]int32, len(g.head))
 	g.into = make([]int32, len(g.head))
@@ -77,7 +77,7 @@ func newNetwork(servers [][]int32, numServers int) *network {
 // one end, or in little pieces: needs are not bound to go all the way to slack. Limits must be those of the network,
 // none cut as in [network.solve].
 func (g *network) fill(ctx context.Context) error {
-	const long = 64 // few networks but chains and grids have shortest paths of so many classes
+	const long = 64 // few networks except chains and grids have shortest paths of this many classes
 	together := false
 	for g.search() {
 		if g.deepest <= long {
@@ -309,8 +309,8 @@ func (g *network) nextServer(i int32) (int32, bool) {
 	return 0, false
 }
 
-// advance goes on from server s, the end of the path, to the next class, or back to the class before s; it returns
-// that class.
+// advance continues from server s, the end of the path, to the next class, or returns to the class
+// before s; it returns that class.
 func (g *network) advance(s int32) int32 {
 	if level := g.serverLevel[s]; level < g.deepest {
 		for k := g.serverNext[s]; k < g.count[s]; k++ {
@@ -362,7 +362,7 @@ func (g *network) push(source int32, together bool) {
 }
 
 // add puts more flow, a positive amount, on edge e.
-func (g *network) add(e int32, amount wide) {
+func (g *network) add(e int32, amount uint128) {
 	if g.flow[e].isZero() {
 		s := g.head[e]
 		g.place[e] = g.base[s] + g.count[s]
@@ -374,7 +374,7 @@ func (g *network) add(e int32, amount wide) {
 
 // take removes flow from edge e. An edge that runs dry leaves its place to the last one in use
 // at its server; in a phase such an edge is the one serverNext points at, so none is skipped.
-func (g *network) take(e int32, amount wide) {
+func (g *network) take(e int32, amount uint128) {
 	g.flow[e] = g.flow[e].minus(amount)
 	if g.flow[e].isZero() {
 		s := g.head[e]

@@ -12,18 +12,19 @@ import (
 // maxTerms bounds the terms of λ(k), which double with each group that two classes share.
 const maxTerms = 1 << 20
 
-// leastWith returns the set of least margin among those with a combination of the class in this
-// row; nil if its margin is known to exceed that of best.
+// leastWith returns the set with the smallest margin among those with a combination of the class in
+// this row; nil if its margin is known to exceed that of best.
 //
-// By symmetry such a set is told by the numbers k_g of servers it uses in each row g, k_g >= d_g if
-// the class draws d_g of them. As λ(k) = Σ_t λ_t Π_g C(k_g,d_tg)/C(n_g,d_tg) is convex in each k_g, the
-// margin Σ_g k_g C_g - λ(k) is least with each k_g either d_g (0 if the class makes no use of row g)
-// or n_g. With a_tg = C(d_g,d_tg)/C(n_g,d_tg) and U the rows taken whole, class t brings
+// By symmetry such a set is determined by the numbers k_g of servers it uses in each row g, k_g >=
+// d_g if the class draws d_g of them. As λ(k) = Σ_t λ_t Π_g C(k_g,d_tg)/C(n_g,d_tg) is convex in
+// each k_g, the margin Σ_g k_g C_g - λ(k) is smallest with each k_g either d_g (0 if the class does
+// not use row g) or n_g. With a_tg = C(d_g,d_tg)/C(n_g,d_tg) and U the rows taken whole, class t
+// brings
 //
 //	λ_t Π_{g∉U} a_tg = Σ_{V⊆U} λ_t Π_{g∈V} (1-a_tg) Π_{g∉V} a_tg,
 //
-// so that each V works like a class that uses the rows V, and U is a minimum cut. Of all V only
-// those count that hold the rows with a_tg = 0 and none with a_tg = 1.
+// so each V works like a class that uses the rows V, and U is a minimum cut. Only those V count
+// that contain the rows with a_tg = 0 and none with a_tg = 1.
 func (g *graph) leastWith(ctx context.Context, row int, critical *big.Rat, best *subset) (*subset, error) {
 	counts := make([]int, len(g.total))
 	mu := new(big.Rat)

@@ -14,7 +14,8 @@ import (
 	"productform/cluster"
 )
 
-// drawShares returns numbers near 1, most of them alike, so that sets tie and slack is thin or at one end.
+// drawShares returns numbers near 1, most of them equal, which makes sets tie and slack thin or at
+// one end.
 func drawShares(t *rapid.T, n int, name string) []int64 {
 	usual := rapid.Int64Range(990, 1010).Draw(t, name)
 	spread := rapid.SampledFrom([]int64{0, 0, 1, 10, 300}).Draw(t, "spread of "+name)
@@ -83,12 +84,12 @@ func TestChainsAgainstRuns(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) { checkChain(t, 30, true) })
 }
 
-// checkChain holds Cluster against all runs of classes of a chain. A set of classes is a number of runs that share no server,
-// whose margins add up. So the critical scale is that of a run, and so is the margin if it is positive; else it is found
-// from the left, one class after the other.
+// checkChain compares Cluster with all runs of classes of a chain. A set of classes is a number of
+// runs that share no server, whose margins add up. So the critical scale is that of a run, and so
+// is the margin if it is positive; otherwise it is found from the left, one class after the other.
 func checkChain(t *rapid.T, most int, long bool) {
 	m, row, rates, capacities, unit := drawChain(t, most, long)
-	var margin, load, capacity *big.Int // of the run of least margin; of the run of least scale
+	var margin, load, capacity *big.Int // of the run with the smallest margin; of the run with the smallest scale
 	var marginSet, bottleneck []int
 	for a := range rates {
 		sumLoad, sumCapacity := new(big.Int), new(big.Int).Set(capacities[a])
@@ -141,7 +142,7 @@ func checkChain(t *rapid.T, most int, long bool) {
 }
 
 // However a maximum flow is found, as much finds room, and the smallest minimum cut is the same.
-func TestFillIsMaximize(t *testing.T) {
+func TestFillMatchesMaximize(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 400).Draw(t, "classes")
 		shape := rapid.SampledFrom([]string{"chain", "ring", "ladder", "tree", "random"}).Draw(t, "shape")
@@ -169,11 +170,11 @@ func TestFillIsMaximize(t *testing.T) {
 		run := func(method func(*network, context.Context) error) *network {
 			g := newNetwork(servers, len(capacity))
 			for i, x := range need {
-				g.need[i] = wide{0, uint64(x)}
+				g.need[i] = uint128{0, uint64(x)}
 				g.sources = append(g.sources, int32(i))
 			}
 			for s, x := range capacity {
-				g.slack[s] = wide{0, uint64(x)}
+				g.slack[s] = uint128{0, uint64(x)}
 			}
 			if err := method(g, t.Context()); err != nil {
 				t.Fatal(err)
@@ -189,13 +190,13 @@ func TestFillIsMaximize(t *testing.T) {
 					given[g.head[e]] += g.flow[e].lo
 				}
 				if sent != uint64(need[i]) {
-					t.Fatalf("class %d sends or lacks %d in all, want %d", i, sent, need[i])
+					t.Fatalf("class %d sends or lacks a total of %d, want %d", i, sent, need[i])
 				}
 				sum += g.need[i].lo
 			}
 			for s, x := range given {
 				if x+g.slack[s].lo != uint64(capacity[s]) {
-					t.Fatalf("server %d is given %d and has slack %d, want %d in all", s, x, g.slack[s].lo, capacity[s])
+					t.Fatalf("server %d is given %d and has slack %d, want a total of %d", s, x, g.slack[s].lo, capacity[s])
 				}
 			}
 			return sum
@@ -214,7 +215,7 @@ func TestFillIsMaximize(t *testing.T) {
 	})
 }
 
-// Where all classes attain the least margin, memory is in proportion to their number.
+// If all classes attain the smallest margin, memory is proportional to their number.
 func TestTiesTakeLittleMemory(t *testing.T) {
 	perClass := func(n int) float64 {
 		m := chainOf(n, 0, nil)
@@ -228,6 +229,6 @@ func TestTiesTakeLittleMemory(t *testing.T) {
 	}
 	few, many := perClass(500), perClass(8000)
 	if many > 2*few { // tables that grow by doubling hold up to twice what they need
-		t.Errorf("%.0f bytes a class of 8000, %.0f of 500", many, few)
+		t.Errorf("%.0f bytes per class of 8000, %.0f of 500", many, few)
 	}
 }

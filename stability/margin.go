@@ -25,7 +25,7 @@ func (a *subset) before(b *subset) bool {
 // compareRows compares lists by length, then by first rows.
 func compareRows(a, b []int) int { return cmp.Or(len(a)-len(b), slices.Compare(a, b)) }
 
-// margin returns the set of least margin, given the verdict and the bottleneck.
+// margin returns the set with the smallest margin, given the verdict and the bottleneck.
 func (g *graph) margin(ctx context.Context, r *Result, tight cut) (*subset, error) {
 	if !r.Stable {
 		if r.Arrival.Cmp(r.Capacity) == 0 {
@@ -62,14 +62,15 @@ func (g *graph) subsetOf(c cut) *subset {
 	return &subset{new(big.Rat).SetFrac(capacity.Sub(capacity, load), g.unit), rows, g.serversOf(c.servers, rows)}
 }
 
-// leastOfSingles returns the set of least margin among those with a class of one combination of
-// servers; nil if there is no such class.
+// leastOfSingles returns the set with the smallest margin among those with a class of one
+// combination of servers; nil if there is no such class.
 //
-// Start from a flow of all λ_i. What class i can send beyond λ_i is the least margin of the sets
-// that contain i, and those are behind us once i is done: the sets that remain are those of a
-// network without i, whose flow is taken back. So slack grows, and most classes soon find more
-// than the least margin known close by; there the search for them ends. Many sets may attain the
-// least margin, as where classes are alike: only what the search has reached of each is looked at.
+// It starts from a flow of all λ_i. The amount that class i can send beyond λ_i is the smallest
+// margin of the sets that contain i. These sets are done once i is done: the remaining sets belong
+// to a network without i, whose flow is taken back. So slack grows, and the search for most classes
+// ends early, when they find more than the smallest margin known nearby. Many sets may attain the
+// smallest margin, for example if classes are equal: only the part that the search has reached of
+// each is examined.
 func (g *graph) leastOfSingles(ctx context.Context, tight cut) (*subset, error) {
 	bound := g.marginBound(tight)
 	if bound == nil {
@@ -87,12 +88,12 @@ func (g *graph) leastOfSingles(ctx context.Context, tight cut) (*subset, error) 
 	}
 	limit := wideOf(bound)
 	var best cut
-	var bestRows []int // of the classes of best, once a set of margin limit is found
+	var bestRows []int // classes of best, once a set of margin limit is found
 	for i := range int32(len(g.load)) {
 		if !g.single[i] {
 			continue
 		}
-		more := limit.plus(wide{0, 1})
+		more := limit.plus(uint128{0, 1})
 		left, err := g.lack(ctx, i, more)
 		if err != nil {
 			return nil, err
@@ -112,28 +113,29 @@ func (g *graph) leastOfSingles(ctx context.Context, tight cut) (*subset, error) 
 	return g.subsetOf(best), nil
 }
 
-// lack sends as much as it can, up to more, from class i beyond its need, and returns what finds no room; if there is
-// some, g.classes and g.servers are the set of least margin that contains i.
-func (g *network) lack(ctx context.Context, i int32, more wide) (wide, error) {
+// lack sends as much as it can, up to more, from class i beyond its need, and returns the rest; if
+// the rest is positive, g.classes and g.servers are the set with the smallest margin that contains
+// i.
+func (g *network) lack(ctx context.Context, i int32, more uint128) (uint128, error) {
 	if !g.slackAt(i).less(more) || g.hasRoom(i, more) {
-		return wide{}, ctx.Err()
+		return uint128{}, ctx.Err()
 	}
 	g.sources = append(g.sources[:0], i)
 	g.need[i] = more
 	if err := g.maximize(ctx); err != nil {
-		return wide{}, err
+		return uint128{}, err
 	}
 	left := g.need[i]
-	g.need[i] = wide{}
+	g.need[i] = uint128{}
 	return left, nil
 }
 
 // hasRoom reports whether class i finds room for more at its servers if the classes that send there give way to it, each to
 // slack at its other servers. It only looks, which is much faster than to send the flow, and no longer than a search looks.
-func (g *network) hasRoom(i int32, more wide) bool {
+func (g *network) hasRoom(i int32, more uint128) bool {
 	g.taken = g.taken[:0]
 	looks := len(g.head)
-	take := func(s int32, amount wide) {
+	take := func(s int32, amount uint128) {
 		g.slack[s] = g.slack[s].minus(amount)
 		g.taken = append(g.taken, part{s, amount})
 		more = more.minus(least(more, amount))
@@ -173,16 +175,17 @@ func (g *network) hasRoom(i int32, more wide) bool {
 }
 
 // slackAt returns the slack of the servers of class i together.
-func (g *network) slackAt(i int32) wide {
-	var sum wide
+func (g *network) slackAt(i int32) uint128 {
+	var sum uint128
 	for _, s := range g.head[g.first[i]:g.first[i+1]] {
 		sum = sum.plus(g.slack[s])
 	}
 	return sum
 }
 
-// marginBound returns the least of the margins of each class of one combination alone and of the bottleneck, in
-// units: the margin is not above it. It is nil if there is no class of one combination.
+// marginBound returns the minimum of the margins of each class of one combination alone and of the
+// bottleneck, in units: the margin is not above it. It is nil if there is no class of one
+// combination.
 func (g *graph) marginBound(tight cut) *big.Int {
 	var bound *big.Int
 	margin := new(big.Int)
@@ -207,12 +210,12 @@ func (g *graph) marginBound(tight cut) *big.Int {
 	return bound
 }
 
-// leastOfSinglesBig is leastOfSingles for numbers too long for the network, given their sum and a margin that is
-// attained. On a network of loads rounded up and capacities rounded down, margins are no larger, so that most classes
-// are seen to be in no set of so small a margin. Another one sends without end, and the minimum cut of this flow is
-// the set sought.
+// leastOfSinglesBig does the same as leastOfSingles for numbers too long for the network, given
+// their sum and a margin that is attained. On a network of loads rounded up and capacities rounded
+// down, margins are no larger, which shows that most classes are in no set of so small a margin.
+// Each other class sends without end, and the minimum cut of this flow is the required set.
 func (g *graph) leastOfSinglesBig(ctx context.Context, bound, size *big.Int) (*subset, error) {
-	shift := uint(size.BitLen() - wideBits + 2) // room for a unit more a class, twice
+	shift := uint(size.BitLen() - wideBits + 2) // room for one more unit per class, twice
 	up := func(x *big.Int) *big.Int {
 		x = new(big.Int).Neg(x)
 		return x.Neg(x.Rsh(x, shift)) // Rsh rounds down
@@ -228,8 +231,8 @@ func (g *graph) leastOfSinglesBig(ctx context.Context, bound, size *big.Int) (*s
 	if _, err := rounded.solve(ctx, load, capacity); err != nil {
 		return nil, err
 	}
-	fits := len(rounded.classes) == 0 // else the margin is lost in the rounding
-	more := wideOf(up(bound)).plus(wide{0, 1})
+	fits := len(rounded.classes) == 0 // otherwise the margin is lost in the rounding
+	more := wideOf(up(bound)).plus(uint128{0, 1})
 	need := slices.Clone(g.load)
 	endless := new(big.Int).Add(size, big.NewInt(1))
 	var best *subset
@@ -252,7 +255,7 @@ func (g *graph) leastOfSinglesBig(ctx context.Context, bound, size *big.Int) (*s
 					best = candidate
 				}
 				bound = margin
-				more = wideOf(up(bound)).plus(wide{0, 1})
+				more = wideOf(up(bound)).plus(uint128{0, 1})
 			}
 		}
 		need[i] = new(big.Int)

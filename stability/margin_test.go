@@ -30,7 +30,7 @@ func TestHasRoom(t *testing.T) {
 			return // overloaded
 		}
 		i := int32(rapid.IntRange(0, len(servers)-1).Draw(t, "class"))
-		more := wide{0, uint64(rapid.IntRange(1, 20).Draw(t, "more"))}
+		more := uint128{0, uint64(rapid.IntRange(1, 20).Draw(t, "more"))}
 		slack, flow := slices.Clone(g.slack), slices.Clone(g.flow)
 		has := g.hasRoom(i, more)
 		if !slices.Equal(g.slack, slack) || !slices.Equal(g.flow, flow) {

@@ -18,10 +18,10 @@ const maxDenominatorBits int64 = 1 << 33
 // Classes with the same choices are one, groups of servers one server of the summed capacity,
 // and servers without capacity are left out.
 //
-// Such a graph has the critical scale of its model. If the combinations of a class can share
-// their work among servers without overload, so can they after averaging over all permutations
-// of equal servers; then each combination of a class gives the same part to each server of a
-// group, and all that matters is how much the class gives to the group.
+// Such a graph has the critical scale of its model. If the combinations of a class can share their
+// work among servers without overload, they still can after averaging over all permutations of
+// equal servers. Then each combination of a class gives the same part to each server of a group,
+// and only the total that the class gives to the group matters.
 type graph struct {
 	model    *cluster.Model
 	work     []*big.Rat // λ_i of each row of classes
@@ -29,9 +29,9 @@ type graph struct {
 	unit     *big.Int
 	server   []int      // row of a server of the network
 	index    []int32    // server of the network of a row, or -1
-	capacity []*big.Int // of a server of the network
+	capacity []*big.Int // capacity of each server of the network
 	class    []int32    // class of the network of a row
-	rows     [][]int    // rows of a class of the network: those with λ_i > 0, or else the first
+	rows     [][]int    // rows of a class of the network: those with λ_i > 0, or otherwise the first
 	load     []*big.Int // λ of a class of the network
 	single   []bool     // whether a class of the network has one combination of servers
 	*network

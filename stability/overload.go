@@ -12,7 +12,8 @@ import (
 // can use can work: the verdict of [Cluster] with a witness, but no margins, by one maximum flow. A row of classes that choose from a
 // group stands for all its combinations. Rates and capacities of the witness are those of [cluster.Model.EqualSizes].
 //
-// The error is that of [cluster.Model.Check], or names a number too large to handle. It is ctx.Err() soon after ctx is done. m is not modified.
+// The error is that of [cluster.Model.Check], or names a number too large to handle. It is
+// ctx.Err() promptly after ctx is done. m is not modified.
 func Overload(ctx context.Context, m *cluster.Model) (*cluster.UnstableError, error) {
 	g, err := newGraph(ctx, m)
 	if err != nil {

@@ -35,7 +35,7 @@ func TestOverloadAgainstSubsets(t *testing.T) {
 	})
 }
 
-// In groups, too, the verdict is that of [Cluster].
+// The verdict also matches [Cluster] for groups.
 func TestOverloadOfGroups(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := drawLoad(t, drawModel(t, true))

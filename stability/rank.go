@@ -15,19 +15,19 @@ import (
 // maxClasses bounds the classes of [Rank], which looks at all their sets.
 const maxClasses = 24
 
-// setsBetween is the number of sets between two looks at a context.
+// setsBetween is the number of sets between two checks of a context.
 const setsBetween = 1 << 12
 
 // Rank decides whether an order-independent queue with n = len(arrivalRates) classes is stable.
-// rank[A] is μ(A) at the bit mask of A, in jobs per unit of time: rank[0] is nil or 0, the others are
-// positive and do not decrease as classes join; otherwise the error, a *[num.InputError],
-// names an A for which that fails. With h(A) = μ(A) - Σ_{i∈A} λ_i the result has
+// rank[A] is μ(A) at the bit mask of A, in jobs per unit of time. rank[0] must be nil or 0; the
+// others must be positive and not decrease as classes join. Otherwise the error, a
+// *[num.InputError], names an A for which that fails. With h(A) = μ(A) - Σ_{i∈A} λ_i the result has
 //
 //	η_i = λ_i + ½ min_{A∋i} h(A)/|A|
 //
-// as its proof when it is stable (Bonald and Comte 2017, Appendix). All sets are looked at, in
-// O(n 2^n) time and, if all fractions fit into 64-bit multiples of one, 8·2^n bytes; n is at
-// most 24. The error is ctx.Err() soon after ctx is done.
+// as its proof when it is stable (Bonald and Comte 2017, Appendix). Rank examines all sets, in O(n
+// 2^n) time and, if all fractions fit into 64-bit multiples of one, 8·2^n bytes; n is at most 24.
+// The error is ctx.Err() promptly after ctx is done.
 func Rank(ctx context.Context, arrivalRates, rank []*big.Rat) (*Result, error) {
 	t, err := newTable(ctx, arrivalRates, rank)
 	if err != nil {
@@ -88,7 +88,7 @@ type table struct {
 	n     int
 	small []int64 // μ, if all fit and 2n times any h(A) does too
 	low   []int64 // λ of the sets of the first half of the classes, then
-	high  []int64 // of the others
+	high  []int64 // numbers of the others
 	half  int
 	big   []*big.Int // μ otherwise
 	rates []*big.Int
@@ -104,7 +104,7 @@ type findings struct {
 func newTable(ctx context.Context, rates, rank []*big.Rat) (*table, error) {
 	n := len(rates)
 	if n < 1 || n > maxClasses {
-		return nil, input.Errorf("ArrivalRates", fmt.Sprintf("%d classes", n), "1 to %d classes, since all 2^n sets are looked at; a cluster takes any number", maxClasses)
+		return nil, input.Errorf("ArrivalRates", fmt.Sprintf("%d classes", n), "1 to %d classes, since all 2^n sets are examined; a cluster takes any number", maxClasses)
 	}
 	if err := ranktable.CheckShape(rank, n); err != nil {
 		return nil, err
@@ -184,7 +184,7 @@ func subsetSums(x []*big.Int) []int64 {
 }
 
 func (t *table) scanSmall(ctx context.Context, f *findings) error {
-	margin, mu, lambda := int64(math.MaxInt64), uint64(1), uint64(0) // of the best so far
+	margin, mu, lambda := int64(math.MaxInt64), uint64(1), uint64(0) // numbers of the best set so far
 	least := make([]int64, t.n)                                      // h of etas
 	count := make([]int64, t.n)                                      // |A| of etas, 0 before the first
 	mask := 1<<t.half - 1

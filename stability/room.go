@@ -8,9 +8,9 @@ import (
 	"productform/cluster"
 )
 
-// A Room says how much more of one class a stable cluster can bear.
+// A Room is the additional amount of one class that a stable cluster can sustain.
 type Room struct {
-	Name        string   `json:"name" title:"class"` // of the class
+	Name        string   `json:"name" title:"class"` // name of the class
 	ArrivalRate *big.Rat `json:"arrival_rate"`       // jobs per unit of time, as they are
 
 	// Limit is the arrival rate of the class below which the cluster is stable, and Scale is this over the
@@ -29,9 +29,9 @@ type Room struct {
 // MostInSet bounds the classes of [Room.Set]: of many classes each may be stopped by many.
 const MostInSet = 16
 
-// Rooms returns for each class how much its work alone may grow, while the other classes stay as they are.
-// A row of classes that choose from a group grows in all its combinations alike, and in Set it stands for
-// all of them.
+// Rooms returns for each class how much its work alone may grow, while the other classes stay as
+// they are. A row of classes that choose from a group grows equally in all its combinations, and in
+// Set it stands for all of them.
 //
 // After one flow of all λ_i it takes one augmentation for each class: what the class can send beyond λ_i, which is given back then. If the
 // common denominator makes numbers of more than 126 bits it is a maximum flow for each class.
@@ -84,7 +84,7 @@ func Rooms(ctx context.Context, m *cluster.Model) ([]Room, error) {
 
 // roomOf returns the room of a class of the network that carries a flow of all λ_i, and leaves such a flow.
 func (g *graph) roomOf(ctx context.Context, i int32) (Room, error) {
-	more := wide{0, 1}
+	more := uint128{0, 1}
 	for _, x := range g.slack {
 		more = more.plus(x)
 	}
@@ -94,7 +94,7 @@ func (g *graph) roomOf(ctx context.Context, i int32) (Room, error) {
 		return Room{}, err
 	}
 	sent := more.minus(g.need[i])
-	g.need[i] = wide{}
+	g.need[i] = uint128{}
 	room := g.room()
 	for e := g.first[i]; e < g.first[i+1] && !sent.isZero(); e++ {
 		if amount := least(sent, g.flow[e]); !amount.isZero() {

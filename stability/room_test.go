@@ -13,7 +13,7 @@ import (
 	"productform/num"
 )
 
-// The room of a class is the least margin of all sets that contain it, and the set attains it.
+// The room of a class is the smallest margin of all sets that contain it, and the set attains it.
 func TestRoomsAgainstSubsets(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := drawLoad(t, drawModel(t, false))
@@ -50,7 +50,8 @@ func TestRoomsAgainstSubsets(t *testing.T) {
 	})
 }
 
-// In groups, too, a class that brings all of its room more makes the cluster unstable, and one that brings a little less does not.
+// In groups as well, a class that brings all of its room more makes the cluster unstable, and one
+// that brings slightly less does not.
 func TestRoomsOfGroups(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := drawLoad(t, drawModel(t, true))

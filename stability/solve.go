@@ -9,11 +9,11 @@ import (
 // solve puts a maximum flow for these needs and capacities, whole numbers of any size, on the
 // network; g.classes and g.servers are then the smallest minimum cut, empty if all needs are met.
 //
-// Numbers of more than wideBits bits are read from the front, in digits of k bits. The best flow
-// for the digits read so far, times 2^k, falls short of the best for one digit more by less than
-// m·2^k, with m the number of limited arcs, for so much wider the minimum cut becomes. So it is
-// completed in a residual graph whose limits are cut at m·2^k + m + 1, which bounds no step; any
-// limit that was cut stays above m, hence above the next bound times 2^-k, and is cut again.
+// Numbers of more than wideBits bits are read from the front, in digits of k bits. Let m be the
+// number of limited arcs. The best flow for the digits read so far, times 2^k, falls short of the
+// best for one more digit by less than m·2^k, because the minimum cut grows by less than that. So
+// it is completed in a residual graph whose limits are cut at m·2^k + m + 1, which bounds no step;
+// any limit that was cut stays above m, hence above the next bound times 2^-k, and is cut again.
 //
 // solve returns the flow on each edge in that case; if it is nil, g.flow has the flow. The error is that of the context.
 func (g *network) solve(ctx context.Context, need, capacity []*big.Int) ([]*big.Int, error) {
@@ -53,12 +53,12 @@ func (g *network) solve(ctx context.Context, need, capacity []*big.Int) ([]*big.
 	for e, f := range g.flow {
 		total[e] = f.int()
 	}
-	start := make([]wide, len(g.flow))
+	start := make([]uint128, len(g.flow))
 	mask := new(big.Int).Lsh(big.NewInt(1), digit)
 	mask.Sub(mask, big.NewInt(1))
-	most := wide{0, m}
+	most := uint128{0, m}
 	limit := most.shift(digit).plus(most)
-	widen := func(x wide, low wide) wide { // x·2^digit + low, or the limit if that is less
+	widen := func(x uint128, low uint128) uint128 { // x·2^digit + low, or the limit if that is less
 		if most.less(x) {
 			return limit
 		}
@@ -73,7 +73,7 @@ func (g *network) solve(ctx context.Context, need, capacity []*big.Int) ([]*big.
 			g.slack[s] = widen(g.slack[s], wideOf(top.And(top.Rsh(x, rest), mask)))
 		}
 		for e, f := range g.flow {
-			g.flow[e] = widen(f, wide{})
+			g.flow[e] = widen(f, uint128{})
 			start[e] = g.flow[e]
 		}
 		if err := g.maximize(ctx); err != nil {

@@ -55,7 +55,7 @@ func (g *graph) smallestTight() cut {
 
 // components returns the number of the strongly connected component of each class, then of each
 // server, in the residual graph (Tarjan, "Depth-first search and linear graph algorithms", SIAM
-// Journal on Computing 1, 1972, with a stack of its own in place of recursion).
+// Journal on Computing 1, 1972, with an explicit stack instead of recursion).
 func (g *network) components() []int32 {
 	n := int32(len(g.first) - 1)
 	nodes := int(n) + len(g.slack)

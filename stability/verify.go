@@ -24,7 +24,8 @@ func unproved(format string, args ...any) error {
 //   - the queue is said to be stable if and only if t > 1 (or no work arrives);
 //   - MarginSet and MarginServers have the margin stated. That none has less is not proved.
 //
-// The error wraps [ErrProof], is that of [cluster.Model.Check], or ctx.Err() soon after ctx is done.
+// The error wraps [ErrProof], is that of [cluster.Model.Check], or ctx.Err() promptly after ctx is
+// done.
 func Verify(ctx context.Context, m *cluster.Model, r *Result) error {
 	if err := m.Check(); err != nil {
 		return err
@@ -75,7 +76,7 @@ func Verify(ctx context.Context, m *cluster.Model, r *Result) error {
 	return verifySplitting(ctx, m, r, lambda)
 }
 
-// verifyScale checks the bottleneck but for its capacity, the critical scale and the verdict.
+// verifyScale checks the bottleneck (except its capacity), the critical scale and the verdict.
 func verifyScale(r *Result, lambda []*big.Rat, n int) error {
 	if r.CriticalScale == nil || r.Arrival == nil || r.Capacity == nil {
 		return unproved("a critical scale, arrival or capacity is missing")
@@ -201,7 +202,8 @@ func verifyMargin(ctx context.Context, m *cluster.Model, r *Result, lambda []*bi
 	return nil
 }
 
-// quotients returns Π_{from<=j<to} (k-j)/(n-j), by halves, so that few factors are large; to > from.
+// quotients returns Π_{from<=j<to} (k-j)/(n-j), by halves, which keeps most factors small; to >
+// from.
 func quotients(k, n, from, to int) *big.Rat {
 	if to-from == 1 {
 		return big.NewRat(int64(k-from), int64(n-from))

@@ -239,8 +239,8 @@ func TestBadInput(t *testing.T) {
 		rates, rank []*big.Rat
 		want        string
 	}{
-		{nil, r(0), "ArrivalRates = 0 classes: want 1 to 24 classes, since all 2^n sets are looked at; a cluster takes any number"},
-		{make([]*big.Rat, 25), nil, "ArrivalRates = 25 classes: want 1 to 24 classes, since all 2^n sets are looked at; a cluster takes any number"},
+		{nil, r(0), "ArrivalRates = 0 classes: want 1 to 24 classes, since all 2^n sets are examined; a cluster takes any number"},
+		{make([]*big.Rat, 25), nil, "ArrivalRates = 25 classes: want 1 to 24 classes, since all 2^n sets are examined; a cluster takes any number"},
 		{r(1, 1), r(0, 1, 1), "Rank = 3 values: want 2^2 = 4 values, one for each set of classes"},
 		{r(1, -1), r(0, 1, 1, 2), "ArrivalRates[1] = -1: want a number >= 0"},
 		{[]*big.Rat{nil}, r(0, 1), "ArrivalRates[0] is missing: want a number >= 0"},
@@ -283,14 +283,14 @@ func TestBadInput(t *testing.T) {
 // A class that chooses from 25 groups, each shared with another such class, would take 2^25 terms.
 func TestTooManyGroups(t *testing.T) {
 	m := &cluster.Model{}
-	c := cluster.Class{Name: "wide", ArrivalRate: big.NewRat(1, 1)}
+	c := cluster.Class{Name: "uint128", ArrivalRate: big.NewRat(1, 1)}
 	for g := range 25 {
 		m.Servers = append(m.Servers, cluster.Server{Name: string(rune('a' + g)), Count: 3, Capacity: big.NewRat(1, 1)})
 		c.Servers = append(c.Servers, cluster.Choice{Server: g, Choose: 2})
 	}
 	m.Classes = []cluster.Class{c}
 	_, err := Cluster(t.Context(), m)
-	want := `classes[0].servers = "wide": want classes that have fewer groups in common: the margin of this one's combinations takes a sum of more than 1048576 terms`
+	want := `classes[0].servers = "uint128": want classes that have fewer groups in common: the margin of this one's combinations takes a sum of more than 1048576 terms`
 	if e := new(num.InputError); !errors.As(err, &e) || err.Error() != want {
 		t.Errorf("error %v, want %v", err, want)
 	}
@@ -313,7 +313,7 @@ func TestCountTerms(t *testing.T) {
 	})
 }
 
-// Many rates with long denominators of their own have a common one too long to work with.
+// Many rates with different long denominators have a common one too long to handle.
 func TestLongCommonDenominator(t *testing.T) {
 	m := &cluster.Model{Servers: []cluster.Server{{Name: "s", Capacity: big.NewRat(1, 1)}}}
 	for i := range int64(60_000) {

@@ -6,26 +6,26 @@ import (
 	"math/bits"
 )
 
-// A wide is a whole number in 0..2^128-1. Flows stay below 2^wideBits, so that sums of two do not wrap.
-type wide struct{ hi, lo uint64 }
+// A uint128 is an integer in 0..2^128-1. Flows stay below 2^wideBits, so sums of two do not wrap.
+type uint128 struct{ hi, lo uint64 }
 
 const wideBits = 126
 
-func (a wide) isZero() bool { return a.hi|a.lo == 0 }
+func (a uint128) isZero() bool { return a.hi|a.lo == 0 }
 
-func (a wide) less(b wide) bool { return a.hi < b.hi || a.hi == b.hi && a.lo < b.lo }
+func (a uint128) less(b uint128) bool { return a.hi < b.hi || a.hi == b.hi && a.lo < b.lo }
 
-func (a wide) plus(b wide) wide {
+func (a uint128) plus(b uint128) uint128 {
 	lo, carry := bits.Add64(a.lo, b.lo, 0)
-	return wide{a.hi + b.hi + carry, lo}
+	return uint128{a.hi + b.hi + carry, lo}
 }
 
-func (a wide) minus(b wide) wide {
+func (a uint128) minus(b uint128) uint128 {
 	lo, borrow := bits.Sub64(a.lo, b.lo, 0)
-	return wide{a.hi - b.hi - borrow, lo}
+	return uint128{a.hi - b.hi - borrow, lo}
 }
 
-func least(a, b wide) wide {
+func least(a, b uint128) uint128 {
 	if b.less(a) {
 		return b
 	}
@@ -33,16 +33,16 @@ func least(a, b wide) wide {
 }
 
 // shift returns a·2^k for k >= 64 and a below 2^(128-k).
-func (a wide) shift(k uint) wide { return wide{a.lo << (k - 64), 0} }
+func (a uint128) shift(k uint) uint128 { return uint128{a.lo << (k - 64), 0} }
 
 // wideOf returns x, which is in 0..2^128-1.
-func wideOf(x *big.Int) wide {
+func wideOf(x *big.Int) uint128 {
 	var b [16]byte
 	x.FillBytes(b[:])
-	return wide{binary.BigEndian.Uint64(b[:8]), binary.BigEndian.Uint64(b[8:])}
+	return uint128{binary.BigEndian.Uint64(b[:8]), binary.BigEndian.Uint64(b[8:])}
 }
 
-func (a wide) int() *big.Int {
+func (a uint128) int() *big.Int {
 	var b [16]byte
 	binary.BigEndian.PutUint64(b[:8], a.hi)
 	binary.BigEndian.PutUint64(b[8:], a.lo)

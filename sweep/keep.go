@@ -16,8 +16,8 @@ import (
 // Writing one takes milliseconds.
 const staleAfter = 24 * time.Hour
 
-// folderDigits is the number of digits of a key that name the folder of its file, so that no folder
-// has too many files.
+// folderDigits is the number of digits of a key that name the directory of its file, which limits
+// the number of files per directory.
 const folderDigits = 2
 
 // fileOf returns the name of the file for a key.

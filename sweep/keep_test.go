@@ -144,12 +144,12 @@ func TestTypeChanged(t *testing.T) {
 	mustRun(t, tasks, Settings{Folder: folder}, want)
 	changed := []Task[more]{{Key: tasks[0].Key, Run: func(context.Context) (more, error) { return more{Worst: 1}, nil }}}
 	if got, err := Run(t.Context(), changed, Settings{Folder: folder}); err != nil || got[0].Worst != 1 {
-		t.Errorf("a field more: %v, %v", got, err)
+		t.Errorf("an extra field: %v, %v", got, err)
 	}
 	mustRun(t, tasks, Settings{Folder: folder}, want)
 }
 
-// Where no file can be written, the error comes before any work or names the task.
+// If no file can be written, the error comes before any work or names the task.
 func TestFolderErrors(t *testing.T) {
 	tasks, _, runs := walks(t, 3, 3)
 	file := filepath.Join(t.TempDir(), "file")

@@ -17,10 +17,10 @@ import (
 const keyDigits = 2 * sha256.Size
 
 // Key returns the SHA-256, in hex, of all parts written as JSON (maps sorted by key, structs in the
-// order of their fields), each after its length in 8 bytes. So no two lists of unlike parts have
-// one key, short of a collision of SHA-256: ("ab", "c") and ("a", "bc") differ, and so do ("a") and
-// ("a", nil). Parts that JSON writes alike are alike: 1 and 1.0, a value and a pointer to
-// it, two structs that differ in a field tagged "-".
+// order of their fields), each after its length in 8 bytes. So no two lists of different parts have
+// the same key, short of a collision of SHA-256: ("ab", "c") and ("a", "bc") differ, and so do
+// ("a") and ("a", nil). Parts with the same JSON are equal: 1 and 1.0, a value and a pointer to it,
+// two structs that differ in a field tagged "-".
 //
 // The parts of a task's key are all that its result depends on: the model, the settings, the seed, the
 // number of the replication, and a version of the code that computes it.

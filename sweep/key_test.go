@@ -18,7 +18,7 @@ import (
 )
 
 // The bytes that are hashed, written out.
-func TestKeyIsTheHashOfItsParts(t *testing.T) {
+func TestKeyMatchesHashOfParts(t *testing.T) {
 	type point struct {
 		Load  float64
 		Names map[string]int `json:"names"`
@@ -33,7 +33,7 @@ func TestKeyIsTheHashOfItsParts(t *testing.T) {
 	}
 }
 
-// Lists that differ in how they are split, nested, ordered or typed have keys of their own.
+// Lists that differ in how they are split, nested, ordered or typed have different keys.
 func TestKeySplits(t *testing.T) {
 	lists := [][]any{
 		{}, {nil}, {""}, {"", ""}, {"abc"}, {"ab", "c"}, {"a", "bc"}, {"a", "b", "c"}, {"abc", ""}, {"", "abc"}, {"c", "ab"},
@@ -90,7 +90,7 @@ func TestKeyAlike(t *testing.T) {
 		}
 	}
 	if key(t, 1) != key(t, 1.0) || key(t, half) != key(t, &half) {
-		t.Error("parts that JSON writes alike have keys of their own")
+		t.Error("parts with the same JSON have different keys")
 	}
 }
 

@@ -10,9 +10,9 @@ import (
 // MostParts is the largest number of parts that [Part] makes.
 const MostParts = 1_000_000
 
-// Part returns the tasks whose place is k modulo n: the k-th of n parts, counted from 0, 0 <= k < n <= [MostParts]. Every
-// task is in one of the parts, whatever a folder holds, so that n processes which share a folder, on as many
-// machines, do the work of one. A part may be empty.
+// Part returns the tasks whose place is k modulo n: the k-th of n parts, counted from 0, 0 <= k < n
+// <= [MostParts]. Every task is in exactly one part, whatever a folder holds. Thus n processes that
+// share a folder, on as many machines, do the work of one. A part may be empty.
 func Part[R any](tasks []Task[R], k, n int) ([]Task[R], error) {
 	if n < 1 || n > MostParts {
 		return nil, input.Errorf("n", n, "an integer in 1..%d", MostParts)
@@ -61,9 +61,9 @@ func (t Task[R]) Body(ctx context.Context) ([]byte, error) {
 // Put keeps a result that another process computed: body is what [Task.Body] returned there for the task of that key. The file
 // is written whole or not at all, and is then as Run would have written it; the folder is made if missing.
 //
-// The error names the key or the body if it is not in the form that Run[R] writes and trusts. It is an error, too, if the
-// folder holds another result for the key, since a task has one result: of two computers that differ, one is wrong or rounds
-// otherwise.
+// The error names the key or the body if it does not have the form that Run[R] writes and trusts.
+// It is also an error if the folder holds another result for the key, since a task has one result:
+// of two computers that differ, one is wrong or rounds otherwise.
 func Put[R any](folder, key string, body []byte) error {
 	if !isHex(key, keyDigits) {
 		return input.Errorf("key", key, "%d hex digits in lower case", keyDigits)

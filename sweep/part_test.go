@@ -160,7 +160,8 @@ func TestPut(t *testing.T) {
 	}
 }
 
-// What is missing is looked for in vain where there is no folder, and not at all once the context is done.
+// Missing results are reported as missing if there is no folder, and Run does not look for them
+// once the context is done.
 func TestMissing(t *testing.T) {
 	tasks, _, runs := walks(t, 3, 1)
 	folder := filepath.Join(t.TempDir(), "none")

@@ -6,25 +6,25 @@ import (
 	"time"
 )
 
-// Progress tells how far a [Run] is.
+// Progress is the progress of a [Run].
 type Progress struct {
 	Done      int           // tasks that have their result, computed or reused
 	Reused    int           // those whose result was on disk
 	Total     int           // all tasks
 	Elapsed   time.Duration // since the start of this run
 	Left      time.Duration // estimate, from the cost of the tasks computed in this run and the time they took
-	LeftKnown bool          // whether Left can be told: from the first computed task on, and at the end
+	LeftKnown bool          // whether Left is known: after the first computed task, and at the end
 }
 
 // A meter counts tasks and reports progress.
 type meter struct {
-	mu      sync.Mutex // held while report runs, so that reports come one at a time and in order
+	mu      sync.Mutex // held while report runs, so reports come one at a time and in order
 	report  func(Progress)
 	start   time.Time
 	workers int
 	now     Progress
 
-	costLeft, costDone float64       // of the tasks without result, of those computed
+	costLeft, costDone float64       // cost of the tasks without result, cost of those computed
 	busy               time.Duration // time that the computed tasks took, added up over workers
 }
 
@@ -66,9 +66,9 @@ func (m *meter) finish(cost float64) {
 	m.report(m.now)
 }
 
-// timeLeft returns (busy/costDone) costLeft / min(tasks, workers), the time that tasks more tasks of
-// cost costLeft in all take if a unit of cost takes as long as before, and whether this can be told.
-// Tasks at work count as not begun: Left is too long by half a task.
+// timeLeft returns (busy/costDone) costLeft / min(tasks, workers), the time for the remaining
+// tasks, of total cost costLeft, if a unit of cost takes as long as before, and whether this is
+// known. Running tasks count as not begun: Left is too long by half a task.
 func timeLeft(busy time.Duration, costDone, costLeft float64, tasks, workers int) (time.Duration, bool) {
 	if tasks == 0 {
 		return 0, true

@@ -17,7 +17,7 @@ func sleeper(t testing.TB, seconds float64) Task[float64] {
 	}}
 }
 
-// Where a task takes as long as it costs, the time left is exact with one worker, whatever was reused.
+// If a task takes as long as it costs, the time left is exact with one worker, whatever was reused.
 func TestTimeLeft(t *testing.T) {
 	folder := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
@@ -57,7 +57,7 @@ func TestTimeLeft(t *testing.T) {
 	})
 }
 
-// With several workers the time left is exact whenever none of them is at work.
+// With several workers the time left is exact whenever none of them is busy.
 func TestTimeLeftOfWorkers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var tasks []Task[float64]

@@ -13,10 +13,10 @@ import (
 
 const (
 	resumeTasks = 60
-	resumeSteps = 5000 // 100 kB of JSON, so that writing takes a good part of the time
+	resumeSteps = 5000 // 100 kB of JSON, so writing takes a good part of the time
 )
 
-// TestMain runs the tasks of TestResume instead of the tests, in a process that is to be killed.
+// TestMain runs the tasks of TestResume instead of the tests, in a process that will be killed.
 func TestMain(m *testing.M) {
 	if folder := os.Getenv("SWEEP_FOLDER"); folder != "" {
 		os.Exit(runToBeKilled(folder, os.Getenv("SWEEP_STOP")))
@@ -24,7 +24,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// runToBeKilled runs the tasks; from number stop on, they never end.
+// runToBeKilled runs the tasks; those with number stop or higher never end.
 func runToBeKilled(folder, stop string) int {
 	first, err := strconv.Atoi(stop)
 	if err != nil {
@@ -121,7 +121,7 @@ func TestResumeWherever(t *testing.T) {
 	}
 	left := temporaries(t, folder)
 	if len(left) > 6*3 {
-		t.Errorf("%d temporary files, more than one a worker killed", len(left))
+		t.Errorf("%d temporary files, more than one per worker killed", len(left))
 	}
 	for _, name := range left {
 		if !isTemporary(filepath.Base(name)) || !strings.HasPrefix(name, folder) {

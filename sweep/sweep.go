@@ -1,5 +1,6 @@
-// Package sweep runs many independent tasks on a few workers: how far is it, and what is left to do after it was stopped? It keeps results on
-// disk, so that a run that was stopped resumes where it was.
+// Package sweep runs many independent tasks on a few workers: how far is it, and what remains to be
+// done after an interruption? It keeps results on disk, and an interrupted run resumes where it
+// stopped.
 //
 // For example:
 //
@@ -18,10 +19,10 @@
 //	fmt.Println(squares)
 //	// Output: [0 1 4 9 16 25 36 49 64 81]
 //
-// A task is named by the hash of all that its result depends on ([Key]). Its result is kept
-// in a file of that name, written under another name first and then renamed, so that a file
-// is there whole or not at all, even if the process is killed. A file is trusted only if it
-// is, byte for byte, what [Run] would write; any other is computed again and replaced.
+// A task is named by the hash of everything that its result depends on ([Key]). Its result is kept
+// in a file of that name, written under another name first and then renamed, so a file is complete
+// or missing, even if the process is killed. A file is trusted only if it is, byte for byte, what
+// [Run] would write; any other is computed again and replaced.
 package sweep
 
 import (
@@ -51,7 +52,7 @@ type Task[R any] struct {
 type Settings struct {
 	Workers  int            // tasks at a time; 0 means GOMAXPROCS
 	Folder   string         // where results are kept, made if missing; "" keeps none
-	Progress func(Progress) // called after each task, never twice at once, while the other workers go on; nil is fine
+	Progress func(Progress) // called after each task, never concurrently, while the other workers continue; may be nil
 }
 
 // Run returns the results of the tasks in their order. Tasks start in that order, s.Workers
@@ -70,13 +71,14 @@ type Settings struct {
 // file a worker; those older than a day are removed when a run starts. Files are not forced to
 // the disk: what a power failure spoils is computed again.
 //
-// The first error of a task stops the rest and comes back wrapped, with the task's index; so does
-// one of the disk. When ctx is done, Run returns ctx.Err(). In each case it first waits
-// for the tasks at work, whose ctx is done then, and leaves no goroutine behind; what was kept
-// stays. Bad settings or tasks, and a folder that cannot be written, are errors before any work.
+// The first error of a task stops the rest and is returned wrapped, with the task's index; the same
+// holds for an error of the disk. When ctx is done, Run returns ctx.Err(). In each case it first
+// waits for the running tasks, whose ctx is done then, and leaves no goroutine behind; results on
+// disk stay. Bad settings or tasks, and a folder that cannot be written, are errors before any
+// work.
 //
-// Beside the tasks, Run takes time in proportion to the size of the results as JSON, some 25 ns a
-// byte, and some 0.3 ms to write a file. It holds all results in memory.
+// In addition to the tasks, Run takes time in proportion to the size of the results as JSON, about
+// 25 ns per byte, and about 0.3 ms to write a file. It holds all results in memory.
 func Run[R any](ctx context.Context, tasks []Task[R], s Settings) ([]R, error) {
 	if err := check(tasks, s); err != nil {
 		return nil, err
@@ -97,7 +99,7 @@ func Run[R any](ctx context.Context, tasks []Task[R], s Settings) ([]R, error) {
 	results := make([]R, len(tasks))
 	done := make([]bool, len(tasks))
 
-	// All files are read before any task runs, so that the time left is that of the tasks to run.
+	// All files are read before any task runs, so the time left counts only the tasks to run.
 	err := inOrder(ctx, len(tasks), workers, func(_ context.Context, i int) error {
 		done[i] = tasks[i].reuse(s.Folder, &results[i])
 		if done[i] {

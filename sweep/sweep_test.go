@@ -210,7 +210,7 @@ func TestResultBeyondJSON(t *testing.T) {
 	}
 }
 
-// What JSON leaves out of a result is left out whether it was reused or not.
+// Parts of a result that JSON leaves out are left out whether it was reused or not.
 func TestFieldsLeftOut(t *testing.T) {
 	type result struct {
 		Shown  int
@@ -265,9 +265,10 @@ func TestTaskError(t *testing.T) {
 	}
 }
 
-// Run ends when its context does: at once if the tasks heed it, else when the tasks at work have ended. Then none is left.
+// Run ends when its context does: immediately if the tasks heed it, otherwise when the running
+// tasks have ended. Then none is left.
 func TestCancel(t *testing.T) {
-	cause := errors.New("a cause of its own")
+	cause := errors.New("a separate cause")
 	for _, heed := range []bool{true, false} {
 		for _, workers := range []int{1, 2, 7} {
 			folder := t.TempDir()
@@ -307,7 +308,7 @@ func TestCancel(t *testing.T) {
 					t.Errorf("heed %v, %d workers: Run took %v, want %v", heed, workers, took, want)
 				}
 				if n := atWork.Load(); n != 0 {
-					t.Errorf("%d tasks at work after Run", n)
+					t.Errorf("%d tasks running after Run", n)
 				}
 				reused := 0
 				progress := func(p Progress) { reused = p.Reused }

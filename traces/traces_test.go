@@ -32,8 +32,8 @@ func read(t *testing.T, name string) []byte {
 	return text
 }
 
-// The text is that of the archive, and README.md tells its checksum and who is to be named.
-func TestTextIsThatOfTheArchive(t *testing.T) {
+// The text is that of the archive, and README.md gives its checksum and the source to be credited.
+func TestTextMatchesArchive(t *testing.T) {
 	readme, err := os.ReadFile("README.md")
 	if err != nil {
 		t.Fatal(err)

@@ -36,7 +36,7 @@ func mustRates(t *rapid.T, b whittle.Balance) [][]*big.Rat {
 }
 
 // Φ by (4) is the sum over the orders of the jobs, (1)-(2).
-func TestBalanceIsSumOverOrders(t *testing.T) {
+func TestBalanceMatchesSumOverOrders(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := drawNetwork(t, 3)
 		l := whittle.Simplex(len(n.ArrivalRates), 5)
@@ -109,8 +109,8 @@ func drawBalance(t *rapid.T, l whittle.Lattice) whittle.Balance {
 	return b
 }
 
-// One rate raised by the factor 1+δ appears on one side of every equation it is in, so that the sides differ
-// by δ/(1+δ); of two such faults the larger is named.
+// One rate raised by the factor 1+δ appears on one side of every equation that contains it, so the
+// sides differ by δ/(1+δ); of two such faults the larger is named.
 func TestWorstViolationIsNamed(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		l := whittle.Box(3, 2, 3)
@@ -136,7 +136,7 @@ func TestWorstViolationIsNamed(t *testing.T) {
 		at, _ := l.Index(worst.State)
 		pair := []int{worst.I, worst.J}
 		inState := at == k && slices.Contains(pair, i)
-		other := worst.I + worst.J - i // φ_i(x) also stands in the equations of x+e_j
+		other := worst.I + worst.J - i // φ_i(x) also appears in the equations of x+e_j
 		if !inState && !(slices.Contains(pair, i) && below(l, worst.State, other) == k) {
 			t.Fatalf("%+v does not hold φ_%d(%v)", worst, i, x)
 		}
@@ -168,7 +168,7 @@ func TestFloatRatesNeedATolerance(t *testing.T) {
 	if err != nil || worst.Relative.Sign() == 0 {
 		t.Fatal(err, worst)
 	}
-	for k, v := range got.Phi { // 12 roundings lie behind the largest state, one a job, and 2^-53 each
+	for k, v := range got.Phi { // 12 roundings lead to the largest state, one per job, and 2^-53 each
 		gap, _ := sub(quo(v, b.Phi[k]), num.Rat("1")).Float64()
 		if gap > 0x1p-48 || gap < -0x1p-48 {
 			t.Errorf("Φ at %d is off by %g", k, gap)

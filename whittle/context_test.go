@@ -10,7 +10,8 @@ import (
 	"productform/whittle"
 )
 
-// Questions of seconds to hours end soon after their context: were it not looked at, the test would not end.
+// Computations of seconds to hours return promptly after their context is cancelled; without checks
+// of the context, the test would not end.
 func TestContextEnds(t *testing.T) {
 	rates := slices.Repeat([]*big.Rat{big.NewRat(1, 30)}, 16)
 	rank, err := whittle.SingleServer(16, big.NewRat(1, 1))

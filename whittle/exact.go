@@ -10,9 +10,10 @@ import (
 	"productform/num"
 )
 
-// An ExactResult holds the stationary measures of a network, tabulated on a lattice, in rationals. The network
-// is not limited to the lattice: Outside tells what the tables leave out, and every interval allows for it.
-// Results of [StationaryExact] know Outside, hence Z, every π(x) and every mean, exactly.
+// An ExactResult holds the stationary measures of a network, tabulated on a lattice, in rationals.
+// The network is not limited to the lattice: Outside holds the part that the tables leave out, and
+// every interval allows for it. Results of [StationaryExact] have Outside, hence Z, every π(x) and
+// every mean, exactly.
 type ExactResult struct {
 	Lattice Lattice
 	Phi     []*big.Rat // Φ(x) at Lattice.Index(x)
@@ -34,10 +35,10 @@ func (r *ExactResult) Prob(index int) num.RatInterval {
 	return between(new(big.Rat).Quo(r.Weights[index], r.Normalization.High), new(big.Rat).Quo(r.Weights[index], r.Normalization.Low))
 }
 
-// StationaryExact returns the stationary measures (3) of n, with the balance function (4) tabulated on l, in
-// rational arithmetic: N operations a state, N^2 a state of the border and N^2 2^N for what lies outside.
-// The rationals grow with Σ x_i: 10^4 states of five classes take about a second. It reports the sums
-// outside exactly (package comment), so means and Z do not depend on l.
+// StationaryExact returns the stationary measures (3) of n, with the balance function (4) tabulated
+// on l, in rational arithmetic: N operations per state, N^2 per state of the border and N^2 2^N for
+// the part outside. The rationals grow with Σ x_i: 10^4 states of five classes take about a second.
+// It computes the sums outside exactly (package comment), so means and Z do not depend on l.
 //
 // The error is a *[num.InputError] with the path of the entry out of range, or an *[cluster.UnstableError], which
 // wraps [num.ErrUnstable], if (5) fails. n is not modified, but the result may share its numbers.
@@ -164,7 +165,7 @@ func LocalImbalances(ctx context.Context, l Lattice, arrivalRates []*big.Rat, ra
 // checkOn checks n, that it has as many classes as the lattice, and that it is stable.
 func (n *Network) checkOn(ctx context.Context, y lattice.Lattice) error {
 	if n != nil && len(n.ArrivalRates) != y.Classes {
-		return input.Errorf("ArrivalRates", len(n.ArrivalRates), "%d rates, one a class of the lattice", y.Classes)
+		return input.Errorf("ArrivalRates", len(n.ArrivalRates), "%d rates, one per class of the lattice", y.Classes)
 	}
 	if err := n.Check(ctx); err != nil {
 		return err

@@ -268,7 +268,7 @@ func TestSingleServer(t *testing.T) {
 }
 
 // Separate servers are independent M/M/1 queues, and φ_i = μ_i everywhere: the floor is attained,
-// so that the bound of StationaryOfBalance is the sum that StationaryExact has.
+// and the bound of StationaryOfBalance equals the sum of StationaryExact.
 func TestSeparateServers(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		classes := rapid.IntRange(1, 3).Draw(t, "classes")

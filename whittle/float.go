@@ -30,10 +30,11 @@ type Result struct {
 // Prob returns π(x) for the state at an index of the lattice.
 func (r *Result) Prob(index int) float64 { return r.Weights[index] / r.Normalization }
 
-// Stationary is [StationaryExact] in float64, for lattices of up to [MaxStates] states: 8 bytes and some 2N additions
-// a state. Rates are rounded once, as the exact quotients λ_i/μ(A) and λ_i/(μ(A) - Σ_{j∈A} λ_j), and then only
-// positive numbers are added, multiplied and divided, so that with u = 2^-53, n the most jobs in a state, and sums
-// over states compensated (Ogita, Rump and Oishi, "Accurate sum and dot product", SIAM J. Sci. Comput. 26, 2005,
+// Stationary works like [StationaryExact] in float64, for lattices of up to [MaxStates] states: 8
+// bytes and about 2N additions per state. Rates are rounded once, as the exact quotients λ_i/μ(A)
+// and λ_i/(μ(A) - Σ_{j∈A} λ_j). After that only positive numbers are added, multiplied and divided.
+// Let u = 2^-53 and n be the maximum number of jobs in a state. With sums over states compensated
+// (Ogita, Rump and Oishi, "Accurate sum and dot product", SIAM J. Sci. Comput. 26, 2005,
 // Proposition 4.5),
 //
 //	RelativeErrorBound = e/(1-e),  e = 2((N+1) n + 24) u + 2 v,
@@ -62,10 +63,11 @@ func Stationary(ctx context.Context, n *Network, l Lattice) (*Result, error) {
 	return r, nil
 }
 
-// relativeError counts roundings, each of a factor within 1 ± u, beside those of V and U. A weight takes for each job
-// the coefficient, the product and N-1 additions: (N+1) n. The rest is the outflow (rate, product and x_j: 3),
-// compensated sums at 2 each (with at most 2^26 terms; inflow, outflow, dot products: 3 times), the sum of inside and
-// outside, the factor k of a mean and the division: less than 24. A quotient counts twice.
+// relativeError counts roundings, each of a factor within 1 ± u, in addition to those of V and U. A
+// weight takes for each job the coefficient, the product and N-1 additions: (N+1) n. The rest is
+// the outflow (rate, product and x_j: 3), compensated sums at 2 each (with at most 2^26 terms;
+// inflow, outflow, dot products: 3 times), the sum of inside and outside, the factor k of a mean
+// and the division: less than 24. A quotient counts twice.
 func (m *floatModel) relativeError(jobs int) float64 {
 	k := 2 * ((m.classes+1)*jobs + 24)
 	e := float64(k)*0x1p-53 + 2*m.spreadError
@@ -161,7 +163,7 @@ func newFloatSums(y lattice.Lattice) *floatSums {
 	return s
 }
 
-// statesBetween is the number of states between two looks at a context.
+// statesBetween is the number of states between two checks of the context.
 const statesBetween = 1 << 12
 
 // tabulate fills weights by (4) times Π_i λ_i^x_i, w(x) = Σ_{i: x_i>0} λ_i/μ(A(x)) w(x-e_i), and adds each to the sums.

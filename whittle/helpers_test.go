@@ -60,8 +60,9 @@ func drawLattice(t *rapid.T, classes int) whittle.Lattice {
 	return whittle.Box(limits...)
 }
 
-// orderings is the oracle for Φ(x): the sum of Π_k 1/μ(c_1, ..., c_k) over the orders c of the jobs left, as
-// the stationary measure (1)-(2) of the order-independent queue has it; so many jobs of each class have come.
+// orderings is the oracle for Φ(x), given the jobs of each class placed so far: the sum of Π_k
+// 1/μ(c_1, ..., c_k) over the orders c of the remaining jobs, as in the stationary measure (1)-(2)
+// of the order-independent queue.
 func orderings(mu func(come []int) *big.Rat, left, come []int) *big.Rat {
 	sum, done := new(big.Rat), true
 	for i := range left {

@@ -31,7 +31,7 @@ func TestBadNetworks(t *testing.T) {
 	}{
 		{func(n *whittle.Network, _ *whittle.Lattice) { n.ArrivalRates[1] = num.Rat("-1") }, "ArrivalRates[1] = -1: want a number >= 0"},
 		{func(n *whittle.Network, _ *whittle.Lattice) { n.ArrivalRates[0] = nil }, "ArrivalRates[0] is missing: want a number >= 0"},
-		{func(n *whittle.Network, _ *whittle.Lattice) { n.ArrivalRates = nil }, "ArrivalRates = 0: want 2 rates, one a class of the lattice"},
+		{func(n *whittle.Network, _ *whittle.Lattice) { n.ArrivalRates = nil }, "ArrivalRates = 0: want 2 rates, one per class of the lattice"},
 		{func(n *whittle.Network, _ *whittle.Lattice) { n.Rank = n.Rank[:3] }, "Rank = 3 values: want 2^2 = 4 values"},
 		{func(n *whittle.Network, _ *whittle.Lattice) { n.Rank[3] = nil }, "Rank[3] is missing: want a number > 0"},
 		{func(n *whittle.Network, _ *whittle.Lattice) { n.Rank[2] = new(big.Rat) }, "Rank[2] = 0: want a number > 0"},

@@ -1,6 +1,7 @@
-// Command batch asks how a site with a few equal machines should run batch jobs whose durations nobody knows: at which
-// time limits to kill a job and start it again on the next machine, and what that gains over one queue for all. The
-// durations are those of a year of jobs on the Paragon of the San Diego Supercomputer Center.
+// Command batch asks how a site with a few equal machines should run batch jobs of unknown
+// durations: at which time limits to kill a job and start it again on the next machine, and how
+// much that gains over one queue for all. The durations are those of a year of jobs on the Paragon
+// of the San Diego Supercomputer Center.
 package main
 
 import (

@@ -18,7 +18,7 @@ func TestOutput(t *testing.T) {
 	}
 }
 
-// What the README says: each limit is proved.
+// Each limit in the README is proved.
 func TestProved(t *testing.T) {
 	jobSizes, err := durations()
 	if err != nil {

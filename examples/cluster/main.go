@@ -1,6 +1,7 @@
-// Command cluster simulates twenty servers once in one process, and once in eight parts, as machines would do that share nothing
-// but a folder. One of the machines is switched off soon, and another one begins its part a second time. It prints what
-// each of them did, and that both ways lead to the same digits.
+// Command cluster simulates twenty servers once in one process, and once in eight parts, as
+// machines would do that share nothing but a folder. One of the machines is switched off early, and
+// another one begins its part a second time. It prints what each of them did, and that both ways
+// lead to the same digits.
 package main
 
 import (
@@ -76,7 +77,7 @@ func run(w io.Writer) error {
 	return nil
 }
 
-// machine does a part of the runs, and leaves them in the folder.
+// machine does its part of the runs, and leaves them in the folder.
 func machine(ctx context.Context, w io.Writer, plan *sim.Plan, k int, folder string) error {
 	tasks, err := sim.Tasks(ctx, []*sim.Plan{plan})
 	if err != nil {

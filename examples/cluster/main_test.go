@@ -69,7 +69,7 @@ func (s *site) run(environment []string, words ...string) (stdout, stderr string
 
 const command = "pfq simulate model.yaml --policy fcfs --sizes lognormal:4 --runs 64 --jumps 20000 --format json"
 
-// check compares the answer of a folder of runs, in which all are to be, with that of one process.
+// check compares the answer of a folder, which must contain all runs, with that of one process.
 func (s *site) check(results string) {
 	s.Helper()
 	files, err := filepath.Glob(filepath.Join(s.folder, results, "*", "*"))

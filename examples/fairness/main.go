@@ -1,6 +1,6 @@
-// Command fairness asks which fairness to configure on a cluster that shares processors and memory, and what it costs:
-// what two kinds of jobs get at a given moment, how long they take when they come and go, and whether it pays to ask for more
-// than one needs.
+// Command fairness asks which fairness to configure on a cluster that shares processors and memory,
+// and what it costs. It computes what two kinds of jobs get at a given moment, how long they take
+// when they arrive and depart, and whether it pays to request more than one needs.
 package main
 
 import (
@@ -52,7 +52,7 @@ func demand(processors, memory string) []*big.Rat {
 // A task of a training job takes 4 processors and little memory, a task of a query much memory. Alone, a
 // job of either kind takes a minute with the whole cluster: 25 tasks of training, 20 of a query.
 func teamsAt(load string) *traffic.Model {
-	rate := new(big.Rat).Quo(num.Rat(load), num.Rat("1.2")) // of each kind, jobs a minute; 1.2 minutes of all processors go with one job of each kind
+	rate := new(big.Rat).Quo(num.Rat(load), num.Rat("1.2")) // rate of each kind, jobs per minute; 1.2 minutes of all processors go with one job of each kind
 	return &traffic.Model{Resources: resources(), Classes: []traffic.Class{
 		{Name: "training", Demand: demand("4", "1.6"), ArrivalRate: rate, MeanSize: num.Rat("25")},
 		{Name: "queries", Demand: demand("1", "20"), ArrivalRate: rate, MeanSize: num.Rat("20")},

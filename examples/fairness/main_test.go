@@ -17,16 +17,17 @@ func TestOutput(t *testing.T) {
 	}
 }
 
-// Delays under proportional fairness at load 0.4, by sweeping over the balance equations of at most 40 jobs of each kind, with
-// the allocation found on the edges of the set of feasible ones: x log u + y log v is largest where processors are
-// shared by numbers, if memory suffices, or the other way round, or else where both are full. 0.4 is the load of the busier resource,
-// so that more than 40 jobs have a probability below 1e-12.
+// Delays under proportional fairness at load 0.4, by sweeping over the balance equations of at most
+// 40 jobs of each kind, with the allocation found on the edges of the set of feasible ones. x log u
+// + y log v is largest where processors are shared by numbers, if memory suffices, or the other way
+// round, or otherwise where both are full. 0.4 is the load of the busier resource, so more than 40
+// jobs have a probability below 1e-12.
 func TestAgainstSweeps(t *testing.T) {
 	const most = 40
 	a := [2][2]float64{{0.04, 0.004}, {0.01, 0.05}} // parts of processors and memory that a task of each kind takes
 	alone := [2]float64{25, 20}
 	rate := 0.4 / 1.2
-	work := func(x, y float64) [2]float64 { // tasks that run in all
+	work := func(x, y float64) [2]float64 { // total number of tasks that run
 		n := x + y
 		for j := range 2 {
 			u, v := x/n/a[0][j], y/n/a[1][j]

@@ -26,7 +26,7 @@ func main() {
 	}
 }
 
-// A placement says where each job of rack 1 has its replicas.
+// A placement selects the servers with the replicas of each job of rack 1.
 type placement struct {
 	name    string
 	servers []cluster.Choice // Choose servers of the rack Server, drawn at random

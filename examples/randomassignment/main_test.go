@@ -20,7 +20,7 @@ func TestOutput(t *testing.T) {
 }
 
 // The delays printed are those of the closed form in fractions.
-func TestDelaysAreThoseOfTheClosedForm(t *testing.T) {
+func TestDelaysMatchClosedForm(t *testing.T) {
 	var b bytes.Buffer
 	if err := run(&b); err != nil {
 		t.Fatal(err)

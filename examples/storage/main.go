@@ -65,7 +65,7 @@ func run(w io.Writer) error {
 
 func read() (*cluster.Model, error) { return cluster.ReadYAML(bytes.NewReader(model)) }
 
-// An answer is a cluster with all that is asked of it.
+// An answer is a cluster with its results.
 type answer struct {
 	model  *cluster.Model
 	result *bf.Result
